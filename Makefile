@@ -1,0 +1,123 @@
+# tuner: build, test, measure. `make help` lists the targets.
+# Options: B=dir (build folder), STATIC=1 (libraries linked in), DEBUG=1, SAN=address,undefined, CC=clang, V=1
+B      ?= build
+PREFIX ?= /usr/local
+CC     ?= cc
+Q      := $(if $(V),,@)
+
+WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings -Werror
+OPT    := $(if $(DEBUG)$(SAN),-O1 -g3 -fno-omit-frame-pointer,-O2 -g1)
+SANF   := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+CFLAGS += -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Ituner -I. -I$(B)/gen $(WARN) $(OPT) $(SANF)
+LDFLAGS += -pthread $(SANF)
+
+pick    = $(if $(STATIC),-Wl,-Bstatic $(1) -Wl,-Bdynamic,$(1))
+L_RUN  := $(call pick,-lmsgpackc -lyaml -lmd) -ldl -lm
+L_CORE := $(call pick,-lsqlite3 -lmsgpackc -lyaml -lmd) -ldl -lm
+
+src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
+objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+RUN_SRC    := $(call src,tuner/base tuner/fmt tuner/model client/runtime)
+CORE_SRC   := $(call src,tuner/base tuner/fmt tuner/model tuner/kernel tuner/kernel/host tuner/build tuner/measure)
+DEVICE_SRC := $(call src,client/device client/measure)
+LOGIC_SRC  := $(filter-out logic/main.c,$(call src,logic))
+CREATE_SRC := $(filter-out createlib/main.c,$(call src,createlib))
+TUNER_SRC  := $(filter-out tuner/main.c,$(call src,tuner))
+ALL_SRC    := $(sort $(RUN_SRC) $(CORE_SRC) $(DEVICE_SRC) $(LOGIC_SRC) $(CREATE_SRC) $(TUNER_SRC))
+
+PROGRAMS := $(B)/bin/tuner $(B)/bin/tuner-client $(B)/bin/tuner-bench $(B)/bin/tuner-logic $(B)/bin/tuner-createlib
+LIBS     := $(B)/lib/libtuner.a $(B)/lib/libtuner.so
+UNIT     := $(patsubst test/unit/%.c,$(B)/unit/%,$(call src,test/unit))
+FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
+BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
+
+.PHONY: all help quickstart check unit golden bench lint fuzz fmt golden-rewrite install clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(PROGRAMS) $(LIBS)
+
+help:
+	@echo 'all quickstart check (lint unit golden) bench fuzz fmt golden-rewrite install clean'
+	@echo 'options: B=dir STATIC=1 DEBUG=1 SAN=address,undefined CC=clang V=1 FUZZ_SECONDS=60 PREFIX=/usr/local'
+
+$(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo '  CC  $<')
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# Everything but the programs' main files, as one archive: the linker takes what a program uses.
+$(B)/obj/all.a: $(call objs,$(ALL_SRC))
+	$(Q)rm -f $@; $(AR) rcs $@ $^
+
+$(B)/lib/libtuner.a: $(call objs,$(RUN_SRC))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@; $(AR) rcs $@ $^
+
+$(B)/lib/libtuner.so: $(call objs,$(RUN_SRC))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libtuner.so -o $@ $^ $(L_RUN)
+
+link = @mkdir -p $(@D); $(if $(Q),echo '  LD  $@';) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
+
+$(B)/bin/tuner: $(B)/obj/tuner/main.o $(B)/obj/all.a
+	$(call link,$(L_CORE))
+$(B)/bin/tuner-client: $(B)/obj/client/main.o $(B)/obj/all.a
+	$(call link,$(L_CORE))
+$(B)/bin/tuner-bench: $(B)/obj/client/bench.o $(B)/lib/libtuner.a
+	$(call link,$(L_RUN))
+$(B)/bin/tuner-logic: $(B)/obj/logic/main.o $(B)/obj/all.a
+	$(call link,$(L_CORE))
+$(B)/bin/tuner-createlib: $(B)/obj/createlib/main.o $(B)/obj/all.a
+	$(call link,$(L_CORE))
+
+$(B)/unit/%: $(B)/obj/test/unit/%.o $(B)/obj/all.a $(B)/obj/test/support.o
+	$(call link,$(L_CORE) -lcmocka)
+$(B)/bench/%: $(B)/obj/test/bench/%.o $(B)/obj/all.a
+	$(call link,$(L_CORE))
+# Fuzz targets: libFuzzer with clang, FUZZ_SECONDS each.
+FUZZ_SECONDS ?= 60
+$(B)/fuzz/%: test/fuzz/%.c $(ALL_SRC)
+	@mkdir -p $(@D)
+	clang $(filter-out -O2 -g1 -fPIC,$(CFLAGS)) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	  -o $@ $< $(ALL_SRC) $(L_CORE)
+
+quickstart: all
+	$(Q)sh scripts/quickstart.sh --no-setup
+
+check: all lint unit golden
+	@sh scripts/summary.sh $(B)
+
+unit: $(UNIT) all
+	$(Q)sh test/unit/run.sh $(B) $(UNIT)
+
+golden: all
+	$(Q)sh test/golden/run.sh $(B)
+
+golden-rewrite: all
+	$(Q)sh test/golden/run.sh $(B) --rewrite
+
+bench: all $(BENCH)
+	$(Q)sh test/bench/run.sh $(B) $(BENCH)
+
+lint:
+	$(Q)sh scripts/lint.sh
+
+fuzz: $(FUZZ)
+	$(Q)sh test/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(FUZZ)
+
+fmt:
+	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/tuner
+	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(LIBS) $(DESTDIR)$(PREFIX)/lib
+	install -m 644 client/runtime/tuner.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/tuner
+
+clean:
+	rm -rf $(B)
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

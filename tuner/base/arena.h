@@ -1,0 +1,38 @@
+/* Arena: memory that is freed all at once. One arena per lifetime (process, problem group, candidate).
+ *
+ * Invariants: what arena_alloc returns is zeroed, aligned to 16 bytes and lives until arena_reset or arena_fini.
+ * limit_bytes (0: none) bounds what an untrusted input can make us allocate; beyond it allocations return NULL.
+ * Not thread-safe: one arena per thread.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include "base/str.h"
+
+typedef struct ArenaBlock ArenaBlock;
+typedef struct {
+    ArenaBlock *block;
+    size_t used_bytes, limit_bytes;
+} Arena;
+
+void arena_init(Arena *a, size_t limit_bytes);
+void arena_fini(Arena *a);
+/* Frees everything but the newest block, which is kept for reuse. */
+void arena_reset(Arena *a);
+/* NULL when memory or the limit is exhausted. size 0 gives a valid pointer. */
+void *arena_alloc(Arena *a, size_t size);
+/* n objects of size bytes with overflow check. */
+void *arena_array(Arena *a, size_t n, size_t size);
+/* Copies; the copy is NUL-terminated. s == NULL in the result when out of memory. */
+Str arena_dup(Arena *a, Str s);
+Str arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+#define ARENA_NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define ARENA_ARRAY(a, n, T) ((T *)arena_array((a), (n), sizeof(T)))
+/* For the common case: Err when p is NULL. */
+#define TRY_ALLOC(p)                                              \
+    do {                                                          \
+        if (!(p)) FAIL(ERR_FAILED, "out of memory for '%s'", #p); \
+    } while (0)
+
+#endif

@@ -1,0 +1,36 @@
+/* Files, directories and clocks. Paths are NUL-terminated; messages name the path and the reason. */
+#ifndef BASE_FS_H
+#define BASE_FS_H
+
+#include "base/arena.h"
+
+/* Monotonic, nanoseconds. */
+uint64_t clock_ns(void);
+
+/* Reads a whole regular file; more than max_bytes is ERR_INPUT. The text is NUL-terminated (not counted). */
+Err file_read(Arena *a, const char *path, size_t max_bytes, Str *out);
+/* Writes to a temporary file in the same directory, syncs, renames over path: whole or not at all. */
+Err file_write(const char *path, Str content);
+Err file_append(const char *path, Str content);
+Err file_copy(const char *from, const char *to, size_t max_bytes);
+bool file_exists(const char *path);
+bool dir_exists(const char *path);
+/* Makes all missing parents too. */
+Err dir_make(const char *path);
+/* Removes path and what is below it; missing is fine. Does not follow links. */
+Err dir_remove(const char *path);
+/* Names in path that end with suffix ("" for all), sorted; recursive gives relative paths of files below. */
+Err dir_list(Arena *a, const char *path, const char *suffix, bool recursive, Str **names, size_t *n);
+/* Joins with one '/'. */
+Str path_join(Arena *a, const char *dir, const char *name);
+Str path_base(Str path); /* behind the last '/' */
+Str path_dir(Str path);  /* before it, "." when there is none */
+Str path_stem(Str path); /* base without its last extension */
+/* Directory of the running program. */
+Err path_program_dir(Arena *a, Str *out);
+
+/* Exclusive lock on a file, held until lock_release or the process ends. A held one is ERR_FAILED with its owner. */
+Err lock_take(const char *path, int *fd);
+void lock_release(int *fd);
+
+#endif
