@@ -1,0 +1,46 @@
+/* The table of architectures and its look-up; see target.h. Knows no device. */
+#include "model/target.h"
+
+static const Target targets[] = {
+#define TARGET(name, family, major, minor, step, wave, lds, cus, matrix, bits, regs, toolchain)                  \
+    {name, TARGET_##family, {major, minor, step}, wave, lds, cus, MATRIX_##matrix, bits, regs, toolchain},
+#include "model/targets.def"
+#undef TARGET
+};
+enum { N_TARGETS = sizeof targets / sizeof targets[0] };
+
+const Target *target_at(size_t i) {
+    return i < N_TARGETS ? &targets[i] : NULL;
+}
+
+const Target *target_host_level(void) {
+    const char *name = "x86-64-v2";
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+        name = "x86-64-v3";
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+            __builtin_cpu_supports("avx512cd"))
+            name = "x86-64-v4";
+    }
+#endif
+    return target_find(str_from(name));
+}
+
+const Target *target_find(Str name) {
+    if (str_eq_c(name, "host")) return target_host_level();
+    Str base = str_sub(name, 0, str_find(name, ':', 0));
+    for (size_t i = 0; i < N_TARGETS; i++)
+        if (str_eq_c(base, targets[i].name)) return &targets[i];
+    return NULL;
+}
+
+const char *target_family_name(TargetFamily family) {
+    switch (family) {
+    case TARGET_AMDGCN: return "amdgcn";
+    case TARGET_NVPTX: return "nvptx";
+    case TARGET_HOST: return "host";
+    }
+    return "?";
+}
