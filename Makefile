@@ -11,9 +11,11 @@ SANF   := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 CFLAGS += -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Ituner -I. -I$(B)/gen $(WARN) $(OPT) $(SANF)
 LDFLAGS += -pthread $(SANF)
 
+# msgpack-c is libmsgpackc before version 6 and libmsgpack-c since
+MSGPACK := $(if $(filter /%,$(shell $(CC) -print-file-name=libmsgpack-c.so)),-lmsgpack-c,-lmsgpackc)
 pick    = $(if $(STATIC),-Wl,-Bstatic $(1) -Wl,-Bdynamic,$(1))
-L_RUN  := $(call pick,-lmsgpackc -lyaml -lmd) -ldl -lm
-L_CORE := $(call pick,-lsqlite3 -lmsgpackc -lyaml -lmd) -ldl -lm
+L_RUN  := $(call pick,$(MSGPACK) -lyaml -lmd) -ldl -lm
+L_CORE := $(call pick,-lsqlite3 $(MSGPACK) -lyaml -lmd) -ldl -lm
 
 src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))

@@ -1,4 +1,5 @@
-/* Shared helpers of the unit tests. See support.h. The repository root is the working directory of test runs. */
+/* What the unit tests share. See support.h. The repository root is the working directory of test runs. */
+ */
 #include "test/support.h"
 
 char *test_dir(void)

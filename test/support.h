@@ -21,16 +21,15 @@ char *test_dir(void);
 Str test_data(Arena *a, const char *name);
 const char *test_data_path(Arena *a, const char *name);
 
-#define assert_ok(expr)                                                                     \
-    do {                                                                                    \
-        Err assert_err_ = (expr);                                                           \
-        if (assert_err_) fail_msg("%s: error %d: %s", #expr, assert_err_, err_message());   \
+#define assert_ok(expr)                                                                                      \
+    do {                                                                                                     \
+        Err assert_err_ = (expr);                                                                            \
+        if (assert_err_) fail_msg("%s: error %d: %s", #expr, assert_err_, err_message());                    \
     } while (0)
-#define assert_str(str, cstr)                                                               \
-    do {                                                                                    \
-        Str assert_s_ = (str);                                                              \
-        if (!str_eq_c(assert_s_, (cstr)))                                                   \
-            fail_msg("'%.*s' is not '%s'", STR_ARG(assert_s_), (cstr));                     \
+#define assert_str(str, cstr)                                                                                \
+    do {                                                                                                     \
+        Str assert_s_ = (str);                                                                               \
+        if (!str_eq_c(assert_s_, (cstr))) fail_msg("'%.*s' is not '%s'", STR_ARG(assert_s_), (cstr));        \
     } while (0)
 
 #endif

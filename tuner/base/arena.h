@@ -1,8 +1,8 @@
 /* Arena: memory that is freed all at once. One arena per lifetime (process, problem group, candidate).
  *
- * Invariants: what arena_alloc returns is zeroed, aligned to 16 bytes and lives until arena_reset or arena_fini.
- * limit_bytes (0: none) bounds what an untrusted input can make us allocate; beyond it allocations return NULL.
- * Not thread-safe: one arena per thread.
+ * Invariants: what arena_alloc returns is zeroed, aligned to 16 bytes and lives until arena_reset or
+ * arena_fini. limit_bytes (0: none) bounds what an untrusted input can make us allocate; beyond it
+ * allocations return NULL. Not thread-safe: one arena per thread.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -30,9 +30,9 @@ Str arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 #define ARENA_NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define ARENA_ARRAY(a, n, T) ((T *)arena_array((a), (n), sizeof(T)))
 /* For the common case: Err when p is NULL. */
-#define TRY_ALLOC(p)                                              \
-    do {                                                          \
-        if (!(p)) FAIL(ERR_FAILED, "out of memory for '%s'", #p); \
+#define TRY_ALLOC(p)                                                                                         \
+    do {                                                                                                     \
+        if (!(p)) FAIL(ERR_FAILED, "out of memory for '%s'", #p);                                            \
     } while (0)
 
 #endif

@@ -1,8 +1,8 @@
 /* Errors: a code that is returned and a message that is kept per thread.
  *
- * Library code returns Err; 0 is success, everything else is one of the codes below, which are also the programs'
- * exit codes. FAIL starts an error with its message, TRY forwards it unchanged, err_context puts words in front.
- * The message names the value that was wrong and, where there is a file, 'file:line: '.
+ * Library code returns Err; 0 is success, everything else is one of the codes below, which are also the
+ * programs' exit codes. FAIL starts an error with its message, TRY forwards it unchanged, err_context puts
+ * words in front. The message names the value that was wrong and, where there is a file, 'file:line: '.
  * Does not print: programs print with error() from base/log.h.
  */
 #ifndef BASE_ERR_H
@@ -35,10 +35,10 @@ const char *err_message(void);
 void err_clear(void);
 
 #define FAIL(code, ...) return err_set(code, __VA_ARGS__)
-#define TRY(expr)                         \
-    do {                                  \
-        Err try_err_ = (expr);            \
-        if (try_err_) return try_err_;    \
+#define TRY(expr)                                                                                            \
+    do {                                                                                                     \
+        Err try_err_ = (expr);                                                                               \
+        if (try_err_) return try_err_;                                                                       \
     } while (0)
 
 #endif

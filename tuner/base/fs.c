@@ -49,7 +49,8 @@ static Err open_regular(const char *path, size_t max_bytes, int *fd, size_t *siz
 {
     struct stat st;
     *fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (*fd < 0) FAIL(errno == ENOENT ? ERR_INPUT : ERR_FAILED, "cannot open '%s': %s", path, strerror(errno));
+    if (*fd < 0)
+        FAIL(errno == ENOENT ? ERR_INPUT : ERR_FAILED, "cannot open '%s': %s", path, strerror(errno));
     Err e = 0;
     if (fstat(*fd, &st))
         e = err_set(ERR_FAILED, "cannot stat '%s': %s", path, strerror(errno));
@@ -88,10 +89,12 @@ Err file_write(const char *path, Str content)
     Err e = fd_write_all(fd, content, path);
     mode_t mask = umask(0);
     umask(mask);
-    if (!e && fchmod(fd, 0666 & ~mask)) e = err_set(ERR_FAILED, "cannot chmod '%s': %s", path, strerror(errno));
+    if (!e && fchmod(fd, 0666 & ~mask))
+        e = err_set(ERR_FAILED, "cannot chmod '%s': %s", path, strerror(errno));
     if (!e && fsync(fd)) e = err_set(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
     if (close(fd) && !e) e = err_set(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
-    if (!e && rename(temporary, path)) e = err_set(ERR_FAILED, "cannot rename to '%s': %s", path, strerror(errno));
+    if (!e && rename(temporary, path))
+        e = err_set(ERR_FAILED, "cannot rename to '%s': %s", path, strerror(errno));
     if (e) unlink(temporary);
     return e;
 }
@@ -157,7 +160,8 @@ static Err remove_below(int parent, const char *name, int depth)
     }
     Err e = 0;
     for (struct dirent *d; !e && (d = readdir(dir));)
-        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..")) e = remove_below(dirfd(dir), d->d_name, depth + 1);
+        if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+            e = remove_below(dirfd(dir), d->d_name, depth + 1);
     closedir(dir);
     if (!e && unlinkat(parent, name, AT_REMOVEDIR))
         e = err_set(ERR_FAILED, "cannot remove directory '%s': %s", name, strerror(errno));

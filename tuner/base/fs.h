@@ -29,7 +29,8 @@ Str path_stem(Str path); /* base without its last extension */
 /* Directory of the running program. */
 Err path_program_dir(Arena *a, Str *out);
 
-/* Exclusive lock on a file, held until lock_release or the process ends. A held one is ERR_FAILED with its owner. */
+/* Exclusive lock on a file, held until lock_release or the process ends. A held one is ERR_FAILED with its
+ * owner. */
 Err lock_take(const char *path, int *fd);
 void lock_release(int *fd);
 

@@ -48,7 +48,8 @@ void sha256_base64(Str data, char out[45])
     unsigned char sum[SHA256_BYTES + 1] = {0};
     sha256(data, sum);
     for (int i = 0; i < 11; i++) {
-        unsigned v = (unsigned)sum[3 * i] << 16 | (unsigned)sum[3 * i + 1] << 8 | (i < 10 ? sum[3 * i + 2] : 0u);
+        unsigned v =
+            (unsigned)sum[3 * i] << 16 | (unsigned)sum[3 * i + 1] << 8 | (i < 10 ? sum[3 * i + 2] : 0u);
         for (int j = 0; j < 4; j++) out[4 * i + j] = digit[v >> (18 - 6 * j) & 63];
     }
     out[43] = '='; /* 32 bytes are 43 digits and one pad */

@@ -35,12 +35,12 @@ static void say(const char *kind, const char *fmt, va_list ap)
         fprintf(stderr, "%s\n", text);
 }
 
-#define SAY(kind)         \
-    do {                  \
-        va_list ap;       \
-        va_start(ap, fmt); \
-        say(kind, fmt, ap); \
-        va_end(ap);       \
+#define SAY(kind)                                                                                            \
+    do {                                                                                                     \
+        va_list ap;                                                                                          \
+        va_start(ap, fmt);                                                                                   \
+        say(kind, fmt, ap);                                                                                  \
+        va_end(ap);                                                                                          \
     } while (0)
 
 Err error(Err code, const char *fmt, ...)

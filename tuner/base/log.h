@@ -1,4 +1,5 @@
-/* What a program says: error verbs on stderr, progress of long steps. Programs only; library code returns Err.
+/* What a program says: error verbs on stderr, progress of long steps. Programs only; library code returns
+ * Err.
  *
  * Lines are 'program: text'. log_init names the program; it is one of the two allowed globals.
  */
@@ -29,8 +30,8 @@ _Noreturn void die(Err code, const char *fmt, ...) PRINTF_LIKE(2, 3);
 #define BUG(...) bug_(__FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void bug_(const char *file, int line, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Progress of a step: 'step  done/total  rate  ETA  note', redrawn on a terminal, a plain line every few seconds
- * elsewhere. Costs a clock read per call when nothing is drawn. */
+/* Progress of a step: 'step  done/total  rate  ETA  note', redrawn on a terminal, a plain line every few
+ * seconds elsewhere. Costs a clock read per call when nothing is drawn. */
 typedef struct {
     const char *step;
     uint64_t total, done, start_ns, drawn_ns, done_at_start;

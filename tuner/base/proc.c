@@ -21,8 +21,8 @@
 static int output_open(const char *path, int inherit)
 {
     if (path && strcmp(path, "-") == 0) return inherit;
-    return open(path ? path : "/dev/null", path ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_WRONLY | O_CLOEXEC,
-                0666);
+    return open(path ? path : "/dev/null",
+                path ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_WRONLY | O_CLOEXEC, 0666);
 }
 
 static void limit_set(int what, uint64_t value)
@@ -123,7 +123,8 @@ Err proc_wait(Proc *p, uint64_t wait_ns, ProcResult *r)
     for (;;) {
         int status;
         pid_t got = waitpid(p->pid, &status, WNOHANG);
-        if (got < 0 && errno != EINTR) FAIL(ERR_FAILED, "cannot wait for process %ld: %s", (long)p->pid, strerror(errno));
+        if (got < 0 && errno != EINTR)
+            FAIL(ERR_FAILED, "cannot wait for process %ld: %s", (long)p->pid, strerror(errno));
         if (got == p->pid) {
             result_set(p, status, timed_out, r);
             kill(-p->pid, SIGKILL); /* what it may have left behind */
@@ -165,10 +166,18 @@ Err proc_run(const ProcSpec *spec, uint64_t timeout_ns, ProcResult *r)
 void proc_describe(const ProcResult *r, Buf *out)
 {
     switch (r->end) {
-    case PROC_EXITED: buf_printf(out, "exit status %d", r->code); break;
-    case PROC_SIGNALLED: buf_printf(out, "killed by signal %d (%s)", r->code, strsignal(r->code)); break;
-    case PROC_TIMED_OUT: buf_printf(out, "timed out after %.1f s", (double)r->wall_ns * 1e-9); break;
-    case PROC_RUNNING: buf_printf(out, "running for %.1f s", (double)r->wall_ns * 1e-9); break;
+    case PROC_EXITED:
+        buf_printf(out, "exit status %d", r->code);
+        break;
+    case PROC_SIGNALLED:
+        buf_printf(out, "killed by signal %d (%s)", r->code, strsignal(r->code));
+        break;
+    case PROC_TIMED_OUT:
+        buf_printf(out, "timed out after %.1f s", (double)r->wall_ns * 1e-9);
+        break;
+    case PROC_RUNNING:
+        buf_printf(out, "running for %.1f s", (double)r->wall_ns * 1e-9);
+        break;
     }
 }
 

@@ -1,7 +1,7 @@
 /* Subprocesses: start with redirected output, wait for any with a time limit, kill whole process groups.
  *
- * Every child gets a process group of its own, dies when its parent does (Linux), and inherits no descriptor but 0, 1, 2 and
- * keep_fd. Does not interpret output; nothing goes through a shell.
+ * Every child gets a process group of its own, dies when its parent does (Linux), and inherits no
+ * descriptor but 0, 1, 2 and keep_fd. Does not interpret output; nothing goes through a shell.
  */
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
@@ -11,15 +11,15 @@
 #include "base/arena.h"
 
 typedef struct {
-    const char *const *argv;  /* NULL-terminated; argv[0] is looked up in PATH */
-    const char *stdout_path;  /* NULL: /dev/null; "-": inherit */
-    const char *stderr_path;  /* NULL: with stdout; "-": inherit */
-    int stdout_fd;            /* > 0: used instead of stdout_path */
-    int keep_fd;              /* > 0: also passed on, under the same number */
+    const char *const *argv;   /* NULL-terminated; argv[0] is looked up in PATH */
+    const char *stdout_path;   /* NULL: /dev/null; "-": inherit */
+    const char *stderr_path;   /* NULL: with stdout; "-": inherit */
+    int stdout_fd;             /* > 0: used instead of stdout_path */
+    int keep_fd;               /* > 0: also passed on, under the same number */
     const char *const *setenv; /* NULL or NULL-terminated "NAME=value" list */
-    uint64_t memory_bytes;    /* 0: no limit; else RLIMIT_AS */
-    uint64_t cpu_seconds;     /* 0: no limit; else RLIMIT_CPU */
-    const char *chdir_path;   /* NULL: stay */
+    uint64_t memory_bytes;     /* 0: no limit; else RLIMIT_AS */
+    uint64_t cpu_seconds;      /* 0: no limit; else RLIMIT_CPU */
+    const char *chdir_path;    /* NULL: stay */
 } ProcSpec;
 
 typedef struct {
@@ -37,7 +37,8 @@ typedef struct {
 
 /* timeout_ns 0: none. A program that cannot be started is ERR_FAILED with the reason. */
 Err proc_start(Proc *p, const ProcSpec *spec, uint64_t timeout_ns);
-/* Waits at most wait_ns (UINT64_MAX: until it ends or its deadline, when it is killed). PROC_RUNNING: still running. */
+/* Waits at most wait_ns (UINT64_MAX: until it ends or its deadline, when it is killed). PROC_RUNNING:
+ * still running. */
 Err proc_wait(Proc *p, uint64_t wait_ns, ProcResult *r);
 /* SIGKILL to the group, then reaps. */
 void proc_kill(Proc *p);
@@ -52,7 +53,7 @@ Str proc_which(Arena *a, const char *program);
 void interrupt_init(void);
 bool interrupted(void);
 
-int cpu_count(void);           /* usable by this process */
+int cpu_count(void);              /* usable by this process */
 uint64_t memory_free_bytes(void); /* available without swapping */
 
 #endif

@@ -1,7 +1,8 @@
-/* Strings: Str is a view (pointer and length, not NUL-terminated, owns nothing), Buf is a growing byte buffer.
+/* Strings: Str is a view (pointer and length, not NUL-terminated, owns nothing), Buf is a growing byte
+ * buffer.
  *
- * A Buf that runs out of memory remembers it (b->failed) and drops what is added, so that a writer checks once, at the
- * end, with buf_check. buf_cstr keeps a NUL behind the content.
+ * A Buf that runs out of memory remembers it (b->failed) and drops what is added, so that a writer checks
+ * once, at the end, with buf_check. buf_cstr keeps a NUL behind the content.
  */
 #ifndef BASE_STR_H
 #define BASE_STR_H

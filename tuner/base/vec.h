@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define VEC(T)         \
-    struct {           \
-        T *v;          \
-        size_t n, cap; \
+#define VEC(T)                                                                                               \
+    struct {                                                                                                 \
+        T *v;                                                                                                \
+        size_t n, cap;                                                                                       \
     }
 
 /* Makes room for one more element of size bytes; the array may move. */

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Lint: include direction, sizes of files, functions and lines, words that mark unfinished work. Prints each finding.
+# Needs no package; run from the repository root.
+found=0
+say() { echo "lint: $*"; found=1; }
+
+files=$(git ls-files '*.c' '*.h' '*.def' 2>/dev/null | grep -v '^test/data/')
+[ -n "$files" ] || files=$(find tuner client logic createlib test -name '*.[ch]' -o -name '*.def' | grep -v test/data/)
+
+# folder: prefixes that it may include
+allowed() {
+  case $1 in
+    tuner/base) echo "base/" ;;
+    tuner/fmt) echo "base/ fmt/" ;;
+    tuner/model) echo "base/ fmt/ model/" ;;
+    tuner/kernel*) echo "base/ fmt/ model/ kernel/" ;;
+    tuner/build) echo "base/ fmt/ model/ kernel/ build/" ;;
+    tuner/measure) echo "base/ fmt/ model/ kernel/ build/ measure/" ;;
+    tuner) echo "base/ fmt/ model/ kernel/ build/ measure/ logic/ createlib/ client/events.h tuner/" ;;
+    client/runtime) echo "base/ fmt/ model/ client/runtime/" ;;
+    client*) echo "base/ fmt/ model/ measure/stats.h client/" ;;
+    logic) echo "base/ fmt/ model/ logic/" ;;
+    createlib) echo "base/ fmt/ model/ kernel/ build/ logic/ createlib/" ;;
+    *) echo "" ;;
+  esac
+}
+
+for f in $files; do
+  d=$(dirname "$f")
+  ok=$(allowed "$d")
+  [ -n "$ok" ] || continue
+  for inc in $(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$f"); do
+    good=0
+    for p in $ok; do case $inc in "$p"*) good=1 ;; esac; done
+    case $inc in */*) ;; *) [ -f "$d/$inc" ] && good=1 ;; esac
+    [ $good = 1 ] || say "$f includes \"$inc\": $d may include only: $ok"
+  done
+done
+
+for f in $files; do
+  case $f in *.def) table=1 ;; *) table=0 ;; esac
+  awk -v f="$f" -v table=$table '
+    length($0) > 110 { printf "lint: %s:%d: line of %d columns, limit 110\n", f, NR, length($0); bad = 1 }
+    /[ \t]$/ { printf "lint: %s:%d: space at the end of the line\n", f, NR; bad = 1 }
+    /\t/ { printf "lint: %s:%d: tab\n", f, NR; bad = 1 }
+    /^{/ { start = NR }
+    /^}/ { if (start && $0 == "}" && NR - start - 1 > 60) {
+             printf "lint: %s:%d: function of %d lines, limit 60\n", f, start, NR - start - 1; bad = 1 }
+           start = 0 }
+    NR == 1 && $0 !~ /^\/\*/ { printf "lint: %s: no header comment in the first line\n", f; bad = 1 }
+    END { if (NR > 600 && !table) { printf "lint: %s: %d lines, limit 600\n", f, NR; bad = 1 } exit bad }' "$f" || found=1
+done
+
+words=$(grep -nE '\b(TODO|FIXME|XXX|HACK)\b' $files /dev/null)
+[ -z "$words" ] || say "unfinished work: $words"
+
+lines=$(wc -l <Makefile)
+[ "$lines" -le 250 ] || say "Makefile: $lines lines, limit 250"
+[ $found = 0 ] && echo "lint: clean ($(echo "$files" | wc -w) files)"
+exit $found
