@@ -1,5 +1,4 @@
 /* What the unit tests share. See support.h. The repository root is the working directory of test runs. */
- */
 #include "test/support.h"
 
 char *test_dir(void)
