@@ -1,0 +1,41 @@
+/* createlib: a directory of logic files -> <output>/library: code objects, master solution library, manifest.
+ *
+ * Steps: choose the logic files, read them, name the kernels over the whole build, emit and compile them (kernel, build),
+ * write the metadata. Called by tuner-createlib and by step 4 of the pipeline. Does not choose winners, does not load.
+ */
+#ifndef CREATELIB_CREATELIB_H
+#define CREATELIB_CREATELIB_H
+
+#include "createlib/library_write.h"
+
+typedef enum { CREATE_HIP, CREATE_HSA, CREATE_HOST } CreateRuntime;
+
+typedef struct {
+    const char *logic_path, *output_path;
+    CreateRuntime runtime;
+    LibraryFormat format;
+    const char *architecture; /* "all", "gfx906;gfx90a", "gfx906_gfx908", "x86-64-v3" */
+    const char *version;      /* NULL: no version key */
+    const char *embed_library, *embed_key;
+    const char *cxx_compiler, *c_compiler, *assembler, *offload_bundler; /* NULL: found by the build */
+    const char *cache_dir;    /* object cache; NULL: <output>/build_cache */
+    int num_merged_files;     /* 1 */
+    int jobs;                 /* 0: as many as there are cores */
+    int verbose;
+    bool merge_files, short_file_names, separate_architectures, lazy, write_master_index;
+    bool generate_manifest_and_exit, generate_sources_and_exit, verify_manifest;
+    bool metadata_only; /* no kernels */
+    bool strict;        /* a solution that cannot be built fails the run */
+    bool keep_build_tmp;
+} CreateOptions;
+
+typedef struct {
+    size_t n_logic, n_solutions, n_left_out, n_kernels, n_helpers, n_files;
+    size_t n_compiled, n_cached;
+} CreateReport;
+
+void createlib_options_init(CreateOptions *o);
+/* ERR_PARTIAL when solutions were left out (TensileCreateLibrary.report.csv says which and why). */
+Err createlib_run(const CreateOptions *o, CreateReport *r);
+
+#endif

@@ -1,0 +1,36 @@
+/* Library writer: solutions and logic -> master solution library (msgpack or YAML), in the tree of nodes that Tensile's
+ * host library and libtuner load.
+ *
+ * Does not read logic files, does not make kernels. Called by createlib and, for the benchmark library of a size-group, by
+ * the pipeline.
+ */
+#ifndef CREATELIB_LIBRARY_WRITE_H
+#define CREATELIB_LIBRARY_WRITE_H
+
+#include "fmt/write.h"
+#include "logic/logic.h"
+
+/* A solution as the library names it. */
+typedef struct {
+    const Solution *s; /* derived */
+    Str name;          /* symbol of its kernel */
+    int32_t logic_index;
+    int64_t index; /* global */
+} LibrarySolution;
+
+typedef enum { LIBRARY_MSGPACK, LIBRARY_YAML } LibraryFormat;
+
+/* ".dat" or ".yaml". */
+const char *library_suffix(LibraryFormat f);
+
+/* The library that the benchmark client runs: one Problem node with a row per solution, indices 0..n-1, no hardware. The
+ * solutions must share one problem type; names[i] is the symbol of solutions[i]. */
+Err library_write_benchmark(const char *path, LibraryFormat f, const Solution *const *solutions, const Str *names,
+                            size_t n);
+
+/* Parts, for the master library writer and tests. */
+Err library_emit_solution(Emit *e, const LibrarySolution *s);
+/* Contraction_l_Ailk_Bljk_Cijk_Dijk */
+Err library_operation(const ProblemType *pt, Buf *out);
+
+#endif

@@ -1,0 +1,101 @@
+/* Logic: one library logic file in memory: solutions, and which of them is best for which size.
+ *
+ * Reads both written forms (a list of 9 to 14 elements, or a map) of every Tensile version, keeps what it does not know so
+ * that writing gives equivalent data, and writes bytes as PyYAML would. Does not derive anything: a solution holds the
+ * parameters and derived values that the file gives (solution_has tells which). Does not choose winners: analyze.h.
+ * Used by tuner-logic, createlib and the pipeline. Everything in a Logic lives in the arena it was read into.
+ */
+#ifndef LOGIC_LOGIC_H
+#define LOGIC_LOGIC_H
+
+#include "base/arena.h"
+#include "fmt/node.h"
+#include "model/solution.h"
+
+typedef struct Emit Emit;
+
+/* What the writers put into MinimumRequiredVersion and the library's version. */
+#define LOGIC_VERSION "4.44.0"
+
+enum {
+    LOGIC_KEY_MAX = 16,           /* integers of one size */
+    LOGIC_MAX_SOLUTIONS = 200000, /* of one file */
+    LOGIC_MAX_ROWS = 8000000
+};
+#define LOGIC_MAX_BYTES ((size_t)256 << 20)
+
+/* A key that has no row in params.def, or a value that its row would write differently: kept as it was written. */
+typedef struct {
+    Str key;
+    const Node *value;
+} LogicKept;
+
+typedef struct {
+    Solution s;               /* what the file holds is marked present; s.pt is the file's problem type */
+    const Node *problem_type; /* nested map as written, shared when equal; NULL when absent */
+    LogicKept *kept;          /* sorted by key */
+    size_t n_kept;
+    int line;
+} LogicSolution;
+
+typedef struct {
+    const int64_t *size; /* n integers: [m,n,b,k] or [m,n,b,k,ldd,ldc,lda,ldb] */
+    int32_t n;
+    int32_t solution; /* position in Logic.solution */
+    double speed;     /* gflops, gflops per CU or %, as the metric and the history of the file say */
+    int32_t line;
+} LogicRow;
+
+typedef struct {
+    const char *path; /* for messages */
+    Str version, schedule, arch;
+    int32_t cu_count; /* 0: any */
+    int32_t is_apu;   /* -1: not said */
+    Str *device;
+    size_t n_devices;
+    const ProblemType *pt;
+    const Node *pt_node; /* element 4 as written; NULL: write it from pt */
+    LogicSolution *solution;
+    size_t n_solutions;
+    int32_t index_order[LOGIC_KEY_MAX];
+    size_t n_index_order;
+    LogicRow *row;
+    size_t n_rows;
+    const Node *range;  /* element 8; NULL: null */
+    const Node *tiles;  /* element 9; NULL: null */
+    const Node *trees;  /* Library of a decision tree file; NULL: a Matching file */
+    Str metric;         /* "DeviceEfficiency" when the file does not say */
+    Str fp16_alt, fp16_alt_round; /* s NULL: none */
+    Str distance;       /* "Euclidean" when the file does not say */
+    size_t n_elements;  /* of the list form; 11 for new ones */
+    bool dict;          /* map form */
+    size_t n_kept;      /* kept keys of all solutions together */
+} Logic;
+
+/* An empty Matching logic of today's version: list of 11 elements, DeviceEfficiency, Euclidean, any CU count. */
+void logic_init(Logic *l);
+
+/* Reads a file or a text (which must outlive the arena). Errors are 'path:line: value, expected ...'. A row for a size that
+ * is already there is an error unless allow_duplicates; so are NaN and negative speeds and indices out of range. */
+typedef struct {
+    bool allow_duplicates; /* keep all rows of one size (files whose rows differ only in leading dimensions never clash) */
+} LogicReadOptions;
+Err logic_read(Arena *a, const char *path, const LogicReadOptions *o, Logic *out);
+Err logic_parse(Arena *a, const char *path, Str text, const LogicReadOptions *o, Logic *out);
+
+/* Text as Tensile writes it: sorted keys, automatic flow style. Equal logic gives equal bytes. */
+Err logic_emit(const Logic *l, Buf *out);
+Err logic_write(const Logic *l, const char *path);
+
+/* Distinct keys that were kept, with how often: for reports. */
+Err logic_report_kept(const Logic *l, Buf *out);
+
+/* One solution map with sorted keys (also what 2_BenchmarkData yaml files hold). */
+Err logic_solution_emit(const LogicSolution *s, Emit *e);
+/* name is what messages call the document. */
+Err logic_solution_parse(Arena *a, const char *name, const Node *map, const ProblemType *pt, LogicSolution *out);
+
+/* True when all parameters that both hold are equal, names and indices apart; kept keys must be equal too. */
+bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b);
+
+#endif
