@@ -1,0 +1,69 @@
+/* tuner: one config in, a tuned library out. This file is the list of what happens; each step is a module of its own:
+ * options.c the command line.
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "model/solution.h"
+#include "options.h"
+
+typedef struct {
+    const char *name;
+    Err (*run)(const Options *o);
+    int min_operands, max_operands;
+    const char *usage, *help;
+} Command;
+
+static Err run_command(const Options *o);
+
+static const Command commands[] = {
+    {"run", run_command, 2, MAX_CONFIGS + 1, "[run] CONFIG.yaml... OUTDIR", "tune, and write everything below OUTDIR"},
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static Err run_command(const Options *o)
+{
+    FAIL(ERR_FAILED, "cannot tune '%s' yet", o->operand[0]);
+}
+
+static void help(void)
+{
+    puts("tuner: tunes GEMM kernels for a device and makes a library of the winners\n\nusage:");
+    for (int i = 0; i < N_COMMANDS; i++) printf("  tuner %-36s %s\n", commands[i].usage, commands[i].help);
+    puts("\noptions:");
+    options_help(stdout);
+    puts("\nexit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or bad input,\n"
+         "3 partial result, 4 no such device");
+}
+
+static const Command *command_find(const char *name)
+{
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(name, commands[i].name)) return &commands[i];
+    return NULL;
+}
+
+static Err dispatch(int argc, char **argv)
+{
+    Options o;
+    const Command *command = argc > 1 ? command_find(argv[1]) : NULL;
+    int skip = command ? 1 : 0;
+    if (!command) command = &commands[0];
+    TRY(options_parse(&o, argc - skip, argv + skip));
+    if (o.help) return help(), 0;
+    if (o.version) return puts("tuner 0.1.0 (Tensile formats 4.44.0)"), 0;
+    if (o.help_params) return params_help(stdout), 0;
+    if (o.n_operands < command->min_operands || o.n_operands > command->max_operands)
+        FAIL(ERR_INPUT, "usage: tuner %s (see tuner --help)", command->usage);
+    return command->run(&o);
+}
+
+int main(int argc, char **argv)
+{
+    log_init("tuner", LOG_NORMAL);
+    interrupt_init();
+    Err e = dispatch(argc, argv);
+    return e ? error_report(e) : 0;
+}
