@@ -1,0 +1,58 @@
+/* DataType: the element types of tensors, numbered as in Tensile's files (section 4 of a logic file holds these ints).
+ *
+ * One row of the table in datatype.c each. Not here: arithmetic on the types (client/validate), which combinations make
+ * a GEMM (problem.h). Used by everything that reads or writes types.
+ */
+#ifndef MODEL_DATATYPE_H
+#define MODEL_DATATYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+typedef enum {
+    TYPE_S,
+    TYPE_D,
+    TYPE_C,
+    TYPE_Z,
+    TYPE_H,
+    TYPE_4XI8,
+    TYPE_I,
+    TYPE_B,
+    TYPE_I8,
+    TYPE_X,
+    TYPE_F8,
+    TYPE_B8,
+    TYPE_F8B8,
+    TYPE_B8F8,
+    TYPE_COUNT
+} DataType;
+
+typedef struct {
+    const char *letter;    /* "S", "4xi8": in names of problem types and kernels */
+    const char *name;      /* "single" */
+    const char *other;     /* another accepted name ("float"), or NULL */
+    const char *enum_name; /* "Float": in library files and client.ini */
+    const char *abbrev;    /* "f32": of the matrix instructions */
+    int32_t bytes;         /* of one element */
+    bool integral, complex;
+    int32_t packing; /* values in one element: 4 for 4xi8 */
+} DataTypeInfo;
+
+/* t must be one of the enum. */
+const DataTypeInfo *type_info(DataType t);
+static inline const char *type_letter(DataType t) { return type_info(t)->letter; }
+static inline const char *type_enum_name(DataType t) { return type_info(t)->enum_name; }
+static inline int32_t type_bytes(DataType t) { return type_info(t)->bytes; }
+/* 32-bit registers of one element: 0.25 .. 4. */
+static inline double type_regs(DataType t) { return type_info(t)->bytes / 4.0; }
+
+/* A letter, name, enum name ("s", "Single", "float"; case does not matter) or the number as text. */
+bool type_find(Str text, DataType *out);
+/* By number, as files hold it. */
+bool type_from_int(int64_t id, DataType *out);
+/* The most similar letter or name, for messages; NULL when nothing is near. */
+const char *type_nearest(Str text);
+
+#endif
