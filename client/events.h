@@ -1,0 +1,63 @@
+/* Events: what tuner-client tells the pipeline while it runs (option events-fd), one tab-separated line per event.
+ *
+ *   env     key value                               once each at the start: device, architecture, n_cu, host, ...
+ *   start   p s                                     solution s on problem p begins
+ *   valid   p s STATUS checked max_err text         verdict of the validated run: PASSED FAILED INVALID NO_CHECK
+ *   sample  p s sync_no enqueues total_ns           one timed sync group
+ *   end     p s STATUS n median_ns lo_ns hi_ns text per enqueue; interval at 0.95; n = 0: the three are nan
+ *   done
+ *
+ * p and s are indexes into the ini's problems and the library's solutions. Every start is followed by exactly one end for
+ * the same p s, also when the worker died (CRASHED, TIMEOUT); skipped ones (WRONG_HARDWARE, DID_NOT_SATISFY_ASSERTS)
+ * have both lines too. Text has tabs and newlines replaced by blanks. Lines are flushed one by one. Used by
+ * client/supervise.c (writes) and the pipeline's measure step (reads).
+ */
+#ifndef CLIENT_EVENTS_H
+#define CLIENT_EVENTS_H
+
+#include "base/str.h"
+
+typedef enum { EVENT_ENV, EVENT_START, EVENT_VALID, EVENT_SAMPLE, EVENT_END, EVENT_DONE } EventKind;
+
+typedef enum {
+    RUN_PASSED,
+    RUN_FAILED,  /* wrong result */
+    RUN_INVALID, /* could not be run: load, launch, arguments, memory */
+    RUN_CRASHED, /* took its process with it */
+    RUN_TIMEOUT,
+    RUN_DID_NOT_SATISFY_ASSERTS, /* problem or task predicate false */
+    RUN_WRONG_HARDWARE,
+    RUN_NO_CHECK, /* ran, was not validated */
+    RUN_SKIPPED,  /* below granularity-threshold: not run */
+    RUN_STATUS_COUNT
+} RunStatus;
+
+/* Event names: "PASSED", "CRASHED", ... */
+const char *run_status_name(RunStatus s);
+/* The validation column of the log CSV, which knows fewer: CRASHED and TIMEOUT are INVALID there. */
+const char *run_status_column(RunStatus s);
+/* Ran and its result counts: PASSED or NO_CHECK. */
+bool run_status_good(RunStatus s);
+
+typedef struct {
+    EventKind kind;
+    Str key, value;       /* env */
+    int64_t p, s;         /* all but env, done */
+    RunStatus status;     /* valid, end */
+    int64_t checked;      /* valid: elements compared */
+    double max_err;       /* valid: largest of the error formula */
+    Str text;             /* valid, end */
+    int64_t sync_no, n_enqueues; /* sample */
+    uint64_t total_ns;    /* sample */
+    int64_t n;            /* end: samples */
+    double median_ns, lo_ns, hi_ns;
+} Event;
+
+/* One line without its newline; strings point into it. Unknown kinds and malformed lines: ERR_INPUT. */
+Err event_parse(Str line, Event *out);
+/* Appends the line with its newline. */
+void event_format(const Event *e, Buf *out);
+/* Formats and writes at once; ERR_FAILED when nobody reads any more. */
+Err event_write(int fd, const Event *e);
+
+#endif
