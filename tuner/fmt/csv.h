@@ -1,4 +1,5 @@
-/* CSV: rows of cells, RFC 4180 quoting, any of \n and \r\n. Reading is bounded and zero-copy where nothing is quoted. */
+/* CSV: rows of cells, RFC 4180 quoting, any of \n and \r\n. Reading is bounded and zero-copy where nothing
+ * is quoted. */
 #ifndef FMT_CSV_H
 #define FMT_CSV_H
 

@@ -1,9 +1,12 @@
 /* Node: the document tree that YAML and msgpack readers give and that everything else reads.
  *
- * Invariants: a tree lives in one arena. Scalars keep their text (Str) and are resolved to a kind by the rules of PyYAML
- * (YAML 1.1): null ~ Null; true/false/yes/no/on/off in three cases; ints (also 0x, 0o, 1_000); floats; anything quoted is
- * a string. Maps keep the order of the document; keys are nodes (strings in nearly all cases). Duplicate keys are found by the
- * reader (ERR_INPUT, or kept when the options say so). line counts from 1; 0 for msgpack.
+ * Invariants: a tree lives in one arena. Scalars keep their text (Str) and are resolved to a kind by the
+ * rules of PyYAML (YAML 1.1): null ~ Null; true/false/yes/no/on/off in three cases; ints (also 0x, 0b,
+ * leading 0 for octal, 1_000, 1:30; beyond 64 bits they become floats); floats (1.5, 1.e+3, .inf; but 1e3
+ * is a string); anything quoted is a string. Maps keep the order of the document; keys are scalars.
+ * Duplicate keys are found by the reader (ERR_INPUT, or kept when the options say so). line counts from 1;
+ * 0 for msgpack. Aliases share the subtree of their anchor: change nothing in a tree. An empty document is
+ * an error.
  */
 #ifndef FMT_NODE_H
 #define FMT_NODE_H

@@ -1,10 +1,9 @@
 /* Writers: one stream of events to YAML text as PyYAML writes it (default_flow_style=None) or to msgpack.
  *
- * Emit: a small interface so that the code that writes a library or logic file exists once. The caller gives map
- * sizes up front (msgpack needs them). Text scalars are quoted only where a YAML 1.1 reader would take them for
- * something else.
- * Flow style: a collection is written in flow style when the caller says so, block style otherwise. Lines of flow
- * collections are folded at 80 columns like PyYAML's.
+ * Emit: a small interface so that the code that writes a library or logic file exists once. The caller
+ * gives map sizes up front (msgpack needs them). Text scalars are quoted only where a YAML 1.1 reader would
+ * take them for something else. Flow style: a collection is written in flow style when the caller says so,
+ * block style otherwise. Lines of flow collections are folded at 80 columns like PyYAML's.
  */
 #ifndef FMT_WRITE_H
 #define FMT_WRITE_H

@@ -1,0 +1,13 @@
+/* Scalars of YAML 1.1 as PyYAML resolves them: what a plain text means. Used by the YAML reader and, to know
+ * what needs quotes, by the writer. */
+#ifndef FMT_SCALAR_H
+#define FMT_SCALAR_H
+
+#include "fmt/node.h"
+
+/* Sets kind and value (not text, not line) of a plain scalar. An integer beyond 64 bits becomes a float. */
+void scalar_resolve(Str text, Node *n);
+/* True when a YAML 1.1 reader takes the plain text for something else than a string, dates included. */
+bool scalar_ambiguous(Str text);
+
+#endif
