@@ -87,7 +87,8 @@ typedef struct {
     const char *legal;
     const char *help;
     uint16_t offset; /* of the field in Solution */
-    uint8_t id, kind, group, scope;
+    uint16_t id;
+    uint8_t kind, group, scope;
 } Param;
 
 /* ---- the table -------------------------------------------------------------------------------------------
