@@ -1,16 +1,16 @@
-/* Events: what tuner-client tells the pipeline while it runs (option events-fd), one tab-separated line per event.
+/* Events: what tuner-client tells the pipeline while it runs (option events-fd), one tab-separated line per
+ * event.
  *
- *   env     key value                               once each at the start: device, architecture, n_cu, host, ...
- *   start   p s                                     solution s on problem p begins
- *   valid   p s STATUS checked max_err text         verdict of the validated run: PASSED FAILED INVALID NO_CHECK
- *   sample  p s sync_no enqueues total_ns           one timed sync group
- *   end     p s STATUS n median_ns lo_ns hi_ns text per enqueue; interval at 0.95; n = 0: the three are nan
- *   done
+ *   env     key value                               once each at the start: device, architecture, n_cu, host,
+ * ... start   p s                                     solution s on problem p begins valid   p s STATUS
+ * checked max_err text         verdict of the validated run: PASSED FAILED INVALID NO_CHECK sample  p s
+ * sync_no enqueues total_ns           one timed sync group end     p s STATUS n median_ns lo_ns hi_ns text
+ * per enqueue; interval at 0.95; n = 0: the three are nan done
  *
- * p and s are indexes into the ini's problems and the library's solutions. Every start is followed by exactly one end for
- * the same p s, also when the worker died (CRASHED, TIMEOUT); skipped ones (WRONG_HARDWARE, DID_NOT_SATISFY_ASSERTS)
- * have both lines too. Text has tabs and newlines replaced by blanks. Lines are flushed one by one. Used by
- * client/supervise.c (writes) and the pipeline's measure step (reads).
+ * p and s are indexes into the ini's problems and the library's solutions. Every start is followed by exactly
+ * one end for the same p s, also when the worker died (CRASHED, TIMEOUT); skipped ones (WRONG_HARDWARE,
+ * DID_NOT_SATISFY_ASSERTS) have both lines too. Text has tabs and newlines replaced by blanks. Lines are
+ * flushed one by one. Used by client/supervise.c (writes) and the pipeline's measure step (reads).
  */
 #ifndef CLIENT_EVENTS_H
 #define CLIENT_EVENTS_H
@@ -41,15 +41,15 @@ bool run_status_good(RunStatus s);
 
 typedef struct {
     EventKind kind;
-    Str key, value;       /* env */
-    int64_t p, s;         /* all but env, done */
-    RunStatus status;     /* valid, end */
-    int64_t checked;      /* valid: elements compared */
-    double max_err;       /* valid: largest of the error formula */
-    Str text;             /* valid, end */
+    Str key, value;              /* env */
+    int64_t p, s;                /* all but env, done */
+    RunStatus status;            /* valid, end */
+    int64_t checked;             /* valid: elements compared */
+    double max_err;              /* valid: largest of the error formula */
+    Str text;                    /* valid, end */
     int64_t sync_no, n_enqueues; /* sample */
-    uint64_t total_ns;    /* sample */
-    int64_t n;            /* end: samples */
+    uint64_t total_ns;           /* sample */
+    int64_t n;                   /* end: samples */
     double median_ns, lo_ns, hi_ns;
 } Event;
 

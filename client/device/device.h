@@ -1,11 +1,13 @@
 /* Device: one table of functions per kind of device (host, sim; hip and cuda plug in the same way).
  *
- * What runs kernels: the host's cores, a GPU, or a simulation with known truth. The table knows nothing of GEMM: it loads
- * code objects, allocates, copies, launches a symbol with a packed argument buffer, and measures. Device state (clocks,
- * power, modes) is never changed, only read. Not thread-safe: one thread uses a Device.
+ * What runs kernels: the host's cores, a GPU, or a simulation with known truth. The table knows nothing of
+ * GEMM: it loads code objects, allocates, copies, launches a symbol with a packed argument buffer, and
+ * measures. Device state (clocks, power, modes) is never changed, only read. Not thread-safe: one thread uses
+ * a Device.
  *
- * A device is opened in the process that launches on it (client/worker.c), never in one that forks afterwards.
- * Used by tuner-client. Function pointers are never NULL; what a kind cannot do returns ERR_FAILED with the reason.
+ * A device is opened in the process that launches on it (client/worker.c), never in one that forks
+ * afterwards. Used by tuner-client. Function pointers are never NULL; what a kind cannot do returns
+ * ERR_FAILED with the reason.
  */
 #ifndef CLIENT_DEVICE_H
 #define CLIENT_DEVICE_H
@@ -24,35 +26,36 @@ typedef struct DeviceKernel DeviceKernel; /* a symbol in it; lives as long as it
 typedef struct DeviceEvent DeviceEvent;
 
 typedef struct {
-    char name[128];          /* "Intel(R) Xeon(R) ...", "NVIDIA H200" */
-    char architecture[32];   /* a name of model/targets.def: "x86-64-v4", "gfx90a", "sm_90" */
-    int n_cu;                /* compute units; host: threads that run workgroups */
-    int n_simd_per_cu;       /* 4 on AMD; 1 elsewhere */
+    char name[128];        /* "Intel(R) Xeon(R) ...", "NVIDIA H200" */
+    char architecture[32]; /* a name of model/targets.def: "x86-64-v4", "gfx90a", "sm_90" */
+    int n_cu;              /* compute units; host: threads that run workgroups */
+    int n_simd_per_cu;     /* 4 on AMD; 1 elsewhere */
     int wave_size;
     uint64_t memory_bytes, l2_bytes; /* l2: last cache before memory */
     uint64_t lds_bytes;
     int clock_mhz, memory_clock_mhz; /* nominal maximum; 0 unknown */
-    bool integrated;         /* IsAPU */
-    char driver[64];         /* version, "" unknown */
+    bool integrated;                 /* IsAPU */
+    char driver[64];                 /* version, "" unknown */
 } DeviceProps;
 
 typedef struct {
-    int n_threads;        /* host: 0 all cores of this process */
-    const char *sim;      /* sim: "key=value;..." (see sim.c); NULL: environment TUNER_SIM */
+    int n_threads;   /* host: 0 all cores of this process */
+    const char *sim; /* sim: "key=value;..." (see sim.c); NULL: environment TUNER_SIM */
 } DeviceOptions;
 
-/* Where an access just outside a buffer must fault. A guarded buffer starts (front) or ends (back) exactly at an
- * inaccessible page, to the byte; the other side has one too, at most a page away. */
+/* Where an access just outside a buffer must fault. A guarded buffer starts (front) or ends (back) exactly at
+ * an inaccessible page, to the byte; the other side has one too, at most a page away. */
 typedef enum { DEVICE_GUARD_NONE, DEVICE_GUARD_FRONT, DEVICE_GUARD_BACK } DeviceGuard;
 
 typedef struct {
     uint64_t address; /* as kernels see it */
     uint64_t bytes;
-    void *host;       /* the same memory for the CPU; NULL where only copies reach it */
-    void *handle;     /* the kind's own */
+    void *host;   /* the same memory for the CPU; NULL where only copies reach it */
+    void *handle; /* the kind's own */
 } DeviceMem;
 
-/* What a launch should have computed. Only the simulated device looks at it, to play a kernel that is right. */
+/* What a launch should have computed. Only the simulated device looks at it, to play a kernel that is right.
+ */
 typedef struct {
     void *d;
     const void *expect; /* NULL: leave d alone */
@@ -63,11 +66,11 @@ typedef struct {
 
 typedef struct {
     const DeviceKernel *kernel;
-    uint32_t group[3];  /* work-items of a workgroup */
-    uint32_t grid[3];   /* workgroups */
-    const void *args;   /* packed, natural alignment; copied before launch returns */
+    uint32_t group[3]; /* work-items of a workgroup */
+    uint32_t grid[3];  /* workgroups */
+    const void *args;  /* packed, natural alignment; copied before launch returns */
     size_t args_bytes;
-    uint32_t lds_bytes; /* dynamic */
+    uint32_t lds_bytes;       /* dynamic */
     const DeviceTruth *truth; /* NULL on every device but sim */
 } DeviceLaunch;
 
@@ -77,10 +80,10 @@ typedef struct {
 } DeviceReading;
 
 struct DeviceApi {
-    const char *name; /* "host" */
+    const char *name;               /* "host" */
     const char *code_object_suffix; /* ".so" */
-    /* Number of devices. 0: why is set to the reason ("libcuda.so.1: cannot open shared object file"). No device is
-     * initialised that could not be used after fork. */
+    /* Number of devices. 0: why is set to the reason ("libcuda.so.1: cannot open shared object file"). No
+     * device is initialised that could not be used after fork. */
     int (*count)(Buf *why);
     Err (*open)(int index, const DeviceOptions *options, Device **out);
     void (*close)(Device *d);
@@ -109,8 +112,8 @@ struct DeviceApi {
     /* Both recorded and reached (call sync first). */
     Err (*event_elapsed)(Device *d, const DeviceEvent *start, const DeviceEvent *stop, uint64_t *ns);
 
-    uint64_t (*now_ns)(Device *d);          /* the clock that host timing uses; simulated on sim */
-    void (*idle)(Device *d, uint64_t ns);   /* sleeps; sim: lets its clock run */
+    uint64_t (*now_ns)(Device *d);               /* the clock that host timing uses; simulated on sim */
+    void (*idle)(Device *d, uint64_t ns);        /* sleeps; sim: lets its clock run */
     void (*read)(Device *d, DeviceReading *out); /* hardware monitor, no side effects, under 1 ms */
 };
 
@@ -120,7 +123,8 @@ extern const DeviceApi device_host, device_sim;
 const DeviceApi *device_api_at(size_t i);
 /* "host", "sim", "hip", "cuda"; NULL when unknown. */
 const DeviceApi *device_api_find(Str name);
-/* Text of `tuner-client --list-devices`: every device of every kind, and why the kinds without one have none. */
+/* Text of `tuner-client --list-devices`: every device of every kind, and why the kinds without one have none.
+ */
 Err devices_list(Buf *out);
 
 #endif

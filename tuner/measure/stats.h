@@ -1,9 +1,10 @@
 /* Statistics of repeated timings: summaries that outliers do not move, intervals, comparisons, when to stop.
  *
- * Nothing here assumes a distribution. Every sample is kept and counted; outliers are reported, never removed (the median
- * and its interval are what they cannot move). Pure functions, no I/O, no allocation but the scratch named. Used by
- * tuner-client, the search and the analyzer. Sources: Hettmansperger & Sheather 1986 (interpolated order-statistic
- * interval), Hodges & Lehmann 1963 (shift estimate and its interval by inverting the Mann-Whitney test).
+ * Nothing here assumes a distribution. Every sample is kept and counted; outliers are reported, never removed
+ * (the median and its interval are what they cannot move). Pure functions, no I/O, no allocation but the
+ * scratch named. Used by tuner-client, the search and the analyzer. Sources: Hettmansperger & Sheather 1986
+ * (interpolated order-statistic interval), Hodges & Lehmann 1963 (shift estimate and its interval by
+ * inverting the Mann-Whitney test).
  */
 #ifndef MEASURE_STATS_H
 #define MEASURE_STATS_H
@@ -17,10 +18,10 @@
 typedef struct {
     size_t n;
     double median;
-    double lo, hi;  /* interval of the median */
-    double level;   /* that lo..hi holds: what was asked for, or less when n is too small (below 6 for 0.95) */
+    double lo, hi; /* interval of the median */
+    double level;  /* that lo..hi holds: what was asked for, or less when n is too small (below 6 for 0.95) */
     double min, max, mean, q1, q3;
-    double mad;     /* median absolute deviation * 1.4826: a robust standard deviation */
+    double mad;        /* median absolute deviation * 1.4826: a robust standard deviation */
     size_t n_outliers; /* farther than 5 mad from the median; counted only */
 } Summary;
 
@@ -38,15 +39,17 @@ typedef struct {
     Verdict verdict; /* of a against b, from times: FASTER = a takes less */
     double ratio;    /* time a / time b: estimate and interval */
     double lo, hi;
-    double level;    /* that the interval holds */
+    double level; /* that the interval holds */
 } Comparison;
 
-/* Two independent sets of times (all > 0; sorted in place). TIE: the interval of the ratio contains 1, or lies wholly within
- * 1 +- margin (a difference that does not matter; 0: any does). UNKNOWN: too few samples for the level (3 and 3 at
- * least; 4 and 4 for 0.95). More than 400 samples of a set are thinned evenly by rank. ERR_FAILED: memory. */
+/* Two independent sets of times (all > 0; sorted in place). TIE: the interval of the ratio contains 1, or
+ * lies wholly within 1 +- margin (a difference that does not matter; 0: any does). UNKNOWN: too few samples
+ * for the level (3 and 3 at least; 4 and 4 for 0.95). More than 400 samples of a set are thinned evenly by
+ * rank. ERR_FAILED: memory. */
 Err stats_compare(double *a, size_t na, double *b, size_t nb, double level, double margin, Comparison *out);
 /* a[i] and b[i] measured side by side (drift cancels): interval of the median of a[i]/b[i]. */
-Err stats_compare_paired(const double *a, const double *b, size_t n, double level, double margin, Comparison *out);
+Err stats_compare_paired(const double *a, const double *b, size_t n, double level, double margin,
+                         Comparison *out);
 /* "faster", "slower", "tie", "unknown". */
 const char *stats_verdict_name(Verdict v);
 

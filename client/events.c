@@ -1,0 +1,166 @@
+/* Events of tuner-client: text of the lines that events.h describes, both ways. */
+#include "client/events.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const kind_name[] = {"env", "start", "valid", "sample", "end", "done"};
+
+static const char *const status_name[RUN_STATUS_COUNT] = {
+    [RUN_PASSED] = "PASSED",
+    [RUN_FAILED] = "FAILED",
+    [RUN_INVALID] = "INVALID",
+    [RUN_CRASHED] = "CRASHED",
+    [RUN_TIMEOUT] = "TIMEOUT",
+    [RUN_DID_NOT_SATISFY_ASSERTS] = "DID_NOT_SATISFY_ASSERTS",
+    [RUN_WRONG_HARDWARE] = "WRONG_HARDWARE",
+    [RUN_NO_CHECK] = "NO_CHECK",
+    [RUN_SKIPPED] = "SKIPPED",
+};
+
+const char *run_status_name(RunStatus s) { return status_name[s]; }
+
+const char *run_status_column(RunStatus s)
+{
+    if (s == RUN_CRASHED || s == RUN_TIMEOUT) return status_name[RUN_INVALID];
+    if (s == RUN_SKIPPED) return status_name[RUN_NO_CHECK];
+    return status_name[s];
+}
+
+bool run_status_good(RunStatus s) { return s == RUN_PASSED || s == RUN_NO_CHECK; }
+
+/* One line, no tabs: a reader splits on them. */
+static void put_text(Buf *out, Str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.s[i];
+        buf_putc(out, c == '\t' || c == '\n' || c == '\r' || c == '\0' ? ' ' : c);
+    }
+}
+
+void event_format(const Event *e, Buf *out)
+{
+    buf_puts(out, kind_name[e->kind]);
+    if (e->kind == EVENT_ENV) {
+        buf_putc(out, '\t');
+        put_text(out, e->key);
+        buf_putc(out, '\t');
+        put_text(out, e->value);
+    } else if (e->kind != EVENT_DONE) {
+        buf_printf(out, "\t%lld\t%lld", (long long)e->p, (long long)e->s);
+    }
+    if (e->kind == EVENT_VALID)
+        buf_printf(out, "\t%s\t%lld\t%.6g\t", status_name[e->status], (long long)e->checked, e->max_err);
+    if (e->kind == EVENT_SAMPLE)
+        buf_printf(out, "\t%lld\t%lld\t%llu", (long long)e->sync_no, (long long)e->n_enqueues,
+                   (unsigned long long)e->total_ns);
+    if (e->kind == EVENT_END)
+        buf_printf(out, "\t%s\t%lld\t%.10g\t%.10g\t%.10g\t", status_name[e->status], (long long)e->n,
+                   e->median_ns, e->lo_ns, e->hi_ns);
+    if (e->kind == EVENT_VALID || e->kind == EVENT_END) put_text(out, e->text);
+    buf_putc(out, '\n');
+}
+
+Err event_write(int fd, const Event *e)
+{
+    Buf b;
+    buf_init(&b);
+    event_format(e, &b);
+    Err err = buf_check(&b);
+    for (size_t at = 0; !err && at < b.n;) {
+        ssize_t n = write(fd, b.s + at, b.n - at);
+        if (n > 0)
+            at += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            err = err_set(ERR_FAILED, "events-fd %d: %s", fd, n == 0 ? "nothing written" : strerror(errno));
+    }
+    buf_fini(&b);
+    return err;
+}
+
+static Err field_int(Str *rest, const char *what, int64_t min, int64_t *out)
+{
+    Str part;
+    if (!str_split(rest, '\t', &part)) FAIL(ERR_INPUT, "event without %s", what);
+    if (!str_to_i64(part, out) || *out < min)
+        FAIL(ERR_INPUT, "event's %s '%.*s' is not a number of at least %lld", what, STR_ARG(part),
+             (long long)min);
+    return 0;
+}
+
+/* Also nan and inf, which str_to_f64 may refuse. */
+static Err field_real(Str *rest, const char *what, double *out)
+{
+    Str part;
+    if (!str_split(rest, '\t', &part)) FAIL(ERR_INPUT, "event without %s", what);
+    if (str_eq_c(part, "nan") || str_eq_c(part, "-nan"))
+        *out = NAN;
+    else if (str_eq_c(part, "inf"))
+        *out = INFINITY;
+    else if (!str_to_f64(part, out))
+        FAIL(ERR_INPUT, "event's %s '%.*s' is not a number", what, STR_ARG(part));
+    return 0;
+}
+
+static Err field_status(Str *rest, RunStatus *out)
+{
+    Str part;
+    if (!str_split(rest, '\t', &part)) FAIL(ERR_INPUT, "event without status");
+    for (int i = 0; i < RUN_STATUS_COUNT; i++)
+        if (str_eq_c(part, status_name[i])) {
+            *out = (RunStatus)i;
+            return 0;
+        }
+    FAIL(ERR_INPUT, "unknown status '%.*s' in event", STR_ARG(part));
+}
+
+static Err parse_numbers(Str *rest, Event *out)
+{
+    int64_t ns;
+    TRY(field_int(rest, "problem index", 0, &out->p));
+    TRY(field_int(rest, "solution index", 0, &out->s));
+    switch (out->kind) {
+    case EVENT_VALID:
+        TRY(field_status(rest, &out->status));
+        TRY(field_int(rest, "number of elements", 0, &out->checked));
+        return field_real(rest, "error", &out->max_err);
+    case EVENT_SAMPLE:
+        TRY(field_int(rest, "sync number", 0, &out->sync_no));
+        TRY(field_int(rest, "number of enqueues", 1, &out->n_enqueues));
+        TRY(field_int(rest, "time", 0, &ns));
+        out->total_ns = (uint64_t)ns;
+        return 0;
+    case EVENT_END:
+        TRY(field_status(rest, &out->status));
+        TRY(field_int(rest, "number of samples", 0, &out->n));
+        TRY(field_real(rest, "median", &out->median_ns));
+        TRY(field_real(rest, "lower bound", &out->lo_ns));
+        return field_real(rest, "upper bound", &out->hi_ns);
+    default:
+        return 0;
+    }
+}
+
+Err event_parse(Str line, Event *out)
+{
+    *out = (Event){.key = STR(""), .value = STR(""), .text = STR("")};
+    Str rest = line, part;
+    if (!str_split(&rest, '\t', &part)) FAIL(ERR_INPUT, "empty event");
+    int kind = -1;
+    for (int i = 0; i < (int)(sizeof kind_name / sizeof *kind_name); i++)
+        if (str_eq_c(part, kind_name[i])) kind = i;
+    if (kind < 0) FAIL(ERR_INPUT, "unknown event '%.*s'", STR_ARG(str_sub(part, 0, 40)));
+    out->kind = (EventKind)kind;
+    if (kind == EVENT_ENV) {
+        if (!str_split(&rest, '\t', &out->key) || !str_split(&rest, '\t', &out->value))
+            FAIL(ERR_INPUT, "event 'env' without key and value");
+    } else if (kind != EVENT_DONE) {
+        TRY(parse_numbers(&rest, out));
+        if ((kind == EVENT_VALID || kind == EVENT_END) && !str_split(&rest, '\t', &out->text))
+            FAIL(ERR_INPUT, "event '%s' without text", kind_name[kind]);
+    }
+    if (rest.s) FAIL(ERR_INPUT, "event '%s' has more than its fields", kind_name[kind]);
+    return 0;
+}
