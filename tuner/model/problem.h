@@ -142,6 +142,9 @@ bool problem_types_valid(DataType in, DataType out, DataType compute);
 /* Is it one of the mixed combinations whose name shows all three letters? */
 bool problem_types_mixed(DataType in, DataType out, DataType compute);
 static inline bool problem_is_gemm(const ProblemType *pt) { return pt->OperationType == OP_GEMM; }
+/* Types of A's and B's elements: they differ for F8B8 and B8F8 alone. */
+DataType problem_a_type(const ProblemType *pt);
+DataType problem_b_type(const ProblemType *pt);
 bool index_list_has(const IndexList *l, int32_t index);
 /* Position of index in the list, -1 when absent. */
 int32_t index_list_find(const IndexList *l, int32_t index);
