@@ -1,0 +1,40 @@
+/* Db: a thin layer over SQLite: open with our settings, run statements with bound values, iterate rows.
+ *
+ * Statements are string literals and stay prepared until db_close. Values: types is one letter per '?': 'i' int64_t,
+ * 'r' double (NAN becomes NULL), 's' Str (s == NULL becomes NULL). Does not know the schema: store.h. Errors name the file
+ * and SQLite's reason. One thread.
+ */
+#ifndef MEASURE_DB_H
+#define MEASURE_DB_H
+
+#include "base/arena.h"
+
+typedef struct Db Db;
+typedef struct DbRow DbRow;
+
+typedef enum { DB_WRITE, DB_READ } DbMode;
+
+/* DB_WRITE creates what is missing; DB_READ changes nothing and works on a read-only directory. */
+Err db_open(const char *path, DbMode mode, Db **out);
+/* db may be NULL. */
+void db_close(Db *db);
+
+Err db_exec(Db *db, const char *sql, const char *types, ...);
+int64_t db_last_id(const Db *db);
+/* Rows changed by the last db_exec. */
+int64_t db_changes(const Db *db);
+
+/* Calls fn per row; an error of fn ends it. fn must not run the same statement. */
+typedef Err DbRowFn(void *ctx, const DbRow *row);
+Err db_each(Db *db, DbRowFn *fn, void *ctx, const char *sql, const char *types, ...);
+/* First column of the first row; *found tells whether there is one (may be NULL). */
+Err db_int(Db *db, int64_t *out, bool *found, const char *sql, const char *types, ...);
+
+int64_t row_int(const DbRow *row, int column);
+double row_real(const DbRow *row, int column); /* NAN for NULL */
+/* Valid inside fn only. */
+Str row_text(const DbRow *row, int column);
+/* Copy in the arena. */
+Str row_dup(const DbRow *row, int column, Arena *a);
+
+#endif

@@ -1,0 +1,323 @@
+/* The store: schema and facts. See store.h. */
+#include "measure/store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+
+#define FORMAT "tuner-store"
+
+/* Times are UTC. Every table is append-only but session.state. */
+static const char *const schema[] = {
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE environment(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, at TEXT NOT NULL)",
+    "CREATE TABLE problem(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE setting(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE kernel(id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL)",
+    "CREATE TABLE compile(id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernel,"
+    " environment INTEGER NOT NULL REFERENCES environment, status TEXT NOT NULL, ns INTEGER NOT NULL, log TEXT,"
+    " at TEXT NOT NULL)",
+    "CREATE INDEX compile_by_kernel ON compile(kernel, environment)",
+    "CREATE TABLE measurement(id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernel,"
+    " problem INTEGER NOT NULL REFERENCES problem, setting INTEGER NOT NULL REFERENCES setting,"
+    " run INTEGER NOT NULL, status TEXT NOT NULL, detail TEXT, samples TEXT NOT NULL, checked INTEGER NOT NULL,"
+    " max_err REAL, at TEXT NOT NULL, UNIQUE(kernel, problem, setting, run))",
+    "CREATE TABLE plan(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, grp TEXT NOT NULL, arch TEXT NOT NULL,"
+    " setting INTEGER NOT NULL REFERENCES setting, environment INTEGER NOT NULL REFERENCES environment,"
+    " permutations INTEGER NOT NULL, valid INTEGER NOT NULL, duplicates INTEGER NOT NULL, runs INTEGER NOT NULL,"
+    " at TEXT NOT NULL)",
+    "CREATE TABLE candidate(plan INTEGER NOT NULL REFERENCES plan, i INTEGER NOT NULL,"
+    " kernel INTEGER NOT NULL REFERENCES kernel, name TEXT NOT NULL, PRIMARY KEY(plan, i)) WITHOUT ROWID",
+    "CREATE TABLE size(plan INTEGER NOT NULL REFERENCES plan, i INTEGER NOT NULL,"
+    " problem INTEGER NOT NULL REFERENCES problem, PRIMARY KEY(plan, i)) WITHOUT ROWID",
+    "CREATE TABLE rejection(plan INTEGER NOT NULL REFERENCES plan, reason TEXT NOT NULL, text TEXT NOT NULL,"
+    " count INTEGER NOT NULL, PRIMARY KEY(plan, reason)) WITHOUT ROWID",
+    "CREATE TABLE session(id INTEGER PRIMARY KEY, command TEXT NOT NULL, started TEXT NOT NULL, ended TEXT,"
+    " state TEXT NOT NULL, detail TEXT)",
+    "CREATE TABLE session_plan(session INTEGER NOT NULL REFERENCES session, plan INTEGER NOT NULL REFERENCES plan,"
+    " PRIMARY KEY(session, plan)) WITHOUT ROWID",
+};
+
+static Err schema_create(Store *s)
+{
+    TRY(store_begin(s));
+    for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) TRY(db_exec(s->db, schema[i], ""));
+    char version[16];
+    snprintf(version, sizeof version, "%d", STORE_VERSION);
+    TRY(db_exec(s->db, "INSERT INTO meta VALUES('format', ?), ('version', ?)", "ss", STR(FORMAT), str_from(version)));
+    return store_commit(s);
+}
+
+typedef struct {
+    char format[32], version[32];
+} Meta;
+
+static Err meta_row(void *ctx, const DbRow *row)
+{
+    Meta *m = ctx;
+    char *to = str_eq_c(row_text(row, 0), "format") ? m->format : str_eq_c(row_text(row, 0), "version") ? m->version : NULL;
+    if (to) snprintf(to, sizeof m->format, "%.*s", STR_ARG(row_text(row, 1)));
+    return 0;
+}
+
+static Err schema_check(Store *s, const char *path, DbMode mode)
+{
+    int64_t n_tables, n_meta;
+    TRY(db_int(s->db, &n_tables, NULL, "SELECT count(*) FROM sqlite_master WHERE type='table'", ""));
+    TRY(db_int(s->db, &n_meta, NULL, "SELECT count(*) FROM sqlite_master WHERE name='meta'", ""));
+    if (n_tables == 0 && mode == DB_WRITE) return schema_create(s);
+    if (n_meta == 0) FAIL(ERR_INPUT, "'%s' is not a tuning store", path);
+    Meta m = {0};
+    TRY(db_each(s->db, meta_row, &m, "SELECT key, value FROM meta", ""));
+    if (strcmp(m.format, FORMAT)) FAIL(ERR_INPUT, "'%s' has format '%s', expected '" FORMAT "'", path, m.format);
+    if (atoi(m.version) != STORE_VERSION)
+        FAIL(ERR_INPUT, "'%s' has version '%s', this tuner reads and writes version %d", path, m.version, STORE_VERSION);
+    return 0;
+}
+
+static Err open_in(Store *s, Arena *a, const char *outdir, DbMode mode)
+{
+    Str path = path_join(a, outdir, "tuning.db"), lock = path_join(a, outdir, "tuning.lock");
+    if (!path.s || !lock.s) FAIL(ERR_FAILED, "out of memory opening '%s'", outdir);
+    if (mode == DB_READ) {
+        if (!file_exists(path.s)) FAIL(ERR_INPUT, "there is no tuning run in '%s' (no tuning.db)", outdir);
+    } else {
+        TRY(dir_make(outdir));
+        TRY(lock_take(lock.s, &s->lock_fd));
+    }
+    TRY(db_open(path.s, mode, &s->db));
+    return schema_check(s, path.s, mode);
+}
+
+Err store_open(Store *s, const char *outdir, DbMode mode)
+{
+    *s = (Store){.lock_fd = -1};
+    Arena a;
+    arena_init(&a, 0);
+    Err e = open_in(s, &a, outdir, mode);
+    arena_fini(&a);
+    if (e) store_close(s);
+    return e;
+}
+
+void store_close(Store *s)
+{
+    db_close(s->db);
+    s->db = NULL;
+    lock_release(&s->lock_fd);
+}
+
+Err store_begin(Store *s) { return db_exec(s->db, "BEGIN IMMEDIATE", ""); }
+
+Err store_commit(Store *s) { return db_exec(s->db, "COMMIT", ""); }
+
+void store_rollback(Store *s)
+{
+    Err e = db_exec(s->db, "ROLLBACK", "");
+    (void)e; /* there may be no transaction: SQLite ends it by itself when the disk is full */
+}
+
+#define NOW "strftime('%Y-%m-%dT%H:%M:%fZ','now')"
+
+/* Adds when absent; the id either way. select and insert each take the key; insert may take one more text. */
+static Err find_or_add(Store *s, Str key, Str more, const char *select, const char *insert, int64_t *id, bool *added)
+{
+    bool found;
+    if (added) *added = false;
+    TRY(db_int(s->db, id, &found, select, "s", key));
+    if (found) return 0;
+    TRY(db_exec(s->db, insert, more.s ? "ss" : "s", key, more));
+    *id = db_last_id(s->db);
+    if (added) *added = true;
+    return 0;
+}
+
+Err store_environment(Store *s, Str text, int64_t *id)
+{
+    return find_or_add(s, text, STR_NULL, "SELECT id FROM environment WHERE key=?",
+                       "INSERT INTO environment(key, at) VALUES(?, " NOW ")", id, NULL);
+}
+
+Err store_problem(Store *s, Str key, int64_t *id)
+{
+    return find_or_add(s, key, STR_NULL, "SELECT id FROM problem WHERE key=?", "INSERT INTO problem(key) VALUES(?)", id,
+                       NULL);
+}
+
+Err store_setting(Store *s, Str key, int64_t *id)
+{
+    return find_or_add(s, key, STR_NULL, "SELECT id FROM setting WHERE key=?", "INSERT INTO setting(key) VALUES(?)", id,
+                       NULL);
+}
+
+Err store_kernel(Store *s, Str hash, Str name, int64_t *id)
+{
+    return find_or_add(s, hash, name, "SELECT id FROM kernel WHERE hash=?",
+                       "INSERT INTO kernel(hash, name) VALUES(?, ?)", id, NULL);
+}
+
+Err store_compile_add(Store *s, const Compile *c)
+{
+    return db_exec(s->db,
+                   "INSERT INTO compile(kernel, environment, status, ns, log, at) VALUES(?, ?, ?, ?, ?, " NOW ")",
+                   "iisis", c->kernel, c->environment, c->status, (int64_t)c->ns, c->log);
+}
+
+typedef struct {
+    Arena *a;
+    void *out;
+    bool found;
+} RowTo;
+
+static Err compile_row(void *ctx, const DbRow *row)
+{
+    RowTo *to = ctx;
+    Compile *c = to->out;
+    c->status = row_dup(row, 0, to->a);
+    c->ns = (uint64_t)row_int(row, 1);
+    c->log = row_dup(row, 2, to->a);
+    to->found = true;
+    if (!c->status.s || !c->log.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    return 0;
+}
+
+Err store_compile_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Compile *out, bool *found)
+{
+    RowTo to = {a, out, false};
+    *out = (Compile){.kernel = kernel, .environment = environment};
+    TRY(db_each(s->db, compile_row, &to,
+                "SELECT status, ns, log FROM compile WHERE kernel=? AND environment=? ORDER BY id DESC LIMIT 1", "ii",
+                kernel, environment));
+    *found = to.found;
+    return 0;
+}
+
+Err store_measure_add(Store *s, const Measurement *m)
+{
+    Buf samples;
+    buf_init(&samples);
+    for (size_t i = 0; i < m->n_samples; i++)
+        buf_printf(&samples, "%s%" PRId64 "*%" PRIu64, i ? " " : "", m->sample[i].enqueues, m->sample[i].ns);
+    Err e = buf_check(&samples);
+    if (!e)
+        e = db_exec(s->db,
+                    "INSERT OR IGNORE INTO measurement(kernel, problem, setting, run, status, detail, samples, checked,"
+                    " max_err, at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
+                    "iiiisssir", m->key.kernel, m->key.problem, m->key.setting, m->key.run, m->status, m->detail,
+                    str_from(buf_cstr(&samples)), m->checked, m->max_err);
+    buf_fini(&samples);
+    return e;
+}
+
+/* "1*12345 1*12399" */
+static Err samples_parse(Arena *a, Str text, Measurement *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.n; i++) n += text.s[i] == '*';
+    Sample *sample = ARENA_ARRAY(a, n, Sample);
+    TRY_ALLOC(sample);
+    Str part;
+    for (size_t i = 0; i < n && str_split(&text, ' ', &part); i++) {
+        size_t star = str_find(part, '*', 0);
+        int64_t ns;
+        if (!str_to_i64(str_sub(part, 0, star), &sample[i].enqueues) ||
+            !str_to_i64(str_sub(part, star + 1, part.n), &ns) || ns < 0)
+            FAIL(ERR_INPUT, "the store has a sample '%.*s', expected ENQUEUES*NANOSECONDS", STR_ARG(part));
+        sample[i].ns = (uint64_t)ns;
+    }
+    m->sample = sample;
+    m->n_samples = n;
+    return 0;
+}
+
+static Err measure_row(void *ctx, const DbRow *row)
+{
+    RowTo *to = ctx;
+    Measurement *m = to->out;
+    m->status = row_dup(row, 0, to->a);
+    m->detail = row_dup(row, 1, to->a);
+    Str samples = row_dup(row, 2, to->a);
+    if (!m->status.s || !m->detail.s || !samples.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    m->checked = row_int(row, 3);
+    m->max_err = row_real(row, 4);
+    to->found = true;
+    return samples_parse(to->a, samples, m);
+}
+
+Err store_measure_get(Store *s, Arena *a, const MeasureKey *key, Measurement *out, bool *found)
+{
+    RowTo to = {a, out, false};
+    *out = (Measurement){.key = *key};
+    TRY(db_each(s->db, measure_row, &to,
+                "SELECT status, detail, samples, checked, max_err FROM measurement"
+                " WHERE kernel=? AND problem=? AND setting=? AND run=?",
+                "iiii", key->kernel, key->problem, key->setting, key->run));
+    *found = to.found;
+    return 0;
+}
+
+Err store_measured(Store *s, const MeasureKey *key, bool *found)
+{
+    int64_t id;
+    return db_int(s->db, &id, found,
+                  "SELECT id FROM measurement WHERE kernel=? AND problem=? AND setting=? AND run=?", "iiii", key->kernel,
+                  key->problem, key->setting, key->run);
+}
+
+Err store_kernel_faults(Store *s, int64_t kernel, int64_t setting, int64_t *n)
+{
+    return db_int(s->db, n, NULL,
+                  "SELECT count(*) FROM measurement WHERE kernel=? AND setting=? AND status IN ('CRASHED', 'TIMEOUT')",
+                  "ii", kernel, setting);
+}
+
+Err store_plan(Store *s, const Plan *p, int64_t *id, bool *added)
+{
+    bool found;
+    *added = false;
+    TRY(db_int(s->db, id, &found, "SELECT id FROM plan WHERE key=?", "s", p->key));
+    if (found) return 0;
+    TRY(db_exec(s->db,
+                "INSERT INTO plan(key, grp, arch, setting, environment, permutations, valid, duplicates, runs, at)"
+                " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
+                "sssiiiiii", p->key, p->group, p->arch, p->setting, p->environment, p->n_permutations, p->n_valid,
+                p->n_duplicates, p->n_runs));
+    *id = db_last_id(s->db);
+    *added = true;
+    return 0;
+}
+
+Err store_candidate_add(Store *s, int64_t plan, int64_t column, int64_t kernel, Str name)
+{
+    return db_exec(s->db, "INSERT INTO candidate VALUES(?, ?, ?, ?)", "iiis", plan, column, kernel, name);
+}
+
+Err store_size_add(Store *s, int64_t plan, int64_t row, int64_t problem)
+{
+    return db_exec(s->db, "INSERT INTO size VALUES(?, ?, ?)", "iii", plan, row, problem);
+}
+
+Err store_rejection_add(Store *s, int64_t plan, Str reason, Str text, int64_t count)
+{
+    return db_exec(s->db, "INSERT INTO rejection VALUES(?, ?, ?, ?)", "issi", plan, reason, text, count);
+}
+
+Err store_session_begin(Store *s, Str command, int64_t *id)
+{
+    TRY(db_exec(s->db, "INSERT INTO session(command, started, state) VALUES(?, " NOW ", 'running')", "s", command));
+    *id = db_last_id(s->db);
+    return 0;
+}
+
+Err store_session_plan(Store *s, int64_t session, int64_t plan)
+{
+    return db_exec(s->db, "INSERT OR IGNORE INTO session_plan VALUES(?, ?)", "ii", session, plan);
+}
+
+Err store_session_end(Store *s, int64_t session, Str state, Str detail)
+{
+    return db_exec(s->db, "UPDATE session SET state=?, detail=?, ended=" NOW " WHERE id=?", "ssi", state, detail, session);
+}

@@ -1,0 +1,98 @@
+/* Store: outdir/tuning.db, the record of everything a tuning run found out. Facts are appended, never changed, and keyed by
+ * content, so that a killed run goes on where it stopped and an edited config reuses what still holds:
+ *
+ *   environment  device, toolchain, tool version            key: the text itself
+ *   kernel       one generated source                       key: sha256 of the source
+ *   compile      a kernel compiled in an environment        status, time, log
+ *   problem      problem type and size                      key: "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64"
+ *   setting      all that a time depends on besides         key: canonical ini text, device included
+ *   measurement  kernel x problem x setting x run           verdict, samples
+ *   plan         one size-group as it was forked            candidates (kernels by column), sizes, rejections
+ *   session      one start of the program                   its plans, how it ended
+ *
+ * A store of another format or version is refused and left alone. Does not decide what to do (pipeline.c) nor who wins.
+ */
+#ifndef MEASURE_STORE_H
+#define MEASURE_STORE_H
+
+#include "measure/db.h"
+
+enum { STORE_VERSION = 1 };
+
+typedef struct {
+    Db *db;
+    int lock_fd; /* -1 when reading */
+} Store;
+
+/* Writing: makes outdir, takes outdir/tuning.lock (held: ERR_FAILED), creates or checks the database.
+ * Reading: ERR_INPUT when there is no store. */
+Err store_open(Store *s, const char *outdir, DbMode mode);
+void store_close(Store *s);
+
+/* Groups many additions into one commit; without it each addition is one. */
+Err store_begin(Store *s);
+Err store_commit(Store *s);
+void store_rollback(Store *s);
+
+/* Find or add; the id is stable for the life of the store. */
+Err store_environment(Store *s, Str text, int64_t *id);
+Err store_problem(Store *s, Str key, int64_t *id);
+Err store_setting(Store *s, Str key, int64_t *id);
+Err store_kernel(Store *s, Str hash, Str name, int64_t *id);
+
+typedef struct {
+    int64_t kernel, environment;
+    Str status;  /* "ok", "failed", "timeout", "signal" */
+    uint64_t ns; /* of the compiler; 0 when the object came from the cache */
+    Str log;     /* what the compiler said; may be empty */
+} Compile;
+
+Err store_compile_add(Store *s, const Compile *c);
+/* The latest of that kernel in that environment. */
+Err store_compile_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Compile *out, bool *found);
+
+typedef struct {
+    int64_t kernel, problem, setting, run;
+} MeasureKey;
+
+typedef struct {
+    uint64_t ns;
+    int64_t enqueues;
+} Sample;
+
+typedef struct {
+    MeasureKey key;
+    Str status; /* names of client/events.h: "PASSED", "CRASHED", ... */
+    Str detail;
+    const Sample *sample;
+    size_t n_samples;
+    int64_t checked; /* elements compared */
+    double max_err;
+} Measurement;
+
+/* A measurement that is already there is kept: the first one counts. */
+Err store_measure_add(Store *s, const Measurement *m);
+Err store_measure_get(Store *s, Arena *a, const MeasureKey *key, Measurement *out, bool *found);
+Err store_measured(Store *s, const MeasureKey *key, bool *found);
+/* The last verdict that says 'never again' on any problem in this setting: CRASHED or TIMEOUT. */
+Err store_kernel_faults(Store *s, int64_t kernel, int64_t setting, int64_t *n);
+
+typedef struct {
+    Str key;   /* content: changes when candidates or sizes do */
+    Str group; /* "Cijk_Ailk_Bljk_SB_00" */
+    Str arch;
+    int64_t setting, environment;
+    int64_t n_permutations, n_valid, n_duplicates, n_runs;
+} Plan;
+
+Err store_plan(Store *s, const Plan *p, int64_t *id, bool *added);
+Err store_candidate_add(Store *s, int64_t plan, int64_t column, int64_t kernel, Str name);
+Err store_size_add(Store *s, int64_t plan, int64_t row, int64_t problem);
+Err store_rejection_add(Store *s, int64_t plan, Str reason, Str text, int64_t count);
+
+Err store_session_begin(Store *s, Str command, int64_t *id);
+Err store_session_plan(Store *s, int64_t session, int64_t plan);
+/* state: "done", "interrupted", "failed". */
+Err store_session_end(Store *s, int64_t session, Str state, Str detail);
+
+#endif
