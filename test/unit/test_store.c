@@ -1,0 +1,291 @@
+/* Unit tests of tuner/measure/store and db: facts, reopening, foreign files, locks, a killed writer, a full disk. */
+#include "test/support.h"
+
+#include <math.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "measure/store.h"
+
+typedef struct {
+    char *dir;
+    Arena a;
+    Store s;
+} Fixture;
+
+static int setup(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    f->dir = test_dir();
+    arena_init(&f->a, 0);
+    f->s.lock_fd = -1;
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    Fixture *f = *state;
+    store_close(&f->s);
+    arena_fini(&f->a);
+    assert_ok(dir_remove(f->dir));
+    free(f->dir);
+    free(f);
+    return 0;
+}
+
+static Measurement measurement(Store *s, const char *kernel, const char *problem, int64_t run)
+{
+    Measurement m = {.status = STR("PASSED"), .detail = STR(""), .checked = 128, .max_err = 1e-6};
+    assert_ok(store_kernel(s, str_from(kernel), STR("Cijk"), &m.key.kernel));
+    assert_ok(store_problem(s, str_from(problem), &m.key.problem));
+    assert_ok(store_setting(s, STR("num-warmups=1"), &m.key.setting));
+    m.key.run = run;
+    return m;
+}
+
+static void test_facts_survive_reopening(void **state)
+{
+    Fixture *f = *state;
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    static const Sample samples[] = {{12345, 1}, {12400, 2}, {UINT64_C(1) << 60, 3}};
+    Measurement m = measurement(&f->s, "k1", "p1", 0), got;
+    m.sample = samples;
+    m.n_samples = 3;
+    assert_ok(store_measure_add(&f->s, &m));
+    int64_t env;
+    assert_ok(store_environment(&f->s, STR("device=sim"), &env));
+    Compile c = {m.key.kernel, env, STR("failed"), 77, STR("error: line 1\nline 2")};
+    assert_ok(store_compile_add(&f->s, &c));
+    store_close(&f->s);
+
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    Measurement again = measurement(&f->s, "k1", "p1", 0);
+    assert_int_equal(again.key.kernel, m.key.kernel);
+    assert_int_equal(again.key.problem, m.key.problem);
+    bool found;
+    assert_ok(store_measure_get(&f->s, &f->a, &again.key, &got, &found));
+    assert_true(found);
+    assert_str(got.status, "PASSED");
+    assert_int_equal(got.n_samples, 3);
+    assert_true(got.sample[2].ns == UINT64_C(1) << 60);
+    assert_int_equal(got.sample[1].enqueues, 2);
+    assert_int_equal(got.checked, 128);
+    assert_true(got.max_err == 1e-6);
+    again.key.run = 1;
+    assert_ok(store_measured(&f->s, &again.key, &found));
+    assert_false(found);
+    Compile compile;
+    assert_ok(store_compile_get(&f->s, &f->a, m.key.kernel, env, &compile, &found));
+    assert_true(found);
+    assert_str(compile.log, "error: line 1\nline 2");
+    assert_int_equal(compile.ns, 77);
+}
+
+static void test_first_measurement_counts(void **state)
+{
+    Fixture *f = *state;
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    static const Sample one[] = {{100, 1}}, two[] = {{200, 1}};
+    Measurement m = measurement(&f->s, "k", "p", 0), got;
+    m.sample = one;
+    m.n_samples = 1;
+    m.max_err = (double)NAN;
+    assert_ok(store_measure_add(&f->s, &m));
+    m.sample = two;
+    m.status = STR("CRASHED");
+    assert_ok(store_measure_add(&f->s, &m));
+    bool found;
+    assert_ok(store_measure_get(&f->s, &f->a, &m.key, &got, &found));
+    assert_str(got.status, "PASSED");
+    assert_int_equal(got.sample[0].ns, 100);
+    assert_true(isnan(got.max_err));
+    int64_t faults;
+    assert_ok(store_kernel_faults(&f->s, m.key.kernel, m.key.setting, &faults));
+    assert_int_equal(faults, 0);
+    m.key.run = 1;
+    assert_ok(store_measure_add(&f->s, &m));
+    assert_ok(store_kernel_faults(&f->s, m.key.kernel, m.key.setting, &faults));
+    assert_int_equal(faults, 1);
+}
+
+static void test_plan_is_keyed_by_content(void **state)
+{
+    Fixture *f = *state;
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    Measurement m = measurement(&f->s, "k", "p", 0);
+    int64_t env, id, again;
+    bool added;
+    assert_ok(store_environment(&f->s, STR("e"), &env));
+    Plan p = {STR("abc"), STR("Cijk_00"), STR("x86-64-v3"), m.key.setting, env, 10, 4, 1, 1};
+    assert_ok(store_plan(&f->s, &p, &id, &added));
+    assert_true(added);
+    assert_ok(store_candidate_add(&f->s, id, 0, m.key.kernel, STR("Cijk_K1")));
+    assert_ok(store_size_add(&f->s, id, 0, m.key.problem));
+    assert_ok(store_rejection_add(&f->s, id, STR("lds-too-large"), STR("70000 bytes"), 6));
+    assert_ok(store_plan(&f->s, &p, &again, &added));
+    assert_false(added);
+    assert_int_equal(id, again);
+    /* a candidate of a kernel that is not there is our own fault and must not get in */
+    assert_int_equal(store_candidate_add(&f->s, id, 1, 999, STR("x")), ERR_FAILED);
+}
+
+static void write_text(Fixture *f, const char *text, size_t n)
+{
+    assert_ok(file_write(path_join(&f->a, f->dir, "tuning.db").s, (Str){text, n}));
+}
+
+static void test_foreign_files_are_refused_and_kept(void **state)
+{
+    Fixture *f = *state;
+    const char *path = path_join(&f->a, f->dir, "tuning.db").s;
+    char garbage[5000];
+    memset(garbage, 'x', sizeof garbage);
+    write_text(f, garbage, sizeof garbage);
+    assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "tuning.db"));
+    Str now;
+    assert_ok(file_read(&f->a, path, 1 << 20, &now));
+    assert_true(str_eq(now, (Str){garbage, sizeof garbage}));
+
+    assert_ok(dir_remove(path));
+    Db *db;
+    assert_ok(db_open(path, DB_WRITE, &db));
+    assert_ok(db_exec(db, "CREATE TABLE other(x)", ""));
+    db_close(db);
+    assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "not a tuning store"));
+}
+
+static void test_unknown_version_is_refused(void **state)
+{
+    Fixture *f = *state;
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(db_exec(f->s.db, "UPDATE meta SET value='2' WHERE key='version'", ""));
+    store_close(&f->s);
+    assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "version '2'"));
+    assert_int_equal(store_open(&f->s, f->dir, DB_READ), ERR_INPUT);
+}
+
+static void test_second_writer_is_refused_reader_is_not(void **state)
+{
+    Fixture *f = *state;
+    Store other, reader;
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_int_equal(store_open(&other, f->dir, DB_WRITE), ERR_FAILED);
+    assert_non_null(strstr(err_message(), "held by another process"));
+    assert_ok(store_open(&reader, f->dir, DB_READ));
+    int64_t id;
+    assert_int_not_equal(store_problem(&reader, STR("p"), &id), 0);
+    store_close(&reader);
+    store_close(&f->s);
+    assert_ok(store_open(&other, f->dir, DB_WRITE));
+    store_close(&other);
+}
+
+static void test_reading_without_a_store(void **state)
+{
+    Fixture *f = *state;
+    assert_int_equal(store_open(&f->s, f->dir, DB_READ), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "no tuning run"));
+    assert_false(file_exists(path_join(&f->a, f->dir, "tuning.db").s));
+}
+
+/* Writes measurements 0, 1, 2, ... and tells each one behind its commit. */
+static _Noreturn void writer(const char *dir, int told)
+{
+    Store s;
+    if (store_open(&s, dir, DB_WRITE)) _exit(1);
+    Measurement m = measurement(&s, "k", "p", 0);
+    for (int64_t i = 0;; i++) {
+        m.key.run = i;
+        if (store_measure_add(&s, &m)) _exit(2);
+        if (write(told, &i, sizeof i) != (ssize_t)sizeof i) _exit(3);
+    }
+}
+
+static void test_killed_writer_loses_nothing(void **state)
+{
+    Fixture *f = *state;
+    for (int round = 0; round < 8; round++) {
+        int told[2];
+        assert_int_equal(pipe(told), 0);
+        assert_ok(dir_make(f->dir));
+        pid_t pid = fork();
+        if (pid == 0) writer(f->dir, told[1]);
+        close(told[1]);
+        int64_t last = -1, i;
+        for (int n = 0; n < 3 + 40 * round && read(told[0], &i, sizeof i) == (ssize_t)sizeof i; n++) last = i;
+        kill(pid, SIGKILL);
+        while (read(told[0], &i, sizeof i) == (ssize_t)sizeof i) last = i;
+        waitpid(pid, NULL, 0);
+        close(told[0]);
+        assert_true(last >= 2);
+        assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+        int64_t n, max;
+        assert_ok(db_int(f->s.db, &n, NULL, "SELECT count(*) FROM measurement", ""));
+        assert_ok(db_int(f->s.db, &max, NULL, "SELECT max(run) FROM measurement", ""));
+        assert_true(n >= last + 1 && n <= last + 2 && max == n - 1);
+        store_close(&f->s);
+        assert_ok(dir_remove(f->dir));
+    }
+    assert_ok(dir_make(f->dir));
+}
+
+static void test_full_and_read_only_disk(void **state)
+{
+    Fixture *f = *state;
+    if (mount("tmpfs", f->dir, "tmpfs", 0, "size=256k")) {
+        print_message("skipped: full disk: cannot mount a tmpfs here\n");
+        skip();
+    }
+    Err e = store_open(&f->s, f->dir, DB_WRITE);
+    int64_t n = 0, count = -1;
+    char text[2000];
+    memset(text, 'y', sizeof text);
+    for (; !e && n < 1000; n++) {
+        snprintf(text, 20, "%lld", (long long)n);
+        text[strlen(text)] = 'y';
+        int64_t id;
+        e = store_problem(&f->s, (Str){text, sizeof text}, &id);
+    }
+    char message[512];
+    snprintf(message, sizeof message, "%s", err_message());
+    store_close(&f->s);
+    Err reopened = store_open(&f->s, f->dir, DB_READ);
+    if (!reopened) reopened = db_int(f->s.db, &count, NULL, "SELECT count(*) FROM problem", "");
+    store_close(&f->s);
+    int remounted = mount("tmpfs", f->dir, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL);
+    Err read_only = store_open(&f->s, f->dir, DB_WRITE);
+    store_close(&f->s);
+    Err status = store_open(&f->s, f->dir, DB_READ);
+    store_close(&f->s);
+    umount(f->dir);
+    assert_int_equal(e, ERR_FAILED);
+    assert_non_null(strstr(message, "full"));
+    assert_int_equal(reopened, 0);
+    assert_int_equal(count, n - 1);
+    assert_int_equal(remounted, 0);
+    assert_int_equal(read_only, ERR_FAILED);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_facts_survive_reopening),
+        T(test_first_measurement_counts),
+        T(test_plan_is_keyed_by_content),
+        T(test_foreign_files_are_refused_and_kept),
+        T(test_unknown_version_is_refused),
+        T(test_second_writer_is_refused_reader_is_not),
+        T(test_reading_without_a_store),
+        T(test_killed_writer_loses_nothing),
+        T(test_full_and_read_only_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
