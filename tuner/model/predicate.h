@@ -115,6 +115,8 @@ const char *pred_name(PredId id);
 Err pred_add(PredList *l, PredId id, int index, int64_t value);
 Err pred_add_limits(PredList *l, int shift_a, int shift_b, int du_or_mt0, int du_or_mt1);
 Err pred_add_operation(PredList *l, Str identifier);
+/* Adds any op, for callers that copy lists. */
+Err pred_push(PredList *l, PredOp op);
 /* Wraps all leaves added so far as the writer does: none is TruePred, one is itself, more are And. */
 Err pred_finish(PredList *l, const PredOp **out);
 
