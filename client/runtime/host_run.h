@@ -1,18 +1,20 @@
-/* Host execution: code objects for the CPU (.so files with kernels of the host ABI) and the threads that run them.
+/* Host execution: code objects for the CPU (.so files with kernels of the host ABI) and the threads that run
+ * them.
  *
- * Kernel ABI: `void SYMBOL(const void *kernarg, const uint32_t grid[3], uint64_t first, uint64_t last, void *local)`
- * runs work-groups [first, last); linear id = x + grid[0] * (y + grid[1] * z). kernarg is Tensile's Source layout (or
- * a helper kernel's). `const uint64_t SYMBOL_local_bytes` is the scratch each thread needs, 64-byte aligned.
- * A pool is used by one launch at a time; further callers wait. The caller of host_launch works too.
- * Not here: protection from kernels that crash or hang (client/device runs those in a process of their own).
- * Used by libtuner and client/device/host.c.
+ * Kernel ABI: `void SYMBOL(const void *kernarg, const uint32_t grid[3], uint64_t first, uint64_t last, void
+ * *local)` runs work-groups [first, last); linear id = x + grid[0] * (y + grid[1] * z). kernarg is Tensile's
+ * Source layout (or a helper kernel's). `const uint64_t SYMBOL_local_bytes` is the scratch each thread needs,
+ * 64-byte aligned. A pool is used by one launch at a time; further callers wait. The caller of host_launch
+ * works too. Not here: protection from kernels that crash or hang (client/device runs those in a process of
+ * their own). Used by libtuner and client/device/host.c.
  */
 #ifndef CLIENT_RUNTIME_HOST_RUN_H
 #define CLIENT_RUNTIME_HOST_RUN_H
 
 #include "base/arena.h"
 
-typedef void HostKernelFn(const void *kernarg, const uint32_t grid[3], uint64_t first, uint64_t last, void *local);
+typedef void HostKernelFn(const void *kernarg, const uint32_t grid[3], uint64_t first, uint64_t last,
+                          void *local);
 
 typedef struct {
     HostKernelFn *fn;
@@ -22,8 +24,8 @@ typedef struct {
 typedef struct HostPool HostPool;
 typedef struct HostModule HostModule;
 
-/* n_threads counts the caller; 0: TUNER_NUM_THREADS, or else the processors this process may use. Threads start with
- * the first launch that needs them. */
+/* n_threads counts the caller; 0: TUNER_NUM_THREADS, or else the processors this process may use. Threads
+ * start with the first launch that needs them. */
 Err host_pool_new(int n_threads, HostPool **out);
 void host_pool_free(HostPool *pool);
 int host_pool_threads(const HostPool *pool);
@@ -35,14 +37,15 @@ void host_module_close(HostModule *m);
 Err host_module_kernel(const HostModule *m, const char *symbol, HostKernel *out);
 bool host_module_has(const HostModule *m, const char *symbol);
 
-/* How work-groups may be spread. tile_y: groups of this many consecutive (round robin: strided) y that must run on
- * one thread in order, as the parts of a GlobalSplitU tile that add into the same D; 0 or 1: none. */
+/* How work-groups may be spread. tile_y: groups of this many consecutive (round robin: strided) y that must
+ * run on one thread in order, as the parts of a GlobalSplitU tile that add into the same D; 0 or 1: none. */
 typedef struct {
     uint32_t tile_y;
     bool round_robin;
 } HostSplit;
 
-/* Runs all work-groups of the grid; returns when done. split may be NULL. Err: scratch cannot be allocated. */
+/* Runs all work-groups of the grid; returns when done. split may be NULL. Err: scratch cannot be allocated.
+ */
 Err host_launch(HostPool *pool, const HostKernel *kernel, const uint32_t grid[3], const void *args,
                 const HostSplit *split);
 /* All on the caller's thread: for one small work-group, without the pool's lock. */

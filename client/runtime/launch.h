@@ -1,8 +1,8 @@
 /* Launch: from a problem and a solution to the list of kernel calls with their grids and argument bytes.
  *
- * Follows tensile-formats 8.2-8.4 for every target: AMD code objects, CUDA cubins and host .so alike get these bytes.
- * No allocation: everything is in the caller's LaunchList. Does not load or run anything. Used by libtuner and
- * tuner-client.
+ * Follows tensile-formats 8.2-8.4 for every target: AMD code objects, CUDA cubins and host .so alike get
+ * these bytes. No allocation: everything is in the caller's LaunchList. Does not load or run anything. Used
+ * by libtuner and tuner-client.
  */
 #ifndef CLIENT_RUNTIME_LAUNCH_H
 #define CLIENT_RUNTIME_LAUNCH_H
@@ -27,8 +27,8 @@ typedef struct {
     char symbol[LAUNCH_SYMBOL_MAX];    /* of a post-GSU kernel whose name depends on the problem */
 } LaunchList;
 
-/* Device addresses. Strided batched: tensors. General batched: arrays of pointers to them. alpha and beta point to one
- * value of the problem's compute type. Offsets are in elements. */
+/* Device addresses. Strided batched: tensors. General batched: arrays of pointers to them. alpha and beta
+ * point to one value of the problem's compute type. Offsets are in elements. */
 typedef struct {
     const void *a, *b, *c;
     void *d;
@@ -40,7 +40,7 @@ typedef struct {
 
 /* Knobs of StreamK and persistent kernels that are not the problem's. Zeroed: defaults. */
 typedef struct {
-    int64_t n_cu;           /* 0: 1 */
+    int64_t n_cu; /* 0: 1 */
     int64_t streamk_max_cus, streamk_fixed_grid, streamk_grid_multiplier;
     bool streamk_full_tiles_set;
     int64_t streamk_full_tiles;

@@ -1,10 +1,12 @@
-/* Library: a master solution library in memory (TensileLibrary*.dat|.yaml) and the choice of a solution for a problem.
+/* Library: a master solution library in memory (TensileLibrary*.dat|.yaml) and the choice of a solution for a
+ * problem.
  *
- * A file is msgpack or YAML by content; it is untrusted: every index, count and depth is checked, and a damaged one
- * gives one error. Placeholders (lazy libraries) are read on first use, under a lock. Selection follows Tensile's
- * findBestSolution (tensile-formats 8.1) to the letter; nothing is allocated after load, placeholders aside.
- * One Library serves one kind of hardware: rows for others are not kept. Selection may be called from any thread.
- * Not here: code objects and launches (launch.h, host_run.h). Used by libtuner, tuner-client, tuner-bench.
+ * A file is msgpack or YAML by content; it is untrusted: every index, count and depth is checked, and a
+ * damaged one gives one error. Placeholders (lazy libraries) are read on first use, under a lock. Selection
+ * follows Tensile's findBestSolution (tensile-formats 8.1) to the letter; nothing is allocated after load,
+ * placeholders aside. One Library serves one kind of hardware: rows for others are not kept. Selection may be
+ * called from any thread. Not here: code objects and launches (launch.h, host_run.h). Used by libtuner,
+ * tuner-client, tuner-bench.
  */
 #ifndef CLIENT_RUNTIME_LIBRARY_H
 #define CLIENT_RUNTIME_LIBRARY_H
@@ -29,7 +31,7 @@ typedef struct {
 enum { HELPER_NAME_MAX = 48 };
 
 typedef struct {
-    const char *name; /* kernel symbol */
+    const char *name;    /* kernel symbol */
     int64_t index;       /* global, as in the file */
     int64_t logic_index; /* -1 when absent */
     uint32_t number;     /* 0, 1, 2..: for the caller's own arrays */
@@ -52,8 +54,8 @@ typedef enum { WHY_NONE, WHY_EXACT, WHY_NEAREST, WHY_ROW, WHY_TREE, WHY_GRANULAR
 
 typedef struct {
     const LibSolution *solution; /* NULL: no solution applies */
-    SelectWhy why;   /* exact size of a table, nearest of a table, a plain row (Single), a tree */
-    bool fallback;   /* reached through a hardware row that holds anywhere ("fallback" architecture) */
+    SelectWhy why;               /* exact size of a table, nearest of a table, a plain row (Single), a tree */
+    bool fallback; /* reached through a hardware row that holds anywhere ("fallback" architecture) */
     uint8_t n_key;
     int64_t key[4];  /* the table's size, first elements */
     double distance; /* of the table's distance function; 0 when exact */
@@ -62,7 +64,8 @@ typedef struct {
 
 /* Reads the file for this hardware. dir of the file is where placeholders are looked for. */
 Err library_open(const char *path, const Hardware *hw, Library **out);
-/* The same from memory (tests, fuzzing, embedded data); name is for messages, dir may be NULL: no placeholders. */
+/* The same from memory (tests, fuzzing, embedded data); name is for messages, dir may be NULL: no
+ * placeholders. */
 Err library_parse(const char *name, Str data, const char *dir, const Hardware *hw, Library **out);
 void library_free(Library *lib);
 
@@ -73,8 +76,8 @@ const LibSolution *library_solution_by_index(const Library *lib, int64_t index);
 const Hardware *library_hardware(const Library *lib);
 /* Does a hardware row name this Library's architecture? False: only fallback rows hold. */
 bool library_names_arch(const Library *lib);
-/* Base names ("TensileLibrary_Type_SS_...") of placeholders that have been read, by code_object number; NULL out of
- * range or not read. *fallback (may be NULL): the name's end is "fallback". */
+/* Base names ("TensileLibrary_Type_SS_...") of placeholders that have been read, by code_object number; NULL
+ * out of range or not read. *fallback (may be NULL): the name's end is "fallback". */
 const char *library_code_object(const Library *lib, int32_t code_object);
 /* Reads all placeholders now. */
 Err library_load_all(Library *lib);
@@ -82,7 +85,8 @@ Err library_load_all(Library *lib);
 /* Can this solution run this problem (hardware, problem and task predicates)? */
 bool solution_can_solve(const LibSolution *s, const Contraction *p);
 
-/* findBestSolution with the cache. Err only when a placeholder cannot be read; no match is ERR_OK with solution NULL. */
+/* findBestSolution with the cache. Err only when a placeholder cannot be read; no match is ERR_OK with
+ * solution NULL. */
 Err library_select(Library *lib, const Contraction *p, Selection *out);
 /* The same without the cache. */
 Err library_select_uncached(Library *lib, const Contraction *p, Selection *out);

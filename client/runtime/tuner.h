@@ -5,13 +5,14 @@
  *     tuner_sgemm(lib, TUNER_N, TUNER_N, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
  *     tuner_close(lib);
  *
- * Column-major, as BLAS: C = alpha * op(A) * op(B) + beta * C. The kernels run on the CPU; libraries for GPUs can be
- * opened for selection (tuner_options.arch), and calls on them return TUNER_NO_DEVICE.
- * All functions may be called from any thread at the same time, except tuner_close. Nothing aborts or prints (but see
+ * Column-major, as BLAS: C = alpha * op(A) * op(B) + beta * C. The kernels run on the CPU; libraries for GPUs
+ * can be opened for selection (tuner_options.arch), and calls on them return TUNER_NO_DEVICE. All functions
+ * may be called from any thread at the same time, except tuner_close. Nothing aborts or prints (but see
  * TUNER_LAYER); every error is a code, with its text in tuner_error_message() of the same thread.
  *
- * Environment: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is), TUNER_NUM_THREADS, TUNER_LAYER (1 calls,
- * 2 tuner-bench lines, 4 YAML profile at close; bits add up) and TUNER_LOG_PATH (file for them; default stderr).
+ * Environment: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is), TUNER_NUM_THREADS, TUNER_LAYER
+ * (1 calls, 2 tuner-bench lines, 4 YAML profile at close; bits add up) and TUNER_LOG_PATH (file for them;
+ * default stderr).
  */
 #ifndef TUNER_H
 #define TUNER_H
@@ -59,9 +60,10 @@ typedef struct {
     int deterministic; /* no solution that adds in an order that may vary */
 } tuner_options;
 
-/* path: a directory as createlib writes it, its parent with one folder per architecture, or the library file itself.
- * NULL: TUNER_LIBPATH, then ROCBLAS_TENSILE_LIBPATH. In a directory, the first of <path>/<arch>/ and <path>/ that has
- * TensileLibrary_lazy_<arch>.dat, TensileLibrary_<arch>.dat or TensileLibrary.dat (or .yaml) is taken. */
+/* path: a directory as createlib writes it, its parent with one folder per architecture, or the library file
+ * itself. NULL: TUNER_LIBPATH, then ROCBLAS_TENSILE_LIBPATH. In a directory, the first of <path>/<arch>/ and
+ * <path>/ that has TensileLibrary_lazy_<arch>.dat, TensileLibrary_<arch>.dat or TensileLibrary.dat (or .yaml)
+ * is taken. */
 TUNER_API tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_options *options);
 TUNER_API void tuner_close(tuner_library *lib);
 
@@ -80,29 +82,31 @@ typedef struct {
     int64_t m, n, k;
     const void *alpha, *beta; /* one value of compute_type each, in host memory */
     const void *a, *b, *c;
-    void *d;                        /* NULL: same as c (which is then written) */
-    int64_t lda, ldb, ldc, ldd;     /* ldd is ldc where d is NULL */
+    void *d;                                        /* NULL: same as c (which is then written) */
+    int64_t lda, ldb, ldc, ldd;                     /* ldd is ldc where d is NULL */
     int64_t stride_a, stride_b, stride_c, stride_d; /* elements between the matrices of a batch */
-    int64_t batch;                  /* 0 counts as 1 */
-    int pointer_arrays;             /* a, b, c, d are arrays of batch pointers; strides are not used */
-    int64_t solution_index;         /* > 0: this solution (index of the file + 1); 0: the library's choice */
+    int64_t batch;                                  /* 0 counts as 1 */
+    int pointer_arrays;     /* a, b, c, d are arrays of batch pointers; strides are not used */
+    int64_t solution_index; /* > 0: this solution (index of the file + 1); 0: the library's choice */
 } tuner_gemm_desc;
 
 TUNER_API tuner_status tuner_gemm(tuner_library *lib, const tuner_gemm_desc *gemm);
 
-TUNER_API tuner_status tuner_sgemm(tuner_library *lib, tuner_op trans_a, tuner_op trans_b, int64_t m, int64_t n,
-                                   int64_t k, const float *alpha, const float *a, int64_t lda, const float *b,
-                                   int64_t ldb, const float *beta, float *c, int64_t ldc);
-TUNER_API tuner_status tuner_dgemm(tuner_library *lib, tuner_op trans_a, tuner_op trans_b, int64_t m, int64_t n,
-                                   int64_t k, const double *alpha, const double *a, int64_t lda, const double *b,
-                                   int64_t ldb, const double *beta, double *c, int64_t ldc);
-TUNER_API tuner_status tuner_sgemm_strided_batched(tuner_library *lib, tuner_op trans_a, tuner_op trans_b, int64_t m,
-                                                   int64_t n, int64_t k, const float *alpha, const float *a,
-                                                   int64_t lda, int64_t stride_a, const float *b, int64_t ldb,
-                                                   int64_t stride_b, const float *beta, float *c, int64_t ldc,
-                                                   int64_t stride_c, int64_t batch);
+TUNER_API tuner_status tuner_sgemm(tuner_library *lib, tuner_op trans_a, tuner_op trans_b, int64_t m,
+                                   int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda,
+                                   const float *b, int64_t ldb, const float *beta, float *c, int64_t ldc);
+TUNER_API tuner_status tuner_dgemm(tuner_library *lib, tuner_op trans_a, tuner_op trans_b, int64_t m,
+                                   int64_t n, int64_t k, const double *alpha, const double *a, int64_t lda,
+                                   const double *b, int64_t ldb, const double *beta, double *c, int64_t ldc);
+TUNER_API tuner_status tuner_sgemm_strided_batched(tuner_library *lib, tuner_op trans_a, tuner_op trans_b,
+                                                   int64_t m, int64_t n, int64_t k, const float *alpha,
+                                                   const float *a, int64_t lda, int64_t stride_a,
+                                                   const float *b, int64_t ldb, int64_t stride_b,
+                                                   const float *beta, float *c, int64_t ldc, int64_t stride_c,
+                                                   int64_t batch);
 
-/* What tuner_gemm would run, without running it; pointers in the description are not looked at, alpha and beta are. */
+/* What tuner_gemm would run, without running it; pointers in the description are not looked at, alpha and
+ * beta are. */
 typedef struct {
     const char *kernel;     /* symbol of the main kernel; lives as long as the library */
     int64_t solution_index; /* of the file */
@@ -110,15 +114,15 @@ typedef struct {
     int fallback;           /* through the rows for any architecture */
     double distance;        /* to the table's size; 0 when exact */
     int n_key;
-    int64_t key[4];         /* the table's size: M, N, [batch,] K */
-    double speed;           /* the table's figure for that size */
+    int64_t key[4]; /* the table's size: M, N, [batch,] K */
+    double speed;   /* the table's figure for that size */
     uint64_t workspace_bytes;
-    int n_kernels;          /* launches: 1 and the helper kernels */
+    int n_kernels; /* launches: 1 and the helper kernels */
 } tuner_selection;
 TUNER_API tuner_status tuner_select(tuner_library *lib, const tuner_gemm_desc *gemm, tuner_selection *out);
 
-/* The launches with their arguments, as bytes: for tests and for callers with a device of their own. alpha, beta and
- * all pointers of gemm are put into the arguments; workspace is the device address to use. */
+/* The launches with their arguments, as bytes: for tests and for callers with a device of their own. alpha,
+ * beta and all pointers of gemm are put into the arguments; workspace is the device address to use. */
 typedef struct {
     const char *kernel;
     uint32_t work_group[3], num_work_groups[3];

@@ -1,5 +1,5 @@
-/* Predicates: the table, building lists of them, evaluation. Reading and writing is in predicate_io.c, what a solution
- * asks for in predicate_solution.c. */
+/* Predicates: the table, building lists of them, evaluation. Reading and writing is in predicate_io.c, what a
+ * solution asks for in predicate_solution.c. */
 #include "model/predicate.h"
 
 #include <string.h>
@@ -16,15 +16,25 @@ uint64_t operation_code_gemm(bool trans_a, bool trans_b, bool conj_a, bool conj_
     char text[64];
     size_t n = 0;
     const char *k = batched ? "k" : "";
-    const char *part[] = {"Contraction_l_A", trans_a ? "li" : "il", k,     conj_a ? "C" : "",
-                          "_B",              trans_b ? "jl" : "lj", k,     conj_b ? "C" : "",
-                          "_Cij",            k,                     "_Dij", k};
+    const char *part[] = {"Contraction_l_A",
+                          trans_a ? "li" : "il",
+                          k,
+                          conj_a ? "C" : "",
+                          "_B",
+                          trans_b ? "jl" : "lj",
+                          k,
+                          conj_b ? "C" : "",
+                          "_Cij",
+                          k,
+                          "_Dij",
+                          k};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         for (const char *s = part[i]; *s; s++) text[n++] = *s;
     return hash64((Str){text, n});
 }
 
-void contraction_gemm(Contraction *p, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, int64_t batch)
+void contraction_gemm(Contraction *p, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k,
+                      int64_t batch)
 {
     memset(p, 0, sizeof *p);
     p->m = m;
@@ -93,19 +103,34 @@ double contraction_intensity(const Contraction *p)
 
 static bool multiple_of(int64_t size, int64_t value) { return size >= 0 && value > 0 && size % value == 0; }
 static bool less_than(int64_t size, int64_t value) { return size >= 0 && size < value; }
-static bool in_range(int64_t size, int64_t min, int64_t max) { return size >= 0 && size >= min && size < max; }
-static int64_t free_size(const Contraction *p, int index, int64_t size) { (void)p; return index == 0 ? size : -1; }
-static int64_t batch_size(const Contraction *p, int index) { return index == 0 && p->batched ? p->batch : -1; }
+static bool in_range(int64_t size, int64_t min, int64_t max)
+{
+    return size >= 0 && size >= min && size < max;
+}
+static int64_t free_size(const Contraction *p, int index, int64_t size)
+{
+    (void)p;
+    return index == 0 ? size : -1;
+}
+static int64_t batch_size(const Contraction *p, int index)
+{
+    return index == 0 && p->batched ? p->batch : -1;
+}
 static int64_t bound_size(const Contraction *p, int index) { return index == 0 || index == -1 ? p->k : -1; }
 
 static int64_t any_size(const Contraction *p, int index)
 {
     switch (p->batched ? index : index == 2 ? 3 : index) {
-    case 0: return p->m;
-    case 1: return p->n;
-    case 2: return p->batch;
-    case 3: return p->batched || index == 2 ? p->k : -1;
-    default: return -1;
+    case 0:
+        return p->m;
+    case 1:
+        return p->n;
+    case 2:
+        return p->batch;
+    case 3:
+        return p->batched || index == 2 ? p->k : -1;
+    default:
+        return -1;
     }
 }
 
@@ -159,10 +184,12 @@ static inline bool leaf_holds(const PredOp *o, const Contraction *p)
 {
     switch ((PredId)o->id) {
 #define PRED(id, name, kind, holds)                                                                          \
-    case PRED_##id: return holds;
+    case PRED_##id:                                                                                          \
+        return holds;
 #include "model/predicate.def"
 #undef PRED
-    default: return true; /* WorkspaceCheck: the library asks it of the solution */
+    default:
+        return true; /* WorkspaceCheck: the library asks it of the solution */
     }
 }
 

@@ -1,4 +1,5 @@
-/* Predicates in files: reading {type, [index], [value]} from a node, writing it, and saying which one fails. */
+/* Predicates in files: reading {type, [index], [value]} from a node, writing it, and saying which one fails.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -84,8 +85,7 @@ static Err read_index(const Reader *r, const Node *n, PredOp *op)
 {
     const Node *index = node_get(n, "index");
     int64_t i;
-    if (!index)
-        FAIL(ERR_INPUT, "%s:%d: predicate %s has no index", r->name, n->line, table[op->id].name);
+    if (!index) FAIL(ERR_INPUT, "%s:%d: predicate %s has no index", r->name, n->line, table[op->id].name);
     TRY(node_int(index, r->name, "predicate index", -1, 100, &i));
     op->index = (int8_t)i;
     return ERR_OK;
@@ -108,7 +108,9 @@ static Err read_limits(const Reader *r, const Node *value, PredOp *op)
     for (size_t i = 0; i < 4; i++) {
         int64_t v;
         const Node *n = node_get(value, limit_keys[i]);
-        if (!n) FAIL(ERR_INPUT, "%s:%d: BufferLoadOffsetLimitCheck has no %s", r->name, value->line, limit_keys[i]);
+        if (!n)
+            FAIL(ERR_INPUT, "%s:%d: BufferLoadOffsetLimitCheck has no %s", r->name, value->line,
+                 limit_keys[i]);
         TRY(node_int(n, r->name, limit_keys[i], 0, INT32_MAX, &v));
         op->v.lim[i] = (int32_t)v;
     }
@@ -123,23 +125,34 @@ static Err read_operand(Reader *r, const Node *n, const Node *value, PredOp *op)
     if (kind != OPERAND_NONE && kind != OPERAND_FLAG && !value)
         FAIL(ERR_INPUT, "%s:%d: predicate %s has no value", r->name, n->line, table[op->id].name);
     switch (kind) {
-    case OPERAND_NONE: return ERR_OK;
+    case OPERAND_NONE:
+        return ERR_OK;
     case OPERAND_INT:
-    case OPERAND_IDX_INT: return node_int(value, r->name, table[op->id].name, 0, INT64_MAX, &op->v.i[0]);
-    case OPERAND_IDX_RANGE: return read_range(r, value, op);
-    case OPERAND_REAL: return node_real(value, r->name, table[op->id].name, &op->v.r[0]);
+    case OPERAND_IDX_INT:
+        return node_int(value, r->name, table[op->id].name, 0, INT64_MAX, &op->v.i[0]);
+    case OPERAND_IDX_RANGE:
+        return read_range(r, value, op);
+    case OPERAND_REAL:
+        return node_real(value, r->name, table[op->id].name, &op->v.r[0]);
     case OPERAND_BOOL:
     case OPERAND_FLAG:
         if (value) TRY(node_bool(value, r->name, table[op->id].name, &b));
         op->v.i[0] = b;
         return ERR_OK;
-    case OPERAND_TYPES: return read_types(r, value, &op->v.i[0]);
-    case OPERAND_TYPE: return read_type(r, value, &op->v.i[0]);
-    case OPERAND_LANG: return read_name(r, value, languages, 3, &op->v.i[0]);
-    case OPERAND_UNIT: return read_name(r, value, units, 3, &op->v.i[0]);
-    case OPERAND_SCALAR: return read_name(r, value, scalars, 4, &op->v.i[0]);
-    case OPERAND_LOADLIM: return read_limits(r, value, op);
-    case OPERAND_OP: break;
+    case OPERAND_TYPES:
+        return read_types(r, value, &op->v.i[0]);
+    case OPERAND_TYPE:
+        return read_type(r, value, &op->v.i[0]);
+    case OPERAND_LANG:
+        return read_name(r, value, languages, 3, &op->v.i[0]);
+    case OPERAND_UNIT:
+        return read_name(r, value, units, 3, &op->v.i[0]);
+    case OPERAND_SCALAR:
+        return read_name(r, value, scalars, 4, &op->v.i[0]);
+    case OPERAND_LOADLIM:
+        return read_limits(r, value, op);
+    case OPERAND_OP:
+        break;
     }
     Str text;
     TRY(node_str(value, r->name, "OperationIdentifierEqual", &text));
@@ -212,18 +225,37 @@ static void emit_operand(Emit *e, const PredOp *p)
 {
     Operand kind = table[p->id].operand;
     switch (kind) {
-    case OPERAND_NONE: return;
+    case OPERAND_NONE:
+        return;
     case OPERAND_INT:
-    case OPERAND_IDX_INT: emit_int(e, p->v.i[0]); return;
-    case OPERAND_REAL: emit_real(e, p->v.r[0]); return;
+    case OPERAND_IDX_INT:
+        emit_int(e, p->v.i[0]);
+        return;
+    case OPERAND_REAL:
+        emit_real(e, p->v.r[0]);
+        return;
     case OPERAND_BOOL:
-    case OPERAND_FLAG: emit_bool(e, p->v.i[0] != 0); return;
-    case OPERAND_TYPES: emit_types(e, p->v.i[0]); return;
-    case OPERAND_TYPE: emit_cstr(e, type_enum_name((DataType)p->v.i[0])); return;
-    case OPERAND_OP: emit_cstr(e, p->v.op.text); return;
-    case OPERAND_LANG: emit_cstr(e, languages[p->v.i[0]]); return;
-    case OPERAND_UNIT: emit_cstr(e, units[p->v.i[0]]); return;
-    case OPERAND_SCALAR: emit_cstr(e, scalars[p->v.i[0]]); return;
+    case OPERAND_FLAG:
+        emit_bool(e, p->v.i[0] != 0);
+        return;
+    case OPERAND_TYPES:
+        emit_types(e, p->v.i[0]);
+        return;
+    case OPERAND_TYPE:
+        emit_cstr(e, type_enum_name((DataType)p->v.i[0]));
+        return;
+    case OPERAND_OP:
+        emit_cstr(e, p->v.op.text);
+        return;
+    case OPERAND_LANG:
+        emit_cstr(e, languages[p->v.i[0]]);
+        return;
+    case OPERAND_UNIT:
+        emit_cstr(e, units[p->v.i[0]]);
+        return;
+    case OPERAND_SCALAR:
+        emit_cstr(e, scalars[p->v.i[0]]);
+        return;
     case OPERAND_IDX_RANGE:
         emit_map(e, 2, true);
         emit_cstr(e, "max");
@@ -232,7 +264,8 @@ static void emit_operand(Emit *e, const PredOp *p)
         emit_int(e, p->v.i[0]);
         emit_end(e);
         return;
-    case OPERAND_LOADLIM: break;
+    case OPERAND_LOADLIM:
+        break;
     }
     emit_map(e, 4, true);
     for (int i = 3; i >= 0; i--) { /* sorted by name: DUorMT0, DUorMT1, ShiftPtrElemA, ShiftPtrElemB */
@@ -277,17 +310,32 @@ static void print_leaf(const PredOp *o, Buf *out)
 {
     buf_puts(out, table[o->id].name);
     switch (table[o->id].operand) {
-    case OPERAND_NONE: return;
-    case OPERAND_IDX_INT: buf_printf(out, "(index %d, value %" PRId64 ")", o->index, o->v.i[0]); return;
+    case OPERAND_NONE:
+        return;
+    case OPERAND_IDX_INT:
+        buf_printf(out, "(index %d, value %" PRId64 ")", o->index, o->v.i[0]);
+        return;
     case OPERAND_IDX_RANGE:
         buf_printf(out, "(index %d, from %" PRId64 " to below %" PRId64 ")", o->index, o->v.i[0], o->v.i[1]);
         return;
-    case OPERAND_REAL: buf_printf(out, "(%g)", o->v.r[0]); return;
-    case OPERAND_OP: buf_printf(out, "(%s)", o->v.op.text); return;
-    case OPERAND_TYPE: buf_printf(out, "(%s)", type_enum_name((DataType)o->v.i[0])); return;
-    case OPERAND_LANG: buf_printf(out, "(%s)", languages[o->v.i[0]]); return;
-    case OPERAND_UNIT: buf_printf(out, "(%s)", units[o->v.i[0]]); return;
-    case OPERAND_SCALAR: buf_printf(out, "(%s)", scalars[o->v.i[0]]); return;
+    case OPERAND_REAL:
+        buf_printf(out, "(%g)", o->v.r[0]);
+        return;
+    case OPERAND_OP:
+        buf_printf(out, "(%s)", o->v.op.text);
+        return;
+    case OPERAND_TYPE:
+        buf_printf(out, "(%s)", type_enum_name((DataType)o->v.i[0]));
+        return;
+    case OPERAND_LANG:
+        buf_printf(out, "(%s)", languages[o->v.i[0]]);
+        return;
+    case OPERAND_UNIT:
+        buf_printf(out, "(%s)", units[o->v.i[0]]);
+        return;
+    case OPERAND_SCALAR:
+        buf_printf(out, "(%s)", scalars[o->v.i[0]]);
+        return;
     case OPERAND_TYPES:
         for (int i = 0; i < 4; i++)
             buf_printf(out, "%s%s", i ? ", " : "(", type_enum_name((DataType)(o->v.i[0] >> (8 * i) & 0xff)));
@@ -299,7 +347,9 @@ static void print_leaf(const PredOp *o, Buf *out)
         return;
     case OPERAND_INT:
     case OPERAND_BOOL:
-    case OPERAND_FLAG: buf_printf(out, "(%" PRId64 ")", o->v.i[0]); return;
+    case OPERAND_FLAG:
+        buf_printf(out, "(%" PRId64 ")", o->v.i[0]);
+        return;
     }
 }
 
