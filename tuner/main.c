@@ -1,5 +1,5 @@
 /* tuner: one config in, a tuned library out. This file is the list of what happens; each step is a module of its own:
- * options.c the command line.
+ * options.c the command line, report.c and explain.c what was found.
  */
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "base/proc.h"
 #include "model/solution.h"
 #include "options.h"
+#include "report.h"
 
 typedef struct {
     const char *name;
@@ -16,9 +17,15 @@ typedef struct {
 } Command;
 
 static Err run_command(const Options *o);
+static Err status_command(const Options *o) { return report_status(o->operand[0], stdout); }
+static Err explain_command(const Options *o) { return report_explain(o->operand[0], o->operand[1], stdout); }
+static Err log_command(const Options *o) { return report_log(o->operand[0], o->operand[1], stdout); }
 
 static const Command commands[] = {
     {"run", run_command, 2, MAX_CONFIGS + 1, "[run] CONFIG.yaml... OUTDIR", "tune, and write everything below OUTDIR"},
+    {"status", status_command, 1, 1, "status OUTDIR", "what is done, what failed and why, what remains"},
+    {"explain", explain_command, 2, 2, "explain OUTDIR M,N,BATCH,K", "why a size has its winner"},
+    {"log", log_command, 2, 2, "log OUTDIR KERNEL", "compiler output and faults of kernels with that in their name"},
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -40,7 +40,7 @@ static Measurement measurement(Store *s, const char *kernel, const char *problem
 {
     Measurement m = {.status = STR("PASSED"), .detail = STR(""), .checked = 128, .max_err = 1e-6};
     assert_ok(store_kernel(s, str_from(kernel), STR("Cijk"), &m.key.kernel));
-    assert_ok(store_problem(s, str_from(problem), &m.key.problem));
+    assert_ok(store_problem(s, str_from(problem), 1e6, &m.key.problem));
     assert_ok(store_setting(s, STR("num-warmups=1"), &m.key.setting));
     m.key.run = run;
     return m;
@@ -179,7 +179,7 @@ static void test_second_writer_is_refused_reader_is_not(void **state)
     assert_non_null(strstr(err_message(), "held by another process"));
     assert_ok(store_open(&reader, f->dir, DB_READ));
     int64_t id;
-    assert_int_not_equal(store_problem(&reader, STR("p"), &id), 0);
+    assert_int_not_equal(store_problem(&reader, STR("p"), 1, &id), 0);
     store_close(&reader);
     store_close(&f->s);
     assert_ok(store_open(&other, f->dir, DB_WRITE));
@@ -250,7 +250,7 @@ static void test_full_and_read_only_disk(void **state)
         snprintf(text, 20, "%lld", (long long)n);
         text[strlen(text)] = 'y';
         int64_t id;
-        e = store_problem(&f->s, (Str){text, sizeof text}, &id);
+        e = store_problem(&f->s, (Str){text, sizeof text}, 1, &id);
     }
     char message[512];
     snprintf(message, sizeof message, "%s", err_message());

@@ -14,7 +14,7 @@
 static const char *const schema[] = {
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE environment(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, at TEXT NOT NULL)",
-    "CREATE TABLE problem(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE problem(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, flops REAL NOT NULL)",
     "CREATE TABLE setting(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
     "CREATE TABLE kernel(id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL)",
     "CREATE TABLE compile(id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernel,"
@@ -37,8 +37,8 @@ static const char *const schema[] = {
     " count INTEGER NOT NULL, PRIMARY KEY(plan, reason)) WITHOUT ROWID",
     "CREATE TABLE session(id INTEGER PRIMARY KEY, command TEXT NOT NULL, started TEXT NOT NULL, ended TEXT,"
     " state TEXT NOT NULL, detail TEXT)",
-    "CREATE TABLE session_plan(session INTEGER NOT NULL REFERENCES session, plan INTEGER NOT NULL REFERENCES plan,"
-    " PRIMARY KEY(session, plan)) WITHOUT ROWID",
+    "CREATE TABLE session_plan(session INTEGER NOT NULL REFERENCES session, i INTEGER NOT NULL,"
+    " plan INTEGER NOT NULL REFERENCES plan, PRIMARY KEY(session, i)) WITHOUT ROWID",
 };
 
 static Err schema_create(Store *s)
@@ -123,40 +123,41 @@ void store_rollback(Store *s)
 #define NOW "strftime('%Y-%m-%dT%H:%M:%fZ','now')"
 
 /* Adds when absent; the id either way. select and insert each take the key; insert may take one more text. */
-static Err find_or_add(Store *s, Str key, Str more, const char *select, const char *insert, int64_t *id, bool *added)
+static Err find_or_add(Store *s, Str key, Str more, const char *select, const char *insert, int64_t *id)
 {
     bool found;
-    if (added) *added = false;
     TRY(db_int(s->db, id, &found, select, "s", key));
     if (found) return 0;
     TRY(db_exec(s->db, insert, more.s ? "ss" : "s", key, more));
     *id = db_last_id(s->db);
-    if (added) *added = true;
     return 0;
 }
 
 Err store_environment(Store *s, Str text, int64_t *id)
 {
     return find_or_add(s, text, STR_NULL, "SELECT id FROM environment WHERE key=?",
-                       "INSERT INTO environment(key, at) VALUES(?, " NOW ")", id, NULL);
+                       "INSERT INTO environment(key, at) VALUES(?, " NOW ")", id);
 }
 
-Err store_problem(Store *s, Str key, int64_t *id)
+Err store_problem(Store *s, Str key, double flops, int64_t *id)
 {
-    return find_or_add(s, key, STR_NULL, "SELECT id FROM problem WHERE key=?", "INSERT INTO problem(key) VALUES(?)", id,
-                       NULL);
+    bool found;
+    TRY(db_int(s->db, id, &found, "SELECT id FROM problem WHERE key=?", "s", key));
+    if (found) return 0;
+    TRY(db_exec(s->db, "INSERT INTO problem(key, flops) VALUES(?, ?)", "sr", key, flops));
+    *id = db_last_id(s->db);
+    return 0;
 }
 
 Err store_setting(Store *s, Str key, int64_t *id)
 {
-    return find_or_add(s, key, STR_NULL, "SELECT id FROM setting WHERE key=?", "INSERT INTO setting(key) VALUES(?)", id,
-                       NULL);
+    return find_or_add(s, key, STR_NULL, "SELECT id FROM setting WHERE key=?", "INSERT INTO setting(key) VALUES(?)", id);
 }
 
 Err store_kernel(Store *s, Str hash, Str name, int64_t *id)
 {
     return find_or_add(s, hash, name, "SELECT id FROM kernel WHERE hash=?",
-                       "INSERT INTO kernel(hash, name) VALUES(?, ?)", id, NULL);
+                       "INSERT INTO kernel(hash, name) VALUES(?, ?)", id);
 }
 
 Err store_compile_add(Store *s, const Compile *c)
@@ -312,9 +313,9 @@ Err store_session_begin(Store *s, Str command, int64_t *id)
     return 0;
 }
 
-Err store_session_plan(Store *s, int64_t session, int64_t plan)
+Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan)
 {
-    return db_exec(s->db, "INSERT OR IGNORE INTO session_plan VALUES(?, ?)", "ii", session, plan);
+    return db_exec(s->db, "INSERT INTO session_plan VALUES(?, ?, ?)", "iii", session, i, plan);
 }
 
 Err store_session_end(Store *s, int64_t session, Str state, Str detail)

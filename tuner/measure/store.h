@@ -36,7 +36,7 @@ void store_rollback(Store *s);
 
 /* Find or add; the id is stable for the life of the store. */
 Err store_environment(Store *s, Str text, int64_t *id);
-Err store_problem(Store *s, Str key, int64_t *id);
+Err store_problem(Store *s, Str key, double flops, int64_t *id);
 Err store_setting(Store *s, Str key, int64_t *id);
 Err store_kernel(Store *s, Str hash, Str name, int64_t *id);
 
@@ -91,7 +91,8 @@ Err store_size_add(Store *s, int64_t plan, int64_t row, int64_t problem);
 Err store_rejection_add(Store *s, int64_t plan, Str reason, Str text, int64_t count);
 
 Err store_session_begin(Store *s, Str command, int64_t *id);
-Err store_session_plan(Store *s, int64_t session, int64_t plan);
+/* i: position of the size-group in the config, over all problem groups. */
+Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan);
 /* state: "done", "interrupted", "failed". */
 Err store_session_end(Store *s, int64_t session, Str state, Str detail);
 

@@ -1,0 +1,180 @@
+/* Tables of results out of the store. See result.h. */
+#include "measure/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+typedef struct {
+    Arena *a;
+    PlanView *plan;
+    size_t i;
+} Loading;
+
+static Err plan_row(void *ctx, const DbRow *row)
+{
+    Loading *l = ctx;
+    PlanView *p = l->plan;
+    p->id = row_int(row, 0);
+    p->group = row_dup(row, 1, l->a);
+    p->arch = row_dup(row, 2, l->a);
+    p->setting = row_int(row, 3);
+    p->environment = row_int(row, 4);
+    p->n_permutations = row_int(row, 5);
+    p->n_valid = row_int(row, 6);
+    p->n_duplicates = row_int(row, 7);
+    p->n_runs = row_int(row, 8);
+    p->n_candidates = (size_t)row_int(row, 9);
+    p->n_sizes = (size_t)row_int(row, 10);
+    p->candidate = ARENA_ARRAY(l->a, p->n_candidates, Candidate);
+    p->size = ARENA_ARRAY(l->a, p->n_sizes, SizeRow);
+    if (!p->group.s || !p->arch.s || !p->candidate || !p->size) FAIL(ERR_FAILED, "out of memory reading the store");
+    return 0;
+}
+
+static Err candidate_row(void *ctx, const DbRow *row)
+{
+    Loading *l = ctx;
+    if (l->i >= l->plan->n_candidates) return 0;
+    Candidate c = {row_int(row, 0), row_dup(row, 1, l->a), row_dup(row, 2, l->a), row_dup(row, 3, l->a)};
+    if (!c.name.s || !c.hash.s || !c.compile.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    l->plan->candidate[l->i++] = c;
+    return 0;
+}
+
+static Err size_row(void *ctx, const DbRow *row)
+{
+    Loading *l = ctx;
+    if (l->i >= l->plan->n_sizes) return 0;
+    SizeRow r = {row_int(row, 0), row_dup(row, 1, l->a), row_real(row, 2)};
+    if (!r.key.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    l->plan->size[l->i++] = r;
+    return 0;
+}
+
+Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out)
+{
+    Loading l = {a, out, 0};
+    *out = (PlanView){0};
+    TRY(db_each(s->db, plan_row, &l,
+                "SELECT id, grp, arch, setting, environment, permutations, valid, duplicates, runs,"
+                " (SELECT count(*) FROM candidate WHERE plan=p.id), (SELECT count(*) FROM size WHERE plan=p.id)"
+                " FROM plan p WHERE id=?",
+                "i", plan));
+    if (!out->id) FAIL(ERR_INPUT, "the store has no plan %lld", (long long)plan);
+    TRY(db_each(s->db, candidate_row, &l,
+                "SELECT c.kernel, c.name, k.hash, (SELECT status FROM compile WHERE kernel=c.kernel AND environment=?"
+                " ORDER BY id DESC LIMIT 1) FROM candidate c JOIN kernel k ON k.id=c.kernel WHERE c.plan=? ORDER BY c.i",
+                "ii", out->environment, plan));
+    l.i = 0;
+    return db_each(s->db, size_row, &l,
+                   "SELECT s.problem, q.key, q.flops FROM size s JOIN problem q ON q.id=s.problem WHERE s.plan=?"
+                   " ORDER BY s.i",
+                   "i", plan);
+}
+
+typedef VEC(int64_t) Ids;
+
+static Err id_row(void *ctx, const DbRow *row)
+{
+    Ids *ids = ctx;
+    if (!VEC_PUSH(ids, row_int(row, 0))) FAIL(ERR_FAILED, "out of memory reading the store");
+    return 0;
+}
+
+Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n)
+{
+    Ids ids = {0};
+    Err e = db_each(s->db, id_row, &ids,
+                    "SELECT plan FROM session_plan WHERE session=(SELECT max(session) FROM session_plan)"
+                    " ORDER BY i",
+                    "");
+    *n = ids.n;
+    *out = e ? NULL : ARENA_ARRAY(a, ids.n, PlanView);
+    if (!e && !*out) e = err_set(ERR_FAILED, "out of memory reading the store");
+    for (size_t i = 0; !e && i < ids.n; i++) e = plan_load(s, a, ids.v[i], &(*out)[i]);
+    VEC_FINI(&ids);
+    return e;
+}
+
+static bool status_good(Str status) { return str_eq_c(status, "PASSED") || str_eq_c(status, "NO_CHECK"); }
+
+static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *out)
+{
+    size_t total = 0;
+    uint64_t sum_ns = 0;
+    int64_t launches = 0;
+    for (size_t r = 0; r < n_runs; r++) total += m[r].n_samples;
+    double *sorted = ARENA_ARRAY(a, total, double);
+    out->sample_ns = ARENA_ARRAY(a, total, double);
+    if (!sorted || !out->sample_ns) FAIL(ERR_FAILED, "out of memory for %zu samples", total);
+    for (size_t r = 0; r < n_runs; r++)
+        for (size_t i = 0; i < m[r].n_samples; i++) {
+            const Sample *x = &m[r].sample[i];
+            sum_ns += x->ns;
+            launches += x->enqueues;
+            out->sample_ns[out->n_samples++] = (double)x->ns / (double)(x->enqueues > 0 ? x->enqueues : 1);
+        }
+    if (total) memcpy(sorted, out->sample_ns, total * sizeof *sorted);
+    stats_summary(sorted, total, 0.95, &out->ns);
+    out->mean_ns = launches > 0 ? (double)sum_ns / (double)launches : (double)NAN;
+    out->good = out->good && total > 0 && out->mean_ns > 0;
+    return 0;
+}
+
+Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t size, int64_t run, Result *out)
+{
+    *out = (Result){.status = STR(""), .detail = STR("")};
+    MeasureKey key = {p->candidate[candidate].kernel, p->size[size].problem, p->setting, 0};
+    int64_t from = run < 0 ? 0 : run, to = run < 0 ? p->n_runs : run + 1;
+    Measurement *m = ARENA_ARRAY(a, (size_t)(to - from), Measurement);
+    TRY_ALLOC(m);
+    size_t n = 0;
+    for (key.run = from; key.run < to; key.run++) {
+        bool found;
+        TRY(store_measure_get(s, a, &key, &m[n], &found));
+        if (!found) continue;
+        bool good = status_good(m[n].status);
+        if (n == 0 || (out->good && !good)) out->status = m[n].status, out->detail = m[n].detail;
+        out->good = (n == 0 || out->good) && good;
+        n++;
+    }
+    out->found = n > 0;
+    return result_finish(a, m, n, out);
+}
+
+static double key_of(const Result *r) { return r->good ? r->ns.median : (double)INFINITY; }
+
+static Err compare(Arena *a, const Result *x, const Result *y, Comparison *out)
+{
+    double *p = ARENA_ARRAY(a, x->n_samples, double), *q = ARENA_ARRAY(a, y->n_samples, double);
+    if (!p || !q) FAIL(ERR_FAILED, "out of memory for %zu samples", x->n_samples + y->n_samples);
+    memcpy(p, x->sample_ns, x->n_samples * sizeof *p);
+    memcpy(q, y->sample_ns, y->n_samples * sizeof *q);
+    return stats_compare(p, x->n_samples, q, y->n_samples, 0.95, 0, out);
+}
+
+Err ranking_make(Store *s, Arena *a, const PlanView *p, size_t size, Ranking *out)
+{
+    *out = (Ranking){.best = SIZE_MAX, .second = SIZE_MAX, .versus = {.verdict = STATS_UNKNOWN}};
+    out->result = ARENA_ARRAY(a, p->n_candidates, Result);
+    TRY_ALLOC(out->result);
+    for (size_t i = 0; i < p->n_candidates; i++) {
+        Result *r = &out->result[i];
+        TRY(result_get(s, a, p, i, size, -1, r));
+        out->n_good += r->good;
+        out->n_failed += r->found && !r->good;
+        out->n_missing += !r->found;
+        if (!r->good) continue;
+        if (out->best == SIZE_MAX || key_of(r) < key_of(&out->result[out->best])) {
+            out->second = out->best;
+            out->best = i;
+        } else if (out->second == SIZE_MAX || key_of(r) < key_of(&out->result[out->second])) {
+            out->second = i;
+        }
+    }
+    if (out->second == SIZE_MAX) return 0;
+    return compare(a, &out->result[out->best], &out->result[out->second], &out->versus);
+}

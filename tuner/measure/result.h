@@ -1,0 +1,62 @@
+/* Results: what the store knows about one plan, as tables that exports and reports read: candidates, sizes, and for each pair
+ * the verdict and the times of all runs together.
+ *
+ * Does not write files. Used by the exports (csv), the analyzer's intervals, the winners table and the reports.
+ */
+#ifndef MEASURE_RESULT_H
+#define MEASURE_RESULT_H
+
+#include "measure/stats.h"
+#include "measure/store.h"
+
+typedef struct {
+    int64_t kernel;
+    Str name, hash;
+    Str compile; /* status of the last compile in the plan's environment; "" when there was none */
+} Candidate;
+
+typedef struct {
+    int64_t problem;
+    Str key; /* "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64" */
+    double flops;
+} SizeRow;
+
+typedef struct {
+    int64_t id, setting, environment;
+    Str group, arch;
+    int64_t n_permutations, n_valid, n_duplicates, n_runs;
+    Candidate *candidate;
+    size_t n_candidates;
+    SizeRow *size;
+    size_t n_sizes;
+} PlanView;
+
+/* Plans of the last session that had any, in order. */
+Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n);
+Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out);
+
+typedef struct {
+    bool found; /* measured at all */
+    bool good;  /* PASSED or NO_CHECK, with samples */
+    Str status, detail;
+    double mean_ns;   /* total over launches, as Tensile's time-us */
+    double *sample_ns; /* per launch, one per timed group, in order of measuring */
+    size_t n_samples;
+    Summary ns; /* of sample_ns, at 0.95 */
+} Result;
+
+/* One run, or all runs (run < 0): then the verdict is the first that is not good. */
+Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t size, int64_t run, Result *out);
+
+/* Best by median, and how clear that is. */
+typedef struct {
+    size_t best, second; /* candidates; SIZE_MAX: none */
+    Result *result;      /* of every candidate */
+    Comparison versus;   /* best against second; verdict UNKNOWN without second */
+    size_t n_good, n_failed, n_missing;
+} Ranking;
+Err ranking_make(Store *s, Arena *a, const PlanView *p, size_t size, Ranking *out);
+
+static inline double gflops_of(double flops, double ns) { return flops / ns; }
+
+#endif
