@@ -1,6 +1,6 @@
 /* Access to document trees: look-up, checked conversion, comparison. Does not read or write files. See
  * node.h. */
-#include "fmt/node.h"
+#include "fmt/keys.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,6 +26,15 @@ const char *node_kind_name(NodeKind kind)
         return "a map";
     }
     return "nothing";
+}
+
+NodeLimits node_limits(const NodeLimits *limits)
+{
+    NodeLimits l = limits ? *limits : (NodeLimits){0};
+    if (!l.max_bytes) l.max_bytes = (size_t)256 << 20;
+    if (!l.max_nodes) l.max_nodes = 50000000;
+    if (!l.max_depth) l.max_depth = 64;
+    return l;
 }
 
 Node *node_get(const Node *map, const char *key)

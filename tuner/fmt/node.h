@@ -33,8 +33,8 @@ struct Node {
 
 /* What an untrusted document may cost. Zeroed fields mean the defaults in brackets. */
 typedef struct {
-    size_t max_bytes;  /* [256 MiB] of text */
-    size_t max_nodes;  /* [50 million] after alias expansion */
+    size_t max_bytes;   /* [256 MiB] of text */
+    size_t max_nodes;   /* [50 million] after alias expansion */
     unsigned max_depth; /* [64] */
     bool keep_duplicate_keys;
 } NodeLimits;
@@ -53,7 +53,7 @@ Node *node_at(const Node *seq, size_t i); /* NULL when out of range */
 
 /* Checked access: on a wrong kind ERR_INPUT with 'name:line: what: expected an integer, found ...'. */
 Err node_int(const Node *n, const char *name, const char *what, int64_t min, int64_t max, int64_t *out);
-Err node_bool(const Node *n, const char *name, const char *what, bool *out); /* also 0 and 1 */
+Err node_bool(const Node *n, const char *name, const char *what, bool *out);   /* also 0 and 1 */
 Err node_real(const Node *n, const char *name, const char *what, double *out); /* ints too */
 Err node_str(const Node *n, const char *name, const char *what, Str *out);     /* any scalar's text */
 Err node_seq(const Node *n, const char *name, const char *what, size_t min, size_t max);

@@ -7,9 +7,9 @@
 #include <yaml.h>
 
 #include "base/fs.h"
-#include "base/hash.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "fmt/keys.h"
 #include "fmt/scalar.h"
 
 typedef struct {
@@ -201,54 +201,6 @@ static Err on_start(Reader *r, const yaml_event_t *e, bool map)
     return VEC_PUSH(&r->frame, f) ? 0 : out_of_memory(r);
 }
 
-static bool key_equal(const Node *a, const Node *b) { return a->kind == b->kind && node_equal(a, b); }
-
-static uint64_t key_hash(const Node *key)
-{
-    if (key->kind == NODE_STR) return hash64(key->text);
-    if (key->kind == NODE_INT || key->kind == NODE_FLOAT)
-        return hash64((Str){(const char *)&key->integer, 8});
-    return key->kind;
-}
-
-static Err duplicate(const Reader *r, const Node *first, const Node *again)
-{
-    FAIL(ERR_INPUT, "%s:%d: duplicate key '%.*s' (first at line %d)", r->name, again->line,
-         (int)(again->text.n < 80 ? again->text.n : 80), again->text.s, first->line);
-}
-
-/* Duplicate keys of a large map, through a table of hashes. */
-static Err keys_check_large(const Reader *r, const Node *map)
-{
-    size_t n_slots = 64;
-    while (n_slots < 2 * map->n) n_slots *= 2;
-    size_t *slot = calloc(n_slots, sizeof *slot);
-    if (!slot) return out_of_memory(r);
-    Err e = 0;
-    for (size_t i = 0; !e && i < map->n; i++) {
-        const Node *key = &map->item[2 * i];
-        size_t at = key_hash(key) & (n_slots - 1);
-        while (slot[at] && !key_equal(&map->item[2 * (slot[at] - 1)], key)) at = (at + 1) & (n_slots - 1);
-        if (slot[at])
-            e = duplicate(r, &map->item[2 * (slot[at] - 1)], key);
-        else
-            slot[at] = i + 1;
-    }
-    free(slot);
-    return e;
-}
-
-static Err keys_check(const Reader *r, const Node *map)
-{
-    if (r->limits.keep_duplicate_keys) return 0;
-    if (map->n > 24) return keys_check_large(r, map);
-    for (size_t i = 1; i < map->n; i++)
-        for (size_t j = 0; j < i; j++)
-            if (key_equal(&map->item[2 * j], &map->item[2 * i]))
-                return duplicate(r, &map->item[2 * j], &map->item[2 * i]);
-    return 0;
-}
-
 static Err on_end(Reader *r)
 {
     Frame f = r->frame.v[--r->frame.n];
@@ -259,7 +211,7 @@ static Err on_end(Reader *r)
     if (n) memcpy(node.item, r->stack.v + f.first, n * sizeof(Node));
     node.n = f.map ? n / 2 : n;
     r->stack.n = f.first;
-    if (f.map) TRY(keys_check(r, &node));
+    if (f.map && !r->limits.keep_duplicate_keys) TRY(keys_check(&node, r->name));
     if (f.anchor >= 0) r->anchor.v[f.anchor] = (Anchor){node, r->nodes - f.nodes, f.height + 1};
     return node_add(r, &node, f.height + 1);
 }
@@ -309,10 +261,7 @@ static Err events_read(Reader *r)
 Err yaml_parse(Arena *a, const char *name, Str text, const NodeLimits *limits, Node **out)
 {
     Reader r = {.arena = a, .name = name, .text = text};
-    if (limits) r.limits = *limits;
-    if (!r.limits.max_bytes) r.limits.max_bytes = (size_t)256 << 20;
-    if (!r.limits.max_nodes) r.limits.max_nodes = 50000000;
-    if (!r.limits.max_depth) r.limits.max_depth = 64;
+    r.limits = node_limits(limits);
     if (text.n > r.limits.max_bytes)
         FAIL(ERR_INPUT, "%s: %zu bytes, more than the limit of %zu", name, text.n, r.limits.max_bytes);
     if (!yaml_parser_initialize(&r.yaml)) return out_of_memory(&r);
@@ -337,7 +286,6 @@ Err yaml_parse(Arena *a, const char *name, Str text, const NodeLimits *limits, N
 Err yaml_read(Arena *a, const char *path, const NodeLimits *limits, Node **out)
 {
     Str text;
-    size_t max_bytes = limits && limits->max_bytes ? limits->max_bytes : (size_t)256 << 20;
-    TRY(file_read(a, path, max_bytes, &text));
+    TRY(file_read(a, path, node_limits(limits).max_bytes, &text));
     return yaml_parse(a, path, text, limits, out);
 }
