@@ -1,4 +1,5 @@
-/* Data types and problem types: names and derived keys as in Tensile's logic files, refusals with their messages. */
+/* Data types and problem types: names and derived keys as in Tensile's logic files, refusals with their
+ * messages. */
 #include "test/support.h"
 
 #include "model/problem.h"
@@ -61,14 +62,16 @@ static void test_names(void **state)
     static const struct {
         const char *text, *want;
     } cases[] = {
-        {"{DataType: s, TransposeB: false, Batched: true}", "Cijk_Ailk_Bljk_SB Contraction_l_Ailk_Bljk_Cijk_Dijk"},
+        {"{DataType: s, TransposeB: false, Batched: true}",
+         "Cijk_Ailk_Bljk_SB Contraction_l_Ailk_Bljk_Cijk_Dijk"},
         {"{DataType: 0, Batched: true}", "Cijk_Ailk_Bjlk_SB Contraction_l_Ailk_Bjlk_Cijk_Dijk"},
         {"{DataType: float, TransposeA: true, TransposeB: false, Batched: true}",
          "Cijk_Alik_Bljk_SB Contraction_l_Alik_Bljk_Cijk_Dijk"},
         {"{DataType: D, TransposeA: true, Batched: true}",
          "Cijk_Alik_Bjlk_DB Contraction_l_Alik_Bjlk_Cijk_Dijk"},
         {"{DataType: s, TransposeB: false}", "Cij_Aik_Bkj_SB Contraction_k_Aik_Bkj_Cij_Dij"},
-        {"{DataType: h, TransposeB: false, Batched: true}", "Cijk_Ailk_Bljk_HB Contraction_l_Ailk_Bljk_Cijk_Dijk"},
+        {"{DataType: h, TransposeB: false, Batched: true}",
+         "Cijk_Ailk_Bljk_HB Contraction_l_Ailk_Bljk_Cijk_Dijk"},
         {"{DataType: h, DestDataType: s, ComputeDataType: s, HighPrecisionAccumulate: true, Batched: true}",
          "Cijk_Ailk_Bjlk_HSS_BH Contraction_l_Ailk_Bjlk_Cijk_Dijk"},
         {"{DataType: h, HighPrecisionAccumulate: true, Batched: true}",
@@ -76,10 +79,12 @@ static void test_names(void **state)
          "t.yaml:1: HighPrecisionAccumulate with ComputeDataType H: ComputeDataType S is meant (HHS)"},
         {"{DataType: I8, DestDataType: I, HighPrecisionAccumulate: true, Batched: true, TransposeB: false}",
          "Cijk_Ailk_Bljk_I8II_BH Contraction_l_Ailk_Bljk_Cijk_Dijk"},
-        {"{DataType: s, UseBeta: false, Batched: true}", "Cijk_Ailk_Bjlk_S Contraction_l_Ailk_Bjlk_Cijk_Dijk"},
+        {"{DataType: s, UseBeta: false, Batched: true}",
+         "Cijk_Ailk_Bjlk_S Contraction_l_Ailk_Bjlk_Cijk_Dijk"},
         {"{DataType: s, StridedBatched: false, Batched: true}",
          "Cijk_Ailk_Bjlk_SB_GB Contraction_l_Ailk_Bjlk_Cijk_Dijk"},
-        {"{DataType: s, F32XdlMathOp: x, Batched: true}", "Cijk_Ailk_Bjlk_SB_MX Contraction_l_Ailk_Bjlk_Cijk_Dijk"},
+        {"{DataType: s, F32XdlMathOp: x, Batched: true}",
+         "Cijk_Ailk_Bjlk_SB_MX Contraction_l_Ailk_Bjlk_Cijk_Dijk"},
         {"{DataType: c, ComplexConjugateA: true, TransposeB: false, Batched: true}",
          "Cijk_AilkC_Bljk_CB Contraction_l_AilkC_Bljk_Cijk_Dijk"},
         {"{DataType: h, DestDataType: s, ComputeDataType: s, HighPrecisionAccumulate: true, "
@@ -104,9 +109,10 @@ static void test_contraction(void **state)
     (void)state;
     ProblemType pt;
     char name[512];
-    read_config("{OperationType: TensorContraction, DataType: s, NumIndicesC: 4, IndexAssignmentsA: [4, 2, 0, 3, 5], "
-                "IndexAssignmentsB: [1, 5, 4, 3]}",
-                &pt, name, sizeof name);
+    read_config(
+        "{OperationType: TensorContraction, DataType: s, NumIndicesC: 4, IndexAssignmentsA: [4, 2, 0, 3, 5], "
+        "IndexAssignmentsB: [1, 5, 4, 3]}",
+        &pt, name, sizeof name);
     assert_string_equal(name, "Cijkl_Amkiln_Bjnml_SB Contraction_mn_Amkiln_Bjnml_Cijkl_Dijkl");
     assert_int_equal(pt.TotalIndices, 6);
     assert_int_equal(pt.NumIndicesFree, 3);
@@ -141,7 +147,8 @@ static void test_refusals(void **state)
          "t.yaml:1: unknown OperationType 'GEMV' (legal: GEMM, TensorContraction, ConvolutionForward, "
          "ConvolutionBackwardData, ConvolutionBackwardWeights)"},
         {"{DataType: s, DestDataType: d}",
-         "t.yaml:1: ProblemType: no GEMM has DataType S, DestDataType D, ComputeDataType D (legal are SSS DDD CCC "
+         "t.yaml:1: ProblemType: no GEMM has DataType S, DestDataType D, ComputeDataType D (legal are SSS "
+         "DDD CCC "
          "ZZZ HHH HHS HSS BBS BSS I8-I-I 4xi8-I-I and 8-bit floats to S, H or 8 bits with compute S)"},
         {"{OperationType: TensorContraction, DataType: s, NumIndicesC: 3, IndexAssignmentsA: [0, 3], "
          "IndexAssignmentsB: [3, 1]}",
@@ -152,7 +159,8 @@ static void test_refusals(void **state)
         {"{OperationType: TensorContraction, DataType: s, NumIndicesC: 2, IndexAssignmentsA: [0, 2, 3], "
          "IndexAssignmentsB: [2, 1]}",
          "t.yaml:1: ProblemType: index 3 is not in D, so both A and B must have it"},
-        {"{OperationType: TensorContraction, DataType: s, IndexAssignmentsA: [0, 2], IndexAssignmentsB: [2, 1], "
+        {"{OperationType: TensorContraction, DataType: s, IndexAssignmentsA: [0, 2], IndexAssignmentsB: [2, "
+         "1], "
          "ZeroPadA: [[1, 2, 0, 0]]}",
          "t.yaml:1: ProblemType: ZeroPadA: index 1 is not in IndexAssignmentsA"},
     };
@@ -223,8 +231,8 @@ static void test_notices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),       cmocka_unit_test(test_names),    cmocka_unit_test(test_contraction),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_full_map), cmocka_unit_test(test_keys_sorted),
+        cmocka_unit_test(test_types),    cmocka_unit_test(test_names),    cmocka_unit_test(test_contraction),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_full_map), cmocka_unit_test(test_keys_sorted),
         cmocka_unit_test(test_notices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

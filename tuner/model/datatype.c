@@ -1,4 +1,5 @@
-/* The table of data types. Facts (numbers, names, sizes) are Tensile's, so that its files can be read and written. */
+/* The table of data types. Facts (numbers, names, sizes) are Tensile's, so that its files can be read and
+ * written. */
 #include "model/datatype.h"
 
 #include <string.h>
@@ -6,20 +7,20 @@
 
 static const DataTypeInfo types[TYPE_COUNT] = {
     /*  letter  name              other      enum_name         abbrev    bytes integral complex packing */
-    {"S",    "single",        "float",   "Float",         "f32",     4,  false, false, 1},
-    {"D",    "double",        NULL,      "Double",        "f64",     8,  false, false, 1},
-    {"C",    "complexSingle", NULL,      "ComplexFloat",  "f32c",    8,  false, true,  1},
-    {"Z",    "complexDouble", NULL,      "ComplexDouble", "f64c",    16, false, true,  1},
-    {"H",    "half",          NULL,      "Half",          "f16",     2,  false, false, 1},
-    {"4xi8", "int8x4",        NULL,      "Int8x4",        "i8",      4,  true,  false, 4},
-    {"I",    "int32",         NULL,      "Int32",         "i32",     4,  true,  false, 1},
-    {"B",    "bfloat16",      NULL,      "BFloat16",      "bf16",    2,  false, false, 1},
-    {"I8",   "int8",          NULL,      "Int8",          "i8",      1,  true,  false, 1},
-    {"X",    "xfloat32",      NULL,      "XFloat32",      "xf32",    4,  false, false, 1},
-    {"F8",   "float8",        NULL,      "Float8",        "fp8_fp8", 1,  false, false, 1},
-    {"B8",   "bfloat8",       NULL,      "BFloat8",       "bf8_bf8", 1,  false, false, 1},
-    {"F8B8", "float8Bfloat8", NULL,      "Float8BFloat8", "fp8_bf8", 1,  false, false, 1},
-    {"B8F8", "bfloat8Float8", NULL,      "BFloat8Float8", "bf8_fp8", 1,  false, false, 1},
+    {"S", "single", "float", "Float", "f32", 4, false, false, 1},
+    {"D", "double", NULL, "Double", "f64", 8, false, false, 1},
+    {"C", "complexSingle", NULL, "ComplexFloat", "f32c", 8, false, true, 1},
+    {"Z", "complexDouble", NULL, "ComplexDouble", "f64c", 16, false, true, 1},
+    {"H", "half", NULL, "Half", "f16", 2, false, false, 1},
+    {"4xi8", "int8x4", NULL, "Int8x4", "i8", 4, true, false, 4},
+    {"I", "int32", NULL, "Int32", "i32", 4, true, false, 1},
+    {"B", "bfloat16", NULL, "BFloat16", "bf16", 2, false, false, 1},
+    {"I8", "int8", NULL, "Int8", "i8", 1, true, false, 1},
+    {"X", "xfloat32", NULL, "XFloat32", "xf32", 4, false, false, 1},
+    {"F8", "float8", NULL, "Float8", "fp8_fp8", 1, false, false, 1},
+    {"B8", "bfloat8", NULL, "BFloat8", "bf8_bf8", 1, false, false, 1},
+    {"F8B8", "float8Bfloat8", NULL, "Float8BFloat8", "fp8_bf8", 1, false, false, 1},
+    {"B8F8", "bfloat8Float8", NULL, "BFloat8Float8", "bf8_fp8", 1, false, false, 1},
 };
 
 const DataTypeInfo *type_info(DataType t) { return &types[t]; }
@@ -40,7 +41,8 @@ bool type_find(Str text, DataType *out)
     if (text.n > n && !strncasecmp(text.s, prefix, n)) text = str_sub(text, n, text.n);
     for (int i = 0; i < TYPE_COUNT; i++) {
         const DataTypeInfo *t = &types[i];
-        if (same(text, t->letter) || same(text, t->name) || same(text, t->other) || same(text, t->enum_name)) {
+        if (same(text, t->letter) || same(text, t->name) || same(text, t->other) ||
+            same(text, t->enum_name)) {
             *out = (DataType)i;
             return true;
         }

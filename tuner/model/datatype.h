@@ -1,7 +1,8 @@
-/* DataType: the element types of tensors, numbered as in Tensile's files (section 4 of a logic file holds these ints).
+/* DataType: the element types of tensors, numbered as in Tensile's files (section 4 of a logic file holds
+ * these ints).
  *
- * One row of the table in datatype.c each. Not here: arithmetic on the types (client/validate), which combinations make
- * a GEMM (problem.h). Used by everything that reads or writes types.
+ * One row of the table in datatype.c each. Not here: arithmetic on the types (client/validate), which
+ * combinations make a GEMM (problem.h). Used by everything that reads or writes types.
  */
 #ifndef MODEL_DATATYPE_H
 #define MODEL_DATATYPE_H

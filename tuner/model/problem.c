@@ -1,8 +1,8 @@
 /* Problem types: the table of keys, derivation of the index fields, names. Reading is in problem_read.c.
  *
- * Derivation follows Tensile's rules (tuning facts, section 1.4): a GEMM's index assignments come from its transposes;
- * free indices are those of D that are in one of A and B, batch indices those in both, the last summation index is
- * unrolled, and the tensor whose tile index comes first in D is tensor 0.
+ * Derivation follows Tensile's rules (tuning facts, section 1.4): a GEMM's index assignments come from its
+ * transposes; free indices are those of D that are in one of A and B, batch indices those in both, the last
+ * summation index is unrolled, and the tensor whose tile index comes first in D is tensor 0.
  */
 #include "model/problem.h"
 
@@ -28,7 +28,11 @@ const PtKey *problem_key_find(Str name)
 }
 
 static const char *const operations[OP_COUNT] = {
-    "GEMM", "TensorContraction", "ConvolutionForward", "ConvolutionBackwardData", "ConvolutionBackwardWeights",
+    "GEMM",
+    "TensorContraction",
+    "ConvolutionForward",
+    "ConvolutionBackwardData",
+    "ConvolutionBackwardWeights",
 };
 
 const char *operation_name(OperationKind op) { return operations[op]; }
@@ -44,8 +48,9 @@ bool operation_find(Str name, OperationKind *out)
 }
 
 static const char *const conv_keys[CONV_KEY_COUNT] = {
-    "TensorAFormat", "TensorBFormat", "TensorDFormat", "Filter",           "Stride",           "Dilation",
-    "PadStart",      "PadEnd",        "GroupCount",    "PackedSpatialDims", "PackedFilterDims", "UnrollOnChannel",
+    "TensorAFormat", "TensorBFormat",     "TensorDFormat",    "Filter",
+    "Stride",        "Dilation",          "PadStart",         "PadEnd",
+    "GroupCount",    "PackedSpatialDims", "PackedFilterDims", "UnrollOnChannel",
 };
 
 const char *conv_key_name(ConvKey key) { return conv_keys[key]; }
@@ -55,20 +60,21 @@ static const struct {
     uint8_t in, out, compute;
     bool mixed;
 } combinations[] = {
-    {TYPE_D, TYPE_D, TYPE_D, false},   {TYPE_S, TYPE_S, TYPE_S, false},   {TYPE_Z, TYPE_Z, TYPE_Z, false},
-    {TYPE_C, TYPE_C, TYPE_C, false},   {TYPE_H, TYPE_H, TYPE_H, false},   {TYPE_H, TYPE_H, TYPE_S, true},
-    {TYPE_H, TYPE_S, TYPE_S, true},    {TYPE_B, TYPE_B, TYPE_S, true},    {TYPE_B, TYPE_S, TYPE_S, true},
-    {TYPE_I8, TYPE_I, TYPE_I, true},   {TYPE_4XI8, TYPE_I, TYPE_I, true}, {TYPE_F8, TYPE_S, TYPE_S, true},
-    {TYPE_B8, TYPE_S, TYPE_S, true},   {TYPE_F8B8, TYPE_S, TYPE_S, true}, {TYPE_B8F8, TYPE_S, TYPE_S, true},
-    {TYPE_F8, TYPE_F8, TYPE_S, true},  {TYPE_B8, TYPE_B8, TYPE_S, true},  {TYPE_F8B8, TYPE_B8, TYPE_S, true},
-    {TYPE_B8F8, TYPE_B8, TYPE_S, true}, {TYPE_F8, TYPE_H, TYPE_S, true},  {TYPE_B8, TYPE_H, TYPE_S, true},
-    {TYPE_F8B8, TYPE_H, TYPE_S, true}, {TYPE_B8F8, TYPE_H, TYPE_S, true},
+    {TYPE_D, TYPE_D, TYPE_D, false},    {TYPE_S, TYPE_S, TYPE_S, false},   {TYPE_Z, TYPE_Z, TYPE_Z, false},
+    {TYPE_C, TYPE_C, TYPE_C, false},    {TYPE_H, TYPE_H, TYPE_H, false},   {TYPE_H, TYPE_H, TYPE_S, true},
+    {TYPE_H, TYPE_S, TYPE_S, true},     {TYPE_B, TYPE_B, TYPE_S, true},    {TYPE_B, TYPE_S, TYPE_S, true},
+    {TYPE_I8, TYPE_I, TYPE_I, true},    {TYPE_4XI8, TYPE_I, TYPE_I, true}, {TYPE_F8, TYPE_S, TYPE_S, true},
+    {TYPE_B8, TYPE_S, TYPE_S, true},    {TYPE_F8B8, TYPE_S, TYPE_S, true}, {TYPE_B8F8, TYPE_S, TYPE_S, true},
+    {TYPE_F8, TYPE_F8, TYPE_S, true},   {TYPE_B8, TYPE_B8, TYPE_S, true},  {TYPE_F8B8, TYPE_B8, TYPE_S, true},
+    {TYPE_B8F8, TYPE_B8, TYPE_S, true}, {TYPE_F8, TYPE_H, TYPE_S, true},   {TYPE_B8, TYPE_H, TYPE_S, true},
+    {TYPE_F8B8, TYPE_H, TYPE_S, true},  {TYPE_B8F8, TYPE_H, TYPE_S, true},
 };
 
 static bool combination_find(DataType in, DataType out, DataType compute, bool *mixed)
 {
     for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++) {
-        if (combinations[i].in != in || combinations[i].out != out || combinations[i].compute != compute) continue;
+        if (combinations[i].in != in || combinations[i].out != out || combinations[i].compute != compute)
+            continue;
         *mixed = combinations[i].mixed;
         return true;
     }
@@ -122,7 +128,10 @@ void problem_type_init(ProblemType *pt)
     pt->IndexAssignmentsLD = (IndexList){4, {3, 4, 5, 6}};
 }
 
-static IndexList list_of(int32_t n, int32_t a, int32_t b, int32_t c) { return (IndexList){n, {a, b, n > 2 ? c : 0}}; }
+static IndexList list_of(int32_t n, int32_t a, int32_t b, int32_t c)
+{
+    return (IndexList){n, {a, b, n > 2 ? c : 0}};
+}
 
 static void assign_gemm(ProblemType *pt)
 {
@@ -182,7 +191,8 @@ static Err classify_indices(ProblemType *pt)
     if (!pt->AllowNoFreeDims && pt->NumIndicesFree < 2)
         FAIL(ERR_INPUT, "%d free indices, at least 2 are needed unless AllowNoFreeDims is set",
              (int)pt->NumIndicesFree);
-    if (pt->NumIndicesSummation < 1) FAIL(ERR_INPUT, "no summation index: A and B share none that is not in D");
+    if (pt->NumIndicesSummation < 1)
+        FAIL(ERR_INPUT, "no summation index: A and B share none that is not in D");
     return 0;
 }
 
@@ -216,7 +226,8 @@ static Err assign_tiles(ProblemType *pt)
     return 0;
 }
 
-static Err check_pads(const ProblemType *pt, const TupleList *l, const IndexList *assigned, const char *tensor)
+static Err check_pads(const ProblemType *pt, const TupleList *l, const IndexList *assigned,
+                      const char *tensor)
 {
     for (int32_t i = 0; i < l->n; i++) {
         const int32_t *z = l->v[i];
@@ -227,7 +238,8 @@ static Err check_pads(const ProblemType *pt, const TupleList *l, const IndexList
         if (!index_list_has(&pt->IndicesSummation, z[1]))
             FAIL(ERR_INPUT, "ZeroPad%s: index %d is not a summation index", tensor, (int)z[1]);
         for (int32_t j = 0; j < i; j++) {
-            if (l->v[j][0] == z[0]) FAIL(ERR_INPUT, "ZeroPad%s: free index %d is there twice", tensor, (int)z[0]);
+            if (l->v[j][0] == z[0])
+                FAIL(ERR_INPUT, "ZeroPad%s: free index %d is there twice", tensor, (int)z[0]);
             if (l->v[j][1] == z[1])
                 FAIL(ERR_INPUT, "ZeroPad%s: summation index %d is there twice", tensor, (int)z[1]);
         }
@@ -239,8 +251,8 @@ static Err check_strides(const TupleList *l, const IndexList *assigned, const ch
 {
     for (int32_t i = 0; i < l->n; i++)
         if (!index_list_has(assigned, l->v[i][0]))
-            FAIL(ERR_INPUT, "SetConstStride%s: index %d is not in IndexAssignments%s", tensor, (int)l->v[i][0],
-                 tensor);
+            FAIL(ERR_INPUT, "SetConstStride%s: index %d is not in IndexAssignments%s", tensor,
+                 (int)l->v[i][0], tensor);
     return 0;
 }
 
@@ -252,7 +264,8 @@ Err problem_type_derive(ProblemType *pt)
         const DataType compute = (DataType)pt->ComputeDataType;
         if (!problem_types_valid(in, out, compute))
             FAIL(ERR_INPUT,
-                 "no GEMM has DataType %s, DestDataType %s, ComputeDataType %s (legal are SSS DDD CCC ZZZ HHH HHS "
+                 "no GEMM has DataType %s, DestDataType %s, ComputeDataType %s (legal are SSS DDD CCC ZZZ "
+                 "HHH HHS "
                  "HSS BBS BSS I8-I-I 4xi8-I-I and 8-bit floats to S, H or 8 bits with compute S)",
                  type_letter(in), type_letter(out), type_letter(compute));
         assign_gemm(pt);
@@ -269,7 +282,8 @@ Err problem_type_derive(ProblemType *pt)
     return 0;
 }
 
-Err problem_type_gemm(ProblemType *pt, bool trans_a, bool trans_b, DataType in, DataType out, DataType compute)
+Err problem_type_gemm(ProblemType *pt, bool trans_a, bool trans_b, DataType in, DataType out,
+                      DataType compute)
 {
     problem_type_init(pt);
     pt->TransposeA = trans_a;

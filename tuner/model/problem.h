@@ -1,10 +1,10 @@
-/* ProblemType: what is computed: operation, index assignments, transposes, data types. One problem type has many sizes
- * (sizes.h). Fields are named as in Tensile's files; problem.def lists them sorted.
+/* ProblemType: what is computed: operation, index assignments, transposes, data types. One problem type has
+ * many sizes (sizes.h). Fields are named as in Tensile's files; problem.def lists them sorted.
  *
- * A ProblemType is flat and holds only 32-bit ints: copy it by value; unused list entries are 0, so equal problem types
- * have equal bytes. Indices of D (free and batch) are 0..NumIndicesC-1, summation indices follow; a GEMM is
- * i=0 (M), j=1 (N), [k=2 batch,] then the summation index (K).
- * Used by config, sizes, solution, kernel, logic, createlib, client.
+ * A ProblemType is flat and holds only 32-bit ints: copy it by value; unused list entries are 0, so equal
+ * problem types have equal bytes. Indices of D (free and batch) are 0..NumIndicesC-1, summation indices
+ * follow; a GEMM is i=0 (M), j=1 (N), [k=2 batch,] then the summation index (K). Used by config, sizes,
+ * solution, kernel, logic, createlib, client.
  */
 #ifndef MODEL_PROBLEM_H
 #define MODEL_PROBLEM_H
@@ -29,13 +29,15 @@ typedef struct {
     int32_t v[INDEX_MAX];
 } IndexList;
 
-/* ZeroPad: [free index, summation index, leading, trailing] each, width 4; SetConstStride: [index, stride], width 2. */
+/* ZeroPad: [free index, summation index, leading, trailing] each, width 4; SetConstStride: [index, stride],
+ * width 2. */
 typedef struct {
     int32_t n, width;
     int32_t v[TUPLE_MAX][4];
 } TupleList;
 
-/* A convolution's settings as text ("NCHW", "3x3", "1"), in the order they were given. Empty for other operations. */
+/* A convolution's settings as text ("NCHW", "3x3", "1"), in the order they were given. Empty for other
+ * operations. */
 typedef enum {
     CONV_TensorAFormat,
     CONV_TensorBFormat,
@@ -72,7 +74,6 @@ typedef struct ProblemType {
 #undef PT
 } ProblemType;
 
-
 typedef enum { PT_BOOL, PT_INT, PT_TYPE, PT_INDICES, PT_TUPLES, PT_OPERATION, PT_CONV } PtKind;
 typedef enum { PT_GIVEN, PT_DERIVED } PtGroup;
 
@@ -98,15 +99,17 @@ void notices_init(Notices *n, Arena *a);
 /* The same text is kept once. n may be NULL. */
 void notices_add(Notices *n, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading
+ * ------------------------------------------------------------------------------------------------ */
 
-/* Reads a map of a config or of a logic or solutions file (types as letters, names or ints; derived keys may be there
- * and must then agree with what is derived). Checks the combination of types. a is for messages' temporaries alone.
- * Errors are ERR_INPUT and start with 'file:line: '. */
+/* Reads a map of a config or of a logic or solutions file (types as letters, names or ints; derived keys may
+ * be there and must then agree with what is derived). Checks the combination of types. a is for messages'
+ * temporaries alone. Errors are ERR_INPUT and start with 'file:line: '. */
 Err problem_type_from_node(Arena *a, const char *file, const Node *node, ProblemType *pt);
 
 typedef struct {
-    bool strict;      /* a config: unknown keys are refused; else ignored, as other versions' files have other keys */
+    bool strict; /* a config: unknown keys are refused; else ignored, as other versions' files have other keys
+                  */
     Notices *notices; /* may be NULL */
 } ProblemReadOptions;
 Err problem_type_read(const char *file, const Node *node, const ProblemReadOptions *options, ProblemType *pt);
@@ -117,9 +120,11 @@ void problem_type_init(ProblemType *pt);
  * Idempotent. */
 Err problem_type_derive(ProblemType *pt);
 /* For tests and benchmark programs: a batched strided GEMM with beta. */
-Err problem_type_gemm(ProblemType *pt, bool trans_a, bool trans_b, DataType in, DataType out, DataType compute);
+Err problem_type_gemm(ProblemType *pt, bool trans_a, bool trans_b, DataType in, DataType out,
+                      DataType compute);
 
-/* ---- names -------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * -------------------------------------------------------------------------------------------------- */
 
 /* "Cijk_Ailk_Bljk_SB": prefix of kernel names, directory and logic file names. Appends. */
 void problem_type_name(const ProblemType *pt, Buf *out);
@@ -135,7 +140,8 @@ const char *conv_key_name(ConvKey key);
 bool problem_type_equal(const ProblemType *a, const ProblemType *b);
 uint64_t problem_type_hash(const ProblemType *pt);
 
-/* ---- questions ---------------------------------------------------------------------------------------------- */
+/* ---- questions
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Is (in, out, compute) one that Tensile accepts for a GEMM? */
 bool problem_types_valid(DataType in, DataType out, DataType compute);

@@ -1,5 +1,6 @@
-/* Names of a problem type: the prefix of kernel and file names, the operation identifier of library files, values as
- * text. Index letters are i, j, k, ... in the order of index numbers; mirrored ones are upper case. */
+/* Names of a problem type: the prefix of kernel and file names, the operation identifier of library files,
+ * values as text. Index letters are i, j, k, ... in the order of index numbers; mirrored ones are upper case.
+ */
 #include "model/problem.h"
 
 #include <string.h>
@@ -94,12 +95,24 @@ void problem_key_print(const PtKey *key, const ProblemType *pt, Buf *out)
     int32_t v;
     memcpy(&v, field, sizeof v);
     switch ((PtKind)key->kind) {
-    case PT_BOOL: buf_puts(out, v ? "true" : "false"); return;
+    case PT_BOOL:
+        buf_puts(out, v ? "true" : "false");
+        return;
     case PT_INT:
-    case PT_TYPE: buf_i64(out, v); return;
-    case PT_OPERATION: buf_puts(out, operation_name((OperationKind)v)); return;
-    case PT_INDICES: print_indices((const IndexList *)(const void *)field, out); return;
-    case PT_TUPLES: print_tuples((const TupleList *)(const void *)field, out); return;
-    case PT_CONV: print_conv((const ConvConfig *)(const void *)field, out); return;
+    case PT_TYPE:
+        buf_i64(out, v);
+        return;
+    case PT_OPERATION:
+        buf_puts(out, operation_name((OperationKind)v));
+        return;
+    case PT_INDICES:
+        print_indices((const IndexList *)(const void *)field, out);
+        return;
+    case PT_TUPLES:
+        print_tuples((const TupleList *)(const void *)field, out);
+        return;
+    case PT_CONV:
+        print_conv((const ConvConfig *)(const void *)field, out);
+        return;
     }
 }

@@ -1,5 +1,5 @@
-/* Reads problem types from document trees: configs (strict) and the full maps of logic and solutions files, whose derived
- * keys must agree with what is derived here. Also the collection of notices. Does not print. */
+/* Reads problem types from document trees: configs (strict) and the full maps of logic and solutions files,
+ * whose derived keys must agree with what is derived here. Also the collection of notices. Does not print. */
 #include "model/problem.h"
 
 #include <stdarg.h>
@@ -105,7 +105,8 @@ static Err read_conv_pair(const Reader *r, const Node *key, const Node *value, C
         if (!str_eq_c(k, conv_key_name((ConvKey)i))) continue;
         TRY(node_str(value, r->file, conv_key_name((ConvKey)i), &v));
         if (v.n >= CONV_TEXT)
-            FAIL(ERR_INPUT, "%s:%d: %s: '%.40s...' is too long", r->file, value->line, conv_key_name((ConvKey)i), v.s);
+            FAIL(ERR_INPUT, "%s:%d: %s: '%.40s...' is too long", r->file, value->line,
+                 conv_key_name((ConvKey)i), v.s);
         for (int j = 0; j < out->n; j++)
             if (out->key[j] == i)
                 FAIL(ERR_INPUT, "%s:%d: ConvolutionConfig: %s is there twice", r->file, key->line,
@@ -160,11 +161,16 @@ static Err read_value(const Reader *r, const PtKey *key, const Node *n, ProblemT
         TRY(node_int(n, r->file, key->name, 0, INDEX_MAX + 4, &v));
         *word = (int32_t)v;
         return 0;
-    case PT_TYPE: return read_type(r, n, key->name, word);
-    case PT_OPERATION: return read_operation(r, n, word);
-    case PT_INDICES: return read_indices(r, n, key->name, field);
-    case PT_TUPLES: return read_tuples(r, n, key->name, str_starts(str_from(key->name), "Zero") ? 4 : 2, field);
-    case PT_CONV: return read_conv(r, n, field);
+    case PT_TYPE:
+        return read_type(r, n, key->name, word);
+    case PT_OPERATION:
+        return read_operation(r, n, word);
+    case PT_INDICES:
+        return read_indices(r, n, key->name, field);
+    case PT_TUPLES:
+        return read_tuples(r, n, key->name, str_starts(str_from(key->name), "Zero") ? 4 : 2, field);
+    case PT_CONV:
+        return read_conv(r, n, field);
     }
     return 0;
 }
@@ -192,7 +198,8 @@ static Err read_unknown(Reader *r, const Node *key, const Node *value, Str name,
         TRY(node_bool(value, r->file, "UseInitialStrides", &on));
         if (on) pt->UseInitialStridesAB = pt->UseInitialStridesCD = 1;
         if (r->strict)
-            notices_add(r->notices, "%s:%d: UseInitialStrides is now UseInitialStridesAB and UseInitialStridesCD",
+            notices_add(r->notices,
+                        "%s:%d: UseInitialStrides is now UseInitialStridesAB and UseInitialStridesCD",
                         r->file, key->line);
         return 0;
     }
@@ -236,14 +243,16 @@ static Err derive_types(const Reader *r, const Node *node, ProblemType *pt)
         const char *t = type_letter((DataType)pt->DataType);
         pt->ComputeDataType = TYPE_S;
         if (r->strict)
-            notices_add(r->notices,
-                        "%s:%d: HighPrecisionAccumulate with ComputeDataType %s: ComputeDataType S is meant (%s%sS)",
-                        r->file, node->line, t, t, type_letter((DataType)pt->DestDataType));
+            notices_add(
+                r->notices,
+                "%s:%d: HighPrecisionAccumulate with ComputeDataType %s: ComputeDataType S is meant (%s%sS)",
+                r->file, node->line, t, t, type_letter((DataType)pt->DestDataType));
     }
     return 0;
 }
 
-/* What the file says of derived keys must be what is derived; a config's index assignments of a GEMM are replaced. */
+/* What the file says of derived keys must be what is derived; a config's index assignments of a GEMM are
+ * replaced. */
 static Err check_agreement(const Reader *r, const Node *node, const ProblemType *pt, const ProblemType *read)
 {
     const PtKey *k;
@@ -252,8 +261,10 @@ static Err check_agreement(const Reader *r, const Node *node, const ProblemType 
     buf_init(&have);
     buf_init(&want);
     for (size_t i = 0; !err && (k = problem_key_at(i)); i++) {
-        const bool indices = str_starts(str_from(k->name), "Index") || str_starts(str_from(k->name), "NumInd");
-        if (!r->given[i] || (k->group == PT_GIVEN && !indices) || str_eq_c(STR("AssignedDerivedParameters"), k->name))
+        const bool indices =
+            str_starts(str_from(k->name), "Index") || str_starts(str_from(k->name), "NumInd");
+        if (!r->given[i] || (k->group == PT_GIVEN && !indices) ||
+            str_eq_c(STR("AssignedDerivedParameters"), k->name))
             continue;
         buf_reset(&have);
         buf_reset(&want);
@@ -262,8 +273,8 @@ static Err check_agreement(const Reader *r, const Node *node, const ProblemType 
         if (str_eq(buf_view(&have), buf_view(&want))) continue;
         const int line = node_get(node, k->name)->line;
         if (r->strict)
-            notices_add(r->notices, "%s:%d: %s %s is not used: for this operation it is %s", r->file, line, k->name,
-                        buf_cstr(&have), buf_cstr(&want));
+            notices_add(r->notices, "%s:%d: %s %s is not used: for this operation it is %s", r->file, line,
+                        k->name, buf_cstr(&have), buf_cstr(&want));
         else
             err = err_set(ERR_INPUT, "%s:%d: %s is %s, but the other keys make it %s", r->file, line, k->name,
                           buf_cstr(&have), buf_cstr(&want));
@@ -281,8 +292,9 @@ Err problem_type_read(const char *file, const Node *node, const ProblemReadOptio
     TRY(read_keys(&r, node, pt));
     TRY(derive_types(&r, node, pt));
     if (pt->OperationType >= OP_CONV_FORWARD && !is_given(&r, "IndexAssignmentsA"))
-        FAIL(ERR_INPUT, "%s:%d: %s without index assignments is not supported yet: write it as TensorContraction",
-             file, node->line, operation_name((OperationKind)pt->OperationType));
+        FAIL(ERR_INPUT,
+             "%s:%d: %s without index assignments is not supported yet: write it as TensorContraction", file,
+             node->line, operation_name((OperationKind)pt->OperationType));
     const ProblemType read = *pt;
     const Err err = problem_type_derive(pt);
     if (err) return err_context(err, "%s:%d: ProblemType: ", file, node->line);
