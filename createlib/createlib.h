@@ -1,7 +1,8 @@
 /* createlib: a directory of logic files -> <output>/library: code objects, master solution library, manifest.
  *
- * Steps: choose the logic files, read them, name the kernels over the whole build, emit and compile them (kernel, build),
- * write the metadata. Called by tuner-createlib and by step 4 of the pipeline. Does not choose winners, does not load.
+ * Steps: choose the logic files, read them, name the kernels over the whole build, emit and compile them
+ * (kernel, build), write the metadata. Called by tuner-createlib and by step 4 of the pipeline. Does not
+ * choose winners, does not load.
  */
 #ifndef CREATELIB_CREATELIB_H
 #define CREATELIB_CREATELIB_H
@@ -18,9 +19,9 @@ typedef struct {
     const char *version;      /* NULL: no version key */
     const char *embed_library, *embed_key;
     const char *cxx_compiler, *c_compiler, *assembler, *offload_bundler; /* NULL: found by the build */
-    const char *cache_dir;    /* object cache; NULL: <output>/build_cache */
-    int num_merged_files;     /* 1 */
-    int jobs;                 /* 0: as many as there are cores */
+    const char *cache_dir; /* object cache; NULL: <output>/build_cache */
+    int num_merged_files;  /* 1 */
+    int jobs;              /* 0: as many as there are cores */
     int verbose;
     bool merge_files, short_file_names, separate_architectures, lazy, write_master_index;
     bool generate_manifest_and_exit, generate_sources_and_exit, verify_manifest;

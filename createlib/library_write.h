@@ -1,8 +1,8 @@
-/* Library writer: solutions and logic -> master solution library (msgpack or YAML), in the tree of nodes that Tensile's
- * host library and libtuner load.
+/* Library writer: solutions and logic -> master solution library (msgpack or YAML), in the tree of nodes that
+ * Tensile's host library and libtuner load.
  *
- * Does not read logic files, does not make kernels. Called by createlib and, for the benchmark library of a size-group, by
- * the pipeline.
+ * Does not read logic files, does not make kernels. Called by createlib and, for the benchmark library of a
+ * size-group, by the pipeline.
  */
 #ifndef CREATELIB_LIBRARY_WRITE_H
 #define CREATELIB_LIBRARY_WRITE_H
@@ -23,10 +23,10 @@ typedef enum { LIBRARY_MSGPACK, LIBRARY_YAML } LibraryFormat;
 /* ".dat" or ".yaml". */
 const char *library_suffix(LibraryFormat f);
 
-/* The library that the benchmark client runs: one Problem node with a row per solution, indices 0..n-1, no hardware. The
- * solutions must share one problem type; names[i] is the symbol of solutions[i]. */
-Err library_write_benchmark(const char *path, LibraryFormat f, const Solution *const *solutions, const Str *names,
-                            size_t n);
+/* The library that the benchmark client runs: one Problem node with a row per solution, indices 0..n-1, no
+ * hardware. The solutions must share one problem type; names[i] is the symbol of solutions[i]. */
+Err library_write_benchmark(const char *path, LibraryFormat f, const Solution *const *solutions,
+                            const Str *names, size_t n);
 
 /* Parts, for the master library writer and tests. */
 Err library_emit_solution(Emit *e, const LibrarySolution *s);

@@ -1,7 +1,8 @@
 /* Analyze: 2_BenchmarkData (csv and yaml pairs) -> 3_LibraryLogic/<ScheduleName>_<ProblemType>.yaml.
  *
- * Per problem type: solutions of all size-groups are merged (equal ones once), every size gets its fastest solution, and
- * the solutions that win nothing go. Does not measure. Called by tuner-logic analyze and by step 3 of the pipeline.
+ * Per problem type: solutions of all size-groups are merged (equal ones once), every size gets its fastest
+ * solution, and the solutions that win nothing go. Does not measure. Called by tuner-logic analyze and by
+ * step 3 of the pipeline.
  */
 #ifndef LOGIC_ANALYZE_H
 #define LOGIC_ANALYZE_H
@@ -13,22 +14,23 @@ typedef struct {
     double median, low, high;
 } AnalyzeInterval;
 
-/* Samples behind a cell; false when there are none. data is the stem of the csv ("Cijk_Ailk_Bljk_SB_00"), size the n_size
- * integers of its row, solution the column, from 0. */
+/* Samples behind a cell; false when there are none. data is the stem of the csv ("Cijk_Ailk_Bljk_SB_00"),
+ * size the n_size integers of its row, solution the column, from 0. */
 typedef bool AnalyzeSamples(void *ctx, Str data, const int64_t *size, size_t n_size, size_t solution,
                             AnalyzeInterval *out);
 
 typedef enum {
-    TIES_FEWEST, /* a solution whose interval overlaps the best's may win if it wins more other sizes: fewer kernels */
+    TIES_FEWEST, /* a solution whose interval overlaps the best's may win if it wins more other sizes: fewer
+                    kernels */
     TIES_FIRST   /* as Tensile: strictly greater, the first of equal ones */
 } AnalyzeTies;
 
 typedef struct {
     const char *data_dir, *logic_dir;
-    const char *schedule;        /* "Tensile" */
-    const char *arch;            /* "gfx000" */
-    int32_t cu_count, is_apu;    /* 0, -1: not said */
-    const Str *device;           /* NULL: ["fallback"] */
+    const char *schedule;     /* "Tensile" */
+    const char *arch;         /* "gfx000" */
+    int32_t cu_count, is_apu; /* 0, -1: not said */
+    const Str *device;        /* NULL: ["fallback"] */
     size_t n_devices;
     double solution_importance_min; /* 0.01 */
     int solution_selection_alg;     /* 1 */

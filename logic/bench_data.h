@@ -1,5 +1,5 @@
-/* The two files that a benchmark of one size-group leaves in 2_BenchmarkData: <name>.csv, one row per size and a column per
- * solution, and <name>.yaml, the sizes and the solutions in the order of the columns.
+/* The two files that a benchmark of one size-group leaves in 2_BenchmarkData: <name>.csv, one row per size
+ * and a column per solution, and <name>.yaml, the sizes and the solutions in the order of the columns.
  *
  * Written by the pipeline (yaml) and the client (csv), read by analyze. Does not measure and does not choose.
  */
@@ -7,29 +7,20 @@
 #define LOGIC_BENCH_DATA_H
 
 #include "logic/logic.h"
-
-enum { BENCH_DIMS = 8 };
-
-/* An entry of ProblemSizes: an exact size (n integers in v) or a range ([start, stride, increment, end] for n dimensions). */
-typedef struct {
-    bool is_range;
-    int32_t n;
-    int64_t v[4 * LOGIC_KEY_MAX];
-} BenchSize;
+#include "model/sizes.h"
 
 typedef struct {
     const char *path;
-    BenchSize *size;
-    size_t n_sizes;
+    ProblemSizes sizes;
     LogicSolution *solution;
     size_t n_solutions;
     const ProblemType *pt; /* of the first solution */
     const Node *pt_node;
 } BenchSolutions;
 
-/* problem type maps are written from s->pt unless the solution has one as read. */
-Err bench_solutions_write(const char *path, const BenchSize *sizes, size_t n_sizes, const Solution *const *solutions,
-                          size_t n_solutions);
+/* Full derived states, in the order of the csv's columns. */
+Err bench_solutions_write(const char *path, const ProblemSizes *sizes, const Solution *const *solutions,
+                          size_t n);
 Err bench_solutions_read(Arena *a, const char *path, BenchSolutions *out);
 
 /* One data row of the csv: size and one speed per solution; -1 failed, NaN not run. */
@@ -48,7 +39,8 @@ typedef struct {
     size_t n_rows;
 } BenchTable;
 
-/* n_dims integers are expected behind the first column, n_solutions columns at the end. An empty cell is an error. */
+/* n_dims integers are expected behind the first column, n_solutions columns at the end. An empty cell is an
+ * error. */
 Err bench_table_read(Arena *a, const char *path, size_t n_dims, size_t n_solutions, BenchTable *out);
 
 #endif

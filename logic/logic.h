@@ -1,15 +1,17 @@
 /* Logic: one library logic file in memory: solutions, and which of them is best for which size.
  *
- * Reads both written forms (a list of 9 to 14 elements, or a map) of every Tensile version, keeps what it does not know so
- * that writing gives equivalent data, and writes bytes as PyYAML would. Does not derive anything: a solution holds the
- * parameters and derived values that the file gives (solution_has tells which). Does not choose winners: analyze.h.
- * Used by tuner-logic, createlib and the pipeline. Everything in a Logic lives in the arena it was read into.
+ * Reads both written forms (a list of 9 to 14 elements, or a map) of every Tensile version, keeps what it
+ * does not know so that writing gives equivalent data, and writes bytes as PyYAML would. Does not derive
+ * anything: a solution holds the parameters and derived values that the file gives (solution_has tells
+ * which). Does not choose winners: analyze.h. Used by tuner-logic, createlib and the pipeline. Everything in
+ * a Logic lives in the arena it was read into.
  */
 #ifndef LOGIC_LOGIC_H
 #define LOGIC_LOGIC_H
 
 #include "base/arena.h"
 #include "fmt/node.h"
+#include "model/problem.h"
 #include "model/solution.h"
 
 typedef struct Emit Emit;
@@ -23,20 +25,31 @@ enum {
     LOGIC_MAX_ROWS = 8000000
 };
 #define LOGIC_MAX_BYTES ((size_t)256 << 20)
+#define SIZE_VALUE_LIMIT (INT64_C(1) << 40) /* of one integer in a size */
 
-/* A key that has no row in params.def, or a value that its row would write differently: kept as it was written. */
+/* A key that has no row in params.def, or a value that its row would write differently: kept as it was
+ * written. */
 typedef struct {
     Str key;
     const Node *value;
 } LogicKept;
 
 typedef struct {
-    Solution s;               /* what the file holds is marked present; s.pt is the file's problem type */
-    const Node *problem_type; /* nested map as written, shared when equal; NULL when absent */
-    LogicKept *kept;          /* sorted by key */
+    Solution s; /* what the file holds is marked present; s.pt is the file's problem type */
+    uint64_t flipped[PARAM_WORDS]; /* numbers written as true or false, and true or false written as 0 or 1 */
+    const Node *problem_type;      /* nested map as written, shared when equal; NULL: written from s.pt */
+    LogicKept *kept;               /* sorted by key */
     size_t n_kept;
     int line;
 } LogicSolution;
+
+/* Names of parameters in byte order, for reading and writing many solutions. */
+typedef struct {
+    ParamId order[PARAM_COUNT];
+} LogicKeys;
+void logic_keys_init(LogicKeys *k);
+/* PARAM_COUNT when there is no such row. */
+ParamId logic_keys_find(const LogicKeys *k, Str name);
 
 typedef struct {
     const int64_t *size; /* n integers: [m,n,b,k] or [m,n,b,k,ldd,ldc,lda,ldb] */
@@ -61,24 +74,32 @@ typedef struct {
     size_t n_index_order;
     LogicRow *row;
     size_t n_rows;
-    const Node *range;  /* element 8; NULL: null */
-    const Node *tiles;  /* element 9; NULL: null */
-    const Node *trees;  /* Library of a decision tree file; NULL: a Matching file */
-    Str metric;         /* "DeviceEfficiency" when the file does not say */
-    Str fp16_alt, fp16_alt_round; /* s NULL: none */
-    Str distance;       /* "Euclidean" when the file does not say */
-    size_t n_elements;  /* of the list form; 11 for new ones */
-    bool dict;          /* map form */
-    size_t n_kept;      /* kept keys of all solutions together */
+    const Node *range;                  /* element 8; NULL: null */
+    const Node *tiles;                  /* element 9; NULL: null */
+    const Node *trees;                  /* Library of a decision tree file; NULL: a Matching file */
+    Str metric;                         /* s NULL: not said */
+    Str fp16_alt, fp16_alt_round;       /* s NULL: none */
+    Str distance;                       /* s NULL: not said */
+    size_t n_elements;                  /* of the list form; 11 for new ones */
+    bool dict;                          /* map form */
+    size_t n_kept;                      /* kept keys of all solutions together */
+    size_t n_duplicates;                /* rows whose size was there before */
+    int32_t duplicate_line, first_line; /* the first of them, and the row it repeats */
 } Logic;
 
-/* An empty Matching logic of today's version: list of 11 elements, DeviceEfficiency, Euclidean, any CU count. */
+/* An empty Matching logic of today's version: list of 11 elements, DeviceEfficiency, Euclidean, any CU count.
+ */
 void logic_init(Logic *l);
 
-/* Reads a file or a text (which must outlive the arena). Errors are 'path:line: value, expected ...'. A row for a size that
- * is already there is an error unless allow_duplicates; so are NaN and negative speeds and indices out of range. */
+/* What holds when the file does not say: DeviceEfficiency and Euclidean. */
+Str logic_metric(const Logic *l);
+Str logic_distance(const Logic *l);
+
+/* Reads a file or a text (which must outlive the arena). Errors are 'path:line: value, expected ...'. Files
+ * in use hold some sizes twice: both rows are kept and counted, the faster one comes first where it matters.
+ */
 typedef struct {
-    bool allow_duplicates; /* keep all rows of one size (files whose rows differ only in leading dimensions never clash) */
+    bool refuse_duplicates; /* a second row for a size is an error */
 } LogicReadOptions;
 Err logic_read(Arena *a, const char *path, const LogicReadOptions *o, Logic *out);
 Err logic_parse(Arena *a, const char *path, Str text, const LogicReadOptions *o, Logic *out);
@@ -90,12 +111,20 @@ Err logic_write(const Logic *l, const char *path);
 /* Distinct keys that were kept, with how often: for reports. */
 Err logic_report_kept(const Logic *l, Buf *out);
 
-/* One solution map with sorted keys (also what 2_BenchmarkData yaml files hold). */
-Err logic_solution_emit(const LogicSolution *s, Emit *e);
-/* name is what messages call the document. */
-Err logic_solution_parse(Arena *a, const char *name, const Node *map, const ProblemType *pt, LogicSolution *out);
+/* One solution map with sorted keys (also what 2_BenchmarkData yaml files hold). derive_pt: the dict form's
+ * `ProblemType: derive`. */
+Err logic_solution_emit(const LogicKeys *k, const LogicSolution *s, bool derive_pt, Emit *e);
+/* name is what messages call the document. Keeps views into map's tree. */
+Err logic_solution_parse(Arena *a, const LogicKeys *k, const char *name, const Node *map,
+                         const ProblemType *pt, LogicSolution *out);
 
-/* True when all parameters that both hold are equal, names and indices apart; kept keys must be equal too. */
+/* True when both hold the same keys with equal values, SolutionIndex and SolutionNameMin apart. */
 bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b);
+uint64_t logic_solution_hash(const LogicSolution *s); /* equal ones have equal hashes */
+
+/* A problem type map with all keys, as element 4 holds it; and any tree, keys sorted, flow style where PyYAML
+ * would. */
+void logic_problem_type_emit(const ProblemType *pt, Emit *e);
+void logic_node_emit(const Node *n, Emit *e);
 
 #endif

@@ -1,0 +1,240 @@
+/* Solution objects of a master solution library, and the benchmark library. Keys are written in byte order:
+ * readers look them up by name, and the YAML form is sorted. */
+#include "createlib/library_write.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "createlib/library_internal.h"
+#include "model/predicate.h"
+
+const char *library_suffix(LibraryFormat f) { return f == LIBRARY_YAML ? ".yaml" : ".dat"; }
+
+Err library_operation(const ProblemType *pt, Buf *out)
+{
+    problem_operation_identifier(pt, out);
+    return buf_check(out);
+}
+
+void emit_key_int(Emit *e, const char *key, int64_t v)
+{
+    emit_cstr(e, key);
+    emit_int(e, v);
+}
+
+void emit_key_bool(Emit *e, const char *key, bool v)
+{
+    emit_cstr(e, key);
+    emit_bool(e, v);
+}
+
+void emit_key_str(Emit *e, const char *key, Str v)
+{
+    emit_cstr(e, key);
+    emit_str(e, v);
+}
+
+void emit_type_only(Emit *e, const char *type)
+{
+    emit_map(e, 1, true);
+    emit_cstr(e, "type");
+    emit_cstr(e, type);
+    emit_end(e);
+}
+
+static void emit_key_list(Emit *e, const char *key, const int32_t *v, size_t n)
+{
+    emit_cstr(e, key);
+    emit_seq(e, n, true);
+    for (size_t i = 0; i < n; i++) emit_int(e, v[i]);
+    emit_end(e);
+}
+
+/* The mixed 8-bit types stand for a different type of A and of B. */
+void problem_ab_types(const ProblemType *pt, DataType *a, DataType *b)
+{
+    *a = *b = (DataType)pt->DataType;
+    if (pt->DataType == TYPE_F8B8) *a = TYPE_F8, *b = TYPE_B8;
+    if (pt->DataType == TYPE_B8F8) *a = TYPE_B8, *b = TYPE_F8;
+}
+
+static void emit_problem_type(Emit *e, const ProblemType *pt, Str operation)
+{
+    DataType a, b;
+    problem_ab_types(pt, &a, &b);
+    Str c = str_from(type_enum_name((DataType)pt->DestDataType));
+    emit_map(e, 12, true);
+    emit_key_str(e, "aType", str_from(type_enum_name(a)));
+    emit_key_str(e, "bType", str_from(type_enum_name(b)));
+    emit_key_str(e, "cType", c);
+    emit_key_str(e, "dType", c);
+    emit_key_str(e, "f32XdlMathOp", str_from(type_enum_name((DataType)pt->F32XdlMathOp)));
+    emit_key_bool(e, "highPrecisionAccumulate", pt->HighPrecisionAccumulate);
+    emit_key_str(e, "operationIdentifier", operation);
+    emit_key_bool(e, "stochasticRounding", pt->StochasticRounding);
+    emit_key_bool(e, "stridedBatched", pt->StridedBatched);
+    emit_key_bool(e, "useBeta", pt->UseBeta);
+    emit_key_bool(e, "useInitialStridesAB", pt->UseInitialStridesAB);
+    emit_key_bool(e, "useInitialStridesCD", pt->UseInitialStridesCD);
+    emit_end(e);
+}
+
+/* globalSplitUWorkGroupMappingRoundRobin is ours: our launcher needs it, other readers skip it; written when
+ * set. */
+static void emit_size_mapping(Emit *e, const Solution *s)
+{
+    bool robin = s->GlobalSplitUWorkGroupMappingRoundRobin != 0;
+    int32_t tile[3] = {s->MacroTile0, s->MacroTile1, 1};
+    emit_map(e, 19u + robin, false);
+    emit_key_int(e, "depthU", s->DepthU);
+    emit_key_int(e, "globalAccumulation", s->GlobalAccumulation);
+    emit_key_int(e, "globalSplitU", s->GlobalSplitU);
+    if (robin) emit_key_bool(e, "globalSplitUWorkGroupMappingRoundRobin", true);
+    emit_key_list(e, "macroTile", tile, 3);
+    emit_key_int(e, "magicDivAlg", s->MagicDivAlg);
+    emit_key_int(e, "packBatchDims", s->PackBatchDims);
+    emit_key_int(e, "packSummationDims", s->PackSummationDims);
+    emit_key_int(e, "persistentKernel", s->PersistentKernel);
+    emit_key_bool(e, "persistentKernelAlongBatch", s->PersistentKernelAlongBatch);
+    emit_key_int(e, "preloadKernargs", s->PreloadKernelArguments);
+    emit_key_bool(e, "sourceKernel", s->KernelLanguage == LANG_SOURCE);
+    emit_key_int(e, "staggerStrideShift", s->StaggerStrideShift);
+    emit_key_int(e, "staggerU", s->StaggerU);
+    emit_key_int(e, "streamK", s->StreamK);
+    emit_key_int(e, "streamKAtomic", s->StreamKAtomic);
+    emit_key_list(e, "threadTile", s->ThreadTile.v, 2);
+    emit_key_list(e, "workGroup", s->WorkGroup.v, 3);
+    emit_key_int(e, "workGroupMapping", s->WorkGroupMapping);
+    emit_key_int(e, "workspaceSizePerElemC", s->WorkspaceSizePerElemC);
+    emit_end(e);
+}
+
+static void emit_empty_map(Emit *e, const char *key)
+{
+    emit_cstr(e, key);
+    emit_map(e, 0, true);
+    emit_end(e);
+}
+
+static Err emit_solution_with(Emit *e, const LibrarySolution *s, Str operation, Arena *scratch)
+{
+    const PredOp *pred = NULL;
+    TRY(pred_from_solution(scratch, s->s, operation, &pred));
+    emit_map(e, 11, false);
+    emit_key_bool(e, "debugKernel", false);
+    emit_cstr(e, "hardwarePredicate");
+    emit_type_only(e, "TruePred");
+    emit_empty_map(e, "ideals");
+    emit_key_int(e, "index", s->index);
+    emit_key_int(e, "libraryLogicIndex", s->logic_index);
+    emit_empty_map(e, "linearModel");
+    emit_key_str(e, "name", s->name);
+    emit_cstr(e, "problemPredicate");
+    predicate_emit(e, pred);
+    emit_cstr(e, "problemType");
+    emit_problem_type(e, s->s->pt, operation);
+    emit_cstr(e, "sizeMapping");
+    emit_size_mapping(e, s->s);
+    emit_cstr(e, "taskPredicate");
+    emit_type_only(e, s->s->WorkspaceSizePerElemC > 0 ? "WorkspaceCheck" : "TruePred");
+    emit_end(e);
+    return ERR_OK;
+}
+
+Err library_emit_solution(Emit *e, const LibrarySolution *s)
+{
+    Arena scratch;
+    Buf operation;
+    arena_init(&scratch, 0);
+    buf_init(&operation);
+    Err err = library_operation(s->s->pt, &operation);
+    if (!err) err = emit_solution_with(e, s, buf_view(&operation), &scratch);
+    buf_fini(&operation);
+    arena_fini(&scratch);
+    return err;
+}
+
+void library_begin(Buf *out, LibraryFormat f)
+{
+    if (f == LIBRARY_YAML) buf_puts(out, "---\n");
+}
+
+Err library_finish(const char *path, LibraryFormat f, Buf *out)
+{
+    if (f == LIBRARY_YAML) buf_puts(out, "...\n");
+    TRY(buf_check(out));
+    return file_write(path, buf_view(out));
+}
+
+/* ---- the benchmark library
+ * ---------------------------------------------------------------------------------- */
+
+static Err emit_benchmark_rows(Emit *e, const Solution *const *solutions, size_t n, Str operation,
+                               Arena *scratch)
+{
+    emit_map(e, 2, false);
+    emit_cstr(e, "rows");
+    emit_seq(e, n, n == 0);
+    for (size_t i = 0; i < n; i++) {
+        const PredOp *pred = NULL;
+        arena_reset(scratch);
+        TRY(pred_from_solution(scratch, solutions[i], operation, &pred));
+        emit_map(e, 2, false);
+        emit_cstr(e, "library");
+        emit_map(e, 2, true);
+        emit_key_int(e, "index", (int64_t)i);
+        emit_key_str(e, "type", STR("Single"));
+        emit_end(e);
+        emit_cstr(e, "predicate");
+        predicate_emit(e, pred);
+        emit_end(e);
+    }
+    emit_end(e);
+    emit_key_str(e, "type", STR("Problem"));
+    emit_end(e);
+    return ERR_OK;
+}
+
+static Err emit_benchmark(Emit *e, const Solution *const *solutions, const Str *names, size_t n,
+                          Str operation, Arena *scratch)
+{
+    emit_map(e, 2, false);
+    emit_cstr(e, "library");
+    TRY(emit_benchmark_rows(e, solutions, n, operation, scratch));
+    emit_cstr(e, "solutions");
+    emit_seq(e, n, n == 0);
+    for (size_t i = 0; i < n; i++) {
+        LibrarySolution s = {
+            .s = solutions[i], .name = names[i], .logic_index = (int32_t)i, .index = (int64_t)i};
+        arena_reset(scratch);
+        TRY(emit_solution_with(e, &s, operation, scratch));
+    }
+    emit_end(e);
+    emit_end(e);
+    return emit_finish(e);
+}
+
+Err library_write_benchmark(const char *path, LibraryFormat f, const Solution *const *solutions,
+                            const Str *names, size_t n)
+{
+    Arena scratch;
+    Buf out, operation;
+    if (n == 0) FAIL(ERR_INPUT, "%s: a library needs a solution", path);
+    for (size_t i = 1; i < n; i++)
+        if (solutions[i]->pt != solutions[0]->pt && !problem_type_equal(solutions[i]->pt, solutions[0]->pt))
+            FAIL(ERR_INPUT, "%s: solution %zu has another problem type than the first", path, i);
+    arena_init(&scratch, 0);
+    buf_init(&out);
+    buf_init(&operation);
+    library_begin(&out, f);
+    Emit *e = f == LIBRARY_YAML ? emit_yaml(&out) : emit_msgpack(&out);
+    Err err = e ? library_operation(solutions[0]->pt, &operation)
+                : err_set(ERR_FAILED, "out of memory for '%s'", path);
+    if (!err) err = emit_benchmark(e, solutions, names, n, buf_view(&operation), &scratch);
+    if (!err) err = library_finish(path, f, &out);
+    emit_free(e);
+    buf_fini(&operation);
+    buf_fini(&out);
+    arena_fini(&scratch);
+    return err;
+}

@@ -1,0 +1,54 @@
+/* What the parts of the logic reader share. Only logic/ includes it. */
+#ifndef LOGIC_LOGIC_INTERNAL_H
+#define LOGIC_LOGIC_INTERNAL_H
+
+#include "base/vec.h"
+#include "logic/logic.h"
+
+typedef VEC(LogicRow) LogicRows;
+typedef VEC(LogicSolution) LogicSolutions;
+
+/* Elements of the list form. */
+enum {
+    LOGIC_AT_VERSION,
+    LOGIC_AT_SCHEDULE,
+    LOGIC_AT_ARCH,
+    LOGIC_AT_DEVICES,
+    LOGIC_AT_PROBLEM_TYPE,
+    LOGIC_AT_SOLUTIONS,
+    LOGIC_AT_ORDER,
+    LOGIC_AT_TABLE,
+    LOGIC_AT_RANGE,
+    LOGIC_AT_TILES,
+    LOGIC_AT_METRIC,
+    LOGIC_AT_FP16ALT,
+    LOGIC_AT_DISTANCE,
+    LOGIC_AT_FP16ALT_ROUND,
+    LOGIC_ELEMENTS_MAX
+};
+
+typedef struct {
+    Arena *a;
+    const char *name; /* of the document */
+    const LogicReadOptions *options;
+    Logic *l;
+    LogicKeys keys;
+    ProblemType *pt;
+    LogicSolutions solutions;
+    LogicRows rows;
+    uint32_t *slot; /* row number + 1 by size, for duplicates; n_slots is a power of two */
+    size_t n_slots;
+} LogicReader;
+
+/* Element i of the list form. */
+Err logic_take_element(LogicReader *r, size_t i, const Node *n);
+Err logic_take_solution(LogicReader *r, const Node *n);
+/* Checks a row whose numbers were read, and adds it. size is copied. */
+Err logic_add_row(LogicReader *r, const int64_t *size, int32_t n, int64_t solution, double speed, int line);
+
+/* The list form as PyYAML writes it, read without a tree: elements are cut apart at their dashes, solutions
+ * and rows are scanned line by line. *done false: the text is not of that form or has an error; nothing is
+ * kept, read it as YAML. */
+Err logic_scan(LogicReader *r, Str text, bool *done);
+
+#endif
