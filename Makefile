@@ -74,7 +74,7 @@ $(B)/bin/tuner-logic: $(B)/obj/logic/main.o $(B)/obj/all.a
 $(B)/bin/tuner-createlib: $(B)/obj/createlib/main.o $(B)/obj/all.a
 	$(call link,$(L_CORE))
 
-$(B)/unit/%: $(B)/obj/test/unit/%.o $(B)/obj/all.a $(B)/obj/test/support.o
+$(B)/unit/%: $(B)/obj/test/unit/%.o $(B)/obj/test/support.o $(B)/obj/all.a
 	$(call link,$(L_CORE) -lcmocka)
 $(B)/bench/%: $(B)/obj/test/bench/%.o $(B)/obj/all.a
 	$(call link,$(L_CORE))

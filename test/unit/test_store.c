@@ -1,4 +1,5 @@
-/* Unit tests of tuner/measure/store and db: facts, reopening, foreign files, locks, a killed writer, a full disk. */
+/* Unit tests of tuner/measure/store and db: facts, reopening, foreign files, locks, a killed writer, a full
+ * disk. */
 #include "test/support.h"
 
 #include <math.h>
@@ -277,14 +278,10 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_facts_survive_reopening),
-        T(test_first_measurement_counts),
-        T(test_plan_is_keyed_by_content),
-        T(test_foreign_files_are_refused_and_kept),
-        T(test_unknown_version_is_refused),
-        T(test_second_writer_is_refused_reader_is_not),
-        T(test_reading_without_a_store),
-        T(test_killed_writer_loses_nothing),
+        T(test_facts_survive_reopening),    T(test_first_measurement_counts),
+        T(test_plan_is_keyed_by_content),   T(test_foreign_files_are_refused_and_kept),
+        T(test_unknown_version_is_refused), T(test_second_writer_is_refused_reader_is_not),
+        T(test_reading_without_a_store),    T(test_killed_writer_loses_nothing),
         T(test_full_and_read_only_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
