@@ -343,7 +343,7 @@ Err config_from_node(Arena *a, const char *path, const Node *root, const ConfigO
     TRY_ALLOC(c);
     c->path = path;
     notices_init(&c->notices, a);
-    ConfigReader r = {a, path, &c->notices, &c->globals};
+    ConfigReader r = {.arena = a, .file = path, .notices = &c->notices, .globals = &c->globals};
     if (root->kind == NODE_NULL) FAIL(ERR_INPUT, "%s: the config is empty", path);
     TRY(node_map(root, path, "the config"));
     if (options && options->alternate)

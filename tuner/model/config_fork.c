@@ -44,9 +44,12 @@ static Err check_value(Fork *f, const Param *p, const Node *v)
     Err err = param_parse_value(p, v, &f->scratch);
     if (!err) err = param_legal(p, &f->scratch);
     if (err) return err_context(err, "%s:%d: %s: ", f->r->file, v->line, f->section);
-    if (param_is_bool_alias(p, v))
+    uint64_t *noted = &f->r->noted[(unsigned)p->id >> 6], bit = UINT64_C(1) << ((unsigned)p->id & 63);
+    if (param_is_bool_alias(p, v) && !(*noted & bit)) {
+        *noted |= bit;
         notices_add(f->r->notices, "%s:%d: '%s' now takes numbers: true is 1, false is 0", f->r->file,
                     v->line, p->name);
+    }
     return 0;
 }
 

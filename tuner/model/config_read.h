@@ -9,6 +9,7 @@ typedef struct {
     const char *file;
     Notices *notices;
     Globals *globals;
+    uint64_t noted[PARAM_WORDS]; /* parameters with a notice about truth values: one each is enough */
 } ConfigReader;
 
 /* The parameters of a size-group: Common, then Fork, which takes the place of Common's lists of the same
