@@ -1,16 +1,17 @@
-/* Kernels as text: from a derived Solution to one self-contained translation unit. The only header of kernel/ that the
- * build, createlib and the pipeline need.
+/* Kernels as text: from a derived Solution to one self-contained translation unit. The only header of kernel/
+ * that the build, createlib and the pipeline need.
  *
  * Host ABI, fixed: the text defines, exported,
  *     void SYMBOL(const void *kernarg, const uint32_t grid[3], uint64_t first, uint64_t last, void *local);
  *     const uint64_t SYMBOL_local_bytes;
- * The function runs work-groups [first, last) of the linear id x + grid[0] * (y + grid[1] * z). kernarg is the packed
- * argument buffer of tensile-formats 8.3/8.4 in its Source form. local is SYMBOL_local_bytes of memory of the calling
- * thread, 64-byte aligned (2 MiB alignment and huge pages make packing faster), not cleared, never shared. Work-groups may
- * run on any threads in any order: where GlobalSplitU parts add to one tile of D, part 0's work-group does them all.
+ * The function runs work-groups [first, last) of the linear id x + grid[0] * (y + grid[1] * z). kernarg is
+ * the packed argument buffer of tensile-formats 8.3/8.4 in its Source form. local is SYMBOL_local_bytes of
+ * memory of the calling thread, 64-byte aligned (2 MiB alignment and huge pages make packing faster), not
+ * cleared, never shared. Work-groups may run on any threads in any order: where GlobalSplitU parts add to one
+ * tile of D, part 0's work-group does them all.
  *
- * Text opens with tool version, full solution name and content hash; equal input gives equal bytes; texts of several
- * kernels may be concatenated into one translation unit (static names carry the content hash).
+ * Text opens with tool version, full solution name and content hash; equal input gives equal bytes; texts of
+ * several kernels may be concatenated into one translation unit (static names carry the content hash).
  * Compile with: cc -O2 -fPIC -shared -march=<target name>.
  */
 #ifndef KERNEL_KERNEL_H
@@ -20,16 +21,19 @@
 #include "model/solution.h"
 #include "model/target.h"
 
-/* s: derived and valid for t. ERR_INPUT when t's family has no lowering or s says something it cannot honour. */
+/* s: derived and valid for t. ERR_INPUT when t's family has no lowering or s says something it cannot honour.
+ */
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out);
 
 /* Helper kernels of tensile-formats 8.4. ga: writes the workspace in the compute type (name with _GA). */
 Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
-/* The _VW2 and _R<n> parts are read from the symbol; gsu comes as an argument, so mod and unit make no difference. */
+/* The _VW2 and _R<n> parts are read from the symbol; gsu comes as an argument, so mod and unit make no
+ * difference. */
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 
-/* The program as text after the named pass ("build", "distribute", "pipeline", "edges"), or after every pass, each
- * under a heading, when pass is "" or "all". ERR_INPUT names the passes when there is none of that name. */
+/* The program as text after the named pass ("build", "distribute", "pipeline", "edges"), or after every pass,
+ * each under a heading, when pass is "" or "all". ERR_INPUT names the passes when there is none of that name.
+ */
 Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out);
 
 /* Work-items of one work-group as launched: WorkGroup's product (helper kernels: 256). */

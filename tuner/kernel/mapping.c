@@ -1,7 +1,8 @@
 /* Integer functions of the work-group mapping; see mapping.h. Sources: tensile-formats 2.4, 8.2, 8.3. */
 #include "kernel/mapping.h"
 
-bool mapping_grid(int64_t m, int64_t n, int64_t batch, int32_t mt0, int32_t mt1, int32_t gsu, uint32_t grid[3])
+bool mapping_grid(int64_t m, int64_t n, int64_t batch, int32_t mt0, int32_t mt1, int32_t gsu,
+                  uint32_t grid[3])
 {
     int64_t x = mapping_ceil_div(m, mt0), y = mapping_ceil_div(n, mt1) * gsu;
     if (x > INT32_MAX || y > INT32_MAX || batch > INT32_MAX) return false;
@@ -50,7 +51,8 @@ void mapping_wgm_words(uint32_t wgm, uint32_t tiles1, uint32_t words[3])
     words[2] = UINT32_C(0x80000000) / words[1] + 1;
 }
 
-uint32_t mapping_stagger_mask(uint32_t stagger_u, uint32_t stride_shift, int64_t k, int32_t depth_u, uint32_t gsu)
+uint32_t mapping_stagger_mask(uint32_t stagger_u, uint32_t stride_shift, int64_t k, int32_t depth_u,
+                              uint32_t gsu)
 {
     int64_t loops = k / depth_u / gsu;
     uint64_t s = stagger_u;
@@ -65,7 +67,8 @@ void mapping_persistent(uint64_t id, uint32_t tiles0, uint32_t tiles1, uint32_t 
     wg[2] = (uint32_t)(id / tiles0 / tiles1);
 }
 
-void mapping_stream_k(uint64_t tiles, int64_t iters_per_tile, uint32_t id, uint32_t n, int64_t *first, int64_t *last)
+void mapping_stream_k(uint64_t tiles, int64_t iters_per_tile, uint32_t id, uint32_t n, int64_t *first,
+                      int64_t *last)
 {
     int64_t total = (int64_t)tiles * iters_per_tile, each = mapping_ceil_div(total, n);
     *first = id * each < total ? id * each : total;

@@ -1,0 +1,327 @@
+/* Work-groups: kernel arguments, the loop nest around the register tiles, and the exported function.
+ * Lowers the program's outer ops; see kernel.h for the ABI and tensile-formats 8.3 for the arguments' order.
+ */
+#include "kernel/host/plan.h"
+
+/* ---- kernel arguments
+ * --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    Buf *out;
+    int64_t at;
+} ArgText;
+
+static void arg(ArgText *t, const char *type, const char *field, int bytes)
+{
+    t->at = (t->at + bytes - 1) / bytes * bytes;
+    buf_printf(t->out, "    { %s x; memcpy(&x, p + %lld, sizeof x); g->%s = x; }\n", type, (long long)t->at,
+               field);
+    t->at += bytes;
+}
+
+static void scalar_arg(ArgText *t, const HostPlan *p, int first)
+{
+    char field[16];
+    int64_t size = p->scalar.bytes * p->parts;
+    t->at = (t->at + size - 1) / size * size;
+    for (int part = 0; part < p->parts; part++) {
+        snprintf(field, sizeof field, "ab[%d]", first * p->parts + part);
+        if (p->scalar.bytes == 2) {
+            buf_printf(t->out, "    { uint16_t x; memcpy(&x, p + %lld, 2); g->%s = @in(x); }\n",
+                       (long long)t->at, field);
+            t->at += 2;
+        } else
+            arg(t, "@TC", field, p->scalar.bytes);
+    }
+}
+
+static void stride_args(ArgText *t, const HostPlan *p, char tensor)
+{
+    char field[16];
+    snprintf(field, sizeof field, "ld%c", tensor);
+    arg(t, "uint32_t", field, 4);
+    if (!p->batched) return;
+    snprintf(field, sizeof field, "batch%c", tensor);
+    arg(t, "uint32_t", field, 4);
+}
+
+void host_args(const HostPlan *p, Buf *out)
+{
+    ArgText t = {out, 0};
+    buf_puts(out, "\ntypedef struct {\n    void *d, *c, *a, *b;\n    int64_t offd, offc, offa, offb;\n"
+                  "    int64_t ldd, ldc, lda, ldb, batchd, batchc, batcha, batchb, m, n, batch, k;\n");
+    buf_printf(out, "    @TC ab[%d];\n} @Args;\n\nstatic void @args(const char *p, @Args *g)\n{\n",
+               2 * p->parts);
+    buf_puts(out, "    memset(g, 0, sizeof *g);\n    g->batch = 1;\n");
+    static const char *const pointers[] = {"d", "c", "a", "b"}, *const offsets[] = {"offd", "offc", "offa",
+                                                                                    "offb"};
+    for (int i = 0; i < 4; i++) arg(&t, "void *", pointers[i], 8);
+    if (!p->strided)
+        for (int i = 0; i < 4; i++) arg(&t, "int64_t", offsets[i], 8);
+    scalar_arg(&t, p, 0);
+    if (p->use_beta) scalar_arg(&t, p, 1);
+    for (int i = 0; i < 4; i++) stride_args(&t, p, "dcab"[i]);
+    arg(&t, "uint32_t", "m", 4);
+    arg(&t, "uint32_t", "n", 4);
+    if (p->batched) arg(&t, "uint32_t", "batch", 4);
+    arg(&t, "uint32_t", "k", 4);
+    if (p->gsu > 1) {
+        bool complex = p->parts == 2;
+        if (p->gsu_multiple)
+            buf_printf(out, "    memset(g->ab, 0, sizeof g->ab);\n    g->ab[0] = 1; /* PostGSU scales */\n");
+        else
+            buf_printf(out,
+                       "    g->c = g->d, g->ldc = g->ldd, g->batchc = g->batchd, g->offc = g->offd;\n"
+                       "    g->ab[%d] = 1; /* the beta-only kernel has been here */\n%s",
+                       p->parts, complex ? "    g->ab[3] = 0;\n" : "");
+    }
+    buf_puts(out, "}\n");
+}
+
+/* ---- the loop nest
+ * ------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const HostPlan *p;
+    const Program *program;
+    Buf *out;
+    int indent;
+} NestText;
+
+static void line(NestText *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void line(NestText *t, const char *fmt, ...)
+{
+    char text[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    buf_printf(t->out, "%*s%s\n", t->indent * 4, "", text);
+}
+
+static void open_loop(NestText *t, const Op *o)
+{
+    if (o->level ==
+        LEVEL_GROUP) { /* over K: DepthU chunks of this part, at least one so that D is always written */
+        line(t, "for (int64_t chunk = first, left = count;; chunk += step) {");
+        t->indent++;
+        line(t, "const int64_t k0 = chunk * %d, kc = left > 0 ? @min(g->k - k0, %d) : 0;", o->step, o->step);
+        return;
+    }
+    bool block = o->level == LEVEL_BLOCK;
+    static const char *const block_names[] = {"m0", "n0"}, *const block_sizes[] = {"mc", "nc"};
+    static const char *const tile_names[] = {"i", "j"}, *const tile_sizes[] = {"mr", "nr"};
+    const char *name = block ? block_names[o->dim] : tile_names[o->dim];
+    const char *size = block ? block_sizes[o->dim] : tile_sizes[o->dim];
+    const char *limit = block ? (o->dim == DIM_M ? "mt" : "nt") : block_sizes[o->dim];
+    line(t, "for (int64_t %s = 0; %s < %s; %s += %d) {", name, name, limit, name, o->step);
+    t->indent++;
+    line(t, "const int64_t %s = @min(%s - %s, %d);", size, limit, name, o->step);
+}
+
+static void close_loop(NestText *t, const Op *o)
+{
+    const HostPlan *p = t->p;
+    if (o->level == LEVEL_GROUP) {
+        line(t, "if (--left <= 0) break;");
+        if (!host_plan_keeps_sums(p)) {
+            line(t, "C = D, ldc = g->ldd; /* the next chunk adds to this one */");
+            line(t, "memset(ab + %d, 0, %d * sizeof ab[0]);", p->parts, p->parts);
+            line(t, "ab[%d] = 1;", p->parts);
+        }
+    }
+    t->indent--;
+    line(t, "}");
+}
+
+/* Block of A or B to its packed buffer. */
+static void load_local(NestText *t, const Op *o)
+{
+    const HostPlan *p = t->p;
+    bool b = t->program->tile[o->tile[0]].operand == 'B';
+    const char *x = p->parts == 2 ? "2 * " : "";
+    if (b)
+        line(t, "@pack_b(B + %s(%s), g->ldb, nc, kc, lb);", x,
+             p->trans[1] ? "n0 + k0 * g->ldb" : "k0 + n0 * g->ldb");
+    else
+        line(t, "@pack_a(A + %s(%s), g->lda, mc, kc, la);", x,
+             p->trans[0] ? "k0 + m0 * g->lda" : "m0 + k0 * g->lda");
+}
+
+static void staged_call(NestText *t)
+{
+    const HostPlan *p = t->p;
+    if (host_plan_keeps_sums(p)) {
+        line(t, "@TC *s = sums + ((j / %d) * ((mt + %d) / %d) + (m0 + i) / %d) * %d;", p->nr, p->mr - 1,
+             p->mr, p->mr, p->mr * p->nr);
+        line(t, "@tile_%d_%d(kc, ap, g->lda, bp, g->ldb, s, left < count);", p->mv, p->nr);
+        line(t, "if (left <= 1) @finish(s, mr, nr, ab, C + m0 + i + (n0 + j) * ldc, ldc,");
+        line(t, "                       D + m0 + i + (n0 + j) * g->ldd, g->ldd);");
+        return;
+    }
+    line(t, "@tile_%d_%d(kc, ap, g->lda, bp, g->ldb, sums, 0);", p->mv, p->nr);
+    line(t, "@finish(sums, mr, nr, ab, C + 2 * (m0 + i + (n0 + j) * ldc), ldc,");
+    line(t, "        D + 2 * (m0 + i + (n0 + j) * g->ldd), g->ldd);");
+}
+
+/* The body of the subgroup loops: a call of a register tile. */
+static void tile_call(NestText *t)
+{
+    const HostPlan *p = t->p;
+    if (p->pack[0])
+        line(t, "const @TC *ap = la + i * kc%s;", p->parts == 2 ? " * 2" : "");
+    else
+        line(t, "const @TC *ap = A + m0 + i + k0 * g->lda;");
+    if (p->pack[1])
+        line(t, "const @TC *bp = lb + j * kc%s;", p->parts == 2 ? " * 2" : "");
+    else
+        line(t, "const @TC *bp = B + %s;", p->trans[1] ? "n0 + j + k0 * g->ldb" : "k0 + (n0 + j) * g->ldb");
+    if (!p->direct) {
+        staged_call(t);
+        return;
+    }
+    line(t, "const @TD *cp = C + m0 + i + (n0 + j) * ldc;");
+    line(t, "@TD *dp = D + m0 + i + (n0 + j) * g->ldd;");
+    const char *args = "(kc, ap, g->lda, bp, g->ldb, ab, cp, ldc, dp, g->ldd";
+    if (!p->edges) {
+        line(t, "@tile_%d_%d%s, 0);", p->mv, p->nr, args);
+        line(t, "(void)mr, (void)nr;");
+        return;
+    }
+    line(t, "if (mr == %d && nr == %d) {", p->mr, p->nr);
+    line(t, "    @tile_%d_%d%s, 0);", p->mv, p->nr, args);
+    line(t, "} else {");
+    line(t, "    const int64_t v = (mr - 1) / %d;", p->vl);
+    line(t, "    @tiles[v][nr - 1]%s, mr - v * %d);", args, p->vl);
+    line(t, "}");
+}
+
+static void nest(NestText *t, const Op *list)
+{
+    for (const Op *o = list; o; o = o->next) {
+        if (o->kind == OP_LOAD_TILE && t->program->tile[o->tile[0]].space == SPACE_LOCAL) load_local(t, o);
+        if (o->kind != OP_LOOP)
+            continue; /* barrier: one thread; init_tile, updates: in the loops' own arithmetic */
+        open_loop(t, o);
+        bool innermost = o->level == LEVEL_SUBGROUP && op_find(o->body, OP_EPILOGUE) != NULL;
+        if (innermost)
+            tile_call(t);
+        else
+            nest(t, o->body);
+        close_loop(t, o);
+    }
+}
+
+static void group_function(const HostPlan *p, const Program *program, Buf *out)
+{
+    NestText t = {p, program, out, 1};
+    const char *x = p->parts == 2 ? "2 * " : "";
+    buf_printf(
+        out,
+        "\n/* One work-group: tile (wg0, wg1) of D, one part of K. */\n"
+        "static void @group(const @Args *g, uint32_t wg0, uint32_t wg1, uint32_t z, uint32_t part, @TC *la,\n"
+        "    @TC *lb, @TC *sums)\n{\n"
+        "    const int64_t m1 = (int64_t)wg0 * %d, n1 = (int64_t)wg1 * %d;\n"
+        "    const int64_t mt = @min(g->m - m1, %d), nt = @min(g->n - n1, %d);\n",
+        p->mt0, p->mt1, p->mt0, p->mt1);
+    static const char *const var[] = {"D", "C", "A", "B"};
+    static const char *const field = "dcab";
+    for (int i = 0; i < 4; i++) {
+        const char *type = i < 2 ? "@TD" : "@TI", *constant = i == 0 ? "" : "const ";
+        char f = field[i];
+        if (p->strided)
+            line(&t, "%s%s *%s = (%s%s *)g->%c + %s(z * g->batch%c);", constant, type, var[i], constant, type,
+                 f, x, f);
+        else
+            line(&t, "%s%s *%s = ((%s%s *const *)g->%c)[z] + %s(g->off%c);", constant, type, var[i], constant,
+                 type, f, x, f);
+    }
+    line(&t, "int64_t ldc = g->ldc;");
+    line(&t, "@TC ab[%d];", 2 * p->parts);
+    line(&t, "memcpy(ab, g->ab, sizeof ab);");
+    line(&t, "D += %s(m1 + n1 * g->ldd), C += %s(m1 + n1 * ldc);", x, x);
+    line(&t, "A += %s(%s), B += %s(%s);", x, p->trans[0] ? "m1 * g->lda" : "m1", x,
+         p->trans[1] ? "n1" : "n1 * g->ldb");
+    if (p->gsu > 1 && p->gsu_multiple) line(&t, "D += %s(part * (g->m * g->n * g->batch));", x);
+    if (p->gsu > 1) {
+        line(&t, "const int64_t chunks = (g->k + %d) / %d, each = chunks / %d, more = chunks %% %d;",
+             p->kc - 1, p->kc, p->gsu, p->gsu);
+        line(&t, "const int64_t count = each + (part < more), step = %d;", p->gsu_chunk_rr ? p->gsu : 1);
+        line(&t, "const int64_t first = count == 0 ? 0 : %s;",
+             p->gsu_chunk_rr ? "(int64_t)part" : "part * each + (part < more ? part : more)");
+    } else {
+        line(&t, "const int64_t count = (g->k + %d) / %d, first = 0, step = 1;", p->kc - 1, p->kc);
+        line(&t, "(void)part;");
+    }
+    line(&t, "(void)la, (void)lb, (void)sums, (void)ldc, (void)C;");
+    nest(&t, program->body);
+    buf_puts(out, "}\n");
+}
+
+/* ---- the exported function
+ * ---------------------------------------------------------------------------------- */
+
+static void wgm_text(NestText *t)
+{
+    const HostPlan *p = t->p;
+    if (p->wgm <= 1) return;
+    line(t, "const uint32_t blk = y / %uu, full = tiles1 / %uu, rest = tiles1 %% %uu;", (unsigned)p->wgm,
+         (unsigned)p->wgm, (unsigned)p->wgm);
+    line(t, "const uint64_t ser = x + (uint64_t)(y %% %uu) * tiles0;", (unsigned)p->wgm);
+    line(t, "const uint32_t wide = blk >= full && rest ? rest : %uu;", (unsigned)p->wgm);
+    line(t, "x = (uint32_t)(ser / wide), y = (uint32_t)(ser %% wide) + blk * %uu;", (unsigned)p->wgm);
+}
+
+static void run_body(NestText *t)
+{
+    const HostPlan *p = t->p;
+    bool serial = p->gsu > 1 && !p->gsu_multiple;
+    line(t, "for (uint64_t id = first; id < last; id++) {");
+    t->indent++;
+    if (serial) { /* consecutive ids are the parts of one tile here; the first of them does all, in order */
+        line(t, "if (id %% %d) continue;", p->gsu);
+        line(t, "const uint64_t tile = id / %d;", p->gsu);
+    } else
+        line(t, "const uint64_t tile = id;");
+    line(t, "const uint32_t rows = %s;", serial ? "tiles1" : "grid[1]");
+    line(t, "uint32_t x = (uint32_t)(tile %% tiles0), y = (uint32_t)(tile / tiles0 %% rows);");
+    line(t, "const uint32_t z = (uint32_t)(tile / tiles0 / rows);");
+    if (p->gsu > 1 && !serial) {
+        line(t, "const uint32_t part = y %s %s;", p->gsu_group_rr ? "/" : "%",
+             p->gsu_group_rr ? "tiles1" : "gsu");
+        line(t, "y = y %s %s;", p->gsu_group_rr ? "%" : "/", p->gsu_group_rr ? "tiles1" : "gsu");
+    }
+    wgm_text(t);
+    if (serial)
+        line(t, "for (uint32_t part = 0; part < gsu; part++) @group(&g, x, y, z, part, la, lb, sums);");
+    else
+        line(t, "@group(&g, x, y, z, %s, la, lb, sums);", p->gsu > 1 ? "part" : "0");
+    t->indent--;
+    line(t, "}");
+}
+
+Err host_groups(const HostPlan *p, const Program *program, Str symbol, Buf *out)
+{
+    HostLocal l = host_plan_local(p);
+    group_function(p, program, out);
+    buf_printf(out,
+               "\n__attribute__((visibility(\"default\"))) extern const uint64_t %.*s_local_bytes;\n"
+               "const uint64_t %.*s_local_bytes = %lldu;\n",
+               STR_ARG(symbol), STR_ARG(symbol), (long long)((l.a + l.b + l.sums) * p->compute.bytes));
+    buf_printf(
+        out,
+        "\n__attribute__((visibility(\"default\"))) void %.*s(const void *kernarg, const uint32_t grid[3],\n"
+        "    uint64_t first, uint64_t last, void *local);\n"
+        "void %.*s(const void *kernarg, const uint32_t grid[3], uint64_t first, uint64_t last, void "
+        "*local)\n{\n",
+        STR_ARG(symbol), STR_ARG(symbol));
+    NestText t = {p, program, out, 1};
+    line(&t, "@Args g;");
+    line(&t, "@args(kernarg, &g);");
+    line(&t, "@TC *la = local, *lb = la + %lld, *sums = lb + %lld;", (long long)l.a, (long long)l.b);
+    line(&t, "const uint32_t gsu = %d, tiles0 = grid[0], tiles1 = grid[1] / gsu;", p->gsu);
+    line(&t, "(void)tiles1, (void)gsu;");
+    run_body(&t);
+    buf_puts(out, "}\n");
+    return ERR_OK;
+}

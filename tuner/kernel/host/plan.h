@@ -1,0 +1,64 @@
+/* HostPlan: the numbers and types that the host lowering prints from, taken from a Solution and a
+ * ProblemType. Shared by the files of kernel/host only.
+ */
+#ifndef KERNEL_HOST_PLAN_H
+#define KERNEL_HOST_PLAN_H
+
+#include "kernel/program.h"
+#include "model/problem.h"
+#include "model/solution.h"
+#include "model/target.h"
+
+/* An element type as C sees it. Complex numbers are pairs of their part's type. */
+typedef struct {
+    DataType type;
+    const char *c; /* of one part in memory */
+    int bytes;     /* of one part */
+    bool complex;
+} HostType;
+
+typedef struct {
+    const Solution *s;
+    const ProblemType *pt;
+    const Target *target;
+    int level; /* 2 3 4: of x86-64-v<level> */
+    HostType in, compute,
+        out;         /* out: what this kernel writes (the workspace's type when it accumulates there) */
+    HostType scalar; /* alpha and beta as passed: the problem type's compute type */
+    int parts;       /* 2 for complex, else 1 */
+    bool trans[2], conj[2], pack[2]; /* of A and B */
+    bool batched, strided, use_beta;
+    bool direct;        /* registers are stored straight to D: out is compute and not complex */
+    int vl, mv, mr, nr; /* vector elements; register tile of mr = mv * vl rows, nr columns */
+    int lsu, unroll, prefetch_local, prefetch_global;
+    int mc, nc, kc, mt0, mt1; /* blocks, macro tile */
+    int wgm, gsu;
+    bool gsu_multiple, gsu_group_rr, gsu_chunk_rr;
+    bool edges; /* false: M and N are multiples of the register tile */
+} HostPlan;
+
+/* ERR_INPUT says what the host lowering cannot do. */
+Err host_plan(HostPlan *p, const Solution *s, const Target *t);
+HostType host_type(DataType type);
+/* Fields that do not come from a solution: for helper kernels. */
+void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t);
+/* Partial sums of 16-bit D stay in local memory between K blocks. */
+static inline bool host_plan_keeps_sums(const HostPlan *p) { return !p->direct && p->parts == 1; }
+/* Elements (compute type parts) of the local buffers. */
+typedef struct {
+    int64_t a, b, sums;
+} HostLocal;
+HostLocal host_plan_local(const HostPlan *p);
+
+/* Pieces of the text; '@' stands for the kernel's prefix, put in by host_finish. */
+void host_prelude(const HostPlan *p, Buf *out);
+/* Its first part, includes and scalar types: what helper kernels need. */
+void host_scalars(const HostPlan *p, Buf *out);
+void host_packs(const HostPlan *p, Buf *out);
+void host_tiles(const HostPlan *p, const Program *program, Buf *out);
+void host_args(const HostPlan *p, Buf *out);
+Err host_groups(const HostPlan *p, const Program *program, Str symbol, Buf *out);
+/* Header with name and hash, then body with '@' replaced. */
+Err host_finish(Str title, Str body, Buf *out);
+
+#endif

@@ -1,0 +1,73 @@
+/* Entry points of kernel.h: program, passes, the family's lowering. Host is the family that has a lowering.
+ */
+#include "kernel/kernel.h"
+
+#include "kernel/host/host.h"
+#include "kernel/program.h"
+
+static Err program_make(Program *p, const Solution *s, const Target *t, Arena *arena)
+{
+    TRY(program_build(p, s, t, arena));
+    for (size_t i = 0; pass_at(i); i++) TRY(pass_at(i)->run(p));
+    return ERR_OK;
+}
+
+static Err check_family(const Target *t)
+{
+    if (t->family != TARGET_HOST)
+        FAIL(ERR_INPUT, "kernels of %s (%s) cannot be generated yet", t->name, target_family_name(t->family));
+    return ERR_OK;
+}
+
+Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out)
+{
+    TRY(check_family(t));
+    Arena arena;
+    Program p;
+    arena_init(&arena, 0);
+    Err e = program_make(&p, s, t, &arena);
+    if (!e) e = host_lower(&p, symbol, out);
+    arena_fini(&arena);
+    return e;
+}
+
+Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out)
+{
+    TRY(check_family(t));
+    return host_beta_only(pt, t, ga, symbol, out);
+}
+
+Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
+{
+    TRY(check_family(t));
+    return host_post_gsu(pt, t, symbol, out);
+}
+
+static Err dump_after(const Program *p, const char *name, Str pass, bool *shown, Buf *out)
+{
+    bool all = pass.n == 0 || str_eq_c(pass, "all");
+    if (!all && !str_eq_c(pass, name)) return ERR_OK;
+    if (all) buf_printf(out, "; after %s\n", name);
+    program_dump(p, out);
+    *shown = true;
+    return ERR_OK;
+}
+
+Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out)
+{
+    Arena arena;
+    Program p;
+    bool shown = false;
+    arena_init(&arena, 0);
+    Err e = program_build(&p, s, t, &arena);
+    if (!e) e = dump_after(&p, "build", pass, &shown, out);
+    for (size_t i = 0; !e && pass_at(i); i++) {
+        e = pass_at(i)->run(&p);
+        if (!e) e = dump_after(&p, pass_at(i)->name, pass, &shown, out);
+    }
+    arena_fini(&arena);
+    TRY(e);
+    if (!shown)
+        FAIL(ERR_INPUT, "no pass '%.*s' (there are build, distribute, pipeline, edges, all)", STR_ARG(pass));
+    return ERR_OK;
+}

@@ -1,0 +1,199 @@
+/* Passes over the program, in order: distribute (work-group -> blocks -> subgroups -> lanes), pipeline
+ * (prefetches), edges (which ops must look at sizes). Each keeps what the program computes.
+ */
+#include "kernel/program.h"
+
+#include "model/problem.h"
+
+static Op *op_copy(Program *p, Op from)
+{
+    Op *o = ARENA_NEW(p->arena, Op);
+    if (o) *o = from, o->next = NULL;
+    return o;
+}
+
+/* Links ops into a list in the order given; NULL entries are left out. */
+static Op *list_of(Op *const *ops, int n)
+{
+    Op *first = NULL, **at = &first;
+    for (int i = 0; i < n; i++) {
+        if (!ops[i]) continue;
+        *at = ops[i];
+        at = &ops[i]->next;
+    }
+    return first;
+}
+
+static Op *loop_new(Program *p, Level level, Dim dim, int32_t step, Op *body)
+{
+    return op_copy(p, (Op){.kind = OP_LOOP,
+                           .tile = {-1, -1, -1},
+                           .level = level,
+                           .dim = dim,
+                           .step = step,
+                           .unroll = 1,
+                           .split = 1,
+                           .body = body});
+}
+
+static Op *tile_op(Program *p, OpKind kind, int t0, int t1, int t2)
+{
+    return op_copy(p, (Op){.kind = kind, .tile = {t0, t1, t2}, .unroll = 1, .split = 1});
+}
+
+static Op *move(Program *p, int tile, int32_t step)
+{
+    return op_copy(p, (Op){.kind = OP_UPDATE_TILE_OFFSET,
+                           .tile = {tile, -1, -1},
+                           .dim = DIM_K,
+                           .step = step,
+                           .unroll = 1,
+                           .split = 1});
+}
+
+static int local_tile(Program *p, const char *name, int global, int32_t rows, int32_t cols)
+{
+    Tile t = p->tile[global];
+    t.name = name;
+    t.space = SPACE_LOCAL;
+    t.size[0] = rows;
+    t.size[1] = cols;
+    t.view = NULL;
+    p->tile[p->n_tiles] = t;
+    return p->n_tiles++;
+}
+
+/* What one lane (GPU) or vector element (host) has of the work-group's tile. */
+static void map_tiles(Program *p)
+{
+    const Solution *s = p->s;
+    int32_t wg0 = s->WorkGroup.v[0], wg1 = s->WorkGroup.v[1], tt0 = s->ThreadTile.v[0],
+            tt1 = s->ThreadTile.v[1];
+    int32_t vw = s->VectorWidth > 0 ? s->VectorWidth : 1;
+    Tile *a = &p->tile[program_tile(p, "reg_a")], *b = &p->tile[program_tile(p, "reg_b")];
+    Tile *acc = &p->tile[program_tile(p, "acc")];
+    a->wg_map = (TileMap){{wg0, 1}, {tt0, 1}};
+    b->wg_map = (TileMap){{1, wg1}, {1, tt1}};
+    acc->wg_map = (TileMap){{wg0, wg1}, {tt0, tt1}};
+    a->sg_map = (TileMap){{vw, 1}, {tt0 / vw, 1}};
+    b->sg_map = (TileMap){{1, 1}, {1, tt1}};
+    acc->sg_map = (TileMap){{vw, 1}, {tt0 / vw, tt1}};
+    a->size[0] = tt0, a->size[1] = 1;
+    b->size[0] = 1, b->size[1] = tt1;
+    acc->size[0] = tt0, acc->size[1] = tt1;
+}
+
+/* Loop over k of one register tile and what stands around it. */
+static Op *subgroup_body(Program *p, int from_a, int from_b)
+{
+    const Solution *s = p->s;
+    int acc = program_tile(p, "acc"), ra = program_tile(p, "reg_a"), rb = program_tile(p, "reg_b");
+    Op *const inner[] = {tile_op(p, OP_LOAD_TILE, ra, from_a, -1), tile_op(p, OP_LOAD_TILE, rb, from_b, -1),
+                         tile_op(p, OP_TILE_MMA, acc, ra, rb), move(p, from_a, 1), move(p, from_b, 1)};
+    Op *k = loop_new(p, LEVEL_LANE, DIM_K, 1, list_of(inner, 5));
+    if (!k) return NULL;
+    k->split = s->WorkGroup.v[2] > 0 ? s->WorkGroup.v[2] : 1;
+    k->unroll = s->InnerUnroll > 0 ? s->InnerUnroll : 1;
+    Op *const body[] = {tile_op(p, OP_INIT_TILE, acc, -1, -1), k,
+                        tile_op(p, OP_EPILOGUE, program_tile(p, "d"), acc, program_tile(p, "c"))};
+    return list_of(body, 3);
+}
+
+/* Host: B is packed a block of columns and a DepthU chunk at a time, A a block of rows; blocks are walked in
+ * register tiles, rows first because a stripe of B then stays in the first-level cache. */
+static Err pass_distribute(Program *p)
+{
+    const Solution *s = p->s;
+    if (p->target->family != TARGET_HOST)
+        FAIL(ERR_INPUT, "programs of family %s are not distributed yet",
+             target_family_name(p->target->family));
+    int32_t mc = s->WorkGroup.v[0] * s->ThreadTile.v[0], nc = s->WorkGroup.v[1] * s->ThreadTile.v[1],
+            du = s->DepthU;
+    int a = program_tile(p, "a"), b = program_tile(p, "b");
+    map_tiles(p);
+    int from_a = s->HostPackA ? local_tile(p, "local_a", a, mc, du) : a;
+    int from_b = s->HostPackB ? local_tile(p, "local_b", b, du, nc) : b;
+    Op *rows = loop_new(p, LEVEL_SUBGROUP, DIM_M, s->ThreadTile.v[0], subgroup_body(p, from_a, from_b));
+    Op *cols = loop_new(p, LEVEL_SUBGROUP, DIM_N, s->ThreadTile.v[1], rows);
+    Op *const block[] = {s->HostPackA ? tile_op(p, OP_LOAD_TILE, from_a, a, -1) : NULL,
+                         tile_op(p, OP_BARRIER, -1, -1, -1), cols};
+    Op *m = loop_new(p, LEVEL_BLOCK, DIM_M, mc, list_of(block, 3));
+    Op *const chunk[] = {s->HostPackB ? tile_op(p, OP_LOAD_TILE, from_b, b, -1) : NULL, m, move(p, a, du),
+                         move(p, b, du)};
+    Op *k = loop_new(p, LEVEL_GROUP, DIM_K, du, list_of(chunk, 4));
+    Op *const whole[] = {tile_op(p, OP_INIT_TILE, a, -1, -1), tile_op(p, OP_INIT_TILE, b, -1, -1),
+                         loop_new(p, LEVEL_BLOCK, DIM_N, nc, k)};
+    p->body = list_of(whole, 3);
+    if (!rows || !rows->body || !cols || !m || !k || !p->body)
+        FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", s->MacroTile0, s->MacroTile1);
+    return ERR_OK;
+}
+
+/* The list that directly holds the lane loop; NULL when there is none. */
+static Op **lane_list(Op **list)
+{
+    for (Op *o = *list; o; o = o->next) {
+        if (o->kind != OP_LOOP) continue;
+        if (o->level == LEVEL_LANE) return list;
+        Op **found = lane_list(&o->body);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+/* PrefetchGlobalRead: D's tile is asked for before the loop over k; PrefetchLocalRead: A's panel that many
+ * steps ahead. */
+static Err pass_pipeline(Program *p)
+{
+    const Solution *s = p->s;
+    Op **list = lane_list(&p->body), *k = list ? op_find(*list, OP_LOOP) : NULL;
+    if (!k) FAIL(ERR_FAILED, "a program without a loop over k cannot be pipelined");
+    if (s->PrefetchLocalRead > 0) {
+        Op *o = tile_op(p, OP_PREFETCH_TILE, k->body->tile[1], -1, -1);
+        TRY_ALLOC(o);
+        o->distance = s->PrefetchLocalRead;
+        o->next = k->body;
+        k->body = o;
+    }
+    if (s->PrefetchGlobalRead > 0) {
+        Op *o = tile_op(p, OP_PREFETCH_TILE, program_tile(p, "d"), -1, -1);
+        TRY_ALLOC(o);
+        o->next = *list;
+        *list = o;
+    }
+    return ERR_OK;
+}
+
+static unsigned tile_edges(const Program *p, int tile)
+{
+    return tile < 0 ? 0 : 1u << p->tile[tile].dim[0] | 1u << p->tile[tile].dim[1];
+}
+
+/* Ops on global memory stop at M, N and K; packed copies are padded with zeros, so what reads them need not
+ * look. */
+static void mark_edges(const Program *p, Op *list, bool free_edges)
+{
+    unsigned allowed = free_edges ? 7u : 1u << DIM_K;
+    for (Op *o = list; o; o = o->next) {
+        if (o->kind == OP_LOOP) {
+            o->guards = o->level == LEVEL_LANE ? 0 : 1u << o->dim & allowed;
+            mark_edges(p, o->body, free_edges);
+            continue;
+        }
+        int from = o->kind == OP_LOAD_TILE ? o->tile[1] : o->kind == OP_EPILOGUE ? o->tile[0] : -1;
+        if (from >= 0 && p->tile[from].space == SPACE_GLOBAL) o->guards = tile_edges(p, from) & allowed;
+        if (o->kind == OP_LOAD_TILE && p->tile[o->tile[0]].space == SPACE_REGISTER)
+            o->guards &= ~(1u << DIM_K);
+    }
+}
+
+static Err pass_edges(Program *p)
+{
+    mark_edges(p, p->body, p->s->EdgeType != EDGE_NONE);
+    return ERR_OK;
+}
+
+static const Pass passes[] = {
+    {"distribute", pass_distribute}, {"pipeline", pass_pipeline}, {"edges", pass_edges}};
+
+const Pass *pass_at(size_t i) { return i < sizeof passes / sizeof passes[0] ? &passes[i] : NULL; }

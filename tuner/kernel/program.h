@@ -1,0 +1,96 @@
+/* Program: a kernel as a small program over tiles, before any target's text. The words are those of the
+ * XeTile proposal.
+ *
+ * A Tile is a rectangle (or a stripe, when a side is a runtime size) of an operand in global memory, in local
+ * memory (LDS, shared memory, packed buffer) or in registers. wg_map says how many subgroups share it and
+ * what each has, sg_map the same for lanes; on the host a subgroup is a register tile and a lane an element
+ * of a vector register. An Op works on tiles; loops nest. program_build gives the work-group's view; each
+ * pass refines it for the target; a lowering walks the result. Everything lives in the arena given to
+ * program_build. Used by kernel.c, the lowerings and `--dump-program`.
+ */
+#ifndef KERNEL_PROGRAM_H
+#define KERNEL_PROGRAM_H
+
+#include "kernel/view.h"
+#include "model/datatype.h"
+#include "model/solution.h"
+#include "model/target.h"
+
+typedef enum { SPACE_GLOBAL, SPACE_LOCAL, SPACE_REGISTER } Space;
+typedef enum { DIM_M, DIM_N, DIM_K } Dim;
+typedef enum { LEVEL_GROUP, LEVEL_BLOCK, LEVEL_SUBGROUP, LEVEL_LANE } Level;
+
+typedef enum {
+    OP_INIT_TILE,
+    OP_LOAD_TILE,
+    OP_STORE_TILE,
+    OP_PREFETCH_TILE,
+    OP_UPDATE_TILE_OFFSET,
+    OP_TILE_MMA,
+    OP_BARRIER,
+    OP_LOOP,
+    OP_EPILOGUE
+} OpKind;
+
+/* layout: how many along each side; data: elements of each. layout[0] == 0: not distributed. */
+typedef struct {
+    int32_t layout[2], data[2];
+} TileMap;
+
+typedef struct {
+    const char *name; /* "a", "local_a", "reg_a", "acc" */
+    char operand;     /* 'A' 'B' 'C' 'D', 'P' for the accumulators */
+    Space space;
+    DataType type;
+    Dim dim[2];        /* what its rows and columns are */
+    int32_t size[2];   /* elements */
+    int32_t n_buffers; /* local: 2 when double buffered */
+    TileMap wg_map, sg_map;
+    const View *view; /* global tiles; else NULL */
+} Tile;
+
+typedef struct Op Op;
+struct Op {
+    OpKind kind;
+    int tile[3];      /* destination, sources; -1 none */
+    Level level;      /* of a loop */
+    Dim dim;          /* loop, update: which coordinate */
+    int32_t step;     /* loop: elements an iteration covers; update: elements to move */
+    int32_t unroll;   /* loop: iterations written out */
+    int32_t split;    /* loop over K: independent accumulators (LocalSplitU) */
+    int32_t distance; /* prefetch: iterations ahead */
+    unsigned guards;  /* bit per Dim: elements behind that edge must not be touched */
+    Op *body, *next;
+};
+
+enum { PROGRAM_MAX_TILES = 16 };
+
+typedef struct {
+    Arena *arena;
+    const Solution *s;
+    const Target *target;
+    Tile tile[PROGRAM_MAX_TILES];
+    int n_tiles;
+    Op *body;
+    View view[4]; /* A B C D */
+} Program;
+
+/* The work-group's view: load, multiply, accumulate over K, epilogue. s is derived. */
+Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena);
+
+typedef struct {
+    const char *name;
+    Err (*run)(Program *p);
+} Pass;
+/* In order; NULL behind the last. */
+const Pass *pass_at(size_t i);
+
+/* Deterministic text, one op per line, indented by loop. */
+void program_dump(const Program *p, Buf *out);
+
+/* Index of the tile of that name, -1 when absent. */
+int program_tile(const Program *p, const char *name);
+/* First op of that kind in a list, not descending; NULL when absent. */
+Op *op_find(Op *list, OpKind kind);
+
+#endif
