@@ -103,6 +103,10 @@ static void open_loop(NestText *t, const Op *o)
 {
     if (o->level ==
         LEVEL_GROUP) { /* over K: DepthU chunks of this part, at least one so that D is always written */
+        line(t, "const @TD *C = C0;");
+        line(t, "int64_t ldc = g->ldc;");
+        line(t, "@TC ab[%d];", 2 * t->p->parts);
+        line(t, "memcpy(ab, g->ab, sizeof ab);");
         line(t, "for (int64_t chunk = first, left = count;; chunk += step) {");
         t->indent++;
         line(t, "const int64_t k0 = chunk * %d, kc = left > 0 ? @min(g->k - k0, %d) : 0;", o->step, o->step);
@@ -224,22 +228,19 @@ static void group_function(const HostPlan *p, const Program *program, Buf *out)
         "    const int64_t m1 = (int64_t)wg0 * %d, n1 = (int64_t)wg1 * %d;\n"
         "    const int64_t mt = @min(g->m - m1, %d), nt = @min(g->n - n1, %d);\n",
         p->mt0, p->mt1, p->mt0, p->mt1);
-    static const char *const var[] = {"D", "C", "A", "B"};
+    static const char *const var[] = {"D", "C0", "A", "B"};
     static const char *const field = "dcab";
     for (int i = 0; i < 4; i++) {
         const char *type = i < 2 ? "@TD" : "@TI", *constant = i == 0 ? "" : "const ";
         char f = field[i];
-        if (p->strided)
+        if (p->strided || (i < 2 && p->workspace))
             line(&t, "%s%s *%s = (%s%s *)g->%c + %s(z * g->batch%c);", constant, type, var[i], constant, type,
                  f, x, f);
         else
             line(&t, "%s%s *%s = ((%s%s *const *)g->%c)[z] + %s(g->off%c);", constant, type, var[i], constant,
                  type, f, x, f);
     }
-    line(&t, "int64_t ldc = g->ldc;");
-    line(&t, "@TC ab[%d];", 2 * p->parts);
-    line(&t, "memcpy(ab, g->ab, sizeof ab);");
-    line(&t, "D += %s(m1 + n1 * g->ldd), C += %s(m1 + n1 * ldc);", x, x);
+    line(&t, "D += %s(m1 + n1 * g->ldd), C0 += %s(m1 + n1 * g->ldc);", x, x);
     line(&t, "A += %s(%s), B += %s(%s);", x, p->trans[0] ? "m1 * g->lda" : "m1", x,
          p->trans[1] ? "n1" : "n1 * g->ldb");
     if (p->gsu > 1 && p->gsu_multiple) line(&t, "D += %s(part * (g->m * g->n * g->batch));", x);
@@ -253,7 +254,7 @@ static void group_function(const HostPlan *p, const Program *program, Buf *out)
         line(&t, "const int64_t count = (g->k + %d) / %d, first = 0, step = 1;", p->kc - 1, p->kc);
         line(&t, "(void)part;");
     }
-    line(&t, "(void)la, (void)lb, (void)sums, (void)ldc, (void)C;");
+    line(&t, "(void)la, (void)lb, (void)sums, (void)C0;");
     nest(&t, program->body);
     buf_puts(out, "}\n");
 }

@@ -95,6 +95,7 @@ static Err plan_split(HostPlan *p, const Solution *s)
     if (p->gsu == 1) return ERR_OK;
     bool accumulates = p->gsu_multiple || p->pt->ComputeDataType != p->pt->DestDataType;
     if (!accumulates && p->out.bytes == 2) FAIL(ERR_INPUT, "GlobalSplitU %d would add to 16-bit D", p->gsu);
+    p->workspace = accumulates;
     if (accumulates) p->out = p->scalar; /* what the workspace holds */
     return ERR_OK;
 }

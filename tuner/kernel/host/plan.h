@@ -34,7 +34,8 @@ typedef struct {
     int mc, nc, kc, mt0, mt1; /* blocks, macro tile */
     int wgm, gsu;
     bool gsu_multiple, gsu_group_rr, gsu_chunk_rr;
-    bool edges; /* false: M and N are multiples of the register tile */
+    bool workspace; /* d and c are the workspace: never arrays of pointers */
+    bool edges;     /* false: M and N are multiples of the register tile */
 } HostPlan;
 
 /* ERR_INPUT says what the host lowering cannot do. */

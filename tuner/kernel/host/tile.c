@@ -228,8 +228,7 @@ static void tile(TileText *t, bool prefetches_c)
         buf_puts(t->out, "const @TC *ab, const @TD *c, int64_t ldc, @TD *d, int64_t ldd, int64_t w)\n{\n");
     else
         buf_puts(t->out, "@TC *s, int more)\n{\n");
-    if (p->pack[0]) buf_puts(t->out, "    (void)lda;\n");
-    if (p->pack[1]) buf_puts(t->out, "    (void)ldb;\n");
+    buf_puts(t->out, "    (void)lda, (void)ldb;\n");
     if (p->direct && !t->masked) buf_puts(t->out, "    (void)w;\n");
     if (!p->direct && !host_plan_keeps_sums(p)) buf_puts(t->out, "    (void)more;\n");
     init_tile(t);
