@@ -43,6 +43,7 @@ typedef struct {
     bool use_beta, high_precision_accumulate, use_initial_strides_ab, use_initial_strides_cd, strided_batched;
     bool stochastic_rounding, fp16_alt, fp16_alt_round;
     bool hardware_ok;    /* hardwarePredicate holds on this Library's hardware */
+    int64_t n_cu;        /* of this Library's hardware */
     bool task_workspace; /* taskPredicate is WorkspaceCheck */
     SizeMapping map;
     const PredOp *problem_pred;

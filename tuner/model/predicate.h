@@ -47,8 +47,9 @@ typedef struct {
     bool fp16_alt, fp16_alt_round;
     bool eligible_for_persistent;
     bool experimental_grid, experimental_dtree;
-    uint8_t unused[4]; /* 0: the struct has no padding */
+    uint8_t unused[8]; /* 0: the struct has no padding */
 } Contraction;
+_Static_assert(sizeof(Contraction) == 176, "Contraction is hashed and compared as bytes");
 
 static inline uint32_t types_pack(unsigned a, unsigned b, unsigned c, unsigned d)
 {

@@ -1,0 +1,123 @@
+/* Library: opening and closing, and plain questions. See library.h; reading is in library_read.c, search in
+ * library_find.c and library_match.c. */
+#include "client/runtime/library.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "client/runtime/library_priv.h"
+
+const char *select_why_name(SelectWhy why)
+{
+    static const char *const names[] = {"none", "exact", "nearest", "row", "tree", "granularity"};
+    return names[why];
+}
+
+static Err library_new(const char *name, const char *dir, const Hardware *hw, Library **out)
+{
+    Library *lib = calloc(1, sizeof *lib);
+    TRY_ALLOC(lib);
+    *out = lib;
+    pthread_mutex_init(&lib->lock, NULL);
+    arena_init(&lib->arena, (size_t)LIBRARY_MAX_BYTES * 2);
+    lib->cache = calloc(CACHE_SLOTS, sizeof *lib->cache);
+    lib->name = arena_dup(&lib->arena, str_from(name)).s;
+    lib->suffix = str_ends(str_from(name), ".yaml") ? ".yaml" : ".dat";
+    lib->hw = *hw;
+    lib->hw.arch = arena_dup(&lib->arena, hw->arch);
+    if (dir) lib->dir = arena_dup(&lib->arena, str_from(dir)).s;
+    if (!lib->cache || !lib->name || !lib->hw.arch.s || (dir && !lib->dir))
+        FAIL(ERR_FAILED, "out of memory for library '%s'", name);
+    return ERR_OK;
+}
+
+Err library_parse(const char *name, Str data, const char *dir, const Hardware *hw, Library **out)
+{
+    Library *lib = NULL;
+    *out = NULL;
+    Err e = library_new(name, dir, hw, &lib);
+    if (!e) e = library_read_file(lib, lib->name, data, -1, &lib->root);
+    if (!e && lib->n_placeholders) { /* names by code object number */
+        lib->code_object = ARENA_ARRAY(&lib->arena, lib->n_placeholders, const char *);
+        if (!lib->code_object) e = err_set(ERR_FAILED, "out of memory for library '%s'", name);
+        for (size_t i = 0; !e && i < lib->n_placeholders; i++)
+            lib->code_object[i] = lib->placeholder[i]->placeholder.name;
+    }
+    if (e) {
+        library_free(lib);
+        return e;
+    }
+    *out = lib;
+    return ERR_OK;
+}
+
+Err library_open(const char *path, const Hardware *hw, Library **out)
+{
+    Arena text;
+    Str data, dir;
+    *out = NULL;
+    arena_init(&text, 0);
+    Err e = file_read(&text, path, LIBRARY_MAX_BYTES, &data);
+    if (!e) {
+        dir = arena_dup(&text, path_dir(str_from(path)));
+        e = dir.s ? library_parse(path, data, dir.s, hw, out) : err_set(ERR_FAILED, "out of memory");
+    }
+    arena_fini(&text);
+    return e;
+}
+
+void library_free(Library *lib)
+{
+    if (!lib) return;
+    pthread_mutex_destroy(&lib->lock);
+    arena_fini(&lib->arena);
+    free(lib->cache);
+    free(lib->chunk);
+    free(lib->placeholder);
+    free(lib);
+}
+
+size_t library_n_solutions(const Library *lib)
+{
+    Library *l = (Library *)(uintptr_t)lib; /* the lock alone changes */
+    pthread_mutex_lock(&l->lock);
+    size_t n = lib->n_solutions;
+    pthread_mutex_unlock(&l->lock);
+    return n;
+}
+
+const LibSolution *library_solution(const Library *lib, size_t number)
+{
+    Library *l = (Library *)(uintptr_t)lib;
+    const LibSolution *found = NULL;
+    pthread_mutex_lock(&l->lock);
+    for (size_t c = 0; c < lib->n_chunks && !found; c++) {
+        if (number < lib->chunk[c].n) found = &lib->chunk[c].solution[number];
+        number -= lib->chunk[c].n;
+    }
+    pthread_mutex_unlock(&l->lock);
+    return found;
+}
+
+const LibSolution *library_solution_by_index(const Library *lib, int64_t index)
+{
+    Library *l = (Library *)(uintptr_t)lib;
+    const LibSolution *found = NULL;
+    pthread_mutex_lock(&l->lock);
+    for (size_t c = 0; c < lib->n_chunks && !found; c++)
+        for (size_t i = 0; i < lib->chunk[c].n && !found; i++)
+            if (lib->chunk[c].solution[i].index == index) found = &lib->chunk[c].solution[i];
+    pthread_mutex_unlock(&l->lock);
+    return found;
+}
+
+const Hardware *library_hardware(const Library *lib) { return &lib->hw; }
+
+bool library_names_arch(const Library *lib) { return lib->names_arch; }
+
+const char *library_code_object(const Library *lib, int32_t code_object)
+{
+    return code_object >= 0 && (size_t)code_object < lib->n_placeholders ? lib->code_object[code_object]
+                                                                         : NULL;
+}

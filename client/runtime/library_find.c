@@ -1,0 +1,244 @@
+/* Library: the walk through the nodes to the solution for a problem, decision trees, and the cache of
+ * answers. */
+#include <math.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "client/runtime/library_priv.h"
+
+/* ---- nodes ---- */
+
+static float granularity(float x) { return x / ceilf(x); }
+
+static float tiles_per_cu(const Feature *f, const Contraction *p)
+{
+    return ceilf((float)p->m * f->mt0) * ceilf((float)p->n * f->mt1) * f->cus;
+}
+
+static float feature_value(const Feature *f, const Contraction *p)
+{
+    switch (f->kind) {
+    case FEATURE_PROPERTY:
+        return (float)property_value(&f->prop, p);
+    case FEATURE_TILE0:
+        return granularity((float)p->m * f->mt0);
+    case FEATURE_TILE1:
+        return granularity((float)p->n * f->mt1);
+    case FEATURE_CU:
+        return granularity(tiles_per_cu(f, p));
+    case FEATURE_WAVES:
+        return ceilf(tiles_per_cu(f, p)) * f->waves;
+    }
+    return 0;
+}
+
+static bool tree_says_yes(const Tree *t, const float *feature)
+{
+    int32_t at = 0;
+    while (at >= 0)
+        at = feature[t->node[at].feature] <= t->node[at].threshold ? t->node[at].next_lte
+                                                                   : t->node[at].next_gt;
+    return at == -2;
+}
+
+/* The first tree whose solution can run and which says yes; else nullValue. */
+Err forest_find(Library *lib, const Forest *f, const Contraction *p, Selection *out)
+{
+    float feature[TREE_FEATURES_MAX];
+    for (size_t i = 0; i < f->n_features; i++) feature[i] = feature_value(&f->feature[i], p);
+    for (size_t i = 0; i < f->n_trees; i++) {
+        if (!tree_says_yes(&f->tree[i], feature)) continue;
+        TRY(node_find(lib, f->tree[i].value, p, out));
+        if (out->solution) {
+            out->why = WHY_TREE;
+            return ERR_OK;
+        }
+    }
+    return f->null_value ? node_find(lib, f->null_value, p, out) : ERR_OK;
+}
+
+static Err rows_find(Library *lib, const LibNode *n, const Contraction *p, Selection *out)
+{
+    for (size_t i = 0; i < n->rows.n; i++) {
+        const LibRow *row = &n->rows.row[i];
+        if (row->pred && !pred_holds(row->pred, p)) continue;
+        TRY(node_find(lib, row->node, p, out));
+        if (out->solution) {
+            out->fallback |= row->fallback;
+            return ERR_OK;
+        }
+    }
+    return ERR_OK;
+}
+
+static Err operation_find(Library *lib, const LibNode *n, const Contraction *p, Selection *out)
+{
+    size_t lo = 0, hi = n->map.n;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (n->map.entry[mid].operation < p->operation)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == n->map.n || n->map.entry[lo].operation != p->operation) return ERR_OK;
+    return node_find(lib, n->map.entry[lo].node, p, out);
+}
+
+/* How much of the machine a solution uses: filled parts of the tiles and of the last round of work-groups. */
+static double total_granularity(const LibSolution *s, const Contraction *p)
+{
+    double t0 = (double)p->m / s->map.macro_tile[0], t1 = (double)p->n / s->map.macro_tile[1];
+    double rounds =
+        ceil(t0) * ceil(t1) * (double)p->batch * s->map.global_split_u / (double)(s->n_cu ? s->n_cu : 1);
+    return t0 / ceil(t0) * (t1 / ceil(t1)) * (rounds / ceil(rounds));
+}
+
+static void granularity_find(const LibNode *n, const Contraction *p, Selection *out)
+{
+    const int64_t size[4] = {p->m, p->n, p->batch, p->k};
+    double best = -1;
+    for (size_t i = 0; i < n->granularity.n_exact; i++) {
+        const ExactSize *e = &n->granularity.exact[i];
+        if (memcmp(e->size, size, sizeof size) == 0 && solution_can_solve(e->solution, p)) {
+            *out = (Selection){.solution = e->solution, .why = WHY_EXACT, .n_key = 4};
+            memcpy(out->key, size, sizeof size);
+            return;
+        }
+    }
+    for (size_t i = 0; i < n->granularity.n; i++) {
+        const LibSolution *s = n->granularity.solution[i];
+        double g = total_granularity(s, p);
+        if (g > best && solution_can_solve(s, p)) {
+            best = g;
+            *out = (Selection){.solution = s, .why = WHY_GRANULARITY};
+        }
+    }
+}
+
+static Err placeholder_load(Library *lib, LibNode *n);
+
+Err node_find(Library *lib, LibNode *n, const Contraction *p, Selection *out)
+{
+    LibNode *loaded;
+    switch (n->kind) {
+    case LIB_SINGLE:
+        if (!solution_can_solve(n->single, p)) return ERR_OK;
+        out->solution = n->single;
+        out->why = WHY_ROW;
+        return ERR_OK;
+    case LIB_ROWS:
+        return rows_find(lib, n, p, out);
+    case LIB_BY_OPERATION:
+        return operation_find(lib, n, p, out);
+    case LIB_MATCHING:
+        out->solution = table_find(&n->table, p, out);
+        return ERR_OK;
+    case LIB_TREES:
+        return forest_find(lib, &n->forest, p, out);
+    case LIB_GRANULARITY:
+        granularity_find(n, p, out);
+        return ERR_OK;
+    case LIB_PLACEHOLDER:
+        break;
+    }
+    loaded = atomic_load_explicit(&n->placeholder.loaded, memory_order_acquire);
+    if (!loaded) {
+        TRY(placeholder_load(lib, n));
+        loaded = atomic_load_explicit(&n->placeholder.loaded, memory_order_acquire);
+    }
+    return node_find(lib, loaded, p, out);
+}
+
+/* ---- placeholders ---- */
+
+static Err placeholder_read_file(Library *lib, LibNode *n)
+{
+    Arena text;
+    Str data, path;
+    LibNode *root = NULL;
+    if (!lib->dir)
+        FAIL(ERR_FAILED, "%s: placeholder '%s' without a directory", lib->name, n->placeholder.name);
+    arena_init(&text, 0);
+    path = arena_printf(&lib->arena, "%s/%s%s", lib->dir, n->placeholder.name, lib->suffix);
+    Err e =
+        path.s ? file_read(&text, path.s, LIBRARY_MAX_BYTES, &data) : err_set(ERR_FAILED, "out of memory");
+    if (!e) e = library_read_file(lib, path.s, data, n->placeholder.code_object, &root);
+    arena_fini(&text);
+    if (!e) atomic_store_explicit(&n->placeholder.loaded, root, memory_order_release);
+    return e;
+}
+
+static Err placeholder_load(Library *lib, LibNode *n)
+{
+    pthread_mutex_lock(&lib->lock);
+    Err e = atomic_load(&n->placeholder.loaded) ? ERR_OK : placeholder_read_file(lib, n);
+    pthread_mutex_unlock(&lib->lock);
+    return e;
+}
+
+Err library_load_all(Library *lib)
+{
+    for (size_t i = 0; i < lib->n_placeholders; i++)
+        if (!atomic_load(&lib->placeholder[i]->placeholder.loaded))
+            TRY(placeholder_load(lib, lib->placeholder[i]));
+    return ERR_OK;
+}
+
+/* ---- selection ---- */
+
+Err library_select_uncached(Library *lib, const Contraction *p, Selection *out)
+{
+    memset(out, 0, sizeof *out);
+    TRY(node_find(lib, lib->root, p, out));
+    if (!out->solution) memset(out, 0, sizeof *out);
+    return ERR_OK;
+}
+
+enum { KEY_WORDS = sizeof(Contraction) / 8, ANSWER_WORDS = CACHE_WORDS - KEY_WORDS };
+
+static bool cache_get(CacheSlot *slot, const uint64_t *key, Selection *out)
+{
+    uint64_t answer[ANSWER_WORDS], differs = 0;
+    uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_acquire);
+    if (seq == 0 || seq & 1) return false;
+    for (int i = 0; i < KEY_WORDS; i++)
+        differs |= atomic_load_explicit(&slot->word[i], memory_order_relaxed) ^ key[i];
+    if (differs) return false;
+    for (int i = 0; i < ANSWER_WORDS; i++)
+        answer[i] = atomic_load_explicit(&slot->word[KEY_WORDS + i], memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&slot->seq, memory_order_relaxed) != seq) return false;
+    memcpy(out, answer, sizeof *out);
+    return true;
+}
+
+static void cache_put(CacheSlot *slot, const uint64_t *key, const Selection *s)
+{
+    uint64_t answer[ANSWER_WORDS] = {0};
+    uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
+    if (seq & 1 || !atomic_compare_exchange_strong(&slot->seq, &seq, seq + 1)) return; /* another writes */
+    memcpy(answer, s, sizeof *s);
+    atomic_thread_fence(memory_order_release);
+    for (int i = 0; i < KEY_WORDS; i++) atomic_store_explicit(&slot->word[i], key[i], memory_order_relaxed);
+    for (int i = 0; i < ANSWER_WORDS; i++)
+        atomic_store_explicit(&slot->word[KEY_WORDS + i], answer[i], memory_order_relaxed);
+    atomic_store_explicit(&slot->seq, seq + 2, memory_order_release);
+}
+
+Err library_select(Library *lib, const Contraction *p, Selection *out)
+{
+    uint64_t key[KEY_WORDS];
+    memcpy(key, p, sizeof *p);
+    uint64_t hash = hash64((Str){(const char *)key, sizeof key});
+    CacheSlot *first = &lib->cache[hash % CACHE_SLOTS], *second = &lib->cache[(hash % CACHE_SLOTS) ^ 1];
+    if (cache_get(first, key, out) || cache_get(second, key, out)) return ERR_OK;
+    TRY(library_select_uncached(lib, p, out));
+    /* of the two slots an empty one, else either by a bit of the hash that the slot number does not use */
+    CacheSlot *to = atomic_load_explicit(&first->seq, memory_order_relaxed) == 0 ? first
+                    : hash >> 63                                                 ? first
+                                                                                 : second;
+    cache_put(to, key, out);
+    return ERR_OK;
+}

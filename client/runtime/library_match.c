@@ -1,0 +1,325 @@
+/* Library: the search in Matching tables, with Tensile's results (tensile-formats 8.1).
+ *
+ * Tensile scans from lower_bound(key) to the right, then to the left, keeps the nearest entry whose solution
+ * can run the problem, and stops a direction where element 0 alone is too far. For Euclidean and Manhattan
+ * that gives the one nearest entry whenever it is the only one at its distance and its solution can run; then
+ * the order does not matter, and nearest_only finds it by blocks with bounds. Ties and entries that cannot
+ * run go the literal way (scan_in_order).
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "client/runtime/library_priv.h"
+
+typedef struct {
+    const Table *t;
+    const Contraction *p;
+    int64_t key[TABLE_DIMS_MAX];
+    double real[TABLE_DIMS_MAX];
+} Query;
+
+static const int64_t *key_at(const Table *t, size_t i) { return t->key + i * (size_t)t->n_dims; }
+
+static bool key_equal(const Query *q, size_t i)
+{
+    const int64_t *k = key_at(q->t, i);
+    for (int d = 0; d < q->t->n_dims; d++)
+        if (k[d] != q->key[d]) return false;
+    return true;
+}
+
+/* First entry whose key is not below the query's. */
+static size_t lower_bound(const Query *q)
+{
+    const Table *t = q->t;
+    size_t lo = 0, hi = t->n;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        const int64_t *k = key_at(t, mid);
+        int d = 0;
+        while (d < t->n_dims - 1 && k[d] == q->key[d]) d++;
+        if (k[d] < q->key[d])
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* ---- distances ---- */
+
+static void jsd_norm(const double *p, const double *q, double np[3], double nq[3])
+{
+    double sp = 0, sq = 0;
+    for (int i = 0; i < 3; i++) {
+        sp += p[i];
+        sq += q[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        np[i] = p[i] / sp;
+        nq[i] = q[i] / sq;
+    }
+}
+
+static double jsd(const double *p, const double *q)
+{
+    double np[3], nq[3], kp = 0, kq = 0;
+    jsd_norm(p, q, np, nq);
+    for (int i = 0; i < 3; i++) {
+        double m = 0.5 * (np[i] + nq[i]);
+        kp += np[i] * log(np[i] / m);
+        kq += nq[i] * log(nq[i] / m);
+    }
+    return 0.5 * kp + 0.5 * kq;
+}
+
+static double jsd_term0(const double *p, const double *q)
+{
+    double np[3], nq[3];
+    jsd_norm(p, q, np, nq);
+    double m = 0.5 * (np[0] + nq[0]);
+    return 0.5 * (np[0] * log(np[0] / m)) + 0.5 * (nq[0] * log(nq[0] / m));
+}
+
+static double grid(const double *p, const double *q)
+{
+    double sm = p[0] <= 32768 ? ceil(p[0] / q[0]) : 1, sn = p[1] <= 32768 ? ceil(p[1] / q[1]) : 1, d;
+    if (p[0] <= 32768 && p[1] <= 32768)
+        d = round(100 * sm * sn / pow((p[0] * p[1]) / (sm * q[0] * sn * q[1]), 2));
+    else
+        d = round(10000 * sm * sn * sqrt(pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2)));
+    return d + fabs(q[2] - p[2]) / (q[2] + p[2] * 8);
+}
+
+/* Any number will do; this one depends on the problem and the entry alone, so that runs can be repeated. */
+static double random_distance(const Query *q, size_t i)
+{
+    uint64_t h = i;
+    for (int d = 0; d < q->t->n_dims; d++) h = (h ^ (uint64_t)q->key[d]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (double)((h ^ h >> 29) >> 33);
+}
+
+static double distance_to(const Query *q, size_t i)
+{
+    const Table *t = q->t;
+    double e[TABLE_DIMS_MAX], d = t->distance == DIST_RATIO ? 1 : 0;
+    for (int k = 0; k < t->n_dims; k++) e[k] = t->column[k][i];
+    switch (t->distance) {
+    case DIST_MANHATTAN:
+        for (int k = 0; k < t->n_dims; k++) d += fabs(q->real[k] - e[k]);
+        return d;
+    case DIST_RATIO:
+        for (int k = 0; k < t->n_dims; k++) d += fabs(log(q->real[k] / e[k]));
+        return d;
+    case DIST_JSD:
+        return jsd(q->real, e);
+    case DIST_RANDOM:
+        return random_distance(q, i);
+    case DIST_GRID:
+        return grid(q->real, e);
+    case DIST_EUCLIDEAN:
+    case DIST_EQUALITY:
+        break;
+    }
+    for (int k = 0; k < t->n_dims; k++) d += (q->real[k] - e[k]) * (q->real[k] - e[k]);
+    return d;
+}
+
+static bool improvement_possible(const Query *q, size_t i, double best)
+{
+    double e[3] = {q->t->column[0][i], 0, 0}, d0 = q->real[0] - e[0];
+    switch (q->t->distance) {
+    case DIST_EUCLIDEAN:
+        return d0 * d0 < best || key_equal(q, i);
+    case DIST_MANHATTAN:
+        return fabs(d0) < best || key_equal(q, i);
+    case DIST_JSD:
+        e[1] = q->t->column[1][i];
+        e[2] = q->t->column[2][i];
+        return jsd_term0(q->real, e) < best || key_equal(q, i);
+    default:
+        return true;
+    }
+}
+
+/* ---- the literal way ---- */
+
+typedef struct {
+    size_t at; /* SIZE_MAX: none */
+    double distance, speed;
+} Best;
+
+/* Looks at one entry; false: stop this direction. */
+static bool consider(const Query *q, size_t i, Best *best)
+{
+    if (best->at != SIZE_MAX && !improvement_possible(q, i, best->distance)) return false;
+    double d = distance_to(q, i);
+    if ((d < best->distance || (d == best->distance && q->t->speed[i] > best->speed)) &&
+        solution_can_solve(q->t->solution[i], q->p))
+        *best = (Best){i, d, q->t->speed[i]};
+    return true;
+}
+
+static Best scan_in_order(const Query *q, size_t start)
+{
+    Best best = {SIZE_MAX, DBL_MAX, 0};
+    for (size_t i = start; i < q->t->n && consider(q, i, &best); i++) {
+    }
+    for (size_t i = start; i-- > 0 && consider(q, i, &best);) {
+    }
+    return best;
+}
+
+/* ---- the fast way ---- */
+
+typedef struct {
+    size_t at;
+    double distance;
+    bool tie;
+} Nearest;
+
+static inline double term(bool manhattan, double x) { return manhattan ? fabs(x) : x * x; }
+
+static inline void block_distances(const Query *q, size_t from, bool manhattan, double d[TABLE_BLOCK])
+{
+    const Table *t = q->t;
+    const double *c0 = t->column[0] + from;
+    for (int i = 0; i < TABLE_BLOCK; i++) d[i] = term(manhattan, q->real[0] - c0[i]);
+    for (int k = 1; k < t->n_dims; k++) {
+        const double *c = t->column[k] + from, p = q->real[k];
+        for (int i = 0; i < TABLE_BLOCK; i++) d[i] += term(manhattan, p - c[i]);
+    }
+}
+
+static inline void block_search(const Query *q, size_t block, bool manhattan, Nearest *best)
+{
+    const Table *t = q->t;
+    double gap = 0, d[TABLE_BLOCK], least = INFINITY;
+    if (t->n_dims > 1) { /* dimension 0 is bounded by the caller */
+        if (q->real[1] < t->block_lo[block]) gap = t->block_lo[block] - q->real[1];
+        if (q->real[1] > t->block_hi[block]) gap = q->real[1] - t->block_hi[block];
+        if (term(manhattan, gap) > best->distance) return;
+    }
+    block_distances(q, block * TABLE_BLOCK, manhattan, d);
+    for (int i = 0; i < TABLE_BLOCK; i++) least = d[i] < least ? d[i] : least;
+    if (least > best->distance) return;
+    if (least < best->distance) *best = (Nearest){SIZE_MAX, least, false};
+    for (size_t i = 0; i < TABLE_BLOCK; i++)
+        if (d[i] == least) {
+            best->tie |= best->at != SIZE_MAX;
+            best->at = block * TABLE_BLOCK + i;
+        }
+}
+
+/* Least distance in dimension 0 from the query to a block beyond the start. */
+static inline double edge(const Query *q, size_t i, bool manhattan)
+{
+    return term(manhattan, q->real[0] - q->t->column[0][i]);
+}
+
+static Nearest nearest_only(const Query *q, size_t start, bool manhattan)
+{
+    const Table *t = q->t;
+    Nearest best = {SIZE_MAX, DBL_MAX, false};
+    size_t right = start / TABLE_BLOCK, left = right;
+    if (right == t->n_blocks) right = left = t->n_blocks - 1;
+    block_search(q, right++, manhattan, &best);
+    bool more_right = right<t->n_blocks, more_left = left> 0;
+    while (more_right || more_left) {
+        if (more_right && edge(q, right * TABLE_BLOCK, manhattan) > best.distance) more_right = false;
+        if (more_right) {
+            block_search(q, right++, manhattan, &best);
+            more_right = right < t->n_blocks;
+        }
+        if (more_left && edge(q, left * TABLE_BLOCK - 1, manhattan) > best.distance) more_left = false;
+        if (more_left) {
+            block_search(q, --left, manhattan, &best);
+            more_left = left > 0;
+        }
+    }
+    return best;
+}
+
+static Best table_nearest(const Query *q)
+{
+    const Table *t = q->t;
+    size_t start = lower_bound(q);
+    bool manhattan = t->distance == DIST_MANHATTAN;
+    if (start < t->n && key_equal(q, start) && solution_can_solve(t->solution[start], q->p))
+        return (Best){start, distance_to(q, start),
+                      t->speed[start]}; /* equal keys: the fastest comes first */
+    if (t->distance != DIST_EUCLIDEAN && !manhattan) return scan_in_order(q, start);
+    Nearest n = manhattan ? nearest_only(q, start, true) : nearest_only(q, start, false);
+    if (n.at < t->n && !n.tie && solution_can_solve(t->solution[n.at], q->p))
+        return (Best){n.at, n.distance, t->speed[n.at]};
+    return scan_in_order(q, start);
+}
+
+/* ---- Equality and GridBased ---- */
+
+static Best table_equal(const Query *q)
+{
+    size_t i = lower_bound(q);
+    if (i < q->t->n && key_equal(q, i) && solution_can_solve(q->t->solution[i], q->p))
+        return (Best){i, 0, q->t->speed[i]};
+    return (Best){SIZE_MAX, DBL_MAX, 0};
+}
+
+/* First of [from, to) whose element d is not below v; the range is sorted by d. */
+static size_t lower_in(const Table *t, size_t from, size_t to, int d, int64_t v)
+{
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (key_at(t, mid)[d] < v)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from;
+}
+
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static Best table_grid(const Query *q)
+{
+    const Table *t = q->t;
+    Best best = {SIZE_MAX, DBL_MAX, 0};
+    size_t n_lo = 0, n_hi = 0;
+    while (n_hi < t->n && best.at == SIZE_MAX) { /* groups of equal (M, N), upward */
+        size_t m_lo = lower_in(t, n_hi, t->n, 0, least_of(q->key[0], key_at(t, t->n - 1)[0]));
+        size_t m_hi = lower_in(t, m_lo, t->n, 0, key_at(t, m_lo)[0] + 1);
+        n_lo = lower_in(t, m_lo, m_hi, 1, least_of(q->key[1], key_at(t, m_hi - 1)[1]));
+        n_hi = lower_in(t, n_lo, m_hi, 1, key_at(t, n_lo)[1] + 1);
+        for (size_t i = n_lo; i < n_hi; i++) {
+            double d = distance_to(q, i);
+            if (d < best.distance && solution_can_solve(t->solution[i], q->p))
+                best = (Best){i, d, t->speed[i]};
+        }
+    }
+    for (size_t i = n_lo; best.at == SIZE_MAX && i-- > 0;)
+        if (solution_can_solve(t->solution[i], q->p)) best = (Best){i, distance_to(q, i), t->speed[i]};
+    return best;
+}
+
+const LibSolution *table_find(const Table *t, const Contraction *p, Selection *out)
+{
+    Query q;
+    if (t->n == 0) return NULL;
+    q.t = t;
+    q.p = p;
+    for (int d = 0; d < t->n_dims; d++) {
+        q.key[d] = property_value(&t->prop[d], p);
+        q.real[d] = (double)q.key[d];
+    }
+    Best best = t->distance == DIST_EQUALITY ? table_equal(&q)
+                : t->distance == DIST_GRID   ? table_grid(&q)
+                                             : table_nearest(&q);
+    if (best.at == SIZE_MAX) return NULL;
+    out->why = key_equal(&q, best.at) ? WHY_EXACT : WHY_NEAREST;
+    out->distance = out->why == WHY_EXACT ? 0 : best.distance;
+    out->speed = best.speed;
+    out->n_key = (uint8_t)(t->n_dims < 4 ? t->n_dims : 4);
+    for (int d = 0; d < 4; d++) out->key[d] = d < t->n_dims ? key_at(t, best.at)[d] : 0;
+    return t->solution[best.at];
+}

@@ -1,0 +1,300 @@
+/* Library: reading the leaves that choose by numbers: Matching tables, decision trees, properties of a
+ * problem. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/runtime/library_priv.h"
+
+/* ---- properties ---- */
+
+static const struct {
+    const char *name;
+    PropKind kind;
+} properties[] = {
+    {"FreeSizeA", PROP_FREE_A}, {"FreeSizeB", PROP_FREE_B}, {"BatchSize", PROP_BATCH},
+    {"BoundSize", PROP_BOUND},  {"AStride", PROP_STRIDE_A}, {"BStride", PROP_STRIDE_B},
+    {"CStride", PROP_STRIDE_C}, {"DStride", PROP_STRIDE_D},
+};
+
+Err property_read(FileReader *r, const Node *n, Property *out)
+{
+    Str type;
+    int64_t index = 0;
+    TRY(node_map(n, r->name, "property"));
+    const Node *t = node_get(n, "type"), *i = node_get(n, "index");
+    if (!t) FAIL(ERR_INPUT, "%s:%d: property has no type", r->name, n->line);
+    TRY(node_str(t, r->name, "property type", &type));
+    if (i) TRY(node_int(i, r->name, "property index", 0, 2, &index));
+    for (size_t k = 0; k < sizeof properties / sizeof *properties; k++)
+        if (str_eq_c(type, properties[k].name)) {
+            *out = (Property){properties[k].kind, (int)index};
+            if (properties[k].kind <= PROP_BOUND && index != 0)
+                FAIL(ERR_INPUT, "%s:%d: property %s has index %d, a GEMM has one", r->name, n->line,
+                     properties[k].name, (int)index);
+            return ERR_OK;
+        }
+    FAIL(ERR_INPUT, "%s:%d: property type '%.*s' is unknown or no number", r->name, n->line, STR_ARG(type));
+}
+
+int64_t property_value(const Property *prop, const Contraction *p)
+{
+    switch (prop->kind) {
+    case PROP_FREE_A:
+        return p->m;
+    case PROP_FREE_B:
+        return p->n;
+    case PROP_BATCH:
+        return p->batch;
+    case PROP_BOUND:
+        return p->k;
+    case PROP_STRIDE_A:
+        return p->a[prop->index];
+    case PROP_STRIDE_B:
+        return p->b[prop->index];
+    case PROP_STRIDE_C:
+        return p->c[prop->index];
+    case PROP_STRIDE_D:
+        return p->d[prop->index];
+    }
+    return 0;
+}
+
+/* ---- tables ---- */
+
+static const char *const distances[] = {"Euclidean", "Manhattan", "Ratio",    "JSD",
+                                        "Random",    "Equality",  "GridBased"};
+
+/* Differences and squares of keys below this are exact in doubles. */
+#define KEY_MAX (INT64_C(1) << 52)
+
+typedef struct {
+    const int64_t *key;
+    double speed;
+    const LibSolution *solution;
+    uint32_t at; /* position in the file: makes the order total */
+    int n_dims;
+} Entry;
+
+static int entry_compare(const void *a, const void *b)
+{
+    const Entry *x = a, *y = b;
+    for (int i = 0; i < x->n_dims; i++)
+        if (x->key[i] != y->key[i]) return x->key[i] < y->key[i] ? -1 : 1;
+    if (x->speed != y->speed) return x->speed > y->speed ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static Err entry_read(FileReader *r, const Table *t, const Node *n, int64_t *key, Entry *e)
+{
+    TRY(node_map(n, r->name, "table entry"));
+    const Node *k = node_get(n, "key"), *index = node_get(n, "index"), *speed = node_get(n, "speed");
+    if (!k) FAIL(ERR_INPUT, "%s:%d: table entry has no key", r->name, n->line);
+    TRY(node_seq(k, r->name, "key", (size_t)t->n_dims, (size_t)t->n_dims));
+    for (size_t i = 0; i < k->n; i++) TRY(node_int(&k->item[i], r->name, "key", -KEY_MAX, KEY_MAX, &key[i]));
+    if (!index) {
+        const Node *value = node_get(n, "value"), *type = value ? node_get(value, "type") : NULL;
+        if (!type || !str_eq(type->text, STR("Single")))
+            FAIL(ERR_INPUT, "%s:%d: table entry has neither an index nor a value of type Single", r->name,
+                 n->line);
+        index = node_get(value, "index");
+        if (!index) FAIL(ERR_INPUT, "%s:%d: value of type Single has no index", r->name, value->line);
+    }
+    TRY(solution_ref(r, index, &e->solution));
+    e->speed = 0;
+    if (speed) TRY(node_real(speed, r->name, "speed", &e->speed));
+    if (isnan(e->speed)) FAIL(ERR_INPUT, "%s:%d: speed is not a number", r->name, speed->line);
+    e->key = key;
+    e->n_dims = t->n_dims;
+    return ERR_OK;
+}
+
+static Err table_alloc(Arena *a, Table *t)
+{
+    size_t padded = t->n_blocks * TABLE_BLOCK;
+    t->key = arena_array(a, t->n * (size_t)t->n_dims, sizeof *t->key);
+    t->speed = ARENA_ARRAY(a, t->n, double);
+    t->solution = arena_array(a, t->n, sizeof *t->solution);
+    t->block_lo = ARENA_ARRAY(a, t->n_blocks, double);
+    t->block_hi = ARENA_ARRAY(a, t->n_blocks, double);
+    if (!t->key || !t->speed || !t->solution || !t->block_lo || !t->block_hi)
+        FAIL(ERR_FAILED, "out of memory for a table of %zu sizes", t->n);
+    for (int d = 0; d < t->n_dims; d++) {
+        t->column[d] = ARENA_ARRAY(a, padded, double);
+        TRY_ALLOC(t->column[d]);
+        for (size_t i = t->n; i < padded; i++) t->column[d][i] = INFINITY;
+    }
+    return ERR_OK;
+}
+
+static void table_fill(Table *t, const Entry *entry)
+{
+    size_t dims = (size_t)t->n_dims;
+    for (size_t i = 0; i < t->n; i++) {
+        memcpy(t->key + i * dims, entry[i].key, dims * sizeof *t->key);
+        for (size_t d = 0; d < dims; d++) t->column[d][i] = (double)entry[i].key[d];
+        t->speed[i] = entry[i].speed;
+        t->solution[i] = entry[i].solution;
+        double v = dims > 1 ? t->column[1][i] : 0;
+        size_t b = i / TABLE_BLOCK;
+        if (i % TABLE_BLOCK == 0 || v < t->block_lo[b]) t->block_lo[b] = v;
+        if (i % TABLE_BLOCK == 0 || v > t->block_hi[b]) t->block_hi[b] = v;
+    }
+}
+
+static Err table_entries(FileReader *r, const Node *list, Table *t, int64_t *keys, Entry *entry)
+{
+    bool sorted = true;
+    for (size_t i = 0; i < t->n; i++) {
+        TRY(entry_read(r, t, &list->item[i], keys + i * (size_t)t->n_dims, &entry[i]));
+        entry[i].at = (uint32_t)i;
+        if (i && sorted) sorted = entry_compare(&entry[i - 1], &entry[i]) < 0;
+    }
+    if (!sorted) qsort(entry, t->n, sizeof *entry, entry_compare);
+    TRY(table_alloc(&r->lib->arena, t));
+    table_fill(t, entry);
+    return ERR_OK;
+}
+
+static Err table_header(FileReader *r, const Node *n, Table *t)
+{
+    const Node *props = node_get(n, "properties"), *distance = node_get(n, "distance");
+    Str name;
+    int which = -1;
+    if (!props || !distance)
+        FAIL(ERR_INPUT, "%s:%d: Matching has no %s", r->name, n->line, props ? "distance" : "properties");
+    TRY(node_seq(props, r->name, "properties", 1, TABLE_DIMS_MAX));
+    t->n_dims = (int)props->n;
+    for (size_t i = 0; i < props->n; i++) TRY(property_read(r, node_at(props, i), &t->prop[i]));
+    if (distance->kind == NODE_MAP && node_get(distance, "type")) distance = node_get(distance, "type");
+    TRY(node_str(distance, r->name, "distance", &name));
+    for (int i = 0; i < (int)(sizeof distances / sizeof *distances); i++)
+        if (str_eq_c(name, distances[i])) which = i;
+    if (which < 0)
+        FAIL(ERR_INPUT, "%s:%d: distance '%.*s' is unknown", r->name, distance->line, STR_ARG(name));
+    t->distance = (Distance)which;
+    if ((t->distance == DIST_JSD || t->distance == DIST_GRID) && t->n_dims < 3)
+        FAIL(ERR_INPUT, "%s:%d: distance %s needs 3 properties, there are %d", r->name, distance->line,
+             distances[which], t->n_dims);
+    return ERR_OK;
+}
+
+Err table_read(FileReader *r, const Node *n, Table *t)
+{
+    TRY(table_header(r, n, t));
+    const Node *list = node_get(n, "table");
+    if (!list) FAIL(ERR_INPUT, "%s:%d: Matching has no table", r->name, n->line);
+    TRY(node_seq(list, r->name, "table", 0, UINT32_MAX / 2));
+    t->n = list->n;
+    t->n_blocks = (t->n + TABLE_BLOCK - 1) / TABLE_BLOCK;
+    int64_t *keys = calloc(t->n * (size_t)t->n_dims + 1, sizeof *keys);
+    Entry *entry = calloc(t->n + 1, sizeof *entry);
+    Err e = keys && entry ? table_entries(r, list, t, keys, entry)
+                          : err_set(ERR_FAILED, "out of memory for a table of %zu sizes", t->n);
+    free(keys);
+    free(entry);
+    return e;
+}
+
+/* ---- decision trees ---- */
+
+static Err read_factor(FileReader *r, const Node *value, const char *key, float *out)
+{
+    const Node *n = value->kind == NODE_MAP ? node_get(value, key) : NULL;
+    double v;
+    if (!n) FAIL(ERR_INPUT, "%s:%d: feature value has no '%s'", r->name, value->line, key);
+    TRY(node_real(n, r->name, key, &v));
+    *out = (float)v;
+    return ERR_OK;
+}
+
+static Err feature_read(FileReader *r, const Node *n, Feature *f)
+{
+    Str type;
+    double v;
+    TRY(node_map(n, r->name, "feature"));
+    const Node *t = node_get(n, "type"), *value = node_get(n, "value");
+    if (!t) FAIL(ERR_INPUT, "%s:%d: feature has no type", r->name, n->line);
+    TRY(node_str(t, r->name, "feature type", &type));
+    bool tile0 = str_eq_c(type, "Tile0Granularity"), waves = str_eq_c(type, "WavesPerSIMD");
+    if (!tile0 && !waves && !str_eq_c(type, "Tile1Granularity") && !str_eq_c(type, "CUGranularity")) {
+        f->kind = FEATURE_PROPERTY;
+        return property_read(r, n, &f->prop);
+    }
+    if (!value) FAIL(ERR_INPUT, "%s:%d: feature %.*s has no value", r->name, n->line, STR_ARG(type));
+    if (waves || str_eq_c(type, "CUGranularity")) {
+        f->kind = waves ? FEATURE_WAVES : FEATURE_CU;
+        TRY(read_factor(r, value, "mt0", &f->mt0));
+        TRY(read_factor(r, value, "mt1", &f->mt1));
+        TRY(read_factor(r, value, "cus", &f->cus));
+        return waves ? read_factor(r, value, "ws", &f->waves) : ERR_OK;
+    }
+    f->kind = tile0 ? FEATURE_TILE0 : FEATURE_TILE1;
+    TRY(node_real(value, r->name, "feature value", &v));
+    *(tile0 ? &f->mt0 : &f->mt1) = (float)v;
+    return ERR_OK;
+}
+
+static Err next_read(FileReader *r, const Node *n, const char *key, size_t at, size_t n_nodes, int32_t *out)
+{
+    const Node *next = node_get(n, key);
+    int64_t v;
+    if (!next) FAIL(ERR_INPUT, "%s:%d: tree node has no %s", r->name, n->line, key);
+    TRY(node_int(next, r->name, key, -2, (int64_t)n_nodes - 1, &v));
+    if (v >= 0 && v <= (int64_t)at)
+        FAIL(ERR_INPUT, "%s:%d: tree node %zu: %s goes back to %d", r->name, next->line, at, key, (int)v);
+    *out = (int32_t)v;
+    return ERR_OK;
+}
+
+static Err tree_read(FileReader *r, const Node *n, size_t n_features, Tree *t, unsigned depth)
+{
+    TRY(node_map(n, r->name, "tree"));
+    const Node *list = node_get(n, "tree"), *value = node_get(n, "value");
+    if (!list || !value) FAIL(ERR_INPUT, "%s:%d: tree has no %s", r->name, n->line, list ? "value" : "tree");
+    TRY(node_seq(list, r->name, "tree", 1, 1 << 24));
+    TreeNode *node = ARENA_ARRAY(&r->lib->arena, list->n, TreeNode);
+    TRY_ALLOC(node);
+    for (size_t i = 0; i < list->n; i++) {
+        const Node *at = node_at(list, i), *feature, *threshold;
+        int64_t index;
+        double limit;
+        TRY(node_map(at, r->name, "tree node"));
+        feature = node_get(at, "featureIdx");
+        threshold = node_get(at, "threshold");
+        if (!feature || !threshold)
+            FAIL(ERR_INPUT, "%s:%d: tree node has no %s", r->name, at->line,
+                 feature ? "threshold" : "featureIdx");
+        TRY(node_int(feature, r->name, "featureIdx", 0, (int64_t)n_features - 1, &index));
+        TRY(node_real(threshold, r->name, "threshold", &limit));
+        node[i].feature = (int32_t)index;
+        node[i].threshold = (float)limit;
+        TRY(next_read(r, at, "nextIdxLTE", i, list->n, &node[i].next_lte));
+        TRY(next_read(r, at, "nextIdxGT", i, list->n, &node[i].next_gt));
+    }
+    t->node = node;
+    t->n = list->n;
+    return node_read(r, value, depth + 1, &t->value);
+}
+
+Err forest_read(FileReader *r, const Node *n, Forest *f, unsigned depth)
+{
+    const Node *features = node_get(n, "features"), *trees = node_get(n, "trees");
+    const Node *null_value = node_get(n, "nullValue");
+    if (!features || !trees)
+        FAIL(ERR_INPUT, "%s:%d: DecisionTree has no %s", r->name, n->line, features ? "trees" : "features");
+    TRY(node_seq(features, r->name, "features", 1, TREE_FEATURES_MAX));
+    TRY(node_seq(trees, r->name, "trees", 0, 1 << 20));
+    f->feature = ARENA_ARRAY(&r->lib->arena, features->n, Feature);
+    f->tree = ARENA_ARRAY(&r->lib->arena, trees->n, Tree);
+    TRY_ALLOC(f->feature);
+    TRY_ALLOC(f->tree);
+    f->n_features = features->n;
+    for (size_t i = 0; i < features->n; i++) TRY(feature_read(r, node_at(features, i), &f->feature[i]));
+    for (size_t i = 0; i < trees->n; i++)
+        TRY(tree_read(r, node_at(trees, i), f->n_features, &f->tree[i], depth));
+    f->n_trees = trees->n;
+    if (null_value && null_value->kind == NODE_MAP)
+        return node_read(r, null_value, depth + 1, &f->null_value);
+    return ERR_OK;
+}
