@@ -1,0 +1,383 @@
+/* Launch: grids and argument bytes of the main kernel, and the list of calls. Helper kernels are in
+ * launch_helper.c. Source of every rule: tensile-formats 8.2-8.4. */
+#include "client/runtime/launch.h"
+
+#include <string.h>
+
+#include "client/runtime/launch_priv.h"
+#include "model/datatype.h"
+
+/* ---- numbers ---- */
+
+void magic_division(int alg, uint32_t divisor, uint32_t *number, uint32_t *shift)
+{
+    uint64_t d = divisor;
+    *number = *shift = 0;
+    if (d == 0) return;
+    if (alg == 1) {
+        *shift = 33;
+        uint64_t m = (UINT64_C(1) << 33) / d + 1;
+        if (m >> 32) {
+            *shift = 31;
+            m = (UINT64_C(1) << 31) / d + 1;
+        }
+        *number = (uint32_t)m;
+        return;
+    }
+    /* Warren, Hacker's Delight, unsigned division by constants: the least p >= 32 with 2^p > nc * (d-1 -
+     * (2^p-1) % d) */
+    uint64_t nc = UINT64_C(0xffffffff) - (UINT64_C(1) << 32) % d;
+    for (unsigned p = 32; p <= 64; p++) {
+        unsigned __int128 power = (unsigned __int128)1 << p;
+        uint64_t delta = d - 1 - (uint64_t)((power - 1) % d);
+        if (power <= (unsigned __int128)nc * delta && p < 64) continue;
+        unsigned __int128 m = (power + delta) / d; /* 33 bits: the 33rd is the "add" flag */
+        *number = (uint32_t)m;
+        *shift = (p - 32) | (m >> 32 ? UINT32_C(1) << 31 : 0);
+        return;
+    }
+}
+
+static uint32_t small_magic(uint32_t x) { return x ? (uint32_t)((UINT64_C(1) << 31) / x + 1) : 0; }
+
+static uint64_t ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+uint32_t launch_stagger_iter(const Contraction *p, const LibSolution *s)
+{
+    const SizeMapping *m = &s->map;
+    uint64_t stagger = (uint64_t)m->stagger_u;
+    uint64_t loops = (uint64_t)p->k / (uint64_t)m->depth_u / (uint64_t)m->global_split_u;
+    while (stagger > 1 && loops < stagger << m->stagger_stride_shift) stagger /= 2;
+    return (uint32_t)(stagger ? stagger - 1 : 0);
+}
+
+/* ---- geometry ---- */
+
+void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
+{
+    const SizeMapping *m = &s->map;
+    uint64_t batch = (uint64_t)p->batch, x = (uint64_t)p->m, y = (uint64_t)p->n;
+    g->cu = hw && hw->n_cu > 0 ? (uint64_t)hw->n_cu : 1;
+    if (m->pack_batch_dims & 1) x *= batch;
+    if (m->pack_batch_dims & 2) y *= batch;
+    g->tiles0 = ceil_div(x, (uint64_t)m->macro_tile[0]);
+    g->tiles1 = ceil_div(y, (uint64_t)m->macro_tile[1]);
+    g->tiles2 = m->pack_batch_dims ? 1 : batch;
+    g->tiles = g->tiles0 * g->tiles1 * g->tiles2;
+    g->grid[0] = g->tiles0;
+    g->grid[1] = g->tiles1 * (uint64_t)m->global_split_u;
+    g->grid[2] = g->tiles2;
+    g->sk_grid = 0;
+    if (m->stream_k) {
+        g->sk_grid = g->cu;
+        if (hw && hw->streamk_fixed_grid > 0) {
+            g->sk_grid = (uint64_t)hw->streamk_fixed_grid;
+        } else if (hw) {
+            if (hw->streamk_max_cus > 0 && (uint64_t)hw->streamk_max_cus < g->sk_grid)
+                g->sk_grid = (uint64_t)hw->streamk_max_cus;
+            if (hw->streamk_grid_multiplier > 1) g->sk_grid *= (uint64_t)hw->streamk_grid_multiplier;
+        }
+        g->grid[0] = g->sk_grid;
+        g->grid[1] = 1;
+        g->grid[2] = m->persistent_along_batch ? 1 : g->grid[2];
+    }
+    if (m->persistent_kernel) {
+        uint64_t groups = g->grid[0] * g->grid[1], pk;
+        if (m->persistent_along_batch) {
+            groups *= g->grid[2];
+            g->grid[2] = 1;
+        }
+        pk = m->persistent_kernel > 0 ? (uint64_t)m->persistent_kernel : 5 * (groups / g->cu) / 8;
+        if (pk < 1) pk = 1;
+        g->grid[0] = g->cu * pk < groups ? g->cu * pk : groups;
+        g->grid[1] = 1;
+    }
+}
+
+uint64_t launch_partials_bytes(const LibSolution *s, const Geometry *g)
+{
+    return (uint64_t)s->map.macro_tile[0] * (uint64_t)s->map.macro_tile[1] *
+           (uint64_t)s->map.workspace_bytes_per_c * g->sk_grid;
+}
+
+uint64_t launch_workspace_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
+{
+    if (s->map.workspace_bytes_per_c == 0) return 0;
+    if (s->map.stream_k) {
+        Geometry g;
+        geometry_init(&g, p, s, hw);
+        return launch_partials_bytes(s, &g) + (g.tiles % g.sk_grid ? 4 * g.sk_grid : 0);
+    }
+    uint64_t bytes = (uint64_t)s->map.workspace_bytes_per_c;
+    if (__builtin_mul_overflow(bytes, (uint64_t)p->m, &bytes) ||
+        __builtin_mul_overflow(bytes, (uint64_t)p->n, &bytes) ||
+        __builtin_mul_overflow(bytes, (uint64_t)p->batch, &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
+
+/* ---- the main kernel's arguments ---- */
+
+typedef struct {
+    const Contraction *p;
+    const LibSolution *s;
+    const LaunchInputs *in;
+    const Geometry *g;
+    Args *args;
+} Main;
+
+/* 1 + sum of stride * (size - 1) over the dimensions that are not batch, or all; wraps for sizes of 0, as
+ * Tensile's. */
+static uint64_t elements(const Main *m, const int64_t stride[3], int64_t size0, int64_t size1,
+                         bool with_batch)
+{
+    uint64_t n =
+        1 + (uint64_t)stride[0] * ((uint64_t)size0 - 1) + (uint64_t)stride[1] * ((uint64_t)size1 - 1);
+    return with_batch ? n + (uint64_t)stride[2] * ((uint64_t)m->p->batch - 1) : n;
+}
+
+static void put_tensor_sizes(const Main *m)
+{
+    const Contraction *p = m->p;
+    int32_t pack = m->s->map.pack_batch_dims;
+    put_u64(m->args, elements(m, p->a, p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k, pack & 1));
+    put_u64(m->args, elements(m, p->b, p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n, pack & 2));
+}
+
+static void put_cd(const Main *m)
+{
+    const LaunchInputs *in = m->in;
+    int32_t acc = m->s->map.global_accumulation;
+    if (acc == GLOBAL_ACC_SINGLE || acc == GLOBAL_ACC_MULTIPLE) {
+        put_ptr(m->args, in->workspace);
+        put_ptr(m->args, in->workspace);
+    } else {
+        put_tensor(m->args, m->s, in->d, in->offset_d, tensor_type(m->p, 3));
+        put_tensor(m->args, m->s, in->c, in->offset_c, tensor_type(m->p, 2));
+    }
+}
+
+static void put_ab(const Main *m)
+{
+    put_tensor(m->args, m->s, m->in->a, m->in->offset_a, tensor_type(m->p, 0));
+    put_tensor(m->args, m->s, m->in->b, m->in->offset_b, tensor_type(m->p, 1));
+}
+
+/* Half kernels in assembly take the scalar twice, as both halves of a register. */
+static void put_main_scalar(const Main *m, const void *value)
+{
+    put_scalar(m->args, m->p, value);
+    if (m->p->compute_type == TYPE_H && !m->s->map.source_kernel) put_scalar(m->args, m->p, value);
+}
+
+static void put_strides_cd(const Main *m)
+{
+    int first = m->s->use_initial_strides_cd ? 0 : 1;
+    int32_t acc = m->s->map.global_accumulation;
+    if (acc == GLOBAL_ACC_SINGLE || acc == GLOBAL_ACC_MULTIPLE) {
+        const int64_t packed[3] = {1, m->p->m, m->p->m * m->p->n};
+        put_strides(m->args, m->p, packed, first);
+        put_strides(m->args, m->p, packed, first);
+    } else {
+        put_strides(m->args, m->p, m->p->d, first);
+        put_strides(m->args, m->p, m->p->c, first);
+    }
+}
+
+static void put_strides_ab(const Main *m)
+{
+    int first = m->s->use_initial_strides_ab ? 0 : 1;
+    put_strides(m->args, m->p, m->p->a, first);
+    put_strides(m->args, m->p, m->p->b, first);
+}
+
+/* To unpack a packed index the kernel divides by the size of all packed dimensions but the last: M and N
+ * here. */
+static void put_packed(const Main *m)
+{
+    uint32_t number, shift;
+    for (int bit = 0; bit < 2; bit++) {
+        if (!(m->s->map.pack_batch_dims & 1 << bit)) continue;
+        magic_division(m->s->map.magic_div_alg, (uint32_t)(bit ? m->p->n : m->p->m), &number, &shift);
+        put_u32(m->args, number);
+        put_u32(m->args, shift);
+    }
+}
+
+static void put_magic(const Main *m, uint64_t divisor)
+{
+    uint32_t number, shift;
+    magic_division(2, (uint32_t)divisor, &number, &shift);
+    put_u32(m->args, number);
+    put_u32(m->args, shift);
+}
+
+static void put_streamk(const Main *m, const LaunchHardware *hw)
+{
+    const Geometry *g = m->g;
+    uint64_t iters = ceil_div((uint64_t)m->p->k, (uint64_t)m->s->map.depth_u), total = g->tiles * iters;
+    put_u32(m->args, (uint32_t)iters);
+    put_magic(m, iters);
+    put_magic(m, g->tiles0 * g->tiles1);
+    put_u32(m->args, (uint32_t)total);
+    if (m->s->map.stream_k < 2) {
+        put_u32(m->args, (uint32_t)ceil_div(total, g->sk_grid));
+        return;
+    }
+    uint64_t sk_tiles = g->sk_grid,
+             full = hw && hw->streamk_full_tiles_set ? (uint64_t)hw->streamk_full_tiles : 1;
+    if (g->tiles % g->sk_grid) {
+        sk_tiles = g->tiles > g->sk_grid ? g->sk_grid * full + g->tiles % g->sk_grid : g->tiles;
+        if (sk_tiles > g->tiles) sk_tiles = g->tiles;
+    }
+    put_u32(m->args, (uint32_t)(sk_tiles * iters / g->sk_grid));
+    put_u32(m->args, (uint32_t)g->sk_grid);
+    put_u32(m->args, (uint32_t)sk_tiles);
+    put_u32(m->args, (uint32_t)(sk_tiles * iters % g->sk_grid));
+}
+
+static void put_mapping(const Main *m)
+{
+    int32_t wgm = m->s->map.work_group_mapping;
+    if (wgm >= -1 && wgm <= 1) return;
+    uint64_t tiles = wgm > 0 ? m->g->tiles1 : m->g->tiles0, width = wgm > 0 ? (uint64_t)wgm : (uint64_t)-wgm;
+    uint32_t rest = (uint32_t)(tiles % width);
+    if (rest == 0) rest = (uint32_t)wgm;
+    put_u32(m->args, (uint32_t)(tiles / width));
+    put_u32(m->args, rest);
+    put_u32(m->args, small_magic(rest));
+}
+
+/* Everything behind the sizes. */
+static void put_tail(const Main *m, const LaunchHardware *hw)
+{
+    const SizeMapping *map = &m->s->map;
+    const Geometry *g = m->g;
+    bool assembly = !map->source_kernel;
+    put_packed(m);
+    if (map->stagger_u) put_u32(m->args, launch_stagger_iter(m->p, m->s));
+    put_u32(m->args, (uint32_t)g->tiles0);
+    put_u32(m->args, (uint32_t)g->tiles1);
+    if (assembly) {
+        if (map->persistent_kernel || map->stream_k) put_magic(m, g->tiles0);
+        if (map->persistent_kernel) put_u32(m->args, (uint32_t)g->grid[0]);
+        if (map->persistent_kernel && map->persistent_along_batch) {
+            put_u32(m->args, (uint32_t)g->tiles2);
+            put_magic(m, g->tiles0 * g->tiles1);
+        }
+        if (map->stream_k) put_streamk(m, hw);
+        put_mapping(m);
+    }
+    if (m->s->stochastic_rounding) put_u32(m->args, m->in->rnd_seed);
+    if (assembly) put_u32(m->args, 0);
+}
+
+static void put_offsets(const Main *m)
+{
+    if (m->s->strided_batched) return;
+    put_u64(m->args, (uint64_t)m->in->offset_d);
+    put_u64(m->args, (uint64_t)m->in->offset_c);
+    put_u64(m->args, (uint64_t)m->in->offset_a);
+    put_u64(m->args, (uint64_t)m->in->offset_b);
+}
+
+static void main_args(const Main *m, const LaunchHardware *hw)
+{
+    if (!m->s->map.source_kernel) put_tensor_sizes(m);
+    put_cd(m);
+    put_ab(m);
+    if (m->s->map.stream_k && !m->s->map.stream_k_atomic) {
+        put_ptr(m->args, m->in->workspace);
+        put_ptr(m->args, (char *)m->in->workspace + launch_partials_bytes(m->s, m->g));
+    }
+    put_offsets(m);
+    put_main_scalar(m, m->in->alpha);
+    if (m->s->use_beta) put_main_scalar(m, m->in->beta);
+    put_strides_cd(m);
+    put_strides_ab(m);
+    put_size(m->args, m->p->m);
+    put_size(m->args, m->p->n);
+    if (m->p->batched) put_size(m->args, m->p->batch);
+    put_size(m->args, m->p->k);
+    put_tail(m, hw);
+}
+
+/* Arguments that the hardware preloads into registers come first. */
+static void main_args_preload(const Main *m, const LaunchHardware *hw)
+{
+    put_tensor_sizes(m);
+    put_ab(m);
+    put_main_scalar(m, m->in->alpha);
+    put_strides_ab(m);
+    put_size(m->args, m->p->k);
+    put_cd(m);
+    put_offsets(m);
+    if (m->s->use_beta) put_main_scalar(m, m->in->beta);
+    put_strides_cd(m);
+    put_size(m->args, m->p->m);
+    put_size(m->args, m->p->n);
+    if (m->p->batched) put_size(m->args, m->p->batch);
+    put_tail(m, hw);
+}
+
+/* ---- the list ---- */
+
+Err call_add(LaunchList *out, CallRole role, const char *symbol, const uint64_t grid[3], uint32_t work_group,
+             Args *args)
+{
+    *args = (Args){0};
+    for (int i = 0; i < 3; i++)
+        if (grid[i] > INT32_MAX)
+            FAIL(ERR_INPUT, "kernel %s: a grid of %llu work-groups is too large", symbol,
+                 (unsigned long long)grid[i]);
+    KernelCall *call = &out->call[out->n++];
+    call->symbol = symbol;
+    call->role = role;
+    for (int i = 0; i < 3; i++) {
+        call->work_group[i] = i ? 1 : work_group;
+        call->num_work_groups[i] = (uint32_t)grid[i];
+    }
+    args->at = call->args;
+    return ERR_OK;
+}
+
+Err call_done(LaunchList *out, const Args *args)
+{
+    KernelCall *call = &out->call[out->n - 1];
+    if (args->overflow)
+        FAIL(ERR_INPUT, "kernel %s: a size or stride of the problem does not fit 32 bits", call->symbol);
+    call->n_arg_bytes = args->n;
+    return ERR_OK;
+}
+
+static Err main_call(const Main *m, const LaunchHardware *hw, LaunchList *out)
+{
+    const int32_t *wg = m->s->map.work_group;
+    Args args;
+    Main here = *m;
+    here.args = &args;
+    TRY(call_add(out, CALL_MAIN, m->s->name, m->g->grid, (uint32_t)(wg[0] * wg[1] * wg[2]), &args));
+    if (m->s->map.preload_kernargs && !m->s->map.source_kernel)
+        main_args_preload(&here, hw);
+    else
+        main_args(&here, hw);
+    return call_done(out, &args);
+}
+
+Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
+                 LaunchList *out)
+{
+    Geometry g;
+    geometry_init(&g, p, s, hw);
+    Helper h = {p, s, in, &g};
+    Main m = {p, s, in, &g, NULL};
+    out->n = 0;
+    if (s->map.stream_k && !s->map.stream_k_atomic && g.tiles % g.sk_grid) TRY(streamk_init_call(&h, out));
+    if ((s->map.global_split_u > 1 && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE) ||
+        (s->map.stream_k && s->map.stream_k_atomic))
+        TRY(beta_only_call(&h, out));
+    TRY(main_call(&m, hw, out));
+    if (s->map.global_accumulation == GLOBAL_ACC_SINGLE || s->map.global_accumulation == GLOBAL_ACC_MULTIPLE)
+        TRY(post_gsu_call(&h, out));
+    return ERR_OK;
+}

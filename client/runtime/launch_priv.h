@@ -1,0 +1,88 @@
+/* Inside of launch: the argument writer and the geometry that main and helper kernels share. For launch*.c
+ * alone. */
+#ifndef CLIENT_RUNTIME_LAUNCH_PRIV_H
+#define CLIENT_RUNTIME_LAUNCH_PRIV_H
+
+#include <string.h>
+
+#include "client/runtime/launch.h"
+#include "model/datatype.h"
+
+/* Arguments are appended with the natural alignment of their type; gaps are 0. The longest list (StreamK,
+ * complex, general batched) has 344 bytes of LAUNCH_ARGS_MAX. */
+typedef struct {
+    unsigned char *at;
+    uint32_t n;
+    bool overflow; /* something did not fit 32 bits */
+} Args;
+
+static inline void put_align(Args *a, uint32_t align)
+{
+    while (a->n % align) a->at[a->n++] = 0;
+}
+static inline void put_u32(Args *a, uint32_t v)
+{
+    put_align(a, 4);
+    memcpy(a->at + a->n, &v, 4);
+    a->n += 4;
+}
+static inline void put_u64(Args *a, uint64_t v)
+{
+    put_align(a, 8);
+    memcpy(a->at + a->n, &v, 8);
+    a->n += 8;
+}
+static inline void put_ptr(Args *a, const void *p) { put_u64(a, (uint64_t)(uintptr_t)p); }
+static inline void put_size(Args *a, int64_t v)
+{
+    a->overflow |= v < 0 || v > UINT32_MAX;
+    put_u32(a, (uint32_t)v);
+}
+
+static inline DataType tensor_type(const Contraction *p, unsigned tensor)
+{
+    return (DataType)(p->types >> (8 * tensor) & 0xff);
+}
+/* The tensor's first element; general batched: the array of pointers, offsets follow on their own. */
+static inline void put_tensor(Args *a, const LibSolution *s, const void *base, int64_t offset, DataType type)
+{
+    uint64_t bytes = s->strided_batched && offset ? (uint64_t)offset * (uint64_t)type_bytes(type) : 0;
+    put_u64(a, (uint64_t)(uintptr_t)base + bytes);
+}
+static inline void put_scalar(Args *a, const Contraction *p, const void *value)
+{
+    uint32_t bytes = (uint32_t)type_bytes((DataType)p->compute_type);
+    put_align(a, p->compute_type == TYPE_C ? 4 : bytes > 8 ? 8 : bytes);
+    memcpy(a->at + a->n, value, bytes);
+    a->n += bytes;
+}
+static inline void put_strides(Args *a, const Contraction *p, const int64_t stride[3], int first)
+{
+    for (int i = first; i < (p->batched ? 3 : 2); i++) put_size(a, stride[i]);
+}
+
+/* The grid, and the numbers of tiles that it comes from. */
+typedef struct {
+    uint64_t tiles0, tiles1, tiles2, tiles, grid[3], cu, sk_grid;
+} Geometry;
+
+void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
+uint64_t launch_partials_bytes(const LibSolution *s, const Geometry *g);
+
+/* Starts a call and its argument list; call_done checks and closes it. */
+Err call_add(LaunchList *out, CallRole role, const char *symbol, const uint64_t grid[3], uint32_t work_group,
+             Args *args);
+Err call_done(LaunchList *out, const Args *args);
+
+typedef struct {
+    const Contraction *p;
+    const LibSolution *s;
+    const LaunchInputs *in;
+    const Geometry *g;
+} Helper;
+
+Err beta_only_call(const Helper *h, LaunchList *out);
+Err post_gsu_call(const Helper *h, LaunchList *out);
+Err streamk_init_call(const Helper *h, LaunchList *out);
+
+#endif
