@@ -1,6 +1,7 @@
 /* tuner: one config in, a tuned library out. This file is the list of what happens; each step is a module of its own:
  * options.c the command line, report.c and explain.c what was found.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -72,5 +73,6 @@ int main(int argc, char **argv)
     log_init("tuner", LOG_NORMAL);
     interrupt_init();
     Err e = dispatch(argc, argv);
+    if (fflush(stdout) && !e) e = err_set(ERR_FAILED, "cannot write to standard output: %s", strerror(errno));
     return e ? error_report(e) : 0;
 }

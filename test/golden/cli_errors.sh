@@ -1,0 +1,17 @@
+# Usage errors of `tuner`: one line each and the documented exit code.
+t() { echo "+ tuner $*"; "$BIN/tuner" "$@"; echo "exit $?"; }
+t
+t onlyone.yaml
+t --hlp
+t -Q
+t --arch
+t --count=3 a.yaml out
+t --device=x a.yaml out
+t --device -1 a.yaml out
+t --global-parameters NumWarmups a.yaml out
+t status
+t status nowhere
+t status a b
+t explain nowhere 1,2,3,4
+t log nowhere K1
+t missing.yaml out
