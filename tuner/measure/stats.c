@@ -166,7 +166,7 @@ static Err mann_whitney_depth(size_t na, size_t nb, double level, size_t *c, dou
     return 0;
 }
 
-static Verdict judge(double lo, double hi, double margin)
+static StatsVerdict judge(double lo, double hi, double margin)
 {
     double slow = 1 + margin, fast = 1 / (1 + margin);
     if (lo >= fast && hi <= slow && margin > 0) return STATS_TIE;
@@ -231,7 +231,7 @@ Err stats_compare_paired(const double *a, const double *b, size_t n, double leve
     return 0;
 }
 
-const char *stats_verdict_name(Verdict v)
+const char *stats_verdict_name(StatsVerdict v)
 {
     static const char *const name[] = {"tie", "faster", "slower", "unknown"};
     return name[v];

@@ -33,10 +33,10 @@ void stats_sort(double *x, size_t n);
 /* Width of the interval over the median; INFINITY when there is no interval. */
 double stats_relative_width(const Summary *s);
 
-typedef enum { STATS_TIE, STATS_FASTER, STATS_SLOWER, STATS_UNKNOWN } Verdict;
+typedef enum { STATS_TIE, STATS_FASTER, STATS_SLOWER, STATS_UNKNOWN } StatsVerdict;
 
 typedef struct {
-    Verdict verdict; /* of a against b, from times: FASTER = a takes less */
+    StatsVerdict verdict; /* of a against b, from times: FASTER = a takes less */
     double ratio;    /* time a / time b: estimate and interval */
     double lo, hi;
     double level; /* that the interval holds */
@@ -51,7 +51,7 @@ Err stats_compare(double *a, size_t na, double *b, size_t nb, double level, doub
 Err stats_compare_paired(const double *a, const double *b, size_t n, double level, double margin,
                          Comparison *out);
 /* "faster", "slower", "tie", "unknown". */
-const char *stats_verdict_name(Verdict v);
+const char *stats_verdict_name(StatsVerdict v);
 
 /* Measure until the interval is narrow enough, or the budget is spent. */
 typedef struct {
