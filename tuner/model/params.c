@@ -1,5 +1,6 @@
 /* The table of parameters: look-up, printing, defaults. What a user may write is in params_legal.c, reading
  * in params_parse.c. */
+#include "model/problem.h"
 #include "model/solution.h"
 
 #include <stddef.h>
@@ -167,6 +168,11 @@ static size_t kind_size(int kind)
     }
 }
 
+bool param_is_load_width(const Param *p)
+{
+    return p->id == PARAM_GlobalLoadVectorWidthA || p->id == PARAM_GlobalLoadVectorWidthB;
+}
+
 bool param_equal(const Param *p, const Solution *a, const Solution *b)
 {
     const void *x = solution_field_const(a, p), *y = solution_field_const(b, p);
@@ -197,7 +203,10 @@ void param_print(const Param *p, const Solution *s, Buf *out)
         buf_puts(out, *(const int32_t *)f ? "true" : "false");
         break;
     case KIND_INT:
-        buf_i64(out, *(const int32_t *)f);
+        if (*(const int32_t *)f == 0 && param_is_load_width(p) && s->pt)
+            print_hundredths(400 / type_bytes((DataType)s->pt->DataType), out);
+        else
+            buf_i64(out, *(const int32_t *)f);
         break;
     case KIND_FLOAT:
         print_hundredths(*(const int32_t *)f, out);

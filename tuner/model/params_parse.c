@@ -8,6 +8,8 @@
 static Err parse_int(const Param *p, const Node *n, int32_t *out)
 {
     if (n->kind == NODE_BOOL) return *out = n->boolean, ERR_OK;
+    if (n->kind == NODE_FLOAT && param_is_load_width(p) && n->real > 0 && n->real < 1)
+        return *out = 0, ERR_OK;
     if (n->kind != NODE_INT)
         FAIL(ERR_INPUT, "'%s' must be a number, not %s '%.*s'", p->name, node_kind_name(n->kind),
              STR_ARG(n->text));

@@ -3,8 +3,9 @@
  * A Solution is flat and owns nothing: copy it by value. Strings in it point to memory of whoever filled it
  * in. Fields are named as in Tensile (s->DepthU, s->WorkGroup.v[0]) except `1LDSBuffer` (LDSBuffer1) and
  * names with a leading underscore, which lose it (_UseSgprForGRO is UseSgprForGROUsed, _VectorStore is
- * VectorStoreUsed). Not here: derivation (derive.h), reasons to reject (rules.h), names (naming.h),
- * enumeration (space.h). Used by config, logic, kernel, createlib, client.
+ * VectorStoreUsed). A GlobalLoadVectorWidth of 0 is the part of an element that fills 4 bytes (0.5 of a
+ * double), as DirectToLds loads. Not here: derivation (derive.h), reasons to reject (rules.h), names
+ * (naming.h), enumeration (space.h). Used by config, logic, kernel, createlib, client.
  */
 #ifndef MODEL_SOLUTION_H
 #define MODEL_SOLUTION_H
@@ -122,6 +123,8 @@ Err param_parse_value(const Param *p, const Node *n, Solution *s);
 Err param_legal(const Param *p, const Solution *s);
 /* YAML text of the value: 'true', '4', '0.25', '[8, 8]', '{0: 1}', 'ShiftPtr'. */
 void param_print(const Param *p, const Solution *s, Buf *out);
+/* GlobalLoadVectorWidthA or B, whose 0 has a meaning (above). */
+bool param_is_load_width(const Param *p);
 bool param_equal(const Param *p, const Solution *a, const Solution *b);
 void param_copy(const Param *p, const Solution *from, Solution *to);
 /* All rows, for `--help-params`. */

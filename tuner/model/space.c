@@ -1,0 +1,244 @@
+/* Fork space: dimensions in order, counting, stepping. */
+#include "model/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+Err space_init(Space *sp, const ProblemType *pt)
+{
+    memset(sp, 0, sizeof *sp);
+    arena_init(&sp->arena, 0);
+    solution_init(&sp->base, pt);
+    return ERR_OK;
+}
+
+void space_fini(Space *sp)
+{
+    for (size_t i = 0; i < sp->dim.n; i++) VEC_FINI(&sp->dim.v[i].choice);
+    VEC_FINI(&sp->dim);
+    arena_fini(&sp->arena);
+}
+
+static Err add_choice(Space *sp, Dimension *d, const ParamId *set, size_t n_set, const Solution *values)
+{
+    Choice c = {ARENA_ARRAY(&sp->arena, n_set, ParamId), n_set, ARENA_NEW(&sp->arena, Solution)};
+    TRY_ALLOC(c.set);
+    TRY_ALLOC(c.values);
+    if (++sp->n_values > SPACE_VALUES_MAX)
+        FAIL(ERR_INPUT, "more than %d candidate values of parameters", SPACE_VALUES_MAX);
+    memcpy(c.set, set, n_set * sizeof *set);
+    *c.values = *values;
+    if (!VEC_PUSH(&d->choice, c)) FAIL(ERR_FAILED, "out of memory for %zu candidate values", sp->n_values);
+    return ERR_OK;
+}
+
+static void remove_dimension(Space *sp, ParamId param)
+{
+    for (size_t i = 0; i < sp->dim.n; i++) {
+        if (sp->dim.v[i].param != param) continue;
+        VEC_FINI(&sp->dim.v[i].choice);
+        memmove(&sp->dim.v[i], &sp->dim.v[i + 1], (sp->dim.n - i - 1) * sizeof *sp->dim.v);
+        sp->dim.n--;
+        return;
+    }
+}
+
+Err space_set(Space *sp, const Param *p, const Solution *values, size_t n)
+{
+    Solution defaults;
+    ParamId id = (ParamId)p->id;
+    remove_dimension(sp, id);
+    if (n == 0) {
+        solution_init(&defaults, sp->base.pt);
+        param_copy(p, &defaults, &sp->base);
+        return ERR_OK;
+    }
+    if (n == 1) {
+        param_copy(p, &values[0], &sp->base);
+        solution_mark(&sp->base, id);
+        return ERR_OK;
+    }
+    Dimension d = {.param = id};
+    for (size_t i = 0; i < n; i++) {
+        Err e = add_choice(sp, &d, &id, 1, &values[i]);
+        if (e) return VEC_FINI(&d.choice), e;
+    }
+    if (!VEC_PUSH(&sp->dim, d)) {
+        VEC_FINI(&d.choice);
+        FAIL(ERR_FAILED, "out of memory for '%s'", p->name);
+    }
+    return ERR_OK;
+}
+
+Err space_group(Space *sp)
+{
+    Dimension d = {.param = PARAM_COUNT};
+    if (!VEC_PUSH(&sp->dim, d)) FAIL(ERR_FAILED, "out of memory for group %zu", sp->n_groups);
+    sp->n_groups++;
+    return ERR_OK;
+}
+
+Err space_group_entry(Space *sp, const ParamId *set, size_t n_set, const Solution *values)
+{
+    return add_choice(sp, &sp->dim.v[sp->dim.n - 1], set, n_set, values);
+}
+
+/* FORK rows by row; EXTRA rows and groups as they came, behind those. */
+static int dimension_rank(const Dimension *d)
+{
+    if (d->param == PARAM_COUNT) return PARAM_COUNT + 1;
+    return param_at(d->param)->group == GROUP_FORK ? (int)d->param : PARAM_COUNT;
+}
+
+Err space_seal(Space *sp)
+{
+    for (size_t i = 1; i < sp->dim.n; i++) {
+        Dimension d = sp->dim.v[i];
+        size_t j = i;
+        for (; j > 0 && dimension_rank(&sp->dim.v[j - 1]) > dimension_rank(&d); j--)
+            sp->dim.v[j] = sp->dim.v[j - 1];
+        sp->dim.v[j] = d;
+    }
+    sp->sealed = true;
+    return ERR_OK;
+}
+
+Err space_size(const Space *sp, int64_t *out)
+{
+    int64_t n = 1;
+    for (size_t i = 0; i < sp->dim.n; i++)
+        if (__builtin_mul_overflow(n, (int64_t)sp->dim.v[i].choice.n, &n))
+            FAIL(ERR_INPUT, "the fork has more than 2^63 permutations (%zu parameters vary)", sp->dim.n);
+    *out = n;
+    return ERR_OK;
+}
+
+static void apply(const Choice *c, Solution *s)
+{
+    for (size_t i = 0; i < c->n_set; i++) {
+        param_copy(param_at(c->set[i]), c->values, s);
+        solution_mark(s, c->set[i]);
+    }
+}
+
+void space_get(const Space *sp, int64_t p, Solution *out)
+{
+    *out = sp->base;
+    for (size_t i = 0; i < sp->dim.n; i++) {
+        int64_t n = (int64_t)sp->dim.v[i].choice.n;
+        apply(&sp->dim.v[i].choice.v[p % n], out);
+        p /= n;
+    }
+}
+
+Err space_walk_init(SpaceWalk *w, const Space *sp, Arena *a)
+{
+    *w = (SpaceWalk){.space = sp, .p = -1};
+    w->at = ARENA_ARRAY(a, sp->dim.n, size_t);
+    TRY_ALLOC(w->at);
+    return ERR_OK;
+}
+
+bool space_walk_next(SpaceWalk *w)
+{
+    const Space *sp = w->space;
+    bool groups = false;
+    if (++w->p == 0) {
+        for (size_t i = 0; i < sp->dim.n; i++)
+            if (sp->dim.v[i].choice.n == 0) return false; /* a group without entries */
+        space_get(sp, 0, &w->current);
+        return true;
+    }
+    size_t i = 0;
+    for (; i < sp->dim.n; i++) {
+        const Dimension *d = &sp->dim.v[i];
+        bool carry = ++w->at[i] == d->choice.n;
+        if (carry) w->at[i] = 0;
+        groups |= d->param == PARAM_COUNT;
+        if (d->param != PARAM_COUNT) apply(&d->choice.v[w->at[i]], &w->current);
+        if (!carry) break;
+    }
+    if (i == sp->dim.n) return false;
+    /* Entries of a group may set different parameters, and groups overrule dimensions: when any group is
+     * there, begin from the constants whenever one moves, and set the groups again otherwise. */
+    if (groups)
+        space_get(sp, w->p, &w->current);
+    else
+        for (i = sp->dim.n - sp->n_groups; i < sp->dim.n; i++)
+            apply(&sp->dim.v[i].choice.v[w->at[i]], &w->current);
+    return true;
+}
+
+Err fork_init(Fork *f, const Space *sp, const Deriver *deriver)
+{
+    memset(f, 0, sizeof *f);
+    f->deriver = deriver;
+    arena_init(&f->arena, 0);
+    f->n_slots = 1024;
+    f->slot = calloc(f->n_slots, sizeof *f->slot);
+    if (!f->slot) FAIL(ERR_FAILED, "out of memory for the fork");
+    return space_walk_init(&f->walk, sp, &f->arena);
+}
+
+void fork_fini(Fork *f)
+{
+    free(f->slot);
+    f->slot = NULL;
+    arena_fini(&f->arena);
+}
+
+static Hash128 *find_slot(Hash128 *slot, size_t n_slots, Hash128 h)
+{
+    size_t i = (size_t)h.lo & (n_slots - 1);
+    while ((slot[i].lo || slot[i].hi) && !(slot[i].lo == h.lo && slot[i].hi == h.hi))
+        i = (i + 1) & (n_slots - 1);
+    return &slot[i];
+}
+
+static Err grow(Fork *f)
+{
+    size_t n = f->n_slots * 2;
+    Hash128 *slot = calloc(n, sizeof *slot);
+    if (!slot) FAIL(ERR_FAILED, "out of memory for %llu solutions", (unsigned long long)f->n_unique);
+    for (size_t i = 0; i < f->n_slots; i++)
+        if (f->slot[i].lo || f->slot[i].hi) *find_slot(slot, n, f->slot[i]) = f->slot[i];
+    free(f->slot);
+    f->slot = slot;
+    f->n_slots = n;
+    return ERR_OK;
+}
+
+static Err is_new(Fork *f, bool *out)
+{
+    Hash128 h = solution_hash(&f->solution);
+    if (!h.lo && !h.hi) h.lo = 1; /* all zero marks an empty slot */
+    if (f->n_unique * 4 >= f->n_slots * 3) TRY(grow(f));
+    Hash128 *slot = find_slot(f->slot, f->n_slots, h);
+    *out = !slot->lo && !slot->hi;
+    *slot = h;
+    if (*out)
+        f->n_unique++;
+    else
+        f->n_duplicates++;
+    return ERR_OK;
+}
+
+Err fork_step(Fork *f, bool *more, bool *kept)
+{
+    *kept = false;
+    *more = space_walk_next(&f->walk);
+    if (!*more) return ERR_OK;
+    f->p = f->walk.p;
+    f->solution = f->walk.current;
+    solution_derive(f->deriver, &f->solution, &f->verdict);
+    f->counts.n[f->verdict.rule]++;
+    return f->verdict.rule == RULE_NONE ? is_new(f, kept) : ERR_OK;
+}
+
+Err fork_next(Fork *f, bool *more)
+{
+    bool kept = false;
+    do TRY(fork_step(f, more, &kept));
+    while (*more && !kept);
+    return ERR_OK;
+}
