@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "model/solution.h"
+#include "list.h"
 #include "options.h"
 #include "report.h"
 
@@ -63,6 +64,7 @@ static Err dispatch(int argc, char **argv)
     if (o.help) return help(), 0;
     if (o.version) return puts("tuner 0.1.0 (Tensile formats 4.44.0)"), 0;
     if (o.help_params) return params_help(stdout), 0;
+    if (o.list_solutions && o.n_operands) return list_solutions(&o, stdout);
     if (o.n_operands < command->min_operands || o.n_operands > command->max_operands)
         FAIL(ERR_INPUT, "usage: tuner %s (see tuner --help)", command->usage);
     return command->run(&o);

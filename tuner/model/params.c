@@ -153,9 +153,9 @@ bool intmap_set(IntMap *m, int32_t key, int32_t value)
     return true;
 }
 
-static size_t kind_size(int kind)
+size_t param_size(const Param *p)
 {
-    switch (kind) {
+    switch (p->kind) {
     case KIND_LIST:
     case KIND_CHARS:
         return sizeof(IntList);
@@ -177,12 +177,12 @@ bool param_equal(const Param *p, const Solution *a, const Solution *b)
 {
     const void *x = solution_field_const(a, p), *y = solution_field_const(b, p);
     if (p->kind == KIND_STR) return str_eq(*(const Str *)x, *(const Str *)y);
-    return memcmp(x, y, kind_size(p->kind)) == 0;
+    return memcmp(x, y, param_size(p)) == 0;
 }
 
 void param_copy(const Param *p, const Solution *from, Solution *to)
 {
-    memcpy(solution_field(to, p), solution_field_const(from, p), kind_size(p->kind));
+    memcpy(solution_field(to, p), solution_field_const(from, p), param_size(p));
     if (solution_has(from, (ParamId)p->id)) solution_mark(to, (ParamId)p->id);
 }
 

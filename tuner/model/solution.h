@@ -125,6 +125,8 @@ Err param_legal(const Param *p, const Solution *s);
 void param_print(const Param *p, const Solution *s, Buf *out);
 /* GlobalLoadVectorWidthA or B, whose 0 has a meaning (above). */
 bool param_is_load_width(const Param *p);
+/* Bytes of its field in Solution. */
+size_t param_size(const Param *p);
 bool param_equal(const Param *p, const Solution *a, const Solution *b);
 void param_copy(const Param *p, const Solution *from, Solution *to);
 /* All rows, for `--help-params`. */

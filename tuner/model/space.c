@@ -21,53 +21,49 @@ void space_fini(Space *sp)
 
 static Err add_choice(Space *sp, Dimension *d, const ParamId *set, size_t n_set, const Solution *values)
 {
-    Choice c = {ARENA_ARRAY(&sp->arena, n_set, ParamId), n_set, ARENA_NEW(&sp->arena, Solution)};
-    TRY_ALLOC(c.set);
-    TRY_ALLOC(c.values);
+    size_t size = 0;
     if (++sp->n_values > SPACE_VALUES_MAX)
         FAIL(ERR_INPUT, "more than %d candidate values of parameters", SPACE_VALUES_MAX);
-    memcpy(c.set, set, n_set * sizeof *set);
-    *c.values = *values;
+    for (size_t i = 0; i < n_set; i++) size += param_size(param_at(set[i]));
+    char *bytes = arena_alloc(&sp->arena, size);
+    TRY_ALLOC(bytes);
+    size_t at = 0;
+    for (size_t i = 0; i < n_set; i++) {
+        const Param *p = param_at(set[i]);
+        memcpy(bytes + at, solution_field_const(values, p), param_size(p));
+        at += param_size(p);
+    }
+    Choice c = {set, n_set, bytes};
     if (!VEC_PUSH(&d->choice, c)) FAIL(ERR_FAILED, "out of memory for %zu candidate values", sp->n_values);
     return ERR_OK;
 }
 
-static void remove_dimension(Space *sp, ParamId param)
+static void remove_dimension(Space *sp, size_t i)
 {
-    for (size_t i = 0; i < sp->dim.n; i++) {
-        if (sp->dim.v[i].param != param) continue;
-        VEC_FINI(&sp->dim.v[i].choice);
-        memmove(&sp->dim.v[i], &sp->dim.v[i + 1], (sp->dim.n - i - 1) * sizeof *sp->dim.v);
-        sp->dim.n--;
-        return;
-    }
+    VEC_FINI(&sp->dim.v[i].choice);
+    memmove(&sp->dim.v[i], &sp->dim.v[i + 1], (sp->dim.n - i - 1) * sizeof *sp->dim.v);
+    sp->dim.n--;
 }
 
-Err space_set(Space *sp, const Param *p, const Solution *values, size_t n)
+Err space_param(Space *sp, const Param *p)
 {
-    Solution defaults;
-    ParamId id = (ParamId)p->id;
-    remove_dimension(sp, id);
-    if (n == 0) {
-        solution_init(&defaults, sp->base.pt);
-        param_copy(p, &defaults, &sp->base);
-        return ERR_OK;
-    }
-    if (n == 1) {
-        param_copy(p, &values[0], &sp->base);
-        solution_mark(&sp->base, id);
-        return ERR_OK;
-    }
-    Dimension d = {.param = id};
-    for (size_t i = 0; i < n; i++) {
-        Err e = add_choice(sp, &d, &id, 1, &values[i]);
-        if (e) return VEC_FINI(&d.choice), e;
-    }
-    if (!VEC_PUSH(&sp->dim, d)) {
-        VEC_FINI(&d.choice);
-        FAIL(ERR_FAILED, "out of memory for '%s'", p->name);
-    }
+    Dimension d = {.param = (ParamId)p->id};
+    for (size_t i = 0; i < sp->dim.n; i++)
+        if (sp->dim.v[i].param == d.param) {
+            remove_dimension(sp, i);
+            break;
+        }
+    if (!VEC_PUSH(&sp->dim, d)) FAIL(ERR_FAILED, "out of memory for '%s'", p->name);
     return ERR_OK;
+}
+
+Err space_value(Space *sp, const Solution *value)
+{
+    Dimension *d = &sp->dim.v[sp->dim.n - 1];
+    ParamId *set = ARENA_NEW(&sp->arena, ParamId);
+    TRY_ALLOC(set);
+    *set = d->param;
+    return add_choice(sp, d, set, 1, value);
 }
 
 Err space_group(Space *sp)
@@ -80,7 +76,21 @@ Err space_group(Space *sp)
 
 Err space_group_entry(Space *sp, const ParamId *set, size_t n_set, const Solution *values)
 {
-    return add_choice(sp, &sp->dim.v[sp->dim.n - 1], set, n_set, values);
+    ParamId *own = ARENA_ARRAY(&sp->arena, n_set, ParamId);
+    TRY_ALLOC(own);
+    memcpy(own, set, n_set * sizeof *set);
+    return add_choice(sp, &sp->dim.v[sp->dim.n - 1], own, n_set, values);
+}
+
+static void apply(const Choice *c, Solution *s)
+{
+    const char *from = c->bytes;
+    for (size_t i = 0; i < c->n_set; i++) {
+        const Param *p = param_at(c->set[i]);
+        memcpy(solution_field(s, p), from, param_size(p));
+        from += param_size(p);
+        solution_mark(s, c->set[i]);
+    }
 }
 
 /* FORK rows by row; EXTRA rows and groups as they came, behind those. */
@@ -90,8 +100,14 @@ static int dimension_rank(const Dimension *d)
     return param_at(d->param)->group == GROUP_FORK ? (int)d->param : PARAM_COUNT;
 }
 
-Err space_seal(Space *sp)
+void space_seal(Space *sp)
 {
+    for (size_t i = sp->dim.n; i-- > 0;) {
+        const Dimension *d = &sp->dim.v[i];
+        if (d->param == PARAM_COUNT || d->choice.n > 1) continue;
+        if (d->choice.n == 1) apply(&d->choice.v[0], &sp->base);
+        remove_dimension(sp, i);
+    }
     for (size_t i = 1; i < sp->dim.n; i++) {
         Dimension d = sp->dim.v[i];
         size_t j = i;
@@ -99,7 +115,48 @@ Err space_seal(Space *sp)
             sp->dim.v[j] = sp->dim.v[j - 1];
         sp->dim.v[j] = d;
     }
-    sp->sealed = true;
+}
+
+static Err set_param(Space *sp, const Config *c, const ForkParam *fp)
+{
+    TRY(space_param(sp, fp->param));
+    for (size_t i = 0; i < fp->n; i++) {
+        Solution value;
+        solution_init(&value, sp->base.pt);
+        Err e = param_parse_value(fp->param, fp->value[i], &value);
+        if (e) return err_context(e, "%s:%d: ", c->path, fp->value[i]->line);
+        TRY(space_value(sp, &value));
+    }
+    return ERR_OK;
+}
+
+static Err set_group(Space *sp, const Config *c, const ForkGroup *group)
+{
+    TRY(space_group(sp));
+    for (size_t i = 0; i < group->n; i++) {
+        const ForkEntry *entry = &group->entry[i];
+        ParamId set[PARAM_COUNT];
+        Solution values;
+        size_t n = 0;
+        solution_init(&values, sp->base.pt);
+        for (size_t k = 0; k < entry->n && n < PARAM_COUNT; k++) {
+            Err e = param_parse_value(entry->assign[k].param, entry->assign[k].value, &values);
+            if (e) return err_context(e, "%s:%d: ", c->path, entry->line);
+            set[n++] = (ParamId)entry->assign[k].param->id;
+        }
+        TRY(space_group_entry(sp, set, n, &values));
+    }
+    return ERR_OK;
+}
+
+Err space_of_size_group(Space *sp, const Config *c, const ProblemType *pt, const SizeGroup *group)
+{
+    TRY(space_init(sp, pt));
+    Err e = ERR_OK;
+    for (size_t i = 0; i < group->n_params && !e; i++) e = set_param(sp, c, &group->param[i]);
+    for (size_t i = 0; i < group->n_groups && !e; i++) e = set_group(sp, c, &group->group[i]);
+    if (e) return space_fini(sp), e;
+    space_seal(sp);
     return ERR_OK;
 }
 
@@ -111,14 +168,6 @@ Err space_size(const Space *sp, int64_t *out)
             FAIL(ERR_INPUT, "the fork has more than 2^63 permutations (%zu parameters vary)", sp->dim.n);
     *out = n;
     return ERR_OK;
-}
-
-static void apply(const Choice *c, Solution *s)
-{
-    for (size_t i = 0; i < c->n_set; i++) {
-        param_copy(param_at(c->set[i]), c->values, s);
-        solution_mark(s, c->set[i]);
-    }
 }
 
 void space_get(const Space *sp, int64_t p, Solution *out)

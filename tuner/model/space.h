@@ -11,16 +11,18 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "model/config.h"
 #include "model/derive.h"
 #include "model/naming.h"
 
 enum { SPACE_VALUES_MAX = 1 << 20 }; /* candidate values of one space, in all */
 
-/* One candidate value of a parameter, or one entry of a group: the fields of `set` in *values. */
+/* One candidate value of a parameter, or one entry of a group: values of the rows in set, one behind the
+ * other. */
 typedef struct {
-    ParamId *set;
+    const ParamId *set;
     size_t n_set;
-    Solution *values;
+    const char *bytes;
 } Choice;
 
 typedef struct {
@@ -33,19 +35,23 @@ typedef struct {
     Solution base; /* constants */
     VEC(Dimension) dim;
     size_t n_values, n_groups;
-    bool sealed;
 } Space;
 
+/* s is a struct of the caller's; pt must outlive it. */
 Err space_init(Space *sp, const ProblemType *pt);
 void space_fini(Space *sp);
-/* Candidate values of p: the fields p of values[0..n). n 0 leaves the default. Replaces what was set for p
- * before. */
-Err space_set(Space *sp, const Param *p, const Solution *values, size_t n);
-/* Another group, to which entries are added: the rows present in set[0..n_set) of *values. */
+/* Starts the list of p's values, in place of one that was there; space_value adds to it. No value: the
+ * default. */
+Err space_param(Space *sp, const Param *p);
+Err space_value(Space *sp, const Solution *value);
+/* Starts a group, to which entries are added: the rows set[0..n_set) of *values. */
 Err space_group(Space *sp);
 Err space_group_entry(Space *sp, const ParamId *set, size_t n_set, const Solution *values);
-/* Puts the dimensions in order. To be called once, before the functions below. */
-Err space_seal(Space *sp);
+/* Makes constants of single values and puts the dimensions in order. Call it once, before the functions
+ * below. */
+void space_seal(Space *sp);
+/* All of a config's size group, sealed. The config must outlive it. */
+Err space_of_size_group(Space *sp, const Config *c, const ProblemType *pt, const SizeGroup *group);
 /* Number of permutations; ERR_INPUT when it does not fit 63 bits. */
 Err space_size(const Space *sp, int64_t *out);
 /* Permutation p of 0 .. size-1, without derivation. */
