@@ -1,0 +1,85 @@
+/* What the steps of createlib share. Only createlib/ includes it. */
+#ifndef CREATELIB_CREATE_INTERNAL_H
+#define CREATELIB_CREATE_INTERNAL_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "createlib/createlib.h"
+#include "createlib/library_tree.h"
+#include "model/naming.h"
+#include "model/target.h"
+
+enum { CREATE_ARCHS_MAX = 64 };
+
+/* Why a solution is not in the library; "" when it is. */
+typedef struct {
+    Str why;
+    size_t unit; /* its kernel */
+} CreateSolution;
+
+/* One logic file. */
+typedef struct {
+    Logic logic;
+    LibraryPart part;
+    Solution *state; /* of each solution, derived again */
+    CreateSolution *solution;
+    const Target *target[CREATE_ARCHS_MAX]; /* what its kernels are built for */
+    size_t n_targets;
+    bool fallback;
+} CreateLogic;
+
+/* One kernel for one target; solutions of several files may share it. */
+typedef struct {
+    Str symbol;
+    const Target *target;
+    const Solution *s;     /* NULL: a helper kernel */
+    const ProblemType *pt; /* of a helper */
+    bool post_gsu, ga;     /* which helper */
+    Str source, object_path;
+    Str why; /* it cannot be had; "" otherwise */
+} CreateUnit;
+
+/* One file of kernels. */
+typedef struct {
+    Str file;
+    const Target *target;
+    VEC(size_t) unit;
+} CreateObject;
+
+typedef struct {
+    Arena a;
+    const CreateOptions *o;
+    CreateReport *r;
+    Str library_dir; /* <output>/library */
+    const Target *arch[CREATE_ARCHS_MAX];
+    size_t n_archs;
+    bool all_archs;
+    CreateLogic *logic;
+    size_t n_logic;
+    VEC(CreateUnit) unit;
+    VEC(CreateObject) object;
+    VEC(Str) metadata; /* files written, without directory */
+    Map by_symbol;     /* "symbol\0target" -> unit + 1 */
+    Map by_file;       /* object file -> object + 1 */
+} Create;
+
+/* --architecture: all, or names separated by ';' (AMD's also by '_'). */
+Err create_archs(Create *c);
+/* Chooses, reads and derives. */
+Err create_read(Create *c);
+/* Names over the whole build, and which kernels there are and in which files. */
+Err create_plan(Create *c);
+/* Text, compilation, linking; solutions whose kernel failed are left out. */
+Err create_build(Create *c);
+/* Indices, metadata files, master index. */
+Err create_metadata(Create *c);
+Err create_manifest(Create *c);
+Err create_verify(Create *c);
+Err create_report(Create *c);
+Err create_embed(Create *c);
+
+/* First solution index of an architecture: Tensile's hex digits << 18 for gfx; 0x1b00 + level and 0x1c00 +
+ * number << 18 for x86-64-vN and sm_NN, which no gfx number reaches; 0 for fallback. */
+int64_t create_index_base(Str arch);
+
+#endif

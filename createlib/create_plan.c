@@ -1,0 +1,243 @@
+/* createlib, second step: names of all kernels, and which kernel goes into which file. */
+#include "createlib/create_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names
+ * ---------------------------------------------------------------------------------------------------- */
+
+static Err name_solution(Create *c, Namer *namer, const SerialNamer *serial, CreateLogic *l, size_t i)
+{
+    Buf b;
+    buf_init(&b);
+    if (serial)
+        serial_name(serial, &l->state[i], NAME_KERNEL, &b);
+    else
+        solution_name(namer, &l->state[i], NAME_KERNEL, &b);
+    l->part.solution[i].name = arena_dup(&c->a, buf_view(&b));
+    buf_fini(&b);
+    TRY_ALLOC(l->part.solution[i].name.s);
+    return ERR_OK;
+}
+
+static Err name_all(Create *c, Namer *all, SerialNamer *serial)
+{
+    Namer *own = ARENA_NEW(&c->a, Namer);
+    TRY_ALLOC(own);
+    for (size_t i = 0; i < c->n_logic; i++) {
+        CreateLogic *l = &c->logic[i];
+        namer_init(own, l->logic.pt); /* its prefix; what is shown is common */
+        memcpy(own->shown, all->shown, sizeof own->shown);
+        for (size_t j = 0; j < l->logic.n_solutions; j++)
+            if (!l->solution[j].why.n) TRY(name_solution(c, own, serial, l, j));
+    }
+    return ERR_OK;
+}
+
+static Err note_all(Create *c, Namer *all, SerialNamer *serial)
+{
+    for (size_t i = 0; i < c->n_logic; i++) {
+        const CreateLogic *l = &c->logic[i];
+        if (!all->order[0] && !all->n_order) namer_init(all, l->logic.pt);
+        for (size_t j = 0; j < l->logic.n_solutions; j++) {
+            if (l->solution[j].why.n) continue;
+            namer_note(all, &l->state[j]);
+            if (serial) TRY(serial_namer_note(serial, &l->state[j]));
+        }
+    }
+    return serial ? serial_namer_done(serial) : ERR_OK;
+}
+
+static Err names(Create *c)
+{
+    SerialNamer *serial = NULL;
+    Namer *all = ARENA_NEW(&c->a, Namer);
+    TRY_ALLOC(all);
+    if (c->o->short_file_names) TRY(serial_namer_new(&serial));
+    Err e = note_all(c, all, serial);
+    if (!e) e = name_all(c, all, serial);
+    if (serial) serial_namer_free(serial);
+    return e;
+}
+
+/* ---- kernels
+ * -------------------------------------------------------------------------------------------------- */
+
+/* Number of the kernel; finds or adds. */
+static Err unit_of(Create *c, const CreateUnit *like, size_t *number)
+{
+    Str key = arena_printf(&c->a, "%.*s %s", STR_ARG(like->symbol), like->target->name);
+    TRY_ALLOC(key.s);
+    int64_t *at = map_put(&c->by_symbol, key, NULL);
+    TRY_ALLOC(at);
+    if (!*at) {
+        if (!VEC_PUSH(&c->unit, *like)) FAIL(ERR_FAILED, "out of memory for %zu kernels", c->unit.n);
+        *at = (int64_t)c->unit.n;
+    }
+    *number = (size_t)*at - 1;
+    return ERR_OK;
+}
+
+static Err put_into(Create *c, Str file, const Target *t, size_t unit)
+{
+    int64_t *at = map_put(&c->by_file, file, NULL);
+    TRY_ALLOC(at);
+    if (!*at) {
+        CreateObject o = {.file = file, .target = t};
+        if (!VEC_PUSH(&c->object, o)) FAIL(ERR_FAILED, "out of memory for %zu files", c->object.n);
+        *at = (int64_t)c->object.n;
+    }
+    CreateObject *o = &c->object.v[*at - 1];
+    for (size_t i = o->unit.n; i > 0 && i + 64 > o->unit.n; i--) /* the same kernel comes in a row */
+        if (o->unit.v[i - 1] == unit) return ERR_OK;
+    if (!VEC_PUSH(&o->unit, unit)) FAIL(ERR_FAILED, "out of memory for %zu kernels", o->unit.n);
+    return ERR_OK;
+}
+
+static const char *object_suffix(const Target *t)
+{
+    switch (t->family) {
+    case TARGET_HOST:
+        return ".so";
+    case TARGET_NVPTX:
+        return ".cubin";
+    case TARGET_AMDGCN:
+        break;
+    }
+    return ".hsaco";
+}
+
+static Str file_base(Create *c, Str symbol)
+{
+    Buf b;
+    buf_init(&b);
+    kernel_file_base(symbol, 64, &b);
+    Str s = arena_dup(&c->a, buf_view(&b));
+    buf_fini(&b);
+    return s;
+}
+
+/* The file that a kernel belongs into. number counts the kernels, for NumMergedFiles. */
+static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool assembly, size_t number)
+{
+    const char *arch = u->target->name, *suffix = object_suffix(u->target);
+    if (!c->o->merge_files) {
+        Str base = file_base(c, u->symbol);
+        return assembly ? arena_printf(&c->a, "%.*s_%s.co", STR_ARG(base), arch)
+                        : arena_printf(&c->a, "%.*s.so-000-%s%s", STR_ARG(base), arch, suffix);
+    }
+    if (c->o->lazy && l && l->fallback)
+        return arena_printf(&c->a, "%.*s_%s%s", STR_ARG(l->part.placeholder), arch, suffix);
+    if (c->o->lazy && l)
+        return arena_printf(&c->a, "%.*s%s", STR_ARG(l->part.placeholder), assembly ? ".co" : suffix);
+    if (assembly) return arena_printf(&c->a, "TensileLibrary_%s.co", arch);
+    if (c->o->num_merged_files > 1)
+        return arena_printf(&c->a, "Kernels%zu.so-000-%s%s", number % (size_t)c->o->num_merged_files, arch,
+                            suffix);
+    return arena_printf(&c->a, "Kernels.so-000-%s%s", arch, suffix);
+}
+
+static Err add_kernel(Create *c, const CreateLogic *l, const CreateUnit *like, bool assembly, size_t *unit)
+{
+    TRY(unit_of(c, like, unit));
+    Str file = file_of(c, l, like, assembly, *unit);
+    TRY_ALLOC(file.s);
+    return put_into(c, file, like->target, *unit);
+}
+
+/* ---- helper kernels
+ * ------------------------------------------------------------------------------------------- */
+
+static Err add_helper(Create *c, const Solution *s, const Target *t, bool post, bool ga, const char *fmt_name,
+                      Str symbol)
+{
+    size_t unit = 0;
+    CreateUnit u = {.symbol = symbol, .target = t, .pt = s->pt, .post_gsu = post, .ga = ga};
+    if (!symbol.s) FAIL(ERR_FAILED, "out of memory for '%s'", fmt_name);
+    return add_kernel(c, NULL, &u, false, &unit);
+}
+
+/* "Cijk_S", with _GB for arrays of pointers. */
+static Str helper_base(Create *c, const ProblemType *pt)
+{
+    Buf b;
+    buf_init(&b);
+    buf_putc(&b, 'C');
+    for (int32_t i = 0; i < pt->NumIndicesC; i++) buf_putc(&b, (char)('i' + i));
+    buf_printf(&b, "_%s%s", type_letter((DataType)pt->DestDataType), pt->StridedBatched ? "" : "_GB");
+    Str s = arena_dup(&c->a, buf_view(&b));
+    buf_fini(&b);
+    return s;
+}
+
+/* All names that a launch may ask for: unrolled by GSU where it is known, one or two elements, one or more
+ * reducers. */
+static Err add_post_gsu(Create *c, const Solution *s, const Target *t, Str base)
+{
+    const ProblemType *pt = s->pt;
+    bool unrolled =
+        s->GlobalAccumulation == GACC_MULTIPLE && (pt->DestDataType == TYPE_S || pt->DestDataType == TYPE_D);
+    bool wide = pt->ComputeDataType == TYPE_S || pt->ComputeDataType == TYPE_D;
+    int gsu = s->GlobalSplitU, most = pt->DestDataType == TYPE_D ? 2 : 4;
+    for (int r = 1; r <= most; r += most - 1) {
+        bool power = (gsu & (gsu - 1)) == 0;
+        if (r > 1 && (!unrolled || !power || gsu < 32 * r)) continue;
+        int unit = 16 * r, mod = gsu % unit ? gsu % unit : unit;
+        for (int vw = 1; vw <= (wide ? 2 : 1); vw++) {
+            Buf b;
+            buf_init(&b);
+            buf_printf(&b, "%.*s_PostGSU", STR_ARG(base));
+            if (unrolled) buf_printf(&b, "%d", mod);
+            if (unrolled && gsu > unit) buf_printf(&b, "_mod%d", unit);
+            if (vw > 1) buf_puts(&b, "_VW2");
+            if (r > 1) buf_printf(&b, "_R%d", r);
+            Str symbol = arena_dup(&c->a, buf_view(&b));
+            buf_fini(&b);
+            TRY(add_helper(c, s, t, true, false, "PostGSU", symbol));
+        }
+    }
+    return ERR_OK;
+}
+
+static Err add_helpers(Create *c, const Solution *s, const Target *t)
+{
+    bool stream = s->StreamK && s->StreamKAtomic;
+    if (s->GlobalSplitU <= 1 && !stream) return ERR_OK;
+    Str base = helper_base(c, s->pt);
+    TRY_ALLOC(base.s);
+    bool ga = s->GlobalAccumulation == GACC_SINGLE;
+    if (s->GlobalAccumulation != GACC_MULTIPLE)
+        TRY(add_helper(c, s, t, false, ga, "beta only",
+                       ga ? arena_printf(&c->a, "%.*s_GA", STR_ARG(base)) : base));
+    if (s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE)
+        TRY(add_post_gsu(c, s, t, base));
+    return ERR_OK;
+}
+
+static Err plan_logic(Create *c, CreateLogic *l)
+{
+    for (size_t i = 0; i < l->logic.n_solutions; i++) {
+        const Solution *s = &l->state[i];
+        if (l->solution[i].why.n) continue;
+        for (size_t t = 0; t < l->n_targets; t++) {
+            CreateUnit u = {.symbol = l->part.solution[i].name, .target = l->target[t], .s = s};
+            TRY(add_kernel(c, l, &u, s->KernelLanguage == LANG_ASSEMBLY, &l->solution[i].unit));
+            TRY(add_helpers(c, s, l->target[t]));
+        }
+    }
+    return ERR_OK;
+}
+
+Err create_plan(Create *c)
+{
+    TRY(names(c));
+    for (size_t i = 0; i < c->n_logic; i++) TRY(plan_logic(c, &c->logic[i]));
+    for (size_t i = 0; i < c->unit.n; i++) {
+        if (c->unit.v[i].s)
+            c->r->n_kernels++;
+        else
+            c->r->n_helpers++;
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,205 @@
+/* createlib, first step: which logic files, for which architectures, and the state of their solutions today.
+ */
+#include "createlib/create_internal.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "logic/derive.h"
+
+/* Schedule names of architectures: how logic files are called. */
+static const char *schedule_name(Str arch)
+{
+    static const char *const names[][2] = {
+        {"gfx803", "r9nano"},    {"gfx900", "vega10"},          {"gfx906", "vega20"},  {"gfx908", "arcturus"},
+        {"gfx90a", "aldebaran"}, {"gfx942", "aquavanjaram942"}, {"gfx1010", "navi10"}, {"gfx1011", "navi12"},
+        {"gfx1012", "navi14"},   {"gfx1030", "navi21"},         {"gfx1031", "navi22"}, {"gfx1032", "navi23"},
+        {"gfx1034", "navi24"},   {"gfx1035", "rembrandt"},      {"gfx1100", "navi31"}, {"gfx1101", "navi32"},
+        {"gfx1102", "navi33"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_eq_c(arch, names[i][0])) return names[i][1];
+    return NULL;
+}
+
+static Err add_arch(Create *c, Str name)
+{
+    const Target *t = target_find(name);
+    if (!t) FAIL(ERR_INPUT, "unknown architecture '%.*s'", STR_ARG(name));
+    for (size_t i = 0; i < c->n_archs; i++)
+        if (c->arch[i] == t) return ERR_OK;
+    if (c->n_archs == CREATE_ARCHS_MAX) FAIL(ERR_INPUT, "more than %d architectures", CREATE_ARCHS_MAX);
+    c->arch[c->n_archs++] = t;
+    return ERR_OK;
+}
+
+Err create_archs(Create *c)
+{
+    Str rest = str_from(c->o->architecture), name, part;
+    c->all_archs = str_eq_c(rest, "all");
+    if (c->all_archs) return ERR_OK;
+    while (str_split(&rest, ';', &name)) {
+        name = str_trim(name);
+        if (name.n == 0) continue;
+        if (target_find(name)) {
+            TRY(add_arch(c, name));
+            continue;
+        }
+        while (str_split(&name, '_', &part)) TRY(add_arch(c, part));
+    }
+    if (c->n_archs == 0) FAIL(ERR_INPUT, "no architecture in '%s'", c->o->architecture);
+    return ERR_OK;
+}
+
+static bool contains(Str s, Str what)
+{
+    for (size_t i = 0; i + what.n <= s.n; i++)
+        if (memcmp(s.s + i, what.s, what.n) == 0) return true;
+    return false;
+}
+
+static bool wanted(const Create *c, Str path)
+{
+    Str stem = path_stem(path), dir = path_dir(path);
+    if (!c->o->lazy && (contains(dir, STR("/experimental/")) || str_ends(dir, "/experimental") ||
+                        str_eq_c(dir, "experimental") || str_starts(dir, "experimental/")))
+        return false;
+    if (c->all_archs || contains(stem, STR("hip"))) return true;
+    for (size_t i = 0; i < c->n_archs; i++) {
+        const char *schedule = schedule_name(str_from(c->arch[i]->name));
+        if (contains(stem, str_from(c->arch[i]->name)) || (schedule && contains(stem, str_from(schedule))))
+            return true;
+        if (c->arch[i]->family == TARGET_HOST && contains(stem, STR("host"))) return true;
+    }
+    return false;
+}
+
+/* Full paths of the logic files, sorted. */
+static Err choose(Create *c, Str **path, size_t *n)
+{
+    static const char *const suffixes[] = {".yaml", ".yml"};
+    const char *root = c->o->logic_path;
+    size_t total = 0, n_names[2] = {0, 0};
+    Str *names[2] = {NULL, NULL};
+    *n = 0;
+    if (file_exists(root) && !dir_exists(root)) {
+        TRY_ALLOC(*path = ARENA_NEW(&c->a, Str));
+        (*path)[(*n)++] = str_from(root);
+        return ERR_OK;
+    }
+    if (!dir_exists(root)) FAIL(ERR_INPUT, "%s: no such directory of logic files", root);
+    for (int i = 0; i < 2; i++) {
+        TRY(dir_list(&c->a, root, suffixes[i], true, &names[i], &n_names[i]));
+        total += n_names[i];
+    }
+    TRY_ALLOC(*path = ARENA_ARRAY(&c->a, total, Str));
+    for (int i = 0; i < 2; i++)
+        for (size_t j = 0; j < n_names[i]; j++) {
+            if (!wanted(c, names[i][j])) continue;
+            Str full = path_join(&c->a, root, names[i][j].s);
+            TRY_ALLOC(full.s);
+            (*path)[(*n)++] = full;
+        }
+    return ERR_OK;
+}
+
+static Err add_target(CreateLogic *l, const Target *t)
+{
+    if (l->n_targets == CREATE_ARCHS_MAX) FAIL(ERR_INPUT, "%s: too many architectures", l->logic.path);
+    l->target[l->n_targets++] = t;
+    return ERR_OK;
+}
+
+/* A fallback file is built for every architecture of the run; others for their own. */
+static Err choose_targets(Create *c, CreateLogic *l)
+{
+    Str arch = l->logic.arch;
+    bool host = c->o->runtime == CREATE_HOST;
+    if (host && str_eq_c(arch, "gfx000")) {
+        notice("%s: no architecture: its solutions hold for any CPU", l->logic.path);
+        arch = l->logic.arch = STR("fallback");
+    }
+    l->fallback = str_eq_c(arch, "fallback");
+    if (!l->fallback) {
+        const Target *t = target_find(arch);
+        if (!t) FAIL(ERR_INPUT, "%s: unknown architecture '%.*s'", l->logic.path, STR_ARG(arch));
+        if (host != (t->family == TARGET_HOST))
+            FAIL(ERR_INPUT, "%s: architecture '%s' is none for %s", l->logic.path, t->name,
+                 host ? "HOST" : "HIP or HSA");
+        return add_target(l, t);
+    }
+    for (size_t i = 0; i < c->n_archs; i++)
+        if (host == (c->arch[i]->family == TARGET_HOST)) TRY(add_target(l, c->arch[i]));
+    if (l->n_targets) return ERR_OK;
+    return add_target(l, host ? target_host_level() : target_find(STR("gfx900")));
+}
+
+static Err derive_all(Create *c, CreateLogic *l, const LogicKeys *keys)
+{
+    Deriver d;
+    Buf why;
+    Err e = ERR_OK;
+    size_t n = l->logic.n_solutions;
+    TRY(deriver_init(&d, l->logic.pt, l->target[0], NULL));
+    TRY_ALLOC(l->state = ARENA_ARRAY(&c->a, n, Solution));
+    TRY_ALLOC(l->solution = ARENA_ARRAY(&c->a, n, CreateSolution));
+    TRY_ALLOC(l->part.solution = ARENA_ARRAY(&c->a, n, LibrarySolution));
+    buf_init(&why);
+    for (size_t i = 0; !e && i < n; i++) {
+        buf_reset(&why);
+        LibrarySolution *s = &l->part.solution[i];
+        *s = (LibrarySolution){.s = &l->state[i], .logic_index = (int32_t)i, .index = -1};
+        if (logic_solution_derive(keys, &l->logic.solution[i], &d, &l->state[i], &why)) continue;
+        l->solution[i].why = arena_dup(&c->a, buf_view(&why));
+        if (!l->solution[i].why.s) e = err_set(ERR_FAILED, "out of memory for %zu solutions", n);
+    }
+    buf_fini(&why);
+    return e;
+}
+
+static Err name_part(Create *c, CreateLogic *l)
+{
+    Buf b;
+    buf_init(&b);
+    Err e = library_operation(l->logic.pt, &b);
+    if (!e) l->part.operation = arena_dup(&c->a, buf_view(&b));
+    buf_reset(&b);
+    if (!e) library_placeholder(&l->logic, l->part.operation, &b);
+    if (!e) l->part.placeholder = arena_dup(&c->a, buf_view(&b));
+    buf_fini(&b);
+    TRY(e);
+    TRY_ALLOC(l->part.placeholder.s);
+    l->part.logic = &l->logic;
+    return ERR_OK;
+}
+
+static Err read_one(Create *c, CreateLogic *l, const char *path, const LogicKeys *keys)
+{
+    TRY(logic_read(&c->a, path, NULL, &l->logic));
+    if (l->logic.n_duplicates)
+        warning("%s:%d: size is already in line %d (%zu such rows): the faster row counts", path,
+                l->logic.duplicate_line, l->logic.first_line, l->logic.n_duplicates);
+    TRY(choose_targets(c, l));
+    TRY(derive_all(c, l, keys));
+    return name_part(c, l);
+}
+
+Err create_read(Create *c)
+{
+    Str *path = NULL;
+    size_t n = 0;
+    LogicKeys keys;
+    logic_keys_init(&keys);
+    TRY(choose(c, &path, &n));
+    if (n == 0)
+        FAIL(ERR_INPUT, "%s: no logic file for architecture '%s'", c->o->logic_path, c->o->architecture);
+    TRY_ALLOC(c->logic = ARENA_ARRAY(&c->a, n, CreateLogic));
+    for (size_t i = 0; i < n; i++) {
+        TRY(read_one(c, &c->logic[i], path[i].s, &keys));
+        c->n_logic++;
+        c->r->n_solutions += c->logic[i].logic.n_solutions;
+    }
+    c->r->n_logic = n;
+    return ERR_OK;
+}

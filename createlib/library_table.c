@@ -1,0 +1,280 @@
+/* Tables (Matching nodes, merged over the logic files of one place) and decision trees. */
+#include "createlib/library_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "createlib/library_internal.h"
+#include "model/predicate.h"
+
+enum { KEY_PARTS = 4 };
+
+/* What of a size makes the key, from the index order: label 2 is the first free size of A, 3 of B, 1 the
+ * summation, 0 the batch, which only exact tables look at. Element p of a size belongs to the label at place
+ * p. */
+typedef struct {
+    const char *property[KEY_PARTS];
+    int32_t element[KEY_PARTS];
+    size_t n;
+} KeyShape;
+
+typedef struct {
+    int64_t key[KEY_PARTS];
+    int64_t index;
+    double speed;
+    size_t at; /* order of the files, for equal keys */
+} TableEntry;
+
+typedef VEC(TableEntry) TableEntries;
+
+static KeyShape key_shape(const Logic *l)
+{
+    static const char *const names[] = {"BatchSize", "BoundSize", "FreeSizeA", "FreeSizeB"};
+    bool exact = str_eq_c(logic_distance(l), "Equality");
+    KeyShape s = {{NULL}, {0}, 0};
+    for (size_t i = 0; i < l->n_index_order && s.n < KEY_PARTS; i++) {
+        int32_t label = l->index_order[i];
+        if (label < 0 || label > 3 || (label == 0 && !exact)) continue;
+        s.property[s.n] = names[label];
+        s.element[s.n++] = (int32_t)i;
+    }
+    return s;
+}
+
+static bool shape_equal(const KeyShape *a, const KeyShape *b)
+{
+    if (a->n != b->n) return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->property[i] != b->property[i] || a->element[i] != b->element[i]) return false;
+    return true;
+}
+
+static int cmp_entries(const void *x, const void *y)
+{
+    const TableEntry *a = x, *b = y;
+    for (int i = 0; i < KEY_PARTS; i++)
+        if (a->key[i] != b->key[i]) return a->key[i] < b->key[i] ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static Err add_rows(const LibraryPart *part, const KeyShape *shape, TableEntries *out)
+{
+    const Logic *l = part->logic;
+    for (size_t i = 0; i < l->n_rows; i++) {
+        const LogicRow *row = &l->row[i];
+        TableEntry t = {{0}, part->solution[row->solution].index, row->speed, out->n};
+        if (t.index < 0) continue; /* left out */
+        for (size_t k = 0; k < shape->n; k++) {
+            if (shape->element[k] >= row->n)
+                FAIL(ERR_INPUT, "%s:%d: a size of %d integers, but the index order asks for element %d",
+                     l->path, row->line, row->n, shape->element[k] + 1);
+            t.key[k] = row->size[shape->element[k]];
+        }
+        if (!VEC_PUSH(out, t)) FAIL(ERR_FAILED, "out of memory for %zu sizes", out->n);
+    }
+    return ERR_OK;
+}
+
+static void emit_properties(Emit *e, const KeyShape *shape)
+{
+    emit_seq(e, shape->n, shape->n == 0);
+    for (size_t i = 0; i < shape->n; i++) {
+        emit_map(e, 2, true);
+        emit_key_int(e, "index", 0);
+        emit_key_str(e, "type", str_from(shape->property[i]));
+        emit_end(e);
+    }
+    emit_end(e);
+}
+
+static void emit_entries(Emit *e, const TableEntries *t, size_t n_key, bool speed)
+{
+    emit_seq(e, t->n, t->n == 0);
+    for (size_t i = 0; i < t->n; i++) {
+        emit_map(e, 2u + speed, false);
+        emit_key_int(e, "index", t->v[i].index);
+        emit_cstr(e, "key");
+        emit_seq(e, n_key, true);
+        for (size_t k = 0; k < n_key; k++) emit_int(e, t->v[i].key[k]);
+        emit_end(e);
+        if (speed) {
+            emit_cstr(e, "speed");
+            emit_real(e, t->v[i].speed);
+        }
+        emit_end(e);
+    }
+    emit_end(e);
+}
+
+static bool in_table(const Logic *l, bool exact)
+{
+    return !l->trees && exact == str_eq_c(logic_distance(l), "Equality");
+}
+
+static Err collect(const LibraryPart *part, size_t n, bool exact, const Logic **first, TableEntries *out)
+{
+    KeyShape shape = {{NULL}, {0}, 0};
+    *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const Logic *l = part[i].logic;
+        if (!in_table(l, exact)) continue;
+        KeyShape own = key_shape(l);
+        if (!*first) {
+            *first = l;
+            shape = own;
+        } else if (!shape_equal(&shape, &own) || !str_eq(logic_distance(*first), logic_distance(l))) {
+            FAIL(ERR_INPUT, "%s: its table (%.*s) cannot be merged with that of %s (%.*s)", l->path,
+                 STR_ARG(logic_distance(l)), (*first)->path, STR_ARG(logic_distance(*first)));
+        }
+        TRY(add_rows(&part[i], &shape, out));
+    }
+    return ERR_OK;
+}
+
+static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, bool exact)
+{
+    TableEntries t = {NULL, 0, 0};
+    const Logic *first = NULL;
+    Err err = collect(part, n, exact, &first, &t);
+    if (!err) {
+        KeyShape shape = key_shape(first);
+        if (t.n) qsort(t.v, t.n, sizeof *t.v, cmp_entries);
+        emit_map(e, 4, false);
+        emit_key_str(e, "distance", logic_distance(first));
+        emit_cstr(e, "properties");
+        emit_properties(e, &shape);
+        emit_cstr(e, "table");
+        emit_entries(e, &t, shape.n, !str_eq_c(logic_distance(first), "GridBased"));
+        emit_key_str(e, "type", STR("Matching"));
+        emit_end(e);
+    }
+    VEC_FINI(&t);
+    return err;
+}
+
+/* ---- decision trees
+ * ------------------------------------------------------------------------------------------- */
+
+static Err solution_index(const LibraryPart *part, const Node *n, const char *what, int64_t *out)
+{
+    int64_t at = 0;
+    TRY(node_int(n, part->logic->path, what, 0, (int64_t)part->logic->n_solutions - 1, &at));
+    *out = part->solution[at].index;
+    return ERR_OK;
+}
+
+static void emit_single(Emit *e, int64_t index)
+{
+    emit_map(e, 2, true);
+    emit_key_int(e, "index", index);
+    emit_key_str(e, "type", STR("Single"));
+    emit_end(e);
+}
+
+static Err emit_one_tree(Emit *e, const LibraryPart *part, const Node *tree)
+{
+    const Node *solution = node_get(tree, "solution"), *nodes = node_get(tree, "tree");
+    int64_t index = -1;
+    if (!solution || !nodes)
+        FAIL(ERR_INPUT, "%s:%d: a tree needs 'solution' and 'tree'", part->logic->path, tree->line);
+    TRY(solution_index(part, solution, "solution of a tree", &index));
+    emit_map(e, 2, false);
+    emit_cstr(e, "tree");
+    logic_node_emit(nodes, e);
+    emit_cstr(e, "value");
+    emit_single(e, index);
+    emit_end(e);
+    return ERR_OK;
+}
+
+static Err emit_trees(Emit *e, const LibraryPart *part, const Node *lib)
+{
+    const Node *features = node_get(lib, "features"), *trees = node_get(lib, "trees");
+    const Node *fallback = node_get(lib, "fallback");
+    int64_t null_index = -1;
+    if (!features || !trees)
+        FAIL(ERR_INPUT, "%s:%d: a decision tree needs 'features' and 'trees'", part->logic->path, lib->line);
+    TRY(node_seq(trees, part->logic->path, "trees", 0, 100000));
+    if (fallback) TRY(solution_index(part, fallback, "fallback", &null_index));
+    emit_map(e, 4, false);
+    emit_cstr(e, "features");
+    logic_node_emit(features, e);
+    emit_cstr(e, "nullValue");
+    emit_single(e, null_index);
+    emit_cstr(e, "trees");
+    emit_seq(e, trees->n, trees->n == 0);
+    for (size_t i = 0; i < trees->n; i++) TRY(emit_one_tree(e, part, &trees->item[i]));
+    emit_end(e);
+    emit_key_str(e, "type", STR("DecisionTree"));
+    emit_end(e);
+    return ERR_OK;
+}
+
+/* One predicate stands for itself; more are And. */
+static Err emit_region(Emit *e, const LibraryPart *part, const Node *lib)
+{
+    const Node *region = node_get(lib, "region");
+    if (!region) FAIL(ERR_INPUT, "%s:%d: a decision tree needs 'region'", part->logic->path, lib->line);
+    TRY(node_seq(region, part->logic->path, "region", 0, 64));
+    if (region->n == 0) {
+        emit_type_only(e, "TruePred");
+    } else if (region->n == 1) {
+        logic_node_emit(&region->item[0], e);
+    } else {
+        emit_map(e, 2, false);
+        emit_key_str(e, "type", STR("And"));
+        emit_cstr(e, "value");
+        logic_node_emit(region, e);
+        emit_end(e);
+    }
+    return ERR_OK;
+}
+
+static Err emit_tree_rows(Emit *e, const LibraryPart *part, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const Node *trees = part[i].logic->trees;
+        for (size_t j = 0; trees && j < trees->n; j++) {
+            emit_map(e, 2, false);
+            emit_cstr(e, "library");
+            TRY(emit_trees(e, &part[i], &trees->item[j]));
+            emit_cstr(e, "predicate");
+            TRY(emit_region(e, &part[i], &trees->item[j]));
+            emit_end(e);
+        }
+    }
+    return ERR_OK;
+}
+
+static Err emit_table_row(Emit *e, const LibraryPart *part, size_t n, bool exact)
+{
+    emit_map(e, 2, false);
+    emit_cstr(e, "library");
+    TRY(emit_matching(e, part, n, exact));
+    emit_cstr(e, "predicate");
+    emit_type_only(e, exact ? "EqualityMatching" : "TruePred");
+    emit_end(e);
+    return ERR_OK;
+}
+
+Err library_emit_tables(Emit *e, const LibraryPart *part, size_t n)
+{
+    size_t n_trees = 0;
+    bool exact = false, other = false;
+    for (size_t i = 0; i < n; i++) {
+        if (part[i].logic->trees) n_trees += part[i].logic->trees->n;
+        exact |= in_table(part[i].logic, true);
+        other |= in_table(part[i].logic, false);
+    }
+    emit_map(e, 2, false);
+    emit_cstr(e, "rows");
+    emit_seq(e, n_trees + exact + other, n_trees + exact + other == 0);
+    if (exact) TRY(emit_table_row(e, part, n, true));
+    TRY(emit_tree_rows(e, part, n));
+    if (other) TRY(emit_table_row(e, part, n, false));
+    emit_end(e);
+    emit_key_str(e, "type", STR("Problem"));
+    emit_end(e);
+    return ERR_OK;
+}

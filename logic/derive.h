@@ -1,0 +1,12 @@
+/* Re-derivation of a logic file's solutions. Used by createlib and tuner-logic check. */
+#ifndef LOGIC_DERIVE_H
+#define LOGIC_DERIVE_H
+
+#include "logic/logic.h"
+#include "model/derive.h"
+
+/* The state that the file's parameters have today, for d's target. False: *why says which rule rejected it, or which
+ * parameter has a value that we do not know. */
+bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out, Buf *why);
+
+#endif

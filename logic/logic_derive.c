@@ -1,0 +1,42 @@
+/* From what a logic file says about a solution to its full state of today: the parameters are taken, everything derived is
+ * derived again. Keys that the parameter table cannot hold are looked at first: a value that we do not know could change
+ * what the kernel does. */
+#include "logic/logic.h"
+
+#include <string.h>
+
+#include "logic/derive.h"
+
+/* Known parameters with values that our fields cannot hold, and that matter to a kernel. */
+static const char *unknown_value(const LogicKeys *k, const LogicSolution *s)
+{
+    for (size_t i = 0; i < s->n_kept; i++) {
+        ParamId id = logic_keys_find(k, s->kept[i].key);
+        if (id == PARAM_COUNT || id == PARAM_MACInstruction || s->kept[i].value->kind == NODE_NULL) continue;
+        const Param *p = param_at(id);
+        if (p->group == GROUP_FORK || p->group == GROUP_HOST) return p->name;
+    }
+    return NULL;
+}
+
+bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out, Buf *why)
+{
+    const char *unknown = unknown_value(k, s);
+    if (unknown) {
+        buf_printf(why, "%s has a value that is not known here", unknown);
+        return false;
+    }
+    solution_init(out, d->pt);
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        const Param *p = param_at((ParamId)i);
+        bool input = p->group == GROUP_FORK || p->group == GROUP_HOST || i == PARAM_MacroTile;
+        if (input && solution_has(&s->s, (ParamId)i)) param_copy(p, &s->s, out);
+    }
+    Verdict v;
+    if (!solution_derive(d, out, &v)) {
+        buf_printf(why, "%s: ", rule_name(v.rule));
+        verdict_text(&v, why);
+        return false;
+    }
+    return true;
+}
