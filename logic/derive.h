@@ -5,8 +5,9 @@
 #include "logic/logic.h"
 #include "model/derive.h"
 
-/* The state that the file's parameters have today, for d's target. False: *why says which rule rejected it, or which
- * parameter has a value that we do not know. */
-bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out, Buf *why);
+/* The state that the file's parameters have today, for d's target. False: *why says which rule rejected it,
+ * or which parameter has a value that we do not know. */
+bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
+                           Buf *why);
 
 #endif

@@ -1,6 +1,6 @@
-/* From what a logic file says about a solution to its full state of today: the parameters are taken, everything derived is
- * derived again. Keys that the parameter table cannot hold are looked at first: a value that we do not know could change
- * what the kernel does. */
+/* From what a logic file says about a solution to its full state of today: the parameters are taken,
+ * everything derived is derived again. Keys that the parameter table cannot hold are looked at first: a value
+ * that we do not know could change what the kernel does. */
 #include "logic/logic.h"
 
 #include <string.h>
@@ -19,7 +19,8 @@ static const char *unknown_value(const LogicKeys *k, const LogicSolution *s)
     return NULL;
 }
 
-bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out, Buf *why)
+bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
+                           Buf *why)
 {
     const char *unknown = unknown_value(k, s);
     if (unknown) {
