@@ -11,6 +11,7 @@
 #include "base/proc.h"
 #include "kernel/kernel.h"
 #include "kernel/mapping.h"
+#include "model/derive.h"
 #include "test/support.h"
 
 enum {
@@ -46,71 +47,7 @@ typedef struct {
 #define I8I TYPE_I8, TYPE_I, TYPE_I
 
 static const Row kernels[] = {
-    /* every transpose, packed and not */
-    {4, SSS, 0, 0, 16, 32, 6, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, SSS, 0, 1, 16, 32, 6, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, SSS, 1, 0, 16, 32, 6, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, SSS, 1, 1, 16, 32, 6, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, SSS, 0, 0, 16, 48, 5, 2, 3, 1, 512, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0},
-    {4, SSS, 0, 1, 16, 48, 5, 2, 3, 1, 512, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0},
-    {4, SSS, 1, 0, 16, 16, 6, 1, 4, 1, 16, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0},
-    {4, SSS, 0, 1, 16, 16, 6, 1, 4, 1, 16, 1, 1, 0, 1, 1, 1, 1, 0, 1, 0},
-    /* narrower vectors, prefetches, unrolling, K split in registers, blocks, workgroup mapping */
-    {4, SSS, 0, 0, 8, 24, 4, 1, 8, 1, 32, 2, 2, 1, 1, 1, 1, 4, 8, 1, 0},
-    {4, SSS, 0, 0, 4, 4, 4, 1, 8, 4, 32, 3, 1, 0, 0, 1, 3, 2, 2, 1, 0},
-    {4, SSS, 0, 0, 16, 16, 3, 2, 2, 4, 24, 1, 2, 1, 1, 1, 4, 2, 0, 0, 0},
-    {4, DDD, 0, 0, 8, 24, 8, 1, 2, 1, 24, 1, 2, 1, 1, 1, 2, 1, 4, 1, 0},
-    {4, DDD, 1, 1, 8, 8, 3, 2, 2, 2, 24, 1, 2, 1, 1, 1, 2, 1, 4, 1, 0},
-    {4, DDD, 0, 1, 4, 8, 7, 2, 2, 1, 100, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0},
-    /* split over work-groups: adding to D, with a workspace; orders of chunks and groups */
-    {4, SSS, 0, 0, 16, 16, 4, 1, 4, 1, 8, 1, 1, 1, 1, 3, 1, 1, 0, 1, 0},
-    {4, SSS, 0, 1, 16, 16, 4, 1, 4, 1, 8, 1, 1, 1, 1, 4, 2, 1, 0, 1, CHUNK_BLOCKS | GROUP_RR},
-    {4, SSS, 1, 0, 16, 16, 4, 1, 4, 1, 8, 1, 1, 1, 1, 4, 1, 1, 0, 1, MULTI},
-    {4, DDD, 0, 0, 8, 16, 4, 1, 4, 1, 8, 1, 1, 0, 0, 5, 2, 1, 0, 1, MULTI | CHUNK_BLOCKS | GROUP_RR},
-    {4, ZZZ, 0, 0, 8, 8, 3, 1, 4, 1, 8, 1, 1, 1, 1, 3, 1, 1, 0, 1, 0},
-    {4, CCC, 0, 1, 16, 16, 3, 1, 4, 1, 8, 1, 1, 1, 1, 3, 1, 1, 0, 1, MULTI},
-    {4, HHS, 0, 0, 16, 16, 4, 1, 4, 1, 8, 1, 1, 1, 1, 3, 1, 1, 0, 1, 0},
-    {4, HHS, 0, 0, 16, 16, 4, 1, 4, 1, 8, 1, 1, 1, 1, 3, 1, 1, 0, 1, MULTI},
-    {4, BBS, 0, 0, 16, 16, 4, 1, 4, 1, 8, 1, 1, 1, 1, 2, 1, 1, 0, 1, GB},
-    {4, I8I, 0, 0, 16, 16, 4, 1, 4, 1, 8, 1, 1, 1, 1, 3, 1, 1, 0, 1, 0},
-    /* other types */
-    {4, CCC, 0, 0, 16, 16, 4, 2, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, CONJ_A},
-    {4, CCC, 1, 0, 8, 16, 3, 2, 4, 1, 16, 1, 2, 1, 1, 1, 1, 2, 0, 1, CONJ_A},
-    {4, CCC, 0, 1, 16, 16, 4, 2, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, CONJ_B},
-    {4, ZZZ, 1, 1, 8, 16, 5, 1, 2, 1, 20, 1, 1, 1, 1, 1, 1, 1, 3, 1, CONJ_A | CONJ_B},
-    {4, ZZZ, 0, 0, 4, 4, 2, 4, 2, 2, 20, 1, 1, 1, 1, 1, 1, 1, 3, 1, 0},
-    {4, HHS, 0, 0, 16, 32, 4, 1, 4, 1, 16, 2, 2, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, HHS, 1, 1, 16, 16, 8, 1, 4, 1, 16, 2, 2, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, HSS, 0, 1, 16, 32, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, HHH, 1, 0, 8, 16, 4, 1, 4, 1, 512, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, BBS, 0, 0, 16, 32, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, BBS, 1, 1, 8, 16, 4, 1, 4, 2, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, BSS, 1, 0, 16, 32, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, I8I, 0, 0, 16, 32, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {4, I8I, 1, 1, 8, 16, 6, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    /* forms of the problem type */
-    {4, SSS, 0, 0, 16, 16, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, FLAT},
-    {4, SSS, 0, 0, 16, 16, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, NO_BETA},
-    {4, SSS, 0, 0, 16, 16, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, GB},
-    {4, DDD, 1, 1, 8, 16, 4, 1, 4, 1, 16, 1, 1, 1, 1, 3, 1, 1, 0, 1, GB | MULTI},
-    {4, CCC, 1, 1, 8, 16, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, GB},
-    {4, SSS, 0, 0, 16, 16, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, NO_EDGES},
-    /* lower levels */
-    {3, SSS, 0, 0, 8, 16, 6, 1, 4, 1, 16, 1, 2, 1, 1, 1, 1, 1, 8, 1, 0},
-    {3, SSS, 0, 1, 8, 16, 6, 1, 4, 1, 100, 1, 1, 0, 0, 1, 1, 1, 0, 1, 0},
-    {3, SSS, 1, 1, 4, 8, 3, 1, 8, 2, 16, 1, 1, 1, 1, 2, 1, 1, 0, 1, 0},
-    {3, DDD, 1, 0, 4, 8, 6, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {3, ZZZ, 1, 0, 4, 4, 2, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, CONJ_B},
-    {3, HHS, 0, 0, 8, 16, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {3, BBS, 0, 0, 8, 16, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {3, I8I, 0, 1, 8, 16, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {2, SSS, 0, 0, 4, 8, 4, 1, 4, 1, 16, 1, 2, 1, 1, 1, 1, 1, 8, 1, 0},
-    {2, SSS, 0, 1, 4, 8, 4, 1, 4, 1, 100, 1, 1, 0, 0, 1, 1, 1, 0, 1, 0},
-    {2, DDD, 1, 1, 2, 4, 4, 1, 8, 1, 16, 1, 1, 1, 1, 2, 1, 1, 0, 1, MULTI},
-    {2, CCC, 1, 0, 4, 4, 3, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, CONJ_A},
-    {2, HHS, 0, 1, 4, 8, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {2, BBS, 1, 0, 4, 8, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
-    {2, I8I, 0, 0, 4, 8, 4, 1, 4, 1, 16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0},
+#include "test/unit/host_kernels.def"
 };
 enum { N_KERNELS = sizeof kernels / sizeof kernels[0] };
 
@@ -532,7 +469,10 @@ static void row_solution(const Row *w, ProblemType *pt, Solution *s)
     s->PrefetchLocalRead = w->plr, s->PrefetchGlobalRead = w->pgr;
     s->MacroTile0 = w->wg0 * w->tt0 * w->rep_m;
     s->MacroTile1 = w->wg1 * w->tt1 * w->rep_n;
-    if (w->flags & NO_EDGES) s->EdgeType = EDGE_NONE;
+    if (w->flags & NO_EDGES) {
+        s->EdgeType = EDGE_NONE;
+        s->AssertFree0ElementMultiple = 16, s->AssertFree1ElementMultiple = 4;
+    }
 }
 
 static Str symbol_of(char text[64], int index, const char *what)
@@ -624,6 +564,34 @@ static void test_clang(void **state)
     for (int level = 2; level <= 4; level++) test_level(level, "clang");
 }
 
+/* What the rules accept is what the lowering can do, with the same macro tile and buffers. */
+static void test_rules_agree(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_KERNELS; i++) {
+        char name[32];
+        ProblemType pt;
+        Solution s, derived;
+        Deriver d;
+        Verdict v;
+        Buf text;
+        row_solution(&kernels[i], &pt, &s);
+        pt.HighPrecisionAccumulate = pt.DataType != pt.ComputeDataType;
+        derived = s;
+        snprintf(name, sizeof name, "x86-64-v%d", kernels[i].level);
+        assert_ok(deriver_init(&d, &pt, target_find(str_from(name)), NULL));
+        buf_init(&text);
+        if (!solution_derive(&d, &derived, &v)) {
+            verdict_text(&v, &text);
+            fail_msg("kernel row %d: %s", i, buf_cstr(&text));
+        }
+        assert_int_equal(derived.MacroTile0, s.MacroTile0);
+        assert_int_equal(derived.MacroTile1, s.MacroTile1);
+        assert_ok(kernel_emit(&derived, target_find(str_from(name)), STR("x"), &text));
+        buf_fini(&text);
+    }
+}
+
 /* Equal input gives equal bytes, whatever was emitted before. */
 static void test_same_bytes(void **state)
 {
@@ -680,8 +648,10 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_refusals), cmocka_unit_test(test_v4),
-        cmocka_unit_test(test_v3),         cmocka_unit_test(test_v2),       cmocka_unit_test(test_clang),
+        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_rules_agree),
+        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_v4),
+        cmocka_unit_test(test_v3),         cmocka_unit_test(test_v2),
+        cmocka_unit_test(test_clang),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,7 @@ bool derive_tile(Derive *d)
     }
     s->MacroTile0 = s->SubGroup0 * s->ThreadTile0;
     s->MacroTile1 = s->SubGroup1 * s->ThreadTile1;
+    if (d->f->target->family == TARGET_HOST) s->MacroTile0 *= s->HostRepeatM, s->MacroTile1 *= s->HostRepeatN;
     return check_shape(d);
 }
 
