@@ -141,10 +141,148 @@ static void test_refused(void **state)
     refuse(STR("[[\n[1]]]"), &(NodeLimits){.max_depth = 2}, "t.yaml:2: nested deeper than 2 levels");
 }
 
+static void test_aliases(void **state)
+{
+    (void)state;
+    const Node *n = parse("a: &x [1, &y 2]\nb: *x\nc: {d: *y}\n");
+    const Node *a = node_get(n, "a"), *b = node_get(n, "b");
+    assert_true(node_equal(a, b) && a->item == b->item && b->line == 2);
+    assert_int_equal(node_get(node_get(n, "c"), "d")->integer, 2);
+
+    Buf bomb; /* a billion laughs: counted, not expanded */
+    buf_init(&bomb);
+    buf_puts(&bomb, "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+    for (int i = 1; i < 30; i++) {
+        buf_printf(&bomb, "a%d: &a%d [", i, i);
+        for (int k = 0; k < 10; k++) buf_printf(&bomb, "%s*a%d", k ? "," : "", i - 1);
+        buf_puts(&bomb, "]\n");
+    }
+    refuse(buf_view(&bomb), NULL, "t.yaml:8: more than 50000000 nodes, aliases counted");
+    assert_true(arena.used_bytes < 100000);
+    buf_reset(&bomb); /* depth through aliases */
+    buf_puts(&bomb, "a0: &a0 [x]\n");
+    for (int i = 1; i < 100; i++) buf_printf(&bomb, "a%d: &a%d [*a%d]\n", i, i, i - 1);
+    refuse(buf_view(&bomb), NULL, "nested deeper than 64 levels by alias");
+    buf_fini(&bomb);
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    enum { MEGABYTES = 100 };
+    size_t n = (size_t)MEGABYTES << 20;
+    char *text = malloc(n);
+    assert_non_null(text);
+    static const char *const units[] = {"[", "- ", "{a: "};
+    for (size_t u = 0; u < 3; u++) {
+        for (size_t i = 0, k = strlen(units[u]); i < n; i++) text[i] = units[u][i % k];
+        uint64_t start = clock_ns();
+        refuse((Str){text, n}, NULL, "t.yaml:1: nested deeper than 64 levels");
+        assert_true(clock_ns() - start < 1000000000);
+        assert_true(arena.used_bytes < 1000000);
+    }
+    free(text);
+    Buf b; /* many keys */
+    buf_init(&b);
+    for (int i = 0; i < 20000; i++) buf_printf(&b, "key%d: %d\n%d: 1\n", i, i, i);
+    assert_int_equal(parse(buf_cstr(&b))->n, 40000);
+    buf_puts(&b, "key777: 1\n");
+    refuse(buf_view(&b), NULL, "t.yaml:40001: duplicate key 'key777' (first at line 1555)");
+    Node *out;
+    assert_ok(yaml_parse(&arena, "t.yaml", buf_view(&b), &(NodeLimits){.keep_duplicate_keys = true}, &out));
+    assert_int_equal(out->n, 40001);
+    buf_fini(&b);
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    Str text = STR("a: [1, \"x\\ty\", {b: &x [1, 2]}]\nc: *x\nd: 'it''s'\n");
+    for (size_t limit = 1; limit < 5000; limit += 8) {
+        Arena small;
+        Node *out;
+        arena_init(&small, limit);
+        Err e = yaml_parse(&small, "t.yaml", text, NULL, &out);
+        if (e) assert_non_null(strstr(err_message(), "t.yaml: out of memory"));
+        arena_fini(&small);
+        if (!e) return;
+        assert_int_equal(e, ERR_FAILED);
+    }
+    fail();
+}
+
+static void wrong(Err e, const char *message)
+{
+    if (e != ERR_INPUT || strcmp(err_message(), message)) fail_msg("error %d: '%s'", e, err_message());
+}
+
+static void test_access(void **state)
+{
+    (void)state;
+    int64_t i;
+    double d;
+    bool b;
+    Str s;
+    const Node *n = parse("a: 5\nb: true\nc: 1.5\nd: text\ne: [1, 2]\nf: {x: 1}\ng:\nh: 2\n");
+    assert_ok(node_int(node_get(n, "a"), "f", "A", 0, 9, &i));
+    assert_int_equal(i, 5);
+    wrong(node_int(node_get(n, "a"), "f", "A", 6, 9, &i), "f:1: A: expected an integer in 6..9, found 5");
+    wrong(node_int(node_get(n, "d"), "f", "D", 0, 9, &i), "f:4: D: expected an integer, found 'text'");
+    wrong(node_int(node_get(n, "b"), "f", "B", 0, 9, &i), "f:2: B: expected an integer, found true");
+    wrong(node_int(node_get(n, "zz"), "f", "Z", 0, 9, &i), "f: Z: expected an integer, found nothing");
+    assert_ok(node_bool(node_get(n, "b"), "f", "B", &b));
+    assert_true(b);
+    wrong(node_bool(node_get(n, "h"), "f", "H", &b), "f:8: H: expected a boolean, found 2");
+    assert_ok(node_real(node_get(n, "c"), "f", "C", &d));
+    assert_true(d == 1.5);
+    assert_ok(node_real(node_get(n, "a"), "f", "A", &d));
+    assert_true(d == 5);
+    wrong(node_real(node_get(n, "g"), "f", "G", &d), "f:7: G: expected a number, found null");
+    assert_ok(node_str(node_get(n, "c"), "f", "C", &s));
+    assert_str(s, "1.5");
+    wrong(node_str(node_get(n, "e"), "f", "E", &s), "f:5: E: expected a string, found a list");
+    assert_ok(node_seq(node_get(n, "e"), "f", "E", 2, 2));
+    wrong(node_seq(node_get(n, "e"), "f", "E", 3, 3), "f:5: E: expected a list of 3 items, found 2");
+    wrong(node_seq(node_get(n, "e"), "f", "E", 3, SIZE_MAX),
+          "f:5: E: expected a list of at least 3 items, found 2");
+    wrong(node_seq(node_get(n, "f"), "f", "F", 3, 3), "f:6: F: expected a list, found a map");
+    assert_ok(node_map(node_get(n, "f"), "f", "F"));
+    wrong(node_map(node_get(n, "c"), "f", "C"), "f:3: C: expected a map, found 1.5");
+}
+
+static void test_equal(void **state)
+{
+    (void)state;
+    assert_true(node_equal(parse("{a: 1, b: [x, ~], c: .nan}"), parse("c: .NaN\nb: ['x', null]\na: 1.0\n")));
+    assert_false(node_equal(parse("{a: 1}"), parse("{a: 2}")));
+    assert_false(node_equal(parse("{a: 1}"), parse("{b: 1}")));
+    assert_false(node_equal(parse("{a: 1}"), parse("{a: '1'}")));
+    assert_false(node_equal(parse("[1, 2]"), parse("[2, 1]")));
+    assert_false(node_equal(parse("[1]"), parse("[1, 2]")));
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    char *dir = test_dir();
+    Str path = path_join(&arena, dir, "x.yaml");
+    Node *n;
+    assert_ok(file_write(path.s, STR("a: 1\n")));
+    assert_ok(yaml_read(&arena, path.s, NULL, &n));
+    assert_int_equal(node_get(n, "a")->integer, 1);
+    assert_int_equal(yaml_read(&arena, dir, NULL, &n), ERR_INPUT);
+    assert_int_equal(yaml_read(&arena, "/nonexistent.yaml", NULL, &n), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "/nonexistent.yaml"));
+    assert_ok(dir_remove(dir));
+    free(dir);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_scalars, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(test_structure, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(test_refused, setup, teardown)};
+    const struct CMUnitTest tests[] = {TEST(test_scalars), TEST(test_structure), TEST(test_refused),
+                                       TEST(test_aliases), TEST(test_large),     TEST(test_out_of_memory),
+                                       TEST(test_access),  TEST(test_equal),     TEST(test_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
