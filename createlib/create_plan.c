@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/helper.h"
+
 /* ---- names
  * ---------------------------------------------------------------------------------------------------- */
 
@@ -149,69 +151,19 @@ static Err add_kernel(Create *c, const CreateLogic *l, const CreateUnit *like, b
 /* ---- helper kernels
  * ------------------------------------------------------------------------------------------- */
 
-static Err add_helper(Create *c, const Solution *s, const Target *t, bool post, bool ga, const char *fmt_name,
-                      Str symbol)
-{
-    size_t unit = 0;
-    CreateUnit u = {.symbol = symbol, .target = t, .pt = s->pt, .post_gsu = post, .ga = ga};
-    if (!symbol.s) FAIL(ERR_FAILED, "out of memory for '%s'", fmt_name);
-    return add_kernel(c, NULL, &u, false, &unit);
-}
-
-/* "Cijk_S", with _GB for arrays of pointers. */
-static Str helper_base(Create *c, const ProblemType *pt)
-{
-    Buf b;
-    buf_init(&b);
-    buf_putc(&b, 'C');
-    for (int32_t i = 0; i < pt->NumIndicesC; i++) buf_putc(&b, (char)('i' + i));
-    buf_printf(&b, "_%s%s", type_letter((DataType)pt->DestDataType), pt->StridedBatched ? "" : "_GB");
-    Str s = arena_dup(&c->a, buf_view(&b));
-    buf_fini(&b);
-    return s;
-}
-
-/* All names that a launch may ask for: unrolled by GSU where it is known, one or two elements, one or more
- * reducers. */
-static Err add_post_gsu(Create *c, const Solution *s, const Target *t, Str base)
-{
-    const ProblemType *pt = s->pt;
-    bool unrolled =
-        s->GlobalAccumulation == GACC_MULTIPLE && (pt->DestDataType == TYPE_S || pt->DestDataType == TYPE_D);
-    bool wide = pt->ComputeDataType == TYPE_S || pt->ComputeDataType == TYPE_D;
-    int gsu = s->GlobalSplitU, most = pt->DestDataType == TYPE_D ? 2 : 4;
-    for (int r = 1; r <= most; r += most - 1) {
-        bool power = (gsu & (gsu - 1)) == 0;
-        if (r > 1 && (!unrolled || !power || gsu < 32 * r)) continue;
-        int unit = 16 * r, mod = gsu % unit ? gsu % unit : unit;
-        for (int vw = 1; vw <= (wide ? 2 : 1); vw++) {
-            Buf b;
-            buf_init(&b);
-            buf_printf(&b, "%.*s_PostGSU", STR_ARG(base));
-            if (unrolled) buf_printf(&b, "%d", mod);
-            if (unrolled && gsu > unit) buf_printf(&b, "_mod%d", unit);
-            if (vw > 1) buf_puts(&b, "_VW2");
-            if (r > 1) buf_printf(&b, "_R%d", r);
-            Str symbol = arena_dup(&c->a, buf_view(&b));
-            buf_fini(&b);
-            TRY(add_helper(c, s, t, true, false, "PostGSU", symbol));
-        }
-    }
-    return ERR_OK;
-}
-
 static Err add_helpers(Create *c, const Solution *s, const Target *t)
 {
-    bool stream = s->StreamK && s->StreamKAtomic;
-    if (s->GlobalSplitU <= 1 && !stream) return ERR_OK;
-    Str base = helper_base(c, s->pt);
-    TRY_ALLOC(base.s);
-    bool ga = s->GlobalAccumulation == GACC_SINGLE;
-    if (s->GlobalAccumulation != GACC_MULTIPLE)
-        TRY(add_helper(c, s, t, false, ga, "beta only",
-                       ga ? arena_printf(&c->a, "%.*s_GA", STR_ARG(base)) : base));
-    if (s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE)
-        TRY(add_post_gsu(c, s, t, base));
+    HelperKernel helper[HELPERS_MAX];
+    size_t n, unit = 0;
+    TRY(kernel_helpers(&c->a, s, helper, &n));
+    for (size_t i = 0; i < n; i++) {
+        CreateUnit u = {.symbol = helper[i].symbol,
+                        .target = t,
+                        .pt = s->pt,
+                        .post_gsu = helper[i].post_gsu,
+                        .ga = helper[i].ga};
+        TRY(add_kernel(c, NULL, &u, false, &unit));
+    }
     return ERR_OK;
 }
 
