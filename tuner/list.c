@@ -52,7 +52,7 @@ static Err pick_target(const Options *o, const Config *c, const Target **out)
 static Err walk(List *l, const Space *sp, const Deriver *deriver, bool print, Fork *fork)
 {
     bool more = true, kept = false;
-    NameKind kind = NAME_KERNEL;
+    NameKind kind = l->options->names ? NAME_SOLUTION : NAME_KERNEL;
     Err e = fork_init(fork, sp, deriver);
     while (!e && !(e = fork_step(fork, &more, &kept)) && more) {
         if (interrupted()) e = err_set(ERR_FAILED, "interrupted at permutation %lld", (long long)fork->p);
