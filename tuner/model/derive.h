@@ -63,7 +63,9 @@ typedef struct {
 Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const DeriveLimits *limits);
 
 /* Completes *s (whose forkable fields are set, s->pt is d's) or says in *v why not; returns whether it is
- * valid. What is derived before the reason was found stays in *s. v may be NULL. */
+ * valid. What is derived before the reason was found stays in *s. v may be NULL. STATE
+ * rows that *s has already are derived again, but for _GlobalAccumulation with _WorkspaceSizePerElemC, which
+ * are kept, as Tensile keeps a logic file's. */
 bool solution_derive(const Deriver *d, Solution *s, Verdict *v);
 
 #endif

@@ -23,9 +23,19 @@ static bool check_stream_k(Derive *d)
     return true;
 }
 
+static bool derive_stream_k(Derive *d)
+{
+    Solution *s = d->s;
+    if (s->StreamK) return check_stream_k(d);
+    s->StreamKAtomic = s->StreamKXCCMapping = s->DebugStreamK = 0; /* no duplicates */
+    return true;
+}
+
 bool derive_accumulation(Derive *d)
 {
     Solution *s = d->s;
+    bool known = solution_has(s, PARAM_GlobalAccumulation) && solution_has(s, PARAM_WorkspaceSizePerElemC);
+    if (known) return derive_stream_k(d); /* a logic file's solution keeps what it was made with */
     s->GlobalAccumulation = GACC_NONE;
     s->WorkspaceSizePerElemC = 0;
     if (s->StreamK > 0 && s->StreamKAtomic == 0) {
@@ -41,9 +51,7 @@ bool derive_accumulation(Derive *d)
             s->WorkspaceSizePerElemC = d->f->compute_bpe;
         }
     }
-    if (s->StreamK) return check_stream_k(d);
-    s->StreamKAtomic = s->StreamKXCCMapping = s->DebugStreamK = 0; /* no duplicates */
-    return true;
+    return derive_stream_k(d);
 }
 
 /* Why arguments cannot be preloaded; RULE_NONE: they can. */

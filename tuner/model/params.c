@@ -72,12 +72,17 @@ const Param *param_nearest(Str name)
     return best;
 }
 
+/* "-" is the empty name, "~X" the name X that only files hold. */
+static Str enum_word(Str word)
+{
+    return word.n && (word.s[0] == '-' || word.s[0] == '~') ? str_sub(word, 1, word.n) : word;
+}
+
 int param_enum_value(const Param *p, Str name)
 {
     Str rest = str_from(p->legal), part;
     for (int i = 0; str_split(&rest, ' ', &part); i++) {
-        if (str_eq_c(part, "-")) part.n = 0;
-        if (str_eq(part, name)) return i;
+        if (str_eq(enum_word(part), name)) return i;
     }
     return -1;
 }
@@ -87,8 +92,7 @@ Str param_enum_name(const Param *p, int value)
     Str rest = str_from(p->legal), part;
     for (int i = 0; str_split(&rest, ' ', &part); i++) {
         if (i != value) continue;
-        if (str_eq_c(part, "-")) part.n = 0;
-        return part;
+        return enum_word(part);
     }
     return STR_NULL;
 }
@@ -261,8 +265,12 @@ void params_help(FILE *f)
         buf_reset(&b);
         param_print(p, &s, &b);
         fprintf(f, "%s: %s\n    %s", p->name, p->help, kinds[p->kind]);
-        if (p->kind != KIND_BOOL) fprintf(f, " (%s)", p->legal);
         fprintf(f, ", default %s", b.n ? buf_cstr(&b) : "''");
+        if (p->kind != KIND_BOOL) {
+            buf_reset(&b);
+            param_legal_print(p, &b);
+            fprintf(f, ", legal: %s", buf_cstr(&b));
+        }
         if (p->group == GROUP_HOST)
             fputs("; host only", f);
         else if (p->scope == SCOPE_AMD)

@@ -79,6 +79,15 @@ static bool mi_legal(const IntList *m)
            number_legal("1 2 4", 100 * (int64_t)v[4]);
 }
 
+/* Names that files hold but that are not to be given: empty, or marked in the table. */
+static bool enum_legal(const Param *p, int32_t value)
+{
+    Str rest = str_from(p->legal), word;
+    for (int32_t i = 0; str_split(&rest, ' ', &word); i++)
+        if (i == value) return word.s[0] != '-' && word.s[0] != '~';
+    return false;
+}
+
 static bool value_legal(const Param *p, const Solution *s)
 {
     const void *f = solution_field_const(s, p);
@@ -96,31 +105,48 @@ static bool value_legal(const Param *p, const Solution *s)
     case KIND_FLOAT:
         return number_legal(p->legal, *(const int32_t *)f);
     case KIND_ENUM:
-        return param_enum_name(p, *(const int32_t *)f).n > 0;
+        return enum_legal(p, *(const int32_t *)f);
     default:
         return true;
     }
 }
 
-static const char *legal_text(const Param *p)
+void param_legal_print(const Param *p, Buf *out)
 {
-    Str legal = str_from(p->legal);
-    if (str_eq_c(legal, "workgroup"))
-        return "[x, y, u] with x*y*u a multiple of 32 up to 1024 and u 1, 2, 4, .. 64, 96, 128 or 256";
-    if (str_eq_c(legal, "threadtile")) return "[x, y], each 1..16 or 20, 24, .. 252";
-    if (str_eq_c(legal, "macrotile")) return "[x, y], each 1, 2, 4, .. 1024 or 6, 12, .. 768";
-    if (str_eq_c(legal, "mi"))
-        return "[], [M, N, K, B] of a known instruction, or that followed by BM, tt0, tt1, w0, w1";
-    return p->legal;
+    static const struct {
+        const char *rule, *text;
+    } texts[] = {
+        {"workgroup",
+         "[x, y, u] with x*y*u a multiple of 32 up to 1024 and u 1, 2, 4, .. 64, 96, 128 or 256"},
+        {"threadtile", "[x, y], each 1..16 or 20, 24, .. 252"},
+        {"macrotile", "[x, y], each 1, 2, 4, .. 1024 or 6, 12, .. 768"},
+        {"mi", "[], [M, N, K, B] of a known instruction, or that followed by BM, tt0, tt1, w0, w1"},
+    };
+    Str rest = str_from(p->legal), word;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (str_eq_c(rest, texts[i].rule)) {
+            buf_puts(out, texts[i].text);
+            return;
+        }
+    if (p->kind == KIND_BOOL && !rest.n) rest = STR("true false");
+    for (bool first = true; str_split(&rest, ' ', &word);) {
+        if (p->kind == KIND_ENUM && (word.s[0] == '-' || word.s[0] == '~')) continue;
+        if (!first) buf_putc(out, ' ');
+        buf_str(out, word);
+        first = false;
+    }
 }
 
 Err param_legal(const Param *p, const Solution *s)
 {
     if (value_legal(p, s)) return ERR_OK;
-    Buf b;
-    buf_init(&b);
-    param_print(p, s, &b);
-    err_set(ERR_INPUT, "'%s' cannot be '%s'; legal: %s", p->name, buf_cstr(&b), legal_text(p));
-    buf_fini(&b);
+    Buf value, legal;
+    buf_init(&value);
+    buf_init(&legal);
+    param_print(p, s, &value);
+    param_legal_print(p, &legal);
+    err_set(ERR_INPUT, "'%s' cannot be '%s'; legal: %s", p->name, buf_cstr(&value), buf_cstr(&legal));
+    buf_fini(&value);
+    buf_fini(&legal);
     return ERR_INPUT;
 }

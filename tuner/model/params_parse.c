@@ -51,7 +51,14 @@ static Err parse_enum(const Param *p, const Node *n, int32_t *out)
     if (n->kind == NODE_BOOL) name = n->boolean ? STR("True") : STR("False");
     if (n->kind == NODE_NULL) name = STR("None");
     int v = n->kind == NODE_SEQ || n->kind == NODE_MAP ? -1 : param_enum_value(p, name);
-    if (v < 0) FAIL(ERR_INPUT, "'%s' has no value '%.*s' (it has: %s)", p->name, STR_ARG(name), p->legal);
+    if (v < 0) {
+        Buf legal;
+        buf_init(&legal);
+        param_legal_print(p, &legal);
+        err_set(ERR_INPUT, "'%s' cannot be '%.*s'; legal: %s", p->name, STR_ARG(name), buf_cstr(&legal));
+        buf_fini(&legal);
+        return ERR_INPUT;
+    }
     *out = v;
     return ERR_OK;
 }

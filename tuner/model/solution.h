@@ -121,6 +121,8 @@ bool param_is_bool_alias(const Param *p, const Node *n);
 Err param_parse_value(const Param *p, const Node *n, Solution *s);
 /* Is the value of this field one that a user may set? The message says what is legal. */
 Err param_legal(const Param *p, const Solution *s);
+/* The legal values as words, for messages and help. */
+void param_legal_print(const Param *p, Buf *out);
 /* YAML text of the value: 'true', '4', '0.25', '[8, 8]', '{0: 1}', 'ShiftPtr'. */
 void param_print(const Param *p, const Solution *s, Buf *out);
 /* GlobalLoadVectorWidthA or B, whose 0 has a meaning (above). */
