@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!ini_parse(&a, "fuzz", (Str){(const char *)data, size}, &first)) {
         Buf text;
         buf_init(&text);
+        buf_puts(&text, "#\n"); /* a byte order mark is one in the first line only */
         for (size_t i = 0; i < first.n; i++) {
             buf_str(&text, first.line[i].key);
             buf_putc(&text, '=');

@@ -74,9 +74,11 @@ static void test_csv_write(void **state)
     csv_end(&b);
     csv_cell(&b, true, STR(""));
     csv_end(&b);
+    csv_cell(&b, true, STR("\xef\xbb\xbf"));
+    csv_end(&b);
     assert_ok(buf_check(&b));
     assert_true(str_starts(buf_view(&b), "a,\"x,y\",\"say \"\"hi\"\"\n\",,\"7,z\",  "));
-    assert_true(str_ends(buf_view(&b), " 1\n\"\"\n"));
+    assert_true(str_ends(buf_view(&b), " 1\n\"\"\n\"\xef\xbb\xbf\"\n"));
     Arena a;
     arena_init(&a, 0);
     Csv c;

@@ -113,7 +113,8 @@ Err csv_row(Csv *c, Arena *a, Str **cells, size_t *n)
 void csv_cell(Buf *out, bool first, Str cell)
 {
     if (!first) buf_putc(out, ',');
-    bool plain = cell.n || !first; /* a row of one empty cell would be a blank line */
+    /* a row of one empty cell would be a blank line, a byte order mark at the beginning would be lost */
+    bool plain = !first || (cell.n && !str_starts(cell, "\xef\xbb\xbf"));
     for (size_t i = 0; plain && i < cell.n; i++) plain = !strchr(",\"\r\n", cell.s[i]) || !cell.s[i];
     if (plain) {
         buf_str(out, cell);
