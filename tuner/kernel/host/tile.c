@@ -17,16 +17,17 @@ typedef struct {
 } TileText;
 
 static const char *const part_name[2] = {"r", "i"};
+enum { NAME_BYTES = 64 }; /* of a C variable */
 
 /* Accumulator of split l, column j, vector i; complex: part. */
-static void acc(const TileText *t, int l, int i, int j, int part, char name[32])
+static void acc(const TileText *t, int l, int i, int j, int part, char name[NAME_BYTES])
 {
-    snprintf(name, 32, "c%s%d_%d_%d", t->p->parts == 2 ? part_name[part] : "", l, i, j);
+    snprintf(name, NAME_BYTES, "c%s%d_%d_%d", t->p->parts == 2 ? part_name[part] : "", l, i, j);
 }
 
 static void init_tile(const TileText *t)
 {
-    char c[32];
+    char c[NAME_BYTES];
     for (int l = 0; l < t->split; l++)
         for (int j = 0; j < t->nr; j++) {
             buf_puts(t->out, "    @V ");
@@ -78,7 +79,7 @@ static void load_a(const TileText *t, int s)
 static void mma(const TileText *t, int l, int s)
 {
     const HostPlan *p = t->p;
-    char b[64], c[32], ci[32];
+    char b[64], c[NAME_BYTES], ci[NAME_BYTES];
     for (int j = 0; j < t->nr; j++) {
         buf_puts(t->out, "            {\n");
         for (int part = 0; part < p->parts; part++) {
@@ -156,7 +157,7 @@ static void k_loop(const TileText *t)
     buf_puts(t->out, "        }\n");
     advance(t, 1);
     buf_puts(t->out, "    }\n");
-    char c[32], cl[32];
+    char c[NAME_BYTES], cl[NAME_BYTES];
     for (int l = 1; l < t->split; l++)
         for (int j = 0; j < t->nr; j++)
             for (int i = 0; i < t->mv; i++)
@@ -179,7 +180,7 @@ static void prefetch_c(const TileText *t)
 static void epilogue_direct(const TileText *t)
 {
     const HostPlan *p = t->p;
-    char c[32];
+    char c[NAME_BYTES];
     buf_puts(t->out, "    const @V alpha = @set(ab[0]), beta = @set(ab[1]);\n");
     for (int reads_c = 0; reads_c < 2; reads_c++) {
         buf_puts(t->out, reads_c ? "    } else {\n" : "    if (ab[1] == 0) {\n");
@@ -204,7 +205,7 @@ static void epilogue_direct(const TileText *t)
 static void store_staged(const TileText *t)
 {
     const HostPlan *p = t->p;
-    char c[32];
+    char c[NAME_BYTES];
     for (int j = 0; j < t->nr; j++)
         for (int part = 0; part < p->parts; part++)
             for (int i = 0; i < t->mv; i++) {
