@@ -46,6 +46,7 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
 {
     DeriveLimits l = limits ? *limits : (DeriveLimits){0, 0, 0, false};
     *d = (Deriver){.pt = pt, .target = target};
+    solution_init(&d->defaults, pt);
     d->max_lds = l.max_lds_bytes > 0 ? l.max_lds_bytes : 65536;
     d->device_lds = l.device_lds_bytes > 0 ? l.device_lds_bytes : 65536;
     d->max_depth_u = l.max_depth_u > 0 ? l.max_depth_u : 1024;
@@ -165,8 +166,26 @@ static void finish(Derive *d)
     solution_mark(s, PARAM_DelayRemainingArguments);
     for (int i = PARAM_MacroTile0; i < PARAM_COUNT; i++) {
         const Param *p = param_at((ParamId)i);
-        if (p->group == GROUP_STATE && state_has(s, p)) solution_mark(s, (ParamId)i);
+        bool host = p->group == GROUP_HOST && d->f->target->family == TARGET_HOST;
+        if (host || (p->group == GROUP_STATE && state_has(s, p))) solution_mark(s, (ParamId)i);
     }
+}
+
+/* Host rows are the host's alone. */
+static void drop_host_rows(Solution *s, const Solution *defaults)
+{
+    for (int i = PARAM_HostRepeatM; i < PARAM_COUNT; i++) {
+        param_copy(param_at((ParamId)i), defaults, s);
+        s->present[i >> 6] &= ~(UINT64_C(1) << (i & 63));
+    }
+}
+
+/* Rows that mean nothing on the target get their default: values of them would make duplicates. */
+static void drop_meaningless(Solution *s, const Deriver *f)
+{
+    unsigned scope = f->target->family == TARGET_HOST ? SCOPE_CPU : SCOPE_NV;
+    for (int i = 0; i < PARAM_COUNT && param_at((ParamId)i)->group == GROUP_FORK; i++)
+        if (!(param_at((ParamId)i)->scope & scope)) param_copy(param_at((ParamId)i), &f->defaults, s);
 }
 
 bool solution_derive(const Deriver *f, Solution *s, Verdict *v)
@@ -182,11 +201,14 @@ bool solution_derive(const Deriver *f, Solution *s, Verdict *v)
     }
     d.caps = f->target->family == TARGET_AMDGCN ? isa_caps(s->ISA.v) : 0;
     bool host = f->target->family == TARGET_HOST;
+    if (!host) drop_host_rows(s, &f->defaults);
     const Step *steps = host ? host_steps : gpu_steps;
     size_t n = host ? sizeof host_steps / sizeof *host_steps : sizeof gpu_steps / sizeof *gpu_steps;
     for (size_t i = 0; i < n; i++)
         if (!steps[i](&d)) break;
     s->Valid = d.v->rule == RULE_NONE;
-    if (s->Valid) finish(&d);
-    return s->Valid;
+    if (!s->Valid) return false;
+    if (f->target->family != TARGET_AMDGCN) drop_meaningless(s, f);
+    finish(&d);
+    return true;
 }

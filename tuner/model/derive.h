@@ -46,6 +46,7 @@ unsigned isa_caps(const int32_t isa[3]);
 typedef struct {
     const ProblemType *pt;
     const Target *target;
+    Solution defaults;
     int64_t max_lds, device_lds;
     int32_t max_depth_u;
     bool unroll_loop_efficiency;

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool nameable(const Param *p) { return p->group == GROUP_FORK || p->group == GROUP_EXTRA; }
+bool param_in_names(const Param *p)
+{
+    return p->group == GROUP_FORK || p->group == GROUP_EXTRA || p->group == GROUP_HOST;
+}
 
 /* Always in front, or of no meaning for names. */
 static bool never_in_min(int id)
@@ -42,7 +45,7 @@ void namer_init(Namer *n, const ProblemType *pt)
     n->kernel_at = -1;
     for (int i = 0; i < PARAM_COUNT; i++) {
         const Param *p = param_at(sorted[i]);
-        if (!nameable(p)) continue;
+        if (!param_in_names(p)) continue;
         if (n->kernel_at < 0 && strcmp(p->name, "Kernel") > 0) n->kernel_at = n->n_order;
         abbreviate(p, n->abbreviation[n->n_order]);
         n->order[n->n_order++] = sorted[i];
@@ -199,24 +202,28 @@ void solution_name_full(const Solution *s, Buf *out)
     solution_name(&n, s, NAME_SOLUTION, out);
 }
 
-/* The rows of names are neighbours in Solution: FORK, EXTRA and the first of STATE. Text is hashed by
- * content. */
+/* The rows of names are neighbours in Solution: FORK, EXTRA and the first of STATE; HOST rows are apart. Text
+ * is hashed by content. */
 Hash128 solution_hash(const Solution *s)
 {
     enum {
         FROM = offsetof(Solution, LoopDoWhile),
         NAME = offsetof(Solution, CustomKernelName),
         REST = offsetof(Solution, NoReject),
-        TO = offsetof(Solution, MatrixInstBM)
+        TO = offsetof(Solution, MatrixInstBM),
+        HOST = offsetof(Solution, HostRepeatM),
+        END = offsetof(Solution, HostPackB) + sizeof(int32_t)
     };
-    _Static_assert(REST > NAME && NAME > FROM && TO > REST, "order of params.def");
+    _Static_assert(REST > NAME && NAME > FROM && TO > REST && HOST > TO, "order of params.def");
+    _Static_assert(PARAM_HostPackB == PARAM_COUNT - 1, "order of params.def");
     const char *bytes = (const char *)s;
     struct {
-        Hash128 head, rest, name;
+        Hash128 head, rest, host, name;
     } all;
     memset(&all, 0, sizeof all);
     all.head = hash128((Str){bytes + FROM, NAME - FROM});
     all.rest = hash128((Str){bytes + REST, TO - REST});
+    if (solution_has(s, PARAM_HostRepeatM)) all.host = hash128((Str){bytes + HOST, END - HOST});
     if (s->CustomKernelName.n) all.name = hash128(s->CustomKernelName);
     return hash128((Str){(const char *)&all, sizeof all});
 }

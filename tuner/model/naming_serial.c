@@ -22,8 +22,7 @@ Err serial_namer_new(SerialNamer **out)
     if (!n) FAIL(ERR_FAILED, "out of memory for the names of solutions");
     params_sorted(sorted);
     for (int i = 0; i < PARAM_COUNT; i++) {
-        int group = param_at(sorted[i])->group;
-        if (group == GROUP_FORK || group == GROUP_EXTRA) n->order[n->n++] = sorted[i];
+        if (param_in_names(param_at(sorted[i]))) n->order[n->n++] = sorted[i];
     }
     *out = n;
     return ERR_OK;
