@@ -23,11 +23,14 @@ static size_t skip_sign(Str s) { return s.n && (s.s[0] == '-' || s.s[0] == '+');
 /* One of lower, Title and UPPER case of a lower-case word. */
 static bool word_is(Str s, const char *word)
 {
-    if (s.n != strlen(word)) return false;
-    char upper[8], title[8];
-    for (size_t i = 0; i < s.n; i++) title[i] = word[i], upper[i] = (char)(word[i] & ~0x20);
-    title[0] = upper[0];
-    return !memcmp(s.s, word, s.n) || !memcmp(s.s, title, s.n) || !memcmp(s.s, upper, s.n);
+    size_t n = strlen(word), n_upper = 0;
+    if (s.n != n) return false;
+    for (size_t i = 0; i < n; i++) {
+        bool upper = s.s[i] == (word[i] & ~0x20);
+        if (!upper && s.s[i] != word[i]) return false;
+        n_upper += upper;
+    }
+    return n_upper == 0 || n_upper == n || (n_upper == 1 && s.s[0] != word[0]);
 }
 
 static bool resolve_word(Str s, Node *n)
