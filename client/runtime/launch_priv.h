@@ -58,7 +58,11 @@ static inline void put_scalar(Args *a, const Contraction *p, const void *value)
 }
 static inline void put_strides(Args *a, const Contraction *p, const int64_t stride[3], int first)
 {
-    for (int i = first; i < (p->batched ? 3 : 2); i++) put_size(a, stride[i]);
+    for (int i = first; i < 2; i++) put_size(a, stride[i]);
+    if (p->batched && p->batch > 1)
+        put_size(a, stride[2]);
+    else if (p->batched)
+        put_u32(a, (uint32_t)stride[2]); /* not used: whatever fits */
 }
 
 /* The grid, and the numbers of tiles that it comes from. */

@@ -1,0 +1,262 @@
+/* libtuner: one GEMM: check the arguments, choose the solution, build the launches, run them on the pool. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "client/runtime/tuner_priv.h"
+#include "model/datatype.h"
+
+/* ---- arguments ---- */
+
+static bool is_complex(tuner_type t) { return t == TUNER_C32 || t == TUNER_C64; }
+
+static uint8_t kind_of(double re, double im)
+{
+    if (im != 0) return SCALAR_ANY;
+    return re == 0 ? SCALAR_ZERO : re == 1 ? SCALAR_ONE : re == -1 ? SCALAR_NEG_ONE : SCALAR_ANY;
+}
+
+static uint8_t scalar_kind(tuner_type type, const void *value)
+{
+    float f[2] = {0, 0};
+    double d[2] = {0, 0};
+    int32_t i;
+    uint16_t h;
+    switch (type) {
+    case TUNER_F32: memcpy(f, value, 4); return kind_of((double)f[0], 0);
+    case TUNER_C32: memcpy(f, value, 8); return kind_of((double)f[0], (double)f[1]);
+    case TUNER_F64: memcpy(d, value, 8); return kind_of(d[0], 0);
+    case TUNER_C64: memcpy(d, value, 16); return kind_of(d[0], d[1]);
+    case TUNER_I32: memcpy(&i, value, 4); return kind_of(i, 0);
+    case TUNER_F16:
+    case TUNER_BF16:
+        memcpy(&h, value, 2);
+        if ((h & 0x7fff) == 0) return SCALAR_ZERO;
+        if ((h & 0x7fff) != (type == TUNER_F16 ? 0x3c00 : 0x3f80)) return SCALAR_ANY;
+        return h >> 15 ? SCALAR_NEG_ONE : SCALAR_ONE;
+    case TUNER_I8:
+    case TUNER_I8X4: break;
+    }
+    return SCALAR_ANY;
+}
+
+static Err check_type(const char *what, tuner_type t)
+{
+    if ((int)t < 0 || t > TUNER_I8) FAIL(ERR_INPUT, "%s type is %d, expected 0 to %d", what, (int)t, (int)TUNER_I8);
+    return ERR_OK;
+}
+
+static Err check_ld(const char *what, int64_t ld, int64_t rows)
+{
+    if (ld < (rows > 1 ? rows : 1)) FAIL(ERR_INPUT, "%s is %" PRId64 ", less than %" PRId64, what, ld, rows);
+    return ERR_OK;
+}
+
+static Err check_types(const tuner_gemm_desc *g)
+{
+    TRY(check_type("A", g->a_type));
+    TRY(check_type("B", g->b_type));
+    TRY(check_type("C", g->c_type));
+    TRY(check_type("D", g->d_type));
+    TRY(check_type("compute", g->compute_type));
+    if (g->compute_type == TUNER_I8 || g->compute_type == TUNER_I8X4)
+        FAIL(ERR_INPUT, "compute type int8: use int32");
+    return ERR_OK;
+}
+
+static Err check(const tuner_gemm_desc *g)
+{
+    const int64_t limit = INT64_C(1) << 32;
+    if ((int)g->trans_a < 0 || g->trans_a > TUNER_C || (int)g->trans_b < 0 || g->trans_b > TUNER_C)
+        FAIL(ERR_INPUT, "transposes are %d and %d, expected 0 to 2", (int)g->trans_a, (int)g->trans_b);
+    if (g->m < 0 || g->n < 0 || g->k < 0 || g->batch < 0 || g->m >= limit || g->n >= limit || g->k >= limit ||
+        g->batch >= limit)
+        FAIL(ERR_INPUT, "size %" PRId64 " x %" PRId64 " x %" PRId64 ", batch %" PRId64 ": expected 0 to 2^32 - 1", g->m,
+             g->n, g->k, g->batch);
+    TRY(check_types(g));
+    TRY(check_ld("lda", g->lda, g->trans_a == TUNER_N ? g->m : g->k));
+    TRY(check_ld("ldb", g->ldb, g->trans_b == TUNER_N ? g->k : g->n));
+    TRY(check_ld("ldc", g->ldc, g->m));
+    if (g->d) TRY(check_ld("ldd", g->ldd, g->m));
+    if (!g->alpha || !g->beta) FAIL(ERR_INPUT, "%s is a null pointer", g->alpha ? "beta" : "alpha");
+    return ERR_OK;
+}
+
+/* Most that a call may allocate for itself; solutions that need more are not chosen. */
+#define WORKSPACE_MAX (UINT64_C(1) << 32)
+
+static unsigned operation_index(const tuner_gemm_desc *g)
+{
+    bool conj = is_complex(g->a_type);
+    return (g->trans_a != TUNER_N) | (unsigned)(g->trans_b != TUNER_N) << 1 |
+           (unsigned)(conj && g->trans_a == TUNER_C) << 2 | (unsigned)(conj && g->trans_b == TUNER_C) << 3 | 16;
+}
+
+Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p)
+{
+    TRY(check(g));
+    memset(p, 0, sizeof *p);
+    bool in_place = !g->d || g->d == g->c;
+    p->m = g->m;
+    p->n = g->n;
+    p->k = g->k;
+    p->batch = g->batch ? g->batch : 1;
+    contraction_strides(p, g->lda, g->ldb, g->ldc, g->d ? g->ldd : g->ldc, g->stride_a, g->stride_b, g->stride_c,
+                        g->d ? g->stride_d : g->stride_c);
+    contraction_types(p, g->a_type, g->b_type, g->c_type, g->d_type, g->compute_type);
+    p->operation = t->operation[operation_index(g)];
+    p->trans_a = g->trans_a != TUNER_N;
+    p->trans_b = g->trans_b != TUNER_N;
+    p->batched = true;
+    p->strided_batched = !g->pointer_arrays;
+    p->c_equals_d = in_place && p->c[1] == p->d[1] && p->c[2] == p->d[2];
+    p->deterministic = t->deterministic;
+    p->eligible_for_persistent = true;
+    p->workspace_bytes = WORKSPACE_MAX;
+    p->alpha = scalar_kind(g->compute_type, g->alpha);
+    p->beta = scalar_kind(g->compute_type, g->beta);
+    if (p->alpha == SCALAR_ZERO) p->k = 0; /* as rocBLAS */
+    return ERR_OK;
+}
+
+Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, Selection *out)
+{
+    if (g->solution_index <= 0) {
+        TRY(library_select(t->library, p, out));
+    } else {
+        memset(out, 0, sizeof *out);
+        out->solution = library_solution_by_index(t->library, g->solution_index - 1);
+        if (!out->solution) FAIL(ERR_INPUT, "the library has no solution %" PRId64, g->solution_index - 1);
+        if (!solution_can_solve(out->solution, p) || out->solution->operation != p->operation)
+            FAIL(TUNER_NO_SOLUTION, "solution %" PRId64 " cannot run this problem", g->solution_index - 1);
+    }
+    if (!out->solution)
+        FAIL(TUNER_NO_SOLUTION, "%s has no solution for %" PRId64 " x %" PRId64 " x %" PRId64 " of these types", t->path,
+             p->m, p->n, p->k);
+    return ERR_OK;
+}
+
+static void inputs_of(const tuner_gemm_desc *g, void *workspace, LaunchInputs *in)
+{
+    union {
+        const void *c;
+        void *v;
+    } same = {.c = g->c}; /* in place: C is written, as in BLAS */
+    *in = (LaunchInputs){.a = g->a,
+                         .b = g->b,
+                         .c = g->c,
+                         .d = g->d ? g->d : same.v,
+                         .workspace = workspace,
+                         .alpha = g->alpha,
+                         .beta = g->beta};
+}
+
+/* ---- running ---- */
+
+enum { INLINE_FLOPS = 400000 }; /* below, waking a thread costs more than it brings */
+
+static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *call, bool small)
+{
+    const HostKernel *kernel;
+    if (call->role == CALL_MAIN)
+        TRY(kernel_of_solution(t, s, &kernel));
+    else
+        TRY(kernel_of_helper(t, s, call->symbol, &kernel));
+    HostSplit split = {0, false};
+    if (call->role == CALL_MAIN && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE) {
+        split.tile_y = (uint32_t)s->map.global_split_u;
+        split.round_robin = s->map.gsu_round_robin;
+    }
+    if (small && split.tile_y <= 1) return host_launch_inline(t->pool, kernel, call->num_work_groups, call->args);
+    return host_launch(t->pool, kernel, call->num_work_groups, call->args, &split);
+}
+
+static Err run(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const LibSolution *s)
+{
+    LaunchList list;
+    LaunchInputs in;
+    HostScratch workspace;
+    TRY(host_scratch_take(t->pool, launch_workspace_bytes(p, s, &t->launch_hw), &workspace));
+    inputs_of(g, workspace.p, &in);
+    Err e = launch_build(p, s, &in, &t->launch_hw, &list);
+    bool small = contraction_flops(p) < INLINE_FLOPS;
+    for (uint32_t i = 0; i < list.n && !e; i++) e = run_call(t, s, &list.call[i], small);
+    host_scratch_give(t->pool, &workspace);
+    return e;
+}
+
+static Err gemm(tuner_library *t, const tuner_gemm_desc *g)
+{
+    Contraction p;
+    Selection chosen;
+    TRY(gemm_contraction(t, g, &p));
+    if (p.m == 0 || p.n == 0) return ERR_OK;
+    if (!g->c && !g->d) FAIL(ERR_INPUT, "C and D are null pointers");
+    if (p.k && (!g->a || !g->b)) FAIL(ERR_INPUT, "%s is a null pointer", g->a ? "B" : "A");
+    if (!t->can_run)
+        FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process does not run", t->path, t->hw.arch.s);
+    TRY(gemm_choose(t, g, &p, &chosen));
+    return run(t, g, &p, chosen.solution);
+}
+
+tuner_status tuner_gemm(tuner_library *t, const tuner_gemm_desc *g)
+{
+    if (t->log.layer) log_call(&t->log, g);
+    return (tuner_status)gemm(t, g);
+}
+
+/* ---- without running ---- */
+
+static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selection *out)
+{
+    Contraction p;
+    Selection s;
+    LaunchList list;
+    LaunchInputs in;
+    TRY(gemm_contraction(t, g, &p));
+    TRY(gemm_choose(t, g, &p, &s));
+    inputs_of(g, NULL, &in);
+    TRY(launch_build(&p, s.solution, &in, &t->launch_hw, &list));
+    *out = (tuner_selection){.kernel = s.solution->name,
+                             .solution_index = s.solution->index,
+                             .why = g->solution_index > 0 ? "index" : select_why_name(s.why),
+                             .fallback = s.fallback,
+                             .distance = s.distance,
+                             .n_key = s.n_key,
+                             .speed = s.speed,
+                             .workspace_bytes = launch_workspace_bytes(&p, s.solution, &t->launch_hw),
+                             .n_kernels = (int)list.n};
+    memcpy(out->key, s.key, sizeof out->key);
+    return ERR_OK;
+}
+
+tuner_status tuner_select(tuner_library *t, const tuner_gemm_desc *g, tuner_selection *out)
+{
+    return (tuner_status)select_into(t, g, out);
+}
+
+static Err launches(tuner_library *t, const tuner_gemm_desc *g, void *workspace,
+                    void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
+{
+    Contraction p;
+    Selection s;
+    LaunchList list;
+    LaunchInputs in;
+    TRY(gemm_contraction(t, g, &p));
+    TRY(gemm_choose(t, g, &p, &s));
+    inputs_of(g, workspace, &in);
+    TRY(launch_build(&p, s.solution, &in, &t->launch_hw, &list));
+    for (uint32_t i = 0; i < list.n; i++) {
+        const KernelCall *c = &list.call[i];
+        tuner_launch l = {.kernel = c->symbol, .n_arg_bytes = c->n_arg_bytes, .args = c->args};
+        memcpy(l.work_group, c->work_group, sizeof l.work_group);
+        memcpy(l.num_work_groups, c->num_work_groups, sizeof l.num_work_groups);
+        visit(ctx, &l);
+    }
+    return ERR_OK;
+}
+
+tuner_status tuner_launches(tuner_library *t, const tuner_gemm_desc *g, void *workspace,
+                            void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
+{
+    return (tuner_status)launches(t, g, workspace, visit, ctx);
+}

@@ -1,0 +1,125 @@
+/* libtuner: kernels by name in the code objects of the library's directory (tensile-formats 7.2, with .so for the host):
+ * merged Kernels[N].so-000-<arch>.so, <kernel>.so-000-<arch>.so, lazy <placeholder>[_<arch>].so. A code object is
+ * opened when a kernel is first looked for in it; what was found is kept per solution. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "client/runtime/tuner_priv.h"
+
+Err code_objects_list(tuner_library *t)
+{
+    Str *name;
+    size_t n;
+    TRY(dir_list(&t->arena, t->dir, ".so", false, &name, &n));
+    if (n > MODULES_MAX) FAIL(ERR_INPUT, "%s: %zu code objects, limit %d", t->dir, n, MODULES_MAX);
+    t->code_object = calloc(n + 1, sizeof *t->code_object);
+    TRY_ALLOC(t->code_object);
+    for (size_t i = 0; i < n; i++) t->code_object[i].file = name[i].s;
+    t->n_code_objects = n;
+    return ERR_OK;
+}
+
+void code_objects_close(tuner_library *t)
+{
+    for (size_t i = 0; i < t->n_code_objects; i++) host_module_close(t->code_object[i].module);
+    free(t->code_object);
+}
+
+/* How likely a kernel is in that file: 3 its own, 2 the merged ones for this architecture, 1 another of it, 0 not ours. */
+static int rank(const tuner_library *t, const char *file, const char *symbol, const char *placeholder)
+{
+    Str f = str_from(file), arch = t->hw.arch;
+    char tail[64];
+    snprintf(tail, sizeof tail, "%.*s.so", STR_ARG(arch));
+    bool ours = str_ends(f, tail);
+    if (placeholder && str_starts(f, placeholder)) {
+        Str rest = str_sub(f, strlen(placeholder), f.n);
+        if (str_eq(rest, STR(".so")) || (ours && rest.s[0] == '_')) return 3;
+    }
+    if (!ours) return 0;
+    if (str_starts(f, symbol)) return 3;
+    return str_starts(f, "Kernels") ? 2 : 1;
+}
+
+/* With the lock held. */
+static Err module_of(tuner_library *t, CodeObject *c)
+{
+    char path[4096];
+    if (c->module) return ERR_OK;
+    int n = snprintf(path, sizeof path, "%s/%s", t->dir, c->file);
+    if (n < 0 || (size_t)n >= sizeof path) FAIL(ERR_INPUT, "path of code object '%s' is too long", c->file);
+    Err e = host_module_open(path, &c->module);
+    c->failed = e != ERR_OK;
+    return e;
+}
+
+static Err kernel_search(tuner_library *t, const LibSolution *s, const char *symbol, HostKernel *out)
+{
+    const char *placeholder = library_code_object(t->library, s->code_object);
+    Err open_error = ERR_OK;
+    for (int want = 3; want >= 1; want--)
+        for (size_t i = 0; i < t->n_code_objects; i++) {
+            CodeObject *c = &t->code_object[i];
+            if (c->failed || rank(t, c->file, symbol, placeholder) != want) continue;
+            Err e = module_of(t, c);
+            if (e) open_error = e;
+            if (!e && host_module_has(c->module, symbol)) return host_module_kernel(c->module, symbol, out);
+        }
+    if (open_error) return err_context(open_error, "kernel %s: ", symbol);
+    FAIL(ERR_FAILED, "kernel %s is in none of the %zu code objects in '%s' for %.*s", symbol, t->n_code_objects,
+         t->dir, STR_ARG(t->hw.arch));
+}
+
+static Err slot_of(tuner_library *t, uint32_t number, KernelSlot **out)
+{
+    if (number / KERNEL_PAGE >= KERNEL_PAGES)
+        FAIL(ERR_INPUT, "solution %u, limit %d", number, KERNEL_PAGE * KERNEL_PAGES);
+    KernelSlot *page = atomic_load_explicit(&t->page[number / KERNEL_PAGE], memory_order_acquire);
+    if (!page) {
+        pthread_mutex_lock(&t->lock);
+        page = atomic_load(&t->page[number / KERNEL_PAGE]);
+        if (!page && (page = calloc(KERNEL_PAGE, sizeof *page))) atomic_store(&t->page[number / KERNEL_PAGE], page);
+        pthread_mutex_unlock(&t->lock);
+    }
+    TRY_ALLOC(page);
+    *out = &page[number % KERNEL_PAGE];
+    return ERR_OK;
+}
+
+Err kernel_of_solution(tuner_library *t, const LibSolution *s, const HostKernel **out)
+{
+    KernelSlot *slot;
+    TRY(slot_of(t, s->number, &slot));
+    *out = &slot->kernel;
+    if (atomic_load_explicit(&slot->ready, memory_order_acquire)) return ERR_OK;
+    pthread_mutex_lock(&t->lock);
+    Err e = atomic_load(&slot->ready) ? ERR_OK : kernel_search(t, s, s->name, &slot->kernel);
+    if (!e) atomic_store_explicit(&slot->ready, true, memory_order_release);
+    pthread_mutex_unlock(&t->lock);
+    return e;
+}
+
+Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const HostKernel **out)
+{
+    uint32_t i = 0;
+    Err e = ERR_OK;
+    for (uint32_t n = atomic_load_explicit(&t->n_helpers, memory_order_acquire); i < n; i++)
+        if (strcmp(t->helper[i].symbol, symbol) == 0) {
+            *out = &t->helper[i].kernel;
+            return ERR_OK;
+        }
+    pthread_mutex_lock(&t->lock);
+    uint32_t n = atomic_load(&t->n_helpers);
+    for (i = 0; i < n && strcmp(t->helper[i].symbol, symbol) != 0; i++) {}
+    if (i == n && n == HELPERS_MAX) e = err_set(ERR_FAILED, "more than %d helper kernels", HELPERS_MAX);
+    if (i == n && !e) {
+        e = kernel_search(t, s, symbol, &t->helper[n].kernel);
+        snprintf(t->helper[n].symbol, sizeof t->helper[n].symbol, "%s", symbol);
+        if (!e) atomic_store_explicit(&t->n_helpers, n + 1, memory_order_release);
+    }
+    *out = &t->helper[i].kernel;
+    pthread_mutex_unlock(&t->lock);
+    return e;
+}

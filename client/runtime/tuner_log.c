@@ -1,0 +1,243 @@
+/* libtuner: TUNER_LAYER, the log of calls in rocBLAS's forms, as tuning tools read them: bit 1 one line with the
+ * arguments per call, bit 2 a rocblas-bench command line per call, bit 4 at close one YAML line per different call with
+ * its count. Goes to TUNER_LOG_PATH (appended) or stderr. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/runtime/tuner_priv.h"
+#include "model/datatype.h"
+
+enum { LINE_MAX_BYTES = 1024, PROFILE_MAX = 65536 };
+
+struct Profile {
+    tuner_gemm_desc g;
+    double alpha[2], beta[2];
+    uint64_t count;
+};
+
+static const char *const type_names[] = {"f32_r", "f64_r",  "f32_c", "f64_c", "f16_r",
+                                         "i8x4_r", "i32_r", "bf16_r", "i8_r"};
+static const char letters[] = "sdczh";
+static const char *op_name(tuner_op op) { return op == TUNER_N ? "N" : op == TUNER_T ? "T" : "C"; }
+
+static const char *type_name(tuner_type t)
+{
+    return (unsigned)t < sizeof type_names / sizeof *type_names ? type_names[t] : "?";
+}
+
+/* The plain functions exist for one type all over; the _ex ones take any. */
+static bool is_plain(const tuner_gemm_desc *g)
+{
+    return (unsigned)g->a_type <= TUNER_F16 && g->a_type == g->b_type && g->a_type == g->c_type &&
+           g->a_type == g->d_type && g->a_type == g->compute_type && (!g->d || g->d == g->c);
+}
+
+static const char *batch_name(const tuner_gemm_desc *g)
+{
+    return g->pointer_arrays ? "_batched" : g->batch > 1 ? "_strided_batched" : "";
+}
+
+static double half_value(uint16_t h)
+{
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    double v = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    return h >> 15 ? -v : v;
+}
+
+static void scalar_value(tuner_type type, const void *value, double out[2])
+{
+    float f[2];
+    int32_t i;
+    uint16_t h;
+    out[0] = out[1] = 0;
+    if (!value) return;
+    switch (type) {
+    case TUNER_F64: memcpy(out, value, 8); return;
+    case TUNER_C64: memcpy(out, value, 16); return;
+    case TUNER_F32:
+    case TUNER_C32:
+        memcpy(f, value, type == TUNER_C32 ? 8 : 4);
+        out[0] = (double)f[0];
+        if (type == TUNER_C32) out[1] = (double)f[1];
+        return;
+    case TUNER_I32:
+        memcpy(&i, value, 4);
+        out[0] = i;
+        return;
+    case TUNER_F16:
+        memcpy(&h, value, 2);
+        out[0] = half_value(h);
+        return;
+    case TUNER_BF16:
+    case TUNER_I8:
+    case TUNER_I8X4: return;
+    }
+}
+
+/* ---- lines ---- */
+
+typedef struct {
+    char text[LINE_MAX_BYTES];
+    size_t n;
+} Line;
+
+static void add(Line *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void add(Line *l, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(l->text + l->n, sizeof l->text - l->n, fmt, ap);
+    va_end(ap);
+    if (n > 0) l->n = l->n + (size_t)n < sizeof l->text ? l->n + (size_t)n : sizeof l->text - 1;
+}
+
+static void line_trace(Line *l, const Profile *p)
+{
+    const tuner_gemm_desc *g = &p->g;
+    add(l, "tuner_gemm%s,%s,%s,%s,%s,%s,%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64, batch_name(g), type_name(g->a_type),
+        type_name(g->b_type), type_name(g->c_type), type_name(g->d_type), type_name(g->compute_type),
+        op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k);
+    add(l, ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%" PRId64 "\n", p->alpha[0], g->a,
+        g->lda, g->b, g->ldb, p->beta[0], g->c, g->ldc, g->d, g->ldd, g->batch ? g->batch : 1);
+}
+
+static void line_bench(Line *l, const Profile *p)
+{
+    const tuner_gemm_desc *g = &p->g;
+    bool plain = is_plain(g), strided = g->batch > 1 && !g->pointer_arrays;
+    add(l, "rocblas-bench -f gemm%s%s", batch_name(g), plain ? "" : "_ex");
+    if (plain) add(l, " -r %s", type_name(g->a_type));
+    add(l, " --transposeA %s --transposeB %s -m %" PRId64 " -n %" PRId64 " -k %" PRId64 " --alpha %.17g",
+        op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k, p->alpha[0]);
+    if (p->alpha[1] != 0) add(l, " --alphai %.17g", p->alpha[1]);
+    if (!plain) add(l, " --a_type %s", type_name(g->a_type));
+    add(l, " --lda %" PRId64, g->lda);
+    if (strided) add(l, " --stride_a %" PRId64, g->stride_a);
+    if (!plain) add(l, " --b_type %s", type_name(g->b_type));
+    add(l, " --ldb %" PRId64, g->ldb);
+    if (strided) add(l, " --stride_b %" PRId64, g->stride_b);
+    add(l, " --beta %.17g", p->beta[0]);
+    if (p->beta[1] != 0) add(l, " --betai %.17g", p->beta[1]);
+    if (!plain) add(l, " --c_type %s", type_name(g->c_type));
+    add(l, " --ldc %" PRId64, g->ldc);
+    if (strided) add(l, " --stride_c %" PRId64, g->stride_c);
+    if (!plain) {
+        add(l, " --d_type %s --ldd %" PRId64, type_name(g->d_type), g->d ? g->ldd : g->ldc);
+        if (strided) add(l, " --stride_d %" PRId64, g->d ? g->stride_d : g->stride_c);
+    }
+    if (g->batch > 1 || g->pointer_arrays) add(l, " --batch_count %" PRId64, g->batch ? g->batch : 1);
+    if (!plain)
+        add(l, " --compute_type %s --algo 0 --solution_index %" PRId64 " --flags 0", type_name(g->compute_type),
+            g->solution_index);
+    add(l, "\n");
+}
+
+static void line_profile(Line *l, const Profile *p)
+{
+    const tuner_gemm_desc *g = &p->g;
+    bool plain = is_plain(g), strided = g->batch > 1 && !g->pointer_arrays;
+    if (plain)
+        add(l, "- { rocblas_function: \"rocblas_%cgemm%s\"", letters[g->a_type], batch_name(g));
+    else
+        add(l, "- { rocblas_function: \"rocblas_gemm%s_ex\", a_type: \"%s\", b_type: \"%s\", c_type: \"%s\", "
+               "d_type: \"%s\", compute_type: \"%s\"",
+            batch_name(g), type_name(g->a_type), type_name(g->b_type), type_name(g->c_type), type_name(g->d_type),
+            type_name(g->compute_type));
+    add(l, ", transA: '%s', transB: '%s', M: %" PRId64 ", N: %" PRId64 ", K: %" PRId64 ", alpha: %.17g, lda: %" PRId64,
+        op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k, p->alpha[0], g->lda);
+    if (strided) add(l, ", stride_a: %" PRId64, g->stride_a);
+    add(l, ", ldb: %" PRId64, g->ldb);
+    if (strided) add(l, ", stride_b: %" PRId64, g->stride_b);
+    add(l, ", beta: %.17g, ldc: %" PRId64, p->beta[0], g->ldc);
+    if (strided) add(l, ", stride_c: %" PRId64, g->stride_c);
+    if (!plain) add(l, ", ldd: %" PRId64, g->d ? g->ldd : g->ldc);
+    if (!plain && strided) add(l, ", stride_d: %" PRId64, g->d ? g->stride_d : g->stride_c);
+    if (g->batch > 1 || g->pointer_arrays) add(l, ", batch_count: %" PRId64, g->batch ? g->batch : 1);
+    add(l, ", call_count: %" PRIu64 " }\n", p->count);
+}
+
+static void put(CallLog *log, void (*form)(Line *, const Profile *), const Profile *p)
+{
+    Line l = {.n = 0};
+    form(&l, p);
+    if (write(log->fd, l.text, l.n) < 0) log->layer = 0; /* nobody reads it */
+}
+
+/* ---- profile ---- */
+
+/* Calls that differ in their pointers alone are one. */
+static bool same_call(const Profile *a, const Profile *b)
+{
+    const tuner_gemm_desc *x = &a->g, *y = &b->g;
+    return x->trans_a == y->trans_a && x->trans_b == y->trans_b && x->a_type == y->a_type &&
+           x->b_type == y->b_type && x->c_type == y->c_type && x->d_type == y->d_type &&
+           x->compute_type == y->compute_type && x->m == y->m && x->n == y->n && x->k == y->k && x->lda == y->lda &&
+           x->ldb == y->ldb && x->ldc == y->ldc && x->ldd == y->ldd && x->stride_a == y->stride_a &&
+           x->stride_b == y->stride_b && x->stride_c == y->stride_c && x->stride_d == y->stride_d &&
+           x->batch == y->batch && x->pointer_arrays == y->pointer_arrays &&
+           memcmp(a->alpha, b->alpha, sizeof a->alpha) == 0 && memcmp(a->beta, b->beta, sizeof a->beta) == 0;
+}
+
+static void profile_count(CallLog *log, const Profile *p)
+{
+    for (size_t i = 0; i < log->n_profile; i++)
+        if (same_call(&log->profile[i], p)) {
+            log->profile[i].count++;
+            return;
+        }
+    if (log->n_profile == PROFILE_MAX) return;
+    if (log->n_profile == log->cap_profile) {
+        size_t cap = log->cap_profile ? 2 * log->cap_profile : 64;
+        Profile *grown = realloc(log->profile, cap * sizeof *grown);
+        if (!grown) return;
+        log->profile = grown;
+        log->cap_profile = cap;
+    }
+    log->profile[log->n_profile++] = *p;
+}
+
+/* ---- the log ---- */
+
+Err log_open(CallLog *log)
+{
+    const char *layer = getenv("TUNER_LAYER"), *path = getenv("TUNER_LOG_PATH");
+    int64_t bits = 0;
+    if (!layer || !*layer) return ERR_OK;
+    if (!str_to_i64(str_from(layer), &bits) || bits < 0 || bits > 7)
+        FAIL(ERR_INPUT, "TUNER_LAYER is '%s', expected the sum of 1 (calls), 2 (rocblas-bench lines), 4 (profile)",
+             layer);
+    if (path && *path) {
+        log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        if (log->fd < 0) FAIL(ERR_FAILED, "cannot write the log '%s' (TUNER_LOG_PATH)", path);
+    } else {
+        log->fd = dup(STDERR_FILENO);
+        if (log->fd < 0) return ERR_OK; /* no stderr: no log */
+    }
+    log->layer = (int)bits;
+    return ERR_OK;
+}
+
+void log_close(CallLog *log)
+{
+    for (size_t i = 0; i < log->n_profile; i++) put(log, line_profile, &log->profile[i]);
+    free(log->profile);
+    if (log->fd >= 0) close(log->fd);
+}
+
+void log_call(CallLog *log, const tuner_gemm_desc *g)
+{
+    Profile p = {.g = *g, .count = 1};
+    scalar_value(g->compute_type, g->alpha, p.alpha);
+    scalar_value(g->compute_type, g->beta, p.beta);
+    pthread_mutex_lock(&log->lock);
+    if (log->layer & 1) put(log, line_trace, &p);
+    if (log->layer & 2) put(log, line_bench, &p);
+    if (log->layer & 4) profile_count(log, &p);
+    pthread_mutex_unlock(&log->lock);
+}

@@ -1,0 +1,173 @@
+/* libtuner: finding and opening a library, closing it, and questions about it. The search follows rocBLAS's
+ * (tensile-formats 9), but a path that does not work is an error for the caller, not the end of the process. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "client/runtime/tuner_priv.h"
+#include "model/target.h"
+
+/* ---- where the file is ---- */
+
+typedef struct {
+    tuner_library *t;
+    const char *base, *from; /* from: " (from TUNER_LIBPATH)" or "" */
+} Search;
+
+/* Opens path when it is there. *found: it was; the error is then about its content. */
+static Err try_file(Search *s, const char *path, bool must_name_arch, bool *found)
+{
+    Library *lib = NULL;
+    *found = false;
+    if (!file_exists(path)) return ERR_OK;
+    Err e = library_open(path, &s->t->hw, &lib);
+    if (!e && must_name_arch && !library_names_arch(lib)) {
+        library_free(lib);
+        return ERR_OK;
+    }
+    *found = true;
+    if (e) return e;
+    s->t->library = lib;
+    s->t->path = arena_dup(&s->t->arena, str_from(path)).s;
+    s->t->dir = arena_dup(&s->t->arena, path_dir(str_from(path))).s;
+    if (!s->t->path || !s->t->dir) FAIL(ERR_FAILED, "out of memory");
+    return ERR_OK;
+}
+
+static const char *const suffixes[] = {".dat", ".yaml"};
+
+/* All names below one directory. Files that name an architecture in their name are for it. */
+static Err try_dir(Search *s, const char *dir, bool must_name_arch, bool *found)
+{
+    Arena *a = &s->t->arena;
+    *found = false;
+    if (!dir_exists(dir)) return ERR_OK;
+    for (size_t f = 0; f < 3; f++)
+        for (size_t x = 0; x < 2; x++) {
+            Str name = f < 2 ? arena_printf(a, "%s%.*s%s", f ? "TensileLibrary_" : "TensileLibrary_lazy_",
+                                            STR_ARG(s->t->hw.arch), suffixes[x])
+                             : arena_printf(a, "TensileLibrary%s", suffixes[x]);
+            Str path = name.s ? path_join(a, dir, name.s) : STR_NULL;
+            if (!path.s) FAIL(ERR_FAILED, "out of memory");
+            TRY(try_file(s, path.s, must_name_arch && f == 2, found));
+            if (*found) return ERR_OK;
+        }
+    return ERR_OK;
+}
+
+static Err try_arch(Search *s, Str arch, bool must_name_arch, bool *found)
+{
+    s->t->hw.arch = arch;
+    *found = false;
+    if (file_exists(s->base) && !dir_exists(s->base)) return try_file(s, s->base, must_name_arch, found);
+    Str sub = arena_printf(&s->t->arena, "%s/%.*s", s->base, STR_ARG(arch));
+    if (!sub.s) FAIL(ERR_FAILED, "out of memory");
+    TRY(try_dir(s, sub.s, false, found));
+    return *found ? ERR_OK : try_dir(s, s->base, must_name_arch, found);
+}
+
+/* A CPU runs libraries for its own and for every lower level; another target only its own. */
+static Err locate(Search *s, const Target *target)
+{
+    bool found = false;
+    Str wanted = str_from(target->name);
+    if (!file_exists(s->base) && !dir_exists(s->base))
+        FAIL(ERR_INPUT, "library path '%s'%s does not exist", s->base, s->from);
+    if (target->family == TARGET_HOST)
+        for (int level = target->isa[0]; level >= 2 && !found; level--) {
+            Str name = arena_printf(&s->t->arena, "x86-64-v%d", level);
+            if (!name.s) FAIL(ERR_FAILED, "out of memory");
+            TRY(try_arch(s, name, true, &found));
+        }
+    if (!found) TRY(try_arch(s, wanted, false, &found));
+    if (!found)
+        FAIL(ERR_INPUT,
+             "no library for %.*s in '%s'%s: looked for TensileLibrary_lazy_%.*s, TensileLibrary_%.*s and "
+             "TensileLibrary (.dat or .yaml), there and in its folder %.*s",
+             STR_ARG(wanted), s->base, s->from, STR_ARG(wanted), STR_ARG(wanted), STR_ARG(wanted));
+    return ERR_OK;
+}
+
+static Err base_path(Search *s, const char *path)
+{
+    static const char *const variables[] = {"TUNER_LIBPATH", "ROCBLAS_TENSILE_LIBPATH"};
+    s->base = path;
+    s->from = "";
+    for (size_t i = 0; i < 2 && (!s->base || !*s->base); i++) {
+        s->base = getenv(variables[i]);
+        s->from = i ? " (from ROCBLAS_TENSILE_LIBPATH)" : " (from TUNER_LIBPATH)";
+    }
+    if (!s->base || !*s->base)
+        FAIL(ERR_INPUT, "no library path given and neither TUNER_LIBPATH nor ROCBLAS_TENSILE_LIBPATH is set");
+    return ERR_OK;
+}
+
+Err library_locate(tuner_library *t, const char *path, const char *arch)
+{
+    Search s = {.t = t};
+    const Target *host = target_host_level();
+    const Target *target = arch ? target_find(str_from(arch)) : host;
+    if (!target) FAIL(ERR_INPUT, "architecture '%s' is unknown", arch ? arch : "host");
+    TRY(base_path(&s, path));
+    if (t->hw.n_cu == 0) t->hw.n_cu = target->family == TARGET_HOST ? host_pool_threads(t->pool) : target->n_cu;
+    TRY(locate(&s, target));
+    t->can_run = target->family == TARGET_HOST && host && target->isa[0] <= host->isa[0];
+    t->launch_hw.n_cu = t->hw.n_cu;
+    return ERR_OK;
+}
+
+/* ---- life cycle ---- */
+
+static Err open_into(tuner_library *t, const char *path, const tuner_options *o)
+{
+    if (o->n_cu < 0 || o->n_cu > INT32_MAX) FAIL(ERR_INPUT, "%" PRId64 " compute units", o->n_cu);
+    t->hw.n_cu = o->n_cu;
+    t->deterministic = o->deterministic != 0;
+    for (unsigned i = 0; i < 32; i++) t->operation[i] = operation_code_gemm(i & 1, i & 2, i & 4, i & 8, i & 16);
+    TRY(log_open(&t->log));
+    TRY(host_pool_new(o->n_threads, &t->pool));
+    TRY(library_locate(t, path, o->arch));
+    if (o->select_only) t->can_run = false;
+    return t->can_run ? code_objects_list(t) : ERR_OK;
+}
+
+tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_options *options)
+{
+    static const tuner_options none;
+    if (!lib) return (tuner_status)err_set(ERR_INPUT, "tuner_open: no place for the library");
+    *lib = NULL;
+    tuner_library *t = calloc(1, sizeof *t);
+    if (!t) return (tuner_status)err_set(ERR_FAILED, "out of memory");
+    arena_init(&t->arena, 0);
+    pthread_mutex_init(&t->lock, NULL);
+    t->log.fd = -1;
+    pthread_mutex_init(&t->log.lock, NULL);
+    Err e = open_into(t, path, options ? options : &none);
+    if (e) {
+        tuner_close(t);
+        return (tuner_status)e;
+    }
+    *lib = t;
+    return TUNER_OK;
+}
+
+void tuner_close(tuner_library *t)
+{
+    if (!t) return;
+    log_close(&t->log);
+    host_pool_free(t->pool);
+    code_objects_close(t);
+    library_free(t->library);
+    for (size_t i = 0; i < KERNEL_PAGES; i++) free(atomic_load(&t->page[i]));
+    pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(&t->log.lock);
+    arena_fini(&t->arena);
+    free(t);
+}
+
+const char *tuner_library_path(const tuner_library *t) { return t->path; }
+const char *tuner_library_arch(const tuner_library *t) { return t->hw.arch.s; }
+size_t tuner_library_solutions(const tuner_library *t) { return library_n_solutions(t->library); }
+const char *tuner_error_message(void) { return err_message(); }
+const char *tuner_version(void) { return "0.1.0"; }

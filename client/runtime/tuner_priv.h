@@ -1,0 +1,76 @@
+/* Inside of libtuner's handle. For tuner*.c alone. */
+#ifndef CLIENT_RUNTIME_TUNER_PRIV_H
+#define CLIENT_RUNTIME_TUNER_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "client/runtime/host_pool.h"
+#include "client/runtime/launch.h"
+#include "client/runtime/tuner.h"
+
+enum { KERNEL_PAGE = 1024, KERNEL_PAGES = 4096, HELPERS_MAX = 1024, MODULES_MAX = 65536 };
+
+/* A kernel that was found in a code object; ready is set last. */
+typedef struct {
+    HostKernel kernel;
+    atomic_bool ready;
+} KernelSlot;
+
+typedef struct {
+    char symbol[LAUNCH_SYMBOL_MAX];
+    HostKernel kernel;
+} HelperKernel;
+
+/* The code objects of the directory, opened when a kernel is looked for in them. */
+typedef struct {
+    const char *file; /* name in the directory */
+    HostModule *module;
+    bool failed;
+} CodeObject;
+
+typedef struct Profile Profile;
+
+/* TUNER_LAYER. */
+typedef struct {
+    int layer;
+    int fd;
+    pthread_mutex_t lock;
+    Profile *profile; /* calls with their counts, for layer 4 */
+    size_t n_profile, cap_profile;
+} CallLog;
+
+struct tuner_library {
+    Arena arena; /* guarded by lock */
+    const char *dir, *path;
+    Library *library;
+    Hardware hw;
+    bool can_run, deterministic;
+    LaunchHardware launch_hw;
+    HostPool *pool;
+    uint64_t operation[32]; /* by transposes and conjugates: operation_index */
+    pthread_mutex_t lock;
+    CodeObject *code_object;
+    size_t n_code_objects;
+    _Atomic(KernelSlot *) page[KERNEL_PAGES]; /* by solution number */
+    HelperKernel helper[HELPERS_MAX];
+    _Atomic uint32_t n_helpers; /* entries below are complete and never change */
+    CallLog log;
+};
+
+/* tuner_open.c: finds the file (see tuner.h) and reads it. */
+Err library_locate(tuner_library *t, const char *path, const char *arch);
+/* tuner_kernel.c */
+Err code_objects_list(tuner_library *t);
+void code_objects_close(tuner_library *t);
+Err kernel_of_solution(tuner_library *t, const LibSolution *s, const HostKernel **out);
+Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const HostKernel **out);
+/* tuner_gemm.c */
+Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p);
+Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, Selection *out);
+/* tuner_log.c */
+Err log_open(CallLog *log);
+void log_close(CallLog *log);
+void log_call(CallLog *log, const tuner_gemm_desc *g);
+
+#endif
