@@ -22,11 +22,21 @@ static uint8_t scalar_kind(tuner_type type, const void *value)
     int32_t i;
     uint16_t h;
     switch (type) {
-    case TUNER_F32: memcpy(f, value, 4); return kind_of((double)f[0], 0);
-    case TUNER_C32: memcpy(f, value, 8); return kind_of((double)f[0], (double)f[1]);
-    case TUNER_F64: memcpy(d, value, 8); return kind_of(d[0], 0);
-    case TUNER_C64: memcpy(d, value, 16); return kind_of(d[0], d[1]);
-    case TUNER_I32: memcpy(&i, value, 4); return kind_of(i, 0);
+    case TUNER_F32:
+        memcpy(f, value, 4);
+        return kind_of((double)f[0], 0);
+    case TUNER_C32:
+        memcpy(f, value, 8);
+        return kind_of((double)f[0], (double)f[1]);
+    case TUNER_F64:
+        memcpy(d, value, 8);
+        return kind_of(d[0], 0);
+    case TUNER_C64:
+        memcpy(d, value, 16);
+        return kind_of(d[0], d[1]);
+    case TUNER_I32:
+        memcpy(&i, value, 4);
+        return kind_of(i, 0);
     case TUNER_F16:
     case TUNER_BF16:
         memcpy(&h, value, 2);
@@ -34,14 +44,16 @@ static uint8_t scalar_kind(tuner_type type, const void *value)
         if ((h & 0x7fff) != (type == TUNER_F16 ? 0x3c00 : 0x3f80)) return SCALAR_ANY;
         return h >> 15 ? SCALAR_NEG_ONE : SCALAR_ONE;
     case TUNER_I8:
-    case TUNER_I8X4: break;
+    case TUNER_I8X4:
+        break;
     }
     return SCALAR_ANY;
 }
 
 static Err check_type(const char *what, tuner_type t)
 {
-    if ((int)t < 0 || t > TUNER_I8) FAIL(ERR_INPUT, "%s type is %d, expected 0 to %d", what, (int)t, (int)TUNER_I8);
+    if ((int)t < 0 || t > TUNER_I8)
+        FAIL(ERR_INPUT, "%s type is %d, expected 0 to %d", what, (int)t, (int)TUNER_I8);
     return ERR_OK;
 }
 
@@ -70,7 +82,8 @@ static Err check(const tuner_gemm_desc *g)
         FAIL(ERR_INPUT, "transposes are %d and %d, expected 0 to 2", (int)g->trans_a, (int)g->trans_b);
     if (g->m < 0 || g->n < 0 || g->k < 0 || g->batch < 0 || g->m >= limit || g->n >= limit || g->k >= limit ||
         g->batch >= limit)
-        FAIL(ERR_INPUT, "size %" PRId64 " x %" PRId64 " x %" PRId64 ", batch %" PRId64 ": expected 0 to 2^32 - 1", g->m,
+        FAIL(ERR_INPUT,
+             "size %" PRId64 " x %" PRId64 " x %" PRId64 ", batch %" PRId64 ": expected 0 to 2^32 - 1", g->m,
              g->n, g->k, g->batch);
     TRY(check_types(g));
     TRY(check_ld("lda", g->lda, g->trans_a == TUNER_N ? g->m : g->k));
@@ -88,7 +101,8 @@ static unsigned operation_index(const tuner_gemm_desc *g)
 {
     bool conj = is_complex(g->a_type);
     return (g->trans_a != TUNER_N) | (unsigned)(g->trans_b != TUNER_N) << 1 |
-           (unsigned)(conj && g->trans_a == TUNER_C) << 2 | (unsigned)(conj && g->trans_b == TUNER_C) << 3 | 16;
+           (unsigned)(conj && g->trans_a == TUNER_C) << 2 | (unsigned)(conj && g->trans_b == TUNER_C) << 3 |
+           16;
 }
 
 Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p)
@@ -100,8 +114,8 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contracti
     p->n = g->n;
     p->k = g->k;
     p->batch = g->batch ? g->batch : 1;
-    contraction_strides(p, g->lda, g->ldb, g->ldc, g->d ? g->ldd : g->ldc, g->stride_a, g->stride_b, g->stride_c,
-                        g->d ? g->stride_d : g->stride_c);
+    contraction_strides(p, g->lda, g->ldb, g->ldc, g->d ? g->ldd : g->ldc, g->stride_a, g->stride_b,
+                        g->stride_c, g->d ? g->stride_d : g->stride_c);
     contraction_types(p, g->a_type, g->b_type, g->c_type, g->d_type, g->compute_type);
     p->operation = t->operation[operation_index(g)];
     p->trans_a = g->trans_a != TUNER_N;
@@ -130,8 +144,9 @@ Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p
             FAIL(TUNER_NO_SOLUTION, "solution %" PRId64 " cannot run this problem", g->solution_index - 1);
     }
     if (!out->solution)
-        FAIL(TUNER_NO_SOLUTION, "%s has no solution for %" PRId64 " x %" PRId64 " x %" PRId64 " of these types", t->path,
-             p->m, p->n, p->k);
+        FAIL(TUNER_NO_SOLUTION,
+             "%s has no solution for %" PRId64 " x %" PRId64 " x %" PRId64 " of these types", t->path, p->m,
+             p->n, p->k);
     return ERR_OK;
 }
 
@@ -166,7 +181,8 @@ static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *ca
         split.tile_y = (uint32_t)s->map.global_split_u;
         split.round_robin = s->map.gsu_round_robin;
     }
-    if (small && split.tile_y <= 1) return host_launch_inline(t->pool, kernel, call->num_work_groups, call->args);
+    if (small && split.tile_y <= 1)
+        return host_launch_inline(t->pool, kernel, call->num_work_groups, call->args);
     return host_launch(t->pool, kernel, call->num_work_groups, call->args, &split);
 }
 

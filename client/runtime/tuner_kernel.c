@@ -1,6 +1,6 @@
-/* libtuner: kernels by name in the code objects of the library's directory (tensile-formats 7.2, with .so for the host):
- * merged Kernels[N].so-000-<arch>.so, <kernel>.so-000-<arch>.so, lazy <placeholder>[_<arch>].so. A code object is
- * opened when a kernel is first looked for in it; what was found is kept per solution. */
+/* libtuner: kernels by name in the code objects of the library's directory (tensile-formats 7.2, with .so for
+ * the host): merged Kernels[N].so-000-<arch>.so, <kernel>.so-000-<arch>.so, lazy <placeholder>[_<arch>].so. A
+ * code object is opened when a kernel is first looked for in it; what was found is kept per solution. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ void code_objects_close(tuner_library *t)
     free(t->code_object);
 }
 
-/* How likely a kernel is in that file: 3 its own, 2 the merged ones for this architecture, 1 another of it, 0 not ours. */
+/* How likely a kernel is in that file: 3 its own, 2 the merged ones for this architecture, 1 another of it, 0
+ * not ours. */
 static int rank(const tuner_library *t, const char *file, const char *symbol, const char *placeholder)
 {
     Str f = str_from(file), arch = t->hw.arch;
@@ -68,8 +69,8 @@ static Err kernel_search(tuner_library *t, const LibSolution *s, const char *sym
             if (!e && host_module_has(c->module, symbol)) return host_module_kernel(c->module, symbol, out);
         }
     if (open_error) return err_context(open_error, "kernel %s: ", symbol);
-    FAIL(ERR_FAILED, "kernel %s is in none of the %zu code objects in '%s' for %.*s", symbol, t->n_code_objects,
-         t->dir, STR_ARG(t->hw.arch));
+    FAIL(ERR_FAILED, "kernel %s is in none of the %zu code objects in '%s' for %.*s", symbol,
+         t->n_code_objects, t->dir, STR_ARG(t->hw.arch));
 }
 
 static Err slot_of(tuner_library *t, uint32_t number, KernelSlot **out)
@@ -80,7 +81,8 @@ static Err slot_of(tuner_library *t, uint32_t number, KernelSlot **out)
     if (!page) {
         pthread_mutex_lock(&t->lock);
         page = atomic_load(&t->page[number / KERNEL_PAGE]);
-        if (!page && (page = calloc(KERNEL_PAGE, sizeof *page))) atomic_store(&t->page[number / KERNEL_PAGE], page);
+        if (!page && (page = calloc(KERNEL_PAGE, sizeof *page)))
+            atomic_store(&t->page[number / KERNEL_PAGE], page);
         pthread_mutex_unlock(&t->lock);
     }
     TRY_ALLOC(page);
@@ -112,7 +114,8 @@ Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol,
         }
     pthread_mutex_lock(&t->lock);
     uint32_t n = atomic_load(&t->n_helpers);
-    for (i = 0; i < n && strcmp(t->helper[i].symbol, symbol) != 0; i++) {}
+    for (i = 0; i < n && strcmp(t->helper[i].symbol, symbol) != 0; i++) {
+    }
     if (i == n && n == HELPERS_MAX) e = err_set(ERR_FAILED, "more than %d helper kernels", HELPERS_MAX);
     if (i == n && !e) {
         e = kernel_search(t, s, symbol, &t->helper[n].kernel);

@@ -1,6 +1,6 @@
-/* libtuner: TUNER_LAYER, the log of calls in rocBLAS's forms, as tuning tools read them: bit 1 one line with the
- * arguments per call, bit 2 a rocblas-bench command line per call, bit 4 at close one YAML line per different call with
- * its count. Goes to TUNER_LOG_PATH (appended) or stderr. */
+/* libtuner: TUNER_LAYER, the log of calls in rocBLAS's forms, as tuning tools read them: bit 1 one line with
+ * the arguments per call, bit 2 a rocblas-bench command line per call, bit 4 at close one YAML line per
+ * different call with its count. Goes to TUNER_LOG_PATH (appended) or stderr. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,7 @@ struct Profile {
     uint64_t count;
 };
 
-static const char *const type_names[] = {"f32_r", "f64_r",  "f32_c", "f64_c", "f16_r",
+static const char *const type_names[] = {"f32_r",  "f64_r", "f32_c",  "f64_c", "f16_r",
                                          "i8x4_r", "i32_r", "bf16_r", "i8_r"};
 static const char letters[] = "sdczh";
 static const char *op_name(tuner_op op) { return op == TUNER_N ? "N" : op == TUNER_T ? "T" : "C"; }
@@ -58,8 +58,12 @@ static void scalar_value(tuner_type type, const void *value, double out[2])
     out[0] = out[1] = 0;
     if (!value) return;
     switch (type) {
-    case TUNER_F64: memcpy(out, value, 8); return;
-    case TUNER_C64: memcpy(out, value, 16); return;
+    case TUNER_F64:
+        memcpy(out, value, 8);
+        return;
+    case TUNER_C64:
+        memcpy(out, value, 16);
+        return;
     case TUNER_F32:
     case TUNER_C32:
         memcpy(f, value, type == TUNER_C32 ? 8 : 4);
@@ -76,7 +80,8 @@ static void scalar_value(tuner_type type, const void *value, double out[2])
         return;
     case TUNER_BF16:
     case TUNER_I8:
-    case TUNER_I8X4: return;
+    case TUNER_I8X4:
+        return;
     }
 }
 
@@ -100,11 +105,11 @@ static void add(Line *l, const char *fmt, ...)
 static void line_trace(Line *l, const Profile *p)
 {
     const tuner_gemm_desc *g = &p->g;
-    add(l, "tuner_gemm%s,%s,%s,%s,%s,%s,%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64, batch_name(g), type_name(g->a_type),
-        type_name(g->b_type), type_name(g->c_type), type_name(g->d_type), type_name(g->compute_type),
-        op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k);
-    add(l, ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%" PRId64 "\n", p->alpha[0], g->a,
-        g->lda, g->b, g->ldb, p->beta[0], g->c, g->ldc, g->d, g->ldd, g->batch ? g->batch : 1);
+    add(l, "tuner_gemm%s,%s,%s,%s,%s,%s,%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64, batch_name(g),
+        type_name(g->a_type), type_name(g->b_type), type_name(g->c_type), type_name(g->d_type),
+        type_name(g->compute_type), op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k);
+    add(l, ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%" PRId64 "\n", p->alpha[0],
+        g->a, g->lda, g->b, g->ldb, p->beta[0], g->c, g->ldc, g->d, g->ldd, g->batch ? g->batch : 1);
 }
 
 static void line_bench(Line *l, const Profile *p)
@@ -133,8 +138,8 @@ static void line_bench(Line *l, const Profile *p)
     }
     if (g->batch > 1 || g->pointer_arrays) add(l, " --batch_count %" PRId64, g->batch ? g->batch : 1);
     if (!plain)
-        add(l, " --compute_type %s --algo 0 --solution_index %" PRId64 " --flags 0", type_name(g->compute_type),
-            g->solution_index);
+        add(l, " --compute_type %s --algo 0 --solution_index %" PRId64 " --flags 0",
+            type_name(g->compute_type), g->solution_index);
     add(l, "\n");
 }
 
@@ -145,11 +150,14 @@ static void line_profile(Line *l, const Profile *p)
     if (plain)
         add(l, "- { rocblas_function: \"rocblas_%cgemm%s\"", letters[g->a_type], batch_name(g));
     else
-        add(l, "- { rocblas_function: \"rocblas_gemm%s_ex\", a_type: \"%s\", b_type: \"%s\", c_type: \"%s\", "
-               "d_type: \"%s\", compute_type: \"%s\"",
-            batch_name(g), type_name(g->a_type), type_name(g->b_type), type_name(g->c_type), type_name(g->d_type),
-            type_name(g->compute_type));
-    add(l, ", transA: '%s', transB: '%s', M: %" PRId64 ", N: %" PRId64 ", K: %" PRId64 ", alpha: %.17g, lda: %" PRId64,
+        add(l,
+            "- { rocblas_function: \"rocblas_gemm%s_ex\", a_type: \"%s\", b_type: \"%s\", c_type: \"%s\", "
+            "d_type: \"%s\", compute_type: \"%s\"",
+            batch_name(g), type_name(g->a_type), type_name(g->b_type), type_name(g->c_type),
+            type_name(g->d_type), type_name(g->compute_type));
+    add(l,
+        ", transA: '%s', transB: '%s', M: %" PRId64 ", N: %" PRId64 ", K: %" PRId64
+        ", alpha: %.17g, lda: %" PRId64,
         op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k, p->alpha[0], g->lda);
     if (strided) add(l, ", stride_a: %" PRId64, g->stride_a);
     add(l, ", ldb: %" PRId64, g->ldb);
@@ -177,10 +185,10 @@ static bool same_call(const Profile *a, const Profile *b)
     const tuner_gemm_desc *x = &a->g, *y = &b->g;
     return x->trans_a == y->trans_a && x->trans_b == y->trans_b && x->a_type == y->a_type &&
            x->b_type == y->b_type && x->c_type == y->c_type && x->d_type == y->d_type &&
-           x->compute_type == y->compute_type && x->m == y->m && x->n == y->n && x->k == y->k && x->lda == y->lda &&
-           x->ldb == y->ldb && x->ldc == y->ldc && x->ldd == y->ldd && x->stride_a == y->stride_a &&
-           x->stride_b == y->stride_b && x->stride_c == y->stride_c && x->stride_d == y->stride_d &&
-           x->batch == y->batch && x->pointer_arrays == y->pointer_arrays &&
+           x->compute_type == y->compute_type && x->m == y->m && x->n == y->n && x->k == y->k &&
+           x->lda == y->lda && x->ldb == y->ldb && x->ldc == y->ldc && x->ldd == y->ldd &&
+           x->stride_a == y->stride_a && x->stride_b == y->stride_b && x->stride_c == y->stride_c &&
+           x->stride_d == y->stride_d && x->batch == y->batch && x->pointer_arrays == y->pointer_arrays &&
            memcmp(a->alpha, b->alpha, sizeof a->alpha) == 0 && memcmp(a->beta, b->beta, sizeof a->beta) == 0;
 }
 
@@ -210,7 +218,8 @@ Err log_open(CallLog *log)
     int64_t bits = 0;
     if (!layer || !*layer) return ERR_OK;
     if (!str_to_i64(str_from(layer), &bits) || bits < 0 || bits > 7)
-        FAIL(ERR_INPUT, "TUNER_LAYER is '%s', expected the sum of 1 (calls), 2 (rocblas-bench lines), 4 (profile)",
+        FAIL(ERR_INPUT,
+             "TUNER_LAYER is '%s', expected the sum of 1 (calls), 2 (rocblas-bench lines), 4 (profile)",
              layer);
     if (path && *path) {
         log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

@@ -1,5 +1,6 @@
 /* libtuner: finding and opening a library, closing it, and questions about it. The search follows rocBLAS's
- * (tensile-formats 9), but a path that does not work is an error for the caller, not the end of the process. */
+ * (tensile-formats 9), but a path that does not work is an error for the caller, not the end of the process.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,8 @@ Err library_locate(tuner_library *t, const char *path, const char *arch)
     const Target *target = arch ? target_find(str_from(arch)) : host;
     if (!target) FAIL(ERR_INPUT, "architecture '%s' is unknown", arch ? arch : "host");
     TRY(base_path(&s, path));
-    if (t->hw.n_cu == 0) t->hw.n_cu = target->family == TARGET_HOST ? host_pool_threads(t->pool) : target->n_cu;
+    if (t->hw.n_cu == 0)
+        t->hw.n_cu = target->family == TARGET_HOST ? host_pool_threads(t->pool) : target->n_cu;
     TRY(locate(&s, target));
     t->can_run = target->family == TARGET_HOST && host && target->isa[0] <= host->isa[0];
     t->launch_hw.n_cu = t->hw.n_cu;
@@ -124,7 +126,8 @@ static Err open_into(tuner_library *t, const char *path, const tuner_options *o)
     if (o->n_cu < 0 || o->n_cu > INT32_MAX) FAIL(ERR_INPUT, "%" PRId64 " compute units", o->n_cu);
     t->hw.n_cu = o->n_cu;
     t->deterministic = o->deterministic != 0;
-    for (unsigned i = 0; i < 32; i++) t->operation[i] = operation_code_gemm(i & 1, i & 2, i & 4, i & 8, i & 16);
+    for (unsigned i = 0; i < 32; i++)
+        t->operation[i] = operation_code_gemm(i & 1, i & 2, i & 4, i & 8, i & 16);
     TRY(log_open(&t->log));
     TRY(host_pool_new(o->n_threads, &t->pool));
     TRY(library_locate(t, path, o->arch));
