@@ -2,7 +2,7 @@
  * solution can run it and gives the same kernels, grids and argument bytes. The solutions' predicates are
  * read from their printed form, written with predicate_emit into a library and read back, so that writer and
  * reader are in the loop. */
-#include "support.h"
+#include "test/support.h"
 
 #include <inttypes.h>
 
@@ -327,6 +327,9 @@ static void problem_of(const char *name, Str line, Problem *out)
     for (int i = 0; i < 8; i++) assert_true(str_to_i64(word[3 + i], &v[i]));
     assert_true(str_to_f64(word[11], &alpha) && str_to_f64(word[12], &beta));
     bool ta = word[1].s[0] == 'T', tb = word[2].s[0] == 'T';
+    const int64_t packed[4] = {ta ? v[2] : v[0], tb ? v[1] : v[2], v[0], v[0]}; /* 0 stands for it */
+    for (int i = 0; i < 4; i++)
+        if (v[4 + i] == 0) v[4 + i] = packed[i];
     Contraction *p = &out->p;
     contraction_gemm(p, ta, tb, v[0], v[1], v[2], v[3]);
     contraction_strides(p, v[4], v[5], v[6], v[7], v[4] * (ta ? v[0] : v[2]), v[5] * (tb ? v[2] : v[1]),
@@ -385,8 +388,8 @@ static void compare(const char *name, Library *lib, const Node *answer, int64_t 
     }
     LaunchInputs in = {.a = (void *)(uintptr_t)0x1000000000,
                        .b = (void *)(uintptr_t)0x2000000000,
-                       .c = (void *)(uintptr_t)(pr.same ? 0x4000000000 : 0x3000000000),
-                       .d = (void *)(uintptr_t)0x4000000000,
+                       .c = (void *)(uintptr_t)0x3000000000,
+                       .d = (void *)(uintptr_t)(pr.same ? 0x3000000000 : 0x4000000000),
                        .workspace = (void *)(uintptr_t)0x5000000000,
                        .alpha = pr.alpha,
                        .beta = pr.beta};
