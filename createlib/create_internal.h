@@ -71,12 +71,15 @@ Err create_read(Create *c);
 Err create_plan(Create *c);
 /* Text, compilation, linking; solutions whose kernel failed are left out. */
 Err create_build(Create *c);
+/* Only the texts, below <output>/Kernels. */
+Err create_sources(Create *c);
 /* Indices, metadata files, master index. */
 Err create_metadata(Create *c);
 Err create_manifest(Create *c);
 Err create_verify(Create *c);
 Err create_report(Create *c);
 Err create_embed(Create *c);
+Err create_client_config(Create *c);
 
 /* First solution index of an architecture: Tensile's hex digits << 18 for gfx; 0x1b00 + level and 0x1c00 +
  * number << 18 for x86-64-vN and sm_NN, which no gfx number reaches; 0 for fallback. */

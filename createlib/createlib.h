@@ -28,6 +28,7 @@ typedef struct {
     bool metadata_only; /* no kernels */
     bool strict;        /* a solution that cannot be built fails the run */
     bool keep_build_tmp;
+    bool client_config; /* best-solution.ini in the output directory */
 } CreateOptions;
 
 typedef struct {

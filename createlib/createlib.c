@@ -1,0 +1,86 @@
+/* createlib: the steps in order. See createlib.h. */
+#include "createlib/createlib.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "createlib/create_internal.h"
+
+void createlib_options_init(CreateOptions *o)
+{
+    *o = (CreateOptions){.runtime = CREATE_HOST,
+                         .format = LIBRARY_MSGPACK,
+                         .architecture = "all",
+                         .num_merged_files = 1,
+                         .verbose = 1,
+                         .merge_files = true};
+}
+
+static Err check_options(const CreateOptions *o)
+{
+    if (o->lazy && !(o->merge_files && o->separate_architectures))
+        FAIL(ERR_INPUT, "--lazy-library-loading needs --merge-files and --separate-architectures");
+    if (o->num_merged_files < 1 || o->num_merged_files > 1000)
+        FAIL(ERR_INPUT, "--num-merged-files %d, expected 1 to 1000", o->num_merged_files);
+    return ERR_OK;
+}
+
+static Err strict_check(const Create *c)
+{
+    for (size_t i = 0; c->o->strict && i < c->n_logic; i++)
+        for (size_t j = 0; j < c->logic[i].logic.n_solutions; j++)
+            if (c->logic[i].solution[j].why.n)
+                FAIL(ERR_FAILED, "%s:%d: solution %zu: %.*s", c->logic[i].logic.path,
+                     c->logic[i].logic.solution[j].line, j, STR_ARG(c->logic[i].solution[j].why));
+    return ERR_OK;
+}
+
+static Err steps(Create *c)
+{
+    const CreateOptions *o = c->o;
+    TRY(check_options(o));
+    TRY_ALLOC((c->library_dir = path_join(&c->a, o->output_path, "library")).s);
+    if (o->verify_manifest) return create_verify(c);
+    TRY(create_archs(c));
+    TRY(create_read(c));
+    TRY(strict_check(c));
+    TRY(create_plan(c));
+    TRY(dir_make(c->library_dir.s));
+    if (o->generate_manifest_and_exit) return create_manifest(c);
+    if (o->generate_sources_and_exit) return create_sources(c);
+    if (!o->metadata_only) TRY(create_build(c));
+    TRY(strict_check(c));
+    TRY(create_metadata(c));
+    TRY(create_manifest(c));
+    if (o->embed_library) TRY(create_embed(c));
+    if (o->client_config) TRY(create_client_config(c));
+    return create_report(c);
+}
+
+static void create_fini(Create *c)
+{
+    for (size_t i = 0; i < c->object.n; i++) VEC_FINI(&c->object.v[i].unit);
+    VEC_FINI(&c->object);
+    VEC_FINI(&c->unit);
+    VEC_FINI(&c->metadata);
+    map_fini(&c->by_symbol);
+    map_fini(&c->by_file);
+    arena_fini(&c->a);
+}
+
+Err createlib_run(const CreateOptions *o, CreateReport *r)
+{
+    Create c = {.o = o, .r = r};
+    *r = (CreateReport){0};
+    arena_init(&c.a, 0);
+    map_init(&c.by_symbol);
+    map_init(&c.by_file);
+    Err e = steps(&c);
+    if (!e && r->n_left_out)
+        e = err_set(ERR_PARTIAL,
+                    "%zu of %zu solutions are left out; reasons in %s/TensileCreateLibrary.report.csv",
+                    r->n_left_out, r->n_solutions, c.library_dir.s);
+    create_fini(&c);
+    return e;
+}

@@ -1,0 +1,47 @@
+/* tuner-logic: what can be done with library logic files; one table of commands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "logic/show.h"
+
+typedef struct {
+    const char *name;
+    Err (*run)(int argc, char **argv);
+    const char *usage, *help;
+} Command;
+
+static const Command commands[] = {
+    {"show", logic_show_command, "show FILE... [--sizes|--solutions|--problem-type] [--strict]",
+     "what a logic file holds; --strict refuses repeated sizes"},
+    {"analyze", logic_analyze_command,
+     "analyze DATA_DIR LOGIC_DIR [--schedule NAME] [--arch NAME] [--cu-count N] [--device NAME]...\n"
+     "      [--alg 0|1] [--importance-min X] [--no-expand-ranges] [--dict] [--ties first|fewest]",
+     "benchmark data (csv and yaml pairs) to logic files"},
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void help(void)
+{
+    puts("tuner-logic: library logic files: solutions, and which is best for which size\n\nusage:");
+    for (int i = 0; i < N_COMMANDS; i++)
+        printf("  tuner-logic %s\n      %s\n", commands[i].usage, commands[i].help);
+    puts("\nexit codes: 0 ok, 1 failed, 2 usage or bad input");
+}
+
+int main(int argc, char **argv)
+{
+    log_init("tuner-logic", LOG_NORMAL);
+    if (argc < 2) return error(ERR_INPUT, "usage: tuner-logic {show,analyze} ... (see --help)");
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return help(), 0;
+    for (int i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0) continue;
+        for (int j = 2; j < argc; j++)
+            if (!strcmp(argv[j], "--help")) return help(), 0;
+        Err e = commands[i].run(argc - 2, argv + 2);
+        return e ? error_report(e) : 0;
+    }
+    return error(ERR_INPUT, "unknown command '%s', expected show or analyze", argv[1]);
+}
