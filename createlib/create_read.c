@@ -149,8 +149,13 @@ static Err derive_all(Create *c, CreateLogic *l, const LogicKeys *keys)
     for (size_t i = 0; !e && i < n; i++) {
         buf_reset(&why);
         LibrarySolution *s = &l->part.solution[i];
-        *s = (LibrarySolution){.s = &l->state[i], .logic_index = (int32_t)i, .index = -1};
-        if (logic_solution_derive(keys, &l->logic.solution[i], &d, &l->state[i], &why)) continue;
+        const LogicSolution *given = &l->logic.solution[i];
+        bool numbered = solution_has(&given->s, PARAM_SolutionIndex);
+        *s = (LibrarySolution){.s = &l->state[i], .index = -1};
+        s->logic_index = numbered ? given->s.SolutionIndex : -1;
+        if (logic_solution_derive(keys, given, &d, &l->state[i], &why)) continue;
+        if (c->o->metadata_only && solution_has(&given->s, PARAM_MacroTile0))
+            continue; /* the file's word counts */
         l->solution[i].why = arena_dup(&c->a, buf_view(&why));
         if (!l->solution[i].why.s) e = err_set(ERR_FAILED, "out of memory for %zu solutions", n);
     }

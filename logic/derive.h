@@ -6,7 +6,8 @@
 #include "model/derive.h"
 
 /* The state that the file's parameters have today, for d's target. False: *why says which rule rejected it,
- * or which parameter has a value that we do not know. */
+ * or which parameter has a value that we do not know; what was not derived up to there is as in the file, as
+ * Tensile does it. */
 bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
                            Buf *why);
 

@@ -19,25 +19,35 @@ static const char *unknown_value(const LogicKeys *k, const LogicSolution *s)
     return NULL;
 }
 
+/* Tensile keeps these two of the file when both are there. */
+static void keep_accumulation(const LogicSolution *s, Solution *out)
+{
+    if (!solution_has(&s->s, PARAM_GlobalAccumulation) || !solution_has(&s->s, PARAM_WorkspaceSizePerElemC))
+        return;
+    out->GlobalAccumulation = s->s.GlobalAccumulation;
+    out->WorkspaceSizePerElemC = s->s.WorkspaceSizePerElemC;
+}
+
 bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
                            Buf *why)
 {
+    Verdict v;
     const char *unknown = unknown_value(k, s);
+    solution_init(out, d->pt);
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        const Param *p = param_at((ParamId)i);
+        bool taken = p->group != GROUP_OLD && i != PARAM_ISA && i != PARAM_CodeObjectVersion;
+        if (taken && solution_has(&s->s, (ParamId)i)) param_copy(p, &s->s, out);
+    }
+    bool valid = solution_derive(d, out, &v);
+    keep_accumulation(s, out);
     if (unknown) {
         buf_printf(why, "%s has a value that is not known here", unknown);
         return false;
     }
-    solution_init(out, d->pt);
-    for (int i = 0; i < PARAM_COUNT; i++) {
-        const Param *p = param_at((ParamId)i);
-        bool input = p->group == GROUP_FORK || p->group == GROUP_HOST || i == PARAM_MacroTile;
-        if (input && solution_has(&s->s, (ParamId)i)) param_copy(p, &s->s, out);
-    }
-    Verdict v;
-    if (!solution_derive(d, out, &v)) {
+    if (!valid) {
         buf_printf(why, "%s: ", rule_name(v.rule));
         verdict_text(&v, why);
-        return false;
     }
-    return true;
+    return valid;
 }
