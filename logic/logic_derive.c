@@ -28,18 +28,37 @@ static void keep_accumulation(const LogicSolution *s, Solution *out)
     out->WorkspaceSizePerElemC = s->s.WorkspaceSizePerElemC;
 }
 
-bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
-                           Buf *why)
+static void take_state(const LogicSolution *s, const Deriver *d, Solution *out)
 {
-    Verdict v;
-    const char *unknown = unknown_value(k, s);
     solution_init(out, d->pt);
     for (int i = 0; i < PARAM_COUNT; i++) {
         const Param *p = param_at((ParamId)i);
         bool taken = p->group != GROUP_OLD && i != PARAM_ISA && i != PARAM_CodeObjectVersion;
         if (taken && solution_has(&s->s, (ParamId)i)) param_copy(p, &s->s, out);
     }
+}
+
+/* Most of Tensile's reasons to reject do not end its derivation, so that the rest is derived all the same. */
+static void derive_rest(const LogicSolution *s, const Deriver *d, Solution *out)
+{
+    int32_t no_reject = out->NoReject;
+    take_state(s, d, out);
+    out->NoReject = 1;
+    (void)solution_derive(d, out, NULL);
+    out->NoReject = no_reject;
+    out->Valid = 0;
+    solution_mark(out, PARAM_ISA);
+    solution_mark(out, PARAM_DelayRemainingArguments);
+}
+
+bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
+                           Buf *why)
+{
+    Verdict v;
+    const char *unknown = unknown_value(k, s);
+    take_state(s, d, out);
     bool valid = solution_derive(d, out, &v);
+    if (!valid) derive_rest(s, d, out);
     keep_accumulation(s, out);
     if (unknown) {
         buf_printf(why, "%s has a value that is not known here", unknown);
