@@ -17,7 +17,7 @@ enum {
     CONFIG_BYTES_MAX = 64 << 20,
     CONFIG_NODES_MAX = 4000000,
     CONFIG_GROUPS_MAX = 4096,  /* problem groups; size-groups in each; Groups in a size-group */
-    CONFIG_VALUES_MAX = 65536, /* values of one parameter; entries of one group */
+    CONFIG_VALUES_MAX = 65536, /* values of parameters in a size-group, in all */
     CONFIG_NAME_MAX = 255      /* characters of names that become file names */
 };
 /* Enumerations longer than this are refused unless they are only counted (hours on one core). */

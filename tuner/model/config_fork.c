@@ -26,12 +26,12 @@ typedef struct {
     const char *section;
     Slot slot[PARAM_COUNT];
     Paired paired[ALIASES_MAX];
-    size_t n_paired, n_mentioned;
+    size_t n_paired, n_mentioned, n_values;
     const Node *groups;
     Solution scratch;
-} Fork;
+} ForkReader;
 
-static Err unknown_parameter(const Fork *f, const Node *key, Str name)
+static Err unknown_parameter(const ForkReader *f, const Node *key, Str name)
 {
     const Param *near = param_nearest(name);
     FAIL(ERR_INPUT, "%s:%d: unknown parameter '%.*s' in %s%s%s%s", f->r->file, key->line,
@@ -39,8 +39,11 @@ static Err unknown_parameter(const Fork *f, const Node *key, Str name)
          near ? near->name : "", near ? "'?)" : "");
 }
 
-static Err check_value(Fork *f, const Param *p, const Node *v)
+static Err check_value(ForkReader *f, const Param *p, const Node *v)
 {
+    if (++f->n_values > CONFIG_VALUES_MAX)
+        FAIL(ERR_INPUT, "%s:%d: more than %d candidate values of parameters in one size-group", f->r->file,
+             v->line, CONFIG_VALUES_MAX);
     Err err = param_parse_value(p, v, &f->scratch);
     if (!err) err = param_legal(p, &f->scratch);
     if (err) return err_context(err, "%s:%d: %s: ", f->r->file, v->line, f->section);
@@ -54,7 +57,7 @@ static Err check_value(Fork *f, const Param *p, const Node *v)
 }
 
 /* The parameter of that name, when a user may set it. */
-static Err settable(const Fork *f, const Node *key, Str name, const Param **out)
+static Err settable(const ForkReader *f, const Node *key, Str name, const Param **out)
 {
     *out = param_find(name);
     if (!*out) return unknown_parameter(f, key, name);
@@ -64,7 +67,7 @@ static Err settable(const Fork *f, const Node *key, Str name, const Param **out)
     return 0;
 }
 
-static Err set_list(Fork *f, const Node *key, Str name, const Node *list)
+static Err set_list(ForkReader *f, const Node *key, Str name, const Node *list)
 {
     const Param *p;
     TRY(settable(f, key, name, &p));
@@ -77,7 +80,7 @@ static Err set_list(Fork *f, const Node *key, Str name, const Node *list)
 }
 
 /* Several values for a pair of parameters: kept as a group, so that they stay one dimension. */
-static Err set_pair(Fork *f, const Node *key, const ParamAlias *alias, const Node *list)
+static Err set_pair(ForkReader *f, const Node *key, const ParamAlias *alias, const Node *list)
 {
     size_t i = 0;
     for (int j = 0; j < 2; j++) TRY(set_list(f, key, str_from(alias->new_names[j]), list));
@@ -88,7 +91,7 @@ static Err set_pair(Fork *f, const Node *key, const ParamAlias *alias, const Nod
     return 0;
 }
 
-static Err set_aliased(Fork *f, const Node *key, const ParamAlias *alias, const Node *list)
+static Err set_aliased(ForkReader *f, const Node *key, const ParamAlias *alias, const Node *list)
 {
     notices_add(f->r->notices, "%s:%d: %s", f->r->file, key->line, alias->notice);
     if (!alias->new_names[0]) return 0;
@@ -96,7 +99,7 @@ static Err set_aliased(Fork *f, const Node *key, const ParamAlias *alias, const 
     return set_list(f, key, str_from(alias->new_names[0]), list);
 }
 
-static Err read_parameter(Fork *f, const Node *key, const Node *list)
+static Err read_parameter(ForkReader *f, const Node *key, const Node *list)
 {
     Str name;
     TRY(node_str(key, f->r->file, f->section, &name));
@@ -124,7 +127,7 @@ static Err read_parameter(Fork *f, const Node *key, const Node *list)
     return alias ? set_aliased(f, key, alias, list) : set_list(f, key, name, list);
 }
 
-static Err read_section(Fork *f, const char *section, const Node *n)
+static Err read_section(ForkReader *f, const char *section, const Node *n)
 {
     f->section = section;
     if (!n) return 0;
@@ -140,7 +143,7 @@ static Err read_section(Fork *f, const char *section, const Node *n)
 /* ---- groups
  * ------------------------------------------------------------------------------------------------- */
 
-static Err read_entry(Fork *f, const Node *n, ForkEntry *out)
+static Err read_entry(ForkReader *f, const Node *n, ForkEntry *out)
 {
     TRY(node_map(n, f->r->file, "Groups"));
     ForkAssign *a = ARENA_ARRAY(f->r->arena, 2 * n->n + 1, ForkAssign);
@@ -163,7 +166,7 @@ static Err read_entry(Fork *f, const Node *n, ForkEntry *out)
     return 0;
 }
 
-static Err read_group(Fork *f, const Node *n, ForkGroup *out)
+static Err read_group(ForkReader *f, const Node *n, ForkGroup *out)
 {
     TRY(node_seq(n, f->r->file, "Groups", 1, CONFIG_VALUES_MAX));
     ForkEntry *e = ARENA_ARRAY(f->r->arena, n->n, ForkEntry);
@@ -174,7 +177,7 @@ static Err read_group(Fork *f, const Node *n, ForkGroup *out)
 }
 
 /* A pair that still has the list of its old name: a group with one entry per value; the two lists go. */
-static Err add_pair(Fork *f, const Paired *pair, ForkGroup *out)
+static Err add_pair(ForkReader *f, const Paired *pair, ForkGroup *out)
 {
     const Param *p[2] = {param_find(str_from(pair->alias->new_names[0])),
                          param_find(str_from(pair->alias->new_names[1]))};
@@ -194,7 +197,7 @@ static Err add_pair(Fork *f, const Paired *pair, ForkGroup *out)
     return 0;
 }
 
-static Err read_groups(Fork *f, SizeGroup *out)
+static Err read_groups(ForkReader *f, SizeGroup *out)
 {
     const Node *n = f->groups && f->groups->kind != NODE_NULL ? f->groups : NULL;
     f->section = "Groups";
@@ -213,7 +216,7 @@ static Err read_groups(Fork *f, SizeGroup *out)
 /* ---- the result
  * --------------------------------------------------------------------------------------------- */
 
-static Err add_param(Fork *f, const Param *p, SizeGroup *out, ForkParam *list)
+static Err add_param(ForkReader *f, const Param *p, SizeGroup *out, ForkParam *list)
 {
     const Slot *s = &f->slot[p->id];
     const Node **value = ARENA_ARRAY(f->r->arena, s->list->n, const Node *);
@@ -223,7 +226,7 @@ static Err add_param(Fork *f, const Param *p, SizeGroup *out, ForkParam *list)
     return 0;
 }
 
-static Err order_params(Fork *f, SizeGroup *out)
+static Err order_params(ForkReader *f, SizeGroup *out)
 {
     ForkParam *list = ARENA_ARRAY(f->r->arena, f->n_mentioned + 1, ForkParam);
     TRY_ALLOC(list);
@@ -240,7 +243,7 @@ static Err order_params(Fork *f, SizeGroup *out)
 
 Err config_read_fork(ConfigReader *r, const Node *common, const Node *fork, SizeGroup *out)
 {
-    Fork *f = ARENA_NEW(r->arena, Fork);
+    ForkReader *f = ARENA_NEW(r->arena, ForkReader);
     TRY_ALLOC(f);
     f->r = r;
     solution_init(&f->scratch, NULL);

@@ -48,9 +48,10 @@ bool operation_find(Str name, OperationKind *out)
 }
 
 static const char *const conv_keys[CONV_KEY_COUNT] = {
-    "TensorAFormat", "TensorBFormat",     "TensorDFormat",    "Filter",
-    "Stride",        "Dilation",          "PadStart",         "PadEnd",
-    "GroupCount",    "PackedSpatialDims", "PackedFilterDims", "UnrollOnChannel",
+    "TensorAFormat",   "TensorBFormat", "TensorDFormat",     "Spatial",
+    "Filter",          "Stride",        "Dilation",          "PadStart",
+    "PadEnd",          "GroupCount",    "PackedSpatialDims", "PackedFilterDims",
+    "UnrollOnChannel",
 };
 
 const char *conv_key_name(ConvKey key) { return conv_keys[key]; }

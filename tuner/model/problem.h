@@ -42,6 +42,7 @@ typedef enum {
     CONV_TensorAFormat,
     CONV_TensorBFormat,
     CONV_TensorDFormat,
+    CONV_Spatial,
     CONV_Filter,
     CONV_Stride,
     CONV_Dilation,
