@@ -98,7 +98,7 @@ typedef struct {
     size_t n_overrides;
 } ConfigOptions;
 
-/* options may be NULL. Errors are one line, 'path:line: what', ERR_INPUT; a missing file is ERR_FAILED. */
+/* options may be NULL. Errors are one line, 'path:line: what', ERR_INPUT, without line for a missing file. */
 Err config_read(Arena *a, const char *path, const ConfigOptions *options, Config **out);
 /* The same from a document that was read before; path is for messages. */
 Err config_from_node(Arena *a, const char *path, const Node *root, const ConfigOptions *options,
