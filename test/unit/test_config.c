@@ -350,7 +350,7 @@ static void test_bad_structure(void **state)
         {"GlobalParameters:\n  LibraryFormat: json\nLibraryLogic:\n",
          "c.yaml:2: LibraryFormat: 'json' is not legal (legal: yaml msgpack)"},
         {"GlobalParameters:\n  KernelTime: maybe\nLibraryLogic:\n",
-         "c.yaml:2: KernelTime: expected a boolean, found a string ('maybe')"},
+         "c.yaml:2: KernelTime: expected a boolean, found 'maybe'"},
         {"LibraryLogic: {ScheduleNam: x}",
          "c.yaml:1: unknown key 'ScheduleNam' in LibraryLogic (did you mean 'ScheduleName'?)"},
         {"LibraryLogic: {ScheduleName: ../x}", "c.yaml:1: ScheduleName '../x' cannot be part of a file name"},

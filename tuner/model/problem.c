@@ -290,9 +290,9 @@ Err problem_type_gemm(ProblemType *pt, bool trans_a, bool trans_b, DataType in, 
     pt->TransposeA = trans_a;
     pt->TransposeB = trans_b;
     pt->Batched = 1;
-    pt->DataType = in;
-    pt->DestDataType = out;
-    pt->ComputeDataType = compute;
+    pt->DataType = (int32_t)in;
+    pt->DestDataType = (int32_t)out;
+    pt->ComputeDataType = (int32_t)compute;
     pt->HighPrecisionAccumulate = problem_types_mixed(in, out, compute);
     return problem_type_derive(pt);
 }

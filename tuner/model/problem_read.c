@@ -142,7 +142,7 @@ static Err read_operation(const Reader *r, const Node *n, int32_t *out)
              "%s:%d: unknown OperationType '%.*s' (legal: GEMM, TensorContraction, ConvolutionForward, "
              "ConvolutionBackwardData, ConvolutionBackwardWeights)",
              r->file, n->line, (int)(text.n < 64 ? text.n : 64), text.s);
-    *out = op;
+    *out = (int32_t)op;
     return 0;
 }
 
