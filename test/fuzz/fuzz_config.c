@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a config. What is accepted must also expand: sizes stream to the announced count, and names
- * and permutations can be computed. */
+/* Fuzz target: any bytes as a config. What is accepted must also expand: sizes stream to the announced count,
+ * and names and permutations can be computed. */
 #include <stdlib.h>
 
 #include "model/config.h"

@@ -376,7 +376,7 @@ static void test_bad_groups(void **state)
         {"{ForkParameters: [{DepthU: [1]}]}",
          "c.yaml:3: ForkParameters: 'DepthU' cannot be '1'; legal: -16..-1 2..1024"},
         {"{ForkParameters: [{KernelLanguage: [Basic]}]}",
-         "c.yaml:3: ForkParameters: 'KernelLanguage' has no value 'Basic' (it has: Source Assembly)"},
+         "c.yaml:3: ForkParameters: 'KernelLanguage' cannot be 'Basic'; legal: Source Assembly"},
         {"{ForkParameters: [{DepthU: 16}]}",
          "c.yaml:3: 'DepthU' in ForkParameters must be a list of values, like [16]"},
         {"{ForkParameters: [{DepthU: }]}", "c.yaml:3: 'DepthU' in ForkParameters has no values"},
