@@ -1,0 +1,35 @@
+/* Numbers: elements of every data type as doubles, both ways, and what is known of a type's precision.
+ *
+ * Every value of the types handled here is a double exactly (complex: two). Int8x4 is not handled: four values in one
+ * element have no single double. Used by data initialisation, reference and validation.
+ */
+#ifndef CLIENT_NUMBER_H
+#define CLIENT_NUMBER_H
+
+#include "base/err.h"
+#include "model/datatype.h"
+
+/* ERR_INPUT for types that the functions below do not know. */
+Err number_type_check(DataType t);
+
+/* Elements first, first + stride, ... of base. im may be NULL for real types, else gets 0. */
+void numbers_load(DataType t, const void *base, int64_t first, int64_t stride, int64_t n, double *re, double *im);
+/* Rounds to nearest even; integers wrap; 8-bit floats saturate. */
+void number_store(DataType t, void *base, int64_t i, double re, double im);
+/* What storing and loading one component gives. */
+double number_round(DataType t, double x);
+
+/* Half a unit in the last place of 1: 2^-24 for f32; 0 for integers. */
+double number_unit(DataType t);
+/* All integers up to this magnitude are exact: 2^24 for f32. */
+double number_exact_limit(DataType t);
+double number_max(DataType t);
+/* Smallest and largest value with the smallest exponent; NAN for integers. */
+double number_denorm_min(DataType t);
+double number_denorm_max(DataType t);
+bool number_has_nan(DataType t);
+
+/* Tensile's tolerance of |a-b| / (|a|+|b|+1) by output type; 0: must be equal. */
+double number_tolerance(DataType t);
+
+#endif

@@ -1,0 +1,217 @@
+/* Reference GEMM. A blocked product over panels converted to double: tiles of 64 x 64, blocks of 256 along K, an 8 x 8
+ * register tile compiled for several levels of x86-64. Sums of blocks go to doubles; one block's error is 256 units at most
+ * and usually about 16, which is far below every tolerance (number.c). See reference.h. */
+#include "client/reference.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/number.h"
+#include "client/parallel.h"
+
+enum { TILE = 64, DEPTH = 256, REG = 8 };
+
+#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__) || defined(__clang__)
+#define CLONES
+#else
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
+
+typedef double Vec __attribute__((vector_size(REG * sizeof(double)), aligned(64)));
+
+bool gemm_is_complex(const Gemm *g) { return type_info(g->out)->complex || type_info(g->a.type)->complex; }
+
+static int64_t matrix_index(const Matrix *m, int64_t r, int64_t c, int64_t b)
+{
+    return r * m->row + c * m->col + b * m->batch;
+}
+
+Value matrix_at(const Matrix *m, int64_t r, int64_t c, int64_t b)
+{
+    Value v = {0, 0};
+    numbers_load(m->type, m->data, matrix_index(m, r, c, b), 1, 1, &v.re, &v.im);
+    if (m->conj) v.im = -v.im;
+    return v;
+}
+
+void matrix_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
+{
+    numbers_load(m->type, m->data, matrix_index(m, r, c, b), m->row, n, re, im);
+    if (m->conj && im)
+        for (int64_t i = 0; i < n; i++) im[i] = -im[i];
+}
+
+static void matrix_row(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
+{
+    Matrix t = *m;
+    t.row = m->col;
+    t.col = m->row;
+    matrix_column(&t, c, r, b, n, re, im);
+}
+
+static bool is_zero(const double v[2]) { return v[0] == 0 && v[1] == 0; }
+
+Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b)
+{
+    long double re = 0, im = 0;
+    enum { STEP = 128 };
+    double ar[STEP], ai[STEP], br[STEP], bi[STEP];
+    if (!is_zero(g->alpha))
+        for (int64_t l = 0; l < g->k; l += STEP) {
+            int64_t n = g->k - l < STEP ? g->k - l : STEP;
+            matrix_row(&g->a, i, l, b, n, ar, ai);
+            matrix_column(&g->b, l, j, b, n, br, bi);
+            for (int64_t x = 0; x < n; x++) {
+                re += (long double)ar[x] * br[x] - (long double)ai[x] * bi[x];
+                im += (long double)ar[x] * bi[x] + (long double)ai[x] * br[x];
+            }
+        }
+    long double sr = 0, si = 0;
+    if (!is_zero(g->alpha)) {
+        sr = g->alpha[0] * re - (g->alpha[1] == 0 ? 0 : g->alpha[1] * im);
+        si = g->alpha[0] * im + (g->alpha[1] == 0 ? 0 : g->alpha[1] * re);
+    }
+    if (!is_zero(g->beta)) {
+        Value c = matrix_at(&g->c, i, j, b);
+        sr += (long double)g->beta[0] * c.re - (g->beta[1] == 0 ? 0 : (long double)g->beta[1] * c.im);
+        si += (long double)g->beta[0] * c.im + (g->beta[1] == 0 ? 0 : (long double)g->beta[1] * c.re);
+    }
+    return (Value){(double)sr, (double)si};
+}
+
+/* acc (TILE x TILE, column-major) += a (DEPTH x TILE, row tile of 8 contiguous per depth) * b (same for columns). */
+CLONES static void tile_add(const double *a, const double *b, int64_t depth, double sign, double *acc)
+{
+    for (int j0 = 0; j0 < TILE; j0 += REG)
+        for (int i0 = 0; i0 < TILE; i0 += REG) {
+            const double *ap = a + (int64_t)i0 * DEPTH, *bp = b + (int64_t)j0 * DEPTH;
+            Vec s[REG];
+            memset(s, 0, sizeof s);
+            for (int64_t l = 0; l < depth; l++) {
+                Vec av;
+                memcpy(&av, ap + l * REG, sizeof av);
+                for (int j = 0; j < REG; j++) s[j] += av * bp[l * REG + j];
+            }
+            for (int j = 0; j < REG; j++)
+                for (int i = 0; i < REG; i++) acc[(j0 + j) * TILE + i0 + i] += sign * s[j][i];
+        }
+}
+
+/* Panels of REG rows (or columns), depth after depth; what lies outside is zero. */
+static void pack(double *to, const double *line, int64_t index, int64_t depth)
+{
+    double *p = to + index / REG * REG * DEPTH + index % REG;
+    for (int64_t l = 0; l < depth; l++) p[l * REG] = line[l];
+}
+
+typedef struct {
+    const Gemm *g;
+    int64_t b, nc;             /* one batch matrix, nc columns of x; x NULL: all batches of g->b */
+    const double *x_re, *x_im;
+    double *out_re, *out_im;
+    int64_t tiles_m, tiles_n;
+    bool complex;
+    atomic_bool failed;
+} Product;
+
+typedef struct {
+    double a[2][TILE * DEPTH], b[2][TILE * DEPTH], acc[2][TILE * TILE], line[2][DEPTH];
+} Scratch;
+
+static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0, int64_t l, int64_t depth)
+{
+    const Gemm *g = p->g;
+    memset(s->a, 0, sizeof s->a);
+    memset(s->b, 0, sizeof s->b);
+    for (int64_t i = 0; i < TILE && i0 + i < g->m; i++) {
+        matrix_row(&g->a, i0 + i, l, b, depth, s->line[0], p->complex ? s->line[1] : NULL);
+        pack(s->a[0], s->line[0], i, depth);
+        if (p->complex) pack(s->a[1], s->line[1], i, depth);
+    }
+    for (int64_t j = 0; j < TILE && j0 + j < p->nc; j++) {
+        const double *re = s->line[0], *im = s->line[1];
+        if (p->x_re) {
+            re = p->x_re + (j0 + j) * g->k + l;
+            if (p->complex) im = p->x_im + (j0 + j) * g->k + l;
+        } else {
+            matrix_column(&g->b, l, j0 + j, b, depth, s->line[0], p->complex ? s->line[1] : NULL);
+        }
+        pack(s->b[0], re, j, depth);
+        if (p->complex) pack(s->b[1], im, j, depth);
+    }
+}
+
+static void store_tile(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0)
+{
+    const Gemm *g = p->g;
+    const double *al = g->alpha, *be = g->beta;
+    for (int64_t j = 0; j < TILE && j0 + j < p->nc; j++)
+        for (int64_t i = 0; i < TILE && i0 + i < g->m; i++) {
+            double re = s->acc[0][j * TILE + i], im = p->complex ? s->acc[1][j * TILE + i] : 0;
+            double r = 0, q = 0;
+            if (!is_zero(al)) {
+                r = al[0] * re - (al[1] == 0 ? 0 : al[1] * im);
+                q = al[0] * im + (al[1] == 0 ? 0 : al[1] * re);
+            }
+            if (!is_zero(be) && !p->x_re) {
+                Value c = matrix_at(&g->c, i0 + i, j0 + j, b);
+                r += be[0] * c.re - (be[1] == 0 ? 0 : be[1] * c.im);
+                q += be[0] * c.im + (be[1] == 0 ? 0 : be[1] * c.re);
+            }
+            int64_t at = i0 + i + g->m * (j0 + j + (p->x_re ? 0 : g->n * b));
+            p->out_re[at] = r;
+            if (p->complex) p->out_im[at] = q;
+        }
+}
+
+static void product_task(void *ctx, int64_t task)
+{
+    Product *p = ctx;
+    const Gemm *g = p->g;
+    int64_t i0 = task % p->tiles_m * TILE, rest = task / p->tiles_m;
+    int64_t j0 = rest % p->tiles_n * TILE, b = p->x_re ? p->b : rest / p->tiles_n;
+    Scratch *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
+    if (!s) {
+        atomic_store(&p->failed, true);
+        return;
+    }
+    memset(s->acc, 0, sizeof s->acc);
+    for (int64_t l = 0; l < g->k && !is_zero(g->alpha); l += DEPTH) {
+        int64_t depth = g->k - l < DEPTH ? g->k - l : DEPTH;
+        load_panels(p, s, b, i0, j0, l, depth);
+        tile_add(s->a[0], s->b[0], depth, 1, s->acc[0]);
+        if (p->complex) {
+            tile_add(s->a[1], s->b[1], depth, -1, s->acc[0]);
+            tile_add(s->a[0], s->b[1], depth, 1, s->acc[1]);
+            tile_add(s->a[1], s->b[0], depth, 1, s->acc[1]);
+        }
+    }
+    store_tile(p, s, b, i0, j0);
+    free(s);
+}
+
+static Err product_run(Product *p, int64_t n_batches, int n_threads)
+{
+    p->complex = gemm_is_complex(p->g);
+    p->tiles_m = (p->g->m + TILE - 1) / TILE;
+    p->tiles_n = (p->nc + TILE - 1) / TILE;
+    atomic_init(&p->failed, false);
+    parallel_for(p->tiles_m * p->tiles_n * n_batches, n_threads, product_task, p);
+    if (atomic_load(&p->failed)) FAIL(ERR_FAILED, "out of memory for the reference (%zu bytes)", sizeof(Scratch));
+    return 0;
+}
+
+Err reference_product(const Gemm *g, int64_t b, const double *x_re, const double *x_im, int64_t nc, int n_threads,
+                      double *out_re, double *out_im)
+{
+    Product p = {.g = g, .b = b, .nc = nc, .x_re = x_re, .x_im = x_im, .out_re = out_re, .out_im = out_im};
+    return product_run(&p, 1, n_threads);
+}
+
+Err reference_all(const Gemm *g, int n_threads, double *out_re, double *out_im)
+{
+    Product p = {.g = g, .nc = g->n, .out_re = out_re, .out_im = out_im};
+    return product_run(&p, g->batch, n_threads);
+}

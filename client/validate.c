@@ -1,0 +1,219 @@
+/* Validation by element: which elements, their reference, the error formula. The product check is in freivalds.c. */
+#include "client/validate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/freivalds.h"
+#include "client/number.h"
+#include "client/parallel.h"
+
+/* Below these every element is compared: at most 0.1 s of reference on two cores, 64 MiB of it. */
+static const double SMALL_WORK = 0x1p28;
+static const int64_t SMALL_ELEMENTS = 1 << 22;
+
+struct Validator {
+    Gemm g;
+    ValidateOptions o;
+    bool all, complex;
+    int64_t stride, n; /* elements compared: 0, stride, 2 stride, ... of the logical order */
+    double *re, *im;   /* their reference, rounded to the type of D */
+    Freivalds *product; /* NULL when all are compared */
+};
+
+int64_t validate_stride(int64_t n_allocated, int64_t n_validate)
+{
+    int64_t p = n_allocated / n_validate;
+    if (p < 2) return 2;
+    for (;; p++) {
+        bool prime = p < 4 || p % 2;
+        for (int64_t d = 3; prime && d <= p / d; d += 2) prime = p % d != 0;
+        if (prime) return p;
+    }
+}
+
+double validate_error(DataType t, double a, double b)
+{
+    if (a == b || (isnan(a) && isnan(b))) return 0;
+    if (type_info(t)->integral || !isfinite(a) || !isfinite(b)) return INFINITY;
+    return fabs(a - b) / (fabs(a) + fabs(b) + 1);
+}
+
+static void round_all(Validator *v)
+{
+    for (int64_t i = 0; i < v->n; i++) {
+        v->re[i] = number_round(v->g.out, v->re[i]);
+        if (v->complex) v->im[i] = number_round(v->g.out, v->im[i]);
+    }
+}
+
+static void logical_position(const Gemm *g, int64_t index, int64_t *i, int64_t *j, int64_t *b)
+{
+    *i = index % g->m;
+    *j = index / g->m % g->n;
+    *b = index / g->m / g->n;
+}
+
+static void sample_task(void *ctx, int64_t task)
+{
+    Validator *v = ctx;
+    int64_t i, j, b;
+    logical_position(&v->g, task * v->stride, &i, &j, &b);
+    Value x = reference_element(&v->g, i, j, b);
+    v->re[task] = x.re;
+    if (v->complex) v->im[task] = x.im;
+}
+
+static Err prepare(Validator *v)
+{
+    const Gemm *g = &v->g;
+    v->re = malloc((size_t)v->n * sizeof *v->re + 1);
+    v->im = v->complex ? malloc((size_t)v->n * sizeof *v->im + 1) : NULL;
+    if (!v->re || (v->complex && !v->im))
+        FAIL(ERR_FAILED, "out of memory for the reference of %lld elements", (long long)v->n);
+    if (v->all) TRY(reference_all(g, v->o.n_threads, v->re, v->im));
+    else parallel_for(v->n, v->o.n_threads, sample_task, v);
+    round_all(v);
+    if (!v->all) TRY(freivalds_new(g, v->o.n_threads, v->o.xf32, &v->product));
+    return 0;
+}
+
+Err validator_new(const Gemm *g, const ValidateOptions *o, Validator **out)
+{
+    *out = NULL;
+    Validator *v = calloc(1, sizeof *v);
+    if (!v) FAIL(ERR_FAILED, "out of memory for a validator (%zu bytes)", sizeof *v);
+    v->g = *g;
+    v->o = *o;
+    v->complex = gemm_is_complex(g);
+    int64_t elements = g->m * g->n * g->batch;
+    double work = (double)elements * (double)g->k;
+    v->all = o->n_validate < 0 || o->n_validate >= elements ||
+             (!o->never_all && work <= SMALL_WORK && elements <= SMALL_ELEMENTS);
+    v->stride = v->all || o->n_validate == 0 ? 1 : validate_stride(o->n_allocated, o->n_validate);
+    v->n = o->n_validate == 0 ? 0 : (elements + v->stride - 1) / v->stride;
+    Err e = o->n_validate == 0 ? 0 : prepare(v);
+    if (e) {
+        validator_free(v);
+        return e;
+    }
+    *out = v;
+    return 0;
+}
+
+void validator_free(Validator *v)
+{
+    if (!v) return;
+    freivalds_free(v->product);
+    free(v->re);
+    free(v->im);
+    free(v);
+}
+
+typedef struct {
+    const Validator *v;
+    Check *out;
+    int64_t printed;
+    double tolerance;
+} Compare;
+
+static void describe(const Gemm *g, Check *out, int64_t i, int64_t j, int64_t b, Value got, Value want)
+{
+    if (type_info(g->out)->complex)
+        snprintf(out->text, sizeof out->text, "D(%lld,%lld,%lld) is (%.9g,%.9g), should be (%.9g,%.9g)", (long long)i,
+                 (long long)j, (long long)b, got.re, got.im, want.re, want.im);
+    else
+        snprintf(out->text, sizeof out->text, "D(%lld,%lld,%lld) is %.9g, should be %.9g", (long long)i,
+                 (long long)j, (long long)b, got.re, want.re);
+}
+
+static bool compare_value(Compare *c, int64_t i, int64_t j, int64_t b, Value got, Value want)
+{
+    const Gemm *g = &c->v->g;
+    double err = validate_error(g->out, got.re, want.re);
+    if (type_info(g->out)->complex) err = fmax(err, validate_error(g->out, got.im, want.im));
+    bool good = err == 0 || err < c->tolerance;
+    c->out->n_checked++;
+    if (err > c->out->max_err) c->out->max_err = err;
+    if (!good && c->out->n_wrong++ == 0) describe(g, c->out, i, j, b, got, want);
+    const ValidateOptions *o = &c->v->o;
+    if ((!good || o->print_valids) && (o->print_max < 0 || c->printed < o->print_max)) {
+        Check line;
+        describe(g, &line, i, j, b, got, want);
+        fprintf(stderr, "%s: %s\n", line.text, good ? "right" : "wrong");
+        c->printed++;
+    }
+    return good;
+}
+
+static void compare_elements(Compare *c, const Matrix *d)
+{
+    const Validator *v = c->v;
+    enum { STEP = 256 };
+    double re[STEP], im[STEP];
+    for (int64_t x = 0; x < v->n;) {
+        int64_t i, j, b, n = 1;
+        logical_position(&v->g, x * v->stride, &i, &j, &b);
+        if (v->all) n = v->g.m - i < STEP ? v->g.m - i : STEP;
+        matrix_column(d, i, j, b, n, re, im);
+        for (int64_t y = 0; y < n; y++, x++)
+            compare_value(c, i + y, j, b, (Value){re[y], im[y]}, (Value){v->re[x], v->complex ? v->im[x] : 0});
+    }
+}
+
+/* Elements of a suspicious sum. Stops at the first wrong one: one is enough. */
+static bool compare_suspect(Compare *c, const Matrix *d, const Suspect *s)
+{
+    const Gemm *g = &c->v->g;
+    for (int64_t j = s->j0; j < s->j1; j++) {
+        Value want = reference_element(g, s->i, j, s->b);
+        want = (Value){number_round(g->out, want.re), number_round(g->out, want.im)};
+        if (!compare_value(c, s->i, j, s->b, matrix_at(d, s->i, j, s->b), want)) return false;
+    }
+    return true;
+}
+
+Err validator_check(Validator *v, const Matrix *d, Check *out)
+{
+    *out = (Check){.passed = true, .covered = v->all && v->n > 0};
+    Compare c = {v, out, 0, number_tolerance(v->g.out)};
+    compare_elements(&c, d);
+    if (v->product && freivalds_usable(v->product)) {
+        enum { SUSPECTS = 64 };
+        Suspect suspect[SUSPECTS];
+        out->covered = true;
+        TRY(freivalds_check(v->product, d, suspect, SUSPECTS, &out->n_suspect));
+        for (int64_t i = 0; i < out->n_suspect && i < SUSPECTS && out->n_wrong == 0; i++)
+            compare_suspect(&c, d, &suspect[i]);
+    }
+    out->passed = out->n_wrong == 0;
+    if (out->passed && out->n_suspect)
+        snprintf(out->text, sizeof out->text,
+                 "rounding is larger than that of the accumulator in %lld sums, within the tolerance",
+                 (long long)out->n_suspect);
+    else if (out->passed && !out->covered && v->n)
+        snprintf(out->text, sizeof out->text, "inputs are not finite: sample of %lld elements only", (long long)v->n);
+    return 0;
+}
+
+Err validator_store(Validator *v, const Matrix *d, void *data)
+{
+    const Gemm *g = &v->g;
+    size_t n = (size_t)(g->m * g->n * g->batch);
+    double *re = v->all ? v->re : malloc(n * sizeof *re), *im = v->all ? v->im : NULL;
+    if (!v->all && v->complex) im = malloc(n * sizeof *im);
+    Err e = 0;
+    if (!re || (v->complex && !im)) e = err_set(ERR_FAILED, "out of memory for %zu elements", n);
+    if (!e && !v->all) e = reference_all(g, v->o.n_threads, re, im);
+    for (size_t x = 0; !e && x < n; x++) {
+        int64_t i, j, b;
+        logical_position(g, (int64_t)x, &i, &j, &b);
+        number_store(g->out, data, i * d->row + j * d->col + b * d->batch, re[x], im ? im[x] : 0);
+    }
+    if (!v->all) {
+        free(re);
+        free(im);
+    }
+    return e;
+}
