@@ -123,6 +123,8 @@ extern const DeviceApi device_host, device_sim;
 const DeviceApi *device_api_at(size_t i);
 /* "host", "sim", "hip", "cuda"; NULL when unknown. */
 const DeviceApi *device_api_find(Str name);
+/* Why device_api_find has nothing: ERR_NO_DEVICE with the reason, or ERR_INPUT for a name that is none. */
+Err device_absent(Str name);
 /* Text of `tuner-client --list-devices`: every device of every kind, and why the kinds without one have none.
  */
 Err devices_list(Buf *out);

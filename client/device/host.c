@@ -1,0 +1,275 @@
+/* The host as a device: code objects are .so files, workgroups run on a pool of threads (client/runtime/host_run), launches
+ * return when they are done, events are clock readings. A kernel that crashes takes the process with it: the client runs
+ * this in a worker. */
+#include "client/device/device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "client/device/host_memory.h"
+#include "client/device/host_monitor.h"
+#include "client/runtime/host_run.h"
+#include "model/target.h"
+
+typedef struct {
+    Device base;
+    HostPool *pool;
+    HostMonitor monitor;
+} HostDevice;
+
+struct DeviceModule {
+    HostModule *module;
+    DeviceKernel *kernels; /* list, freed with the module */
+};
+
+struct DeviceKernel {
+    HostKernel kernel;
+    DeviceKernel *next;
+};
+
+struct DeviceEvent {
+    uint64_t ns;
+};
+
+static int host_count(Buf *why)
+{
+    (void)why;
+    return 1;
+}
+
+static Err host_open(int index, const DeviceOptions *options, Device **out)
+{
+    *out = NULL;
+    if (index != 0) FAIL(ERR_NO_DEVICE, "no host device %d: there is one, number 0", index);
+    HostDevice *h = calloc(1, sizeof *h);
+    if (!h) FAIL(ERR_FAILED, "out of memory for a device (%zu bytes)", sizeof *h);
+    Err e = host_pool_new(options->n_threads, &h->pool);
+    if (e) {
+        free(h);
+        return e;
+    }
+    host_monitor_init(&h->monitor, "");
+    h->base.api = &device_host;
+    *out = &h->base;
+    return 0;
+}
+
+static void host_close(Device *d)
+{
+    if (!d) return;
+    host_pool_free(((HostDevice *)d)->pool);
+    free(d);
+}
+
+/* "model name" of the first processor. */
+static void cpu_name(char *name, size_t size)
+{
+    snprintf(name, size, "%s", "processor");
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    if (!f) return;
+    char line[256];
+    while (fgets(line, sizeof line, f)) {
+        if (strncmp(line, "model name", 10)) continue;
+        Str text = str_trim(str_sub(str_from(line), str_find(str_from(line), ':', 0) + 1, SIZE_MAX));
+        snprintf(name, size, "%.*s", STR_ARG(text));
+        break;
+    }
+    fclose(f);
+}
+
+static uint64_t last_cache_bytes(void)
+{
+    static const int levels[] = {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        long n = sysconf(levels[i]);
+        if (n > 0) return (uint64_t)n;
+    }
+    return 0;
+}
+
+static Err host_props(Device *d, DeviceProps *out)
+{
+    HostDevice *h = (HostDevice *)d;
+    *out = (DeviceProps){.n_cu = host_pool_threads(h->pool), .n_simd_per_cu = 1, .wave_size = 1, .integrated = false};
+    cpu_name(out->name, sizeof out->name);
+    snprintf(out->architecture, sizeof out->architecture, "%s", target_host_level()->name);
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0) out->memory_bytes = (uint64_t)pages * (uint64_t)page;
+    out->l2_bytes = last_cache_bytes();
+    out->clock_mhz = host_monitor_max_clock(&h->monitor);
+    struct utsname u;
+    if (uname(&u) == 0) snprintf(out->driver, sizeof out->driver, "%.20s %.40s", u.sysname, u.release);
+    return 0;
+}
+
+static Err host_module_load(Device *d, const char *path, DeviceModule **out)
+{
+    (void)d;
+    *out = NULL;
+    DeviceModule *m = calloc(1, sizeof *m);
+    if (!m) FAIL(ERR_FAILED, "out of memory for '%s'", path);
+    Err e = host_module_open(path, &m->module);
+    if (e) free(m);
+    else *out = m;
+    return e;
+}
+
+static void host_module_unload(Device *d, DeviceModule *m)
+{
+    (void)d;
+    if (!m) return;
+    while (m->kernels) {
+        DeviceKernel *next = m->kernels->next;
+        free(m->kernels);
+        m->kernels = next;
+    }
+    host_module_close(m->module);
+    free(m);
+}
+
+static Err host_kernel_get(Device *d, DeviceModule *m, const char *symbol, DeviceKernel **out)
+{
+    (void)d;
+    *out = NULL;
+    if (!host_module_has(m->module, symbol)) FAIL(ERR_INPUT, "no kernel '%s'", symbol);
+    DeviceKernel *k = calloc(1, sizeof *k);
+    if (!k) FAIL(ERR_FAILED, "out of memory for kernel '%s'", symbol);
+    Err e = host_module_kernel(m->module, symbol, &k->kernel);
+    if (e) {
+        free(k);
+        return e;
+    }
+    k->next = m->kernels;
+    m->kernels = k;
+    *out = k;
+    return 0;
+}
+
+static Err host_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out)
+{
+    (void)d;
+    return host_memory_alloc(bytes, guard, out);
+}
+
+static void host_free(Device *d, DeviceMem *m)
+{
+    (void)d;
+    host_memory_free(m);
+}
+
+static Err host_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes)
+{
+    (void)d;
+    TRY(host_memory_range(to, offset, bytes));
+    if (bytes) memcpy((char *)to->host + offset, from, bytes);
+    return 0;
+}
+
+static Err host_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes)
+{
+    (void)d;
+    TRY(host_memory_range(from, offset, bytes));
+    if (bytes) memcpy(to, (char *)from->host + offset, bytes);
+    return 0;
+}
+
+static Err host_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes)
+{
+    TRY(host_memory_range(from, 0, bytes));
+    return host_copy_to(d, to, 0, from->host, bytes);
+}
+
+static Err host_fill(Device *d, const DeviceMem *m, unsigned char byte)
+{
+    (void)d;
+    if (m->bytes) memset(m->host, byte, m->bytes);
+    return 0;
+}
+
+static Err host_launch_kernel(Device *d, const DeviceLaunch *l)
+{
+    return host_launch(((HostDevice *)d)->pool, &l->kernel->kernel, l->grid, l->args, NULL);
+}
+
+static Err host_sync(Device *d)
+{
+    (void)d;
+    return 0;
+}
+
+static Err host_event_new(Device *d, DeviceEvent **out)
+{
+    (void)d;
+    *out = calloc(1, sizeof **out);
+    if (!*out) FAIL(ERR_FAILED, "out of memory for an event (%zu bytes)", sizeof **out);
+    return 0;
+}
+
+static void host_event_free(Device *d, DeviceEvent *e)
+{
+    (void)d;
+    free(e);
+}
+
+static Err host_event_record(Device *d, DeviceEvent *e)
+{
+    (void)d;
+    e->ns = clock_ns();
+    return 0;
+}
+
+static Err host_event_elapsed(Device *d, const DeviceEvent *start, const DeviceEvent *stop, uint64_t *ns)
+{
+    (void)d;
+    *ns = stop->ns - start->ns;
+    return 0;
+}
+
+static uint64_t host_now(Device *d)
+{
+    (void)d;
+    return clock_ns();
+}
+
+static void host_idle(Device *d, uint64_t ns)
+{
+    (void)d;
+    struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    while (nanosleep(&t, &t) && errno == EINTR) continue;
+}
+
+static void host_read(Device *d, DeviceReading *out) { host_monitor_read(&((HostDevice *)d)->monitor, out); }
+
+const DeviceApi device_host = {
+    .name = "host",
+    .code_object_suffix = ".so",
+    .count = host_count,
+    .open = host_open,
+    .close = host_close,
+    .props = host_props,
+    .module_load = host_module_load,
+    .module_unload = host_module_unload,
+    .kernel_get = host_kernel_get,
+    .alloc = host_alloc,
+    .free = host_free,
+    .copy_to = host_copy_to,
+    .copy_from = host_copy_from,
+    .copy = host_copy,
+    .fill = host_fill,
+    .launch = host_launch_kernel,
+    .sync = host_sync,
+    .event_new = host_event_new,
+    .event_free = host_event_free,
+    .event_record = host_event_record,
+    .event_elapsed = host_event_elapsed,
+    .now_ns = host_now,
+    .idle = host_idle,
+    .read = host_read,
+};

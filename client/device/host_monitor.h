@@ -1,0 +1,22 @@
+/* Clock, temperature and power of the host from sysfs, read only. Used by host.c. */
+#ifndef CLIENT_DEVICE_HOST_MONITOR_H
+#define CLIENT_DEVICE_HOST_MONITOR_H
+
+#include "client/device/device.h"
+
+enum { MONITOR_PATH = 96 };
+
+typedef struct {
+    char clock[MONITOR_PATH], temp[MONITOR_PATH], energy[MONITOR_PATH]; /* "": the machine has none */
+    double last_energy_uj;
+    uint64_t last_ns; /* 0: no energy read yet */
+} HostMonitor;
+
+/* root: "" or, in tests, a directory that holds sys/. */
+void host_monitor_init(HostMonitor *m, const char *root);
+/* Power is the mean since the call before; NAN at the first. */
+void host_monitor_read(HostMonitor *m, DeviceReading *out);
+/* Nominal maximum clock in MHz, 0 unknown. */
+int host_monitor_max_clock(const HostMonitor *m);
+
+#endif

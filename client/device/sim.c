@@ -1,0 +1,333 @@
+/* A simulated device with known truth, for tests of the pipeline, of statistics and of recovery. Never chosen by itself.
+ *
+ * Time of a launch = flops / speed * (0.5 .. 1.5 by hash of kernel name and problem) + overhead, times drift and noise; the
+ * clock is virtual, so a test of hours of measuring takes none. Kernels give the right result (DeviceTruth), unless their
+ * name holds one of the patterns below. Settings, "key=value;..." in DeviceOptions.sim or TUNER_SIM:
+ *   seed=1  noise=0.01 (standard deviation)  drift=0 (relative, per virtual second)  outliers=0 (share; ten times as long)
+ *   gflops=100  overhead_ns=2000  cus=60  arch=gfx906  (comma-separated patterns:) crash= hang= wrong= exit= abort= oob=
+ *   fast=PATTERN (three times as fast)
+ * hang really hangs and crash really crashes: the client's isolation is what they test. */
+#include "client/device/device.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "client/device/host_memory.h"
+
+enum { SIM_CRASH, SIM_HANG, SIM_WRONG, SIM_EXIT, SIM_ABORT, SIM_OOB, SIM_FAST, SIM_PATTERNS };
+static const char *const pattern_key[SIM_PATTERNS] = {"crash", "hang", "wrong", "exit", "abort", "oob", "fast"};
+
+typedef struct {
+    Device base;
+    char text[512]; /* copy of the settings; patterns point into it */
+    Str pattern[SIM_PATTERNS];
+    double noise, drift, outliers, gflops, overhead_ns;
+    int n_cu;
+    char arch[32];
+    uint64_t seed, clock_ns, n_launches;
+} SimDevice;
+
+struct DeviceModule {
+    DeviceKernel *kernels;
+};
+
+struct DeviceKernel {
+    DeviceKernel *next;
+    uint64_t hash;
+    bool is[SIM_PATTERNS];
+};
+
+struct DeviceEvent {
+    uint64_t ns;
+};
+
+static int sim_count(Buf *why)
+{
+    if (getenv("TUNER_SIM")) return 1;
+    buf_puts(why, "simulated device, for tests: set TUNER_SIM (\"\" will do)");
+    return 0;
+}
+
+static Err set_number(Str key, Str value, double min, double max, double *out)
+{
+    if (!str_to_f64(value, out) || *out < min || *out > max)
+        FAIL(ERR_INPUT, "TUNER_SIM: %.*s '%.*s' is not a number from %g to %g", STR_ARG(key), STR_ARG(value), min, max);
+    return 0;
+}
+
+static Err setting(SimDevice *s, Str key, Str value)
+{
+    double x;
+    for (int i = 0; i < SIM_PATTERNS; i++)
+        if (str_eq_c(key, pattern_key[i])) {
+            s->pattern[i] = value;
+            return 0;
+        }
+    if (str_eq_c(key, "noise")) return set_number(key, value, 0, 10, &s->noise);
+    if (str_eq_c(key, "drift")) return set_number(key, value, -1, 1000, &s->drift);
+    if (str_eq_c(key, "outliers")) return set_number(key, value, 0, 1, &s->outliers);
+    if (str_eq_c(key, "gflops")) return set_number(key, value, 1e-3, 1e9, &s->gflops);
+    if (str_eq_c(key, "overhead_ns")) return set_number(key, value, 0, 1e9, &s->overhead_ns);
+    if (str_eq_c(key, "seed")) {
+        TRY(set_number(key, value, 0, 1e15, &x));
+        s->seed = (uint64_t)x;
+        return 0;
+    }
+    if (str_eq_c(key, "cus")) {
+        TRY(set_number(key, value, 1, 100000, &x));
+        s->n_cu = (int)x;
+        return 0;
+    }
+    if (str_eq_c(key, "arch") && value.n < sizeof s->arch) {
+        snprintf(s->arch, sizeof s->arch, "%.*s", STR_ARG(value));
+        return 0;
+    }
+    FAIL(ERR_INPUT, "TUNER_SIM: unknown setting '%.*s=%.*s'", STR_ARG(key), STR_ARG(value));
+}
+
+static Err settings(SimDevice *s, const char *text)
+{
+    if (strlen(text) >= sizeof s->text)
+        FAIL(ERR_INPUT, "TUNER_SIM: %zu characters, limit %zu", strlen(text), sizeof s->text - 1);
+    snprintf(s->text, sizeof s->text, "%s", text);
+    Str rest = str_from(s->text), part;
+    while (str_split(&rest, ';', &part)) {
+        if (str_trim(part).n == 0) continue;
+        size_t eq = str_find(part, '=', 0);
+        TRY(setting(s, str_trim(str_sub(part, 0, eq)), str_trim(str_sub(part, eq + 1, part.n))));
+    }
+    return 0;
+}
+
+static Err sim_open(int index, const DeviceOptions *options, Device **out)
+{
+    *out = NULL;
+    const char *env = getenv("TUNER_SIM"), *text = options->sim ? options->sim : env ? env : "";
+    if (index != 0) FAIL(ERR_NO_DEVICE, "no simulated device %d: there is one, number 0", index);
+    SimDevice *s = calloc(1, sizeof *s);
+    if (!s) FAIL(ERR_FAILED, "out of memory for a device (%zu bytes)", sizeof *s);
+    *s = (SimDevice){.base = {&device_sim, 0}, .noise = 0.01, .gflops = 100, .overhead_ns = 2000, .n_cu = 60, .seed = 1,
+                     .arch = "gfx906", .clock_ns = 1000000000};
+    Err e = settings(s, text);
+    if (e) free(s);
+    else *out = &s->base;
+    return e;
+}
+
+static void sim_close(Device *d) { free(d); }
+
+static Err sim_props(Device *d, DeviceProps *out)
+{
+    const SimDevice *s = (const SimDevice *)d;
+    *out = (DeviceProps){.name = "simulated device", .n_cu = s->n_cu, .n_simd_per_cu = 4, .wave_size = 64,
+                         .memory_bytes = UINT64_C(16) << 30, .l2_bytes = 4 << 20, .lds_bytes = 65536, .clock_mhz = 1700,
+                         .memory_clock_mhz = 1000, .driver = "sim 1"};
+    memcpy(out->architecture, s->arch, sizeof out->architecture);
+    return 0;
+}
+
+static Err sim_module_load(Device *d, const char *path, DeviceModule **out)
+{
+    (void)d;
+    *out = NULL;
+    if (access(path, R_OK)) FAIL(ERR_INPUT, "cannot read code object '%s'", path);
+    *out = calloc(1, sizeof **out);
+    if (!*out) FAIL(ERR_FAILED, "out of memory for '%s'", path);
+    return 0;
+}
+
+static void sim_module_unload(Device *d, DeviceModule *m)
+{
+    (void)d;
+    if (!m) return;
+    while (m->kernels) {
+        DeviceKernel *next = m->kernels->next;
+        free(m->kernels);
+        m->kernels = next;
+    }
+    free(m);
+}
+
+static bool matches(Str patterns, const char *symbol)
+{
+    Str rest = patterns, part;
+    char text[256];
+    while (rest.s && str_split(&rest, ',', &part)) {
+        snprintf(text, sizeof text, "%.*s", STR_ARG(part));
+        if (part.n && strstr(symbol, text)) return true;
+    }
+    return false;
+}
+
+static Err sim_kernel_get(Device *d, DeviceModule *m, const char *symbol, DeviceKernel **out)
+{
+    const SimDevice *s = (const SimDevice *)d;
+    DeviceKernel *k = *out = calloc(1, sizeof *k);
+    if (!k) FAIL(ERR_FAILED, "out of memory for kernel '%s'", symbol);
+    k->hash = hash64(str_from(symbol));
+    for (int i = 0; i < SIM_PATTERNS; i++) k->is[i] = s->pattern[i].s && matches(s->pattern[i], symbol);
+    k->next = m->kernels;
+    m->kernels = k;
+    return 0;
+}
+
+static Err sim_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out)
+{
+    (void)d;
+    return host_memory_alloc(bytes, guard, out);
+}
+
+static void sim_free(Device *d, DeviceMem *m)
+{
+    (void)d;
+    host_memory_free(m);
+}
+
+static Err sim_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes)
+{
+    (void)d;
+    TRY(host_memory_range(to, offset, bytes));
+    if (bytes) memcpy((char *)to->host + offset, from, bytes);
+    return 0;
+}
+
+static Err sim_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes)
+{
+    (void)d;
+    TRY(host_memory_range(from, offset, bytes));
+    if (bytes) memcpy(to, (char *)from->host + offset, bytes);
+    return 0;
+}
+
+static Err sim_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes)
+{
+    TRY(host_memory_range(from, 0, bytes));
+    return sim_copy_to(d, to, 0, from->host, bytes);
+}
+
+static Err sim_fill(Device *d, const DeviceMem *m, unsigned char byte)
+{
+    (void)d;
+    if (m->bytes) memset(m->host, byte, m->bytes);
+    return 0;
+}
+
+static double uniform(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* The truth: what the kernel takes without noise and drift. */
+static double true_ns(const SimDevice *s, const DeviceKernel *k, const DeviceTruth *t)
+{
+    uint64_t key = k->hash ^ (t ? t->problem_key * 0x9e3779b97f4a7c15u : 0);
+    double flops = t ? (double)t->flops : 0, factor = 0.5 + uniform(key, 0);
+    return (flops / s->gflops * factor + s->overhead_ns) / (k->is[SIM_FAST] ? 3 : 1);
+}
+
+static void misbehave(const DeviceKernel *k, const DeviceTruth *t)
+{
+    if (k->is[SIM_HANG])
+        for (;;) pause();
+    if (k->is[SIM_CRASH]) raise(SIGSEGV);
+    if (k->is[SIM_ABORT]) abort();
+    if (k->is[SIM_EXIT]) exit(0);
+    if (!t || !t->d) return;
+    if (k->is[SIM_OOB]) ((volatile unsigned char *)t->d)[t->bytes] = 1;
+    if (k->is[SIM_WRONG] && t->bytes) ((unsigned char *)t->d)[t->bytes / 2 | 3] ^= 0x40;
+}
+
+static Err sim_launch(Device *d, const DeviceLaunch *l)
+{
+    SimDevice *s = (SimDevice *)d;
+    DeviceKernel *k = (DeviceKernel *)(uintptr_t)l->kernel;
+    const DeviceTruth *t = l->truth;
+    if (t && t->d && t->expect) memcpy(t->d, t->expect, t->bytes);
+    misbehave(k, t);
+    uint64_t key = s->seed ^ k->hash ^ (t ? t->problem_key : 0), i = 4 * s->n_launches++;
+    double u = uniform(key, i), v = uniform(key, i + 1);
+    double normal = sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+    double ns = true_ns(s, k, t) * (1 + s->drift * (double)(s->clock_ns - 1000000000) / 1e9) * exp(s->noise * normal);
+    if (uniform(key, i + 2) < s->outliers) ns *= 10;
+    s->clock_ns += (uint64_t)ns;
+    return 0;
+}
+
+static Err sim_sync(Device *d)
+{
+    (void)d;
+    return 0;
+}
+
+static Err sim_event_new(Device *d, DeviceEvent **out)
+{
+    (void)d;
+    *out = calloc(1, sizeof **out);
+    if (!*out) FAIL(ERR_FAILED, "out of memory for an event (%zu bytes)", sizeof **out);
+    return 0;
+}
+
+static void sim_event_free(Device *d, DeviceEvent *e)
+{
+    (void)d;
+    free(e);
+}
+
+static Err sim_event_record(Device *d, DeviceEvent *e)
+{
+    e->ns = ((SimDevice *)d)->clock_ns;
+    return 0;
+}
+
+static Err sim_event_elapsed(Device *d, const DeviceEvent *start, const DeviceEvent *stop, uint64_t *ns)
+{
+    (void)d;
+    *ns = stop->ns - start->ns;
+    return 0;
+}
+
+static uint64_t sim_now(Device *d) { return ((SimDevice *)d)->clock_ns; }
+static void sim_idle(Device *d, uint64_t ns) { ((SimDevice *)d)->clock_ns += ns; }
+
+static void sim_read(Device *d, DeviceReading *out)
+{
+    const SimDevice *s = (const SimDevice *)d;
+    double warm = (double)(s->clock_ns - 1000000000) / 1e9;
+    *out = (DeviceReading){.temp_c = 40 + fmin(40, warm), .hotspot_c = 45 + fmin(45, warm), .clock_sys_mhz = 1700,
+                           .clock_soc_mhz = 1000, .clock_mem_mhz = 1000, .fan_rpm = 2000, .power_w = 200};
+}
+
+const DeviceApi device_sim = {
+    .name = "sim",
+    .code_object_suffix = "",
+    .count = sim_count,
+    .open = sim_open,
+    .close = sim_close,
+    .props = sim_props,
+    .module_load = sim_module_load,
+    .module_unload = sim_module_unload,
+    .kernel_get = sim_kernel_get,
+    .alloc = sim_alloc,
+    .free = sim_free,
+    .copy_to = sim_copy_to,
+    .copy_from = sim_copy_from,
+    .copy = sim_copy,
+    .fill = sim_fill,
+    .launch = sim_launch,
+    .sync = sim_sync,
+    .event_new = sim_event_new,
+    .event_free = sim_event_free,
+    .event_record = sim_event_record,
+    .event_elapsed = sim_event_elapsed,
+    .now_ns = sim_now,
+    .idle = sim_idle,
+    .read = sim_read,
+};

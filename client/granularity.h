@@ -1,0 +1,24 @@
+/* Model columns of the log: how well a solution's tiles fill the device, and the bytes it should move. Pure. */
+#ifndef CLIENT_GRANULARITY_H
+#define CLIENT_GRANULARITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct {
+    double m, n, batch, k;
+    double macro_tile0, macro_tile1, global_split_u, local_split_u, n_threads;
+    double n_cu;
+    double a_bytes, b_bytes, c_bytes, d_bytes; /* of one element */
+    bool use_beta;
+} GranularityInput;
+
+typedef struct {
+    double tiles_per_cu, tile0, tile1, cu, wave, total;
+    double read_bytes, write_bytes;
+    double used_cus; /* that gflops-per-cu divides by */
+} Granularity;
+
+void granularity_compute(const GranularityInput *in, Granularity *out);
+
+#endif

@@ -1,0 +1,20 @@
+/* What a client run is made of: read once by the supervisor before it forks, only read by the workers. */
+#ifndef CLIENT_SESSION_H
+#define CLIENT_SESSION_H
+
+#include "client/device/device.h"
+#include "client/options.h"
+#include "client/problem_set.h"
+#include "client/runtime/library.h"
+
+typedef struct {
+    Options o;
+    ProblemSet problems;
+    Library *library;
+    const DeviceApi *api;
+    DeviceProps props;
+    int n_threads; /* for the client's own work */
+    unsigned char *bad_code; /* per code object: loading it ended a worker */
+} Session;
+
+#endif
