@@ -22,7 +22,7 @@ objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 RUN_SRC    := $(call src,tuner/base tuner/fmt tuner/model client/runtime)
 CORE_SRC   := $(call src,tuner/base tuner/fmt tuner/model tuner/kernel tuner/kernel/host tuner/build tuner/measure)
-DEVICE_SRC := $(call src,client/device client/measure)
+DEVICE_SRC := $(call src,client/device) $(filter-out client/main.c client/bench%,$(call src,client))
 LOGIC_SRC  := $(filter-out logic/main.c,$(call src,logic))
 CREATE_SRC := $(filter-out createlib/main.c,$(call src,createlib))
 TUNER_SRC  := $(filter-out tuner/main.c,$(call src,tuner))

@@ -1,0 +1,118 @@
+/* tuner-client: runs the solutions of a library on a device, validates them, times them. The pipeline's only contact with
+ * generated code. Options, ini file, log and results are those of Tensile's client; see options.def. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "client/supervise.h"
+
+static Err print(Buf *b)
+{
+    Err e = buf_check(b);
+    if (!e && (fwrite(b->s, 1, b->n, stdout) != b->n || fflush(stdout)))
+        e = err_set(ERR_FAILED, "cannot write: %s", strerror(errno));
+    buf_fini(b);
+    return e;
+}
+
+static Err print_help(void)
+{
+    Buf b;
+    buf_init(&b);
+    options_help(&b);
+    return print(&b);
+}
+
+static Err print_devices(void)
+{
+    Buf b;
+    buf_init(&b);
+    Err e = devices_list(&b);
+    if (e) {
+        buf_fini(&b);
+        return e;
+    }
+    return print(&b);
+}
+
+static Err check_numbers(const Options *o)
+{
+    const struct {
+        const char *name;
+        int64_t value, min, max;
+    } range[] = {
+        {"num-benchmarks", o->n_benchmarks, 0, 1000000},
+        {"num-warmups", o->n_warmups, 0, 1000000000},
+        {"num-enqueues-per-sync", o->n_enqueues, 1, 1000000000},
+        {"num-syncs-per-benchmark", o->n_syncs, 0, 1000000000},
+        {"num-elements-to-validate", o->n_validate, -1, INT64_MAX},
+        {"sleep-percent", o->sleep_percent, 0, 1000000},
+        {"flush-count", o->flush_count, 0, 64},
+        {"flush-memory-size", o->flush_bytes, 0, INT64_C(1) << 40},
+        {"min-flops-per-sync", o->min_flops_per_sync, 0, INT64_MAX},
+        {"max-workspace-size", o->max_workspace, 0, INT64_C(1) << 46},
+        {"device-idx", o->device_index, 0, 1000},
+        {"host-threads", o->host_threads, 0, 4096},
+        {"events-fd", o->events_fd, -1, 1 << 20},
+        {"problem-start-idx", o->problem_start, 0, INT64_MAX},
+        {"num-problems", o->n_problems, -1, INT32_MAX},
+        {"solution-start-idx", o->solution_start, -1, INT32_MAX},
+        {"num-solutions", o->n_solutions, -1, INT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof range / sizeof *range; i++)
+        if (range[i].value < range[i].min || range[i].value > range[i].max)
+            FAIL(ERR_INPUT, "%s: %lld is not from %lld to %lld", range[i].name, (long long)range[i].value,
+                 (long long)range[i].min, (long long)range[i].max);
+    if (!(o->kernel_timeout > 0 && o->kernel_timeout <= 86400))
+        FAIL(ERR_INPUT, "kernel-timeout: %g is not from 0 to 86400 seconds", o->kernel_timeout);
+    return 0;
+}
+
+static Err open_session(Arena *a, Session *s)
+{
+    const Options *o = &s->o;
+    TRY(check_numbers(o));
+    s->api = device_api_find(str_from(o->device));
+    if (!s->api) return device_absent(str_from(o->device));
+    if (!o->library_file[0]) FAIL(ERR_INPUT, "no library-file (see --help)");
+    TRY(problem_set_read(a, o, &s->problems));
+    DeviceOptions options = {.n_threads = (int)o->host_threads, .sim = o->sim[0] ? o->sim : NULL};
+    TRY(supervise_props(s->api, (int)o->device_index, &options, &s->props));
+    s->n_threads = cpu_count();
+    Hardware hw = {str_from(s->props.architecture), s->props.n_cu, s->props.integrated};
+    TRY(library_open(o->library_file, &hw, &s->library));
+    return library_load_all(s->library);
+}
+
+static Err run(Arena *a, Session *s, int64_t *n_failures)
+{
+    Plan plan = {0};
+    TRY(open_session(a, s));
+    TRY(plan_make(a, s, &plan));
+    Err e = supervise(s, &plan, n_failures);
+    plan_free(&plan);
+    return e;
+}
+
+int main(int argc, char **argv)
+{
+    Arena a;
+    Session s = {0};
+    int64_t n_failures = 0;
+    log_init("tuner-client", LOG_VERBOSE);
+    interrupt_init();
+    signal(SIGPIPE, SIG_IGN);
+    arena_init(&a, 0);
+    Err e = options_read(&a, argc, argv, &s.o);
+    if (!e && s.o.help) e = print_help();
+    else if (!e && s.o.version) puts("tuner-client 1.0 (Tensile 4.44.0 formats)");
+    else if (!e && s.o.list_devices) e = print_devices();
+    else if (!e) e = run(&a, &s, &n_failures);
+    if (e) error_report(e);
+    library_free(s.library);
+    arena_fini(&a);
+    return e ? e : n_failures > 255 ? 255 : (int)n_failures;
+}
