@@ -1,8 +1,9 @@
 /* Freivalds' check with column blocks. See freivalds.h and validate.h.
  *
  * Tolerance of one sum over a block q of columns (x_j = +-1): every element has an error of at most
- * e_ij = L g |alpha| |a_i| |b_j| (Cauchy-Schwarz for the sum of |products|; g = sqrt(k) u for independent roundings),
- * and |sum x_j e_ij| <= L sqrt(sum e_ij^2) but with probability 2 exp(-L^2/2), since the signs are ours. L = 7: 5e-11.
+ * e_ij = L g |alpha| |a_i| |b_j| (Cauchy-Schwarz for the sum of |products|; g = sqrt(k) u for independent
+ * roundings), and |sum x_j e_ij| <= L sqrt(sum e_ij^2) but with probability 2 exp(-L^2/2), since the signs
+ * are ours. L = 7: 5e-11.
  */
 #include "client/freivalds.h"
 
@@ -21,13 +22,13 @@ struct Freivalds {
     int n_threads;
     bool complex, finite, integers, exact, xf32;
     int64_t n_blocks, width;
-    double *y_re, *y_im;     /* m x n_blocks x batch: expected sums */
-    double *z_re, *z_im;     /* k x n_blocks: B * X of one batch matrix, while preparing */
-    double *a_norm;          /* m x batch */
-    double *b_norm;          /* n_blocks x batch: Frobenius norm of the block */
-    double a_max, b_max;     /* largest norm of a row of A, of a column of B */
-    double c_max;            /* largest |c| */
-    int64_t b;               /* batch matrix that is being prepared */
+    double *y_re, *y_im; /* m x n_blocks x batch: expected sums */
+    double *z_re, *z_im; /* k x n_blocks: B * X of one batch matrix, while preparing */
+    double *a_norm;      /* m x batch */
+    double *b_norm;      /* n_blocks x batch: Frobenius norm of the block */
+    double a_max, b_max; /* largest norm of a row of A, of a column of B */
+    double c_max;        /* largest |c| */
+    int64_t b;           /* batch matrix that is being prepared */
     pthread_mutex_t lock;
 };
 
@@ -49,8 +50,10 @@ static void facts_add(Facts *f, const double *re, const double *im, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         double r = re[i], q = im ? im[i] : 0, size2 = r * r + q * q;
-        if (!isfinite(size2)) f->finite = false;
-        else if (r != nearbyint(r) || q != nearbyint(q)) f->integers = false;
+        if (!isfinite(size2))
+            f->finite = false;
+        else if (r != nearbyint(r) || q != nearbyint(q))
+            f->integers = false;
         f->norm2 += size2;
         if (size2 > f->max) f->max = size2;
     }
@@ -154,7 +157,8 @@ static Err prepare(Freivalds *f)
     const Gemm *g = &f->g;
     bool alpha = size_of(g->alpha) != 0, beta = size_of(g->beta) != 0;
     for (f->b = 0; f->b < g->batch; f->b++) {
-        double *yr = f->y_re + g->m * f->n_blocks * f->b, *yi = f->y_im ? f->y_im + g->m * f->n_blocks * f->b : NULL;
+        double *yr = f->y_re + g->m * f->n_blocks * f->b,
+               *yi = f->y_im ? f->y_im + g->m * f->n_blocks * f->b : NULL;
         if (alpha) {
             parallel_for(g->m, f->n_threads, row_task, f);
             parallel_for(f->n_blocks, f->n_threads, block_task, f);
@@ -201,8 +205,10 @@ Err freivalds_new(const Gemm *g, int n_threads, bool xf32, Freivalds **out)
     free(f->z_re);
     free(f->z_im);
     f->z_re = f->z_im = NULL;
-    if (e) freivalds_free(f);
-    else *out = f;
+    if (e)
+        freivalds_free(f);
+    else
+        *out = f;
     return e;
 }
 
@@ -235,7 +241,8 @@ static double tolerance(const Freivalds *f, int64_t i, int64_t q, int64_t b, dou
 {
     if (f->exact) return 0;
     const Gemm *g = &f->g;
-    /* The unit of f32 stands for the double of the reference too, which is far smaller except for f64 kernels. */
+    /* The unit of f32 stands for the double of the reference too, which is far smaller except for f64
+     * kernels. */
     double u = number_unit(g->compute) + 0x1p-53, step = SURE * sqrt((double)g->k + 2) * u;
     if (f->xf32) step += SURE * 0x1p-11;
     double product = size_of(g->alpha) * f->a_norm[i + g->m * b] * f->b_norm[q + f->n_blocks * b];

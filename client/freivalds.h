@@ -1,5 +1,6 @@
-/* Product check of all of D (Freivalds): rows of D times random signs against the same sums of the reference, which cost
- * a product with a few columns instead of the whole. See validate.h for what it promises. Used by validate.c. */
+/* Product check of all of D (Freivalds): rows of D times random signs against the same sums of the reference,
+ * which cost a product with a few columns instead of the whole. See validate.h for what it promises. Used by
+ * validate.c. */
 #ifndef CLIENT_FREIVALDS_H
 #define CLIENT_FREIVALDS_H
 

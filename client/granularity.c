@@ -1,4 +1,5 @@
-/* Formulas of Tensile's client (projected performance); the constants 64 and 4 are its wave size and SIMDs per CU. */
+/* Formulas of Tensile's client (projected performance); the constants 64 and 4 are its wave size and SIMDs
+ * per CU. */
 #include "client/granularity.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ void granularity_compute(const GranularityInput *in, Granularity *out)
     bool split = in->global_split_u > 1;
     double beta_reads = split ? 0 : in->use_beta, beta_writes = split && !in->use_beta ? 1 : 0;
     double area = in->batch * in->m * in->n;
-    out->read_bytes = area * in->k / in->macro_tile1 * in->a_bytes + area * in->k / in->macro_tile0 * in->b_bytes +
-                      area * beta_reads * in->c_bytes;
+    out->read_bytes = area * in->k / in->macro_tile1 * in->a_bytes +
+                      area * in->k / in->macro_tile0 * in->b_bytes + area * beta_reads * in->c_bytes;
     out->write_bytes = area * (split ? beta_writes + 3 : 1 + beta_writes) * in->d_bytes;
 }

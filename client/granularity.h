@@ -1,4 +1,5 @@
-/* Model columns of the log: how well a solution's tiles fill the device, and the bytes it should move. Pure. */
+/* Model columns of the log: how well a solution's tiles fill the device, and the bytes it should move. Pure.
+ */
 #ifndef CLIENT_GRANULARITY_H
 #define CLIENT_GRANULARITY_H
 

@@ -8,9 +8,9 @@
 #include "client/parallel.h"
 
 static const char *const names[INIT_COUNT] = {
-    "Zero",       "One",        "Two",        "Random",   "NaN",     "Inf",     "BadInput",
-    "BadOutput",  "SerialIdx",  "SerialDim0", "SerialDim1", "Identity", "TrigSin", "TrigCos",
-    "TrigAbsSin", "TrigAbsCos", "RandomNarrow", "NegOne",  "Max",     "DenormMin", "DenormMax",
+    "Zero",       "One",        "Two",          "Random",     "NaN",      "Inf",       "BadInput",
+    "BadOutput",  "SerialIdx",  "SerialDim0",   "SerialDim1", "Identity", "TrigSin",   "TrigCos",
+    "TrigAbsSin", "TrigAbsCos", "RandomNarrow", "NegOne",     "Max",      "DenormMin", "DenormMax",
 };
 
 const char *init_name(InitType how) { return names[how]; }
@@ -52,11 +52,12 @@ Err tensor_finish(Tensor *t)
     int64_t n = 1;
     for (int d = 0; d < TENSOR_DIMS; d++) {
         if (t->size[d] < 1 || t->stride[d] < 0)
-            FAIL(ERR_INPUT, "tensor of size %lld with stride %lld", (long long)t->size[d], (long long)t->stride[d]);
+            FAIL(ERR_INPUT, "tensor of size %lld with stride %lld", (long long)t->size[d],
+                 (long long)t->stride[d]);
         int64_t last = t->size[d] - 1;
         if (last > 0 && t->stride[d] > (limit - n) / last)
-            FAIL(ERR_INPUT, "tensor of more than 2^40 elements (size %lld, stride %lld)", (long long)t->size[d],
-                 (long long)t->stride[d]);
+            FAIL(ERR_INPUT, "tensor of more than 2^40 elements (size %lld, stride %lld)",
+                 (long long)t->size[d], (long long)t->stride[d]);
         n += last * t->stride[d];
     }
     t->n_elements = n;
@@ -99,19 +100,32 @@ static double plain_value(DataType t, InitType how, uint64_t seed, uint64_t i, i
 {
     bool integral = type_info(t)->integral;
     switch (how) {
-    case INIT_ONE: return part ? 0 : 1;
-    case INIT_TWO: return part ? 0 : 2;
-    case INIT_NEG_ONE: return part ? 0 : -1;
-    case INIT_RANDOM: return random_value(t, mix(seed + (uint64_t)part * 77, i));
-    case INIT_RANDOM_NARROW: return random_narrow(t, mix(seed + (uint64_t)part * 77, i));
-    case INIT_NAN: return NAN;
-    case INIT_INF: return INFINITY;
-    case INIT_BAD_INPUT: return integral ? number_max(t) : NAN;
-    case INIT_BAD_OUTPUT: return integral ? -number_max(t) - 1 : INFINITY;
-    case INIT_MAX: return number_max(t);
-    case INIT_DENORM_MIN: return number_denorm_min(t);
-    case INIT_DENORM_MAX: return number_denorm_max(t);
-    default: return 0;
+    case INIT_ONE:
+        return part ? 0 : 1;
+    case INIT_TWO:
+        return part ? 0 : 2;
+    case INIT_NEG_ONE:
+        return part ? 0 : -1;
+    case INIT_RANDOM:
+        return random_value(t, mix(seed + (uint64_t)part * 77, i));
+    case INIT_RANDOM_NARROW:
+        return random_narrow(t, mix(seed + (uint64_t)part * 77, i));
+    case INIT_NAN:
+        return NAN;
+    case INIT_INF:
+        return INFINITY;
+    case INIT_BAD_INPUT:
+        return integral ? number_max(t) : NAN;
+    case INIT_BAD_OUTPUT:
+        return integral ? -number_max(t) - 1 : INFINITY;
+    case INIT_MAX:
+        return number_max(t);
+    case INIT_DENORM_MIN:
+        return number_denorm_min(t);
+    case INIT_DENORM_MAX:
+        return number_denorm_max(t);
+    default:
+        return 0;
     }
 }
 
@@ -120,15 +134,24 @@ static double position_value(InitType how, int64_t index, int64_t i0, int64_t i1
 {
     double x = (double)index;
     switch (how) {
-    case INIT_SERIAL_IDX: return x;
-    case INIT_SERIAL_DIM0: return (double)i0;
-    case INIT_SERIAL_DIM1: return (double)i1;
-    case INIT_IDENTITY: return i0 == i1;
-    case INIT_TRIG_SIN: return sin(x);
-    case INIT_TRIG_COS: return cos(x);
-    case INIT_TRIG_ABS_SIN: return fabs(sin(x));
-    case INIT_TRIG_ABS_COS: return fabs(cos(x));
-    default: return 0;
+    case INIT_SERIAL_IDX:
+        return x;
+    case INIT_SERIAL_DIM0:
+        return (double)i0;
+    case INIT_SERIAL_DIM1:
+        return (double)i1;
+    case INIT_IDENTITY:
+        return i0 == i1;
+    case INIT_TRIG_SIN:
+        return sin(x);
+    case INIT_TRIG_COS:
+        return cos(x);
+    case INIT_TRIG_ABS_SIN:
+        return fabs(sin(x));
+    case INIT_TRIG_ABS_COS:
+        return fabs(cos(x));
+    default:
+        return 0;
     }
 }
 
@@ -151,7 +174,8 @@ static void fill_plain(void *ctx, int64_t task)
 {
     const Fill *f = ctx;
     int64_t from = task * CHUNK, to = from + CHUNK < f->t->n_elements ? from + CHUNK : f->t->n_elements;
-    bool random = f->how == INIT_RANDOM || f->how == INIT_RANDOM_NARROW, complex = type_info(f->t->type)->complex;
+    bool random = f->how == INIT_RANDOM || f->how == INIT_RANDOM_NARROW,
+         complex = type_info(f->t->type)->complex;
     double re = 0, im = 0;
     for (int64_t i = from; i < to; i++) {
         if (random || i == from) {

@@ -1,8 +1,8 @@
 /* Initialisation of tensors and scalars: Tensile's DataInitType values 0..20, repeatable from a seed.
  *
- * Element i of a tensor depends on (seed, i) alone, so that any process at any time makes the same data. Types that fill by
- * position (SerialIdx .. TrigAbsCos) leave what lies between the columns zero; the others fill every allocated element.
- * Used by the client's worker.
+ * Element i of a tensor depends on (seed, i) alone, so that any process at any time makes the same data.
+ * Types that fill by position (SerialIdx .. TrigAbsCos) leave what lies between the columns zero; the others
+ * fill every allocated element. Used by the client's worker.
  */
 #ifndef CLIENT_INIT_H
 #define CLIENT_INIT_H
@@ -43,7 +43,8 @@ Err init_check(InitType how, DataType t, bool scalar);
 
 enum { TENSOR_DIMS = 3 };
 
-/* Memory order: dimension 0 has the smallest stride usually. Sizes at least 1, strides at least 0, in elements. */
+/* Memory order: dimension 0 has the smallest stride usually. Sizes at least 1, strides at least 0, in
+ * elements. */
 typedef struct {
     DataType type;
     int64_t size[TENSOR_DIMS], stride[TENSOR_DIMS];

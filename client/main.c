@@ -1,5 +1,6 @@
-/* tuner-client: runs the solutions of a library on a device, validates them, times them. The pipeline's only contact with
- * generated code. Options, ini file, log and results are those of Tensile's client; see options.def. */
+/* tuner-client: runs the solutions of a library on a device, validates them, times them. The pipeline's only
+ * contact with generated code. Options, ini file, log and results are those of Tensile's client; see
+ * options.def. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -107,10 +108,14 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     arena_init(&a, 0);
     Err e = options_read(&a, argc, argv, &s.o);
-    if (!e && s.o.help) e = print_help();
-    else if (!e && s.o.version) puts("tuner-client 1.0 (Tensile 4.44.0 formats)");
-    else if (!e && s.o.list_devices) e = print_devices();
-    else if (!e) e = run(&a, &s, &n_failures);
+    if (!e && s.o.help)
+        e = print_help();
+    else if (!e && s.o.version)
+        puts("tuner-client 1.0 (Tensile 4.44.0 formats)");
+    else if (!e && s.o.list_devices)
+        e = print_devices();
+    else if (!e)
+        e = run(&a, &s, &n_failures);
     if (e) error_report(e);
     library_free(s.library);
     arena_fini(&a);

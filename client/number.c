@@ -16,11 +16,16 @@ static const SmallFloat f8 = {4, 3, 8, true}, b8 = {5, 2, 16, true};
 static const SmallFloat *small_float(DataType t)
 {
     switch (t) {
-    case TYPE_H: return &half;
-    case TYPE_B: return &bf16;
-    case TYPE_F8: return &f8;
-    case TYPE_B8: return &b8;
-    default: return NULL;
+    case TYPE_H:
+        return &half;
+    case TYPE_B:
+        return &bf16;
+    case TYPE_F8:
+        return &f8;
+    case TYPE_B8:
+        return &b8;
+    default:
+        return NULL;
     }
 }
 
@@ -37,8 +42,11 @@ Err number_type_check(DataType t)
     case TYPE_I8:
     case TYPE_X:
     case TYPE_F8:
-    case TYPE_B8: return 0;
-    default: FAIL(ERR_INPUT, "data type '%s' is not one that this client can initialise and check", type_enum_name(t));
+    case TYPE_B8:
+        return 0;
+    default:
+        FAIL(ERR_INPUT, "data type '%s' is not one that this client can initialise and check",
+             type_enum_name(t));
     }
 }
 
@@ -80,9 +88,12 @@ static double small_decode(const SmallFloat *f, uint32_t bits)
     bool negative = bits >> (f->exp_bits + f->man_bits) & 1;
     double x;
     if (f->fnuz && negative && !man && !exp) return NAN;
-    if (!f->fnuz && exp == (1u << f->exp_bits) - 1) x = man ? NAN : INFINITY;
-    else if (exp == 0) x = ldexp(man, 1 - f->bias - f->man_bits);
-    else x = ldexp(man + (1u << f->man_bits), (int)exp - f->bias - f->man_bits);
+    if (!f->fnuz && exp == (1u << f->exp_bits) - 1)
+        x = man ? NAN : INFINITY;
+    else if (exp == 0)
+        x = ldexp(man, 1 - f->bias - f->man_bits);
+    else
+        x = ldexp(man + (1u << f->man_bits), (int)exp - f->bias - f->man_bits);
     return negative ? -x : x;
 }
 
@@ -93,7 +104,8 @@ static float bits_to_float(uint32_t bits)
     return x;
 }
 
-/* Half to float by moving the bits and scaling by the difference of the biases; infinities and NaN are fixed up. */
+/* Half to float by moving the bits and scaling by the difference of the biases; infinities and NaN are fixed
+ * up. */
 static float half_decode(uint16_t h)
 {
     float x = bits_to_float((uint32_t)(h & 0x7fff) << 13) * 0x1p112f;
@@ -101,13 +113,13 @@ static float half_decode(uint16_t h)
     return h & 0x8000 ? -x : x;
 }
 
-#define LOAD_LOOP(T, RE, IM)                                                                               \
-    do {                                                                                                   \
-        const T *x = (const T *)base + first;                                                              \
-        for (int64_t i = 0; i < n; i++, x += stride) {                                                     \
-            re[i] = (RE);                                                                                  \
-            if (im) im[i] = (IM);                                                                          \
-        }                                                                                                  \
+#define LOAD_LOOP(T, RE, IM)                                                                                 \
+    do {                                                                                                     \
+        const T *x = (const T *)base + first;                                                                \
+        for (int64_t i = 0; i < n; i++, x += stride) {                                                       \
+            re[i] = (RE);                                                                                    \
+            if (im) im[i] = (IM);                                                                            \
+        }                                                                                                    \
     } while (0)
 
 typedef struct {
@@ -117,21 +129,43 @@ typedef struct {
     double v[2];
 } Pair64;
 
-void numbers_load(DataType t, const void *base, int64_t first, int64_t stride, int64_t n, double *re, double *im)
+void numbers_load(DataType t, const void *base, int64_t first, int64_t stride, int64_t n, double *re,
+                  double *im)
 {
     switch (t) {
     case TYPE_S:
-    case TYPE_X: LOAD_LOOP(float, (double)*x, 0); break;
-    case TYPE_D: LOAD_LOOP(double, *x, 0); break;
-    case TYPE_C: LOAD_LOOP(Pair32, (double)x->v[0], (double)x->v[1]); break;
-    case TYPE_Z: LOAD_LOOP(Pair64, x->v[0], x->v[1]); break;
-    case TYPE_H: LOAD_LOOP(uint16_t, (double)half_decode(*x), 0); break;
-    case TYPE_B: LOAD_LOOP(uint16_t, (double)bits_to_float((uint32_t)*x << 16), 0); break;
-    case TYPE_I: LOAD_LOOP(int32_t, (double)*x, 0); break;
-    case TYPE_I8: LOAD_LOOP(int8_t, (double)*x, 0); break;
-    case TYPE_F8: LOAD_LOOP(uint8_t, small_decode(&f8, *x), 0); break;
-    case TYPE_B8: LOAD_LOOP(uint8_t, small_decode(&b8, *x), 0); break;
-    default: break;
+    case TYPE_X:
+        LOAD_LOOP(float, (double)*x, 0);
+        break;
+    case TYPE_D:
+        LOAD_LOOP(double, *x, 0);
+        break;
+    case TYPE_C:
+        LOAD_LOOP(Pair32, (double)x->v[0], (double)x->v[1]);
+        break;
+    case TYPE_Z:
+        LOAD_LOOP(Pair64, x->v[0], x->v[1]);
+        break;
+    case TYPE_H:
+        LOAD_LOOP(uint16_t, (double)half_decode(*x), 0);
+        break;
+    case TYPE_B:
+        LOAD_LOOP(uint16_t, (double)bits_to_float((uint32_t)*x << 16), 0);
+        break;
+    case TYPE_I:
+        LOAD_LOOP(int32_t, (double)*x, 0);
+        break;
+    case TYPE_I8:
+        LOAD_LOOP(int8_t, (double)*x, 0);
+        break;
+    case TYPE_F8:
+        LOAD_LOOP(uint8_t, small_decode(&f8, *x), 0);
+        break;
+    case TYPE_B8:
+        LOAD_LOOP(uint8_t, small_decode(&b8, *x), 0);
+        break;
+    default:
+        break;
     }
 }
 
@@ -147,17 +181,38 @@ void number_store(DataType t, void *base, int64_t i, double re, double im)
 {
     switch (t) {
     case TYPE_S:
-    case TYPE_X: ((float *)base)[i] = (float)re; break;
-    case TYPE_D: ((double *)base)[i] = re; break;
-    case TYPE_C: ((Pair32 *)base)[i] = (Pair32){{(float)re, (float)im}}; break;
-    case TYPE_Z: ((Pair64 *)base)[i] = (Pair64){{re, im}}; break;
-    case TYPE_I: ((int32_t *)base)[i] = (int32_t)wrap(re, 32); break;
-    case TYPE_I8: ((int8_t *)base)[i] = (int8_t)wrap(re, 8); break;
-    case TYPE_H: ((uint16_t *)base)[i] = (uint16_t)small_encode(&half, re); break;
-    case TYPE_B: ((uint16_t *)base)[i] = (uint16_t)small_encode(&bf16, re); break;
-    case TYPE_F8: ((uint8_t *)base)[i] = (uint8_t)small_encode(&f8, re); break;
-    case TYPE_B8: ((uint8_t *)base)[i] = (uint8_t)small_encode(&b8, re); break;
-    default: break;
+    case TYPE_X:
+        ((float *)base)[i] = (float)re;
+        break;
+    case TYPE_D:
+        ((double *)base)[i] = re;
+        break;
+    case TYPE_C:
+        ((Pair32 *)base)[i] = (Pair32){{(float)re, (float)im}};
+        break;
+    case TYPE_Z:
+        ((Pair64 *)base)[i] = (Pair64){{re, im}};
+        break;
+    case TYPE_I:
+        ((int32_t *)base)[i] = (int32_t)wrap(re, 32);
+        break;
+    case TYPE_I8:
+        ((int8_t *)base)[i] = (int8_t)wrap(re, 8);
+        break;
+    case TYPE_H:
+        ((uint16_t *)base)[i] = (uint16_t)small_encode(&half, re);
+        break;
+    case TYPE_B:
+        ((uint16_t *)base)[i] = (uint16_t)small_encode(&bf16, re);
+        break;
+    case TYPE_F8:
+        ((uint8_t *)base)[i] = (uint8_t)small_encode(&f8, re);
+        break;
+    case TYPE_B8:
+        ((uint8_t *)base)[i] = (uint8_t)small_encode(&b8, re);
+        break;
+    default:
+        break;
     }
 }
 
@@ -166,14 +221,19 @@ double number_round(DataType t, double x)
     switch (t) {
     case TYPE_S:
     case TYPE_X:
-    case TYPE_C: return (double)(float)x;
-    case TYPE_I: return (double)wrap(x, 32);
-    case TYPE_I8: return (double)wrap(x, 8);
+    case TYPE_C:
+        return (double)(float)x;
+    case TYPE_I:
+        return (double)wrap(x, 32);
+    case TYPE_I8:
+        return (double)wrap(x, 8);
     case TYPE_H:
     case TYPE_B:
     case TYPE_F8:
-    case TYPE_B8: return small_decode(small_float(t), small_encode(small_float(t), x));
-    default: return x;
+    case TYPE_B8:
+        return small_decode(small_float(t), small_encode(small_float(t), x));
+    default:
+        return x;
     }
 }
 
@@ -224,15 +284,22 @@ bool number_has_nan(DataType t) { return !type_info(t)->integral; }
 double number_tolerance(DataType t)
 {
     switch (t) {
-    case TYPE_H: return 0.01;
-    case TYPE_B: return 0.1;
-    case TYPE_F8: return 0.125;
-    case TYPE_B8: return 0.25;
+    case TYPE_H:
+        return 0.01;
+    case TYPE_B:
+        return 0.1;
+    case TYPE_F8:
+        return 0.125;
+    case TYPE_B8:
+        return 0.25;
     case TYPE_D:
-    case TYPE_Z: return 1e-12;
+    case TYPE_Z:
+        return 1e-12;
     case TYPE_S:
     case TYPE_X:
-    case TYPE_C: return 1e-4;
-    default: return 0;
+    case TYPE_C:
+        return 1e-4;
+    default:
+        return 0;
     }
 }

@@ -1,7 +1,7 @@
 /* Numbers: elements of every data type as doubles, both ways, and what is known of a type's precision.
  *
- * Every value of the types handled here is a double exactly (complex: two). Int8x4 is not handled: four values in one
- * element have no single double. Used by data initialisation, reference and validation.
+ * Every value of the types handled here is a double exactly (complex: two). Int8x4 is not handled: four
+ * values in one element have no single double. Used by data initialisation, reference and validation.
  */
 #ifndef CLIENT_NUMBER_H
 #define CLIENT_NUMBER_H
@@ -13,7 +13,8 @@
 Err number_type_check(DataType t);
 
 /* Elements first, first + stride, ... of base. im may be NULL for real types, else gets 0. */
-void numbers_load(DataType t, const void *base, int64_t first, int64_t stride, int64_t n, double *re, double *im);
+void numbers_load(DataType t, const void *base, int64_t first, int64_t stride, int64_t n, double *re,
+                  double *im);
 /* Rounds to nearest even; integers wrap; 8-bit floats saturate. */
 void number_store(DataType t, void *base, int64_t i, double re, double im);
 /* What storing and loading one component gives. */

@@ -48,7 +48,8 @@ static const Row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows, VALUES_MAX = 1 << 20 };
 
-static const char *const bounds_names[] = {"Disable", "NaN", "GuardPageFront", "GuardPageBack", "GuardPageAll"};
+static const char *const bounds_names[] = {"Disable", "NaN", "GuardPageFront", "GuardPageBack",
+                                           "GuardPageAll"};
 static const char *const level_names[] = {"Error", "Terse", "Normal", "Verbose", "Debug"};
 static const char *const metric_names[] = {"DeviceEfficiency", "CUEfficiency"};
 
@@ -76,7 +77,8 @@ static Err unknown_option(const char *where, Str name)
 {
     const Row *best = &rows[0];
     for (size_t i = 1; i < N_ROWS; i++)
-        if (str_distance(name, str_from(rows[i].name)) < str_distance(name, str_from(best->name))) best = &rows[i];
+        if (str_distance(name, str_from(rows[i].name)) < str_distance(name, str_from(best->name)))
+            best = &rows[i];
     FAIL(ERR_INPUT, "%sunknown option '%.*s' (did you mean '%s'?)", where, STR_ARG(name), best->name);
 }
 
@@ -129,8 +131,8 @@ static Err set_type(const Row *row, Str value, DataType *out)
 {
     if (type_find(value, out)) return 0;
     const char *near = type_nearest(value);
-    FAIL(ERR_INPUT, "%s: unknown data type '%.*s'%s%s%s", row->name, STR_ARG(value), near ? " (did you mean '" : "",
-         near ? near : "", near ? "'?)" : "");
+    FAIL(ERR_INPUT, "%s: unknown data type '%.*s'%s%s%s", row->name, STR_ARG(value),
+         near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
 static Err set_value(Reader *r, const Row *row, Str value)
@@ -145,15 +147,21 @@ static Err set_value(Reader *r, const Row *row, Str value)
         return 0;
     }
     case OPT_INT:
-        if (!str_to_i64(value, field)) FAIL(ERR_INPUT, "%s: '%.*s' is not an integer", row->name, STR_ARG(value));
+        if (!str_to_i64(value, field))
+            FAIL(ERR_INPUT, "%s: '%.*s' is not an integer", row->name, STR_ARG(value));
         return 0;
     case OPT_REAL:
-        if (!str_to_f64(value, field)) FAIL(ERR_INPUT, "%s: '%.*s' is not a number", row->name, STR_ARG(value));
+        if (!str_to_f64(value, field))
+            FAIL(ERR_INPUT, "%s: '%.*s' is not a number", row->name, STR_ARG(value));
         return 0;
-    case OPT_BOOL: return read_bool(row, value, field);
-    case OPT_LIST: return value.n ? set_list(r, field, value) : 0;
-    case OPT_TYPE: return set_type(row, value, field);
-    case OPT_INIT: return init_find(value, field) ? err_context(ERR_INPUT, "%s: ", row->name) : 0;
+    case OPT_BOOL:
+        return read_bool(row, value, field);
+    case OPT_LIST:
+        return value.n ? set_list(r, field, value) : 0;
+    case OPT_TYPE:
+        return set_type(row, value, field);
+    case OPT_INIT:
+        return init_find(value, field) ? err_context(ERR_INPUT, "%s: ", row->name) : 0;
     case OPT_BOUNDS:
         TRY(one_of(row, value, bounds_names, 5, &choice));
         *(BoundsCheck *)field = (BoundsCheck)choice;
@@ -166,7 +174,8 @@ static Err set_value(Reader *r, const Row *row, Str value)
         TRY(one_of(row, value, metric_names, 2, &choice));
         *(bool *)field = choice == 1;
         return 0;
-    case OPT_NONE: return 0;
+    case OPT_NONE:
+        return 0;
     }
     return 0;
 }
@@ -214,7 +223,8 @@ static Err read_ini(Reader *r, const char *path)
     return 0;
 }
 
-/* The command line's value of a list replaces the file's: else one could not run a single problem of an ini. */
+/* The command line's value of a list replaces the file's: else one could not run a single problem of an ini.
+ */
 static void drop_lists(Reader *r, const Row *row, size_t n_from_files)
 {
     size_t kept = 0;
@@ -241,9 +251,12 @@ static Err next_arg(int argc, char **argv, int *i, Arg *out)
     bool file = str_eq_c(out->name, "config-file");
     if (out->has_value || (!row && !file)) return 0;
     bool next_is_value = *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) != 0;
-    if (row && row->kind == OPT_BOOL && !next_is_value) out->value = STR("True");
-    else if (!next_is_value) FAIL(ERR_INPUT, "--%.*s needs a value", STR_ARG(out->name));
-    else out->value = str_from(argv[++*i]);
+    if (row && row->kind == OPT_BOOL && !next_is_value)
+        out->value = STR("True");
+    else if (!next_is_value)
+        FAIL(ERR_INPUT, "--%.*s needs a value", STR_ARG(out->name));
+    else
+        out->value = str_from(argv[++*i]);
     out->has_value = true;
     return 0;
 }
@@ -284,7 +297,8 @@ Err options_read(Arena *a, int argc, char **argv, Options *out)
     Reader r = {.a = a, .o = out};
     Err e = 0;
     for (size_t i = 0; i < N_ROWS && !e; i++)
-        if (rows[i].kind != OPT_NONE && rows[i].kind != OPT_LIST) e = set_value(&r, &rows[i], str_from(rows[i].def));
+        if (rows[i].kind != OPT_NONE && rows[i].kind != OPT_LIST)
+            e = set_value(&r, &rows[i], str_from(rows[i].def));
     if (!e) e = read_command_line(&r, argc, argv, true);
     if (!e) e = read_command_line(&r, argc, argv, false);
     if (!e) e = apply(&r, true);
@@ -296,17 +310,20 @@ Err options_read(Arena *a, int argc, char **argv, Options *out)
 void options_help(Buf *out)
 {
     buf_puts(out, "usage: tuner-client --config-file FILE [--OPTION VALUE]...\n"
-                  "Runs the solutions of a library on the problems of an ini file, validates and times them. The log is a "
-                  "CSV on\nstdout, the results a CSV file; the exit code is the number of failed solutions, 255 at most "
+                  "Runs the solutions of a library on the problems of an ini file, validates and times them. "
+                  "The log is a "
+                  "CSV on\nstdout, the results a CSV file; the exit code is the number of failed solutions, "
+                  "255 at most "
                   "(before that: 2\nwrong usage or input, 4 no device).\n\n"
                   "  --config-file FILE        ini file of options (key=value); the command line wins\n"
                   "  --list-devices            what there is to run on, and why the rest is absent\n"
                   "  --help, --version\n");
     for (int none = 0; none < 2; none++) {
-        buf_puts(out, none ? "\nAccepted, without a meaning here:\n" : "\nOptions, also keys of the file [default]:\n");
+        buf_puts(out, none ? "\nAccepted, without a meaning here:\n"
+                           : "\nOptions, also keys of the file [default]:\n");
         for (size_t i = 0; i < N_ROWS; i++)
             if ((rows[i].kind == OPT_NONE) == none)
-                buf_printf(out, "  --%-26s %s%s%s%s\n", rows[i].name, rows[i].help, rows[i].def[0] ? " [" : "",
-                           rows[i].def, rows[i].def[0] ? "]" : "");
+                buf_printf(out, "  --%-26s %s%s%s%s\n", rows[i].name, rows[i].help,
+                           rows[i].def[0] ? " [" : "", rows[i].def, rows[i].def[0] ? "]" : "");
     }
 }

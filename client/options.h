@@ -35,8 +35,8 @@ typedef struct {
     const char *config_file; /* "" none */
 } Options;
 
-/* Reads the command line and the ini files it names (--config-file F, repeatable); the command line wins. Strings live in
- * the arena. ERR_INPUT: unknown option (with the nearest), bad value ('file:line: '). */
+/* Reads the command line and the ini files it names (--config-file F, repeatable); the command line wins.
+ * Strings live in the arena. ERR_INPUT: unknown option (with the nearest), bad value ('file:line: '). */
 Err options_read(Arena *a, int argc, char **argv, Options *out);
 void options_help(Buf *out);
 

@@ -27,18 +27,22 @@ static Err parse_identifier(const char *text, Operation *out)
     bool conj_c, conj_d;
     *out = (Operation){0};
     bool ok = str_split(&rest, '_', &word) && str_split(&rest, '_', &bound) && str_split(&rest, '_', &a) &&
-              str_split(&rest, '_', &b) && str_split(&rest, '_', &c) && str_split(&rest, '_', &d) && !rest.s &&
-              str_eq_c(word, "Contraction") && bound.n == 1 && tensor_part(a, 'A', &la, &out->conj_a) &&
-              tensor_part(b, 'B', &lb, &out->conj_b) && tensor_part(c, 'C', &lc, &conj_c) &&
-              tensor_part(d, 'D', &ld, &conj_d) && !conj_c && !conj_d && str_eq(lc, ld);
-    if (!ok) FAIL(ERR_INPUT, "problem-identifier '%s' is not of the form Contraction_l_Ailk_Bljk_Cijk_Dijk", text);
+              str_split(&rest, '_', &b) && str_split(&rest, '_', &c) && str_split(&rest, '_', &d) &&
+              !rest.s && str_eq_c(word, "Contraction") && bound.n == 1 &&
+              tensor_part(a, 'A', &la, &out->conj_a) && tensor_part(b, 'B', &lb, &out->conj_b) &&
+              tensor_part(c, 'C', &lc, &conj_c) && tensor_part(d, 'D', &ld, &conj_d) && !conj_c && !conj_d &&
+              str_eq(lc, ld);
+    if (!ok)
+        FAIL(ERR_INPUT, "problem-identifier '%s' is not of the form Contraction_l_Ailk_Bljk_Cijk_Dijk", text);
     size_t n = lc.n;
     char i = lc.s[0], j = n > 1 ? lc.s[1] : 0, l = bound.s[0];
-    ok = (n == 2 || n == 3) && la.n == n && lb.n == n && (n == 2 || (la.s[2] == lc.s[2] && lb.s[2] == lc.s[2]));
+    ok = (n == 2 || n == 3) && la.n == n && lb.n == n &&
+         (n == 2 || (la.s[2] == lc.s[2] && lb.s[2] == lc.s[2]));
     out->batched = n == 3;
     out->trans_a = ok && la.s[0] == l && la.s[1] == i;
     out->trans_b = ok && lb.s[0] == j && lb.s[1] == l;
-    ok = ok && (out->trans_a || (la.s[0] == i && la.s[1] == l)) && (out->trans_b || (lb.s[0] == l && lb.s[1] == j));
+    ok = ok && (out->trans_a || (la.s[0] == i && la.s[1] == l)) &&
+         (out->trans_b || (lb.s[0] == l && lb.s[1] == j));
     if (!ok) FAIL(ERR_INPUT, "problem-identifier '%s' is not a GEMM: other contractions are not run", text);
     return 0;
 }
@@ -79,14 +83,15 @@ static Err check_output(const Tensor *t, const char *option)
 {
     int64_t column = t->size[0], matrix = (t->size[1] - 1) * t->stride[1] + t->size[0];
     if ((t->size[1] > 1 && t->stride[1] < column) || (t->size[2] > 1 && t->stride[2] < matrix))
-        FAIL(ERR_INPUT, "%s: strides %lld,%lld are too small for %lld x %lld", option, (long long)t->stride[1],
-             (long long)t->stride[2], (long long)t->size[0], (long long)t->size[1]);
+        FAIL(ERR_INPUT, "%s: strides %lld,%lld are too small for %lld x %lld", option,
+             (long long)t->stride[1], (long long)t->stride[2], (long long)t->size[0], (long long)t->size[1]);
     return 0;
 }
 
 static void tensor_sizes(Problem *p, const Operation *op, int64_t m, int64_t n, int64_t batch, int64_t k)
 {
-    const int64_t a[2] = {op->trans_a ? k : m, op->trans_a ? m : k}, b[2] = {op->trans_b ? n : k, op->trans_b ? k : n};
+    const int64_t a[2] = {op->trans_a ? k : m, op->trans_a ? m : k},
+                  b[2] = {op->trans_b ? n : k, op->trans_b ? k : n};
     p->tensor[TENSOR_A] = (Tensor){.size = {a[0], a[1], batch}};
     p->tensor[TENSOR_B] = (Tensor){.size = {b[0], b[1], batch}};
     p->tensor[TENSOR_C] = p->tensor[TENSOR_D] = (Tensor){.size = {m, n, batch}};
@@ -94,8 +99,11 @@ static void tensor_sizes(Problem *p, const Operation *op, int64_t m, int64_t n, 
 
 static Matrix view(const Tensor *t, bool trans, bool conj)
 {
-    return (Matrix){.type = t->type, .row = t->stride[trans ? 1 : 0], .col = t->stride[trans ? 0 : 1],
-                    .batch = t->stride[2], .conj = conj};
+    return (Matrix){.type = t->type,
+                    .row = t->stride[trans ? 1 : 0],
+                    .col = t->stride[trans ? 0 : 1],
+                    .batch = t->stride[2],
+                    .conj = conj};
 }
 
 static uint8_t scalar_kind(const double v[2])
@@ -110,7 +118,11 @@ static void fill_gemm(Problem *p, const Options *o, const Operation *op)
 {
     Gemm *g = &p->gemm;
     const Contraction *c = &p->shape;
-    *g = (Gemm){.m = c->m, .n = c->n, .batch = c->batch, .k = p->size[p->n_sizes - 1], .compute = o->alpha_type,
+    *g = (Gemm){.m = c->m,
+                .n = c->n,
+                .batch = c->batch,
+                .k = p->size[p->n_sizes - 1],
+                .compute = o->alpha_type,
                 .out = o->d_type};
     g->a = view(&p->tensor[TENSOR_A], op->trans_a, op->conj_a);
     g->b = view(&p->tensor[TENSOR_B], op->trans_b, op->conj_b);
@@ -188,7 +200,8 @@ static Err read_problem(const Options *o, const Operation *op, const char *ident
         TRY(read_strides(names[t], lists[t], i, &p->tensor[t]));
     }
     TRY(check_output(&p->tensor[TENSOR_D], "d-strides"));
-    if (o->c_equal_d && memcmp(p->tensor[TENSOR_C].stride, p->tensor[TENSOR_D].stride, sizeof p->tensor[0].stride))
+    if (o->c_equal_d &&
+        memcmp(p->tensor[TENSOR_C].stride, p->tensor[TENSOR_D].stride, sizeof p->tensor[0].stride))
         FAIL(ERR_INPUT, "c-equal-d: problem '%.*s' has different strides of C and D", STR_ARG(text));
     const int order[4] = {TENSOR_D, TENSOR_C, TENSOR_A, TENSOR_B};
     for (int t = 0; t < 4; t++) p->ld[t] = p->tensor[order[t]].stride[1];
@@ -214,16 +227,20 @@ static Err check_options(const Options *o)
         FAIL(ERR_INPUT, "alpha-type '%s' and beta-type '%s' differ", type_enum_name(o->alpha_type),
              type_enum_name(o->beta_type));
     if (o->c_equal_d && o->c_type != o->d_type)
-        FAIL(ERR_INPUT, "c-equal-d: types '%s' and '%s' differ", type_enum_name(o->c_type), type_enum_name(o->d_type));
-    if (!o->strided_batched) FAIL(ERR_INPUT, "strided-batched=False: arrays of pointers are not run by this client");
-    if (o->a_zero_pads.n || o->b_zero_pads.n) FAIL(ERR_INPUT, "a-zero-pads, b-zero-pads: convolutions are not run");
+        FAIL(ERR_INPUT, "c-equal-d: types '%s' and '%s' differ", type_enum_name(o->c_type),
+             type_enum_name(o->d_type));
+    if (!o->strided_batched)
+        FAIL(ERR_INPUT, "strided-batched=False: arrays of pointers are not run by this client");
+    if (o->a_zero_pads.n || o->b_zero_pads.n)
+        FAIL(ERR_INPUT, "a-zero-pads, b-zero-pads: convolutions are not run");
     if (o->free_indices.n || o->batch_indices.n || o->bound_indices.n)
         FAIL(ERR_INPUT, "free, batch, bound: give the problem-identifier instead");
     const int64_t offsets[] = {o->offset_a, o->offset_b, o->offset_c, o->offset_d};
     for (int t = 0; t < TENSOR_COUNT; t++)
         if (offsets[t] < 0 || offsets[t] > INT64_C(1) << 32)
             FAIL(ERR_INPUT, "offset-%c: %lld is not from 0 to 2^32", 'a' + t, (long long)offsets[t]);
-    if (o->c_equal_d && o->offset_c != o->offset_d) FAIL(ERR_INPUT, "c-equal-d: offset-c and offset-d differ");
+    if (o->c_equal_d && o->offset_c != o->offset_d)
+        FAIL(ERR_INPUT, "c-equal-d: offset-c and offset-d differ");
     return 0;
 }
 
@@ -238,7 +255,8 @@ Err problem_set_read(Arena *a, const Options *o, ProblemSet *out)
     const StrList *lists[] = {&o->a_strides, &o->b_strides, &o->c_strides, &o->d_strides};
     for (int t = 0; t < TENSOR_COUNT; t++)
         if (lists[t]->n && lists[t]->n != o->problem_sizes.n)
-            FAIL(ERR_INPUT, "%zu values of problem-size, but %zu of %c-strides", o->problem_sizes.n, lists[t]->n, 'a' + t);
+            FAIL(ERR_INPUT, "%zu values of problem-size, but %zu of %c-strides", o->problem_sizes.n,
+                 lists[t]->n, 'a' + t);
     out->batched = op.batched;
     out->n = o->problem_sizes.n;
     out->v = ARENA_ARRAY(a, out->n, Problem);

@@ -1,5 +1,6 @@
-/* The problems of a client run: sizes and strides of the ini as tensors, as what predicates and launches see (Contraction),
- * and as what the reference computes (Gemm). Shapes: GEMM, strided batched or not batched. Used by supervisor and worker. */
+/* The problems of a client run: sizes and strides of the ini as tensors, as what predicates and launches see
+ * (Contraction), and as what the reference computes (Gemm). Shapes: GEMM, strided batched or not batched.
+ * Used by supervisor and worker. */
 #ifndef CLIENT_PROBLEM_SET_H
 #define CLIENT_PROBLEM_SET_H
 

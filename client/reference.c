@@ -1,6 +1,7 @@
-/* Reference GEMM. A blocked product over panels converted to double: tiles of 64 x 64, blocks of 256 along K, an 8 x 8
- * register tile compiled for several levels of x86-64. Sums of blocks go to doubles; one block's error is 256 units at most
- * and usually about 16, which is far below every tolerance (number.c). See reference.h. */
+/* Reference GEMM. A blocked product over panels converted to double: tiles of 64 x 64, blocks of 256 along K,
+ * an 8 x 8 register tile compiled for several levels of x86-64. Sums of blocks go to doubles; one block's
+ * error is 256 units at most and usually about 16, which is far below every tolerance (number.c). See
+ * reference.h. */
 #include "client/reference.h"
 
 #include <math.h>
@@ -81,7 +82,8 @@ Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b)
     return (Value){(double)sr, (double)si};
 }
 
-/* acc (TILE x TILE, column-major) += a (DEPTH x TILE, row tile of 8 contiguous per depth) * b (same for columns). */
+/* acc (TILE x TILE, column-major) += a (DEPTH x TILE, row tile of 8 contiguous per depth) * b (same for
+ * columns). */
 CLONES static void tile_add(const double *a, const double *b, int64_t depth, double sign, double *acc)
 {
     for (int j0 = 0; j0 < TILE; j0 += REG)
@@ -108,7 +110,7 @@ static void pack(double *to, const double *line, int64_t index, int64_t depth)
 
 typedef struct {
     const Gemm *g;
-    int64_t b, nc;             /* one batch matrix, nc columns of x; x NULL: all batches of g->b */
+    int64_t b, nc; /* one batch matrix, nc columns of x; x NULL: all batches of g->b */
     const double *x_re, *x_im;
     double *out_re, *out_im;
     int64_t tiles_m, tiles_n;
@@ -120,7 +122,8 @@ typedef struct {
     double a[2][TILE * DEPTH], b[2][TILE * DEPTH], acc[2][TILE * TILE], line[2][DEPTH];
 } Scratch;
 
-static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0, int64_t l, int64_t depth)
+static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0, int64_t l,
+                        int64_t depth)
 {
     const Gemm *g = p->g;
     memset(s->a, 0, sizeof s->a);
@@ -199,12 +202,13 @@ static Err product_run(Product *p, int64_t n_batches, int n_threads)
     p->tiles_n = (p->nc + TILE - 1) / TILE;
     atomic_init(&p->failed, false);
     parallel_for(p->tiles_m * p->tiles_n * n_batches, n_threads, product_task, p);
-    if (atomic_load(&p->failed)) FAIL(ERR_FAILED, "out of memory for the reference (%zu bytes)", sizeof(Scratch));
+    if (atomic_load(&p->failed))
+        FAIL(ERR_FAILED, "out of memory for the reference (%zu bytes)", sizeof(Scratch));
     return 0;
 }
 
-Err reference_product(const Gemm *g, int64_t b, const double *x_re, const double *x_im, int64_t nc, int n_threads,
-                      double *out_re, double *out_im)
+Err reference_product(const Gemm *g, int64_t b, const double *x_re, const double *x_im, int64_t nc,
+                      int n_threads, double *out_re, double *out_im)
 {
     Product p = {.g = g, .b = b, .nc = nc, .x_re = x_re, .x_im = x_im, .out_re = out_re, .out_im = out_im};
     return product_run(&p, 1, n_threads);

@@ -1,8 +1,8 @@
 /* Reference: what D should be, computed on the CPU in higher precision than any kernel's.
  *
- * A Gemm describes D[i,j,b] = alpha * sum_l A[i,l,b] * B[l,j,b] + beta * C[i,j,b] by logical strides, so that transposes
- * and any leading dimension are only numbers here. alpha == 0 and beta == 0 do not read A, B or C (BLAS). Used by
- * client/validate.c.
+ * A Gemm describes D[i,j,b] = alpha * sum_l A[i,l,b] * B[l,j,b] + beta * C[i,j,b] by logical strides, so that
+ * transposes and any leading dimension are only numbers here. alpha == 0 and beta == 0 do not read A, B or C
+ * (BLAS). Used by client/validate.c.
  */
 #ifndef CLIENT_REFERENCE_H
 #define CLIENT_REFERENCE_H
@@ -32,10 +32,10 @@ typedef struct {
 
 /* One element, accumulated in long double and not rounded to D's type. */
 Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b);
-/* alpha * A * X for one batch matrix: X is k x nc, out m x nc, packed column-major doubles; the im parts are NULL when
- * nothing is complex. Blocked, several threads. */
-Err reference_product(const Gemm *g, int64_t b, const double *x_re, const double *x_im, int64_t nc, int n_threads,
-                      double *out_re, double *out_im);
+/* alpha * A * X for one batch matrix: X is k x nc, out m x nc, packed column-major doubles; the im parts are
+ * NULL when nothing is complex. Blocked, several threads. */
+Err reference_product(const Gemm *g, int64_t b, const double *x_re, const double *x_im, int64_t nc,
+                      int n_threads, double *out_re, double *out_im);
 /* All of D, packed (i fastest, then j, then b), not rounded. out_im NULL when nothing is complex. */
 Err reference_all(const Gemm *g, int n_threads, double *out_re, double *out_im);
 

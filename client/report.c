@@ -11,11 +11,13 @@
 #include "base/vec.h"
 #include "fmt/csv.h"
 
-static const char log_header[] =
-    "run,problem-progress,solution-progress,operation,problem-sizes,solution,validation,time-us,%s,empty,total-gran,"
-    "tiles-per-cu,num-cus,tile0-gran,tile1-gran,cu-gran,wave-gran,mem-read-bytes,mem-write-bytes,temp-edge,clock-sys,"
-    "clock-soc,clock-mem,fan-rpm,hardware-samples,gfx-frequency(median),power(median),hotspot-temperature(median),"
-    "enqueue-time\n";
+static const char log_header[] = "run,problem-progress,solution-progress,operation,problem-sizes,solution,"
+                                 "validation,time-us,%s,empty,total-gran,"
+                                 "tiles-per-cu,num-cus,tile0-gran,tile1-gran,cu-gran,wave-gran,mem-read-"
+                                 "bytes,mem-write-bytes,temp-edge,clock-sys,"
+                                 "clock-soc,clock-mem,fan-rpm,hardware-samples,gfx-frequency(median),power("
+                                 "median),hotspot-temperature(median),"
+                                 "enqueue-time\n";
 
 enum { CELL_EMPTY, CELL_BAD, CELL_VALUE };
 
@@ -75,8 +77,10 @@ Err report_new(const Session *s, const Plan *plan, Report **out)
     buf_printf(&b, log_header, s->o.cu_efficiency ? "gflops-per-cu" : "gflops");
     if (!e) e = print_log(r, &b);
     buf_fini(&b);
-    if (e) report_free(r);
-    else *out = r;
+    if (e)
+        report_free(r);
+    else
+        *out = r;
     return e;
 }
 
@@ -91,7 +95,8 @@ void report_free(Report *r)
     free(r);
 }
 
-/* ---- log ---------------------------------------------------------------------------------------------------- */
+/* ---- log
+ * ---------------------------------------------------------------------------------------------------- */
 
 static LogLevel level_of(RunStatus s)
 {
@@ -99,11 +104,14 @@ static LogLevel level_of(RunStatus s)
     case RUN_FAILED:
     case RUN_INVALID:
     case RUN_CRASHED:
-    case RUN_TIMEOUT: return LEVEL_ERROR;
+    case RUN_TIMEOUT:
+        return LEVEL_ERROR;
     case RUN_WRONG_HARDWARE:
     case RUN_DID_NOT_SATISFY_ASSERTS:
-    case RUN_SKIPPED: return LEVEL_TERSE;
-    default: return LEVEL_NORMAL;
+    case RUN_SKIPPED:
+        return LEVEL_TERSE;
+    default:
+        return LEVEL_NORMAL;
     }
 }
 
@@ -112,8 +120,10 @@ static void number_cell(Buf *b, double x) { csv_cell_f(b, false, "%.6g", x); }
 /* Blank where the device has no such sensor. */
 static void sensor_cell(Buf *b, double x)
 {
-    if (isnan(x)) csv_cell(b, false, STR(""));
-    else number_cell(b, x);
+    if (isnan(x))
+        csv_cell(b, false, STR(""));
+    else
+        number_cell(b, x);
 }
 
 static void log_row(const Report *r, const ReportRow *row, Buf *b)
@@ -134,14 +144,17 @@ static void log_row(const Report *r, const ReportRow *row, Buf *b)
     number_cell(b, row->gflops);
     csv_cell(b, false, STR(""));
     const Granularity *g = &row->gran;
-    const double model[] = {g->total, g->tiles_per_cu, (double)r->s->props.n_cu, g->tile0, g->tile1, g->cu, g->wave,
-                            g->read_bytes, g->write_bytes};
+    const double model[] = {g->total, g->tiles_per_cu, (double)r->s->props.n_cu,
+                            g->tile0, g->tile1,        g->cu,
+                            g->wave,  g->read_bytes,   g->write_bytes};
     for (size_t i = 0; i < sizeof model / sizeof *model; i++) number_cell(b, model[i]);
     const double sensors[] = {row->mean.temp_c, row->mean.clock_sys_mhz, row->mean.clock_soc_mhz,
                               row->mean.clock_mem_mhz, row->mean.fan_rpm};
     for (size_t i = 0; i < sizeof sensors / sizeof *sensors; i++) sensor_cell(b, sensors[i]);
-    if (row->n_readings) csv_cell_f(b, false, "%lld", (long long)row->n_readings);
-    else csv_cell(b, false, STR(""));
+    if (row->n_readings)
+        csv_cell_f(b, false, "%lld", (long long)row->n_readings);
+    else
+        csv_cell(b, false, STR(""));
     sensor_cell(b, row->median.clock_sys_mhz);
     sensor_cell(b, row->median.power_w);
     sensor_cell(b, row->median.hotspot_c);
@@ -150,7 +163,8 @@ static void log_row(const Report *r, const ReportRow *row, Buf *b)
     buf_fini(&sizes);
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------ */
+/* ---- results
+ * ------------------------------------------------------------------------------------------------ */
 
 static Err find_line(Report *r, const PlanItem *item, Line **out)
 {
@@ -173,7 +187,8 @@ static Err find_line(Report *r, const PlanItem *item, Line **out)
 static Err find_cell(Report *r, Line *l, const ReportRow *row, size_t *column)
 {
     if (r->column_of[row->s] < 0) {
-        if (!VEC_PUSH(&r->columns, row->solution)) FAIL(ERR_FAILED, "out of memory for %zu columns", r->columns.n);
+        if (!VEC_PUSH(&r->columns, row->solution))
+            FAIL(ERR_FAILED, "out of memory for %zu columns", r->columns.n);
         r->column_of[row->s] = (int64_t)r->columns.n - 1;
     }
     *column = (size_t)r->column_of[row->s];
@@ -204,13 +219,15 @@ static void keep_winner(Report *r, Line *l, const ReportRow *row, size_t column)
 
 static Err keep_cell(Report *r, const ReportRow *row, bool *new_winner)
 {
-    Line *l;
-    size_t column;
+    Line *l = NULL;
+    size_t column = 0;
     TRY(find_line(r, row->item, &l));
     TRY(find_cell(r, l, row, &column));
     Cell *c = &l->cell[column], now = {row->gflops, CELL_VALUE};
-    if (row->status == RUN_SKIPPED) now.value = NAN;
-    else if (!run_status_good(row->status)) now = (Cell){-1, CELL_BAD};
+    if (row->status == RUN_SKIPPED)
+        now.value = NAN;
+    else if (!run_status_good(row->status))
+        now = (Cell){-1, CELL_BAD};
     /* Merged rows keep the larger value, compared as integers as Tensile does. */
     bool keep_old = r->s->o.merge_problems && c->state == CELL_VALUE && now.state == CELL_VALUE &&
                     trunc(c->value) >= trunc(now.value);
@@ -271,8 +288,10 @@ static void results_line(const Report *r, const Line *l, Buf *b)
     sensor_cell(b, l->temp);
     for (size_t i = 0; i < r->columns.n; i++) {
         Cell c = i < l->n_cells ? l->cell[i] : (Cell){0};
-        if (c.state == CELL_EMPTY) csv_cell(b, false, STR(""));
-        else number_cell(b, c.value);
+        if (c.state == CELL_EMPTY)
+            csv_cell(b, false, STR(""));
+        else
+            number_cell(b, c.value);
     }
     csv_end(b);
 }

@@ -1,4 +1,5 @@
-/* What a client run reports: the log CSV (stdout, log-file), the results CSV and the logic rows (library-update-file). */
+/* What a client run reports: the log CSV (stdout, log-file), the results CSV and the logic rows
+ * (library-update-file). */
 #ifndef CLIENT_REPORT_H
 #define CLIENT_REPORT_H
 
@@ -12,12 +13,12 @@ typedef struct {
     int64_t s;
     const char *solution; /* kernel name */
     RunStatus status;
-    double time_us;       /* mean per enqueue; NAN: not run */
-    double gflops;        /* or per CU: as performance-metric says */
-    Granularity gran;     /* total NAN: not known */
+    double time_us;   /* mean per enqueue; NAN: not run */
+    double gflops;    /* or per CU: as performance-metric says */
+    Granularity gran; /* total NAN: not known */
     DeviceReading mean, median;
     int64_t n_readings;
-    double enqueue_us;    /* NAN: not run */
+    double enqueue_us; /* NAN: not run */
 } ReportRow;
 
 typedef struct Report Report;

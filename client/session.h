@@ -13,7 +13,7 @@ typedef struct {
     Library *library;
     const DeviceApi *api;
     DeviceProps props;
-    int n_threads; /* for the client's own work */
+    int n_threads;           /* for the client's own work */
     unsigned char *bad_code; /* per code object: loading it ended a worker */
 } Session;
 

@@ -48,7 +48,8 @@ static Err emit(Supervisor *v, const Event *e)
     return v->s->o.events_fd >= 0 ? event_write((int)v->s->o.events_fd, e) : 0;
 }
 
-/* ---- the worker's life -------------------------------------------------------------------------------------- */
+/* ---- the worker's life
+ * -------------------------------------------------------------------------------------- */
 
 static Err worker_start(Supervisor *v)
 {
@@ -92,10 +93,12 @@ static void worker_end(Supervisor *v, bool late, char *text, size_t size)
 reaped:
     v->pid = 0;
     if (!text) return;
-    if (late) snprintf(text, size, "killed: too late");
+    if (late)
+        snprintf(text, size, "killed: too late");
     else if (WIFSIGNALED(status))
         snprintf(text, size, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else snprintf(text, size, "ended its process with exit status %d", WEXITSTATUS(status));
+    else
+        snprintf(text, size, "ended its process with exit status %d", WEXITSTATUS(status));
 }
 
 typedef enum { GOT_MESSAGE, GOT_DEATH, GOT_LATE, GOT_INTERRUPT } Got;
@@ -151,7 +154,8 @@ static Err worker_ready(Supervisor *v)
             return 0;
         }
         if (note[0]) FAIL(ERR_FAILED, "%s", note);
-        if (v->loading < 0 || (size_t)v->loading >= n_code) FAIL(ERR_FAILED, "the worker does not start: %s", why);
+        if (v->loading < 0 || (size_t)v->loading >= n_code)
+            FAIL(ERR_FAILED, "the worker does not start: %s", why);
         Str file = v->s->o.code_objects.v[v->loading];
         warning("code object '%.*s' cannot be loaded: %s", STR_ARG(file), why);
         v->s->bad_code[v->loading] = 1;
@@ -159,7 +163,8 @@ static Err worker_ready(Supervisor *v)
     FAIL(ERR_FAILED, "no worker could load the code objects");
 }
 
-/* ---- one request -------------------------------------------------------------------------------------------- */
+/* ---- one request
+ * -------------------------------------------------------------------------------------------- */
 
 static bool message_sane(const Supervisor *v, const WorkRequest *r, const WorkMessage *m)
 {
@@ -181,16 +186,25 @@ static Err take_samples(Supervisor *v, const WorkMessage *m)
         if (!VEC_PUSH(&v->samples, per)) FAIL(ERR_FAILED, "out of memory for %zu samples", v->samples.n);
         v->total_ns += (double)m->total_ns[i];
         v->n_launches += (double)m->n_enqueues[i];
-        TRY(emit(v, &(Event){.kind = EVENT_SAMPLE, .p = m->p, .s = m->s, .sync_no = m->first_sync + i,
-                             .n_enqueues = m->n_enqueues[i], .total_ns = m->total_ns[i]}));
+        TRY(emit(v, &(Event){.kind = EVENT_SAMPLE,
+                             .p = m->p,
+                             .s = m->s,
+                             .sync_no = m->first_sync + i,
+                             .n_enqueues = m->n_enqueues[i],
+                             .total_ns = m->total_ns[i]}));
     }
     return 0;
 }
 
 static Err take_valid(Supervisor *v, const WorkMessage *m)
 {
-    return emit(v, &(Event){.kind = EVENT_VALID, .p = m->p, .s = m->s, .status = m->status, .checked = m->n_checked,
-                            .max_err = m->max_err, .text = str_from(m->text)});
+    return emit(v, &(Event){.kind = EVENT_VALID,
+                            .p = m->p,
+                            .s = m->s,
+                            .status = m->status,
+                            .checked = m->n_checked,
+                            .max_err = m->max_err,
+                            .text = str_from(m->text)});
 }
 
 static Err request_once(Supervisor *v, const WorkRequest *r, Outcome *out)
@@ -230,8 +244,8 @@ static Err request_once(Supervisor *v, const WorkRequest *r, Outcome *out)
     }
 }
 
-/* A worker that dies before it ran anything of this request was broken by an earlier kernel (or by chance): a fresh one
- * decides. After a wrong result the worker's memory is not trusted either. */
+/* A worker that dies before it ran anything of this request was broken by an earlier kernel (or by chance): a
+ * fresh one decides. After a wrong result the worker's memory is not trusted either. */
 static Err request(Supervisor *v, const WorkRequest *r, Outcome *out)
 {
     TRY(request_once(v, r, out));
@@ -240,22 +254,28 @@ static Err request(Supervisor *v, const WorkRequest *r, Outcome *out)
     return 0;
 }
 
-/* ---- one item of the plan ----------------------------------------------------------------------------------- */
+/* ---- one item of the plan
+ * ----------------------------------------------------------------------------------- */
 
 static void compute_granularity(const Supervisor *v, const Problem *p, const LibSolution *s, Granularity *out)
 {
     const Contraction *c = &p->shape;
     const SizeMapping *m = &s->map;
     GranularityInput in = {
-        .m = (double)c->m, .n = (double)c->n, .batch = (double)c->batch, .k = (double)p->gemm.k,
+        .m = (double)c->m,
+        .n = (double)c->n,
+        .batch = (double)c->batch,
+        .k = (double)p->gemm.k,
         .macro_tile0 = m->macro_tile[0] > 0 ? m->macro_tile[0] : 1,
         .macro_tile1 = m->macro_tile[1] > 0 ? m->macro_tile[1] : 1,
         .global_split_u = m->global_split_u > 0 ? m->global_split_u : 1,
         .local_split_u = m->work_group[2] > 0 ? m->work_group[2] : 1,
         .n_threads = (double)m->work_group[0] * m->work_group[1] * m->work_group[2],
         .n_cu = v->s->props.n_cu > 0 ? v->s->props.n_cu : 1,
-        .a_bytes = type_bytes(p->tensor[TENSOR_A].type), .b_bytes = type_bytes(p->tensor[TENSOR_B].type),
-        .c_bytes = type_bytes(p->tensor[TENSOR_C].type), .d_bytes = type_bytes(p->tensor[TENSOR_D].type),
+        .a_bytes = type_bytes(p->tensor[TENSOR_A].type),
+        .b_bytes = type_bytes(p->tensor[TENSOR_B].type),
+        .c_bytes = type_bytes(p->tensor[TENSOR_C].type),
+        .d_bytes = type_bytes(p->tensor[TENSOR_D].type),
         .use_beta = s->use_beta,
     };
     granularity_compute(&in, out);
@@ -280,9 +300,17 @@ static Err emit_end(Supervisor *v, const PlanItem *item, int64_t s, const Outcom
 {
     Summary sum;
     stats_summary(v->samples.v, run_status_good(o->status) ? v->samples.n : 0, 0.95, &sum);
-    if (sum.n && (v->best_ns[item->p] == 0 || sum.median < v->best_ns[item->p])) v->best_ns[item->p] = sum.median;
-    return emit(v, &(Event){.kind = EVENT_END, .p = item->p, .s = s, .status = o->status, .n = (int64_t)sum.n,
-                            .median_ns = sum.median, .lo_ns = sum.lo, .hi_ns = sum.hi, .text = str_from(o->text)});
+    if (sum.n && (v->best_ns[item->p] == 0 || sum.median < v->best_ns[item->p]))
+        v->best_ns[item->p] = sum.median;
+    return emit(v, &(Event){.kind = EVENT_END,
+                            .p = item->p,
+                            .s = s,
+                            .status = o->status,
+                            .n = (int64_t)sum.n,
+                            .median_ns = sum.median,
+                            .lo_ns = sum.lo,
+                            .hi_ns = sum.hi,
+                            .text = str_from(o->text)});
 }
 
 /* The library's choice; its time stands in for the kernel's with selection-only. */
@@ -306,10 +334,12 @@ static Err choose(Supervisor *v, const PlanItem *item, int64_t *s, Outcome *out)
 }
 
 /* Reasons not to run at all. */
-static bool skipped(Supervisor *v, const Problem *p, const LibSolution *sol, const Granularity *g, Outcome *out)
+static bool skipped(Supervisor *v, const Problem *p, const LibSolution *sol, const Granularity *g,
+                    Outcome *out)
 {
     *out = (Outcome){.status = RUN_NO_CHECK};
-    if (!sol->hardware_ok) out->status = RUN_WRONG_HARDWARE;
+    if (!sol->hardware_ok)
+        out->status = RUN_WRONG_HARDWARE;
     else if (!solution_can_solve(sol, &p->shape)) {
         Buf why;
         buf_init(&why);
@@ -319,7 +349,8 @@ static bool skipped(Supervisor *v, const Problem *p, const LibSolution *sol, con
         buf_fini(&why);
     } else if (g->total < v->s->o.granularity) {
         out->status = RUN_SKIPPED;
-        snprintf(out->text, sizeof out->text, "granularity %.6g is below %.6g", g->total, v->s->o.granularity);
+        snprintf(out->text, sizeof out->text, "granularity %.6g is below %.6g", g->total,
+                 v->s->o.granularity);
     }
     v->samples.n = 0;
     v->total_ns = v->n_launches = 0;
@@ -349,14 +380,18 @@ static Err run_item(Supervisor *v, const PlanItem *item, bool *failed)
     TRY(emit(v, &(Event){.kind = EVENT_START, .p = item->p, .s = s}));
     bool selected_only = chosen && v->s->o.selection_only;
     if (!selected_only && !skipped(v, p, sol, &row.gran, &o)) {
-        WorkRequest r = {.p = item->p, .s = s, .validate = item->validate, .timing = v->s->o.n_syncs > 0,
+        WorkRequest r = {.p = item->p,
+                         .s = s,
+                         .validate = item->validate,
+                         .timing = v->s->o.n_syncs > 0,
                          .expected_ns = v->best_ns[item->p]};
         TRY(request(v, &r, &o));
     }
     fill_row(v, p, &o, &row);
     TRY(emit_end(v, item, s, &o));
     *failed = counts_as_failure(o.status);
-    if (*failed && o.text[0]) verbose("problem %lld, solution %lld: %s", (long long)item->p, (long long)s, o.text);
+    if (*failed && o.text[0])
+        verbose("problem %lld, solution %lld: %s", (long long)item->p, (long long)s, o.text);
     return report_row(v->report, &row);
 }
 
@@ -384,8 +419,12 @@ static Err emit_env(Supervisor *v)
     snprintf(n_cu, sizeof n_cu, "%d", p->n_cu);
     snprintf(clock, sizeof clock, "%d", p->clock_mhz);
     snprintf(memory, sizeof memory, "%llu", (unsigned long long)p->memory_bytes);
-    const char *const env[][2] = {{"kind", v->s->api->name}, {"device", p->name}, {"architecture", p->architecture},
-                                  {"n_cu", n_cu},            {"clock_mhz", clock}, {"memory_bytes", memory},
+    const char *const env[][2] = {{"kind", v->s->api->name},
+                                  {"device", p->name},
+                                  {"architecture", p->architecture},
+                                  {"n_cu", n_cu},
+                                  {"clock_mhz", clock},
+                                  {"memory_bytes", memory},
                                   {"driver", p->driver}};
     for (size_t i = 0; i < sizeof env / sizeof *env; i++)
         TRY(emit(v, &(Event){.kind = EVENT_ENV, .key = str_from(env[i][0]), .value = str_from(env[i][1])}));
@@ -417,7 +456,8 @@ Err supervise(Session *s, const Plan *plan, int64_t *n_failures)
     return e;
 }
 
-/* ---- properties --------------------------------------------------------------------------------------------- */
+/* ---- properties
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct {
     Err err;
@@ -448,8 +488,10 @@ Err supervise_props(const DeviceApi *api, int index, const DeviceOptions *option
     size_t got = 0;
     while (pid > 0 && got < sizeof a) {
         ssize_t n = read(fd[0], (char *)&a + got, sizeof a - got);
-        if (n > 0) got += (size_t)n;
-        else if (n == 0 || errno != EINTR) break;
+        if (n > 0)
+            got += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            break;
     }
     close(fd[0]);
     if (pid < 0) FAIL(ERR_FAILED, "cannot fork");

@@ -61,8 +61,10 @@ Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out)
         e = set_alloc(t, DEVICE_GUARD_NONE, false, 0, &t->copies[t->n_copies]);
         if (!e) t->n_copies++;
     }
-    if (e) tensors_free(t);
-    else *out = t;
+    if (e)
+        tensors_free(t);
+    else
+        *out = t;
     return e;
 }
 
@@ -79,7 +81,8 @@ void tensors_free(Tensors *t)
 
 static const void *pristine_data(const Tensors *t, int tensor)
 {
-    return t->pristine[tensor] + (size_t)t->problem->offset[tensor] * (size_t)type_bytes(t->problem->tensor[tensor].type);
+    return t->pristine[tensor] +
+           (size_t)t->problem->offset[tensor] * (size_t)type_bytes(t->problem->tensor[tensor].type);
 }
 
 Err tensors_validator(Tensors *t)
@@ -93,9 +96,12 @@ Err tensors_validator(Tensors *t)
     g.a.data = pristine_data(t, TENSOR_A);
     g.b.data = pristine_data(t, TENSOR_B);
     g.c.data = pristine_data(t, TENSOR_C);
-    ValidateOptions v = {.n_validate = o->n_validate, .n_allocated = t->problem->tensor[TENSOR_D].n_elements,
-                         .n_threads = t->session->n_threads, .xf32 = o->f32_xdl == TYPE_X,
-                         .print_max = o->print_max < 0 ? 0 : o->print_max, .print_valids = o->print_valids};
+    ValidateOptions v = {.n_validate = o->n_validate,
+                         .n_allocated = t->problem->tensor[TENSOR_D].n_elements,
+                         .n_threads = t->session->n_threads,
+                         .xf32 = o->f32_xdl == TYPE_X,
+                         .print_max = o->print_max < 0 ? 0 : o->print_max,
+                         .print_valids = o->print_valids};
     return validator_new(&g, &v, &t->validator);
 }
 
@@ -103,7 +109,8 @@ uint64_t set_address(const TensorSet *s, int tensor) { return s->buffer[tensor].
 
 static Err write_tensor(Tensors *t, TensorSet *s, int tensor)
 {
-    return t->device->api->copy_to(t->device, &s->buffer[tensor], s->pad, t->pristine[tensor], t->bytes[tensor]);
+    return t->device->api->copy_to(t->device, &s->buffer[tensor], s->pad, t->pristine[tensor],
+                                   t->bytes[tensor]);
 }
 
 Err set_alloc(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet *out)
@@ -145,12 +152,17 @@ Err set_workspace(Tensors *t, TensorSet *s, uint64_t bytes)
 Err set_poison(Tensors *t, TensorSet *s)
 {
     const DeviceApi *api = t->device->api;
-    if (shares(t, TENSOR_D)) TRY(write_tensor(t, s, TENSOR_C));
-    else TRY(api->fill(t->device, &s->buffer[TENSOR_D], poison_byte(t->problem->tensor[TENSOR_D].type)));
+    if (shares(t, TENSOR_D))
+        TRY(write_tensor(t, s, TENSOR_C));
+    else
+        TRY(api->fill(t->device, &s->buffer[TENSOR_D], poison_byte(t->problem->tensor[TENSOR_D].type)));
     return s->workspace.handle ? api->fill(t->device, &s->workspace, 0xFF) : 0;
 }
 
-Err set_restore(Tensors *t, TensorSet *s) { return write_tensor(t, s, shares(t, TENSOR_D) ? TENSOR_C : TENSOR_D); }
+Err set_restore(Tensors *t, TensorSet *s)
+{
+    return write_tensor(t, s, shares(t, TENSOR_D) ? TENSOR_C : TENSOR_D);
+}
 
 /* Reads a whole buffer (with pads); points into device memory where the host sees it. */
 static Err read_buffer(Tensors *t, const DeviceMem *m, unsigned char **scratch, const unsigned char **out)
@@ -164,8 +176,10 @@ static Err read_buffer(Tensors *t, const DeviceMem *m, unsigned char **scratch, 
     return t->device->api->copy_from(t->device, *scratch, m, 0, m->bytes);
 }
 
-/* First byte of from..to that is not as it should be: poison, or in C's storage the pristine value. to when all are. */
-static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t pad, uint64_t from, uint64_t to)
+/* First byte of from..to that is not as it should be: poison, or in C's storage the pristine value. to when
+ * all are. */
+static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t pad, uint64_t from,
+                              uint64_t to)
 {
     unsigned char poison = poison_byte(t->problem->tensor[TENSOR_D].type);
     bool shared = shares(t, TENSOR_D);
@@ -178,7 +192,8 @@ static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t
 }
 
 /* What no element of D covers: the front, the gaps between columns and matrices, the back. */
-static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsigned char *d, char *text, size_t size)
+static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsigned char *d, char *text,
+                              size_t size)
 {
     const Tensor *x = &t->problem->tensor[TENSOR_D];
     int64_t bytes = type_bytes(x->type), offset = t->problem->offset[TENSOR_D];
@@ -188,14 +203,16 @@ static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsign
             uint64_t start = s->pad + (uint64_t)((offset + j * x->stride[1] + b * x->stride[2]) * bytes);
             uint64_t bad = first_touched(t, d, s->pad, at, start);
             if (bad < start) {
-                snprintf(text, size, "wrote outside D: byte %lld from its start (before column %lld of matrix %lld)",
+                snprintf(text, size,
+                         "wrote outside D: byte %lld from its start (before column %lld of matrix %lld)",
                          (long long)bad - (long long)s->pad, (long long)j, (long long)b);
                 return false;
             }
             at = start + (uint64_t)(x->size[0] * bytes);
         }
     uint64_t end = s->buffer[TENSOR_D].bytes, bad = first_touched(t, d, s->pad, at, end);
-    if (bad < end) snprintf(text, size, "wrote outside D: %llu bytes behind its end", (unsigned long long)(bad - at));
+    if (bad < end)
+        snprintf(text, size, "wrote outside D: %llu bytes behind its end", (unsigned long long)(bad - at));
     return bad == end;
 }
 
@@ -227,12 +244,15 @@ Err set_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *good, con
 void matrix_print(const char *name, const Matrix *m, int64_t rows, int64_t cols, int64_t batches)
 {
     for (int64_t b = 0; b < batches; b++) {
-        fprintf(stderr, "%s, matrix %lld: %lld x %lld\n", name, (long long)b, (long long)rows, (long long)cols);
+        fprintf(stderr, "%s, matrix %lld: %lld x %lld\n", name, (long long)b, (long long)rows,
+                (long long)cols);
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < cols; j++) {
                 Value v = matrix_at(m, i, j, b);
-                if (type_info(m->type)->complex) fprintf(stderr, "(%g,%g)", v.re, v.im);
-                else fprintf(stderr, "%g", v.re);
+                if (type_info(m->type)->complex)
+                    fprintf(stderr, "(%g,%g)", v.re, v.im);
+                else
+                    fprintf(stderr, "%g", v.re);
                 fputc(j + 1 < cols ? ' ' : '\n', stderr);
             }
     }

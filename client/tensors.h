@@ -1,8 +1,10 @@
-/* Tensors of one problem: pristine copies on the host, sets of device buffers, poison, and the checks around them.
+/* Tensors of one problem: pristine copies on the host, sets of device buffers, poison, and the checks around
+ * them.
  *
- * A set is A, B, C, D and a workspace as a kernel gets them. Plain sets are for timing; guarded ones have inaccessible pages
- * at their front or back; NaN ones have 64 KiB of poison on each side. Poison is 0xFF bytes (NaN) for floats and
- * 0xA5 for integers. Everything is made from seeds: a new worker makes the same data. Used by worker.c and timing.c.
+ * A set is A, B, C, D and a workspace as a kernel gets them. Plain sets are for timing; guarded ones have
+ * inaccessible pages at their front or back; NaN ones have 64 KiB of poison on each side. Poison is 0xFF
+ * bytes (NaN) for floats and 0xA5 for integers. Everything is made from seeds: a new worker makes the same
+ * data. Used by worker.c and timing.c.
  */
 #ifndef CLIENT_TENSORS_H
 #define CLIENT_TENSORS_H
@@ -45,8 +47,8 @@ Err set_restore(Tensors *t, TensorSet *s);
 /* First element's address as kernels see it (the offset is not in it). */
 uint64_t set_address(const TensorSet *s, int tensor);
 
-/* After a run: inputs unchanged, nothing written around D (its gaps, its offset, the pads). What is wrong goes to
- * text; false then. *d_host: D's buffer on the host, to be compared. */
+/* After a run: inputs unchanged, nothing written around D (its gaps, its offset, the pads). What is wrong
+ * goes to text; false then. *d_host: D's buffer on the host, to be compared. */
 Err set_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *good, const unsigned char **d_host);
 
 /* For print-tensor-* (stderr) and dump-tensors (tensor_<name>.bin). */

@@ -1,4 +1,5 @@
-/* Launching, validating and timing of one solution. See timing.h; section 4.5 of Tensile's client for the loop. */
+/* Launching, validating and timing of one solution. See timing.h; section 4.5 of Tensile's client for the
+ * loop. */
 #include "client/timing.h"
 
 #include <math.h>
@@ -20,10 +21,13 @@ static Err find_kernel(Run *r, const char *symbol, DeviceKernel **out)
     const char *why = "";
     for (size_t i = 0; i < r->code->n; i++) {
         const CodeObject *c = &r->code->v[i];
-        if (!c->module) why = c->why;
-        else if (!r->device->api->kernel_get(r->device, c->module, symbol, out)) return 0;
+        if (!c->module)
+            why = c->why;
+        else if (!r->device->api->kernel_get(r->device, c->module, symbol, out))
+            return 0;
     }
-    FAIL(ERR_FAILED, "kernel '%s' is in none of %zu code objects%s%s", symbol, r->code->n, why[0] ? ": " : "", why);
+    FAIL(ERR_FAILED, "kernel '%s' is in none of %zu code objects%s%s", symbol, r->code->n, why[0] ? ": " : "",
+         why);
 }
 
 static Err build_launches(Run *r, const TensorSet *s, bool find, Launches *out)
@@ -48,7 +52,8 @@ static Err build_launches(Run *r, const TensorSet *s, bool find, Launches *out)
     };
     LaunchHardware hw = {.n_cu = r->session->props.n_cu};
     TRY(launch_build(&p->shape, r->solution, &in, &hw, &out->list));
-    for (uint32_t i = 0; find && i < out->list.n; i++) TRY(find_kernel(r, out->list.call[i].symbol, &out->kernel[i]));
+    for (uint32_t i = 0; find && i < out->list.n; i++)
+        TRY(find_kernel(r, out->list.call[i].symbol, &out->kernel[i]));
     return 0;
 }
 
@@ -62,7 +67,8 @@ static Err enqueue(Run *r, const Launches *l)
 {
     for (uint32_t i = 0; i < l->list.n; i++) {
         const KernelCall *c = &l->list.call[i];
-        DeviceLaunch launch = {.kernel = l->kernel[i], .args = c->args, .args_bytes = c->n_arg_bytes, .truth = &r->truth};
+        DeviceLaunch launch = {
+            .kernel = l->kernel[i], .args = c->args, .args_bytes = c->n_arg_bytes, .truth = &r->truth};
         memcpy(launch.group, c->work_group, sizeof launch.group);
         memcpy(launch.grid, c->num_work_groups, sizeof launch.grid);
         TRY(r->device->api->launch(r->device, &launch));
@@ -70,17 +76,19 @@ static Err enqueue(Run *r, const Launches *l)
     return 0;
 }
 
-/* Time that launches may take: what is expected of them with room, the user's floor, and before anything is known a
- * guess of 1 GFlops with room. */
+/* Time that launches may take: what is expected of them with room, the user's floor, and before anything is
+ * known a guess of 1 GFlops with room. */
 static uint64_t budget_ns(const Run *r, int64_t n_launches, double sleep_factor)
 {
-    double expected = r->request.expected_ns > 0 ? 50 * r->request.expected_ns : 5 * problem_flops(r->problem);
+    double expected =
+        r->request.expected_ns > 0 ? 50 * r->request.expected_ns : 5 * problem_flops(r->problem);
     if (r->session->api == &device_sim) expected = 0; /* its time is not ours */
     double ns = r->session->o.kernel_timeout * 1e9 + expected * (double)n_launches * sleep_factor;
     return ns > 1e18 ? UINT64_C(1000000000000000000) : (uint64_t)ns;
 }
 
-/* ---- validated run ------------------------------------------------------------------------------------------ */
+/* ---- validated run
+ * ------------------------------------------------------------------------------------------ */
 
 /* The simulated device is told what D should be. */
 static Err set_truth(Run *r, TensorSet *s, unsigned char **expect)
@@ -179,7 +187,10 @@ static Err validate(Run *r, RunStatus *status, char *text, size_t size)
     static const DeviceGuard front[] = {DEVICE_GUARD_FRONT}, back[] = {DEVICE_GUARD_BACK},
                              both[] = {DEVICE_GUARD_FRONT, DEVICE_GUARD_BACK}, none[] = {DEVICE_GUARD_NONE};
     BoundsCheck b = r->session->o.bounds_check;
-    const DeviceGuard *passes = b == BOUNDS_FRONT ? front : b == BOUNDS_BACK ? back : b == BOUNDS_ALL ? both : none;
+    const DeviceGuard *passes = b == BOUNDS_FRONT  ? front
+                                : b == BOUNDS_BACK ? back
+                                : b == BOUNDS_ALL  ? both
+                                                   : none;
     WorkMessage valid = {.kind = WORK_VALID, .p = r->request.p, .s = r->request.s, .status = RUN_PASSED};
     TRY(tensors_validator(r->tensors));
     for (int i = 0; i < (b == BOUNDS_ALL ? 2 : 1) && valid.status == RUN_PASSED; i++)
@@ -189,7 +200,8 @@ static Err validate(Run *r, RunStatus *status, char *text, size_t size)
     return worker_send(r->socket, &valid);
 }
 
-/* ---- timing ------------------------------------------------------------------------------------------------- */
+/* ---- timing
+ * ------------------------------------------------------------------------------------------------- */
 
 enum { READINGS_MAX = 512 };
 
@@ -332,7 +344,8 @@ static Err time_solution(Loop *l, WorkMessage *end)
 Err run_solution(Run *r, WorkMessage *end)
 {
     RunStatus status = RUN_NO_CHECK;
-    r->truth = (DeviceTruth){.flops = (uint64_t)problem_flops(r->problem), .problem_key = (uint64_t)r->request.p + 1};
+    r->truth = (DeviceTruth){.flops = (uint64_t)problem_flops(r->problem),
+                             .problem_key = (uint64_t)r->request.p + 1};
     end->mean = end->median = (DeviceReading){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     if (r->request.validate) TRY(validate(r, &status, end->text, sizeof end->text));
     if (status != RUN_FAILED && r->request.timing) {

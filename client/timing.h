@@ -1,4 +1,5 @@
-/* One solution on one problem inside the worker: its launches, the validated run, the timing loop. Used by worker.c. */
+/* One solution on one problem inside the worker: its launches, the validated run, the timing loop. Used by
+ * worker.c. */
 #ifndef CLIENT_TIMING_H
 #define CLIENT_TIMING_H
 

@@ -1,4 +1,5 @@
-/* Validation by element: which elements, their reference, the error formula. The product check is in freivalds.c. */
+/* Validation by element: which elements, their reference, the error formula. The product check is in
+ * freivalds.c. */
 #include "client/validate.h"
 
 #include <math.h>
@@ -17,8 +18,8 @@ struct Validator {
     Gemm g;
     ValidateOptions o;
     bool all, complex;
-    int64_t stride, n; /* elements compared: 0, stride, 2 stride, ... of the logical order */
-    double *re, *im;   /* their reference, rounded to the type of D */
+    int64_t stride, n;  /* elements compared: 0, stride, 2 stride, ... of the logical order */
+    double *re, *im;    /* their reference, rounded to the type of D */
     Freivalds *product; /* NULL when all are compared */
 };
 
@@ -72,8 +73,10 @@ static Err prepare(Validator *v)
     v->im = v->complex ? malloc((size_t)v->n * sizeof *v->im + 1) : NULL;
     if (!v->re || (v->complex && !v->im))
         FAIL(ERR_FAILED, "out of memory for the reference of %lld elements", (long long)v->n);
-    if (v->all) TRY(reference_all(g, v->o.n_threads, v->re, v->im));
-    else parallel_for(v->n, v->o.n_threads, sample_task, v);
+    if (v->all)
+        TRY(reference_all(g, v->o.n_threads, v->re, v->im));
+    else
+        parallel_for(v->n, v->o.n_threads, sample_task, v);
     round_all(v);
     if (!v->all) TRY(freivalds_new(g, v->o.n_threads, v->o.xf32, &v->product));
     return 0;
@@ -121,8 +124,8 @@ typedef struct {
 static void describe(const Gemm *g, Check *out, int64_t i, int64_t j, int64_t b, Value got, Value want)
 {
     if (type_info(g->out)->complex)
-        snprintf(out->text, sizeof out->text, "D(%lld,%lld,%lld) is (%.9g,%.9g), should be (%.9g,%.9g)", (long long)i,
-                 (long long)j, (long long)b, got.re, got.im, want.re, want.im);
+        snprintf(out->text, sizeof out->text, "D(%lld,%lld,%lld) is (%.9g,%.9g), should be (%.9g,%.9g)",
+                 (long long)i, (long long)j, (long long)b, got.re, got.im, want.re, want.im);
     else
         snprintf(out->text, sizeof out->text, "D(%lld,%lld,%lld) is %.9g, should be %.9g", (long long)i,
                  (long long)j, (long long)b, got.re, want.re);
@@ -158,7 +161,8 @@ static void compare_elements(Compare *c, const Matrix *d)
         if (v->all) n = v->g.m - i < STEP ? v->g.m - i : STEP;
         matrix_column(d, i, j, b, n, re, im);
         for (int64_t y = 0; y < n; y++, x++)
-            compare_value(c, i + y, j, b, (Value){re[y], im[y]}, (Value){v->re[x], v->complex ? v->im[x] : 0});
+            compare_value(c, i + y, j, b, (Value){re[y], im[y]},
+                          (Value){v->re[x], v->complex ? v->im[x] : 0});
     }
 }
 
@@ -193,7 +197,8 @@ Err validator_check(Validator *v, const Matrix *d, Check *out)
                  "rounding is larger than that of the accumulator in %lld sums, within the tolerance",
                  (long long)out->n_suspect);
     else if (out->passed && !out->covered && v->n)
-        snprintf(out->text, sizeof out->text, "inputs are not finite: sample of %lld elements only", (long long)v->n);
+        snprintf(out->text, sizeof out->text, "inputs are not finite: sample of %lld elements only",
+                 (long long)v->n);
     return 0;
 }
 

@@ -1,4 +1,5 @@
-/* The worker's loop: load code objects, take requests, keep the tensors of the current problem. See worker.h. */
+/* The worker's loop: load code objects, take requests, keep the tensors of the current problem. See worker.h.
+ */
 #include "client/worker.h"
 
 #include <errno.h>
@@ -44,7 +45,8 @@ static bool has_suffix(const char *path, const char *suffix)
     return n >= m && !strcmp(path + n - m, suffix);
 }
 
-/* A file that cannot be loaded costs the solutions in it, no more; which one is being loaded is told before. */
+/* A file that cannot be loaded costs the solutions in it, no more; which one is being loaded is told before.
+ */
 static Err load_code(const Session *s, Device *d, int socket, CodeObjects *out)
 {
     const StrList *files = &s->o.code_objects;

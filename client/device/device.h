@@ -94,7 +94,7 @@ struct DeviceApi {
     /* ERR_INPUT with the symbol's name when the module lacks it. */
     Err (*kernel_get)(Device *d, DeviceModule *m, const char *symbol, DeviceKernel **out);
 
-    /* At least 64-byte aligned unless guarded. bytes 0 gives a valid empty buffer. */
+    /* At least 64-byte aligned unless guarded at the back. bytes 0 gives a valid empty buffer. */
     Err (*alloc)(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out);
     void (*free)(Device *d, DeviceMem *m); /* m is zeroed; a zeroed m is fine */
     Err (*copy_to)(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes);

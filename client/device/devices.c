@@ -24,7 +24,8 @@ const DeviceApi *device_api_find(Str name)
 Err device_absent(Str name)
 {
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        if (str_eq_nocase(name, str_from(absent[i].name))) FAIL(ERR_NO_DEVICE, "device '%s': %s", absent[i].name, absent[i].why);
+        if (str_eq_nocase(name, str_from(absent[i].name)))
+            FAIL(ERR_NO_DEVICE, "device '%s': %s", absent[i].name, absent[i].why);
     FAIL(ERR_INPUT, "unknown device '%.*s' (host, sim, hip or cuda)", STR_ARG(name));
 }
 
@@ -52,7 +53,8 @@ Err devices_list(Buf *out)
         buf_init(&why);
         int n = api->count(&why);
         for (int i = 0; i < n; i++)
-            if (list_one(api, i, out)) buf_printf(out, "%s %d: cannot be opened: %s\n", api->name, i, err_message());
+            if (list_one(api, i, out))
+                buf_printf(out, "%s %d: cannot be opened: %s\n", api->name, i, err_message());
         if (n == 0) buf_printf(out, "%s: none: %s\n", api->name, buf_cstr(&why));
         buf_fini(&why);
     }

@@ -1,6 +1,6 @@
-/* The host as a device: code objects are .so files, workgroups run on a pool of threads (client/runtime/host_run), launches
- * return when they are done, events are clock readings. A kernel that crashes takes the process with it: the client runs
- * this in a worker. */
+/* The host as a device: code objects are .so files, workgroups run on a pool of threads
+ * (client/runtime/host_run), launches return when they are done, events are clock readings. A kernel that
+ * crashes takes the process with it: the client runs this in a worker. */
 #include "client/device/device.h"
 
 #include <errno.h>
@@ -97,7 +97,8 @@ static uint64_t last_cache_bytes(void)
 static Err host_props(Device *d, DeviceProps *out)
 {
     HostDevice *h = (HostDevice *)d;
-    *out = (DeviceProps){.n_cu = host_pool_threads(h->pool), .n_simd_per_cu = 1, .wave_size = 1, .integrated = false};
+    *out = (DeviceProps){
+        .n_cu = host_pool_threads(h->pool), .n_simd_per_cu = 1, .wave_size = 1, .integrated = false};
     cpu_name(out->name, sizeof out->name);
     snprintf(out->architecture, sizeof out->architecture, "%s", target_host_level()->name);
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -116,8 +117,10 @@ static Err host_module_load(Device *d, const char *path, DeviceModule **out)
     DeviceModule *m = calloc(1, sizeof *m);
     if (!m) FAIL(ERR_FAILED, "out of memory for '%s'", path);
     Err e = host_module_open(path, &m->module);
-    if (e) free(m);
-    else *out = m;
+    if (e)
+        free(m);
+    else
+        *out = m;
     return e;
 }
 

@@ -1,4 +1,4 @@
-/* Memory of the host device: plain, or between pages that fault. Used by host.c and sim.c. */
+/* Memory of the host device, between pages that fault. Used by host.c and sim.c. */
 #ifndef CLIENT_DEVICE_HOST_MEMORY_H
 #define CLIENT_DEVICE_HOST_MEMORY_H
 

@@ -56,7 +56,8 @@ static void find_temperature(HostMonitor *m, const char *root)
         snprintf(name, sizeof name, "%.70s/sys/class/hwmon/hwmon%d/name", root, i);
         if (!read_text(name, text, sizeof text)) continue;
         if (strncmp(text, "coretemp", 8) && strncmp(text, "k10temp", 7)) continue;
-        if (set_path(path, root, "/sys/class/hwmon/hwmon%d/temp1_input", i)) snprintf(m->temp, sizeof m->temp, "%s", path);
+        if (set_path(path, root, "/sys/class/hwmon/hwmon%d/temp1_input", i))
+            snprintf(m->temp, sizeof m->temp, "%s", path);
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "client/device/device.h"
 
-enum { MONITOR_PATH = 96 };
+enum { MONITOR_PATH = 160 };
 
 typedef struct {
     char clock[MONITOR_PATH], temp[MONITOR_PATH], energy[MONITOR_PATH]; /* "": the machine has none */

@@ -1,12 +1,13 @@
-/* A simulated device with known truth, for tests of the pipeline, of statistics and of recovery. Never chosen by itself.
+/* A simulated device with known truth, for tests of the pipeline, of statistics and of recovery. Never chosen
+ * by itself.
  *
- * Time of a launch = flops / speed * (0.5 .. 1.5 by hash of kernel name and problem) + overhead, times drift and noise; the
- * clock is virtual, so a test of hours of measuring takes none. Kernels give the right result (DeviceTruth), unless their
- * name holds one of the patterns below. Settings, "key=value;..." in DeviceOptions.sim or TUNER_SIM:
- *   seed=1  noise=0.01 (standard deviation)  drift=0 (relative, per virtual second)  outliers=0 (share; ten times as long)
- *   gflops=100  overhead_ns=2000  cus=60  arch=gfx906  (comma-separated patterns:) crash= hang= wrong= exit= abort= oob=
- *   fast=PATTERN (three times as fast)
- * hang really hangs and crash really crashes: the client's isolation is what they test. */
+ * Time of a launch = flops / speed * (0.5 .. 1.5 by hash of kernel name and problem) + overhead, times drift
+ * and noise; the clock is virtual, so a test of hours of measuring takes none. Kernels give the right result
+ * (DeviceTruth), unless their name holds one of the patterns below. Settings, "key=value;..." in
+ * DeviceOptions.sim or TUNER_SIM: seed=1  noise=0.01 (standard deviation)  drift=0 (relative, per virtual
+ * second)  outliers=0 (share; ten times as long) gflops=100  overhead_ns=2000  cus=60  arch=gfx906
+ * (comma-separated patterns:) crash= hang= wrong= exit= abort= oob= fast=PATTERN (three times as fast) hang
+ * really hangs and crash really crashes: the client's isolation is what they test. */
 #include "client/device/device.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@
 #include "client/device/host_memory.h"
 
 enum { SIM_CRASH, SIM_HANG, SIM_WRONG, SIM_EXIT, SIM_ABORT, SIM_OOB, SIM_FAST, SIM_PATTERNS };
-static const char *const pattern_key[SIM_PATTERNS] = {"crash", "hang", "wrong", "exit", "abort", "oob", "fast"};
+static const char *const pattern_key[SIM_PATTERNS] = {"crash", "hang", "wrong", "exit",
+                                                      "abort", "oob",  "fast"};
 
 typedef struct {
     Device base;
@@ -56,7 +58,8 @@ static int sim_count(Buf *why)
 static Err set_number(Str key, Str value, double min, double max, double *out)
 {
     if (!str_to_f64(value, out) || *out < min || *out > max)
-        FAIL(ERR_INPUT, "TUNER_SIM: %.*s '%.*s' is not a number from %g to %g", STR_ARG(key), STR_ARG(value), min, max);
+        FAIL(ERR_INPUT, "TUNER_SIM: %.*s '%.*s' is not a number from %g to %g", STR_ARG(key), STR_ARG(value),
+             min, max);
     return 0;
 }
 
@@ -111,11 +114,19 @@ static Err sim_open(int index, const DeviceOptions *options, Device **out)
     if (index != 0) FAIL(ERR_NO_DEVICE, "no simulated device %d: there is one, number 0", index);
     SimDevice *s = calloc(1, sizeof *s);
     if (!s) FAIL(ERR_FAILED, "out of memory for a device (%zu bytes)", sizeof *s);
-    *s = (SimDevice){.base = {&device_sim, 0}, .noise = 0.01, .gflops = 100, .overhead_ns = 2000, .n_cu = 60, .seed = 1,
-                     .arch = "gfx906", .clock_ns = 1000000000};
+    *s = (SimDevice){.base = {&device_sim, 0},
+                     .noise = 0.01,
+                     .gflops = 100,
+                     .overhead_ns = 2000,
+                     .n_cu = 60,
+                     .seed = 1,
+                     .arch = "gfx906",
+                     .clock_ns = 1000000000};
     Err e = settings(s, text);
-    if (e) free(s);
-    else *out = &s->base;
+    if (e)
+        free(s);
+    else
+        *out = &s->base;
     return e;
 }
 
@@ -124,9 +135,16 @@ static void sim_close(Device *d) { free(d); }
 static Err sim_props(Device *d, DeviceProps *out)
 {
     const SimDevice *s = (const SimDevice *)d;
-    *out = (DeviceProps){.name = "simulated device", .n_cu = s->n_cu, .n_simd_per_cu = 4, .wave_size = 64,
-                         .memory_bytes = UINT64_C(16) << 30, .l2_bytes = 4 << 20, .lds_bytes = 65536, .clock_mhz = 1700,
-                         .memory_clock_mhz = 1000, .driver = "sim 1"};
+    *out = (DeviceProps){.name = "simulated device",
+                         .n_cu = s->n_cu,
+                         .n_simd_per_cu = 4,
+                         .wave_size = 64,
+                         .memory_bytes = UINT64_C(16) << 30,
+                         .l2_bytes = 4 << 20,
+                         .lds_bytes = 65536,
+                         .clock_mhz = 1700,
+                         .memory_clock_mhz = 1000,
+                         .driver = "sim 1"};
     memcpy(out->architecture, s->arch, sizeof out->architecture);
     return 0;
 }
@@ -255,7 +273,8 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
     uint64_t key = s->seed ^ k->hash ^ (t ? t->problem_key : 0), i = 4 * s->n_launches++;
     double u = uniform(key, i), v = uniform(key, i + 1);
     double normal = sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-    double ns = true_ns(s, k, t) * (1 + s->drift * (double)(s->clock_ns - 1000000000) / 1e9) * exp(s->noise * normal);
+    double ns =
+        true_ns(s, k, t) * (1 + s->drift * (double)(s->clock_ns - 1000000000) / 1e9) * exp(s->noise * normal);
     if (uniform(key, i + 2) < s->outliers) ns *= 10;
     s->clock_ns += (uint64_t)ns;
     return 0;
@@ -301,8 +320,13 @@ static void sim_read(Device *d, DeviceReading *out)
 {
     const SimDevice *s = (const SimDevice *)d;
     double warm = (double)(s->clock_ns - 1000000000) / 1e9;
-    *out = (DeviceReading){.temp_c = 40 + fmin(40, warm), .hotspot_c = 45 + fmin(45, warm), .clock_sys_mhz = 1700,
-                           .clock_soc_mhz = 1000, .clock_mem_mhz = 1000, .fan_rpm = 2000, .power_w = 200};
+    *out = (DeviceReading){.temp_c = 40 + fmin(40, warm),
+                           .hotspot_c = 45 + fmin(45, warm),
+                           .clock_sys_mhz = 1700,
+                           .clock_soc_mhz = 1000,
+                           .clock_mem_mhz = 1000,
+                           .fan_rpm = 2000,
+                           .power_w = 200};
 }
 
 const DeviceApi device_sim = {

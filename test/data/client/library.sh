@@ -1,0 +1,40 @@
+#!/bin/sh
+# library.sh NAME...: a benchmark library (YAML) of f32 NN solutions with these kernel names, 16 x 16 tiles.
+echo "---"
+echo "library:"
+echo "  rows:"
+i=0
+for name in "$@"; do
+  echo "  - {library: {index: $i, type: Single}, predicate: {type: TruePred}}"
+  i=$((i+1))
+done
+echo "  type: Problem"
+echo "solutions:"
+i=0
+for name in "$@"; do
+cat <<END
+- debugKernel: false
+  hardwarePredicate: {type: TruePred}
+  ideals: {}
+  index: $i
+  linearModel: {}
+  name: $name
+  problemPredicate:
+    type: And
+    value:
+    - {type: OperationIdentifierEqual, value: Contraction_l_Ailk_Bljk_Cijk_Dijk}
+    - {type: StridedBatched, value: true}
+    - {type: TypesEqual, value: [Float, Float, Float, Float]}
+    - {type: HighPrecisionAccumulate, value: false}
+    - {index: 0, type: Free0SizeMultiple, value: ${MULTIPLE:-1}}
+  problemType: {aType: Float, bType: Float, cType: Float, dType: Float, highPrecisionAccumulate: false,
+    operationIdentifier: Contraction_l_Ailk_Bljk_Cijk_Dijk, stridedBatched: true, useBeta: true, useInitialStridesAB: false,
+    useInitialStridesCD: false}
+  sizeMapping: {depthU: 8, globalAccumulation: 0, globalSplitU: 1, macroTile: [16, 16, 1], magicDivAlg: 2, packBatchDims: 0,
+    packSummationDims: 0, persistentKernel: 0, persistentKernelAlongBatch: false, sourceKernel: true, staggerStrideShift: 0,
+    staggerU: 0, threadTile: [4, 4, 1], workGroup: [4, 4, 1], workGroupMapping: 1, workspaceSizePerElemC: 0}
+  taskPredicate: {type: TruePred}
+END
+i=$((i+1))
+done
+echo "..."
