@@ -1,0 +1,55 @@
+/* Build: kernels' text to object files, several compilers at once, through a cache; objects to one code
+ * object.
+ *
+ * Invariants: an object's key is the SHA-256 of the toolchain's identity and the source; an object that is in
+ * the cache whole (size and hash are checked) is not compiled again, a damaged one is. Everything gets its
+ * name by rename, so a kill at any moment leaves no half object. One bad kernel fails its own job and no
+ * other. Small kernels are compiled several to a file (text of several kernels may be concatenated,
+ * kernel.h), so that jobs may share an object; when such a file fails, its kernels are compiled one by one.
+ * Used by the pipeline and createlib. Does not load or time anything.
+ */
+#ifndef BUILD_BUILD_H
+#define BUILD_BUILD_H
+
+#include "build/toolchain.h"
+
+typedef struct {
+    /* in; must outlive the run */
+    Str symbol, source;
+    /* out */
+    bool finished;       /* false: not reached before an interrupt */
+    Err status;          /* 0: object_path is there */
+    Str object_path;     /* may be shared with other jobs */
+    Str log_path;        /* of a failed one: reason, command, compiler output, source */
+    Str why;             /* of a failed one: one line */
+    uint64_t compile_ns; /* its share of the compiler's wall time; 0 when cached */
+    bool cached;
+} BuildJob;
+
+typedef struct {
+    const Toolchain *toolchain;
+    const char *cache_dir; /* made when missing; may be shared by processes */
+    const char *log_dir;   /* NULL: cache_dir/failed */
+    int jobs;              /* compilers at once; 0: as many as cores and free memory allow */
+    size_t batch;          /* most kernels in one compiler call; 0: 16, 1 for objects that share nothing */
+    uint64_t timeout_ns;   /* of one compiler call; 0: 60 s */
+    uint64_t memory_bytes; /* of one compiler, also assumed when jobs is 0; 0: 1.5 GiB */
+    /* After every job, in the order in which they end, in the calling thread. An error stops the run. May be
+     * NULL. */
+    Err (*on_done)(void *user, BuildJob *job, size_t n_done);
+    void *user;
+} BuildOptions;
+
+typedef struct {
+    size_t n_compiled, n_cached, n_failed, n_calls; /* n_calls: of the compiler */
+    uint64_t wall_ns, compiler_ns;                  /* compiler_ns: wall time of all calls added up */
+} BuildReport;
+
+/* Strings of the jobs' results live in the arena. Failed kernels are no error of the run; ERR_FAILED when it
+ * was interrupted (Ctrl-C) or cannot go on (disk full, compiler gone). r may be NULL. */
+Err build_run(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, BuildReport *r);
+
+/* Links objects (repeated paths count once) into one shared object at out_path, by rename. */
+Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const char *out_path);
+
+#endif

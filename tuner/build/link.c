@@ -1,0 +1,108 @@
+/* Linking of host objects into one shared object. See build.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/proc.h"
+#include "build/build.h"
+
+enum { OUTPUT_BYTES = 1024 };
+static const uint64_t LINK_TIMEOUT_NS = 600000000000u;
+
+/* One argument in the syntax of response files. */
+static void argument_add(Buf *b, Str arg)
+{
+    buf_putc(b, '"');
+    for (size_t i = 0; i < arg.n; i++) {
+        if (arg.s[i] == '"' || arg.s[i] == '\\') buf_putc(b, '\\');
+        buf_putc(b, arg.s[i]);
+    }
+    buf_puts(b, "\"\n");
+}
+
+static Err response_make(const Toolchain *t, const Str *objects, size_t n, const char *out, Buf *b)
+{
+    Map seen;
+    Err e = 0;
+    map_init(&seen);
+    buf_puts(b, "-o\n");
+    argument_add(b, str_from(out));
+    for (size_t i = 0; !e && i < n; i++) {
+        bool added;
+        if (!map_put(&seen, objects[i], &added)) e = err_set(ERR_FAILED, "out of memory for %zu objects", n);
+        if (!e && added) argument_add(b, objects[i]);
+    }
+    for (size_t i = 0; t->link_args[i]; i++) argument_add(b, str_from(t->link_args[i]));
+    map_fini(&seen);
+    return e ? e : buf_check(b);
+}
+
+/* The first line of the output that says error, or the first one. */
+static Err link_failed(const char *out_path, int fd, const ProcResult *r)
+{
+    char text[OUTPUT_BYTES + 1];
+    ssize_t got = pread(fd, text, OUTPUT_BYTES, 0);
+    Str output = {text, got > 0 ? (size_t)got : 0}, line;
+    str_split(&output, '\n', &line);
+    Buf how;
+    buf_init(&how);
+    proc_describe(r, &how);
+    Err e = err_set(ERR_FAILED, "cannot link '%s': %s: %.*s", out_path, buf_cstr(&how),
+                    (int)(line.n < 400 ? line.n : 400), line.s ? line.s : "");
+    buf_fini(&how);
+    return e;
+}
+
+static Err linker_run(const Toolchain *t, const char *response, const char *out_path)
+{
+    Arena a;
+    arena_init(&a, 0);
+    Str at = arena_printf(&a, "@%s", response);
+    const char *const argv[] = {t->program, at.s, NULL};
+    static const char *const env[] = {"LC_ALL=C", NULL};
+    ProcResult r = {0};
+    int fd = memfd_create("link", MFD_CLOEXEC);
+    Err e = at.s && fd >= 0 ? 0 : err_set(ERR_FAILED, "cannot start the linker for '%s'", out_path);
+    if (!e) e = proc_run(&(ProcSpec){.argv = argv, .stdout_fd = fd, .setenv = env}, LINK_TIMEOUT_NS, &r);
+    if (!e && (r.end != PROC_EXITED || r.code)) e = link_failed(out_path, fd, &r);
+    if (fd >= 0) close(fd);
+    arena_fini(&a);
+    return e;
+}
+
+/* On disk before it gets its name. */
+static Err sync_rename(const char *from, const char *to)
+{
+    int fd = open(from, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    int why = errno;
+    if (fd >= 0) close(fd);
+    if (!ok) FAIL(ERR_FAILED, "cannot write '%s': %s", to, strerror(why));
+    if (rename(from, to)) FAIL(ERR_FAILED, "cannot rename to '%s': %s", to, strerror(errno));
+    return 0;
+}
+
+Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const char *out_path)
+{
+    char temporary[4096], response[4096 + 8];
+    int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", out_path, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof temporary)
+        FAIL(ERR_INPUT, "path is too long: '%.100s...'", out_path);
+    if (n == 0) FAIL(ERR_INPUT, "no objects to link into '%s'", out_path);
+    snprintf(response, sizeof response, "%s.args", temporary);
+    Buf b;
+    buf_init(&b);
+    Err e = response_make(t, objects, n, temporary, &b);
+    if (!e) e = file_write(response, buf_view(&b));
+    if (!e) e = linker_run(t, response, out_path);
+    if (!e) e = sync_rename(temporary, out_path);
+    unlink(response);
+    unlink(temporary);
+    buf_fini(&b);
+    return e;
+}
