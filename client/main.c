@@ -23,7 +23,7 @@ static Err print_help(void)
 {
     Buf b;
     buf_init(&b);
-    options_help(&b);
+    client_options_help(&b);
     return print(&b);
 }
 

@@ -307,7 +307,7 @@ Err options_read(Arena *a, int argc, char **argv, Options *out)
     return e;
 }
 
-void options_help(Buf *out)
+void client_options_help(Buf *out)
 {
     buf_puts(out, "usage: tuner-client --config-file FILE [--OPTION VALUE]...\n"
                   "Runs the solutions of a library on the problems of an ini file, validates and times them. "

@@ -38,6 +38,6 @@ typedef struct {
 /* Reads the command line and the ini files it names (--config-file F, repeatable); the command line wins.
  * Strings live in the arena. ERR_INPUT: unknown option (with the nearest), bad value ('file:line: '). */
 Err options_read(Arena *a, int argc, char **argv, Options *out);
-void options_help(Buf *out);
+void client_options_help(Buf *out);
 
 #endif
