@@ -100,11 +100,11 @@ static void data_lines(const ClientIni *c, Buf *out)
 
 static void debug_lines(const Globals *g, Buf *out)
 {
-    if (g->PrintTensorA) integer(out, "print-tensor-a", g->PrintTensorA);
-    if (g->PrintTensorB) integer(out, "print-tensor-b", g->PrintTensorB);
-    if (g->PrintTensorC) integer(out, "print-tensor-c", g->PrintTensorC);
-    if (g->PrintTensorD) integer(out, "print-tensor-d", g->PrintTensorD);
-    if (g->PrintTensorRef) integer(out, "print-tensor-ref", g->PrintTensorRef);
+    if (g->PrintTensorA) boolean(out, "print-tensor-a", true);
+    if (g->PrintTensorB) boolean(out, "print-tensor-b", true);
+    if (g->PrintTensorC) boolean(out, "print-tensor-c", true);
+    if (g->PrintTensorD) boolean(out, "print-tensor-d", true);
+    if (g->PrintTensorRef) boolean(out, "print-tensor-ref", true);
     if (g->DumpTensors) boolean(out, "dump-tensors", true);
     if (g->ExitOnFails > 1) boolean(out, "exit-on-error", true);
 }
@@ -166,7 +166,9 @@ Err client_ini_write(const ClientIni *c, Buf *out)
     limit_lines(g, out);
     buf_printf(out, "library-update-file=%.*s\n", STR_ARG(g->LibraryUpdateFile));
     boolean(out, "library-update-comment", g->LibraryUpdateComment);
+    if (g->PrintWinnersOnly) boolean(out, "print-winners-only", true);
     if (c->best_solution) boolean(out, "best-solution", true);
+    buf_printf(out, "device=%.*s\n", STR_ARG(c->device_kind));
     return buf_check(out);
 }
 

@@ -17,6 +17,7 @@ typedef struct {
     Str library_file, results_file;
     const Str *code_object;
     size_t n_code_objects;
+    Str device_kind; /* ours, behind Tensile's keys: "host" */
     int64_t device;
     bool best_solution;
 } ClientIni;

@@ -73,7 +73,7 @@ static Err start(const ClientSpec *spec, int fd, Proc *proc)
         argv[n++] = *x;
     }
     argv[n] = NULL;
-    ProcSpec p = {.argv = argv, .stdout_path = spec->log_path, .keep_fd = fd};
+    ProcSpec p = {.argv = argv, .stdout_path = spec->log_path, .keep_fd = fd, .chdir_path = spec->dir};
     return proc_start(proc, &p, 0);
 }
 

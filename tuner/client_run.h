@@ -13,6 +13,7 @@ typedef struct {
     const char *program, *config_file;
     const char *plan_file;    /* pairs to run */
     const char *log_path;     /* of what it prints */
+    const char *dir;          /* that it runs in */
     const char *const *extra; /* more arguments, NULL-terminated; may be NULL */
 } ClientSpec;
 

@@ -1,15 +1,18 @@
 /* tuner: one config in, a tuned library out. This file is the list of what happens; each step is a module of its own:
- * options.c the command line, report.c and explain.c what was found.
+ * options.c the command line, run.c the run, list.c and dump.c what looks at a config only, report.c and explain.c what was
+ * found.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/proc.h"
-#include "model/solution.h"
+#include "dump.h"
 #include "list.h"
+#include "model/globals.h"
 #include "options.h"
 #include "report.h"
+#include "run.h"
 
 typedef struct {
     const char *name;
@@ -18,7 +21,7 @@ typedef struct {
     const char *usage, *help;
 } Command;
 
-static Err run_command(const Options *o);
+static Err run_command(const Options *o) { return run_pipeline(o); }
 static Err status_command(const Options *o) { return report_status(o->operand[0], stdout); }
 static Err explain_command(const Options *o) { return report_explain(o->operand[0], o->operand[1], stdout); }
 static Err log_command(const Options *o) { return report_log(o->operand[0], o->operand[1], stdout); }
@@ -32,17 +35,12 @@ static const Command commands[] = {
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
-static Err run_command(const Options *o)
-{
-    FAIL(ERR_FAILED, "cannot tune '%s' yet", o->operand[0]);
-}
-
 static void help(void)
 {
     puts("tuner: tunes GEMM kernels for a device and makes a library of the winners\n\nusage:");
     for (int i = 0; i < N_COMMANDS; i++) printf("  tuner %-36s %s\n", commands[i].usage, commands[i].help);
     puts("\noptions:");
-    options_help(stdout);
+    cli_options_help(stdout);
     puts("\nexit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or bad input,\n"
          "3 partial result, 4 no such device");
 }
@@ -60,11 +58,15 @@ static Err dispatch(int argc, char **argv)
     const Command *command = argc > 1 ? command_find(argv[1]) : NULL;
     int skip = command ? 1 : 0;
     if (!command) command = &commands[0];
-    TRY(options_parse(&o, argc - skip, argv + skip));
+    TRY(cli_options_parse(&o, argc - skip, argv + skip));
     if (o.help) return help(), 0;
     if (o.version) return puts("tuner 0.1.0 (Tensile formats 4.44.0)"), 0;
     if (o.help_params) return params_help(stdout), 0;
-    if (o.list_solutions && o.n_operands) return list_solutions(&o, stdout);
+    if (o.help_globals) return globals_help(stdout), 0;
+    if (o.list_solutions || o.dump) {
+        if (o.n_operands < 1) FAIL(ERR_INPUT, "usage: tuner %s CONFIG.yaml", o.dump ? "--dump-program" : "--list-solutions");
+        return o.dump ? dump_programs(&o, stdout) : list_solutions(&o, stdout);
+    }
     if (o.n_operands < command->min_operands || o.n_operands > command->max_operands)
         FAIL(ERR_INPUT, "usage: tuner %s (see tuner --help)", command->usage);
     return command->run(&o);

@@ -149,7 +149,7 @@ static Err option_of(const char *word, const OptionRow **row, const char **value
     return 0;
 }
 
-Err options_parse(Options *o, int argc, char **argv)
+Err cli_options_parse(Options *o, int argc, char **argv)
 {
     *o = (Options){0};
     bool only_operands = false;
@@ -188,7 +188,7 @@ static void option_print(FILE *f, const OptionRow *row)
     fprintf(f, "  %-30s %s\n", left, row->help);
 }
 
-void options_help(FILE *f)
+void cli_options_help(FILE *f)
 {
     for (int i = 0; i < N_OPTIONS; i++) option_print(f, &options[i]);
 }

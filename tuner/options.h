@@ -30,7 +30,7 @@ typedef struct {
 } Options;
 
 /* argv[0] is not looked at. Unknown options name the nearest one. */
-Err options_parse(Options *o, int argc, char **argv);
-void options_help(FILE *f);
+Err cli_options_parse(Options *o, int argc, char **argv);
+void cli_options_help(FILE *f);
 
 #endif

@@ -103,13 +103,6 @@ static void test_first_measurement_counts(void **state)
     assert_str(got.status, "PASSED");
     assert_int_equal(got.sample[0].ns, 100);
     assert_true(isnan(got.max_err));
-    int64_t faults;
-    assert_ok(store_kernel_faults(&f->s, m.key.kernel, m.key.setting, &faults));
-    assert_int_equal(faults, 0);
-    m.key.run = 1;
-    assert_ok(store_measure_add(&f->s, &m));
-    assert_ok(store_kernel_faults(&f->s, m.key.kernel, m.key.setting, &faults));
-    assert_int_equal(faults, 1);
 }
 
 static void test_plan_is_keyed_by_content(void **state)

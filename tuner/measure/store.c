@@ -268,13 +268,6 @@ Err store_measured(Store *s, const MeasureKey *key, bool *found)
                   key->problem, key->setting, key->run);
 }
 
-Err store_kernel_faults(Store *s, int64_t kernel, int64_t setting, int64_t *n)
-{
-    return db_int(s->db, n, NULL,
-                  "SELECT count(*) FROM measurement WHERE kernel=? AND setting=? AND status IN ('CRASHED', 'TIMEOUT')",
-                  "ii", kernel, setting);
-}
-
 Err store_plan(Store *s, const Plan *p, int64_t *id, bool *added)
 {
     bool found;

@@ -74,9 +74,6 @@ typedef struct {
 Err store_measure_add(Store *s, const Measurement *m);
 Err store_measure_get(Store *s, Arena *a, const MeasureKey *key, Measurement *out, bool *found);
 Err store_measured(Store *s, const MeasureKey *key, bool *found);
-/* The last verdict that says 'never again' on any problem in this setting: CRASHED or TIMEOUT. */
-Err store_kernel_faults(Store *s, int64_t kernel, int64_t setting, int64_t *n);
-
 typedef struct {
     Str key;   /* content: changes when candidates or sizes do */
     Str group; /* "Cijk_Ailk_Bljk_SB_00" */

@@ -1,0 +1,160 @@
+/* Step: which device to tune for, and with which compiler.
+ *
+ * Devices are asked for through tuner-client --list-devices, as this program opens none itself. The architecture is the
+ * one that was asked for (--arch, then LibraryLogic, then GlobalParameters), or else that of the first device. See run.h.
+ */
+#include "run.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+
+enum { LIST_BYTES_MAX = 1 << 20, LIST_SECONDS = 60 };
+
+static Err client_find(Run *r)
+{
+    if (r->o->client_path) {
+        char path[PATH_MAX];
+        if (!realpath(r->o->client_path, path)) FAIL(ERR_INPUT, "there is no '%s' (--client-path)", r->o->client_path);
+        r->client = arena_dup(&r->arena, str_from(path));
+        TRY_ALLOC(r->client.s);
+    } else {
+        Str dir;
+        TRY(path_program_dir(&r->arena, &dir));
+        r->client = path_join(&r->arena, dir.s, "tuner-client");
+        TRY_ALLOC(r->client.s);
+    }
+    if (!file_exists(r->client.s)) FAIL(ERR_FAILED, "there is no '%s' (--client-path)", r->client.s);
+    return 0;
+}
+
+/* What the client lists, one device or reason per line. */
+static Err devices_ask(Run *r, Str *out)
+{
+    char path[] = "/tmp/tuner-devices-XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0) FAIL(ERR_FAILED, "cannot make a file below /tmp");
+    const char *argv[] = {r->client.s, "--list-devices", NULL};
+    ProcSpec spec = {.argv = argv, .stdout_fd = fd};
+    ProcResult result;
+    Err e = proc_run(&spec, (uint64_t)LIST_SECONDS * 1000000000u, &result);
+    if (!e && (result.end != PROC_EXITED || result.code != 0)) {
+        Buf how;
+        buf_init(&how);
+        proc_describe(&result, &how);
+        e = err_set(ERR_FAILED, "'%s --list-devices': %s", r->client.s, buf_cstr(&how));
+        buf_fini(&how);
+    }
+    if (!e) e = file_read(&r->arena, path, LIST_BYTES_MAX, out);
+    lock_release(&fd);
+    return dir_remove(path) ? ERR_FAILED : e;
+}
+
+/* "host 0: Some CPU, x86-64-v4, 2 CUs, ..." False for a line that tells why a kind has none. */
+static bool device_parse(Str line, DeviceChoice *d)
+{
+    size_t colon = str_find(line, ':', 0), blank = str_find(line, ' ', 0);
+    *d = (DeviceChoice){.text = line};
+    if (blank > colon || !str_to_i64(str_sub(line, blank + 1, colon), &d->index)) return false;
+    d->kind = str_sub(line, 0, blank);
+    Str rest = str_sub(line, colon + 2, line.n), part;
+    d->name = STR("");
+    while (str_split(&rest, ',', &part)) {
+        part = str_trim(part);
+        if (d->name.n == 0) {
+            d->name = part;
+        } else if (d->arch.n == 0 && target_find(part)) {
+            d->arch = part;
+        } else if (str_ends(part, " CUs")) {
+            if (!str_to_i64(str_sub(part, 0, part.n - 4), &d->n_cu)) return false;
+        }
+    }
+    return d->arch.n > 0;
+}
+
+/* A CPU runs what was made for its own level and those below. */
+static bool device_runs(const DeviceChoice *d, const Target *t)
+{
+    const Target *own = target_find(d->arch);
+    if (own == t) return true;
+    return own && own->family == TARGET_HOST && t->family == TARGET_HOST && t->isa[0] <= own->isa[0];
+}
+
+/* The architecture asked for; n == 0: none. */
+static Str wanted(const Run *r)
+{
+    const Config *c = r->config;
+    if (r->o->arch) return str_from(r->o->arch);
+    Str logic = c->logic.ArchitectureName;
+    if (c->has_logic && logic.n && !str_eq_c(logic, "gfx000") && !str_eq_c(logic, "fallback")) return logic;
+    Str global = c->globals.Architecture;
+    if (global.n && !str_eq_c(global, "all")) return str_sub(global, 0, str_find(global, ';', 0));
+    return STR_NULL;
+}
+
+static Err target_choose(Run *r, Str want)
+{
+    r->target = want.n ? target_find(want) : NULL;
+    if (want.n && !r->target)
+        FAIL(ERR_INPUT, "%s: unknown architecture '%.*s', expected a name such as gfx90a, sm_90, x86-64-v3 or host",
+             r->config->path, STR_ARG(want));
+    return 0;
+}
+
+Err run_target(Run *r)
+{
+    TRY(target_choose(r, wanted(r)));
+    if (!r->target) r->target = target_host_level();
+    return 0;
+}
+
+static Err device_choose(Run *r, Str list)
+{
+    Str want = wanted(r), rest = list, line;
+    bool sim = getenv("TUNER_SIM") != NULL, found = false;
+    TRY(target_choose(r, want));
+    const Target *t = r->target;
+    while (str_split(&rest, '\n', &line)) {
+        DeviceChoice d;
+        if (!device_parse(line, &d) || (t && !device_runs(&d, t))) continue;
+        if (d.index != r->config->globals.Device && !str_eq_c(d.kind, "sim")) continue;
+        bool better = !found || (sim && str_eq_c(d.kind, "sim"));
+        if (!better || (!sim && str_eq_c(d.kind, "sim"))) continue;
+        r->device = d;
+        found = true;
+    }
+    if (found) {
+        r->target = t ? t : target_find(r->device.arch);
+        return 0;
+    }
+    Str shown = arena_dup(&r->arena, str_trim(list));
+    TRY_ALLOC(shown.s);
+    for (size_t i = 0; i < shown.n; i++)
+        if (shown.s[i] == '\n') ((char *)(uintptr_t)shown.s)[i] = ';';
+    if (want.n)
+        FAIL(ERR_NO_DEVICE, "%s: no device %lld of architecture '%.*s' here (%.*s); --arch host tunes for this CPU",
+             r->config->path, (long long)r->config->globals.Device, STR_ARG(want), STR_ARG(shown));
+    FAIL(ERR_NO_DEVICE, "%s: there is no device %lld (%.*s)", r->config->path, (long long)r->config->globals.Device,
+         STR_ARG(shown));
+}
+
+/* The config's compilers are AMD's; they are not asked to make host kernels. */
+static const char *compiler(const Run *r)
+{
+    if (r->target->family == TARGET_HOST) return r->o->cc;
+    if (r->o->cxx) return r->o->cxx;
+    return r->config->globals.CxxCompiler.s;
+}
+
+Err step_device(Run *r)
+{
+    Str list;
+    TRY(client_find(r));
+    TRY(devices_ask(r, &list));
+    TRY(device_choose(r, list));
+    TRY(toolchain_find(&r->arena, r->target, compiler(r), NULL, &r->toolchain));
+    verbose("device: %.*s\ncompiler: %s", STR_ARG(r->device.text), r->toolchain.version);
+    return 0;
+}
