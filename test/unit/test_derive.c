@@ -81,9 +81,9 @@ static void test_matrix_instruction_example(void **state)
     assert_int_equal(s.MacroTile0, 256);
     assert_int_equal(s.MacroTile1, 128);
     assert_int_equal(s.ThreadTile.v[1], 32);
-    assert_int_equal(s.MIWaveGroup.v[0], 2);
+    assert_int_equal(s.MIWaveGroup.v[1], 4);
     assert_int_equal(s.MIWaveTile.v[0], 4);
-    assert_int_equal(s.MatrixInstBN, 2);
+    assert_int_equal(s.MatrixInstBM, 2);
     assert_true(solution_has(&s, PARAM_MIBlock));
 }
 
@@ -96,7 +96,7 @@ static void test_idempotent(void **state)
     Solution s, again;
     solution_init(&s, &pt);
     s.KernelLanguage = LANG_ASSEMBLY;
-    s.DepthU = -3;
+    s.DepthU = 16;
     assert_valid(&d, &s);
     again = s;
     assert_valid(&d, &again);
@@ -117,7 +117,7 @@ static void test_reasons(void **state)
     s = base, s.VectorWidth = 3;
     assert_rejected(&d, &s, RULE_VW_THREAD_TILE, "ThreadTile 4x4 is not a multiple of VectorWidth 3");
     s = base, s.DepthU = 512, s.StaggerU = 0;
-    assert_rejected(&d, &s, RULE_LDS_BIG, "525312 bytes of local memory are more than the 65536 there are");
+    assert_rejected(&d, &s, RULE_LDS_BIG, "524288 bytes of local memory are more than the 65536 there are");
     s = base, s.DepthU = 6;
     assert_rejected(&d, &s, RULE_NO_DEPTH_U, "no DepthU up to 6 lets the threads share the loads evenly");
     s = base, s.NumLoadsCoalescedB = 7;
@@ -141,11 +141,11 @@ static void test_no_reject(void **state)
     Solution s;
     solution_init(&s, &pt);
     s.DepthU = 8;
-    s.PrefetchLocalRead = 4; /* slow, and nothing worse */
+    s.PrefetchLocalRead = 3; /* slow, and nothing worse */
     s.NoReject = 1;
     assert_valid(&d, &s);
     s.NoReject = 0;
-    assert_rejected(&d, &s, RULE_PLR_SLOW, "PrefetchLocalRead 4 is slow with LoopIters 8");
+    assert_rejected(&d, &s, RULE_PLR_SLOW, "PrefetchLocalRead 3 is slow with LoopIters 8");
 }
 
 static void test_limits(void **state)
@@ -157,8 +157,8 @@ static void test_limits(void **state)
     Solution s;
     assert_ok(deriver_init(&d, &pt, target_find(STR("gfx906")), &limits));
     solution_init(&s, &pt);
-    s.DepthU = 16;
-    assert_rejected(&d, &s, RULE_LDS_BIG, "24576 bytes of local memory are more than the 16384 there are");
+    s.DepthU = 32;
+    assert_rejected(&d, &s, RULE_LDS_BIG, "32768 bytes of local memory are more than the 16384 there are");
     limits.max_depth_u = 1 << 20;
     assert_int_equal(deriver_init(&d, &pt, target_find(STR("gfx906")), &limits), ERR_INPUT);
 }

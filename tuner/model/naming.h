@@ -46,13 +46,13 @@ Hash128 solution_hash(const Solution *s);
  * rest. */
 void kernel_file_base(Str name, size_t max, Buf *out);
 
-/* ShortNames: 'K' or 'S' and a number with one digit position per parameter that varies. */
+/* ShortNames: 'S', for kernels too, and a number with one digit position per parameter that varies. */
 typedef struct SerialNamer SerialNamer;
 Err serial_namer_new(SerialNamer **out);
 void serial_namer_free(SerialNamer *n);
 Err serial_namer_note(SerialNamer *n, const Solution *s);
 /* Behind the last note. ERR_INPUT when the number does not fit 64 bits. */
 Err serial_namer_done(SerialNamer *n);
-void serial_name(const SerialNamer *n, const Solution *s, NameKind kind, Buf *out);
+void serial_name(const SerialNamer *n, const Solution *s, Buf *out);
 
 #endif

@@ -94,7 +94,7 @@ Err serial_namer_done(SerialNamer *n)
     return ERR_OK;
 }
 
-void serial_name(const SerialNamer *n, const Solution *s, NameKind kind, Buf *out)
+void serial_name(const SerialNamer *n, const Solution *s, Buf *out)
 {
     uint64_t serial = 0, factor = 1;
     for (int i = 0; i < n->n; i++) {
@@ -103,5 +103,5 @@ void serial_name(const SerialNamer *n, const Solution *s, NameKind kind, Buf *ou
         if (k < n->values[i].n) serial += k * factor;
         factor *= n->values[i].n;
     }
-    buf_printf(out, "%c%0*" PRIu64, kind == NAME_KERNEL ? 'K' : 'S', n->digits, serial);
+    buf_printf(out, "S%0*" PRIu64, n->digits, serial);
 }
