@@ -81,6 +81,9 @@ static Err add_limits(PredList *l, const Solution *s, const ProblemType *pt)
     return ERR_OK;
 }
 
+/* Host kernels leave the width of loads open (-1): they take any size. */
+static int least_free(int32_t width) { return width > 0 ? width : 1; }
+
 Err pred_from_solution(Arena *a, const Solution *s, Str operation, const PredOp **out)
 {
     PredList l = {.arena = a};
@@ -88,8 +91,8 @@ Err pred_from_solution(Arena *a, const Solution *s, Str operation, const PredOp 
     TRY(add_asserts(&l, s));
     TRY(add_type(&l, pt, operation));
     if (pt->DataType != TYPE_4XI8) {
-        TRY(pred_add(&l, PRED_LEADING_FREE0, 0, pt->TLUA ? s->GlobalLoadVectorWidthA : 1));
-        TRY(pred_add(&l, PRED_LEADING_FREE1, 0, pt->TLUB ? s->GlobalLoadVectorWidthB : 1));
+        TRY(pred_add(&l, PRED_LEADING_FREE0, 0, pt->TLUA ? least_free(s->GlobalLoadVectorWidthA) : 1));
+        TRY(pred_add(&l, PRED_LEADING_FREE1, 0, pt->TLUB ? least_free(s->GlobalLoadVectorWidthB) : 1));
     }
     if (s->PackedC0IndicesX.n > 1) TRY(pred_add(&l, PRED_CD_STRIDES_EQUAL, 0, 0));
     TRY(pred_add(&l, PRED_LANGUAGE, 0,
