@@ -14,7 +14,7 @@ static Err name_solution(Create *c, Namer *namer, const SerialNamer *serial, Cre
     Buf b;
     buf_init(&b);
     if (serial)
-        serial_name(serial, &l->state[i], NAME_KERNEL, &b);
+        serial_name(serial, &l->state[i], &b);
     else
         solution_name(namer, &l->state[i], NAME_KERNEL, &b);
     l->part.solution[i].name = arena_dup(&c->a, buf_view(&b));

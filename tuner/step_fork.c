@@ -77,7 +77,7 @@ static Err names_serial(Run *r, Group *g, Buf *name)
     if (!e) e = serial_namer_done(namer);
     for (size_t i = 0; !e && i < g->n_variants; i++) {
         buf_reset(name);
-        serial_name(namer, &g->variant[i].s, NAME_KERNEL, name);
+        serial_name(namer, &g->variant[i].s, name);
         g->variant[i].name = arena_dup(&r->arena, buf_view(name));
     }
     serial_namer_free(namer);
