@@ -1,0 +1,33 @@
+# Older forms of a config are accepted, each with one line that names today's form.
+cat >old.yaml <<'Y'
+GlobalParameters:
+  MinimumRequiredVersion: 4.4.0
+  NewClient: 2
+  PinClocks: True
+  numWarmups: 1
+BenchmarkProblems:
+- - {Batched: true, DataType: s, OperationType: GEMM, TransposeA: false, TransposeB: false, UseBeta: true}
+  - BenchmarkCommonParameters:
+    - LoopTail: [true]
+    - KernelLanguage: [Assembly]
+    - EdgeType: [ShiftPtr]
+    BenchmarkFinalParameters:
+    - ProblemSizes:
+    - Exact: [ 5504, 5504, 1, 3104 ]
+    - Range: [ [64, 64, 64, 7000], [4], [1], [128] ]
+    BenchmarkForkParameters: null
+    BenchmarkJoinParameters: null
+    ForkParameters:
+    - PrefetchGlobalRead: [true, false]
+    - PrefetchLocalRead: [true, false]
+    - LdsBlockSizePerPad: [0, 128]
+    - DirectToLds: [false]
+    - DepthU: [16, 32]
+    InitialSolutionParameters: null
+    JoinParameters: null
+Y
+"$BIN/tuner" --list-solutions --count --arch gfx906 old.yaml; echo "exit $?"
+echo "+ alternate format"
+"$BIN/tuner" --list-solutions --count --arch gfx906 "$DATA/tensile/config/alt_format_vega20_example.yaml" 2>&1 | sed "s|$DATA|DATA|"
+"$BIN/tuner" --alternate-format --list-solutions --count --arch gfx906 "$DATA/tensile/config/alt_format_vega20_example.yaml" 2>&1 |
+  sed "s|$DATA|DATA|"
