@@ -45,7 +45,7 @@ const GlobalKey *global_key_find(Str name);
 const char *global_nearest(Str name); /* NULL when nothing is near */
 
 void globals_init(Globals *g);
-/* Reads the map below GlobalParameters (null: nothing). Strings are views of the document. */
+/* Reads the map below GlobalParameters (null: nothing). Strings are views of the document, NUL-terminated. */
 Err globals_read(const char *file, const Node *node, Notices *notices, Globals *g);
 /* One key from text, as `--global-parameters key=value` gives it; the value is read as YAML. Strings are kept
  * in a. */
