@@ -260,7 +260,7 @@ static void misbehave(const DeviceKernel *k, const DeviceTruth *t)
     if (k->is[SIM_EXIT]) exit(0);
     if (!t || !t->d) return;
     if (k->is[SIM_OOB]) ((volatile unsigned char *)t->d)[t->bytes] = 1;
-    if (k->is[SIM_WRONG] && t->bytes) ((unsigned char *)t->d)[t->bytes / 2 | 3] ^= 0x40;
+    if (k->is[SIM_WRONG] && t->bytes) ((unsigned char *)t->d)[t->bytes - 1] ^= 0x40;
 }
 
 static Err sim_launch(Device *d, const DeviceLaunch *l)

@@ -1,0 +1,271 @@
+/* Unit tests of the client's numbers, data initialisation, model columns and events. */
+#include "test/support.h"
+
+#include <math.h>
+
+#include "client/events.h"
+#include "client/granularity.h"
+#include "client/init.h"
+#include "client/number.h"
+
+static void test_half_all_values(void **state)
+{
+    (void)state;
+    for (uint32_t h = 0; h < 65536; h++) {
+        uint16_t bits = (uint16_t)h, back;
+        double x, im;
+        numbers_load(TYPE_H, &bits, 0, 1, 1, &x, &im);
+        number_store(TYPE_H, &back, 0, x, 0);
+        if (isnan(x))
+            assert_true((back & 0x7c00) == 0x7c00 && (back & 0x3ff));
+        else if (back != bits)
+            fail_msg("half 0x%04x came back as 0x%04x (%g)", bits, back, x);
+    }
+    assert_true(number_round(TYPE_H, 65519.99) == 65504 && isinf(number_round(TYPE_H, 65520)));
+    assert_true(number_round(TYPE_H, 2049) == 2048 && number_round(TYPE_H, 2051) == 2052); /* to even */
+    assert_true(number_round(TYPE_H, 0x1p-25) == 0 && number_round(TYPE_H, 0x1.8p-25) == 0x1p-24);
+}
+
+static void test_small_floats_round_trip(void **state)
+{
+    (void)state;
+    static const DataType types[] = {TYPE_F8, TYPE_B8};
+    for (size_t t = 0; t < 2; t++)
+        for (unsigned b = 0; b < 256; b++) {
+            uint8_t bits = (uint8_t)b, back;
+            double x, im;
+            numbers_load(types[t], &bits, 0, 1, 1, &x, &im);
+            number_store(types[t], &back, 0, x, 0);
+            if (back != bits) fail_msg("%s 0x%02x came back as 0x%02x", type_letter(types[t]), bits, back);
+        }
+    assert_true(number_max(TYPE_F8) == 240 && number_max(TYPE_B8) == 57344);
+    assert_true(number_round(TYPE_F8, 1e9) == 240 && number_round(TYPE_F8, -1e9) == -240);
+    assert_true(number_round(TYPE_B, 1.00390625) == 1); /* half a unit, to even */
+    assert_true(number_round(TYPE_I, 2147483648.0) == -2147483648.0);
+    assert_true(number_round(TYPE_I8, 130) == -126);
+}
+
+static Tensor tensor(DataType type, int64_t m, int64_t n, int64_t ld)
+{
+    Tensor t = {.type = type, .size = {m, n, 1}, .stride = {1, ld, ld * n}};
+    assert_ok(tensor_finish(&t));
+    return t;
+}
+
+static void test_init_types(void **state)
+{
+    (void)state;
+    Tensor t = tensor(TYPE_S, 3, 4, 5);
+    assert_int_equal(t.n_elements, 3 * 5 + 3);
+    float x[18];
+    const struct {
+        InitType how;
+        float at00, at21, gap; /* (0,0), (2,1), the element between columns 0 and 1 */
+    } want[] = {
+        {INIT_ZERO, 0, 0, 0},
+        {INIT_ONE, 1, 1, 1},
+        {INIT_TWO, 2, 2, 2},
+        {INIT_NEG_ONE, -1, -1, -1},
+        {INIT_INF, INFINITY, INFINITY, INFINITY},
+        {INIT_BAD_OUTPUT, INFINITY, INFINITY, INFINITY},
+        {INIT_SERIAL_IDX, 0, 5, 0},
+        {INIT_SERIAL_DIM0, 0, 2, 0},
+        {INIT_SERIAL_DIM1, 0, 1, 0},
+        {INIT_IDENTITY, 1, 0, 0},
+        {INIT_TRIG_SIN, 0, (float)-0.95892427466313845, 0},
+        {INIT_TRIG_ABS_SIN, 0, (float)0.95892427466313845, 0},
+        {INIT_TRIG_COS, 1, (float)0.28366218546322625, 0},
+        {INIT_TRIG_ABS_COS, 1, (float)0.28366218546322625, 0},
+        {INIT_MAX, 0x1.fffffep127f, 0x1.fffffep127f, 0x1.fffffep127f},
+        {INIT_DENORM_MIN, 0x1p-149f, 0x1p-149f, 0x1p-149f},
+        {INIT_DENORM_MAX, 0x1.fffffcp-127f, 0x1.fffffcp-127f, 0x1.fffffcp-127f},
+    };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        assert_ok(init_check(want[i].how, TYPE_S, false));
+        init_tensor(&t, want[i].how, 1, 2, x);
+        if (x[0] != want[i].at00 || x[7] != want[i].at21 || x[3] != want[i].gap)
+            fail_msg("%s: %g %g %g", init_name(want[i].how), (double)x[0], (double)x[7], (double)x[3]);
+    }
+    init_tensor(&t, INIT_NAN, 1, 1, x);
+    assert_true(isnan(x[0]) && isnan(x[17]));
+    init_tensor(&t, INIT_BAD_INPUT, 1, 1, x);
+    assert_true(isnan(x[0]));
+}
+
+static void test_init_random(void **state)
+{
+    (void)state;
+    enum { N = 200000 };
+    static const struct {
+        DataType type;
+        int range;
+    } want[] = {{TYPE_S, 100}, {TYPE_D, 1000}, {TYPE_H, 3},  {TYPE_B, 3},
+                {TYPE_I8, 3},  {TYPE_I, 3},    {TYPE_C, 100}};
+    double *buf = malloc(N * 16), *re = malloc(N * 8), *im = malloc(N * 8);
+    assert_true(buf && re && im);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        Tensor t = tensor(want[i].type, N, 1, N);
+        init_tensor(&t, INIT_RANDOM, 3, 2, buf);
+        numbers_load(want[i].type, buf, 0, 1, N, re, im);
+        double sum = 0, lo = 0, hi = 0;
+        for (int x = 0; x < N; x++) {
+            assert_true(re[x] == nearbyint(re[x]));
+            sum += re[x];
+            lo = fmin(lo, re[x]);
+            hi = fmax(hi, re[x]);
+        }
+        assert_true(lo == -want[i].range && hi == want[i].range); /* all values occur, none beyond */
+        assert_true(fabs(sum / N) < want[i].range * 0.01);
+        if (want[i].type == TYPE_C) assert_true(im[0] != re[0] || im[1] != re[1]);
+    }
+    Tensor t = tensor(TYPE_S, N, 1, N);
+    float *one = (float *)buf, *two = (float *)re;
+    init_tensor(&t, INIT_RANDOM_NARROW, 3, 1, one);
+    init_tensor(&t, INIT_RANDOM_NARROW, 3, 2, two);
+    assert_memory_equal(one, two, N * sizeof *one); /* threads make no difference */
+    for (int x = 0; x < N; x++) assert_true(fabsf(one[x]) >= 0x1p-100f && fabsf(one[x]) < 2);
+    free(buf);
+    free(re);
+    free(im);
+}
+
+static void test_init_refusals(void **state)
+{
+    (void)state;
+    InitType how;
+    assert_int_equal(init_check(INIT_NAN, TYPE_I, false), ERR_INPUT);
+    assert_int_equal(init_check(INIT_SERIAL_IDX, TYPE_S, true), ERR_INPUT);
+    assert_int_equal(init_check(INIT_IDENTITY, TYPE_S, true), ERR_INPUT);
+    assert_ok(init_check(INIT_RANDOM_NARROW, TYPE_S, true));
+    assert_int_equal(init_check(INIT_ZERO, TYPE_4XI8, false), ERR_INPUT);
+    assert_int_equal(init_find(STR("Randon"), &how), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "'Random'"));
+    assert_ok(init_find(STR("13"), &how));
+    assert_int_equal(how, INIT_TRIG_COS);
+    for (int i = 0; i < INIT_COUNT; i++) {
+        assert_ok(init_find(str_from(init_name((InitType)i)), &how));
+        assert_int_equal(how, i);
+    }
+    Tensor t = {.type = TYPE_S, .size = {1 << 30, 1 << 30, 1}, .stride = {1, 1 << 30, 1}};
+    assert_int_equal(tensor_finish(&t), ERR_INPUT);
+}
+
+#define NEAR(a, b) assert_true(fabs((a) - (b)) <= 1e-6 * fabs(b))
+
+static void test_granularity(void **state)
+{
+    (void)state;
+    GranularityInput in = {.m = 1000,
+                           .n = 1000,
+                           .batch = 1000,
+                           .k = 1,
+                           .macro_tile0 = 128,
+                           .macro_tile1 = 128,
+                           .global_split_u = 1,
+                           .local_split_u = 1,
+                           .n_threads = 256,
+                           .n_cu = 60,
+                           .a_bytes = 4,
+                           .b_bytes = 4,
+                           .c_bytes = 4,
+                           .d_bytes = 4,
+                           .use_beta = true};
+    Granularity g;
+    granularity_compute(&in, &g);
+    NEAR(g.tiles_per_cu, 1066.6666667);
+    NEAR(g.cu, 0.99968759);
+    NEAR(g.total, 0.953376);
+    assert_true(g.wave == 1 && g.used_cus == 60);
+    in.m = in.n = 5504;
+    in.batch = 1;
+    granularity_compute(&in, &g);
+    assert_true(g.write_bytes == 121176064);
+    NEAR(g.read_bytes, 5504.0 * 5504 * (2.0 / 128 + 1) * 4);
+    in.global_split_u = 4;
+    granularity_compute(&in, &g);
+    assert_true(g.write_bytes == 363528192);
+    in.use_beta = false;
+    granularity_compute(&in, &g);
+    assert_true(g.write_bytes == 121176064.0 * 4);
+    in = (GranularityInput){.m = 64,
+                            .n = 64,
+                            .batch = 1,
+                            .k = 64,
+                            .macro_tile0 = 64,
+                            .macro_tile1 = 64,
+                            .global_split_u = 1,
+                            .local_split_u = 1,
+                            .n_threads = 64,
+                            .n_cu = 60};
+    granularity_compute(&in, &g);
+    assert_true(g.wave == 0.25 && g.used_cus == 1 && g.tile0 == 1);
+    NEAR(g.cu, 1.0 / 60);
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    const Event events[] = {
+        {.kind = EVENT_ENV, .key = STR("device"), .value = STR("host 0"), .text = STR("")},
+        {.kind = EVENT_START, .p = 3, .s = 7},
+        {.kind = EVENT_VALID,
+         .p = 3,
+         .s = 7,
+         .status = RUN_FAILED,
+         .checked = 4096,
+         .max_err = INFINITY,
+         .text = STR("D(1,2,0) is nan")},
+        {.kind = EVENT_SAMPLE, .p = 3, .s = 7, .sync_no = 2, .n_enqueues = 10, .total_ns = 123456789012},
+        {.kind = EVENT_END,
+         .p = 3,
+         .s = 7,
+         .status = RUN_TIMEOUT,
+         .median_ns = NAN,
+         .lo_ns = NAN,
+         .hi_ns = NAN,
+         .text = STR("")},
+        {.kind = EVENT_DONE},
+    };
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        Buf a, b;
+        Event back;
+        buf_init(&a);
+        buf_init(&b);
+        event_format(&events[i], &a);
+        assert_ok(event_parse(str_sub(buf_view(&a), 0, a.n - 1), &back));
+        event_format(&back, &b);
+        assert_string_equal(buf_cstr(&a), buf_cstr(&b));
+        buf_fini(&a);
+        buf_fini(&b);
+    }
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "start\t1",
+                                      "start\t1\t-2",
+                                      "start\t1\t2\t3",
+                                      "env\ta",
+                                      "sample\t1\t2\t0\t0\t5",
+                                      "end\t1\t2\tMAYBE\t0\tnan\tnan\tnan\t",
+                                      "done\t"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        Event e;
+        if (event_parse(str_from(bad[i]), &e) != ERR_INPUT) fail_msg("'%s' was read", bad[i]);
+    }
+    Event tabs = {.kind = EVENT_ENV, .key = STR("k"), .value = STR("a\tb\nc")};
+    Buf out;
+    buf_init(&out);
+    event_format(&tabs, &out);
+    assert_string_equal(buf_cstr(&out), "env\tk\ta b c\n");
+    buf_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_half_all_values), cmocka_unit_test(test_small_floats_round_trip),
+        cmocka_unit_test(test_init_types),      cmocka_unit_test(test_init_random),
+        cmocka_unit_test(test_init_refusals),   cmocka_unit_test(test_granularity),
+        cmocka_unit_test(test_events),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
