@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "createlib/create_internal.h"
@@ -36,11 +37,27 @@ static Err strict_check(const Create *c)
     return ERR_OK;
 }
 
+/* Absolute: the manifest is read from anywhere. */
+static Err library_dir(Create *c)
+{
+    char here[4096];
+    const char *out = c->o->output_path;
+    if (out[0] != '/') {
+        if (!getcwd(here, sizeof here)) FAIL(ERR_FAILED, "the current directory has no name");
+        Str full = path_join(&c->a, here, out);
+        TRY_ALLOC(full.s);
+        out = full.s;
+    }
+    c->library_dir = path_join(&c->a, out, "library");
+    TRY_ALLOC(c->library_dir.s);
+    return ERR_OK;
+}
+
 static Err steps(Create *c)
 {
     const CreateOptions *o = c->o;
     TRY(check_options(o));
-    TRY_ALLOC((c->library_dir = path_join(&c->a, o->output_path, "library")).s);
+    TRY(library_dir(c));
     if (o->verify_manifest) return create_verify(c);
     TRY(create_archs(c));
     TRY(create_read(c));

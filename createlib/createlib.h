@@ -27,7 +27,6 @@ typedef struct {
     bool generate_manifest_and_exit, generate_sources_and_exit, verify_manifest;
     bool metadata_only; /* no kernels */
     bool strict;        /* a solution that cannot be built fails the run */
-    bool keep_build_tmp;
     bool client_config; /* best-solution.ini in the output directory */
 } CreateOptions;
 

@@ -296,6 +296,7 @@ Err logic_take_element(LogicReader *r, size_t i, const Node *n)
 
 static Err take_list(LogicReader *r, const Node *n)
 {
+    if (n->n > 0) TRY(logic_take_element(r, LOGIC_AT_VERSION, &n->item[0]));
     if (n->n <= LOGIC_AT_RANGE)
         FAIL(ERR_INPUT, "%s:%d: a logic list of %zu elements, expected 9 to %d (cut off?)", r->name, n->line,
              n->n, LOGIC_ELEMENTS_MAX);

@@ -1,0 +1,13 @@
+L=$DATA/tensile/logic
+mkdir logic && cp "$L"/vega20_Cijk_Ailk_Bjlk_ZB.yaml "$L"/arcturus_Cijk_Alik_Bjlk_SB.yaml "$L"/hip_Cijk_Ailk_Bljk_I8II_BH.yaml logic/
+C="$BIN/tuner-createlib"
+"$C" --metadata-only --library-format yaml logic merged HIP; echo "exit $?"
+ls merged/library; sed "s|$(pwd)/||" merged/library/TensileManifest.txt
+grep -n 'Processor\|type: Hardware\|type: Problem\|Contraction_l_A.*:$\|distance' merged/library/TensileLibrary.yaml
+tail -60 merged/library/TensileLibrary.yaml | sed 's/name: Cijk_.*/name: .../'
+"$C" --metadata-only --separate-architectures --lazy-library-loading --merge-files --write-master-solution-index --library-format=yaml \
+  --architecture 'gfx906;gfx90a' logic lazy HIP; echo "exit $?"
+ls lazy/library; cat lazy/library/TensileLibrary_lazy_gfx90a.yaml; head -3 lazy/library/TensileMasterSolutionIndex.csv | sed 's/,Cijk_.*/,.../'
+"$C" --metadata-only --verify-manifest logic lazy HIP 2>&1 | sed "s|$(pwd)/||"; echo "exit $?"
+"$C" --generate-manifest-and-exit --no-merge-files --architecture gfx906 logic manifest HIP; echo "exit $?"
+wc -l <manifest/library/TensileManifest.txt; sed 's/.*\(\.[a-z]*\)$/\1/' manifest/library/TensileManifest.txt | sort | uniq -c
