@@ -11,6 +11,7 @@
 
 #include "base/proc.h"
 #include "build/build.h"
+#include "build/pch.h"
 
 typedef struct {
     Arena arena;
@@ -336,6 +337,27 @@ static void test_killed(void **state)
     assert_int_equal(answer(so, "answer_23"), 1023);
 }
 
+/* With the precompiled header and without one (a compiler that cannot make it) kernels that use it compile.
+ */
+static void test_headers(void **state)
+{
+    Fixture *f = *state;
+    assert_ok(dir_make(f->cache));
+    assert_string_equal(pch_make(&f->arena, &f->cc, f->cache), "headers.h");
+    assert_true(file_exists(path_join(&f->arena, f->cache, "headers.h.gch").s));
+    BuildJob *job = jobs_make(f, 20);
+    for (size_t i = 0; i < 20; i++)
+        job[i].source = arena_printf(
+            &f->arena, "#include <immintrin.h>\n__m128 x%zu(__m128 a) { return _mm_add_ps(a, a); }\n", i);
+    BuildReport r = run(f, job, 10);
+    assert_int_equal(r.n_compiled, 10);
+    f->cc.headers = "#error none\n";
+    assert_null(pch_make(&f->arena, &f->cc, f->cache));
+    r = run(f, job, 20);
+    assert_int_equal(r.n_compiled, 10);
+    assert_int_equal(r.n_cached, 10);
+}
+
 static void test_bad_places(void **state)
 {
     Fixture *f = *state;
@@ -366,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_toolchain),         TEST(test_cached),    TEST(test_damaged), TEST(test_bad_kernel),
-        TEST(test_timeout_and_crash), TEST(test_interrupt), TEST(test_killed),  TEST(test_bad_places)};
+        TEST(test_timeout_and_crash), TEST(test_interrupt), TEST(test_killed),  TEST(test_headers),
+        TEST(test_bad_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
