@@ -115,7 +115,7 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
     Ranking r;
     TRY(ranking_make(s, a, p, size, &r));
     fprintf(f, "%.*s  %.*s\n", STR_ARG(p->group), STR_ARG(z->key));
-    fprintf(f, "  tried: %zu candidates: %zu good, %zu failed, %zu without a measurement\n", p->n_candidates, r.n_good,
+    fprintf(f, "  tried: %zu candidates: %zu good, %zu out of the running, %zu without a measurement\n", p->n_candidates, r.n_good,
             r.n_failed, r.n_missing);
     if (r.best == SIZE_MAX) {
         fprintf(f, "  winner: none\n");
@@ -135,7 +135,9 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
         TRY(losers_print(a, p, z, &r, f));
     }
     failures_print(p, &r, f);
-    fprintf(f, "  rejected before compiling, of %lld permutations:\n", (long long)p->n_permutations);
+    fprintf(f, "  of %lld permutations %lld were valid; rejected before compiling:\n", (long long)p->n_permutations,
+            (long long)p->n_valid);
+    if (p->n_valid == p->n_permutations) fprintf(f, "    none\n");
     return db_each(s->db, rejection_row, f,
                    "SELECT reason, count, text FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i", p->id);
 }

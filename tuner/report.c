@@ -48,7 +48,9 @@ static Err plan_print(Store *s, const PlanView *p, FILE *f)
     fprintf(f, "%.*s (%.*s): %lld permutations, %lld valid, %lld the same as another, %zu sizes\n", STR_ARG(p->group),
             STR_ARG(p->arch), (long long)p->n_permutations, (long long)p->n_valid, (long long)p->n_duplicates,
             p->n_sizes);
-    fprintf(f, "  rejected, by reason:\n");
+    int64_t n_rejected;
+    TRY(db_int(s->db, &n_rejected, NULL, "SELECT coalesce(sum(count), 0) FROM rejection WHERE plan=?", "i", p->id));
+    fprintf(f, "  rejected: %lld\n", (long long)n_rejected);
     TRY(db_each(s->db, rejection_row, f, "SELECT reason, count FROM rejection WHERE plan=? ORDER BY count DESC, reason",
                 "i", p->id));
     fprintf(f, "  kernels: %lld compiled, %lld failed, %lld to do\n", (long long)d.compiled, (long long)d.failed,
