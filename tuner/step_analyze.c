@@ -83,11 +83,11 @@ static void samples_fini(Samples *s)
 }
 
 /* What the logic is for: the config's word, unless that is 'host' or another architecture was asked for. */
-static const char *logic_arch(const Run *r)
+static Str logic_arch(const Run *r)
 {
     Str name = r->config->logic.ArchitectureName;
-    if (r->o->arch || name.n == 0 || str_eq_c(name, "host") || str_eq_c(name, "gfx000")) return r->target->name;
-    return name.s;
+    if (r->o->arch || name.n == 0 || str_eq_c(name, "host") || str_eq_c(name, "gfx000")) return str_from(r->target->name);
+    return name;
 }
 
 static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
@@ -102,7 +102,7 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     o.data_dir = data.s;
     o.logic_dir = logic.s;
     o.schedule = arena_dup(&r->arena, c->logic.ScheduleName).s;
-    o.arch = arena_dup(&r->arena, str_from(logic_arch(r))).s;
+    o.arch = arena_dup(&r->arena, logic_arch(r)).s;
     if (!o.schedule || !o.arch) FAIL(ERR_FAILED, "out of memory");
     if (c->logic.CUCount > 0) o.cu_count = (int32_t)c->logic.CUCount;
     if (c->logic.IsAPU >= 0) o.is_apu = (int32_t)c->logic.IsAPU;

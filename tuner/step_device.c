@@ -141,11 +141,11 @@ static Err device_choose(Run *r, Str list)
 }
 
 /* The config's compilers are AMD's; they are not asked to make host kernels. */
-static const char *compiler(const Run *r)
+static const char *compiler(Run *r)
 {
     if (r->target->family == TARGET_HOST) return r->o->cc;
     if (r->o->cxx) return r->o->cxx;
-    return r->config->globals.CxxCompiler.s;
+    return arena_dup(&r->arena, r->config->globals.CxxCompiler).s;
 }
 
 Err step_device(Run *r)

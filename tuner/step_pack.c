@@ -33,7 +33,7 @@ static Err options_fill(Run *r, CreateOptions *o)
                                                      : CREATE_HIP;
     o->format = g->LibraryFormat == FORMAT_YAML ? LIBRARY_YAML : LIBRARY_MSGPACK;
     o->architecture = "all"; /* of what is in the logic: its files are named after the schedule */
-    o->embed_library = g->EmbedLibrary.n ? g->EmbedLibrary.s : NULL;
+    o->embed_library = g->EmbedLibrary.n ? arena_dup(&r->arena, g->EmbedLibrary).s : NULL;
     o->c_compiler = r->o->cc;
     o->cxx_compiler = r->o->cxx;
     o->num_merged_files = (int)g->NumMergedFiles;
