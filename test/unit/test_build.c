@@ -299,7 +299,7 @@ static void test_killed(void **state)
     Fixture *f = *state;
     enum { N = 24 };
     Toolchain slow;
-    const char *body = arena_printf(&f->arena, "sleep 0.05; exec %s \"$@\"", f->cc.program).s;
+    const char *body = arena_printf(&f->arena, "sleep 0.1; exec %s \"$@\"", f->cc.program).s;
     assert_ok(toolchain_find(&f->arena, f->cc.target, script_make(f, "slow", body), NULL, &slow));
     BuildJob *job = jobs_make(f, N);
     BuildOptions o = {.toolchain = &slow, .cache_dir = f->cache, .jobs = 2, .batch = 1};
@@ -308,13 +308,16 @@ static void test_killed(void **state)
         build_run(&f->arena, &o, job, N, NULL);
         _exit(0);
     }
-    usleep(400000);
+    Str *names;
+    size_t n = 0, n_work = 0;
+    for (int i = 0; i < 1000 && n < 3; i++) {
+        usleep(20000);
+        if (dir_list(&f->arena, f->cache, ".obj", true, &names, &n)) n = 0;
+    }
     kill(child, SIGKILL);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    Str *names;
-    size_t n, n_work = 0;
     assert_ok(dir_list(&f->arena, f->cache, "", false, &names, &n));
     for (size_t i = 0; i < n; i++) {
         if (!str_starts(names[i], "work.")) continue;

@@ -133,59 +133,60 @@ static void test_fold(void **state)
     buf_fini(&b);
 }
 
+static const char *const quoted[][2] = {{"plain", "plain"},
+                                        {"True", "'True'"},
+                                        {"", "''"},
+                                        {"1", "'1'"},
+                                        {"1e3", "1e3"},
+                                        {"1.5", "'1.5'"},
+                                        {"0x10", "'0x10'"},
+                                        {"null", "'null'"},
+                                        {"~", "'~'"},
+                                        {"off", "'off'"},
+                                        {"- x", "'- x'"},
+                                        {"-x", "-x"},
+                                        {"a: b", "'a: b'"},
+                                        {"a:b", "a:b"},
+                                        {"a #b", "'a #b'"},
+                                        {"a#b", "a#b"},
+                                        {"it's", "it's"},
+                                        {"'q'", "'''q'''"},
+                                        {"[x]", "'[x]'"},
+                                        {"a,b", "a,b"},
+                                        {"x ", "'x '"},
+                                        {"=", "'='"},
+                                        {"<<", "'<<'"},
+                                        {"a\tb", "\"a\\tb\""},
+                                        {"\xc3\xa9", "\"\\xE9\""},
+                                        {"\xe2\x82\xac", "\"\\u20AC\""},
+                                        {"\xff", "\"\\xFF\""},
+                                        {"a\nb", "'a\n\n  b'"},
+                                        {"2001-12-14", "'2001-12-14'"},
+                                        {"%d", "'%d'"},
+                                        {"---", "'---'"},
+                                        {"1:30", "'1:30'"},
+                                        {"?x", "?x"},
+                                        {"? x", "'? x'"},
+                                        {"@x", "'@x'"},
+                                        {"x:", "'x:'"},
+                                        {".inf", "'.inf'"},
+                                        {"4.44.0", "4.44.0"},
+                                        {"*x", "'*x'"},
+                                        {"\xf0\x9f\x98\x80", "\"\\U0001F600\""}};
+
 static void test_quotes(void **state)
 {
     (void)state;
-    static const char *const rows[][2] = {{"plain", "plain"},
-                                          {"True", "'True'"},
-                                          {"", "''"},
-                                          {"1", "'1'"},
-                                          {"1e3", "1e3"},
-                                          {"1.5", "'1.5'"},
-                                          {"0x10", "'0x10'"},
-                                          {"null", "'null'"},
-                                          {"~", "'~'"},
-                                          {"off", "'off'"},
-                                          {"- x", "'- x'"},
-                                          {"-x", "-x"},
-                                          {"a: b", "'a: b'"},
-                                          {"a:b", "a:b"},
-                                          {"a #b", "'a #b'"},
-                                          {"a#b", "a#b"},
-                                          {"it's", "it's"},
-                                          {"'q'", "'''q'''"},
-                                          {"[x]", "'[x]'"},
-                                          {"a,b", "a,b"},
-                                          {"x ", "'x '"},
-                                          {"=", "'='"},
-                                          {"<<", "'<<'"},
-                                          {"a\tb", "\"a\\tb\""},
-                                          {"\xc3\xa9", "\"\\xE9\""},
-                                          {"\xe2\x82\xac", "\"\\u20AC\""},
-                                          {"\xff", "\"\\xFF\""},
-                                          {"a\nb", "'a\n\n  b'"},
-                                          {"2001-12-14", "'2001-12-14'"},
-                                          {"%d", "'%d'"},
-                                          {"---", "'---'"},
-                                          {"1:30", "'1:30'"},
-                                          {"?x", "?x"},
-                                          {"? x", "'? x'"},
-                                          {"@x", "'@x'"},
-                                          {"x:", "'x:'"},
-                                          {".inf", "'.inf'"},
-                                          {"4.44.0", "4.44.0"},
-                                          {"*x", "'*x'"},
-                                          {"\xf0\x9f\x98\x80", "\"\\U0001F600\""}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof quoted / sizeof *quoted; i++) {
         Buf b, want;
         buf_init(&b);
         buf_init(&want);
         Emit *e = emit_yaml(&b);
         emit_seq(e, 1, false);
-        emit_cstr(e, rows[i][0]);
+        emit_cstr(e, quoted[i][0]);
         emit_end(e);
         finish(e);
-        buf_printf(&want, "- %s\n", rows[i][1]);
+        buf_printf(&want, "- %s\n", quoted[i][1]);
         same(&b, buf_cstr(&want));
         buf_fini(&b);
         buf_fini(&want);

@@ -12,10 +12,12 @@
 #include "base/proc.h"
 #include "base/vec.h"
 #include "build/cache.h"
+#include "build/pch.h"
 
 enum {
     MAX_BATCH = 64,
     DEFAULT_BATCH = 16,
+    PCH_KERNELS = 8,         /* from so many on a precompiled header pays */
     BATCH_BYTES = 256 << 10, /* of source; longer kernels gain nothing from company */
     MAX_JOBS = 512,
     OUTPUT_BYTES = 256 << 10 /* of a compiler's output, for the log */
@@ -45,6 +47,7 @@ typedef struct {
     uint64_t timeout_ns, memory_bytes;
     Cache cache;
     const char *log_dir;
+    const char *header; /* precompiled, in the work directory; NULL: none */
     BuildReport report;
 } Build;
 
@@ -163,6 +166,8 @@ static Err call_start(Build *b, Call *c)
     const char *argv[TOOLCHAIN_MAX_ARGS + 8] = {t->program};
     size_t n = 1;
     for (size_t i = 0; i < t->n_args; i++) argv[n++] = t->args[i];
+    if (b->header) argv[n++] = "-include";
+    if (b->header) argv[n++] = b->header;
     argv[n++] = "-o";
     argv[n++] = file_name(c->object);
     argv[n++] = file_name(c->source);
@@ -315,6 +320,7 @@ static Err calls_reap(Build *b)
 
 static Err pool_run(Build *b)
 {
+    if (b->n_todo >= PCH_KERNELS) b->header = pch_make(b->arena, b->o->toolchain, b->cache.work);
     while (b->todo_at < b->n_todo || b->alone.n || b->n_calls) {
         if (interrupted()) FAIL(ERR_FAILED, "interrupted after %zu of %zu kernels", b->n_done, b->n_jobs);
         while (b->n_calls < b->max_calls && (b->todo_at < b->n_todo || b->alone.n)) {

@@ -15,6 +15,7 @@ typedef struct {
     const char *programs[MAX_PROGRAMS + 1]; /* best first */
     const char *install_hint;
     const char *source_suffix, *object_suffix;
+    const char *headers;
     const char *fixed[MAX_FIXED + 1]; /* arguments of every compilation */
     const char *link[MAX_FIXED + 1];
     const char *probe[MAX_FIXED + 1]; /* checks arguments without making anything */
@@ -36,6 +37,7 @@ static const Row rows[] = {
      .install_hint = "install gcc or clang",
      .source_suffix = ".c",
      .object_suffix = ".o",
+     .headers = "#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n",
      .fixed = {"-std=gnu11", "-O2", "-fPIC", "-pipe", "-fno-math-errno", "-fno-asynchronous-unwind-tables",
                "-Wno-psabi", "-c"},
      .link = {"-shared", "-Wl,-z,noexecstack", "-Wl,--build-id=none", "-lm"},
@@ -164,6 +166,7 @@ Err toolchain_find(Arena *a, const Target *target, const char *forced, const cha
                        .name = row->name,
                        .source_suffix = row->source_suffix,
                        .object_suffix = row->object_suffix,
+                       .headers = row->headers,
                        .link_args = row->link};
     TRY(program_find(a, row, target, forced, out));
     TRY(version_read(a, out));

@@ -21,7 +21,8 @@ typedef struct {
     const char *args[TOOLCHAIN_MAX_ARGS];
     size_t n_args;
     const char *source_suffix, *object_suffix; /* ".c", ".o" */
-    const char *const *link_args;              /* of a link, NULL-terminated; behind the objects */
+    const char *headers;          /* '#include' lines that sources begin with, for precompiling; NULL: none */
+    const char *const *link_args; /* of a link, NULL-terminated; behind the objects */
     Str identity; /* version and arguments: with the source, everything that decides what an object has in it
                    */
 } Toolchain;
