@@ -15,7 +15,7 @@ enum { LD_D, LD_C, LD_A, LD_B };
  * one ProblemSizes (each becomes a line of the client's file). */
 #define SIZE_VALUE_MAX INT64_C(2147483647)
 #define TENSOR_ELEMENTS_MAX (INT64_C(1) << 46)
-#define SIZES_COUNT_MAX INT64_C(10000000)
+#define SIZES_COUNT_MAX INT64_C(1000000)
 
 /* Extra data of an Exact given as a map; -1: not given (packed). Indexed like the tensor's own index list:
  * stride[LD_A][1] is the stride of A's second index. */
