@@ -1,0 +1,297 @@
+/* Selection in libtuner on a table of 10,000 sizes (Euclidean): load, cold and cached selection, building the
+ * launch list, allocations. Prints medians with their 95% interval over n repetitions; exit 1 when a
+ * selection allocates. */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "client/runtime/launch.h"
+#include "fmt/write.h"
+#include "measure/stats.h"
+#include "model/datatype.h"
+
+enum { N_SIZES = 10000, N_SOLUTIONS = 200, N_QUERIES = 20000, REPEAT = 15 };
+
+static uint64_t rng(uint64_t *s)
+{
+    *s = *s * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *s >> 33;
+}
+
+static void key_int(Emit *e, const char *key, int64_t v)
+{
+    emit_cstr(e, key);
+    emit_int(e, v);
+}
+
+static void type_only(Emit *e, const char *key, const char *type)
+{
+    emit_cstr(e, key);
+    emit_map(e, 1, true);
+    emit_cstr(e, "type");
+    emit_cstr(e, type);
+    emit_end(e);
+}
+
+static void dims(Emit *e, const char *key, int64_t x, int64_t y, int64_t z)
+{
+    emit_cstr(e, key);
+    emit_seq(e, 3, true);
+    emit_int(e, x);
+    emit_int(e, y);
+    emit_int(e, z);
+    emit_end(e);
+}
+
+/* The predicates of a real assembly solution. */
+static const PredOp *predicate(Arena *a)
+{
+    PredList l = {.arena = a};
+    const PredOp *p = NULL;
+    Err e = pred_add(&l, PRED_STRIDE_A, 0, 1) || pred_add(&l, PRED_STRIDE_B, 0, 1) ||
+            pred_add(&l, PRED_STRIDE_C, 0, 1) || pred_add(&l, PRED_STRIDE_D, 0, 1) ||
+            pred_add_operation(&l, STR("Contraction_l_Ailk_Bljk_Cijk_Dijk")) ||
+            pred_add(&l, PRED_STRIDED_BATCHED, 0, 1) ||
+            pred_add(&l, PRED_TYPES, 0, types_pack(TYPE_S, TYPE_S, TYPE_S, TYPE_S)) ||
+            pred_add(&l, PRED_HPA, 0, 0) || pred_add(&l, PRED_F32_XDL, 0, TYPE_S) ||
+            pred_add(&l, PRED_STOCHASTIC, 0, 0) || pred_add(&l, PRED_LEADING_FREE0, 0, 4) ||
+            pred_add(&l, PRED_LEADING_FREE1, 0, 1) || pred_add(&l, PRED_LANGUAGE, 0, LANGUAGE_ASSEMBLY) ||
+            pred_add(&l, PRED_UNIT, 0, UNIT_VALU) || pred_add_limits(&l, 4, 0, 16, 64) ||
+            pred_add(&l, PRED_STORE_LIMIT, 0, 64) || pred_finish(&l, &p);
+    if (e) abort();
+    return p;
+}
+
+static void emit_solution(Emit *e, const PredOp *pred, int i)
+{
+    char name[64];
+    snprintf(name, sizeof name, "Cijk_Ailk_Bljk_SB_MT64x64x16_SN_K1_TT4_4_WG16_16_1_%d", i);
+    emit_map(e, 7, false);
+    emit_cstr(e, "name");
+    emit_cstr(e, name);
+    key_int(e, "index", i);
+    type_only(e, "hardwarePredicate", "TruePred");
+    emit_cstr(e, "problemPredicate");
+    predicate_emit(e, pred);
+    type_only(e, "taskPredicate", "TruePred");
+    emit_cstr(e, "problemType");
+    emit_map(e, 7, false);
+    emit_cstr(e, "operationIdentifier");
+    emit_cstr(e, "Contraction_l_Ailk_Bljk_Cijk_Dijk");
+    static const char *const types[] = {"aType", "bType", "cType", "dType"};
+    for (int t = 0; t < 4; t++) {
+        emit_cstr(e, types[t]);
+        emit_cstr(e, "Float");
+    }
+    emit_cstr(e, "useBeta");
+    emit_bool(e, true);
+    emit_cstr(e, "highPrecisionAccumulate");
+    emit_bool(e, false);
+    emit_end(e);
+    emit_cstr(e, "sizeMapping");
+    emit_map(e, 13, false);
+    dims(e, "workGroup", 16, 16, 1);
+    dims(e, "macroTile", 64, 64, 1);
+    dims(e, "threadTile", 4, 4, 1);
+    key_int(e, "depthU", 16);
+    key_int(e, "staggerU", 32);
+    key_int(e, "globalSplitU", 1);
+    key_int(e, "staggerStrideShift", 2);
+    key_int(e, "workGroupMapping", 8);
+    key_int(e, "persistentKernel", 0);
+    emit_cstr(e, "persistentKernelAlongBatch");
+    emit_bool(e, false);
+    emit_cstr(e, "sourceKernel");
+    emit_bool(e, false);
+    key_int(e, "globalAccumulation", 0);
+    key_int(e, "workspaceSizePerElemC", 0);
+    emit_end(e);
+    emit_end(e);
+}
+
+static void open_row(Emit *e)
+{
+    emit_map(e, 2, false);
+    emit_cstr(e, "type");
+    emit_cstr(e, "Problem");
+    emit_cstr(e, "rows");
+    emit_seq(e, 1, false);
+    emit_map(e, 2, false);
+    type_only(e, "predicate", "TruePred");
+    emit_cstr(e, "library");
+}
+
+static void close_row(Emit *e)
+{
+    for (int i = 0; i < 3; i++) emit_end(e);
+}
+
+static void emit_table(Emit *e, uint64_t *seed, bool gridded)
+{
+    static const char *const props[] = {"FreeSizeA", "FreeSizeB", "BoundSize"};
+    emit_map(e, 4, false);
+    emit_cstr(e, "type");
+    emit_cstr(e, "Matching");
+    emit_cstr(e, "distance");
+    emit_cstr(e, "Euclidean");
+    emit_cstr(e, "properties");
+    emit_seq(e, 3, false);
+    for (int i = 0; i < 3; i++) {
+        emit_map(e, 2, true);
+        emit_cstr(e, "type");
+        emit_cstr(e, props[i]);
+        key_int(e, "index", 0);
+        emit_end(e);
+    }
+    emit_end(e);
+    emit_cstr(e, "table");
+    emit_seq(e, N_SIZES, false);
+    for (int i = 0; i < N_SIZES; i++) {
+        int64_t m = 1 + (int64_t)(rng(seed) % 8192), n = 1 + (int64_t)(rng(seed) % 8192);
+        int64_t k = 1 + (int64_t)(rng(seed) % 8192);
+        if (gridded) { /* as tuned sets are: few values of M and N, many ties and equal M */
+            m = 256 * (1 + m % 24);
+            n = 256 * (1 + n % 24);
+        }
+        emit_map(e, 3, false);
+        dims(e, "key", m, n, k);
+        key_int(e, "index", (int64_t)(rng(seed) % N_SOLUTIONS));
+        emit_cstr(e, "speed");
+        emit_real(e, (double)(rng(seed) % 10000) + 0.5);
+        emit_end(e);
+    }
+    emit_end(e);
+    emit_end(e);
+}
+
+static void make_library(Buf *out, bool gridded)
+{
+    Arena a;
+    uint64_t seed = 42;
+    arena_init(&a, 0);
+    buf_init(out);
+    Emit *e = emit_msgpack(out);
+    const PredOp *pred = predicate(&a);
+    emit_map(e, 2, false);
+    emit_cstr(e, "solutions");
+    emit_seq(e, N_SOLUTIONS, false);
+    for (int i = 0; i < N_SOLUTIONS; i++) emit_solution(e, pred, i);
+    emit_end(e);
+    emit_cstr(e, "library");
+    for (int i = 0; i < 4; i++) open_row(e);
+    emit_table(e, &seed, gridded);
+    for (int i = 0; i < 4; i++) close_row(e);
+    emit_end(e);
+    if (emit_finish(e)) abort();
+    emit_free(e);
+    arena_fini(&a);
+}
+
+static void report(const char *what, const char *unit, double *sample, size_t n)
+{
+    Summary s;
+    stats_summary(sample, n, 0.95, &s);
+    printf("select_bench: %-44s %9.4g %s [%.4g, %.4g] n %zu\n", what, s.median, unit, s.lo, s.hi, n);
+}
+
+static Library *load(Buf *text, const char *name)
+{
+    Hardware hw = {STR("gfx906"), 60, false};
+    double ms[REPEAT];
+    Library *lib = NULL;
+    char what[80];
+    for (int i = 0; i < REPEAT; i++) {
+        library_free(lib);
+        uint64_t from = clock_ns();
+        if (library_parse("bench", buf_view(text), NULL, &hw, &lib)) {
+            fprintf(stderr, "select_bench: %s\n", err_message());
+            exit(1);
+        }
+        ms[i] = (double)(clock_ns() - from) / 1e6;
+    }
+    snprintf(what, sizeof what, "load, 10,000 %s sizes, %zu kB", name, text->n / 1000);
+    report(what, "ms", ms, REPEAT);
+    return lib;
+}
+
+static void queries(Contraction *p, uint64_t seed)
+{
+    for (int i = 0; i < N_QUERIES; i++)
+        contraction_gemm(&p[i], false, false, 1 + (int64_t)(rng(&seed) % 8192),
+                         1 + (int64_t)(rng(&seed) % 8192), 1 + (int64_t)(rng(&seed) % 8192), 1);
+}
+
+static int selections(Library *lib, const char *name)
+{
+    static Contraction p[N_QUERIES];
+    double cold[REPEAT], cached[REPEAT];
+    volatile int64_t sink = 0;
+    Selection s;
+    char what[80];
+    queries(p, 3);
+    if (library_select(lib, &p[0], &s)) exit(1);
+    struct mallinfo2 before = mallinfo2();
+    for (int r = 0; r < REPEAT; r++) {
+        uint64_t from = clock_ns();
+        for (int i = 0; i < N_QUERIES; i++) {
+            if (library_select_uncached(lib, &p[i], &s) || !s.solution) exit(1);
+            sink += s.solution->index;
+        }
+        cold[r] = (double)(clock_ns() - from) / N_QUERIES;
+        if (library_select(lib, &p[r], &s)) exit(1);
+        from = clock_ns();
+        for (int i = 0; i < N_QUERIES; i++) {
+            if (library_select(lib, &p[i % 64], &s)) exit(1);
+            sink += s.solution->index;
+        }
+        cached[r] = (double)(clock_ns() - from) / N_QUERIES;
+    }
+    struct mallinfo2 after = mallinfo2();
+    snprintf(what, sizeof what, "selection, cold mean of 20,000, %s", name);
+    report(what, "ns", cold, REPEAT);
+    snprintf(what, sizeof what, "selection, cached, %s", name);
+    report(what, "ns", cached, REPEAT);
+    printf("select_bench: bytes allocated by selections: %zd\n", (ssize_t)(after.uordblks - before.uordblks));
+    return after.uordblks != before.uordblks;
+}
+
+static void launches(Library *lib)
+{
+    static Contraction p[64];
+    static LaunchList list;
+    double ns[REPEAT];
+    float one = 1;
+    Selection s;
+    LaunchInputs in = {.alpha = &one, .beta = &one};
+    LaunchHardware hw = {.n_cu = 60};
+    uint64_t seed = 5;
+    for (int i = 0; i < 64; i++)
+        contraction_gemm(&p[i], false, false, 4 + (int64_t)(rng(&seed) % 8000),
+                         4 + (int64_t)(rng(&seed) % 8000), 512, 1);
+    if (library_select(lib, &p[0], &s) || !s.solution) exit(1);
+    for (int r = 0; r < REPEAT; r++) {
+        uint64_t from = clock_ns();
+        for (int i = 0; i < N_QUERIES; i++)
+            if (launch_build(&p[i % 64], s.solution, &in, &hw, &list)) exit(1);
+        ns[r] = (double)(clock_ns() - from) / N_QUERIES;
+    }
+    report("launch list with arguments", "ns", ns, REPEAT);
+}
+
+int main(void)
+{
+    int bad = 0;
+    for (int gridded = 0; gridded < 2; gridded++) {
+        Buf text;
+        const char *name = gridded ? "gridded" : "random";
+        make_library(&text, gridded);
+        Library *lib = load(&text, name);
+        bad |= selections(lib, name);
+        if (!gridded) launches(lib);
+        library_free(lib);
+        buf_fini(&text);
+    }
+    return bad;
+}
