@@ -2,9 +2,9 @@
  *
  * Tensile scans from lower_bound(key) to the right, then to the left, keeps the nearest entry whose solution
  * can run the problem, and stops a direction where element 0 alone is too far. For Euclidean and Manhattan
- * that gives the one nearest entry whenever it is the only one at its distance and its solution can run; then
- * the order does not matter, and nearest_only finds it by blocks with bounds. Ties and entries that cannot
- * run go the literal way (scan_in_order).
+ * that gives the one nearest entry whenever it is the only one at its distance and its solution can run:
+ * before it is met, what was found is farther, so neither direction can have stopped. near_find
+ * (library_near.c) finds that one. Ties and entries that cannot run go the literal way (scan_in_order).
  */
 #include <float.h>
 #include <math.h>
@@ -104,7 +104,7 @@ static double distance_to(const Query *q, size_t i)
 {
     const Table *t = q->t;
     double e[TABLE_DIMS_MAX], d = t->distance == DIST_RATIO ? 1 : 0;
-    for (int k = 0; k < t->n_dims; k++) e[k] = t->column[k][i];
+    for (int k = 0; k < t->n_dims; k++) e[k] = (double)key_at(t, i)[k];
     switch (t->distance) {
     case DIST_MANHATTAN:
         for (int k = 0; k < t->n_dims; k++) d += fabs(q->real[k] - e[k]);
@@ -128,15 +128,15 @@ static double distance_to(const Query *q, size_t i)
 
 static bool improvement_possible(const Query *q, size_t i, double best)
 {
-    double e[3] = {q->t->column[0][i], 0, 0}, d0 = q->real[0] - e[0];
+    double e[3] = {(double)key_at(q->t, i)[0], 0, 0}, d0 = q->real[0] - e[0];
     switch (q->t->distance) {
     case DIST_EUCLIDEAN:
         return d0 * d0 < best || key_equal(q, i);
     case DIST_MANHATTAN:
         return fabs(d0) < best || key_equal(q, i);
     case DIST_JSD:
-        e[1] = q->t->column[1][i];
-        e[2] = q->t->column[2][i];
+        e[1] = (double)key_at(q->t, i)[1];
+        e[2] = (double)key_at(q->t, i)[2];
         return jsd_term0(q->real, e) < best || key_equal(q, i);
     default:
         return true;
@@ -173,87 +173,15 @@ static Best scan_in_order(const Query *q, size_t start)
 
 /* ---- the fast way ---- */
 
-typedef struct {
-    size_t at;
-    double distance;
-    bool tie;
-} Nearest;
-
-static inline double term(bool manhattan, double x) { return manhattan ? fabs(x) : x * x; }
-
-static inline void block_distances(const Query *q, size_t from, bool manhattan, double d[TABLE_BLOCK])
-{
-    const Table *t = q->t;
-    const double *c0 = t->column[0] + from;
-    for (int i = 0; i < TABLE_BLOCK; i++) d[i] = term(manhattan, q->real[0] - c0[i]);
-    for (int k = 1; k < t->n_dims; k++) {
-        const double *c = t->column[k] + from, p = q->real[k];
-        for (int i = 0; i < TABLE_BLOCK; i++) d[i] += term(manhattan, p - c[i]);
-    }
-}
-
-static inline void block_search(const Query *q, size_t block, bool manhattan, Nearest *best)
-{
-    const Table *t = q->t;
-    double gap = 0, d[TABLE_BLOCK], least = INFINITY;
-    if (t->n_dims > 1) { /* dimension 0 is bounded by the caller */
-        if (q->real[1] < t->block_lo[block]) gap = t->block_lo[block] - q->real[1];
-        if (q->real[1] > t->block_hi[block]) gap = q->real[1] - t->block_hi[block];
-        if (term(manhattan, gap) > best->distance) return;
-    }
-    block_distances(q, block * TABLE_BLOCK, manhattan, d);
-    for (int i = 0; i < TABLE_BLOCK; i++) least = d[i] < least ? d[i] : least;
-    if (least > best->distance) return;
-    if (least < best->distance) *best = (Nearest){SIZE_MAX, least, false};
-    for (size_t i = 0; i < TABLE_BLOCK; i++)
-        if (d[i] == least) {
-            best->tie |= best->at != SIZE_MAX;
-            best->at = block * TABLE_BLOCK + i;
-        }
-}
-
-/* Least distance in dimension 0 from the query to a block beyond the start. */
-static inline double edge(const Query *q, size_t i, bool manhattan)
-{
-    return term(manhattan, q->real[0] - q->t->column[0][i]);
-}
-
-static Nearest nearest_only(const Query *q, size_t start, bool manhattan)
-{
-    const Table *t = q->t;
-    Nearest best = {SIZE_MAX, DBL_MAX, false};
-    size_t right = start / TABLE_BLOCK, left = right;
-    if (right == t->n_blocks) right = left = t->n_blocks - 1;
-    block_search(q, right++, manhattan, &best);
-    bool more_right = right<t->n_blocks, more_left = left> 0;
-    while (more_right || more_left) {
-        if (more_right && edge(q, right * TABLE_BLOCK, manhattan) > best.distance) more_right = false;
-        if (more_right) {
-            block_search(q, right++, manhattan, &best);
-            more_right = right < t->n_blocks;
-        }
-        if (more_left && edge(q, left * TABLE_BLOCK - 1, manhattan) > best.distance) more_left = false;
-        if (more_left) {
-            block_search(q, --left, manhattan, &best);
-            more_left = left > 0;
-        }
-    }
-    return best;
-}
-
 static Best table_nearest(const Query *q)
 {
     const Table *t = q->t;
-    size_t start = lower_bound(q);
-    bool manhattan = t->distance == DIST_MANHATTAN;
-    if (start < t->n && key_equal(q, start) && solution_can_solve(t->solution[start], q->p))
-        return (Best){start, distance_to(q, start),
-                      t->speed[start]}; /* equal keys: the fastest comes first */
-    if (t->distance != DIST_EUCLIDEAN && !manhattan) return scan_in_order(q, start);
-    Nearest n = manhattan ? nearest_only(q, start, true) : nearest_only(q, start, false);
-    if (n.at < t->n && !n.tie && solution_can_solve(t->solution[n.at], q->p))
-        return (Best){n.at, n.distance, t->speed[n.at]};
-    return scan_in_order(q, start);
+    size_t at;
+    double distance;
+    if ((t->distance == DIST_EUCLIDEAN || t->distance == DIST_MANHATTAN) &&
+        near_find(t, q->real, &at, &distance) && solution_can_solve(t->solution[at], q->p))
+        return (Best){at, distance, t->speed[at]};
+    return scan_in_order(q, lower_bound(q));
 }
 
 /* ---- Equality and GridBased ---- */

@@ -70,17 +70,28 @@ typedef enum {
     DIST_GRID
 } Distance;
 
-/* Sorted by (key ascending, speed descending). Columns are padded to whole blocks with infinity. */
+enum { NEAR_DIMS = 3 };
+
+/* A node of the k-d tree: a box, and the block of a leaf or the right child (the left one is the next node).
+ */
+typedef struct {
+    double lo[NEAR_DIMS], hi[NEAR_DIMS];
+    uint32_t right, block; /* right 0: a leaf */
+} NearNode;
+
+/* key, speed and solution are sorted by (key ascending, speed descending). */
 typedef struct {
     Distance distance;
     int n_dims;
     Property prop[TABLE_DIMS_MAX];
     size_t n, n_blocks;
-    int64_t *key;                   /* n * n_dims */
-    double *column[TABLE_DIMS_MAX]; /* the same by dimension */
-    double *block_lo, *block_hi;    /* of dimension 1 (0 where there is one alone), per block */
+    int64_t *key; /* n * n_dims */
     double *speed;
     const LibSolution **solution;
+    /* Euclidean and Manhattan: the same keys in the tree's order, by dimension, padded with infinity */
+    uint32_t *order; /* place in the tree -> place above */
+    NearNode *near;
+    double *column[TABLE_DIMS_MAX];
 } Table;
 
 typedef enum { FEATURE_PROPERTY, FEATURE_TILE0, FEATURE_TILE1, FEATURE_CU, FEATURE_WAVES } FeatureKind;
@@ -185,6 +196,10 @@ typedef struct {
 Err library_read_file(Library *lib, const char *name, Str data, int32_t code_object, LibNode **root);
 Err solution_read(FileReader *r, const Node *n, LibSolution *s);
 Err table_read(FileReader *r, const Node *n, Table *t);
+/* Euclidean and Manhattan tables alone: the tree, and the one nearest entry. False: none, or several as near.
+ */
+Err near_build(Arena *a, Table *t);
+bool near_find(const Table *t, const double *p, size_t *at, double *distance);
 Err forest_read(FileReader *r, const Node *n, Forest *f, unsigned depth);
 Err node_read(FileReader *r, const Node *n, unsigned depth, LibNode **out);
 Err property_read(FileReader *r, const Node *n, Property *out);

@@ -85,22 +85,42 @@ static int entry_compare(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static Err entry_read(FileReader *r, const Table *t, const Node *n, int64_t *key, Entry *e)
+/* The keys of one entry in one pass: there are tens of thousands of entries. */
+static void entry_fields(const Node *n, const Node *field[4])
 {
-    TRY(node_map(n, r->name, "table entry"));
-    const Node *k = node_get(n, "key"), *index = node_get(n, "index"), *speed = node_get(n, "speed");
-    if (!k) FAIL(ERR_INPUT, "%s:%d: table entry has no key", r->name, n->line);
-    TRY(node_seq(k, r->name, "key", (size_t)t->n_dims, (size_t)t->n_dims));
-    for (size_t i = 0; i < k->n; i++) TRY(node_int(&k->item[i], r->name, "key", -KEY_MAX, KEY_MAX, &key[i]));
-    if (!index) {
-        const Node *value = node_get(n, "value"), *type = value ? node_get(value, "type") : NULL;
+    static const char names[4][6] = {"key", "index", "speed", "value"};
+    for (size_t i = 0; i < n->n; i++) {
+        const Node *key = &n->item[2 * i];
+        for (size_t f = 0; f < 4; f++)
+            if (key->kind == NODE_STR && key->text.n == (f ? 5 : 3) &&
+                memcmp(key->text.s, names[f], key->text.n) == 0)
+                field[f] = key + 1;
+    }
+}
+
+static Err entry_index(FileReader *r, const Node *n, const Node *index, const Node *value, Entry *e)
+{
+    if (!index) { /* the old form: a library of its own */
+        const Node *type = value ? node_get(value, "type") : NULL;
         if (!type || !str_eq(type->text, STR("Single")))
             FAIL(ERR_INPUT, "%s:%d: table entry has neither an index nor a value of type Single", r->name,
                  n->line);
         index = node_get(value, "index");
         if (!index) FAIL(ERR_INPUT, "%s:%d: value of type Single has no index", r->name, value->line);
     }
-    TRY(solution_ref(r, index, &e->solution));
+    return solution_ref(r, index, &e->solution);
+}
+
+static Err entry_read(FileReader *r, const Table *t, const Node *n, int64_t *key, Entry *e)
+{
+    const Node *field[4] = {NULL};
+    TRY(node_map(n, r->name, "table entry"));
+    entry_fields(n, field);
+    const Node *k = field[0], *speed = field[2];
+    if (!k) FAIL(ERR_INPUT, "%s:%d: table entry has no key", r->name, n->line);
+    TRY(node_seq(k, r->name, "key", (size_t)t->n_dims, (size_t)t->n_dims));
+    for (size_t i = 0; i < k->n; i++) TRY(node_int(&k->item[i], r->name, "key", -KEY_MAX, KEY_MAX, &key[i]));
+    TRY(entry_index(r, n, field[1], field[3], e));
     e->speed = 0;
     if (speed) TRY(node_real(speed, r->name, "speed", &e->speed));
     if (isnan(e->speed)) FAIL(ERR_INPUT, "%s:%d: speed is not a number", r->name, speed->line);
@@ -109,37 +129,20 @@ static Err entry_read(FileReader *r, const Table *t, const Node *n, int64_t *key
     return ERR_OK;
 }
 
-static Err table_alloc(Arena *a, Table *t)
-{
-    size_t padded = t->n_blocks * TABLE_BLOCK;
-    t->key = arena_array(a, t->n * (size_t)t->n_dims, sizeof *t->key);
-    t->speed = ARENA_ARRAY(a, t->n, double);
-    t->solution = arena_array(a, t->n, sizeof *t->solution);
-    t->block_lo = ARENA_ARRAY(a, t->n_blocks, double);
-    t->block_hi = ARENA_ARRAY(a, t->n_blocks, double);
-    if (!t->key || !t->speed || !t->solution || !t->block_lo || !t->block_hi)
-        FAIL(ERR_FAILED, "out of memory for a table of %zu sizes", t->n);
-    for (int d = 0; d < t->n_dims; d++) {
-        t->column[d] = ARENA_ARRAY(a, padded, double);
-        TRY_ALLOC(t->column[d]);
-        for (size_t i = t->n; i < padded; i++) t->column[d][i] = INFINITY;
-    }
-    return ERR_OK;
-}
-
-static void table_fill(Table *t, const Entry *entry)
+static Err table_fill(Arena *a, Table *t, const Entry *entry)
 {
     size_t dims = (size_t)t->n_dims;
+    t->key = arena_array(a, t->n * dims, sizeof *t->key);
+    t->speed = ARENA_ARRAY(a, t->n, double);
+    t->solution = arena_array(a, t->n, sizeof *t->solution);
+    if (!t->key || !t->speed || !t->solution)
+        FAIL(ERR_FAILED, "out of memory for a table of %zu sizes", t->n);
     for (size_t i = 0; i < t->n; i++) {
         memcpy(t->key + i * dims, entry[i].key, dims * sizeof *t->key);
-        for (size_t d = 0; d < dims; d++) t->column[d][i] = (double)entry[i].key[d];
         t->speed[i] = entry[i].speed;
         t->solution[i] = entry[i].solution;
-        double v = dims > 1 ? t->column[1][i] : 0;
-        size_t b = i / TABLE_BLOCK;
-        if (i % TABLE_BLOCK == 0 || v < t->block_lo[b]) t->block_lo[b] = v;
-        if (i % TABLE_BLOCK == 0 || v > t->block_hi[b]) t->block_hi[b] = v;
     }
+    return t->distance == DIST_EUCLIDEAN || t->distance == DIST_MANHATTAN ? near_build(a, t) : ERR_OK;
 }
 
 static Err table_entries(FileReader *r, const Node *list, Table *t, int64_t *keys, Entry *entry)
@@ -151,9 +154,7 @@ static Err table_entries(FileReader *r, const Node *list, Table *t, int64_t *key
         if (i && sorted) sorted = entry_compare(&entry[i - 1], &entry[i]) < 0;
     }
     if (!sorted) qsort(entry, t->n, sizeof *entry, entry_compare);
-    TRY(table_alloc(&r->lib->arena, t));
-    table_fill(t, entry);
-    return ERR_OK;
+    return table_fill(&r->lib->arena, t, entry);
 }
 
 static Err table_header(FileReader *r, const Node *n, Table *t)
