@@ -41,7 +41,7 @@ static Err note_all(Create *c, Namer *all, SerialNamer *serial)
 {
     for (size_t i = 0; i < c->n_logic; i++) {
         const CreateLogic *l = &c->logic[i];
-        if (!all->order[0] && !all->n_order) namer_init(all, l->logic.pt);
+        if (!all->n_parts) namer_init(all, l->logic.pt);
         for (size_t j = 0; j < l->logic.n_solutions; j++) {
             if (l->solution[j].why.n) continue;
             namer_note(all, &l->state[j]);

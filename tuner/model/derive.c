@@ -42,6 +42,58 @@ static void facts_of_indices(Deriver *d, const ProblemType *pt)
     for (int32_t i = 0; i < pt->IndicesBatch.n; i++) d->batch_mask |= 1u << pt->IndicesBatch.v[i];
 }
 
+/* Which states have the key of a STATE row. */
+static StateKeys state_keys(ParamId id)
+{
+    switch (id) {
+    case PARAM_MatrixInstM:
+    case PARAM_MatrixInstN:
+    case PARAM_MatrixInstK:
+    case PARAM_MatrixInstB:
+    case PARAM_MatrixInstBM:
+    case PARAM_MatrixInstBN:
+    case PARAM_MFMA_BF16_1K:
+    case PARAM_MIBlock:
+    case PARAM_MIWaveGroup:
+    case PARAM_MIWaveTile:
+    case PARAM_MIWaveTileA:
+    case PARAM_MIWaveTileB:
+    case PARAM_MIInputPerThread:
+    case PARAM_MIOutputVectorWidth:
+    case PARAM_MIRegPerOut:
+        return KEYS_MATRIX;
+    case PARAM_LdsNumElementsAlignedA:
+    case PARAM_LdsNumElementsAlignedB:
+    case PARAM_LdsOffsetA_Blk:
+    case PARAM_LdsOffsetB_Blk:
+        return KEYS_PREFETCH;
+    case PARAM_NumLoadsA:
+    case PARAM_NumLoadsB:
+        return KEYS_WHOLE_LOADS;
+    case PARAM_fractionalPerpOverhangA:
+    case PARAM_fractionalPerpOverhangB:
+        return KEYS_FRACTIONAL;
+    case PARAM_SolutionIndex:
+    case PARAM_SolutionNameMin:
+    case PARAM_NoTailLoop:
+    case PARAM_AllowLRVWBforTLUandMI:
+        return KEYS_GIVEN;
+    default:
+        return KEYS_ALWAYS;
+    }
+}
+
+static void collect_keys(Deriver *d)
+{
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        int group = param_at((ParamId)i)->group;
+        bool host = group == GROUP_HOST && d->target->family == TARGET_HOST;
+        if (group != GROUP_STATE && !host && i != PARAM_ISA && i != PARAM_DelayRemainingArguments) continue;
+        StateKeys keys = state_keys((ParamId)i);
+        if (keys != KEYS_GIVEN) d->keys[keys][i >> 6] |= UINT64_C(1) << (i & 63);
+    }
+}
+
 Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const DeriveLimits *limits)
 {
     DeriveLimits l = limits ? *limits : (DeriveLimits){0, 0, 0, false};
@@ -66,6 +118,7 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
     d->no_free_dims = pt->AllowNoFreeDims;
     d->fp16_alt = pt->Fp16AltImpl, d->stochastic = pt->StochasticRounding;
     facts_of_indices(d, pt);
+    collect_keys(d);
     return ERR_OK;
 }
 
@@ -117,58 +170,15 @@ static const Step gpu_steps[] = {
 static const Step host_steps[] = {derive_tile, derive_accumulation, derive_tensor_tiles, derive_strides,
                                   derive_host};
 
-/* Keys of STATE rows that only some states have. */
-static bool state_has(const Solution *s, const Param *p)
-{
-    switch (p->id) {
-    case PARAM_MatrixInstM:
-    case PARAM_MatrixInstN:
-    case PARAM_MatrixInstK:
-    case PARAM_MatrixInstB:
-    case PARAM_MatrixInstBM:
-    case PARAM_MatrixInstBN:
-    case PARAM_MFMA_BF16_1K:
-    case PARAM_MIBlock:
-    case PARAM_MIWaveGroup:
-    case PARAM_MIWaveTile:
-    case PARAM_MIWaveTileA:
-    case PARAM_MIWaveTileB:
-    case PARAM_MIInputPerThread:
-    case PARAM_MIOutputVectorWidth:
-    case PARAM_MIRegPerOut:
-        return s->EnableMatrixInstruction;
-    case PARAM_LdsNumElementsAlignedA:
-    case PARAM_LdsNumElementsAlignedB:
-    case PARAM_LdsOffsetA_Blk:
-    case PARAM_LdsOffsetB_Blk:
-        return s->PrefetchGlobalRead != 0;
-    case PARAM_NumLoadsA:
-    case PARAM_NumLoadsB:
-        return !s->FractionalLoad;
-    case PARAM_fractionalPerpOverhangA:
-    case PARAM_fractionalPerpOverhangB:
-        return s->FractionalLoad != 0;
-    case PARAM_SolutionIndex:
-    case PARAM_SolutionNameMin:
-    case PARAM_NoTailLoop:
-    case PARAM_AllowLRVWBforTLUandMI:
-        return solution_has(s, (ParamId)p->id);
-    default:
-        return true;
-    }
-}
-
 static void finish(Derive *d)
 {
     Solution *s = d->s;
+    const uint64_t(*keys)[PARAM_WORDS] = d->f->keys;
+    bool has[] = {true, s->EnableMatrixInstruction != 0, s->PrefetchGlobalRead != 0, !s->FractionalLoad,
+                  s->FractionalLoad != 0};
     s->Valid = s->AssignedDerivedParameters = s->AssignedProblemIndependentDerivedParameters = 1;
-    solution_mark(s, PARAM_ISA);
-    solution_mark(s, PARAM_DelayRemainingArguments);
-    for (int i = PARAM_MacroTile0; i < PARAM_COUNT; i++) {
-        const Param *p = param_at((ParamId)i);
-        bool host = p->group == GROUP_HOST && d->f->target->family == TARGET_HOST;
-        if (host || (p->group == GROUP_STATE && state_has(s, p))) solution_mark(s, (ParamId)i);
-    }
+    for (int k = 0; k < KEYS_GIVEN; k++)
+        for (int i = 0; i < PARAM_WORDS && has[k]; i++) s->present[i] |= keys[k][i];
 }
 
 /* Host rows are the host's alone. */

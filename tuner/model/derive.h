@@ -43,6 +43,16 @@ enum {
 /* Capability flags of an architecture, 0 when it is not in caps.def. */
 unsigned isa_caps(const int32_t isa[3]);
 
+/* STATE keys by the states that have them; KEYS_GIVEN: only when the caller set them. */
+typedef enum {
+    KEYS_ALWAYS,
+    KEYS_MATRIX,
+    KEYS_PREFETCH,
+    KEYS_WHOLE_LOADS,
+    KEYS_FRACTIONAL,
+    KEYS_GIVEN
+} StateKeys;
+
 typedef struct {
     const ProblemType *pt;
     const Target *target;
@@ -59,6 +69,7 @@ typedef struct {
     int32_t n_indices_c, n_summation, index_unroll, index01[2];
     const IndexList *assign[2]; /* index assignments of A and B */
     uint32_t free_mask, batch_mask;
+    uint64_t keys[KEYS_GIVEN][PARAM_WORDS];
 } Deriver;
 
 Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const DeriveLimits *limits);

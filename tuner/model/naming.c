@@ -17,17 +17,29 @@ static bool never_in_min(int id)
            id == PARAM_CustomKernelName || id == PARAM_Fp16AltImpl || id == PARAM_Fp16AltImplRound;
 }
 
-/* Tensile leaves the name out for MACInstruction, as MatrixInstruction has the same letters. */
-static void abbreviate(const Param *p, char out[ABBREVIATION_MAX])
+/* Capitals of a word, digits too where asked; cut to fit. */
+static uint8_t capitals(Str word, bool all_but_lower, char *out, size_t max)
 {
     size_t n = 0;
-    if (p->id == PARAM_MACInstruction) {
-        out[0] = 0;
-        return;
+    for (size_t i = 0; i < word.n && n + 1 < max; i++) {
+        unsigned char c = (unsigned char)word.s[i];
+        if (all_but_lower ? !islower(c) : isupper(c)) out[n++] = word.s[i];
     }
-    for (const char *c = p->name; *c && n + 1 < ABBREVIATION_MAX; c++)
-        if (!islower((unsigned char)*c)) out[n++] = *c;
     out[n] = 0;
+    return (uint8_t)n;
+}
+
+/* Tensile leaves the letters out for MACInstruction, as MatrixInstruction has the same. */
+static void part_init(NamePart *part, const Param *p)
+{
+    part->param = p;
+    if (p->id != PARAM_MACInstruction)
+        part->n_text = capitals(str_from(p->name), true, part->text, sizeof part->text);
+    for (int i = 0; p->kind == KIND_ENUM && i < ENUM_NAMES_MAX; i++) {
+        Str name = param_enum_name(p, i);
+        if (p->id == PARAM_ForceStoreSC1 && i != SC1_AUTO) name = i == SC1_TRUE ? STR("1") : STR("0");
+        if (name.s) capitals(name, p->id == PARAM_ForceStoreSC1, part->word[i], sizeof part->word[i]);
+    }
 }
 
 void namer_init(Namer *n, const ProblemType *pt)
@@ -46,11 +58,14 @@ void namer_init(Namer *n, const ProblemType *pt)
     for (int i = 0; i < PARAM_COUNT; i++) {
         const Param *p = param_at(sorted[i]);
         if (!param_in_names(p)) continue;
-        if (n->kernel_at < 0 && strcmp(p->name, "Kernel") > 0) n->kernel_at = n->n_order;
-        abbreviate(p, n->abbreviation[n->n_order]);
-        n->order[n->n_order++] = sorted[i];
+        if (n->kernel_at < 0 && strcmp(p->name, "Kernel") > 0) n->kernel_at = n->n_parts;
+        part_init(&n->part[n->n_parts++], p);
     }
 }
+
+static bool shows(const Namer *n, ParamId id) { return n->shown[id >> 6] >> (id & 63) & 1; }
+
+static void show(Namer *n, ParamId id) { n->shown[id >> 6] |= UINT64_C(1) << (id & 63); }
 
 void namer_note(Namer *n, const Solution *s)
 {
@@ -60,138 +75,164 @@ void namer_note(Namer *n, const Solution *s)
         n->has_first = true;
         return;
     }
-    for (int i = 0; i < n->n_order; i++) {
-        ParamId id = n->order[i];
-        if (n->shown[id >> 6] >> (id & 63) & 1 || never_in_min((int)id) || !solution_has(&n->first, id))
-            continue;
-        if (!solution_has(s, id) || !param_equal(param_at(id), &n->first, s))
-            n->shown[id >> 6] |= UINT64_C(1) << (id & 63);
+    for (int i = 0; i < n->n_parts; i++) {
+        ParamId id = (ParamId)n->part[i].param->id;
+        if (shows(n, id) || never_in_min((int)id) || !solution_has(&n->first, id)) continue;
+        if (!solution_has(s, id) || !param_equal(n->part[i].param, &n->first, s)) show(n, id);
     }
 }
 
 void namer_show_all(Namer *n)
 {
-    for (int i = 0; i < n->n_order; i++)
-        if (n->order[i] != PARAM_CustomKernelName)
-            n->shown[n->order[i] >> 6] |= UINT64_C(1) << (n->order[i] & 63);
+    for (int i = 0; i < n->n_parts; i++)
+        if (n->part[i].param->id != PARAM_CustomKernelName) show(n, (ParamId)n->part[i].param->id);
 }
 
-static void put_int(Buf *out, int32_t v)
+/* Names are made for millions of solutions: characters gather here first. */
+enum { LINE_MAX_CHARS = 2048, LINE_ROOM = 256 }; /* no parameter needs more than LINE_ROOM */
+typedef struct {
+    char s[LINE_MAX_CHARS];
+    size_t n;
+    Buf *out;
+} Line;
+
+static void line_flush(Line *l)
 {
-    if (v < 0) buf_putc(out, 'n');
+    buf_add(l->out, l->s, l->n);
+    l->n = 0;
+}
+
+static void put(Line *l, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) l->s[l->n + i] = s[i];
+    l->n += n;
+}
+
+static void put_int(Line *l, int32_t v)
+{
+    uint32_t u = v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
     char digit[12];
     size_t n = sizeof digit;
-    for (uint32_t u = v < 0 ? 0u - (uint32_t)v : (uint32_t)v; n == sizeof digit || u; u /= 10)
-        digit[--n] = (char)('0' + u % 10);
-    buf_add(out, digit + n, sizeof digit - n);
+    if (v < 0) l->s[l->n++] = 'n';
+    do digit[--n] = (char)('0' + u % 10);
+    while (u /= 10);
+    put(l, digit + n, sizeof digit - n);
 }
 
-static void put_upper(Buf *out, Str s)
+static void put_hundredths(Line *l, int32_t v)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (isupper((unsigned char)s.s[i])) buf_putc(out, s.s[i]);
-}
-
-static void put_hundredths(Buf *out, int32_t v)
-{
-    if (v % 100 == 0) {
-        put_int(out, v / 100);
-        return;
+    put_int(l, v / 100);
+    if (v > 0 && v % 100) {
+        char rest[3] = {'p', (char)('0' + v / 10 % 10), (char)('0' + v % 10)};
+        put(l, rest, 3);
     }
-    buf_i64(out, v / 100);
-    if (v > 0) buf_printf(out, "p%02d", v % 100);
 }
 
-static void put_list(Buf *out, const Param *p, const IntList *list)
+static void put_list(Line *l, const Param *p, const IntList *list)
 {
-    if (p->id == PARAM_ISA) {
-        buf_printf(out, "%d%d%x", list->v[0], list->v[1], (unsigned)list->v[2]);
+    if (p->id == PARAM_ISA) { /* the last as one hexadecimal digit */
+        put_int(l, list->v[0]);
+        put_int(l, list->v[1]);
+        l->s[l->n++] = "0123456789abcdef"[list->v[2] & 15];
         return;
     }
     for (int32_t i = 0; i < list->n; i++) {
-        if (i) buf_putc(out, '_');
-        put_int(out, list->v[i]);
+        if (i) l->s[l->n++] = '_';
+        put_int(l, list->v[i]);
     }
 }
 
-static void put_value(Buf *out, const Param *p, const Solution *s)
+static void put_map(Line *l, const IntMap *map)
 {
-    const void *f = solution_field_const(s, p);
-    const IntMap *map = f;
+    for (int32_t i = 0; i < map->n; i++) {
+        if (i) l->s[l->n++] = '_';
+        put_int(l, map->key[i]);
+        if (map->v[i] < 0) l->s[l->n++] = '-'; /* as Tensile writes it in maps alone */
+        put_int(l, map->v[i] < 0 ? -map->v[i] : map->v[i]);
+    }
+}
+
+static void put_value(Line *l, const NamePart *part, const Solution *s)
+{
+    const Param *p = part->param;
+    const void *f = (const char *)s + p->offset;
+    int32_t v = *(const int32_t *)f;
     switch ((ParamKind)p->kind) {
-    case KIND_BOOL:
-        put_int(out, *(const int32_t *)f);
-        break;
     case KIND_INT:
-        if (*(const int32_t *)f == 0 && param_is_load_width(p))
-            put_hundredths(out, 400 / type_bytes((DataType)s->pt->DataType));
+        if (v == 0 && param_is_load_width(p))
+            put_hundredths(l, 400 / type_bytes((DataType)s->pt->DataType));
         else
-            put_int(out, *(const int32_t *)f);
+            put_int(l, v);
+        break;
+    case KIND_BOOL:
+        put_int(l, v);
         break;
     case KIND_FLOAT:
-        put_hundredths(out, *(const int32_t *)f);
+        put_hundredths(l, v);
         break;
     case KIND_ENUM:
-        if (p->id == PARAM_ForceStoreSC1 && *(const int32_t *)f != SC1_AUTO)
-            put_int(out, *(const int32_t *)f);
-        else
-            put_upper(out, param_enum_name(p, *(const int32_t *)f));
+        if (v >= 0 && v < ENUM_NAMES_MAX) put(l, part->word[v], strlen(part->word[v]));
         break;
     case KIND_LIST:
     case KIND_CHARS:
-        put_list(out, p, f);
+        put_list(l, p, f);
         break;
     case KIND_MAP:
-        for (int32_t i = 0; i < map->n; i++) buf_printf(out, "%s%d%d", i ? "_" : "", map->key[i], map->v[i]);
+        put_map(l, f);
         break;
     case KIND_STR:
-        put_upper(out, *(const Str *)f);
-        break;
+        break; /* CustomKernelName alone, which is no part of names */
     }
 }
 
-static void put_front(const Namer *n, const Solution *s, Buf *out)
+static void put_front(const Namer *n, const Solution *s, Line *l)
 {
-    buf_puts(out, n->prefix);
-    buf_puts(out, "MT");
-    put_int(out, s->MacroTile0);
-    buf_putc(out, 'x');
-    put_int(out, s->MacroTile1);
-    buf_putc(out, 'x');
-    put_int(out, s->DepthU);
-    buf_putc(out, '_');
+    put(l, n->prefix, strlen(n->prefix));
+    put(l, "MT", 2);
+    put_int(l, s->MacroTile0);
+    l->s[l->n++] = 'x';
+    put_int(l, s->MacroTile1);
+    l->s[l->n++] = 'x';
+    put_int(l, s->DepthU);
+    l->s[l->n++] = '_';
     if (solution_has(s, PARAM_MatrixInstM)) {
         const int32_t v[4] = {s->MatrixInstM, s->MatrixInstN, s->MatrixInstK, s->MatrixInstB};
         for (int i = 0; i < 4; i++) {
-            buf_puts(out, i ? "x" : "MI");
-            put_int(out, v[i]);
+            put(l, i ? "x" : "MI", i ? 1 : 2);
+            put_int(l, v[i]);
         }
-        buf_putc(out, '_');
+        l->s[l->n++] = '_';
     }
-    if (solution_has(s, PARAM_LdcEqualsLdd)) buf_puts(out, s->LdcEqualsLdd ? "SE_" : "SN_");
+    if (solution_has(s, PARAM_LdcEqualsLdd)) put(l, s->LdcEqualsLdd ? "SE_" : "SN_", 3);
 }
 
 void solution_name(const Namer *n, const Solution *s, NameKind kind, Buf *out)
 {
+    Line line;
     bool first = true;
     if (s->CustomKernelName.n) {
         buf_str(out, s->CustomKernelName);
         return;
     }
-    put_front(n, s, out);
-    for (int i = 0; i <= n->n_order; i++) {
+    line.n = 0;
+    line.out = out;
+    put_front(n, s, &line);
+    for (int i = 0; i <= n->n_parts; i++) {
+        if (line.n + LINE_ROOM > sizeof line.s) line_flush(&line);
         if (i == n->kernel_at && kind == NAME_KERNEL) {
-            buf_puts(out, first ? "K1" : "_K1");
+            put(&line, first ? "K1" : "_K1", first ? 2 : 3);
             first = false;
         }
-        if (i == n->n_order) break;
-        ParamId id = n->order[i];
-        if (!(n->shown[id >> 6] >> (id & 63) & 1) || !solution_has(s, id)) continue;
-        if (!first) buf_putc(out, '_');
+        if (i == n->n_parts) break;
+        const NamePart *part = &n->part[i];
+        ParamId id = (ParamId)part->param->id;
+        if (!shows(n, id) || !solution_has(s, id)) continue;
+        if (!first) line.s[line.n++] = '_';
         first = false;
-        buf_puts(out, n->abbreviation[i]);
-        put_value(out, param_at(id), s);
+        put(&line, part->text, part->n_text);
+        put_value(&line, part, s);
     }
+    line_flush(&line);
 }
 
 void solution_name_full(const Solution *s, Buf *out)

@@ -12,14 +12,21 @@
 #include "model/problem.h"
 #include "model/solution.h"
 
-enum { ABBREVIATION_MAX = 28, PROBLEM_NAME_MAX = 160 };
+enum { ABBREVIATION_MAX = 28, PROBLEM_NAME_MAX = 160, ENUM_NAMES_MAX = 4, ENUM_LETTERS_MAX = 4 };
+
+/* How one parameter is shown. */
+typedef struct {
+    const Param *param;
+    uint8_t n_text;
+    char text[ABBREVIATION_MAX];                 /* abbreviation */
+    char word[ENUM_NAMES_MAX][ENUM_LETTERS_MAX]; /* ENUM: capitals of the names */
+} NamePart;
 
 typedef struct {
     char prefix[PROBLEM_NAME_MAX]; /* of the problem type, with '_' */
     uint64_t shown[PARAM_WORDS];   /* parameters that are part of the names */
-    ParamId order[PARAM_COUNT];    /* nameable parameters sorted by name; n_order of them */
-    char abbreviation[PARAM_COUNT][ABBREVIATION_MAX]; /* by place in order */
-    int n_order, kernel_at;                           /* kernel_at: where 'K1' goes */
+    NamePart part[PARAM_COUNT];    /* nameable parameters sorted by name */
+    int n_parts, kernel_at;        /* kernel_at: where 'K1' goes */
     bool has_first;
     Solution first;
 } Namer;
