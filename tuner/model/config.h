@@ -4,6 +4,17 @@
  * A Config lives in the arena it was read into; values of parameters are views of its document tree and were
  * checked against params.def. Names that older Tensile versions used are accepted; each use leaves a line in
  * notices. Not here: enumeration of the fork (space.h), derivation, running. Called by tuner/main.
+ *
+ * Differences from Tensile that are kept on purpose:
+ * - names it has since renamed are accepted; an old name of a pair stays one dimension (a group in front of
+ *   the others), so that n values do not become n * n;
+ * - duplicate keys, of which PyYAML keeps the last, are refused: the other values would be lost unseen;
+ * - unknown keys of the top level, a ProblemType, a size-group or LibraryLogic are refused, not ignored;
+ * - an Exact's leading dimension below the least one is refused; a Range's is raised to it, as there;
+ * - sizes are 1..2^31-1; a Range that never ends, or starts behind its end, is refused;
+ * - an empty ProblemSizes, with which it benchmarks nothing, is refused;
+ * - MinimumRequiredVersion 0.0.0 means no requirement;
+ * - the Convolution operations need their index assignments written out, and Conv sizes are refused.
  */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
@@ -20,7 +31,7 @@ enum {
     CONFIG_VALUES_MAX = 65536, /* values of parameters in a size-group, in all */
     CONFIG_NAME_MAX = 255      /* characters of names that become file names */
 };
-/* Enumerations longer than this are refused unless they are only counted (hours on one core). */
+/* Enumerations longer than this are refused: about an hour on one core. */
 #define CONFIG_PERMUTATIONS_MAX UINT64_C(1000000000)
 
 /* Candidate values of one parameter. One value: a constant. */
