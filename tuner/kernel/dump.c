@@ -58,7 +58,14 @@ static void dump_ops(const Program *p, const Op *list, int depth, Buf *out)
 
 void program_dump(const Program *p, Buf *out)
 {
-    buf_printf(out, "program %s\n", p->target->name);
+    const Solution *s = p->s;
+    buf_printf(out, "program %s\ngroups tile %dx%d", p->target->name, s->MacroTile0, s->MacroTile1);
+    if (s->WorkGroupMapping > 1) buf_printf(out, " wgm %d", s->WorkGroupMapping);
+    if (s->GlobalSplitU > 1)
+        buf_printf(out, " split k %d%s%s", s->GlobalSplitU,
+                   s->GlobalSplitUAlgorithm == GSUA_MULTIPLE ? " multiple" : "",
+                   s->GlobalSplitUSummationAssignmentRoundRobin ? " round_robin" : "");
+    buf_putc(out, '\n');
     for (int i = 0; i < p->n_tiles; i++) dump_tile(&p->tile[i], out);
     dump_ops(p, p->body, 0, out);
 }

@@ -45,7 +45,7 @@ Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf
 
 static Err dump_after(const Program *p, const char *name, Str pass, bool *shown, Buf *out)
 {
-    bool all = pass.n == 0 || str_eq_c(pass, "all");
+    bool all = str_eq_c(pass, "all");
     if (!all && !str_eq_c(pass, name)) return ERR_OK;
     if (all) buf_printf(out, "; after %s\n", name);
     program_dump(p, out);
@@ -60,6 +60,8 @@ Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out)
     bool shown = false;
     arena_init(&arena, 0);
     Err e = program_build(&p, s, t, &arena);
+    if (pass.n == 0)
+        for (size_t i = 0; pass_at(i); i++) pass = str_from(pass_at(i)->name);
     if (!e) e = dump_after(&p, "build", pass, &shown, out);
     for (size_t i = 0; !e && pass_at(i); i++) {
         e = pass_at(i)->run(&p);

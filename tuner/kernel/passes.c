@@ -55,6 +55,7 @@ static int local_tile(Program *p, const char *name, int global, int32_t rows, in
 {
     Tile t = p->tile[global];
     t.name = name;
+    t.type = (DataType)p->s->pt->ComputeDataType; /* packing converts */
     t.space = SPACE_LOCAL;
     t.size[0] = rows;
     t.size[1] = cols;
@@ -78,6 +79,7 @@ static void map_tiles(Program *p)
     a->sg_map = (TileMap){{vw, 1}, {tt0 / vw, 1}};
     b->sg_map = (TileMap){{1, 1}, {1, tt1}};
     acc->sg_map = (TileMap){{vw, 1}, {tt0 / vw, tt1}};
+    a->type = b->type = acc->type;
     a->size[0] = tt0, a->size[1] = 1;
     b->size[0] = 1, b->size[1] = tt1;
     acc->size[0] = tt0, acc->size[1] = tt1;

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "kernel/host/plan.h"
+#include "model/naming.h"
 
 /* Every '@' becomes a prefix from the content's hash, so that texts can be concatenated. */
 Err host_finish(Str title, Str body, Buf *out)
@@ -32,7 +33,8 @@ Err host_lower(const Program *program, Str symbol, Buf *out)
     host_tiles(&p, program, &body);
     host_args(&p, &body);
     Err e = host_groups(&p, program, symbol, &body);
-    buf_printf(&title, "%.*s for %s", STR_ARG(symbol), program->target->name);
+    buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
+    solution_name_full(program->s, &title);
     if (!e) e = buf_check(&body);
     if (!e) e = host_finish(buf_view(&title), buf_view(&body), out);
     buf_fini(&title);
