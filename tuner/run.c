@@ -1,6 +1,7 @@
 /* The run as a list of steps. See run.h. */
 #include "run.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -67,6 +68,37 @@ static Err session_begin(Run *r)
     return e;
 }
 
+/* "name.c.x7Tq2Z": what file_write was writing when an earlier run was killed. */
+static bool is_leftover(Str name)
+{
+    if (name.n < 9 || name.s[name.n - 7] != '.') return false;
+    for (size_t i = name.n - 6; i < name.n; i++)
+        if (!isalnum((unsigned char)name.s[i])) return false;
+    return str_find(path_base(str_sub(name, 0, name.n - 7)), '.', 0) < path_base(name).n - 7;
+}
+
+static Err leftovers_remove(Run *r)
+{
+    const Globals *g = &r->config->globals;
+    const Str below[] = {g->BenchmarkProblemsPath, g->BenchmarkDataPath, g->LibraryLogicPath, g->LibraryClientPath};
+    Arena a;
+    arena_init(&a, 0);
+    Err e = 0;
+    for (size_t i = 0; !e && i < sizeof below / sizeof *below; i++) {
+        Str dir, *names;
+        size_t n = 0;
+        e = run_path(r, &dir, "%.*s", STR_ARG(below[i]));
+        if (!e && dir_exists(dir.s)) e = dir_list(&a, dir.s, "", true, &names, &n);
+        for (size_t k = 0; !e && k < n; k++) {
+            if (!is_leftover(names[k])) continue;
+            Str path = path_join(&a, dir.s, names[k].s);
+            e = path.s ? dir_remove(path.s) : err_set(ERR_FAILED, "out of memory");
+        }
+    }
+    arena_fini(&a);
+    return e;
+}
+
 /* The benchmark: everything up to 2_BenchmarkData. */
 static Err run_benchmark(Run *r)
 {
@@ -83,6 +115,7 @@ static Err run_steps(Run *r)
 {
     const Config *c = r->config;
     TRY(session_begin(r));
+    TRY(leftovers_remove(r));
     if (c->has_problems) TRY(run_benchmark(r));
     if (c->globals.GenerateSourcesAndExit) return 0;
     if (c->has_logic) TRY(step_analyze(r));

@@ -6,6 +6,7 @@
 #include "run.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fs.h"
 #include "base/map.h"
@@ -26,15 +27,25 @@ typedef struct {
         Helper *helper;
     } made[CHUNK]; /* of each job */
     size_t n, done_before;
+    bool again; /* second try of kernels whose compiler was killed */
     Progress *progress;
     size_t *n_failed;
     Str cache_dir, source_dir;
 } Chunk;
 
+static bool has(Str s, const char *word) { return s.n && memmem(s.s, s.n, word, strlen(word)); }
+
+/* Somebody killed the compiler, or memory ran out: that says nothing about the kernel. */
+static bool killed(const BuildJob *job)
+{
+    return job->status && (has(job->why, "killed by signal") || has(job->why, "signal terminated program"));
+}
+
 static const char *status_of(const BuildJob *job)
 {
     if (!job->status) return "ok";
-    return str_starts(job->why, "timed out") ? "timeout" : "failed";
+    if (killed(job)) return "killed";
+    return has(job->why, "timed out") ? "timeout" : "failed";
 }
 
 static Err log_of(Chunk *c, const BuildJob *job, Str *log)
@@ -82,6 +93,7 @@ static Err compile_done(void *user, BuildJob *job, size_t n_done)
 {
     Chunk *c = user;
     size_t i = (size_t)(job - c->job);
+    if (killed(job) && !c->again) return 0;
     if (c->made[i].helper)
         TRY(helper_done(c, job, c->made[i].helper));
     else
@@ -131,6 +143,18 @@ static Err helper_source(Chunk *c, Helper *h, Buf *text)
     return source_take(c, h->h.symbol, text);
 }
 
+/* Leaves only the jobs whose compiler was killed, to be run once more; how many. */
+static size_t killed_keep(Chunk *c)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        if (!killed(&c->job[i])) continue;
+        c->made[kept] = c->made[i];
+        c->job[kept++] = (BuildJob){.symbol = c->job[i].symbol, .source = c->job[i].source};
+    }
+    return c->n = kept;
+}
+
 static Err chunk_build(Chunk *c)
 {
     Run *r = c->r;
@@ -145,7 +169,13 @@ static Err chunk_build(Chunk *c)
                       .user = c};
     if (o.jobs < 0) o.jobs = 0;
     if (c->n) TRY(build_run(&c->arena, &o, c->job, c->n, NULL));
-    c->done_before += c->n;
+    size_t n = c->n;
+    if (killed_keep(c)) {
+        c->again = true;
+        TRY(build_run(&c->arena, &o, c->job, c->n, NULL));
+        c->again = false;
+    }
+    c->done_before += n;
     c->n = 0;
     arena_reset(&c->arena);
     return run_check();
@@ -157,7 +187,7 @@ static Err failed_before(Chunk *c, const Variant *v, bool *failed)
     Compile known;
     bool found;
     TRY(store_compile_get(&c->r->store, &c->arena, v->kernel, c->r->environment, &known, &found));
-    *failed = found && !str_eq_c(known.status, "ok") && !c->r->o->no_cache;
+    *failed = found && (str_eq_c(known.status, "failed") || str_eq_c(known.status, "timeout")) && !c->r->o->no_cache;
     return 0;
 }
 

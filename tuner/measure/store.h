@@ -42,7 +42,7 @@ Err store_kernel(Store *s, Str hash, Str name, int64_t *id);
 
 typedef struct {
     int64_t kernel, environment;
-    Str status;  /* "ok", "failed", "timeout", "signal" */
+    Str status;  /* "ok", "failed", "timeout", "killed" */
     uint64_t ns; /* of the compiler; 0 when the object came from the cache */
     Str log;     /* what the compiler said; may be empty */
 } Compile;
