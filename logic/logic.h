@@ -100,6 +100,7 @@ Str logic_distance(const Logic *l);
  */
 typedef struct {
     bool refuse_duplicates; /* a second row for a size is an error */
+    bool no_scan;           /* as general YAML from the start: slower, same result (tests) */
 } LogicReadOptions;
 Err logic_read(Arena *a, const char *path, const LogicReadOptions *o, Logic *out);
 Err logic_parse(Arena *a, const char *path, Str text, const LogicReadOptions *o, Logic *out);

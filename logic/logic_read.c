@@ -94,9 +94,14 @@ static Err take_problem_type(LogicReader *r, const Node *n)
 Err logic_take_solution(LogicReader *r, const Node *n)
 {
     LogicSolution s;
-    if (r->solutions.n == LOGIC_MAX_SOLUTIONS)
-        FAIL(ERR_INPUT, "%s:%d: more than %d solutions", r->name, n->line, LOGIC_MAX_SOLUTIONS);
     TRY(logic_solution_parse(r->a, &r->keys, r->name, n, r->pt, &s));
+    return logic_add_solution(r, s);
+}
+
+Err logic_add_solution(LogicReader *r, LogicSolution s)
+{
+    if (r->solutions.n == LOGIC_MAX_SOLUTIONS)
+        FAIL(ERR_INPUT, "%s:%d: more than %d solutions", r->name, s.line, LOGIC_MAX_SOLUTIONS);
     if (s.problem_type && r->l->pt_node && node_equal(s.problem_type, r->l->pt_node))
         s.problem_type = r->l->pt_node;
     if (!VEC_PUSH(&r->solutions, s)) FAIL(ERR_FAILED, "out of memory for %zu solutions", r->solutions.n);
@@ -421,7 +426,7 @@ Err logic_parse(Arena *a, const char *path, Str text, const LogicReadOptions *o,
     Str name = arena_dup(a, str_from(path));
     TRY_ALLOC(name.s);
     reader_init(&r, a, name.s, o, out);
-    Err e = logic_scan(&r, text, &done);
+    Err e = o && o->no_scan ? ERR_OK : logic_scan(&r, text, &done);
     if (done || e) return reader_finish(&r, e);
     (void)reader_finish(&r, ERR_FAILED);
     reader_init(&r, a, name.s, o, out);

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "fmt/write.h"
-#include "logic/logic.h"
+#include "logic/logic_internal.h"
 
 void logic_keys_init(LogicKeys *k) { params_sorted(k->order); }
 
@@ -71,27 +71,37 @@ static Err keep(Arena *a, Str key, const Node *value, LogicSolution *out)
     return ERR_OK;
 }
 
+void logic_solution_init(LogicSolution *s, const ProblemType *pt, int line)
+{
+    memset(s, 0, sizeof *s);
+    solution_init(&s->s, pt);
+    memset(s->s.present, 0, sizeof s->s.present);
+    s->line = line;
+}
+
+Err logic_solution_key(Arena *a, const LogicKeys *k, const char *name, Str key, const Node *value,
+                       LogicSolution *out)
+{
+    ParamId id = logic_keys_find(k, key);
+    bool done = false;
+    if (id != PARAM_COUNT) TRY(parse_known(name, param_at(id), value, out, &done));
+    return done ? ERR_OK : keep(a, key, value, out);
+}
+
 Err logic_solution_parse(Arena *a, const LogicKeys *k, const char *name, const Node *map,
                          const ProblemType *pt, LogicSolution *out)
 {
     TRY(node_map(map, name, "solution"));
-    memset(out, 0, sizeof *out);
-    solution_init(&out->s, pt);
-    memset(out->s.present, 0, sizeof out->s.present);
-    out->line = map->line;
+    logic_solution_init(out, pt, map->line);
     for (size_t i = 0; i < map->n; i++) {
         const Node *key = &map->item[2 * i], *value = &map->item[2 * i + 1];
         if (key->kind != NODE_STR && key->kind != NODE_INT)
             FAIL(ERR_INPUT, "%s:%d: solution key is %s, expected a name", name, key->line,
                  node_kind_name(key->kind));
-        if (str_eq(key->text, STR("ProblemType"))) {
-            if (value->kind == NODE_MAP) out->problem_type = value;
-            continue;
-        }
-        ParamId id = logic_keys_find(k, key->text);
-        bool done = false;
-        if (id != PARAM_COUNT) TRY(parse_known(name, param_at(id), value, out, &done));
-        if (!done) TRY(keep(a, key->text, value, out));
+        if (!str_eq(key->text, STR("ProblemType")))
+            TRY(logic_solution_key(a, k, name, key->text, value, out));
+        else if (value->kind == NODE_MAP)
+            out->problem_type = value;
     }
     return ERR_OK;
 }

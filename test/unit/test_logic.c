@@ -66,6 +66,35 @@ static void test_round_trip(void **state)
     }
 }
 
+/* The line scanner and the YAML reader give the same, but for line numbers of nodes. */
+static void test_scan(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_FILES; i++) {
+        Arena a, b;
+        Logic fast, slow;
+        LogicReadOptions o = {.no_scan = true};
+        arena_init(&a, 0);
+        arena_init(&b, 0);
+        Str text = text_of(&a, files[i]);
+        assert_ok(logic_parse(&a, "fast", text, NULL, &fast));
+        assert_ok(logic_parse(&b, "slow", text, &o, &slow));
+        assert_true(str_eq(emit(&a, &fast), emit(&b, &slow)));
+        assert_int_equal(fast.n_kept, slow.n_kept);
+        assert_int_equal(fast.n_duplicates, slow.n_duplicates);
+        for (size_t j = 0; j < fast.n_rows; j++) assert_int_equal(fast.row[j].line, slow.row[j].line);
+        for (size_t j = 0; j < fast.n_solutions; j++) {
+            assert_int_equal(fast.solution[j].line, slow.solution[j].line);
+            assert_true(logic_solution_equal(&fast.solution[j], &slow.solution[j]));
+        }
+        bool aliases = !strncmp(files[i], "vega10", 6);
+        if (!aliases && a.used_bytes > 4 * text.n)
+            fail_msg("%s: %zu bytes for %zu", files[i], a.used_bytes, text.n);
+        arena_fini(&a);
+        arena_fini(&b);
+    }
+}
+
 static void test_content(void **state)
 {
     (void)state;
@@ -283,11 +312,11 @@ static void test_write_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_content),
-        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_unknown_kept),   cmocka_unit_test(test_wrong_value),
-        cmocka_unit_test(test_equal_and_hash), cmocka_unit_test(test_derive),
-        cmocka_unit_test(test_write_whole),
+        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_content),     cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_truncated),   cmocka_unit_test(test_unknown_kept),
+        cmocka_unit_test(test_wrong_value), cmocka_unit_test(test_equal_and_hash),
+        cmocka_unit_test(test_derive),      cmocka_unit_test(test_write_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

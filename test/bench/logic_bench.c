@@ -1,0 +1,141 @@
+/* Reading logic, and createlib's metadata, per MB of logic; Tensile's own figures: 1.2 to 1.8 MB/s to read
+ * YAML, 1.45 s for 2.18 MB from logic to library, 33 s before it starts. Larger inputs are made by repeating
+ * real files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <yaml.h>
+
+#include "base/fs.h"
+#include "createlib/createlib.h"
+#include "logic/logic.h"
+
+enum { RUNS = 7 };
+
+static const char *const files[] = {"arcturus_Cijk_Alik_Bjlk_SB", "vega20_Cijk_Alik_Bjlk_4xi8II_BH",
+                                    "equality_aldebaran_Cijk_Ailk_Bljk_HHS_BH"};
+enum { N_FILES = sizeof files / sizeof *files };
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void report(const char *what, double *ms, double mb)
+{
+    qsort(ms, RUNS, sizeof *ms, by_value);
+    printf("%-44s %8.3f ms (n %d, %.3f to %.3f), %7.1f MB/s\n", what, ms[RUNS / 2], RUNS, ms[0], ms[RUNS - 1],
+           mb / ms[RUNS / 2] * 1e3);
+}
+
+static double ms_since(uint64_t start) { return (double)(clock_ns() - start) / 1e6; }
+
+/* libyaml alone: its events, thrown away. */
+static double time_events(Str text)
+{
+    yaml_parser_t y;
+    yaml_event_t e;
+    uint64_t start = clock_ns();
+    bool more = yaml_parser_initialize(&y);
+    yaml_parser_set_input_string(&y, (const unsigned char *)text.s, text.n);
+    while (more && yaml_parser_parse(&y, &e)) {
+        more = e.type != YAML_STREAM_END_EVENT;
+        yaml_event_delete(&e);
+    }
+    yaml_parser_delete(&y);
+    return ms_since(start);
+}
+
+static double time_read(Str text, bool no_scan, size_t *bytes)
+{
+    Arena a;
+    Logic l;
+    LogicReadOptions o = {.no_scan = no_scan};
+    uint64_t start = clock_ns();
+    arena_init(&a, 0);
+    if (logic_parse(&a, "bench", text, &o, &l)) printf("%s\n", err_message()), exit(1);
+    double ms = ms_since(start);
+    *bytes = a.used_bytes;
+    arena_fini(&a);
+    return ms;
+}
+
+static void bench_read(const char *name, Str text)
+{
+    double events[RUNS], scan[RUNS], tree[RUNS], mb = (double)text.n / 1e6;
+    size_t bytes = 0, tree_bytes = 0;
+    for (int i = 0; i < RUNS; i++) {
+        events[i] = time_events(text);
+        tree[i] = time_read(text, true, &tree_bytes);
+        scan[i] = time_read(text, false, &bytes);
+    }
+    printf("%s: %.2f MB\n", name, mb);
+    report("  libyaml events alone", events, mb);
+    report("  read as general YAML", tree, mb);
+    report("  read", scan, mb);
+    printf("  memory of the result: %.2f times the file (tree: %.1f)\n", (double)bytes / (double)text.n,
+           (double)tree_bytes / (double)text.n);
+}
+
+/* A directory of logic as createlib gets it: n copies of each file under other names. */
+static double make_logic(Arena *a, const char *dir, int n)
+{
+    double mb = 0;
+    for (int f = 0; f < N_FILES; f++)
+        for (int i = 0; i < n; i++) {
+            Str text, from = arena_printf(a, "test/data/tensile/logic/%s.yaml", files[f]);
+            Str to = arena_printf(a, "%s/%s_%d.yaml", dir, files[f], i);
+            if (file_read(a, from.s, 1 << 28, &text) || file_write(to.s, text))
+                printf("%s\n", err_message()), exit(1);
+            mb += (double)text.n / 1e6;
+        }
+    return mb;
+}
+
+static void bench_create(int copies)
+{
+    Arena a;
+    CreateReport r;
+    CreateOptions o;
+    double ms[RUNS];
+    char dir[] = "/tmp/tuner-bench-XXXXXX", what[64];
+    arena_init(&a, 0);
+    if (!mkdtemp(dir)) exit(1);
+    Str logic = path_join(&a, dir, "logic"), out = path_join(&a, dir, "out");
+    if (dir_make(logic.s)) exit(1);
+    double mb = make_logic(&a, logic.s, copies);
+    createlib_options_init(&o);
+    o.runtime = CREATE_HIP;
+    o.logic_path = logic.s;
+    o.output_path = out.s;
+    o.metadata_only = true;
+    for (int i = 0; i < RUNS; i++) {
+        uint64_t start = clock_ns();
+        Err e = createlib_run(&o, &r);
+        if (e && e != ERR_PARTIAL) printf("%s\n", err_message()), exit(1);
+        ms[i] = ms_since(start);
+    }
+    snprintf(what, sizeof what, "createlib metadata, %zu files, %zu solutions", r.n_logic, r.n_solutions);
+    report(what, ms, mb);
+    printf("  %.1f ms per MB of logic (Tensile: 665); %.1f MB\n", ms[RUNS / 2] / mb, mb);
+    (void)dir_remove(dir);
+    arena_fini(&a);
+}
+
+int main(void)
+{
+    Arena a;
+    Str text;
+    arena_init(&a, 0);
+    for (int i = 0; i < N_FILES; i++) {
+        Str path = arena_printf(&a, "test/data/tensile/logic/%s.yaml", files[i]);
+        if (file_read(&a, path.s, 1 << 28, &text)) return printf("%s\n", err_message()), 1;
+        bench_read(files[i], text);
+    }
+    bench_create(1);
+    bench_create(20);
+    arena_fini(&a);
+    return 0;
+}
