@@ -1,0 +1,402 @@
+/* libtuner end to end with kernels compiled here: a plain one, one of GlobalSplitU parts that add into D in
+ * order behind a beta kernel, one with a workspace and a post kernel. Results are checked element by element;
+ * so are the file search, errors, the log and calls from several threads. */
+#include "test/support.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "client/runtime/host_run.h"
+#include "client/runtime/tuner.h"
+#include "model/target.h"
+
+/* Kernels of the host ABI, tiles of 16 x 16, Tensile's Source layout. Naive on purpose. */
+static const char kernels[] =
+    "#include <stdint.h>\n"
+    "typedef struct { float *d; const float *c, *a, *b; float alpha, beta; uint32_t d1, d2, c1, c2, a1, a2, "
+    "b1, b2;\n"
+    "  uint32_t m, n, batch, k; } Args;\n"
+    "static void tile(const Args *p, uint32_t x, uint32_t y, uint32_t z, uint32_t k0, uint32_t k1, int mode, "
+    "float *out)\n"
+    "{ for (uint32_t j = 16 * y; j < 16 * y + 16 && j < p->n; j++)\n"
+    "  for (uint32_t i = 16 * x; i < 16 * x + 16 && i < p->m; i++) {\n"
+    "   float s = 0;\n"
+    "   for (uint32_t l = k0; l < k1; l++) s += p->a[i + l * p->a1 + z * p->a2] * p->b[l + j * p->b1 + z * "
+    "p->b2];\n"
+    "   uint64_t at = i + (uint64_t)j * p->d1 + (uint64_t)z * p->d2;\n"
+    "   if (mode == 0) { float c = p->beta == 0 ? 0 : p->beta * p->c[i + j * p->c1 + z * p->c2];\n"
+    "     p->d[at] = p->alpha * s + c; }\n"
+    "   if (mode == 1) p->d[at] += p->alpha * s;\n"
+    "   if (mode == 2) out[at] = s; } }\n"
+    "const uint64_t plain_local_bytes = 100;\n"
+    "void plain(const void *k, const uint32_t g[3], uint64_t f, uint64_t l, void *local)\n"
+    "{ const Args *p = k; if ((uintptr_t)local % 64 || !local) return;\n"
+    "  for (uint64_t w = f; w < l; w++)\n"
+    "   tile(p, w % g[0], w / g[0] % g[1], w / g[0] / g[1], 0, p->k, 0, 0); }\n"
+    "const uint64_t single_local_bytes = 0;\n"
+    "void single(const void *k, const uint32_t g[3], uint64_t f, uint64_t l, void *local)\n"
+    "{ const Args *p = k;\n"
+    "  for (uint64_t w = f; w < l; w++) { uint32_t y = w / g[0] % g[1], part = y % 4;\n"
+    "   tile(p, w % g[0], y / 4, w / g[0] / g[1], p->k * part / 4, p->k * (part + 1) / 4, 1, 0); } }\n"
+    "const uint64_t multi_local_bytes = 0;\n"
+    "void multi(const void *k, const uint32_t g[3], uint64_t f, uint64_t l, void *local)\n"
+    "{ const Args *p = k; uint64_t n = (uint64_t)p->m * p->n * p->batch;\n"
+    "  for (uint64_t w = f; w < l; w++) { uint32_t y = w / g[0] % g[1], part = y % 2;\n"
+    "   tile(p, w % g[0], y / 2, w / g[0] / g[1], p->k * part / 2, p->k * (part + 1) / 2, 2, p->d + part * "
+    "n); } }\n"
+    "void Cijk_S(const void *k, const uint32_t g[3], uint64_t f, uint64_t l, void *local)\n"
+    "{ const struct { float *d; const float *c; uint32_t d1, d2, c1, c2, m, n, b; float beta; } *p = k;\n"
+    "  for (uint64_t e = f * 256; e < l * 256 && e < (uint64_t)p->m * p->n * p->b; e++) {\n"
+    "   uint64_t i = e % p->m, j = e / p->m % p->n, z = e / p->m / p->n;\n"
+    "   p->d[i + j * p->d1 + z * p->d2] = p->beta == 0 ? 0 : p->beta * p->c[i + j * p->c1 + z * p->c2]; } }\n"
+    "void Cijk_S_PostGSU2(const void *k, const uint32_t g[3], uint64_t f, uint64_t l, void *local)\n"
+    "{ const struct { float *d; const float *w, *c; float alpha, beta; uint32_t d1, d2, w1, w2, c1, c2, m, "
+    "n, b, gsu; } *p = k;\n"
+    "  uint64_t n = (uint64_t)p->m * p->n * p->b;\n"
+    "  for (uint64_t e = f * 256; e < l * 256 && e < n; e++) {\n"
+    "   uint64_t i = e % p->m, j = e / p->m % p->n, z = e / p->m / p->n; float s = 0;\n"
+    "   for (uint32_t q = 0; q < p->gsu; q++) s += p->w[q * n + i + j * p->w1 + z * p->w2];\n"
+    "   float c = p->beta == 0 ? 0 : p->beta * p->c[i + j * p->c1 + z * p->c2];\n"
+    "   p->d[i + j * p->d1 + z * p->d2] = p->alpha * s + c; } }\n"
+    "void Cijk_S_PostGSU2_VW2(const void *k, const uint32_t g[3], uint64_t f, uint64_t l, void *local)\n"
+    "{ uint32_t g1[3] = {g[0] * 2, 1, 1}; Cijk_S_PostGSU2(k, g1, f * 2, l * 2, local); }\n";
+
+static void add_solution(Buf *b, int index, const char *name, int gsu, int accumulation, int bytes)
+{
+    buf_printf(b, "- name: %s\n  index: %d\n  hardwarePredicate: {type: TruePred}\n", name, index);
+    buf_puts(
+        b,
+        "  problemPredicate: {type: And, value: [{type: TypesEqual, value: [Float, Float, Float, Float]},\n"
+        "    {type: StrideAEqual, index: 0, value: 1}]}\n");
+    buf_printf(b, "  taskPredicate: {type: %s}\n", bytes ? "WorkspaceCheck" : "TruePred");
+    buf_puts(b, "  problemType: {operationIdentifier: Contraction_l_Ailk_Bljk_Cijk_Dijk, aType: Float, "
+                "bType: Float,\n"
+                "    cType: Float, dType: Float, useBeta: true, highPrecisionAccumulate: false}\n");
+    buf_printf(
+        b,
+        "  sizeMapping: {workGroup: [16, 16, 1], macroTile: [16, 16, 1], threadTile: [1, 1], depthU: 8,\n"
+        "    staggerU: 0, globalSplitU: %d, staggerStrideShift: 0, workGroupMapping: 1, persistentKernel: "
+        "0,\n"
+        "    persistentKernelAlongBatch: false, sourceKernel: true, globalAccumulation: %d,\n"
+        "    workspaceSizePerElemC: %d}\n  debugKernel: false\n",
+        gsu, accumulation, bytes);
+}
+
+/* M of 20 goes to the split one, 30 to the one with a workspace, the rest to the plain one. */
+static void make_library(const char *dir, const char *metadata)
+{
+    Arena a;
+    Buf b;
+    const char *arch = target_host_level()->name;
+    arena_init(&a, 0);
+    buf_init(&b);
+    buf_puts(&b, "solutions:\n");
+    add_solution(&b, 0, "plain", 1, 0, 0);
+    add_solution(&b, 1, "single", 4, 0, 0);
+    add_solution(&b, 2, "multi", 2, 2, 8);
+    add_solution(&b, 3, "absent", 1, 0, 0);
+    buf_printf(
+        &b,
+        "library:\n  type: Hardware\n  rows:\n  - predicate: {type: AMDGPU, value: {type: Processor, value: "
+        "%s}}\n"
+        "    library:\n      type: ProblemMap\n      property: {type: OperationIdentifier}\n      map:\n"
+        "        Contraction_l_Ailk_Bljk_Cijk_Dijk:\n          type: Matching\n          distance: "
+        "Euclidean\n"
+        "          properties: [{type: FreeSizeA, index: 0}]\n          table:\n"
+        "          - {key: [10], index: 0, speed: 1.0}\n          - {key: [20], index: 1, speed: 1.0}\n"
+        "          - {key: [30], index: 2, speed: 1.0}\n          - {key: [50], index: 0, speed: 1.0}\n"
+        "          - {key: [999], index: 3, speed: 1.0}\n",
+        arch);
+    assert_ok(file_write(path_join(&a, dir, metadata).s, buf_view(&b)));
+    const char *source = path_join(&a, dir, "k.c").s;
+    assert_ok(file_write(source, str_from(kernels)));
+    Str command =
+        arena_printf(&a, "cc -shared -fPIC -O1 -w -o %s/Kernels.so-000-%s.so %s", dir, arch, source);
+    assert_int_equal(system(command.s), 0);
+    buf_fini(&b);
+    arena_fini(&a);
+}
+
+/* ---- results ---- */
+
+typedef struct {
+    int64_t m, n, k, batch;
+    float alpha, beta;
+} Gemm;
+
+static float pattern(int64_t i) { return (float)((i * 7919) % 13 - 6); }
+
+/* Whole numbers: sums are exact. */
+static void check_gemm(tuner_library *lib, Gemm g)
+{
+    int64_t lda = g.m + 3, ldb = g.k + 1, ldc = g.m + 2;
+    int64_t sa = lda * g.k + 5, sb = ldb * g.n, sc = ldc * g.n + 7;
+    float *a = calloc((size_t)(sa * g.batch + 1), 4), *b = calloc((size_t)(sb * g.batch + 1), 4);
+    float *c = calloc((size_t)(sc * g.batch + 1), 4), *old = calloc((size_t)(sc * g.batch + 1), 4);
+    for (int64_t i = 0; i < sa * g.batch; i++) a[i] = pattern(i);
+    for (int64_t i = 0; i < sb * g.batch; i++) b[i] = pattern(i + 5);
+    for (int64_t i = 0; i < sc * g.batch; i++) c[i] = old[i] = pattern(i + 9);
+    tuner_status s = tuner_sgemm_strided_batched(lib, TUNER_N, TUNER_N, g.m, g.n, g.k, &g.alpha, a, lda, sa,
+                                                 b, ldb, sb, &g.beta, c, ldc, sc, g.batch);
+    if (s) fail_msg("%s", tuner_error_message());
+    for (int64_t i = 0; i < sc * g.batch; i++) {
+        int64_t z = i / sc, col = i % sc / ldc, row = i % sc % ldc;
+        float want = old[i];
+        if (col < g.n && row < g.m) {
+            float sum = 0;
+            for (int64_t l = 0; l < g.k; l++) sum += a[z * sa + l * lda + row] * b[z * sb + col * ldb + l];
+            want = g.alpha * sum + g.beta * old[i];
+        }
+        if (c[i] != want) /* whole numbers */
+            fail_msg("m %d n %d: element %d is %g, wanted %g", (int)g.m, (int)g.n, (int)i, (double)c[i],
+                     (double)want);
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(old);
+}
+
+static void all_cases(tuner_library *lib)
+{
+    static const int64_t ms[] = {10, 20, 30, 49};
+    for (size_t i = 0; i < 4; i++)
+        for (int beta = 0; beta < 3; beta++) {
+            check_gemm(lib, (Gemm){ms[i], 37, 19, 1, 2, (float)beta});
+            check_gemm(lib, (Gemm){ms[i], 5, 8, 3, 1, (float)beta});
+            check_gemm(lib, (Gemm){ms[i], 1, 1, 1, -1, (float)beta});
+            check_gemm(lib, (Gemm){ms[i], 33, 0, 2, 1, (float)beta});
+        }
+    check_gemm(lib, (Gemm){400, 300, 64, 2, 1, 1});
+}
+
+static void results(void **state)
+{
+    tuner_library *lib;
+    tuner_options one = {.n_threads = 1}, four = {.n_threads = 4};
+    char *dir = test_dir();
+    (void)state;
+    make_library(dir, "TensileLibrary.yaml");
+    assert_int_equal(tuner_open(&lib, dir, &one), TUNER_OK);
+    all_cases(lib);
+    tuner_close(lib);
+    assert_int_equal(tuner_open(&lib, dir, &four), TUNER_OK);
+    for (int i = 0; i < 20; i++) all_cases(lib);
+    tuner_close(lib);
+    assert_ok(dir_remove(dir));
+    free(dir);
+}
+
+static void *caller(void *lib)
+{
+    for (int i = 0; i < 10; i++) all_cases(lib);
+    return NULL;
+}
+
+static void from_many_threads(void **state)
+{
+    tuner_library *lib;
+    tuner_options options = {.n_threads = 3};
+    pthread_t thread[4];
+    char *dir = test_dir();
+    (void)state;
+    make_library(dir, "TensileLibrary.yaml");
+    assert_int_equal(tuner_open(&lib, dir, &options), TUNER_OK);
+    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&thread[i], NULL, caller, lib), 0);
+    for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
+    tuner_close(lib);
+    assert_ok(dir_remove(dir));
+    free(dir);
+}
+
+/* ---- choice, errors, search ---- */
+
+static tuner_gemm_desc desc(int64_t m, const float *scalar)
+{
+    return (tuner_gemm_desc){
+        .m = m, .n = 4, .k = 4, .lda = m, .ldb = 4, .ldc = m, .batch = 1, .alpha = scalar, .beta = scalar};
+}
+
+static void choice(void **state)
+{
+    tuner_library *lib;
+    tuner_selection s;
+    float one = 1, c[64] = {0};
+    char *dir = test_dir();
+    (void)state;
+    make_library(dir, "TensileLibrary.yaml");
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_OK);
+    assert_int_equal(tuner_library_solutions(lib), 4);
+    assert_string_equal(tuner_library_arch(lib), target_host_level()->name);
+    tuner_gemm_desc g = desc(30, &one);
+    assert_int_equal(tuner_select(lib, &g, &s), TUNER_OK);
+    assert_string_equal(s.kernel, "multi");
+    assert_string_equal(s.why, "exact");
+    assert_int_equal(s.n_kernels, 2);
+    assert_int_equal(s.workspace_bytes, 30 * 4 * 8);
+    g = desc(12, &one);
+    assert_int_equal(tuner_select(lib, &g, &s), TUNER_OK);
+    assert_string_equal(s.why, "nearest");
+    assert_true(s.distance == 4 && s.key[0] == 10);
+    g.solution_index = 2; /* index 1 */
+    assert_int_equal(tuner_select(lib, &g, &s), TUNER_OK);
+    assert_string_equal(s.kernel, "single");
+    g.solution_index = 77;
+    assert_int_equal(tuner_select(lib, &g, &s), TUNER_INPUT);
+    g = desc(10, &one);
+    g.trans_a = TUNER_T;
+    assert_int_equal(tuner_select(lib, &g, &s), TUNER_NO_SOLUTION);
+    g = desc(10, &one);
+    g.lda = 9;
+    assert_int_equal(tuner_gemm(lib, &g), TUNER_INPUT);
+    assert_non_null(strstr(tuner_error_message(), "lda is 9"));
+    g = desc(10, &one);
+    assert_int_equal(tuner_gemm(lib, &g), TUNER_INPUT); /* no matrices */
+    g = desc(999, &one);
+    g.a = g.b = g.c = c;
+    assert_int_equal(tuner_gemm(lib, &g), TUNER_FAILED);
+    assert_non_null(strstr(tuner_error_message(), "kernel absent is in none"));
+    tuner_close(lib);
+    assert_ok(dir_remove(dir));
+    free(dir);
+}
+
+static void search(void **state)
+{
+    tuner_library *lib = NULL;
+    tuner_options gpu = {.arch = "gfx906"};
+    Arena a;
+    char *dir = test_dir(), name[128];
+    const char *arch = target_host_level()->name;
+    (void)state;
+    arena_init(&a, 0);
+    unsetenv("TUNER_LIBPATH");
+    unsetenv("ROCBLAS_TENSILE_LIBPATH");
+    assert_int_equal(tuner_open(&lib, NULL, NULL), TUNER_INPUT);
+    assert_non_null(strstr(tuner_error_message(), "TUNER_LIBPATH"));
+    setenv("ROCBLAS_TENSILE_LIBPATH", "/nonexistent/place", 1);
+    assert_int_equal(tuner_open(&lib, NULL, NULL), TUNER_INPUT);
+    assert_non_null(strstr(tuner_error_message(), "'/nonexistent/place' (from ROCBLAS_TENSILE_LIBPATH)"));
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_INPUT); /* empty */
+    assert_non_null(strstr(tuner_error_message(), "no library for"));
+    assert_null(lib);
+    const char *sub = path_join(&a, dir, arch).s;
+    assert_ok(dir_make(sub));
+    snprintf(name, sizeof name, "TensileLibrary_%s.yaml", arch);
+    make_library(sub, name);
+    setenv("TUNER_LIBPATH", dir, 1); /* goes before the other variable */
+    assert_int_equal(tuner_open(&lib, NULL, NULL), TUNER_OK);
+    assert_string_equal(tuner_library_path(lib), path_join(&a, sub, name).s);
+    check_gemm(lib, (Gemm){20, 20, 20, 1, 1, 1});
+    tuner_close(lib);
+    assert_int_equal(tuner_open(&lib, NULL, &gpu), TUNER_INPUT); /* nothing for it there */
+    assert_ok(file_write(path_join(&a, dir, "TensileLibrary.dat").s, STR("\x82\xa9solu")));
+    assert_int_equal(tuner_open(&lib, path_join(&a, dir, "TensileLibrary.dat").s, NULL), TUNER_INPUT);
+    assert_int_equal(tuner_open(&lib, NULL, &gpu), TUNER_INPUT);
+    assert_non_null(strstr(tuner_error_message(), "TensileLibrary.dat"));
+    unsetenv("TUNER_LIBPATH");
+    unsetenv("ROCBLAS_TENSILE_LIBPATH");
+    assert_ok(dir_remove(dir));
+    free(dir);
+    arena_fini(&a);
+}
+
+static void call_log(void **state)
+{
+    tuner_library *lib;
+    Arena a;
+    Str text;
+    char *dir = test_dir();
+    (void)state;
+    arena_init(&a, 0);
+    make_library(dir, "TensileLibrary.yaml");
+    const char *path = path_join(&a, dir, "calls.log").s;
+    setenv("TUNER_LAYER", "6", 1);
+    setenv("TUNER_LOG_PATH", path, 1);
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_OK);
+    check_gemm(lib, (Gemm){10, 5, 4, 1, 2, 0});
+    check_gemm(lib, (Gemm){10, 5, 4, 1, 2, 0});
+    check_gemm(lib, (Gemm){10, 5, 4, 2, 1, 1});
+    tuner_close(lib);
+    setenv("TUNER_LAYER", "9", 1);
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_INPUT);
+    unsetenv("TUNER_LAYER");
+    unsetenv("TUNER_LOG_PATH");
+    assert_ok(file_read(&a, path, 1 << 16, &text));
+    const char *one =
+        "rocblas-bench -f gemm -r f32_r --transposeA N --transposeB N -m 10 -n 5 -k 4 --alpha 2 --lda 13 "
+        "--ldb 5 --beta 0 --ldc 12\n";
+    assert_memory_equal(text.s, one, strlen(one));
+    assert_non_null(strstr(text.s, "gemm_strided_batched -r f32_r"));
+    assert_non_null(strstr(
+        text.s, "- { rocblas_function: \"rocblas_sgemm\", transA: 'N', transB: 'N', M: 10, N: 5, K: 4, "
+                "alpha: 2, lda: 13, ldb: 5, beta: 0, ldc: 12, call_count: 2 }\n"));
+    assert_ok(dir_remove(dir));
+    free(dir);
+    arena_fini(&a);
+}
+
+/* ---- the pool ---- */
+
+typedef struct {
+    uint32_t count[6 * 8 * 2];
+    uint32_t order_wrong;
+} Seen;
+
+static void count_groups(const void *args, const uint32_t grid[3], uint64_t first, uint64_t last, void *local)
+{
+    Seen *seen = *(Seen *const *)args;
+    (void)local;
+    (void)grid;
+    for (uint64_t i = first; i < last; i++) __atomic_fetch_add(&seen->count[i], 1, __ATOMIC_RELAXED);
+}
+
+/* Rows of 4 parts of one tile must come in order: part p only after part p - 1 has been counted. */
+static void count_parts(const void *args, const uint32_t grid[3], uint64_t first, uint64_t last, void *local)
+{
+    Seen *seen = *(Seen *const *)args;
+    (void)local;
+    for (uint64_t i = first; i < last; i++) {
+        uint32_t x = (uint32_t)(i % grid[0]), y = (uint32_t)(i / grid[0] % grid[1]);
+        uint64_t before = i - grid[0];
+        if (y % 4 && __atomic_load_n(&seen->count[before], __ATOMIC_RELAXED) == 0)
+            __atomic_fetch_add(&seen->order_wrong, 1, __ATOMIC_RELAXED);
+        (void)x;
+        __atomic_fetch_add(&seen->count[i], 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void every_group_once(void **state)
+{
+    static const uint32_t grid[3] = {6, 8, 2};
+    HostPool *pool;
+    HostKernel plain = {count_groups, 0}, parts = {count_parts, 64};
+    HostSplit split = {4, false};
+    (void)state;
+    assert_ok(host_pool_new(4, &pool));
+    for (int round = 0; round < 2000; round++) {
+        Seen seen = {{0}, 0}, *args = &seen;
+        if (round % 2)
+            assert_ok(host_launch(pool, &parts, grid, &args, &split));
+        else
+            assert_ok(host_launch(pool, &plain, grid, &args, NULL));
+        for (size_t i = 0; i < 96; i++) assert_int_equal(seen.count[i], 1);
+        assert_int_equal(seen.order_wrong, 0);
+        if (round % 500 == 0) usleep(2000); /* the workers go to sleep */
+    }
+    split.tile_y = 3;
+    assert_int_equal(host_launch(pool, &parts, grid, &pool, &split), ERR_INPUT);
+    host_pool_free(pool);
+    setenv("TUNER_NUM_THREADS", "zero", 1);
+    assert_int_equal(host_pool_new(0, &pool), ERR_INPUT);
+    unsetenv("TUNER_NUM_THREADS");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_group_once), cmocka_unit_test(results), cmocka_unit_test(from_many_threads),
+        cmocka_unit_test(choice),           cmocka_unit_test(search),  cmocka_unit_test(call_log),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
