@@ -46,6 +46,7 @@ typedef struct {
 /* Names of parameters in byte order, for reading and writing many solutions. */
 typedef struct {
     ParamId order[PARAM_COUNT];
+    Str name[PARAM_COUNT]; /* of order[i] */
 } LogicKeys;
 void logic_keys_init(LogicKeys *k);
 /* PARAM_COUNT when there is no such row. */

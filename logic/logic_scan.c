@@ -140,11 +140,23 @@ typedef struct {
     LogicReader *r;
     Str type_text; /* of the last nested problem type, and what it is */
     const Node *type;
+    size_t next; /* place in the sorted keys behind the last one */
 } Scan;
 
-static bool repeated(const LogicReader *r, const LogicSolution *s, Str key)
+/* Keys are sorted: the next one is mostly a few rows on. */
+static ParamId find_key(Scan *scan, Str key)
 {
-    ParamId id = logic_keys_find(&r->keys, key);
+    const LogicKeys *k = &scan->r->keys;
+    for (size_t i = scan->next; i < PARAM_COUNT && i < scan->next + 12; i++)
+        if (str_eq(k->name[i], key)) {
+            scan->next = i + 1;
+            return k->order[i];
+        }
+    return logic_keys_find(k, key);
+}
+
+static bool repeated(const LogicSolution *s, ParamId id, Str key)
+{
     if (id != PARAM_COUNT && solution_has(&s->s, id)) return true;
     for (size_t i = 0; i < s->n_kept; i++)
         if (str_eq(s->kept[i].key, key)) return true;
@@ -159,12 +171,13 @@ static bool scan_key(Scan *scan, Str line, int number, LogicSolution *out)
     if (colon + 2 >= line.n || line.s[colon + 1] != ' ') return false;
     Str key = str_sub(line, 0, colon);
     Node key_node;
-    memset(&v, 0, sizeof v);
-    if (!set_scalar(&key_node, key, number) || key_node.kind != NODE_STR || repeated(r, out, key))
-        return false;
+    v.value = (Node){.kind = NODE_NULL};
+    ParamId id = find_key(scan, key);
+    if (repeated(out, id, key)) return false;
+    if (id == PARAM_COUNT && (!set_scalar(&key_node, key, number) || key_node.kind != NODE_STR)) return false;
     if (!set_value(&v, str_sub(line, colon + 2, line.n), number)) return false;
     size_t kept = out->n_kept;
-    if (logic_solution_key(r->a, &r->keys, r->name, key, &v.value, out)) return false;
+    if (logic_solution_key(r->a, id, r->name, key, &v.value, out)) return false;
     for (size_t i = 0; kept < out->n_kept && i < out->n_kept; i++)
         if (out->kept[i].value == &v.value && !(out->kept[i].value = value_dup(r->a, &v))) return false;
     return true;
@@ -194,6 +207,7 @@ static bool scan_solution(Scan *scan, Str piece, int number, LogicSolution *out)
     Lines l = {piece, number};
     Str line;
     logic_solution_init(out, scan->r->pt, number);
+    scan->next = 0;
     while (l.rest.n) {
         int at = l.line;
         (void)next_line(&l, &line);

@@ -6,14 +6,18 @@
 #include "fmt/write.h"
 #include "logic/logic_internal.h"
 
-void logic_keys_init(LogicKeys *k) { params_sorted(k->order); }
+void logic_keys_init(LogicKeys *k)
+{
+    params_sorted(k->order);
+    for (int i = 0; i < PARAM_COUNT; i++) k->name[i] = str_from(param_at(k->order[i])->name);
+}
 
 ParamId logic_keys_find(const LogicKeys *k, Str name)
 {
     size_t low = 0, high = PARAM_COUNT;
     while (low < high) {
         size_t mid = (low + high) / 2;
-        int c = str_cmp(str_from(param_at(k->order[mid])->name), name);
+        int c = str_cmp(k->name[mid], name);
         if (c == 0) return k->order[mid];
         if (c < 0)
             low = mid + 1;
@@ -79,10 +83,8 @@ void logic_solution_init(LogicSolution *s, const ProblemType *pt, int line)
     s->line = line;
 }
 
-Err logic_solution_key(Arena *a, const LogicKeys *k, const char *name, Str key, const Node *value,
-                       LogicSolution *out)
+Err logic_solution_key(Arena *a, ParamId id, const char *name, Str key, const Node *value, LogicSolution *out)
 {
-    ParamId id = logic_keys_find(k, key);
     bool done = false;
     if (id != PARAM_COUNT) TRY(parse_known(name, param_at(id), value, out, &done));
     return done ? ERR_OK : keep(a, key, value, out);
@@ -99,7 +101,7 @@ Err logic_solution_parse(Arena *a, const LogicKeys *k, const char *name, const N
             FAIL(ERR_INPUT, "%s:%d: solution key is %s, expected a name", name, key->line,
                  node_kind_name(key->kind));
         if (!str_eq(key->text, STR("ProblemType")))
-            TRY(logic_solution_key(a, k, name, key->text, value, out));
+            TRY(logic_solution_key(a, logic_keys_find(k, key->text), name, key->text, value, out));
         else if (value->kind == NODE_MAP)
             out->problem_type = value;
     }
