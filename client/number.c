@@ -113,12 +113,15 @@ static float half_decode(uint16_t h)
     return h & 0x8000 ? -x : x;
 }
 
+/* Contiguous real elements are the common case and worth a loop that vectorises. */
 #define LOAD_LOOP(T, RE, IM)                                                                                 \
     do {                                                                                                     \
         const T *x = (const T *)base + first;                                                                \
-        for (int64_t i = 0; i < n; i++, x += stride) {                                                       \
+        for (int64_t i = 0; !im && stride == 1 && i < n; i++, x++) re[i] = (RE);                             \
+        for (int64_t i = 0; !im && stride != 1 && i < n; i++, x += stride) re[i] = (RE);                     \
+        for (int64_t i = 0; im && i < n; i++, x += stride) {                                                 \
             re[i] = (RE);                                                                                    \
-            if (im) im[i] = (IM);                                                                            \
+            im[i] = (IM);                                                                                    \
         }                                                                                                    \
     } while (0)
 

@@ -20,7 +20,7 @@ enum { TILE = 64, DEPTH = 256, REG = 8 };
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
 
-typedef double Vec __attribute__((vector_size(REG * sizeof(double)), aligned(64)));
+typedef double Vec __attribute__((vector_size(REG * sizeof(double)), aligned(64), may_alias));
 
 bool gemm_is_complex(const Gemm *g) { return type_info(g->out)->complex || type_info(g->a.type)->complex; }
 
@@ -82,30 +82,48 @@ Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b)
     return (Value){(double)sr, (double)si};
 }
 
+static void add_column(double *acc, const double *s, double sign)
+{
+    for (int i = 0; i < REG; i++) acc[i] += sign * s[i];
+}
+
 /* acc (TILE x TILE, column-major) += a (DEPTH x TILE, row tile of 8 contiguous per depth) * b (same for
- * columns). */
+ * columns). Eight named sums: compilers keep those in registers at -O2, an array of vectors they do not. */
 CLONES static void tile_add(const double *a, const double *b, int64_t depth, double sign, double *acc)
 {
     for (int j0 = 0; j0 < TILE; j0 += REG)
         for (int i0 = 0; i0 < TILE; i0 += REG) {
             const double *ap = a + (int64_t)i0 * DEPTH, *bp = b + (int64_t)j0 * DEPTH;
-            Vec s[REG];
-            memset(s, 0, sizeof s);
-            for (int64_t l = 0; l < depth; l++) {
-                Vec av;
-                memcpy(&av, ap + l * REG, sizeof av);
-                for (int j = 0; j < REG; j++) s[j] += av * bp[l * REG + j];
+            Vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
+            for (int64_t l = 0; l < depth; l++, ap += REG, bp += REG) {
+                Vec av = *(const Vec *)(const void *)ap;
+                s0 += av * bp[0];
+                s1 += av * bp[1];
+                s2 += av * bp[2];
+                s3 += av * bp[3];
+                s4 += av * bp[4];
+                s5 += av * bp[5];
+                s6 += av * bp[6];
+                s7 += av * bp[7];
             }
+            const Vec all[REG] = {s0, s1, s2, s3, s4, s5, s6, s7};
             for (int j = 0; j < REG; j++)
-                for (int i = 0; i < REG; i++) acc[(j0 + j) * TILE + i0 + i] += sign * s[j][i];
+                add_column(acc + (j0 + j) * TILE + i0, (const double *)(const void *)&all[j], sign);
         }
 }
 
-/* Panels of REG rows (or columns), depth after depth; what lies outside is zero. */
-static void pack(double *to, const double *line, int64_t index, int64_t depth)
+/* Panels of REG rows (or columns), depth after depth; what lies outside is zero. One line: along the depth.
+ */
+static void pack_line(double *to, const double *line, int64_t index, int64_t depth)
 {
     double *p = to + index / REG * REG * DEPTH + index % REG;
     for (int64_t l = 0; l < depth; l++) p[l * REG] = line[l];
+}
+
+/* One line across the panels: n rows (or columns) at one depth. */
+static void pack_across(double *to, const double *line, int64_t n, int64_t l)
+{
+    for (int64_t i = 0; i < n; i++) to[i / REG * REG * DEPTH + l * REG + i % REG] = line[i];
 }
 
 typedef struct {
@@ -119,30 +137,48 @@ typedef struct {
 } Product;
 
 typedef struct {
-    double a[2][TILE * DEPTH], b[2][TILE * DEPTH], acc[2][TILE * TILE], line[2][DEPTH];
+    _Alignas(64) double a[2][TILE * DEPTH], b[2][TILE * DEPTH], acc[2][TILE * TILE], line[2][DEPTH];
 } Scratch;
+
+/* Loads rows r0.. of a matrix whose columns are the depth, along whichever of the two lies closer in memory.
+ */
+static void load_matrix(Scratch *s, double to[2][TILE * DEPTH], const Matrix *m, bool complex, int64_t r0,
+                        int64_t n, int64_t l, int64_t depth, int64_t b)
+{
+    double *re = s->line[0], *im = complex ? s->line[1] : NULL;
+    if (m->row <= m->col) {
+        for (int64_t d = 0; d < depth; d++) {
+            matrix_column(m, r0, l + d, b, n, re, im);
+            pack_across(to[0], re, n, d);
+            if (im) pack_across(to[1], im, n, d);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        matrix_row(m, r0 + i, l, b, depth, re, im);
+        pack_line(to[0], re, i, depth);
+        if (im) pack_line(to[1], im, i, depth);
+    }
+}
 
 static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0, int64_t l,
                         int64_t depth)
 {
     const Gemm *g = p->g;
-    memset(s->a, 0, sizeof s->a);
-    memset(s->b, 0, sizeof s->b);
-    for (int64_t i = 0; i < TILE && i0 + i < g->m; i++) {
-        matrix_row(&g->a, i0 + i, l, b, depth, s->line[0], p->complex ? s->line[1] : NULL);
-        pack(s->a[0], s->line[0], i, depth);
-        if (p->complex) pack(s->a[1], s->line[1], i, depth);
+    int64_t rows = g->m - i0 < TILE ? g->m - i0 : TILE, cols = p->nc - j0 < TILE ? p->nc - j0 : TILE;
+    if (rows < TILE || l == 0) memset(s->a, 0, sizeof s->a);
+    if (cols < TILE || l == 0) memset(s->b, 0, sizeof s->b);
+    load_matrix(s, s->a, &g->a, p->complex, i0, rows, l, depth, b);
+    if (!p->x_re) {
+        Matrix t = g->b;
+        t.row = g->b.col;
+        t.col = g->b.row;
+        load_matrix(s, s->b, &t, p->complex, j0, cols, l, depth, b);
+        return;
     }
-    for (int64_t j = 0; j < TILE && j0 + j < p->nc; j++) {
-        const double *re = s->line[0], *im = s->line[1];
-        if (p->x_re) {
-            re = p->x_re + (j0 + j) * g->k + l;
-            if (p->complex) im = p->x_im + (j0 + j) * g->k + l;
-        } else {
-            matrix_column(&g->b, l, j0 + j, b, depth, s->line[0], p->complex ? s->line[1] : NULL);
-        }
-        pack(s->b[0], re, j, depth);
-        if (p->complex) pack(s->b[1], im, j, depth);
+    for (int64_t j = 0; j < cols; j++) {
+        pack_line(s->b[0], p->x_re + (j0 + j) * g->k + l, j, depth);
+        if (p->complex) pack_line(s->b[1], p->x_im + (j0 + j) * g->k + l, j, depth);
     }
 }
 

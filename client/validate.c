@@ -18,9 +18,10 @@ struct Validator {
     Gemm g;
     ValidateOptions o;
     bool all, complex;
-    int64_t stride, n;  /* elements compared: 0, stride, 2 stride, ... of the logical order */
-    double *re, *im;    /* their reference, rounded to the type of D */
-    Freivalds *product; /* NULL when all are compared */
+    int64_t stride, n;         /* elements compared: 0, stride, 2 stride, ... of the logical order */
+    double *re, *im;           /* their reference, rounded to the type of D */
+    Freivalds *product;        /* NULL when all are compared */
+    double *full_re, *full_im; /* all of D, made when validator_store is asked for more than the sample */
 };
 
 int64_t validate_stride(int64_t n_allocated, int64_t n_validate)
@@ -109,6 +110,8 @@ void validator_free(Validator *v)
 {
     if (!v) return;
     freivalds_free(v->product);
+    free(v->full_re);
+    free(v->full_im);
     free(v->re);
     free(v->im);
     free(v);
@@ -202,23 +205,33 @@ Err validator_check(Validator *v, const Matrix *d, Check *out)
     return 0;
 }
 
-Err validator_store(Validator *v, const Matrix *d, void *data)
+static Err make_full(Validator *v)
 {
     const Gemm *g = &v->g;
     size_t n = (size_t)(g->m * g->n * g->batch);
-    double *re = v->all ? v->re : malloc(n * sizeof *re), *im = v->all ? v->im : NULL;
-    if (!v->all && v->complex) im = malloc(n * sizeof *im);
+    v->full_re = malloc(n * sizeof *v->full_re);
+    v->full_im = v->complex ? malloc(n * sizeof *v->full_im) : NULL;
     Err e = 0;
-    if (!re || (v->complex && !im)) e = err_set(ERR_FAILED, "out of memory for %zu elements", n);
-    if (!e && !v->all) e = reference_all(g, v->o.n_threads, re, im);
-    for (size_t x = 0; !e && x < n; x++) {
-        int64_t i, j, b;
-        logical_position(g, (int64_t)x, &i, &j, &b);
-        number_store(g->out, data, i * d->row + j * d->col + b * d->batch, re[x], im ? im[x] : 0);
-    }
-    if (!v->all) {
-        free(re);
-        free(im);
+    if (!v->full_re || (v->complex && !v->full_im))
+        e = err_set(ERR_FAILED, "out of memory for %zu elements", n);
+    if (!e) e = reference_all(g, v->o.n_threads, v->full_re, v->full_im);
+    if (e) {
+        free(v->full_re);
+        v->full_re = NULL;
     }
     return e;
+}
+
+Err validator_store(Validator *v, const Matrix *d, void *data)
+{
+    const Gemm *g = &v->g;
+    bool have = v->all && v->n > 0;
+    if (!have && !v->full_re) TRY(make_full(v));
+    const double *re = have ? v->re : v->full_re, *im = have ? v->im : v->full_im;
+    for (int64_t x = 0; x < g->m * g->n * g->batch; x++) {
+        int64_t i, j, b;
+        logical_position(g, x, &i, &j, &b);
+        number_store(g->out, data, i * d->row + j * d->col + b * d->batch, re[x], im ? im[x] : 0);
+    }
+    return 0;
 }
