@@ -1,6 +1,6 @@
-/* Reference GEMM. A blocked product over panels converted to double: tiles of 64 x 64, blocks of 256 along K,
- * an 8 x 8 register tile compiled for several levels of x86-64. Sums of blocks go to doubles; one block's
- * error is 256 units at most and usually about 16, which is far below every tolerance (number.c). See
+/* Reference GEMM. A blocked product over panels converted to double: tiles of 128 x 128, blocks of 256
+ * along K, an 8 x 8 register tile compiled for several levels of x86-64. Sums of blocks go to doubles; one block
+ * has an error of 256 units at most, usually about 16, which is far below every tolerance (number.c). See
  * reference.h. */
 #include "client/reference.h"
 
@@ -12,7 +12,7 @@
 #include "client/number.h"
 #include "client/parallel.h"
 
-enum { TILE = 64, DEPTH = 256, REG = 8 };
+enum { TILE = 128, DEPTH = 256, REG = 8 };
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__) || defined(__clang__)
 #define CLONES

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "client/number.h"
 #include "measure/stats.h"
 
@@ -76,12 +77,13 @@ static Err enqueue(Run *r, const Launches *l)
     return 0;
 }
 
-/* Time that launches may take: what is expected of them with room, the user's floor, and before anything is
- * known a guess of 1 GFlops with room. */
+/* Time that launches may take: the user's floor, and with room what is expected of them: from this kernel's
+ * own first launch, else from the best that is known for the problem, else a guess of 1 GFlops. */
 static uint64_t budget_ns(const Run *r, int64_t n_launches, double sleep_factor)
 {
-    double expected =
-        r->request.expected_ns > 0 ? 50 * r->request.expected_ns : 5 * problem_flops(r->problem);
+    double expected = r->own_ns > 0                ? 20 * r->own_ns
+                      : r->request.expected_ns > 0 ? 50 * r->request.expected_ns
+                                                   : 5 * problem_flops(r->problem);
     if (r->session->api == &device_sim) expected = 0; /* its time is not ours */
     double ns = r->session->o.kernel_timeout * 1e9 + expected * (double)n_launches * sleep_factor;
     return ns > 1e18 ? UINT64_C(1000000000000000000) : (uint64_t)ns;
@@ -154,8 +156,10 @@ static Err validated_launch(Run *r, TensorSet *s, Launches *l, WorkMessage *vali
     TRY(build_launches(r, s, true, l));
     Err e = r->session->api == &device_sim ? set_truth(r, s, &expect) : 0;
     if (!e) e = worker_budget(r->socket, budget_ns(r, 1, 1));
+    uint64_t before = clock_ns();
     if (!e) e = enqueue(r, l);
     if (!e) e = r->device->api->sync(r->device);
+    r->own_ns = (double)(clock_ns() - before);
     if (!e) e = worker_budget(r->socket, 0);
     if (!e) e = judge(r, s, valid);
     r->truth.d = NULL;
@@ -344,6 +348,7 @@ static Err time_solution(Loop *l, WorkMessage *end)
 Err run_solution(Run *r, WorkMessage *end)
 {
     RunStatus status = RUN_NO_CHECK;
+    r->own_ns = 0;
     r->truth = (DeviceTruth){.flops = (uint64_t)problem_flops(r->problem),
                              .problem_key = (uint64_t)r->request.p + 1};
     end->mean = end->median = (DeviceReading){NAN, NAN, NAN, NAN, NAN, NAN, NAN};

@@ -31,6 +31,7 @@ typedef struct {
     const LibSolution *solution;
     WorkRequest request;
     DeviceEvent *start, *stop;
+    double own_ns; /* of this solution's validated launch, host clock; 0: none yet */
     DeviceTruth truth; /* for the simulated device */
 } Run;
 
