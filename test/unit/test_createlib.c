@@ -278,6 +278,45 @@ static void test_metadata_of_real_logic(void **state)
     }
 }
 
+/* A decision tree file: M at most 100 takes solution 1 by the tree, larger ones the fallback, outside the
+ * region nothing. */
+static void test_trees(void **state)
+{
+    Fixture *f = *state;
+    CreateOptions o;
+    CreateReport r;
+    Library *lib;
+    Node *trees;
+    Hardware hw = {.arch = str_from(f->arch), .n_cu = 1};
+    static const char text[] =
+        "- features: [{type: FreeSizeA, index: 0}]\n"
+        "  region: [{type: SizeInRange, index: 0, value: {min: 0, max: 1000}}]\n"
+        "  trees: [{solution: 1, tree: [{featureIdx: 0, threshold: 100.5, nextIdxLTE: -2, nextIdxGT: -1}]}]\n"
+        "  fallback: 0\n";
+    assert_ok(yaml_parse(&f->a, "trees", STR(text), NULL, &trees));
+    f->l.trees = trees;
+    f->l.dict = true;
+    f->l.n_rows = 0;
+    assert_ok(logic_write(&f->l, path_join(&f->a, f->dir, "logic/host_Cijk_Ailk_Bjlk_SB.yaml").s));
+    options(f, &o, "trees");
+    o.metadata_only = true;
+    assert_ok(createlib_run(&o, &r));
+    assert_ok(library_open(path_join(&f->a, o.output_path, "library/TensileLibrary.dat").s, &hw, &lib));
+    static const struct {
+        int64_t m, index;
+    } cases[] = {{64, 1}, {100, 1}, {101, 0}, {999, 0}, {1000, -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Contraction p;
+        Selection sel;
+        contraction_gemm(&p, false, true, cases[i].m, 64, 64, 1);
+        contraction_types(&p, TYPE_S, TYPE_S, TYPE_S, TYPE_S, TYPE_S);
+        contraction_strides(&p, cases[i].m, 64, cases[i].m, cases[i].m, 0, 0, 0, 0);
+        assert_ok(library_select(lib, &p, &sel));
+        assert_int_equal(sel.solution ? sel.solution->index : -1, cases[i].index);
+    }
+    library_free(lib);
+}
+
 static void test_index_base(void **state)
 {
     (void)state;
@@ -296,7 +335,7 @@ int main(void)
         TEST(test_index_base), TEST(test_metadata_of_real_logic),
         TEST(test_merged),     TEST(test_modes),
         TEST(test_lazy),       TEST(test_embedded),
-        TEST(test_left_out),
+        TEST(test_left_out),   TEST(test_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
