@@ -5,6 +5,15 @@
  * solution_derive then needs no memory and no lookups (millions of calls). The formulas are Tensile's (facts
  * in section 2.2 and 2.3 of the format notes); rows of rules.def are its reasons to reject. Not here: names
  * (naming.h), enumeration (space.h).
+ *
+ * Differences from Tensile that are kept:
+ * - where Tensile ends with an exception (StreamK, ScheduleIterAlg 2 or DirectToVgpr without a matrix
+ *   instruction, PackFreeDims off), a rule rejects;
+ * - Tensile changes lists and maps in place that all permutations share (ThreadTile and WorkGroup by a
+ *   MatrixInstruction of nine numbers, the AssertStride maps), so that one permutation can change the next;
+ *   here each permutation has its own;
+ * - on nvptx and the host, parameters that have no meaning there get their default, so that they make no
+ *   duplicates; on amdgcn host rows do.
  */
 #ifndef MODEL_DERIVE_H
 #define MODEL_DERIVE_H
