@@ -1,8 +1,10 @@
 /* status, log and the winners table. See report.h; explain is in explain.c. */
 #include "report.h"
 
-#include <math.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 
@@ -67,20 +69,38 @@ static Err plan_print(Store *s, const PlanView *p, FILE *f)
                    "iii", p->setting, p->n_runs, p->id);
 }
 
+/* Is a run at work on outdir? It holds this lock then. */
+static bool lock_held(Arena *a, const char *outdir)
+{
+    Str path = path_join(a, outdir, "tuning.lock");
+    int fd = path.s ? open(path.s, O_RDONLY | O_CLOEXEC) : -1;
+    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+    if (fd >= 0) close(fd);
+    return held;
+}
+
+typedef struct {
+    FILE *f;
+    bool at_work;
+} SessionOut;
+
 static Err session_row(void *ctx, const DbRow *row)
 {
-    Str detail = row_text(row, 3);
-    fprintf(ctx, "last run: %.*s (started %.*s)\n  %.*s\n", STR_ARG(row_text(row, 1)), STR_ARG(row_text(row, 2)),
+    const SessionOut *out = ctx;
+    Str state = row_text(row, 1), detail = row_text(row, 3);
+    if (str_eq_c(state, "running") && !out->at_work) state = STR("killed");
+    fprintf(out->f, "last run: %.*s (started %.*s)\n  %.*s\n", STR_ARG(state), STR_ARG(row_text(row, 2)),
             STR_ARG(row_text(row, 0)));
-    if (detail.n) fprintf(ctx, "  %.*s\n", STR_ARG(detail));
+    if (detail.n) fprintf(out->f, "  %.*s\n", STR_ARG(detail));
     return 0;
 }
 
-static Err status_print(Store *s, Arena *a, FILE *f)
+static Err status_print(Store *s, Arena *a, const char *outdir, FILE *f)
 {
     PlanView *plans;
     size_t n;
-    TRY(db_each(s->db, session_row, f, "SELECT command, state, started, detail FROM session ORDER BY id DESC LIMIT 1",
+    SessionOut out = {f, lock_held(a, outdir)};
+    TRY(db_each(s->db, session_row, &out, "SELECT command, state, started, detail FROM session ORDER BY id DESC LIMIT 1",
                 ""));
     TRY(plans_latest(s, a, &plans, &n));
     if (n == 0) fprintf(f, "nothing was planned yet\n");
@@ -94,7 +114,7 @@ Err report_status(const char *outdir, FILE *f)
     Arena a;
     TRY(store_open(&s, outdir, DB_READ));
     arena_init(&a, 0);
-    Err e = status_print(&s, &a, f);
+    Err e = status_print(&s, &a, outdir, f);
     arena_fini(&a);
     store_close(&s);
     return e;

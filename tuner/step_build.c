@@ -300,6 +300,7 @@ Err step_build(Run *r)
     }
     progress.done = c->done_before;
     if (!e) progress_done(&progress, "%zu failed", n_failed);
+    if (!e && n_failed) warning("%zu kernels do not compile and are left out (tuner status %s)", n_failed, r->outdir);
     arena_fini(&c->arena);
     free(c);
     return e;

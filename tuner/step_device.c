@@ -134,8 +134,9 @@ static Err device_choose(Run *r, Str list)
     for (size_t i = 0; i < shown.n; i++)
         if (shown.s[i] == '\n') ((char *)(uintptr_t)shown.s)[i] = ';';
     if (want.n)
-        FAIL(ERR_NO_DEVICE, "%s: no device %lld of architecture '%.*s' here (%.*s); --arch host tunes for this CPU",
-             r->config->path, (long long)r->config->globals.Device, STR_ARG(want), STR_ARG(shown));
+        FAIL(ERR_NO_DEVICE, "%s: no device %lld of architecture '%.*s' here (%.*s)%s", r->config->path,
+             (long long)r->config->globals.Device, STR_ARG(want), STR_ARG(shown),
+             t->family == TARGET_HOST ? "" : "; --arch host tunes for this CPU");
     FAIL(ERR_NO_DEVICE, "%s: there is no device %lld (%.*s)", r->config->path, (long long)r->config->globals.Device,
          STR_ARG(shown));
 }
