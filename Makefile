@@ -34,7 +34,7 @@ UNIT     := $(patsubst test/unit/%.c,$(B)/unit/%,$(call src,test/unit))
 FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
 BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
 
-.PHONY: all help quickstart check unit golden bench lint fuzz fmt golden-rewrite install clean
+.PHONY: all help quickstart check unit golden bench lint fuzz fuzz-run fmt golden-rewrite install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -78,12 +78,10 @@ $(B)/unit/%: $(B)/obj/test/unit/%.o $(B)/obj/test/support.o $(B)/obj/all.a
 	$(call link,$(L_CORE) -lcmocka)
 $(B)/bench/%: $(B)/obj/test/bench/%.o $(B)/obj/all.a
 	$(call link,$(L_CORE))
-# Fuzz targets: libFuzzer with clang, FUZZ_SECONDS each.
+# Fuzz targets: libFuzzer with clang in a build folder of their own, FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 60
-$(B)/fuzz/%: test/fuzz/%.c $(ALL_SRC)
-	@mkdir -p $(@D)
-	clang $(filter-out -O2 -g1 -fPIC,$(CFLAGS)) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	  -o $@ $< $(ALL_SRC) $(L_CORE)
+$(B)/fuzz/%: $(B)/obj/test/fuzz/%.o $(B)/obj/all.a
+	$(call link,$(L_CORE) -fsanitize=fuzzer)
 
 quickstart: all
 	$(Q)sh scripts/quickstart.sh --no-setup
@@ -106,7 +104,10 @@ bench: all $(BENCH)
 lint:
 	$(Q)sh scripts/lint.sh
 
-fuzz: $(FUZZ)
+fuzz:
+	$(Q)$(MAKE) --no-print-directory B=$(B)/san CC=clang SAN=fuzzer-no-link,address,undefined fuzz-run
+
+fuzz-run: $(FUZZ)
 	$(Q)sh test/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(FUZZ)
 
 fmt:
