@@ -1,5 +1,5 @@
 /* Reference GEMM. A blocked product over panels converted to double: tiles of 128 x 128, blocks of 256
- * along K, an 8 x 8 register tile compiled for several levels of x86-64. Sums of blocks go to doubles; one block
+ * along K, an 8 x 8 register tile compiled for several levels. Sums of blocks go to doubles; one block
  * has an error of 256 units at most, usually about 16, which is far below every tolerance (number.c). See
  * reference.h. */
 #include "client/reference.h"
