@@ -13,7 +13,8 @@ LDFLAGS += -pthread $(SANF)
 
 # msgpack-c is libmsgpackc before version 6 and libmsgpack-c since
 MSGPACK := $(if $(filter /%,$(shell $(CC) -print-file-name=libmsgpack-c.so)),-lmsgpack-c,-lmsgpackc)
-pick    = $(if $(STATIC),-Wl,-Bstatic $(1) -Wl,-Bdynamic,$(1))
+comma   := ,
+pick    = $(if $(STATIC),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))
 L_RUN  := $(call pick,$(MSGPACK) -lyaml -lmd) -ldl -lm
 L_CORE := $(call pick,-lsqlite3 $(MSGPACK) -lyaml -lmd) -ldl -lm
 
