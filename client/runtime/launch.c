@@ -288,7 +288,7 @@ static void main_args(const Main *m, const LaunchHardware *hw)
     put_ab(m);
     if (m->s->map.stream_k && !m->s->map.stream_k_atomic) {
         put_ptr(m->args, m->in->workspace);
-        put_ptr(m->args, (char *)m->in->workspace + launch_partials_bytes(m->s, m->g));
+        put_u64(m->args, (uint64_t)(uintptr_t)m->in->workspace + launch_partials_bytes(m->s, m->g));
     }
     put_offsets(m);
     put_main_scalar(m, m->in->alpha);

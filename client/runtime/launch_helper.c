@@ -161,7 +161,7 @@ Err streamk_init_call(const Helper *h, LaunchList *out)
     const uint64_t grid[3] = {(n + HELPER_WORK_GROUP - 1) / HELPER_WORK_GROUP, 1, 1};
     Args a;
     TRY(call_add(out, CALL_STREAMK_INIT, "WSFlags", grid, HELPER_WORK_GROUP, &a));
-    put_ptr(&a, (char *)h->in->workspace + launch_partials_bytes(h->s, h->g));
+    put_u64(&a, (uint64_t)(uintptr_t)h->in->workspace + launch_partials_bytes(h->s, h->g));
     put_u32(&a, (uint32_t)n);
     return call_done(out, &a);
 }

@@ -196,6 +196,18 @@ typedef struct {
 Err library_read_file(Library *lib, const char *name, Str data, int32_t code_object, LibNode **root);
 Err solution_read(FileReader *r, const Node *n, LibSolution *s);
 Err table_read(FileReader *r, const Node *n, Table *t);
+/* An entry while a table is read. */
+typedef struct {
+    const int64_t *key;
+    double speed;
+    const LibSolution *solution;
+    int n_dims;
+} TableEntry;
+
+/* Key ascending, then speed descending. */
+bool entry_before(const TableEntry *a, const TableEntry *b);
+/* In that order; entries that are equal in both come out as Tensile's loader leaves them. */
+void entries_sort(TableEntry *e, size_t n);
 /* Euclidean and Manhattan tables alone: the tree, and the one nearest entry. False: none, or several as near.
  */
 Err near_build(Arena *a, Table *t);

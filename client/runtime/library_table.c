@@ -68,23 +68,6 @@ static const char *const distances[] = {"Euclidean", "Manhattan", "Ratio",    "J
 /* Differences and squares of keys below this are exact in doubles. */
 #define KEY_MAX (INT64_C(1) << 52)
 
-typedef struct {
-    const int64_t *key;
-    double speed;
-    const LibSolution *solution;
-    uint32_t at; /* position in the file: makes the order total */
-    int n_dims;
-} Entry;
-
-static int entry_compare(const void *a, const void *b)
-{
-    const Entry *x = a, *y = b;
-    for (int i = 0; i < x->n_dims; i++)
-        if (x->key[i] != y->key[i]) return x->key[i] < y->key[i] ? -1 : 1;
-    if (x->speed != y->speed) return x->speed > y->speed ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
 /* The keys of one entry in one pass: there are tens of thousands of entries. */
 static void entry_fields(const Node *n, const Node *field[4])
 {
@@ -98,7 +81,7 @@ static void entry_fields(const Node *n, const Node *field[4])
     }
 }
 
-static Err entry_index(FileReader *r, const Node *n, const Node *index, const Node *value, Entry *e)
+static Err entry_index(FileReader *r, const Node *n, const Node *index, const Node *value, TableEntry *e)
 {
     if (!index) { /* the old form: a library of its own */
         const Node *type = value ? node_get(value, "type") : NULL;
@@ -111,7 +94,7 @@ static Err entry_index(FileReader *r, const Node *n, const Node *index, const No
     return solution_ref(r, index, &e->solution);
 }
 
-static Err entry_read(FileReader *r, const Table *t, const Node *n, int64_t *key, Entry *e)
+static Err entry_read(FileReader *r, const Table *t, const Node *n, int64_t *key, TableEntry *e)
 {
     const Node *field[4] = {NULL};
     TRY(node_map(n, r->name, "table entry"));
@@ -129,7 +112,7 @@ static Err entry_read(FileReader *r, const Table *t, const Node *n, int64_t *key
     return ERR_OK;
 }
 
-static Err table_fill(Arena *a, Table *t, const Entry *entry)
+static Err table_fill(Arena *a, Table *t, const TableEntry *entry)
 {
     size_t dims = (size_t)t->n_dims;
     t->key = arena_array(a, t->n * dims, sizeof *t->key);
@@ -145,15 +128,14 @@ static Err table_fill(Arena *a, Table *t, const Entry *entry)
     return t->distance == DIST_EUCLIDEAN || t->distance == DIST_MANHATTAN ? near_build(a, t) : ERR_OK;
 }
 
-static Err table_entries(FileReader *r, const Node *list, Table *t, int64_t *keys, Entry *entry)
+static Err table_entries(FileReader *r, const Node *list, Table *t, int64_t *keys, TableEntry *entry)
 {
     bool sorted = true;
     for (size_t i = 0; i < t->n; i++) {
         TRY(entry_read(r, t, &list->item[i], keys + i * (size_t)t->n_dims, &entry[i]));
-        entry[i].at = (uint32_t)i;
-        if (i && sorted) sorted = entry_compare(&entry[i - 1], &entry[i]) < 0;
+        if (i && sorted) sorted = entry_before(&entry[i - 1], &entry[i]);
     }
-    if (!sorted) qsort(entry, t->n, sizeof *entry, entry_compare);
+    if (!sorted) entries_sort(entry, t->n);
     return table_fill(&r->lib->arena, t, entry);
 }
 
@@ -189,7 +171,7 @@ Err table_read(FileReader *r, const Node *n, Table *t)
     t->n = list->n;
     t->n_blocks = (t->n + TABLE_BLOCK - 1) / TABLE_BLOCK;
     int64_t *keys = calloc(t->n * (size_t)t->n_dims + 1, sizeof *keys);
-    Entry *entry = calloc(t->n + 1, sizeof *entry);
+    TableEntry *entry = calloc(t->n + 1, sizeof *entry);
     Err e = keys && entry ? table_entries(r, list, t, keys, entry)
                           : err_set(ERR_FAILED, "out of memory for a table of %zu sizes", t->n);
     free(keys);
