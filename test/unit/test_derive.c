@@ -133,6 +133,31 @@ static void test_reasons(void **state)
     assert_rejected(&d, &s, RULE_THREADS_NOT_WAVES, "32 threads are not a multiple of WavefrontSize 64");
 }
 
+/* Numbers that no user may give, but a logic file might. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    static const ParamId zero[] = {
+        PARAM_WavefrontSize, PARAM_InnerUnroll,  PARAM_DepthU,           PARAM_DepthULdsDivisor,
+        PARAM_GlobalSplitU,  PARAM_MaxOccupancy, PARAM_StoreVectorWidth, PARAM_AssertFree0ElementMultiple};
+    ProblemType pt;
+    Deriver d = gemm_deriver(&pt, "gfx906", TYPE_S, false, false);
+    Solution s;
+    Verdict v;
+    for (size_t i = 0; i < sizeof zero / sizeof *zero; i++) {
+        solution_init(&s, &pt);
+        s.DepthU = 16;
+        *(int32_t *)solution_field(&s, param_at(zero[i])) = 0;
+        assert_false(solution_derive(&d, &s, &v));
+        assert_int_equal(v.rule, RULE_VALUE_RANGE);
+        assert_int_equal(v.arg[0], zero[i]);
+    }
+    solution_init(&s, &pt);
+    s.DepthU = 16, s.WorkGroup = intlist3(INT32_MAX, 16, 1);
+    assert_false(solution_derive(&d, &s, &v));
+    assert_int_equal(v.rule, RULE_VALUE_RANGE);
+}
+
 static void test_no_reject(void **state)
 {
     (void)state;
@@ -321,9 +346,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lds_example), cmocka_unit_test(test_matrix_instruction_example),
         cmocka_unit_test(test_idempotent),  cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_no_reject),   cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_host_rows),   cmocka_unit_test(test_rules_table),
-        cmocka_unit_test(test_as_tensile),
+        cmocka_unit_test(test_bounds),      cmocka_unit_test(test_no_reject),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(test_host_rows),
+        cmocka_unit_test(test_rules_table), cmocka_unit_test(test_as_tensile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

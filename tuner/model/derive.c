@@ -135,6 +135,7 @@ typedef bool (*Step)(Derive *d);
 /* In Tensile's order: later steps use what earlier ones derived, and the first reason is the one that is
  * told. */
 static const Step gpu_steps[] = {
+    derive_bounds,
     derive_matrix_instruction,
     derive_tile,
     derive_accumulation,
@@ -167,8 +168,8 @@ static const Step gpu_steps[] = {
     derive_vector_store,
     derive_last_checks,
 };
-static const Step host_steps[] = {derive_tile, derive_accumulation, derive_tensor_tiles, derive_strides,
-                                  derive_host};
+static const Step host_steps[] = {derive_bounds,       derive_tile,    derive_accumulation,
+                                  derive_tensor_tiles, derive_strides, derive_host};
 
 static void finish(Derive *d)
 {

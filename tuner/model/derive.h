@@ -8,7 +8,7 @@
  *
  * Differences from Tensile that are kept:
  * - where Tensile ends with an exception (StreamK, ScheduleIterAlg 2 or DirectToVgpr without a matrix
- *   instruction, PackFreeDims off), a rule rejects;
+ *   instruction, PackFreeDims off), a rule rejects; StoreRemapVectorWidth -1 is 0 there;
  * - Tensile changes lists and maps in place that all permutations share (ThreadTile and WorkGroup by a
  *   MatrixInstruction of nine numbers, the AssertStride maps), so that one permutation can change the next;
  *   here each permutation has its own;

@@ -48,13 +48,17 @@ static inline bool is_pow2(int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
 /* Global load width as a fraction: DirectToLds of types over 4 bytes loads parts of an element, stored as 0.
  */
 static inline int32_t width_num(int32_t width) { return width ? width : 1; }
-static inline int32_t width_den(const Deriver *f, int32_t width) { return width ? 1 : f->bpe / 4; }
+static inline int32_t width_den(const Deriver *f, int32_t width)
+{
+    return width || f->bpe <= 4 ? 1 : f->bpe / 4;
+}
 /* ceil(n / width). */
 static inline int32_t vectors(const Deriver *f, int32_t n, int32_t width)
 {
     return ceil_div(n * width_den(f, width), width_num(width));
 }
 
+bool derive_bounds(Derive *d);
 bool derive_matrix_instruction(Derive *d);
 bool derive_tile(Derive *d);
 bool derive_tensor_tiles(Derive *d);

@@ -1,7 +1,7 @@
 /* Derivation: local memory: padding against bank conflicts, offsets, size. */
 #include "model/derive_internal.h"
 
-enum { N_BANKS = 32, BANK_ROW_BYTES = 128 };
+enum { N_BANKS = 32, BANK_ROW_BYTES = 128, LDS_ELEMENTS_MAX = 1 << 27 }; /* far over what there is */
 
 static int32_t lds_elements(const Derive *d, int t)
 {
@@ -11,8 +11,9 @@ static int32_t lds_elements(const Derive *d, int t)
     int32_t interval = block                      ? block / d->f->bpe
                        : AB(s, UnrollMajorLDS, t) ? s->DepthULds
                                                   : AB(s, MacroTile, t);
-    int32_t n = AB(s, MacroTile, t) * s->DepthULds;
-    return n + n / max32(interval, 1) * AB(s, LdsPad, t);
+    int64_t n = (int64_t)AB(s, MacroTile, t) * s->DepthULds;
+    n += n / max32(interval, 1) * AB(s, LdsPad, t);
+    return n < LDS_ELEMENTS_MAX ? (int32_t)n : LDS_ELEMENTS_MAX;
 }
 
 static int32_t lds_elements_aligned(const Derive *d, int t)

@@ -136,6 +136,8 @@ static bool check_shape(Derive *d)
 {
     Solution *s = d->s;
     if (s->MacroTile0 < 1 || s->MacroTile1 < 1) STOP(d, TILE_EMPTY, s->MacroTile0, s->MacroTile1);
+    if (d->f->target->family != TARGET_HOST && (s->MacroTile0 > 16384 || s->MacroTile1 > 16384))
+        STOP(d, TILE_BIG, s->MacroTile0, s->MacroTile1);
     if (solution_has(s, PARAM_MacroTile) &&
         (s->MacroTile.v[0] != s->MacroTile0 || s->MacroTile.v[1] != s->MacroTile1))
         REJECT(d, TILE_MISMATCH, s->MacroTile0, s->MacroTile1, s->MacroTile.v[0], s->MacroTile.v[1]);

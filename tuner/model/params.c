@@ -192,9 +192,12 @@ void param_copy(const Param *p, const Solution *from, Solution *to)
 
 static void print_hundredths(int32_t v, Buf *out)
 {
-    int32_t a = v < 0 ? -v : v;
-    buf_printf(out, "%s%d", v < 0 ? "-" : "", a / 100);
-    if (a % 100) buf_printf(out, a % 10 ? ".%02d" : ".%d", a % 10 ? a % 100 : a % 100 / 10);
+    uint32_t a = v < 0 ? 0u - (uint32_t)v : (uint32_t)v, part = a % 100;
+    buf_printf(out, "%s%u", v < 0 ? "-" : "", a / 100);
+    if (part % 10)
+        buf_printf(out, ".%02u", part);
+    else if (part)
+        buf_printf(out, ".%u", part / 10);
 }
 
 void param_print(const Param *p, const Solution *s, Buf *out)
