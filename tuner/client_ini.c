@@ -4,17 +4,21 @@
 #include <inttypes.h>
 
 static const char *const init_names[] = {
-    "Zero",       "One",        "Two",       "Random",   "NaN",     "Inf",     "BadInput",
-    "BadOutput",  "SerialIdx",  "SerialDim0", "SerialDim1", "Identity", "TrigSin", "TrigCos",
-    "TrigAbsSin", "TrigAbsCos", "RandomNarrow", "NegOne", "Max",      "DenormMin", "DenormMax",
+    "Zero",       "One",        "Two",          "Random",     "NaN",      "Inf",       "BadInput",
+    "BadOutput",  "SerialIdx",  "SerialDim0",   "SerialDim1", "Identity", "TrigSin",   "TrigCos",
+    "TrigAbsSin", "TrigAbsCos", "RandomNarrow", "NegOne",     "Max",      "DenormMin", "DenormMax",
 };
 enum { N_INIT = sizeof init_names / sizeof *init_names };
-static const char *const bounds_names[] = {"Disable", "NaN", "GuardPageFront", "GuardPageBack", "GuardPageAll"};
+static const char *const bounds_names[] = {"Disable", "NaN", "GuardPageFront", "GuardPageBack",
+                                           "GuardPageAll"};
 static const char *const level_names[] = {"Error", "Terse", "Verbose", "Debug"};
 
 static void text(Buf *out, const char *key, const char *value) { buf_printf(out, "%s=%s\n", key, value); }
 
-static void integer(Buf *out, const char *key, int64_t value) { buf_printf(out, "%s=%" PRId64 "\n", key, value); }
+static void integer(Buf *out, const char *key, int64_t value)
+{
+    buf_printf(out, "%s=%" PRId64 "\n", key, value);
+}
 
 static void boolean(Buf *out, const char *key, bool value) { text(out, key, value ? "True" : "False"); }
 
@@ -44,7 +48,8 @@ static void problem_type_lines(const ClientIni *c, Buf *out)
     boolean(out, "strided-batched", pt->StridedBatched);
 }
 
-static void strides(const ClientIni *c, const ProblemSize *s, const char *key, int tensor, int n_dims, Buf *out)
+static void strides(const ClientIni *c, const ProblemSize *s, const char *key, int tensor, int n_dims,
+                    Buf *out)
 {
     buf_printf(out, "%s=", key);
     for (int i = 0; i < n_dims; i++) {
@@ -151,9 +156,11 @@ Err client_ini_write(const ClientIni *c, Buf *out)
 {
     const Globals *g = c->g;
     buf_printf(out, "library-file=%.*s\n", STR_ARG(c->library_file));
-    for (size_t i = 0; i < c->n_code_objects; i++) buf_printf(out, "code-object=%.*s\n", STR_ARG(c->code_object[i]));
+    for (size_t i = 0; i < c->n_code_objects; i++)
+        buf_printf(out, "code-object=%.*s\n", STR_ARG(c->code_object[i]));
     buf_printf(out, "results-file=%.*s\n", STR_ARG(c->results_file));
-    text(out, "performance-metric", g->PerformanceMetric == METRIC_CU_EFFICIENCY ? "CUEfficiency" : "DeviceEfficiency");
+    text(out, "performance-metric",
+         g->PerformanceMetric == METRIC_CU_EFFICIENCY ? "CUEfficiency" : "DeviceEfficiency");
     problem_type_lines(c, out);
     for (size_t i = 0; i < c->n_sizes; i++) size_lines(c, &c->size[i], out);
     integer(out, "device-idx", c->device);

@@ -1,7 +1,8 @@
-/* ClientParameters.ini: what tuner-client is to measure and how, in Tensile's keys and order (tensile-formats 4.1 names them).
+/* ClientParameters.ini: what tuner-client is to measure and how, in Tensile's keys and order
+ * (in Tensile terms).
  *
- * Also the key under which the store files times: the same text without what a time does not depend on (paths, sizes,
- * repeats of the sweep). Does not run the client. Called by the measure step.
+ * Also the key under which the store files times: the same text without what a time does not depend on
+ * (paths, sizes, repeats of the sweep). Does not run the client. Called by the measure step.
  */
 #ifndef TUNER_CLIENT_INI_H
 #define TUNER_CLIENT_INI_H

@@ -1,7 +1,7 @@
 /* One run of tuner-client as a child: starts it, reads its events as they come, ends it.
  *
- * The client runs generated code, so it may die at any time: that is an end like another, told in ClientEnd. Does not
- * know what events mean for the store: step_measure.c.
+ * The client runs generated code, so it may die at any time: that is an end like another, told in ClientEnd.
+ * Does not know what events mean for the store: step_measure.c.
  */
 #ifndef TUNER_CLIENT_RUN_H
 #define TUNER_CLIENT_RUN_H

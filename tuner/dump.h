@@ -1,4 +1,5 @@
-/* `tuner --dump-program[=PASS] CONFIG`: the kernel program of every valid solution as text. Called by main.c. */
+/* `tuner --dump-program[=PASS] CONFIG`: the kernel program of every valid solution as text. Called by main.c.
+ */
 #ifndef TUNER_DUMP_H
 #define TUNER_DUMP_H
 

@@ -18,7 +18,8 @@ static Err wanted_parse(const char *text, Wanted *w)
     if (str_starts(rest, "[") && str_ends(rest, "]")) rest = str_sub(rest, 1, rest.n - 1);
     while (str_split(&rest, ',', &part))
         if (w->n == MAX_DIMS || !str_to_i64(str_trim(part), &w->v[w->n++]))
-            FAIL(ERR_INPUT, "'%s' is not a size, expected M,N,batch,K or [M,N,batch,K,LDD,LDC,LDA,LDB]", text);
+            FAIL(ERR_INPUT, "'%s' is not a size, expected M,N,batch,K or [M,N,batch,K,LDD,LDC,LDA,LDB]",
+                 text);
     return 0;
 }
 
@@ -90,8 +91,8 @@ static void failures_print(const PlanView *p, const Ranking *r, FILE *f)
         if (n++ == 0) fprintf(f, "  out of the running:\n");
         if (shown++ >= MAX_LOSERS) continue;
         if (x->found)
-            fprintf(f, "    %.*s%s%.*s  %.*s\n", STR_ARG(x->status), x->detail.n ? ": " : "", STR_ARG(x->detail),
-                    STR_ARG(c->name));
+            fprintf(f, "    %.*s%s%.*s  %.*s\n", STR_ARG(x->status), x->detail.n ? ": " : "",
+                    STR_ARG(x->detail), STR_ARG(c->name));
         else if (c->compile.n && !str_eq_c(c->compile, "ok"))
             fprintf(f, "    compiler: %.*s (tuner log OUTDIR %.12s)  %.*s\n", STR_ARG(c->compile), c->hash.s,
                     STR_ARG(c->name));
@@ -115,8 +116,8 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
     Ranking r;
     TRY(ranking_make(s, a, p, size, &r));
     fprintf(f, "%.*s  %.*s\n", STR_ARG(p->group), STR_ARG(z->key));
-    fprintf(f, "  tried: %zu candidates: %zu good, %zu out of the running, %zu without a measurement\n", p->n_candidates, r.n_good,
-            r.n_failed, r.n_missing);
+    fprintf(f, "  tried: %zu candidates: %zu good, %zu out of the running, %zu without a measurement\n",
+            p->n_candidates, r.n_good, r.n_failed, r.n_missing);
     if (r.best == SIZE_MAX) {
         fprintf(f, "  winner: none\n");
     } else {
@@ -127,7 +128,8 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
         const Comparison *c = &r.versus;
         fprintf(f, "  runner-up: ");
         times_print(p, z, &r, r.second, f);
-        fprintf(f, "  winner against runner-up: %s, time ratio %.4f", stats_verdict_name(c->verdict), c->ratio);
+        fprintf(f, "  winner against runner-up: %s, time ratio %.4f", stats_verdict_name(c->verdict),
+                c->ratio);
         if (c->verdict == STATS_UNKNOWN)
             fprintf(f, " (too few samples to tell: raise SyncsPerBenchmark)\n");
         else
@@ -135,11 +137,12 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
         TRY(losers_print(a, p, z, &r, f));
     }
     failures_print(p, &r, f);
-    fprintf(f, "  of %lld permutations %lld were valid; rejected before compiling:\n", (long long)p->n_permutations,
-            (long long)p->n_valid);
+    fprintf(f, "  of %lld permutations %lld were valid; rejected before compiling:\n",
+            (long long)p->n_permutations, (long long)p->n_valid);
     if (p->n_valid == p->n_permutations) fprintf(f, "    none\n");
     return db_each(s->db, rejection_row, f,
-                   "SELECT reason, count, text FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i", p->id);
+                   "SELECT reason, count, text FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i",
+                   p->id);
 }
 
 static Err explain(Store *s, Arena *a, const char *outdir, const char *text, FILE *f)

@@ -18,7 +18,8 @@ static void header(const PlanView *p, const ExportOptions *o, Buf *out)
     static const char index_chars[] = "IJKLMNOPQRSTUVWXYZ";
     const char *unit = o->per_cu ? "GFlopsPerCU" : "GFlops";
     csv_cell(out, true, str_from(unit));
-    for (int i = 0; i < o->n_indices && i < MAX_INDICES; i++) csv_cell_f(out, false, "Size%c", index_chars[i]);
+    for (int i = 0; i < o->n_indices && i < MAX_INDICES; i++)
+        csv_cell_f(out, false, "Size%c", index_chars[i]);
     static const char *const after[] = {"LDD", "LDC", "LDA", "LDB", "WinnerFreq"};
     for (int i = 0; i < 5; i++) csv_cell(out, false, str_from(after[i]));
     if (o->extra_columns) {
@@ -71,7 +72,8 @@ static void winner_cells(const PlanView *p, const ExportOptions *o, const Cell *
     csv_cell(out, false, p->candidate[o->column[best]].name);
 }
 
-/* Clock, power and temperature are blank: they belong to a moment, not to a result that may be an older run's. */
+/* Clock, power and temperature are blank: they belong to a moment, not to a result that may be an older
+ * run's. */
 static void row_write(const PlanView *p, const ExportOptions *o, size_t size, const Cell *cell, Buf *out)
 {
     Str key = p->size[size].key, part;
@@ -99,8 +101,8 @@ static void cell_merge(Cell *into, const Cell *x)
     if (isnan(into->speed) || (int64_t)x->speed > (int64_t)into->speed) *into = *x;
 }
 
-static Err rows_write(Store *s, Arena *a, const PlanView *p, const ExportOptions *o, int64_t run, int64_t n_runs,
-                      Buf *out)
+static Err rows_write(Store *s, Arena *a, const PlanView *p, const ExportOptions *o, int64_t run,
+                      int64_t n_runs, Buf *out)
 {
     for (size_t z = 0; z < p->n_sizes; z++) {
         arena_reset(a);

@@ -1,6 +1,6 @@
-/* tuner: one config in, a tuned library out. This file is the list of what happens; each step is a module of its own:
- * options.c the command line, run.c the run, list.c and dump.c what looks at a config only, report.c and explain.c what was
- * found.
+/* tuner: one config in, a tuned library out. This file is the list of what happens; each step is a module of
+ * its own: options.c the command line, run.c the run, list.c and dump.c what looks at a config only, report.c
+ * and explain.c what was found.
  */
 #include <errno.h>
 #include <string.h>
@@ -27,10 +27,12 @@ static Err explain_command(const Options *o) { return report_explain(o->operand[
 static Err log_command(const Options *o) { return report_log(o->operand[0], o->operand[1], stdout); }
 
 static const Command commands[] = {
-    {"run", run_command, 2, MAX_CONFIGS + 1, "[run] CONFIG.yaml... OUTDIR", "tune, and write everything below OUTDIR"},
+    {"run", run_command, 2, MAX_CONFIGS + 1, "[run] CONFIG.yaml... OUTDIR",
+     "tune, and write everything below OUTDIR"},
     {"status", status_command, 1, 1, "status OUTDIR", "what is done, what failed and why, what remains"},
     {"explain", explain_command, 2, 2, "explain OUTDIR M,N,BATCH,K", "why a size has its winner"},
-    {"log", log_command, 2, 2, "log OUTDIR KERNEL", "compiler output and faults of kernels with that in their name"},
+    {"log", log_command, 2, 2, "log OUTDIR KERNEL",
+     "compiler output and faults of kernels with that in their name"},
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
@@ -41,7 +43,8 @@ static void help(void)
     for (int i = 0; i < N_COMMANDS; i++) printf("  tuner %-36s %s\n", commands[i].usage, commands[i].help);
     puts("\noptions:");
     cli_options_help(stdout);
-    puts("\nexit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or bad input,\n"
+    puts("\nexit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or "
+         "bad input,\n"
          "3 partial result, 4 no such device");
 }
 
@@ -64,7 +67,8 @@ static Err dispatch(int argc, char **argv)
     if (o.help_params) return params_help(stdout), 0;
     if (o.help_globals) return globals_help(stdout), 0;
     if (o.list_solutions || o.dump) {
-        if (o.n_operands < 1) FAIL(ERR_INPUT, "usage: tuner %s CONFIG.yaml", o.dump ? "--dump-program" : "--list-solutions");
+        if (o.n_operands < 1)
+            FAIL(ERR_INPUT, "usage: tuner %s CONFIG.yaml", o.dump ? "--dump-program" : "--list-solutions");
         return o.dump ? dump_programs(&o, stdout) : list_solutions(&o, stdout);
     }
     if (o.n_operands < command->min_operands || o.n_operands > command->max_operands)

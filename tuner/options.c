@@ -3,7 +3,16 @@
 
 #include <string.h>
 
-typedef enum { OPT_FLAG, OPT_TEXT, OPT_INT, OPT_DUMP, OPT_GLOBAL, OPT_GLOBAL_FLAG, OPT_GLOBALS, OPT_NONE } OptionKind;
+typedef enum {
+    OPT_FLAG,
+    OPT_TEXT,
+    OPT_INT,
+    OPT_DUMP,
+    OPT_GLOBAL,
+    OPT_GLOBAL_FLAG,
+    OPT_GLOBALS,
+    OPT_NONE
+} OptionKind;
 
 typedef struct {
     const char *name;
@@ -20,15 +29,21 @@ typedef struct {
 static const OptionRow options[] = {
     {"help", 'h', OPT_FLAG, NULL, FIELD(help), NULL, "this text"},
     {"version", 0, OPT_FLAG, NULL, FIELD(version), NULL, "version, and that of the Tensile formats"},
-    {"help-params", 0, OPT_FLAG, NULL, FIELD(help_params), NULL, "solution parameters: values, defaults, meaning"},
-    {"help-globals", 0, OPT_FLAG, NULL, FIELD(help_globals), NULL, "GlobalParameters: values, defaults, meaning"},
-    {"arch", 0, OPT_TEXT, "NAME", FIELD(arch), NULL, "tune for this architecture: gfx90a, sm_90, x86-64-v4, host"},
+    {"help-params", 0, OPT_FLAG, NULL, FIELD(help_params), NULL,
+     "solution parameters: values, defaults, meaning"},
+    {"help-globals", 0, OPT_FLAG, NULL, FIELD(help_globals), NULL,
+     "GlobalParameters: values, defaults, meaning"},
+    {"arch", 0, OPT_TEXT, "NAME", FIELD(arch), NULL,
+     "tune for this architecture: gfx90a, sm_90, x86-64-v4, host"},
     {"device", 'd', OPT_INT, "N", FIELD(device), NULL, "number of the device of that architecture (Device)"},
     {"jobs", 'j', OPT_INT, "N", FIELD(jobs), NULL, "compilers at once (default: usable cores)"},
-    {"list-solutions", 0, OPT_FLAG, NULL, FIELD(list_solutions), NULL, "fork and judge only; needs no OUTDIR"},
-    {"count", 0, OPT_FLAG, NULL, FIELD(count), NULL, "with --list-solutions: 'permutations/valid' per size group"},
+    {"list-solutions", 0, OPT_FLAG, NULL, FIELD(list_solutions), NULL,
+     "fork and judge only; needs no OUTDIR"},
+    {"count", 0, OPT_FLAG, NULL, FIELD(count), NULL,
+     "with --list-solutions: 'permutations/valid' per size group"},
     {"names", 0, OPT_FLAG, NULL, FIELD(names), NULL, "with --list-solutions: full names"},
-    {"reasons", 0, OPT_FLAG, NULL, FIELD(reasons), NULL, "with --list-solutions: why permutations were rejected"},
+    {"reasons", 0, OPT_FLAG, NULL, FIELD(reasons), NULL,
+     "with --list-solutions: why permutations were rejected"},
     {"dump-program", 0, OPT_DUMP, NULL, FIELD(dump_pass), NULL,
      "kernel programs as text, after pass [=PASS] (default: the last); needs no OUTDIR"},
     {"global-parameters", 0, OPT_GLOBALS, "K=V...", 0, NULL, "override GlobalParameters of the config"},
@@ -37,7 +52,8 @@ static const OptionRow options[] = {
     {"verbose", 'v', OPT_GLOBAL_FLAG, NULL, 0, "PrintLevel=2", "more words"},
     {"debug", 0, OPT_GLOBAL_FLAG, NULL, 0, "PrintLevel=3", "all words"},
     {"no-cache", 0, OPT_FLAG, NULL, FIELD(no_cache), NULL, "compile again what the object cache has"},
-    {"client-path", 0, OPT_TEXT, "FILE", FIELD(client_path), NULL, "tuner-client to run (default: beside tuner)"},
+    {"client-path", 0, OPT_TEXT, "FILE", FIELD(client_path), NULL,
+     "tuner-client to run (default: beside tuner)"},
     {"prebuilt-client", 0, OPT_TEXT, "FILE", FIELD(client_path), NULL, "the same"},
     {"c-compiler", 0, OPT_TEXT, "FILE", FIELD(cc), NULL, "compiler of host kernels (default: cc)"},
     {"cxx-compiler", 0, OPT_TEXT, "FILE", FIELD(cxx), NULL, "compiler of HIP kernels (CxxCompiler)"},
@@ -106,8 +122,12 @@ static Err number(const OptionRow *row, const char *text, int64_t *out)
 static Err option_apply(Options *o, const OptionRow *row, const char *value)
 {
     switch (row->kind) {
-    case OPT_FLAG: *(bool *)field(o, row) = true; break;
-    case OPT_TEXT: *(const char **)field(o, row) = value; break;
+    case OPT_FLAG:
+        *(bool *)field(o, row) = true;
+        break;
+    case OPT_TEXT:
+        *(const char **)field(o, row) = value;
+        break;
     case OPT_INT:
         TRY(number(row, value, field(o, row)));
         if (row->offset == FIELD(device)) o->has_device = true;
@@ -116,10 +136,14 @@ static Err option_apply(Options *o, const OptionRow *row, const char *value)
         o->dump = true;
         o->dump_pass = value;
         break;
-    case OPT_GLOBAL: return override_add(o, NULL, row->global, value);
-    case OPT_GLOBAL_FLAG: return override_add(o, row->global, NULL, NULL);
-    case OPT_GLOBALS: return override_add(o, value, NULL, NULL);
-    case OPT_NONE: break;
+    case OPT_GLOBAL:
+        return override_add(o, NULL, row->global, value);
+    case OPT_GLOBAL_FLAG:
+        return override_add(o, row->global, NULL, NULL);
+    case OPT_GLOBALS:
+        return override_add(o, value, NULL, NULL);
+    case OPT_NONE:
+        break;
     }
     return 0;
 }

@@ -1,6 +1,6 @@
-/* Command line of `tuner`: one table of options gives the parser, the help text and the list of what is accepted
- * but means nothing here. Options that Tensile has for a global parameter become overrides of that parameter,
- * which are applied behind the config file. Does not open files. Called by main.c.
+/* Command line of `tuner`: one table of options gives the parser, the help text and the list of what is
+ * accepted but means nothing here. Options that Tensile has for a global parameter become overrides of that
+ * parameter, which are applied behind the config file. Does not open files. Called by main.c.
  */
 #ifndef TUNER_OPTIONS_H
 #define TUNER_OPTIONS_H

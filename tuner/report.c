@@ -20,11 +20,13 @@ static Err plan_done(Store *s, const PlanView *p, Done *d)
         d->failed += p->candidate[i].compile.n && !str_eq_c(p->candidate[i].compile, "ok");
     }
     TRY(db_int(s->db, &d->measured, NULL,
-               "SELECT count(*) FROM candidate c JOIN size z ON z.plan=c.plan JOIN measurement m ON m.kernel=c.kernel"
+               "SELECT count(*) FROM candidate c JOIN size z ON z.plan=c.plan JOIN measurement m ON "
+               "m.kernel=c.kernel"
                " AND m.problem=z.problem AND m.setting=? AND m.run<? WHERE c.plan=?",
                "iii", p->setting, p->n_runs, p->id));
     return db_int(s->db, &d->good, NULL,
-                  "SELECT count(*) FROM candidate c JOIN size z ON z.plan=c.plan JOIN measurement m ON m.kernel=c.kernel"
+                  "SELECT count(*) FROM candidate c JOIN size z ON z.plan=c.plan JOIN measurement m ON "
+                  "m.kernel=c.kernel"
                   " AND m.problem=z.problem AND m.setting=? AND m.run<? WHERE c.plan=? AND m.status IN"
                   " ('PASSED', 'NO_CHECK')",
                   "iii", p->setting, p->n_runs, p->id);
@@ -47,26 +49,30 @@ static Err plan_print(Store *s, const PlanView *p, FILE *f)
     Done d;
     TRY(plan_done(s, p, &d));
     int64_t n = (int64_t)p->n_candidates, pairs = (n - d.failed) * (int64_t)p->n_sizes * p->n_runs;
-    fprintf(f, "%.*s (%.*s): %lld permutations, %lld valid, %lld the same as another, %zu sizes\n", STR_ARG(p->group),
-            STR_ARG(p->arch), (long long)p->n_permutations, (long long)p->n_valid, (long long)p->n_duplicates,
-            p->n_sizes);
+    fprintf(f, "%.*s (%.*s): %lld permutations, %lld valid, %lld the same as another, %zu sizes\n",
+            STR_ARG(p->group), STR_ARG(p->arch), (long long)p->n_permutations, (long long)p->n_valid,
+            (long long)p->n_duplicates, p->n_sizes);
     int64_t n_rejected;
-    TRY(db_int(s->db, &n_rejected, NULL, "SELECT coalesce(sum(count), 0) FROM rejection WHERE plan=?", "i", p->id));
+    TRY(db_int(s->db, &n_rejected, NULL, "SELECT coalesce(sum(count), 0) FROM rejection WHERE plan=?", "i",
+               p->id));
     fprintf(f, "  rejected: %lld\n", (long long)n_rejected);
-    TRY(db_each(s->db, rejection_row, f, "SELECT reason, count FROM rejection WHERE plan=? ORDER BY count DESC, reason",
-                "i", p->id));
-    fprintf(f, "  kernels: %lld compiled, %lld failed, %lld to do\n", (long long)d.compiled, (long long)d.failed,
-            (long long)(n - d.compiled - d.failed));
-    TRY(db_each(s->db, failure_row, f,
-                "SELECT c.name, m.status FROM candidate c JOIN compile m ON m.kernel=c.kernel AND m.environment=?"
-                " WHERE c.plan=? AND m.status<>'ok' GROUP BY c.i ORDER BY c.i LIMIT 10",
-                "ii", p->environment, p->id));
-    fprintf(f, "  measured: %lld of %lld, %lld good\n", (long long)d.measured, (long long)pairs, (long long)d.good);
-    return db_each(s->db, rejection_row, f,
-                   "SELECT m.status, count(*) FROM candidate c JOIN size z ON z.plan=c.plan JOIN measurement m"
-                   " ON m.kernel=c.kernel AND m.problem=z.problem AND m.setting=? AND m.run<? WHERE c.plan=? AND"
-                   " m.status NOT IN ('PASSED', 'NO_CHECK') GROUP BY m.status ORDER BY 2 DESC, 1",
-                   "iii", p->setting, p->n_runs, p->id);
+    TRY(db_each(s->db, rejection_row, f,
+                "SELECT reason, count FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i", p->id));
+    fprintf(f, "  kernels: %lld compiled, %lld failed, %lld to do\n", (long long)d.compiled,
+            (long long)d.failed, (long long)(n - d.compiled - d.failed));
+    TRY(db_each(
+        s->db, failure_row, f,
+        "SELECT c.name, m.status FROM candidate c JOIN compile m ON m.kernel=c.kernel AND m.environment=?"
+        " WHERE c.plan=? AND m.status<>'ok' GROUP BY c.i ORDER BY c.i LIMIT 10",
+        "ii", p->environment, p->id));
+    fprintf(f, "  measured: %lld of %lld, %lld good\n", (long long)d.measured, (long long)pairs,
+            (long long)d.good);
+    return db_each(
+        s->db, rejection_row, f,
+        "SELECT m.status, count(*) FROM candidate c JOIN size z ON z.plan=c.plan JOIN measurement m"
+        " ON m.kernel=c.kernel AND m.problem=z.problem AND m.setting=? AND m.run<? WHERE c.plan=? AND"
+        " m.status NOT IN ('PASSED', 'NO_CHECK') GROUP BY m.status ORDER BY 2 DESC, 1",
+        "iii", p->setting, p->n_runs, p->id);
 }
 
 /* Is a run at work on outdir? It holds this lock then. */
@@ -100,8 +106,8 @@ static Err status_print(Store *s, Arena *a, const char *outdir, FILE *f)
     PlanView *plans;
     size_t n;
     SessionOut out = {f, lock_held(a, outdir)};
-    TRY(db_each(s->db, session_row, &out, "SELECT command, state, started, detail FROM session ORDER BY id DESC LIMIT 1",
-                ""));
+    TRY(db_each(s->db, session_row, &out,
+                "SELECT command, state, started, detail FROM session ORDER BY id DESC LIMIT 1", ""));
     TRY(plans_latest(s, a, &plans, &n));
     if (n == 0) fprintf(f, "nothing was planned yet\n");
     for (size_t i = 0; i < n; i++) TRY(plan_print(s, &plans[i], f));
@@ -130,8 +136,8 @@ static Err log_row(void *ctx, const DbRow *row)
     LogOut *out = ctx;
     Str log = row_text(row, 4);
     fprintf(out->f, "%s%.*s\n  source %.*s\n  compiled %.*s: %.*s, %.3f s\n", out->n++ ? "\n" : "",
-            STR_ARG(row_text(row, 0)), STR_ARG(row_text(row, 1)), STR_ARG(row_text(row, 5)), STR_ARG(row_text(row, 2)),
-            (double)row_int(row, 3) * 1e-9);
+            STR_ARG(row_text(row, 0)), STR_ARG(row_text(row, 1)), STR_ARG(row_text(row, 5)),
+            STR_ARG(row_text(row, 2)), (double)row_int(row, 3) * 1e-9);
     if (log.n) fprintf(out->f, "%.*s%s", STR_ARG(log), log.s[log.n - 1] == '\n' ? "" : "\n");
     return 0;
 }
@@ -151,19 +157,22 @@ Err report_log(const char *outdir, const char *kernel, FILE *f)
     LogOut out = {f, 0};
     Str name = str_from(kernel);
     TRY(store_open(&s, outdir, DB_READ));
-    Err e = db_each(s.db, log_row, &out,
-                    "SELECT k.name, k.hash, c.status, c.ns, c.log, c.at FROM compile c JOIN kernel k ON k.id=c.kernel"
-                    " WHERE instr(k.name, ?) OR instr(k.hash, ?) OR k.id IN (SELECT kernel FROM candidate WHERE"
-                    " instr(name, ?)) ORDER BY c.id LIMIT 200",
-                    "sss", name, name, name);
+    Err e = db_each(
+        s.db, log_row, &out,
+        "SELECT k.name, k.hash, c.status, c.ns, c.log, c.at FROM compile c JOIN kernel k ON k.id=c.kernel"
+        " WHERE instr(k.name, ?) OR instr(k.hash, ?) OR k.id IN (SELECT kernel FROM candidate WHERE"
+        " instr(name, ?)) ORDER BY c.id LIMIT 200",
+        "sss", name, name, name);
     if (!e)
-        e = db_each(s.db, fault_row, &out,
-                    "SELECT k.name, p.key, m.status, m.detail FROM measurement m JOIN kernel k ON k.id=m.kernel"
-                    " JOIN problem p ON p.id=m.problem WHERE m.status NOT IN ('PASSED', 'NO_CHECK') AND"
-                    " (instr(k.name, ?) OR instr(k.hash, ?)) ORDER BY m.id LIMIT 200",
-                    "ss", name, name);
+        e = db_each(
+            s.db, fault_row, &out,
+            "SELECT k.name, p.key, m.status, m.detail FROM measurement m JOIN kernel k ON k.id=m.kernel"
+            " JOIN problem p ON p.id=m.problem WHERE m.status NOT IN ('PASSED', 'NO_CHECK') AND"
+            " (instr(k.name, ?) OR instr(k.hash, ?)) ORDER BY m.id LIMIT 200",
+            "ss", name, name);
     store_close(&s);
-    if (!e && out.n == 0) e = err_set(ERR_INPUT, "no kernel of '%s' has '%s' in its name or hash", outdir, kernel);
+    if (!e && out.n == 0)
+        e = err_set(ERR_INPUT, "no kernel of '%s' has '%s' in its name or hash", outdir, kernel);
     return e;
 }
 
@@ -190,9 +199,10 @@ static void winner_print(const PlanView *p, size_t size, const Ranking *r, FILE 
     }
     char interval[64] = "one sample";
     if (b->ns.n > 1)
-        snprintf(interval, sizeof interval, "%.4g..%.4g", gflops_of(z->flops, b->ns.hi), gflops_of(z->flops, b->ns.lo));
-    fprintf(f, "%9.4g  %-17s %-12s %4zu/%-4zu %.*s\n", gflops_of(z->flops, b->ns.median), interval, second, r->n_good,
-            p->n_candidates, STR_ARG(p->candidate[r->best].name));
+        snprintf(interval, sizeof interval, "%.4g..%.4g", gflops_of(z->flops, b->ns.hi),
+                 gflops_of(z->flops, b->ns.lo));
+    fprintf(f, "%9.4g  %-17s %-12s %4zu/%-4zu %.*s\n", gflops_of(z->flops, b->ns.median), interval, second,
+            r->n_good, p->n_candidates, STR_ARG(p->candidate[r->best].name));
 }
 
 Err report_winners(Store *s, const PlanView *plans, size_t n, size_t max, FILE *f)
@@ -202,8 +212,8 @@ Err report_winners(Store *s, const PlanView *plans, size_t n, size_t max, FILE *
     arena_init(&scratch, 0);
     Err e = 0;
     for (size_t i = 0; !e && i < n; i++) {
-        fprintf(f, "%.*s\n  %-34s %9s  %-17s %-12s %-9s %s\n", STR_ARG(plans[i].group), "size and leading dimensions",
-                "GFlops", "95% interval", "runner-up", "good/all", "winner");
+        fprintf(f, "%.*s\n  %-34s %9s  %-17s %-12s %-9s %s\n", STR_ARG(plans[i].group),
+                "size and leading dimensions", "GFlops", "95% interval", "runner-up", "good/all", "winner");
         for (size_t z = 0; !e && z < plans[i].n_sizes; z++) {
             if (max && lines == max) {
                 left_out++;

@@ -1,5 +1,5 @@
-/* Reports out of the store: what `tuner status`, `explain` and `log` print, and the winners table at the end of a run.
- * They read only. Called by main.c and the run.
+/* Reports out of the store: what `tuner status`, `explain` and `log` print, and the winners table at the end
+ * of a run. They read only. Called by main.c and the run.
  */
 #ifndef TUNER_REPORT_H
 #define TUNER_REPORT_H
@@ -10,7 +10,8 @@
 
 /* What is done, what failed and why, what remains. */
 Err report_status(const char *outdir, FILE *f);
-/* One size ("1024,1024,1,1024", also in brackets): who was tried, who won, by how much, why the others did not. */
+/* One size ("1024,1024,1,1024", also in brackets): who was tried, who won, by how much, why the others did
+ * not. */
 Err report_explain(const char *outdir, const char *size, FILE *f);
 /* Compiler output and faults of the kernels whose name or hash contains the text. */
 Err report_log(const char *outdir, const char *kernel, FILE *f);

@@ -37,10 +37,13 @@ Err run_config(Run *r, const Options *o, int n_configs)
 {
     ConfigOverride override[MAX_OVERRIDES];
     for (int i = 0; i < o->n_overrides; i++)
-        override[i] = (ConfigOverride){{o->override[i].key, o->override[i].key_n}, str_from(o->override[i].value)};
-    ConfigOptions c = {.alternate = o->alternate, .override = override, .n_overrides = (size_t)o->n_overrides};
+        override[i] =
+            (ConfigOverride){{o->override[i].key, o->override[i].key_n}, str_from(o->override[i].value)};
+    ConfigOptions c = {
+        .alternate = o->alternate, .override = override, .n_overrides = (size_t)o->n_overrides};
     if (n_configs > 2 || (n_configs == 2 && !o->alternate))
-        FAIL(ERR_INPUT, "%d configs, expected one (two with --alternate-format: settings, then sizes)", n_configs);
+        FAIL(ERR_INPUT, "%d configs, expected one (two with --alternate-format: settings, then sizes)",
+             n_configs);
     if (n_configs == 2) c.sizes_path = o->operand[1];
     r->o = o;
     TRY(config_read(&r->arena, o->operand[0], &c, &r->config));
@@ -80,7 +83,8 @@ static bool is_leftover(Str name)
 static Err leftovers_remove(Run *r)
 {
     const Globals *g = &r->config->globals;
-    const Str below[] = {g->BenchmarkProblemsPath, g->BenchmarkDataPath, g->LibraryLogicPath, g->LibraryClientPath};
+    const Str below[] = {g->BenchmarkProblemsPath, g->BenchmarkDataPath, g->LibraryLogicPath,
+                         g->LibraryClientPath};
     Arena a;
     arena_init(&a, 0);
     Err e = 0;
@@ -99,16 +103,24 @@ static Err leftovers_remove(Run *r)
     return e;
 }
 
+static Err step(Run *r, const char *name, Err (*run)(Run *))
+{
+    uint64_t start = clock_ns();
+    TRY(run_check());
+    TRY(run(r));
+    return store_step_add(&r->store, r->session, str_from(name), clock_ns() - start);
+}
+
 /* The benchmark: everything up to 2_BenchmarkData. */
 static Err run_benchmark(Run *r)
 {
-    TRY(step_fork(r));
-    TRY(step_plan(r));
+    TRY(step(r, "fork", step_fork));
+    TRY(step(r, "plan", step_plan));
+    TRY(step(r, "build", step_build));
     if (r->config->globals.GenerateSourcesAndExit) return 0;
-    TRY(step_build(r));
-    TRY(step_write(r));
-    TRY(step_measure(r));
-    return step_export(r);
+    TRY(step(r, "write", step_write));
+    TRY(step(r, "measure", step_measure));
+    return step(r, "export", step_export);
 }
 
 static Err run_steps(Run *r)
@@ -118,9 +130,9 @@ static Err run_steps(Run *r)
     TRY(leftovers_remove(r));
     if (c->has_problems) TRY(run_benchmark(r));
     if (c->globals.GenerateSourcesAndExit) return 0;
-    if (c->has_logic) TRY(step_analyze(r));
-    if (c->has_client) TRY(step_pack(r));
-    return step_finish(r);
+    if (c->has_logic) TRY(step(r, "analyze", step_analyze));
+    if (c->has_client) TRY(step(r, "pack", step_pack));
+    return step(r, "finish", step_finish);
 }
 
 /* Ends the session in the store and says how to go on. The message of the error is kept. */
@@ -137,7 +149,8 @@ static void run_ended(Run *r, Err e)
     }
     if (!e) return;
     if (stopped)
-        err_set(e, "interrupted; nothing is lost: run the same command again to continue, or 'tuner status %s'",
+        err_set(e,
+                "interrupted; nothing is lost: run the same command again to continue, or 'tuner status %s'",
                 r->outdir);
     else
         err_set(e, "%s", why);

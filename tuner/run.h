@@ -1,6 +1,6 @@
-/* A run: `tuner config.yaml outdir` as a list of steps over one context. run.c is the list; step_*.c are the steps, in the
- * order in which they appear here. Every step writes files that the next one, or a user, reads, and records in the store
- * what must not be done twice.
+/* A run: `tuner config.yaml outdir` as a list of steps over one context. run.c is the list; step_*.c are the
+ * steps, in the order in which they appear here. Every step writes files that the next one, or a user, reads,
+ * and records in the store what must not be done twice.
  */
 #ifndef TUNER_RUN_H
 #define TUNER_RUN_H
@@ -54,7 +54,7 @@ typedef struct {
 } Group;
 
 typedef struct {
-    Str kind;         /* "host", "sim", ... */
+    Str kind; /* "host", "sim", ... */
     Str name, arch;
     int64_t index, n_cu;
     bool is_apu;

@@ -1,4 +1,5 @@
-/* Step: 2_BenchmarkData to 3_LibraryLogic, with the store's samples where two solutions are close. See run.h. */
+/* Step: 2_BenchmarkData to 3_LibraryLogic, with the store's samples where two solutions are close. See run.h.
+ */
 #include "run.h"
 
 #include <inttypes.h>
@@ -45,7 +46,8 @@ static GroupSamples *samples_of(Samples *s, Str data)
     return NULL;
 }
 
-static bool samples_get(void *ctx, Str data, const int64_t *size, size_t n_size, size_t solution, AnalyzeInterval *out)
+static bool samples_get(void *ctx, Str data, const int64_t *size, size_t n_size, size_t solution,
+                        AnalyzeInterval *out)
 {
     Samples *s = ctx;
     GroupSamples *group = samples_of(s, data);
@@ -86,7 +88,8 @@ static void samples_fini(Samples *s)
 static Str logic_arch(const Run *r)
 {
     Str name = r->config->logic.ArchitectureName;
-    if (r->o->arch || name.n == 0 || str_eq_c(name, "host") || str_eq_c(name, "gfx000")) return str_from(r->target->name);
+    if (r->o->arch || name.n == 0 || str_eq_c(name, "host") || str_eq_c(name, "gfx000"))
+        return str_from(r->target->name);
     return name;
 }
 
@@ -126,7 +129,8 @@ static bool kept(Run *r)
     Str dir, *names;
     size_t n = 0;
     if (r->config->globals.ForceRedoLibraryLogic) return false;
-    if (run_path(r, &dir, "%.*s", STR_ARG(r->config->globals.LibraryLogicPath)) || !dir_exists(dir.s)) return false;
+    if (run_path(r, &dir, "%.*s", STR_ARG(r->config->globals.LibraryLogicPath)) || !dir_exists(dir.s))
+        return false;
     return !dir_list(&r->arena, dir.s, ".yaml", false, &names, &n) && n > 0;
 }
 
@@ -144,7 +148,8 @@ Err step_analyze(Run *r)
     if (!e) e = analyze(r, &samples, &report);
     samples_fini(&samples);
     if (e) return e;
-    notice("analyze: %zu sizes, %zu solutions kept, %zu sizes too close to call (%zu of them given to a solution that wins "
+    notice("analyze: %zu sizes, %zu solutions kept, %zu sizes too close to call (%zu of them given to a "
+           "solution that wins "
            "elsewhere)",
            report.n_sizes, report.n_solutions, report.n_ties, report.n_tie_moves);
     r->n_lost = report.n_lost;

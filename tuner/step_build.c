@@ -1,7 +1,7 @@
 /* Step: sources of kernels to objects, and the objects of a size-group to one code object.
  *
- * Every compile is recorded in the store. A kernel that this compiler has failed on before is not tried again; one that
- * it has made before comes out of the object cache (OUT/0_Build/cache). See run.h.
+ * Every compile is recorded in the store. A kernel that this compiler has failed on before is not tried
+ * again; one that it has made before comes out of the object cache (OUT/0_Build/cache). See run.h.
  */
 #include "run.h"
 
@@ -53,7 +53,8 @@ static Err log_of(Chunk *c, const BuildJob *job, Str *log)
     *log = job->why.s ? job->why : STR("");
     if (!job->status || !job->log_path.s || !file_exists(job->log_path.s)) return 0;
     Str text;
-    if (file_read(&c->arena, job->log_path.s, SIZE_MAX / 2, &text)) return 0; /* the one line is what we have then */
+    if (file_read(&c->arena, job->log_path.s, SIZE_MAX / 2, &text))
+        return 0; /* the one line is what we have then */
     *log = str_sub(text, 0, LOG_BYTES_MAX);
     return 0;
 }
@@ -61,7 +62,8 @@ static Err log_of(Chunk *c, const BuildJob *job, Str *log)
 static Err helper_done(Chunk *c, const BuildJob *job, Helper *h)
 {
     if (job->status)
-        FAIL(ERR_FAILED, "helper kernel '%.*s' cannot be compiled: %.*s", STR_ARG(job->symbol), STR_ARG(job->why));
+        FAIL(ERR_FAILED, "helper kernel '%.*s' cannot be compiled: %.*s", STR_ARG(job->symbol),
+             STR_ARG(job->why));
     h->object = arena_dup(&c->r->arena, job->object_path);
     TRY_ALLOC(h->object.s);
     return 0;
@@ -164,11 +166,13 @@ static Err chunk_build(Chunk *c)
                       .cache_dir = c->cache_dir.s,
                       .log_dir = logs.s,
                       .jobs = (int)(r->o->jobs ? r->o->jobs : r->config->globals.CpuThreads),
-                      .batch = 1, /* what is in an object must not depend on where an earlier run was killed */
+                      .batch =
+                          1, /* what is in an object must not depend on where an earlier run was killed */
                       .on_done = compile_done,
                       .user = c};
     if (o.jobs < 0) o.jobs = 0;
-    if (c->n) TRY(build_run(&c->arena, &o, c->job, c->n, NULL));
+    bool sources_only = r->config->globals.GenerateSourcesAndExit;
+    if (c->n && !sources_only) TRY(build_run(&c->arena, &o, c->job, c->n, NULL));
     size_t n = c->n;
     if (killed_keep(c)) {
         c->again = true;
@@ -187,7 +191,8 @@ static Err failed_before(Chunk *c, const Variant *v, bool *failed)
     Compile known;
     bool found;
     TRY(store_compile_get(&c->r->store, &c->arena, v->kernel, c->r->environment, &known, &found));
-    *failed = found && (str_eq_c(known.status, "failed") || str_eq_c(known.status, "timeout")) && !c->r->o->no_cache;
+    *failed = found && (str_eq_c(known.status, "failed") || str_eq_c(known.status, "timeout")) &&
+              !c->r->o->no_cache;
     return 0;
 }
 
@@ -260,8 +265,8 @@ static Err columns_make(Run *r, Group *g)
 static Err group_link(Run *r, Group *g)
 {
     Str library;
-    TRY(run_path(r, &library, "%.*s/%.*s/00_Final/source/library", STR_ARG(r->config->globals.BenchmarkProblemsPath),
-                 STR_ARG(g->name)));
+    TRY(run_path(r, &library, "%.*s/%.*s/00_Final/source/library",
+                 STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(g->name)));
     TRY(dir_make(library.s));
     g->code_object = arena_printf(&r->arena, "%s/TensileLibrary_%s.so", library.s, r->target->name);
     Str *object = ARENA_ARRAY(&r->arena, g->n_columns + g->n_helpers, Str);
@@ -278,6 +283,7 @@ static Err group_build(Run *r, Chunk *c)
                  STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(g->name)));
     TRY(helpers_find(r, g));
     TRY(group_compile(c));
+    if (r->config->globals.GenerateSourcesAndExit) return 0;
     TRY(columns_make(r, g));
     return group_link(r, g);
 }
@@ -300,7 +306,8 @@ Err step_build(Run *r)
     }
     progress.done = c->done_before;
     if (!e) progress_done(&progress, "%zu failed", n_failed);
-    if (!e && n_failed) warning("%zu kernels do not compile and are left out (tuner status %s)", n_failed, r->outdir);
+    if (!e && n_failed)
+        warning("%zu kernels do not compile and are left out (tuner status %s)", n_failed, r->outdir);
     arena_fini(&c->arena);
     free(c);
     return e;

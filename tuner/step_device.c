@@ -1,7 +1,8 @@
 /* Step: which device to tune for, and with which compiler.
  *
- * Devices are asked for through tuner-client --list-devices, as this program opens none itself. The architecture is the
- * one that was asked for (--arch, then LibraryLogic, then GlobalParameters), or else that of the first device. See run.h.
+ * Devices are asked for through tuner-client --list-devices, as this program opens none itself. The
+ * architecture is the one that was asked for (--arch, then LibraryLogic, then GlobalParameters), or else that
+ * of the first device. See run.h.
  */
 #include "run.h"
 
@@ -17,7 +18,8 @@ static Err client_find(Run *r)
 {
     if (r->o->client_path) {
         char path[PATH_MAX];
-        if (!realpath(r->o->client_path, path)) FAIL(ERR_INPUT, "there is no '%s' (--client-path)", r->o->client_path);
+        if (!realpath(r->o->client_path, path))
+            FAIL(ERR_INPUT, "there is no '%s' (--client-path)", r->o->client_path);
         r->client = arena_dup(&r->arena, str_from(path));
         TRY_ALLOC(r->client.s);
     } else {
@@ -98,7 +100,8 @@ static Err target_choose(Run *r, Str want)
 {
     r->target = want.n ? target_find(want) : NULL;
     if (want.n && !r->target)
-        FAIL(ERR_INPUT, "%s: unknown architecture '%.*s', expected a name such as gfx90a, sm_90, x86-64-v3 or host",
+        FAIL(ERR_INPUT,
+             "%s: unknown architecture '%.*s', expected a name such as gfx90a, sm_90, x86-64-v3 or host",
              r->config->path, STR_ARG(want));
     return 0;
 }
@@ -137,8 +140,8 @@ static Err device_choose(Run *r, Str list)
         FAIL(ERR_NO_DEVICE, "%s: no device %lld of architecture '%.*s' here (%.*s)%s", r->config->path,
              (long long)r->config->globals.Device, STR_ARG(want), STR_ARG(shown),
              t->family == TARGET_HOST ? "" : "; --arch host tunes for this CPU");
-    FAIL(ERR_NO_DEVICE, "%s: there is no device %lld (%.*s)", r->config->path, (long long)r->config->globals.Device,
-         STR_ARG(shown));
+    FAIL(ERR_NO_DEVICE, "%s: there is no device %lld (%.*s)", r->config->path,
+         (long long)r->config->globals.Device, STR_ARG(shown));
 }
 
 /* The config's compilers are AMD's; they are not asked to make host kernels. */

@@ -1,4 +1,5 @@
-/* Step: the results of every group as files: Data/00_Final.csv and .yaml, and the same in 2_BenchmarkData. See run.h. */
+/* Step: the results of every group as files: Data/00_Final.csv and .yaml, and the same in 2_BenchmarkData.
+ * See run.h. */
 #include "run.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ typedef struct {
     const Group *g;
 } CusOf;
 
-/* Compute units that the solution's tiles fill (tensile-formats 4.5). */
+/* Compute units that the solution's tiles fill. */
 static double cus_used(void *ctx, size_t candidate, size_t size)
 {
     const CusOf *c = ctx;
@@ -22,7 +23,8 @@ static double cus_used(void *ctx, size_t candidate, size_t size)
     double cus = c->r->device.n_cu > 0 ? (double)c->r->device.n_cu : 1;
     double tiles = ceil((double)size_m(pt, z) / s->MacroTile0) * ceil((double)size_n(pt, z) / s->MacroTile1) *
                    (double)size_batch(pt, z);
-    double per_cu = tiles / (cus / (s->GlobalSplitU > 0 ? s->GlobalSplitU : 1) / (s->LocalSplitU > 0 ? s->LocalSplitU : 1));
+    double per_cu = tiles / (cus / (s->GlobalSplitU > 0 ? s->GlobalSplitU : 1) /
+                             (s->LocalSplitU > 0 ? s->LocalSplitU : 1));
     double used = floor(per_cu * cus);
     return used < 1 ? 1 : used > cus ? cus : used;
 }
@@ -55,7 +57,8 @@ static Err yaml_make(Group *g, Arena *a, const char *path)
 static Err group_export(Run *r, Group *g, Arena *a, Buf *text)
 {
     Str below, csv, yaml, data_csv, data_yaml;
-    TRY(run_path(r, &below, "%.*s/%.*s/Data", STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(g->name)));
+    TRY(run_path(r, &below, "%.*s/%.*s/Data", STR_ARG(r->config->globals.BenchmarkProblemsPath),
+                 STR_ARG(g->name)));
     csv = path_join(a, below.s, "00_Final.csv");
     yaml = path_join(a, below.s, "00_Final.yaml");
     data_csv = arena_printf(a, "%s.csv", g->data.s);
@@ -85,7 +88,8 @@ static Err stale_row(void *ctx, const DbRow *row)
         if (str_eq(r->group[i].name, name)) return 0;
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
         Str path;
-        TRY(run_path(r, &path, "%.*s/%.*s%s", STR_ARG(r->config->globals.BenchmarkDataPath), STR_ARG(name), suffix[i]));
+        TRY(run_path(r, &path, "%.*s/%.*s%s", STR_ARG(r->config->globals.BenchmarkDataPath), STR_ARG(name),
+                     suffix[i]));
         if (file_exists(path.s)) TRY(dir_remove(path.s));
     }
     return 0;
@@ -100,7 +104,8 @@ Err step_export(Run *r)
     TRY(dir_make(dir.s));
     arena_init(&a, 0);
     buf_init(&text);
-    Err e = db_each(r->store.db, stale_row, &(Stale){r, &a}, "SELECT DISTINCT grp FROM plan ORDER BY grp", "");
+    Err e =
+        db_each(r->store.db, stale_row, &(Stale){r, &a}, "SELECT DISTINCT grp FROM plan ORDER BY grp", "");
     for (size_t i = 0; !e && i < r->n_groups; i++) {
         arena_reset(&a);
         buf_reset(&text);

@@ -1,5 +1,5 @@
-/* Step: the config's size-groups to groups of variants: every valid solution once, in Tensile's order, with its name, and the
- * counts of why the others are not there. See run.h.
+/* Step: the config's size-groups to groups of variants: every valid solution once, in Tensile's order, with
+ * its name, and the counts of why the others are not there. See run.h.
  */
 #include "run.h"
 
@@ -32,7 +32,8 @@ static Err variants_collect(Run *r, Group *g, Fork *fork, Variants *list)
         if (!more) break;
         if (kept) {
             if (list->n == MAX_VARIANTS)
-                FAIL(ERR_INPUT, "%s:%d: more than %d valid solutions", r->config->path, g->config->line, MAX_VARIANTS);
+                FAIL(ERR_INPUT, "%s:%d: more than %d valid solutions", r->config->path, g->config->line,
+                     MAX_VARIANTS);
             Variant v = {.s = fork->solution};
             if (!VEC_PUSH(list, v)) FAIL(ERR_FAILED, "out of memory for %zu solutions", list->n);
         } else {
@@ -118,7 +119,8 @@ static Err none_valid(const Run *r, const Group *g)
         if (!g->rules.n[rule]) continue;
         buf_reset(&why);
         verdict_text(&g->example[rule], &why);
-        notice("  %8llu %s, as in: %s", (unsigned long long)g->rules.n[rule], rule_name((RuleId)rule), buf_cstr(&why));
+        notice("  %8llu %s, as in: %s", (unsigned long long)g->rules.n[rule], rule_name((RuleId)rule),
+               buf_cstr(&why));
     }
     buf_fini(&why);
     FAIL(ERR_INPUT, "%s:%d: no valid solution for %.*s on %s among %llu permutations", r->config->path,
@@ -146,8 +148,8 @@ static Err group_make(Run *r, Group *g)
     return problem_sizes_list(&r->arena, &g->config->sizes, MAX_SIZES, &g->size, &g->n_sizes);
 }
 
-/* Size-groups are numbered per problem type, over all problem groups: Tensile starts anew in each and then overwrites
- * the first of two problem groups that have the same type. */
+/* Size-groups are numbered per problem type, over all problem groups: Tensile starts anew in each and then
+ * overwrites the first of two problem groups that have the same type. */
 static Err group_name(Run *r, Group *g, Map *numbers)
 {
     const Globals *o = &r->config->globals;

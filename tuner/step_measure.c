@@ -1,8 +1,8 @@
 /* Step: measure what the store does not have yet.
  *
- * tuner-client is given the missing pairs of solution and size and tells by events what came out; each pair is committed
- * when it ends, so that a kill loses at most the one that is running. A client that dies is started again without the
- * pair that took it along. See run.h.
+ * tuner-client is given the missing pairs of solution and size and tells by events what came out; each pair
+ * is committed when it ends, so that a kill loses at most the one that is running. A client that dies is
+ * started again without the pair that took it along. See run.h.
  */
 #include "run.h"
 
@@ -45,10 +45,12 @@ static MeasureKey key_of(const Measuring *m, int64_t p, int64_t s)
 static Err pair_check(const Measuring *m, const Event *e)
 {
     if (e->p < 0 || (size_t)e->p >= m->g->n_sizes || e->s < 0 || (size_t)e->s >= m->g->n_columns)
-        FAIL(ERR_FAILED, "tuner-client tells of size %" PRId64 ", solution %" PRId64 ", which were not asked for", e->p,
+        FAIL(ERR_FAILED,
+             "tuner-client tells of size %" PRId64 ", solution %" PRId64 ", which were not asked for", e->p,
              e->s);
     if (e->kind != EVENT_START && (!m->open || e->p != m->p || e->s != m->s))
-        FAIL(ERR_FAILED, "tuner-client tells of size %" PRId64 ", solution %" PRId64 " before their start", e->p, e->s);
+        FAIL(ERR_FAILED, "tuner-client tells of size %" PRId64 ", solution %" PRId64 " before their start",
+             e->p, e->s);
     return 0;
 }
 
@@ -90,8 +92,8 @@ static void show(Measuring *m)
 {
     const ProblemSize *z = &m->g->size[m->p];
     if (m->best_gflops > 0 && m->best_size == m->p)
-        progress_step(&m->progress, m->done, "best %.4g GFlops on %" PRId64 "x%" PRId64 "x%" PRId64, m->best_gflops,
-                      z->v[0], z->v[1], z->v[m->g->problem->pt.TotalIndices - 1]);
+        progress_step(&m->progress, m->done, "best %.4g GFlops on %" PRId64 "x%" PRId64 "x%" PRId64,
+                      m->best_gflops, z->v[0], z->v[1], z->v[m->g->problem->pt.TotalIndices - 1]);
     else
         progress_step(&m->progress, m->done, "%s", "");
 }
@@ -126,7 +128,8 @@ static Err event(void *ctx, const Event *e)
         best_note(m, size_flops(m->g, e->p), e);
         show(m);
         break;
-    default: break;
+    default:
+        break;
     }
     return 0;
 }
@@ -181,7 +184,8 @@ static Err client_died(Measuring *m, const ClientEnd *end, Deaths *d)
     }
     d->idle = m->n_ended || d->n == 1 ? 0 : d->idle + 1;
     if (!e && d->idle >= IDLE_DEATHS_MAX)
-        e = err_set(ERR_FAILED, "%s without measuring anything; what it said is in '%s'", buf_cstr(&how), m->log_path.s);
+        e = err_set(ERR_FAILED, "%s without measuring anything; what it said is in '%s'", buf_cstr(&how),
+                    m->log_path.s);
     buf_fini(&how);
     return e;
 }
@@ -221,16 +225,18 @@ static Err run_measure(Measuring *m)
         TRY(run_check());
         TRY(plan_write(m, &n));
         if (n == 0) return 0;
-        ClientSpec spec = {m->r->client.s, m->ini_path.s, m->plan_path.s, m->log_path.s, m->build_dir.s, extra};
+        ClientSpec spec = {m->r->client.s, m->ini_path.s,  m->plan_path.s,
+                           m->log_path.s,  m->build_dir.s, extra};
         m->n_ended = 0;
         TRY(client_run(&spec, event, m, &end));
         TRY(environment_keep(m));
         if (m->r->config->globals.ExitOnFails == 2 && m->r->n_wrong + m->r->n_faults)
-            FAIL(ERR_FAILED, "%.*s: a kernel failed and ExitOnFails is 2; tuner status %s", STR_ARG(m->g->name),
-                 m->r->outdir);
+            FAIL(ERR_FAILED, "%.*s: a kernel failed and ExitOnFails is 2; tuner status %s",
+                 STR_ARG(m->g->name), m->r->outdir);
         if (!end.done) TRY(client_died(m, &end, &deaths));
         if (end.done && m->n_ended == 0)
-            FAIL(ERR_FAILED, "tuner-client measured none of %zu pairs; what it said is in '%s'", n, m->log_path.s);
+            FAIL(ERR_FAILED, "tuner-client measured none of %zu pairs; what it said is in '%s'", n,
+                 m->log_path.s);
     }
 }
 
@@ -244,7 +250,8 @@ static Err paths(Measuring *m)
     m->plan_path = path_join(a, here, "build/plan.txt");
     m->log_path = path_join(a, here, "build/client.log");
     m->ini_path = path_join(a, here, "source/ClientParameters.ini");
-    if (!m->build_dir.s || !m->plan_path.s || !m->log_path.s || !m->ini_path.s) FAIL(ERR_FAILED, "out of memory");
+    if (!m->build_dir.s || !m->plan_path.s || !m->log_path.s || !m->ini_path.s)
+        FAIL(ERR_FAILED, "out of memory");
     return 0;
 }
 

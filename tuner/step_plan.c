@@ -1,7 +1,8 @@
-/* Step: what is to be done, into the store: which kernels (by the hash of their source), on which sizes, in which setting.
+/* Step: what is to be done, into the store: which kernels (by the hash of their source), on which sizes, in
+ * which setting.
  *
- * A kernel's identity is its source under a fixed symbol, since its name depends on what else is in the benchmark: an edited
- * config finds the measurements of all kernels that it still has. See run.h.
+ * A kernel's identity is its source under a fixed symbol, since its name depends on what else is in the
+ * benchmark: an edited config finds the measurements of all kernels that it still has. See run.h.
  */
 #include "run.h"
 
@@ -24,10 +25,12 @@ static void problem_key(const Group *g, const ProblemSize *s, Buf *out)
     if (!s->extra) return;
     buf_putc(out, ' ');
     for (int t = 0; t < 4; t++)
-        for (int i = 0; i < s->extra->n_stride[t]; i++) buf_printf(out, "s%d.%d=%" PRId64, t, i, s->extra->stride[t][i]);
+        for (int i = 0; i < s->extra->n_stride[t]; i++)
+            buf_printf(out, "s%d.%d=%" PRId64, t, i, s->extra->stride[t][i]);
     for (int t = 0; t < 2; t++)
         for (int i = 0; i < s->extra->n_pad[t]; i++)
-            buf_printf(out, "p%d.%d=%" PRId64 ".%" PRId64, t, i, s->extra->pad_start[t][i], s->extra->pad_end[t][i]);
+            buf_printf(out, "p%d.%d=%" PRId64 ".%" PRId64, t, i, s->extra->pad_start[t][i],
+                       s->extra->pad_end[t][i]);
 }
 
 static double problem_flops(const ProblemType *pt, const ProblemSize *s)
@@ -44,7 +47,8 @@ static Err sizes_store(Run *r, Group *g, Buf *key, Buf *plan)
     for (size_t i = 0; i < g->n_sizes; i++) {
         problem_key(g, &g->size[i], key);
         TRY(buf_check(key));
-        TRY(store_problem(&r->store, buf_view(key), problem_flops(&g->problem->pt, &g->size[i]), &g->problem_id[i]));
+        TRY(store_problem(&r->store, buf_view(key), problem_flops(&g->problem->pt, &g->size[i]),
+                          &g->problem_id[i]));
         buf_printf(plan, "size %s\n", buf_cstr(key));
     }
     return 0;
@@ -80,7 +84,9 @@ static Err variants_store(Run *r, Group *g, Buf *text, Buf *plan)
         if ((i & 63) == 0) TRY(run_check());
     }
     g->n_variants = kept;
-    if (kept == 0) FAIL(ERR_INPUT, "%s: no kernel of %.*s can be made for %s", r->config->path, STR_ARG(g->name), r->target->name);
+    if (kept == 0)
+        FAIL(ERR_INPUT, "%s: no kernel of %.*s can be made for %s", r->config->path, STR_ARG(g->name),
+             r->target->name);
     return 0;
 }
 
@@ -104,8 +110,9 @@ static Err setting_store(Run *r, Group *g)
     Buf environment, key;
     buf_init(&environment);
     buf_init(&key);
-    buf_printf(&environment, "device=%.*s: %.*s, %.*s, %" PRId64 " CUs\ntarget=%s\ntoolchain=%.*s\n", STR_ARG(d->kind),
-               STR_ARG(d->name), STR_ARG(d->arch), d->n_cu, r->target->name, STR_ARG(r->toolchain.identity));
+    buf_printf(&environment, "device=%.*s: %.*s, %.*s, %" PRId64 " CUs\ntarget=%s\ntoolchain=%.*s\n",
+               STR_ARG(d->kind), STR_ARG(d->name), STR_ARG(d->arch), d->n_cu, r->target->name,
+               STR_ARG(r->toolchain.identity));
     if (sim) buf_printf(&environment, "sim=%s\n", sim);
     Err e = buf_check(&environment);
     if (!e) e = client_ini_setting(&ini, buf_view(&environment), &key);
@@ -151,7 +158,8 @@ static Err plan_store(Run *r, Group *g, Str content)
     if (!added) return 0;
     for (size_t i = 0; i < g->n_variants; i++)
         TRY(store_candidate_add(&r->store, g->plan, (int64_t)i, g->variant[i].kernel, g->variant[i].name));
-    for (size_t i = 0; i < g->n_sizes; i++) TRY(store_size_add(&r->store, g->plan, (int64_t)i, g->problem_id[i]));
+    for (size_t i = 0; i < g->n_sizes; i++)
+        TRY(store_size_add(&r->store, g->plan, (int64_t)i, g->problem_id[i]));
     return rejections_store(r, g);
 }
 
@@ -159,10 +167,11 @@ static Err group_plan(Run *r, Group *g, Buf *scratch, Buf *content)
 {
     TRY(setting_store(r, g));
     buf_reset(content);
-    buf_printf(content, "group %.*s\narch %s\nsetting %" PRId64 "\nenvironment %" PRId64 "\nruns %" PRId64
+    buf_printf(content,
+               "group %.*s\narch %s\nsetting %" PRId64 "\nenvironment %" PRId64 "\nruns %" PRId64
                "\npermutations %" PRIu64 "\n",
-               STR_ARG(g->name), r->target->name, g->setting, r->environment, r->config->globals.NumBenchmarks,
-               g->n_permutations);
+               STR_ARG(g->name), r->target->name, g->setting, r->environment,
+               r->config->globals.NumBenchmarks, g->n_permutations);
     TRY(sizes_store(r, g, scratch, content));
     TRY(variants_store(r, g, scratch, content));
     TRY(buf_check(content));

@@ -1,6 +1,6 @@
-/* Step: what the client needs and what shows a reader what was done: the benchmark library, ClientParameters.ini, run.sh (the
- * same client run by hand), cache.yaml. Paths in them are relative to the group's build folder, so that OUTDIR can be moved.
- * See run.h.
+/* Step: what the client needs and what shows a reader what was done: the benchmark library,
+ * ClientParameters.ini, run.sh (the same client run by hand), cache.yaml. Paths in them are relative to the
+ * group's build folder, so that OUTDIR can be moved. See run.h.
  */
 #include "run.h"
 
@@ -81,8 +81,9 @@ static void shell_quote(Str s, Buf *out)
 
 static Err run_sh_write(Run *r, const Group *g, Buf *text)
 {
-    buf_puts(text, "#!/bin/sh\n# The benchmark's client run by hand; writes ../../Data/00_Final.csv\nset -ex\n"
-                   "cd \"$(dirname \"$0\")\"\n");
+    buf_puts(text,
+             "#!/bin/sh\n# The benchmark's client run by hand; writes ../../Data/00_Final.csv\nset -ex\n"
+             "cd \"$(dirname \"$0\")\"\n");
     shell_quote(r->client, text);
     buf_puts(text, " --config-file ../source/ClientParameters.ini");
     if (r->config->globals.ClientArgs.n) buf_printf(text, " %.*s", STR_ARG(r->config->globals.ClientArgs));
@@ -173,7 +174,8 @@ static Err cache_write(Run *r, const Group *g, Buf *text)
     buf_printf(text, "CodeObjectFiles: [library/%.*s]\n", STR_ARG(path_base(g->code_object)));
     constants_print(g, text);
     buf_puts(text, "CustomKernelWildcard: ");
-    for (size_t i = 0; i < g->config->n_custom_kernels; i++) all = all || str_eq_c(g->config->custom_kernel[i], "*");
+    for (size_t i = 0; i < g->config->n_custom_kernels; i++)
+        all = all || str_eq_c(g->config->custom_kernel[i], "*");
     buf_printf(text, "%s\nCustomKernels: []\n", all ? "true" : "false");
     forks_print(g->config, text);
     groups_print(g->config, text);

@@ -1,4 +1,4 @@
-/* Helper kernels: which ones a solution needs beside its own (tensile-formats 8.4 names them): what prepares
+/* Helper kernels: which ones a solution needs beside its own: what prepares
  * D or the workspace and what adds up the parts of a GlobalSplitU. Used by createlib and the benchmark step.
  */
 #ifndef KERNEL_HELPER_H

@@ -29,12 +29,13 @@ static Err db_fail(const Db *db, const char *doing)
     FAIL(ERR_FAILED, "cannot %s '%s': %s", doing, db->path, sqlite3_errmsg(db->handle));
 }
 
-/* A database of which a killed writer left a log needs a shared-memory file beside it; where that cannot be made (a
- * read-only directory) the file is read as it is. */
+/* A database of which a killed writer left a log needs a shared-memory file beside it; where that cannot be
+ * made (a read-only directory) the file is read as it is. */
 static int open_reading(Db *db)
 {
     int rc = sqlite3_open_v2(db->path, &db->handle, SQLITE_OPEN_READONLY, NULL);
-    if (rc == SQLITE_OK) rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     if (rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY && (rc & 0xff) != SQLITE_READONLY) return rc;
     sqlite3_close(db->handle);
     char *uri = sqlite3_mprintf("file:%q?immutable=1", db->path);
@@ -43,8 +44,9 @@ static int open_reading(Db *db)
     return rc;
 }
 
-/* WAL with synchronous NORMAL: a killed process loses nothing that was committed; after a power failure the file is
- * whole, with at most the last commits missing (https://sqlite.org/pragma.html#pragma_synchronous). */
+/* WAL with synchronous NORMAL: a killed process loses nothing that was committed; after a power failure the
+ * file is whole, with at most the last commits missing (https://sqlite.org/pragma.html#pragma_synchronous).
+ */
 static Err settings(Db *db, DbMode mode)
 {
     sqlite3_busy_timeout(db->handle, BUSY_MS);
@@ -94,7 +96,8 @@ static Err statement(Db *db, const char *sql, sqlite3_stmt **st)
             *st = db->cache[i].st;
             return 0;
         }
-    if (db->n_cache == MAX_STATEMENTS) FAIL(ERR_FAILED, "more than %d statements on '%s'", MAX_STATEMENTS, db->path);
+    if (db->n_cache == MAX_STATEMENTS)
+        FAIL(ERR_FAILED, "more than %d statements on '%s'", MAX_STATEMENTS, db->path);
     if (sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, st, NULL) != SQLITE_OK)
         return db_fail(db, "read");
     db->cache[db->n_cache].sql = sql;

@@ -1,8 +1,8 @@
 /* Db: a thin layer over SQLite: open with our settings, run statements with bound values, iterate rows.
  *
- * Statements are string literals and stay prepared until db_close. Values: types is one letter per '?': 'i' int64_t,
- * 'r' double (NAN becomes NULL), 's' Str (s == NULL becomes NULL). Does not know the schema: store.h. Errors name the file
- * and SQLite's reason. One thread.
+ * Statements are string literals and stay prepared until db_close. Values: types is one letter per '?': 'i'
+ * int64_t, 'r' double (NAN becomes NULL), 's' Str (s == NULL becomes NULL). Does not know the schema:
+ * store.h. Errors name the file and SQLite's reason. One thread.
  */
 #ifndef MEASURE_DB_H
 #define MEASURE_DB_H

@@ -30,7 +30,8 @@ static Err plan_row(void *ctx, const DbRow *row)
     p->n_sizes = (size_t)row_int(row, 10);
     p->candidate = ARENA_ARRAY(l->a, p->n_candidates, Candidate);
     p->size = ARENA_ARRAY(l->a, p->n_sizes, SizeRow);
-    if (!p->group.s || !p->arch.s || !p->candidate || !p->size) FAIL(ERR_FAILED, "out of memory reading the store");
+    if (!p->group.s || !p->arch.s || !p->candidate || !p->size)
+        FAIL(ERR_FAILED, "out of memory reading the store");
     return 0;
 }
 
@@ -58,21 +59,25 @@ Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out)
 {
     Loading l = {a, out, 0};
     *out = (PlanView){0};
-    TRY(db_each(s->db, plan_row, &l,
-                "SELECT id, grp, arch, setting, environment, permutations, valid, duplicates, runs,"
-                " (SELECT count(*) FROM candidate WHERE plan=p.id), (SELECT count(*) FROM size WHERE plan=p.id)"
-                " FROM plan p WHERE id=?",
-                "i", plan));
+    TRY(db_each(
+        s->db, plan_row, &l,
+        "SELECT id, grp, arch, setting, environment, permutations, valid, duplicates, runs,"
+        " (SELECT count(*) FROM candidate WHERE plan=p.id), (SELECT count(*) FROM size WHERE plan=p.id)"
+        " FROM plan p WHERE id=?",
+        "i", plan));
     if (!out->id) FAIL(ERR_INPUT, "the store has no plan %lld", (long long)plan);
-    TRY(db_each(s->db, candidate_row, &l,
-                "SELECT c.kernel, c.name, k.hash, (SELECT status FROM compile WHERE kernel=c.kernel AND environment=?"
-                " ORDER BY id DESC LIMIT 1) FROM candidate c JOIN kernel k ON k.id=c.kernel WHERE c.plan=? ORDER BY c.i",
-                "ii", out->environment, plan));
+    TRY(db_each(
+        s->db, candidate_row, &l,
+        "SELECT c.kernel, c.name, k.hash, (SELECT status FROM compile WHERE kernel=c.kernel AND environment=?"
+        " ORDER BY id DESC LIMIT 1) FROM candidate c JOIN kernel k ON k.id=c.kernel WHERE c.plan=? ORDER BY "
+        "c.i",
+        "ii", out->environment, plan));
     l.i = 0;
-    return db_each(s->db, size_row, &l,
-                   "SELECT s.problem, q.key, q.flops FROM size s JOIN problem q ON q.id=s.problem WHERE s.plan=?"
-                   " ORDER BY s.i",
-                   "i", plan);
+    return db_each(
+        s->db, size_row, &l,
+        "SELECT s.problem, q.key, q.flops FROM size s JOIN problem q ON q.id=s.problem WHERE s.plan=?"
+        " ORDER BY s.i",
+        "i", plan);
 }
 
 typedef VEC(int64_t) Ids;

@@ -1,7 +1,8 @@
-/* Results: what the store knows about one plan, as tables that exports and reports read: candidates, sizes, and for each pair
- * the verdict and the times of all runs together.
+/* Results: what the store knows about one plan, as tables that exports and reports read: candidates, sizes,
+ * and for each pair the verdict and the times of all runs together.
  *
- * Does not write files. Used by the exports (csv), the analyzer's intervals, the winners table and the reports.
+ * Does not write files. Used by the exports (csv), the analyzer's intervals, the winners table and the
+ * reports.
  */
 #ifndef MEASURE_RESULT_H
 #define MEASURE_RESULT_H
@@ -39,14 +40,15 @@ typedef struct {
     bool found; /* measured at all */
     bool good;  /* PASSED or NO_CHECK, with samples */
     Str status, detail;
-    double mean_ns;   /* total over launches, as Tensile's time-us */
+    double mean_ns;    /* total over launches, as Tensile's time-us */
     double *sample_ns; /* per launch, one per timed group, in order of measuring */
     size_t n_samples;
     Summary ns; /* of sample_ns, at 0.95 */
 } Result;
 
 /* One run, or all runs (run < 0): then the verdict is the first that is not good. */
-Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t size, int64_t run, Result *out);
+Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t size, int64_t run,
+               Result *out);
 
 /* Best by median, and how clear that is. */
 typedef struct {

@@ -18,16 +18,20 @@ static const char *const schema[] = {
     "CREATE TABLE setting(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
     "CREATE TABLE kernel(id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL)",
     "CREATE TABLE compile(id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernel,"
-    " environment INTEGER NOT NULL REFERENCES environment, status TEXT NOT NULL, ns INTEGER NOT NULL, log TEXT,"
+    " environment INTEGER NOT NULL REFERENCES environment, status TEXT NOT NULL, ns INTEGER NOT NULL, log "
+    "TEXT,"
     " at TEXT NOT NULL)",
     "CREATE INDEX compile_by_kernel ON compile(kernel, environment)",
     "CREATE TABLE measurement(id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernel,"
     " problem INTEGER NOT NULL REFERENCES problem, setting INTEGER NOT NULL REFERENCES setting,"
-    " run INTEGER NOT NULL, status TEXT NOT NULL, detail TEXT, samples TEXT NOT NULL, checked INTEGER NOT NULL,"
+    " run INTEGER NOT NULL, status TEXT NOT NULL, detail TEXT, samples TEXT NOT NULL, checked INTEGER NOT "
+    "NULL,"
     " max_err REAL, at TEXT NOT NULL, UNIQUE(kernel, problem, setting, run))",
-    "CREATE TABLE plan(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, grp TEXT NOT NULL, arch TEXT NOT NULL,"
+    "CREATE TABLE plan(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, grp TEXT NOT NULL, arch TEXT NOT "
+    "NULL,"
     " setting INTEGER NOT NULL REFERENCES setting, environment INTEGER NOT NULL REFERENCES environment,"
-    " permutations INTEGER NOT NULL, valid INTEGER NOT NULL, duplicates INTEGER NOT NULL, runs INTEGER NOT NULL,"
+    " permutations INTEGER NOT NULL, valid INTEGER NOT NULL, duplicates INTEGER NOT NULL, runs INTEGER NOT "
+    "NULL,"
     " at TEXT NOT NULL)",
     "CREATE TABLE candidate(plan INTEGER NOT NULL REFERENCES plan, i INTEGER NOT NULL,"
     " kernel INTEGER NOT NULL REFERENCES kernel, name TEXT NOT NULL, PRIMARY KEY(plan, i)) WITHOUT ROWID",
@@ -37,6 +41,7 @@ static const char *const schema[] = {
     " count INTEGER NOT NULL, PRIMARY KEY(plan, reason)) WITHOUT ROWID",
     "CREATE TABLE session(id INTEGER PRIMARY KEY, command TEXT NOT NULL, started TEXT NOT NULL, ended TEXT,"
     " state TEXT NOT NULL, detail TEXT)",
+    "CREATE TABLE step(session INTEGER NOT NULL REFERENCES session, name TEXT NOT NULL, ns INTEGER NOT NULL)",
     "CREATE TABLE session_plan(session INTEGER NOT NULL REFERENCES session, i INTEGER NOT NULL,"
     " plan INTEGER NOT NULL REFERENCES plan, PRIMARY KEY(session, i)) WITHOUT ROWID",
 };
@@ -47,7 +52,8 @@ static Err schema_create(Store *s)
     for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) TRY(db_exec(s->db, schema[i], ""));
     char version[16];
     snprintf(version, sizeof version, "%d", STORE_VERSION);
-    TRY(db_exec(s->db, "INSERT INTO meta VALUES('format', ?), ('version', ?)", "ss", STR(FORMAT), str_from(version)));
+    TRY(db_exec(s->db, "INSERT INTO meta VALUES('format', ?), ('version', ?)", "ss", STR(FORMAT),
+                str_from(version)));
     return store_commit(s);
 }
 
@@ -58,7 +64,9 @@ typedef struct {
 static Err meta_row(void *ctx, const DbRow *row)
 {
     Meta *m = ctx;
-    char *to = str_eq_c(row_text(row, 0), "format") ? m->format : str_eq_c(row_text(row, 0), "version") ? m->version : NULL;
+    char *to = str_eq_c(row_text(row, 0), "format")    ? m->format
+               : str_eq_c(row_text(row, 0), "version") ? m->version
+                                                       : NULL;
     if (to) snprintf(to, sizeof m->format, "%.*s", STR_ARG(row_text(row, 1)));
     return 0;
 }
@@ -72,9 +80,11 @@ static Err schema_check(Store *s, const char *path, DbMode mode)
     if (n_meta == 0) FAIL(ERR_INPUT, "'%s' is not a tuning store", path);
     Meta m = {0};
     TRY(db_each(s->db, meta_row, &m, "SELECT key, value FROM meta", ""));
-    if (strcmp(m.format, FORMAT)) FAIL(ERR_INPUT, "'%s' has format '%s', expected '" FORMAT "'", path, m.format);
+    if (strcmp(m.format, FORMAT))
+        FAIL(ERR_INPUT, "'%s' has format '%s', expected '" FORMAT "'", path, m.format);
     if (atoi(m.version) != STORE_VERSION)
-        FAIL(ERR_INPUT, "'%s' has version '%s', this tuner reads and writes version %d", path, m.version, STORE_VERSION);
+        FAIL(ERR_INPUT, "'%s' has version '%s', this tuner reads and writes version %d", path, m.version,
+             STORE_VERSION);
     return 0;
 }
 
@@ -151,7 +161,8 @@ Err store_problem(Store *s, Str key, double flops, int64_t *id)
 
 Err store_setting(Store *s, Str key, int64_t *id)
 {
-    return find_or_add(s, key, STR_NULL, "SELECT id FROM setting WHERE key=?", "INSERT INTO setting(key) VALUES(?)", id);
+    return find_or_add(s, key, STR_NULL, "SELECT id FROM setting WHERE key=?",
+                       "INSERT INTO setting(key) VALUES(?)", id);
 }
 
 Err store_kernel(Store *s, Str hash, Str name, int64_t *id)
@@ -162,9 +173,9 @@ Err store_kernel(Store *s, Str hash, Str name, int64_t *id)
 
 Err store_compile_add(Store *s, const Compile *c)
 {
-    return db_exec(s->db,
-                   "INSERT INTO compile(kernel, environment, status, ns, log, at) VALUES(?, ?, ?, ?, ?, " NOW ")",
-                   "iisis", c->kernel, c->environment, c->status, (int64_t)c->ns, c->log);
+    return db_exec(
+        s->db, "INSERT INTO compile(kernel, environment, status, ns, log, at) VALUES(?, ?, ?, ?, ?, " NOW ")",
+        "iisis", c->kernel, c->environment, c->status, (int64_t)c->ns, c->log);
 }
 
 typedef struct {
@@ -189,9 +200,10 @@ Err store_compile_get(Store *s, Arena *a, int64_t kernel, int64_t environment, C
 {
     RowTo to = {a, out, false};
     *out = (Compile){.kernel = kernel, .environment = environment};
-    TRY(db_each(s->db, compile_row, &to,
-                "SELECT status, ns, log FROM compile WHERE kernel=? AND environment=? ORDER BY id DESC LIMIT 1", "ii",
-                kernel, environment));
+    TRY(db_each(
+        s->db, compile_row, &to,
+        "SELECT status, ns, log FROM compile WHERE kernel=? AND environment=? ORDER BY id DESC LIMIT 1", "ii",
+        kernel, environment));
     *found = to.found;
     return 0;
 }
@@ -205,10 +217,11 @@ Err store_measure_add(Store *s, const Measurement *m)
     Err e = buf_check(&samples);
     if (!e)
         e = db_exec(s->db,
-                    "INSERT OR IGNORE INTO measurement(kernel, problem, setting, run, status, detail, samples, checked,"
+                    "INSERT OR IGNORE INTO measurement(kernel, problem, setting, run, status, detail, "
+                    "samples, checked,"
                     " max_err, at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
-                    "iiiisssir", m->key.kernel, m->key.problem, m->key.setting, m->key.run, m->status, m->detail,
-                    str_from(buf_cstr(&samples)), m->checked, m->max_err);
+                    "iiiisssir", m->key.kernel, m->key.problem, m->key.setting, m->key.run, m->status,
+                    m->detail, str_from(buf_cstr(&samples)), m->checked, m->max_err);
     buf_fini(&samples);
     return e;
 }
@@ -264,8 +277,8 @@ Err store_measured(Store *s, const MeasureKey *key, bool *found)
 {
     int64_t id;
     return db_int(s->db, &id, found,
-                  "SELECT id FROM measurement WHERE kernel=? AND problem=? AND setting=? AND run=?", "iiii", key->kernel,
-                  key->problem, key->setting, key->run);
+                  "SELECT id FROM measurement WHERE kernel=? AND problem=? AND setting=? AND run=?", "iiii",
+                  key->kernel, key->problem, key->setting, key->run);
 }
 
 Err store_plan(Store *s, const Plan *p, int64_t *id, bool *added)
@@ -274,11 +287,12 @@ Err store_plan(Store *s, const Plan *p, int64_t *id, bool *added)
     *added = false;
     TRY(db_int(s->db, id, &found, "SELECT id FROM plan WHERE key=?", "s", p->key));
     if (found) return 0;
-    TRY(db_exec(s->db,
-                "INSERT INTO plan(key, grp, arch, setting, environment, permutations, valid, duplicates, runs, at)"
-                " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
-                "sssiiiiii", p->key, p->group, p->arch, p->setting, p->environment, p->n_permutations, p->n_valid,
-                p->n_duplicates, p->n_runs));
+    TRY(db_exec(
+        s->db,
+        "INSERT INTO plan(key, grp, arch, setting, environment, permutations, valid, duplicates, runs, at)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
+        "sssiiiiii", p->key, p->group, p->arch, p->setting, p->environment, p->n_permutations, p->n_valid,
+        p->n_duplicates, p->n_runs));
     *id = db_last_id(s->db);
     *added = true;
     return 0;
@@ -301,9 +315,15 @@ Err store_rejection_add(Store *s, int64_t plan, Str reason, Str text, int64_t co
 
 Err store_session_begin(Store *s, Str command, int64_t *id)
 {
-    TRY(db_exec(s->db, "INSERT INTO session(command, started, state) VALUES(?, " NOW ", 'running')", "s", command));
+    TRY(db_exec(s->db, "INSERT INTO session(command, started, state) VALUES(?, " NOW ", 'running')", "s",
+                command));
     *id = db_last_id(s->db);
     return 0;
+}
+
+Err store_step_add(Store *s, int64_t session, Str name, uint64_t ns)
+{
+    return db_exec(s->db, "INSERT INTO step VALUES(?, ?, ?)", "isi", session, name, (int64_t)ns);
 }
 
 Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan)
@@ -313,5 +333,6 @@ Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan)
 
 Err store_session_end(Store *s, int64_t session, Str state, Str detail)
 {
-    return db_exec(s->db, "UPDATE session SET state=?, detail=?, ended=" NOW " WHERE id=?", "ssi", state, detail, session);
+    return db_exec(s->db, "UPDATE session SET state=?, detail=?, ended=" NOW " WHERE id=?", "ssi", state,
+                   detail, session);
 }

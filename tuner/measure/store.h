@@ -1,5 +1,6 @@
-/* Store: outdir/tuning.db, the record of everything a tuning run found out. Facts are appended, never changed, and keyed by
- * content, so that a killed run goes on where it stopped and an edited config reuses what still holds:
+/* Store: outdir/tuning.db, the record of everything a tuning run found out. Facts are appended, never
+ * changed, and keyed by content, so that a killed run goes on where it stopped and an edited config reuses
+ * what still holds:
  *
  *   environment  device, toolchain, tool version            key: the text itself
  *   kernel       one generated source                       key: sha256 of the source
@@ -8,9 +9,10 @@
  *   setting      all that a time depends on besides         key: canonical ini text, device included
  *   measurement  kernel x problem x setting x run           verdict, samples
  *   plan         one size-group as it was forked            candidates (kernels by column), sizes, rejections
- *   session      one start of the program                   its plans, how it ended
+ *   session      one start of the program                   its plans, time of each step, how it ended
  *
- * A store of another format or version is refused and left alone. Does not decide what to do (pipeline.c) nor who wins.
+ * A store of another format or version is refused and left alone. Does not decide what to do (pipeline.c) nor
+ * who wins.
  */
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H
@@ -90,6 +92,8 @@ Err store_rejection_add(Store *s, int64_t plan, Str reason, Str text, int64_t co
 Err store_session_begin(Store *s, Str command, int64_t *id);
 /* i: position of the size-group in the config, over all problem groups. */
 Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan);
+/* A finished step and its wall time. */
+Err store_step_add(Store *s, int64_t session, Str name, uint64_t ns);
 /* state: "done", "interrupted", "failed". */
 Err store_session_end(Store *s, int64_t session, Str state, Str detail);
 
