@@ -93,6 +93,20 @@ static Str logic_arch(const Run *r)
     return name;
 }
 
+/* Logic of problem types that an earlier form of the config had would go into the library along with today's.
+ */
+static Err stale_row(void *ctx, const DbRow *row)
+{
+    Run *r = ctx;
+    Str group = row_text(row, 0), path;
+    Str type = str_sub(group, 0, group.n > 3 ? group.n - 3 : 0); /* without "_00" */
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (r->group[i].name.n == group.n && str_eq(str_sub(r->group[i].name, 0, type.n), type)) return 0;
+    TRY(run_path(r, &path, "%.*s/%.*s_%.*s.yaml", STR_ARG(r->config->globals.LibraryLogicPath),
+                 STR_ARG(r->config->logic.ScheduleName), STR_ARG(type)));
+    return file_exists(path.s) ? dir_remove(path.s) : 0;
+}
+
 static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
 {
     const Config *c = r->config;
@@ -101,6 +115,7 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     TRY(run_path(r, &data, "%.*s", STR_ARG(c->globals.BenchmarkDataPath)));
     TRY(run_path(r, &logic, "%.*s", STR_ARG(c->globals.LibraryLogicPath)));
     TRY(dir_make(logic.s));
+    if (r->n_groups) TRY(db_each(r->store.db, stale_row, r, "SELECT DISTINCT grp FROM plan", ""));
     analyze_options_init(&o);
     o.data_dir = data.s;
     o.logic_dir = logic.s;

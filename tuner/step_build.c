@@ -302,7 +302,7 @@ Err step_build(Run *r)
     if (!e && r->o->no_cache) e = dir_remove(c->cache_dir.s);
     for (size_t i = 0; !e && i < r->n_groups; i++) {
         c->g = &r->group[i];
-        e = group_build(r, c);
+        if (!c->g->skip) e = group_build(r, c);
     }
     progress.done = c->done_before;
     if (!e) progress_done(&progress, "%zu failed", n_failed);

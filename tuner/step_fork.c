@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "model/naming.h"
@@ -166,6 +167,18 @@ static Err group_name(Run *r, Group *g, Map *numbers)
                     o->CSVExportWinner ? "_CSVWinner" : "");
 }
 
+/* Its results are there and the config says to leave them. */
+static Err group_skip(Run *r, Group *g)
+{
+    Str csv = arena_printf(&r->arena, "%s.csv", g->data.s),
+        yaml = arena_printf(&r->arena, "%s.yaml", g->data.s);
+    if (!csv.s || !yaml.s) FAIL(ERR_FAILED, "out of memory");
+    g->skip = !r->config->globals.ForceRedoBenchmarkProblems && file_exists(csv.s) && file_exists(yaml.s);
+    if (g->skip)
+        notice("%.*s: kept what is in %s (ForceRedoBenchmarkProblems is off)", STR_ARG(g->name), csv.s);
+    return 0;
+}
+
 Err step_fork(Run *r)
 {
     const Config *c = r->config;
@@ -183,13 +196,15 @@ Err step_fork(Run *r)
             Group *g = &r->group[i];
             *g = (Group){.problem = &c->problem[p], .config = &c->problem[p].size_group[s]};
             e = group_name(r, g, &numbers);
-            if (!e) e = group_make(r, g);
+            if (!e) e = group_skip(r, g);
+            if (!e && !g->skip) e = group_make(r, g);
             r->n_groups = ++i;
             if (!e) progress_step(&progress, i, "%zu solutions", g->n_variants);
         }
     map_fini(&numbers);
     for (i = 0; !e && i < r->n_groups; i++) {
         const Group *g = &r->group[i];
+        if (g->skip) continue;
         notice("%.*s: %llu permutations, %zu solutions to try on %zu sizes", STR_ARG(g->name),
                (unsigned long long)g->n_permutations, g->n_variants, g->n_sizes);
     }

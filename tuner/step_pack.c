@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include "base/fs.h"
+#include "client_ini.h"
 #include "createlib/createlib.h"
 #include "report.h"
 
@@ -48,6 +49,75 @@ static Err options_fill(Run *r, CreateOptions *o)
     return 0;
 }
 
+/* The client run by hand on the library itself: one ini per size-group, for the library's choice of each
+ * size. */
+static Err best_ini_write(Run *r, const Group *g, const Str *object, size_t n, Buf *text)
+{
+    const Globals *o = &r->config->globals;
+    Str path,
+        library =
+            arena_printf(&r->arena, "../library/TensileLibrary%s",
+                         library_suffix(o->LibraryFormat == FORMAT_YAML ? LIBRARY_YAML : LIBRARY_MSGPACK));
+    Str results = arena_printf(&r->arena, "../source/%.*s.csv", STR_ARG(g->name));
+    if (!library.s || !results.s) FAIL(ERR_FAILED, "out of memory");
+    TRY(run_path(r, &path, "%.*s/source/ClientParameters_%.*s.ini", STR_ARG(o->LibraryClientPath),
+                 STR_ARG(g->name)));
+    ClientIni ini = {.g = o,
+                     .pt = &g->problem->pt,
+                     .size = g->size,
+                     .n_sizes = g->n_sizes,
+                     .library_file = library,
+                     .results_file = results,
+                     .code_object = object,
+                     .n_code_objects = n,
+                     .device_kind = r->device.kind,
+                     .device = r->device.index,
+                     .best_solution = true};
+    buf_reset(text);
+    TRY(client_ini_write(&ini, text));
+    return file_write(path.s, buf_view(text));
+}
+
+static Err best_write(Run *r, Buf *text, Buf *script)
+{
+    const Globals *o = &r->config->globals;
+    Str library, source, build, sh, *object;
+    size_t n = 0;
+    TRY(run_path(r, &library, "%.*s/library", STR_ARG(o->LibraryClientPath)));
+    TRY(run_path(r, &source, "%.*s/source", STR_ARG(o->LibraryClientPath)));
+    TRY(run_path(r, &build, "%.*s/build", STR_ARG(o->LibraryClientPath)));
+    TRY(run_path(r, &sh, "%.*s/build/run.sh", STR_ARG(o->LibraryClientPath)));
+    TRY(dir_make(source.s));
+    TRY(dir_make(build.s));
+    TRY(dir_list(&r->arena, library.s, ".so", false, &object, &n));
+    for (size_t i = 0; i < n; i++) {
+        object[i] = arena_printf(&r->arena, "../library/%.*s", STR_ARG(object[i]));
+        TRY_ALLOC(object[i].s);
+    }
+    buf_puts(script, "#!/bin/sh\n# The library's choice for each size, run by the client\nset -ex\n"
+                     "cd \"$(dirname \"$0\")\"\n");
+    for (size_t i = 0; i < r->n_groups; i++) {
+        const Group *g = &r->group[i];
+        if (g->skip) continue;
+        TRY(best_ini_write(r, g, object, n, text));
+        buf_printf(script, "'%.*s' --config-file ../source/ClientParameters_%.*s.ini %.*s\n",
+                   STR_ARG(r->client), STR_ARG(g->name), STR_ARG(o->ClientArgs));
+    }
+    TRY(buf_check(script));
+    return file_write(sh.s, buf_view(script));
+}
+
+static Err best_files(Run *r)
+{
+    Buf text, script;
+    buf_init(&text);
+    buf_init(&script);
+    Err e = best_write(r, &text, &script);
+    buf_fini(&text);
+    buf_fini(&script);
+    return e;
+}
+
 Err step_pack(Run *r)
 {
     CreateOptions o;
@@ -62,6 +132,7 @@ Err step_pack(Run *r)
     Err e = createlib_run(&o, &report);
     r->n_left_out = report.n_left_out;
     if (e && e != ERR_PARTIAL) return e;
+    if (!o.embed_library && !o.lazy && !o.separate_architectures) TRY(best_files(r));
     notice("pack: %zu solutions, %zu kernels, %zu files in %s/library", report.n_solutions, report.n_kernels,
            report.n_files, o.output_path);
     return 0;
@@ -72,12 +143,59 @@ static Err winners_print(Run *r)
     PlanView *plans;
     size_t n;
     TRY(plans_latest(&r->store, &r->arena, &plans, &n));
-    printf("\nwinners (runner-up 'tie': the samples cannot tell them apart)\n");
+    printf("\nwinners (tie: the samples cannot tell them apart; the library then takes the one that wins "
+           "more sizes)\n");
     TRY(report_winners(&r->store, plans, n, log_level() > LOG_NORMAL ? 0 : REPORT_WINNERS_MAX, stdout));
     if (n && plans[0].n_sizes)
         printf("\nmore about a size: tuner explain %s M,N,BATCH,K; what failed and why: tuner status %s\n",
                r->outdir, r->outdir);
     return 0;
+}
+
+/* What tuner-bench calls a type, as rocblas-bench does. */
+static const char *bench_type(int32_t type)
+{
+    switch (type) {
+    case TYPE_D:
+        return "f64_r";
+    case TYPE_C:
+        return "f32_c";
+    case TYPE_Z:
+        return "f64_c";
+    case TYPE_H:
+        return "f16_r";
+    case TYPE_B:
+        return "bf16_r";
+    case TYPE_I8:
+        return "i8_r";
+    default:
+        return "f32_r";
+    }
+}
+
+static void usage_print(const Run *r)
+{
+    printf("\nto use the library:\n  TUNER_LIBPATH=%s/%.*s/library tuner-bench", r->outdir,
+           STR_ARG(r->config->globals.LibraryClientPath));
+    const Group *g = r->n_groups && !r->group[0].skip ? &r->group[0] : NULL;
+    if (!g || !problem_is_gemm(&g->problem->pt) || !g->n_sizes) {
+        printf(" -f gemm -r f32_r -m 512 -n 512 -k 512\n");
+        return;
+    }
+    const ProblemType *pt = &g->problem->pt;
+    const ProblemSize *z = &g->size[g->n_sizes - 1];
+    bool mixed = pt->DataType != pt->ComputeDataType || pt->DataType != pt->DestDataType;
+    if (mixed)
+        printf(" -f gemm_ex --a_type %s --b_type %s --c_type %s --d_type %s --compute_type %s",
+               bench_type(pt->DataType), bench_type(pt->DataType),
+               pt->DestDataType == TYPE_I ? "i32_r" : bench_type(pt->DestDataType),
+               pt->DestDataType == TYPE_I ? "i32_r" : bench_type(pt->DestDataType),
+               pt->ComputeDataType == TYPE_I ? "i32_r" : bench_type(pt->ComputeDataType));
+    else
+        printf(" -f gemm -r %s", bench_type(pt->DataType));
+    printf(" --transposeA %s --transposeB %s -m %lld -n %lld -k %lld\n", pt->TransposeA ? "T" : "N",
+           pt->TransposeB ? "T" : "N", (long long)size_m(pt, z), (long long)size_n(pt, z),
+           (long long)size_k(pt, z));
 }
 
 typedef struct {
@@ -111,10 +229,7 @@ Err step_finish(Run *r)
     Bad bad = {0};
     TRY(bad_count(r, &bad));
     if (r->n_groups) TRY(winners_print(r));
-    if (r->config->has_client)
-        printf("\nto use the library:\n  TUNER_LIBPATH=%s/%.*s/library tuner-bench -f gemm -r f32_r -m 512 "
-               "-n 512 -k 512\n",
-               r->outdir, STR_ARG(r->config->globals.LibraryClientPath));
+    if (r->config->has_client) usage_print(r);
     fflush(stdout);
     if (r->n_left_out) FAIL(ERR_PARTIAL, "%zu solutions of the logic are not in the library", r->n_left_out);
     if (r->n_lost) FAIL(ERR_PARTIAL, "%zu sizes have no winner: every solution failed on them", r->n_lost);

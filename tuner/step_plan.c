@@ -186,6 +186,7 @@ Err step_plan(Run *r)
     Err e = store_begin(&r->store);
     if (!e) e = environment_store(r);
     for (size_t i = 0; !e && i < r->n_groups; i++) {
+        if (r->group[i].skip) continue;
         e = group_plan(r, &r->group[i], &scratch, &content);
         if (!e) e = store_session_plan(&r->store, r->session, (int64_t)i, r->group[i].plan);
     }
