@@ -10,9 +10,16 @@
 #include "build/build.h"
 #include "kernel/kernel.h"
 
-static Err emit_text(const CreateUnit *u, Buf *out)
+static Err emit_text(Create *c, CreateUnit *u, Buf *out)
 {
-    if (u->s) return kernel_emit(u->s, u->target, u->symbol, out);
+    char symbol[KERNEL_SYMBOL_BYTES];
+    u->linked = u->symbol;
+    if (u->s) {
+        TRY(kernel_emit_unnamed(u->s, u->target, out, symbol));
+        u->linked = arena_dup(&c->a, str_from(symbol));
+        TRY_ALLOC(u->linked.s);
+        return ERR_OK;
+    }
     if (u->post_gsu) return kernel_emit_post_gsu(u->pt, u->target, u->symbol, out);
     return kernel_emit_beta_only(u->pt, u->target, u->ga, u->symbol, out);
 }
@@ -32,7 +39,7 @@ static Err emit_all(Create *c)
     for (size_t i = 0; !e && i < c->unit.n; i++) {
         CreateUnit *u = &c->unit.v[i];
         buf_reset(&text);
-        if (emit_text(u, &text) || buf_check(&text)) {
+        if (emit_text(c, u, &text) || buf_check(&text)) {
             e = fail_unit(c, u, str_from(err_message()));
             err_clear();
             continue;
@@ -159,15 +166,21 @@ static Err link_object(Create *c, CreateObject *o)
     size_t n = 0;
     Toolchain tc;
     Str *path = ARENA_ARRAY(&c->a, o->unit.n, Str);
+    LinkName *name = ARENA_ARRAY(&c->a, o->unit.n, LinkName);
     TRY_ALLOC(path);
-    for (size_t i = 0; i < o->unit.n; i++)
-        if (c->unit.v[o->unit.v[i]].object_path.s) path[n++] = c->unit.v[o->unit.v[i]].object_path;
+    TRY_ALLOC(name);
+    for (size_t i = 0; i < o->unit.n; i++) {
+        const CreateUnit *u = &c->unit.v[o->unit.v[i]];
+        if (!u->object_path.s) continue;
+        name[n] = (LinkName){u->symbol, u->linked};
+        path[n++] = u->object_path;
+    }
     if (n == 0) return ERR_OK;
     qsort(path, n, sizeof *path, str_order);
     Str out = path_join(&c->a, c->library_dir.s, o->file.s);
     TRY_ALLOC(out.s);
     TRY(toolchain_find(&c->a, o->target, forced_compiler(c, o->target), NULL, &tc));
-    TRY(build_link_host(&tc, path, n, out.s));
+    TRY(build_link_host(&tc, path, n, name, n, out.s));
     c->r->n_files++;
     return ERR_OK;
 }

@@ -36,6 +36,7 @@ typedef struct {
     const ProblemType *pt; /* of a helper */
     bool post_gsu, ga;     /* which helper */
     Str source, object_path;
+    Str linked; /* its symbol in the object; the file of kernels calls it symbol */
     Str why; /* it cannot be had; "" otherwise */
 } CreateUnit;
 

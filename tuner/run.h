@@ -20,6 +20,7 @@ typedef struct {
     Solution s;
     Str name;       /* of its kernel in this benchmark */
     int64_t kernel; /* in the store */
+    Str symbol;     /* of the kernel in the object; the code object calls it name */
     Str object;     /* path; s == NULL: it was not built */
 } Variant;
 

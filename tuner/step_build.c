@@ -132,8 +132,11 @@ static Err variant_source(Chunk *c, Variant *v, Buf *text)
 {
     c->made[c->n].variant = v;
     c->made[c->n].helper = NULL;
+    char symbol[KERNEL_SYMBOL_BYTES];
     buf_reset(text);
-    TRY(kernel_emit(&v->s, c->r->target, v->name, text));
+    TRY(kernel_emit_unnamed(&v->s, c->r->target, text, symbol));
+    v->symbol = arena_dup(&c->r->arena, str_from(symbol));
+    TRY_ALLOC(v->symbol.s);
     return source_take(c, v->name, text);
 }
 
@@ -270,10 +273,16 @@ static Err group_link(Run *r, Group *g)
     TRY(dir_make(library.s));
     g->code_object = arena_printf(&r->arena, "%s/TensileLibrary_%s.so", library.s, r->target->name);
     Str *object = ARENA_ARRAY(&r->arena, g->n_columns + g->n_helpers, Str);
-    if (!g->code_object.s || !object) FAIL(ERR_FAILED, "out of memory");
-    for (size_t i = 0; i < g->n_columns; i++) object[i] = g->variant[g->column[i]].object;
+    LinkName *name = ARENA_ARRAY(&r->arena, g->n_columns, LinkName);
+    if (!g->code_object.s || !object || !name) FAIL(ERR_FAILED, "out of memory");
+    for (size_t i = 0; i < g->n_columns; i++) {
+        const Variant *v = &g->variant[g->column[i]];
+        object[i] = v->object;
+        name[i] = (LinkName){v->name, v->symbol};
+    }
     for (size_t i = 0; i < g->n_helpers; i++) object[g->n_columns + i] = g->helper[i].object;
-    return build_link_host(&r->toolchain, object, g->n_columns + g->n_helpers, g->code_object.s);
+    return build_link_host(&r->toolchain, object, g->n_columns + g->n_helpers, name, g->n_columns,
+                           g->code_object.s);
 }
 
 static Err group_build(Run *r, Chunk *c)

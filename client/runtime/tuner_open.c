@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "base/fs.h"
 #include "client/runtime/tuner_priv.h"
 #include "model/target.h"
@@ -173,4 +174,4 @@ const char *tuner_library_path(const tuner_library *t) { return t->path; }
 const char *tuner_library_arch(const tuner_library *t) { return t->hw.arch.s; }
 size_t tuner_library_solutions(const tuner_library *t) { return library_n_solutions(t->library); }
 const char *tuner_error_message(void) { return err_message(); }
-const char *tuner_version(void) { return "0.1.0"; }
+const char *tuner_version(void) { return TUNER_VERSION; }

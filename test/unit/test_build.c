@@ -138,7 +138,7 @@ static void test_cached(void **state)
     Str objects[N];
     for (size_t i = 0; i < N; i++) objects[i] = job[i].object_path;
     const char *so = path_join(&f->arena, f->dir, "out dir\"x.so").s;
-    assert_ok(build_link_host(&f->cc, objects, N, so));
+    assert_ok(build_link_host(&f->cc, objects, N, NULL, 0, so));
     assert_int_equal(answer(so, "answer_0"), 1000);
     assert_int_equal(answer(so, "answer_59"), 1059);
     Str *names;
@@ -146,7 +146,7 @@ static void test_cached(void **state)
     assert_ok(dir_list(&f->arena, f->dir, "", false, &names, &n));
     assert_int_equal(n, 2); /* cache and the result, nothing temporary */
     objects[0] = STR("/nonexistent.o");
-    assert_int_equal(build_link_host(&f->cc, objects, N, so), ERR_FAILED);
+    assert_int_equal(build_link_host(&f->cc, objects, N, NULL, 0, so), ERR_FAILED);
     assert_non_null(strstr(err_message(), "/nonexistent.o"));
     assert_null(strchr(err_message(), '\n'));
 
@@ -193,7 +193,7 @@ static void test_damaged(void **state)
     assert_ok(build_run(&f->arena, &o, job, 3, &r));
     assert_int_equal(r.n_compiled, 3);
     const char *so = path_join(&f->arena, f->dir, "x.so").s;
-    assert_ok(build_link_host(&f->cc, &job[0].object_path, 1, so));
+    assert_ok(build_link_host(&f->cc, &job[0].object_path, 1, NULL, 0, so));
     assert_int_equal(answer(so, "answer_0"), 1000);
 }
 
@@ -336,8 +336,27 @@ static void test_killed(void **state)
     Str objects[N];
     for (size_t i = 0; i < N; i++) objects[i] = job[i].object_path;
     const char *so = path_join(&f->arena, f->dir, "x.so").s;
-    assert_ok(build_link_host(&f->cc, objects, N, so));
+    assert_ok(build_link_host(&f->cc, objects, N, NULL, 0, so));
     assert_int_equal(answer(so, "answer_23"), 1023);
+}
+
+/* A kernel's name in the linked file need not be its symbol in the object. */
+static void test_link_names(void **state)
+{
+    Fixture *f = *state;
+    BuildJob job = {
+        .symbol = STR("k"),
+        .source = STR("int k(void);\nint k(void) { return 7; }\nconst unsigned long k_local_bytes = 64;\n")};
+    run(f, &job, 1);
+    assert_ok(job.status);
+    const char *so = path_join(&f->arena, f->dir, "named.so").s;
+    const LinkName names[] = {{STR("Cijk_TT4_4"), STR("k")}, {STR("Cijk_TT8_8"), STR("k")}};
+    assert_ok(build_link_host(&f->cc, &job.object_path, 1, names, 2, so));
+    assert_int_equal(answer(so, "Cijk_TT4_4"), 7);
+    assert_int_equal(answer(so, "Cijk_TT8_8"), 7);
+    const LinkName bad[] = {{STR("x,--defsym=y"), STR("k")}};
+    assert_int_equal(build_link_host(&f->cc, &job.object_path, 1, bad, 1, so), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "x,--defsym=y"));
 }
 
 /* With the precompiled header and without one (a compiler that cannot make it) kernels that use it compile.
@@ -373,7 +392,7 @@ static void test_bad_places(void **state)
     BuildReport r;
     o.cache_dir = f->cache;
     assert_ok(build_run(&f->arena, &o, job, 0, &r));
-    assert_int_equal(build_link_host(&f->cc, NULL, 0, file.s), ERR_INPUT);
+    assert_int_equal(build_link_host(&f->cc, NULL, 0, NULL, 0, file.s), ERR_INPUT);
     Arena small; /* out of memory is an error, nothing else */
     for (size_t limit = 16; limit < 4000; limit += 16) {
         arena_init(&small, limit);
@@ -392,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_toolchain),         TEST(test_cached),    TEST(test_damaged), TEST(test_bad_kernel),
         TEST(test_timeout_and_crash), TEST(test_interrupt), TEST(test_killed),  TEST(test_headers),
+        TEST(test_timeout_and_crash), TEST(test_interrupt), TEST(test_killed),  TEST(test_link_names),
         TEST(test_bad_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,13 @@ typedef struct {
  * was interrupted (Ctrl-C) or cannot go on (disk full, compiler gone). r may be NULL. */
 Err build_run(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, BuildReport *r);
 
+/* A further name of a kernel in an object: the linked file exports name and name_local_bytes too. */
+typedef struct {
+    Str name, symbol;
+} LinkName;
+
 /* Links objects (repeated paths count once) into one shared object at out_path, by rename. */
-Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const char *out_path);
+Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const LinkName *names, size_t n_names,
+                    const char *out_path);
 
 #endif

@@ -1,4 +1,5 @@
 /* Linking of host objects into one shared object. See build.h. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,6 +41,23 @@ static Err response_make(const Toolchain *t, const Str *objects, size_t n, const
     for (size_t i = 0; t->link_args[i]; i++) argument_add(b, str_from(t->link_args[i]));
     map_fini(&seen);
     return e ? e : buf_check(b);
+}
+
+static bool is_symbol(Str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!isalnum((unsigned char)s.s[i]) && s.s[i] != '_') return false;
+    return s.n > 0;
+}
+
+static Err name_add(Buf *b, const LinkName *n)
+{
+    if (str_eq(n->name, n->symbol)) return 0;
+    if (!is_symbol(n->name) || !is_symbol(n->symbol))
+        FAIL(ERR_INPUT, "'%.*s' cannot be the name of a kernel in a shared object", STR_ARG(n->name));
+    buf_printf(b, "-Wl,--defsym=%.*s=%.*s\n", STR_ARG(n->name), STR_ARG(n->symbol));
+    buf_printf(b, "-Wl,--defsym=%.*s_local_bytes=%.*s_local_bytes\n", STR_ARG(n->name), STR_ARG(n->symbol));
+    return 0;
 }
 
 /* The first line of the output that says error, or the first one. */
@@ -87,7 +105,8 @@ static Err sync_rename(const char *from, const char *to)
     return 0;
 }
 
-Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const char *out_path)
+Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const LinkName *names, size_t n_names,
+                    const char *out_path)
 {
     char temporary[4096], response[4096 + 8];
     int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", out_path, (long)getpid());
@@ -98,6 +117,8 @@ Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const char
     Buf b;
     buf_init(&b);
     Err e = response_make(t, objects, n, temporary, &b);
+    for (size_t i = 0; !e && i < n_names; i++) e = name_add(&b, &names[i]);
+    if (!e) e = buf_check(&b);
     if (!e) e = file_write(response, buf_view(&b));
     if (!e) e = linker_run(t, response, out_path);
     if (!e) e = sync_rename(temporary, out_path);

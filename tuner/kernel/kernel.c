@@ -2,6 +2,9 @@
  */
 #include "kernel/kernel.h"
 
+#include <stdio.h>
+
+#include "base/hash.h"
 #include "kernel/host/host.h"
 #include "kernel/program.h"
 
@@ -28,6 +31,22 @@ Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out)
     Err e = program_make(&p, s, t, &arena);
     if (!e) e = host_lower(&p, symbol, out);
     arena_fini(&arena);
+    return e;
+}
+
+Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
+{
+    char hash[SHA256_HEX + 1];
+    Buf text;
+    buf_init(&text);
+    Err e = kernel_emit(s, t, STR("kernel"), &text);
+    if (!e) e = buf_check(&text);
+    if (!e) {
+        sha256_hex(buf_view(&text), hash);
+        snprintf(symbol, KERNEL_SYMBOL_BYTES, "kernel_%.32s", hash);
+        e = kernel_emit(s, t, str_from(symbol), out);
+    }
+    buf_fini(&text);
     return e;
 }
 

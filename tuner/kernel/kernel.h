@@ -25,6 +25,11 @@
  */
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out);
 
+/* The same with a symbol made from the text itself: equal kernels give equal texts, whatever a library calls
+ * them. build_link_host gives them their names. */
+enum { KERNEL_SYMBOL_BYTES = 48 };
+Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES]);
+
 /* Helper kernels of tensile-formats 8.4. ga: writes the workspace in the compute type (name with _GA). */
 Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
 /* The _VW2 and _R<n> parts are read from the symbol; gsu comes as an argument, so mod and unit make no

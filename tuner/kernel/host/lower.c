@@ -2,6 +2,7 @@
 #include "kernel/host/host.h"
 
 #include "base/hash.h"
+#include "base/version.h"
 #include "kernel/host/plan.h"
 #include "model/naming.h"
 
@@ -11,7 +12,8 @@ Err host_finish(Str title, Str body, Buf *out)
     char hex[SHA256_HEX + 1], prefix[16];
     sha256_hex(body, hex);
     snprintf(prefix, sizeof prefix, "k%.8s_", hex);
-    buf_printf(out, "/* tuner host kernel, format 1\n * %.*s\n * content %s */\n", STR_ARG(title), hex);
+    buf_printf(out, "/* tuner " TUNER_VERSION " host kernel, format 1\n * %.*s\n * content %s */\n",
+               STR_ARG(title), hex);
     for (size_t i = 0; i < body.n;) {
         size_t at = str_find(body, '@', i);
         buf_add(out, body.s + i, at - i);

@@ -1,0 +1,7 @@
+/* The version of all programs, of libtuner and of what they write. */
+#ifndef BASE_VERSION_H
+#define BASE_VERSION_H
+
+#define TUNER_VERSION "0.1.0"
+
+#endif
