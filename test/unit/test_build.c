@@ -411,7 +411,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_toolchain),         TEST(test_cached),    TEST(test_damaged), TEST(test_bad_kernel),
         TEST(test_timeout_and_crash), TEST(test_interrupt), TEST(test_killed),  TEST(test_headers),
-        TEST(test_timeout_and_crash), TEST(test_interrupt), TEST(test_killed),  TEST(test_link_names),
-        TEST(test_bad_places)};
+        TEST(test_link_names),        TEST(test_bad_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
