@@ -2,18 +2,17 @@
 #include "model/target.h"
 
 static const Target targets[] = {
-#define TARGET(name, family, major, minor, step, wave, lds, cus, matrix, bits, regs, toolchain)                  \
+#define TARGET(name, family, major, minor, step, wave, lds, cus, matrix, bits, regs, toolchain)              \
     {name, TARGET_##family, {major, minor, step}, wave, lds, cus, MATRIX_##matrix, bits, regs, toolchain},
 #include "model/targets.def"
 #undef TARGET
 };
 enum { N_TARGETS = sizeof targets / sizeof targets[0] };
 
-const Target *target_at(size_t i) {
-    return i < N_TARGETS ? &targets[i] : NULL;
-}
+const Target *target_at(size_t i) { return i < N_TARGETS ? &targets[i] : NULL; }
 
-const Target *target_host_level(void) {
+const Target *target_host_level(void)
+{
     const char *name = "x86-64-v2";
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -28,7 +27,8 @@ const Target *target_host_level(void) {
     return target_find(str_from(name));
 }
 
-const Target *target_find(Str name) {
+const Target *target_find(Str name)
+{
     if (str_eq_c(name, "host")) return target_host_level();
     Str base = str_sub(name, 0, str_find(name, ':', 0));
     for (size_t i = 0; i < N_TARGETS; i++)
@@ -36,11 +36,15 @@ const Target *target_find(Str name) {
     return NULL;
 }
 
-const char *target_family_name(TargetFamily family) {
+const char *target_family_name(TargetFamily family)
+{
     switch (family) {
-    case TARGET_AMDGCN: return "amdgcn";
-    case TARGET_NVPTX: return "nvptx";
-    case TARGET_HOST: return "host";
+    case TARGET_AMDGCN:
+        return "amdgcn";
+    case TARGET_NVPTX:
+        return "nvptx";
+    case TARGET_HOST:
+        return "host";
     }
     return "?";
 }

@@ -1,4 +1,5 @@
-/* Target: what is known about an architecture before any device is there: family, ISA, wave size, LDS, registers.
+/* Target: what is known about an architecture before any device is there: family, ISA, wave size, LDS,
+ * registers.
  *
  * One row of targets.def each. A running device's own figures (CUs, clocks, memory) come from client/device.
  * Used by the model's rules, the kernel lowerings, the toolchains and the library writers.
@@ -14,18 +15,18 @@ typedef enum { MATRIX_NONE, MATRIX_MFMA, MATRIX_WMMA, MATRIX_TENSOR } MatrixUnit
 typedef struct {
     const char *name; /* "gfx90a", "sm_90", "x86-64-v4" */
     TargetFamily family;
-    int isa[3];       /* gfx90a: 9,0,10; sm_90: 9,0,0; x86-64-v4: 4,0,0 */
-    int wave_size;    /* native; 1 on the host */
-    int lds_bytes;    /* 0 on the host: local memory is a buffer of any size */
-    int n_cu;         /* of the largest part; 0 on the host: ask the machine */
+    int isa[3];    /* gfx90a: 9,0,10; sm_90: 9,0,0; x86-64-v4: 4,0,0 */
+    int wave_size; /* native; 1 on the host */
+    int lds_bytes; /* 0 on the host: local memory is a buffer of any size */
+    int n_cu;      /* of the largest part; 0 on the host: ask the machine */
     MatrixUnit matrix;
-    int vector_bits;  /* of one vector register: of a lane on GPUs, of the machine on the host */
+    int vector_bits; /* of one vector register: of a lane on GPUs, of the machine on the host */
     int n_vector_regs;
     const char *toolchain; /* "hip", "cuda", "cc" */
 } Target;
 
-/* The row of that name; "host" gives this machine's level; what follows ':' ("gfx90a:xnack-") is not looked at.
- * NULL when unknown. */
+/* The row of that name; "host" gives this machine's level; what follows ':' ("gfx90a:xnack-") is not looked
+ * at. NULL when unknown. */
 const Target *target_find(Str name);
 /* Rows in table order; NULL behind the last. */
 const Target *target_at(size_t i);
