@@ -167,7 +167,7 @@ Err report_log(const char *outdir, const char *kernel, FILE *f)
         e = db_each(
             s.db, fault_row, &out,
             "SELECT k.name, p.key, m.status, m.detail FROM measurement m JOIN kernel k ON k.id=m.kernel"
-            " JOIN problem p ON p.id=m.problem WHERE m.status NOT IN ('PASSED', 'NO_CHECK') AND"
+            " JOIN problem p ON p.id=m.problem WHERE m.status IN ('FAILED', 'INVALID', 'CRASHED', 'TIMEOUT') AND"
             " (instr(k.name, ?) OR instr(k.hash, ?)) ORDER BY m.id LIMIT 200",
             "ss", name, name);
     store_close(&s);

@@ -5,6 +5,8 @@
  */
 #include "run.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +106,17 @@ static Err compile_done(void *user, BuildJob *job, size_t n_done)
     return 0;
 }
 
+/* By rename, but without waiting for the disk: the text can be made again. */
+static Err source_put(Arena *a, const char *path, Str text)
+{
+    Str part = arena_printf(a, "%s.part00", path);
+    TRY_ALLOC(part.s);
+    TRY(dir_remove(part.s));
+    TRY(file_append(part.s, text));
+    if (rename(part.s, path)) FAIL(ERR_FAILED, "cannot rename to '%s': %s", path, strerror(errno));
+    return 0;
+}
+
 /* SOURCE/<file base>.c, for people to read; the compiler is given the same text. */
 static Err source_write(Chunk *c, Str symbol, Str text)
 {
@@ -114,7 +127,7 @@ static Err source_write(Chunk *c, Str symbol, Str text)
     Str path = path_join(&c->arena, c->source_dir.s, buf_cstr(&name));
     Err e = buf_check(&name);
     if (!e && !path.s) e = err_set(ERR_FAILED, "out of memory");
-    if (!e && !file_exists(path.s)) e = file_write(path.s, text);
+    if (!e) e = source_put(&c->arena, path.s, text);
     buf_fini(&name);
     return e;
 }

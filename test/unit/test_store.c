@@ -241,7 +241,7 @@ static void test_full_and_read_only_disk(void **state)
     char text[2000];
     memset(text, 'y', sizeof text);
     for (; !e && n < 1000; n++) {
-        snprintf(text, 20, "%lld", (long long)n);
+        snprintf(text, 24, "%lld", (long long)n);
         text[strlen(text)] = 'y';
         int64_t id;
         e = store_problem(&f->s, (Str){text, sizeof text}, 1, &id);
