@@ -1,7 +1,12 @@
 # Ctrl-C, and an edited config: what is known is kept.
 export TUNER_SIM="arch=x86-64-v3"
 ended() { grep -c ',PASSED,\|,DID_NOT_SATISFY_ASSERTS,' out/1_BenchmarkProblems/"$1"/00_Final/build/client.log; }
-printf '#!/bin/sh\n[ -f slow ] && case "$*" in *.c*) sleep 5;; esac\nexec cc "$@"\n' >cc_slow && chmod +x cc_slow
+cat >cc_slow <<SH
+#!/bin/sh
+[ -f "$PWD/slow" ] && case "\$*" in *" -c "*) sleep 5;; esac
+exec cc "\$@"
+SH
+chmod +x cc_slow
 echo "--- Ctrl-C while compiling"
 touch slow
 "$BIN/tuner" --c-compiler "$PWD/cc_slow" "$DATA/run/sim.yaml" out >log 2>&1 & pid=$!
