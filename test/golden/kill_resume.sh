@@ -15,11 +15,11 @@ victim() { # pid of what to kill: mostly the run itself, sometimes what it has s
 mkdir whole killed
 (cd whole && "$BIN/tuner" "$DATA/run/sim.yaml" out >/dev/null 2>&1; echo "whole run: exit $?")
 cd killed
-kills=0 started=$(date +%s) fresh=0
+kills=0 started=$(date +%s)
 while [ $kills -lt 24 ] && [ $(( $(date +%s) - started )) -lt 150 ]; do
   "$BIN/tuner" "$DATA/run/sim.yaml" out >/dev/null 2>&1 &
   pid=$!
-  sleep "$(printf '0.%03d' $(( $(random 60) * 10 + 10 )))"
+  sleep "$(printf '0.%03d' $(( $(random 60) * 6 + 10 )))"
   what=$(victim $pid)
   if [ -n "$what" ] && kill -9 "$what" 2>/dev/null; then
     kills=$((kills + 1))
@@ -27,7 +27,7 @@ while [ $kills -lt 24 ] && [ $(( $(date +%s) - started )) -lt 150 ]; do
     wait $pid 2>/dev/null
   else
     wait $pid 2>/dev/null
-    if [ $fresh -lt 3 ]; then fresh=$((fresh + 1)); rm -rf out; fi # it was through: from the start again
+    rm -rf out # it was through: from the start again
   fi
 done
 [ $kills -ge 20 ] && echo "at least 20 kills" || echo "only $kills kills"
