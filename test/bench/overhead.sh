@@ -30,12 +30,11 @@ q() { sqlite3 "$dir/out/tuning.db" "$1"; }
 kernels=$(q "SELECT count(*) FROM compile WHERE status='ok'")
 pairs=$(q "SELECT count(*) FROM measurement")
 compile=$(q "SELECT sum(ns) FROM compile")
-pack=$(q "SELECT sum(ns) FROM step WHERE name='pack'") # compiles the winners under their names in the library
 q "SELECT printf('  %-8s %8.3f s', name, ns / 1e9) FROM step"
-q "SELECT samples FROM measurement" | tr ' ' '\n' | awk -F'*' -v wall=$wall -v compile="$compile" -v pack="$pack" -v cores="$(nproc)" \
+q "SELECT samples FROM measurement" | tr ' ' '\n' | awk -F'*' -v wall=$wall -v compile="$compile" -v cores="$(nproc)" \
   -v kernels="$kernels" -v pairs="$pairs" '
   { timed += $2; launches += $1 }
   END { all = timed + timed / launches * 2 * pairs # a warmup and a validated launch of each pair
-        other = wall - compile / cores - all - pack
-        printf "overhead: %d kernels, %d measurements: %.1f s, compilers %.1f s over %d cores, pack %.1f s, kernels %.1f s, other %.1f s = %.1f %%\n",
-               kernels, pairs, wall / 1e9, compile / 1e9, cores, pack / 1e9, all / 1e9, other / 1e9, 100 * other / wall }'
+        other = wall - compile / cores - all
+        printf "overhead: %d kernels, %d measurements: %.1f s, compilers %.1f s over %d cores, kernels %.1f s, other %.1f s = %.1f %%\n",
+               kernels, pairs, wall / 1e9, compile / 1e9, cores, all / 1e9, other / 1e9, 100 * other / wall }'
