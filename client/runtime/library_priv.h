@@ -215,7 +215,9 @@ bool near_find(const Table *t, const double *p, size_t *at, double *distance);
 Err forest_read(FileReader *r, const Node *n, Forest *f, unsigned depth);
 Err node_read(FileReader *r, const Node *n, unsigned depth, LibNode **out);
 Err property_read(FileReader *r, const Node *n, Property *out);
-/* ERR_INPUT when the file has no such solution. */
+/* NULL when the file has no such solution. */
+const LibSolution *solution_at(const FileReader *r, int64_t index);
+/* ERR_INPUT then. */
 Err solution_ref(FileReader *r, const Node *index, const LibSolution **out);
 
 int64_t property_value(const Property *prop, const Contraction *p);

@@ -41,26 +41,29 @@ static Err sort_indices(FileReader *r)
     return ERR_OK;
 }
 
-Err solution_ref(FileReader *r, const Node *n, const LibSolution **out)
+const LibSolution *solution_at(const FileReader *r, int64_t index)
 {
-    int64_t index;
-    TRY(node_int(n, r->name, "solution index", 0, INT64_MAX - 1, &index));
+    const LibSolution *solution = r->chunk.solution;
     size_t lo = 0, hi = r->chunk.n;
-    if ((uint64_t)index < hi && r->chunk.solution[index].index == index) { /* the usual numbering */
-        *out = &r->chunk.solution[index];
-        return ERR_OK;
-    }
+    if ((uint64_t)index < hi && solution[index].index == index) return &solution[index]; /* as usual */
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        if (r->chunk.solution[r->by_index[mid]].index < index)
+        if (solution[r->by_index[mid]].index < index)
             lo = mid + 1;
         else
             hi = mid;
     }
-    if (lo == r->chunk.n || r->chunk.solution[r->by_index[lo]].index != index)
+    return lo < r->chunk.n && solution[r->by_index[lo]].index == index ? &solution[r->by_index[lo]] : NULL;
+}
+
+Err solution_ref(FileReader *r, const Node *n, const LibSolution **out)
+{
+    int64_t index;
+    TRY(node_int(n, r->name, "solution index", 0, INT64_MAX - 1, &index));
+    *out = solution_at(r, index);
+    if (!*out)
         FAIL(ERR_INPUT, "%s:%d: solution index %lld is not in the file (%zu solutions)", r->name, n->line,
              (long long)index, r->chunk.n);
-    *out = &r->chunk.solution[r->by_index[lo]];
     return ERR_OK;
 }
 
@@ -282,7 +285,7 @@ static Err read_tree(FileReader *r, const Node *doc, LibNode **root)
 Err library_read_file(Library *lib, const char *name, Str data, int32_t code_object, LibNode **root)
 {
     FileReader r = {.lib = lib, .name = name, .code_object = code_object};
-    NodeLimits limits = {.max_bytes = LIBRARY_MAX_BYTES};
+    NodeLimits limits = {.max_bytes = LIBRARY_MAX_BYTES, .raw_list = "table"};
     Arena nodes;
     arena_init(&nodes, (size_t)LIBRARY_MAX_BYTES * 4);
     Node *doc = NULL;

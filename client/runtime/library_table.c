@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/runtime/library_priv.h"
+#include "fmt/msgpack_scan.h"
 
 /* ---- properties ---- */
 
@@ -128,13 +129,68 @@ static Err table_fill(Arena *a, Table *t, const TableEntry *entry)
     return t->distance == DIST_EUCLIDEAN || t->distance == DIST_MANHATTAN ? near_build(a, t) : ERR_OK;
 }
 
+/* The form that writers leave, {key: [..], index: i, speed: x} in any order, straight from the bytes. False:
+ * anything else, a mistake included. */
+static bool entry_scan(FileReader *r, const Table *t, Scan *s, int64_t *key, TableEntry *e)
+{
+    size_t n, n_key;
+    unsigned seen = 0;
+    int64_t index = -1;
+    *e = (TableEntry){.key = key, .n_dims = t->n_dims};
+    if (!scan_map(s, &n) || n > 3) return false;
+    for (; n > 0; n--) {
+        Str name;
+        unsigned bit = 0;
+        if (!scan_str(s, &name) || name.n < 3) return false;
+        if (name.n == 3 && memcmp(name.s, "key", 3) == 0) {
+            bit = 1;
+            if (!scan_list(s, &n_key) || n_key != (size_t)t->n_dims) return false;
+            for (size_t i = 0; i < n_key; i++)
+                if (!scan_int(s, &key[i]) || key[i] < -KEY_MAX || key[i] > KEY_MAX) return false;
+        } else if (name.n == 5 && memcmp(name.s, "index", 5) == 0) {
+            bit = 2;
+            if (!scan_int(s, &index)) return false;
+        } else if (name.n == 5 && memcmp(name.s, "speed", 5) == 0) {
+            bit = 4;
+            if (!scan_real(s, &e->speed) || isnan(e->speed)) return false;
+        }
+        if (bit == 0 || seen & bit) return false;
+        seen |= bit;
+    }
+    if ((seen & 3) != 3) return false;
+    e->solution = solution_at(r, index);
+    return e->solution != NULL;
+}
+
+static Err entry_of_bytes(FileReader *r, const Table *t, Arena *a, Str *rest, int64_t *key, TableEntry *e)
+{
+    Scan s = scan_of(*rest);
+    Node *n;
+    if (entry_scan(r, t, &s, key, e)) {
+        size_t used = (size_t)(s.at - (const unsigned char *)rest->s);
+        *rest = (Str){rest->s + used, rest->n - used};
+        return ERR_OK;
+    }
+    arena_reset(a);
+    TRY(msgpack_item(a, r->name, rest, &n));
+    return entry_read(r, t, n, key, e);
+}
+
 static Err table_entries(FileReader *r, const Node *list, Table *t, int64_t *keys, TableEntry *entry)
 {
     bool sorted = true;
-    for (size_t i = 0; i < t->n; i++) {
-        TRY(entry_read(r, t, &list->item[i], keys + i * (size_t)t->n_dims, &entry[i]));
-        if (i && sorted) sorted = entry_before(&entry[i - 1], &entry[i]);
+    Arena a;
+    Str rest = list->item ? STR_NULL : list->text;
+    Err e = ERR_OK;
+    arena_init(&a, (size_t)LIBRARY_MAX_BYTES * 4);
+    for (size_t i = 0; i < t->n && !e; i++) {
+        int64_t *key = keys + i * (size_t)t->n_dims;
+        e = list->item ? entry_read(r, t, &list->item[i], key, &entry[i])
+                       : entry_of_bytes(r, t, &a, &rest, key, &entry[i]);
+        if (i && sorted && !e) sorted = entry_before(&entry[i - 1], &entry[i]);
     }
+    arena_fini(&a);
+    if (e) return e;
     if (!sorted) entries_sort(entry, t->n);
     return table_fill(&r->lib->arena, t, entry);
 }

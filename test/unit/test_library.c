@@ -7,6 +7,7 @@
 
 #include "client/runtime/library.h"
 #include "model/datatype.h"
+#include "test/fuzz/emit_node.h"
 
 static const Hardware gfx906 = {STR("gfx906"), 60, false};
 
@@ -42,10 +43,30 @@ static void add_matching(Buf *b, const char *distance, const char *rows)
                distance, rows);
 }
 
+/* The same document in msgpack; false: it is no YAML. */
+static bool to_msgpack(Str yaml, Buf *out)
+{
+    Arena a;
+    Node *doc;
+    NodeLimits limits = {.keep_duplicate_keys = true};
+    arena_init(&a, 0);
+    bool ok = yaml_parse(&a, "lib", yaml, &limits, &doc) == ERR_OK;
+    if (ok) node_write(doc, emit_msgpack, out);
+    arena_fini(&a);
+    return ok;
+}
+
+/* Read as msgpack, whose tables go another way than YAML's, after a look at the YAML. */
 static Library *parse(Buf *b)
 {
     Library *lib;
+    Buf msgpack;
+    buf_init(&msgpack);
     assert_ok(library_parse("lib.yaml", buf_view(b), NULL, &gfx906, &lib));
+    library_free(lib);
+    assert_true(to_msgpack(buf_view(b), &msgpack));
+    assert_ok(library_parse("lib.dat", buf_view(&msgpack), NULL, &gfx906, &lib));
+    buf_fini(&msgpack);
     return lib;
 }
 
@@ -96,7 +117,7 @@ static void check_table(const char *distance, const char *rows, const Case *case
 /* ---- distances ---- */
 
 static const char corners[] = "  - {key: [100, 100, 100], index: 0, speed: 1.0}\n"
-                              "  - {key: [100, 1000, 100], index: 1, speed: 2.0}\n"
+                              "  - {speed: 2, value: {type: Single, index: 1}, key: [100, 1000, 100]}\n"
                               "  - {key: [1000, 100, 100], index: 2, speed: 3.0}\n"
                               "  - {key: [1000, 1000, 1000], index: 3, speed: 4.0}\n";
 
@@ -436,6 +457,14 @@ static void refuse(const char *text, const char *words)
     if (!e) fail_msg("accepted: %s", text);
     if (!strstr(err_message(), words)) fail_msg("'%s' does not say '%s'", err_message(), words);
     assert_null(lib);
+    Buf msgpack;
+    buf_init(&msgpack);
+    if (str_starts(str_from(text), "solutions:") && to_msgpack(str_from(text), &msgpack)) {
+        e = library_parse("lib.dat", buf_view(&msgpack), NULL, &gfx906, &lib);
+        if (!e) fail_msg("accepted in msgpack: %s", text);
+        if (!strstr(err_message(), words)) fail_msg("msgpack: '%s' does not say '%s'", err_message(), words);
+    }
+    buf_fini(&msgpack);
 }
 
 static void refuse_library(const char *library, const char *words)
@@ -477,6 +506,13 @@ static void refused(void **state)
     refuse_library("{type: Matching, properties: [" PROPS3
                    "], distance: Euclidean, table: [{key: [1, 2, 3], index: 0, speed: .nan}]}",
                    "not a number");
+    refuse_library("{type: Matching, properties: [" PROPS3
+                   "], distance: Euclidean, table: [{key: [1, 2, 3], index: 0}, {key: [1, 2, 3], index: 0, "
+                   "index: 1}]}",
+                   "duplicate key 'index'");
+    refuse_library("{type: Matching, properties: [" PROPS3
+                   "], distance: Euclidean, table: [{key: [1, 2, 3], speed: 1}]}",
+                   "neither an index nor a value");
     refuse_library(
         "{type: DecisionTree, features: [{type: FreeSizeA, index: 0}], trees: [{tree: [{featureIdx: 0, "
         "threshold: 1, nextIdxLTE: 0, nextIdxGT: -1}], value: {type: Single, index: 0}}], nullValue: ~}",
@@ -508,24 +544,30 @@ static void refused(void **state)
  * ASan too). */
 static void every_bit(void **state)
 {
-    Buf b;
+    Buf b, msgpack;
     Library *lib;
-    size_t n_bad = 0;
     (void)state;
     buf_init(&b);
     add_solutions(&b, 1);
     buf_puts(&b, hierarchy);
-    for (size_t i = 0; i < b.n; i += 3) {
-        char *text = malloc(b.n);
-        memcpy(text, b.s, b.n);
-        text[i] = (char)(text[i] ^ 1 << (i % 7));
-        n_bad += library_parse("bits", (Str){text, b.n}, NULL, &gfx906, &lib) != ERR_OK;
-        library_free(lib);
-        n_bad += library_parse("cut", (Str){text, i}, NULL, &gfx906, &lib) != ERR_OK;
-        library_free(lib);
-        free(text);
+    buf_init(&msgpack);
+    assert_true(to_msgpack(buf_view(&b), &msgpack));
+    for (int form = 0; form < 2; form++) {
+        const Buf *from = form ? &msgpack : &b;
+        size_t n_bad = 0;
+        for (size_t i = 0; i < from->n; i += 3 - 2 * (size_t)form) {
+            char *text = malloc(from->n);
+            memcpy(text, from->s, from->n);
+            text[i] = (char)(text[i] ^ 1 << (i % 7));
+            n_bad += library_parse("bits", (Str){text, from->n}, NULL, &gfx906, &lib) != ERR_OK;
+            library_free(lib);
+            n_bad += library_parse("cut", (Str){text, i}, NULL, &gfx906, &lib) != ERR_OK;
+            library_free(lib);
+            free(text);
+        }
+        assert_true(n_bad > from->n / 3);
     }
-    assert_true(n_bad > b.n / 3);
+    buf_fini(&msgpack);
     buf_fini(&b);
 }
 

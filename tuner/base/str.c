@@ -14,7 +14,12 @@ Str str_from(const char *cstr) { return (Str){cstr, cstr ? strlen(cstr) : 0}; }
 
 bool str_eq(Str a, Str b) { return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0); }
 
-bool str_eq_c(Str a, const char *b) { return str_eq(a, str_from(b)); }
+/* The first byte settles most of the comparisons with tables of names. */
+bool str_eq_c(Str a, const char *b)
+{
+    if (a.n == 0 || !b || a.s[0] != b[0]) return a.n == 0 && (!b || !*b);
+    return str_eq(a, str_from(b));
+}
 
 bool str_eq_nocase(Str a, Str b) { return a.n == b.n && (a.n == 0 || strncasecmp(a.s, b.s, a.n) == 0); }
 

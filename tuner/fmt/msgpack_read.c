@@ -13,6 +13,7 @@ typedef struct {
     size_t at;
     NodeLimits limits;
     size_t nodes;
+    bool check_only; /* inside a raw list: no tree is made */
 } Reader;
 
 static Err fail_at(const Reader *r, size_t at, const char *what)
@@ -43,6 +44,56 @@ static Err text(Reader *r, size_t start, uint64_t n, Node *out)
 
 static Err node_read(Reader *r, unsigned depth, Node *out);
 
+static Err check_key(const Reader *r, size_t at, const Node *key)
+{
+    return key->kind == NODE_SEQ || key->kind == NODE_MAP ? fail_at(r, at, "a list or map as a key") : 0;
+}
+
+/* With the type byte, of numbers and short strings: most of what there is. 0: anything else. */
+static size_t scalar_bytes(unsigned type)
+{
+    static const unsigned char number_bytes[] = {5, 9, 2, 3, 5, 9, 2, 3, 5, 9};
+    if (type < 0x80 || type >= 0xe0) return 1;
+    if (type >= 0xa0 && type < 0xc0) return 1 + (type & 31);
+    return type >= 0xca && type <= 0xd3 ? number_bytes[type - 0xca] : 0;
+}
+
+static Err check_items(Reader *r, size_t n, bool map, unsigned depth)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t at = r->at;
+        size_t bytes = at < r->data.n ? scalar_bytes((unsigned char)r->data.s[at]) : 0;
+        if (bytes && bytes <= r->data.n - at) {
+            r->at += bytes;
+            continue;
+        }
+        Node item;
+        TRY(node_read(r, depth + 1, &item));
+        if (map && i % 2 == 0) TRY(check_key(r, at, &item));
+    }
+    return 0;
+}
+
+/* Is the next object a list under the key of raw lists? */
+static bool is_raw_list(const Reader *r, const Node *key)
+{
+    unsigned type = r->at < r->data.n ? (unsigned char)r->data.s[r->at] : 0;
+    return r->limits.raw_list && key->kind == NODE_STR && str_eq_c(key->text, r->limits.raw_list) &&
+           ((type >= 0x90 && type < 0xa0) || type == 0xdc || type == 0xdd);
+}
+
+static Err raw_list(Reader *r, unsigned depth, Node *out)
+{
+    unsigned type = (unsigned char)r->data.s[r->at];
+    size_t from = r->at + (type == 0xdc ? 3 : type == 0xdd ? 5 : 1);
+    r->check_only = true;
+    TRY(node_read(r, depth, out));
+    r->check_only = false;
+    out->text = (Str){r->data.s + from, r->at - from};
+    out->item = NULL;
+    return 0;
+}
+
 static Err collection(Reader *r, size_t start, uint64_t n, bool map, unsigned depth, Node *out)
 {
     uint64_t n_nodes = map ? 2 * n : n;
@@ -55,15 +106,18 @@ static Err collection(Reader *r, size_t start, uint64_t n, bool map, unsigned de
         FAIL(ERR_INPUT, "%s: byte %zu: nested deeper than %u levels", r->name, start, r->limits.max_depth);
     r->nodes += (size_t)n_nodes;
     out->kind = map ? NODE_MAP : NODE_SEQ;
+    out->n = (size_t)n;
+    if (r->check_only) return check_items(r, (size_t)n_nodes, map, depth);
     out->item = ARENA_ARRAY(r->arena, (size_t)n_nodes, Node);
     if (!out->item) FAIL(ERR_FAILED, "%s: out of memory after %zu nodes", r->name, r->nodes);
-    out->n = (size_t)n;
     for (size_t i = 0; i < n_nodes; i++) {
         size_t at = r->at;
-        TRY(node_read(r, depth + 1, &out->item[i]));
-        bool key = map && i % 2 == 0;
-        if (key && (out->item[i].kind == NODE_SEQ || out->item[i].kind == NODE_MAP))
-            return fail_at(r, at, "a list or map as a key");
+        Node *item = &out->item[i];
+        if (map && i % 2 && is_raw_list(r, item - 1))
+            TRY(raw_list(r, depth + 1, item));
+        else
+            TRY(node_read(r, depth + 1, item));
+        if (map && i % 2 == 0) TRY(check_key(r, at, item));
     }
     return map && !r->limits.keep_duplicate_keys ? keys_check(out, r->name) : 0;
 }
@@ -176,6 +230,18 @@ Err msgpack_parse(Arena *a, const char *name, Str data, const NodeLimits *limits
     TRY(node_read(&r, 0, root));
     if (r.at != data.n)
         FAIL(ERR_INPUT, "%s: byte %zu: %zu bytes behind the end of the object", name, r.at, data.n - r.at);
+    *out = root;
+    return 0;
+}
+
+Err msgpack_item(Arena *a, const char *name, Str *rest, Node **out)
+{
+    Reader r = {.arena = a, .name = name, .data = *rest, .nodes = 1};
+    r.limits = node_limits(NULL);
+    Node *root = ARENA_NEW(a, Node);
+    if (!root) FAIL(ERR_FAILED, "%s: out of memory", name);
+    TRY(node_read(&r, 0, root));
+    *rest = (Str){rest->s + r.at, rest->n - r.at};
     *out = root;
     return 0;
 }

@@ -49,7 +49,7 @@ Node *node_get(const Node *map, const char *key)
 
 Node *node_at(const Node *seq, size_t i)
 {
-    return seq && seq->kind == NODE_SEQ && i < seq->n ? &seq->item[i] : NULL;
+    return seq && seq->kind == NODE_SEQ && seq->item && i < seq->n ? &seq->item[i] : NULL;
 }
 
 /* What was found, for a message: the value of a scalar, the kind of anything else. */

@@ -37,19 +37,24 @@ typedef struct {
     size_t max_nodes;   /* [50 million] after alias expansion */
     unsigned max_depth; /* [64] */
     bool keep_duplicate_keys;
+    /* msgpack: a list under this key is checked but not read: item is NULL, text has its n items for
+     * msgpack_item. For lists of tens of thousands of small maps. */
+    const char *raw_list;
 } NodeLimits;
 
 /* name is what messages call the document: 'name:line: ...'. The text must outlive the tree. */
 Err yaml_parse(Arena *a, const char *name, Str text, const NodeLimits *limits, Node **out);
 Err yaml_read(Arena *a, const char *path, const NodeLimits *limits, Node **out);
 Err msgpack_parse(Arena *a, const char *name, Str data, const NodeLimits *limits, Node **out);
+/* The first object of rest, which is moved behind it. */
+Err msgpack_item(Arena *a, const char *name, Str *rest, Node **out);
 
 /* "null", "true", "an integer", ... for messages. */
 const char *node_kind_name(NodeKind kind);
 
 /* Value of key in a map; NULL when absent or when map is not a map. */
 Node *node_get(const Node *map, const char *key);
-Node *node_at(const Node *seq, size_t i); /* NULL when out of range */
+Node *node_at(const Node *seq, size_t i); /* NULL when out of range or a raw list */
 
 /* Checked access: on a wrong kind ERR_INPUT with 'name:line: what: expected an integer, found ...'. */
 Err node_int(const Node *n, const char *name, const char *what, int64_t min, int64_t max, int64_t *out);
