@@ -81,6 +81,7 @@ int main(int argc, char **argv)
     log_init("tuner", LOG_NORMAL);
     interrupt_init();
     Err e = dispatch(argc, argv);
-    if (fflush(stdout) && !e) e = err_set(ERR_FAILED, "cannot write to standard output: %s", strerror(errno));
+    bool written = fflush(stdout) == 0 || errno == EPIPE; /* 'tuner ... | head' is no error */
+    if (!written && !e) e = err_set(ERR_FAILED, "cannot write to standard output: %s", strerror(errno));
     return e ? error_report(e) : 0;
 }
