@@ -37,8 +37,8 @@ static void put_table(const Create *c, Buf *b, const Str *file, size_t n)
     buf_printf(b, "};\nconst size_t %s_n_files = %zu;\n\n", name, n);
     buf_puts(
         b,
-        "__attribute__((weak)) void tuner_embedded_add(const char *name, const char *key, const char *file,\n"
-        "                                              const unsigned char *data, size_t n);\n\n");
+        "__attribute__((weak)) int tuner_embedded_add(const char *name, const char *key, const char *file,\n"
+        "                                             const unsigned char *data, size_t n);\n\n");
     buf_printf(b,
                "__attribute__((constructor)) static void add_all(void)\n{\n"
                "    if (!tuner_embedded_add) return;\n"

@@ -3,13 +3,18 @@
 #include "client/runtime/host_run.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "client/runtime/host_pool.h"
 
 struct HostModule {
     void *dl;
+    int fd; /* of an anonymous file, else -1: open as long as the module, for the loader knows it by its number */
     char path[];
 };
 
@@ -25,6 +30,7 @@ Err host_module_open(const char *path, HostModule **out)
     TRY_ALLOC(m);
     strcpy(m->path, prefix);
     strcat(m->path, path);
+    m->fd = -1;
     m->dl = dlopen(m->path, RTLD_NOW | RTLD_LOCAL);
     if (!m->dl) {
         const char *why = dlerror();
@@ -39,7 +45,50 @@ void host_module_close(HostModule *m)
 {
     if (!m) return;
     dlclose(m->dl);
+    if (m->fd >= 0) close(m->fd);
     free(m);
+}
+
+static Err write_all(int fd, const char *name, Str data)
+{
+    while (data.n > 0) {
+        ssize_t n = write(fd, data.s, data.n);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0)
+            FAIL(ERR_FAILED, "code object %s: %s, %zu bytes left to copy", name, strerror(errno), data.n);
+        data = str_sub(data, (size_t)n, data.n);
+    }
+    return ERR_OK;
+}
+
+static Err open_copy(HostModule *m, Str data)
+{
+    char path[32];
+    m->fd = memfd_create("tuner-code-object", MFD_CLOEXEC);
+    if (m->fd < 0) FAIL(ERR_FAILED, "code object %s: no anonymous file: %s", m->path, strerror(errno));
+    TRY(write_all(m->fd, m->path, data));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", m->fd);
+    m->dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why = m->dl ? NULL : dlerror();
+    if (!m->dl) FAIL(ERR_FAILED, "code object %s: %s", m->path, why ? why : "cannot be opened");
+    return ERR_OK;
+}
+
+Err host_module_open_data(const char *name, Str data, HostModule **out)
+{
+    HostModule *m = malloc(sizeof *m + strlen(name) + 1);
+    *out = NULL;
+    TRY_ALLOC(m);
+    m->dl = NULL;
+    strcpy(m->path, name);
+    Err e = open_copy(m, data);
+    if (e) {
+        if (m->fd >= 0) close(m->fd);
+        free(m);
+        return e;
+    }
+    *out = m;
+    return ERR_OK;
 }
 
 bool host_module_has(const HostModule *m, const char *symbol) { return dlsym(m->dl, symbol) != NULL; }

@@ -32,6 +32,8 @@ int host_pool_threads(const HostPool *pool);
 
 /* dlopen, symbols bound now. The file's constructors run: open only what the user pointed at. */
 Err host_module_open(const char *path, HostModule **out);
+/* The same from memory, through an anonymous file; name is for messages. */
+Err host_module_open_data(const char *name, Str data, HostModule **out);
 void host_module_close(HostModule *m);
 /* ERR_FAILED when the module does not have it. */
 Err host_module_kernel(const HostModule *m, const char *symbol, HostKernel *out);

@@ -32,11 +32,13 @@ static Err library_new(const char *name, const char *dir, const Hardware *hw, Li
     return ERR_OK;
 }
 
-Err library_parse(const char *name, Str data, const char *dir, const Hardware *hw, Library **out)
+static Err parse(const char *name, Str data, const char *dir, const LibraryFiles *files, const Hardware *hw,
+                 Library **out)
 {
     Library *lib = NULL;
     *out = NULL;
     Err e = library_new(name, dir, hw, &lib);
+    if (!e && files) lib->files = *files;
     if (!e) e = library_read_file(lib, lib->name, data, -1, &lib->root);
     if (!e && lib->n_placeholders) { /* names by code object number */
         lib->code_object = ARENA_ARRAY(&lib->arena, lib->n_placeholders, const char *);
@@ -50,6 +52,17 @@ Err library_parse(const char *name, Str data, const char *dir, const Hardware *h
     }
     *out = lib;
     return ERR_OK;
+}
+
+Err library_parse(const char *name, Str data, const char *dir, const Hardware *hw, Library **out)
+{
+    return parse(name, data, dir, NULL, hw, out);
+}
+
+Err library_parse_files(const char *name, Str data, const LibraryFiles *files, const Hardware *hw,
+                        Library **out)
+{
+    return parse(name, data, NULL, files, hw, out);
 }
 
 Err library_open(const char *path, const Hardware *hw, Library **out)

@@ -68,6 +68,13 @@ Err library_open(const char *path, const Hardware *hw, Library **out);
 /* The same from memory (tests, fuzzing, embedded data); name is for messages, dir may be NULL: no
  * placeholders. */
 Err library_parse(const char *name, Str data, const char *dir, const Hardware *hw, Library **out);
+/* The same, with placeholders' files from somewhere else: data lives as long as the Library. */
+typedef struct {
+    Err (*read)(const void *ctx, const char *file, Str *data);
+    const void *ctx;
+} LibraryFiles;
+Err library_parse_files(const char *name, Str data, const LibraryFiles *files, const Hardware *hw,
+                        Library **out);
 void library_free(Library *lib);
 
 size_t library_n_solutions(const Library *lib);

@@ -152,11 +152,23 @@ Err node_find(Library *lib, LibNode *n, const Contraction *p, Selection *out)
 
 /* ---- placeholders ---- */
 
+static Err placeholder_read_data(Library *lib, LibNode *n)
+{
+    Str data, file = arena_printf(&lib->arena, "%s%s", n->placeholder.name, lib->suffix);
+    LibNode *root = NULL;
+    TRY_ALLOC(file.s);
+    TRY(lib->files.read(lib->files.ctx, file.s, &data));
+    TRY(library_read_file(lib, file.s, data, n->placeholder.code_object, &root));
+    atomic_store_explicit(&n->placeholder.loaded, root, memory_order_release);
+    return ERR_OK;
+}
+
 static Err placeholder_read_file(Library *lib, LibNode *n)
 {
     Arena text;
     Str data, path;
     LibNode *root = NULL;
+    if (lib->files.read) return placeholder_read_data(lib, n);
     if (!lib->dir)
         FAIL(ERR_FAILED, "%s: placeholder '%s' without a directory", lib->name, n->placeholder.name);
     arena_init(&text, 0);

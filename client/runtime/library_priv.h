@@ -171,6 +171,7 @@ typedef struct {
 struct Library {
     Arena arena; /* guarded by lock once the library is open */
     const char *name, *dir, *suffix;
+    LibraryFiles files; /* read NULL: dir */
     Hardware hw;
     LibNode *root;
     bool names_arch;

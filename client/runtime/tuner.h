@@ -67,6 +67,14 @@ typedef struct {
 TUNER_API tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_options *options);
 TUNER_API void tuner_close(tuner_library *lib);
 
+/* A file of a library that is compiled into the program: `tuner-createlib --embed-library NAME` writes a C
+ * source that calls this for each of its files before main. Link that source, then open "embedded:NAME" (or
+ * "embedded:NAME:KEY" for those of one --embed-library-key), as path or in TUNER_LIBPATH. The texts and the
+ * data are not copied: they must stay for as long as the program runs. Returns a
+ * tuner_status. */
+TUNER_API int tuner_embedded_add(const char *name, const char *key, const char *file,
+                                 const unsigned char *data, size_t n);
+
 /* The library file that was opened, and the architecture whose rows are used. */
 TUNER_API const char *tuner_library_path(const tuner_library *lib);
 TUNER_API const char *tuner_library_arch(const tuner_library *lib);

@@ -8,8 +8,21 @@
 #include "base/fs.h"
 #include "client/runtime/tuner_priv.h"
 
+static Err embedded_objects_list(tuner_library *t)
+{
+    size_t n = 0;
+    for (const EmbeddedFile *f = NULL; (f = embedded_next(t->dir, f));) n++;
+    t->code_object = calloc(n + 1, sizeof *t->code_object);
+    TRY_ALLOC(t->code_object);
+    for (const EmbeddedFile *f = NULL; t->n_code_objects < n && (f = embedded_next(t->dir, f));)
+        if (str_ends(str_from(f->file), ".so"))
+            t->code_object[t->n_code_objects++] = (CodeObject){.file = f->file, .embedded = f};
+    return ERR_OK;
+}
+
 Err code_objects_list(tuner_library *t)
 {
+    if (is_embedded(t->dir)) return embedded_objects_list(t);
     Str *name;
     size_t n;
     TRY(dir_list(&t->arena, t->dir, ".so", false, &name, &n));
@@ -51,7 +64,8 @@ static Err module_of(tuner_library *t, CodeObject *c)
     if (c->module) return ERR_OK;
     int n = snprintf(path, sizeof path, "%s/%s", t->dir, c->file);
     if (n < 0 || (size_t)n >= sizeof path) FAIL(ERR_INPUT, "path of code object '%s' is too long", c->file);
-    Err e = host_module_open(path, &c->module);
+    Err e = c->embedded ? host_module_open_data(path, c->embedded->data, &c->module)
+                        : host_module_open(path, &c->module);
     c->failed = e != ERR_OK;
     return e;
 }

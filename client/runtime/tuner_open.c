@@ -17,13 +17,27 @@ typedef struct {
     const char *base, *from; /* from: " (from TUNER_LIBPATH)" or "" */
 } Search;
 
+/* lib stays NULL, and *found false, when there is no such file. */
+static Err open_file(const Search *s, const char *path, Library **lib, bool *found)
+{
+    *lib = NULL;
+    if (is_embedded(s->base)) {
+        const EmbeddedFile *f = embedded_find(s->base, path + strlen(s->base) + 1);
+        const LibraryFiles files = {embedded_read, s->base};
+        *found = f != NULL;
+        return f ? library_parse_files(path, f->data, &files, &s->t->hw, lib) : ERR_OK;
+    }
+    *found = file_exists(path);
+    return *found ? library_open(path, &s->t->hw, lib) : ERR_OK;
+}
+
 /* Opens path when it is there. *found: it was; the error is then about its content. */
 static Err try_file(Search *s, const char *path, bool must_name_arch, bool *found)
 {
     Library *lib = NULL;
+    Err e = open_file(s, path, &lib, found);
+    if (!*found) return ERR_OK;
     *found = false;
-    if (!file_exists(path)) return ERR_OK;
-    Err e = library_open(path, &s->t->hw, &lib);
     if (!e && must_name_arch && !library_names_arch(lib)) {
         library_free(lib);
         return ERR_OK;
@@ -44,7 +58,7 @@ static Err try_dir(Search *s, const char *dir, bool must_name_arch, bool *found)
 {
     Arena *a = &s->t->arena;
     *found = false;
-    if (!dir_exists(dir)) return ERR_OK;
+    if (!is_embedded(dir) && !dir_exists(dir)) return ERR_OK;
     for (size_t f = 0; f < 3; f++)
         for (size_t x = 0; x < 2; x++) {
             Str name = f < 2 ? arena_printf(a, "%s%.*s%s", f ? "TensileLibrary_" : "TensileLibrary_lazy_",
@@ -74,7 +88,9 @@ static Err locate(Search *s, const Target *target)
 {
     bool found = false;
     Str wanted = str_from(target->name);
-    if (!file_exists(s->base) && !dir_exists(s->base))
+    if (is_embedded(s->base) && !embedded_next(s->base, NULL))
+        FAIL(ERR_INPUT, "'%s'%s: no such library is compiled into this program", s->base, s->from);
+    if (!is_embedded(s->base) && !file_exists(s->base) && !dir_exists(s->base))
         FAIL(ERR_INPUT, "library path '%s'%s does not exist", s->base, s->from);
     if (target->family == TARGET_HOST)
         for (int level = target->isa[0]; level >= 2 && !found; level--) {
@@ -102,6 +118,8 @@ static Err base_path(Search *s, const char *path)
     }
     if (!s->base || !*s->base)
         FAIL(ERR_INPUT, "no library path given and neither TUNER_LIBPATH nor ROCBLAS_TENSILE_LIBPATH is set");
+    s->base = arena_dup(&s->t->arena, str_from(s->base)).s; /* kept for embedded placeholders */
+    TRY_ALLOC(s->base);
     return ERR_OK;
 }
 

@@ -22,9 +22,18 @@ typedef struct {
     HostKernel kernel;
 } HelperKernel;
 
+/* A file that is compiled into the program. */
+typedef struct EmbeddedFile EmbeddedFile;
+struct EmbeddedFile {
+    const char *name, *key, *file;
+    Str data;
+    EmbeddedFile *next;
+};
+
 /* The code objects of the directory, opened when a kernel is looked for in them. */
 typedef struct {
     const char *file; /* name in the directory */
+    const EmbeddedFile *embedded;
     HostModule *module;
     bool failed;
 } CodeObject;
@@ -60,6 +69,12 @@ struct tuner_library {
 
 /* tuner_open.c: finds the file (see tuner.h) and reads it. */
 Err library_locate(tuner_library *t, const char *path, const char *arch);
+/* tuner_embed.c: base is "embedded:NAME" or "embedded:NAME:KEY". */
+bool is_embedded(const char *base);
+/* All files of it, first with after NULL; NULL at the end. */
+const EmbeddedFile *embedded_next(const char *base, const EmbeddedFile *after);
+const EmbeddedFile *embedded_find(const char *base, const char *file);
+Err embedded_read(const void *base, const char *file, Str *data); /* LibraryFiles.read */
 /* tuner_kernel.c */
 Err code_objects_list(tuner_library *t);
 void code_objects_close(tuner_library *t);
