@@ -155,47 +155,6 @@ static Err host_kernel_get(Device *d, DeviceModule *m, const char *symbol, Devic
     return 0;
 }
 
-static Err host_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out)
-{
-    (void)d;
-    return host_memory_alloc(bytes, guard, out);
-}
-
-static void host_free(Device *d, DeviceMem *m)
-{
-    (void)d;
-    host_memory_free(m);
-}
-
-static Err host_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes)
-{
-    (void)d;
-    TRY(host_memory_range(to, offset, bytes));
-    if (bytes) memcpy((char *)to->host + offset, from, bytes);
-    return 0;
-}
-
-static Err host_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes)
-{
-    (void)d;
-    TRY(host_memory_range(from, offset, bytes));
-    if (bytes) memcpy(to, (char *)from->host + offset, bytes);
-    return 0;
-}
-
-static Err host_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes)
-{
-    TRY(host_memory_range(from, 0, bytes));
-    return host_copy_to(d, to, 0, from->host, bytes);
-}
-
-static Err host_fill(Device *d, const DeviceMem *m, unsigned char byte)
-{
-    (void)d;
-    if (m->bytes) memset(m->host, byte, m->bytes);
-    return 0;
-}
-
 static Err host_launch_kernel(Device *d, const DeviceLaunch *l)
 {
     return host_launch(((HostDevice *)d)->pool, &l->kernel->kernel, l->grid, l->args, NULL);
@@ -260,12 +219,12 @@ const DeviceApi device_host = {
     .module_load = host_module_load,
     .module_unload = host_module_unload,
     .kernel_get = host_kernel_get,
-    .alloc = host_alloc,
-    .free = host_free,
-    .copy_to = host_copy_to,
-    .copy_from = host_copy_from,
-    .copy = host_copy,
-    .fill = host_fill,
+    .alloc = host_device_alloc,
+    .free = host_device_free,
+    .copy_to = host_device_copy_to,
+    .copy_from = host_device_copy_from,
+    .copy = host_device_copy,
+    .fill = host_device_fill,
     .launch = host_launch_kernel,
     .sync = host_sync,
     .event_new = host_event_new,

@@ -54,3 +54,44 @@ Err host_memory_range(const DeviceMem *m, uint64_t offset, uint64_t bytes)
              (unsigned long long)offset, (unsigned long long)m->bytes);
     return 0;
 }
+
+Err host_device_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out)
+{
+    (void)d;
+    return host_memory_alloc(bytes, guard, out);
+}
+
+void host_device_free(Device *d, DeviceMem *m)
+{
+    (void)d;
+    host_memory_free(m);
+}
+
+Err host_device_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes)
+{
+    (void)d;
+    TRY(host_memory_range(to, offset, bytes));
+    if (bytes) memcpy((char *)to->host + offset, from, bytes);
+    return 0;
+}
+
+Err host_device_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes)
+{
+    (void)d;
+    TRY(host_memory_range(from, offset, bytes));
+    if (bytes) memcpy(to, (char *)from->host + offset, bytes);
+    return 0;
+}
+
+Err host_device_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes)
+{
+    TRY(host_memory_range(from, 0, bytes));
+    return host_device_copy_to(d, to, 0, from->host, bytes);
+}
+
+Err host_device_fill(Device *d, const DeviceMem *m, unsigned char byte)
+{
+    (void)d;
+    if (m->bytes) memset(m->host, byte, m->bytes);
+    return 0;
+}

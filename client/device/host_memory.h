@@ -9,4 +9,12 @@ void host_memory_free(DeviceMem *m);
 /* Bounds-checked; ERR_FAILED names the range. */
 Err host_memory_range(const DeviceMem *m, uint64_t offset, uint64_t bytes);
 
+/* The memory functions of DeviceApi for devices whose memory is the CPU's. */
+Err host_device_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out);
+void host_device_free(Device *d, DeviceMem *m);
+Err host_device_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes);
+Err host_device_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes);
+Err host_device_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes);
+Err host_device_fill(Device *d, const DeviceMem *m, unsigned char byte);
+
 #endif

@@ -194,47 +194,6 @@ static Err sim_kernel_get(Device *d, DeviceModule *m, const char *symbol, Device
     return 0;
 }
 
-static Err sim_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out)
-{
-    (void)d;
-    return host_memory_alloc(bytes, guard, out);
-}
-
-static void sim_free(Device *d, DeviceMem *m)
-{
-    (void)d;
-    host_memory_free(m);
-}
-
-static Err sim_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes)
-{
-    (void)d;
-    TRY(host_memory_range(to, offset, bytes));
-    if (bytes) memcpy((char *)to->host + offset, from, bytes);
-    return 0;
-}
-
-static Err sim_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes)
-{
-    (void)d;
-    TRY(host_memory_range(from, offset, bytes));
-    if (bytes) memcpy(to, (char *)from->host + offset, bytes);
-    return 0;
-}
-
-static Err sim_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes)
-{
-    TRY(host_memory_range(from, 0, bytes));
-    return sim_copy_to(d, to, 0, from->host, bytes);
-}
-
-static Err sim_fill(Device *d, const DeviceMem *m, unsigned char byte)
-{
-    (void)d;
-    if (m->bytes) memset(m->host, byte, m->bytes);
-    return 0;
-}
-
 static double uniform(uint64_t seed, uint64_t i)
 {
     uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
@@ -339,12 +298,12 @@ const DeviceApi device_sim = {
     .module_load = sim_module_load,
     .module_unload = sim_module_unload,
     .kernel_get = sim_kernel_get,
-    .alloc = sim_alloc,
-    .free = sim_free,
-    .copy_to = sim_copy_to,
-    .copy_from = sim_copy_from,
-    .copy = sim_copy,
-    .fill = sim_fill,
+    .alloc = host_device_alloc,
+    .free = host_device_free,
+    .copy_to = host_device_copy_to,
+    .copy_from = host_device_copy_from,
+    .copy = host_device_copy,
+    .fill = host_device_fill,
     .launch = sim_launch,
     .sync = sim_sync,
     .event_new = sim_event_new,
