@@ -32,7 +32,7 @@ static const char help[] =
     "\n"
     "Prints rocblas-bench's columns, then a line with '#': the solution, why it was chosen (exact, nearest, "
     "fallback),\n"
-    "median time with its 95% interval and the number of samples.\n"
+    "median time with its 95% interval, the best one and the number of samples.\n"
     "Exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some problems have no solution, 4 no device.\n";
 
 typedef struct {

@@ -76,7 +76,7 @@ static void print_choice(const BenchCase *c, const tuner_selection *s, const Sum
     if (s->n_kernels > 1) printf(", %d kernels", s->n_kernels);
     printf("; median %.6g us", ns->median / 1000);
     if (ns->level > 0) printf(" [%.6g, %.6g] %.3g%%", ns->lo / 1000, ns->hi / 1000, 100 * ns->level);
-    printf(" n %zu", ns->n);
+    printf(" best %.6g n %zu", ns->min / 1000, ns->n);
     if (repeat > 1) printf(" of %" PRId64 " calls each", repeat);
     if (c->verify) printf("; checked %" PRIu64 " elements", n_checked);
     puts("");

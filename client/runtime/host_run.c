@@ -14,7 +14,7 @@
 
 struct HostModule {
     void *dl;
-    int fd; /* of an anonymous file, else -1: open as long as the module, for the loader knows it by its number */
+    int fd; /* of an anonymous file, else -1: stays open, for the loader knows the module by its number */
     char path[];
 };
 

@@ -94,7 +94,9 @@ typedef struct {
     int64_t lda, ldb, ldc, ldd;                     /* ldd is ldc where d is NULL */
     int64_t stride_a, stride_b, stride_c, stride_d; /* elements between the matrices of a batch */
     int64_t batch;                                  /* 0 counts as 1 */
-    int pointer_arrays;     /* a, b, c, d are arrays of batch pointers; strides are not used */
+    /* a, b, c, d are arrays of batch pointers; strides are not used. A library without kernels for these runs
+     * the matrices one by one */
+    int pointer_arrays;
     int64_t solution_index; /* > 0: this solution (index of the file + 1); 0: the library's choice */
 } tuner_gemm_desc;
 

@@ -200,6 +200,33 @@ static Err run(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p,
     return e;
 }
 
+static Err gemm(tuner_library *t, const tuner_gemm_desc *g);
+
+/* Matrix i of arrays of pointers as a GEMM of its own. */
+static tuner_gemm_desc one_of(const tuner_gemm_desc *g, int64_t i)
+{
+    tuner_gemm_desc one = *g;
+    one.pointer_arrays = 0;
+    one.batch = 1;
+    one.stride_a = one.stride_b = one.stride_c = one.stride_d = 0;
+    if (i < 0) return one; /* for selection alone */
+    one.a = g->a ? ((const void *const *)g->a)[i] : NULL;
+    one.b = g->b ? ((const void *const *)g->b)[i] : NULL;
+    one.c = g->c ? ((const void *const *)g->c)[i] : NULL;
+    one.d = g->d ? ((void *const *)g->d)[i] : NULL;
+    return one;
+}
+
+/* For libraries without kernels for arrays of pointers. */
+static Err one_by_one(tuner_library *t, const tuner_gemm_desc *g, int64_t batch)
+{
+    for (int64_t i = 0; i < batch; i++) {
+        const tuner_gemm_desc one = one_of(g, i);
+        TRY(gemm(t, &one));
+    }
+    return ERR_OK;
+}
+
 static Err gemm(tuner_library *t, const tuner_gemm_desc *g)
 {
     Contraction p;
@@ -210,8 +237,9 @@ static Err gemm(tuner_library *t, const tuner_gemm_desc *g)
     if (p.k && (!g->a || !g->b)) FAIL(ERR_INPUT, "%s is a null pointer", g->a ? "B" : "A");
     if (!t->can_run)
         FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process does not run", t->path, t->hw.arch.s);
-    TRY(gemm_choose(t, g, &p, &chosen));
-    return run(t, g, &p, chosen.solution);
+    Err e = gemm_choose(t, g, &p, &chosen);
+    if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) return one_by_one(t, g, p.batch);
+    return e ? e : run(t, g, &p, chosen.solution);
 }
 
 tuner_status tuner_gemm(tuner_library *t, const tuner_gemm_desc *g)
@@ -229,7 +257,14 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selecti
     LaunchList list;
     LaunchInputs in;
     TRY(gemm_contraction(t, g, &p));
-    TRY(gemm_choose(t, g, &p, &s));
+    Err e = gemm_choose(t, g, &p, &s);
+    if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) {
+        const tuner_gemm_desc one = one_of(g, -1);
+        TRY(select_into(t, &one, out));
+        out->n_kernels *= (int)(p.batch < INT32_MAX / LAUNCH_CALLS_MAX ? p.batch : 1);
+        return ERR_OK;
+    }
+    if (e) return e;
     inputs_of(g, NULL, &in);
     TRY(launch_build(&p, s.solution, &in, &t->launch_hw, &list));
     *out = (tuner_selection){.kernel = s.solution->name,

@@ -155,14 +155,16 @@ static void line_profile(Line *l, const Profile *p)
             "d_type: \"%s\", compute_type: \"%s\"",
             batch_name(g), type_name(g->a_type), type_name(g->b_type), type_name(g->c_type),
             type_name(g->d_type), type_name(g->compute_type));
-    add(l,
-        ", transA: '%s', transB: '%s', M: %" PRId64 ", N: %" PRId64 ", K: %" PRId64
-        ", alpha: %.17g, lda: %" PRId64,
-        op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k, p->alpha[0], g->lda);
+    add(l, ", transA: '%s', transB: '%s', M: %" PRId64 ", N: %" PRId64 ", K: %" PRId64 ", alpha: %.17g",
+        op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k, p->alpha[0]);
+    if (p->alpha[1] != 0) add(l, ", alphai: %.17g", p->alpha[1]);
+    add(l, ", lda: %" PRId64, g->lda);
     if (strided) add(l, ", stride_a: %" PRId64, g->stride_a);
     add(l, ", ldb: %" PRId64, g->ldb);
     if (strided) add(l, ", stride_b: %" PRId64, g->stride_b);
-    add(l, ", beta: %.17g, ldc: %" PRId64, p->beta[0], g->ldc);
+    add(l, ", beta: %.17g", p->beta[0]);
+    if (p->beta[1] != 0) add(l, ", betai: %.17g", p->beta[1]);
+    add(l, ", ldc: %" PRId64, g->ldc);
     if (strided) add(l, ", stride_c: %" PRId64, g->stride_c);
     if (!plain) add(l, ", ldd: %" PRId64, g->d ? g->ldd : g->ldc);
     if (!plain && strided) add(l, ", stride_d: %" PRId64, g->d ? g->stride_d : g->stride_c);

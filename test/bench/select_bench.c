@@ -1,6 +1,6 @@
 /* Selection in libtuner on a table of 10,000 sizes (Euclidean): load, cold and cached selection, building the
- * launch list, allocations. Prints medians with their 95% interval over n repetitions; exit 1 when a
- * selection allocates. */
+ * launch list, allocations; then what a call of tuner_sgemm costs around a kernel that does nothing. Prints
+ * medians with their 95% interval over n repetitions; exit 1 when a selection allocates. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,11 @@
 
 #include "base/fs.h"
 #include "client/runtime/launch.h"
+#include "client/runtime/tuner.h"
 #include "fmt/write.h"
 #include "measure/stats.h"
 #include "model/datatype.h"
+#include "model/target.h"
 
 enum { N_SIZES = 10000, N_SOLUTIONS = 200, N_QUERIES = 20000, REPEAT = 15 };
 
@@ -296,6 +298,61 @@ static void launches(Library *lib)
     report("launch list with arguments", "ns", ns, REPEAT);
 }
 
+/* ---- what tuner_gemm costs around a kernel that does nothing ---- */
+
+static void make_dir(char *dir, Arena *a)
+{
+    const char *arch = target_host_level()->name;
+    const char *kernel =
+        "#include <stdint.h>\n"
+        "const uint64_t Cijk_Ailk_Bljk_SB_MT64x64x16_SN_K1_TT4_4_WG16_16_1_0_local_bytes = 4096;\n"
+        "void Cijk_Ailk_Bljk_SB_MT64x64x16_SN_K1_TT4_4_WG16_16_1_0(const void *k, const uint32_t g[3], "
+        "uint64_t f, uint64_t l, void *p) { (void)k; (void)g; (void)f; (void)l; (void)p; }\n";
+    Buf b;
+    buf_init(&b);
+    Emit *e = emit_msgpack(&b);
+    emit_map(e, 2, false);
+    emit_cstr(e, "solutions");
+    emit_seq(e, 1, false);
+    emit_solution(e, predicate(a), 0);
+    emit_end(e);
+    emit_cstr(e, "library");
+    emit_map(e, 2, true);
+    emit_cstr(e, "type");
+    emit_cstr(e, "Single");
+    key_int(e, "index", 0);
+    emit_end(e);
+    emit_end(e);
+    if (!mkdtemp(dir) || emit_finish(e)) abort();
+    emit_free(e);
+    Str lib = arena_printf(a, "%s/TensileLibrary_%s.dat", dir, arch), c = arena_printf(a, "%s/k.c", dir);
+    Str cc = arena_printf(a, "cc -O2 -shared -fPIC -o %s/Kernels.so-000-%s.so %s", dir, arch, c.s);
+    if (file_write(lib.s, buf_view(&b)) || file_write(c.s, str_from(kernel)) || system(cc.s)) abort();
+    buf_fini(&b);
+}
+
+static void calls(void)
+{
+    Arena a;
+    tuner_library *lib;
+    double ns[REPEAT];
+    float m[16] = {0}, one = 1, zero = 0;
+    char dir[] = "/tmp/select_bench-XXXXXX";
+    arena_init(&a, 0);
+    make_dir(dir, &a);
+    if (tuner_open(&lib, dir, NULL)) exit(1);
+    for (int r = 0; r < REPEAT; r++) {
+        uint64_t from = clock_ns();
+        for (int i = 0; i < N_QUERIES; i++)
+            if (tuner_sgemm(lib, TUNER_N, TUNER_N, 4, 4, 4, &one, m, 4, m, 4, &zero, m, 4)) exit(1);
+        ns[r] = (double)(clock_ns() - from) / N_QUERIES;
+    }
+    report("tuner_sgemm 4x4x4 around an empty kernel", "ns", ns, REPEAT);
+    tuner_close(lib);
+    if (dir_remove(dir)) exit(1);
+    arena_fini(&a);
+}
+
 int main(void)
 {
     int bad = 0;
@@ -309,5 +366,6 @@ int main(void)
         library_free(lib);
         buf_fini(&text);
     }
+    calls();
     return bad;
 }
