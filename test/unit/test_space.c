@@ -1,4 +1,5 @@
 /* The fork: order, groups, counting, duplicates; names of what it gives. */
+#include "base/map.h"
 #include "model/space.h"
 #include "test/support.h"
 
@@ -217,6 +218,81 @@ static void test_duplicates(void **state)
     space_fini(&s.space);
 }
 
+/* What the fork keeps is what a table of all states would keep: first of equal ones, in order. */
+static void check_against_table(Setup *s)
+{
+    Fork fork;
+    Map seen;
+    int64_t size, n_kept = 0;
+    bool more = true;
+    Solution *all = malloc(sizeof *all);
+    assert_non_null(all);
+    map_init(&seen);
+    space_seal(&s->space);
+    assert_ok(space_size(&s->space, &size));
+    assert_ok(fork_init(&fork, &s->space, &s->deriver));
+    for (int64_t p = 0; p < size; p++) {
+        Verdict verdict;
+        bool added = false, kept;
+        space_get(&s->space, p, all);
+        solution_derive(&s->deriver, all, &verdict);
+        Hash128 h = solution_hash(all);
+        if (verdict.rule == RULE_NONE)
+            assert_non_null(map_put(&seen, (Str){(const char *)&h, sizeof h}, &added));
+        assert_ok(fork_step(&fork, &more, &kept));
+        assert_true(more);
+        assert_int_equal(kept, added);
+        n_kept += kept;
+    }
+    assert_ok(fork_step(&fork, &more, &(bool){false}));
+    assert_false(more);
+    assert_int_equal(fork.n_unique, n_kept);
+    assert_true(n_kept > 0 && fork.n_duplicates > 0); /* else this shows nothing */
+    fork_fini(&fork);
+    map_fini(&seen);
+    free(all);
+}
+
+/* Values that derivation overwrites, before and behind the values it gives them; repeated values; groups over
+ * them. */
+static void test_duplicates_without_table(void **state)
+{
+    (void)state;
+    const IntList tiles[] = {{2, {4, 4}}, {2, {8, 4}}, {2, {4, 4}}};
+    for (int order = 0; order < 2; order++) {
+        Setup s;
+        setup_init(&s, "gfx906");
+        set_lists(&s, PARAM_ThreadTile, tiles, 3);
+        if (order) {
+            INTS(&s, VectorWidth, 4, -1, 2, 4, 1);
+            INTS(&s, DepthU, 16, 8, -2, -1);
+            INTS(&s, StaggerU, 32, 0);
+            INTS(&s, GlobalReadVectorWidth, 2, -1, 4);
+        } else {
+            INTS(&s, VectorWidth, -1, 1, 2, 4);
+            INTS(&s, DepthU, -1, 8, -3, 16, 16);
+            INTS(&s, StaggerU, 0, 32);
+            INTS(&s, GlobalReadVectorWidth, -1, 4, 2);
+        }
+        INTS(&s, StaggerUStride, 256, 0, 512);
+        INTS(&s, GlobalSplitU, 1, 4);
+        INTS(&s, MinKForGSU, 128, 256);
+        if (order) {
+            Solution values;
+            const ParamId set[] = {PARAM_DepthU, PARAM_VectorWidth};
+            solution_init(&values, &s.pt);
+            assert_ok(space_group(&s.space));
+            for (int i = 0; i < 3; i++) {
+                values.DepthU = i == 1 ? 8 : 16;
+                values.VectorWidth = i == 2 ? 2 : -1;
+                assert_ok(space_group_entry(&s.space, set, (size_t)(i == 0 ? 1 : 2), &values));
+            }
+        }
+        check_against_table(&s);
+        space_fini(&s.space);
+    }
+}
+
 /* The table of hashes grows, and still knows what it saw. */
 static void test_many(void **state)
 {
@@ -227,12 +303,14 @@ static void test_many(void **state)
     int32_t v[4096];
     for (int32_t i = 0; i < 4096; i++) v[i] = i + 1;
     setup_init(&s, "gfx906");
-    INTS(&s, DepthU, 16, 16);
+    INTS(&s, DepthU, 16);
+    INTS(&s, VectorWidth, -1, -1); /* derived to 4, which is no value of this space */
     set_ints(&s, PARAM_GlobalSplitU, v, 4096);
     space_seal(&s.space);
     assert_ok(fork_init(&fork, &s.space, &s.deriver));
     while (more) assert_ok(fork_next(&fork, &more));
     assert_int_equal(fork.n_unique, 4096);
+    assert_int_equal(fork.n_kept_away, 4096);
     assert_int_equal(fork.n_duplicates, 4096);
     fork_fini(&fork);
     space_fini(&s.space);
@@ -350,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_replaced_and_default),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_duplicates_without_table),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_hash_is_full_name),
         cmocka_unit_test(test_values_in_names),

@@ -1,4 +1,4 @@
-/* Fork space: dimensions in order, counting, stepping. */
+/* Fork space: dimensions in order, counting, stepping. See space.h; fork.c judges the permutations. */
 #include "model/space.h"
 
 #include <stdlib.h>
@@ -180,6 +180,31 @@ void space_get(const Space *sp, int64_t p, Solution *out)
     }
 }
 
+static bool holds(const Solution *s, const Choice *c)
+{
+    const char *bytes = c->bytes;
+    for (size_t i = 0; i < c->n_set; i++) {
+        const Param *p = param_at(c->set[i]);
+        if (memcmp(solution_field_const(s, p), bytes, param_size(p))) return false;
+        bytes += param_size(p);
+    }
+    return true;
+}
+
+int64_t space_home(const Space *sp, const Solution *s)
+{
+    int64_t p = 0, step = 1;
+    for (size_t i = 0; i < sp->dim.n; i++) {
+        const Dimension *d = &sp->dim.v[i];
+        size_t k = 0;
+        while (k < d->choice.n && !holds(s, &d->choice.v[k])) k++;
+        if (k == d->choice.n) return -1;
+        p += (int64_t)k * step;
+        step *= (int64_t)d->choice.n;
+    }
+    return p;
+}
+
 Err space_walk_init(SpaceWalk *w, const Space *sp, Arena *a)
 {
     *w = (SpaceWalk){.space = sp, .p = -1};
@@ -216,78 +241,4 @@ bool space_walk_next(SpaceWalk *w)
         for (i = sp->dim.n - sp->n_groups; i < sp->dim.n; i++)
             apply(&sp->dim.v[i].choice.v[w->at[i]], &w->current);
     return true;
-}
-
-Err fork_init(Fork *f, const Space *sp, const Deriver *deriver)
-{
-    memset(f, 0, sizeof *f);
-    f->deriver = deriver;
-    arena_init(&f->arena, 0);
-    f->n_slots = 1024;
-    f->slot = calloc(f->n_slots, sizeof *f->slot);
-    if (!f->slot) FAIL(ERR_FAILED, "out of memory for the fork");
-    return space_walk_init(&f->walk, sp, &f->arena);
-}
-
-void fork_fini(Fork *f)
-{
-    free(f->slot);
-    f->slot = NULL;
-    arena_fini(&f->arena);
-}
-
-static Hash128 *find_slot(Hash128 *slot, size_t n_slots, Hash128 h)
-{
-    size_t i = (size_t)h.lo & (n_slots - 1);
-    while ((slot[i].lo || slot[i].hi) && !(slot[i].lo == h.lo && slot[i].hi == h.hi))
-        i = (i + 1) & (n_slots - 1);
-    return &slot[i];
-}
-
-static Err grow(Fork *f)
-{
-    size_t n = f->n_slots * 2;
-    Hash128 *slot = calloc(n, sizeof *slot);
-    if (!slot) FAIL(ERR_FAILED, "out of memory for %llu solutions", (unsigned long long)f->n_unique);
-    for (size_t i = 0; i < f->n_slots; i++)
-        if (f->slot[i].lo || f->slot[i].hi) *find_slot(slot, n, f->slot[i]) = f->slot[i];
-    free(f->slot);
-    f->slot = slot;
-    f->n_slots = n;
-    return ERR_OK;
-}
-
-static Err is_new(Fork *f, bool *out)
-{
-    Hash128 h = solution_hash(&f->solution);
-    if (!h.lo && !h.hi) h.lo = 1; /* all zero marks an empty slot */
-    if (f->n_unique * 4 >= f->n_slots * 3) TRY(grow(f));
-    Hash128 *slot = find_slot(f->slot, f->n_slots, h);
-    *out = !slot->lo && !slot->hi;
-    *slot = h;
-    if (*out)
-        f->n_unique++;
-    else
-        f->n_duplicates++;
-    return ERR_OK;
-}
-
-Err fork_step(Fork *f, bool *more, bool *kept)
-{
-    *kept = false;
-    *more = space_walk_next(&f->walk);
-    if (!*more) return ERR_OK;
-    f->p = f->walk.p;
-    f->solution = f->walk.current;
-    solution_derive(f->deriver, &f->solution, &f->verdict);
-    f->counts.n[f->verdict.rule]++;
-    return f->verdict.rule == RULE_NONE ? is_new(f, kept) : ERR_OK;
-}
-
-Err fork_next(Fork *f, bool *more)
-{
-    bool kept = false;
-    do TRY(fork_step(f, more, &kept));
-    while (*more && !kept);
-    return ERR_OK;
 }

@@ -57,6 +57,9 @@ Err space_size(const Space *sp, int64_t *out);
 /* Permutation p of 0 .. size-1, without derivation. */
 void space_get(const Space *sp, int64_t p, Solution *out);
 
+/* The permutation whose values are those that s holds, the first of equal ones; -1 when there is none. */
+int64_t space_home(const Space *sp, const Solution *s);
+
 /* A walk. The solution handed out is the walker's own and is not derived. */
 typedef struct {
     const Space *space;
@@ -68,19 +71,20 @@ Err space_walk_init(SpaceWalk *w, const Space *sp, Arena *a);
 /* False behind the last permutation. */
 bool space_walk_next(SpaceWalk *w);
 
-/* Fork: derives, judges and de-duplicates each permutation in turn. Memory: 16 bytes or so per valid
- * solution. */
+/* Fork: derives, judges and de-duplicates each permutation in turn. Memory: none for a permutation whose
+ * varying values derivation leaves as they are; 16 to 43 bytes for the first of each state that no
+ * permutation has as its own values. */
 typedef struct {
     SpaceWalk walk;
     const Deriver *deriver;
     RuleCounts counts; /* [RULE_NONE]: valid, duplicates included */
-    uint64_t n_duplicates, n_unique;
+    uint64_t n_duplicates, n_unique, n_kept_away;
     Arena arena;
     Hash128 *slot;
     size_t n_slots;
     int64_t p;       /* permutation of solution */
     Verdict verdict; /* why the last permutation was dropped */
-    Solution solution;
+    Solution solution, other;
 } Fork;
 Err fork_init(Fork *f, const Space *sp, const Deriver *deriver);
 void fork_fini(Fork *f);
