@@ -51,7 +51,7 @@ static void fork_of_tiles(Setup *s)
     INTS(s, DepthU, 16);
     INTS(s, GlobalSplitU, 1, 4);
     set_lists(s, PARAM_WorkGroup, groups, 2);
-    space_seal(&s->space);
+    assert_ok(space_seal(&s->space));
 }
 
 /* Names in order as Tensile gives them, long and short. */
@@ -129,7 +129,7 @@ static void test_groups(void **state)
     }
     INTS(&s, VectorWidth, 4, 2);
     INTS(&s, WorkGroupMapping, 1, 8);
-    space_seal(&s.space);
+    assert_ok(space_seal(&s.space));
     static const int32_t expected[12][3] = {
         /* DepthU, VectorWidth, WorkGroupMapping */
         {8, 1, 1},  {8, 1, 1},  {8, 1, 8},  {8, 1, 8},  {16, 2, 1}, {16, 2, 1},
@@ -159,7 +159,7 @@ static void test_replaced_and_default(void **state)
     INTS(&s, DepthU, 8, 16, 32);
     INTS(&s, DepthU, 4);                                        /* the later one wins */
     assert_ok(space_param(&s.space, param_at(PARAM_StaggerU))); /* no value: the default */
-    space_seal(&s.space);
+    assert_ok(space_seal(&s.space));
     assert_ok(space_size(&s.space, &size));
     assert_int_equal(size, 1);
     space_get(&s.space, 0, &got);
@@ -182,7 +182,7 @@ static void test_large(void **state)
     for (int32_t i = 0; i < 1000; i++) v[i] = i + 1;
     setup_init(&s, "gfx906");
     for (int i = 0; i < 4; i++) set_ints(&s, ids[i], v, 1000);
-    space_seal(&s.space);
+    assert_ok(space_seal(&s.space));
     assert_ok(space_size(&s.space, &size));
     assert_true(size == INT64_C(1000000000000));
     space_get(&s.space, size - 1, &got);
@@ -190,7 +190,7 @@ static void test_large(void **state)
     space_fini(&s.space);
     setup_init(&s, "gfx906");
     for (int i = 0; i < 8; i++) set_ints(&s, ids[i], v, 1000);
-    space_seal(&s.space);
+    assert_ok(space_seal(&s.space));
     assert_int_equal(space_size(&s.space, &size), ERR_INPUT);
     space_fini(&s.space);
 }
@@ -205,7 +205,7 @@ static void test_duplicates(void **state)
     setup_init(&s, "gfx906");
     INTS(&s, DepthU, 32, 16, 6);
     INTS(&s, MinKForGSU, 16, 32, 256); /* one value when GlobalSplitU is 1 */
-    space_seal(&s.space);
+    assert_ok(space_seal(&s.space));
     assert_ok(fork_init(&fork, &s.space, &s.deriver));
     assert_ok(fork_next(&fork, &more));
     assert_true(more && fork.p == 0 && fork.solution.MinKForGSU == 256);
@@ -228,7 +228,7 @@ static void check_against_table(Setup *s)
     Solution *all = malloc(sizeof *all);
     assert_non_null(all);
     map_init(&seen);
-    space_seal(&s->space);
+    assert_ok(space_seal(&s->space));
     assert_ok(space_size(&s->space, &size));
     assert_ok(fork_init(&fork, &s->space, &s->deriver));
     for (int64_t p = 0; p < size; p++) {
@@ -306,7 +306,7 @@ static void test_many(void **state)
     INTS(&s, DepthU, 16);
     INTS(&s, VectorWidth, -1, -1); /* derived to 4, which is no value of this space */
     set_ints(&s, PARAM_GlobalSplitU, v, 4096);
-    space_seal(&s.space);
+    assert_ok(space_seal(&s.space));
     assert_ok(fork_init(&fork, &s.space, &s.deriver));
     while (more) assert_ok(fork_next(&fork, &more));
     assert_int_equal(fork.n_unique, 4096);

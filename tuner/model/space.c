@@ -12,9 +12,17 @@ Err space_init(Space *sp, const ProblemType *pt)
     return ERR_OK;
 }
 
+static void remove_dimension(Space *sp, size_t i)
+{
+    VEC_FINI(&sp->dim.v[i].choice);
+    map_fini(&sp->dim.v[i].by_value);
+    memmove(&sp->dim.v[i], &sp->dim.v[i + 1], (sp->dim.n - i - 1) * sizeof *sp->dim.v);
+    sp->dim.n--;
+}
+
 void space_fini(Space *sp)
 {
-    for (size_t i = 0; i < sp->dim.n; i++) VEC_FINI(&sp->dim.v[i].choice);
+    while (sp->dim.n) remove_dimension(sp, sp->dim.n - 1);
     VEC_FINI(&sp->dim);
     arena_fini(&sp->arena);
 }
@@ -36,13 +44,6 @@ static Err add_choice(Space *sp, Dimension *d, const ParamId *set, size_t n_set,
     Choice c = {set, n_set, bytes};
     if (!VEC_PUSH(&d->choice, c)) FAIL(ERR_FAILED, "out of memory for %zu candidate values", sp->n_values);
     return ERR_OK;
-}
-
-static void remove_dimension(Space *sp, size_t i)
-{
-    VEC_FINI(&sp->dim.v[i].choice);
-    memmove(&sp->dim.v[i], &sp->dim.v[i + 1], (sp->dim.n - i - 1) * sizeof *sp->dim.v);
-    sp->dim.n--;
 }
 
 Err space_param(Space *sp, const Param *p)
@@ -100,7 +101,7 @@ static int dimension_rank(const Dimension *d)
     return param_at(d->param)->group == GROUP_FORK ? (int)d->param : PARAM_COUNT;
 }
 
-void space_seal(Space *sp)
+static void dimensions_order(Space *sp)
 {
     for (size_t i = sp->dim.n; i-- > 0;) {
         const Dimension *d = &sp->dim.v[i];
@@ -115,6 +116,30 @@ void space_seal(Space *sp)
             sp->dim.v[j] = sp->dim.v[j - 1];
         sp->dim.v[j] = d;
     }
+}
+
+/* Lists up to this length are searched faster than looked up. */
+enum { SEARCHED_VALUES = 8 };
+
+static Err values_index(Dimension *d)
+{
+    size_t size = d->param == PARAM_COUNT ? 0 : param_size(param_at(d->param));
+    map_init(&d->by_value);
+    if (size == 0 || d->choice.n <= SEARCHED_VALUES) return ERR_OK;
+    for (size_t k = 0; k < d->choice.n; k++) {
+        bool added;
+        int64_t *first = map_put(&d->by_value, (Str){d->choice.v[k].bytes, size}, &added);
+        if (!first) FAIL(ERR_FAILED, "out of memory for %zu candidate values", d->choice.n);
+        if (added) *first = (int64_t)k;
+    }
+    return ERR_OK;
+}
+
+Err space_seal(Space *sp)
+{
+    dimensions_order(sp);
+    for (size_t i = 0; i < sp->dim.n; i++) TRY(values_index(&sp->dim.v[i]));
+    return ERR_OK;
 }
 
 static Err set_param(Space *sp, const Config *c, const ForkParam *fp)
@@ -156,8 +181,9 @@ Err space_of_size_group(Space *sp, const Config *c, const ProblemType *pt, const
     for (size_t i = 0; i < group->n_params && !e; i++) e = set_param(sp, c, &group->param[i]);
     for (size_t i = 0; i < group->n_groups && !e; i++) e = set_group(sp, c, &group->group[i]);
     if (e) return space_fini(sp), e;
-    space_seal(sp);
-    return ERR_OK;
+    e = space_seal(sp);
+    if (e) space_fini(sp);
+    return e;
 }
 
 Err space_size(const Space *sp, int64_t *out)
@@ -191,15 +217,27 @@ static bool holds(const Solution *s, const Choice *c)
     return true;
 }
 
+/* The first choice whose values s holds; -1 when there is none. */
+static int64_t choice_held(const Dimension *d, const Solution *s)
+{
+    if (d->by_value.n) {
+        const Param *p = param_at(d->param);
+        const int64_t *k = map_get(&d->by_value, (Str){solution_field_const(s, p), param_size(p)});
+        return k ? *k : -1;
+    }
+    for (size_t k = 0; k < d->choice.n; k++)
+        if (holds(s, &d->choice.v[k])) return (int64_t)k;
+    return -1;
+}
+
 int64_t space_home(const Space *sp, const Solution *s)
 {
     int64_t p = 0, step = 1;
     for (size_t i = 0; i < sp->dim.n; i++) {
         const Dimension *d = &sp->dim.v[i];
-        size_t k = 0;
-        while (k < d->choice.n && !holds(s, &d->choice.v[k])) k++;
-        if (k == d->choice.n) return -1;
-        p += (int64_t)k * step;
+        int64_t k = choice_held(d, s);
+        if (k < 0) return -1;
+        p += k * step;
         step *= (int64_t)d->choice.n;
     }
     return p;

@@ -10,6 +10,7 @@
 #define MODEL_SPACE_H
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "model/config.h"
 #include "model/derive.h"
@@ -28,6 +29,7 @@ typedef struct {
 typedef struct {
     ParamId param; /* PARAM_COUNT: a group */
     VEC(Choice) choice;
+    Map by_value; /* of a long list of values: bytes -> first choice with them */
 } Dimension;
 
 typedef struct {
@@ -49,7 +51,7 @@ Err space_group(Space *sp);
 Err space_group_entry(Space *sp, const ParamId *set, size_t n_set, const Solution *values);
 /* Makes constants of single values and puts the dimensions in order. Call it once, before the functions
  * below. */
-void space_seal(Space *sp);
+Err space_seal(Space *sp);
 /* All of a config's size group, sealed. The config must outlive it. */
 Err space_of_size_group(Space *sp, const Config *c, const ProblemType *pt, const SizeGroup *group);
 /* Number of permutations; ERR_INPUT when it does not fit 63 bits. */
