@@ -95,8 +95,7 @@ void report_free(Report *r)
     free(r);
 }
 
-/* ---- log
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- log ---- */
 
 static LogLevel level_of(RunStatus s)
 {
@@ -163,8 +162,7 @@ static void log_row(const Report *r, const ReportRow *row, Buf *b)
     buf_fini(&sizes);
 }
 
-/* ---- results
- * ------------------------------------------------------------------------------------------------ */
+/* ---- results ---- */
 
 static Err find_line(Report *r, const PlanItem *item, Line **out)
 {

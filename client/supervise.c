@@ -48,8 +48,7 @@ static Err emit(Supervisor *v, const Event *e)
     return v->s->o.events_fd >= 0 ? event_write((int)v->s->o.events_fd, e) : 0;
 }
 
-/* ---- the worker's life
- * -------------------------------------------------------------------------------------- */
+/* ---- the worker's life ---- */
 
 static Err worker_start(Supervisor *v)
 {
@@ -163,8 +162,7 @@ static Err worker_ready(Supervisor *v)
     FAIL(ERR_FAILED, "no worker could load the code objects");
 }
 
-/* ---- one request
- * -------------------------------------------------------------------------------------------- */
+/* ---- one request ---- */
 
 static bool message_sane(const Supervisor *v, const WorkRequest *r, const WorkMessage *m)
 {
@@ -254,8 +252,7 @@ static Err request(Supervisor *v, const WorkRequest *r, Outcome *out)
     return 0;
 }
 
-/* ---- one item of the plan
- * ----------------------------------------------------------------------------------- */
+/* ---- one item of the plan ---- */
 
 static void compute_granularity(const Supervisor *v, const Problem *p, const LibSolution *s, Granularity *out)
 {
@@ -456,8 +453,7 @@ Err supervise(Session *s, const Plan *plan, int64_t *n_failures)
     return e;
 }
 
-/* ---- properties
- * --------------------------------------------------------------------------------------------- */
+/* ---- properties ---- */
 
 typedef struct {
     Err err;

@@ -89,8 +89,7 @@ static uint64_t budget_ns(const Run *r, int64_t n_launches, double sleep_factor)
     return ns > 1e18 ? UINT64_C(1000000000000000000) : (uint64_t)ns;
 }
 
-/* ---- validated run
- * ------------------------------------------------------------------------------------------ */
+/* ---- validated run ---- */
 
 /* The simulated device is told what D should be. */
 static Err set_truth(Run *r, TensorSet *s, unsigned char **expect)
@@ -204,8 +203,7 @@ static Err validate(Run *r, RunStatus *status, char *text, size_t size)
     return worker_send(r->socket, &valid);
 }
 
-/* ---- timing
- * ------------------------------------------------------------------------------------------------- */
+/* ---- timing ---- */
 
 enum { READINGS_MAX = 512 };
 

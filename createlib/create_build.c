@@ -51,8 +51,7 @@ static Err emit_all(Create *c)
     return e;
 }
 
-/* ---- sources only
- * --------------------------------------------------------------------------------------------- */
+/* ---- sources only ---- */
 
 Err create_sources(Create *c)
 {
@@ -75,8 +74,7 @@ Err create_sources(Create *c)
     return ERR_OK;
 }
 
-/* ---- compilation
- * ---------------------------------------------------------------------------------------------- */
+/* ---- compilation ---- */
 
 typedef struct {
     Progress progress;
@@ -156,8 +154,7 @@ static Err compile_target(Create *c, const Target *t, BuildWatch *watch)
     return ERR_OK;
 }
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static int str_order(const void *x, const void *y) { return str_cmp(*(const Str *)x, *(const Str *)y); }
 

@@ -6,8 +6,7 @@
 
 #include "kernel/helper.h"
 
-/* ---- names
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static Err name_solution(Create *c, Namer *namer, const SerialNamer *serial, CreateLogic *l, size_t i)
 {
@@ -63,8 +62,7 @@ static Err names(Create *c)
     return e;
 }
 
-/* ---- kernels
- * -------------------------------------------------------------------------------------------------- */
+/* ---- kernels ---- */
 
 /* Number of the kernel; finds or adds. */
 static Err unit_of(Create *c, const CreateUnit *like, size_t *number)
@@ -148,8 +146,7 @@ static Err add_kernel(Create *c, const CreateLogic *l, const CreateUnit *like, b
     return put_into(c, file, like->target, *unit);
 }
 
-/* ---- helper kernels
- * ------------------------------------------------------------------------------------------- */
+/* ---- helper kernels ---- */
 
 static Err add_helpers(Create *c, const Solution *s, const Target *t)
 {

@@ -51,8 +51,7 @@ static void number_solutions(Create *c)
     }
 }
 
-/* ---- metadata
- * -------------------------------------------------------------------------------------------------- */
+/* ---- metadata ---- */
 
 static Err add_metadata(Create *c, Str name)
 {
@@ -190,8 +189,7 @@ Err create_metadata(Create *c)
     return c->o->write_master_index ? write_master_index(c) : ERR_OK;
 }
 
-/* ---- manifest
- * --------------------------------------------------------------------------------------------------- */
+/* ---- manifest ---- */
 
 Err create_manifest(Create *c)
 {
@@ -246,8 +244,7 @@ Err create_client_config(Create *c)
     return e;
 }
 
-/* ---- what was left out
- * -------------------------------------------------------------------------------------------- */
+/* ---- what was left out ---- */
 
 Err create_report(Create *c)
 {

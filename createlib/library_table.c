@@ -153,8 +153,7 @@ static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, bool exact)
     return err;
 }
 
-/* ---- decision trees
- * ------------------------------------------------------------------------------------------- */
+/* ---- decision trees ---- */
 
 static Err solution_index(const LibraryPart *part, const Node *n, const char *what, int64_t *out)
 {

@@ -24,8 +24,7 @@ void library_placeholder(const Logic *l, Str operation, Buf *out)
     buf_printf(out, "_%.*s", STR_ARG(l->arch));
 }
 
-/* ---- levels
- * ------------------------------------------------------------------------------------------------- */
+/* ---- levels ---- */
 
 typedef enum {
     LEVEL_HARDWARE,
@@ -122,8 +121,7 @@ static size_t count_groups(Level level, const LibraryPart *part, size_t n)
     return groups;
 }
 
-/* ---- predicates of the levels
- * --------------------------------------------------------------------------------- */
+/* ---- predicates of the levels ---- */
 
 static Err emit_types(Emit *e, const ProblemType *pt)
 {
@@ -171,8 +169,7 @@ static Err emit_predicate(Emit *e, Level level, const Logic *l)
     FAIL(ERR_FAILED, "no predicate at level %d", (int)level);
 }
 
-/* ---- the tree
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the tree ---- */
 
 static Err emit_level(Emit *e, TreeKind kind, int level, const LibraryPart *part, size_t n);
 

@@ -166,8 +166,7 @@ Err library_finish(const char *path, LibraryFormat f, Buf *out)
     return file_write(path, buf_view(out));
 }
 
-/* ---- the benchmark library
- * ---------------------------------------------------------------------------------- */
+/* ---- the benchmark library ---- */
 
 static Err emit_benchmark_rows(Emit *e, const Solution *const *solutions, size_t n, Str operation,
                                Arena *scratch)

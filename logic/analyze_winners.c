@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- solutions of all groups, equal ones once
- * ---------------------------------------------------------------- */
+/* ---- solutions of all groups, equal ones once ---- */
 
 static Err merge_one(Analysis *an, Map *by_hash, int32_t *next, const LogicSolution *s, int32_t *merged)
 {
@@ -49,8 +48,7 @@ Err analysis_merge_solutions(Analysis *an)
     return e;
 }
 
-/* ---- winners
- * ------------------------------------------------------------------------------------------------ */
+/* ---- winners ---- */
 
 static Err declared_as(const AnalyzeGroup *g, const BenchRow *row, bool *exact, const AnalyzeOptions *o)
 {
@@ -124,8 +122,7 @@ Err analysis_find_winners(Analysis *an)
     return ERR_OK;
 }
 
-/* ---- ties
- * --------------------------------------------------------------------------------------------------- */
+/* ---- ties ---- */
 
 static Err collect_rivals(Analysis *an, const AnalyzeGroup *g)
 {
@@ -192,8 +189,7 @@ Err analysis_decide_ties(Analysis *an)
     return ERR_OK;
 }
 
-/* ---- which solutions stay
- * ------------------------------------------------------------------------------------ */
+/* ---- which solutions stay ---- */
 
 /* Best and second best of one range size among the solutions that are still kept. */
 typedef struct {

@@ -10,8 +10,7 @@
 #include "fmt/csv.h"
 #include "fmt/write.h"
 
-/* ---- yaml
- * --------------------------------------------------------------------------------------------------- */
+/* ---- yaml ---- */
 
 static void emit_ints(const int64_t *v, int32_t n, Emit *e)
 {
@@ -131,8 +130,7 @@ Err bench_solutions_read(Arena *a, const char *path, BenchSolutions *out)
     return ERR_OK;
 }
 
-/* ---- csv
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- csv ---- */
 
 static Err read_speed(const BenchTable *t, int line, Str text, double *out)
 {

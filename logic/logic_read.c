@@ -129,8 +129,7 @@ static Err take_order(LogicReader *r, const Node *n)
     return ERR_OK;
 }
 
-/* ---- rows
- * --------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 static uint64_t size_hash(const int64_t *size, int32_t n)
 {
@@ -232,8 +231,7 @@ static Err take_table(LogicReader *r, const Node *n)
     return ERR_OK;
 }
 
-/* ---- list form
- * ---------------------------------------------------------------------------------------------- */
+/* ---- list form ---- */
 
 static Err take_text(LogicReader *r, const Node *n, const char *what, Str *out)
 {
@@ -310,8 +308,7 @@ static Err take_list(LogicReader *r, const Node *n)
     return ERR_OK;
 }
 
-/* ---- map form
- * ----------------------------------------------------------------------------------------------- */
+/* ---- map form ---- */
 
 static Err take_library(LogicReader *r, const Node *n)
 {
@@ -384,8 +381,7 @@ static Err take_dict(LogicReader *r, const Node *n)
     return take_library(r, node_get(n, "Library"));
 }
 
-/* ---- the document
- * ------------------------------------------------------------------------------------------- */
+/* ---- the document ---- */
 
 /* Moves what grew on the heap into the arena; frees the rest. */
 static Err reader_finish(LogicReader *r, Err e)

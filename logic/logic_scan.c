@@ -45,8 +45,7 @@ static Err parse_piece(LogicReader *r, Str piece, Node **out)
     return yaml_parse(r->a, r->name, piece, &limits, out);
 }
 
-/* ---- values
- * ------------------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 enum { FLOW_MAX = 18 };
 
@@ -133,8 +132,7 @@ static const Node *value_dup(Arena *a, const Value *v)
     return copy;
 }
 
-/* ---- solutions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- solutions ---- */
 
 typedef struct {
     LogicReader *r;
@@ -247,8 +245,7 @@ static bool scan_solutions(LogicReader *r, Str element, int number)
     return true;
 }
 
-/* ---- rows
- * --------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 static bool scan_row(LogicReader *r, Str key, Str best, int number)
 {
@@ -282,8 +279,7 @@ static bool scan_rows(LogicReader *r, Str element, int number)
     return true;
 }
 
-/* ---- the list
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the list ---- */
 
 static bool scan_element(LogicReader *r, size_t i, Str element, int number)
 {

@@ -108,8 +108,7 @@ Err logic_solution_parse(Arena *a, const LogicKeys *k, const char *name, const N
     return ERR_OK;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- writing ---- */
 
 static bool flow_of(const Node *n)
 {
@@ -362,8 +361,7 @@ Err logic_solution_emit(const LogicKeys *k, const LogicSolution *s, bool derive_
     return ERR_OK;
 }
 
-/* ---- comparing
- * ---------------------------------------------------------------------------------------------- */
+/* ---- comparing ---- */
 
 bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b)
 {

@@ -59,8 +59,7 @@ static void *memory(size_t bytes)
     return p;
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------------- */
+/* ---- kernels ---- */
 
 typedef struct {
     void *lib;
@@ -130,8 +129,7 @@ static Err point_build(const Point *p, Built *out)
     return ERR_OK;
 }
 
-/* ---- threads: the second one spins between launches, as a pool's worker does
- * --------------------------------- */
+/* ---- threads: the second one spins between launches, as a pool's worker does ---- */
 
 typedef struct {
     const Built *kernel;
@@ -175,8 +173,7 @@ static void launch(Launch *l)
     }
 }
 
-/* ---- one problem
- * --------------------------------------------------------------------------------------------- */
+/* ---- one problem ---- */
 
 typedef struct {
     const Point *p;

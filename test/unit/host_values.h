@@ -9,8 +9,7 @@
 #include "model/datatype.h"
 #include "test/support.h"
 
-/* ---- numbers of any type
- * ------------------------------------------------------------------------------------- */
+/* ---- numbers of any type ---- */
 
 static int parts_of(DataType t) { return type_info(t)->complex ? 2 : 1; }
 
@@ -94,8 +93,7 @@ static long double epsilon(DataType t)
     }
 }
 
-/* ---- memory that faults just outside
- * ------------------------------------------------------------------------- */
+/* ---- memory that faults just outside ---- */
 
 typedef struct {
     char *map, *data;

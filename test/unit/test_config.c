@@ -24,8 +24,7 @@ static Read read_text(const char *text, const ConfigOptions *o)
 
 static void done(Read *r) { arena_fini(&r->arena); }
 
-/* ---- Tensile's files
- * ---------------------------------------------------------------------------------------- */
+/* ---- Tensile's files ---- */
 
 static void add_group(Arena *a, const ProblemGroup *p, const SizeGroup *g, Buf *out)
 {
@@ -125,8 +124,7 @@ static void test_alternate(void **state)
     arena_fini(&a);
 }
 
-/* ---- fork lists
- * --------------------------------------------------------------------------------------------- */
+/* ---- fork lists ---- */
 
 static const char head[] = "BenchmarkProblems:\n- - {DataType: s, Batched: true}\n";
 
@@ -218,8 +216,7 @@ static void test_old_forms(void **state)
     done(&r);
 }
 
-/* ---- globals and logic
- * -------------------------------------------------------------------------------------- */
+/* ---- globals and logic ---- */
 
 static void test_globals(void **state)
 {
@@ -309,8 +306,7 @@ static void test_globals_table(void **state)
     arena_fini(&a);
 }
 
-/* ---- bad input
- * ---------------------------------------------------------------------------------------------- */
+/* ---- bad input ---- */
 
 static void refused(const char *text, const char *want)
 {

@@ -57,8 +57,7 @@ enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
 typedef void HostKernel(const void *kernarg, const uint32_t grid[3], uint64_t first, uint64_t last,
                         void *local);
 
-/* ---- one problem
- * --------------------------------------------------------------------------------------------- */
+/* ---- one problem ---- */
 
 typedef struct {
     const Row *row;
@@ -330,8 +329,7 @@ static void run_kernel(Run *r, int index)
         }
 }
 
-/* ---- building
- * ------------------------------------------------------------------------------------------------ */
+/* ---- building ---- */
 
 static void row_solution(const Row *w, ProblemType *pt, Solution *s)
 {

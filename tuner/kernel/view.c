@@ -93,8 +93,7 @@ void view_matrix(View *v, const char *rows, const char *row_size, const char *co
     view_pass(v, c, cols);
 }
 
-/* ---- asking
- * -------------------------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 int view_top(const View *v, int top[VIEW_MAX_DIMS])
 {

@@ -42,8 +42,7 @@ typedef struct {
     ViewStep step[VIEW_MAX_STEPS];
 } View;
 
-/* ---- building
- * ------------------------------------------------------------------------------------------------ */
+/* ---- building ---- */
 
 void view_init(View *v);
 /* Adds a dimension of the tensor; -1 when the view is full, as below. Call before any transform. */
@@ -62,8 +61,7 @@ bool view_embed(View *v, int lower, const char *const *names, const char *const 
 void view_matrix(View *v, const char *rows, const char *row_size, const char *cols, const char *col_size,
                  const char *ld, bool trans);
 
-/* ---- asking
- * -------------------------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 /* Top dimensions: those that no later transform replaced, in order of creation. Returns how many. */
 int view_top(const View *v, int top[VIEW_MAX_DIMS]);

@@ -43,8 +43,7 @@ static Node *get_value(const Node *map, const char *key)
     return n && n->kind != NODE_NULL ? n : NULL;
 }
 
-/* ---- size-groups
- * -------------------------------------------------------------------------------------------- */
+/* ---- size-groups ---- */
 
 static Err refuse_legacy(const ConfigReader *r, const Node *n)
 {
@@ -180,8 +179,7 @@ static Err read_problems(ConfigReader *r, const Node *n, Config *c)
     return 0;
 }
 
-/* ---- library logic
- * ------------------------------------------------------------------------------------------ */
+/* ---- library logic ---- */
 
 /* Names become parts of file names. */
 static Err read_name(const ConfigReader *r, const Node *n, const char *what, bool file_name, Str *out)
@@ -251,8 +249,7 @@ static Err read_logic(ConfigReader *r, const Node *n, LogicSettings *out)
     return 0;
 }
 
-/* ---- whole files
- * -------------------------------------------------------------------------------------------- */
+/* ---- whole files ---- */
 
 static Err read_globals(ConfigReader *r, const Node *n, const ConfigOptions *o)
 {

@@ -140,8 +140,7 @@ static Err read_section(ForkReader *f, const char *section, const Node *n)
     return 0;
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------------------- */
+/* ---- groups ---- */
 
 static Err read_entry(ForkReader *f, const Node *n, ForkEntry *out)
 {
@@ -213,8 +212,7 @@ static Err read_groups(ForkReader *f, SizeGroup *out)
     return 0;
 }
 
-/* ---- the result
- * --------------------------------------------------------------------------------------------- */
+/* ---- the result ---- */
 
 static Err add_param(ForkReader *f, const Param *p, SizeGroup *out, ForkParam *list)
 {

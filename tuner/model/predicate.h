@@ -72,8 +72,7 @@ void contraction_types(Contraction *p, unsigned a, unsigned b, unsigned c, unsig
 double contraction_flops(const Contraction *p);
 double contraction_intensity(const Contraction *p);
 
-/* ---- the table
- * --------------------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 typedef enum {
 #define PRED(id, name, kind, holds) PRED_##id,
@@ -115,8 +114,7 @@ enum { PRED_CHILDREN_MAX = 256, PRED_DEPTH_MAX = 16, PRED_OPS_MAX = 4096 };
 
 const char *pred_name(PredId id);
 
-/* ---- building
- * ---------------------------------------------------------------------------------------------- */
+/* ---- building ---- */
 
 /* Adds a leaf; index is 0 for predicates without one. FAIL only for lack of memory. */
 Err pred_add(PredList *l, PredId id, int index, int64_t value);
@@ -131,24 +129,21 @@ Err pred_finish(PredList *l, const PredOp **out);
  * derived. operation is its operation identifier, e.g. from problem_operation_identifier. */
 Err pred_from_solution(Arena *a, const Solution *s, Str operation, const PredOp **out);
 
-/* ---- files
- * ------------------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* Reads {type, [index], [value]}. Unknown types are ERR_INPUT with 'name:line: '. Texts are copied to the
  * arena. */
 Err pred_parse(Arena *a, const char *name, const Node *n, const PredOp **out);
 void predicate_emit(Emit *e, const PredOp *p);
 
-/* ---- evaluation
- * -------------------------------------------------------------------------------------------- */
+/* ---- evaluation ---- */
 
 bool pred_holds(const PredOp *ops, const Contraction *p);
 /* The first leaf that fails, as text ("Free0SizeMultiple(index 0, value 4)"), for explanations; "" when all
  * hold. */
 void pred_why_not(const PredOp *ops, const Contraction *p, Buf *out);
 
-/* ---- hardware
- * ---------------------------------------------------------------------------------------------- */
+/* ---- hardware ---- */
 
 /* What a row may ask of the machine; arch is a Target name. */
 typedef struct {

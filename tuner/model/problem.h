@@ -100,8 +100,7 @@ void notices_init(Notices *n, Arena *a);
 /* The same text is kept once. n may be NULL. */
 void notices_add(Notices *n, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
 /* Reads a map of a config or of a logic or solutions file (types as letters, names or ints; derived keys may
  * be there and must then agree with what is derived). Checks the combination of types. a is for messages'
@@ -124,8 +123,7 @@ Err problem_type_derive(ProblemType *pt);
 Err problem_type_gemm(ProblemType *pt, bool trans_a, bool trans_b, DataType in, DataType out,
                       DataType compute);
 
-/* ---- names
- * -------------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 /* "Cijk_Ailk_Bljk_SB": prefix of kernel names, directory and logic file names. Appends. */
 void problem_type_name(const ProblemType *pt, Buf *out);
@@ -141,8 +139,7 @@ const char *conv_key_name(ConvKey key);
 bool problem_type_equal(const ProblemType *a, const ProblemType *b);
 uint64_t problem_type_hash(const ProblemType *pt);
 
-/* ---- questions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 
 /* Is (in, out, compute) one that Tensile accepts for a GEMM? */
 bool problem_types_valid(DataType in, DataType out, DataType compute);

@@ -152,8 +152,7 @@ Err problem_size_from_ints(const ProblemType *pt, const int64_t *v, size_t n, Pr
     return problem_size_check(pt, out);
 }
 
-/* ---- streaming
- * ---------------------------------------------------------------------------------------------- */
+/* ---- streaming ---- */
 
 void size_iter_init(SizeIter *it, const ProblemSizes *sizes) { *it = (SizeIter){.sizes = sizes}; }
 

@@ -32,8 +32,7 @@ static Err reserve(Arena *a, void **v, size_t n, size_t *cap, size_t size)
     return 0;
 }
 
-/* ---- ranges
- * ------------------------------------------------------------------------------------------------- */
+/* ---- ranges ---- */
 
 /* How many values: while value <= end, value += stride, stride += increment. */
 static Err count_values(const Reader *r, int line, int32_t index, SizeDim *d)
@@ -172,8 +171,7 @@ static Err default_range(Reader *r)
     return push_range(r, &range);
 }
 
-/* ---- exact sizes
- * -------------------------------------------------------------------------------------------- */
+/* ---- exact sizes ---- */
 
 static Err push_exact(Reader *r, const ProblemSize *s)
 {

@@ -136,8 +136,7 @@ void params_help(FILE *f);
 /* Row numbers sorted by name (byte order), as files and names list them. */
 void params_sorted(ParamId order[PARAM_COUNT]);
 
-/* ---- fields by row
- * ------------------------------------------------------------------------------------------ */
+/* ---- fields by row ---- */
 
 void *solution_field(Solution *s, const Param *p);
 const void *solution_field_const(const Solution *s, const Param *p);
@@ -154,8 +153,7 @@ static inline void solution_mark(Solution *s, ParamId id)
     s->present[(unsigned)id >> 6] |= UINT64_C(1) << ((unsigned)id & 63);
 }
 
-/* ---- lists
- * -------------------------------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 static inline IntList intlist2(int32_t a, int32_t b) { return (IntList){2, {a, b}}; }
 static inline IntList intlist3(int32_t a, int32_t b, int32_t c) { return (IntList){3, {a, b, c}}; }

@@ -3,8 +3,7 @@
  */
 #include "kernel/host/plan.h"
 
-/* ---- kernel arguments
- * --------------------------------------------------------------------------------------- */
+/* ---- kernel arguments ---- */
 
 typedef struct {
     Buf *out;
@@ -78,8 +77,7 @@ void host_args(const HostPlan *p, Buf *out)
     buf_puts(out, "}\n");
 }
 
-/* ---- the loop nest
- * ------------------------------------------------------------------------------------------ */
+/* ---- the loop nest ---- */
 
 typedef struct {
     const HostPlan *p;
@@ -259,8 +257,7 @@ static void group_function(const HostPlan *p, const Program *program, Buf *out)
     buf_puts(out, "}\n");
 }
 
-/* ---- the exported function
- * ---------------------------------------------------------------------------------- */
+/* ---- the exported function ---- */
 
 static void wgm_text(NestText *t)
 {
