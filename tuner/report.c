@@ -199,9 +199,9 @@ static void winner_print(const PlanView *p, size_t size, const Ranking *r, FILE 
     }
     char interval[64] = "one sample";
     if (b->ns.n > 1)
-        snprintf(interval, sizeof interval, "%.4g..%.4g", gflops_of(z->flops, b->ns.hi),
-                 gflops_of(z->flops, b->ns.lo));
-    fprintf(f, "%9.4g  %-17s %-12s %4zu/%-4zu %.*s\n", gflops_of(z->flops, b->ns.median), interval, second,
+        snprintf(interval, sizeof interval, "%.4g..%.4g%s", gflops_of(z->flops, b->ns.hi),
+                 gflops_of(z->flops, b->ns.lo), b->ns.level < 0.949 ? " few" : "");
+    fprintf(f, "%9.4g  %-20s %-12s %4zu/%-4zu %.*s\n", gflops_of(z->flops, b->ns.median), interval, second,
             r->n_good, p->n_candidates, STR_ARG(p->candidate[r->best].name));
 }
 
@@ -212,7 +212,7 @@ Err report_winners(Store *s, const PlanView *plans, size_t n, size_t max, FILE *
     arena_init(&scratch, 0);
     Err e = 0;
     for (size_t i = 0; !e && i < n; i++) {
-        fprintf(f, "%.*s\n  %-34s %9s  %-17s %-12s %-9s %s\n", STR_ARG(plans[i].group),
+        fprintf(f, "%.*s\n  %-34s %9s  %-20s %-12s %-9s %s\n", STR_ARG(plans[i].group),
                 "size and leading dimensions", "GFlops", "95% interval", "runner-up", "good/all", "winner");
         for (size_t z = 0; !e && z < plans[i].n_sizes; z++) {
             if (max && lines == max) {

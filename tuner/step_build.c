@@ -303,7 +303,6 @@ static Err group_build(Run *r, Chunk *c)
     Group *g = c->g;
     TRY(run_path(r, &c->source_dir, "%.*s/%.*s/00_Final/source/build_tmp/SOURCE",
                  STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(g->name)));
-    TRY(helpers_find(r, g));
     TRY(group_compile(c));
     if (r->config->globals.GenerateSourcesAndExit) return 0;
     TRY(columns_make(r, g));
@@ -318,9 +317,15 @@ Err step_build(Run *r)
     TRY_ALLOC(c);
     *c = (Chunk){.r = r, .progress = &progress, .n_failed = &n_failed};
     arena_init(&c->arena, 0);
-    for (size_t i = 0; i < r->n_groups; i++) total += r->group[i].n_variants;
+    Err e = 0;
+    for (size_t i = 0; !e && i < r->n_groups; i++) {
+        Group *g = &r->group[i];
+        if (g->skip) continue;
+        e = helpers_find(r, g);
+        total += g->n_variants + g->n_helpers;
+    }
     progress_init(&progress, "build", total, 0);
-    Err e = run_path(r, &c->cache_dir, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath));
+    if (!e) e = run_path(r, &c->cache_dir, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath));
     if (!e && r->o->no_cache) e = dir_remove(c->cache_dir.s);
     for (size_t i = 0; !e && i < r->n_groups; i++) {
         c->g = &r->group[i];
