@@ -8,10 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+
 enum {
     THREADS_MAX = 1024,
     SCRATCH_SLOTS = 64,
-    SPIN_ROUNDS = 2000, /* about 20-50 us of waiting for the next job before a worker sleeps */
+    SPIN_ROUNDS = 2000, /* about 20-60 us of waiting for the next job before a worker sleeps */
+    YIELD_ROUNDS = 32,  /* about 1 us: who waits may be on the processor of the one it waits for */
+    AT_ONCE_NS = 20000, /* between brief jobs that are one stream of work */
     CACHE_LINE = 64
 };
 
@@ -31,7 +35,7 @@ struct HostPool {
     _Alignas(CACHE_LINE) _Atomic uint64_t next; /* first unit that nobody has */
     HostRangeFn *fn;
     void *ctx;
-    uint64_t n, chunk, local_bytes;
+    uint64_t n, chunk, local_bytes, last_end_ns;
     _Atomic int failed; /* a worker had no scratch: its units are left for the others */
     _Alignas(CACHE_LINE) _Atomic int n_sleeping;
     int n_threads, n_started; /* with the caller; without */
@@ -136,22 +140,30 @@ static bool has_news(HostPool *pool, uint64_t generation)
     return (word & JOB_OPEN && (word & ~JOB_OPEN) / JOB_GENERATION != generation) || atomic_load(&pool->quit);
 }
 
+static void wait_round(int round)
+{
+    if (round % YIELD_ROUNDS == YIELD_ROUNDS - 1)
+        sched_yield();
+    else
+        cpu_pause();
+}
+
 static void *worker(void *arg)
 {
     HostPool *pool = arg;
     uint64_t generation = 0;
+    int rounds = 0; /* of spinning: the next job is near after a job, not after a wake-up that was too late */
     while (!atomic_load(&pool->quit)) {
         if (enter(pool, &generation)) {
             work(pool);
             atomic_fetch_sub_explicit(&pool->job, 1, memory_order_acq_rel);
+            rounds = SPIN_ROUNDS;
             continue;
         }
         int spin = 0;
-        while (spin < SPIN_ROUNDS && !has_news(pool, generation)) {
-            cpu_pause();
-            spin++;
-        }
-        if (spin < SPIN_ROUNDS) continue;
+        while (spin < rounds && !has_news(pool, generation)) wait_round(spin++);
+        if (spin < rounds) continue;
+        rounds = 0;
         pthread_mutex_lock(&pool->sleep);
         atomic_fetch_add(&pool->n_sleeping, 1);
         while (!has_news(pool, generation)) pthread_cond_wait(&pool->wake, &pool->sleep);
@@ -187,7 +199,7 @@ static uint64_t chunk_size(uint64_t n, uint64_t n_threads)
     return chunk ? chunk : 1;
 }
 
-Err host_pool_run(HostPool *pool, HostRangeFn *fn, void *ctx, uint64_t n, uint64_t local_bytes)
+Err host_pool_run(HostPool *pool, HostRangeFn *fn, void *ctx, uint64_t n, uint64_t local_bytes, bool brief)
 {
     if (n <= 1 || pool->n_threads <= 1) {
         HostScratch scratch;
@@ -208,16 +220,13 @@ Err host_pool_run(HostPool *pool, HostRangeFn *fn, void *ctx, uint64_t n, uint64
     atomic_store(&pool->next, 0);
     atomic_store(&pool->failed, 0);
     atomic_store(&pool->job, JOB_OPEN | generation * JOB_GENERATION);
-    wake_threads(pool, n - 1);
+    if (!brief || clock_ns() - pool->last_end_ns < AT_ONCE_NS) wake_threads(pool, n - 1);
     work(pool);
     uint64_t word = atomic_fetch_and(&pool->job, ~JOB_OPEN) & ~JOB_OPEN;
-    for (int spin = 0; JOB_INSIDE(word); word = atomic_load_explicit(&pool->job, memory_order_acquire)) {
-        if (++spin % 256 == 0)
-            sched_yield();
-        else
-            cpu_pause();
-    }
+    for (int spin = 0; JOB_INSIDE(word); word = atomic_load_explicit(&pool->job, memory_order_acquire))
+        wait_round(spin++ & 0xffff);
     bool undone = atomic_load(&pool->next) < n;
+    pool->last_end_ns = clock_ns();
     pthread_mutex_unlock(&pool->launch);
     if (undone)
         FAIL(ERR_FAILED, "no thread could allocate %llu bytes of kernel scratch",

@@ -10,8 +10,9 @@
 
 typedef void HostRangeFn(void *ctx, uint64_t first, uint64_t last, void *local);
 
-/* Calls fn for ranges that cover [0, n), the caller's thread among the workers. */
-Err host_pool_run(HostPool *pool, HostRangeFn *fn, void *ctx, uint64_t n, uint64_t local_bytes);
+/* Calls fn for ranges that cover [0, n), the caller's thread among the workers. brief: shorter than waking a
+ * thread takes; sleeping threads are woken when such jobs follow each other at once only. */
+Err host_pool_run(HostPool *pool, HostRangeFn *fn, void *ctx, uint64_t n, uint64_t local_bytes, bool brief);
 
 typedef struct {
     void *p;  /* NULL for 0 bytes; aligned to 64 */

@@ -154,13 +154,15 @@ Err host_launch(HostPool *pool, const HostKernel *kernel, const uint32_t grid[3]
     if (__builtin_mul_overflow(n, (uint64_t)grid[2], &n))
         FAIL(ERR_INPUT, "grid %u x %u x %u is too large", grid[0], grid[1], grid[2]);
     if (n == 0) return ERR_OK;
-    if (!split || split->tile_y <= 1) return host_pool_run(pool, run_groups, &piece, n, kernel->local_bytes);
+    bool brief = split && split->brief;
+    if (!split || split->tile_y <= 1)
+        return host_pool_run(pool, run_groups, &piece, n, kernel->local_bytes, brief);
     if (grid[1] % split->tile_y)
         FAIL(ERR_INPUT, "a grid of %u rows is not a multiple of its %u parts", grid[1], split->tile_y);
     piece.parts = split->tile_y;
     piece.columns = grid[1] / split->tile_y;
     piece.round_robin = split->round_robin;
-    return host_pool_run(pool, run_tiles, &piece, n / piece.parts, kernel->local_bytes);
+    return host_pool_run(pool, run_tiles, &piece, n / piece.parts, kernel->local_bytes, brief);
 }
 
 Err host_launch_inline(HostPool *pool, const HostKernel *kernel, const uint32_t grid[3], const void *args)

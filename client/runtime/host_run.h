@@ -44,6 +44,7 @@ bool host_module_has(const HostModule *m, const char *symbol);
 typedef struct {
     uint32_t tile_y;
     bool round_robin;
+    bool brief; /* a launch of a few tens of microseconds: not worth waking threads for it alone */
 } HostSplit;
 
 /* Runs all work-groups of the grid; returns when done. split may be NULL. Err: scratch cannot be allocated.

@@ -1,4 +1,4 @@
-/* libtuner: libraries that are compiled into the program. tuner-createlib --embed-library writes the C source,
+/* libtuner: libraries compiled into the program. tuner-createlib --embed-library writes the C source,
  * which hands its files to tuner_embedded_add before main; tuner_open finds them as "embedded:NAME" or
  * "embedded:NAME:KEY". The list only grows: what is in it is as constant as the program's own data.
  */

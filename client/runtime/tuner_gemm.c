@@ -167,21 +167,24 @@ static void inputs_of(const tuner_gemm_desc *g, void *workspace, LaunchInputs *i
 
 /* ---- running ---- */
 
-enum { INLINE_FLOPS = 400000 }; /* below, waking a thread costs more than it brings */
+enum {
+    INLINE_FLOPS = 400000, /* below, sharing the work costs more than it brings */
+    BRIEF_FLOPS = 16000000 /* below, waking a sleeping thread costs more: 150 us of one core */
+};
 
-static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *call, bool small)
+static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *call, double flops)
 {
     const HostKernel *kernel;
     if (call->role == CALL_MAIN)
         TRY(kernel_of_solution(t, s, &kernel));
     else
         TRY(kernel_of_helper(t, s, call->symbol, &kernel));
-    HostSplit split = {0, false};
+    HostSplit split = {.brief = flops < BRIEF_FLOPS};
     if (call->role == CALL_MAIN && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE) {
         split.tile_y = (uint32_t)s->map.global_split_u;
         split.round_robin = s->map.gsu_round_robin;
     }
-    if (small && split.tile_y <= 1)
+    if (flops < INLINE_FLOPS && split.tile_y <= 1)
         return host_launch_inline(t->pool, kernel, call->num_work_groups, call->args);
     return host_launch(t->pool, kernel, call->num_work_groups, call->args, &split);
 }
@@ -194,8 +197,8 @@ static Err run(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p,
     TRY(host_scratch_take(t->pool, launch_workspace_bytes(p, s, &t->launch_hw), &workspace));
     inputs_of(g, workspace.p, &in);
     Err e = launch_build(p, s, &in, &t->launch_hw, &list);
-    bool small = contraction_flops(p) < INLINE_FLOPS;
-    for (uint32_t i = 0; i < list.n && !e; i++) e = run_call(t, s, &list.call[i], small);
+    double flops = contraction_flops(p);
+    for (uint32_t i = 0; i < list.n && !e; i++) e = run_call(t, s, &list.call[i], flops);
     host_scratch_give(t->pool, &workspace);
     return e;
 }

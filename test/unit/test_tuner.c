@@ -371,7 +371,7 @@ static void every_group_once(void **state)
     static const uint32_t grid[3] = {6, 8, 2};
     HostPool *pool;
     HostKernel plain = {count_groups, 0}, parts = {count_parts, 64};
-    HostSplit split = {4, false};
+    HostSplit split = {.tile_y = 4};
     (void)state;
     assert_ok(host_pool_new(4, &pool));
     for (int round = 0; round < 2000; round++) {
