@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+
 /* ---- solutions of all groups, equal ones once ---- */
 
 static Err merge_one(Analysis *an, Map *by_hash, int32_t *next, const LogicSolution *s, int32_t *merged)
@@ -282,6 +284,9 @@ Err analysis_select(Analysis *an)
     memcpy(an->keep, exact, an->n_solutions * sizeof *exact);
     for (size_t g = 0; !an->o->expand_ranges && g < an->n_groups; g++) {
         const AnalyzeGroup *group = &an->group[g];
+        if (group->bench.sizes.n_ranges)
+            notice("%s: ExpandRanges is off: its range sizes keep their solutions, but no entry of the logic's "
+                   "table names them", group->bench.path);
         for (size_t i = 0; i < group->table.n_rows; i++) {
             const int64_t *how =
                 map_get(&group->declared, size_key(group->table.row[i].size, group->table.n_dims));

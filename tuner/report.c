@@ -167,7 +167,8 @@ Err report_log(const char *outdir, const char *kernel, FILE *f)
         e = db_each(
             s.db, fault_row, &out,
             "SELECT k.name, p.key, m.status, m.detail FROM measurement m JOIN kernel k ON k.id=m.kernel"
-            " JOIN problem p ON p.id=m.problem WHERE m.status IN ('FAILED', 'INVALID', 'CRASHED', 'TIMEOUT') AND"
+            " JOIN problem p ON p.id=m.problem WHERE m.status IN ('FAILED', 'INVALID', 'CRASHED', 'TIMEOUT') "
+            "AND"
             " (instr(k.name, ?) OR instr(k.hash, ?)) ORDER BY m.id LIMIT 200",
             "ss", name, name);
     store_close(&s);
@@ -212,8 +213,10 @@ Err report_winners(Store *s, const PlanView *plans, size_t n, size_t max, FILE *
     arena_init(&scratch, 0);
     Err e = 0;
     for (size_t i = 0; !e && i < n; i++) {
-        fprintf(f, "%.*s\n  %-34s %9s  %-20s %-12s %-9s %s\n", STR_ARG(plans[i].group),
-                "size and leading dimensions", "GFlops", "95% interval", "runner-up", "good/all", "winner");
+        if (!max || lines < max)
+            fprintf(f, "%.*s\n  %-34s %9s  %-20s %-12s %-9s %s\n", STR_ARG(plans[i].group),
+                    "size and leading dimensions", "GFlops", "95% interval", "runner-up", "good/all",
+                    "winner");
         for (size_t z = 0; !e && z < plans[i].n_sizes; z++) {
             if (max && lines == max) {
                 left_out++;

@@ -123,9 +123,22 @@ static Err run_benchmark(Run *r)
     return step(r, "export", step_export);
 }
 
+/* Said before hours of measuring, not after. */
+static Err check_logic_there(Run *r)
+{
+    Str dir;
+    const Config *c = r->config;
+    if (!c->has_client || c->has_logic) return 0;
+    TRY(run_path(r, &dir, "%.*s", STR_ARG(c->globals.LibraryLogicPath)));
+    if (dir_exists(dir.s)) return 0;
+    FAIL(ERR_INPUT, "%s: LibraryClient packs the logic files of '%s', which is not there: add LibraryLogic",
+         c->path, dir.s);
+}
+
 static Err run_steps(Run *r)
 {
     const Config *c = r->config;
+    TRY(check_logic_there(r));
     TRY(session_begin(r));
     TRY(leftovers_remove(r));
     if (c->has_problems) TRY(run_benchmark(r));

@@ -152,12 +152,20 @@ static const char *compiler(Run *r)
     return arena_dup(&r->arena, r->config->globals.CxxCompiler).s;
 }
 
+/* Guard pages cost a CPU nothing but the validated launch; kernels run there beside the client's own memory. */
+static void bounds_choose(Run *r)
+{
+    Globals *g = &r->config->globals;
+    if (g->BoundsCheck < 0) g->BoundsCheck = r->target->family == TARGET_HOST ? 4 : 0;
+}
+
 Err step_device(Run *r)
 {
     Str list;
     TRY(client_find(r));
     TRY(devices_ask(r, &list));
     TRY(device_choose(r, list));
+    bounds_choose(r);
     TRY(toolchain_find(&r->arena, r->target, compiler(r), NULL, &r->toolchain));
     verbose("device: %.*s\ncompiler: %s", STR_ARG(r->device.text), r->toolchain.version);
     return 0;

@@ -173,8 +173,23 @@ static const char *bench_type(int32_t type)
     }
 }
 
+static const char *letter(bool transpose, bool conjugate) { return !transpose ? "N" : conjugate ? "C" : "T"; }
+
+/* rocBLAS, and with it libtuner, ask for problems with a batch index only. */
+static bool only_unbatched(const Run *r)
+{
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (r->group[i].problem->pt.Batched) return false;
+    return r->n_groups > 0;
+}
+
 static void usage_print(const Run *r)
 {
+    if (only_unbatched(r)) {
+        notice("\nthe library is for problems without a batch index; rocBLAS, libtuner and tuner-bench ask for "
+               "'Batched: True'");
+        return;
+    }
     printf("\nto use the library:\n  TUNER_LIBPATH=%s/%.*s/library tuner-bench", r->outdir,
            STR_ARG(r->config->globals.LibraryClientPath));
     const Group *g = r->n_groups && !r->group[0].skip ? &r->group[0] : NULL;
@@ -193,8 +208,8 @@ static void usage_print(const Run *r)
                pt->ComputeDataType == TYPE_I ? "i32_r" : bench_type(pt->ComputeDataType));
     else
         printf(" -f gemm -r %s", bench_type(pt->DataType));
-    printf(" --transposeA %s --transposeB %s -m %lld -n %lld -k %lld\n", pt->TransposeA ? "T" : "N",
-           pt->TransposeB ? "T" : "N", (long long)size_m(pt, z), (long long)size_n(pt, z),
+    printf(" --transposeA %s --transposeB %s -m %lld -n %lld -k %lld\n", letter(pt->TransposeA, pt->ComplexConjugateA),
+           letter(pt->TransposeB, pt->ComplexConjugateB), (long long)size_m(pt, z), (long long)size_n(pt, z),
            (long long)size_k(pt, z));
 }
 

@@ -4,12 +4,15 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/seal.h"
 #include "client/runtime/host_pool.h"
 
 struct HostModule {
@@ -19,6 +22,24 @@ struct HostModule {
 };
 
 enum { SYMBOL_MAX = 4096, LOCAL_BYTES_MAX = 1 << 30 };
+
+static Err check_file(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st)) {
+        int why = errno;
+        if (fd >= 0) close(fd);
+        FAIL(ERR_FAILED, "code object %s: %s", path, strerror(why));
+    }
+    size_t n = st.st_size > 0 ? (size_t)st.st_size : 0;
+    void *data = n ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    Err e = data == MAP_FAILED ? err_set(ERR_FAILED, "code object %s: %s", path, strerror(errno))
+                               : seal_check(path, (Str){data ? data : "", n});
+    if (n && data != MAP_FAILED) munmap(data, n);
+    close(fd);
+    return e;
+}
 
 Err host_module_open(const char *path, HostModule **out)
 {
@@ -31,11 +52,13 @@ Err host_module_open(const char *path, HostModule **out)
     strcpy(m->path, prefix);
     strcat(m->path, path);
     m->fd = -1;
-    m->dl = dlopen(m->path, RTLD_NOW | RTLD_LOCAL);
+    Err e = check_file(m->path);
+    m->dl = e ? NULL : dlopen(m->path, RTLD_NOW | RTLD_LOCAL);
     if (!m->dl) {
-        const char *why = dlerror();
+        const char *why = e ? NULL : dlerror();
+        if (!e) e = err_set(ERR_FAILED, "code object %s", why ? why : path);
         free(m);
-        FAIL(ERR_FAILED, "code object %s", why ? why : path);
+        return e;
     }
     *out = m;
     return ERR_OK;
@@ -81,7 +104,9 @@ Err host_module_open_data(const char *name, Str data, HostModule **out)
     TRY_ALLOC(m);
     m->dl = NULL;
     strcpy(m->path, name);
-    Err e = open_copy(m, data);
+    m->fd = -1;
+    Err e = seal_check(name, data);
+    if (!e) e = open_copy(m, data);
     if (e) {
         if (m->fd >= 0) close(m->fd);
         free(m);

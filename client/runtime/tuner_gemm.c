@@ -145,8 +145,8 @@ Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p
     }
     if (!out->solution)
         FAIL(TUNER_NO_SOLUTION,
-             "%s has no solution for %" PRId64 " x %" PRId64 " x %" PRId64 " of these types", t->path, p->m,
-             p->n, p->k);
+             "%s has no solution for %" PRId64 " x %" PRId64 " x %" PRId64 " of these types%s", t->path, p->m,
+             p->n, p->k, p->strided_batched ? "" : " with batches by arrays of pointers");
     return ERR_OK;
 }
 

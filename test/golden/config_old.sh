@@ -31,3 +31,16 @@ echo "+ alternate format"
 "$BIN/tuner" --list-solutions --count --arch gfx906 "$DATA/tensile/config/alt_format_vega20_example.yaml" 2>&1 | sed "s|$DATA|DATA|"
 "$BIN/tuner" --alternate-format --list-solutions --count --arch gfx906 "$DATA/tensile/config/alt_format_vega20_example.yaml" 2>&1 |
   sed "s|$DATA|DATA|"
+echo "+ what takes the place of something else, and what is not there"
+cat >twice.yaml <<'Y'
+BenchmarkProblems:
+- - {DataType: s, Batched: true}
+  - BenchmarkCommonParameters:
+    - DepthU: [32]
+    ForkParameters:
+    - DepthU: [16]
+    - Groups: [[{WorkGroup: [8, 8, 1]}]]
+    - DepthU: [8]
+    - Groups: [[{WorkGroup: [16, 16, 1]}]]
+Y
+"$BIN/tuner" --list-solutions --count --arch gfx906 twice.yaml; echo "exit $?"

@@ -143,7 +143,7 @@ Err dir_make(const char *path)
         if (mkdir(part, 0777) && errno != EEXIST)
             FAIL(ERR_FAILED, "cannot make directory '%s': %s", part, strerror(errno));
     }
-    if (!dir_exists(path)) FAIL(ERR_FAILED, "'%s' is not a directory", path);
+    if (!dir_exists(path)) FAIL(ERR_INPUT, "'%s' is not a directory", path);
     return 0;
 }
 

@@ -10,9 +10,11 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/proc.h"
+#include "base/seal.h"
 #include "build/build.h"
 
 enum { OUTPUT_BYTES = 1024 };
+static const size_t OBJECT_BYTES_MAX = (size_t)1 << 32;
 static const uint64_t LINK_TIMEOUT_NS = 600000000000u;
 
 /* One argument in the syntax of response files. */
@@ -93,6 +95,24 @@ static Err linker_run(const Toolchain *t, const char *response, const char *out_
     return e;
 }
 
+static Err seal_add(const char *path)
+{
+    Arena a;
+    Str data;
+    char seal[SEAL_BYTES];
+    arena_init(&a, 0);
+    Err e = file_read(&a, path, OBJECT_BYTES_MAX, &data);
+    if (!e) seal_make(data, seal);
+    arena_fini(&a);
+    TRY(e);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : write(fd, seal, SEAL_BYTES);
+    int why = n < 0 ? errno : ENOSPC;
+    if (fd >= 0 && close(fd) && n == SEAL_BYTES) n = -1, why = errno;
+    if (n != SEAL_BYTES) FAIL(ERR_FAILED, "cannot write '%s': %s", path, strerror(why));
+    return 0;
+}
+
 /* On disk before it gets its name. */
 static Err sync_rename(const char *from, const char *to)
 {
@@ -121,6 +141,7 @@ Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const Link
     if (!e) e = buf_check(&b);
     if (!e) e = file_write(response, buf_view(&b));
     if (!e) e = linker_run(t, response, out_path);
+    if (!e) e = seal_add(temporary);
     if (!e) e = sync_rename(temporary, out_path);
     unlink(response);
     unlink(temporary);

@@ -148,6 +148,9 @@ static Err read_size_group(ConfigReader *r, const Node *n, const ProblemType *pt
     TRY(config_read_fork(r, get_value(n, "BenchmarkCommonParameters"), get_value(n, "ForkParameters"), out));
     TRY(read_custom_kernels(r, n, out));
     TRY(find_sizes(r, n, &sizes));
+    if (!sizes || sizes->kind == NODE_NULL)
+        notices_add(r->notices, "%s:%d: no ProblemSizes: as in Tensile, 64, 128, 256 and 448 in all dimensions", r->file,
+                    n->line);
     TRY(problem_sizes_from_node(r->arena, r->file, sizes, pt, r->notices, &out->sizes));
     out->sizes.sorted = r->globals->SortProblems;
     return check_c_equal_d(r, out);

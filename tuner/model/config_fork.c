@@ -11,6 +11,7 @@ enum { ALIASES_MAX = 16 };
 /* Where values were last given; list NULL: not given. */
 typedef struct {
     const Node *list;
+    const char *section;
     int line;
     size_t order; /* of its first mention */
 } Slot;
@@ -73,9 +74,13 @@ static Err set_list(ForkReader *f, const Node *key, Str name, const Node *list)
     TRY(settable(f, key, name, &p));
     for (size_t i = 0; i < list->n; i++) TRY(check_value(f, p, &list->item[i]));
     Slot *s = &f->slot[p->id];
+    if (s->section == f->section && s->line != key->line)
+        notices_add(f->r->notices, "%s:%d: '%s' takes the place of that of line %d", f->r->file, key->line,
+                    p->name, s->line);
     if (!s->list) s->order = f->n_mentioned++;
     s->list = list;
     s->line = key->line;
+    s->section = f->section;
     return 0;
 }
 
@@ -104,6 +109,9 @@ static Err read_parameter(ForkReader *f, const Node *key, const Node *list)
     Str name;
     TRY(node_str(key, f->r->file, f->section, &name));
     if (str_eq_c(name, "Groups") && str_eq_c(STR("ForkParameters"), f->section)) {
+        if (f->groups)
+            notices_add(f->r->notices, "%s:%d: 'Groups' takes the place of that of line %d", f->r->file,
+                        key->line, f->groups->line);
         f->groups = list;
         return 0;
     }
