@@ -285,8 +285,10 @@ Err analysis_select(Analysis *an)
     for (size_t g = 0; !an->o->expand_ranges && g < an->n_groups; g++) {
         const AnalyzeGroup *group = &an->group[g];
         if (group->bench.sizes.n_ranges)
-            notice("%s: ExpandRanges is off: its range sizes keep their solutions, but no entry of the logic's "
-                   "table names them", group->bench.path);
+            notice(
+                "%s: ExpandRanges is off: its range sizes keep their solutions, but no entry of the logic's "
+                "table names them",
+                group->bench.path);
         for (size_t i = 0; i < group->table.n_rows; i++) {
             const int64_t *how =
                 map_get(&group->declared, size_key(group->table.row[i].size, group->table.n_dims));

@@ -6,8 +6,12 @@
  */
 #include "run.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/proc.h"
@@ -35,9 +39,10 @@ static Err client_find(Run *r)
 /* What the client lists, one device or reason per line. */
 static Err devices_ask(Run *r, Str *out)
 {
-    char path[] = "/tmp/tuner-devices-XXXXXX";
-    int fd = mkstemp(path);
-    if (fd < 0) FAIL(ERR_FAILED, "cannot make a file below /tmp");
+    char path[32];
+    int fd = memfd_create("devices", MFD_CLOEXEC);
+    if (fd < 0) FAIL(ERR_FAILED, "no anonymous file for the list of devices: %s", strerror(errno));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     const char *argv[] = {r->client.s, "--list-devices", NULL};
     ProcSpec spec = {.argv = argv, .stdout_fd = fd};
     ProcResult result;
@@ -50,8 +55,8 @@ static Err devices_ask(Run *r, Str *out)
         buf_fini(&how);
     }
     if (!e) e = file_read(&r->arena, path, LIST_BYTES_MAX, out);
-    lock_release(&fd);
-    return dir_remove(path) ? ERR_FAILED : e;
+    close(fd);
+    return e;
 }
 
 /* "host 0: Some CPU, x86-64-v4, 2 CUs, ..." False for a line that tells why a kind has none. */
@@ -152,7 +157,8 @@ static const char *compiler(Run *r)
     return arena_dup(&r->arena, r->config->globals.CxxCompiler).s;
 }
 
-/* Guard pages cost a CPU nothing but the validated launch; kernels run there beside the client's own memory. */
+/* Guard pages cost a CPU nothing but the validated launch; kernels run there beside the client's own memory.
+ */
 static void bounds_choose(Run *r)
 {
     Globals *g = &r->config->globals;

@@ -186,8 +186,9 @@ static bool only_unbatched(const Run *r)
 static void usage_print(const Run *r)
 {
     if (only_unbatched(r)) {
-        notice("\nthe library is for problems without a batch index; rocBLAS, libtuner and tuner-bench ask for "
-               "'Batched: True'");
+        notice(
+            "\nthe library is for problems without a batch index; rocBLAS, libtuner and tuner-bench ask for "
+            "'Batched: True'");
         return;
     }
     printf("\nto use the library:\n  TUNER_LIBPATH=%s/%.*s/library tuner-bench", r->outdir,
@@ -208,9 +209,9 @@ static void usage_print(const Run *r)
                pt->ComputeDataType == TYPE_I ? "i32_r" : bench_type(pt->ComputeDataType));
     else
         printf(" -f gemm -r %s", bench_type(pt->DataType));
-    printf(" --transposeA %s --transposeB %s -m %lld -n %lld -k %lld\n", letter(pt->TransposeA, pt->ComplexConjugateA),
-           letter(pt->TransposeB, pt->ComplexConjugateB), (long long)size_m(pt, z), (long long)size_n(pt, z),
-           (long long)size_k(pt, z));
+    printf(" --transposeA %s --transposeB %s -m %lld -n %lld -k %lld\n",
+           letter(pt->TransposeA, pt->ComplexConjugateA), letter(pt->TransposeB, pt->ComplexConjugateB),
+           (long long)size_m(pt, z), (long long)size_n(pt, z), (long long)size_k(pt, z));
 }
 
 typedef struct {

@@ -27,8 +27,8 @@ static Err check_length(const char *name, Str data)
         FAIL(ERR_INPUT, "code object %s: no 64-bit ELF file", name);
     uint64_t table = (uint64_t)h.e_shentsize * h.e_shnum;
     if (h.e_shoff > data.n || table > data.n - h.e_shoff)
-        FAIL(ERR_INPUT, "code object %s: cut: %zu bytes, and its section table ends at %" PRIu64, name, data.n,
-             h.e_shoff + table);
+        FAIL(ERR_INPUT, "code object %s: cut: %zu bytes, and its section table ends at %" PRIu64, name,
+             data.n, h.e_shoff + table);
     return 0;
 }
 
@@ -39,7 +39,7 @@ Err seal_check(const char *name, Str data)
     if (n == 0 || memcmp(data.s + n, mark, MARK_BYTES)) return check_length(name, data);
     seal_make(str_sub(data, 0, n), now);
     if (memcmp(now, data.s + n, SEAL_BYTES))
-        FAIL(ERR_INPUT, "code object %s: its bytes are not those that were linked (hash %.*s, now %.*s)", name,
-             DIGITS, data.s + n + MARK_BYTES, DIGITS, now + MARK_BYTES);
+        FAIL(ERR_INPUT, "code object %s: its bytes are not those that were linked (hash %.*s, now %.*s)",
+             name, DIGITS, data.s + n + MARK_BYTES, DIGITS, now + MARK_BYTES);
     return 0;
 }

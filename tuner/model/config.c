@@ -149,7 +149,8 @@ static Err read_size_group(ConfigReader *r, const Node *n, const ProblemType *pt
     TRY(read_custom_kernels(r, n, out));
     TRY(find_sizes(r, n, &sizes));
     if (!sizes || sizes->kind == NODE_NULL)
-        notices_add(r->notices, "%s:%d: no ProblemSizes: as in Tensile, 64, 128, 256 and 448 in all dimensions", r->file,
+        notices_add(r->notices,
+                    "%s:%d: no ProblemSizes: as in Tensile, 64, 128, 256 and 448 in all dimensions", r->file,
                     n->line);
     TRY(problem_sizes_from_node(r->arena, r->file, sizes, pt, r->notices, &out->sizes));
     out->sizes.sorted = r->globals->SortProblems;
