@@ -143,8 +143,9 @@ static Err winners_print(Run *r)
     PlanView *plans;
     size_t n;
     TRY(plans_latest(&r->store, &r->arena, &plans, &n));
-    printf("\nwinners (tie: the samples cannot tell them apart; the library then takes the one that wins more "
-           "sizes;\n         few: fewer than 6 samples, so the interval holds with less than 95%%)\n");
+    printf(
+        "\nwinners (tie: the samples cannot tell them apart; the library then takes the one that wins more "
+        "sizes;\n         few: fewer than 6 samples, so the interval holds with less than 95%%)\n");
     TRY(report_winners(&r->store, plans, n, log_level() > LOG_NORMAL ? 0 : REPORT_WINNERS_MAX, stdout));
     if (n && plans[0].n_sizes)
         printf("\nmore about a size: tuner explain %s M,N,BATCH,K; what failed and why: tuner status %s\n",
