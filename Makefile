@@ -120,6 +120,11 @@ install: all
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(LIBS) $(DESTDIR)$(PREFIX)/lib
 	install -m 644 client/runtime/tuner.h $(DESTDIR)$(PREFIX)/include
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	printf '%s\n' 'Name: tuner' 'Description: GEMM with tuned kernels' \
+	  'Version: $(shell sed -n 's/.*TUNER_VERSION "\(.*\)"/\1/p' tuner/base/version.h)' 'Cflags: -I$(PREFIX)/include' \
+	  'Libs: -L$(PREFIX)/lib -ltuner' 'Libs.private: $(MSGPACK) -lyaml -lmd -ldl -lm -pthread' \
+	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/tuner.pc
 	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/tuner
 
 clean:

@@ -38,7 +38,8 @@ struct HostPool {
     uint64_t n, chunk, local_bytes, last_end_ns;
     _Atomic int failed; /* a worker had no scratch: its units are left for the others */
     _Alignas(CACHE_LINE) _Atomic int n_sleeping;
-    int n_threads, n_started; /* with the caller; without */
+    _Atomic int n_threads; /* with the caller; fewer when the system has no more */
+    int n_started;         /* without the caller; guarded by launch */
     atomic_bool quit;
     pthread_mutex_t launch; /* one job at a time */
     pthread_mutex_t sleep;
@@ -177,7 +178,7 @@ static void start_threads(HostPool *pool)
 {
     for (; pool->n_started < pool->n_threads - 1; pool->n_started++)
         if (pthread_create(&pool->thread[pool->n_started], NULL, worker, pool)) break;
-    pool->n_threads = pool->n_started + 1; /* fewer when the system has no more */
+    atomic_store_explicit(&pool->n_threads, pool->n_started + 1, memory_order_relaxed);
 }
 
 static void wake_threads(HostPool *pool, uint64_t wanted)
@@ -201,7 +202,7 @@ static uint64_t chunk_size(uint64_t n, uint64_t n_threads)
 
 Err host_pool_run(HostPool *pool, HostRangeFn *fn, void *ctx, uint64_t n, uint64_t local_bytes, bool brief)
 {
-    if (n <= 1 || pool->n_threads <= 1) {
+    if (n <= 1 || atomic_load_explicit(&pool->n_threads, memory_order_relaxed) <= 1) {
         HostScratch scratch;
         TRY(host_scratch_take(pool, local_bytes, &scratch));
         fn(ctx, 0, n, scratch.p);
@@ -265,7 +266,7 @@ Err host_pool_new(int n_threads, HostPool **out)
     HostPool *pool = aligned_alloc(CACHE_LINE, (sizeof *pool + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
     TRY_ALLOC(pool);
     memset(pool, 0, sizeof *pool);
-    pool->n_threads = n_threads;
+    atomic_init(&pool->n_threads, n_threads);
     pool->thread = calloc((size_t)n_threads, sizeof *pool->thread);
     if (!pool->thread) {
         free(pool);
@@ -294,4 +295,7 @@ void host_pool_free(HostPool *pool)
     free(pool);
 }
 
-int host_pool_threads(const HostPool *pool) { return pool->n_threads; }
+int host_pool_threads(const HostPool *pool)
+{
+    return atomic_load_explicit(&pool->n_threads, memory_order_relaxed);
+}

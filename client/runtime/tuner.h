@@ -1,18 +1,59 @@
 /* libtuner: GEMM with kernels from a tuned library (TensileLibrary.dat and its code objects).
  *
- *     tuner_library *lib;
- *     if (tuner_open(&lib, NULL, NULL)) { fprintf(stderr, "%s\n", tuner_error_message()); ... }
- *     tuner_sgemm(lib, TUNER_N, TUNER_N, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
- *     tuner_close(lib);
+ * A complete program: C (3 x 2) = A (3 x 4) * B (4 x 2).
  *
- * Column-major, as BLAS: C = alpha * op(A) * op(B) + beta * C. The kernels run on the CPU; libraries for GPUs
- * can be opened for selection (tuner_options.arch), and calls on them return TUNER_NO_DEVICE. All functions
- * may be called from any thread at the same time, except tuner_close. Nothing aborts or prints (but see
- * TUNER_LAYER); every error is a code, with its text in tuner_error_message() of the same thread.
+ *     #include <stdio.h>
+ *     #include <tuner.h>
  *
- * Environment: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is), TUNER_NUM_THREADS, TUNER_LAYER
- * (1 calls, 2 tuner-bench lines, 4 YAML profile at close; bits add up) and TUNER_LOG_PATH (file for them;
- * default stderr).
+ *     int main(int argc, char **argv)
+ *     {
+ *         float a[12], b[8], c[6], alpha = 1, beta = 0;
+ *         tuner_library *lib;
+ *         tuner_status status = tuner_open(&lib, argc > 1 ? argv[1] : NULL, NULL);
+ *         for (int i = 0; i < 12; i++) a[i] = (float)i;
+ *         for (int i = 0; i < 8; i++) b[i] = (float)(i % 3);
+ *         if (!status) {
+ *             status = tuner_sgemm(lib, TUNER_N, TUNER_N, 3, 2, 4, &alpha, a, 3, b, 4, &beta, c, 3);
+ *             tuner_close(lib);
+ *         }
+ *         if (status) {
+ *             fprintf(stderr, "%s\n", tuner_error_message());
+ *             return status;
+ *         }
+ *         for (int i = 0; i < 3; i++) printf("%g %g\n", (double)c[i], (double)c[i + 3]);
+ *         return 0;
+ *     }
+ *
+ * cc example.c -ltuner; with libtuner.a: cc example.c $(pkg-config --static --cflags --libs tuner).
+ *
+ * Shapes, as in BLAS: everything is column-major; op(A) is m x k, op(B) is k x n, C and D are m x n; element
+ * (i, j) of a matrix is at i + j * ld, so A has lda >= m rows when it is not transposed and >= k when it is.
+ * All sizes, leading dimensions and strides count elements, not bytes, and are from 0 (leading dimensions:
+ * from 1) below 2^32. m or n 0: nothing is done; k or alpha 0: D = beta * C and A, B are not looked
+ * at; beta 0: C is not read, it may hold anything. Matrices need the alignment of their elements; 64 bytes is
+ * fastest. Nothing may overlap but D and C, which may be the same.
+ *
+ * Ownership: the caller's memory stays the caller's and is used during the call only; calls return when D is
+ * complete. A tuner_library owns its files, threads and workspace (kept between calls, grown on demand up to
+ * what the largest call needed, solutions of more than 4 GiB are not chosen) until tuner_close. Names that
+ * are returned (kernel, path, architecture) live as long as the library.
+ *
+ * Errors: every function that can fail returns a tuner_status, 0 when it worked; the text of the thread's
+ * last error is in tuner_error_message(). Nothing aborts, exits or prints (but see TUNER_LAYER). After an
+ * error D may be partly written only when a kernel had begun: TUNER_INPUT, TUNER_NO_SOLUTION and
+ * TUNER_NO_DEVICE come before that (arrays of pointers, see below, apart).
+ *
+ * Threads: all functions may be called from any thread at the same time on the same library, except
+ * tuner_close. Calls on one library share its threads, one after the other where they use several; small ones
+ * run on the caller's. Code objects are shared libraries: open only libraries that you trust to run. After
+ * fork only the parent may use a library.
+ *
+ * The kernels run on the CPU; libraries for GPUs can be opened for selection (tuner_options.arch), and calls
+ * on them return TUNER_NO_DEVICE.
+ *
+ * Environment, read by tuner_open: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is),
+ * TUNER_NUM_THREADS (default: the processors that the process may use), TUNER_LAYER (1 calls, 2 tuner-bench
+ * lines, 4 YAML profile at close; bits add up) and TUNER_LOG_PATH (file for them, appended; default stderr).
  */
 #ifndef TUNER_H
 #define TUNER_H
@@ -65,6 +106,7 @@ typedef struct {
  * <path>/ that has TensileLibrary_lazy_<arch>.dat, TensileLibrary_<arch>.dat or TensileLibrary.dat (or .yaml)
  * is taken. */
 TUNER_API tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_options *options);
+/* Ends the library's threads and frees what it owns; no call on it may be under way. NULL is fine. */
 TUNER_API void tuner_close(tuner_library *lib);
 
 /* A file of a library that is compiled into the program: `tuner-createlib --embed-library NAME` writes a C
@@ -100,8 +142,12 @@ typedef struct {
     int64_t solution_index; /* > 0: this solution (index of the file + 1); 0: the library's choice */
 } tuner_gemm_desc;
 
+/* TUNER_INPUT: a size, type or leading dimension out of its range, a null pointer. TUNER_NO_SOLUTION: nothing
+ * in the library for these types, transposes and sizes. TUNER_FAILED: a code object or kernel that cannot be
+ * opened, no memory for the workspace. */
 TUNER_API tuner_status tuner_gemm(tuner_library *lib, const tuner_gemm_desc *gemm);
 
+/* The usual calls in BLAS's order; batch 0: nothing is done. */
 TUNER_API tuner_status tuner_sgemm(tuner_library *lib, tuner_op trans_a, tuner_op trans_b, int64_t m,
                                    int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda,
                                    const float *b, int64_t ldb, const float *beta, float *c, int64_t ldc);
@@ -125,7 +171,7 @@ typedef struct {
     double distance;        /* to the table's size; 0 when exact */
     int n_key;
     int64_t key[4]; /* the table's size: M, N, [batch,] K */
-    double speed;   /* the table's figure for that size */
+    double speed;   /* the table's figure for that size: GFlops, or whatever it was made with */
     uint64_t workspace_bytes;
     int n_kernels; /* launches: 1 and the helper kernels */
 } tuner_selection;
