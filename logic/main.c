@@ -19,6 +19,11 @@ static const Command commands[] = {
      "analyze DATA_DIR LOGIC_DIR [--schedule NAME] [--arch NAME] [--cu-count N] [--device NAME]...\n"
      "      [--alg 0|1] [--importance-min X] [--no-expand-ranges] [--dict] [--ties first|fewest]",
      "benchmark data (csv and yaml pairs) to logic files"},
+    {"merge", logic_merge_command,
+     "merge ORIGINAL_DIR INCREMENTAL_DIR OUTPUT_DIR [--policy best|newer|tensile]\n"
+     "      [--force_merge none|true|false] [--notrim] [--add_solution_tags] [--same-units] [-v 0|1|2]",
+     "what an incremental tuning found into the logic in use; best (default): the fastest of every size,\n"
+     "      newer: the increment's (also --force_merge true), tensile: as Tensile's merge.py does"},
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
@@ -34,7 +39,7 @@ static void help(void)
 int main(int argc, char **argv)
 {
     log_init("tuner-logic", LOG_NORMAL);
-    if (argc < 2) return error(ERR_INPUT, "usage: tuner-logic {show,analyze} ... (see --help)");
+    if (argc < 2) return error(ERR_INPUT, "usage: tuner-logic {show,analyze,merge} ... (see --help)");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return help(), 0;
     for (int i = 0; i < N_COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) != 0) continue;
@@ -43,5 +48,5 @@ int main(int argc, char **argv)
         Err e = commands[i].run(argc - 2, argv + 2);
         return e ? error_report(e) : 0;
     }
-    return error(ERR_INPUT, "unknown command '%s', expected show or analyze", argv[1]);
+    return error(ERR_INPUT, "unknown command '%s', expected show, analyze or merge", argv[1]);
 }

@@ -7,5 +7,6 @@
 
 Err logic_show_command(int argc, char **argv);
 Err logic_analyze_command(int argc, char **argv);
+Err logic_merge_command(int argc, char **argv);
 
 #endif

@@ -1,0 +1,71 @@
+/* Merging library logic: what an incremental tuning found into the logic that is in use.
+ *
+ * MERGE_TENSILE has the results of Tensile's merge script, oddities included:
+ * - a size listed twice in the original is replaced at its last place alone, and compared with the speed
+ *   there; a size listed twice in the increment and not in the original is added twice;
+ * - every increment is compared with the original's speed, not with what an earlier row made of it;
+ * - a size of 8 or more integers (with a tag: 7) loses its last 4, and its row when the short form is
+ *   anywhere in the table already, whichever is faster;
+ * - AssertAlphaValue and AssertBetaValue false count as asserting 0 in tags;
+ * - units, problem types and architectures are not compared; everything but solutions and table is the
+ *   original's; files in one directory alone are left out.
+ *
+ * MERGE_BEST keeps the fastest row of every size. It refuses files whose speeds have different units, whose
+ * problem types, architectures or index orders differ. Rows of a size whose solutions are for other scalars
+ * (AssertAlphaValue, AssertBetaValue, AssertCEqualsD) do not replace each other; such a row goes when one for
+ * more problems is faster. Equal speed: the original's row stays. Idempotent, and associative: the order of
+ * sizes is that of the files, the order of solutions that of their first rows, so that equal tables are equal
+ * bytes (where equal solutions carry different SolutionNameMin, the first row's name stays). When nothing
+ * changes, the original file stays as it is, byte for byte.
+ *
+ * MERGE_NEWER: as MERGE_BEST, but the increment's row always replaces.
+ *
+ * Used by tuner-logic merge and its tests.
+ */
+#ifndef LOGIC_MERGE_H
+#define LOGIC_MERGE_H
+
+#include "logic/logic.h"
+
+typedef enum { MERGE_TENSILE, MERGE_BEST, MERGE_NEWER } MergePolicy;
+typedef enum {
+    FORCE_BY_NAME,
+    FORCE_ALWAYS,
+    FORCE_NEVER
+} MergeForce; /* by name: unless "arcturus" is in it */
+
+typedef struct {
+    MergePolicy policy;
+    MergeForce force; /* MERGE_TENSILE alone */
+    bool keep_long;   /* sizes keep their leading dimensions */
+    bool tags;        /* a size may stay once per kind of solution */
+    bool same_units;  /* the user says so: speeds are not looked at to tell GFlops from % */
+    int verbosity;    /* 0 totals, 1 every replaced or dropped size, 2 every size */
+} MergeOptions;
+
+typedef struct {
+    size_t n_added, n_replaced, n_kept, n_dropped; /* sizes; kept: of the increment, not taken */
+    size_t n_solutions_added, n_solutions_removed;
+    bool changed; /* false: the original is the result */
+} MergeReport;
+
+/* Changes the solutions and rows of both in place; out has parts of both. Lines about sizes go to text. */
+Err logic_merge(Arena *a, Logic *original, Logic *increment, const MergeOptions *o, Logic *out,
+                MergeReport *r, Buf *text);
+
+typedef struct {
+    size_t n_merged, n_copied, n_ignored, n_conflicts;
+    MergeReport total;
+} MergeDirsReport;
+
+/* Files of the same name (below the directories: the same relative path; MERGE_TENSILE: *.yaml directly in
+ * them) are merged. Results are made beside output_dir and moved there when all are done; before that
+ * output_dir is not touched, and a failed move is undone. Either input directory may be the output.
+ * ERR_PARTIAL: files that cannot be merged were kept as in the original. */
+Err merge_dirs(const char *original_dir, const char *incremental_dir, const char *output_dir,
+               const MergeOptions *o, MergeDirsReport *r, Buf *text);
+
+/* The moves alone (merge_move.c): names, with '/', from staging to output_dir. */
+Err merge_move(const char *staging, const char *output_dir, const Str *name, size_t n);
+
+#endif
