@@ -202,6 +202,9 @@ Err bench_table_read(Arena *a, const char *path, size_t n_dims, size_t n_solutio
     csv_init(&csv, path, text);
     TRY(csv_row(&csv, a, &cell, &n));
     if (n == 0) FAIL(ERR_INPUT, "%s:1: an empty file, expected a header", path);
+    if (n < 1 + n_dims + n_solutions)
+        FAIL(ERR_INPUT, "%s:1: %zu columns, expected at least %zu: %zu of the size and one a solution", path,
+             n, 1 + n_dims + n_solutions, n_dims);
     Str unit = str_trim(cell[0]);
     out->per_cu = str_eq_c(unit, "GFlopsPerCU");
     out->metric_known = out->per_cu || str_eq_c(unit, "GFlops");

@@ -223,6 +223,9 @@ static void test_bad_data(void **state)
     fails(f, "speed 'fast'");
     group(f, 0, "[{Exact: [64,64,1,128]}]", "01", "GFlops", "0,64,64\n");
     fails(f, "_00.csv:2: 3 cells, expected at least 11");
+    assert_ok(
+        file_write(arena_printf(&f->a, "%s/Cijk_Ailk_Bljk_SB_00.csv", f->dir).s, STR("GFlops,SizeI,Si")));
+    fails(f, "_00.csv:1: 3 columns, expected at least 11");
     assert_ok(dir_remove(arena_printf(&f->a, "%s/Cijk_Ailk_Bljk_SB_00.yaml", f->dir).s));
     fails(f, "_00.yaml: no such file");
 }
