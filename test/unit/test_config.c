@@ -160,8 +160,9 @@ static void test_fork_lists(void **state)
     assert_int_equal(g->sizes.count, 4);
     assert_ok(size_group_check(r.config, g));
     assert_int_equal(r.config->notices.n, 2); /* of Fork over Common none: that is what it is for */
-    assert_str(r.config->notices.line[0], "'GlobalSplitU' takes the place of that of line");
-    assert_str(r.config->notices.line[1], "no ProblemSizes");
+    assert_str(r.config->notices.line[0], "c.yaml:5: 'GlobalSplitU' takes the place of that of line 4");
+    assert_str(r.config->notices.line[1],
+               "c.yaml:3: no ProblemSizes: as in Tensile, 64, 128, 256 and 448 in all dimensions");
     done(&r);
 }
 
