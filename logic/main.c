@@ -24,7 +24,14 @@ static const Command commands[] = {
      "      [--force_merge none|true|false] [--notrim] [--add_solution_tags] [--same-units] [-v 0|1|2]",
      "what an incremental tuning found into the logic in use; best (default): the fastest of every size,\n"
      "      newer: the increment's (also --force_merge true), tensile: as Tensile's merge.py does"},
+    {"diff", logic_diff_command, "diff FILE FILE [--summary] [--exit-code]",
+     "sizes that came (+), went (-), changed winner (!) or speed (~), solutions that came and went;\n"
+     "      --exit-code: 1 when anything differs"},
+    {"check", logic_check_command, "check FILE...",
+     "derives every solution from its own parameters and prints what differs from the file"},
 };
+
+#define COMMANDS "show, analyze, merge, diff, check"
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -39,7 +46,7 @@ static void help(void)
 int main(int argc, char **argv)
 {
     log_init("tuner-logic", LOG_NORMAL);
-    if (argc < 2) return error(ERR_INPUT, "usage: tuner-logic {show,analyze,merge} ... (see --help)");
+    if (argc < 2) return error(ERR_INPUT, "usage: tuner-logic {" COMMANDS "} ... (see --help)");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return help(), 0;
     for (int i = 0; i < N_COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) != 0) continue;
@@ -48,5 +55,5 @@ int main(int argc, char **argv)
         Err e = commands[i].run(argc - 2, argv + 2);
         return e ? error_report(e) : 0;
     }
-    return error(ERR_INPUT, "unknown command '%s', expected show, analyze or merge", argv[1]);
+    return error(ERR_INPUT, "unknown command '%s', expected " COMMANDS, argv[1]);
 }

@@ -8,5 +8,7 @@
 Err logic_show_command(int argc, char **argv);
 Err logic_analyze_command(int argc, char **argv);
 Err logic_merge_command(int argc, char **argv);
+Err logic_diff_command(int argc, char **argv);
+Err logic_check_command(int argc, char **argv);
 
 #endif
