@@ -122,6 +122,8 @@ Err logic_solution_parse(Arena *a, const LogicKeys *k, const char *name, const N
 
 /* True when both hold the same keys with equal values, SolutionIndex and SolutionNameMin apart. */
 bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b);
+/* Sets SolutionIndex, whatever was there. */
+void logic_solution_number(LogicSolution *s, int32_t index);
 uint64_t logic_solution_hash(const LogicSolution *s); /* equal ones have equal hashes */
 
 /* A problem type map with all keys, as element 4 holds it; and any tree, keys sorted, flow style where PyYAML

@@ -394,6 +394,17 @@ static Str field_bytes(const Param *p, const Solution *s)
     }
 }
 
+void logic_solution_number(LogicSolution *s, int32_t index)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_kept; i++)
+        if (!str_eq_c(s->kept[i].key, "SolutionIndex")) s->kept[n++] = s->kept[i];
+    s->n_kept = n;
+    s->flipped[PARAM_SolutionIndex >> 6] &= ~(UINT64_C(1) << (PARAM_SolutionIndex & 63));
+    s->s.SolutionIndex = index;
+    solution_mark(&s->s, PARAM_SolutionIndex);
+}
+
 uint64_t logic_solution_hash(const LogicSolution *s)
 {
     uint64_t h = s->n_kept;

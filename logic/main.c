@@ -29,9 +29,16 @@ static const Command commands[] = {
      "      --exit-code: 1 when anything differs"},
     {"check", logic_check_command, "check FILE...",
      "derives every solution from its own parameters and prints what differs from the file"},
+    {"convert", logic_convert_command,
+     "convert IN OUT [--to efficiency|gflops --sclk MHZ [--cus N] [--flops-per-cycle N] [--per-cu] "
+     "[--mfma|--no-mfma]]\n"
+     "      [--filter CONDITIONS] [--remove CONDITIONS] [--trim] [--remove-unused] [--reindex]",
+     "speeds in % of the peak or back, fewer sizes (--filter 'm>=1024,k%64==0' keeps them), sizes of 4 "
+     "integers,\n"
+     "      no solutions without sizes; files or directories"},
 };
 
-#define COMMANDS "show, analyze, merge, diff, check"
+#define COMMANDS "show, analyze, merge, diff, check, convert"
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -45,9 +45,7 @@ static Err make_result(Arena *arena, const Merge *m, const LogicSolution *const 
     for (size_t i = 0; i < n; i++) {
         LogicSolution *s = &out->solution[i];
         *s = *list[i];
-        s->s.SolutionIndex = (int32_t)i;
-        s->flipped[PARAM_SolutionIndex >> 6] &= ~(UINT64_C(1) << (PARAM_SolutionIndex & 63));
-        solution_mark(&s->s, PARAM_SolutionIndex);
+        logic_solution_number(s, (int32_t)i);
         out->n_kept += s->n_kept;
     }
     for (size_t i = 0; i < m->out.n; i++) {

@@ -10,5 +10,6 @@ Err logic_analyze_command(int argc, char **argv);
 Err logic_merge_command(int argc, char **argv);
 Err logic_diff_command(int argc, char **argv);
 Err logic_check_command(int argc, char **argv);
+Err logic_convert_command(int argc, char **argv);
 
 #endif

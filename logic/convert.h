@@ -1,0 +1,60 @@
+/* Changing a logic file without tuning: units of speeds, short sizes, fewer sizes, solutions without use.
+ * Used by tuner-logic convert and its tests. */
+#ifndef LOGIC_CONVERT_H
+#define LOGIC_CONVERT_H
+
+#include "logic/logic.h"
+
+typedef enum { UNIT_AS_IS, UNIT_EFFICIENCY, UNIT_GFLOPS } SpeedUnit;
+typedef enum {
+    PEAK_BY_SOLUTIONS,
+    PEAK_MATRIX,
+    PEAK_VECTOR
+} PeakUnit; /* by solutions: matrix if one uses it */
+
+/* "m>=1024", "k%64==0": a number of the size (m n b k, or ldd ldc lda ldb of long sizes), compared. */
+typedef struct {
+    int at;         /* position in the size */
+    int64_t modulo; /* 0: the number itself */
+    enum { CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_EQ, CMP_NE } op;
+    int64_t value;
+} SizeCondition;
+
+enum { CONDITIONS_MAX = 16 };
+
+/* All conditions must hold. */
+typedef struct {
+    SizeCondition c[CONDITIONS_MAX];
+    int n;
+} SizePredicate;
+
+/* "m>1000,n>1000": appended to p. */
+Err size_predicate_parse(Str text, SizePredicate *p);
+/* A size without the number that a condition asks for does not fulfil it. */
+bool size_predicate_holds(const SizePredicate *p, const LogicRow *row);
+
+typedef struct {
+    SpeedUnit to;
+    double sclk_mhz;     /* clock of the tuning; needed for units */
+    int n_cu;            /* 0: the file's, or that of the table */
+    int flops_per_cycle; /* of a compute unit; 0: of the table */
+    PeakUnit peak;
+    bool per_cu;          /* speeds are GFlops of one compute unit (CUEfficiency files always are) */
+    bool trim;            /* 8-integer sizes lose 4; of sizes that become equal the fastest stays */
+    bool remove_unused;   /* solutions without a size; the others are numbered anew */
+    bool reindex;         /* SolutionIndex := position */
+    SizePredicate keep;   /* sizes that fulfil it stay */
+    SizePredicate remove; /* sizes that fulfil it go; no conditions: none */
+} ConvertOptions;
+
+typedef struct {
+    double peak_gflops; /* 0: speeds stay */
+    double highest;     /* speed of the result */
+    size_t n_filtered, n_doubles, n_unused;
+} ConvertReport;
+
+/* Changes l; new parts are in the arena. An efficiency is rounded to 3 decimals, as Tensile's tool does it:
+ * back and forth is exact to that. */
+Err logic_convert(Arena *a, Logic *l, const ConvertOptions *o, ConvertReport *r);
+
+#endif
