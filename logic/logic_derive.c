@@ -19,15 +19,8 @@ static const char *unknown_value(const LogicKeys *k, const LogicSolution *s)
     return NULL;
 }
 
-/* Tensile keeps these two of the file when both are there. */
-static void keep_accumulation(const LogicSolution *s, Solution *out)
-{
-    if (!solution_has(&s->s, PARAM_GlobalAccumulation) || !solution_has(&s->s, PARAM_WorkspaceSizePerElemC))
-        return;
-    out->GlobalAccumulation = s->s.GlobalAccumulation;
-    out->WorkspaceSizePerElemC = s->s.WorkspaceSizePerElemC;
-}
-
+/* Derived values too: solution_derive makes them anew, but keeps _GlobalAccumulation with
+ * _WorkspaceSizePerElemC. */
 static void take_state(const LogicSolution *s, const Deriver *d, Solution *out)
 {
     solution_init(out, d->pt);
@@ -59,7 +52,6 @@ bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Der
     take_state(s, d, out);
     bool valid = solution_derive(d, out, &v);
     if (!valid) derive_rest(s, d, out);
-    keep_accumulation(s, out);
     if (unknown) {
         buf_printf(why, "%s has a value that is not known here", unknown);
         return false;
