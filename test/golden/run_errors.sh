@@ -8,7 +8,7 @@ t edited.yaml out; rc edited.yaml out
 t --arch gfx90a "$DATA/run/sim.yaml" out; rc --arch gfx90a "$DATA/run/sim.yaml" out
 t --arch gfx9999 "$DATA/run/sim.yaml" out; rc --arch gfx9999 "$DATA/run/sim.yaml" out
 t --device 7 "$DATA/run/sim.yaml" --arch host out | sed 's/(.*)/(...)/'; rc --device 7 --arch host "$DATA/run/sim.yaml" out
-edit 's/"Branch", "ShiftPtr"/"ShiftPtr"/; s/PrintLevel: 0/PrintLevel: 1/'
+edit 's/PrefetchGlobalRead: .1, 2./PrefetchGlobalRead: [2]/; s/PrintLevel: 0/PrintLevel: 1/'
 t edited.yaml out; rc edited.yaml out
 t "$DATA/run/sim.yaml" "$DATA/run/sim.yaml" out; rc "$DATA/run/sim.yaml" "$DATA/run/sim.yaml" out
 t --client-path nowhere "$DATA/run/sim.yaml" out; rc --client-path nowhere "$DATA/run/sim.yaml" out

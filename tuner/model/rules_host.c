@@ -49,7 +49,6 @@ static bool check_registers(Derive *d)
 static bool check_parameters(Derive *d)
 {
     Solution *s = d->s;
-    if (s->EdgeType == EDGE_SHIFTPTR) REJECT(d, HOST_EDGE);
     if (s->EdgeType == EDGE_NONE &&
         (s->AssertFree0ElementMultiple % s->ThreadTile0 || s->AssertFree1ElementMultiple % s->ThreadTile1))
         REJECT(d, HOST_EDGE_NONE, s->AssertFree0ElementMultiple, s->AssertFree1ElementMultiple,
@@ -105,6 +104,7 @@ bool derive_host(Derive *d)
     if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
     if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
     if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
+    if (s->EdgeType == EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH; /* tiles that overhang are masked either way */
     s->StaggerU = s->StaggerUStride = s->StaggerUMapping = 0; /* no meaning here: no duplicates */
     return check_parameters(d) && check_local(d);
 }

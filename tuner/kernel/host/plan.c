@@ -79,7 +79,6 @@ static Err check_tile(const HostPlan *p, const Solution *s)
              s->MacroTile1, p->mt0, p->mt1);
     if (p->unroll * p->lsu > 64)
         FAIL(ERR_INPUT, "InnerUnroll %d times LocalSplitU %d is over 64", p->unroll, p->lsu);
-    if (s->EdgeType == EDGE_SHIFTPTR) FAIL(ERR_INPUT, "EdgeType ShiftPtr has no host kernels");
     return ERR_OK;
 }
 
