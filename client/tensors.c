@@ -8,7 +8,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 
-enum { PAD = 65536, COPIES_MAX = 64 };
+enum { PAD = 65536, COPIES_MAX = 64, KEPT_BYTES = 256 << 20 };
 
 static const char tensor_letter[] = "ABCD";
 
@@ -72,6 +72,7 @@ void tensors_free(Tensors *t)
 {
     if (!t) return;
     for (int i = 0; i < t->n_copies; i++) set_free(t, &t->copies[i]);
+    for (int i = 0; i < 2; i++) set_free(t, &t->checked[i]);
     free(t->copies);
     for (int i = 0; i < TENSOR_COUNT; i++) free(t->pristine[i]);
     free(t->d_out);
@@ -138,6 +139,22 @@ void set_free(Tensors *t, TensorSet *s)
     if (t->session->o.c_equal_d) s->buffer[TENSOR_D] = (DeviceMem){0};
     for (int i = 0; i < TENSOR_COUNT; i++) t->device->api->free(t->device, &s->buffer[i]);
     t->device->api->free(t->device, &s->workspace);
+}
+
+static bool set_there(const TensorSet *s) { return s->buffer[TENSOR_D].handle != NULL; }
+
+Err validated_set(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet **out)
+{
+    TensorSet *s = *out = &t->checked[guard == DEVICE_GUARD_FRONT];
+    if (set_there(s)) return set_workspace(t, s, workspace_bytes);
+    return set_alloc(t, guard, nan_pads, workspace_bytes, s);
+}
+
+void set_done(Tensors *t, TensorSet *s)
+{
+    uint64_t all = s->workspace.bytes;
+    for (int i = 0; i < TENSOR_COUNT; i++) all += t->bytes[i];
+    if (all > KEPT_BYTES) set_free(t, s);
 }
 
 Err set_workspace(Tensors *t, TensorSet *s, uint64_t bytes)

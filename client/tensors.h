@@ -29,6 +29,7 @@ typedef struct {
     Validator *validator; /* made when first needed */
     TensorSet *copies;    /* plain sets, rotated over while timing */
     int n_copies;
+    TensorSet checked[2]; /* of validated_set */
 } Tensors;
 
 Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out);
@@ -38,6 +39,11 @@ Err tensors_validator(Tensors *t);
 /* workspace_bytes may be 0. Inputs are filled in; D is as init-d says. */
 Err set_alloc(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet *out);
 void set_free(Tensors *t, TensorSet *s);
+/* A set for one validated run, guarded or with NaN pads. Small ones are kept for the problem's next solution:
+ * a kernel that changed more than D and the workspace has failed, and its process with the sets ends. Give it
+ * to set_done. */
+Err validated_set(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet **out);
+void set_done(Tensors *t, TensorSet *s);
 /* Grows the workspace of a set to at least bytes. */
 Err set_workspace(Tensors *t, TensorSet *s, uint64_t bytes);
 /* Poisons D (unless it is C, which gets its input back) and the workspace. */

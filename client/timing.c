@@ -178,10 +178,10 @@ static Err validated_run(Run *r, DeviceGuard guard, WorkMessage *valid)
         TRY(validated_launch(r, &t->copies[0], &l, valid));
         return set_restore(t, &t->copies[0]);
     }
-    TensorSet s;
-    TRY(set_alloc(t, guard, nan_pads, workspace_bytes(r), &s));
-    Err e = validated_launch(r, &s, &l, valid);
-    set_free(t, &s);
+    TensorSet *s;
+    TRY(validated_set(t, guard, nan_pads, workspace_bytes(r), &s));
+    Err e = validated_launch(r, s, &l, valid);
+    set_done(t, s);
     return e;
 }
 

@@ -104,7 +104,7 @@ bool derive_host(Derive *d)
     if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
     if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
     if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
-    if (s->EdgeType == EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH; /* tiles that overhang are masked either way */
+    if (s->EdgeType == EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH; /* overhanging tiles are masked either way */
     s->StaggerU = s->StaggerUStride = s->StaggerUMapping = 0; /* no meaning here: no duplicates */
     return check_parameters(d) && check_local(d);
 }
