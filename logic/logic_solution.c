@@ -1,5 +1,6 @@
 /* One solution map: reading it into a LogicSolution and writing it with sorted keys. What a row of params.def
  * cannot say is kept as it was written. Does not derive and does not judge values: a file's word counts. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -118,20 +119,36 @@ static bool flow_of(const Node *n)
     return true;
 }
 
-/* Position of the i-th smallest key; maps here are small. */
-static size_t sorted_key(const Node *map, size_t i)
+static int by_key(const void *a, const void *b)
 {
-    for (size_t j = 0; j < map->n; j++) {
-        size_t rank = 0;
-        for (size_t l = 0; l < map->n; l++) {
-            const Node *x = &map->item[2 * l], *y = &map->item[2 * j];
-            bool less = x->kind == NODE_INT && y->kind == NODE_INT ? x->integer < y->integer
-                                                                   : str_cmp(x->text, y->text) < 0;
-            rank += less;
-        }
-        if (rank == i) return j;
-    }
-    return i;
+    const Node *x = *(const Node *const *)a, *y = *(const Node *const *)b;
+    if (x->kind == NODE_INT && y->kind == NODE_INT)
+        return (x->integer > y->integer) - (x->integer < y->integer);
+    return str_cmp(x->text, y->text);
+}
+
+static bool keys_sorted(const Node *map)
+{
+    for (size_t i = 1; i < map->n; i++)
+        if (by_key(&(const Node *){&map->item[2 * i - 2]}, &(const Node *){&map->item[2 * i]}) > 0)
+            return false;
+    return true;
+}
+
+static void emit_pair(const Node *key, Emit *e)
+{
+    logic_node_emit(key, e);
+    logic_node_emit(key + 1, e);
+}
+
+/* Files are written sorted. Without memory to sort the others they keep their order. */
+static void emit_pairs(const Node *n, Emit *e)
+{
+    const Node **key = keys_sorted(n) ? NULL : malloc(n->n * sizeof *key);
+    for (size_t i = 0; key && i < n->n; i++) key[i] = &n->item[2 * i];
+    if (key) qsort(key, n->n, sizeof *key, by_key);
+    for (size_t i = 0; i < n->n; i++) emit_pair(key ? key[i] : &n->item[2 * i], e);
+    free(key);
 }
 
 void logic_node_emit(const Node *n, Emit *e)
@@ -158,11 +175,7 @@ void logic_node_emit(const Node *n, Emit *e)
         break;
     case NODE_MAP:
         emit_map(e, n->n, flow_of(n));
-        for (size_t i = 0; i < n->n; i++) {
-            size_t at = sorted_key(n, i);
-            logic_node_emit(&n->item[2 * at], e);
-            logic_node_emit(&n->item[2 * at + 1], e);
-        }
+        emit_pairs(n, e);
         break;
     }
     emit_end(e);

@@ -1,6 +1,6 @@
-/* Reading logic, and createlib's metadata, per MB of logic; Tensile's own figures: 1.2 to 1.8 MB/s to read
- * YAML, 1.45 s for 2.18 MB from logic to library, 33 s before it starts. Larger inputs are made by repeating
- * real files. */
+/* Reading and merging logic, and createlib's metadata, per MB of logic; Tensile's own figures: 1.2 to 1.8
+ * MB/s to read YAML, 1.45 s for 2.18 MB from logic to library, 33 s before it starts. Larger inputs are made
+ * by repeating real files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "base/fs.h"
 #include "createlib/createlib.h"
-#include "logic/logic.h"
+#include "logic/merge.h"
 
 enum { RUNS = 7 };
 
@@ -79,6 +79,82 @@ static void bench_read(const char *name, Str text)
            (double)tree_bytes / (double)text.n);
 }
 
+/* A file of about 4 MB: copies of the largest real one, each with sizes and solutions of its own. shift makes
+ * a third of the solutions and half of the speeds differ between two such files. */
+static Str make_large(Arena *a, int shift)
+{
+    enum { COPIES = 7 };
+    Buf b;
+    Logic l;
+    Str text, path = arena_printf(a, "test/data/tensile/logic/%s.yaml", files[0]);
+    if (file_read(a, path.s, 1 << 28, &text) || logic_parse(a, "bench", text, NULL, &l))
+        printf("%s\n", err_message()), exit(1);
+    size_t n = l.n_solutions, n_rows = l.n_rows;
+    LogicSolution *solution = ARENA_ARRAY(a, COPIES * n, LogicSolution);
+    LogicRow *row = ARENA_ARRAY(a, COPIES * n_rows, LogicRow);
+    for (size_t i = 0; i < COPIES * n; i++) {
+        solution[i] = l.solution[i % n];
+        solution[i].s.WorkGroupMapping = (int32_t)(1 + i / n) + (i % 3 ? 0 : shift);
+    }
+    for (size_t i = 0; i < COPIES * n_rows; i++) {
+        int64_t *size = ARENA_ARRAY(a, LOGIC_KEY_MAX, int64_t);
+        row[i] = l.row[i % n_rows];
+        memcpy(size, row[i].size, (size_t)row[i].n * sizeof *size);
+        size[2] = (int64_t)(1 + 1000 * (i / n_rows) + (i % 5 ? 0 : (size_t)shift));
+        row[i].size = size;
+        row[i].solution += (int32_t)(i / n_rows * n);
+        row[i].speed += i % 2 ? shift : 0;
+    }
+    l.solution = solution, l.n_solutions = COPIES * n;
+    l.row = row, l.n_rows = COPIES * n_rows;
+    buf_init(&b);
+    if (logic_emit(&l, &b)) printf("%s\n", err_message()), exit(1);
+    text = arena_dup(a, buf_view(&b));
+    buf_fini(&b);
+    return text;
+}
+
+static double time_merge(const Str text[2], MergePolicy policy, MergeReport *r)
+{
+    Arena a;
+    Buf said, written;
+    Logic l[2], out;
+    MergeOptions o = {.policy = policy, .force = FORCE_ALWAYS};
+    uint64_t start = clock_ns();
+    arena_init(&a, 0);
+    buf_init(&said);
+    buf_init(&written);
+    for (int i = 0; i < 2; i++)
+        if (logic_parse(&a, "bench", text[i], NULL, &l[i])) printf("%s\n", err_message()), exit(1);
+    if (logic_merge(&a, &l[0], &l[1], &o, &out, r, &said) || logic_emit(&out, &written))
+        printf("%s\n", err_message()), exit(1);
+    double ms = ms_since(start);
+    buf_fini(&said);
+    buf_fini(&written);
+    arena_fini(&a);
+    return ms;
+}
+
+/* Read both, merge, make the text; Tensile: 354 s for two files of 4 MB, forced. */
+static void bench_merge(void)
+{
+    static const char *const names[] = {"tensile, forced", "best", "newer"};
+    Arena a;
+    arena_init(&a, 0);
+    Str text[2] = {make_large(&a, 0), make_large(&a, 1)};
+    double mb = (double)(text[0].n + text[1].n) / 1e6;
+    for (int p = MERGE_TENSILE; p <= MERGE_NEWER; p++) {
+        double ms[RUNS];
+        char what[80];
+        MergeReport r;
+        for (int i = 0; i < RUNS; i++) ms[i] = time_merge(text, (MergePolicy)p, &r);
+        snprintf(what, sizeof what, "merge %s: %zu replaced, %zu added", names[p], r.n_replaced, r.n_added);
+        report(what, ms, mb);
+    }
+    printf("  two files, %.1f MB together\n", mb);
+    arena_fini(&a);
+}
+
 /* A directory of logic as createlib gets it: n copies of each file under other names. */
 static double make_logic(Arena *a, const char *dir, int n)
 {
@@ -134,6 +210,7 @@ int main(void)
         if (file_read(&a, path.s, 1 << 28, &text)) return printf("%s\n", err_message()), 1;
         bench_read(files[i], text);
     }
+    bench_merge();
     bench_create(1);
     bench_create(20);
     arena_fini(&a);

@@ -291,6 +291,25 @@ static void test_derive(void **state)
     arena_fini(&a);
 }
 
+/* Maps come out sorted, whatever the order they were in. */
+static void test_sorted(void **state)
+{
+    (void)state;
+    Arena a;
+    Buf b;
+    Node *n;
+    arena_init(&a, 0);
+    buf_init(&b);
+    assert_ok(yaml_parse(&a, "t", STR("{b: 1, 10: x, a: {z: 1, y: 2}, 9: w}"), NULL, &n));
+    Emit *e = emit_yaml(&b);
+    logic_node_emit(n, e);
+    assert_ok(emit_finish(e));
+    emit_free(e);
+    assert_string_equal(buf_cstr(&b), "9: w\n10: x\na: {y: 2, z: 1}\nb: 1\n");
+    buf_fini(&b);
+    arena_fini(&a);
+}
+
 static void test_write_whole(void **state)
 {
     (void)state;
@@ -316,7 +335,8 @@ int main(void)
         cmocka_unit_test(test_content),     cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_truncated),   cmocka_unit_test(test_unknown_kept),
         cmocka_unit_test(test_wrong_value), cmocka_unit_test(test_equal_and_hash),
-        cmocka_unit_test(test_derive),      cmocka_unit_test(test_write_whole),
+        cmocka_unit_test(test_sorted),      cmocka_unit_test(test_derive),
+        cmocka_unit_test(test_write_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
