@@ -1,7 +1,7 @@
 # createlib's metadata and libtuner's selection and launches against Tensile's host library, line by line: chosen solution,
-# kernel names, work-groups, grids, argument bytes, workspace. The gfx942 answers were recorded with an assembler that does
-# not know gfx942: Tensile then rejects matrix instructions early and names ten kernels VWBn1; where the assembler knows it,
-# Tensile derives VectorWidthB 2, as we do.
+# kernel names, work-groups, grids, argument bytes, workspace. For gfx942 ten
+# kernels are named VWBn1 in the answers where Tensile derives VectorWidthB 2, as we do, when it knows the architecture's
+# capabilities: see the answers' README.
 one() {
   rm -rf logic lib && mkdir logic && cp "$DATA/tensile/logic/$2.yaml" logic/
   "$BIN"/tuner-createlib --metadata-only --library-format "$5" logic lib HIP >log 2>&1 || { cat log; echo "createlib failed"; }
