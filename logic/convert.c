@@ -23,7 +23,7 @@ static size_t operator_at(Str text, SizeCondition *c)
 {
     static const struct {
         const char *text;
-        int op;
+        SizeCompare op;
     } ops[] = {{"<=", CMP_LE}, {">=", CMP_GE}, {"==", CMP_EQ}, {"!=", CMP_NE},
                {"<", CMP_LT},  {">", CMP_GT},  {"=", CMP_EQ}};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)

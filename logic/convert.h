@@ -12,11 +12,13 @@ typedef enum {
     PEAK_VECTOR
 } PeakUnit; /* by solutions: matrix if one uses it */
 
+typedef enum { CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_EQ, CMP_NE } SizeCompare;
+
 /* "m>=1024", "k%64==0": a number of the size (m n b k, or ldd ldc lda ldb of long sizes), compared. */
 typedef struct {
     int at;         /* position in the size */
     int64_t modulo; /* 0: the number itself */
-    enum { CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_EQ, CMP_NE } op;
+    SizeCompare op;
     int64_t value;
 } SizeCondition;
 
