@@ -135,6 +135,31 @@ static Err choose_targets(Create *c, CreateLogic *l)
     return add_target(l, host ? target_host_level() : target_find(STR("gfx900")));
 }
 
+/* A map of numbers that params.def does not know; NULL when the solution has none. */
+static Err kept_numbers(const Logic *l, const LogicSolution *s, Str key, const Node **out)
+{
+    *out = NULL;
+    for (size_t i = 0; i < s->n_kept; i++)
+        if (str_eq(s->kept[i].key, key)) *out = s->kept[i].value;
+    if (!*out) return ERR_OK;
+    TRY(node_map(*out, l->path, key.s));
+    for (size_t i = 0; i < (*out)->n; i++) {
+        double v = 0;
+        TRY(node_real(&(*out)->item[2 * i + 1], l->path, key.s, &v));
+    }
+    return ERR_OK;
+}
+
+static Err library_solution(const Logic *l, const LogicSolution *given, const Solution *s,
+                            LibrarySolution *out)
+{
+    bool numbered = solution_has(&given->s, PARAM_SolutionIndex);
+    *out = (LibrarySolution){.s = s, .index = -1};
+    out->logic_index = numbered ? given->s.SolutionIndex : -1;
+    TRY(kept_numbers(l, given, STR("Ideals"), &out->ideals));
+    return kept_numbers(l, given, STR("LinearModel"), &out->linear_model);
+}
+
 static Err derive_all(Create *c, CreateLogic *l, const LogicKeys *keys)
 {
     Deriver d;
@@ -148,12 +173,9 @@ static Err derive_all(Create *c, CreateLogic *l, const LogicKeys *keys)
     buf_init(&why);
     for (size_t i = 0; !e && i < n; i++) {
         buf_reset(&why);
-        LibrarySolution *s = &l->part.solution[i];
         const LogicSolution *given = &l->logic.solution[i];
-        bool numbered = solution_has(&given->s, PARAM_SolutionIndex);
-        *s = (LibrarySolution){.s = &l->state[i], .index = -1};
-        s->logic_index = numbered ? given->s.SolutionIndex : -1;
-        if (logic_solution_derive(keys, given, &d, &l->state[i], &why)) continue;
+        e = library_solution(&l->logic, given, &l->state[i], &l->part.solution[i]);
+        if (e || logic_solution_derive(keys, given, &d, &l->state[i], &why)) continue;
         if (c->o->metadata_only && solution_has(&given->s, PARAM_MacroTile0))
             continue; /* the file's word counts */
         l->solution[i].why = arena_dup(&c->a, buf_view(&why));

@@ -3,6 +3,14 @@
  * Steps: choose the logic files, read them, name the kernels over the whole build, emit and compile them
  * (kernel, build), write the metadata. Called by tuner-createlib and by step 4 of the pipeline. Does not
  * choose winners, does not load.
+ *
+ * The metadata holds what Tensile 4.44's own writer makes of the same files. Kept differences:
+ * - Keys of maps are in byte order in msgpack too, and solutions in the order of their index (Tensile:
+ *   those of the architecture before the fallback's). Readers look them up by name and by index.
+ * - With one library per architecture and fallback files, an architecture without files of its own gets a
+ *   library only when it is asked for by name, not for "all": Tensile writes one for each that it knows.
+ * - Solutions that Tensile 4.44 itself rejects when it derives them again are left out and reported, but
+ *   kept under metadata_only.
  */
 #ifndef CREATELIB_CREATELIB_H
 #define CREATELIB_CREATELIB_H

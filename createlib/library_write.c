@@ -109,9 +109,13 @@ static void emit_size_mapping(Emit *e, const Solution *s)
     emit_end(e);
 }
 
-static void emit_empty_map(Emit *e, const char *key)
+static void emit_key_map(Emit *e, const char *key, const Node *map)
 {
     emit_cstr(e, key);
+    if (map) {
+        logic_node_emit(map, e);
+        return;
+    }
     emit_map(e, 0, true);
     emit_end(e);
 }
@@ -124,10 +128,10 @@ static Err emit_solution_with(Emit *e, const LibrarySolution *s, Str operation, 
     emit_key_bool(e, "debugKernel", false);
     emit_cstr(e, "hardwarePredicate");
     emit_type_only(e, "TruePred");
-    emit_empty_map(e, "ideals");
+    emit_key_map(e, "ideals", s->ideals);
     emit_key_int(e, "index", s->index);
     emit_key_int(e, "libraryLogicIndex", s->logic_index);
-    emit_empty_map(e, "linearModel");
+    emit_key_map(e, "linearModel", s->linear_model);
     emit_key_str(e, "name", s->name);
     emit_cstr(e, "problemPredicate");
     predicate_emit(e, pred);

@@ -15,7 +15,8 @@ typedef struct {
     const Solution *s; /* derived */
     Str name;          /* symbol of its kernel */
     int32_t logic_index;
-    int64_t index; /* global */
+    int64_t index;                     /* global */
+    const Node *ideals, *linear_model; /* maps of the logic file; NULL: empty */
 } LibrarySolution;
 
 typedef enum { LIBRARY_MSGPACK, LIBRARY_YAML } LibraryFormat;

@@ -278,6 +278,56 @@ static void test_metadata_of_real_logic(void **state)
     }
 }
 
+/* The measured line of a solution goes from the logic file to the library as it stands; the files behind
+ * placeholders have no version. */
+static void test_linear_model(void **state)
+{
+    Fixture *f = *state;
+    CreateOptions o;
+    CreateReport r;
+    Str text;
+    options(f, &o, "model");
+    o.runtime = CREATE_HIP;
+    o.logic_path = test_data_path(&f->a, "tensile/logic/arcturus_Cijk_Alik_Bjlk_SB.yaml");
+    o.metadata_only = o.separate_architectures = o.lazy = true;
+    o.format = LIBRARY_YAML;
+    o.architecture = "gfx908";
+    o.version = "4.44.0";
+    assert_ok(createlib_run(&o, &r));
+    const char *leaf = "TensileLibrary_Type_SS_Contraction_l_Alik_Bjlk_Cijk_Dijk_gfx908";
+    Str path = arena_printf(&f->a, "%s/model/library/%s.yaml", f->dir, leaf);
+    assert_ok(file_read(&f->a, path.s, 1 << 24, &text));
+    assert_non_null(strstr(text.s, "linearModel: {intercept: 37.705662415133105, max: 27804, "
+                                   "slope: 0.31046307153616026}\n"));
+    assert_null(strstr(text.s, "linearModel: {}"));
+    assert_null(strstr(text.s, "version:"));
+    path = arena_printf(&f->a, "%s/model/library/TensileLibrary_lazy_gfx908.yaml", f->dir);
+    assert_ok(file_read(&f->a, path.s, 1 << 24, &text));
+    assert_non_null(strstr(text.s, "version: 4.44.0\n"));
+}
+
+static void test_bad_linear_model(void **state)
+{
+    Fixture *f = *state;
+    static const char *const bad[] = {"{slope: fast}", "[1, 2]"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CreateOptions o;
+        CreateReport r;
+        Node *value;
+        assert_ok(yaml_parse(&f->a, "model", str_from(bad[i]), &(NodeLimits){0}, &value));
+        LogicKept kept = {STR("LinearModel"), value};
+        f->l.solution[0].kept = &kept;
+        f->l.solution[0].n_kept = 1;
+        assert_ok(logic_write(&f->l, path_join(&f->a, f->dir, "logic/host_Cijk_Ailk_Bjlk_SB.yaml").s));
+        options(f, &o, "bad");
+        o.runtime = CREATE_HOST;
+        o.metadata_only = true;
+        assert_int_equal(createlib_run(&o, &r), ERR_INPUT);
+        assert_non_null(strstr(err_message(), "LinearModel"));
+        assert_non_null(strstr(err_message(), "host_Cijk_Ailk_Bjlk_SB.yaml:"));
+    }
+}
+
 /* A decision tree file: M at most 100 takes solution 1 by the tree, larger ones the fallback, outside the
  * region nothing. */
 static void test_trees(void **state)
@@ -332,10 +382,11 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_index_base), TEST(test_metadata_of_real_logic),
-        TEST(test_merged),     TEST(test_modes),
-        TEST(test_lazy),       TEST(test_embedded),
-        TEST(test_left_out),   TEST(test_trees),
+        TEST(test_index_base),   TEST(test_metadata_of_real_logic),
+        TEST(test_linear_model), TEST(test_bad_linear_model),
+        TEST(test_merged),       TEST(test_modes),
+        TEST(test_lazy),         TEST(test_embedded),
+        TEST(test_left_out),     TEST(test_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
