@@ -281,7 +281,7 @@ static void compute_granularity(const Supervisor *v, const Problem *p, const Lib
 /* The row's figures from the samples; what never ran has none. */
 static void fill_row(const Supervisor *v, const Problem *p, const Outcome *o, ReportRow *row)
 {
-    const DeviceReading absent = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    const DeviceReading absent = DEVICE_READING_NONE;
     bool ran = v->n_launches > 0 && run_status_good(o->status);
     row->status = o->status;
     row->time_us = ran ? v->total_ns / v->n_launches / 1000 : NAN;
@@ -324,7 +324,7 @@ static Err choose(Supervisor *v, const PlanItem *item, int64_t *s, Outcome *out)
         v->total_ns = ns;
         v->n_launches = 1;
         *out = (Outcome){.status = RUN_NO_CHECK};
-        out->end.mean = out->end.median = (DeviceReading){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+        out->end.mean = out->end.median = DEVICE_READING_NONE;
         snprintf(out->text, sizeof out->text, "selected: %s", select_why_name(sel.why));
     }
     return 0;

@@ -338,8 +338,7 @@ static Err time_solution(Loop *l, WorkMessage *end)
     TRY(worker_budget(r->socket, 0));
     end->enqueue_ns = l->enqueue_ns;
     end->n_readings = l->n_readings;
-    for (size_t f = 0; f < sizeof(DeviceReading) / sizeof(double); f++)
-        sensor(l, f * sizeof(double), &end->mean, &end->median);
+    for (size_t f = 0; f < DEVICE_SENSORS; f++) sensor(l, f * sizeof(double), &end->mean, &end->median);
     return 0;
 }
 
@@ -349,7 +348,7 @@ Err run_solution(Run *r, WorkMessage *end)
     r->own_ns = 0;
     r->truth = (DeviceTruth){.flops = (uint64_t)problem_flops(r->problem),
                              .problem_key = (uint64_t)r->request.p + 1};
-    end->mean = end->median = (DeviceReading){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    end->mean = end->median = DEVICE_READING_NONE;
     if (r->request.validate) TRY(validate(r, &status, end->text, sizeof end->text));
     if (status != RUN_FAILED && r->request.timing) {
         Loop *l = calloc(1, sizeof *l);

@@ -39,12 +39,6 @@ static void settle(const Session *s)
     if (s->o.events_fd > 2) close((int)s->o.events_fd);
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n >= m && !strcmp(path + n - m, suffix);
-}
-
 /* A file that cannot be loaded costs the solutions in it, no more; which one is being loaded is told before.
  */
 static Err load_code(const Session *s, Device *d, int socket, CodeObjects *out)
@@ -57,7 +51,7 @@ static Err load_code(const Session *s, Device *d, int socket, CodeObjects *out)
         char *path = strndup(files->v[i].s, files->v[i].n);
         if (!path) FAIL(ERR_FAILED, "out of memory for a path of %zu characters", files->v[i].n);
         c->path = path;
-        if (!has_suffix(path, s->api->code_object_suffix)) continue;
+        if (!device_takes_file(s->api, str_from(path))) continue;
         out->n++;
         if (s->bad_code && s->bad_code[i]) {
             snprintf(c->why, sizeof c->why, "%.150s ended the process that loaded it", path);

@@ -12,6 +12,8 @@
 #ifndef CLIENT_DEVICE_H
 #define CLIENT_DEVICE_H
 
+#include <math.h>
+
 #include "base/arena.h"
 
 typedef struct DeviceApi DeviceApi;
@@ -24,6 +26,7 @@ typedef struct {
 typedef struct DeviceModule DeviceModule; /* a loaded code object */
 typedef struct DeviceKernel DeviceKernel; /* a symbol in it; lives as long as its module */
 typedef struct DeviceEvent DeviceEvent;
+typedef struct DeviceGraph DeviceGraph; /* launches that were recorded, to be run again as one */
 
 typedef struct {
     char name[128];        /* "Intel(R) Xeon(R) ...", "NVIDIA H200" */
@@ -70,18 +73,40 @@ typedef struct {
     uint32_t grid[3];  /* workgroups */
     const void *args;  /* packed, natural alignment; copied before launch returns */
     size_t args_bytes;
-    uint32_t lds_bytes;       /* dynamic */
-    const DeviceTruth *truth; /* NULL on every device but sim */
+    uint32_t lds_bytes;        /* dynamic, on top of what the kernel's own code object asks for */
+    DeviceEvent *start, *stop; /* recorded right before and behind this kernel; NULL: not */
+    const DeviceTruth *truth;  /* NULL on every device but sim */
 } DeviceLaunch;
 
-/* Readings; NAN where the device does not tell. */
+/* Why a device runs below its clock, one bit each; NVML's names and values (nvmlClocksEventReasons). */
+typedef enum {
+    THROTTLE_IDLE = 0x1,
+    THROTTLE_CLOCK_SETTING = 0x2,
+    THROTTLE_POWER_CAP = 0x4,
+    THROTTLE_HW_SLOWDOWN = 0x8,
+    THROTTLE_SYNC_BOOST = 0x10,
+    THROTTLE_SW_THERMAL = 0x20,
+    THROTTLE_HW_THERMAL = 0x40,
+    THROTTLE_POWER_BRAKE = 0x80,
+    THROTTLE_DISPLAY_CLOCK = 0x100
+} DeviceThrottle;
+
+/* Readings; NAN where the device does not tell. The sensors come first, all double: code that treats them
+ * alike goes over DEVICE_SENSORS of them. */
+enum { DEVICE_SENSORS = 7 };
 typedef struct {
     double temp_c, hotspot_c, clock_sys_mhz, clock_soc_mhz, clock_mem_mhz, fan_rpm, power_w;
+    uint32_t throttle; /* DeviceThrottle bits; 0 none or unknown */
 } DeviceReading;
+#define DEVICE_READING_NONE ((DeviceReading){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0})
 
 struct DeviceApi {
-    const char *name;               /* "host" */
-    const char *code_object_suffix; /* ".so" */
+    const char *name;                    /* "host" */
+    const char *code_object_suffixes[3]; /* ".so"; ".co" and ".hsaco"; "" every file; NULL behind the last */
+    bool
+        is_gpu; /* memory of its own (DeviceMem.host is NULL) and launches that return before they are done */
+    bool has_guards; /* alloc puts inaccessible pages at a buffer's ends; else guarded buffers are plain ones
+                      */
     /* Number of devices. 0: why is set to the reason ("libcuda.so.1: cannot open shared object file"). No
      * device is initialised that could not be used after fork. */
     int (*count)(Buf *why);
@@ -105,6 +130,24 @@ struct DeviceApi {
     /* Queued in order; may return before the kernel ends. A fault shows at the latest in sync. */
     Err (*launch)(Device *d, const DeviceLaunch *l);
     Err (*sync)(Device *d);
+    /* True after a fault that nothing but a new process gets over (an illegal address poisons a GPU's
+     * context): the errors of all later calls say no more about their kernels. */
+    bool (*lost)(const Device *d);
+
+    /* Graphs: between begin and end launches are recorded and not run, arguments as they are then (their
+     * events are left out); nothing else but launch may be called. graph_launch queues them all as one piece
+     * of work: what separates short kernels is then the device's own gap and not the host's. The kernels'
+     * modules and buffers must stay. ERR_FAILED in begin when the driver has no graphs. After an error
+     * between begin and end, call end: it gives the error again and leaves *out NULL. */
+    Err (*graph_begin)(Device *d);
+    Err (*graph_end)(Device *d, DeviceGraph **out);
+    Err (*graph_launch)(Device *d, DeviceGraph *g);
+    void (*graph_free)(Device *d, DeviceGraph *g); /* NULL is fine */
+
+    /* The kind's own handle of the queue (CUstream, hipStream_t), for libraries that shall queue their
+     * kernels between ours (cuBLAS as a peer); NULL where there is none. The device's context is current in
+     * the thread that opened it. */
+    void *(*stream)(Device *d);
 
     Err (*event_new)(Device *d, DeviceEvent **out);
     void (*event_free)(Device *d, DeviceEvent *e);
@@ -114,7 +157,7 @@ struct DeviceApi {
 
     uint64_t (*now_ns)(Device *d);               /* the clock that host timing uses; simulated on sim */
     void (*idle)(Device *d, uint64_t ns);        /* sleeps; sim: lets its clock run */
-    void (*read)(Device *d, DeviceReading *out); /* hardware monitor, no side effects, under 1 ms */
+    void (*read)(Device *d, DeviceReading *out); /* hardware monitor, no side effects, about 1 ms */
 };
 
 extern const DeviceApi device_host, device_sim;
@@ -128,5 +171,9 @@ Err device_absent(Str name);
 /* Text of `tuner-client --list-devices`: every device of every kind, and why the kinds without one have none.
  */
 Err devices_list(Buf *out);
+/* Does a file of this name hold code for that kind? By its suffix. */
+bool device_takes_file(const DeviceApi *api, Str path);
+/* "power cap, hw slowdown"; nothing for 0. */
+void device_throttle_text(uint32_t throttle, Buf *out);
 
 #endif

@@ -62,3 +62,23 @@ Err devices_list(Buf *out)
         buf_printf(out, "%s: none: %s\n", absent[i].name, absent[i].why);
     return buf_check(out);
 }
+
+bool device_takes_file(const DeviceApi *api, Str path)
+{
+    for (const char *const *suffix = api->code_object_suffixes; *suffix; suffix++)
+        if (str_ends(path, *suffix)) return true;
+    return false;
+}
+
+void device_throttle_text(uint32_t throttle, Buf *out)
+{
+    static const char *const names[] = {"idle",        "clock setting", "power cap",
+                                        "hw slowdown", "sync boost",    "sw thermal",
+                                        "hw thermal",  "power brake",   "display clock"};
+    bool more = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!(throttle >> i & 1)) continue;
+        buf_printf(out, "%s%s", more ? ", " : "", names[i]);
+        more = true;
+    }
+}

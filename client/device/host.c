@@ -15,6 +15,7 @@
 #include "base/proc.h"
 #include "client/device/host_memory.h"
 #include "client/device/host_monitor.h"
+#include "client/device/record.h"
 #include "client/runtime/host_run.h"
 #include "model/target.h"
 
@@ -22,6 +23,7 @@ typedef struct {
     Device base;
     HostPool *pool;
     HostMonitor monitor;
+    Recorder recorder;
 } HostDevice;
 
 struct DeviceModule {
@@ -64,6 +66,7 @@ static Err host_open(int index, const DeviceOptions *options, Device **out)
 static void host_close(Device *d)
 {
     if (!d) return;
+    record_free(((HostDevice *)d)->recorder.open);
     host_pool_free(((HostDevice *)d)->pool);
     free(d);
 }
@@ -157,13 +160,45 @@ static Err host_kernel_get(Device *d, DeviceModule *m, const char *symbol, Devic
 
 static Err host_launch_kernel(Device *d, const DeviceLaunch *l)
 {
-    return host_launch(((HostDevice *)d)->pool, &l->kernel->kernel, l->grid, l->args, NULL);
+    Recorder *r = &((HostDevice *)d)->recorder;
+    if (r->open) return record_launch(r, l);
+    if (l->start) l->start->ns = clock_ns();
+    TRY(host_launch(((HostDevice *)d)->pool, &l->kernel->kernel, l->grid, l->args, NULL));
+    if (l->stop) l->stop->ns = clock_ns();
+    return 0;
 }
 
 static Err host_sync(Device *d)
 {
     (void)d;
     return 0;
+}
+
+static bool host_lost(const Device *d)
+{
+    (void)d;
+    return false;
+}
+
+static Err host_graph_begin(Device *d) { return record_begin(&((HostDevice *)d)->recorder); }
+
+static Err host_graph_end(Device *d, DeviceGraph **out)
+{
+    return record_end(&((HostDevice *)d)->recorder, out);
+}
+
+static Err host_graph_launch(Device *d, DeviceGraph *g) { return record_run(d, g); }
+
+static void host_graph_free(Device *d, DeviceGraph *g)
+{
+    (void)d;
+    record_free(g);
+}
+
+static void *host_stream(Device *d)
+{
+    (void)d;
+    return NULL;
 }
 
 static Err host_event_new(Device *d, DeviceEvent **out)
@@ -211,7 +246,8 @@ static void host_read(Device *d, DeviceReading *out) { host_monitor_read(&((Host
 
 const DeviceApi device_host = {
     .name = "host",
-    .code_object_suffix = ".so",
+    .code_object_suffixes = {".so"},
+    .has_guards = true,
     .count = host_count,
     .open = host_open,
     .close = host_close,
@@ -227,6 +263,12 @@ const DeviceApi device_host = {
     .fill = host_device_fill,
     .launch = host_launch_kernel,
     .sync = host_sync,
+    .lost = host_lost,
+    .graph_begin = host_graph_begin,
+    .graph_end = host_graph_end,
+    .graph_launch = host_graph_launch,
+    .graph_free = host_graph_free,
+    .stream = host_stream,
     .event_new = host_event_new,
     .event_free = host_event_free,
     .event_record = host_event_record,

@@ -80,7 +80,7 @@ int host_monitor_max_clock(const HostMonitor *m)
 
 void host_monitor_read(HostMonitor *m, DeviceReading *out)
 {
-    *out = (DeviceReading){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = DEVICE_READING_NONE;
     out->clock_sys_mhz = read_number(m->clock) / 1000;
     out->temp_c = read_number(m->temp) / 1000;
     double energy = read_number(m->energy);

@@ -19,6 +19,7 @@
 
 #include "base/hash.h"
 #include "client/device/host_memory.h"
+#include "client/device/record.h"
 
 enum { SIM_CRASH, SIM_HANG, SIM_WRONG, SIM_EXIT, SIM_ABORT, SIM_OOB, SIM_FAST, SIM_PATTERNS };
 static const char *const pattern_key[SIM_PATTERNS] = {"crash", "hang", "wrong", "exit",
@@ -32,6 +33,7 @@ typedef struct {
     int n_cu;
     char arch[32];
     uint64_t seed, clock_ns, n_launches;
+    Recorder recorder;
 } SimDevice;
 
 struct DeviceModule {
@@ -130,7 +132,11 @@ static Err sim_open(int index, const DeviceOptions *options, Device **out)
     return e;
 }
 
-static void sim_close(Device *d) { free(d); }
+static void sim_close(Device *d)
+{
+    if (d) record_free(((SimDevice *)d)->recorder.open);
+    free(d);
+}
 
 static Err sim_props(Device *d, DeviceProps *out)
 {
@@ -227,6 +233,7 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
     SimDevice *s = (SimDevice *)d;
     DeviceKernel *k = (DeviceKernel *)(uintptr_t)l->kernel;
     const DeviceTruth *t = l->truth;
+    if (s->recorder.open) return record_launch(&s->recorder, l);
     if (t && t->d && t->expect) memcpy(t->d, t->expect, t->bytes);
     misbehave(k, t);
     uint64_t key = s->seed ^ k->hash ^ (t ? t->problem_key : 0), i = 4 * s->n_launches++;
@@ -235,7 +242,9 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
     double ns =
         true_ns(s, k, t) * (1 + s->drift * (double)(s->clock_ns - 1000000000) / 1e9) * exp(s->noise * normal);
     if (uniform(key, i + 2) < s->outliers) ns *= 10;
+    if (l->start) l->start->ns = s->clock_ns;
     s->clock_ns += (uint64_t)ns;
+    if (l->stop) l->stop->ns = s->clock_ns;
     return 0;
 }
 
@@ -243,6 +252,33 @@ static Err sim_sync(Device *d)
 {
     (void)d;
     return 0;
+}
+
+static bool sim_lost(const Device *d)
+{
+    (void)d;
+    return false;
+}
+
+static Err sim_graph_begin(Device *d) { return record_begin(&((SimDevice *)d)->recorder); }
+
+static Err sim_graph_end(Device *d, DeviceGraph **out)
+{
+    return record_end(&((SimDevice *)d)->recorder, out);
+}
+
+static Err sim_graph_launch(Device *d, DeviceGraph *g) { return record_run(d, g); }
+
+static void sim_graph_free(Device *d, DeviceGraph *g)
+{
+    (void)d;
+    record_free(g);
+}
+
+static void *sim_stream(Device *d)
+{
+    (void)d;
+    return NULL;
 }
 
 static Err sim_event_new(Device *d, DeviceEvent **out)
@@ -290,7 +326,8 @@ static void sim_read(Device *d, DeviceReading *out)
 
 const DeviceApi device_sim = {
     .name = "sim",
-    .code_object_suffix = "",
+    .code_object_suffixes = {""},
+    .has_guards = true,
     .count = sim_count,
     .open = sim_open,
     .close = sim_close,
@@ -306,6 +343,12 @@ const DeviceApi device_sim = {
     .fill = host_device_fill,
     .launch = sim_launch,
     .sync = sim_sync,
+    .lost = sim_lost,
+    .graph_begin = sim_graph_begin,
+    .graph_end = sim_graph_end,
+    .graph_launch = sim_graph_launch,
+    .graph_free = sim_graph_free,
+    .stream = sim_stream,
     .event_new = sim_event_new,
     .event_free = sim_event_free,
     .event_record = sim_event_record,

@@ -89,6 +89,54 @@ static void test_sim(void **state)
     assert_int_equal(device_sim.open(1, &(DeviceOptions){.sim = ""}, &d), ERR_NO_DEVICE);
 }
 
+/* What is recorded runs at graph_launch, and not before, with the arguments of its time. */
+static void test_graph(void **state)
+{
+    (void)state;
+    Device *d;
+    DeviceModule *m;
+    DeviceKernel *k;
+    DeviceGraph *g;
+    DeviceEvent *start, *stop;
+    uint64_t one, four;
+    const DeviceApi *api = &device_sim;
+    assert_ok(api->open(0, &(DeviceOptions){.sim = "noise=0"}, &d));
+    assert_ok(api->module_load(d, "/dev/null", &m));
+    assert_ok(api->kernel_get(d, m, "K1", &k));
+    assert_ok(api->event_new(d, &start));
+    assert_ok(api->event_new(d, &stop));
+    DeviceTruth truth = {.flops = 1000000, .problem_key = 5};
+    unsigned char args[8] = {1};
+    DeviceLaunch l = {
+        .kernel = k, .args = args, .args_bytes = sizeof args, .start = start, .stop = stop, .truth = &truth};
+    assert_ok(api->launch(d, &l));
+    assert_ok(api->event_elapsed(d, start, stop, &one));
+    uint64_t before = api->now_ns(d);
+    assert_ok(api->graph_begin(d));
+    assert_int_equal(api->graph_begin(d), ERR_FAILED);
+    for (int i = 0; i < 4; i++) assert_ok(api->launch(d, &l));
+    assert_ok(api->graph_end(d, &g));
+    assert_int_equal(api->now_ns(d), before);
+    assert_ok(api->event_record(d, start));
+    assert_ok(api->graph_launch(d, g));
+    assert_ok(api->event_record(d, stop));
+    assert_ok(api->event_elapsed(d, start, stop, &four));
+    assert_true(one > 0);
+    assert_int_equal(four, 4 * one);
+    api->graph_free(d, g);
+    assert_int_equal(api->graph_end(d, &g), ERR_FAILED);
+    assert_null(g);
+    api->event_free(d, start);
+    api->event_free(d, stop);
+    api->module_unload(d, m);
+    api->close(d);
+    Buf b;
+    buf_init(&b);
+    device_throttle_text(THROTTLE_POWER_CAP | THROTTLE_DISPLAY_CLOCK, &b);
+    assert_string_equal(buf_cstr(&b), "power cap, display clock");
+    buf_fini(&b);
+}
+
 static void put(Arena *a, const char *root, const char *path, const char *text)
 {
     Str full = path_join(a, root, path);
@@ -237,8 +285,8 @@ static void test_problems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_guard_pages), cmocka_unit_test(test_sim),      cmocka_unit_test(test_monitor),
-        cmocka_unit_test(test_options),     cmocka_unit_test(test_problems),
+        cmocka_unit_test(test_guard_pages), cmocka_unit_test(test_sim),   cmocka_unit_test(test_monitor),
+        cmocka_unit_test(test_options),     cmocka_unit_test(test_graph), cmocka_unit_test(test_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,75 @@
+/* Recorded launches. See record.h. */
+#include "client/device/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+struct DeviceGraph {
+    VEC(DeviceLaunch) launch; /* args of each are its own */
+};
+
+Err record_begin(Recorder *r)
+{
+    if (r->open) FAIL(ERR_FAILED, "a graph is being recorded already");
+    r->open = calloc(1, sizeof *r->open);
+    if (!r->open) FAIL(ERR_FAILED, "out of memory for a graph (%zu bytes)", sizeof *r->open);
+    r->failed = 0;
+    return 0;
+}
+
+static Err keep(DeviceGraph *g, const DeviceLaunch *l)
+{
+    DeviceLaunch copy = *l;
+    void *args = malloc(l->args_bytes + 1);
+    if (!args) FAIL(ERR_FAILED, "out of memory for %zu bytes of arguments", l->args_bytes);
+    if (l->args_bytes) memcpy(args, l->args, l->args_bytes);
+    copy.args = args;
+    copy.start = copy.stop = NULL;
+    if (VEC_PUSH(&g->launch, copy)) return 0;
+    free(args);
+    FAIL(ERR_FAILED, "out of memory for %zu launches", g->launch.n);
+}
+
+Err record_launch(Recorder *r, const DeviceLaunch *l)
+{
+    Err e = keep(r->open, l);
+    if (e) r->failed = e;
+    return e;
+}
+
+Err record_end(Recorder *r, DeviceGraph **out)
+{
+    *out = NULL;
+    if (!r->open) FAIL(ERR_FAILED, "no graph is being recorded");
+    DeviceGraph *g = r->open;
+    r->open = NULL;
+    if (r->failed) {
+        record_free(g);
+        return r->failed;
+    }
+    *out = g;
+    return 0;
+}
+
+Err record_run(Device *d, const DeviceGraph *g)
+{
+    for (size_t i = 0; i < g->launch.n; i++) TRY(d->api->launch(d, &g->launch.v[i]));
+    return 0;
+}
+
+void record_free(DeviceGraph *g)
+{
+    if (!g) return;
+    union {
+        const void *in;
+        void *own;
+    } args;
+    for (size_t i = 0; i < g->launch.n; i++) {
+        args.in = g->launch.v[i].args;
+        free(args.own);
+    }
+    VEC_FINI(&g->launch);
+    free(g);
+}
