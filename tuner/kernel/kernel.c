@@ -1,10 +1,10 @@
-/* Entry points of kernel.h: program, passes, the family's lowering. Host is the family that has a lowering.
- */
+/* Entry points of kernel.h: program, passes, the family's lowering. */
 #include "kernel/kernel.h"
 
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "kernel/gpu/gpu.h"
 #include "kernel/host/host.h"
 #include "kernel/program.h"
 
@@ -15,21 +15,24 @@ static Err program_make(Program *p, const Solution *s, const Target *t, Arena *a
     return ERR_OK;
 }
 
-static Err check_family(const Target *t)
-{
-    if (t->family != TARGET_HOST)
-        FAIL(ERR_INPUT, "kernels of %s (%s) cannot be generated yet", t->name, target_family_name(t->family));
-    return ERR_OK;
-}
+/* What a family writes. */
+typedef struct {
+    Err (*lower)(const Program *p, Str symbol, Buf *out);
+    Err (*beta_only)(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
+    Err (*post_gsu)(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
+} Family;
+
+static const Family families[] = {[TARGET_HOST] = {host_lower, host_beta_only, host_post_gsu},
+                                  [TARGET_AMDGCN] = {gpu_lower, gpu_beta_only, gpu_post_gsu},
+                                  [TARGET_NVPTX] = {gpu_lower, gpu_beta_only, gpu_post_gsu}};
 
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out)
 {
-    TRY(check_family(t));
     Arena arena;
     Program p;
     arena_init(&arena, 0);
     Err e = program_make(&p, s, t, &arena);
-    if (!e) e = host_lower(&p, symbol, out);
+    if (!e) e = families[t->family].lower(&p, symbol, out);
     arena_fini(&arena);
     return e;
 }
@@ -52,14 +55,12 @@ Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbo
 
 Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out)
 {
-    TRY(check_family(t));
-    return host_beta_only(pt, t, ga, symbol, out);
+    return families[t->family].beta_only(pt, t, ga, symbol, out);
 }
 
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
 {
-    TRY(check_family(t));
-    return host_post_gsu(pt, t, symbol, out);
+    return families[t->family].post_gsu(pt, t, symbol, out);
 }
 
 static Err dump_after(const Program *p, const char *name, Str pass, bool *shown, Buf *out)

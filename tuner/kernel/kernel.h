@@ -10,9 +10,18 @@
  * cleared, never shared. Work-groups may run on any threads in any order: where GlobalSplitU parts add to one
  * tile of D, part 0's work-group does them all.
  *
+ * GPU ABI (amdgcn: HIP C++, nvptx: CUDA C++), fixed: the text defines the kernel SYMBOL with the arguments of
+ * tensile-formats 8.3 (8.4 for helper kernels), in the Source or Assembly order as the solution's
+ * KernelLanguage says, each with its natural alignment; client/runtime/launch.c makes the same bytes. Block
+ * (product of WorkGroup, 1, 1), KERNEL_HELPER_GROUP for helper kernels; grids as launch.c. Dynamic local
+ * memory is 0 unless the text defines `extern "C" __device__ const unsigned SYMBOL_dynamic_lds`. Code objects
+ * cannot rename symbols, so GPU kernels are emitted with their real name; the unnamed text's hash is their
+ * key. No includes: amdgcn text compiles with clang -x hip -nogpulib -nogpuinc, nvptx text with NVRTC or
+ * nvcc.
+ *
  * Text opens with tool version, full solution name and content hash; equal input gives equal bytes; texts of
  * several kernels may be concatenated into one translation unit (static names carry the content hash).
- * Compile with: cc -O2 -fPIC -shared -march=<target name>.
+ * Host: compile with cc -O2 -fPIC -shared -march=<target name>.
  */
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H

@@ -1,0 +1,11 @@
+/* What HIP C++ on amdgcn calls things (GpuDialect, kernel/gpu/gpu.h), and which modules a kernel gets there.
+ */
+#include "kernel/gpu/gpu.h"
+
+static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
+{
+    (void)compute, (void)copy;
+    FAIL(ERR_INPUT, "kernels of %s (amdgcn) cannot be generated yet", p->target->name);
+}
+
+const GpuDialect dialect_amdgcn = {.language = "HIP C++", .static_lds = 65536, .choose = choose};

@@ -1,0 +1,227 @@
+/* GPU kernels as text: one skeleton that writes HIP C++ (amdgcn) and CUDA C++ (nvptx) from a Solution.
+ *
+ * A GpuPlan holds all numbers of one kernel. The text is put together from a dialect (what the language and
+ * the machine call things), a compute module (multiplies what is in local memory), a copy module (global
+ * memory to local memory) and the skeleton (arguments, work-group mapping, the loop over K, edges, split
+ * sums, the stores of D). Here: the plan and the contracts between the four. Not here: toolchains
+ * (build/), what a solution's parameters mean (model/). Files of kernel/gpu, kernel/amdgcn and kernel/nvptx
+ * use this header; kernel.c sees GpuDialect's two and gpu_lower and its sisters at the end.
+ *
+ * ---- the text of a kernel ----
+ *
+ * Order: GpuDialect.prelude, types (gpu_types), struct @Tile, GpuCompute.emit, GpuCopy.emit, the skeleton's
+ * own device functions, the kernel. Every name with static linkage starts with '@', which becomes a prefix
+ * made from the content's hash, so that texts can be concatenated. Function parameters and locals need none.
+ * No includes: amdgcn text compiles with -nogpulib -nogpuinc, nvptx text with NVRTC as with nvcc.
+ * Every device function is @DEV (static, inlined), so that the compiler sees constants everywhere; loops over
+ * register arrays carry @UNROLL and constant bounds.
+ *
+ * Names that the dialect's prelude defines:
+ *   @DEV                     static inlined device function; @UNROLL, @NOUNROLL: pragmas in front of a loop
+ *   @tid()                   flat thread number in the work-group; @group_x() _y() _z(): work-group number
+ *   @grid_x()                number of work-groups along x
+ *   @uniform(unsigned)       the same value, known to be equal in all threads of a wave
+ *   @barrier()               all threads of the work-group, local memory writes before it are seen behind it
+ *   @fma(x, y, z)            float, double, and half where compute is half
+ *   @h2f(u16) @f2h(float)    binary16 bits; @b2f @f2b: bfloat16 bits; round to nearest even
+ *   @dot4(int, int, int)     four signed bytes each, added to the third
+ *   @mad24(int, int, int)    product and sum of numbers of 24 bits or less
+ *   @atomic_add(float *, float), (double *, double), (int *, int): relaxed, device scope, no result
+ *   @cas32(unsigned *, unsigned, unsigned), @cas64(unsigned long long *, ...): compare and swap, old value
+ *   @load_nt(const V *), @store_nt(V *, V): non-temporal access to a vector or scalar
+ * Types made by gpu_types, with GpuDialect.vector (elements by x[i]; aligned to their size):
+ *   @T     element of A and B as in memory and local memory. Complex: struct {@P re, im;}; otherwise @P.
+ *   @P     part: float, double, _Float16 or unsigned short, signed char, int
+ *   @TC @PC   accumulator element and its part; @TD @PD: element of C and D (or of the workspace)
+ *   @TS    alpha and beta as passed; @VP<n>: n parts of @T; @VD<n>: n parts of @TD; @VC<n>: n parts of @TC
+ *   @to_c(@TD) -> @TC, @from_c(@TC) -> @TD: conversions; @mul(@TC, @TC), @madd(@TC, @TC, @TC)
+ *
+ * struct @Tile: what is equal for all threads of a work-group (filled by the skeleton):
+ *   const char *a, *b;          first element of this batch's A and B
+ *   unsigned long long lda, ldb;   elements between columns of memory (stride of index 1)
+ *   unsigned m, n, k;           sizes
+ *   unsigned m0, n0;            first row and column of the macro tile
+ *   int slow;                   1: only copy_tail may touch A and B (below)
+ *
+ * ---- compute module: emits ----
+ *
+ *   struct @Acc; struct @Frag;
+ *   @DEV void @acc_zero(@Acc &);
+ *   @DEV void @frag_load(@Frag &, const char *lds_a, const char *lds_b, unsigned tid, int step);
+ *   @DEV void @frag_mac(@Acc &, const @Frag &);
+ *       One stage of local memory (DepthU elements of K) is done in GpuPlan.steps steps; a step loads this
+ *       thread's fragments from local memory and multiplies them. With local split U, steps are those of the
+ *       thread's own part (gpu.lsu_of_thread). step is a constant in unrolled loops, a variable in the tail.
+ *       The skeleton orders loads, macs and barriers (PrefetchLocalRead: loads run ahead of macs, over the
+ *       end of a stage too).
+ *   @DEV @TC @acc_get(const @Acc &, int i);  @DEV void @acc_set(@Acc &, int i, @TC);
+ *   @DEV unsigned @acc_row(unsigned tid, int i);  @DEV unsigned @acc_col(unsigned tid, int i);
+ *       Accumulator i of GpuPlan.n_acc: its place in the macro tile. GpuPlan.acc_run consecutive ones
+ *       (i % acc_run == 0 begins a run) are consecutive rows of one column.
+ *
+ * ---- copy module: emits ----
+ *
+ *   struct @Copy;
+ *   @DEV void @copy_init(@Copy &, const @Tile &, unsigned tid);     at K element 0
+ *   @DEV void @copy_move(@Copy &, const @Tile &, long long a, long long b);  bytes along K; equal in all
+ *   threads
+ *   @DEV void @copy_load(@Copy &, int set, char *stage);   starts the loads of DepthU elements of K: into
+ *                                                          register set `set`, or (async) into stage
+ *   @DEV void @copy_store(@Copy &, int set, char *stage);  registers to stage (async: nothing)
+ *   @DEV void @copy_wait(int n);  template or macro, constant n: all but the newest n copy_loads of this
+ *                                 thread have arrived (register: nothing)
+ *   @DEV void @copy_tail(const @Tile &, unsigned tid, char *stage, unsigned k0);   K elements
+ *       k0 .. k0 + DepthU - 1 into stage, zero from t.k on; any size, any alignment, any stride; used for the
+ *       rest of K and, when t.slow, for all of it. It may be slow; it reads nothing outside the operands.
+ *   @DEV int @copy_slow(const @Tile &);   1: the fast functions cannot do this problem (alignment, offsets of
+ *                                         more than 32 bits, sides shorter than a vector)
+ * Only whole chunks of K go through copy_load, so that it has no guard on K. Rows and columns behind M and N
+ * may get any value, but nothing outside the operand may be read. Where a vector along the free dimension
+ * straddles the edge, it is read from the edge back (EdgeType ShiftPtr) and GpuOperand.shift says so: the
+ * row of D that tile position r holds is then gpu_edge_row's (text: @edge_row, @edge_col).
+ *
+ * ---- launch ----
+ *
+ * Arguments are those of client/runtime/launch.c, in the Source or Assembly form (GpuPlan.args, in order,
+ * natural alignment; complex float aligned 4, complex double 8). Block (n_threads, 1, 1); helper kernels 256.
+ * Local memory: one static block up to GpuDialect.static_lds bytes; more is dynamic and announced by
+ *     extern "C" __device__ const unsigned SYMBOL_dynamic_lds = bytes;
+ */
+#ifndef KERNEL_GPU_GPU_H
+#define KERNEL_GPU_GPU_H
+
+#include "kernel/program.h"
+#include "model/problem.h"
+#include "model/solution.h"
+#include "model/target.h"
+
+typedef struct GpuPlan GpuPlan;
+typedef struct GpuDialect GpuDialect;
+
+/* An element type. Complex numbers are pairs of parts. */
+typedef struct {
+    DataType type;
+    const char *part; /* C type of a part in memory */
+    int part_bytes, parts;
+} GpuType;
+static inline int gpu_type_bytes(const GpuType *t) { return t->part_bytes * t->parts; }
+
+/* A (0) or B (1). Its free dimension is M or N; "line" is a run of elements contiguous in local memory. */
+typedef struct {
+    GpuType type;
+    char name; /* 'a' 'b' */
+    bool tlu;  /* the free dimension is contiguous in global memory, else K is */
+    bool conj;
+    int tile;           /* macro tile side */
+    int width;          /* elements per global load (GlobalLoadVectorWidth) */
+    int nlc, nlp;       /* loads per thread along and across the contiguous dimension */
+    int lsc, lsp;       /* elements that one load of all threads covers, along and across */
+    int lvc;            /* threads along: lsc / width */
+    bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */
+    int line;           /* elements from line to line, pad included (pad_block 0) */
+    int pad, pad_block; /* elements of padding per pad_block elements; pad_block 0: per line */
+    int lds_offset;     /* bytes from the start of a stage */
+    int lds_bytes;
+    int shift; /* > 1: vectors of so many elements are shifted back at the edge */
+    int hint;  /* NonTemporal bits */
+} GpuOperand;
+
+/* An argument of the kernel, in order. */
+typedef struct {
+    const char *type; /* C type, '@' names allowed */
+    const char *name;
+    int bytes, align, offset;
+} GpuArg;
+enum { GPU_ARGS_MAX = 64 };
+
+typedef struct GpuCompute {
+    const char *name;
+    /* Sets steps, k_step, n_acc, acc_run; may change the local memory layout of both operands (k_major, pad),
+     * before offsets are laid out. ERR_INPUT: what it cannot do. */
+    Err (*plan)(GpuPlan *p);
+    void (*emit)(const GpuPlan *p, Buf *out);
+} GpuCompute;
+
+typedef struct GpuCopy {
+    const char *name;
+    bool async; /* copy_load writes local memory itself */
+    /* May set n_stages, n_sets, shift; after compute's plan, before offsets. */
+    Err (*plan)(GpuPlan *p);
+    void (*emit)(const GpuPlan *p, Buf *out);
+} GpuCopy;
+
+/* What a family calls things. One each in amdgcn/dialect.c and nvptx/dialect.c. */
+struct GpuDialect {
+    const char *language; /* "HIP C++" */
+    int static_lds;       /* bytes of local memory that a kernel may declare statically */
+    /* The names listed above. */
+    void (*prelude)(const GpuPlan *p, Buf *out);
+    /* typedef of a vector of n parts, aligned to its size, elements by x[i]. n is 1, 2, 3, 4, 6, 8 or 16. */
+    void (*vector)(const char *name, const char *part, int part_bytes, int n, Buf *out);
+    /* `extern "C" ... void SYMBOL(` with the launch bounds; threads: of a work-group. */
+    void (*kernel_head)(const GpuPlan *p, Str symbol, int threads, Buf *out);
+    /* Declares `char *lds`, 16-byte aligned, p->lds_bytes of it; body_line: inside the kernel. file_line
+     * stands in front of it (dynamic local memory's announcement); either may print nothing. */
+    void (*lds_file)(const GpuPlan *p, Str symbol, Buf *out);
+    void (*lds_body)(const GpuPlan *p, Buf *out);
+    /* The modules for a plan whose numbers are filled in. ERR_INPUT: why there are none. */
+    Err (*choose)(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy);
+};
+extern const GpuDialect dialect_amdgcn, dialect_nvptx;
+
+struct GpuPlan {
+    const Solution *s;
+    const ProblemType *pt;
+    const Target *target;
+    const GpuDialect *dialect;
+    const GpuCompute *compute;
+    const GpuCopy *copy;
+    GpuType in, acc; /* memory; accumulators */
+    GpuType dest;    /* C and D of the problem */
+    GpuType out;     /* what this kernel writes: dest, or the workspace's type */
+    GpuType scalar;  /* alpha and beta as passed */
+    GpuOperand op[2];
+    bool assembly; /* argument order of assembly kernels */
+    bool batched, strided, use_beta, workspace;
+    int n_threads, wave; /* of a work-group; lanes of a wave */
+    int mt[2], depth_u;
+    int sg[2], tt[2], lsu; /* threads and elements per thread along M and N; local split U */
+    int vw;                /* VectorWidth */
+    int steps, k_step;     /* of a stage, per thread; elements of K of one step */
+    int n_acc, acc_run;
+    int store_width;    /* elements of a store of D */
+    int n_stages;       /* copies of A's and B's tile in local memory */
+    int n_sets;         /* register sets of the copy module */
+    int prefetch;       /* chunks loaded ahead: PrefetchGlobalRead */
+    int prefetch_local; /* 1: fragments are loaded one step ahead */
+    int stage_bytes, lds_bytes;
+    int gsu;
+    bool gsu_multiple, gsu_group_rr, gsu_chunk_rr;
+    int wgm; /* WorkGroupMapping; its sign as in the solution */
+    GpuArg arg[GPU_ARGS_MAX];
+    int n_args, arg_bytes;
+};
+
+/* Of a complete plan: local split part of a thread, as text: "tid / 256" ("0" without a split). */
+void gpu_lsu_of_thread(const GpuPlan *p, Buf *out);
+GpuType gpu_type(DataType type);
+
+/* ERR_INPUT says what cannot be done. */
+Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t);
+/* The fields that do not come from a solution: for helper kernels. */
+Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
+/* Text of operand x's element offset in a stage: line and position may be any expressions. */
+void gpu_lds_element(const GpuOperand *x, const char *k, const char *free, Buf *out);
+
+void gpu_types(const GpuPlan *p, Buf *out);
+
+/* ---- modules and entry points ---- */
+
+extern const GpuCompute gpu_valu;       /* any type, any target */
+extern const GpuCopy gpu_copy_register; /* global memory -> registers -> local memory */
+
+Err gpu_lower(const Program *program, Str symbol, Buf *out);
+Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
+Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
+
+#endif
