@@ -107,7 +107,7 @@ static Err pass_distribute(Program *p)
 {
     const Solution *s = p->s;
     if (p->target->family != TARGET_HOST)
-        FAIL(ERR_INPUT, "programs of family %s are not distributed yet",
+        FAIL(ERR_INPUT, "kernels of %s (%s) cannot be generated yet", p->target->name,
              target_family_name(p->target->family));
     int32_t mc = s->WorkGroup.v[0] * s->ThreadTile.v[0], nc = s->WorkGroup.v[1] * s->ThreadTile.v[1],
             du = s->DepthU;
