@@ -2,10 +2,110 @@
  */
 #include "kernel/gpu/gpu.h"
 
-static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
+/* Local memory is waited for, global loads stay in flight; the clobber keeps the compiler's order. */
+static const char *barrier_text(const Target *t)
 {
-    (void)compute, (void)copy;
-    FAIL(ERR_INPUT, "kernels of %s (amdgcn) cannot be generated yet", p->target->name);
+    if (t->isa[0] >= 12)
+        return "asm volatile(\"s_wait_dscnt 0x0\\n\\ts_barrier_signal -1\\n\\ts_barrier_wait -1\" ::: "
+               "\"memory\");";
+    return "asm volatile(\"s_waitcnt lgkmcnt(0)\\n\\ts_barrier\" ::: \"memory\");";
 }
 
-const GpuDialect dialect_amdgcn = {.language = "HIP C++", .static_lds = 65536, .choose = choose};
+/* gfx906 and later have dot products of signed bytes, under two names. */
+static void dot4(const Target *t, Buf *out)
+{
+    buf_puts(out, "@DEV int @dot4(int x, int y, int z)\n{\n");
+    if (t->isa[0] >= 11)
+        buf_puts(out, "    return __builtin_amdgcn_sudot4(true, x, true, y, z, false);\n}\n");
+    else if ((t->isa[0] == 9 && (t->isa[1] > 0 || t->isa[2] >= 6)) || (t->isa[0] == 10 && t->isa[1] == 3) ||
+             (t->isa[0] == 10 && t->isa[1] == 1 && t->isa[2] >= 1))
+        buf_puts(out, "    return __builtin_amdgcn_sdot4(x, y, z, false);\n}\n");
+    else
+        buf_puts(out,
+                 "    return z + (signed char)x * (signed char)y + (signed char)(x >> 8) * (signed char)(y "
+                 ">> 8) +\n"
+                 "           (signed char)(x >> 16) * (signed char)(y >> 16) + (x >> 24) * (y >> 24);\n}\n");
+}
+
+static void prelude(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "#define @DEV static inline __attribute__((device, always_inline))\n"
+                  "#define @UNROLL _Pragma(\"unroll\")\n"
+                  "#define @NOUNROLL _Pragma(\"nounroll\")\n"
+                  "@DEV unsigned @tid() { return __builtin_amdgcn_workitem_id_x(); }\n"
+                  "@DEV unsigned @group_x() { return __builtin_amdgcn_workgroup_id_x(); }\n"
+                  "@DEV unsigned @group_y() { return __builtin_amdgcn_workgroup_id_y(); }\n"
+                  "@DEV unsigned @group_z() { return __builtin_amdgcn_workgroup_id_z(); }\n"
+                  "@DEV unsigned @grid_x()\n{\n"
+                  "    return __builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x();\n}\n"
+                  "@DEV unsigned @uniform(unsigned x)\n{\n"
+                  "    return (unsigned)__builtin_amdgcn_readfirstlane((int)x);\n}\n");
+    buf_printf(out, "@DEV void @barrier() { %s }\n", barrier_text(p->target));
+    buf_puts(
+        out,
+        "@DEV float @fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }\n"
+        "@DEV double @fma(double x, double y, double z) { return __builtin_fma(x, y, z); }\n"
+        "@DEV float @h2f(unsigned short h)\n{\n"
+        "    return (float)__builtin_bit_cast(_Float16, h);\n}\n"
+        "@DEV unsigned short @f2h(float f)\n{\n"
+        "    return __builtin_bit_cast(unsigned short, (_Float16)f);\n}\n"
+        "@DEV float @b2f(unsigned short b)\n{\n"
+        "    return __builtin_bit_cast(float, (unsigned)b << 16);\n}\n"
+        "@DEV unsigned short @f2b(float f)\n{\n"
+        "    const unsigned u = __builtin_bit_cast(unsigned, f);\n"
+        "    return (unsigned short)(f != f ? u >> 16 | 64u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n}\n");
+    dot4(p->target, out);
+    buf_puts(
+        out,
+        "@DEV int @mad24(int x, int y, int z) { return x * y + z; }\n"
+        "template <typename N> @DEV void @atomic_add(N *p, N x)\n{\n"
+        "    __atomic_fetch_add(p, x, __ATOMIC_RELAXED);\n}\n"
+        "@DEV unsigned @cas32(unsigned *p, unsigned expected, unsigned desired)\n{\n"
+        "    __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);\n"
+        "    return expected;\n}\n"
+        "@DEV unsigned long long @cas64(unsigned long long *p, unsigned long long expected,\n"
+        "    unsigned long long desired)\n{\n"
+        "    __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);\n"
+        "    return expected;\n}\n"
+        "template <typename V> @DEV V @load_nt(const V *p) { return __builtin_nontemporal_load(p); }\n"
+        "template <typename V> @DEV void @store_nt(V *p, V x) { __builtin_nontemporal_store(x, p); }\n");
+}
+
+static void vector(const char *name, const char *part, int part_bytes, int n, Buf *out)
+{
+    if (n > 1 && (n & (n - 1)) == 0) {
+        buf_printf(out, "typedef %s %s __attribute__((ext_vector_type(%d)));\n", part, name, n);
+        return;
+    }
+    buf_printf(out,
+               "struct __attribute__((aligned(%d))) %s {\n    %s v[%d];\n"
+               "    __attribute__((device)) %s &operator[](int i) { return v[i]; }\n"
+               "    __attribute__((device)) const %s &operator[](int i) const { return v[i]; }\n};\n",
+               part_bytes, name, part, n, part, part);
+}
+
+static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)
+{
+    (void)p;
+    buf_printf(out, "extern \"C\" __attribute__((global, amdgpu_flat_work_group_size(%d, %d)))\nvoid %.*s(",
+               threads, threads, STR_ARG(symbol));
+}
+
+static void lds_file(const GpuPlan *p, Str symbol, Buf *out) { (void)p, (void)symbol, (void)out; }
+
+static void lds_body(const GpuPlan *p, Buf *out)
+{
+    buf_printf(out, "    __attribute__((shared, aligned(16))) static char lds[%d];\n", p->lds_bytes);
+}
+
+static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
+{
+    if (p->s->EnableMatrixInstruction)
+        FAIL(ERR_INPUT, "matrix instructions of %s cannot be generated yet", p->target->name);
+    *compute = &gpu_valu;
+    *copy = &gpu_copy_register;
+    return ERR_OK;
+}
+
+const GpuDialect dialect_amdgcn = {"HIP C++",   65536,    prelude,  vector,
+                                   kernel_head, lds_file, lds_body, choose};

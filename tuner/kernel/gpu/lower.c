@@ -1,15 +1,12 @@
 /* GPU lowering: plans a kernel, puts the pieces of its text together, names it and hashes it. */
 #include "kernel/gpu/gpu.h"
 
-static const GpuDialect *dialect_of(const Target *t)
-{
-    return t->family == TARGET_AMDGCN ? &dialect_amdgcn : &dialect_nvptx;
-}
+const GpuCompute gpu_valu = {.name = "valu"};
+const GpuCopy gpu_copy_register = {.name = "register"};
 
 static Err cannot(const Target *t)
 {
-    GpuPlan p = {.target = t, .dialect = dialect_of(t)};
-    return p.dialect->choose(&p, &p.compute, &p.copy);
+    FAIL(ERR_INPUT, "kernels of %s (%s) cannot be generated yet", t->name, target_family_name(t->family));
 }
 
 Err gpu_lower(const Program *program, Str symbol, Buf *out)

@@ -2,10 +2,85 @@
  */
 #include "kernel/gpu/gpu.h"
 
-static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
+static void prelude(const GpuPlan *p, Buf *out)
 {
-    (void)compute, (void)copy;
-    FAIL(ERR_INPUT, "kernels of %s (nvptx) cannot be generated yet", p->target->name);
+    (void)p;
+    buf_puts(
+        out,
+        "#define @DEV static __device__ __forceinline__\n"
+        "#define @UNROLL _Pragma(\"unroll\")\n"
+        "#define @NOUNROLL _Pragma(\"unroll 1\")\n"
+        "@DEV unsigned @tid() { return threadIdx.x; }\n"
+        "@DEV unsigned @group_x() { return blockIdx.x; }\n"
+        "@DEV unsigned @group_y() { return blockIdx.y; }\n"
+        "@DEV unsigned @group_z() { return blockIdx.z; }\n"
+        "@DEV unsigned @grid_x() { return gridDim.x; }\n"
+        "@DEV unsigned @uniform(unsigned x) { return __shfl_sync(0xffffffffu, x, 0); }\n"
+        "@DEV void @barrier() { __syncthreads(); }\n"
+        "@DEV float @fma(float x, float y, float z) { return __fmaf_rn(x, y, z); }\n"
+        "@DEV double @fma(double x, double y, double z) { return __fma_rn(x, y, z); }\n"
+        "@DEV float @h2f(unsigned short h)\n{\n"
+        "    float f;\n    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(h));\n    return f;\n}\n"
+        "@DEV unsigned short @f2h(float f)\n{\n"
+        "    unsigned short h;\n    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(f));\n"
+        "    return h;\n}\n"
+        "@DEV float @b2f(unsigned short b) { return __uint_as_float((unsigned)b << 16); }\n"
+        "@DEV unsigned short @f2b(float f)\n{\n"
+        "    const unsigned u = __float_as_uint(f);\n"
+        "    return (unsigned short)(f != f ? u >> 16 | 64u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n}\n"
+        "@DEV int @dot4(int x, int y, int z) { return __dp4a(x, y, z); }\n"
+        "@DEV int @mad24(int x, int y, int z) { return x * y + z; }\n"
+        "template <typename N> @DEV void @atomic_add(N *p, N x) { atomicAdd(p, x); }\n"
+        "@DEV unsigned @cas32(unsigned *p, unsigned expected, unsigned desired)\n{\n"
+        "    return atomicCAS(p, expected, desired);\n}\n"
+        "@DEV unsigned long long @cas64(unsigned long long *p, unsigned long long expected,\n"
+        "    unsigned long long desired)\n{\n"
+        "    return atomicCAS(p, expected, desired);\n}\n"
+        "template <typename V> @DEV V @load_nt(const V *p) { return *p; }\n"
+        "template <typename V> @DEV void @store_nt(V *p, V x) { *p = x; }\n");
 }
 
-const GpuDialect dialect_nvptx = {.language = "CUDA C++", .static_lds = 49152, .choose = choose};
+static void vector(const char *name, const char *part, int part_bytes, int n, Buf *out)
+{
+    int align = (n & (n - 1)) == 0 ? part_bytes * n : part_bytes;
+    if (align > 16) align = 16;
+    buf_printf(out,
+               "struct __align__(%d) %s {\n    %s v[%d];\n"
+               "    __device__ %s &operator[](int i) { return v[i]; }\n"
+               "    __device__ const %s &operator[](int i) const { return v[i]; }\n};\n",
+               align, name, part, n, part, part);
+}
+
+static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)
+{
+    (void)p;
+    buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%d)\n%.*s(", threads, STR_ARG(symbol));
+}
+
+static void lds_file(const GpuPlan *p, Str symbol, Buf *out)
+{
+    if (p->lds_bytes <= p->dialect->static_lds) return;
+    buf_printf(out, "extern \"C\" __device__ const unsigned %.*s_dynamic_lds = %d;\n", STR_ARG(symbol),
+               p->lds_bytes);
+    buf_puts(out, "extern __shared__ __align__(16) char @dynamic_lds[];\n");
+}
+
+static void lds_body(const GpuPlan *p, Buf *out)
+{
+    if (p->lds_bytes <= p->dialect->static_lds)
+        buf_printf(out, "    __shared__ __align__(16) char lds[%d];\n", p->lds_bytes);
+    else
+        buf_puts(out, "    char *lds = @dynamic_lds;\n");
+}
+
+static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
+{
+    if (p->s->EnableMatrixInstruction)
+        FAIL(ERR_INPUT, "matrix instructions of %s cannot be generated yet", p->target->name);
+    *compute = &gpu_valu;
+    *copy = &gpu_copy_register;
+    return ERR_OK;
+}
+
+const GpuDialect dialect_nvptx = {"CUDA C++",  49152,    prelude,  vector,
+                                  kernel_head, lds_file, lds_body, choose};
