@@ -30,7 +30,8 @@ CREATE_SRC := $(filter-out createlib/main.c,$(call src,createlib))
 TUNER_SRC  := $(filter-out tuner/main.c,$(call src,tuner))
 ALL_SRC    := $(sort $(RUN_SRC) $(CORE_SRC) $(DEVICE_SRC) $(LOGIC_SRC) $(CREATE_SRC) $(TUNER_SRC))
 
-PROGRAMS := $(B)/bin/tuner $(B)/bin/tuner-client $(B)/bin/tuner-bench $(B)/bin/tuner-logic $(B)/bin/tuner-createlib
+PROGRAMS := $(B)/bin/tuner $(B)/bin/tuner-client $(B)/bin/tuner-bench $(B)/bin/tuner-logic $(B)/bin/tuner-createlib \
+            $(B)/bin/tuner-nvrtc
 LIBS     := $(B)/lib/libtuner.a $(B)/lib/libtuner.so
 UNIT     := $(patsubst test/unit/%.c,$(B)/unit/%,$(call src,test/unit))
 FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
@@ -74,6 +75,8 @@ $(B)/bin/tuner-bench: $(call objs,$(wildcard client/bench*.c) tuner/measure/stat
 $(B)/bin/tuner-logic: $(B)/obj/logic/main.o $(B)/obj/all.a
 	$(call link,$(L_CORE))
 $(B)/bin/tuner-createlib: $(B)/obj/createlib/main.o $(B)/obj/all.a
+	$(call link,$(L_CORE))
+$(B)/bin/tuner-nvrtc: $(call objs,$(call src,tuner/build/nvrtc)) $(B)/obj/all.a
 	$(call link,$(L_CORE))
 
 $(B)/unit/%: $(B)/obj/test/unit/%.o $(B)/obj/test/support.o $(B)/obj/all.a

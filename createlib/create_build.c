@@ -177,7 +177,7 @@ static Err link_object(Create *c, CreateObject *o)
     Str out = path_join(&c->a, c->library_dir.s, o->file.s);
     TRY_ALLOC(out.s);
     TRY(toolchain_find(&c->a, o->target, forced_compiler(c, o->target), NULL, &tc));
-    TRY(build_link_host(&tc, path, n, name, n, out.s));
+    TRY(build_link(&tc, path, n, name, n, out.s));
     c->r->n_files++;
     return ERR_OK;
 }

@@ -294,7 +294,7 @@ static Err group_link(Run *r, Group *g)
         name[i] = (LinkName){v->name, v->symbol};
     }
     for (size_t i = 0; i < g->n_helpers; i++) object[g->n_columns + i] = g->helper[i].object;
-    return build_link_host(&r->toolchain, object, g->n_columns + g->n_helpers, name, g->n_columns,
+    return build_link(&r->toolchain, object, g->n_columns + g->n_helpers, name, g->n_columns,
                            g->code_object.s);
 }
 

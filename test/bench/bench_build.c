@@ -68,7 +68,7 @@ static Err link_case(Arena *a, const Toolchain *t, const BuildJob *job, const ch
     TRY_ALLOC(so.s);
     for (int i = 0; i < N_KERNELS; i++) objects[i] = job[i].object_path;
     uint64_t start = clock_ns();
-    TRY(build_link_host(t, objects, N_KERNELS, NULL, 0, so.s));
+    TRY(build_link(t, objects, N_KERNELS, NULL, 0, so.s));
     printf("build: %-28s n=%d %8.1f ms\n", "link", N_KERNELS, (double)(clock_ns() - start) * 1e-6);
     return 0;
 }

@@ -49,13 +49,16 @@ typedef struct {
  * was interrupted (Ctrl-C) or cannot go on (disk full, compiler gone). r may be NULL. */
 Err build_run(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, BuildReport *r);
 
-/* A further name of a kernel in an object: the linked file exports name and name_local_bytes too. */
+/* Host only, as GPU kernels are compiled under their own names: a further name of a kernel in an object; the
+ * linked file exports name and name_local_bytes too. */
 typedef struct {
     Str name, symbol;
 } LinkName;
 
-/* Links objects (repeated paths count once) into one shared object at out_path, by rename. */
-Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const LinkName *names, size_t n_names,
-                    const char *out_path);
+/* Links objects (repeated paths count once) into one code object at out_path, by rename: a shared object with
+ * a seal behind it on the host, plain ELF on AMD. NVIDIA's are not linked: kernels of one file are compiled
+ * as one text. */
+Err build_link(const Toolchain *t, const Str *objects, size_t n, const LinkName *names, size_t n_names,
+               const char *out_path);
 
 #endif

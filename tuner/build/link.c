@@ -1,4 +1,4 @@
-/* Linking of host objects into one shared object. See build.h. */
+/* Linking of objects into one code object. See build.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +83,7 @@ static Err linker_run(const Toolchain *t, const char *response, const char *out_
     Arena a;
     arena_init(&a, 0);
     Str at = arena_printf(&a, "@%s", response);
-    const char *const argv[] = {t->program, at.s, NULL};
+    const char *const argv[] = {t->linker, at.s, NULL};
     static const char *const env[] = {"LC_ALL=C", NULL};
     ProcResult r = {0};
     int fd = memfd_create("link", MFD_CLOEXEC);
@@ -125,14 +125,17 @@ static Err sync_rename(const char *from, const char *to)
     return 0;
 }
 
-Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const LinkName *names, size_t n_names,
-                    const char *out_path)
+Err build_link(const Toolchain *t, const Str *objects, size_t n, const LinkName *names, size_t n_names,
+               const char *out_path)
 {
     char temporary[4096], response[4096 + 8];
     int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", out_path, (long)getpid());
     if (length < 0 || (size_t)length >= sizeof temporary)
         FAIL(ERR_INPUT, "path is too long: '%.100s...'", out_path);
     if (n == 0) FAIL(ERR_INPUT, "no objects to link into '%s'", out_path);
+    if (!t->linker) FAIL(ERR_INPUT, "objects of %s are not linked", t->target->name);
+    if (n_names && t->target->family != TARGET_HOST)
+        FAIL(ERR_INPUT, "kernels cannot be renamed in code objects of %s", t->target->name);
     snprintf(response, sizeof response, "%s.args", temporary);
     Buf b;
     buf_init(&b);
@@ -141,7 +144,7 @@ Err build_link_host(const Toolchain *t, const Str *objects, size_t n, const Link
     if (!e) e = buf_check(&b);
     if (!e) e = file_write(response, buf_view(&b));
     if (!e) e = linker_run(t, response, out_path);
-    if (!e) e = seal_add(temporary);
+    if (!e && t->target->family == TARGET_HOST) e = seal_add(temporary);
     if (!e) e = sync_rename(temporary, out_path);
     unlink(response);
     unlink(temporary);

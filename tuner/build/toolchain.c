@@ -1,6 +1,7 @@
-/* The table of toolchains and the search for a compiler. See toolchain.h. */
-#include "build/toolchain.h"
+/* The search for a compiler. The table of toolchains is toolchain_rows.c. See toolchain.h. */
+#include "build/toolchain_row.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,50 +9,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 
-enum { MAX_PROGRAMS = 4, MAX_FIXED = 12, PROBE_BYTES = 4096 };
-
-typedef struct {
-    const char *name;
-    const char *programs[MAX_PROGRAMS + 1]; /* best first */
-    const char *install_hint;
-    const char *source_suffix, *object_suffix;
-    const char *headers;
-    const char *fixed[MAX_FIXED + 1]; /* arguments of every compilation */
-    const char *link[MAX_FIXED + 1];
-    const char *probe[MAX_FIXED + 1]; /* checks arguments without making anything */
-    const char *architecture_prefix;  /* "-march=", before the target's name */
-    void (*flags)(const Target *t, const char **args,
-                  size_t *n); /* more that depend on the target; may be NULL */
-} Row;
-
-/* Compilers prefer 256-bit vectors for AVX-512 by default. Vectors wider than the level has are split by the
- * compiler; that the calling convention for them differs between levels does not matter inside one file. */
-static void host_flags(const Target *t, const char **args, size_t *n)
-{
-    if (t->vector_bits == 512) args[(*n)++] = "-mprefer-vector-width=512";
-}
-
-static const Row rows[] = {
-    {.name = "cc",
-     .programs = {"cc", "gcc", "clang"},
-     .install_hint = "install gcc or clang",
-     .source_suffix = ".c",
-     .object_suffix = ".o",
-     .headers = "#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n",
-     .fixed = {"-std=gnu11", "-O2", "-fPIC", "-pipe", "-fno-math-errno", "-fno-asynchronous-unwind-tables",
-               "-Wno-psabi", "-c"},
-     .link = {"-shared", "-Wl,-z,noexecstack", "-Wl,--build-id=none", "-lm"},
-     .probe = {"-fsyntax-only", "-x", "c", "/dev/null"},
-     .architecture_prefix = "-march=",
-     .flags = host_flags},
-};
-
-static const Row *row_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0) return &rows[i];
-    return NULL;
-}
+enum { PROBE_BYTES = 4096 };
 
 /* Runs program with args and gives the first PROBE_BYTES of what it printed. */
 static Err probe(Arena *a, const char *program, const char *const *args, Str *output, ProcResult *r)
@@ -70,6 +28,19 @@ static Err probe(Arena *a, const char *program, const char *const *args, Str *ou
     return e;
 }
 
+static bool contains(Str s, const char *word) { return s.n && memmem(s.s, s.n, word, strlen(word)); }
+
+/* The first line with the word in it, else the first line. */
+static Str line_with(Str text, const char *word)
+{
+    Str rest = text, line, first = STR_NULL;
+    while (str_split(&rest, '\n', &line)) {
+        if (contains(line, word)) return str_trim(line);
+        if (!first.s) first = str_trim(line);
+    }
+    return first;
+}
+
 /* Compilers run in another directory, so the path must be absolute; links stay as they are (ccache goes by
  * its name). */
 static Err program_set(Arena *a, Str path, Toolchain *out)
@@ -81,37 +52,40 @@ static Err program_set(Arena *a, Str path, Toolchain *out)
     return 0;
 }
 
-static Err program_find(Arena *a, const Row *row, const Target *target, const char *forced, Toolchain *out)
+/* What a name of a row stands for on this machine; s == NULL: nothing. */
+static Str program_path(Arena *a, const char *name)
 {
-    const char *const forced_list[] = {forced, NULL};
-    const char *const *names = forced ? forced_list : row->programs;
-    for (size_t i = 0; names[i]; i++) {
-        Str path = proc_which(a, names[i]);
-        if (!path.s) continue;
-        return program_set(a, path, out);
+    Str dir, path = str_from(name);
+    if (name[0] == '%') {
+        if (path_program_dir(a, &dir)) return err_clear(), STR_NULL;
+        path = arena_printf(a, "%s%s", dir.s, name + 1);
+    } else if (name[0] == '$') {
+        size_t slash = str_find(path, '/', 0);
+        Str variable = arena_dup(a, str_sub(path, 1, slash));
+        const char *value = variable.s ? getenv(variable.s) : NULL;
+        if (!value || !value[0]) return STR_NULL;
+        path = arena_printf(a, "%s%s", value, name + slash);
     }
-    if (forced)
-        FAIL(ERR_FAILED, "no compiler for %s: '%s' is not a program or not in PATH", target->name, forced);
-    Buf list;
-    buf_init(&list);
-    for (size_t i = 0; names[i]; i++) buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
-    Err e = err_set(ERR_FAILED, "no compiler for %s: none of %s is in PATH (%s)", target->name,
-                    buf_cstr(&list), row->install_hint);
-    buf_fini(&list);
-    return e;
+    return path.s ? proc_which(a, path.s) : STR_NULL;
 }
 
-static Err version_read(Arena *a, Toolchain *t)
+static Err version_read(Arena *a, const ToolchainRow *row, Toolchain *t)
 {
     static const char *const ask[] = {"--version", NULL};
-    Str output, line;
+    Str output;
     ProcResult r;
     TRY(probe(a, t->program, ask, &output, &r));
-    if (r.end != PROC_EXITED || r.code || output.n == 0)
-        FAIL(ERR_FAILED, "compiler '%s' does not tell its version (--version failed)", t->program);
-    str_split(&output, '\n', &line);
-    t->version = arena_dup(a, str_trim(line)).s;
+    if (r.end != PROC_EXITED || r.code || output.n == 0) {
+        Str why = line_with(output, "error");
+        FAIL(ERR_FAILED, "compiler '%s' does not tell its version (--version failed%s%.*s)", t->program,
+             why.n ? ": " : "", (int)(why.n < 300 ? why.n : 300), why.s ? why.s : "");
+    }
+    t->version = arena_dup(a, line_with(output, row->version_word ? row->version_word : "")).s;
     TRY_ALLOC(t->version);
+    const char *unfit = row->unfit ? row->unfit(t->target, t->version) : NULL;
+    if (unfit)
+        FAIL(ERR_FAILED, "compiler '%s' (%s) is not used for %s: %s", t->program, t->version, t->target->name,
+             unfit);
     return 0;
 }
 
@@ -125,23 +99,50 @@ static Err args_add(Toolchain *t, const char *const *args)
     return 0;
 }
 
-/* The compiler must know the target: old ones do not know x86-64-v4. */
-static Err flags_check(Arena *a, const Row *row, const Toolchain *t)
+static bool is_output(const ToolchainRow *row, const char *arg)
 {
-    const char *args[TOOLCHAIN_MAX_ARGS + MAX_FIXED + 1];
+    for (size_t i = 0; row->output[i]; i++)
+        if (!strcmp(row->output[i], arg)) return true;
+    return false;
+}
+
+/* The compiler must know the target: old ones do not know x86-64-v4. */
+static Err flags_check(Arena *a, const ToolchainRow *row, const Toolchain *t)
+{
+    const char *args[TOOLCHAIN_MAX_ARGS + TOOLCHAIN_MAX_FIXED + 1];
     size_t n = 0;
     for (size_t i = 0; t->args[i]; i++)
-        if (strcmp(t->args[i], "-c")) args[n++] = t->args[i];
+        if (!is_output(row, t->args[i])) args[n++] = t->args[i];
     for (size_t i = 0; row->probe[i]; i++) args[n++] = row->probe[i];
     args[n] = NULL;
-    Str output, line = STR_NULL;
+    Str output;
     ProcResult r;
     TRY(probe(a, t->program, args, &output, &r));
     if (r.end == PROC_EXITED && r.code == 0) return 0;
-    while (str_split(&output, '\n', &line) && !strstr(arena_dup(a, line).s, "error")) {
-    }
+    Str line = line_with(output, "error");
     FAIL(ERR_FAILED, "compiler '%s' (%s) cannot compile for %s: %.*s", t->program, t->version,
-         t->target->name, (int)(line.n < 300 ? line.n : 300), line.s ? line.s : "no message");
+         t->target->name, (int)(line.n < 300 ? line.n : 300), line.n ? line.s : "no message");
+}
+
+/* The linker that the compiler itself would take, else the one in PATH. */
+static Err linker_find(Arena *a, const ToolchainRow *row, Toolchain *t)
+{
+    t->link_args = row->link;
+    t->linker = row->link[0] ? t->program : NULL;
+    if (!row->linker) return 0;
+    Str output, line, ask = arena_printf(a, "-print-prog-name=%s", row->linker), path = STR_NULL;
+    TRY_ALLOC(ask.s);
+    const char *const args[] = {ask.s, NULL};
+    ProcResult r;
+    TRY(probe(a, t->program, args, &output, &r));
+    while (!path.s && str_split(&output, '\n', &line))
+        if (line.n && line.s[0] == '/') path = proc_which(a, arena_dup(a, str_trim(line)).s);
+    if (!path.s) path = proc_which(a, row->linker);
+    if (!path.s)
+        FAIL(ERR_FAILED, "compiler '%s' (%s) has no linker: no %s beside it or in PATH", t->program,
+             t->version, row->linker);
+    t->linker = path.s;
+    return 0;
 }
 
 static Err identity_make(Arena *a, Toolchain *t)
@@ -157,19 +158,17 @@ static Err identity_make(Arena *a, Toolchain *t)
     return e;
 }
 
-Err toolchain_find(Arena *a, const Target *target, const char *forced, const char *const *extra,
-                   Toolchain *out)
+/* One program that is there: can it make code for the target? */
+static Err candidate_take(Arena *a, const ToolchainRow *row, const Target *target, Str path,
+                          const char *const *extra, Toolchain *out)
 {
-    const Row *row = row_find(target->toolchain);
-    if (!row) FAIL(ERR_INPUT, "no toolchain '%s' for %s in this version", target->toolchain, target->name);
     *out = (Toolchain){.target = target,
                        .name = row->name,
                        .source_suffix = row->source_suffix,
                        .object_suffix = row->object_suffix,
-                       .headers = row->headers,
-                       .link_args = row->link};
-    TRY(program_find(a, row, target, forced, out));
-    TRY(version_read(a, out));
+                       .headers = row->headers};
+    TRY(program_set(a, path, out));
+    TRY(version_read(a, row, out));
     TRY(args_add(out, row->fixed));
     Str march = arena_printf(a, "%s%s", row->architecture_prefix, target->name);
     TRY_ALLOC(march.s);
@@ -177,5 +176,73 @@ Err toolchain_find(Arena *a, const Target *target, const char *forced, const cha
     if (row->flags) row->flags(target, out->args, &out->n_args);
     TRY(args_add(out, extra));
     TRY(flags_check(a, row, out));
+    TRY(linker_find(a, row, out));
     return identity_make(a, out);
+}
+
+static bool row_is_forced(const ToolchainRow *row, const char *forced)
+{
+    return !row->forced_word || strstr(path_base(str_from(forced)).s, row->forced_word);
+}
+
+/* A bare name that is not in PATH may be at one of the row's other places. */
+static Str forced_path(Arena *a, const ToolchainRow *row, const char *forced)
+{
+    Str path = proc_which(a, forced);
+    for (size_t i = 0; !path.s && row->programs[i]; i++)
+        if (str_eq_c(path_base(str_from(row->programs[i])), forced)) path = program_path(a, row->programs[i]);
+    return path;
+}
+
+static Err forced_take(Arena *a, const Target *target, const char *forced, const char *const *extra,
+                       Toolchain *out)
+{
+    const ToolchainRow *row = NULL;
+    for (size_t i = 0; !row && toolchain_row_at(i); i++)
+        if (!strcmp(toolchain_row_at(i)->name, target->toolchain) &&
+            row_is_forced(toolchain_row_at(i), forced))
+            row = toolchain_row_at(i);
+    if (!row) FAIL(ERR_INPUT, "no toolchain '%s' for %s in this version", target->toolchain, target->name);
+    Str path = forced_path(a, row, forced);
+    if (!path.s)
+        FAIL(ERR_FAILED, "no compiler for %s: '%s' is not a program or not in PATH", target->name, forced);
+    return candidate_take(a, row, target, path, extra, out);
+}
+
+/* The rows' programs in order; what is wrong with those that are there goes to why, what was looked for to
+ * names. */
+static Err search(Arena *a, const Target *target, const char *const *extra, Toolchain *out, Buf *why,
+                  Buf *names)
+{
+    const char *hint = NULL;
+    for (size_t k = 0; toolchain_row_at(k); k++) {
+        const ToolchainRow *row = toolchain_row_at(k);
+        if (strcmp(row->name, target->toolchain)) continue;
+        hint = row->install_hint;
+        for (size_t i = 0; row->programs[i]; i++) {
+            Str path = program_path(a, row->programs[i]);
+            if (!strchr("%$/", row->programs[i][0]))
+                buf_printf(names, "%s%s", names->n ? ", " : "", row->programs[i]);
+            if (!path.s) continue;
+            if (!candidate_take(a, row, target, path, extra, out)) return err_clear(), ERR_OK;
+            if (interrupted()) FAIL(ERR_FAILED, "interrupted");
+            buf_printf(why, "%s%s", why->n ? "; " : "", err_message());
+        }
+    }
+    if (!hint) FAIL(ERR_INPUT, "no toolchain '%s' for %s in this version", target->toolchain, target->name);
+    if (why->n) FAIL(ERR_FAILED, "%s", buf_cstr(why));
+    FAIL(ERR_FAILED, "no compiler for %s: none of %s is in PATH (%s)", target->name, buf_cstr(names), hint);
+}
+
+Err toolchain_find(Arena *a, const Target *target, const char *forced, const char *const *extra,
+                   Toolchain *out)
+{
+    if (forced) return forced_take(a, target, forced, extra, out);
+    Buf why, names;
+    buf_init(&why);
+    buf_init(&names);
+    Err e = search(a, target, extra, out, &why, &names);
+    buf_fini(&why);
+    buf_fini(&names);
+    return e;
 }

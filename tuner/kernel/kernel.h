@@ -35,7 +35,7 @@
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out);
 
 /* The same with a symbol made from the text itself: equal kernels give equal texts, whatever a library calls
- * them. build_link_host gives them their names. */
+ * them. build_link gives them their names. */
 enum { KERNEL_SYMBOL_BYTES = 48 };
 Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES]);
 
