@@ -204,9 +204,7 @@ static Err name_part(Create *c, CreateLogic *l)
 static Err read_one(Create *c, CreateLogic *l, const char *path, const LogicKeys *keys)
 {
     TRY(logic_read(&c->a, path, NULL, &l->logic));
-    if (l->logic.n_duplicates)
-        warning("%s:%d: size is already in line %d (%zu such rows): the faster row counts", path,
-                l->logic.duplicate_line, l->logic.first_line, l->logic.n_duplicates);
+    logic_warn(&l->logic);
     TRY(choose_targets(c, l));
     TRY(derive_all(c, l, keys));
     return name_part(c, l);

@@ -75,17 +75,20 @@ typedef struct {
     size_t n_index_order;
     LogicRow *row;
     size_t n_rows;
-    const Node *range;                  /* element 8; NULL: null */
-    const Node *tiles;                  /* element 9; NULL: null */
-    const Node *trees;                  /* Library of a decision tree file; NULL: a Matching file */
-    Str metric;                         /* s NULL: not said */
-    Str fp16_alt, fp16_alt_round;       /* s NULL: none */
-    Str distance;                       /* s NULL: not said */
-    size_t n_elements;                  /* of the list form; 11 for new ones */
-    bool dict;                          /* map form */
-    size_t n_kept;                      /* kept keys of all solutions together */
-    size_t n_duplicates;                /* rows whose size was there before */
-    int32_t duplicate_line, first_line; /* the first of them, and the row it repeats */
+    const Node *range;                       /* element 8; NULL: null */
+    const Node *tiles;                       /* element 9; NULL: null */
+    const Node *trees;                       /* Library of a decision tree file; NULL: a Matching file */
+    Str metric;                              /* s NULL: not said */
+    Str fp16_alt, fp16_alt_round;            /* s NULL: none */
+    Str distance;                            /* s NULL: not said */
+    size_t n_elements;                       /* of the list form; 11 for new ones */
+    bool dict;                               /* map form */
+    size_t n_kept;                           /* kept keys of all solutions together */
+    size_t n_duplicates;                     /* rows whose size was there before */
+    int32_t duplicate_line, first_line;      /* the first of them, and the row it repeats */
+    size_t n_infinite;                       /* rows whose speed is infinite: it was measured in no time */
+    int32_t infinite_line;                   /* the first of them */
+    bool fp16_alt_said, fp16_alt_round_said; /* the map form has the key, be it false */
 } Logic;
 
 /* An empty Matching logic of today's version: list of 11 elements, DeviceEfficiency, Euclidean, any CU count.
@@ -105,6 +108,9 @@ typedef struct {
 } LogicReadOptions;
 Err logic_read(Arena *a, const char *path, const LogicReadOptions *o, Logic *out);
 Err logic_parse(Arena *a, const char *path, Str text, const LogicReadOptions *o, Logic *out);
+
+/* What is odd about the table but no error, a warning each. */
+void logic_warn(const Logic *l);
 
 /* Text as Tensile writes it: sorted keys, automatic flow style. Equal logic gives equal bytes. */
 Err logic_emit(const Logic *l, Buf *out);

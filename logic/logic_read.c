@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/log.h"
 
 void logic_init(Logic *l)
 {
@@ -194,8 +195,8 @@ Err logic_add_row(LogicReader *r, const int64_t *size, int32_t n, int64_t soluti
     if (solution < 0 || (uint64_t)solution >= r->solutions.n)
         FAIL(ERR_INPUT, "%s:%d: solution index %lld, expected 0 to %lld", r->name, line, (long long)solution,
              (long long)r->solutions.n - 1);
-    if (!(speed >= 0) || isinf(speed))
-        FAIL(ERR_INPUT, "%s:%d: speed %g, expected a number from 0", r->name, line, speed);
+    if (!(speed >= 0)) FAIL(ERR_INPUT, "%s:%d: speed %g, expected a number from 0", r->name, line, speed);
+    if (isinf(speed) && r->l->n_infinite++ == 0) r->l->infinite_line = line;
     if (r->rows.n == LOGIC_MAX_ROWS)
         FAIL(ERR_INPUT, "%s:%d: more than %d sizes", r->name, line, LOGIC_MAX_ROWS);
     int64_t *copy = ARENA_ARRAY(r->a, (size_t)n, int64_t);
@@ -352,9 +353,14 @@ static Err take_dict_key(LogicReader *r, const Node *key, const Node *v)
     if (str_eq_c(key->text, "MinimumRequiredVersion")) return take_version(r, v);
     if (str_eq_c(key->text, "CUCount")) return take_cu_count(r, v);
     if (str_eq_c(key->text, "IsAPU")) return take_is_apu(r, v);
-    if (str_eq_c(key->text, "Fp16AltImpl")) return take_flag(r, v, "Fp16AltImpl", &r->l->fp16_alt);
-    if (str_eq_c(key->text, "Fp16AltImplRound"))
+    if (str_eq_c(key->text, "Fp16AltImpl")) {
+        r->l->fp16_alt_said = true;
+        return take_flag(r, v, "Fp16AltImpl", &r->l->fp16_alt);
+    }
+    if (str_eq_c(key->text, "Fp16AltImplRound")) {
+        r->l->fp16_alt_round_said = true;
         return take_flag(r, v, "Fp16AltImplRound", &r->l->fp16_alt_round);
+    }
     if (str_eq_c(key->text, "LibraryType")) {
         if (str_eq_c(v->text, "Matching") || str_eq_c(v->text, "DecisionTree")) return ERR_OK;
         FAIL(ERR_INPUT, "%s:%d: LibraryType '%.*s', expected Matching or DecisionTree", r->name, v->line,
@@ -444,4 +450,14 @@ Err logic_read(Arena *a, const char *path, const LogicReadOptions *o, Logic *out
     Str text;
     TRY(file_read(a, path, LOGIC_MAX_BYTES, &text));
     return logic_parse(a, path, text, o, out);
+}
+
+void logic_warn(const Logic *l)
+{
+    if (l->n_duplicates)
+        warning("%s:%d: size is already in line %d (%zu such rows): the faster row counts", l->path,
+                l->duplicate_line, l->first_line, l->n_duplicates);
+    if (l->n_infinite)
+        warning("%s:%d: speed infinite (%zu such rows): nothing is faster", l->path, l->infinite_line,
+                l->n_infinite);
 }

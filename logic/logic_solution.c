@@ -327,10 +327,10 @@ void logic_problem_type_emit(const ProblemType *pt, Emit *e)
 static void emit_problem_type(const LogicSolution *s, bool derive_pt, Emit *e)
 {
     emit_cstr(e, "ProblemType");
-    if (derive_pt)
-        emit_cstr(e, "derive");
-    else if (s->problem_type)
+    if (s->problem_type)
         logic_node_emit(s->problem_type, e);
+    else if (derive_pt)
+        emit_cstr(e, "derive");
     else
         logic_problem_type_emit(s->s.pt, e);
 }

@@ -136,8 +136,8 @@ static void emit_library(const Logic *l, Emit *e)
 /* Keys in byte order. */
 static Err emit_dict(const Logic *l, Emit *e)
 {
-    size_t n = 8u + (l->cu_count != 0) + (l->is_apu >= 0) + (l->fp16_alt.s != NULL) +
-               (l->fp16_alt_round.s != NULL) + (l->metric.s != NULL);
+    bool alt = l->fp16_alt.s || l->fp16_alt_said, round = l->fp16_alt_round.s || l->fp16_alt_round_said;
+    size_t n = 8u + (l->cu_count != 0) + (l->is_apu >= 0) + alt + round + (l->metric.s != NULL);
     emit_map(e, n, false);
     emit_cstr(e, "ArchitectureName");
     emit_str(e, l->arch);
@@ -147,13 +147,13 @@ static Err emit_dict(const Logic *l, Emit *e)
     }
     emit_cstr(e, "DeviceNames");
     emit_devices(l, e);
-    if (l->fp16_alt.s) {
+    if (alt) {
         emit_cstr(e, "Fp16AltImpl");
-        emit_bool(e, true);
+        emit_bool(e, l->fp16_alt.s != NULL);
     }
-    if (l->fp16_alt_round.s) {
+    if (round) {
         emit_cstr(e, "Fp16AltImplRound");
-        emit_bool(e, true);
+        emit_bool(e, l->fp16_alt_round.s != NULL);
     }
     if (l->is_apu >= 0) {
         emit_cstr(e, "IsAPU");

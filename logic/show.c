@@ -101,9 +101,7 @@ static Err show_file(const char *path, ShowWhat what, const LogicReadOptions *o)
     Logic l;
     arena_init(&a, 0);
     Err e = logic_read(&a, path, o, &l);
-    if (!e && l.n_duplicates)
-        warning("%s:%d: size is already in line %d (%zu such rows)", path, l.duplicate_line, l.first_line,
-                l.n_duplicates);
+    if (!e) logic_warn(&l);
     if (!e && what == SHOW_SIZES) show_sizes(&l);
     if (!e && what == SHOW_SOLUTIONS) show_solutions(&l);
     if (!e && what == SHOW_PROBLEM_TYPE) e = show_problem_type(&l);

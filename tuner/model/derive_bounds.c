@@ -59,7 +59,8 @@ bool derive_bounds(Derive *d)
     }
     const IntList *wg = &s->WorkGroup, *tt = &s->ThreadTile, *mi = &s->MatrixInstruction;
     if (wg->n != 3 || !list_within(wg, 1024)) STOP(d, VALUE_RANGE, PARAM_WorkGroup, wg->v[0]);
-    if (tt->n != 2 || !list_within(tt, 256)) STOP(d, VALUE_RANGE, PARAM_ThreadTile, tt->v[0]);
+    /* with matrix instructions their 32 columns count: 32 x 9 is in use */
+    if (tt->n != 2 || !list_within(tt, 512)) STOP(d, VALUE_RANGE, PARAM_ThreadTile, tt->v[0]);
     bool none = mi->n == 0 || (mi->n == 1 && mi->v[0] == -1);
     if (!none && ((mi->n != 4 && mi->n != 9) || !list_within(mi, 64)))
         STOP(d, VALUE_RANGE, PARAM_MatrixInstruction, mi->v[0]);

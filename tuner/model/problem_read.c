@@ -146,6 +146,16 @@ static Err read_operation(const Reader *r, const Node *n, int32_t *out)
     return 0;
 }
 
+/* Three files of rocBLAS have a comma behind the value: a text, and that is true in Python whatever it says.
+ */
+static bool is_comma_text(const Node *n)
+{
+    static const char *const texts[] = {"True,", "true,", "False,", "false,"};
+    for (int i = 0; n->kind == NODE_STR && i < 4; i++)
+        if (str_eq_c(n->text, texts[i])) return true;
+    return false;
+}
+
 static Err read_value(const Reader *r, const PtKey *key, const Node *n, ProblemType *pt)
 {
     void *field = (char *)pt + key->offset;
@@ -154,7 +164,8 @@ static Err read_value(const Reader *r, const PtKey *key, const Node *n, ProblemT
     int64_t v;
     switch ((PtKind)key->kind) {
     case PT_BOOL:
-        TRY(node_bool(n, r->file, key->name, &b));
+        b = is_comma_text(n);
+        if (!b) TRY(node_bool(n, r->file, key->name, &b));
         *word = b;
         return 0;
     case PT_INT:

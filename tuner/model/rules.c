@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/solution.h"
+
 #define FAMILIES_ALL RULE_ALL
 #define FAMILIES_GPU RULE_GPU
 #define FAMILIES_AMD RULE_AMD
@@ -39,6 +41,8 @@ void verdict_text(const Verdict *v, Buf *out)
         }
         if (t[1] == 'T')
             buf_putc(out, v->arg[0] ? 'B' : 'A');
+        else if (t[1] == 'P')
+            buf_puts(out, param_at((ParamId)v->arg[0])->name);
         else
             buf_i64(out, v->arg[t[1] - '0']);
         t += 2;
