@@ -59,13 +59,10 @@ typedef struct {
 } MergeDirsReport;
 
 /* Files of the same name (below the directories: the same relative path; MERGE_TENSILE: *.yaml directly in
- * them) are merged. Results are made beside output_dir and moved there when all are done; before that
- * output_dir is not touched, and a failed move is undone. Either input directory may be the output.
- * ERR_PARTIAL: files that cannot be merged were kept as in the original. */
+ * them) are merged. Results are made beside output_dir and come there all at once when all are done
+ * (staging.h). Either input directory may be the output. ERR_PARTIAL: files that cannot be merged were kept
+ * as in the original. */
 Err merge_dirs(const char *original_dir, const char *incremental_dir, const char *output_dir,
                const MergeOptions *o, MergeDirsReport *r, Buf *text);
-
-/* The moves alone (merge_move.c): names, with '/', from staging to output_dir. */
-Err merge_move(const char *staging, const char *output_dir, const Str *name, size_t n);
 
 #endif

@@ -1,14 +1,13 @@
 /* Merging directories: which files meet, and where the results go. The directories' files are read one pair
  * at a time; memory is that of the largest pair. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/proc.h"
 #include "logic/merge.h"
+#include "logic/staging.h"
 
 typedef struct {
     const char *path;
@@ -23,7 +22,7 @@ typedef struct {
     Buf *text;
     Side original, increment;
     const char *output;
-    char *staging;
+    Staging staging;
     Str *done; /* names in staging */
     size_t n_done;
 } Dirs;
@@ -69,21 +68,9 @@ static Err side_list(Dirs *d, const char *path, Side *s)
 
 /* ---- staging ---- */
 
-static Err staging_make(Dirs *d)
-{
-    size_t n = strlen(d->output);
-    while (n > 1 && d->output[n - 1] == '/') n--;
-    Str name = arena_printf(&d->a, "%.*s.merge-XXXXXX", (int)n, d->output);
-    TRY_ALLOC(name.s);
-    TRY(dir_make(arena_dup(&d->a, path_dir(name)).s));
-    d->staging = mkdtemp((char *)name.s);
-    if (!d->staging) FAIL(ERR_FAILED, "cannot make directory '%s': %s", name.s, strerror(errno));
-    return ERR_OK;
-}
-
 static Err staged_path(Dirs *d, Str name, Str *path)
 {
-    *path = path_join(&d->a, d->staging, name.s);
+    *path = path_join(&d->a, d->staging.tree.s, name.s);
     TRY_ALLOC(path->s);
     d->done[d->n_done++] = name;
     return dir_make(arena_dup(&d->a, path_dir(*path)).s);
@@ -221,18 +208,15 @@ static MergeForce force_of_first(const Dirs *d)
     return FORCE_BY_NAME;
 }
 
-static Err run(Dirs *d, const char *original_dir, const char *incremental_dir)
+static Err run(Dirs *d)
 {
-    TRY(side_list(d, original_dir, &d->original));
-    TRY(side_list(d, incremental_dir, &d->increment));
     TRY_ALLOC(d->done = ARENA_ARRAY(&d->a, d->original.n + d->increment.n, Str));
     MergeOptions o = *d->o;
     o.force = force_of_first(d);
     d->o = &o;
-    TRY(staging_make(d));
     TRY(walk(d));
     if (interrupted()) FAIL(ERR_FAILED, "interrupted: '%s' is as it was", d->output);
-    return merge_move(d->staging, d->output, d->done, d->n_done);
+    return staging_commit(&d->staging, d->done, d->n_done);
 }
 
 Err merge_dirs(const char *original_dir, const char *incremental_dir, const char *output_dir,
@@ -241,13 +225,13 @@ Err merge_dirs(const char *original_dir, const char *incremental_dir, const char
     Dirs d = {.o = o, .r = r, .text = text, .output = output_dir};
     *r = (MergeDirsReport){0};
     arena_init(&d.a, 0);
-    Err e = run(&d, original_dir, incremental_dir);
-    if (d.staging && access(d.staging, F_OK) == 0) {
-        Buf why; /* a second error would hide the first */
-        buf_init(&why);
-        buf_puts(&why, err_message());
-        if (dir_remove(d.staging) && e) err_set(e, "%s", buf_cstr(&why));
-        buf_fini(&why);
+    Err e = staging_recover(&d.a, output_dir); /* first: an input may be the output */
+    if (!e) e = side_list(&d, original_dir, &d.original);
+    if (!e) e = side_list(&d, incremental_dir, &d.increment);
+    if (!e) e = staging_open(&d.a, output_dir, &d.staging);
+    if (!e) {
+        e = run(&d);
+        staging_close(&d.staging, e);
     }
     arena_fini(&d.a);
     if (!e && r->n_conflicts)

@@ -393,14 +393,6 @@ static void test_untouched(void **state)
     put(&a, z, "b.yaml/file", STR("old"));
     assert_int_equal(merge_dirs(x, y, z, &best, &r, &text), ERR_INPUT);
     assert_str(get(&a, z, "a.yaml"), "old");
-    /* the second of two moves fails: the first is undone, a new file is gone again */
-    const char *s = path_join(&a, root, "s").s;
-    Str names[] = {STR("a.yaml"), STR("new.yaml"), STR("missing.yaml")};
-    put(&a, s, "a.yaml", one);
-    put(&a, s, "new.yaml", one);
-    assert_int_equal(merge_move(s, z, names, 3), ERR_FAILED);
-    assert_str(get(&a, z, "a.yaml"), "old");
-    assert_false(file_exists(path_join(&a, z, "new.yaml").s));
     assert_ok(dir_remove(root));
     free(root);
     buf_fini(&text);
