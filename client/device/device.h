@@ -1,4 +1,4 @@
-/* Device: one table of functions per kind of device (host, sim; hip and cuda plug in the same way).
+/* Device: one table of functions per kind of device (host, sim, hip, cuda).
  *
  * What runs kernels: the host's cores, a GPU, or a simulation with known truth. The table knows nothing of
  * GEMM: it loads code objects, allocates, copies, launches a symbol with a packed argument buffer, and
@@ -160,13 +160,13 @@ struct DeviceApi {
     void (*read)(Device *d, DeviceReading *out); /* hardware monitor, no side effects, about 1 ms */
 };
 
-extern const DeviceApi device_host, device_sim;
+extern const DeviceApi device_host, device_sim, device_hip, device_cuda;
 
 /* By number, in order of preference; NULL behind the last. */
 const DeviceApi *device_api_at(size_t i);
 /* "host", "sim", "hip", "cuda"; NULL when unknown. */
 const DeviceApi *device_api_find(Str name);
-/* Why device_api_find has nothing: ERR_NO_DEVICE with the reason, or ERR_INPUT for a name that is none. */
+/* ERR_INPUT: the name is none of a kind. */
 Err device_absent(Str name);
 /* Text of `tuner-client --list-devices`: every device of every kind, and why the kinds without one have none.
  */

@@ -1,31 +1,20 @@
 /* The table of device kinds and the text of --list-devices. */
 #include "client/device/device.h"
 
-static const DeviceApi *const kinds[] = {&device_host, &device_sim};
+static const DeviceApi *const kinds[] = {&device_host, &device_sim, &device_hip, &device_cuda};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* Kinds that other builds have: named, so that a request for them is answered with the reason. */
-typedef struct {
-    const char *name, *why;
-} Absent;
-static const Absent absent[] = {
-    {"hip", "AMD GPUs: this build has no HIP back end"},
-    {"cuda", "NVIDIA GPUs: this build has no CUDA back end"},
-};
-
-const DeviceApi *device_api_at(size_t i) { return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL; }
+const DeviceApi *device_api_at(size_t i) { return i < N_KINDS ? kinds[i] : NULL; }
 
 const DeviceApi *device_api_find(Str name)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < N_KINDS; i++)
         if (str_eq_nocase(name, str_from(kinds[i]->name))) return kinds[i];
     return NULL;
 }
 
 Err device_absent(Str name)
 {
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        if (str_eq_nocase(name, str_from(absent[i].name)))
-            FAIL(ERR_NO_DEVICE, "device '%s': %s", absent[i].name, absent[i].why);
     FAIL(ERR_INPUT, "unknown device '%.*s' (host, sim, hip or cuda)", STR_ARG(name));
 }
 
@@ -45,21 +34,22 @@ static Err list_one(const DeviceApi *api, int index, Buf *out)
     return 0;
 }
 
+/* All are counted before the first is opened: counting forks. */
 Err devices_list(Buf *out)
 {
-    for (size_t k = 0; device_api_at(k); k++) {
-        const DeviceApi *api = device_api_at(k);
-        Buf why;
-        buf_init(&why);
-        int n = api->count(&why);
-        for (int i = 0; i < n; i++)
-            if (list_one(api, i, out))
-                buf_printf(out, "%s %d: cannot be opened: %s\n", api->name, i, err_message());
-        if (n == 0) buf_printf(out, "%s: none: %s\n", api->name, buf_cstr(&why));
-        buf_fini(&why);
+    int n[N_KINDS];
+    Buf why[N_KINDS];
+    for (size_t k = 0; k < N_KINDS; k++) {
+        buf_init(&why[k]);
+        n[k] = kinds[k]->count(&why[k]);
     }
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        buf_printf(out, "%s: none: %s\n", absent[i].name, absent[i].why);
+    for (size_t k = 0; k < N_KINDS; k++) {
+        for (int i = 0; i < n[k]; i++)
+            if (list_one(kinds[k], i, out))
+                buf_printf(out, "%s %d: cannot be opened: %s\n", kinds[k]->name, i, err_message());
+        if (n[k] == 0) buf_printf(out, "%s: none: %s\n", kinds[k]->name, buf_cstr(&why[k]));
+        buf_fini(&why[k]);
+    }
     return buf_check(out);
 }
 

@@ -3,7 +3,7 @@ run() { echo "-- $*"; "$BIN/tuner-client" "$@"; echo "exit $?"; }
 run
 run --nosuch 1
 run --config-file missing.ini
-run --device hip --library-file x
+run --device cuda --device-idx 900 --library-file x --problem-identifier Contraction_l_Ailk_Bljk_Cijk_Dijk --problem-size 1,1,1,1 2>&1 | sed 's/: .*:.*/: .../; s/no cuda device .*/.../'
 run --device gpu --library-file x
 run --device-idx 3 --library-file x --problem-identifier Contraction_l_Ailk_Bljk_Cijk_Dijk --problem-size 1,1,1,1
 run --library-file missing.yaml --problem-identifier Contraction_l_Ailk_Bljk_Cijk_Dijk --problem-size 1,1,1,1
@@ -19,6 +19,6 @@ echo "-- events reader gone: the client ends"
   Contraction_l_Ailk_Bljk_Cijk_Dijk --problem-size 8,8,1,8 --num-benchmarks 1000000 --log-level Error --events-fd 3 3>&1 >/dev/null |
   head -1
 echo "-- list-devices"
-"$BIN/tuner-client" --list-devices | sed 's/:.*//'
+"$BIN/tuner-client" --list-devices | sed 's/[ :].*//' | uniq
 echo "-- help"
 "$BIN/tuner-client" --help | grep -c '^  --'

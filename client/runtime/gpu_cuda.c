@@ -1,0 +1,127 @@
+/* GPU: what is CUDA's own: contexts, dynamic shared memory, compute capabilities. See gpu_priv.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "client/runtime/gpu_priv.h"
+
+static const GpuSymbol symbols[] = {
+#define GPU_FN(field, needed, cuda, hip, params) {#cuda, offsetof(GpuDriver, field), needed},
+#define CUDA_FN(field, needed, cuda, params) {#cuda, offsetof(GpuDriver, field), needed},
+#define HIP_FN(field, needed, hip, params)
+#include "client/runtime/gpu_symbols.def"
+#undef GPU_FN
+#undef CUDA_FN
+#undef HIP_FN
+    {NULL, 0, false},
+};
+
+static void cuda_error(const GpuDriver *d, GpuErr code, const char **name, const char **text)
+{
+    if (d->error_name(code, name)) *name = NULL;
+    if (d->error_text(code, text)) *text = NULL;
+}
+
+static Err cuda_context_open(Gpu *g)
+{
+    GPU_TRY(g, context_take(&g->context, g->device), "context of cuda device %d", g->index);
+    GpuErr rc = g->driver->context_set(g->context);
+    if (!rc) return ERR_OK;
+    g->driver->context_give(g->device);
+    return gpu_error(g, rc, "context of cuda device %d", g->index);
+}
+
+static void cuda_context_close(Gpu *g) { g->driver->context_give(g->device); }
+
+static Err cuda_architecture(Gpu *g, char *out, size_t bytes)
+{
+    enum { MAJOR = 75, MINOR = 76 };
+    int major = 0, minor = 0;
+    GPU_TRY(g, device_attribute(&major, MAJOR, g->device), "compute capability of device %d", g->index);
+    GPU_TRY(g, device_attribute(&minor, MINOR, g->device), "compute capability of device %d", g->index);
+    snprintf(out, bytes, "sm_%d%d", major, minor);
+    return ERR_OK;
+}
+
+static void cuda_version(int number, char *out, size_t bytes)
+{
+    snprintf(out, bytes, "CUDA %d.%d", number / 1000, number % 1000 / 10);
+}
+
+/* The bytes of the parameter list, where the driver tells them (12.4 and later). */
+static uint32_t parameter_bytes(const GpuDriver *d, GpuFunction f)
+{
+    size_t at = 0, bytes = 0, end = 0;
+    if (!d->function_param) return 0;
+    for (size_t i = 0; i < 256 && !d->function_param(f, i, &at, &bytes); i++)
+        if (at + bytes > end) end = at + bytes;
+    return (uint32_t)end;
+}
+
+/* Above 48 KiB shared memory has to be dynamic and asked for; the kernel's text says how much it wants in an
+ * unsigned of the module. */
+static Err cuda_kernel_ready(Gpu *g, const GpuModule *m, GpuKernel *k)
+{
+    char name[512];
+    GpuPtr at;
+    size_t bytes = 0;
+    uint32_t wanted = 0;
+    k->arg_bytes = parameter_bytes(g->driver, k->function);
+    int n = snprintf(name, sizeof name, "%s_dynamic_lds", k->symbol);
+    if (n < 0 || (size_t)n >= sizeof name) FAIL(ERR_INPUT, "kernel name of %zu bytes", strlen(k->symbol));
+    GpuErr rc = g->driver->module_global(&at, &bytes, m->handle, name);
+    if (rc == CUDA_NOT_FOUND) return ERR_OK;
+    if (rc) return gpu_error(g, rc, "%s of %s", name, m->name);
+    if (bytes != sizeof wanted) FAIL(ERR_INPUT, "%s of %s has %zu bytes, expected 4", name, m->name, bytes);
+    TRY(gpu_copy_from(g, &wanted, at, sizeof wanted, NULL));
+    if (wanted > 1 << 20) FAIL(ERR_INPUT, "%s of %s is %u bytes", name, m->name, wanted);
+    k->dynamic_bytes = wanted;
+    if (wanted)
+        GPU_TRY(g, function_set(k->function, CUDA_DYNAMIC_BYTES, (int)wanted),
+                "kernel %s wants %u bytes of shared memory", k->symbol, wanted);
+    return ERR_OK;
+}
+
+static Err cuda_launch(Gpu *g, const GpuLaunch *l, void **extra)
+{
+    const GpuKernel *k = l->kernel;
+    if (l->start) TRY(gpu_event_record(g, l->start, l->stream));
+    GPU_TRY(g,
+            launch(k->function, l->grid[0], l->grid[1], l->grid[2], l->group[0], l->group[1], l->group[2],
+                   k->dynamic_bytes + l->lds_bytes, l->stream, NULL, extra),
+            "launch of %s", k->symbol);
+    return l->stop ? gpu_event_record(g, l->stop, l->stream) : ERR_OK;
+}
+
+static Err cuda_enter(Gpu *g, void **saved)
+{
+    GPU_TRY(g, context_get(saved), "the thread's context");
+    if (*saved != g->context) GPU_TRY(g, context_set(g->context), "context of cuda device %d", g->index);
+    return ERR_OK;
+}
+
+static void cuda_leave(Gpu *g, void *saved)
+{
+    if (saved != g->context) g->driver->context_set(saved);
+}
+
+static const char *const libraries[] = {"libcuda.so.1", "libcuda.so", NULL};
+
+const GpuKind gpu_cuda = {
+    .name = "cuda",
+    .label = "CUDA",
+    .libraries = libraries,
+    .symbols = symbols,
+    .attribute = {CUDA_ATTR_CUS, CUDA_ATTR_WAVE, CUDA_ATTR_LDS, CUDA_ATTR_L2, CUDA_ATTR_CLOCK,
+                  CUDA_ATTR_MEMORY_CLOCK, CUDA_ATTR_INTEGRATED},
+    .n_simd_per_cu = 1,
+    .param_end = CUDA_PARAM_END,
+    .error = cuda_error,
+    .context_open = cuda_context_open,
+    .context_close = cuda_context_close,
+    .enter = cuda_enter,
+    .leave = cuda_leave,
+    .architecture = cuda_architecture,
+    .version = cuda_version,
+    .kernel_ready = cuda_kernel_ready,
+    .launch = cuda_launch,
+};
