@@ -1,18 +1,31 @@
 /* tuner-logic check: derives every solution of a logic file from its own parameters and prints what comes out
  * otherwise than the file says: key, ours, theirs. A solution that is rejected today is told with the reason.
+ * What older Tensiles are known to have written otherwise (known.def) is told apart: exit code 3, not 1.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "logic/derive.h"
+#include "logic/known.h"
 #include "logic/show.h"
 #include "model/target.h"
+
+typedef struct {
+    size_t n_solutions, n_values, n_rejected;
+} Count;
 
 typedef struct {
     LogicKeys keys;
     Deriver deriver;
     Buf ours, theirs;
-    size_t n_equal, n_rejected, n_different, n_values;
+    bool strict, summary; /* summary: no line per value */
+    size_t n_equal;
+    Count older, other;      /* with differences that are all in known.def; with others */
+    size_t known[KNOWN_MAX]; /* how often each row held */
+    size_t n_values;         /* of the solution at hand: not in known.def, */
+    size_t n_older;          /* and in it */
+    uint64_t differs[PARAM_WORDS];
 } Check;
 
 static const Target *target_of(const Logic *l)
@@ -32,21 +45,58 @@ static bool is_compared(const Param *p)
            p->id != PARAM_SolutionNameMin && p->id != PARAM_CodeObjectVersion;
 }
 
-static void check_value(Check *c, const Logic *l, size_t i, const Param *p, const Solution *ours)
+static bool is_lost(const Param *p, const Solution *ours)
+{
+    return p->group == GROUP_STATE && !solution_has(ours, (ParamId)p->id);
+}
+
+static bool has(const uint64_t *set, ParamId id) { return set[(unsigned)id >> 6] >> ((unsigned)id & 63) & 1; }
+
+static void note_known(Check *c, const Known *k)
+{
+    if (k)
+        c->known[known_index(k)]++, c->n_older++;
+    else
+        c->n_values++;
+}
+
+static const Known *known_value(const Check *c, const Logic *l, const Param *p)
+{
+    const Known *k = known_find(str_from(p->name), l->version);
+    if (!k || !*k->follows) return k;
+    ParamId root = logic_keys_find(&c->keys, str_from(k->follows));
+    return has(c->differs, root) ? k : NULL;
+}
+
+static void print_value(Check *c, const Logic *l, size_t i, const Param *p, const Solution *ours)
 {
     const LogicSolution *s = &l->solution[i];
-    bool lost = p->group == GROUP_STATE && !solution_has(ours, (ParamId)p->id);
-    if (!lost && param_equal(p, ours, &s->s)) return;
+    const Known *k = known_value(c, l, p);
+    note_known(c, k);
+    if (c->summary) return;
     buf_reset(&c->ours);
     buf_reset(&c->theirs);
     param_print(p, &s->s, &c->theirs);
-    if (lost)
+    if (is_lost(p, ours))
         buf_puts(&c->ours, "no such key");
     else
         param_print(p, ours, &c->ours);
-    printf("%s:%d: solution %zu: %s: ours %s, theirs %s\n", l->path, s->line, i, p->name, buf_cstr(&c->ours),
-           buf_cstr(&c->theirs));
-    c->n_values++;
+    printf("%s:%d: solution %zu: %s: ours %s, theirs %s%s%s\n", l->path, s->line, i, p->name,
+           buf_cstr(&c->ours), buf_cstr(&c->theirs), k ? ", known up to " : "", k ? k->last : "");
+}
+
+static void check_values(Check *c, const Logic *l, size_t i, const Solution *ours)
+{
+    const LogicSolution *s = &l->solution[i];
+    memset(c->differs, 0, sizeof c->differs);
+    for (int id = 0; id < PARAM_COUNT; id++) {
+        const Param *p = param_at((ParamId)id);
+        if (!is_compared(p) || !solution_has(&s->s, (ParamId)id)) continue;
+        if (is_lost(p, ours) || !param_equal(p, ours, &s->s))
+            c->differs[(unsigned)id >> 6] |= UINT64_C(1) << ((unsigned)id & 63);
+    }
+    for (size_t j = 0; j < PARAM_COUNT; j++)
+        if (has(c->differs, c->keys.order[j])) print_value(c, l, i, param_at(c->keys.order[j]), ours);
 }
 
 static void print_type(Check *c, const Logic *l, size_t i, const ProblemType *pt)
@@ -58,8 +108,9 @@ static void print_type(Check *c, const Logic *l, size_t i, const ProblemType *pt
         problem_key_print(key, l->pt, &c->ours);
         problem_key_print(key, pt, &c->theirs);
         if (str_eq(buf_view(&c->ours), buf_view(&c->theirs))) continue;
-        printf("%s:%d: solution %zu: ProblemType %s: that of the file %s, of the solution %s\n", l->path,
-               l->solution[i].line, i, key->name, buf_cstr(&c->ours), buf_cstr(&c->theirs));
+        if (!c->summary)
+            printf("%s:%d: solution %zu: ProblemType %s: that of the file %s, of the solution %s\n", l->path,
+                   l->solution[i].line, i, key->name, buf_cstr(&c->ours), buf_cstr(&c->theirs));
         c->n_values++;
     }
 }
@@ -73,7 +124,7 @@ static void check_type(Check *c, const Logic *l, size_t i)
     if (!s->problem_type || s->problem_type == l->pt_node) return;
     arena_init(&a, 0);
     if (problem_type_from_node(&a, l->path, s->problem_type, &pt)) {
-        printf("%s\n", err_message());
+        if (!c->summary) printf("%s\n", err_message());
         c->n_values++;
     } else if (!problem_type_equal(&pt, l->pt)) {
         print_type(c, l, i, &pt);
@@ -81,29 +132,38 @@ static void check_type(Check *c, const Logic *l, size_t i)
     arena_fini(&a);
 }
 
+/* why: 'rule: text'. */
+static void print_rejected(Check *c, const Logic *l, size_t i, Str why)
+{
+    Str rest = why, rule = STR_NULL;
+    (void)str_split(&rest, ':', &rule);
+    const Known *k = known_find(rule, l->version);
+    note_known(c, k);
+    if (!c->summary)
+        printf("%s:%d: solution %zu: rejected: %.*s%s%s\n", l->path, l->solution[i].line, i, STR_ARG(why),
+               k ? ", known up to " : "", k ? k->last : "");
+}
+
 static void check_solution(Check *c, const Logic *l, size_t i)
 {
     Solution ours;
     Buf why;
-    size_t before = c->n_values;
-    const LogicSolution *s = &l->solution[i];
     buf_init(&why);
-    if (!logic_solution_derive(&c->keys, s, &c->deriver, &ours, &why)) {
-        printf("%s:%d: solution %zu: rejected: %s\n", l->path, s->line, i, buf_cstr(&why));
-        c->n_rejected++;
-        buf_fini(&why);
-        return;
+    c->n_values = c->n_older = 0;
+    bool valid = logic_solution_derive(&c->keys, &l->solution[i], &c->deriver, &ours, &why);
+    if (valid) {
+        check_values(c, l, i, &ours);
+        check_type(c, l, i);
+    } else {
+        print_rejected(c, l, i, buf_view(&why));
     }
     buf_fini(&why);
-    for (size_t j = 0; j < PARAM_COUNT; j++) {
-        const Param *p = param_at(c->keys.order[j]);
-        if (is_compared(p) && solution_has(&s->s, (ParamId)p->id)) check_value(c, l, i, p, &ours);
-    }
-    check_type(c, l, i);
-    if (c->n_values > before)
-        c->n_different++;
-    else
-        c->n_equal++;
+    c->n_equal += c->n_values + c->n_older == 0;
+    if (c->n_values + c->n_older == 0) return;
+    Count *n = c->n_values ? &c->other : &c->older;
+    n->n_solutions++;
+    n->n_rejected += !valid;
+    n->n_values += valid ? c->n_values + c->n_older : 0;
 }
 
 static Err check_file(Check *c, const char *path)
@@ -123,24 +183,57 @@ static Err check_file(Check *c, const char *path)
     return e;
 }
 
+static void print_count(const char *what, const Count *n)
+{
+    printf("  %s: %zu with other values (%zu), %zu rejected\n", what, n->n_solutions - n->n_rejected,
+           n->n_values, n->n_rejected);
+}
+
+static Err sum_up(const Check *c, size_t n_bad)
+{
+    const Known *k;
+    size_t n = c->n_equal + c->older.n_solutions + c->other.n_solutions;
+    printf("%zu solutions: %zu equal\n", n, c->n_equal);
+    print_count("as older Tensiles wrote them", &c->older);
+    print_count("not as in the file", &c->other);
+    for (int i = 0; (k = known_at(i)); i++)
+        if (c->known[i]) printf("    %zu %s: %s\n", c->known[i], k->name, k->text);
+    if (n_bad) FAIL(ERR_INPUT, "%zu files could not be read", n_bad);
+    if (c->other.n_solutions || (c->strict && c->n_equal < n))
+        FAIL(ERR_FAILED, "%zu of %zu solutions are not as in the file", n - c->n_equal, n);
+    if (c->n_equal < n)
+        FAIL(ERR_PARTIAL, "%zu of %zu solutions are as older Tensiles wrote them (--strict: exit code 1)",
+             n - c->n_equal, n);
+    return ERR_OK;
+}
+
+static bool take_option(Check *c, const char *arg)
+{
+    bool strict = !strcmp(arg, "--strict"), summary = !strcmp(arg, "--summary");
+    c->strict |= strict;
+    c->summary |= summary;
+    return strict || summary;
+}
+
 Err logic_check_command(int argc, char **argv)
 {
     Check c = {.n_equal = 0};
-    Err e = ERR_OK;
-    if (argc == 0) FAIL(ERR_INPUT, "usage: tuner-logic check FILE...");
-    for (int i = 0; i < argc; i++)
-        if (argv[i][0] == '-') FAIL(ERR_INPUT, "unknown option '%s', expected files", argv[i]);
+    size_t n_files = 0, n_bad = 0;
+    for (int i = 0; i < argc; i++) {
+        n_files += argv[i][0] != '-';
+        if (argv[i][0] == '-' && !take_option(&c, argv[i]))
+            FAIL(ERR_INPUT, "unknown option '%s', expected --strict or --summary", argv[i]);
+    }
+    if (n_files == 0) FAIL(ERR_INPUT, "usage: tuner-logic check [--strict] [--summary] FILE...");
     logic_keys_init(&c.keys);
     buf_init(&c.ours);
     buf_init(&c.theirs);
-    for (int i = 0; !e && i < argc; i++) e = check_file(&c, argv[i]);
+    for (int i = 0; i < argc; i++)
+        if (argv[i][0] != '-' && check_file(&c, argv[i])) {
+            n_bad++;
+            if (n_files > 1) error_report(ERR_INPUT);
+        }
     buf_fini(&c.ours);
     buf_fini(&c.theirs);
-    TRY(e);
-    printf("solutions: %zu equal, %zu with other values (%zu), %zu rejected\n", c.n_equal, c.n_different,
-           c.n_values, c.n_rejected);
-    if (c.n_different + c.n_rejected)
-        FAIL(ERR_FAILED, "%zu of %zu solutions are not as in the file", c.n_different + c.n_rejected,
-             c.n_equal + c.n_different + c.n_rejected);
-    return ERR_OK;
+    return n_files == 1 && n_bad ? ERR_INPUT : sum_up(&c, n_bad);
 }

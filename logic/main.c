@@ -27,8 +27,10 @@ static const Command commands[] = {
     {"diff", logic_diff_command, "diff FILE FILE [--summary] [--exit-code]",
      "sizes that came (+), went (-), changed winner (!) or speed (~), solutions that came and went;\n"
      "      --exit-code: 1 when anything differs"},
-    {"check", logic_check_command, "check FILE...",
-     "derives every solution from its own parameters and prints what differs from the file"},
+    {"check", logic_check_command, "check [--strict] [--summary] FILE...",
+     "derives every solution from its own parameters and prints what differs from the file, or with\n"
+     "      --summary what in all; exit code 3 when older Tensiles are known to have written it so, which\n"
+     "      --strict makes 1, as other differences are"},
     {"convert", logic_convert_command,
      "convert IN OUT [--to efficiency|gflops --sclk MHZ [--cus N] [--flops-per-cycle N] [--per-cu] "
      "[--mfma|--no-mfma]]\n"
