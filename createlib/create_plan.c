@@ -95,19 +95,6 @@ static Err put_into(Create *c, Str file, const Target *t, size_t unit)
     return ERR_OK;
 }
 
-static const char *object_suffix(const Target *t)
-{
-    switch (t->family) {
-    case TARGET_HOST:
-        return ".so";
-    case TARGET_NVPTX:
-        return ".cubin";
-    case TARGET_AMDGCN:
-        break;
-    }
-    return ".hsaco";
-}
-
 static Str file_base(Create *c, Str symbol)
 {
     Buf b;
@@ -121,7 +108,7 @@ static Str file_base(Create *c, Str symbol)
 /* The file that a kernel belongs into. number counts the kernels, for NumMergedFiles. */
 static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool assembly, size_t number)
 {
-    const char *arch = u->target->name, *suffix = object_suffix(u->target);
+    const char *arch = u->target->name, *suffix = target_code_suffix(u->target);
     if (!c->o->merge_files) {
         Str base = file_base(c, u->symbol);
         return assembly ? arena_printf(&c->a, "%.*s_%s.co", STR_ARG(base), arch)

@@ -7,6 +7,7 @@ typedef enum {
     OPT_FLAG,
     OPT_TEXT,
     OPT_INT,
+    OPT_DEVICE,
     OPT_DUMP,
     OPT_GLOBAL,
     OPT_GLOBAL_FLAG,
@@ -35,7 +36,9 @@ static const OptionRow options[] = {
      "GlobalParameters: values, defaults, meaning"},
     {"arch", 0, OPT_TEXT, "NAME", FIELD(arch), NULL,
      "tune for this architecture: gfx90a, sm_90, x86-64-v4, host"},
-    {"device", 'd', OPT_INT, "N", FIELD(device), NULL, "number of the device of that architecture (Device)"},
+    {"device", 'd', OPT_DEVICE, "KIND|N", 0, NULL, "host, cuda or hip, a number (Device), or both: cuda:1"},
+    {"compile-only", 0, OPT_FLAG, NULL, FIELD(compile_only), NULL,
+     "build the kernels of --arch without a device; pack what logic there is"},
     {"jobs", 'j', OPT_INT, "N", FIELD(jobs), NULL, "compilers at once (default: usable cores)"},
     {"list-solutions", 0, OPT_FLAG, NULL, FIELD(list_solutions), NULL,
      "fork and judge only; needs no OUTDIR"},
@@ -56,7 +59,8 @@ static const OptionRow options[] = {
      "tuner-client to run (default: beside tuner)"},
     {"prebuilt-client", 0, OPT_TEXT, "FILE", FIELD(client_path), NULL, "the same"},
     {"c-compiler", 0, OPT_TEXT, "FILE", FIELD(cc), NULL, "compiler of host kernels (default: cc)"},
-    {"cxx-compiler", 0, OPT_TEXT, "FILE", FIELD(cxx), NULL, "compiler of HIP kernels (CxxCompiler)"},
+    {"cxx-compiler", 0, OPT_TEXT, "FILE", FIELD(cxx), NULL,
+     "compiler of GPU kernels: clang++-19, hipcc, nvcc, tuner-nvrtc (CxxCompiler)"},
     {"library-format", 0, OPT_GLOBAL, "FORMAT", 0, "LibraryFormat", "yaml or msgpack"},
     {"short-names", 0, OPT_GLOBAL_FLAG, NULL, 0, "ShortNames=True", "kernels are K0, K1, ..."},
     {"no-merge-files", 0, OPT_GLOBAL_FLAG, NULL, 0, "MergeFiles=False", "one code object per kernel"},
@@ -118,6 +122,17 @@ static Err number(const OptionRow *row, const char *text, int64_t *out)
     return 0;
 }
 
+/* "cuda", "1", "cuda:1" */
+static Err device_option(Options *o, const OptionRow *row, const char *value)
+{
+    const char *colon = strchr(value, ':'), *index = colon ? colon + 1 : value;
+    bool has_number = colon || (value[0] >= '0' && value[0] <= '9');
+    if (!has_number || colon) o->device_kind = value;
+    if (!has_number) return 0;
+    o->has_device = true;
+    return number(row, index, &o->device);
+}
+
 /* value: behind '=', or the next word, or NULL. */
 static Err option_apply(Options *o, const OptionRow *row, const char *value)
 {
@@ -129,9 +144,9 @@ static Err option_apply(Options *o, const OptionRow *row, const char *value)
         *(const char **)field(o, row) = value;
         break;
     case OPT_INT:
-        TRY(number(row, value, field(o, row)));
-        if (row->offset == FIELD(device)) o->has_device = true;
-        break;
+        return number(row, value, field(o, row));
+    case OPT_DEVICE:
+        return device_option(o, row, value);
     case OPT_DUMP:
         o->dump = true;
         o->dump_pass = value;

@@ -22,10 +22,10 @@ typedef struct {
     int n_operands;
     Override override[MAX_OVERRIDES];
     int n_overrides;
-    const char *arch, *dump_pass, *client_path;
+    const char *arch, *device_kind, *dump_pass, *client_path;
     const char *cxx, *cc;
     int64_t jobs, device;
-    bool has_device, help, version, help_params, help_globals, alternate, no_cache;
+    bool has_device, help, version, help_params, help_globals, alternate, no_cache, compile_only;
     bool list_solutions, count, names, reasons, dump;
 } Options;
 

@@ -119,6 +119,7 @@ static Err run_benchmark(Run *r)
     TRY(step(r, "build", step_build));
     if (r->config->globals.GenerateSourcesAndExit) return 0;
     TRY(step(r, "write", step_write));
+    if (r->o->compile_only) return 0;
     TRY(step(r, "measure", step_measure));
     return step(r, "export", step_export);
 }
@@ -128,11 +129,20 @@ static Err check_logic_there(Run *r)
 {
     Str dir;
     const Config *c = r->config;
-    if (!c->has_client || c->has_logic) return 0;
+    if (!c->has_client || c->has_logic || r->o->compile_only) return 0;
     TRY(run_path(r, &dir, "%.*s", STR_ARG(c->globals.LibraryLogicPath)));
     if (dir_exists(dir.s)) return 0;
     FAIL(ERR_INPUT, "%s: LibraryClient packs the logic files of '%s', which is not there: add LibraryLogic",
          c->path, dir.s);
+}
+
+/* Of an earlier run, or put there. */
+static bool has_logic_files(Run *r)
+{
+    Str dir, *names;
+    size_t n = 0;
+    return !run_path(r, &dir, "%.*s", STR_ARG(r->config->globals.LibraryLogicPath)) && dir_exists(dir.s) &&
+           !dir_list(&r->arena, dir.s, ".yaml", true, &names, &n) && n > 0;
 }
 
 static Err run_steps(Run *r)
@@ -143,6 +153,12 @@ static Err run_steps(Run *r)
     TRY(leftovers_remove(r));
     if (c->has_problems) TRY(run_benchmark(r));
     if (c->globals.GenerateSourcesAndExit) return 0;
+    if (r->o->compile_only) {
+        if (c->has_client && has_logic_files(r)) TRY(step(r, "pack", step_pack));
+        notice("nothing was measured (--compile-only): the kernels are in %s/%.*s", r->outdir,
+               STR_ARG(c->globals.BenchmarkProblemsPath));
+        return 0;
+    }
     if (c->has_logic) TRY(step(r, "analyze", step_analyze));
     if (c->has_client) TRY(step(r, "pack", step_pack));
     return step(r, "finish", step_finish);

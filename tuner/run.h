@@ -20,7 +20,7 @@ typedef struct {
     Solution s;
     Str name;       /* of its kernel in this benchmark */
     int64_t kernel; /* in the store */
-    Str symbol;     /* of the kernel in the object; the code object calls it name */
+    Str symbol;     /* of the kernel in the object; the host's code object calls it name */
     Str object;     /* path; s == NULL: it was not built */
 } Variant;
 
@@ -48,7 +48,8 @@ typedef struct {
     size_t n_helpers;
     RuleCounts rules;
     Verdict example[RULE_COUNT]; /* the first of each */
-    Str code_object;             /* path of the file with all kernels */
+    Str *code_object;            /* paths of the files with its kernels */
+    size_t n_code_objects;
     uint64_t n_permutations, n_duplicates;
     int64_t plan, setting;
     bool skip; /* ForceRedoBenchmarkProblems is off and its results are there */
@@ -92,13 +93,16 @@ Err run_target(Run *r);
 Err step_device(Run *r);  /* target, device, toolchain */
 Err step_fork(Run *r);    /* configs to groups of variants */
 Err step_plan(Run *r);    /* candidates, sizes, rejections: into the store */
-Err step_build(Run *r);   /* sources, objects, one code object per group */
+Err step_build(Run *r);   /* sources, objects, code objects of every group */
 Err step_write(Run *r);   /* library, ini, run.sh, cache.yaml of every group */
 Err step_measure(Run *r); /* tuner-client */
 Err step_export(Run *r);  /* csv and yaml */
 Err step_analyze(Run *r); /* 3_LibraryLogic */
 Err step_pack(Run *r);    /* 4_LibraryClient */
 Err step_finish(Run *r);  /* winners, how to use them */
+
+/* The files that a device loads, of the kernels that were built. step_code.c, for the build step. */
+Err group_code_objects(Run *r, Group *g);
 
 /* "OUT/dir/name" in the run's arena. */
 Err run_path(Run *r, Str *out, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -1,4 +1,4 @@
-/* Step: sources of kernels to objects, and the objects of a size-group to one code object.
+/* Step: sources of kernels to objects; step_code.c makes code objects of them.
  *
  * Every compile is recorded in the store. A kernel that this compiler has failed on before is not tried
  * again; one that it has made before comes out of the object cache (OUT/0_Build/cache). See run.h.
@@ -145,8 +145,13 @@ static Err variant_source(Chunk *c, Variant *v, Buf *text)
 {
     c->made[c->n].variant = v;
     c->made[c->n].helper = NULL;
-    char symbol[KERNEL_SYMBOL_BYTES];
     buf_reset(text);
+    if (c->r->target->family != TARGET_HOST) {
+        v->symbol = v->name;
+        TRY(kernel_emit(&v->s, c->r->target, v->name, text));
+        return source_take(c, v->name, text);
+    }
+    char symbol[KERNEL_SYMBOL_BYTES];
     TRY(kernel_emit_unnamed(&v->s, c->r->target, text, symbol));
     v->symbol = arena_dup(&c->r->arena, str_from(symbol));
     TRY_ALLOC(v->symbol.s);
@@ -278,26 +283,6 @@ static Err columns_make(Run *r, Group *g)
     return 0;
 }
 
-static Err group_link(Run *r, Group *g)
-{
-    Str library;
-    TRY(run_path(r, &library, "%.*s/%.*s/00_Final/source/library",
-                 STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(g->name)));
-    TRY(dir_make(library.s));
-    g->code_object = arena_printf(&r->arena, "%s/TensileLibrary_%s.so", library.s, r->target->name);
-    Str *object = ARENA_ARRAY(&r->arena, g->n_columns + g->n_helpers, Str);
-    LinkName *name = ARENA_ARRAY(&r->arena, g->n_columns, LinkName);
-    if (!g->code_object.s || !object || !name) FAIL(ERR_FAILED, "out of memory");
-    for (size_t i = 0; i < g->n_columns; i++) {
-        const Variant *v = &g->variant[g->column[i]];
-        object[i] = v->object;
-        name[i] = (LinkName){v->name, v->symbol};
-    }
-    for (size_t i = 0; i < g->n_helpers; i++) object[g->n_columns + i] = g->helper[i].object;
-    return build_link(&r->toolchain, object, g->n_columns + g->n_helpers, name, g->n_columns,
-                           g->code_object.s);
-}
-
 static Err group_build(Run *r, Chunk *c)
 {
     Group *g = c->g;
@@ -306,7 +291,7 @@ static Err group_build(Run *r, Chunk *c)
     TRY(group_compile(c));
     if (r->config->globals.GenerateSourcesAndExit) return 0;
     TRY(columns_make(r, g));
-    return group_link(r, g);
+    return group_code_objects(r, g);
 }
 
 Err step_build(Run *r)

@@ -2,7 +2,7 @@
  *
  * Devices are asked for through tuner-client --list-devices, as this program opens none itself. The
  * architecture is the one that was asked for (--arch, then LibraryLogic, then GlobalParameters), or else that
- * of the first device. See run.h.
+ * of the first device. --compile-only takes the architecture alone and asks for none. See run.h.
  */
 #include "run.h"
 
@@ -81,12 +81,22 @@ static bool device_parse(Str line, DeviceChoice *d)
     return d->arch.n > 0;
 }
 
-/* A CPU runs what was made for its own level and those below. */
+/* A CPU runs what was made for its own level and those below; an NVIDIA GPU what was made for its compute
+ * capability, the variant with its own instructions (sm_90a) included. */
 static bool device_runs(const DeviceChoice *d, const Target *t)
 {
     const Target *own = target_find(d->arch);
     if (own == t) return true;
-    return own && own->family == TARGET_HOST && t->family == TARGET_HOST && t->isa[0] <= own->isa[0];
+    if (!own || own->family != t->family) return false;
+    if (t->family == TARGET_HOST) return t->isa[0] <= own->isa[0];
+    return t->family == TARGET_NVPTX && t->isa[0] == own->isa[0] && t->isa[1] == own->isa[1];
+}
+
+/* "cuda" of "cuda:1"; n == 0: any. */
+static Str wanted_kind(const Run *r)
+{
+    Str kind = str_from(r->o->device_kind ? r->o->device_kind : "");
+    return str_sub(kind, 0, str_find(kind, ':', 0));
 }
 
 /* The architecture asked for; n == 0: none. */
@@ -122,11 +132,13 @@ static Err device_choose(Run *r, Str list)
 {
     Str want = wanted(r), rest = list, line;
     bool sim = getenv("TUNER_SIM") != NULL, found = false;
+    Str kind = wanted_kind(r);
     TRY(target_choose(r, want));
     const Target *t = r->target;
     while (str_split(&rest, '\n', &line)) {
         DeviceChoice d;
         if (!device_parse(line, &d) || (t && !device_runs(&d, t))) continue;
+        if (kind.n && !str_eq(kind, d.kind)) continue;
         if (d.index != r->config->globals.Device && !str_eq_c(d.kind, "sim")) continue;
         bool better = !found || (sim && str_eq_c(d.kind, "sim"));
         if (!better || (!sim && str_eq_c(d.kind, "sim"))) continue;
@@ -145,16 +157,43 @@ static Err device_choose(Run *r, Str list)
         FAIL(ERR_NO_DEVICE, "%s: no device %lld of architecture '%.*s' here (%.*s)%s", r->config->path,
              (long long)r->config->globals.Device, STR_ARG(want), STR_ARG(shown),
              t->family == TARGET_HOST ? "" : "; --arch host tunes for this CPU");
-    FAIL(ERR_NO_DEVICE, "%s: there is no device %lld (%.*s)", r->config->path,
-         (long long)r->config->globals.Device, STR_ARG(shown));
+    FAIL(ERR_NO_DEVICE, "%s: there is no device %.*s%s%lld (%.*s)", r->config->path, STR_ARG(kind),
+         kind.n ? ":" : "", (long long)r->config->globals.Device, STR_ARG(shown));
 }
 
-/* The config's compilers are AMD's; they are not asked to make host kernels. */
+/* What stands for the device when only kernels are made. */
+static Err device_none(Run *r)
+{
+    static const char *const kinds[] = {
+        [TARGET_HOST] = "host", [TARGET_AMDGCN] = "hip", [TARGET_NVPTX] = "cuda"};
+    TRY(run_target(r));
+    r->device = (DeviceChoice){.kind = str_from(kinds[r->target->family]),
+                               .name = STR("none"),
+                               .arch = str_from(r->target->name),
+                               .index = r->config->globals.Device,
+                               .n_cu = r->target->n_cu,
+                               .text = STR("none: compile only")};
+    return 0;
+}
+
+/* The config's compiler is AMD's: it is not asked to make other kernels, and Tensile's default for it says
+ * nothing. */
 static const char *compiler(Run *r)
 {
+    Str config = r->config->globals.CxxCompiler;
     if (r->target->family == TARGET_HOST) return r->o->cc;
-    if (r->o->cxx) return r->o->cxx;
-    return arena_dup(&r->arena, r->config->globals.CxxCompiler).s;
+    if (r->o->cxx || r->target->family != TARGET_AMDGCN) return r->o->cxx;
+    return config.n == 0 || str_eq_c(config, "amdclang++") ? NULL : arena_dup(&r->arena, config).s;
+}
+
+static Err toolchain_choose(Run *r)
+{
+    static const char *const version5[] = {"-mcode-object-version=5", NULL};
+    bool v5 = r->target->family == TARGET_AMDGCN && r->config->globals.CodeObjectVersion == CODE_OBJECT_V5;
+    TRY(toolchain_find(&r->arena, r->target, compiler(r), v5 ? version5 : NULL, &r->toolchain));
+    if (r->target->family != TARGET_HOST)
+        notice("compiler for %s: %s (%s)", r->target->name, r->toolchain.program, r->toolchain.version);
+    return 0;
 }
 
 /* Kernels run beside the client's own memory on a CPU, and guard pages cost nothing there: every buffer ends
@@ -169,10 +208,14 @@ Err step_device(Run *r)
 {
     Str list;
     TRY(client_find(r));
-    TRY(devices_ask(r, &list));
-    TRY(device_choose(r, list));
+    if (r->o->compile_only) {
+        TRY(device_none(r));
+    } else {
+        TRY(devices_ask(r, &list));
+        TRY(device_choose(r, list));
+    }
     bounds_choose(r);
-    TRY(toolchain_find(&r->arena, r->target, compiler(r), NULL, &r->toolchain));
+    TRY(toolchain_choose(r));
     verbose("device: %.*s\ncompiler: %s", STR_ARG(r->device.text), r->toolchain.version);
     return 0;
 }

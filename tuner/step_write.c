@@ -49,17 +49,21 @@ static Err file_put(Run *r, const Group *g, const char *name, const Buf *text)
 
 static Err ini_write(Run *r, const Group *g, Buf *text)
 {
-    Str object = arena_printf(&r->arena, "../source/library/%.*s", STR_ARG(path_base(g->code_object)));
+    Str *object = ARENA_ARRAY(&r->arena, g->n_code_objects, Str);
     Str library = arena_printf(&r->arena, "../source/library/TensileLibrary%s", library_suffix(format_of(r)));
-    if (!object.s || !library.s) FAIL(ERR_FAILED, "out of memory");
+    if (!object || !library.s) FAIL(ERR_FAILED, "out of memory");
+    for (size_t i = 0; i < g->n_code_objects; i++) {
+        object[i] = arena_printf(&r->arena, "../source/library/%.*s", STR_ARG(path_base(g->code_object[i])));
+        TRY_ALLOC(object[i].s);
+    }
     ClientIni ini = {.g = &r->config->globals,
                      .pt = &g->problem->pt,
                      .size = g->size,
                      .n_sizes = g->n_sizes,
                      .library_file = library,
                      .results_file = STR("../../Data/00_Final.csv"),
-                     .code_object = &object,
-                     .n_code_objects = 1,
+                     .code_object = object,
+                     .n_code_objects = g->n_code_objects,
                      .device_kind = r->device.kind,
                      .device = r->device.index};
     TRY(client_ini_write(&ini, text));
@@ -171,7 +175,10 @@ static void groups_print(const SizeGroup *g, Buf *out)
 static Err cache_write(Run *r, const Group *g, Buf *text)
 {
     bool all = false;
-    buf_printf(text, "CodeObjectFiles: [library/%.*s]\n", STR_ARG(path_base(g->code_object)));
+    buf_puts(text, "CodeObjectFiles: [");
+    for (size_t i = 0; i < g->n_code_objects; i++)
+        buf_printf(text, "%slibrary/%.*s", i ? ", " : "", STR_ARG(path_base(g->code_object[i])));
+    buf_puts(text, "]\n");
     constants_print(g, text);
     buf_puts(text, "CustomKernelWildcard: ");
     for (size_t i = 0; i < g->config->n_custom_kernels; i++)

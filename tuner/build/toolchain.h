@@ -22,7 +22,7 @@ typedef struct {
     /* Arguments of a compilation, without program, source and '-o object'; NULL-terminated. */
     const char *args[TOOLCHAIN_MAX_ARGS];
     size_t n_args;
-    const char *source_suffix, *object_suffix; /* ".c", ".o" */
+    const char *source_suffix, *object_suffix; /* ".c", ".o"; of what is loaded: target_code_suffix */
     const char *headers;          /* '#include' lines that sources begin with, for precompiling; NULL: none */
     const char *linker;           /* full path of the program that links; NULL: its objects are not linked */
     const char *const *link_args; /* of a link, NULL-terminated; behind the objects */

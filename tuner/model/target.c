@@ -36,6 +36,13 @@ const Target *target_find(Str name)
     return NULL;
 }
 
+const char *target_code_suffix(const Target *t)
+{
+    static const char *const suffixes[] = {
+        [TARGET_AMDGCN] = ".hsaco", [TARGET_NVPTX] = ".cubin", [TARGET_HOST] = ".so"};
+    return suffixes[t->family];
+}
+
 const char *target_family_name(TargetFamily family)
 {
     switch (family) {

@@ -32,6 +32,8 @@ const Target *target_find(Str name);
 const Target *target_at(size_t i);
 /* The highest x86-64 level that this machine and its system support. */
 const Target *target_host_level(void);
+/* How the names of files with its kernels end: ".so", ".cubin"; AMD: ".hsaco" (and ".co", see createlib). */
+const char *target_code_suffix(const Target *t);
 /* "amdgcn", "nvptx", "host". */
 const char *target_family_name(TargetFamily family);
 

@@ -1,0 +1,11 @@
+/* The two readers behind code_facts_read. Only the files of facts include it. */
+#ifndef BUILD_FACTS_FAMILY_H
+#define BUILD_FACTS_FAMILY_H
+
+#include "build/elf.h"
+#include "build/facts.h"
+
+Err facts_amd(Arena *a, const Elf *e, const Target *t, Str symbol, CodeFacts *out);
+Err facts_nv(const Elf *e, const Target *t, Str symbol, CodeFacts *out);
+
+#endif
