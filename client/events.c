@@ -31,6 +31,10 @@ const char *run_status_column(RunStatus s)
 
 bool run_status_good(RunStatus s) { return s == RUN_PASSED || s == RUN_NO_CHECK; }
 
+static const char *const use_name[] = {"first", "final", "outlier"};
+
+const char *sample_use_name(SampleUse u) { return use_name[u]; }
+
 /* One line, no tabs: a reader splits on them. */
 static void put_text(Buf *out, Str text)
 {
@@ -56,6 +60,9 @@ void event_format(const Event *e, Buf *out)
     if (e->kind == EVENT_SAMPLE)
         buf_printf(out, "\t%lld\t%lld\t%llu", (long long)e->sync_no, (long long)e->n_enqueues,
                    (unsigned long long)e->total_ns);
+    if (e->kind == EVENT_SAMPLE && e->state.round > 0)
+        buf_printf(out, "\t%lld\t%.6g\t%.6g\t%.6g\t%u\t%s", (long long)e->state.round, e->state.clock_mhz,
+                   e->state.power_w, e->state.temp_c, e->state.throttle, use_name[e->state.use]);
     if (e->kind == EVENT_END)
         buf_printf(out, "\t%s\t%lld\t%.10g\t%.10g\t%.10g\t", status_name[e->status], (long long)e->n,
                    e->median_ns, e->lo_ns, e->hi_ns);
@@ -116,11 +123,38 @@ static Err field_status(Str *rest, RunStatus *out)
     FAIL(ERR_INPUT, "unknown status '%.*s' in event", STR_ARG(part));
 }
 
+static Err field_use(Str *rest, SampleUse *out)
+{
+    Str part;
+    if (!str_split(rest, '\t', &part)) FAIL(ERR_INPUT, "event without the use of its sample");
+    for (int i = 0; i < (int)(sizeof use_name / sizeof *use_name); i++)
+        if (str_eq_c(part, use_name[i])) {
+            *out = (SampleUse)i;
+            return 0;
+        }
+    FAIL(ERR_INPUT, "unknown use '%.*s' of a sample", STR_ARG(part));
+}
+
+static Err parse_state(Str *rest, SampleState *out)
+{
+    int64_t bits;
+    *out = (SampleState){0};
+    if (!rest->s) return 0; /* no race */
+    TRY(field_int(rest, "round", 1, &out->round));
+    TRY(field_real(rest, "clock", &out->clock_mhz));
+    TRY(field_real(rest, "power", &out->power_w));
+    TRY(field_real(rest, "temperature", &out->temp_c));
+    TRY(field_int(rest, "throttle bits", 0, &bits));
+    if (bits > UINT32_MAX) FAIL(ERR_INPUT, "event's throttle bits %lld are more than 32", (long long)bits);
+    out->throttle = (uint32_t)bits;
+    return field_use(rest, &out->use);
+}
+
 static Err parse_numbers(Str *rest, Event *out)
 {
     int64_t ns;
     TRY(field_int(rest, "problem index", 0, &out->p));
-    TRY(field_int(rest, "solution index", 0, &out->s));
+    TRY(field_int(rest, "solution index", -1, &out->s));
     switch (out->kind) {
     case EVENT_VALID:
         TRY(field_status(rest, &out->status));
@@ -131,7 +165,7 @@ static Err parse_numbers(Str *rest, Event *out)
         TRY(field_int(rest, "number of enqueues", 1, &out->n_enqueues));
         TRY(field_int(rest, "time", 0, &ns));
         out->total_ns = (uint64_t)ns;
-        return 0;
+        return parse_state(rest, &out->state);
     case EVENT_END:
         TRY(field_status(rest, &out->status));
         TRY(field_int(rest, "number of samples", 0, &out->n));

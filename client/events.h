@@ -7,7 +7,12 @@
  * sync_no enqueues total_ns           one timed sync group end     p s STATUS n median_ns lo_ns hi_ns text
  * per enqueue; interval at 0.95; n = 0: the three are nan done
  *
- * p and s are indexes into the ini's problems and the library's solutions. Every start is followed by exactly
+ * A sample of a race has more fields: round clock_mhz power_w temp_c throttle use. Samples of one problem and
+ * round were taken side by side, rounds count from 1; sensors are nan where there are none, throttle is
+ * device.h's bits; use is "first" (before the last stage), "final", or "outlier" (repeated, not counted).
+ *
+ * p and s are indexes into the ini's problems and the library's solutions; s is -1 for the peer, whose end
+ * has its name and version as text. Every start is followed by exactly
  * one end for the same p s, also when the worker died (CRASHED, TIMEOUT); skipped ones (WRONG_HARDWARE,
  * DID_NOT_SATISFY_ASSERTS) have both lines too. Text has tabs and newlines replaced by blanks. Lines are
  * flushed one by one. Used by client/supervise.c (writes) and the pipeline's measure step (reads).
@@ -39,6 +44,19 @@ const char *run_status_column(RunStatus s);
 /* Ran and its result counts: PASSED or NO_CHECK. */
 bool run_status_good(RunStatus s);
 
+typedef enum { SAMPLE_FIRST, SAMPLE_FINAL, SAMPLE_OUTLIER } SampleUse;
+
+/* What a race knows of a sample besides its time; round 0: no race. */
+typedef struct {
+    int64_t round;
+    double clock_mhz, power_w, temp_c;
+    uint32_t throttle;
+    SampleUse use;
+} SampleState;
+
+/* "first", "final", "outlier". */
+const char *sample_use_name(SampleUse u);
+
 typedef struct {
     EventKind kind;
     Str key, value;              /* env */
@@ -49,6 +67,7 @@ typedef struct {
     Str text;                    /* valid, end */
     int64_t sync_no, n_enqueues; /* sample */
     uint64_t total_ns;           /* sample */
+    SampleState state;           /* sample */
     int64_t n;                   /* end: samples */
     double median_ns, lo_ns, hi_ns;
 } Event;

@@ -232,8 +232,7 @@ typedef struct {
     const Freivalds *f;
     const Matrix *d;
     Suspect *list;
-    int64_t max, n;
-    bool failed;
+    int64_t n_blocks, max, n;
     pthread_mutex_t lock;
 } Search;
 
@@ -282,11 +281,35 @@ static void search_block(void *ctx, int64_t task)
     }
 }
 
-Err freivalds_check(const Freivalds *f, const Matrix *d, Suspect *list, int64_t max, int64_t *n_suspects)
+int64_t freivalds_n_blocks(const Freivalds *f) { return f->n_blocks * f->g.batch; }
+
+void freivalds_block(const Freivalds *f, int64_t block, int64_t *j0, int64_t *j1, int64_t *b)
 {
-    Search s = {.f = f, .d = d, .list = list, .max = max};
+    int64_t q = block % f->n_blocks;
+    *b = block / f->n_blocks;
+    *j0 = q * f->width;
+    *j1 = block_end(f, q);
+}
+
+int64_t freivalds_pick(const Freivalds *f, int64_t i, int64_t n)
+{
+    int64_t all = freivalds_n_blocks(f);
+    return n == 0 || n >= all ? i : n == 1 ? all - 1 : i * (all - 1) / (n - 1);
+}
+
+static void search_task(void *ctx, int64_t i)
+{
+    const Search *s = ctx;
+    search_block(ctx, freivalds_pick(s->f, i, s->n_blocks));
+}
+
+Err freivalds_check(const Freivalds *f, const Matrix *d, int64_t n_blocks, Suspect *list, int64_t max,
+                    int64_t *n_suspects)
+{
+    Search s = {.f = f, .d = d, .n_blocks = n_blocks, .list = list, .max = max};
+    int64_t all = freivalds_n_blocks(f);
     pthread_mutex_init(&s.lock, NULL);
-    parallel_for(f->n_blocks * f->g.batch, f->n_threads, search_block, &s);
+    parallel_for(n_blocks == 0 || n_blocks > all ? all : n_blocks, f->n_threads, search_task, &s);
     pthread_mutex_destroy(&s.lock);
     *n_suspects = s.n;
     return 0;

@@ -19,7 +19,14 @@ void freivalds_free(Freivalds *f);
 bool freivalds_usable(const Freivalds *f);
 /* True when sums must be equal: integer inputs, exact accumulation. */
 bool freivalds_exact(const Freivalds *f);
-/* n_suspects may exceed max: so many were found, max of them are in list. */
-Err freivalds_check(const Freivalds *f, const Matrix *d, Suspect *list, int64_t max, int64_t *n_suspects);
+/* Number of blocks of columns, all batch matrices together, and the columns of one. */
+int64_t freivalds_n_blocks(const Freivalds *f);
+void freivalds_block(const Freivalds *f, int64_t block, int64_t *j0, int64_t *j1, int64_t *b);
+/* Looks at n_blocks blocks, evenly spread from the first to the last (0: at all). n_suspects may exceed max:
+ * so many were found, max of them are in list. */
+Err freivalds_check(const Freivalds *f, const Matrix *d, int64_t n_blocks, Suspect *list, int64_t max,
+                    int64_t *n_suspects);
+/* The i-th of n blocks that such a check looks at. */
+int64_t freivalds_pick(const Freivalds *f, int64_t i, int64_t n);
 
 #endif

@@ -69,6 +69,21 @@ static Err check_numbers(const Options *o)
                  (long long)range[i].min, (long long)range[i].max);
     if (!(o->kernel_timeout > 0 && o->kernel_timeout <= 86400))
         FAIL(ERR_INPUT, "kernel-timeout: %g is not from 0 to 86400 seconds", o->kernel_timeout);
+    if (!(o->race_seconds > 0 && o->race_seconds <= 86400))
+        FAIL(ERR_INPUT, "race-seconds: %g is not from 0 to 86400 seconds", o->race_seconds);
+    return 0;
+}
+
+static Err choose_timing(Session *s)
+{
+    const Options *o = &s->o;
+    Str how = str_from(o->timing);
+    if (!str_eq_nocase(how, STR("auto")) && !str_eq_nocase(how, STR("race")) &&
+        !str_eq_nocase(how, STR("loop")))
+        FAIL(ERR_INPUT, "timing: '%s' is none of auto, loop, race", o->timing);
+    s->race = str_eq_nocase(how, STR("race")) ||
+              (str_eq_nocase(how, STR("auto")) && (s->api->is_gpu || o->peer[0]));
+    if (o->peer[0] && !s->race) FAIL(ERR_INPUT, "peer: needs timing=race");
     return 0;
 }
 
@@ -78,6 +93,7 @@ static Err open_session(Arena *a, Session *s)
     TRY(check_numbers(o));
     s->api = device_api_find(str_from(o->device));
     if (!s->api) return device_absent(str_from(o->device));
+    TRY(choose_timing(s));
     if (!o->library_file[0]) FAIL(ERR_INPUT, "no library-file (see --help)");
     TRY(problem_set_read(a, o, &s->problems));
     DeviceOptions options = {.n_threads = (int)o->host_threads, .sim = o->sim[0] ? o->sim : NULL};

@@ -35,6 +35,7 @@ typedef struct {
     size_t winner;             /* column */
     int64_t winner_index;      /* the solution's index in its logic file or library */
     double freq, power, temp;
+    ReportPeer peer; /* name NULL: none */
 } Line;
 
 struct Report {
@@ -250,16 +251,34 @@ Err report_row(Report *r, const ReportRow *row)
     return e;
 }
 
+Err report_peer(Report *r, const ReportPeer *peer)
+{
+    Line *l = NULL;
+    TRY(find_line(r, peer->item, &l));
+    l->peer = *peer;
+    return 0;
+}
+
+static void peer_cells(const Line *l, Buf *b)
+{
+    const ReportPeer *p = &l->peer;
+    const double x[] = {p->time_us, p->gflops, p->ratio, p->lo, p->hi};
+    csv_cell(b, false, p->name ? str_from(p->name) : STR(""));
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) sensor_cell(b, p->name ? x[i] : (double)NAN);
+}
+
 static void results_header(const Report *r, Buf *b)
 {
     static const char *const size_names[] = {"SizeI", "SizeJ", "SizeK", "SizeL"};
     static const char *const more[] = {"LDD", "LDC", "LDA", "LDB", "WinnerFreq"};
     static const char *const extra[] = {"WinnerGFlops", "WinnerTimeUS", "WinnerIdx", "WinnerName"};
+    static const char *const peer[] = {"Peer", "PeerTimeUS", "PeerGFlops", "Ratio", "RatioLow", "RatioHigh"};
     static const char *const last[] = {"TotalFlops", "WinnerPower", "WinnerTemperature"};
     csv_cell(b, true, str_from(r->s->o.cu_efficiency ? "GFlopsPerCU" : "GFlops"));
     for (int i = 0; i < (r->s->problems.batched ? 4 : 3); i++) csv_cell(b, false, str_from(size_names[i]));
     for (size_t i = 0; i < 5; i++) csv_cell(b, false, str_from(more[i]));
     for (size_t i = 0; r->s->o.extra_cols && i < 4; i++) csv_cell(b, false, str_from(extra[i]));
+    for (size_t i = 0; r->s->o.peer[0] && i < 6; i++) csv_cell(b, false, str_from(peer[i]));
     for (size_t i = 0; i < 3; i++) csv_cell(b, false, str_from(last[i]));
     for (size_t i = 0; i < r->columns.n; i++) csv_cell(b, false, str_from(r->columns.v[i]));
     csv_end(b);
@@ -281,6 +300,7 @@ static void results_line(const Report *r, const Line *l, Buf *b)
         static const char *const none[] = {"-1", "nan", "-1", ""};
         for (size_t i = 0; i < 4; i++) csv_cell(b, false, str_from(none[i]));
     }
+    if (r->s->o.peer[0]) peer_cells(l, b);
     csv_cell_f(b, false, "%.0f", problem_flops(p));
     sensor_cell(b, l->power);
     sensor_cell(b, l->temp);

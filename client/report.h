@@ -28,6 +28,13 @@ Err report_new(const Session *s, const Plan *plan, Report **out);
 void report_free(Report *r);
 /* A log row and a cell. */
 Err report_row(Report *r, const ReportRow *row);
+/* The peer beside a problem's best solution; ratio: speed of ours over the peer's, with its interval. */
+typedef struct {
+    const PlanItem *item;
+    const char *name; /* "cublas 13.1.0"; kept by the caller */
+    double time_us, gflops, ratio, lo, hi;
+} ReportPeer;
+Err report_peer(Report *r, const ReportPeer *peer);
 /* Writes results-file and library-update-file: whole, so far. */
 Err report_write(Report *r);
 

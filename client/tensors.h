@@ -17,7 +17,17 @@ typedef struct {
     DeviceMem workspace;
     uint64_t pad; /* bytes on each side: BoundsCheck NaN */
     DeviceGuard guard;
+    bool allocated; /* buffers are its own, not parts of the pool */
 } TensorSet;
+
+typedef struct {
+    unsigned char *data;
+    uint64_t bytes;
+} Bounce;
+
+/* How much of a result is looked at: FULL all of it and the inputs; QUICK, on a GPU and for what is large:
+ * some columns of D, and the inputs only when those are wrong. */
+typedef enum { CHECK_FULL, CHECK_QUICK } CheckDepth;
 
 typedef struct {
     const Session *session;
@@ -25,16 +35,22 @@ typedef struct {
     Device *device;
     unsigned char *pristine[TENSOR_COUNT]; /* offset + n_elements elements */
     uint64_t bytes[TENSOR_COUNT], hash[TENSOR_COUNT];
-    unsigned char *d_out; /* D as it came back, where the device's memory is not the host's */
+    Bounce d_out, in_out; /* D and an input as they came back, where the device's memory is not the host's */
     Validator *validator; /* made when first needed */
     TensorSet *copies;    /* plain sets, rotated over while timing */
     int n_copies;
-    TensorSet checked[2]; /* of validated_set */
+    DeviceMem pool;           /* of a GPU's copies: one allocation */
+    DeviceMem pool_workspace; /* of all copies of a GPU: launches follow each other */
+    TensorSet checked[2];     /* of validated_set */
 } Tensors;
 
 Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out);
+/* Other data in the sets of validated_set and in the reference; a GPU's copies keep theirs. */
+Err tensors_refresh(Tensors *t, uint64_t seed);
 void tensors_free(Tensors *t);
 Err tensors_validator(Tensors *t);
+/* The problem with its data on the host. */
+Gemm tensors_gemm(const Tensors *t);
 
 /* workspace_bytes may be 0. Inputs are filled in; D is as init-d says. */
 Err set_alloc(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet *out);
@@ -50,12 +66,19 @@ Err set_workspace(Tensors *t, TensorSet *s, uint64_t bytes);
 Err set_poison(Tensors *t, TensorSet *s);
 /* D as init-d says again. */
 Err set_restore(Tensors *t, TensorSet *s);
+/* Grows what all copies share. */
+Err copies_workspace(Tensors *t, uint64_t bytes);
 /* First element's address as kernels see it (the offset is not in it). */
 uint64_t set_address(const TensorSet *s, int tensor);
 
 /* After a run: inputs unchanged, nothing written around D (its gaps, its offset, the pads). What is wrong
  * goes to text; false then. *d_host: D's buffer on the host, to be compared. */
-Err set_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *good, const unsigned char **d_host);
+Err set_check(Tensors *t, TensorSet *s, CheckDepth depth, char *text, size_t size, bool *good,
+              const unsigned char **d_host);
+/* Inputs of s are what they were? Those that are not are written again; text names one. */
+Err set_inputs_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *good);
+/* Is QUICK less work than FULL here? */
+bool set_quick_pays(const Tensors *t);
 
 /* For print-tensor-* (stderr) and dump-tensors (tensor_<name>.bin). */
 void matrix_print(const char *name, const Matrix *m, int64_t rows, int64_t cols, int64_t batches);

@@ -1,209 +1,10 @@
-/* Launching, validating and timing of one solution. See timing.h; section 4.5 of Tensile's client for the
- * loop. */
+/* The timing loop: section 4.5 of Tensile's client. See timing.h. */
 #include "client/timing.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/fs.h"
-#include "client/number.h"
 #include "measure/stats.h"
-
-/* What was resolved once per solution: kernels of its calls. */
-typedef struct {
-    LaunchList list;
-    DeviceKernel *kernel[LAUNCH_CALLS_MAX];
-} Launches;
-
-static Err find_kernel(Run *r, const char *symbol, DeviceKernel **out)
-{
-    const char *why = "";
-    for (size_t i = 0; i < r->code->n; i++) {
-        const CodeObject *c = &r->code->v[i];
-        if (!c->module)
-            why = c->why;
-        else if (!r->device->api->kernel_get(r->device, c->module, symbol, out))
-            return 0;
-    }
-    FAIL(ERR_FAILED, "kernel '%s' is in none of %zu code objects%s%s", symbol, r->code->n, why[0] ? ": " : "",
-         why);
-}
-
-static Err build_launches(Run *r, const TensorSet *s, bool find, Launches *out)
-{
-    const Problem *p = r->problem;
-    unsigned char alpha[16], beta[16];
-    number_store((DataType)p->shape.compute_type, alpha, 0, p->gemm.alpha[0], p->gemm.alpha[1]);
-    number_store((DataType)p->shape.compute_type, beta, 0, p->gemm.beta[0], p->gemm.beta[1]);
-    LaunchInputs in = {
-        .a = (const void *)(uintptr_t)set_address(s, TENSOR_A),
-        .b = (const void *)(uintptr_t)set_address(s, TENSOR_B),
-        .c = (const void *)(uintptr_t)set_address(s, TENSOR_C),
-        .d = (void *)(uintptr_t)set_address(s, TENSOR_D),
-        .workspace = (void *)(uintptr_t)s->workspace.address,
-        .alpha = alpha,
-        .beta = beta,
-        .offset_a = p->offset[TENSOR_A],
-        .offset_b = p->offset[TENSOR_B],
-        .offset_c = p->offset[TENSOR_C],
-        .offset_d = p->offset[TENSOR_D],
-        .rnd_seed = 1,
-    };
-    LaunchHardware hw = {.n_cu = r->session->props.n_cu};
-    TRY(launch_build(&p->shape, r->solution, &in, &hw, &out->list));
-    for (uint32_t i = 0; find && i < out->list.n; i++)
-        TRY(find_kernel(r, out->list.call[i].symbol, &out->kernel[i]));
-    return 0;
-}
-
-static uint64_t workspace_bytes(const Run *r)
-{
-    LaunchHardware hw = {.n_cu = r->session->props.n_cu};
-    return launch_workspace_bytes(&r->problem->shape, r->solution, &hw);
-}
-
-static Err enqueue(Run *r, const Launches *l)
-{
-    for (uint32_t i = 0; i < l->list.n; i++) {
-        const KernelCall *c = &l->list.call[i];
-        DeviceLaunch launch = {
-            .kernel = l->kernel[i], .args = c->args, .args_bytes = c->n_arg_bytes, .truth = &r->truth};
-        memcpy(launch.group, c->work_group, sizeof launch.group);
-        memcpy(launch.grid, c->num_work_groups, sizeof launch.grid);
-        TRY(r->device->api->launch(r->device, &launch));
-    }
-    return 0;
-}
-
-/* Time that launches may take: the user's floor, and with room what is expected of them: from this kernel's
- * own first launch, else from the best that is known for the problem, else a guess of 1 GFlops. */
-static uint64_t budget_ns(const Run *r, int64_t n_launches, double sleep_factor)
-{
-    double expected = r->own_ns > 0                ? 20 * r->own_ns
-                      : r->request.expected_ns > 0 ? 50 * r->request.expected_ns
-                                                   : 5 * problem_flops(r->problem);
-    if (r->session->api == &device_sim) expected = 0; /* its time is not ours */
-    double ns = r->session->o.kernel_timeout * 1e9 + expected * (double)n_launches * sleep_factor;
-    return ns > 1e18 ? UINT64_C(1000000000000000000) : (uint64_t)ns;
-}
-
-/* ---- validated run ---- */
-
-/* The simulated device is told what D should be. */
-static Err set_truth(Run *r, TensorSet *s, unsigned char **expect)
-{
-    Tensors *t = r->tensors;
-    const Tensor *x = &r->problem->tensor[TENSOR_D];
-    size_t at = (size_t)r->problem->offset[TENSOR_D] * (size_t)type_bytes(x->type);
-    *expect = malloc(t->bytes[TENSOR_D] + 1);
-    if (!*expect) FAIL(ERR_FAILED, "out of memory for %llu bytes", (unsigned long long)t->bytes[TENSOR_D]);
-    memcpy(*expect, (char *)s->buffer[TENSOR_D].host + s->pad, t->bytes[TENSOR_D]);
-    Matrix d = {.type = x->type, .row = x->stride[0], .col = x->stride[1], .batch = x->stride[2]};
-    TRY(validator_store(t->validator, &d, *expect + at));
-    r->truth.d = (char *)s->buffer[TENSOR_D].host + s->pad;
-    r->truth.expect = *expect;
-    r->truth.bytes = t->bytes[TENSOR_D];
-    return 0;
-}
-
-static Err print_outputs(Run *r, const Matrix *d)
-{
-    const Options *o = &r->session->o;
-    const Gemm *g = &r->problem->gemm;
-    uint64_t bytes = r->tensors->bytes[TENSOR_D];
-    if (o->print_d) {
-        matrix_print("D", d, g->m, g->n, g->batch);
-        if (o->dump_tensors) TRY(tensor_dump("d", d->data, bytes));
-    }
-    if (!o->print_ref) return 0;
-    unsigned char *ref = calloc(1, bytes + 1);
-    if (!ref) FAIL(ERR_FAILED, "out of memory for %llu bytes", (unsigned long long)bytes);
-    Matrix m = *d;
-    m.data = ref;
-    Err e = validator_store(r->tensors->validator, &m, ref);
-    if (!e) matrix_print("reference", &m, g->m, g->n, g->batch);
-    if (!e && o->dump_tensors) e = tensor_dump("ref", ref, bytes);
-    free(ref);
-    return e;
-}
-
-static Err judge(Run *r, TensorSet *s, WorkMessage *valid)
-{
-    Tensors *t = r->tensors;
-    const Tensor *x = &r->problem->tensor[TENSOR_D];
-    const unsigned char *d;
-    bool good;
-    TRY(set_check(t, s, valid->text, sizeof valid->text, &good, &d));
-    Matrix m = {.type = x->type, .row = x->stride[0], .col = x->stride[1], .batch = x->stride[2]};
-    m.data = d + (size_t)r->problem->offset[TENSOR_D] * (size_t)type_bytes(x->type);
-    Check c;
-    TRY(validator_check(t->validator, &m, &c));
-    TRY(print_outputs(r, &m));
-    valid->n_checked += c.n_checked;
-    if (c.max_err > valid->max_err || isnan(c.max_err)) valid->max_err = c.max_err;
-    valid->status = good && c.passed ? RUN_PASSED : RUN_FAILED;
-    if (good) snprintf(valid->text, sizeof valid->text, "%s", c.text);
-    return 0;
-}
-
-static Err validated_launch(Run *r, TensorSet *s, Launches *l, WorkMessage *valid)
-{
-    unsigned char *expect = NULL;
-    TRY(set_poison(r->tensors, s));
-    TRY(build_launches(r, s, true, l));
-    Err e = r->session->api == &device_sim ? set_truth(r, s, &expect) : 0;
-    if (!e) e = worker_budget(r->socket, budget_ns(r, 1, 1));
-    uint64_t before = clock_ns();
-    if (!e) e = enqueue(r, l);
-    if (!e) e = r->device->api->sync(r->device);
-    r->own_ns = (double)(clock_ns() - before);
-    if (!e) e = worker_budget(r->socket, 0);
-    if (!e) e = judge(r, s, valid);
-    r->truth.d = NULL;
-    r->truth.expect = NULL;
-    free(expect);
-    return e;
-}
-
-/* Runs in buffers of its own where bounds are checked, else in the first timing set. */
-static Err validated_run(Run *r, DeviceGuard guard, WorkMessage *valid)
-{
-    Tensors *t = r->tensors;
-    bool nan_pads = r->session->o.bounds_check == BOUNDS_NAN;
-    Launches l;
-    if (guard == DEVICE_GUARD_NONE && !nan_pads) {
-        TRY(set_workspace(t, &t->copies[0], workspace_bytes(r)));
-        TRY(validated_launch(r, &t->copies[0], &l, valid));
-        return set_restore(t, &t->copies[0]);
-    }
-    TensorSet *s;
-    TRY(validated_set(t, guard, nan_pads, workspace_bytes(r), &s));
-    Err e = validated_launch(r, s, &l, valid);
-    set_done(t, s);
-    return e;
-}
-
-static Err validate(Run *r, RunStatus *status, char *text, size_t size)
-{
-    static const DeviceGuard front[] = {DEVICE_GUARD_FRONT}, back[] = {DEVICE_GUARD_BACK},
-                             both[] = {DEVICE_GUARD_FRONT, DEVICE_GUARD_BACK}, none[] = {DEVICE_GUARD_NONE};
-    BoundsCheck b = r->session->o.bounds_check;
-    const DeviceGuard *passes = b == BOUNDS_FRONT  ? front
-                                : b == BOUNDS_BACK ? back
-                                : b == BOUNDS_ALL  ? both
-                                                   : none;
-    WorkMessage valid = {.kind = WORK_VALID, .p = r->request.p, .s = r->request.s, .status = RUN_PASSED};
-    TRY(tensors_validator(r->tensors));
-    for (int i = 0; i < (b == BOUNDS_ALL ? 2 : 1) && valid.status == RUN_PASSED; i++)
-        TRY(validated_run(r, passes[i], &valid));
-    *status = valid.status;
-    snprintf(text, size, "%s", valid.text);
-    return worker_send(r->socket, &valid);
-}
-
-/* ---- timing ---- */
 
 enum { READINGS_MAX = 512 };
 
@@ -220,7 +21,7 @@ static Err next_launch(Loop *l)
 {
     const DeviceApi *api = l->r->device->api;
     uint64_t before = api->now_ns(l->r->device);
-    TRY(enqueue(l->r, &l->launches[l->next]));
+    TRY(launches_enqueue(l->r, &l->launches[l->next]));
     l->enqueue_ns += api->now_ns(l->r->device) - before;
     l->next = (l->next + 1) % l->r->tensors->n_copies;
     return 0;
@@ -298,7 +99,7 @@ static Err timed_groups(Loop *l, WorkMessage *samples)
     for (int64_t i = 0; i < o->n_syncs; i++) {
         uint64_t ns;
         if (i % WORK_SAMPLES_MAX == 0)
-            TRY(worker_budget(r->socket, budget_ns(r, n_enqueues * WORK_SAMPLES_MAX, room)));
+            TRY(worker_budget(r->socket, launches_budget_ns(r, n_enqueues * WORK_SAMPLES_MAX, room)));
         TRY(sync_group(l, n_enqueues, &ns));
         samples->n_enqueues[samples->n_samples] = n_enqueues;
         samples->total_ns[samples->n_samples++] = ns;
@@ -316,10 +117,8 @@ static Err prepare_copies(Loop *l)
     Tensors *t = r->tensors;
     l->launches = calloc((size_t)t->n_copies, sizeof *l->launches);
     if (!l->launches) FAIL(ERR_FAILED, "out of memory for %d launches", t->n_copies);
-    for (int i = 0; i < t->n_copies; i++) {
-        TRY(set_workspace(t, &t->copies[i], workspace_bytes(r)));
-        TRY(build_launches(r, &t->copies[i], true, &l->launches[i]));
-    }
+    TRY(copies_workspace(t, launches_workspace_bytes(r)));
+    for (int i = 0; i < t->n_copies; i++) TRY(launches_build(r, &t->copies[i], &l->launches[i]));
     return 0;
 }
 
@@ -329,7 +128,7 @@ static Err time_solution(Loop *l, WorkMessage *end)
     const Options *o = &r->session->o;
     TRY(prepare_copies(l));
     int64_t warmups = o->n_warmups - (r->request.validate ? 1 : 0);
-    if (warmups > 0) TRY(worker_budget(r->socket, budget_ns(r, warmups, 1)));
+    if (warmups > 0) TRY(worker_budget(r->socket, launches_budget_ns(r, warmups, 1)));
     for (int64_t i = 0; i < warmups; i++) TRY(next_launch(l));
     if (o->sync_after_warmups) TRY(r->device->api->sync(r->device));
     l->enqueue_ns = 0;
@@ -342,14 +141,11 @@ static Err time_solution(Loop *l, WorkMessage *end)
     return 0;
 }
 
-Err run_solution(Run *r, WorkMessage *end)
+Err timing_loop(Run *r, WorkMessage *end)
 {
     RunStatus status = RUN_NO_CHECK;
     r->own_ns = 0;
-    r->truth = (DeviceTruth){.flops = (uint64_t)problem_flops(r->problem),
-                             .problem_key = (uint64_t)r->request.p + 1};
-    end->mean = end->median = DEVICE_READING_NONE;
-    if (r->request.validate) TRY(validate(r, &status, end->text, sizeof end->text));
+    if (r->request.validate) TRY(judge_solution(r, CHECK_FULL, &status, end->text, sizeof end->text));
     if (status != RUN_FAILED && r->request.timing) {
         Loop *l = calloc(1, sizeof *l);
         if (!l) FAIL(ERR_FAILED, "out of memory for the timing loop (%zu bytes)", sizeof *l);

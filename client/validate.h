@@ -39,11 +39,20 @@ typedef struct {
 
 typedef struct Validator Validator;
 
+/* Small enough for a reference of every element in no time. */
+bool validator_is_small(const Gemm *g);
+
 /* g's data must stay while the validator lives. */
 Err validator_new(const Gemm *g, const ValidateOptions *o, Validator **out);
 void validator_free(Validator *v);
 /* d: where D is and how it lies. Prints what print_max asks for to stderr. */
 Err validator_check(Validator *v, const Matrix *d, Check *out);
+/* Only some blocks of columns, those of validator_range, by product; covered is false then. */
+Err validator_check_some(Validator *v, const Matrix *d, Check *out);
+/* Is the product check there, so that some columns can be looked at without the others? */
+bool validator_has_ranges(const Validator *v);
+/* The i-th range of columns that validator_check_some looks at; false behind the last. */
+bool validator_range(const Validator *v, int64_t i, int64_t *j0, int64_t *j1, int64_t *b);
 /* D's whole reference in its own layout, for the simulated device: packed elements of out type are stored to
  * d. */
 Err validator_store(Validator *v, const Matrix *d, void *data);

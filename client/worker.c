@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "client/blocks.h"
+#include "client/peer.h"
 #include "client/timing.h"
 
 Err worker_send(int socket, const WorkMessage *m)
@@ -39,34 +41,6 @@ static void settle(const Session *s)
     if (s->o.events_fd > 2) close((int)s->o.events_fd);
 }
 
-/* A file that cannot be loaded costs the solutions in it, no more; which one is being loaded is told before.
- */
-static Err load_code(const Session *s, Device *d, int socket, CodeObjects *out)
-{
-    const StrList *files = &s->o.code_objects;
-    out->v = calloc(files->n + 1, sizeof *out->v);
-    if (!out->v) FAIL(ERR_FAILED, "out of memory for %zu code objects", files->n);
-    for (size_t i = 0; i < files->n; i++) {
-        CodeObject *c = &out->v[out->n];
-        char *path = strndup(files->v[i].s, files->v[i].n);
-        if (!path) FAIL(ERR_FAILED, "out of memory for a path of %zu characters", files->v[i].n);
-        c->path = path;
-        if (!device_takes_file(s->api, str_from(path))) continue;
-        out->n++;
-        if (s->bad_code && s->bad_code[i]) {
-            snprintf(c->why, sizeof c->why, "%.150s ended the process that loaded it", path);
-            continue;
-        }
-        WorkMessage m = {.kind = WORK_BUDGET, .p = -1, .s = (int64_t)i, .budget_ns = UINT64_C(60000000000)};
-        TRY(worker_send(socket, &m));
-        if (s->api->module_load(d, path, &c->module)) {
-            c->module = NULL;
-            snprintf(c->why, sizeof c->why, "%.199s", err_message());
-        }
-    }
-    return worker_budget(socket, 0);
-}
-
 static Err print_inputs(const Session *s, const Tensors *t)
 {
     const bool wanted[] = {s->o.print_a, s->o.print_b, s->o.print_c};
@@ -84,6 +58,7 @@ static Err print_inputs(const Session *s, const Tensors *t)
 
 typedef struct {
     Run run;
+    Blocks *blocks;
     int64_t problem; /* whose tensors are there; -1 none */
 } Worker;
 
@@ -93,9 +68,12 @@ static Err serve(Worker *w, const WorkRequest *request, WorkMessage *end)
     const Session *s = r->session;
     r->request = *request;
     r->problem = &s->problems.v[request->p];
-    r->solution = library_solution(s->library, (size_t)request->s);
-    if (!r->solution) FAIL(ERR_FAILED, "no solution %lld", (long long)request->s);
+    r->solution = request->s == WORK_PEER ? NULL : library_solution(s->library, (size_t)request->s);
+    r->truth =
+        (DeviceTruth){.flops = (uint64_t)problem_flops(r->problem), .problem_key = (uint64_t)request->p + 1};
+    if (!r->solution && request->s != WORK_PEER) FAIL(ERR_FAILED, "no solution %lld", (long long)request->s);
     if (w->problem != request->p) {
+        blocks_clear(w->blocks);
         tensors_free(r->tensors);
         r->tensors = NULL;
         w->problem = -1;
@@ -103,31 +81,50 @@ static Err serve(Worker *w, const WorkRequest *request, WorkMessage *end)
         w->problem = request->p;
         TRY(print_inputs(s, r->tensors));
     }
-    return run_solution(r, end);
+    return request->task == DO_LOOP ? timing_loop(r, end) : blocks_serve(w->blocks, end);
+}
+
+static Err open_all(const Session *s, int socket, Worker *w, CodeObjects *code)
+{
+    Run *r = &w->run;
+    DeviceOptions options = {.n_threads = (int)s->o.host_threads, .sim = s->o.sim[0] ? s->o.sim : NULL};
+    TRY(s->api->open((int)s->o.device_index, &options, &r->device));
+    TRY(s->api->event_new(r->device, &r->start));
+    TRY(s->api->event_new(r->device, &r->stop));
+    TRY(code_load(s, r->device, socket, code));
+    r->code = code;
+    if (s->o.peer[0]) TRY(peer_open(s->o.peer, r->device, (int)s->o.host_threads, &r->peer));
+    return blocks_new(r, &w->blocks);
+}
+
+/* An error that poisons the context ends this process: what it says of later kernels would be about this one.
+ */
+static void conclude(const Run *r, Err e, WorkMessage *end)
+{
+    if (!e) return;
+    end->gone = r->device->api->lost(r->device);
+    end->status = end->gone ? RUN_CRASHED : RUN_INVALID;
+    snprintf(end->text, sizeof end->text, "%.*s", WORK_TEXT - 1, err_message());
 }
 
 static Err work(const Session *s, int socket)
 {
     Worker w = {.run = {.session = s, .socket = socket}, .problem = -1};
     CodeObjects code = {0};
-    DeviceOptions options = {.n_threads = (int)s->o.host_threads, .sim = s->o.sim[0] ? s->o.sim : NULL};
-    TRY(s->api->open((int)s->o.device_index, &options, &w.run.device));
-    TRY(s->api->event_new(w.run.device, &w.run.start));
-    TRY(s->api->event_new(w.run.device, &w.run.stop));
-    TRY(load_code(s, w.run.device, socket, &code));
-    w.run.code = &code;
-    TRY(worker_send(socket, &(WorkMessage){.kind = WORK_READY}));
+    TRY(open_all(s, socket, &w, &code));
+    WorkMessage ready = {.kind = WORK_READY};
+    if (w.run.peer) snprintf(ready.text, sizeof ready.text, "%s", w.run.peer->version);
+    TRY(worker_send(socket, &ready));
     for (;;) {
         WorkRequest request;
         ssize_t n = recv(socket, &request, sizeof request, 0);
         if (n < 0 && errno == EINTR) continue;
         if (n != sizeof request) return 0;
         WorkMessage end = {.kind = WORK_END, .p = request.p, .s = request.s};
-        if (serve(&w, &request, &end)) {
-            end.status = RUN_INVALID;
-            snprintf(end.text, sizeof end.text, "%.*s", WORK_TEXT - 1, err_message());
-        }
+        end.mean = end.median = DEVICE_READING_NONE;
+        conclude(&w.run, serve(&w, &request, &end), &end);
         TRY(worker_send(socket, &end));
+        if (end.gone) return ERR_FAILED;
     }
 }
 

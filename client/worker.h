@@ -11,10 +11,20 @@
 #include "client/events.h"
 #include "client/session.h"
 
+/* What is asked. LOOP: the validated run and the timing loop of the options, all of one solution. The others
+ * are the steps of a race (race.c): LOOK: the validated run and a first time; BLOCK: n_blocks batches of
+ * n_launches; FRESH: all of D on data that no candidate has seen. */
+typedef enum { DO_LOOP, DO_LOOK, DO_BLOCK, DO_FRESH } WorkTask;
+enum { WORK_PEER = -1 }; /* instead of a solution's number */
+
 typedef struct {
-    int64_t p, s;          /* problem; solution's number in the library */
+    WorkTask task;
+    int64_t p, s;          /* problem; solution's number in the library, WORK_PEER */
     bool validate, timing; /* timing false: the validated run only */
+    bool graph;            /* BLOCK: launches as one piece of work */
     double expected_ns;    /* of one launch, 0 unknown */
+    double best_ns;        /* LOOK: of the best so far, 0 none: what is far behind gets no second launch */
+    int64_t n_launches, n_blocks;
 } WorkRequest;
 
 typedef enum { WORK_READY, WORK_BUDGET, WORK_NOTE, WORK_VALID, WORK_SAMPLES, WORK_END } WorkKind;
@@ -32,7 +42,8 @@ typedef struct {
     uint64_t total_ns[WORK_SAMPLES_MAX];
     uint64_t enqueue_ns; /* WORK_END: host time of all launches */
     int64_t n_readings;
-    DeviceReading mean, median; /* WORK_END: NAN where absent */
+    DeviceReading mean, median; /* WORK_END: NAN where absent; WORK_SAMPLES of a race: mean is the block's */
+    bool gone;                  /* WORK_END: the device is lost to this process, which ends */
     char text[WORK_TEXT];       /* WORK_NOTE: a warning; WORK_VALID, WORK_END: the reason */
 } WorkMessage;
 

@@ -1,0 +1,393 @@
+/* Blocks of launches. See blocks.h. */
+#include "client/blocks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "client/compare.h"
+#include "client/peer.h"
+
+enum { GRAPHS_MAX = 96, GRAPH_LAUNCHES_MIN = 32, WARM_MAX = 16, LOOK_MAX = 4096 };
+/* A first look takes this long: event resolution is 0.5 us. */
+static const double LOOK_NS = 300e3;
+/* The device is kept busy this long in front of a block, while the host queues it. */
+static const double WARM_NS = 20e3;
+/* From here on a launch is long enough to be judged by one, and too dear to be repeated in vain. */
+static const double LONG_NS = 5e6, HOPELESS = 2.5;
+static const uint64_t READING_NS = UINT64_C(10000000);
+enum { FRESH_SEED = 1000 };
+
+typedef struct {
+    int64_t s;
+    DeviceGraph *graph;
+    int64_t n_launches;
+} Graph;
+
+struct Blocks {
+    Run *r;
+    DeviceEvent *start[WORK_SAMPLES_MAX], *stop[WORK_SAMPLES_MAX];
+    Graph graph[GRAPHS_MAX];
+    size_t n_graphs;
+    int64_t next; /* copy that the next launch uses */
+    DeviceReading reading;
+    uint64_t read_at;
+    bool peer_ready, peer_bad;
+    bool fresh;           /* the checked sets have other data now */
+    unsigned char *ref_d; /* the peer's D on that data */
+    Launches *launches;   /* room for all copies */
+};
+
+Err blocks_new(Run *r, Blocks **out)
+{
+    Blocks *b = *out = calloc(1, sizeof *b);
+    if (!b) FAIL(ERR_FAILED, "out of memory for the timing of blocks (%zu bytes)", sizeof *b);
+    b->r = r;
+    b->reading = DEVICE_READING_NONE;
+    for (int i = 0; i < WORK_SAMPLES_MAX; i++) {
+        TRY(r->device->api->event_new(r->device, &b->start[i]));
+        TRY(r->device->api->event_new(r->device, &b->stop[i]));
+    }
+    return 0;
+}
+
+void blocks_clear(Blocks *b)
+{
+    for (size_t i = 0; i < b->n_graphs; i++) b->r->device->api->graph_free(b->r->device, b->graph[i].graph);
+    b->n_graphs = 0;
+    b->next = 0;
+    b->peer_ready = b->peer_bad = b->fresh = false;
+    free(b->ref_d);
+    b->ref_d = NULL;
+    free(b->launches);
+    b->launches = NULL;
+}
+
+void blocks_free(Blocks *b)
+{
+    if (!b) return;
+    blocks_clear(b);
+    for (int i = 0; i < WORK_SAMPLES_MAX; i++) {
+        if (b->start[i]) b->r->device->api->event_free(b->r->device, b->start[i]);
+        if (b->stop[i]) b->r->device->api->event_free(b->r->device, b->stop[i]);
+    }
+    free(b);
+}
+
+/* ---- launches on the copies ---- */
+
+/* Launches for the next n copies (or all, when there are fewer); *n_made of them. */
+static Err build(Blocks *b, int64_t n, int64_t *n_made)
+{
+    Run *r = b->r;
+    Tensors *t = r->tensors;
+    if (!b->launches) {
+        b->launches = calloc((size_t)t->n_copies, sizeof *b->launches);
+        if (!b->launches) FAIL(ERR_FAILED, "out of memory for %d launches", t->n_copies);
+    }
+    TRY(copies_workspace(t, launches_workspace_bytes(r)));
+    *n_made = n < t->n_copies ? n : t->n_copies;
+    for (int64_t i = 0; i < *n_made; i++)
+        TRY(launches_build(r, &t->copies[(b->next + i) % t->n_copies], &b->launches[i]));
+    return 0;
+}
+
+static Err enqueue(Blocks *b, int64_t from, int64_t n, int64_t n_made)
+{
+    for (int64_t i = 0; i < n; i++) TRY(launches_enqueue(b->r, &b->launches[(from + i) % n_made]));
+    return 0;
+}
+
+static int64_t warm_launches(double launch_ns)
+{
+    if (launch_ns > 100 * WARM_NS) return 0;
+    double n = launch_ns > 0 ? ceil(WARM_NS / launch_ns) : 1;
+    return n > WARM_MAX ? WARM_MAX : (int64_t)n;
+}
+
+static void read_device(Blocks *b)
+{
+    Device *d = b->r->device;
+    uint64_t now = clock_ns();
+    if (!b->r->session->o.hardware_monitor || (b->read_at && now - b->read_at < READING_NS)) return;
+    d->api->read(d, &b->reading);
+    b->read_at = now;
+}
+
+static Err elapsed(Blocks *b, int64_t n_blocks, int64_t n_launches, WorkMessage *samples)
+{
+    Device *d = b->r->device;
+    for (int64_t i = 0; i < n_blocks; i++) {
+        samples->n_enqueues[i] = n_launches;
+        TRY(d->api->event_elapsed(d, b->start[i], b->stop[i], &samples->total_ns[i]));
+    }
+    samples->n_samples = n_blocks;
+    samples->mean = b->reading;
+    return 0;
+}
+
+/* n_blocks times n launches, one by one. */
+static Err run_plain(Blocks *b, int64_t n, int64_t n_blocks, double launch_ns, WorkMessage *samples)
+{
+    Run *r = b->r;
+    const DeviceApi *api = r->device->api;
+    int64_t warm = warm_launches(launch_ns), all = warm + n * n_blocks, n_made;
+    TRY(build(b, all, &n_made));
+    TRY(worker_budget(r->socket, launches_budget_ns(r, all, 1)));
+    TRY(enqueue(b, 0, warm, n_made));
+    for (int64_t i = 0; i < n_blocks; i++) {
+        TRY(api->event_record(r->device, b->start[i]));
+        TRY(enqueue(b, warm + i * n, n, n_made));
+        TRY(api->event_record(r->device, b->stop[i]));
+    }
+    b->next = (b->next + all) % r->tensors->n_copies;
+    read_device(b);
+    TRY(api->sync(r->device));
+    return elapsed(b, n_blocks, n, samples);
+}
+
+/* ---- graphs ---- */
+
+static int64_t graph_length(const Blocks *b)
+{
+    int64_t n = b->r->tensors->n_copies;
+    return n < GRAPH_LAUNCHES_MIN ? (GRAPH_LAUNCHES_MIN + n - 1) / n * n : n;
+}
+
+static Err record(Blocks *b, Graph *g)
+{
+    Run *r = b->r;
+    const DeviceApi *api = r->device->api;
+    int64_t n_made;
+    b->next = 0;
+    g->n_launches = graph_length(b);
+    TRY(build(b, g->n_launches, &n_made));
+    TRY(api->graph_begin(r->device));
+    Err e = enqueue(b, 0, g->n_launches, n_made);
+    Err end = api->graph_end(r->device, &g->graph);
+    return e ? e : end;
+}
+
+/* The solution's graph of one rotation over all copies; NULL when the driver has none. The oldest goes when
+ * there are many. */
+static Graph *graph_of(Blocks *b)
+{
+    int64_t s = b->r->request.s;
+    for (size_t i = 0; i < b->n_graphs; i++)
+        if (b->graph[i].s == s) return &b->graph[i];
+    Graph g = {.s = s};
+    if (record(b, &g)) return NULL;
+    if (b->n_graphs == GRAPHS_MAX) {
+        b->r->device->api->graph_free(b->r->device, b->graph[0].graph);
+        memmove(&b->graph[0], &b->graph[1], --b->n_graphs * sizeof b->graph[0]);
+    }
+    b->graph[b->n_graphs] = g;
+    return &b->graph[b->n_graphs++];
+}
+
+static Err run_graph(Blocks *b, const Graph *g, int64_t n, int64_t n_blocks, WorkMessage *samples)
+{
+    Run *r = b->r;
+    const DeviceApi *api = r->device->api;
+    int64_t times = n > g->n_launches ? (n + g->n_launches / 2) / g->n_launches : 1;
+    TRY(worker_budget(r->socket, launches_budget_ns(r, g->n_launches * (1 + times * n_blocks), 1)));
+    TRY(api->graph_launch(r->device, g->graph));
+    for (int64_t i = 0; i < n_blocks; i++) {
+        TRY(api->event_record(r->device, b->start[i]));
+        for (int64_t k = 0; k < times; k++) TRY(api->graph_launch(r->device, g->graph));
+        TRY(api->event_record(r->device, b->stop[i]));
+    }
+    read_device(b);
+    TRY(api->sync(r->device));
+    return elapsed(b, n_blocks, times * g->n_launches, samples);
+}
+
+/* ---- the peer ---- */
+
+/* First times until a block is long enough; in samples the last of them. */
+static Err look(Blocks *b, double first_ns, WorkMessage *samples)
+{
+    double launch_ns = first_ns > 0 ? first_ns : LOOK_NS;
+    int64_t n = launch_ns < LOOK_NS ? (int64_t)(LOOK_NS / launch_ns) : 1;
+    for (;;) {
+        if (n > LOOK_MAX) n = LOOK_MAX;
+        TRY(run_plain(b, n, 1, launch_ns, samples));
+        double took = (double)samples->total_ns[0];
+        launch_ns = took / (double)n;
+        if (took >= LOOK_NS / 2 || n == LOOK_MAX) return 0;
+        n = took > 0 && LOOK_NS / launch_ns > 2 * (double)n ? (int64_t)(LOOK_NS / launch_ns) + 1 : 2 * n;
+    }
+}
+
+/* Times every way once and keeps the fastest; a way that does not run is none. */
+static Err choose_way(Blocks *b)
+{
+    Peer *p = b->r->peer;
+    double best_ns = INFINITY;
+    int best = -1;
+    for (p->way = 0; p->way < p->n_ways; p->way++) {
+        WorkMessage m = {0};
+        if (run_plain(b, 1, 1, 0, &m) || look(b, (double)m.total_ns[0], &m)) {
+            if (b->r->device->api->lost(b->r->device)) return ERR_FAILED;
+            continue;
+        }
+        double ns = (double)m.total_ns[0] / (double)m.n_enqueues[0];
+        if (ns < best_ns) best_ns = ns, best = p->way;
+    }
+    TRY(worker_budget(b->r->socket, 0));
+    p->way = best;
+    if (best < 0) FAIL(ERR_INPUT, "%s: none of %d ways runs: %s", p->version, p->n_ways, err_message());
+    return 0;
+}
+
+static Err peer_ready(Blocks *b)
+{
+    Run *r = b->r;
+    if (b->peer_ready) return 0;
+    if (!r->peer) FAIL(ERR_FAILED, "there is no peer");
+    if (b->peer_bad) FAIL(ERR_INPUT, "the peer does not do this problem");
+    b->peer_bad = true;
+    TRY(peer_problem(r->peer, r->problem));
+    TRY(choose_way(b));
+    b->peer_bad = false;
+    b->peer_ready = true;
+    return 0;
+}
+
+/* ---- fresh data ---- */
+
+static Matrix matrix_of_d(const Run *r, const unsigned char *data)
+{
+    const Tensor *x = &r->problem->tensor[TENSOR_D];
+    return (Matrix){.type = x->type,
+                    .data = data + (size_t)r->problem->offset[TENSOR_D] * (size_t)type_bytes(x->type),
+                    .row = x->stride[0],
+                    .col = x->stride[1],
+                    .batch = x->stride[2]};
+}
+
+static Err run_once(Run *r, TensorSet *s)
+{
+    Launches l;
+    TRY(set_poison(r->tensors, s));
+    TRY(launches_build(r, s, &l));
+    TRY(worker_budget(r->socket, launches_budget_ns(r, 1, 1)));
+    TRY(launches_enqueue(r, &l));
+    TRY(r->device->api->sync(r->device));
+    return worker_budget(r->socket, 0);
+}
+
+/* The peer's D, kept for the next candidate. */
+static Err reference_make(Blocks *b)
+{
+    Run *r = b->r;
+    Tensors *t = r->tensors;
+    TensorSet *s;
+    const LibSolution *solution = r->solution;
+    if (b->ref_d) return 0;
+    TRY(validated_set(t, DEVICE_GUARD_NONE, true, 0, &s));
+    r->solution = NULL;
+    Err e = run_once(r, s);
+    r->solution = solution;
+    TRY(e);
+    b->ref_d = malloc(t->bytes[TENSOR_D] + 1);
+    if (!b->ref_d)
+        FAIL(ERR_FAILED, "out of memory for %llu bytes of a result", (unsigned long long)t->bytes[TENSOR_D]);
+    return r->device->api->copy_from(r->device, b->ref_d, &s->buffer[TENSOR_D], s->pad, t->bytes[TENSOR_D]);
+}
+
+static Err fresh_against_peer(Blocks *b, WorkMessage *valid)
+{
+    Run *r = b->r;
+    Tensors *t = r->tensors;
+    TensorSet *s;
+    const unsigned char *d;
+    bool good;
+    Check c;
+    TRY(reference_make(b));
+    TRY(validated_set(t, DEVICE_GUARD_NONE, true, launches_workspace_bytes(r), &s));
+    TRY(run_once(r, s));
+    TRY(set_check(t, s, CHECK_FULL, valid->text, sizeof valid->text, &good, &d));
+    Gemm g = tensors_gemm(t);
+    Matrix got = matrix_of_d(r, d), want = matrix_of_d(r, b->ref_d);
+    TRY(compare_results(&g, &got, &want, r->session->n_threads, r->session->o.f32_xdl == TYPE_X, &c));
+    valid->n_checked = c.n_checked;
+    valid->max_err = c.max_err;
+    valid->status = good && c.passed ? RUN_PASSED : RUN_FAILED;
+    if (good) snprintf(valid->text, sizeof valid->text, "%s", c.text);
+    return worker_send(r->socket, valid);
+}
+
+/* Problems whose reference the CPU has in no time are compared with that, large ones with the peer. */
+static Err serve_fresh(Blocks *b, WorkMessage *end)
+{
+    Run *r = b->r;
+    WorkMessage valid = {.kind = WORK_VALID, .p = r->request.p, .s = r->request.s, .status = RUN_PASSED};
+    if (!b->fresh) TRY(tensors_refresh(r->tensors, FRESH_SEED));
+    b->fresh = true;
+    bool large = !validator_is_small(&r->problem->gemm);
+    if (!large || !r->device->api->is_gpu || !r->peer || peer_ready(b))
+        return judge_solution(r, CHECK_FULL, &end->status, end->text, sizeof end->text);
+    TRY(fresh_against_peer(b, &valid));
+    end->status = valid.status;
+    snprintf(end->text, sizeof end->text, "%s", valid.text);
+    return 0;
+}
+
+/* ---- requests ---- */
+
+static Err serve_look(Blocks *b, WorkMessage *end)
+{
+    Run *r = b->r;
+    WorkMessage samples = {.kind = WORK_SAMPLES, .p = r->request.p, .s = r->request.s};
+    end->status = RUN_NO_CHECK;
+    if (r->request.validate) TRY(judge_solution(r, CHECK_QUICK, &end->status, end->text, sizeof end->text));
+    if (end->status == RUN_FAILED) return 0;
+    if (!r->request.validate) {
+        TRY(run_plain(b, 1, 1, 0, &samples));
+        r->own_ns = (double)samples.total_ns[0];
+    }
+    if (r->own_ns > LONG_NS && r->request.best_ns > 0 && r->own_ns > HOPELESS * r->request.best_ns) {
+        samples.n_samples = samples.n_enqueues[0] = 1;
+        samples.total_ns[0] = (uint64_t)r->own_ns;
+        read_device(b);
+        samples.mean = b->reading;
+    } else {
+        TRY(look(b, r->own_ns, &samples));
+    }
+    return worker_send(r->socket, &samples);
+}
+
+static Err serve_blocks(Blocks *b, WorkMessage *end)
+{
+    const WorkRequest *q = &b->r->request;
+    WorkMessage samples = {.kind = WORK_SAMPLES, .p = q->p, .s = q->s};
+    const Graph *g = q->graph ? graph_of(b) : NULL;
+    end->status = RUN_NO_CHECK;
+    if (b->r->device->api->lost(b->r->device)) return ERR_FAILED;
+    if (g)
+        TRY(run_graph(b, g, q->n_launches, q->n_blocks, &samples));
+    else
+        TRY(run_plain(b, q->n_launches, q->n_blocks, q->expected_ns, &samples));
+    return worker_send(b->r->socket, &samples);
+}
+
+Err blocks_serve(Blocks *b, WorkMessage *end)
+{
+    Run *r = b->r;
+    r->own_ns = 0;
+    if (!r->solution) TRY(peer_ready(b));
+    switch (r->request.task) {
+    case DO_LOOK:
+        TRY(serve_look(b, end));
+        break;
+    case DO_FRESH:
+        TRY(serve_fresh(b, end));
+        break;
+    default:
+        TRY(serve_blocks(b, end));
+    }
+    return worker_budget(r->socket, 0);
+}

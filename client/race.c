@@ -1,0 +1,511 @@
+/* A race: all solutions of one problem, and the peer, side by side. See supervisor.h; the worker's part is
+ * blocks.c.
+ *
+ * First each is validated and gets a first look. Then rounds: every runner that is left gets one block per
+ * round, the order turning, so that drift of clock and temperature hits all alike; stage by stage those too
+ * far behind the best drop out (what is 10 % slower is settled by two samples, the last 1 % costs tens). The
+ * last stage, among the top few and the peer, takes new samples that alone count for them: the best of many
+ * looks is too good to be true. A block taken at a dropped clock, or far from its runner's others, is
+ * repeated, bounded. The winner is then checked on data that it has not seen; when it fails, the next.
+ *
+ * What stays and for how long is the table below; times come from tests on a simulated device with known
+ * truth (test/golden/client_race.sh).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "client/supervisor.h"
+#include "measure/stats.h"
+
+typedef struct {
+    double behind;   /* who is more than this behind the best drops out */
+    size_t most;     /* runners */
+    int rounds;      /* at most; fewer when the time is up */
+    int rounds_min;  /* at least */
+    double block_ns; /* length of a block, more where a launch takes longer */
+    double share;    /* of race-seconds */
+} Stage;
+
+static const Stage stages[] = {
+    {1.30, 48, 2, 1, 0.5e6, 0.25},
+    {1.10, 12, 4, 2, 1e6, 0.25},
+    {1.03, 4, 15, 7, 1e6, 0.5},
+};
+enum { N_STAGES = sizeof stages / sizeof *stages };
+
+/* Launch gaps of the host are 2 to 5 us: below this, launches are queued as a graph. */
+static const double GRAPH_NS = 20e3;
+/* Outlier: so far above the runner's median; or a little above at a clock that has dropped. */
+static const double FAR = 1.10, ABOVE = 1.02, CLOCK_DROP = 0.97;
+static const uint32_t BAD_THROTTLE =
+    THROTTLE_HW_SLOWDOWN | THROTTLE_SW_THERMAL | THROTTLE_HW_THERMAL | THROTTLE_POWER_BRAKE;
+/* The last stage ends early when the winner is clear and its interval this narrow. */
+static const double NARROW = 0.005;
+
+typedef struct {
+    int64_t n;
+    uint64_t ns;
+    SampleState state;
+} RaceSample;
+
+typedef struct {
+    const PlanItem *item; /* NULL: the peer */
+    const LibSolution *solution;
+    Granularity gran;
+    bool ran, in, checked; /* asked for; still in the race; a verdict is in valid */
+    Outcome end;
+    WorkMessage valid;
+    VEC(RaceSample) samples;
+    double launch_ns;       /* median so far */
+    DeviceReading readings; /* the last */
+} Runner;
+
+typedef struct {
+    Supervisor *v;
+    const Problem *problem;
+    int64_t p;
+    Runner *runner; /* of the items, then the peer's */
+    size_t n, n_items;
+    Runner *now;
+    int64_t round;
+    bool final;
+    size_t n_repeats, repeats_max;
+    double *scratch; /* room for the samples of any runner, twice */
+    size_t n_scratch;
+} Race;
+
+/* ---- samples ---- */
+
+static double sample_ns(const RaceSample *s) { return (double)s->ns / (double)s->n; }
+
+static Err scratch_room(Race *c, size_t n)
+{
+    if (c->n_scratch >= 2 * n) return 0;
+    double *more = realloc(c->scratch, 4 * (n + 1) * sizeof *more);
+    if (!more) FAIL(ERR_FAILED, "out of memory for %zu samples", n);
+    c->scratch = more;
+    c->n_scratch = 4 * (n + 1);
+    return 0;
+}
+
+/* Those that count: of the last stage where there are some, without outliers unless all are. */
+static size_t counting(const Runner *r, double *out)
+{
+    size_t n = 0;
+    for (int use = SAMPLE_FINAL; n == 0 && use >= 0; use = use == SAMPLE_FINAL ? SAMPLE_FIRST : -1)
+        for (size_t i = 0; i < r->samples.n; i++)
+            if ((int)r->samples.v[i].state.use == use) out[n++] = sample_ns(&r->samples.v[i]);
+    for (size_t i = 0; n == 0 && i < r->samples.n; i++) out[i] = sample_ns(&r->samples.v[i]);
+    return n ? n : r->samples.n;
+}
+
+static Err summary_of(Race *c, const Runner *r, Summary *out)
+{
+    TRY(scratch_room(c, r->samples.n));
+    size_t n = counting(r, c->scratch);
+    stats_summary(c->scratch, n, 0.95, out);
+    return 0;
+}
+
+static double fastest(const Runner *r)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < r->samples.n; i++) best = fmin(best, sample_ns(&r->samples.v[i]));
+    return best;
+}
+
+static bool is_outlier(const Runner *r, const RaceSample *s)
+{
+    double top_clock = 0;
+    if (s->state.throttle & BAD_THROTTLE) return true;
+    if (r->samples.n < 2) return false;
+    for (size_t i = 0; i < r->samples.n; i++) top_clock = fmax(top_clock, r->samples.v[i].state.clock_mhz);
+    double ns = sample_ns(s);
+    return ns > FAR * r->launch_ns ||
+           (ns > ABOVE * r->launch_ns && s->state.clock_mhz < CLOCK_DROP * top_clock);
+}
+
+static Err keep_samples(Race *c, const WorkMessage *m)
+{
+    for (int64_t i = 0; i < m->n_samples; i++) {
+        RaceSample s = {.n = m->n_enqueues[i], .ns = m->total_ns[i]};
+        s.state = (SampleState){.round = c->round,
+                                .clock_mhz = m->mean.clock_sys_mhz,
+                                .power_w = m->mean.power_w,
+                                .temp_c = m->mean.temp_c,
+                                .throttle = m->mean.throttle,
+                                .use = c->final ? SAMPLE_FINAL : SAMPLE_FIRST};
+        if (is_outlier(c->now, &s)) s.state.use = SAMPLE_OUTLIER;
+        if (!VEC_PUSH(&c->now->samples, s))
+            FAIL(ERR_FAILED, "out of memory for %zu samples", c->now->samples.n);
+    }
+    c->now->readings = m->mean;
+    return 0;
+}
+
+static Err take_message(void *ctx, const WorkMessage *m)
+{
+    Race *c = ctx;
+    if (m->kind == WORK_SAMPLES) return keep_samples(c, m);
+    c->now->valid = *m;
+    c->now->checked = true;
+    return 0;
+}
+
+/* ---- requests ---- */
+
+static WorkRequest request_of(const Race *c, const Runner *r, WorkTask task)
+{
+    return (WorkRequest){.task = task,
+                         .p = c->p,
+                         .s = r->item ? r->item->s : WORK_PEER,
+                         .validate = r->item ? r->item->validate : c->runner[0].item->validate,
+                         .expected_ns = r->launch_ns > 0 ? r->launch_ns : c->v->best_ns[c->p]};
+}
+
+/* Asks; a runner that fails is out. */
+static Err ask(Race *c, Runner *r, const WorkRequest *q)
+{
+    Outcome o;
+    RunStatus before = r->end.status;
+    c->now = r;
+    TRY(request(&c->v->q, q, &o));
+    if (q->task == DO_LOOK || !run_status_good(o.status)) r->end = o;
+    if (run_status_good(o.status) && q->task != DO_LOOK) r->end.status = before;
+    r->in = r->in && run_status_good(o.status);
+    Summary s;
+    TRY(summary_of(c, r, &s));
+    if (s.n) r->launch_ns = s.median;
+    return 0;
+}
+
+static double best_of_ours(const Race *c)
+{
+    double best = 0;
+    for (size_t i = 0; i < c->n_items; i++)
+        if (c->runner[i].in && c->runner[i].launch_ns > 0 && (best == 0 || c->runner[i].launch_ns < best))
+            best = c->runner[i].launch_ns;
+    return best;
+}
+
+/* The i-th in the order of this round: it begins elsewhere and turns round each time. */
+static Runner *turn(const Race *c, size_t i)
+{
+    size_t at = c->round % 2 ? i : c->n - 1 - i;
+    return &c->runner[(at + (size_t)c->round) % c->n];
+}
+
+static Err look_at_all(Race *c)
+{
+    c->round = 1;
+    for (size_t i = 0; i < c->n; i++) {
+        Runner *r = &c->runner[i];
+        if (!r->in) continue;
+        if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
+        WorkRequest q = request_of(c, r, DO_LOOK);
+        q.best_ns = r->item ? best_of_ours(c) : 0;
+        if (q.best_ns > 0) q.expected_ns = q.best_ns;
+        r->ran = true;
+        TRY(ask(c, r, &q));
+        if (r->item && supervisor_is_failure(r->end.status) && c->v->s->o.exit_on_error) {
+            for (size_t k = i + 1; k < c->n; k++) c->runner[k].in = false;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static Err one_block(Race *c, Runner *r, double block_ns)
+{
+    WorkRequest q = request_of(c, r, DO_BLOCK);
+    double n = r->launch_ns > 0 ? ceil(block_ns / r->launch_ns) : 1;
+    q.n_launches = n < 1 ? 1 : n > 1e6 ? 1000000 : (int64_t)n;
+    q.n_blocks = 1;
+    q.graph = r->launch_ns < GRAPH_NS && (c->v->s->api->is_gpu || c->v->s->api == &device_sim);
+    for (;;) {
+        TRY(ask(c, r, &q));
+        if (!r->in || r->samples.n == 0 || r->samples.v[r->samples.n - 1].state.use != SAMPLE_OUTLIER)
+            return 0;
+        if (c->n_repeats == c->repeats_max) return 0;
+        c->n_repeats++;
+    }
+}
+
+/* ---- stages ---- */
+
+static size_t n_in(const Race *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_items; i++) n += c->runner[i].in;
+    return n;
+}
+
+/* Who is too far behind, or behind too many, drops out. A lucky first look of the best must not throw out all
+ * others, nor an unlucky one throw out the best: medians lead, the fastest sample follows. */
+static void drop_out(Race *c, const Stage *stage)
+{
+    double best = best_of_ours(c);
+    for (size_t i = 0; i < c->n_items; i++)
+        if (c->runner[i].in && fastest(&c->runner[i]) > stage->behind * best) c->runner[i].in = false;
+    while (n_in(c) > stage->most) {
+        Runner *last = NULL;
+        for (size_t i = 0; i < c->n_items; i++)
+            if (c->runner[i].in && (!last || c->runner[i].launch_ns > last->launch_ns)) last = &c->runner[i];
+        last->in = false;
+    }
+}
+
+static bool takes_part(const Race *c, const Runner *r) { return r->in && (r->item || c->final); }
+
+/* Rounds that the time allows. */
+static int rounds_of(const Race *c, const Stage *stage)
+{
+    double round_ns = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (takes_part(c, &c->runner[i])) round_ns += fmax(c->runner[i].launch_ns, stage->block_ns);
+    double n = c->v->s->o.race_seconds * 1e9 * stage->share / (round_ns > 0 ? round_ns : 1);
+    return n < stage->rounds_min ? stage->rounds_min : n > stage->rounds ? stage->rounds : (int)n;
+}
+
+/* The sample of a round that counts; 0: none. */
+static double of_round(const Runner *r, int64_t round)
+{
+    for (size_t i = r->samples.n; i-- > 0;)
+        if (r->samples.v[i].state.round == round && r->samples.v[i].state.use == SAMPLE_FINAL)
+            return sample_ns(&r->samples.v[i]);
+    return 0;
+}
+
+/* Time of a over that of b, from the rounds that both have. */
+static Err compare(Race *c, const Runner *a, const Runner *b, Comparison *out)
+{
+    size_t n = 0;
+    TRY(scratch_room(c, a->samples.n + b->samples.n));
+    double *x = c->scratch, *y = c->scratch + c->n_scratch / 2;
+    for (int64_t round = 1; round <= c->round; round++) {
+        double s = of_round(a, round), t = of_round(b, round);
+        if (s > 0 && t > 0) x[n] = s, y[n++] = t;
+    }
+    return stats_compare_paired(x, y, n, 0.95, 0, out);
+}
+
+static Runner *leader(const Race *c)
+{
+    Runner *best = NULL;
+    for (size_t i = 0; i < c->n_items; i++)
+        if (c->runner[i].in && c->runner[i].samples.n && (!best || c->runner[i].launch_ns < best->launch_ns))
+            best = &c->runner[i];
+    return best;
+}
+
+/* Is the leader clear of all others, and known well? */
+static Err settled(Race *c, bool *out)
+{
+    Runner *best = leader(c);
+    Summary s;
+    *out = false;
+    if (!best) return 0;
+    TRY(summary_of(c, best, &s));
+    if (!(s.level >= 0.95 && stats_relative_width(&s) <= NARROW)) return 0;
+    for (size_t i = 0; i < c->n_items; i++) {
+        Comparison versus;
+        if (!c->runner[i].in || &c->runner[i] == best) continue;
+        TRY(compare(c, best, &c->runner[i], &versus));
+        if (versus.verdict != STATS_FASTER) return 0;
+    }
+    *out = true;
+    return 0;
+}
+
+static Err run_stage(Race *c, const Stage *stage)
+{
+    int rounds = rounds_of(c, stage);
+    c->n_repeats = 0;
+    c->repeats_max = 2 + (size_t)rounds;
+    for (int k = 0; k < rounds; k++) {
+        bool done = false;
+        c->round++;
+        for (size_t i = 0; i < c->n; i++) {
+            Runner *r = turn(c, i);
+            if (!takes_part(c, r)) continue;
+            if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
+            TRY(one_block(c, r, stage->block_ns));
+        }
+        if (c->final && k + 1 >= stage->rounds_min) TRY(settled(c, &done));
+        if (done) return 0;
+    }
+    return 0;
+}
+
+static Err run_stages(Race *c)
+{
+    for (int i = 0; i < N_STAGES; i++) {
+        drop_out(c, &stages[i]);
+        c->final = i == N_STAGES - 1;
+        if (!c->final && n_in(c) <= stages[N_STAGES - 1].most && i > 0) continue;
+        TRY(run_stage(c, &stages[i]));
+    }
+    return 0;
+}
+
+/* The winner on data that nobody has seen; a loser here was lucky, and the next one is asked. */
+static Err check_winner(Race *c)
+{
+    for (Runner *r; (r = leader(c)) != NULL;) {
+        if (!r->item->validate) return 0;
+        WorkRequest q = request_of(c, r, DO_FRESH);
+        TRY(ask(c, r, &q));
+        if (r->in) return 0;
+    }
+    return 0;
+}
+
+/* ---- what comes out ---- */
+
+static Err emit_runner(Race *c, const Runner *r, const Summary *sum)
+{
+    Supervisor *v = c->v;
+    int64_t s = r->item ? r->item->s : WORK_PEER;
+    TRY(supervisor_emit(v, &(Event){.kind = EVENT_START, .p = c->p, .s = s}));
+    if (r->checked)
+        TRY(supervisor_emit(v, &(Event){.kind = EVENT_VALID,
+                                        .p = c->p,
+                                        .s = s,
+                                        .status = r->valid.status,
+                                        .checked = r->valid.n_checked,
+                                        .max_err = r->valid.max_err,
+                                        .text = str_from(r->valid.text)}));
+    for (size_t i = 0; i < r->samples.n; i++)
+        TRY(supervisor_emit(v, &(Event){.kind = EVENT_SAMPLE,
+                                        .p = c->p,
+                                        .s = s,
+                                        .sync_no = (int64_t)i,
+                                        .n_enqueues = r->samples.v[i].n,
+                                        .total_ns = r->samples.v[i].ns,
+                                        .state = r->samples.v[i].state}));
+    const char *text = r->item || !run_status_good(r->end.status) ? r->end.text : v->q.peer;
+    return supervisor_emit(v, &(Event){.kind = EVENT_END,
+                                       .p = c->p,
+                                       .s = s,
+                                       .status = r->end.status,
+                                       .n = (int64_t)sum->n,
+                                       .median_ns = sum->median,
+                                       .lo_ns = sum->lo,
+                                       .hi_ns = sum->hi,
+                                       .text = str_from(text)});
+}
+
+static Err tell_runner(Race *c, Runner *r, int64_t *n_failures)
+{
+    Supervisor *v = c->v;
+    Summary sum;
+    bool good = run_status_good(r->end.status);
+    TRY(summary_of(c, r, &sum));
+    if (!good) stats_summary(NULL, 0, 0.95, &sum);
+    if (good && sum.n && (v->best_ns[c->p] == 0 || sum.median < v->best_ns[c->p]))
+        v->best_ns[c->p] = sum.median;
+    TRY(emit_runner(c, r, &sum));
+    ReportRow row = {.item = r->item, .s = r->item->s, .solution = r->solution->name, .gran = r->gran};
+    row.status = r->end.status;
+    row.time_us = sum.n ? sum.median / 1000 : NAN;
+    row.gflops = sum.n ? problem_flops(c->problem) / sum.median : NAN;
+    if (v->s->o.cu_efficiency) row.gflops /= row.gran.used_cus;
+    row.enqueue_us = NAN;
+    row.mean = row.median = sum.n ? r->readings : DEVICE_READING_NONE;
+    row.n_readings = sum.n ? (int64_t)r->samples.n : 0;
+    if (supervisor_is_failure(row.status)) {
+        ++*n_failures;
+        if (r->end.text[0])
+            verbose("problem %lld, solution %lld: %s", (long long)c->p, (long long)r->item->s, r->end.text);
+    }
+    return report_row(v->report, &row);
+}
+
+/* The peer's row, and its ratio to the winner. */
+static Err tell_peer(Race *c, const Runner *winner)
+{
+    const Runner *r = &c->runner[c->n_items];
+    Summary sum;
+    if (c->n == c->n_items || !r->ran) return 0;
+    TRY(summary_of(c, r, &sum));
+    bool good = run_status_good(r->end.status);
+    if (!good) {
+        warning("problem %lld: peer: %s", (long long)c->p, r->end.text);
+        stats_summary(NULL, 0, 0.95, &sum);
+    }
+    TRY(emit_runner(c, r, &sum));
+    if (!good || !sum.n) return 0;
+    Comparison versus = {.ratio = NAN, .lo = NAN, .hi = NAN};
+    if (winner) TRY(compare(c, r, winner, &versus));
+    return report_peer(c->v->report, &(ReportPeer){.item = c->runner[0].item,
+                                                   .name = c->v->q.peer,
+                                                   .time_us = sum.median / 1000,
+                                                   .gflops = problem_flops(c->problem) / sum.median,
+                                                   .ratio = versus.ratio,
+                                                   .lo = versus.lo,
+                                                   .hi = versus.hi});
+}
+
+/* Who cannot be told from the winner. */
+static Err tell_ties(Race *c, const Runner *winner)
+{
+    for (size_t i = 0; winner && i < c->n_items; i++) {
+        const Runner *r = &c->runner[i];
+        Comparison versus;
+        if (!r->in || r == winner) continue;
+        TRY(compare(c, winner, r, &versus));
+        if (versus.verdict == STATS_FASTER) continue;
+        verbose(
+            "problem %lld: solution %lld cannot be told from the winner %lld: time ratio %.4f [%.4f, %.4f]",
+            (long long)c->p, (long long)r->item->s, (long long)winner->item->s, versus.ratio, versus.lo,
+            versus.hi);
+    }
+    return 0;
+}
+
+static void enter(Race *c, const PlanItem *items)
+{
+    Supervisor *v = c->v;
+    for (size_t i = 0; i < c->n_items; i++) {
+        Runner *r = &c->runner[i];
+        r->item = &items[i];
+        r->solution = library_solution(v->s->library, (size_t)items[i].s);
+        r->readings = DEVICE_READING_NONE;
+        supervisor_granularity(v, c->problem, r->solution, &r->gran);
+        r->in = !supervisor_skips(v, c->problem, r->solution, &r->gran, &r->end);
+    }
+    bool any = n_in(c) > 0;
+    for (size_t i = c->n_items; i < c->n; i++) c->runner[i].in = any;
+}
+
+static Err tell(Race *c, int64_t *n_failures)
+{
+    const Runner *winner = leader(c);
+    for (size_t i = 0; i < c->n_items; i++) TRY(tell_runner(c, &c->runner[i], n_failures));
+    TRY(tell_peer(c, winner));
+    return tell_ties(c, winner);
+}
+
+Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_failures)
+{
+    Race c = {.v = v, .problem = &v->s->problems.v[items->p], .p = items->p, .n_items = n};
+    c.n = n + (v->s->o.peer[0] != 0);
+    c.runner = calloc(c.n, sizeof *c.runner);
+    if (!c.runner) FAIL(ERR_FAILED, "out of memory for %zu solutions", n);
+    v->q.message = take_message;
+    v->q.ctx = &c;
+    enter(&c, items);
+    Err e = look_at_all(&c);
+    if (!e) e = run_stages(&c);
+    if (!e) e = check_winner(&c);
+    if (!e) e = tell(&c, n_failures);
+    for (size_t i = 0; i < c.n; i++) VEC_FINI(&c.runner[i].samples);
+    free(c.runner);
+    free(c.scratch);
+    return e;
+}
