@@ -130,6 +130,8 @@ Err logic_solution_parse(Arena *a, const LogicKeys *k, const char *name, const N
 bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b);
 /* Sets SolutionIndex, whatever was there. */
 void logic_solution_number(LogicSolution *s, int32_t index);
+/* Sets SolutionNameMin, whatever was there. */
+Err logic_solution_rename(Arena *a, LogicSolution *s, Str name);
 uint64_t logic_solution_hash(const LogicSolution *s); /* equal ones have equal hashes */
 
 /* A problem type map with all keys, as element 4 holds it; and any tree, keys sorted, flow style where PyYAML

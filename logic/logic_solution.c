@@ -407,15 +407,29 @@ static Str field_bytes(const Param *p, const Solution *s)
     }
 }
 
-void logic_solution_number(LogicSolution *s, int32_t index)
+/* What is behind the key is the row's from now on. */
+static void own_key(LogicSolution *s, ParamId id)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n_kept; i++)
-        if (!str_eq_c(s->kept[i].key, "SolutionIndex")) s->kept[n++] = s->kept[i];
+        if (!str_eq_c(s->kept[i].key, param_at(id)->name)) s->kept[n++] = s->kept[i];
     s->n_kept = n;
-    s->flipped[PARAM_SolutionIndex >> 6] &= ~(UINT64_C(1) << (PARAM_SolutionIndex & 63));
+    s->flipped[(unsigned)id >> 6] &= ~(UINT64_C(1) << ((unsigned)id & 63));
+    solution_mark(&s->s, id);
+}
+
+void logic_solution_number(LogicSolution *s, int32_t index)
+{
+    own_key(s, PARAM_SolutionIndex);
     s->s.SolutionIndex = index;
-    solution_mark(&s->s, PARAM_SolutionIndex);
+}
+
+Err logic_solution_rename(Arena *a, LogicSolution *s, Str name)
+{
+    own_key(s, PARAM_SolutionNameMin);
+    s->s.SolutionNameMin = arena_dup(a, name);
+    TRY_ALLOC(s->s.SolutionNameMin.s);
+    return ERR_OK;
 }
 
 uint64_t logic_solution_hash(const LogicSolution *s)

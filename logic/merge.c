@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "logic/merge_internal.h"
+#include "model/naming.h"
 
 typedef struct {
     const MergeOptions *o;
@@ -265,19 +266,40 @@ static Err group_rows(Arena *arena, Merge *m)
     return e;
 }
 
+/* Names that follow from the set, not from where its parts came from. */
+static Err name_solutions(Arena *arena, Logic *l)
+{
+    Buf name;
+    Namer *namer = ARENA_NEW(arena, Namer);
+    TRY_ALLOC(namer);
+    namer_init(namer, l->pt);
+    for (size_t i = 0; i < l->n_solutions; i++) namer_note(namer, &l->solution[i].s);
+    buf_init(&name);
+    Err e = ERR_OK;
+    for (size_t i = 0; !e && i < l->n_solutions; i++) {
+        buf_reset(&name);
+        solution_name(namer, &l->solution[i].s, NAME_SOLUTION, &name);
+        e = buf_check(&name);
+        if (!e) e = logic_solution_rename(arena, &l->solution[i], buf_view(&name));
+    }
+    buf_fini(&name);
+    return e;
+}
+
 /* Solutions in the order of the rows that use them first. */
 static Err finish_best(Arena *arena, Merge *m, Logic *out)
 {
     size_t *of = ARENA_ARRAY(arena, m->out.n, size_t);
     TRY_ALLOC(of);
     for (size_t i = 0; i < m->out.n; i++) TRY(solution_pool_add(&m->pool, m->out.v[i].solution, &of[i]));
-    return make_result(arena, m, m->pool.list.v, m->pool.list.n, of, out);
+    TRY(make_result(arena, m, m->pool.list.v, m->pool.list.n, of, out));
+    return name_solutions(arena, out);
 }
 
 /* How many solutions of the result are not in the original, and the other way round. */
 static Err count_solutions(Merge *m, const Logic *out)
 {
-    SolutionPool p = {.with_type = false};
+    SolutionPool p = {.with_type = true};
     size_t at, n_old = 0;
     Err e = ERR_OK;
     for (size_t i = 0; !e && i < m->original->n_solutions; i++)
@@ -293,7 +315,10 @@ static Err count_solutions(Merge *m, const Logic *out)
 static Err merge_best(Arena *arena, Merge *m, Logic *out)
 {
     MergeReport ignored = {0};
+    m->pool.with_type = true;
     TRY(merge_check_same(m->original, m->increment));
+    TRY(merge_unify(m->original, m->original));
+    TRY(merge_unify(m->original, m->increment));
     TRY(merge_rows_best(m->original, m->o, &m->out, m->r, m->text));
     TRY(merge_rows_best(m->increment, m->o, &m->b, &ignored, m->text));
     m->r->n_dropped += ignored.n_dropped;

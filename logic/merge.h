@@ -14,9 +14,11 @@
  * problem types, architectures or index orders differ. Rows of a size whose solutions are for other scalars
  * (AssertAlphaValue, AssertBetaValue, AssertCEqualsD) do not replace each other; such a row goes when one for
  * more problems is faster. Equal speed: the original's row stays. Idempotent, and associative: the order of
- * sizes is that of the files, the order of solutions that of their first rows, so that equal tables are equal
- * bytes (where equal solutions carry different SolutionNameMin, the first row's name stays). When nothing
- * changes, the original file stays as it is, byte for byte.
+ * sizes is that of the files, the order of solutions that of their first rows, SolutionNameMin follows from
+ * the set of solutions, and equal solutions are written in one way, so that equal tables are equal bytes (but
+ * for keys that are unknown here: 1 and 1.0 are equal, the first row's stays). When nothing changes, the
+ * original file stays as it is, byte for byte. Associative are results: whether speeds look like one unit is
+ * asked of the files at hand, so that one order of merging may be refused where another is not.
  *
  * MERGE_NEWER: as MERGE_BEST, but the increment's row always replaces.
  *

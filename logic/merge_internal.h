@@ -48,6 +48,9 @@ Err merge_rows_best(Logic *l, const MergeOptions *o, MergeRows *rows, MergeRepor
 /* More general tags than tag, itself not among them; returns how many. */
 int merge_general_tags(unsigned tag, unsigned out[8]);
 
+/* MERGE_BEST: equal solutions of l become equal texts: truth values and numbers as their rows in params.def,
+ * nested problem types that mean the original's as it is written there. */
+Err merge_unify(const Logic *original, Logic *l);
 Err merge_check_same(const Logic *original, const Logic *increment);
 Err merge_check_units(const Logic *original, const Logic *increment, const MergeRows *a, const RowTable *at,
                       const MergeRows *b);

@@ -190,6 +190,34 @@ Err merge_rows_best(Logic *l, const MergeOptions *o, MergeRows *rows, MergeRepor
     return e;
 }
 
+/* ---- one way of writing ---- */
+
+static Err means_the_same(const Logic *original, const LogicSolution *s, bool *same)
+{
+    Arena a;
+    ProblemType pt;
+    *same = !s->problem_type || s->problem_type == original->pt_node;
+    if (*same) return ERR_OK;
+    arena_init(&a, 0);
+    Err e = problem_type_from_node(&a, original->path, s->problem_type, &pt);
+    *same = !e && problem_type_equal(&pt, original->pt);
+    arena_fini(&a);
+    return e;
+}
+
+Err merge_unify(const Logic *original, Logic *l)
+{
+    for (size_t i = 0; i < l->n_solutions; i++) {
+        LogicSolution *s = &l->solution[i];
+        bool same = l->pt_node && s->problem_type == l->pt_node; /* the files' are equal */
+        if (!same) TRY(means_the_same(original, s, &same));
+        if (same) s->problem_type = original->dict ? NULL : original->pt_node;
+        if (same) s->s.pt = original->pt;
+        memset(s->flipped, 0, sizeof s->flipped);
+    }
+    return ERR_OK;
+}
+
 /* ---- may they be merged ---- */
 
 static Err check_text(const Logic *a, const Logic *b, const char *what, Str x, Str y)

@@ -169,7 +169,10 @@ static void test_solutions(void **state)
         assert_int_equal(l.solution[0].s.StaggerUStride, 0);
         assert_int_equal(l.solution[0].s.SolutionIndex, 0);
         assert_true(solution_has(&l.solution[0].s, PARAM_SolutionIndex));
-        assert_str(l.solution[0].s.SolutionNameMin, "a");
+        if (i == 0)
+            assert_str(l.solution[0].s.SolutionNameMin, "a");
+        else
+            assert_true(str_starts(l.solution[0].s.SolutionNameMin, "Cijk_Ailk_Bljk_SB"));
     }
     assert_int_equal(r.n_solutions_added, 0);
     assert_int_equal(r.n_added, 1);
@@ -179,6 +182,23 @@ static void test_solutions(void **state)
 /* ---- properties ---- */
 
 static uint32_t next(uint32_t *seed) { return *seed = *seed * 1664525u + 1013904223u, *seed >> 8; }
+
+/* Another way to write what is equal: names, numbers, truth values, nested problem types. */
+static void write_otherwise(Arena *a, Logic *l, uint32_t *seed)
+{
+    static const char type[] =
+        "- {Batched: true, DataType: 1, HighPrecisionAccumulate: 0, OperationType: GEMM, "
+        "TransposeA: true, TransposeB: true, UseBeta: true}\n";
+    Node *root;
+    assert_ok(yaml_parse(a, "type", STR(type), NULL, &root));
+    for (size_t i = 0; i < l->n_solutions; i++) {
+        LogicSolution *s = &l->solution[i];
+        s->s.SolutionNameMin = arena_printf(a, "name_%u_%zu", next(seed), i);
+        if (next(seed) % 2) s->flipped[0] = s->flipped[1] = ~UINT64_C(0);
+        if (next(seed) % 2) s->problem_type = &root->item[0];
+        if (next(seed) % 3 == 0) s->problem_type = NULL;
+    }
+}
 
 /* Some rows of a file, with other speeds, some of them for other solutions. */
 static Str random_part(Arena *a, Str whole, uint32_t *seed)
@@ -200,6 +220,7 @@ static Str random_part(Arena *a, Str whole, uint32_t *seed)
         solution_mark(&l.solution[i].s, PARAM_AssertAlphaValue);
         solution_mark(&l.solution[i].s, PARAM_AssertCEqualsD);
     }
+    write_otherwise(a, &l, seed);
     return emit(a, &l);
 }
 
