@@ -88,20 +88,35 @@ FUZZ_SECONDS ?= 60
 $(B)/fuzz/%: $(B)/obj/test/fuzz/%.o $(B)/obj/all.a
 	$(call link,$(L_CORE) -fsanitize=fuzzer)
 
+# Fake driver libraries for tests: FAKE_x flags and files by folder of $(B)/fake.
+FAKE_cuda      := -DCUDA -Wl,-soname,libcuda.so.1 -o libcuda.so.1
+FAKE_cuda_old  := -DCUDA -DOLD -Wl,-soname,libcuda.so.1 -o libcuda.so.1
+FAKE_cuda_bad  := -DCUDA -DBROKEN -Wl,-soname,libcuda.so.1 -o libcuda.so.1
+FAKE_hip5      := -DHIP=5 -Wl,-soname,libamdhip64.so.5 -o libamdhip64.so.5
+FAKE_hip6      := -DHIP=6 -Wl,-soname,libamdhip64.so.6 -o libamdhip64.so.6
+FAKE_hip7      := -DHIP=7 -Wl,-soname,libamdhip64.so.7 -o libamdhip64.so.7
+FAKES          := $(foreach f,cuda cuda_old cuda_bad hip5 hip6 hip7,$(B)/fake/$(f)/built)
+$(B)/fake/%/built: $(call src,test/fake) $(wildcard test/fake/*.h)
+	@mkdir -p $(@D)
+	$(Q)cd $(@D) && $(CC) $(filter-out -I%,$(CFLAGS)) -I$(CURDIR) -shared $(FAKE_$*) \
+	  $(addprefix $(CURDIR)/test/fake/,fake_gpu.c fake_memory.c fake_state.c fake_gemm.c)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libnvidia-ml.so.1 -o $(@D)/libnvidia-ml.so.1 test/fake/fake_nvml.c
+	@cd $(@D) && for f in libamdhip64.so.?; do [ ! -f $$f ] || ln -sf $$f libamdhip64.so; done; touch built
+
 quickstart: all
 	$(Q)sh scripts/quickstart.sh --no-setup
 
-check: all $(UNIT)
+check: all $(UNIT) $(FAKES)
 	@bad=0; rm -f $(B)/counts.*; sh scripts/lint.sh || bad=1; sh test/unit/run.sh $(B) $(UNIT) || bad=1; \
 	sh test/golden/run.sh $(B) || bad=1; sh scripts/summary.sh $(B) || bad=1; exit $$bad
 
-unit: $(UNIT) all
+unit: $(UNIT) $(FAKES) all
 	$(Q)sh test/unit/run.sh $(B) $(UNIT)
 
-golden: all
+golden: all $(FAKES)
 	$(Q)sh test/golden/run.sh $(B)
 
-golden-rewrite: all
+golden-rewrite: all $(FAKES)
 	$(Q)sh test/golden/run.sh $(B) --rewrite
 
 bench: all $(BENCH)

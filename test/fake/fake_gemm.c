@@ -1,0 +1,153 @@
+/* Fake GPU drivers: GEMM kernels of type S and D by their Tensile name, and their beta-only kernels, played
+ * on the host from the arguments alone (Source ABI, strided batches). See fake.h. */
+#include "test/fake/fake.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    uint64_t d, c, a, b;
+    double alpha, beta;
+    uint64_t d1, d2, c1, c2, a1, a2, b1, b2, m, n, batch, k;
+    bool dbl, trans_a, trans_b;
+} Gemm;
+
+typedef struct {
+    const Call *call;
+    size_t at;
+    bool short_of;
+} Reader;
+
+static void take(Reader *r, void *out, size_t bytes, size_t align)
+{
+    r->at = (r->at + align - 1) / align * align;
+    if (r->at + bytes > r->call->n_args) {
+        memset(out, 0, bytes);
+        r->short_of = true;
+        return;
+    }
+    memcpy(out, r->call->args + r->at, bytes);
+    r->at += bytes;
+}
+
+static uint64_t take_u64(Reader *r)
+{
+    uint64_t v;
+    take(r, &v, 8, 8);
+    return v;
+}
+
+static uint64_t take_u32(Reader *r)
+{
+    uint32_t v;
+    take(r, &v, 4, 4);
+    return v;
+}
+
+static double take_scalar(Reader *r, bool dbl)
+{
+    float f = 0;
+    double d = 0;
+    if (dbl)
+        take(r, &d, 8, 8);
+    else
+        take(r, &f, 4, 4);
+    return dbl ? d : (double)f;
+}
+
+static double load(uint64_t base, uint64_t i, bool dbl)
+{
+    return dbl ? ((const double *)(uintptr_t)base)[i] : (double)((const float *)(uintptr_t)base)[i];
+}
+
+static void store(uint64_t base, uint64_t i, bool dbl, double v)
+{
+    if (dbl)
+        ((double *)(uintptr_t)base)[i] = v;
+    else
+        ((float *)(uintptr_t)base)[i] = (float)v;
+}
+
+/* The last element of a matrix batch is in a live buffer. */
+static bool in_buffer(const Gemm *g, uint64_t base, uint64_t rows, uint64_t cols, uint64_t s1, uint64_t s2)
+{
+    uint64_t last = rows - 1 + (cols - 1) * s1 + (g->batch > 1 ? (g->batch - 1) * s2 : 0);
+    return buffer_at(base, (last + 1) * (g->dbl ? 8 : 4)) != NULL;
+}
+
+/* D that a beta-only kernel has just filled: the main kernel adds to it (GlobalSplitU with atomics). */
+static uint64_t prepared;
+
+static void compute(const Gemm *g, bool add)
+{
+    for (uint64_t z = 0; z < g->batch; z++)
+        for (uint64_t j = 0; j < g->n; j++)
+            for (uint64_t i = 0; i < g->m; i++) {
+                double sum = 0;
+                for (uint64_t l = 0; l < g->k; l++)
+                    sum += load(g->a, z * g->a2 + (g->trans_a ? l + i * g->a1 : i + l * g->a1), g->dbl) *
+                           load(g->b, z * g->b2 + (g->trans_b ? j + l * g->b1 : l + j * g->b1), g->dbl);
+                uint64_t d = z * g->d2 + j * g->d1 + i;
+                double old = add            ? load(g->d, d, g->dbl)
+                             : g->beta != 0 ? g->beta * load(g->c, z * g->c2 + j * g->c1 + i, g->dbl)
+                                            : 0;
+                store(g->d, d, g->dbl, g->alpha * sum + old);
+            }
+}
+
+static bool main_kernel(const Call *call, Gemm *g, bool *fault)
+{
+    Reader r = {call, 0, false};
+    g->d = take_u64(&r);
+    g->c = take_u64(&r);
+    g->a = take_u64(&r);
+    g->b = take_u64(&r);
+    g->alpha = take_scalar(&r, g->dbl);
+    g->beta = take_scalar(&r, g->dbl);
+    uint64_t *const words[] = {&g->d1, &g->d2, &g->c1, &g->c2, &g->a1,    &g->a2,
+                               &g->b1, &g->b2, &g->m,  &g->n,  &g->batch, &g->k};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i] = take_u32(&r);
+    if (r.short_of) return false;
+    bool k = g->k > 0;
+    *fault = !in_buffer(g, g->d, g->m, g->n, g->d1, g->d2) ||
+             (k && !in_buffer(g, g->a, g->trans_a ? g->k : g->m, g->trans_a ? g->m : g->k, g->a1, g->a2)) ||
+             (k && !in_buffer(g, g->b, g->trans_b ? g->n : g->k, g->trans_b ? g->k : g->n, g->b1, g->b2));
+    if (!*fault) compute(g, prepared == g->d);
+    if (!*fault && fake_matches("wrong", call->function->name)) store(g->d, 0, g->dbl, 12345);
+    prepared = 0;
+    return true;
+}
+
+/* D = beta * C: D, C, strides, sizes, beta. */
+static bool beta_kernel(const Call *call, Gemm *g, bool *fault)
+{
+    Reader r = {call, 0, false};
+    g->d = take_u64(&r);
+    g->c = take_u64(&r);
+    uint64_t *const words[] = {&g->d1, &g->d2, &g->c1, &g->c2, &g->m, &g->n, &g->batch};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i] = take_u32(&r);
+    g->alpha = 0;
+    g->beta = take_scalar(&r, g->dbl);
+    if (r.short_of) return false;
+    *fault = !in_buffer(g, g->d, g->m, g->n, g->d1, g->d2);
+    if (!*fault) compute(g, false);
+    prepared = g->d;
+    return true;
+}
+
+bool fake_gemm(const Call *call, bool *fault)
+{
+    const char *name = call->function->name;
+    Gemm g = {0};
+    *fault = false;
+    if (strcmp(name, "Cijk_S") == 0 || strcmp(name, "Cijk_D") == 0) {
+        g.dbl = name[5] == 'D';
+        return beta_kernel(call, &g, fault);
+    }
+    if (strncmp(name, "Cijk_A", 6) != 0 || strlen(name) < 18) return false;
+    g.trans_a = strncmp(name + 5, "Alik", 4) == 0;
+    g.trans_b = strncmp(name + 10, "Bjlk", 4) == 0;
+    g.dbl = name[15] == 'D';
+    if (strncmp(name + 15, "SB", 2) != 0 && strncmp(name + 15, "DB", 2) != 0) return false;
+    return main_kernel(call, &g, fault);
+}

@@ -1,0 +1,34 @@
+# The client on a fake CUDA driver: devices, a validated and timed run, failures of the device and of kernels, launches
+# byte for byte.
+export LD_LIBRARY_PATH="$BIN/../fake/cuda"
+export TUNER_FAKE="log=log"
+run() { echo "-- $*"; "$BIN/tuner-client" "$@" 2>&1; echo "exit $?"; }
+"$BIN/tuner-client" --list-devices | tail -1
+A=Cijk_Ailk_Bljk_SB_a B=Cijk_Ailk_Bljk_SB_b C=Cijk_Ailk_Bljk_SB_c
+sh "$DATA/client/library.sh" $A $B $C >lib.yaml
+printf 'FAKE sm_90\n%s 96 0\n%s 96 65536\n%s 96 0\n' $A $B $C >k.cubin
+cat >c.ini <<END
+library-file=lib.yaml
+code-object=k.cubin
+device=cuda
+results-file=r.csv
+problem-identifier=Contraction_l_Ailk_Bljk_Cijk_Dijk
+problem-size=33,18,2,7
+num-elements-to-validate=-1
+num-syncs-per-benchmark=2
+num-enqueues-per-sync=3
+END
+columns() { cut -d, -f2,3,9-11; }
+run --config-file c.ini | columns
+echo "-- log"; grep -v "^record" log | sed 's/args \([0-9]*\) .\{64\}/args \1 .../' | sort | uniq -c | sed 's/^ *//'
+rm log
+echo "-- wrong results and kernels that fault, fail, hang: each costs itself"
+TUNER_FAKE="wrong=SB_b" run --config-file c.ini | columns
+TUNER_FAKE="illegal=SB_a" run --config-file c.ini | columns
+TUNER_FAKE="fail=SB_b" run --config-file c.ini | columns
+TUNER_FAKE="hang=SB_c" run --config-file c.ini --kernel-timeout 1 | columns
+echo "-- no room, no device, wrong device"
+TUNER_FAKE="memory=4000" run --config-file c.ini | columns
+TUNER_FAKE="devices=0" run --config-file c.ini
+TUNER_FAKE="arch=sm_80" run --config-file c.ini | columns
+run --config-file c.ini --device-idx 1
