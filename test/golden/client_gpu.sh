@@ -1,7 +1,7 @@
 # The client on a fake CUDA driver: devices, a validated and timed run, failures of the device and of kernels, launches
 # byte for byte.
 export LD_LIBRARY_PATH="$BIN/../fake/cuda"
-export TUNER_FAKE="log=log"
+export TUNER_FAKE="ns=500000;log=log"
 run() { echo "-- $*"; "$BIN/tuner-client" "$@" 2>&1; echo "exit $?"; }
 "$BIN/tuner-client" --list-devices | tail -1
 A=Cijk_Ailk_Bljk_SB_a B=Cijk_Ailk_Bljk_SB_b C=Cijk_Ailk_Bljk_SB_c
@@ -18,17 +18,17 @@ num-elements-to-validate=-1
 num-syncs-per-benchmark=2
 num-enqueues-per-sync=3
 END
-columns() { cut -d, -f2,3,9-11; }
+columns() { grep -E '^[0-9 ]+,.*SB_|solution [0-9]*: |^exit' | cut -d, -f2,3,9-11; }
 run --config-file c.ini | columns
-echo "-- log"; grep -v "^record" log | sed 's/args \([0-9]*\) .\{64\}/args \1 .../' | sort | uniq -c | sed 's/^ *//'
+echo "-- log"; sed -n 's/^launch \(.* args [0-9]*\) .\{64\}/\1 .../p' log | sort -u; grep WRONG log
 rm log
 echo "-- wrong results and kernels that fault, fail, hang: each costs itself"
-TUNER_FAKE="wrong=SB_b" run --config-file c.ini | columns
-TUNER_FAKE="illegal=SB_a" run --config-file c.ini | columns
-TUNER_FAKE="fail=SB_b" run --config-file c.ini | columns
-TUNER_FAKE="hang=SB_c" run --config-file c.ini --kernel-timeout 1 | columns
+TUNER_FAKE="ns=500000;wrong=SB_b" run --config-file c.ini | columns
+TUNER_FAKE="ns=500000;illegal=SB_a" run --config-file c.ini | columns
+TUNER_FAKE="ns=500000;fail=SB_b" run --config-file c.ini | columns
+TUNER_FAKE="ns=500000;hang=SB_c" run --config-file c.ini --kernel-timeout 1 | columns
 echo "-- no room, no device, wrong device"
-TUNER_FAKE="memory=4000" run --config-file c.ini | columns
-TUNER_FAKE="devices=0" run --config-file c.ini
-TUNER_FAKE="arch=sm_80" run --config-file c.ini | columns
+TUNER_FAKE="ns=500000;memory=4000" run --config-file c.ini | columns | sed 's,: [0-9]* bytes wanted,: N bytes wanted,'
+TUNER_FAKE="ns=500000;devices=0" run --config-file c.ini
+TUNER_FAKE="ns=500000;arch=sm_80" run --config-file c.ini | columns
 run --config-file c.ini --device-idx 1
