@@ -63,6 +63,16 @@ static void times_print(const PlanView *p, const SizeRow *z, const Ranking *r, s
     fprintf(f, ", n=%zu  %.*s\n", x->ns.n, STR_ARG(p->candidate[candidate].name));
 }
 
+/* What the compiled kernel says of itself, where it was recorded. */
+static Err facts_print(Store *s, Arena *a, const PlanView *p, size_t candidate, FILE *f)
+{
+    Str facts;
+    bool found;
+    TRY(store_code_get(s, a, p->candidate[candidate].kernel, p->environment, &facts, &found));
+    if (found) fprintf(f, "             %.*s\n", STR_ARG(facts));
+    return 0;
+}
+
 static Err losers_print(Arena *a, const PlanView *p, const SizeRow *z, const Ranking *r, FILE *f)
 {
     Placed *order = ARENA_ARRAY(a, r->n_good, Placed);
@@ -123,11 +133,13 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
     } else {
         fprintf(f, "  winner:    ");
         times_print(p, z, &r, r.best, f);
+        TRY(facts_print(s, a, p, r.best, f));
     }
     if (r.second != SIZE_MAX) {
         const Comparison *c = &r.versus;
         fprintf(f, "  runner-up: ");
         times_print(p, z, &r, r.second, f);
+        TRY(facts_print(s, a, p, r.second, f));
         fprintf(f, "  winner against runner-up: %s, time ratio %.4f", stats_verdict_name(c->verdict),
                 c->ratio);
         if (c->verdict == STATS_UNKNOWN)

@@ -55,6 +55,8 @@ static const OptionRow options[] = {
     {"verbose", 'v', OPT_GLOBAL_FLAG, NULL, 0, "PrintLevel=2", "more words"},
     {"debug", 0, OPT_GLOBAL_FLAG, NULL, 0, "PrintLevel=3", "all words"},
     {"no-cache", 0, OPT_FLAG, NULL, FIELD(no_cache), NULL, "compile again what the object cache has"},
+    {"allow-spills", 0, OPT_FLAG, NULL, FIELD(allow_spills), NULL,
+     "also measure kernels that spill registers (default: left out, with the count)"},
     {"client-path", 0, OPT_TEXT, "FILE", FIELD(client_path), NULL,
      "tuner-client to run (default: beside tuner)"},
     {"prebuilt-client", 0, OPT_TEXT, "FILE", FIELD(client_path), NULL, "the same"},

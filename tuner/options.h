@@ -25,7 +25,8 @@ typedef struct {
     const char *arch, *device_kind, *dump_pass, *client_path;
     const char *cxx, *cc;
     int64_t jobs, device;
-    bool has_device, help, version, help_params, help_globals, alternate, no_cache, compile_only;
+    bool has_device, help, version, help_params, help_globals, alternate, no_cache, compile_only,
+        allow_spills;
     bool list_solutions, count, names, reasons, dump;
 } Options;
 

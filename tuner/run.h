@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "build/build.h"
+#include "build/facts.h"
 #include "kernel/helper.h"
 #include "measure/result.h"
 #include "measure/store.h"
@@ -18,10 +19,11 @@
 /* A candidate of a size-group: a valid solution that is like no other. */
 typedef struct {
     Solution s;
-    Str name;       /* of its kernel in this benchmark */
-    int64_t kernel; /* in the store */
-    Str symbol;     /* of the kernel in the object; the host's code object calls it name */
-    Str object;     /* path; s == NULL: it was not built */
+    Str name;        /* of its kernel in this benchmark */
+    int64_t kernel;  /* in the store */
+    Str symbol;      /* of the kernel in the object; the host's code object calls it name */
+    Str object;      /* path; s == NULL: it was not built */
+    CodeFacts facts; /* of GPU kernels that were built */
 } Variant;
 
 /* A helper kernel that some variant needs. */
@@ -79,6 +81,7 @@ typedef struct {
     size_t n_wrong, n_faults; /* measurements that failed validation; that crashed or hung */
     size_t n_lost;            /* sizes without a winner */
     size_t n_left_out;        /* solutions that createlib could not build */
+    size_t n_spilled;         /* kernels that were left out because they spill */
     Arena arena;              /* lives as long as the run */
 } Run;
 
@@ -100,6 +103,12 @@ Err step_export(Run *r);  /* csv and yaml */
 Err step_analyze(Run *r); /* 3_LibraryLogic */
 Err step_pack(Run *r);    /* 4_LibraryClient */
 Err step_finish(Run *r);  /* winners, how to use them */
+
+/* Reads what a compiled kernel says of itself. *why: it must not be run; s == NULL: it may. step_facts.c, for
+ * the build step. */
+Err variant_facts(Run *r, Variant *v, Str object, Arena *a, Str *why);
+/* Counts main loops in the code objects, records all facts, writes 00_Final/kernels.csv. */
+Err group_facts(Run *r, Group *g);
 
 /* The files that a device loads, of the kernels that were built. step_code.c, for the build step. */
 Err group_code_objects(Run *r, Group *g);

@@ -45,7 +45,7 @@ static bool killed(const BuildJob *job)
 
 static const char *status_of(const BuildJob *job)
 {
-    if (!job->status) return "ok";
+    if (!job->status) return job->why.n ? "refused" : "ok";
     if (killed(job)) return "killed";
     return has(job->why, "timed out") ? "timeout" : "failed";
 }
@@ -71,19 +71,20 @@ static Err helper_done(Chunk *c, const BuildJob *job, Helper *h)
     return 0;
 }
 
-static Err variant_done(Chunk *c, const BuildJob *job, Variant *v)
+static Err variant_done(Chunk *c, BuildJob *job, Variant *v)
 {
+    if (!job->status) TRY(variant_facts(c->r, v, job->object_path, &c->arena, &job->why));
     Compile known, fact = {.kernel = v->kernel,
                            .environment = c->r->environment,
                            .status = str_from(status_of(job)),
                            .ns = job->compile_ns};
     bool found;
     TRY(store_compile_get(&c->r->store, &c->arena, v->kernel, c->r->environment, &known, &found));
-    if (!found || !job->cached) {
+    if (!found || !job->cached || !str_eq(known.status, fact.status)) {
         TRY(log_of(c, job, &fact.log));
         TRY(store_compile_add(&c->r->store, &fact));
     }
-    if (job->status) {
+    if (job->status || job->why.n) {
         ++*c->n_failed;
         verbose("%.*s: %.*s", STR_ARG(v->name), STR_ARG(job->why));
     } else {
@@ -278,7 +279,8 @@ static Err columns_make(Run *r, Group *g)
     for (size_t i = 0; i < g->n_variants; i++)
         if (g->variant[i].object.s) g->column[g->n_columns++] = i;
     if (g->n_columns == 0)
-        FAIL(ERR_FAILED, "%.*s: none of the %zu kernels could be compiled (tuner log %s Cijk shows why)",
+        FAIL(ERR_FAILED,
+             "%.*s: none of the %zu kernels can be compiled and run (tuner log %s Cijk shows why)",
              STR_ARG(g->name), g->n_variants, r->outdir);
     return 0;
 }
@@ -291,7 +293,8 @@ static Err group_build(Run *r, Chunk *c)
     TRY(group_compile(c));
     if (r->config->globals.GenerateSourcesAndExit) return 0;
     TRY(columns_make(r, g));
-    return group_code_objects(r, g);
+    TRY(group_code_objects(r, g));
+    return group_facts(r, g);
 }
 
 Err step_build(Run *r)
@@ -318,8 +321,11 @@ Err step_build(Run *r)
     }
     progress.done = c->done_before;
     if (!e) progress_done(&progress, "%zu failed", n_failed);
-    if (!e && n_failed)
-        warning("%zu kernels do not compile and are left out (tuner status %s)", n_failed, r->outdir);
+    if (!e && n_failed > r->n_spilled)
+        warning("%zu kernels do not compile and are left out (tuner status %s)", n_failed - r->n_spilled,
+                r->outdir);
+    if (!e && r->n_spilled)
+        warning("%zu kernels spill registers and are left out (--allow-spills keeps them)", r->n_spilled);
     arena_fini(&c->arena);
     free(c);
     return e;

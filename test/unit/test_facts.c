@@ -2,9 +2,12 @@
  * them, of objects cut short and damaged everywhere, and of ones made by hand. */
 #include "test/support.h"
 
+#include <sys/stat.h>
+
 #include "base/proc.h"
 #include "build/build.h"
 #include "build/facts.h"
+#include "build/loops.h"
 
 typedef struct {
     Arena arena;
@@ -218,10 +221,72 @@ static void test_text(void **state)
     buf_fini(&b);
 }
 
+typedef struct {
+    int n;
+    CodeFacts one, two;
+} LoopsSeen;
+
+static Err loops_see(void *user, Str symbol, const CodeFacts *x)
+{
+    LoopsSeen *seen = user;
+    seen->n++;
+    if (str_eq_c(symbol, "one")) seen->one = *x;
+    if (str_eq_c(symbol, "two")) seen->two = *x;
+    return str_eq_c(symbol, "stop") ? err_set(ERR_FAILED, "stopped") : ERR_OK;
+}
+
+/* An outer loop around the main loop, a tail loop, a branch forward; then a kernel without a loop. */
+static const char disassembly[] =
+    "\nk.co:\tfile format elf64-amdgpu\n\nDisassembly of section .text:\n\n0000000000001900 <one>:\n"
+    "\ts_load_dword s0, s[4:5], 0x10    // 000000001900: C0020002 00000010\n"
+    "\ts_cbranch_scc1 4                 // 000000001908: BF850004 <one+0x40>\n"
+    "\tv_mfma_f32_32x32x8_f16 a[0:15]   // 000000001910: D3CC0000\n"
+    "\tv_dual_fmac_f32 v1, v2, v3 :: v_dual_fmac_f32 v4, v5, v6 // 000000001918: C8000000\n"
+    "\tv_fma_f32 v0, v1, v2, v0         // 000000001920: D1CB0000\n"
+    "\ts_cbranch_scc0 65530             // 000000001928: BF84FFFA <one+0x10>\n"
+    "\tv_fma_f32 v0, v1, v2, v0         // 000000001930: D1CB0000\n"
+    "\ts_cbranch_scc0 65530             // 000000001938: BF84FFFA <one+0x30>\n"
+    "\ts_branch 65520                   // 000000001940: BF82FFF0 <one>\n"
+    "\ts_endpgm                         // 000000001948: BF810000\n\n"
+    "0000000000002000 <two>:\n\ts_endpgm // 000000002000: BF810000\n";
+
+static const char *disassembler(Fixture *f, const char *text)
+{
+    Str path = path_join(&f->arena, f->dir, "objdump");
+    assert_ok(file_write(path.s, arena_printf(&f->arena, "#!/bin/sh\ncat <<'E'\n%s\nE\n", text)));
+    assert_int_equal(chmod(path.s, 0755), 0);
+    return path.s;
+}
+
+static void test_loops(void **state)
+{
+    Fixture *f = *state;
+    LoopsSeen seen = {0};
+    Toolchain t = {.disassembler = NULL};
+    const char *text = path_join(&f->arena, f->dir, "text").s;
+    assert_ok(code_loops(&t, "k.co", text, loops_see, &seen));
+    assert_int_equal(seen.n, 0);
+    t.disassembler = disassembler(f, disassembly);
+    assert_ok(code_loops(&t, "k.co", text, loops_see, &seen));
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.one.instructions, 10);
+    assert_int_equal(seen.one.loop, 4);
+    assert_int_equal(seen.one.loop_matrix, 1);
+    assert_int_equal(seen.one.loop_fma, 3);
+    assert_int_equal(seen.two.instructions, 1);
+    assert_int_equal(seen.two.loop + seen.two.loop_fma + seen.two.loop_matrix, 0);
+    assert_false(file_exists(text));
+    t.disassembler = disassembler(f, "garbage\n<>:\n>:\n0 <x>:\n\ts_branch // < +\n0000000000000000 <stop>:\n"
+                                     "\ts_branch 1 // 0: 0 <stop+0xffffffffffffffff>\n\n");
+    assert_int_equal(code_loops(&t, "k.co", text, loops_see, &seen), ERR_FAILED);
+    assert_string_equal(err_message(), "stopped");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_amd), TEST(test_nv), TEST(test_damaged), TEST(test_text)};
+    const struct CMUnitTest tests[] = {TEST(test_amd), TEST(test_nv), TEST(test_damaged), TEST(test_text),
+                                       TEST(test_loops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

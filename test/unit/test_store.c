@@ -83,6 +83,19 @@ static void test_facts_survive_reopening(void **state)
     assert_true(found);
     assert_str(compile.log, "error: line 1\nline 2");
     assert_int_equal(compile.ns, 77);
+
+    Str facts;
+    assert_ok(store_code_get(&f->s, &f->a, m.key.kernel, env, &facts, &found));
+    assert_false(found);
+    assert_ok(store_code_add(&f->s, m.key.kernel, env, STR("vgpr=64 lds=0")));
+    assert_ok(store_code_add(&f->s, m.key.kernel, env, STR("vgpr=65")));
+    assert_ok(store_code_get(&f->s, &f->a, m.key.kernel, env, &facts, &found));
+    assert_true(found);
+    assert_str(facts, "vgpr=64 lds=0");
+    /* a store of this version from before there were facts */
+    assert_ok(db_exec(f->s.db, "DROP TABLE code", ""));
+    assert_ok(store_code_get(&f->s, &f->a, m.key.kernel, env, &facts, &found));
+    assert_false(found);
 }
 
 static void test_first_measurement_counts(void **state)

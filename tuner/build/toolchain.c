@@ -124,24 +124,30 @@ static Err flags_check(Arena *a, const ToolchainRow *row, const Toolchain *t)
          t->target->name, (int)(line.n < 300 ? line.n : 300), line.n ? line.s : "no message");
 }
 
-/* The linker that the compiler itself would take, else the one in PATH. */
-static Err linker_find(Arena *a, const ToolchainRow *row, Toolchain *t)
+/* A tool that the compiler itself would take, else the one in PATH; *path NULL: there is none. */
+static Err tool_find(Arena *a, const Toolchain *t, const char *name, const char **path)
 {
-    t->link_args = row->link;
-    t->linker = row->link[0] ? t->program : NULL;
-    if (!row->linker) return 0;
-    Str output, line, ask = arena_printf(a, "-print-prog-name=%s", row->linker), path = STR_NULL;
+    Str output, line, ask = arena_printf(a, "-print-prog-name=%s", name), found = STR_NULL;
     TRY_ALLOC(ask.s);
     const char *const args[] = {ask.s, NULL};
     ProcResult r;
     TRY(probe(a, t->program, args, &output, &r));
-    while (!path.s && str_split(&output, '\n', &line))
-        if (line.n && line.s[0] == '/') path = proc_which(a, arena_dup(a, str_trim(line)).s);
-    if (!path.s) path = proc_which(a, row->linker);
-    if (!path.s)
+    while (!found.s && str_split(&output, '\n', &line))
+        if (line.n && line.s[0] == '/') found = proc_which(a, arena_dup(a, str_trim(line)).s);
+    if (!found.s) found = proc_which(a, name);
+    *path = found.s;
+    return 0;
+}
+
+static Err tools_find(Arena *a, const ToolchainRow *row, Toolchain *t)
+{
+    t->link_args = row->link;
+    t->linker = row->link[0] ? t->program : NULL;
+    if (row->disassembler) TRY(tool_find(a, t, row->disassembler, &t->disassembler));
+    if (row->linker) TRY(tool_find(a, t, row->linker, &t->linker));
+    if (row->linker && !t->linker)
         FAIL(ERR_FAILED, "compiler '%s' (%s) has no linker: no %s beside it or in PATH", t->program,
              t->version, row->linker);
-    t->linker = path.s;
     return 0;
 }
 
@@ -176,7 +182,7 @@ static Err candidate_take(Arena *a, const ToolchainRow *row, const Target *targe
     if (row->flags) row->flags(target, out->args, &out->n_args);
     TRY(args_add(out, extra));
     TRY(flags_check(a, row, out));
-    TRY(linker_find(a, row, out));
+    TRY(tools_find(a, row, out));
     return identity_make(a, out);
 }
 

@@ -25,6 +25,7 @@ typedef struct {
     const char *source_suffix, *object_suffix; /* ".c", ".o"; of what is loaded: target_code_suffix */
     const char *headers;          /* '#include' lines that sources begin with, for precompiling; NULL: none */
     const char *linker;           /* full path of the program that links; NULL: its objects are not linked */
+    const char *disassembler;     /* full path; NULL: none is known or there */
     const char *const *link_args; /* of a link, NULL-terminated; behind the objects */
     Str identity; /* version and arguments: with the source, everything that decides what an object has in it
                    */

@@ -24,8 +24,9 @@ typedef struct {
     void (*flags)(const Target *t, const char **args, size_t *n);
     /* Why this version must not be used for the target, NULL when it may. */
     const char *(*unfit)(const Target *t, const char *version);
-    const char *linker;  /* the compiler is asked for it (-print-prog-name); NULL: the compiler links */
-    const char *link[8]; /* arguments of every link; none: objects of this row are not linked */
+    const char *linker;       /* the compiler is asked for it (-print-prog-name); NULL: the compiler links */
+    const char *disassembler; /* found like the linker; NULL: none is used */
+    const char *link[8];      /* arguments of every link; none: objects of this row are not linked */
 } ToolchainRow;
 
 /* Rows in order; NULL behind the last. */

@@ -74,6 +74,7 @@ static const ToolchainRow rows[] = {
      .architecture_prefix = "--offload-arch=",
      .unfit = hip_unfit,
      .linker = "ld.lld",
+     .disassembler = "llvm-objdump",
      .link = {"-shared", "--no-undefined", "--build-id=none", "--allow-multiple-definition"}},
     /* Whole programs, never linked: with -rdc=true a 128x128x16 sgemm of 128 registers takes 156 (CUDA 13.0).
      * Kernels that belong into one file are compiled together; their code is the same as alone. */

@@ -37,7 +37,7 @@ typedef enum { STATS_TIE, STATS_FASTER, STATS_SLOWER, STATS_UNKNOWN } StatsVerdi
 
 typedef struct {
     StatsVerdict verdict; /* of a against b, from times: FASTER = a takes less */
-    double ratio;    /* time a / time b: estimate and interval */
+    double ratio;         /* time a / time b: estimate and interval */
     double lo, hi;
     double level; /* that the interval holds */
 } Comparison;

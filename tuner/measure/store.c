@@ -46,10 +46,17 @@ static const char *const schema[] = {
     " plan INTEGER NOT NULL REFERENCES plan, PRIMARY KEY(session, i)) WITHOUT ROWID",
 };
 
+/* Tables that stores of this version got later: made when they are missing, and not there in a store that
+ * was only read since. */
+static const char code_table[] =
+    "CREATE TABLE IF NOT EXISTS code(kernel INTEGER NOT NULL REFERENCES kernel, environment INTEGER NOT NULL"
+    " REFERENCES environment, facts TEXT NOT NULL, PRIMARY KEY(kernel, environment)) WITHOUT ROWID";
+
 static Err schema_create(Store *s)
 {
     TRY(store_begin(s));
     for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) TRY(db_exec(s->db, schema[i], ""));
+    TRY(db_exec(s->db, code_table, ""));
     char version[16];
     snprintf(version, sizeof version, "%d", STORE_VERSION);
     TRY(db_exec(s->db, "INSERT INTO meta VALUES('format', ?), ('version', ?)", "ss", STR(FORMAT),
@@ -85,7 +92,7 @@ static Err schema_check(Store *s, const char *path, DbMode mode)
     if (atoi(m.version) != STORE_VERSION)
         FAIL(ERR_INPUT, "'%s' has version '%s', this tuner reads and writes version %d", path, m.version,
              STORE_VERSION);
-    return 0;
+    return mode == DB_WRITE ? db_exec(s->db, code_table, "") : 0;
 }
 
 static Err open_in(Store *s, Arena *a, const char *outdir, DbMode mode)
@@ -204,6 +211,35 @@ Err store_compile_get(Store *s, Arena *a, int64_t kernel, int64_t environment, C
         s->db, compile_row, &to,
         "SELECT status, ns, log FROM compile WHERE kernel=? AND environment=? ORDER BY id DESC LIMIT 1", "ii",
         kernel, environment));
+    *found = to.found;
+    return 0;
+}
+
+Err store_code_add(Store *s, int64_t kernel, int64_t environment, Str facts)
+{
+    return db_exec(s->db, "INSERT OR IGNORE INTO code(kernel, environment, facts) VALUES(?, ?, ?)", "iis",
+                   kernel, environment, facts);
+}
+
+static Err code_row(void *ctx, const DbRow *row)
+{
+    RowTo *to = ctx;
+    Str *facts = to->out;
+    *facts = row_dup(row, 0, to->a);
+    to->found = true;
+    if (!facts->s) FAIL(ERR_FAILED, "out of memory reading the store");
+    return 0;
+}
+
+Err store_code_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Str *facts, bool *found)
+{
+    RowTo to = {.a = a, .out = facts};
+    int64_t n;
+    *found = false;
+    TRY(db_int(s->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name='code'", ""));
+    if (n == 0) return 0;
+    TRY(db_each(s->db, code_row, &to, "SELECT facts FROM code WHERE kernel=? AND environment=?", "ii", kernel,
+                environment));
     *found = to.found;
     return 0;
 }

@@ -5,6 +5,7 @@
  *   environment  device, toolchain, tool version            key: the text itself
  *   kernel       one generated source                       key: sha256 of the source
  *   compile      a kernel compiled in an environment        status, time, log
+ *   code         what a compiled kernel says of itself      "vgpr=64 sgpr=30 ..." (build/facts.h)
  *   problem      problem type and size                      key: "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64"
  *   setting      all that a time depends on besides         key: canonical ini text, device included
  *   measurement  kernel x problem x setting x run           verdict, samples
@@ -52,6 +53,10 @@ typedef struct {
 Err store_compile_add(Store *s, const Compile *c);
 /* The latest of that kernel in that environment. */
 Err store_compile_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Compile *out, bool *found);
+
+/* The first one counts, as the compiler gives the same code again. */
+Err store_code_add(Store *s, int64_t kernel, int64_t environment, Str facts);
+Err store_code_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Str *facts, bool *found);
 
 typedef struct {
     int64_t kernel, problem, setting, run;
