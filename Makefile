@@ -81,6 +81,8 @@ $(B)/bin/tuner-nvrtc: $(call objs,$(call src,tuner/build/nvrtc)) $(B)/obj/all.a
 
 $(B)/unit/%: $(B)/obj/test/unit/%.o $(B)/obj/test/support.o $(B)/obj/all.a
 	$(call link,$(L_CORE) -lcmocka)
+$(B)/conformance/%: $(B)/obj/test/conformance/%.o $(B)/obj/all.a
+	$(call link,$(L_CORE))
 $(B)/bench/%: $(B)/obj/test/bench/%.o $(B)/obj/all.a
 	$(call link,$(L_CORE))
 # Fuzz targets: libFuzzer with clang in a build folder of their own, FUZZ_SECONDS each.

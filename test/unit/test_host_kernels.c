@@ -522,7 +522,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     Row w = kernels[0];
-    refused(&w, "gfx90a", "gfx90a");
+    refused(&w, "gfx90a", "with 0 threads is empty");
     refused(&w, "x86-64-v3", "VectorWidth 16 needs 512-bit vectors");
     w.tt1 = 20;
     refused(&w, "x86-64-v4", "register tile of 40 vectors");

@@ -5,9 +5,10 @@
 static const char *const dims[] = {"m", "n", "k"};
 static const char *const spaces[] = {"global", "local", "register"};
 static const char *const levels[] = {"group", "block", "subgroup", "lane"};
+static const char *const phases[] = {"all", "main", "drain", "rest"};
 static const char *const ops[] = {
     "init_tile", "load_tile", "store_tile", "prefetch_tile", "update_tile_offset",
-    "tile_mma",  "barrier",   "loop",       "epilogue"};
+    "tile_mma",  "barrier",   "wait",       "loop",          "epilogue"};
 
 static void dump_map(const char *name, const TileMap *m, Buf *out)
 {
@@ -37,11 +38,15 @@ static void dump_ops(const Program *p, const Op *list, int depth, Buf *out)
             buf_printf(out, " %s step %d at %s", dims[o->dim], o->step, levels[o->level]);
             if (o->unroll > 1) buf_printf(out, " unroll %d", o->unroll);
             if (o->split > 1) buf_printf(out, " split %d", o->split);
+            if (o->phase) buf_printf(out, " %s", phases[o->phase]);
         }
         for (int i = 0; i < 3; i++)
             if (o->kind != OP_LOOP && o->tile[i] >= 0)
                 buf_printf(out, "%s %%%s", i == 0 ? "" : i == 1 ? " <-" : ",", p->tile[o->tile[i]].name);
         if (o->kind == OP_UPDATE_TILE_OFFSET) buf_printf(out, " %s + %d", dims[o->dim], o->step);
+        if (o->set) buf_printf(out, " set %d", o->set);
+        if (o->kind == OP_WAIT) buf_printf(out, " all but %d", o->pending);
+        if (o->ahead) buf_printf(out, " if %d more", o->ahead);
         if (o->distance) buf_printf(out, " ahead %d", o->distance);
         if (o->guards) {
             buf_puts(out, " guard");

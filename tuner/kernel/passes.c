@@ -1,11 +1,11 @@
 /* Passes over the program, in order: distribute (work-group -> blocks -> subgroups -> lanes), pipeline
  * (prefetches), edges (which ops must look at sizes). Each keeps what the program computes.
  */
-#include "kernel/program.h"
+#include "kernel/passes.h"
 
 #include "model/problem.h"
 
-static Op *op_copy(Program *p, Op from)
+Op *pass_op(Program *p, Op from)
 {
     Op *o = ARENA_NEW(p->arena, Op);
     if (o) *o = from, o->next = NULL;
@@ -13,7 +13,7 @@ static Op *op_copy(Program *p, Op from)
 }
 
 /* Links ops into a list in the order given; NULL entries are left out. */
-static Op *list_of(Op *const *ops, int n)
+Op *pass_list(Op *const *ops, int n)
 {
     Op *first = NULL, **at = &first;
     for (int i = 0; i < n; i++) {
@@ -24,9 +24,9 @@ static Op *list_of(Op *const *ops, int n)
     return first;
 }
 
-static Op *loop_new(Program *p, Level level, Dim dim, int32_t step, Op *body)
+Op *pass_loop(Program *p, Level level, Dim dim, int32_t step, Op *body)
 {
-    return op_copy(p, (Op){.kind = OP_LOOP,
+    return pass_op(p, (Op){.kind = OP_LOOP,
                            .tile = {-1, -1, -1},
                            .level = level,
                            .dim = dim,
@@ -36,14 +36,14 @@ static Op *loop_new(Program *p, Level level, Dim dim, int32_t step, Op *body)
                            .body = body});
 }
 
-static Op *tile_op(Program *p, OpKind kind, int t0, int t1, int t2)
+Op *pass_tile_op(Program *p, OpKind kind, int t0, int t1, int t2)
 {
-    return op_copy(p, (Op){.kind = kind, .tile = {t0, t1, t2}, .unroll = 1, .split = 1});
+    return pass_op(p, (Op){.kind = kind, .tile = {t0, t1, t2}, .unroll = 1, .split = 1});
 }
 
-static Op *move(Program *p, int tile, int32_t step)
+Op *pass_move(Program *p, int tile, int32_t step)
 {
-    return op_copy(p, (Op){.kind = OP_UPDATE_TILE_OFFSET,
+    return pass_op(p, (Op){.kind = OP_UPDATE_TILE_OFFSET,
                            .tile = {tile, -1, -1},
                            .dim = DIM_K,
                            .step = step,
@@ -90,42 +90,40 @@ static Op *subgroup_body(Program *p, int from_a, int from_b)
 {
     const Solution *s = p->s;
     int acc = program_tile(p, "acc"), ra = program_tile(p, "reg_a"), rb = program_tile(p, "reg_b");
-    Op *const inner[] = {tile_op(p, OP_LOAD_TILE, ra, from_a, -1), tile_op(p, OP_LOAD_TILE, rb, from_b, -1),
-                         tile_op(p, OP_TILE_MMA, acc, ra, rb), move(p, from_a, 1), move(p, from_b, 1)};
-    Op *k = loop_new(p, LEVEL_LANE, DIM_K, 1, list_of(inner, 5));
+    Op *const inner[] = {
+        pass_tile_op(p, OP_LOAD_TILE, ra, from_a, -1), pass_tile_op(p, OP_LOAD_TILE, rb, from_b, -1),
+        pass_tile_op(p, OP_TILE_MMA, acc, ra, rb), pass_move(p, from_a, 1), pass_move(p, from_b, 1)};
+    Op *k = pass_loop(p, LEVEL_LANE, DIM_K, 1, pass_list(inner, 5));
     if (!k) return NULL;
     k->split = s->WorkGroup.v[2] > 0 ? s->WorkGroup.v[2] : 1;
     k->unroll = s->InnerUnroll > 0 ? s->InnerUnroll : 1;
-    Op *const body[] = {tile_op(p, OP_INIT_TILE, acc, -1, -1), k,
-                        tile_op(p, OP_EPILOGUE, program_tile(p, "d"), acc, program_tile(p, "c"))};
-    return list_of(body, 3);
+    Op *const body[] = {pass_tile_op(p, OP_INIT_TILE, acc, -1, -1), k,
+                        pass_tile_op(p, OP_EPILOGUE, program_tile(p, "d"), acc, program_tile(p, "c"))};
+    return pass_list(body, 3);
 }
 
 /* Host: B is packed a block of columns and a DepthU chunk at a time, A a block of rows; blocks are walked in
  * register tiles, rows first because a stripe of B then stays in the first-level cache. */
-static Err pass_distribute(Program *p)
+static Err host_distribute(Program *p)
 {
     const Solution *s = p->s;
-    if (p->target->family != TARGET_HOST)
-        FAIL(ERR_INPUT, "kernels of %s (%s) cannot be generated yet", p->target->name,
-             target_family_name(p->target->family));
     int32_t mc = s->WorkGroup.v[0] * s->ThreadTile.v[0], nc = s->WorkGroup.v[1] * s->ThreadTile.v[1],
             du = s->DepthU;
     int a = program_tile(p, "a"), b = program_tile(p, "b");
     map_tiles(p);
     int from_a = s->HostPackA ? local_tile(p, "local_a", a, mc, du) : a;
     int from_b = s->HostPackB ? local_tile(p, "local_b", b, du, nc) : b;
-    Op *rows = loop_new(p, LEVEL_SUBGROUP, DIM_M, s->ThreadTile.v[0], subgroup_body(p, from_a, from_b));
-    Op *cols = loop_new(p, LEVEL_SUBGROUP, DIM_N, s->ThreadTile.v[1], rows);
-    Op *const block[] = {s->HostPackA ? tile_op(p, OP_LOAD_TILE, from_a, a, -1) : NULL,
-                         tile_op(p, OP_BARRIER, -1, -1, -1), cols};
-    Op *m = loop_new(p, LEVEL_BLOCK, DIM_M, mc, list_of(block, 3));
-    Op *const chunk[] = {s->HostPackB ? tile_op(p, OP_LOAD_TILE, from_b, b, -1) : NULL, m, move(p, a, du),
-                         move(p, b, du)};
-    Op *k = loop_new(p, LEVEL_GROUP, DIM_K, du, list_of(chunk, 4));
-    Op *const whole[] = {tile_op(p, OP_INIT_TILE, a, -1, -1), tile_op(p, OP_INIT_TILE, b, -1, -1),
-                         loop_new(p, LEVEL_BLOCK, DIM_N, nc, k)};
-    p->body = list_of(whole, 3);
+    Op *rows = pass_loop(p, LEVEL_SUBGROUP, DIM_M, s->ThreadTile.v[0], subgroup_body(p, from_a, from_b));
+    Op *cols = pass_loop(p, LEVEL_SUBGROUP, DIM_N, s->ThreadTile.v[1], rows);
+    Op *const block[] = {s->HostPackA ? pass_tile_op(p, OP_LOAD_TILE, from_a, a, -1) : NULL,
+                         pass_tile_op(p, OP_BARRIER, -1, -1, -1), cols};
+    Op *m = pass_loop(p, LEVEL_BLOCK, DIM_M, mc, pass_list(block, 3));
+    Op *const chunk[] = {s->HostPackB ? pass_tile_op(p, OP_LOAD_TILE, from_b, b, -1) : NULL, m,
+                         pass_move(p, a, du), pass_move(p, b, du)};
+    Op *k = pass_loop(p, LEVEL_GROUP, DIM_K, du, pass_list(chunk, 4));
+    Op *const whole[] = {pass_tile_op(p, OP_INIT_TILE, a, -1, -1), pass_tile_op(p, OP_INIT_TILE, b, -1, -1),
+                         pass_loop(p, LEVEL_BLOCK, DIM_N, nc, k)};
+    p->body = pass_list(whole, 3);
     if (!rows || !rows->body || !cols || !m || !k || !p->body)
         FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", s->MacroTile0, s->MacroTile1);
     return ERR_OK;
@@ -145,20 +143,20 @@ static Op **lane_list(Op **list)
 
 /* PrefetchGlobalRead: D's tile is asked for before the loop over k; PrefetchLocalRead: A's panel that many
  * steps ahead. */
-static Err pass_pipeline(Program *p)
+static Err host_pipeline(Program *p)
 {
     const Solution *s = p->s;
     Op **list = lane_list(&p->body), *k = list ? op_find(*list, OP_LOOP) : NULL;
     if (!k) FAIL(ERR_FAILED, "a program without a loop over k cannot be pipelined");
     if (s->PrefetchLocalRead > 0) {
-        Op *o = tile_op(p, OP_PREFETCH_TILE, k->body->tile[1], -1, -1);
+        Op *o = pass_tile_op(p, OP_PREFETCH_TILE, k->body->tile[1], -1, -1);
         TRY_ALLOC(o);
         o->distance = s->PrefetchLocalRead;
         o->next = k->body;
         k->body = o;
     }
     if (s->PrefetchGlobalRead > 0) {
-        Op *o = tile_op(p, OP_PREFETCH_TILE, program_tile(p, "d"), -1, -1);
+        Op *o = pass_tile_op(p, OP_PREFETCH_TILE, program_tile(p, "d"), -1, -1);
         TRY_ALLOC(o);
         o->next = *list;
         *list = o;
@@ -189,11 +187,23 @@ static void mark_edges(const Program *p, Op *list, bool free_edges)
     }
 }
 
-static Err pass_edges(Program *p)
+static Err host_edges(Program *p)
 {
     mark_edges(p, p->body, p->s->EdgeType != EDGE_NONE);
     return ERR_OK;
 }
+
+static Err pass_distribute(Program *p)
+{
+    return p->target->family == TARGET_HOST ? host_distribute(p) : gpu_distribute(p);
+}
+
+static Err pass_pipeline(Program *p)
+{
+    return p->target->family == TARGET_HOST ? host_pipeline(p) : gpu_pipeline(p);
+}
+
+static Err pass_edges(Program *p) { return p->target->family == TARGET_HOST ? host_edges(p) : gpu_edges(p); }
 
 static const Pass passes[] = {
     {"distribute", pass_distribute}, {"pipeline", pass_pipeline}, {"edges", pass_edges}};

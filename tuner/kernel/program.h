@@ -28,9 +28,15 @@ typedef enum {
     OP_UPDATE_TILE_OFFSET,
     OP_TILE_MMA,
     OP_BARRIER,
+    OP_WAIT, /* asynchronous loads into local memory have arrived */
     OP_LOOP,
     OP_EPILOGUE
 } OpKind;
+
+/* Which iterations of a loop over K at LEVEL_GROUP on a GPU: the fill of the ring (not a loop), those that
+ * load ahead, those that only drain the ring, and the rest of K behind the last whole DepthU. PHASE_ALL: the
+ * loop is not pipelined. */
+typedef enum { PHASE_ALL, PHASE_MAIN, PHASE_DRAIN, PHASE_REST } Phase;
 
 /* layout: how many along each side; data: elements of each. layout[0] == 0: not distributed. */
 typedef struct {
@@ -59,6 +65,10 @@ struct Op {
     int32_t unroll;   /* loop: iterations written out */
     int32_t split;    /* loop over K: independent accumulators (LocalSplitU) */
     int32_t distance; /* prefetch: iterations ahead */
+    Phase phase;      /* loop over K */
+    int32_t ahead;    /* done only if there is an iteration that many after this one */
+    int32_t set;      /* of registers that hold a fetched tile: 0 the oldest, 1 the next */
+    int32_t pending;  /* wait: newest loads that need not have arrived */
     unsigned guards;  /* bit per Dim: elements behind that edge must not be touched */
     Op *body, *next;
 };

@@ -74,14 +74,18 @@ static void prelude(const GpuPlan *p, Buf *out)
 static void vector(const char *name, const char *part, int part_bytes, int n, Buf *out)
 {
     if (n > 1 && (n & (n - 1)) == 0) {
-        buf_printf(out, "typedef %s %s __attribute__((ext_vector_type(%d)));\n", part, name, n);
+        buf_printf(out,
+                   "typedef %s %s __attribute__((ext_vector_type(%d)));\n"
+                   "typedef %s %su __attribute__((aligned(%d)));\n",
+                   part, name, n, name, name, part_bytes);
         return;
     }
     buf_printf(out,
                "struct __attribute__((aligned(%d))) %s {\n    %s v[%d];\n"
                "    __attribute__((device)) %s &operator[](int i) { return v[i]; }\n"
-               "    __attribute__((device)) const %s &operator[](int i) const { return v[i]; }\n};\n",
-               part_bytes, name, part, n, part, part);
+               "    __attribute__((device)) const %s &operator[](int i) const { return v[i]; }\n};\ntypedef "
+               "%s %su;\n",
+               part_bytes, name, part, n, part, part, name, name);
 }
 
 static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)
@@ -107,5 +111,12 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
     return ERR_OK;
 }
 
-const GpuDialect dialect_amdgcn = {"HIP C++",   65536,    prelude,  vector,
-                                   kernel_head, lds_file, lds_body, choose};
+const GpuDialect dialect_amdgcn = {.language = "HIP C++",
+                                   .static_lds = 65536,
+                                   .aligned_loads = false,
+                                   .prelude = prelude,
+                                   .vector = vector,
+                                   .kernel_head = kernel_head,
+                                   .lds_file = lds_file,
+                                   .lds_body = lds_body,
+                                   .choose = choose};

@@ -154,9 +154,11 @@ typedef struct GpuCopy {
 struct GpuDialect {
     const char *language; /* "HIP C++" */
     int static_lds;       /* bytes of local memory that a kernel may declare statically */
+    bool aligned_loads;   /* vectors in global memory must be aligned to their size */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
-    /* typedef of a vector of n parts, aligned to its size, elements by x[i]. n is 1, 2, 3, 4, 6, 8 or 16. */
+    /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the
+     * same in global memory: aligned to a part unless aligned_loads. n is 1, 2, 3, 4, 6, 8 or 16. */
     void (*vector)(const char *name, const char *part, int part_bytes, int n, Buf *out);
     /* `extern "C" ... void SYMBOL(` with the launch bounds; threads: of a work-group. */
     void (*kernel_head)(const GpuPlan *p, Str symbol, int threads, Buf *out);
@@ -210,10 +212,26 @@ GpuType gpu_type(DataType type);
 Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t);
 /* The fields that do not come from a solution: for helper kernels. */
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
-/* Text of operand x's element offset in a stage: line and position may be any expressions. */
-void gpu_lds_element(const GpuOperand *x, const char *k, const char *free, Buf *out);
+/* Fills arg, n_args, arg_bytes; part of gpu_plan. */
+Err gpu_args(GpuPlan *p);
+/* Text of the element offset of (k, free), any expressions, in operand i's part of a stage. */
+void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, Buf *out);
+
+/* ---- pieces of the text ---- */
 
 void gpu_types(const GpuPlan *p, Buf *out);
+/* struct @Tile, @near_row, @near_col (a row or column of A or B that tile position r may read), @edge_row,
+ * @edge_col (row or column of D that position r holds; ~0u: none). */
+void gpu_tile(const GpuPlan *p, Buf *out);
+/* @copy_tail as the register module writes it, for other copy modules. */
+void gpu_copy_tail(const GpuPlan *p, Buf *out);
+/* The steps of a stage, the loop over K, the stores of D, the kernel. */
+void gpu_stage(const GpuPlan *p, Buf *out);
+Err gpu_loop(const GpuPlan *p, const Program *program, Buf *out);
+void gpu_store(const GpuPlan *p, Buf *out);
+Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
+/* Header with title and content hash, then body with '@' replaced. */
+Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out);
 
 /* ---- modules and entry points ---- */
 

@@ -1,28 +1,57 @@
 /* GPU lowering: plans a kernel, puts the pieces of its text together, names it and hashes it. */
+#include "base/hash.h"
+#include "base/version.h"
 #include "kernel/gpu/gpu.h"
+#include "model/naming.h"
 
-const GpuCompute gpu_valu = {.name = "valu"};
-const GpuCopy gpu_copy_register = {.name = "register"};
-
-static Err cannot(const Target *t)
+/* Every '@' becomes a prefix from the content's hash, so that texts can be concatenated. */
+Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out)
 {
-    FAIL(ERR_INPUT, "kernels of %s (%s) cannot be generated yet", t->name, target_family_name(t->family));
+    char hex[SHA256_HEX + 1], prefix[16];
+    sha256_hex(body, hex);
+    snprintf(prefix, sizeof prefix, "k%.8s_", hex);
+    buf_printf(out, "/* tuner " TUNER_VERSION " %s kernel, format 1\n * %.*s\n * content %s */\n",
+               p->dialect->language, STR_ARG(title), hex);
+    for (size_t i = 0; i < body.n;) {
+        size_t at = str_find(body, '@', i);
+        buf_add(out, body.s + i, at - i);
+        if (at < body.n) buf_puts(out, prefix);
+        i = at + 1;
+    }
+    return buf_check(out);
 }
 
 Err gpu_lower(const Program *program, Str symbol, Buf *out)
 {
-    (void)symbol, (void)out;
-    return cannot(program->target);
+    GpuPlan p;
+    TRY(gpu_plan(&p, program->s, program->target));
+    Buf body, title;
+    buf_init(&body);
+    buf_init(&title);
+    p.dialect->prelude(&p, &body);
+    gpu_types(&p, &body);
+    gpu_tile(&p, &body);
+    p.compute->emit(&p, &body);
+    p.copy->emit(&p, &body);
+    gpu_stage(&p, &body);
+    gpu_store(&p, &body);
+    Err e = gpu_kernel(&p, program, symbol, &body);
+    buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
+    solution_name_full(program->s, &title);
+    if (!e) e = gpu_finish(&p, buf_view(&title), buf_view(&body), out);
+    buf_fini(&title);
+    buf_fini(&body);
+    return e;
 }
 
 Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out)
 {
     (void)pt, (void)ga, (void)symbol, (void)out;
-    return cannot(t);
+    FAIL(ERR_INPUT, "helper kernels of %s cannot be generated yet", t->name);
 }
 
 Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
 {
     (void)pt, (void)symbol, (void)out;
-    return cannot(t);
+    FAIL(ERR_INPUT, "helper kernels of %s cannot be generated yet", t->name);
 }

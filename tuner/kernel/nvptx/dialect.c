@@ -47,8 +47,8 @@ static void vector(const char *name, const char *part, int part_bytes, int n, Bu
     buf_printf(out,
                "struct __align__(%d) %s {\n    %s v[%d];\n"
                "    __device__ %s &operator[](int i) { return v[i]; }\n"
-               "    __device__ const %s &operator[](int i) const { return v[i]; }\n};\n",
-               align, name, part, n, part, part);
+               "    __device__ const %s &operator[](int i) const { return v[i]; }\n};\ntypedef %s %su;\n",
+               align, name, part, n, part, part, name, name);
 }
 
 static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)
@@ -82,5 +82,12 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
     return ERR_OK;
 }
 
-const GpuDialect dialect_nvptx = {"CUDA C++",  49152,    prelude,  vector,
-                                  kernel_head, lds_file, lds_body, choose};
+const GpuDialect dialect_nvptx = {.language = "CUDA C++",
+                                  .static_lds = 49152,
+                                  .aligned_loads = true,
+                                  .prelude = prelude,
+                                  .vector = vector,
+                                  .kernel_head = kernel_head,
+                                  .lds_file = lds_file,
+                                  .lds_body = lds_body,
+                                  .choose = choose};

@@ -1,0 +1,345 @@
+/* emit: writes the text of GPU kernels and the facts of their launches, for conformance tests that compile
+ * and run them elsewhere (an emulator, a device).
+ *
+ *     emit LIST.yaml OUTDIR
+ *
+ * LIST.yaml: a list of maps. Either one solution:
+ *     {name: k0, arch: gfx906, problem: {DataType: s, TransposeA: false}, solution: {DepthU: 16, ...},
+ *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], alpha: 1, beta: [0.5, 2], cus: 4}
+ * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
+ * solution; kernels are then NAME_<position>.
+ * Writes OUTDIR/NAME.hip or .cu (the main kernel and the helper kernels it needs) and prints a line of JSON
+ * for each: name, arch, file, symbol, lds, args (bytes), or why there is none; and per size the calls with
+ * grid, group and argument bytes. Pointers in them are 0x7e50000000000000 + (0 d, 1 c, 2 a, 3 b, 4 workspace)
+ * << 40.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "client/runtime/launch.h"
+#include "fmt/node.h"
+#include "kernel/helper.h"
+#include "kernel/kernel.h"
+#include "logic/derive.h"
+#include "model/derive.h"
+#include "model/naming.h"
+
+typedef struct {
+    Arena a;
+    const char *list, *dir;
+    size_t n, n_failed;
+} Emitter;
+
+typedef struct {
+    const Node *entry;
+    const Target *target;
+    Str name, symbol;
+    const Solution *s;
+    HelperKernel helper[HELPERS_MAX];
+    size_t n_helpers;
+} Item;
+
+/* ---- launches ---- */
+
+static void lib_solution(const Item *it, LibSolution *out)
+{
+    const Solution *s = it->s;
+    const ProblemType *pt = s->pt;
+    *out = (LibSolution){.name = it->symbol.s,
+                         .use_beta = pt->UseBeta,
+                         .strided_batched = pt->StridedBatched,
+                         .compute_type = (uint8_t)pt->ComputeDataType};
+    SizeMapping *m = &out->map;
+    for (int i = 0; i < 3; i++) m->work_group[i] = s->WorkGroup.v[i];
+    m->macro_tile[0] = s->MacroTile0, m->macro_tile[1] = s->MacroTile1, m->macro_tile[2] = 1;
+    m->depth_u = s->DepthU;
+    m->global_split_u = s->GlobalSplitU;
+    m->stagger_u = s->StaggerU;
+    m->stagger_stride_shift = s->StaggerStrideShift;
+    m->work_group_mapping = s->WorkGroupMapping;
+    m->magic_div_alg = s->MagicDivAlg;
+    m->persistent_kernel = s->PersistentKernel;
+    m->persistent_along_batch = s->PersistentKernelAlongBatch;
+    m->global_accumulation = s->GlobalAccumulation;
+    m->workspace_bytes_per_c = s->WorkspaceSizePerElemC;
+    m->source_kernel = s->KernelLanguage == LANG_SOURCE;
+    m->preload_kernargs = s->PreloadKernelArguments == 1;
+    m->gsu_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin;
+    for (size_t i = 0; i < it->n_helpers; i++) {
+        const HelperKernel *h = &it->helper[i];
+        if (!h->post_gsu) snprintf(out->beta_only, sizeof out->beta_only, "%.*s", STR_ARG(h->symbol));
+        const char *suffix = h->post_gsu ? strstr(h->symbol.s, "_PostGSU") : NULL;
+        if (suffix)
+            snprintf(out->post_gsu, sizeof out->post_gsu, "%.*s_PostGSU", (int)(suffix - h->symbol.s),
+                     h->symbol.s);
+    }
+}
+
+/* A number, or [re, im], as one value of type t. */
+static void scalar(const Node *n, double otherwise, DataType t, unsigned char out[16])
+{
+    double v[2] = {otherwise, 0};
+    const Node *part[2] = {n && n->kind == NODE_SEQ ? node_at(n, 0) : n,
+                           n && n->kind == NODE_SEQ ? node_at(n, 1) : NULL};
+    for (int i = 0; i < 2; i++)
+        if (part[i]) (void)node_real(part[i], "emit", "scalar", &v[i]);
+    float f[2] = {(float)v[0], (float)v[1]};
+    _Float16 h = (_Float16)f[0];
+    int32_t i32 = (int32_t)v[0];
+    memset(out, 0, 16);
+    if (t == TYPE_D || t == TYPE_Z)
+        memcpy(out, v, t == TYPE_Z ? 16 : 8);
+    else if (t == TYPE_H)
+        memcpy(out, &h, 2);
+    else if (t == TYPE_I)
+        memcpy(out, &i32, 4);
+    else
+        memcpy(out, f, t == TYPE_C ? 8 : 4);
+}
+
+static Err problem(const Emitter *e, const Item *it, const Node *size, Contraction *p)
+{
+    const ProblemType *pt = it->s->pt;
+    int64_t v[8];
+    TRY(node_seq(size, e->list, "size", 4, 8));
+    for (size_t i = 0; i < size->n; i++)
+        TRY(node_int(node_at(size, i), e->list, "size", 0, INT32_MAX, &v[i]));
+    contraction_gemm(p, pt->TransposeA, pt->TransposeB, v[0], v[1], v[3], v[2]);
+    int64_t wide_a = pt->TransposeA ? v[0] : v[3], wide_b = pt->TransposeB ? v[3] : v[1];
+    if (size->n == 8)
+        contraction_strides(p, v[6], v[7], v[5], v[4], v[6] * wide_a, v[7] * wide_b, v[5] * v[1],
+                            v[4] * v[1]);
+    p->batched = pt->NumIndicesC > 2;
+    p->strided_batched = pt->StridedBatched;
+    if (!pt->StridedBatched) p->a[2] = p->b[2] = p->c[2] = p->d[2] = 0;
+    contraction_types(p, (unsigned)pt->DataType, (unsigned)pt->DataType, (unsigned)pt->DestDataType,
+                      (unsigned)pt->DestDataType, (unsigned)pt->ComputeDataType);
+    return ERR_OK;
+}
+
+static void *fake(unsigned which)
+{
+    return (void *)(uintptr_t)(UINT64_C(0x7e50000000000000) + ((uint64_t)which << 40));
+}
+
+static void strides_json(const char *name, const int64_t s[3], Buf *out)
+{
+    buf_printf(out, ",\"%s\":[%lld,%lld,%lld]", name, (long long)s[0], (long long)s[1], (long long)s[2]);
+}
+
+static void call_json(const KernelCall *call, Buf *out)
+{
+    static const char *const roles[] = {"main", "beta_only", "post_gsu", "streamk_init"};
+    buf_printf(out, "{\"symbol\":\"%s\",\"role\":\"%s\",\"group\":%u,\"grid\":[%u,%u,%u],\"args\":\"",
+               call->symbol, roles[call->role], call->work_group[0], call->num_work_groups[0],
+               call->num_work_groups[1], call->num_work_groups[2]);
+    for (uint32_t i = 0; i < call->n_arg_bytes; i++) buf_printf(out, "%02x", call->args[i]);
+    buf_puts(out, "\"}");
+}
+
+static Err launch_json(const Emitter *e, const Item *it, const Node *size, Buf *out)
+{
+    LibSolution lib;
+    Contraction p;
+    LaunchList list;
+    int64_t cus = 4;
+    unsigned char alpha[16], beta[16];
+    DataType compute = (DataType)it->s->pt->ComputeDataType;
+    lib_solution(it, &lib);
+    TRY(problem(e, it, size, &p));
+    if (node_get(it->entry, "cus")) TRY(node_int(node_get(it->entry, "cus"), e->list, "cus", 1, 4096, &cus));
+    scalar(node_get(it->entry, "alpha"), 1, compute, alpha);
+    scalar(node_get(it->entry, "beta"), 0, compute, beta);
+    LaunchInputs in = {.d = fake(0), .c = fake(1), .a = fake(2), .b = fake(3), .workspace = fake(4)};
+    in.alpha = alpha, in.beta = beta;
+    LaunchHardware hw = {.n_cu = cus};
+    TRY(launch_build(&p, &lib, &in, &hw, &list));
+    buf_printf(out, "{\"size\":[%lld,%lld,%lld,%lld]", (long long)p.m, (long long)p.n, (long long)p.batch,
+               (long long)p.k);
+    strides_json("a", p.a, out);
+    strides_json("b", p.b, out);
+    strides_json("c", p.c, out);
+    strides_json("d", p.d, out);
+    buf_printf(out, ",\"workspace\":%llu,\"calls\":[",
+               (unsigned long long)launch_workspace_bytes(&p, &lib, &hw));
+    for (uint32_t i = 0; i < list.n; i++) {
+        if (i) buf_putc(out, ',');
+        call_json(&list.call[i], out);
+    }
+    buf_puts(out, "]}");
+    return ERR_OK;
+}
+
+/* ---- kernels ---- */
+
+static Err texts(Emitter *e, Item *it, Buf *out)
+{
+    TRY(kernel_emit(it->s, it->target, it->symbol, out));
+    TRY(kernel_helpers(&e->a, it->s, it->helper, &it->n_helpers));
+    for (size_t i = 0; i < it->n_helpers; i++) {
+        buf_putc(out, '\n');
+        TRY(kernel_emit_helper(it->s->pt, it->target, &it->helper[i], out));
+    }
+    return buf_check(out);
+}
+
+static Err facts(Emitter *e, Item *it, Buf *out)
+{
+    const ProblemType *pt = it->s->pt;
+    buf_printf(out,
+               ",\"symbol\":\"%.*s\",\"trans\":[%d,%d],\"conj\":[%d,%d],\"strided\":%d,\"types\":[\"%s\",\"%"
+               "s\",\"%s\"]",
+               STR_ARG(it->symbol), pt->TransposeA, pt->TransposeB, pt->ComplexConjugateA,
+               pt->ComplexConjugateB, pt->StridedBatched, type_letter((DataType)pt->DataType),
+               type_letter((DataType)pt->DestDataType), type_letter((DataType)pt->ComputeDataType));
+    const Node *sizes = node_get(it->entry, "sizes");
+    buf_puts(out, ",\"launches\":[");
+    for (size_t i = 0; sizes && i < sizes->n; i++) {
+        if (i) buf_putc(out, ',');
+        TRY(launch_json(e, it, node_at(sizes, i), out));
+    }
+    buf_puts(out, "]");
+    return ERR_OK;
+}
+
+static void json_text(const char *s, Buf *out)
+{
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\') buf_putc(out, '\\');
+        buf_putc(out, *s == '\n' ? ' ' : *s);
+    }
+}
+
+/* why: the rule that rejected the solution, or NULL. */
+static Err emit_item(Emitter *e, Item *it, const char *why)
+{
+    Buf text, json;
+    buf_init(&text);
+    buf_init(&json);
+    it->symbol = it->name;
+    Err err = why ? err_set(ERR_INPUT, "%s", why) : texts(e, it, &text);
+    Str path = arena_printf(&e->a, "%s/%.*s.%s", e->dir, STR_ARG(it->name),
+                            it->target->family == TARGET_NVPTX ? "cu" : "hip");
+    if (!err) err = file_write(path.s, buf_view(&text));
+    if (!err) err = facts(e, it, &json);
+    printf("{\"name\":\"%.*s\",\"arch\":\"%s\"", STR_ARG(it->name), it->target->name);
+    if (err) {
+        buf_reset(&json);
+        json_text(err_message(), &json);
+        printf(",\"error\":\"%s\"}\n", buf_cstr(&json));
+        e->n_failed++;
+    } else
+        printf(",\"file\":\"%s\"%s}\n", path.s, buf_cstr(&json));
+    buf_fini(&text);
+    buf_fini(&json);
+    e->n++;
+    return ERR_OK;
+}
+
+static Err one_solution(Emitter *e, Item *it)
+{
+    const Node *given = node_get(it->entry, "solution"), *type = node_get(it->entry, "problem");
+    ProblemType *pt = ARENA_NEW(&e->a, ProblemType);
+    Solution *s = ARENA_NEW(&e->a, Solution);
+    Deriver *d = ARENA_NEW(&e->a, Deriver);
+    if (!pt || !s || !d) FAIL(ERR_FAILED, "out of memory for a solution");
+    ProblemReadOptions o = {.strict = true};
+    TRY(problem_type_read(e->list, type, &o, pt));
+    TRY(deriver_init(d, pt, it->target, NULL));
+    solution_init(s, pt);
+    TRY(node_map(given, e->list, "solution"));
+    for (size_t i = 0; i < given->n; i++) {
+        const Param *p = param_find(given->item[2 * i].text);
+        if (!p) FAIL(ERR_INPUT, "%s: unknown parameter '%.*s'", e->list, STR_ARG(given->item[2 * i].text));
+        TRY(param_parse_value(p, &given->item[2 * i + 1], s));
+        TRY(param_legal(p, s));
+        solution_mark(s, (ParamId)p->id);
+    }
+    Verdict v;
+    Buf why;
+    buf_init(&why);
+    bool valid = solution_derive(d, s, &v);
+    if (!valid) verdict_text(&v, &why);
+    it->s = s;
+    Err err = emit_item(e, it, valid ? NULL : buf_cstr(&why));
+    buf_fini(&why);
+    return err;
+}
+
+static bool wanted(const Node *index, size_t i)
+{
+    for (size_t j = 0; index && j < index->n; j++)
+        if (node_at(index, j)->kind == NODE_INT && node_at(index, j)->integer == (int64_t)i) return true;
+    return !index;
+}
+
+static Err logic_solutions(Emitter *e, Item *it, Str path)
+{
+    Logic logic;
+    LogicKeys keys;
+    Deriver *d = ARENA_NEW(&e->a, Deriver);
+    if (!d) FAIL(ERR_FAILED, "out of memory for a logic file");
+    logic_keys_init(&keys);
+    TRY(logic_read(&e->a, path.s, NULL, &logic));
+    TRY(deriver_init(d, logic.pt, it->target, NULL));
+    Str base = it->name;
+    for (size_t i = 0; i < logic.n_solutions; i++) {
+        if (!wanted(node_get(it->entry, "index"), i)) continue;
+        Solution *s = ARENA_NEW(&e->a, Solution);
+        if (!s) FAIL(ERR_FAILED, "out of memory for a solution");
+        Buf why;
+        buf_init(&why);
+        bool valid = logic_solution_derive(&keys, &logic.solution[i], d, s, &why);
+        it->s = s;
+        it->name = arena_printf(&e->a, "%.*s_%zu", STR_ARG(base), i);
+        Err err = emit_item(e, it, valid ? NULL : buf_cstr(&why));
+        buf_fini(&why);
+        TRY(err);
+    }
+    return ERR_OK;
+}
+
+static Err run(Emitter *e)
+{
+    Node *list;
+    TRY(yaml_read(&e->a, e->list, NULL, &list));
+    TRY(node_seq(list, e->list, "list", 1, 1000000));
+    TRY(dir_make(e->dir));
+    for (size_t i = 0; i < list->n; i++) {
+        const Node *entry = node_at(list, i);
+        Item it = {.entry = entry};
+        Str arch, logic;
+        TRY(node_map(entry, e->list, "entry"));
+        if (!node_get(entry, "arch") || !node_get(entry, "name"))
+            FAIL(ERR_INPUT, "%s:%d: an entry needs arch and name", e->list, entry->line);
+        TRY(node_str(node_get(entry, "arch"), e->list, "arch", &arch));
+        TRY(node_str(node_get(entry, "name"), e->list, "name", &it.name));
+        it.name = arena_dup(&e->a, it.name);
+        it.target = target_find(arch);
+        if (!it.target)
+            FAIL(ERR_INPUT, "%s:%d: unknown architecture '%.*s'", e->list, entry->line, STR_ARG(arch));
+        if (node_get(entry, "logic")) {
+            TRY(node_str(node_get(entry, "logic"), e->list, "logic", &logic));
+            TRY(logic_solutions(e, &it, arena_dup(&e->a, logic)));
+        } else
+            TRY(one_solution(e, &it));
+    }
+    return ERR_OK;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: emit LIST.yaml OUTDIR\n");
+        return ERR_INPUT;
+    }
+    Emitter e = {.list = argv[1], .dir = argv[2]};
+    arena_init(&e.a, 0);
+    Err err = run(&e);
+    if (err) fprintf(stderr, "emit: %s\n", err_message());
+    fprintf(stderr, "emit: %zu kernels, %zu without text\n", e.n, e.n_failed);
+    arena_fini(&e.a);
+    return err;
+}

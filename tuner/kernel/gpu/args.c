@@ -1,0 +1,119 @@
+/* Arguments of a kernel, in the order and with the types of client/runtime/launch.c (tensile-formats 8.3):
+ * the Source form, the Assembly form and the Assembly form with preloaded arguments. */
+#include "kernel/gpu/gpu.h"
+
+static Err add(GpuPlan *p, const char *type, const char *name, int bytes, int align)
+{
+    if (p->n_args == GPU_ARGS_MAX) FAIL(ERR_FAILED, "more than %d kernel arguments", GPU_ARGS_MAX);
+    int at = (p->arg_bytes + align - 1) / align * align;
+    p->arg[p->n_args++] = (GpuArg){type, name, bytes, align, at};
+    p->arg_bytes = at + bytes;
+    return ERR_OK;
+}
+
+static Err words(GpuPlan *p, const char *const *names, int n)
+{
+    for (int i = 0; i < n; i++) TRY(add(p, "unsigned", names[i], 4, 4));
+    return ERR_OK;
+}
+
+static Err tensor_sizes(GpuPlan *p)
+{
+    TRY(add(p, "unsigned long long", "tensor_size_a", 8, 8));
+    return add(p, "unsigned long long", "tensor_size_b", 8, 8);
+}
+
+static Err pointers(GpuPlan *p, const char *first, const char *second, bool results)
+{
+    bool tensor = p->strided || (results && p->workspace);
+    const char *type = results  ? (tensor ? "@TD *" : "@TD *const *")
+                       : tensor ? "const @T *"
+                                : "const @T *const *";
+    TRY(add(p, type, first, 8, 8));
+    if (results) type = tensor ? "const @TD *" : "const @TD *const *";
+    return add(p, type, second, 8, 8);
+}
+
+static Err offsets(GpuPlan *p)
+{
+    static const char *const names[] = {"offset_d", "offset_c", "offset_a", "offset_b"};
+    for (int i = 0; i < 4 && !p->strided; i++) TRY(add(p, "unsigned long long", names[i], 8, 8));
+    return ERR_OK;
+}
+
+/* Assembly kernels take half scalars twice, as both halves of a register. */
+static Err scalar(GpuPlan *p, const char *name, const char *again)
+{
+    int bytes = gpu_type_bytes(&p->scalar);
+    TRY(add(p, "@TS", name, bytes, p->scalar.part_bytes));
+    if (p->scalar.type == TYPE_H && p->assembly) return add(p, "@TS", again, bytes, p->scalar.part_bytes);
+    return ERR_OK;
+}
+
+static Err strides(GpuPlan *p, const char *ld, const char *batch)
+{
+    TRY(words(p, &ld, 1));
+    return p->batched ? words(p, &batch, 1) : ERR_OK;
+}
+
+static Err sizes(GpuPlan *p)
+{
+    static const char *const mn[] = {"size_m", "size_n"}, *const batch = "size_batch";
+    TRY(words(p, mn, 2));
+    return p->batched ? words(p, &batch, 1) : ERR_OK;
+}
+
+/* Everything behind the sizes. */
+static Err tail(GpuPlan *p)
+{
+    static const char *const stagger = "stagger_mask", *const tiles[] = {"tiles_m", "tiles_n"};
+    static const char *const magic[] = {"magic_tiles_m", "shift_tiles_m", "n_groups"};
+    static const char *const along[] = {"tiles_batch", "magic_tiles", "shift_tiles"};
+    static const char *const wgm[] = {"full_blocks", "last_block", "magic_last_block"}, *const pad = "pad";
+    const Solution *s = p->s;
+    if (s->StaggerU) TRY(words(p, &stagger, 1));
+    TRY(words(p, tiles, 2));
+    if (!p->assembly) return ERR_OK;
+    if (s->PersistentKernel) TRY(words(p, magic, 3));
+    if (s->PersistentKernel && s->PersistentKernelAlongBatch) TRY(words(p, along, 3));
+    if (p->wgm > 1 || p->wgm < -1) TRY(words(p, wgm, 3));
+    return words(p, &pad, 1);
+}
+
+static Err preloaded(GpuPlan *p)
+{
+    static const char *const k = "size_k";
+    TRY(tensor_sizes(p));
+    TRY(pointers(p, "a", "b", false));
+    TRY(scalar(p, "alpha", "alpha_2"));
+    TRY(strides(p, "lda", "batch_a"));
+    TRY(strides(p, "ldb", "batch_b"));
+    TRY(words(p, &k, 1));
+    TRY(pointers(p, "d", "c", true));
+    TRY(offsets(p));
+    if (p->use_beta) TRY(scalar(p, "beta", "beta_2"));
+    TRY(strides(p, "ldd", "batch_d"));
+    TRY(strides(p, "ldc", "batch_c"));
+    TRY(sizes(p));
+    return tail(p);
+}
+
+Err gpu_args(GpuPlan *p)
+{
+    static const char *const k = "size_k";
+    p->n_args = p->arg_bytes = 0;
+    if (p->assembly && p->s->PreloadKernelArguments == 1) return preloaded(p);
+    if (p->assembly) TRY(tensor_sizes(p));
+    TRY(pointers(p, "d", "c", true));
+    TRY(pointers(p, "a", "b", false));
+    TRY(offsets(p));
+    TRY(scalar(p, "alpha", "alpha_2"));
+    if (p->use_beta) TRY(scalar(p, "beta", "beta_2"));
+    TRY(strides(p, "ldd", "batch_d"));
+    TRY(strides(p, "ldc", "batch_c"));
+    TRY(strides(p, "lda", "batch_a"));
+    TRY(strides(p, "ldb", "batch_b"));
+    TRY(sizes(p));
+    TRY(words(p, &k, 1));
+    return tail(p);
+}

@@ -1,0 +1,212 @@
+/* Copy module "register": global memory to registers to local memory, on any target.
+ *
+ * A thread's loads have 32-bit offsets from one uniform pointer per operand, which moves along K: the loop
+ * has no vector arithmetic for addresses. Vectors that straddle M or N are read from the edge back
+ * (GpuOperand.shift); what lies behind the edge reads the last row or column again. copy_tail reads element
+ * by element with 64-bit addresses and does everything else.
+ */
+#include "kernel/gpu/gpu.h"
+
+static Err register_plan(GpuPlan *p)
+{
+    (void)p;
+    return ERR_OK;
+}
+
+static int loads_of(const GpuOperand *x) { return x->nlc * x->nlp; }
+
+static void state(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "struct @Copy {\n");
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        buf_printf(out,
+                   "    const char *%c;\n    unsigned off_%c[%d], along_%c, across_%c;\n    @VP%d "
+                   "%c_data[%d][%d];\n",
+                   x->name, x->name, loads_of(x), x->name, x->name, x->width * p->in.parts, x->name,
+                   p->n_sets, loads_of(x));
+    }
+    buf_puts(out, "};\n\n");
+}
+
+/* Where this thread's first vector is in the tile. */
+static void place(const GpuPlan *p, int i, Buf *out)
+{
+    const GpuOperand *x = &p->op[i];
+    bool grouped = i ? p->s->GlobalReadCoalesceGroupB : p->s->GlobalReadCoalesceGroupA;
+    if (grouped)
+        buf_printf(out, "    c.along_%c = tid %% %d * %d, c.across_%c = tid / %d;\n", x->name, x->lvc,
+                   x->width, x->name, x->lvc);
+    else
+        buf_printf(out, "    c.along_%c = tid / %d * %d, c.across_%c = tid %% %d;\n", x->name, x->lsp,
+                   x->width, x->name, x->lsp);
+}
+
+static void init_operand(const GpuPlan *p, int i, Buf *out)
+{
+    const GpuOperand *x = &p->op[i];
+    char n = x->name, size = i ? 'n' : 'm';
+    int bytes = gpu_type_bytes(&x->type);
+    place(p, i, out);
+    if (x->tlu)
+        buf_printf(out,
+                   "    {\n        const unsigned last = t.%c - %d, from = t.%c0 < last ? t.%c0 : last;\n"
+                   "        c.%c = t.%c + (unsigned long long)from * %d;\n",
+                   size, x->width, size, size, n, n, bytes);
+    else
+        buf_printf(out,
+                   "    {\n        const unsigned last = t.%c - 1 - t.%c0;\n"
+                   "        c.%c = t.%c + (unsigned long long)t.%c0 * t.ld%c * %d;\n",
+                   size, size, n, n, size, n, bytes);
+    buf_printf(
+        out,
+        "        @UNROLL for (int i = 0; i < %d; i++) {\n"
+        "            const unsigned along = c.along_%c + i %% %d * %d, across = c.across_%c + i / %d * %d;\n",
+        loads_of(x), n, x->nlc, x->lsc, n, x->nlc, x->lsp);
+    if (x->tlu)
+        buf_printf(out,
+                   "            const unsigned free = t.%c0 + along < last ? t.%c0 + along : last;\n"
+                   "            c.off_%c[i] = (across * (unsigned)t.ld%c + (free - from)) * %d;\n",
+                   size, size, n, n, bytes);
+    else
+        buf_printf(out,
+                   "            const unsigned free = across < last ? across : last;\n"
+                   "            c.off_%c[i] = (free * (unsigned)t.ld%c + along) * %d;\n",
+                   n, n, bytes);
+    buf_puts(out, "        }\n    }\n");
+}
+
+static void init(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "@DEV void @copy_init(@Copy &c, const @Tile &t, unsigned tid)\n{\n");
+    init_operand(p, 0, out);
+    init_operand(p, 1, out);
+    buf_puts(out, "}\n\n"
+                  "@DEV void @copy_move(@Copy &c, const @Tile &, long long a, long long b)\n{\n"
+                  "    c.a += a;\n    c.b += b;\n}\n\n");
+}
+
+static void load(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "@DEV void @copy_load(@Copy &c, int set, char *)\n{\n");
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        int parts = x->width * p->in.parts;
+        buf_printf(out, "    @UNROLL for (int i = 0; i < %d; i++)\n        c.%c_data[set][i] = ", loads_of(x),
+                   x->name);
+        buf_printf(out, "%s((const @VP%du *)(c.%c + c.off_%c[i]));\n", x->hint ? "@load_nt" : "*", parts,
+                   x->name, x->name);
+    }
+    buf_puts(out, "}\n\n");
+}
+
+/* One operand's registers to local memory: as vectors where the same dimension is contiguous there. */
+static void store_operand(const GpuPlan *p, int i, Buf *out)
+{
+    const GpuOperand *x = &p->op[i];
+    int parts = x->width * p->in.parts;
+    bool same = x->tlu != x->k_major;
+    const char *k = x->tlu ? "across" : "along", *free = x->tlu ? "along" : "across";
+    buf_printf(
+        out,
+        "    @UNROLL for (int i = 0; i < %d; i++) {\n"
+        "        const unsigned along = c.along_%c + i %% %d * %d, across = c.across_%c + i / %d * %d;\n",
+        loads_of(x), x->name, x->nlc, x->lsc, x->name, x->nlc, x->lsp);
+    bool vector = same && (x->pad_block ? x->pad_block % x->width == 0 && x->pad % x->width == 0
+                                        : x->line % x->width == 0);
+    if (vector) {
+        buf_printf(out, "        *(@VP%d *)((@T *)(stage + %d) + ", parts, x->lds_offset);
+        gpu_lds_element(p, i, k, free, out);
+        buf_printf(out, ") = c.%c_data[set][i];\n    }\n", x->name);
+        return;
+    }
+    buf_printf(
+        out,
+        "        @UNROLL for (int e = 0; e < %d; e++) {\n            @P *to = (@P *)(stage + %d) + %d * ",
+        x->width, x->lds_offset, p->in.parts);
+    gpu_lds_element(p, i, x->tlu ? "across" : "along + e", x->tlu ? "along + e" : "across", out);
+    buf_printf(out,
+               ";\n            @UNROLL for (int q = 0; q < %d; q++) to[q] = c.%c_data[set][i][e * %d + q];\n "
+               "       }\n    }\n",
+               p->in.parts, x->name, p->in.parts);
+}
+
+static void store(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "@DEV void @copy_store(@Copy &c, int set, char *stage)\n{\n");
+    store_operand(p, 0, out);
+    store_operand(p, 1, out);
+    buf_puts(out, "}\n\n#define @copy_wait(n)\n\n");
+}
+
+/* When the fast functions cannot do it: sides shorter than a vector, offsets over 32 bits, misaligned
+ * vectors where the machine minds. */
+static void slow(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "@DEV int @copy_slow(const @Tile &t)\n{\n    int slow = 0;\n");
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        int bytes = gpu_type_bytes(&x->type), lines = x->tlu ? p->depth_u : x->tile;
+        char n = x->name, size = i ? 'n' : 'm';
+        if (x->tlu && x->width > 1) buf_printf(out, "    slow |= t.%c < %d;\n", size, x->width);
+        buf_printf(out, "    slow |= t.ld%c > %lluu;\n", n,
+                   (0xffffffffull / (unsigned)bytes - (unsigned)(x->tile + p->depth_u)) / (unsigned)lines);
+        if (p->dialect->aligned_loads && x->width * bytes > p->in.part_bytes) {
+            buf_printf(out, "    slow |= (((unsigned long long)t.%c | t.ld%c * %d) & %d) != 0;\n", n, n,
+                       bytes, x->width * bytes - 1);
+            if (x->shift > 1)
+                buf_printf(out, "    slow |= t.%c0 + %d > t.%c && t.%c %% %d != 0;\n", size, x->tile, size,
+                           size, x->width);
+        }
+    }
+    buf_puts(out, "    return slow;\n}\n\n");
+}
+
+static void tail_operand(const GpuPlan *p, int i, Buf *out)
+{
+    const GpuOperand *x = &p->op[i];
+    char n = x->name;
+    const char *edge = i ? "col" : "row", *k = x->tlu ? "across" : "along",
+               *free = x->tlu ? "along" : "across";
+    bool grouped = i ? p->s->GlobalReadCoalesceGroupB : p->s->GlobalReadCoalesceGroupA;
+    buf_printf(out, "    @NOUNROLL for (unsigned i = 0; i < %d; i++) {\n", loads_of(x) * x->width);
+    buf_printf(out, "        const unsigned v = i / %d, along = tid %s %d * %d + v %% %d * %d + i %% %d;\n",
+               x->width, grouped ? "%" : "/", grouped ? x->lvc : x->lsp, x->width, x->nlc, x->lsc, x->width);
+    buf_printf(out, "        const unsigned across = tid %s %d + v / %d * %d;\n", grouped ? "/" : "%",
+               grouped ? x->lvc : x->lsp, x->nlc, x->lsp);
+    buf_printf(out,
+               "        const unsigned long long k = (unsigned long long)k0 + %s, free = @near_%s(t, %s);\n",
+               k, edge, free);
+    buf_printf(
+        out,
+        "        const @P *from = (const @P *)t.%c + %d * (%s);\n        @P *to = (@P *)(stage + %d) + %d * ",
+        n, p->in.parts,
+        x->tlu ? (i ? "k * t.ldb + free" : "k * t.lda + free")
+               : (i ? "free * t.ldb + k" : "free * t.lda + k"),
+        x->lds_offset, p->in.parts);
+    gpu_lds_element(p, i, k, free, out);
+    buf_printf(out,
+               ";\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? from[q] : (@P)0;\n    }\n",
+               p->in.parts);
+}
+
+static void register_emit(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "\n/* ---- copy: global memory, registers, local memory ---- */\n\n");
+    state(p, out);
+    init(p, out);
+    load(p, out);
+    store(p, out);
+    slow(p, out);
+    gpu_copy_tail(p, out);
+}
+
+void gpu_copy_tail(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "@DEV void @copy_tail(const @Tile &t, unsigned tid, char *stage, unsigned k0)\n{\n");
+    tail_operand(p, 0, out);
+    tail_operand(p, 1, out);
+    buf_puts(out, "}\n\n");
+}
+
+const GpuCopy gpu_copy_register = {"register", false, register_plan, register_emit};

@@ -1,0 +1,199 @@
+/* GpuPlan from a Solution: every number that the text is printed from, and what the skeleton refuses. The
+ * rules of model/ reject most of that before a kernel is asked for; it is checked again here because logic
+ * files come from anywhere. Called by lower.c and helper.c.
+ */
+#include "kernel/gpu/gpu.h"
+
+#include <string.h>
+
+GpuType gpu_type(DataType type)
+{
+    switch (type) {
+    case TYPE_S:
+        return (GpuType){type, "float", 4, 1};
+    case TYPE_D:
+        return (GpuType){type, "double", 8, 1};
+    case TYPE_C:
+        return (GpuType){type, "float", 4, 2};
+    case TYPE_Z:
+        return (GpuType){type, "double", 8, 2};
+    case TYPE_H:
+    case TYPE_B:
+        return (GpuType){type, "unsigned short", 2, 1};
+    case TYPE_I8:
+        return (GpuType){type, "signed char", 1, 1};
+    case TYPE_4XI8:
+    case TYPE_I:
+        return (GpuType){type, "int", 4, 1};
+    default:
+        return (GpuType){type, NULL, 0, 0};
+    }
+}
+
+Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
+{
+    *p = (GpuPlan){.pt = pt, .target = t, .gsu = 1, .wgm = 1, .n_stages = 1, .n_sets = 1};
+    p->dialect = t->family == TARGET_AMDGCN ? &dialect_amdgcn : &dialect_nvptx;
+    p->wave = t->wave_size;
+    p->in = gpu_type((DataType)pt->DataType);
+    p->scalar = gpu_type((DataType)pt->ComputeDataType);
+    p->dest = p->out = gpu_type((DataType)pt->DestDataType);
+    /* 16-bit types are summed in f32 whatever the problem type says: more exact than the reference. */
+    p->acc = p->scalar.part_bytes == 2 ? gpu_type(TYPE_S) : p->scalar;
+    p->batched = pt->NumIndicesC > 2;
+    p->strided = pt->StridedBatched;
+    p->use_beta = pt->UseBeta;
+    if (pt->OperationType != OP_GEMM)
+        FAIL(ERR_INPUT, "GPU kernels are GEMMs; operation is %s",
+             operation_name((OperationKind)pt->OperationType));
+    if (!p->in.part || !p->scalar.part || !p->dest.part)
+        FAIL(ERR_INPUT, "GPU kernels have no data types '%s', '%s', '%s'",
+             type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
+             type_letter((DataType)pt->ComputeDataType));
+    if (pt->UseInitialStridesAB || pt->UseInitialStridesCD)
+        FAIL(ERR_INPUT, "GPU kernels need unit first strides; UseInitialStrides is set");
+    if (pt->ZeroPadA.n || pt->ZeroPadB.n || pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
+        FAIL(ERR_INPUT, "GPU kernels have no zero padding, mirroring or stochastic rounding");
+    return ERR_OK;
+}
+
+static void plan_numbers(GpuPlan *p, const Solution *s)
+{
+    p->s = s;
+    p->assembly = s->KernelLanguage == LANG_ASSEMBLY;
+    p->mt[0] = s->MacroTile0, p->mt[1] = s->MacroTile1;
+    p->depth_u = s->DepthU;
+    p->sg[0] = s->SubGroup0, p->sg[1] = s->SubGroup1;
+    p->tt[0] = s->ThreadTile0, p->tt[1] = s->ThreadTile1;
+    p->lsu = s->LocalSplitU > 1 ? s->LocalSplitU : 1;
+    p->vw = s->VectorWidth > 0 ? s->VectorWidth : 1;
+    p->n_threads = s->NumThreads;
+    p->prefetch = s->PrefetchGlobalRead;
+    p->prefetch_local = s->PrefetchLocalRead > 0;
+    p->n_stages = p->prefetch > 0 && s->LDSBuffer1 != 1 ? 2 : 1;
+    p->n_sets = p->prefetch > 1 ? 2 : 1;
+    p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
+    p->gsu_multiple = p->gsu > 1 && s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
+    p->gsu_group_rr = s->GlobalSplitUWorkGroupMappingRoundRobin;
+    p->gsu_chunk_rr = s->GlobalSplitUSummationAssignmentRoundRobin;
+    p->wgm = s->WorkGroupMapping;
+    p->workspace = s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE;
+    if (p->workspace) p->out = p->scalar;
+    int width = p->s->EnableMatrixInstruction ? s->StoreVectorWidth : s->GlobalWriteVectorWidth;
+    p->store_width = s->VectorStoreUsed && width > 0 ? width : 1;
+    while (p->store_width > 1 && p->store_width * p->out.part_bytes * p->out.parts > 16) p->store_width /= 2;
+}
+
+static Err plan_operand(GpuPlan *p, int i)
+{
+    const Solution *s = p->s;
+    const ProblemType *pt = p->pt;
+    GpuOperand *x = &p->op[i];
+    *x = (GpuOperand){.type = p->in,
+                      .name = i ? 'b' : 'a',
+                      .tlu = i ? pt->TLUB : pt->TLUA,
+                      .conj = i ? pt->ComplexConjugateB : pt->ComplexConjugateA,
+                      .tile = p->mt[i],
+                      .width = i ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA,
+                      .nlc = i ? s->NumLoadsCoalescedB : s->NumLoadsCoalescedA,
+                      .nlp = i ? s->NumLoadsPerpendicularB : s->NumLoadsPerpendicularA,
+                      .lsc = i ? s->LSCB : s->LSCA,
+                      .lsp = i ? s->LSPB : s->LSPA,
+                      .k_major = i ? s->UnrollMajorLDSB : s->UnrollMajorLDSA,
+                      .pad = i ? s->LdsPadB : s->LdsPadA,
+                      .pad_block = i ? s->LdsBlockSizePerPadB : s->LdsBlockSizePerPadA,
+                      .shift = 1,
+                      .hint = i ? s->NonTemporalB : s->NonTemporalA};
+    int along = x->tlu ? x->tile : p->depth_u, across = x->tlu ? p->depth_u : x->tile;
+    if (x->width < 1 || x->nlc < 1 || x->nlp < 1 || x->lsc * x->nlc != along || x->lsp * x->nlp != across ||
+        x->lsc % x->width)
+        FAIL(ERR_INPUT, "loads of %c, %d x %d of %d x %d elements, do not tile %d x %d", i ? 'B' : 'A',
+             x->nlc, x->nlp, x->lsc, x->lsp, along, across);
+    x->lvc = x->lsc / x->width;
+    if (x->lvc * x->lsp != p->n_threads)
+        FAIL(ERR_INPUT, "loads of %c use %d x %d threads of %d", i ? 'B' : 'A', x->lvc, x->lsp, p->n_threads);
+    if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
+    if (x->pad < 0) x->pad = 0;
+    int multiple = i ? s->AssertFree1ElementMultiple : s->AssertFree0ElementMultiple;
+    if (x->tlu && x->width > 1 && multiple % x->width) x->shift = x->width;
+    return ERR_OK;
+}
+
+static int round_up(int n, int to) { return (n + to - 1) / to * to; }
+
+/* Where A and B are in a stage, and how large all of it is. */
+static void lay_out(GpuPlan *p)
+{
+    int at = 0;
+    for (int i = 0; i < 2; i++) {
+        GpuOperand *x = &p->op[i];
+        int lines = x->k_major ? x->tile : p->depth_u, length = x->k_major ? p->depth_u : x->tile;
+        x->line = length + (x->pad_block ? 0 : x->pad);
+        int n = lines * x->line;
+        if (x->pad_block) n += n / x->pad_block * x->pad;
+        x->lds_offset = at;
+        x->lds_bytes = n * gpu_type_bytes(&x->type);
+        at += round_up(x->lds_bytes, 16);
+    }
+    p->stage_bytes = at;
+    p->lds_bytes = at * p->n_stages;
+    int sums = p->lsu > 1 ? p->mt[0] * p->mt[1] * p->lsu * gpu_type_bytes(&p->acc) : 0;
+    if (sums > p->lds_bytes) p->lds_bytes = sums;
+    int reserve = p->s->MaxOccupancy > 0 ? 65536 / p->s->MaxOccupancy / 16 * 16 : 0;
+    if (reserve > p->lds_bytes) p->lds_bytes = reserve;
+}
+
+static Err check_solution(const GpuPlan *p, const Solution *s)
+{
+    if (p->mt[0] < 1 || p->mt[1] < 1 || p->n_threads < 1 || p->depth_u < 1)
+        FAIL(ERR_INPUT, "macro tile %dx%dx%d with %d threads is empty", p->mt[0], p->mt[1], p->depth_u,
+             p->n_threads);
+    if (s->StreamK) FAIL(ERR_INPUT, "GPU kernels have no StreamK yet; it is %d", s->StreamK);
+    if (s->FractionalLoad) FAIL(ERR_INPUT, "FractionalLoad %d needs an assembler", s->FractionalLoad);
+    if (s->DepthULdsDivisor > 1)
+        FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
+    if (s->PackBatchDims)
+        FAIL(ERR_INPUT, "PackBatchDims %d: packed batches have no kernels", s->PackBatchDims);
+    if (s->WaveSeparateGlobalReadA || s->WaveSeparateGlobalReadB)
+        FAIL(ERR_INPUT, "WaveSeparateGlobalRead needs an assembler");
+    if (p->wgm < 0 && !p->assembly) FAIL(ERR_INPUT, "WorkGroupMapping %d is negative", p->wgm);
+    return ERR_OK;
+}
+
+Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
+{
+    TRY(gpu_plan_types(p, s->pt, t));
+    plan_numbers(p, s);
+    TRY(check_solution(p, s));
+    for (int i = 0; i < 2; i++) TRY(plan_operand(p, i));
+    TRY(p->dialect->choose(p, &p->compute, &p->copy));
+    TRY(p->compute->plan(p));
+    TRY(p->copy->plan(p));
+    if (p->store_width > p->acc_run) p->store_width = p->acc_run;
+    while (p->acc_run % p->store_width) p->store_width--;
+    lay_out(p);
+    if (p->lds_bytes > t->lds_bytes && p->lds_bytes > p->dialect->static_lds && t->family == TARGET_AMDGCN)
+        FAIL(ERR_INPUT, "local memory of %d bytes is more than the %d of %s", p->lds_bytes, t->lds_bytes,
+             t->name);
+    return gpu_args(p);
+}
+
+void gpu_lsu_of_thread(const GpuPlan *p, Buf *out)
+{
+    if (p->lsu > 1)
+        buf_printf(out, "tid / %d", p->n_threads / p->lsu);
+    else
+        buf_puts(out, "0");
+}
+
+void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, Buf *out)
+{
+    const GpuOperand *x = &p->op[i];
+    const char *line = x->k_major ? free : k, *at = x->k_major ? k : free;
+    if (!x->pad_block) {
+        buf_printf(out, "((%s) * %d + (%s))", line, x->line, at);
+        return;
+    }
+    buf_printf(out, "((%s) * %d + (%s) + ((%s) * %d + (%s)) / %d * %d)", line, x->line, at, line, x->line, at,
+               x->pad_block, x->pad);
+}

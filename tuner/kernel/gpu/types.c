@@ -1,0 +1,80 @@
+/* Element types of a kernel's text: parts, elements, vectors, conversions and arithmetic on accumulators. */
+#include "kernel/gpu/gpu.h"
+
+static void element(const char *name, const char *part_name, const GpuType *t, Buf *out)
+{
+    buf_printf(out, "typedef %s %s;\n", t->part, part_name);
+    if (t->parts == 2)
+        buf_printf(out, "struct %s { %s re, im; };\n", name, part_name);
+    else
+        buf_printf(out, "typedef %s %s;\n", part_name, name);
+}
+
+static void vectors(const GpuPlan *p, const char *name, const GpuType *t, Buf *out)
+{
+    char full[16];
+    for (int n = 1; n * t->part_bytes <= 16; n++) {
+        bool wanted = (n & (n - 1)) == 0 || n == 3 || n == 6;
+        if (!wanted) continue;
+        snprintf(full, sizeof full, "@%s%d", name, n);
+        p->dialect->vector(full, t->part, t->part_bytes, n, out);
+    }
+}
+
+static const char *widen(DataType type)
+{
+    return type == TYPE_H ? "@h2f(x)" : type == TYPE_B ? "@b2f(x)" : "x";
+}
+
+static const char *narrow(DataType type)
+{
+    return type == TYPE_H ? "@f2h(x)" : type == TYPE_B ? "@f2b(x)" : "x";
+}
+
+static void complex_arithmetic(Buf *out)
+{
+    buf_puts(out, "@DEV @TC @to_c(@TD x) { const @TC y = {x.re, x.im}; return y; }\n"
+                  "@DEV @TD @from_c(@TC x) { const @TD y = {x.re, x.im}; return y; }\n"
+                  "@DEV @TC @from_s(@TS x) { const @TC y = {x.re, x.im}; return y; }\n"
+                  "@DEV @TC @zero() { const @TC y = {0, 0}; return y; }\n"
+                  "@DEV bool @is_zero(@TC x) { return x.re == 0 && x.im == 0; }\n"
+                  "@DEV @TC @add(@TC x, @TC y) { const @TC z = {x.re + y.re, x.im + y.im}; return z; }\n"
+                  "@DEV @TC @mul(@TC x, @TC y)\n{\n"
+                  "    const @TC z = {@fma(x.re, y.re, -(x.im * y.im)), @fma(x.re, y.im, x.im * y.re)};\n"
+                  "    return z;\n}\n"
+                  "@DEV @TC @madd(@TC x, @TC y, @TC z)\n{\n"
+                  "    const @TC r = {@fma(-x.im, y.im, @fma(x.re, y.re, z.re)),\n"
+                  "                   @fma(x.im, y.re, @fma(x.re, y.im, z.im))};\n"
+                  "    return r;\n}\n");
+}
+
+static void real_arithmetic(const GpuPlan *p, Buf *out)
+{
+    buf_printf(out, "@DEV @TC @to_c(@TD x) { return %s; }\n", widen(p->out.type));
+    buf_printf(out, "@DEV @TD @from_c(@TC x) { return %s; }\n", narrow(p->out.type));
+    buf_printf(out, "@DEV @TC @from_s(@TS x) { return %s; }\n", widen(p->scalar.type));
+    buf_puts(out, "@DEV @TC @zero() { return 0; }\n"
+                  "@DEV bool @is_zero(@TC x) { return x == 0; }\n"
+                  "@DEV @TC @add(@TC x, @TC y) { return x + y; }\n"
+                  "@DEV @TC @mul(@TC x, @TC y) { return x * y; }\n");
+    if (p->acc.type == TYPE_I)
+        buf_puts(out, "@DEV @TC @madd(@TC x, @TC y, @TC z) { return x * y + z; }\n");
+    else
+        buf_puts(out, "@DEV @TC @madd(@TC x, @TC y, @TC z) { return @fma(x, y, z); }\n");
+}
+
+void gpu_types(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "\n/* ---- types ---- */\n\n");
+    element("@T", "@P", &p->in, out);
+    element("@TC", "@PC", &p->acc, out);
+    element("@TD", "@PD", &p->out, out);
+    element("@TS", "@PS", &p->scalar, out);
+    vectors(p, "VP", &p->in, out);
+    vectors(p, "VD", &p->out, out);
+    vectors(p, "VC", &p->acc, out);
+    if (p->acc.parts == 2)
+        complex_arithmetic(out);
+    else
+        real_arithmetic(p, out);
+}

@@ -1,0 +1,177 @@
+/* Compute module "valu": every thread multiplies vectors of A and B from local memory with the machine's
+ * ordinary multiply-add. Any element type, any target; matrix instructions are the families' own modules.
+ *
+ * As in Tensile's VALU kernels a thread has ThreadTile0 x ThreadTile1 elements of D, in pieces of VectorWidth
+ * consecutive ones that are SubGroup * VectorWidth apart. A step is one element of K; with local split U the
+ * parts take turns.
+ */
+#include "kernel/gpu/gpu.h"
+
+static Err valu_plan(GpuPlan *p)
+{
+    for (int i = 0; i < 2; i++) {
+        if (p->tt[i] < 1 || p->tt[i] % p->vw || p->sg[i] * p->tt[i] != p->mt[i])
+            FAIL(ERR_INPUT, "ThreadTile %dx%d with VectorWidth %d and WorkGroup %dx%d does not tile %dx%d",
+                 p->tt[0], p->tt[1], p->vw, p->sg[0], p->sg[1], p->mt[0], p->mt[1]);
+    }
+    if (p->depth_u % p->lsu)
+        FAIL(ERR_INPUT, "DepthU %d is not a multiple of LocalSplitU %d", p->depth_u, p->lsu);
+    p->k_step = 1;
+    p->steps = p->depth_u / p->lsu;
+    p->n_acc = p->tt[0] * p->tt[1];
+    p->acc_run = p->vw;
+    return ERR_OK;
+}
+
+/* Elements of a fragment, part by part, as the multiply-add takes them. */
+static const char *widen(const GpuPlan *p)
+{
+    if (p->in.type == TYPE_H) return "@h2f";
+    if (p->in.type == TYPE_B) return "@b2f";
+    return p->in.type == TYPE_I8 ? "(int)" : "";
+}
+
+static void types(const GpuPlan *p, Buf *out)
+{
+    int parts = p->vw * p->in.parts, bytes = parts * p->in.part_bytes;
+    int pieces = bytes > 16 ? bytes / 16 : 1; /* local memory is read 16 bytes at a time at most */
+    buf_printf(out,
+               "struct @Acc { @PC v[%d]; };\n"
+               "struct @Frag { @VP%d a[%d], b[%d]; };\n\n",
+               p->n_acc * p->acc.parts, parts / pieces, p->tt[0] / p->vw * pieces, p->tt[1] / p->vw * pieces);
+}
+
+/* The loads of one operand's vectors: from line k, SubGroup * VectorWidth elements apart. */
+static void load_operand(const GpuPlan *p, int i, Buf *out)
+{
+    char x = p->op[i].name, free[96];
+    int parts = p->vw * p->in.parts,
+        pieces = parts * p->in.part_bytes > 16 ? parts * p->in.part_bytes / 16 : 1;
+    int n = p->tt[i] / p->vw;
+    snprintf(free, sizeof free, "(i * %d + (tid%s) %% %d) * %d", p->sg[i], "", p->sg[i], p->vw);
+    if (i) snprintf(free, sizeof free, "(i * %d + tid / %d %% %d) * %d", p->sg[1], p->sg[0], p->sg[1], p->vw);
+    if (p->op[i].k_major && p->vw > 1) {
+        buf_printf(out,
+                   "    @UNROLL for (int i = 0; i < %d; i++)\n"
+                   "        @UNROLL for (int e = 0; e < %d; e++) {\n"
+                   "            const @P *at = (const @P *)lds_%c + ",
+                   n, p->vw, x);
+        buf_printf(out, "%d * ", p->in.parts);
+        char elem[128];
+        snprintf(elem, sizeof elem, "%s + e", free);
+        gpu_lds_element(p, i, "k", elem, out);
+        buf_printf(
+            out,
+            ";\n            @UNROLL for (int q = 0; q < %d; q++)\n"
+            "                f.%c[i * %d + (e * %d + q) / %d][(e * %d + q) %% %d] = at[q];\n        }\n",
+            p->in.parts, x, pieces, p->in.parts, parts / pieces, p->in.parts, parts / pieces);
+        return;
+    }
+    buf_printf(out,
+               "    @UNROLL for (int i = 0; i < %d; i++) {\n        const @VP%d *at = (const @VP%d *)((const "
+               "@T *)lds_%c + ",
+               n, parts / pieces, parts / pieces, x);
+    gpu_lds_element(p, i, "k", free, out);
+    buf_puts(out, ");\n");
+    if (pieces == 1)
+        buf_printf(out, "        f.%c[i] = *at;\n    }\n", x);
+    else
+        buf_printf(out, "        @UNROLL for (int q = 0; q < %d; q++) f.%c[i * %d + q] = at[q];\n    }\n",
+                   pieces, x, pieces);
+}
+
+static void loads(const GpuPlan *p, Buf *out)
+{
+    buf_puts(
+        out,
+        "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n"
+        "    const unsigned k = ");
+    if (p->lsu > 1) {
+        buf_printf(out, "(unsigned)step * %d + ", p->lsu);
+        gpu_lsu_of_thread(p, out);
+        buf_puts(out, ";\n");
+    } else
+        buf_puts(out, "(unsigned)step;\n");
+    load_operand(p, 0, out);
+    load_operand(p, 1, out);
+    buf_puts(out, "}\n\n");
+}
+
+/* One part of a fragment's element: vectors are indexed by constants after unrolling. */
+static void part_text(const GpuPlan *p, char x, const char *i, int q, char *text, size_t n)
+{
+    int parts = p->vw * p->in.parts, bytes = parts * p->in.part_bytes,
+        per = bytes > 16 ? parts * 16 / bytes : parts;
+    snprintf(text, n, "%s(f.%c[(%s * %d + %d) / %d][(%s * %d + %d) %% %d])", widen(p), x, i, p->in.parts, q,
+             per, i, p->in.parts, q, per);
+}
+
+static void mac_complex(const GpuPlan *p, Buf *out)
+{
+    static const char *const sign[] = {"", "-"};
+    char ar[96], ai[96], br[96], bi[96];
+    part_text(p, 'a', "i", 0, ar, sizeof ar);
+    part_text(p, 'a', "i", 1, ai, sizeof ai);
+    part_text(p, 'b', "j", 0, br, sizeof br);
+    part_text(p, 'b', "j", 1, bi, sizeof bi);
+    const char *sa = sign[p->op[0].conj], *sb = sign[p->op[1].conj];
+    const char *both = sign[p->op[0].conj == p->op[1].conj];
+    buf_printf(out,
+               "            @PC &re = acc.v[2 * (j * %d + i)], &im = acc.v[2 * (j * %d + i) + 1];\n"
+               "            const @PC ar = %s, ai = %s, br = %s, bi = %s;\n"
+               "            re = @fma(%sai, bi, @fma(ar, br, re));\n"
+               "            im = @fma(%sai, br, @fma(ar, %sbi, im));\n",
+               p->tt[0], p->tt[0], ar, ai, br, bi, both, sa, sb);
+}
+
+static void mac(const GpuPlan *p, Buf *out)
+{
+    char a[96], b[96];
+    part_text(p, 'a', "i", 0, a, sizeof a);
+    part_text(p, 'b', "j", 0, b, sizeof b);
+    buf_puts(out, "@DEV void @frag_mac(@Acc &acc, const @Frag &f)\n{\n");
+    buf_printf(out,
+               "    @UNROLL for (int j = 0; j < %d; j++)\n        @UNROLL for (int i = 0; i < %d; i++) {\n",
+               p->tt[1], p->tt[0]);
+    if (p->acc.parts == 2)
+        mac_complex(p, out);
+    else if (p->acc.type == TYPE_I)
+        buf_printf(out, "            acc.v[j * %d + i] = %s(%s, %s, acc.v[j * %d + i]);\n", p->tt[0],
+                   p->in.type == TYPE_4XI8 ? "@dot4" : "@mad24", a, b, p->tt[0]);
+    else
+        buf_printf(out, "            acc.v[j * %d + i] = @fma(%s, %s, acc.v[j * %d + i]);\n", p->tt[0], a, b,
+                   p->tt[0]);
+    buf_puts(out, "        }\n}\n\n");
+}
+
+static void places(const GpuPlan *p, Buf *out)
+{
+    static const char *const get[] = {"return acc.v[i];",
+                                      "const @TC x = {acc.v[2 * i], acc.v[2 * i + 1]}; return x;"};
+    static const char *const set[] = {"acc.v[i] = x;", "acc.v[2 * i] = x.re; acc.v[2 * i + 1] = x.im;"};
+    int which = p->acc.parts - 1;
+    buf_printf(
+        out, "@DEV void @acc_zero(@Acc &acc)\n{\n    @UNROLL for (int i = 0; i < %d; i++) acc.v[i] = 0;\n}\n",
+        p->n_acc * p->acc.parts);
+    buf_printf(out, "@DEV @TC @acc_get(const @Acc &acc, int i) { %s }\n", get[which]);
+    buf_printf(out, "@DEV void @acc_set(@Acc &acc, int i, @TC x) { %s }\n", set[which]);
+    buf_printf(out,
+               "@DEV unsigned @acc_row(unsigned tid, int i)\n{\n"
+               "    return (i %% %d / %d * %d + tid %% %d) * %d + i %% %d;\n}\n",
+               p->tt[0], p->vw, p->sg[0], p->sg[0], p->vw, p->vw);
+    buf_printf(out,
+               "@DEV unsigned @acc_col(unsigned tid, int i)\n{\n"
+               "    return (i / %d / %d * %d + tid / %d %% %d) * %d + i / %d %% %d;\n}\n",
+               p->tt[0], p->vw, p->sg[1], p->sg[0], p->sg[1], p->vw, p->tt[0], p->vw);
+}
+
+static void valu_emit(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "\n/* ---- compute: vectors from local memory, multiply-add ---- */\n\n");
+    types(p, out);
+    places(p, out);
+    loads(p, out);
+    mac(p, out);
+}
+
+const GpuCompute gpu_valu = {"valu", valu_plan, valu_emit};

@@ -1,0 +1,18 @@
+/* Between the files of the passes: making ops, and the GPU families' passes (passes_gpu.c). */
+#ifndef KERNEL_PASSES_H
+#define KERNEL_PASSES_H
+
+#include "kernel/program.h"
+
+/* NULL when out of memory; lists leave NULL entries out. */
+Op *pass_op(Program *p, Op from);
+Op *pass_list(Op *const *ops, int n);
+Op *pass_loop(Program *p, Level level, Dim dim, int32_t step, Op *body);
+Op *pass_tile_op(Program *p, OpKind kind, int t0, int t1, int t2);
+Op *pass_move(Program *p, int tile, int32_t step);
+
+Err gpu_distribute(Program *p);
+Err gpu_pipeline(Program *p);
+Err gpu_edges(Program *p);
+
+#endif

@@ -1,0 +1,255 @@
+/* Passes of the GPU families. Distribute: each work-group takes a macro tile, its threads share the loads
+ * into local memory and the multiplications. Pipeline: loads run PrefetchGlobalRead chunks of K ahead of the
+ * multiplications, through a ring of stages in local memory; the loads are the producer's ops, the reads of
+ * local memory and the multiplications the consumer's, barriers and waits stand between them. Edges: which
+ * loads look at sizes. kernel/gpu/loop.c walks the result.
+ */
+#include "kernel/gpu/gpu.h"
+#include "kernel/passes.h"
+
+static int add_tile(Program *p, const char *name, int from, Space space, const GpuPlan *plan, int operand)
+{
+    const GpuOperand *x = &plan->op[operand];
+    Tile t = p->tile[from];
+    t.name = name;
+    t.space = space;
+    t.view = NULL;
+    bool local = space == SPACE_LOCAL;
+    t.n_buffers = local ? plan->n_stages : plan->n_sets;
+    int across = operand ? 1 : 0; /* M is A's first dimension, N is B's second */
+    if (!local) {
+        int along = x->tlu ? across : 1 - across;
+        t.wg_map.layout[along] = x->lvc, t.wg_map.layout[1 - along] = x->lsp;
+        t.wg_map.data[along] = x->nlc * x->width, t.wg_map.data[1 - along] = x->nlp;
+        t.sg_map.layout[along] = x->width, t.sg_map.layout[1 - along] = 1;
+        t.sg_map.data[along] = x->nlc, t.sg_map.data[1 - along] = x->nlp;
+        t.size[along] = x->nlc * x->width, t.size[1 - along] = x->nlp;
+    }
+    p->tile[p->n_tiles] = t;
+    return p->n_tiles++;
+}
+
+/* What a thread has of the work-group's tile. */
+static void map_registers(Program *p, const GpuPlan *plan)
+{
+    Tile *a = &p->tile[program_tile(p, "reg_a")], *b = &p->tile[program_tile(p, "reg_b")];
+    Tile *acc = &p->tile[program_tile(p, "acc")];
+    int per[2], vw = plan->vw;
+    for (int i = 0; i < 2; i++) per[i] = plan->mt[i] / plan->sg[i];
+    a->wg_map = (TileMap){{plan->sg[0], 1}, {per[0], plan->k_step}};
+    b->wg_map = (TileMap){{1, plan->sg[1]}, {plan->k_step, per[1]}};
+    acc->wg_map = (TileMap){{plan->sg[0], plan->sg[1]}, {per[0], per[1]}};
+    a->sg_map = (TileMap){{vw, 1}, {per[0] / vw, plan->k_step}};
+    b->sg_map = (TileMap){{1, vw}, {plan->k_step, per[1] / vw}};
+    acc->sg_map = (TileMap){{vw, vw}, {per[0] / vw, per[1] / vw}};
+    a->size[0] = per[0], a->size[1] = plan->k_step, a->n_buffers = 1 + plan->prefetch_local;
+    b->size[0] = plan->k_step, b->size[1] = per[1], b->n_buffers = 1 + plan->prefetch_local;
+    acc->size[0] = per[0], acc->size[1] = per[1];
+    acc->type = plan->acc.type;
+}
+
+static Op *barrier(Program *p) { return pass_tile_op(p, OP_BARRIER, -1, -1, -1); }
+
+/* The steps of one stage: fragments from local memory, multiply. */
+static Op *consumer(Program *p, const GpuPlan *plan, bool unrolled)
+{
+    int acc = program_tile(p, "acc"), a = program_tile(p, "reg_a"), b = program_tile(p, "reg_b");
+    Op *const body[] = {pass_tile_op(p, OP_LOAD_TILE, a, program_tile(p, "local_a"), -1),
+                        pass_tile_op(p, OP_LOAD_TILE, b, program_tile(p, "local_b"), -1),
+                        pass_tile_op(p, OP_TILE_MMA, acc, a, b)};
+    Op *loop = pass_loop(p, LEVEL_LANE, DIM_K, plan->k_step, pass_list(body, 3));
+    if (!loop) return NULL;
+    loop->unroll = unrolled ? plan->steps : 1;
+    loop->split = plan->lsu;
+    return loop;
+}
+
+Err gpu_distribute(Program *p)
+{
+    GpuPlan plan;
+    TRY(gpu_plan(&plan, p->s, p->target));
+    map_registers(p, &plan);
+    int a = program_tile(p, "a"), b = program_tile(p, "b");
+    int la = add_tile(p, "local_a", a, SPACE_LOCAL, &plan, 0);
+    int lb = add_tile(p, "local_b", b, SPACE_LOCAL, &plan, 1);
+    if (!plan.copy->async) {
+        add_tile(p, "fetch_a", a, SPACE_REGISTER, &plan, 0);
+        add_tile(p, "fetch_b", b, SPACE_REGISTER, &plan, 1);
+    }
+    Op *const chunk[] = {pass_tile_op(p, OP_LOAD_TILE, la, a, -1),
+                         pass_tile_op(p, OP_LOAD_TILE, lb, b, -1),
+                         pass_move(p, a, plan.depth_u),
+                         pass_move(p, b, plan.depth_u),
+                         barrier(p),
+                         consumer(p, &plan, true),
+                         barrier(p)};
+    Op *loop = pass_loop(p, LEVEL_GROUP, DIM_K, plan.depth_u, pass_list(chunk, 7));
+    int acc = program_tile(p, "acc");
+    Op *const whole[] = {pass_tile_op(p, OP_INIT_TILE, a, -1, -1), pass_tile_op(p, OP_INIT_TILE, b, -1, -1),
+                         pass_tile_op(p, OP_INIT_TILE, acc, -1, -1), loop,
+                         pass_tile_op(p, OP_EPILOGUE, program_tile(p, "d"), acc, program_tile(p, "c"))};
+    p->body = pass_list(whole, 5);
+    if (!loop || !loop->body || !p->body)
+        FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", p->s->MacroTile0,
+             p->s->MacroTile1);
+    return ERR_OK;
+}
+
+/* ---- pipeline ---- */
+
+typedef struct {
+    Program *p;
+    const GpuPlan *plan;
+    Op *op[48];
+    int n;
+    bool failed;
+} OpList;
+
+static Op *push(OpList *l, Op *o)
+{
+    if (!o || l->n == 48) {
+        l->failed = true;
+        return NULL;
+    }
+    return l->op[l->n++] = o;
+}
+
+static void push_pair(OpList *l, OpKind kind, const char *const to[2], const char *const from[2], int set,
+                      int ahead)
+{
+    for (int i = 0; i < 2; i++) {
+        Op *o = push(l, pass_tile_op(l->p, kind, program_tile(l->p, to[i]), program_tile(l->p, from[i]), -1));
+        if (o) o->set = set, o->ahead = ahead;
+    }
+}
+
+static const char *const global_ab[] = {"a", "b"}, *const local_ab[] = {"local_a", "local_b"},
+                         *const fetch_ab[] = {"fetch_a", "fetch_b"};
+
+/* The producer's first half: a chunk of A and B starts on its way. */
+static void push_load(OpList *l, int set, int ahead)
+{
+    push_pair(l, OP_LOAD_TILE, l->plan->copy->async ? local_ab : fetch_ab, global_ab, set, ahead);
+    for (int i = 0; i < 2; i++) {
+        Op *o = push(l, pass_move(l->p, program_tile(l->p, global_ab[i]), l->plan->depth_u));
+        if (o) o->ahead = ahead;
+    }
+}
+
+static void push_barrier(OpList *l, int ahead)
+{
+    Op *o = push(l, barrier(l->p));
+    if (o) o->ahead = ahead;
+}
+
+/* The second half, where it goes through registers: the oldest fetched chunk to the next stage. */
+static void push_store(OpList *l, int ahead)
+{
+    if (l->plan->n_stages == 1) push_barrier(l, ahead); /* the only stage may still be read */
+    push_pair(l, OP_STORE_TILE, local_ab, fetch_ab, 0, ahead);
+    push_barrier(l, ahead);
+}
+
+static void push_wait(OpList *l, int pending)
+{
+    Op *o = push(l, pass_tile_op(l->p, OP_WAIT, -1, -1, -1));
+    if (o) o->pending = pending;
+    push_barrier(l, 0);
+}
+
+static Op *list_close(OpList *l) { return l->failed ? NULL : pass_list(l->op, l->n); }
+
+static Op *phase_loop(OpList *l, Phase phase)
+{
+    Op *loop = pass_loop(l->p, LEVEL_GROUP, DIM_K, l->plan->depth_u, list_close(l));
+    if (loop) loop->phase = phase;
+    return loop;
+}
+
+static Op *main_loop(Program *p, const GpuPlan *plan)
+{
+    OpList l = {.p = p, .plan = plan};
+    bool async = plan->copy->async;
+    if (async) push_wait(&l, plan->prefetch - 1);
+    if (plan->prefetch > 0) {
+        push_load(&l, plan->n_sets - 1, 0);
+        push(&l, consumer(p, plan, true));
+        if (!async) push_store(&l, 0);
+    } else {
+        push_load(&l, 0, 0);
+        push_store(&l, 0);
+        push(&l, consumer(p, plan, true));
+    }
+    return phase_loop(&l, plan->prefetch > 0 ? PHASE_MAIN : PHASE_ALL);
+}
+
+static Op *drain_loop(Program *p, const GpuPlan *plan)
+{
+    OpList l = {.p = p, .plan = plan};
+    if (plan->copy->async) push_wait(&l, 0);
+    push(&l, consumer(p, plan, true));
+    if (!plan->copy->async && plan->prefetch > 1) push_store(&l, 1);
+    return phase_loop(&l, PHASE_DRAIN);
+}
+
+/* Chunks that copy_tail reads: the rest of K. */
+static Op *rest_loop(Program *p, const GpuPlan *plan)
+{
+    OpList l = {.p = p, .plan = plan};
+    push_barrier(&l, 0);
+    push_pair(&l, OP_LOAD_TILE, local_ab, global_ab, 0, 0);
+    push_barrier(&l, 0);
+    push(&l, consumer(p, plan, false));
+    return phase_loop(&l, PHASE_REST);
+}
+
+Err gpu_pipeline(Program *p)
+{
+    GpuPlan plan;
+    TRY(gpu_plan(&plan, p->s, p->target));
+    OpList l = {.p = p, .plan = &plan};
+    for (Op *o = p->body; o;) {
+        Op *next = o->next;
+        o->next = NULL;
+        if (o->kind != OP_LOOP) {
+            push(&l, o);
+            o = next;
+            continue;
+        }
+        for (int i = 0; i < plan.prefetch; i++) push_load(&l, plan.copy->async ? 0 : i, i);
+        if (plan.prefetch > 0 && !plan.copy->async) {
+            push_pair(&l, OP_STORE_TILE, local_ab, fetch_ab, 0, 0);
+            push_barrier(&l, 0);
+        }
+        push(&l, main_loop(p, &plan));
+        if (plan.prefetch > 0) push(&l, drain_loop(p, &plan));
+        push(&l, rest_loop(p, &plan));
+        o = next;
+    }
+    p->body = list_close(&l);
+    if (!p->body) FAIL(ERR_FAILED, "out of memory for a program with %d stages", plan.n_stages);
+    return ERR_OK;
+}
+
+/* ---- edges ---- */
+
+static void mark(const Program *p, Op *list, Phase phase)
+{
+    for (Op *o = list; o; o = o->next) {
+        if (o->kind == OP_LOOP) {
+            if (o->phase == PHASE_REST) o->guards = 1u << DIM_K;
+            mark(p, o->body, o->phase);
+            continue;
+        }
+        int from = o->kind == OP_LOAD_TILE ? o->tile[1] : o->kind == OP_EPILOGUE ? o->tile[0] : -1;
+        if (from < 0 || p->tile[from].space != SPACE_GLOBAL) continue;
+        o->guards = 1u << p->tile[from].dim[0] | 1u << p->tile[from].dim[1];
+        if (o->kind == OP_LOAD_TILE && phase != PHASE_REST) o->guards &= ~(1u << DIM_K);
+    }
+}
+
+Err gpu_edges(Program *p)
+{
+    mark(p, p->body, PHASE_ALL);
+    return ERR_OK;
+}
