@@ -28,7 +28,7 @@ static Err name_all(Create *c, Namer *all, SerialNamer *serial)
     TRY_ALLOC(own);
     for (size_t i = 0; i < c->n_logic; i++) {
         CreateLogic *l = &c->logic[i];
-        namer_init(own, l->logic.pt); /* its prefix; what is shown is common */
+        TRY(namer_init(own, l->logic.pt)); /* its prefix; what is shown is common */
         memcpy(own->shown, all->shown, sizeof own->shown);
         for (size_t j = 0; j < l->logic.n_solutions; j++)
             if (!l->solution[j].why.n) TRY(name_solution(c, own, serial, l, j));
@@ -40,7 +40,7 @@ static Err note_all(Create *c, Namer *all, SerialNamer *serial)
 {
     for (size_t i = 0; i < c->n_logic; i++) {
         const CreateLogic *l = &c->logic[i];
-        if (!all->n_parts) namer_init(all, l->logic.pt);
+        if (!all->n_parts) TRY(namer_init(all, l->logic.pt));
         for (size_t j = 0; j < l->logic.n_solutions; j++) {
             if (l->solution[j].why.n) continue;
             namer_note(all, &l->state[j]);

@@ -76,7 +76,7 @@ static Err take_solutions(Analysis *an, Logic *l, int32_t *number)
     const AnalyzeGroup *last = &an->group[an->n_groups - 1];
     Namer *namer = ARENA_NEW(an->a, Namer);
     TRY_ALLOC(namer);
-    namer_init(namer, l->pt);
+    TRY(namer_init(namer, l->pt));
     for (size_t i = 0; i < last->bench.n_solutions; i++) namer_note(namer, &last->bench.solution[i].s);
     TRY_ALLOC(l->solution = ARENA_ARRAY(an->a, an->n_solutions, LogicSolution));
     for (size_t i = 0; i < an->n_solutions; i++) {

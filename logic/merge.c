@@ -272,7 +272,7 @@ static Err name_solutions(Arena *arena, Logic *l)
     Buf name;
     Namer *namer = ARENA_NEW(arena, Namer);
     TRY_ALLOC(namer);
-    namer_init(namer, l->pt);
+    TRY(namer_init(namer, l->pt));
     for (size_t i = 0; i < l->n_solutions; i++) namer_note(namer, &l->solution[i].s);
     buf_init(&name);
     Err e = ERR_OK;

@@ -215,6 +215,7 @@ static Err run(Dirs *d)
     o.force = force_of_first(d);
     d->o = &o;
     TRY(walk(d));
+    TRY(buf_check(d->text));
     if (interrupted()) FAIL(ERR_FAILED, "interrupted: '%s' is as it was", d->output);
     return staging_commit(&d->staging, d->done, d->n_done);
 }

@@ -77,7 +77,7 @@ static Err list_group(List *l, const ProblemGroup *pg, const SizeGroup *group, c
     DeriveLimits limits = {g->MaxLDS, g->DeviceLDS, (int32_t)g->MaxDepthU, g->UnrollLoopEfficiencyEnable};
     TRY(space_size(sp, &size));
     TRY(deriver_init(&deriver, &pg->pt, l->target, &limits));
-    namer_init(l->namer, &pg->pt);
+    TRY(namer_init(l->namer, &pg->pt));
     if (l->options->names) namer_show_all(l->namer);
     bool count = l->options->count, two_passes = !count && !l->options->names;
     Err e = walk(l, sp, &deriver, !count && !two_passes, &fork);

@@ -89,7 +89,7 @@ static Err names_serial(Run *r, Group *g, Buf *name)
 static Err names_min(Run *r, Group *g, Buf *name)
 {
     Namer namer;
-    namer_init(&namer, &g->problem->pt);
+    TRY(namer_init(&namer, &g->problem->pt));
     for (size_t i = 0; i < g->n_variants; i++) namer_note(&namer, &g->variant[i].s);
     for (size_t i = 0; i < g->n_variants; i++) {
         buf_reset(name);

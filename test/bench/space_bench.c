@@ -49,7 +49,7 @@ static Err walk(const Space *sp, const Deriver *d, int64_t max, bool full, int64
     Buf name;
     bool more = true, kept = false;
     buf_init(&name);
-    namer_init(&namer, d->pt);
+    if (namer_init(&namer, d->pt)) abort();
     if (full) namer_show_all(&namer);
     TRY(fork_init(&fork, sp, d));
     for (*n = 0; *n < max; ++*n) {

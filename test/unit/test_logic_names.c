@@ -26,7 +26,7 @@ static void file_open(File *f, Str name)
     f->state = ARENA_ARRAY(&f->arena, f->logic.n_solutions, Solution);
     f->valid = ARENA_ARRAY(&f->arena, f->logic.n_solutions, bool);
     logic_keys_init(&keys);
-    namer_init(&f->namer, f->logic.pt);
+    if (namer_init(&f->namer, f->logic.pt)) abort();
     for (size_t i = 0; i < f->logic.n_solutions; i++) {
         f->valid[i] = logic_solution_derive(&keys, &f->logic.solution[i], &f->deriver, &f->state[i], &why);
         if (f->valid[i]) namer_note(&f->namer, &f->state[i]);

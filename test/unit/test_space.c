@@ -79,7 +79,7 @@ static void test_order_and_names(void **state)
     fork_of_tiles(&s);
     assert_ok(space_size(&s.space, &size));
     assert_int_equal(size, 8);
-    namer_init(&namer, &s.pt);
+    if (namer_init(&namer, &s.pt)) abort();
     assert_ok(serial_namer_new(&serial));
     assert_ok(fork_init(&fork, &s.space, &s.deriver));
     for (;;) {
@@ -393,7 +393,7 @@ static void test_single(void **state)
     solution_init(&a, &s.pt);
     a.DepthU = 16;
     assert_true(solution_derive(&s.deriver, &a, NULL));
-    namer_init(&n, &s.pt);
+    if (namer_init(&n, &s.pt)) abort();
     namer_note(&n, &a);
     solution_name(&n, &a, NAME_SOLUTION, &b);
     assert_str(buf_view(&b), "Cijk_Ailk_Bljk_SB_MT64x64x16_SN_");

@@ -42,7 +42,7 @@ static void part_init(NamePart *part, const Param *p)
     }
 }
 
-void namer_init(Namer *n, const ProblemType *pt)
+Err namer_init(Namer *n, const ProblemType *pt)
 {
     ParamId sorted[PARAM_COUNT];
     Buf b;
@@ -52,6 +52,7 @@ void namer_init(Namer *n, const ProblemType *pt)
     buf_putc(&b, '_');
     size_t len = b.n < sizeof n->prefix ? b.n : sizeof n->prefix - 1;
     memcpy(n->prefix, buf_cstr(&b), len);
+    Err e = buf_check(&b);
     buf_fini(&b);
     params_sorted(sorted);
     n->kernel_at = -1;
@@ -61,6 +62,7 @@ void namer_init(Namer *n, const ProblemType *pt)
         if (n->kernel_at < 0 && strcmp(p->name, "Kernel") > 0) n->kernel_at = n->n_parts;
         part_init(&n->part[n->n_parts++], p);
     }
+    return e;
 }
 
 static bool shows(const Namer *n, ParamId id) { return n->shown[id >> 6] >> (id & 63) & 1; }
@@ -238,7 +240,7 @@ void solution_name(const Namer *n, const Solution *s, NameKind kind, Buf *out)
 void solution_name_full(const Solution *s, Buf *out)
 {
     Namer n;
-    namer_init(&n, s->pt);
+    if (namer_init(&n, s->pt)) out->failed = true;
     namer_show_all(&n);
     solution_name(&n, s, NAME_SOLUTION, out);
 }

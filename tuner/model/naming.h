@@ -36,7 +36,7 @@ typedef enum { NAME_SOLUTION, NAME_KERNEL } NameKind;
 
 /* Parameters that names may show; a solution has those of group HOST on the host alone. */
 bool param_in_names(const Param *p);
-void namer_init(Namer *n, const ProblemType *pt);
+Err namer_init(Namer *n, const ProblemType *pt);
 /* First pass of min naming: call it for every solution of the set, in order. Hand-written kernels do not
  * count. */
 void namer_note(Namer *n, const Solution *s);
