@@ -122,8 +122,15 @@ static void check_lines(const Globals *g, Buf *out)
     integer(out, "num-elements-to-validate", g->NumElementsToValidate);
 }
 
+const char *peer_name(int64_t peer)
+{
+    static const char *const names[] = {"", "cublas", "openblas"};
+    return names[peer];
+}
+
 static void timing_lines(const Globals *g, Buf *out)
 {
+    static const char *const method[] = {"auto", "loop", "race"};
     integer(out, "num-warmups", g->NumWarmups);
     integer(out, "num-enqueues-per-sync", g->EnqueuesPerSync);
     integer(out, "num-syncs-per-benchmark", g->SyncsPerBenchmark);
@@ -132,6 +139,8 @@ static void timing_lines(const Globals *g, Buf *out)
     integer(out, "flush-count", g->FlushCount);
     integer(out, "flush-memory-size", g->FlushMemorySize);
     integer(out, "sleep-percent", g->SleepPercent);
+    if (g->TimingMethod) text(out, "timing", method[g->TimingMethod]);
+    if (g->Peer) text(out, "peer", peer_name(g->Peer));
 }
 
 static void model_lines(const Globals *g, Buf *out)

@@ -23,6 +23,8 @@ typedef struct {
     bool best_solution;
 } ClientIni;
 
+/* Of the global parameter Peer; "" none. */
+const char *peer_name(int64_t peer);
 Err client_ini_write(const ClientIni *c, Buf *out);
 /* environment: the device and the toolchain as text. */
 Err client_ini_setting(const ClientIni *c, Str environment, Buf *out);

@@ -63,6 +63,7 @@ static const OptionRow options[] = {
     {"c-compiler", 0, OPT_TEXT, "FILE", FIELD(cc), NULL, "compiler of host kernels (default: cc)"},
     {"cxx-compiler", 0, OPT_TEXT, "FILE", FIELD(cxx), NULL,
      "compiler of GPU kernels: clang++-19, hipcc, nvcc, tuner-nvrtc (CxxCompiler)"},
+    {"peer", 0, OPT_GLOBAL, "NAME", 0, "Peer", "time this library too: cublas or openblas (Peer)"},
     {"library-format", 0, OPT_GLOBAL, "FORMAT", 0, "LibraryFormat", "yaml or msgpack"},
     {"short-names", 0, OPT_GLOBAL_FLAG, NULL, 0, "ShortNames=True", "kernels are K0, K1, ..."},
     {"no-merge-files", 0, OPT_GLOBAL_FLAG, NULL, 0, "MergeFiles=False", "one code object per kernel"},

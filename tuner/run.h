@@ -102,6 +102,7 @@ Err step_measure(Run *r); /* tuner-client */
 Err step_export(Run *r);  /* csv and yaml */
 Err step_analyze(Run *r); /* 3_LibraryLogic */
 Err step_pack(Run *r);    /* 4_LibraryClient */
+Err step_peer(Run *r);    /* peer.csv, and what it says in short */
 Err step_finish(Run *r);  /* winners, how to use them */
 
 /* Reads what a compiled kernel says of itself. *why: it must not be run; s == NULL: it may. step_facts.c, for

@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "client_ini.h"
 #include "client_run.h"
 
 enum { PAIR_DEATHS_MAX = 2, IDLE_DEATHS_MAX = 2 };
@@ -42,9 +43,12 @@ static MeasureKey key_of(const Measuring *m, int64_t p, int64_t s)
     return (MeasureKey){g->variant[g->column[s]].kernel, g->problem_id[p], g->setting, m->run};
 }
 
+static bool is_peer(const Measuring *m, int64_t s) { return s == -1 && m->r->config->globals.Peer; }
+
 static Err pair_check(const Measuring *m, const Event *e)
 {
-    if (e->p < 0 || (size_t)e->p >= m->g->n_sizes || e->s < 0 || (size_t)e->s >= m->g->n_columns)
+    bool known = is_peer(m, e->s) || (e->s >= 0 && (size_t)e->s < m->g->n_columns);
+    if (e->p < 0 || (size_t)e->p >= m->g->n_sizes || !known)
         FAIL(ERR_FAILED,
              "tuner-client tells of size %" PRId64 ", solution %" PRId64 ", which were not asked for", e->p,
              e->s);
@@ -56,7 +60,7 @@ static Err pair_check(const Measuring *m, const Event *e)
 
 static void best_note(Measuring *m, double flops, const Event *e)
 {
-    if (!run_status_good(e->status) || !(e->median_ns > 0)) return;
+    if (e->s < 0 || !run_status_good(e->status) || !(e->median_ns > 0)) return;
     double gflops = flops / e->median_ns;
     if (e->p == m->best_size && gflops <= m->best_gflops) return;
     m->best_size = e->p;
@@ -85,6 +89,38 @@ static Err pair_end(Measuring *m, RunStatus status, Str text)
     m->n_ended++;
     m->r->n_wrong += status == RUN_FAILED;
     m->r->n_faults += status == RUN_CRASHED || status == RUN_TIMEOUT || status == RUN_INVALID;
+    return 0;
+}
+
+/* Good ones end with the peer's name and version, others with what is wrong. */
+static Err peer_end(Measuring *m, RunStatus status, Str text)
+{
+    MeasureKey key = {0, m->g->problem_id[m->p], m->g->setting, m->run};
+    Str name = run_status_good(status) ? text : str_from(peer_name(m->r->config->globals.Peer));
+    TRY(store_peer(&m->r->store, name, &key.kernel));
+    m->open = false;
+    return store_measure_add(&m->r->store, &(Measurement){.key = key,
+                                                          .status = str_from(run_status_name(status)),
+                                                          .detail = text,
+                                                          .sample = m->samples.v,
+                                                          .n_samples = m->samples.n,
+                                                          .checked = m->checked,
+                                                          .max_err = m->max_err});
+}
+
+static Err sample_keep(Measuring *m, const Event *e)
+{
+    Sample x = {.ns = e->total_ns,
+                .enqueues = e->n_enqueues,
+                .round = e->state.round,
+                .clock_mhz = e->state.clock_mhz,
+                .power_w = e->state.power_w,
+                .temp_c = e->state.temp_c,
+                .throttle = e->state.throttle,
+                .use = e->state.use == SAMPLE_FINAL     ? USE_FINAL
+                       : e->state.use == SAMPLE_OUTLIER ? USE_OUTLIER
+                                                        : USE_FIRST};
+    if (!VEC_PUSH(&m->samples, x)) FAIL(ERR_FAILED, "out of memory for %zu samples", m->samples.n);
     return 0;
 }
 
@@ -121,9 +157,9 @@ static Err event(void *ctx, const Event *e)
         m->max_err = e->max_err;
         break;
     case EVENT_SAMPLE:
-        if (!VEC_PUSH(&m->samples, ((Sample){e->total_ns, e->n_enqueues}))) FAIL(ERR_FAILED, "out of memory");
-        break;
+        return sample_keep(m, e);
     case EVENT_END:
+        if (e->s < 0) return peer_end(m, e->status, e->text);
         TRY(pair_end(m, e->status, e->text));
         best_note(m, size_flops(m->g, e->p), e);
         show(m);

@@ -7,6 +7,8 @@
 
 #include "base/vec.h"
 
+enum { PAIRS_MIN = 6 }; /* below, no interval at 0.95 */
+
 typedef struct {
     Arena *a;
     PlanView *plan;
@@ -106,33 +108,50 @@ Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n)
 
 static bool status_good(Str status) { return str_eq_c(status, "PASSED") || str_eq_c(status, "NO_CHECK"); }
 
+/* A race's samples of its last stage count, where there are some; those before it else; outliers only when
+ * there is nothing else. */
+static SampleFor use_of(const Measurement *m, size_t n_runs)
+{
+    bool has[3] = {false, false, false};
+    for (size_t r = 0; r < n_runs; r++)
+        for (size_t i = 0; i < m[r].n_samples; i++) has[m[r].sample[i].use] = true;
+    return has[USE_FINAL] ? USE_FINAL : has[USE_FIRST] ? USE_FIRST : USE_OUTLIER;
+}
+
+enum { ROUNDS_MAX = 1 << 20 }; /* of one run */
+
 static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *out)
 {
     size_t total = 0;
     uint64_t sum_ns = 0;
     int64_t launches = 0;
+    SampleFor use = use_of(m, n_runs);
     for (size_t r = 0; r < n_runs; r++) total += m[r].n_samples;
     double *sorted = ARENA_ARRAY(a, total, double);
     out->sample_ns = ARENA_ARRAY(a, total, double);
-    if (!sorted || !out->sample_ns) FAIL(ERR_FAILED, "out of memory for %zu samples", total);
+    out->round = ARENA_ARRAY(a, total, int64_t);
+    if (!sorted || !out->sample_ns || !out->round) FAIL(ERR_FAILED, "out of memory for %zu samples", total);
     for (size_t r = 0; r < n_runs; r++)
         for (size_t i = 0; i < m[r].n_samples; i++) {
             const Sample *x = &m[r].sample[i];
+            if (x->use != use) continue;
             sum_ns += x->ns;
             launches += x->enqueues;
+            out->round[out->n_samples] = x->round > 0 ? x->round + (int64_t)r * ROUNDS_MAX : 0;
             out->sample_ns[out->n_samples++] = (double)x->ns / (double)(x->enqueues > 0 ? x->enqueues : 1);
+            out->last = x;
         }
-    if (total) memcpy(sorted, out->sample_ns, total * sizeof *sorted);
-    stats_summary(sorted, total, 0.95, &out->ns);
-    out->mean_ns = launches > 0 ? (double)sum_ns / (double)launches : (double)NAN;
-    out->good = out->good && total > 0 && out->mean_ns > 0;
+    if (out->n_samples) memcpy(sorted, out->sample_ns, out->n_samples * sizeof *sorted);
+    stats_summary(sorted, out->n_samples, 0.95, &out->ns);
+    bool race = out->last && out->last->round > 0;
+    out->mean_ns = race ? out->ns.median : launches > 0 ? (double)sum_ns / (double)launches : (double)NAN;
+    out->good = out->good && out->n_samples > 0 && out->mean_ns > 0;
     return 0;
 }
 
-Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t size, int64_t run, Result *out)
+static Err runs_get(Store *s, Arena *a, const PlanView *p, MeasureKey key, int64_t run, Result *out)
 {
     *out = (Result){.status = STR(""), .detail = STR("")};
-    MeasureKey key = {p->candidate[candidate].kernel, p->size[size].problem, p->setting, 0};
     int64_t from = run < 0 ? 0 : run, to = run < 0 ? p->n_runs : run + 1;
     Measurement *m = ARENA_ARRAY(a, (size_t)(to - from), Measurement);
     TRY_ALLOC(m);
@@ -150,12 +169,46 @@ Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t s
     return result_finish(a, m, n, out);
 }
 
+Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t size, int64_t run, Result *out)
+{
+    MeasureKey key = {p->candidate[candidate].kernel, p->size[size].problem, p->setting, 0};
+    return runs_get(s, a, p, key, run, out);
+}
+
+Err result_peer(Store *s, Arena *a, const PlanView *p, size_t size, Str *name, Result *out)
+{
+    bool found;
+    MeasureKey key = {0, p->size[size].problem, p->setting, 0};
+    *out = (Result){.status = STR(""), .detail = STR("")};
+    TRY(store_peer_find(s, a, key.problem, key.setting, &key.kernel, name, &found));
+    return found ? runs_get(s, a, p, key, -1, out) : 0;
+}
+
 static double key_of(const Result *r) { return r->good ? r->ns.median : (double)INFINITY; }
 
-static Err compare(Arena *a, const Result *x, const Result *y, Comparison *out)
+/* Pairs of equal rounds. A repeated block comes later: the last of a round is the one. */
+static size_t pair_up(const Result *x, const Result *y, double *p, double *q)
 {
-    double *p = ARENA_ARRAY(a, x->n_samples, double), *q = ARENA_ARRAY(a, y->n_samples, double);
+    size_t n = 0;
+    for (size_t i = 0; i < x->n_samples; i++) {
+        if (x->round[i] == 0 || (i + 1 < x->n_samples && x->round[i + 1] == x->round[i])) continue;
+        for (size_t j = y->n_samples; j-- > 0;)
+            if (y->round[j] == x->round[i]) {
+                p[n] = x->sample_ns[i];
+                q[n++] = y->sample_ns[j];
+                break;
+            }
+    }
+    return n;
+}
+
+Err results_compare(Arena *a, const Result *x, const Result *y, Comparison *out)
+{
+    double *p = ARENA_ARRAY(a, x->n_samples, double),
+           *q = ARENA_ARRAY(a, x->n_samples + y->n_samples, double);
     if (!p || !q) FAIL(ERR_FAILED, "out of memory for %zu samples", x->n_samples + y->n_samples);
+    size_t n = pair_up(x, y, p, q);
+    if (n >= PAIRS_MIN) return stats_compare_paired(p, q, n, 0.95, 0, out);
     memcpy(p, x->sample_ns, x->n_samples * sizeof *p);
     memcpy(q, y->sample_ns, y->n_samples * sizeof *q);
     return stats_compare(p, x->n_samples, q, y->n_samples, 0.95, 0, out);
@@ -181,5 +234,5 @@ Err ranking_make(Store *s, Arena *a, const PlanView *p, size_t size, Ranking *ou
         }
     }
     if (out->second == SIZE_MAX) return 0;
-    return compare(a, &out->result[out->best], &out->result[out->second], &out->versus);
+    return results_compare(a, &out->result[out->best], &out->result[out->second], &out->versus);
 }

@@ -40,15 +40,23 @@ typedef struct {
     bool found; /* measured at all */
     bool good;  /* PASSED or NO_CHECK, with samples */
     Str status, detail;
-    double mean_ns;    /* total over launches, as Tensile's time-us */
-    double *sample_ns; /* per launch, one per timed group, in order of measuring */
+    double mean_ns; /* total over launches, as Tensile's time-us; of a race: the median */
+    double
+        *sample_ns; /* per launch, one per timed group, in order of measuring; of a race those that count */
+    int64_t *round; /* of each, over all runs; 0: no race */
     size_t n_samples;
-    Summary ns; /* of sample_ns, at 0.95 */
+    const Sample *last; /* the last that counts, for its sensors; NULL: none */
+    Summary ns;         /* of sample_ns, at 0.95 */
 } Result;
 
 /* One run, or all runs (run < 0): then the verdict is the first that is not good. */
 Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t size, int64_t run,
                Result *out);
+
+/* The peer on a size: found false when there was none. */
+Err result_peer(Store *s, Arena *a, const PlanView *p, size_t size, Str *name, Result *out);
+/* Time of x over time of y: by pairs where a race took them side by side. */
+Err results_compare(Arena *a, const Result *x, const Result *y, Comparison *out);
 
 /* Best by median, and how clear that is. */
 typedef struct {

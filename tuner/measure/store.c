@@ -2,6 +2,7 @@
 #include "measure/store.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,12 +245,22 @@ Err store_code_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Str 
     return 0;
 }
 
+static const char use_letter[] = "-f!";
+
+/* "1*12345"; of a race "30*12345@2,1980,412.5,51,4,f". */
+static void sample_print(const Sample *x, bool first, Buf *out)
+{
+    buf_printf(out, "%s%" PRId64 "*%" PRIu64, first ? "" : " ", x->enqueues, x->ns);
+    if (x->round > 0)
+        buf_printf(out, "@%" PRId64 ",%.6g,%.6g,%.6g,%u,%c", x->round, x->clock_mhz, x->power_w, x->temp_c,
+                   x->throttle, use_letter[x->use]);
+}
+
 Err store_measure_add(Store *s, const Measurement *m)
 {
     Buf samples;
     buf_init(&samples);
-    for (size_t i = 0; i < m->n_samples; i++)
-        buf_printf(&samples, "%s%" PRId64 "*%" PRIu64, i ? " " : "", m->sample[i].enqueues, m->sample[i].ns);
+    for (size_t i = 0; i < m->n_samples; i++) sample_print(&m->sample[i], i == 0, &samples);
     Err e = buf_check(&samples);
     if (!e)
         e = db_exec(s->db,
@@ -262,7 +273,45 @@ Err store_measure_add(Store *s, const Measurement *m)
     return e;
 }
 
-/* "1*12345 1*12399" */
+static double sensor_value(Str text)
+{
+    double x;
+    return str_to_f64(text, &x) ? x : (double)NAN;
+}
+
+/* What follows '@'. */
+static bool state_parse(Str text, Sample *x)
+{
+    Str part[6];
+    int64_t bits;
+    for (int i = 0; i < 6; i++)
+        if (!str_split(&text, ',', &part[i])) return false;
+    const char *use = part[5].n == 1 ? strchr(use_letter, part[5].s[0]) : NULL;
+    if (!str_to_i64(part[0], &x->round) || x->round < 1 || !str_to_i64(part[4], &bits) || bits < 0 ||
+        bits > UINT32_MAX || !use)
+        return false;
+    x->clock_mhz = sensor_value(part[1]);
+    x->power_w = sensor_value(part[2]);
+    x->temp_c = sensor_value(part[3]);
+    x->throttle = (uint32_t)bits;
+    x->use = (SampleFor)(use - use_letter);
+    return true;
+}
+
+static Err sample_parse(Str part, Sample *x)
+{
+    size_t star = str_find(part, '*', 0), at = str_find(part, '@', 0);
+    int64_t ns;
+    *x = (Sample){.clock_mhz = (double)NAN, .power_w = (double)NAN, .temp_c = (double)NAN};
+    if (star < at && str_to_i64(str_sub(part, 0, star), &x->enqueues) &&
+        str_to_i64(str_sub(part, star + 1, at), &ns) && ns >= 0 &&
+        (at == part.n || state_parse(str_sub(part, at + 1, part.n), x))) {
+        x->ns = (uint64_t)ns;
+        return 0;
+    }
+    FAIL(ERR_INPUT, "the store has a sample '%.*s', expected ENQUEUES*NANOSECONDS", STR_ARG(part));
+}
+
 static Err samples_parse(Arena *a, Str text, Measurement *m)
 {
     size_t n = 0;
@@ -270,14 +319,7 @@ static Err samples_parse(Arena *a, Str text, Measurement *m)
     Sample *sample = ARENA_ARRAY(a, n, Sample);
     TRY_ALLOC(sample);
     Str part;
-    for (size_t i = 0; i < n && str_split(&text, ' ', &part); i++) {
-        size_t star = str_find(part, '*', 0);
-        int64_t ns;
-        if (!str_to_i64(str_sub(part, 0, star), &sample[i].enqueues) ||
-            !str_to_i64(str_sub(part, star + 1, part.n), &ns) || ns < 0)
-            FAIL(ERR_INPUT, "the store has a sample '%.*s', expected ENQUEUES*NANOSECONDS", STR_ARG(part));
-        sample[i].ns = (uint64_t)ns;
-    }
+    for (size_t i = 0; i < n && str_split(&text, ' ', &part); i++) TRY(sample_parse(part, &sample[i]));
     m->sample = sample;
     m->n_samples = n;
     return 0;
@@ -315,6 +357,45 @@ Err store_measured(Store *s, const MeasureKey *key, bool *found)
     return db_int(s->db, &id, found,
                   "SELECT id FROM measurement WHERE kernel=? AND problem=? AND setting=? AND run=?", "iiii",
                   key->kernel, key->problem, key->setting, key->run);
+}
+
+#define PEER "peer "
+
+Err store_peer(Store *s, Str name, int64_t *kernel)
+{
+    char hash[128];
+    int n = snprintf(hash, sizeof hash, PEER "%.*s", STR_ARG(name));
+    if (n < 0 || (size_t)n >= sizeof hash) FAIL(ERR_INPUT, "name of a peer is too long: '%.40s...'", name.s);
+    return store_kernel(s, str_from(hash), name, kernel);
+}
+
+typedef struct {
+    Arena *a;
+    int64_t kernel;
+    Str name;
+} PeerFound;
+
+static Err peer_row(void *ctx, const DbRow *row)
+{
+    PeerFound *p = ctx;
+    p->kernel = row_int(row, 0);
+    p->name = row_dup(row, 1, p->a);
+    if (!p->name.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    return 0;
+}
+
+Err store_peer_find(Store *s, Arena *a, int64_t problem, int64_t setting, int64_t *kernel, Str *name,
+                    bool *found)
+{
+    PeerFound p = {.a = a};
+    TRY(db_each(s->db, peer_row, &p,
+                "SELECT k.id, k.name FROM measurement m JOIN kernel k ON k.id=m.kernel WHERE m.problem=? AND"
+                " m.setting=? AND substr(k.hash, 1, 5)='" PEER "' ORDER BY m.id DESC LIMIT 1",
+                "ii", problem, setting));
+    *found = p.name.s != NULL;
+    *kernel = p.kernel;
+    *name = p.name;
+    return 0;
 }
 
 Err store_plan(Store *s, const Plan *p, int64_t *id, bool *added)

@@ -62,9 +62,16 @@ typedef struct {
     int64_t kernel, problem, setting, run;
 } MeasureKey;
 
+/* A timed group. Of a race also: its round (samples of one problem and round were taken side by side; 0: no
+ * race), what the sensors said, and what it is good for. */
+typedef enum { USE_FIRST, USE_FINAL, USE_OUTLIER } SampleFor;
 typedef struct {
     uint64_t ns;
     int64_t enqueues;
+    int64_t round;
+    double clock_mhz, power_w, temp_c; /* NAN unknown */
+    uint32_t throttle;                 /* bits of client/device/device.h */
+    SampleFor use;
 } Sample;
 
 typedef struct {
@@ -81,6 +88,11 @@ typedef struct {
 Err store_measure_add(Store *s, const Measurement *m);
 Err store_measure_get(Store *s, Arena *a, const MeasureKey *key, Measurement *out, bool *found);
 Err store_measured(Store *s, const MeasureKey *key, bool *found);
+/* A peer is filed as a kernel of that name that is no plan's candidate. */
+Err store_peer(Store *s, Str name, int64_t *kernel);
+/* The peer that was measured with a problem and setting; found false: none was. */
+Err store_peer_find(Store *s, Arena *a, int64_t problem, int64_t setting, int64_t *kernel, Str *name,
+                    bool *found);
 typedef struct {
     Str key;   /* content: changes when candidates or sizes do */
     Str group; /* "Cijk_Ailk_Bljk_SB_00" */
