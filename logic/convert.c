@@ -127,10 +127,11 @@ static DataType rate_type(const ProblemType *pt)
     return (DataType)pt->DataType;
 }
 
-static const Spec *spec_find(const Logic *l)
+static const Spec *spec_find(const Logic *l, const ConvertOptions *o)
 {
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        bool same = str_eq_c(l->arch, specs[i].arch) || str_eq_c(l->schedule, specs[i].schedule);
+        bool same = o->arch.s ? str_eq_c(o->arch, specs[i].arch)
+                              : str_eq_c(l->arch, specs[i].arch) || str_eq_c(l->schedule, specs[i].schedule);
         if (same && specs[i].type == rate_type(l->pt)) return &specs[i];
     }
     return NULL;
@@ -148,14 +149,19 @@ static bool uses_matrix(const Logic *l, const ConvertOptions *o)
 
 static Err peak_of(const Logic *l, const ConvertOptions *o, double *peak)
 {
-    const Spec *spec = spec_find(l);
-    bool matrix = uses_matrix(l, o);
-    int rate = o->flops_per_cycle ? o->flops_per_cycle : !spec ? 0 : matrix ? spec->matrix : spec->vector;
+    const Spec *spec = spec_find(l, o);
+    bool matrix = uses_matrix(l, o), complex = l->pt->DataType == TYPE_C || l->pt->DataType == TYPE_Z;
+    int rate = !spec ? 0 : matrix ? spec->matrix : spec->vector;
+    if (complex) rate /= 4; /* speeds count two flops of a complex multiply-add, which has eight */
+    if (o->flops_per_cycle) rate = o->flops_per_cycle;
     int n_cu = o->n_cu ? o->n_cu : l->cu_count ? l->cu_count : spec ? spec->n_cu : 0;
     if (!(o->sclk_mhz > 0)) FAIL(ERR_INPUT, "no clock, expected --sclk with the MHz that the tuning ran at");
     if (!rate)
-        FAIL(ERR_INPUT, "%s: no %s rate of type %s on '%.*s' in the table, expected --flops-per-cycle",
-             l->path, matrix ? "matrix" : "vector", type_letter(rate_type(l->pt)), STR_ARG(l->arch));
+        FAIL(ERR_INPUT,
+             "%s: no %s rate of type %s on '%.*s' in the table, expected --arch (where it was tuned) or "
+             "--flops-per-cycle",
+             l->path, matrix ? "matrix" : "vector", type_letter(rate_type(l->pt)),
+             STR_ARG(o->arch.s ? o->arch : l->arch));
     if (o->per_cu || str_eq_c(logic_metric(l), "CUEfficiency")) n_cu = 1;
     if (!n_cu)
         FAIL(ERR_INPUT, "%s: no count of compute units of '%.*s', expected --cus", l->path, STR_ARG(l->arch));

@@ -40,6 +40,7 @@ static Err take_value(ConvertOptions *o, const char *name, const char *value, bo
             FAIL(ERR_INPUT, "--sclk '%s', expected MHz from 1 to 100000", v);
         return ERR_OK;
     }
+    if (!strcmp(name, "--arch")) return o->arch = str_from(v), ERR_OK;
     if (!strcmp(name, "--cus")) return number(name, value, &o->n_cu);
     if (!strcmp(name, "--flops-per-cycle")) return number(name, value, &o->flops_per_cycle);
     if (!strcmp(name, "--filter")) return size_predicate_parse(str_from(v), &o->keep);
@@ -67,11 +68,12 @@ static Err take_flag(ConvertOptions *o, const char *name)
     else if (!strcmp(name, "--reindex"))
         o->reindex = true;
     else
-        FAIL(ERR_INPUT,
-             "unknown option '%s', expected --to, --sclk, --cus, --flops-per-cycle, --per-cu, --mfma, "
-             "--no-mfma, "
-             "--trim, --filter, --remove, --remove-unused or --reindex",
-             name);
+        FAIL(
+            ERR_INPUT,
+            "unknown option '%s', expected --to, --sclk, --arch, --cus, --flops-per-cycle, --per-cu, --mfma, "
+            "--no-mfma, "
+            "--trim, --filter, --remove, --remove-unused or --reindex",
+            name);
     return ERR_OK;
 }
 

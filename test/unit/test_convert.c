@@ -45,6 +45,38 @@ static void test_units(void **state)
     arena_fini(&a);
 }
 
+/* Peaks of other files: by schedule, of complex and packed types, of a file that names no part. */
+static void test_peaks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *arch;
+        double peak;
+    } want[] = {
+        {"vega20_Cijk_Ailk_Bjlk_ZB", NULL, 64 * 64 / 4}, /* a quarter of the rate of double */
+        {"vega20_Cijk_Alik_Bjlk_4xi8II_BH", NULL, 512 * 64},
+        {"arcturus_Cijk_Alik_Bjlk_SB", NULL, 256 * 120},
+        {"aldebaran_Cijk_Alik_Bjlk_BBS_BH", NULL, 1024 * 104},
+        {"aquavanjaram942_Cijk_Alik_Bljk_HSS_BH", NULL, 2048 * 304},
+        {"r9nano_Cijk_Ailk_Bjlk_SB", NULL, 128 * 64},
+        {"r9nano_Cijk_Ailk_Bjlk_SB", "gfx1100", 256 * 96},
+        {"hip_Cijk_Ailk_Bljk_I8II_BH", NULL, 0}, /* fallback: nobody knows where it was tuned */
+    };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        Arena a;
+        ConvertReport r;
+        ConvertOptions o = {.to = UNIT_GFLOPS, .sclk_mhz = 1000};
+        if (want[i].arch) o.arch = str_from(want[i].arch);
+        arena_init(&a, 0);
+        Logic l = read_real(&a, want[i].file);
+        Err e = logic_convert(&a, &l, &o, &r);
+        if (e != (want[i].peak > 0 ? ERR_OK : ERR_INPUT)) fail_msg("%s: %s", want[i].file, err_message());
+        if (!e && r.peak_gflops != want[i].peak) fail_msg("%s: %g", want[i].file, r.peak_gflops);
+        if (e) assert_non_null(strstr(err_message(), "expected --arch"));
+        arena_fini(&a);
+    }
+}
+
 static void refused(const ConvertOptions *o, const char *file, const char *message)
 {
     Arena a;
@@ -134,7 +166,8 @@ static void test_sizes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_units), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_predicates), cmocka_unit_test(test_sizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_units), cmocka_unit_test(test_peaks),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_predicates),
+                                       cmocka_unit_test(test_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
