@@ -8,9 +8,10 @@
 #include "client/parallel.h"
 
 static const char *const names[INIT_COUNT] = {
-    "Zero",       "One",        "Two",          "Random",     "NaN",      "Inf",       "BadInput",
-    "BadOutput",  "SerialIdx",  "SerialDim0",   "SerialDim1", "Identity", "TrigSin",   "TrigCos",
-    "TrigAbsSin", "TrigAbsCos", "RandomNarrow", "NegOne",     "Max",      "DenormMin", "DenormMax",
+    "Zero",     "One",       "Two",        "Random",     "NaN",          "Inf",
+    "BadInput", "BadOutput", "SerialIdx",  "SerialDim0", "SerialDim1",   "Identity",
+    "TrigSin",  "TrigCos",   "TrigAbsSin", "TrigAbsCos", "RandomNarrow", "NegOne",
+    "Max",      "DenormMin", "DenormMax",  "Uniform",    "Normal",
 };
 
 const char *init_name(InitType how) { return names[how]; }
@@ -72,13 +73,44 @@ static uint64_t mix(uint64_t seed, uint64_t i)
     return z ^ (z >> 31);
 }
 
-/* Integers of Tensile's ranges, which keep sums exact or nearly so. */
-static double random_value(DataType t, uint64_t r)
+/* Random numbers are drawn from a table (that may not be there): entry random_pick of so many. Random has
+ * integers of Tensile's ranges, which keep sums exact or nearly so; Uniform and Normal have 65536 values,
+ * whose bits are as those of real data. */
+enum { ENTRIES = 1 << 16 };
+
+static int random_range(DataType t)
 {
-    int range = 3;
-    if (t == TYPE_S || t == TYPE_X || t == TYPE_C) range = 100;
-    if (t == TYPE_D || t == TYPE_Z) range = 1000;
-    return (double)(int64_t)((r >> 32) * (uint64_t)(2 * range + 1) >> 32) - range;
+    if (t == TYPE_S || t == TYPE_X || t == TYPE_C) return 100;
+    return t == TYPE_D || t == TYPE_Z ? 1000 : 3;
+}
+
+static bool from_table(InitType how)
+{
+    return how == INIT_RANDOM || how == INIT_UNIFORM || how == INIT_NORMAL;
+}
+
+static uint64_t random_entries(DataType t, InitType how)
+{
+    return how == INIT_RANDOM || type_info(t)->integral ? (uint64_t)(2 * random_range(t) + 1) : ENTRIES;
+}
+
+static double random_entry(DataType t, InitType how, uint64_t entry)
+{
+    if (how == INIT_RANDOM || type_info(t)->integral) return (double)entry - random_range(t);
+    uint64_t r = mix(UINT64_C(0x5bd1e9955bd1e995), entry);
+    double u = ((double)(r >> 32) + 0.5) * 0x1p-32, v = (double)(r & 0xffffffff) * 0x1p-32;
+    if (how == INIT_UNIFORM) return number_round(t, 2 * u - 1);
+    return number_round(t, sqrt(-2 * log(u)) * cos(6.283185307179586 * v)); /* Box and Muller */
+}
+
+static uint64_t random_pick(uint64_t seed, uint64_t i, int64_t part, uint64_t n)
+{
+    return (mix(seed + (uint64_t)part * 77, i) >> 32) * n >> 32;
+}
+
+static double random_value(DataType t, InitType how, uint64_t seed, uint64_t i, int part)
+{
+    return random_entry(t, how, random_pick(seed, i, part, random_entries(t, how)));
 }
 
 /* Any mantissa and sign, exponents from the lowest that Tensile uses (or the type has) to 0. */
@@ -89,7 +121,7 @@ static double random_narrow(DataType t, uint64_t r)
     if (t == TYPE_H) low = -14;
     if (t == TYPE_F8) low = -7;
     if (t == TYPE_B8) low = -15;
-    if (type_info(t)->integral) return random_value(t, r);
+    if (type_info(t)->integral) return random_value(t, INIT_RANDOM, r, 0, 0);
     int e = low + (int)(mix(r, 1) % (uint64_t)(1 - low));
     double x = ldexp(1 + (double)(r >> 12) * 0x1p-52, e);
     return number_round(t, r & 1 ? -x : x);
@@ -107,7 +139,9 @@ static double plain_value(DataType t, InitType how, uint64_t seed, uint64_t i, i
     case INIT_NEG_ONE:
         return part ? 0 : -1;
     case INIT_RANDOM:
-        return random_value(t, mix(seed + (uint64_t)part * 77, i));
+    case INIT_UNIFORM:
+    case INIT_NORMAL:
+        return random_value(t, how, seed, i, part);
     case INIT_RANDOM_NARROW:
         return random_narrow(t, mix(seed + (uint64_t)part * 77, i));
     case INIT_NAN:
@@ -166,6 +200,9 @@ typedef struct {
     InitType how;
     uint64_t seed;
     void *out;
+    int64_t parts; /* 2 of a complex number */
+    uint64_t n_entries;
+    const void *table;
 } Fill;
 
 enum { CHUNK = 1 << 16 };
@@ -174,7 +211,7 @@ static void fill_plain(void *ctx, int64_t task)
 {
     const Fill *f = ctx;
     int64_t from = task * CHUNK, to = from + CHUNK < f->t->n_elements ? from + CHUNK : f->t->n_elements;
-    bool random = f->how == INIT_RANDOM || f->how == INIT_RANDOM_NARROW,
+    bool random = from_table(f->how) || f->how == INIT_RANDOM_NARROW,
          complex = type_info(f->t->type)->complex;
     double re = 0, im = 0;
     for (int64_t i = from; i < to; i++) {
@@ -184,6 +221,51 @@ static void fill_plain(void *ctx, int64_t task)
         }
         number_store(f->t->type, f->out, i, re, im);
     }
+}
+
+#define TABLE_LOOP(T)                                                                                        \
+    do {                                                                                                     \
+        const T *table = f->table;                                                                           \
+        T *out = f->out;                                                                                     \
+        for (int64_t i = from; i < to; i++)                                                                  \
+            for (int64_t p = 0; p < f->parts; p++)                                                           \
+                out[i * f->parts + p] = table[random_pick(f->seed, (uint64_t)i, p, f->n_entries)];           \
+    } while (0)
+
+static void fill_table(void *ctx, int64_t task)
+{
+    const Fill *f = ctx;
+    int64_t from = task * CHUNK, to = from + CHUNK < f->t->n_elements ? from + CHUNK : f->t->n_elements;
+    switch (type_bytes(f->t->type) / f->parts) {
+    case 1:
+        TABLE_LOOP(uint8_t);
+        break;
+    case 2:
+        TABLE_LOOP(uint16_t);
+        break;
+    case 4:
+        TABLE_LOOP(uint32_t);
+        break;
+    default:
+        TABLE_LOOP(uint64_t);
+    }
+}
+
+/* Many random numbers from a table that has them in the type of the tensor (of a complex one, of its parts);
+ * false: no memory for it, and the slow way gives the same. */
+static bool fill_from_table(Fill *f, int64_t chunks, int n_threads)
+{
+    DataType t = f->t->type, part = t == TYPE_C ? TYPE_S : t == TYPE_Z ? TYPE_D : t;
+    f->parts = type_info(t)->complex ? 2 : 1;
+    f->n_entries = random_entries(t, f->how);
+    void *table = malloc(f->n_entries * sizeof(double));
+    if (!table) return false;
+    for (uint64_t i = 0; i < f->n_entries; i++)
+        number_store(part, table, (int64_t)i, random_entry(t, f->how, i), 0);
+    f->table = table;
+    parallel_for(chunks, n_threads, fill_table, f);
+    free(table);
+    return true;
 }
 
 static void fill_zero(void *ctx, int64_t task)
@@ -209,8 +291,9 @@ static void fill_column(void *ctx, int64_t task)
 
 void init_tensor(const Tensor *t, InitType how, uint64_t seed, int n_threads, void *out)
 {
-    Fill f = {t, how, seed, out};
+    Fill f = {.t = t, .how = how, .seed = seed, .out = out};
     int64_t chunks = (t->n_elements + CHUNK - 1) / CHUNK;
+    if (from_table(how) && t->n_elements >= ENTRIES / 4 && fill_from_table(&f, chunks, n_threads)) return;
     if (!positional(how)) {
         parallel_for(chunks, n_threads, fill_plain, &f);
         return;

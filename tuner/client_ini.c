@@ -7,6 +7,7 @@ static const char *const init_names[] = {
     "Zero",       "One",        "Two",          "Random",     "NaN",      "Inf",       "BadInput",
     "BadOutput",  "SerialIdx",  "SerialDim0",   "SerialDim1", "Identity", "TrigSin",   "TrigCos",
     "TrigAbsSin", "TrigAbsCos", "RandomNarrow", "NegOne",     "Max",      "DenormMin", "DenormMax",
+    "Uniform",    "Normal",
 };
 enum { N_INIT = sizeof init_names / sizeof *init_names };
 static const char *const bounds_names[] = {"Disable", "NaN", "GuardPageFront", "GuardPageBack",

@@ -1,5 +1,6 @@
 #!/bin/sh
-# library.sh NAME...: a benchmark library (YAML) of f32 NN solutions with these kernel names, 16 x 16 tiles.
+# library.sh NAME...: a benchmark library (YAML) of f32 NN solutions with these kernel names, 16 x 16 tiles of 16 threads;
+# TILES="pattern=tile ...": those whose name holds the pattern have such square tiles of 256 threads.
 echo "---"
 echo "library:"
 echo "  rows:"
@@ -12,6 +13,10 @@ echo "  type: Problem"
 echo "solutions:"
 i=0
 for name in "$@"; do
+tile=16 threads=4
+for t in $TILES; do
+  case $name in *"${t%=*}"*) tile=${t#*=} threads=16 ;; esac
+done
 cat <<END
 - debugKernel: false
   hardwarePredicate: {type: TruePred}
@@ -30,9 +35,9 @@ cat <<END
   problemType: {aType: Float, bType: Float, cType: Float, dType: Float, highPrecisionAccumulate: false,
     operationIdentifier: Contraction_l_Ailk_Bljk_Cijk_Dijk, stridedBatched: true, useBeta: true, useInitialStridesAB: false,
     useInitialStridesCD: false}
-  sizeMapping: {depthU: 8, globalAccumulation: 0, globalSplitU: 1, macroTile: [16, 16, 1], magicDivAlg: 2, packBatchDims: 0,
+  sizeMapping: {depthU: 8, globalAccumulation: 0, globalSplitU: 1, macroTile: [$tile, $tile, 1], magicDivAlg: 2, packBatchDims: 0,
     packSummationDims: 0, persistentKernel: 0, persistentKernelAlongBatch: false, sourceKernel: true, staggerStrideShift: 0,
-    staggerU: 0, threadTile: [4, 4, 1], workGroup: [4, 4, 1], workGroupMapping: 1, workspaceSizePerElemC: 0}
+    staggerU: 0, threadTile: [$((tile/threads)), $((tile/threads)), 1], workGroup: [$threads, $threads, 1], workGroupMapping: 1, workspaceSizePerElemC: 0}
   taskPredicate: {type: TruePred}
 END
 i=$((i+1))
