@@ -55,7 +55,7 @@ Err gpu_device_open(const DeviceApi *api, const GpuKind *kind, int index,
     GpuDevice *g = calloc(1, sizeof *g);
     if (!g) FAIL(ERR_FAILED, "out of memory for a device (%zu bytes)", sizeof *g);
     g->base = (Device){api, index};
-    Err e = gpu_open(kind, index, &g->gpu);
+    Err e = gpu_open(kind, index, &g->gpu, NULL);
     if (!e) e = gpu_stream_new(g->gpu, &g->stream);
     if (!e) e = gpu_info(g->gpu, &info);
     if (e) {

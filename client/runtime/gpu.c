@@ -59,6 +59,8 @@ Err gpu_driver(const GpuKind *kind, const GpuDriver **out)
 }
 
 const char *gpu_kind_name(const GpuKind *kind) { return kind->name; }
+const GpuKind *gpu_kind(const Gpu *g) { return g->driver->kind; }
+int gpu_index(const Gpu *g) { return g->index; }
 
 /* ---- errors ---- */
 
@@ -123,7 +125,18 @@ Err gpu_count(const GpuKind *kind, int *n)
     return count(kind, &d, n);
 }
 
-Err gpu_open(const GpuKind *kind, int index, Gpu **out)
+static Err open_device(Gpu *g, void **saved)
+{
+    const GpuKind *kind = g->driver->kind;
+    void *before;
+    GPU_TRY(g, device_get(&g->device, g->index), "%s device %d", kind->name, g->index);
+    if (kind->context_open) TRY(kind->context_open(g));
+    Err e = kind->enter(g, saved ? saved : &before);
+    if (e && kind->context_close) kind->context_close(g);
+    return e;
+}
+
+Err gpu_open(const GpuKind *kind, int index, Gpu **out, void **saved)
 {
     const GpuDriver *d;
     int n;
@@ -135,8 +148,7 @@ Err gpu_open(const GpuKind *kind, int index, Gpu **out)
     if (!g) FAIL(ERR_FAILED, "out of memory for a device (%zu bytes)", sizeof *g);
     g->driver = d;
     g->index = index;
-    GpuErr rc = d->device_get(&g->device, index);
-    Err e = rc ? gpu_error(g, rc, "%s device %d", kind->name, index) : kind->context_open(g);
+    Err e = open_device(g, saved);
     if (e)
         free(g);
     else
@@ -147,7 +159,7 @@ Err gpu_open(const GpuKind *kind, int index, Gpu **out)
 void gpu_close(Gpu *g)
 {
     if (!g) return;
-    g->driver->kind->context_close(g);
+    if (g->driver->kind->context_close) g->driver->kind->context_close(g);
     free(g);
 }
 

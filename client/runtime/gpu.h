@@ -51,10 +51,13 @@ typedef struct {
 } GpuLaunch;
 
 const char *gpu_kind_name(const GpuKind *kind); /* "cuda", "hip" */
+const GpuKind *gpu_kind(const Gpu *g);
+int gpu_index(const Gpu *g);
 /* ERR_NO_DEVICE with the reason: no library, no driver, no device. Initialises the driver in this process. */
 Err gpu_count(const GpuKind *kind, int *n);
-/* The context is current in this thread afterwards. */
-Err gpu_open(const GpuKind *kind, int index, Gpu **out);
+/* The context is current in this thread afterwards; saved (may be NULL) is what gpu_leave undoes that with.
+ */
+Err gpu_open(const GpuKind *kind, int index, Gpu **out, void **saved);
 void gpu_close(Gpu *g);
 Err gpu_info(Gpu *g, GpuInfo *out);
 /* True after a fault that only a new process gets over. */

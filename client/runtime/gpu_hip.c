@@ -42,14 +42,6 @@ static void hip_error(const GpuDriver *d, GpuErr code, const char **name, const 
     if (*name && *text && strcmp(*name, *text) == 0) *text = NULL;
 }
 
-static Err hip_context_open(Gpu *g)
-{
-    GPU_TRY(g, device_set(g->index), "hip device %d", g->index);
-    return ERR_OK;
-}
-
-static void hip_context_close(Gpu *g) { (void)g; }
-
 static Err hip_enter(Gpu *g, void **saved)
 {
     int now = -1;
@@ -121,8 +113,6 @@ const GpuKind gpu_hip = {
     .param_end = HIP_PARAM_END,
     .resolve = hip_resolve,
     .error = hip_error,
-    .context_open = hip_context_open,
-    .context_close = hip_context_close,
     .enter = hip_enter,
     .leave = hip_leave,
     .architecture = hip_architecture,

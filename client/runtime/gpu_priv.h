@@ -79,7 +79,7 @@ struct GpuKind {
     uintptr_t param_end;          /* not the same in the two */
     Err (*resolve)(GpuDriver *d); /* what is not in symbols */
     void (*error)(const GpuDriver *d, GpuErr code, const char **name, const char **text);
-    Err (*context_open)(Gpu *g);
+    Err (*context_open)(Gpu *g); /* NULL: there are none */
     void (*context_close)(Gpu *g);
     Err (*enter)(Gpu *g, void **saved);
     void (*leave)(Gpu *g, void *saved);

@@ -34,9 +34,9 @@
  * fastest. Nothing may overlap but D and C, which may be the same.
  *
  * Ownership: the caller's memory stays the caller's and is used during the call only; calls return when D is
- * complete. A tuner_library owns its files, threads and workspace (kept between calls, grown on demand up to
- * what the largest call needed, solutions of more than 4 GiB are not chosen) until tuner_close. Names that
- * are returned (kernel, path, architecture) live as long as the library.
+ * complete (on GPUs: see below). A tuner_library owns its files, threads and workspace (kept between calls,
+ * grown on demand up to what the largest call needed, solutions of more than 4 GiB are not chosen) until
+ * tuner_close. Names that are returned (kernel, path, architecture) live as long as the library.
  *
  * Errors: every function that can fail returns a tuner_status, 0 when it worked; the text of the thread's
  * last error is in tuner_error_message(). Nothing aborts, exits or prints (but see TUNER_LAYER). After an
@@ -48,12 +48,22 @@
  * run on the caller's. Code objects are shared libraries: open only libraries that you trust to run. After
  * fork only the parent may use a library.
  *
- * The kernels run on the CPU; libraries for GPUs can be opened for selection (tuner_options.arch), and calls
- * on them return TUNER_NO_DEVICE.
+ * GPUs: a library for one runs on it (tuner_options.device; chosen by itself when the path has nothing for
+ * the CPU and a GPU is there that it is for). The driver library (libcuda.so.1, libamdhip64.so) is opened
+ * when it is needed. a, b, c and d are then device pointers of that device, alpha and beta stay in host
+ * memory, and arrays of batch pointers are in device memory. Calls queue their kernels on the library's
+ * stream (tuner_set_stream; at first tuner_options.stream, NULL is the device's default stream) and return at
+ * once: D is complete, and the inputs may change, when the stream has come that far (tuner_synchronize). Only
+ * the first use of a kernel (its code object is loaded), a workspace that has to grow, and arrays of pointers
+ * in a library that has no kernels for them, wait for the device. Calls on one stream are in order. An error
+ * that the device finds later is returned by one of the next calls. The calling thread's CUDA context or HIP
+ * device is as before after each call. Libraries for a GPU that is not there can be opened for selection
+ * (tuner_options.arch); calls on them return TUNER_NO_DEVICE.
  *
  * Environment, read by tuner_open: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is),
- * TUNER_NUM_THREADS (default: the processors that the process may use), TUNER_LAYER (1 calls, 2 tuner-bench
- * lines, 4 YAML profile at close; bits add up) and TUNER_LOG_PATH (file for them, appended; default stderr).
+ * TUNER_DEVICE (as tuner_options.device), TUNER_NUM_THREADS (default: the processors that the process may
+ * use), TUNER_LAYER (1 calls, 2 tuner-bench lines, 4 YAML profile at close; bits add up) and TUNER_LOG_PATH
+ * (file for them, appended; default stderr).
  */
 #ifndef TUNER_H
 #define TUNER_H
@@ -99,6 +109,9 @@ typedef struct {
     int n_threads;     /* 0: TUNER_NUM_THREADS, or all processors */
     int select_only;   /* no code objects are opened */
     int deterministic; /* no solution that adds in an order that may vary */
+    const char
+        *device;  /* "host", "cuda", "hip", "cuda:1"; NULL: TUNER_DEVICE, or what path has a library for */
+    void *stream; /* GPUs: CUstream, cudaStream_t, hipStream_t; NULL: the default stream */
 } tuner_options;
 
 /* path: a directory as createlib writes it, its parent with one folder per architecture, or the library file
@@ -117,6 +130,14 @@ TUNER_API void tuner_close(tuner_library *lib);
 TUNER_API int tuner_embedded_add(const char *name, const char *key, const char *file,
                                  const unsigned char *data, size_t n);
 
+/* GPUs: the stream of all calls from now on, of any thread. It must be of the library's device. */
+TUNER_API tuner_status tuner_set_stream(tuner_library *lib, void *stream);
+/* Waits until everything on the library's stream is done, and tells of errors. On the CPU nothing is left to
+ * do. */
+TUNER_API tuner_status tuner_synchronize(tuner_library *lib);
+
+/* "host", "cuda" or "hip": where calls run (host also where nothing can). */
+TUNER_API const char *tuner_library_device(const tuner_library *lib);
 /* The library file that was opened, and the architecture whose rows are used. */
 TUNER_API const char *tuner_library_path(const tuner_library *lib);
 TUNER_API const char *tuner_library_arch(const tuner_library *lib);

@@ -1,5 +1,6 @@
 /* libtuner: one GEMM: check the arguments, choose the solution, build the launches, run them on the pool. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/runtime/tuner_priv.h"
@@ -174,7 +175,7 @@ enum {
 
 static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *call, double flops)
 {
-    const HostKernel *kernel;
+    const AnyKernel *kernel;
     if (call->role == CALL_MAIN)
         TRY(kernel_of_solution(t, s, &kernel));
     else
@@ -185,8 +186,8 @@ static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *ca
         split.round_robin = s->map.gsu_round_robin;
     }
     if (flops < INLINE_FLOPS && split.tile_y <= 1)
-        return host_launch_inline(t->pool, kernel, call->num_work_groups, call->args);
-    return host_launch(t->pool, kernel, call->num_work_groups, call->args, &split);
+        return host_launch_inline(t->pool, &kernel->host, call->num_work_groups, call->args);
+    return host_launch(t->pool, &kernel->host, call->num_work_groups, call->args, &split);
 }
 
 static Err run(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const LibSolution *s)
@@ -194,6 +195,10 @@ static Err run(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p,
     LaunchList list;
     LaunchInputs in;
     HostScratch workspace;
+    if (t->gpu) {
+        inputs_of(g, NULL, &in);
+        return gemm_on_gpu(t, &in, p, s);
+    }
     TRY(host_scratch_take(t->pool, launch_workspace_bytes(p, s, &t->launch_hw), &workspace));
     inputs_of(g, workspace.p, &in);
     Err e = launch_build(p, s, &in, &t->launch_hw, &list);
@@ -223,11 +228,16 @@ static tuner_gemm_desc one_of(const tuner_gemm_desc *g, int64_t i)
 /* For libraries without kernels for arrays of pointers. */
 static Err one_by_one(tuner_library *t, const tuner_gemm_desc *g, int64_t batch)
 {
-    for (int64_t i = 0; i < batch; i++) {
-        const tuner_gemm_desc one = one_of(g, i);
-        TRY(gemm(t, &one));
+    tuner_gemm_desc here = *g;
+    void *block = NULL;
+    if (t->gpu) TRY(gemm_pointers(t, g, batch, &here, &block));
+    Err e = ERR_OK;
+    for (int64_t i = 0; i < batch && !e; i++) {
+        const tuner_gemm_desc one = one_of(&here, i);
+        e = gemm(t, &one);
     }
-    return ERR_OK;
+    free(block);
+    return e;
 }
 
 static Err gemm(tuner_library *t, const tuner_gemm_desc *g)

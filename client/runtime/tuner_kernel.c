@@ -1,12 +1,29 @@
 /* libtuner: kernels by name in the code objects of the library's directory (tensile-formats 7.2, with .so for
- * the host): merged Kernels[N].so-000-<arch>.so, <kernel>.so-000-<arch>.so, lazy <placeholder>[_<arch>].so. A
- * code object is opened when a kernel is first looked for in it; what was found is kept per solution. */
+ * the host and .cubin for NVIDIA): merged Kernels[N].so-000-<arch>.so, <kernel>.so-000-<arch>.so, lazy
+ * <placeholder>[_<arch>].so, and AMD's .co and .hsaco. A code object is opened when a kernel is first looked
+ * for in it; what was found is kept per solution. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
 #include "client/runtime/tuner_priv.h"
+
+const char *const *code_suffixes(const tuner_library *t)
+{
+    static const char *const host[] = {".so", NULL}, *const cuda[] = {".cubin", NULL},
+                             *const hip[] = {".co", ".hsaco", NULL};
+    return !t->gpu ? host : gpu_kind(t->gpu) == &gpu_cuda ? cuda : hip;
+}
+
+/* The name without its end, or NULL text when it is no code for this device. */
+static Str stem_of(const tuner_library *t, const char *file)
+{
+    Str f = str_from(file);
+    for (const char *const *suffix = code_suffixes(t); *suffix; suffix++)
+        if (str_ends(f, *suffix)) return str_sub(f, 0, f.n - strlen(*suffix));
+    return STR_NULL;
+}
 
 static Err embedded_objects_list(tuner_library *t)
 {
@@ -15,7 +32,7 @@ static Err embedded_objects_list(tuner_library *t)
     t->code_object = calloc(n + 1, sizeof *t->code_object);
     TRY_ALLOC(t->code_object);
     for (const EmbeddedFile *f = NULL; t->n_code_objects < n && (f = embedded_next(t->dir, f));)
-        if (str_ends(str_from(f->file), ".so"))
+        if (stem_of(t, f->file).s)
             t->code_object[t->n_code_objects++] = (CodeObject){.file = f->file, .embedded = f};
     return ERR_OK;
 }
@@ -25,52 +42,77 @@ Err code_objects_list(tuner_library *t)
     if (is_embedded(t->dir)) return embedded_objects_list(t);
     Str *name;
     size_t n;
-    TRY(dir_list(&t->arena, t->dir, ".so", false, &name, &n));
-    if (n > MODULES_MAX) FAIL(ERR_INPUT, "%s: %zu code objects, limit %d", t->dir, n, MODULES_MAX);
+    TRY(dir_list(&t->arena, t->dir, "", false, &name, &n));
     t->code_object = calloc(n + 1, sizeof *t->code_object);
     TRY_ALLOC(t->code_object);
-    for (size_t i = 0; i < n; i++) t->code_object[i].file = name[i].s;
-    t->n_code_objects = n;
+    for (size_t i = 0; i < n; i++)
+        if (stem_of(t, name[i].s).s) t->code_object[t->n_code_objects++].file = name[i].s;
+    if (t->n_code_objects > MODULES_MAX)
+        FAIL(ERR_INPUT, "%s: %zu code objects, limit %d", t->dir, t->n_code_objects, MODULES_MAX);
     return ERR_OK;
 }
 
 void code_objects_close(tuner_library *t)
 {
-    for (size_t i = 0; i < t->n_code_objects; i++) host_module_close(t->code_object[i].module);
+    void *saved;
+    bool inside = t->gpu && !gpu_enter(t->gpu, &saved);
+    for (size_t i = 0; i < t->n_code_objects; i++) {
+        host_module_close(t->code_object[i].host);
+        if (inside) gpu_module_unload(t->gpu, t->code_object[i].gpu);
+    }
+    if (inside) gpu_leave(t->gpu, saved);
     free(t->code_object);
+}
+
+/* Does the stem end with this architecture? Code for one setting of xnack alone is not for the other. */
+static bool names_arch(const tuner_library *t, Str stem)
+{
+    const char *features = t->gpu_info.features;
+    bool on = str_ends(stem, "-xnack+"), off = str_ends(stem, "-xnack-");
+    if ((on && strstr(features, "xnack-")) || (off && strstr(features, "xnack+"))) return false;
+    if (on || off) stem.n -= strlen("-xnack+");
+    return stem.n >= t->hw.arch.n && str_eq(str_sub(stem, stem.n - t->hw.arch.n, stem.n), t->hw.arch);
 }
 
 /* How likely a kernel is in that file: 3 its own, 2 the merged ones for this architecture, 1 another of it, 0
  * not ours. */
 static int rank(const tuner_library *t, const char *file, const char *symbol, const char *placeholder)
 {
-    Str f = str_from(file), arch = t->hw.arch;
-    char tail[64];
-    snprintf(tail, sizeof tail, "%.*s.so", STR_ARG(arch));
-    bool ours = str_ends(f, tail);
-    if (placeholder && str_starts(f, placeholder)) {
-        Str rest = str_sub(f, strlen(placeholder), f.n);
-        if (str_eq(rest, STR(".so")) || (ours && rest.s[0] == '_')) return 3;
+    Str stem = stem_of(t, file);
+    bool ours = names_arch(t, stem);
+    if (placeholder && str_starts(stem, placeholder)) {
+        Str rest = str_sub(stem, strlen(placeholder), stem.n);
+        if (rest.n == 0 || (ours && rest.s[0] == '_')) return 3;
     }
     if (!ours) return 0;
-    if (str_starts(f, symbol)) return 3;
-    return str_starts(f, "Kernels") ? 2 : 1;
+    if (str_starts(stem, symbol)) return 3;
+    return str_starts(stem, "Kernels") ? 2 : 1;
 }
 
 /* With the lock held. */
 static Err module_of(tuner_library *t, CodeObject *c)
 {
     char path[4096];
-    if (c->module) return ERR_OK;
+    Str data = c->embedded ? c->embedded->data : STR_NULL;
+    if (c->host || c->gpu) return ERR_OK;
     int n = snprintf(path, sizeof path, "%s/%s", t->dir, c->file);
     if (n < 0 || (size_t)n >= sizeof path) FAIL(ERR_INPUT, "path of code object '%s' is too long", c->file);
-    Err e = c->embedded ? host_module_open_data(path, c->embedded->data, &c->module)
-                        : host_module_open(path, &c->module);
+    Err e = t->gpu        ? library_gpu_module(t, path, data, &c->gpu)
+            : c->embedded ? host_module_open_data(path, data, &c->host)
+                          : host_module_open(path, &c->host);
     c->failed = e != ERR_OK;
     return e;
 }
 
-static Err kernel_search(tuner_library *t, const LibSolution *s, const char *symbol, HostKernel *out)
+/* symbol lives as long as the library. */
+static Err kernel_in(tuner_library *t, const CodeObject *c, const char *symbol, AnyKernel *out, bool *found)
+{
+    if (t->gpu) return gpu_kernel_find(t->gpu, c->gpu, symbol, &out->gpu, found);
+    *found = host_module_has(c->host, symbol);
+    return *found ? host_module_kernel(c->host, symbol, &out->host) : ERR_OK;
+}
+
+static Err kernel_search(tuner_library *t, const LibSolution *s, const char *symbol, AnyKernel *out)
 {
     const char *placeholder = library_code_object(t->library, s->code_object);
     Err open_error = ERR_OK;
@@ -78,9 +120,12 @@ static Err kernel_search(tuner_library *t, const LibSolution *s, const char *sym
         for (size_t i = 0; i < t->n_code_objects; i++) {
             CodeObject *c = &t->code_object[i];
             if (c->failed || rank(t, c->file, symbol, placeholder) != want) continue;
+            bool found;
             Err e = module_of(t, c);
             if (e) open_error = e;
-            if (!e && host_module_has(c->module, symbol)) return host_module_kernel(c->module, symbol, out);
+            if (e) continue;
+            TRY(kernel_in(t, c, symbol, out, &found));
+            if (found) return ERR_OK;
         }
     if (open_error) return err_context(open_error, "kernel %s: ", symbol);
     FAIL(ERR_FAILED, "kernel %s is in none of the %zu code objects in '%s' for %.*s", symbol,
@@ -104,7 +149,7 @@ static Err slot_of(tuner_library *t, uint32_t number, KernelSlot **out)
     return ERR_OK;
 }
 
-Err kernel_of_solution(tuner_library *t, const LibSolution *s, const HostKernel **out)
+Err kernel_of_solution(tuner_library *t, const LibSolution *s, const AnyKernel **out)
 {
     KernelSlot *slot;
     TRY(slot_of(t, s->number, &slot));
@@ -117,7 +162,7 @@ Err kernel_of_solution(tuner_library *t, const LibSolution *s, const HostKernel 
     return e;
 }
 
-Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const HostKernel **out)
+Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const AnyKernel **out)
 {
     uint32_t i = 0;
     Err e = ERR_OK;
@@ -132,8 +177,8 @@ Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol,
     }
     if (i == n && n == HELPERS_MAX) e = err_set(ERR_FAILED, "more than %d helper kernels", HELPERS_MAX);
     if (i == n && !e) {
-        e = kernel_search(t, s, symbol, &t->helper[n].kernel);
         snprintf(t->helper[n].symbol, sizeof t->helper[n].symbol, "%s", symbol);
+        e = kernel_search(t, s, t->helper[n].symbol, &t->helper[n].kernel);
         if (!e) atomic_store_explicit(&t->n_helpers, n + 1, memory_order_release);
     }
     *out = &t->helper[i].kernel;

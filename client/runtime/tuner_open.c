@@ -15,6 +15,7 @@
 typedef struct {
     tuner_library *t;
     const char *base, *from; /* from: " (from TUNER_LIBPATH)" or "" */
+    int64_t n_cu;            /* that were asked for; 0: the device's own */
 } Search;
 
 /* lib stays NULL, and *found false, when there is no such file. */
@@ -83,28 +84,78 @@ static Err try_arch(Search *s, Str arch, bool must_name_arch, bool *found)
     return *found ? ERR_OK : try_dir(s, s->base, must_name_arch, found);
 }
 
-/* A CPU runs libraries for its own and for every lower level; another target only its own. */
-static Err locate(Search *s, const Target *target)
+/* A CPU runs libraries for its own and for every lower level. */
+static Err try_host(Search *s, const Target *target, bool *found)
+{
+    *found = false;
+    for (int level = target->isa[0]; level >= 2 && !*found; level--) {
+        Str name = arena_printf(&s->t->arena, "x86-64-v%d", level);
+        if (!name.s) FAIL(ERR_FAILED, "out of memory");
+        TRY(try_arch(s, name, true, found));
+    }
+    return ERR_OK;
+}
+
+/* For the device that is open: code for exactly this part of its generation first ("sm_90a"). */
+static Err try_gpu(Search *s, bool must_name_arch, bool *found)
+{
+    Arena *a = &s->t->arena;
+    Str arch = arena_dup(a, str_from(s->t->gpu_info.architecture)),
+        own = arena_printf(a, "%.*sa", STR_ARG(arch));
+    if (!arch.s || !own.s) FAIL(ERR_FAILED, "out of memory");
+    *found = false;
+    s->t->hw.n_cu = s->n_cu ? s->n_cu : s->t->gpu_info.n_cu;
+    s->t->hw.is_apu = s->t->gpu_info.integrated;
+    if (gpu_kind(s->t->gpu) == &gpu_cuda && target_find(own)) TRY(try_arch(s, own, true, found));
+    return *found ? ERR_OK : try_arch(s, arch, must_name_arch, found);
+}
+
+/* No library that names this CPU: perhaps one for a GPU that is here. */
+static Err try_gpus(Search *s, bool *found)
+{
+    static const GpuKind *const kinds[] = {&gpu_cuda, &gpu_hip};
+    *found = false;
+    for (size_t i = 0; i < 2; i++) {
+        if (!library_gpu_try(s->t, kinds[i], NULL)) continue;
+        Err e = try_gpu(s, true, found);
+        if (*found || e) return e;
+        library_gpu_close(s->t);
+    }
+    return ERR_OK;
+}
+
+static Err not_found(const Search *s, Str wanted)
+{
+    FAIL(ERR_INPUT,
+         "no library for %.*s in '%s'%s: looked for TensileLibrary_lazy_%.*s, TensileLibrary_%.*s and "
+         "TensileLibrary (.dat or .yaml), there and in its folder %.*s",
+         STR_ARG(wanted), s->base, s->from, STR_ARG(wanted), STR_ARG(wanted), STR_ARG(wanted));
+}
+
+static Err locate(Search *s, const Target *target, bool any_device)
 {
     bool found = false;
-    Str wanted = str_from(target->name);
+    tuner_library *t = s->t;
+    Str wanted = str_from(t->gpu ? t->gpu_info.architecture : target->name);
     if (is_embedded(s->base) && !embedded_next(s->base, NULL))
         FAIL(ERR_INPUT, "'%s'%s: no such library is compiled into this program", s->base, s->from);
     if (!is_embedded(s->base) && !file_exists(s->base) && !dir_exists(s->base))
         FAIL(ERR_INPUT, "library path '%s'%s does not exist", s->base, s->from);
-    if (target->family == TARGET_HOST)
-        for (int level = target->isa[0]; level >= 2 && !found; level--) {
-            Str name = arena_printf(&s->t->arena, "x86-64-v%d", level);
-            if (!name.s) FAIL(ERR_FAILED, "out of memory");
-            TRY(try_arch(s, name, true, &found));
-        }
-    if (!found) TRY(try_arch(s, wanted, false, &found));
-    if (!found)
-        FAIL(ERR_INPUT,
-             "no library for %.*s in '%s'%s: looked for TensileLibrary_lazy_%.*s, TensileLibrary_%.*s and "
-             "TensileLibrary (.dat or .yaml), there and in its folder %.*s",
-             STR_ARG(wanted), s->base, s->from, STR_ARG(wanted), STR_ARG(wanted), STR_ARG(wanted));
-    return ERR_OK;
+    if (t->gpu) {
+        TRY(try_gpu(s, false, &found));
+        return found ? ERR_OK : not_found(s, wanted);
+    }
+    int64_t n_cu = s->n_cu                         ? s->n_cu
+                   : target->family == TARGET_HOST ? host_pool_threads(t->pool)
+                                                   : target->n_cu;
+    t->hw.n_cu = n_cu;
+    if (target->family == TARGET_HOST) TRY(try_host(s, target, &found));
+    if (!found && any_device) TRY(try_gpus(s, &found));
+    if (found) return ERR_OK;
+    t->hw.n_cu = n_cu;
+    t->hw.is_apu = false;
+    TRY(try_arch(s, wanted, false, &found));
+    return found ? ERR_OK : not_found(s, wanted);
 }
 
 static Err base_path(Search *s, const char *path)
@@ -123,17 +174,29 @@ static Err base_path(Search *s, const char *path)
     return ERR_OK;
 }
 
-Err library_locate(tuner_library *t, const char *path, const char *arch)
+/* The device that calls will run on, as far as the options tell. */
+static Err choose_device(tuner_library *t, const tuner_options *o, const Target *target)
 {
-    Search s = {.t = t};
+    const char *name = o->device ? o->device : getenv("TUNER_DEVICE");
+    if (o->select_only || (name && strcmp(name, "host") == 0)) return ERR_OK;
+    if (name && *name) return library_gpu_open(t, name);
+    /* an architecture is asked for: its kind's first device, if that is one of them */
+    if (o->arch && target->family != TARGET_HOST)
+        library_gpu_try(t, target->family == TARGET_NVPTX ? &gpu_cuda : &gpu_hip, o->arch);
+    return ERR_OK;
+}
+
+Err library_locate(tuner_library *t, const char *path, const tuner_options *o)
+{
+    Search s = {.t = t, .n_cu = o->n_cu};
     const Target *host = target_host_level();
-    const Target *target = arch ? target_find(str_from(arch)) : host;
-    if (!target) FAIL(ERR_INPUT, "architecture '%s' is unknown", arch ? arch : "host");
+    const Target *target = o->arch ? target_find(str_from(o->arch)) : host;
+    const char *device = o->device ? o->device : getenv("TUNER_DEVICE");
+    if (!target) FAIL(ERR_INPUT, "architecture '%s' is unknown", o->arch ? o->arch : "host");
     TRY(base_path(&s, path));
-    if (t->hw.n_cu == 0)
-        t->hw.n_cu = target->family == TARGET_HOST ? host_pool_threads(t->pool) : target->n_cu;
-    TRY(locate(&s, target));
-    t->can_run = target->family == TARGET_HOST && host && target->isa[0] <= host->isa[0];
+    TRY(choose_device(t, o, target));
+    TRY(locate(&s, target, !o->arch && !device && !o->select_only));
+    t->can_run = t->gpu || (target->family == TARGET_HOST && host && target->isa[0] <= host->isa[0]);
     t->launch_hw.n_cu = t->hw.n_cu;
     return ERR_OK;
 }
@@ -143,13 +206,13 @@ Err library_locate(tuner_library *t, const char *path, const char *arch)
 static Err open_into(tuner_library *t, const char *path, const tuner_options *o)
 {
     if (o->n_cu < 0 || o->n_cu > INT32_MAX) FAIL(ERR_INPUT, "%" PRId64 " compute units", o->n_cu);
-    t->hw.n_cu = o->n_cu;
     t->deterministic = o->deterministic != 0;
     for (unsigned i = 0; i < 32; i++)
         t->operation[i] = operation_code_gemm(i & 1, i & 2, i & 4, i & 8, i & 16);
     TRY(log_open(&t->log));
     TRY(host_pool_new(o->n_threads, &t->pool));
-    TRY(library_locate(t, path, o->arch));
+    atomic_store(&t->stream, o->stream);
+    TRY(library_locate(t, path, o));
     if (o->select_only) t->can_run = false;
     return t->can_run ? code_objects_list(t) : ERR_OK;
 }
@@ -163,6 +226,7 @@ tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_optio
     if (!t) return (tuner_status)err_set(ERR_FAILED, "out of memory");
     arena_init(&t->arena, 0);
     pthread_mutex_init(&t->lock, NULL);
+    pthread_mutex_init(&t->gpu_lock, NULL);
     t->log.fd = -1;
     pthread_mutex_init(&t->log.lock, NULL);
     Err e = open_into(t, path, options ? options : &none);
@@ -180,9 +244,11 @@ void tuner_close(tuner_library *t)
     log_close(&t->log);
     host_pool_free(t->pool);
     code_objects_close(t);
+    library_gpu_close(t);
     library_free(t->library);
     for (size_t i = 0; i < KERNEL_PAGES; i++) free(atomic_load(&t->page[i]));
     pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(&t->gpu_lock);
     pthread_mutex_destroy(&t->log.lock);
     arena_fini(&t->arena);
     free(t);

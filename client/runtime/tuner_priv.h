@@ -5,21 +5,28 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "client/runtime/gpu.h"
 #include "client/runtime/host_pool.h"
 #include "client/runtime/launch.h"
 #include "client/runtime/tuner.h"
 
-enum { KERNEL_PAGE = 1024, KERNEL_PAGES = 4096, HELPERS_MAX = 1024, MODULES_MAX = 65536 };
+enum { KERNEL_PAGE = 1024, KERNEL_PAGES = 4096, HELPERS_MAX = 1024, MODULES_MAX = 65536, STREAMS_MAX = 64 };
+
+/* Of the library's device. */
+typedef union {
+    HostKernel host;
+    GpuKernel gpu;
+} AnyKernel;
 
 /* A kernel that was found in a code object; ready is set last. */
 typedef struct {
-    HostKernel kernel;
+    AnyKernel kernel;
     atomic_bool ready;
 } KernelSlot;
 
 typedef struct {
     char symbol[LAUNCH_SYMBOL_MAX];
-    HostKernel kernel;
+    AnyKernel kernel;
 } HelperKernel;
 
 /* A file that is compiled into the program. */
@@ -34,9 +41,16 @@ struct EmbeddedFile {
 typedef struct {
     const char *file; /* name in the directory */
     const EmbeddedFile *embedded;
-    HostModule *module;
+    HostModule *host;
+    GpuModule *gpu;
     bool failed;
 } CodeObject;
+
+/* Device memory for the calls on one stream. */
+typedef struct {
+    void *stream;
+    uint64_t address, bytes;
+} StreamWorkspace;
 
 typedef struct Profile Profile;
 
@@ -57,6 +71,12 @@ struct tuner_library {
     bool can_run, deterministic;
     LaunchHardware launch_hw;
     HostPool *pool;
+    Gpu *gpu; /* NULL: kernels run on the host */
+    GpuInfo gpu_info;
+    _Atomic(void *) stream;
+    pthread_mutex_t gpu_lock; /* of calls that are more than one launch, and of the workspaces */
+    StreamWorkspace workspace[STREAMS_MAX];
+    size_t n_workspaces;
     uint64_t operation[32]; /* by transposes and conjugates: operation_index */
     pthread_mutex_t lock;
     CodeObject *code_object;
@@ -68,7 +88,7 @@ struct tuner_library {
 };
 
 /* tuner_open.c: finds the file (see tuner.h) and reads it. */
-Err library_locate(tuner_library *t, const char *path, const char *arch);
+Err library_locate(tuner_library *t, const char *path, const tuner_options *o);
 /* tuner_embed.c: base is "embedded:NAME" or "embedded:NAME:KEY". */
 bool is_embedded(const char *base);
 /* All files of it, first with after NULL; NULL at the end. */
@@ -78,8 +98,21 @@ Err embedded_read(const void *base, const char *file, Str *data); /* LibraryFile
 /* tuner_kernel.c */
 Err code_objects_list(tuner_library *t);
 void code_objects_close(tuner_library *t);
-Err kernel_of_solution(tuner_library *t, const LibSolution *s, const HostKernel **out);
-Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const HostKernel **out);
+/* Ends of the names of files with code for the library's device; NULL behind the last. */
+const char *const *code_suffixes(const tuner_library *t);
+Err kernel_of_solution(tuner_library *t, const LibSolution *s, const AnyKernel **out);
+Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const AnyKernel **out);
+/* tuner_gpu.c: name is "cuda", "hip:1". The library's thread keeps its context. */
+Err library_gpu_open(tuner_library *t, const char *name);
+/* Device 0 of the kind, when it is there and of that architecture (NULL: any). */
+bool library_gpu_try(tuner_library *t, const GpuKind *kind, const char *arch);
+void library_gpu_close(tuner_library *t);
+Err library_gpu_module(tuner_library *t, const char *path, Str data, GpuModule **out);
+/* The launches of one GEMM, queued. */
+Err gemm_on_gpu(tuner_library *t, const LaunchInputs *in, const Contraction *p, const LibSolution *s);
+/* Arrays of pointers, copied to the host: host is g with them; free *block. */
+Err gemm_pointers(tuner_library *t, const tuner_gemm_desc *g, int64_t batch, tuner_gemm_desc *host,
+                  void **block);
 /* tuner_gemm.c */
 Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p);
 Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, Selection *out);

@@ -11,7 +11,7 @@
 static bool started;
 static int sticky;
 uint64_t fake_clock_ns = 1000000;
-static _Thread_local int current = -1; /* device whose context is current in this thread */
+static _Thread_local int current = FN(-1, 0); /* device whose context is current in this thread */
 
 static const char *architecture(void)
 {
@@ -182,7 +182,7 @@ API int hipSetDevice(int device) { return device_use(device); }
 API int hipGetDevice(int *device);
 API int hipGetDevice(int *device)
 {
-    *device = current < 0 ? 0 : current;
+    *device = current;
     return OK;
 }
 
