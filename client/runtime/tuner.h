@@ -136,7 +136,7 @@ TUNER_API tuner_status tuner_set_stream(tuner_library *lib, void *stream);
  * do. */
 TUNER_API tuner_status tuner_synchronize(tuner_library *lib);
 
-/* "host", "cuda" or "hip": where calls run (host also where nothing can). */
+/* "host", "cuda:0" or "hip:0": where calls run (host also where nothing can). */
 TUNER_API const char *tuner_library_device(const tuner_library *lib);
 /* The library file that was opened, and the architecture whose rows are used. */
 TUNER_API const char *tuner_library_path(const tuner_library *lib);

@@ -1,6 +1,7 @@
 /* libtuner: libraries whose kernels run on a GPU: opening the device, the workspace of each stream, the
  * launches of one GEMM. Everything is queued on the library's stream; nothing here waits for kernels but
  * growing a workspace and reading arrays of pointers. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static Err open_device(tuner_library *t, const GpuKind *kind, int index)
         gpu_close(g);
     else
         t->gpu = g;
+    snprintf(t->device, sizeof t->device, "%s:%d", gpu_kind_name(kind), index);
     return e;
 }
 
@@ -194,7 +196,4 @@ static Err synchronize(tuner_library *t)
 
 tuner_status tuner_synchronize(tuner_library *t) { return (tuner_status)synchronize(t); }
 
-const char *tuner_library_device(const tuner_library *t)
-{
-    return !t->gpu ? "host" : gpu_kind_name(gpu_kind(t->gpu));
-}
+const char *tuner_library_device(const tuner_library *t) { return t->gpu ? t->device : "host"; }

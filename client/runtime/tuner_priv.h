@@ -73,6 +73,7 @@ struct tuner_library {
     HostPool *pool;
     Gpu *gpu; /* NULL: kernels run on the host */
     GpuInfo gpu_info;
+    char device[24]; /* "cuda:0" */
     _Atomic(void *) stream;
     pthread_mutex_t gpu_lock; /* of calls that are more than one launch, and of the workspaces */
     StreamWorkspace workspace[STREAMS_MAX];
