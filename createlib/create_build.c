@@ -1,5 +1,5 @@
-/* createlib, third step: text of the kernels, compilation through the cache, one file per group of kernels. A
- * kernel that cannot be had takes its solutions out of the library and nothing else. */
+/* createlib, third step: text of the kernels and compilation through the cache; create_files.c makes files of
+ * them. A kernel that cannot be had takes its solutions out of the library and nothing else. */
 #include "createlib/create_internal.h"
 
 #include <stdlib.h>
@@ -8,12 +8,14 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "build/build.h"
+#include "build/facts.h"
 #include "kernel/kernel.h"
 
 static Err emit_text(Create *c, CreateUnit *u, Buf *out)
 {
     char symbol[KERNEL_SYMBOL_BYTES];
     u->linked = u->symbol;
+    if (u->s && u->target->family != TARGET_HOST) return kernel_emit(u->s, u->target, u->symbol, out);
     if (u->s) {
         TRY(kernel_emit_unnamed(u->s, u->target, out, symbol));
         u->linked = arena_dup(&c->a, str_from(symbol));
@@ -24,7 +26,7 @@ static Err emit_text(Create *c, CreateUnit *u, Buf *out)
     return kernel_emit_beta_only(u->pt, u->target, u->ga, u->symbol, out);
 }
 
-static Err fail_unit(Create *c, CreateUnit *u, Str why)
+Err create_fail_unit(Create *c, CreateUnit *u, Str why)
 {
     u->why = arena_dup(&c->a, why.n ? why : STR("failed"));
     TRY_ALLOC(u->why.s);
@@ -40,7 +42,7 @@ static Err emit_all(Create *c)
         CreateUnit *u = &c->unit.v[i];
         buf_reset(&text);
         if (emit_text(c, u, &text) || buf_check(&text)) {
-            e = fail_unit(c, u, str_from(err_message()));
+            e = create_fail_unit(c, u, str_from(err_message()));
             err_clear();
             continue;
         }
@@ -65,7 +67,10 @@ Err create_sources(Create *c)
         Buf base;
         buf_init(&base);
         kernel_file_base(u->symbol, 64, &base);
-        Str path = arena_printf(&c->a, "%s/%s_%s.c", dir.s, buf_cstr(&base), u->target->name);
+        static const char *const suffixes[] = {
+            [TARGET_AMDGCN] = ".hip", [TARGET_NVPTX] = ".cu", [TARGET_HOST] = ".c"};
+        Str path = arena_printf(&c->a, "%s/%s_%s%s", dir.s, buf_cstr(&base), u->target->name,
+                                suffixes[u->target->family]);
         buf_fini(&base);
         TRY_ALLOC(path.s);
         TRY(file_write(path.s, u->source));
@@ -95,17 +100,40 @@ static Err take_job(Create *c, CreateUnit *u, const BuildJob *job)
         u->object_path = job->object_path;
         return ERR_OK;
     }
-    return fail_unit(c, u, job->why);
+    return create_fail_unit(c, u, job->why);
+}
+
+/* What the code object says, before it goes into a file. Spills are the logic's choice. */
+static Err check_unit(Create *c, CreateUnit *u)
+{
+    Arena a;
+    Str data;
+    CodeFacts facts;
+    arena_init(&a, 0);
+    Err e = file_read(&a, u->object_path.s, (size_t)256 << 20, &data);
+    if (!e) e = code_facts_read(&a, data, u->target, u->symbol, &facts);
+    if (!e) e = code_facts_check(&facts, u->target);
+    if (!e && code_facts_spill(&facts)) c->n_spills++;
+    arena_fini(&a);
+    if (e == ERR_INPUT) {
+        e = create_fail_unit(c, u, str_from(err_message()));
+        u->object_path = STR_NULL;
+    }
+    return e;
+}
+
+Str create_cache(Create *c)
+{
+    return c->o->cache_dir ? str_from(c->o->cache_dir) : path_join(&c->a, c->o->output_path, "build_cache");
 }
 
 static Err compile_for(Create *c, const Target *t, const Toolchain *tc, BuildWatch *watch)
 {
     size_t n = 0;
-    const char *cache =
-        c->o->cache_dir ? c->o->cache_dir : path_join(&c->a, c->o->output_path, "build_cache").s;
+    Str cache = create_cache(c);
     BuildJob *job = ARENA_ARRAY(&c->a, c->unit.n, BuildJob);
     size_t *of = ARENA_ARRAY(&c->a, c->unit.n, size_t);
-    TRY_ALLOC(cache);
+    TRY_ALLOC(cache.s);
     TRY_ALLOC(job);
     TRY_ALLOC(of);
     for (size_t i = 0; i < c->unit.n; i++) {
@@ -116,69 +144,52 @@ static Err compile_for(Create *c, const Target *t, const Toolchain *tc, BuildWat
     }
     BuildReport report = {0};
     /* kernels of one object go into every file that needs one of them, so files of their own need objects of
-     * their own */
-    size_t batch = c->o->merge_files && !c->o->lazy && c->o->num_merged_files == 1 ? 0 : 1;
+     * their own; GPU objects share nothing, so that what a benchmark compiled is found in its cache */
+    bool one_file = c->o->merge_files && !c->o->lazy && c->o->num_merged_files == 1;
     BuildOptions o = {.toolchain = tc,
-                      .cache_dir = cache,
+                      .cache_dir = cache.s,
                       .jobs = c->o->jobs,
-                      .batch = batch,
+                      .batch = one_file && t->family == TARGET_HOST ? 0 : 1,
                       .on_done = on_done,
                       .user = watch};
     TRY(build_run(&c->a, &o, job, n, &report));
     watch->before += n;
     c->r->n_compiled += report.n_compiled;
     c->r->n_cached += report.n_cached;
-    for (size_t i = 0; i < n; i++) TRY(take_job(c, &c->unit.v[of[i]], &job[i]));
+    for (size_t i = 0; i < n; i++) {
+        CreateUnit *u = &c->unit.v[of[i]];
+        TRY(take_job(c, u, &job[i]));
+        if (u->object_path.s && t->family != TARGET_HOST) TRY(check_unit(c, u));
+    }
     return ERR_OK;
 }
 
-static const char *forced_compiler(const Create *c, const Target *t)
+Err create_toolchain(Create *c, const Target *t, const char *const *extra, Toolchain *out)
 {
-    return t->family == TARGET_HOST ? c->o->c_compiler : c->o->cxx_compiler;
+    static const char *const version5[] = {"-mcode-object-version=5", NULL};
+    const char *forced = t->family == TARGET_HOST ? c->o->c_compiler : c->o->cxx_compiler;
+    if (t->family == TARGET_AMDGCN && c->o->code_object_version == 5) extra = version5;
+    return toolchain_find(&c->a, t, forced, extra, out);
 }
 
 /* Without a compiler for a target all its kernels fail with that reason. */
 static Err compile_target(Create *c, const Target *t, BuildWatch *watch)
 {
     bool any = false;
-    Toolchain tc;
     for (size_t i = 0; i < c->unit.n; i++) any |= c->unit.v[i].target == t && c->unit.v[i].source.s;
     if (!any) return ERR_OK;
-    if (toolchain_find(&c->a, t, forced_compiler(c, t), NULL, &tc) == ERR_OK)
-        return compile_for(c, t, &tc, watch);
+    CreateTool tool = {.target = t};
+    if (create_toolchain(c, t, NULL, &tool.toolchain) == ERR_OK) {
+        if (!VEC_PUSH(&c->tool, tool)) FAIL(ERR_FAILED, "out of memory for a toolchain");
+        if (t->family != TARGET_HOST)
+            verbose("compiler for %s: %s (%s)", t->name, tool.toolchain.program, tool.toolchain.version);
+        return compile_for(c, t, &tool.toolchain, watch);
+    }
     for (size_t i = 0; i < c->unit.n; i++)
         if (c->unit.v[i].target == t && c->unit.v[i].source.s)
-            TRY(fail_unit(c, &c->unit.v[i], str_from(err_message())));
+            TRY(create_fail_unit(c, &c->unit.v[i], str_from(err_message())));
     warning("%s", err_message());
     err_clear();
-    return ERR_OK;
-}
-
-/* ---- files ---- */
-
-static int str_order(const void *x, const void *y) { return str_cmp(*(const Str *)x, *(const Str *)y); }
-
-static Err link_object(Create *c, CreateObject *o)
-{
-    size_t n = 0;
-    Toolchain tc;
-    Str *path = ARENA_ARRAY(&c->a, o->unit.n, Str);
-    LinkName *name = ARENA_ARRAY(&c->a, o->unit.n, LinkName);
-    TRY_ALLOC(path);
-    TRY_ALLOC(name);
-    for (size_t i = 0; i < o->unit.n; i++) {
-        const CreateUnit *u = &c->unit.v[o->unit.v[i]];
-        if (!u->object_path.s) continue;
-        name[n] = (LinkName){u->symbol, u->linked};
-        path[n++] = u->object_path;
-    }
-    if (n == 0) return ERR_OK;
-    qsort(path, n, sizeof *path, str_order);
-    Str out = path_join(&c->a, c->library_dir.s, o->file.s);
-    TRY_ALLOC(out.s);
-    TRY(toolchain_find(&c->a, o->target, forced_compiler(c, o->target), NULL, &tc));
-    TRY(build_link(&tc, path, n, name, n, out.s));
-    c->r->n_files++;
     return ERR_OK;
 }
 
@@ -213,7 +224,8 @@ Err create_build(Create *c)
     progress_init(&watch.progress, "compile", c->unit.n, 0);
     for (size_t i = 0; target_at(i); i++) TRY(compile_target(c, target_at(i), &watch));
     progress_done(&watch.progress, "%zu compiled, %zu cached", c->r->n_compiled, c->r->n_cached);
-    for (size_t i = 0; i < c->object.n; i++) TRY(link_object(c, &c->object.v[i]));
+    if (c->n_spills) warning("%zu kernels spill registers", c->n_spills);
+    TRY(create_files(c));
     leave_out(c);
     return check_helpers(c);
 }

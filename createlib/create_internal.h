@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "build/toolchain.h"
 #include "createlib/createlib.h"
 #include "createlib/library_tree.h"
 #include "model/naming.h"
@@ -37,7 +38,7 @@ typedef struct {
     bool post_gsu, ga;     /* which helper */
     Str source, object_path;
     Str linked; /* its symbol in the object; the file of kernels calls it symbol */
-    Str why; /* it cannot be had; "" otherwise */
+    Str why;    /* it cannot be had; "" otherwise */
 } CreateUnit;
 
 /* One file of kernels. */
@@ -45,7 +46,14 @@ typedef struct {
     Str file;
     const Target *target;
     VEC(size_t) unit;
+    bool none; /* none of its kernels could be had: there is no such file */
 } CreateObject;
+
+/* The compiler of a target that kernels were compiled for. */
+typedef struct {
+    const Target *target;
+    Toolchain toolchain;
+} CreateTool;
 
 typedef struct {
     Arena a;
@@ -59,6 +67,8 @@ typedef struct {
     size_t n_logic;
     VEC(CreateUnit) unit;
     VEC(CreateObject) object;
+    VEC(CreateTool) tool;
+    size_t n_spills;   /* kernels */
     VEC(Str) metadata; /* files written, without directory */
     Map by_symbol;     /* "symbol\0target" -> unit + 1 */
     Map by_file;       /* object file -> object + 1 */
@@ -72,6 +82,11 @@ Err create_read(Create *c);
 Err create_plan(Create *c);
 /* Text, compilation, linking; solutions whose kernel failed are left out. */
 Err create_build(Create *c);
+/* Files of kernels in the library's directory. A file that cannot be made takes its kernels along. */
+Err create_files(Create *c);
+Err create_fail_unit(Create *c, CreateUnit *u, Str why);
+Err create_toolchain(Create *c, const Target *t, const char *const *extra, Toolchain *out);
+Str create_cache(Create *c); /* directory of objects */
 /* Only the texts, below <output>/Kernels. */
 Err create_sources(Create *c);
 /* Indices, metadata files, master index. */

@@ -109,6 +109,7 @@ static Str file_base(Create *c, Str symbol)
 static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool assembly, size_t number)
 {
     const char *arch = u->target->name, *suffix = target_code_suffix(u->target);
+    if (u->target->family != TARGET_AMDGCN) assembly = false;
     if (!c->o->merge_files) {
         Str base = file_base(c, u->symbol);
         return assembly ? arena_printf(&c->a, "%.*s_%s.co", STR_ARG(base), arch)
@@ -119,6 +120,8 @@ static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool as
     if (c->o->lazy && l)
         return arena_printf(&c->a, "%.*s%s", STR_ARG(l->part.placeholder), assembly ? ".co" : suffix);
     if (assembly) return arena_printf(&c->a, "TensileLibrary_%s.co", arch);
+    if (l && u->target->family == TARGET_NVPTX && c->o->num_merged_files == 1)
+        return arena_printf(&c->a, "TensileLibrary_%s%s", arch, suffix);
     if (c->o->num_merged_files > 1)
         return arena_printf(&c->a, "Kernels%zu.so-000-%s%s", number % (size_t)c->o->num_merged_files, arch,
                             suffix);

@@ -12,11 +12,13 @@
 static const char *schedule_name(Str arch)
 {
     static const char *const names[][2] = {
-        {"gfx803", "r9nano"},    {"gfx900", "vega10"},          {"gfx906", "vega20"},  {"gfx908", "arcturus"},
-        {"gfx90a", "aldebaran"}, {"gfx942", "aquavanjaram942"}, {"gfx1010", "navi10"}, {"gfx1011", "navi12"},
-        {"gfx1012", "navi14"},   {"gfx1030", "navi21"},         {"gfx1031", "navi22"}, {"gfx1032", "navi23"},
-        {"gfx1034", "navi24"},   {"gfx1035", "rembrandt"},      {"gfx1100", "navi31"}, {"gfx1101", "navi32"},
-        {"gfx1102", "navi33"},
+        {"gfx803", "r9nano"},   {"gfx900", "vega10"},     {"gfx906", "vega20"},
+        {"gfx908", "arcturus"}, {"gfx90a", "aldebaran"},  {"gfx942", "aquavanjaram942"},
+        {"gfx1010", "navi10"},  {"gfx1011", "navi12"},    {"gfx1012", "navi14"},
+        {"gfx1030", "navi21"},  {"gfx1031", "navi22"},    {"gfx1032", "navi23"},
+        {"gfx1034", "navi24"},  {"gfx1035", "rembrandt"}, {"gfx1100", "navi31"},
+        {"gfx1101", "navi32"},  {"gfx1102", "navi33"},    {"sm_80", "a100"},
+        {"sm_90", "h200"},      {"sm_90a", "h200"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_eq_c(arch, names[i][0])) return names[i][1];
@@ -115,7 +117,14 @@ static Err add_target(CreateLogic *l, const Target *t)
 static Err choose_targets(Create *c, CreateLogic *l)
 {
     Str arch = l->logic.arch;
-    bool host = c->o->runtime == CREATE_HOST;
+    static const char *const names[] = {
+        [CREATE_HIP] = "HIP", [CREATE_HSA] = "HSA", [CREATE_HOST] = "HOST", [CREATE_CUDA] = "CUDA"};
+    static const TargetFamily families[] = {[CREATE_HIP] = TARGET_AMDGCN,
+                                            [CREATE_HSA] = TARGET_AMDGCN,
+                                            [CREATE_HOST] = TARGET_HOST,
+                                            [CREATE_CUDA] = TARGET_NVPTX};
+    TargetFamily family = families[c->o->runtime];
+    bool host = family == TARGET_HOST;
     if (host && str_eq_c(arch, "gfx000")) {
         notice("%s: no architecture: its solutions hold for any CPU", l->logic.path);
         arch = l->logic.arch = STR("fallback");
@@ -124,15 +133,17 @@ static Err choose_targets(Create *c, CreateLogic *l)
     if (!l->fallback) {
         const Target *t = target_find(arch);
         if (!t) FAIL(ERR_INPUT, "%s: unknown architecture '%.*s'", l->logic.path, STR_ARG(arch));
-        if (host != (t->family == TARGET_HOST))
+        if (t->family != family)
             FAIL(ERR_INPUT, "%s: architecture '%s' is none for %s", l->logic.path, t->name,
-                 host ? "HOST" : "HIP or HSA");
+                 names[c->o->runtime]);
         return add_target(l, t);
     }
     for (size_t i = 0; i < c->n_archs; i++)
-        if (host == (c->arch[i]->family == TARGET_HOST)) TRY(add_target(l, c->arch[i]));
+        if (c->arch[i]->family == family) TRY(add_target(l, c->arch[i]));
     if (l->n_targets) return ERR_OK;
-    return add_target(l, host ? target_host_level() : target_find(STR("gfx900")));
+    return add_target(l, host                     ? target_host_level()
+                         : family == TARGET_NVPTX ? target_find(STR("sm_80"))
+                                                  : target_find(STR("gfx900")));
 }
 
 /* A map of numbers that params.def does not know; NULL when the solution has none. */

@@ -199,7 +199,7 @@ Err create_manifest(Create *c)
     for (size_t i = 0; i < c->metadata.n; i++)
         buf_printf(&b, "%s/%.*s\n", c->library_dir.s, STR_ARG(c->metadata.v[i]));
     for (size_t i = 0; !c->o->metadata_only && i < c->object.n; i++)
-        buf_printf(&b, "%s/%.*s\n", c->library_dir.s, STR_ARG(c->object.v[i].file));
+        if (!c->object.v[i].none) buf_printf(&b, "%s/%.*s\n", c->library_dir.s, STR_ARG(c->object.v[i].file));
     Str path = path_join(&c->a, c->library_dir.s, "TensileManifest.txt");
     Err e = path.s ? buf_check(&b) : err_set(ERR_FAILED, "out of memory for the manifest");
     if (!e) e = file_write(path.s, buf_view(&b));
@@ -235,7 +235,8 @@ Err create_client_config(Create *c)
     buf_init(&b);
     if (c->metadata.n) buf_printf(&b, "library-file=%s/%.*s\n", c->library_dir.s, STR_ARG(c->metadata.v[0]));
     for (size_t i = 0; i < c->object.n; i++)
-        buf_printf(&b, "code-object=%s/%.*s\n", c->library_dir.s, STR_ARG(c->object.v[i].file));
+        if (!c->object.v[i].none)
+            buf_printf(&b, "code-object=%s/%.*s\n", c->library_dir.s, STR_ARG(c->object.v[i].file));
     buf_puts(&b, "best-solution=True\n");
     Str path = path_join(&c->a, c->o->output_path, "best-solution.ini");
     Err e = path.s ? buf_check(&b) : err_set(ERR_FAILED, "out of memory for best-solution.ini");

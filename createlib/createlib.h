@@ -17,7 +17,7 @@
 
 #include "createlib/library_write.h"
 
-typedef enum { CREATE_HIP, CREATE_HSA, CREATE_HOST } CreateRuntime;
+typedef enum { CREATE_HIP, CREATE_HSA, CREATE_HOST, CREATE_CUDA } CreateRuntime;
 
 typedef struct {
     const char *logic_path, *output_path;
@@ -31,6 +31,7 @@ typedef struct {
     int num_merged_files;  /* 1 */
     int jobs;              /* 0: as many as there are cores */
     int verbose;
+    int code_object_version; /* AMD: 4 or 5; 0: 4 */
     bool merge_files, short_file_names, separate_architectures, lazy, write_master_index;
     bool generate_manifest_and_exit, generate_sources_and_exit, verify_manifest;
     bool metadata_only; /* no kernels */

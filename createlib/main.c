@@ -12,6 +12,7 @@ typedef enum {
     OPT_TEXT,
     OPT_INT,
     OPT_FORMAT,
+    OPT_VERSION,
     OPT_NONE,
     OPT_NONE_TEXT,
     OPT_HELP
@@ -59,6 +60,8 @@ static const OptionRow options[] = {
     {"client-config", 0, OPT_TRUE, FIELD(client_config), NULL, "best-solution.ini for tuner-client"},
     {"c-compiler", 0, OPT_TEXT, FIELD(c_compiler), "FILE", "compiler of host kernels"},
     {"cxx-compiler", 0, OPT_TEXT, FIELD(cxx_compiler), "FILE", "compiler of GPU kernels"},
+    {"code-object-version", 0, OPT_VERSION, FIELD(code_object_version), "V",
+     "of AMD code objects: default (V4), V4 or V5"},
     {"cache", 0, OPT_TEXT, FIELD(cache_dir), "DIR", "object cache (default: <OutputPath>/build_cache)"},
     {"keep-build-tmp", 0, OPT_NONE, 0, NULL, "the object cache is always kept"},
     {"jobs", 'j', OPT_INT, FIELD(jobs), "N", "compilers at once (default: usable cores)"},
@@ -66,7 +69,6 @@ static const OptionRow options[] = {
     {"help", 'h', OPT_HELP, 0, NULL, "this text"},
     {"assembler", 0, OPT_NONE_TEXT, 0, "FILE", "assembly goes through --cxx-compiler"},
     {"offload-bundler", 0, OPT_NONE_TEXT, 0, "FILE", "code objects are not bundled by a tool"},
-    {"code-object-version", 0, OPT_NONE_TEXT, 0, "V", "the compiler's default is used"},
     {"cmake-cxx-compiler", 0, OPT_NONE_TEXT, 0, "FILE", "CMake is not used"},
     {"global-parameters", 0, OPT_NONE_TEXT, 0, "K=V", "gone from Tensile too"},
     {"build-client", 0, OPT_NONE, 0, NULL, "tuner-client needs no build of its own"},
@@ -84,7 +86,7 @@ enum { N_OPTIONS = sizeof options / sizeof *options };
 static void help(void)
 {
     puts("tuner-createlib: makes a library (code objects and metadata) from tuned logic files\n\n"
-         "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,HOST}\n\noptions:");
+         "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,CUDA,HOST}\n\noptions:");
     for (int i = 0; i < N_OPTIONS; i++) {
         const OptionRow *row = &options[i];
         char left[64];
@@ -141,6 +143,11 @@ static Err set(CreateOptions *o, const OptionRow *row, const char *value)
             FAIL(ERR_INPUT, "--%s '%s', expected msgpack or yaml", row->name, value);
         o->format = strcmp(value, "yaml") ? LIBRARY_MSGPACK : LIBRARY_YAML;
         break;
+    case OPT_VERSION:
+        if (strcmp(value, "default") && strcmp(value, "V4") && strcmp(value, "V5"))
+            FAIL(ERR_INPUT, "--%s '%s', expected default, V4 or V5", row->name, value);
+        *(int *)field = value[0] == 'V' ? value[1] - '0' : 0;
+        break;
     case OPT_NONE:
     case OPT_NONE_TEXT:
         notice("option '--%s' has no meaning here: %s", row->name, row->help);
@@ -180,7 +187,7 @@ static Err take_option(CreateOptions *o, int argc, char **argv, int *at, bool *w
 
 static Err parse(CreateOptions *o, int argc, char **argv, bool *want_help)
 {
-    static const char *const runtimes[] = {"HIP", "HSA", "HOST"};
+    static const char *const runtimes[] = {"HIP", "HSA", "HOST", "CUDA"};
     const char *operand[3] = {NULL, NULL, NULL};
     int n = 0;
     createlib_options_init(o);
@@ -194,12 +201,13 @@ static Err parse(CreateOptions *o, int argc, char **argv, bool *want_help)
     }
     if (*want_help) return ERR_OK;
     if (n < 3)
-        FAIL(ERR_INPUT, "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,HOST} (see --help)");
+        FAIL(ERR_INPUT,
+             "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,CUDA,HOST} (see --help)");
     o->logic_path = operand[0];
     o->output_path = operand[1];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (!strcmp(operand[2], runtimes[i])) return o->runtime = (CreateRuntime)i, ERR_OK;
-    FAIL(ERR_INPUT, "runtime '%s', expected HIP, HSA or HOST", operand[2]);
+    FAIL(ERR_INPUT, "runtime '%s', expected HIP, HSA, CUDA or HOST", operand[2]);
 }
 
 int main(int argc, char **argv)

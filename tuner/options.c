@@ -128,12 +128,16 @@ static Err number(const OptionRow *row, const char *text, int64_t *out)
 /* "cuda", "1", "cuda:1" */
 static Err device_option(Options *o, const OptionRow *row, const char *value)
 {
-    const char *colon = strchr(value, ':'), *index = colon ? colon + 1 : value;
-    bool has_number = colon || (value[0] >= '0' && value[0] <= '9');
-    if (!has_number || colon) o->device_kind = value;
-    if (!has_number) return 0;
+    static const char *const kinds[] = {"host", "cuda", "hip", "sim"};
+    const char *colon = strchr(value, ':');
+    Str kind = str_sub(str_from(value), 0, colon ? (size_t)(colon - value) : strlen(value));
+    for (size_t i = 0; !o->device_kind && i < sizeof kinds / sizeof *kinds; i++)
+        if (str_eq_c(kind, kinds[i])) o->device_kind = kinds[i];
+    if (o->device_kind && !colon) return 0;
+    if (colon && !o->device_kind)
+        FAIL(ERR_INPUT, "--device: expected host, cuda or hip before the colon, found '%s'", value);
     o->has_device = true;
-    return number(row, index, &o->device);
+    return number(row, colon ? colon + 1 : value, &o->device);
 }
 
 /* value: behind '=', or the next word, or NULL. */

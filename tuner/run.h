@@ -93,6 +93,9 @@ Err run_config(Run *r, const Options *o, int n_configs);
 /* The architecture that is asked for, with no look at devices; this machine's level when there is none. */
 Err run_target(Run *r);
 
+/* The compiler that was asked for; NULL: any. */
+const char *run_compiler(Run *r);
+
 Err step_device(Run *r);  /* target, device, toolchain */
 Err step_fork(Run *r);    /* configs to groups of variants */
 Err step_plan(Run *r);    /* candidates, sizes, rejections: into the store */

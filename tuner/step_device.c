@@ -92,13 +92,6 @@ static bool device_runs(const DeviceChoice *d, const Target *t)
     return t->family == TARGET_NVPTX && t->isa[0] == own->isa[0] && t->isa[1] == own->isa[1];
 }
 
-/* "cuda" of "cuda:1"; n == 0: any. */
-static Str wanted_kind(const Run *r)
-{
-    Str kind = str_from(r->o->device_kind ? r->o->device_kind : "");
-    return str_sub(kind, 0, str_find(kind, ':', 0));
-}
-
 /* The architecture asked for; n == 0: none. */
 static Str wanted(const Run *r)
 {
@@ -132,7 +125,7 @@ static Err device_choose(Run *r, Str list)
 {
     Str want = wanted(r), rest = list, line;
     bool sim = getenv("TUNER_SIM") != NULL, found = false;
-    Str kind = wanted_kind(r);
+    Str kind = str_from(r->o->device_kind ? r->o->device_kind : "");
     TRY(target_choose(r, want));
     const Target *t = r->target;
     while (str_split(&rest, '\n', &line)) {
@@ -176,9 +169,8 @@ static Err device_none(Run *r)
     return 0;
 }
 
-/* The config's compiler is AMD's: it is not asked to make other kernels, and Tensile's default for it says
- * nothing. */
-static const char *compiler(Run *r)
+/* The config's compiler is AMD's, and Tensile's default for it says nothing. */
+const char *run_compiler(Run *r)
 {
     Str config = r->config->globals.CxxCompiler;
     if (r->target->family == TARGET_HOST) return r->o->cc;
@@ -190,7 +182,7 @@ static Err toolchain_choose(Run *r)
 {
     static const char *const version5[] = {"-mcode-object-version=5", NULL};
     bool v5 = r->target->family == TARGET_AMDGCN && r->config->globals.CodeObjectVersion == CODE_OBJECT_V5;
-    TRY(toolchain_find(&r->arena, r->target, compiler(r), v5 ? version5 : NULL, &r->toolchain));
+    TRY(toolchain_find(&r->arena, r->target, run_compiler(r), v5 ? version5 : NULL, &r->toolchain));
     if (r->target->family != TARGET_HOST)
         notice("compiler for %s: %s (%s)", r->target->name, r->toolchain.program, r->toolchain.version);
     return 0;

@@ -31,13 +31,15 @@ static Err options_fill(Run *r, CreateOptions *o)
     o->output_path = output.s;
     o->cache_dir = cache.s;
     o->runtime = r->target->family == TARGET_HOST    ? CREATE_HOST
+                 : r->target->family == TARGET_NVPTX ? CREATE_CUDA
                  : g->RuntimeLanguage == RUNTIME_HSA ? CREATE_HSA
                                                      : CREATE_HIP;
+    o->code_object_version = g->CodeObjectVersion == CODE_OBJECT_V5 ? 5 : 0;
     o->format = g->LibraryFormat == FORMAT_YAML ? LIBRARY_YAML : LIBRARY_MSGPACK;
     o->architecture = "all"; /* of what is in the logic: its files are named after the schedule */
     o->embed_library = g->EmbedLibrary.n ? arena_dup(&r->arena, g->EmbedLibrary).s : NULL;
     o->c_compiler = r->o->cc;
-    o->cxx_compiler = r->o->cxx;
+    o->cxx_compiler = run_compiler(r);
     o->num_merged_files = (int)g->NumMergedFiles;
     o->jobs = r->o->jobs ? (int)r->o->jobs : g->CpuThreads > 0 ? (int)g->CpuThreads : 0;
     o->verbose = log_level() > LOG_NORMAL;
@@ -78,6 +80,25 @@ static Err best_ini_write(Run *r, const Group *g, const Str *object, size_t n, B
     return file_write(path.s, buf_view(text));
 }
 
+/* The library's code objects as the ini names them. */
+static Err code_files(Run *r, const char *dir, Str **file, size_t *n)
+{
+    static const char *const more[] = {[TARGET_AMDGCN] = ".co", [TARGET_NVPTX] = NULL, [TARGET_HOST] = NULL};
+    const char *suffix[] = {target_code_suffix(r->target), more[r->target->family]};
+    Str *name[2] = {NULL, NULL};
+    size_t count[2] = {0, 0};
+    for (int k = 0; k < 2; k++)
+        if (suffix[k]) TRY(dir_list(&r->arena, dir, suffix[k], false, &name[k], &count[k]));
+    TRY_ALLOC(*file = ARENA_ARRAY(&r->arena, count[0] + count[1], Str));
+    *n = 0;
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < count[k]; i++) {
+            (*file)[*n] = arena_printf(&r->arena, "../library/%.*s", STR_ARG(name[k][i]));
+            TRY_ALLOC((*file)[(*n)++].s);
+        }
+    return 0;
+}
+
 static Err best_write(Run *r, Buf *text, Buf *script)
 {
     const Globals *o = &r->config->globals;
@@ -89,11 +110,7 @@ static Err best_write(Run *r, Buf *text, Buf *script)
     TRY(run_path(r, &sh, "%.*s/build/run.sh", STR_ARG(o->LibraryClientPath)));
     TRY(dir_make(source.s));
     TRY(dir_make(build.s));
-    TRY(dir_list(&r->arena, library.s, ".so", false, &object, &n));
-    for (size_t i = 0; i < n; i++) {
-        object[i] = arena_printf(&r->arena, "../library/%.*s", STR_ARG(object[i]));
-        TRY_ALLOC(object[i].s);
-    }
+    TRY(code_files(r, library.s, &object, &n));
     buf_puts(script, "#!/bin/sh\n# The library's choice for each size, run by the client\nset -ex\n"
                      "cd \"$(dirname \"$0\")\"\n");
     for (size_t i = 0; i < r->n_groups; i++) {

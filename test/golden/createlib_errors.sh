@@ -3,7 +3,7 @@ mkdir logic empty
 cp "$DATA"/tensile/logic/hip_Cijk_Ailk_Bljk_I8II_BH.yaml logic/
 run() { "$C" "$@"; echo "exit $?"; }
 run
-run logic out CUDA
+run logic out OPENCL
 run missing out HIP
 run empty out HIP
 run --lazy-library-loading logic out HIP
@@ -16,5 +16,5 @@ run --no-legacy-components --package-library --new-client-only --no-library-prin
 printf -- '- {MinimumRequiredVersion: 5.0.0}\n' >logic/hip_bad.yaml
 run --metadata-only logic out HIP
 rm logic/hip_bad.yaml
-run -v 0 --strict --architecture gfx906 logic out HIP
+run -v 0 --strict --cxx-compiler /nonexistent/clang++ --architecture gfx906 logic out HIP
 run --help

@@ -98,18 +98,27 @@ static void test_facts_survive_reopening(void **state)
     assert_true(found);
     assert_str(compile.log, "error: line 1\nline 2");
     assert_int_equal(compile.ns, 77);
+}
 
+static void test_code_facts(void **state)
+{
+    Fixture *f = *state;
+    int64_t env, kernel;
+    bool found;
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_environment(&f->s, STR("cc"), &env));
+    assert_ok(store_kernel(&f->s, STR("hash"), STR("Cijk"), &kernel));
     Str facts;
-    assert_ok(store_code_get(&f->s, &f->a, m.key.kernel, env, &facts, &found));
+    assert_ok(store_code_get(&f->s, &f->a, kernel, env, &facts, &found));
     assert_false(found);
-    assert_ok(store_code_add(&f->s, m.key.kernel, env, STR("vgpr=64 lds=0")));
-    assert_ok(store_code_add(&f->s, m.key.kernel, env, STR("vgpr=65")));
-    assert_ok(store_code_get(&f->s, &f->a, m.key.kernel, env, &facts, &found));
+    assert_ok(store_code_add(&f->s, kernel, env, STR("vgpr=64 lds=0")));
+    assert_ok(store_code_add(&f->s, kernel, env, STR("vgpr=65")));
+    assert_ok(store_code_get(&f->s, &f->a, kernel, env, &facts, &found));
     assert_true(found);
     assert_str(facts, "vgpr=64 lds=0");
     /* a store of this version from before there were facts */
     assert_ok(db_exec(f->s.db, "DROP TABLE code", ""));
-    assert_ok(store_code_get(&f->s, &f->a, m.key.kernel, env, &facts, &found));
+    assert_ok(store_code_get(&f->s, &f->a, kernel, env, &facts, &found));
     assert_false(found);
 }
 
@@ -299,10 +308,15 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_facts_survive_reopening),    T(test_first_measurement_counts),
-        T(test_plan_is_keyed_by_content),   T(test_foreign_files_are_refused_and_kept),
-        T(test_unknown_version_is_refused), T(test_second_writer_is_refused_reader_is_not),
-        T(test_reading_without_a_store),    T(test_killed_writer_loses_nothing),
+        T(test_facts_survive_reopening),
+        T(test_code_facts),
+        T(test_first_measurement_counts),
+        T(test_plan_is_keyed_by_content),
+        T(test_foreign_files_are_refused_and_kept),
+        T(test_unknown_version_is_refused),
+        T(test_second_writer_is_refused_reader_is_not),
+        T(test_reading_without_a_store),
+        T(test_killed_writer_loses_nothing),
         T(test_full_and_read_only_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
