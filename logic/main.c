@@ -50,7 +50,7 @@ static void help(void)
     puts("tuner-logic: library logic files: solutions, and which is best for which size\n\nusage:");
     for (int i = 0; i < N_COMMANDS; i++)
         printf("  tuner-logic %s\n      %s\n", commands[i].usage, commands[i].help);
-    puts("\nexit codes: 0 ok, 1 failed, 2 usage or bad input");
+    puts("\nexit codes: 0 ok, 1 failed, 2 usage or bad input, 3 partial result");
 }
 
 int main(int argc, char **argv)
