@@ -36,6 +36,7 @@ typedef struct {
     const Solution *s;     /* NULL: a helper kernel */
     const ProblemType *pt; /* of a helper */
     bool post_gsu, ga;     /* which helper */
+    bool is_shared;        /* by types that compute otherwise: told once */
     Str source, object_path;
     Str linked; /* its symbol in the object; the file of kernels calls it symbol */
     Str why;    /* it cannot be had; "" otherwise */

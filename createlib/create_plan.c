@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "kernel/helper.h"
+#include "model/datatype.h"
 
 /* ---- names ---- */
 
@@ -138,6 +140,29 @@ static Err add_kernel(Create *c, const CreateLogic *l, const CreateUnit *like, b
 
 /* ---- helper kernels ---- */
 
+/* Tensile's names of helpers show the destination type alone: one kernel for what computes in half and what
+ * computes in float. Its scalars are read as those of the first. */
+static Err warn_shared(CreateUnit *u, const ProblemType *pt)
+{
+    Buf first, other;
+    if (u->is_shared || u->pt->ComputeDataType == pt->ComputeDataType) return ERR_OK;
+    u->is_shared = true;
+    buf_init(&first);
+    buf_init(&other);
+    problem_type_name(u->pt, &first);
+    problem_type_name(pt, &other);
+    Err e = buf_check(&first) ? buf_check(&first) : buf_check(&other);
+    if (!e)
+        warning(
+            "helper kernel '%.*s' is that of %s (compute type %s); %s, which computes in %s, gets it too: "
+            "make them libraries of their own",
+            STR_ARG(u->symbol), buf_cstr(&first), type_letter((DataType)u->pt->ComputeDataType),
+            buf_cstr(&other), type_letter((DataType)pt->ComputeDataType));
+    buf_fini(&first);
+    buf_fini(&other);
+    return e;
+}
+
 static Err add_helpers(Create *c, const Solution *s, const Target *t)
 {
     HelperKernel helper[HELPERS_MAX];
@@ -150,6 +175,7 @@ static Err add_helpers(Create *c, const Solution *s, const Target *t)
                         .post_gsu = helper[i].post_gsu,
                         .ga = helper[i].ga};
         TRY(add_kernel(c, NULL, &u, false, &unit));
+        TRY(warn_shared(&c->unit.v[unit], s->pt));
     }
     return ERR_OK;
 }

@@ -171,6 +171,14 @@ static Err library_solution(const Logic *l, const LogicSolution *given, const So
     return kept_numbers(l, given, STR("LinearModel"), &out->linear_model);
 }
 
+/* Tensile does not ask whether what it rejects in a logic file is valid: the file's word counts, for what its
+ * own tuning has found valid. Kernels need a state that is derived to its end. */
+static bool stays(const Create *c, const CreateLogic *l, const LogicSolution *given, Derived derived)
+{
+    if (!solution_has(&given->s, PARAM_MacroTile0)) return false;
+    return c->o->metadata_only || (derived == DERIVED_WHOLE && l->target[0]->family == TARGET_AMDGCN);
+}
+
 static Err derive_all(Create *c, CreateLogic *l, const LogicKeys *keys)
 {
     Deriver d;
@@ -186,9 +194,9 @@ static Err derive_all(Create *c, CreateLogic *l, const LogicKeys *keys)
         buf_reset(&why);
         const LogicSolution *given = &l->logic.solution[i];
         e = library_solution(&l->logic, given, &l->state[i], &l->part.solution[i]);
-        if (e || logic_solution_derive(keys, given, &d, &l->state[i], &why)) continue;
-        if (c->o->metadata_only && solution_has(&given->s, PARAM_MacroTile0))
-            continue; /* the file's word counts */
+        if (e) continue;
+        Derived derived = logic_solution_derived(keys, given, &d, &l->state[i], &why);
+        if (derived == DERIVED_VALID || stays(c, l, given, derived)) continue;
         l->solution[i].why = arena_dup(&c->a, buf_view(&why));
         if (!l->solution[i].why.s) e = err_set(ERR_FAILED, "out of memory for %zu solutions", n);
     }

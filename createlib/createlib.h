@@ -9,8 +9,8 @@
  *   those of the architecture before the fallback's). Readers look them up by name and by index.
  * - With one library per architecture and fallback files, an architecture without files of its own gets a
  *   library only when it is asked for by name, not for "all": Tensile writes one for each that it knows.
- * - Solutions that Tensile 4.44 itself rejects when it derives them again are left out and reported, but
- *   kept under metadata_only.
+ * - Of the solutions that Tensile 4.44 itself rejects when it derives them again, and packs all the same,
+ *   those are left out and reported whose derivation ends there, unless metadata_only is set.
  */
 #ifndef CREATELIB_CREATELIB_H
 #define CREATELIB_CREATELIB_H

@@ -11,4 +11,14 @@
 bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
                            Buf *why);
 
+typedef enum {
+    DERIVED_VALID,
+    DERIVED_WHOLE, /* rejected, but every value is derived: Tensile makes a kernel of it */
+    DERIVED_PARTLY /* rejected where nothing could be derived any more, or a value is not known */
+} Derived;
+
+/* The same, with what can be done with the state. */
+Derived logic_solution_derived(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
+                               Buf *why);
+
 #endif

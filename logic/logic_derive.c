@@ -32,33 +32,38 @@ static void take_state(const LogicSolution *s, const Deriver *d, Solution *out)
 }
 
 /* Most of Tensile's reasons to reject do not end its derivation, so that the rest is derived all the same. */
-static void derive_rest(const LogicSolution *s, const Deriver *d, Solution *out)
+static bool derive_rest(const LogicSolution *s, const Deriver *d, Solution *out)
 {
     int32_t no_reject = out->NoReject;
     take_state(s, d, out);
     out->NoReject = 1;
-    (void)solution_derive(d, out, NULL);
+    bool whole = solution_derive(d, out, NULL);
     out->NoReject = no_reject;
     out->Valid = 0;
     solution_mark(out, PARAM_ISA);
     solution_mark(out, PARAM_DelayRemainingArguments);
+    return whole;
 }
 
-bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
+Derived logic_solution_derived(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
                            Buf *why)
 {
     Verdict v;
     const char *unknown = unknown_value(k, s);
     take_state(s, d, out);
-    bool valid = solution_derive(d, out, &v);
-    if (!valid) derive_rest(s, d, out);
+    bool valid = solution_derive(d, out, &v), whole = valid || derive_rest(s, d, out);
     if (unknown) {
         buf_printf(why, "%s has a value that is not known here", unknown);
-        return false;
+        return DERIVED_PARTLY;
     }
-    if (!valid) {
-        buf_printf(why, "%s: ", rule_name(v.rule));
-        verdict_text(&v, why);
-    }
-    return valid;
+    if (valid) return DERIVED_VALID;
+    buf_printf(why, "%s: ", rule_name(v.rule));
+    verdict_text(&v, why);
+    return whole ? DERIVED_WHOLE : DERIVED_PARTLY;
+}
+
+bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
+                           Buf *why)
+{
+    return logic_solution_derived(k, s, d, out, why) == DERIVED_VALID;
 }
