@@ -120,16 +120,28 @@ static void print_launch(void *ctx, const tuner_launch *l)
     printf("\"}");
 }
 
+/* The line as it came, so that answers can be joined with their questions. */
+static void print_line(Str line)
+{
+    printf("{\"line\":\"");
+    for (size_t i = 0; i < line.n; i++)
+        if (line.s[i] == '\t' || line.s[i] == '\r')
+            printf("\\%c", line.s[i] == '\t' ? 't' : 'r');
+        else
+            putchar(line.s[i]);
+    printf("\",\"best\":");
+}
+
 static Err answer(tuner_library *lib, Str line, bool launches)
 {
     Request r;
     tuner_selection s;
-    TRY(read_request(line, &r));
+    TRY(read_request(str_trim(line), &r));
     r.g.alpha = r.alpha;
     r.g.beta = r.beta;
     Err e = (Err)tuner_select(lib, &r.g, &s);
     if (e && e != (Err)TUNER_NO_SOLUTION) return e;
-    printf("{\"line\":\"%.*s\",\"best\":", STR_ARG(line));
+    print_line(line);
     if (e) {
         puts("null}");
         return ERR_OK;
@@ -151,12 +163,14 @@ Err bench_select(tuner_library *lib, bool launches)
 {
     char text[LINE_BYTES];
     for (int number = 1; fgets(text, sizeof text, stdin); number++) {
-        Str line = str_trim(str_from(text));
+        Str line = str_from(text);
         if (strlen(text) == sizeof text - 1 && text[sizeof text - 2] != '\n')
             FAIL(ERR_INPUT, "line %d: longer than %d bytes", number, LINE_BYTES);
-        if (line.n == 0 || line.s[0] == '#') continue;
+        if (line.n && line.s[line.n - 1] == '\n') line.n--;
+        if (str_trim(line).n == 0 || str_trim(line).s[0] == '#') continue;
         for (size_t i = 0; i < line.n; i++)
-            if (line.s[i] < ' ' || line.s[i] == '"' || line.s[i] == '\\')
+            if ((line.s[i] < ' ' && line.s[i] != '\t' && line.s[i] != '\r') || line.s[i] == '"' ||
+                line.s[i] == '\\')
                 FAIL(ERR_INPUT, "line %d: character %d is not allowed", number, line.s[i]);
         Err e = answer(lib, line, launches);
         if (e) return err_context(e, "line %d: ", number);
