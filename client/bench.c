@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "client/bench.h"
+#include "client/bench_gpu.h"
 
 static const char help[] =
     "tuner-bench: time GEMMs through libtuner, with rocblas-bench's command lines\n"
@@ -21,6 +22,8 @@ static const char help[] =
     "  --stride_a --stride_b --stride_c --stride_d N     --batch_count N\n"
     "  --alpha --alphai --beta --betai X\n"
     "  -i --iters N (10)  -j --cold_iters N (2)  -v --verify 0|1\n"
+    "  --device host|cuda|hip|cuda:1   default TUNER_DEVICE, or what the library is for\n"
+    "  --rotating MB               on a GPU: matrices to rotate over (default: twice its cache)\n"
     "  --initialization hpl|rand_int|trig_float|zero      --solution_index N (index + 1; 0: chosen)\n"
     "  --threads N                 default TUNER_NUM_THREADS, or all processors\n"
     "  --yaml FILE                 problems as '- {rocblas_function: rocblas_sgemm, transA: N, ..., iters: "
@@ -61,6 +64,8 @@ static Err own_option(Arguments *a, const char *name, const char *value, bool *k
         a->yaml = value;
     else if (strcmp(name, "arch") == 0)
         a->options.arch = value;
+    else if (strcmp(name, "device") == 0)
+        a->options.device = value;
     else if (strcmp(name, "threads") == 0)
         a->options.n_threads = (int)n;
     else if (strcmp(name, "cus") == 0)
@@ -113,11 +118,11 @@ static Err parse(int argc, char **argv, Arguments *a)
     return ERR_OK;
 }
 
-static Err run_cases(tuner_library *lib, BenchCase *cases, size_t n)
+static Err run_cases(tuner_library *lib, BenchGpu *gpu, BenchCase *cases, size_t n)
 {
     BenchReport report = {0};
     for (size_t i = 0; i < n; i++) {
-        Err e = bench_run(lib, &cases[i], &report);
+        Err e = bench_run(lib, gpu, &cases[i], &report);
         if (e == (Err)TUNER_NO_SOLUTION) {
             warning("%s", tuner_error_message());
             report.n_failed++;
@@ -129,6 +134,15 @@ static Err run_cases(tuner_library *lib, BenchCase *cases, size_t n)
         FAIL(ERR_PARTIAL, "%zu of %zu problems have no solution in '%s'", report.n_failed, n,
              tuner_library_path(lib));
     return ERR_OK;
+}
+
+static Err run_all(tuner_library *lib, BenchCase *cases, size_t n)
+{
+    BenchGpu *gpu;
+    TRY(bench_gpu_open(lib, &gpu));
+    Err e = run_cases(lib, gpu, cases, n);
+    bench_gpu_close(gpu);
+    return e;
 }
 
 static Err run(Arena *arena, Arguments *a)
@@ -143,7 +157,7 @@ static Err run(Arena *arena, Arguments *a)
         TRY(case_finish(cases));
     a->options.select_only = a->select_only;
     TRY((Err)tuner_open(&lib, a->library, &a->options));
-    Err e = a->select_only ? bench_select(lib, a->launches) : run_cases(lib, cases, n);
+    Err e = a->select_only ? bench_select(lib, a->launches) : run_all(lib, cases, n);
     tuner_close(lib);
     return e;
 }

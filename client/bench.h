@@ -1,7 +1,7 @@
 /* tuner-bench: a rocblas-bench work-alike over libtuner. What its files share: a case (one GEMM to time) and
  * the steps on it. bench.c reads the command line, bench_case.c makes cases of options and YAML, bench_data.c
- * holds matrices, bench_run.c times, bench_select.c answers --select-only. Measures nothing else and changes
- * no device state.
+ * holds matrices, bench_run.c times, bench_gpu.c does so on GPUs, bench_select.c answers --select-only.
+ * Measures nothing else and changes no device state.
  */
 #ifndef CLIENT_BENCH_H
 #define CLIENT_BENCH_H
@@ -17,6 +17,7 @@ typedef struct {
     bool ex, strided, batched; /* of the function's name */
     double alpha[2], beta[2];
     int64_t iters, cold_iters;
+    int64_t rotating; /* MiB of matrices that are rotated over on a GPU; -1: twice its cache */
     bool verify;
     BenchInit init;
     uint64_t seed;
@@ -35,7 +36,7 @@ Err case_read_yaml(Arena *a, const char *path, const BenchCase *base, BenchCase 
 typedef struct {
     void *a, *b, *c, *d;
     void **pointers; /* arrays of batch pointers, or NULL */
-    size_t c_bytes;
+    size_t bytes[4];
     void *c_before; /* copy of C for verification, or NULL */
 } BenchData;
 
@@ -55,7 +56,18 @@ typedef struct {
     double max_error;
 } BenchReport;
 
-Err bench_run(tuner_library *lib, BenchCase *c, BenchReport *report);
+typedef struct BenchGpu BenchGpu;
+
+/* How the samples were taken. */
+typedef struct {
+    int64_t repeat; /* calls in one */
+    int64_t n_sets; /* of matrices, on a GPU */
+    bool graph;     /* queued as a graph */
+    double host_ns; /* GPU: of the host for one call */
+} BenchTiming;
+
+/* gpu: NULL when the library runs on the host. */
+Err bench_run(tuner_library *lib, BenchGpu *gpu, BenchCase *c, BenchReport *report);
 
 /* Problem lines on stdin, JSON lines on stdout. */
 Err bench_select(tuner_library *lib, bool launches);

@@ -8,7 +8,8 @@
 
 void case_init(BenchCase *c)
 {
-    *c = (BenchCase){.alpha = {1, 0}, .iters = 10, .cold_iters = 2, .init = INIT_HPL, .seed = 1};
+    *c = (BenchCase){
+        .alpha = {1, 0}, .iters = 10, .cold_iters = 2, .rotating = -1, .init = INIT_HPL, .seed = 1};
     c->g.m = c->g.n = c->g.k = 128;
     c->g.batch = 1;
 }
@@ -144,6 +145,7 @@ static const struct {
     {"compute_type", NULL, NULL, SET_TYPE, G(compute_type), 0},
     {"iters", NULL, "call_count", SET_INT, C(iters), 1},
     {"cold_iters", NULL, NULL, SET_INT, C(cold_iters), 0},
+    {"rotating", NULL, NULL, SET_INT, C(rotating), 0},
     {"verify", NULL, "norm_check", SET_VERIFY, 0, 0},
     {"initialization", NULL, NULL, SET_INIT, 0, 0},
     {"algo", NULL, NULL, SET_ZERO, 0, 0},

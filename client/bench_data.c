@@ -212,11 +212,14 @@ Err data_init(BenchCase *c, BenchData *d)
     TRY(make(c, &b, c->seed + 1, &d->b));
     TRY(make(c, &cs, c->seed + 2, &d->c));
     if (c->ex) TRY(make(c, &ds, c->seed + 3, &d->d));
-    d->c_bytes = shape_bytes(&cs);
+    d->bytes[0] = shape_bytes(&a);
+    d->bytes[1] = shape_bytes(&b);
+    d->bytes[2] = shape_bytes(&cs);
+    d->bytes[3] = c->ex ? shape_bytes(&ds) : 0;
     if (c->verify) {
-        d->c_before = malloc(d->c_bytes + 1);
+        d->c_before = malloc(d->bytes[2] + 1);
         TRY_ALLOC(d->c_before);
-        memcpy(d->c_before, d->c, d->c_bytes);
+        memcpy(d->c_before, d->c, d->bytes[2]);
     }
     g->a = d->a;
     g->b = d->b;

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "client/bench.h"
+#include "client/bench_gpu.h"
 #include "measure/stats.h"
 
 static const char *const ops[] = {"N", "T", "C"};
@@ -63,8 +64,8 @@ static void print_line(const BenchCase *c, const Summary *ns, double error)
     puts("");
 }
 
-static void print_choice(const BenchCase *c, const tuner_selection *s, const Summary *ns, int64_t repeat,
-                         uint64_t n_checked)
+static void print_choice(const BenchCase *c, const tuner_selection *s, const Summary *ns,
+                         const BenchTiming *how, uint64_t n_checked)
 {
     printf("# solution %" PRId64 " %s, %s%s", s->solution_index, s->kernel, s->fallback ? "fallback, " : "",
            s->why);
@@ -77,7 +78,10 @@ static void print_choice(const BenchCase *c, const tuner_selection *s, const Sum
     printf("; median %.6g us", ns->median / 1000);
     if (ns->level > 0) printf(" [%.6g, %.6g] %.3g%%", ns->lo / 1000, ns->hi / 1000, 100 * ns->level);
     printf(" best %.6g n %zu", ns->min / 1000, ns->n);
-    if (repeat > 1) printf(" of %" PRId64 " calls each", repeat);
+    if (how->repeat > 1) printf(" of %" PRId64 " calls each", how->repeat);
+    if (how->graph) printf(" in a graph");
+    if (how->n_sets > 1) printf(" over %" PRId64 " sets of matrices", how->n_sets);
+    if (how->host_ns > 0) printf("; a call costs the host %.3g us", how->host_ns / 1000);
     if (c->verify) printf("; checked %" PRIu64 " elements", n_checked);
     puts("");
 }
@@ -110,27 +114,36 @@ static Err time_calls(tuner_library *lib, const BenchCase *c, double *sample, in
     return ERR_OK;
 }
 
-static Err run(tuner_library *lib, BenchCase *c, BenchData *d, BenchReport *r)
+static Err time_host(tuner_library *lib, BenchCase *c, BenchData *d, double *sample, BenchTiming *how)
+{
+    *how = (BenchTiming){0};
+    if (c->init == INIT_ZERO) memset(d->c, 0, d->bytes[2]);
+    for (int64_t i = 1; i < c->cold_iters; i++) TRY(status(tuner_gemm(lib, &c->g)));
+    TRY(find_repeat(lib, c, &how->repeat));
+    return time_calls(lib, c, sample, how->repeat);
+}
+
+static Err run(tuner_library *lib, BenchGpu *gpu, BenchCase *c, BenchData *d, BenchReport *r)
 {
     tuner_selection chosen;
     Summary ns;
-    int64_t repeat;
+    BenchTiming how;
     uint64_t n_checked = 0;
     double error = 0;
     TRY(status(tuner_select(lib, &c->g, &chosen)));
+    if (gpu) TRY(bench_gpu_load(gpu, c, d));
     TRY(status(tuner_gemm(lib, &c->g)));
+    TRY(status(tuner_synchronize(lib)));
+    if (gpu && c->verify) TRY(bench_gpu_result(gpu, c, d));
     if (c->verify) error = data_norm_error(c, d, &n_checked);
-    if (c->init == INIT_ZERO) memset(d->c, 0, d->c_bytes);
-    for (int64_t i = 1; i < c->cold_iters; i++) TRY(status(tuner_gemm(lib, &c->g)));
-    TRY(find_repeat(lib, c, &repeat));
     double *sample = calloc((size_t)c->iters, sizeof *sample);
     TRY_ALLOC(sample);
-    Err e = time_calls(lib, c, sample, repeat);
+    Err e = gpu ? bench_gpu_time(gpu, lib, c, sample, &how) : time_host(lib, c, d, sample, &how);
     if (!e) {
         stats_summary(sample, (size_t)c->iters, 0.95, &ns);
         print_header(c, r);
         print_line(c, &ns, error);
-        print_choice(c, &chosen, &ns, repeat, n_checked);
+        print_choice(c, &chosen, &ns, &how, n_checked);
         fflush(stdout);
         if (error > r->max_error) r->max_error = error;
     }
@@ -138,7 +151,7 @@ static Err run(tuner_library *lib, BenchCase *c, BenchData *d, BenchReport *r)
     return e;
 }
 
-Err bench_run(tuner_library *lib, BenchCase *c, BenchReport *report)
+Err bench_run(tuner_library *lib, BenchGpu *gpu, BenchCase *c, BenchReport *report)
 {
     unsigned char alpha[16], beta[16];
     BenchData d;
@@ -148,7 +161,8 @@ Err bench_run(tuner_library *lib, BenchCase *c, BenchReport *report)
     c->g.beta = beta;
     if (c->iters > 1 << 24) FAIL(ERR_INPUT, "--iters: %" PRId64 " is above %d", c->iters, 1 << 24);
     Err e = data_init(c, &d);
-    if (!e) e = run(lib, c, &d, report);
+    if (!e) e = run(lib, gpu, c, &d, report);
+    if (gpu) bench_gpu_unload(gpu);
     data_fini(&d);
     report->n_run++;
     return e;

@@ -1,0 +1,20 @@
+# tuner-bench on fake CUDA and HIP drivers: cases verified against the reference, times of the device's clock, sets that are
+# rotated over, long calls without a graph, a driver without graphs, errors.
+A=Cijk_Ailk_Bljk_SB_a
+mkdir lib
+sh "$DATA/client/library.sh" $A >lib/TensileLibrary.yaml
+printf 'FAKE sm_90\n%s 96 0\n' $A >lib/Kernels.so-000-sm_90.cubin
+printf 'FAKE gfx90a\n%s 96 0\n' $A >lib/Kernels.so-000-gfx90a.co
+run() { echo "-- $*"; "$BIN/tuner-bench" --library lib "$@" 2>&1 | sed 's/costs the host [^ ]* us/costs the host X us/'; }
+export LD_LIBRARY_PATH="$BIN/../fake/cuda" TUNER_FAKE="log=log;ns=10000"
+run --device cuda -f gemm -r s -m 40 -n 30 -k 20 -i 3 -v 1
+run --device cuda -f gemm_strided_batched -r s -m 17 -n 5 -k 3 --batch_count 4 --beta 2 -i 3 -v 1 --rotating 0
+run --device cuda -f gemm_batched -r s -m 17 -n 5 -k 3 --batch_count 3 --beta 1 -i 1 -v 1 --rotating 0
+TUNER_FAKE="log=log;ns=500000" run --device cuda:0 -f gemm_ex -r s -m 33 -n 5 -k 3 --ldd 40 --beta 1 -i 3 -v 1 --rotating 1
+LD_LIBRARY_PATH="$BIN/../fake/cuda_old" run --device cuda -f gemm -r s -m 40 -n 30 -k 20 -i 3 --rotating 0
+LD_LIBRARY_PATH="$BIN/../fake/hip7" run --device hip -f gemm -r s -m 40 -n 30 -k 20 -i 3 -v 1 --rotating 1
+TUNER_FAKE="log=log;wrong=SB_a" run --device cuda -f gemm -r s -m 40 -n 30 -k 20 -i 3 -v 1 --rotating 0 | sed 's/# .*;/#/'
+echo "wrong calls: $(grep -c WRONG log)"
+TUNER_FAKE="memory=100000" run --device cuda -f gemm -r s -m 400 -n 30 -k 20; 
+TUNER_FAKE="illegal=SB_a" run --device cuda -f gemm -r s -m 40 -n 30 -k 20
+run --device cuda:3 -f gemm -r s -m 40 -n 30 -k 20
