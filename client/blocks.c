@@ -18,7 +18,9 @@ static const double WARM_NS = 20e3;
 /* From here on a launch is long enough to be judged by one, and too dear to be repeated in vain. */
 static const double LONG_NS = 5e6, HOPELESS = 2.5;
 static const uint64_t READING_NS = UINT64_C(10000000);
-enum { FRESH_SEED = 1000 };
+/* Ways of a peer are told apart by so many blocks of a graph, where they are short. */
+enum { FRESH_SEED = 1000, WAY_BLOCKS = 3 };
+static const double GRAPH_NS = 40e3;
 
 typedef struct {
     int64_t s;
@@ -150,19 +152,20 @@ static Err run_plain(Blocks *b, int64_t n, int64_t n_blocks, double launch_ns, W
 
 /* ---- graphs ---- */
 
+/* One rotation over all copies, or several. */
 static int64_t graph_length(const Blocks *b)
 {
     int64_t n = b->r->tensors->n_copies;
     return n < GRAPH_LAUNCHES_MIN ? (GRAPH_LAUNCHES_MIN + n - 1) / n * n : n;
 }
 
-static Err record(Blocks *b, Graph *g)
+static Err record(Blocks *b, int64_t n_launches, Graph *g)
 {
     Run *r = b->r;
     const DeviceApi *api = r->device->api;
     int64_t n_made;
     b->next = 0;
-    g->n_launches = graph_length(b);
+    g->n_launches = n_launches;
     TRY(build(b, g->n_launches, &n_made));
     TRY(api->graph_begin(r->device));
     Err e = enqueue(b, 0, g->n_launches, n_made);
@@ -170,15 +173,14 @@ static Err record(Blocks *b, Graph *g)
     return e ? e : end;
 }
 
-/* The solution's graph of one rotation over all copies; NULL when the driver has none. The oldest goes when
- * there are many. */
+/* The solution's graph; NULL when the driver has none. The oldest goes when there are many. */
 static Graph *graph_of(Blocks *b)
 {
     int64_t s = b->r->request.s;
     for (size_t i = 0; i < b->n_graphs; i++)
         if (b->graph[i].s == s) return &b->graph[i];
     Graph g = {.s = s};
-    if (record(b, &g)) return NULL;
+    if (record(b, graph_length(b), &g)) return NULL;
     if (b->n_graphs == GRAPHS_MAX) {
         b->r->device->api->graph_free(b->r->device, b->graph[0].graph);
         memmove(&b->graph[0], &b->graph[1], --b->n_graphs * sizeof b->graph[0]);
@@ -221,6 +223,24 @@ static Err look(Blocks *b, double first_ns, WorkMessage *samples)
     }
 }
 
+/* Time of the peer's present way; INFINITY: it does not run. Short ones all look alike unless in a graph. */
+static double way_ns(Blocks *b)
+{
+    const DeviceApi *api = b->r->device->api;
+    WorkMessage m = {0};
+    Graph g = {0};
+    if (run_plain(b, 1, 1, 0, &m) || look(b, (double)m.total_ns[0], &m)) return INFINITY;
+    double ns = (double)m.total_ns[0] / (double)m.n_enqueues[0];
+    if (ns < GRAPH_NS && api->is_gpu && !record(b, GRAPH_LAUNCHES_MIN, &g)) {
+        if (!run_graph(b, &g, (int64_t)(LOOK_NS / ns), WAY_BLOCKS, &m)) {
+            for (int i = 0; i < WAY_BLOCKS; i++)
+                ns = fmin(i ? ns : INFINITY, (double)m.total_ns[i] / (double)m.n_enqueues[i]);
+        }
+        api->graph_free(b->r->device, g.graph);
+    }
+    return ns;
+}
+
 /* Times every way once and keeps the fastest; a way that does not run is none. */
 static Err choose_way(Blocks *b)
 {
@@ -228,12 +248,8 @@ static Err choose_way(Blocks *b)
     double best_ns = INFINITY;
     int best = -1;
     for (p->way = 0; p->way < p->n_ways; p->way++) {
-        WorkMessage m = {0};
-        if (run_plain(b, 1, 1, 0, &m) || look(b, (double)m.total_ns[0], &m)) {
-            if (b->r->device->api->lost(b->r->device)) return ERR_FAILED;
-            continue;
-        }
-        double ns = (double)m.total_ns[0] / (double)m.n_enqueues[0];
+        double ns = way_ns(b);
+        if (b->r->device->api->lost(b->r->device)) return ERR_FAILED;
         if (ns < best_ns) best_ns = ns, best = p->way;
     }
     TRY(worker_budget(b->r->socket, 0));

@@ -1,5 +1,5 @@
-/* Initialisation of tensors and scalars: Tensile's DataInitType values 0..20, and ours, uniform in [-1, 1) and
- * normal (0, 1) numbers, whose bits are as those of real data; repeatable from a seed.
+/* Initialisation of tensors and scalars: Tensile's DataInitType values 0..20, and ours, uniform in [-1, 1)
+ * and normal (0, 1) numbers, whose bits are as those of real data; repeatable from a seed.
  *
  * Element i of a tensor depends on (seed, i) alone, so that any process at any time makes the same data.
  * Types that fill by position (SerialIdx .. TrigAbsCos) leave what lies between the columns zero; the others

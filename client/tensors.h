@@ -42,6 +42,7 @@ typedef struct {
     DeviceMem pool;           /* of a GPU's copies: one allocation */
     DeviceMem pool_workspace; /* of all copies of a GPU: launches follow each other */
     TensorSet checked[2];     /* of validated_set */
+    bool refreshed;           /* a GPU's copies have other data than the host */
 } Tensors;
 
 Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out);

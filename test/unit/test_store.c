@@ -47,20 +47,30 @@ static Measurement measurement(Store *s, const char *kernel, const char *problem
     return m;
 }
 
+static const Sample samples[] = {{.ns = 12345, .enqueues = 1},
+                                 {.ns = 12400, .enqueues = 2},
+                                 {.ns = UINT64_C(1) << 60,
+                                  .enqueues = 3,
+                                  .round = 7,
+                                  .clock_mhz = 1980,
+                                  .power_w = 412.5,
+                                  .temp_c = 51,
+                                  .throttle = 4,
+                                  .use = USE_OUTLIER}};
+
+static void samples_check(const Sample *got)
+{
+    assert_int_equal(got[1].round, 0);
+    assert_int_equal(got[2].round, 7);
+    assert_true(got[2].clock_mhz == 1980 && got[2].power_w == 412.5 && got[2].temp_c == 51);
+    assert_int_equal(got[2].throttle, 4);
+    assert_int_equal(got[2].use, USE_OUTLIER);
+}
+
 static void test_facts_survive_reopening(void **state)
 {
     Fixture *f = *state;
     assert_ok(store_open(&f->s, f->dir, DB_WRITE));
-    static const Sample samples[] = {{.ns = 12345, .enqueues = 1},
-                                     {.ns = 12400, .enqueues = 2},
-                                     {.ns = UINT64_C(1) << 60,
-                                      .enqueues = 3,
-                                      .round = 7,
-                                      .clock_mhz = 1980,
-                                      .power_w = 412.5,
-                                      .temp_c = 51,
-                                      .throttle = 4,
-                                      .use = USE_OUTLIER}};
     Measurement m = measurement(&f->s, "k1", "p1", 0), got;
     m.sample = samples;
     m.n_samples = 3;
@@ -82,12 +92,7 @@ static void test_facts_survive_reopening(void **state)
     assert_int_equal(got.n_samples, 3);
     assert_true(got.sample[2].ns == UINT64_C(1) << 60);
     assert_int_equal(got.sample[1].enqueues, 2);
-    assert_int_equal(got.sample[1].round, 0);
-    assert_int_equal(got.sample[2].round, 7);
-    assert_true(got.sample[2].clock_mhz == 1980 && got.sample[2].power_w == 412.5 &&
-                got.sample[2].temp_c == 51);
-    assert_int_equal(got.sample[2].throttle, 4);
-    assert_int_equal(got.sample[2].use, USE_OUTLIER);
+    samples_check(got.sample);
     assert_int_equal(got.checked, 128);
     assert_true(got.max_err == 1e-6);
     again.key.run = 1;
