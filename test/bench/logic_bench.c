@@ -79,24 +79,23 @@ static void bench_read(const char *name, Str text)
            (double)tree_bytes / (double)text.n);
 }
 
-/* A file of about 4 MB: copies of the largest real one, each with sizes and solutions of its own. shift makes
+/* Copies of the largest real file, each with sizes and solutions of its own; 7 are about 4 MB. shift makes
  * a third of the solutions and half of the speeds differ between two such files. */
-static Str make_large(Arena *a, int shift)
+static Str make_large(Arena *a, size_t copies, int shift)
 {
-    enum { COPIES = 7 };
     Buf b;
     Logic l;
     Str text, path = arena_printf(a, "test/data/tensile/logic/%s.yaml", files[0]);
     if (file_read(a, path.s, 1 << 28, &text) || logic_parse(a, "bench", text, NULL, &l))
         printf("%s\n", err_message()), exit(1);
     size_t n = l.n_solutions, n_rows = l.n_rows;
-    LogicSolution *solution = ARENA_ARRAY(a, COPIES * n, LogicSolution);
-    LogicRow *row = ARENA_ARRAY(a, COPIES * n_rows, LogicRow);
-    for (size_t i = 0; i < COPIES * n; i++) {
+    LogicSolution *solution = ARENA_ARRAY(a, copies * n, LogicSolution);
+    LogicRow *row = ARENA_ARRAY(a, copies * n_rows, LogicRow);
+    for (size_t i = 0; i < copies * n; i++) {
         solution[i] = l.solution[i % n];
         solution[i].s.WorkGroupMapping = (int32_t)(1 + i / n) + (i % 3 ? 0 : shift);
     }
-    for (size_t i = 0; i < COPIES * n_rows; i++) {
+    for (size_t i = 0; i < copies * n_rows; i++) {
         int64_t *size = ARENA_ARRAY(a, LOGIC_KEY_MAX, int64_t);
         row[i] = l.row[i % n_rows];
         memcpy(size, row[i].size, (size_t)row[i].n * sizeof *size);
@@ -105,8 +104,8 @@ static Str make_large(Arena *a, int shift)
         row[i].solution += (int32_t)(i / n_rows * n);
         row[i].speed += i % 2 ? shift : 0;
     }
-    l.solution = solution, l.n_solutions = COPIES * n;
-    l.row = row, l.n_rows = COPIES * n_rows;
+    l.solution = solution, l.n_solutions = copies * n;
+    l.row = row, l.n_rows = copies * n_rows;
     buf_init(&b);
     if (logic_emit(&l, &b)) printf("%s\n", err_message()), exit(1);
     text = arena_dup(a, buf_view(&b));
@@ -141,7 +140,7 @@ static void bench_merge(void)
     static const char *const names[] = {"tensile, forced", "best", "newer"};
     Arena a;
     arena_init(&a, 0);
-    Str text[2] = {make_large(&a, 0), make_large(&a, 1)};
+    Str text[2] = {make_large(&a, 7, 0), make_large(&a, 7, 1)};
     double mb = (double)(text[0].n + text[1].n) / 1e6;
     for (int p = MERGE_TENSILE; p <= MERGE_NEWER; p++) {
         double ms[RUNS];
@@ -153,6 +152,28 @@ static void bench_merge(void)
     }
     printf("  two files, %.1f MB together\n", mb);
     arena_fini(&a);
+}
+
+/* Cost per size and solution when there are 2, 4, 8 times as many. */
+static void bench_linear(MergePolicy policy, const char *name)
+{
+    double base = 0;
+    for (size_t copies = 1; copies <= 8; copies *= 2) {
+        Arena a;
+        double ms[RUNS];
+        char what[80];
+        MergeReport r;
+        arena_init(&a, 0);
+        Str text[2] = {make_large(&a, 4 * copies, 0), make_large(&a, 4 * copies, 1)};
+        for (int i = 0; i < RUNS; i++) ms[i] = time_merge(text, policy, &r);
+        snprintf(what, sizeof what, "merge %s, %zux: %zu sizes, %zu solutions", name, copies,
+                 2 * 1054 * 4 * copies, 2 * 82 * 4 * copies);
+        report(what, ms, (double)(text[0].n + text[1].n) / 1e6);
+        if (copies == 1) base = ms[RUNS / 2];
+        printf("  %.2f times the cost of 1x for each size and solution\n",
+               ms[RUNS / 2] / base / (double)copies);
+        arena_fini(&a);
+    }
 }
 
 /* A directory of logic as createlib gets it: n copies of each file under other names. */
@@ -211,6 +232,8 @@ int main(void)
         bench_read(files[i], text);
     }
     bench_merge();
+    bench_linear(MERGE_BEST, "best");
+    bench_linear(MERGE_TENSILE, "tensile, forced");
     bench_create(1);
     bench_create(20);
     arena_fini(&a);

@@ -1,6 +1,7 @@
-/* Selection in libtuner on a table of 10,000 sizes (Euclidean): load, cold and cached selection, building the
- * launch list, allocations; then what a call of tuner_sgemm costs around a kernel that does nothing. Prints
- * medians with their 95% interval over n repetitions; exit 1 when a selection allocates. */
+/* Selection in libtuner on tables of 10,000 made sizes (Euclidean) and on the largest real one among the test
+ * data: load, cold and cached selection, building the launch list, allocations; then what a call of
+ * tuner_sgemm costs around a kernel that does nothing. Prints medians with their 95% interval over n
+ * repetitions; exit 1 when a selection allocates. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "base/fs.h"
 #include "client/runtime/launch.h"
 #include "client/runtime/tuner.h"
+#include "createlib/createlib.h"
 #include "fmt/write.h"
 #include "measure/stats.h"
 #include "model/datatype.h"
@@ -214,41 +216,40 @@ static void report(const char *what, const char *unit, double *sample, size_t n)
     printf("select_bench: %-44s %9.4g %s [%.4g, %.4g] n %zu\n", what, s.median, unit, s.lo, s.hi, n);
 }
 
-static Library *load(Buf *text, const char *name)
+static Library *load(Str text, Hardware hw, const char *name)
 {
-    Hardware hw = {STR("gfx906"), 60, false};
     double ms[REPEAT];
     Library *lib = NULL;
     char what[80];
     for (int i = 0; i < REPEAT; i++) {
         library_free(lib);
         uint64_t from = clock_ns();
-        if (library_parse("bench", buf_view(text), NULL, &hw, &lib)) {
+        if (library_parse("bench", text, NULL, &hw, &lib)) {
             fprintf(stderr, "select_bench: %s\n", err_message());
             exit(1);
         }
         ms[i] = (double)(clock_ns() - from) / 1e6;
     }
-    snprintf(what, sizeof what, "load, 10,000 %s sizes, %zu kB", name, text->n / 1000);
+    snprintf(what, sizeof what, "load, %s, %zu kB", name, text.n / 1000);
     report(what, "ms", ms, REPEAT);
     return lib;
 }
 
-static void queries(Contraction *p, uint64_t seed)
+static void queries(Contraction *p, bool transposed, uint64_t seed)
 {
     for (int i = 0; i < N_QUERIES; i++)
-        contraction_gemm(&p[i], false, false, 4 + (int64_t)(rng(&seed) % 8192),
+        contraction_gemm(&p[i], transposed, transposed, 4 + (int64_t)(rng(&seed) % 8192),
                          1 + (int64_t)(rng(&seed) % 8192), 1 + (int64_t)(rng(&seed) % 8192), 1);
 }
 
-static int selections(Library *lib, const char *name)
+static int selections(Library *lib, bool transposed, const char *name)
 {
     static Contraction p[N_QUERIES];
     double cold[REPEAT], cached[REPEAT];
     volatile int64_t sink = 0;
     Selection s;
     char what[80];
-    queries(p, 3);
+    queries(p, transposed, 3);
     if (library_select(lib, &p[0], &s)) exit(1);
     struct mallinfo2 before = mallinfo2();
     for (int r = 0; r < REPEAT; r++) {
@@ -275,18 +276,20 @@ static int selections(Library *lib, const char *name)
     return after.uordblks != before.uordblks;
 }
 
-static void launches(Library *lib)
+/* Of the solution that the first problem gets, for 64 problems. */
+static void launches(Library *lib, bool transposed, int32_t n_cu, const char *name)
 {
     static Contraction p[64];
+    char what[80];
     static LaunchList list;
     double ns[REPEAT];
     float one = 1;
     Selection s;
     LaunchInputs in = {.alpha = &one, .beta = &one};
-    LaunchHardware hw = {.n_cu = 60};
+    LaunchHardware hw = {.n_cu = n_cu};
     uint64_t seed = 5;
     for (int i = 0; i < 64; i++)
-        contraction_gemm(&p[i], false, false, 4 + (int64_t)(rng(&seed) % 8000),
+        contraction_gemm(&p[i], transposed, transposed, 4 + (int64_t)(rng(&seed) % 8000),
                          4 + (int64_t)(rng(&seed) % 8000), 512, 1);
     if (library_select(lib, &p[0], &s) || !s.solution) exit(1);
     for (int r = 0; r < REPEAT; r++) {
@@ -295,7 +298,8 @@ static void launches(Library *lib)
             if (launch_build(&p[i % 64], s.solution, &in, &hw, &list)) exit(1);
         ns[r] = (double)(clock_ns() - from) / N_QUERIES;
     }
-    report("launch list with arguments", "ns", ns, REPEAT);
+    snprintf(what, sizeof what, "launch list with arguments, %s", name);
+    report(what, "ns", ns, REPEAT);
 }
 
 /* ---- what tuner_gemm costs around a kernel that does nothing ---- */
@@ -353,19 +357,55 @@ static void calls(void)
     arena_fini(&a);
 }
 
+/* ---- the largest real table: sgemm TT of gfx908, 82 solutions, 1,054 sizes ---- */
+
+static int real_table(void)
+{
+    static const char file[] = "test/data/tensile/logic/arcturus_Cijk_Alik_Bjlk_SB.yaml",
+                      name[] = "1,054 real sizes";
+    Arena a;
+    Str text;
+    CreateOptions o;
+    CreateReport r;
+    char dir[] = "/tmp/select_bench-XXXXXX";
+    Hardware hw = {STR("gfx908"), 120, false};
+    arena_init(&a, 0);
+    createlib_options_init(&o);
+    o.runtime = CREATE_HIP;
+    o.metadata_only = true;
+    if (!mkdtemp(dir)) exit(1);
+    o.logic_path = path_join(&a, dir, "logic").s;
+    o.output_path = dir;
+    if (dir_make(o.logic_path) || file_copy(file, path_join(&a, o.logic_path, "a.yaml").s, 1 << 28) ||
+        createlib_run(&o, &r) ||
+        file_read(&a, path_join(&a, dir, "library/TensileLibrary.dat").s, 1 << 28, &text)) {
+        fprintf(stderr, "select_bench: %s\n", err_message());
+        exit(1);
+    }
+    Library *lib = load(text, hw, name);
+    int bad = selections(lib, true, name);
+    launches(lib, true, 120, name);
+    library_free(lib);
+    if (dir_remove(dir)) exit(1);
+    arena_fini(&a);
+    return bad;
+}
+
 int main(void)
 {
     int bad = 0;
     for (int gridded = 0; gridded < 2; gridded++) {
         Buf text;
-        const char *name = gridded ? "gridded" : "random";
+        const char *name = gridded ? "10,000 gridded sizes" : "10,000 random sizes";
+        Hardware hw = {STR("gfx906"), 60, false};
         make_library(&text, gridded);
-        Library *lib = load(&text, name);
-        bad |= selections(lib, name);
-        if (!gridded) launches(lib);
+        Library *lib = load(buf_view(&text), hw, name);
+        bad |= selections(lib, false, name);
+        if (!gridded) launches(lib, false, 60, name);
         library_free(lib);
         buf_fini(&text);
     }
+    bad |= real_table();
     calls();
     return bad;
 }
