@@ -27,6 +27,20 @@ Err run_path(Run *r, Str *out, const char *fmt, ...)
     return 0;
 }
 
+Err group_give_up(Run *r, Group *g, Err code, const char *fmt, ...)
+{
+    char why[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof why, fmt, ap);
+    va_end(ap);
+    g->skip = true;
+    r->n_given_up++;
+    if (r->n_given_up == r->n_groups) FAIL(code, "%s", why);
+    warning("%s", why);
+    return 0;
+}
+
 static void notices_print(const Config *c)
 {
     for (size_t i = 0; i < c->notices.n; i++) notice("%.*s", STR_ARG(c->notices.line[i]));
@@ -145,6 +159,12 @@ static bool has_logic_files(Run *r)
            !dir_list(&r->arena, dir.s, ".yaml", true, &names, &n) && n > 0;
 }
 
+static Err given_up_check(const Run *r)
+{
+    if (!r->n_given_up) return 0;
+    FAIL(ERR_PARTIAL, "%zu of %zu size-groups have no kernels", r->n_given_up, r->n_groups);
+}
+
 static Err run_steps(Run *r)
 {
     const Config *c = r->config;
@@ -157,12 +177,13 @@ static Err run_steps(Run *r)
         if (c->has_client && has_logic_files(r)) TRY(step(r, "pack", step_pack));
         notice("nothing was measured (--compile-only): the kernels are in %s/%.*s", r->outdir,
                STR_ARG(c->globals.BenchmarkProblemsPath));
-        return 0;
+        return given_up_check(r);
     }
     if (c->has_logic) TRY(step(r, "analyze", step_analyze));
     if (c->has_client) TRY(step(r, "pack", step_pack));
     if (c->has_problems && c->globals.Peer) TRY(step(r, "peer", step_peer));
-    return step(r, "finish", step_finish);
+    TRY(step(r, "finish", step_finish));
+    return given_up_check(r);
 }
 
 /* Ends the session in the store and says how to go on. The message of the error is kept. */

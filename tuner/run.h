@@ -54,7 +54,7 @@ typedef struct {
     size_t n_code_objects;
     uint64_t n_permutations, n_duplicates;
     int64_t plan, setting;
-    bool skip; /* ForceRedoBenchmarkProblems is off and its results are there */
+    bool skip; /* ForceRedoBenchmarkProblems is off and its results are there; or given up */
 } Group;
 
 typedef struct {
@@ -81,6 +81,7 @@ typedef struct {
     size_t n_wrong, n_faults; /* measurements that failed validation; that crashed or hung */
     size_t n_lost;            /* sizes without a winner */
     size_t n_left_out;        /* solutions that createlib could not build */
+    size_t n_given_up;        /* groups none of whose kernels can be made */
     size_t n_spilled;         /* kernels that were left out because they spill */
     Arena arena;              /* lives as long as the run */
 } Run;
@@ -116,6 +117,10 @@ Err group_facts(Run *r, Group *g);
 
 /* The files that a device loads, of the kernels that were built. step_code.c, for the build step. */
 Err group_code_objects(Run *r, Group *g);
+
+/* A group that has no kernels: a warning, and the run goes on without it; an error with code when no other
+ * group is left. */
+Err group_give_up(Run *r, Group *g, Err code, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 /* "OUT/dir/name" in the run's arena. */
 Err run_path(Run *r, Str *out, const char *fmt, ...) PRINTF_LIKE(3, 4);

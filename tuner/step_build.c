@@ -278,11 +278,11 @@ static Err columns_make(Run *r, Group *g)
     g->n_columns = 0;
     for (size_t i = 0; i < g->n_variants; i++)
         if (g->variant[i].object.s) g->column[g->n_columns++] = i;
-    if (g->n_columns == 0)
-        FAIL(ERR_FAILED,
-             "%.*s: none of the %zu kernels can be compiled and run (tuner log %s Cijk shows why)",
-             STR_ARG(g->name), g->n_variants, r->outdir);
-    return 0;
+    if (g->n_columns) return 0;
+    return group_give_up(
+        r, g, ERR_FAILED,
+        "%.*s: none of the %zu kernels can be compiled and run (tuner log %s Cijk shows why)",
+        STR_ARG(g->name), g->n_variants, r->outdir);
 }
 
 static Err group_build(Run *r, Chunk *c)
@@ -293,6 +293,7 @@ static Err group_build(Run *r, Chunk *c)
     TRY(group_compile(c));
     if (r->config->globals.GenerateSourcesAndExit) return 0;
     TRY(columns_make(r, g));
+    if (g->skip) return 0;
     TRY(group_code_objects(r, g));
     return group_facts(r, g);
 }

@@ -84,10 +84,9 @@ static Err variants_store(Run *r, Group *g, Buf *text, Buf *plan)
         if ((i & 63) == 0) TRY(run_check());
     }
     g->n_variants = kept;
-    if (kept == 0)
-        FAIL(ERR_INPUT, "%s: no kernel of %.*s can be made for %s", r->config->path, STR_ARG(g->name),
-             r->target->name);
-    return 0;
+    if (kept) return 0;
+    return group_give_up(r, g, ERR_INPUT, "%s: no kernel of %.*s can be made for %s", r->config->path,
+                         STR_ARG(g->name), r->target->name);
 }
 
 static Err environment_store(Run *r)
@@ -174,6 +173,7 @@ static Err group_plan(Run *r, Group *g, Buf *scratch, Buf *content)
                r->config->globals.NumBenchmarks, g->n_permutations);
     TRY(sizes_store(r, g, scratch, content));
     TRY(variants_store(r, g, scratch, content));
+    if (g->skip) return 0;
     TRY(buf_check(content));
     return plan_store(r, g, buf_view(content));
 }
@@ -188,7 +188,8 @@ Err step_plan(Run *r)
     for (size_t i = 0; !e && i < r->n_groups; i++) {
         if (r->group[i].skip) continue;
         e = group_plan(r, &r->group[i], &scratch, &content);
-        if (!e) e = store_session_plan(&r->store, r->session, (int64_t)i, r->group[i].plan);
+        if (!e && !r->group[i].skip)
+            e = store_session_plan(&r->store, r->session, (int64_t)i, r->group[i].plan);
     }
     if (!e) e = store_commit(&r->store);
     buf_fini(&scratch);

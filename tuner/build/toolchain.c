@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/proc.h"
 
 enum { PROBE_BYTES = 4096 };
@@ -230,7 +231,10 @@ static Err search(Arena *a, const Target *target, const char *const *extra, Tool
             if (!strchr("%$/", row->programs[i][0]))
                 buf_printf(names, "%s%s", names->n ? ", " : "", row->programs[i]);
             if (!path.s) continue;
-            if (!candidate_take(a, row, target, path, extra, out)) return err_clear(), ERR_OK;
+            if (!candidate_take(a, row, target, path, extra, out)) {
+                if (why->n) verbose("%s", buf_cstr(why));
+                return err_clear(), ERR_OK;
+            }
             if (interrupted()) FAIL(ERR_FAILED, "interrupted");
             buf_printf(why, "%s%s", why->n ? "; " : "", err_message());
         }

@@ -1,0 +1,23 @@
+# A whole run on a GPU that the test plays (libcuda of test/fake), with real cubins: kernels, times, logic, library.
+# NVRTC takes the fake driver for the real one, so only the client sees it.
+cat >client <<SH
+#!/bin/sh
+LD_LIBRARY_PATH="$BIN/../fake/cuda" exec "$BIN/tuner-client" "\$@"
+SH
+chmod +x client
+export TUNER_FAKE="ns=50000"
+run() { "$BIN/tuner" --client-path "$PWD/client" "$@" "$DATA/run/gpu.yaml" out >log 2>&1; }
+if ! "$BIN/tuner" --compile-only --arch sm_90 "$DATA/run/gpu.yaml" probe >log 2>&1; then echo "skipped: $(grep '^tuner:' log)"; exit; fi
+run --device cuda; echo "exit $?"; grep -e winner -e '^  [0-9]' -e '^tuner:' log | sed 's/  */ /g'
+(cd out && find . -type f -path '*ibrary*' | grep -v SOURCE | sort)
+sed -n 2,4p out/3_LibraryLogic/test_Cijk_Ailk_Bljk_SB.yaml
+grep -c code-object out/1_BenchmarkProblems/*/00_Final/source/ClientParameters.ini
+grep -e code-object -e ^device out/4_LibraryClient/source/*.ini
+"$BIN/tuner" explain out 100,90,2,80 | grep -o 'lds=[0-9]* scratch=0 kernarg=100 threads=64' | sort -u
+echo "--- again: nothing to do"
+run --device cuda; echo "exit $?"
+echo "--- only a library of what was found"
+rm -rf out/4_LibraryClient; run --compile-only --arch sm_90; echo "exit $?"; ls out/4_LibraryClient/library
+echo "--- no such device"
+run --device cuda:1; echo "exit $?"; sed "s, (.*,,; s,$DATA/,," log
+run --device cuda --arch sm_80; echo "exit $?"; sed "s, (.*,,; s,$DATA/,," log
