@@ -19,17 +19,18 @@ static Err add(Arena *a, Buf *name, bool post_gsu, bool ga, HelperKernel *out, s
     return ERR_OK;
 }
 
-/* Unrolled by GSU where it is known, one or two elements, one or more reducers. */
+/* Names by the rule of Tensile's launcher, which looks at the compute type: unrolled by GSU where it is
+ * known, one or two elements, one or more reducers. */
 static Err post_gsu(Arena *a, const Solution *s, Buf *b, HelperKernel *out, size_t *n)
 {
     const ProblemType *pt = s->pt;
-    bool unrolled =
-        s->GlobalAccumulation == GACC_MULTIPLE && (pt->DestDataType == TYPE_S || pt->DestDataType == TYPE_D);
     bool wide = pt->ComputeDataType == TYPE_S || pt->ComputeDataType == TYPE_D;
-    int gsu = s->GlobalSplitU, most = pt->DestDataType == TYPE_D ? 2 : 4;
-    for (int r = 1; r <= most; r += most - 1) {
+    bool unrolled = s->GlobalAccumulation == GACC_MULTIPLE && wide;
+    int gsu = s->GlobalSplitU;
+    for (int r = 1; r <= 4; r *= 2) {
         bool power = (gsu & (gsu - 1)) == 0;
         if (r > 1 && (!unrolled || !power || gsu < 32 * r)) continue;
+        if (r == 2 && pt->ComputeDataType == TYPE_S) continue;
         int unit = 16 * r, mod = gsu % unit ? gsu % unit : unit;
         for (int vw = 1; vw <= (wide ? 2 : 1); vw++) {
             buf_reset(b);

@@ -166,21 +166,19 @@ static Op *phase_loop(OpList *l, Phase phase)
     return loop;
 }
 
+/* SuppressNoLoadLoop: no copy of the loop's body without loads; the last iterations skip them. */
+static bool one_loop(const GpuPlan *plan) { return plan->prefetch > 0 && plan->s->SuppressNoLoadLoop; }
+
 static Op *main_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};
-    bool async = plan->copy->async;
-    if (async) push_wait(&l, plan->prefetch - 1);
-    if (plan->prefetch > 0) {
-        push_load(&l, plan->n_sets - 1, 0);
-        push(&l, consumer(p, plan, true));
-        if (!async) push_store(&l, 0);
-    } else {
-        push_load(&l, 0, 0);
-        push_store(&l, 0);
-        push(&l, consumer(p, plan, true));
-    }
-    return phase_loop(&l, plan->prefetch > 0 ? PHASE_MAIN : PHASE_ALL);
+    bool async = plan->copy->async, single = one_loop(plan);
+    if (async) push_wait(&l, single ? 0 : plan->prefetch - 1);
+    push_load(&l, plan->prefetch > 0 ? plan->n_sets - 1 : 0, single ? plan->prefetch : 0);
+    if (plan->prefetch == 0 && !async) push_store(&l, 0);
+    push(&l, consumer(p, plan, true));
+    if (plan->prefetch > 0 && !async) push_store(&l, single ? 1 : 0);
+    return phase_loop(&l, plan->prefetch > 0 && !single ? PHASE_MAIN : PHASE_ALL);
 }
 
 static Op *drain_loop(Program *p, const GpuPlan *plan)
@@ -222,7 +220,7 @@ Err gpu_pipeline(Program *p)
             push_barrier(&l, 0);
         }
         push(&l, main_loop(p, &plan));
-        if (plan.prefetch > 0) push(&l, drain_loop(p, &plan));
+        if (plan.prefetch > 0 && !one_loop(&plan)) push(&l, drain_loop(p, &plan));
         push(&l, rest_loop(p, &plan));
         o = next;
     }

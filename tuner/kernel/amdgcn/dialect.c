@@ -29,17 +29,19 @@ static void dot4(const Target *t, Buf *out)
 
 static void prelude(const GpuPlan *p, Buf *out)
 {
-    buf_puts(out, "#define @DEV static inline __attribute__((device, always_inline))\n"
-                  "#define @UNROLL _Pragma(\"unroll\")\n"
-                  "#define @NOUNROLL _Pragma(\"nounroll\")\n"
-                  "@DEV unsigned @tid() { return __builtin_amdgcn_workitem_id_x(); }\n"
-                  "@DEV unsigned @group_x() { return __builtin_amdgcn_workgroup_id_x(); }\n"
-                  "@DEV unsigned @group_y() { return __builtin_amdgcn_workgroup_id_y(); }\n"
-                  "@DEV unsigned @group_z() { return __builtin_amdgcn_workgroup_id_z(); }\n"
-                  "@DEV unsigned @grid_x()\n{\n"
-                  "    return __builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x();\n}\n"
-                  "@DEV unsigned @uniform(unsigned x)\n{\n"
-                  "    return (unsigned)__builtin_amdgcn_readfirstlane((int)x);\n}\n");
+    buf_printf(out,
+               "#define @DEV static inline __attribute__((device, always_inline))\n"
+               "#define @UNROLL _Pragma(\"unroll\")\n"
+               "#define @NOUNROLL _Pragma(\"nounroll\")\n"
+               "@DEV unsigned @tid() { return __builtin_amdgcn_workitem_id_x(); }\n"
+               "@DEV unsigned @group_x() { return __builtin_amdgcn_workgroup_id_x(); }\n"
+               "@DEV unsigned @group_y() { return __builtin_amdgcn_workgroup_id_y(); }\n"
+               "@DEV unsigned @group_z() { return __builtin_amdgcn_workgroup_id_z(); }\n"
+               "@DEV unsigned @grid_x()\n{\n"
+               "    return __builtin_amdgcn_grid_size_x() / %d;\n}\n"
+               "@DEV unsigned @uniform(unsigned x)\n{\n"
+               "    return (unsigned)__builtin_amdgcn_readfirstlane((int)x);\n}\n",
+               p->n_threads > 0 ? p->n_threads : 256);
     buf_printf(out, "@DEV void @barrier() { %s }\n", barrier_text(p->target));
     buf_puts(
         out,
@@ -67,6 +69,8 @@ static void prelude(const GpuPlan *p, Buf *out)
         "    unsigned long long desired)\n{\n"
         "    __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);\n"
         "    return expected;\n}\n"
+        "template <typename V> @DEV V *@pointer(V *const *table, unsigned z)\n{\n"
+        "    return (V *)((__attribute__((address_space(1))) V *const *)table)[z];\n}\n"
         "template <typename V> @DEV V @load_nt(const V *p) { return __builtin_nontemporal_load(p); }\n"
         "template <typename V> @DEV void @store_nt(V *p, V x) { __builtin_nontemporal_store(x, p); }\n");
 }

@@ -29,17 +29,22 @@ static void state(const GpuPlan *p, Buf *out)
     buf_puts(out, "};\n\n");
 }
 
-/* Where this thread's first vector is in the tile. */
-static void place(const GpuPlan *p, int i, Buf *out)
+void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *across, Buf *out)
 {
     const GpuOperand *x = &p->op[i];
     bool grouped = i ? p->s->GlobalReadCoalesceGroupB : p->s->GlobalReadCoalesceGroupA;
+    int threads = p->n_threads / x->n_waves, lines = x->nlp * x->lsp;
+    char lane[32] = "tid", wave[48] = "";
+    if (x->n_waves > 1) {
+        snprintf(lane, sizeof lane, "tid %% %d", threads);
+        snprintf(wave, sizeof wave, "tid / %d * %d + ", threads, lines);
+    }
     if (grouped)
-        buf_printf(out, "    c.along_%c = tid %% %d * %d, c.across_%c = tid / %d;\n", x->name, x->lvc,
-                   x->width, x->name, x->lvc);
+        buf_printf(out, "%s = %s %% %d * %d, %s = %s%s / %d", along, lane, x->lvc, x->width, across, wave,
+                   lane, x->lvc);
     else
-        buf_printf(out, "    c.along_%c = tid / %d * %d, c.across_%c = tid %% %d;\n", x->name, x->lsp,
-                   x->width, x->name, x->lsp);
+        buf_printf(out, "%s = %s / %d * %d, %s = %s%s %% %d", along, lane, x->lsp, x->width, across, wave,
+                   lane, x->lsp);
 }
 
 static void init_operand(const GpuPlan *p, int i, Buf *out)
@@ -47,7 +52,12 @@ static void init_operand(const GpuPlan *p, int i, Buf *out)
     const GpuOperand *x = &p->op[i];
     char n = x->name, size = i ? 'n' : 'm';
     int bytes = gpu_type_bytes(&x->type);
-    place(p, i, out);
+    char along[16], across[16];
+    snprintf(along, sizeof along, "c.along_%c", n);
+    snprintf(across, sizeof across, "c.across_%c", n);
+    buf_puts(out, "    ");
+    gpu_load_place(p, i, along, across, out);
+    buf_puts(out, ";\n");
     if (x->tlu)
         buf_printf(out,
                    "    {\n        const unsigned last = t.%c - %d, from = t.%c0 < last ? t.%c0 : last;\n"
@@ -137,6 +147,12 @@ static void store(const GpuPlan *p, Buf *out)
     store_operand(p, 0, out);
     store_operand(p, 1, out);
     buf_puts(out, "}\n\n#define @copy_wait(n)\n\n");
+    if (p->n_sets == 1) return;
+    buf_puts(out, "@DEV void @copy_shift(@Copy &c)\n{\n");
+    for (int i = 0; i < 2; i++)
+        buf_printf(out, "    @UNROLL for (int i = 0; i < %d; i++) c.%c_data[0][i] = c.%c_data[1][i];\n",
+                   loads_of(&p->op[i]), p->op[i].name, p->op[i].name);
+    buf_puts(out, "}\n\n");
 }
 
 /* When the fast functions cannot do it: sides shorter than a vector, offsets over 32 bits, misaligned
@@ -168,12 +184,13 @@ static void tail_operand(const GpuPlan *p, int i, Buf *out)
     char n = x->name;
     const char *edge = i ? "col" : "row", *k = x->tlu ? "across" : "along",
                *free = x->tlu ? "along" : "across";
-    bool grouped = i ? p->s->GlobalReadCoalesceGroupB : p->s->GlobalReadCoalesceGroupA;
-    buf_printf(out, "    @NOUNROLL for (unsigned i = 0; i < %d; i++) {\n", loads_of(x) * x->width);
-    buf_printf(out, "        const unsigned v = i / %d, along = tid %s %d * %d + v %% %d * %d + i %% %d;\n",
-               x->width, grouped ? "%" : "/", grouped ? x->lvc : x->lsp, x->width, x->nlc, x->lsc, x->width);
-    buf_printf(out, "        const unsigned across = tid %s %d + v / %d * %d;\n", grouped ? "/" : "%",
-               grouped ? x->lvc : x->lsp, x->nlc, x->lsp);
+    buf_puts(out, "    {\n        const unsigned ");
+    gpu_load_place(p, i, "along_0", "across_0", out);
+    buf_printf(out,
+               ";\n        @NOUNROLL for (unsigned i = 0; i < %d; i++) {\n"
+               "        const unsigned v = i / %d, along = along_0 + v %% %d * %d + i %% %d, across = "
+               "across_0 + v / %d * %d;\n",
+               loads_of(x) * x->width, x->width, x->nlc, x->lsc, x->width, x->nlc, x->lsp);
     buf_printf(out,
                "        const unsigned long long k = (unsigned long long)k0 + %s, free = @near_%s(t, %s);\n",
                k, edge, free);
@@ -186,7 +203,8 @@ static void tail_operand(const GpuPlan *p, int i, Buf *out)
         x->lds_offset, p->in.parts);
     gpu_lds_element(p, i, k, free, out);
     buf_printf(out,
-               ";\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? from[q] : (@P)0;\n    }\n",
+               ";\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? from[q] : (@P)0;\n        "
+               "}\n    }\n",
                p->in.parts);
 }
 

@@ -28,13 +28,16 @@
  *   @mad24(int, int, int)    product and sum of numbers of 24 bits or less
  *   @atomic_add(float *, float), (double *, double), (int *, int): relaxed, device scope, no result
  *   @cas32(unsigned *, unsigned, unsigned), @cas64(unsigned long long *, ...): compare and swap, old value
+ *   @global(V *)             the same pointer, known to point to global memory (one that was read from
+ * memory)
  *   @load_nt(const V *), @store_nt(V *, V): non-temporal access to a vector or scalar
  * Types made by gpu_types, with GpuDialect.vector (elements by x[i]; aligned to their size):
  *   @T     element of A and B as in memory and local memory. Complex: struct {@P re, im;}; otherwise @P.
  *   @P     part: float, double, _Float16 or unsigned short, signed char, int
  *   @TC @PC   accumulator element and its part; @TD @PD: element of C and D (or of the workspace)
  *   @TS    alpha and beta as passed; @VP<n>: n parts of @T; @VD<n>: n parts of @TD; @VC<n>: n parts of @TC
- *   @to_c(@TD) -> @TC, @from_c(@TC) -> @TD: conversions; @mul(@TC, @TC), @madd(@TC, @TC, @TC)
+ *   @to_c(@TD) -> @TC, @from_c(@TC) -> @TD, @from_s(@TS) -> @TC, @to_s(@TC) -> @TS: conversions;
+ *   @zero() @is_zero(x) @add(x, y) @mul(x, y) @madd(x, y, z) of @TC
  *
  * struct @Tile: what is equal for all threads of a work-group (filled by the skeleton):
  *   const char *a, *b;          first element of this batch's A and B
@@ -68,6 +71,7 @@
  *   @DEV void @copy_load(@Copy &, int set, char *stage);   starts the loads of DepthU elements of K: into
  *                                                          register set `set`, or (async) into stage
  *   @DEV void @copy_store(@Copy &, int set, char *stage);  registers to stage (async: nothing)
+ *   @DEV void @copy_shift(@Copy &);   the second register set becomes the first (only if n_sets is 2)
  *   @DEV void @copy_wait(int n);  template or macro, constant n: all but the newest n copy_loads of this
  *                                 thread have arrived (register: nothing)
  *   @DEV void @copy_tail(const @Tile &, unsigned tid, char *stage, unsigned k0);   K elements
@@ -112,11 +116,12 @@ typedef struct {
     char name; /* 'a' 'b' */
     bool tlu;  /* the free dimension is contiguous in global memory, else K is */
     bool conj;
-    int tile;           /* macro tile side */
-    int width;          /* elements per global load (GlobalLoadVectorWidth) */
-    int nlc, nlp;       /* loads per thread along and across the contiguous dimension */
-    int lsc, lsp;       /* elements that one load of all threads covers, along and across */
-    int lvc;            /* threads along: lsc / width */
+    int tile;     /* macro tile side */
+    int width;    /* elements per global load (GlobalLoadVectorWidth) */
+    int nlc, nlp; /* loads per thread along and across the contiguous dimension */
+    int lsc, lsp; /* elements that one load of all threads covers, along and across */
+    int lvc;      /* threads along: lsc / width */
+    int n_waves; /* WaveSeparateGlobalRead: so many groups of threads load a part of the lines each; else 1 */
     bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */
     int line;           /* elements from line to line, pad included (pad_block 0) */
     int pad, pad_block; /* elements of padding per pad_block elements; pad_block 0: per line */
@@ -216,6 +221,9 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
 Err gpu_args(GpuPlan *p);
 /* Text of the element offset of (k, free), any expressions, in operand i's part of a stage. */
 void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, Buf *out);
+
+/* Text of this thread's first element, along and across the contiguous dimension, in operand i's load. */
+void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *across, Buf *out);
 
 /* ---- pieces of the text ---- */
 

@@ -24,7 +24,18 @@ static void signature(const GpuPlan *p, Str symbol, Buf *out)
 /* GlobalSplitU, then WorkGroupMapping (tensile-formats 2.4). */
 static void mapping(const GpuPlan *p, Buf *out)
 {
-    buf_puts(out, "    unsigned wg0 = @group_x(), wg1 = @group_y();\n    const unsigned wg2 = @group_z();\n");
+    const Solution *s = p->s;
+    if (s->PersistentKernel) {
+        bool along = s->PersistentKernelAlongBatch && p->batched;
+        buf_printf(out, "    const unsigned rows = tiles_n * %d, n_tiles = tiles_m * rows%s;\n", p->gsu,
+                   along ? " * size_batch" : "");
+        buf_printf(out,
+                   "    @NOUNROLL for (unsigned id = @group_x(); id < n_tiles; id += @grid_x()) {\n"
+                   "    unsigned wg0 = id %% tiles_m, wg1 = id / tiles_m%s;\n    const unsigned wg2 = %s;\n",
+                   along ? " % rows" : "", along ? "id / tiles_m / rows" : "@group_z()");
+    } else
+        buf_puts(out,
+                 "    unsigned wg0 = @group_x(), wg1 = @group_y();\n    const unsigned wg2 = @group_z();\n");
     if (p->gsu > 1)
         buf_printf(out,
                    p->gsu_group_rr ? "    const unsigned part = wg1 / tiles_n;\n    wg1 %%= tiles_n;\n"
@@ -53,7 +64,7 @@ static void tensor(const GpuPlan *p, char n, bool strided, Buf *out)
 {
     const char *z = p->batched ? "wg2" : "0";
     if (!strided)
-        buf_printf(out, "%c[%s] + offset_%c", n, z, n);
+        buf_printf(out, "@pointer(%c, %s) + offset_%c", n, z, n);
     else if (p->batched)
         buf_printf(out, "%c + (unsigned long long)wg2 * batch_%c", n, n);
     else
@@ -114,7 +125,8 @@ static void chunk_bytes(const GpuPlan *p, int i, Buf *out)
 
 static void start(const GpuPlan *p, Buf *out)
 {
-    static const char *const id[] = {"wg0", "wg1", "wg2", "wg0 + wg1 * tiles_m", "~0u"};
+    static const char *const id[] = {"wg0", "wg1", "wg2", "wg0 + wg1 * tiles_m + wg2 * tiles_m * tiles_n",
+                                     "~0u"};
     const Solution *s = p->s;
     for (int i = 0; i < 2; i++) {
         buf_printf(out, "    const long long chunk_%c = ", p->op[i].name);
@@ -157,7 +169,9 @@ static void results(const GpuPlan *p, Buf *out)
         tensor(p, 'c', strided, out);
         buf_puts(out, ";\n    o.ldc = ldc;\n    o.beta = @from_s(beta);\n");
     }
-    buf_puts(out, "    @finish(t, o, acc, tid);\n}\n");
+    buf_puts(out, "    @finish(t, o, acc, tid);\n");
+    if (p->s->PersistentKernel) buf_puts(out, "    @barrier();\n    }\n");
+    buf_puts(out, "}\n");
 }
 
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out)

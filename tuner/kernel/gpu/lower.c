@@ -43,15 +43,3 @@ Err gpu_lower(const Program *program, Str symbol, Buf *out)
     buf_fini(&body);
     return e;
 }
-
-Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out)
-{
-    (void)pt, (void)ga, (void)symbol, (void)out;
-    FAIL(ERR_INPUT, "helper kernels of %s cannot be generated yet", t->name);
-}
-
-Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
-{
-    (void)pt, (void)symbol, (void)out;
-    FAIL(ERR_INPUT, "helper kernels of %s cannot be generated yet", t->name);
-}

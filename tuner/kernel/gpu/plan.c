@@ -69,7 +69,7 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     p->vw = s->VectorWidth > 0 ? s->VectorWidth : 1;
     p->n_threads = s->NumThreads;
     p->prefetch = s->PrefetchGlobalRead;
-    p->prefetch_local = s->PrefetchLocalRead > 0;
+    p->prefetch_local = s->LoopIters > 0 && s->PrefetchLocalRead % s->LoopIters > 0;
     p->n_stages = p->prefetch > 0 && s->LDSBuffer1 != 1 ? 2 : 1;
     p->n_sets = p->prefetch > 1 ? 2 : 1;
     p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
@@ -104,14 +104,17 @@ static Err plan_operand(GpuPlan *p, int i)
                       .pad_block = i ? s->LdsBlockSizePerPadB : s->LdsBlockSizePerPadA,
                       .shift = 1,
                       .hint = i ? s->NonTemporalB : s->NonTemporalA};
+    bool separate = i ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
+    x->n_waves = separate && s->WavefrontSize > 0 ? p->n_threads / s->WavefrontSize : 1;
     int along = x->tlu ? x->tile : p->depth_u, across = x->tlu ? p->depth_u : x->tile;
-    if (x->width < 1 || x->nlc < 1 || x->nlp < 1 || x->lsc * x->nlc != along || x->lsp * x->nlp != across ||
-        x->lsc % x->width)
+    if (x->width < 1 || x->nlc < 1 || x->nlp < 1 || x->lsc * x->nlc != along ||
+        x->lsp * x->nlp * x->n_waves != across || x->lsc % x->width)
         FAIL(ERR_INPUT, "loads of %c, %d x %d of %d x %d elements, do not tile %d x %d", i ? 'B' : 'A',
              x->nlc, x->nlp, x->lsc, x->lsp, along, across);
     x->lvc = x->lsc / x->width;
-    if (x->lvc * x->lsp != p->n_threads)
-        FAIL(ERR_INPUT, "loads of %c use %d x %d threads of %d", i ? 'B' : 'A', x->lvc, x->lsp, p->n_threads);
+    int threads = p->n_threads / x->n_waves;
+    if (x->lvc * x->lsp != threads)
+        FAIL(ERR_INPUT, "loads of %c use %d x %d threads of %d", i ? 'B' : 'A', x->lvc, x->lsp, threads);
     if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
     if (x->pad < 0) x->pad = 0;
     int multiple = i ? s->AssertFree1ElementMultiple : s->AssertFree0ElementMultiple;
@@ -154,8 +157,9 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
         FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
     if (s->PackBatchDims)
         FAIL(ERR_INPUT, "PackBatchDims %d: packed batches have no kernels", s->PackBatchDims);
-    if (s->WaveSeparateGlobalReadA || s->WaveSeparateGlobalReadB)
-        FAIL(ERR_INPUT, "WaveSeparateGlobalRead needs an assembler");
+    if (s->WorkGroupMappingType != WGMT_B) FAIL(ERR_INPUT, "WorkGroupMappingType Z has no kernels");
+    if (s->ThreadSeparateGlobalReadA || s->ThreadSeparateGlobalReadB)
+        FAIL(ERR_INPUT, "ThreadSeparateGlobalRead needs an assembler");
     if (p->wgm < 0 && !p->assembly) FAIL(ERR_INPUT, "WorkGroupMapping %d is negative", p->wgm);
     return ERR_OK;
 }

@@ -136,11 +136,23 @@ static void reduce(const GpuPlan *p, Buf *out)
         threads);
 }
 
+/* NumElementsPerBatchStore: loads of C do not run ahead of the stores by more than a batch. */
+static const char *batch(const GpuPlan *p, char *text, size_t n)
+{
+    int each = p->s->NumElementsPerBatchStore / p->store_width * p->store_width;
+    text[0] = 0;
+    if (each > 0)
+        snprintf(text, n, "            if ((i + %d) %% %d == 0) asm volatile(\"\" ::: \"memory\");\n",
+                 p->store_width, each);
+    return text;
+}
+
 static void finish(const GpuPlan *p, Buf *out)
 {
     int n = share(p), w = p->store_width;
     bool shared = n < p->n_acc;
     const char *i = shared ? "first + i" : "i";
+    char text[96];
     buf_puts(out, "@DEV void @finish(const @Tile &t, const @Out &o, const @Acc &acc, unsigned tid)\n{\n");
     if (shared)
         buf_printf(out, "    const int first = (int)(tid / %d * %d);\n", p->n_threads / p->lsu, n);
@@ -150,10 +162,10 @@ static void finish(const GpuPlan *p, Buf *out)
         inside(p, out);
         buf_printf(out,
                    "    if (whole) {\n"
-                   "        @UNROLL for (int i = 0; i < %d; i += %d)\n"
+                   "        @UNROLL for (int i = 0; i < %d; i += %d) {\n"
                    "            @put_vector(o, t.m0 + @acc_row(tid, %s), t.n0 + @acc_col(tid, %s), acc, i);\n"
-                   "        return;\n    }\n",
-                   n, w, i, i);
+                   "%s        }\n        return;\n    }\n",
+                   n, w, i, i, batch(p, text, sizeof text));
     }
     buf_printf(out,
                "    @UNROLL for (int i = 0; i < %d; i++) {\n"

@@ -36,6 +36,7 @@ static void complex_arithmetic(Buf *out)
     buf_puts(out, "@DEV @TC @to_c(@TD x) { const @TC y = {x.re, x.im}; return y; }\n"
                   "@DEV @TD @from_c(@TC x) { const @TD y = {x.re, x.im}; return y; }\n"
                   "@DEV @TC @from_s(@TS x) { const @TC y = {x.re, x.im}; return y; }\n"
+                  "@DEV @TS @to_s(@TC x) { const @TS y = {x.re, x.im}; return y; }\n"
                   "@DEV @TC @zero() { const @TC y = {0, 0}; return y; }\n"
                   "@DEV bool @is_zero(@TC x) { return x.re == 0 && x.im == 0; }\n"
                   "@DEV @TC @add(@TC x, @TC y) { const @TC z = {x.re + y.re, x.im + y.im}; return z; }\n"
@@ -53,6 +54,7 @@ static void real_arithmetic(const GpuPlan *p, Buf *out)
     buf_printf(out, "@DEV @TC @to_c(@TD x) { return %s; }\n", widen(p->out.type));
     buf_printf(out, "@DEV @TD @from_c(@TC x) { return %s; }\n", narrow(p->out.type));
     buf_printf(out, "@DEV @TC @from_s(@TS x) { return %s; }\n", widen(p->scalar.type));
+    buf_printf(out, "@DEV @TS @to_s(@TC x) { return %s; }\n", narrow(p->scalar.type));
     buf_puts(out, "@DEV @TC @zero() { return 0; }\n"
                   "@DEV bool @is_zero(@TC x) { return x == 0; }\n"
                   "@DEV @TC @add(@TC x, @TC y) { return x + y; }\n"

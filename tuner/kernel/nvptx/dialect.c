@@ -36,6 +36,7 @@ static void prelude(const GpuPlan *p, Buf *out)
         "@DEV unsigned long long @cas64(unsigned long long *p, unsigned long long expected,\n"
         "    unsigned long long desired)\n{\n"
         "    return atomicCAS(p, expected, desired);\n}\n"
+        "template <typename V> @DEV V *@pointer(V *const *table, unsigned z) { return table[z]; }\n"
         "template <typename V> @DEV V @load_nt(const V *p) { return *p; }\n"
         "template <typename V> @DEV void @store_nt(V *p, V x) { *p = x; }\n");
 }
