@@ -8,9 +8,11 @@
  *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], alpha: 1, beta: [0.5, 2], cus: 4}
  * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
  * solution; kernels are then NAME_<position>.
- * Writes OUTDIR/NAME.hip or .cu (the main kernel and the helper kernels it needs) and prints a line of JSON
- * for each: name, arch, file, symbol, lds, args (bytes), or why there is none; and per size the calls with
- * grid, group and argument bytes. Pointers in them are 0x7e50000000000000 + (0 d, 1 c, 2 a, 3 b, 4 workspace)
+ * Writes OUTDIR/NAME.hip or .cu (the main kernel and the helper kernels it needs; with apart: true those are
+ * in files of their own, OUTDIR/ARCH_SYMBOL.hip) and prints a line of JSON for each: name, arch, file,
+ * symbol, tile, or why there is none (rule: the name of the one that rejected it); and per size the calls
+ * with grid, group and argument bytes. Pointers in them are 0x7e50000000000000 + (0 d, 1 c, 2 a, 3 b, 4
+ * workspace)
  * << 40.
  */
 #include <stdio.h>
@@ -39,6 +41,7 @@ typedef struct {
     const Solution *s;
     HelperKernel helper[HELPERS_MAX];
     size_t n_helpers;
+    bool apart;
 } Item;
 
 /* ---- launches ---- */
@@ -178,11 +181,31 @@ static Err texts(Emitter *e, Item *it, Buf *out)
 {
     TRY(kernel_emit(it->s, it->target, it->symbol, out));
     TRY(kernel_helpers(&e->a, it->s, it->helper, &it->n_helpers));
-    for (size_t i = 0; i < it->n_helpers; i++) {
+    for (size_t i = 0; i < it->n_helpers && !it->apart; i++) {
         buf_putc(out, '\n');
         TRY(kernel_emit_helper(it->s->pt, it->target, &it->helper[i], out));
     }
     return buf_check(out);
+}
+
+/* Files of the helper kernels, as a map from symbols. */
+static Err helper_files(Emitter *e, Item *it, Buf *out)
+{
+    Buf text;
+    Err err = ERR_OK;
+    buf_init(&text);
+    buf_puts(out, ",\"helpers\":{");
+    for (size_t i = 0; i < it->n_helpers && it->apart && !err; i++) {
+        Str symbol = it->helper[i].symbol;
+        Str path = arena_printf(&e->a, "%s/%s_%.*s.hip", e->dir, it->target->name, STR_ARG(symbol));
+        buf_reset(&text);
+        err = kernel_emit_helper(it->s->pt, it->target, &it->helper[i], &text);
+        if (!err) err = file_write(path.s, buf_view(&text));
+        buf_printf(out, "%s\"%.*s\":\"%.*s\"", i ? "," : "", STR_ARG(symbol), STR_ARG(path));
+    }
+    buf_puts(out, "}");
+    buf_fini(&text);
+    return err;
 }
 
 static Err facts(Emitter *e, Item *it, Buf *out)
@@ -194,6 +217,8 @@ static Err facts(Emitter *e, Item *it, Buf *out)
                STR_ARG(it->symbol), pt->TransposeA, pt->TransposeB, pt->ComplexConjugateA,
                pt->ComplexConjugateB, pt->StridedBatched, type_letter((DataType)pt->DataType),
                type_letter((DataType)pt->DestDataType), type_letter((DataType)pt->ComputeDataType));
+    buf_printf(out, ",\"tile\":[%d,%d,%d]", it->s->MacroTile0, it->s->MacroTile1, it->s->DepthU);
+    TRY(helper_files(e, it, out));
     const Node *sizes = node_get(it->entry, "sizes");
     buf_puts(out, ",\"launches\":[");
     for (size_t i = 0; sizes && i < sizes->n; i++) {
@@ -212,8 +237,8 @@ static void json_text(const char *s, Buf *out)
     }
 }
 
-/* why: the rule that rejected the solution, or NULL. */
-static Err emit_item(Emitter *e, Item *it, const char *why)
+/* why: the reason that rejected the solution, or NULL; rule: its name, if it is a rule. */
+static Err emit_item(Emitter *e, Item *it, const char *why, const char *rule)
 {
     Buf text, json;
     buf_init(&text);
@@ -228,6 +253,7 @@ static Err emit_item(Emitter *e, Item *it, const char *why)
     if (err) {
         buf_reset(&json);
         json_text(err_message(), &json);
+        if (why && rule) printf(",\"rule\":\"%s\"", rule);
         printf(",\"error\":\"%s\"}\n", buf_cstr(&json));
         e->n_failed++;
     } else
@@ -263,7 +289,7 @@ static Err one_solution(Emitter *e, Item *it)
     bool valid = solution_derive(d, s, &v);
     if (!valid) verdict_text(&v, &why);
     it->s = s;
-    Err err = emit_item(e, it, valid ? NULL : buf_cstr(&why));
+    Err err = emit_item(e, it, valid ? NULL : buf_cstr(&why), rule_name(v.rule));
     buf_fini(&why);
     return err;
 }
@@ -294,7 +320,7 @@ static Err logic_solutions(Emitter *e, Item *it, Str path)
         bool valid = logic_solution_derive(&keys, &logic.solution[i], d, s, &why);
         it->s = s;
         it->name = arena_printf(&e->a, "%.*s_%zu", STR_ARG(base), i);
-        Err err = emit_item(e, it, valid ? NULL : buf_cstr(&why));
+        Err err = emit_item(e, it, valid ? NULL : buf_cstr(&why), NULL);
         buf_fini(&why);
         TRY(err);
     }
@@ -317,6 +343,7 @@ static Err run(Emitter *e)
         TRY(node_str(node_get(entry, "arch"), e->list, "arch", &arch));
         TRY(node_str(node_get(entry, "name"), e->list, "name", &it.name));
         it.name = arena_dup(&e->a, it.name);
+        if (node_get(entry, "apart")) TRY(node_bool(node_get(entry, "apart"), e->list, "apart", &it.apart));
         it.target = target_find(arch);
         if (!it.target)
             FAIL(ERR_INPUT, "%s:%d: unknown architecture '%.*s'", e->list, entry->line, STR_ARG(arch));

@@ -1,6 +1,6 @@
 /* What HIP C++ on amdgcn calls things (GpuDialect, kernel/gpu/gpu.h), and which modules a kernel gets there.
  */
-#include "kernel/gpu/gpu.h"
+#include "kernel/amdgcn/amdgcn.h"
 
 /* Local memory is waited for, global loads stay in flight; the clobber keeps the compiler's order. */
 static const char *barrier_text(const Target *t)
@@ -75,21 +75,33 @@ static void prelude(const GpuPlan *p, Buf *out)
         "template <typename V> @DEV void @store_nt(V *p, V x) { __builtin_nontemporal_store(x, p); }\n");
 }
 
+/* Vectors that the language has no type for, and those of one part, are structs. */
+static void vector_struct(const char *name, const char *part, int part_bytes, int n, Buf *out)
+{
+    buf_printf(out,
+               "struct __attribute__((aligned(%d))) %s {\n    %s v[%d];\n"
+               "    __attribute__((device)) %s &operator[](int i) { return v[i]; }\n"
+               "    __attribute__((device)) const %s &operator[](int i) const { return v[i]; }\n};\n"
+               "typedef %s %su;\n",
+               part_bytes, name, part, n, part, part, name, name);
+    buf_printf(out,
+               "@DEV %s @load_nt(const %s *p)\n{\n    %s r;\n"
+               "    @UNROLL for (int i = 0; i < %d; i++) r.v[i] = __builtin_nontemporal_load(&p->v[i]);\n"
+               "    return r;\n}\n"
+               "@DEV void @store_nt(%s *p, %s x)\n{\n"
+               "    @UNROLL for (int i = 0; i < %d; i++) __builtin_nontemporal_store(x.v[i], &p->v[i]);\n}\n",
+               name, name, name, n, name, name, n);
+}
+
 static void vector(const char *name, const char *part, int part_bytes, int n, Buf *out)
 {
-    if (n > 1 && (n & (n - 1)) == 0) {
+    if (n > 1 && (n & (n - 1)) == 0)
         buf_printf(out,
                    "typedef %s %s __attribute__((ext_vector_type(%d)));\n"
                    "typedef %s %su __attribute__((aligned(%d)));\n",
                    part, name, n, name, name, part_bytes);
-        return;
-    }
-    buf_printf(out,
-               "struct __attribute__((aligned(%d))) %s {\n    %s v[%d];\n"
-               "    __attribute__((device)) %s &operator[](int i) { return v[i]; }\n"
-               "    __attribute__((device)) const %s &operator[](int i) const { return v[i]; }\n};\ntypedef "
-               "%s %su;\n",
-               part_bytes, name, part, n, part, part, name, name);
+    else
+        vector_struct(name, part, part_bytes, n, out);
 }
 
 static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)
@@ -108,10 +120,8 @@ static void lds_body(const GpuPlan *p, Buf *out)
 
 static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 {
-    if (p->s->EnableMatrixInstruction)
-        FAIL(ERR_INPUT, "matrix instructions of %s cannot be generated yet", p->target->name);
-    *compute = &gpu_valu;
-    *copy = &gpu_copy_register;
+    *compute = p->s->EnableMatrixInstruction ? &amdgcn_matrix : &gpu_valu;
+    *copy = p->s->BufferLoad ? &amdgcn_buffer : &gpu_copy_register;
     return ERR_OK;
 }
 

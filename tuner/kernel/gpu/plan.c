@@ -131,7 +131,7 @@ static void lay_out(GpuPlan *p)
     for (int i = 0; i < 2; i++) {
         GpuOperand *x = &p->op[i];
         int lines = x->k_major ? x->tile : p->depth_u, length = x->k_major ? p->depth_u : x->tile;
-        x->line = length + (x->pad_block ? 0 : x->pad);
+        x->line = length + (x->pad_block ? x->line_pad : x->pad);
         int n = lines * x->line;
         if (x->pad_block) n += n / x->pad_block * x->pad;
         x->lds_offset = at;

@@ -1,0 +1,204 @@
+"""Which kernels the AMD conformance test builds: one of each family and data type for certain, and random points
+of the parameter space. A case is an entry of emit's list; most random points are refused by a rule.
+
+Not here: running them (emulate.py)."""
+ARCHES = ['gfx900', 'gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx1030', 'gfx1100', 'gfx1201']
+MFMA_ARCHES = ('gfx908', 'gfx90a', 'gfx942')
+
+PROBLEMS = {
+    'S': {'DataType': 's'}, 'D': {'DataType': 'd'}, 'C': {'DataType': 'c'}, 'Z': {'DataType': 'z'},
+    'H': {'DataType': 'h'},
+    'HHS': {'DataType': 'h', 'DestDataType': 'h', 'ComputeDataType': 's', 'HighPrecisionAccumulate': True},
+    'HSS': {'DataType': 'h', 'DestDataType': 's', 'ComputeDataType': 's', 'HighPrecisionAccumulate': True},
+    'BBS': {'DataType': 'b', 'DestDataType': 'b', 'ComputeDataType': 's', 'HighPrecisionAccumulate': True},
+    'I8II': {'DataType': 'i8', 'DestDataType': 'i', 'ComputeDataType': 'i', 'HighPrecisionAccumulate': True},
+    '4xi8': {'DataType': '4xi8', 'DestDataType': 'i', 'ComputeDataType': 'i', 'HighPrecisionAccumulate': True},
+    'X': {'DataType': 's', 'F32XdlMathOp': 'x'}}
+
+_S = [(32, 32, 1, 2), (32, 32, 2, 1), (16, 16, 1, 4), (16, 16, 4, 1), (4, 4, 1, 16)]
+_H = [(32, 32, 4, 2), (32, 32, 8, 1), (16, 16, 4, 4), (16, 16, 16, 1), (4, 4, 4, 16)]
+_B = [(32, 32, 2, 2), (32, 32, 4, 1), (16, 16, 2, 4), (16, 16, 8, 1), (4, 4, 2, 16)]
+_D = [(16, 16, 4, 1), (4, 4, 4, 4)]
+_W = [(16, 16, 16, 1)]
+
+
+def matrix_shapes(arch, kind):
+    """MatrixInstruction values [M, N, K, B] of an architecture for a data type."""
+    if arch in ('gfx1100', 'gfx1201'):
+        return _W if kind in ('HHS', 'HSS', 'BBS', 'I8II') else []
+    if arch not in MFMA_ARCHES:
+        return []
+    if kind in ('S', 'C'):
+        return _S
+    if kind in ('D', 'Z'):
+        return [] if arch == 'gfx908' else _D
+    if kind in ('H', 'HHS', 'HSS'):
+        return _H
+    if kind == 'BBS':
+        return (_B if arch != 'gfx942' else []) + (_H if arch != 'gfx908' else [])
+    if kind == 'I8II':
+        return _H[:1] + _H[2:3] + _H[4:] + ([(32, 32, 16, 1), (16, 16, 32, 1)] if arch == 'gfx942' else [_H[1], _H[3]])
+    return [(32, 32, 4, 1), (16, 16, 8, 1)] if kind == 'X' and arch == 'gfx942' else []
+
+
+def bytes_of(kind):
+    return {'S': 4, 'D': 8, 'C': 8, 'Z': 16, 'I8II': 1, '4xi8': 4, 'X': 4}.get(kind, 2)
+
+
+def problem(kind, trans, **more):
+    p = {'OperationType': 'GEMM', 'UseBeta': True, 'Batched': True, 'TransposeA': trans[0] != 'N',
+         'TransposeB': trans[1] != 'N', **PROBLEMS[kind], **more}
+    if 'C' in trans:
+        p['ComplexConjugateA'], p['ComplexConjugateB'] = trans[0] == 'C', trans[1] == 'C'
+    return p
+
+
+def case(arch, kind, trans, solution, alpha=1, beta=0, **more):
+    return {'arch': arch, 'kind': kind, 'trans': trans, 'problem': problem(kind, trans, **more),
+            'solution': solution, 'alpha': alpha, 'beta': beta, 'apart': True}
+
+
+def transposes(kind):
+    return ['NN', 'NT', 'TN', 'TT'] + (['NC', 'CN', 'CC', 'CT'] if kind in 'CZ' else [])
+
+
+def families(arch):
+    """Every data type and transpose: an ordinary kernel, and one of each matrix instruction."""
+    out = []
+    for kind in PROBLEMS:
+        if kind == 'X' and arch != 'gfx942':
+            continue
+        size, lanes = bytes_of(kind), 32 if arch[3:5] in ('11', '12') else 64
+        for trans in transposes(kind):
+            if kind != 'X':
+                out.append(case(arch, kind, trans, {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16,
+                                                    'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1 if size == 16 else 2},
+                                2, 3))
+            shapes = matrix_shapes(arch, kind)
+            for i, shape in enumerate(shapes):
+                m, n, k, b = shape
+                tile = 1 if b > 1 or m == 32 and size > 4 else 2
+                depth = max(16, 32 if size < 4 else 8, 2 * k)
+                wide = {1: 8, 2: 4, 4: 2, 8: 2, 16: 1}[size]
+                s = {'MatrixInstruction': [*shape, 1, tile, tile, 2, 2], 'DepthU': depth, 'KernelLanguage': 'Assembly',
+                     'GlobalReadVectorWidth': wide, 'VectorWidth': 1, 'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4],
+                     'PrefetchGlobalRead': 1 + (i + len(trans)) % 2, 'WavefrontSize': lanes}
+                if m == 4:
+                    s['GlobalReadVectorWidth'] = {1: 4, 2: 2}.get(size, 1)
+                if size >= 8:
+                    s['StoreVectorWidth'] = 1
+                out.append(case(arch, kind, trans, s, 1.5 if size != 1 else 2, -1 if i % 2 else 0))
+    return out
+
+
+def _pick(rng, *values):
+    return values[rng.integers(len(values))]
+
+
+def _common(rng, kind):
+    """Parameters that VALU and matrix kernels share."""
+    s = {'DepthU': _pick(rng, 8, 16, 16, 32, 32, 64), 'PrefetchGlobalRead': _pick(rng, 0, 1, 1, 1, 2),
+         'PrefetchLocalRead': _pick(rng, 0, 1, 1, 3), 'EdgeType': _pick(rng, 'ShiftPtr', 'Branch'),
+         'GlobalLoadVectorWidthA': _pick(rng, -1, 1, 2, 4, 8), 'GlobalLoadVectorWidthB': _pick(rng, -1, 1, 2, 4, 8),
+         'WorkGroupMapping': _pick(rng, 1, 2, 3, 8), 'StaggerU': _pick(rng, 0, 0, 4, 32),
+         'StaggerUStride': _pick(rng, 64, 256, 512), 'StaggerUMapping': _pick(rng, 0, 1, 2, 3),
+         'BufferLoad': _pick(rng, True, True, False), 'BufferStore': _pick(rng, True, False),
+         '1LDSBuffer': _pick(rng, 0, 0, 1), 'NumLoadsCoalescedA': _pick(rng, 1, 1, -1, 2),
+         'NumLoadsCoalescedB': _pick(rng, 1, 1, -1, 2), 'GlobalReadCoalesceGroupA': _pick(rng, True, True, False),
+         'NonTemporalA': _pick(rng, 0, 0, 0, 3), 'NonTemporalB': _pick(rng, 0, 0, 0, 2),
+         'NonTemporalD': _pick(rng, 0, 0, 0, 4), 'NonTemporalC': _pick(rng, 0, 0, 0, 1),
+         'VectorStore': _pick(rng, -1, -1, 0), 'ScheduleIterAlg': _pick(rng, 1, 3),
+         'ExpandPointerSwap': _pick(rng, True, True, False)}
+    if rng.random() < .3:
+        s['GlobalSplitU'] = int(_pick(rng, 2, 3, 4, 7))
+        s['GlobalSplitUAlgorithm'] = _pick(rng, 'SingleBuffer', 'MultipleBuffer')
+        s['GlobalSplitUWorkGroupMappingRoundRobin'] = _pick(rng, True, False)
+        s['GlobalSplitUSummationAssignmentRoundRobin'] = _pick(rng, True, True, False)
+    elif rng.random() < .0:
+        s['PersistentKernel'] = int(_pick(rng, 1, 2, -1))
+        s['PersistentKernelAlongBatch'] = _pick(rng, True, False)
+    if rng.random() < .15:
+        s['LoopTail'] = False
+        s['AssertSummationElementMultiple'] = s['DepthU']
+    if rng.random() < .15:
+        s['AssertFree0ElementMultiple'] = s['AssertFree1ElementMultiple'] = int(_pick(rng, 2, 4))
+    return s
+
+
+def random_valu(rng, arch, kind):
+    s = _common(rng, kind)
+    s['WorkGroup'] = list(_pick(rng, (16, 16, 1), (8, 8, 1), (16, 8, 1), (8, 16, 1), (32, 8, 1), (8, 32, 1), (4, 16, 1),
+                                (8, 8, 2), (8, 8, 4), (16, 4, 4), (16, 8, 2)))
+    s['ThreadTile'] = list(_pick(rng, (4, 4), (8, 8), (2, 2), (4, 8), (8, 4), (2, 4), (6, 6), (4, 2), (1, 1), (5, 3), (8, 2)))
+    s['VectorWidth'] = _pick(rng, -1, -1, 1, 2, 4)
+    s['KernelLanguage'] = _pick(rng, 'Source', 'Source', 'Assembly')
+    pad = _pick(rng, -1, 0, 1, 2, 4)
+    s['LdsPadA'] = s['LdsPadB'] = pad
+    s['ScheduleIterAlg'] = 1
+    if kind in ('HHS', 'HSS', 'BBS', 'I8II', 'H'):
+        s['InnerUnroll'] = _pick(rng, 1, 1, 2, 4)
+        if s['InnerUnroll'] > 1:
+            s['LocalDotLayout'] = s['InnerUnroll']
+    return s
+
+
+def random_matrix(rng, arch, kind):
+    s = _common(rng, kind)
+    shape = _pick(rng, *matrix_shapes(arch, kind))
+    waves = _pick(rng, (2, 2), (4, 1), (1, 4), (2, 1), (1, 1), (1, 2))
+    lanes = 32 if arch in ('gfx1100', 'gfx1201') else 64
+    blocks = [b for b in (1, 2, 4) if b <= shape[3]]
+    limit = 2 if shape[0] == 32 or shape[3] > 1 else 4
+    tile = [int(rng.integers(1, limit + 1)) for _ in range(2)]
+    s.update({'MatrixInstruction': [*shape, int(_pick(rng, *blocks)), *tile, *waves], 'KernelLanguage': 'Assembly',
+              'WorkGroup': [16, 16, int(_pick(rng, 1, 1, 1, 2, 4))], 'ThreadTile': [4, 4], 'WavefrontSize': lanes,
+              'VectorWidth': _pick(rng, -1, 1, 2), 'VectorWidthB': _pick(rng, -1, 1, 2),
+              'StoreVectorWidth': _pick(rng, -1, 1, 2, 4), 'SourceSwap': _pick(rng, False, False, True),
+              'TransposeLDS': _pick(rng, 0, 0, 1), 'LocalReadVectorWidth': _pick(rng, -1, -1, 2, 4, 8),
+              'UnrollMajorLDSA': _pick(rng, False, False, True), 'UnrollMajorLDSB': _pick(rng, False, False, True)})
+    return s
+
+
+def random_case(rng, arch, kinds):
+    """A point of the space, legal or not."""
+    kind = _pick(rng, *kinds)
+    trans = _pick(rng, *transposes(kind))
+    matrix = matrix_shapes(arch, kind) and (kind == 'X' or rng.random() < .6)
+    s = random_matrix(rng, arch, kind) if matrix else random_valu(rng, arch, kind)
+    values = ((1, 0), (1, 1), (2, -1), (-3, 2)) if kind in ('I8II', '4xi8') else ((1, 0), (1.5, 0), (-1, 1), (2, -.5), (.75, 1))
+    alpha, beta = _pick(rng, *values)
+    more = {}
+    if rng.random() < .15:
+        more['StridedBatched'] = False
+    elif rng.random() < .1:
+        more['Batched'] = False
+    if rng.random() < .1:
+        more['UseBeta'], beta = False, 0
+    if kind in 'CZ':
+        alpha, beta = complex(alpha, .5), complex(beta, -.25) if beta else 0
+    return case(arch, kind, trans, s, alpha, beta, **more)
+
+
+PRIMES = (1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107,
+          109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199)
+
+
+def sizes(rng, c, tile, n):
+    """n sizes at the edges: 1, tile - 1, tile, tile + 1, primes; padded leading dimensions; batches."""
+    s, (mt0, mt1, du) = c['solution'], tile
+    gsu = s.get('GlobalSplitU', 1)
+    out = []
+    for i in range(n):
+        m = int(_pick(rng, 1, mt0 - 1, mt0, mt0 + 1, 2 * mt0, _pick(rng, *[p for p in PRIMES if p < 2 * mt0])))
+        j = int(_pick(rng, 1, mt1 - 1, mt1, mt1 + 1, 2 * mt1, _pick(rng, *[p for p in PRIMES if p < 2 * mt1])))
+        k = int(_pick(rng, 1, du - 1, du, du + 1, 2 * du, 3 * du + 1, 4 * du, du * gsu * 2 + 3, _pick(rng, *PRIMES)))
+        if i == 0:
+            m, j, k = mt0, mt1, 3 * du * gsu
+        f0, f1 = s.get('AssertFree0ElementMultiple', 1), s.get('AssertFree1ElementMultiple', 1)
+        ks = s.get('AssertSummationElementMultiple', 1) * (gsu if s.get('LoopTail') is False else 1)
+        m, j, k = [max(1, -(-max(v, 1) // f) * f) for v, f in ((m, f0), (j, f1), (k, ks))]
+        batch = int(_pick(rng, 1, 1, 2, 3)) if c['problem'].get('Batched', True) else 1
+        pad = [int(_pick(rng, 0, 0, 1, 3)) for _ in range(4)]
+        ta, tb = c['problem']['TransposeA'], c['problem']['TransposeB']
+        out.append([m, j, batch, k, m + pad[0], m + pad[1], (k if ta else m) + pad[2], (j if tb else k) + pad[3]])
+    return out

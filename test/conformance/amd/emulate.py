@@ -1,0 +1,231 @@
+"""Runs cases on the emulator: `emit` makes the texts and the launches, clang the code objects, amdemu executes
+them; D is compared with numpy.
+
+A case is an entry of emit's list with 'problem' and 'solution' as in a config. Texts of several kernels go
+into one translation unit; code objects are kept in a cache by the hash of text and compiler.
+Not here: which cases there are (cases.py), the command line (run.py)."""
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import numbers_gemm as num
+
+SLOTS = ('d', 'c', 'a', 'b', 'workspace')   # numbers of emit's stand-ins for pointers
+
+
+class Problem:
+    """What the numbers need to know of a problem type."""
+
+    def __init__(self, case):
+        p = case['problem']
+        self.input = num.TYPES[p['DataType']]
+        self.dest = num.TYPES[p.get('DestDataType', p['DataType'])]
+        self.compute = num.TYPES[p.get('ComputeDataType', p['DataType'])]
+        self.trans = (p.get('TransposeA', False), p.get('TransposeB', False))
+        self.conj = (p.get('ComplexConjugateA', False), p.get('ComplexConjugateB', False))
+        self.xf32 = p.get('F32XdlMathOp', 's') == 'x'
+        self.strided = p.get('StridedBatched', True)
+        self.parts = case['solution'].get('GlobalSplitU', 1)
+        self.split = self.parts > 1
+
+
+def flow(x):
+    """YAML flow text."""
+    if isinstance(x, dict):
+        return '{' + ', '.join(f'{k}: {flow(v)}' for k, v in x.items()) + '}'
+    if isinstance(x, (list, tuple)):
+        return '[' + ', '.join(flow(v) for v in x) + ']'
+    if isinstance(x, bool):
+        return 'True' if x else 'False'
+    if isinstance(x, complex):
+        return f'[{x.real}, {x.imag}]'
+    return str(x)
+
+
+class Kernels:
+    """Texts, launches and code objects of a list of cases."""
+
+    def __init__(self, tool, compiler, cache, jobs=2, batch=6, flags=()):
+        self.tool, self.compiler, self.cache, self.jobs, self.batch = tool, compiler, cache, jobs, batch
+        self.flags = list(flags)
+        self.dir = tempfile.mkdtemp(prefix='amd-conformance.')
+        os.makedirs(cache, exist_ok=True)
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def make(self, cases):
+        """One answer of emit per case."""
+        path = os.path.join(self.dir, 'cases.yaml')
+        with open(path, 'w') as f:
+            for c in cases:
+                f.write('- ' + flow(c) + '\n')
+        r = subprocess.run([self.tool, path, self.dir], capture_output=True, text=True)
+        if r.returncode:
+            raise SystemExit(r.stderr.strip() or f'{self.tool} failed')
+        return [json.loads(line) for line in r.stdout.splitlines()]
+
+    def texts(self, answers):
+        """What compile takes: main and helper kernels of the answers that have any."""
+        out = []
+        for a in answers:
+            if 'file' in a:
+                out.append((a['arch'], a['symbol'], a['file']))
+                out += [(a['arch'], s, f) for s, f in a['helpers'].items()]
+        return out
+
+    def compile(self, wanted):
+        """wanted: (arch, symbol, path of the text). Returns {(arch, symbol): code object file or error text}."""
+        groups, out = [], {}
+        for arch in sorted({w[0] for w in wanted}):
+            mine = sorted({(s, p) for a, s, p in wanted if a == arch})
+            groups += [(arch, mine[i:i + self.batch]) for i in range(0, len(mine), self.batch)]
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for part in pool.map(lambda g: self.compile_group(*g), groups):
+                out.update(part)
+        return out
+
+    def compile_group(self, arch, items):
+        path, error = self.compile_one(arch, [p for _, p in items])
+        if path:
+            return {(arch, s): path for s, _ in items}
+        if len(items) == 1:
+            return {(arch, items[0][0]): 'compile: ' + error}
+        out = {}
+        for item in items:
+            out.update(self.compile_group(arch, [item]))
+        return out
+
+    def compile_one(self, arch, paths):
+        text = '\n'.join(open(p).read() for p in paths)
+        key = hashlib.sha256('\0'.join([text, arch, self.compiler, *self.flags]).encode()).hexdigest()[:24]
+        out = os.path.join(self.cache, key + '.co')
+        if os.path.exists(out):
+            return out, ''
+        source = os.path.join(self.dir, key + '.hip')
+        with open(source, 'w') as f:
+            f.write(text)
+        if os.path.basename(self.compiler).startswith('hipcc'):
+            cmd = [self.compiler, '--genco', f'--offload-arch={arch}', '-O3', source, '-o', out + '.t']
+        else:
+            cmd = [self.compiler, '-x', 'hip', f'--offload-arch={arch}', '--offload-device-only', '-nogpulib',
+                   '-nogpuinc', '-O3', '-std=c++17', '--no-gpu-bundle-output', '-c', source, '-o', out + '.t']
+        r = subprocess.run(cmd + self.flags, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if r.returncode:
+            lines = [line for line in r.stdout.splitlines() if 'error' in line] or r.stdout.splitlines()[:1] or ['?']
+            return None, lines[0][:300]
+        os.rename(out + '.t', out)
+        return out, ''
+
+
+class Matrix:
+    """A batch of column-major matrices that ends at its last element; poison between the columns."""
+
+    def __init__(self, t, rng, rows, cols, ld, stride, batches, fill):
+        self.rows, self.cols, self.ld, self.stride, self.batches = rows, cols, ld, stride, batches
+        empty = not rows or not cols
+        self.raw = t.poison(1 if empty else (batches - 1) * stride + (cols - 1) * ld + rows)
+        for i in range(0 if empty or not fill else batches):
+            self.part(i)[:] = t.random(rng, rows * cols).reshape(rows, cols)
+
+    def part(self, i, raw=None):
+        return num.columns(self.raw if raw is None else raw, self.rows, self.cols, self.ld, self.stride, i)
+
+
+class Machine:
+    """The emulator, one process, with the code objects that are loaded."""
+
+    def __init__(self, amdemu):
+        self.emu, self.loaded, self.instructions, self.false_alarms = amdemu, {}, 0, 0
+
+    def object(self, path, arch):
+        if path not in self.loaded:
+            self.loaded[path] = self.emu.CodeObject(path, arch)
+        return self.loaded[path]
+
+    def run(self, case, answer, objects, launch, seed, waits=True):
+        """None, or what went wrong with one size."""
+        kind, rng = Problem(case), np.random.default_rng(seed)
+        m, n, batches, k = launch['size']
+        ta, tb = kind.trans
+        shapes = {'a': (k, m) if ta else (m, k), 'b': (n, k) if tb else (k, n), 'c': (m, n), 'd': (m, n)}
+        data, buffers, address, extra = {}, {}, {}, []
+        for x, (rows, cols) in shapes.items():
+            t = kind.input if x in 'ab' else kind.dest
+            stride = cols * launch[x][1] if not kind.strided else launch[x][2]
+            data[x] = Matrix(t, rng, rows, cols, launch[x][1], stride, batches,
+                             x in 'ab' or x == 'c' and case['beta'] != 0)
+            buffers[x] = self.emu.Buffer(data[x].raw.tobytes(), end_aligned=True, name=x, writable=x == 'd')
+        if launch['workspace']:
+            buffers['workspace'] = self.emu.Buffer(b'\xff' * launch['workspace'], end_aligned=True, name='workspace')
+        for x, b in buffers.items():
+            address[SLOTS.index(x)] = b.ptr
+            extra.append(b)
+            if not kind.strided and x != 'workspace':
+                step = data[x].stride * data[x].raw.itemsize
+                table = self.emu.Buffer(struct.pack(f'<{batches}Q', *[b.ptr + i * step for i in range(batches)]),
+                                        end_aligned=True, name=f'pointers to {x}', writable=False)
+                address[SLOTS.index(x)] = table.ptr
+                extra.append(table)
+        for call in launch['calls']:
+            bad = self.call(answer['arch'], objects, call, address, extra, waits)
+            if bad and waits and re.search(r's\d+ is read while.*v_accvgpr_(write|read)\(', bad):
+                self.false_alarms += 1
+                return self.run(case, answer, objects, launch, seed, False)
+            if bad:
+                return bad
+        return self.check(kind, data, buffers['d'], case['alpha'], case['beta'])
+
+    def call(self, arch, objects, call, address, extra, waits):
+        args = bytearray(bytes.fromhex(call['args']))
+        for at in range(0, len(args) - 7, 8):
+            value, = struct.unpack_from('<Q', args, at)
+            if value >> 48 == 0x7e50:
+                struct.pack_into('<Q', args, at, address[value >> 40 & 255] + (value & (1 << 40) - 1))
+        path = objects.get((arch, call['symbol']), 'compile: no text')
+        if path.startswith('compile: '):
+            return path
+        try:
+            r = self.emu.launch(self.object(path, arch), call['symbol'], call['grid'], (call['group'],),
+                                kernarg=bytes(args), extra=extra, ambiguous='error', waits=waits)
+            self.instructions += r.instructions
+        except (self.emu.EmuError, KeyError, NotImplementedError, AssertionError) as e:
+            return f'{type(e).__name__} in {call["role"]}: {str(e)[:300]}'
+        return None
+
+    def check(self, kind, data, buffer, alpha, beta):
+        d = data['d']
+        got = np.frombuffer(buffer.read(0, d.raw.nbytes), kind.dest.store).copy()
+        for i in range(d.batches):
+            a, b, c = (data[x].part(i) for x in 'abc')
+            view = d.part(i, got)
+            want, bound = num.expect(kind, a.T if kind.trans[0] else a, b.T if kind.trans[1] else b, c, alpha, beta)
+            bad = num.wrong(kind, view, want, bound)
+            if bad:
+                return f'batch {i}: {bad}'
+            view[:] = d.part(i)
+        if got.tobytes() != d.raw.tobytes():
+            return 'memory between the columns of D was written'
+        return None
+
+
+def load_emulator():
+    """(module, None) or (None, why there is none)."""
+    where, grad = os.environ.get('AMDEMU_DIR'), os.environ.get('TINYGRAD_DIR')
+    if not where or not grad:
+        return None, 'AMDEMU_DIR and TINYGRAD_DIR are not set'
+    sys.path.insert(0, where)
+    try:
+        import amdemu
+        return amdemu, None
+    except ImportError as e:
+        return None, str(e)

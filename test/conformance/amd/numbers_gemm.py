@@ -1,0 +1,102 @@
+"""Element types of the conformance runs: random data, bytes, tolerances, and what the GEMM must give.
+
+Not here: kernels, problems, the emulator. Used by emulate.py."""
+import numpy as np
+
+
+def bf16_round(x):
+    """float array -> the nearest bfloat16 values, as floats."""
+    u = np.asarray(x, np.float32).view(np.uint32)
+    return (((u + 0x7fff + (u >> 16 & 1)) >> 16) << 16).astype(np.uint32).view(np.float32)
+
+
+class Type:
+    """name: Tensile's letter; store: numpy type in memory; eps: half a unit in the last place."""
+
+    def __init__(self, name, store, eps, wide, integer=False):
+        self.name, self.store, self.eps, self.wide, self.integer = name, np.dtype(store), eps, wide, integer
+
+    def pack(self, x):
+        if self.name == 'b':
+            return (bf16_round(x).view(np.uint32) >> 16).astype(np.uint16)
+        return x.astype(self.store)
+
+    def unpack(self, raw):
+        if self.name == 'b':
+            return (raw.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        return raw.astype(self.wide)
+
+    def poison(self, n):
+        """What must not be read, and what is in D before."""
+        if self.integer:
+            return np.full(n, 0x5a5a5a5a & (2 ** (8 * self.store.itemsize - 1) - 1), self.store)
+        if self.name == 'b':
+            return np.full(n, 0x7fc1, np.uint16)
+        return np.full(n, np.nan, self.store)
+
+    def random(self, rng, n):
+        if self.name in ('i8', '4xi8'):
+            if self.name == '4xi8':
+                return rng.integers(-2 ** 31, 2 ** 31, n).astype(np.int32)
+            return rng.integers(-128, 128, n).astype(self.store)
+        if self.integer:
+            return rng.integers(-1000, 1000, n).astype(self.store)
+        x = rng.uniform(-1, 1, n)
+        if self.wide == np.complex128:
+            x = x + 1j * rng.uniform(-1, 1, n)
+        return self.pack(x)
+
+
+TYPES = {t.name: t for t in (
+    Type('s', np.float32, 2.0 ** -24, np.float64), Type('d', np.float64, 2.0 ** -53, np.float64),
+    Type('c', np.complex64, 2.0 ** -23, np.complex128), Type('z', np.complex128, 2.0 ** -52, np.complex128),
+    Type('h', np.float16, 2.0 ** -11, np.float64), Type('b', np.uint16, 2.0 ** -8, np.float64),
+    Type('i8', np.int8, 0, np.int64, True), Type('i', np.int32, 0, np.int64, True),
+    Type('4xi8', np.int32, 0, np.int64, True))}
+
+
+def columns(raw, rows, cols, ld, stride, batch):
+    """View of a column-major matrix with padding: [rows, cols] of one batch."""
+    return np.lib.stride_tricks.as_strided(raw[batch * stride:], (rows, cols), (raw.itemsize, ld * raw.itemsize))
+
+
+def expect(kind, a, b, c, alpha, beta):
+    """(value, bound of the error) of one batch. a is M x K, b is K x N, as stored; kind: Problem."""
+    ti, td, tc = kind.input, kind.dest, kind.compute
+    if ti.name == '4xi8':
+        a8 = np.ascontiguousarray(a).view(np.int8).reshape(a.shape[0], -1).astype(np.int64)
+        b8 = np.ascontiguousarray(b.T).view(np.int8).reshape(b.shape[1], -1).astype(np.int64).T
+        r = alpha * (a8 @ b8)
+        return (r + beta * td.unpack(c) if beta else r), None
+    a, b = ti.unpack(a), ti.unpack(b)
+    if kind.conj[0]:
+        a = a.conj()
+    if kind.conj[1]:
+        b = b.conj()
+    r = alpha * (a @ b)
+    size = abs(alpha) * (abs(a) @ abs(b))
+    if beta:
+        r = r + beta * td.unpack(c)
+        size = size + abs(beta) * abs(td.unpack(c))
+    if ti.integer:
+        return r, None
+    eps = TYPES['s'].eps if tc.name in ('h', 's', 'c') else TYPES['d'].eps
+    if kind.xf32:
+        eps = 2.0 ** -10
+    k = max(1, a.shape[1])
+    return r, size * eps * (4 + k) + abs(r) * td.eps * (4 if kind.split else 2) + (2.0 ** -24 if td.name == 'h' else 1e-37) + (
+        size * td.eps * kind.parts if kind.split and td.name in ('h', 'b') else 0)
+
+
+def wrong(kind, d, want, bound):
+    """None, or what is wrong with the first bad element."""
+    got = kind.dest.unpack(d)
+    if bound is None:
+        want = (want + 2 ** 31) % 2 ** 32 - 2 ** 31
+        bad = got != want
+    else:
+        bad = ~(abs(got - want) <= bound)
+    if not bad.any():
+        return None
+    i, j = np.argwhere(bad)[0]
+    return f'{int(bad.sum())} of {bad.size} wrong, first at ({i}, {j}): {got[i, j]}, not {want[i, j]}'

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""AMD kernels on the emulator: builds and runs every family and random points of the parameter space.
+
+usage: run.py [--build DIR] [--count N] [--seed S] [--arch gfx90a,...] [--families] [--short] [--hipcc] [-v]
+Prints a line per architecture, every failure with its case, and a summary; exit code 1 when a kernel failed.
+Needs AMDEMU_DIR and TINYGRAD_DIR, clang; says what it skips without them."""
+import argparse
+import collections
+import os
+import shutil
+import sys
+import time
+
+import numpy as np
+
+import cases
+import emulate
+
+NEWEST_ONLY = ('gfx942', 'gfx1100', 'gfx1201')   # older compilers do not know them, or encode them wrongly
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument('--build', default='build')
+    p.add_argument('--count', type=int, default=60, help='random kernels per architecture')
+    p.add_argument('--sizes', type=int, default=4, help='problem sizes per kernel')
+    p.add_argument('--seed', type=int, default=None)
+    p.add_argument('--arch', default=','.join(cases.ARCHES))
+    p.add_argument('--kinds', default='', help='data types: S,HHS,...')
+    p.add_argument('--families', action='store_true', help='one kernel of each family as well')
+    p.add_argument('--short', action='store_true', help='the slice of make check')
+    p.add_argument('--compiler', default=None, help='clang-19, hipcc, ... (default: the newest clang)')
+    p.add_argument('--cache', default=None)
+    p.add_argument('-v', '--verbose', action='store_true')
+    return p.parse_args()
+
+
+def newest_clang():
+    for v in range(25, 14, -1):
+        if shutil.which(f'clang-{v}'):
+            return f'clang-{v}', v
+    return None, 0
+
+
+def wanted(args, arch, rng, emit):
+    """Cases with text: families first, then random ones until there are enough. Also why others were refused."""
+    kinds = args.kinds.split(',') if args.kinds else [k for k in cases.PROBLEMS if k != 'X' or arch == 'gfx942']
+    given = [c for c in cases.families(arch) if c['kind'] in kinds] if args.families else []
+    out, why, serial = [], collections.Counter(), 0
+    need = args.count
+    for attempt in range(60):
+        batch = given + [cases.random_case(rng, arch, kinds) for _ in range(20 * need if need < 40 else 800)]
+        for c in batch:
+            serial += 1
+            c['name'] = f'k{serial}_{arch}'
+        answers = emit.make(batch)
+        for i, (c, a) in enumerate(zip(batch, answers)):
+            if 'file' not in a:
+                why[a.get('rule') or a['error']] += 1
+            elif i < len(given) or need > 0:
+                need -= i >= len(given)
+                c['sizes'] = cases.sizes(rng, c, a['tile'], args.sizes)
+                out.append(c)
+        given = []
+        if need <= 0:
+            break
+    return out, why
+
+
+def short_name(c):
+    """What a kernel is, for people."""
+    s = c['solution']
+    shape = 'MI' + 'x'.join(map(str, s['MatrixInstruction'][:4])) if s.get('MatrixInstruction') else 'VALU'
+    return f"{c['kind']} {c['trans']} {shape}"
+
+
+def run_arch(args, arch, compiler, emu, rng, totals):
+    start = time.time()
+    cache = args.cache or os.path.join(args.build, 'conformance', 'amd.cache')
+    emit = emulate.Kernels(os.path.join(args.build, 'conformance', 'emit'), compiler, cache)
+    machine = emulate.Machine(emu)
+    try:
+        todo, why = wanted(args, arch, rng, emit)
+        answers = emit.make(todo)
+        objects = emit.compile(emit.texts(answers))
+        failed, runs, kernels = 0, 0, collections.Counter()
+        for c, a in zip(todo, answers):
+            bad = a.get('error')
+            for i, launch in enumerate(a.get('launches', [])):
+                bad = bad or machine.run(c, a, objects, launch, args.seed + i)
+                runs += 1
+                if bad:
+                    print(f"FAILED {arch} {short_name(c)}: {bad}\n  size {launch['size']}: {emulate.flow(c)}", flush=True)
+                    break
+            failed += bool(bad)
+            kernels[c['kind']] += not bad
+            totals[(arch, c['kind'])][bool(bad)] += 1
+        by = ', '.join(f'{k} {n}' for k, n in kernels.items())
+        print(f'{arch}: {len(todo) - failed} of {len(todo)} kernels right on {runs} problems ({by}); '
+              f'{machine.instructions / 1e6:.1f} M wave instructions, {time.time() - start:.0f} s', flush=True)
+        if machine.false_alarms:
+            print(f'  {machine.false_alarms} problems run again without the check of waits: the emulator takes an inline '
+                  'constant of v_accvgpr_write for a register')
+        if args.verbose:
+            for name, n in why.most_common(12):
+                print(f'  {n:6} {name}')
+        return failed
+    finally:
+        emit.close()
+
+
+def main():
+    args = arguments()
+    emu, why = emulate.load_emulator()
+    if not emu:
+        print(f'skipped: AMD kernels on the emulator: {why}')
+        return 0
+    compiler, version = (args.compiler, 0) if args.compiler else newest_clang()
+    if not compiler:
+        print('skipped: AMD kernels on the emulator: no clang from version 15 on')
+        return 0
+    if args.seed is None:
+        args.seed = int(time.time())
+    arches = args.arch.split(',')
+    if args.short:
+        args.count, args.sizes = 4, 3
+    print(f'seed {args.seed}, {compiler}')
+    totals, failed = collections.defaultdict(lambda: [0, 0]), 0
+    for arch in arches:
+        if arch in NEWEST_ONLY and (args.compiler or version < 19):
+            print(f'skipped: {arch}: needs clang 19 or newer, not {compiler}')
+            continue
+        failed += run_arch(args, arch, compiler, emu, np.random.default_rng(args.seed + int(arch[3:], 16)), totals)
+    kinds = list(cases.PROBLEMS)
+    print('right/built ' + ''.join(f'{k:>8}' for k in kinds))
+    for arch in arches:
+        row = [totals[(arch, k)] for k in kinds]
+        print(f'{arch:12}' + ''.join(f'{f"{r[0]}/{sum(r)}" if sum(r) else "-":>8}' for r in row))
+    ok, bad = sum(r[0] for r in totals.values()), sum(r[1] for r in totals.values())
+    print(f'{ok} of {ok + bad} kernels right')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,65 @@
+/* Modules of kernel/amdgcn and what they share: matrix instructions, dot products, buffer loads, the layout
+ * of local memory. Used by the files of this folder; the contract of the modules is kernel/gpu/gpu.h.
+ */
+#ifndef KERNEL_AMDGCN_AMDGCN_H
+#define KERNEL_AMDGCN_AMDGCN_H
+
+#include "kernel/gpu/gpu.h"
+
+extern const GpuCompute amdgcn_matrix; /* MFMA and WMMA */
+extern const GpuCopy amdgcn_buffer;    /* raw buffer loads with range check */
+
+/* ---- matrix.def ---- */
+
+enum {
+    MATRIX_ARCH_GFX908 = 1,
+    MATRIX_ARCH_GFX90A = 2,
+    MATRIX_ARCH_GFX940 = 4,
+    MATRIX_ARCH_GFX11 = 8,
+    MATRIX_ARCH_GFX12 = 16
+};
+
+/* Lane l of an instruction with sides of n rows (M or N) and b blocks:
+ *   MFMA      row l % n; l / n is the block, or the part of K when there is one block
+ *   MFMA_F64  row l % n, block l / n % b, part of K l / (n * b)
+ *   WMMA_R3   row l % 16, all of K; lanes 16 to 31 repeat
+ *   WMMA_R4   row l % 16, part of K l / 16
+ * Accumulators: matrix.c. */
+typedef enum { LAYOUT_MFMA, LAYOUT_MFMA_F64, LAYOUT_WMMA_R3, LAYOUT_WMMA_R4 } MatrixLayout;
+
+typedef struct {
+    int arches;
+    DataType type;
+    int m, n, k, blocks;
+    MatrixLayout layout;
+    const char *operand;
+    const char *acc;
+    int n_acc;
+    const char *builtin;
+} MatrixInst;
+
+/* For an input type (that of a part of a complex number) and shape; NULL when the target has none. */
+const MatrixInst *matrix_inst(const Target *t, DataType type, int m, int n, int k, int blocks);
+
+/* ---- layout.c: pads of local memory ---- */
+
+/* One access of a wave: byte offsets of its lanes into the operand's tile, bytes per lane. */
+typedef struct {
+    int n_lanes, bytes;
+    int at[64];
+} LdsAccess;
+
+/* Extra cycles that banks cost: 0 when no two lanes of a cycle meet in a bank. */
+int lds_conflicts(const LdsAccess *a);
+/* Byte offset of element (line, at) of an operand with line, pad_block and pad set. */
+int lds_offset(const GpuOperand *x, int line, int at);
+
+/* Fills in the offsets of access number i (0 ..) of operand x; false behind the last. */
+typedef bool (*LdsPattern)(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
+/* Chooses pads of operand x (0, 1) by counting conflicts of the reads and of the copy's writes. bytes: what
+ * the operand may take. lines_unit: blocks of lines between pads divide it. */
+void lds_choose_pads(GpuPlan *p, int x, LdsPattern reads, LdsPattern writes, int bytes, int lines_unit);
+/* The writes of amdgcn_buffer. */
+bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
+
+#endif
