@@ -37,14 +37,14 @@ UNIT     := $(patsubst test/unit/%.c,$(B)/unit/%,$(call src,test/unit))
 FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
 BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
 
-.PHONY: all help quickstart check unit golden bench lint fuzz fuzz-run fmt golden-rewrite install clean
+.PHONY: all help conformance-amd quickstart check unit golden bench lint fuzz fuzz-run fmt golden-rewrite install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(PROGRAMS) $(LIBS)
 
 help:
-	@echo 'all quickstart check (lint unit golden) bench fuzz fmt golden-rewrite install clean'
+	@echo 'all quickstart check (lint unit golden) conformance-amd bench fuzz fmt golden-rewrite install clean'
 	@echo 'options: B=dir STATIC=1 DEBUG=1 SAN=address,undefined CC=clang V=1 FUZZ_SECONDS=60 PREFIX=/usr/local'
 
 $(B)/obj/%.o: %.c
