@@ -112,6 +112,10 @@ check: all $(UNIT) $(FAKES)
 	@bad=0; rm -f $(B)/counts.*; sh scripts/lint.sh || bad=1; sh test/unit/run.sh $(B) $(UNIT) || bad=1; \
 	sh test/golden/run.sh $(B) || bad=1; sh scripts/summary.sh $(B) || bad=1; exit $$bad
 
+# AMD kernels on the emulator: COUNT random ones per architecture beside one of each family; SEED=n repeats.
+conformance-amd: $(B)/conformance/emit
+	$(Q)python3 test/conformance/amd/run.py --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+
 unit: $(UNIT) $(FAKES) all
 	$(Q)sh test/unit/run.sh $(B) $(UNIT)
 
