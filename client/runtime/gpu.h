@@ -44,10 +44,10 @@ typedef struct {
     const GpuKernel *kernel;
     const uint32_t *group, *grid; /* work-items of a workgroup, workgroups: 3 each */
     const void *args;             /* packed; copied before the call returns */
-    size_t args_bytes;
-    uint32_t lds_bytes;   /* on top of the kernel's dynamic_bytes */
-    void *stream;         /* NULL: the default stream */
-    GpuEvent start, stop; /* recorded around it; NULL: not */
+    size_t args_bytes;            /* what the kernel takes; padding up to 8 bytes may follow */
+    uint32_t lds_bytes;           /* on top of the kernel's dynamic_bytes */
+    void *stream;                 /* NULL: the default stream */
+    GpuEvent start, stop;         /* recorded around it; NULL: not */
 } GpuLaunch;
 
 const char *gpu_kind_name(const GpuKind *kind); /* "cuda", "hip" */

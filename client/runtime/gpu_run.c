@@ -63,9 +63,11 @@ Err gpu_launch(Gpu *g, const GpuLaunch *l)
     } args = {.in = l->args}; /* the libraries' prototypes lack the const */
     void *extra[] = {(void *)CUDA_PARAM_POINTER, args.out, (void *)CUDA_PARAM_SIZE, &bytes,
                      (void *)g->driver->kind->param_end};
-    if (bytes < l->kernel->arg_bytes)
+    const uint32_t takes = l->kernel->arg_bytes;
+    if (takes && (bytes < takes || bytes >= takes + 8))
         FAIL(ERR_FAILED, "kernel %s takes %u bytes of arguments, the launch has %zu", l->kernel->symbol,
-             l->kernel->arg_bytes, bytes);
+             takes, bytes);
+    if (takes) bytes = takes; /* a C structure's padding behind them would be refused */
     for (int i = 0; i < 3; i++)
         if (l->grid[i] == 0 || l->group[i] == 0) return ERR_OK;
     return g->driver->kind->launch(g, l, extra);

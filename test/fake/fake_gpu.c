@@ -355,7 +355,7 @@ static int check_call(const Call *c)
         if (c->grid[i] == 0 || c->group[i] == 0)
             return fake_wrong(BAD_VALUE, "%s: an empty grid", c->function->name);
     if (threads > 1024) return BAD_VALUE;
-    if (c->function->arg_bytes && c->n_args < c->function->arg_bytes)
+    if (c->function->arg_bytes && c->n_args != c->function->arg_bytes)
         return fake_wrong(BAD_VALUE, "%s: %zu bytes of arguments, takes %u", c->function->name, c->n_args,
                           c->function->arg_bytes);
     if (FN(c->lds > (c->function->max_lds > 49152 ? c->function->max_lds : 49152), c->lds > 65536))

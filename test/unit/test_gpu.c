@@ -272,6 +272,12 @@ static void graphs(void)
     CHECK(api->launch(d, &l) == ERR_FAILED && api->graph_end(d, &g) == ERR_FAILED && !g);
     CHECK_TEXT("kernel scale takes 20 bytes of arguments, the launch has 16");
     CHECK(api->graph_end(d, &g) == ERR_FAILED);
+    /* a structure's padding is cut off, more is refused */
+    l.args_bytes = 24;
+    CHECK(!api->launch(d, &l) && !api->sync(d));
+    l.args_bytes = 28;
+    CHECK(api->launch(d, &l) == ERR_FAILED);
+    CHECK_TEXT("kernel scale takes 20 bytes of arguments, the launch has 28");
     CHECK(strstr(log_text(&a).s, "graph of 3 launches"));
     CHECK(!strstr(log_text(&a).s, "WRONG"));
     api->event_free(d, start);
@@ -328,11 +334,12 @@ static void faults(const char *kind, const char *folder, const char *file, const
     CHECK_TEXT("no kernel 'nosuch'");
     const Args args = {0};
     CHECK(!api->kernel_get(d, m, "big", &k));
-    DeviceLaunch l = {.kernel = k, .group = {64, 1, 1}, .grid = {1, 1, 1}, .args = &args, .args_bytes = 20};
+    DeviceLaunch l = {.kernel = k, .group = {64, 1, 1}, .grid = {1, 1, 1}, .args = &args, .args_bytes = 8};
     CHECK(api->launch(d, &l) == ERR_FAILED && strstr(err_message(), "launch of big: "));
     CHECK(api->lost(d)); /* a launch that failed is one of those that stay */
     CHECK(!api->kernel_get(d, m, "scale", &k));
     l.kernel = k;
+    l.args_bytes = 20;
     CHECK(!api->launch(d, &l)); /* it shows later */
     CHECK(api->sync(d) == ERR_FAILED && api->lost(d));
     CHECK_TEXT(error);
