@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/proc.h"
+#include "client/peer.h"
 #include "client/supervise.h"
 
 static Err print(Buf *b)
@@ -83,7 +84,9 @@ static Err choose_timing(Session *s)
         FAIL(ERR_INPUT, "timing: '%s' is none of auto, loop, race", o->timing);
     s->race = str_eq_nocase(how, STR("race")) ||
               (str_eq_nocase(how, STR("auto")) && (s->api->is_gpu || o->peer[0]));
-    if (o->peer[0] && !s->race) FAIL(ERR_INPUT, "peer: needs timing=race");
+    if (o->peer[0] && !peer_known(o->peer))
+        FAIL(ERR_INPUT, "peer: '%s' is neither cublas nor openblas", o->peer);
+    if (o->peer[0] && !s->race) FAIL(ERR_INPUT, "peer: it is timed in a race, not with timing=%s", o->timing);
     return 0;
 }
 

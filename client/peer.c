@@ -3,11 +3,20 @@
 
 static const PeerApi *const kinds[] = {&peer_cublas, &peer_openblas};
 
+static const PeerApi *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_eq_nocase(str_from(name), str_from(kinds[i]->name))) return kinds[i];
+    return NULL;
+}
+
+bool peer_known(const char *name) { return find(name) != NULL; }
+
 Err peer_open(const char *name, Device *d, int n_threads, Peer **out)
 {
+    const PeerApi *api = find(name);
     *out = NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_eq_nocase(str_from(name), str_from(kinds[i]->name))) return kinds[i]->open(d, n_threads, out);
+    if (api) return api->open(d, n_threads, out);
     FAIL(ERR_INPUT, "unknown peer '%s' (cublas or openblas)", name);
 }
 

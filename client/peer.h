@@ -31,6 +31,7 @@ struct Peer {
 
 extern const PeerApi peer_cublas, peer_openblas;
 
+bool peer_known(const char *name);
 /* ERR_INPUT: no such peer. ERR_NO_DEVICE: not with this kind of device, or the library is not there. */
 Err peer_open(const char *name, Device *d, int n_threads, Peer **out);
 /* NULL is fine. */

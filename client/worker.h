@@ -22,9 +22,11 @@ typedef struct {
     int64_t p, s;          /* problem; solution's number in the library, WORK_PEER */
     bool validate, timing; /* timing false: the validated run only */
     bool graph;            /* BLOCK: launches as one piece of work */
+    bool trust_peer;       /* FRESH: its results are right */
     double expected_ns;    /* of one launch, 0 unknown */
     double best_ns;        /* LOOK: of the best so far, 0 none: what is far behind gets no second launch */
     int64_t n_launches, n_blocks;
+    uint64_t wait_ns; /* BLOCK: idle before, so that a throttled device can recover */
 } WorkRequest;
 
 typedef enum { WORK_READY, WORK_BUDGET, WORK_NOTE, WORK_VALID, WORK_SAMPLES, WORK_END } WorkKind;

@@ -5,7 +5,8 @@
  * and noise; the clock is virtual, so a test of hours of measuring takes none. Kernels give the right result
  * (DeviceTruth), unless their name holds one of the patterns below. Settings, "key=value;..." in
  * DeviceOptions.sim or TUNER_SIM: seed=1  noise=0.01 (standard deviation)  drift=0 (relative, per virtual
- * second)  outliers=0 (share; ten times as long) gflops=100  overhead_ns=2000  cus=60  arch=gfx906
+ * second)  outliers=0 (share; ten times as long)  throttle=0 (share of every 200 virtual ms, at two thirds of
+ * the clock)  gflops=100  overhead_ns=2000  cus=60  arch=gfx906
  * (comma-separated patterns:) crash= hang= wrong= exit= abort= oob= fast=PATTERN (three times as fast) hang
  * really hangs and crash really crashes: the client's isolation is what they test. */
 #include "client/device/device.h"
@@ -25,11 +26,13 @@ enum { SIM_CRASH, SIM_HANG, SIM_WRONG, SIM_EXIT, SIM_ABORT, SIM_OOB, SIM_FAST, S
 static const char *const pattern_key[SIM_PATTERNS] = {"crash", "hang", "wrong", "exit",
                                                       "abort", "oob",  "fast"};
 
+static const double BURST_NS = 200e6;
+
 typedef struct {
     Device base;
     char text[512]; /* copy of the settings; patterns point into it */
     Str pattern[SIM_PATTERNS];
-    double noise, drift, outliers, gflops, overhead_ns;
+    double noise, drift, outliers, throttle, gflops, overhead_ns;
     int n_cu;
     char arch[32];
     uint64_t seed, clock_ns, n_launches;
@@ -76,6 +79,7 @@ static Err setting(SimDevice *s, Str key, Str value)
     if (str_eq_c(key, "noise")) return set_number(key, value, 0, 10, &s->noise);
     if (str_eq_c(key, "drift")) return set_number(key, value, -1, 1000, &s->drift);
     if (str_eq_c(key, "outliers")) return set_number(key, value, 0, 1, &s->outliers);
+    if (str_eq_c(key, "throttle")) return set_number(key, value, 0, 1, &s->throttle);
     if (str_eq_c(key, "gflops")) return set_number(key, value, 1e-3, 1e9, &s->gflops);
     if (str_eq_c(key, "overhead_ns")) return set_number(key, value, 0, 1e9, &s->overhead_ns);
     if (str_eq_c(key, "seed")) {
@@ -228,6 +232,11 @@ static void misbehave(const DeviceKernel *k, const DeviceTruth *t)
     if (k->is[SIM_WRONG] && t->bytes) ((unsigned char *)t->d)[t->bytes - 1] ^= 0x40;
 }
 
+static bool throttled(const SimDevice *s)
+{
+    return fmod((double)s->clock_ns, BURST_NS) < s->throttle * BURST_NS;
+}
+
 static Err sim_launch(Device *d, const DeviceLaunch *l)
 {
     SimDevice *s = (SimDevice *)d;
@@ -242,6 +251,7 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
     double ns =
         true_ns(s, k, t) * (1 + s->drift * (double)(s->clock_ns - 1000000000) / 1e9) * exp(s->noise * normal);
     if (uniform(key, i + 2) < s->outliers) ns *= 10;
+    if (throttled(s)) ns *= 1.5;
     if (l->start) l->start->ns = s->clock_ns;
     s->clock_ns += (uint64_t)ns;
     if (l->stop) l->stop->ns = s->clock_ns;
@@ -317,11 +327,12 @@ static void sim_read(Device *d, DeviceReading *out)
     double warm = (double)(s->clock_ns - 1000000000) / 1e9;
     *out = (DeviceReading){.temp_c = 40 + fmin(40, warm),
                            .hotspot_c = 45 + fmin(45, warm),
-                           .clock_sys_mhz = 1700,
+                           .clock_sys_mhz = throttled(s) ? 1133 : 1700,
                            .clock_soc_mhz = 1000,
                            .clock_mem_mhz = 1000,
                            .fan_rpm = 2000,
-                           .power_w = 200};
+                           .power_w = 200,
+                           .throttle = throttled(s) ? THROTTLE_HW_SLOWDOWN : 0};
 }
 
 const DeviceApi device_sim = {

@@ -1,0 +1,52 @@
+# Peers: a fake cuBLAS on a fake CUDA driver (arguments, the choice of its algorithm, its columns, a wrong one), and OpenBLAS on the host where there is one.
+unset TUNER_SIM
+export LD_LIBRARY_PATH="$BIN/../fake/cuda"
+export TUNER_FAKE="ns=50000;log=log"
+A=Cijk_Ailk_Bljk_SB_a B=Cijk_Ailk_Bljk_SB_b
+sh "$DATA/client/library.sh" $A $B >lib.yaml
+printf 'FAKE sm_90\n%s 96 0\n%s 96 0\n' $A $B >k.cubin
+cat >c.ini <<END
+library-file=lib.yaml
+code-object=k.cubin
+device=cuda
+results-file=r.csv
+problem-identifier=Contraction_l_Ailk_Bljk_Cijk_Dijk
+type=Float
+problem-size=33,18,2,7
+a-strides=-1,40,-1
+b-strides=-1,-1,-1
+c-strides=-1,-1,-1
+d-strides=-1,50,-1
+problem-size=64,32,1,16
+a-strides=-1,-1,-1
+b-strides=-1,-1,-1
+c-strides=-1,-1,-1
+d-strides=-1,-1,-1
+num-elements-to-validate=-1
+log-level=Error
+init-a=Normal
+init-b=Uniform
+END
+run() { "$BIN/tuner-client" --config-file c.ini --peer cublas "$@" --events-fd 3 2>&1 3>events.txt | grep -v '^run,'; grep '^end.*	-1	' events.txt | cut -f3,4,9 | sort -u; }
+calls() { grep -E '^(gemmEx|ltMatmul)' log | sort -u; grep WRONG log; rm log; }
+columns() { cut -d, -f2-5,11-16 r.csv; }
+echo "-- C is not read: cublasGemmEx and the list"
+run --init-beta Zero; calls; columns
+echo "-- C is read: only the list, out of place"
+run; calls; columns
+echo "-- xf32"
+run --init-beta Zero --f32-xdl-math-op XFloat32 --num-problems 1; calls | sed 's/ .* compute/ compute/' | sort -u
+echo "-- a peer that is wrong is no peer"
+TUNER_FAKE="ns=50000;log=log;blas_wrong=1;wrong=blas_wrong" run --init-beta Zero --num-problems 1; columns; rm log
+echo "-- no library"
+mkdir only; cp "$LD_LIBRARY_PATH/libcuda.so.1" only
+[ -e /usr/local/cuda/lib64/libcublasLt.so ] || ldconfig -p | grep -q libcublasLt ||
+  LD_LIBRARY_PATH="$PWD/only" run >none.txt
+[ ! -f none.txt ] || grep -c 'there is no libcublasLt' none.txt >/dev/null || cat none.txt
+echo "-- openblas on the host"
+unset LD_LIBRARY_PATH
+if ! ldconfig -p | grep -q libopenblas.so.0; then echo PASSED; exit 0; fi
+cc -O2 -fPIC -shared -o k.so "$DATA/client/kernels.c" || exit 1
+sh "$DATA/client/library.sh" good prints >lib.yaml
+"$BIN/tuner-client" --config-file c.ini --code-object k.so --device host --peer openblas --events-fd 3 2>/dev/null 3>events.txt >/dev/null
+grep '^end.*	-1	' events.txt | cut -f4 | sort -u

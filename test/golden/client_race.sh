@@ -1,0 +1,58 @@
+# A race on the simulated device: the right winner in spite of noise, drift, outliers and throttling; what samples tell;
+# how many launches the losers got; failures of all kinds.
+NAMES="K_a K_b K_c K_d K_e K_f K_g K_h K_i K_j K_k K_l K_m K_n K_o K_p"
+sh "$DATA/client/library.sh" $NAMES >lib.yaml
+: >k.co
+cat >c.ini <<END
+library-file=lib.yaml
+code-object=k.co
+device=sim
+problem-identifier=Contraction_l_Ailk_Bljk_Cijk_Dijk
+type=Float
+csv-export-extra-cols=True
+log-level=Error
+END
+i=1
+while [ $i -le 20 ]; do echo "problem-size=$((400+7*i)),$((300+13*i)),1,$((200+i))" >>c.ini; i=$((i+1)); done
+TUNER_SIM="noise=0;gflops=50" "$BIN/tuner-client" --config-file c.ini --timing loop --results-file truth.csv >/dev/null
+# Largest loss of a winner against the best, by the true speeds
+loss() {
+  awk -F, 'FNR == 1 { next } NR == FNR { for (i = 18; i <= NF; i++) { v[$1, i-18] = $i; if ($i > best[$1]) best[$1] = $i } next }
+    { l = 1 - v[$1, $13] / best[$1]; if (l > worst) worst = l } END { print (worst <= 0.004 ? "all within 0.4 %" : "loss " worst) }' \
+    truth.csv "$1"
+}
+for sim in "noise=0.002" "noise=0.01" "noise=0.005;drift=0.02" "noise=0.005;outliers=0.02" "noise=0.005;throttle=0.3"; do
+  TUNER_SIM="$sim;gflops=50" "$BIN/tuner-client" --config-file c.ini --timing race --race-seconds 10 --results-file r.csv \
+    --events-fd 3 3>events.txt >/dev/null 2>err.txt
+  echo "$sim: exit $?, $(loss r.csv)"
+done
+echo "-- throttled blocks are marked and repeated"
+awk -F'\t' '$1 == "sample" && $11 == 8 { if ($12 == "outlier") m++; else u++ } END { print m, "marked,", u, "counted" }' events.txt
+echo "-- losers get two looks, the top a last stage"
+TUNER_SIM="noise=0.005;gflops=50" "$BIN/tuner-client" --config-file c.ini --timing race --num-problems 1 --results-file r.csv \
+  --events-fd 3 3>events.txt >/dev/null 2>err.txt
+awk -F'\t' '$1 == "sample" { n[$3]++; if ($12 == "final") f[$3]++ }
+  END { for (s in n) { if (n[s] <= 2) few++; if (f[s] >= 7) top++ }; print few, "with one or two samples,", top, "in the last stage" }' events.txt
+echo "-- short kernels, in graphs: 16 runners on a size of 2 us"
+TUNER_SIM="noise=0.01;gflops=10000" "$BIN/tuner-client" --config-file c.ini --timing race --num-problems 1 --results-file r.csv \
+  --events-fd 3 3>events.txt >/dev/null 2>err.txt
+grep '^end' events.txt | cut -f2-4 | sort | uniq -c | wc -l
+echo "-- failures"
+sh "$DATA/client/library.sh" K_good K_wrong K_crash K_hang K_exit K_best >lib.yaml
+TUNER_SIM="noise=0;fast=K_best,K_wrong;wrong=K_wrong;crash=K_crash;hang=K_hang;exit=K_exit" "$BIN/tuner-client" --config-file c.ini \
+  --timing race --num-elements-to-validate 128 --num-problems 2 --kernel-timeout 0.3 --results-file r.csv --events-fd 3 3>events.txt 2>err.txt >/dev/null
+echo "failures: $?"
+grep '^end' events.txt | cut -f2-4,9
+cut -d, -f1,14 r.csv
+echo "-- exit-on-error"
+TUNER_SIM="noise=0;wrong=K_wrong" "$BIN/tuner-client" --config-file c.ini --timing race --num-elements-to-validate 128 --num-problems 2 \
+  --results-file r.csv --events-fd 3 --exit-on-error 3>events.txt 2>err.txt >/dev/null
+echo "failures: $?"
+grep '^end' events.txt | cut -f2-4
+echo "-- options"
+export TUNER_SIM=
+"$BIN/tuner-client" --config-file c.ini --timing fast; echo "exit $?"
+"$BIN/tuner-client" --config-file c.ini --race-seconds 0; echo "exit $?"
+"$BIN/tuner-client" --config-file c.ini --peer mkl; echo "exit $?"
+"$BIN/tuner-client" --config-file c.ini --peer cublas --timing loop; echo "exit $?"
+"$BIN/tuner-client" --config-file c.ini --peer cublas >/dev/null; echo "exit $?"
