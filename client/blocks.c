@@ -17,6 +17,7 @@ static const double LOOK_NS = 300e3;
 static const double WARM_NS = 20e3;
 /* From here on a launch is long enough to be judged by one, and too dear to be repeated in vain. */
 static const double LONG_NS = 5e6, HOPELESS = 2.5;
+/* Reading a GPU's sensors takes a millisecond: readings are this old at most. */
 static const uint64_t READING_NS = UINT64_C(10000000);
 /* Ways of a peer are told apart by so many blocks of a graph, where they are short. */
 enum { FRESH_SEED = 1000, WAY_BLOCKS = 3 };
@@ -113,7 +114,8 @@ static void read_device(Blocks *b)
 {
     Device *d = b->r->device;
     uint64_t now = clock_ns();
-    if (!b->r->session->o.hardware_monitor || (b->read_at && now - b->read_at < READING_NS)) return;
+    bool recent = d->api->is_gpu && b->read_at && now - b->read_at < READING_NS;
+    if (!b->r->session->o.hardware_monitor || recent) return;
     d->api->read(d, &b->reading);
     b->read_at = now;
 }

@@ -27,7 +27,7 @@ for sim in "noise=0.002" "noise=0.01" "noise=0.005;drift=0.02" "noise=0.005;outl
   echo "$sim: exit $?, $(loss r.csv)"
 done
 echo "-- throttled blocks are marked and repeated"
-awk -F'\t' '$1 == "sample" && $11 == 8 { if ($12 == "outlier") m++; else u++ } END { print m, "marked,", u, "counted" }' events.txt
+awk -F'\t' '$1 == "sample" && $11 == 8 { if ($12 == "outlier") m++; else u++ } END { print m+0, "marked,", u+0, "counted" }' events.txt
 echo "-- losers get two looks, the top a last stage"
 TUNER_SIM="noise=0.005;gflops=50" "$BIN/tuner-client" --config-file c.ini --timing race --num-problems 1 --results-file r.csv \
   --events-fd 3 3>events.txt >/dev/null 2>err.txt
