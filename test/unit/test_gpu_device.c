@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,6 +80,45 @@ static void test_stray(void **state)
     assert_true(waitpid(pid, &status, 0) == pid);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+/* A child whose kernel never ends. */
+static void hang_child(int ready)
+{
+    struct {
+        int64_t clocks;
+        uint64_t out;
+    } spin = {INT64_MAX, 0};
+    DeviceKernel *k;
+    if (api->open(0, &(DeviceOptions){0}, &device) || api->module_load(device, cubin, &module) ||
+        api->kernel_get(device, module, "spin", &k))
+        _exit(1);
+    DeviceLaunch l = {.kernel = k, .group = {32, 1, 1}, .grid = {500, 1, 1}, .args = &spin, .args_bytes = 16};
+    if (api->launch(device, &l) || write(ready, "", 1) != 1) _exit(2);
+    api->sync(device);
+    _exit(3);
+}
+
+/* Killing it is enough: the tests behind this one open the device again. */
+static void test_hang(void **state)
+{
+    (void)state;
+    int fd[2], status;
+    char byte;
+    if (!cubin[0]) skip();
+    assert_true(pipe(fd) == 0);
+    pid_t pid = fork();
+    if (pid == 0) hang_child(fd[1]);
+    close(fd[1]);
+    assert_true(read(fd[0], &byte, 1) == 1);
+    close(fd[0]);
+    usleep(300000);
+    assert_true(waitpid(pid, &status, WNOHANG) == 0); /* still at it */
+    uint64_t before = clock_ns();
+    kill(pid, SIGKILL);
+    assert_true(waitpid(pid, &status, 0) == pid);
+    assert_true(WIFSIGNALED(status));
+    print_message("a hanging kernel's process is gone after %.2f s\n", (double)(clock_ns() - before) / 1e9);
 }
 
 static void test_properties(void **state)
@@ -274,11 +314,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stray),
-        cmocka_unit_test(test_properties),
-        cmocka_unit_test(test_memory_and_launch),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_stray),      cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_properties), cmocka_unit_test(test_memory_and_launch),
+        cmocka_unit_test(test_errors),     cmocka_unit_test(test_time),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
