@@ -32,6 +32,13 @@ typedef struct {
     Str object;
 } Helper;
 
+/* Why kernels of a group cannot be written. */
+enum { UNWRITTEN_MAX = 16 };
+typedef struct {
+    Str why;
+    uint64_t n;
+} Unwritten;
+
 /* One benchmark: the kernels of a size-group on its sizes. */
 typedef struct {
     const ProblemGroup *problem;
@@ -50,7 +57,9 @@ typedef struct {
     size_t n_helpers;
     RuleCounts rules;
     Verdict example[RULE_COUNT]; /* the first of each */
-    Str *code_object;            /* paths of the files with its kernels */
+    Unwritten unwritten[UNWRITTEN_MAX];
+    size_t n_unwritten;
+    Str *code_object; /* paths of the files with its kernels */
     size_t n_code_objects;
     uint64_t n_permutations, n_duplicates;
     int64_t plan, setting;

@@ -65,6 +65,30 @@ static Err variant_hash(Run *r, const Variant *v, Buf *text, char hash[SHA256_HE
     return 0;
 }
 
+/* Why a variant's kernel cannot be written; equal reasons are one. */
+static Err unwritten_note(Run *r, Group *g, const Variant *v)
+{
+    size_t i = 0;
+    Str why = str_from(err_message());
+    verbose("%.*s: left out: %.*s", STR_ARG(v->name), STR_ARG(why));
+    while (i < g->n_unwritten && !str_eq(g->unwritten[i].why, why)) i++;
+    if (i == UNWRITTEN_MAX) i--; /* the last one stands for what else there is */
+    if (i == g->n_unwritten) {
+        g->unwritten[i].why = arena_dup(&r->arena, why);
+        TRY_ALLOC(g->unwritten[i].why.s);
+        g->n_unwritten++;
+    }
+    g->unwritten[i].n++;
+    return 0;
+}
+
+static void unwritten_print(const Group *g)
+{
+    for (size_t i = 0; i < g->n_unwritten; i++)
+        warning("%.*s: %" PRIu64 " kernels cannot be written%s: %.*s", STR_ARG(g->name), g->unwritten[i].n,
+                i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(g->unwritten[i].why));
+}
+
 /* Variants that the target has no lowering for are left out, which the rules should have said before. */
 static Err variants_store(Run *r, Group *g, Buf *text, Buf *plan)
 {
@@ -74,7 +98,7 @@ static Err variants_store(Run *r, Group *g, Buf *text, Buf *plan)
         Variant *v = &g->variant[i];
         Err e = variant_hash(r, v, text, hash);
         if (e == ERR_INPUT) {
-            warning("%.*s: left out: %s", STR_ARG(v->name), err_message());
+            TRY(unwritten_note(r, g, v));
             continue;
         }
         if (e) return e;
@@ -84,6 +108,7 @@ static Err variants_store(Run *r, Group *g, Buf *text, Buf *plan)
         if ((i & 63) == 0) TRY(run_check());
     }
     g->n_variants = kept;
+    unwritten_print(g);
     if (kept) return 0;
     return group_give_up(r, g, ERR_INPUT, "%s: no kernel of %.*s can be made for %s", r->config->path,
                          STR_ARG(g->name), r->target->name);
@@ -139,6 +164,14 @@ static Err rejections_store(Run *r, const Group *g)
     return e;
 }
 
+/* Under one name, as the table has a row per reason. */
+static Err unwritten_store(Run *r, const Group *g)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < g->n_unwritten; i++) n += (int64_t)g->unwritten[i].n;
+    return n ? store_rejection_add(&r->store, g->plan, STR("kernel-writer"), g->unwritten[0].why, n) : 0;
+}
+
 static Err plan_store(Run *r, Group *g, Str content)
 {
     char key[SHA256_HEX + 1];
@@ -159,7 +192,8 @@ static Err plan_store(Run *r, Group *g, Str content)
         TRY(store_candidate_add(&r->store, g->plan, (int64_t)i, g->variant[i].kernel, g->variant[i].name));
     for (size_t i = 0; i < g->n_sizes; i++)
         TRY(store_size_add(&r->store, g->plan, (int64_t)i, g->problem_id[i]));
-    return rejections_store(r, g);
+    TRY(rejections_store(r, g));
+    return unwritten_store(r, g);
 }
 
 static Err group_plan(Run *r, Group *g, Buf *scratch, Buf *content)

@@ -26,3 +26,17 @@ chmod +x spiller
 rm -rf out; run --arch gfx906 --cxx-compiler "$PWD/spiller"
 "$BIN/tuner" log out TT4_4 | grep spills | sed 's/[0-9][0-9]*/N/g' | sort -u
 rm -rf out; run --arch gfx906 --cxx-compiler "$PWD/spiller" --allow-spills; echo "exit $?, $(tail -n +2 $G/kernels.csv | awk -F, '$7 > 0' | wc -l) spill"
+echo "--- a size-group without kernels"
+awk '/ProblemSizes/ { print; getline; print; getline; print
+  print "    - BenchmarkCommonParameters: [{KernelLanguage: [Source]}]"
+  print "      ForkParameters: [{WorkGroup: [[16, 16, 1]]}, {ThreadTile: [[4, 4]]}, {DepthU: [16]}]"
+  print "      BenchmarkFinalParameters: [{ProblemSizes: [{Exact: [64, 48, 1, 40]}]}]"; next } { print }' "$DATA/run/gpu.yaml" >two.yaml
+cat >picky <<SH
+#!/bin/sh
+for a; do case \$a in *.hip) [ -f "\$a" ] && grep -q MT64x64 "\$a" && { echo "error: not this tile" >&2; exit 1; } ;; esac; done
+exec $compiler "\$@"
+SH
+chmod +x picky; rm -rf out
+"$BIN/tuner" --compile-only --arch gfx906 --cxx-compiler "$PWD/picky" two.yaml out 2>&1; echo "exit $?"
+ls out/1_BenchmarkProblems/*/00_Final/source/library
+"$BIN/tuner" status out | grep -e "^  kernels:" -e "^    .*failed"

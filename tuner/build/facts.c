@@ -65,8 +65,9 @@ Err code_facts_check(const CodeFacts *f, const Target *t)
         FAIL(ERR_INPUT, "%" PRId64 " vector registers, %s has %d", f->vgpr, t->name, t->n_vector_regs);
     if (f->waves == 0)
         FAIL(ERR_INPUT,
-             "a work-group of %" PRId64 " threads with %" PRId64 " registers each does not fit on %s",
-             f->threads, f->vgpr, t->name);
+             "a work-group of %" PRId64 " threads with %" PRId64 " registers each and %" PRId64
+             " bytes of local memory does not fit on %s",
+             f->threads, f->vgpr, f->lds, t->name);
     return 0;
 }
 
