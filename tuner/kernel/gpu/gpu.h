@@ -10,8 +10,9 @@
  * ---- the text of a kernel ----
  *
  * Order: GpuDialect.prelude, types (gpu_types), struct @Tile, GpuCompute.emit, GpuCopy.emit, the skeleton's
- * own device functions, the kernel. Every name with static linkage starts with '@', which becomes a prefix
- * made from the content's hash, so that texts can be concatenated. Function parameters and locals need none.
+ * own device functions, the kernel. Every name but parameters and locals starts with '@', which becomes "g_";
+ * all of it stands in a namespace named after the content's hash, and macros are undefined at its end, so
+ * that texts can be concatenated.
  * No includes: amdgcn text compiles with -nogpulib -nogpuinc, nvptx text with NVRTC as with nvcc.
  * Every device function is @DEV (static, inlined), so that the compiler sees constants everywhere; loops over
  * register arrays carry @UNROLL and constant bounds.
@@ -239,7 +240,7 @@ void gpu_stage(const GpuPlan *p, Buf *out);
 Err gpu_loop(const GpuPlan *p, const Program *program, Buf *out);
 void gpu_store(const GpuPlan *p, Buf *out);
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
-/* Header with title and content hash, then body with '@' replaced. */
+/* Header with title and content hash, then body in its namespace with '@' replaced. */
 Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out);
 
 /* ---- modules and entry points ---- */

@@ -4,20 +4,41 @@
 #include "kernel/gpu/gpu.h"
 #include "model/naming.h"
 
-/* Every '@' becomes a prefix from the content's hash, so that texts can be concatenated. */
-Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out)
+/* body with "g_" for every '@'. */
+static void put_names(Str body, Buf *out)
 {
-    char hex[SHA256_HEX + 1], prefix[16];
-    sha256_hex(body, hex);
-    snprintf(prefix, sizeof prefix, "k%.8s_", hex);
-    buf_printf(out, "/* tuner " TUNER_VERSION " %s kernel, format 1\n * %.*s\n * content %s */\n",
-               p->dialect->language, STR_ARG(title), hex);
     for (size_t i = 0; i < body.n;) {
         size_t at = str_find(body, '@', i);
         buf_add(out, body.s + i, at - i);
-        if (at < body.n) buf_puts(out, prefix);
+        if (at < body.n) buf_puts(out, "g_");
         i = at + 1;
     }
+}
+
+/* Macros have no namespace: the next kernel of a translation unit may define its own. */
+static void put_undefs(Str body, Buf *out)
+{
+    static const char define[] = "#define @";
+    Str rest = body, line;
+    while (str_split(&rest, '\n', &line)) {
+        if (!str_starts(line, define)) continue;
+        size_t n = sizeof define - 1, end = n;
+        while (end < line.n && line.s[end] != ' ' && line.s[end] != '(') end++;
+        buf_printf(out, "#undef g_%.*s\n", (int)(end - n), line.s + n);
+    }
+}
+
+/* The text stands in a namespace named after the content's hash, so that texts can be concatenated. */
+Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out)
+{
+    char hex[SHA256_HEX + 1];
+    sha256_hex(body, hex);
+    buf_printf(out, "/* tuner " TUNER_VERSION " %s kernel, format 1\n * %.*s\n * content %s */\n",
+               p->dialect->language, STR_ARG(title), hex);
+    buf_printf(out, "namespace k%.8s {\n", hex);
+    put_names(body, out);
+    buf_puts(out, "}\n");
+    put_undefs(body, out);
     return buf_check(out);
 }
 

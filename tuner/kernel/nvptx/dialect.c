@@ -7,7 +7,7 @@ static void prelude(const GpuPlan *p, Buf *out)
     (void)p;
     buf_puts(
         out,
-        "#define @DEV static __device__ __forceinline__\n"
+        "#define @DEV __device__ __forceinline__\n"
         "#define @UNROLL _Pragma(\"unroll\")\n"
         "#define @NOUNROLL _Pragma(\"unroll 1\")\n"
         "@DEV unsigned @tid() { return threadIdx.x; }\n"
