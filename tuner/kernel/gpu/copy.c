@@ -104,8 +104,8 @@ static void load(const GpuPlan *p, Buf *out)
         int parts = x->width * p->in.parts;
         buf_printf(out, "    @UNROLL for (int i = 0; i < %d; i++)\n        c.%c_data[set][i] = ", loads_of(x),
                    x->name);
-        buf_printf(out, "%s((const @VP%du *)(c.%c + c.off_%c[i]));\n",
-                   x->hint ? "@load_nt" : "*", parts, x->name, x->name);
+        buf_printf(out, "%s((const @VP%du *)(c.%c + c.off_%c[i]));\n", x->hint ? "@load_nt" : "*", parts,
+                   x->name, x->name);
     }
     buf_puts(out, "}\n\n");
 }
