@@ -167,6 +167,9 @@ static Err library_solution(const Logic *l, const LogicSolution *given, const So
     bool numbered = solution_has(&given->s, PARAM_SolutionIndex);
     *out = (LibrarySolution){.s = s, .index = -1};
     out->logic_index = numbered ? given->s.SolutionIndex : -1;
+    for (size_t i = 0; i < given->n_kept; i++)
+        out->checks_k |=
+            str_eq(given->kept[i].key, STR("_GlobalAccumulation")) && given->kept[i].value->kind == NODE_BOOL;
     TRY(kept_numbers(l, given, STR("Ideals"), &out->ideals));
     return kept_numbers(l, given, STR("LinearModel"), &out->linear_model);
 }

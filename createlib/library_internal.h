@@ -9,7 +9,6 @@ void emit_key_bool(Emit *e, const char *key, bool v);
 void emit_key_str(Emit *e, const char *key, Str v);
 /* {type: T} */
 void emit_type_only(Emit *e, const char *type);
-void problem_ab_types(const ProblemType *pt, DataType *a, DataType *b);
 
 /* Frame of a library document: the YAML form stands between '---' and '...'. */
 void library_begin(Buf *out, LibraryFormat f);

@@ -50,14 +50,6 @@ static void emit_key_list(Emit *e, const char *key, const int32_t *v, size_t n)
     emit_end(e);
 }
 
-/* The mixed 8-bit types stand for a different type of A and of B. */
-void problem_ab_types(const ProblemType *pt, DataType *a, DataType *b)
-{
-    *a = *b = (DataType)pt->DataType;
-    if (pt->DataType == TYPE_F8B8) *a = TYPE_F8, *b = TYPE_B8;
-    if (pt->DataType == TYPE_B8F8) *a = TYPE_B8, *b = TYPE_F8;
-}
-
 static void emit_problem_type(Emit *e, const ProblemType *pt, Str operation)
 {
     DataType a, b;
@@ -123,7 +115,7 @@ static void emit_key_map(Emit *e, const char *key, const Node *map)
 static Err emit_solution_with(Emit *e, const LibrarySolution *s, Str operation, Arena *scratch)
 {
     const PredOp *pred = NULL;
-    TRY(pred_from_solution(scratch, s->s, operation, &pred));
+    TRY(pred_from_solution(scratch, s->s, s->checks_k, operation, &pred));
     emit_map(e, 11, false);
     emit_key_bool(e, "debugKernel", false);
     emit_cstr(e, "hardwarePredicate");
@@ -181,7 +173,7 @@ static Err emit_benchmark_rows(Emit *e, const Solution *const *solutions, size_t
     for (size_t i = 0; i < n; i++) {
         const PredOp *pred = NULL;
         arena_reset(scratch);
-        TRY(pred_from_solution(scratch, solutions[i], operation, &pred));
+        TRY(pred_from_solution(scratch, solutions[i], false, operation, &pred));
         emit_map(e, 2, false);
         emit_cstr(e, "library");
         emit_map(e, 2, true);

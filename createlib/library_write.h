@@ -17,6 +17,7 @@ typedef struct {
     int32_t logic_index;
     int64_t index;                     /* global */
     const Node *ideals, *linear_model; /* maps of the logic file; NULL: empty */
+    bool checks_k;                     /* see pred_from_solution */
 } LibrarySolution;
 
 typedef enum { LIBRARY_MSGPACK, LIBRARY_YAML } LibraryFormat;

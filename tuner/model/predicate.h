@@ -126,8 +126,10 @@ Err pred_push(PredList *l, PredOp op);
 Err pred_finish(PredList *l, const PredOp **out);
 
 /* What the library writer emits for a solution's problemPredicate, in its order (7.5). The solution is
- * derived. operation is its operation identifier, e.g. from problem_operation_identifier. */
-Err pred_from_solution(Arena *a, const Solution *s, Str operation, const PredOp **out);
+ * derived. operation is its operation identifier, e.g. from problem_operation_identifier. checks_k: least K
+ * is asked for also where nothing is accumulated in a workspace (the writer does so when a logic file says
+ * false for that, not null). */
+Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation, const PredOp **out);
 
 /* ---- files ---- */
 

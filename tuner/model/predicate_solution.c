@@ -8,8 +8,15 @@
 
 /* ---- problemPredicate ---- */
 
+/* Of several entries the writer makes an And of their own. */
 static Err add_map(PredList *l, PredId id, const IntMap *m)
 {
+    unsigned n = 0;
+    for (int32_t i = 0; i < m->n; i++) n += m->v[i] != -1;
+    if (n > 1) {
+        TRY(pred_push(l, (PredOp){.id = PRED_AND, .n_children = (uint16_t)n}));
+        l->op[l->n - 1].span = n + 1;
+    }
     for (int32_t i = 0; i < m->n; i++)
         if (m->v[i] != -1) TRY(pred_add(l, id, m->key[i], m->v[i]));
     return ERR_OK;
@@ -58,14 +65,25 @@ static Err add_asserts(PredList *l, const Solution *s)
 
 static Err add_type(PredList *l, const ProblemType *pt, Str operation)
 {
-    unsigned in = (unsigned)pt->DataType, out = (unsigned)pt->DestDataType;
+    DataType a, b;
+    unsigned out = (unsigned)pt->DestDataType;
+    problem_ab_types(pt, &a, &b);
     TRY(pred_add_operation(l, operation));
     if (!pt->UseBeta) TRY(pred_add(l, PRED_BETA_ZERO, 0, 0));
     TRY(pred_add(l, PRED_STRIDED_BATCHED, 0, pt->StridedBatched));
-    TRY(pred_add(l, PRED_TYPES, 0, types_pack(in, in, out, out)));
+    TRY(pred_add(l, PRED_TYPES, 0, types_pack((unsigned)a, (unsigned)b, out, out)));
     TRY(pred_add(l, PRED_HPA, 0, pt->HighPrecisionAccumulate));
     TRY(pred_add(l, PRED_F32_XDL, 0, pt->F32XdlMathOp));
     return pred_add(l, PRED_STOCHASTIC, 0, pt->StochasticRounding);
+}
+
+/* Columns of D that one tile stores: fewer than its own when N is asserted to be less. */
+static int32_t most_columns(const Solution *s)
+{
+    const IntMap *less = &s->AssertSizeLessThan;
+    for (int32_t i = 0; i < less->n; i++)
+        if (less->key[i] == 1 && less->v[i] - 1 < s->MacroTile1) return less->v[i] - 1;
+    return s->MacroTile1;
 }
 
 /* The pointer shift of an edge tile reads up to a vector behind: bytes beyond 4 GiB are out of a buffer's
@@ -77,14 +95,13 @@ static Err add_limits(PredList *l, const Solution *s, const ProblemType *pt)
         TRY(pred_add_limits(l, pt->TLUA && s->AssertFree0ElementMultiple < glvw_a ? glvw_a : 0,
                             pt->TLUB && s->AssertFree1ElementMultiple < glvw_b ? glvw_b : 0,
                             pt->TLUA ? s->DepthU : s->MacroTile0, pt->TLUB ? s->DepthU : s->MacroTile1));
-    if (s->BufferStore) TRY(pred_add(l, PRED_STORE_LIMIT, 0, s->MacroTile1));
-    return ERR_OK;
+    return s->BufferStore ? pred_add(l, PRED_STORE_LIMIT, 0, most_columns(s)) : ERR_OK;
 }
 
 /* Host kernels leave the width of loads open (-1): they take any size. */
 static int least_free(int32_t width) { return width > 0 ? width : 1; }
 
-Err pred_from_solution(Arena *a, const Solution *s, Str operation, const PredOp **out)
+Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation, const PredOp **out)
 {
     PredList l = {.arena = a};
     const ProblemType *pt = s->pt;
@@ -103,7 +120,7 @@ Err pred_from_solution(Arena *a, const Solution *s, Str operation, const PredOp 
     if (s->PersistentKernel) TRY(pred_add(&l, PRED_PERSISTENT, 0, 0));
     TRY(pred_add(&l, PRED_UNIT, 0, s->EnableMatrixInstruction ? UNIT_MFMA : UNIT_VALU));
     TRY(add_limits(&l, s, pt));
-    if (s->GlobalAccumulation != GACC_NONE && s->StreamK == 0)
+    if ((checks_k || s->GlobalAccumulation != GACC_NONE) && s->StreamK == 0)
         TRY(pred_add(&l, PRED_GSU_MIN_K, 0, (int64_t)s->MinKForGSU * s->GlobalSplitU));
     return pred_finish(&l, out);
 }

@@ -300,3 +300,10 @@ Err problem_type_gemm(ProblemType *pt, bool trans_a, bool trans_b, DataType in, 
 bool problem_type_equal(const ProblemType *a, const ProblemType *b) { return !memcmp(a, b, sizeof *a); }
 
 uint64_t problem_type_hash(const ProblemType *pt) { return hash64((Str){(const char *)pt, sizeof *pt}); }
+
+void problem_ab_types(const ProblemType *pt, DataType *a, DataType *b)
+{
+    *a = *b = (DataType)pt->DataType;
+    if (pt->DataType == TYPE_F8B8) *a = TYPE_F8, *b = TYPE_B8;
+    if (pt->DataType == TYPE_B8F8) *a = TYPE_B8, *b = TYPE_F8;
+}

@@ -127,6 +127,8 @@ Err problem_type_gemm(ProblemType *pt, bool trans_a, bool trans_b, DataType in, 
 
 /* "Cijk_Ailk_Bljk_SB": prefix of kernel names, directory and logic file names. Appends. */
 void problem_type_name(const ProblemType *pt, Buf *out);
+/* Of A and of B: the mixed 8-bit types stand for two. */
+void problem_ab_types(const ProblemType *pt, DataType *a, DataType *b);
 /* "Contraction_l_Ailk_Bljk_Cijk_Dijk". Appends. */
 void problem_operation_identifier(const ProblemType *pt, Buf *out);
 /* Writes a value as YAML flow text ('[3, 0, 2]', 'true', 'GEMM', type as int). For messages and --help; the
