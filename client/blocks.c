@@ -16,7 +16,7 @@ static const double LOOK_NS = 300e3;
 /* The device is kept busy this long in front of a block, while the host queues it. */
 static const double WARM_NS = 20e3;
 /* From here on a launch is long enough to be judged by one, and too dear to be repeated in vain. */
-static const double LONG_NS = 5e6, HOPELESS = 2.5;
+static const double LONG_NS = 5e6, HOPELESS = 1.4;
 /* Reading a GPU's sensors takes a millisecond: readings are this old at most. */
 static const uint64_t READING_NS = UINT64_C(10000000);
 /* Ways of a peer are told apart by so many blocks of a graph, where they are short. */
@@ -157,7 +157,8 @@ static Err run_plain(Blocks *b, int64_t n, int64_t n_blocks, double launch_ns, W
 /* One rotation over all copies, or several. */
 static int64_t graph_length(const Blocks *b)
 {
-    int64_t n = b->r->tensors->n_copies;
+    int64_t n = b->r->tensors->n_copies, most = b->r->request.graph;
+    if (n > most) return most;
     return n < GRAPH_LAUNCHES_MIN ? (GRAPH_LAUNCHES_MIN + n - 1) / n * n : n;
 }
 
@@ -175,14 +176,14 @@ static Err record(Blocks *b, int64_t n_launches, Graph *g)
     return e ? e : end;
 }
 
-/* The solution's graph; NULL when the driver has none. The oldest goes when there are many. */
+/* The solution's graph of that length; NULL when the driver has none. The oldest goes when there are many. */
 static Graph *graph_of(Blocks *b)
 {
-    int64_t s = b->r->request.s;
+    int64_t s = b->r->request.s, n = graph_length(b);
     for (size_t i = 0; i < b->n_graphs; i++)
-        if (b->graph[i].s == s) return &b->graph[i];
+        if (b->graph[i].s == s && b->graph[i].n_launches == n) return &b->graph[i];
     Graph g = {.s = s};
-    if (record(b, graph_length(b), &g)) return NULL;
+    if (record(b, n, &g)) return NULL;
     if (b->n_graphs == GRAPHS_MAX) {
         b->r->device->api->graph_free(b->r->device, b->graph[0].graph);
         memmove(&b->graph[0], &b->graph[1], --b->n_graphs * sizeof b->graph[0]);
@@ -231,7 +232,9 @@ static double way_ns(Blocks *b)
     const DeviceApi *api = b->r->device->api;
     WorkMessage m = {0};
     Graph g = {0};
-    if (run_plain(b, 1, 1, 0, &m) || look(b, (double)m.total_ns[0], &m)) return INFINITY;
+    if (run_plain(b, 1, 1, 0, &m)) return INFINITY;
+    if ((double)m.total_ns[0] > LONG_NS) return (double)m.total_ns[0];
+    if (look(b, (double)m.total_ns[0], &m)) return INFINITY;
     double ns = (double)m.total_ns[0] / (double)m.n_enqueues[0];
     if (ns < GRAPH_NS && api->is_gpu && !record(b, GRAPH_LAUNCHES_MIN, &g)) {
         if (!run_graph(b, &g, (int64_t)(LOOK_NS / ns), WAY_BLOCKS, &m)) {

@@ -14,6 +14,7 @@
 /* Below these every element is compared: at most 0.1 s of reference on two cores, 64 MiB of it. */
 static const double SMALL_WORK = 0x1p28;
 static const int64_t SMALL_ELEMENTS = 1 << 22;
+enum { SOME_BLOCKS = 8, SOME_BYTES = 48 << 20 };
 
 struct Validator {
     Gemm g;
@@ -277,14 +278,21 @@ Err validator_check(Validator *v, const Matrix *d, Check *out)
     return c.failed;
 }
 
-enum { SOME_BLOCKS = 8 };
+/* So many blocks of columns, fewer of large results: their bytes cross a bus. */
+static int64_t some_blocks(const Validator *v)
+{
+    const Gemm *g = &v->g;
+    int64_t all = freivalds_n_blocks(v->product), bytes = g->m * g->n * g->batch * type_bytes(g->out) / all;
+    int64_t n = SOME_BYTES / (bytes + 1);
+    return n < 2 ? 2 : n > SOME_BLOCKS ? SOME_BLOCKS : n;
+}
 
 bool validator_has_ranges(const Validator *v) { return v->product && freivalds_usable(v->product); }
 
 bool validator_range(const Validator *v, int64_t i, int64_t *j0, int64_t *j1, int64_t *b)
 {
-    int64_t all = freivalds_n_blocks(v->product), n = all < SOME_BLOCKS ? all : SOME_BLOCKS;
-    if (i >= n) return false;
+    int64_t all = freivalds_n_blocks(v->product), n = some_blocks(v);
+    if (i >= n || i >= all) return false;
     freivalds_block(v->product, freivalds_pick(v->product, i, n), j0, j1, b);
     return true;
 }
@@ -293,7 +301,7 @@ Err validator_check_some(Validator *v, const Matrix *d, Check *out)
 {
     *out = (Check){.passed = true};
     Compare c = {v, out, 0, number_tolerance(v->g.out), 0};
-    TRY(check_product(&c, d, SOME_BLOCKS));
+    TRY(check_product(&c, d, some_blocks(v)));
     out->passed = out->n_wrong == 0;
     return c.failed;
 }

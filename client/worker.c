@@ -3,6 +3,7 @@
 #include "client/worker.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +29,17 @@ Err worker_budget(int socket, uint64_t ns)
     return worker_send(socket, &(WorkMessage){.kind = WORK_BUDGET, .p = -1, .s = -1, .budget_ns = ns});
 }
 
-/* Ctrl-C is the supervisor's business; nothing that a kernel prints may reach the log; no cores. */
+/* Ctrl-C is the supervisor's business; nothing that a kernel prints may reach the log; no cores. Memory once
+ * touched is kept: operands of the next problem are as large, and page faults cost more than what is done
+ * with them. */
 static void settle(const Session *s)
 {
+#ifdef __GLIBC__
+    if (s->api->is_gpu) {
+        mallopt(M_MMAP_MAX, 0);
+        mallopt(M_TRIM_THRESHOLD, -1);
+    }
+#endif
     struct rlimit no_core = {0, 0};
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
