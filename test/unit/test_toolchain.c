@@ -2,6 +2,7 @@
  * of those that this machine has. */
 #include "test/support.h"
 
+#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include "base/proc.h"
@@ -164,6 +165,69 @@ static void real_run(Fixture *f, const Toolchain *t, const char *format)
     assert_int_equal(r.n_cached, 2);
 }
 
+/* The library that HIP reads metadata with, of which a few functions are asked. */
+typedef struct {
+    uint64_t handle;
+} Comgr;
+
+typedef struct {
+    int (*create)(int kind, Comgr *data);
+    int (*set)(Comgr data, size_t n, const char *bytes);
+    int (*metadata)(Comgr data, Comgr *out);
+    int (*lookup)(Comgr map, const char *key, Comgr *out);
+    int (*list_size)(Comgr list, size_t *n);
+} ComgrApi;
+
+static bool comgr_open(ComgrApi *api)
+{
+    static const char *const names[] = {"create_data", "set_data", "get_data_metadata", "metadata_lookup",
+                                        "get_metadata_list_size"};
+    void *lib = dlopen("libamd_comgr.so.2", RTLD_NOW);
+    if (!lib) lib = dlopen("/opt/rocm/lib/libamd_comgr.so.2", RTLD_NOW);
+    for (size_t i = 0; lib && i < sizeof names / sizeof *names; i++) {
+        char symbol[64];
+        snprintf(symbol, sizeof symbol, "amd_comgr_%s", names[i]);
+        void *f = dlsym(lib, symbol);
+        assert_non_null(f);
+        memcpy((char *)api + i * sizeof f, &f, sizeof f);
+    }
+    return lib != NULL;
+}
+
+/* Every linked object keeps a metadata note of its own; HIP must find the kernels of all. */
+static void test_metadata(void **state)
+{
+    enum { KIND_EXECUTABLE = 8, N = 5 };
+    Fixture *f = *state;
+    ComgrApi api;
+    Toolchain t;
+    if (!comgr_open(&api) || toolchain_find(&f->arena, target("gfx90a"), NULL, NULL, &t)) {
+        print_message("skipped: no libamd_comgr.so.2 or no compiler\n");
+        skip();
+    }
+    BuildJob job[N];
+    Str object[N], file;
+    for (int i = 0; i < N; i++) {
+        job[i] = (BuildJob){.symbol = arena_printf(&f->arena, "kernel_%d", i)};
+        job[i].source = arena_printf(
+            &f->arena, "extern \"C\" __attribute__((global)) void kernel_%d(float *d) { *d = %d; }\n", i, i);
+    }
+    BuildOptions o = {.toolchain = &t, .cache_dir = path_join(&f->arena, f->dir, "cache").s, .batch = 2};
+    assert_ok(build_run(&f->arena, &o, job, N, NULL));
+    for (int i = 0; i < N; i++) object[i] = job[i].object_path;
+    const char *out = path_join(&f->arena, f->dir, "linked.co").s;
+    assert_ok(build_link(&t, object, N, NULL, 0, out));
+    assert_ok(file_read(&f->arena, out, 1 << 24, &file));
+    Comgr data, metadata, kernels;
+    size_t n = 0;
+    assert_int_equal(api.create(KIND_EXECUTABLE, &data), 0);
+    assert_int_equal(api.set(data, file.n, file.s), 0);
+    assert_int_equal(api.metadata(data, &metadata), 0);
+    assert_int_equal(api.lookup(metadata, "amdhsa.kernels", &kernels), 0);
+    assert_int_equal(api.list_size(kernels, &n), 0);
+    assert_int_equal(n, N);
+}
+
 static void real_test(Fixture *f, const char *arch, const char *forced, const char *format)
 {
     Toolchain t;
@@ -186,6 +250,7 @@ static void test_nvcc_real(void **state) { real_test(*state, "sm_90", "nvcc", ke
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_hip_choice), TEST(test_cuda_choice), TEST(test_hip_real),
-                                       TEST(test_hipcc_real), TEST(test_nvrtc_real),  TEST(test_nvcc_real)};
+                                       TEST(test_metadata),   TEST(test_hipcc_real),  TEST(test_nvrtc_real),
+                                       TEST(test_nvcc_real)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
