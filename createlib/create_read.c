@@ -223,12 +223,24 @@ static Err name_part(Create *c, CreateLogic *l)
     return ERR_OK;
 }
 
-static Err read_one(Create *c, CreateLogic *l, const char *path, const LogicKeys *keys)
+/* Old files of no architecture: Tensile packs them under a name that no device has. */
+static bool is_for_nothing(const Create *c, const Logic *l)
 {
+    if (c->o->runtime == CREATE_HOST || !str_eq_c(l->arch, "gfx000")) return false;
+    warning("%s: architecture 'gfx000', which no device has: not packed", l->path);
+    return true;
+}
+
+static Err read_one(Create *c, const char *path, const LogicKeys *keys)
+{
+    CreateLogic *l = &c->logic[c->n_logic];
     TRY(logic_read(&c->a, path, NULL, &l->logic));
+    if (is_for_nothing(c, &l->logic)) return ERR_OK;
     logic_warn(&l->logic);
     TRY(choose_targets(c, l));
     TRY(derive_all(c, l, keys));
+    c->n_logic++;
+    c->r->n_solutions += l->logic.n_solutions;
     return name_part(c, l);
 }
 
@@ -239,14 +251,10 @@ Err create_read(Create *c)
     LogicKeys keys;
     logic_keys_init(&keys);
     TRY(choose(c, &path, &n));
-    if (n == 0)
+    if (n > 0) TRY_ALLOC(c->logic = ARENA_ARRAY(&c->a, n, CreateLogic));
+    for (size_t i = 0; i < n; i++) TRY(read_one(c, path[i].s, &keys));
+    if (c->n_logic == 0)
         FAIL(ERR_INPUT, "%s: no logic file for architecture '%s'", c->o->logic_path, c->o->architecture);
-    TRY_ALLOC(c->logic = ARENA_ARRAY(&c->a, n, CreateLogic));
-    for (size_t i = 0; i < n; i++) {
-        TRY(read_one(c, &c->logic[i], path[i].s, &keys));
-        c->n_logic++;
-        c->r->n_solutions += c->logic[i].logic.n_solutions;
-    }
-    c->r->n_logic = n;
+    c->r->n_logic = c->n_logic;
     return ERR_OK;
 }

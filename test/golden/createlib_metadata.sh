@@ -19,3 +19,6 @@ mkdir two; half 4 false <logic/arcturus_Cijk_Alik_Bjlk_SB.yaml >two/h.yaml; half
 mkdir few; sed '52s/{}/{0: 33, 1: 9}/; 292s/null/false/' "$L"/aldebaran_Cijk_Alik_Bjlk_DB.yaml >few/a.yaml
 "$C" --metadata-only --library-format yaml few fewlib HIP; echo "exit $?"
 grep -B2 -A1 -E 'SizeLessThan|StoreOffset|CheckMinK' fewlib/library/TensileLibrary.yaml | head -14
+# a file of no architecture is not packed
+sed '3s/.*/- gfx000/' few/a.yaml >few/old.yaml
+"$C" --metadata-only few fewlib HIP; echo "exit $?"; rm few/a.yaml; "$C" --metadata-only few fewlib HIP; echo "exit $?"
