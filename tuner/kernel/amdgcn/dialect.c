@@ -121,7 +121,7 @@ static void lds_body(const GpuPlan *p, Buf *out)
 static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 {
     *compute = p->s->EnableMatrixInstruction ? &amdgcn_matrix : &gpu_valu;
-    *copy = p->s->BufferLoad ? &amdgcn_buffer : &gpu_copy_register;
+    *copy = p->s->BufferLoad && !p->s->FractionalLoad ? &amdgcn_buffer : &gpu_copy_register;
     return ERR_OK;
 }
 

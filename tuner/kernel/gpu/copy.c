@@ -39,12 +39,23 @@ void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *acro
         snprintf(lane, sizeof lane, "tid %% %d", threads);
         snprintf(wave, sizeof wave, "tid / %d * %d + ", threads, lines);
     }
+    char idle[48] = "";
+    if (x->fractional)
+        snprintf(idle, sizeof idle, "tid >= %d ? %d : ", x->lvc * x->lsp, x->tlu ? x->tile : p->depth_u);
     if (grouped)
-        buf_printf(out, "%s = %s %% %d * %d, %s = %s%s / %d", along, lane, x->lvc, x->width, across, wave,
-                   lane, x->lvc);
+        buf_printf(out, "%s = %s%s %% %d * %d, %s = %s%s / %d", along, idle, lane, x->lvc, x->width, across,
+                   wave, lane, x->lvc);
     else
-        buf_printf(out, "%s = %s / %d * %d, %s = %s%s %% %d", along, lane, x->lsp, x->width, across, wave,
-                   lane, x->lsp);
+        buf_printf(out, "%s = %s%s / %d * %d, %s = %s%s %% %d", along, idle, lane, x->lsp, x->width, across,
+                   wave, lane, x->lsp);
+}
+
+/* FractionalLoad: some loads of some threads are outside the tile. */
+static void inside(const GpuPlan *p, const GpuOperand *x, const char *before, const char *behind, Buf *out)
+{
+    if (x->fractional)
+        buf_printf(out, "%salong < %d && across < %d%s", before, x->tlu ? x->tile : p->depth_u,
+                   x->tlu ? p->depth_u : x->tile, behind);
 }
 
 static void init_operand(const GpuPlan *p, int i, Buf *out)
@@ -71,8 +82,15 @@ static void init_operand(const GpuPlan *p, int i, Buf *out)
     buf_printf(
         out,
         "        @UNROLL for (int i = 0; i < %d; i++) {\n"
-        "            const unsigned along = c.along_%c + i %% %d * %d, across = c.across_%c + i / %d * %d;\n",
+        "            unsigned along = c.along_%c + i %% %d * %d, across = c.across_%c + i / %d * %d;\n",
         loads_of(x), n, x->nlc, x->lsc, n, x->nlc, x->lsp);
+    if (x->fractional) { /* reads something that is there */
+        int most_along = (x->tlu ? x->tile : p->depth_u) - x->width;
+        int most_across = (x->tlu ? p->depth_u : x->tile) - 1;
+        buf_printf(out,
+                   "            if (along > %d) along = %d;\n            if (across > %d) across = %d;\n",
+                   most_along, most_along, most_across, most_across);
+    }
     if (x->tlu)
         buf_printf(out,
                    "            const unsigned free = t.%c0 + along < last ? t.%c0 + along : last;\n"
@@ -124,6 +142,7 @@ static void store_operand(const GpuPlan *p, int i, Buf *out)
         loads_of(x), x->name, x->nlc, x->lsc, x->name, x->nlc, x->lsp);
     bool vector = same && (x->pad_block ? x->pad_block % x->width == 0 && x->pad % x->width == 0
                                         : x->line % x->width == 0);
+    inside(p, x, "        if (", ")\n", out);
     if (vector) {
         buf_printf(out, "        *(@VP%d *)((@T *)(stage + %d) + ", parts, x->lds_offset);
         gpu_lds_element(p, i, k, free, out);
@@ -191,6 +210,7 @@ static void tail_operand(const GpuPlan *p, int i, Buf *out)
                "        const unsigned v = i / %d, along = along_0 + v %% %d * %d + i %% %d, across = "
                "across_0 + v / %d * %d;\n",
                loads_of(x) * x->width, x->width, x->nlc, x->lsc, x->width, x->nlc, x->lsp);
+    inside(p, x, "        if (!(", ")) continue;\n", out);
     buf_printf(out,
                "        const unsigned long long k = (unsigned long long)k0 + %s, free = @near_%s(t, %s);\n",
                k, edge, free);

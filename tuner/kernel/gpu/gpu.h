@@ -123,9 +123,10 @@ typedef struct {
     int lsc, lsp; /* elements that one load of all threads covers, along and across */
     int lvc;      /* threads along: lsc / width */
     int n_waves; /* WaveSeparateGlobalRead: so many groups of threads load a part of the lines each; else 1 */
+    bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
     bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */
     int line;           /* elements from line to line, pad included (pad_block 0) */
-    int line_pad;    /* elements of padding per line, when there is pad_block too */
+    int line_pad;       /* elements of padding per line, when there is pad_block too */
     int pad, pad_block; /* elements of padding per pad_block elements; pad_block 0: per line */
     int lds_offset;     /* bytes from the start of a stage */
     int lds_bytes;

@@ -84,6 +84,21 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     while (p->store_width > 1 && p->store_width * p->out.part_bytes * p->out.parts > 16) p->store_width /= 2;
 }
 
+/* The loads of all threads make up the tile; with FractionalLoad they may be more. */
+static Err check_loads(const GpuPlan *p, const GpuOperand *x, int along, int across)
+{
+    int threads = p->n_threads / x->n_waves, covers_along = x->lsc * x->nlc,
+        covers_across = x->lsp * x->nlp * x->n_waves;
+    bool exact = covers_along == along && covers_across == across && x->lvc * x->lsp == threads;
+    bool enough = covers_along >= along && covers_across >= across && x->lvc * x->lsp <= threads &&
+                  along % (x->width > 0 ? x->width : 1) == 0;
+    if (x->width < 1 || x->nlc < 1 || x->nlp < 1 || x->lsc < 1 || x->lsp < 1 || x->lsc % x->width ||
+        !(x->fractional ? enough : exact))
+        FAIL(ERR_INPUT, "loads of %c, %d x %d of %d x %d elements by %d threads, do not make up %d x %d",
+             x->name - 'a' + 'A', x->nlc, x->nlp, x->lsc, x->lsp, threads, along, across);
+    return ERR_OK;
+}
+
 static Err plan_operand(GpuPlan *p, int i)
 {
     const Solution *s = p->s;
@@ -107,14 +122,9 @@ static Err plan_operand(GpuPlan *p, int i)
     bool separate = i ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
     x->n_waves = separate && s->WavefrontSize > 0 ? p->n_threads / s->WavefrontSize : 1;
     int along = x->tlu ? x->tile : p->depth_u, across = x->tlu ? p->depth_u : x->tile;
-    if (x->width < 1 || x->nlc < 1 || x->nlp < 1 || x->lsc * x->nlc != along ||
-        x->lsp * x->nlp * x->n_waves != across || x->lsc % x->width)
-        FAIL(ERR_INPUT, "loads of %c, %d x %d of %d x %d elements, do not tile %d x %d", i ? 'B' : 'A',
-             x->nlc, x->nlp, x->lsc, x->lsp, along, across);
-    x->lvc = x->lsc / x->width;
-    int threads = p->n_threads / x->n_waves;
-    if (x->lvc * x->lsp != threads)
-        FAIL(ERR_INPUT, "loads of %c use %d x %d threads of %d", i ? 'B' : 'A', x->lvc, x->lsp, threads);
+    x->fractional = s->FractionalLoad != 0;
+    x->lvc = x->width > 0 ? x->lsc / x->width : 0;
+    TRY(check_loads(p, x, along, across));
     if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
     if (x->pad < 0) x->pad = 0;
     int multiple = i ? s->AssertFree1ElementMultiple : s->AssertFree0ElementMultiple;
@@ -152,7 +162,6 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
         FAIL(ERR_INPUT, "macro tile %dx%dx%d with %d threads is empty", p->mt[0], p->mt[1], p->depth_u,
              p->n_threads);
     if (s->StreamK) FAIL(ERR_INPUT, "GPU kernels have no StreamK yet; it is %d", s->StreamK);
-    if (s->FractionalLoad) FAIL(ERR_INPUT, "FractionalLoad %d needs an assembler", s->FractionalLoad);
     if (s->DepthULdsDivisor > 1)
         FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
     if (s->PackBatchDims)

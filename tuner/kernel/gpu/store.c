@@ -29,7 +29,7 @@ static void add_text(const GpuPlan *p, Buf *out)
         buf_puts(out,
                  "    unsigned *word = (unsigned *)((unsigned long long)p & ~3ull);\n"
                  "    const unsigned shift = ((unsigned)(unsigned long long)p & 2u) * 8;\n"
-                 "    unsigned old = *(volatile unsigned *)word, seen;\n"
+                 "    unsigned old = *word, seen;\n"
                  "    do {\n"
                  "        seen = old;\n"
                  "        const @TD sum = @from_c(@add(@to_c((@TD)(seen >> shift)), x));\n"
