@@ -99,6 +99,12 @@ static Err find_kernel(Run *r, const char *symbol, DeviceKernel **out)
     return 0;
 }
 
+static Err encode_map(void *ctx, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES])
+{
+    Device *d = ctx;
+    return d->api->tensor_map(d, map, out);
+}
+
 Err launches_build(Run *r, const TensorSet *s, Launches *out)
 {
     const Problem *p = r->problem;
@@ -107,6 +113,7 @@ Err launches_build(Run *r, const TensorSet *s, Launches *out)
     unsigned char alpha[16], beta[16];
     number_store((DataType)p->shape.compute_type, alpha, 0, p->gemm.alpha[0], p->gemm.alpha[1]);
     number_store((DataType)p->shape.compute_type, beta, 0, p->gemm.beta[0], p->gemm.beta[1]);
+    const TensorMapEncoder maps = {encode_map, r->device};
     LaunchInputs in = {
         .a = (const void *)(uintptr_t)set_address(s, TENSOR_A),
         .b = (const void *)(uintptr_t)set_address(s, TENSOR_B),
@@ -120,6 +127,7 @@ Err launches_build(Run *r, const TensorSet *s, Launches *out)
         .offset_c = p->offset[TENSOR_C],
         .offset_d = p->offset[TENSOR_D],
         .rnd_seed = 1,
+        .maps = &maps,
     };
     LaunchHardware hw = {.n_cu = r->session->props.n_cu};
     TRY(launch_build(&p->shape, r->solution, &in, &hw, &out->list));

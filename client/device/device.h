@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "base/arena.h"
+#include "client/runtime/tensor_map.h"
 
 typedef struct DeviceApi DeviceApi;
 /* An open device. Each kind embeds this as its first member. */
@@ -126,6 +127,9 @@ struct DeviceApi {
     Err (*copy_from)(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes);
     Err (*copy)(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes);
     Err (*fill)(Device *d, const DeviceMem *m, unsigned char byte);
+
+    /* For kernels that take tensor maps; see tensor_map.h. */
+    Err (*tensor_map)(Device *d, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES]);
 
     /* Queued in order; may return before the kernel ends. A fault shows at the latest in sync. */
     Err (*launch)(Device *d, const DeviceLaunch *l);

@@ -179,6 +179,11 @@ Err gpu_device_sync(Device *d) { return gpu_stream_sync(own(d)->gpu, own(d)->str
 
 bool gpu_device_lost(const Device *d) { return gpu_lost(own(d)->gpu); }
 
+Err gpu_device_tensor_map(Device *d, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES])
+{
+    return gpu_tensor_map(own(d)->gpu, map, out);
+}
+
 void *gpu_device_stream(Device *d) { return own(d)->stream; }
 
 /* ---- memory ---- */

@@ -26,11 +26,12 @@ Err gpu_device_open(const DeviceApi *api, const GpuKind *kind, int index,
     .module_unload = gpu_device_unload, .kernel_get = gpu_device_kernel, .alloc = gpu_device_alloc,          \
     .free = gpu_device_free, .copy_to = gpu_device_copy_to, .copy_from = gpu_device_copy_from,               \
     .copy = gpu_device_copy, .fill = gpu_device_fill, .launch = gpu_device_launch, .sync = gpu_device_sync,  \
-    .lost = gpu_device_lost, .graph_begin = gpu_device_graph_begin, .graph_end = gpu_device_graph_end,       \
-    .graph_launch = gpu_device_graph_launch, .graph_free = gpu_device_graph_free,                            \
-    .stream = gpu_device_stream, .event_new = gpu_device_event_new, .event_free = gpu_device_event_free,     \
-    .event_record = gpu_device_event_record, .event_elapsed = gpu_device_event_elapsed,                      \
-    .now_ns = gpu_device_now, .idle = gpu_device_idle, .read = gpu_device_read
+    .lost = gpu_device_lost, .tensor_map = gpu_device_tensor_map, .graph_begin = gpu_device_graph_begin,     \
+    .graph_end = gpu_device_graph_end, .graph_launch = gpu_device_graph_launch,                              \
+    .graph_free = gpu_device_graph_free, .stream = gpu_device_stream, .event_new = gpu_device_event_new,     \
+    .event_free = gpu_device_event_free, .event_record = gpu_device_event_record,                            \
+    .event_elapsed = gpu_device_event_elapsed, .now_ns = gpu_device_now, .idle = gpu_device_idle,            \
+    .read = gpu_device_read
 
 void gpu_device_close(Device *d);
 Err gpu_device_props(Device *d, DeviceProps *out);
@@ -46,6 +47,7 @@ Err gpu_device_fill(Device *d, const DeviceMem *m, unsigned char byte);
 Err gpu_device_launch(Device *d, const DeviceLaunch *l);
 Err gpu_device_sync(Device *d);
 bool gpu_device_lost(const Device *d);
+Err gpu_device_tensor_map(Device *d, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES]);
 Err gpu_device_graph_begin(Device *d);
 Err gpu_device_graph_end(Device *d, DeviceGraph **out);
 Err gpu_device_graph_launch(Device *d, DeviceGraph *g);

@@ -264,6 +264,7 @@ const DeviceApi device_host = {
     .launch = host_launch_kernel,
     .sync = host_sync,
     .lost = host_lost,
+    .tensor_map = no_tensor_map,
     .graph_begin = host_graph_begin,
     .graph_end = host_graph_end,
     .graph_launch = host_graph_launch,

@@ -59,6 +59,13 @@ Err record_run(Device *d, const DeviceGraph *g)
     return 0;
 }
 
+Err no_tensor_map(Device *d, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES])
+{
+    (void)map;
+    (void)out;
+    FAIL(ERR_INPUT, "device %s has no tensor maps", d->api->name);
+}
+
 void record_free(DeviceGraph *g)
 {
     if (!g) return;

@@ -355,6 +355,7 @@ const DeviceApi device_sim = {
     .launch = sim_launch,
     .sync = sim_sync,
     .lost = sim_lost,
+    .tensor_map = no_tensor_map,
     .graph_begin = sim_graph_begin,
     .graph_end = sim_graph_end,
     .graph_launch = sim_graph_launch,

@@ -11,6 +11,7 @@
 #define CLIENT_RUNTIME_GPU_H
 
 #include "base/arena.h"
+#include "client/runtime/tensor_map.h"
 
 typedef struct GpuKind GpuKind;
 extern const GpuKind gpu_cuda, gpu_hip;
@@ -73,6 +74,9 @@ void gpu_module_unload(Gpu *g, GpuModule *m);
 /* *found false: the module has no such kernel, no error. */
 Err gpu_kernel_find(Gpu *g, GpuModule *m, const char *symbol, GpuKernel *out, bool *found);
 Err gpu_launch(Gpu *g, const GpuLaunch *l);
+
+/* For TensorMapEncoder; ctx is the Gpu. */
+Err gpu_tensor_map(void *ctx, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES]);
 
 /* At least 256-byte aligned. Out of memory names what was wanted and what is free. */
 Err gpu_alloc(Gpu *g, uint64_t bytes, uint64_t *address);

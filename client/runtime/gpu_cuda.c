@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "client/runtime/gpu_priv.h"
+#include "model/datatype.h"
 
 static const GpuSymbol symbols[] = {
 #define GPU_FN(field, needed, cuda, hip, params) {#cuda, offsetof(GpuDriver, field), needed},
@@ -87,6 +88,50 @@ static Err cuda_launch(Gpu *g, const GpuLaunch *l, void **extra)
                    k->dynamic_bytes + l->lds_bytes, l->stream, NULL, extra),
             "launch of %s", k->symbol);
     return l->stop ? gpu_event_record(g, l->stop, l->stream) : ERR_OK;
+}
+
+/* CUtensorMapDataType; -1: none. */
+static int map_type(int type)
+{
+    switch (type) {
+    case TYPE_I8:
+        return 0;
+    case TYPE_I:
+        return 3;
+    case TYPE_H:
+        return 6;
+    case TYPE_S:
+        return 7;
+    case TYPE_D:
+        return 8;
+    case TYPE_B:
+        return 9;
+    default:
+        return -1;
+    }
+}
+
+Err gpu_tensor_map(void *ctx, const TensorMap *m, unsigned char out[TENSOR_MAP_BYTES])
+{
+    Gpu *g = ctx;
+    static const uint32_t step[3] = {1, 1, 1};
+    const int swizzle = m->swizzle == 128 ? 3 : (int)m->swizzle / 32, l2 = m->l2 == 256 ? 3 : (int)m->l2 / 64;
+    _Alignas(128) unsigned char map[TENSOR_MAP_BYTES];
+    int type = map_type(m->type);
+    if (!g->driver->map_encode) FAIL(ERR_INPUT, "the %s driver has no tensor maps", g->driver->kind->label);
+    if (type < 0) FAIL(ERR_INPUT, "data type %s has none", type_letter((DataType)m->type));
+    GpuErr rc = g->driver->map_encode(map, type, 3, (void *)(uintptr_t)m->address, m->size, m->stride, m->box,
+                                      step, 0, swizzle, l2, 0);
+    if (rc)
+        FAIL(ERR_INPUT,
+             "address 0x%llx (16 aligned), sizes %llu %llu %llu, strides %llu %llu bytes (multiples of 16), "
+             "box %u %u "
+             "elements, swizzle %u: refused with error %d",
+             (unsigned long long)m->address, (unsigned long long)m->size[0], (unsigned long long)m->size[1],
+             (unsigned long long)m->size[2], (unsigned long long)m->stride[0],
+             (unsigned long long)m->stride[1], m->box[0], m->box[1], m->swizzle, rc);
+    memcpy(out, map, sizeof map);
+    return ERR_OK;
 }
 
 static Err cuda_enter(Gpu *g, void **saved)

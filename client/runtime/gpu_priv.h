@@ -22,6 +22,12 @@ typedef void *GpuEventHandle;
 typedef void *GpuGraphHandle;
 typedef void *GpuExec;
 typedef void *GpuContext;
+typedef void GpuMap; /* 128 bytes */
+typedef int GpuMapType;
+typedef int GpuMapInterleave;
+typedef int GpuMapSwizzle;
+typedef int GpuMapPromotion;
+typedef int GpuMapFill;
 
 /* A driver library with its functions; those it lacks are NULL. */
 typedef struct {

@@ -361,6 +361,8 @@ static Err main_call(const Main *m, const LaunchHardware *hw, LaunchList *out)
         main_args_preload(&here, hw);
     else
         main_args(&here, hw);
+    const Helper h = {m->p, m->s, m->in, m->g};
+    TRY(put_tensor_maps(&h, &args));
     return call_done(out, &args);
 }
 

@@ -9,7 +9,11 @@
 
 #include "client/runtime/library.h"
 
-enum { LAUNCH_CALLS_MAX = 4, LAUNCH_ARGS_MAX = 384, LAUNCH_SYMBOL_MAX = 64 };
+enum {
+    LAUNCH_CALLS_MAX = 4,
+    LAUNCH_ARGS_MAX = 384 + TENSOR_MAPS_MAX * TENSOR_MAP_BYTES,
+    LAUNCH_SYMBOL_MAX = 64
+};
 
 typedef enum { CALL_MAIN, CALL_BETA_ONLY, CALL_POST_GSU, CALL_STREAMK_INIT } CallRole;
 
@@ -36,6 +40,7 @@ typedef struct {
     const void *alpha, *beta;
     int64_t offset_a, offset_b, offset_c, offset_d;
     uint32_t rnd_seed;
+    const TensorMapEncoder *maps; /* NULL: tensor maps are zeros (selection without a device) */
 } LaunchInputs;
 
 /* Knobs of StreamK and persistent kernels that are not the problem's. Zeroed: defaults. */
@@ -46,7 +51,7 @@ typedef struct {
     int64_t streamk_full_tiles;
 } LaunchHardware;
 
-/* ERR_INPUT when the problem does not fit the argument types (a stride beyond 2^32). */
+/* ERR_INPUT when the problem does not fit the argument types (a stride beyond 2^32) or a tensor map. */
 Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
                  LaunchList *out);
 /* Bytes of workspace that this launch needs; 0 for most. */

@@ -9,7 +9,8 @@
 #include "model/datatype.h"
 
 /* Arguments are appended with the natural alignment of their type; gaps are 0. The longest list (StreamK,
- * complex, general batched) has 344 bytes of LAUNCH_ARGS_MAX. */
+ * complex, general batched) has 344 bytes; LAUNCH_ARGS_MAX leaves room for
+ * tensor maps behind it. */
 typedef struct {
     unsigned char *at;
     uint32_t n;
@@ -85,6 +86,8 @@ typedef struct {
     const Geometry *g;
 } Helper;
 
+/* Behind the last argument: what the solution's sizeMapping asks for (launch_maps.c). */
+Err put_tensor_maps(const Helper *h, Args *a);
 Err beta_only_call(const Helper *h, LaunchList *out);
 Err post_gsu_call(const Helper *h, LaunchList *out);
 Err streamk_init_call(const Helper *h, LaunchList *out);

@@ -11,6 +11,7 @@
 #ifndef CLIENT_RUNTIME_LIBRARY_H
 #define CLIENT_RUNTIME_LIBRARY_H
 
+#include "client/runtime/tensor_map.h"
 #include "model/predicate.h"
 
 typedef struct Library Library;
@@ -25,7 +26,9 @@ typedef struct {
     int32_t persistent_kernel, stream_k, global_accumulation;
     int32_t workspace_bytes_per_c; /* workspaceSizePerElemC */
     bool persistent_along_batch, source_kernel, stream_k_atomic, preload_kernargs;
-    bool gsu_round_robin; /* extension "globalSplitUWorkGroupMappingRoundRobin" */
+    bool gsu_round_robin;  /* extension "globalSplitUWorkGroupMappingRoundRobin" */
+    uint8_t n_tensor_maps; /* extension "tensorMaps" */
+    const TensorMapSpec *tensor_map;
 } SizeMapping;
 
 enum { HELPER_NAME_MAX = 48 };

@@ -93,6 +93,47 @@ static Err read_problem_type(FileReader *r, const Node *n, LibSolution *s)
 
 enum { TILE_MAX = 1 << 20, COUNT_MAX = 1 << 20 };
 
+/* {tensor: A, box: [64, 128], swizzle: 128, l2: 128} */
+static Err read_tensor_map(FileReader *r, const Node *n, TensorMapSpec *out)
+{
+    Fields f = {r, n, "tensorMaps"};
+    static const char letters[] = "ABCD";
+    const Node *field;
+    int32_t box[3] = {0}, swizzle = 0, l2 = 128;
+    Str tensor;
+    TRY(node_map(n, r->name, "tensorMaps"));
+    TRY(need(&f, "tensor", &field));
+    TRY(node_str(field, r->name, "tensor", &tensor));
+    const char *at = tensor.n == 1 && tensor.s[0] ? strchr(letters, tensor.s[0]) : NULL;
+    if (!at)
+        FAIL(ERR_INPUT, "%s:%d: tensor '%.*s' is not A, B, C or D", r->name, field->line, STR_ARG(tensor));
+    TRY(read_dims(&f, "box", 2, 1, 256, box)); /* the copy engine's limit */
+    TRY(read_i32(&f, "swizzle", 0, 128, false, &swizzle));
+    TRY(read_i32(&f, "l2", 0, 256, false, &l2));
+    if ((swizzle & (swizzle - 1)) || (l2 & (l2 - 1)) || swizzle == 16 || (swizzle && swizzle < 32) ||
+        (l2 && l2 < 64))
+        FAIL(ERR_INPUT, "%s:%d: swizzle %d, l2 %d: expected 0, 32, 64 or 128 and 0, 64, 128 or 256", r->name,
+             n->line, swizzle, l2);
+    *out = (TensorMapSpec){.tensor = (uint8_t)(at - letters),
+                           .swizzle = (uint16_t)swizzle,
+                           .l2 = (uint16_t)l2,
+                           .box = {(uint16_t)box[0], (uint16_t)box[1]}};
+    return ERR_OK;
+}
+
+static Err read_tensor_maps(FileReader *r, const Node *mapping, SizeMapping *m)
+{
+    const Node *n = node_get(mapping, "tensorMaps");
+    if (!n) return ERR_OK;
+    TRY(node_seq(n, r->name, "tensorMaps", 0, TENSOR_MAPS_MAX));
+    TensorMapSpec *spec = ARENA_ARRAY(&r->lib->arena, TENSOR_MAPS_MAX, TensorMapSpec);
+    TRY_ALLOC(spec);
+    for (size_t i = 0; i < n->n; i++) TRY(read_tensor_map(r, node_at(n, i), &spec[i]));
+    m->tensor_map = spec;
+    m->n_tensor_maps = (uint8_t)n->n;
+    return ERR_OK;
+}
+
 static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
 {
     Fields f = {r, n, "sizeMapping"};
@@ -117,7 +158,8 @@ static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
     TRY(read_i32(&f, "streamK", 0, 3, false, &m->stream_k));
     TRY(read_bool(&f, "streamKAtomic", false, &m->stream_k_atomic));
     TRY(read_bool(&f, "preloadKernargs", false, &m->preload_kernargs));
-    return read_bool(&f, "globalSplitUWorkGroupMappingRoundRobin", false, &m->gsu_round_robin);
+    TRY(read_bool(&f, "globalSplitUWorkGroupMappingRoundRobin", false, &m->gsu_round_robin));
+    return read_tensor_maps(r, n, m);
 }
 
 /* "Cijk" of "Contraction_l_Ailk_Bljk_Cijk_Dijk". */

@@ -127,9 +127,11 @@ static Err queue(tuner_library *t, LaunchInputs *in, const Contraction *p, const
 {
     LaunchList list;
     uint64_t workspace;
+    const TensorMapEncoder maps = {gpu_tensor_map, t->gpu};
     void *stream = atomic_load_explicit(&t->stream, memory_order_relaxed);
     TRY(workspace_of(t, stream, bytes, &workspace));
     in->workspace = (void *)(uintptr_t)workspace;
+    in->maps = &maps;
     TRY(launch_build(p, s, in, &t->launch_hw, &list));
     for (uint32_t i = 0; i < list.n; i++) TRY(launch_call(t, stream, s, &list.call[i]));
     return ERR_OK;

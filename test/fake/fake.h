@@ -63,7 +63,7 @@ struct Object {
 typedef struct Call {
     Object *function;
     unsigned grid[3], group[3], lds;
-    unsigned char args[512];
+    unsigned char args[1024];
     size_t n_args;
 } Call;
 

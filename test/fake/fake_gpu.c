@@ -325,6 +325,36 @@ API int cuFuncGetParamInfo(void *function, size_t i, size_t *at, size_t *bytes)
 #endif
 #endif
 
+#if defined CUDA && !defined OLD
+/* 128 bytes that tell what was asked for. */
+API int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *size,
+                               const uint64_t *stride, const uint32_t *box, const uint32_t *step,
+                               int interleave, int swizzle, int l2, int fill);
+API int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *size,
+                               const uint64_t *stride, const uint32_t *box, const uint32_t *step,
+                               int interleave, int swizzle, int l2, int fill)
+{
+    if ((uintptr_t)address % 16 || (uintptr_t)map % 64 || rank != 3 || interleave || fill) return BAD_VALUE;
+    for (int i = 0; i < 3; i++)
+        if (!size[i] || !box[i] || box[i] > 256 || step[i] != 1 || (i < 2 && stride[i] % 16))
+            return BAD_VALUE;
+    const uint64_t words[16] = {(uint64_t)(uintptr_t)address,
+                                size[0],
+                                size[1],
+                                size[2],
+                                stride[0],
+                                stride[1],
+                                box[0],
+                                box[1],
+                                box[2],
+                                (uint64_t)type,
+                                (uint64_t)swizzle,
+                                (uint64_t)l2};
+    memcpy(map, words, sizeof words);
+    return OK;
+}
+#endif
+
 /* ---- launches ---- */
 
 int fake_play(const Call *c)

@@ -307,6 +307,50 @@ static void device_choice(void)
     CHECK(!strcmp(leaks(), ""));
 }
 
+/* A kernel that takes maps of A and B behind its arguments. */
+static void tensor_maps(void)
+{
+    float one = 1;
+    tuner_library *lib;
+    Arena a;
+    Buf b;
+    tuner_gemm_desc g = {
+        .m = 64, .n = 48, .k = 32, .lda = 68, .ldb = 36, .ldc = 64, .alpha = &one, .beta = &one};
+    use("cuda", "libcuda.so.1", "");
+    arena_init(&a, 0);
+    buf_init(&b);
+    buf_puts(&b, "solutions:\n");
+    add_solution(&b, 0, "Mapped", 1, 0, 0);
+    const char *at = strstr(buf_cstr(&b), "globalSplitU:");
+    Str text = arena_printf(&a,
+                            "%.*stensorMaps: [{tensor: A, box: [64, 16], swizzle: 128}, {tensor: B, box: "
+                            "[32, 48], l2: 256}],\n    %s"
+                            "library:\n  type: Problem\n  rows:\n  - {predicate: {type: TruePred}, library: "
+                            "{type: Single, index: 0}}\n",
+                            (int)(at - buf_cstr(&b)), buf_cstr(&b), at);
+    CHECK(!file_write(arena_printf(&a, "%s/TensileLibrary.yaml", dir).s, text));
+    CHECK(!file_write(arena_printf(&a, "%s/Kernels.so-000-sm_90.cubin", dir).s,
+                      STR("FAKE sm_90\nMapped 384 0\n")));
+    CHECK(!tuner_open(&lib, dir, &(tuner_options){.device = "cuda"}));
+    g.a = pointer(0x10000), g.b = pointer(0x20000), g.c = pointer(0x30000);
+    CHECK(!tuner_gemm(lib, &g));
+    /* 96 bytes of arguments, at 128 the maps: address, sizes, strides in bytes */
+    CHECK(log_count("args 384 ") == 1);
+    CHECK(log_count("0000010000000000400000000000000020000000000000000100000000000000"
+                    "1001000000000000002200000000000040000000000000001000000000000000") == 1);
+    CHECK(log_count("0000020000000000200000000000000030000000000000000100000000000000"
+                    "9000000000000000001b00000000000020000000000000003000000000000000") == 1);
+    g.lda = 65;
+    CHECK(tuner_gemm(lib, &g) == TUNER_INPUT);
+    CHECK(strstr(tuner_error_message(), "kernel Mapped: tensor map of A: address 0x10000"));
+    CHECK(strstr(tuner_error_message(), "strides 260 8320 bytes (multiples of 16)"));
+    tuner_selection s;
+    CHECK(!tuner_select(lib, &g, &s)); /* does not need them */
+    tuner_close(lib);
+    buf_fini(&b);
+    arena_fini(&a);
+}
+
 static void device_errors(void)
 {
     float one = 1;
@@ -360,6 +404,7 @@ CHILD_TEST(hip_results)
 CHILD_TEST(workspaces)
 CHILD_TEST(threads_and_contexts)
 CHILD_TEST(device_choice)
+CHILD_TEST(tensor_maps)
 CHILD_TEST(device_errors)
 
 int main(void)
@@ -368,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_cuda_results),  cmocka_unit_test(test_hip_results),
         cmocka_unit_test(test_workspaces),    cmocka_unit_test(test_threads_and_contexts),
         cmocka_unit_test(test_device_choice), cmocka_unit_test(test_device_errors),
+        cmocka_unit_test(test_tensor_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

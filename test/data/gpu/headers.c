@@ -24,6 +24,18 @@ typedef CUevent GpuEventHandle;
 typedef CUgraph GpuGraphHandle;
 typedef CUgraphExec GpuExec;
 typedef CUcontext GpuContext;
+typedef CUtensorMap GpuMap;
+typedef CUtensorMapDataType GpuMapType;
+typedef CUtensorMapInterleave GpuMapInterleave;
+typedef CUtensorMapSwizzle GpuMapSwizzle;
+typedef CUtensorMapL2promotion GpuMapPromotion;
+typedef CUtensorMapFloatOOBfill GpuMapFill;
+SAME(CUtensorMap, 128)
+_Static_assert(CU_TENSOR_MAP_DATA_TYPE_UINT8 == 0 && CU_TENSOR_MAP_DATA_TYPE_INT32 == 3, "map types");
+_Static_assert(CU_TENSOR_MAP_DATA_TYPE_FLOAT16 == 6 && CU_TENSOR_MAP_DATA_TYPE_FLOAT32 == 7, "map types");
+_Static_assert(CU_TENSOR_MAP_DATA_TYPE_FLOAT64 == 8 && CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 == 9, "map types");
+_Static_assert(CU_TENSOR_MAP_SWIZZLE_32B == 1 && CU_TENSOR_MAP_SWIZZLE_128B == 3, "map swizzles");
+_Static_assert(CU_TENSOR_MAP_L2_PROMOTION_L2_64B == 1 && CU_TENSOR_MAP_L2_PROMOTION_L2_256B == 3, "map l2");
 #define GPU_FN(field, needed, cuda, hip, params) PROTOTYPE(cuda, params)
 #define CUDA_FN(field, needed, cuda, params) PROTOTYPE(cuda, params)
 #define HIP_FN(field, needed, hip, params)

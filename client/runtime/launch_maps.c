@@ -1,0 +1,59 @@
+/* Launch: tensor maps behind the arguments of a main kernel (tensor_map.h). */
+#include "client/runtime/launch_priv.h"
+
+/* The matrix in memory: contiguous dimension, the other, batch. */
+static void describe(const Helper *h, unsigned tensor, TensorMap *out)
+{
+    const Contraction *p = h->p;
+    const LaunchInputs *in = h->in;
+    const void *const base[] = {in->a, in->b, in->c, in->d};
+    const int64_t offset[] = {in->offset_a, in->offset_b, in->offset_c, in->offset_d};
+    const int64_t *const stride[] = {p->a, p->b, p->c, p->d};
+    const int64_t rows[] = {p->trans_a ? p->k : p->m, p->trans_b ? p->n : p->k, p->m, p->m};
+    const int64_t cols[] = {p->trans_a ? p->m : p->k, p->trans_b ? p->k : p->n, p->n, p->n};
+    DataType type = tensor_type(p, tensor);
+    uint64_t bytes = (uint64_t)type_bytes(type);
+    *out = (TensorMap){.address = (uint64_t)(uintptr_t)base[tensor] + (uint64_t)offset[tensor] * bytes,
+                       .type = (int)type,
+                       .size = {(uint64_t)rows[tensor], (uint64_t)cols[tensor], (uint64_t)p->batch},
+                       .stride = {(uint64_t)stride[tensor][1] * bytes, (uint64_t)stride[tensor][2] * bytes}};
+    /* one matrix: its distance from the next is anything */
+    if (p->batch == 1) out->stride[1] = out->stride[0] * out->size[1];
+}
+
+static bool accumulates(const LibSolution *s)
+{
+    int32_t acc = s->map.global_accumulation;
+    return acc == GLOBAL_ACC_SINGLE || acc == GLOBAL_ACC_MULTIPLE;
+}
+
+Err put_tensor_maps(const Helper *h, Args *a)
+{
+    const SizeMapping *m = &h->s->map;
+    if (m->n_tensor_maps == 0) return ERR_OK;
+    if (!h->s->strided_batched)
+        FAIL(ERR_INPUT, "kernel %s takes tensor maps: they cannot be made of arrays of pointers", h->s->name);
+    put_align(a, TENSOR_MAP_ALIGN);
+    for (int i = 0; i < m->n_tensor_maps; i++) {
+        const TensorMapSpec *spec = &m->tensor_map[i];
+        TensorMap map;
+        if (spec->tensor > 1 && accumulates(h->s))
+            FAIL(ERR_INPUT, "kernel %s takes a tensor map of %c and writes into a workspace", h->s->name,
+                 "ABCD"[spec->tensor]);
+        describe(h, spec->tensor, &map);
+        map.box[0] = spec->box[0];
+        map.box[1] = spec->box[1];
+        map.box[2] = 1;
+        map.swizzle = spec->swizzle;
+        map.l2 = spec->l2;
+        const TensorMapEncoder *maps = h->in->maps;
+        Err e = ERR_OK;
+        if (maps)
+            e = maps->encode(maps->ctx, &map, a->at + a->n);
+        else
+            memset(a->at + a->n, 0, TENSOR_MAP_BYTES);
+        if (e) return err_context(e, "kernel %s: tensor map of %c: ", h->s->name, "ABCD"[spec->tensor]);
+        a->n += TENSOR_MAP_BYTES;
+    }
+    return ERR_OK;
+}
