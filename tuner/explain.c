@@ -91,6 +91,28 @@ static Err losers_print(Arena *a, const PlanView *p, const SizeRow *z, const Ran
     return 0;
 }
 
+/* The peer's time, and ours against it. */
+static Err peer_print(Store *s, Arena *a, const PlanView *p, size_t size, const Ranking *r, FILE *f)
+{
+    Result peer;
+    Str name;
+    Comparison c;
+    TRY(result_peer(s, a, p, size, &name, &peer));
+    if (!peer.found) return 0;
+    if (!peer.good) {
+        fprintf(f, "  peer:      %.*s: %.*s\n", STR_ARG(peer.status), STR_ARG(peer.detail));
+        return 0;
+    }
+    fprintf(f, "  peer:      %9.4g GFlops  %10.2f us [%.2f, %.2f], n=%zu  %.*s\n",
+            gflops_of(p->size[size].flops, peer.ns.median), peer.ns.median * 1e-3, peer.ns.lo * 1e-3,
+            peer.ns.hi * 1e-3, peer.ns.n, STR_ARG(name));
+    if (r->best == SIZE_MAX) return 0;
+    TRY(results_compare(a, &peer, &r->result[r->best], &c));
+    fprintf(f, "  speed of the winner over the peer's: %.4f [%.4f, %.4f] at %.0f%%\n", c.ratio, c.lo, c.hi,
+            c.level * 100);
+    return 0;
+}
+
 static void failures_print(const PlanView *p, const Ranking *r, FILE *f)
 {
     size_t shown = 0, n = 0;
@@ -148,6 +170,7 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
             fprintf(f, " [%.4f, %.4f] at %.0f%%\n", c->lo, c->hi, c->level * 100);
         TRY(losers_print(a, p, z, &r, f));
     }
+    TRY(peer_print(s, a, p, size, &r, f));
     failures_print(p, &r, f);
     fprintf(f, "  of %lld permutations %lld were valid; rejected before compiling:\n",
             (long long)p->n_permutations, (long long)p->n_valid);

@@ -216,6 +216,17 @@ static void test_events(void **state)
          .max_err = INFINITY,
          .text = STR("D(1,2,0) is nan")},
         {.kind = EVENT_SAMPLE, .p = 3, .s = 7, .sync_no = 2, .n_enqueues = 10, .total_ns = 123456789012},
+        {.kind = EVENT_SAMPLE,
+         .p = 3,
+         .s = -1,
+         .n_enqueues = 10,
+         .total_ns = 12,
+         .state = {.round = 4,
+                   .clock_mhz = 1980,
+                   .power_w = NAN,
+                   .temp_c = 51.5,
+                   .throttle = 0x104,
+                   .use = SAMPLE_OUTLIER}},
         {.kind = EVENT_END,
          .p = 3,
          .s = 7,
@@ -238,6 +249,11 @@ static void test_events(void **state)
         buf_fini(&a);
         buf_fini(&b);
     }
+}
+
+static void test_events_bad(void **state)
+{
+    (void)state;
     static const char *const bad[] = {"",
                                       "x",
                                       "start\t1",
@@ -245,6 +261,9 @@ static void test_events(void **state)
                                       "start\t1\t2\t3",
                                       "env\ta",
                                       "sample\t1\t2\t0\t0\t5",
+                                      "sample\t1\t2\t0\t1\t5\t1\t1980\t100",
+                                      "sample\t1\t2\t0\t1\t5\t0\t1980\t100\t40\t0\tfirst",
+                                      "sample\t1\t2\t0\t1\t5\t1\t1980\t100\t40\t0\tlast",
                                       "end\t1\t2\tMAYBE\t0\tnan\tnan\tnan\t",
                                       "done\t"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -265,7 +284,7 @@ int main(void)
         cmocka_unit_test(test_half_all_values), cmocka_unit_test(test_small_floats_round_trip),
         cmocka_unit_test(test_init_types),      cmocka_unit_test(test_init_random),
         cmocka_unit_test(test_init_refusals),   cmocka_unit_test(test_granularity),
-        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_events),          cmocka_unit_test(test_events_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

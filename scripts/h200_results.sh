@@ -1,0 +1,41 @@
+#!/bin/sh
+# h200_results.sh OUT [NAME...]: tunes configs/h200_NAME.yaml (all) against cuBLAS into OUT/NAME, where that is not done, times
+# the winners again in other processes, and collects below OUT/results what belongs to test/bench/results/h200:
+# NAME.csv (peer.csv of the run), NAME.spread.txt, logic/*.yaml, and table.md, the table of the README.
+# Runs that are done are only collected, so that a second call makes the table on a machine without a GPU.
+set -e
+[ $# -ge 1 ] || { echo "usage: h200_results.sh OUT [NAME...]" >&2; exit 2; }
+root=$(cd "$(dirname "$0")/.." && pwd)
+out=$1; shift
+tuner=${TUNER:-$root/build/bin/tuner}
+mkdir -p "$out/results/logic"
+[ $# -gt 0 ] || set -- $(cd "$root/configs" && ls h200_*.yaml 2>/dev/null | sed 's/^h200_//; s/\.yaml$//')
+[ $# -gt 0 ] || { echo "h200_results.sh: there is no configs/h200_*.yaml" >&2; exit 2; }
+for name in "$@"; do
+  if [ ! -f "$out/$name/peer.csv" ]; then
+    start=$(date +%s) rc=0
+    "$tuner" --device cuda --peer cublas "$root/configs/h200_$name.yaml" "$out/$name" >"$out/$name.txt" 2>&1 || rc=$?
+    echo "$name: $(($(date +%s)-start)) s, exit code $rc" | tee -a "$out/seconds.txt"
+    [ -f "$out/$name/peer.csv" ] || { tail -5 "$out/$name.txt" >&2; continue; }
+    TUNER_CLIENT="$(dirname "$tuner")/tuner-client" sh "$root/scripts/spread.sh" "$out/$name" >"$out/$name.spread.txt" ||
+      echo "$name: winners spread" >&2
+  fi
+  cp "$out/$name/peer.csv" "$out/results/$name.csv"
+  [ ! -f "$out/$name.spread.txt" ] || cp "$out/$name.spread.txt" "$out/results/"
+  cp "$out/$name"/3_LibraryLogic/*.yaml "$out/results/logic/" 2>/dev/null || true
+done
+# one row a config; ratio is a column by name, sizes are the quoted one
+{
+  echo '| config | sizes | ours / cuBLAS, geometric mean | least | sizes at 1 or above | spread of three runs, sizes over 50 us |'
+  echo '|---|---|---|---|---|---|'
+  for csv in "$out"/results/*.csv; do
+    [ -f "$csv" ] || continue
+    name=$(basename "$csv" .csv)
+    spread=$(sed -n 's/^sizes of 50 us.*worst \([0-9.]* %\).*/\1/p' "$out/results/$name.spread.txt" 2>/dev/null || true)
+    sed 's/"\([^"]*\)"/X/' "$csv" | awk -F, -v name="$name" -v spread="${spread:--}" '/^#/ { next }
+      /^group,/ { for (i = 1; i <= NF; i++) if ($i == "ratio") r = i; next }
+      { n++; s += log($r); if (n == 1 || $r < least) least = $r; if ($r >= 1) good++ }
+      END { if (n) printf "| %s | %d | %.3f | %.3f | %d | %s |\n", name, n, exp(s / n), least, good, spread }'
+  done
+} >"$out/results/table.md"
+cat "$out/results/table.md"
