@@ -114,7 +114,7 @@ def _common(rng, kind):
         s['GlobalSplitUAlgorithm'] = _pick(rng, 'SingleBuffer', 'MultipleBuffer')
         s['GlobalSplitUWorkGroupMappingRoundRobin'] = _pick(rng, True, False)
         s['GlobalSplitUSummationAssignmentRoundRobin'] = _pick(rng, True, True, False)
-    elif rng.random() < .0:
+    elif rng.random() < .2:
         s['PersistentKernel'] = int(_pick(rng, 1, 2, -1))
         s['PersistentKernelAlongBatch'] = _pick(rng, True, False)
     if rng.random() < .15:

@@ -7,7 +7,10 @@
 #include "kernel/gpu/gpu.h"
 
 extern const GpuCompute amdgcn_matrix; /* MFMA and WMMA */
-extern const GpuCopy amdgcn_buffer;    /* raw buffer loads with range check */
+extern const GpuCompute amdgcn_dot;    /* dot products of 16-bit and 8-bit elements */
+/* The processor has them for the plan's types. */
+bool dot_applies(const GpuPlan *p);
+extern const GpuCopy amdgcn_buffer; /* raw buffer loads with range check */
 
 /* ---- matrix.def ---- */
 
@@ -40,6 +43,10 @@ typedef struct {
 
 /* For an input type (that of a part of a complex number) and shape; NULL when the target has none. */
 const MatrixInst *matrix_inst(const Target *t, DataType type, int m, int n, int k, int blocks);
+
+/* On processors whose accumulation registers are part of one file of 512: a kernel of amdgcn_matrix that
+ * takes about half of it, which the compiler then uses without moving accumulators between its parts. */
+bool matrix_fits_half(const GpuPlan *p);
 
 /* ---- layout.c: pads of local memory ---- */
 

@@ -106,10 +106,11 @@ static void prelude(const GpuPlan *p, Buf *out)
                    "extern \"C\" __attribute__((device)) %s @raw_load%d(@w4, int, int, int) "
                    "__asm(\"llvm.amdgcn.raw.buffer.load.%s\");\n",
                    loads[i].type, loads[i].bytes, loads[i].suffix);
-    /* a raw buffer of `bytes`; at most 4 GiB are seen from its base */
+    /* a raw buffer of `bytes`; at most 4 GiB are seen from its base. Old compilers keep the base in vector
+     * registers when they are not told, and loop over its values at each load. */
     buf_printf(out,
                "@DEV @w4 @descriptor(const char *base, unsigned long long bytes)\n{\n"
-               "    const unsigned long long b = (unsigned long long)base;\n"
+               "    const unsigned long long b = @uniform64((unsigned long long)base);\n"
                "    const @w4 r = {(int)b, (int)(b >> 32 & 0xffff), (int)(bytes >> 32 ? ~0u : "
                "(unsigned)bytes), 0x%x};\n"
                "    return r;\n}\n",
@@ -175,7 +176,8 @@ static void init_operand(const GpuPlan *p, int i, Buf *out)
                    "        const unsigned long long end = (t.%c - 1) * t.ld%c + t.k;\n",
                    size, c, size, c);
     buf_printf(out,
-               "        c.%c = t.%c + at * %d;\n        c.%c_bytes = (end - at) * %d;\n"
+               "        c.%c = (const char *)@uniform64((unsigned long long)(t.%c + at * %d));\n"
+               "        c.%c_bytes = @uniform64((end - at) * %d);\n"
                "        c.%c_ld = (unsigned)t.ld%c * %d;\n"
                "        const unsigned along = (tid %% %d",
                c, c, l.bytes, c, l.bytes, c, c, l.bytes, l.lanes);

@@ -29,19 +29,22 @@ static void dot4(const Target *t, Buf *out)
 
 static void prelude(const GpuPlan *p, Buf *out)
 {
-    buf_printf(out,
-               "#define @DEV static inline __attribute__((device, always_inline))\n"
-               "#define @UNROLL _Pragma(\"unroll\")\n"
-               "#define @NOUNROLL _Pragma(\"nounroll\")\n"
-               "@DEV unsigned @tid() { return __builtin_amdgcn_workitem_id_x(); }\n"
-               "@DEV unsigned @group_x() { return __builtin_amdgcn_workgroup_id_x(); }\n"
-               "@DEV unsigned @group_y() { return __builtin_amdgcn_workgroup_id_y(); }\n"
-               "@DEV unsigned @group_z() { return __builtin_amdgcn_workgroup_id_z(); }\n"
-               "@DEV unsigned @grid_x()\n{\n"
-               "    return __builtin_amdgcn_grid_size_x() / %d;\n}\n"
-               "@DEV unsigned @uniform(unsigned x)\n{\n"
-               "    return (unsigned)__builtin_amdgcn_readfirstlane((int)x);\n}\n",
-               p->n_threads > 0 ? p->n_threads : 256);
+    buf_printf(
+        out,
+        "#define @DEV static inline __attribute__((device, always_inline))\n"
+        "#define @UNROLL _Pragma(\"unroll\")\n"
+        "#define @NOUNROLL _Pragma(\"nounroll\")\n"
+        "@DEV unsigned @tid() { return __builtin_amdgcn_workitem_id_x(); }\n"
+        "@DEV unsigned @group_x() { return __builtin_amdgcn_workgroup_id_x(); }\n"
+        "@DEV unsigned @group_y() { return __builtin_amdgcn_workgroup_id_y(); }\n"
+        "@DEV unsigned @group_z() { return __builtin_amdgcn_workgroup_id_z(); }\n"
+        "@DEV unsigned @grid_x()\n{\n"
+        "    return __builtin_amdgcn_grid_size_x() / %d;\n}\n"
+        "@DEV unsigned @uniform(unsigned x)\n{\n"
+        "    return (unsigned)__builtin_amdgcn_readfirstlane((int)x);\n}\n"
+        "@DEV unsigned long long @uniform64(unsigned long long x)\n{\n"
+        "    return (unsigned long long)@uniform((unsigned)(x >> 32)) << 32 | @uniform((unsigned)x);\n}\n",
+        p->n_threads > 0 ? p->n_threads : 256);
     buf_printf(out, "@DEV void @barrier() { %s }\n", barrier_text(p->target));
     buf_puts(
         out,
@@ -106,9 +109,10 @@ static void vector(const char *name, const char *part, int part_bytes, int n, Bu
 
 static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)
 {
-    (void)p;
-    buf_printf(out, "extern \"C\" __attribute__((global, amdgpu_flat_work_group_size(%d, %d)))\nvoid %.*s(",
-               threads, threads, STR_ARG(symbol));
+    buf_printf(out, "extern \"C\" __attribute__((global, amdgpu_flat_work_group_size(%d, %d)", threads,
+               threads);
+    if (p->compute == &amdgcn_matrix && matrix_fits_half(p)) buf_puts(out, ", amdgpu_waves_per_eu(2, 2)");
+    buf_printf(out, "))\nvoid %.*s(", STR_ARG(symbol));
 }
 
 static void lds_file(const GpuPlan *p, Str symbol, Buf *out) { (void)p, (void)symbol, (void)out; }
@@ -120,7 +124,7 @@ static void lds_body(const GpuPlan *p, Buf *out)
 
 static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 {
-    *compute = p->s->EnableMatrixInstruction ? &amdgcn_matrix : &gpu_valu;
+    *compute = p->s->EnableMatrixInstruction ? &amdgcn_matrix : dot_applies(p) ? &amdgcn_dot : &gpu_valu;
     *copy = p->s->BufferLoad && !p->s->FractionalLoad ? &amdgcn_buffer : &gpu_copy_register;
     return ERR_OK;
 }

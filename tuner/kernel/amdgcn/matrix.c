@@ -186,6 +186,20 @@ static Err matrix_plan(GpuPlan *p)
     return ERR_OK;
 }
 
+bool matrix_fits_half(const GpuPlan *p)
+{
+    Matrix m = matrix_of(p);
+    int arch = arch_of(p->target);
+    if (arch != MATRIX_ARCH_GFX90A && arch != MATRIX_ARCH_GFX940) return false;
+    int n = p->n_acc * gpu_type_bytes(&p->acc) / 4, moved = 24; /* addresses, sizes */
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        moved += m.tiles[i] * m.vk * m.bytes / 4 * (p->prefetch_local ? 2 : 1);
+        moved += x->nlc * x->nlp * ((x->width * m.bytes + 3) / 4) * p->n_sets;
+    }
+    return n + moved <= 300; /* not all of it lives at the same time */
+}
+
 /* ---- text ---- */
 
 static void emit_types(const Matrix *m, Buf *out)
@@ -273,9 +287,11 @@ static void emit_load_operand(const Matrix *m, int i, Buf *out)
         if (x->pad_block) buf_printf(out, " + %c0 / %d * %d", f, x->pad_block / x->line, x->pad);
     } else
         buf_printf(out, "(part * %d + %c0", m->vk * x->line, f);
-    buf_printf(out, ") * %d + step * %d", esize, step);
-    if (p->lsu > 1) buf_printf(out, " + (%s) * %d", "z", p->steps * step);
-    buf_puts(out, ";\n");
+    /* parts of a local split take turns, so that the first steps of all are the first elements of K */
+    if (p->lsu > 1)
+        buf_printf(out, ") * %d + (step * %d + (int)z) * %d;\n", esize, p->lsu, step);
+    else
+        buf_printf(out, ") * %d + step * %d;\n", esize, step);
     int vectors = x->k_major ? m->tiles[i] : m->tiles[i] / m->vec[i];
     int runs = x->k_major ? m->vk * esize / m->raw : m->vk;
     for (int t = 0; t < vectors; t++)

@@ -21,7 +21,8 @@
  *   @DEV                     static inlined device function; @UNROLL, @NOUNROLL: pragmas in front of a loop
  *   @tid()                   flat thread number in the work-group; @group_x() _y() _z(): work-group number
  *   @grid_x()                number of work-groups along x
- *   @uniform(unsigned)       the same value, known to be equal in all threads of a wave
+ *   @uniform(unsigned) @uniform64(unsigned long long): the same value, known to be equal in all threads of a
+ *                            wave
  *   @barrier()               all threads of the work-group, local memory writes before it are seen behind it
  *   @fma(x, y, z)            float, double, and half where compute is half
  *   @h2f(u16) @f2h(float)    binary16 bits; @b2f @f2b: bfloat16 bits; round to nearest even

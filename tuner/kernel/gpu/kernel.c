@@ -82,7 +82,7 @@ static void tile(const GpuPlan *p, Buf *out)
     }
     buf_printf(out,
                "    t.m = size_m, t.n = size_n, t.k = size_k;\n"
-               "    t.m0 = wg0 * %d, t.n0 = wg1 * %d;\n"
+               "    t.m0 = @uniform(wg0 * %d), t.n0 = @uniform(wg1 * %d);\n"
                "    t.slow = @copy_slow(t);\n",
                p->mt[0], p->mt[1]);
 }
@@ -129,9 +129,10 @@ static void start(const GpuPlan *p, Buf *out)
                                      "~0u"};
     const Solution *s = p->s;
     for (int i = 0; i < 2; i++) {
-        buf_printf(out, "    const long long chunk_%c = ", p->op[i].name);
+        buf_printf(out, "    const long long chunk_%c = (long long)@uniform64(", p->op[i].name);
         chunk_bytes(p, i, out);
-        buf_printf(out, ", step_%c = chunk_%c * step;\n", p->op[i].name, p->op[i].name);
+        buf_printf(out, "), step_%c = (long long)@uniform64(chunk_%c * step);\n", p->op[i].name,
+                   p->op[i].name);
     }
     const char *from = "first";
     if (s->StaggerU) { /* the work-groups start at different chunks and wrap around */
@@ -140,16 +141,17 @@ static void start(const GpuPlan *p, Buf *out)
                    "    unsigned late = ((%s) & stagger_mask) << %d;\n"
                    "    if (late >= whole) late = 0;\n"
                    "    unsigned wrap = whole - late;\n"
-                   "    const long long back_a = -step_a * (long long)(whole - 1),"
-                   " back_b = -step_b * (long long)(whole - 1);\n",
+                   "    const long long back_a = (long long)@uniform64(-step_a * (long long)(whole - 1));\n"
+                   "    const long long back_b = (long long)@uniform64(-step_b * (long long)(whole - 1));\n",
                    id[which], s->StaggerStrideShift);
         from = "(first + late * step)";
     }
-    buf_printf(out,
-               "    @Copy copy;\n    @copy_init(copy, t, tid);\n"
-               "    @copy_move(copy, t, chunk_a * %s, chunk_b * %s);\n"
-               "    @Acc acc;\n    @acc_zero(acc);\n",
-               from, from);
+    buf_printf(
+        out,
+        "    @Copy copy;\n    @copy_init(copy, t, tid);\n"
+        "    @copy_move(copy, t, (long long)@uniform64(chunk_a * %s), (long long)@uniform64(chunk_b * %s));\n"
+        "    @Acc acc;\n    @acc_zero(acc);\n",
+        from, from);
 }
 
 static void results(const GpuPlan *p, Buf *out)

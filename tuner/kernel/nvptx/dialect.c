@@ -16,6 +16,7 @@ static void prelude(const GpuPlan *p, Buf *out)
         "@DEV unsigned @group_z() { return blockIdx.z; }\n"
         "@DEV unsigned @grid_x() { return gridDim.x; }\n"
         "@DEV unsigned @uniform(unsigned x) { return __shfl_sync(0xffffffffu, x, 0); }\n"
+        "@DEV unsigned long long @uniform64(unsigned long long x) { return x; }\n"
         "@DEV void @barrier() { __syncthreads(); }\n"
         "@DEV float @fma(float x, float y, float z) { return __fmaf_rn(x, y, z); }\n"
         "@DEV double @fma(double x, double y, double z) { return __fma_rn(x, y, z); }\n"

@@ -1,0 +1,138 @@
+/* Compute module for dot product instructions: two products of 16-bit or four of 8-bit elements per
+ * instruction, added in 32 bits. Threads hold the same elements of D as in the valu module; local memory has
+ * K contiguous, so that one read brings several elements of K of one row or column.
+ */
+#include "kernel/amdgcn/amdgcn.h"
+
+/* The processors' generations; the instructions are not in all of one. */
+static bool has_dot(const Target *t)
+{
+    if (t->isa[0] == 9) return t->isa[1] > 0 || t->isa[2] == 6 || t->isa[2] == 8 || t->isa[2] == 10;
+    if (t->isa[0] == 10) return t->isa[1] == 3 || t->isa[2] == 1 || t->isa[2] == 2;
+    return t->isa[0] >= 11;
+}
+
+bool dot_applies(const GpuPlan *p)
+{
+    bool type =
+        p->in.type == TYPE_H || p->in.type == TYPE_I8 || (p->in.type == TYPE_B && p->target->isa[0] >= 11);
+    int per = 4 / gpu_type_bytes(&p->in);
+    return type && has_dot(p->target) && p->depth_u % (p->lsu * per) == 0 && p->acc.part_bytes == 4;
+}
+
+/* Elements of K that one read brings: 16 bytes for small tiles, 8 for those that need the registers. */
+static int run_of(const GpuPlan *p)
+{
+    int bytes = gpu_type_bytes(&p->in), most = p->tt[0] + p->tt[1] > 12 ? 8 : 16, run = 4 / bytes;
+    while (run * 2 * bytes <= most && p->depth_u % (run * 2 * p->lsu) == 0) run *= 2;
+    return run;
+}
+
+/* Row or column i of a thread, from its first. */
+static int offset_of(const GpuPlan *p, int x, int i) { return i / p->vw * p->sg[x] * p->vw + i % p->vw; }
+
+static bool read_pattern(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
+{
+    int i = x->name == 'b';
+    if (access) return false;
+    a->n_lanes = p->n_threads < p->wave ? p->n_threads : p->wave;
+    a->bytes = run_of(p) * gpu_type_bytes(&p->in);
+    for (int tid = 0; tid < a->n_lanes; tid++) {
+        int free = (i ? tid / p->sg[0] % p->sg[1] : tid % p->sg[0]) * p->vw;
+        a->at[tid] = lds_offset(x, free, 0);
+    }
+    return true;
+}
+
+static Err dot_plan(GpuPlan *p)
+{
+    for (int i = 0; i < 2; i++)
+        if (p->tt[i] < 1 || p->tt[i] % p->vw || p->sg[i] * p->tt[i] != p->mt[i])
+            FAIL(ERR_INPUT, "ThreadTile %dx%d with VectorWidth %d and WorkGroup %dx%d does not tile %dx%d",
+                 p->tt[0], p->tt[1], p->vw, p->sg[0], p->sg[1], p->mt[0], p->mt[1]);
+    for (int i = 0; i < 2; i++) p->op[i].k_major = true;
+    p->k_step = run_of(p);
+    p->steps = p->depth_u / p->lsu / p->k_step;
+    p->n_acc = p->tt[0] * p->tt[1];
+    p->acc_run = p->vw;
+    int half = p->target->lds_bytes / p->n_stages / (p->mt[0] + p->mt[1]);
+    for (int i = 0; i < 2; i++)
+        lds_choose_pads(p, i, read_pattern, amdgcn_buffer_writes, half * p->mt[i], p->sg[i] * p->vw);
+    return ERR_OK;
+}
+
+static void emit_load_operand(const GpuPlan *p, int i, Buf *out)
+{
+    const GpuOperand *x = &p->op[i];
+    char c = x->name;
+    int bytes = gpu_type_bytes(&p->in);
+    buf_printf(out,
+               i ? "    const unsigned n0 = tid / %d %% %d * %d;\n"
+                 : "    const unsigned m0 = tid %% %d * %d;\n",
+               p->sg[0], i ? p->sg[1] : p->vw, p->vw);
+    buf_printf(out, "    const char *%c = lds_%c + (%c0 * %d", c, c, "mn"[i], x -> line);
+    if (x->pad_block) buf_printf(out, " + %c0 / %d * %d", "mn"[i], x -> pad_block / x -> line, x -> pad);
+    buf_printf(out, " + k) * %d;\n", bytes);
+    for (int t = 0; t < p->tt[i]; t++)
+        buf_printf(out, "    f.%c[%d] = *(const @Run *)(%c + %d);\n", c, t, c,
+                   lds_offset(x, offset_of(p, i, t), 0));
+}
+
+static void emit_load(const GpuPlan *p, Buf *out)
+{
+    int words = p->k_step * gpu_type_bytes(&p->in) / 4;
+    buf_printf(
+        out,
+        "\n/* ---- compute: runs of K from local memory, dot products ---- */\n\n"
+        "struct __attribute__((aligned(%d))) @Run { int w[%d]; };\n"
+        "struct @Acc { @TC v[%d]; };\nstruct @Frag { @Run a[%d], b[%d]; };\n\n"
+        "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n"
+        "    const unsigned k = ((unsigned)step * %d + ",
+        words * 4, words, p->n_acc, p->tt[0], p->tt[1], p->lsu);
+    gpu_lsu_of_thread(p, out);
+    buf_printf(out, ") * %d;\n", p->k_step);
+    emit_load_operand(p, 0, out);
+    emit_load_operand(p, 1, out);
+    buf_puts(out, "}\n\n");
+}
+
+static void emit_dot(const GpuPlan *p, Buf *out)
+{
+    const char *part = p->in.type == TYPE_B ? "__bf16" : "_Float16";
+    buf_puts(out, "@DEV @TC @dot(int a, int b, @TC c)\n{\n");
+    if (p->in.type == TYPE_I8)
+        buf_puts(out, "    return @dot4(a, b, c);\n}\n");
+    else
+        buf_printf(out,
+                   "    typedef %s @pair __attribute__((ext_vector_type(2)));\n"
+                   "    return __builtin_amdgcn_fdot2%s(__builtin_bit_cast(@pair, a), "
+                   "__builtin_bit_cast(@pair, b), c, false);\n}\n",
+                   part, p->in.type == TYPE_B ? "_f32_bf16" : "");
+}
+
+static void dot_emit(const GpuPlan *p, Buf *out)
+{
+    emit_load(p, out);
+    emit_dot(p, out);
+    buf_printf(
+        out,
+        "@DEV void @frag_mac(@Acc &acc, const @Frag &f)\n{\n"
+        "    @UNROLL for (int u = 0; u < %d; u++)\n"
+        "        @UNROLL for (int j = 0; j < %d; j++)\n"
+        "            @UNROLL for (int i = 0; i < %d; i++)\n"
+        "                acc.v[j * %d + i] = @dot(f.a[i].w[u], f.b[j].w[u], acc.v[j * %d + i]);\n}\n"
+        "@DEV void @acc_zero(@Acc &acc)\n{\n    @UNROLL for (int i = 0; i < %d; i++) acc.v[i] = 0;\n}\n"
+        "@DEV @TC @acc_get(const @Acc &acc, int i) { return acc.v[i]; }\n"
+        "@DEV void @acc_set(@Acc &acc, int i, @TC x) { acc.v[i] = x; }\n",
+        p->k_step * gpu_type_bytes(&p->in) / 4, p->tt[1], p->tt[0], p->tt[0], p->tt[0], p->n_acc);
+    buf_printf(out,
+               "@DEV unsigned @acc_row(unsigned tid, int i)\n{\n"
+               "    return (i %% %d / %d * %d + tid %% %d) * %d + i %% %d;\n}\n",
+               p->tt[0], p->vw, p->sg[0], p->sg[0], p->vw, p->vw);
+    buf_printf(out,
+               "@DEV unsigned @acc_col(unsigned tid, int i)\n{\n"
+               "    return (i / %d / %d * %d + tid / %d %% %d) * %d + i / %d %% %d;\n}\n",
+               p->tt[0], p->vw, p->sg[1], p->sg[0], p->sg[1], p->vw, p->tt[0], p->vw);
+}
+
+const GpuCompute amdgcn_dot = {"dot", dot_plan, dot_emit};
