@@ -41,8 +41,8 @@ static bool is_compared(const Param *p)
     if (p->id == PARAM_AssignedDerivedParameters ||
         p->id == PARAM_AssignedProblemIndependentDerivedParameters)
         return false;
-    return p->group != GROUP_OLD && p->group != GROUP_HOST && p->id != PARAM_SolutionIndex &&
-           p->id != PARAM_SolutionNameMin && p->id != PARAM_CodeObjectVersion;
+    return p->group != GROUP_OLD && p->group != GROUP_HOST && p->group != GROUP_NV &&
+           p->id != PARAM_SolutionIndex && p->id != PARAM_SolutionNameMin && p->id != PARAM_CodeObjectVersion;
 }
 
 static bool is_lost(const Param *p, const Solution *ours)

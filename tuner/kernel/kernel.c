@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "kernel/gpu/gpu.h"
 #include "kernel/host/host.h"
+#include "kernel/nvptx/ring.h"
 #include "kernel/program.h"
 
 static Err program_make(Program *p, const Solution *s, const Target *t, Arena *arena)
@@ -24,7 +25,7 @@ typedef struct {
 
 static const Family families[] = {[TARGET_HOST] = {host_lower, host_beta_only, host_post_gsu},
                                   [TARGET_AMDGCN] = {gpu_lower, gpu_beta_only, gpu_post_gsu},
-                                  [TARGET_NVPTX] = {gpu_lower, gpu_beta_only, gpu_post_gsu}};
+                                  [TARGET_NVPTX] = {nvptx_lower, gpu_beta_only, gpu_post_gsu}};
 
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out)
 {

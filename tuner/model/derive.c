@@ -83,12 +83,19 @@ static StateKeys state_keys(ParamId id)
     }
 }
 
+/* The group of rows that are a family's own; none has STATE's. */
+static int family_group(TargetFamily family)
+{
+    if (family == TARGET_HOST) return GROUP_HOST;
+    return family == TARGET_NVPTX ? GROUP_NV : -1;
+}
+
 static void collect_keys(Deriver *d)
 {
     for (int i = 0; i < PARAM_COUNT; i++) {
         int group = param_at((ParamId)i)->group;
-        bool host = group == GROUP_HOST && d->target->family == TARGET_HOST;
-        if (group != GROUP_STATE && !host && i != PARAM_ISA && i != PARAM_DelayRemainingArguments) continue;
+        bool own = group == family_group(d->target->family);
+        if (group != GROUP_STATE && !own && i != PARAM_ISA && i != PARAM_DelayRemainingArguments) continue;
         StateKeys keys = state_keys((ParamId)i);
         if (keys != KEYS_GIVEN) d->keys[keys][i >> 6] |= UINT64_C(1) << (i & 63);
     }
@@ -167,9 +174,15 @@ static const Step gpu_steps[] = {
     derive_scalar_offsets,
     derive_vector_store,
     derive_last_checks,
+    NULL,
 };
-static const Step host_steps[] = {derive_bounds,       derive_tile,    derive_accumulation,
-                                  derive_tensor_tiles, derive_strides, derive_host};
+static const Step host_steps[] = {
+    derive_bounds, derive_tile, derive_accumulation, derive_tensor_tiles, derive_strides, derive_host, NULL};
+static const Step nvptx_steps[] = {
+    derive_bounds,  derive_nv_instruction, derive_matrix_instruction, derive_tile,  derive_accumulation,
+    derive_strides, derive_packing,        derive_tensor_tiles,       derive_nvptx, derive_stagger,
+    NULL,
+};
 
 static void finish(Derive *d)
 {
@@ -182,10 +195,11 @@ static void finish(Derive *d)
         for (int i = 0; i < PARAM_WORDS && has[k]; i++) s->present[i] |= keys[k][i];
 }
 
-/* Host rows are the host's alone. */
-static void drop_host_rows(Solution *s, const Solution *defaults)
+/* A family's own rows are that family's alone. */
+static void drop_other_rows(Solution *s, const Solution *defaults, TargetFamily family)
 {
     for (int i = PARAM_HostRepeatM; i < PARAM_COUNT; i++) {
+        if (param_at((ParamId)i)->group == family_group(family)) continue;
         param_copy(param_at((ParamId)i), defaults, s);
         s->present[i >> 6] &= ~(UINT64_C(1) << (i & 63));
     }
@@ -211,12 +225,11 @@ bool solution_derive(const Deriver *f, Solution *s, Verdict *v)
             specific ? intlist3(f->target->isa[0], f->target->isa[1], f->target->isa[2]) : intlist3(0, 0, 0);
     }
     d.caps = f->target->family == TARGET_AMDGCN ? isa_caps(s->ISA.v) : 0;
-    bool host = f->target->family == TARGET_HOST;
-    if (!host) drop_host_rows(s, &f->defaults);
-    const Step *steps = host ? host_steps : gpu_steps;
-    size_t n = host ? sizeof host_steps / sizeof *host_steps : sizeof gpu_steps / sizeof *gpu_steps;
-    for (size_t i = 0; i < n; i++)
-        if (!steps[i](&d)) break;
+    drop_other_rows(s, &f->defaults, f->target->family);
+    d.ring = nv_has_ring(f, s);
+    if (f->target->family == TARGET_NVPTX && !d.ring) s->NvRing = 0;
+    const Step *step = f->target->family == TARGET_HOST ? host_steps : d.ring ? nvptx_steps : gpu_steps;
+    while (*step && (*step)(&d)) step++;
     s->Valid = d.v->rule == RULE_NONE;
     if (!s->Valid) return false;
     if (f->target->family != TARGET_AMDGCN) drop_meaningless(s, f);

@@ -38,8 +38,12 @@ static const Bound bounds[] = {
     {PARAM_ThreadSeparateGlobalReadB, 0, 64, false},
     {PARAM_StaggerUStride, 0, 1 << 24, false},
     {PARAM_WorkGroupMapping, -(1 << 20), 1 << 20, false},
+    {PARAM_PrefetchGlobalRead, 0, 64, false},
     {PARAM_HostRepeatM, 1, 4096, false},
     {PARAM_HostRepeatN, 1, 4096, false},
+    {PARAM_NvRing, -1, 1, false},
+    {PARAM_NvLanesM, 0, 32, false},
+    {PARAM_NvBlocks, 0, 32, false},
 };
 
 static bool list_within(const IntList *l, int32_t max)
@@ -64,5 +68,6 @@ bool derive_bounds(Derive *d)
     bool none = mi->n == 0 || (mi->n == 1 && mi->v[0] == -1);
     if (!none && ((mi->n != 4 && mi->n != 9) || !list_within(mi, 64)))
         STOP(d, VALUE_RANGE, PARAM_MatrixInstruction, mi->v[0]);
+    if (!d->ring && s->PrefetchGlobalRead > 2) REJECT(d, PGR_RING, s->PrefetchGlobalRead);
     return true;
 }

@@ -15,7 +15,7 @@ typedef struct {
     Solution *s;
     Verdict *v;
     unsigned caps;
-    bool assembly, buffer_load, packed0, packed1;
+    bool assembly, buffer_load, packed0, packed1, ring;
     bool auto_pad[2]; /* LdsPadA/B was -1 */
     bool wide_lrvw_b;
     int32_t vectors_coalesced[2], elements_perp[2]; /* of the tile that is loaded, for the found DepthU */
@@ -99,5 +99,10 @@ bool derive_last_checks(Derive *d);
 
 /* Rules that are only the host's (rules_host.c). */
 bool derive_host(Derive *d);
+/* Those that are only nvptx's (rules_nvptx.c): is there a ring of stages; in front of the matrix
+ * instruction; all the rest. */
+bool nv_has_ring(const Deriver *f, const Solution *s);
+bool derive_nv_instruction(Derive *d);
+bool derive_nvptx(Derive *d);
 
 #endif

@@ -7,7 +7,8 @@
 
 bool param_in_names(const Param *p)
 {
-    return p->group == GROUP_FORK || p->group == GROUP_EXTRA || p->group == GROUP_HOST;
+    return p->group == GROUP_FORK || p->group == GROUP_EXTRA || p->group == GROUP_HOST ||
+           p->group == GROUP_NV;
 }
 
 /* Always in front, or of no meaning for names. */
@@ -245,8 +246,8 @@ void solution_name_full(const Solution *s, Buf *out)
     solution_name(&n, s, NAME_SOLUTION, out);
 }
 
-/* The rows of names are neighbours in Solution: FORK, EXTRA and the first of STATE; HOST rows are apart. Text
- * is hashed by content. */
+/* The rows of names are neighbours in Solution: FORK, EXTRA and the first of STATE; HOST and NV rows are
+ * apart. Text is hashed by content. */
 Hash128 solution_hash(const Solution *s)
 {
     enum {
@@ -255,18 +256,20 @@ Hash128 solution_hash(const Solution *s)
         REST = offsetof(Solution, NoReject),
         TO = offsetof(Solution, MatrixInstBM),
         HOST = offsetof(Solution, HostRepeatM),
-        END = offsetof(Solution, HostPackB) + sizeof(int32_t)
+        NV = offsetof(Solution, NvRing),
+        END = offsetof(Solution, NvRoundXF32) + sizeof(int32_t)
     };
     _Static_assert(REST > NAME && NAME > FROM && TO > REST && HOST > TO, "order of params.def");
-    _Static_assert(PARAM_HostPackB == PARAM_COUNT - 1, "order of params.def");
+    _Static_assert(PARAM_NvRoundXF32 == PARAM_COUNT - 1, "order of params.def");
     const char *bytes = (const char *)s;
     struct {
-        Hash128 head, rest, host, name;
+        Hash128 head, rest, family, name;
     } all;
     memset(&all, 0, sizeof all);
     all.head = hash128((Str){bytes + FROM, NAME - FROM});
     all.rest = hash128((Str){bytes + REST, TO - REST});
-    if (solution_has(s, PARAM_HostRepeatM)) all.host = hash128((Str){bytes + HOST, END - HOST});
+    if (solution_has(s, PARAM_HostRepeatM)) all.family = hash128((Str){bytes + HOST, NV - HOST});
+    if (solution_has(s, PARAM_NvRing)) all.family = hash128((Str){bytes + NV, END - NV});
     if (s->CustomKernelName.n) all.name = hash128(s->CustomKernelName);
     return hash128((Str){(const char *)&all, sizeof all});
 }

@@ -10,6 +10,7 @@
 #define SCOPE_OF_GPU SCOPE_GPU
 #define SCOPE_OF_AMD SCOPE_AMD
 #define SCOPE_OF_CPU SCOPE_CPU
+#define SCOPE_OF_NV SCOPE_NV
 
 static const Param table[PARAM_COUNT] = {
 #define P(grp, field, nam, knd, def, leg, scp, hlp)                                                          \
@@ -276,6 +277,8 @@ void params_help(FILE *f)
         }
         if (p->group == GROUP_HOST)
             fputs("; host only", f);
+        else if (p->group == GROUP_NV)
+            fputs("; nvptx only", f);
         else if (p->scope == SCOPE_AMD)
             fputs("; no meaning on nvptx and host", f);
         else if (p->scope == SCOPE_GPU)

@@ -10,6 +10,7 @@
 #define FAMILIES_GPU RULE_GPU
 #define FAMILIES_AMD RULE_AMD
 #define FAMILIES_CPU RULE_CPU
+#define FAMILIES_NV RULE_NV
 
 static const struct {
     const char *name, *text;

@@ -60,7 +60,7 @@ typedef enum {
     KIND_CHARS,
     KIND_STR
 } ParamKind;
-typedef enum { GROUP_FORK, GROUP_EXTRA, GROUP_STATE, GROUP_OLD, GROUP_HOST } ParamGroup;
+typedef enum { GROUP_FORK, GROUP_EXTRA, GROUP_STATE, GROUP_OLD, GROUP_HOST, GROUP_NV } ParamGroup;
 /* Families a parameter has a meaning on. */
 enum { SCOPE_AMD = 1, SCOPE_NV = 2, SCOPE_CPU = 4, SCOPE_GPU = 3, SCOPE_ALL = 7 };
 

@@ -242,6 +242,11 @@ void gpu_stage(const GpuPlan *p, Buf *out);
 Err gpu_loop(const GpuPlan *p, const Program *program, Buf *out);
 void gpu_store(const GpuPlan *p, Buf *out);
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
+/* The same's parts: everything up to the opening brace; the work-group's tile (wg0 wg1 wg2) and part of K;
+ * the base of one tensor ('a' to 'd') in this batch. */
+void gpu_signature(const GpuPlan *p, Str symbol, Buf *out);
+void gpu_mapping(const GpuPlan *p, Buf *out);
+void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out);
 /* Header with title and content hash, then body in its namespace with '@' replaced. */
 Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out);
 

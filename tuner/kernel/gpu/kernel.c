@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void signature(const GpuPlan *p, Str symbol, Buf *out)
+void gpu_signature(const GpuPlan *p, Str symbol, Buf *out)
 {
     buf_puts(out, "\n/* ---- the kernel ---- */\n\n");
     p->dialect->lds_file(p, symbol, out);
@@ -22,7 +22,7 @@ static void signature(const GpuPlan *p, Str symbol, Buf *out)
 }
 
 /* GlobalSplitU, then WorkGroupMapping (tensile-formats 2.4). */
-static void mapping(const GpuPlan *p, Buf *out)
+void gpu_mapping(const GpuPlan *p, Buf *out)
 {
     const Solution *s = p->s;
     if (s->PersistentKernel) {
@@ -60,7 +60,7 @@ static void mapping(const GpuPlan *p, Buf *out)
 }
 
 /* The base of one tensor's batch. */
-static void tensor(const GpuPlan *p, char n, bool strided, Buf *out)
+void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out)
 {
     const char *z = p->batched ? "wg2" : "0";
     if (!strided)
@@ -77,7 +77,7 @@ static void tile(const GpuPlan *p, Buf *out)
     for (int i = 0; i < 2; i++) {
         char n = p->op[i].name;
         buf_printf(out, "    t.%c = (const char *)(", n);
-        tensor(p, n, p->strided, out);
+        gpu_tensor(p, n, p->strided, out);
         buf_printf(out, ");\n    t.ld%c = ld%c;\n", n, n);
     }
     buf_printf(out,
@@ -159,7 +159,7 @@ static void results(const GpuPlan *p, Buf *out)
     bool strided = p->strided || p->workspace;
     if (p->lsu > 1) buf_puts(out, "    @reduce(acc, lds, tid);\n");
     buf_puts(out, "    @Out o;\n    o.d = ");
-    tensor(p, 'd', strided, out);
+    gpu_tensor(p, 'd', strided, out);
     if (p->gsu_multiple) {
         buf_puts(out, " + (unsigned long long)part * size_m * size_n");
         if (p->batched) buf_puts(out, " * size_batch");
@@ -168,7 +168,7 @@ static void results(const GpuPlan *p, Buf *out)
     if (!p->gsu_multiple) buf_puts(out, "    o.alpha = @from_s(alpha);\n");
     if (p->use_beta && p->gsu == 1) {
         buf_puts(out, "    o.c = ");
-        tensor(p, 'c', strided, out);
+        gpu_tensor(p, 'c', strided, out);
         buf_puts(out, ";\n    o.ldc = ldc;\n    o.beta = @from_s(beta);\n");
     }
     buf_puts(out, "    @finish(t, o, acc, tid);\n");
@@ -178,10 +178,10 @@ static void results(const GpuPlan *p, Buf *out)
 
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out)
 {
-    signature(p, symbol, out);
+    gpu_signature(p, symbol, out);
     p->dialect->lds_body(p, out);
     buf_puts(out, "    const unsigned tid = @tid();\n");
-    mapping(p, out);
+    gpu_mapping(p, out);
     tile(p, out);
     chunks(p, out);
     start(p, out);

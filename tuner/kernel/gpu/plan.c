@@ -124,6 +124,7 @@ static Err plan_operand(GpuPlan *p, int i)
     int along = x->tlu ? x->tile : p->depth_u, across = x->tlu ? p->depth_u : x->tile;
     x->fractional = s->FractionalLoad != 0;
     x->lvc = x->width > 0 ? x->lsc / x->width : 0;
+    if (s->NvRing == 1) return ERR_OK; /* some threads may have no copies */
     TRY(check_loads(p, x, along, across));
     if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
     if (x->pad < 0) x->pad = 0;
@@ -184,7 +185,7 @@ Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
     TRY(p->copy->plan(p));
     if (p->store_width > p->acc_run) p->store_width = p->acc_run;
     while (p->acc_run % p->store_width) p->store_width--;
-    lay_out(p);
+    if (s->NvRing != 1) lay_out(p);
     if (p->lds_bytes > t->lds_bytes && p->lds_bytes > p->dialect->static_lds && t->family == TARGET_AMDGCN)
         FAIL(ERR_INPUT, "local memory of %d bytes is more than the %d of %s", p->lds_bytes, t->lds_bytes,
              t->name);

@@ -1,6 +1,6 @@
 /* What CUDA C++ on nvptx calls things (GpuDialect, kernel/gpu/gpu.h), and which modules a kernel gets there.
  */
-#include "kernel/gpu/gpu.h"
+#include "kernel/nvptx/ring.h"
 
 static void prelude(const GpuPlan *p, Buf *out)
 {
@@ -55,8 +55,10 @@ static void vector(const char *name, const char *part, int part_bytes, int n, Bu
 
 static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)
 {
-    (void)p;
-    buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%d)\n%.*s(", threads, STR_ARG(symbol));
+    int blocks = p->s && p->s->NvRing == 1 ? p->s->NvBlocks : 0;
+    buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%d", threads);
+    if (blocks > 1) buf_printf(out, ", %d", blocks);
+    buf_printf(out, ")\n%.*s(", STR_ARG(symbol));
 }
 
 static void lds_file(const GpuPlan *p, Str symbol, Buf *out)
@@ -77,6 +79,11 @@ static void lds_body(const GpuPlan *p, Buf *out)
 
 static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 {
+    if (p->s->NvRing == 1) {
+        *compute = p->s->EnableMatrixInstruction ? &ring_mma : &ring_simt;
+        *copy = &ring_copy;
+        return ERR_OK;
+    }
     if (p->s->EnableMatrixInstruction)
         FAIL(ERR_INPUT, "matrix instructions of %s cannot be generated yet", p->target->name);
     *compute = &gpu_valu;

@@ -1,0 +1,164 @@
+/* Kernels with a ring of stages on nvptx: derivation, reasons to reject, and that every type has a text. */
+#include "kernel/kernel.h"
+#include "model/derive.h"
+#include "test/support.h"
+
+static Deriver deriver(ProblemType *pt, const char *arch, DataType in, DataType out, DataType compute,
+                       bool ta, bool tb)
+{
+    Deriver d;
+    assert_ok(problem_type_gemm(pt, ta, tb, in, out, compute));
+    if (in == TYPE_H || in == TYPE_B || in == TYPE_I8) pt->HighPrecisionAccumulate = true;
+    assert_ok(deriver_init(&d, pt, target_find(str_from(arch)), NULL));
+    return d;
+}
+
+static Solution matrix(const ProblemType *pt, int32_t k, int32_t wt0, int32_t wt1, int32_t depth)
+{
+    Solution s;
+    solution_init(&s, pt);
+    s.MatrixInstruction = (IntList){9, {16, 8, k, 1, 1, wt0, wt1, 2, 2}};
+    s.DepthU = depth, s.StaggerU = 0, s.PrefetchGlobalRead = 3;
+    return s;
+}
+
+static Solution threads(const ProblemType *pt, int32_t wg0, int32_t wg1, int32_t tt0, int32_t tt1)
+{
+    Solution s;
+    solution_init(&s, pt);
+    s.WorkGroup = intlist3(wg0, wg1, 1);
+    s.ThreadTile = intlist2(tt0, tt1);
+    s.DepthU = 16, s.StaggerU = 0, s.PrefetchGlobalRead = 2;
+    return s;
+}
+
+static void assert_rule(const Deriver *d, Solution s, RuleId rule)
+{
+    Verdict v;
+    assert_false(solution_derive(d, &s, &v));
+    assert_string_equal(rule_name(v.rule), rule_name(rule));
+}
+
+static void test_thread_tiles(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    Deriver d = deriver(&pt, "sm_90", TYPE_S, TYPE_S, TYPE_S, false, false);
+    Solution s = threads(&pt, 8, 16, 16, 8);
+    assert_true(solution_derive(&d, &s, NULL));
+    assert_int_equal(s.NvRing, 1);
+    assert_int_equal(s.MacroTile0, 128);
+    assert_int_equal(s.MacroTile1, 128);
+    assert_int_equal(s.NumThreads, 128);
+    assert_int_equal(s.NvLanesM, 4);
+    assert_int_equal(s.NvBlocks, 2);
+    assert_int_equal(s.VectorWidth, 4);
+    assert_int_equal(s.GlobalLoadVectorWidthA, 4); /* contiguous rows of the tile */
+    assert_int_equal(s.GlobalLoadVectorWidthB, 1); /* turned element by element */
+    assert_int_equal(s.LdsNumElements * 4, 3 * (16 * 128 * 4 + 16 * (128 * 4 + 16)));
+    Solution other = threads(&pt, 8, 16, 16, 8);
+    other.NvRing = 0, other.ThreadTile = intlist2(4, 4);
+    assert_false(solution_derive(&d, &other, NULL)); /* two chunks ahead need the ring */
+    other.PrefetchGlobalRead = 1;
+    assert_true(solution_derive(&d, &other, NULL));
+    assert_int_equal(other.NvRing, 0);
+}
+
+static void test_wave_tiles(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    Deriver d = deriver(&pt, "sm_90", TYPE_H, TYPE_H, TYPE_S, true, false);
+    Solution s = matrix(&pt, 16, 4, 8, 32);
+    assert_true(solution_derive(&d, &s, NULL));
+    assert_int_equal(s.MacroTile0, 128);
+    assert_int_equal(s.MacroTile1, 128);
+    assert_int_equal(s.NumThreads, 128);
+    assert_int_equal(s.LoopIters, 2);
+    assert_int_equal(s.MIWaveGroup.v[0], 2);
+    assert_int_equal(s.MIWaveTile.v[1], 8);
+    assert_int_equal(s.LdsNumElements * 2, 4 * 2 * 128 * 64);
+    assert_int_equal(s.WorkGroup.v[0] * s.WorkGroup.v[1], 128); /* what is launched */
+}
+
+static void test_reasons(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    Deriver d = deriver(&pt, "sm_80", TYPE_D, TYPE_D, TYPE_D, false, false);
+    assert_rule(&d, matrix(&pt, 8, 2, 4, 16), RULE_MI_NOT_ON_ARCH); /* sm_80 has 8x8x4 alone */
+    d = deriver(&pt, "sm_90", TYPE_H, TYPE_H, TYPE_S, false, false);
+    assert_rule(&d, matrix(&pt, 8, 4, 8, 32), RULE_MI_NOT_FOR_TYPE);
+    assert_rule(&d, matrix(&pt, 16, 4, 8, 16), RULE_NV_STEPS);
+    assert_rule(&d, matrix(&pt, 16, 4, 7, 32), RULE_MI_THREAD_TILE);
+    assert_rule(&d, matrix(&pt, 16, 3, 8, 32), RULE_NV_WAVE_TILE);
+    assert_rule(&d, matrix(&pt, 16, 8, 16, 32), RULE_NV_REGISTERS);
+    Solution s = matrix(&pt, 16, 4, 8, 128);
+    s.PrefetchGlobalRead = 6;
+    assert_rule(&d, s, RULE_NV_LOCAL);
+    s = matrix(&pt, 16, 4, 8, 32);
+    s.SourceSwap = 1;
+    assert_rule(&d, s, RULE_NV_VALUE);
+    d = deriver(&pt, "sm_90", TYPE_S, TYPE_S, TYPE_S, false, false);
+    s = threads(&pt, 8, 16, 16, 8);
+    s.NvLanesM = 16;
+    assert_rule(&d, s, RULE_NV_LANES);
+    s = threads(&pt, 8, 16, 16, 8);
+    s.NvRing = 1, s.VectorWidth = 2;
+    assert_rule(&d, s, RULE_NV_VW);
+    d = deriver(&pt, "gfx90a", TYPE_S, TYPE_S, TYPE_S, false, false);
+    s = threads(&pt, 16, 16, 4, 4);
+    s.PrefetchGlobalRead = 3;
+    assert_rule(&d, s, RULE_PGR_RING);
+}
+
+static void check_text(const Deriver *d, Solution s, const char *piece)
+{
+    Verdict v;
+    Buf text, why;
+    buf_init(&text);
+    buf_init(&why);
+    if (!solution_derive(d, &s, &v)) {
+        verdict_text(&v, &why);
+        fail_msg("rejected: %s", buf_cstr(&why));
+    }
+    assert_ok(kernel_emit(&s, d->target, STR("k"), &text));
+    Str t = buf_view(&text);
+    assert_true(str_find(t, '@', 0) == t.n); /* all names have their prefix */
+    assert_non_null(strstr(buf_cstr(&text), piece));
+    assert_non_null(strstr(buf_cstr(&text), "cp.async"));
+    buf_fini(&why);
+    buf_fini(&text);
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        DataType in, out, compute;
+        int32_t k, depth;
+        const char *piece;
+    } mma[] = {{TYPE_H, TYPE_H, TYPE_S, 16, 32, "m16n8k16.row.col.f32.f16"},
+               {TYPE_H, TYPE_S, TYPE_S, 16, 32, "m16n8k16.row.col.f32.f16"},
+               {TYPE_B, TYPE_B, TYPE_S, 16, 32, "m16n8k16.row.col.f32.bf16"},
+               {TYPE_D, TYPE_D, TYPE_D, 8, 16, "m16n8k8.row.col.f64"},
+               {TYPE_I8, TYPE_I, TYPE_I, 32, 64, "m16n8k32.row.col.s32.s8"}};
+    ProblemType pt;
+    for (int op = 0; op < 4; op++) {
+        for (size_t i = 0; i < sizeof mma / sizeof *mma; i++) {
+            Deriver d = deriver(&pt, "sm_90", mma[i].in, mma[i].out, mma[i].compute, op & 1, op & 2);
+            check_text(&d, matrix(&pt, mma[i].k, 2, 4, mma[i].depth), mma[i].piece);
+        }
+        for (DataType t = TYPE_S; t <= TYPE_Z; t++) {
+            Deriver d = deriver(&pt, "sm_80", t, t, t, op & 1, op & 2);
+            check_text(&d, threads(&pt, 8, 16, 4, 4), "Frag");
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread_tiles), cmocka_unit_test(test_wave_tiles),
+                                       cmocka_unit_test(test_reasons), cmocka_unit_test(test_texts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

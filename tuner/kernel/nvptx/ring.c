@@ -1,0 +1,162 @@
+/* Kernels with a ring of stages: plan, constants, the kernel function around the texts of ring_text.c, simt.c
+ * and mma.c. */
+#include "kernel/nvptx/ring.h"
+
+#include "model/naming.h"
+
+static Err compute_plan(GpuPlan *p)
+{
+    const Solution *s = p->s;
+    bool matrix = s->EnableMatrixInstruction != 0;
+    for (int i = 0; i < 2; i++) p->op[i].k_major = matrix && !p->op[i].tlu, p->op[i].pad = 0;
+    p->k_step = matrix ? s->MatrixInstK : 1;
+    p->steps = p->depth_u / p->k_step;
+    p->n_acc = s->NumElementsPerThread;
+    p->acc_run = s->VectorWidth;
+    p->prefetch_local = s->PrefetchLocalRead;
+    return ERR_OK;
+}
+
+static Err copy_plan(GpuPlan *p)
+{
+    const Solution *s = p->s;
+    p->prefetch = s->PrefetchGlobalRead;
+    p->n_stages = s->PrefetchGlobalRead + 1;
+    p->lds_bytes = s->LdsNumElements * gpu_type_bytes(&p->in);
+    p->stage_bytes = p->lds_bytes / p->n_stages;
+    if (p->n_stages < 2 || p->stage_bytes < 1 || s->NvBlocks < 1)
+        FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", p->n_stages, p->stage_bytes);
+    return ERR_OK;
+}
+
+/* Which bits of the row number are exclusive-or'ed to the chunk number: Tile::swz. */
+static int swizzle(const GpuPlan *p, const GpuOperand *x)
+{
+    enum { ROW7 = 1, ROW3, ROW1, QUAD, QUAD4 };
+    int bytes = gpu_type_bytes(&p->in), chunks = (x->tlu ? x->tile : p->depth_u) * bytes / 16;
+    if (!p->s->EnableMatrixInstruction) return 0;
+    if (bytes == 8 || (bytes == 4 && x->tlu)) return QUAD;
+    if (bytes == 1 && x->tlu) return QUAD4;
+    switch (chunks & -chunks) {
+    case 1:
+        return 0;
+    case 2:
+        return ROW1;
+    case 4:
+        return ROW3;
+    default:
+        return ROW7;
+    }
+}
+
+static void constants(const GpuPlan *p, Buf *out)
+{
+    const Solution *s = p->s;
+    bool matrix = s->EnableMatrixInstruction != 0;
+    bool adds = p->gsu > 1 && !p->gsu_multiple;
+    buf_printf(
+        out,
+        "\n/* ---- numbers ---- */\n\n"
+        "enum : int { @MT0 = %d, @MT1 = %d, @DU = %d, @NT = %d, @NS = %d, @PLR = %d, @STAGGER = %d };\n"
+        "enum : int { @GSU = %d, @GSU_TURNS = %d, @ADDS = %d, @SCALE = %d, @READS = %d };\n",
+        p->mt[0], p->mt[1], p->depth_u, p->n_threads, p->n_stages, s->PrefetchLocalRead, s->StaggerU != 0,
+        p->gsu, p->gsu_chunk_rr, adds, !p->gsu_multiple, p->use_beta && p->gsu == 1);
+    if (!matrix)
+        buf_printf(out, "enum : int { @WG0 = %d, @WG1 = %d, @TT0 = %d, @TT1 = %d, @LM = %d };\n",
+                   s->SubGroup0, s->SubGroup1, s->ThreadTile0, s->ThreadTile1, s->NvLanesM);
+}
+
+static void copies(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, ring_text_copies);
+    int bytes = gpu_type_bytes(&p->in);
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        bool turn = !p->s->EnableMatrixInstruction && !x->tlu;
+        buf_printf(out, "typedef @Tile<%d, %s, %s, %d, %d, %d> @L%c;\n", x->tile, x->tlu ? "true" : "false",
+                   turn ? "true" : "false", x->width * bytes, swizzle(p, x), turn ? 16 : 0, 'A' + i);
+    }
+}
+
+const GpuCompute ring_simt = {"ring-simt", compute_plan, ring_simt_emit},
+                 ring_mma = {"ring-mma", compute_plan, ring_mma_emit};
+const GpuCopy ring_copy = {"ring", true, copy_plan, copies};
+
+static void work_group(const GpuPlan *p, Buf *out)
+{
+    static const char *const id[] = {"wg0", "wg1", "wg2", "wg0 + wg1 * tiles_m", "~0u"};
+    const Solution *s = p->s;
+    int which = s->StaggerUMapping >= 0 && s->StaggerUMapping <= 4 ? s->StaggerUMapping : 0;
+    buf_printf(out, "    const int m0 = wg0 * %d, n0 = wg1 * %d;\n", p->mt[0], p->mt[1]);
+    for (int i = 0; i < 2; i++) {
+        buf_printf(out, "    const @T *from_%c = ", p->op[i].name);
+        gpu_tensor(p, p->op[i].name, p->strided, out);
+        buf_puts(out, ";\n");
+    }
+    buf_puts(
+        out,
+        "    @CopyA copy_a;\n    @CopyB copy_b;\n    @Ring ring;\n    @Acc acc;\n"
+        "    ring.smem = (@u32)__cvta_generic_to_shared(lds);\n"
+        "    @begin(copy_a, copy_b, ring, from_a, from_b, lda, ldb, size_m, size_n, size_k, m0, n0, tid, ");
+    buf_puts(out, p->gsu > 1 ? "part, " : "0, ");
+    if (s->StaggerU)
+        buf_printf(out, "((%s) & stagger_mask) << %d);\n", id[which], s->StaggerStrideShift);
+    else
+        buf_puts(out, "0);\n");
+    buf_puts(out, "    acc.init(tid);\n    @sum(acc, copy_a, copy_b, ring);\n");
+}
+
+static void results(const GpuPlan *p, Buf *out)
+{
+    bool strided = p->strided || p->workspace;
+    buf_puts(out, "    @Out o;\n    o.d = ");
+    gpu_tensor(p, 'd', strided, out);
+    if (p->gsu_multiple) {
+        buf_puts(out, " + (@u64)part * size_m * size_n");
+        if (p->batched) buf_puts(out, " * size_batch");
+    }
+    buf_puts(out, " + (@u64)n0 * ldd + m0;\n    o.ldd = ldd;\n");
+    if (!p->gsu_multiple) buf_puts(out, "    o.alpha = @from_s(alpha);\n");
+    if (p->use_beta && p->gsu == 1) {
+        buf_puts(out, "    o.c = ");
+        gpu_tensor(p, 'c', strided, out);
+        buf_puts(out, " + (@u64)n0 * ldc + m0;\n    o.ldc = ldc;\n    o.beta = @from_s(beta);\n");
+    }
+    buf_puts(out, "    o.m_left = size_m - m0, o.n_left = size_n - n0;\n    @store(o, acc);\n}\n");
+}
+
+static Err ring_lower(const Program *program, Str symbol, Buf *out)
+{
+    GpuPlan p;
+    TRY(gpu_plan(&p, program->s, program->target));
+    Buf body, title;
+    buf_init(&body);
+    buf_init(&title);
+    p.dialect->prelude(&p, &body);
+    gpu_types(&p, &body);
+    constants(&p, &body);
+    p.copy->emit(&p, &body);
+    p.compute->emit(&p, &body);
+    buf_puts(&body, ring_text_loop);
+    buf_printf(&body, "@DEV void @put(@TD *d, @TC v) { %s; }\n",
+               p.gsu > 1 && !p.gsu_multiple ? "@atomic_add(d, v)" : "*d = @from_c(v)");
+    buf_puts(&body, ring_text_store);
+    gpu_signature(&p, symbol, &body);
+    p.dialect->lds_body(&p, &body);
+    buf_puts(&body, "    const unsigned tid = @tid();\n");
+    gpu_mapping(&p, &body);
+    work_group(&p, &body);
+    results(&p, &body);
+    buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
+    solution_name_full(program->s, &title);
+    Err e = gpu_finish(&p, buf_view(&title), buf_view(&body), out);
+    buf_fini(&title);
+    buf_fini(&body);
+    return e;
+}
+
+Err nvptx_lower(const Program *program, Str symbol, Buf *out)
+{
+    bool ring = program->s->NvRing == 1;
+    return ring ? ring_lower(program, symbol, out) : gpu_lower(program, symbol, out);
+}

@@ -1,0 +1,28 @@
+/* Kernels with a ring of stages (NvRing 1): a work-group's copies of A and B run PrefetchGlobalRead chunks of
+ * K ahead, by cp.async, into stages of shared memory; full and empty are a wait for the copy group and one
+ * barrier per chunk. Inside only: the pieces of their text. ring.c puts them together.
+ *
+ * Constants of the text, '@' in front: MT0 MT1 DU macro tile and DepthU; NT threads; NS stages; KS steps of a
+ * chunk; PLR fragments are read a step ahead; GSU, GSU_TURNS parts of K, dealt in turn; STAGGER; ADDS results
+ * are added to D or the workspace; SCALE times alpha; READS C is read unless beta is 0. RUN: neighbours along
+ * M of which a thread's results consist, N_RUN of them.
+ */
+#ifndef KERNEL_NVPTX_RING_H
+#define KERNEL_NVPTX_RING_H
+
+#include "kernel/gpu/gpu.h"
+
+extern const char ring_text_copies[], ring_text_loop[], ring_text_store[];
+
+/* The multiplying part: structs @Frag and @Acc (init, load, mac; row, col and element of result r). */
+void ring_simt_emit(const GpuPlan *p, Buf *out);
+void ring_mma_emit(const GpuPlan *p, Buf *out);
+
+/* The modules as a plan has them; the program's passes see the ring through them. */
+extern const GpuCompute ring_simt, ring_mma;
+extern const GpuCopy ring_copy;
+
+/* Entry point of the family: kernels with a ring from here, others from gpu_lower. */
+Err nvptx_lower(const Program *program, Str symbol, Buf *out);
+
+#endif

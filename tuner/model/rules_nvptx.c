@@ -1,0 +1,313 @@
+/* Derivation and rules of nvptx kernels with a ring of stages: cp.async copies to shared memory, multiplied
+ * by FFMA/DFMA on thread tiles or by mma.sync (kernel/nvptx). Kernels without the ring are the common ones of
+ * kernel/gpu and are derived as on amdgcn.
+ *
+ * Names keep their meaning: WorkGroup and ThreadTile are threads and elements of D, PrefetchGlobalRead chunks
+ * of K in flight (a ring of one stage more), MatrixInstruction [M,N,K,1] an instruction's tile of D with the
+ * wave tiles and waves of the nine-number form. A value that the ring cannot have is rejected by name.
+ */
+#include "model/derive_internal.h"
+
+enum { CHUNK = 16, WARP = 32 };
+
+/* Instructions by input type. The 16 columns of mma.sync's 16x8 count as M. */
+static const struct {
+    int32_t type;
+    int16_t mi[4];
+    int16_t isa; /* least major number of the architecture */
+} instructions[] = {
+    {TYPE_H, {16, 8, 16, 1}, 8},  {TYPE_B, {16, 8, 16, 1}, 8}, {TYPE_X, {16, 8, 8, 1}, 8},
+    {TYPE_I8, {16, 8, 32, 1}, 8}, {TYPE_D, {8, 8, 4, 1}, 8},   {TYPE_D, {16, 8, 4, 1}, 9},
+    {TYPE_D, {16, 8, 8, 1}, 9},   {TYPE_D, {16, 8, 16, 1}, 9},
+};
+
+static int32_t input_type(const Deriver *f)
+{
+    return f->type == TYPE_S && f->xdl == TYPE_X ? TYPE_X : f->type;
+}
+
+static bool has_instruction(const Deriver *f, const int32_t *mi, bool *on_arch)
+{
+    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
+        const int16_t *m = instructions[i].mi;
+        if (instructions[i].type != input_type(f) || m[0] != mi[0] || m[1] != mi[1] || m[2] != mi[2] ||
+            m[3] != mi[3])
+            continue;
+        *on_arch = f->target->isa[0] >= instructions[i].isa;
+        return true;
+    }
+    return false;
+}
+
+static bool plain_type(const Deriver *f)
+{
+    bool type = f->type == TYPE_S || f->type == TYPE_D || is_complex(f->type);
+    return type && f->dest == f->type && f->compute == f->type;
+}
+
+/* Elements of a vector in shared memory, along M and N. */
+static int32_t run_of(const Deriver *f) { return CHUNK / f->bpe; }
+
+bool nv_has_ring(const Deriver *f, const Solution *s)
+{
+    if (f->target->family != TARGET_NVPTX || s->NvRing == 0) return false;
+    if (s->NvRing == 1 || s->MatrixInstruction.n > 1) return true;
+    int32_t run = run_of(f);
+    return plain_type(f) && f->gemm && s->WorkGroup.v[2] == 1 && s->PrefetchGlobalRead > 0 &&
+           s->ThreadTile.v[0] % run == 0 && s->ThreadTile.v[1] % run == 0 &&
+           s->KernelLanguage == LANG_SOURCE && (s->VectorWidth == -1 || s->VectorWidth == run);
+}
+
+bool derive_nv_instruction(Derive *d)
+{
+    Solution *s = d->s;
+    const IntList *mi = &s->MatrixInstruction;
+    bool on_arch = true;
+    s->WavefrontSize = WARP;
+    if (mi->n < 4) return true;
+    if (!has_instruction(d->f, mi->v, &on_arch))
+        STOP(d, MI_NOT_FOR_TYPE, mi->v[0], mi->v[1], mi->v[2], mi->v[3]);
+    if (!on_arch) STOP(d, MI_NOT_ON_ARCH, mi->v[0], mi->v[1], mi->v[2], mi->v[3]);
+    return true;
+}
+
+/* ---- what the ring has no variants of ---- */
+
+static const struct {
+    ParamId id;
+    int32_t a, b;
+} only[] = {
+    {PARAM_LoopDoWhile, 0, 0},
+    {PARAM_InnerUnroll, 1, 1},
+    {PARAM_KernelLanguage, LANG_SOURCE, LANG_SOURCE},
+    {PARAM_LdsPadA, -1, 0},
+    {PARAM_LdsPadB, -1, 0},
+    {PARAM_LdsBlockSizePerPadA, -1, 0},
+    {PARAM_LdsBlockSizePerPadB, -1, 0},
+    {PARAM_TransposeLDS, -1, 0},
+    {PARAM_UnrollMajorLDSA, 0, 0},
+    {PARAM_UnrollMajorLDSB, 0, 0},
+    {PARAM_MaxOccupancy, 40, 40},
+    {PARAM_VectorStore, -1, 1},
+    {PARAM_GlobalReadCoalesceGroupA, 1, 1},
+    {PARAM_GlobalReadCoalesceGroupB, 1, 1},
+    {PARAM_WaveSeparateGlobalReadA, 0, 0},
+    {PARAM_WaveSeparateGlobalReadB, 0, 0},
+    {PARAM_PrefetchLocalRead, 0, 1},
+    {PARAM_StreamK, 0, 0},
+    {PARAM_StreamKAtomic, 0, 0},
+    {PARAM_PersistentKernel, 0, 0},
+    {PARAM_PersistentKernelAlongBatch, 0, 0},
+    {PARAM_PackBatchDims, 0, 0},
+    {PARAM_PackSummationDims, 0, 0},
+    {PARAM_UnrollIncIsDepthU, 0, 0},
+    {PARAM_NumLoadsCoalescedA, -1, 1},
+    {PARAM_NumLoadsCoalescedB, -1, 1},
+    {PARAM_WorkGroupMappingType, WGMT_B, WGMT_B},
+    {PARAM_MACInstruction, MAC_FMA, MAC_FMA},
+    {PARAM_LDSBuffer1, -1, 0},
+    {PARAM_NonTemporalD, 0, 0},
+    {PARAM_NonTemporalC, 0, 0},
+    {PARAM_NonTemporalA, 0, 0},
+    {PARAM_NonTemporalB, 0, 0},
+    {PARAM_SourceSwap, 0, 0},
+};
+
+static bool check_values(Derive *d)
+{
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
+        int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(only[i].id));
+        if (v != only[i].a && v != only[i].b) REJECT(d, NV_VALUE, only[i].id, v);
+    }
+    const Solution *s = d->s;
+    if (s->PrefetchGlobalRead < 1 || s->PrefetchGlobalRead > 7)
+        STOP(d, NV_VALUE, PARAM_PrefetchGlobalRead, s->PrefetchGlobalRead);
+    if (s->LocalSplitU != 1) STOP(d, NV_SPLIT, s->LocalSplitU);
+    if (d->packed0 || d->packed1) REJECT(d, NV_FORM);
+    if (!s->LoopTail && s->AssertSummationElementMultiple % s->DepthU)
+        REJECT(d, NV_TAIL, s->AssertSummationElementMultiple, s->DepthU);
+    return true;
+}
+
+static bool check_problem(Derive *d)
+{
+    const Deriver *f = d->f;
+    const ProblemType *pt = f->pt;
+    if (!f->gemm || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
+        pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt)
+        STOP(d, NV_FORM);
+    if (!d->s->EnableMatrixInstruction) {
+        if (!plain_type(f) || f->xdl == TYPE_X) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
+        return true;
+    }
+    bool half =
+        is_16bit(f->type) && f->hpa && f->compute == TYPE_S && (f->dest == f->type || f->dest == TYPE_S);
+    bool bytes = f->type == TYPE_I8 && f->dest == TYPE_I && f->compute == TYPE_I;
+    if (!half && !bytes && !plain_type(f)) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
+    return true;
+}
+
+/* ---- numbers ---- */
+
+static bool check_tile(Derive *d)
+{
+    Solution *s = d->s;
+    int32_t run = run_of(d->f);
+    if (s->EnableMatrixInstruction) {
+        s->MIOutputVectorWidth = 2;
+        for (int t = 0; t < 2; t++) { /* what swizzles need */
+            int32_t side = s->MIWaveTile.v[t] * (t ? s->MatrixInstN : s->MatrixInstM);
+            bool turned = d->f->tlu[t] && d->f->type == TYPE_I8;
+            if (side % (turned ? 32 : 16) ||
+                (d->f->tlu[t] && (!is_pow2(side) || !is_pow2(AB(s, MacroTile, t)))))
+                REJECT(d, NV_WAVE_TILE, t, side);
+        }
+        run = 2;
+    } else {
+        if (s->ThreadTile0 % run || s->ThreadTile1 % run)
+            STOP(d, VW_THREAD_TILE, s->ThreadTile0, s->ThreadTile1, run);
+        int32_t lanes = s->NvLanesM ? s->NvLanesM : 4;
+        for (; !s->NvLanesM && lanes > 1; lanes /= 2)
+            if (s->SubGroup0 % lanes == 0 && s->SubGroup1 % (WARP / lanes) == 0) break;
+        if (s->NvLanesM == 0 && s->SubGroup1 % (WARP / lanes))
+            for (lanes = 8; lanes < WARP && s->SubGroup1 % (WARP / lanes); lanes *= 2) {
+            }
+        if (s->SubGroup0 % lanes || s->SubGroup1 % (WARP / lanes))
+            REJECT(d, NV_LANES, s->SubGroup0, s->SubGroup1, lanes, WARP / lanes);
+        s->NvLanesM = lanes;
+    }
+    if ((s->VectorWidth != -1 && s->VectorWidth != run) || (s->VectorWidthB != -1 && s->VectorWidthB != run))
+        REJECT(d, NV_VW, s->VectorWidth, s->VectorWidthB, run);
+    s->VectorWidth = s->VectorWidthA = s->VectorWidthB = run;
+    if (s->StoreVectorWidth != -1 && s->StoreVectorWidth != run)
+        REJECT(d, NV_STORE, s->StoreVectorWidth, run);
+    s->StoreVectorWidth = s->LocalReadVectorWidth = s->GlobalWriteVectorWidth = run;
+    s->NumElementsPerThread = (int32_t)((int64_t)s->MacroTile0 * s->MacroTile1 / s->NumThreads);
+    s->NumGlobalWriteVectorsPerThread = s->NumElementsPerThread / run;
+    if (s->NumThreads > 1024) STOP(d, NV_THREADS, s->NumThreads);
+    return true;
+}
+
+static bool check_depth(Derive *d)
+{
+    Solution *s = d->s;
+    int32_t step = s->EnableMatrixInstruction ? s->MatrixInstK : 1;
+    if (s->DepthU < 0) s->DepthU = s->EnableMatrixInstruction ? 4 * step : 16;
+    s->DepthULds = s->DepthU;
+    s->LoopUnroll = s->DepthU;
+    s->LoopIters = s->DepthU / step;
+    if (s->LoopIters < 1 || s->DepthU % step) STOP(d, LOOP_EMPTY, s->DepthU, step);
+    if (s->PrefetchLocalRead && s->LoopIters % 2) STOP(d, NV_STEPS, s->DepthU, s->LoopIters);
+    bool rows = s->EnableMatrixInstruction && (!d->f->tlu[0] || !d->f->tlu[1]);
+    if (rows && (!is_pow2(s->DepthU) || s->DepthU * d->f->bpe < 32)) STOP(d, NV_DEPTH, s->DepthU);
+    if (rows && d->f->type == TYPE_D && s->DepthU < 16) STOP(d, NV_DEPTH, s->DepthU);
+    return true;
+}
+
+/* How an operand is copied: pieces of `width` elements, as many threads along a row as there are pieces. */
+static bool copies_fit(const Solution *s, int32_t rows, int32_t row, int32_t width)
+{
+    if (row % width) return false;
+    int32_t pieces = row / width, along = min32(pieces, s->NumThreads);
+    return rows > 0 && s->NumThreads % along == 0 && pieces % along == 0;
+}
+
+static bool find_copies(Derive *d, int t)
+{
+    Solution *s = d->s;
+    const Deriver *f = d->f;
+    bool turn = !s->EnableMatrixInstruction && !f->tlu[t];
+    int32_t rows = f->tlu[t] ? s->DepthU : AB(s, MacroTile, t),
+            row = f->tlu[t] ? AB(s, MacroTile, t) : s->DepthU;
+    int32_t given = AB(s, GlobalLoadVectorWidth, t), width = given > 0 ? given : CHUNK / f->bpe;
+    int32_t least = f->bpe < 4 ? 4 / f->bpe : 1;
+    if (given == -1 || given == 0)
+        while (width > least && !copies_fit(s, rows, row, width)) width /= 2;
+    if (turn) width = 1;                           /* copies turn the tile */
+    if (given > 0 && given < least) width = least; /* the shortest asynchronous copy has four bytes */
+    if (!is_pow2(width) || width * f->bpe > CHUNK) STOP(d, GLVW_BIG, width, f->bpe);
+    if (row * f->bpe % CHUNK || !copies_fit(s, rows, row, width)) STOP(d, NV_COPY, t, rows, row, width);
+    int32_t pieces = row / width, along = min32(pieces, s->NumThreads), across = s->NumThreads / along;
+    AB(s, GlobalLoadVectorWidth, t) = width;
+    AB(s, NumLoads, t) = ceil_div(rows, across) * (pieces / along);
+    AB(s, NumLoadsCoalesced, t) = pieces / along;
+    AB(s, NumLoadsPerpendicular, t) = ceil_div(rows, across);
+    AB(s, LSC, t) = along * width, AB(s, LSP, t) = across;
+    AB(s, LVC, t) = along, AB(s, LVP, t) = across;
+    return true;
+}
+
+/* Bytes of one operand's tile in a stage: as struct Tile of kernel/nvptx. */
+static int32_t nv_tile_bytes(int32_t tile, int32_t depth, int32_t bpe, bool tlu, bool matrix)
+{
+    bool turn = !matrix && !tlu;
+    int32_t row = (tlu || turn ? tile : depth) * bpe + (turn ? CHUNK : 0), rows = tlu || turn ? depth : tile;
+    return ceil_div(row * rows, 128) * 128;
+}
+
+static bool check_local(Derive *d)
+{
+    Solution *s = d->s;
+    const Deriver *f = d->f;
+    int64_t stage[2], limit = f->target->lds_bytes;
+    for (int t = 0; t < 2; t++) {
+        if (!find_copies(d, t)) return false;
+        stage[t] =
+            nv_tile_bytes(AB(s, MacroTile, t), s->DepthU, f->bpe, f->tlu[t], s->EnableMatrixInstruction);
+    }
+    int64_t bytes = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1);
+    if (bytes > limit) STOP(d, NV_LOCAL, bytes, s->PrefetchGlobalRead + 1, limit);
+    s->LdsNumElementsAlignedA = (int32_t)(stage[0] / f->bpe);
+    s->LdsNumElementsAlignedB = (int32_t)(stage[1] / f->bpe);
+    s->LdsOffsetB = s->LdsNumElementsAlignedA;
+    s->LdsNumElements = (int32_t)(bytes / f->bpe);
+    return true;
+}
+
+static bool check_split(Derive *d)
+{
+    Solution *s = d->s;
+    if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
+    bool adds = s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE;
+    if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
+    if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
+    if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
+    s->EdgeType = EDGE_BRANCH; /* all edges are guarded, away from the loop over whole tiles */
+    return true;
+}
+
+/* Registers of a thread: accumulators, fragments, addresses. A tile that cannot do without local memory is
+ * not worth a compiler's time. */
+static bool check_registers(Derive *d)
+{
+    Solution *s = d->s;
+    int32_t words = max32(d->f->compute_bpe, 4) / 4, sums = s->NumElementsPerThread * words;
+    if (sums > 160) REJECT(d, NV_REGISTERS, sums);
+    if (s->NvBlocks == 0) {
+        int32_t tile0 = s->MacroTile0 / s->SubGroup0, tile1 = s->MacroTile1 / s->SubGroup1;
+        int32_t frags = s->EnableMatrixInstruction ? (tile0 + tile1) * 2 * words : (tile0 + tile1) * words;
+        int32_t need = sums + frags * (1 + s->PrefetchLocalRead) + 56;
+        int64_t local = (int64_t)s->LdsNumElements * d->f->bpe + 1024;
+        int64_t fit =
+            min32(65536 / (s->NumThreads * min32(need, 255)), (int32_t)(d->f->target->lds_bytes / local));
+        s->NvBlocks = max32(1, min32((int32_t)fit, 8));
+    }
+    if ((int64_t)s->NvBlocks * s->NumThreads > 2048) REJECT(d, NV_BLOCKS, s->NvBlocks, s->NumThreads);
+    return true;
+}
+
+bool derive_nvptx(Derive *d)
+{
+    Solution *s = d->s;
+    s->UseSgprForGROUsed = 0, s->VectorStoreUsed = 1, s->NoLdsWriteCode = 1;
+    if (s->GlobalReadVectorWidth != -1)
+        s->GlobalLoadVectorWidthA = s->GlobalLoadVectorWidthB = s->GlobalReadVectorWidth;
+    if (!check_problem(d) || !check_depth(d) || !check_values(d) || !check_tile(d) || !check_local(d))
+        return false;
+    if (s->EnableMatrixInstruction && s->NvLanesM) REJECT(d, NV_VALUE, PARAM_NvLanesM, s->NvLanesM);
+    if (!s->EnableF32XdlMathOp) s->NvRoundXF32 = 1;
+    s->NvRing = 1;
+    s->LdsPadA = s->LdsPadB = s->LdsBlockSizePerPadA = s->LdsBlockSizePerPadB = s->TransposeLDS = 0;
+    s->LDSBuffer1 = 0, s->VectorStore = -1, s->AssertMinApproxSize = 2;
+    return check_split(d) && check_registers(d);
+}
