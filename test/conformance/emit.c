@@ -27,6 +27,7 @@
 #include "logic/derive.h"
 #include "model/derive.h"
 #include "model/naming.h"
+#include "test/lib_solution.h"
 
 typedef struct {
     Arena a;
@@ -48,28 +49,7 @@ typedef struct {
 
 static void lib_solution(const Item *it, LibSolution *out)
 {
-    const Solution *s = it->s;
-    const ProblemType *pt = s->pt;
-    *out = (LibSolution){.name = it->symbol.s,
-                         .use_beta = pt->UseBeta,
-                         .strided_batched = pt->StridedBatched,
-                         .compute_type = (uint8_t)pt->ComputeDataType};
-    SizeMapping *m = &out->map;
-    for (int i = 0; i < 3; i++) m->work_group[i] = s->WorkGroup.v[i];
-    m->macro_tile[0] = s->MacroTile0, m->macro_tile[1] = s->MacroTile1, m->macro_tile[2] = 1;
-    m->depth_u = s->DepthU;
-    m->global_split_u = s->GlobalSplitU;
-    m->stagger_u = s->StaggerU;
-    m->stagger_stride_shift = s->StaggerStrideShift;
-    m->work_group_mapping = s->WorkGroupMapping;
-    m->magic_div_alg = s->MagicDivAlg;
-    m->persistent_kernel = s->PersistentKernel;
-    m->persistent_along_batch = s->PersistentKernelAlongBatch;
-    m->global_accumulation = s->GlobalAccumulation;
-    m->workspace_bytes_per_c = s->WorkspaceSizePerElemC;
-    m->source_kernel = s->KernelLanguage == LANG_SOURCE;
-    m->preload_kernargs = s->PreloadKernelArguments == 1;
-    m->gsu_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin;
+    lib_solution_of(it->s, it->symbol.s, out);
     for (size_t i = 0; i < it->n_helpers; i++) {
         const HelperKernel *h = &it->helper[i];
         if (!h->post_gsu) snprintf(out->beta_only, sizeof out->beta_only, "%.*s", STR_ARG(h->symbol));

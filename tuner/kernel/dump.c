@@ -5,6 +5,7 @@
 static const char *const dims[] = {"m", "n", "k"};
 static const char *const spaces[] = {"global", "local", "register"};
 static const char *const levels[] = {"group", "block", "subgroup", "lane"};
+static const char *const roles[] = {"", " by producer", " by consumer"};
 static const char *const phases[] = {"all", "main", "drain", "rest"};
 static const char *const ops[] = {
     "init_tile", "load_tile", "store_tile", "prefetch_tile", "update_tile_offset",
@@ -44,6 +45,8 @@ static void dump_ops(const Program *p, const Op *list, int depth, Buf *out)
             if (o->kind != OP_LOOP && o->tile[i] >= 0)
                 buf_printf(out, "%s %%%s", i == 0 ? "" : i == 1 ? " <-" : ",", p->tile[o->tile[i]].name);
         if (o->kind == OP_UPDATE_TILE_OFFSET) buf_printf(out, " %s + %d", dims[o->dim], o->step);
+        if (o->role) buf_puts(out, roles[o->role]);
+        if (o->slot) buf_printf(out, " slot +%d", o->slot);
         if (o->set) buf_printf(out, " set %d", o->set);
         if (o->kind == OP_WAIT) buf_printf(out, " all but %d", o->pending);
         if (o->ahead) buf_printf(out, " if %d more", o->ahead);

@@ -61,6 +61,7 @@ static Op *consumer(Program *p, const GpuPlan *plan, bool unrolled)
     if (!loop) return NULL;
     loop->unroll = unrolled ? plan->steps : 1;
     loop->split = plan->lsu;
+    loop->role = ROLE_CONSUMER;
     return loop;
 }
 
@@ -114,12 +115,13 @@ static Op *push(OpList *l, Op *o)
     return l->op[l->n++] = o;
 }
 
+/* The producer's ops on A and on B; slot: of the ring, where they reach local memory. */
 static void push_pair(OpList *l, OpKind kind, const char *const to[2], const char *const from[2], int set,
-                      int ahead)
+                      int slot, int ahead)
 {
     for (int i = 0; i < 2; i++) {
         Op *o = push(l, pass_tile_op(l->p, kind, program_tile(l->p, to[i]), program_tile(l->p, from[i]), -1));
-        if (o) o->set = set, o->ahead = ahead;
+        if (o) o->role = ROLE_PRODUCER, o->set = set, o->slot = slot, o->ahead = ahead;
     }
 }
 
@@ -127,12 +129,13 @@ static const char *const global_ab[] = {"a", "b"}, *const local_ab[] = {"local_a
                          *const fetch_ab[] = {"fetch_a", "fetch_b"};
 
 /* The producer's first half: a chunk of A and B starts on its way. */
-static void push_load(OpList *l, int set, int ahead)
+static void push_load(OpList *l, int set, int slot, int ahead)
 {
-    push_pair(l, OP_LOAD_TILE, l->plan->copy->async ? local_ab : fetch_ab, global_ab, set, ahead);
+    push_pair(l, OP_LOAD_TILE, l->plan->copy->async ? local_ab : fetch_ab, global_ab, set,
+              l->plan->copy->async ? slot : 0, ahead);
     for (int i = 0; i < 2; i++) {
         Op *o = push(l, pass_move(l->p, program_tile(l->p, global_ab[i]), l->plan->depth_u));
-        if (o) o->ahead = ahead;
+        if (o) o->role = ROLE_PRODUCER, o->ahead = ahead;
     }
 }
 
@@ -143,10 +146,10 @@ static void push_barrier(OpList *l, int ahead)
 }
 
 /* The second half, where it goes through registers: the oldest fetched chunk to the next stage. */
-static void push_store(OpList *l, int ahead)
+static void push_store(OpList *l, int slot, int ahead)
 {
     if (l->plan->n_stages == 1) push_barrier(l, ahead); /* the only stage may still be read */
-    push_pair(l, OP_STORE_TILE, local_ab, fetch_ab, 0, ahead);
+    push_pair(l, OP_STORE_TILE, local_ab, fetch_ab, 0, slot, ahead);
     push_barrier(l, ahead);
 }
 
@@ -174,10 +177,10 @@ static Op *main_loop(Program *p, const GpuPlan *plan)
     OpList l = {.p = p, .plan = plan};
     bool async = plan->copy->async, single = one_loop(plan);
     if (async) push_wait(&l, single ? 0 : plan->prefetch - 1);
-    push_load(&l, plan->prefetch > 0 ? plan->n_sets - 1 : 0, single ? plan->prefetch : 0);
-    if (plan->prefetch == 0 && !async) push_store(&l, 0);
+    push_load(&l, plan->prefetch > 0 ? plan->n_sets - 1 : 0, plan->prefetch, single ? plan->prefetch : 0);
+    if (plan->prefetch == 0 && !async) push_store(&l, 0, 0);
     push(&l, consumer(p, plan, true));
-    if (plan->prefetch > 0 && !async) push_store(&l, single ? 1 : 0);
+    if (plan->prefetch > 0 && !async) push_store(&l, 1, single ? 1 : 0);
     return phase_loop(&l, plan->prefetch > 0 && !single ? PHASE_MAIN : PHASE_ALL);
 }
 
@@ -186,7 +189,7 @@ static Op *drain_loop(Program *p, const GpuPlan *plan)
     OpList l = {.p = p, .plan = plan};
     if (plan->copy->async) push_wait(&l, 0);
     push(&l, consumer(p, plan, true));
-    if (!plan->copy->async && plan->prefetch > 1) push_store(&l, 1);
+    if (!plan->copy->async && plan->prefetch > 1) push_store(&l, 1, 1);
     return phase_loop(&l, PHASE_DRAIN);
 }
 
@@ -195,7 +198,7 @@ static Op *rest_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};
     push_barrier(&l, 0);
-    push_pair(&l, OP_LOAD_TILE, local_ab, global_ab, 0, 0);
+    push_pair(&l, OP_LOAD_TILE, local_ab, global_ab, 0, 0, 0);
     push_barrier(&l, 0);
     push(&l, consumer(p, plan, false));
     return phase_loop(&l, PHASE_REST);
@@ -214,9 +217,9 @@ Err gpu_pipeline(Program *p)
             o = next;
             continue;
         }
-        for (int i = 0; i < plan.prefetch; i++) push_load(&l, plan.copy->async ? 0 : i, i);
+        for (int i = 0; i < plan.prefetch; i++) push_load(&l, plan.copy->async ? 0 : i, i, i);
         if (plan.prefetch > 0 && !plan.copy->async) {
-            push_pair(&l, OP_STORE_TILE, local_ab, fetch_ab, 0, 0);
+            push_pair(&l, OP_STORE_TILE, local_ab, fetch_ab, 0, 0, 0);
             push_barrier(&l, 0);
         }
         push(&l, main_loop(p, &plan));

@@ -38,6 +38,10 @@ typedef enum {
  * loop is not pipelined. */
 typedef enum { PHASE_ALL, PHASE_MAIN, PHASE_DRAIN, PHASE_REST } Phase;
 
+/* Who does an op of a pipelined loop. Where no threads are set apart (a copy engine's, say), all threads play
+ * both roles, and one barrier tells both that a stage is full and that one is empty. */
+typedef enum { ROLE_ALL, ROLE_PRODUCER, ROLE_CONSUMER } Role;
+
 /* layout: how many along each side; data: elements of each. layout[0] == 0: not distributed. */
 typedef struct {
     int32_t layout[2], data[2];
@@ -68,8 +72,10 @@ struct Op {
     Phase phase;      /* loop over K */
     int32_t ahead;    /* done only if there is an iteration that many after this one */
     int32_t set;      /* of registers that hold a fetched tile: 0 the oldest, 1 the next */
-    int32_t pending;  /* wait: newest loads that need not have arrived */
-    unsigned guards;  /* bit per Dim: elements behind that edge must not be touched */
+    Role role;
+    int32_t slot;    /* stage of the ring, counted from the one that is consumed */
+    int32_t pending; /* wait: newest loads that need not have arrived */
+    unsigned guards; /* bit per Dim: elements behind that edge must not be touched */
     Op *body, *next;
 };
 

@@ -73,7 +73,7 @@ static void prelude(const GpuPlan *p, Buf *out)
         "    __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);\n"
         "    return expected;\n}\n"
         "template <typename V> @DEV V *@pointer(V *const *table, unsigned z)\n{\n"
-        "    return (V *)((__attribute__((address_space(1))) V *const *)table)[z];\n}\n"
+        "    return (V *)((__attribute__((address_space(1))) V *const *)(const void *)table)[z];\n}\n"
         "template <typename V> @DEV V @load_nt(const V *p) { return __builtin_nontemporal_load(p); }\n"
         "template <typename V> @DEV void @store_nt(V *p, V x) { __builtin_nontemporal_store(x, p); }\n");
 }

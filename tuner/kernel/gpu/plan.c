@@ -73,7 +73,8 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     p->n_stages = p->prefetch > 0 && s->LDSBuffer1 != 1 ? 2 : 1;
     p->n_sets = p->prefetch > 1 ? 2 : 1;
     p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
-    p->gsu_multiple = p->gsu > 1 && s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
+    /* older files name MultipleBuffer without a workspace: their parts add to D */
+    p->gsu_multiple = p->gsu > 1 && s->GlobalAccumulation == GACC_MULTIPLE;
     p->gsu_group_rr = s->GlobalSplitUWorkGroupMappingRoundRobin;
     p->gsu_chunk_rr = s->GlobalSplitUSummationAssignmentRoundRobin;
     p->wgm = s->WorkGroupMapping;
