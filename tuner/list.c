@@ -74,7 +74,8 @@ static Err list_group(List *l, const ProblemGroup *pg, const SizeGroup *group, c
     Fork fork;
     int64_t size = 0;
     const Globals *g = &l->config->globals;
-    DeriveLimits limits = {g->MaxLDS, g->DeviceLDS, (int32_t)g->MaxDepthU, g->UnrollLoopEfficiencyEnable};
+    DeriveLimits limits = {g->MaxLDS, g->DeviceLDS, (int32_t)g->MaxDepthU, g->UnrollLoopEfficiencyEnable,
+                           g->SourceMatrixInstructions};
     TRY(space_size(sp, &size));
     TRY(deriver_init(&deriver, &pg->pt, l->target, &limits));
     TRY(namer_init(l->namer, &pg->pt));

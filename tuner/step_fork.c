@@ -54,7 +54,8 @@ static DeriveLimits limits_of(const Globals *g)
     return (DeriveLimits){.max_lds_bytes = g->MaxLDS,
                           .device_lds_bytes = g->DeviceLDS,
                           .max_depth_u = (int32_t)g->MaxDepthU,
-                          .unroll_loop_efficiency = g->UnrollLoopEfficiencyEnable};
+                          .unroll_loop_efficiency = g->UnrollLoopEfficiencyEnable,
+                          .source_matrix = g->SourceMatrixInstructions};
 }
 
 static Err group_fork(Run *r, Group *g, Space *space, Variants *list)

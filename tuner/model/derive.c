@@ -103,13 +103,14 @@ static void collect_keys(Deriver *d)
 
 Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const DeriveLimits *limits)
 {
-    DeriveLimits l = limits ? *limits : (DeriveLimits){0, 0, 0, false};
+    DeriveLimits l = limits ? *limits : (DeriveLimits){0, 0, 0, false, false};
     *d = (Deriver){.pt = pt, .target = target};
     solution_init(&d->defaults, pt);
     d->max_lds = l.max_lds_bytes > 0 ? l.max_lds_bytes : 65536;
     d->device_lds = l.device_lds_bytes > 0 ? l.device_lds_bytes : 65536;
     d->max_depth_u = l.max_depth_u > 0 ? l.max_depth_u : 1024;
     d->unroll_loop_efficiency = l.unroll_loop_efficiency;
+    d->source_matrix = l.source_matrix;
     if (d->max_depth_u > 65536) FAIL(ERR_INPUT, "MaxDepthU is out of range: %d", d->max_depth_u);
     if (pt->NumIndicesC > INTLIST_MAX)
         FAIL(ERR_INPUT, "the problem type has %d indices in C; at most %d", pt->NumIndicesC, INTLIST_MAX);
@@ -220,7 +221,8 @@ bool solution_derive(const Deriver *f, Solution *s, Verdict *v)
     d.v->rule = RULE_NONE;
     d.assembly = s->KernelLanguage == LANG_ASSEMBLY;
     if (!solution_has(s, PARAM_ISA)) {
-        bool specific = d.assembly || f->target->family != TARGET_AMDGCN;
+        bool specific = d.assembly || f->target->family != TARGET_AMDGCN ||
+                        (f->source_matrix && s->MatrixInstruction.n > 1);
         s->ISA =
             specific ? intlist3(f->target->isa[0], f->target->isa[1], f->target->isa[2]) : intlist3(0, 0, 0);
     }

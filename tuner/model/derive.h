@@ -7,6 +7,7 @@
  * (naming.h), enumeration (space.h).
  *
  * Differences from Tensile that are kept:
+ * - with source_matrix, Source kernels have matrix instructions, and then the architecture's ISA;
  * - where Tensile ends with an exception (StreamK, ScheduleIterAlg 2 or DirectToVgpr without a matrix
  *   instruction, PackFreeDims off), a rule rejects; StoreRemapVectorWidth -1 is 0 there;
  * - Tensile changes lists and maps in place that all permutations share (ThreadTile and WorkGroup by a
@@ -29,6 +30,7 @@ typedef struct {
     int64_t device_lds_bytes; /* DeviceLDS [65536] */
     int32_t max_depth_u;      /* MaxDepthU [1024] */
     bool unroll_loop_efficiency;
+    bool source_matrix; /* Source kernels have matrix instructions [as in Tensile: they have none] */
 } DeriveLimits;
 
 enum {
@@ -68,7 +70,7 @@ typedef struct {
     Solution defaults;
     int64_t max_lds, device_lds;
     int32_t max_depth_u;
-    bool unroll_loop_efficiency;
+    bool unroll_loop_efficiency, source_matrix;
     int32_t type, dest, compute, xdl; /* DataType ids */
     int32_t bpe, dest_bpe, compute_bpe;
     bool tlu[2]; /* of A and B: the free index is the contiguous one */

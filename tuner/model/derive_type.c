@@ -110,7 +110,8 @@ bool derive_modifiers(Derive *d)
             if (*hints[i] >= 4) *hints[i] -= 4;
     }
     if (s->WavefrontSize == 32 && !(d->caps & CAP_WAVE32)) REJECT(d, WAVE32_ARCH);
-    if (s->WavefrontSize == 32 && !d->assembly) REJECT(d, WAVE32_SOURCE);
+    if (s->WavefrontSize == 32 && !d->assembly && !(d->f->source_matrix && s->MatrixInstruction.n > 1))
+        REJECT(d, WAVE32_SOURCE);
     return true;
 }
 

@@ -150,7 +150,8 @@ def random_matrix(rng, arch, kind):
     blocks = [b for b in (1, 2, 4) if b <= shape[3]]
     limit = 2 if shape[0] == 32 or shape[3] > 1 else 4
     tile = [int(rng.integers(1, limit + 1)) for _ in range(2)]
-    s.update({'MatrixInstruction': [*shape, int(_pick(rng, *blocks)), *tile, *waves], 'KernelLanguage': 'Assembly',
+    s.update({'MatrixInstruction': [*shape, int(_pick(rng, *blocks)), *tile, *waves],
+              'KernelLanguage': _pick(rng, 'Source', 'Assembly'),
               'WorkGroup': [16, 16, int(_pick(rng, 1, 1, 1, 2, 4))], 'ThreadTile': [4, 4], 'WavefrontSize': lanes,
               'VectorWidth': _pick(rng, -1, 1, 2), 'VectorWidthB': _pick(rng, -1, 1, 2),
               'StoreVectorWidth': _pick(rng, -1, 1, 2, 4), 'SourceSwap': _pick(rng, False, False, True),
