@@ -56,10 +56,15 @@ Err blocks_new(Run *r, Blocks **out)
     return 0;
 }
 
-void blocks_clear(Blocks *b)
+static void graphs_free(Blocks *b)
 {
     for (size_t i = 0; i < b->n_graphs; i++) b->r->device->api->graph_free(b->r->device, b->graph[i].graph);
     b->n_graphs = 0;
+}
+
+void blocks_clear(Blocks *b)
+{
+    graphs_free(b);
     b->next = 0;
     b->peer_ready = b->peer_bad = b->fresh = false;
     free(b->ref_d);
@@ -90,6 +95,7 @@ static Err build(Blocks *b, int64_t n, int64_t *n_made)
         b->launches = calloc((size_t)t->n_copies, sizeof *b->launches);
         if (!b->launches) FAIL(ERR_FAILED, "out of memory for %d launches", t->n_copies);
     }
+    if (launches_workspace_bytes(r) > t->pool_workspace.bytes) graphs_free(b); /* they have the old one */
     TRY(copies_workspace(t, launches_workspace_bytes(r)));
     *n_made = n < t->n_copies ? n : t->n_copies;
     for (int64_t i = 0; i < *n_made; i++)

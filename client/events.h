@@ -8,7 +8,7 @@
  * per enqueue; interval at 0.95; n = 0: the three are nan done
  *
  * A sample of a race has more fields: round clock_mhz power_w temp_c throttle use. Samples of one problem and
- * round were taken side by side, rounds count from 1; sensors are nan where there are none, throttle is
+ * round were taken side by side, a number above 0; sensors are nan where there are none, throttle is
  * device.h's bits; use is "first" (before the last stage), "final", or "outlier" (repeated, not counted).
  *
  * p and s are indexes into the ini's problems and the library's solutions; s is -1 for the peer, whose end

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fs.h"
 #include "base/log.h"
@@ -37,6 +38,7 @@ static const Stage stages[] = {
     {1.10, 12, 4, 2, 1e6, 0.25, 2048},
     {1.03, 4, 15, 7, 1e6, 0.5, 2048},
 };
+enum { ROUNDS_MAX = 1000 }; /* of a race */
 enum { N_STAGES = sizeof stages / sizeof *stages };
 
 /* Launch gaps of the host are 2 to 5 us: below this, launches are queued as a graph. */
@@ -77,6 +79,7 @@ typedef struct {
     size_t n, n_items;
     Runner *now;
     int64_t round;
+    int64_t base; /* added to rounds that are told: those of another race are not taken for side by side */
     bool final;
     bool cool; /* some sample was taken without a throttle that counts */
     size_t n_repeats, repeats_max;
@@ -426,14 +429,14 @@ static Err emit_runner(Race *c, const Runner *r, const Summary *sum)
                                         .checked = r->valid.n_checked,
                                         .max_err = r->valid.max_err,
                                         .text = str_from(r->valid.text)}));
-    for (size_t i = 0; i < r->samples.n; i++)
-        TRY(supervisor_emit(v, &(Event){.kind = EVENT_SAMPLE,
-                                        .p = c->p,
-                                        .s = s,
-                                        .sync_no = (int64_t)i,
-                                        .n_enqueues = r->samples.v[i].n,
-                                        .total_ns = r->samples.v[i].ns,
-                                        .state = r->samples.v[i].state}));
+    for (size_t i = 0; i < r->samples.n; i++) {
+        Event e = {.kind = EVENT_SAMPLE, .p = c->p, .s = s, .sync_no = (int64_t)i};
+        e.n_enqueues = r->samples.v[i].n;
+        e.total_ns = r->samples.v[i].ns;
+        e.state = r->samples.v[i].state;
+        e.state.round += c->base;
+        TRY(supervisor_emit(v, &e));
+    }
     const char *text = r->item || !run_status_good(r->end.status) ? r->end.text : v->q.peer;
     return supervisor_emit(v, &(Event){.kind = EVENT_END,
                                        .p = c->p,
@@ -532,8 +535,8 @@ static void enter(Race *c, const PlanItem *items)
 static Err tell(Race *c, int64_t *n_failures)
 {
     const Runner *winner = leader(c);
+    TRY(tell_peer(c, winner)); /* first: a kill in between must not leave solutions without it */
     for (size_t i = 0; i < c->n_items; i++) TRY(tell_runner(c, &c->runner[i], n_failures));
-    TRY(tell_peer(c, winner));
     return tell_ties(c, winner);
 }
 
@@ -543,6 +546,7 @@ Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_fail
     c.n = n + (v->s->o.peer[0] != 0);
     c.runner = calloc(c.n, sizeof *c.runner);
     if (!c.runner) FAIL(ERR_FAILED, "out of memory for %zu solutions", n);
+    c.base = (int64_t)time(NULL) * ROUNDS_MAX;
     v->q.message = take_message;
     v->q.ctx = &c;
     enter(&c, items);

@@ -164,7 +164,9 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
         TRY(facts_print(s, a, p, r.second, f));
         fprintf(f, "  winner against runner-up: %s, time ratio %.4f", stats_verdict_name(c->verdict),
                 c->ratio);
-        if (c->verdict == STATS_UNKNOWN)
+        if (r.dropped)
+            fprintf(f, " (it dropped out of the race)\n");
+        else if (c->verdict == STATS_UNKNOWN)
             fprintf(f, " (too few samples to tell: raise SyncsPerBenchmark)\n");
         else
             fprintf(f, " [%.4f, %.4f] at %.0f%%\n", c->lo, c->hi, c->level * 100);

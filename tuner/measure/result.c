@@ -118,8 +118,6 @@ static SampleFor use_of(const Measurement *m, size_t n_runs)
     return has[USE_FINAL] ? USE_FINAL : has[USE_FIRST] ? USE_FIRST : USE_OUTLIER;
 }
 
-enum { ROUNDS_MAX = 1 << 20 }; /* of one run */
-
 static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *out)
 {
     size_t total = 0;
@@ -137,7 +135,7 @@ static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *
             if (x->use != use) continue;
             sum_ns += x->ns;
             launches += x->enqueues;
-            out->round[out->n_samples] = x->round > 0 ? x->round + (int64_t)r * ROUNDS_MAX : 0;
+            out->round[out->n_samples] = x->round;
             out->sample_ns[out->n_samples++] = (double)x->ns / (double)(x->enqueues > 0 ? x->enqueues : 1);
             out->last = x;
         }
@@ -234,5 +232,10 @@ Err ranking_make(Store *s, Arena *a, const PlanView *p, size_t size, Ranking *ou
         }
     }
     if (out->second == SIZE_MAX) return 0;
-    return results_compare(a, &out->result[out->best], &out->result[out->second], &out->versus);
+    const Result *x = &out->result[out->best], *y = &out->result[out->second];
+    TRY(results_compare(a, x, y, &out->versus));
+    out->dropped =
+        out->versus.verdict == STATS_UNKNOWN && x->last->use == USE_FINAL && y->last->use != USE_FINAL;
+    if (out->dropped) out->versus.verdict = STATS_FASTER;
+    return 0;
 }

@@ -63,6 +63,7 @@ typedef struct {
     size_t best, second; /* candidates; SIZE_MAX: none */
     Result *result;      /* of every candidate */
     Comparison versus;   /* best against second; verdict UNKNOWN without second */
+    bool dropped; /* the second dropped out of the race, with few samples: slower without an interval */
     size_t n_good, n_failed, n_missing;
 } Ranking;
 Err ranking_make(Store *s, Arena *a, const PlanView *p, size_t size, Ranking *out);
