@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "build/build.h"
 
 static const size_t OBJECT_BYTES_MAX = (size_t)1 << 30;
@@ -77,7 +78,7 @@ static Err text_of(Create *c, CreateUnit **unit, size_t n, Str *out)
 static Err compile_whole(Create *c, const Target *t, const Toolchain *alone, BuildJob *job, size_t n,
                          size_t most)
 {
-    static const char *const threads[] = {"-split-compile=0", NULL};
+    static const char *const threads[] = {"-split-compile=16", NULL}; /* the bytes depend on the number */
     Toolchain split;
     bool can = create_toolchain(c, t, threads, &split) == ERR_OK;
     if (!can) err_clear();
@@ -92,28 +93,46 @@ static Err compile_whole(Create *c, const Target *t, const Toolchain *alone, Bui
     return build_run(&c->a, &o, job, n, NULL);
 }
 
-static Err whole_done(Create *c, CreateObject *o, const BuildJob *job, CreateUnit **unit, size_t n)
+static Err place(Create *c, Str object, Str file)
 {
-    if (!job->finished) FAIL(ERR_FAILED, "interrupted; the same command continues with what is compiled");
-    for (size_t i = 0; job->status && i < n; i++) TRY(create_fail_unit(c, unit[i], job->why));
-    o->none = job->status;
-    if (job->status) return ERR_OK;
-    Str out = path_join(&c->a, c->library_dir.s, o->file.s);
+    Str out = path_join(&c->a, c->library_dir.s, file.s);
     TRY_ALLOC(out.s);
-    TRY(file_copy(job->object_path.s, out.s, OBJECT_BYTES_MAX));
+    TRY(file_copy(object.s, out.s, OBJECT_BYTES_MAX));
     c->r->n_files++;
     return ERR_OK;
 }
 
+/* Each kernel alone was compiled, together they cannot be: files of their own, as without --merge-files. */
+static Err place_apart(Create *c, const Target *t, CreateUnit **unit, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        CreateObject o = {.target = t};
+        TRY(create_unmerged_file(c, unit[i]->symbol, t, &o.file));
+        TRY(place(c, unit[i]->object_path, o.file));
+        if (!VEC_PUSH(&c->object, o)) FAIL(ERR_FAILED, "out of memory for %zu files", c->object.n);
+    }
+    return ERR_OK;
+}
+
+static Err whole_done(Create *c, CreateObject *o, const BuildJob *job, CreateUnit **unit, size_t n)
+{
+    if (!job->finished) FAIL(ERR_FAILED, "interrupted; the same command continues with what is compiled");
+    o->none = job->status;
+    if (!job->status) return place(c, job->object_path, o->file);
+    warning("%.*s: %zu kernels cannot be compiled together (%.*s): they get files of their own",
+            STR_ARG(o->file), n, STR_ARG(job->why));
+    return place_apart(c, o->target, unit, n);
+}
+
 static Err whole_files(Create *c, const Target *t, const Toolchain *tc)
 {
-    size_t n_jobs = 0, most = 1;
+    size_t n_jobs = 0, most = 1, n_objects = c->object.n;
     BuildJob *job = ARENA_ARRAY(&c->a, c->object.n, BuildJob);
     size_t *of = ARENA_ARRAY(&c->a, c->object.n, size_t), n;
     CreateUnit **unit;
     TRY_ALLOC(job);
     TRY_ALLOC(of);
-    for (size_t i = 0; i < c->object.n; i++) {
+    for (size_t i = 0; i < n_objects; i++) {
         if (c->object.v[i].target != t) continue;
         TRY(units_of(c, &c->object.v[i], &unit, &n));
         c->object.v[i].none = n == 0;

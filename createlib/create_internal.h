@@ -85,6 +85,8 @@ Err create_plan(Create *c);
 Err create_build(Create *c);
 /* Files of kernels in the library's directory. A file that cannot be made takes its kernels along. */
 Err create_files(Create *c);
+/* Name of the file that has only this kernel. */
+Err create_unmerged_file(Create *c, Str symbol, const Target *t, Str *out);
 Err create_fail_unit(Create *c, CreateUnit *u, Str why);
 Err create_toolchain(Create *c, const Target *t, const char *const *extra, Toolchain *out);
 Str create_cache(Create *c); /* directory of objects */

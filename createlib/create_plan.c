@@ -107,6 +107,19 @@ static Str file_base(Create *c, Str symbol)
     return s;
 }
 
+static Str unmerged_file(Create *c, Str symbol, const Target *t)
+{
+    Str base = file_base(c, symbol);
+    return arena_printf(&c->a, "%.*s.so-000-%s%s", STR_ARG(base), t->name, target_code_suffix(t));
+}
+
+Err create_unmerged_file(Create *c, Str symbol, const Target *t, Str *out)
+{
+    *out = unmerged_file(c, symbol, t);
+    TRY_ALLOC(out->s);
+    return ERR_OK;
+}
+
 /* The file that a kernel belongs into. number counts the kernels, for NumMergedFiles. */
 static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool assembly, size_t number)
 {
@@ -115,7 +128,7 @@ static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool as
     if (!c->o->merge_files) {
         Str base = file_base(c, u->symbol);
         return assembly ? arena_printf(&c->a, "%.*s_%s.co", STR_ARG(base), arch)
-                        : arena_printf(&c->a, "%.*s.so-000-%s%s", STR_ARG(base), arch, suffix);
+                        : unmerged_file(c, u->symbol, u->target);
     }
     if (c->o->lazy && l && l->fallback)
         return arena_printf(&c->a, "%.*s_%s%s", STR_ARG(l->part.placeholder), arch, suffix);
