@@ -83,33 +83,14 @@ static Err metadata_read(const Node *k, CodeFacts *f)
 
 /* ---- occupancy ---- */
 
-/* Of a SIMD. LLVM's AMDGPUBaseInfo: getTotalNumVGPRs, getVGPRAllocGranule, getMaxWavesPerEU,
- * getTotalNumSGPRs.
- */
+/* Four SIMDs share local memory of a CU, of a WGP since gfx10, and as many work-groups run there. */
 typedef struct {
-    int vgprs, vgpr_granule, waves, sgprs, sgpr_granule;
-    int simds, lds_bytes, groups; /* of what shares local memory: a CU, a WGP since gfx10 */
-} Simd;
+    int simds, lds_bytes, groups;
+} Unit;
 
-static bool has_more_vgprs(const Target *t) /* 1536 of them */
+static Unit unit_of(const Target *t)
 {
-    if (t->isa[0] == 12) return true;
-    return t->isa[0] == 11 && (t->isa[1] == 0 ? t->isa[2] <= 1 : t->isa[2] == 1);
-}
-
-static Simd simd_of(const Target *t)
-{
-    Simd s = {256, 4, 10, 800, 16, 4, 65536, 16};
-    bool gfx90a = t->isa[0] == 9 && ((t->isa[1] == 0 && t->isa[2] == 10) || t->isa[1] == 4);
-    if (gfx90a) {
-        s.vgprs = 512;
-        s.vgpr_granule = 8;
-        s.waves = 8;
-    } else if (t->isa[0] >= 10) {
-        bool more = has_more_vgprs(t), gfx103 = t->isa[0] > 10 || t->isa[1] >= 3;
-        s = (Simd){more ? 1536 : 1024, more ? 24 : gfx103 ? 16 : 8, gfx103 ? 16 : 20, 0, 1, 4, 131072, 32};
-    }
-    return s;
+    return t->isa[0] >= 10 ? (Unit){4, 131072, 32} : (Unit){4, 65536, 16};
 }
 
 static int64_t up(int64_t v, int64_t granule) { return (v + granule - 1) / granule * granule; }
@@ -118,18 +99,19 @@ static int64_t up(int64_t v, int64_t granule) { return (v + granule - 1) / granu
 static int64_t waves(const CodeFacts *f, const Target *t, int64_t allocated)
 {
     enum { LDS_GRANULE = 512 };
-    Simd s = simd_of(t);
-    if (f->threads <= 0 || allocated <= 0) return -1;
-    int64_t per_group = up(f->threads, t->wave_size) / t->wave_size, n = s.waves;
-    int64_t by_vgpr = s.vgprs / up(allocated, s.vgpr_granule);
+    const TargetRegisters *s = target_registers(t);
+    Unit u = unit_of(t);
+    if (!s || f->threads <= 0 || allocated <= 0) return -1;
+    int64_t per_group = up(f->threads, t->wave_size) / t->wave_size, n = s->waves;
+    int64_t by_vgpr = (s->vgprs - s->agprs) / up(allocated, s->vgpr_granule);
     if (by_vgpr < n) n = by_vgpr;
-    if (s.sgprs && f->sgpr > 0 && s.sgprs / up(f->sgpr, s.sgpr_granule) < n)
-        n = s.sgprs / up(f->sgpr, s.sgpr_granule);
-    int64_t groups = n * s.simds / per_group;
-    if (f->lds > 0 && s.lds_bytes / up(f->lds, LDS_GRANULE) < groups)
-        groups = s.lds_bytes / up(f->lds, LDS_GRANULE);
-    if (per_group > 1 && groups > s.groups) groups = s.groups;
-    return (groups * per_group + s.simds - 1) / s.simds;
+    if (s->sgprs && f->sgpr > 0 && s->sgprs / up(f->sgpr, s->sgpr_granule) < n)
+        n = s->sgprs / up(f->sgpr, s->sgpr_granule);
+    int64_t groups = n * u.simds / per_group;
+    if (f->lds > 0 && u.lds_bytes / up(f->lds, LDS_GRANULE) < groups)
+        groups = u.lds_bytes / up(f->lds, LDS_GRANULE);
+    if (per_group > 1 && groups > u.groups) groups = u.groups;
+    return (groups * per_group + u.simds - 1) / u.simds;
 }
 
 /* ---- kernel descriptor ---- */

@@ -1,15 +1,30 @@
 /* The table of architectures and its look-up; see target.h. Knows no device. */
 #include "model/target.h"
 
+#include <string.h>
+
 static const Target targets[] = {
 #define TARGET(name, family, major, minor, step, wave, lds, cus, matrix, bits, regs, toolchain)              \
     {name, TARGET_##family, {major, minor, step}, wave, lds, cus, MATRIX_##matrix, bits, regs, toolchain},
 #include "model/targets.def"
 #undef TARGET
 };
+static const TargetRegisters registers[] = {
+#define REGISTERS(name, vgprs, vgpr_granule, agprs, sgprs, sgpr_granule, waves, dot)                         \
+    {name, vgprs, vgpr_granule, agprs, sgprs, sgpr_granule, waves, dot},
+#include "model/targets.def"
+#undef REGISTERS
+};
 enum { N_TARGETS = sizeof targets / sizeof targets[0] };
 
 const Target *target_at(size_t i) { return i < N_TARGETS ? &targets[i] : NULL; }
+
+const TargetRegisters *target_registers(const Target *t)
+{
+    for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++)
+        if (!strcmp(registers[i].name, t->name)) return &registers[i];
+    return NULL;
+}
 
 const Target *target_host_level(void)
 {

@@ -25,6 +25,20 @@ typedef struct {
     const char *toolchain; /* "hip", "cuda", "cc" */
 } Target;
 
+enum { DOT_F16 = 1, DOT_BF16 = 2, DOT_I8 = 4 };
+
+/* Registers of an AMD processor's SIMD. */
+typedef struct {
+    const char *name;
+    int vgprs, vgpr_granule; /* vector registers of a lane for all waves, accumulation registers included */
+    int agprs;               /* of them for accumulation only; 0: none, or the waves divide them freely */
+    int sgprs, sgpr_granule; /* scalar registers for all waves; 0: each wave has all it can name */
+    int waves;               /* most of a SIMD */
+    int dot;                 /* DOT_ bits: dot product instructions */
+} TargetRegisters;
+/* NULL for targets of other families. */
+const TargetRegisters *target_registers(const Target *t);
+
 /* The row of that name; "host" gives this machine's level; what follows ':' ("gfx90a:xnack-") is not looked
  * at. NULL when unknown. */
 const Target *target_find(Str name);

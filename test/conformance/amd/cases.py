@@ -72,8 +72,7 @@ def families(arch):
         for trans in transposes(kind):
             if kind != 'X':
                 out.append(case(arch, kind, trans, {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16,
-                                                    'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1 if size == 16 else 2},
-                                2, 3))
+                                                    'KernelLanguage': 'Source'}, 2, 3))
             shapes = matrix_shapes(arch, kind)
             for i, shape in enumerate(shapes):
                 m, n, k, b = shape

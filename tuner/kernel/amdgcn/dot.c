@@ -4,20 +4,15 @@
  */
 #include "kernel/amdgcn/amdgcn.h"
 
-/* The processors' generations; the instructions are not in all of one. */
-static bool has_dot(const Target *t)
-{
-    if (t->isa[0] == 9) return t->isa[1] > 0 || t->isa[2] == 6 || t->isa[2] == 8 || t->isa[2] == 10;
-    if (t->isa[0] == 10) return t->isa[1] == 3 || t->isa[2] == 1 || t->isa[2] == 2;
-    return t->isa[0] >= 11;
-}
-
 bool dot_applies(const GpuPlan *p)
 {
-    bool type =
-        p->in.type == TYPE_H || p->in.type == TYPE_I8 || (p->in.type == TYPE_B && p->target->isa[0] >= 11);
+    const TargetRegisters *r = target_registers(p->target);
+    int wanted = p->in.type == TYPE_H    ? DOT_F16
+                 : p->in.type == TYPE_B  ? DOT_BF16
+                 : p->in.type == TYPE_I8 ? DOT_I8
+                                         : 0;
     int per = 4 / gpu_type_bytes(&p->in);
-    return type && has_dot(p->target) && p->depth_u % (p->lsu * per) == 0 && p->acc.part_bytes == 4;
+    return r && r->dot & wanted && p->depth_u % (p->lsu * per) == 0 && p->acc.part_bytes == 4;
 }
 
 /* Elements of K that one read brings: 16 bytes for small tiles, 8 for those that need the registers. */
