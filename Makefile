@@ -110,18 +110,18 @@ $(B)/fake/%/built: $(call src,test/fake) $(wildcard test/fake/*.h)
 quickstart: all
 	$(Q)sh scripts/quickstart.sh --no-setup
 
-check: all $(UNIT) $(FAKES)
+check: all $(UNIT) $(FAKES) $(B)/conformance/emit
 	@bad=0; rm -f $(B)/counts.*; sh scripts/lint.sh || bad=1; sh test/unit/run.sh $(B) $(UNIT) || bad=1; \
 	sh test/golden/run.sh $(B) || bad=1; sh scripts/summary.sh $(B) || bad=1; exit $$bad
 
 # AMD kernels on the emulator: COUNT random ones per architecture beside one of each family; SEED=n repeats.
 conformance-amd: $(B)/conformance/emit
-	$(Q)python3 test/conformance/amd/run.py --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 unit: $(UNIT) $(FAKES) all
 	$(Q)sh test/unit/run.sh $(B) $(UNIT)
 
-golden: all $(FAKES)
+golden: all $(FAKES) $(B)/conformance/emit
 	$(Q)sh test/golden/run.sh $(B)
 
 golden-rewrite: all $(FAKES)
