@@ -21,10 +21,10 @@ typedef struct {
     WorkTask task;
     int64_t p, s;          /* problem; solution's number in the library, WORK_PEER */
     bool validate, timing; /* timing false: the validated run only */
-    int64_t graph;      /* BLOCK: launches in one piece of work, at most so many in a piece; 0: one by one */
-    bool trust_peer;    /* FRESH: its results are right */
-    double expected_ns; /* of one launch, 0 unknown */
-    double best_ns;     /* LOOK: of the best so far, 0 none: what is far behind gets no second launch */
+    bool graph;            /* BLOCK: launches as one piece of work */
+    bool trust_peer;       /* FRESH: its results are right */
+    double expected_ns;    /* of one launch, 0 unknown */
+    double best_ns;        /* LOOK: of the best so far, 0 none: what is far behind gets no second launch */
     int64_t n_launches, n_blocks;
     uint64_t wait_ns; /* BLOCK: idle before, so that a throttled device can recover */
 } WorkRequest;
