@@ -30,6 +30,7 @@ static Err list_one(const DeviceApi *api, int index, Buf *out)
     if (p.memory_bytes) buf_printf(out, ", %.1f GiB", (double)p.memory_bytes / 0x1p30);
     if (p.l2_bytes) buf_printf(out, ", cache %.1f MiB", (double)p.l2_bytes / 0x1p20);
     if (p.clock_mhz) buf_printf(out, ", %d MHz", p.clock_mhz);
+    if (api->is_gpu && p.driver[0]) buf_printf(out, ", %s", p.driver);
     buf_putc(out, '\n');
     return 0;
 }

@@ -170,17 +170,18 @@ static Err attribute(Gpu *g, GpuAttribute which, int *out)
     return ERR_OK;
 }
 
-/* Clocks are told in kHz, and not by every driver. */
-static int clock_of(Gpu *g, GpuAttribute which)
+/* Some drivers do not tell everything: 0 then. */
+static int attribute_or_0(Gpu *g, GpuAttribute which)
 {
-    int khz = 0;
-    return g->driver->device_attribute(&khz, g->driver->kind->attribute[which], g->device) ? 0 : khz / 1000;
+    int value = 0;
+    GpuErr rc = g->driver->device_attribute(&value, g->driver->kind->attribute[which], g->device);
+    return rc || value < 0 ? 0 : value;
 }
 
 Err gpu_info(Gpu *g, GpuInfo *out)
 {
     const GpuDriver *d = g->driver;
-    int version = 0, l2, lds, integrated;
+    int version = 0;
     size_t memory = 0;
     *out = (GpuInfo){.n_simd_per_cu = d->kind->n_simd_per_cu};
     GPU_TRY(g, device_name(out->name, sizeof out->name - 1, g->device), "name of device %d", g->index);
@@ -189,15 +190,12 @@ Err gpu_info(Gpu *g, GpuInfo *out)
     GPU_TRY(g, driver_version(&version), "version of the driver");
     TRY(attribute(g, GPU_ATTR_CUS, &out->n_cu));
     TRY(attribute(g, GPU_ATTR_WAVE, &out->wave_size));
-    TRY(attribute(g, GPU_ATTR_LDS, &lds));
-    TRY(attribute(g, GPU_ATTR_L2, &l2));
-    TRY(attribute(g, GPU_ATTR_INTEGRATED, &integrated));
-    out->clock_mhz = clock_of(g, GPU_ATTR_CLOCK);
-    out->memory_clock_mhz = clock_of(g, GPU_ATTR_MEMORY_CLOCK);
+    out->clock_mhz = attribute_or_0(g, GPU_ATTR_CLOCK) / 1000; /* from kHz */
+    out->memory_clock_mhz = attribute_or_0(g, GPU_ATTR_MEMORY_CLOCK) / 1000;
     out->memory_bytes = memory;
-    out->l2_bytes = l2 > 0 ? (uint64_t)l2 : 0;
-    out->lds_bytes = lds > 0 ? (uint64_t)lds : 0;
-    out->integrated = integrated != 0;
+    out->l2_bytes = (uint64_t)attribute_or_0(g, GPU_ATTR_L2);
+    out->lds_bytes = (uint64_t)attribute_or_0(g, GPU_ATTR_LDS);
+    out->integrated = attribute_or_0(g, GPU_ATTR_INTEGRATED) != 0;
     for (char *c = out->bus; *c; c++)
         if (*c >= 'A' && *c <= 'F') *c = (char)(*c - 'A' + 'a');
     d->kind->version(version, out->driver, sizeof out->driver);

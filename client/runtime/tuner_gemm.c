@@ -146,8 +146,10 @@ Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p
     }
     if (!out->solution)
         FAIL(TUNER_NO_SOLUTION,
-             "%s has no solution for %" PRId64 " x %" PRId64 " x %" PRId64 " of these types%s", t->path, p->m,
-             p->n, p->k, p->strided_batched ? "" : " with batches by arrays of pointers");
+             "%s has no solution for %" PRId64 " x %" PRId64 " x %" PRId64 " of these types%s%s%s", t->path,
+             p->m, p->n, p->k, p->strided_batched ? "" : " with batches by arrays of pointers",
+             library_names_arch(t->library) ? "" : ", and no rows for ",
+             library_names_arch(t->library) ? "" : t->hw.arch.s);
     return ERR_OK;
 }
 

@@ -1,0 +1,130 @@
+/* Unit tests of tensor maps: the key tensorMaps of a sizeMapping, and what a launch puts behind its
+ * arguments. */
+#include "test/support.h"
+
+#include "client/runtime/launch.h"
+#include "model/datatype.h"
+
+static const Hardware sm_90 = {{"sm_90", 5}, 132, false};
+
+static Err parse(const char *operation, const char *maps, Library **lib)
+{
+    char text[2000];
+    snprintf(
+        text, sizeof text,
+        "solutions:\n- name: K\n  index: 0\n  hardwarePredicate: {type: TruePred}\n  problemPredicate: "
+        "{type: "
+        "TruePred}\n  taskPredicate: {type: TruePred}\n  problemType: {operationIdentifier: %s, aType: Half, "
+        "bType: Half, cType: Half, dType: Half, useBeta: true, highPrecisionAccumulate: true}\n"
+        "  sizeMapping: {workGroup: [16, 8, 1], macroTile: [128, 128, 1], threadTile: [8, 16], depthU: 64,\n"
+        "    staggerU: 0, globalSplitU: 1, staggerStrideShift: 0, workGroupMapping: 1, persistentKernel: 0,\n"
+        "    persistentKernelAlongBatch: false, sourceKernel: true, globalAccumulation: 0,\n"
+        "    workspaceSizePerElemC: 0, tensorMaps: %s}\n  debugKernel: false\n"
+        "library: {type: Single, index: 0}\n",
+        operation, maps);
+    return library_parse("lib.yaml", str_from(text), NULL, &sm_90, lib);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"5", "expected a list"},
+        {"[{tensor: E, box: [8, 8]}]", "tensor 'E' is not A, B, C or D"},
+        {"[{box: [8, 8]}]", "no 'tensor'"},
+        {"[{tensor: A}]", "no 'box'"},
+        {"[{tensor: A, box: [8]}]", "box"},
+        {"[{tensor: A, box: [8, 257]}]", "257"},
+        {"[{tensor: A, box: [0, 8]}]", "box"},
+        {"[{tensor: A, box: [8, 8], swizzle: 96}]", "swizzle 96, l2 128: expected 0, 32, 64 or 128"},
+        {"[{tensor: A, box: [8, 8], swizzle: 16}]", "swizzle 16"},
+        {"[{tensor: A, box: [8, 8], l2: 32}]", "l2 32"},
+        {"[{tensor: A, box: [8, 8]}, {tensor: A, box: [8, 8]}, {tensor: A, box: [8, 8]}, {tensor: A, box: "
+         "[8, "
+         "8]}, {tensor: A, box: [8, 8]}]",
+         "tensorMaps"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        Library *lib;
+        assert_int_equal(parse("Contraction_l_Ailk_Bljk_Cijk_Dijk", bad[i][0], &lib), ERR_INPUT);
+        if (!strstr(err_message(), bad[i][1])) fail_msg("'%s' does not say '%s'", err_message(), bad[i][1]);
+    }
+}
+
+typedef struct {
+    TensorMap seen[TENSOR_MAPS_MAX];
+    int n;
+    bool fail;
+} Encoder;
+
+static Err encode(void *ctx, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES])
+{
+    Encoder *e = ctx;
+    if (e->fail) FAIL(ERR_INPUT, "no");
+    memset(out, 0x10 + e->n, TENSOR_MAP_BYTES);
+    e->seen[e->n++] = *map;
+    return ERR_OK;
+}
+
+static void check_map(const TensorMap *m, uint64_t address, uint64_t rows, uint64_t cols, uint64_t batch,
+                      uint64_t ld, uint64_t stride)
+{
+    assert_int_equal(m->address, address);
+    assert_int_equal(m->type, TYPE_H);
+    assert_true(m->size[0] == rows && m->size[1] == cols && m->size[2] == batch);
+    assert_true(m->stride[0] == 2 * ld && m->stride[1] == 2 * stride);
+}
+
+/* C = A^T * B of 100 x 50, K 30, batch 3, with offsets; maps of B, A and D. */
+static void appended(void **state)
+{
+    (void)state;
+    Library *lib;
+    LaunchList list;
+    Encoder seen = {0};
+    const TensorMapEncoder maps = {encode, &seen};
+    float one = 1;
+    assert_ok(parse(
+        "Contraction_l_Alik_Bljk_Cijk_Dijk",
+        "[{tensor: B, box: [64, 128], swizzle: 128}, {tensor: A, box: [32, 16], l2: 256}, {tensor: D, box: "
+        "[8, 4], l2: 0}]",
+        &lib));
+    Contraction p = {
+        .m = 100, .n = 50, .k = 30, .batch = 3, .trans_a = true, .batched = true, .strided_batched = true};
+    contraction_strides(&p, 32, 40, 104, 112, 3200, 2000, 5200, 5600);
+    contraction_types(&p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
+    LaunchInputs in = {.a = (void *)0x1000, .b = (void *)0x2000, .c = (void *)0x3000, .d = (void *)0x4000};
+    in.alpha = in.beta = &one;
+    in.offset_b = 8;
+    in.maps = &maps;
+    const LaunchHardware hw = {.n_cu = 132};
+    const LibSolution *s = library_solution(lib, 0);
+    assert_ok(launch_build(&p, s, &in, &hw, &list));
+    assert_int_equal(list.n, 1);
+    const KernelCall *c = &list.call[0];
+    assert_int_equal(seen.n, 3);
+    assert_int_equal(c->n_arg_bytes, 128 + 3 * 128);
+    for (int i = 0; i < 3; i++)
+        assert_true(c->args[128 + 128 * i] == 0x10 + i && c->args[255 + 128 * i] == 0x10 + i);
+    for (int i = 96; i < 128; i++) assert_int_equal(c->args[i], 0); /* alignment */
+    check_map(&seen.seen[0], 0x2010, 30, 50, 3, 40, 2000);
+    check_map(&seen.seen[1], 0x1000, 30, 100, 3, 32, 3200);
+    check_map(&seen.seen[2], 0x4000, 100, 50, 3, 112, 5600);
+    assert_true(seen.seen[0].box[0] == 64 && seen.seen[0].box[1] == 128 && seen.seen[0].box[2] == 1);
+    assert_true(seen.seen[0].swizzle == 128 && seen.seen[0].l2 == 128 && seen.seen[1].l2 == 256);
+    assert_true(seen.seen[2].l2 == 0);
+    seen.fail = true;
+    assert_int_equal(launch_build(&p, s, &in, &hw, &list), ERR_INPUT);
+    assert_string_equal(err_message(), "kernel K: tensor map of B: no");
+    in.maps = NULL; /* selection without a device: zeros */
+    assert_ok(launch_build(&p, s, &in, &hw, &list));
+    assert_int_equal(list.call[0].n_arg_bytes, 512);
+    assert_int_equal(list.call[0].args[300], 0);
+    library_free(lib);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(appended)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
