@@ -42,6 +42,8 @@ enum { N_STAGES = sizeof stages / sizeof *stages };
 
 /* Launch gaps of the host are 2 to 5 us: below this, launches are queued as a graph. */
 static const double GRAPH_NS = 20e3;
+/* A solution may be so much slower than the peer before it is called late (which takes 50 times that). */
+static const double PEER_LEAD = 4;
 /* Outlier: so far above the runner's median; or a little above at a clock that has dropped. */
 static const double FAR = 1.10, ABOVE = 1.02, CLOCK_DROP = 0.97;
 static const uint32_t BAD_THROTTLE =
@@ -171,11 +173,13 @@ static Err take_message(void *ctx, const WorkMessage *m)
 
 static WorkRequest request_of(const Race *c, const Runner *r, WorkTask task)
 {
+    double expected_ns = r->launch_ns > 0 ? r->launch_ns : c->v->best_ns[c->p];
+    if (expected_ns == 0 && c->n > c->n_items) expected_ns = PEER_LEAD * c->runner[c->n_items].launch_ns;
     return (WorkRequest){.task = task,
                          .p = c->p,
                          .s = r->item ? r->item->s : WORK_PEER,
                          .validate = r->item ? r->item->validate : c->runner[0].item->validate,
-                         .expected_ns = r->launch_ns > 0 ? r->launch_ns : c->v->best_ns[c->p]};
+                         .expected_ns = expected_ns};
 }
 
 /* Asks; a runner that fails is out. */
@@ -210,10 +214,12 @@ static Runner *turn(const Race *c, size_t i)
     return &c->runner[(at + (size_t)c->round) % c->n];
 }
 
+/* The peer first: its time says how long the first solution may take. */
 static Err look_at_all(Race *c)
 {
     c->round = 1;
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t k = 0; k < c->n; k++) {
+        size_t i = (k + c->n_items) % c->n;
         Runner *r = &c->runner[i];
         if (!r->in) continue;
         if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
@@ -223,7 +229,7 @@ static Err look_at_all(Race *c)
         r->ran = true;
         TRY(ask(c, r, &q));
         if (r->item && supervisor_is_failure(r->end.status) && c->v->s->o.exit_on_error) {
-            for (size_t k = i + 1; k < c->n; k++) c->runner[k].in = false;
+            for (size_t x = i + 1; x < c->n_items; x++) c->runner[x].in = false;
             return 0;
         }
     }

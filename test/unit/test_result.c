@@ -1,0 +1,192 @@
+/* Unit tests of results out of the store: which samples of a race count, pairs of rounds, losers that dropped
+ * out, the peer. */
+#include "test/support.h"
+
+#include <math.h>
+
+#include "measure/result.h"
+
+typedef struct {
+    char *dir;
+    Arena a;
+    Store s;
+    PlanView plan;
+    int64_t problem, setting;
+} Fixture;
+
+static int setup(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    f->dir = test_dir();
+    arena_init(&f->a, 0);
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_problem(&f->s, STR("Cijk 64,64,1,64"), 524288, &f->problem));
+    assert_ok(store_setting(&f->s, STR("device=x"), &f->setting));
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    Fixture *f = *state;
+    store_close(&f->s);
+    arena_fini(&f->a);
+    assert_ok(dir_remove(f->dir));
+    free(f->dir);
+    free(f);
+    return 0;
+}
+
+static int64_t kernel_of(Fixture *f, const char *name)
+{
+    int64_t kernel;
+    assert_ok(store_kernel(&f->s, str_from(name), str_from(name), &kernel));
+    return kernel;
+}
+
+static void measured(Fixture *f, int64_t kernel, const Sample *sample, size_t n)
+{
+    Measurement m = {.key = {kernel, f->problem, f->setting, 0}, .status = STR("PASSED"), .detail = STR("")};
+    m.sample = sample;
+    m.n_samples = n;
+    assert_ok(store_measure_add(&f->s, &m));
+}
+
+/* A plan with these kernels, by name. */
+static void plan_of(Fixture *f, const char *const *name, size_t n)
+{
+    bool added;
+    int64_t id, environment;
+    assert_ok(store_environment(&f->s, STR("e"), &environment));
+    Plan p = {.key = STR("p"), .group = STR("g"), .arch = STR("sm_90"), .setting = f->setting};
+    p.environment = environment;
+    p.n_runs = 1;
+    assert_ok(store_plan(&f->s, &p, &id, &added));
+    for (size_t i = 0; i < n; i++)
+        assert_ok(store_candidate_add(&f->s, id, (int64_t)i, kernel_of(f, name[i]), str_from(name[i])));
+    assert_ok(store_size_add(&f->s, id, 0, f->problem));
+    assert_ok(plan_load(&f->s, &f->a, id, &f->plan));
+}
+
+/* Launches of ns each; rounds from first on. */
+static void fill(Sample *s, size_t n, double ns, int64_t first, SampleFor use)
+{
+    for (size_t i = 0; i < n; i++) {
+        double drift = 1 + 0.01 * (double)(first + (int64_t)i); /* the same for all of a round */
+        s[i] = (Sample){.ns = (uint64_t)(10 * ns * drift), .enqueues = 10, .use = use};
+        s[i].round = first + (int64_t)i;
+        s[i].clock_mhz = 1980;
+    }
+}
+
+static void test_which_samples_count(void **state)
+{
+    Fixture *f = *state;
+    const char *const name[] = {"k"};
+    Sample s[12];
+    Result r;
+    fill(s, 2, 500, 1, USE_FIRST);
+    fill(s + 2, 1, 90000, 3, USE_OUTLIER);
+    fill(s + 3, 9, 1000, 10, USE_FINAL);
+    measured(f, kernel_of(f, "k"), s, 12);
+    plan_of(f, name, 1);
+    assert_ok(result_get(&f->s, &f->a, &f->plan, 0, 0, -1, &r));
+    assert_true(r.good);
+    assert_int_equal(r.n_samples, 9);
+    assert_true(fabs(r.ns.median - 1140) < 1);
+    assert_true(r.mean_ns == r.ns.median);
+    assert_true(r.last && r.last->round == 18 && r.last->clock_mhz == 1980);
+}
+
+static void test_pairs_cancel_drift(void **state)
+{
+    Fixture *f = *state;
+    const char *const name[] = {"a", "b"};
+    Sample s[9];
+    Ranking rank;
+    fill(s, 9, 1000, 10, USE_FINAL);
+    measured(f, kernel_of(f, "a"), s, 9);
+    fill(s, 9, 1005, 10, USE_FINAL); /* half a percent, under 8 percent of drift */
+    measured(f, kernel_of(f, "b"), s, 9);
+    plan_of(f, name, 2);
+    assert_ok(ranking_make(&f->s, &f->a, &f->plan, 0, &rank));
+    assert_int_equal(rank.best, 0);
+    assert_int_equal(rank.versus.verdict, STATS_FASTER);
+    assert_true(fabs(rank.versus.ratio - 1 / 1.005) < 1e-4);
+    assert_false(rank.dropped);
+}
+
+/* Rounds of another race are other rounds: no pairs, and drift hides the difference. */
+static void test_other_races_are_no_pairs(void **state)
+{
+    Fixture *f = *state;
+    const char *const name[] = {"a", "b"};
+    Sample s[9];
+    Ranking rank;
+    fill(s, 9, 1000, 10, USE_FINAL);
+    measured(f, kernel_of(f, "a"), s, 9);
+    fill(s, 9, 1005, 10, USE_FINAL);
+    for (int i = 0; i < 9; i++) s[i].round += 1000;
+    measured(f, kernel_of(f, "b"), s, 9);
+    plan_of(f, name, 2);
+    assert_ok(ranking_make(&f->s, &f->a, &f->plan, 0, &rank));
+    assert_int_equal(rank.versus.verdict, STATS_TIE);
+}
+
+static void test_who_dropped_out_is_slower(void **state)
+{
+    Fixture *f = *state;
+    const char *const name[] = {"a", "b"};
+    Sample s[9];
+    Ranking rank;
+    fill(s, 9, 1000, 10, USE_FINAL);
+    measured(f, kernel_of(f, "a"), s, 9);
+    fill(s, 1, 2000, 1, USE_FIRST);
+    measured(f, kernel_of(f, "b"), s, 1);
+    plan_of(f, name, 2);
+    assert_ok(ranking_make(&f->s, &f->a, &f->plan, 0, &rank));
+    assert_int_equal(rank.best, 0);
+    assert_int_equal(rank.second, 1);
+    assert_true(rank.dropped);
+    assert_int_equal(rank.versus.verdict, STATS_FASTER);
+}
+
+static void test_peer(void **state)
+{
+    Fixture *f = *state;
+    const char *const name[] = {"a"};
+    Sample s[9];
+    int64_t kernel;
+    Result ours, peer;
+    Str who;
+    Comparison c;
+    fill(s, 9, 1000, 10, USE_FINAL);
+    measured(f, kernel_of(f, "a"), s, 9);
+    plan_of(f, name, 1);
+    assert_ok(result_peer(&f->s, &f->a, &f->plan, 0, &who, &peer));
+    assert_false(peer.found || peer.good);
+    assert_ok(store_peer(&f->s, STR("cublas 13.1.0"), &kernel));
+    fill(s, 9, 900, 10, USE_FINAL);
+    s[3].use = USE_OUTLIER; /* its round has no pair */
+    measured(f, kernel, s, 9);
+    assert_ok(result_peer(&f->s, &f->a, &f->plan, 0, &who, &peer));
+    assert_true(peer.found && peer.good);
+    assert_str(who, "cublas 13.1.0");
+    assert_int_equal(peer.n_samples, 8);
+    assert_ok(result_get(&f->s, &f->a, &f->plan, 0, 0, -1, &ours));
+    assert_ok(results_compare(&f->a, &peer, &ours, &c));
+    assert_true(fabs(c.ratio - 0.9) < 1e-4 && c.verdict == STATS_FASTER);
+    assert_int_equal(f->plan.n_candidates, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_which_samples_count, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pairs_cancel_drift, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_races_are_no_pairs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_who_dropped_out_is_slower, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_peer, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
