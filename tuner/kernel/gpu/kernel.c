@@ -81,7 +81,8 @@ static void tile(const GpuPlan *p, Buf *out)
         buf_printf(out, ");\n    t.ld%c = ld%c;\n", n, n);
     }
     buf_printf(out,
-               "    t.m = size_m, t.n = size_n, t.k = size_k;\n"
+               "    t.m = size_m, t.n = size_n;\n"
+               "    t.k = @is_zero(@from_s(alpha)) ? 0 : size_k; /* then A and B are not read */\n"
                "    t.m0 = @uniform(wg0 * %d), t.n0 = @uniform(wg1 * %d);\n"
                "    t.slow = @copy_slow(t);\n",
                p->mt[0], p->mt[1]);
@@ -92,7 +93,7 @@ static void tile(const GpuPlan *p, Buf *out)
 static void chunks(const GpuPlan *p, Buf *out)
 {
     int du = p->depth_u;
-    buf_printf(out, "    const unsigned chunks = size_k / %d + (size_k %% %d != 0);\n", du, du);
+    buf_printf(out, "    const unsigned chunks = t.k / %d + (t.k %% %d != 0);\n", du, du);
     if (p->gsu > 1) {
         buf_printf(out,
                    "    const unsigned each = chunks / %d, more = chunks %% %d;\n"
@@ -101,13 +102,13 @@ static void chunks(const GpuPlan *p, Buf *out)
                    p->gsu, p->gsu, p->gsu_chunk_rr ? p->gsu : 1,
                    p->gsu_chunk_rr ? "part" : "part * each + (part < more ? part : more)");
         buf_printf(out,
-                   "    const bool ragged = size_k %% %d != 0 && count > 0 && first + (count - 1) * step == "
+                   "    const bool ragged = t.k %% %d != 0 && count > 0 && first + (count - 1) * step == "
                    "chunks - 1;\n",
                    du);
     } else
         buf_printf(out,
                    "    const unsigned count = chunks, step = 1, first = 0;\n"
-                   "    const bool ragged = size_k %% %d != 0;\n",
+                   "    const bool ragged = t.k %% %d != 0;\n",
                    du);
     buf_puts(out, "    const unsigned whole = t.slow ? 0 : count - ragged;\n");
 }

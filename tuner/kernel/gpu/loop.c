@@ -92,7 +92,7 @@ static void consume(LoopText *t, Phase phase)
 {
     const GpuPlan *p = t->p;
     if (phase == PHASE_REST) {
-        line(t, "const unsigned left = size_k - chunk * %d;", p->depth_u);
+        line(t, "const unsigned left = t.k - chunk * %d;", p->depth_u);
         line(t, "@stage_rest(acc, lds, tid, left < %d ? (int)((left + %d) / %d) : %d);", p->depth_u,
              p->lsu * p->k_step - 1, p->lsu * p->k_step, p->steps);
         return;

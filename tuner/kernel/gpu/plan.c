@@ -201,14 +201,22 @@ void gpu_lsu_of_thread(const GpuPlan *p, Buf *out)
         buf_puts(out, "0");
 }
 
+/* An operand of an expression: in brackets unless it is one word. */
+static const char *bracket(const char *text, char *to, size_t n)
+{
+    snprintf(to, n, strchr(text, ' ') ? "(%s)" : "%s", text);
+    return to;
+}
+
 void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, Buf *out)
 {
     const GpuOperand *x = &p->op[i];
-    const char *line = x->k_major ? free : k, *at = x->k_major ? k : free;
-    if (!x->pad_block) {
-        buf_printf(out, "((%s) * %d + (%s))", line, x->line, at);
-        return;
-    }
-    buf_printf(out, "((%s) * %d + (%s) + ((%s) * %d + (%s)) / %d * %d)", line, x->line, at, line, x->line, at,
-               x->pad_block, x->pad);
+    char line[160];
+    const char *at = x->k_major ? k : free;
+    bracket(x->k_major ? free : k, line, sizeof line);
+    if (x->pad_block)
+        buf_printf(out, "(%s * %d + %s + (%s * %d + %s) / %d * %d)", line, x->line, at, line, x->line, at,
+                   x->pad_block, x->pad);
+    else
+        buf_printf(out, "(%s * %d + %s)", line, x->line, at);
 }

@@ -41,6 +41,17 @@ static void types(const GpuPlan *p, Buf *out)
                p->n_acc * p->acc.parts, parts / pieces, p->tt[0] / p->vw * pieces, p->tt[1] / p->vw * pieces);
 }
 
+/* VectorWidth elements are side by side in local memory, and aligned. */
+static bool reads_vectors(const GpuPlan *p, const GpuOperand *x)
+{
+    int element = gpu_type_bytes(&x->type), bytes = p->vw * element;
+    if (p->vw == 1 || (p->vw & (p->vw - 1)) != 0) return !x->k_major || p->vw == 1;
+    if (bytes > 16) bytes = 16;
+    bool aligned = x->pad_block ? x->pad_block * element % bytes == 0 && x->pad * element % bytes == 0
+                                : x->line * element % bytes == 0;
+    return !x->k_major && aligned;
+}
+
 /* The loads of one operand's vectors: from line k, SubGroup * VectorWidth elements apart. */
 static void load_operand(const GpuPlan *p, int i, Buf *out)
 {
@@ -48,9 +59,9 @@ static void load_operand(const GpuPlan *p, int i, Buf *out)
     int parts = p->vw * p->in.parts,
         pieces = parts * p->in.part_bytes > 16 ? parts * p->in.part_bytes / 16 : 1;
     int n = p->tt[i] / p->vw;
-    snprintf(free, sizeof free, "(i * %d + (tid%s) %% %d) * %d", p->sg[i], "", p->sg[i], p->vw);
+    snprintf(free, sizeof free, "(i * %d + tid %% %d) * %d", p->sg[0], p->sg[0], p->vw);
     if (i) snprintf(free, sizeof free, "(i * %d + tid / %d %% %d) * %d", p->sg[1], p->sg[0], p->sg[1], p->vw);
-    if (p->op[i].k_major && p->vw > 1) {
+    if (!reads_vectors(p, &p->op[i])) {
         buf_printf(out,
                    "    @UNROLL for (int i = 0; i < %d; i++)\n"
                    "        @UNROLL for (int e = 0; e < %d; e++) {\n"
@@ -102,8 +113,12 @@ static void part_text(const GpuPlan *p, char x, const char *i, int q, char *text
 {
     int parts = p->vw * p->in.parts, bytes = parts * p->in.part_bytes,
         per = bytes > 16 ? parts * 16 / bytes : parts;
-    snprintf(text, n, "%s(f.%c[(%s * %d + %d) / %d][(%s * %d + %d) %% %d])", widen(p), x, i, p->in.parts, q,
-             per, i, p->in.parts, q, per);
+    bool plain = !*widen(p);
+    if (p->in.parts == 1)
+        snprintf(text, n, "%s%sf.%c[%s / %d][%s %% %d]%s", widen(p), plain ? "" : "(", x, i, per, i, per,
+                 plain ? "" : ")");
+    else
+        snprintf(text, n, "f.%c[(%s * 2 + %d) / %d][(%s * 2 + %d) %% %d]", x, i, q, per, i, q, per);
 }
 
 static void mac_complex(const GpuPlan *p, Buf *out)
