@@ -58,7 +58,7 @@ bool code_facts_spill(const CodeFacts *f) { return f->scratch > 0 || f->vgpr_spi
 
 Err code_facts_check(const CodeFacts *f, const Target *t)
 {
-    if (t->family == TARGET_AMDGCN && f->lds > t->lds_bytes)
+    if (t->lds_bytes && f->lds > t->lds_bytes)
         FAIL(ERR_INPUT, "%" PRId64 " bytes of local memory, %s has %d for a work-group", f->lds, t->name,
              t->lds_bytes);
     if (f->vgpr > t->n_vector_regs)
