@@ -21,6 +21,7 @@ static const char help[] =
     "  --transposeA --transposeB N|T|C   -m -n -k SIZE   --lda --ldb --ldc --ldd N\n"
     "  --stride_a --stride_b --stride_c --stride_d N     --batch_count N\n"
     "  --alpha --alphai --beta --betai X\n"
+    "  --math_mode 0|1             1: f32 products may be xf32 or tf32\n"
     "  -i --iters N (10)  -j --cold_iters N (2)  -v --verify 0|1\n"
     "  --device host|cuda|hip|cuda:1   default TUNER_DEVICE, or what the library is for\n"
     "  --rotating MB               on a GPU: matrices to rotate over (default: twice its cache)\n"

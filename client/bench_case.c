@@ -106,6 +106,7 @@ typedef enum {
     SET_PRECISION,
     SET_VERIFY,
     SET_INIT,
+    SET_FLAG,
     SET_ZERO
 } SetKind;
 
@@ -146,6 +147,7 @@ static const struct {
     {"iters", NULL, "call_count", SET_INT, C(iters), 1},
     {"cold_iters", NULL, NULL, SET_INT, C(cold_iters), 0},
     {"rotating", NULL, NULL, SET_INT, C(rotating), 0},
+    {"math_mode", NULL, NULL, SET_FLAG, G(xf32), 0},
     {"verify", NULL, "norm_check", SET_VERIFY, 0, 0},
     {"initialization", NULL, NULL, SET_INIT, 0, 0},
     {"algo", NULL, NULL, SET_ZERO, 0, 0},
@@ -179,6 +181,11 @@ static Err set_option(BenchCase *c, size_t i, Str value)
         return read_op(name, value, (tuner_op *)(void *)field);
     case SET_FUNCTION:
         return read_function(c, value);
+    case SET_FLAG:
+        TRY(read_int(name, value, 0, &n));
+        if (n > 1) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not 0 or 1", name, n);
+        *(int *)(void *)field = (int)n;
+        return ERR_OK;
     case SET_INIT:
         return read_init(value, &c->init);
     case SET_ZERO:

@@ -16,7 +16,7 @@ for data in "$out"/2_BenchmarkData/*.csv; do
   # Cijk_Ailk_Bljk_HHS_BH_00: transposes, then types
   types=$(echo "$group" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//')
   case $types in
-    SB) t="f32_r f32_r f32_r";; DB) t="f64_r f64_r f64_r";; HB) t="f16_r f16_r f16_r";;
+    SB|SB_MX) t="f32_r f32_r f32_r";; DB) t="f64_r f64_r f64_r";; HB) t="f16_r f16_r f16_r";;
     CB) t="f32_c f32_c f32_c";; ZB) t="f64_c f64_c f64_c";; HHS_BH) t="f16_r f16_r f32_r";; HSS_BH) t="f16_r f32_r f32_r";;
     BBS_BH) t="bf16_r bf16_r f32_r";; BSS_BH) t="bf16_r f32_r f32_r";; I8II_BH) t="i8_r i32_r i32_r";;
     *) echo "$group: tuner-bench has no name for its types"; continue;;
@@ -26,14 +26,15 @@ for data in "$out"/2_BenchmarkData/*.csv; do
   case $group in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
   awk -F, -v g="$group" -v ta=$ta -v tb=$tb -v t="$t" -v yaml="$work/problems" 'NR == 1 {
       for (i = 1; i <= NF; i++) if ($i == "WinnerTemperature") first = i + 1
+      math = ($0 ~ /_MX_/) ? 1 : 0
       split(t, type, " "); next }
     { best = 0; for (i = first; i <= NF; i++) if ($i + 0 > best) best = $i + 0
       if (best <= 0) next
       batched = ($4 + 0 > 1) ? "_strided_batched" : ""
       print g, $2 "x" $3 "x" $4 "x" $5, best
       printf "- {rocblas_function: rocblas_gemm%s_ex, transA: %s, transB: %s, a_type: %s, b_type: %s, c_type: %s, d_type: %s, " \
-             "compute_type: %s, M: %d, N: %d, K: %d, batch_count: %d, ldd: %d, ldc: %d, lda: %d, ldb: %d, alpha: 2, beta: 2, " \
-             "iters: 20}\n", batched, ta, tb, type[1], type[1], type[2], type[2], type[3],
+             "compute_type: %s, math_mode: %d, M: %d, N: %d, K: %d, batch_count: %d, ldd: %d, ldc: %d, lda: %d, ldb: %d, alpha: 2, beta: 2, " \
+             "iters: 20}\n", batched, ta, tb, type[1], type[1], type[2], type[2], type[3], math,
              $2, $3, $5, $4, $6, $7, $8, $9 >>yaml }' "$data" >>"$work/tuned"
 done
 [ -s "$work/problems" ] || { echo "library_speed.sh: no results in '$out/2_BenchmarkData'" >&2; exit 2; }

@@ -160,6 +160,9 @@ typedef struct {
     /* a, b, c, d are arrays of batch pointers; strides are not used. A library without kernels for these runs
      * the matrices one by one */
     int pointer_arrays;
+    /* 1: products of f32 may be made of operands rounded to 11 bits (AMD's xf32, NVIDIA's tf32), where the
+     * library has kernels for that; the others are used where it has not */
+    int xf32;
     int64_t solution_index; /* > 0: this solution (index of the file + 1); 0: the library's choice */
 } tuner_gemm_desc;
 

@@ -118,6 +118,7 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contracti
     contraction_strides(p, g->lda, g->ldb, g->ldc, g->d ? g->ldd : g->ldc, g->stride_a, g->stride_b,
                         g->stride_c, g->d ? g->stride_d : g->stride_c);
     contraction_types(p, g->a_type, g->b_type, g->c_type, g->d_type, g->compute_type);
+    if (g->xf32) p->f32_xdl = TYPE_X;
     p->operation = t->operation[operation_index(g)];
     p->trans_a = g->trans_a != TUNER_N;
     p->trans_b = g->trans_b != TUNER_N;
@@ -137,6 +138,11 @@ Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p
 {
     if (g->solution_index <= 0) {
         TRY(library_select(t->library, p, out));
+        if (!out->solution && g->xf32) {
+            Contraction exact = *p;
+            exact.f32_xdl = TYPE_S;
+            TRY(library_select(t->library, &exact, out));
+        }
     } else {
         memset(out, 0, sizeof *out);
         out->solution = library_solution_by_index(t->library, g->solution_index - 1);

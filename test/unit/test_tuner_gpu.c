@@ -351,6 +351,49 @@ static void tensor_maps(void)
     arena_fini(&a);
 }
 
+/* Solutions for xf32 and tf32 are for those who ask; they get the others where there is none. */
+static void rounded_products(void)
+{
+    float one = 1;
+    tuner_library *lib;
+    tuner_selection s;
+    Arena a;
+    Buf b;
+    tuner_gemm_desc g = {
+        .m = 10, .n = 5, .k = 4, .lda = 10, .ldb = 4, .ldc = 10, .alpha = &one, .beta = &one};
+    use("cuda", "libcuda.so.1", "");
+    arena_init(&a, 0);
+    buf_init(&b);
+    buf_puts(&b, "solutions:\n");
+    add_solution(&b, 0, "exact", 1, 0, 0);
+    add_solution(&b, 1, "rounded", 1, 0, 0);
+    for (int i = 0; i < 2; i++) { /* the predicate of both, one after the other */
+        const char *text = buf_cstr(&b), *at = strstr(text, "{type: StridedBatched, value: true}]");
+        at = i ? strstr(at + 1, "{type: StridedBatched, value: true}]") : at;
+        Str whole = arena_printf(&a, "%.*s{type: F32XdlMathOp, value: %s}, %s", (int)(at - text), text,
+                                 i ? "XFloat32" : "Float", at);
+        buf_reset(&b);
+        buf_puts(&b, whole.s);
+    }
+    const char *path = arena_printf(&a, "%s/TensileLibrary.yaml", dir).s;
+    buf_puts(&b, "library:\n  type: Problem\n  rows:\n"
+                 "  - {predicate: {type: TruePred}, library: {type: Single, index: 0}}\n");
+    CHECK(!file_write(path, buf_view(&b)));
+    CHECK(!tuner_open(&lib, dir, &(tuner_options){.arch = "sm_90", .select_only = 1}));
+    g.xf32 = 1;
+    CHECK(!tuner_select(lib, &g, &s) && !strcmp(s.kernel, "exact"));
+    tuner_close(lib);
+    buf_puts(&b, "  - {predicate: {type: TruePred}, library: {type: Single, index: 1}}\n");
+    CHECK(!file_write(path, buf_view(&b)));
+    CHECK(!tuner_open(&lib, dir, &(tuner_options){.arch = "sm_90", .select_only = 1}));
+    CHECK(!tuner_select(lib, &g, &s) && !strcmp(s.kernel, "rounded"));
+    g.xf32 = 0;
+    CHECK(!tuner_select(lib, &g, &s) && !strcmp(s.kernel, "exact"));
+    tuner_close(lib);
+    buf_fini(&b);
+    arena_fini(&a);
+}
+
 static void device_errors(void)
 {
     float one = 1;
@@ -405,6 +448,7 @@ CHILD_TEST(workspaces)
 CHILD_TEST(threads_and_contexts)
 CHILD_TEST(device_choice)
 CHILD_TEST(tensor_maps)
+CHILD_TEST(rounded_products)
 CHILD_TEST(device_errors)
 
 int main(void)
@@ -413,7 +457,7 @@ int main(void)
         cmocka_unit_test(test_cuda_results),  cmocka_unit_test(test_hip_results),
         cmocka_unit_test(test_workspaces),    cmocka_unit_test(test_threads_and_contexts),
         cmocka_unit_test(test_device_choice), cmocka_unit_test(test_device_errors),
-        cmocka_unit_test(test_tensor_maps),
+        cmocka_unit_test(test_tensor_maps),   cmocka_unit_test(test_rounded_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
