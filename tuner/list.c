@@ -1,6 +1,7 @@
 /* See list.h. */
 #include "list.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -145,6 +146,6 @@ Err list_solutions(const Options *o, FILE *f)
     for (int i = 0; i < (o->alternate ? 1 : o->n_operands) && !e; i++) e = list_file(&l, i);
     buf_fini(&l.line);
     arena_fini(&arena);
-    if (!e && fflush(f)) e = err_set(ERR_FAILED, "cannot write the list of solutions");
+    if (!e && fflush(f) && errno != EPIPE) e = err_set(ERR_FAILED, "cannot write the list of solutions");
     return e;
 }
