@@ -84,7 +84,7 @@ def families(arch):
                      'PrefetchGlobalRead': 1 + (i + len(trans)) % 2, 'WavefrontSize': lanes}
                 if m == 4:
                     s['GlobalReadVectorWidth'] = {1: 4, 2: 2}.get(size, 1)
-                if size >= 8:
+                if size >= 8 or lanes == 32:
                     s['StoreVectorWidth'] = 1
                 out.append(case(arch, kind, trans, s, 1.5 if size != 1 else 2, -1 if i % 2 else 0))
     return out

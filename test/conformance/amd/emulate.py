@@ -21,7 +21,7 @@ import numbers_gemm as num
 
 # What the emulator's check of waits takes for a register and is none: inline constants of v_accvgpr_write and of
 # dual-issued moves, the scalar destination of v_readfirstlane.
-FALSE_ALARM = re.compile(r'outstanding .*(v_accvgpr_(write|read)\(|V_DUAL_MOV_B32.*, 0\b|v_readfirstlane)')
+FALSE_ALARM = re.compile(r'outstanding .*(v_accvgpr_(write|read)\(|V_DUAL_MOV_B32.*, 0\b|v_readfirstlane|v_readlane)')
 SLOTS = ('d', 'c', 'a', 'b', 'workspace')   # numbers of emit's stand-ins for pointers
 
 

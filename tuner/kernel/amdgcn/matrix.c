@@ -191,6 +191,7 @@ bool matrix_fits_half(const GpuPlan *p)
     Matrix m = matrix_of(p);
     int arch = arch_of(p->target);
     if (arch != MATRIX_ARCH_GFX90A && arch != MATRIX_ARCH_GFX940) return false;
+    if (m.in->m > 16) return false; /* accumulators of 16 registers and more do not pack so well */
     int n = p->n_acc * gpu_type_bytes(&p->acc) / 4, moved = 24; /* addresses, sizes */
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
