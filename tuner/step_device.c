@@ -160,6 +160,10 @@ static Err device_none(Run *r)
     static const char *const kinds[] = {
         [TARGET_HOST] = "host", [TARGET_AMDGCN] = "hip", [TARGET_NVPTX] = "cuda"};
     TRY(run_target(r));
+    if (r->o->device_kind && strcmp(r->o->device_kind, kinds[r->target->family]))
+        FAIL(ERR_INPUT,
+             "%s: --compile-only for device '%s', but the architecture is %s: name another (--arch)",
+             r->config->path, r->o->device_kind, r->target->name);
     r->device = (DeviceChoice){.kind = str_from(kinds[r->target->family]),
                                .name = STR("none"),
                                .arch = str_from(r->target->name),

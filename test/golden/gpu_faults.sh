@@ -15,6 +15,7 @@ echo "--- no such compiler"
 run --arch gfx906 --cxx-compiler clang-1000
 run --arch sm_90 --cxx-compiler nvcc-none
 run --arch gfx9999
+run --device cuda --arch gfx906
 echo "--- one that never serves the architecture"
 fake 'exit 0'; sed -i 's/19.1.7/15.0.6/' clang-fake
 run --arch gfx1100 --cxx-compiler "$PWD/clang-fake"
