@@ -116,6 +116,7 @@ check: all $(UNIT) $(FAKES) $(B)/conformance/emit
 
 # AMD kernels on the emulator: COUNT random ones per architecture beside one of each family; SEED=n repeats.
 conformance-amd: $(B)/conformance/emit
+	$(Q)sh test/conformance/amd/run.sh far.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 unit: $(UNIT) $(FAKES) all

@@ -86,6 +86,22 @@
  * straddles the edge, it is read from the edge back (EdgeType ShiftPtr) and GpuOperand.shift says so: the
  * row of D that tile position r holds is then gpu_edge_row's (text: @edge_row, @edge_col).
  *
+ * ---- parameters ----
+ *
+ * Honoured here: WorkGroup, ThreadTile, DepthU, LocalSplitU, VectorWidth, GlobalLoadVectorWidth,
+ * NumLoadsCoalesced, GlobalReadCoalesceGroup, WaveSeparateGlobalRead, FractionalLoad, LdsPad,
+ * LdsBlockSizePerPad, UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead, PrefetchLocalRead,
+ * SuppressNoLoadLoop, GlobalSplitU with all that belongs to it, StaggerU, WorkGroupMapping, PersistentKernel,
+ * PreloadKernelArguments (order of arguments), VectorStore, StoreVectorWidth, NumElementsPerBatchStore,
+ * NonTemporal, KernelLanguage (form of arguments). Superseded: EdgeType and LoopTail (any size is right with
+ * any value), the Assert parameters (used to drop the shift of vectors that cannot straddle an edge;
+ * otherwise predicates of the library). Refused by gpu_plan: WorkGroupMappingType Z, PackBatchDims, StreamK,
+ * DepthULdsDivisor, ThreadSeparateGlobalRead, and of the problem type: unknown first strides, zero padding,
+ * mirrored dimensions, stochastic rounding, 8-bit floats. Without effect, since a compiler schedules and
+ * places: InnerUnroll (a stage is unrolled whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma,
+ * InterleaveAlpha, OptNoLoadLoop, UseSgprForGRO, MACInstruction, MagicDivAlg and other hints to the assembly
+ * writer.
+ *
  * ---- launch ----
  *
  * Arguments are those of client/runtime/launch.c, in the Source or Assembly form (GpuPlan.args, in order,

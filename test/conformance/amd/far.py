@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Operands of more than 2^31 elements on the emulator: leading dimensions of tens of millions, in memory that is
+only touched where the numbers are. Every transpose of A, both copy modules, on both sides of what 32-bit
+offsets reach.
+
+usage: far.py [--build DIR]
+Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when a kernel failed."""
+import argparse
+import sys
+
+import numpy as np
+
+import emulate
+import run
+
+TILE = {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 8}
+M, N, K = 40, 36, 20
+# leading dimensions: of A not transposed, of A transposed
+FAR = {False: (120_000_000, 160_000_000), True: (30_000_000, 60_000_000)}
+
+
+def cases():
+    out = []
+    for arch in ('gfx90a', 'gfx1030'):
+        for buffer in (True, False):
+            for trans in (False, True):
+                lds = [(ld, M, M) for ld in FAR[trans]]
+                lds.append((K if trans else M, 90_000_000, 80_000_000))
+                out.append({'name': f'far_{len(out)}', 'arch': arch, 'alpha': 1, 'beta': 2,
+                            'problem': {'DataType': 's', 'TransposeA': trans, 'TransposeB': False, 'Batched': True},
+                            'solution': dict(TILE, BufferLoad=buffer),
+                            'sizes': [[M, N, 1, K, d, c, a, K] for a, c, d in lds]})
+    return out
+
+
+class Far:
+    """A column-major matrix in memory of its own, of which only the columns are written."""
+
+    def __init__(self, emu, rng, rows, cols, ld, name):
+        self.ld, self.x = ld, rng.integers(-8, 9, (rows, cols)).astype(np.float32)
+        self.buffer = emu.Buffer(((cols - 1) * ld + rows) * 4, end_aligned=True, name=name, writable=name == 'd')
+        for j in range(cols):
+            self.buffer.write(np.ascontiguousarray(self.x[:, j]), j * ld * 4)
+
+    def read(self):
+        rows, cols = self.x.shape
+        return np.stack([np.frombuffer(self.buffer.read(j * self.ld * 4, rows * 4), np.float32) for j in range(cols)], 1)
+
+
+def one(machine, case, answer, objects, launch):
+    trans, rng = case['problem']['TransposeA'], np.random.default_rng(1)
+    shapes = {'d': (M, N), 'c': (M, N), 'a': (K, M) if trans else (M, K), 'b': (K, N)}
+    x = {n: Far(machine.emu, rng, *shapes[n], launch[n][1], n) for n in shapes}
+    address = {emulate.SLOTS.index(n): x[n].buffer.ptr for n in x}
+    bad = machine.call(answer['arch'], objects, launch['calls'][0], address, [v.buffer for v in x.values()], True)
+    if bad:
+        return bad
+    want = (x['a'].x.T if trans else x['a'].x) @ x['b'].x + 2 * x['c'].x
+    return None if (x['d'].read() == want).all() else 'wrong numbers'
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument('--build', default='build')
+    args = p.parse_args()
+    emu, why = emulate.load_emulator()
+    compiler, version = run.newest_clang()
+    if not emu or version < 19:
+        print(f'skipped: far operands on the emulator: {why or "no clang 19 or newer"}')
+        return 0
+    kernels = emulate.Kernels(f'{args.build}/conformance/emit', compiler, f'{args.build}/conformance/amd.cache')
+    listed = cases()
+    answers = kernels.make(listed)
+    objects = kernels.compile(kernels.texts(answers))
+    machine, n, failed = emulate.Machine(emu), 0, 0
+    for case, answer in zip(listed, answers):
+        for launch in answer.get('launches', [{}]):
+            try:
+                bad = one(machine, case, answer, objects, launch) if launch else answer['error']
+            except OSError as e:
+                print(f'skipped: far operands on the emulator: {e}')
+                return 0
+            n, failed = n + 1, failed + (bad is not None)
+            if bad:
+                print(f'{answer["name"]} {answer["arch"]}: {launch.get("a")} {launch.get("d")}: {bad}')
+    kernels.close()
+    print(f'{failed} of {n} problems with far operands wrong')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
