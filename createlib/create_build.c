@@ -13,17 +13,18 @@
 
 static Err emit_text(Create *c, CreateUnit *u, Buf *out)
 {
+    const Target *t = target_find(str_from(u->target->name)); /* without a setting */
     char symbol[KERNEL_SYMBOL_BYTES];
     u->linked = u->symbol;
-    if (u->s && u->target->family != TARGET_HOST) return kernel_emit(u->s, u->target, u->symbol, out);
+    if (u->s && u->target->family != TARGET_HOST) return kernel_emit(u->s, t, u->symbol, out);
     if (u->s) {
-        TRY(kernel_emit_unnamed(u->s, u->target, out, symbol));
+        TRY(kernel_emit_unnamed(u->s, t, out, symbol));
         u->linked = arena_dup(&c->a, str_from(symbol));
         TRY_ALLOC(u->linked.s);
         return ERR_OK;
     }
-    if (u->post_gsu) return kernel_emit_post_gsu(u->pt, u->target, u->symbol, out);
-    return kernel_emit_beta_only(u->pt, u->target, u->ga, u->symbol, out);
+    if (u->post_gsu) return kernel_emit_post_gsu(u->pt, t, u->symbol, out);
+    return kernel_emit_beta_only(u->pt, t, u->ga, u->symbol, out);
 }
 
 Err create_fail_unit(Create *c, CreateUnit *u, Str why)
@@ -223,6 +224,7 @@ Err create_build(Create *c)
     TRY(emit_all(c));
     progress_init(&watch.progress, "compile", c->unit.n, 0);
     for (size_t i = 0; target_at(i); i++) TRY(compile_target(c, target_at(i), &watch));
+    for (size_t i = 0; i < c->variant.n; i++) TRY(compile_target(c, c->variant.v[i], &watch));
     progress_done(&watch.progress, "%zu compiled, %zu cached", c->r->n_compiled, c->r->n_cached);
     if (c->n_spills) warning("%zu kernels spill registers", c->n_spills);
     TRY(create_files(c));

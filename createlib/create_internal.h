@@ -64,6 +64,7 @@ typedef struct {
     const Target *arch[CREATE_ARCHS_MAX];
     size_t n_archs;
     bool all_archs;
+    VEC(const Target *) variant; /* architectures with a setting of xnack: "gfx90a:xnack-" */
     CreateLogic *logic;
     size_t n_logic;
     VEC(CreateUnit) unit;

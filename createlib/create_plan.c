@@ -107,10 +107,21 @@ static Str file_base(Create *c, Str symbol)
     return s;
 }
 
+/* As file names have it: "gfx90a-xnack-" */
+static const char *arch_in_file(Create *c, const Target *t)
+{
+    Str name = str_from(t->name);
+    size_t colon = str_find(name, ':', 0);
+    if (colon == name.n) return t->name;
+    return arena_printf(&c->a, "%.*s-%s", (int)colon, t->name, t->name + colon + 1).s;
+}
+
 static Str unmerged_file(Create *c, Str symbol, const Target *t)
 {
     Str base = file_base(c, symbol);
-    return arena_printf(&c->a, "%.*s.so-000-%s%s", STR_ARG(base), t->name, target_code_suffix(t));
+    const char *arch = arch_in_file(c, t);
+    return arch ? arena_printf(&c->a, "%.*s.so-000-%s%s", STR_ARG(base), arch, target_code_suffix(t))
+                : STR_NULL;
 }
 
 Err create_unmerged_file(Create *c, Str symbol, const Target *t, Str *out)
@@ -123,7 +134,8 @@ Err create_unmerged_file(Create *c, Str symbol, const Target *t, Str *out)
 /* The file that a kernel belongs into. number counts the kernels, for NumMergedFiles. */
 static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool assembly, size_t number)
 {
-    const char *arch = u->target->name, *suffix = target_code_suffix(u->target);
+    const char *arch = arch_in_file(c, u->target), *suffix = target_code_suffix(u->target);
+    if (!arch) return STR_NULL;
     if (u->target->family != TARGET_AMDGCN) assembly = false;
     if (!c->o->merge_files) {
         Str base = file_base(c, u->symbol);
@@ -143,12 +155,26 @@ static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool as
     return arena_printf(&c->a, "Kernels.so-000-%s%s", arch, suffix);
 }
 
-static Err add_kernel(Create *c, const CreateLogic *l, const CreateUnit *like, bool assembly, size_t *unit)
+static Err add_one(Create *c, const CreateLogic *l, const CreateUnit *like, bool assembly, size_t *unit)
 {
     TRY(unit_of(c, like, unit));
     Str file = file_of(c, l, like, assembly, *unit);
     TRY_ALLOC(file.s);
     return put_into(c, file, like->target, *unit);
+}
+
+/* For every setting of xnack that was asked for, where the file's name can tell. */
+static Err add_kernel(Create *c, const CreateLogic *l, const CreateUnit *like, bool assembly, size_t *unit)
+{
+    bool any = false;
+    for (size_t i = 0; i < c->variant.n && !assembly && !(c->o->lazy && l); i++) {
+        CreateUnit u = *like;
+        u.target = c->variant.v[i];
+        if (target_find(str_from(u.target->name)) != like->target) continue;
+        TRY(add_one(c, l, &u, assembly, unit));
+        any = true;
+    }
+    return any ? ERR_OK : add_one(c, l, like, assembly, unit);
 }
 
 /* ---- helper kernels ---- */

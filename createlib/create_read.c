@@ -25,10 +25,26 @@ static const char *schedule_name(Str arch)
     return NULL;
 }
 
+/* "gfx90a:xnack-": source kernels are compiled for the setting, as Tensile does; without one, for either. */
+static Err add_variant(Create *c, const Target *t, Str name)
+{
+    if (!str_ends(name, ":xnack+") && !str_ends(name, ":xnack-")) return ERR_OK;
+    for (size_t i = 0; i < c->variant.n; i++)
+        if (str_eq_c(name, c->variant.v[i]->name)) return ERR_OK;
+    Target *v = ARENA_NEW(&c->a, Target);
+    TRY_ALLOC(v);
+    *v = *t;
+    v->name = arena_dup(&c->a, name).s;
+    TRY_ALLOC(v->name);
+    if (!VEC_PUSH(&c->variant, v)) FAIL(ERR_FAILED, "out of memory for architecture '%s'", v->name);
+    return ERR_OK;
+}
+
 static Err add_arch(Create *c, Str name)
 {
     const Target *t = target_find(name);
     if (!t) FAIL(ERR_INPUT, "unknown architecture '%.*s'", STR_ARG(name));
+    TRY(add_variant(c, t, name));
     for (size_t i = 0; i < c->n_archs; i++)
         if (c->arch[i] == t) return ERR_OK;
     if (c->n_archs == CREATE_ARCHS_MAX) FAIL(ERR_INPUT, "more than %d architectures", CREATE_ARCHS_MAX);

@@ -82,6 +82,7 @@ static void create_fini(Create *c)
     VEC_FINI(&c->unit);
     VEC_FINI(&c->metadata);
     VEC_FINI(&c->tool);
+    VEC_FINI(&c->variant);
     map_fini(&c->by_symbol);
     map_fini(&c->by_file);
     arena_fini(&c->a);

@@ -20,4 +20,6 @@ grep -o '"tuned", "", "[^"]*"' probe/library/tuned.c
 echo "--- code object version"
 run --code-object-version V5 --architecture gfx906 logic/vega20* v5 HIP; for l in probe v5; do od -An -tu1 -j8 -N1 $l/library/*.co; done
 run --code-object-version V9 --architecture gfx906 logic v5 HIP
+echo "--- settings of xnack"
+run --architecture 'gfx906:xnack-;gfx906:xnack+' logic xnack HIP; kernels xnack
 echo "--- runtimes"; run --architecture gfx906 logic x CUDA

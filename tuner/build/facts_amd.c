@@ -24,10 +24,11 @@ static Err metadata_kernel(Arena *a, Str data, const Target *t, Str symbol, cons
     const Node *arch = node_get(root, "amdhsa.target"), *list = node_get(root, "amdhsa.kernels");
     if (arch) {
         TRY(node_str(arch, name, "amdhsa.target", &target));
-        size_t dash = target.n;
-        while (dash > 0 && target.s[dash - 1] != '-') dash--;
-        Str own = str_sub(target, dash, str_find(target, ':', dash));
-        if (own.n && !str_eq_c(own, t->name)) /* "gfx90a:xnack-" ends with a dash */
+        Str whole = str_from(t->name), base = str_sub(whole, 0, str_find(whole, ':', 0));
+        Str own = str_sub(target, 0, str_find(target, ':', 0)); /* "amdgcn-amd-amdhsa--gfx90a:xnack-" */
+        for (size_t dash = str_find(own, '-', 0); dash < own.n; dash = str_find(own, '-', 0))
+            own = str_sub(own, dash + 1, own.n);
+        if (!str_eq(own, base))
             FAIL(ERR_INPUT, "a code object for '%.*s', expected %s", STR_ARG(target), t->name);
     }
     if (!list) return 0;

@@ -21,8 +21,9 @@ const Target *target_at(size_t i) { return i < N_TARGETS ? &targets[i] : NULL; }
 
 const TargetRegisters *target_registers(const Target *t)
 {
+    Str name = str_from(t->name), base = str_sub(name, 0, str_find(name, ':', 0));
     for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++)
-        if (!strcmp(registers[i].name, t->name)) return &registers[i];
+        if (str_eq_c(base, registers[i].name)) return &registers[i];
     return NULL;
 }
 
