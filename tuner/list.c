@@ -75,8 +75,11 @@ static Err list_group(List *l, const ProblemGroup *pg, const SizeGroup *group, c
     Fork fork;
     int64_t size = 0;
     const Globals *g = &l->config->globals;
-    DeriveLimits limits = {g->MaxLDS, g->DeviceLDS, (int32_t)g->MaxDepthU, g->UnrollLoopEfficiencyEnable,
-                           g->SourceMatrixInstructions};
+    DeriveLimits limits = {.max_lds_bytes = g->MaxLDS,
+                           .device_lds_bytes = g->DeviceLDS,
+                           .max_depth_u = (int32_t)g->MaxDepthU,
+                           .unroll_loop_efficiency = g->UnrollLoopEfficiencyEnable,
+                           .source_matrix = g->SourceMatrixInstructions};
     TRY(space_size(sp, &size));
     TRY(deriver_init(&deriver, &pg->pt, l->target, &limits));
     TRY(namer_init(l->namer, &pg->pt));

@@ -55,7 +55,8 @@ static DeriveLimits limits_of(const Globals *g)
                           .device_lds_bytes = g->DeviceLDS,
                           .max_depth_u = (int32_t)g->MaxDepthU,
                           .unroll_loop_efficiency = g->UnrollLoopEfficiencyEnable,
-                          .source_matrix = g->SourceMatrixInstructions};
+                          .source_matrix = g->SourceMatrixInstructions,
+                          .writer = true};
 }
 
 static Err group_fork(Run *r, Group *g, Space *space, Variants *list)

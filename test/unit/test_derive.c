@@ -208,6 +208,28 @@ static void test_host_rows(void **state)
     assert_true(solution_has(&s, PARAM_HostRepeatM));
 }
 
+/* What compiled kernels cannot honour is refused where kernels are made, and only there. */
+static void test_writer(void **state)
+{
+    (void)state;
+    Deriver d;
+    ProblemType pt;
+    Verdict v;
+    Buf why;
+    buf_init(&why);
+    assert_ok(problem_type_gemm(&pt, false, false, TYPE_S, TYPE_S, TYPE_S));
+    for (int writer = 0; writer < 2; writer++) {
+        assert_ok(deriver_init(&d, &pt, target_find(STR("gfx906")), &(DeriveLimits){.writer = writer}));
+        Solution s = d.defaults;
+        s.DepthU = 16;
+        s.UnrollIncIsDepthU = 1;
+        assert_int_equal(solution_derive(&d, &s, &v), !writer);
+    }
+    verdict_text(&v, &why);
+    assert_str(buf_view(&why), "compiled kernels cannot have UnrollIncIsDepthU 1: it needs an assembler");
+    buf_fini(&why);
+}
+
 static void test_rules_table(void **state)
 {
     (void)state;
@@ -348,7 +370,8 @@ int main(void)
         cmocka_unit_test(test_idempotent),  cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_bounds),      cmocka_unit_test(test_no_reject),
         cmocka_unit_test(test_limits),      cmocka_unit_test(test_host_rows),
-        cmocka_unit_test(test_rules_table), cmocka_unit_test(test_as_tensile),
+        cmocka_unit_test(test_writer),      cmocka_unit_test(test_rules_table),
+        cmocka_unit_test(test_as_tensile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static void collect_keys(Deriver *d)
 
 Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const DeriveLimits *limits)
 {
-    DeriveLimits l = limits ? *limits : (DeriveLimits){0, 0, 0, false, false};
+    DeriveLimits l = limits ? *limits : (DeriveLimits){0};
     *d = (Deriver){.pt = pt, .target = target};
     solution_init(&d->defaults, pt);
     d->max_lds = l.max_lds_bytes > 0 ? l.max_lds_bytes : 65536;
@@ -111,6 +111,7 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
     d->max_depth_u = l.max_depth_u > 0 ? l.max_depth_u : 1024;
     d->unroll_loop_efficiency = l.unroll_loop_efficiency;
     d->source_matrix = l.source_matrix;
+    d->writer = l.writer;
     if (d->max_depth_u > 65536) FAIL(ERR_INPUT, "MaxDepthU is out of range: %d", d->max_depth_u);
     if (pt->NumIndicesC > INTLIST_MAX)
         FAIL(ERR_INPUT, "the problem type has %d indices in C; at most %d", pt->NumIndicesC, INTLIST_MAX);
@@ -175,6 +176,7 @@ static const Step gpu_steps[] = {
     derive_scalar_offsets,
     derive_vector_store,
     derive_last_checks,
+    derive_writer,
     NULL,
 };
 static const Step host_steps[] = {

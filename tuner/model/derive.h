@@ -30,6 +30,7 @@ typedef struct {
     int64_t device_lds_bytes; /* DeviceLDS [65536] */
     int32_t max_depth_u;      /* MaxDepthU [1024] */
     bool unroll_loop_efficiency;
+    bool writer;        /* reject what the family's kernel writer cannot honour, beyond Tensile's rules */
     bool source_matrix; /* Source kernels have matrix instructions [as in Tensile: they have none] */
 } DeriveLimits;
 
@@ -70,7 +71,7 @@ typedef struct {
     Solution defaults;
     int64_t max_lds, device_lds;
     int32_t max_depth_u;
-    bool unroll_loop_efficiency, source_matrix;
+    bool unroll_loop_efficiency, source_matrix, writer;
     int32_t type, dest, compute, xdl; /* DataType ids */
     int32_t bpe, dest_bpe, compute_bpe;
     bool tlu[2]; /* of A and B: the free index is the contiguous one */

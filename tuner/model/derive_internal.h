@@ -104,5 +104,6 @@ bool derive_host(Derive *d);
 bool nv_has_ring(const Deriver *f, const Solution *s);
 bool derive_nv_instruction(Derive *d);
 bool derive_nvptx(Derive *d);
+bool derive_writer(Derive *d);
 
 #endif

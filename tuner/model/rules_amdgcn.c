@@ -1,0 +1,48 @@
+/* What compiled kernels for amdgcn cannot honour and an assembly writer could: rejected, with the value,
+ * where kernels are made (DeriveLimits.writer). Counting solutions without making them gives Tensile's
+ * numbers.
+ *
+ * Parameters that only say how an assembler's instructions are ordered or found have no meaning in compiled
+ * kernels and are accepted: AggressivePerfMode, ClusterLocalRead, ExpandPointerSwap, Extra*Latency*,
+ * GlobalRead2*, GlobalReadPerMfma, InnerUnroll, InterleaveAlpha, LocalDotLayout, LocalRead2*, LocalWrite2*,
+ * LocalWritePerMfma, MIArchVgpr, OptNoLoadLoop, OptPreLoopVmcnt, Schedule*, SourceSwap, StorePriorityOpt,
+ * StoreRemapVectorWidth, StoreSyncOpt, SuppressNoLoadLoop, UnrollMemFence, UseInstOffsetForGRO,
+ * UseSgprForGRO, VgprForLocalReadPacking; pads of local memory start the search of kernel/amdgcn/layout.c.
+ */
+#include "model/derive_internal.h"
+
+static const struct {
+    ParamId id;
+    int32_t only;
+} fixed[] = {
+    {PARAM_StreamK, 0},
+    {PARAM_DepthULdsDivisor, 1},
+    {PARAM_PackBatchDims, 0},
+    {PARAM_PackSummationDims, 0},
+    {PARAM_UnrollIncIsDepthU, 0},
+    {PARAM_WorkGroupMappingType, WGMT_B},
+    {PARAM_ThreadSeparateGlobalReadA, 0},
+    {PARAM_ThreadSeparateGlobalReadB, 0},
+    {PARAM_DirectToVgprA, 0},
+    {PARAM_DirectToVgprB, 0},
+    {PARAM_DirectToLdsA, 0},
+    {PARAM_DirectToLdsB, 0},
+    {PARAM_PrefetchAcrossPersistent, 0},
+    {PARAM_AtomicAddC, 0},
+    {PARAM_StoreCInUnroll, 0},
+    {PARAM_Fp16AltImpl, 0},
+};
+
+bool derive_writer(Derive *d)
+{
+    if (!d->f->writer || d->f->target->family != TARGET_AMDGCN) return true;
+    if (!d->f->gemm) REJECT(d, AMD_GEMM, d->f->pt->OperationType);
+    const int32_t types[] = {d->f->type, d->f->dest, d->f->compute};
+    for (int i = 0; i < 3; i++)
+        if (is_f8(types[i])) REJECT(d, AMD_TYPE, types[i]);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(fixed[i].id));
+        if (v != fixed[i].only) REJECT(d, AMD_VALUE, fixed[i].id, v);
+    }
+    return true;
+}
