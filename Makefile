@@ -114,10 +114,11 @@ check: all $(UNIT) $(FAKES) $(B)/conformance/emit
 	@bad=0; rm -f $(B)/counts.*; sh scripts/lint.sh || bad=1; sh test/unit/run.sh $(B) $(UNIT) || bad=1; \
 	sh test/golden/run.sh $(B) || bad=1; sh scripts/summary.sh $(B) || bad=1; exit $$bad
 
-# AMD kernels on the emulator: COUNT random ones per architecture beside one of each family; SEED=n repeats.
-conformance-amd: $(B)/conformance/emit
+# AMD kernels and libraries on the emulator: COUNT random ones per architecture beside one of each family; SEED=n repeats.
+conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh far.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+	$(Q)sh test/conformance/amd/run.sh library_run.py --build $(B) $(if $(SEED),--seed $(SEED))
 
 unit: $(UNIT) $(FAKES) all
 	$(Q)sh test/unit/run.sh $(B) $(UNIT)

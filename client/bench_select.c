@@ -1,8 +1,8 @@
 /* tuner-bench --select-only: problem lines on stdin, one JSON line each on stdout with the chosen solution
- * and, when asked, its launches. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1]`; a
- * leading dimension of 0 is the packed one; batch strides are leading dimension times columns. Pointers are
+ * and, when asked, its launches. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1]`;
+ * a leading dimension of 0 is the packed one; batch strides are leading dimension times columns. Pointers are
  * fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D 0x4000000000 (C with cd=1), workspace
- * 0x5000000000. */
+ * 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers at 0x6000000000, 0x6100000000, ... */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "client/bench.h"
 
-enum { LINE_BYTES = 1024, WORDS = 14 };
+enum { LINE_BYTES = 1024, WORDS = 15 };
 
 /* Input, output and compute letters: HHS is half in, half out, float compute. */
 static const struct {
@@ -94,14 +94,24 @@ static Err read_request(Str line, Request *r)
             FAIL(ERR_INPUT, "'%.*s' is not a size", STR_ARG(word[3 + i]));
     if (!str_to_f64(word[11], &alpha[0]) || !str_to_f64(word[12], &beta[0]))
         FAIL(ERR_INPUT, "'%.*s' or '%.*s' is not a number", STR_ARG(word[11]), STR_ARG(word[12]));
-    bool same = n == WORDS && str_eq_c(word[13], "cd=1");
+    bool same = false;
+    for (int i = 13; i < n; i++) {
+        if (str_eq_c(word[i], "cd=1"))
+            same = true;
+        else if (str_eq_c(word[i], "gb=1"))
+            r->g.pointer_arrays = 1;
+        else
+            FAIL(ERR_INPUT, "'%.*s' is neither cd=1 nor gb=1", STR_ARG(word[i]));
+    }
     set_sizes(&r->g, v);
     scalar_bytes(r->g.compute_type, alpha, r->alpha);
     scalar_bytes(r->g.compute_type, beta, r->beta);
-    r->g.a = pointer(0x1000000000);
-    r->g.b = pointer(0x2000000000);
-    r->g.c = pointer(0x3000000000);
-    r->g.d = pointer(same ? 0x3000000000 : 0x4000000000);
+    uint64_t first = r->g.pointer_arrays ? 0x6000000000 : 0x1000000000;
+    uint64_t apart = r->g.pointer_arrays ? 0x100000000 : 0x1000000000;
+    r->g.a = pointer(first);
+    r->g.b = pointer(first + apart);
+    r->g.c = pointer(first + 2 * apart);
+    r->g.d = pointer(first + (same ? 2 : 3) * apart);
     return ERR_OK;
 }
 

@@ -28,3 +28,10 @@ done
 # a line comes back byte for byte: blanks at its ends, a carriage return, none at the end of the file
 printf ' S T T 64 64 1 64 0 0 0 0 1 0  \nS T T 64 64 1 64 0 0 0 0 1 0\r\n\n# no question\nS T T 64 64 1 64 0 0 0 0 1 0 cd=1' |
   "$BIN"/tuner-bench --library lib/library --select-only --arch gfx803 --cus 64 | sed 's/,"best".*//'
+# batches by arrays of pointers; a word that is neither flag
+rm -rf logic lib && mkdir logic
+sed 's/StridedBatched: true/StridedBatched: false/' "$DATA/tensile/logic/aldebaran_Cijk_Alik_Bjlk_BBS_BH.yaml" >logic/aldebaran_GB.yaml
+"$BIN"/tuner-createlib --metadata-only logic lib HIP >log 2>&1 || cat log
+echo 'BBS T T 64 64 64 3 0 0 0 0 1 0 gb=1' | "$BIN"/tuner-bench --library lib/library --select-only --launches --arch gfx90a --cus 104 |
+  sed 's/.*"hex":"\(.\{160\}\).*/\1/' | fold -w 16
+echo 'BBS T T 64 64 64 3 0 0 0 0 1 0 ga=1' | "$BIN"/tuner-bench --library lib/library --select-only --arch gfx90a --cus 104

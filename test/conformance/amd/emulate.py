@@ -153,7 +153,24 @@ class Machine:
     def object(self, path, arch):
         if path not in self.loaded:
             self.loaded[path] = self.emu.CodeObject(path, arch)
+            self.read_notes(self.loaded[path])
         return self.loaded[path]
+
+    def read_notes(self, co):
+        """The kernels of all notes: the linker puts those of its inputs one behind the other, as HIP reads them."""
+        at, = struct.unpack_from('<Q', co.elf, 0x20)
+        size, n = struct.unpack_from('<HH', co.elf, 0x36)
+        for i in range(n):
+            kind, _, offset, _, _, length = struct.unpack_from('<IIQQQQ', co.elf, at + i * size)
+            end = offset + length
+            while kind == 4 and offset + 12 <= end:
+                name, data, note = struct.unpack_from('<III', co.elf, offset)
+                offset += 12 + (name + 3 & ~3)
+                if note == 32:
+                    for k in self.emu._msgpack(co.elf, offset)[0].get('amdhsa.kernels', []):
+                        co.meta_kernels[k['.name']] = k
+                        co.kernels[k['.name']].meta, co.kernels[k['.name']].args = k, k.get('.args', [])
+                offset += data + 3 & ~3
 
     def run(self, case, answer, objects, launch, seed, waits=True):
         """None, or what went wrong with one size."""
@@ -162,8 +179,13 @@ class Machine:
         ta, tb = kind.trans
         shapes = {'a': (k, m) if ta else (m, k), 'b': (n, k) if tb else (k, n), 'c': (m, n), 'd': (m, n)}
         data, buffers, address, extra = {}, {}, {}, []
+        same = launch.get('same', False)    # C and D are one buffer
         for x, (rows, cols) in shapes.items():
             t = kind.input if x in 'ab' else kind.dest
+            if same and x == 'd':
+                data[x] = data['c']
+                buffers['c'] = buffers[x] = self.emu.Buffer(data[x].raw.tobytes(), end_aligned=True, name='c and d')
+                continue
             stride = cols * launch[x][1] if not kind.strided else launch[x][2]
             data[x] = Matrix(t, rng, rows, cols, launch[x][1], stride, batches,
                              x in 'ab' or x == 'c' and case['beta'] != 0)

@@ -125,7 +125,8 @@ static void lds_body(const GpuPlan *p, Buf *out)
 static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 {
     *compute = p->s->EnableMatrixInstruction ? &amdgcn_matrix : dot_applies(p) ? &amdgcn_dot : &gpu_valu;
-    *copy = p->s->BufferLoad && !p->s->FractionalLoad ? &amdgcn_buffer : &gpu_copy_register;
+    *copy = p->s->BufferLoad && !p->op[0].fractional && !p->op[1].fractional ? &amdgcn_buffer
+                                                                             : &gpu_copy_register;
     return ERR_OK;
 }
 

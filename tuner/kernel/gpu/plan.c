@@ -85,8 +85,9 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     while (p->store_width > 1 && p->store_width * p->out.part_bytes * p->out.parts > 16) p->store_width /= 2;
 }
 
-/* The loads of all threads make up the tile; with FractionalLoad they may be more. */
-static Err check_loads(const GpuPlan *p, const GpuOperand *x, int along, int across)
+/* The loads of all threads make up the tile; with FractionalLoad they may be more, and then are `fractional`.
+ */
+static Err check_loads(const GpuPlan *p, GpuOperand *x, int along, int across)
 {
     int threads = p->n_threads / x->n_waves, covers_along = x->lsc * x->nlc,
         covers_across = x->lsp * x->nlp * x->n_waves;
@@ -94,9 +95,10 @@ static Err check_loads(const GpuPlan *p, const GpuOperand *x, int along, int acr
     bool enough = covers_along >= along && covers_across >= across && x->lvc * x->lsp <= threads &&
                   along % (x->width > 0 ? x->width : 1) == 0;
     if (x->width < 1 || x->nlc < 1 || x->nlp < 1 || x->lsc < 1 || x->lsp < 1 || x->lsc % x->width ||
-        !(x->fractional ? enough : exact))
+        !(p->s->FractionalLoad ? enough : exact))
         FAIL(ERR_INPUT, "loads of %c, %d x %d of %d x %d elements by %d threads, do not make up %d x %d",
              x->name - 'a' + 'A', x->nlc, x->nlp, x->lsc, x->lsp, threads, along, across);
+    x->fractional = !exact;
     return ERR_OK;
 }
 
@@ -123,7 +125,6 @@ static Err plan_operand(GpuPlan *p, int i)
     bool separate = i ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
     x->n_waves = separate && s->WavefrontSize > 0 ? p->n_threads / s->WavefrontSize : 1;
     int along = x->tlu ? x->tile : p->depth_u, across = x->tlu ? p->depth_u : x->tile;
-    x->fractional = s->FractionalLoad != 0;
     x->lvc = x->width > 0 ? x->lsc / x->width : 0;
     if (s->NvRing == 1) return ERR_OK; /* some threads may have no copies */
     TRY(check_loads(p, x, along, across));
