@@ -2,7 +2,7 @@
 """Libraries for AMD GPUs end to end on the emulator: what tuner-bench --select-only --launches says of a problem (kernels,
 grids, argument bytes) is run with the library's own code objects, and D is compared with numpy.
 
-usage: library_run.py [--build DIR] [--own [NAME,...]] [--logic FILE]... [--solutions N] [--sizes N] [--seed S] [-v]
+usage: library_run.py [--build DIR] [--own [NAME,...]] [--logic FILE]... [--solutions N] [--sizes N] [--seed S] [--short] [-v]
 Without --own and --logic: all libraries of library.py and the logic files of test/data/tensile. Prints a line per library,
 every failure, a summary; exit code 1 when a problem failed. Needs AMDEMU_DIR and TINYGRAD_DIR, clang, python3-yaml for
 logic files; says what it skips without them."""
@@ -21,6 +21,7 @@ import numpy as np
 
 import emulate
 import library
+from run import newest_clang
 
 POINTERS = {0x10: 'a', 0x20: 'b', 0x30: 'c', 0x40: 'd', 0x50: 'workspace'}       # upper bytes of the fixed pointers
 TABLES = {0x60: 'a', 0x61: 'b', 0x62: 'c', 0x63: 'd'}
@@ -34,10 +35,15 @@ def arguments():
     p.add_argument('--solutions', type=int, default=6, help='of a logic file; 0: all')
     p.add_argument('--sizes', type=int, default=4, help='of a solution')
     p.add_argument('--seed', type=int, default=None)
+    p.add_argument('--short', action='store_true', help='the slice of make check')
     p.add_argument('-v', '--verbose', action='store_true')
     args = p.parse_args()
-    if args.own is None and not args.logic:
-        args.own, args.logic = '', sorted(glob.glob('test/data/tensile/logic/*.yaml'))
+    logic = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../data/tensile/logic')
+    if args.short:
+        args.own, args.solutions, args.seed = 'sgemm_split,sgemm_batches,hhs_split,hhs_wmma', 2, 1
+        args.logic = [os.path.join(logic, 'aldebaran_Cijk_Alik_Bjlk_BBS_BH.yaml')]
+    elif args.own is None and not args.logic:
+        args.own, args.logic = '', sorted(glob.glob(os.path.join(logic, '*.yaml')))
     return args
 
 
@@ -157,15 +163,17 @@ def run_library(args, lib, machine, totals):
         if not bad:
             used.add(best['kernel'])
             count['helpers'] += len(best['calls']) > 1
+    totals.update(count)
+    totals['kernels'] += len(used)
+    totals['libraries'] += 1
+    if args.short:
+        return
     words = ', '.join(f'{n} {w}' for w, n in count.items() if w not in ('right', 'helpers'))
     print(f"{lib.name} ({lib.arch}, {lib.word()}): {count['right']} of {len(questions)} problems right, {len(used)} kernels, "
           f"{count['helpers']} with helper kernels{', ' + words if words else ''}, {time.time() - start:.0f} s", flush=True)
     left_out = [line for line in lib.log.splitlines() if re.match(r'[^ ].*,.*\d+,', line)]
     if args.verbose:
         print('\n'.join('  ' + line[:200] for line in left_out))
-    totals.update(count)
-    totals['kernels'] += len(used)
-    totals['libraries'] += 1
 
 
 def libraries(args):
@@ -190,9 +198,13 @@ def main():
     if not emu:
         print(f'skipped: AMD libraries on the emulator: {why}')
         return 0
+    if not newest_clang()[0]:
+        print('skipped: AMD libraries on the emulator: no clang from version 15 on')
+        return 0
     if args.seed is None:
         args.seed = int(time.time())
-    print(f'seed {args.seed}')
+    if not args.short:
+        print(f'seed {args.seed}')
     machine, totals = emulate.Machine(emu), collections.Counter()
     for make in libraries(args):
         try:
@@ -202,6 +214,9 @@ def main():
         except library.Failed as e:
             totals['wrong'] += 1
             print(f'FAILED: {e}', flush=True)
+    if args.short:
+        print(f"{totals['libraries']} libraries, {totals['wrong']} problems wrong")
+        return 1 if totals['wrong'] or not totals['right'] else 0
     print(f"{totals['right']} of {totals['right'] + totals['wrong']} problems right: {totals['libraries']} libraries, "
           f"{totals['kernels']} kernels, {totals['helpers']} problems with helper kernels, {totals['refused']} refused")
     return 1 if totals['wrong'] or not totals['right'] else 0
