@@ -20,8 +20,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/proc.h"
-#include "client/supervisor.h"
-#include "measure/stats.h"
+#include "client/race.h"
 
 typedef struct {
     double behind;   /* who is more than this behind the best drops out */
@@ -37,7 +36,6 @@ static const Stage stages[] = {
     {1.10, 12, 4, 2, 1e6, 0.25},
     {1.03, 4, 15, 7, 1e6, 0.5},
 };
-enum { ROUNDS_MAX = 1000 }; /* of a race */
 enum { N_STAGES = sizeof stages / sizeof *stages };
 
 /* Launch gaps of the host are 2 to 5 us: below this, launches are queued as a graph. */
@@ -54,44 +52,9 @@ static const double SECOND_LOOK = 0.15;
 /* The last stage ends early when the winner is clear and its interval this narrow. */
 static const double NARROW = 0.005;
 
-typedef struct {
-    int64_t n;
-    uint64_t ns;
-    SampleState state;
-} RaceSample;
-
-typedef struct {
-    const PlanItem *item; /* NULL: the peer */
-    const LibSolution *solution;
-    Granularity gran;
-    bool ran, in, checked; /* asked for; still in the race; a verdict is in valid */
-    Outcome end;
-    WorkMessage valid;
-    VEC(RaceSample) samples;
-    double launch_ns;       /* median so far */
-    DeviceReading readings; /* the last */
-} Runner;
-
-typedef struct {
-    Supervisor *v;
-    const Problem *problem;
-    int64_t p;
-    Runner *runner; /* of the items, then the peer's */
-    size_t n, n_items;
-    Runner *now;
-    int64_t round;
-    int64_t base; /* added to rounds that are told: those of another race are not taken for side by side */
-    bool final;
-    bool cool; /* some sample was taken without a throttle that counts */
-    size_t n_repeats, repeats_max;
-    uint64_t waited_ns; /* for a throttled device */
-    double *scratch;    /* room for the samples of any runner, twice */
-    size_t n_scratch;
-} Race;
-
 /* ---- samples ---- */
 
-static double sample_ns(const RaceSample *s) { return (double)s->ns / (double)s->n; }
+double race_sample_ns(const RaceSample *s) { return (double)s->ns / (double)s->n; }
 
 static Err scratch_room(Race *c, size_t n)
 {
@@ -109,12 +72,12 @@ static size_t counting(const Runner *r, double *out)
     size_t n = 0;
     for (int use = SAMPLE_FINAL; n == 0 && use >= 0; use = use == SAMPLE_FINAL ? SAMPLE_FIRST : -1)
         for (size_t i = 0; i < r->samples.n; i++)
-            if ((int)r->samples.v[i].state.use == use) out[n++] = sample_ns(&r->samples.v[i]);
-    for (size_t i = 0; n == 0 && i < r->samples.n; i++) out[i] = sample_ns(&r->samples.v[i]);
+            if ((int)r->samples.v[i].state.use == use) out[n++] = race_sample_ns(&r->samples.v[i]);
+    for (size_t i = 0; n == 0 && i < r->samples.n; i++) out[i] = race_sample_ns(&r->samples.v[i]);
     return n ? n : r->samples.n;
 }
 
-static Err summary_of(Race *c, const Runner *r, Summary *out)
+Err race_summary(Race *c, const Runner *r, Summary *out)
 {
     TRY(scratch_room(c, r->samples.n));
     size_t n = counting(r, c->scratch);
@@ -125,20 +88,38 @@ static Err summary_of(Race *c, const Runner *r, Summary *out)
 static double fastest(const Runner *r)
 {
     double best = INFINITY;
-    for (size_t i = 0; i < r->samples.n; i++) best = fmin(best, sample_ns(&r->samples.v[i]));
+    for (size_t i = 0; i < r->samples.n; i++) best = fmin(best, race_sample_ns(&r->samples.v[i]));
     return best;
 }
 
-/* A device that is throttled all the time has no better samples to give. */
+/* Median of the last few samples of a runner, outliers too: what lasts is no outlier. */
+static double recent_ns(const Runner *r)
+{
+    double x[RECENT];
+    size_t n = r->samples.n < RECENT ? r->samples.n : RECENT;
+    for (size_t i = 0; i < n; i++) x[i] = race_sample_ns(&r->samples.v[r->samples.n - 1 - i]);
+    stats_sort(x, n);
+    return stats_quantile(x, n, 0.5);
+}
+
+/* Median clock of the last samples of all runners; 0: too few. */
+static double recent_clock(const Race *c)
+{
+    double x[CLOCKS];
+    if (c->n_clocks < CLOCKS) return 0;
+    memcpy(x, c->clock, sizeof x);
+    stats_sort(x, CLOCKS);
+    return stats_quantile(x, CLOCKS, 0.5);
+}
+
+/* Far above the runner's own last samples, or a little above at a clock below the others'. A device that is
+ * throttled all the time, or has come to its power limit, has no better samples to give. */
 static bool is_outlier(const Race *c, const Runner *r, const RaceSample *s)
 {
-    double top_clock = 0;
     if ((s->state.throttle & BAD_THROTTLE) && c->cool) return true;
     if (r->samples.n < 2) return false;
-    for (size_t i = 0; i < r->samples.n; i++) top_clock = fmax(top_clock, r->samples.v[i].state.clock_mhz);
-    double ns = sample_ns(s);
-    return ns > FAR * r->launch_ns ||
-           (ns > ABOVE * r->launch_ns && s->state.clock_mhz < CLOCK_DROP * top_clock);
+    double ns = race_sample_ns(s), usual = recent_ns(r);
+    return ns > FAR * usual || (ns > ABOVE * usual && s->state.clock_mhz < CLOCK_DROP * recent_clock(c));
 }
 
 static Err keep_samples(Race *c, const WorkMessage *m)
@@ -193,7 +174,7 @@ static Err ask(Race *c, Runner *r, const WorkRequest *q)
     if (run_status_good(o.status) && q->task != DO_LOOK) r->end.status = before;
     r->in = r->in && run_status_good(o.status);
     Summary s;
-    TRY(summary_of(c, r, &s));
+    TRY(race_summary(c, r, &s));
     if (s.n) r->launch_ns = s.median;
     return 0;
 }
@@ -309,12 +290,12 @@ static double of_round(const Runner *r, int64_t round)
 {
     for (size_t i = r->samples.n; i-- > 0;)
         if (r->samples.v[i].state.round == round && r->samples.v[i].state.use == SAMPLE_FINAL)
-            return sample_ns(&r->samples.v[i]);
+            return race_sample_ns(&r->samples.v[i]);
     return 0;
 }
 
 /* Time of a over that of b, from the rounds that both have. */
-static Err compare(Race *c, const Runner *a, const Runner *b, Comparison *out)
+Err race_compare(Race *c, const Runner *a, const Runner *b, Comparison *out)
 {
     size_t n = 0;
     TRY(scratch_room(c, a->samples.n + b->samples.n));
@@ -326,7 +307,7 @@ static Err compare(Race *c, const Runner *a, const Runner *b, Comparison *out)
     return stats_compare_paired(x, y, n, 0.95, 0, out);
 }
 
-static Runner *leader(const Race *c)
+Runner *race_leader(const Race *c)
 {
     Runner *best = NULL;
     for (size_t i = 0; i < c->n_items; i++)
@@ -338,16 +319,16 @@ static Runner *leader(const Race *c)
 /* Is the leader clear of all others, and known well? */
 static Err settled(Race *c, bool *out)
 {
-    Runner *best = leader(c);
+    Runner *best = race_leader(c);
     Summary s;
     *out = false;
     if (!best) return 0;
-    TRY(summary_of(c, best, &s));
+    TRY(race_summary(c, best, &s));
     if (!(s.level >= 0.95 && stats_relative_width(&s) <= NARROW)) return 0;
     for (size_t i = 0; i < c->n_items; i++) {
         Comparison versus;
         if (!c->runner[i].in || &c->runner[i] == best) continue;
-        TRY(compare(c, best, &c->runner[i], &versus));
+        TRY(race_compare(c, best, &c->runner[i], &versus));
         if (versus.verdict != STATS_FASTER) return 0;
     }
     *out = true;
@@ -409,115 +390,12 @@ static Err run_stages(Race *c)
 /* The winner on data that nobody has seen; a loser here was lucky, and the next one is asked. */
 static Err check_winner(Race *c)
 {
-    for (Runner *r; (r = leader(c)) != NULL;) {
+    for (Runner *r; (r = race_leader(c)) != NULL;) {
         if (!r->item->validate) return 0;
         WorkRequest q = request_of(c, r, DO_FRESH);
         q.trust_peer = c->n > c->n_items && c->runner[c->n_items].in;
         TRY(ask(c, r, &q));
         if (r->in) return 0;
-    }
-    return 0;
-}
-
-/* ---- what comes out ---- */
-
-static Err emit_runner(Race *c, const Runner *r, const Summary *sum)
-{
-    Supervisor *v = c->v;
-    int64_t s = r->item ? r->item->s : WORK_PEER;
-    TRY(supervisor_emit(v, &(Event){.kind = EVENT_START, .p = c->p, .s = s}));
-    if (r->checked)
-        TRY(supervisor_emit(v, &(Event){.kind = EVENT_VALID,
-                                        .p = c->p,
-                                        .s = s,
-                                        .status = r->valid.status,
-                                        .checked = r->valid.n_checked,
-                                        .max_err = r->valid.max_err,
-                                        .text = str_from(r->valid.text)}));
-    for (size_t i = 0; i < r->samples.n; i++) {
-        Event e = {.kind = EVENT_SAMPLE, .p = c->p, .s = s, .sync_no = (int64_t)i};
-        e.n_enqueues = r->samples.v[i].n;
-        e.total_ns = r->samples.v[i].ns;
-        e.state = r->samples.v[i].state;
-        e.state.round += c->base;
-        TRY(supervisor_emit(v, &e));
-    }
-    const char *text = r->item || !run_status_good(r->end.status) ? r->end.text : v->q.peer;
-    return supervisor_emit(v, &(Event){.kind = EVENT_END,
-                                       .p = c->p,
-                                       .s = s,
-                                       .status = r->end.status,
-                                       .n = (int64_t)sum->n,
-                                       .median_ns = sum->median,
-                                       .lo_ns = sum->lo,
-                                       .hi_ns = sum->hi,
-                                       .text = str_from(text)});
-}
-
-static Err tell_runner(Race *c, Runner *r, int64_t *n_failures)
-{
-    Supervisor *v = c->v;
-    Summary sum;
-    bool good = run_status_good(r->end.status);
-    TRY(summary_of(c, r, &sum));
-    if (!good) stats_summary(NULL, 0, 0.95, &sum);
-    if (good && sum.n && (v->best_ns[c->p] == 0 || sum.median < v->best_ns[c->p]))
-        v->best_ns[c->p] = sum.median;
-    TRY(emit_runner(c, r, &sum));
-    ReportRow row = {.item = r->item, .s = r->item->s, .solution = r->solution->name, .gran = r->gran};
-    row.status = r->end.status;
-    row.time_us = sum.n ? sum.median / 1000 : NAN;
-    row.gflops = sum.n ? problem_flops(c->problem) / sum.median : NAN;
-    if (v->s->o.cu_efficiency) row.gflops /= row.gran.used_cus;
-    row.enqueue_us = NAN;
-    row.mean = row.median = sum.n ? r->readings : DEVICE_READING_NONE;
-    row.n_readings = sum.n ? (int64_t)r->samples.n : 0;
-    if (supervisor_is_failure(row.status)) {
-        ++*n_failures;
-        if (r->end.text[0])
-            verbose("problem %lld, solution %lld: %s", (long long)c->p, (long long)r->item->s, r->end.text);
-    }
-    return report_row(v->report, &row);
-}
-
-/* The peer's row, and its ratio to the winner. */
-static Err tell_peer(Race *c, const Runner *winner)
-{
-    const Runner *r = &c->runner[c->n_items];
-    Summary sum;
-    if (c->n == c->n_items || !r->ran) return 0;
-    TRY(summary_of(c, r, &sum));
-    bool good = run_status_good(r->end.status);
-    if (!good) {
-        warning("problem %lld: peer: %s", (long long)c->p, r->end.text);
-        stats_summary(NULL, 0, 0.95, &sum);
-    }
-    TRY(emit_runner(c, r, &sum));
-    if (!good || !sum.n) return 0;
-    Comparison versus = {.ratio = NAN, .lo = NAN, .hi = NAN};
-    if (winner) TRY(compare(c, r, winner, &versus));
-    return report_peer(c->v->report, &(ReportPeer){.item = c->runner[0].item,
-                                                   .name = c->v->q.peer,
-                                                   .time_us = sum.median / 1000,
-                                                   .gflops = problem_flops(c->problem) / sum.median,
-                                                   .ratio = versus.ratio,
-                                                   .lo = versus.lo,
-                                                   .hi = versus.hi});
-}
-
-/* Who cannot be told from the winner. */
-static Err tell_ties(Race *c, const Runner *winner)
-{
-    for (size_t i = 0; winner && i < c->n_items; i++) {
-        const Runner *r = &c->runner[i];
-        Comparison versus;
-        if (!r->in || r == winner) continue;
-        TRY(compare(c, winner, r, &versus));
-        if (versus.verdict == STATS_FASTER) continue;
-        verbose(
-            "problem %lld: solution %lld cannot be told from the winner %lld: time ratio %.4f [%.4f, %.4f]",
-            (long long)c->p, (long long)r->item->s, (long long)winner->item->s, versus.ratio, versus.lo,
-            versus.hi);
     }
     return 0;
 }
@@ -537,14 +415,6 @@ static void enter(Race *c, const PlanItem *items)
     for (size_t i = c->n_items; i < c->n; i++) c->runner[i].in = any;
 }
 
-static Err tell(Race *c, int64_t *n_failures)
-{
-    const Runner *winner = leader(c);
-    TRY(tell_peer(c, winner)); /* first: a kill in between must not leave solutions without it */
-    for (size_t i = 0; i < c->n_items; i++) TRY(tell_runner(c, &c->runner[i], n_failures));
-    return tell_ties(c, winner);
-}
-
 Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_failures)
 {
     Race c = {.v = v, .problem = &v->s->problems.v[items->p], .p = items->p, .n_items = n};
@@ -558,7 +428,7 @@ Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_fail
     Err e = look_at_all(&c);
     if (!e) e = run_stages(&c);
     if (!e) e = check_winner(&c);
-    if (!e) e = tell(&c, n_failures);
+    if (!e) e = race_tell(&c, n_failures);
     for (size_t i = 0; i < c.n; i++) VEC_FINI(&c.runner[i].samples);
     free(c.runner);
     free(c.scratch);

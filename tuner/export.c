@@ -35,18 +35,26 @@ static void header(const PlanView *p, const ExportOptions *o, Buf *out)
     csv_end(out);
 }
 
-static Err cell_get(Store *s, Arena *a, const PlanView *p, const ExportOptions *o, size_t column, size_t size,
-                    int64_t run, Cell *cell)
+static Cell cell_of(const PlanView *p, const ExportOptions *o, size_t column, size_t size, const Result *r)
 {
-    Result r;
-    size_t candidate = o->column[column];
-    TRY(result_get(s, a, p, candidate, size, run, &r));
-    *cell = (Cell){-1, (double)NAN};
-    if (str_eq_c(r.status, "SKIPPED")) cell->speed = (double)NAN;
-    if (!r.good) return 0;
-    cell->time_us = r.mean_ns * 1e-3;
-    cell->speed = p->size[size].flops / cell->time_us / 1000;
-    if (o->per_cu) cell->speed /= o->cus(o->cus_ctx, candidate, size);
+    Cell cell = {-1, (double)NAN};
+    if (str_eq_c(r->status, "SKIPPED")) cell.speed = (double)NAN;
+    if (!r->good) return cell;
+    cell.time_us = r->mean_ns * 1e-3;
+    cell.speed = p->size[size].flops / cell.time_us / 1000;
+    if (o->per_cu) cell.speed /= o->cus(o->cus_ctx, o->column[column], size);
+    return cell;
+}
+
+/* The cells of one size and run. */
+static Err cells_get(Store *s, Arena *a, const PlanView *p, const ExportOptions *o, size_t size, int64_t run,
+                     Cell *cell)
+{
+    Result *r = ARENA_ARRAY(a, o->n_columns, Result);
+    TRY_ALLOC(r);
+    for (size_t c = 0; c < o->n_columns; c++) TRY(result_get(s, a, p, o->column[c], size, run, &r[c]));
+    results_level(r, o->n_columns);
+    for (size_t c = 0; c < o->n_columns; c++) cell[c] = cell_of(p, o, c, size, &r[c]);
     return 0;
 }
 
@@ -106,15 +114,13 @@ static Err rows_write(Store *s, Arena *a, const PlanView *p, const ExportOptions
 {
     for (size_t z = 0; z < p->n_sizes; z++) {
         arena_reset(a);
-        Cell *cell = ARENA_ARRAY(a, o->n_columns, Cell);
+        Cell *cell = ARENA_ARRAY(a, o->n_columns, Cell), *more = ARENA_ARRAY(a, o->n_columns, Cell);
         TRY_ALLOC(cell);
-        for (size_t c = 0; c < o->n_columns; c++) {
-            TRY(cell_get(s, a, p, o, c, z, run, &cell[c]));
-            for (int64_t r = run + 1; r < run + n_runs; r++) {
-                Cell more;
-                TRY(cell_get(s, a, p, o, c, z, r, &more));
-                cell_merge(&cell[c], &more);
-            }
+        TRY_ALLOC(more);
+        TRY(cells_get(s, a, p, o, z, run, cell));
+        for (int64_t r = run + 1; r < run + n_runs; r++) {
+            TRY(cells_get(s, a, p, o, z, r, more));
+            for (size_t c = 0; c < o->n_columns; c++) cell_merge(&cell[c], &more[c]);
         }
         row_write(p, o, z, cell, out);
     }

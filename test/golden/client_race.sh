@@ -21,7 +21,7 @@ loss() {
     { l = 1 - v[$1, $13] / best[$1]; if (l > worst) worst = l } END { print (worst <= 0.004 ? "all within 0.4 %" : "loss " worst) }' \
     truth.csv "$1"
 }
-for sim in "noise=0.002" "noise=0.01" "noise=0.005;drift=0.02" "noise=0.005;outliers=0.02" "noise=0.005;throttle=0.3"; do
+for sim in "noise=0.002" "noise=0.01" "noise=0.005;drift=0.02" "noise=0.002;drift=2" "noise=0.005;outliers=0.02" "noise=0.005;throttle=0.3"; do
   TUNER_SIM="$sim;gflops=50" "$BIN/tuner-client" --config-file c.ini --timing race --race-seconds 10 --results-file r.csv \
     --events-fd 3 3>events.txt >/dev/null 2>err.txt
   echo "$sim: exit $?, $(loss r.csv)"

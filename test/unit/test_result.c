@@ -151,6 +151,25 @@ static void test_who_dropped_out_is_slower(void **state)
     assert_int_equal(rank.versus.verdict, STATS_FASTER);
 }
 
+/* The device grew a fifth slower before the last stage: the loser's early time is raised by that, in its
+ * samples too; what never raced stays. */
+static void test_level(void **state)
+{
+    (void)state;
+    Sample last[3] = {{.round = 9, .use = USE_FINAL}, {.round = 2, .use = USE_FIRST}, {.round = 0}};
+    double x[3] = {1200, 1150, 900};
+    Result r[3];
+    for (int i = 0; i < 3; i++) {
+        r[i] = (Result){.good = true, .sample_ns = &x[i], .n_samples = 1, .last = &last[i], .mean_ns = x[i]};
+        r[i].ns = (Summary){.n = 1, .median = x[i], .lo = x[i], .hi = x[i]};
+        r[i].first_ns = i ? x[i] : 1000;
+    }
+    results_level(r, 3);
+    assert_true(r[0].ns.median == 1200 && x[0] == 1200);
+    assert_true(fabs(r[1].ns.median - 1380) < 1e-6 && fabs(x[1] - 1380) < 1e-6 && r[1].mean_ns > 1379);
+    assert_true(r[2].ns.median == 900 && x[2] == 900);
+}
+
 static void test_peer(void **state)
 {
     Fixture *f = *state;
@@ -186,6 +205,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pairs_cancel_drift, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_races_are_no_pairs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_dropped_out_is_slower, setup, teardown),
+        cmocka_unit_test(test_level),
         cmocka_unit_test_setup_teardown(test_peer, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,45 @@ static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *
     return 0;
 }
 
+/* Median of what was measured before the last stage. */
+static Err first_median(Arena *a, const Measurement *m, size_t n_runs, double *out)
+{
+    size_t total = 0, n = 0;
+    Summary s;
+    for (size_t r = 0; r < n_runs; r++) total += m[r].n_samples;
+    double *x = ARENA_ARRAY(a, total, double);
+    if (!x) FAIL(ERR_FAILED, "out of memory for %zu samples", total);
+    for (size_t r = 0; r < n_runs; r++)
+        for (size_t i = 0; i < m[r].n_samples; i++)
+            if (m[r].sample[i].round > 0 && m[r].sample[i].use == USE_FIRST)
+                x[n++] = (double)m[r].sample[i].ns / (double)m[r].sample[i].enqueues;
+    stats_summary(x, n, 0.95, &s);
+    *out = s.median;
+    return 0;
+}
+
+static bool is_final(const Result *r) { return r->good && r->last->use == USE_FINAL; }
+
+void results_level(Result *r, size_t n)
+{
+    double factor = 1, best = (double)INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_final(&r[i])) continue;
+        if (r[i].ns.median / r[i].first_ns > factor) factor = r[i].ns.median / r[i].first_ns;
+        if (r[i].ns.median < best) best = r[i].ns.median;
+    }
+    for (size_t i = 0; i < n; i++) {
+        Result *x = &r[i];
+        if (!x->good || x->last->round == 0 || is_final(x) || isinf(best)) continue;
+        double up = x->ns.median * factor > best ? factor : best / x->ns.median * (1 + 1e-6);
+        x->ns.median *= up;
+        x->ns.lo *= up;
+        x->ns.hi *= up;
+        x->mean_ns *= up;
+        for (size_t k = 0; k < x->n_samples; k++) x->sample_ns[k] *= up;
+    }
+}
+
 static Err runs_get(Store *s, Arena *a, const PlanView *p, MeasureKey key, int64_t run, Result *out)
 {
     *out = (Result){.status = STR(""), .detail = STR("")};
@@ -164,6 +203,7 @@ static Err runs_get(Store *s, Arena *a, const PlanView *p, MeasureKey key, int64
         n++;
     }
     out->found = n > 0;
+    TRY(first_median(a, m, n, &out->first_ns));
     return result_finish(a, m, n, out);
 }
 
@@ -217,9 +257,10 @@ Err ranking_make(Store *s, Arena *a, const PlanView *p, size_t size, Ranking *ou
     *out = (Ranking){.best = SIZE_MAX, .second = SIZE_MAX, .versus = {.verdict = STATS_UNKNOWN}};
     out->result = ARENA_ARRAY(a, p->n_candidates, Result);
     TRY_ALLOC(out->result);
+    for (size_t i = 0; i < p->n_candidates; i++) TRY(result_get(s, a, p, i, size, -1, &out->result[i]));
+    results_level(out->result, p->n_candidates);
     for (size_t i = 0; i < p->n_candidates; i++) {
-        Result *r = &out->result[i];
-        TRY(result_get(s, a, p, i, size, -1, r));
+        const Result *r = &out->result[i];
         out->n_good += r->good;
         out->n_failed += r->found && !r->good;
         out->n_missing += !r->found;

@@ -45,6 +45,7 @@ typedef struct {
         *sample_ns; /* per launch, one per timed group, in order of measuring; of a race those that count */
     int64_t *round; /* of each, over all runs; 0: no race */
     size_t n_samples;
+    double first_ns;    /* of a race: median of the samples before the last stage; NAN none */
     const Sample *last; /* the last that counts, for its sensors; NULL: none */
     Summary ns;         /* of sample_ns, at 0.95 */
 } Result;
@@ -55,6 +56,10 @@ Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t s
 
 /* The peer on a size: found false when there was none. */
 Err result_peer(Store *s, Arena *a, const PlanView *p, size_t size, Str *name, Result *out);
+/* All candidates of one size: times of those that dropped out of a race early are raised by as much as the
+ * device was slower in the last stage (a power limit sets in after a while), so that no loser's early time
+ * stands beside the winner's late one. */
+void results_level(Result *r, size_t n);
 /* Time of x over time of y: by pairs where a race took them side by side. */
 Err results_compare(Arena *a, const Result *x, const Result *y, Comparison *out);
 
