@@ -245,6 +245,17 @@ static int32_t nv_tile_bytes(int32_t tile, int32_t depth, int32_t bpe, bool tlu,
     return ceil_div(row * rows, 128) * 128;
 }
 
+/* Results go through shared memory in parts: @LINE x @SLOTS sums of kernel/nvptx. */
+static int64_t result_bytes(const Derive *d)
+{
+    const Solution *s = d->s;
+    int32_t bytes = max32(d->f->compute_bpe, 4), run = s->VectorWidth,
+            line = s->MacroTile0 + run * (run * bytes >= CHUNK ? 1 : 4);
+    int32_t parts =
+        s->EnableMatrixInstruction ? s->MIWaveTile.v[1] * s->MatrixInstN / 16 : s->ThreadTile1 / run;
+    return (int64_t)line * (s->MacroTile1 / parts) * bytes;
+}
+
 static bool check_local(Derive *d)
 {
     Solution *s = d->s;
@@ -255,7 +266,8 @@ static bool check_local(Derive *d)
         stage[t] =
             nv_tile_bytes(AB(s, MacroTile, t), s->DepthU, f->bpe, f->tlu[t], s->EnableMatrixInstruction);
     }
-    int64_t bytes = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1);
+    int64_t bytes = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1), results = result_bytes(d);
+    if (results > bytes) bytes = (results + 127) / 128 * 128;
     if (bytes > limit) STOP(d, NV_LOCAL, bytes, s->PrefetchGlobalRead + 1, limit);
     s->LdsNumElementsAlignedA = (int32_t)(stage[0] / f->bpe);
     s->LdsNumElementsAlignedB = (int32_t)(stage[1] / f->bpe);

@@ -171,6 +171,19 @@ static const char text_acc[] =
     "        const int j = r % PER, h = r / PER % 2, i = r / PER / 2;\n"
     "        return @LONG_M ? v[i][j / 4 * 4 + (j & 1) * 2 + e][h * 2 + (j >> 1 & 1)] : v[i][j][h * 2 + e];\n"
     "    }\n"
+    "    /* parts of the tile that go through shared memory together: rows of it, and their columns of D */\n"
+    "    static constexpr int PARTS = @NX;\n"
+    "    @FN int part(int r) const { return r / PER / 2; }\n"
+    "    @FN int slot(int r) const\n"
+    "    {\n"
+    "        const int h = r / PER % 2, in = n % @WT1;\n"
+    "        return n / @WT1 * 16 + (@LONG_N ? in / 2 + h : in + h * 8);\n"
+    "    }\n"
+    "    static @FN int column(int part, int slot)\n"
+    "    {\n"
+    "        const int in = slot % 16, from = slot / 16 * @WT1;\n"
+    "        return from + (@LONG_N ? part / 2 * 32 + part % 2 * 2 + in / 2 * 4 + in % 2 : part * 16 + in);\n"
+    "    }\n"
     "};\n";
 
 /* mma.sync of an input type; registers of its row (x) and column (y) operand. */

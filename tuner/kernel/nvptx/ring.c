@@ -23,7 +23,7 @@ static Err copy_plan(GpuPlan *p)
     p->prefetch = s->PrefetchGlobalRead;
     p->n_stages = s->PrefetchGlobalRead + 1;
     p->lds_bytes = s->LdsNumElements * gpu_type_bytes(&p->in);
-    p->stage_bytes = p->lds_bytes / p->n_stages;
+    p->stage_bytes = (s->LdsNumElementsAlignedA + s->LdsNumElementsAlignedB) * gpu_type_bytes(&p->in);
     if (p->n_stages < 2 || p->stage_bytes < 1 || s->NvBlocks < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", p->n_stages, p->stage_bytes);
     return ERR_OK;
@@ -54,13 +54,14 @@ static void constants(const GpuPlan *p, Buf *out)
     const Solution *s = p->s;
     bool matrix = s->EnableMatrixInstruction != 0;
     bool adds = p->gsu > 1 && !p->gsu_multiple;
-    buf_printf(
-        out,
-        "\n/* ---- numbers ---- */\n\n"
-        "enum : int { @MT0 = %d, @MT1 = %d, @DU = %d, @NT = %d, @NS = %d, @PLR = %d, @STAGGER = %d };\n"
-        "enum : int { @GSU = %d, @GSU_TURNS = %d, @ADDS = %d, @SCALE = %d, @READS = %d };\n",
-        p->mt[0], p->mt[1], p->depth_u, p->n_threads, p->n_stages, s->PrefetchLocalRead, s->StaggerU != 0,
-        p->gsu, p->gsu_chunk_rr, adds, !p->gsu_multiple, p->use_beta && p->gsu == 1);
+    buf_printf(out,
+               "\n/* ---- numbers ---- */\n\n"
+               "enum : int { @MT0 = %d, @MT1 = %d, @DU = %d, @NT = %d, @NS = %d, @PLR = %d, @STAGGER = %d, "
+               "@LDS = %d };\n"
+               "enum : int { @GSU = %d, @GSU_TURNS = %d, @ADDS = %d, @SCALE = %d, @READS = %d };\n",
+               p->mt[0], p->mt[1], p->depth_u, p->n_threads, p->n_stages, s->PrefetchLocalRead,
+               s->StaggerU != 0, p->lds_bytes, p->gsu, p->gsu_chunk_rr, adds, !p->gsu_multiple,
+               p->use_beta && p->gsu == 1);
     if (!matrix)
         buf_printf(out, "enum : int { @WG0 = %d, @WG1 = %d, @TT0 = %d, @TT1 = %d, @LM = %d };\n",
                    s->SubGroup0, s->SubGroup1, s->ThreadTile0, s->ThreadTile1, s->NvLanesM);
@@ -122,7 +123,8 @@ static void results(const GpuPlan *p, Buf *out)
         gpu_tensor(p, 'c', strided, out);
         buf_puts(out, " + (@u64)n0 * ldc + m0;\n    o.ldc = ldc;\n    o.beta = @from_s(beta);\n");
     }
-    buf_puts(out, "    o.m_left = size_m - m0, o.n_left = size_n - n0;\n    @store(o, acc);\n}\n");
+    buf_puts(out,
+             "    o.m_left = size_m - m0, o.n_left = size_n - n0;\n    @store(o, acc, lds, (int)tid);\n}\n");
 }
 
 static Err ring_lower(const Program *program, Str symbol, Buf *out)

@@ -54,6 +54,17 @@ static const char text[] =
     "        return n + j / @VE * @LN * @VE + j % @VE;\n"
     "    }\n"
     "    @FN @TC get(int r, int e) const { return v[r / PER * @TT0 + r % PER * @VE + e]; }\n"
+    "    /* parts of the tile that go through shared memory together: rows of it, and their columns of D */\n"
+    "    static constexpr int PARTS = @TT1 / @VE;\n"
+    "    @FN int part(int r) const { return r / PER / @VE; }\n"
+    "    @FN int slot(int r) const\n"
+    "    {\n"
+    "        return n / (@LN * @TT1) * (@LN * @VE) + n % (@LN * @TT1) + r / PER % @VE;\n"
+    "    }\n"
+    "    static @FN int column(int part, int slot)\n"
+    "    {\n"
+    "        return slot / (@LN * @VE) * (@LN * @TT1) + part * (@LN * @VE) + slot % (@LN * @VE);\n"
+    "    }\n"
     "};\n";
 
 void ring_simt_emit(const GpuPlan *p, Buf *out)
