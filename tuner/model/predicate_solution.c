@@ -98,8 +98,9 @@ static Err add_limits(PredList *l, const Solution *s, const ProblemType *pt)
     return s->BufferStore ? pred_add(l, PRED_STORE_LIMIT, 0, most_columns(s)) : ERR_OK;
 }
 
-/* Host kernels leave the width of loads open (-1): they take any size. */
-static int least_free(int32_t width) { return width > 0 ? width : 1; }
+/* The least M or N for loads of that width. Host kernels leave it open (-1), kernels with a ring guard every
+ * piece: they take any size. */
+static int least_free(const Solution *s, int32_t width) { return width > 0 && s->NvRing != 1 ? width : 1; }
 
 Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation, const PredOp **out)
 {
@@ -108,8 +109,8 @@ Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation
     TRY(add_asserts(&l, s));
     TRY(add_type(&l, pt, operation));
     if (pt->DataType != TYPE_4XI8) {
-        TRY(pred_add(&l, PRED_LEADING_FREE0, 0, pt->TLUA ? least_free(s->GlobalLoadVectorWidthA) : 1));
-        TRY(pred_add(&l, PRED_LEADING_FREE1, 0, pt->TLUB ? least_free(s->GlobalLoadVectorWidthB) : 1));
+        TRY(pred_add(&l, PRED_LEADING_FREE0, 0, pt->TLUA ? least_free(s, s->GlobalLoadVectorWidthA) : 1));
+        TRY(pred_add(&l, PRED_LEADING_FREE1, 0, pt->TLUB ? least_free(s, s->GlobalLoadVectorWidthB) : 1));
     }
     if (s->PackedC0IndicesX.n > 1) TRY(pred_add(&l, PRED_CD_STRIDES_EQUAL, 0, 0));
     TRY(pred_add(&l, PRED_LANGUAGE, 0,
