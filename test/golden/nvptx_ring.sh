@@ -1,0 +1,27 @@
+# nvptx kernels with a ring of stages, one of every type and both layouts of both operands, through the compiler: all compile,
+# none spills.
+group() { # problem type, parameters
+  for op in "False, TransposeB: False" "True, TransposeB: True"; do
+    echo "  -"
+    echo "    - {OperationType: GEMM, $1, TransposeA: $op, UseBeta: True, Batched: True}"
+    echo "    - BenchmarkCommonParameters: [{StaggerU: [0]}]"
+    echo "      ForkParameters: [{Groups: [[{$2}]]}]"
+    echo "      BenchmarkFinalParameters: [{ProblemSizes: [{Exact: [64, 64, 1, 64]}]}]"
+  done
+}
+sums="ComputeDataType: s, HighPrecisionAccumulate: True"
+{
+  echo "BenchmarkProblems:"
+  group "DataType: s" "WorkGroup: [8, 16, 1], ThreadTile: [8, 8], DepthU: 16, PrefetchGlobalRead: 3"
+  group "DataType: z" "WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 8, PrefetchGlobalRead: 2"
+  group "DataType: d" "MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3"
+  group "DataType: h, DestDataType: h, $sums" "MatrixInstruction: [16, 8, 16, 1, 1, 4, 8, 2, 2], DepthU: 32, PrefetchGlobalRead: 3"
+  group "DataType: b, DestDataType: b, $sums" "MatrixInstruction: [16, 8, 16, 1, 1, 2, 4, 2, 2], DepthU: 64, PrefetchGlobalRead: 3"
+  group "DataType: s, F32XdlMathOp: x" "MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 32, PrefetchGlobalRead: 2"
+  group "DataType: I8, DestDataType: I, ComputeDataType: I, HighPrecisionAccumulate: True" \
+    "MatrixInstruction: [16, 8, 32, 1, 1, 2, 4, 2, 2], DepthU: 64, PrefetchGlobalRead: 3"
+} >ring.yaml
+"$BIN/tuner" --compile-only --arch sm_90 ring.yaml out >log 2>&1; code=$?
+if [ $code != 0 ] && [ ! -d out/1_BenchmarkProblems ]; then echo "skipped: $(grep '^tuner:' log)"; exit; fi
+echo "exit $code, $("$BIN/tuner" status out | grep -c 'kernels: 1 compiled, 0 failed, 0 to do') groups"
+grep -i spill log || echo "none spills"
