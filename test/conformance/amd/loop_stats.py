@@ -44,6 +44,8 @@ row('gfx90a', 'H', 'NN', 63.9, (64, 128), 16, W16, GlobalReadVectorWidth=4, Vect
 row('gfx90a', 'HHS', 'NN', 23.7, (128, 256), 32, W16, mi=(32, 32, 8, 1), waves=(2, 2), GlobalReadVectorWidth=8)
 row('gfx90a', 'HHS', 'NN', 24.3, (128, 144), 32, W16, mi=(16, 16, 16, 1), waves=(4, 1), GlobalReadVectorWidth=2)
 row('gfx90a', 'D', 'TN', 46.0, (128, 128), 16, W16, mi=(16, 16, 4, 1), waves=(4, 1), GlobalReadVectorWidth=2,
+    StoreVectorWidth=1, TransposeLDS=1, ScheduleIterAlg=3, **{'1LDSBuffer': 1})
+row('gfx90a', 'D', 'TN', 46.0, (128, 128), 16, W16, mi=(16, 16, 4, 1), waves=(4, 1), GlobalReadVectorWidth=2,
     PrefetchGlobalRead=2, StoreVectorWidth=1, TransposeLDS=1, ScheduleIterAlg=3)
 row('gfx906', 'D', 'NT', 61.8, (128, 64), 8, (32, 16, 1), GlobalReadVectorWidth=2, VectorWidth=2)
 row('gfx906', 'D', 'NT', 70.9, (96, 96), 4, W16, GlobalReadVectorWidth=2, VectorWidth=2)

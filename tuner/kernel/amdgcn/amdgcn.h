@@ -66,7 +66,11 @@ typedef bool (*LdsPattern)(const GpuPlan *p, const GpuOperand *x, int i, LdsAcce
 /* Chooses pads of operand x (0, 1) by counting conflicts of the reads and of the copy's writes. bytes: what
  * the operand may take. lines_unit: blocks of lines between pads divide it. */
 void lds_choose_pads(GpuPlan *p, int x, LdsPattern reads, LdsPattern writes, int bytes, int lines_unit);
-/* The writes of amdgcn_buffer. */
+/* Conflicts of all accesses of one pattern with the layout that x has. */
+int lds_count(const GpuPlan *p, int x, LdsPattern pattern);
+/* The reads of amdgcn_matrix and of amdgcn_dot, the writes of amdgcn_buffer. */
+bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
+bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
 bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
 
 #endif

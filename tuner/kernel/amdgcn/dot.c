@@ -26,7 +26,7 @@ static int run_of(const GpuPlan *p)
 /* Row or column i of a thread, from its first. */
 static int offset_of(const GpuPlan *p, int x, int i) { return i / p->vw * p->sg[x] * p->vw + i % p->vw; }
 
-static bool read_pattern(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
+bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
 {
     int i = x->name == 'b';
     if (access) return false;
@@ -52,7 +52,7 @@ static Err dot_plan(GpuPlan *p)
     p->acc_run = p->vw;
     int half = p->target->lds_bytes / p->n_stages / (p->mt[0] + p->mt[1]);
     for (int i = 0; i < 2; i++)
-        lds_choose_pads(p, i, read_pattern, amdgcn_buffer_writes, half * p->mt[i], p->sg[i] * p->vw);
+        lds_choose_pads(p, i, amdgcn_dot_reads, amdgcn_buffer_writes, half * p->mt[i], p->sg[i] * p->vw);
     return ERR_OK;
 }
 

@@ -47,6 +47,8 @@ static int count(const GpuPlan *p, const GpuOperand *x, LdsPattern pattern)
     return n;
 }
 
+int lds_count(const GpuPlan *p, int x, LdsPattern pattern) { return count(p, &p->op[x], pattern); }
+
 typedef struct {
     int line_pad, block_lines, block_pad, conflicts, bytes;
 } Choice;

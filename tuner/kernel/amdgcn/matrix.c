@@ -137,7 +137,7 @@ static int lane_position(const Matrix *m, int i, Lane l)
 
 static int tile_stride(const Matrix *m, int i) { return m->blocks[i] * m->in->m * m->vec[i]; }
 
-static bool read_pattern(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
+bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
 {
     Matrix m = matrix_of(p);
     int i = x->name == 'b';
@@ -182,7 +182,7 @@ static Err matrix_plan(GpuPlan *p)
     if (!m.swap && m.in->layout == LAYOUT_WMMA_R4) p->acc_run *= 8;
     int half = p->target->lds_bytes / p->n_stages / (p->mt[0] + p->mt[1]);
     for (int i = 0; i < 2; i++)
-        lds_choose_pads(p, i, read_pattern, amdgcn_buffer_writes, half * p->mt[i], tile_stride(&m, i));
+        lds_choose_pads(p, i, amdgcn_matrix_reads, amdgcn_buffer_writes, half * p->mt[i], tile_stride(&m, i));
     return ERR_OK;
 }
 
@@ -198,7 +198,7 @@ bool matrix_fits_half(const GpuPlan *p)
         moved += m.tiles[i] * m.vk * m.bytes / 4 * (p->prefetch_local ? 2 : 1);
         moved += x->nlc * x->nlp * ((x->width * m.bytes + 3) / 4) * p->n_sets;
     }
-    return n + moved <= 300; /* not all of it lives at the same time */
+    return n + moved <= (p->n_stages > 1 ? 300 : 270); /* not all of it lives at the same time */
 }
 
 /* ---- text ---- */

@@ -1,0 +1,104 @@
+/* Matrix instructions and local memory layouts of AMD kernels: the table's shapes, bank conflicts counted. */
+#include "test/support.h"
+
+#include "kernel/amdgcn/amdgcn.h"
+#include "model/derive.h"
+
+static void test_conflicts(void **state)
+{
+    (void)state;
+    LdsAccess a = {.n_lanes = 64, .bytes = 4};
+    for (int i = 0; i < 64; i++) a.at[i] = i * 4;
+    assert_int_equal(lds_conflicts(&a), 0);
+    for (int i = 0; i < 64; i++) a.at[i] = i * 8; /* two lanes of a cycle in each even bank */
+    assert_int_equal(lds_conflicts(&a), 2);
+    for (int i = 0; i < 64; i++) a.at[i] = i * 128; /* one bank */
+    assert_int_equal(lds_conflicts(&a), 62);
+    for (int i = 0; i < 64; i++) a.at[i] = 128; /* one word: broadcast */
+    assert_int_equal(lds_conflicts(&a), 0);
+    a.bytes = 16;
+    for (int i = 0; i < 64; i++) a.at[i] = i * 64; /* 8 lanes of a cycle in 2 groups of banks */
+    assert_int_equal(lds_conflicts(&a), 8 * 3);
+    for (int i = 0; i < 64; i++) a.at[i] = i * 80;
+    assert_int_equal(lds_conflicts(&a), 0);
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    const Target *t = target_find(STR("gfx90a"));
+    assert_non_null(matrix_inst(t, TYPE_H, 32, 32, 8, 1));
+    assert_string_equal(matrix_inst(t, TYPE_B, 16, 16, 16, 1)->builtin, "mfma_f32_16x16x16bf16_1k");
+    assert_null(matrix_inst(t, TYPE_I8, 32, 32, 16, 1));
+    assert_non_null(matrix_inst(target_find(STR("gfx942")), TYPE_I8, 32, 32, 16, 1));
+    assert_null(matrix_inst(target_find(STR("gfx908")), TYPE_D, 16, 16, 4, 1));
+    assert_null(matrix_inst(target_find(STR("gfx1030")), TYPE_H, 16, 16, 16, 1));
+    assert_non_null(matrix_inst(target_find(STR("gfx1201")), TYPE_H, 16, 16, 16, 1));
+    assert_null(matrix_inst(target_find(STR("sm_90")), TYPE_H, 16, 16, 16, 1));
+}
+
+typedef struct {
+    const char *arch;
+    DataType in, out, compute;
+    bool trans_a, trans_b;
+    int depth, width;
+    IntList mi;
+} Shape;
+
+/* The chosen layout of a plan has no conflicts in reads, and none in writes but where writes says so. */
+static void check_layout(const Shape *x, int writes)
+{
+    ProblemType pt;
+    Deriver d;
+    Verdict v;
+    GpuPlan p;
+    assert_ok(problem_type_gemm(&pt, x->trans_a, x->trans_b, x->in, x->out, x->compute));
+    assert_ok(deriver_init(&d, &pt, target_find(str_from(x->arch)), NULL));
+    Solution s = d.defaults;
+    s.KernelLanguage = LANG_ASSEMBLY;
+    s.MatrixInstruction = x->mi;
+    s.DepthU = x->depth;
+    s.GlobalReadVectorWidth = x->width;
+    s.ScheduleIterAlg = 3;
+    if (x->in == TYPE_D) s.StoreVectorWidth = 1;
+    s.TransposeLDS = 1;
+    s.LDSBuffer1 = 1; /* two stages of 128x128x16 doubles leave no room for pads */
+    if (!solution_derive(&d, &s, &v)) {
+        Buf why;
+        buf_init(&why);
+        verdict_text(&v, &why);
+        fail_msg("%s", buf_cstr(&why));
+    }
+    assert_ok(gpu_plan(&p, &s, d.target));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(lds_count(&p, i, amdgcn_matrix_reads), 0);
+        assert_int_equal(lds_count(&p, i, amdgcn_buffer_writes), i ? 0 : writes);
+    }
+}
+
+static void test_layouts(void **state)
+{
+    (void)state;
+    const Shape hhs_nn = {
+        "gfx90a", TYPE_H, TYPE_H, TYPE_S, false, false, 32, 8, {9, {32, 32, 8, 1, 1, 2, 4, 2, 2}}};
+    const Shape hhs_tn = {
+        "gfx942", TYPE_H, TYPE_H, TYPE_S, true, false, 32, 8, {9, {16, 16, 16, 1, 1, 8, 4, 2, 2}}};
+    const Shape d_tn = {
+        "gfx90a", TYPE_D, TYPE_D, TYPE_D, true, false, 16, 2, {9, {16, 16, 4, 1, 1, 2, 8, 4, 1}}};
+    const Shape s_nn = {
+        "gfx90a", TYPE_S, TYPE_S, TYPE_S, false, false, 16, 4, {9, {32, 32, 2, 1, 1, 2, 2, 2, 2}}};
+    check_layout(&hhs_nn, 0);
+    check_layout(&hhs_tn, 0);
+    check_layout(&d_tn, 0);
+    check_layout(&s_nn, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conflicts),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_layouts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
