@@ -253,7 +253,7 @@ static Err one_solution(Emitter *e, Item *it)
     if (!pt || !s || !d) FAIL(ERR_FAILED, "out of memory for a solution");
     ProblemReadOptions o = {.strict = true};
     TRY(problem_type_read(e->list, type, &o, pt));
-    TRY(deriver_init(d, pt, it->target, &(DeriveLimits){.source_matrix = true}));
+    TRY(deriver_init(d, pt, it->target, &(DeriveLimits){.source_matrix = true, .writer = true}));
     solution_init(s, pt);
     TRY(node_map(given, e->list, "solution"));
     for (size_t i = 0; i < given->n; i++) {

@@ -227,6 +227,13 @@ static void test_writer(void **state)
     }
     verdict_text(&v, &why);
     assert_str(buf_view(&why), "compiled kernels cannot have UnrollIncIsDepthU 1: it needs an assembler");
+    assert_ok(problem_type_gemm(&pt, false, false, TYPE_H, TYPE_H, TYPE_H));
+    assert_ok(deriver_init(&d, &pt, target_find(STR("gfx900")), &(DeriveLimits){.writer = true}));
+    Solution s = d.defaults;
+    s.KernelLanguage = LANG_ASSEMBLY;
+    s.DepthU = 16, s.GlobalSplitU = 2, s.AssertFree0ElementMultiple = 2;
+    assert_false(solution_derive(&d, &s, &v));
+    assert_int_equal(v.rule, RULE_AMD_SPLIT_HALF);
     buf_fini(&why);
 }
 

@@ -40,6 +40,9 @@ bool derive_writer(Derive *d)
     const int32_t types[] = {d->f->type, d->f->dest, d->f->compute};
     for (int i = 0; i < 3; i++)
         if (is_f8(types[i])) REJECT(d, AMD_TYPE, types[i]);
+    /* compare and swap takes 4 bytes, which may end behind D's last element */
+    if (d->s->GlobalSplitU > 1 && d->s->GlobalAccumulation == GACC_NONE && is_16bit(d->f->dest))
+        REJECT(d, AMD_SPLIT_HALF, d->s->GlobalSplitU);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(fixed[i].id));
         if (v != fixed[i].only) REJECT(d, AMD_VALUE, fixed[i].id, v);
