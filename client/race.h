@@ -35,8 +35,8 @@ typedef struct {
     Runner *now;
     int64_t round;
     int64_t base; /* added to rounds that are told: those of another race are not taken for side by side */
-    bool final;
-    double clock[CLOCKS]; /* of the last samples */
+    bool final, is_settled; /* in the last stage; the device is as hot as load makes it */
+    double clock[CLOCKS];   /* of the last samples */
     size_t n_clocks;
     bool cool; /* some sample was taken without a throttle that counts */
     size_t n_repeats, repeats_max;
