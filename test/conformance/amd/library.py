@@ -4,6 +4,7 @@ tuner-createlib from a few solutions of logic files that come from elsewhere.
 Not here: running their kernels (library_run.py), how numbers are checked (emulate.py)."""
 import os
 import re
+import shutil
 import subprocess
 
 import numpy as np
@@ -162,6 +163,8 @@ def read_logic(path):
 def _problem(p):
     """A config's problem type from a logic file's."""
     dest = p.get('DestDataType', p['DataType'])
+    if max(p['DataType'], dest) >= len(LETTERS):
+        raise Failed(f"data types {p['DataType']} and {dest} are not checked here")
     out = {'DataType': LETTERS[p['DataType']], 'DestDataType': LETTERS[dest],
            'ComputeDataType': LETTERS[p.get('ComputeDataType', dest)]}
     for key in ('TransposeA', 'TransposeB', 'ComplexConjugateA', 'ComplexConjugateB', 'Batched', 'UseBeta'):
@@ -209,7 +212,8 @@ def foreign(bin_dir, root, path, cache, rng, n_solutions, n_sizes, mode):
     if len(logic) > 8:
         logic[8] = None
     folder = os.path.join(root, name)
-    os.makedirs(os.path.join(folder, 'logic'), exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(os.path.join(folder, 'logic'))
     with open(os.path.join(folder, 'logic', f'{name}.yaml'), 'w') as f:
         yaml.dump(logic, f, getattr(yaml, 'CSafeDumper', yaml.SafeDumper), default_flow_style=None, width=120)
     log = run([os.path.join(bin_dir, 'tuner-createlib'), *mode, '--architecture', arch, '--cache', cache,
