@@ -226,7 +226,7 @@ class Machine:
         except self.emu.Unsupported as e:
             return f'not emulated: {str(e)[:200]}'
         except (self.emu.EmuError, KeyError, NotImplementedError, AssertionError) as e:
-            return f'{type(e).__name__} in {call["role"]}: {str(e)[:300]}'
+            return f'{type(e).__name__} in {call["role"]}: {str(e)[:2000]}'
         return None
 
     def check(self, kind, data, buffer, alpha, beta):
