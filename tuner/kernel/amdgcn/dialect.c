@@ -21,10 +21,11 @@ static void dot4(const Target *t, Buf *out)
              (t->isa[0] == 10 && t->isa[1] == 1 && t->isa[2] >= 1))
         buf_puts(out, "    return __builtin_amdgcn_sdot4(x, y, z, false);\n}\n");
     else
-        buf_puts(out,
-                 "    return z + (signed char)x * (signed char)y + (signed char)(x >> 8) * (signed char)(y "
-                 ">> 8) +\n"
-                 "           (signed char)(x >> 16) * (signed char)(y >> 16) + (x >> 24) * (y >> 24);\n}\n");
+        buf_puts(out, "    for (int i = 0; i < 4; i++) z += __builtin_amdgcn_sbfe(x, i * 8, 8) * "
+                      "__builtin_amdgcn_sbfe(y, i * 8, 8);\n"
+                      "    asm(\"\" : \"+v\"(z)); /* sums of hundreds of products take compilers minutes to "
+                      "reorder */\n"
+                      "    return z;\n}\n");
 }
 
 static void prelude(const GpuPlan *p, Buf *out)
