@@ -10,7 +10,7 @@
 #include "client/compare.h"
 #include "client/peer.h"
 
-enum { GRAPHS_MAX = 96, GRAPH_LAUNCHES_MIN = 32, WARM_MAX = 16, BUSY_MAX = 20000, LOOK_MAX = 4096 };
+enum { GRAPHS_MAX = 96, GRAPH_LAUNCHES_MIN = 32, WARM_MAX = 16, LOOK_MAX = 4096 };
 /* A first look takes this long: event resolution is 0.5 us. */
 static const double LOOK_NS = 300e3;
 /* The device is kept busy this long in front of a block, while the host queues it. */
@@ -109,9 +109,8 @@ static Err enqueue(Blocks *b, int64_t from, int64_t n, int64_t n_made)
     return 0;
 }
 
-static int64_t warm_launches(double launch_ns, double busy_ns)
+static int64_t warm_launches(double launch_ns)
 {
-    if (busy_ns > 0 && launch_ns > 0) return (int64_t)fmin(ceil(busy_ns / launch_ns), BUSY_MAX);
     if (launch_ns > 100 * WARM_NS) return 0;
     double n = launch_ns > 0 ? ceil(WARM_NS / launch_ns) : 1;
     return n > WARM_MAX ? WARM_MAX : (int64_t)n;
@@ -144,7 +143,7 @@ static Err run_plain(Blocks *b, int64_t n, int64_t n_blocks, double launch_ns, W
 {
     Run *r = b->r;
     const DeviceApi *api = r->device->api;
-    int64_t warm = warm_launches(launch_ns, r->request.busy_ns), all = warm + n * n_blocks, n_made;
+    int64_t warm = warm_launches(launch_ns), all = warm + n * n_blocks, n_made;
     TRY(build(b, all, &n_made));
     TRY(worker_budget(r->socket, launches_budget_ns(r, all, 1)));
     TRY(enqueue(b, 0, warm, n_made));

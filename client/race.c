@@ -49,10 +49,11 @@ static const uint32_t BAD_THROTTLE =
 static const uint64_t WAIT_NS = UINT64_C(20000000), WAIT_MAX_NS = UINT64_C(2000000000);
 /* Who would drop out after one look gets a second one where all of those cost no more than this share. */
 static const double SECOND_LOOK = 0.15;
-/* A GPU comes to its power limit after a few tenths of a second of load: long launches of the last stage are
- * timed in that state, so that a later run finds the same (H200, 8192^3 in tf32: medians of three runs apart
- * by 9.8 % without). */
-static const double SETTLE_NS = 4e8, SETTLE_LAUNCH_NS = 40e3;
+/* A GPU under load comes to its power limit after some tens of milliseconds, and its clock then swings by 10
+ * % for as long as the load lasts (H200, bf16 4096^3: 304 to 348 us within 15 rounds). Long launches of the
+ * last stage are therefore spaced: the device rests before the stage, and before each block PACE times as
+ * long as it. */
+static const double PACED_LAUNCH_NS = 40e3, PACE = 4, REST_NS = 15e7, PACE_MAX_NS = 4e7;
 /* The last stage ends early when the winner is clear and its interval this narrow. */
 static const double NARROW = 0.005;
 
@@ -236,12 +237,14 @@ static uint64_t wait_before(Race *c, const Runner *r, int n)
     return ns;
 }
 
-/* Once, before the first block of the last stage. */
-static double settle_before(Race *c, const Runner *r)
+static uint64_t rest_before(Race *c, const Runner *r, double block_ns)
 {
-    if (!c->final || c->is_settled || !c->v->s->api->is_gpu || r->launch_ns < SETTLE_LAUNCH_NS) return 0;
-    c->is_settled = true;
-    return SETTLE_NS;
+    if (!c->final || !c->v->s->api->is_gpu || r->launch_ns < PACED_LAUNCH_NS) return 0;
+    if (!c->has_rested) {
+        c->has_rested = true;
+        return (uint64_t)REST_NS;
+    }
+    return (uint64_t)fmin(PACE * fmax(block_ns, r->launch_ns), PACE_MAX_NS);
 }
 
 /* One block, repeated while it is an outlier and repeats are left. Times of short kernels are not those of
@@ -249,7 +252,7 @@ static double settle_before(Race *c, const Runner *r)
 static Err one_block(Race *c, Runner *r, double block_ns, bool graph)
 {
     WorkRequest q = request_of(c, r, DO_BLOCK);
-    q.busy_ns = settle_before(c, r);
+    q.wait_ns = rest_before(c, r, block_ns);
     double n = r->launch_ns > 0 ? ceil(block_ns / r->launch_ns) : 1;
     q.n_launches = n < 1 ? 1 : n > 1e6 ? 1000000 : (int64_t)n;
     q.n_blocks = 1;
@@ -258,8 +261,8 @@ static Err one_block(Race *c, Runner *r, double block_ns, bool graph)
         TRY(ask(c, r, &q));
         if (!r->in || !last_is_outlier(r) || c->n_repeats == c->repeats_max) return 0;
         c->n_repeats++;
-        q.busy_ns = 0;
-        q.wait_ns = wait_before(c, r, repeat);
+        uint64_t wait_ns = wait_before(c, r, repeat);
+        if (wait_ns > q.wait_ns) q.wait_ns = wait_ns;
     }
 }
 

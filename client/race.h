@@ -35,7 +35,7 @@ typedef struct {
     Runner *now;
     int64_t round;
     int64_t base; /* added to rounds that are told: those of another race are not taken for side by side */
-    bool final, is_settled; /* in the last stage; the device is as hot as load makes it */
+    bool final, has_rested; /* in the last stage; the device was let to cool before it */
     double clock[CLOCKS];   /* of the last samples */
     size_t n_clocks;
     bool cool; /* some sample was taken without a throttle that counts */

@@ -26,8 +26,7 @@ typedef struct {
     double expected_ns;    /* of one launch, 0 unknown */
     double best_ns;        /* LOOK: of the best so far, 0 none: what is far behind gets no second launch */
     int64_t n_launches, n_blocks;
-    uint64_t wait_ns; /* BLOCK: idle before, so that a throttled device can recover */
-    double busy_ns;   /* BLOCK: launches in front of the block for so long; 0: a few */
+    uint64_t wait_ns; /* BLOCK: idle before, so that a hot or throttled device can recover */
 } WorkRequest;
 
 typedef enum { WORK_READY, WORK_BUDGET, WORK_NOTE, WORK_VALID, WORK_SAMPLES, WORK_END } WorkKind;
