@@ -24,7 +24,10 @@ for data in "$out"/2_BenchmarkData/*.csv; do
   ta=N; tb=N
   case $group in Cijk_AlikC_*) ta=C;; Cijk_Alik_*) ta=T;; esac
   case $group in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
-  awk -F, -v g="$group" -v ta=$ta -v tb=$tb -v t="$t" -v yaml="$work/problems" 'NR == 1 {
+  # alpha and beta as they were: with a beta of zero C is not read
+  ini=$out/1_BenchmarkProblems/$group/00_Final/source/ClientParameters.ini
+  scalar() { case $(sed -n "s/^init-$1=//p" "$ini" 2>/dev/null) in Zero) echo 0;; One) echo 1;; *) echo 2;; esac; }
+  awk -F, -v alpha="$(scalar alpha)" -v beta="$(scalar beta)" -v g="$group" -v ta=$ta -v tb=$tb -v t="$t" -v yaml="$work/problems" 'NR == 1 {
       for (i = 1; i <= NF; i++) if ($i == "WinnerTemperature") first = i + 1
       math = ($0 ~ /_MX_/) ? 1 : 0
       split(t, type, " "); next }
@@ -33,9 +36,9 @@ for data in "$out"/2_BenchmarkData/*.csv; do
       batched = ($4 + 0 > 1) ? "_strided_batched" : ""
       print g, $2 "x" $3 "x" $4 "x" $5, best
       printf "- {rocblas_function: rocblas_gemm%s_ex, transA: %s, transB: %s, a_type: %s, b_type: %s, c_type: %s, d_type: %s, " \
-             "compute_type: %s, math_mode: %d, M: %d, N: %d, K: %d, batch_count: %d, ldd: %d, ldc: %d, lda: %d, ldb: %d, alpha: 2, beta: 2, " \
+             "compute_type: %s, math_mode: %d, M: %d, N: %d, K: %d, batch_count: %d, ldd: %d, ldc: %d, lda: %d, ldb: %d, alpha: %d, beta: %d, " \
              "iters: 20}\n", batched, ta, tb, type[1], type[1], type[2], type[2], type[3], math,
-             $2, $3, $5, $4, $6, $7, $8, $9 >>yaml }' "$data" >>"$work/tuned"
+             $2, $3, $5, $4, $6, $7, $8, $9, alpha, beta >>yaml }' "$data" >>"$work/tuned"
 done
 [ -s "$work/problems" ] || { echo "library_speed.sh: no results in '$out/2_BenchmarkData'" >&2; exit 2; }
 "$bench" --library "$lib" --yaml "$work/problems" >"$work/now" 2>"$work/errors" || { cat "$work/errors" >&2; exit 1; }
