@@ -16,6 +16,8 @@ sums="ComputeDataType: s, HighPrecisionAccumulate: True"
   group "DataType: z" "WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 8, PrefetchGlobalRead: 2"
   group "DataType: d" "MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3"
   group "DataType: h, DestDataType: h, $sums" "MatrixInstruction: [16, 8, 16, 1, 1, 4, 8, 2, 2], DepthU: 32, PrefetchGlobalRead: 3"
+  group "DataType: h, DestDataType: h, $sums" \
+    "MatrixInstruction: [16, 8, 16, 1, 1, 2, 4, 4, 4], DepthU: 32, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1"
   group "DataType: b, DestDataType: b, $sums" "MatrixInstruction: [16, 8, 16, 1, 1, 2, 4, 2, 2], DepthU: 64, PrefetchGlobalRead: 3"
   group "DataType: s, F32XdlMathOp: x" "MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 32, PrefetchGlobalRead: 2"
   group "DataType: I8, DestDataType: I, ComputeDataType: I, HighPrecisionAccumulate: True" \

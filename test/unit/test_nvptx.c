@@ -81,6 +81,34 @@ static void test_wave_tiles(void **state)
     assert_int_equal(s.WorkGroup.v[0] * s.WorkGroup.v[1], 128); /* what is launched */
 }
 
+/* Single 16-bit elements go through registers, in pairs; whole vectors and 32-bit elements do not. */
+static void test_held_copies(void **state)
+{
+    (void)state;
+    static const struct {
+        DataType type;
+        int32_t given, width, loads;
+        bool held;
+    } cases[] = {{TYPE_H, 1, 1, 16, true},
+                 {TYPE_B, 1, 1, 16, true},
+                 {TYPE_H, 2, 2, 16, false},
+                 {TYPE_H, -1, 8, 4, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ProblemType pt;
+        Deriver d = deriver(&pt, "sm_90", cases[i].type, cases[i].type, TYPE_S, false, false);
+        Solution s = matrix(&pt, 16, 4, 8, 32);
+        s.GlobalReadVectorWidth = cases[i].given;
+        assert_true(solution_derive(&d, &s, NULL));
+        assert_int_equal(s.GlobalLoadVectorWidthA, cases[i].width);
+        assert_int_equal(s.NumLoadsA, cases[i].loads);
+        Buf text;
+        buf_init(&text);
+        assert_ok(kernel_emit(&s, d.target, STR("k"), &text));
+        assert_int_equal(strstr(buf_cstr(&text), "_Held<") != NULL, cases[i].held);
+        buf_fini(&text);
+    }
+}
+
 static void test_reasons(void **state)
 {
     (void)state;
@@ -159,6 +187,7 @@ static void test_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread_tiles), cmocka_unit_test(test_wave_tiles),
-                                       cmocka_unit_test(test_reasons), cmocka_unit_test(test_texts)};
+                                       cmocka_unit_test(test_held_copies), cmocka_unit_test(test_reasons),
+                                       cmocka_unit_test(test_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,12 +223,14 @@ static bool find_copies(Derive *d, int t)
     int32_t least = f->bpe < 4 ? 4 / f->bpe : 1;
     if (given == -1 || given == 0)
         while (width > least && !copies_fit(s, rows, row, width)) width /= 2;
-    if (turn) width = 1;                           /* copies turn the tile */
-    if (given > 0 && given < least) width = least; /* the shortest asynchronous copy has four bytes */
+    if (turn) width = 1; /* copies turn the tile */
+    /* the shortest asynchronous copy has four bytes; single 16-bit elements go through registers, in pairs */
+    bool held = given == 1 && is_16bit(f->type);
+    if (given > 0 && given < least) width = least;
     if (!is_pow2(width) || width * f->bpe > CHUNK) STOP(d, GLVW_BIG, width, f->bpe);
     if (row * f->bpe % CHUNK || !copies_fit(s, rows, row, width)) STOP(d, NV_COPY, t, rows, row, width);
     int32_t pieces = row / width, along = min32(pieces, s->NumThreads), across = s->NumThreads / along;
-    AB(s, GlobalLoadVectorWidth, t) = width;
+    AB(s, GlobalLoadVectorWidth, t) = held ? 1 : width;
     AB(s, NumLoads, t) = ceil_div(rows, across) * (pieces / along);
     AB(s, NumLoadsCoalesced, t) = pieces / along;
     AB(s, NumLoadsPerpendicular, t) = ceil_div(rows, across);
@@ -298,7 +300,9 @@ static bool check_registers(Derive *d)
     if (s->NvBlocks == 0) {
         int32_t tile0 = s->MacroTile0 / s->SubGroup0, tile1 = s->MacroTile1 / s->SubGroup1;
         int32_t frags = s->EnableMatrixInstruction ? (tile0 + tile1) * 2 * words : (tile0 + tile1) * words;
-        int32_t need = sums + frags * (1 + s->PrefetchLocalRead) + 56;
+        bool held = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
+        int32_t need =
+            sums + frags * (1 + s->PrefetchLocalRead) + 56 + (held ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
         int64_t local = (int64_t)s->LdsNumElements * d->f->bpe + 1024;
         int64_t fit =
             min32(65536 / (s->NumThreads * min32(need, 255)), (int32_t)(d->f->target->lds_bytes / local));

@@ -71,11 +71,14 @@ static void copies(const GpuPlan *p, Buf *out)
 {
     buf_puts(out, ring_text_copies);
     int bytes = gpu_type_bytes(&p->in);
+    bool held = p->op[0].width * bytes < 4;
+    if (held) buf_puts(out, ring_text_held);
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         bool turn = !p->s->EnableMatrixInstruction && !x->tlu;
         buf_printf(out, "typedef @Tile<%d, %s, %s, %d, %d, %d> @L%c;\n", x->tile, x->tlu ? "true" : "false",
                    turn ? "true" : "false", x->width * bytes, swizzle(p, x), turn ? 16 : 0, 'A' + i);
+        buf_printf(out, "typedef %s<@L%c> @Copy%c;\n", held ? "@Held" : "@Copy", 'A' + i, 'A' + i);
     }
 }
 
