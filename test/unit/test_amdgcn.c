@@ -93,12 +93,52 @@ static void test_layouts(void **state)
     check_layout(&s_nn, 0);
 }
 
+/* BufferStore: D through raw buffers with NonTemporalD's cache policy, but not sums in atomic operations. */
+static void test_stores(void **state)
+{
+    (void)state;
+    const struct {
+        bool buffer;
+        int gsu, hint;
+        bool multiple;
+        const char *has, *has_not;
+    } rows[] = {{true, 1, 0, false, "@raw_store16(__builtin_bit_cast(@w4, x), d, (int)at, 0, 0)", "@put"},
+                {true, 1, 3, false, "@raw_store16(__builtin_bit_cast(@w4, x), d, (int)at, 0, 3)", "@put"},
+                {true, 3, 0, true, "@raw_store16", "@load_vector"},
+                {true, 3, 0, false, "@atomic_add", "@raw_store"},
+                {false, 1, 0, false, "@put_vector", "@raw_store"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ProblemType pt;
+        Deriver d;
+        Verdict v;
+        GpuPlan p;
+        Buf text;
+        assert_ok(problem_type_gemm(&pt, false, false, TYPE_S, TYPE_S, TYPE_S));
+        assert_ok(deriver_init(&d, &pt, target_find(STR("gfx906")), NULL));
+        Solution s = d.defaults;
+        s.BufferStore = rows[i].buffer;
+        s.NonTemporalD = rows[i].hint;
+        s.GlobalSplitU = rows[i].gsu;
+        s.GlobalSplitUAlgorithm = rows[i].multiple ? GSUA_MULTIPLE : GSUA_SINGLE;
+        s.KernelLanguage = LANG_ASSEMBLY;
+        s.ThreadTile = intlist2(8, 8);
+        s.VectorWidth = 4;
+        assert_true(solution_derive(&d, &s, &v));
+        assert_ok(gpu_plan(&p, &s, d.target));
+        buf_init(&text);
+        gpu_store(&p, &text);
+        assert_non_null(strstr(buf_cstr(&text), rows[i].has));
+        assert_null(strstr(buf_cstr(&text), rows[i].has_not));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conflicts),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_stores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

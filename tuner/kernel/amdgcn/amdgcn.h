@@ -1,5 +1,6 @@
-/* Modules of kernel/amdgcn and what they share: matrix instructions, dot products, buffer loads, the layout
- * of local memory. Used by the files of this folder; the contract of the modules is kernel/gpu/gpu.h.
+/* Modules of kernel/amdgcn and what they share: matrix instructions, dot products, buffer loads and stores,
+ * the layout of local memory. Used by the files of this folder; the contract of the modules is
+ * kernel/gpu/gpu.h.
  */
 #ifndef KERNEL_AMDGCN_AMDGCN_H
 #define KERNEL_AMDGCN_AMDGCN_H
@@ -11,6 +12,15 @@ extern const GpuCompute amdgcn_dot;    /* dot products of 16-bit and 8-bit eleme
 /* The processor has them for the plan's types. */
 bool dot_applies(const GpuPlan *p);
 extern const GpuCopy amdgcn_buffer; /* raw buffer loads with range check */
+
+/* ---- store.c: raw buffers, stores of D through them ---- */
+
+/* Text of @w2, @w4, @raw_load<bytes>, @raw_store<bytes> and @descriptor: part of the prelude. */
+void amdgcn_raw_buffers(const GpuPlan *p, Buf *out);
+/* Cache policy bits of a buffer instruction from NonTemporal's: 1 glc or sc0, 2 slc or nt, 4 sc1. */
+int amdgcn_policy(const GpuPlan *p, int hint);
+/* GpuDialect.finish. */
+bool amdgcn_finish(const GpuPlan *p, Buf *out);
 
 /* ---- matrix.def ---- */
 

@@ -88,35 +88,6 @@ bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int access, Lds
 
 /* ---- text ---- */
 
-static void prelude(const GpuPlan *p, Buf *out)
-{
-    static const struct {
-        int bytes;
-        const char *type, *suffix;
-    } loads[] = {{1, "unsigned char", "i8"},
-                 {2, "unsigned short", "i16"},
-                 {4, "int", "i32"},
-                 {8, "@w2", "v2i32"},
-                 {16, "@w4", "v4i32"}};
-    bool gfx9 = p->target->isa[0] <= 9;
-    buf_puts(out, "typedef int @w2 __attribute__((ext_vector_type(2)));\n"
-                  "typedef int @w4 __attribute__((ext_vector_type(4)));\n");
-    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++)
-        buf_printf(out,
-                   "extern \"C\" __attribute__((device)) %s @raw_load%d(@w4, int, int, int) "
-                   "__asm(\"llvm.amdgcn.raw.buffer.load.%s\");\n",
-                   loads[i].type, loads[i].bytes, loads[i].suffix);
-    /* a raw buffer of `bytes`; at most 4 GiB are seen from its base. Old compilers keep the base in vector
-     * registers when they are not told, and loop over its values at each load. */
-    buf_printf(out,
-               "@DEV @w4 @descriptor(const char *base, unsigned long long bytes)\n{\n"
-               "    const unsigned long long b = @uniform64((unsigned long long)base);\n"
-               "    const @w4 r = {(int)b, (int)(b >> 32 & 0xffff), (int)(bytes >> 32 ? ~0u : "
-               "(unsigned)bytes), 0x%x};\n"
-               "    return r;\n}\n",
-               gfx9 ? 0x27000 : 0x31004000);
-}
-
 static void state(const GpuPlan *p, Buf *out)
 {
     buf_puts(out, "struct @Copy {\n");
@@ -201,13 +172,6 @@ static void init(const GpuPlan *p, Buf *out)
                   "    c.a += a;\n    c.b += b;\n}\n\n");
 }
 
-/* Cache policy bits of the instruction from NonTemporal's: 1 glc or sc0, 2 slc or nt, 4 sc1. */
-static int policy(const GpuPlan *p, int hint)
-{
-    if (p->target->isa[0] >= 12) return hint ? 1 : 0;
-    return (hint & 3) | (p->target->isa[0] == 9 && p->target->isa[1] == 4 && hint & 4 ? 16 : 0);
-}
-
 static void one_load(const GpuPlan *p, const Loads *l, int j, int at, int n, Buf *out)
 {
     const GpuOperand *x = l->x;
@@ -218,7 +182,7 @@ static void one_load(const GpuPlan *p, const Loads *l, int j, int at, int n, Buf
     if (q.across && (x->tlu || l->offsets == 1))
         snprintf(scalar, sizeof scalar, "(int)(c.%c_ld * %d)", c, q.across);
     snprintf(call, sizeof call, "@raw_load%d(r%c, (int)c.%c_off[%d] + %d, %s, %d)", n, c, c, offset,
-             immediate, scalar, policy(p, x->hint));
+             immediate, scalar, amdgcn_policy(p, x->hint));
     if (n <= 4)
         buf_printf(out, "    c.%c_data[set][%d][%d] = %s;\n", c, j, at / 4, call);
     else
@@ -436,7 +400,6 @@ static Err buffer_plan(GpuPlan *p)
 static void buffer_emit(const GpuPlan *p, Buf *out)
 {
     buf_puts(out, "\n/* ---- copy: buffer loads, registers, local memory ---- */\n\n");
-    prelude(p, out);
     state(p, out);
     init(p, out);
     load(p, out);

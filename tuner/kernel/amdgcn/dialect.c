@@ -77,6 +77,7 @@ static void prelude(const GpuPlan *p, Buf *out)
         "    return (V *)((__attribute__((address_space(1))) V *const *)(const void *)table)[z];\n}\n"
         "template <typename V> @DEV V @load_nt(const V *p) { return __builtin_nontemporal_load(p); }\n"
         "template <typename V> @DEV void @store_nt(V *p, V x) { __builtin_nontemporal_store(x, p); }\n");
+    if (p->s) amdgcn_raw_buffers(p, out);
 }
 
 /* Vectors that the language has no type for, and those of one part, are structs. */
@@ -139,4 +140,5 @@ const GpuDialect dialect_amdgcn = {.language = "HIP C++",
                                    .kernel_head = kernel_head,
                                    .lds_file = lds_file,
                                    .lds_body = lds_body,
+                                   .finish = amdgcn_finish,
                                    .choose = choose};

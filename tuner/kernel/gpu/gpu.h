@@ -93,14 +93,14 @@
  * LdsBlockSizePerPad, UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead, PrefetchLocalRead,
  * SuppressNoLoadLoop, GlobalSplitU with all that belongs to it, StaggerU, WorkGroupMapping, PersistentKernel,
  * PreloadKernelArguments (order of arguments), VectorStore, StoreVectorWidth, NumElementsPerBatchStore,
- * NonTemporal, KernelLanguage (form of arguments). Superseded: EdgeType and LoopTail (any size is right with
- * any value), the Assert parameters (used to drop the shift of vectors that cannot straddle an edge;
- * otherwise predicates of the library). Refused by gpu_plan: WorkGroupMappingType Z, PackBatchDims, StreamK,
- * DepthULdsDivisor, ThreadSeparateGlobalRead, and of the problem type: unknown first strides, zero padding,
- * mirrored dimensions, stochastic rounding, 8-bit floats. Without effect, since a compiler schedules and
- * places: InnerUnroll (a stage is unrolled whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma,
- * InterleaveAlpha, OptNoLoadLoop, UseSgprForGRO, MACInstruction, MagicDivAlg and other hints to the assembly
- * writer.
+ * NonTemporal, BufferLoad and BufferStore (amdgcn), KernelLanguage (form of arguments). Superseded: EdgeType
+ * and LoopTail (any size is right with any value), the Assert parameters (used to drop the shift of vectors
+ * that cannot straddle an edge; otherwise predicates of the library). Refused by gpu_plan:
+ * WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, ThreadSeparateGlobalRead, and of the
+ * problem type: unknown first strides, zero padding, mirrored dimensions, stochastic rounding, 8-bit floats.
+ * Without effect, since a compiler schedules and places: InnerUnroll (a stage is unrolled whole), Schedule*,
+ * GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha, OptNoLoadLoop, UseSgprForGRO,
+ * MACInstruction, MagicDivAlg and other hints to the assembly writer.
  *
  * ---- launch ----
  *
@@ -191,6 +191,8 @@ struct GpuDialect {
      * stands in front of it (dynamic local memory's announcement); either may print nothing. */
     void (*lds_file)(const GpuPlan *p, Str symbol, Buf *out);
     void (*lds_body)(const GpuPlan *p, Buf *out);
+    /* Emits @finish (gpu_store) its own way; false: it emitted nothing, pointers do. NULL: they always do. */
+    bool (*finish)(const GpuPlan *p, Buf *out);
     /* The modules for a plan whose numbers are filled in. ERR_INPUT: why there are none. */
     Err (*choose)(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy);
 };
@@ -257,6 +259,17 @@ void gpu_copy_tail(const GpuPlan *p, Buf *out);
 void gpu_stage(const GpuPlan *p, Buf *out);
 Err gpu_loop(const GpuPlan *p, const Program *program, Buf *out);
 void gpu_store(const GpuPlan *p, Buf *out);
+/* For GpuDialect.finish. C is read, and alpha applied, by this kernel (else by a helper kernel). */
+bool gpu_reads_c(const GpuPlan *p);
+bool gpu_scales(const GpuPlan *p);
+/* D is added to, in atomic operations. */
+bool gpu_adds(const GpuPlan *p);
+/* Accumulators that a thread stores when the parts of a local split have been added up: its part's share of
+ * them, or all in part 0 when they cannot be shared out in whole vectors. */
+int gpu_share(const GpuPlan *p);
+/* The head of @finish: its signature, `first` where accumulators are shared out. Returns the text of
+ * accumulator i's number in @acc_row. */
+const char *gpu_finish_head(const GpuPlan *p, Buf *out);
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
 /* The same's parts: everything up to the opening brace; the work-group's tile (wg0 wg1 wg2) and part of K;
  * the base of one tensor ('a' to 'd') in this batch. */

@@ -1,25 +1,26 @@
 /* The end of a kernel: parts of a local split are added up, then D is written: alpha, beta, or the split
- * sums of GlobalSplitU. Tiles inside D are written in vectors, others element by element. */
+ * sums of GlobalSplitU. Tiles inside D are written in vectors, others element by element. Here by pointers; a
+ * dialect may have another way (GpuDialect.finish). */
 #include "kernel/gpu/gpu.h"
 
-static bool atomic(const GpuPlan *p) { return p->gsu > 1 && !p->gsu_multiple; }
+bool gpu_adds(const GpuPlan *p) { return p->gsu > 1 && !p->gsu_multiple; }
 /* C is read here, not by a helper kernel. */
-static bool reads_c(const GpuPlan *p) { return p->use_beta && p->gsu == 1; }
+bool gpu_reads_c(const GpuPlan *p) { return p->use_beta && p->gsu == 1; }
 /* Scaled here, not by a helper kernel. */
-static bool scales(const GpuPlan *p) { return !p->gsu_multiple; }
+bool gpu_scales(const GpuPlan *p) { return !p->gsu_multiple; }
 
 static void out_struct(const GpuPlan *p, Buf *out)
 {
     buf_puts(out, "\n/* ---- stores ---- */\n\nstruct @Out {\n    @TD *d;\n    unsigned long long ldd;\n");
-    if (scales(p)) buf_puts(out, "    @TC alpha;\n");
-    if (reads_c(p)) buf_puts(out, "    const @TD *c;\n    unsigned long long ldc;\n    @TC beta;\n");
+    if (gpu_scales(p)) buf_puts(out, "    @TC alpha;\n");
+    if (gpu_reads_c(p)) buf_puts(out, "    const @TD *c;\n    unsigned long long ldc;\n    @TC beta;\n");
     buf_puts(out, "};\n\n");
 }
 
 /* Adds to memory. Types without an instruction: compare and swap of the 4 or 8 bytes around. */
 static void add_text(const GpuPlan *p, Buf *out)
 {
-    if (!atomic(p)) return;
+    if (!gpu_adds(p)) return;
     buf_puts(out, "@DEV void @add_to(@TD *p, @TC x)\n{\n");
     if (p->out.parts == 2)
         buf_puts(out, "    @atomic_add(&p->re, x.re);\n    @atomic_add(&p->im, x.im);\n");
@@ -43,12 +44,12 @@ static void element(const GpuPlan *p, Buf *out)
 {
     buf_puts(out, "@DEV void @put(const @Out &o, unsigned row, unsigned col, @TC x)\n{\n");
     buf_puts(out, "    @TD *to = o.d + (col * o.ldd + row);\n");
-    if (scales(p)) buf_puts(out, "    x = @mul(o.alpha, x);\n");
-    if (atomic(p)) {
+    if (gpu_scales(p)) buf_puts(out, "    x = @mul(o.alpha, x);\n");
+    if (gpu_adds(p)) {
         buf_puts(out, "    @add_to(to, x);\n}\n\n");
         return;
     }
-    if (reads_c(p))
+    if (gpu_reads_c(p))
         buf_puts(out, "    if (!@is_zero(o.beta)) x = @madd(o.beta, @to_c(o.c[col * o.ldc + row]), x);\n");
     buf_printf(out, "    %s;\n}\n\n",
                p->s->NonTemporalD && p->out.parts == 1 ? "@store_nt(to, @from_c(x))" : "*to = @from_c(x)");
@@ -73,7 +74,7 @@ static void vector(const GpuPlan *p, Buf *out)
                "@DEV void @put_vector(const @Out &o, unsigned row, unsigned col, const @Acc &acc, int i)\n{\n"
                "    @VD%du *to = (@VD%du *)(o.d + (col * o.ldd + row));\n    @VD%d v;\n",
                parts, parts, parts);
-    if (reads_c(p))
+    if (gpu_reads_c(p))
         buf_printf(
             out,
             "    if (!@is_zero(o.beta)) {\n"
@@ -83,13 +84,13 @@ static void vector(const GpuPlan *p, Buf *out)
             "            const @TC x = @madd(o.beta, @to_c(was), @mul(o.alpha, @acc_get(acc, i + q)));\n",
             parts, p->s->NonTemporalC ? "@load_nt" : "*", parts, w,
             p->out.parts == 2 ? "{old[2 * q], old[2 * q + 1]}" : "old[q]");
-    if (reads_c(p)) {
+    if (gpu_reads_c(p)) {
         pack(p, out);
         buf_puts(out, "        }\n    } else {\n");
     } else
         buf_puts(out, "    {\n");
     buf_printf(out, "        @UNROLL for (int q = 0; q < %d; q++) {\n            const @TC x = %s;\n", w,
-               scales(p) ? "@mul(o.alpha, @acc_get(acc, i + q))" : "@acc_get(acc, i + q)");
+               gpu_scales(p) ? "@mul(o.alpha, @acc_get(acc, i + q))" : "@acc_get(acc, i + q)");
     pack(p, out);
     if (p->s->NonTemporalD)
         buf_printf(out, "        }\n    }\n    @store_nt(to, (@VD%du)v);\n}\n\n", parts);
@@ -104,21 +105,19 @@ static void inside(const GpuPlan *p, Buf *out)
     if (!p->dialect->aligned_loads || w == 1) return;
     buf_printf(out, "    whole = whole && (((unsigned long long)o.d | o.ldd * %d) & %d) == 0;\n",
                p->out.part_bytes * p->out.parts, bytes - 1);
-    if (reads_c(p))
+    if (gpu_reads_c(p))
         buf_printf(out, "    whole = whole && (((unsigned long long)o.c | o.ldc * %d) & %d) == 0;\n",
                    p->out.part_bytes * p->out.parts, bytes - 1);
 }
 
-/* Accumulators that a thread stores when the parts of a local split have been added up: its part's share of
- * them, or all in part 0 when they cannot be shared out in whole vectors. */
-static int share(const GpuPlan *p)
+int gpu_share(const GpuPlan *p)
 {
     return p->n_acc % p->lsu == 0 && p->n_acc / p->lsu % p->store_width == 0 ? p->n_acc / p->lsu : p->n_acc;
 }
 
 static void reduce(const GpuPlan *p, Buf *out)
 {
-    int threads = p->n_threads / p->lsu, n = share(p);
+    int threads = p->n_threads / p->lsu, n = gpu_share(p);
     if (p->lsu == 1) return;
     buf_printf(
         out,
@@ -147,18 +146,23 @@ static const char *batch(const GpuPlan *p, char *text, size_t n)
     return text;
 }
 
-static void finish(const GpuPlan *p, Buf *out)
+const char *gpu_finish_head(const GpuPlan *p, Buf *out)
 {
-    int n = share(p), w = p->store_width;
-    bool shared = n < p->n_acc;
-    const char *i = shared ? "first + i" : "i";
-    char text[96];
+    bool shared = gpu_share(p) < p->n_acc;
     buf_puts(out, "@DEV void @finish(const @Tile &t, const @Out &o, const @Acc &acc, unsigned tid)\n{\n");
     if (shared)
-        buf_printf(out, "    const int first = (int)(tid / %d * %d);\n", p->n_threads / p->lsu, n);
+        buf_printf(out, "    const int first = (int)(tid / %d * %d);\n", p->n_threads / p->lsu, gpu_share(p));
     else if (p->lsu > 1)
         buf_printf(out, "    if (tid >= %d) return;\n", p->n_threads / p->lsu);
-    if (!atomic(p)) {
+    return shared ? "first + i" : "i";
+}
+
+static void finish(const GpuPlan *p, Buf *out)
+{
+    int n = gpu_share(p), w = p->store_width;
+    const char *i = gpu_finish_head(p, out);
+    char text[96];
+    if (!gpu_adds(p)) {
         inside(p, out);
         buf_printf(out,
                    "    if (whole) {\n"
@@ -178,9 +182,10 @@ static void finish(const GpuPlan *p, Buf *out)
 void gpu_store(const GpuPlan *p, Buf *out)
 {
     out_struct(p, out);
+    reduce(p, out);
+    if (p->dialect->finish && p->dialect->finish(p, out)) return;
     add_text(p, out);
     element(p, out);
-    if (!atomic(p)) vector(p, out);
-    reduce(p, out);
+    if (!gpu_adds(p)) vector(p, out);
     finish(p, out);
 }
