@@ -80,7 +80,7 @@ static Stores stores_of(const GpuPlan *p)
     int words = (s.bytes + 3) / 4, given = p->s->NumElementsPerBatchStore;
     int most = given > 0 ? given : BATCH_WORDS * 4 / s.bytes;
     s.batch = most > s.width ? most / s.width * s.width : s.width;
-    s.single = given > 0 ? given : words < BATCH_WORDS / 2 ? BATCH_WORDS / (words + 1) : 1;
+    s.single = given > 0 ? given : words == 1 ? BATCH_WORDS / 2 : 1; /* offsets too */
     if (s.batch > s.n) s.batch = s.n;
     if (s.single > s.n) s.single = s.n;
     return s;
