@@ -117,6 +117,7 @@ check: all $(UNIT) $(FAKES) $(B)/conformance/emit
 # AMD kernels and libraries on the emulator: COUNT random ones per architecture beside one of each family; SEED=n repeats.
 conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh far.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh f8.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 	$(Q)sh test/conformance/amd/run.sh library_run.py --build $(B) $(if $(SEED),--seed $(SEED))
 

@@ -1,4 +1,6 @@
 /* Matrix instructions and local memory layouts of AMD kernels: the table's shapes, bank conflicts counted. */
+#include <string.h>
+
 #include "test/support.h"
 
 #include "kernel/amdgcn/amdgcn.h"
@@ -35,6 +37,59 @@ static void test_shapes(void **state)
     assert_null(matrix_inst(target_find(STR("gfx1030")), TYPE_H, 16, 16, 16, 1));
     assert_non_null(matrix_inst(target_find(STR("gfx1201")), TYPE_H, 16, 16, 16, 1));
     assert_null(matrix_inst(target_find(STR("sm_90")), TYPE_H, 16, 16, 16, 1));
+    assert_string_equal(matrix_inst(target_find(STR("gfx942")), TYPE_B8F8, 16, 16, 32, 1)->builtin,
+                        "mfma_f32_16x16x32_bf8_fp8");
+    assert_null(matrix_inst(t, TYPE_F8, 16, 16, 32, 1));
+}
+
+/* 8-bit floats: where there are kernels, their instruction's operand types, what is refused. */
+static void f8_kernel(const char *arch, DataType in, DataType out, bool swap, bool stochastic, Verdict *v,
+                      Buf *text)
+{
+    ProblemType pt;
+    Deriver d;
+    assert_ok(problem_type_gemm(&pt, false, false, in, out, TYPE_S));
+    pt.StochasticRounding = stochastic;
+    assert_ok(deriver_init(&d, &pt, target_find(str_from(arch)), &(DeriveLimits){.writer = true}));
+    Solution s = d.defaults;
+    s.KernelLanguage = LANG_ASSEMBLY;
+    s.MatrixInstruction = (IntList){9, {32, 32, 16, 1, 1, 2, 2, 2, 2}};
+    s.DepthU = 32, s.GlobalReadVectorWidth = 8, s.VectorWidth = 1, s.SourceSwap = swap;
+    buf_reset(text);
+    if (!solution_derive(&d, &s, v)) {
+        verdict_text(v, text);
+        return;
+    }
+    GpuPlan p;
+    assert_ok(gpu_plan(&p, &s, d.target));
+    p.compute->emit(&p, text);
+}
+
+static bool has(Buf *text, const char *part) { return strstr(buf_cstr(text), part) != NULL; }
+
+static void test_f8(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"gfx90a", "gfx908", "gfx1100", "gfx1201"};
+    Verdict v;
+    Buf text;
+    buf_init(&text);
+    f8_kernel("gfx942", TYPE_F8B8, TYPE_B8, false, false, &v, &text);
+    assert_true(has(&text, "_32x32x16_fp8_bf8(@op_a"));
+    f8_kernel("gfx942", TYPE_F8B8, TYPE_B8, true, false, &v, &text);
+    assert_true(has(&text, "_32x32x16_bf8_fp8(@op_b"));
+    f8_kernel("gfx942", TYPE_B8F8, TYPE_S, true, false, &v, &text);
+    assert_true(has(&text, "_32x32x16_fp8_bf8(@op_b"));
+    f8_kernel("gfx942", TYPE_F8, TYPE_F8, false, true, &v, &text);
+    assert_int_equal(v.rule, RULE_AMD_STOCHASTIC);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        GpuPlan p;
+        ProblemType pt;
+        assert_ok(problem_type_gemm(&pt, false, false, TYPE_F8, TYPE_S, TYPE_S));
+        assert_int_equal(gpu_plan_types(&p, &pt, target_find(str_from(others[i]))), ERR_INPUT);
+        assert_non_null(strstr(err_message(), "have no 8-bit floats, data types 'F8', 'S'"));
+    }
+    buf_fini(&text);
 }
 
 typedef struct {
@@ -135,10 +190,8 @@ static void test_stores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conflicts),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_conflicts), cmocka_unit_test(test_shapes), cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_stores),    cmocka_unit_test(test_f8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

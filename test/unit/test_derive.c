@@ -234,6 +234,12 @@ static void test_writer(void **state)
     s.DepthU = 16, s.GlobalSplitU = 2, s.AssertFree0ElementMultiple = 2;
     assert_false(solution_derive(&d, &s, &v));
     assert_int_equal(v.rule, RULE_AMD_SPLIT_HALF);
+    assert_ok(problem_type_gemm(&pt, false, false, TYPE_F8, TYPE_S, TYPE_S));
+    assert_ok(deriver_init(&d, &pt, target_find(STR("gfx90a")), &(DeriveLimits){.writer = true}));
+    s = d.defaults;
+    s.DepthU = 16, s.GlobalReadVectorWidth = 4, s.VectorWidth = 4;
+    assert_false(solution_derive(&d, &s, &v));
+    assert_int_equal(v.rule, RULE_AMD_TYPE);
     buf_fini(&why);
 }
 

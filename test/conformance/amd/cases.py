@@ -14,12 +14,21 @@ PROBLEMS = {
     'I8II': {'DataType': 'i8', 'DestDataType': 'i', 'ComputeDataType': 'i', 'HighPrecisionAccumulate': True},
     '4xi8': {'DataType': '4xi8', 'DestDataType': 'i', 'ComputeDataType': 'i', 'HighPrecisionAccumulate': True},
     'X': {'DataType': 's', 'F32XdlMathOp': 'x'}}
+F8 = {f'{i}{o}S'.upper(): {'DataType': i, 'DestDataType': o, 'ComputeDataType': 's', 'HighPrecisionAccumulate': True}
+      for i in ('f8', 'b8', 'f8b8', 'b8f8') for o in ('s', 'h', 'f8' if i == 'f8' else 'b8')}
+PROBLEMS.update(F8)
 
 _S = [(32, 32, 1, 2), (32, 32, 2, 1), (16, 16, 1, 4), (16, 16, 4, 1), (4, 4, 1, 16)]
 _H = [(32, 32, 4, 2), (32, 32, 8, 1), (16, 16, 4, 4), (16, 16, 16, 1), (4, 4, 4, 16)]
 _B = [(32, 32, 2, 2), (32, 32, 4, 1), (16, 16, 2, 4), (16, 16, 8, 1), (4, 4, 2, 16)]
 _D = [(16, 16, 4, 1), (4, 4, 4, 4)]
 _W = [(16, 16, 16, 1)]
+_F8 = [(32, 32, 16, 1), (16, 16, 32, 1)]
+
+
+def kinds(arch):
+    """Names of the problem types that an architecture has kernels for."""
+    return [k for k in PROBLEMS if arch == 'gfx942' or k != 'X' and k not in F8]
 
 
 def matrix_shapes(arch, kind):
@@ -28,6 +37,8 @@ def matrix_shapes(arch, kind):
         return _W if kind in ('HHS', 'HSS', 'BBS', 'I8II') else []
     if arch not in MFMA_ARCHES:
         return []
+    if kind in F8:
+        return _F8 if arch == 'gfx942' else []
     if kind in ('S', 'C'):
         return _S
     if kind in ('D', 'Z'):
@@ -42,7 +53,7 @@ def matrix_shapes(arch, kind):
 
 
 def bytes_of(kind):
-    return {'S': 4, 'D': 8, 'C': 8, 'Z': 16, 'I8II': 1, '4xi8': 4, 'X': 4}.get(kind, 2)
+    return 1 if kind in F8 else {'S': 4, 'D': 8, 'C': 8, 'Z': 16, 'I8II': 1, '4xi8': 4, 'X': 4}.get(kind, 2)
 
 
 def problem(kind, trans, **more):
@@ -65,9 +76,7 @@ def transposes(kind):
 def families(arch):
     """Every data type and transpose: an ordinary kernel, and one of each matrix instruction."""
     out = []
-    for kind in PROBLEMS:
-        if kind == 'X' and arch != 'gfx942':
-            continue
+    for kind in kinds(arch):
         size, lanes = bytes_of(kind), 32 if arch[3:5] in ('11', '12') else 64
         for trans in transposes(kind):
             if kind != 'X':

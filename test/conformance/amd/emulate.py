@@ -30,7 +30,8 @@ class Problem:
 
     def __init__(self, case):
         p = case['problem']
-        self.input = num.TYPES[p['DataType']]
+        a, b = {'f8b8': ('f8', 'b8'), 'b8f8': ('b8', 'f8')}.get(p['DataType'], (p['DataType'],) * 2)
+        self.input = num.TYPES[a], num.TYPES[b]
         self.dest = num.TYPES[p.get('DestDataType', p['DataType'])]
         self.compute = num.TYPES[p.get('ComputeDataType', p['DataType'])]
         self.trans = (p.get('TransposeA', False), p.get('TransposeB', False))
@@ -181,7 +182,7 @@ class Machine:
         data, buffers, address, extra = {}, {}, {}, []
         same = launch.get('same', False)    # C and D are one buffer
         for x, (rows, cols) in shapes.items():
-            t = kind.input if x in 'ab' else kind.dest
+            t = kind.input['ab'.index(x)] if x in 'ab' else kind.dest
             if same and x == 'd':
                 data[x] = data['c']
                 buffers['c'] = buffers[x] = self.emu.Buffer(data[x].raw.tobytes(), end_aligned=True, name='c and d')

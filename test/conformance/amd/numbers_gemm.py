@@ -10,18 +10,51 @@ def bf16_round(x):
     return (((u + 0x7fff + (u >> 16 & 1)) >> 16) << 16).astype(np.uint32).view(np.float32)
 
 
+class Small:
+    """A float of 8 bits as gfx94x has it: exponent bias `bias`, `man` bits behind the point, 0x80 is NaN, no infinities,
+    no negative zero; numbers that are too large become the largest one."""
+
+    def __init__(self, man, bias):
+        code = np.arange(128)
+        e, m = code >> man, code & (1 << man) - 1
+        up = np.where(e == 0, m * 2.0 ** (1 - bias - man), (1 + m / 2.0 ** man) * 2.0 ** (e - bias))
+        self.up, self.values = up, np.concatenate([up, -up])
+        self.values[128] = np.nan
+
+    def pack(self, x):
+        x = np.asarray(x, np.float64)
+        a = np.minimum(abs(x), self.up[-1])
+        above = np.minimum(np.searchsorted(self.up, a), 127)
+        below = np.maximum(above - 1, 0)
+        middle = (self.up[above] + self.up[below]) / 2
+        code = np.where((a > middle) | (a == middle) & (above % 2 == 0), above, below)
+        code = np.where((x < 0) & (code > 0), code + 128, code)
+        return np.where(np.isfinite(x), code, 128).astype(np.uint8)
+
+    def round(self, x):
+        return self.values[self.pack(x)]
+
+
+SMALL = {'f8': Small(3, 8), 'b8': Small(2, 16)}
+
+
 class Type:
     """name: Tensile's letter; store: numpy type in memory; eps: half a unit in the last place."""
 
     def __init__(self, name, store, eps, wide, integer=False):
         self.name, self.store, self.eps, self.wide, self.integer = name, np.dtype(store), eps, wide, integer
+        self.small = SMALL.get(name)
 
     def pack(self, x):
+        if self.small:
+            return self.small.pack(x)
         if self.name == 'b':
             return (bf16_round(x).view(np.uint32) >> 16).astype(np.uint16)
         return x.astype(self.store)
 
     def unpack(self, raw):
+        if self.small:
+            return self.small.values[raw]
         if self.name == 'b':
             return (raw.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
         return raw.astype(self.wide)
@@ -30,6 +63,8 @@ class Type:
         """What must not be read, and what is in D before."""
         if self.integer:
             return np.full(n, 0x5a5a5a5a & (2 ** (8 * self.store.itemsize - 1) - 1), self.store)
+        if self.small:
+            return np.full(n, 0x80, np.uint8)
         if self.name == 'b':
             return np.full(n, 0x7fc1, np.uint16)
         return np.full(n, np.nan, self.store)
@@ -44,6 +79,8 @@ class Type:
         x = rng.uniform(-1, 1, n)
         if self.wide == np.complex128:
             x = x + 1j * rng.uniform(-1, 1, n)
+        if self.small:      # numbers below the least normal one, too
+            x = x * 2.0 ** rng.integers(-9, 2, n)
         return self.pack(x)
 
 
@@ -51,6 +88,7 @@ TYPES = {t.name: t for t in (
     Type('s', np.float32, 2.0 ** -24, np.float64), Type('d', np.float64, 2.0 ** -53, np.float64),
     Type('c', np.complex64, 2.0 ** -23, np.complex128), Type('z', np.complex128, 2.0 ** -52, np.complex128),
     Type('h', np.float16, 2.0 ** -11, np.float64), Type('b', np.uint16, 2.0 ** -8, np.float64),
+    Type('f8', np.uint8, 0, np.float64), Type('b8', np.uint8, 0, np.float64),
     Type('i8', np.int8, 0, np.int64, True), Type('i', np.int32, 0, np.int64, True),
     Type('4xi8', np.int32, 0, np.int64, True))}
 
@@ -62,13 +100,13 @@ def columns(raw, rows, cols, ld, stride, batch):
 
 def expect(kind, a, b, c, alpha, beta):
     """(value, bound of the error) of one batch. a is M x K, b is K x N, as stored; kind: Problem."""
-    ti, td, tc = kind.input, kind.dest, kind.compute
+    ti, td, tc = kind.input[0], kind.dest, kind.compute
     if ti.name == '4xi8':
         a8 = np.ascontiguousarray(a).view(np.int8).reshape(a.shape[0], -1).astype(np.int64)
         b8 = np.ascontiguousarray(b.T).view(np.int8).reshape(b.shape[1], -1).astype(np.int64).T
         r = alpha * (a8 @ b8)
         return (r + beta * td.unpack(c) if beta else r), None
-    a, b = ti.unpack(a), ti.unpack(b)
+    a, b = ti.unpack(a), kind.input[1].unpack(b)
     if kind.conj[0]:
         a = a.conj()
     if kind.conj[1]:
@@ -84,6 +122,9 @@ def expect(kind, a, b, c, alpha, beta):
     if kind.xf32:
         eps = 2.0 ** -10
     k = max(1, a.shape[1])
+    if td.small:    # what numbers near the exact one are rounded to
+        low, high = (td.small.round(r + x * size * eps * (4 + k)) for x in (-1, 1))
+        return (low + high) / 2, (high - low) / 2
     return r, size * eps * (4 + k) + abs(r) * td.eps * (4 if kind.split else 2) + (2.0 ** -24 if td.name == 'h' else 1e-37) + (
         size * td.eps * kind.parts if kind.split and td.name in ('h', 'b') else 0)
 

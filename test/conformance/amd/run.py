@@ -45,7 +45,7 @@ def newest_clang():
 
 def wanted(args, arch, rng, emit):
     """Cases with text: families first, then random ones until there are enough. Also why others were refused."""
-    kinds = args.kinds.split(',') if args.kinds else [k for k in cases.PROBLEMS if k != 'X' or arch == 'gfx942']
+    kinds = args.kinds.split(',') if args.kinds else cases.kinds(arch)
     given = [c for c in cases.families(arch) if c['kind'] in kinds] if args.families or args.short else []
     if args.short:
         given = [given[i] for i in rng.choice(len(given), 3, replace=False)]

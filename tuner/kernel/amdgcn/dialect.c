@@ -11,6 +11,37 @@ static const char *barrier_text(const Target *t)
     return "asm volatile(\"s_waitcnt lgkmcnt(0)\\n\\ts_barrier\" ::: \"memory\");";
 }
 
+static bool has_f8(const Target *t) { return t->isa[0] == 9 && t->isa[1] == 4; }
+
+/* A float of 8 bits as gfx94x has them: no infinities, 0x80 is NaN, no negative zero. By arithmetic on the
+ * bits of a float: magic's last bit is the least number's, so that adding it rounds numbers below the least
+ * normal one; the others round as integers. What is too large becomes the largest number or, without clip,
+ * NaN; infinities become NaN, as in the reference. */
+static void f8(const char *name, int man_bits, int bias, bool clip, Buf *out)
+{
+    int shift = 23 - man_bits, rebias = 127 - bias;
+    unsigned magic = (unsigned)(127 + 23 + 1 - bias - man_bits) << 23;
+    unsigned most = (127u << shift) + ((unsigned)rebias << 23), least = (unsigned)(rebias + 1) << 23;
+    buf_printf(out,
+               "@DEV float @%s_to_f(unsigned char x)\n{\n"
+               "    const float y = __builtin_bit_cast(float, (x & 127u) << %d) * 0x1p%df;\n"
+               "    const unsigned u = __builtin_bit_cast(unsigned, y) | (x & 128u) << 24;\n"
+               "    return __builtin_bit_cast(float, x == 128 ? 0x7fc00000u : u);\n}\n",
+               name, shift, rebias);
+    buf_printf(out,
+               "@DEV unsigned char @f_to_%s(float f)\n{\n"
+               "    const unsigned u = __builtin_bit_cast(unsigned, f);\n"
+               "    unsigned a = u & 0x7fffffffu;\n",
+               name);
+    if (clip) buf_printf(out, "    if (a > 0x%xu && a < 0x7f800000u) a = 0x%xu;\n", most, most);
+    buf_printf(out,
+               "    const float small = __builtin_bit_cast(float, a) + __builtin_bit_cast(float, 0x%xu);\n"
+               "    const unsigned normal = ((a + 0x%xu + (a >> %d & 1u)) >> %d) - %du;\n"
+               "    const unsigned code = a < 0x%xu ? __builtin_bit_cast(unsigned, small) - 0x%xu : normal;\n"
+               "    return (unsigned char)(code > 127u ? 128u : code ? code | (u >> 24 & 128u) : 0u);\n}\n",
+               magic, (1u << (shift - 1)) - 1, shift, shift, (unsigned)rebias << man_bits, least, magic);
+}
+
 /* gfx906 and later have dot products of signed bytes, under two names. */
 static void dot4(const Target *t, Buf *out)
 {
@@ -61,6 +92,10 @@ static void prelude(const GpuPlan *p, Buf *out)
         "    const unsigned u = __builtin_bit_cast(unsigned, f);\n"
         "    return (unsigned short)(f != f ? u >> 16 | 64u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n}\n");
     dot4(p->target, out);
+    if (gpu_is_f8(p->in.type) || gpu_is_f8(p->dest.type)) {
+        f8("f8", 3, 8, p->pt->Fp32toFp8SWClip, out);
+        f8("b8", 2, 16, p->pt->Fp32toFp8SWClip, out);
+    }
     buf_puts(
         out,
         "@DEV int @mad24(int x, int y, int z) { return x * y + z; }\n"
@@ -134,6 +169,7 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 
 const GpuDialect dialect_amdgcn = {.language = "HIP C++",
                                    .static_lds = 65536,
+                                   .has_f8 = has_f8,
                                    .aligned_loads = false,
                                    .prelude = prelude,
                                    .vector = vector,

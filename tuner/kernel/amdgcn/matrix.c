@@ -57,8 +57,11 @@ typedef struct {
 
 static bool is_wmma(const Matrix *m) { return m->in->layout >= LAYOUT_WMMA_R3; }
 
+/* Type of the instruction whose first operand is A, or B with SourceSwap. */
 static DataType inst_type(const GpuPlan *p)
 {
+    if (p->in.type == TYPE_F8B8 && p->s->SourceSwap) return TYPE_B8F8;
+    if (p->in.type == TYPE_B8F8 && p->s->SourceSwap) return TYPE_F8B8;
     if (p->in.type == TYPE_C) return TYPE_S;
     if (p->in.type == TYPE_Z) return TYPE_D;
     if (p->in.type == TYPE_S && p->pt->F32XdlMathOp == TYPE_X) return TYPE_X;

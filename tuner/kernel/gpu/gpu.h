@@ -26,6 +26,7 @@
  *   @barrier()               all threads of the work-group, local memory writes before it are seen behind it
  *   @fma(x, y, z)            float, double, and half where compute is half
  *   @h2f(u16) @f2h(float)    binary16 bits; @b2f @f2b: bfloat16 bits; round to nearest even
+ *   @f8_to_f(u8) @f_to_f8(float): F8's bits; @b8_to_f @f_to_b8: B8's; where has_f8, in kernels that have them
  *   @dot4(int, int, int)     four signed bytes each, added to the third
  *   @mad24(int, int, int)    product and sum of numbers of 24 bits or less
  *   @atomic_add(float *, float), (double *, double), (int *, int): relaxed, device scope, no result
@@ -35,7 +36,7 @@
  *   @load_nt(const V *), @store_nt(V *, V): non-temporal access to a vector or scalar
  * Types made by gpu_types, with GpuDialect.vector (elements by x[i]; aligned to their size):
  *   @T     element of A and B as in memory and local memory. Complex: struct {@P re, im;}; otherwise @P.
- *   @P     part: float, double, _Float16 or unsigned short, signed char, int
+ *   @P     part: float, double, _Float16 or unsigned short, signed or unsigned char, int
  *   @TC @PC   accumulator element and its part; @TD @PD: element of C and D (or of the workspace)
  *   @TS    alpha and beta as passed; @VP<n>: n parts of @T; @VD<n>: n parts of @TD; @VC<n>: n parts of @TC
  *   @to_c(@TD) -> @TC, @from_c(@TC) -> @TD, @from_s(@TS) -> @TC, @to_s(@TC) -> @TS: conversions;
@@ -97,10 +98,10 @@
  * and LoopTail (any size is right with any value), the Assert parameters (used to drop the shift of vectors
  * that cannot straddle an edge; otherwise predicates of the library). Refused by gpu_plan:
  * WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, ThreadSeparateGlobalRead, and of the
- * problem type: unknown first strides, zero padding, mirrored dimensions, stochastic rounding, 8-bit floats.
- * Without effect, since a compiler schedules and places: InnerUnroll (a stage is unrolled whole), Schedule*,
- * GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha, OptNoLoadLoop, UseSgprForGRO,
- * MACInstruction, MagicDivAlg and other hints to the assembly writer.
+ * problem type: unknown first strides, zero padding, mirrored dimensions, stochastic rounding; 8-bit floats
+ * on all but gfx94x. Without effect, since a compiler schedules and places: InnerUnroll (a stage is unrolled
+ * whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha, OptNoLoadLoop,
+ * UseSgprForGRO, MACInstruction, MagicDivAlg and other hints to the assembly writer.
  *
  * ---- launch ----
  *
@@ -127,6 +128,9 @@ typedef struct {
     int part_bytes, parts;
 } GpuType;
 static inline int gpu_type_bytes(const GpuType *t) { return t->part_bytes * t->parts; }
+static inline bool gpu_is_f8(DataType t) { return t >= TYPE_F8 && t <= TYPE_B8F8; }
+/* Text in front of a bracketed element that makes a float of it; "" when it is a number as it is. */
+const char *gpu_widen(DataType type);
 
 /* A (0) or B (1). Its free dimension is M or N; "line" is a run of elements contiguous in local memory. */
 typedef struct {
@@ -177,9 +181,10 @@ typedef struct GpuCopy {
 
 /* What a family calls things. One each in amdgcn/dialect.c and nvptx/dialect.c. */
 struct GpuDialect {
-    const char *language; /* "HIP C++" */
-    int static_lds;       /* bytes of local memory that a kernel may declare statically */
-    bool aligned_loads;   /* vectors in global memory must be aligned to their size */
+    const char *language;            /* "HIP C++" */
+    int static_lds;                  /* bytes of local memory that a kernel may declare statically */
+    bool (*has_f8)(const Target *t); /* F8 and B8 without infinities (client/number.c); NULL: no */
+    bool aligned_loads;              /* vectors in global memory must be aligned to their size */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the

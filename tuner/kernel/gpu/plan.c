@@ -22,6 +22,11 @@ GpuType gpu_type(DataType type)
         return (GpuType){type, "unsigned short", 2, 1};
     case TYPE_I8:
         return (GpuType){type, "signed char", 1, 1};
+    case TYPE_F8:
+    case TYPE_B8:
+    case TYPE_F8B8: /* A's and B's own types: GpuOperand.type */
+    case TYPE_B8F8:
+        return (GpuType){type, "unsigned char", 1, 1};
     case TYPE_4XI8:
     case TYPE_I:
         return (GpuType){type, "int", 4, 1};
@@ -46,6 +51,10 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
     if (pt->OperationType != OP_GEMM)
         FAIL(ERR_INPUT, "GPU kernels are GEMMs; operation is %s",
              operation_name((OperationKind)pt->OperationType));
+    bool f8 = gpu_is_f8(p->in.type) || gpu_is_f8(p->dest.type);
+    if (f8 && (!p->dialect->has_f8 || !p->dialect->has_f8(t)))
+        FAIL(ERR_INPUT, "kernels of %s have no 8-bit floats, data types '%s', '%s'", t->name,
+             type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType));
     if (!p->in.part || !p->scalar.part || !p->dest.part)
         FAIL(ERR_INPUT, "GPU kernels have no data types '%s', '%s', '%s'",
              type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
@@ -107,7 +116,7 @@ static Err plan_operand(GpuPlan *p, int i)
     const Solution *s = p->s;
     const ProblemType *pt = p->pt;
     GpuOperand *x = &p->op[i];
-    *x = (GpuOperand){.type = p->in,
+    *x = (GpuOperand){.type = gpu_type(i ? problem_b_type(pt) : problem_a_type(pt)),
                       .name = i ? 'b' : 'a',
                       .tlu = i ? pt->TLUB : pt->TLUA,
                       .conj = i ? pt->ComplexConjugateB : pt->ComplexConjugateA,
@@ -169,6 +178,8 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
         FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
     if (s->PackBatchDims)
         FAIL(ERR_INPUT, "PackBatchDims %d: packed batches have no kernels", s->PackBatchDims);
+    if (p->gsu > 1 && !p->gsu_multiple && p->out.part_bytes == 1)
+        FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
     if (s->WorkGroupMappingType != WGMT_B) FAIL(ERR_INPUT, "WorkGroupMappingType Z has no kernels");
     if (s->ThreadSeparateGlobalReadA || s->ThreadSeparateGlobalReadB)
         FAIL(ERR_INPUT, "ThreadSeparateGlobalRead needs an assembler");

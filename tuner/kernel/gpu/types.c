@@ -21,14 +21,32 @@ static void vectors(const GpuPlan *p, const char *name, const GpuType *t, Buf *o
     }
 }
 
-static const char *widen(DataType type)
+/* Types that are no numbers of the language: both ways. */
+static const struct {
+    DataType type;
+    const char *widen, *narrow;
+} conversions[] = {{TYPE_H, "@h2f", "@f2h"},
+                   {TYPE_B, "@b2f", "@f2b"},
+                   {TYPE_F8, "@f8_to_f", "@f_to_f8"},
+                   {TYPE_B8, "@b8_to_f", "@f_to_b8"}};
+
+const char *gpu_widen(DataType type)
 {
-    return type == TYPE_H ? "@h2f(x)" : type == TYPE_B ? "@b2f(x)" : "x";
+    for (size_t i = 0; i < sizeof conversions / sizeof conversions[0]; i++)
+        if (conversions[i].type == type) return conversions[i].widen;
+    return "";
 }
 
 static const char *narrow(DataType type)
 {
-    return type == TYPE_H ? "@f2h(x)" : type == TYPE_B ? "@f2b(x)" : "x";
+    for (size_t i = 0; i < sizeof conversions / sizeof conversions[0]; i++)
+        if (conversions[i].type == type) return conversions[i].narrow;
+    return "";
+}
+
+static void conversion(const char *to, const char *name, const char *from, const char *call, Buf *out)
+{
+    buf_printf(out, "@DEV %s @%s(%s x) { return %s%s; }\n", to, name, from, call, *call ? "(x)" : "x");
 }
 
 static void complex_arithmetic(Buf *out)
@@ -51,10 +69,10 @@ static void complex_arithmetic(Buf *out)
 
 static void real_arithmetic(const GpuPlan *p, Buf *out)
 {
-    buf_printf(out, "@DEV @TC @to_c(@TD x) { return %s; }\n", widen(p->out.type));
-    buf_printf(out, "@DEV @TD @from_c(@TC x) { return %s; }\n", narrow(p->out.type));
-    buf_printf(out, "@DEV @TC @from_s(@TS x) { return %s; }\n", widen(p->scalar.type));
-    buf_printf(out, "@DEV @TS @to_s(@TC x) { return %s; }\n", narrow(p->scalar.type));
+    conversion("@TC", "to_c", "@TD", gpu_widen(p->out.type), out);
+    conversion("@TD", "from_c", "@TC", narrow(p->out.type), out);
+    conversion("@TC", "from_s", "@TS", gpu_widen(p->scalar.type), out);
+    conversion("@TS", "to_s", "@TC", narrow(p->scalar.type), out);
     buf_puts(out, "@DEV @TC @zero() { return 0; }\n"
                   "@DEV bool @is_zero(@TC x) { return x == 0; }\n"
                   "@DEV @TC @add(@TC x, @TC y) { return x + y; }\n"

@@ -24,11 +24,10 @@ static Err valu_plan(GpuPlan *p)
 }
 
 /* Elements of a fragment, part by part, as the multiply-add takes them. */
-static const char *widen(const GpuPlan *p)
+static const char *widen(const GpuPlan *p, char operand)
 {
-    if (p->in.type == TYPE_H) return "@h2f";
-    if (p->in.type == TYPE_B) return "@b2f";
-    return p->in.type == TYPE_I8 ? "(int)" : "";
+    DataType type = p->op[operand == 'b'].type.type;
+    return type == TYPE_I8 ? "(int)" : gpu_widen(type);
 }
 
 static void types(const GpuPlan *p, Buf *out)
@@ -113,9 +112,9 @@ static void part_text(const GpuPlan *p, char x, const char *i, int q, char *text
 {
     int parts = p->vw * p->in.parts, bytes = parts * p->in.part_bytes,
         per = bytes > 16 ? parts * 16 / bytes : parts;
-    bool plain = !*widen(p);
+    bool plain = !*widen(p, x);
     if (p->in.parts == 1)
-        snprintf(text, n, "%s%sf.%c[%s / %d][%s %% %d]%s", widen(p), plain ? "" : "(", x, i, per, i, per,
+        snprintf(text, n, "%s%sf.%c[%s / %d][%s %% %d]%s", widen(p, x), plain ? "" : "(", x, i, per, i, per,
                  plain ? "" : ")");
     else
         snprintf(text, n, "f.%c[(%s * 2 + %d) / %d][(%s * 2 + %d) %% %d]", x, i, q, per, i, q, per);

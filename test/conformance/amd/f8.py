@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Conversions of 8-bit floats in AMD kernels, run on the emulator: all codes to float, and floats around every code
+and every middle between two codes to both types.
+
+usage: f8.py [--build DIR]
+Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when a number is wrong."""
+import argparse
+import re
+import sys
+
+import numpy as np
+
+import cases
+import emulate
+import numbers_gemm as num
+import run
+
+KERNELS = '''
+extern "C" __attribute__((global)) void up(const unsigned char *x, float *f8, float *b8)
+{
+    const unsigned i = __builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x();
+    f8[i] = g_f8_to_f(x[i]), b8[i] = g_b8_to_f(x[i]);
+}
+extern "C" __attribute__((global)) void down(const float *x, unsigned char *f8, unsigned char *b8)
+{
+    const unsigned i = __builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x();
+    f8[i] = g_f_to_f8(x[i]), b8[i] = g_f_to_b8(x[i]);
+}
+'''
+
+
+def text(emit, clip):
+    """The conversions of a kernel, with kernels around them."""
+    c = cases.case('gfx942', 'F8F8S', 'NN', {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16,
+                                             'KernelLanguage': 'Source'}, Fp32toFp8SWClip=clip)
+    answer, = emit.make([dict(c, name='conversions', sizes=[])])
+    with open(answer['file']) as f:
+        body = f.read()
+    define = re.search(r'^#define g_DEV .*$', body, re.M).group(0)
+    functions = re.findall(r'^g_DEV [a-z ]+ g_(?:[fb]8_to_f|f_to_[fb]8)\(.*?^}$', body, re.M | re.S)
+    if len(functions) != 4:
+        raise SystemExit(f'{len(functions)} conversions found, not 4')
+    return '\n'.join([define, *functions]) + KERNELS
+
+
+def floats(small):
+    """Codes, middles and the floats next to them; what is too large; what is no number. A multiple of 64."""
+    up = small.up.astype(np.float32)
+    x = np.concatenate([up, (up[1:] + up[:-1]) / 2, up[-1] * np.float32([1.03125, 1.0625, 1.125, 2, 1e30]),
+                        np.float32([2.0 ** -149, 2.0 ** -126])])
+    x = np.concatenate([x, np.nextafter(x, np.float32(0)), np.nextafter(x, np.float32(np.inf)),
+                        np.random.default_rng(1).uniform(-1, 1, 4096).astype(np.float32) * small.up[-1] / 16])
+    x = np.concatenate([x, -x, np.float32([0., -0., np.inf, -np.inf, np.nan])]).astype(np.float32)
+    return np.resize(x, -(-x.size // 64) * 64)
+
+
+def want(small, x, clip):
+    codes = small.pack(x)
+    if not clip:    # what rounds to more than the largest number is none
+        step = small.up[-1] - small.up[-2]
+        codes = np.where(abs(x) >= small.up[-1] + step / 2, 0x80, codes).astype(np.uint8)
+    return codes
+
+
+def wrong(emu, co, clip):
+    """(lines that say what is wrong, numbers checked)"""
+    out, n, codes = [], 0, np.arange(256, dtype=np.uint8)
+    got = {'f8': np.zeros(256, np.float32), 'b8': np.zeros(256, np.float32)}
+    emu.launch(co, 'up', (4,), (64,), [codes, got['f8'], got['b8']])
+    for name, small in num.SMALL.items():
+        bad = ~((got[name] == small.values) | np.isnan(got[name]) & np.isnan(small.values))
+        out += [f'{name} code {i:#x}: {got[name][i]}, not {small.values[i]}' for i in np.flatnonzero(bad)[:5]]
+        x = floats(small)
+        down = {'f8': np.zeros(x.size, np.uint8), 'b8': np.zeros(x.size, np.uint8)}
+        emu.launch(co, 'down', (x.size // 64,), (64,), [x, down['f8'], down['b8']])
+        w = want(small, x, clip)
+        out += [f'{x[i]} to {name}: {down[name][i]:#x}, not {w[i]:#x}' for i in np.flatnonzero(down[name] != w)[:5]]
+        n += 256 + x.size
+    return out, n
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument('--build', default='build')
+    args = p.parse_args()
+    emu, why = emulate.load_emulator()
+    compiler, version = run.newest_clang()
+    if not emu or version < 19:
+        print(f'skipped: 8-bit floats on the emulator: {why or "no clang 19 or newer"}')
+        return 0
+    kernels = emulate.Kernels(f'{args.build}/conformance/emit', compiler, f'{args.build}/conformance/amd.cache')
+    failed = total = 0
+    for clip in (True, False):
+        source = f'{kernels.dir}/codes.hip'
+        with open(source, 'w') as f:
+            f.write(text(kernels, clip))
+        path, error = kernels.compile_one('gfx942', [source])
+        if not path:
+            raise SystemExit(error)
+        lines, n = wrong(emu, emu.CodeObject(path, 'gfx942'), clip)
+        failed, total = failed + len(lines), total + n
+        for line in lines:
+            print(f'Fp32toFp8SWClip {clip}: {line}')
+    kernels.close()
+    print(f'{total} conversions of 8-bit floats, {failed or "none"} wrong')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
