@@ -26,16 +26,18 @@ for name in "$@"; do
 done
 # one row a config; ratio is a column by name, sizes are the quoted one
 {
-  echo '| config | sizes | ours / cuBLAS, geometric mean | least | sizes at 1 or above | spread of three runs, sizes over 50 us |'
-  echo '|---|---|---|---|---|---|'
-  for csv in "$out"/results/*.csv; do
+  echo '| config | sizes | ours / cuBLAS, geometric mean | least | sizes at 1 or above | M, N or K under 64 or odd | spread of three runs, sizes over 50 us |'
+  echo '|---|---|---|---|---|---|---|'
+  for name in sgemm dgemm tf32 hgemm bf16 int8; do
+    csv=$out/results/$name.csv
     [ -f "$csv" ] || continue
-    name=$(basename "$csv" .csv)
     spread=$(sed -n 's/^sizes of 50 us.*worst \([0-9.]* %\).*/\1/p' "$out/results/$name.spread.txt" 2>/dev/null || true)
-    sed 's/"\([^"]*\)"/X/' "$csv" | awk -F, -v name="$name" -v spread="${spread:--}" '/^#/ { next }
-      /^group,/ { for (i = 1; i <= NF; i++) if ($i == "ratio") r = i; next }
-      { n++; s += log($r); if (n == 1 || $r < least) least = $r; if ($r >= 1) good++ }
-      END { if (n) printf "| %s | %d | %.3f | %.3f | %d | %s |\n", name, n, exp(s / n), least, good, spread }'
+    awk -v name="$name" -v spread="${spread:--}" '/^#/ { next }
+      /^group,/ { w = split($0, f, ","); for (i = 1; i <= w; i++) if (f[i] == "ratio") r = i; next }
+      { split($0, q, "\""); split(q[2], size, ","); split(q[1] "X" q[3], f, ","); x = f[r]; if (x <= 0) next
+        n++; s += log(x); if (n == 1 || x < least) least = x; if (x >= 1) good++
+        if (size[1] < 64 || size[2] < 64 || size[4] < 64 || (size[1] % 2) || (size[2] % 2) || (size[4] % 2)) { m++; t += log(x) } }
+      END { if (n) printf "| %s | %d | %.3f | %.3f | %d | %.3f | %s |\n", name, n, exp(s / n), least, good, m ? exp(t / m) : 0, spread }' "$csv"
   done
 } >"$out/results/table.md"
 cat "$out/results/table.md"
