@@ -28,9 +28,9 @@ done
 {
   echo '| config | sizes | ours / cuBLAS, geometric mean | least | sizes at 1 or above | M, N or K under 64 or odd | spread of three runs, sizes over 50 us |'
   echo '|---|---|---|---|---|---|---|'
-  for name in sgemm dgemm tf32 hgemm bf16 int8; do
-    csv=$out/results/$name.csv
+  for csv in "$out"/results/*.csv; do
     [ -f "$csv" ] || continue
+    name=$(basename "$csv" .csv)
     spread=$(sed -n 's/^sizes of 50 us.*worst \([0-9.]* %\).*/\1/p' "$out/results/$name.spread.txt" 2>/dev/null || true)
     awk -v name="$name" -v spread="${spread:--}" '/^#/ { next }
       /^group,/ { w = split($0, f, ","); for (i = 1; i <= w; i++) if (f[i] == "ratio") r = i; next }
