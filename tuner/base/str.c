@@ -188,18 +188,34 @@ void buf_i64(Buf *b, int64_t v)
     buf_add(b, text + at, sizeof text - at);
 }
 
-void buf_printf(Buf *b, const char *fmt, ...)
+void buf_vprintf(Buf *b, const char *fmt, va_list ap)
 {
-    va_list ap, again;
-    va_start(ap, fmt);
+    va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
     if (n >= 0 && buf_room(b, (size_t)n)) {
         vsnprintf(b->s + b->n, (size_t)n + 1, fmt, again);
         b->n += (size_t)n;
     }
     va_end(again);
+}
+
+void buf_printf(Buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(b, fmt, ap);
+    va_end(ap);
+}
+
+void buf_line(Buf *b, int indent, const char *fmt, ...)
+{
+    va_list ap;
+    buf_printf(b, "%*s", indent * 4, "");
+    va_start(ap, fmt);
+    buf_vprintf(b, fmt, ap);
+    va_end(ap);
+    buf_putc(b, '\n');
 }
 
 const char *buf_cstr(Buf *b)

@@ -9,17 +9,6 @@ typedef struct {
     int indent;
 } LoopText;
 
-static void line(LoopText *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void line(LoopText *t, const char *fmt, ...)
-{
-    char text[400];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    buf_printf(t->out, "%*s%s\n", t->indent * 4, "", text);
-}
-
 void gpu_stage(const GpuPlan *p, Buf *out)
 {
     buf_printf(out,
@@ -54,9 +43,9 @@ static void advance(LoopText *t, const char *at)
 {
     int n = t->p->n_stages, bytes = t->p->stage_bytes;
     if (n == 2)
-        line(t, "%s = %d - %s;", at, bytes, at);
+        buf_line(t->out, t->indent, "%s = %d - %s;", at, bytes, at);
     else if (n > 2)
-        line(t, "%s = %s == %d ? 0 : %s + %d;", at, at, (n - 1) * bytes, at, bytes);
+        buf_line(t->out, t->indent, "%s = %s == %d ? 0 : %s + %d;", at, at, (n - 1) * bytes, at, bytes);
 }
 
 static const Tile *tile_of(const LoopText *t, const Op *o, int i) { return &t->program->tile[o->tile[i]]; }
@@ -64,40 +53,41 @@ static const Tile *tile_of(const LoopText *t, const Op *o, int i) { return &t->p
 static void load(LoopText *t, const Op *o, Phase phase)
 {
     if (phase == PHASE_REST) {
-        line(t, "const unsigned chunk = first + j * step;");
-        line(t, "@copy_tail(t, tid, lds, chunk * %d);", t->p->depth_u);
+        buf_line(t->out, t->indent, "const unsigned chunk = first + j * step;");
+        buf_line(t->out, t->indent, "@copy_tail(t, tid, lds, chunk * %d);", t->p->depth_u);
         return;
     }
-    line(t, "@copy_load(copy, %d, lds + %s);", o->set, t->p->copy->async && t->p->n_stages > 1 ? "wr" : "0");
+    buf_line(t->out, t->indent, "@copy_load(copy, %d, lds + %s);", o->set,
+             t->p->copy->async && t->p->n_stages > 1 ? "wr" : "0");
     if (t->p->copy->async) advance(t, "wr");
 }
 
 static void store(LoopText *t)
 {
-    line(t, "@copy_store(copy, 0, lds + %s);", t->p->n_stages > 1 ? "wr" : "0");
-    if (t->p->n_sets > 1) line(t, "@copy_shift(copy);");
+    buf_line(t->out, t->indent, "@copy_store(copy, 0, lds + %s);", t->p->n_stages > 1 ? "wr" : "0");
+    if (t->p->n_sets > 1) buf_line(t->out, t->indent, "@copy_shift(copy);");
     advance(t, "wr");
 }
 
 static void move(LoopText *t)
 {
     if (t->p->s->StaggerU) {
-        line(t, "wrap--;");
-        line(t, "@copy_move(copy, t, wrap ? step_a : back_a, wrap ? step_b : back_b);");
+        buf_line(t->out, t->indent, "wrap--;");
+        buf_line(t->out, t->indent, "@copy_move(copy, t, wrap ? step_a : back_a, wrap ? step_b : back_b);");
     } else
-        line(t, "@copy_move(copy, t, step_a, step_b);");
+        buf_line(t->out, t->indent, "@copy_move(copy, t, step_a, step_b);");
 }
 
 static void consume(LoopText *t, Phase phase)
 {
     const GpuPlan *p = t->p;
     if (phase == PHASE_REST) {
-        line(t, "const unsigned left = t.k - chunk * %d;", p->depth_u);
-        line(t, "@stage_rest(acc, lds, tid, left < %d ? (int)((left + %d) / %d) : %d);", p->depth_u,
-             p->lsu * p->k_step - 1, p->lsu * p->k_step, p->steps);
+        buf_line(t->out, t->indent, "const unsigned left = t.k - chunk * %d;", p->depth_u);
+        buf_line(t->out, t->indent, "@stage_rest(acc, lds, tid, left < %d ? (int)((left + %d) / %d) : %d);",
+                 p->depth_u, p->lsu * p->k_step - 1, p->lsu * p->k_step, p->steps);
         return;
     }
-    line(t, "@stage(acc, lds + %s, tid);", p->n_stages > 1 ? "rd" : "0");
+    buf_line(t->out, t->indent, "@stage(acc, lds + %s, tid);", p->n_stages > 1 ? "rd" : "0");
     advance(t, "rd");
 }
 
@@ -114,10 +104,10 @@ static void one_op(LoopText *t, const Op *o, Phase phase)
         move(t);
         break;
     case OP_BARRIER:
-        line(t, "@barrier();");
+        buf_line(t->out, t->indent, "@barrier();");
         break;
     case OP_WAIT:
-        line(t, "@copy_wait(%d);", o->pending);
+        buf_line(t->out, t->indent, "@copy_wait(%d);", o->pending);
         break;
     default:
         break;
@@ -137,17 +127,17 @@ static void group_loop(LoopText *t, const Op *o)
 {
     int prefetch = t->p->prefetch;
     if (o->phase == PHASE_REST)
-        line(t, "@NOUNROLL for (unsigned j = whole; j < count; j++) {");
+        buf_line(t->out, t->indent, "@NOUNROLL for (unsigned j = whole; j < count; j++) {");
     else if (o->phase == PHASE_MAIN)
-        line(t, "@NOUNROLL for (; i + %d < whole; i++) {", prefetch);
+        buf_line(t->out, t->indent, "@NOUNROLL for (; i + %d < whole; i++) {", prefetch);
     else if (o->phase == PHASE_DRAIN && prefetch == 1)
-        line(t, "{");
+        buf_line(t->out, t->indent, "{");
     else
-        line(t, "@NOUNROLL for (; i < whole; i++) {");
+        buf_line(t->out, t->indent, "@NOUNROLL for (; i < whole; i++) {");
     t->indent++;
     walk(t, o->body, o->phase);
     t->indent--;
-    line(t, "}");
+    buf_line(t->out, t->indent, "}");
 }
 
 static void walk(LoopText *t, const Op *list, Phase phase)
@@ -163,7 +153,7 @@ static void walk(LoopText *t, const Op *list, Phase phase)
             o = o->next;
             continue;
         }
-        if (o->ahead) line(t, "if (i + %d < whole) {", o->ahead);
+        if (o->ahead) buf_line(t->out, t->indent, "if (i + %d < whole) {", o->ahead);
         int ahead = o->ahead;
         t->indent += ahead > 0;
         do {
@@ -171,7 +161,7 @@ static void walk(LoopText *t, const Op *list, Phase phase)
             o = o->next;
         } while (o && ahead && o->ahead == ahead && o->kind != OP_LOOP);
         t->indent -= ahead > 0;
-        if (ahead) line(t, "}");
+        if (ahead) buf_line(t->out, t->indent, "}");
     }
 }
 
@@ -184,17 +174,17 @@ Err gpu_loop(const GpuPlan *p, const Program *program, Buf *out)
     for (const Op *r = o; r; r = r->next)
         if (r->kind == OP_LOOP && r->phase == PHASE_REST) rest = r;
     if (!o || !rest) FAIL(ERR_FAILED, "a program without a loop over the rest of K cannot be lowered");
-    line(&t, "if (whole > 0) {");
+    buf_line(t.out, t.indent, "if (whole > 0) {");
     t.indent++;
-    line(&t, "unsigned i = 0;");
-    if (p->n_stages > 1) line(&t, "int rd = 0, wr = 0;");
+    buf_line(t.out, t.indent, "unsigned i = 0;");
+    if (p->n_stages > 1) buf_line(t.out, t.indent, "int rd = 0, wr = 0;");
     Op head[64];
     int n = 0;
     for (; o != rest && n < 64; o = o->next) head[n++] = *o;
     for (int i = 0; i < n; i++) head[i].next = i + 1 < n ? &head[i + 1] : NULL;
     walk(&t, n ? head : NULL, PHASE_ALL);
     t.indent--;
-    line(&t, "}");
+    buf_line(t.out, t.indent, "}");
     Op last = *rest;
     last.next = NULL;
     walk(&t, &last, PHASE_ALL);

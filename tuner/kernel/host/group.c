@@ -86,28 +86,18 @@ typedef struct {
     int indent;
 } NestText;
 
-static void line(NestText *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void line(NestText *t, const char *fmt, ...)
-{
-    char text[400];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    buf_printf(t->out, "%*s%s\n", t->indent * 4, "", text);
-}
-
 static void open_loop(NestText *t, const Op *o)
 {
     if (o->level ==
         LEVEL_GROUP) { /* over K: DepthU chunks of this part, at least one so that D is always written */
-        line(t, "const @TD *C = C0;");
-        line(t, "int64_t ldc = g->ldc;");
-        line(t, "@TC ab[%d];", 2 * t->p->parts);
-        line(t, "memcpy(ab, g->ab, sizeof ab);");
-        line(t, "for (int64_t chunk = first, left = count;; chunk += step) {");
+        buf_line(t->out, t->indent, "const @TD *C = C0;");
+        buf_line(t->out, t->indent, "int64_t ldc = g->ldc;");
+        buf_line(t->out, t->indent, "@TC ab[%d];", 2 * t->p->parts);
+        buf_line(t->out, t->indent, "memcpy(ab, g->ab, sizeof ab);");
+        buf_line(t->out, t->indent, "for (int64_t chunk = first, left = count;; chunk += step) {");
         t->indent++;
-        line(t, "const int64_t k0 = chunk * %d, kc = left > 0 ? @min(g->k - k0, %d) : 0;", o->step, o->step);
+        buf_line(t->out, t->indent, "const int64_t k0 = chunk * %d, kc = left > 0 ? @min(g->k - k0, %d) : 0;",
+                 o->step, o->step);
         return;
     }
     bool block = o->level == LEVEL_BLOCK;
@@ -116,24 +106,25 @@ static void open_loop(NestText *t, const Op *o)
     const char *name = block ? block_names[o->dim] : tile_names[o->dim];
     const char *size = block ? block_sizes[o->dim] : tile_sizes[o->dim];
     const char *limit = block ? (o->dim == DIM_M ? "mt" : "nt") : block_sizes[o->dim];
-    line(t, "for (int64_t %s = 0; %s < %s; %s += %d) {", name, name, limit, name, o->step);
+    buf_line(t->out, t->indent, "for (int64_t %s = 0; %s < %s; %s += %d) {", name, name, limit, name,
+             o->step);
     t->indent++;
-    line(t, "const int64_t %s = @min(%s - %s, %d);", size, limit, name, o->step);
+    buf_line(t->out, t->indent, "const int64_t %s = @min(%s - %s, %d);", size, limit, name, o->step);
 }
 
 static void close_loop(NestText *t, const Op *o)
 {
     const HostPlan *p = t->p;
     if (o->level == LEVEL_GROUP) {
-        line(t, "if (--left <= 0) break;");
+        buf_line(t->out, t->indent, "if (--left <= 0) break;");
         if (!host_plan_keeps_sums(p)) {
-            line(t, "C = D, ldc = g->ldd; /* the next chunk adds to this one */");
-            line(t, "memset(ab + %d, 0, %d * sizeof ab[0]);", p->parts, p->parts);
-            line(t, "ab[%d] = 1;", p->parts);
+            buf_line(t->out, t->indent, "C = D, ldc = g->ldd; /* the next chunk adds to this one */");
+            buf_line(t->out, t->indent, "memset(ab + %d, 0, %d * sizeof ab[0]);", p->parts, p->parts);
+            buf_line(t->out, t->indent, "ab[%d] = 1;", p->parts);
         }
     }
     t->indent--;
-    line(t, "}");
+    buf_line(t->out, t->indent, "}");
 }
 
 /* Block of A or B to its packed buffer. */
@@ -143,27 +134,29 @@ static void load_local(NestText *t, const Op *o)
     bool b = t->program->tile[o->tile[0]].operand == 'B';
     const char *x = p->parts == 2 ? "2 * " : "";
     if (b)
-        line(t, "@pack_b(B + %s(%s), g->ldb, nc, kc, lb);", x,
-             p->trans[1] ? "n0 + k0 * g->ldb" : "k0 + n0 * g->ldb");
+        buf_line(t->out, t->indent, "@pack_b(B + %s(%s), g->ldb, nc, kc, lb);", x,
+                 p->trans[1] ? "n0 + k0 * g->ldb" : "k0 + n0 * g->ldb");
     else
-        line(t, "@pack_a(A + %s(%s), g->lda, mc, kc, la);", x,
-             p->trans[0] ? "k0 + m0 * g->lda" : "m0 + k0 * g->lda");
+        buf_line(t->out, t->indent, "@pack_a(A + %s(%s), g->lda, mc, kc, la);", x,
+                 p->trans[0] ? "k0 + m0 * g->lda" : "m0 + k0 * g->lda");
 }
 
 static void staged_call(NestText *t)
 {
     const HostPlan *p = t->p;
     if (host_plan_keeps_sums(p)) {
-        line(t, "@TC *s = sums + ((j / %d) * ((mt + %d) / %d) + (m0 + i) / %d) * %d;", p->nr, p->mr - 1,
-             p->mr, p->mr, p->mr * p->nr);
-        line(t, "@tile_%d_%d(kc, ap, g->lda, bp, g->ldb, s, left < count);", p->mv, p->nr);
-        line(t, "if (left <= 1) @finish(s, mr, nr, ab, C + m0 + i + (n0 + j) * ldc, ldc,");
-        line(t, "                       D + m0 + i + (n0 + j) * g->ldd, g->ldd);");
+        buf_line(t->out, t->indent, "@TC *s = sums + ((j / %d) * ((mt + %d) / %d) + (m0 + i) / %d) * %d;",
+                 p->nr, p->mr - 1, p->mr, p->mr, p->mr * p->nr);
+        buf_line(t->out, t->indent, "@tile_%d_%d(kc, ap, g->lda, bp, g->ldb, s, left < count);", p->mv,
+                 p->nr);
+        buf_line(t->out, t->indent,
+                 "if (left <= 1) @finish(s, mr, nr, ab, C + m0 + i + (n0 + j) * ldc, ldc,");
+        buf_line(t->out, t->indent, "                       D + m0 + i + (n0 + j) * g->ldd, g->ldd);");
         return;
     }
-    line(t, "@tile_%d_%d(kc, ap, g->lda, bp, g->ldb, sums, 0);", p->mv, p->nr);
-    line(t, "@finish(sums, mr, nr, ab, C + 2 * (m0 + i + (n0 + j) * ldc), ldc,");
-    line(t, "        D + 2 * (m0 + i + (n0 + j) * g->ldd), g->ldd);");
+    buf_line(t->out, t->indent, "@tile_%d_%d(kc, ap, g->lda, bp, g->ldb, sums, 0);", p->mv, p->nr);
+    buf_line(t->out, t->indent, "@finish(sums, mr, nr, ab, C + 2 * (m0 + i + (n0 + j) * ldc), ldc,");
+    buf_line(t->out, t->indent, "        D + 2 * (m0 + i + (n0 + j) * g->ldd), g->ldd);");
 }
 
 /* The body of the subgroup loops: a call of a register tile. */
@@ -171,31 +164,32 @@ static void tile_call(NestText *t)
 {
     const HostPlan *p = t->p;
     if (p->pack[0])
-        line(t, "const @TC *ap = la + i * kc%s;", p->parts == 2 ? " * 2" : "");
+        buf_line(t->out, t->indent, "const @TC *ap = la + i * kc%s;", p->parts == 2 ? " * 2" : "");
     else
-        line(t, "const @TC *ap = A + m0 + i + k0 * g->lda;");
+        buf_line(t->out, t->indent, "const @TC *ap = A + m0 + i + k0 * g->lda;");
     if (p->pack[1])
-        line(t, "const @TC *bp = lb + j * kc%s;", p->parts == 2 ? " * 2" : "");
+        buf_line(t->out, t->indent, "const @TC *bp = lb + j * kc%s;", p->parts == 2 ? " * 2" : "");
     else
-        line(t, "const @TC *bp = B + %s;", p->trans[1] ? "n0 + j + k0 * g->ldb" : "k0 + (n0 + j) * g->ldb");
+        buf_line(t->out, t->indent, "const @TC *bp = B + %s;",
+                 p->trans[1] ? "n0 + j + k0 * g->ldb" : "k0 + (n0 + j) * g->ldb");
     if (!p->direct) {
         staged_call(t);
         return;
     }
-    line(t, "const @TD *cp = C + m0 + i + (n0 + j) * ldc;");
-    line(t, "@TD *dp = D + m0 + i + (n0 + j) * g->ldd;");
+    buf_line(t->out, t->indent, "const @TD *cp = C + m0 + i + (n0 + j) * ldc;");
+    buf_line(t->out, t->indent, "@TD *dp = D + m0 + i + (n0 + j) * g->ldd;");
     const char *args = "(kc, ap, g->lda, bp, g->ldb, ab, cp, ldc, dp, g->ldd";
     if (!p->edges) {
-        line(t, "@tile_%d_%d%s, 0);", p->mv, p->nr, args);
-        line(t, "(void)mr, (void)nr;");
+        buf_line(t->out, t->indent, "@tile_%d_%d%s, 0);", p->mv, p->nr, args);
+        buf_line(t->out, t->indent, "(void)mr, (void)nr;");
         return;
     }
-    line(t, "if (mr == %d && nr == %d) {", p->mr, p->nr);
-    line(t, "    @tile_%d_%d%s, 0);", p->mv, p->nr, args);
-    line(t, "} else {");
-    line(t, "    const int64_t v = (mr - 1) / %d;", p->vl);
-    line(t, "    @tiles[v][nr - 1]%s, mr - v * %d);", args, p->vl);
-    line(t, "}");
+    buf_line(t->out, t->indent, "if (mr == %d && nr == %d) {", p->mr, p->nr);
+    buf_line(t->out, t->indent, "    @tile_%d_%d%s, 0);", p->mv, p->nr, args);
+    buf_line(t->out, t->indent, "} else {");
+    buf_line(t->out, t->indent, "    const int64_t v = (mr - 1) / %d;", p->vl);
+    buf_line(t->out, t->indent, "    @tiles[v][nr - 1]%s, mr - v * %d);", args, p->vl);
+    buf_line(t->out, t->indent, "}");
 }
 
 static void nest(NestText *t, const Op *list)
@@ -232,27 +226,31 @@ static void group_function(const HostPlan *p, const Program *program, Buf *out)
         const char *type = i < 2 ? "@TD" : "@TI", *constant = i == 0 ? "" : "const ";
         char f = field[i];
         if (p->strided || (i < 2 && p->workspace))
-            line(&t, "%s%s *%s = (%s%s *)g->%c + %s(z * g->batch%c);", constant, type, var[i], constant, type,
-                 f, x, f);
+            buf_line(t.out, t.indent, "%s%s *%s = (%s%s *)g->%c + %s(z * g->batch%c);", constant, type,
+                     var[i], constant, type, f, x, f);
         else
-            line(&t, "%s%s *%s = ((%s%s *const *)g->%c)[z] + %s(g->off%c);", constant, type, var[i], constant,
-                 type, f, x, f);
+            buf_line(t.out, t.indent, "%s%s *%s = ((%s%s *const *)g->%c)[z] + %s(g->off%c);", constant, type,
+                     var[i], constant, type, f, x, f);
     }
-    line(&t, "D += %s(m1 + n1 * g->ldd), C0 += %s(m1 + n1 * g->ldc);", x, x);
-    line(&t, "A += %s(%s), B += %s(%s);", x, p->trans[0] ? "m1 * g->lda" : "m1", x,
-         p->trans[1] ? "n1" : "n1 * g->ldb");
-    if (p->gsu > 1 && p->gsu_multiple) line(&t, "D += %s(part * (g->m * g->n * g->batch));", x);
+    buf_line(t.out, t.indent, "D += %s(m1 + n1 * g->ldd), C0 += %s(m1 + n1 * g->ldc);", x, x);
+    buf_line(t.out, t.indent, "A += %s(%s), B += %s(%s);", x, p->trans[0] ? "m1 * g->lda" : "m1", x,
+             p->trans[1] ? "n1" : "n1 * g->ldb");
+    if (p->gsu > 1 && p->gsu_multiple)
+        buf_line(t.out, t.indent, "D += %s(part * (g->m * g->n * g->batch));", x);
     if (p->gsu > 1) {
-        line(&t, "const int64_t chunks = (g->k + %d) / %d, each = chunks / %d, more = chunks %% %d;",
-             p->kc - 1, p->kc, p->gsu, p->gsu);
-        line(&t, "const int64_t count = each + (part < more), step = %d;", p->gsu_chunk_rr ? p->gsu : 1);
-        line(&t, "const int64_t first = count == 0 ? 0 : %s;",
-             p->gsu_chunk_rr ? "(int64_t)part" : "part * each + (part < more ? part : more)");
+        buf_line(t.out, t.indent,
+                 "const int64_t chunks = (g->k + %d) / %d, each = chunks / %d, more = chunks %% %d;",
+                 p->kc - 1, p->kc, p->gsu, p->gsu);
+        buf_line(t.out, t.indent, "const int64_t count = each + (part < more), step = %d;",
+                 p->gsu_chunk_rr ? p->gsu : 1);
+        buf_line(t.out, t.indent, "const int64_t first = count == 0 ? 0 : %s;",
+                 p->gsu_chunk_rr ? "(int64_t)part" : "part * each + (part < more ? part : more)");
     } else {
-        line(&t, "const int64_t count = (g->k + %d) / %d, first = 0, step = 1;", p->kc - 1, p->kc);
-        line(&t, "(void)part;");
+        buf_line(t.out, t.indent, "const int64_t count = (g->k + %d) / %d, first = 0, step = 1;", p->kc - 1,
+                 p->kc);
+        buf_line(t.out, t.indent, "(void)part;");
     }
-    line(&t, "(void)la, (void)lb, (void)sums, (void)C0;");
+    buf_line(t.out, t.indent, "(void)la, (void)lb, (void)sums, (void)C0;");
     nest(&t, program->body);
     buf_puts(out, "}\n");
 }
@@ -263,39 +261,43 @@ static void wgm_text(NestText *t)
 {
     const HostPlan *p = t->p;
     if (p->wgm <= 1) return;
-    line(t, "const uint32_t blk = y / %uu, full = tiles1 / %uu, rest = tiles1 %% %uu;", (unsigned)p->wgm,
-         (unsigned)p->wgm, (unsigned)p->wgm);
-    line(t, "const uint64_t ser = x + (uint64_t)(y %% %uu) * tiles0;", (unsigned)p->wgm);
-    line(t, "const uint32_t wide = blk >= full && rest ? rest : %uu;", (unsigned)p->wgm);
-    line(t, "x = (uint32_t)(ser / wide), y = (uint32_t)(ser %% wide) + blk * %uu;", (unsigned)p->wgm);
+    buf_line(t->out, t->indent, "const uint32_t blk = y / %uu, full = tiles1 / %uu, rest = tiles1 %% %uu;",
+             (unsigned)p->wgm, (unsigned)p->wgm, (unsigned)p->wgm);
+    buf_line(t->out, t->indent, "const uint64_t ser = x + (uint64_t)(y %% %uu) * tiles0;", (unsigned)p->wgm);
+    buf_line(t->out, t->indent, "const uint32_t wide = blk >= full && rest ? rest : %uu;", (unsigned)p->wgm);
+    buf_line(t->out, t->indent, "x = (uint32_t)(ser / wide), y = (uint32_t)(ser %% wide) + blk * %uu;",
+             (unsigned)p->wgm);
 }
 
 static void run_body(NestText *t)
 {
     const HostPlan *p = t->p;
     bool serial = p->gsu > 1 && !p->gsu_multiple;
-    line(t, "for (uint64_t id = first; id < last; id++) {");
+    buf_line(t->out, t->indent, "for (uint64_t id = first; id < last; id++) {");
     t->indent++;
     if (serial) { /* consecutive ids are the parts of one tile here; the first of them does all, in order */
-        line(t, "if (id %% %d) continue;", p->gsu);
-        line(t, "const uint64_t tile = id / %d;", p->gsu);
+        buf_line(t->out, t->indent, "if (id %% %d) continue;", p->gsu);
+        buf_line(t->out, t->indent, "const uint64_t tile = id / %d;", p->gsu);
     } else
-        line(t, "const uint64_t tile = id;");
-    line(t, "const uint32_t rows = %s;", serial ? "tiles1" : "grid[1]");
-    line(t, "uint32_t x = (uint32_t)(tile %% tiles0), y = (uint32_t)(tile / tiles0 %% rows);");
-    line(t, "const uint32_t z = (uint32_t)(tile / tiles0 / rows);");
+        buf_line(t->out, t->indent, "const uint64_t tile = id;");
+    buf_line(t->out, t->indent, "const uint32_t rows = %s;", serial ? "tiles1" : "grid[1]");
+    buf_line(t->out, t->indent,
+             "uint32_t x = (uint32_t)(tile %% tiles0), y = (uint32_t)(tile / tiles0 %% rows);");
+    buf_line(t->out, t->indent, "const uint32_t z = (uint32_t)(tile / tiles0 / rows);");
     if (p->gsu > 1 && !serial) {
-        line(t, "const uint32_t part = y %s %s;", p->gsu_group_rr ? "/" : "%",
-             p->gsu_group_rr ? "tiles1" : "gsu");
-        line(t, "y = y %s %s;", p->gsu_group_rr ? "%" : "/", p->gsu_group_rr ? "tiles1" : "gsu");
+        buf_line(t->out, t->indent, "const uint32_t part = y %s %s;", p->gsu_group_rr ? "/" : "%",
+                 p->gsu_group_rr ? "tiles1" : "gsu");
+        buf_line(t->out, t->indent, "y = y %s %s;", p->gsu_group_rr ? "%" : "/",
+                 p->gsu_group_rr ? "tiles1" : "gsu");
     }
     wgm_text(t);
     if (serial)
-        line(t, "for (uint32_t part = 0; part < gsu; part++) @group(&g, x, y, z, part, la, lb, sums);");
+        buf_line(t->out, t->indent,
+                 "for (uint32_t part = 0; part < gsu; part++) @group(&g, x, y, z, part, la, lb, sums);");
     else
-        line(t, "@group(&g, x, y, z, %s, la, lb, sums);", p->gsu > 1 ? "part" : "0");
+        buf_line(t->out, t->indent, "@group(&g, x, y, z, %s, la, lb, sums);", p->gsu > 1 ? "part" : "0");
     t->indent--;
-    line(t, "}");
+    buf_line(t->out, t->indent, "}");
 }
 
 Err host_groups(const HostPlan *p, const Program *program, Str symbol, Buf *out)
@@ -314,11 +316,12 @@ Err host_groups(const HostPlan *p, const Program *program, Str symbol, Buf *out)
         "*local)\n{\n",
         STR_ARG(symbol), STR_ARG(symbol));
     NestText t = {p, program, out, 1};
-    line(&t, "@Args g;");
-    line(&t, "@args(kernarg, &g);");
-    line(&t, "@TC *la = local, *lb = la + %lld, *sums = lb + %lld;", (long long)l.a, (long long)l.b);
-    line(&t, "const uint32_t gsu = %d, tiles0 = grid[0], tiles1 = grid[1] / gsu;", p->gsu);
-    line(&t, "(void)tiles1, (void)gsu;");
+    buf_line(t.out, t.indent, "@Args g;");
+    buf_line(t.out, t.indent, "@args(kernarg, &g);");
+    buf_line(t.out, t.indent, "@TC *la = local, *lb = la + %lld, *sums = lb + %lld;", (long long)l.a,
+             (long long)l.b);
+    buf_line(t.out, t.indent, "const uint32_t gsu = %d, tiles0 = grid[0], tiles1 = grid[1] / gsu;", p->gsu);
+    buf_line(t.out, t.indent, "(void)tiles1, (void)gsu;");
     run_body(&t);
     buf_puts(out, "}\n");
     return ERR_OK;
