@@ -22,6 +22,9 @@ columns() { grep -E '^[0-9 ]+,.*SB_|solution [0-9]*: |^exit' | cut -d, -f2,3,9-1
 run --config-file c.ini | columns
 echo "-- log"; sed -n 's/^launch \(.* args [0-9]*\) .\{64\}/\1 .../p' log | sort -u; grep WRONG log
 rm log
+echo "-- C and D in one buffer: as it was before each solution's check"
+run --config-file c.ini --c-equal-d True | columns
+rm log
 echo "-- wrong results and kernels that fault, fail, hang: each costs itself"
 TUNER_FAKE="ns=500000;wrong=SB_b" run --config-file c.ini | columns
 TUNER_FAKE="ns=500000;illegal=SB_a" run --config-file c.ini | columns
