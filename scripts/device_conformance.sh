@@ -1,0 +1,395 @@
+#!/bin/sh
+# device_conformance.sh OUT [FAMILY...]: checks kernels of every family and data type on the NVIDIA GPU that is here, each
+# element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), register (NvRing 0); or
+# a part of one, by its name in runs() below.
+#
+# In turn, each step bounded by a time limit:
+#   1. tuner makes and runs a few kernels of every data type and all transposes (conjugates too) on sizes around the tile:
+#      GlobalSplitU both ways, StaggerU, PersistentKernel, LocalSplitU, NonTemporal, more than 48 KiB of shared memory;
+#   2. tuner-client runs all of them again on other scalars (beta 0 with C full of NaN; alpha 0), with operands that start
+#      1 to 5 elements into their buffers, with C and D in one buffer; D is poisoned, what is around operands is NaN;
+#   3. the same kernels for arrays of pointers (StridedBatched False): tuner-createlib, then tuner-bench gemm_batched;
+#   4. compute-sanitizer (memcheck, racecheck, initcheck, synccheck) over tuner-bench, which runs in its own process.
+# Writes OUT/conformance.csv (for test/bench/results/h200) and prints it as a table. Exit code 1: something failed.
+#
+# Environment: TUNER (build/bin/tuner), TUNER_CLIENT TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), JOBS (processors),
+# SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT (seconds of a step, 240).
+set -e
+[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT [simt|mma|register|register_int...]..." >&2; exit 2; }
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1"
+out=$(cd "$1" && pwd); shift
+[ $# -gt 0 ] || set -- simt mma register
+families=$*
+tuner=${TUNER:-$root/build/bin/tuner}
+bin=$(dirname "$tuner")
+client=${TUNER_CLIENT:-$bin/tuner-client} bench=${TUNER_BENCH:-$bin/tuner-bench}
+logic=${TUNER_LOGIC:-$bin/tuner-logic} createlib=${TUNER_CREATELIB:-$bin/tuner-createlib}
+jobs=${JOBS:-$(nproc)} limit=${LIMIT:-240}
+PATH=$PATH:/usr/local/cuda/bin
+sanitizer=${SANITIZER-$(command -v compute-sanitizer || true)}
+tools=${TOOLS:-memcheck racecheck initcheck synccheck}
+arch=$("$client" --list-devices | sed -n 's/^cuda 0: .*, \(sm_[0-9a-z]*\), .*/\1/p')
+[ -n "$arch" ] || { echo "device_conformance.sh: there is no NVIDIA GPU" >&2; "$client" --list-devices >&2; exit 4; }
+for p in "$tuner" "$client" "$bench" "$logic" "$createlib"; do
+  [ -x "$p" ] || { echo "device_conformance.sh: there is no '$p'" >&2; exit 2; }
+done
+began=$(date +%s)
+say() { echo "$(($(date +%s)-began)) s: $*" | tee -a "$out/seconds.txt"; }
+
+# ---- what is run ----
+
+# name, problem type, what it is in tuner-bench: A and B, C and D, compute type ("-": it has no such type)
+types() {
+  sums="ComputeDataType: s, HighPrecisionAccumulate: True"
+  cat <<EOF
+S|DataType: s|f32_r f32_r f32_r
+D|DataType: d|f64_r f64_r f64_r
+C|DataType: c|f32_c f32_c f32_c
+Z|DataType: z|f64_c f64_c f64_c
+HHS|DataType: h, DestDataType: h, $sums|f16_r f16_r f32_r
+HSS|DataType: h, DestDataType: s, $sums|f16_r f32_r f32_r
+BBS|DataType: b, DestDataType: b, $sums|bf16_r bf16_r f32_r
+BSS|DataType: b, DestDataType: s, $sums|bf16_r f32_r f32_r
+I8II|DataType: I8, DestDataType: I, ComputeDataType: I, HighPrecisionAccumulate: True|i8_r i32_r i32_r
+X|DataType: s, F32XdlMathOp: x|f32_r f32_r f32_r
+H|DataType: h|f16_r f16_r f16_r
+4xi8|DataType: 4xi8, DestDataType: I, ComputeDataType: I|-
+EOF
+}
+
+# Kernels of a family and type, one a line: names and values of parameters.
+kernels() {
+  atomic="GlobalSplitU: 3, GlobalSplitUAlgorithm: SingleBuffer" parts="GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer"
+  case $1:$2 in
+    simt:[SD]) tile="ThreadTile: [4, 4]"; [ "$2" = S ] || tile="ThreadTile: [4, 2]"
+      cat <<EOF
+WorkGroup: [8, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 2
+WorkGroup: [8, 8, 1], $tile, DepthU: 8, PrefetchGlobalRead: 3, $atomic
+WorkGroup: [16, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 1, $parts, StaggerU: 4
+WorkGroup: [16, 16, 1], $tile, DepthU: 32, PrefetchGlobalRead: 6, WorkGroupMapping: 3
+WorkGroup: [8, 16, 1], $tile, DepthU: 8, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, PrefetchLocalRead: 0
+EOF
+      ;;
+    simt:*) tile="ThreadTile: [4, 4]"; [ "$2" = C ] || tile="ThreadTile: [2, 4]"
+      cat <<EOF
+WorkGroup: [8, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 2
+WorkGroup: [8, 8, 1], $tile, DepthU: 8, PrefetchGlobalRead: 3, $parts, StaggerU: 4
+WorkGroup: [16, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 3, WorkGroupMapping: 3
+EOF
+      ;;
+    mma:*) mi="16, 8, 16"; deep=64; flat=32
+      case $2 in D) mi="16, 8, 8"; deep=32; flat=16;; X) mi="16, 8, 8"; deep=32; flat=16;; I8II) mi="16, 8, 32"; deep=128; flat=64;; esac
+      cat <<EOF
+MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2
+MatrixInstruction: [$mi, 1, 1, 2, 4, 1, 2], DepthU: $deep, PrefetchGlobalRead: 3, $parts
+MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 1], DepthU: $flat, PrefetchGlobalRead: 1, $atomic, StaggerU: 4
+MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, WorkGroupMapping: 3
+EOF
+      case $2 in D) cat <<EOF
+MatrixInstruction: [16, 8, 4, 1, 1, 2, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 2
+MatrixInstruction: [16, 8, 16, 1, 1, 2, 4, 2, 2], DepthU: 32, PrefetchGlobalRead: 2, PrefetchLocalRead: 1
+MatrixInstruction: [8, 8, 4, 1, 1, 4, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 2
+EOF
+      esac;;
+    register:*) deep=64; case $2 in D|C) deep=32;; Z) deep=16;; *H*|B*|I8II) deep=128;; esac; wide=2; [ "$2" != Z ] || wide=1
+      cat <<EOF
+WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 8, PrefetchGlobalRead: 0
+WorkGroup: [16, 16, 1], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 1, StaggerU: 4, WorkGroupMapping: 4
+WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 16, $atomic, StaggerU: 4
+WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 16, $parts, GlobalReadVectorWidth: 1
+WorkGroup: [8, 8, 2], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 1
+WorkGroup: [8, 8, 1], ThreadTile: [2, 4], DepthU: 8, PersistentKernel: 1, PersistentKernelAlongBatch: True
+WorkGroup: [8, 8, 1], ThreadTile: [4, 2], DepthU: 8, PersistentKernel: 2, GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer
+WorkGroup: [8, 8, 1], ThreadTile: [8, 4], DepthU: 16, NonTemporalA: 1, NonTemporalB: 2, NonTemporalC: 3, NonTemporalD: 3, VectorWidth: 2
+WorkGroup: [8, 8, 1], ThreadTile: [4, 8], DepthU: 16, NonTemporalA: 3, NonTemporalB: 3, NonTemporalC: 1, NonTemporalD: 2, GlobalReadVectorWidth: $wide, VectorWidth: $wide
+WorkGroup: [16, 16, 1], ThreadTile: [4, 4], DepthU: $deep, PrefetchGlobalRead: 1
+WorkGroup: [16, 8, 1], ThreadTile: [4, 4], DepthU: 16, VectorWidth: 1, GlobalReadVectorWidth: 1, LdsPadA: 1, LdsPadB: 1, NumElementsPerBatchStore: 4
+EOF
+      ;;
+  esac
+}
+
+has_type() { # family, type
+  case $1:$2 in
+    simt:[SDCZ] | mma:[DX] | mma:HHS | mma:HSS | mma:BBS | mma:BSS | mma:I8II) ;;
+    register:X) return 1;;
+    register:*) ;;
+    *) return 1;;
+  esac
+}
+
+# M,N,batch,K: single elements, around tiles of 16 to 128 and stages of 8 to 128, odd and prime.
+sizes="1,1,1,1 31,33,2,37 32,32,1,64 33,31,2,3 64,64,3,128 63,65,1,65 97,101,2,103 127,3,1,257 3,130,2,65 128,129,1,31 256,64,2,200"
+empty=64,48,2,0 # no K: in tuner-bench only
+# the same with leading dimensions M,N,batch,K,LDD,LDC,LDA,LDB: odd; of 16 bytes but more than the side
+strided="45,37,2,51,149,151,153,155 64,64,2,64,160,176,192,208 40,72,1,48,122,126,134,138"
+
+group() { # problem type, transposes as Tensile's keys, kernels on stdin
+  echo "  -"
+  echo "    - {OperationType: GEMM, $1, $2, UseBeta: True, Batched: True}"
+  echo "    - BenchmarkCommonParameters: [{KernelLanguage: [Source]}, {NvRing: [$ring]}, {MinKForGSU: [16]}]"
+  echo "      ForkParameters:"
+  echo "        - Groups:"
+  echo "          -"
+  sed '/StaggerU:/!s/$/, StaggerU: 0/; s/.*/            - {&}/'
+  echo "      BenchmarkFinalParameters:"
+  echo "        - ProblemSizes:"
+  # one leading dimension of C and D: they are one buffer in a pass
+  for s in $sizes $strided; do echo "$s" | awk -F, -v OFS=, 'NF > 4 { $6 = $5 } { print "          - Exact: [" $0 "]" }'; done
+}
+
+config() { # family, types, DataInitType of the operands
+  ring=1; [ "$1" != register ] || ring=0
+  cat <<EOF
+GlobalParameters: {MinimumRequiredVersion: 4.34.0, TimingMethod: loop, KernelTime: True, SleepPercent: 0, NumWarmups: 0,
+  EnqueuesPerSync: 1, SyncsPerBenchmark: 1, NumElementsToValidate: -1, BoundsCheck: 1, ExitOnFails: 0, PrintLevel: 1,
+  DataInitTypeA: $3, DataInitTypeB: $3, DataInitTypeC: $3, DataInitTypeAlpha: 2, DataInitTypeBeta: 2}
+BenchmarkProblems:
+EOF
+  types | while IFS='|' read -r name type rest; do
+    case " $2 " in *" $name "*) has_type "$1" "$name" || continue;; *) continue;; esac
+    for a in N T C; do for b in N T C; do
+      case $name:$a$b in [CZ]:*) ;; *C*) continue;; esac
+      keys="TransposeA: $([ $a = N ] && echo False || echo True), TransposeB: $([ $b = N ] && echo False || echo True)"
+      [ $a != C ] || keys="$keys, ComplexConjugateA: True"
+      [ $b != C ] || keys="$keys, ComplexConjugateB: True"
+      kernels "$1" "$name" | group "$type" "$keys"
+    done; done
+  done
+  echo "LibraryLogic: {ScheduleName: conformance, DeviceNames: [\"$arch\"], ArchitectureName: $arch}"
+}
+
+# Runs side by side, so that compilers, the CPU's reference and the device all have something to do.
+runs() {
+  cat <<EOF
+simt_real simt 21 S D
+simt_complex simt 21 C Z
+mma_16 mma 21 HHS HSS BBS BSS
+mma_32 mma 21 D X
+mma_int mma 3 I8II
+register_real register 21 S D
+register_complex register 21 C Z
+register_16 register 21 H HHS HSS BBS BSS
+register_int register 3 I8II 4xi8
+EOF
+}
+wanted() { runs | while read -r name family rest; do case " $families " in *" $family "* | *" $name "*) echo "$name $family $rest";; esac; done; }
+
+# ---- 1: the pipeline ----
+
+wanted >"$out/runs"
+n=$(wc -l <"$out/runs")
+each=$(((jobs + n - 1) / n + 1)) pids=
+while read -r name family init list; do
+  config "$family" "$list" "$init" >"$out/$name.yaml"
+  timeout "$limit" "$tuner" --device cuda --arch "$arch" --client-path "$client" --allow-spills -j $each "$out/$name.yaml" "$out/$name" \
+    >"$out/$name.txt" 2>&1 &
+  pids="$pids $!"
+done <"$out/runs"
+for p in $pids; do wait "$p" || true; done
+while read -r name rest; do
+  [ -d "$out/$name/2_BenchmarkData" ] || { echo "$name: no results" >&2; tail -3 "$out/$name.txt" >&2; }
+done <"$out/runs"
+say "pipeline: $n runs, $(ls -d "$out"/*/1_BenchmarkProblems/*/ 2>/dev/null | wc -l) problem types"
+
+# ---- 2: the same kernels on other scalars, offsets, buffers ----
+
+# Options of tuner-client by pass. beta 0 must not read C.
+pass() {
+  case $1 in
+    scaled) echo "--init-alpha Two --init-beta Two";;
+    offset) echo "--init-alpha One --init-beta Zero --init-c NaN --offset-a 1 --offset-b 3 --offset-c 5 --offset-d 1";;
+    offset_c) echo "--init-alpha Two --init-beta NegOne --offset-a 2 --offset-b 4 --offset-c 1 --offset-d 2";;
+    same) echo "--init-alpha NegOne --init-beta Two --c-equal-d True";;
+    nothing) echo "--init-alpha Zero --init-beta Two --init-a NaN --init-b NaN";;
+  esac
+}
+passes="scaled offset offset_c same nothing"
+mkdir -p "$out/events"
+for dir in "$out"/*/1_BenchmarkProblems/*/00_Final/build; do
+  [ -d "$dir" ] || continue
+  group=${dir%/00_Final/build}; run=${group%/1_BenchmarkProblems/*}
+  for p in $passes; do echo "$(basename "$run") $(basename "$group") $p"; done
+done >"$out/list"
+cat >"$out/client.sh" <<EOF
+cd "$out/\$1/1_BenchmarkProblems/\$2/00_Final/build"
+case \$3 in
+$(for p in $passes; do echo "$p) options='$(pass "$p")';;"; done)
+esac
+case \$1 in *_int) options=\$(echo "\$options" | sed 's/NaN/Random/g');; esac
+timeout 60 "$client" --config-file ../source/ClientParameters.ini --timing loop --results-file "" \$options \\
+  --events-fd 3 3>"$out/events/\$1.\$2.\$3" >"$out/events/\$1.\$2.\$3.log" 2>&1
+[ -s "$out/events/\$1.\$2.\$3" ] || echo "\$1 \$2 \$3: \$(tail -1 "$out/events/\$1.\$2.\$3.log")" >&2
+exit 0
+EOF
+[ ! -s "$out/list" ] || timeout "$limit" xargs -P "$(((jobs + 1) / 2))" -n 3 sh "$out/client.sh" <"$out/list" || true
+say "client: $(wc -l <"$out/list") runs"
+
+# ---- 3: arrays of pointers; libraries for the sanitizer ----
+
+# Results in which every kernel wins some sizes, so that all kernels are in the library and a size names its kernel.
+spread_winners() {
+  awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "WinnerTemperature") first = i + 1
+      for (i = 1; !first && i <= NF; i++) if ($i ~ / *Cijk_/) first = i; print; next }
+    { n = NF - first + 1; k = 0
+      for (i = 0; i < n && !k; i++) if ($(first + (NR - 2 + i) % n) > 0) k = first + (NR - 2 + i) % n
+      if (k) $k = 1000000
+      print }' "$1"
+}
+bench_words() { # group, type's line: rocblas-bench's words for it
+  ta=N tb=N
+  case $1 in Cijk_AlikC_*) ta=C;; Cijk_Alik_*) ta=T;; esac
+  case $1 in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
+  math=0; case $1 in *_MX_*) math=1;; esac
+  set -- $2
+  echo "transA: $ta, transB: $tb, a_type: $1, b_type: $1, c_type: $2, d_type: $2, compute_type: $3, math_mode: $math, iters: 1, cold_iters: 0"
+}
+bench_type() { # of a group's name: its types in tuner-bench; nothing: none
+  case $1 in
+    *_SB_*) key=S;; *_DB_*) key=D;; *_CB_*) key=C;; *_ZB_*) key=Z;; *_HB_*) key=H;; *_4xi8*) key=4xi8;;
+    *) key=$(echo "$1" | sed 's/^Cijk_[^_]*_[^_]*_\([^_]*\)_.*/\1/');;
+  esac
+  types | awk -F'|' -v k="$key" '$1 == k && $3 != "-" { print $3 }'
+}
+problems() { # words, function, batch of arrays (0: as the size says), sizes...
+  words=$1 function=$2 batch=$3; shift 3
+  for s; do
+    echo "$s" | awk -F, -v w="$words" -v f="$function" -v batch="$batch" '{
+      m = $1; n = $2; b = batch ? batch : $3; k = $4; ld = NF > 4
+      ldd = ld ? $5 : m; ldc = ld ? $6 : m; a = (w ~ /transA: N/) ? m : k; lda = ld ? $7 : a > 1 ? a : 1
+      c = (w ~ /transB: N/) ? k : n; ldb = ld ? $8 : c > 1 ? c : 1
+      if (f == "" ) fn = b > 1 ? "gemm_strided_batched_ex" : "gemm_ex"; else fn = f
+      for (beta = 0; beta < 2; beta++)
+        printf "- {rocblas_function: rocblas_%s, %s, M: %d, N: %d, K: %d, batch_count: %d, ldd: %d, ldc: %d, lda: %d, ldb: %d, alpha: 2, beta: %d}\n",
+               fn, w, m, n, k, b, ldd, ldc, lda, ldb, beta }'
+  done
+}
+mkdir -p "$out/bench"
+make_libraries() { # run: OUT/RUN/plain and OUT/RUN/arrays, libraries of all kernels
+  mkdir -p "$out/$1/data"
+  for csv in "$out/$1"/2_BenchmarkData/*.csv; do
+    [ -f "$csv" ] || continue
+    spread_winners "$csv" >"$out/$1/data/$(basename "$csv")"
+    cp "${csv%.csv}.yaml" "$out/$1/data/"
+  done
+  "$logic" analyze "$out/$1/data" "$out/$1/plain_logic" --schedule conformance --arch "$arch" --device "$arch" || return 0
+  mkdir -p "$out/$1/arrays_logic"
+  for f in "$out/$1"/plain_logic/*.yaml; do
+    sed 's/StridedBatched: [Tt]rue/StridedBatched: false/g' "$f" >"$out/$1/arrays_logic/$(basename "$f")"
+  done
+  for kind in plain arrays; do
+    "$createlib" --jobs $each --no-merge-files --cache "$out/$1/0_Build/cache" -v 0 "$out/$1/${kind}_logic" "$out/$1/$kind" CUDA || true
+  done
+}
+pids=
+while read -r name rest; do
+  make_libraries "$name" >"$out/$name.libraries.txt" 2>&1 & pids="$pids $!"
+done <"$out/runs"
+for p in $pids; do wait "$p" || true; done
+say "libraries: $(ls -d "$out"/*/arrays/library 2>/dev/null | wc -l) of arrays, $(ls -d "$out"/*/plain/library 2>/dev/null | wc -l) plain"
+
+: >"$out/bench.list"
+while read -r name family rest; do
+  for dir in "$out/$name"/1_BenchmarkProblems/*/; do
+    group=$(basename "$dir"); t=$(bench_type "$group")
+    [ -n "$t" ] && [ -d "$out/$name/arrays/library" ] || continue
+    words=$(bench_words "$group" "$t")
+    problems "$words" gemm_batched_ex 3 $sizes $strided $empty >"$out/bench/$name.$group.arrays.yaml"
+    echo "$name $group arrays" >>"$out/bench.list"
+  done
+done <"$out/runs"
+cat >"$out/bench.sh" <<EOF
+timeout 60 "$bench" --device cuda --rotating 0 -v 1 --library "$out/\$1/\$3/library" --yaml "$out/bench/\$1.\$2.\$3.yaml" \\
+  >"$out/bench/\$1.\$2.\$3.out" 2>"$out/bench/\$1.\$2.\$3.err"
+exit 0
+EOF
+[ ! -s "$out/bench.list" ] || timeout "$limit" xargs -P "$(((jobs + 1) / 2))" -n 3 sh "$out/bench.sh" <"$out/bench.list" || true
+say "arrays of pointers: $(wc -l <"$out/bench.list") runs"
+
+# ---- 4: compute-sanitizer ----
+
+: >"$out/sanitizer.list"
+if [ -n "$sanitizer" ]; then
+  while read -r name family rest; do
+    for dir in "$out/$name"/1_BenchmarkProblems/Cijk_Ailk_Bljk_*/ "$out/$name"/1_BenchmarkProblems/Cijk_Alik_Bjlk_*/; do
+      group=$(basename "$dir"); t=$(bench_type "$group")
+      [ -d "$dir" ] && [ -n "$t" ] || continue
+      words=$(bench_words "$group" "$t")
+      problems "$words" "" 0 $sizes $strided $empty | grep 'beta: 1' >"$out/bench/$name.$group.plain.yaml"
+      for tool in $tools; do
+        case $tool:$group in *:*_Ailk_*) ;; memcheck:* | racecheck:*) ;; *) continue;; esac
+        echo "$name $group plain $tool"
+        [ "$tool" != memcheck ] || echo "$name $group arrays $tool"
+      done
+    done
+  done <"$out/runs" >"$out/sanitizer.list"
+fi
+cat >"$out/sanitizer.sh" <<EOF
+log="$out/bench/\$1.\$2.\$3.\$4.sanitizer"
+timeout 120 "$sanitizer" --tool \$4 --print-limit 20 "$bench" --device cuda --rotating 0 --library "$out/\$1/\$3/library" \\
+  --yaml "$out/bench/\$1.\$2.\$3.yaml" >"\$log" 2>&1 || echo "exit code \$?" >>"\$log"
+exit 0
+EOF
+[ ! -s "$out/sanitizer.list" ] ||
+  timeout "$limit" xargs -P "$(((jobs + 1) / 2))" -n 4 sh "$out/sanitizer.sh" <"$out/sanitizer.list" || true
+[ -z "$sanitizer" ] || say "sanitizer: $(wc -l <"$out/sanitizer.list") runs"
+
+# ---- the table ----
+
+# Facts, one a line: family type transposes what number
+facts() {
+  key() { # run, group: family, type, transposes
+    ta=N tb=N
+    case $2 in Cijk_AlikC_*) ta=C;; Cijk_Alik_*) ta=T;; esac
+    case $2 in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
+    echo "${1%%_*} $(echo "$2" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//; s/_BH//; s/\([SDCZH]\)B/\1/') $ta$tb"
+  }
+  while read -r run group pass; do
+    k=$(key "$run" "$group")
+    [ "$pass" != scaled ] || echo "$k kernels $(($(wc -l <"$out/$run/1_BenchmarkProblems/$group/00_Final/kernels.csv") - 1))"
+    awk -F'\t' -v k="$k" '$1 == "end" { n[$4]++ }
+      END { for (s in n) if (s == "PASSED") print k, "passed", n[s]
+            else if (s ~ /ASSERTS|HARDWARE|SKIPPED/) print k, "skipped", n[s]; else print k, "failed", n[s]
+            if (!NR) print k, "failed", 1 }' "$out/events/$run.$group.$pass"
+  done <"$out/list"
+  while read -r run group kind; do
+    k=$(key "$run" "$group")
+    case $(bench_type "$group") in f64*) most=1e-12;; *" f16_r "*) most=6e-4;; *" bf16_r "*) most=5e-3;; i8*) most=0;; *) most=1e-5;; esac
+    case $group in *_MX_*) most=2e-3;; esac
+    awk -v k="$k" -v most=$most -v want="$(wc -l <"$out/bench/$run.$group.$kind.yaml")" -F, '/^transA/ { for (i = 1; i <= NF; i++) if ($i ~ /^norm_error/) e = i; next }
+      /^#/ || /^tuner-bench/ { next } e { n++; if ($e >= 0 && $e <= most) good++ }
+      END { print k, "arrays", good + 0; print k, "arrays_failed", want - good }' "$out/bench/$run.$group.$kind.out"
+  done <"$out/bench.list"
+  while read -r run group kind tool; do
+    awk -v k="$(key "$run" "$group")" -v tool="$tool" '
+      /ERROR SUMMARY:/ { for (i = 1; i <= NF; i++) if ($i == "SUMMARY:") n += $(i + 1); done = 1 }
+      /RACECHECK SUMMARY:/ { for (i = 1; i <= NF; i++) if ($i == "SUMMARY:") n += $(i + 1); done = 1 }
+      END { print k, tool, n + 0; print k, tool "_runs", done + 0; if (!done) print k, "unfinished", 1 }
+      ' "$out/bench/$run.$group.$kind.$tool.sanitizer"
+  done <"$out/sanitizer.list"
+}
+facts >"$out/facts"
+awk -v tools="$tools" '
+  { id = $1 " " $2; if (!(id in seen)) { seen[id] = 1; order[++n] = id }
+    if (!((id, $3) in t)) { t[id, $3] = 1; trans[id] = trans[id] (trans[id] ? " " : "") $3 }
+    x[id, $4] += $5; total[$4] += $5 }
+  function row(id, trans, i) { split(id, f, " ")
+    printf "%s,%s,%s,%d,%d,%d,%d,%d,%d", f[1], f[2], trans, x[id, "kernels"], x[id, "passed"], x[id, "failed"], x[id, "skipped"],
+           x[id, "arrays"], x[id, "arrays_failed"]
+    for (i = 1; i <= n_tools; i++) printf ",%s", (id, tool[i] "_runs") in x ? x[id, tool[i]] : "-"
+    printf ",%d\n", x[id, "unfinished"] }
+  END { n_tools = split(tools, tool, " ")
+    printf "family,type,transposes,kernels,passed,failed,not_for_size,arrays_passed,arrays_failed"
+    for (i = 1; i <= n_tools; i++) printf ",%s", tool[i]
+    print ",sanitizer_unfinished"
+    for (i = 1; i <= n; i++) row(order[i], trans[order[i]])
+    for (w in total) x["all all", w] = total[w]
+    row("all all", "") }' "$out/facts" >"$out/conformance.csv"
+say "done"
+# the first of each kind of failure
+grep -h -m1 -e '^end.*FAILED' -e '^end.*INVALID' -e '^end.*CRASHED' -e '^end.*TIMEOUT' "$out"/events/*.* 2>/dev/null | sort | uniq -c |
+  sort -rn | head -5 || true
+awk -F, '{ for (i = 1; i <= NF; i++) { c[NR, i] = $i; if (length($i) > w[i]) w[i] = length($i) } }
+  END { for (r = 1; r <= NR; r++) { for (i = 1; i <= NF; i++) printf "%-" w[i] + 2 "s", c[r, i]; print "" } }' "$out/conformance.csv"
+tail -n 1 "$out/conformance.csv" | awk -F, '{ bad = $6 + $9; for (i = 10; i <= NF; i++) bad += $i; exit bad > 0 }'
