@@ -40,20 +40,40 @@ static void test_shapes(void **state)
     assert_string_equal(matrix_inst(target_find(STR("gfx942")), TYPE_B8F8, 16, 16, 32, 1)->builtin,
                         "mfma_f32_16x16x32_bf8_fp8");
     assert_null(matrix_inst(t, TYPE_F8, 16, 16, 32, 1));
+    assert_string_equal(matrix_inst(target_find(STR("gfx1200")), TYPE_F8B8, 16, 16, 16, 1)->builtin,
+                        "wmma_f32_16x16x16_fp8_bf8_w32_gfx12");
+    assert_null(matrix_inst(target_find(STR("gfx1100")), TYPE_F8, 16, 16, 16, 1));
+}
+
+static void test_stochastic(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    Deriver d;
+    Verdict v;
+    GpuPlan p;
+    assert_ok(problem_type_gemm(&pt, false, false, TYPE_F8, TYPE_F8, TYPE_S));
+    pt.StochasticRounding = true;
+    assert_int_equal(gpu_plan_types(&p, &pt, target_find(STR("gfx942"))), ERR_INPUT);
+    assert_ok(deriver_init(&d, &pt, target_find(STR("gfx942")), &(DeriveLimits){.writer = true}));
+    Solution s = d.defaults;
+    assert_false(solution_derive(&d, &s, &v));
+    assert_int_equal(v.rule, RULE_AMD_STOCHASTIC);
 }
 
 /* 8-bit floats: where there are kernels, their instruction's operand types, what is refused. */
-static void f8_kernel(const char *arch, DataType in, DataType out, bool swap, bool stochastic, Verdict *v,
+static void f8_kernel(const char *arch, DataType in, DataType out, bool swap, IntList mi, Verdict *v,
                       Buf *text)
 {
     ProblemType pt;
     Deriver d;
     assert_ok(problem_type_gemm(&pt, false, false, in, out, TYPE_S));
-    pt.StochasticRounding = stochastic;
     assert_ok(deriver_init(&d, &pt, target_find(str_from(arch)), &(DeriveLimits){.writer = true}));
     Solution s = d.defaults;
     s.KernelLanguage = LANG_ASSEMBLY;
-    s.MatrixInstruction = (IntList){9, {32, 32, 16, 1, 1, 2, 2, 2, 2}};
+    s.MatrixInstruction = mi, s.StoreVectorWidth = mi.v[0] == 16 ? 1 : -1;
+    s.WorkGroup = (IntList){3, {32, 4, 1}}, s.ThreadTile = intlist2(2, 32); /* of the four-number form */
+    s.WavefrontSize = d.target->wave_size;
     s.DepthU = 32, s.GlobalReadVectorWidth = 8, s.VectorWidth = 1, s.SourceSwap = swap;
     buf_reset(text);
     if (!solution_derive(&d, &s, v)) {
@@ -62,6 +82,7 @@ static void f8_kernel(const char *arch, DataType in, DataType out, bool swap, bo
     }
     GpuPlan p;
     assert_ok(gpu_plan(&p, &s, d.target));
+    p.dialect->prelude(&p, text);
     p.compute->emit(&p, text);
 }
 
@@ -70,18 +91,25 @@ static bool has(Buf *text, const char *part) { return strstr(buf_cstr(text), par
 static void test_f8(void **state)
 {
     (void)state;
-    static const char *const others[] = {"gfx90a", "gfx908", "gfx1100", "gfx1201"};
+    static const char *const others[] = {"gfx90a", "gfx908", "gfx1100", "gfx1030", "sm_90"};
+    const IntList mfma = {9, {32, 32, 16, 1, 1, 2, 2, 2, 2}}, wmma = {9, {16, 16, 16, 1, 1, 2, 2, 2, 2}};
     Verdict v;
     Buf text;
     buf_init(&text);
-    f8_kernel("gfx942", TYPE_F8B8, TYPE_B8, false, false, &v, &text);
+    f8_kernel("gfx942", TYPE_F8B8, TYPE_B8, false, mfma, &v, &text);
     assert_true(has(&text, "_32x32x16_fp8_bf8(@op_a"));
-    f8_kernel("gfx942", TYPE_F8B8, TYPE_B8, true, false, &v, &text);
+    f8_kernel("gfx942", TYPE_F8B8, TYPE_B8, true, mfma, &v, &text);
     assert_true(has(&text, "_32x32x16_bf8_fp8(@op_b"));
-    f8_kernel("gfx942", TYPE_B8F8, TYPE_S, true, false, &v, &text);
+    f8_kernel("gfx942", TYPE_B8F8, TYPE_S, true, mfma, &v, &text);
     assert_true(has(&text, "_32x32x16_fp8_bf8(@op_b"));
-    f8_kernel("gfx942", TYPE_F8, TYPE_F8, false, true, &v, &text);
-    assert_int_equal(v.rule, RULE_AMD_STOCHASTIC);
+    assert_true(has(&text, "a = 0x43700000u")); /* 240 */
+    f8_kernel("gfx1200", TYPE_F8B8, TYPE_S, false, wmma, &v, &text);
+    assert_true(has(&text, "wmma_f32_16x16x16_fp8_bf8_w32_gfx12(@op_a"));
+    f8_kernel("gfx1201", TYPE_F8B8, TYPE_B8, true, (IntList){4, {16, 16, 16, 1}}, &v, &text);
+    assert_true(has(&text, "wmma_f32_16x16x16_bf8_fp8_w32_gfx12(@op_b"));
+    assert_true(has(&text, "a = 0x43e00000u")); /* 448 */
+    f8_kernel("gfx1100", TYPE_F8, TYPE_F8, false, wmma, &v, &text);
+    assert_int_equal(v.rule, RULE_AMD_TYPE);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         GpuPlan p;
         ProblemType pt;
@@ -192,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conflicts), cmocka_unit_test(test_shapes), cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_stores),    cmocka_unit_test(test_f8),
+        cmocka_unit_test(test_stochastic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

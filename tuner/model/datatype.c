@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const DataTypeInfo types[TYPE_COUNT] = {
+static const DataTypeInfo types[TYPE_ALL] = {
     /*  letter  name              other      enum_name         abbrev    bytes integral complex packing */
     {"S", "single", "float", "Float", "f32", 4, false, false, 1},
     {"D", "double", NULL, "Double", "f64", 8, false, false, 1},
@@ -21,9 +21,17 @@ static const DataTypeInfo types[TYPE_COUNT] = {
     {"B8", "bfloat8", NULL, "BFloat8", "bf8_bf8", 1, false, false, 1},
     {"F8B8", "float8Bfloat8", NULL, "Float8BFloat8", "fp8_bf8", 1, false, false, 1},
     {"B8F8", "bfloat8Float8", NULL, "BFloat8Float8", "bf8_fp8", 1, false, false, 1},
+    {"F8", "float8", NULL, "Float8", "fp8_fp8", 1, false, false, 1},
+    {"B8", "bfloat8", NULL, "BFloat8", "bf8_bf8", 1, false, false, 1},
 };
 
 const DataTypeInfo *type_info(DataType t) { return &types[t]; }
+
+DataType type_in_format(DataType t, F8Format f8)
+{
+    if (f8 != F8_OCP) return t;
+    return t == TYPE_F8 ? TYPE_F8_OCP : t == TYPE_B8 ? TYPE_B8_OCP : t;
+}
 
 static bool same(Str text, const char *name) { return name && str_eq_nocase(text, str_from(name)); }
 

@@ -27,8 +27,21 @@ typedef enum {
     TYPE_B8,
     TYPE_F8B8,
     TYPE_B8F8,
-    TYPE_COUNT
+    TYPE_COUNT,
+    /* F8 and B8 where they are OCP's, for arithmetic alone: files and problem types have no such names */
+    TYPE_F8_OCP = TYPE_COUNT,
+    TYPE_B8_OCP,
+    TYPE_ALL
 } DataType;
+
+/* What F8 and B8 are on a processor; a column of targets.def.
+ * FNUZ: 4 + 3 and 5 + 2 bits, biases 8 and 16, no infinities, no negative zero, NaN is 0x80; largest 240 and
+ *       57344 (gfx94x). NONE, on the CPU, counts as this one.
+ * OCP:  e4m3fn, bias 7, NaN is 0x7f and 0xff, no infinities, largest 448; e5m2, bias 15, as IEEE has it,
+ *       largest 57344 (OCP 8-bit floating point specification; gfx12). */
+typedef enum { F8_NONE, F8_FNUZ, F8_OCP } F8Format;
+/* TYPE_F8_OCP and TYPE_B8_OCP for F8 and B8 of that format, else the type itself. */
+DataType type_in_format(DataType t, F8Format f8);
 
 typedef struct {
     const char *letter;    /* "S", "4xi8": in names of problem types and kernels */

@@ -38,9 +38,8 @@ bool derive_writer(Derive *d)
     if (!d->f->writer || d->f->target->family != TARGET_AMDGCN) return true;
     if (!d->f->gemm) REJECT(d, AMD_GEMM, d->f->pt->OperationType);
     const int32_t types[] = {d->f->type, d->f->dest};
-    const int *isa = d->f->target->isa;
     for (int i = 0; i < 2; i++)
-        if (is_f8(types[i]) && !(isa[0] == 9 && isa[1] == 4)) REJECT(d, AMD_TYPE, types[i]);
+        if (is_f8(types[i]) && d->f->target->f8 == F8_NONE) REJECT(d, AMD_TYPE, types[i]);
     if (d->f->stochastic) REJECT(d, AMD_STOCHASTIC);
     /* compare and swap takes 4 bytes, which may end behind D's last element */
     if (d->s->GlobalSplitU > 1 && d->s->GlobalAccumulation == GACC_NONE &&

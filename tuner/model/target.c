@@ -4,8 +4,9 @@
 #include <string.h>
 
 static const Target targets[] = {
-#define TARGET(name, family, major, minor, step, wave, lds, cus, matrix, bits, regs, toolchain)              \
-    {name, TARGET_##family, {major, minor, step}, wave, lds, cus, MATRIX_##matrix, bits, regs, toolchain},
+#define TARGET(name, family, major, minor, step, wave, lds, cus, matrix, f8, bits, regs, toolchain)          \
+    {name, TARGET_##family, {major, minor, step}, wave, lds, cus, MATRIX_##matrix, F8_##f8, bits,            \
+     regs, toolchain},
 #include "model/targets.def"
 #undef TARGET
 };

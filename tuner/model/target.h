@@ -8,6 +8,7 @@
 #define MODEL_TARGET_H
 
 #include "base/str.h"
+#include "model/datatype.h"
 
 typedef enum { TARGET_AMDGCN, TARGET_NVPTX, TARGET_HOST } TargetFamily;
 typedef enum { MATRIX_NONE, MATRIX_MFMA, MATRIX_WMMA, MATRIX_TENSOR } MatrixUnit;
@@ -20,6 +21,7 @@ typedef struct {
     int lds_bytes; /* 0 on the host: local memory is a buffer of any size */
     int n_cu;      /* of the largest part; 0 on the host: ask the machine */
     MatrixUnit matrix;
+    F8Format f8;     /* of F8 and B8 in kernels for it; F8_NONE: it has no such kernels */
     int vector_bits; /* of one vector register: of a lane on GPUs, of the machine on the host */
     int n_vector_regs;
     const char *toolchain; /* "hip", "cuda", "cc" */

@@ -28,13 +28,13 @@ _F8 = [(32, 32, 16, 1), (16, 16, 32, 1)]
 
 def kinds(arch):
     """Names of the problem types that an architecture has kernels for."""
-    return [k for k in PROBLEMS if arch == 'gfx942' or k != 'X' and k not in F8]
+    return [k for k in PROBLEMS if arch == 'gfx942' or k != 'X' and (k not in F8 or arch == 'gfx1201')]
 
 
 def matrix_shapes(arch, kind):
     """MatrixInstruction values [M, N, K, B] of an architecture for a data type."""
     if arch in ('gfx1100', 'gfx1201'):
-        return _W if kind in ('HHS', 'HSS', 'BBS', 'I8II') else []
+        return _W if kind in ('HHS', 'HSS', 'BBS', 'I8II') or kind in F8 and arch == 'gfx1201' else []
     if arch not in MFMA_ARCHES:
         return []
     if kind in F8:

@@ -29,11 +29,11 @@ class Problem:
     """What the numbers need to know of a problem type."""
 
     def __init__(self, case):
-        p = case['problem']
+        p, arch = case['problem'], case['arch']
         a, b = {'f8b8': ('f8', 'b8'), 'b8f8': ('b8', 'f8')}.get(p['DataType'], (p['DataType'],) * 2)
-        self.input = num.TYPES[a], num.TYPES[b]
-        self.dest = num.TYPES[p.get('DestDataType', p['DataType'])]
-        self.compute = num.TYPES[p.get('ComputeDataType', p['DataType'])]
+        self.input = num.type_of(a, arch), num.type_of(b, arch)
+        self.dest = num.type_of(p.get('DestDataType', p['DataType']), arch)
+        self.compute = num.type_of(p.get('ComputeDataType', p['DataType']), arch)
         self.trans = (p.get('TransposeA', False), p.get('TransposeB', False))
         self.conj = (p.get('ComplexConjugateA', False), p.get('ComplexConjugateB', False))
         self.xf32 = p.get('F32XdlMathOp', 's') == 'x'

@@ -152,7 +152,7 @@ def run_library(args, lib, machine, totals):
         if not best:
             count['refused'] += 1
             continue
-        case = {'problem': lib.problem, 'alpha': q[3], 'beta': q[4],
+        case = {'arch': lib.arch, 'problem': lib.problem, 'alpha': q[3], 'beta': q[4],
                 'solution': {'GlobalSplitU': int((re.findall(r'_GSU(\d+)', best['kernel']) or [lib.gsu])[0])}}
         launch, bad = launch_of(lib, q, best, objects, machine)
         bad = bad or machine.run(case, {'arch': lib.arch}, objects, launch, args.seed + i)

@@ -11,39 +11,53 @@ def bf16_round(x):
 
 
 class Small:
-    """A float of 8 bits as gfx94x has it: exponent bias `bias`, `man` bits behind the point, 0x80 is NaN, no infinities,
-    no negative zero; numbers that are too large become the largest one."""
+    """A float of 8 bits, `man` of them behind the point, exponent bias `bias`. fnuz (gfx94x): 0x80 is NaN, no infinities, no
+    negative zero. Else OCP's (gfx12): with 5 bits of exponent the highest is for infinities and NaN, with 4 only 0x7f is NaN.
+    Numbers that are too large become the largest one."""
 
-    def __init__(self, man, bias):
+    def __init__(self, man, bias, fnuz):
         code = np.arange(128)
         e, m = code >> man, code & (1 << man) - 1
         up = np.where(e == 0, m * 2.0 ** (1 - bias - man), (1 + m / 2.0 ** man) * 2.0 ** (e - bias))
-        self.up, self.values = up, np.concatenate([up, -up])
-        self.values[128] = np.nan
+        n = 128 if fnuz else 127 if man == 3 else 124
+        up[n:] = np.nan
+        if not fnuz and man == 2:
+            up[n] = np.inf
+        self.fnuz, self.nan, self.inf = fnuz, 128 if fnuz else 127, 128 if fnuz else n
+        self.up, self.values = up[:n], np.concatenate([up, -up])    # finite ones from 0; all codes
+        self.step = self.up[-1] - self.up[-2]
+        if fnuz:
+            self.values[128] = np.nan
 
     def pack(self, x):
         x = np.asarray(x, np.float64)
-        a = np.minimum(abs(x), self.up[-1])
-        above = np.minimum(np.searchsorted(self.up, a), 127)
+        n, a = self.up.size, np.minimum(abs(x), self.up[-1])
+        above = np.minimum(np.searchsorted(self.up, a), n - 1)
         below = np.maximum(above - 1, 0)
         middle = (self.up[above] + self.up[below]) / 2
         code = np.where((a > middle) | (a == middle) & (above % 2 == 0), above, below)
-        code = np.where((x < 0) & (code > 0), code + 128, code)
-        return np.where(np.isfinite(x), code, 128).astype(np.uint8)
+        code = np.where(np.isnan(x), self.nan, np.where(np.isinf(x), self.inf, code))
+        return np.where(np.signbit(x) & (code + self.fnuz * 128 != 128) & (code < 128), code + 128, code).astype(np.uint8)
 
     def round(self, x):
         return self.values[self.pack(x)]
 
 
-SMALL = {'f8': Small(3, 8), 'b8': Small(2, 16)}
+FNUZ = {'f8': Small(3, 8, True), 'b8': Small(2, 16, True)}
+OCP = {'f8': Small(3, 7, False), 'b8': Small(2, 15, False)}
+
+
+def smalls(arch):
+    """The 8-bit floats of an architecture, None when it has none."""
+    return FNUZ if arch.startswith('gfx94') else OCP if arch.startswith('gfx12') else None
 
 
 class Type:
     """name: Tensile's letter; store: numpy type in memory; eps: half a unit in the last place."""
 
-    def __init__(self, name, store, eps, wide, integer=False):
+    def __init__(self, name, store, eps, wide, integer=False, small=None):
         self.name, self.store, self.eps, self.wide, self.integer = name, np.dtype(store), eps, wide, integer
-        self.small = SMALL.get(name)
+        self.small = small
 
     def pack(self, x):
         if self.small:
@@ -64,7 +78,7 @@ class Type:
         if self.integer:
             return np.full(n, 0x5a5a5a5a & (2 ** (8 * self.store.itemsize - 1) - 1), self.store)
         if self.small:
-            return np.full(n, 0x80, np.uint8)
+            return np.full(n, self.small.nan, np.uint8)
         if self.name == 'b':
             return np.full(n, 0x7fc1, np.uint16)
         return np.full(n, np.nan, self.store)
@@ -88,9 +102,13 @@ TYPES = {t.name: t for t in (
     Type('s', np.float32, 2.0 ** -24, np.float64), Type('d', np.float64, 2.0 ** -53, np.float64),
     Type('c', np.complex64, 2.0 ** -23, np.complex128), Type('z', np.complex128, 2.0 ** -52, np.complex128),
     Type('h', np.float16, 2.0 ** -11, np.float64), Type('b', np.uint16, 2.0 ** -8, np.float64),
-    Type('f8', np.uint8, 0, np.float64), Type('b8', np.uint8, 0, np.float64),
     Type('i8', np.int8, 0, np.int64, True), Type('i', np.int32, 0, np.int64, True),
     Type('4xi8', np.int32, 0, np.int64, True))}
+
+
+def type_of(name, arch):
+    """The type of Tensile's letter on an architecture."""
+    return TYPES[name] if name in TYPES else Type(name, np.uint8, 0, np.float64, small=smalls(arch)[name])
 
 
 def columns(raw, rows, cols, ld, stride, batch):

@@ -26,7 +26,8 @@
  *   @barrier()               all threads of the work-group, local memory writes before it are seen behind it
  *   @fma(x, y, z)            float, double, and half where compute is half
  *   @h2f(u16) @f2h(float)    binary16 bits; @b2f @f2b: bfloat16 bits; round to nearest even
- *   @f8_to_f(u8) @f_to_f8(float): F8's bits; @b8_to_f @f_to_b8: B8's; where has_f8, in kernels that have them
+ *   @f8_to_f(u8) @f_to_f8(float): F8's bits, in Target.f8's format; @b8_to_f @f_to_b8: B8's; in kernels that
+ *                            have them
  *   @dot4(int, int, int)     four signed bytes each, added to the third
  *   @mad24(int, int, int)    product and sum of numbers of 24 bits or less
  *   @atomic_add(float *, float), (double *, double), (int *, int): relaxed, device scope, no result
@@ -99,8 +100,8 @@
  * that cannot straddle an edge; otherwise predicates of the library). Refused by gpu_plan:
  * WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, ThreadSeparateGlobalRead, and of the
  * problem type: unknown first strides, zero padding, mirrored dimensions, stochastic rounding; 8-bit floats
- * on all but gfx94x. Without effect, since a compiler schedules and places: InnerUnroll (a stage is unrolled
- * whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha, OptNoLoadLoop,
+ * where Target.f8 is none. Without effect, since a compiler schedules and places: InnerUnroll (a stage is
+ * unrolled whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha, OptNoLoadLoop,
  * UseSgprForGRO, MACInstruction, MagicDivAlg and other hints to the assembly writer.
  *
  * ---- launch ----
@@ -181,10 +182,9 @@ typedef struct GpuCopy {
 
 /* What a family calls things. One each in amdgcn/dialect.c and nvptx/dialect.c. */
 struct GpuDialect {
-    const char *language;            /* "HIP C++" */
-    int static_lds;                  /* bytes of local memory that a kernel may declare statically */
-    bool (*has_f8)(const Target *t); /* F8 and B8 without infinities (client/number.c); NULL: no */
-    bool aligned_loads;              /* vectors in global memory must be aligned to their size */
+    const char *language; /* "HIP C++" */
+    int static_lds;       /* bytes of local memory that a kernel may declare statically */
+    bool aligned_loads;   /* vectors in global memory must be aligned to their size */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the

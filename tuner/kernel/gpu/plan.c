@@ -51,8 +51,7 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
     if (pt->OperationType != OP_GEMM)
         FAIL(ERR_INPUT, "GPU kernels are GEMMs; operation is %s",
              operation_name((OperationKind)pt->OperationType));
-    bool f8 = gpu_is_f8(p->in.type) || gpu_is_f8(p->dest.type);
-    if (f8 && (!p->dialect->has_f8 || !p->dialect->has_f8(t)))
+    if ((gpu_is_f8(p->in.type) || gpu_is_f8(p->dest.type)) && t->f8 == F8_NONE)
         FAIL(ERR_INPUT, "kernels of %s have no 8-bit floats, data types '%s', '%s'", t->name,
              type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType));
     if (!p->in.part || !p->scalar.part || !p->dest.part)
