@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "client/bench.h"
 #include "client/bench_gpu.h"
+#include "model/part.h"
 
 static const char help[] =
     "tuner-bench: time GEMMs through libtuner, with rocblas-bench's command lines\n"
@@ -32,6 +33,7 @@ static const char help[] =
     "  --select-only               read problem lines, print JSON lines with the chosen solution\n"
     "  --launches                  with the launches: kernels, grids, argument bytes\n"
     "  --arch NAME --cus N         pretend to be on that hardware (with --select-only)\n"
+    "  --part NAME                 the same by product: MI210, 'RX 7900 XT' (tuner --list-targets)\n"
     "  -h --help, --version\n"
     "\n"
     "Prints rocblas-bench's columns, then a line with '#': the solution, why it was chosen (exact, nearest, "
@@ -42,7 +44,7 @@ static const char help[] =
 typedef struct {
     BenchCase base;
     tuner_options options;
-    const char *library, *yaml;
+    const char *library, *yaml, *part;
     bool select_only, launches;
 } Arguments;
 
@@ -65,6 +67,8 @@ static Err own_option(Arguments *a, const char *name, const char *value, bool *k
         a->yaml = value;
     else if (strcmp(name, "arch") == 0)
         a->options.arch = value;
+    else if (strcmp(name, "part") == 0)
+        a->part = value;
     else if (strcmp(name, "device") == 0)
         a->options.device = value;
     else if (strcmp(name, "threads") == 0)
@@ -146,12 +150,27 @@ static Err run_all(tuner_library *lib, BenchCase *cases, size_t n)
     return e;
 }
 
+/* --part: architecture and compute units, where --arch and --cus do not say them. */
+static Err take_part(Arguments *a)
+{
+    const Part *part;
+    const Target *t = a->options.arch ? target_find(str_from(a->options.arch)) : NULL;
+    if (!a->part) return ERR_OK;
+    Err e = part_find(str_from(a->part), t, &part);
+    if (e) return err_context(e, "--part: ");
+    if (!a->options.arch) a->options.arch = part->arch;
+    if (!a->options.n_cu) a->options.n_cu = part->n_cu;
+    return ERR_OK;
+}
+
 static Err run(Arena *arena, Arguments *a)
 {
     tuner_library *lib;
     BenchCase *cases = &a->base;
     size_t n = 1;
-    if (a->options.arch && !a->select_only) FAIL(ERR_INPUT, "--arch needs --select-only");
+    if ((a->options.arch || a->part) && !a->select_only)
+        FAIL(ERR_INPUT, "--%s needs --select-only", a->options.arch ? "arch" : "part");
+    TRY(take_part(a));
     if (a->yaml)
         TRY(case_read_yaml(arena, a->yaml, &a->base, &cases, &n));
     else

@@ -102,6 +102,7 @@ static Err open_session(Arena *a, Session *s)
     DeviceOptions options = {.n_threads = (int)o->host_threads, .sim = o->sim[0] ? o->sim : NULL};
     TRY(supervise_props(s->api, (int)o->device_index, &options, &s->props));
     s->n_threads = cpu_count();
+    s->no_data = s->api == &device_sim && o->n_validate == 0 && !o->print_a && !o->print_b && !o->print_c;
     Hardware hw = {str_from(s->props.architecture), s->props.n_cu, s->props.integrated};
     TRY(library_open(o->library_file, &hw, &s->library));
     return library_load_all(s->library);

@@ -14,6 +14,7 @@ typedef struct {
     const DeviceApi *api;
     DeviceProps props;
     int n_threads;           /* for the client's own work */
+    bool no_data;            /* nothing computes and nobody looks: buffers are not filled */
     bool race;               /* solutions of a problem are timed side by side, not one after another */
     unsigned char *bad_code; /* per code object: loading it ended a worker */
 } Session;

@@ -58,6 +58,7 @@ static Err make_pristine(Tensors *t, int tensor, InitType how, uint64_t seed)
     const Tensor *x = &t->problem->tensor[tensor];
     uint64_t size = (uint64_t)type_bytes(x->type), offset = (uint64_t)t->problem->offset[tensor];
     t->bytes[tensor] = (offset + (uint64_t)x->n_elements) * size;
+    if (t->session->no_data) return 0;
     if (tensor == TENSOR_D && on_gpu(t) && !shares(t, tensor)) return 0; /* zeroed, never looked at */
     if (!t->pristine[tensor]) t->pristine[tensor] = malloc(t->bytes[tensor] + 1);
     if (!t->pristine[tensor])
@@ -75,7 +76,8 @@ static Err make_all(Tensors *t, uint64_t seed)
     const Options *o = &t->session->o;
     const InitType how[TENSOR_COUNT] = {o->init_a, o->init_b, o->init_c, o->init_d};
     for (int i = 0; i < TENSOR_COUNT; i++) TRY(make_pristine(t, i, shares(t, i) ? o->init_c : how[i], seed));
-    if (shares(t, TENSOR_D)) memcpy(t->pristine[TENSOR_D], t->pristine[TENSOR_C], t->bytes[TENSOR_D]);
+    if (shares(t, TENSOR_D) && t->pristine[TENSOR_D])
+        memcpy(t->pristine[TENSOR_D], t->pristine[TENSOR_C], t->bytes[TENSOR_D]);
     return 0;
 }
 
@@ -95,6 +97,7 @@ static Err upload_tensor(Tensors *t, TensorSet *s, int tensor)
 static Err write_tensor(Tensors *t, TensorSet *s, int tensor)
 {
     const DeviceApi *api = t->device->api;
+    if (t->session->no_data) return 0;
     if (hidden(t, tensor))
         return api->fill(t->device, &s->buffer[tensor], poison_byte(t->problem->tensor[tensor].type));
     if (!t->pristine[tensor]) return api->fill(t->device, &s->buffer[tensor], 0);

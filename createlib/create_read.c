@@ -7,23 +7,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "logic/derive.h"
-
-/* Schedule names of architectures: how logic files are called. */
-static const char *schedule_name(Str arch)
-{
-    static const char *const names[][2] = {
-        {"gfx803", "r9nano"},   {"gfx900", "vega10"},     {"gfx906", "vega20"},
-        {"gfx908", "arcturus"}, {"gfx90a", "aldebaran"},  {"gfx942", "aquavanjaram942"},
-        {"gfx1010", "navi10"},  {"gfx1011", "navi12"},    {"gfx1012", "navi14"},
-        {"gfx1030", "navi21"},  {"gfx1031", "navi22"},    {"gfx1032", "navi23"},
-        {"gfx1034", "navi24"},  {"gfx1035", "rembrandt"}, {"gfx1100", "navi31"},
-        {"gfx1101", "navi32"},  {"gfx1102", "navi33"},    {"sm_80", "a100"},
-        {"sm_90", "h200"},      {"sm_90a", "h200"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_eq_c(arch, names[i][0])) return names[i][1];
-    return NULL;
-}
+#include "model/part.h"
 
 /* "gfx90a:xnack-": source kernels are compiled for the setting, as Tensile does; without one, for either. */
 static Err add_variant(Create *c, const Target *t, Str name)
@@ -85,9 +69,7 @@ static bool wanted(const Create *c, Str path)
         return false;
     if (c->all_archs || contains(stem, STR("hip"))) return true;
     for (size_t i = 0; i < c->n_archs; i++) {
-        const char *schedule = schedule_name(str_from(c->arch[i]->name));
-        if (contains(stem, str_from(c->arch[i]->name)) || (schedule && contains(stem, str_from(schedule))))
-            return true;
+        if (contains(stem, str_from(c->arch[i]->name)) || target_schedule_in(c->arch[i], stem)) return true;
         if (c->arch[i]->family == TARGET_HOST && contains(stem, STR("host"))) return true;
     }
     return false;

@@ -8,6 +8,7 @@
 
 #include "logic/merge_internal.h"
 #include "model/datatype.h"
+#include "model/part.h"
 
 /* ---- predicates of sizes ---- */
 
@@ -147,6 +148,16 @@ static bool uses_matrix(const Logic *l, const ConvertOptions *o)
     return false;
 }
 
+/* What all parts have that the file's DeviceNames stand for; 0: none are known, or they differ. */
+static int cus_of_devices(const Logic *l, const ConvertOptions *o)
+{
+    PartList list;
+    const Target *t = target_find(l->arch);
+    if (!t || (o->arch.s && !str_eq(o->arch, l->arch))) return 0;
+    parts_of_devices(t, l->device, l->n_devices, &list);
+    return list.same ? list.n_cu : 0;
+}
+
 static Err peak_of(const Logic *l, const ConvertOptions *o, double *peak)
 {
     const Spec *spec = spec_find(l, o);
@@ -154,7 +165,8 @@ static Err peak_of(const Logic *l, const ConvertOptions *o, double *peak)
     int rate = !spec ? 0 : matrix ? spec->matrix : spec->vector;
     if (complex) rate /= 4; /* speeds count two flops of a complex multiply-add, which has eight */
     if (o->flops_per_cycle) rate = o->flops_per_cycle;
-    int n_cu = o->n_cu ? o->n_cu : l->cu_count ? l->cu_count : spec ? spec->n_cu : 0;
+    int named = cus_of_devices(l, o);
+    int n_cu = o->n_cu ? o->n_cu : l->cu_count ? l->cu_count : named ? named : spec ? spec->n_cu : 0;
     if (!(o->sclk_mhz > 0)) FAIL(ERR_INPUT, "no clock, expected --sclk with the MHz that the tuning ran at");
     if (!rate)
         FAIL(ERR_INPUT,

@@ -37,9 +37,9 @@ bool size_predicate_holds(const SizePredicate *p, const LogicRow *row);
 
 typedef struct {
     SpeedUnit to;
-    double sclk_mhz;     /* clock of the tuning; needed for units */
-    Str arch;            /* row of the table; s NULL: that of the file's architecture or schedule */
-    int n_cu;            /* 0: the file's, or that of the table */
+    double sclk_mhz; /* clock of the tuning; needed for units */
+    Str arch;        /* row of the table; s NULL: that of the file's architecture or schedule */
+    int n_cu; /* 0: the file's, that of its DeviceNames' parts where they have one, or that of the table */
     int flops_per_cycle; /* of a compute unit; 0: of the table */
     PeakUnit peak;
     bool per_cu;          /* speeds are GFlops of one compute unit (CUEfficiency files always are) */

@@ -7,11 +7,13 @@
 #include "base/log.h"
 #include "logic/convert.h"
 #include "logic/show.h"
+#include "model/part.h"
 
 #define CONVERT_USAGE "usage: tuner-logic convert IN OUT [--to efficiency|gflops --sclk MHZ] ..."
 
 typedef struct {
     ConvertOptions o;
+    const char *part;
     const char *operand[2];
     int n_operands;
 } ConvertArgs;
@@ -70,10 +72,23 @@ static Err take_flag(ConvertOptions *o, const char *name)
     else
         FAIL(
             ERR_INPUT,
-            "unknown option '%s', expected --to, --sclk, --arch, --cus, --flops-per-cycle, --per-cu, --mfma, "
+            "unknown option '%s', expected --to, --sclk, --arch, --part, --cus, --flops-per-cycle, --per-cu, "
+            "--mfma, "
             "--no-mfma, "
             "--trim, --filter, --remove, --remove-unused or --reindex",
             name);
+    return ERR_OK;
+}
+
+/* The part's architecture and compute units, where --arch and --cus do not say them. */
+static Err take_part(ConvertArgs *a)
+{
+    const Part *part;
+    ConvertOptions *o = &a->o;
+    Err e = part_find(str_from(a->part), o->arch.s ? target_find(o->arch) : NULL, &part);
+    if (e) return err_context(e, "--part: ");
+    if (!o->arch.s) o->arch = str_from(part->arch);
+    if (!o->n_cu) o->n_cu = part->n_cu;
     return ERR_OK;
 }
 
@@ -86,6 +101,10 @@ static Err parse(ConvertArgs *a, int argc, char **argv)
             a->operand[a->n_operands++] = argv[i];
             continue;
         }
+        if (!strcmp(argv[i], "--part")) {
+            a->part = i + 1 < argc ? argv[++i] : "";
+            continue;
+        }
         TRY(take_value(&a->o, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &known));
         if (known)
             i++;
@@ -94,10 +113,11 @@ static Err parse(ConvertArgs *a, int argc, char **argv)
     }
     if (a->n_operands != 2) FAIL(ERR_INPUT, CONVERT_USAGE);
     const ConvertOptions *o = &a->o;
-    bool units =
-        o->sclk_mhz > 0 || o->n_cu || o->flops_per_cycle || o->per_cu || o->peak != PEAK_BY_SOLUTIONS;
+    bool units = o->sclk_mhz > 0 || o->n_cu || a->part || o->flops_per_cycle || o->per_cu ||
+                 o->peak != PEAK_BY_SOLUTIONS;
+    if (a->part) TRY(take_part(a));
     if (units && o->to == UNIT_AS_IS)
-        FAIL(ERR_INPUT, "--sclk, --cus, --flops-per-cycle, --per-cu, --mfma and --no-mfma need --to");
+        FAIL(ERR_INPUT, "--sclk, --part, --cus, --flops-per-cycle, --per-cu, --mfma and --no-mfma need --to");
     return ERR_OK;
 }
 

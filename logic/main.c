@@ -32,9 +32,8 @@ static const Command commands[] = {
      "      --summary what in all; exit code 3 when older Tensiles are known to have written it so, which\n"
      "      --strict makes 1, as other differences are"},
     {"convert", logic_convert_command,
-     "convert IN OUT [--to efficiency|gflops --sclk MHZ [--arch NAME] [--cus N] [--flops-per-cycle N] "
-     "[--per-cu]\n"
-     "      [--mfma|--no-mfma]]\n"
+     "convert IN OUT [--to efficiency|gflops --sclk MHZ [--arch NAME] [--part NAME] [--cus N]\n"
+     "      [--flops-per-cycle N] [--per-cu] [--mfma|--no-mfma]]\n"
      "      [--filter CONDITIONS] [--remove CONDITIONS] [--trim] [--remove-unused] [--reindex]",
      "speeds in % of the peak or back, fewer sizes (--filter 'm>=1024,k%64==0' keeps them), sizes of 4 "
      "integers,\n"

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "fmt/write.h"
 #include "logic/logic.h"
+#include "model/part.h"
 
 typedef enum { SHOW_SUMMARY, SHOW_SIZES, SHOW_SOLUTIONS, SHOW_PROBLEM_TYPE } ShowWhat;
 
@@ -64,6 +65,21 @@ static size_t count_assembly(const Logic *l)
     return n;
 }
 
+/* What the device names are, as far as the table of parts has them. */
+static void show_parts(const Logic *l)
+{
+    PartList list;
+    Buf b;
+    const Target *t = target_find(l->arch);
+    if (!t) return;
+    parts_of_devices(t, l->device, l->n_devices, &list);
+    if (list.n == 0) return;
+    buf_init(&b);
+    parts_print(&list, &b);
+    printf("\nparts and CUs  %s", buf_cstr(&b));
+    buf_fini(&b);
+}
+
 static Err show_summary(const Logic *l)
 {
     Buf b;
@@ -81,6 +97,7 @@ static Err show_summary(const Logic *l)
     if (l->is_apu >= 0) printf(", %s", l->is_apu ? "APU" : "no APU");
     printf("\ndevices        ");
     for (size_t i = 0; i < l->n_devices; i++) printf(i ? ", %.*s" : "%.*s", STR_ARG(l->device[i]));
+    show_parts(l);
     printf("\nproblem type   %s\n", buf_cstr(&b));
     printf("solutions      %zu (%zu Assembly), %zu in use\n", l->n_solutions, count_assembly(l), used);
     printf("sizes          %zu%s%s\n", l->n_rows, l->range ? ", and range logic" : "",

@@ -186,6 +186,7 @@ Err client_ini_write(const ClientIni *c, Buf *out)
     if (g->PrintWinnersOnly) boolean(out, "print-winners-only", true);
     if (c->best_solution) boolean(out, "best-solution", true);
     buf_printf(out, "device=%.*s\n", STR_ARG(c->device_kind));
+    if (c->sim.n) buf_printf(out, "sim=%.*s\n", STR_ARG(c->sim));
     return buf_check(out);
 }
 

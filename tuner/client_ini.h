@@ -20,6 +20,7 @@ typedef struct {
     size_t n_code_objects;
     Str device_kind; /* ours, behind Tensile's keys: "host" */
     int64_t device;
+    Str sim; /* settings of a simulated device; n == 0: none */
     bool best_solution;
 } ClientIni;
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "model/space.h"
+#include "part_choice.h"
 
 typedef struct {
     const Options *options;
@@ -36,11 +37,13 @@ static Err read_config(const Options *o, int i, Arena *a, Config **out)
     return ERR_OK;
 }
 
-/* --arch, else the architecture of the config's LibraryLogic, else this machine. */
+/* --arch, else that of --part, else that of the config's LibraryLogic, else this machine. */
 static Err pick_target(const Options *o, const Config *c, const Target **out)
 {
-    if (o->arch) {
-        *out = target_find(str_from(o->arch));
+    const Part *part;
+    TRY(part_option(o, &part));
+    if (o->arch || part) {
+        *out = target_find(str_from(o->arch ? o->arch : part->arch));
         if (!*out) FAIL(ERR_INPUT, "unknown architecture '%s'", o->arch);
         return ERR_OK;
     }
@@ -151,4 +154,47 @@ Err list_solutions(const Options *o, FILE *f)
     arena_fini(&arena);
     if (!e && fflush(f) && errno != EPIPE) e = err_set(ERR_FAILED, "cannot write the list of solutions");
     return e;
+}
+
+/* ---- targets ---- */
+
+static void list_head(const Target *t, FILE *f)
+{
+    static const char *const matrix[] = {[MATRIX_NONE] = "no matrix unit",
+                                         [MATRIX_MFMA] = "MFMA",
+                                         [MATRIX_WMMA] = "WMMA",
+                                         [MATRIX_TENSOR] = "tensor cores"};
+    fprintf(f, "%s: %s, ", t->name, target_family_name(t->family));
+    if (t->family == TARGET_HOST) {
+        fprintf(f, "vectors of %d bits\n", t->vector_bits);
+        return;
+    }
+    fprintf(f, "waves of %d, %d KiB %s, %s, up to %d compute units\n", t->wave_size, t->lds_bytes / 1024,
+            t->family == TARGET_NVPTX ? "shared memory" : "LDS", matrix[t->matrix], t->n_cu);
+}
+
+/* Another row's parts are named by that row. */
+static void list_parts(const Target *t, FILE *f)
+{
+    const char *as = NULL;
+    for (size_t i = 0; part_at(i); i++) {
+        const Part *p = part_at(i);
+        if (!part_is_of(p, t)) continue;
+        if (strcmp(p->arch, t->name) != 0) {
+            as = p->arch;
+            continue;
+        }
+        int n = fprintf(f, "  %-22s %3d CUs  %-16s", p->name, p->n_cu, p->schedule);
+        fprintf(f, n > 0 && p->ids[0] ? " %s\n" : "\n", p->ids);
+    }
+    if (as) fprintf(f, "  the parts of %s\n", as);
+}
+
+Err list_targets(FILE *f)
+{
+    for (size_t i = 0; target_at(i); i++) {
+        list_head(target_at(i), f);
+        list_parts(target_at(i), f);
+    }
+    return ERR_OK;
 }

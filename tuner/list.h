@@ -12,5 +12,8 @@
 #include "options.h"
 
 Err list_solutions(const Options *o, FILE *f);
+/* `tuner --list-targets`: a line per architecture, and below it its parts: name, compute units, schedule name
+ * of its logic, PCI device ids. */
+Err list_targets(FILE *f);
 
 #endif

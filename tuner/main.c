@@ -66,6 +66,7 @@ static Err dispatch(int argc, char **argv)
     if (o.version) return puts("tuner 0.1.0 (Tensile formats 4.44.0)"), 0;
     if (o.help_params) return params_help(stdout), 0;
     if (o.help_globals) return globals_help(stdout), 0;
+    if (o.list_targets) return list_targets(stdout);
     if (o.list_solutions || o.dump) {
         if (o.n_operands < 1)
             FAIL(ERR_INPUT, "usage: tuner %s CONFIG.yaml", o.dump ? "--dump-program" : "--list-solutions");

@@ -22,11 +22,11 @@ typedef struct {
     int n_operands;
     Override override[MAX_OVERRIDES];
     int n_overrides;
-    const char *arch, *device_kind, *dump_pass, *client_path;
+    const char *arch, *part, *device_kind, *dump_pass, *client_path;
     const char *cxx, *cc;
     int64_t jobs, device;
     bool has_device, help, version, help_params, help_globals, alternate, no_cache, compile_only,
-        allow_spills;
+        allow_spills, simulate, list_targets;
     bool list_solutions, count, names, reasons, dump;
 } Options;
 

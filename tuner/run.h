@@ -13,6 +13,7 @@
 #include "measure/result.h"
 #include "measure/store.h"
 #include "model/config.h"
+#include "model/part.h"
 #include "model/rules.h"
 #include "options.h"
 
@@ -71,6 +72,8 @@ typedef struct {
     Str name, arch;
     int64_t index, n_cu;
     bool is_apu;
+    bool is_simulated; /* --simulate; sim: the settings of the simulated device */
+    Str sim;
     Str text; /* all of it, for the store */
 } DeviceChoice;
 
@@ -79,6 +82,7 @@ typedef struct {
     const char *outdir;
     Config *config;
     const Target *target;
+    const Part *part; /* --part; NULL: none */
     DeviceChoice device;
     Toolchain toolchain;
     Str client; /* program */

@@ -107,6 +107,26 @@ static Err stale_row(void *ctx, const DbRow *row)
     return file_exists(path.s) ? dir_remove(path.s) : 0;
 }
 
+/* The config's, and of a simulated run the device that it was simulated on: such logic is known by it. */
+static Err devices_of(Run *r, AnalyzeOptions *o)
+{
+    const LogicSettings *logic = &r->config->logic;
+    if (!r->device.is_simulated) {
+        if (logic->n_DeviceNames) {
+            o->device = logic->DeviceNames;
+            o->n_devices = logic->n_DeviceNames;
+        }
+        return 0;
+    }
+    Str *name = ARENA_ARRAY(&r->arena, logic->n_DeviceNames + 1, Str);
+    TRY_ALLOC(name);
+    for (size_t i = 0; i < logic->n_DeviceNames; i++) name[i] = logic->DeviceNames[i];
+    name[logic->n_DeviceNames] = r->device.name;
+    o->device = name;
+    o->n_devices = logic->n_DeviceNames + 1;
+    return 0;
+}
+
 static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
 {
     const Config *c = r->config;
@@ -124,10 +144,7 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     if (!o.schedule || !o.arch) FAIL(ERR_FAILED, "out of memory");
     if (c->logic.CUCount > 0) o.cu_count = (int32_t)c->logic.CUCount;
     if (c->logic.IsAPU >= 0) o.is_apu = (int32_t)c->logic.IsAPU;
-    if (c->logic.n_DeviceNames) {
-        o.device = c->logic.DeviceNames;
-        o.n_devices = c->logic.n_DeviceNames;
-    }
+    TRY(devices_of(r, &o));
     o.solution_importance_min = c->logic.SolutionImportanceMin;
     o.solution_selection_alg = (int)c->globals.SolutionSelectionAlg;
     o.expand_ranges = c->globals.ExpandRanges;

@@ -7,6 +7,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,9 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "part_choice.h"
 
-enum { LIST_BYTES_MAX = 1 << 20, LIST_SECONDS = 60 };
+enum { LIST_BYTES_MAX = 1 << 20, LIST_SECONDS = 60, SIM_GFLOPS_OF_CU = 200 };
 
 static Err client_find(Run *r)
 {
@@ -97,6 +99,7 @@ static Str wanted(const Run *r)
 {
     const Config *c = r->config;
     if (r->o->arch) return str_from(r->o->arch);
+    if (r->part) return str_from(r->part->arch);
     Str logic = c->logic.ArchitectureName;
     if (c->has_logic && logic.n && !str_eq_c(logic, "gfx000") && !str_eq_c(logic, "fallback")) return logic;
     Str global = c->globals.Architecture;
@@ -116,6 +119,7 @@ static Err target_choose(Run *r, Str want)
 
 Err run_target(Run *r)
 {
+    TRY(part_option(r->o, &r->part));
     TRY(target_choose(r, wanted(r)));
     if (!r->target) r->target = target_host_level();
     return 0;
@@ -140,6 +144,9 @@ static Err device_choose(Run *r, Str list)
     }
     if (found) {
         r->target = t ? t : target_find(r->device.arch);
+        if (r->part && r->part->n_cu != r->device.n_cu)
+            notice("--part: %s has %d compute units, the device %" PRId64 ": its own count", r->part->name,
+                   r->part->n_cu, r->device.n_cu);
         return 0;
     }
     Str shown = arena_dup(&r->arena, str_trim(list));
@@ -168,8 +175,34 @@ static Err device_none(Run *r)
                                .name = STR("none"),
                                .arch = str_from(r->target->name),
                                .index = r->config->globals.Device,
-                               .n_cu = r->target->n_cu,
                                .text = STR("none: compile only")};
+    Str part;
+    return part_choose(r, r->part, &part, &r->device.n_cu);
+}
+
+/* A simulated device of the architecture and the part that are asked for. What TUNER_SIM says comes behind.
+ */
+static Err device_simulated(Run *r)
+{
+    const char *env = getenv("TUNER_SIM");
+    DeviceChoice *d = &r->device;
+    Str part;
+    TRY(run_target(r));
+    if (r->o->device_kind && strcmp(r->o->device_kind, "sim"))
+        FAIL(ERR_INPUT, "--simulate and --device %s: a simulated run has no other device", r->o->device_kind);
+    *d = (DeviceChoice){.kind = STR("sim"), .arch = str_from(r->target->name), .is_simulated = true};
+    TRY(part_choose(r, r->part, &part, &d->n_cu));
+    if (d->n_cu == 0) d->n_cu = 1;
+    d->name = arena_printf(&r->arena, "simulated %.*s", STR_ARG(part.n ? part : d->arch));
+    d->sim = arena_printf(&r->arena, "arch=%s;cus=%" PRId64 ";gflops=%" PRId64 ";fill=1%s%s", r->target->name,
+                          d->n_cu, SIM_GFLOPS_OF_CU * d->n_cu, env ? ";" : "", env ? env : "");
+    d->text = arena_printf(&r->arena, "%.*s: %.*s", STR_ARG(d->name), STR_ARG(d->sim));
+    TRY_ALLOC(d->name.s && d->sim.s ? d->text.s : NULL);
+    r->config->globals.NumElementsToValidate = 0;
+    r->config->globals.BoundsCheck = 0;
+    notice("%.*s (%s, %" PRId64 " compute units): times are made up, nothing is computed; the logic and the "
+           "library serve to try out, not to use",
+           STR_ARG(d->name), r->target->name, d->n_cu);
     return 0;
 }
 
@@ -204,12 +237,18 @@ Err step_device(Run *r)
 {
     Str list;
     TRY(client_find(r));
+    if (r->o->simulate && r->o->compile_only)
+        FAIL(ERR_INPUT, "--simulate and --compile-only: one or the other");
     if (r->o->compile_only) {
         TRY(device_none(r));
+    } else if (r->o->simulate) {
+        TRY(device_simulated(r));
     } else {
+        TRY(part_option(r->o, &r->part));
         TRY(devices_ask(r, &list));
         TRY(device_choose(r, list));
     }
+    part_notice(r);
     bounds_choose(r);
     TRY(toolchain_choose(r));
     verbose("device: %.*s\ncompiler: %s", STR_ARG(r->device.text), r->toolchain.version);

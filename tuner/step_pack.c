@@ -73,6 +73,7 @@ static Err best_ini_write(Run *r, const Group *g, const Str *object, size_t n, B
                      .code_object = object,
                      .n_code_objects = n,
                      .device_kind = r->device.kind,
+                     .sim = r->device.sim,
                      .device = r->device.index,
                      .best_solution = true};
     buf_reset(text);

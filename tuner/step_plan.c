@@ -129,7 +129,8 @@ static Err environment_store(Run *r)
 static Err setting_store(Run *r, Group *g)
 {
     const DeviceChoice *d = &r->device;
-    const char *sim = str_eq_c(d->kind, "sim") ? getenv("TUNER_SIM") : NULL;
+    const char *env = str_eq_c(d->kind, "sim") && !d->is_simulated ? getenv("TUNER_SIM") : NULL;
+    Str sim = env ? str_from(env) : d->sim;
     ClientIni ini = {.g = &r->config->globals, .pt = &g->problem->pt, .device = d->index};
     Buf environment, key;
     buf_init(&environment);
@@ -137,7 +138,7 @@ static Err setting_store(Run *r, Group *g)
     buf_printf(&environment, "device=%.*s: %.*s, %.*s, %" PRId64 " CUs\ntarget=%s\ntoolchain=%.*s\n",
                STR_ARG(d->kind), STR_ARG(d->name), STR_ARG(d->arch), d->n_cu, r->target->name,
                STR_ARG(r->toolchain.identity));
-    if (sim) buf_printf(&environment, "sim=%s\n", sim);
+    if (sim.s) buf_printf(&environment, "sim=%.*s\n", STR_ARG(sim));
     Err e = buf_check(&environment);
     if (!e) e = client_ini_setting(&ini, buf_view(&environment), &key);
     if (!e) e = store_setting(&r->store, buf_view(&key), &g->setting);

@@ -65,6 +65,7 @@ static Err ini_write(Run *r, const Group *g, Buf *text)
                      .code_object = object,
                      .n_code_objects = g->n_code_objects,
                      .device_kind = r->device.kind,
+                     .sim = r->device.sim,
                      .device = r->device.index};
     TRY(client_ini_write(&ini, text));
     return file_put(r, g, "source/ClientParameters.ini", text);

@@ -6,9 +6,10 @@
  * (DeviceTruth), unless their name holds one of the patterns below. Settings, "key=value;..." in
  * DeviceOptions.sim or TUNER_SIM: seed=1  noise=0.01 (standard deviation)  drift=0 (relative, per virtual
  * second)  outliers=0 (share; ten times as long)  throttle=0 (share of every 200 virtual ms, at two thirds of
- * the clock)  gflops=100  overhead_ns=2000  cus=60  arch=gfx906
- * (comma-separated patterns:) crash= hang= wrong= exit= abort= oob= fast=PATTERN (three times as fast) hang
- * really hangs and crash really crashes: the client's isolation is what they test. */
+ * the clock)  gflops=100  overhead_ns=2000  cus=60  arch=gfx906  fill=0 (1: a kernel that leaves compute
+ * units without work-groups takes longer by their share) (comma-separated patterns:) crash= hang= wrong=
+ * exit= abort= oob= fast=PATTERN (three times as fast) hang really hangs and crash really crashes: the
+ * client's isolation is what they test. */
 #include "client/device/device.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ typedef struct {
     Device base;
     char text[512]; /* copy of the settings; patterns point into it */
     Str pattern[SIM_PATTERNS];
-    double noise, drift, outliers, throttle, gflops, overhead_ns;
+    double noise, drift, outliers, throttle, gflops, overhead_ns, fill;
     int n_cu;
     char arch[32];
     uint64_t seed, clock_ns, n_launches;
@@ -81,6 +82,7 @@ static Err setting(SimDevice *s, Str key, Str value)
     if (str_eq_c(key, "outliers")) return set_number(key, value, 0, 1, &s->outliers);
     if (str_eq_c(key, "throttle")) return set_number(key, value, 0, 1, &s->throttle);
     if (str_eq_c(key, "gflops")) return set_number(key, value, 1e-3, 1e9, &s->gflops);
+    if (str_eq_c(key, "fill")) return set_number(key, value, 0, 1, &s->fill);
     if (str_eq_c(key, "overhead_ns")) return set_number(key, value, 0, 1e9, &s->overhead_ns);
     if (str_eq_c(key, "seed")) {
         TRY(set_number(key, value, 0, 1e15, &x));
@@ -212,11 +214,20 @@ static double uniform(uint64_t seed, uint64_t i)
     return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* The truth: what the kernel takes without noise and drift. */
-static double true_ns(const SimDevice *s, const DeviceKernel *k, const DeviceTruth *t)
+/* Compute units with work on average, as each takes one work-group after another. */
+static double share_busy(const SimDevice *s, const uint32_t grid[3])
 {
+    double groups = (double)grid[0] * grid[1] * grid[2], cus = s->n_cu;
+    return groups > 0 ? groups / (ceil(groups / cus) * cus) : 1;
+}
+
+/* The truth: what the kernel takes without noise and drift. */
+static double true_ns(const SimDevice *s, const DeviceKernel *k, const DeviceLaunch *l)
+{
+    const DeviceTruth *t = l->truth;
     uint64_t key = k->hash ^ (t ? t->problem_key * 0x9e3779b97f4a7c15u : 0);
     double flops = t ? (double)t->flops : 0, factor = 0.5 + uniform(key, 0);
+    if (s->fill > 0) factor *= 1 + s->fill * (1 / share_busy(s, l->grid) - 1);
     return (flops / s->gflops * factor + s->overhead_ns) / (k->is[SIM_FAST] ? 3 : 1);
 }
 
@@ -249,7 +260,7 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
     double u = uniform(key, i), v = uniform(key, i + 1);
     double normal = sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
     double ns =
-        true_ns(s, k, t) * (1 + s->drift * (double)(s->clock_ns - 1000000000) / 1e9) * exp(s->noise * normal);
+        true_ns(s, k, l) * (1 + s->drift * (double)(s->clock_ns - 1000000000) / 1e9) * exp(s->noise * normal);
     if (uniform(key, i + 2) < s->outliers) ns *= 10;
     if (throttled(s)) ns *= 1.5;
     if (l->start) l->start->ns = s->clock_ns;
