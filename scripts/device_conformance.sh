@@ -160,7 +160,7 @@ EOF
   echo "LibraryLogic: {ScheduleName: conformance, DeviceNames: [\"$arch\"], ArchitectureName: $arch}"
 }
 
-# Runs side by side, so that compilers, the CPU's reference and the device all have something to do.
+# Name, family, DataInitType ("-": tuner-client has no such type, the kernels are compiled only), types. Side by side, so that compilers, the CPU's reference and the device all have something to do.
 runs() {
   cat <<EOF
 simt_real simt 21 S D
@@ -171,7 +171,8 @@ mma_int mma 3 I8II
 register_real register 21 S D
 register_complex register 21 C Z
 register_16 register 21 H HHS HSS BBS BSS
-register_int register 3 I8II 4xi8
+register_int register 3 I8II
+register_4xi8 register - 4xi8
 EOF
 }
 wanted() { runs | while read -r name family rest; do case " $families " in *" $family "* | *" $name "*) echo "$name $family $rest";; esac; done; }
@@ -182,14 +183,16 @@ wanted >"$out/runs"
 n=$(wc -l <"$out/runs")
 each=$(((jobs + n - 1) / n + 1)) pids=
 while read -r name family init list; do
+  how="--device cuda"
+  [ "$init" != - ] || { how=--compile-only; init=3; }
   config "$family" "$list" "$init" >"$out/$name.yaml"
-  timeout "$limit" "$tuner" --device cuda --arch "$arch" --client-path "$client" --allow-spills -j $each "$out/$name.yaml" "$out/$name" \
+  timeout "$limit" "$tuner" $how --arch "$arch" --client-path "$client" --allow-spills -j $each "$out/$name.yaml" "$out/$name" \
     >"$out/$name.txt" 2>&1 &
   pids="$pids $!"
 done <"$out/runs"
 for p in $pids; do wait "$p" || true; done
-while read -r name rest; do
-  [ -d "$out/$name/2_BenchmarkData" ] || { echo "$name: no results" >&2; tail -3 "$out/$name.txt" >&2; }
+while read -r name family init rest; do
+  [ "$init" = - ] || [ -d "$out/$name/2_BenchmarkData" ] || { echo "$name: no results" >&2; tail -3 "$out/$name.txt" >&2; }
 done <"$out/runs"
 say "pipeline: $n runs, $(ls -d "$out"/*/1_BenchmarkProblems/*/ 2>/dev/null | wc -l) problem types"
 
@@ -207,11 +210,15 @@ pass() {
 }
 passes="scaled offset offset_c same nothing"
 mkdir -p "$out/events"
-for dir in "$out"/*/1_BenchmarkProblems/*/00_Final/build; do
-  [ -d "$dir" ] || continue
-  group=${dir%/00_Final/build}; run=${group%/1_BenchmarkProblems/*}
-  for p in $passes; do echo "$(basename "$run") $(basename "$group") $p"; done
-done >"$out/list"
+groups() { # run
+  for dir in "$out/$1"/1_BenchmarkProblems/*/00_Final/kernels.csv; do
+    [ ! -f "$dir" ] || basename "${dir%/00_Final/kernels.csv}"
+  done
+}
+while read -r name family init rest; do
+  [ "$init" != - ] || continue
+  for g in $(groups "$name"); do for p in $passes; do echo "$name $g $p"; done; done
+done <"$out/runs" >"$out/list"
 cat >"$out/client.sh" <<EOF
 cd "$out/\$1/1_BenchmarkProblems/\$2/00_Final/build"
 case \$3 in
@@ -284,7 +291,7 @@ make_libraries() { # run: OUT/RUN/plain and OUT/RUN/arrays, libraries of all ker
 }
 pids=
 while read -r name rest; do
-  make_libraries "$name" >"$out/$name.libraries.txt" 2>&1 & pids="$pids $!"
+  [ ! -d "$out/$name/2_BenchmarkData" ] || make_libraries "$name" >"$out/$name.libraries.txt" 2>&1 & pids="$pids $!"
 done <"$out/runs"
 for p in $pids; do wait "$p" || true; done
 say "libraries: $(ls -d "$out"/*/arrays/library 2>/dev/null | wc -l) of arrays, $(ls -d "$out"/*/plain/library 2>/dev/null | wc -l) plain"
@@ -345,9 +352,13 @@ facts() {
     case $2 in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
     echo "${1%%_*} $(echo "$2" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//; s/_BH//; s/\([SDCZH]\)B/\1/') $ta$tb"
   }
+  while read -r run rest; do
+    for group in $(groups "$run"); do
+      echo "$(key "$run" "$group") kernels $(($(wc -l <"$out/$run/1_BenchmarkProblems/$group/00_Final/kernels.csv") - 1))"
+    done
+  done <"$out/runs"
   while read -r run group pass; do
     k=$(key "$run" "$group")
-    [ "$pass" != scaled ] || echo "$k kernels $(($(wc -l <"$out/$run/1_BenchmarkProblems/$group/00_Final/kernels.csv") - 1))"
     awk -F'\t' -v k="$k" '$1 == "end" { n[$4]++ }
       END { for (s in n) if (s == "PASSED") print k, "passed", n[s]
             else if (s ~ /ASSERTS|HARDWARE|SKIPPED/) print k, "skipped", n[s]; else print k, "failed", n[s]

@@ -235,7 +235,8 @@ static const char *const problems[] = {
 static const char *const solutions[] = {
     "{" TILE "}", "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer, PrefetchGlobalRead: 0}",
     "{WorkGroup: [8, 8, 1], ThreadTile: [8, 2], VectorWidth: 2, DepthU: 16, PersistentKernel: 2, StaggerU: "
-    "4}"};
+    "4}",
+    "{" TILE ", NonTemporalA: 1, NonTemporalB: 2, NonTemporalC: 3, NonTemporalD: 3}"};
 enum { N_PROBLEMS = sizeof problems / sizeof *problems, N_SOLUTIONS = sizeof solutions / sizeof *solutions };
 
 /* Kernel i and its helpers; the helpers of different kernels have the same names, so only the first's. */
@@ -278,6 +279,34 @@ static void test_texts(void **state)
             buf_fini(&second);
         }
         assert_true(n >= 24);
+    }
+}
+
+/* NonTemporal's values on nvptx, in the text of a kernel that has all of them and of one that has none. */
+static void test_hints(void **state)
+{
+    (void)state;
+    static const char *const marks[] = {"ld.global.L1::no_allocate.v4.b32",
+                                        "ld.global.cs.v4.b32",
+                                        "ld.global.L1::no_allocate.L2::cache_hint.v4.b32",
+                                        "g_load_nt<1>((const g_VP",
+                                        "g_load_nt<2>((const g_VP",
+                                        "g_load_nt<3>((const g_VD",
+                                        "g_store_nt<2>(to, (g_VD"};
+    for (int hinted = 0; hinted < 2; hinted++) {
+        Case c;
+        Buf text;
+        buf_init(&text);
+        assert_true(case_init(&c, "sm_90", S_NN,
+                              hinted ? "{" TILE
+                                       ", NvRing: 0, NonTemporalA: 1, NonTemporalB: 2, NonTemporalC: 3,"
+                                       " NonTemporalD: 2}"
+                                     : "{" TILE ", NvRing: 0}"));
+        assert_ok(kernel_emit(&c.s, c.t, STR("k"), &text));
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+            assert_int_equal(strstr(buf_cstr(&text), marks[i]) != NULL, hinted);
+        buf_fini(&text);
+        case_fini(&c);
     }
 }
 
@@ -356,13 +385,14 @@ static void test_nvcc(void **state)
 {
     (void)state;
     const char *const argv[] = {"nvcc", "-cubin", "-arch=sm_90", "-o", "k.cubin", NULL};
-    if (!compiles("sm_90", "cu", argv, 1, 4)) skip();
+    if (!compiles("sm_90", "cu", argv, 1, 5)) skip();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_arguments), cmocka_unit_test(test_refusals),
                                        cmocka_unit_test(test_texts),     cmocka_unit_test(test_unnamed),
-                                       cmocka_unit_test(test_clang),     cmocka_unit_test(test_nvcc)};
+                                       cmocka_unit_test(test_hints),     cmocka_unit_test(test_clang),
+                                       cmocka_unit_test(test_nvcc)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

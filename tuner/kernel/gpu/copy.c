@@ -122,7 +122,7 @@ static void load(const GpuPlan *p, Buf *out)
         int parts = x->width * p->in.parts;
         buf_printf(out, "    @UNROLL for (int i = 0; i < %d; i++)\n        c.%c_data[set][i] = ", loads_of(x),
                    x->name);
-        buf_printf(out, "%s((const @VP%du *)(c.%c + c.off_%c[i]));\n", x->hint ? "@load_nt" : "*", parts,
+        buf_printf(out, "%s((const @VP%du *)(c.%c + c.off_%c[i]));\n", gpu_load_hinted(p, x->hint), parts,
                    x->name, x->name);
     }
     buf_puts(out, "}\n\n");

@@ -34,8 +34,9 @@
  *   @cas32(unsigned *, unsigned, unsigned), @cas64(unsigned long long *, ...): compare and swap, old value
  *   @global(V *)             the same pointer, known to point to global memory (one that was read from
  * memory)
- *   @load_nt(const V *), @store_nt(V *, V): non-temporal access to a vector or scalar
- * Types made by gpu_types, with GpuDialect.vector (elements by x[i]; aligned to their size):
+ *   @load_nt(const V *), @store_nt(V *, V): non-temporal access to a vector or scalar; with hint_levels
+ *                            @load_nt<h> and @store_nt<h>, for the values h of NonTemporal that the kernel
+ * has Types made by gpu_types, with GpuDialect.vector (elements by x[i]; aligned to their size):
  *   @T     element of A and B as in memory and local memory. Complex: struct {@P re, im;}; otherwise @P.
  *   @P     part: float, double, _Float16 or unsigned short, signed or unsigned char, int
  *   @TC @PC   accumulator element and its part; @TD @PD: element of C and D (or of the workspace)
@@ -185,6 +186,7 @@ struct GpuDialect {
     const char *language; /* "HIP C++" */
     int static_lds;       /* bytes of local memory that a kernel may declare statically */
     bool aligned_loads;   /* vectors in global memory must be aligned to their size */
+    bool hint_levels;     /* NonTemporal's values are told apart */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the
@@ -248,6 +250,10 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
 Err gpu_args(GpuPlan *p);
 /* Text of the element offset of (k, free), any expressions, in operand i's part of a stage. */
 void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, Buf *out);
+
+/* Names of a hinted load ("*" without a hint) and store, for a value of NonTemporal. */
+const char *gpu_load_hinted(const GpuPlan *p, int hint);
+const char *gpu_store_hinted(const GpuPlan *p, int hint);
 
 /* Text of this thread's first element, along and across the contiguous dimension, in operand i's load. */
 void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *across, Buf *out);

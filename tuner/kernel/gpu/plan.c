@@ -212,6 +212,19 @@ void gpu_lsu_of_thread(const GpuPlan *p, Buf *out)
         buf_puts(out, "0");
 }
 
+const char *gpu_load_hinted(const GpuPlan *p, int hint)
+{
+    static const char *const levels[] = {"*", "@load_nt<1>", "@load_nt<2>", "@load_nt<3>"};
+    if (p->dialect->hint_levels) return levels[hint & 3];
+    return hint ? "@load_nt" : "*";
+}
+
+const char *gpu_store_hinted(const GpuPlan *p, int hint)
+{
+    static const char *const levels[] = {"", "@store_nt<1>", "@store_nt<2>", "@store_nt<3>"};
+    return p->dialect->hint_levels ? levels[hint & 3] : "@store_nt";
+}
+
 /* An operand of an expression: in brackets unless it is one word. */
 static const char *bracket(const char *text, char *to, size_t n)
 {

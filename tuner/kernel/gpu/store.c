@@ -51,8 +51,10 @@ static void element(const GpuPlan *p, Buf *out)
     }
     if (gpu_reads_c(p))
         buf_puts(out, "    if (!@is_zero(o.beta)) x = @madd(o.beta, @to_c(o.c[col * o.ldc + row]), x);\n");
-    buf_printf(out, "    %s;\n}\n\n",
-               p->s->NonTemporalD && p->out.parts == 1 ? "@store_nt(to, @from_c(x))" : "*to = @from_c(x)");
+    if (p->s->NonTemporalD && p->out.parts == 1)
+        buf_printf(out, "    %s(to, @from_c(x));\n}\n\n", gpu_store_hinted(p, p->s->NonTemporalD));
+    else
+        buf_puts(out, "    *to = @from_c(x);\n}\n\n");
 }
 
 /* Part q of vector element e, and a whole element from a vector of C. */
@@ -82,7 +84,7 @@ static void vector(const GpuPlan *p, Buf *out)
             "        @UNROLL for (int q = 0; q < %d; q++) {\n"
             "            const @TD was = %s;\n"
             "            const @TC x = @madd(o.beta, @to_c(was), @mul(o.alpha, @acc_get(acc, i + q)));\n",
-            parts, p->s->NonTemporalC ? "@load_nt" : "*", parts, w,
+            parts, gpu_load_hinted(p, p->s->NonTemporalC), parts, w,
             p->out.parts == 2 ? "{old[2 * q], old[2 * q + 1]}" : "old[q]");
     if (gpu_reads_c(p)) {
         pack(p, out);
@@ -93,7 +95,8 @@ static void vector(const GpuPlan *p, Buf *out)
                gpu_scales(p) ? "@mul(o.alpha, @acc_get(acc, i + q))" : "@acc_get(acc, i + q)");
     pack(p, out);
     if (p->s->NonTemporalD)
-        buf_printf(out, "        }\n    }\n    @store_nt(to, (@VD%du)v);\n}\n\n", parts);
+        buf_printf(out, "        }\n    }\n    %s(to, (@VD%du)v);\n}\n\n",
+                   gpu_store_hinted(p, p->s->NonTemporalD), parts);
     else
         buf_puts(out, "        }\n    }\n    *to = v;\n}\n\n");
 }

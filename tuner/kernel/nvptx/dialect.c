@@ -1,10 +1,10 @@
 /* What CUDA C++ on nvptx calls things (GpuDialect, kernel/gpu/gpu.h), and which modules a kernel gets there.
  */
+#include "kernel/nvptx/hint.h"
 #include "kernel/nvptx/ring.h"
 
 static void prelude(const GpuPlan *p, Buf *out)
 {
-    (void)p;
     buf_puts(
         out,
         "#define @DEV __device__ __forceinline__\n"
@@ -37,9 +37,8 @@ static void prelude(const GpuPlan *p, Buf *out)
         "@DEV unsigned long long @cas64(unsigned long long *p, unsigned long long expected,\n"
         "    unsigned long long desired)\n{\n"
         "    return atomicCAS(p, expected, desired);\n}\n"
-        "template <typename V> @DEV V *@pointer(V *const *table, unsigned z) { return table[z]; }\n"
-        "template <typename V> @DEV V @load_nt(const V *p) { return *p; }\n"
-        "template <typename V> @DEV void @store_nt(V *p, V x) { *p = x; }\n");
+        "template <typename V> @DEV V *@pointer(V *const *table, unsigned z) { return table[z]; }\n");
+    nvptx_hints(p, out);
 }
 
 static void vector(const char *name, const char *part, int part_bytes, int n, Buf *out)
@@ -94,6 +93,7 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 const GpuDialect dialect_nvptx = {.language = "CUDA C++",
                                   .static_lds = 49152,
                                   .aligned_loads = true,
+                                  .hint_levels = true,
                                   .prelude = prelude,
                                   .vector = vector,
                                   .kernel_head = kernel_head,
