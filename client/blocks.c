@@ -7,21 +7,18 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "client/block_timer.h"
 #include "client/compare.h"
 #include "client/peer.h"
 
-enum { GRAPHS_MAX = 96, GRAPH_LAUNCHES_MIN = 32, WARM_MAX = 16, LOOK_MAX = 4096 };
-/* A first look takes this long: event resolution is 0.5 us. */
-static const double LOOK_NS = 300e3;
-/* The device is kept busy this long in front of a block, while the host queues it. */
-static const double WARM_NS = 20e3;
+enum { GRAPHS_MAX = 96 };
 /* From here on a launch is long enough to be judged by one, and too dear to be repeated in vain. */
 static const double LONG_NS = 5e6, HOPELESS = 1.4;
 /* Reading a GPU's sensors takes a millisecond: readings are this old at most. */
 static const uint64_t READING_NS = UINT64_C(10000000);
-/* Ways of a peer are told apart by so many blocks of a graph, where they are short. */
-enum { FRESH_SEED = 1000, WAY_BLOCKS = 3 };
-static const double GRAPH_NS = 40e3;
+/* Ways of a peer are told apart by so many blocks of a graph of so many launches, where they are short. */
+enum { FRESH_SEED = 1000, WAY_BLOCKS = 3, WAY_LAUNCHES = 32 };
+static const double GRAPH_NS = 40e3, WAY_NS = 300e3;
 
 typedef struct {
     int64_t s;
@@ -31,10 +28,12 @@ typedef struct {
 
 struct Blocks {
     Run *r;
-    DeviceEvent *start[WORK_SAMPLES_MAX], *stop[WORK_SAMPLES_MAX];
+    BlockTimer timer;
     Graph graph[GRAPHS_MAX];
     size_t n_graphs;
-    int64_t next; /* copy that the next launch uses */
+    int64_t next;   /* copy that the first of the launches uses */
+    int64_t n_made; /* launches that are made, from that copy on */
+    int64_t queued; /* launches since then */
     DeviceReading reading;
     uint64_t read_at;
     bool peer_ready, peer_bad;
@@ -42,19 +41,6 @@ struct Blocks {
     unsigned char *ref_d; /* the peer's D on that data */
     Launches *launches;   /* room for all copies */
 };
-
-Err blocks_new(Run *r, Blocks **out)
-{
-    Blocks *b = *out = calloc(1, sizeof *b);
-    if (!b) FAIL(ERR_FAILED, "out of memory for the timing of blocks (%zu bytes)", sizeof *b);
-    b->r = r;
-    b->reading = DEVICE_READING_NONE;
-    for (int i = 0; i < WORK_SAMPLES_MAX; i++) {
-        TRY(r->device->api->event_new(r->device, &b->start[i]));
-        TRY(r->device->api->event_new(r->device, &b->stop[i]));
-    }
-    return 0;
-}
 
 static void graphs_free(Blocks *b)
 {
@@ -65,23 +51,12 @@ static void graphs_free(Blocks *b)
 void blocks_clear(Blocks *b)
 {
     graphs_free(b);
-    b->next = 0;
+    b->next = b->queued = 0;
     b->peer_ready = b->peer_bad = b->fresh = false;
     free(b->ref_d);
     b->ref_d = NULL;
     free(b->launches);
     b->launches = NULL;
-}
-
-void blocks_free(Blocks *b)
-{
-    if (!b) return;
-    blocks_clear(b);
-    for (int i = 0; i < WORK_SAMPLES_MAX; i++) {
-        if (b->start[i]) b->r->device->api->event_free(b->r->device, b->start[i]);
-        if (b->stop[i]) b->r->device->api->event_free(b->r->device, b->stop[i]);
-    }
-    free(b);
 }
 
 /* ---- launches on the copies ---- */
@@ -103,21 +78,29 @@ static Err build(Blocks *b, int64_t n, int64_t *n_made)
     return 0;
 }
 
-static Err enqueue(Blocks *b, int64_t from, int64_t n, int64_t n_made)
+/* For the timer. */
+static Err prepare(void *ctx, int64_t n, bool replay)
 {
-    for (int64_t i = 0; i < n; i++) TRY(launches_enqueue(b->r, &b->launches[(from + i) % n_made]));
+    Blocks *b = ctx;
+    if (!replay) {
+        b->next = (b->next + b->queued) % b->r->tensors->n_copies;
+        b->queued = 0;
+        TRY(build(b, n, &b->n_made));
+    }
+    return worker_budget(b->r->socket, launches_budget_ns(b->r, n, 1));
+}
+
+static Err enqueue(void *ctx, int64_t first, int64_t n)
+{
+    Blocks *b = ctx;
+    for (int64_t i = 0; i < n; i++) TRY(launches_enqueue(b->r, &b->launches[(first + i) % b->n_made]));
+    b->queued = first + n;
     return 0;
 }
 
-static int64_t warm_launches(double launch_ns)
+static void read_device(void *ctx)
 {
-    if (launch_ns > 100 * WARM_NS) return 0;
-    double n = launch_ns > 0 ? ceil(WARM_NS / launch_ns) : 1;
-    return n > WARM_MAX ? WARM_MAX : (int64_t)n;
-}
-
-static void read_device(Blocks *b)
-{
+    Blocks *b = ctx;
     Device *d = b->r->device;
     uint64_t now = clock_ns();
     bool recent = d->api->is_gpu && b->read_at && now - b->read_at < READING_NS;
@@ -126,14 +109,15 @@ static void read_device(Blocks *b)
     b->read_at = now;
 }
 
-static Err elapsed(Blocks *b, int64_t n_blocks, int64_t n_launches, WorkMessage *samples)
+/* The timing's result as a message. */
+static Err told(Blocks *b, Err e, const BlockTimes *times, WorkMessage *samples)
 {
-    Device *d = b->r->device;
-    for (int64_t i = 0; i < n_blocks; i++) {
-        samples->n_enqueues[i] = n_launches;
-        TRY(d->api->event_elapsed(d, b->start[i], b->stop[i], &samples->total_ns[i]));
+    TRY(e);
+    for (int64_t i = 0; i < times->n_blocks; i++) {
+        samples->n_enqueues[i] = times->n_launches;
+        samples->total_ns[i] = times->ns[i];
     }
-    samples->n_samples = n_blocks;
+    samples->n_samples = times->n_blocks;
     samples->mean = b->reading;
     return 0;
 }
@@ -141,50 +125,31 @@ static Err elapsed(Blocks *b, int64_t n_blocks, int64_t n_launches, WorkMessage 
 /* n_blocks times n launches, one by one. */
 static Err run_plain(Blocks *b, int64_t n, int64_t n_blocks, double launch_ns, WorkMessage *samples)
 {
-    Run *r = b->r;
-    const DeviceApi *api = r->device->api;
-    int64_t warm = warm_launches(launch_ns), all = warm + n * n_blocks, n_made;
-    TRY(build(b, all, &n_made));
-    TRY(worker_budget(r->socket, launches_budget_ns(r, all, 1)));
-    TRY(enqueue(b, 0, warm, n_made));
-    for (int64_t i = 0; i < n_blocks; i++) {
-        TRY(api->event_record(r->device, b->start[i]));
-        TRY(enqueue(b, warm + i * n, n, n_made));
-        TRY(api->event_record(r->device, b->stop[i]));
-    }
-    b->next = (b->next + all) % r->tensors->n_copies;
-    read_device(b);
-    TRY(api->sync(r->device));
-    return elapsed(b, n_blocks, n, samples);
+    BlockTimes times;
+    Err e = block_timer_plain(&b->timer, n, n_blocks, launch_ns, &times);
+    return told(b, e, &times, samples);
+}
+
+static Err look(Blocks *b, double first_ns, WorkMessage *samples)
+{
+    BlockTimes times;
+    Err e = block_timer_look(&b->timer, first_ns, &times);
+    return told(b, e, &times, samples);
 }
 
 /* ---- graphs ---- */
 
-/* One rotation over all copies, or several: replays of a part would find their operands in the cache. */
-static int64_t graph_length(const Blocks *b)
-{
-    int64_t n = b->r->tensors->n_copies;
-    return n < GRAPH_LAUNCHES_MIN ? (GRAPH_LAUNCHES_MIN + n - 1) / n * n : n;
-}
-
 static Err record(Blocks *b, int64_t n_launches, Graph *g)
 {
-    Run *r = b->r;
-    const DeviceApi *api = r->device->api;
-    int64_t n_made;
-    b->next = 0;
+    b->next = b->queued = 0;
     g->n_launches = n_launches;
-    TRY(build(b, g->n_launches, &n_made));
-    TRY(api->graph_begin(r->device));
-    Err e = enqueue(b, 0, g->n_launches, n_made);
-    Err end = api->graph_end(r->device, &g->graph);
-    return e ? e : end;
+    return block_timer_record(&b->timer, n_launches, &g->graph);
 }
 
 /* The solution's graph of that length; NULL when the driver has none. The oldest goes when there are many. */
 static Graph *graph_of(Blocks *b)
 {
-    int64_t s = b->r->request.s, n = graph_length(b);
+    int64_t s = b->r->request.s, n = block_graph_length(b->r->tensors->n_copies);
     for (size_t i = 0; i < b->n_graphs; i++)
         if (b->graph[i].s == s && b->graph[i].n_launches == n) return &b->graph[i];
     Graph g = {.s = s};
@@ -199,37 +164,12 @@ static Graph *graph_of(Blocks *b)
 
 static Err run_graph(Blocks *b, const Graph *g, int64_t n, int64_t n_blocks, WorkMessage *samples)
 {
-    Run *r = b->r;
-    const DeviceApi *api = r->device->api;
-    int64_t times = n > g->n_launches ? (n + g->n_launches / 2) / g->n_launches : 1;
-    TRY(worker_budget(r->socket, launches_budget_ns(r, g->n_launches * (1 + times * n_blocks), 1)));
-    TRY(api->graph_launch(r->device, g->graph));
-    for (int64_t i = 0; i < n_blocks; i++) {
-        TRY(api->event_record(r->device, b->start[i]));
-        for (int64_t k = 0; k < times; k++) TRY(api->graph_launch(r->device, g->graph));
-        TRY(api->event_record(r->device, b->stop[i]));
-    }
-    read_device(b);
-    TRY(api->sync(r->device));
-    return elapsed(b, n_blocks, times * g->n_launches, samples);
+    BlockTimes times;
+    Err e = block_timer_graph(&b->timer, g->graph, g->n_launches, n, n_blocks, &times);
+    return told(b, e, &times, samples);
 }
 
 /* ---- the peer ---- */
-
-/* First times until a block is long enough; in samples the last of them. */
-static Err look(Blocks *b, double first_ns, WorkMessage *samples)
-{
-    double launch_ns = first_ns > 0 ? first_ns : LOOK_NS;
-    int64_t n = launch_ns < LOOK_NS ? (int64_t)(LOOK_NS / launch_ns) : 1;
-    for (;;) {
-        if (n > LOOK_MAX) n = LOOK_MAX;
-        TRY(run_plain(b, n, 1, launch_ns, samples));
-        double took = (double)samples->total_ns[0];
-        launch_ns = took / (double)n;
-        if (took >= LOOK_NS / 2 || n == LOOK_MAX) return 0;
-        n = took > 0 && LOOK_NS / launch_ns > 2 * (double)n ? (int64_t)(LOOK_NS / launch_ns) + 1 : 2 * n;
-    }
-}
 
 /* Time of the peer's present way; INFINITY: it does not run. Short ones all look alike unless in a graph. */
 static double way_ns(Blocks *b)
@@ -241,8 +181,8 @@ static double way_ns(Blocks *b)
     if ((double)m.total_ns[0] > LONG_NS) return (double)m.total_ns[0];
     if (look(b, (double)m.total_ns[0], &m)) return INFINITY;
     double ns = (double)m.total_ns[0] / (double)m.n_enqueues[0];
-    if (ns < GRAPH_NS && api->is_gpu && !record(b, GRAPH_LAUNCHES_MIN, &g)) {
-        if (!run_graph(b, &g, (int64_t)(LOOK_NS / ns), WAY_BLOCKS, &m)) {
+    if (ns < GRAPH_NS && api->is_gpu && !record(b, WAY_LAUNCHES, &g)) {
+        if (!run_graph(b, &g, (int64_t)(WAY_NS / ns), WAY_BLOCKS, &m)) {
             for (int i = 0; i < WAY_BLOCKS; i++)
                 ns = fmin(i ? ns : INFINITY, (double)m.total_ns[i] / (double)m.n_enqueues[i]);
         }
@@ -360,6 +300,27 @@ static Err serve_fresh(Blocks *b, WorkMessage *end)
     if (large && r->device->api->is_gpu && r->request.trust_peer && !peer_ready(b))
         TRY(fresh_against_peer(b, &valid, &right));
     return right ? 0 : judge_solution(r, CHECK_FULL, &end->status, end->text, sizeof end->text);
+}
+
+/* ---- life ---- */
+
+Err blocks_new(Run *r, Blocks **out)
+{
+    Blocks *b = *out = calloc(1, sizeof *b);
+    if (!b) FAIL(ERR_FAILED, "out of memory for the timing of blocks (%zu bytes)", sizeof *b);
+    b->r = r;
+    b->reading = DEVICE_READING_NONE;
+    b->timer = (BlockTimer){
+        .device = r->device, .ctx = b, .prepare = prepare, .launch = enqueue, .meanwhile = read_device};
+    return block_timer_init(&b->timer);
+}
+
+void blocks_free(Blocks *b)
+{
+    if (!b) return;
+    blocks_clear(b);
+    block_timer_fini(&b->timer);
+    free(b);
 }
 
 /* ---- requests ---- */

@@ -20,6 +20,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "client/block_timer.h"
 #include "client/race.h"
 
 typedef struct {
@@ -34,12 +35,10 @@ typedef struct {
 static const Stage stages[] = {
     {1.30, 40, 2, 1, 0.5e6, 0.25},
     {1.10, 12, 4, 2, 1e6, 0.25},
-    {1.03, 4, 15, 7, 1e6, 0.5},
+    {1.03, 4, 15, 7, BLOCK_NS, 0.5},
 };
 enum { N_STAGES = sizeof stages / sizeof *stages };
 
-/* Launch gaps of the host are 2 to 5 us: below this, launches are queued as a graph. */
-static const double GRAPH_NS = 20e3;
 /* A solution may be so much slower than the peer before it is called late (which takes 50 times that). */
 static const double PEER_LEAD = 4;
 /* Outlier: so far above the runner's median; or a little above at a clock that has dropped. */
@@ -49,11 +48,6 @@ static const uint32_t BAD_THROTTLE =
 static const uint64_t WAIT_NS = UINT64_C(20000000), WAIT_MAX_NS = UINT64_C(2000000000);
 /* Who would drop out after one look gets a second one where all of those cost no more than this share. */
 static const double SECOND_LOOK = 0.15;
-/* A GPU under load comes to its power limit after some tens of milliseconds, and its clock then swings by 10
- * % for as long as the load lasts (H200, bf16 4096^3: 304 to 348 us within 15 rounds). Long launches of the
- * last stage are therefore spaced: the device rests before the stage, and before each block PACE times as
- * long as it. */
-static const double PACED_LAUNCH_NS = 40e3, PACE = 4, REST_NS = 15e7, PACE_MAX_NS = 4e7;
 /* The last stage ends early when the winner is clear and its interval this narrow. */
 static const double NARROW = 0.005;
 
@@ -239,12 +233,10 @@ static uint64_t wait_before(Race *c, const Runner *r, int n)
 
 static uint64_t rest_before(Race *c, const Runner *r, double block_ns)
 {
-    if (!c->final || !c->v->s->api->is_gpu || r->launch_ns < PACED_LAUNCH_NS) return 0;
-    if (!c->has_rested) {
-        c->has_rested = true;
-        return (uint64_t)REST_NS;
-    }
-    return (uint64_t)fmin(PACE * fmax(block_ns, r->launch_ns), PACE_MAX_NS);
+    if (!c->final || !c->v->s->api->is_gpu) return 0;
+    uint64_t ns = block_rest_ns(r->launch_ns, block_ns, !c->has_rested);
+    c->has_rested = c->has_rested || ns > 0;
+    return ns;
 }
 
 /* One block, repeated while it is an outlier and repeats are left. Times of short kernels are not those of
@@ -253,10 +245,9 @@ static Err one_block(Race *c, Runner *r, double block_ns, bool graph)
 {
     WorkRequest q = request_of(c, r, DO_BLOCK);
     q.wait_ns = rest_before(c, r, block_ns);
-    double n = r->launch_ns > 0 ? ceil(block_ns / r->launch_ns) : 1;
-    q.n_launches = n < 1 ? 1 : n > 1e6 ? 1000000 : (int64_t)n;
+    q.n_launches = block_launches(r->launch_ns, block_ns);
     q.n_blocks = 1;
-    q.graph = graph && r->launch_ns < GRAPH_NS && (c->v->s->api->is_gpu || c->v->s->api == &device_sim);
+    q.graph = graph && r->launch_ns < BLOCK_GRAPH_NS && (c->v->s->api->is_gpu || c->v->s->api == &device_sim);
     for (int repeat = 0;; repeat++) {
         TRY(ask(c, r, &q));
         if (!r->in || !last_is_outlier(r) || c->n_repeats == c->repeats_max) return 0;
