@@ -70,7 +70,7 @@ $(B)/bin/tuner: $(B)/obj/tuner/main.o $(B)/obj/all.a
 	$(call link,$(L_CORE))
 $(B)/bin/tuner-client: $(B)/obj/client/main.o $(B)/obj/all.a
 	$(call link,$(L_CORE))
-$(B)/bin/tuner-bench: $(call objs,$(wildcard client/bench*.c) tuner/measure/stats.c) $(B)/lib/libtuner.a
+$(B)/bin/tuner-bench: $(call objs,$(wildcard client/bench*.c)) $(B)/obj/all.a
 	$(call link,$(L_RUN))
 $(B)/bin/tuner-logic: $(B)/obj/logic/main.o $(B)/obj/all.a
 	$(call link,$(L_CORE))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/proc.h"
 #include "client/bench.h"
 #include "client/bench_gpu.h"
 #include "model/part.h"
@@ -24,9 +25,16 @@ static const char help[] =
     "  --alpha --alphai --beta --betai X\n"
     "  --math_mode 0|1             1: f32 products may be xf32 or tf32\n"
     "  -i --iters N (10)  -j --cold_iters N (2)  -v --verify 0|1\n"
+    "  --timing race|loop          race: iters blocks of calls as tuner-client times them (GPU: 1 ms each, "
+    "a\n"
+    "                              graph of short calls, rests between long ones), us is their median; "
+    "loop:\n"
+    "                              iters calls one behind the other as rocblas-bench times them, their mean\n"
     "  --device host|cuda|hip|cuda:1   default TUNER_DEVICE, or what the library is for\n"
     "  --rotating MB               on a GPU: matrices to rotate over (default: twice its cache)\n"
-    "  --initialization hpl|rand_int|trig_float|zero      --solution_index N (index + 1; 0: chosen)\n"
+    "  --initialization hpl|rand_int|trig_float|zero, or tuner-client's One Two Random RandomNarrow Uniform "
+    "Normal\n"
+    "  --solution_index N          index + 1; 0: chosen\n"
     "  --threads N                 default TUNER_NUM_THREADS, or all processors\n"
     "  --yaml FILE                 problems as '- {rocblas_function: rocblas_sgemm, transA: N, ..., iters: "
     "10}'\n"
@@ -38,7 +46,10 @@ static const char help[] =
     "\n"
     "Prints rocblas-bench's columns, then a line with '#': the solution, why it was chosen (exact, nearest, "
     "fallback),\n"
-    "median time with its 95% interval, the best one and the number of samples.\n"
+    "median time with its 95% interval, the best one and the number of samples; with -v 1 whether the result "
+    "is "
+    "right\n"
+    "and how that was found: all elements, or products of all of D (Freivalds) and a sample of elements.\n"
     "Exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some problems have no solution, 4 no device.\n";
 
 typedef struct {
@@ -123,30 +134,31 @@ static Err parse(int argc, char **argv, Arguments *a)
     return ERR_OK;
 }
 
-static Err run_cases(tuner_library *lib, BenchGpu *gpu, BenchCase *cases, size_t n)
+static Err run_cases(Bench *b, BenchCase *cases, size_t n)
 {
-    BenchReport report = {0};
     for (size_t i = 0; i < n; i++) {
-        Err e = bench_run(lib, gpu, &cases[i], &report);
+        Err e = bench_run(b, &cases[i]);
         if (e == (Err)TUNER_NO_SOLUTION) {
             warning("%s", tuner_error_message());
-            report.n_failed++;
+            b->n_failed++;
         } else if (e) {
             return e;
         }
     }
-    if (report.n_failed)
-        FAIL(ERR_PARTIAL, "%zu of %zu problems have no solution in '%s'", report.n_failed, n,
-             tuner_library_path(lib));
+    if (b->n_wrong) FAIL(ERR_FAILED, "%zu of %zu results are wrong", b->n_wrong, n);
+    if (b->n_failed)
+        FAIL(ERR_PARTIAL, "%zu of %zu problems have no solution in '%s'", b->n_failed, n,
+             tuner_library_path(b->lib));
     return ERR_OK;
 }
 
-static Err run_all(tuner_library *lib, BenchCase *cases, size_t n)
+static Err run_all(tuner_library *lib, int n_threads, BenchCase *cases, size_t n)
 {
-    BenchGpu *gpu;
-    TRY(bench_gpu_open(lib, &gpu));
-    Err e = run_cases(lib, gpu, cases, n);
-    bench_gpu_close(gpu);
+    Bench b = {.lib = lib, .n_threads = n_threads > 0 ? n_threads : cpu_count()};
+    TRY(bench_gpu_open(lib, &b.gpu));
+    Err e = run_cases(&b, cases, n);
+    bench_gpu_close(b.gpu);
+    bench_fini(&b);
     return e;
 }
 
@@ -177,7 +189,7 @@ static Err run(Arena *arena, Arguments *a)
         TRY(case_finish(cases));
     a->options.select_only = a->select_only;
     TRY((Err)tuner_open(&lib, a->library, &a->options));
-    Err e = a->select_only ? bench_select(lib, a->launches) : run_all(lib, cases, n);
+    Err e = a->select_only ? bench_select(lib, a->launches) : run_all(lib, a->options.n_threads, cases, n);
     tuner_close(lib);
     return e;
 }

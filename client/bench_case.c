@@ -9,7 +9,7 @@
 void case_init(BenchCase *c)
 {
     *c = (BenchCase){
-        .alpha = {1, 0}, .iters = 10, .cold_iters = 2, .rotating = -1, .init = INIT_HPL, .seed = 1};
+        .alpha = {1, 0}, .iters = 10, .cold_iters = 2, .rotating = -1, .fill = FILL_HPL, .seed = 1};
     c->g.m = c->g.n = c->g.k = 128;
     c->g.batch = 1;
 }
@@ -58,15 +58,27 @@ static Err read_real(const char *name, Str v, double *out)
     return ERR_OK;
 }
 
-static Err read_init(Str v, BenchInit *out)
+static Err read_fill(Str v, BenchFill *out)
 {
-    static const char *const names[] = {"rand_int", "trig_float", "hpl", "zero"};
-    for (int i = 0; i < 4; i++)
+    static const char *const names[FILL_COUNT] = {
+        "rand_int", "trig_float", "hpl", "zero", "One", "Two", "Random", "RandomNarrow", "Uniform", "Normal"};
+    for (int i = 0; i < FILL_COUNT; i++)
         if (str_eq_c(v, names[i])) {
-            *out = (BenchInit)i;
+            *out = (BenchFill)i;
             return ERR_OK;
         }
-    FAIL(ERR_INPUT, "--initialization: '%.*s' is not one of rand_int trig_float hpl zero", STR_ARG(v));
+    FAIL(ERR_INPUT,
+         "--initialization: '%.*s' is not one of rand_int trig_float hpl zero One Two Random RandomNarrow "
+         "Uniform Normal",
+         STR_ARG(v));
+}
+
+static Err read_timing(Str v, BenchMethod *out)
+{
+    if (!str_eq_c(v, "race") && !str_eq_c(v, "loop"))
+        FAIL(ERR_INPUT, "--timing: '%.*s' is neither race nor loop", STR_ARG(v));
+    *out = str_eq_c(v, "race") ? TIMING_RACE : TIMING_LOOP;
+    return ERR_OK;
 }
 
 static void set_types(BenchCase *c, tuner_type t)
@@ -105,7 +117,8 @@ typedef enum {
     SET_FUNCTION,
     SET_PRECISION,
     SET_VERIFY,
-    SET_INIT,
+    SET_FILL,
+    SET_TIMING,
     SET_FLAG,
     SET_ZERO
 } SetKind;
@@ -149,7 +162,8 @@ static const struct {
     {"rotating", NULL, NULL, SET_INT, C(rotating), 0},
     {"math_mode", NULL, NULL, SET_FLAG, G(xf32), 0},
     {"verify", NULL, "norm_check", SET_VERIFY, 0, 0},
-    {"initialization", NULL, NULL, SET_INIT, 0, 0},
+    {"initialization", NULL, NULL, SET_FILL, 0, 0},
+    {"timing", NULL, NULL, SET_TIMING, 0, 0},
     {"algo", NULL, NULL, SET_ZERO, 0, 0},
     {"flags", NULL, NULL, SET_ZERO, 1, 0},
 };
@@ -186,8 +200,10 @@ static Err set_option(BenchCase *c, size_t i, Str value)
         if (n > 1) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not 0 or 1", name, n);
         *(int *)(void *)field = (int)n;
         return ERR_OK;
-    case SET_INIT:
-        return read_init(value, &c->init);
+    case SET_FILL:
+        return read_fill(value, &c->fill);
+    case SET_TIMING:
+        return read_timing(value, &c->timing);
     case SET_ZERO:
         return set_zero(name, value, (int64_t)options[i].offset);
     case SET_VERIFY:

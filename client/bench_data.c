@@ -1,151 +1,161 @@
-/* tuner-bench: matrices, how they are filled, and the check against a reference of higher precision. */
+/* tuner-bench: matrices, how they are filled, and the check against a reference of higher precision. See
+ * bench.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "client/bench.h"
-#include "model/datatype.h"
-
-/* ---- elements ---- */
-
-static uint16_t half_bits(double v)
-{
-    float f = (float)v;
-    uint32_t u;
-    memcpy(&u, &f, 4);
-    uint16_t sign = (uint16_t)(u >> 16 & 0x8000);
-    double a = fabs(v);
-    if (!(a < 65520)) return (uint16_t)(sign | (isnan(v) ? 0x7e00 : 0x7c00));
-    if (a < 0x1p-14) return (uint16_t)(sign | (uint16_t)nearbyint(a * 0x1p24));
-    int e;
-    double m = frexp(a, &e); /* 0.5 .. 1 */
-    return (uint16_t)(sign + (uint16_t)(((e + 14) << 10) + (int)nearbyint((m * 2 - 1) * 1024)));
-}
-
-static double half_value(uint16_t h)
-{
-    int e = h >> 10 & 31, f = h & 1023;
-    double v = e == 31 ? (f ? (double)NAN : (double)INFINITY) : e ? ldexp(1024 + f, e - 25) : ldexp(f, -24);
-    return h >> 15 ? -v : v;
-}
-
-static uint16_t bf16_bits(double v)
-{
-    float f = (float)v;
-    uint32_t u;
-    memcpy(&u, &f, 4);
-    return isnan(v) ? 0x7fc0 : (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
-}
-
-static void store(tuner_type t, void *base, int64_t at, const double v[2])
-{
-    unsigned char raw[16];
-    size_t bytes = (size_t)type_bytes((DataType)t);
-    int8_t small = (int8_t)v[0];
-    if (t == TUNER_I8)
-        memcpy(raw, &small, 1);
-    else
-        scalar_bytes(t, v, raw);
-    memcpy((char *)base + (size_t)at * bytes, raw, bytes);
-}
+#include "client/init.h"
+#include "client/number.h"
+#include "client/parallel.h"
 
 void scalar_bytes(tuner_type type, const double value[2], unsigned char out[16])
 {
-    float f[2] = {(float)value[0], (float)value[1]};
-    int32_t i = (int32_t)value[0];
-    uint16_t h = type == TUNER_F16 ? half_bits(value[0]) : bf16_bits(value[0]);
     memset(out, 0, 16);
-    switch (type) {
-    case TUNER_F32:
-    case TUNER_C32:
-        memcpy(out, f, type == TUNER_C32 ? 8 : 4);
-        return;
-    case TUNER_F64:
-    case TUNER_C64:
-        memcpy(out, value, type == TUNER_C64 ? 16 : 8);
-        return;
-    case TUNER_I32:
-        memcpy(out, &i, 4);
-        return;
-    case TUNER_F16:
-    case TUNER_BF16:
-        memcpy(out, &h, 2);
-        return;
-    case TUNER_I8:
-    case TUNER_I8X4:
-        return;
-    }
+    if (type != TUNER_I8X4) number_store((DataType)type, out, 0, value[0], value[1]);
 }
 
-static void load(tuner_type t, const void *base, int64_t at, long double v[2])
-{
-    const char *p = (const char *)base + (size_t)at * (size_t)type_bytes((DataType)t);
-    float f[2] = {0, 0};
-    double d[2] = {0, 0};
-    int32_t i;
-    uint16_t h;
-    uint32_t u;
-    switch (t) {
-    case TUNER_F32:
-    case TUNER_C32:
-        memcpy(f, p, t == TUNER_C32 ? 8 : 4);
-        break;
-    case TUNER_F64:
-    case TUNER_C64:
-        memcpy(d, p, t == TUNER_C64 ? 16 : 8);
-        v[0] = d[0];
-        v[1] = d[1];
-        return;
-    case TUNER_I32:
-        memcpy(&i, p, 4);
-        v[0] = i;
-        v[1] = 0;
-        return;
-    case TUNER_F16:
-        memcpy(&h, p, 2);
-        f[0] = (float)half_value(h);
-        break;
-    case TUNER_BF16:
-        memcpy(&h, p, 2);
-        u = (uint32_t)h << 16;
-        memcpy(f, &u, 4);
-        break;
-    case TUNER_I8:
-    case TUNER_I8X4:
-        f[0] = (float)*(const signed char *)p;
-        break;
-    }
-    v[0] = (long double)f[0];
-    v[1] = (long double)f[1];
-}
+/* ---- blocks ---- */
 
-/* ---- filling ---- */
-
-static uint64_t next(uint64_t *state)
+static uint64_t random_bits(uint64_t seed, uint64_t i)
 {
-    *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    uint64_t z = *state;
+    uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15); /* splitmix64, by its counter */
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
 }
 
-static double value(const BenchCase *c, tuner_type t, uint64_t *state, int64_t i, int64_t j)
+static double value(const BenchBlock *b, uint64_t i)
 {
-    bool whole = t == TUNER_I8 || t == TUNER_I32;
-    switch (c->init) {
-    case INIT_ZERO:
-        return 0;
-    case INIT_TRIG_FLOAT:
-        if (!whole) return sin((double)(i + j * 1031));
-        break;
-    case INIT_HPL:
-        if (!whole) return (double)(next(state) >> 11) * 0x1p-53 - 0.5;
-        break;
-    case INIT_RAND_INT:
-        break;
+    bool whole = type_info((DataType)b->type)->integral;
+    if (b->fill == FILL_TRIG_FLOAT && !whole) return sin((double)i);
+    uint64_t r = random_bits(b->seed * 1000003 + 17, i);
+    if (b->fill == FILL_HPL && !whole) return (double)(r >> 11) * 0x1p-53 - 0.5;
+    return 1 + (double)(r % 10);
+}
+
+enum { CHUNK = 1 << 16 };
+
+static int64_t block_elements(const BenchBlock *b) { return BENCH_PERIOD / type_bytes((DataType)b->type); }
+
+static void fill_task(void *ctx, int64_t task)
+{
+    BenchBlock *b = ctx;
+    int64_t from = task * CHUNK, n = block_elements(b), to = from + CHUNK < n ? from + CHUNK : n;
+    for (int64_t i = from; i < to; i++)
+        number_store((DataType)b->type, b->data, i, value(b, 2 * (uint64_t)i), value(b, 2 * (uint64_t)i + 1));
+}
+
+static void block_free(BenchBlock *b)
+{
+    if (b->data && b->fd >= 0) munmap(b->data, BENCH_PERIOD);
+    if (b->data && b->fd < 0) free(b->data);
+    if (b->data && b->fd >= 0) close(b->fd);
+    *b = (BenchBlock){.fd = -1};
+}
+
+/* Where there is no such file, memory; matrices are then copies of it. */
+static Err block_memory(BenchBlock *b)
+{
+    b->fd = memfd_create("tuner-bench", MFD_CLOEXEC);
+    if (b->fd >= 0 && ftruncate(b->fd, BENCH_PERIOD) == 0) {
+        b->data = mmap(NULL, BENCH_PERIOD, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+        if (b->data != MAP_FAILED) return ERR_OK;
     }
-    return 1 + (double)(next(state) % 10);
+    if (b->fd >= 0) close(b->fd);
+    b->fd = -1;
+    b->data = malloc(BENCH_PERIOD);
+    TRY_ALLOC(b->data);
+    return ERR_OK;
+}
+
+static Err block_get(Bench *bench, tuner_type type, BenchFill fill, uint64_t seed, const BenchBlock **out)
+{
+    static const InitType how[FILL_COUNT] = {[FILL_ZERO] = INIT_ZERO,
+                                             [FILL_ONE] = INIT_ONE,
+                                             [FILL_TWO] = INIT_TWO,
+                                             [FILL_RANDOM] = INIT_RANDOM,
+                                             [FILL_RANDOM_NARROW] = INIT_RANDOM_NARROW,
+                                             [FILL_UNIFORM] = INIT_UNIFORM,
+                                             [FILL_NORMAL] = INIT_NORMAL};
+    for (int i = 0; i < BENCH_BLOCKS; i++) {
+        const BenchBlock *b = *out = &bench->block[i];
+        if (b->data && b->type == type && b->fill == fill && b->seed == seed) return ERR_OK;
+    }
+    BenchBlock *b = &bench->block[bench->next_block++ % BENCH_BLOCKS];
+    block_free(b);
+    *b = (BenchBlock){.type = type, .fill = fill, .seed = seed};
+    TRY(block_memory(b));
+    *out = b;
+    int64_t n = block_elements(b);
+    if (fill < FILL_ZERO) {
+        parallel_for((n + CHUNK - 1) / CHUNK, bench->n_threads, fill_task, b);
+        return ERR_OK;
+    }
+    const Tensor line = {.type = (DataType)type, .size = {n, 1, 1}, .stride = {1, n, n}, .n_elements = n};
+    init_tensor(&line, how[fill], seed, bench->n_threads, b->data);
+    return ERR_OK;
+}
+
+void bench_fini(Bench *b)
+{
+    for (int i = 0; i < BENCH_BLOCKS; i++) block_free(&b->block[i]);
+    free(b->result);
+    b->result = NULL;
+}
+
+/* ---- matrices ---- */
+
+/* The block's memory, seen again and again from byte `at` of it on; NULL: cannot be had. */
+static void *map_block(const BenchBlock *b, size_t at, size_t bytes)
+{
+    if (b->fd < 0) return NULL;
+    char *base = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) return NULL;
+    for (size_t done = 0; done < bytes; at = 0) {
+        size_t left = bytes - done, part = BENCH_PERIOD - at;
+        if (part > left) part = left;
+        if (mmap(base + done, part, PROT_READ, MAP_SHARED | MAP_FIXED, b->fd, (off_t)at) == MAP_FAILED) {
+            munmap(base, bytes);
+            return NULL;
+        }
+        done += part;
+    }
+    return base;
+}
+
+typedef struct {
+    const BenchBlock *block;
+    size_t at, bytes;
+    char *to;
+} Copy;
+
+enum { COPY_BYTES = 1 << 20 };
+
+static void copy_task(void *ctx, int64_t task)
+{
+    const Copy *c = ctx;
+    size_t from = (size_t)task * COPY_BYTES, n = c->bytes - from < COPY_BYTES ? c->bytes - from : COPY_BYTES;
+    for (size_t done = 0, part; done < n; done += part) {
+        size_t at = (c->at + from + done) % BENCH_PERIOD;
+        part = BENCH_PERIOD - at < n - done ? BENCH_PERIOD - at : n - done;
+        memcpy(c->to + from + done, (const char *)c->block->data + at, part);
+    }
+}
+
+/* block NULL: D, poisoned. */
+static void *new_memory(const BenchBlock *block, size_t at, size_t bytes, int n_threads)
+{
+    void *out;
+    if (posix_memalign(&out, BENCH_PAGE, bytes + 64)) return NULL;
+    Copy c = {block, at, bytes, out};
+    if (block)
+        parallel_for((int64_t)((bytes + COPY_BYTES - 1) / COPY_BYTES), n_threads, copy_task, &c);
+    else
+        memset(out, 0xff, bytes);
+    return out;
 }
 
 typedef struct {
@@ -163,19 +173,35 @@ static size_t shape_bytes(const Shape *s)
     return (size_t)n * (size_t)type_bytes((DataType)s->type);
 }
 
-static Err make(const BenchCase *c, const Shape *s, uint64_t seed, void **out)
+/* Each matrix begins elsewhere in its block. */
+static size_t shift(int i) { return (size_t)i * (BENCH_PERIOD / BENCH_PAGE / MATRICES) * BENCH_PAGE; }
+
+static size_t whole_pages(size_t bytes)
 {
-    size_t bytes = shape_bytes(s);
-    if (bytes == SIZE_MAX || posix_memalign(out, 4096, bytes + 64))
+    return bytes ? (bytes + BENCH_PAGE - 1) / BENCH_PAGE * BENCH_PAGE : BENCH_PAGE;
+}
+
+/* What is only read is mapped where it can be; what kernels of this machine use is memory of its own. */
+static Err make(Bench *b, const BenchCase *c, const Shape *s, int i, BenchData *d)
+{
+    const BenchBlock *block = NULL;
+    size_t bytes = d->bytes[i] = shape_bytes(s);
+    if (bytes == SIZE_MAX)
         FAIL(ERR_FAILED, "out of memory for a matrix of %lld x %lld, batch %lld", (long long)s->rows,
              (long long)s->cols, (long long)s->batch);
-    uint64_t state = seed * 1000003 + 17;
-    for (int64_t b = 0; b < s->batch; b++)
-        for (int64_t j = 0; j < s->cols; j++)
-            for (int64_t i = 0; i < s->rows; i++) {
-                double v[2] = {value(c, s->type, &state, i, j), value(c, s->type, &state, j, i)};
-                store(s->type, *out, b * s->stride + j * s->ld + i, v);
-            }
+    if (i == 3 && b->gpu) return ERR_OK;
+    if (i < 3) TRY(block_get(b, s->type, c->fill, c->seed, &block));
+    if (b->gpu) d->at[i] = map_block(block, shift(i), whole_pages(bytes));
+    d->mapped[i] = d->at[i] != NULL;
+    if (!d->at[i]) d->at[i] = new_memory(block, shift(i), bytes, b->n_threads);
+    if (!d->at[i])
+        FAIL(ERR_FAILED, "out of memory for a matrix of %lld x %lld, batch %lld", (long long)s->rows,
+             (long long)s->cols, (long long)s->batch);
+    if (i != 2 || b->gpu || c->ex || !c->verify) return ERR_OK;
+    d->before = map_block(block, shift(i), whole_pages(bytes));
+    d->mapped_before = d->before != NULL;
+    if (!d->before) d->before = new_memory(block, shift(i), bytes, b->n_threads);
+    TRY_ALLOC(d->before);
     return ERR_OK;
 }
 
@@ -183,114 +209,98 @@ static Err point(BenchCase *c, BenchData *d)
 {
     tuner_gemm_desc *g = &c->g;
     size_t n = (size_t)g->batch;
-    void *const base[4] = {d->a, d->b, d->c, d->d};
-    const int64_t stride[4] = {g->stride_a, g->stride_b, g->stride_c, g->stride_d};
-    const tuner_type type[4] = {g->a_type, g->b_type, g->c_type, g->d_type};
-    d->pointers = calloc(4 * n, sizeof *d->pointers);
+    const int64_t stride[MATRICES] = {g->stride_a, g->stride_b, g->stride_c, g->stride_d};
+    const tuner_type type[MATRICES] = {g->a_type, g->b_type, g->c_type, g->d_type};
+    d->pointers = calloc(MATRICES * n, sizeof *d->pointers);
     TRY_ALLOC(d->pointers);
-    for (size_t k = 0; k < 4; k++)
-        for (size_t b = 0; base[k] && b < n; b++)
+    for (size_t k = 0; k < MATRICES; k++)
+        for (size_t b = 0; d->at[k] && b < n; b++)
             d->pointers[k * n + b] =
-                (char *)base[k] + b * (size_t)stride[k] * (size_t)type_bytes((DataType)type[k]);
+                (char *)d->at[k] + b * (size_t)stride[k] * (size_t)type_bytes((DataType)type[k]);
     g->a = d->pointers;
     g->b = d->pointers + n;
     g->c = d->pointers + 2 * n;
-    g->d = d->d ? d->pointers + 3 * n : NULL;
+    g->d = d->at[3] ? d->pointers + 3 * n : NULL;
     return ERR_OK;
 }
 
-Err data_init(BenchCase *c, BenchData *d)
+Err data_init(Bench *b, BenchCase *c, BenchData *d)
 {
     tuner_gemm_desc *g = &c->g;
     bool ta = g->trans_a != TUNER_N, tb = g->trans_b != TUNER_N;
-    const Shape a = {g->a_type, ta ? g->k : g->m, ta ? g->m : g->k, g->lda, g->stride_a, g->batch};
-    const Shape b = {g->b_type, tb ? g->n : g->k, tb ? g->k : g->n, g->ldb, g->stride_b, g->batch};
-    const Shape cs = {g->c_type, g->m, g->n, g->ldc, g->stride_c, g->batch};
-    const Shape ds = {g->d_type, g->m, g->n, g->ldd, g->stride_d, g->batch};
+    const Shape shape[MATRICES] = {
+        {g->a_type, ta ? g->k : g->m, ta ? g->m : g->k, g->lda, g->stride_a, g->batch},
+        {g->b_type, tb ? g->n : g->k, tb ? g->k : g->n, g->ldb, g->stride_b, g->batch},
+        {g->c_type, g->m, g->n, g->ldc, g->stride_c, g->batch},
+        {g->d_type, g->m, g->n, g->ldd, g->stride_d, g->batch},
+    };
     *d = (BenchData){0};
-    TRY(make(c, &a, c->seed, &d->a));
-    TRY(make(c, &b, c->seed + 1, &d->b));
-    TRY(make(c, &cs, c->seed + 2, &d->c));
-    if (c->ex) TRY(make(c, &ds, c->seed + 3, &d->d));
-    d->bytes[0] = shape_bytes(&a);
-    d->bytes[1] = shape_bytes(&b);
-    d->bytes[2] = shape_bytes(&cs);
-    d->bytes[3] = c->ex ? shape_bytes(&ds) : 0;
-    if (c->verify) {
-        d->c_before = malloc(d->bytes[2] + 1);
-        TRY_ALLOC(d->c_before);
-        memcpy(d->c_before, d->c, d->bytes[2]);
-    }
-    g->a = d->a;
-    g->b = d->b;
-    g->c = d->c;
-    g->d = d->d;
-    return c->batched ? point(c, d) : ERR_OK;
+    for (int i = 0; i < (c->ex ? MATRICES : 3); i++) TRY(make(b, c, &shape[i], i, d));
+    g->a = d->at[0];
+    g->b = d->at[1];
+    g->c = d->at[2];
+    g->d = d->at[3];
+    return c->batched && !b->gpu ? point(c, d) : ERR_OK;
+}
+
+static void memory_free(void *at, bool mapped, size_t bytes)
+{
+    if (at && mapped)
+        munmap(at, whole_pages(bytes));
+    else
+        free(at);
 }
 
 void data_fini(BenchData *d)
 {
-    free(d->a);
-    free(d->b);
-    free(d->c);
-    free(d->d);
+    for (int i = 0; i < MATRICES; i++) memory_free(d->at[i], d->mapped[i], d->bytes[i]);
+    memory_free(d->before, d->mapped_before, d->bytes[2]);
     free(d->pointers);
-    free(d->c_before);
     *d = (BenchData){0};
 }
 
 /* ---- the check ---- */
 
-static void multiply_add(long double sum[2], const long double x[2], const long double y[2], bool cx, bool cy)
+static Matrix matrix(tuner_type type, const void *data, tuner_op op, int64_t ld, int64_t stride)
 {
-    long double xi = cx ? -x[1] : x[1], yi = cy ? -y[1] : y[1];
-    sum[0] += x[0] * y[0] - xi * yi;
-    sum[1] += x[0] * yi + xi * y[0];
+    return (Matrix){.type = (DataType)type,
+                    .data = data,
+                    .row = op == TUNER_N ? 1 : ld,
+                    .col = op == TUNER_N ? ld : 1,
+                    .batch = stride,
+                    .conj = op == TUNER_C && (type == TUNER_C32 || type == TUNER_C64)};
 }
 
-/* In long double: 64 bits of mantissa are more than any of the types has. */
-static void reference(const BenchCase *c, const BenchData *d, int64_t b, int64_t i, int64_t j,
-                      long double out[2])
+/* Elements that are compared one by one beside the product check: so many multiply-adds. */
+static const double SAMPLE_WORK = 0x1p24;
+enum { SAMPLE_MIN = 64, SAMPLE_MAX = 1 << 14 };
+
+Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *out)
 {
     const tuner_gemm_desc *g = &c->g;
-    long double sum[2] = {0, 0}, x[2], y[2], before[2] = {0, 0};
-    const long double alpha[2] = {c->alpha[0], c->alpha[1]}, beta[2] = {c->beta[0], c->beta[1]};
-    for (int64_t l = 0; l < g->k; l++) {
-        load(g->a_type, d->a, b * g->stride_a + (g->trans_a == TUNER_N ? l * g->lda + i : i * g->lda + l), x);
-        load(g->b_type, d->b, b * g->stride_b + (g->trans_b == TUNER_N ? j * g->ldb + l : l * g->ldb + j), y);
-        multiply_add(sum, x, y, g->trans_a == TUNER_C, g->trans_b == TUNER_C);
-    }
-    out[0] = out[1] = 0;
-    if (alpha[0] != 0 || alpha[1] != 0) multiply_add(out, alpha, sum, false, false);
-    if (beta[0] == 0 && beta[1] == 0) return; /* C is not read: it may be anything */
-    load(g->c_type, d->c_before, b * g->stride_c + j * g->ldc + i, before);
-    multiply_add(out, beta, before, false, false);
-}
-
-enum { CHECK_WORK = 50000000 }; /* multiply-adds: about two seconds where each misses the cache */
-
-double data_norm_error(const BenchCase *c, const BenchData *d, uint64_t *n_checked)
-{
-    const tuner_gemm_desc *g = &c->g;
-    uint64_t total = (uint64_t)g->m * (uint64_t)g->n * (uint64_t)g->batch, state = 99;
-    uint64_t n = (uint64_t)CHECK_WORK / (uint64_t)(g->k > 0 ? g->k : 1) + 1;
-    bool all = n >= total;
-    long double error = 0, norm = 0;
-    if (all) n = total;
-    for (uint64_t e = 0; e < n; e++) {
-        uint64_t at = all ? e : next(&state) % total;
-        int64_t i = (int64_t)(at % (uint64_t)g->m), j = (int64_t)(at / (uint64_t)g->m % (uint64_t)g->n);
-        int64_t b = (int64_t)(at / (uint64_t)g->m / (uint64_t)g->n);
-        long double want[2], got[2];
-        reference(c, d, b, i, j, want);
-        if (d->d)
-            load(g->d_type, d->d, b * g->stride_d + j * g->ldd + i, got);
-        else
-            load(g->c_type, d->c, b * g->stride_c + j * g->ldc + i, got);
-        error += fabsl(got[0] - want[0]) + fabsl(got[1] - want[1]);
-        norm += fabsl(want[0]) + fabsl(want[1]);
-    }
-    *n_checked = n;
-    if (isnan((double)error)) return (double)INFINITY;
-    return (double)(norm > 0 ? error / norm : error);
+    int64_t ld = c->ex ? g->ldd : g->ldc, stride = c->ex ? g->stride_d : g->stride_c;
+    tuner_type type = c->ex ? g->d_type : g->c_type;
+    const void *result = b->gpu ? b->result : c->ex ? d->at[3] : d->at[2];
+    Gemm x = {.m = g->m, .n = g->n, .batch = g->batch, .k = g->k};
+    *out = (Check){.passed = true, .covered = true};
+    if (g->m == 0 || g->n == 0) return ERR_OK;
+    x.a = matrix(g->a_type, d->at[0], g->trans_a, g->lda, g->stride_a);
+    x.b = matrix(g->b_type, d->at[1], g->trans_b, g->ldb, g->stride_b);
+    x.c = matrix(g->c_type, d->before ? d->before : d->at[2], TUNER_N, g->ldc, g->stride_c);
+    memcpy(x.alpha, c->alpha, sizeof x.alpha);
+    memcpy(x.beta, c->beta, sizeof x.beta);
+    x.compute = (DataType)g->compute_type;
+    x.out = (DataType)type;
+    double sample = SAMPLE_WORK / (double)(g->k > 0 ? g->k : 1);
+    int64_t n = sample < SAMPLE_MIN ? SAMPLE_MIN : sample > SAMPLE_MAX ? SAMPLE_MAX : (int64_t)sample;
+    ValidateOptions o = {.n_validate = n,
+                         .n_allocated = g->m * g->n * g->batch,
+                         .n_threads = b->n_threads,
+                         .xf32 = g->xf32 != 0};
+    Matrix got = matrix(type, result, TUNER_N, ld, stride);
+    Validator *v;
+    TRY(validator_new(&x, &o, &v));
+    Err e = validator_check(v, &got, out);
+    validator_free(v);
+    return e;
 }

@@ -1,6 +1,5 @@
-/* tuner-bench on GPUs. Calls are timed between device events, in batches that the events' resolution (0.5 us)
- * does not show in; short ones as graphs, so that the time is the device's and not the host's. The same
- * method as tuner-client's (blocks.c). See bench_gpu.h. */
+/* tuner-bench on GPUs: matrices on the device, and calls timed in blocks as tuner-client times launches
+ * (block_timer.h), or as rocblas-bench does. See bench_gpu.h. */
 #include "client/bench_gpu.h"
 
 #include <math.h>
@@ -8,35 +7,78 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "client/runtime/gpu.h"
-#include "model/datatype.h"
+#include "client/block_timer.h"
 
-enum { MATRICES = 4, ALIGN = 256, SETS_MAX = 4096, GRAPH_CALLS_MIN = 32, REPEAT_MAX = 100000, WARM_MAX = 16 };
-static const double SAMPLE_NS = 300e3, GRAPH_NS = 20e3, WARM_NS = 20e3;
+enum { ALIGN = 256, SETS_MAX = 2048 };
+/* Reading a GPU's sensors takes a millisecond: so often at most. */
+static const uint64_t READING_NS = UINT64_C(10000000);
 
 struct BenchGpu {
-    Gpu *gpu;
-    GpuInfo info;
-    void *stream;
-    GpuEvent start, stop;
-    uint64_t pool, at[MATRICES], stride; /* matrices within a set, bytes of a set */
+    tuner_library *lib;
+    Device *device;
+    DeviceProps props;
+    BlockTimer timer;
+    DeviceMem pool;
+    uint64_t at[MATRICES], stride; /* matrices within a set, bytes of a set */
     tuner_gemm_desc *set;
-    int64_t n_sets, next;
+    int64_t n_sets, n_wanted, next; /* there are, wanted; the set of the next call */
+    double host_ns;                 /* of the last calls, for each */
+    uint64_t read_at;
+    double clock_mhz, power_w; /* sums of readings */
+    int n_readings;
 };
 
 /* ---- life ---- */
 
-static Err open_gpu(BenchGpu *b, Str device)
+/* For the timer. */
+static Err prepare(void *ctx, int64_t n, bool replay)
+{
+    (void)ctx;
+    (void)n;
+    (void)replay;
+    return ERR_OK;
+}
+
+static Err call(void *ctx, int64_t first, int64_t n)
+{
+    BenchGpu *g = ctx;
+    (void)first; /* the rotation goes on */
+    uint64_t before = clock_ns();
+    for (int64_t i = 0; i < n; i++) {
+        TRY((Err)tuner_gemm(g->lib, &g->set[g->next]));
+        g->next = (g->next + 1) % g->n_sets;
+    }
+    if (n > 0) g->host_ns = (double)(clock_ns() - before) / (double)n;
+    return ERR_OK;
+}
+
+static void read_device(void *ctx)
+{
+    BenchGpu *g = ctx;
+    DeviceReading r;
+    uint64_t now = clock_ns();
+    if (g->read_at && now - g->read_at < READING_NS) return;
+    g->device->api->read(g->device, &r);
+    g->read_at = now;
+    g->clock_mhz += r.clock_sys_mhz;
+    g->power_w += r.power_w;
+    g->n_readings++;
+}
+
+static Err open_gpu(BenchGpu *g, Str name)
 {
     Str kind;
     int64_t index = 0;
-    str_split(&device, ':', &kind);
-    str_to_i64(device, &index);
-    TRY(gpu_open(str_eq_c(kind, "hip") ? &gpu_hip : &gpu_cuda, (int)index, &b->gpu, NULL));
-    TRY(gpu_info(b->gpu, &b->info));
-    TRY(gpu_stream_new(b->gpu, &b->stream));
-    TRY(gpu_event_new(b->gpu, &b->start));
-    return gpu_event_new(b->gpu, &b->stop);
+    str_split(&name, ':', &kind);
+    str_to_i64(name, &index);
+    const DeviceApi *api = device_api_find(kind);
+    if (!api) return device_absent(kind);
+    TRY(api->open((int)index, &(DeviceOptions){0}, &g->device));
+    TRY(api->props(g->device, &g->props));
+    g->timer = (BlockTimer){
+        .device = g->device, .ctx = g, .prepare = prepare, .launch = call, .meanwhile = read_device};
+    TRY(block_timer_init(&g->timer));
+    return (Err)tuner_set_stream(g->lib, api->stream(g->device));
 }
 
 Err bench_gpu_open(tuner_library *lib, BenchGpu **out)
@@ -44,28 +86,26 @@ Err bench_gpu_open(tuner_library *lib, BenchGpu **out)
     Str device = str_from(tuner_library_device(lib));
     *out = NULL;
     if (str_eq_c(device, "host")) return ERR_OK;
-    BenchGpu *b = calloc(1, sizeof *b);
-    TRY_ALLOC(b);
-    Err e = open_gpu(b, device);
-    if (!e) e = (Err)tuner_set_stream(lib, b->stream);
+    BenchGpu *g = calloc(1, sizeof *g);
+    TRY_ALLOC(g);
+    g->lib = lib;
+    Err e = open_gpu(g, device);
     if (e)
-        bench_gpu_close(b);
+        bench_gpu_close(g);
     else
-        *out = b;
+        *out = g;
     return e;
 }
 
-void bench_gpu_close(BenchGpu *b)
+void bench_gpu_close(BenchGpu *g)
 {
-    if (!b) return;
-    if (b->gpu) {
-        bench_gpu_unload(b);
-        gpu_event_free(b->gpu, b->start);
-        gpu_event_free(b->gpu, b->stop);
-        gpu_stream_free(b->gpu, b->stream);
+    if (!g) return;
+    if (g->device) {
+        bench_gpu_unload(g);
+        if (g->timer.device) block_timer_fini(&g->timer);
+        g->device->api->close(g->device);
     }
-    gpu_close(b->gpu);
-    free(b);
+    free(g);
 }
 
 /* ---- matrices ---- */
@@ -73,195 +113,196 @@ void bench_gpu_close(BenchGpu *b)
 static uint64_t aligned(uint64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
 
 /* Where the matrices of a set and its arrays of batch pointers lie. */
-static void lay_out(BenchGpu *b, const BenchCase *c, const BenchData *d)
+static void lay_out(BenchGpu *g, const BenchCase *c, const BenchData *d)
 {
-    b->stride = c->batched ? aligned(MATRICES * (uint64_t)c->g.batch * 8) : 0;
+    g->stride = c->batched ? aligned(MATRICES * (uint64_t)c->g.batch * 8) : 0;
     for (int i = 0; i < MATRICES; i++) {
-        b->at[i] = b->stride;
-        b->stride += aligned(d->bytes[i]);
+        g->at[i] = g->stride;
+        g->stride += aligned(d->bytes[i]);
     }
 }
 
-static int64_t sets_wanted(const BenchGpu *b, const BenchCase *c)
+static int64_t sets_wanted(const BenchGpu *g, const BenchCase *c)
 {
-    uint64_t cover = c->rotating >= 0 ? (uint64_t)c->rotating << 20 : 2 * b->info.l2_bytes;
-    uint64_t n = b->stride ? (cover + b->stride - 1) / b->stride : 1;
+    uint64_t cover = c->rotating >= 0 ? (uint64_t)c->rotating << 20 : 2 * g->props.l2_bytes;
+    uint64_t n = g->stride ? (cover + g->stride - 1) / g->stride : 1;
     return n < 1 ? 1 : n > SETS_MAX ? SETS_MAX : (int64_t)n;
+}
+
+/* Fewer sets where there is no memory for all. */
+static Err alloc_sets(BenchGpu *g, const BenchCase *c)
+{
+    const DeviceApi *api = g->device->api;
+    g->n_wanted = g->n_sets = sets_wanted(g, c);
+    for (;;) {
+        Err e = api->alloc(g->device, g->stride * (uint64_t)g->n_sets, DEVICE_GUARD_NONE, &g->pool);
+        if (!e || g->n_sets == 1) return e;
+        g->n_sets /= 2;
+    }
+}
+
+/* bytes at `from` to behind the first `done` ones of the same, until there are as many. */
+static Err double_up(BenchGpu *g, uint64_t base, uint64_t done, uint64_t bytes)
+{
+    const DeviceApi *api = g->device->api;
+    const DeviceMem from = {.address = base, .bytes = bytes};
+    while (done < bytes) {
+        uint64_t more = done < bytes - done ? done : bytes - done;
+        DeviceMem to = {.address = base + done, .bytes = more};
+        TRY(api->copy(g->device, &to, &from, more));
+        done += more;
+    }
+    return ERR_OK;
+}
+
+/* One period comes from the host, the rest of it is made here. */
+static Err fill_sets(BenchGpu *g, const BenchData *d)
+{
+    const DeviceApi *api = g->device->api;
+    for (int i = 0; i < MATRICES; i++) {
+        uint64_t bytes = d->bytes[i], first = bytes < BENCH_PERIOD ? bytes : BENCH_PERIOD;
+        DeviceMem m = {.address = g->pool.address + g->at[i], .bytes = bytes};
+        if (bytes == 0) continue;
+        if (d->at[i])
+            TRY(api->copy_to(g->device, &m, 0, d->at[i], first));
+        else
+            TRY(api->fill(g->device, &m, 0xff));
+        if (d->at[i]) TRY(double_up(g, m.address, first, bytes));
+    }
+    TRY(double_up(g, g->pool.address, g->stride, (uint64_t)g->n_sets * g->stride));
+    return api->sync(g->device);
 }
 
 static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
 /* Set i's description; for arrays of pointers also their contents. */
-static Err describe(BenchGpu *b, const BenchCase *c, const BenchData *d, int64_t i)
+static Err describe(BenchGpu *g, const BenchCase *c, int64_t i)
 {
-    tuner_gemm_desc *g = &b->set[i];
+    tuner_gemm_desc *s = &g->set[i];
     const int64_t stride[MATRICES] = {c->g.stride_a, c->g.stride_b, c->g.stride_c, c->g.stride_d};
     const tuner_type type[MATRICES] = {c->g.a_type, c->g.b_type, c->g.c_type, c->g.d_type};
-    uint64_t base = b->pool + (uint64_t)i * b->stride, n = (uint64_t)c->g.batch, at[MATRICES];
-    for (int k = 0; k < MATRICES; k++) at[k] = base + (c->batched ? (uint64_t)k * n * 8 : b->at[k]);
-    *g = c->g;
-    g->a = pointer(at[0]);
-    g->b = pointer(at[1]);
-    g->c = pointer(at[2]);
-    g->d = d->d ? pointer(at[3]) : NULL;
+    uint64_t base = g->pool.address + (uint64_t)i * g->stride, n = (uint64_t)c->g.batch, at[MATRICES];
+    for (int k = 0; k < MATRICES; k++) at[k] = base + (c->batched ? (uint64_t)k * n * 8 : g->at[k]);
+    *s = c->g;
+    s->a = pointer(at[0]);
+    s->b = pointer(at[1]);
+    s->c = pointer(at[2]);
+    s->d = c->ex ? pointer(at[3]) : NULL;
     if (!c->batched) return ERR_OK;
     uint64_t *p = calloc(MATRICES * n, sizeof *p);
     TRY_ALLOC(p);
     for (uint64_t k = 0; k < MATRICES; k++)
         for (uint64_t z = 0; z < n; z++)
             p[k * n + z] =
-                base + b->at[k] + z * (uint64_t)stride[k] * (uint64_t)type_bytes((DataType)type[k]);
-    Err e = gpu_copy_to(b->gpu, base, p, MATRICES * n * sizeof *p, b->stream);
+                base + g->at[k] + z * (uint64_t)stride[k] * (uint64_t)type_bytes((DataType)type[k]);
+    Err e =
+        g->device->api->copy_to(g->device, &g->pool, (uint64_t)i * g->stride, p, MATRICES * n * sizeof *p);
     free(p);
     return e;
 }
 
-Err bench_gpu_load(BenchGpu *b, BenchCase *c, const BenchData *d)
+Err bench_gpu_load(BenchGpu *g, BenchCase *c, const BenchData *d)
 {
-    const void *const from[MATRICES] = {d->a, d->b, d->c, d->d};
-    lay_out(b, c, d);
-    b->n_sets = sets_wanted(b, c);
-    b->next = 0;
-    b->set = calloc((size_t)b->n_sets, sizeof *b->set);
-    TRY_ALLOC(b->set);
-    TRY(gpu_alloc(b->gpu, b->stride * (uint64_t)b->n_sets, &b->pool));
-    for (int i = 0; i < MATRICES; i++)
-        TRY(gpu_copy_to(b->gpu, b->pool + b->at[i], from[i], d->bytes[i], b->stream));
-    for (int64_t n = 1; n < b->n_sets; n *= 2) {
-        uint64_t more = (uint64_t)(n < b->n_sets - n ? n : b->n_sets - n);
-        TRY(gpu_copy(b->gpu, b->pool + (uint64_t)n * b->stride, b->pool, more * b->stride, b->stream));
-    }
-    TRY(gpu_stream_sync(b->gpu, b->stream));
-    for (int64_t i = 0; i < b->n_sets; i++) TRY(describe(b, c, d, i));
-    const tuner_gemm_desc *g = &b->set[0];
-    c->g.a = g->a;
-    c->g.b = g->b;
-    c->g.c = g->c;
-    c->g.d = g->d;
+    lay_out(g, c, d);
+    g->next = 0;
+    TRY(alloc_sets(g, c));
+    g->set = calloc((size_t)g->n_sets, sizeof *g->set);
+    TRY_ALLOC(g->set);
+    TRY(fill_sets(g, d));
+    for (int64_t i = 0; i < g->n_sets; i++) TRY(describe(g, c, i));
+    const tuner_gemm_desc *s = &g->set[0];
+    c->g.a = s->a;
+    c->g.b = s->b;
+    c->g.c = s->c;
+    c->g.d = s->d;
     return ERR_OK;
 }
 
-void bench_gpu_unload(BenchGpu *b)
+void bench_gpu_unload(BenchGpu *g)
 {
-    gpu_free(b->gpu, b->pool);
-    b->pool = 0;
-    free(b->set);
-    b->set = NULL;
+    g->device->api->free(g->device, &g->pool);
+    free(g->set);
+    g->set = NULL;
 }
 
-Err bench_gpu_result(BenchGpu *b, const BenchCase *c, const BenchData *d)
+size_t bench_gpu_result_bytes(const BenchCase *c, const BenchData *d) { return d->bytes[c->ex ? 3 : 2]; }
+
+Err bench_gpu_result(BenchGpu *g, const BenchCase *c, const BenchData *d, void *to)
 {
-    (void)c;
-    TRY(gpu_copy_from(b->gpu, d->c, b->pool + b->at[2], d->bytes[2], b->stream));
-    return d->d ? gpu_copy_from(b->gpu, d->d, b->pool + b->at[3], d->bytes[3], b->stream) : ERR_OK;
+    return g->device->api->copy_from(g->device, to, &g->pool, g->at[c->ex ? 3 : 2],
+                                     bench_gpu_result_bytes(c, d));
 }
 
 /* ---- times ---- */
 
-static Err call(BenchGpu *b, tuner_library *lib, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        TRY((Err)tuner_gemm(lib, &b->set[b->next]));
-        b->next = (b->next + 1) % b->n_sets;
-    }
-    return ERR_OK;
-}
+static double of_each(const BlockTimes *t) { return (double)t->ns[0] / (double)t->n_launches; }
 
-/* So many calls keep the device busy while the host queues what is timed. */
-static int64_t warm_calls(double call_ns)
+/* Blocks as in the last stage of tuner-client's race. graph NULL: calls one by one. */
+static Err race(BenchGpu *g, const BenchCase *c, double call_ns, DeviceGraph *graph, int64_t n_graph,
+                double *sample, BenchTiming *how)
 {
-    double n = ceil(WARM_NS / (call_ns > 1 ? call_ns : 1));
-    return call_ns > 100 * WARM_NS ? 0 : n > WARM_MAX ? WARM_MAX : (int64_t)n;
-}
-
-static Err elapsed(BenchGpu *b, double *ns)
-{
-    uint64_t took;
-    TRY(gpu_event_record(b->gpu, b->stop, b->stream));
-    TRY(gpu_stream_sync(b->gpu, b->stream));
-    TRY(gpu_event_elapsed(b->gpu, b->start, b->stop, &took));
-    *ns = (double)took;
-    return ERR_OK;
-}
-
-static Err time_calls(BenchGpu *b, tuner_library *lib, int64_t n, double warm_ns, double *ns, double *host_ns)
-{
-    TRY(call(b, lib, warm_calls(warm_ns)));
-    TRY(gpu_event_record(b->gpu, b->start, b->stream));
-    uint64_t before = clock_ns();
-    TRY(call(b, lib, n));
-    *host_ns = (double)(clock_ns() - before) / (double)n;
-    return elapsed(b, ns);
-}
-
-/* Calls that fill a sample. */
-static Err find_repeat(BenchGpu *b, tuner_library *lib, BenchTiming *how, double *call_ns)
-{
-    double took, warm = WARM_NS;
-    how->repeat = 1;
-    for (;;) {
-        TRY(time_calls(b, lib, how->repeat, warm, &took, &how->host_ns));
-        warm = *call_ns = took / (double)how->repeat;
-        if (took >= SAMPLE_NS / 2 || how->repeat == REPEAT_MAX) break;
-        double n = SAMPLE_NS / (*call_ns > 1 ? *call_ns : 1);
-        how->repeat = n > 2.0 * (double)how->repeat ? (int64_t)n : 2 * how->repeat;
-        if (how->repeat > REPEAT_MAX) how->repeat = REPEAT_MAX;
-    }
-    double n = ceil(SAMPLE_NS / (*call_ns > 1 ? *call_ns : 1));
-    how->repeat = n < 1 ? 1 : n > REPEAT_MAX ? REPEAT_MAX : (int64_t)n;
-    return ERR_OK;
-}
-
-/* One rotation over the sets, or several where they are few. */
-static Err record(BenchGpu *b, tuner_library *lib, GpuGraph **graph, int64_t *n)
-{
-    *n = b->n_sets < GRAPH_CALLS_MIN ? (GRAPH_CALLS_MIN + b->n_sets - 1) / b->n_sets * b->n_sets : b->n_sets;
-    b->next = 0;
-    TRY(gpu_graph_begin(b->gpu, b->stream));
-    Err e = call(b, lib, *n), end = gpu_graph_end(b->gpu, b->stream, graph);
-    return e ? e : end;
-}
-
-static Err time_graph(BenchGpu *b, GpuGraph *graph, int64_t times, double *ns)
-{
-    TRY(gpu_event_record(b->gpu, b->start, b->stream));
-    for (int64_t i = 0; i < times; i++) TRY(gpu_graph_launch(b->gpu, graph, b->stream));
-    return elapsed(b, ns);
-}
-
-static Err graph_samples(BenchGpu *b, GpuGraph *graph, int64_t n, const BenchCase *c, double *sample,
-                         BenchTiming *how)
-{
-    int64_t times = how->repeat > n ? (how->repeat + n / 2) / n : 1;
-    double ns;
-    how->repeat = times * n;
-    how->graph = true;
-    TRY(time_graph(b, graph, 1, &ns));
+    const DeviceApi *api = g->device->api;
+    int64_t n = block_launches(call_ns, BLOCK_NS);
+    BlockTimes t;
     for (int64_t i = 0; i < c->iters; i++) {
-        TRY(gpu_graph_launch(b->gpu, graph,
-                             b->stream)); /* in front: the device is busy when the timed ones come */
-        TRY(time_graph(b, graph, times, &ns));
-        sample[i] = ns / (double)how->repeat;
+        uint64_t rest_ns = block_rest_ns(call_ns, BLOCK_NS, i == 0);
+        if (rest_ns) api->idle(g->device, rest_ns);
+        if (graph)
+            TRY(block_timer_graph(&g->timer, graph, n_graph, n, 1, &t));
+        else
+            TRY(block_timer_plain(&g->timer, n, 1, call_ns, &t));
+        sample[i] = of_each(&t);
+        how->repeat = t.n_launches;
     }
+    how->graph = graph != NULL;
     return ERR_OK;
 }
 
-Err bench_gpu_time(BenchGpu *b, tuner_library *lib, const BenchCase *c, double *sample, BenchTiming *how)
+static Err time_race(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how)
 {
-    GpuGraph *graph = NULL;
-    int64_t n;
-    double call_ns, ns, host_ns;
-    *how = (BenchTiming){.n_sets = b->n_sets};
-    TRY(call(b, lib, c->cold_iters));
-    TRY(find_repeat(b, lib, how, &call_ns));
-    if (call_ns < GRAPH_NS && !record(b, lib, &graph, &n)) {
-        Err e = graph_samples(b, graph, n, c, sample, how);
-        gpu_graph_free(b->gpu, graph);
-        return e;
+    const DeviceApi *api = g->device->api;
+    DeviceGraph *graph = NULL;
+    BlockTimes t;
+    TRY(block_timer_plain(&g->timer, 1, 1, 0, &t));
+    TRY(block_timer_look(&g->timer, (double)t.ns[0], &t));
+    double call_ns = of_each(&t);
+    int64_t n_graph = block_graph_length(g->n_sets);
+    how->host_ns = g->host_ns;
+    g->next = 0;
+    if (call_ns < BLOCK_GRAPH_NS && block_timer_record(&g->timer, n_graph, &graph)) {
+        api->graph_free(g->device, graph);
+        graph = NULL; /* calls that wait, or a driver without graphs */
     }
-    for (int64_t i = 0; i < c->iters; i++) {
-        TRY(time_calls(b, lib, how->repeat, call_ns, &ns, &host_ns));
-        sample[i] = ns / (double)how->repeat;
-    }
+    Err e = race(g, c, call_ns, graph, n_graph, sample, how);
+    api->graph_free(g->device, graph);
+    return e;
+}
+
+/* rocblas-bench's: iters calls one behind the other. */
+static Err time_loop(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how)
+{
+    const DeviceApi *api = g->device->api;
+    uint64_t ns;
+    TRY(api->event_record(g->device, g->timer.start[0]));
+    TRY(call(g, 0, c->iters));
+    TRY(api->event_record(g->device, g->timer.stop[0]));
+    read_device(g);
+    TRY(api->sync(g->device));
+    TRY(api->event_elapsed(g->device, g->timer.start[0], g->timer.stop[0], &ns));
+    sample[0] = (double)ns / (double)c->iters;
+    how->repeat = c->iters;
+    how->host_ns = g->host_ns;
+    return ERR_OK;
+}
+
+Err bench_gpu_time(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how)
+{
+    *how = (BenchTiming){.n_sets = g->n_sets, .n_wanted = g->n_wanted};
+    TRY(call(g, 0, c->cold_iters));
+    g->read_at = 0;
+    g->clock_mhz = g->power_w = g->n_readings = 0;
+    TRY(c->timing == TIMING_LOOP ? time_loop(g, c, sample, how) : time_race(g, c, sample, how));
+    how->clock_mhz = g->n_readings ? g->clock_mhz / g->n_readings : NAN;
+    how->power_w = g->n_readings ? g->power_w / g->n_readings : NAN;
     return ERR_OK;
 }

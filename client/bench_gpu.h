@@ -7,14 +7,15 @@
 
 /* *out NULL: the library runs on the host. The library's stream is the bench's from then on. */
 Err bench_gpu_open(tuner_library *lib, BenchGpu **out);
-void bench_gpu_close(BenchGpu *b);
-/* Copies a case's matrices into as many sets as cover the cache twice (or --rotating MB). c's pointers become
- * those of the first set. */
-Err bench_gpu_load(BenchGpu *b, BenchCase *c, const BenchData *d);
-void bench_gpu_unload(BenchGpu *b);
-/* Brings C and D of the first set back into d. */
-Err bench_gpu_result(BenchGpu *b, const BenchCase *c, const BenchData *d);
-/* c->iters samples of ns per call. */
-Err bench_gpu_time(BenchGpu *b, tuner_library *lib, const BenchCase *c, double *sample, BenchTiming *how);
+void bench_gpu_close(BenchGpu *g);
+/* Copies a case's matrices into as many sets as cover the cache twice (or --rotating MB), or as memory
+ * allows. c's pointers become those of the first set, whose D is poisoned when it is not C. */
+Err bench_gpu_load(BenchGpu *g, BenchCase *c, const BenchData *d);
+void bench_gpu_unload(BenchGpu *g);
+/* Bytes of D (or C, where that is written) of the first set; brings them to `to`. */
+size_t bench_gpu_result_bytes(const BenchCase *c, const BenchData *d);
+Err bench_gpu_result(BenchGpu *g, const BenchCase *c, const BenchData *d, void *to);
+/* case_samples samples of ns per call. */
+Err bench_gpu_time(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how);
 
 #endif

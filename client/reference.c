@@ -88,10 +88,12 @@ static void add_column(double *acc, const double *s, double sign)
 }
 
 /* acc (TILE x TILE, column-major) += a (DEPTH x TILE, row tile of 8 contiguous per depth) * b (same for
- * columns). Eight named sums: compilers keep those in registers at -O2, an array of vectors they do not. */
-CLONES static void tile_add(const double *a, const double *b, int64_t depth, double sign, double *acc)
+ * columns, of which only n are looked at). Eight named sums: compilers keep those in registers at -O2, an
+ * array of vectors they do not. */
+CLONES static void tile_add(const double *a, const double *b, int64_t n, int64_t depth, double sign,
+                            double *acc)
 {
-    for (int j0 = 0; j0 < TILE; j0 += REG)
+    for (int j0 = 0; j0 < n; j0 += REG)
         for (int i0 = 0; i0 < TILE; i0 += REG) {
             const double *ap = a + (int64_t)i0 * DEPTH, *bp = b + (int64_t)j0 * DEPTH;
             Vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
@@ -217,14 +219,15 @@ static void product_task(void *ctx, int64_t task)
         return;
     }
     memset(s->acc, 0, sizeof s->acc);
+    int64_t n = p->nc - j0 < TILE ? p->nc - j0 : TILE;
     for (int64_t l = 0; l < g->k && !is_zero(g->alpha); l += DEPTH) {
         int64_t depth = g->k - l < DEPTH ? g->k - l : DEPTH;
         load_panels(p, s, b, i0, j0, l, depth);
-        tile_add(s->a[0], s->b[0], depth, 1, s->acc[0]);
+        tile_add(s->a[0], s->b[0], n, depth, 1, s->acc[0]);
         if (p->complex) {
-            tile_add(s->a[1], s->b[1], depth, -1, s->acc[0]);
-            tile_add(s->a[0], s->b[1], depth, 1, s->acc[1]);
-            tile_add(s->a[1], s->b[0], depth, 1, s->acc[1]);
+            tile_add(s->a[1], s->b[1], n, depth, -1, s->acc[0]);
+            tile_add(s->a[0], s->b[1], n, depth, 1, s->acc[1]);
+            tile_add(s->a[1], s->b[0], n, depth, 1, s->acc[1]);
         }
     }
     store_tile(p, s, b, i0, j0);

@@ -159,6 +159,8 @@ static bool compare_value(Compare *c, int64_t i, int64_t j, int64_t b, Value got
     if (type_info(g->out)->complex) err = fmax(err, validate_error(g->out, got.im, want.im));
     bool good = err == 0 || err < c->tolerance || within_bounds(c, i, j, b, got, want);
     c->out->n_checked++;
+    c->out->diff += fabs(got.re - want.re) + fabs(got.im - want.im);
+    c->out->want += fabs(want.re) + fabs(want.im);
     if (err > c->out->max_err) c->out->max_err = err;
     if (!good && c->out->n_wrong++ == 0) describe(g, c->out, i, j, b, got, want);
     const ValidateOptions *o = &c->v->o;
@@ -173,11 +175,15 @@ static bool compare_value(Compare *c, int64_t i, int64_t j, int64_t b, Value got
 
 enum { STEP = 256 };
 
-/* A column of D is right by the error formula; its largest error. */
+/* A column of D is right by the error formula: its largest error, and its sums. */
+typedef struct {
+    double err, diff, want;
+} Column;
+
 typedef struct {
     const Validator *v;
     const Matrix *d;
-    double tolerance, *err;
+    Column *column;
 } Columns;
 
 static void column_task(void *ctx, int64_t task)
@@ -185,16 +191,20 @@ static void column_task(void *ctx, int64_t task)
     const Columns *c = ctx;
     const Validator *v = c->v;
     int64_t j = task % v->g.n, b = task / v->g.n;
-    double re[STEP], im[STEP], worst = 0;
+    double re[STEP], im[STEP];
+    Column x = {0};
     for (int64_t i0 = 0; i0 < v->g.m; i0 += STEP) {
         int64_t n = v->g.m - i0 < STEP ? v->g.m - i0 : STEP, at = i0 + v->g.m * task;
         matrix_column(c->d, i0, j, b, n, re, im);
         for (int64_t i = 0; i < n; i++) {
-            worst = fmax(worst, validate_error(v->g.out, re[i], v->re[at + i]));
-            if (v->complex) worst = fmax(worst, validate_error(v->g.out, im[i], v->im[at + i]));
+            double want_im = v->complex ? v->im[at + i] : 0;
+            x.err = fmax(x.err, validate_error(v->g.out, re[i], v->re[at + i]));
+            if (v->complex) x.err = fmax(x.err, validate_error(v->g.out, im[i], want_im));
+            x.diff += fabs(re[i] - v->re[at + i]) + (v->complex ? fabs(im[i] - want_im) : 0);
+            x.want += fabs(v->re[at + i]) + fabs(want_im);
         }
     }
-    c->err[task] = worst;
+    c->column[task] = x;
 }
 
 /* The usual case, all is right, on several threads; false: look again, one by one. */
@@ -202,15 +212,21 @@ static bool all_right(Compare *c, const Matrix *d)
 {
     const Validator *v = c->v;
     int64_t n = v->g.n * v->g.batch;
-    Columns x = {v, d, c->tolerance, malloc((size_t)n * sizeof *x.err)};
-    bool right = x.err != NULL;
+    Columns x = {v, d, malloc((size_t)n * sizeof *x.column)};
+    bool right = x.column != NULL;
     if (right) parallel_for(n, v->o.n_threads, column_task, &x);
-    double worst = 0;
-    for (int64_t i = 0; i < n && right; i++) worst = fmax(worst, x.err[i]);
-    free(x.err);
-    if (!right || !(worst == 0 || worst < c->tolerance)) return false;
+    Column all = {0};
+    for (int64_t i = 0; i < n && right; i++) {
+        all.err = fmax(all.err, x.column[i].err);
+        all.diff += x.column[i].diff;
+        all.want += x.column[i].want;
+    }
+    free(x.column);
+    if (!right || !(all.err == 0 || all.err < c->tolerance)) return false;
     c->out->n_checked += v->n;
-    if (worst > c->out->max_err) c->out->max_err = worst;
+    if (all.err > c->out->max_err) c->out->max_err = all.err;
+    c->out->diff += all.diff;
+    c->out->want += all.want;
     return true;
 }
 

@@ -34,6 +34,7 @@ typedef struct {
     int64_t n_wrong;   /* of these */
     int64_t n_suspect; /* sums of the product check outside their tolerance */
     double max_err;    /* of the formula; INFINITY for NaN against a number */
+    double diff, want; /* of those compared: sums of |got - should be| and |should be| */
     char text[256];    /* the first wrong element, or remarks */
 } Check;
 

@@ -1,5 +1,6 @@
 # tuner-bench on fake CUDA and HIP drivers: cases verified against the reference, times of the device's clock, sets that are
-# rotated over, long calls without a graph, a driver without graphs, errors.
+# rotated over, long calls without a graph, a driver without graphs, calls in a loop, a check by products, data of both kinds,
+# fewer sets than wanted, errors.
 A=Cijk_Ailk_Bljk_SB_a
 mkdir lib
 sh "$DATA/client/library.sh" $A >lib/TensileLibrary.yaml
@@ -13,8 +14,15 @@ run --device cuda -f gemm_batched -r s -m 17 -n 5 -k 3 --batch_count 3 --beta 1 
 TUNER_FAKE="log=log;ns=500000" run --device cuda:0 -f gemm_ex -r s -m 33 -n 5 -k 3 --ldd 40 --beta 1 -i 3 -v 1 --rotating 1
 LD_LIBRARY_PATH="$BIN/../fake/cuda_old" run --device cuda -f gemm -r s -m 40 -n 30 -k 20 -i 3 --rotating 0
 LD_LIBRARY_PATH="$BIN/../fake/hip7" run --device hip -f gemm -r s -m 40 -n 30 -k 20 -i 3 -v 1 --rotating 1
+run --device cuda -f gemm -r s -m 40 -n 30 -k 20 -i 7 --timing loop -v 1 --rotating 0
+TUNER_FAKE="log=log;ns=30000000" run --device cuda -f gemm_ex -r s -m 1111 -n 500 -k 500 -j 0 --lda 1120 --beta 1 -i 1 -v 1 --rotating 0 --initialization Uniform
+for kind in zero Random trig_float rand_int; do
+  run --device cuda -f gemm -r s -m 300 -n 3 -k 1500 -i 1 -v 1 --rotating 0 --initialization $kind | sed -n '3p;4s/.*; //p'
+done
 TUNER_FAKE="log=log;wrong=SB_a" run --device cuda -f gemm -r s -m 40 -n 30 -k 20 -i 3 -v 1 --rotating 0 | sed 's/# .*;/#/'
+TUNER_FAKE="wrong=SB_a;ns=30000000" run --device cuda -f gemm -r s -m 1111 -n 500 -k 500 -j 0 -i 1 -v 1 --rotating 0 | sed 's/# .*;/#/'
 echo "wrong calls: $(grep -c WRONG log)"
-TUNER_FAKE="memory=100000" run --device cuda -f gemm -r s -m 400 -n 30 -k 20; 
+TUNER_FAKE="memory=1000000" run --device cuda -f gemm -r s -m 400 -n 30 -k 20
+TUNER_FAKE="memory=100000" run --device cuda -f gemm -r s -m 1000 -n 30 -k 20
 TUNER_FAKE="illegal=SB_a" run --device cuda -f gemm -r s -m 40 -n 30 -k 20
 run --device cuda:3 -f gemm -r s -m 40 -n 30 -k 20

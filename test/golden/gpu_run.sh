@@ -14,6 +14,9 @@ sed -n 2,4p out/3_LibraryLogic/test_Cijk_Ailk_Bljk_SB.yaml
 grep -c code-object out/1_BenchmarkProblems/*/00_Final/source/ClientParameters.ini
 grep -e code-object -e ^device out/4_LibraryClient/source/*.ini
 "$BIN/tuner" explain out 100,90,2,80 | grep -o 'lds=[0-9]* scratch=0 kernarg=100 threads=64' | sort -u
+echo "--- the library beside the winners timed again"
+sed 's/tuner-client/tuner-bench/' client >bench; chmod +x bench
+TUNER_CLIENT=$PWD/client TUNER_BENCH=$PWD/bench sh "$ROOT/scripts/library_speed.sh" out --again | sed 's/; [0-9]* s$//'
 echo "--- again: nothing to do"
 run --device cuda; echo "exit $?"
 echo "--- only a library of what was found"
