@@ -154,7 +154,8 @@ static Err run_cases(Bench *b, BenchCase *cases, size_t n)
 
 static Err run_all(tuner_library *lib, int n_threads, BenchCase *cases, size_t n)
 {
-    Bench b = {.lib = lib, .n_threads = n_threads > 0 ? n_threads : cpu_count()};
+    const Target *t = target_find(str_from(tuner_library_arch(lib)));
+    Bench b = {.lib = lib, .n_threads = n_threads > 0 ? n_threads : cpu_count(), .f8 = t ? t->f8 : F8_NONE};
     TRY(bench_gpu_open(lib, &b.gpu));
     Err e = run_cases(&b, cases, n);
     bench_gpu_close(b.gpu);

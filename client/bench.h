@@ -10,6 +10,7 @@
 #include "client/runtime/tuner.h"
 #include "client/validate.h"
 #include "fmt/node.h"
+#include "model/datatype.h"
 
 /* rocblas-bench's, then those of tuner-client (init.h). */
 typedef enum {
@@ -56,7 +57,7 @@ Err case_read_yaml(Arena *a, const char *path, const BenchCase *base, BenchCase 
  * some place on; the period is a prime number of pages, so that no columns nearby are alike. */
 enum { BENCH_PAGE = 4096, BENCH_PERIOD = 4099 * BENCH_PAGE, BENCH_BLOCKS = 4 };
 typedef struct {
-    tuner_type type;
+    DataType type; /* in the architecture's format */
     BenchFill fill;
     uint64_t seed;
     int fd;     /* of the memory, for matrices that are mapped; -1: none */
@@ -70,6 +71,7 @@ typedef struct {
     tuner_library *lib;
     BenchGpu *gpu; /* NULL: the library runs on the host */
     int n_threads; /* for data and checks */
+    F8Format f8;   /* of the library's architecture */
     BenchBlock block[BENCH_BLOCKS];
     size_t next_block;
     void *result; /* a GPU's D (or C), brought back */

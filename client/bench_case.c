@@ -20,9 +20,10 @@ static const struct {
     const char *name, *letter;
     tuner_type type;
 } types[] = {
-    {"f32_r", "s", TUNER_F32}, {"f64_r", "d", TUNER_F64}, {"f32_c", "c", TUNER_C32},
-    {"f64_c", "z", TUNER_C64}, {"f16_r", "h", TUNER_F16}, {"bf16_r", "b", TUNER_BF16},
-    {"i8_r", "i8", TUNER_I8},  {"i32_r", "i", TUNER_I32},
+    {"f32_r", "s", TUNER_F32},  {"f64_r", "d", TUNER_F64}, {"f32_c", "c", TUNER_C32},
+    {"f64_c", "z", TUNER_C64},  {"f16_r", "h", TUNER_F16}, {"bf16_r", "b", TUNER_BF16},
+    {"i8_r", "i8", TUNER_I8},   {"i32_r", "i", TUNER_I32}, {"f8_r", "f8", TUNER_F8},
+    {"bf8_r", "b8", TUNER_BF8},
 };
 
 static Err read_type(const char *name, Str v, tuner_type *out)
@@ -32,7 +33,8 @@ static Err read_type(const char *name, Str v, tuner_type *out)
             *out = types[i].type;
             return ERR_OK;
         }
-    FAIL(ERR_INPUT, "--%s: type '%.*s' is not one of f32_r f64_r f32_c f64_c f16_r bf16_r i8_r i32_r", name,
+    FAIL(ERR_INPUT,
+         "--%s: type '%.*s' is not one of f32_r f64_r f32_c f64_c f16_r bf16_r i8_r i32_r f8_r bf8_r", name,
          STR_ARG(v));
 }
 

@@ -17,6 +17,8 @@ void scalar_bytes(tuner_type type, const double value[2], unsigned char out[16])
     if (type != TUNER_I8X4) number_store((DataType)type, out, 0, value[0], value[1]);
 }
 
+static DataType type_of(const Bench *b, tuner_type t) { return type_in_format((DataType)t, b->f8); }
+
 /* ---- blocks ---- */
 
 static uint64_t random_bits(uint64_t seed, uint64_t i)
@@ -29,7 +31,7 @@ static uint64_t random_bits(uint64_t seed, uint64_t i)
 
 static double value(const BenchBlock *b, uint64_t i)
 {
-    bool whole = type_info((DataType)b->type)->integral;
+    bool whole = type_info(b->type)->integral;
     if (b->fill == FILL_TRIG_FLOAT && !whole) return sin((double)i);
     uint64_t r = random_bits(b->seed * 1000003 + 17, i);
     if (b->fill == FILL_HPL && !whole) return (double)(r >> 11) * 0x1p-53 - 0.5;
@@ -38,14 +40,14 @@ static double value(const BenchBlock *b, uint64_t i)
 
 enum { CHUNK = 1 << 16 };
 
-static int64_t block_elements(const BenchBlock *b) { return BENCH_PERIOD / type_bytes((DataType)b->type); }
+static int64_t block_elements(const BenchBlock *b) { return BENCH_PERIOD / type_bytes(b->type); }
 
 static void fill_task(void *ctx, int64_t task)
 {
     BenchBlock *b = ctx;
     int64_t from = task * CHUNK, n = block_elements(b), to = from + CHUNK < n ? from + CHUNK : n;
     for (int64_t i = from; i < to; i++)
-        number_store((DataType)b->type, b->data, i, value(b, 2 * (uint64_t)i), value(b, 2 * (uint64_t)i + 1));
+        number_store(b->type, b->data, i, value(b, 2 * (uint64_t)i), value(b, 2 * (uint64_t)i + 1));
 }
 
 static void block_free(BenchBlock *b)
@@ -71,7 +73,7 @@ static Err block_memory(BenchBlock *b)
     return ERR_OK;
 }
 
-static Err block_get(Bench *bench, tuner_type type, BenchFill fill, uint64_t seed, const BenchBlock **out)
+static Err block_get(Bench *bench, DataType type, BenchFill fill, uint64_t seed, const BenchBlock **out)
 {
     static const InitType how[FILL_COUNT] = {[FILL_ZERO] = INIT_ZERO,
                                              [FILL_ONE] = INIT_ONE,
@@ -94,7 +96,7 @@ static Err block_get(Bench *bench, tuner_type type, BenchFill fill, uint64_t see
         parallel_for((n + CHUNK - 1) / CHUNK, bench->n_threads, fill_task, b);
         return ERR_OK;
     }
-    const Tensor line = {.type = (DataType)type, .size = {n, 1, 1}, .stride = {1, n, n}, .n_elements = n};
+    const Tensor line = {.type = type, .size = {n, 1, 1}, .stride = {1, n, n}, .n_elements = n};
     init_tensor(&line, how[fill], seed, bench->n_threads, b->data);
     return ERR_OK;
 }
@@ -159,7 +161,7 @@ static void *new_memory(const BenchBlock *block, size_t at, size_t bytes, int n_
 }
 
 typedef struct {
-    tuner_type type;
+    DataType type;
     int64_t rows, cols, ld, stride, batch;
 } Shape;
 
@@ -170,7 +172,7 @@ static size_t shape_bytes(const Shape *s)
     if (__builtin_mul_overflow((uint64_t)s->stride, (uint64_t)(s->batch - 1), &n) ||
         __builtin_add_overflow(n, (uint64_t)last, &n) || n > UINT64_C(1) << 44)
         return SIZE_MAX;
-    return (size_t)n * (size_t)type_bytes((DataType)s->type);
+    return (size_t)n * (size_t)type_bytes(s->type);
 }
 
 /* Each matrix begins elsewhere in its block. */
@@ -229,10 +231,10 @@ Err data_init(Bench *b, BenchCase *c, BenchData *d)
     tuner_gemm_desc *g = &c->g;
     bool ta = g->trans_a != TUNER_N, tb = g->trans_b != TUNER_N;
     const Shape shape[MATRICES] = {
-        {g->a_type, ta ? g->k : g->m, ta ? g->m : g->k, g->lda, g->stride_a, g->batch},
-        {g->b_type, tb ? g->n : g->k, tb ? g->k : g->n, g->ldb, g->stride_b, g->batch},
-        {g->c_type, g->m, g->n, g->ldc, g->stride_c, g->batch},
-        {g->d_type, g->m, g->n, g->ldd, g->stride_d, g->batch},
+        {type_of(b, g->a_type), ta ? g->k : g->m, ta ? g->m : g->k, g->lda, g->stride_a, g->batch},
+        {type_of(b, g->b_type), tb ? g->n : g->k, tb ? g->k : g->n, g->ldb, g->stride_b, g->batch},
+        {type_of(b, g->c_type), g->m, g->n, g->ldc, g->stride_c, g->batch},
+        {type_of(b, g->d_type), g->m, g->n, g->ldd, g->stride_d, g->batch},
     };
     *d = (BenchData){0};
     for (int i = 0; i < (c->ex ? MATRICES : 3); i++) TRY(make(b, c, &shape[i], i, d));
@@ -261,14 +263,14 @@ void data_fini(BenchData *d)
 
 /* ---- the check ---- */
 
-static Matrix matrix(tuner_type type, const void *data, tuner_op op, int64_t ld, int64_t stride)
+static Matrix matrix(DataType type, const void *data, tuner_op op, int64_t ld, int64_t stride)
 {
-    return (Matrix){.type = (DataType)type,
+    return (Matrix){.type = type,
                     .data = data,
                     .row = op == TUNER_N ? 1 : ld,
                     .col = op == TUNER_N ? ld : 1,
                     .batch = stride,
-                    .conj = op == TUNER_C && (type == TUNER_C32 || type == TUNER_C64)};
+                    .conj = op == TUNER_C && type_info(type)->complex};
 }
 
 /* Elements that are compared one by one beside the product check: so many multiply-adds. */
@@ -279,18 +281,18 @@ Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *ou
 {
     const tuner_gemm_desc *g = &c->g;
     int64_t ld = c->ex ? g->ldd : g->ldc, stride = c->ex ? g->stride_d : g->stride_c;
-    tuner_type type = c->ex ? g->d_type : g->c_type;
+    DataType type = type_of(b, c->ex ? g->d_type : g->c_type);
     const void *result = b->gpu ? b->result : c->ex ? d->at[3] : d->at[2];
     Gemm x = {.m = g->m, .n = g->n, .batch = g->batch, .k = g->k};
     *out = (Check){.passed = true, .covered = true};
     if (g->m == 0 || g->n == 0) return ERR_OK;
-    x.a = matrix(g->a_type, d->at[0], g->trans_a, g->lda, g->stride_a);
-    x.b = matrix(g->b_type, d->at[1], g->trans_b, g->ldb, g->stride_b);
-    x.c = matrix(g->c_type, d->before ? d->before : d->at[2], TUNER_N, g->ldc, g->stride_c);
+    x.a = matrix(type_of(b, g->a_type), d->at[0], g->trans_a, g->lda, g->stride_a);
+    x.b = matrix(type_of(b, g->b_type), d->at[1], g->trans_b, g->ldb, g->stride_b);
+    x.c = matrix(type_of(b, g->c_type), d->before ? d->before : d->at[2], TUNER_N, g->ldc, g->stride_c);
     memcpy(x.alpha, c->alpha, sizeof x.alpha);
     memcpy(x.beta, c->beta, sizeof x.beta);
     x.compute = (DataType)g->compute_type;
-    x.out = (DataType)type;
+    x.out = type;
     double sample = SAMPLE_WORK / (double)(g->k > 0 ? g->k : 1);
     int64_t n = sample < SAMPLE_MIN ? SAMPLE_MIN : sample > SAMPLE_MAX ? SAMPLE_MAX : (int64_t)sample;
     ValidateOptions o = {.n_validate = n,

@@ -12,17 +12,34 @@
 
 enum { LINE_BYTES = 1024, WORDS = 15 };
 
-/* Input, output and compute letters: HHS is half in, half out, float compute. */
+/* Input, output and compute letters: HHS is half in, half out, float compute; F8B8SS has two inputs. */
 static const struct {
     const char *name;
-    tuner_type in, out, compute;
+    tuner_type a, b, out, compute;
 } kinds[] = {
-    {"S", TUNER_F32, TUNER_F32, TUNER_F32},     {"D", TUNER_F64, TUNER_F64, TUNER_F64},
-    {"C", TUNER_C32, TUNER_C32, TUNER_C32},     {"Z", TUNER_C64, TUNER_C64, TUNER_C64},
-    {"H", TUNER_F16, TUNER_F16, TUNER_F16},     {"HHS", TUNER_F16, TUNER_F16, TUNER_F32},
-    {"HSS", TUNER_F16, TUNER_F32, TUNER_F32},   {"BBS", TUNER_BF16, TUNER_BF16, TUNER_F32},
-    {"BSS", TUNER_BF16, TUNER_F32, TUNER_F32},  {"I8", TUNER_I8, TUNER_I32, TUNER_I32},
-    {"I8x4", TUNER_I8X4, TUNER_I32, TUNER_I32},
+    {"S", TUNER_F32, TUNER_F32, TUNER_F32, TUNER_F32},
+    {"D", TUNER_F64, TUNER_F64, TUNER_F64, TUNER_F64},
+    {"C", TUNER_C32, TUNER_C32, TUNER_C32, TUNER_C32},
+    {"Z", TUNER_C64, TUNER_C64, TUNER_C64, TUNER_C64},
+    {"H", TUNER_F16, TUNER_F16, TUNER_F16, TUNER_F16},
+    {"HHS", TUNER_F16, TUNER_F16, TUNER_F16, TUNER_F32},
+    {"HSS", TUNER_F16, TUNER_F16, TUNER_F32, TUNER_F32},
+    {"BBS", TUNER_BF16, TUNER_BF16, TUNER_BF16, TUNER_F32},
+    {"BSS", TUNER_BF16, TUNER_BF16, TUNER_F32, TUNER_F32},
+    {"I8", TUNER_I8, TUNER_I8, TUNER_I32, TUNER_I32},
+    {"I8x4", TUNER_I8X4, TUNER_I8X4, TUNER_I32, TUNER_I32},
+    {"F8SS", TUNER_F8, TUNER_F8, TUNER_F32, TUNER_F32},
+    {"F8HS", TUNER_F8, TUNER_F8, TUNER_F16, TUNER_F32},
+    {"F8F8S", TUNER_F8, TUNER_F8, TUNER_F8, TUNER_F32},
+    {"B8SS", TUNER_BF8, TUNER_BF8, TUNER_F32, TUNER_F32},
+    {"B8HS", TUNER_BF8, TUNER_BF8, TUNER_F16, TUNER_F32},
+    {"B8B8S", TUNER_BF8, TUNER_BF8, TUNER_BF8, TUNER_F32},
+    {"F8B8SS", TUNER_F8, TUNER_BF8, TUNER_F32, TUNER_F32},
+    {"F8B8HS", TUNER_F8, TUNER_BF8, TUNER_F16, TUNER_F32},
+    {"F8B8B8S", TUNER_F8, TUNER_BF8, TUNER_BF8, TUNER_F32},
+    {"B8F8SS", TUNER_BF8, TUNER_F8, TUNER_F32, TUNER_F32},
+    {"B8F8HS", TUNER_BF8, TUNER_F8, TUNER_F16, TUNER_F32},
+    {"B8F8B8S", TUNER_BF8, TUNER_F8, TUNER_BF8, TUNER_F32},
 };
 
 typedef struct {
@@ -42,12 +59,13 @@ static Err read_kind(Str word, tuner_gemm_desc *g)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_eq_c(word, kinds[i].name)) {
-            g->a_type = g->b_type = kinds[i].in;
+            g->a_type = kinds[i].a, g->b_type = kinds[i].b;
             g->c_type = g->d_type = kinds[i].out;
             g->compute_type = kinds[i].compute;
             return ERR_OK;
         }
-    FAIL(ERR_INPUT, "type '%.*s' is not one of S D C Z H HHS HSS BBS BSS I8 I8x4", STR_ARG(word));
+    FAIL(ERR_INPUT, "type '%.*s' is not one of S D C Z H HHS HSS BBS BSS I8 I8x4 or F8SS B8HS F8B8B8S ...",
+         STR_ARG(word));
 }
 
 static Err read_op(Str word, tuner_op *op)

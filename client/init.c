@@ -116,12 +116,9 @@ static double random_value(DataType t, InitType how, uint64_t seed, uint64_t i, 
 /* Any mantissa and sign, exponents from the lowest that Tensile uses (or the type has) to 0. */
 static double random_narrow(DataType t, uint64_t r)
 {
-    int low = -100;
-    if (t == TYPE_D || t == TYPE_Z) low = -189;
-    if (t == TYPE_H) low = -14;
-    if (t == TYPE_F8) low = -7;
-    if (t == TYPE_B8) low = -15;
     if (type_info(t)->integral) return random_value(t, INIT_RANDOM, r, 0, 0);
+    int low = t == TYPE_D || t == TYPE_Z ? -189 : -100, least = ilogb(number_denorm_max(t)) + 1;
+    if (low < least) low = least;
     int e = low + (int)(mix(r, 1) % (uint64_t)(1 - low));
     double x = ldexp(1 + (double)(r >> 12) * 0x1p-52, e);
     return number_round(t, r & 1 ? -x : x);

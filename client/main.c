@@ -101,6 +101,7 @@ static Err open_session(Arena *a, Session *s)
     TRY(problem_set_read(a, o, &s->problems));
     DeviceOptions options = {.n_threads = (int)o->host_threads, .sim = o->sim[0] ? o->sim : NULL};
     TRY(supervise_props(s->api, (int)o->device_index, &options, &s->props));
+    problem_set_target(&s->problems, s->props.architecture);
     s->n_threads = cpu_count();
     s->no_data = s->api == &device_sim && o->n_validate == 0 && !o->print_a && !o->print_b && !o->print_c;
     Hardware hw = {str_from(s->props.architecture), s->props.n_cu, s->props.integrated};

@@ -4,14 +4,20 @@
 #include <math.h>
 #include <string.h>
 
-/* A float of fewer than 32 bits. fnuz: no infinities, no negative zero, NaN is 0x80 (gfx942's f8 and bf8). */
+/* A float of fewer than 32 bits; codes without the sign. nan: of a NaN that is stored, every code above
+ * largest but inf is one; 1 more than all of them: the sign alone (no negative zero then). inf: where there
+ * are none, NaN's. saturate: what is finite and too large becomes the largest number, not inf. */
 typedef struct {
     int exp_bits, man_bits, bias;
-    bool fnuz;
+    uint32_t largest, inf, nan;
+    bool saturate;
 } SmallFloat;
 
-static const SmallFloat half = {5, 10, 15, false}, bf16 = {8, 7, 127, false};
-static const SmallFloat f8 = {4, 3, 8, true}, b8 = {5, 2, 16, true};
+static const SmallFloat half = {5, 10, 15, 0x7bff, 0x7c00, 0x7e00, false},
+                        bf16 = {8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, false};
+static const SmallFloat f8 = {4, 3, 8, 0x7f, 0x80, 0x80, true}, b8 = {5, 2, 16, 0x7f, 0x80, 0x80, true};
+static const SmallFloat f8_ocp = {4, 3, 7, 0x7e, 0x7f, 0x7f, true},
+                        b8_ocp = {5, 2, 15, 0x7b, 0x7c, 0x7f, true};
 
 static const SmallFloat *small_float(DataType t)
 {
@@ -24,6 +30,10 @@ static const SmallFloat *small_float(DataType t)
         return &f8;
     case TYPE_B8:
         return &b8;
+    case TYPE_F8_OCP:
+        return &f8_ocp;
+    case TYPE_B8_OCP:
+        return &b8_ocp;
     default:
         return NULL;
     }
@@ -43,6 +53,8 @@ Err number_type_check(DataType t)
     case TYPE_X:
     case TYPE_F8:
     case TYPE_B8:
+    case TYPE_F8_OCP:
+    case TYPE_B8_OCP:
         return 0;
     default:
         FAIL(ERR_INPUT, "data type '%s' is not one that this client can initialise and check",
@@ -50,51 +62,54 @@ Err number_type_check(DataType t)
     }
 }
 
-static double small_max(const SmallFloat *f)
+/* Bit of the sign. */
+static uint32_t small_sign(const SmallFloat *f) { return 1u << (f->exp_bits + f->man_bits); }
+
+static double small_decode(const SmallFloat *f, uint32_t bits)
 {
-    int top = (1 << f->exp_bits) - (f->fnuz ? 1 : 2);
-    return ldexp(2 - ldexp(1, -f->man_bits), top - f->bias);
+    uint32_t sign = small_sign(f), code = bits & (sign - 1), man = code & ((1u << f->man_bits) - 1);
+    double x;
+    if (code > f->largest)
+        x = code == f->inf && f->inf != f->nan ? (double)INFINITY : (double)NAN;
+    else if (code == 0 && f->nan == sign && bits == sign)
+        x = NAN;
+    else if (code >> f->man_bits == 0)
+        x = ldexp(man, 1 - f->bias - f->man_bits);
+    else
+        x = ldexp(man + (1u << f->man_bits), (int)(code >> f->man_bits) - f->bias - f->man_bits);
+    return bits & sign ? -x : x;
+}
+
+static double small_max(const SmallFloat *f) { return small_decode(f, f->largest); }
+
+/* The nearest code to a finite number from 0, to even; above largest when it is too large. */
+static uint32_t small_nearest(const SmallFloat *f, double a)
+{
+    int e, least = 1 - f->bias;
+    frexp(a, &e);
+    e -= 1;
+    if (a == 0 || e < least) e = least;
+    double man_top = ldexp(1, f->man_bits),
+           units = nearbyint(ldexp(a, f->man_bits - e)); /* exact in double */
+    if (units >= 2 * man_top) units /= 2, e++;
+    if (units < man_top) return (uint32_t)units;
+    if (e + f->bias >= 1 << f->exp_bits) return f->largest + 1;
+    return (uint32_t)(e + f->bias) << f->man_bits | (uint32_t)(units - man_top);
 }
 
 static uint32_t small_encode(const SmallFloat *f, double x)
 {
-    uint32_t man_top = 1u << f->man_bits, sign = signbit(x) ? 1u << (f->exp_bits + f->man_bits) : 0;
-    uint32_t inf = ((1u << f->exp_bits) - 1) << f->man_bits;
-    if (isnan(x)) return f->fnuz ? 0x80 : inf | man_top >> 1;
-    double a = fabs(x);
-    int e;
-    frexp(a, &e);
-    e -= 1;
-    int e_min = 1 - f->bias;
-    if (a == 0 || e < e_min) e = e_min;
-    /* Units of the last place, to nearest even: exact in double. */
-    double units = isinf(a) ? INFINITY : nearbyint(ldexp(a, f->man_bits - e));
-    if (units >= 2.0 * man_top) units /= 2, e++;
-    uint32_t bits;
-    if (isinf(units) || ldexp(units, e - f->man_bits) > small_max(f)) {
-        if (!f->fnuz) return sign | inf;
-        bits = (((1u << f->exp_bits) - 1) << f->man_bits) | (man_top - 1);
-    } else if (units < man_top) {
-        bits = (uint32_t)units;
-    } else {
-        bits = (uint32_t)(e + f->bias) << f->man_bits | ((uint32_t)units - man_top);
+    uint32_t top = small_sign(f), sign = signbit(x) ? top : 0, code;
+    if (isnan(x))
+        code = f->nan;
+    else if (isinf(x))
+        code = f->inf;
+    else {
+        code = small_nearest(f, fabs(x));
+        if (code > f->largest) code = f->saturate ? f->largest : f->inf;
     }
-    return f->fnuz && bits == 0 ? 0 : sign | bits;
-}
-
-static double small_decode(const SmallFloat *f, uint32_t bits)
-{
-    uint32_t man = bits & ((1u << f->man_bits) - 1), exp = bits >> f->man_bits & ((1u << f->exp_bits) - 1);
-    bool negative = bits >> (f->exp_bits + f->man_bits) & 1;
-    double x;
-    if (f->fnuz && negative && !man && !exp) return NAN;
-    if (!f->fnuz && exp == (1u << f->exp_bits) - 1)
-        x = man ? NAN : INFINITY;
-    else if (exp == 0)
-        x = ldexp(man, 1 - f->bias - f->man_bits);
-    else
-        x = ldexp(man + (1u << f->man_bits), (int)exp - f->bias - f->man_bits);
-    return negative ? -x : x;
+    if (f->nan == top && (code == 0 || code == top)) return code; /* zero and NaN have no sign */
+    return isnan(x) ? code : sign | code;
 }
 
 static float bits_to_float(uint32_t bits)
@@ -168,6 +183,12 @@ void numbers_load(DataType t, const void *base, int64_t first, int64_t stride, i
     case TYPE_B8:
         LOAD_LOOP(uint8_t, small_decode(&b8, *x), 0);
         break;
+    case TYPE_F8_OCP:
+        LOAD_LOOP(uint8_t, small_decode(&f8_ocp, *x), 0);
+        break;
+    case TYPE_B8_OCP:
+        LOAD_LOOP(uint8_t, small_decode(&b8_ocp, *x), 0);
+        break;
     default:
         break;
     }
@@ -210,10 +231,10 @@ void number_store(DataType t, void *base, int64_t i, double re, double im)
         ((uint16_t *)base)[i] = (uint16_t)small_encode(&bf16, re);
         break;
     case TYPE_F8:
-        ((uint8_t *)base)[i] = (uint8_t)small_encode(&f8, re);
-        break;
     case TYPE_B8:
-        ((uint8_t *)base)[i] = (uint8_t)small_encode(&b8, re);
+    case TYPE_F8_OCP:
+    case TYPE_B8_OCP:
+        ((uint8_t *)base)[i] = (uint8_t)small_encode(small_float(t), re);
         break;
     default:
         break;
@@ -235,6 +256,8 @@ double number_round(DataType t, double x)
     case TYPE_B:
     case TYPE_F8:
     case TYPE_B8:
+    case TYPE_F8_OCP:
+    case TYPE_B8_OCP:
         return small_decode(small_float(t), small_encode(small_float(t), x));
     default:
         return x;
@@ -283,6 +306,12 @@ double number_denorm_max(DataType t)
     return t == TYPE_D || t == TYPE_Z ? 0x0.fffffffffffffp-1022 : 0x0.fffffep-126;
 }
 
+unsigned char number_poison(DataType t)
+{
+    if (type_info(t)->integral) return 0xA5;
+    return t == TYPE_F8 || t == TYPE_B8 ? 0x80 : 0xFF;
+}
+
 bool number_has_nan(DataType t) { return !type_info(t)->integral; }
 
 double number_tolerance(DataType t)
@@ -293,8 +322,10 @@ double number_tolerance(DataType t)
     case TYPE_B:
         return 0.1;
     case TYPE_F8:
+    case TYPE_F8_OCP:
         return 0.125;
     case TYPE_B8:
+    case TYPE_B8_OCP:
         return 0.25;
     case TYPE_D:
     case TYPE_Z:

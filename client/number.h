@@ -1,7 +1,8 @@
 /* Numbers: elements of every data type as doubles, both ways, and what is known of a type's precision.
  *
  * Every value of the types handled here is a double exactly (complex: two). Int8x4 is not handled: four
- * values in one element have no single double. Used by data initialisation, reference and validation.
+ * values in one element have no single double. F8 and B8 are those of gfx94x; type_in_format gives the types
+ * of other processors. Used by data initialisation, reference and validation.
  */
 #ifndef CLIENT_NUMBER_H
 #define CLIENT_NUMBER_H
@@ -15,7 +16,8 @@ Err number_type_check(DataType t);
 /* Elements first, first + stride, ... of base. im may be NULL for real types, else gets 0. */
 void numbers_load(DataType t, const void *base, int64_t first, int64_t stride, int64_t n, double *re,
                   double *im);
-/* Rounds to nearest even; integers wrap; 8-bit floats saturate. */
+/* Rounds to nearest even; integers wrap; finite numbers saturate in 8-bit floats, infinities become NaN in
+ * those that have none. */
 void number_store(DataType t, void *base, int64_t i, double re, double im);
 /* What storing and loading one component gives. */
 double number_round(DataType t, double x);
@@ -29,6 +31,8 @@ double number_max(DataType t);
 double number_denorm_min(DataType t);
 double number_denorm_max(DataType t);
 bool number_has_nan(DataType t);
+/* A byte that makes NaN, of integers an unlikely number, when an element consists of it. */
+unsigned char number_poison(DataType t);
 
 /* Tensile's tolerance of |a-b| / (|a|+|b|+1) by output type; 0: must be equal. */
 double number_tolerance(DataType t);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "client/number.h"
+#include "model/target.h"
 
 static const int64_t SIZE_LIMIT = (INT64_C(1) << 31) - 1;
 
@@ -263,6 +264,20 @@ Err problem_set_read(Arena *a, const Options *o, ProblemSet *out)
     TRY_ALLOC(out->v);
     for (size_t i = 0; i < out->n; i++) TRY(read_problem(o, &op, out->identifier, i, &out->v[i]));
     return 0;
+}
+
+void problem_set_target(ProblemSet *s, const char *architecture)
+{
+    const Target *t = target_find(str_from(architecture));
+    if (!t) return;
+    for (size_t i = 0; i < s->n; i++) {
+        Problem *p = &s->v[i];
+        DataType *const all[] = {&p->gemm.a.type, &p->gemm.b.type, &p->gemm.c.type, &p->gemm.out};
+        for (int x = 0; x < TENSOR_COUNT; x++) {
+            p->tensor[x].type = type_in_format(p->tensor[x].type, t->f8);
+            *all[x] = type_in_format(*all[x], t->f8);
+        }
+    }
 }
 
 void problem_sizes_text(const Problem *p, Buf *out)

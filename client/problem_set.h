@@ -30,6 +30,9 @@ typedef struct {
 /* ERR_INPUT names the option and the value. */
 Err problem_set_read(Arena *a, const Options *o, ProblemSet *out);
 
+/* Makes tensors and references those of the architecture that runs them: its 8-bit floats. */
+void problem_set_target(ProblemSet *s, const char *architecture);
+
 /* "(64,64,1,64)". */
 void problem_sizes_text(const Problem *p, Buf *out);
 double problem_flops(const Problem *p);

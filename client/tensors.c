@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "client/number.h"
 #include "client/parallel.h"
 
 enum { PAD = 65536, COPIES_MAX = 64, GPU_COPIES_MAX = 2048, KEPT_BYTES = 256 << 20, ALIGN = 256 };
@@ -47,8 +48,6 @@ static uint64_t bytes_hash(const unsigned char *data, uint64_t n, int n_threads)
 
 /* ---- data ---- */
 
-static unsigned char poison_byte(DataType t) { return type_info(t)->integral ? 0xA5 : 0xFF; }
-
 static bool shares(const Tensors *t, int tensor) { return tensor == TENSOR_D && t->session->o.c_equal_d; }
 
 static bool on_gpu(const Tensors *t) { return t->device->api->is_gpu; }
@@ -64,7 +63,7 @@ static Err make_pristine(Tensors *t, int tensor, InitType how, uint64_t seed)
     if (!t->pristine[tensor])
         FAIL(ERR_FAILED, "out of memory for tensor %c (%llu bytes)", tensor_letter[tensor],
              (unsigned long long)t->bytes[tensor]);
-    memset(t->pristine[tensor], poison_byte(x->type), offset * size);
+    memset(t->pristine[tensor], number_poison(x->type), offset * size);
     init_tensor(x, how, seed + (uint64_t)tensor + 1, t->session->n_threads,
                 t->pristine[tensor] + offset * size);
     t->hash[tensor] = bytes_hash(t->pristine[tensor], t->bytes[tensor], t->session->n_threads);
@@ -99,7 +98,7 @@ static Err write_tensor(Tensors *t, TensorSet *s, int tensor)
     const DeviceApi *api = t->device->api;
     if (t->session->no_data) return 0;
     if (hidden(t, tensor))
-        return api->fill(t->device, &s->buffer[tensor], poison_byte(t->problem->tensor[tensor].type));
+        return api->fill(t->device, &s->buffer[tensor], number_poison(t->problem->tensor[tensor].type));
     if (!t->pristine[tensor]) return api->fill(t->device, &s->buffer[tensor], 0);
     bool written = tensor == TENSOR_C && t->session->o.c_equal_d;    /* by the timed launches */
     if (t->n_copies > 0 && on_gpu(t) && !t->refreshed && !written) { /* the first copy has it on the device */
@@ -258,7 +257,7 @@ Err set_alloc(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_b
         }
         e = api->alloc(t->device, t->bytes[i] + 2 * out->pad, guard, &out->buffer[i]);
         if (!e && out->pad)
-            e = api->fill(t->device, &out->buffer[i], poison_byte(t->problem->tensor[i].type));
+            e = api->fill(t->device, &out->buffer[i], number_poison(t->problem->tensor[i].type));
         if (!e) e = write_tensor(t, out, i);
     }
     if (!e) e = set_workspace(t, out, workspace_bytes);
@@ -317,7 +316,7 @@ Err set_poison(Tensors *t, TensorSet *s)
     if (shares(t, TENSOR_D))
         TRY(write_tensor(t, s, TENSOR_C));
     else
-        TRY(api->fill(t->device, &s->buffer[TENSOR_D], poison_byte(t->problem->tensor[TENSOR_D].type)));
+        TRY(api->fill(t->device, &s->buffer[TENSOR_D], number_poison(t->problem->tensor[TENSOR_D].type)));
     return s->workspace.bytes ? api->fill(t->device, &s->workspace, 0xFF) : 0;
 }
 
@@ -352,7 +351,7 @@ static Err read_buffer(Tensors *t, const DeviceMem *m, Bounce *b, const unsigned
 static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t pad, uint64_t from,
                               uint64_t to)
 {
-    unsigned char poison = poison_byte(t->problem->tensor[TENSOR_D].type);
+    unsigned char poison = number_poison(t->problem->tensor[TENSOR_D].type);
     bool shared = shares(t, TENSOR_D);
     for (uint64_t i = from; i < to; i++) {
         bool inside = i >= pad && i < pad + t->bytes[TENSOR_D];

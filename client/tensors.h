@@ -2,8 +2,8 @@
  * them.
  *
  * A set is A, B, C, D and a workspace as a kernel gets them. Plain sets are for timing; guarded ones have
- * inaccessible pages at their front or back; NaN ones have 64 KiB of poison on each side. Poison is 0xFF
- * bytes (NaN) for floats and 0xA5 for integers. Everything is made from seeds: a new worker makes the same
+ * inaccessible pages at their front or back; NaN ones have 64 KiB of poison on each side. Poison is NaN
+ * for floats (number_poison). Everything is made from seeds: a new worker makes the same
  * data. Used by worker.c and timing.c.
  */
 #ifndef CLIENT_TENSORS_H

@@ -37,8 +37,8 @@ static void problem_type_lines(const ClientIni *c, Buf *out)
     buf_puts(out, "problem-identifier=");
     problem_operation_identifier(pt, out);
     buf_putc(out, '\n');
-    text(out, "a-type", type_enum_name((DataType)pt->DataType));
-    text(out, "b-type", type_enum_name((DataType)pt->DataType));
+    text(out, "a-type", type_enum_name(problem_a_type(pt)));
+    text(out, "b-type", type_enum_name(problem_b_type(pt)));
     text(out, "c-type", type_enum_name((DataType)pt->DestDataType));
     text(out, "d-type", type_enum_name((DataType)pt->DestDataType));
     text(out, "alpha-type", type_enum_name((DataType)pt->ComputeDataType));

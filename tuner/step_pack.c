@@ -187,6 +187,10 @@ static const char *bench_type(int32_t type)
         return "bf16_r";
     case TYPE_I8:
         return "i8_r";
+    case TYPE_F8:
+        return "f8_r";
+    case TYPE_B8:
+        return "bf8_r";
     default:
         return "f32_r";
     }
@@ -222,7 +226,7 @@ static void usage_print(const Run *r)
     bool mixed = pt->DataType != pt->ComputeDataType || pt->DataType != pt->DestDataType;
     if (mixed)
         printf(" -f gemm_ex --a_type %s --b_type %s --c_type %s --d_type %s --compute_type %s",
-               bench_type(pt->DataType), bench_type(pt->DataType),
+               bench_type(problem_a_type(pt)), bench_type(problem_b_type(pt)),
                pt->DestDataType == TYPE_I ? "i32_r" : bench_type(pt->DestDataType),
                pt->DestDataType == TYPE_I ? "i32_r" : bench_type(pt->DestDataType),
                pt->ComputeDataType == TYPE_I ? "i32_r" : bench_type(pt->ComputeDataType));

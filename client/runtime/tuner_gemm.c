@@ -46,6 +46,8 @@ static uint8_t scalar_kind(tuner_type type, const void *value)
         return h >> 15 ? SCALAR_NEG_ONE : SCALAR_ONE;
     case TUNER_I8:
     case TUNER_I8X4:
+    case TUNER_F8:
+    case TUNER_BF8:
         break;
     }
     return SCALAR_ANY;
@@ -53,8 +55,8 @@ static uint8_t scalar_kind(tuner_type type, const void *value)
 
 static Err check_type(const char *what, tuner_type t)
 {
-    if ((int)t < 0 || t > TUNER_I8)
-        FAIL(ERR_INPUT, "%s type is %d, expected 0 to %d", what, (int)t, (int)TUNER_I8);
+    if ((int)t < 0 || t > TUNER_BF8 || (DataType)t == TYPE_X)
+        FAIL(ERR_INPUT, "%s type is %d, expected 0 to 8, 10 or 11", what, (int)t);
     return ERR_OK;
 }
 
@@ -73,6 +75,8 @@ static Err check_types(const tuner_gemm_desc *g)
     TRY(check_type("compute", g->compute_type));
     if (g->compute_type == TUNER_I8 || g->compute_type == TUNER_I8X4)
         FAIL(ERR_INPUT, "compute type int8: use int32");
+    if (g->compute_type == TUNER_F8 || g->compute_type == TUNER_BF8)
+        FAIL(ERR_INPUT, "compute type of 8-bit floats: use f32");
     return ERR_OK;
 }
 

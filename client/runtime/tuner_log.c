@@ -21,8 +21,8 @@ struct Profile {
     uint64_t count;
 };
 
-static const char *const type_names[] = {"f32_r",  "f64_r", "f32_c",  "f64_c", "f16_r",
-                                         "i8x4_r", "i32_r", "bf16_r", "i8_r"};
+static const char *const type_names[] = {"f32_r", "f64_r",  "f32_c", "f64_c", "f16_r", "i8x4_r",
+                                         "i32_r", "bf16_r", "i8_r",  "?",     "f8_r",  "bf8_r"};
 static const char letters[] = "sdczh";
 static const char *op_name(tuner_op op) { return op == TUNER_N ? "N" : op == TUNER_T ? "T" : "C"; }
 
@@ -81,6 +81,8 @@ static void scalar_value(tuner_type type, const void *value, double out[2])
     case TUNER_BF16:
     case TUNER_I8:
     case TUNER_I8X4:
+    case TUNER_F8:
+    case TUNER_BF8:
         return;
     }
 }

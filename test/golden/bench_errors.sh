@@ -11,7 +11,7 @@ run -x 1
 run -f
 run -f trsm
 run -f gemm_wild
-run -f gemm -r f8_r
+run -f gemm -r f9_r
 run -f gemm --transposeA X
 run -f gemm -m -3
 run -f gemm -m many

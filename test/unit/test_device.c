@@ -260,6 +260,15 @@ static void test_problems(void **state)
     assert_ok(ARGS(&o, "--problem-identifier=Contraction_k_Aik_Bkj_Cij_Dij", "--problem-size=4,5,6"));
     assert_ok(problem_set_read(&a, &o, &set));
     assert_true(!set.batched && set.v[0].shape.batch == 1 && set.v[0].shape.k == 6);
+    assert_ok(ARGS(&o, NN, "--problem-size=10,20,3,7", "--type=Float8", "--b-type=BFloat8", "--d-type=Half"));
+    assert_ok(problem_set_read(&a, &o, &set));
+    p = &set.v[0];
+    problem_set_target(&set, "gfx942");
+    assert_true(p->gemm.a.type == TYPE_F8 && p->tensor[TENSOR_B].type == TYPE_B8);
+    problem_set_target(&set, "gfx1201");
+    assert_true(p->gemm.a.type == TYPE_F8_OCP && p->gemm.b.type == TYPE_B8_OCP && p->gemm.out == TYPE_H);
+    assert_true(p->tensor[TENSOR_A].type == TYPE_F8_OCP && p->tensor[TENSOR_D].type == TYPE_H);
+    assert_true(p->shape.types == types_pack(TYPE_F8, TYPE_B8, TYPE_F8, TYPE_H));
     static const char *const bad[][3] = {
         {NN, "--problem-size=10,20,3", ""},
         {NN, "--problem-size=0,20,3,7", ""},

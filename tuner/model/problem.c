@@ -303,7 +303,6 @@ uint64_t problem_type_hash(const ProblemType *pt) { return hash64((Str){(const c
 
 void problem_ab_types(const ProblemType *pt, DataType *a, DataType *b)
 {
-    *a = *b = (DataType)pt->DataType;
-    if (pt->DataType == TYPE_F8B8) *a = TYPE_F8, *b = TYPE_B8;
-    if (pt->DataType == TYPE_B8F8) *a = TYPE_B8, *b = TYPE_F8;
+    *a = problem_a_type(pt);
+    *b = problem_b_type(pt);
 }

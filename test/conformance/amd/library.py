@@ -14,9 +14,10 @@ from emulate import flow
 
 CUS = {'gfx803': 64, 'gfx900': 64, 'gfx906': 60, 'gfx908': 120, 'gfx90a': 104, 'gfx942': 304, 'gfx1030': 40, 'gfx1100': 48,
        'gfx1201': 32}
-LETTERS = ('s', 'd', 'c', 'z', 'h', '4xi8', 'i', 'b', 'i8')     # of Tensile's type numbers
+LETTERS = ('s', 'd', 'c', 'z', 'h', '4xi8', 'i', 'b', 'i8', 'x', 'f8', 'b8', 'f8b8', 'b8f8')     # of Tensile's type numbers
 WORDS = {('h', 'h', 'h'): 'H', ('h', 'h', 's'): 'HHS', ('h', 's', 's'): 'HSS', ('b', 'b', 's'): 'BBS', ('b', 's', 's'): 'BSS',
          ('i8', 'i', 'i'): 'I8', ('4xi8', 'i', 'i'): 'I8x4'}    # in problem lines
+WORDS.update({tuple(p[key] for key in ('DataType', 'DestDataType', 'ComputeDataType')): name for name, p in cases.F8.items()})
 
 
 class Failed(Exception):
@@ -68,6 +69,7 @@ def _gsu(*parts, algorithm='MultipleBuffer'):
 
 
 _WMMA = {'WavefrontSize': [32], 'SourceSwap': [True], 'VectorWidth': [1], '1LDSBuffer': [0], 'TransposeLDS': [1]}
+_F8 = {'GlobalReadVectorWidth': [8], 'DepthU': [64], 'TransposeLDS': [1]}
 OWN = [   # name, architecture, data type, transposes, fork, problem type's own keys
     ('sgemm_split', 'gfx906', 'S', 'NN', _valu(**_gsu(2, 4, algorithm='SingleBuffer')), {}),
     ('sgemm_batches', 'gfx906', 'S', 'NT', _valu(), {'StridedBatched': False}),
@@ -87,6 +89,12 @@ OWN = [   # name, architecture, data type, transposes, fork, problem type's own 
     ('i8_wmma', 'gfx1100', 'I8II', 'TN', _matrix(_MI['gfx1100'], GlobalReadVectorWidth=[4], **_WMMA), {}),
     ('hhs_wmma', 'gfx1100', 'HHS', 'NN', _matrix(_MI['gfx1100'], **_gsu(2, 4), **_WMMA), {}),
     ('cgemm', 'gfx90a', 'C', 'NC', _valu(WorkGroup=[[16, 16, 1], [16, 8, 1]]), {}),
+    ('f8', 'gfx942', 'F8SS', 'TN', _matrix([16, 16, 32, 1], **_F8, **_gsu(2, 3)), {}),
+    ('f8b8', 'gfx942', 'F8B8B8S', 'NN', _matrix([32, 32, 16, 1], **_F8, **_gsu(2)), {}),
+    ('b8_half', 'gfx942', 'B8HS', 'NT', _valu(KernelLanguage=['Source']), {}),
+    ('f8_wmma', 'gfx1201', 'F8F8S', 'TN', _matrix([16, 16, 16, 1], **{**_WMMA, **_F8}), {}),
+    ('b8f8_wmma', 'gfx1201', 'B8F8SS', 'NN', _matrix([16, 16, 16, 1], **{**_WMMA, **_F8}, **_gsu(2, 4)), {}),
+    ('b8_source', 'gfx1201', 'B8B8S', 'NN', _valu(KernelLanguage=['Source'], WorkGroup=[[16, 16, 1], [8, 8, 1]]), {}),
     ('zgemm', 'gfx906', 'Z', 'CN', _valu(WorkGroup=[[16, 16, 1], [8, 8, 1]], ThreadTile=[[2, 2]]), {}),
 ]
 
