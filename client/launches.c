@@ -147,8 +147,11 @@ Err launches_enqueue(Run *r, const Launches *l)
     if (!r->solution) return peer_launch(r->peer, r->problem, l->set);
     for (uint32_t i = 0; i < l->list.n; i++) {
         const KernelCall *c = &l->list.call[i];
-        DeviceLaunch launch = {
-            .kernel = l->kernel[i], .args = c->args, .args_bytes = c->n_arg_bytes, .truth = &r->truth};
+        DeviceLaunch launch = {.kernel = l->kernel[i],
+                               .args = c->args,
+                               .args_bytes = c->n_arg_bytes,
+                               .truth = &r->truth,
+                               .is_helper = c->role != CALL_MAIN};
         memcpy(launch.group, c->work_group, sizeof launch.group);
         memcpy(launch.grid, c->num_work_groups, sizeof launch.grid);
         TRY(r->device->api->launch(r->device, &launch));

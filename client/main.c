@@ -10,6 +10,7 @@
 #include "base/proc.h"
 #include "client/peer.h"
 #include "client/supervise.h"
+#include "model/target.h"
 
 static Err print(Buf *b)
 {
@@ -90,6 +91,24 @@ static Err choose_timing(Session *s)
     return 0;
 }
 
+/* In libtuner's order: what is for exactly this part of an NVIDIA generation ("sm_90a"), then the rest. */
+static Err open_library(Session *s)
+{
+    char own[sizeof s->props.architecture + 1];
+    Hardware hw = {STR_NULL, s->props.n_cu, s->props.integrated};
+    snprintf(own, sizeof own, "%sa", s->props.architecture);
+    const Target *t = target_find(str_from(own));
+    if (t && t->family == TARGET_NVPTX) {
+        hw.arch = str_from(t->name);
+        TRY(library_open(s->o.library_file, &hw, &s->library));
+        if (library_names_arch(s->library)) return 0;
+        library_free(s->library);
+        s->library = NULL;
+    }
+    hw.arch = str_from(s->props.architecture);
+    return library_open(s->o.library_file, &hw, &s->library);
+}
+
 static Err open_session(Arena *a, Session *s)
 {
     const Options *o = &s->o;
@@ -104,8 +123,7 @@ static Err open_session(Arena *a, Session *s)
     problem_set_target(&s->problems, s->props.architecture);
     s->n_threads = cpu_count();
     s->no_data = s->api == &device_sim && o->n_validate == 0 && !o->print_a && !o->print_b && !o->print_c;
-    Hardware hw = {str_from(s->props.architecture), s->props.n_cu, s->props.integrated};
-    TRY(library_open(o->library_file, &hw, &s->library));
+    TRY(open_library(s));
     return library_load_all(s->library);
 }
 

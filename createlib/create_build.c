@@ -2,6 +2,7 @@
  * them. A kernel that cannot be had takes its solutions out of the library and nothing else. */
 #include "createlib/create_internal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +105,7 @@ static Err take_job(Create *c, CreateUnit *u, const BuildJob *job)
     return create_fail_unit(c, u, job->why);
 }
 
-/* What the code object says, before it goes into a file. Spills are the logic's choice. */
+/* What the code object says, before it goes into a file. Spills are the logic's choice, unless no_spills. */
 static Err check_unit(Create *c, CreateUnit *u)
 {
     Arena a;
@@ -114,7 +115,10 @@ static Err check_unit(Create *c, CreateUnit *u)
     Err e = file_read(&a, u->object_path.s, (size_t)256 << 20, &data);
     if (!e) e = code_facts_read(&a, data, u->target, u->symbol, &facts);
     if (!e) e = code_facts_check(&facts, u->target);
-    if (!e && code_facts_spill(&facts)) c->n_spills++;
+    bool spills = !e && code_facts_spill(&facts);
+    if (spills) c->n_spills++;
+    if (spills && c->o->no_spills && u->s)
+        e = err_set(ERR_INPUT, "spills registers: %" PRId64 " bytes of scratch", facts.scratch);
     arena_fini(&a);
     if (e == ERR_INPUT) {
         e = create_fail_unit(c, u, str_from(err_message()));
@@ -226,7 +230,8 @@ Err create_build(Create *c)
     for (size_t i = 0; target_at(i); i++) TRY(compile_target(c, target_at(i), &watch));
     for (size_t i = 0; i < c->variant.n; i++) TRY(compile_target(c, c->variant.v[i], &watch));
     progress_done(&watch.progress, "%zu compiled, %zu cached", c->r->n_compiled, c->r->n_cached);
-    if (c->n_spills) warning("%zu kernels spill registers", c->n_spills);
+    if (c->n_spills)
+        warning("%zu kernels spill registers%s", c->n_spills, c->o->no_spills ? " and are left out" : "");
     TRY(create_files(c));
     leave_out(c);
     return check_helpers(c);

@@ -35,6 +35,7 @@ typedef struct {
     bool merge_files, short_file_names, separate_architectures, lazy, write_master_index;
     bool generate_manifest_and_exit, generate_sources_and_exit, verify_manifest;
     bool metadata_only; /* no kernels */
+    bool no_spills;     /* solutions whose kernels spill registers are left out */
     bool strict;        /* a solution that cannot be built fails the run */
     bool client_config; /* best-solution.ini in the output directory */
 } CreateOptions;

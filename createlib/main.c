@@ -47,6 +47,8 @@ static const OptionRow options[] = {
     {"embed-library-key", 0, OPT_TEXT, FIELD(embed_key), "KEY", "key that the C source registers them under"},
     {"version", 0, OPT_TEXT, FIELD(version), "V", "version to write into the library"},
     {"metadata-only", 0, OPT_TRUE, FIELD(metadata_only), NULL, "no kernels; runs no compiler"},
+    {"no-spills", 0, OPT_TRUE, FIELD(no_spills), NULL,
+     "leave out solutions whose kernels spill registers (default: kept, with the count)"},
     {"strict", 0, OPT_TRUE, FIELD(strict), NULL,
      "fail when a solution cannot be built, instead of leaving it out"},
     {"generate-manifest-and-exit", 0, OPT_TRUE, FIELD(generate_manifest_and_exit), NULL,

@@ -41,6 +41,7 @@ static Err options_fill(Run *r, CreateOptions *o)
     o->c_compiler = r->o->cc;
     o->cxx_compiler = run_compiler(r);
     o->num_merged_files = (int)g->NumMergedFiles;
+    o->no_spills = !r->o->allow_spills && !r->o->compile_only; /* as in the benchmark */
     o->jobs = r->o->jobs ? (int)r->o->jobs : g->CpuThreads > 0 ? (int)g->CpuThreads : 0;
     o->verbose = log_level() > LOG_NORMAL;
     o->merge_files = g->MergeFiles;

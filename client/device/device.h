@@ -77,6 +77,7 @@ typedef struct {
     uint32_t lds_bytes;        /* dynamic, on top of what the kernel's own code object asks for */
     DeviceEvent *start, *stop; /* recorded right before and behind this kernel; NULL: not */
     const DeviceTruth *truth;  /* NULL on every device but sim */
+    bool is_helper;            /* for the simulated time: it does not do the problem's work itself */
 } DeviceLaunch;
 
 /* Why a device runs below its clock, one bit each; NVML's names and values (nvmlClocksEventReasons). */

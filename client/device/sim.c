@@ -7,9 +7,9 @@
  * DeviceOptions.sim or TUNER_SIM: seed=1  noise=0.01 (standard deviation)  drift=0 (relative, per virtual
  * second)  outliers=0 (share; ten times as long)  throttle=0 (share of every 200 virtual ms, at two thirds of
  * the clock)  gflops=100  overhead_ns=2000  cus=60  arch=gfx906  fill=0 (1: a kernel that leaves compute
- * units without work-groups takes longer by their share) (comma-separated patterns:) crash= hang= wrong=
- * exit= abort= oob= fast=PATTERN (three times as fast) hang really hangs and crash really crashes: the
- * client's isolation is what they test. */
+ * units without work-groups takes longer by their share, and helper kernels take the overhead alone)
+ * (comma-separated patterns:) crash= hang= wrong= exit= abort= oob= fast=PATTERN (three times as fast) hang
+ * really hangs and crash really crashes: the client's isolation is what they test. */
 #include "client/device/device.h"
 
 #include <math.h>
@@ -227,6 +227,7 @@ static double true_ns(const SimDevice *s, const DeviceKernel *k, const DeviceLau
     const DeviceTruth *t = l->truth;
     uint64_t key = k->hash ^ (t ? t->problem_key * 0x9e3779b97f4a7c15u : 0);
     double flops = t ? (double)t->flops : 0, factor = 0.5 + uniform(key, 0);
+    if (s->fill > 0 && l->is_helper) return s->overhead_ns;
     if (s->fill > 0) factor *= 1 + s->fill * (1 / share_busy(s, l->grid) - 1);
     return (flops / s->gflops * factor + s->overhead_ns) / (k->is[SIM_FAST] ? 3 : 1);
 }

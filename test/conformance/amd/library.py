@@ -201,6 +201,18 @@ def _sizes(rng, s, n, used):
     return out
 
 
+def packed(run_dir, path, work):
+    """The library of a run, for the sizes of one of its logic files that are small enough for the emulator."""
+    logic = read_logic(path)
+    arch = logic[2]['Architecture'] if isinstance(logic[2], dict) else logic[2]
+    sizes = [(row[0][:4], row[1][0]) for row in logic[7] if np.prod([float(x) for x in row[0][:4]]) <= work]
+    if not sizes:
+        raise Failed(f'{path}: no size with at most {work:.0f} multiplications')
+    name = os.path.basename(os.path.normpath(run_dir)) + '/' + os.path.basename(path)[:-5]
+    gsu = max(s.get('GlobalSplitU', 1) for s in logic[5])
+    return Library(name, arch, _problem(logic[4]), os.path.join(run_dir, 'packed', 'library'), sizes, gsu)
+
+
 def foreign(bin_dir, root, path, cache, rng, n_solutions, n_sizes, mode):
     """The library of some solutions of a logic file, each the winner of sizes of its own."""
     import yaml

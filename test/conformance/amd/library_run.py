@@ -2,7 +2,7 @@
 """Libraries for AMD GPUs end to end on the emulator: what tuner-bench --select-only --launches says of a problem (kernels,
 grids, argument bytes) is run with the library's own code objects, and D is compared with numpy.
 
-usage: library_run.py [--build DIR] [--own [NAME,...]] [--logic FILE]... [--solutions N] [--sizes N] [--seed S] [--short] [-v]
+usage: library_run.py [--build DIR] [--own [NAME,...]] [--logic FILE]... [--packed RUN]... [--solutions N] [--sizes N] [--seed S] [--short] [-v]
 Without --own and --logic: all libraries of library.py and the logic files of test/data/tensile. Prints a line per library,
 every failure, a summary; exit code 1 when a problem failed. Needs AMDEMU_DIR and TINYGRAD_DIR, clang, python3-yaml for
 logic files; says what it skips without them."""
@@ -32,6 +32,8 @@ def arguments():
     p.add_argument('--build', default='build')
     p.add_argument('--own', nargs='?', const='', default=None, help='libraries of library.py: NAME,... or all')
     p.add_argument('--logic', action='append', default=[], help='a logic file')
+    p.add_argument('--packed', action='append', default=[], help='a run of scripts/pack_amd.sh: OUT/NAME')
+    p.add_argument('--work', type=float, default=4e7, help='most multiplications of a problem of --packed')
     p.add_argument('--solutions', type=int, default=6, help='of a logic file; 0: all')
     p.add_argument('--sizes', type=int, default=4, help='of a solution')
     p.add_argument('--seed', type=int, default=None)
@@ -42,7 +44,7 @@ def arguments():
     if args.short:
         args.own, args.solutions, args.seed = 'sgemm_split,sgemm_batches,hhs_split,hhs_wmma', 2, 1
         args.logic = [os.path.join(logic, 'aldebaran_Cijk_Alik_Bjlk_BBS_BH.yaml')]
-    elif args.own is None and not args.logic:
+    elif args.own is None and not args.logic and not args.packed:
         args.own, args.logic = '', sorted(glob.glob(os.path.join(logic, '*.yaml')))
     return args
 
@@ -183,9 +185,12 @@ def libraries(args):
     if args.own is not None:
         out += [functools.partial(library.own, bin_dir, os.path.join(root, 'own'), row) for row in library.OWN
                 if not args.own or row[0] in args.own.split(',')]
-    if args.logic and not library.has_yaml():
+    if args.logic + args.packed and not library.has_yaml():
         print('skipped: libraries of logic files: python3-yaml is not there')
-        args.logic = []
+        args.logic, args.packed = [], []
+    for run in args.packed:
+        out += [functools.partial(library.packed, run, path, args.work)
+                for path in sorted(glob.glob(os.path.join(run, '3_LibraryLogic', '*.yaml')))]
     for i, path in enumerate(args.logic):
         out.append(functools.partial(library.foreign, bin_dir, os.path.join(root, 'logic'), path, os.path.join(root, 'cache'),
                                      rng, args.solutions, args.sizes, library.MODES[i % len(library.MODES)]))
