@@ -1,5 +1,6 @@
 # tuner-bench on fake CUDA and HIP drivers: cases verified against the reference, times of the device's clock, sets that are
-# rotated over, long calls without a graph, a driver without graphs, calls in a loop, a check by products, data of both kinds,
+# rotated over, long calls without a graph, a driver without graphs, calls in a loop, a check by products, a matrix
+# beyond one period of the data, other data,
 # fewer sets than wanted, errors.
 A=Cijk_Ailk_Bljk_SB_a
 mkdir lib
@@ -16,6 +17,7 @@ LD_LIBRARY_PATH="$BIN/../fake/cuda_old" run --device cuda -f gemm -r s -m 40 -n 
 LD_LIBRARY_PATH="$BIN/../fake/hip7" run --device hip -f gemm -r s -m 40 -n 30 -k 20 -i 3 -v 1 --rotating 1
 run --device cuda -f gemm -r s -m 40 -n 30 -k 20 -i 7 --timing loop -v 1 --rotating 0
 TUNER_FAKE="log=log;ns=30000000" run --device cuda -f gemm_ex -r s -m 1111 -n 500 -k 500 -j 0 --lda 1120 --beta 1 -i 1 -v 1 --rotating 0 --initialization Uniform
+TUNER_FAKE="log=log;ns=30000000" run --device cuda -f gemm_ex -r s -m 3000 -n 3 -k 1501 -j 0 -i 1 -v 1 --rotating 0 | tail -1
 for kind in zero Random trig_float rand_int; do
   run --device cuda -f gemm -r s -m 300 -n 3 -k 1500 -i 1 -v 1 --rotating 0 --initialization $kind | sed -n '3p;4s/.*; //p'
 done

@@ -161,9 +161,20 @@ static void test_all_elements(void **state)
     ValidateOptions o = {.n_validate = 128, .n_allocated = 33 * 29 * 2, .n_threads = 2};
     Check r = check(&c, &o);
     assert_true(r.passed && r.covered && r.n_checked == 33 * 29 * 2 && r.max_err == 0);
+    double sum = 0;
+    for (int i = 0; i < 33 * 29 * 2; i++) sum += fabs((double)((float *)c.d)[i]);
+    assert_true(r.diff == 0 && fabs(r.want - sum) <= 1e-12 * sum);
+    int largest = 0; /* where the formula lets more pass */
+    for (int i = 0; i < 33 * 29 * 2; i++)
+        if (fabsf(((float *)c.d)[i]) > fabsf(((float *)c.d)[largest])) largest = i;
+    ((float *)c.d)[largest] += 1;
+    r = check(&c, &o);
+    assert_true(r.passed && r.diff == 1 && fabs(r.want - sum) <= 1e-12 * sum);
+    ((float *)c.d)[largest] -= 1;
     ((float *)c.d)[33 * 29 + 5] += 1000;
     r = check(&c, &o);
     assert_true(!r.passed && r.n_wrong == 1);
+    assert_true(r.diff == 1000 && fabs(r.want - sum) <= 1e-12 * sum);
     assert_non_null(strstr(r.text, "D(5,0,1) is "));
     ((float *)c.d)[33 * 29 + 5] = NAN;
     assert_false(check(&c, &o).passed);
