@@ -6,6 +6,7 @@
 # A size of 20 us or more that is off by more than LIMIT (0.03) is timed twice more; the median of the runs counts.
 # Exit code 1 when such a size remains, a winner is not chosen, or a result is wrong. The device must be here.
 set -e
+export LC_ALL=C # the order of files is that of createlib
 usage() { echo "usage: library_speed.sh OUTDIR [--again]: $*" >&2; exit 2; }
 out=$1 again=${2:-} limit=${LIMIT:-0.03} bin=$(cd "$(dirname "$0")/.." && pwd)/build/bin
 lib=$out/4_LibraryClient/library
@@ -72,7 +73,7 @@ logic_winners() {
 
 # the winners of $work/todo again, by tuner-client: KEY US
 tuned_again() {
-  : >"$work/again"; : >"$work/winners"
+  : >"$work/again"
   for group in $(sed 's/:.*//' "$work/todo" | sort -u); do
     build=$out/1_BenchmarkProblems/$group/00_Final/build
     [ -d "$build" ] || usage "--again needs '$build'"
@@ -130,7 +131,7 @@ awk -v limit="$limit" -v seconds="$start" -v now="$(date +%s)" '
     return 1 }
   { if (!($1 in runs)) order[++total] = $1
     runs[$1]++; size[$1] = $2; winner[$1] = $3; tuned[$1] = tuned[$1] " " $4; library[$1] = library[$1] " " $6
-    if (runs[$1] == 1) { lo[$1] = $7; hi[$1] = $8; n[$1] = $9 }
+    lo[$1, $6 + 0] = $7; hi[$1, $6 + 0] = $8; n[$1] = $9
     if (!same($3, $10) || ($5 >= 0 && $5 != $12 % 262144)) other[$1] = $12 " " $10
     index_of[$1] = $5
     if ($11 != "right") wrong[$1] = 1 }
@@ -138,7 +139,7 @@ awk -v limit="$limit" -v seconds="$start" -v now="$(date +%s)" '
     for (i = 1; i <= total; i++) {
       k = order[i]; group = k; sub(/:.*/, "", group); t = middle(tuned[k]); l = middle(library[k]); ratio = t / l
       off = ratio > 1 ? ratio - 1 : 1 - ratio; sum += log(ratio)
-      printf "%-24s %-20s tuned %10.2f  library %10.2f us [%.2f, %.2f] n %d  ratio %.4f  %s  %s%s\n", group, size[k], t, l, lo[k], hi[k],
+      printf "%-24s %-20s tuned %10.2f  library %10.2f us [%.2f, %.2f] n %d  ratio %.4f  %s  %s%s\n", group, size[k], t, l, lo[k, l + 0], hi[k, l + 0],
              n[k], ratio, (k in other ? "NOT THE WINNER" : "winner"), (k in wrong ? "WRONG" : "right"),
              (runs[k] > 1 ? "  median of " runs[k] " runs:" library[k] : "")
       if (k in other) { others++; printf "  winner %d %s, chosen %s\n", index_of[k], winner[k], other[k] }
