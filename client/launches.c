@@ -165,7 +165,7 @@ uint64_t launches_budget_ns(const Run *r, int64_t n_launches, double sleep_facto
     double expected = r->own_ns > 0                ? 20 * r->own_ns
                       : r->request.expected_ns > 0 ? 50 * r->request.expected_ns
                                                    : 5 * problem_flops(r->problem) / slow;
-    if (r->session->api == &device_sim) expected = 0; /* its time is not ours */
+    if (r->session->api->is_played) expected = 0; /* its time is not ours */
     double ns = r->session->o.kernel_timeout * 1e9 + expected * (double)n_launches * sleep_factor;
     return ns > 1e18 ? UINT64_C(1000000000000000000) : (uint64_t)ns;
 }

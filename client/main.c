@@ -122,7 +122,7 @@ static Err open_session(Arena *a, Session *s)
     TRY(supervise_props(s->api, (int)o->device_index, &options, &s->props));
     problem_set_target(&s->problems, s->props.architecture);
     s->n_threads = cpu_count();
-    s->no_data = s->api == &device_sim && o->n_validate == 0 && !o->print_a && !o->print_b && !o->print_c;
+    s->no_data = s->api->is_played && o->n_validate == 0 && !o->print_a && !o->print_b && !o->print_c;
     TRY(open_library(s));
     return library_load_all(s->library);
 }

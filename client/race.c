@@ -247,7 +247,7 @@ static Err one_block(Race *c, Runner *r, double block_ns, bool graph)
     q.wait_ns = rest_before(c, r, block_ns);
     q.n_launches = block_launches(r->launch_ns, block_ns);
     q.n_blocks = 1;
-    q.graph = graph && r->launch_ns < BLOCK_GRAPH_NS && (c->v->s->api->is_gpu || c->v->s->api == &device_sim);
+    q.graph = graph && r->launch_ns < BLOCK_GRAPH_NS && c->v->s->api->has_gaps;
     for (int repeat = 0;; repeat++) {
         TRY(ask(c, r, &q));
         if (!r->in || !last_is_outlier(r) || c->n_repeats == c->repeats_max) return 0;

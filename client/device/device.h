@@ -109,6 +109,8 @@ struct DeviceApi {
         is_gpu; /* memory of its own (DeviceMem.host is NULL) and launches that return before they are done */
     bool has_guards; /* alloc puts inaccessible pages at a buffer's ends; else guarded buffers are plain ones
                       */
+    bool has_gaps;  /* launches one by one leave gaps, which a graph closes: short ones are timed as graphs */
+    bool is_played; /* runs nothing: takes results from DeviceTruth and plays the times */
     /* Number of devices. 0: why is set to the reason ("libcuda.so.1: cannot open shared object file"). No
      * device is initialised that could not be used after fork. */
     int (*count)(Buf *why);

@@ -22,11 +22,12 @@ Err gpu_device_open(const DeviceApi *api, const GpuKind *kind, int index,
 
 /* Everything of a DeviceApi but name, suffixes, count and open. */
 #define GPU_DEVICE_FUNCTIONS                                                                                 \
-    .is_gpu = true, .close = gpu_device_close, .props = gpu_device_props, .module_load = gpu_device_load,    \
-    .module_unload = gpu_device_unload, .kernel_get = gpu_device_kernel, .alloc = gpu_device_alloc,          \
-    .free = gpu_device_free, .copy_to = gpu_device_copy_to, .copy_from = gpu_device_copy_from,               \
-    .copy = gpu_device_copy, .fill = gpu_device_fill, .launch = gpu_device_launch, .sync = gpu_device_sync,  \
-    .lost = gpu_device_lost, .tensor_map = gpu_device_tensor_map, .graph_begin = gpu_device_graph_begin,     \
+    .is_gpu = true, .has_gaps = true, .close = gpu_device_close, .props = gpu_device_props,                  \
+    .module_load = gpu_device_load, .module_unload = gpu_device_unload, .kernel_get = gpu_device_kernel,     \
+    .alloc = gpu_device_alloc, .free = gpu_device_free, .copy_to = gpu_device_copy_to,                       \
+    .copy_from = gpu_device_copy_from, .copy = gpu_device_copy, .fill = gpu_device_fill,                     \
+    .launch = gpu_device_launch, .sync = gpu_device_sync, .lost = gpu_device_lost,                           \
+    .tensor_map = gpu_device_tensor_map, .graph_begin = gpu_device_graph_begin,                              \
     .graph_end = gpu_device_graph_end, .graph_launch = gpu_device_graph_launch,                              \
     .graph_free = gpu_device_graph_free, .stream = gpu_device_stream, .event_new = gpu_device_event_new,     \
     .event_free = gpu_device_event_free, .event_record = gpu_device_event_record,                            \
