@@ -1,5 +1,6 @@
 /* Step: sources of kernels to objects; step_code.c makes code objects of them.
  *
+ * Kernels of all groups go through one queue, so that no compiler waits for the last kernel of a group.
  * Every compile is recorded in the store. A kernel that this compiler has failed on before is not tried
  * again; one that it has made before comes out of the object cache (OUT/0_Build/cache). See run.h.
  */
@@ -16,7 +17,7 @@
 #include "kernel/kernel.h"
 #include "model/naming.h"
 
-enum { CHUNK = 256, LOG_BYTES_MAX = 256 << 10 };
+enum { CHUNK = 1024, LOG_BYTES_MAX = 256 << 10 };
 
 /* Kernels of one call of build_run: their texts live until it is through. */
 typedef struct {
@@ -227,7 +228,8 @@ static Err group_compile(Chunk *c)
     Err e = 0;
     for (size_t i = 0; !e && i < g->n_variants; i++) {
         bool failed;
-        e = failed_before(c, &g->variant[i], &failed);
+        e = run_check();
+        if (!e) e = failed_before(c, &g->variant[i], &failed);
         if (!e && failed) {
             c->done_before++;
             ++*c->n_failed;
@@ -240,7 +242,6 @@ static Err group_compile(Chunk *c)
         e = helper_source(c, &g->helper[i], &text);
         if (!e && c->n == CHUNK) e = chunk_build(c);
     }
-    if (!e) e = chunk_build(c);
     buf_fini(&text);
     return e;
 }
@@ -285,17 +286,34 @@ static Err columns_make(Run *r, Group *g)
         STR_ARG(g->name), g->n_variants, r->outdir);
 }
 
-static Err group_build(Run *r, Chunk *c)
+/* Queues a group's kernels; they are compiled here or with those of the next groups. */
+static Err group_queue(Run *r, Chunk *c)
 {
-    Group *g = c->g;
     TRY(run_path(r, &c->source_dir, "%.*s/%.*s/00_Final/source/build_tmp/SOURCE",
-                 STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(g->name)));
-    TRY(group_compile(c));
-    if (r->config->globals.GenerateSourcesAndExit) return 0;
+                 STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(c->g->name)));
+    return group_compile(c);
+}
+
+/* What is made of a group's objects. */
+static Err group_finish(Run *r, Group *g)
+{
     TRY(columns_make(r, g));
     if (g->skip) return 0;
     TRY(group_code_objects(r, g));
     return group_facts(r, g);
+}
+
+static Err groups_build(Run *r, Chunk *c)
+{
+    for (size_t i = 0; i < r->n_groups; i++) {
+        c->g = &r->group[i];
+        if (!c->g->skip) TRY(group_queue(r, c));
+    }
+    TRY(chunk_build(c));
+    if (r->config->globals.GenerateSourcesAndExit) return 0;
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (!r->group[i].skip) TRY(group_finish(r, &r->group[i]));
+    return 0;
 }
 
 Err step_build(Run *r)
@@ -316,10 +334,7 @@ Err step_build(Run *r)
     progress_init(&progress, "build", total, 0);
     if (!e) e = run_path(r, &c->cache_dir, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath));
     if (!e && r->o->no_cache) e = dir_remove(c->cache_dir.s);
-    for (size_t i = 0; !e && i < r->n_groups; i++) {
-        c->g = &r->group[i];
-        if (!c->g->skip) e = group_build(r, c);
-    }
+    if (!e) e = groups_build(r, c);
     progress.done = c->done_before;
     if (!e) progress_done(&progress, "%zu failed", n_failed);
     if (!e && n_failed > r->n_spilled)

@@ -4,6 +4,21 @@
 #include "base/fs.h"
 #include "base/proc.h"
 
+/* As proc_run; Ctrl-C ends the compiler at once. */
+static Err run(const ProcSpec *spec, ProcResult *r)
+{
+    Proc p;
+    TRY(proc_start(&p, spec, UINT64_C(60000000000)));
+    do {
+        TRY(proc_wait(&p, 2000000, r));
+        if (r->end == PROC_RUNNING && interrupted()) {
+            proc_kill(&p);
+            FAIL(ERR_FAILED, "interrupted");
+        }
+    } while (r->end == PROC_RUNNING);
+    return ERR_OK;
+}
+
 const char *pch_make(Arena *a, const Toolchain *t, const char *dir)
 {
     static const char header[] = "headers.h";
@@ -20,7 +35,7 @@ const char *pch_make(Arena *a, const Toolchain *t, const char *dir)
     Str path = path_join(a, dir, header);
     ProcResult r;
     ProcSpec spec = {.argv = argv, .setenv = env, .chdir_path = dir};
-    bool made = path.s && !file_write(path.s, str_from(t->headers)) && !proc_run(&spec, 60000000000u, &r) &&
+    bool made = path.s && !file_write(path.s, str_from(t->headers)) && !run(&spec, &r) &&
                 r.end == PROC_EXITED && r.code == 0;
     err_clear();
     return made ? header : NULL;
