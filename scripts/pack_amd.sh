@@ -31,6 +31,10 @@ problems() {
   done
 }
 
+# Symbol table of a code object
+readelf=$(for r in llvm-readelf llvm-readelf-19 llvm-readelf-18 llvm-readelf-17 llvm-readelf-16 llvm-readelf-15 readelf; do command -v $r && break; done)
+symbols() { "${readelf:-readelf}" --dyn-syms -W "$1" 2>/dev/null | sed 's/@.*//'; }
+
 check() { # of one library: sizes selected, by which kernels
   "$bin/tuner-bench" --library "$lib" --select-only --launches --part "$part" <"$work/lines" >"$work/answers" || true
   n_exact=$(grep -c '"why":"exact","distance":0,' "$work/answers" || true)
@@ -38,7 +42,7 @@ check() { # of one library: sizes selected, by which kernels
   # kernels that are launched, and those that the files have
   grep -o '"calls":.*' "$work/answers" | grep -o '"kernel":"[^"]*"' | cut -d'"' -f4 | sort -u >"$work/launched"
   for f in "$lib"/*.co "$lib"/*.hsaco; do
-    [ ! -f "$f" ] || grep -ao '[A-Za-z0-9_]*\.kd' "$f" | sed 's/\.kd$//' | sort -u
+    [ ! -f "$f" ] || symbols "$f" | sed -n 's/.* \([A-Za-z0-9_]*\)\.kd$/\1/p' | sort -u
   done | sort >"$work/there"
   missing=$(sort -u "$work/there" | comm -23 "$work/launched" - | wc -l)
   [ "$missing" = 0 ] || say "$missing of $(wc -l <"$work/launched") kernels are in no code object"

@@ -12,3 +12,6 @@ PART=MI210 pack "$DATA/run/amd.yaml" >/dev/null; echo "exit $?"; head -1 out/amd
 echo "--- what is missing is told"
 sed 's/\[64, 4, 1, 128\]/[1, 4, 1, 128]/' "$DATA/run/amd.yaml" >amd.yaml
 pack amd.yaml >table; echo "exit $?"; awk '{ print $1, $3, $9 }' table; sed "s,$PWD/,," err | grep -v 'emulator\|right$\|refused$'
+mkdir bin; ln -s "$BIN"/* bin/; rm bin/tuner-createlib
+printf '#!/bin/sh\n"%s/tuner-createlib" "$@" && for a; do rm -f "$a"/library/*.hsaco; done\n' "$BIN" >bin/tuner-createlib; chmod +x bin/tuner-createlib
+TUNER_BIN=$PWD/bin sh "$ROOT/scripts/pack_amd.sh" out "$DATA/run/amd.yaml" 2>&1 >/dev/null; echo "exit $?"
