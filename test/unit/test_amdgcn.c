@@ -45,6 +45,29 @@ static void test_shapes(void **state)
     assert_null(matrix_inst(target_find(STR("gfx1100")), TYPE_F8, 16, 16, 16, 1));
 }
 
+/* ThreadSeparateGlobalRead: the lanes that load the first line of 8 vectors, as the reference documents. */
+static void test_separate(void **state)
+{
+    (void)state;
+    static const struct {
+        int groups, line[8];
+    } rows[] = {{1, {0, 1, 2, 3, 4, 5, 6, 7}},
+                {2, {0, 1, 2, 3, 32, 33, 34, 35}},
+                {4, {0, 1, 16, 17, 32, 33, 48, 49}}};
+    const GpuPlan p = {.wave = 64};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        const GpuOperand x = {.groups = rows[r].groups, .lvc = 8};
+        int lane[128] = {0};
+        for (int tid = 0; tid < 128; tid++) {
+            int at = gpu_load_thread(&p, &x, tid);
+            assert_true(at / 64 == tid / 64 && at < 128);
+            lane[at] += 1 + tid;
+        }
+        for (int at = 0; at < 8; at++) assert_int_equal(lane[at], 1 + rows[r].line[at]);
+        for (int at = 0; at < 128; at++) assert_true(lane[at] > 0);
+    }
+}
+
 static void test_stochastic(void **state)
 {
     (void)state;
@@ -219,8 +242,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conflicts), cmocka_unit_test(test_shapes), cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_stores),    cmocka_unit_test(test_f8),
-        cmocka_unit_test(test_stochastic),
+        cmocka_unit_test(test_stores),    cmocka_unit_test(test_f8),     cmocka_unit_test(test_stochastic),
+        cmocka_unit_test(test_separate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,6 @@ static const struct {
     {PARAM_PackSummationDims, 0},
     {PARAM_UnrollIncIsDepthU, 0},
     {PARAM_WorkGroupMappingType, WGMT_B},
-    {PARAM_ThreadSeparateGlobalReadA, 0},
-    {PARAM_ThreadSeparateGlobalReadB, 0},
     {PARAM_DirectToVgprA, 0},
     {PARAM_DirectToVgprB, 0},
     {PARAM_DirectToLdsA, 0},
@@ -32,6 +30,18 @@ static const struct {
     {PARAM_StoreCInUnroll, 0},
     {PARAM_Fp16AltImpl, 0},
 };
+
+/* kernel/gpu divides the lanes of a line among the groups of a wave. */
+static bool check_separate(Derive *d, int t)
+{
+    const Solution *s = d->s;
+    int32_t separate = AB(s, ThreadSeparateGlobalRead, t), lanes = AB(s, LVC, t);
+    if (!separate) return true;
+    if (!AB(s, GlobalReadCoalesceGroup, t) || lanes < 1 || lanes % (2 * separate) ||
+        s->WavefrontSize % lanes || s->WavefrontSize != d->f->target->wave_size)
+        REJECT(d, AMD_SEPARATE, t, separate, lanes);
+    return true;
+}
 
 bool derive_writer(Derive *d)
 {
@@ -49,5 +59,5 @@ bool derive_writer(Derive *d)
         int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(fixed[i].id));
         if (v != fixed[i].only) REJECT(d, AMD_VALUE, fixed[i].id, v);
     }
-    return true;
+    return check_separate(d, 0) && check_separate(d, 1);
 }

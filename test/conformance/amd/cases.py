@@ -116,7 +116,8 @@ def _common(rng, kind):
          'NonTemporalA': _pick(rng, 0, 0, 0, 3), 'NonTemporalB': _pick(rng, 0, 0, 0, 2),
          'NonTemporalD': _pick(rng, 0, 0, 0, 4), 'NonTemporalC': _pick(rng, 0, 0, 0, 1),
          'VectorStore': _pick(rng, -1, -1, 0), 'ScheduleIterAlg': _pick(rng, 1, 3),
-         'ExpandPointerSwap': _pick(rng, True, True, False)}
+         'ExpandPointerSwap': _pick(rng, True, True, False),
+         'ThreadSeparateGlobalReadA': _pick(rng, 0, 0, 0, 1, 2), 'ThreadSeparateGlobalReadB': _pick(rng, 0, 0, 0, 1, 2)}
     if rng.random() < .3:
         s['GlobalSplitU'] = int(_pick(rng, 2, 3, 4, 7))
         s['GlobalSplitUAlgorithm'] = _pick(rng, 'SingleBuffer', 'MultipleBuffer')

@@ -78,7 +78,7 @@ bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int access, Lds
     a->n_lanes = p->n_threads < 64 ? p->n_threads : 64;
     a->bytes = (vector ? x->width : l.run) * l.bytes;
     for (int tid = 0; tid < a->n_lanes; tid++) {
-        Place q = thread_place(&l, tid);
+        Place q = thread_place(&l, gpu_load_thread(p, x, tid));
         int along = q.along + (vector ? 0 : access), k = x->tlu ? q.across : along;
         int free = x->tlu ? along : q.across;
         a->at[tid] = x->k_major ? lds_offset(x, free, k) : lds_offset(x, k, free);
@@ -131,6 +131,7 @@ static void init_operand(const GpuPlan *p, int i, Buf *out)
 {
     Loads l = loads_of(p, i);
     const GpuOperand *x = l.x;
+    const char *tid = gpu_load_lane(x);
     char c = x->name, size = i ? 'n' : 'm';
     int span = l.lanes * l.lsp;
     if (x->tlu)
@@ -150,10 +151,10 @@ static void init_operand(const GpuPlan *p, int i, Buf *out)
                "        c.%c = (const char *)@uniform64((unsigned long long)(t.%c + at * %d));\n"
                "        c.%c_bytes = @uniform64((end - at) * %d);\n"
                "        c.%c_ld = (unsigned)t.ld%c * %d;\n"
-               "        const unsigned along = (tid %% %d",
-               c, c, l.bytes, c, l.bytes, c, c, l.bytes, l.lanes);
-    if (span < p->n_threads) buf_printf(out, " + tid / %d * %d", span, l.lanes);
-    buf_printf(out, ") * %d, across = tid / %d", x->width, l.lanes);
+               "        const unsigned along = (%s %% %d",
+               c, c, l.bytes, c, l.bytes, c, c, l.bytes, tid, l.lanes);
+    if (span < p->n_threads) buf_printf(out, " + %s / %d * %d", tid, span, l.lanes);
+    buf_printf(out, ") * %d, across = %s / %d", x->width, tid, l.lanes);
     if (span < p->n_threads) buf_printf(out, " %% %d", l.lsp);
     if (l.run > 1) buf_printf(out, " * %d", l.run);
     buf_puts(out, ";\n");

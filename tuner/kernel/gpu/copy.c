@@ -29,19 +29,46 @@ static void state(const GpuPlan *p, Buf *out)
     buf_puts(out, "};\n\n");
 }
 
+int gpu_load_thread(const GpuPlan *p, const GpuOperand *x, int tid)
+{
+    if (x->groups == 1) return tid;
+    int part = p->wave / x->groups, share = x->lvc / x->groups;
+    return tid / p->wave * p->wave + tid % part / share * x->lvc + tid % p->wave / part * share + tid % share;
+}
+
+const char *gpu_load_lane(const GpuOperand *x)
+{
+    return x->groups == 1 ? "tid" : x->name == 'a' ? "@lane_a(tid)" : "@lane_b(tid)";
+}
+
+void gpu_load_lanes(const GpuPlan *p, Buf *out)
+{
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        int part = p->wave / x->groups, share = x->lvc / x->groups;
+        if (x->groups > 1)
+            buf_printf(out,
+                       "@DEV unsigned @lane_%c(unsigned tid)\n{\n"
+                       "    return tid / %d * %d + tid %% %d / %d * %d + tid %% %d / %d * %d + tid %% "
+                       "%d;\n}\n\n",
+                       x->name, p->wave, p->wave, part, share, x->lvc, p->wave, part, share, share);
+    }
+}
+
 void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *across, Buf *out)
 {
     const GpuOperand *x = &p->op[i];
     bool grouped = i ? p->s->GlobalReadCoalesceGroupB : p->s->GlobalReadCoalesceGroupA;
     int threads = p->n_threads / x->n_waves, lines = x->nlp * x->lsp;
-    char lane[32] = "tid", wave[48] = "";
+    const char *tid = gpu_load_lane(x);
+    char lane[48], wave[64] = "", idle[64] = "";
+    snprintf(lane, sizeof lane, "%s", tid);
     if (x->n_waves > 1) {
-        snprintf(lane, sizeof lane, "tid %% %d", threads);
-        snprintf(wave, sizeof wave, "tid / %d * %d + ", threads, lines);
+        snprintf(lane, sizeof lane, "%s %% %d", tid, threads);
+        snprintf(wave, sizeof wave, "%s / %d * %d + ", tid, threads, lines);
     }
-    char idle[48] = "";
     if (x->fractional)
-        snprintf(idle, sizeof idle, "tid >= %d ? %d : ", x->lvc * x->lsp, x->tlu ? x->tile : p->depth_u);
+        snprintf(idle, sizeof idle, "%s >= %d ? %d : ", tid, x->lvc * x->lsp, x->tlu ? x->tile : p->depth_u);
     if (grouped)
         buf_printf(out, "%s = %s%s %% %d * %d, %s = %s%s / %d", along, idle, lane, x->lvc, x->width, across,
                    wave, lane, x->lvc);

@@ -92,18 +92,18 @@
  * ---- parameters ----
  *
  * Honoured here: WorkGroup, ThreadTile, DepthU, LocalSplitU, VectorWidth, GlobalLoadVectorWidth,
- * NumLoadsCoalesced, GlobalReadCoalesceGroup, WaveSeparateGlobalRead, FractionalLoad, LdsPad,
- * LdsBlockSizePerPad, UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead, PrefetchLocalRead,
- * SuppressNoLoadLoop, GlobalSplitU with all that belongs to it, StaggerU, WorkGroupMapping, PersistentKernel,
- * PreloadKernelArguments (order of arguments), VectorStore, StoreVectorWidth, NumElementsPerBatchStore,
- * NonTemporal, BufferLoad and BufferStore (amdgcn), KernelLanguage (form of arguments). Superseded: EdgeType
- * and LoopTail (any size is right with any value), the Assert parameters (used to drop the shift of vectors
- * that cannot straddle an edge; otherwise predicates of the library). Refused by gpu_plan:
- * WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, ThreadSeparateGlobalRead, and of the
- * problem type: unknown first strides, zero padding, mirrored dimensions, stochastic rounding; 8-bit floats
- * where Target.f8 is none. Without effect, since a compiler schedules and places: InnerUnroll (a stage is
- * unrolled whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha, OptNoLoadLoop,
- * UseSgprForGRO, MACInstruction, MagicDivAlg and other hints to the assembly writer.
+ * NumLoadsCoalesced, GlobalReadCoalesceGroup, WaveSeparateGlobalRead, ThreadSeparateGlobalRead,
+ * FractionalLoad, LdsPad, LdsBlockSizePerPad, UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead,
+ * PrefetchLocalRead, SuppressNoLoadLoop, GlobalSplitU with all that belongs to it, StaggerU,
+ * WorkGroupMapping, PersistentKernel, PreloadKernelArguments (order of arguments), VectorStore,
+ * StoreVectorWidth, NumElementsPerBatchStore, NonTemporal, BufferLoad and BufferStore (amdgcn),
+ * KernelLanguage (form of arguments). Superseded: EdgeType and LoopTail (any size is right with any value),
+ * the Assert parameters (used to drop the shift of vectors that cannot straddle an edge; otherwise predicates
+ * of the library). Refused by gpu_plan: WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, and
+ * of the problem type: unknown first strides, zero padding, mirrored dimensions, stochastic rounding; 8-bit
+ * floats where Target.f8 is none. Without effect, since a compiler schedules and places: InnerUnroll (a stage
+ * is unrolled whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha,
+ * OptNoLoadLoop, UseSgprForGRO, MACInstruction, MagicDivAlg and other hints to the assembly writer.
  *
  * ---- launch ----
  *
@@ -146,6 +146,7 @@ typedef struct {
     int lsc, lsp; /* elements that one load of all threads covers, along and across */
     int lvc;      /* threads along: lsc / width */
     int n_waves; /* WaveSeparateGlobalRead: so many groups of threads load a part of the lines each; else 1 */
+    int groups;  /* ThreadSeparateGlobalRead: so many groups of a wave's lanes share every line; else 1 */
     bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
     bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */
     int line;           /* elements from line to line, pad included (pad_block 0) */
@@ -255,6 +256,12 @@ void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, B
 const char *gpu_load_hinted(const GpuPlan *p, int hint);
 const char *gpu_store_hinted(const GpuPlan *p, int hint);
 
+/* ThreadSeparateGlobalRead: the place in a wave's order of loads that a thread takes. Each group of lanes has
+ * its share of every line, as in the reference. */
+int gpu_load_thread(const GpuPlan *p, const GpuOperand *x, int tid);
+/* Its text: "tid", or a call of @lane_a, @lane_b, which gpu_load_lanes defines where they are needed. */
+const char *gpu_load_lane(const GpuOperand *x);
+void gpu_load_lanes(const GpuPlan *p, Buf *out);
 /* Text of this thread's first element, along and across the contiguous dimension, in operand i's load. */
 void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *across, Buf *out);
 

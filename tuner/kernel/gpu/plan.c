@@ -110,6 +110,18 @@ static Err check_loads(const GpuPlan *p, GpuOperand *x, int along, int across)
     return ERR_OK;
 }
 
+/* Lanes of a line are divided among the groups of a wave, and a wave has whole lines. */
+static Err plan_groups(const GpuPlan *p, GpuOperand *x, int separate, bool grouped)
+{
+    x->groups = 1;
+    if (!separate || p->target->family != TARGET_AMDGCN) return ERR_OK;
+    if (!grouped || x->lvc < 1 || x->lvc % (2 * separate) || p->wave % x->lvc || p->wave % (2 * separate))
+        FAIL(ERR_INPUT, "ThreadSeparateGlobalRead%c %d does not divide lines of %d lanes%s",
+             x->name - 'a' + 'A', separate, x->lvc, grouped ? "" : " with GlobalReadCoalesceGroup False");
+    x->groups = 2 * separate;
+    return ERR_OK;
+}
+
 static Err plan_operand(GpuPlan *p, int i)
 {
     const Solution *s = p->s;
@@ -134,6 +146,8 @@ static Err plan_operand(GpuPlan *p, int i)
     x->n_waves = separate && s->WavefrontSize > 0 ? p->n_threads / s->WavefrontSize : 1;
     int along = x->tlu ? x->tile : p->depth_u, across = x->tlu ? p->depth_u : x->tile;
     x->lvc = x->width > 0 ? x->lsc / x->width : 0;
+    TRY(plan_groups(p, x, i ? s->ThreadSeparateGlobalReadB : s->ThreadSeparateGlobalReadA,
+                    i ? s->GlobalReadCoalesceGroupB : s->GlobalReadCoalesceGroupA));
     if (s->NvRing == 1) return ERR_OK; /* some threads may have no copies */
     TRY(check_loads(p, x, along, across));
     if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
@@ -180,8 +194,6 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
     if (p->gsu > 1 && !p->gsu_multiple && p->out.part_bytes == 1)
         FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
     if (s->WorkGroupMappingType != WGMT_B) FAIL(ERR_INPUT, "WorkGroupMappingType Z has no kernels");
-    if (s->ThreadSeparateGlobalReadA || s->ThreadSeparateGlobalReadB)
-        FAIL(ERR_INPUT, "ThreadSeparateGlobalRead needs an assembler");
     if (p->wgm < 0 && !p->assembly) FAIL(ERR_INPUT, "WorkGroupMapping %d is negative", p->wgm);
     return ERR_OK;
 }
