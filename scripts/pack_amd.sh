@@ -3,9 +3,9 @@
 # For each: a simulated run (tuner --simulate: kernels are compiled, times made up), tuner-createlib on its logic with the
 # same object cache, tuner-bench --select-only --launches on every size. Checked: every size has a winner, is selected exactly
 # with the logic's own solution, every kernel that it launches is in one code object of the library, no spilled kernel is in
-# it. With EMULATE=1 some problems of each library are computed by its own code objects on the emulator of
-# test/conformance/amd. Prints a table; exit code 1 when something is missing. OUT may be one of an earlier call: what was
-# compiled is not compiled again. JOBS=1 limits the compilers.
+# it. With EMULATE=N the problems of at most N multiplications (4e7: seconds) are computed by the library's own code objects
+# on the emulator of test/conformance/amd. Prints a table; exit code 1 when something is missing. OUT may be one of an earlier
+# call: what was compiled is not compiled again. JOBS=1: one compiler. PART: another part than the architecture's largest.
 set -e
 [ $# -ge 1 ] || { echo "usage: pack_amd.sh OUT [CONFIG.yaml...]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -56,7 +56,7 @@ check() { # of one library: sizes selected, by which kernels
 
 emulate() {
   [ -n "$EMULATE" ] || return 0
-  sh "$root/test/conformance/amd/run.sh" library_run.py --build "$bin/.." --packed "$out/$name" --seed 1 \
+  sh "$root/test/conformance/amd/run.sh" library_run.py --build "$bin/.." --packed "$out/$name" --seed 1 --work "$EMULATE" \
     >"$work/emulated" 2>&1 || say "wrong on the emulator: $(grep -A1 FAILED "$work/emulated" | head -2)"
   echo "$name: $(tail -1 "$work/emulated")" >&2
 }

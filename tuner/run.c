@@ -71,7 +71,9 @@ static Err session_command(const Options *o, Buf *out)
 {
     buf_puts(out, "tuner");
     for (int i = 0; i < o->n_operands; i++) buf_printf(out, " %s", o->operand[i]);
+    if (o->simulate) buf_puts(out, " --simulate");
     if (o->arch) buf_printf(out, " --arch %s", o->arch);
+    if (o->part) buf_printf(out, " --part '%s'", o->part);
     for (int i = 0; i < o->n_overrides; i++)
         buf_printf(out, "%s %.*s=%s", i ? "" : " --global-parameters", (int)o->override[i].key_n,
                    o->override[i].key, o->override[i].value);

@@ -198,6 +198,8 @@ static Err device_simulated(Run *r)
                           d->n_cu, SIM_GFLOPS_OF_CU * d->n_cu, env ? ";" : "", env ? env : "");
     d->text = arena_printf(&r->arena, "%.*s: %.*s", STR_ARG(d->name), STR_ARG(d->sim));
     TRY_ALLOC(d->name.s && d->sim.s ? d->text.s : NULL);
+    if (r->config->globals.Peer) notice("Peer: a simulated run has none");
+    r->config->globals.Peer = 0;
     r->config->globals.NumElementsToValidate = 0;
     r->config->globals.BoundsCheck = 0;
     notice("%.*s (%s, %" PRId64 " compute units): times are made up, nothing is computed; the logic and the "

@@ -1,6 +1,6 @@
 # AMD configs end to end without a device (scripts/pack_amd.sh): simulated run, library of its logic, selection on every size,
 # the kernels in its code objects, and on the emulator, where there is one, their results.
-pack() { TUNER_BIN="$BIN" EMULATE=1 sh "$ROOT/scripts/pack_amd.sh" out "$@" 2>err; }
+pack() { TUNER_BIN="$BIN" EMULATE=4e7 sh "$ROOT/scripts/pack_amd.sh" out "$@" 2>err; }
 pack "$DATA/run/amd.yaml" >table; rc=$?
 if grep -q 'no compiler' err; then echo "skipped: $(grep -o 'no compiler.*' err)"; exit; fi
 # without times and sizes of files; spills are the compiler's

@@ -41,10 +41,12 @@ LibraryLogic: {ScheduleName: sim, DeviceNames: [Device 740c, Device 73bf], Archi
 LibraryClient:
 Y
 sed 's/PrintLevel: 0/PrintLevel: 1/' small.yaml >loud.yaml
-"$T" --simulate --arch host loud.yaml out >log 2>&1; echo "exit $?"; head -1 log | sed 's/x86-64-v[234]/HOST/g'
+"$T" --simulate --arch host --peer openblas loud.yaml out >log 2>&1; echo "exit $?"; head -2 log | sed 's/x86-64-v[234]/HOST/g'
 head -4 out/3_LibraryLogic/*.yaml | tail -1 | sed 's/x86-64-v[234]/HOST/'; ls out/4_LibraryClient/library | sed 's/x86-64-v[234]/HOST/'
 tail -1 out/1_BenchmarkProblems/*/00_Final/source/ClientParameters.ini | sed 's/x86-64-v[234]/HOST/'
 sh out/1_BenchmarkProblems/*/00_Final/build/run.sh >again 2>&1; echo "exit $?"
+"$T" status out | grep '^  tuner' | sed 's/x86-64-v[234]/HOST/'
+"$T" --simulate --arch sm_89 --part h100 loud.yaml bad; echo "exit $?"
 simulated() { timeout 100 "$T" --simulate "$@" --cxx-compiler /nowhere loud.yaml bad 2>&1 | grep -v '^/'; }
 simulated; simulated --part mi210 | head -1
 simulated --arch sm_86 | head -2; simulated --arch gfx90a --part 'RX 6900 XT'
