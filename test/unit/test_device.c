@@ -73,6 +73,37 @@ static double sim_time(const char *settings, const char *kernel, int n)
     return sum / n;
 }
 
+/* Time of a launch of so many work-groups on a device of 100 compute units with fill=1. */
+static double filled_ns(uint32_t groups, bool is_helper)
+{
+    const DeviceTruth truth = {.flops = 1000000000, .problem_key = 1};
+    const DeviceOptions o = {.sim = "noise=0;fill=1;cus=100;overhead_ns=1000"};
+    Device *d;
+    DeviceModule *m;
+    DeviceKernel *k;
+    assert_ok(device_sim.open(0, &o, &d));
+    assert_ok(device_sim.module_load(d, "/dev/null", &m));
+    assert_ok(device_sim.kernel_get(d, m, "K", &k));
+    uint64_t before = device_sim.now_ns(d);
+    assert_ok(device_sim.launch(
+        d, &(DeviceLaunch){.kernel = k, .grid = {groups, 1, 1}, .truth = &truth, .is_helper = is_helper}));
+    double ns = (double)(device_sim.now_ns(d) - before);
+    device_sim.module_unload(d, m);
+    device_sim.close(d);
+    return ns;
+}
+
+static void test_sim_fill(void **state)
+{
+    (void)state;
+    double full = filled_ns(100, false) - 1000;
+    assert_true(fabs((filled_ns(1, false) - 1000) / full - 100) < 0.01);
+    assert_true(fabs((filled_ns(50, false) - 1000) / full - 2) < 0.01);
+    assert_true(fabs((filled_ns(101, false) - 1000) / full - 200.0 / 101) < 0.01); /* two turns */
+    assert_true(fabs((filled_ns(10000, false) - 1000) / full - 1) < 0.01);
+    assert_true(filled_ns(1, true) == 1000);
+}
+
 static void test_sim(void **state)
 {
     (void)state;
@@ -294,8 +325,9 @@ static void test_problems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_guard_pages), cmocka_unit_test(test_sim),   cmocka_unit_test(test_monitor),
-        cmocka_unit_test(test_options),     cmocka_unit_test(test_graph), cmocka_unit_test(test_problems),
+        cmocka_unit_test(test_guard_pages), cmocka_unit_test(test_sim),     cmocka_unit_test(test_sim_fill),
+        cmocka_unit_test(test_monitor),     cmocka_unit_test(test_options), cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
