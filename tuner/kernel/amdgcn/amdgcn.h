@@ -19,6 +19,8 @@ extern const GpuCopy amdgcn_buffer; /* raw buffer loads with range check */
 void amdgcn_raw_buffers(const GpuPlan *p, Buf *out);
 /* Cache policy bits of a buffer instruction from NonTemporal's: 1 glc or sc0, 2 slc or nt, 4 sc1. */
 int amdgcn_policy(const GpuPlan *p, int hint);
+/* Accumulators take most of a file of 256 registers. */
+bool amdgcn_fills_file(const GpuPlan *p);
 /* GpuDialect.finish. */
 bool amdgcn_finish(const GpuPlan *p, Buf *out);
 

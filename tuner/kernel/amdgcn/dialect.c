@@ -104,6 +104,10 @@ static void prelude(const GpuPlan *p, Buf *out)
         "    return (unsigned long long)@uniform((unsigned)(x >> 32)) << 32 | @uniform((unsigned)x);\n}\n",
         p->n_threads > 0 ? p->n_threads : 256);
     buf_printf(out, "@DEV void @barrier() { %s }\n", barrier_text(p->target));
+    /* compilers do not move instructions over it; no instruction itself */
+    buf_puts(out, "#if __has_builtin(__builtin_amdgcn_sched_barrier)\n"
+                  "@DEV void @keep_order() { __builtin_amdgcn_sched_barrier(0); }\n#else\n"
+                  "@DEV void @keep_order() {}\n#endif\n");
     buf_puts(
         out,
         "@DEV float @fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }\n"

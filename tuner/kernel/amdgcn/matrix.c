@@ -382,12 +382,23 @@ static void emit_inst(const Matrix *m, const char *a, const char *b, const char 
         buf_printf(out, "%s, %s, %s);\n", x, y, acc);
 }
 
+/* Accumulators of four registers fill the accumulation registers. The instruction's result may then only take
+ * the place of what it adds to; compilers that mix sums of one and of the next K run out of places, and
+ * move hundreds of them about. */
+static bool rounds_apart(const Matrix *m)
+{
+    int arch = arch_of(m->p->target);
+    return (arch == MATRIX_ARCH_GFX90A || arch == MATRIX_ARCH_GFX940) && amdgcn_fills_file(m->p) &&
+           m->in->n_acc * gpu_type_bytes(&m->p->acc) == 16;
+}
+
 static void emit_mac(const Matrix *m, Buf *out)
 {
+    const char *apart = rounds_apart(m) ? "        @keep_order();\n" : "";
     for (int i = 0; i < 2; i++) emit_operand(m, i, out);
     buf_printf(out,
                "@DEV void @frag_mac(@Acc &acc, const @Frag &f)\n{\n"
-               "    @UNROLL for (int e = 0; e < %d; e++)\n"
+               "    @UNROLL for (int e = 0; e < %d; e++) {\n"
                "        @UNROLL for (int j = 0; j < %d; j++)\n"
                "            @UNROLL for (int i = 0; i < %d; i++) {\n",
                m->vk / m->kpl, m->tiles[1], m->tiles[0]);
@@ -398,7 +409,7 @@ static void emit_mac(const Matrix *m, Buf *out)
         emit_inst(m, "@op_a(f.a, i, e, 1)", "@op_b(f.b, j, e, 0)", "acc.c[1][j][i]", out);
     } else
         emit_inst(m, "@op_a(f.a, i, e)", "@op_b(f.b, j, e)", "acc.c[0][j][i]", out);
-    buf_puts(out, "            }\n}\n");
+    buf_printf(out, "            }\n%s    }\n}\n", apart);
 }
 
 /* Accumulator i is element v of tile (t0, t1): t0 % vec fastest, then v, then t0 / vec, then t1. */

@@ -12,8 +12,9 @@
 /* Offset that is behind every buffer's end: descriptors are made for less than 2 GiB. */
 #define OUTSIDE "0x80000000u"
 #define REACH 0x7fff0000
-/* Registers of a batch: with more, kernels need more than their main loop does. */
-enum { BATCH_WORDS = 8 };
+/* Registers of a batch: with more, kernels need more than their main loop does; least where accumulators
+ * fill a register file. */
+enum { BATCH_WORDS = 8, FULL_BATCH_WORDS = 4 };
 
 typedef struct {
     int bytes;          /* of an element */
@@ -28,6 +29,8 @@ int amdgcn_policy(const GpuPlan *p, int hint)
     if (p->target->isa[0] >= 12) return hint ? 1 : 0;
     return (hint & 3) | (p->target->isa[0] == 9 && p->target->isa[1] == 4 && hint & 4 ? 16 : 0);
 }
+
+bool amdgcn_fills_file(const GpuPlan *p) { return p->n_acc * gpu_type_bytes(&p->acc) / 4 > 200; }
 
 typedef struct {
     int bytes;
@@ -78,9 +81,10 @@ static Stores stores_of(const GpuPlan *p)
     while (s.width & (s.width - 1)) s.width &= s.width - 1;
     while (p->store_width % s.width) s.width /= 2;
     int words = (s.bytes + 3) / 4, given = p->s->NumElementsPerBatchStore;
-    int most = given > 0 ? given : BATCH_WORDS * 4 / s.bytes;
+    int batch = amdgcn_fills_file(p) ? FULL_BATCH_WORDS : BATCH_WORDS;
+    int most = given > 0 ? given : batch * 4 / s.bytes;
     s.batch = most > s.width ? most / s.width * s.width : s.width;
-    s.single = given > 0 ? given : words == 1 ? BATCH_WORDS / 2 : 1; /* offsets too */
+    s.single = given > 0 ? given : words == 1 ? batch / 2 : 1; /* offsets too */
     if (s.batch > s.n) s.batch = s.n;
     if (s.single > s.n) s.single = s.n;
     return s;
@@ -133,25 +137,48 @@ static void opaque(Buf *out)
 static void value(const GpuPlan *p, const char *index, const char *was, Buf *out)
 {
     char scaled[96];
-    snprintf(scaled, sizeof scaled, gpu_scales(p) ? "@mul(alpha, @acc_get(acc, %s))" : "@acc_get(acc, %s)",
+    snprintf(scaled, sizeof scaled, gpu_scales(p) ? "@mul(s.alpha, @acc_get(acc, %s))" : "@acc_get(acc, %s)",
              index);
     if (was)
-        buf_printf(out, "const @TC x = @madd(o.beta, @to_c(%s), %s);\n", was, scaled);
+        buf_printf(out, "const @TC x = @madd(s.beta, @to_c(%s), %s);\n", was, scaled);
     else
         buf_printf(out, "const @TC x = %s;\n", scaled);
 }
 
-static void batch_head(int n, int batch, Buf *out)
+/* What the batches share, equal in all threads but for `first`. */
+static void state(const GpuPlan *p, Buf *out)
+{
+    buf_puts(out, "struct @Store {\n    @w4 d;\n    unsigned ldd, n0, wide;\n    int first;\n");
+    if (gpu_scales(p)) buf_puts(out, "    @TC alpha;\n");
+    if (gpu_reads_c(p)) buf_puts(out, "    @w4 c;\n    unsigned ldc;\n    @TC beta;\n");
+    buf_puts(out, "};\n\n");
+}
+
+/* A batch is a function of its own with the first accumulator as a constant: compilers give up to unroll a
+ * loop over hundreds of them, and then keep all accumulators in scratch memory. */
+static void batch_head(const char *name, const char *more, Buf *out)
 {
     buf_printf(out,
-               "        @UNROLL for (int b = 0; b < %d; b += %d) {\n"
-               "            const unsigned id = @opaque(tid);\n",
-               n, batch);
+               "template <int b> @DEV void @%s(const @Store &s, %sconst @Acc &acc, unsigned tid)\n{\n"
+               "    const unsigned id = @opaque(tid);\n",
+               name, more);
+}
+
+/* The next batch's products would take registers beside accumulators that still live. Where those fill a
+ * register file compilers need the freedom to begin with any. */
+static void batch_end(const GpuPlan *p, Buf *out)
+{
+    buf_printf(out, "    }\n%s}\n\n", amdgcn_fills_file(p) ? "" : "    @keep_order();\n");
+}
+
+static void batch_calls(const char *name, const char *more, int n, int batch, Buf *out)
+{
+    for (int b = 0; b < n; b += batch) buf_printf(out, "        @%s<%d>(s, %sacc, tid);\n", name, b, more);
 }
 
 static void batch_loop(int n, int batch, int step, Buf *out)
 {
-    buf_printf(out, "            @UNROLL for (int i = b; i < b + %d && i < %d; i += %d) {\n", batch, n, step);
+    buf_printf(out, "    @UNROLL for (int i = b; i < b + %d && i < %d; i += %d) {\n", batch, n, step);
 }
 
 /* Vectors of a tile inside D. with_c: beta is not 0. */
@@ -159,93 +186,90 @@ static void inside(const GpuPlan *p, const Stores *s, bool with_c, Buf *out)
 {
     int parts = s->width * p->out.parts;
     bool complex = p->out.parts == 2;
-    batch_head(s->n, s->batch, out);
+    batch_head(with_c ? "inside_c" : "inside", "", out);
     if (with_c) {
-        buf_printf(out, "            @VD%d old[%d];\n", parts, s->batch / s->width);
+        buf_printf(out, "    @VD%d old[%d];\n", parts, s->batch / s->width);
         batch_loop(s->n, s->batch, s->width, out);
         buf_printf(out,
-                   "                old[(i - b) / %d] = @load_vector(c, @acc_col(id, %s) * ldc + "
-                   "@acc_row(id, %s) * %d);\n            }\n",
+                   "        old[(i - b) / %d] = @load_vector(s.c, @acc_col(id, %s) * s.ldc + "
+                   "@acc_row(id, %s) * %d);\n    }\n",
                    s->width, s->number, s->number, s->bytes);
     }
     batch_loop(s->n, s->batch, s->width, out);
-    if (with_c) buf_printf(out, "                const @VD%d was = old[(i - b) / %d];\n", parts, s->width);
-    buf_printf(out,
-               "                @VD%d v;\n                @UNROLL for (int q = 0; q < %d; q++) {\n"
-               "                    ",
-               parts, s->width);
-    if (with_c && complex) buf_puts(out, "const @TD z = {was[2 * q], was[2 * q + 1]};\n                    ");
+    if (with_c) buf_printf(out, "        const @VD%d was = old[(i - b) / %d];\n", parts, s->width);
+    buf_printf(out, "        @VD%d v;\n        @UNROLL for (int q = 0; q < %d; q++) {\n            ", parts,
+               s->width);
+    if (with_c && complex) buf_puts(out, "const @TD z = {was[2 * q], was[2 * q + 1]};\n            ");
     value(p, "i + q", !with_c ? NULL : complex ? "z" : "was[q]", out);
-    buf_puts(out, complex ? "                    const @TD e = @from_c(x);\n"
-                            "                    v[2 * q] = e.re, v[2 * q + 1] = e.im;\n"
-                          : "                    v[q] = @from_c(x);\n");
+    buf_puts(out, complex ? "            const @TD e = @from_c(x);\n"
+                            "            v[2 * q] = e.re, v[2 * q + 1] = e.im;\n"
+                          : "            v[q] = @from_c(x);\n");
     buf_printf(out,
-               "                }\n"
-               "                @store_vector(v, d, @acc_col(id, %s) * ldd + @acc_row(id, %s) * %d);\n"
-               "            }\n        }\n",
+               "        }\n"
+               "        @store_vector(v, s.d, @acc_col(id, %s) * s.ldd + @acc_row(id, %s) * %d);\n",
                s->number, s->number, s->bytes);
+    batch_end(p, out);
 }
 
 static void inside_tile(const GpuPlan *p, const Stores *s, Buf *out)
 {
     buf_printf(out,
                "    if (near && t.m0 + %d <= t.m && t.n0 + %d <= t.n) {\n"
-               "        const @w4 d = @out_buffer(o.d, o.ldd, t, t.n0, true);\n"
-               "        const unsigned ldd = (unsigned)o.ldd * %d;\n",
-               p->mt[0], p->mt[1], s->bytes);
-    if (gpu_scales(p)) buf_puts(out, "        const @TC alpha = o.alpha;\n");
+               "        s.d = @out_buffer(o.d, o.ldd, t, t.n0, true);\n",
+               p->mt[0], p->mt[1]);
+    if (gpu_scales(p)) buf_puts(out, "        s.alpha = o.alpha;\n");
     if (gpu_reads_c(p)) {
-        buf_printf(out,
-                   "        if (!@is_zero(o.beta)) {\n"
-                   "            const @w4 c = @out_buffer(o.c, o.ldc, t, t.n0, true);\n"
-                   "            const unsigned ldc = (unsigned)o.ldc * %d;\n",
-                   s->bytes);
-        inside(p, s, true, out);
+        buf_puts(out, "        if (!@is_zero(o.beta)) {\n"
+                      "        s.c = @out_buffer(o.c, o.ldc, t, t.n0, true);\n");
+        batch_calls("inside_c", "", s->n, s->batch, out);
         buf_puts(out, "        } else {\n");
+        batch_calls("inside", "", s->n, s->batch, out);
+        buf_puts(out, "        }\n");
     } else
-        buf_puts(out, "        {\n");
-    inside(p, s, false, out);
-    buf_puts(out, "        }\n        return;\n    }\n");
+        batch_calls("inside", "", s->n, s->batch, out);
+    buf_puts(out, "        return;\n    }\n");
 }
 
 /* Elements of a tile that overhangs D, or of which the descriptor reaches one column. C has no element in
  * reach when beta is 0: nothing is read, and what is added is 0. */
-static void edge_tile(const GpuPlan *p, const Stores *s, Buf *out)
+static void edge(const GpuPlan *p, const Stores *s, Buf *out)
 {
     bool c = gpu_reads_c(p);
-    buf_printf(out,
-               "    const unsigned wide = near ? %d : 1, end = t.n - t.n0 < %d ? t.n : t.n0 + %d;\n"
-               "    @NOUNROLL for (unsigned n0 = t.n0; n0 < end; n0 += wide) {\n"
-               "        const @w4 d = @out_buffer(o.d, o.ldd, t, n0, true);\n"
-               "        const unsigned ldd = (unsigned)o.ldd * %d;\n",
-               p->mt[1], p->mt[1], p->mt[1], s->bytes);
-    if (c)
-        buf_printf(out,
-                   "        const @w4 c = @out_buffer(o.c, o.ldc, t, n0, !@is_zero(o.beta));\n"
-                   "        const unsigned ldc = (unsigned)o.ldc * %d;\n",
-                   s->bytes);
-    if (gpu_scales(p)) buf_puts(out, "        const @TC alpha = @opaque(o.alpha);\n");
-    batch_head(s->n, s->single, out);
-    buf_printf(out, "            unsigned at[%d];\n", s->single);
-    if (c) buf_printf(out, "            @TD old[%d];\n", s->single);
+    batch_head("edge", "const @Tile &t, ", out);
+    buf_printf(out, "    unsigned at[%d];\n", s->single);
+    if (c) buf_printf(out, "    @TD old[%d];\n", s->single);
     batch_loop(s->n, s->single, 1, out);
     buf_printf(out,
-               "                const unsigned row = @edge_row(t, @acc_row(id, %s));\n"
-               "                const unsigned col = @edge_col(t, @acc_col(id, %s)) - n0;\n"
-               "                const bool in = row != ~0u && col < wide;\n"
-               "                at[i - b] = in ? col * ldd + (row - t.m0) * %d : " OUTSIDE ";\n",
+               "        const unsigned row = @edge_row(t, @acc_row(id, %s));\n"
+               "        const unsigned col = @edge_col(t, @acc_col(id, %s)) - s.n0;\n"
+               "        const bool in = row != ~0u && col < s.wide;\n"
+               "        at[i - b] = in ? col * s.ldd + (row - t.m0) * %d : " OUTSIDE ";\n",
                s->number, s->number, s->bytes);
     if (c)
         buf_printf(out,
-                   "                const unsigned from = in ? col * ldc + (row - t.m0) * %d : " OUTSIDE ";\n"
-                   "                old[i - b] = @load_element(c, from);\n",
+                   "        const unsigned from = in ? col * s.ldc + (row - t.m0) * %d : " OUTSIDE ";\n"
+                   "        old[i - b] = @load_element(s.c, from);\n",
                    s->bytes);
-    buf_puts(out, "            }\n");
+    buf_puts(out, "    }\n");
     batch_loop(s->n, s->single, 1, out);
-    buf_puts(out, "                ");
+    buf_puts(out, "        ");
     value(p, "i", c ? "old[i - b]" : NULL, out);
-    buf_puts(out,
-             "                @store_element(@from_c(x), d, at[i - b]);\n            }\n        }\n    }\n");
+    buf_puts(out, "        @store_element(@from_c(x), s.d, at[i - b]);\n");
+    batch_end(p, out);
+}
+
+static void edge_tile(const GpuPlan *p, const Stores *s, Buf *out)
+{
+    buf_printf(out,
+               "    s.wide = near ? %d : 1;\n"
+               "    const unsigned end = t.n - t.n0 < %d ? t.n : t.n0 + %d;\n"
+               "    @NOUNROLL for (s.n0 = t.n0; s.n0 < end; s.n0 += s.wide) {\n"
+               "        s.d = @out_buffer(o.d, o.ldd, t, s.n0, true);\n",
+               p->mt[1], p->mt[1], p->mt[1]);
+    if (gpu_reads_c(p)) buf_puts(out, "        s.c = @out_buffer(o.c, o.ldc, t, s.n0, !@is_zero(o.beta));\n");
+    if (gpu_scales(p)) buf_puts(out, "        s.alpha = @opaque(o.alpha);\n");
+    batch_calls("edge", "t, ", s->n, s->single, out);
+    buf_puts(out, "    }\n");
 }
 
 bool amdgcn_finish(const GpuPlan *p, Buf *out)
@@ -255,10 +279,18 @@ bool amdgcn_finish(const GpuPlan *p, Buf *out)
     int most = REACH / s.bytes / p->mt[1];
     accesses(p, &s, out);
     opaque(out);
-    s.number = gpu_finish_head(p, out);
+    state(p, out);
+    bool shared = gpu_share(p) < p->n_acc;
+    s.number = shared ? "s.first + i" : "i";
+    if (gpu_reads_c(p)) inside(p, &s, true, out);
+    inside(p, &s, false, out);
+    edge(p, &s, out);
+    gpu_finish_head(p, out);
     buf_printf(out, "    const bool near = o.ldd <= %du", most);
     if (gpu_reads_c(p)) buf_printf(out, " && o.ldc <= %du", most);
-    buf_puts(out, ";\n");
+    buf_printf(out, ";\n    @Store s;\n    s.ldd = (unsigned)o.ldd * %d;\n", s.bytes);
+    if (shared) buf_puts(out, "    s.first = first;\n");
+    if (gpu_reads_c(p)) buf_printf(out, "    s.ldc = (unsigned)o.ldc * %d;\n    s.beta = o.beta;\n", s.bytes);
     inside_tile(p, &s, out);
     edge_tile(p, &s, out);
     buf_puts(out, "}\n\n");
