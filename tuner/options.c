@@ -53,7 +53,7 @@ static const OptionRow options[] = {
     {"reasons", 0, OPT_FLAG, NULL, FIELD(reasons), NULL,
      "with --list-solutions: why permutations were rejected"},
     {"dump-program", 0, OPT_DUMP, NULL, FIELD(dump_pass), NULL,
-     "kernel programs as text, after pass [=PASS] (default: the last); needs no OUTDIR"},
+     "kernel programs as text, after pass [=PASS] (default: the last) or kernels (=text); needs no OUTDIR"},
     {"global-parameters", 0, OPT_GLOBALS, "K=V...", 0, NULL, "override GlobalParameters of the config"},
     {"alternate-format", 0, OPT_FLAG, NULL, FIELD(alternate), NULL,
      "configs are one settings file and, optionally, one list of sizes"},

@@ -9,7 +9,7 @@
  * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
  * solution; kernels are then NAME_<position>.
  * Writes OUTDIR/NAME.hip or .cu (the main kernel and the helper kernels it needs; with apart: true those are
- * in files of their own, OUTDIR/ARCH_SYMBOL.hip) and prints a line of JSON for each: name, arch, file,
+ * in files of their own, OUTDIR/ARCH_TYPES_SYMBOL.hip) and prints a line of JSON for each: name, arch, file,
  * symbol, tile, or why there is none (rule: the name of the one that rejected it); and per size the calls
  * with grid, group and argument bytes. Pointers in them are 0x7e50000000000000 + (0 d, 1 c, 2 a, 3 b, 4
  * workspace)
@@ -177,7 +177,10 @@ static Err helper_files(Emitter *e, Item *it, Buf *out)
     buf_puts(out, ",\"helpers\":{");
     for (size_t i = 0; i < it->n_helpers && it->apart && !err; i++) {
         Str symbol = it->helper[i].symbol;
-        Str path = arena_printf(&e->a, "%s/%s_%.*s.hip", e->dir, it->target->name, STR_ARG(symbol));
+        const ProblemType *pt = it->s->pt; /* symbols do not tell H from HHS */
+        Str path = arena_printf(&e->a, "%s/%s_%s%s%s_%.*s.hip", e->dir, it->target->name,
+                                type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
+                                type_letter((DataType)pt->ComputeDataType), STR_ARG(symbol));
         buf_reset(&text);
         err = kernel_emit_helper(it->s->pt, it->target, &it->helper[i], &text);
         if (!err) err = file_write(path.s, buf_view(&text));

@@ -90,7 +90,9 @@ Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out)
     }
     arena_fini(&arena);
     TRY(e);
+    if (str_eq(pass, STR("text"))) return kernel_emit(s, t, STR("kernel"), out);
     if (!shown)
-        FAIL(ERR_INPUT, "no pass '%.*s' (there are build, distribute, pipeline, edges, all)", STR_ARG(pass));
+        FAIL(ERR_INPUT, "no pass '%.*s' (there are build, distribute, pipeline, edges, all, text)",
+             STR_ARG(pass));
     return ERR_OK;
 }

@@ -46,7 +46,8 @@ Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str s
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 
 /* The program as text after the named pass ("build", "distribute", "pipeline", "edges"), after the last one
- * when pass is "", after each under a heading when it is "all". ERR_INPUT names the passes there are. */
+ * when pass is "", after each under a heading when it is "all"; the kernel's text when it is "text".
+ * ERR_INPUT names the passes there are. */
 Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out);
 
 /* Work-items of one work-group as launched: WorkGroup's product (helper kernels: 256). */

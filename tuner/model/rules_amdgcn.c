@@ -7,7 +7,8 @@
  * GlobalRead2*, GlobalReadPerMfma, InnerUnroll, InterleaveAlpha, LocalDotLayout, LocalRead2*, LocalWrite2*,
  * LocalWritePerMfma, MIArchVgpr, OptNoLoadLoop, OptPreLoopVmcnt, Schedule*, SourceSwap, StorePriorityOpt,
  * StoreRemapVectorWidth, StoreSyncOpt, SuppressNoLoadLoop, UnrollMemFence, UseInstOffsetForGRO,
- * UseSgprForGRO, VgprForLocalReadPacking; pads of local memory start the search of kernel/amdgcn/layout.c.
+ * UseSgprForGRO, VgprForLocalReadPacking; in kernels with matrix instructions or dot products LdsPad and
+ * LdsBlockSizePerPad too, whose layout kernel/amdgcn/layout.c chooses by counting bank conflicts.
  */
 #include "model/derive_internal.h"
 

@@ -96,7 +96,18 @@ def families(arch):
                 if size >= 8 or lanes == 32:
                     s['StoreVectorWidth'] = 1
                 out.append(case(arch, kind, trans, s, 1.5 if size != 1 else 2, -1 if i % 2 else 0))
-    return out
+    return out + large(arch)
+
+
+def large(arch):
+    """Accumulators fill a file of 256 registers; stages of two that fill local memory."""
+    if arch not in ('gfx90a', 'gfx942'):
+        return []
+    common = {'KernelLanguage': 'Assembly', 'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'ScheduleIterAlg': 3}
+    full = {'MatrixInstruction': [16, 16, 16, 1, 1, 4, 16, 4, 1], 'DepthU': 32, 'GlobalReadVectorWidth': 8, '1LDSBuffer': 1, **common}
+    two = {'MatrixInstruction': [16, 16, 4, 1, 1, 2, 8, 4, 1], 'DepthU': 16, 'GlobalReadVectorWidth': 2, 'PrefetchGlobalRead': 2,
+           'StoreVectorWidth': 1, 'TransposeLDS': 1, **common}
+    return [case(arch, 'HHS', 'NN', full, 1.5, -1), case(arch, 'HHS', 'TN', full), case(arch, 'D', 'TN', two, 2, 1)]
 
 
 def _pick(rng, *values):

@@ -88,7 +88,8 @@ class Kernels:
         return out
 
     def compile(self, wanted):
-        """wanted: (arch, symbol, path of the text). Returns {(arch, symbol): code object file or error text}."""
+        """wanted: (arch, symbol, path of the text). Returns {(arch, symbol): code object file or error text}, and
+        the same by (arch, symbol, path): helper kernels of H and of HHS have one symbol."""
         groups, out = [], {}
         for arch in sorted({w[0] for w in wanted}):
             mine = sorted({(s, p) for a, s, p in wanted if a == arch})
@@ -100,10 +101,9 @@ class Kernels:
 
     def compile_group(self, arch, items):
         path, error = self.compile_one(arch, [p for _, p in items])
-        if path:
-            return {(arch, s): path for s, _ in items}
-        if len(items) == 1:
-            return {(arch, items[0][0]): 'compile: ' + error}
+        if path or len(items) == 1:
+            answer = path or 'compile: ' + error
+            return {key: answer for s, p in items for key in ((arch, s), (arch, s, p))}
         out = {}
         for item in items:
             out.update(self.compile_group(arch, [item]))
@@ -203,7 +203,7 @@ class Machine:
                 address[SLOTS.index(x)] = table.ptr
                 extra.append(table)
         for call in launch['calls']:
-            bad = self.call(answer['arch'], objects, call, address, extra, waits)
+            bad = self.call(answer['arch'], objects, call, address, extra, waits, answer.get('helpers', {}))
             if bad and waits and FALSE_ALARM.search(bad):
                 self.false_alarms += 1
                 return self.run(case, answer, objects, launch, seed, False)
@@ -211,13 +211,14 @@ class Machine:
                 return bad
         return self.check(kind, data, buffers['d'], case['alpha'], case['beta'])
 
-    def call(self, arch, objects, call, address, extra, waits):
+    def call(self, arch, objects, call, address, extra, waits, helpers):
         args = bytearray(bytes.fromhex(call['args']))
         for at in range(0, len(args) - 7, 8):
             value, = struct.unpack_from('<Q', args, at)
             if value >> 48 == 0x7e50:
                 struct.pack_into('<Q', args, at, address[value >> 40 & 255] + (value & (1 << 40) - 1))
-        path = objects.get((arch, call['symbol']), 'compile: no text')
+        symbol = call['symbol']
+        path = objects.get((arch, symbol, helpers.get(symbol)), objects.get((arch, symbol), 'compile: no text'))
         if path.startswith('compile: '):
             return path
         try:

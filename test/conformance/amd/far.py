@@ -52,7 +52,7 @@ def one(machine, case, answer, objects, launch):
     shapes = {'d': (M, N), 'c': (M, N), 'a': (K, M) if trans else (M, K), 'b': (K, N)}
     x = {n: Far(machine.emu, rng, *shapes[n], launch[n][1], n) for n in shapes}
     address = {emulate.SLOTS.index(n): x[n].buffer.ptr for n in x}
-    bad = machine.call(answer['arch'], objects, launch['calls'][0], address, [v.buffer for v in x.values()], True)
+    bad = machine.call(answer['arch'], objects, launch['calls'][0], address, [v.buffer for v in x.values()], True, {})
     if bad:
         return bad
     want = (x['a'].x.T if trans else x['a'].x) @ x['b'].x + 2 * x['c'].x

@@ -3,7 +3,8 @@
 
 usage: loop_stats.py [--build DIR] [--compiler clang-19,clang-15] [--only gfx90a]
 Compiles each row and counts its main loop's instructions by amdemu's classes. Tensile's shares were counted by the
-same rule in kernels of Tensile 4.44. 'single' counts a packed or dual-issued FMA as two instructions. Needs
+same rule in kernels of Tensile 4.44. 'single' counts a packed or dual-issued FMA as two instructions. 'conflicts':
+extra cycles of a wave's read of A or B, or of its writes of one load (kernel/amdgcn/layout.c). Needs
 AMDEMU_DIR (no tinygrad); no kernel is run."""
 import argparse
 import collections
@@ -129,6 +130,14 @@ def stats(path, arch, symbol):
             'registers': f'{k.vgprs}+{k.agprs}' if k.agprs else str(k.vgprs), 'lds': k.lds, 'scratch': k.private}
 
 
+def conflicts(path):
+    """Bank conflicts that the kernel's text tells of its layout: 0, or what there is of A and B."""
+    out = []
+    for which, reads, writes in re.findall(r'/\* ([AB]) in local memory:.* reads (\d+), writes (\d+) \*/', open(path).read()):
+        out += [f'{which} {what} {n}' for what, n in (('read', reads), ('write', writes)) if n != '0']
+    return ', '.join(out) or 0
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
@@ -146,7 +155,7 @@ def main():
         c['name'] = f'loop{i}'
         todo.append(c)
     head = ['arch', 'kernel', 'loop', 'matrix or FMA', 'share', 'single', 'Tensile', 'valu', 'salu', 'lds read', 'lds write', 'load', 'wait',
-            'registers', 'LDS', 'scratch']
+            'registers', 'LDS', 'conflicts', 'scratch']
     for compiler in args.compiler.split(','):
         k = emulate.Kernels(os.path.join(args.build, 'conformance', 'emit'), compiler,
                             os.path.join(args.build, 'conformance', 'amd.cache'), batch=1)
@@ -165,7 +174,8 @@ def main():
             c = s['classes']
             lines.append([r[0], name_of(r), s['loop'], s['unit'], f"{100 * s['unit'] / s['loop']:.1f}",
                           f"{100 * s['work'] / (s['loop'] - s['unit'] + s['work']):.1f}", r[3] or '', c['valu'], c['salu'], c['lds read'],
-                          c['lds write'], c['vmem load'], c['wait'], s['registers'], s['lds'], s['scratch'] or ''])
+                          c['lds write'], c['vmem load'], c['wait'], s['registers'], s['lds'], conflicts(a['file']),
+                          s['scratch'] or ''])
         for line in lines:
             print('| ' + ' | '.join(map(str, line)) + ' |')
         print()

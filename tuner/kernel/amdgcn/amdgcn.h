@@ -66,6 +66,7 @@ bool matrix_fits_half(const GpuPlan *p);
 typedef struct {
     int n_lanes, bytes;
     int at[64];
+    bool crossed; /* a read by a processor with MFMA: layout.c */
 } LdsAccess;
 
 /* Extra cycles that banks cost: 0 when no two lanes of a cycle meet in a bank. */
@@ -75,14 +76,22 @@ int lds_offset(const GpuOperand *x, int line, int at);
 
 /* Fills in the offsets of access number i (0 ..) of operand x; false behind the last. */
 typedef bool (*LdsPattern)(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
-/* Chooses pads of operand x (0, 1) by counting conflicts of the reads and of the copy's writes. bytes: what
- * the operand may take. lines_unit: blocks of lines between pads divide it. */
-void lds_choose_pads(GpuPlan *p, int x, LdsPattern reads, LdsPattern writes, int bytes, int lines_unit);
+/* What can be read and written with the pieces of lines exchanged as x->xor_lines and xor_mask say. */
+typedef bool (*LdsExchange)(const GpuPlan *p, const GpuOperand *x);
+/* Chooses pads of operand x (0, 1) by counting conflicts of the reads and of the copy's writes; where pads
+ * leave some, or there is no room for them, an exchange of pieces (NULL: none can be used). bytes: what the
+ * operand may take. lines_unit: blocks of lines between pads divide it. */
+void lds_choose_pads(GpuPlan *p, int x, LdsPattern reads, LdsPattern writes, LdsExchange exchange, int bytes,
+                     int lines_unit);
 /* Conflicts of all accesses of one pattern with the layout that x has. */
 int lds_count(const GpuPlan *p, int x, LdsPattern pattern);
+/* The same of the plan's modules: of a read of a step, or of the writes of a load. */
+int amdgcn_conflicts(const GpuPlan *p, int x, bool writes);
 /* The reads of amdgcn_matrix and of amdgcn_dot, the writes of amdgcn_buffer. */
 bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
 bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
 bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
+/* The plan's copy module can write lines whose pieces are exchanged. */
+bool amdgcn_copy_exchanges(const GpuPlan *p, const GpuOperand *x);
 
 #endif

@@ -73,9 +73,8 @@ bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int access, Lds
 {
     Loads l = loads_of(p, x->name == 'b');
     bool vector = x->tlu != x->k_major;
-    int n = vector ? 1 : l.transpose ? x->width : x->width;
-    if (access >= n || access >= 4) return false;
-    a->n_lanes = p->n_threads < 64 ? p->n_threads : 64;
+    if (access >= (vector ? 1 : x->width) || access >= 4) return false;
+    a->n_lanes = p->n_threads < p->wave ? p->n_threads : p->wave;
     a->bytes = (vector ? x->width : l.run) * l.bytes;
     for (int tid = 0; tid < a->n_lanes; tid++) {
         Place q = thread_place(&l, gpu_load_thread(p, x, tid));
@@ -84,6 +83,21 @@ bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int access, Lds
         a->at[tid] = x->k_major ? lds_offset(x, free, k) : lds_offset(x, k, free);
     }
     return true;
+}
+
+bool amdgcn_copy_exchanges(const GpuPlan *p, const GpuOperand *x)
+{
+    Loads l = loads_of(p, x->name == 'b');
+    return l.transpose ? p->copy == &amdgcn_buffer || x->width == 1 : x->width * l.bytes <= 16;
+}
+
+/* The pieces of lines are exchanged, and not alike in all loads of a thread: each has its own address. */
+static bool exchanged(const Loads *l)
+{
+    const GpuOperand *x = l->x;
+    int period = x->xor_lines * (x->xor_mask + 1);
+    return x->xor_mask && (l->transpose || (x->nlp > 1 && l->lsp % period) ||
+                           (x->nlc > 1 && x->lsc * l->bytes % (16 * (x->xor_mask + 1))));
 }
 
 /* ---- text ---- */
@@ -99,6 +113,7 @@ static void state(const GpuPlan *p, Buf *out)
             "    const char *%c;\n    unsigned long long %c_bytes;\n    unsigned %c_off[%d], %c_ld, %c_lds;\n"
             "    int %c_data[%d][%d][%d];\n",
             c, c, c, l.offsets, c, c, c, p->n_sets, l.n, l.words);
+        if (exchanged(&l)) buf_printf(out, "    unsigned %c_line, %c_k;\n", c, c);
     }
     buf_puts(out, "};\n\n");
 }
@@ -161,7 +176,11 @@ static void init_operand(const GpuPlan *p, int i, Buf *out)
     init_offsets(&l, out);
     buf_printf(out, "        c.%c_lds = ", c);
     gpu_lds_element(p, i, x->tlu ? "across" : "along", x->tlu ? "along" : "across", out);
-    buf_printf(out, " * %d + %d;\n    }\n", l.bytes, x->lds_offset);
+    buf_printf(out, " * %d + %d;\n", l.bytes, x->lds_offset);
+    if (exchanged(&l))
+        buf_printf(out, "        c.%c_line = %s, c.%c_k = %s;\n", c, x->tlu ? "along" : "across", c,
+                   x->tlu ? "across" : "along");
+    buf_puts(out, "    }\n");
 }
 
 static void init(const GpuPlan *p, Buf *out)
@@ -292,38 +311,61 @@ static void pack_run(const Loads *l, int j, int e, char c, Buf *out)
     }
 }
 
+/* Element e of load j and of those behind it along K, to byte `at`. */
+static void write_run(const GpuPlan *p, const Loads *l, int j, int e, int at, Buf *out)
+{
+    const GpuOperand *x = l->x;
+    int bytes = l->run * l->bytes, align = alignment(p, l, bytes);
+    if (l->run > 1 && l->bytes < 4) {
+        pack_run(l, j, e, x->name, out);
+        write_words("w", at, bytes, align, out);
+        buf_puts(out, "    }\n");
+        return;
+    }
+    if (l->bytes < 4) {
+        buf_printf(out, "    *(%s *)(to + %d) = (%s)(c.%c_data[set][%d][%d] >> %d);\n",
+                   l->bytes == 2 ? "short" : "signed char", at, l->bytes == 2 ? "short" : "signed char",
+                   x->name, j, e * l->bytes / 4, e * l->bytes % 4 * 8);
+        return;
+    }
+    int per = l->bytes / 4;
+    buf_printf(out, "    {\n    const int w[%d] = {", l->run * per);
+    for (int r = 0; r < l->run * per; r++)
+        buf_printf(out, "%sc.%c_data[set][%d][%d]", r ? ", " : "", x->name, j + r / per * x->nlc,
+                   e * per + r % per);
+    buf_puts(out, "};\n");
+    write_words("w", at, bytes, align, out);
+    buf_puts(out, "    }\n");
+}
+
+/* `to` for the element that is `from_first` behind the thread's first: opens a block. */
+static void own_address(const GpuPlan *p, const Loads *l, Place from_first, Buf *out)
+{
+    const GpuOperand *x = l->x;
+    char line[32], k[32];
+    snprintf(line, sizeof line, "c.%c_line + %d", x->name, x->tlu ? from_first.along : from_first.across);
+    snprintf(k, sizeof k, "c.%c_k + %d", x->name, x->tlu ? from_first.across : from_first.along);
+    buf_puts(out, "    {\n    char *to = stage + (");
+    gpu_lds_element(p, l->i, k, line, out);
+    buf_printf(out, " * %d + %d);\n", l->bytes, x->lds_offset);
+}
+
 /* Writes of a transposing operand: for each element of the vector a run of K. */
 static void store_transposed(const GpuPlan *p, const Loads *l, Buf *out)
 {
     const GpuOperand *x = l->x;
-    int bytes = l->run * l->bytes, align = alignment(p, l, bytes);
     for (int q = 0; q < x->nlp; q += l->run)
         for (int ci = 0; ci < x->nlc; ci++)
             for (int e = 0; e < x->width; e++) {
-                int j = q * x->nlc + ci, at;
+                int j = q * x->nlc + ci;
                 Place place = load_place(l, j);
                 place.along += e;
-                at = place_offset(l, place);
-                if (l->run > 1 && l->bytes < 4) {
-                    pack_run(l, j, e, x->name, out);
-                    write_words("w", at, bytes, align, out);
-                    buf_puts(out, "    }\n");
+                if (!exchanged(l)) {
+                    write_run(p, l, j, e, place_offset(l, place), out);
                     continue;
                 }
-                if (l->bytes < 4) {
-                    buf_printf(out, "    *(%s *)(to + %d) = (%s)(c.%c_data[set][%d][%d] >> %d);\n",
-                               l->bytes == 2 ? "short" : "signed char", at,
-                               l->bytes == 2 ? "short" : "signed char", x->name, j, e * l->bytes / 4,
-                               e * l->bytes % 4 * 8);
-                    continue;
-                }
-                int per = l->bytes / 4;
-                buf_printf(out, "    {\n    const int w[%d] = {", l->run * per);
-                for (int r = 0; r < l->run * per; r++)
-                    buf_printf(out, "%sc.%c_data[set][%d][%d]", r ? ", " : "", x->name, j + r / per * x->nlc,
-                               e * per + r % per);
-                buf_puts(out, "};\n");
-                write_words("w", at, bytes, align, out);
+                own_address(p, l, place, out);
+                write_run(p, l, j, e, 0, out);
                 buf_puts(out, "    }\n");
             }
 }
@@ -333,13 +375,21 @@ static void store_operand(const GpuPlan *p, int i, Buf *out)
     Loads l = loads_of(p, i);
     const GpuOperand *x = l.x;
     char words[64];
-    buf_printf(out, "    {\n    char *to = stage + c.%c_lds;\n", x->name);
+    buf_puts(out, "    {\n");
+    if (!exchanged(&l)) buf_printf(out, "    char *to = stage + c.%c_lds;\n", x->name);
     if (l.transpose)
         store_transposed(p, &l, out);
     else
         for (int j = 0; j < l.n; j++) {
             Place q = load_place(&l, j);
             snprintf(words, sizeof words, "c.%c_data[set][%d]", x->name, j);
+            if (exchanged(&l)) {
+                int bytes = x->width * l.bytes;
+                own_address(p, &l, q, out);
+                write_words(words, 0, bytes, alignment(p, &l, bytes), out);
+                buf_puts(out, "    }\n");
+                continue;
+            }
             if (x->tlu != x->k_major) {
                 int bytes = x->width * l.bytes;
                 write_words(words, place_offset(&l, q), bytes, alignment(p, &l, bytes), out);

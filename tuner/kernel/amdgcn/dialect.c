@@ -85,6 +85,27 @@ static void dot4(const Target *t, Buf *out)
                       "    return z;\n}\n");
 }
 
+/* How local memory is laid out, for readers and for counts over many kernels. */
+static void layout_remark(const GpuPlan *p, Buf *out)
+{
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        buf_printf(out, "/* %c in local memory: lines of %d elements along %s, %d bytes apart", "AB"[i],
+                   x -> k_major ? p -> depth_u : x -> tile,
+                   x -> k_major ? "K"
+                        : i     ? "N"
+                                : "M",
+                   x->line *gpu_type_bytes(&x->type));
+        if (x->xor_mask)
+            buf_printf(out, ", piece c of line l at c ^ (l / %d & %d)", x->xor_lines, x->xor_mask);
+        else if (x->pad_block)
+            buf_printf(out, ", %d bytes more after %d lines", x->pad * gpu_type_bytes(&x->type),
+                       x->pad_block / x->line);
+        buf_printf(out, "; bank conflicts: reads %d, writes %d */\n", amdgcn_conflicts(p, i, false),
+                   amdgcn_conflicts(p, i, true));
+    }
+}
+
 static void prelude(const GpuPlan *p, Buf *out)
 {
     buf_printf(
@@ -143,6 +164,7 @@ static void prelude(const GpuPlan *p, Buf *out)
         "template <typename V> @DEV V @load_nt(const V *p) { return __builtin_nontemporal_load(p); }\n"
         "template <typename V> @DEV void @store_nt(V *p, V x) { __builtin_nontemporal_store(x, p); }\n");
     if (p->s) amdgcn_raw_buffers(p, out);
+    if (p->s) layout_remark(p, out);
 }
 
 /* Vectors that the language has no type for, and those of one part, are structs. */
@@ -200,6 +222,7 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 const GpuDialect dialect_amdgcn = {.language = "HIP C++",
                                    .static_lds = 65536,
                                    .aligned_loads = false,
+                                   .mixed_steps = 16,
                                    .prelude = prelude,
                                    .vector = vector,
                                    .kernel_head = kernel_head,

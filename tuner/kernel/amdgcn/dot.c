@@ -52,7 +52,8 @@ static Err dot_plan(GpuPlan *p)
     p->acc_run = p->vw;
     int half = p->target->lds_bytes / p->n_stages / (p->mt[0] + p->mt[1]);
     for (int i = 0; i < 2; i++)
-        lds_choose_pads(p, i, amdgcn_dot_reads, amdgcn_buffer_writes, half * p->mt[i], p->sg[i] * p->vw);
+        lds_choose_pads(p, i, amdgcn_dot_reads, amdgcn_buffer_writes, NULL, half * p->mt[i],
+                        p->sg[i] * p->vw);
     return ERR_OK;
 }
 

@@ -1,17 +1,28 @@
-/* Pads of local memory by counting bank conflicts: 32 banks of 4 bytes; a cycle serves 128 bytes, so that 32
- * lanes of 4 bytes or less, 16 of 8, 8 of 16 meet; lanes that read the same 4 bytes do not. From the ISA
- * documents of GCN, CDNA and RDNA. Called by the plans of matrix.c and dot.c.
+/* Layouts of local memory by counting bank conflicts: 32 banks of 4 bytes; a cycle serves 128 bytes, so that
+ * 32 lanes of 4 bytes or less, 16 of 8, 8 of 16 meet; lanes that read the same 4 bytes do not. From the ISA
+ * documents of GCN, CDNA and RDNA. Reads of 16 bytes on processors with MFMA: lanes 0 to 3 meet 20 to 23, 4
+ * to 7 meet 16 to 19 and so on (Composable Kernel's documentation, "Understanding AMD GPU LDS and bank
+ * conflicts"); a layout is only free of conflicts here if neighbours do not meet either. Called by the plans
+ * of matrix.c and dot.c.
  */
 #include "kernel/amdgcn/amdgcn.h"
 
 enum { N_BANKS = 32, PATTERNS_MAX = 16 };
 
-static int cycle_conflicts(const LdsAccess *a, int first, int n)
+/* Lane number i of a cycle that begins with lane `first`. */
+static int lane_of(int first, int i, bool crossed)
+{
+    static const int partner[] = {20, 16, 28, 24};
+    if (!crossed) return first + i;
+    return first / 32 * 32 + (i < 4 ? first % 32 / 2 + i : partner[first % 32 / 8] + i - 4);
+}
+
+static int cycle_conflicts(const LdsAccess *a, int first, int n, bool crossed)
 {
     int seen[N_BANKS][64], n_seen[N_BANKS] = {0}, most = 1;
-    for (int lane = first; lane < first + n && lane < a->n_lanes; lane++)
+    for (int l = 0; l < n && lane_of(first, l, crossed) < a->n_lanes; l++)
         for (int b = 0; b < (a->bytes + 3) / 4; b++) {
-            int word = a->at[lane] / 4 + b, bank = word % N_BANKS, i = 0;
+            int word = a->at[lane_of(first, l, crossed)] / 4 + b, bank = word % N_BANKS, i = 0;
             while (i < n_seen[bank] && seen[bank][i] != word) i++;
             if (i < n_seen[bank]) continue;
             seen[bank][n_seen[bank]++] = word;
@@ -22,26 +33,33 @@ static int cycle_conflicts(const LdsAccess *a, int first, int n)
 
 int lds_conflicts(const LdsAccess *a)
 {
-    int lanes = a->bytes > 8 ? 8 : a->bytes > 4 ? 16 : 32, n = 0;
-    for (int first = 0; first < a->n_lanes; first += lanes) n += cycle_conflicts(a, first, lanes);
-    return n;
+    int lanes = a->bytes > 8 ? 8 : a->bytes > 4 ? 16 : 32, n = 0, crossed = 0;
+    for (int first = 0; first < a->n_lanes; first += lanes) {
+        n += cycle_conflicts(a, first, lanes, false);
+        if (a->crossed && lanes == 8) crossed += cycle_conflicts(a, first, lanes, true);
+    }
+    return n > crossed ? n : crossed;
 }
 
 int lds_offset(const GpuOperand *x, int line, int at)
 {
-    int pos = line * x->line + at;
-    if (x->pad_block) pos += pos / x->pad_block * x->pad;
+    int pos = line * x->line + at, piece = 16 / gpu_type_bytes(&x->type);
+    if (x->xor_mask)
+        pos = line * x->line + ((at / piece) ^ (line / x->xor_lines & x->xor_mask)) * piece + at % piece;
+    else if (x->pad_block)
+        pos += pos / x->pad_block * x->pad;
     return pos * gpu_type_bytes(&x->type);
 }
 
 static int bytes_of(const GpuPlan *p, const GpuOperand *x)
 {
+    if (x->xor_mask) return x->tile * p->depth_u * gpu_type_bytes(&x->type);
     return lds_offset(x, (x->k_major ? x->tile : p->depth_u) - 1, x->line);
 }
 
 static int count(const GpuPlan *p, const GpuOperand *x, LdsPattern pattern)
 {
-    LdsAccess a;
+    LdsAccess a = {0};
     int n = 0;
     for (int i = 0; i < PATTERNS_MAX && pattern(p, x, i, &a); i++) n += lds_conflicts(&a);
     return n;
@@ -49,8 +67,51 @@ static int count(const GpuPlan *p, const GpuOperand *x, LdsPattern pattern)
 
 int lds_count(const GpuPlan *p, int x, LdsPattern pattern) { return count(p, &p->op[x], pattern); }
 
+/* Reads of gpu_valu: vectors of VectorWidth elements; elements one by one where gpu_valu must. */
+static bool valu_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
+{
+    int i = x->name == 'b', element = gpu_type_bytes(&x->type), bytes = p->vw * element;
+    if (bytes > 16) bytes = 16;
+    if ((p->vw & (p->vw - 1)) || x->line * element % bytes) bytes = element < 16 ? element : 16;
+    if (access) return false;
+    a->n_lanes = p->n_threads < p->wave ? p->n_threads : p->wave;
+    a->bytes = bytes;
+    for (int tid = 0; tid < a->n_lanes; tid++) {
+        int free = (i ? tid / p->sg[0] % p->sg[1] : tid % p->sg[0]) * p->vw;
+        a->at[tid] = lds_offset(x, tid * p->lsu / p->n_threads, free);
+    }
+    return true;
+}
+
+/* Writes of gpu_copy_register: vectors, or elements where the other dimension is contiguous. */
+static bool register_writes(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
+{
+    bool vector = x->tlu != x->k_major;
+    bool grouped = x->name == 'b' ? p->s->GlobalReadCoalesceGroupB : p->s->GlobalReadCoalesceGroupA;
+    int element = gpu_type_bytes(&x->type), bytes = vector ? x->width * element : element;
+    if (access >= (vector ? 1 : x->width)) return false;
+    a->n_lanes = p->n_threads / x->n_waves < p->wave ? p->n_threads / x->n_waves : p->wave;
+    a->bytes = bytes < 16 ? bytes : 16;
+    for (int tid = 0; tid < a->n_lanes; tid++) {
+        int lane = gpu_load_thread(p, x, tid), across = grouped ? lane / x->lvc : lane % x->lsp;
+        int along = (grouped ? lane % x->lvc : lane / x->lsp) * x->width + (vector ? 0 : access);
+        int k = x->tlu ? across : along, free = x->tlu ? along : across;
+        a->at[tid] = x->k_major ? lds_offset(x, free, k) : lds_offset(x, k, free);
+    }
+    return true;
+}
+
+int amdgcn_conflicts(const GpuPlan *p, int i, bool writes)
+{
+    if (writes) return lds_count(p, i, p->copy == &amdgcn_buffer ? amdgcn_buffer_writes : register_writes);
+    return lds_count(p, i,
+                     p->compute == &amdgcn_matrix ? amdgcn_matrix_reads
+                     : p->compute == &amdgcn_dot  ? amdgcn_dot_reads
+                                                  : valu_reads);
+}
+
 typedef struct {
-    int line_pad, block_lines, block_pad, conflicts, bytes;
+    int line_pad, block_lines, block_pad, xor_lines, xor_mask, conflicts, bytes;
 } Choice;
 
 static void apply(const GpuPlan *p, GpuOperand *x, const Choice *c)
@@ -60,6 +121,7 @@ static void apply(const GpuPlan *p, GpuOperand *x, const Choice *c)
     x->line = length + c->line_pad;
     x->pad_block = c->block_lines * x->line;
     x->pad = c->block_lines ? c->block_pad : c->line_pad;
+    x->xor_lines = c->xor_lines, x->xor_mask = c->xor_mask;
 }
 
 /* Tries one choice; keeps it when it has fewer conflicts, or as many and is smaller. */
@@ -72,11 +134,26 @@ static void consider(const GpuPlan *p, GpuOperand *x, LdsPattern reads, LdsPatte
     /* the reads are many: a stage is written once and read by several waves */
     c.conflicts = 4 * count(p, x, reads) + count(p, x, writes);
     if (best->bytes < 0 || c.conflicts < best->conflicts ||
-        (c.conflicts == best->conflicts && c.bytes < best->bytes))
+        (c.conflicts == best->conflicts && c.bytes < best->bytes && !c.xor_mask))
         *best = c;
 }
 
-void lds_choose_pads(GpuPlan *p, int i, LdsPattern reads, LdsPattern writes, int bytes, int lines_unit)
+/* Exchanges of the pieces of lines: their number is a power of two, up to those of 128 bytes. */
+static void consider_exchanges(const GpuPlan *p, GpuOperand *x, LdsPattern reads, LdsPattern writes,
+                               LdsExchange exchange, int bytes, Choice *best)
+{
+    int line = p->depth_u * gpu_type_bytes(&x->type), pieces = line / 16;
+    if (!x->k_major || line % 16 || pieces < 2 || (pieces & (pieces - 1))) return;
+    int mask = (pieces < 8 ? pieces : 8) - 1;
+    for (int lines = 1; lines <= 16; lines *= 2) {
+        Choice c = {.xor_lines = lines, .xor_mask = mask};
+        apply(p, x, &c);
+        if (exchange(p, x)) consider(p, x, reads, writes, bytes, c, best);
+    }
+}
+
+void lds_choose_pads(GpuPlan *p, int i, LdsPattern reads, LdsPattern writes, LdsExchange exchange, int bytes,
+                     int lines_unit)
 {
     GpuOperand *x = &p->op[i];
     int unit = gpu_type_bytes(&x->type) < 16 ? 16 / gpu_type_bytes(&x->type) : 1;
@@ -89,6 +166,7 @@ void lds_choose_pads(GpuPlan *p, int i, LdsPattern reads, LdsPattern writes, int
                 consider(p, x, reads, writes, bytes, c, &best);
             }
         }
+    if (exchange && best.conflicts) consider_exchanges(p, x, reads, writes, exchange, bytes, &best);
     if (best.bytes < 0) best = (Choice){0};
     apply(p, x, &best);
 }

@@ -147,12 +147,22 @@ bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsA
     if (access) return false;
     a->n_lanes = p->wave;
     a->bytes = x->k_major ? m.raw : m.vec[i] * m.bytes;
+    a->crossed = !is_wmma(&m);
     for (int lane = 0; lane < a->n_lanes; lane++) {
         Lane l = lane_of(&m, lane);
         int at = lane_position(&m, i, l), k = l.part * m.vk;
         a->at[lane] = x->k_major ? lds_offset(x, at, k) : lds_offset(x, k, at);
     }
     return true;
+}
+
+/* One address serves all tiles of a lane: their lines are exchanged alike. */
+static bool exchanges(const GpuPlan *p, const GpuOperand *x)
+{
+    Matrix m = matrix_of(p);
+    int i = x->name == 'b', period = x->xor_lines * (x->xor_mask + 1);
+    bool apart = m.tiles[i] == m.vec[i] || tile_stride(&m, i) % period == 0;
+    return apart && (m.vec[i] == 1 || x->xor_lines % m.vec[i] == 0) && amdgcn_copy_exchanges(p, x);
 }
 
 /* ---- plan ---- */
@@ -185,7 +195,8 @@ static Err matrix_plan(GpuPlan *p)
     if (!m.swap && m.in->layout == LAYOUT_WMMA_R4) p->acc_run *= 8;
     int half = p->target->lds_bytes / p->n_stages / (p->mt[0] + p->mt[1]);
     for (int i = 0; i < 2; i++)
-        lds_choose_pads(p, i, amdgcn_matrix_reads, amdgcn_buffer_writes, half * p->mt[i], tile_stride(&m, i));
+        lds_choose_pads(p, i, amdgcn_matrix_reads, amdgcn_buffer_writes, exchanges, half * p->mt[i],
+                        tile_stride(&m, i));
     return ERR_OK;
 }
 
@@ -279,11 +290,38 @@ static void emit_position(const Matrix *m, int i, Buf *out)
                m->in->m, m->vec[i]);
 }
 
+/* A lane's lines lie tiles apart; each run along K is in the piece where its line has it. */
+static void emit_load_exchanged(const Matrix *m, int i, Buf *out)
+{
+    const GpuPlan *p = m->p;
+    const GpuOperand *x = &p->op[i];
+    char c = x->name, f = "mn"[i];
+    int runs = m->vk * m->bytes / m->raw, piece = 16 / m->bytes;
+    buf_printf(out, "    const unsigned k_%c = (unsigned)step * %d + part * %d", c, p->k_step * p->lsu,
+               m->vk);
+    if (p->lsu > 1) buf_printf(out, " + z * %d", p->k_step);
+    buf_printf(out, ", x_%c = %c0 / %d & %d;\n    const char *%c = lds_%c + %c0 * %d;\n", c, f, x->xor_lines,
+               x->xor_mask, c, c, f, x->line * m->bytes);
+    for (int r = 0; r < runs; r++) {
+        buf_printf(out, "    const char *%c_%d = %c + ((k_%c / %d + %d ^ x_%c) * 16 + k_%c %% %d * %d);\n", c,
+                   r, c, c, piece, r, c, c, piece, m->bytes);
+        for (int t = 0; t < m->tiles[i]; t++) {
+            int free = t / m->vec[i] * tile_stride(m, i) + t % m->vec[i];
+            buf_printf(out, "    f.%c.r[%d][%d] = *(const @Run%c *)(%c_%d + %d);\n", c, t, r, "AB"[i], c, r,
+                       free * x -> line * m -> bytes);
+        }
+    }
+}
+
 static void emit_load_operand(const Matrix *m, int i, Buf *out)
 {
     const GpuPlan *p = m->p;
     const GpuOperand *x = &p->op[i];
     char c = x->name, f = "mn"[i];
+    if (x->xor_mask) {
+        emit_load_exchanged(m, i, out);
+        return;
+    }
     int esize = m->bytes, step = p->k_step * (x->k_major ? 1 : x->line) * esize;
     buf_printf(out, "    const char *%c = lds_%c + ", c, c);
     if (x->k_major) {

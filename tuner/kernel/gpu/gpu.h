@@ -93,17 +93,18 @@
  *
  * Honoured here: WorkGroup, ThreadTile, DepthU, LocalSplitU, VectorWidth, GlobalLoadVectorWidth,
  * NumLoadsCoalesced, GlobalReadCoalesceGroup, WaveSeparateGlobalRead, ThreadSeparateGlobalRead,
- * FractionalLoad, LdsPad, LdsBlockSizePerPad, UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead,
- * PrefetchLocalRead, SuppressNoLoadLoop, GlobalSplitU with all that belongs to it, StaggerU,
- * WorkGroupMapping, PersistentKernel, PreloadKernelArguments (order of arguments), VectorStore,
- * StoreVectorWidth, NumElementsPerBatchStore, NonTemporal, BufferLoad and BufferStore (amdgcn),
- * KernelLanguage (form of arguments). Superseded: EdgeType and LoopTail (any size is right with any value),
- * the Assert parameters (used to drop the shift of vectors that cannot straddle an edge; otherwise predicates
- * of the library). Refused by gpu_plan: WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, and
- * of the problem type: unknown first strides, zero padding, mirrored dimensions, stochastic rounding; 8-bit
- * floats where Target.f8 is none. Without effect, since a compiler schedules and places: InnerUnroll (a stage
- * is unrolled whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha,
- * OptNoLoadLoop, UseSgprForGRO, MACInstruction, MagicDivAlg and other hints to the assembly writer.
+ * FractionalLoad, LdsPad (not in amdgcn's matrix and dot modules, which choose pads by bank conflicts),
+ * UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead, PrefetchLocalRead, SuppressNoLoadLoop,
+ * GlobalSplitU with all that belongs to it, StaggerU, WorkGroupMapping, PersistentKernel,
+ * PreloadKernelArguments (order of arguments), VectorStore, StoreVectorWidth, NumElementsPerBatchStore,
+ * NonTemporal, BufferLoad and BufferStore (amdgcn), KernelLanguage (form of arguments). Superseded: EdgeType
+ * and LoopTail (any size is right with any value), the Assert parameters (used to drop the shift of vectors
+ * that cannot straddle an edge; otherwise predicates of the library). Refused by gpu_plan:
+ * WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, and of the problem type: unknown first
+ * strides, zero padding, mirrored dimensions, stochastic rounding; 8-bit floats where Target.f8 is none.
+ * Without effect, since a compiler schedules and places: InnerUnroll (a stage is unrolled whole), Schedule*,
+ * GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha, OptNoLoadLoop, UseSgprForGRO,
+ * MACInstruction, MagicDivAlg and other hints to the assembly writer.
  *
  * ---- launch ----
  *
@@ -152,7 +153,9 @@ typedef struct {
     int line;           /* elements from line to line, pad included (pad_block 0) */
     int line_pad;       /* elements of padding per line, when there is pad_block too */
     int pad, pad_block; /* elements of padding per pad_block elements; pad_block 0: per line */
-    int lds_offset;     /* bytes from the start of a stage */
+    /* xor_mask > 0, without pads: the 16-byte piece c of line l stands at c ^ (l / xor_lines & xor_mask) */
+    int xor_lines, xor_mask;
+    int lds_offset; /* bytes from the start of a stage */
     int lds_bytes;
     int shift; /* > 1: vectors of so many elements are shifted back at the edge */
     int hint;  /* NonTemporal bits */
@@ -187,7 +190,8 @@ struct GpuDialect {
     const char *language; /* "HIP C++" */
     int static_lds;       /* bytes of local memory that a kernel may declare statically */
     bool aligned_loads;   /* vectors in global memory must be aligned to their size */
-    bool hint_levels;     /* NonTemporal's values are told apart */
+    int mixed_steps;  /* steps of a long stage that compilers may mix, @keep_order() behind them; 0: all */
+    bool hint_levels; /* NonTemporal's values are told apart */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the

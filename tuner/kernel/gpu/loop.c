@@ -9,6 +9,13 @@ typedef struct {
     int indent;
 } LoopText;
 
+/* Compilers that mix a hundred steps load all their fragments first, and spill them. */
+static void order(const GpuPlan *p, Buf *out)
+{
+    int n = p->dialect->mixed_steps;
+    if (n && p->steps > 2 * n) buf_printf(out, "        if (s %% %d == %d) @keep_order();\n", n, n - 1);
+}
+
 void gpu_stage(const GpuPlan *p, Buf *out)
 {
     buf_printf(out,
@@ -22,13 +29,15 @@ void gpu_stage(const GpuPlan *p, Buf *out)
                    "    @frag_load(f[0], lds_a, lds_b, tid, 0);\n"
                    "    @UNROLL for (int s = 0; s < %d; s++) {\n"
                    "        if (s + 1 < %d) @frag_load(f[(s + 1) & 1], lds_a, lds_b, tid, s + 1);\n"
-                   "        @frag_mac(acc, f[s & 1]);\n    }\n}\n\n",
+                   "        @frag_mac(acc, f[s & 1]);\n",
                    p->steps, p->steps);
     else
         buf_printf(out,
                    "    @UNROLL for (int s = 0; s < %d; s++) {\n        @Frag f;\n"
-                   "        @frag_load(f, lds_a, lds_b, tid, s);\n        @frag_mac(acc, f);\n    }\n}\n\n",
+                   "        @frag_load(f, lds_a, lds_b, tid, s);\n        @frag_mac(acc, f);\n",
                    p->steps);
+    order(p, out);
+    buf_puts(out, "    }\n}\n\n");
     buf_printf(
         out,
         "/* The first steps only: the rest of K. */\n"

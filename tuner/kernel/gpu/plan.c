@@ -250,7 +250,11 @@ void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, B
     char line[160];
     const char *at = x->k_major ? k : free;
     bracket(x->k_major ? free : k, line, sizeof line);
-    if (x->pad_block)
+    if (x->xor_mask) {
+        int piece = 16 / gpu_type_bytes(&x->type);
+        buf_printf(out, "(%s * %d + (((%s) / %d ^ (%s / %d & %d)) * %d + (%s) %% %d))", line, x->line, at,
+                   piece, line, x->xor_lines, x->xor_mask, piece, at, piece);
+    } else if (x->pad_block)
         buf_printf(out, "(%s * %d + %s + (%s * %d + %s) / %d * %d)", line, x->line, at, line, x->line, at,
                    x->pad_block, x->pad);
     else
