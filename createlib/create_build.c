@@ -55,6 +55,19 @@ static Err emit_all(Create *c)
     return e;
 }
 
+/* A solution stays when its kernel is there for at least one of its architectures. */
+static void leave_out(Create *c)
+{
+    for (size_t i = 0; i < c->n_logic; i++) {
+        CreateLogic *l = &c->logic[i];
+        for (size_t j = 0; j < l->logic.n_solutions; j++) {
+            if (l->solution[j].why.n) continue;
+            const CreateUnit *u = &c->unit.v[l->solution[j].unit];
+            if (u->why.n) l->solution[j].why = u->why;
+        }
+    }
+}
+
 /* ---- sources only ---- */
 
 Err create_sources(Create *c)
@@ -78,6 +91,7 @@ Err create_sources(Create *c)
         TRY(file_write(path.s, u->source));
         c->r->n_files++;
     }
+    leave_out(c);
     return ERR_OK;
 }
 
@@ -196,19 +210,6 @@ static Err compile_target(Create *c, const Target *t, BuildWatch *watch)
     warning("%s", err_message());
     err_clear();
     return ERR_OK;
-}
-
-/* A solution stays when its kernel is there for at least one of its architectures. */
-static void leave_out(Create *c)
-{
-    for (size_t i = 0; i < c->n_logic; i++) {
-        CreateLogic *l = &c->logic[i];
-        for (size_t j = 0; j < l->logic.n_solutions; j++) {
-            if (l->solution[j].why.n) continue;
-            const CreateUnit *u = &c->unit.v[l->solution[j].unit];
-            if (u->why.n) l->solution[j].why = u->why;
-        }
-    }
 }
 
 static Err check_helpers(const Create *c)

@@ -36,7 +36,7 @@ typedef struct {
     const Solution *s;     /* NULL: a helper kernel */
     const ProblemType *pt; /* of a helper */
     bool post_gsu, ga;     /* which helper */
-    bool is_shared;        /* by types that compute otherwise: told once */
+    bool is_shared;        /* by types that compute otherwise: told once, of metadata alone */
     Str source, object_path;
     Str linked; /* its symbol in the object; the file of kernels calls it symbol */
     Str why;    /* it cannot be had; "" otherwise */
@@ -72,7 +72,8 @@ typedef struct {
     VEC(CreateTool) tool;
     size_t n_spills;   /* kernels */
     VEC(Str) metadata; /* files written, without directory */
-    Map by_symbol;     /* "symbol\0target" -> unit + 1 */
+    Map by_symbol;     /* "symbol target" -> unit + 1 */
+    Map by_helper;     /* "helper target" -> unit + 1, whatever the setting */
     Map by_file;       /* object file -> object + 1 */
 } Create;
 

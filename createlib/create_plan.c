@@ -179,57 +179,82 @@ static Err add_kernel(Create *c, const CreateLogic *l, const CreateUnit *like, b
 
 /* ---- helper kernels ---- */
 
-/* Tensile's names of helpers show the destination type alone: one kernel for what computes in half and what
- * computes in float. Its scalars are read as those of the first. */
-static Err warn_shared(CreateUnit *u, const ProblemType *pt)
+static Err helper_of(Create *c, Str symbol, const Target *t, int64_t **unit)
+{
+    Str key = arena_printf(&c->a, "%.*s %s", STR_ARG(symbol), t->name);
+    TRY_ALLOC(key.s);
+    TRY_ALLOC(*unit = map_put(&c->by_helper, key, NULL));
+    return ERR_OK;
+}
+
+static Err shared_reason(Create *c, const CreateUnit *u, const ProblemType *pt, Str *why)
 {
     Buf first, other;
-    if (u->is_shared || u->pt->ComputeDataType == pt->ComputeDataType) return ERR_OK;
-    u->is_shared = true;
     buf_init(&first);
     buf_init(&other);
     problem_type_name(u->pt, &first);
     problem_type_name(pt, &other);
+    *why =
+        arena_printf(&c->a,
+                     "helper kernel '%.*s' is that of %s (compute type %s); %s, which computes in %s, needs "
+                     "another of the same name: make them libraries of their own",
+                     STR_ARG(u->symbol), buf_cstr(&first), type_letter((DataType)u->pt->ComputeDataType),
+                     buf_cstr(&other), type_letter((DataType)pt->ComputeDataType));
     Err e = buf_check(&first) ? buf_check(&first) : buf_check(&other);
-    if (!e)
-        warning(
-            "helper kernel '%.*s' is that of %s (compute type %s); %s, which computes in %s, gets it too: "
-            "make them libraries of their own",
-            STR_ARG(u->symbol), buf_cstr(&first), type_letter((DataType)u->pt->ComputeDataType),
-            buf_cstr(&other), type_letter((DataType)pt->ComputeDataType));
     buf_fini(&first);
     buf_fini(&other);
+    TRY_ALLOC(why->s);
     return e;
 }
 
-static Err add_helpers(Create *c, const Solution *s, const Target *t)
+/* Tensile's names of helpers show the destination type alone, and its library has the first of a name for
+ * all. Here what would get another's stays out of the library; metadata alone is Tensile's, with a warning.
+ */
+static Err check_shared(Create *c, const HelperKernel *h, const ProblemType *pt, const Target *t, Str *why)
 {
+    int64_t *unit;
+    TRY(helper_of(c, h->symbol, t, &unit));
+    CreateUnit *u = *unit ? &c->unit.v[*unit - 1] : NULL;
+    if (!u || helper_serves(u->pt, pt, t, h->symbol) || (c->o->metadata_only && u->is_shared)) return ERR_OK;
+    TRY(shared_reason(c, u, pt, why));
+    if (!c->o->metadata_only) return ERR_OK;
+    warning("%.*s", STR_ARG(*why));
+    u->is_shared = true;
+    *why = STR_NULL;
+    return ERR_OK;
+}
+
+static Err add_helper(Create *c, const HelperKernel *h, const Solution *s, const Target *t)
+{
+    CreateUnit u = {.symbol = h->symbol, .target = t, .pt = s->pt, .post_gsu = h->post_gsu, .ga = h->ga};
+    size_t number;
+    int64_t *unit;
+    TRY(add_kernel(c, NULL, &u, false, &number));
+    TRY(helper_of(c, h->symbol, t, &unit));
+    if (!*unit) *unit = (int64_t)number + 1;
+    return ERR_OK;
+}
+
+/* A solution's kernel and helpers for one target; why: not, since a helper's name is taken. */
+static Err plan_solution(Create *c, CreateLogic *l, size_t i, const Target *t, Str *why)
+{
+    const Solution *s = &l->state[i];
     HelperKernel helper[HELPERS_MAX];
-    size_t n, unit = 0;
+    CreateUnit u = {.symbol = l->part.solution[i].name, .target = t, .s = s};
+    size_t n;
     TRY(kernel_helpers(&c->a, s, helper, &n));
-    for (size_t i = 0; i < n; i++) {
-        CreateUnit u = {.symbol = helper[i].symbol,
-                        .target = t,
-                        .pt = s->pt,
-                        .post_gsu = helper[i].post_gsu,
-                        .ga = helper[i].ga};
-        TRY(add_kernel(c, NULL, &u, false, &unit));
-        TRY(warn_shared(&c->unit.v[unit], s->pt));
-    }
+    for (size_t j = 0; j < n && !why->n; j++) TRY(check_shared(c, &helper[j], s->pt, t, why));
+    if (why->n) return ERR_OK;
+    TRY(add_kernel(c, l, &u, s->KernelLanguage == LANG_ASSEMBLY, &l->solution[i].unit));
+    for (size_t j = 0; j < n; j++) TRY(add_helper(c, &helper[j], s, t));
     return ERR_OK;
 }
 
 static Err plan_logic(Create *c, CreateLogic *l)
 {
-    for (size_t i = 0; i < l->logic.n_solutions; i++) {
-        const Solution *s = &l->state[i];
-        if (l->solution[i].why.n) continue;
-        for (size_t t = 0; t < l->n_targets; t++) {
-            CreateUnit u = {.symbol = l->part.solution[i].name, .target = l->target[t], .s = s};
-            TRY(add_kernel(c, l, &u, s->KernelLanguage == LANG_ASSEMBLY, &l->solution[i].unit));
-            TRY(add_helpers(c, s, l->target[t]));
-        }
-    }
+    for (size_t i = 0; i < l->logic.n_solutions; i++)
+        for (size_t t = 0; t < l->n_targets && !l->solution[i].why.n; t++)
+            TRY(plan_solution(c, l, i, l->target[t], &l->solution[i].why));
     return ERR_OK;
 }
 

@@ -65,9 +65,12 @@ static Err steps(Create *c)
     TRY(create_plan(c));
     TRY(dir_make(c->library_dir.s));
     if (o->generate_manifest_and_exit) return create_manifest(c);
-    if (o->generate_sources_and_exit) return create_sources(c);
-    if (!o->metadata_only) TRY(create_build(c));
+    if (o->generate_sources_and_exit)
+        TRY(create_sources(c));
+    else if (!o->metadata_only)
+        TRY(create_build(c));
     TRY(strict_check(c));
+    if (o->generate_sources_and_exit) return create_report(c);
     TRY(create_metadata(c));
     TRY(create_manifest(c));
     if (o->embed_library) TRY(create_embed(c));
@@ -84,6 +87,7 @@ static void create_fini(Create *c)
     VEC_FINI(&c->tool);
     VEC_FINI(&c->variant);
     map_fini(&c->by_symbol);
+    map_fini(&c->by_helper);
     map_fini(&c->by_file);
     arena_fini(&c->a);
 }
@@ -94,6 +98,7 @@ Err createlib_run(const CreateOptions *o, CreateReport *r)
     *r = (CreateReport){0};
     arena_init(&c.a, 0);
     map_init(&c.by_symbol);
+    map_init(&c.by_helper);
     map_init(&c.by_file);
     Err e = steps(&c);
     if (!e && r->n_left_out)

@@ -15,6 +15,8 @@ wc -l <manifest/library/TensileManifest.txt; sed 's/.*\(\.[a-z]*\)$/\1/' manifes
 half() { sed "s/^\( *DataType:\) 0/\1 4/; s/^\( *DestDataType:\) 0/\1 4/; s/^\( *ComputeDataType:\) 0/\1 $1/; s/\(^ *HighPrecisionAccumulate:\) false/\1 $2/"; }
 mkdir two; half 4 false <logic/arcturus_Cijk_Alik_Bjlk_SB.yaml >two/h.yaml; half 0 true <logic/arcturus_Cijk_Alik_Bjlk_SB.yaml >two/hs.yaml
 "$C" --metadata-only two shared HIP; echo "exit $?"
+"$C" --generate-sources-and-exit two shared HIP 2>&1 | sed "s,$PWD/,,"; ls shared/Kernels | sed 's/_MT.*//' | sort | uniq -c
+sed -n "s/.*\(helper kernel '[^']*'\).*/\1/p" shared/library/TensileCreateLibrary.report.csv | sort | uniq -c
 # assertions about several sizes, what they leave of a tile, false where others have null
 mkdir few; sed '52s/{}/{0: 33, 1: 9}/; 292s/null/false/' "$L"/aldebaran_Cijk_Alik_Bjlk_DB.yaml >few/a.yaml
 "$C" --metadata-only --library-format yaml few fewlib HIP; echo "exit $?"

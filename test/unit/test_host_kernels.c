@@ -169,6 +169,14 @@ static void launch_beta_only(Run *r, const int beta[2])
     run_groups(r, r->beta_only, grid, 0);
 }
 
+/* What the launcher asks for where sums are half, or half's are SingleBuffer's: one kernel for both, no
+ * vectors. */
+static bool has_plain_post(const Row *w)
+{
+    return w->out == TYPE_H && (w->compute == TYPE_H || !(w->flags & MULTI));
+}
+static const char *post_name(const Row *w) { return has_plain_post(w) ? "PostGSU" : "PostGSU_VW2"; }
+
 static void launch_post(Run *r, const int alpha[2], const int beta[2])
 {
     static const int one[2] = {8, 0}, zero[2] = {0, 0}, int_one[2] = {1, 0};
@@ -185,7 +193,8 @@ static void launch_post(Run *r, const int alpha[2], const int beta[2])
     stride_args(r, r->ld[1], r->stride[1]);
     size_args(r);
     arg_u32(r, multi ? r->row->gsu : 1);
-    uint32_t grid[3] = {(uint32_t)mapping_ceil_div(r->m * r->n * r->batch, 2 * KERNEL_HELPER_GROUP), 1, 1};
+    int per_group = KERNEL_HELPER_GROUP * (has_plain_post(r->row) ? 1 : 2);
+    uint32_t grid[3] = {(uint32_t)mapping_ceil_div(r->m * r->n * r->batch, per_group), 1, 1};
     run_groups(r, r->post, grid, 0);
 }
 
@@ -385,7 +394,7 @@ static void *build_level(const Target *t, const char *dir, const char *cc)
         if (kernels[i].gsu < 2) continue;
         bool ga = (kernels[i].flags & MULTI) || pt.ComputeDataType != pt.DestDataType;
         assert_ok(kernel_emit_beta_only(&pt, t, ga, symbol_of(name, i, "beta"), &text));
-        assert_ok(kernel_emit_post_gsu(&pt, t, symbol_of(name, i, "PostGSU_VW2"), &text));
+        assert_ok(kernel_emit_post_gsu(&pt, t, symbol_of(name, i, post_name(&kernels[i])), &text));
     }
     snprintf(path, sizeof path, "%s/%s.c", dir, t->name);
     snprintf(so, sizeof so, "%s/%s.so", dir, t->name);
@@ -430,7 +439,7 @@ static void test_level(int level, const char *cc)
         snprintf(local, sizeof local, "row%d_main_local_bytes", i);
         r.local_bytes = *(const uint64_t *)dlsym(lib, local);
         r.beta_only = kernel_of(lib, i, "beta");
-        r.post = kernel_of(lib, i, "PostGSU_VW2");
+        r.post = kernel_of(lib, i, post_name(&kernels[i]));
         run_kernel(&r, i);
     }
     if (lib) dlclose(lib);

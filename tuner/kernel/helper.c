@@ -1,6 +1,8 @@
 /* Which helper kernels a solution needs. See helper.h. */
 #include "kernel/helper.h"
 
+#include <string.h>
+
 /* "Cijk_S", with _GB for arrays of pointers. */
 static void base_name(const ProblemType *pt, Buf *b)
 {
@@ -74,4 +76,29 @@ Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKerne
 {
     if (h->post_gsu) return kernel_emit_post_gsu(pt, t, h->symbol, out);
     return kernel_emit_beta_only(pt, t, h->ga, h->symbol, out);
+}
+
+bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol)
+{
+    static const char end[] = "_PostGSU";
+    const size_t n = sizeof end - 1;
+    if (t->family == TARGET_NVPTX || pt->DestDataType != TYPE_H) return false;
+    return symbol.n > n && memcmp(symbol.s + symbol.n - n, end, n) == 0;
+}
+
+bool helper_serves(const ProblemType *made_for, const ProblemType *pt, const Target *t, Str symbol)
+{
+    return made_for->ComputeDataType == pt->ComputeDataType || helper_is_for_both(pt, t, symbol);
+}
+
+int64_t helper_symbol_number(Str symbol, const char *part)
+{
+    size_t n = strlen(part);
+    int64_t value = 1;
+    for (size_t i = 0; i + n < symbol.n; i++) {
+        if (memcmp(symbol.s + i, part, n)) continue;
+        size_t end = str_find(symbol, '_', i + 1);
+        if (str_to_i64(str_sub(symbol, i + n, end), &value) && value > 0) return value;
+    }
+    return 1;
 }

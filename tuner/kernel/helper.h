@@ -19,4 +19,14 @@ typedef struct {
 Err kernel_helpers(Arena *a, const Solution *s, HelperKernel out[HELPERS_MAX], size_t *n);
 Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKernel *h, Buf *out);
 
+/* Names tell the type of D alone. C.._H_PostGSU is asked for by what computes in half (MultipleBuffer) and by
+ * what computes in float (SingleBuffer, which passes alpha 1, beta 0, one part): one kernel that knows them
+ * apart by the word behind alpha, which is float's beta, 0, or half's first stride, which is never 0. It
+ * takes 4 bytes less than float's launch passes; not for NVIDIA, whose driver is told the exact number. */
+bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol);
+/* A kernel made for one problem type is right for another that asks for the same name. */
+bool helper_serves(const ProblemType *made_for, const ProblemType *pt, const Target *t, Str symbol);
+/* Number behind a part of the symbol ("_VW", "_R"); 1 when it is not there. */
+int64_t helper_symbol_number(Str symbol, const char *part);
+
 #endif

@@ -79,6 +79,10 @@ OWN = [   # name, architecture, data type, transposes, fork, problem type's own 
                                                   PrefetchGlobalRead=[1, 2]), {}),
     ('hgemm', 'gfx906', 'H', 'NN', _valu(WorkGroup=[[16, 16, 1]], VectorWidth=[2, 4], GlobalReadVectorWidth=[2],
                                          AssertFree0ElementMultiple=[2]), {}),
+    ('hgemm_split', 'gfx90a', 'H', 'TN', _valu(VectorWidth=[2], GlobalReadVectorWidth=[2], AssertFree0ElementMultiple=[2],
+                                               **_gsu(2, 3)), {}),
+    ('hgemm_split_batches', 'gfx90a', 'H', 'TN', _valu(VectorWidth=[2], GlobalReadVectorWidth=[2], AssertFree0ElementMultiple=[2],
+                                                       **_gsu(3)), {'StridedBatched': False}),
     ('hhs_split', 'gfx90a', 'HHS', 'NN', _matrix(_MI['gfx90a'], **_gsu(2, 4)), {}),
     ('hhs_single', 'gfx90a', 'HHS', 'TN', _matrix(_MI['gfx90a'], **_gsu(2, 3, algorithm='SingleBuffer')), {}),
     ('hhs_batches', 'gfx90a', 'HHS', 'NN', _matrix(_MI['gfx90a'], **_gsu(2)), {'StridedBatched': False}),
@@ -95,8 +99,12 @@ OWN = [   # name, architecture, data type, transposes, fork, problem type's own 
     ('f8_wmma', 'gfx1201', 'F8F8S', 'TN', _matrix([16, 16, 16, 1], **{**_WMMA, **_F8}), {}),
     ('b8f8_wmma', 'gfx1201', 'B8F8SS', 'NN', _matrix([16, 16, 16, 1], **{**_WMMA, **_F8}, **_gsu(2, 4)), {}),
     ('b8_source', 'gfx1201', 'B8B8S', 'NN', _valu(KernelLanguage=['Source'], WorkGroup=[[16, 16, 1], [8, 8, 1]]), {}),
+    ('hhs_single_batches', 'gfx90a', 'HHS', 'TN', _matrix(_MI['gfx90a'], **_gsu(2, algorithm='SingleBuffer')),
+     {'StridedBatched': False}),
     ('zgemm', 'gfx906', 'Z', 'CN', _valu(WorkGroup=[[16, 16, 1], [8, 8, 1]], ThreadTile=[[2, 2]]), {}),
 ]
+# Rows of OWN in one library: post-GSU kernels of half have the same name whatever the sums' type
+TOGETHER = [('hgemm_split', 'hhs_single', 'hhs_split'), ('hgemm_split_batches', 'hhs_single_batches', 'hhs_batches')]
 
 
 def config(arch, problem, fork, sizes):
@@ -142,6 +150,23 @@ def pointer_arrays(bin_dir, directory):
         with open(os.path.join(logic, name)) as f, open(os.path.join(out, 'logic', name), 'w') as g:
             g.write(re.sub('StridedBatched: [Tt]rue', 'StridedBatched: false', f.read()))
     return run([os.path.join(bin_dir, 'tuner-createlib'), os.path.join(out, 'logic'), out, 'HIP'])
+
+
+def together(bin_dir, root, names, name):
+    """The library of all of names, asked for the problems of one of them."""
+    out = os.path.join(root, '+'.join(names))
+    shutil.rmtree(os.path.join(out, 'logic'), ignore_errors=True)
+    os.makedirs(os.path.join(out, 'logic'))
+    for row in (row for row in OWN if row[0] in names):
+        lib = own(bin_dir, root, row)
+        logic = os.path.join(os.path.dirname(lib.path), 'logic' if not row[5].get('StridedBatched', True) else '../3_LibraryLogic')
+        for file in os.listdir(logic):
+            shutil.copy(os.path.join(logic, file), os.path.join(out, 'logic', f'{row[0]}_{file}'))
+        if row[0] == name:
+            asked = lib
+    log = run([os.path.join(bin_dir, 'tuner-createlib'), os.path.join(out, 'logic'), out, 'HIP'])
+    return Library('+'.join([name, *(n for n in names if n != name)]), asked.arch, asked.problem, os.path.join(out, 'library'),
+                   asked.sizes, asked.gsu, log)
 
 
 # ---- from elsewhere ----

@@ -42,7 +42,8 @@ def arguments():
     args = p.parse_args()
     logic = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../data/tensile/logic')
     if args.short:
-        args.own, args.solutions, args.seed = 'sgemm_split,sgemm_batches,hhs_split,hhs_wmma', 2, 1
+        args.own = 'sgemm_split,sgemm_batches,hhs_wmma,hgemm_split+hhs_single+hhs_split'
+        args.solutions, args.seed = 2, 1
         args.logic = [os.path.join(logic, 'aldebaran_Cijk_Alik_Bjlk_BBS_BH.yaml')]
     elif args.own is None and not args.logic and not args.packed:
         args.own, args.logic = '', sorted(glob.glob(os.path.join(logic, '*.yaml')))
@@ -106,6 +107,8 @@ def call_of(call, kernel, strided):
     args = bytearray(bytes.fromhex(call['hex']))
     listed = [a for a in kernel['.args'] if not a['.value_kind'].startswith('hidden')]
     end = max(a['.offset'] + a['.size'] for a in listed)
+    if call['kernel'].endswith('_H_PostGSU') or call['kernel'].endswith('_H_GB_PostGSU'):
+        end = len(args) if len(args) == end + 4 else end        # also takes what is summed in float: kernel/helper.h
     if end != len(args):
         return None, f"{call['kernel']}: {len(args)} argument bytes, the kernel takes {end}"
     for a in listed:
@@ -185,6 +188,8 @@ def libraries(args):
     if args.own is not None:
         out += [functools.partial(library.own, bin_dir, os.path.join(root, 'own'), row) for row in library.OWN
                 if not args.own or row[0] in args.own.split(',')]
+        out += [functools.partial(library.together, bin_dir, os.path.join(root, 'own'), names, name)
+                for names in library.TOGETHER for name in names if not args.own or '+'.join(names) in args.own.split(',')]
     if args.logic + args.packed and not library.has_yaml():
         print('skipped: libraries of logic files: python3-yaml is not there')
         args.logic, args.packed = [], []

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernel/gpu/gpu.h"
-#include "kernel/kernel.h"
+#include "kernel/helper.h"
 
 typedef struct {
     GpuPlan p;
@@ -117,26 +117,18 @@ Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, B
     return helper_end(&h, symbol, out);
 }
 
-/* Number behind a part of the symbol ("_VW", "_R"); 1 when it is not there. */
-static int64_t symbol_number(Str symbol, const char *part)
+static void post_gsu_tensors(HelperText *h, const char *w)
 {
-    size_t n = strlen(part);
-    int64_t value = 1;
-    for (size_t i = 0; i + n < symbol.n; i++) {
-        if (memcmp(symbol.s + i, part, n)) continue;
-        size_t end = str_find(symbol, '_', i + 1);
-        if (str_to_i64(str_sub(symbol, i + n, end), &value) && value > 0) return value;
-    }
-    return 1;
+    bool arrays = !h->p.strided;
+    arg(h, arrays ? "@TD *const *" : "@TD *", "d");
+    arg(h, w, "w");
+    arg(h, arrays ? "const @TD *const *" : "const @TD *", "c");
+    offset_args(h);
 }
 
 static void post_gsu_args(HelperText *h)
 {
-    bool arrays = !h->p.strided;
-    arg(h, arrays ? "@TD *const *" : "@TD *", "d");
-    arg(h, "const @TS *", "w");
-    arg(h, arrays ? "const @TD *const *" : "const @TD *", "c");
-    offset_args(h);
+    post_gsu_tensors(h, "const @TS *");
     arg(h, "@TS", "alpha");
     arg(h, "@TS", "beta");
     stride_args(h, "ldd", "batch_d");
@@ -146,8 +138,8 @@ static void post_gsu_args(HelperText *h)
     arg(h, "unsigned", "gsu");
 }
 
-/* Each thread sums every `reducers`-th part of vw elements; the first of `reducers` threads adds these up. */
-static void post_gsu_sums(HelperText *h, int vw, int reducers)
+/* What this thread is to do: of so many elements in all, vw from element `at` on. */
+static void post_gsu_share(HelperText *h, int vw, int reducers)
 {
     buf_printf(&h->body,
                "    const unsigned long long id = (unsigned long long)@group_x() * %d + @tid();\n"
@@ -157,6 +149,12 @@ static void post_gsu_sums(HelperText *h, int vw, int reducers)
                "    @UNROLL for (int e = 0; e < %d; e++) sum[e] = @zero();\n",
                KERNEL_HELPER_GROUP, h->p.batched ? " * size_batch" : "", reducers, vw, vw, vw);
     coordinates(h);
+}
+
+/* Each thread sums every `reducers`-th part of vw elements; the first of `reducers` threads adds these up. */
+static void post_gsu_sums(HelperText *h, int vw, int reducers)
+{
+    post_gsu_share(h, vw, reducers);
     buf_puts(&h->body, "    if (at < all) {\n        const @TS *from = ");
     place(h, 'w', false);
     buf_printf(&h->body,
@@ -175,32 +173,74 @@ static void post_gsu_sums(HelperText *h, int vw, int reducers)
                vw, vw, reducers, reducers, vw, vw);
 }
 
+/* sum to D: alpha and beta are a and b. */
+static void post_gsu_store(HelperText *h, int vw)
+{
+    bool arrays = !h->p.strided;
+    buf_puts(&h->body, "    if (at >= all) return;\n    @TD *to = ");
+    place(h, 'd', arrays);
+    buf_puts(&h->body, ";\n    const @TD *old = ");
+    place(h, 'c', arrays);
+    buf_printf(&h->body,
+               ";\n    @UNROLL for (int e = 0; e < %d; e++) {\n"
+               "        @TC x = @mul(a, sum[e]);\n"
+               "        if (!@is_zero(b)) x = @madd(b, @to_c(old[e]), x);\n"
+               "        to[e] = @from_c(x);\n    }\n}\n",
+               vw);
+}
+
+/* helper_is_for_both: the arguments of half, alpha and beta in one word. Float's are one word longer, all
+ * behind alpha is one word further, and gsu is 1. */
+static void post_gsu_both(HelperText *h, Str symbol)
+{
+    static const char *const batched[] = {"ldd",     "batch_d", "ldw",    "batch_w",   "ldc",
+                                          "batch_c", "size_m",  "size_n", "size_batch"};
+    static const char *const flat[] = {"ldd", "ldw", "ldc", "size_m", "size_n"};
+    const char *const *name = h->p.batched ? batched : flat;
+    int n = h->p.batched ? 9 : 5;
+    char word[16];
+    open_kernel(h, symbol);
+    post_gsu_tensors(h, "const void *");
+    arg(h, "unsigned", "scalars");
+    for (int i = 0; i <= n; i++) {
+        snprintf(word, sizeof word, "word%d", i);
+        arg(h, "unsigned", word);
+    }
+    buf_puts(&h->body, ")\n{\n    const bool wide = word0 == 0; /* float's beta */\n"
+                       "    const float a = wide ? 1 : @h2f((unsigned short)scalars),\n"
+                       "                b = wide ? 0 : @h2f((unsigned short)(scalars >> 16));\n");
+    for (int i = 0; i < n; i++)
+        buf_printf(&h->body, "    const unsigned %s = wide ? word%d : word%d;\n", name[i], i + 1, i);
+    buf_printf(&h->body, "    const unsigned gsu = wide ? 1 : word%d;\n", n);
+    post_gsu_share(h, 1, 1);
+    buf_printf(&h->body,
+               "    const unsigned long long first = %s(unsigned long long)j * ldw + i;\n"
+               "    for (unsigned g = 0; g < gsu && at < all; g++)\n"
+               "        sum[0] += wide ? ((const float *)w)[g * all + first]\n"
+               "                       : @h2f(((const unsigned short *)w)[g * all + first]);\n",
+               h->p.batched ? "(unsigned long long)z * batch_w + " : "");
+    post_gsu_store(h, 1);
+}
+
 Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
 {
     HelperText h;
-    int64_t vw = symbol_number(symbol, "_VW"), reducers = symbol_number(symbol, "_R");
+    int64_t vw = helper_symbol_number(symbol, "_VW"), reducers = helper_symbol_number(symbol, "_R");
     if (vw > 4 || reducers > 16 || KERNEL_HELPER_GROUP % reducers)
         FAIL(ERR_INPUT, "'%.*s' names vector width %lld and %lld reducers", STR_ARG(symbol), (long long)vw,
              (long long)reducers);
     TRY(helper_begin(&h, pt, t));
-    bool arrays = !h.p.strided;
+    if (helper_is_for_both(pt, t, symbol)) {
+        post_gsu_both(&h, symbol);
+        return helper_end(&h, symbol, out);
+    }
     h.p.lds_bytes = KERNEL_HELPER_GROUP * (int)vw * gpu_type_bytes(&h.p.acc);
     open_kernel(&h, symbol);
     post_gsu_args(&h);
     buf_puts(&h.body, ")\n{\n");
     if (reducers > 1) h.p.dialect->lds_body(&h.p, &h.body);
     post_gsu_sums(&h, (int)vw, (int)reducers);
-    buf_puts(
-        &h.body,
-        "    if (at >= all) return;\n    const @TC a = @from_s(alpha), b = @from_s(beta);\n    @TD *to = ");
-    place(&h, 'd', arrays);
-    buf_puts(&h.body, ";\n    const @TD *old = ");
-    place(&h, 'c', arrays);
-    buf_printf(&h.body,
-               ";\n    @UNROLL for (int e = 0; e < %d; e++) {\n"
-               "        @TC x = @mul(a, sum[e]);\n"
-               "        if (!@is_zero(b)) x = @madd(b, @to_c(old[e]), x);\n"
-               "        to[e] = @from_c(x);\n    }\n}\n",
-               (int)vw);
+    buf_puts(&h.body, "    const @TC a = @from_s(alpha), b = @from_s(beta);\n");
+    post_gsu_store(&h, (int)vw);
     return helper_end(&h, symbol, out);
 }

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "kernel/helper.h"
 #include "kernel/host/plan.h"
-#include "kernel/kernel.h"
 
 typedef struct {
     const HostPlan *p;
@@ -179,24 +179,17 @@ Err host_beta_only(const ProblemType *pt, const Target *target, bool ga, Str sym
     return helper_finish(symbol, target, &body, out);
 }
 
-/* Number behind a part of the symbol ("_VW", "_R"); 1 when it is not there. */
-static int64_t symbol_number(Str symbol, const char *part)
-{
-    size_t n = strlen(part);
-    int64_t value = 1;
-    for (size_t i = 0; i + n < symbol.n; i++) {
-        if (memcmp(symbol.s + i, part, n)) continue;
-        size_t end = str_find(symbol, '_', i + 1);
-        if (str_to_i64(str_sub(symbol, i + n, end), &value) && value > 0) return value;
-    }
-    return 1;
-}
-
-/* Sum of the parts of one element, in order: the same whatever the number of threads. */
-static void sum_parts(const HelperText *t)
+/* Sum of the parts of one element, in order: the same whatever the number of threads. both: below. */
+static void sum_parts(const HelperText *t, bool both)
 {
     const HostPlan *p = t->p;
     const char *in = p->scalar.bytes == 2 ? "@in" : "";
+    if (both) {
+        buf_puts(t->out,
+                 "            @TC s = wide ? fp[i] : 0;\n"
+                 "            for (uint32_t g = 0; g < gsu && !wide; g++) s += @from(wp[g * all + i]);\n");
+        return;
+    }
     if (p->parts == 1) {
         buf_printf(t->out,
                    "            @TC s = 0;\n"
@@ -209,11 +202,51 @@ static void sum_parts(const HelperText *t)
                      "                s += wp[2 * (g * all + i)], si += wp[2 * (g * all + i) + 1];\n");
 }
 
+/* helper_is_for_both: half's scalars are two numbers of 2 bytes, behind which all is 4 bytes nearer. */
+static void read_scalars_of_both(HelperText *t)
+{
+    buf_printf(t->out,
+               "    uint32_t word[2];\n    memcpy(word, p + %lld, 8);\n"
+               "    const int wide = word[1] == 0;\n"
+               "    const @TC alpha[1] = {wide ? 1 : @from((@TD)word[0])};\n"
+               "    const @TC beta[1] = {wide ? 0 : @from((@TD)(word[0] >> 16))};\n"
+               "    p += wide ? 4 : 0;\n",
+               (long long)t->at);
+    t->at += 4;
+}
+
+static void read_post_gsu_args(HelperText *t, bool both)
+{
+    read_arg(t, "void *", "d", 8);
+    read_arg(t, "const void *", "w", 8);
+    read_arg(t, "const void *", "c", 8);
+    if (!t->p->strided) {
+        read_arg(t, "uint64_t", "offd", 8);
+        read_arg(t, "uint64_t", "offc", 8);
+    }
+    if (both) {
+        read_scalars_of_both(t);
+    } else {
+        read_scalar(t, "alpha");
+        read_scalar(t, "beta");
+    }
+    read_strides(t, 'd');
+    read_strides(t, 'w');
+    read_strides(t, 'c');
+    buf_puts(t->out, "    (void)bad, (void)bac, (void)baw;\n");
+    read_sizes(t);
+    if (both)
+        buf_printf(t->out, "    uint32_t gsu = 1;\n    if (!wide) memcpy(&gsu, p + %lld, 4);\n",
+                   (long long)t->at);
+    else
+        read_arg(t, "uint32_t", "gsu", 4);
+}
+
 Err host_post_gsu(const ProblemType *pt, const Target *target, Str symbol, Buf *out)
 {
     HostPlan p;
     TRY(helper_plan(&p, pt, target));
-    int64_t vw = symbol_number(symbol, "_VW"), reducers = symbol_number(symbol, "_R");
+    int64_t vw = helper_symbol_number(symbol, "_VW"), reducers = helper_symbol_number(symbol, "_R");
     int64_t per_group = KERNEL_HELPER_GROUP * vw / reducers;
     if (vw > 16 || reducers > KERNEL_HELPER_GROUP || per_group < 1)
         FAIL(ERR_INPUT, "'%.*s' names vector width %lld and %lld reducers", STR_ARG(symbol), (long long)vw,
@@ -221,29 +254,17 @@ Err host_post_gsu(const ProblemType *pt, const Target *target, Str symbol, Buf *
     Buf body;
     buf_init(&body);
     HelperText t = {&p, &body, 0};
+    const bool both = helper_is_for_both(pt, target, symbol);
     host_scalars(&p, &body);
     open_function(symbol, &body);
-    read_arg(&t, "void *", "d", 8);
-    read_arg(&t, "const void *", "w", 8);
-    read_arg(&t, "const void *", "c", 8);
-    if (!p.strided) {
-        read_arg(&t, "uint64_t", "offd", 8);
-        read_arg(&t, "uint64_t", "offc", 8);
-    }
-    read_scalar(&t, "alpha");
-    read_scalar(&t, "beta");
-    read_strides(&t, 'd');
-    read_strides(&t, 'w');
-    read_strides(&t, 'c');
-    buf_puts(&body, "    (void)bad, (void)bac, (void)baw;\n");
-    read_sizes(&t);
-    read_arg(&t, "uint32_t", "gsu", 4);
+    read_post_gsu_args(&t, both);
     open_elements(per_group, &body);
     base(&t, "@TD", 'd', !p.strided);
-    base(&t, workspace_type(&p), 'w', false);
+    base(&t, both ? "@TD" : workspace_type(&p), 'w', false);
+    if (both) buf_puts(&body, "        const float *fp = (const float *)w + (k * baw + j * ldw);\n");
     base(&t, "@TD", 'c', !p.strided);
     buf_puts(&body, "        for (; i < stop; i++) {\n");
-    sum_parts(&t);
+    sum_parts(&t, both);
     element(&t, false, true);
     buf_puts(&body, "        }\n    }\n}\n");
     return helper_finish(symbol, target, &body, out);
