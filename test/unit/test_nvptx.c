@@ -134,10 +134,53 @@ static void test_reasons(void **state)
     s = threads(&pt, 8, 16, 16, 8);
     s.NvRing = 1, s.VectorWidth = 2;
     assert_rule(&d, s, RULE_NV_VW);
+    s = threads(&pt, 8, 16, 4, 4);
+    s.NvRing = 0, s.PrefetchGlobalRead = 1, s.NvShift = 1;
+    assert_rule(&d, s, RULE_NV_NO_RING);
+    s.NvShift = 0, s.NvBlocks = 4;
+    assert_rule(&d, s, RULE_NV_NO_RING);
+    s.NvBlocks = 0, s.NvLanesM = 4;
+    assert_rule(&d, s, RULE_NV_NO_RING);
+    s.NvLanesM = 0;
+    assert_true(solution_derive(&d, &s, NULL));
+    s = threads(&pt, 8, 8, 4, 4);
+    s.NvRing = 1, s.WorkGroup.v[2] = 16;
+    assert_rule(&d, s, RULE_NV_SPLIT);
+    s.WorkGroup.v[2] = 3;
+    assert_rule(&d, s, RULE_NV_SPLIT);
+    s.WorkGroup.v[2] = 1, s.NvShift = 1;
+    assert_rule(&d, s, RULE_NV_SHIFT); /* no matrix instruction */
     d = deriver(&pt, "gfx90a", TYPE_S, TYPE_S, TYPE_S, false, false);
     s = threads(&pt, 16, 16, 4, 4);
     s.PrefetchGlobalRead = 3;
     assert_rule(&d, s, RULE_PGR_RING);
+}
+
+/* K split inside the work-group: each part has all sums of the tile, and a share of the steps. */
+static void test_split(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    Deriver d = deriver(&pt, "sm_90", TYPE_H, TYPE_H, TYPE_S, false, false);
+    Solution s = matrix(&pt, 16, 1, 2, 128);
+    s.MatrixInstruction.v[7] = s.MatrixInstruction.v[8] = 1;
+    s.WorkGroup = intlist3(16, 8, 4), s.EdgeType = EDGE_SHIFTPTR;
+    assert_true(solution_derive(&d, &s, NULL));
+    assert_int_equal(s.NumThreads, 4 * 32);
+    assert_int_equal(s.MacroTile0, 16);
+    assert_int_equal(s.MacroTile1, 16);
+    assert_int_equal(s.LocalSplitU, 4);
+    assert_int_equal(s.LoopIters, 2);            /* of 8 steps of 16 */
+    assert_int_equal(s.NumElementsPerThread, 8); /* 16 x 16 in 32 threads */
+    assert_int_equal(s.EdgeType, EDGE_SHIFTPTR);
+    s = matrix(&pt, 16, 1, 2, 32);
+    s.MatrixInstruction.v[7] = s.MatrixInstruction.v[8] = 1;
+    s.WorkGroup = intlist3(16, 8, 4);
+    assert_rule(&d, s, RULE_LOOP_EMPTY);
+    d = deriver(&pt, "gfx90a", TYPE_H, TYPE_H, TYPE_S, false, false);
+    s.WorkGroup = intlist3(16, 8, 8), s.MatrixInstruction.v[0] = 32, s.MatrixInstruction.v[1] = 32;
+    s.MatrixInstruction.v[2] = 8, s.PrefetchGlobalRead = 1;
+    assert_rule(&d, s, RULE_MI_SPLIT_U);
 }
 
 static void check_text(const Deriver *d, Solution s, const char *piece)
@@ -157,6 +200,23 @@ static void check_text(const Deriver *d, Solution s, const char *piece)
     assert_non_null(strstr(buf_cstr(&text), "cp.async"));
     buf_fini(&why);
     buf_fini(&text);
+}
+
+/* The ways in which input is rounded to tf32, and shifted copies, which both layouts have. */
+static void test_xf32(void **state)
+{
+    (void)state;
+    static const char *const rounds[] = {"m16n8k8.row.col.f32.tf32", "cvt.rna.tf32", "fma.rn.f32"};
+    ProblemType pt;
+    for (int op = 0; op < 4; op++)
+        for (int32_t i = 0; i < 3; i++) {
+            Deriver d = deriver(&pt, "sm_90", TYPE_S, TYPE_S, TYPE_S, op & 1, op & 2);
+            d.xdl = TYPE_X;
+            Solution s = matrix(&pt, 8, 2, 4, 32);
+            s.NvRoundXF32 = i, s.NvShift = i == 2;
+            check_text(&d, s, rounds[i]);
+            check_text(&d, s, s.NvShift ? "_Shifted<" : "_Copy<");
+        }
 }
 
 static void test_texts(void **state)
@@ -187,7 +247,8 @@ static void test_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread_tiles), cmocka_unit_test(test_wave_tiles),
-                                       cmocka_unit_test(test_held_copies), cmocka_unit_test(test_reasons),
+                                       cmocka_unit_test(test_held_copies),  cmocka_unit_test(test_reasons),
+                                       cmocka_unit_test(test_split),        cmocka_unit_test(test_xf32),
                                        cmocka_unit_test(test_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

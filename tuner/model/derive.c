@@ -145,6 +145,7 @@ typedef bool (*Step)(Derive *d);
  * told. */
 static const Step gpu_steps[] = {
     derive_bounds,
+    derive_without_ring,
     derive_matrix_instruction,
     derive_tile,
     derive_accumulation,

@@ -99,9 +99,10 @@ bool derive_last_checks(Derive *d);
 
 /* Rules that are only the host's (rules_host.c). */
 bool derive_host(Derive *d);
-/* Those that are only nvptx's (rules_nvptx.c): is there a ring of stages; in front of the matrix
- * instruction; all the rest. */
+/* Those that are only nvptx's (rules_nvptx.c): is there a ring of stages; rows of params.def that need one;
+ * in front of the matrix instruction; all the rest. */
 bool nv_has_ring(const Deriver *f, const Solution *s);
+bool derive_without_ring(Derive *d);
 bool derive_nv_instruction(Derive *d);
 bool derive_nvptx(Derive *d);
 bool derive_writer(Derive *d);

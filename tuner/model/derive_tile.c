@@ -169,7 +169,8 @@ bool derive_tile(Derive *d)
         if (s->NumThreads % wave) REJECT(d, THREADS_NOT_WAVES, s->NumThreads, wave);
         if (s->EnableMatrixInstruction && group % wave)
             REJECT(d, MI_THREADS_NOT_WAVES, s->SubGroup0, s->SubGroup1, wave);
-        if (s->EnableMatrixInstruction && s->LocalSplitU > 4) REJECT(d, MI_SPLIT_U, s->LocalSplitU);
+        if (s->EnableMatrixInstruction && s->LocalSplitU > 4 && d->f->target->family == TARGET_AMDGCN)
+            REJECT(d, MI_SPLIT_U, s->LocalSplitU);
     }
     s->MacroTile0 = s->SubGroup0 * s->ThreadTile0;
     s->MacroTile1 = s->SubGroup1 * s->ThreadTile1;

@@ -8,7 +8,7 @@
  */
 #include "model/derive_internal.h"
 
-enum { CHUNK = 16, WARP = 32 };
+enum { CHUNK = 16, WARP = 32, MOST_SPLITS = 8 };
 
 /* Instructions by input type. The 16 columns of mma.sync's 16x8 count as M. */
 static const struct {
@@ -53,7 +53,7 @@ bool nv_has_ring(const Deriver *f, const Solution *s)
     if (f->target->family != TARGET_NVPTX || s->NvRing == 0) return false;
     if (s->NvRing == 1 || s->MatrixInstruction.n > 1) return true;
     int32_t run = run_of(f);
-    return plain_type(f) && f->gemm && s->WorkGroup.v[2] == 1 && s->PrefetchGlobalRead > 0 &&
+    return plain_type(f) && f->gemm && s->WorkGroup.v[2] <= MOST_SPLITS && s->PrefetchGlobalRead > 0 &&
            s->ThreadTile.v[0] % run == 0 && s->ThreadTile.v[1] % run == 0 &&
            s->KernelLanguage == LANG_SOURCE && (s->VectorWidth == -1 || s->VectorWidth == run);
 }
@@ -122,7 +122,6 @@ static bool check_values(Derive *d)
     const Solution *s = d->s;
     if (s->PrefetchGlobalRead < 1 || s->PrefetchGlobalRead > 7)
         STOP(d, NV_VALUE, PARAM_PrefetchGlobalRead, s->PrefetchGlobalRead);
-    if (s->LocalSplitU != 1) STOP(d, NV_SPLIT, s->LocalSplitU);
     if (d->packed0 || d->packed1) REJECT(d, NV_FORM);
     if (!s->LoopTail && s->AssertSummationElementMultiple % s->DepthU)
         REJECT(d, NV_TAIL, s->AssertSummationElementMultiple, s->DepthU);
@@ -182,7 +181,8 @@ static bool check_tile(Derive *d)
     if (s->StoreVectorWidth != -1 && s->StoreVectorWidth != run)
         REJECT(d, NV_STORE, s->StoreVectorWidth, run);
     s->StoreVectorWidth = s->LocalReadVectorWidth = s->GlobalWriteVectorWidth = run;
-    s->NumElementsPerThread = (int32_t)((int64_t)s->MacroTile0 * s->MacroTile1 / s->NumThreads);
+    s->NumElementsPerThread =
+        (int32_t)((int64_t)s->MacroTile0 * s->MacroTile1 / (s->NumThreads / s->LocalSplitU));
     s->NumGlobalWriteVectorsPerThread = s->NumElementsPerThread / run;
     if (s->NumThreads > 1024) STOP(d, NV_THREADS, s->NumThreads);
     return true;
@@ -195,8 +195,10 @@ static bool check_depth(Derive *d)
     if (s->DepthU < 0) s->DepthU = s->EnableMatrixInstruction ? 4 * step : 16;
     s->DepthULds = s->DepthU;
     s->LoopUnroll = s->DepthU;
-    s->LoopIters = s->DepthU / step;
-    if (s->LoopIters < 1 || s->DepthU % step) STOP(d, LOOP_EMPTY, s->DepthU, step);
+    if (s->LocalSplitU > MOST_SPLITS || !is_pow2(s->LocalSplitU)) STOP(d, NV_SPLIT, s->LocalSplitU);
+    s->LoopIters = s->DepthU / step / s->LocalSplitU;
+    if (s->LoopIters < 1 || s->DepthU % (step * s->LocalSplitU))
+        STOP(d, LOOP_EMPTY, s->DepthU, step * s->LocalSplitU);
     if (s->PrefetchLocalRead && s->LoopIters % 2) STOP(d, NV_STEPS, s->DepthU, s->LoopIters);
     bool rows = s->EnableMatrixInstruction && (!d->f->tlu[0] || !d->f->tlu[1]);
     if (rows && (!is_pow2(s->DepthU) || s->DepthU * d->f->bpe < 32)) STOP(d, NV_DEPTH, s->DepthU);
@@ -239,11 +241,37 @@ static bool find_copies(Derive *d, int t)
     return true;
 }
 
-/* Bytes of one operand's tile in a stage: as struct Tile of kernel/nvptx. */
-static int32_t nv_tile_bytes(int32_t tile, int32_t depth, int32_t bpe, bool tlu, bool matrix)
+/* Copies of rows that begin anywhere: a thread's rows must be a multiple of four apart. */
+static bool check_shift(Derive *d, int t)
 {
-    bool turn = !matrix && !tlu;
-    int32_t row = (tlu || turn ? tile : depth) * bpe + (turn ? CHUNK : 0), rows = tlu || turn ? depth : tile;
+    Solution *s = d->s;
+    if (!s->NvShift) return true;
+    bool fits = s->EnableMatrixInstruction && d->f->bpe == 4;
+    if (!fits || AB(s, GlobalLoadVectorWidth, t) != 4 || AB(s, LSP, t) % 4)
+        REJECT(d, NV_SHIFT, t, AB(s, GlobalLoadVectorWidth, t), AB(s, LSP, t));
+    return true;
+}
+
+bool derive_without_ring(Derive *d)
+{
+    static const ParamId of_rings[] = {PARAM_NvLanesM, PARAM_NvBlocks, PARAM_NvShift};
+    Solution *s = d->s;
+    if (d->f->target->family != TARGET_NVPTX) return true;
+    const int32_t values[] = {s->NvLanesM, s->NvBlocks, s->NvShift};
+    for (int i = 0; i < 3; i++)
+        if (values[i]) STOP(d, NV_NO_RING, of_rings[i], values[i]);
+    s->NvRoundXF32 = 1; /* no xf32 instructions */
+    return true;
+}
+
+/* Bytes of one operand's tile in a stage: as struct Tile of kernel/nvptx. */
+static int32_t nv_tile_bytes(const Derive *d, int t)
+{
+    const Solution *s = d->s;
+    bool tlu = d->f->tlu[t], turn = !s->EnableMatrixInstruction && !tlu;
+    int32_t tile = AB(s, MacroTile, t), depth = s->DepthU;
+    int32_t pad = turn ? CHUNK : s->NvShift ? tlu ? 2 * CHUNK : CHUNK : 0;
+    int32_t row = (tlu || turn ? tile : depth) * d->f->bpe + pad, rows = tlu || turn ? depth : tile;
     return ceil_div(row * rows, 128) * 128;
 }
 
@@ -255,7 +283,7 @@ static int64_t result_bytes(const Derive *d)
             line = s->MacroTile0 + run * (run * bytes >= CHUNK ? 1 : 4);
     int32_t parts =
         s->EnableMatrixInstruction ? s->MIWaveTile.v[1] * s->MatrixInstN / 16 : s->ThreadTile1 / run;
-    return (int64_t)line * (s->MacroTile1 / parts) * bytes;
+    return (int64_t)line * (s->MacroTile1 / parts) * bytes * s->LocalSplitU;
 }
 
 static bool check_local(Derive *d)
@@ -264,9 +292,8 @@ static bool check_local(Derive *d)
     const Deriver *f = d->f;
     int64_t stage[2], limit = f->target->lds_bytes;
     for (int t = 0; t < 2; t++) {
-        if (!find_copies(d, t)) return false;
-        stage[t] =
-            nv_tile_bytes(AB(s, MacroTile, t), s->DepthU, f->bpe, f->tlu[t], s->EnableMatrixInstruction);
+        if (!find_copies(d, t) || !check_shift(d, t)) return false;
+        stage[t] = nv_tile_bytes(d, t);
     }
     int64_t bytes = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1), results = result_bytes(d);
     if (results > bytes) bytes = (results + 127) / 128 * 128;
@@ -286,7 +313,8 @@ static bool check_split(Derive *d)
     if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
     if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
     if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
-    s->EdgeType = EDGE_BRANCH; /* all edges are guarded, away from the loop over whole tiles */
+    /* ShiftPtr: tiles that hang over the edge are moved back; else they are guarded */
+    if (s->EdgeType != EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH;
     return true;
 }
 

@@ -11,7 +11,7 @@ static const char text_mma[] =
     "along M. */\n"
     "\n"
     "constexpr int @WT0 = @MT0 / @W0, @WT1 = @MT1 / @W1, @NX = @WT1 / 16, @NY = @WT0 / 8;\n"
-    "constexpr int @KS = @DU / @MK, @N_RUN = @NX * @NY * 2, @RUN = 2;\n"
+    "constexpr int @KS = @DU / @MK / @LSU, @N_RUN = @NX * @NY * 2, @RUN = 2;\n"
     "struct @Frag {\n"
     "    @F x[@NX][@XR], y[@NY][@YR];\n"
     "};\n";
@@ -27,6 +27,7 @@ static const char text_read_k[] =
     "        const int q = lane >> 3, r = first + (lane & 7) + (ROW ? q & 1 : q >> 1) * 8;\n"
     "        p = r * L::ROWB + (((ROW ? q >> 1 : q & 1) ^ L::swz(r)) << 4);\n"
     "    }\n"
+    "    @FN void skip(int ks) { p ^= ks * 32; }\n"
     "    template <int W> @FN void load(@u32 (*f)[W], @u32 stage, int ks) const\n"
     "    {\n"
     "        const @u32 at = stage + (p ^ (ks * 32));\n"
@@ -44,6 +45,7 @@ static const char text_read_t16[] =
     "        const int q = lane >> 3, k = (lane & 7) + (ROW ? q >> 1 : q & 1) * 8;\n"
     "        p = k * L::ROWB + ((((first >> 3) + (ROW ? q & 1 : q >> 1)) ^ L::swz(k)) << 4);\n"
     "    }\n"
+    "    @FN void skip(int ks) { p += ks * 16 * L::ROWB; }\n"
     "    template <int W> @FN void load(@u32 (*f)[W], @u32 stage, int ks) const\n"
     "    {\n"
     "        @UNROLL for (int i = 0; i < WT / 16; i++)\n"
@@ -61,6 +63,7 @@ static const char text_read_t32[] =
     "        const int g = lane >> 2, t = lane & 3;\n"
     "        p = t * L::ROWB + ((((first + g) >> 2) ^ L::swz(t)) << 4) + (g & 3) * 4;\n"
     "    }\n"
+    "    @FN void skip(int ks) { p += ks * 8 * L::ROWB; }\n"
     "    template <int W> @FN void load(@u32 (*f)[W], @u32 stage, int ks) const\n"
     "    {\n"
     "        @UNROLL for (int i = 0; i < WT / 8; i++) {\n"
@@ -85,6 +88,7 @@ static const char text_read_t8[] =
     "        const int g = lane >> 2, t = lane & 3, c = first + 4 * g;\n"
     "        p = 4 * t * L::ROWB + (((c >> 4) ^ L::swz(4 * t)) << 4) + (c & 15);\n"
     "    }\n"
+    "    @FN void skip(int ks) { p += ks * 32 * L::ROWB; }\n"
     "    template <int W> @FN void load(@u32 (*f)[W], @u32 stage, int ks) const\n"
     "    {\n"
     "        @UNROLL for (int i = 0; i < WT / 32; i++)\n"
@@ -114,6 +118,11 @@ static const char text_read_d[] =
     ": t;\n"
     "        p = r * L::ROWB + (((c >> 1) ^ L::swz(r)) << 4) + (c & 1) * 8;\n"
     "    }\n"
+    "    @FN void skip(int ks)\n"
+    "    {\n"
+    "        const int k = ks * @MK;\n"
+    "        p = L::K_ROWS ? p + k * L::ROWB : (p ^ (k * 8 & 127)) + (k * 8 & ~127);\n"
+    "    }\n"
     "    template <int W> @FN void load(double (*f)[W], @u32 stage, int ks) const\n"
     "    {\n"
     "        @UNROLL for (int i = 0; i < WT / 8; i++)\n"
@@ -126,6 +135,34 @@ static const char text_read_d[] =
     "    }\n"
     "};\n";
 
+static const char text_read_s[] =
+    "/* Reads fragments of 32-bit elements, either dimension contiguous, of rows that are off by some. */\n"
+    "template <class L, bool ROW, int WT>\n"
+    "struct @ReadS {\n"
+    "    @u32 p;\n"
+    "    @FN void init(int first, int lane)\n"
+    "    {\n"
+    "        const int g = lane >> 2, t = lane & 3;\n"
+    "        p = L::K_ROWS ? t * L::ROWB + (first + g) * 4 : (first + g) * L::ROWB + t * 4;\n"
+    "    }\n"
+    "    @FN void shift(const void *base, @u64 ld, int tile0, int lane)\n"
+    "    {\n"
+    "        const @u32 from = (@u32)((@u64)base >> 2) + tile0 * (L::K_ROWS ? 1 : (@u32)ld);\n"
+    "        p += (from + (L::K_ROWS ? lane & 3 : lane >> 2) * (@u32)ld & 3) * 4;\n"
+    "    }\n"
+    "    @FN void skip(int ks) { p += ks * (L::K_ROWS ? 8 * L::ROWB : 32); }\n"
+    "    template <int W> @FN void load(@u32 (*f)[W], @u32 stage, int ks) const\n"
+    "    {\n"
+    "        const @u32 at = stage + p + ks * (L::K_ROWS ? 8 * L::ROWB : 32);\n"
+    "        @UNROLL for (int i = 0; i < WT / 8; i++) {\n"
+    "            @u32 *to = ROW ? &f[i / 2][i % 2] : f[i];\n"
+    "            @lds1(to, at + i * (L::K_ROWS ? 32 : 8 * L::ROWB));\n"
+    "            @lds1(to + (ROW ? 2 : 1),\n"
+    "                  at + i * (L::K_ROWS ? 32 : 8 * L::ROWB) + (L::K_ROWS ? 4 * L::ROWB : 16));\n"
+    "        }\n"
+    "    }\n"
+    "};\n";
+
 static const char text_acc[] =
     "struct @Acc {\n"
     "    @TC v[@NX][@NY][4];\n"
@@ -135,8 +172,9 @@ static const char text_acc[] =
     "    @FN void init(int tid)\n"
     "    {\n"
     "        const int lane = tid & 31, wave = tid >> 5;\n"
-    "        m = wave % @W0 * @WT0, n = wave / @W0 * @WT1;\n"
+    "        m = wave % @W0 * @WT0, n = wave / @W0 % @W1 * @WT1;\n"
     "        a.init(m, lane), b.init(n, lane);\n"
+    "        if (@LSU > 1) a.skip(wave / (@W0 * @W1) * @KS), b.skip(wave / (@W0 * @W1) * @KS);\n"
     "        m += (lane & 3) * (@LONG_M ? 8 : 2), n += (lane >> 2) * (@LONG_N ? 4 : 1);\n"
     "        @UNROLL for (int i = 0; i < @NX; i++)\n"
     "            @UNROLL for (int j = 0; j < @NY; j++)\n"
@@ -261,15 +299,22 @@ static void instruction_pair(Buf *out)
     buf_puts(out, "}\n");
 }
 
+/* The instruction cuts inputs to tf32. NvRoundXF32 1: cvt.rna.tf32, a sequence of instructions on these
+ * machines. 2: half a unit of the last place, 2^-11 of the number's power of two, is added, in two
+ * instructions. The same for all but denormal numbers (2 cuts them); NaN and infinities stay. */
 static void rounding(const GpuPlan *p, Buf *out)
 {
+    static const char *const how[] = {"", "cvt.rna.tf32.f32 %0, %0;",
+                                      "{ .reg .b32 half; and.b32 half, %0, 0xff800000; fma.rn.f32 %0, half, "
+                                      "0f3a000000, %0; }"};
+    const Solution *s = p->s;
     buf_puts(out, "@DEV void @round(@Frag &f)\n{\n");
-    for (int i = 0; i < 2 && p->s->EnableF32XdlMathOp && p->s->NvRoundXF32; i++)
+    for (int i = 0; i < 2 && s->EnableF32XdlMathOp && s->NvRoundXF32; i++)
         buf_printf(out,
                    "    @UNROLL for (int i = 0; i < @N%c; i++)\n"
                    "        @UNROLL for (int e = 0; e < %d; e++)\n"
-                   "            asm(\"cvt.rna.tf32.f32 %%0, %%0;\" : \"+r\"(f.%c[i][e]));\n",
-                   i ? 'Y' : 'X', i ? 2 : 4, i ? 'y' : 'x');
+                   "            asm(\"%s\" : \"+r\"(f.%c[i][e]));\n",
+                   i ? 'Y' : 'X', i ? 2 : 4, how[s->NvRoundXF32 == 2 ? 2 : 1], i ? 'y' : 'x');
     buf_puts(out, "    (void)f;\n}\n");
 }
 
@@ -278,14 +323,16 @@ static void readers(const GpuPlan *p, Buf *out)
     bool d = p->in.type == TYPE_D, turned = p->op[0].tlu || p->op[1].tlu;
     bool along = !p->op[0].tlu || !p->op[1].tlu;
     int bytes = gpu_type_bytes(&p->in);
+    if (p->s->NvShift) buf_puts(out, text_read_s), along = turned = false;
     if (d) buf_puts(out, text_read_d);
     if (!d && along) buf_puts(out, text_read_k);
     if (!d && turned) buf_puts(out, bytes == 2 ? text_read_t16 : bytes == 4 ? text_read_t32 : text_read_t8);
     for (int i = 0; i < 2; i++)
         buf_printf(out, "typedef @Read%c<@L%c, %s, @WT%d> @Read%c;\n",
-                   d              ? 'D'
-                   : p->op[i].tlu ? 'T'
-                                  : 'K',
+                   d               ? 'D'
+                   : p->s->NvShift ? 'S'
+                   : p->op[i].tlu  ? 'T'
+                                   : 'K',
                    'A' + i, i ? "true" : "false", i, 'A' + i);
 }
 

@@ -10,7 +10,7 @@ static Err compute_plan(GpuPlan *p)
     bool matrix = s->EnableMatrixInstruction != 0;
     for (int i = 0; i < 2; i++) p->op[i].k_major = matrix && !p->op[i].tlu, p->op[i].pad = 0;
     p->k_step = matrix ? s->MatrixInstK : 1;
-    p->steps = p->depth_u / p->k_step;
+    p->steps = p->depth_u / p->k_step / p->lsu;
     p->n_acc = s->NumElementsPerThread;
     p->acc_run = s->VectorWidth;
     p->prefetch_local = s->PrefetchLocalRead;
@@ -34,7 +34,7 @@ static int swizzle(const GpuPlan *p, const GpuOperand *x)
 {
     enum { ROW7 = 1, ROW3, ROW1, QUAD, QUAD4 };
     int bytes = gpu_type_bytes(&p->in), chunks = (x->tlu ? x->tile : p->depth_u) * bytes / 16;
-    if (!p->s->EnableMatrixInstruction) return 0;
+    if (!p->s->EnableMatrixInstruction || p->s->NvShift) return 0;
     if (bytes == 8 || (bytes == 4 && x->tlu)) return QUAD;
     if (bytes == 1 && x->tlu) return QUAD4;
     switch (chunks & -chunks) {
@@ -57,11 +57,11 @@ static void constants(const GpuPlan *p, Buf *out)
     buf_printf(out,
                "\n/* ---- numbers ---- */\n\n"
                "enum : int { @MT0 = %d, @MT1 = %d, @DU = %d, @NT = %d, @NS = %d, @PLR = %d, @STAGGER = %d, "
-               "@LDS = %d };\n"
+               "@LDS = %d, @LSU = %d, @MOVES = %d };\n"
                "enum : int { @GSU = %d, @GSU_TURNS = %d, @ADDS = %d, @SCALE = %d, @READS = %d };\n",
                p->mt[0], p->mt[1], p->depth_u, p->n_threads, p->n_stages, s->PrefetchLocalRead,
-               s->StaggerU != 0, p->lds_bytes, p->gsu, p->gsu_chunk_rr, adds, !p->gsu_multiple,
-               p->use_beta && p->gsu == 1);
+               s->StaggerU != 0, p->lds_bytes, p->lsu, s->EdgeType == EDGE_SHIFTPTR, p->gsu, p->gsu_chunk_rr,
+               adds, !p->gsu_multiple, p->use_beta && p->gsu == 1);
     if (!matrix)
         buf_printf(out, "enum : int { @WG0 = %d, @WG1 = %d, @TT0 = %d, @TT1 = %d, @LM = %d };\n",
                    s->SubGroup0, s->SubGroup1, s->ThreadTile0, s->ThreadTile1, s->NvLanesM);
@@ -73,12 +73,18 @@ static void copies(const GpuPlan *p, Buf *out)
     int bytes = gpu_type_bytes(&p->in);
     bool held = p->op[0].width * bytes < 4;
     if (held) buf_puts(out, ring_text_held);
+    if (p->s->NvShift) buf_puts(out, ring_text_shifted);
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         bool turn = !p->s->EnableMatrixInstruction && !x->tlu;
+        int pad = turn ? 16 : p->s->NvShift ? x->tlu ? 32 : 16 : 0;
         buf_printf(out, "typedef @Tile<%d, %s, %s, %d, %d, %d> @L%c;\n", x->tile, x->tlu ? "true" : "false",
-                   turn ? "true" : "false", x->width * bytes, swizzle(p, x), turn ? 16 : 0, 'A' + i);
-        buf_printf(out, "typedef %s<@L%c> @Copy%c;\n", held ? "@Held" : "@Copy", 'A' + i, 'A' + i);
+                   turn ? "true" : "false", x->width * bytes, swizzle(p, x), pad, 'A' + i);
+        buf_printf(out, "typedef %s<@L%c> @Copy%c;\n",
+                   held            ? "@Held"
+                   : p->s->NvShift ? "@Shifted"
+                                   : "@Copy",
+                   'A' + i, 'A' + i);
     }
 }
 
@@ -91,7 +97,10 @@ static void work_group(const GpuPlan *p, Buf *out)
     static const char *const id[] = {"wg0", "wg1", "wg2", "wg0 + wg1 * tiles_m", "~0u"};
     const Solution *s = p->s;
     int which = s->StaggerUMapping >= 0 && s->StaggerUMapping <= 4 ? s->StaggerUMapping : 0;
-    buf_printf(out, "    const int m0 = wg0 * %d, n0 = wg1 * %d;\n", p->mt[0], p->mt[1]);
+    buf_printf(out,
+               "    int m0 = wg0 * %d, n0 = wg1 * %d;\n"
+               "    @move_back<@CopyA, @LA>(m0, %d, size_m), @move_back<@CopyB, @LB>(n0, %d, size_n);\n",
+               p->mt[0], p->mt[1], p->mt[0], p->mt[1]);
     for (int i = 0; i < 2; i++) {
         buf_printf(out, "    const @T *from_%c = ", p->op[i].name);
         gpu_tensor(p, p->op[i].name, p->strided, out);
@@ -107,7 +116,11 @@ static void work_group(const GpuPlan *p, Buf *out)
         buf_printf(out, "((%s) & stagger_mask) << %d);\n", id[which], s->StaggerStrideShift);
     else
         buf_puts(out, "0);\n");
-    buf_puts(out, "    acc.init(tid);\n    @sum(acc, copy_a, copy_b, ring);\n");
+    buf_puts(out, "    acc.init(tid);\n");
+    if (s->NvShift)
+        buf_puts(out, "    acc.a.shift(from_a, lda, m0, tid & 31);\n"
+                      "    acc.b.shift(from_b, ldb, n0, tid & 31);\n");
+    buf_puts(out, "    @sum(acc, copy_a, copy_b, ring);\n");
 }
 
 static void results(const GpuPlan *p, Buf *out)
@@ -126,8 +139,9 @@ static void results(const GpuPlan *p, Buf *out)
         gpu_tensor(p, 'c', strided, out);
         buf_puts(out, " + (@u64)n0 * ldc + m0;\n    o.ldc = ldc;\n    o.beta = @from_s(beta);\n");
     }
-    buf_puts(out,
-             "    o.m_left = size_m - m0, o.n_left = size_n - n0;\n    @store(o, acc, lds, (int)tid);\n}\n");
+    buf_puts(out, "    o.m_left = size_m - m0, o.n_left = size_n - n0;\n"
+                  "    o.m_skip = @moved(m0, @MT0, size_m), o.n_skip = @moved(n0, @MT1, size_n);\n"
+                  "    @store(o, acc, lds, (int)tid);\n}\n");
 }
 
 static Err ring_lower(const Program *program, Str symbol, Buf *out)
