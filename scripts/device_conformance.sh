@@ -5,7 +5,7 @@
 #
 # In turn, each step bounded by a time limit:
 #   1. tuner makes and runs a few kernels of every data type and all transposes (conjugates too) on sizes around the tile:
-#      GlobalSplitU both ways, StaggerU, PersistentKernel, LocalSplitU, NonTemporal, more than 48 KiB of shared memory;
+#      GlobalSplitU both ways, StaggerU, PersistentKernel, LocalSplitU, EdgeType, NonTemporal, more than 48 KiB of shared memory;
 #   2. tuner-client runs all of them again on other scalars (beta 0 with C full of NaN; alpha 0), with operands that start
 #      1 to 5 elements into their buffers, with C and D in one buffer; D is poisoned, what is around operands is NaN;
 #   3. the same kernels for arrays of pointers (StridedBatched False): tuner-createlib, then tuner-bench gemm_batched;
@@ -69,6 +69,9 @@ WorkGroup: [8, 8, 1], $tile, DepthU: 8, PrefetchGlobalRead: 3, $atomic
 WorkGroup: [16, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 1, $parts, StaggerU: 4
 WorkGroup: [16, 16, 1], $tile, DepthU: 32, PrefetchGlobalRead: 6, WorkGroupMapping: 3
 WorkGroup: [8, 16, 1], $tile, DepthU: 8, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, PrefetchLocalRead: 0
+WorkGroup: [8, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, EdgeType: ShiftPtr
+WorkGroup: [8, 8, 2], $tile, DepthU: 16, PrefetchGlobalRead: 2
+WorkGroup: [8, 8, 4], $tile, DepthU: 32, PrefetchGlobalRead: 1, EdgeType: ShiftPtr, $parts
 EOF
       ;;
     simt:*) tile="ThreadTile: [4, 4]"; [ "$2" = C ] || tile="ThreadTile: [2, 4]"
@@ -76,6 +79,7 @@ EOF
 WorkGroup: [8, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 2
 WorkGroup: [8, 8, 1], $tile, DepthU: 8, PrefetchGlobalRead: 3, $parts, StaggerU: 4
 WorkGroup: [16, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 3, WorkGroupMapping: 3
+WorkGroup: [8, 8, 2], $tile, DepthU: 16, PrefetchGlobalRead: 2, EdgeType: ShiftPtr
 EOF
       ;;
     mma:*) mi="16, 8, 16"; deep=64; flat=32
@@ -85,11 +89,21 @@ MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2
 MatrixInstruction: [$mi, 1, 1, 2, 4, 1, 2], DepthU: $deep, PrefetchGlobalRead: 3, $parts
 MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 1], DepthU: $flat, PrefetchGlobalRead: 1, $atomic, StaggerU: 4
 MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, WorkGroupMapping: 3
+MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, EdgeType: ShiftPtr
+MatrixInstruction: [$mi, 1, 1, 1, 2, 1, 2], WorkGroup: [16, 8, 2], DepthU: $deep, PrefetchGlobalRead: 3
+MatrixInstruction: [$mi, 1, 1, 1, 2, 1, 1], WorkGroup: [16, 8, 4], DepthU: $((2 * deep)), PrefetchGlobalRead: 1, EdgeType: ShiftPtr, $atomic
 EOF
       case $2 in D) cat <<EOF
 MatrixInstruction: [16, 8, 4, 1, 1, 2, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 2
 MatrixInstruction: [16, 8, 16, 1, 1, 2, 4, 2, 2], DepthU: 32, PrefetchGlobalRead: 2, PrefetchLocalRead: 1
 MatrixInstruction: [8, 8, 4, 1, 1, 4, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 2
+EOF
+      ;;
+      X) cat <<EOF
+MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $deep, PrefetchGlobalRead: 2, NvShift: True
+MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $deep, PrefetchGlobalRead: 2, NvShift: True, EdgeType: ShiftPtr, NvRoundXF32: 2
+MatrixInstruction: [$mi, 1, 1, 1, 2, 1, 2], WorkGroup: [16, 8, 2], DepthU: $deep, PrefetchGlobalRead: 3, NvShift: True, $parts
+MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2, NvRoundXF32: 0
 EOF
       esac;;
     register:*) deep=64; case $2 in D|C) deep=32;; Z) deep=16;; *H*|B*|I8II) deep=128;; esac; wide=2; [ "$2" != Z ] || wide=1
@@ -334,7 +348,7 @@ if [ -n "$sanitizer" ]; then
 fi
 cat >"$out/sanitizer.sh" <<EOF
 log="$out/bench/\$1.\$2.\$3.\$4.sanitizer"
-timeout 120 "$sanitizer" --tool \$4 --print-limit 20 "$bench" --device cuda --rotating 0 --timing loop --library "$out/\$1/\$3/library" \\
+timeout 120 "$sanitizer" --tool \$4 --print-limit 20 \$([ \$4 != memcheck ] || echo --report-api-errors no) "$bench" --device cuda --rotating 0 --timing loop --library "$out/\$1/\$3/library" \\
   --yaml "$out/bench/\$1.\$2.\$3.yaml" >"\$log" 2>&1 || echo "exit code \$?" >>"\$log"
 exit 0
 EOF
