@@ -195,11 +195,39 @@ static void test_layouts(void **state)
     const Shape s_nn = {
         "gfx90a", TYPE_S, TYPE_S, TYPE_S, false, false, 16, 4, {9, {32, 32, 2, 1, 1, 2, 2, 2, 2}}};
     check_layout(&hhs_nn, 1);
+    check_layout(&hhs_nn, 2); /* A takes what B leaves over */
     check_layout(&hhs_tn, 1);
     check_layout(&hhs_tn, 2);
     check_layout(&d_tn, 1);
     check_layout(&d_tn, 2); /* 64 KiB: no room for pads, pieces are exchanged */
     check_layout(&s_nn, 1);
+}
+
+/* VALU kernels: B of NN comes transposed; pads between blocks of lines, in no more room than LdsPad's. */
+static void test_valu_layout(void **state)
+{
+    (void)state;
+    static const char *const archs[] = {"gfx900", "gfx906", "gfx90a", "gfx1030"};
+    for (size_t i = 0; i < sizeof archs / sizeof archs[0]; i++) {
+        ProblemType pt;
+        Deriver d;
+        Verdict v;
+        GpuPlan p;
+        assert_ok(problem_type_gemm(&pt, false, false, TYPE_S, TYPE_S, TYPE_S));
+        assert_ok(deriver_init(&d, &pt, target_find(str_from(archs[i])), NULL));
+        Solution s = d.defaults;
+        s.KernelLanguage = LANG_ASSEMBLY;
+        s.ThreadTile = (IntList){2, {8, 8}};
+        s.DepthU = 16;
+        s.VectorWidth = s.GlobalReadVectorWidth = 4;
+        assert_true(solution_derive(&d, &s, &v));
+        assert_int_equal(s.LdsPadB, 4);
+        assert_ok(gpu_plan(&p, &s, d.target));
+        for (int o = 0; o < 2; o++)
+            assert_int_equal(amdgcn_conflicts(&p, o, false) + amdgcn_conflicts(&p, o, true), 0);
+        assert_int_equal(p.op[1].pad_block, 4 * 128);
+        assert_true(p.op[1].lds_bytes <= 16 * (128 + 4) * 4);
+    }
 }
 
 /* BufferStore: D through raw buffers with NonTemporalD's cache policy, but not sums in atomic operations. */
@@ -244,9 +272,10 @@ static void test_stores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conflicts), cmocka_unit_test(test_shapes), cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_stores),    cmocka_unit_test(test_f8),     cmocka_unit_test(test_stochastic),
-        cmocka_unit_test(test_separate),
+        cmocka_unit_test(test_conflicts), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_layouts),   cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_f8),        cmocka_unit_test(test_stochastic),
+        cmocka_unit_test(test_separate),  cmocka_unit_test(test_valu_layout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,8 @@
  * LocalWritePerMfma, MIArchVgpr, OptNoLoadLoop, OptPreLoopVmcnt, Schedule*, SourceSwap, StorePriorityOpt,
  * StoreRemapVectorWidth, StoreSyncOpt, SuppressNoLoadLoop, UnrollMemFence, UseInstOffsetForGRO,
  * UseSgprForGRO, VgprForLocalReadPacking; in kernels with matrix instructions or dot products LdsPad and
- * LdsBlockSizePerPad too, whose layout kernel/amdgcn/layout.c chooses by counting bank conflicts.
+ * LdsBlockSizePerPad too, whose layout kernel/amdgcn/layout.c chooses by counting bank conflicts (in the
+ * others it places LdsPad's room so that writes of transposed operands do not meet).
  */
 #include "model/derive_internal.h"
 

@@ -78,11 +78,14 @@ int lds_offset(const GpuOperand *x, int line, int at);
 typedef bool (*LdsPattern)(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
 /* What can be read and written with the pieces of lines exchanged as x->xor_lines and xor_mask say. */
 typedef bool (*LdsExchange)(const GpuPlan *p, const GpuOperand *x);
-/* Chooses pads of operand x (0, 1) by counting conflicts of the reads and of the copy's writes; where pads
- * leave some, or there is no room for them, an exchange of pieces (NULL: none can be used). bytes: what the
- * operand may take. lines_unit: blocks of lines between pads divide it. */
-void lds_choose_pads(GpuPlan *p, int x, LdsPattern reads, LdsPattern writes, LdsExchange exchange, int bytes,
-                     int lines_unit);
+/* Chooses pads of both operands by counting conflicts of the reads and of amdgcn_buffer's writes; where pads
+ * leave some, or there is no room for them, an exchange of pieces (NULL: none can be used). lines_unit: of
+ * each operand, blocks of lines between pads divide it. */
+void lds_choose_pads(GpuPlan *p, LdsPattern reads, LdsExchange exchange, const int lines_unit[2]);
+/* GpuDialect.pads. In kernels of gpu_valu, pads of operands that come transposed (K contiguous in memory, the
+ * free dimension in local memory) go between blocks of lines where that has fewer conflicts than LdsPad
+ * elements behind each line and takes no more room. */
+void amdgcn_valu_pads(GpuPlan *p);
 /* Conflicts of all accesses of one pattern with the layout that x has. */
 int lds_count(const GpuPlan *p, int x, LdsPattern pattern);
 /* The same of the plan's modules: of a read of a step, or of the writes of a load. */

@@ -229,4 +229,5 @@ const GpuDialect dialect_amdgcn = {.language = "HIP C++",
                                    .lds_file = lds_file,
                                    .lds_body = lds_body,
                                    .finish = amdgcn_finish,
+                                   .pads = amdgcn_valu_pads,
                                    .choose = choose};

@@ -50,10 +50,8 @@ static Err dot_plan(GpuPlan *p)
     p->steps = p->depth_u / p->lsu / p->k_step;
     p->n_acc = p->tt[0] * p->tt[1];
     p->acc_run = p->vw;
-    int half = p->target->lds_bytes / p->n_stages / (p->mt[0] + p->mt[1]);
-    for (int i = 0; i < 2; i++)
-        lds_choose_pads(p, i, amdgcn_dot_reads, amdgcn_buffer_writes, NULL, half * p->mt[i],
-                        p->sg[i] * p->vw);
+    const int lines_unit[2] = {p->sg[0] * p->vw, p->sg[1] * p->vw};
+    lds_choose_pads(p, amdgcn_dot_reads, NULL, lines_unit);
     return ERR_OK;
 }
 

@@ -3,7 +3,7 @@
  * documents of GCN, CDNA and RDNA. Reads of 16 bytes on processors with MFMA: lanes 0 to 3 meet 20 to 23, 4
  * to 7 meet 16 to 19 and so on (Composable Kernel's documentation, "Understanding AMD GPU LDS and bank
  * conflicts"); a layout is only free of conflicts here if neighbours do not meet either. Called by the plans
- * of matrix.c and dot.c.
+ * of matrix.c and dot.c, and by gpu_plan for kernels of gpu_valu.
  */
 #include "kernel/amdgcn/amdgcn.h"
 
@@ -152,10 +152,10 @@ static void consider_exchanges(const GpuPlan *p, GpuOperand *x, LdsPattern reads
     }
 }
 
-void lds_choose_pads(GpuPlan *p, int i, LdsPattern reads, LdsPattern writes, LdsExchange exchange, int bytes,
-                     int lines_unit)
+static void choose(const GpuPlan *p, GpuOperand *x, LdsPattern reads, LdsExchange exchange, int bytes,
+                   int lines_unit)
 {
-    GpuOperand *x = &p->op[i];
+    LdsPattern writes = amdgcn_buffer_writes;
     int unit = gpu_type_bytes(&x->type) < 16 ? 16 / gpu_type_bytes(&x->type) : 1;
     Choice best = {.bytes = -1};
     for (int pad = 0; pad <= 4; pad++)
@@ -169,4 +169,38 @@ void lds_choose_pads(GpuPlan *p, int i, LdsPattern reads, LdsPattern writes, Lds
     if (exchange && best.conflicts) consider_exchanges(p, x, reads, writes, exchange, bytes, &best);
     if (best.bytes < 0) best = (Choice){0};
     apply(p, x, &best);
+}
+
+/* The operands share local memory as their tiles do; what one leaves over can save the other conflicts. */
+void lds_choose_pads(GpuPlan *p, LdsPattern reads, LdsExchange exchange, const int lines_unit[2])
+{
+    int all = p->target->lds_bytes / p->n_stages / 16 * 16, share = all / (p->mt[0] + p->mt[1]);
+    for (int i = 0; i < 2; i++) choose(p, &p->op[i], reads, exchange, share * p->mt[i], lines_unit[i]);
+    for (int i = 0; i < 2; i++) {
+        GpuOperand *x = &p->op[i];
+        if (count(p, x, reads) + count(p, x, amdgcn_buffer_writes) == 0) continue;
+        choose(p, x, reads, exchange, all - (bytes_of(p, &p->op[!i]) + 15) / 16 * 16, lines_unit[i]);
+    }
+}
+
+static void spread_pads(GpuPlan *p, GpuOperand *x)
+{
+    LdsPattern writes = p->copy == &amdgcn_buffer ? amdgcn_buffer_writes : register_writes;
+    int unit = gpu_type_bytes(&x->type) < 16 ? 16 / gpu_type_bytes(&x->type) : 1;
+    Choice given = {.line_pad = x->pad}, best = {.bytes = -1};
+    if (x->k_major || x->tlu || x->pad_block || x->pad < 1) return;
+    apply(p, x, &given);
+    int bytes = bytes_of(p, x);
+    consider(p, x, valu_reads, writes, bytes, given, &best);
+    for (int lines = x->width; lines <= x->lsc && best.conflicts; lines *= 2)
+        for (int block = 1; block <= 8 && x->lsc % lines == 0; block++) {
+            Choice c = {.block_lines = lines, .block_pad = block * unit};
+            consider(p, x, valu_reads, writes, bytes, c, &best);
+        }
+    apply(p, x, &best);
+}
+
+void amdgcn_valu_pads(GpuPlan *p)
+{
+    for (int i = 0; i < 2 && p->compute == &gpu_valu; i++) spread_pads(p, &p->op[i]);
 }

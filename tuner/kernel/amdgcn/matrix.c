@@ -193,10 +193,8 @@ static Err matrix_plan(GpuPlan *p)
     p->acc_run = m.vec[0];
     if (!m.swap && m.in->layout == LAYOUT_MFMA) p->acc_run *= 4;
     if (!m.swap && m.in->layout == LAYOUT_WMMA_R4) p->acc_run *= 8;
-    int half = p->target->lds_bytes / p->n_stages / (p->mt[0] + p->mt[1]);
-    for (int i = 0; i < 2; i++)
-        lds_choose_pads(p, i, amdgcn_matrix_reads, amdgcn_buffer_writes, exchanges, half * p->mt[i],
-                        tile_stride(&m, i));
+    const int lines_unit[2] = {tile_stride(&m, 0), tile_stride(&m, 1)};
+    lds_choose_pads(p, amdgcn_matrix_reads, exchanges, lines_unit);
     return ERR_OK;
 }
 

@@ -93,7 +93,8 @@
  *
  * Honoured here: WorkGroup, ThreadTile, DepthU, LocalSplitU, VectorWidth, GlobalLoadVectorWidth,
  * NumLoadsCoalesced, GlobalReadCoalesceGroup, WaveSeparateGlobalRead, ThreadSeparateGlobalRead,
- * FractionalLoad, LdsPad (not in amdgcn's matrix and dot modules, which choose pads by bank conflicts),
+ * FractionalLoad, LdsPad (amdgcn's matrix and dot modules choose pads by bank conflicts,
+ * amdgcn_valu_pads where they go),
  * UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead, PrefetchLocalRead, SuppressNoLoadLoop,
  * GlobalSplitU with all that belongs to it, StaggerU, WorkGroupMapping, PersistentKernel,
  * PreloadKernelArguments (order of arguments), VectorStore, StoreVectorWidth, NumElementsPerBatchStore,
@@ -205,6 +206,8 @@ struct GpuDialect {
     void (*lds_body)(const GpuPlan *p, Buf *out);
     /* Emits @finish (gpu_store) its own way; false: it emitted nothing, pointers do. NULL: they always do. */
     bool (*finish)(const GpuPlan *p, Buf *out);
+    /* May move pads of local memory, before offsets are laid out. NULL: never. */
+    void (*pads)(GpuPlan *p);
     /* The modules for a plan whose numbers are filled in. ERR_INPUT: why there are none. */
     Err (*choose)(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy);
 };

@@ -209,6 +209,7 @@ Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
     TRY(p->copy->plan(p));
     if (p->store_width > p->acc_run) p->store_width = p->acc_run;
     while (p->acc_run % p->store_width) p->store_width--;
+    if (p->dialect->pads) p->dialect->pads(p);
     if (s->NvRing != 1) lay_out(p);
     if (p->lds_bytes > t->lds_bytes && p->lds_bytes > p->dialect->static_lds && t->family == TARGET_AMDGCN)
         FAIL(ERR_INPUT, "local memory of %d bytes is more than the %d of %s", p->lds_bytes, t->lds_bytes,
@@ -254,7 +255,10 @@ void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, B
         int piece = 16 / gpu_type_bytes(&x->type);
         buf_printf(out, "(%s * %d + (((%s) / %d ^ (%s / %d & %d)) * %d + (%s) %% %d))", line, x->line, at,
                    piece, line, x->xor_lines, x->xor_mask, piece, at, piece);
-    } else if (x->pad_block)
+    } else if (x->pad_block && !x->k_major && x->pad_block % x->line == 0)
+        buf_printf(out, "(%s * %d + %s + %s / %d * %d)", line, x->line, at, line, x->pad_block / x->line,
+                   x->pad);
+    else if (x->pad_block)
         buf_printf(out, "(%s * %d + %s + (%s * %d + %s) / %d * %d)", line, x->line, at, line, x->line, at,
                    x->pad_block, x->pad);
     else
