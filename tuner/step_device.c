@@ -125,6 +125,26 @@ Err run_target(Run *r)
     return 0;
 }
 
+/* What there is instead, on one line: of the kind that was asked for, or of all. */
+static Err no_device(Run *r, Str want, Str kind, Str list)
+{
+    Str rest = list, line, here;
+    Buf shown;
+    buf_init(&shown);
+    while (str_split(&rest, '\n', &line))
+        if (line.n && str_eq(str_sub(line, 0, kind.n), kind))
+            buf_printf(&shown, "%s%.*s", shown.n ? "; " : "", STR_ARG(line));
+    here = arena_dup(&r->arena, buf_view(&shown));
+    buf_fini(&shown);
+    TRY_ALLOC(here.s);
+    if (want.n)
+        FAIL(ERR_NO_DEVICE, "%s: no device %lld of architecture '%.*s' here (%.*s)%s", r->config->path,
+             (long long)r->config->globals.Device, STR_ARG(want), STR_ARG(here),
+             r->target->family == TARGET_HOST ? "" : "; --arch host tunes for this CPU");
+    FAIL(ERR_NO_DEVICE, "%s: there is no device %.*s%s%lld (%.*s)", r->config->path, STR_ARG(kind),
+         kind.n ? ":" : "", (long long)r->config->globals.Device, STR_ARG(here));
+}
+
 static Err device_choose(Run *r, Str list)
 {
     Str want = wanted(r), rest = list, line;
@@ -149,16 +169,7 @@ static Err device_choose(Run *r, Str list)
                    r->part->n_cu, r->device.n_cu);
         return 0;
     }
-    Str shown = arena_dup(&r->arena, str_trim(list));
-    TRY_ALLOC(shown.s);
-    for (size_t i = 0; i < shown.n; i++)
-        if (shown.s[i] == '\n') ((char *)(uintptr_t)shown.s)[i] = ';';
-    if (want.n)
-        FAIL(ERR_NO_DEVICE, "%s: no device %lld of architecture '%.*s' here (%.*s)%s", r->config->path,
-             (long long)r->config->globals.Device, STR_ARG(want), STR_ARG(shown),
-             t->family == TARGET_HOST ? "" : "; --arch host tunes for this CPU");
-    FAIL(ERR_NO_DEVICE, "%s: there is no device %.*s%s%lld (%.*s)", r->config->path, STR_ARG(kind),
-         kind.n ? ":" : "", (long long)r->config->globals.Device, STR_ARG(shown));
+    return no_device(r, want, kind, list);
 }
 
 /* What stands for the device when only kernels are made. */
