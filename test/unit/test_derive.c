@@ -234,6 +234,16 @@ static void test_writer(void **state)
     s.DepthU = 16, s.GlobalSplitU = 2, s.AssertFree0ElementMultiple = 2;
     assert_false(solution_derive(&d, &s, &v));
     assert_int_equal(v.rule, RULE_AMD_SPLIT_HALF);
+    s.GlobalSplitU = 1;
+    assert_true(solution_derive(&d, &s, &v));
+    s = d.defaults;
+    s.KernelLanguage = LANG_ASSEMBLY, s.DepthU = 16, s.AssertFree0ElementMultiple = 2;
+    s.CustomKernelName = STR("by_hand");
+    assert_false(solution_derive(&d, &s, &v));
+    assert_int_equal(v.rule, RULE_AMD_CUSTOM);
+    s.CustomKernelName = STR_NULL, s.ReplacementKernel = 1;
+    assert_false(solution_derive(&d, &s, &v));
+    assert_int_equal(v.rule, RULE_AMD_VALUE);
     assert_ok(problem_type_gemm(&pt, false, false, TYPE_F8, TYPE_S, TYPE_S));
     assert_ok(deriver_init(&d, &pt, target_find(STR("gfx90a")), &(DeriveLimits){.writer = true}));
     s = d.defaults;

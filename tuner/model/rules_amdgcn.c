@@ -3,13 +3,16 @@
  * numbers.
  *
  * Parameters that only say how an assembler's instructions are ordered or found have no meaning in compiled
- * kernels and are accepted: AggressivePerfMode, ClusterLocalRead, ExpandPointerSwap, Extra*Latency*,
- * GlobalRead2*, GlobalReadPerMfma, InnerUnroll, InterleaveAlpha, LocalDotLayout, LocalRead2*, LocalWrite2*,
- * LocalWritePerMfma, MIArchVgpr, OptNoLoadLoop, OptPreLoopVmcnt, Schedule*, SourceSwap, StorePriorityOpt,
- * StoreRemapVectorWidth, StoreSyncOpt, SuppressNoLoadLoop, UnrollMemFence, UseInstOffsetForGRO,
- * UseSgprForGRO, VgprForLocalReadPacking; in kernels with matrix instructions or dot products LdsPad and
- * LdsBlockSizePerPad too, whose layout kernel/amdgcn/layout.c chooses by counting bank conflicts (in the
- * others it places LdsPad's room so that writes of transposed operands do not meet).
+ * kernels and are accepted: AggressivePerfMode, ClusterLocalRead, DisableVgprOverlapping, ExpandPointerSwap,
+ * Extra*Latency*, ForceStoreSC1, GlobalRead2*, GlobalReadPerMfma, GroupLoadStore, InnerUnroll,
+ * InterleaveAlpha, LocalDotLayout, LocalRead2*, LocalWrite2*, LocalWritePerMfma, LoopDoWhile, MACInstruction,
+ * MagicDivAlg, MIArchVgpr, MinVgprNumber, MaxVgprNumber, OptNoLoadLoop, OptPreLoopVmcnt, Performance*,
+ * Schedule*, StorePriorityOpt, StoreRemapVectorWidth, StoreSyncOpt, UnrollMemFence, Use64bShadowLimit,
+ * UseInstOffsetForGRO, UseSgprForGRO, VgprForLocalReadPacking. EdgeType and LoopTail: every kernel takes
+ * every size. LocalReadVectorWidth: 16 bytes along K, else VectorWidth. In kernels with matrix instructions
+ * or dot products LdsPad and LdsBlockSizePerPad, whose layout kernel/amdgcn/layout.c chooses by counting bank
+ * conflicts (in the others it places LdsPad's room so that writes of transposed operands do not meet); in
+ * those with matrix instructions VectorWidth and VectorWidthB, which follow from MIWaveTile and 16 bytes.
  */
 #include "model/derive_internal.h"
 
@@ -31,6 +34,7 @@ static const struct {
     {PARAM_AtomicAddC, 0},
     {PARAM_StoreCInUnroll, 0},
     {PARAM_Fp16AltImpl, 0},
+    {PARAM_ReplacementKernel, 0},
 };
 
 /* kernel/gpu divides the lanes of a line among the groups of a wave. */
@@ -53,6 +57,7 @@ bool derive_writer(Derive *d)
     for (int i = 0; i < 2; i++)
         if (is_f8(types[i]) && d->f->target->f8 == F8_NONE) REJECT(d, AMD_TYPE, types[i]);
     if (d->f->stochastic) REJECT(d, AMD_STOCHASTIC);
+    if (d->s->CustomKernelName.n) REJECT(d, AMD_CUSTOM);
     /* compare and swap takes 4 bytes, which may end behind D's last element */
     if (d->s->GlobalSplitU > 1 && d->s->GlobalAccumulation == GACC_NONE &&
         (is_16bit(d->f->dest) || is_f8(d->f->dest)))
