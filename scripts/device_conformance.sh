@@ -373,6 +373,7 @@ facts() {
   done <"$out/runs"
   while read -r run group pass; do
     k=$(key "$run" "$group")
+    [ -f "$out/events/$run.$group.$pass" ] || { echo "$k failed 1"; continue; } # not run within LIMIT
     awk -F'\t' -v k="$k" '$1 == "end" { n[$4]++ }
       END { for (s in n) if (s == "PASSED") print k, "passed", n[s]
             else if (s ~ /ASSERTS|HARDWARE|SKIPPED/) print k, "skipped", n[s]; else print k, "failed", n[s]
