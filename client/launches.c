@@ -105,16 +105,21 @@ static Err encode_map(void *ctx, const TensorMap *map, unsigned char out[TENSOR_
     return d->api->tensor_map(d, map, out);
 }
 
-Err launches_build(Run *r, const TensorSet *s, Launches *out)
+static LaunchHardware hardware(const Run *r)
+{
+    return (LaunchHardware){.n_cu = r->session->props.n_cu, .grid_limit = r->session->props.grid_limit};
+}
+
+/* Kernels and arguments of part i; false in *is_there: there is none. */
+static Err build_part(Run *r, const TensorSet *s, uint64_t i, Launches *out, bool *is_there)
 {
     const Problem *p = r->problem;
-    out->set = s;
-    if (!r->solution) return 0;
+    LaunchPart part;
     unsigned char alpha[16], beta[16];
     number_store((DataType)p->shape.compute_type, alpha, 0, p->gemm.alpha[0], p->gemm.alpha[1]);
     number_store((DataType)p->shape.compute_type, beta, 0, p->gemm.beta[0], p->gemm.beta[1]);
     const TensorMapEncoder maps = {encode_map, r->device};
-    LaunchInputs in = {
+    const LaunchInputs in = {
         .a = (const void *)(uintptr_t)set_address(s, TENSOR_A),
         .b = (const void *)(uintptr_t)set_address(s, TENSOR_B),
         .c = (const void *)(uintptr_t)set_address(s, TENSOR_C),
@@ -129,22 +134,31 @@ Err launches_build(Run *r, const TensorSet *s, Launches *out)
         .rnd_seed = 1,
         .maps = &maps,
     };
-    LaunchHardware hw = {.n_cu = r->session->props.n_cu};
-    TRY(launch_build(&p->shape, r->solution, &in, &hw, &out->list));
-    for (uint32_t i = 0; i < out->list.n; i++) TRY(find_kernel(r, out->list.call[i].symbol, &out->kernel[i]));
+    const LaunchHardware hw = hardware(r);
+    *is_there = launch_part(&p->shape, r->solution, &in, &hw, i, &part);
+    if (!*is_there) return 0;
+    out->has_parts = part.problem.n != p->shape.n || part.problem.batch != p->shape.batch;
+    TRY(launch_build(&part.problem, r->solution, &part.in, &hw, &out->list));
+    for (uint32_t k = 0; k < out->list.n; k++) TRY(find_kernel(r, out->list.call[k].symbol, &out->kernel[k]));
     return 0;
+}
+
+Err launches_build(Run *r, const TensorSet *s, Launches *out)
+{
+    bool is_there;
+    out->set = s, out->has_parts = false;
+    return r->solution ? build_part(r, s, 0, out, &is_there) : 0;
 }
 
 uint64_t launches_workspace_bytes(const Run *r)
 {
     if (!r->solution) return 0;
-    LaunchHardware hw = {.n_cu = r->session->props.n_cu};
+    const LaunchHardware hw = hardware(r);
     return launch_workspace_bytes(&r->problem->shape, r->solution, &hw);
 }
 
-Err launches_enqueue(Run *r, const Launches *l)
+static Err enqueue(Run *r, const Launches *l)
 {
-    if (!r->solution) return peer_launch(r->peer, r->problem, l->set);
     for (uint32_t i = 0; i < l->list.n; i++) {
         const KernelCall *c = &l->list.call[i];
         DeviceLaunch launch = {.kernel = l->kernel[i],
@@ -155,6 +169,19 @@ Err launches_enqueue(Run *r, const Launches *l)
         memcpy(launch.group, c->work_group, sizeof launch.group);
         memcpy(launch.grid, c->num_work_groups, sizeof launch.grid);
         TRY(r->device->api->launch(r->device, &launch));
+    }
+    return 0;
+}
+
+Err launches_enqueue(Run *r, const Launches *l)
+{
+    if (!r->solution) return peer_launch(r->peer, r->problem, l->set);
+    TRY(enqueue(r, l));
+    bool more = l->has_parts;
+    for (uint64_t i = 1; more; i++) {
+        Launches part;
+        TRY(build_part(r, l->set, i, &part, &more));
+        if (more) TRY(enqueue(r, &part));
     }
     return 0;
 }

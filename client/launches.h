@@ -44,6 +44,7 @@ typedef struct {
     const TensorSet *set;
     LaunchList list;
     DeviceKernel *kernel[LAUNCH_CALLS_MAX];
+    bool has_parts; /* list is the first part's (launch_part); the others are made when they are queued */
 } Launches;
 
 /* Loads all files when there are few; many (one per kernel) when their kernels are asked for. */

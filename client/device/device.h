@@ -38,6 +38,7 @@ typedef struct {
     uint64_t memory_bytes, l2_bytes; /* l2: last cache before memory */
     uint64_t lds_bytes;
     int clock_mhz, memory_clock_mhz; /* nominal maximum; 0 unknown */
+    uint32_t grid_limit;             /* workgroups along y, and along z; 0: no less than along x */
     bool integrated;                 /* IsAPU */
     char driver[64];                 /* version, "" unknown */
 } DeviceProps;

@@ -90,6 +90,7 @@ Err gpu_device_props(Device *d, DeviceProps *out)
                          .lds_bytes = i.lds_bytes,
                          .clock_mhz = i.clock_mhz,
                          .memory_clock_mhz = i.memory_clock_mhz,
+                         .grid_limit = i.grid_limit,
                          .integrated = i.integrated};
     memcpy(out->name, i.name, sizeof out->name);
     memcpy(out->architecture, i.architecture, sizeof out->architecture);

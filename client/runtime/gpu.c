@@ -183,7 +183,7 @@ Err gpu_info(Gpu *g, GpuInfo *out)
     const GpuDriver *d = g->driver;
     int version = 0;
     size_t memory = 0;
-    *out = (GpuInfo){.n_simd_per_cu = d->kind->n_simd_per_cu};
+    *out = (GpuInfo){.n_simd_per_cu = d->kind->n_simd_per_cu, .grid_limit = d->kind->grid_limit};
     GPU_TRY(g, device_name(out->name, sizeof out->name - 1, g->device), "name of device %d", g->index);
     GPU_TRY(g, device_bus(out->bus, sizeof out->bus - 1, g->device), "bus id of device %d", g->index);
     GPU_TRY(g, device_memory(&memory, g->device), "memory of device %d", g->index);

@@ -30,6 +30,7 @@ typedef struct {
     int n_cu, n_simd_per_cu, wave_size;
     uint64_t memory_bytes, l2_bytes, lds_bytes; /* lds: the most that one workgroup can get */
     int clock_mhz, memory_clock_mhz;            /* 0 unknown */
+    uint32_t grid_limit;                        /* workgroups along y, and along z; 0: no less than along x */
     bool integrated;
 } GpuInfo;
 

@@ -156,6 +156,7 @@ const GpuKind gpu_cuda = {
     .attribute = {CUDA_ATTR_CUS, CUDA_ATTR_WAVE, CUDA_ATTR_LDS, CUDA_ATTR_L2, CUDA_ATTR_CLOCK,
                   CUDA_ATTR_MEMORY_CLOCK, CUDA_ATTR_INTEGRATED},
     .n_simd_per_cu = 1,
+    .grid_limit = 65535,
     .param_end = CUDA_PARAM_END,
     .error = cuda_error,
     .context_open = cuda_context_open,

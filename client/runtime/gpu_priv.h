@@ -82,6 +82,7 @@ struct GpuKind {
     const GpuSymbol *symbols;     /* name NULL behind the last */
     GpuAttr attribute[GPU_ATTR_COUNT];
     int n_simd_per_cu;
+    uint32_t grid_limit;          /* along y and z; 0: none of its own */
     uintptr_t param_end;          /* not the same in the two */
     Err (*resolve)(GpuDriver *d); /* what is not in symbols */
     void (*error)(const GpuDriver *d, GpuErr code, const char **name, const char **text);

@@ -45,11 +45,23 @@ typedef struct {
 
 /* Knobs of StreamK and persistent kernels that are not the problem's. Zeroed: defaults. */
 typedef struct {
-    int64_t n_cu; /* 0: 1 */
+    int64_t n_cu;        /* 0: 1 */
+    uint32_t grid_limit; /* work-groups along N, and along the batch, of a launch; 0: 2^31 - 1 */
     int64_t streamk_max_cus, streamk_fixed_grid, streamk_grid_multiplier;
     bool streamk_full_tiles_set;
     int64_t streamk_full_tiles;
 } LaunchHardware;
+
+/* A part of a problem: some columns of D, some matrices of the batch. */
+typedef struct {
+    Contraction problem;
+    LaunchInputs in;
+} LaunchPart;
+
+/* Part i of a problem whose grid is beyond hw's limit (CUDA has 65,535 along y and z); false: there is none.
+ * Most have one part, the whole. Parts are launched one after the other, all with the whole's workspace. */
+bool launch_part(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
+                 uint64_t i, LaunchPart *out);
 
 /* ERR_INPUT when the problem does not fit the argument types (a stride beyond 2^32) or a tensor map. */
 Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,

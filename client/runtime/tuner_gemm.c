@@ -279,6 +279,7 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selecti
 {
     Contraction p;
     Selection s;
+    LaunchPart part;
     LaunchList list;
     LaunchInputs in;
     TRY(gemm_contraction(t, g, &p));
@@ -291,7 +292,11 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selecti
     }
     if (e) return e;
     inputs_of(g, NULL, &in);
-    TRY(launch_build(&p, s.solution, &in, &t->launch_hw, &list));
+    int n_kernels = 0;
+    for (uint64_t k = 0; launch_part(&p, s.solution, &in, &t->launch_hw, k, &part); k++) {
+        TRY(launch_build(&part.problem, s.solution, &part.in, &t->launch_hw, &list));
+        n_kernels += (int)list.n;
+    }
     *out = (tuner_selection){.kernel = s.solution->name,
                              .solution_index = s.solution->index,
                              .why = g->solution_index > 0 ? "index" : select_why_name(s.why),
@@ -300,7 +305,7 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selecti
                              .n_key = s.n_key,
                              .speed = s.speed,
                              .workspace_bytes = launch_workspace_bytes(&p, s.solution, &t->launch_hw),
-                             .n_kernels = (int)list.n};
+                             .n_kernels = n_kernels};
     memcpy(out->key, s.key, sizeof out->key);
     return ERR_OK;
 }
@@ -310,23 +315,28 @@ tuner_status tuner_select(tuner_library *t, const tuner_gemm_desc *g, tuner_sele
     return (tuner_status)select_into(t, g, out);
 }
 
+static void visit_call(const KernelCall *c, void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
+{
+    tuner_launch l = {.kernel = c->symbol, .n_arg_bytes = c->n_arg_bytes, .args = c->args};
+    memcpy(l.work_group, c->work_group, sizeof l.work_group);
+    memcpy(l.num_work_groups, c->num_work_groups, sizeof l.num_work_groups);
+    visit(ctx, &l);
+}
+
 static Err launches(tuner_library *t, const tuner_gemm_desc *g, void *workspace,
                     void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
 {
     Contraction p;
     Selection s;
+    LaunchPart part;
     LaunchList list;
     LaunchInputs in;
     TRY(gemm_contraction(t, g, &p));
     TRY(gemm_choose(t, g, &p, &s));
     inputs_of(g, workspace, &in);
-    TRY(launch_build(&p, s.solution, &in, &t->launch_hw, &list));
-    for (uint32_t i = 0; i < list.n; i++) {
-        const KernelCall *c = &list.call[i];
-        tuner_launch l = {.kernel = c->symbol, .n_arg_bytes = c->n_arg_bytes, .args = c->args};
-        memcpy(l.work_group, c->work_group, sizeof l.work_group);
-        memcpy(l.num_work_groups, c->num_work_groups, sizeof l.num_work_groups);
-        visit(ctx, &l);
+    for (uint64_t k = 0; launch_part(&p, s.solution, &in, &t->launch_hw, k, &part); k++) {
+        TRY(launch_build(&part.problem, s.solution, &part.in, &t->launch_hw, &list));
+        for (uint32_t i = 0; i < list.n; i++) visit_call(&list.call[i], visit, ctx);
     }
     return ERR_OK;
 }

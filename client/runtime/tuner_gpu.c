@@ -126,14 +126,17 @@ static Err queue(tuner_library *t, LaunchInputs *in, const Contraction *p, const
                  uint64_t bytes)
 {
     LaunchList list;
+    LaunchPart part;
     uint64_t workspace;
     const TensorMapEncoder maps = {gpu_tensor_map, t->gpu};
     void *stream = atomic_load_explicit(&t->stream, memory_order_relaxed);
     TRY(workspace_of(t, stream, bytes, &workspace));
     in->workspace = (void *)(uintptr_t)workspace;
     in->maps = &maps;
-    TRY(launch_build(p, s, in, &t->launch_hw, &list));
-    for (uint32_t i = 0; i < list.n; i++) TRY(launch_call(t, stream, s, &list.call[i]));
+    for (uint64_t k = 0; launch_part(p, s, in, &t->launch_hw, k, &part); k++) {
+        TRY(launch_build(&part.problem, s, &part.in, &t->launch_hw, &list));
+        for (uint32_t i = 0; i < list.n; i++) TRY(launch_call(t, stream, s, &list.call[i]));
+    }
     return ERR_OK;
 }
 

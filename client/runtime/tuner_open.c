@@ -198,6 +198,7 @@ Err library_locate(tuner_library *t, const char *path, const tuner_options *o)
     TRY(locate(&s, target, !o->arch && !device && !o->select_only));
     t->can_run = t->gpu || (target->family == TARGET_HOST && host && target->isa[0] <= host->isa[0]);
     t->launch_hw.n_cu = t->hw.n_cu;
+    t->launch_hw.grid_limit = t->gpu_info.grid_limit;
     return ERR_OK;
 }
 

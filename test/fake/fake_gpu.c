@@ -385,6 +385,9 @@ static int check_call(const Call *c)
         if (c->grid[i] == 0 || c->group[i] == 0)
             return fake_wrong(BAD_VALUE, "%s: an empty grid", c->function->name);
     if (threads > 1024) return BAD_VALUE;
+    if (FN(c->grid[1] > 65535 || c->grid[2] > 65535, false))
+        return fake_wrong(BAD_VALUE, "%s: a grid of %u,%u,%u", c->function->name, c->grid[0], c->grid[1],
+                          c->grid[2]);
     if (c->function->arg_bytes && c->n_args != c->function->arg_bytes)
         return fake_wrong(BAD_VALUE, "%s: %zu bytes of arguments, takes %u", c->function->name, c->n_args,
                           c->function->arg_bytes);

@@ -1,5 +1,5 @@
 # tuner-bench on fake CUDA and HIP drivers: cases verified against the reference, times of the device's clock, sets that are
-# rotated over, long calls without a graph, a driver without graphs, calls in a loop, a check by products, a matrix
+# rotated over, grids beyond the device's limits, long calls without a graph, a driver without graphs, calls in a loop, a check by products, a matrix
 # beyond one period of the data, other data,
 # fewer sets than wanted, errors.
 A=Cijk_Ailk_Bljk_SB_a
@@ -12,6 +12,10 @@ export LD_LIBRARY_PATH="$BIN/../fake/cuda" TUNER_FAKE="log=log;ns=10000"
 run --device cuda -f gemm -r s -m 40 -n 30 -k 20 -i 3 -v 1
 run --device cuda -f gemm_strided_batched -r s -m 17 -n 5 -k 3 --batch_count 4 --beta 2 -i 3 -v 1 --rotating 0
 run --device cuda -f gemm_batched -r s -m 17 -n 5 -k 3 --batch_count 3 --beta 1 -i 1 -v 1 --rotating 0
+echo "-- beyond CUDA's 65,535 workgroups along y and z: in parts"
+long() { "$BIN/tuner-bench" --library lib --device cuda -r s --beta 2 -i 1 -v 1 --rotating 0 "$@" 2>&1 | sed -n 's/^#.* row, \([^;]*\);.*; /\1; /p'; }
+long -f gemm_strided_batched -m 3 -n 5 -k 3 --batch_count 70000
+long -f gemm -m 2 -n 2000000 -k 2
 TUNER_FAKE="log=log;ns=500000" run --device cuda:0 -f gemm_ex -r s -m 33 -n 5 -k 3 --ldd 40 --beta 1 -i 3 -v 1 --rotating 1
 LD_LIBRARY_PATH="$BIN/../fake/cuda_old" run --device cuda -f gemm -r s -m 40 -n 30 -k 20 -i 3 --rotating 0
 LD_LIBRARY_PATH="$BIN/../fake/hip7" run --device hip -f gemm -r s -m 40 -n 30 -k 20 -i 3 -v 1 --rotating 1

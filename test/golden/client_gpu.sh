@@ -25,6 +25,11 @@ rm log
 echo "-- C and D in one buffer: as it was before each solution's check"
 run --config-file c.ini --c-equal-d True | columns
 rm log
+echo "-- a batch beyond CUDA's 65,535 workgroups along z: in parts"
+sed 's/^problem-size=.*/problem-size=3,5,70000,3/' c.ini >parts.ini
+run --config-file parts.ini | columns
+echo "-- log"; sed -n 's/^launch [^ ]* \(grid [^ ]*\).*/\1/p' log | sort -u; grep WRONG log
+rm log
 echo "-- wrong results and kernels that fault, fail, hang: each costs itself"
 TUNER_FAKE="ns=500000;wrong=SB_b" run --config-file c.ini | columns
 TUNER_FAKE="ns=500000;illegal=SB_a" run --config-file c.ini | columns

@@ -1,0 +1,60 @@
+/* Launch: problems whose grids are beyond a device's limit, in parts. See launch.h. */
+#include "client/runtime/launch_priv.h"
+
+enum { WHOLE_TILES = 64 }; /* a part's columns keep the multiples that solutions assert */
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static uint64_t ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+/* Columns of D and matrices of the batch that one launch may have; at least 1 each. */
+static void part_size(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, uint64_t *columns,
+                      uint64_t *matrices)
+{
+    const SizeMapping *m = &s->map;
+    uint64_t n = (uint64_t)p->n, batch = (uint64_t)p->batch;
+    uint64_t limit = hw && hw->grid_limit ? hw->grid_limit : UINT32_MAX;
+    uint64_t tiles = limit / (uint64_t)m->global_split_u, side = (uint64_t)m->macro_tile[1];
+    bool packed = m->pack_batch_dims & 2; /* then tiles along N hold columns of all matrices */
+    Geometry g;
+    *columns = n, *matrices = batch;
+    geometry_init(&g, p, s, hw);
+    if (g.grid[2] > limit) *matrices = limit;
+    if (g.grid[1] <= limit) return;
+    if (packed)
+        *matrices = least(batch, tiles * side / n ? tiles * side / n : 1);
+    else if (tiles)
+        *columns = (tiles > WHOLE_TILES ? tiles - tiles % WHOLE_TILES : tiles) * side;
+}
+
+/* Moves an operand on; pointers to the matrices where these are in no strided batch. */
+static void move(const LibSolution *s, const void **base, int64_t *offset, const int64_t stride[3], int along,
+                 uint64_t first, uint64_t matrix)
+{
+    *offset += (int64_t)first * (along < 0 ? 0 : stride[along]);
+    if (s->strided_batched)
+        *offset += (int64_t)matrix * stride[2];
+    else if (*base)
+        *base = (const void *const *)*base + matrix;
+}
+
+bool launch_part(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
+                 uint64_t i, LaunchPart *out)
+{
+    uint64_t n = (uint64_t)p->n, batch = (uint64_t)p->batch, columns, matrices;
+    const void *d = in->d;
+    out->problem = *p, out->in = *in;
+    if (n == 0 || batch == 0) return i == 0;
+    part_size(p, s, hw, &columns, &matrices);
+    if (columns >= n && matrices >= batch) return i == 0;
+    uint64_t along = ceil_div(n, columns), first = i % along * columns, matrix = i / along * matrices;
+    if (matrix >= batch) return false;
+    out->problem.n = (int64_t)least(columns, n - first);
+    out->problem.batch = (int64_t)least(matrices, batch - matrix);
+    move(s, &out->in.a, &out->in.offset_a, p->a, -1, first, matrix);
+    move(s, &out->in.b, &out->in.offset_b, p->b, p->trans_b ? 0 : 1, first, matrix);
+    move(s, &out->in.c, &out->in.offset_c, p->c, 1, first, matrix);
+    move(s, &d, &out->in.offset_d, p->d, 1, first, matrix);
+    out->in.d = (void *)(uintptr_t)d;
+    return true;
+}
