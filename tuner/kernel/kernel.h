@@ -42,7 +42,7 @@ Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbo
 /* Helper kernels of tensile-formats 8.4. ga: writes the workspace in the compute type (name with _GA). */
 Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
 /* The _VW2 and _R<n> parts are read from the symbol; gsu comes as an argument, so mod and unit make no
- * difference. */
+ * difference. That of half is for two compute types: helper_is_for_both. */
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 
 /* The program as text after the named pass ("build", "distribute", "pipeline", "edges"), after the last one

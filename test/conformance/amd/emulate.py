@@ -123,6 +123,8 @@ class Kernels:
         else:
             cmd = [self.compiler, '-x', 'hip', f'--offload-arch={arch}', '--offload-device-only', '-nogpulib',
                    '-nogpuinc', '-O3', '-std=c++17', '--no-gpu-bundle-output', '-c', source, '-o', out + '.t']
+            own = f"/usr/lib/llvm-{self.compiler.rpartition('-')[2]}/bin"      # its own lld, not another version's
+            cmd += ['-B', own] if os.path.exists(os.path.join(own, 'lld')) else []
         r = subprocess.run(cmd + self.flags, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if r.returncode:
             lines = [line for line in r.stdout.splitlines() if 'error' in line] or r.stdout.splitlines()[:1] or ['?']

@@ -25,13 +25,6 @@ typedef struct {
     int offsets;    /* vector registers that address them: of each load along, or across, or one */
 } Loads;
 
-static int pow2_in(int n, int most)
-{
-    int v = 1;
-    while (v * 2 <= most && n % (v * 2) == 0) v *= 2;
-    return v;
-}
-
 static Loads loads_of(const GpuPlan *p, int i)
 {
     const GpuOperand *x = &p->op[i];

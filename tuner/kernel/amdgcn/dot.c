@@ -41,10 +41,7 @@ bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsAcce
 
 static Err dot_plan(GpuPlan *p)
 {
-    for (int i = 0; i < 2; i++)
-        if (p->tt[i] < 1 || p->tt[i] % p->vw || p->sg[i] * p->tt[i] != p->mt[i])
-            FAIL(ERR_INPUT, "ThreadTile %dx%d with VectorWidth %d and WorkGroup %dx%d does not tile %dx%d",
-                 p->tt[0], p->tt[1], p->vw, p->sg[0], p->sg[1], p->mt[0], p->mt[1]);
+    TRY(gpu_check_thread_tile(p));
     for (int i = 0; i < 2; i++) p->op[i].k_major = true;
     p->k_step = run_of(p);
     p->steps = p->depth_u / p->lsu / p->k_step;
@@ -119,14 +116,7 @@ static void dot_emit(const GpuPlan *p, Buf *out)
         "@DEV @TC @acc_get(const @Acc &acc, int i) { return acc.v[i]; }\n"
         "@DEV void @acc_set(@Acc &acc, int i, @TC x) { acc.v[i] = x; }\n",
         p->k_step * gpu_type_bytes(&p->in) / 4, p->tt[1], p->tt[0], p->tt[0], p->tt[0], p->n_acc);
-    buf_printf(out,
-               "@DEV unsigned @acc_row(unsigned tid, int i)\n{\n"
-               "    return (i %% %d / %d * %d + tid %% %d) * %d + i %% %d;\n}\n",
-               p->tt[0], p->vw, p->sg[0], p->sg[0], p->vw, p->vw);
-    buf_printf(out,
-               "@DEV unsigned @acc_col(unsigned tid, int i)\n{\n"
-               "    return (i / %d / %d * %d + tid / %d %% %d) * %d + i / %d %% %d;\n}\n",
-               p->tt[0], p->vw, p->sg[1], p->sg[0], p->sg[1], p->vw, p->tt[0], p->vw);
+    gpu_thread_tile_places(p, out);
 }
 
 const GpuCompute amdgcn_dot = {"dot", dot_plan, dot_emit};

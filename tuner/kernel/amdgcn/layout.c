@@ -183,16 +183,18 @@ void lds_choose_pads(GpuPlan *p, LdsPattern reads, LdsExchange exchange, const i
     }
 }
 
+/* Not with gpu_copy_register: LLVM 15 gets addresses wrong that it makes of lines of a power of two, where
+ * lanes and elements add up (gfx1030 D TT: `or` taken for an addition behind a dropped mask). */
 static void spread_pads(GpuPlan *p, GpuOperand *x)
 {
-    LdsPattern writes = p->copy == &amdgcn_buffer ? amdgcn_buffer_writes : register_writes;
+    LdsPattern writes = amdgcn_buffer_writes;
     int unit = gpu_type_bytes(&x->type) < 16 ? 16 / gpu_type_bytes(&x->type) : 1;
     Choice given = {.line_pad = x->pad}, best = {.bytes = -1};
-    if (x->k_major || x->tlu || x->pad_block || x->pad < 1) return;
+    if (p->copy != &amdgcn_buffer || x->k_major || x->tlu || x->pad_block || x->pad < 1) return;
     apply(p, x, &given);
     int bytes = bytes_of(p, x);
     consider(p, x, valu_reads, writes, bytes, given, &best);
-    for (int lines = x->width; lines <= x->lsc && best.conflicts; lines *= 2)
+    for (int lines = x->width; lines < p->depth_u && lines <= x->lsc && best.conflicts; lines *= 2)
         for (int block = 1; block <= 8 && x->lsc % lines == 0; block++) {
             Choice c = {.block_lines = lines, .block_pad = block * unit};
             consider(p, x, valu_reads, writes, bytes, c, &best);

@@ -68,13 +68,6 @@ static DataType inst_type(const GpuPlan *p)
     return p->in.type;
 }
 
-static int pow2_in(int n, int most)
-{
-    int v = 1;
-    while (v * 2 <= most && n % (v * 2) == 0) v *= 2;
-    return v;
-}
-
 /* K elements that a lane takes per step: 16 bytes of a K run, or what one instruction needs. */
 static int k_run(const GpuPlan *p, const Matrix *m)
 {

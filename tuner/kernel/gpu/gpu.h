@@ -24,19 +24,20 @@
  *   @uniform(unsigned) @uniform64(unsigned long long): the same value, known to be equal in all threads of a
  *                            wave
  *   @barrier()               all threads of the work-group, local memory writes before it are seen behind it
- *   @fma(x, y, z)            float, double, and half where compute is half
+ *   @fma(x, y, z)            float and double: products are summed in no smaller type
  *   @h2f(u16) @f2h(float)    binary16 bits; @b2f @f2b: bfloat16 bits; round to nearest even
  *   @f8_to_f(u8) @f_to_f8(float): F8's bits, in Target.f8's format; @b8_to_f @f_to_b8: B8's; in kernels that
  *                            have them
  *   @dot4(int, int, int)     four signed bytes each, added to the third
  *   @mad24(int, int, int)    product and sum of numbers of 24 bits or less
  *   @atomic_add(float *, float), (double *, double), (int *, int): relaxed, device scope, no result
- *   @cas32(unsigned *, unsigned, unsigned), @cas64(unsigned long long *, ...): compare and swap, old value
- *   @global(V *)             the same pointer, known to point to global memory (one that was read from
- * memory)
+ *   @cas32(unsigned *, unsigned, unsigned): compare and swap, the old value
+ *   @pointer(V *const *, unsigned): pointer number z of a table, known to point to global memory
  *   @load_nt(const V *), @store_nt(V *, V): non-temporal access to a vector or scalar; with hint_levels
- *                            @load_nt<h> and @store_nt<h>, for the values h of NonTemporal that the kernel
- * has Types made by gpu_types, with GpuDialect.vector (elements by x[i]; aligned to their size):
+ *                            @load_nt<h> and @store_nt<h>, for the values h of NonTemporal that it has
+ *   @keep_order()            compilers move nothing over it (GpuDialect.mixed_steps)
+ *
+ * Types made by gpu_types, with GpuDialect.vector (elements by x[i]; aligned to their size):
  *   @T     element of A and B as in memory and local memory. Complex: struct {@P re, im;}; otherwise @P.
  *   @P     part: float, double, _Float16 or unsigned short, signed or unsigned char, int
  *   @TC @PC   accumulator element and its part; @TD @PD: element of C and D (or of the workspace)
@@ -93,19 +94,18 @@
  *
  * Honoured here: WorkGroup, ThreadTile, DepthU, LocalSplitU, VectorWidth, GlobalLoadVectorWidth,
  * NumLoadsCoalesced, GlobalReadCoalesceGroup, WaveSeparateGlobalRead, ThreadSeparateGlobalRead,
- * FractionalLoad, LdsPad (amdgcn's matrix and dot modules choose pads by bank conflicts,
- * amdgcn_valu_pads where they go),
- * UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead, PrefetchLocalRead, SuppressNoLoadLoop,
- * GlobalSplitU with all that belongs to it, StaggerU, WorkGroupMapping, PersistentKernel,
+ * FractionalLoad, LdsPad (amdgcn's matrix and dot modules choose pads by bank conflicts, amdgcn_valu_pads
+ * where they go), UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead, PrefetchLocalRead,
+ * SuppressNoLoadLoop, GlobalSplitU with all that belongs to it, StaggerU, WorkGroupMapping, PersistentKernel,
  * PreloadKernelArguments (order of arguments), VectorStore, StoreVectorWidth, NumElementsPerBatchStore,
  * NonTemporal, BufferLoad and BufferStore (amdgcn), KernelLanguage (form of arguments). Superseded: EdgeType
- * and LoopTail (any size is right with any value), the Assert parameters (used to drop the shift of vectors
- * that cannot straddle an edge; otherwise predicates of the library). Refused by gpu_plan:
- * WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, and of the problem type: unknown first
- * strides, zero padding, mirrored dimensions, stochastic rounding; 8-bit floats where Target.f8 is none.
- * Without effect, since a compiler schedules and places: InnerUnroll (a stage is unrolled whole), Schedule*,
- * GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha, OptNoLoadLoop, UseSgprForGRO,
- * MACInstruction, MagicDivAlg and other hints to the assembly writer.
+ * and LoopTail (any size is right with any value), LocalReadVectorWidth, VectorWidth in the matrix module,
+ * the Assert parameters (used to drop the shift of vectors that cannot straddle an edge; otherwise predicates
+ * of the library). Refused by gpu_plan: WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, and
+ * of the problem type: unknown first strides, zero padding, mirrored dimensions, stochastic rounding; 8-bit
+ * floats where Target.f8 is none. Without effect, since a compiler schedules and places: InnerUnroll (a stage
+ * is unrolled whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha,
+ * OptNoLoadLoop, UseSgprForGRO, MACInstruction, MagicDivAlg and other hints to the assembly writer.
  *
  * ---- launch ----
  *
@@ -306,7 +306,11 @@ Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out);
 
 /* ---- modules and entry points ---- */
 
-extern const GpuCompute gpu_valu;       /* any type, any target */
+extern const GpuCompute gpu_valu; /* any type, any target */
+/* For modules whose threads hold ThreadTile0 x ThreadTile1 elements of D as gpu_valu's do: ERR_INPUT when
+ * these do not make up the macro tile; @acc_row and @acc_col. */
+Err gpu_check_thread_tile(const GpuPlan *p);
+void gpu_thread_tile_places(const GpuPlan *p, Buf *out);
 extern const GpuCopy gpu_copy_register; /* global memory -> registers -> local memory */
 
 Err gpu_lower(const Program *program, Str symbol, Buf *out);

@@ -7,13 +7,18 @@
  */
 #include "kernel/gpu/gpu.h"
 
-static Err valu_plan(GpuPlan *p)
+Err gpu_check_thread_tile(const GpuPlan *p)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (p->tt[i] < 1 || p->tt[i] % p->vw || p->sg[i] * p->tt[i] != p->mt[i])
             FAIL(ERR_INPUT, "ThreadTile %dx%d with VectorWidth %d and WorkGroup %dx%d does not tile %dx%d",
                  p->tt[0], p->tt[1], p->vw, p->sg[0], p->sg[1], p->mt[0], p->mt[1]);
-    }
+    return ERR_OK;
+}
+
+static Err valu_plan(GpuPlan *p)
+{
+    TRY(gpu_check_thread_tile(p));
     if (p->depth_u % p->lsu)
         FAIL(ERR_INPUT, "DepthU %d is not a multiple of LocalSplitU %d", p->depth_u, p->lsu);
     p->k_step = 1;
@@ -158,6 +163,18 @@ static void mac(const GpuPlan *p, Buf *out)
     buf_puts(out, "        }\n}\n\n");
 }
 
+void gpu_thread_tile_places(const GpuPlan *p, Buf *out)
+{
+    buf_printf(out,
+               "@DEV unsigned @acc_row(unsigned tid, int i)\n{\n"
+               "    return (i %% %d / %d * %d + tid %% %d) * %d + i %% %d;\n}\n",
+               p->tt[0], p->vw, p->sg[0], p->sg[0], p->vw, p->vw);
+    buf_printf(out,
+               "@DEV unsigned @acc_col(unsigned tid, int i)\n{\n"
+               "    return (i / %d / %d * %d + tid / %d %% %d) * %d + i / %d %% %d;\n}\n",
+               p->tt[0], p->vw, p->sg[1], p->sg[0], p->sg[1], p->vw, p->tt[0], p->vw);
+}
+
 static void places(const GpuPlan *p, Buf *out)
 {
     static const char *const get[] = {"return acc.v[i];",
@@ -169,14 +186,7 @@ static void places(const GpuPlan *p, Buf *out)
         p->n_acc * p->acc.parts);
     buf_printf(out, "@DEV @TC @acc_get(const @Acc &acc, int i) { %s }\n", get[which]);
     buf_printf(out, "@DEV void @acc_set(@Acc &acc, int i, @TC x) { %s }\n", set[which]);
-    buf_printf(out,
-               "@DEV unsigned @acc_row(unsigned tid, int i)\n{\n"
-               "    return (i %% %d / %d * %d + tid %% %d) * %d + i %% %d;\n}\n",
-               p->tt[0], p->vw, p->sg[0], p->sg[0], p->vw, p->vw);
-    buf_printf(out,
-               "@DEV unsigned @acc_col(unsigned tid, int i)\n{\n"
-               "    return (i / %d / %d * %d + tid / %d %% %d) * %d + i / %d %% %d;\n}\n",
-               p->tt[0], p->vw, p->sg[1], p->sg[0], p->sg[1], p->vw, p->tt[0], p->vw);
+    gpu_thread_tile_places(p, out);
 }
 
 static void valu_emit(const GpuPlan *p, Buf *out)
