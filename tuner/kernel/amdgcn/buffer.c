@@ -429,8 +429,9 @@ static void slow(const GpuPlan *p, Buf *out)
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         int bytes = gpu_type_bytes(&x->type), lines = x->tlu ? p->depth_u : x->tile;
+        char size = i ? 'n' : 'm';
         buf_printf(out, "    slow |= t.ld%c > %du;\n", x->name, 0x7fff0000 / bytes / lines);
-        if (x->tlu) buf_printf(out, "    slow |= t.%c < %d;\n", "mn"[i], x -> width);
+        if (x->tlu) buf_printf(out, "    slow |= t.%c < %d;\n", size, x->width);
     }
     buf_puts(out, "    return slow;\n}\n\n");
 }

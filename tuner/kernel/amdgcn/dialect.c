@@ -90,12 +90,10 @@ static void layout_remark(const GpuPlan *p, Buf *out)
 {
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
-        buf_printf(out, "/* %c in local memory: lines of %d elements along %s, %d bytes apart", "AB"[i],
-                   x -> k_major ? p -> depth_u : x -> tile,
-                   x -> k_major ? "K"
-                        : i     ? "N"
-                                : "M",
-                   x->line *gpu_type_bytes(&x->type));
+        const char operand = i ? 'B' : 'A', *free = i ? "N" : "M";
+        int length = x->k_major ? p->depth_u : x->tile, stride = x->line * gpu_type_bytes(&x->type);
+        buf_printf(out, "/* %c in local memory: lines of %d elements along %s, %d bytes apart", operand,
+                   length, x->k_major ? "K" : free, stride);
         if (x->xor_mask)
             buf_printf(out, ", piece c of line l at c ^ (l / %d & %d)", x->xor_lines, x->xor_mask);
         else if (x->pad_block)

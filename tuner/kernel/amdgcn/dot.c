@@ -55,14 +55,14 @@ static Err dot_plan(GpuPlan *p)
 static void emit_load_operand(const GpuPlan *p, int i, Buf *out)
 {
     const GpuOperand *x = &p->op[i];
-    char c = x->name;
+    char c = x->name, size = i ? 'n' : 'm';
     int bytes = gpu_type_bytes(&p->in);
     buf_printf(out,
                i ? "    const unsigned n0 = tid / %d %% %d * %d;\n"
                  : "    const unsigned m0 = tid %% %d * %d;\n",
                p->sg[0], i ? p->sg[1] : p->vw, p->vw);
-    buf_printf(out, "    const char *%c = lds_%c + (%c0 * %d", c, c, "mn"[i], x -> line);
-    if (x->pad_block) buf_printf(out, " + %c0 / %d * %d", "mn"[i], x -> pad_block / x -> line, x -> pad);
+    buf_printf(out, "    const char *%c = lds_%c + (%c0 * %d", c, c, size, x->line);
+    if (x->pad_block) buf_printf(out, " + %c0 / %d * %d", size, x->pad_block / x->line, x->pad);
     buf_printf(out, " + k) * %d;\n", bytes);
     for (int t = 0; t < p->tt[i]; t++)
         buf_printf(out, "    f.%c[%d] = *(const @Run *)(%c + %d);\n", c, t, c,

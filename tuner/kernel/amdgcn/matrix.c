@@ -230,17 +230,18 @@ static void emit_types(const Matrix *m, Buf *out)
     /* what one read brings: K runs, or one K of several tiles */
     for (int i = 0; i < 2; i++) {
         int n = m->raw / m->bytes, runs = m->vk / n;
+        char operand = i ? 'B' : 'A';
         if (p->op[i].k_major)
             buf_printf(out,
                        "struct __attribute__((aligned(%d))) @Run%c { @T x[%d]; };\n"
                        "struct @Frag%c { @Run%c r[%d][%d]; };\n",
-                       m->raw, "AB"[i], n, "AB"[i], "AB"[i], m -> tiles[i], runs);
+                       m->raw, operand, n, operand, operand, m->tiles[i], runs);
         else
             buf_printf(out,
                        "struct __attribute__((aligned(%d))) @Run%c { @T x[%d]; };\n"
                        "struct @Frag%c { @Run%c r[%d][%d]; };\n",
-                       m->vec[i] * m->bytes, "AB"[i], m -> vec[i], "AB"[i], "AB"[i],
-                       m -> tiles[i] / m -> vec[i], m -> vk);
+                       m->vec[i] * m->bytes, operand, m->vec[i], operand, operand, m->tiles[i] / m->vec[i],
+                       m->vk);
     }
     buf_puts(out, "struct @Frag { @FragA a; @FragB b; };\n");
 }
@@ -286,7 +287,7 @@ static void emit_load_exchanged(const Matrix *m, int i, Buf *out)
 {
     const GpuPlan *p = m->p;
     const GpuOperand *x = &p->op[i];
-    char c = x->name, f = "mn"[i];
+    char c = x->name, f = "mn"[i], operand = i ? 'B' : 'A';
     int runs = m->vk * m->bytes / m->raw, piece = 16 / m->bytes;
     buf_printf(out, "    const unsigned k_%c = (unsigned)step * %d + part * %d", c, p->k_step * p->lsu,
                m->vk);
@@ -298,8 +299,8 @@ static void emit_load_exchanged(const Matrix *m, int i, Buf *out)
                    r, c, c, piece, r, c, c, piece, m->bytes);
         for (int t = 0; t < m->tiles[i]; t++) {
             int free = t / m->vec[i] * tile_stride(m, i) + t % m->vec[i];
-            buf_printf(out, "    f.%c.r[%d][%d] = *(const @Run%c *)(%c_%d + %d);\n", c, t, r, "AB"[i], c, r,
-                       free * x -> line * m -> bytes);
+            buf_printf(out, "    f.%c.r[%d][%d] = *(const @Run%c *)(%c_%d + %d);\n", c, t, r, operand, c, r,
+                       free * x->line * m->bytes);
         }
     }
 }
@@ -359,10 +360,10 @@ static void emit_operand(const Matrix *m, int i, Buf *out)
 {
     const GpuPlan *p = m->p;
     const GpuOperand *x = &p->op[i];
-    char c = x->name;
+    char c = x->name, operand = i ? 'B' : 'A';
     int run = m->raw / m->bytes;
-    buf_printf(out, "@DEV @Op @op_%c(const @Frag%c &f, int t, int e%s)\n{\n", c, "AB"[i],
-               p -> in.parts == 2 ? ", int part" : "");
+    buf_printf(out, "@DEV @Op @op_%c(const @Frag%c &f, int t, int e%s)\n{\n", c, operand,
+               p->in.parts == 2 ? ", int part" : "");
     if (p->in.parts == 2) {
         if (x->k_major)
             buf_printf(out, "    const @T x = f.r[t][e / %d].x[e %% %d];\n", run, run);
