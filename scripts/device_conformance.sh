@@ -39,7 +39,7 @@ say() { echo "$(($(date +%s)-began)) s: $*" | tee -a "$out/seconds.txt"; }
 
 # ---- what is run ----
 
-# name, problem type, what it is in tuner-bench: A and B, C and D, compute type ("-": it has no such type)
+# name, problem type, what it is in tuner-bench: A and B (A/B), C and D, compute type ("-": it has no such type)
 types() {
   sums="ComputeDataType: s, HighPrecisionAccumulate: True"
   cat <<EOF
@@ -54,6 +54,12 @@ BSS|DataType: b, DestDataType: s, $sums|bf16_r f32_r f32_r
 I8II|DataType: I8, DestDataType: I, ComputeDataType: I, HighPrecisionAccumulate: True|i8_r i32_r i32_r
 X|DataType: s, F32XdlMathOp: x|f32_r f32_r f32_r
 H|DataType: h|f16_r f16_r f16_r
+F8SS|DataType: F8, DestDataType: s, $sums|f8_r f32_r f32_r
+B8SS|DataType: B8, DestDataType: s, $sums|bf8_r f32_r f32_r
+F8B8SS|DataType: F8B8, DestDataType: s, $sums|f8_r/bf8_r f32_r f32_r
+B8F8SS|DataType: B8F8, DestDataType: s, $sums|bf8_r/f8_r f32_r f32_r
+F8F8S|DataType: F8, DestDataType: F8, $sums|f8_r f8_r f32_r
+F8HS|DataType: F8, DestDataType: h, $sums|f8_r f16_r f32_r
 4xi8|DataType: 4xi8, DestDataType: I, ComputeDataType: I|-
 EOF
 }
@@ -82,6 +88,13 @@ WorkGroup: [16, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 3, WorkGroupMappi
 WorkGroup: [8, 8, 2], $tile, DepthU: 16, PrefetchGlobalRead: 2, EdgeType: ShiftPtr
 EOF
       ;;
+    mma:[FB]8*) mi="16, 8, 32"
+      cat <<EOF
+MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: 64, PrefetchGlobalRead: 2, StaggerU: 4
+MatrixInstruction: [$mi, 1, 1, 2, 4, 1, 1], WorkGroup: [16, 8, 2], DepthU: 128, PrefetchGlobalRead: 1, EdgeType: ShiftPtr, $atomic
+MatrixInstruction: [$mi, 1, 1, 4, 4, 2, 2], DepthU: 64, PrefetchGlobalRead: 3, GlobalReadVectorWidth: 1, $parts
+EOF
+      ;;
     mma:*) mi="16, 8, 16"; deep=64; flat=32
       case $2 in D) mi="16, 8, 8"; deep=32; flat=16;; X) mi="16, 8, 8"; deep=32; flat=16;; I8II) mi="16, 8, 32"; deep=128; flat=64;; esac
       cat <<EOF
@@ -106,6 +119,14 @@ MatrixInstruction: [$mi, 1, 1, 1, 2, 1, 2], WorkGroup: [16, 8, 2], DepthU: $deep
 MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2, NvRoundXF32: 0
 EOF
       esac;;
+    register:[FB]8*)
+      cat <<EOF
+WorkGroup: [16, 16, 1], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 1, WorkGroupMapping: 4
+WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 16, $atomic, StaggerU: 4
+WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 16, $parts, GlobalReadVectorWidth: 1
+WorkGroup: [8, 8, 1], ThreadTile: [8, 4], DepthU: 16, NonTemporalA: 1, NonTemporalB: 2, NonTemporalC: 3, NonTemporalD: 3, VectorWidth: 2
+EOF
+      ;;
     register:*) deep=64; case $2 in D|C) deep=32;; Z) deep=16;; *H*|B*|I8II) deep=128;; esac; wide=2; [ "$2" != Z ] || wide=1
       cat <<EOF
 WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 8, PrefetchGlobalRead: 0
@@ -126,7 +147,7 @@ EOF
 
 has_type() { # family, type
   case $1:$2 in
-    simt:[SDCZ] | mma:[DX] | mma:HHS | mma:HSS | mma:BBS | mma:BSS | mma:I8II) ;;
+    simt:[SDCZ] | mma:[DX] | mma:HHS | mma:HSS | mma:BBS | mma:BSS | mma:I8II | mma:[FB]8*) ;;
     register:X) return 1;;
     register:*) ;;
     *) return 1;;
@@ -182,9 +203,11 @@ simt_complex simt 21 C Z
 mma_16 mma 21 HHS HSS BBS BSS
 mma_32 mma 21 D X
 mma_int mma 3 I8II
+mma_f8 mma 21 F8SS B8SS F8B8SS B8F8SS F8F8S F8HS
 register_real register 21 S D
 register_complex register 21 C Z
 register_16 register 21 H HHS HSS BBS BSS
+register_f8 register 21 F8SS B8SS F8B8SS B8F8SS F8F8S F8HS
 register_int register 3 I8II
 register_4xi8 register - 4xi8
 EOF
@@ -264,7 +287,7 @@ bench_words() { # group, type's line: rocblas-bench's words for it
   case $1 in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
   math=0; case $1 in *_MX_*) math=1;; esac
   set -- $2
-  echo "transA: $ta, transB: $tb, a_type: $1, b_type: $1, c_type: $2, d_type: $2, compute_type: $3, math_mode: $math, iters: 1, cold_iters: 0"
+  echo "transA: $ta, transB: $tb, a_type: ${1%/*}, b_type: ${1#*/}, c_type: $2, d_type: $2, compute_type: $3, math_mode: $math, iters: 1, cold_iters: 0"
 }
 bench_type() { # of a group's name: its types in tuner-bench; nothing: none
   case $1 in

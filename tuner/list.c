@@ -164,13 +164,15 @@ static void list_head(const Target *t, FILE *f)
                                          [MATRIX_MFMA] = "MFMA",
                                          [MATRIX_WMMA] = "WMMA",
                                          [MATRIX_TENSOR] = "tensor cores"};
+    static const char *const f8[] = {
+        [F8_NONE] = "", [F8_FNUZ] = "8-bit floats (FNUZ), ", [F8_OCP] = "8-bit floats (OCP), "};
     fprintf(f, "%s: %s, ", t->name, target_family_name(t->family));
     if (t->family == TARGET_HOST) {
         fprintf(f, "vectors of %d bits\n", t->vector_bits);
         return;
     }
-    fprintf(f, "waves of %d, %d KiB %s, %s, up to %d compute units\n", t->wave_size, t->lds_bytes / 1024,
-            t->family == TARGET_NVPTX ? "shared memory" : "LDS", matrix[t->matrix], t->n_cu);
+    fprintf(f, "waves of %d, %d KiB %s, %s, %sup to %d compute units\n", t->wave_size, t->lds_bytes / 1024,
+            t->family == TARGET_NVPTX ? "shared memory" : "LDS", matrix[t->matrix], f8[t->f8], t->n_cu);
 }
 
 /* Another row's parts are named by that row. */

@@ -98,7 +98,7 @@ typedef enum {
     TUNER_I32 = 6,
     TUNER_BF16 = 7,
     TUNER_I8 = 8,
-    TUNER_F8 = 10, /* 4 bits of exponent, as the device has them: gfx94x bias 8 and NaN 0x80, gfx12 OCP's */
+    TUNER_F8 = 10, /* 4 bits of exponent, as the device has them: gfx94x bias 8, NaN 0x80; others OCP's */
     TUNER_BF8 = 11 /* 5 bits of exponent; A and B may be one of each */
 } tuner_type;
 

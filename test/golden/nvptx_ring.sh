@@ -22,6 +22,7 @@ sums="ComputeDataType: s, HighPrecisionAccumulate: True"
   group "DataType: s, F32XdlMathOp: x" "MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 32, PrefetchGlobalRead: 2"
   group "DataType: I8, DestDataType: I, ComputeDataType: I, HighPrecisionAccumulate: True" \
     "MatrixInstruction: [16, 8, 32, 1, 1, 2, 4, 2, 2], DepthU: 64, PrefetchGlobalRead: 3"
+  group "DataType: F8B8, DestDataType: B8, $sums" "MatrixInstruction: [16, 8, 32, 1, 1, 4, 8, 2, 2], DepthU: 64, PrefetchGlobalRead: 3"
   group "DataType: s" "WorkGroup: [8, 8, 4], ThreadTile: [4, 4], DepthU: 32, PrefetchGlobalRead: 2, EdgeType: ShiftPtr"
   group "DataType: h, DestDataType: h, $sums" \
     "MatrixInstruction: [16, 8, 16, 1, 1, 1, 2, 1, 1], WorkGroup: [16, 8, 4], DepthU: 128, PrefetchGlobalRead: 2"

@@ -114,7 +114,7 @@ static bool has(Buf *text, const char *part) { return strstr(buf_cstr(text), par
 static void test_f8(void **state)
 {
     (void)state;
-    static const char *const others[] = {"gfx90a", "gfx908", "gfx1100", "gfx1030", "sm_90"};
+    static const char *const others[] = {"gfx90a", "gfx908", "gfx1100", "gfx1030", "sm_80"};
     const IntList mfma = {9, {32, 32, 16, 1, 1, 2, 2, 2, 2}}, wmma = {9, {16, 16, 16, 1, 1, 2, 2, 2, 2}};
     Verdict v;
     Buf text;

@@ -154,6 +154,15 @@ static void test_reasons(void **state)
     s = threads(&pt, 16, 16, 4, 4);
     s.PrefetchGlobalRead = 3;
     assert_rule(&d, s, RULE_PGR_RING);
+    for (int ring = 0; ring < 2; ring++) {
+        d = deriver(&pt, ring ? "sm_80" : "sm_86", TYPE_F8, TYPE_S, TYPE_S, false, false);
+        assert_rule(&d, ring ? matrix(&pt, 32, 2, 4, 64) : threads(&pt, 8, 8, 4, 4), RULE_NV_F8);
+        d = deriver(&pt, "sm_90", TYPE_F8, TYPE_S, TYPE_S, false, false);
+        d.stochastic = true;
+        assert_rule(&d, ring ? matrix(&pt, 32, 2, 4, 64) : threads(&pt, 8, 8, 4, 4), RULE_NV_STOCHASTIC);
+    }
+    d = deriver(&pt, "sm_90", TYPE_F8, TYPE_S, TYPE_S, false, false);
+    assert_rule(&d, matrix(&pt, 16, 2, 4, 64), RULE_MI_NOT_FOR_TYPE);
 }
 
 /* K split inside the work-group: each part has all sums of the tile, and a share of the steps. */
@@ -197,7 +206,7 @@ static void check_text(const Deriver *d, Solution s, const char *piece)
     Str t = buf_view(&text);
     assert_true(str_find(t, '@', 0) == t.n); /* all names have their prefix */
     assert_non_null(strstr(buf_cstr(&text), piece));
-    assert_non_null(strstr(buf_cstr(&text), "cp.async"));
+    assert_int_equal(strstr(buf_cstr(&text), "cp.async") != NULL, s.NvRing == 1);
     buf_fini(&why);
     buf_fini(&text);
 }
@@ -244,11 +253,48 @@ static void test_texts(void **state)
     }
 }
 
+/* Operands of their own types, D of three; B is the instruction's row operand. sm_90 multiplies in binary16.
+ */
+static void test_f8(void **state)
+{
+    (void)state;
+    static const struct {
+        DataType in, byte;
+        const char *op;
+        bool e5m2[2]; /* A, B */
+    } types[] = {{TYPE_F8, TYPE_F8, "m16n8k32.row.col.f32.e4m3.e4m3", {false, false}},
+                 {TYPE_B8, TYPE_B8, "m16n8k32.row.col.f32.e5m2.e5m2", {true, true}},
+                 {TYPE_F8B8, TYPE_B8, "m16n8k32.row.col.f32.e5m2.e4m3", {false, true}},
+                 {TYPE_B8F8, TYPE_B8, "m16n8k32.row.col.f32.e4m3.e5m2", {true, false}}};
+    static const char *const halves[] = {"asm(\"{ .reg .b16 low, high;", "low = __byte_perm(x, 0, 0x1404)"};
+    static const char *const widen[] = {"g_f8_to_f(f.", "g_b8_to_f(f."};
+    ProblemType pt;
+    for (int i = 0; i < 4 * 4 * 3; i++) {
+        int t = i / 12, op = i / 3 % 4;
+        char function[120];
+        const DataType dest = i % 3 == 0 ? TYPE_S : i % 3 == 1 ? TYPE_H : types[t].byte;
+        Deriver d = deriver(&pt, "sm_89", types[t].in, dest, TYPE_S, op & 1, op & 2);
+        check_text(&d, matrix(&pt, 32, 2, 4, 64), types[t].op);
+        d = deriver(&pt, "sm_90a", types[t].in, dest, TYPE_S, op & 1, op & 2);
+        Solution s = matrix(&pt, 32, 2, 4, 64), registers = threads(&pt, 8, 8, 4, 4);
+        registers.PrefetchGlobalRead = 1;
+        check_text(&d, s, "m16n8k16.row.col.f32.f16.f16");
+        for (int x = 0; x < 2; x++) {
+            snprintf(function, sizeof function,
+                     "g_halves_%c(unsigned &low, unsigned &high, unsigned x)\n{\n    %s", "ab"[x],
+                     halves[types[t].e5m2[x]]);
+            check_text(&d, s, function);
+            snprintf(function, sizeof function, "%s%c[", widen[types[t].e5m2[x]], "ab"[x]);
+            check_text(&d, registers, function);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread_tiles), cmocka_unit_test(test_wave_tiles),
                                        cmocka_unit_test(test_held_copies),  cmocka_unit_test(test_reasons),
                                        cmocka_unit_test(test_split),        cmocka_unit_test(test_xf32),
-                                       cmocka_unit_test(test_texts)};
+                                       cmocka_unit_test(test_texts),        cmocka_unit_test(test_f8)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ typedef enum {
  * FNUZ: 4 + 3 and 5 + 2 bits, biases 8 and 16, no infinities, no negative zero, NaN is 0x80; largest 240 and
  *       57344 (gfx94x). NONE, on the CPU, counts as this one.
  * OCP:  e4m3fn, bias 7, NaN is 0x7f and 0xff, no infinities, largest 448; e5m2, bias 15, as IEEE has it,
- *       largest 57344 (OCP 8-bit floating point specification; gfx12). */
+ *       largest 57344 (OCP 8-bit floating point specification; gfx12, sm_89 and later). */
 typedef enum { F8_NONE, F8_FNUZ, F8_OCP } F8Format;
 /* TYPE_F8_OCP and TYPE_B8_OCP for F8 and B8 of that format, else the type itself. */
 DataType type_in_format(DataType t, F8Format f8);

@@ -18,11 +18,13 @@ static const struct {
 } instructions[] = {
     {TYPE_H, {16, 8, 16, 1}, 8},  {TYPE_B, {16, 8, 16, 1}, 8}, {TYPE_X, {16, 8, 8, 1}, 8},
     {TYPE_I8, {16, 8, 32, 1}, 8}, {TYPE_D, {8, 8, 4, 1}, 8},   {TYPE_D, {16, 8, 4, 1}, 9},
-    {TYPE_D, {16, 8, 8, 1}, 9},   {TYPE_D, {16, 8, 16, 1}, 9},
+    {TYPE_D, {16, 8, 8, 1}, 9},   {TYPE_D, {16, 8, 16, 1}, 9}, {TYPE_F8, {16, 8, 32, 1}, 8},
 };
 
+/* The mixed ones have F8's. */
 static int32_t input_type(const Deriver *f)
 {
+    if (is_f8(f->type)) return TYPE_F8;
     return f->type == TYPE_S && f->xdl == TYPE_X ? TYPE_X : f->type;
 }
 
@@ -68,6 +70,16 @@ bool derive_nv_instruction(Derive *d)
     if (!has_instruction(d->f, mi->v, &on_arch))
         STOP(d, MI_NOT_FOR_TYPE, mi->v[0], mi->v[1], mi->v[2], mi->v[3]);
     if (!on_arch) STOP(d, MI_NOT_ON_ARCH, mi->v[0], mi->v[1], mi->v[2], mi->v[3]);
+    return true;
+}
+
+/* 8-bit floats: of processors that have them. */
+static bool check_f8(Derive *d)
+{
+    const Deriver *f = d->f;
+    if (!is_f8(f->type) && !is_f8(f->dest)) return true;
+    if (f->target->f8 == F8_NONE) STOP(d, NV_F8, f->type, f->dest);
+    if (f->stochastic) STOP(d, NV_STOCHASTIC);
     return true;
 }
 
@@ -132,6 +144,7 @@ static bool check_problem(Derive *d)
 {
     const Deriver *f = d->f;
     const ProblemType *pt = f->pt;
+    if (!check_f8(d)) return false;
     if (!f->gemm || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
         pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt)
         STOP(d, NV_FORM);
@@ -142,7 +155,8 @@ static bool check_problem(Derive *d)
     bool half =
         is_16bit(f->type) && f->hpa && f->compute == TYPE_S && (f->dest == f->type || f->dest == TYPE_S);
     bool bytes = f->type == TYPE_I8 && f->dest == TYPE_I && f->compute == TYPE_I;
-    if (!half && !bytes && !plain_type(f)) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
+    bool f8 = is_f8(f->type) && f->compute == TYPE_S;
+    if (!half && !bytes && !f8 && !plain_type(f)) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
     return true;
 }
 
@@ -156,7 +170,7 @@ static bool check_tile(Derive *d)
         s->MIOutputVectorWidth = 2;
         for (int t = 0; t < 2; t++) { /* what swizzles need */
             int32_t side = s->MIWaveTile.v[t] * (t ? s->MatrixInstN : s->MatrixInstM);
-            bool turned = d->f->tlu[t] && d->f->type == TYPE_I8;
+            bool turned = d->f->tlu[t] && d->f->bpe == 1;
             if (side % (turned ? 32 : 16) ||
                 (d->f->tlu[t] && (!is_pow2(side) || !is_pow2(AB(s, MacroTile, t)))))
                 REJECT(d, NV_WAVE_TILE, t, side);
@@ -257,6 +271,7 @@ bool derive_without_ring(Derive *d)
     static const ParamId of_rings[] = {PARAM_NvLanesM, PARAM_NvBlocks, PARAM_NvShift};
     Solution *s = d->s;
     if (d->f->target->family != TARGET_NVPTX) return true;
+    if (!check_f8(d)) return false;
     const int32_t values[] = {s->NvLanesM, s->NvBlocks, s->NvShift};
     for (int i = 0; i < 3; i++)
         if (values[i]) STOP(d, NV_NO_RING, of_rings[i], values[i]);

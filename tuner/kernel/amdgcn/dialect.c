@@ -11,63 +11,6 @@ static const char *barrier_text(const Target *t)
     return "asm volatile(\"s_waitcnt lgkmcnt(0)\\n\\ts_barrier\" ::: \"memory\");";
 }
 
-/* Floats of 8 bits (model/datatype.h). Codes without the sign: largest number, then NaN, and inf, NaN's own
- * where there are no infinities. */
-typedef struct {
-    const char *name;
-    int man_bits, bias;
-    unsigned largest, inf, nan;
-} Small;
-static const Small smalls[][2] = {
-    [F8_FNUZ] = {{"f8", 3, 8, 127, 128, 128}, {"b8", 2, 16, 127, 128, 128}},
-    [F8_OCP] = {{"f8", 3, 7, 0x7e, 0x7f, 0x7f}, {"b8", 2, 15, 0x7b, 0x7c, 0x7f}},
-};
-
-static void f8_to_float(const Small *x, Buf *out)
-{
-    buf_printf(out, "@DEV float @%s_to_f(unsigned char x)\n{\n", x->name);
-    if (x->inf != x->nan) { /* the upper half of a binary16 */
-        buf_puts(out, "    return @h2f((unsigned short)(x << 8));\n}\n");
-        return;
-    }
-    buf_printf(out,
-               "    const float y = __builtin_bit_cast(float, (x & 127u) << %d) * 0x1p%df;\n"
-               "    const unsigned u = __builtin_bit_cast(unsigned, y) | (x & 128u) << 24;\n"
-               "    return __builtin_bit_cast(float, %s == %u ? 0x7fc00000u : u);\n}\n",
-               23 - x->man_bits, 127 - x->bias, x->nan < 128 ? "(x & 127)" : "x", x->nan);
-}
-
-/* By arithmetic on the bits of a float: magic's last bit is the least number's, so that adding it rounds
- * numbers below the least normal one; the others round as integers. What is too large becomes the largest
- * number or, without clip, what infinity does: infinities stay or, where there are none, become NaN, as in
- * the reference's kernels. */
-static void f8_from_float(const Small *x, bool clip, Buf *out)
-{
-    int shift = 23 - x->man_bits, rebias = 127 - x->bias;
-    unsigned magic = (unsigned)(127 + 23 + 1 - x->bias - x->man_bits) << 23;
-    unsigned most = (x->largest << shift) + ((unsigned)rebias << 23), least = (unsigned)(rebias + 1) << 23;
-    buf_printf(out,
-               "@DEV unsigned char @f_to_%s(float f)\n{\n"
-               "    const unsigned u = __builtin_bit_cast(unsigned, f);\n"
-               "    unsigned a = u & 0x7fffffffu;\n",
-               x->name);
-    if (clip) buf_printf(out, "    if (a > 0x%xu && a < 0x7f800000u) a = 0x%xu;\n", most, most);
-    buf_printf(
-        out,
-        "    const float small = __builtin_bit_cast(float, a) + __builtin_bit_cast(float, 0x%xu);\n"
-        "    const unsigned normal = ((a + 0x%xu + (a >> %d & 1u)) >> %d) - %du;\n"
-        "    const unsigned code = a < 0x%xu ? __builtin_bit_cast(unsigned, small) - 0x%xu : normal;\n",
-        magic, (1u << (shift - 1)) - 1, shift, shift, (unsigned)rebias << x->man_bits, least, magic);
-    if (x->nan == 128)
-        buf_puts(out, "    return (unsigned char)(code > 127u ? 128u : code ? code | (u >> 24 & 128u) : "
-                      "0u);\n}\n");
-    else
-        buf_printf(out,
-                   "    const unsigned all = a > 0x7f800000u ? %uu : code > %uu ? %uu : code;\n"
-                   "    return (unsigned char)(all | (u >> 24 & 128u));\n}\n",
-                   x->nan, x->largest, x->inf);
-}
-
 /* gfx906 and later have dot products of signed bytes, under two names. */
 static void dot4(const Target *t, Buf *out)
 {
@@ -141,10 +84,7 @@ static void prelude(const GpuPlan *p, Buf *out)
         "    const unsigned u = __builtin_bit_cast(unsigned, f);\n"
         "    return (unsigned short)(f != f ? u >> 16 | 64u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n}\n");
     dot4(p->target, out);
-    for (int i = 0; i < 2 && (gpu_is_f8(p->in.type) || gpu_is_f8(p->dest.type)); i++) {
-        f8_to_float(&smalls[p->target->f8][i], out);
-        f8_from_float(&smalls[p->target->f8][i], p->pt->Fp32toFp8SWClip, out);
-    }
+    gpu_small_floats(p, out);
     buf_puts(
         out,
         "@DEV int @mad24(int x, int y, int z) { return x * y + z; }\n"
@@ -215,6 +155,8 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 
 const GpuDialect dialect_amdgcn = {.language = "HIP C++",
                                    .static_lds = 65536,
+                                   .as_float = "__builtin_bit_cast(float, ",
+                                   .as_bits = "__builtin_bit_cast(unsigned, ",
                                    .aligned_loads = false,
                                    .mixed_steps = 16,
                                    .prelude = prelude,

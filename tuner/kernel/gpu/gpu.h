@@ -193,6 +193,9 @@ struct GpuDialect {
     bool aligned_loads;   /* vectors in global memory must be aligned to their size */
     int mixed_steps;  /* steps of a long stage that compilers may mix, @keep_order() behind them; 0: all */
     bool hint_levels; /* NonTemporal's values are told apart */
+    /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
+    const char *as_float, *as_bits;
+    const char *e4m3_to_f; /* body of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the
@@ -275,6 +278,8 @@ void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *acro
 /* ---- pieces of the text ---- */
 
 void gpu_types(const GpuPlan *p, Buf *out);
+/* For preludes: conversions of 8-bit floats, where a kernel has any. */
+void gpu_small_floats(const GpuPlan *p, Buf *out);
 /* struct @Tile, @near_row, @near_col (a row or column of A or B that tile position r may read), @edge_row,
  * @edge_col (row or column of D that position r holds; ~0u: none). */
 void gpu_tile(const GpuPlan *p, Buf *out);

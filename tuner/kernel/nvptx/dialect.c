@@ -38,8 +38,17 @@ static void prelude(const GpuPlan *p, Buf *out)
         "    unsigned long long desired)\n{\n"
         "    return atomicCAS(p, expected, desired);\n}\n"
         "template <typename V> @DEV V *@pointer(V *const *table, unsigned z) { return table[z]; }\n");
+    gpu_small_floats(p, out);
     nvptx_hints(p, out);
 }
+
+/* Exact: binary16 has all numbers of e4m3. Not so the other way: cvt's .satfinite makes infinities, which are
+ * NaN here, the largest number. */
+static const char e4m3_to_f[] = "    float f;\n"
+                                "    asm(\"{ .reg .b32 pair; .reg .b16 h, rest; cvt.rn.f16x2.e4m3x2 "
+                                "pair, %1; mov.b32 {h, rest}, pair; cvt.f32.f16 %0, h; }\"\n"
+                                "        : \"=f\"(f) : \"h\"((unsigned short)x));\n"
+                                "    return f;\n}\n";
 
 static void vector(const char *name, const char *part, int part_bytes, int n, Buf *out)
 {
@@ -94,6 +103,9 @@ const GpuDialect dialect_nvptx = {.language = "CUDA C++",
                                   .static_lds = 49152,
                                   .aligned_loads = true,
                                   .hint_levels = true,
+                                  .as_float = "__uint_as_float(",
+                                  .as_bits = "__float_as_uint(",
+                                  .e4m3_to_f = e4m3_to_f,
                                   .prelude = prelude,
                                   .vector = vector,
                                   .kernel_head = kernel_head,

@@ -1,7 +1,7 @@
-/* Wave tiles by mma.sync: f16, bf16, tf32, f64 and int8, either dimension of either operand contiguous. The
- * text's readers take fragments from shared memory without bank conflicts: 32 bytes along K by ldmatrix;
- * 16-bit elements along the free dimension by transposing ldmatrix; longer ones by plain loads; bytes by
- * turning 4x4 of them in registers. */
+/* Wave tiles by mma.sync: f16, bf16, tf32, f64, int8 and 8-bit floats, either dimension of either operand
+ * contiguous. The text's readers take fragments from shared memory without bank conflicts: 32 bytes along K
+ * by ldmatrix; 16-bit elements along the free dimension by transposing ldmatrix; longer ones by plain loads;
+ * bytes by turning 4x4 of them in registers. */
 #include "kernel/nvptx/ring.h"
 
 static const char text_mma[] =
@@ -184,15 +184,38 @@ static const char text_acc[] =
     "    {\n"
     "        b.load(f.x, sb, ks), a.load(f.y, sa, ks);\n"
     "        @round(f);\n"
-    "    }\n"
+    "    }\n";
+
+static const char text_mac[] = "    @FN void mac(const @Frag &f)\n"
+                               "    {\n"
+                               "        @UNROLL for (int i = 0; i < @NX; i++)\n"
+                               "            @UNROLL for (int jj = 0; jj < @NY; jj++) {\n"
+                               "                const int j = i & 1 ? @NY - 1 - jj : jj;\n"
+                               "                @mma(v[i][j], f.x[i], f.y[j]);\n"
+                               "            }\n"
+                               "    }\n";
+
+/* Numbers of two bytes of a fragment each, in the order of m16n8k16: its steps take bytes 0, 1 of every four
+ * as elements 0 to 7 of K, bytes 2, 3 as 8 to 15. Both operands have that order, so that sums are the same.
+ */
+static const char text_mac_halves[] =
     "    @FN void mac(const @Frag &f)\n"
     "    {\n"
-    "        @UNROLL for (int i = 0; i < @NX; i++)\n"
-    "            @UNROLL for (int jj = 0; jj < @NY; jj++) {\n"
-    "                const int j = i & 1 ? @NY - 1 - jj : jj;\n"
-    "                @mma(v[i][j], f.x[i], f.y[j]);\n"
+    "        @UNROLL for (int h = 0; h < 2; h++) {\n"
+    "            @u32 y[@NY][2];\n"
+    "            @UNROLL for (int j = 0; j < @NY; j++) @halves_a(y[j][0], y[j][1], f.y[j][h]);\n"
+    "            @UNROLL for (int i = 0; i < @NX; i++) {\n"
+    "                @u32 x[4];\n"
+    "                @UNROLL for (int e = 0; e < 2; e++) @halves_b(x[e], x[e + 2], f.x[i][2 * h + e]);\n"
+    "                @UNROLL for (int jj = 0; jj < @NY; jj++) {\n"
+    "                    const int j = i & 1 ? @NY - 1 - jj : jj;\n"
+    "                    @mma(v[i][j], x, y[j]);\n"
+    "                }\n"
     "            }\n"
-    "    }\n"
+    "        }\n"
+    "    }\n";
+
+static const char text_results[] =
     "    /* run r: two neighbours along M */\n"
     "    static constexpr int PER = @NY;\n"
     "    @FN int row(int r) const\n"
@@ -232,8 +255,36 @@ typedef struct {
     int x, y;
 } Mma;
 
+/* sm_90 has no mma.sync of 8-bit floats: compilers make m16n8k32 of conversions, two of binary16, whose sums
+ * they add to the accumulators. The same is written out here, with sums in the accumulators: binary16 has all
+ * numbers of both formats. */
+static bool by_halves(const GpuPlan *p) { return gpu_is_f8(p->in.type) && p->target->isa[0] >= 9; }
+
+/* Of 8-bit floats; the row operand is B. */
+static const char *f8_op(const GpuPlan *p)
+{
+    static const char *const ops[2][2] = {
+        {"m16n8k32.row.col.f32.e4m3.e4m3.f32", "m16n8k32.row.col.f32.e4m3.e5m2.f32"},
+        {"m16n8k32.row.col.f32.e5m2.e4m3.f32", "m16n8k32.row.col.f32.e5m2.e5m2.f32"}};
+    if (by_halves(p)) return "m16n8k16.row.col.f32.f16.f16.f32";
+    return ops[p->op[1].type.type == TYPE_B8][p->op[0].type.type == TYPE_B8];
+}
+
+/* Four numbers of 8 bits as two and two of binary16; e5m2 is its upper half. */
+static void halves(const GpuPlan *p, Buf *out)
+{
+    static const char *const how[] = {
+        "    asm(\"{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.rn.f16x2.e4m3x2 %0, low; "
+        "cvt.rn.f16x2.e4m3x2 %1, high; }\"\n        : \"=r\"(low), \"=r\"(high) : \"r\"(x));\n",
+        "    low = __byte_perm(x, 0, 0x1404), high = __byte_perm(x, 0, 0x3424);\n"};
+    for (int i = 0; i < 2; i++)
+        buf_printf(out, "@DEV void @halves_%c(unsigned &low, unsigned &high, unsigned x)\n{\n%s}\n",
+                   p->op[i].name, how[p->op[i].type.type == TYPE_B8]);
+}
+
 static Mma mma_of(const GpuPlan *p)
 {
+    if (gpu_is_f8(p->in.type)) return (Mma){f8_op(p), 'f', 'r', 4, 2};
     switch (p->in.type) {
     case TYPE_H:
         return (Mma){"m16n8k16.row.col.f32.f16.f16.f32", 'f', 'r', 4, 2};
@@ -340,7 +391,7 @@ void ring_mma_emit(const GpuPlan *p, Buf *out)
 {
     Mma m = mma_of(p);
     const Solution *s = p->s;
-    bool bytes = p->in.type == TYPE_I8;
+    bool bytes = gpu_type_bytes(&p->in) == 1;
     buf_printf(out, "typedef %s @F;\n", m.part == 'd' ? "double" : "unsigned");
     buf_printf(
         out, "enum : int { @W0 = %d, @W1 = %d, @MK = %d, @XR = %d, @YR = %d, @LONG_M = %d, @LONG_N = %d };\n",
@@ -352,6 +403,9 @@ void ring_mma_emit(const GpuPlan *p, Buf *out)
         instruction_pair(out);
     else
         instruction(&m, out);
+    if (by_halves(p)) halves(p, out);
     rounding(p, out);
     buf_puts(out, text_acc);
+    buf_puts(out, by_halves(p) ? text_mac_halves : text_mac);
+    buf_puts(out, text_results);
 }
