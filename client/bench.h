@@ -38,6 +38,7 @@ typedef struct {
     int64_t iters, cold_iters;
     int64_t rotating; /* MiB of matrices that are rotated over on a GPU; -1: twice its cache */
     bool verify;
+    bool packed_int8; /* flags 1: i8_r means rocBLAS's old packed layout, which is i8x4_r here */
     BenchFill fill;
     BenchMethod timing;
     uint64_t seed;

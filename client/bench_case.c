@@ -20,10 +20,10 @@ static const struct {
     const char *name, *letter;
     tuner_type type;
 } types[] = {
-    {"f32_r", "s", TUNER_F32},  {"f64_r", "d", TUNER_F64}, {"f32_c", "c", TUNER_C32},
-    {"f64_c", "z", TUNER_C64},  {"f16_r", "h", TUNER_F16}, {"bf16_r", "b", TUNER_BF16},
-    {"i8_r", "i8", TUNER_I8},   {"i32_r", "i", TUNER_I32}, {"f8_r", "f8", TUNER_F8},
-    {"bf8_r", "b8", TUNER_BF8},
+    {"f32_r", "s", TUNER_F32},  {"f64_r", "d", TUNER_F64},      {"f32_c", "c", TUNER_C32},
+    {"f64_c", "z", TUNER_C64},  {"f16_r", "h", TUNER_F16},      {"bf16_r", "b", TUNER_BF16},
+    {"i8_r", "i8", TUNER_I8},   {"i32_r", "i", TUNER_I32},      {"f8_r", "f8", TUNER_F8},
+    {"bf8_r", "b8", TUNER_BF8}, {"i8x4_r", "4xi8", TUNER_I8X4},
 };
 
 static Err read_type(const char *name, Str v, tuner_type *out)
@@ -34,8 +34,8 @@ static Err read_type(const char *name, Str v, tuner_type *out)
             return ERR_OK;
         }
     FAIL(ERR_INPUT,
-         "--%s: type '%.*s' is not one of f32_r f64_r f32_c f64_c f16_r bf16_r i8_r i32_r f8_r bf8_r", name,
-         STR_ARG(v));
+         "--%s: type '%.*s' is not one of f32_r f64_r f32_c f64_c f16_r bf16_r i8_r i8x4_r i32_r f8_r bf8_r",
+         name, STR_ARG(v));
 }
 
 static Err read_op(const char *name, Str v, tuner_op *out)
@@ -170,13 +170,15 @@ static const struct {
     {"flags", NULL, NULL, SET_ZERO, 1, 0},
 };
 
-/* algo and flags choose among ways that this library does not have. flags 1 (use the CU-efficiency table) and
- * 4 (fp16 alternate implementation) are AMD's and change no result here. */
-static Err set_zero(const char *name, Str v, int64_t limit)
+/* algo and flags choose among ways that this library does not have: flags 2 (use the CU-efficiency table) and
+ * 4 (fp16 alternate implementation) are AMD's and change no result here. flags 1 (packed int8, rocBLAS before
+ * 6.0) means something for i8_r alone: case_finish. */
+static Err set_zero(BenchCase *c, const char *name, Str v, bool flags)
 {
     int64_t n;
     TRY(read_int(name, v, 0, &n));
-    if (n > (limit ? 7 : 1)) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not supported", name, n);
+    if (n > (flags ? 7 : 1)) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not supported", name, n);
+    if (flags) c->packed_int8 = n & 1;
     return ERR_OK;
 }
 
@@ -207,7 +209,7 @@ static Err set_option(BenchCase *c, size_t i, Str value)
     case SET_TIMING:
         return read_timing(value, &c->timing);
     case SET_ZERO:
-        return set_zero(name, value, (int64_t)options[i].offset);
+        return set_zero(c, name, value, options[i].offset != 0);
     case SET_VERIFY:
         TRY(read_int(name, value, 0, &n));
         c->verify = n != 0;
@@ -233,11 +235,25 @@ Err case_set(BenchCase *c, const char *name, Str value)
 
 static int64_t at_least(int64_t v) { return v > 0 ? v : 1; }
 
+static Err check_packed(const BenchCase *c)
+{
+    const tuner_gemm_desc *g = &c->g;
+    bool a = g->a_type == TUNER_I8X4, b = g->b_type == TUNER_I8X4;
+    if (a != b || g->c_type == TUNER_I8X4 || (c->ex && g->d_type == TUNER_I8X4))
+        FAIL(ERR_INPUT, "type i8x4_r is for A and B, both; C and D are of i32_r");
+    if (c->packed_int8 && g->a_type == TUNER_I8)
+        FAIL(ERR_INPUT,
+             "--flags: 1 packs i8_r: give i8x4_r instead, and k, lda of a transposed A, ldb of a B that is "
+             "not, stride_a and stride_b divided by 4");
+    return ERR_OK;
+}
+
 Err case_finish(BenchCase *c)
 {
     tuner_gemm_desc *g = &c->g;
     int64_t a_rows = g->trans_a == TUNER_N ? g->m : g->k, b_rows = g->trans_b == TUNER_N ? g->k : g->n;
     int64_t a_cols = g->trans_a == TUNER_N ? g->k : g->m, b_cols = g->trans_b == TUNER_N ? g->n : g->k;
+    TRY(check_packed(c));
     if (g->lda == 0) g->lda = at_least(a_rows);
     if (g->ldb == 0) g->ldb = at_least(b_rows);
     if (g->ldc == 0) g->ldc = at_least(g->m);

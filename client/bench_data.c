@@ -14,7 +14,7 @@
 void scalar_bytes(tuner_type type, const double value[2], unsigned char out[16])
 {
     memset(out, 0, 16);
-    if (type != TUNER_I8X4) number_store((DataType)type, out, 0, value[0], value[1]);
+    number_store((DataType)type, out, 0, value[0], value[1]);
 }
 
 static DataType type_of(const Bench *b, tuner_type t) { return type_in_format((DataType)t, b->f8); }
@@ -192,7 +192,7 @@ static Err make(Bench *b, const BenchCase *c, const Shape *s, int i, BenchData *
         FAIL(ERR_FAILED, "out of memory for a matrix of %lld x %lld, batch %lld", (long long)s->rows,
              (long long)s->cols, (long long)s->batch);
     if (i == 3 && b->gpu) return ERR_OK;
-    if (i < 3) TRY(block_get(b, s->type, c->fill, c->seed, &block));
+    if (i < 3) TRY(block_get(b, type_value(s->type), c->fill, c->seed, &block));
     if (b->gpu) d->at[i] = map_block(block, shift(i), whole_pages(bytes));
     d->mapped[i] = d->at[i] != NULL;
     if (!d->at[i]) d->at[i] = new_memory(block, shift(i), bytes, b->n_threads);
@@ -283,17 +283,19 @@ Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *ou
     int64_t ld = c->ex ? g->ldd : g->ldc, stride = c->ex ? g->stride_d : g->stride_c;
     DataType type = type_of(b, c->ex ? g->d_type : g->c_type);
     const void *result = b->gpu ? b->result : c->ex ? d->at[3] : d->at[2];
-    Gemm x = {.m = g->m, .n = g->n, .batch = g->batch, .k = g->k};
+    Gemm x = {.m = g->m, .n = g->n, .batch = g->batch};
+    x.k = g->k * type_info(type_of(b, g->a_type))->packing;
     *out = (Check){.passed = true, .covered = true};
     if (g->m == 0 || g->n == 0) return ERR_OK;
     x.a = matrix(type_of(b, g->a_type), d->at[0], g->trans_a, g->lda, g->stride_a);
     x.b = matrix(type_of(b, g->b_type), d->at[1], g->trans_b, g->ldb, g->stride_b);
+    x.b.packed_rows = true;
     x.c = matrix(type_of(b, g->c_type), d->before ? d->before : d->at[2], TUNER_N, g->ldc, g->stride_c);
     memcpy(x.alpha, c->alpha, sizeof x.alpha);
     memcpy(x.beta, c->beta, sizeof x.beta);
     x.compute = (DataType)g->compute_type;
     x.out = type;
-    double sample = SAMPLE_WORK / (double)(g->k > 0 ? g->k : 1);
+    double sample = SAMPLE_WORK / (double)(x.k > 0 ? x.k : 1);
     int64_t n = sample < SAMPLE_MIN ? SAMPLE_MIN : sample > SAMPLE_MAX ? SAMPLE_MAX : (int64_t)sample;
     ValidateOptions o = {.n_validate = n,
                          .n_allocated = g->m * g->n * g->batch,

@@ -45,7 +45,8 @@ static void print_scalar(const double v[2])
 
 static double flops(const BenchCase *c)
 {
-    double f = 2.0 * (double)c->g.m * (double)c->g.n * (double)c->g.k * (double)c->g.batch;
+    double f = 2.0 * (double)c->g.m * (double)c->g.n * (double)c->g.k * (double)c->g.batch *
+               type_info((DataType)c->g.a_type)->packing;
     return c->g.a_type == TUNER_C32 || c->g.a_type == TUNER_C64 ? 4 * f : f;
 }
 

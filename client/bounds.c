@@ -39,9 +39,7 @@ static double line_norm(Bounds *b, const Matrix *m, int64_t r, int64_t c, int64_
 static void row_task(void *ctx, int64_t task)
 {
     Bounds *b = ctx;
-    Matrix t = b->g.a;
-    t.row = b->g.a.col;
-    t.col = b->g.a.row;
+    Matrix t = matrix_transposed(&b->g.a);
     b->row[task] = line_norm(b, &t, 0, task % b->g.m, task / b->g.m, b->g.k);
 }
 

@@ -74,9 +74,7 @@ static void row_task(void *ctx, int64_t i)
 {
     Freivalds *f = ctx;
     Facts x = {.finite = true, .integers = true};
-    Matrix t = f->g.a;
-    t.row = f->g.a.col;
-    t.col = f->g.a.row;
+    Matrix t = matrix_transposed(&f->g.a);
     double re[STEP], im[STEP];
     for (int64_t l = 0; l < f->g.k; l += STEP) {
         int64_t n = f->g.k - l < STEP ? f->g.k - l : STEP;

@@ -38,10 +38,11 @@ static bool positional(InitType how) { return how >= INIT_SERIAL_IDX && how <= I
 
 Err init_check(InitType how, DataType t, bool scalar)
 {
-    TRY(number_type_check(t));
+    TRY(number_type_check(scalar ? t : type_value(t)));
     if (scalar && positional(how))
         FAIL(ERR_INPUT, "initialisation '%s' goes by position: not for alpha and beta", names[how]);
-    bool needs_float = how == INIT_NAN || how == INIT_INF || how == INIT_DENORM_MIN || how == INIT_DENORM_MAX;
+    bool needs_float = how == INIT_NAN || how == INIT_INF || how == INIT_DENORM_MIN ||
+                       how == INIT_DENORM_MAX || (how >= INIT_TRIG_SIN && how <= INIT_TRIG_ABS_COS);
     if (needs_float && !number_has_nan(t))
         FAIL(ERR_INPUT, "initialisation '%s': type '%s' has no such value", names[how], type_enum_name(t));
     return 0;
@@ -194,6 +195,9 @@ void init_scalar(DataType t, InitType how, uint64_t seed, double out[2])
 
 typedef struct {
     const Tensor *t;
+    DataType type;   /* of the values */
+    int64_t packing; /* values in an element */
+    int64_t n;       /* values */
     InitType how;
     uint64_t seed;
     void *out;
@@ -207,16 +211,15 @@ enum { CHUNK = 1 << 16 };
 static void fill_plain(void *ctx, int64_t task)
 {
     const Fill *f = ctx;
-    int64_t from = task * CHUNK, to = from + CHUNK < f->t->n_elements ? from + CHUNK : f->t->n_elements;
-    bool random = from_table(f->how) || f->how == INIT_RANDOM_NARROW,
-         complex = type_info(f->t->type)->complex;
+    int64_t from = task * CHUNK, to = from + CHUNK < f->n ? from + CHUNK : f->n;
+    bool random = from_table(f->how) || f->how == INIT_RANDOM_NARROW, complex = type_info(f->type)->complex;
     double re = 0, im = 0;
     for (int64_t i = from; i < to; i++) {
         if (random || i == from) {
-            re = plain_value(f->t->type, f->how, f->seed, (uint64_t)i, 0);
-            im = complex ? plain_value(f->t->type, f->how, f->seed, (uint64_t)i, 1) : 0;
+            re = plain_value(f->type, f->how, f->seed, (uint64_t)i, 0);
+            im = complex ? plain_value(f->type, f->how, f->seed, (uint64_t)i, 1) : 0;
         }
-        number_store(f->t->type, f->out, i, re, im);
+        number_store(f->type, f->out, i, re, im);
     }
 }
 
@@ -232,8 +235,8 @@ static void fill_plain(void *ctx, int64_t task)
 static void fill_table(void *ctx, int64_t task)
 {
     const Fill *f = ctx;
-    int64_t from = task * CHUNK, to = from + CHUNK < f->t->n_elements ? from + CHUNK : f->t->n_elements;
-    switch (type_bytes(f->t->type) / f->parts) {
+    int64_t from = task * CHUNK, to = from + CHUNK < f->n ? from + CHUNK : f->n;
+    switch (type_bytes(f->type) / f->parts) {
     case 1:
         TABLE_LOOP(uint8_t);
         break;
@@ -252,7 +255,7 @@ static void fill_table(void *ctx, int64_t task)
  * false: no memory for it, and the slow way gives the same. */
 static bool fill_from_table(Fill *f, int64_t chunks, int n_threads)
 {
-    DataType t = f->t->type, part = t == TYPE_C ? TYPE_S : t == TYPE_Z ? TYPE_D : t;
+    DataType t = f->type, part = t == TYPE_C ? TYPE_S : t == TYPE_Z ? TYPE_D : t;
     f->parts = type_info(t)->complex ? 2 : 1;
     f->n_entries = random_entries(t, f->how);
     void *table = malloc(f->n_entries * sizeof(double));
@@ -268,8 +271,8 @@ static bool fill_from_table(Fill *f, int64_t chunks, int n_threads)
 static void fill_zero(void *ctx, int64_t task)
 {
     const Fill *f = ctx;
-    int64_t from = task * CHUNK, to = from + CHUNK < f->t->n_elements ? from + CHUNK : f->t->n_elements;
-    for (int64_t i = from; i < to; i++) number_store(f->t->type, f->out, i, 0, 0);
+    int64_t from = task * CHUNK, to = from + CHUNK < f->n ? from + CHUNK : f->n;
+    for (int64_t i = from; i < to; i++) number_store(f->type, f->out, i, 0, 0);
 }
 
 /* One column (dimension 0) per task. */
@@ -282,15 +285,19 @@ static void fill_column(void *ctx, int64_t task)
     bool both = type_info(t->type)->complex && f->how >= INIT_TRIG_SIN;
     for (int64_t i0 = 0; i0 < t->size[0]; i0++) {
         double x = position_value(f->how, i0 + t->size[0] * task, i0, i1);
-        number_store(t->type, f->out, at + i0 * t->stride[0], x, both ? x : 0);
+        for (int64_t y = 0; y < f->packing; y++)
+            number_store(f->type, f->out, (at + i0 * t->stride[0]) * f->packing + y, x, both ? x : 0);
     }
 }
 
 void init_tensor(const Tensor *t, InitType how, uint64_t seed, int n_threads, void *out)
 {
-    Fill f = {.t = t, .how = how, .seed = seed, .out = out};
-    int64_t chunks = (t->n_elements + CHUNK - 1) / CHUNK;
-    if (from_table(how) && t->n_elements >= ENTRIES / 4 && fill_from_table(&f, chunks, n_threads)) return;
+    Fill f = {.t = t, .type = type_value(t->type), .packing = type_info(t->type)->packing, .how = how};
+    f.n = t->n_elements * f.packing;
+    f.seed = seed;
+    f.out = out;
+    int64_t chunks = (f.n + CHUNK - 1) / CHUNK;
+    if (from_table(how) && f.n >= ENTRIES / 4 && fill_from_table(&f, chunks, n_threads)) return;
     if (!positional(how)) {
         parallel_for(chunks, n_threads, fill_plain, &f);
         return;

@@ -2,6 +2,7 @@
  * and normal (0, 1) numbers, whose bits are as those of real data; repeatable from a seed.
  *
  * Element i of a tensor depends on (seed, i) alone, so that any process at any time makes the same data.
+ * Int8x4 is four elements of Int8, each with a number of its own, that all four have what goes by position.
  * Types that fill by position (SerialIdx .. TrigAbsCos) leave what lies between the columns zero; the others
  * fill every allocated element. Used by the client's worker.
  */
@@ -41,7 +42,8 @@ typedef enum {
 /* "Random"; also the number as text. ERR_INPUT names the nearest. */
 Err init_find(Str text, InitType *out);
 const char *init_name(InitType how);
-/* ERR_INPUT when the type has no such value (NaN of an integer) or how is positional and scalar is set. */
+/* ERR_INPUT when the type has no such value (NaN or a sine of an integer), or how is positional or the type
+ * Int8x4 and scalar is set. */
 Err init_check(InitType how, DataType t, bool scalar);
 
 enum { TENSOR_DIMS = 3 };

@@ -1,8 +1,9 @@
 /* Numbers: elements of every data type as doubles, both ways, and what is known of a type's precision.
  *
- * Every value of the types handled here is a double exactly (complex: two). Int8x4 is not handled: four
- * values in one element have no single double. F8 and B8 are those of gfx94x; type_in_format gives the types
- * of other processors. Used by data initialisation, reference and validation.
+ * Every value of the types handled here is a double exactly (complex: two). Int8x4 is not handled but by
+ * number_has_nan and number_poison: four values in one element have no single double, and its users look at
+ * those (type_value). F8 and B8 are those of gfx94x; type_in_format gives the types of other processors. Used
+ * by data initialisation, reference and validation.
  */
 #ifndef CLIENT_NUMBER_H
 #define CLIENT_NUMBER_H

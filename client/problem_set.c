@@ -122,11 +122,12 @@ static void fill_gemm(Problem *p, const Options *o, const Operation *op)
     *g = (Gemm){.m = c->m,
                 .n = c->n,
                 .batch = c->batch,
-                .k = p->size[p->n_sizes - 1],
+                .k = p->size[p->n_sizes - 1] * type_info(o->a_type)->packing,
                 .compute = o->alpha_type,
                 .out = o->d_type};
     g->a = view(&p->tensor[TENSOR_A], op->trans_a, op->conj_a);
     g->b = view(&p->tensor[TENSOR_B], op->trans_b, op->conj_b);
+    g->b.packed_rows = true;
     g->c = view(&p->tensor[TENSOR_C], false, false);
     init_scalar(o->alpha_type, o->init_alpha, SEED_ALPHA, g->alpha);
     init_scalar(o->beta_type, o->init_beta, SEED_BETA, g->beta);
@@ -227,6 +228,12 @@ static Err check_options(const Options *o)
     if (o->alpha_type != o->beta_type)
         FAIL(ERR_INPUT, "alpha-type '%s' and beta-type '%s' differ", type_enum_name(o->alpha_type),
              type_enum_name(o->beta_type));
+    const int32_t packing[] = {type_info(o->a_type)->packing, type_info(o->b_type)->packing,
+                               type_info(o->c_type)->packing, type_info(o->d_type)->packing};
+    if (packing[0] != packing[1] || packing[2] > 1 || packing[3] > 1)
+        FAIL(ERR_INPUT, "types '%s', '%s', '%s', '%s' of A, B, C, D: Int8x4 is for A and B, both",
+             type_enum_name(o->a_type), type_enum_name(o->b_type), type_enum_name(o->c_type),
+             type_enum_name(o->d_type));
     if (o->c_equal_d && o->c_type != o->d_type)
         FAIL(ERR_INPUT, "c-equal-d: types '%s' and '%s' differ", type_enum_name(o->c_type),
              type_enum_name(o->d_type));

@@ -29,30 +29,71 @@ static int64_t matrix_index(const Matrix *m, int64_t r, int64_t c, int64_t b)
     return r * m->row + c * m->col + b * m->batch;
 }
 
-Value matrix_at(const Matrix *m, int64_t r, int64_t c, int64_t b)
+/* The values of packed elements: across the packing p values apart, along it in runs of at most p, or in one
+ * where elements are neighbours too. */
+static void packed_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
 {
-    Value v = {0, 0};
-    numbers_load(m->type, m->data, matrix_index(m, r, c, b), 1, 1, &v.re, &v.im);
-    if (m->conj) v.im = -v.im;
-    return v;
+    const DataType t = type_value(m->type);
+    const int64_t p = type_info(m->type)->packing;
+    if (!m->packed_rows) {
+        numbers_load(t, m->data, matrix_index(m, r, c / p, b) * p + c % p, m->row * p, n, re, im);
+        return;
+    }
+    for (int64_t done = 0, some; done < n; done += some) {
+        int64_t at = r + done, left = m->row == 1 ? n : p - at % p;
+        some = n - done < left ? n - done : left;
+        numbers_load(t, m->data, matrix_index(m, at / p, c, b) * p + at % p, 1, some, re + done,
+                     im ? im + done : NULL);
+    }
 }
 
 void matrix_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
 {
-    numbers_load(m->type, m->data, matrix_index(m, r, c, b), m->row, n, re, im);
+    if (type_info(m->type)->packing > 1)
+        packed_column(m, r, c, b, n, re, im);
+    else
+        numbers_load(m->type, m->data, matrix_index(m, r, c, b), m->row, n, re, im);
     if (m->conj && im)
         for (int64_t i = 0; i < n; i++) im[i] = -im[i];
 }
 
-static void matrix_row(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
+Value matrix_at(const Matrix *m, int64_t r, int64_t c, int64_t b)
+{
+    Value v = {0, 0};
+    matrix_column(m, r, c, b, 1, &v.re, &v.im);
+    return v;
+}
+
+Matrix matrix_transposed(const Matrix *m)
 {
     Matrix t = *m;
     t.row = m->col;
     t.col = m->row;
+    t.packed_rows = !m->packed_rows;
+    return t;
+}
+
+static void matrix_row(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
+{
+    Matrix t = matrix_transposed(m);
     matrix_column(&t, c, r, b, n, re, im);
 }
 
 static bool is_zero(const double v[2]) { return v[0] == 0 && v[1] == 0; }
+
+static bool in_integers(const Gemm *g)
+{
+    return type_info(g->compute)->integral && type_info(g->out)->integral;
+}
+
+/* alpha * sum + beta * c of integers, in int32 that wraps; sum is one, exactly. */
+static double wrapped(const Gemm *g, int64_t sum, int64_t i, int64_t j, int64_t b)
+{
+    uint32_t x = (uint32_t)(int64_t)g->alpha[0] * (uint32_t)sum;
+    if (!is_zero(g->beta))
+        x += (uint32_t)(int64_t)g->beta[0] * (uint32_t)(int64_t)matrix_at(&g->c, i, j, b).re;
+    return (double)(x < 0x80000000u ? (int64_t)x : (int64_t)x - 0x100000000);
+}
 
 Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b)
 {
@@ -69,6 +110,7 @@ Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b)
                 im += (long double)ar[x] * bi[x] + (long double)ai[x] * br[x];
             }
         }
+    if (in_integers(g)) return (Value){wrapped(g, (int64_t)re, i, j, b), 0};
     long double sr = 0, si = 0;
     if (!is_zero(g->alpha)) {
         sr = g->alpha[0] * re - (g->alpha[1] == 0 ? 0 : g->alpha[1] * im);
@@ -172,9 +214,7 @@ static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int
     if (cols < TILE || l == 0) memset(s->b, 0, sizeof s->b);
     load_matrix(s, s->a, &g->a, p->complex, i0, rows, l, depth, b);
     if (!p->x_re) {
-        Matrix t = g->b;
-        t.row = g->b.col;
-        t.col = g->b.row;
+        Matrix t = matrix_transposed(&g->b);
         load_matrix(s, s->b, &t, p->complex, j0, cols, l, depth, b);
         return;
     }
@@ -184,26 +224,35 @@ static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int
     }
 }
 
-static void store_tile(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0)
+/* Value (i, j) of batch b for the sum that stands in the tile. */
+static Value tile_value(const Product *p, double re, double im, int64_t i, int64_t j, int64_t b)
 {
     const Gemm *g = p->g;
     const double *al = g->alpha, *be = g->beta;
+    if (!p->x_re && in_integers(g)) return (Value){wrapped(g, (int64_t)re, i, j, b), 0};
+    Value v = {0, 0};
+    if (!is_zero(al)) {
+        v.re = al[0] * re - (al[1] == 0 ? 0 : al[1] * im);
+        v.im = al[0] * im + (al[1] == 0 ? 0 : al[1] * re);
+    }
+    if (!is_zero(be) && !p->x_re) {
+        Value c = matrix_at(&g->c, i, j, b);
+        v.re += be[0] * c.re - (be[1] == 0 ? 0 : be[1] * c.im);
+        v.im += be[0] * c.im + (be[1] == 0 ? 0 : be[1] * c.re);
+    }
+    return v;
+}
+
+static void store_tile(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0)
+{
+    const Gemm *g = p->g;
     for (int64_t j = 0; j < TILE && j0 + j < p->nc; j++)
         for (int64_t i = 0; i < TILE && i0 + i < g->m; i++) {
             double re = s->acc[0][j * TILE + i], im = p->complex ? s->acc[1][j * TILE + i] : 0;
-            double r = 0, q = 0;
-            if (!is_zero(al)) {
-                r = al[0] * re - (al[1] == 0 ? 0 : al[1] * im);
-                q = al[0] * im + (al[1] == 0 ? 0 : al[1] * re);
-            }
-            if (!is_zero(be) && !p->x_re) {
-                Value c = matrix_at(&g->c, i0 + i, j0 + j, b);
-                r += be[0] * c.re - (be[1] == 0 ? 0 : be[1] * c.im);
-                q += be[0] * c.im + (be[1] == 0 ? 0 : be[1] * c.re);
-            }
+            Value v = tile_value(p, re, im, i0 + i, j0 + j, b);
             int64_t at = i0 + i + g->m * (j0 + j + (p->x_re ? 0 : g->n * b));
-            p->out_re[at] = r;
-            if (p->complex) p->out_im[at] = q;
+            p->out_re[at] = v.re;
+            if (p->complex) p->out_im[at] = v.im;
         }
 }
 

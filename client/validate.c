@@ -135,12 +135,13 @@ typedef struct {
 
 static void describe(const Gemm *g, Check *out, int64_t i, int64_t j, int64_t b, Value got, Value want)
 {
+    int digits = type_info(g->out)->integral ? 10 : 9;
     if (type_info(g->out)->complex)
         snprintf(out->text, sizeof out->text, "D(%lld,%lld,%lld) is (%.9g,%.9g), should be (%.9g,%.9g)",
                  (long long)i, (long long)j, (long long)b, got.re, got.im, want.re, want.im);
     else
-        snprintf(out->text, sizeof out->text, "D(%lld,%lld,%lld) is %.9g, should be %.9g", (long long)i,
-                 (long long)j, (long long)b, got.re, want.re);
+        snprintf(out->text, sizeof out->text, "D(%lld,%lld,%lld) is %.*g, should be %.*g", (long long)i,
+                 (long long)j, (long long)b, digits, got.re, digits, want.re);
 }
 
 /* Rounding alone may do that: a second look at what the error formula calls wrong. */

@@ -59,7 +59,10 @@ static Err print_inputs(const Session *s, const Tensors *t)
         const Tensor *x = &t->problem->tensor[i];
         Matrix m = {.type = x->type, .row = x->stride[0], .col = x->stride[1], .batch = x->stride[2]};
         m.data = t->pristine[i] + (size_t)t->problem->offset[i] * (size_t)type_bytes(x->type);
-        matrix_print(names[i], &m, x->size[0], x->size[1], x->size[2]);
+        m.packed_rows = i == TENSOR_A ? t->problem->shape.trans_a : !t->problem->shape.trans_b;
+        int64_t p = type_info(x->type)->packing;
+        matrix_print(names[i], &m, x->size[0] * (m.packed_rows ? p : 1), x->size[1] * (m.packed_rows ? 1 : p),
+                     x->size[2]);
         if (s->o.dump_tensors) TRY(tensor_dump(names[i], t->pristine[i], t->bytes[i]));
     }
     return 0;

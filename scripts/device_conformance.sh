@@ -39,7 +39,7 @@ say() { echo "$(($(date +%s)-began)) s: $*" | tee -a "$out/seconds.txt"; }
 
 # ---- what is run ----
 
-# name, problem type, what it is in tuner-bench: A and B (A/B), C and D, compute type ("-": it has no such type)
+# name, problem type, what it is in tuner-bench: A and B (A/B), C and D, compute type
 types() {
   sums="ComputeDataType: s, HighPrecisionAccumulate: True"
   cat <<EOF
@@ -60,7 +60,7 @@ F8B8SS|DataType: F8B8, DestDataType: s, $sums|f8_r/bf8_r f32_r f32_r
 B8F8SS|DataType: B8F8, DestDataType: s, $sums|bf8_r/f8_r f32_r f32_r
 F8F8S|DataType: F8, DestDataType: F8, $sums|f8_r f8_r f32_r
 F8HS|DataType: F8, DestDataType: h, $sums|f8_r f16_r f32_r
-4xi8|DataType: 4xi8, DestDataType: I, ComputeDataType: I|-
+4xi8II|DataType: 4xi8, DestDataType: I, ComputeDataType: I, HighPrecisionAccumulate: True|i8x4_r i32_r i32_r
 EOF
 }
 
@@ -195,7 +195,7 @@ EOF
   echo "LibraryLogic: {ScheduleName: conformance, DeviceNames: [\"$arch\"], ArchitectureName: $arch}"
 }
 
-# Name, family, DataInitType ("-": tuner-client has no such type, the kernels are compiled only), types. Side by side, so that compilers, the CPU's reference and the device all have something to do.
+# Name, family, DataInitType, types. Side by side, so that compilers, the CPU's reference and the device all have something to do.
 runs() {
   cat <<EOF
 simt_real simt 21 S D
@@ -209,7 +209,7 @@ register_complex register 21 C Z
 register_16 register 21 H HHS HSS BBS BSS
 register_f8 register 21 F8SS B8SS F8B8SS B8F8SS F8F8S F8HS
 register_int register 3 I8II
-register_4xi8 register - 4xi8
+register_4xi8 register 3 4xi8II
 EOF
 }
 wanted() { runs | while read -r name family rest; do case " $families " in *" $family "* | *" $name "*) echo "$name $family $rest";; esac; done; }
@@ -220,16 +220,14 @@ wanted >"$out/runs"
 n=$(wc -l <"$out/runs")
 each=$(((jobs + n - 1) / n + 1)) pids=
 while read -r name family init list; do
-  how="--device cuda"
-  [ "$init" != - ] || { how=--compile-only; init=3; }
   config "$family" "$list" "$init" >"$out/$name.yaml"
-  timeout "$limit" "$tuner" $how --arch "$arch" --client-path "$client" --allow-spills -j $each "$out/$name.yaml" "$out/$name" \
+  timeout "$limit" "$tuner" --device cuda --arch "$arch" --client-path "$client" --allow-spills -j $each "$out/$name.yaml" "$out/$name" \
     >"$out/$name.txt" 2>&1 &
   pids="$pids $!"
 done <"$out/runs"
 for p in $pids; do wait "$p" || true; done
 while read -r name family init rest; do
-  [ "$init" = - ] || [ -d "$out/$name/2_BenchmarkData" ] || { echo "$name: no results" >&2; tail -3 "$out/$name.txt" >&2; }
+  [ -d "$out/$name/2_BenchmarkData" ] || { echo "$name: no results" >&2; tail -3 "$out/$name.txt" >&2; }
 done <"$out/runs"
 say "pipeline: $n runs, $(ls -d "$out"/*/1_BenchmarkProblems/*/ 2>/dev/null | wc -l) problem types"
 
@@ -253,7 +251,6 @@ groups() { # run
   done
 }
 while read -r name family init rest; do
-  [ "$init" != - ] || continue
   for g in $(groups "$name"); do for p in $passes; do echo "$name $g $p"; done; done
 done <"$out/runs" >"$out/list"
 cat >"$out/client.sh" <<EOF
@@ -261,7 +258,7 @@ cd "$out/\$1/1_BenchmarkProblems/\$2/00_Final/build"
 case \$3 in
 $(for p in $passes; do echo "$p) options='$(pass "$p")';;"; done)
 esac
-case \$1 in *_int) options=\$(echo "\$options" | sed 's/NaN/Random/g');; esac
+case \$1 in *_int | *_4xi8) options=\$(echo "\$options" | sed 's/NaN/Random/g');; esac
 timeout 60 "$client" --config-file ../source/ClientParameters.ini --timing loop --results-file "" \$options \\
   --events-fd 3 3>"$out/events/\$1.\$2.\$3" >"$out/events/\$1.\$2.\$3.log" 2>&1
 [ -s "$out/events/\$1.\$2.\$3" ] || echo "\$1 \$2 \$3: \$(tail -1 "$out/events/\$1.\$2.\$3.log")" >&2
@@ -291,10 +288,10 @@ bench_words() { # group, type's line: rocblas-bench's words for it
 }
 bench_type() { # of a group's name: its types in tuner-bench; nothing: none
   case $1 in
-    *_SB_*) key=S;; *_DB_*) key=D;; *_CB_*) key=C;; *_ZB_*) key=Z;; *_HB_*) key=H;; *_4xi8*) key=4xi8;;
+    *_SB_*) key=S;; *_DB_*) key=D;; *_CB_*) key=C;; *_ZB_*) key=Z;; *_HB_*) key=H;;
     *) key=$(echo "$1" | sed 's/^Cijk_[^_]*_[^_]*_\([^_]*\)_.*/\1/');;
   esac
-  types | awk -F'|' -v k="$key" '$1 == k && $3 != "-" { print $3 }'
+  types | awk -F'|' -v k="$key" '$1 == k { print $3 }'
 }
 problems() { # words, function, batch of arrays (0: as the size says), sizes...
   words=$1 function=$2 batch=$3; shift 3
@@ -387,7 +384,7 @@ facts() {
     ta=N tb=N
     case $2 in Cijk_AlikC_*) ta=C;; Cijk_Alik_*) ta=T;; esac
     case $2 in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
-    echo "${1%%_*} $(echo "$2" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//; s/_BH//; s/\([SDCZH]\)B/\1/') $ta$tb"
+    echo "${1%%_*} $(echo "$2" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//; s/_BH*$//; s/\([SDCZH]\)B/\1/') $ta$tb"
   }
   while read -r run rest; do
     for group in $(groups "$run"); do

@@ -26,7 +26,8 @@ group_lines() {
   case $(echo "$group" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//') in
     SB|SB_MX) t="f32_r f32_r f32_r";; DB) t="f64_r f64_r f64_r";; HB) t="f16_r f16_r f16_r";;
     CB) t="f32_c f32_c f32_c";; ZB) t="f64_c f64_c f64_c";; HHS_BH) t="f16_r f16_r f32_r";; HSS_BH) t="f16_r f32_r f32_r";;
-    BBS_BH) t="bf16_r bf16_r f32_r";; BSS_BH) t="bf16_r f32_r f32_r";; I8II_BH) t="i8_r i32_r i32_r";;
+    BBS_BH) t="bf16_r bf16_r f32_r";; BSS_BH) t="bf16_r f32_r f32_r";; I8II_B|I8II_BH) t="i8_r i32_r i32_r";;
+    4xi8II_B|4xi8II_BH) t="i8x4_r i32_r i32_r";;
     *) echo "$group: tuner-bench has no name for its types"; return;;
   esac
   ta=N tb=N math=0

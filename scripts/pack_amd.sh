@@ -24,7 +24,7 @@ problems() {
     group=$(basename "$logic" .yaml) group=Cijk_${group#*_Cijk_} ta=N tb=N
     case $group in Cijk_Alik_*) ta=T;; esac
     case $group in *_Bjlk_*) tb=T;; esac
-    types=$(echo "$group" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_BH$//; s/^\([SDCZH]\)B$/\1/')
+    types=$(echo "$group" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_BH*$//; s/^\([SDCZH]\)B$/\1/; s/^I8II$/I8/; s/^4xi8II$/I8x4/')
     "$bin/tuner-logic" show "$logic" --sizes | sed 's/[, ]/ /g' | awk -v t="$types $ta $tb" -v g="$group" '
       # M N BATCH K LDD LDC LDA LDB solution speed
       { print t, $1, $2, $4, $3, $7, $8, $6, $5, 1, 0 "\t" g " " $9 }'

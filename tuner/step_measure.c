@@ -69,7 +69,7 @@ static void best_note(Measuring *m, double flops, const Event *e)
 
 static double size_flops(const Group *g, int64_t p)
 {
-    double flops = 2;
+    double flops = 2.0 * type_info((DataType)g->problem->pt.DataType)->packing;
     for (int i = 0; i < g->problem->pt.TotalIndices; i++) flops *= (double)g->size[p].v[i];
     return flops;
 }

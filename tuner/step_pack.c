@@ -188,6 +188,10 @@ static const char *bench_type(int32_t type)
         return "bf16_r";
     case TYPE_I8:
         return "i8_r";
+    case TYPE_4XI8:
+        return "i8x4_r";
+    case TYPE_I:
+        return "i32_r";
     case TYPE_F8:
         return "f8_r";
     case TYPE_B8:
@@ -215,9 +219,13 @@ static void usage_print(const Run *r)
             "'Batched: True'");
         return;
     }
+    const Group *g = r->n_groups && !r->group[0].skip ? &r->group[0] : NULL;
+    if (g && g->problem->pt.DataType != g->problem->pt.ComputeDataType &&
+        !g->problem->pt.HighPrecisionAccumulate)
+        printf("\nthe library is for 'HighPrecisionAccumulate: False'; rocBLAS, libtuner and tuner-bench ask "
+               "for True of these types\n");
     printf("\nto use the library:\n  TUNER_LIBPATH=%s/%.*s/library tuner-bench", r->outdir,
            STR_ARG(r->config->globals.LibraryClientPath));
-    const Group *g = r->n_groups && !r->group[0].skip ? &r->group[0] : NULL;
     if (!g || !problem_is_gemm(&g->problem->pt) || !g->n_sizes) {
         printf(" -f gemm -r f32_r -m 512 -n 512 -k 512\n");
         return;
@@ -227,10 +235,8 @@ static void usage_print(const Run *r)
     bool mixed = pt->DataType != pt->ComputeDataType || pt->DataType != pt->DestDataType;
     if (mixed)
         printf(" -f gemm_ex --a_type %s --b_type %s --c_type %s --d_type %s --compute_type %s",
-               bench_type(problem_a_type(pt)), bench_type(problem_b_type(pt)),
-               pt->DestDataType == TYPE_I ? "i32_r" : bench_type(pt->DestDataType),
-               pt->DestDataType == TYPE_I ? "i32_r" : bench_type(pt->DestDataType),
-               pt->ComputeDataType == TYPE_I ? "i32_r" : bench_type(pt->ComputeDataType));
+               bench_type(problem_a_type(pt)), bench_type(problem_b_type(pt)), bench_type(pt->DestDataType),
+               bench_type(pt->DestDataType), bench_type(pt->ComputeDataType));
     else
         printf(" -f gemm -r %s", bench_type(pt->DataType));
     printf(" --transposeA %s --transposeB %s -m %lld -n %lld -k %lld\n",

@@ -1,15 +1,24 @@
-/* Fake GPU drivers: GEMM kernels of type S and D by their Tensile name, and their beta-only kernels, played
- * on the host from the arguments alone (Source ABI, strided batches). See fake.h. */
+/* Fake GPU drivers: GEMM kernels of types S, D and 4xi8 (D int32) by their Tensile name, and their beta-only
+ * kernels, played on the host from the arguments alone (Source ABI, strided batches). See fake.h. */
 #include "test/fake/fake.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* By their letters in a kernel's name and in that of its beta-only kernel. */
+typedef enum { KIND_S, KIND_D, KIND_4XI8, N_GEMM_KINDS } Kind;
+
+static const struct {
+    const char *name, *beta_only;
+    size_t bytes; /* of an element of D, and of a scalar */
+} kinds[N_GEMM_KINDS] = {{"SB", "Cijk_S", 4}, {"DB", "Cijk_D", 8}, {"4xi8II_B", "Cijk_I", 4}};
+
 typedef struct {
     uint64_t d, c, a, b;
     double alpha, beta;
     uint64_t d1, d2, c1, c2, a1, a2, b1, b2, m, n, batch, k;
-    bool dbl, trans_a, trans_b;
+    Kind kind;
+    bool trans_a, trans_b;
 } Gemm;
 
 typedef struct {
@@ -44,39 +53,61 @@ static uint64_t take_u32(Reader *r)
     return v;
 }
 
-static double take_scalar(Reader *r, bool dbl)
+/* Element i of what lies at base: of C, D, or a scalar. */
+static double load(uint64_t base, uint64_t i, Kind kind)
 {
-    float f = 0;
-    double d = 0;
-    if (dbl)
-        take(r, &d, 8, 8);
-    else
-        take(r, &f, 4, 4);
-    return dbl ? d : (double)f;
+    const void *p = (const void *)(uintptr_t)base;
+    return kind == KIND_D   ? ((const double *)p)[i]
+           : kind == KIND_S ? (double)((const float *)p)[i]
+                            : (double)((const int32_t *)p)[i];
 }
 
-static double load(uint64_t base, uint64_t i, bool dbl)
+static void store(uint64_t base, uint64_t i, Kind kind, double v)
 {
-    return dbl ? ((const double *)(uintptr_t)base)[i] : (double)((const float *)(uintptr_t)base)[i];
+    void *p = (void *)(uintptr_t)base;
+    if (kind == KIND_D)
+        ((double *)p)[i] = v;
+    else if (kind == KIND_S)
+        ((float *)p)[i] = (float)v;
+    else
+        ((int32_t *)p)[i] = (int32_t)v;
 }
 
-static void store(uint64_t base, uint64_t i, bool dbl, double v)
+static double take_scalar(Reader *r, Kind kind)
 {
-    if (dbl)
-        ((double *)(uintptr_t)base)[i] = v;
-    else
-        ((float *)(uintptr_t)base)[i] = (float)v;
+    unsigned char bytes[8];
+    take(r, bytes, kinds[kind].bytes, kinds[kind].bytes);
+    return load((uint64_t)(uintptr_t)bytes, 0, kind);
+}
+
+/* Product of an element of A and one of B; of packed ones, the sum of the products of their bytes. */
+static double product(const Gemm *g, uint64_t a, uint64_t b)
+{
+    if (g->kind != KIND_4XI8) return load(g->a, a, g->kind) * load(g->b, b, g->kind);
+    const signed char *x = (const signed char *)(uintptr_t)g->a + 4 * a,
+                      *y = (const signed char *)(uintptr_t)g->b + 4 * b;
+    int sum = 0;
+    for (int i = 0; i < 4; i++) sum += x[i] * y[i];
+    return sum;
 }
 
 /* The last element of a matrix batch is in a live buffer. */
 static bool in_buffer(const Gemm *g, uint64_t base, uint64_t rows, uint64_t cols, uint64_t s1, uint64_t s2)
 {
     uint64_t last = rows - 1 + (cols - 1) * s1 + (g->batch > 1 ? (g->batch - 1) * s2 : 0);
-    return buffer_at(base, (last + 1) * (g->dbl ? 8 : 4)) != NULL;
+    return buffer_at(base, (last + 1) * kinds[g->kind].bytes) != NULL;
 }
 
 /* D that a beta-only kernel has just filled: the main kernel adds to it (GlobalSplitU with atomics). */
 static uint64_t prepared;
+
+/* alpha * sum + beta * c; integers wrap. */
+static double scaled(const Gemm *g, double sum, double beta, double c)
+{
+    if (g->kind != KIND_4XI8) return g->alpha * sum + beta * c;
+    return (int32_t)((uint32_t)(int64_t)g->alpha * (uint32_t)(int64_t)sum +
+                     (uint32_t)(int64_t)beta * (uint32_t)(int64_t)c);
+}
 
 static void compute(const Gemm *g, bool add)
 {
@@ -85,13 +116,13 @@ static void compute(const Gemm *g, bool add)
             for (uint64_t i = 0; i < g->m; i++) {
                 double sum = 0;
                 for (uint64_t l = 0; l < g->k; l++)
-                    sum += load(g->a, z * g->a2 + (g->trans_a ? l + i * g->a1 : i + l * g->a1), g->dbl) *
-                           load(g->b, z * g->b2 + (g->trans_b ? j + l * g->b1 : l + j * g->b1), g->dbl);
+                    sum += product(g, z * g->a2 + (g->trans_a ? l + i * g->a1 : i + l * g->a1),
+                                   z * g->b2 + (g->trans_b ? j + l * g->b1 : l + j * g->b1));
                 uint64_t d = z * g->d2 + j * g->d1 + i;
-                double old = add            ? load(g->d, d, g->dbl)
-                             : g->beta != 0 ? g->beta * load(g->c, z * g->c2 + j * g->c1 + i, g->dbl)
+                double old = add            ? load(g->d, d, g->kind)
+                             : g->beta != 0 ? load(g->c, z * g->c2 + j * g->c1 + i, g->kind)
                                             : 0;
-                store(g->d, d, g->dbl, g->alpha * sum + old);
+                store(g->d, d, g->kind, scaled(g, sum, add ? 1 : g->beta, old));
             }
 }
 
@@ -102,8 +133,8 @@ static bool main_kernel(const Call *call, Gemm *g, bool *fault)
     g->c = take_u64(&r);
     g->a = take_u64(&r);
     g->b = take_u64(&r);
-    g->alpha = take_scalar(&r, g->dbl);
-    g->beta = take_scalar(&r, g->dbl);
+    g->alpha = take_scalar(&r, g->kind);
+    g->beta = take_scalar(&r, g->kind);
     uint64_t *const words[] = {&g->d1, &g->d2, &g->c1, &g->c2, &g->a1,    &g->a2,
                                &g->b1, &g->b2, &g->m,  &g->n,  &g->batch, &g->k};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i] = take_u32(&r);
@@ -113,7 +144,7 @@ static bool main_kernel(const Call *call, Gemm *g, bool *fault)
              (k && !in_buffer(g, g->a, g->trans_a ? g->k : g->m, g->trans_a ? g->m : g->k, g->a1, g->a2)) ||
              (k && !in_buffer(g, g->b, g->trans_b ? g->n : g->k, g->trans_b ? g->k : g->n, g->b1, g->b2));
     if (!*fault) compute(g, prepared == g->d);
-    if (!*fault && fake_matches("wrong", call->function->name)) store(g->d, 0, g->dbl, 12345);
+    if (!*fault && fake_matches("wrong", call->function->name)) store(g->d, 0, g->kind, 12345);
     prepared = 0;
     return true;
 }
@@ -127,7 +158,7 @@ static bool beta_kernel(const Call *call, Gemm *g, bool *fault)
     uint64_t *const words[] = {&g->d1, &g->d2, &g->c1, &g->c2, &g->m, &g->n, &g->batch};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i] = take_u32(&r);
     g->alpha = 0;
-    g->beta = take_scalar(&r, g->dbl);
+    g->beta = take_scalar(&r, g->kind);
     if (r.short_of) return false;
     *fault = !in_buffer(g, g->d, g->m, g->n, g->d1, g->d2);
     if (!*fault) compute(g, false);
@@ -140,14 +171,13 @@ bool fake_gemm(const Call *call, bool *fault)
     const char *name = call->function->name;
     Gemm g = {0};
     *fault = false;
-    if (strcmp(name, "Cijk_S") == 0 || strcmp(name, "Cijk_D") == 0) {
-        g.dbl = name[5] == 'D';
-        return beta_kernel(call, &g, fault);
-    }
+    for (; g.kind < N_GEMM_KINDS; g.kind++)
+        if (strcmp(name, kinds[g.kind].beta_only) == 0) return beta_kernel(call, &g, fault);
     if (strncmp(name, "Cijk_A", 6) != 0 || strlen(name) < 18) return false;
     g.trans_a = strncmp(name + 5, "Alik", 4) == 0;
     g.trans_b = strncmp(name + 10, "Bjlk", 4) == 0;
-    g.dbl = name[15] == 'D';
-    if (strncmp(name + 15, "SB", 2) != 0 && strncmp(name + 15, "DB", 2) != 0) return false;
-    return main_kernel(call, &g, fault);
+    for (g.kind = 0; g.kind < N_GEMM_KINDS; g.kind++)
+        if (strncmp(name + 15, kinds[g.kind].name, strlen(kinds[g.kind].name)) == 0)
+            return main_kernel(call, &g, fault);
+    return false;
 }

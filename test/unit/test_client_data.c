@@ -152,6 +152,59 @@ static void test_init_random(void **state)
     free(im);
 }
 
+/* Four values in an element: each its own random number, all the same of what goes by position; the gaps too.
+ */
+static void test_init_packed(void **state)
+{
+    (void)state;
+    Tensor t = tensor(TYPE_4XI8, 3, 4, 5);
+    int8_t x[18][4], y[18][4];
+    const struct {
+        InitType how;
+        int8_t at00, at21, gap; /* (0,0), (2,1), the element between columns 0 and 1 */
+    } want[] = {{INIT_ZERO, 0, 0, 0},
+                {INIT_ONE, 1, 1, 1},
+                {INIT_TWO, 2, 2, 2},
+                {INIT_NEG_ONE, -1, -1, -1},
+                {INIT_MAX, 127, 127, 127},
+                {INIT_BAD_INPUT, 127, 127, 127},
+                {INIT_BAD_OUTPUT, -128, -128, -128},
+                {INIT_SERIAL_IDX, 0, 5, 0},
+                {INIT_SERIAL_DIM0, 0, 2, 0},
+                {INIT_SERIAL_DIM1, 0, 1, 0},
+                {INIT_IDENTITY, 1, 0, 0}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        assert_ok(init_check(want[i].how, TYPE_4XI8, false));
+        memset(x, 99, sizeof x);
+        init_tensor(&t, want[i].how, 1, 2, x);
+        for (int v = 0; v < 4; v++)
+            if (x[0][v] != want[i].at00 || x[7][v] != want[i].at21 || x[3][v] != want[i].gap)
+                fail_msg("%s, value %d: %d %d %d", init_name(want[i].how), v, x[0][v], x[7][v], x[3][v]);
+    }
+    static const InitType random[] = {INIT_RANDOM, INIT_RANDOM_NARROW, INIT_UNIFORM, INIT_NORMAL};
+    for (size_t i = 0; i < 4; i++) {
+        int differ = 0;
+        init_tensor(&t, random[i], 1, 2, x);
+        init_tensor(&t, random[i], 1, 1, y);
+        assert_memory_equal(x, y, sizeof x);
+        for (int e = 0; e < 18; e++)
+            for (int v = 0; v < 4; v++) {
+                assert_in_range(x[e][v] + 3, 0, 6);
+                differ += x[e][v] != x[e][0];
+            }
+        assert_true(differ > 18);
+    }
+    /* many, from the table: as the bytes of so many Int8 */
+    enum { MANY = 70001 };
+    Tensor packed = tensor(TYPE_4XI8, MANY, 1, MANY), plain = tensor(TYPE_I8, 4 * MANY, 1, 4 * MANY);
+    char *a = malloc(4 * MANY), *b = malloc(4 * MANY);
+    init_tensor(&packed, INIT_RANDOM, 5, 2, a);
+    init_tensor(&plain, INIT_RANDOM, 5, 2, b);
+    assert_memory_equal(a, b, 4 * MANY);
+    free(a);
+    free(b);
+}
+
 static void test_init_refusals(void **state)
 {
     (void)state;
@@ -160,7 +213,12 @@ static void test_init_refusals(void **state)
     assert_int_equal(init_check(INIT_SERIAL_IDX, TYPE_S, true), ERR_INPUT);
     assert_int_equal(init_check(INIT_IDENTITY, TYPE_S, true), ERR_INPUT);
     assert_ok(init_check(INIT_RANDOM_NARROW, TYPE_S, true));
-    assert_int_equal(init_check(INIT_ZERO, TYPE_4XI8, false), ERR_INPUT);
+    assert_int_equal(init_check(INIT_TRIG_COS, TYPE_I8, false), ERR_INPUT);
+    assert_int_equal(init_check(INIT_ZERO, TYPE_F8B8, false), ERR_INPUT);
+    assert_int_equal(init_check(INIT_ZERO, TYPE_4XI8, true), ERR_INPUT);
+    for (int i = 0; i < INIT_COUNT; i++) /* four integers: what one of them has */
+        assert_int_equal(init_check((InitType)i, TYPE_4XI8, false), init_check((InitType)i, TYPE_I8, false));
+    assert_ok(init_check(INIT_MAX, TYPE_4XI8, false));
     assert_int_equal(init_find(STR("Randon"), &how), ERR_INPUT);
     assert_non_null(strstr(err_message(), "'Random'"));
     assert_ok(init_find(STR("13"), &how));
@@ -306,8 +364,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_half_all_values), cmocka_unit_test(test_small_floats_round_trip),
         cmocka_unit_test(test_init_types),      cmocka_unit_test(test_init_random),
-        cmocka_unit_test(test_init_refusals),   cmocka_unit_test(test_granularity),
-        cmocka_unit_test(test_events),          cmocka_unit_test(test_events_bad),
+        cmocka_unit_test(test_init_packed),     cmocka_unit_test(test_init_refusals),
+        cmocka_unit_test(test_granularity),     cmocka_unit_test(test_events),
+        cmocka_unit_test(test_events_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,103 @@ static void test_reference(void **state)
             }
 }
 
+/* A packed GEMM of Int8x4 with int32 results, D by the plain loop over its bytes that defines it: k elements,
+ * four products each, alpha and beta in int32 that wraps. */
+static Case packed_case(InitType how, InitType c_how, const int64_t z[4], bool trans_a, bool trans_b)
+{
+    const int64_t m = z[0], n = z[1], batch = z[2], k = z[3];
+    Case c = {.g = {.m = m, .n = n, .batch = batch, .k = 4 * k, .compute = TYPE_I, .out = TYPE_I}};
+    c.g.alpha[0] = 3, c.g.beta[0] = -2;
+    c.a = make(TYPE_4XI8, how, 1, m, k, batch, &c.g.a, trans_a);
+    c.b = make(TYPE_4XI8, how, 2, k, n, batch, &c.g.b, trans_b);
+    c.c = make(TYPE_I, c_how, 3, m, n, batch, &c.g.c, false);
+    c.d = make(TYPE_I, INIT_ZERO, 4, m, n, batch, &c.d_view, false);
+    c.g.b.packed_rows = true;
+    return c;
+}
+
+static void compute_packed(Case *c)
+{
+    const Gemm *g = &c->g;
+    const int8_t *a = c->a, *b = c->b;
+    int32_t *d = c->d;
+    for (int64_t z = 0; z < g->batch; z++)
+        for (int64_t j = 0; j < g->n; j++)
+            for (int64_t i = 0; i < g->m; i++) {
+                uint32_t s = 0;
+                int64_t at = i + g->m * (j + g->n * z);
+                for (int64_t l = 0; l < g->k / 4; l++)
+                    for (int64_t y = 0; y < 4; y++)
+                        s += (uint32_t)(a[4 * (i * g->a.row + l * g->a.col + z * g->a.batch) + y] *
+                                        b[4 * (l * g->b.row + j * g->b.col + z * g->b.batch) + y]);
+                s = s * (uint32_t)(int64_t)g->alpha[0] +
+                    (uint32_t)((const int32_t *)c->c)[at] * (uint32_t)(int64_t)g->beta[0];
+                d[at] = (int32_t)s;
+            }
+}
+
+static void test_packed(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][4] = {{1, 1, 1, 1}, {65, 63, 2, 67}, {8, 130, 1, 5}, {100, 3, 3, 129}};
+    static const double scalars[][2] = {{3, -2}, {2147483647, -2147483648.0}, {1, 0}, {0, 2}};
+    static const InitType fills[][2] = {
+        {INIT_RANDOM, INIT_RANDOM}, {INIT_MAX, INIT_MAX}, {INIT_BAD_OUTPUT, INIT_BAD_OUTPUT}};
+    for (size_t s = 0; s < 4; s++)
+        for (int way = 0; way < 48; way++) {
+            const int64_t *z = sizes[s];
+            const InitType *fill = fills[way / 16];
+            Case c = packed_case(fill[0], fill[1], z, way & 1, way >> 1 & 1);
+            memcpy(c.g.alpha, &scalars[way >> 2 & 3][0], sizeof(double));
+            memcpy(c.g.beta, &scalars[way >> 2 & 3][1], sizeof(double));
+            compute_packed(&c);
+            const int32_t *d = c.d;
+            int64_t n = z[0] * z[1] * z[2];
+            double *re = malloc((size_t)n * sizeof *re);
+            assert_ok(reference_all(&c.g, 2, re, NULL));
+            for (int64_t x = 0; x < n; x++)
+                if (re[x] != d[x] ||
+                    reference_element(&c.g, x % z[0], x / z[0] % z[1], x / z[0] / z[1]).re != d[x])
+                    fail_msg("size %zu, way %d: element %d is %g, should be %d", s, way, (int)x, re[x], d[x]);
+            free(re);
+            case_free(&c);
+        }
+}
+
+/* All of D by products, exactly; one wrong byte of an element of B would make a wrong column. */
+static void test_packed_product(void **state)
+{
+    (void)state;
+    static const int64_t size[4] = {300, 260, 2, 96};
+    ValidateOptions o = {.n_validate = 100, .n_allocated = 300 * 260 * 2, .n_threads = 2, .never_all = true};
+    for (int way = 0; way < 4; way++) {
+        Case c = packed_case(INIT_RANDOM, INIT_RANDOM, size, way & 1, way >> 1);
+        Freivalds *f;
+        Validator *v;
+        Check check;
+        compute_packed(&c);
+        assert_ok(freivalds_new(&c.g, 2, false, &f));
+        assert_true(freivalds_usable(f) && freivalds_exact(f));
+        freivalds_free(f);
+        assert_ok(validator_new(&c.g, &o, &v));
+        assert_ok(validator_check(v, &c.d_view, &check));
+        assert_true(check.passed && check.covered && check.n_suspect == 0);
+        int32_t *d = c.d;
+        d[300 * 260 + 299]++;
+        assert_ok(validator_check(v, &c.d_view, &check));
+        assert_true(!check.passed && check.n_suspect == 1);
+        d[300 * 260 + 299]--;
+        validator_free(v);
+        int8_t *b = c.b;
+        b[4 * 50 * 96 + 3]++; /* no longer what D was made of */
+        assert_ok(validator_new(&c.g, &o, &v));
+        assert_ok(validator_check(v, &c.d_view, &check));
+        assert_true(!check.passed);
+        validator_free(v);
+        case_free(&c);
+    }
+}
+
 /* beta 0 and alpha 0 read nothing: NaN must not come through. */
 static void test_zero_scalars(void **state)
 {
@@ -271,6 +368,8 @@ int main(void)
         cmocka_unit_test(test_stride),
         cmocka_unit_test(test_error_formula),
         cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_packed_product),
         cmocka_unit_test(test_zero_scalars),
         cmocka_unit_test(test_all_elements),
         cmocka_unit_test(test_freivalds_exact),

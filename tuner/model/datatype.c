@@ -33,6 +33,8 @@ DataType type_in_format(DataType t, F8Format f8)
     return t == TYPE_F8 ? TYPE_F8_OCP : t == TYPE_B8 ? TYPE_B8_OCP : t;
 }
 
+DataType type_value(DataType t) { return t == TYPE_4XI8 ? TYPE_I8 : t; }
+
 static bool same(Str text, const char *name) { return name && str_eq_nocase(text, str_from(name)); }
 
 bool type_from_int(int64_t id, DataType *out)

@@ -59,6 +59,8 @@ const DataTypeInfo *type_info(DataType t);
 static inline const char *type_letter(DataType t) { return type_info(t)->letter; }
 static inline const char *type_enum_name(DataType t) { return type_info(t)->enum_name; }
 static inline int32_t type_bytes(DataType t) { return type_info(t)->bytes; }
+/* Type of the values that an element is made of: I8 for 4xi8, else the type itself. */
+DataType type_value(DataType t);
 /* 32-bit registers of one element: 0.25 .. 4. */
 static inline double type_regs(DataType t) { return type_info(t)->bytes / 4.0; }
 

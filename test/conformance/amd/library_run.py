@@ -42,7 +42,7 @@ def arguments():
     args = p.parse_args()
     logic = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../data/tensile/logic')
     if args.short:
-        args.own = 'sgemm_split,sgemm_batches,hhs_wmma,hgemm_split+hhs_single+hhs_split'
+        args.own = 'sgemm_split,sgemm_batches,i8x4,hhs_wmma,hgemm_split+hhs_single+hhs_split'
         args.solutions, args.seed = 2, 1
         args.logic = [os.path.join(logic, 'aldebaran_Cijk_Alik_Bjlk_BBS_BH.yaml')]
     elif args.own is None and not args.logic and not args.packed:

@@ -1,5 +1,6 @@
 #!/bin/sh
 # library.sh NAME...: a benchmark library (YAML) of f32 NN solutions with these kernel names, 16 x 16 tiles of 16 threads;
+# A_B=Alik_Bljk: of other operands; IN=Int8x4 OUT=Int32 HPA=true: of other types;
 # TILES="pattern=tile ...": those whose name holds the pattern have such square tiles of 256 threads.
 echo "---"
 echo "library:"
@@ -27,13 +28,13 @@ cat <<END
   problemPredicate:
     type: And
     value:
-    - {type: OperationIdentifierEqual, value: Contraction_l_Ailk_Bljk_Cijk_Dijk}
+    - {type: OperationIdentifierEqual, value: Contraction_l_${A_B:-Ailk_Bljk}_Cijk_Dijk}
     - {type: StridedBatched, value: true}
-    - {type: TypesEqual, value: [Float, Float, Float, Float]}
-    - {type: HighPrecisionAccumulate, value: false}
+    - {type: TypesEqual, value: [${IN:-Float}, ${IN:-Float}, ${OUT:-Float}, ${OUT:-Float}]}
+    - {type: HighPrecisionAccumulate, value: ${HPA:-false}}
     - {index: 0, type: Free0SizeMultiple, value: ${MULTIPLE:-1}}
-  problemType: {aType: Float, bType: Float, cType: Float, dType: Float, highPrecisionAccumulate: false,
-    operationIdentifier: Contraction_l_Ailk_Bljk_Cijk_Dijk, stridedBatched: true, useBeta: true, useInitialStridesAB: false,
+  problemType: {aType: ${IN:-Float}, bType: ${IN:-Float}, cType: ${OUT:-Float}, dType: ${OUT:-Float}, highPrecisionAccumulate: ${HPA:-false},
+    operationIdentifier: Contraction_l_${A_B:-Ailk_Bljk}_Cijk_Dijk, stridedBatched: true, useBeta: true, useInitialStridesAB: false,
     useInitialStridesCD: false}
   sizeMapping: {depthU: 8, globalAccumulation: 0, globalSplitU: 1, macroTile: [$tile, $tile, 1], magicDivAlg: 2, packBatchDims: 0,
     packSummationDims: 0, persistentKernel: 0, persistentKernelAlongBatch: false, sourceKernel: true, staggerStrideShift: 0,
