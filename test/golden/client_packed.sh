@@ -19,6 +19,7 @@ num-elements-to-validate=-1
 problem-size=33,18,2,7
 num-syncs-per-benchmark=1
 num-enqueues-per-sync=1
+timing=loop
 END
 library() { # of two kernels with these operands
   A=Cijk_$1_4xi8II_BH_a B=Cijk_$1_4xi8II_BH_b
