@@ -37,14 +37,14 @@ UNIT     := $(patsubst test/unit/%.c,$(B)/unit/%,$(call src,test/unit))
 FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
 BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
 
-.PHONY: all help conformance-amd quickstart check unit golden bench lint fuzz fuzz-run fmt golden-rewrite install clean
+.PHONY: all help conformance-amd conformance-nvptx quickstart check unit golden bench lint fuzz fuzz-run fmt golden-rewrite install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(PROGRAMS) $(LIBS)
 
 help:
-	@echo 'all quickstart check (lint unit golden) conformance-amd bench fuzz fmt golden-rewrite install clean'
+	@echo 'all quickstart check (lint unit golden) conformance-amd conformance-nvptx bench fuzz fmt golden-rewrite install clean'
 	@echo 'options: B=dir STATIC=1 DEBUG=1 SAN=address,undefined CC=clang V=1 FUZZ_SECONDS=60 PREFIX=/usr/local'
 
 $(B)/obj/%.o: %.c
@@ -120,6 +120,10 @@ conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh f8.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 	$(Q)sh test/conformance/amd/run.sh library_run.py --build $(B) $(if $(SEED),--seed $(SEED))
+
+# The text of NVIDIA kernels on the CPU.
+conformance-nvptx: $(B)/conformance/emit
+	$(Q)sh test/conformance/amd/run.sh ../nvptx/emulate.py --build $(B)
 
 unit: $(UNIT) $(FAKES) all
 	$(Q)sh test/unit/run.sh $(B) $(UNIT)

@@ -5,4 +5,4 @@ case $1 in *.py) script=$1; shift;; esac
 for python in "${PYTHON:-python3}" /usr/bin/python3; do
   "$python" -c 'import numpy' 2>/dev/null && exec "$python" "$here/$script" "$@"
 done
-echo "skipped: AMD kernels on the emulator: no python3 with numpy"
+echo "skipped: kernels' conformance: no python3 with numpy"

@@ -1,0 +1,208 @@
+"""Kernels for NVIDIA GPUs on the CPU: `emit` makes the texts and the launches, a C++ compiler what runs them; functions of
+the text that are instructions (asm) are replaced by those of warps.hpp; D is compared with numpy.
+
+Buffers end at a page that cannot be read or written. Checked is what the text computes: layouts, edges, splits,
+conversions by plain code. Not checked: what instructions do, waits for asynchronous copies, races.
+"""
+import argparse
+import concurrent.futures
+import ctypes
+import itertools
+import mmap
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'amd'))
+import cases
+import emulate as amd
+
+MMA = re.compile(r'mma\.sync\.aligned\.m16n8k\d+\.row\.col\.(\w+)\.(\w+)\.(\w+)')
+# Functions that are instructions, as they stand in a text, and what they become.
+INSTRUCTIONS = {
+    'float g_h2f(unsigned short h)': 'return half_to_float(h);',
+    'unsigned short g_f2h(float f)': 'return (unsigned short)float_to_half(f);',
+    'float g_f8_to_f(unsigned char x)': 'return e4m3::get(x);',
+    'void g_cp(g_u32 to, const void *from)': 'copy_async<W>(to, from, W);',
+    'void g_cpz(g_u32 to, const void *from, int bytes)': 'copy_async<W>(to, from, bytes);',
+    'void g_commit()': '',
+    'void g_arrived()': '',
+    'void g_sts(g_u32 to, const g_u32 *v)': 'memcpy(at_shared<char>(to, W), v, W);',
+    'void g_ldsm(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, false);',
+    'void g_ldsm_t(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, true);',
+    'void g_lds4(g_u32 *d, g_u32 at)': 'load_shared<16>(d, at);',
+    'void g_lds2(g_u32 *d, g_u32 at)': 'load_shared<8>(d, at);',
+    'void g_lds1(g_u32 *d, g_u32 at)': 'load_shared<4>(d, at);',
+    'void g_ldsd(double *d, g_u32 at)': 'load_shared<8>(d, at);',
+    'void g_mma(g_TC *c, const g_F *x, const g_F *y)': 'mma<{1}, {2}>(c, x, y);',
+    'void g_halves_a(unsigned &low, unsigned &high, unsigned x)': 'low = e4m3x2(x), high = e4m3x2(x >> 16);',
+    'void g_halves_b(unsigned &low, unsigned &high, unsigned x)': 'low = e4m3x2(x), high = e4m3x2(x >> 16);'}
+
+
+def without_asm(text):
+    """The text with its instructions replaced."""
+    op = MMA.search(text)
+    for head, body in INSTRUCTIONS.items():
+        if op:
+            body = body.format('', op.group(2), op.group(3))
+        start = 0
+        while (at := text.find(head, start)) >= 0:
+            end = text.index('\n', at)
+            if text[end - 1] != '}':
+                end = text.index('\n}\n', at) + 2
+            if 'asm' in text[at:end]:
+                text = text[:at] + head + ' { ' + body + ' }' + text[end:]
+            start = at + len(head)
+    left = re.search('^.*asm.*$', text, re.M)
+    if left:
+        raise SystemExit(f'an instruction that is not known here: {left.group(0)[:200]}')
+    return text
+
+
+class CodeObject:
+    """A compiled text."""
+
+    def __init__(self, path, arch):
+        self.lib = ctypes.CDLL(path)
+        with open(path + '.symbols') as f:
+            self.symbols = f.read().split()
+        self.meta_kernels, self.kernels = {}, {}
+
+
+class Buffer:
+    """Bytes that end at a page without access, which begin where that puts them."""
+
+    def __init__(self, data, end_aligned=True, name='', writable=True):
+        page = mmap.PAGESIZE
+        self.n = len(data)
+        self.room = -(-max(self.n, 1) // page) * page
+        self.map = mmap.mmap(-1, self.room + 2 * page)
+        base = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        if ctypes.CDLL(None).mprotect(ctypes.c_void_p(base + page + self.room), ctypes.c_size_t(page), 0):
+            raise OSError('mprotect failed')
+        self.ptr = base + page + self.room - self.n
+        ctypes.memmove(self.ptr, data, self.n)
+
+    def read(self, at, n):
+        return ctypes.string_at(self.ptr + at, n)
+
+
+class Emulator:
+    """What amd's Machine calls."""
+    Buffer, CodeObject = Buffer, CodeObject
+    instructions = 0
+
+    class Unsupported(Exception):
+        pass
+
+    class EmuError(Exception):
+        pass
+
+    def launch(self, co, symbol, grid, group, kernarg, extra, ambiguous, waits):
+        co.lib.launch(co.symbols.index(symbol), group[0], (ctypes.c_uint * 3)(*grid), kernarg + bytes(8))
+        return self
+
+
+class Machine(amd.Machine):
+    def read_notes(self, co):
+        pass
+
+
+def compile_text(compiler, path, symbols):
+    """The shared object, or 'compile: why'."""
+    with open(path) as f:
+        text = without_asm(f.read())
+    names = ''.join(f'using namespace {n};\n' for n in re.findall(r'^namespace (\w+)', text, re.M))
+    with open(path + '.cpp', 'w') as f, open(path + '.so.symbols', 'w') as s:
+        f.write(f'#include "warps.hpp"\n{text}\n{names}namespace {{ template <class... A> void call(void (*)(A...), '
+                'const char *);\nvoid (*const entries[])(const char *) = {')
+        f.write(', '.join(f'[](const char *args) {{ call({k}, args); }}' for k in symbols))
+        f.write('}; }\n#include "launch.hpp"\n')
+        s.write(' '.join(symbols))
+    r = subprocess.run([compiler, '-std=c++17', '-O1', '-w', '-fPIC', '-shared', '-fno-strict-aliasing', f'-I{HERE}', '-o',
+                        path + '.so', path + '.cpp'], capture_output=True, text=True)
+    return path + '.so' if r.returncode == 0 else 'compile: ' + r.stderr[:1000]
+
+
+# ---- cases ----
+
+KINDS = ['S', 'HHS', 'BBS', 'I8II', 'X', *cases.F8]
+SIZES = [[45, 37, 2, 51], [64, 64, 1, 128], [70, 65, 1, 150, 80, 80, 160, 176], [33, 1, 1, 7]]
+SPLIT = {'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'SingleBuffer', 'MinKForGSU': 16}
+PARTS = {'GlobalSplitU': 2, 'GlobalSplitUAlgorithm': 'MultipleBuffer', 'MinKForGSU': 16}
+
+
+def kernels(kind):
+    """Solutions of a data type: ring kernels as they are, with K split in the work-group, unaligned; register ones."""
+    if kind == 'S':
+        ring = [{'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16},
+                {'WorkGroup': [8, 8, 2], 'ThreadTile': [4, 4], 'DepthU': 16, 'EdgeType': 'ShiftPtr', **SPLIT},
+                {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'GlobalReadVectorWidth': 1, **PARTS}]
+    else:
+        mi = {'HHS': 16, 'BBS': 16, 'X': 8}.get(kind, 32)
+        ring = [{'MatrixInstruction': [16, 8, mi, 1, 1, 2, 4, 2, 2], 'DepthU': 2 * mi},
+                {'MatrixInstruction': [16, 8, mi, 1, 1, 2, 4, 1, 1], 'WorkGroup': [16, 8, 2], 'DepthU': 4 * mi,
+                 'EdgeType': 'ShiftPtr', **SPLIT},
+                {'MatrixInstruction': [16, 8, mi, 1, 1, 4, 4, 2, 2], 'DepthU': 2 * mi, 'GlobalReadVectorWidth': 1, **PARTS}]
+    registers = [{'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16},
+                 {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'StaggerU': 4, **SPLIT}]
+    if kind == 'X':     # rounding is instructions; there are no other xf32 kernels
+        ring, registers = [{**s, 'NvRoundXF32': 0} for s in ring], []
+    return ([{'StaggerU': 0, **s, 'NvRing': 1, 'PrefetchGlobalRead': 2} for s in ring] +
+            [{'StaggerU': 0, **s, 'NvRing': 0, 'PrefetchGlobalRead': 1} for s in registers])
+
+
+def all_cases(short):
+    for i, (kind, trans) in enumerate(itertools.product(KINDS, ('NN', 'NT', 'TN', 'TT'))):
+        arch = 'sm_89' if kind in cases.F8 and i % 5 == 4 else 'sm_90'
+        for j, s in enumerate(kernels(kind)):
+            if short and (i + j) % 8:
+                continue
+            yield cases.case(arch, kind, trans, {**s, 'KernelLanguage': 'Source'}, 2, (i + j) % 2 * 3)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument('--build', default='build')
+    p.add_argument('--short', action='store_true', help='some of each type')
+    p.add_argument('--jobs', type=int, default=2)
+    args = p.parse_args()
+    compiler = shutil.which(os.environ.get('CXX', 'g++'))
+    if not compiler:
+        print('skipped: NVIDIA kernels on the CPU: no g++')
+        return 0
+    made = amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
+    todo = [dict(c, name=f'k{i}', sizes=SIZES, cus=4, apart=False) for i, c in enumerate(all_cases(args.short))]
+    answers, machine, failed, n = made.make(todo), Machine(Emulator()), [], 0
+
+    def objects(a):
+        symbols = sorted({call['symbol'] for x in a['launches'] for call in x['calls']})
+        path = compile_text(compiler, os.path.abspath(a['file']), symbols)
+        return {(a['arch'], k): path for k in symbols}
+
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        texts = [a for a in answers if 'file' in a]
+        built = dict(zip((a['name'] for a in texts), pool.map(objects, texts)))
+    for c, a in zip(todo, answers):
+        what = f"{c['arch']} {c['kind']} {c['trans']} {c['solution']}"
+        if 'file' not in a:
+            failed.append(f'{what}: no text: {a.get("rule", a)}')
+            continue
+        for i, x in enumerate(a['launches']):
+            x['size'] = x['size'][:4]
+            bad = machine.run(c, a, built[a['name']], x, i)
+            n += 1
+            if bad:
+                failed.append(f"{what}, size {x['size']}: {bad}")
+    for line in failed[:20]:
+        print(line)
+    made.close()
+    print(f'{len(todo)} kernels of {len({c["kind"] for c in todo})} data types, {n} problems, {len(failed) or "none"} wrong')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
