@@ -151,6 +151,7 @@ typedef struct {
 void numbers_load(DataType t, const void *base, int64_t first, int64_t stride, int64_t n, double *re,
                   double *im)
 {
+    const SmallFloat *small = small_float(t);
     switch (t) {
     case TYPE_S:
     case TYPE_X:
@@ -178,16 +179,10 @@ void numbers_load(DataType t, const void *base, int64_t first, int64_t stride, i
         LOAD_LOOP(int8_t, (double)*x, 0);
         break;
     case TYPE_F8:
-        LOAD_LOOP(uint8_t, small_decode(&f8, *x), 0);
-        break;
     case TYPE_B8:
-        LOAD_LOOP(uint8_t, small_decode(&b8, *x), 0);
-        break;
     case TYPE_F8_OCP:
-        LOAD_LOOP(uint8_t, small_decode(&f8_ocp, *x), 0);
-        break;
     case TYPE_B8_OCP:
-        LOAD_LOOP(uint8_t, small_decode(&b8_ocp, *x), 0);
+        LOAD_LOOP(uint8_t, small_decode(small, *x), 0);
         break;
     default:
         break;

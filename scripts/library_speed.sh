@@ -72,22 +72,22 @@ logic_winners() {
     size && /^    - \[/ { gsub(/[^0-9.,]/, ""); split($0, f, ","); print base, size, id[f[1]], f[2]; size = "" }' "$@" >"$work/winners"
 }
 
-# the winners of $work/todo again, by tuner-client: KEY US
+# the winners of $work/due again, by tuner-client: KEY US
 tuned_again() {
   : >"$work/again"
-  for group in $(sed 's/:.*//' "$work/todo" | sort -u); do
+  for group in $(sed 's/:.*//' "$work/due" | sort -u); do
     build=$out/1_BenchmarkProblems/$group/00_Final/build
     [ -d "$build" ] || usage "--again needs '$build'"
-    sed -n "s/^$group:\([0-9]*\):\([0-9]*\) .*/\1 \2 0/p" "$work/todo" >"$work/plan"
+    sed -n "s/^$group:\([0-9]*\):\([0-9]*\) .*/\1 \2 0/p" "$work/due" >"$work/plan"
     (cd "$build" && "$client" --config-file ../source/ClientParameters.ini --plan-file "$work/plan" --timing race --peer "" \
       --results-file "" --events-fd 3 3>"$work/events" >"$work/log" 2>&1) || { cat "$work/log" >&2; exit 1; }
     awk -F'\t' -v g="$group" '$1 == "end" && $5 > 0 { printf "%s:%d:%d %.9g\n", g, $2, $3, $6 / 1000 }' "$work/events" >>"$work/again"
   done
 }
 
-# the library on $work/todo_problems: KEY US LO HI N KERNEL RIGHT INDEX
+# the library on $work/due_problems: KEY US LO HI N KERNEL RIGHT INDEX
 library_run() {
-  rc=0; "$bench" --library "$lib" --yaml "$work/todo_problems" >"$work/now" 2>"$work/errors" || rc=$?
+  rc=0; "$bench" --library "$lib" --yaml "$work/due_problems" >"$work/now" 2>"$work/errors" || rc=$?
   # a wrong result is told in its line
   [ $rc = 0 ] || grep -q '; WRONG: ' "$work/now" || { cat "$work/errors" >&2; exit 1; }
   awk '/^#/ { us = lo = hi = n = 0; kernel = $4; sub(/,$/, "", kernel)
@@ -95,27 +95,27 @@ library_run() {
         if ($i == "median") { us = $(i + 1); lo = $(i + 3); hi = $(i + 4); gsub(/[][,]/, "", lo); gsub(/[][,]/, "", hi) }
         if ($i == "n" && !n) { n = $(i + 1); sub(/;$/, "", n) } }
       print us, lo, hi, n, kernel, (/; right: / ? "right" : "WRONG"), $3 }' "$work/now" >"$work/lines"
-  [ "$(wc -l <"$work/lines")" = "$(wc -l <"$work/todo")" ] || { cat "$work/errors" >&2; exit 1; }
-  cut -d' ' -f1 "$work/todo" | paste -d' ' - "$work/lines" >"$work/library"
+  [ "$(wc -l <"$work/lines")" = "$(wc -l <"$work/due")" ] || { cat "$work/errors" >&2; exit 1; }
+  cut -d' ' -f1 "$work/due" | paste -d' ' - "$work/lines" >"$work/library"
 }
 
 : >"$work/tuned"; : >"$work/problems"; : >"$work/again"; : >"$work/winners"
 set -- "$out"/3_LibraryLogic/*.yaml; [ ! -f "$1" ] || logic_winners "$@"
 for data in "$out"/2_BenchmarkData/*.csv; do group_lines "$data"; done
 [ -s "$work/problems" ] || { echo "library_speed.sh: no results in '$out/2_BenchmarkData'" >&2; exit 2; }
-cp "$work/tuned" "$work/todo"; cp "$work/problems" "$work/todo_problems"; : >"$work/runs"
+cp "$work/tuned" "$work/due"; cp "$work/problems" "$work/due_problems"; : >"$work/runs"
 for run in 1 2 3; do
   [ -z "$again" ] || tuned_again
   library_run
   # KEY SIZE WINNER TUNED INDEX LIBRARY LO HI N KERNEL RIGHT INDEX of this run
   awk -v again="$again" 'FILENAME == ARGV[1] { tuned[$1] = $2; next }
     FILENAME == ARGV[2] { key = $1; $1 = ""; line[key] = $0; next }
-    { if (again && $1 in tuned) $4 = tuned[$1]; print $0 line[$1] }' "${again:+$work/again}" "$work/library" "$work/todo" 2>/dev/null >>"$work/runs"
+    { if (again && $1 in tuned) $4 = tuned[$1]; print $0 line[$1] }' "${again:+$work/again}" "$work/library" "$work/due" 2>/dev/null >>"$work/runs"
   [ $run = 1 ] || continue
   awk -v limit="$limit" '{ off = $4 / $6 - 1; if (($4 >= 20 || $6 >= 20) && (off > limit || off < -limit)) print $1 }' "$work/runs" >"$work/off"
   [ -s "$work/off" ] || break
   paste -d'|' "$work/tuned" "$work/problems" | awk -v off="$work/off" -v dir="$work" 'BEGIN { while ((getline key <off) > 0) is[key] = 1 }
-    { split($0, f, "|"); split(f[1], w, " "); if (w[1] in is) { print f[1] >(dir "/todo"); print f[2] >(dir "/todo_problems") } }'
+    { split($0, f, "|"); split(f[1], w, " "); if (w[1] in is) { print f[1] >(dir "/due"); print f[2] >(dir "/due_problems") } }'
 done
 awk -v limit="$limit" -v seconds="$start" -v now="$(date +%s)" '
   function middle(list,   v, n, i, k, x) {

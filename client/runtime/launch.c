@@ -40,8 +40,6 @@ void magic_division(int alg, uint32_t divisor, uint32_t *number, uint32_t *shift
 
 static uint32_t small_magic(uint32_t x) { return x ? (uint32_t)((UINT64_C(1) << 31) / x + 1) : 0; }
 
-static uint64_t ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
-
 uint32_t launch_stagger_iter(const Contraction *p, const LibSolution *s)
 {
     const SizeMapping *m = &s->map;

@@ -5,19 +5,18 @@ enum { WHOLE_TILES = 64 }; /* a part's columns keep the multiples that solutions
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static uint64_t ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
-
 /* Columns of D and matrices of the batch that one launch may have; at least 1 each. */
 static void part_size(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, uint64_t *columns,
                       uint64_t *matrices)
 {
     const SizeMapping *m = &s->map;
     uint64_t n = (uint64_t)p->n, batch = (uint64_t)p->batch;
-    uint64_t limit = hw && hw->grid_limit ? hw->grid_limit : UINT32_MAX;
-    uint64_t tiles = limit / (uint64_t)m->global_split_u, side = (uint64_t)m->macro_tile[1];
+    *columns = n, *matrices = batch;
+    if (!hw || !hw->grid_limit || n == 0 || batch == 0) return;
+    uint64_t limit = hw->grid_limit, side = (uint64_t)m->macro_tile[1];
+    uint64_t tiles = limit / (uint64_t)m->global_split_u;
     bool packed = m->pack_batch_dims & 2; /* then tiles along N hold columns of all matrices */
     Geometry g;
-    *columns = n, *matrices = batch;
     geometry_init(&g, p, s, hw);
     if (g.grid[2] > limit) *matrices = limit;
     if (g.grid[1] <= limit) return;
@@ -43,10 +42,11 @@ bool launch_part(const Contraction *p, const LibSolution *s, const LaunchInputs 
 {
     uint64_t n = (uint64_t)p->n, batch = (uint64_t)p->batch, columns, matrices;
     const void *d = in->d;
-    out->problem = *p, out->in = *in;
-    if (n == 0 || batch == 0) return i == 0;
     part_size(p, s, hw, &columns, &matrices);
-    if (columns >= n && matrices >= batch) return i == 0;
+    bool whole = columns >= n && matrices >= batch;
+    if (whole && i > 0) return false;
+    out->problem = *p, out->in = *in;
+    if (whole) return true;
     uint64_t along = ceil_div(n, columns), first = i % along * columns, matrix = i / along * matrices;
     if (matrix >= batch) return false;
     out->problem.n = (int64_t)least(columns, n - first);

@@ -17,6 +17,8 @@ typedef struct {
     bool overflow; /* something did not fit 32 bits */
 } Args;
 
+static inline uint64_t ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
 static inline void put_align(Args *a, uint32_t align)
 {
     while (a->n % align) a->at[a->n++] = 0;

@@ -34,9 +34,6 @@ static void prelude(const GpuPlan *p, Buf *out)
         "template <typename N> @DEV void @atomic_add(N *p, N x) { atomicAdd(p, x); }\n"
         "@DEV unsigned @cas32(unsigned *p, unsigned expected, unsigned desired)\n{\n"
         "    return atomicCAS(p, expected, desired);\n}\n"
-        "@DEV unsigned long long @cas64(unsigned long long *p, unsigned long long expected,\n"
-        "    unsigned long long desired)\n{\n"
-        "    return atomicCAS(p, expected, desired);\n}\n"
         "template <typename V> @DEV V *@pointer(V *const *table, unsigned z) { return table[z]; }\n");
     gpu_small_floats(p, out);
     nvptx_hints(p, out);
