@@ -39,7 +39,7 @@ static Str object_of(Fixture *f, const char *arch, const char *source)
     Toolchain t;
     Str object;
     if (toolchain_find(&f->arena, target_find(str_from(arch)), NULL, NULL, &t)) {
-        print_message("%s: %s\n", arch, err_message());
+        print_message("skipped: %s: %s\n", arch, err_message());
         return STR_NULL;
     }
     BuildJob job = {.symbol = STR("k"), .source = str_from(source)};
