@@ -125,6 +125,7 @@ WorkGroup: [16, 16, 1], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 1, W
 WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 16, $atomic, StaggerU: 4
 WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 16, $parts, GlobalReadVectorWidth: 1
 WorkGroup: [8, 8, 1], ThreadTile: [8, 4], DepthU: 16, NonTemporalA: 1, NonTemporalB: 2, NonTemporalC: 3, NonTemporalD: 3, VectorWidth: 2
+WorkGroup: [16, 8, 1], ThreadTile: [4, 4], DepthU: 16, VectorWidth: 1, GlobalReadVectorWidth: 1, LdsPadA: 1, LdsPadB: 1
 EOF
       ;;
     register:*) deep=64; case $2 in D|C) deep=32;; Z) deep=16;; *H*|B*|I8II) deep=128;; esac; wide=2; [ "$2" != Z ] || wide=1
