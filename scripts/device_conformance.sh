@@ -64,6 +64,15 @@ F8HS|DataType: F8, DestDataType: h, $sums|f8_r f16_r f32_r
 EOF
 }
 
+# The same with vectors along K of the operands that have them so in memory; others are rejected.
+along_k() { # thread tile
+  for which in "UnrollMajorLDSA: True" "UnrollMajorLDSB: True" "UnrollMajorLDSA: True, UnrollMajorLDSB: True"; do cat <<EOF
+WorkGroup: [8, 16, 1], $1, DepthU: 16, PrefetchGlobalRead: 2, $which
+WorkGroup: [1, 32, 8], $1, DepthU: 32, PrefetchGlobalRead: 2, PrefetchLocalRead: 0, EdgeType: ShiftPtr, $parts, $which
+EOF
+  done
+}
+
 # Kernels of a family and type, one a line: names and values of parameters.
 kernels() {
   atomic="GlobalSplitU: 3, GlobalSplitUAlgorithm: SingleBuffer" parts="GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer"
@@ -79,6 +88,7 @@ WorkGroup: [8, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 2, GlobalReadVecto
 WorkGroup: [8, 8, 2], $tile, DepthU: 16, PrefetchGlobalRead: 2
 WorkGroup: [8, 8, 4], $tile, DepthU: 32, PrefetchGlobalRead: 1, EdgeType: ShiftPtr, $parts
 EOF
+      along_k "$tile"
       ;;
     simt:*) tile="ThreadTile: [4, 4]"; [ "$2" = C ] || tile="ThreadTile: [2, 4]"
       cat <<EOF
@@ -87,6 +97,7 @@ WorkGroup: [8, 8, 1], $tile, DepthU: 8, PrefetchGlobalRead: 3, $parts, StaggerU:
 WorkGroup: [16, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 3, WorkGroupMapping: 3
 WorkGroup: [8, 8, 2], $tile, DepthU: 16, PrefetchGlobalRead: 2, EdgeType: ShiftPtr
 EOF
+      along_k "$tile"
       ;;
     mma:[FB]8*) mi="16, 8, 32"
       cat <<EOF

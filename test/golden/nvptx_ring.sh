@@ -1,7 +1,8 @@
 # nvptx kernels with a ring of stages, one of every type and both layouts of both operands, through the compiler: all compile,
 # none spills.
-group() { # problem type, parameters
-  for op in "False, TransposeB: False" "True, TransposeB: True"; do
+group() { # problem type, parameters, transposes (both alike)
+  for op in ${3:-False-False True-True}; do
+    op="${op%-*}, TransposeB: ${op#*-}"
     echo "  -"
     echo "    - {OperationType: GEMM, $1, TransposeA: $op, UseBeta: True, Batched: True}"
     echo "    - BenchmarkCommonParameters: [{StaggerU: [0]}]"
@@ -24,11 +25,22 @@ sums="ComputeDataType: s, HighPrecisionAccumulate: True"
     "MatrixInstruction: [16, 8, 32, 1, 1, 2, 4, 2, 2], DepthU: 64, PrefetchGlobalRead: 3"
   group "DataType: F8B8, DestDataType: B8, $sums" "MatrixInstruction: [16, 8, 32, 1, 1, 4, 8, 2, 2], DepthU: 64, PrefetchGlobalRead: 3"
   group "DataType: s" "WorkGroup: [8, 8, 4], ThreadTile: [4, 4], DepthU: 32, PrefetchGlobalRead: 2, EdgeType: ShiftPtr"
+  group "DataType: s" "WorkGroup: [1, 32, 8], ThreadTile: [4, 4], DepthU: 64, PrefetchGlobalRead: 3, UnrollMajorLDSB: True" False-False
+  group "DataType: d" "WorkGroup: [8, 16, 1], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 3, UnrollMajorLDSA: True,
+      UnrollMajorLDSB: True" True-False
   group "DataType: h, DestDataType: h, $sums" \
     "MatrixInstruction: [16, 8, 16, 1, 1, 1, 2, 1, 1], WorkGroup: [16, 8, 4], DepthU: 128, PrefetchGlobalRead: 2"
   group "DataType: s, F32XdlMathOp: x" "MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 32, PrefetchGlobalRead: 2,
       NvShift: True, NvRoundXF32: 2, EdgeType: ShiftPtr"
 } >ring.yaml
+{
+  echo "BenchmarkProblems:"
+  along_k="NvRing: 1, UnrollMajorLDSA: True"
+  group "DataType: s" "WorkGroup: [8, 16, 1], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 2, $along_k" "False-True True-False"
+  group "DataType: s" "WorkGroup: [8, 8, 8], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 2, $along_k" True-True
+  group "DataType: h, DestDataType: h, $sums" "MatrixInstruction: [16, 8, 16, 1, 1, 1, 2, 1, 1], DepthU: 64, $along_k" True-True
+} >rejected.yaml
+"$BIN/tuner" --list-solutions --reasons --arch sm_90 rejected.yaml 2>&1 | grep -v 'valid$\|duplicates$'
 "$BIN/tuner" --compile-only --arch sm_90 ring.yaml out >log 2>&1; code=$?
 if [ $code != 0 ] && [ ! -d out/1_BenchmarkProblems ]; then echo "skipped: $(grep '^tuner:' log)"; exit; fi
 echo "exit $code, $("$BIN/tuner" status out | grep -c 'kernels: 1 compiled, 0 failed, 0 to do') groups"

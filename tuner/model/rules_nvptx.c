@@ -47,8 +47,14 @@ static bool plain_type(const Deriver *f)
     return type && f->dest == f->type && f->compute == f->type;
 }
 
-/* Elements of a vector in shared memory, along M and N. */
+/* Elements of a vector in shared memory. */
 static int32_t run_of(const Deriver *f) { return CHUNK / f->bpe; }
+
+/* Fused multiply-adds on vectors along K of operands that have them in memory: copied as they are. */
+static bool k_vectors(const Derive *d, int t)
+{
+    return !d->s->EnableMatrixInstruction && AB(d->s, UnrollMajorLDS, t) && !d->f->tlu[t];
+}
 
 bool nv_has_ring(const Deriver *f, const Solution *s)
 {
@@ -97,8 +103,6 @@ static const struct {
     {PARAM_LdsBlockSizePerPadA, -1, 0},
     {PARAM_LdsBlockSizePerPadB, -1, 0},
     {PARAM_TransposeLDS, -1, 0},
-    {PARAM_UnrollMajorLDSA, 0, 0},
-    {PARAM_UnrollMajorLDSB, 0, 0},
     {PARAM_MaxOccupancy, 40, 40},
     {PARAM_VectorStore, -1, 1},
     {PARAM_GlobalReadCoalesceGroupA, 1, 1},
@@ -162,6 +166,17 @@ static bool check_problem(Derive *d)
 
 /* ---- numbers ---- */
 
+/* UnrollMajorLDS: of all operands that have K in neighbouring elements, or of none. */
+static bool check_layout(Derive *d)
+{
+    const Solution *s = d->s;
+    if (!s->UnrollMajorLDSA && !s->UnrollMajorLDSB) return true;
+    for (int t = 0; t < 2; t++)
+        if (s->EnableMatrixInstruction || (AB(s, UnrollMajorLDS, t) != 0) == d->f->tlu[t])
+            REJECT(d, NV_UNROLL_MAJOR, t, AB(s, UnrollMajorLDS, t));
+    return true;
+}
+
 static bool check_tile(Derive *d)
 {
     Solution *s = d->s;
@@ -205,7 +220,8 @@ static bool check_tile(Derive *d)
 static bool check_depth(Derive *d)
 {
     Solution *s = d->s;
-    int32_t step = s->EnableMatrixInstruction ? s->MatrixInstK : 1;
+    bool vectors = k_vectors(d, 0) || k_vectors(d, 1);
+    int32_t step = s->EnableMatrixInstruction ? s->MatrixInstK : vectors ? run_of(d->f) : 1;
     if (s->DepthU < 0) s->DepthU = s->EnableMatrixInstruction ? 4 * step : 16;
     s->DepthULds = s->DepthU;
     s->LoopUnroll = s->DepthU;
@@ -232,7 +248,7 @@ static bool find_copies(Derive *d, int t)
 {
     Solution *s = d->s;
     const Deriver *f = d->f;
-    bool turn = !s->EnableMatrixInstruction && !f->tlu[t];
+    bool turn = !s->EnableMatrixInstruction && !f->tlu[t] && !k_vectors(d, t);
     int32_t rows = f->tlu[t] ? s->DepthU : AB(s, MacroTile, t),
             row = f->tlu[t] ? AB(s, MacroTile, t) : s->DepthU;
     int32_t given = AB(s, GlobalLoadVectorWidth, t), width = given > 0 ? given : CHUNK / f->bpe;
@@ -283,8 +299,13 @@ bool derive_without_ring(Derive *d)
 static int32_t nv_tile_bytes(const Derive *d, int t)
 {
     const Solution *s = d->s;
-    bool tlu = d->f->tlu[t], turn = !s->EnableMatrixInstruction && !tlu;
+    bool tlu = d->f->tlu[t], vectors = k_vectors(d, t),
+         turn = !s->EnableMatrixInstruction && !tlu && !vectors;
     int32_t tile = AB(s, MacroTile, t), depth = s->DepthU;
+    if (vectors) { /* a thread's run of rows of A, a row of B: then as much as a vector is left free */
+        int32_t padded = t ? tile : tile / run_of(d->f);
+        return ceil_div(tile * depth * d->f->bpe + padded * CHUNK, 128) * 128;
+    }
     int32_t pad = turn ? CHUNK : s->NvShift ? tlu ? 2 * CHUNK : CHUNK : 0;
     int32_t row = (tlu || turn ? tile : depth) * d->f->bpe + pad, rows = tlu || turn ? depth : tile;
     return ceil_div(row * rows, 128) * 128;
@@ -342,7 +363,8 @@ static bool check_registers(Derive *d)
     if (sums > 160) REJECT(d, NV_REGISTERS, sums);
     if (s->NvBlocks == 0) {
         int32_t tile0 = s->MacroTile0 / s->SubGroup0, tile1 = s->MacroTile1 / s->SubGroup1;
-        int32_t frags = s->EnableMatrixInstruction ? (tile0 + tile1) * 2 * words : (tile0 + tile1) * words;
+        int32_t deep = s->EnableMatrixInstruction ? 2 : k_vectors(d, 0) || k_vectors(d, 1) ? run_of(d->f) : 1;
+        int32_t frags = (tile0 + tile1) * words * deep;
         bool held = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
         int32_t need =
             sums + frags * (1 + s->PrefetchLocalRead) + 56 + (held ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
@@ -361,7 +383,8 @@ bool derive_nvptx(Derive *d)
     s->UseSgprForGROUsed = 0, s->VectorStoreUsed = 1, s->NoLdsWriteCode = 1;
     if (s->GlobalReadVectorWidth != -1)
         s->GlobalLoadVectorWidthA = s->GlobalLoadVectorWidthB = s->GlobalReadVectorWidth;
-    if (!check_problem(d) || !check_depth(d) || !check_values(d) || !check_tile(d) || !check_local(d))
+    if (!check_problem(d) || !check_layout(d) || !check_depth(d) || !check_values(d) || !check_tile(d) ||
+        !check_local(d))
         return false;
     if (s->EnableMatrixInstruction && s->NvLanesM) REJECT(d, NV_VALUE, PARAM_NvLanesM, s->NvLanesM);
     if (!s->EnableF32XdlMathOp) s->NvRoundXF32 = 1;

@@ -56,6 +56,7 @@ def without_asm(text):
             if 'asm' in text[at:end]:
                 text = text[:at] + head + ' { ' + body + ' }' + text[end:]
             start = at + len(head)
+    text = re.sub(r'extern (__shared__ .*)\[\];', r'\1[227 << 10];', text)     # as much as there can be
     left = re.search('^.*asm.*$', text, re.M)
     if left:
         raise SystemExit(f'an instruction that is not known here: {left.group(0)[:200]}')
@@ -129,18 +130,26 @@ def compile_text(compiler, path, symbols):
 
 # ---- cases ----
 
-KINDS = ['S', 'HHS', 'BBS', 'I8II', 'X', *cases.F8]
+KINDS = ['S', 'D', 'C', 'Z', 'HHS', 'BBS', 'I8II', 'X', *cases.F8]
 SIZES = [[45, 37, 2, 51], [64, 64, 1, 128], [70, 65, 1, 150, 80, 80, 160, 176], [33, 1, 1, 7]]
 SPLIT = {'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'SingleBuffer', 'MinKForGSU': 16}
 PARTS = {'GlobalSplitU': 2, 'GlobalSplitUAlgorithm': 'MultipleBuffer', 'MinKForGSU': 16}
 
 
-def kernels(kind):
+def kernels(kind, trans):
     """Solutions of a data type: ring kernels as they are, with K split in the work-group, unaligned; register ones."""
-    if kind == 'S':
+    split = PARTS if kind in 'CZ' else SPLIT    # complex numbers cannot be added in place
+    if kind in 'SDCZ':
         ring = [{'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16},
-                {'WorkGroup': [8, 8, 2], 'ThreadTile': [4, 4], 'DepthU': 16, 'EdgeType': 'ShiftPtr', **SPLIT},
+                {'WorkGroup': [8, 8, 2], 'ThreadTile': [4, 4], 'DepthU': 16, 'EdgeType': 'ShiftPtr', **split},
                 {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'GlobalReadVectorWidth': 1, **PARTS}]
+        along_k = {'UnrollMajorLDSA': trans[0] != 'N', 'UnrollMajorLDSB': trans[1] == 'N'}
+        if any(along_k.values()):
+            ring += [{'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, **along_k},
+                     {'WorkGroup': [1, 32, 4], 'ThreadTile': [4, 4], 'DepthU': 32, 'EdgeType': 'ShiftPtr', **split, **along_k},
+                     {'WorkGroup': [4, 8, 8], 'ThreadTile': [8, 4], 'DepthU': 64, 'GlobalReadVectorWidth': 1, **along_k},
+                     {'WorkGroup': [16, 8, 1], 'ThreadTile': [4, 8], 'DepthU': 8, 'PrefetchLocalRead': 0, 'NvLanesM': 8, **PARTS,
+                      **along_k}]
     else:
         mi = {'HHS': 16, 'BBS': 16, 'X': 8}.get(kind, 32)
         ring = [{'MatrixInstruction': [16, 8, mi, 1, 1, 2, 4, 2, 2], 'DepthU': 2 * mi},
@@ -148,7 +157,7 @@ def kernels(kind):
                  'EdgeType': 'ShiftPtr', **SPLIT},
                 {'MatrixInstruction': [16, 8, mi, 1, 1, 4, 4, 2, 2], 'DepthU': 2 * mi, 'GlobalReadVectorWidth': 1, **PARTS}]
     registers = [{'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16},
-                 {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'StaggerU': 4, **SPLIT}]
+                 {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'StaggerU': 4, **split}]
     if kind == 'X':     # rounding is instructions; there are no other xf32 kernels
         ring, registers = [{**s, 'NvRoundXF32': 0} for s in ring], []
     return ([{'StaggerU': 0, **s, 'NvRing': 1, 'PrefetchGlobalRead': 2} for s in ring] +
@@ -158,7 +167,7 @@ def kernels(kind):
 def all_cases(short):
     for i, (kind, trans) in enumerate(itertools.product(KINDS, ('NN', 'NT', 'TN', 'TT'))):
         arch = 'sm_89' if kind in cases.F8 and i % 5 == 4 else 'sm_90'
-        for j, s in enumerate(kernels(kind)):
+        for j, s in enumerate(kernels(kind, trans)):
             if short and (i + j) % 8:
                 continue
             yield cases.case(arch, kind, trans, {**s, 'KernelLanguage': 'Source'}, 2, (i + j) % 2 * 3)

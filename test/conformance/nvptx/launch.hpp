@@ -3,7 +3,7 @@ namespace
 {
 template <class T> T argument(const char *&at, const char *from)
 {
-    at = from + (at - from + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    at = from + (at - from + alignof(T) - 1) / alignof(T) * alignof(T);
     T x;
     memcpy(&x, at, sizeof x);
     at += sizeof x;

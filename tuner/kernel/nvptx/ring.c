@@ -8,8 +8,9 @@ static Err compute_plan(GpuPlan *p)
 {
     const Solution *s = p->s;
     bool matrix = s->EnableMatrixInstruction != 0;
-    for (int i = 0; i < 2; i++) p->op[i].k_major = matrix && !p->op[i].tlu, p->op[i].pad = 0;
-    p->k_step = matrix ? s->MatrixInstK : 1;
+    const bool major[] = {s->UnrollMajorLDSA != 0, s->UnrollMajorLDSB != 0};
+    for (int i = 0; i < 2; i++) p->op[i].k_major = (matrix || major[i]) && !p->op[i].tlu, p->op[i].pad = 0;
+    p->k_step = matrix ? s->MatrixInstK : major[0] || major[1] ? 16 / gpu_type_bytes(&p->in) : 1;
     p->steps = p->depth_u / p->k_step / p->lsu;
     p->n_acc = s->NumElementsPerThread;
     p->acc_run = s->VectorWidth;
@@ -63,8 +64,8 @@ static void constants(const GpuPlan *p, Buf *out)
                s->StaggerU != 0, p->lds_bytes, p->lsu, s->EdgeType == EDGE_SHIFTPTR, p->gsu, p->gsu_chunk_rr,
                adds, !p->gsu_multiple, p->use_beta && p->gsu == 1);
     if (!matrix)
-        buf_printf(out, "enum : int { @WG0 = %d, @WG1 = %d, @TT0 = %d, @TT1 = %d, @LM = %d };\n",
-                   s->SubGroup0, s->SubGroup1, s->ThreadTile0, s->ThreadTile1, s->NvLanesM);
+        buf_printf(out, "enum : int { @WG0 = %d, @WG1 = %d, @TT0 = %d, @TT1 = %d, @LM = %d, @KV = %d };\n",
+                   s->SubGroup0, s->SubGroup1, s->ThreadTile0, s->ThreadTile1, s->NvLanesM, p->k_step);
 }
 
 static void copies(const GpuPlan *p, Buf *out)
@@ -76,10 +77,14 @@ static void copies(const GpuPlan *p, Buf *out)
     if (p->s->NvShift) buf_puts(out, ring_text_shifted);
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
-        bool turn = !p->s->EnableMatrixInstruction && !x->tlu;
-        int pad = turn ? 16 : p->s->NvShift ? x->tlu ? 32 : 16 : 0;
-        buf_printf(out, "typedef @Tile<%d, %s, %s, %d, %d, %d> @L%c;\n", x->tile, x->tlu ? "true" : "false",
-                   turn ? "true" : "false", x->width * bytes, swizzle(p, x), pad, 'A' + i);
+        bool vectors = !p->s->EnableMatrixInstruction && x->k_major;
+        bool turn = !p->s->EnableMatrixInstruction && !x->tlu && !vectors;
+        int pad = turn || vectors ? 16 : p->s->NvShift ? x->tlu ? 32 : 16 : 0;
+        /* the rows of A that lanes read at once are a run apart, those of B are neighbours */
+        int every = vectors && i == 0 ? 16 / bytes : 1;
+        buf_printf(out, "typedef @Tile<%d, %s, %s, %d, %d, %d, %d> @L%c;\n", x->tile,
+                   x->tlu ? "true" : "false", turn ? "true" : "false", x->width * bytes, swizzle(p, x), pad,
+                   every, 'A' + i);
         buf_printf(out, "typedef %s<@L%c> @Copy%c;\n",
                    held            ? "@Held"
                    : p->s->NvShift ? "@Shifted"
