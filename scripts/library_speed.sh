@@ -6,6 +6,7 @@
 # A size of 20 us or more that is off by more than LIMIT (0.03) is timed twice more; the median of the runs counts.
 # Exit code 1 when such a size remains, a winner is not chosen, or a result is wrong. The device must be here.
 set -e
+. "$(dirname "$0")/bench_words.sh"
 export LC_ALL=C # the order of files is that of createlib
 usage() { echo "usage: library_speed.sh OUTDIR [--again]: $*" >&2; exit 2; }
 out=$1 again=${2:-} limit=${LIMIT:-0.03} bin=$(cd "$(dirname "$0")/.." && pwd)/build/bin
@@ -22,27 +23,16 @@ start=$(date +%s)
 # lines of a group: KEY SIZE WINNER US INDEX, where KEY is GROUP:ROW:SOLUTION (of 2_BenchmarkData), and a problem for tuner-bench
 group_lines() {
   data=$1 group=$(basename "$1" .csv)
-  # Cijk_Ailk_Bljk_HHS_BH_00: transposes, then types
-  case $(echo "$group" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//') in
-    SB|SB_MX) t="f32_r f32_r f32_r";; DB) t="f64_r f64_r f64_r";; HB) t="f16_r f16_r f16_r";;
-    CB) t="f32_c f32_c f32_c";; ZB) t="f64_c f64_c f64_c";; HHS_BH) t="f16_r f16_r f32_r";; HSS_BH) t="f16_r f32_r f32_r";;
-    BBS_BH) t="bf16_r bf16_r f32_r";; BSS_BH) t="bf16_r f32_r f32_r";; I8II_B|I8II_BH) t="i8_r i32_r i32_r";;
-    4xi8II_B|4xi8II_BH) t="i8x4_r i32_r i32_r";;
-    *) echo "$group: tuner-bench has no name for its types"; return;;
-  esac
-  ta=N tb=N math=0
-  case $group in Cijk_AlikC_*) ta=C;; Cijk_Alik_*) ta=T;; esac
-  case $group in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
-  case $group in *_MX_*) math=1;; esac
+  words=$(bench_words "$group") || { echo "$group: tuner-bench has no name for its types"; return; }
   # alpha, beta and data as they were: with a beta of zero C is not read
   ini=$out/1_BenchmarkProblems/$group/00_Final/source/ClientParameters.ini
   value() { sed -n "s/^init-$1=//p" "$ini" 2>/dev/null || true; }
   scalar() { case $(value "$1") in Zero) echo 0;; One) echo 1;; *) echo 2;; esac; }
   fill=$(value a)
   case $fill in Zero) fill=zero;; One|Two|Random|RandomNarrow|Uniform|Normal) ;; *) fill=hpl;; esac
-  awk -F, -v alpha="$(scalar alpha)" -v beta="$(scalar beta)" -v g="$group" -v ta=$ta -v tb=$tb -v t="$t" -v math=$math \
+  awk -F, -v alpha="$(scalar alpha)" -v beta="$(scalar beta)" -v g="$group" -v words="$words" \
       -v fill="$fill" -v winners="$work/winners" -v yaml="$work/problems" 'BEGIN {
-      split(t, type, " "); base = g; sub(/_[0-9]*$/, "", base)
+      base = g; sub(/_[0-9]*$/, "", base)
       while ((getline line <winners) > 0) { split(line, f, " "); if (f[1] == base) { index_of[f[2]] = f[3]; speed[f[2]] = f[4] } } }
     function away(x, y) { return x > y ? x - y : y - x }
     NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "WinnerTemperature") first = i + 1; if ($i == "TotalFlops") flops = i; title[i] = $i }
@@ -54,10 +44,9 @@ group_lines() {
       if (size in speed) for (i = first; i <= NF; i++) if ($i + 0 > 0 && away($i, speed[size]) < away($at, speed[size])) at = i
       us = $flops / $at / 1000
       printf "%s:%d:%d %dx%dx%dx%d %s %.9g %d\n", g, $1, at - first, $2, $3, $4, $5, title[at], us, (size in speed ? index_of[size] : -1)
-      printf "- {rocblas_function: rocblas_gemm%s_ex, transA: %s, transB: %s, a_type: %s, b_type: %s, c_type: %s, d_type: %s, " \
-             "compute_type: %s, math_mode: %d, M: %d, N: %d, K: %d, batch_count: %d, ldd: %d, ldc: %d, lda: %d, ldb: %d, " \
+      printf "- {rocblas_function: rocblas_gemm%s_ex, %s, M: %d, N: %d, K: %d, batch_count: %d, ldd: %d, ldc: %d, lda: %d, ldb: %d, " \
              "alpha: %d, beta: %d, initialization: %s, timing: race, norm_check: 1, iters: %d}\n",
-             ($4 + 0 > 1 ? "_strided_batched" : ""), ta, tb, type[1], type[1], type[2], type[2], type[3], math, $2, $3, $5, $4,
+             ($4 + 0 > 1 ? "_strided_batched" : ""), words, $2, $3, $5, $4,
              $6, $7, $8, $9, alpha, beta, fill, (us > 5000 ? 7 : 15) >>yaml }' "$data" >>"$work/tuned"
 }
 

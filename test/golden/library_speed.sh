@@ -33,5 +33,5 @@ echo "--- a wrong result"
 TUNER_FAKE="ns=15000;wrong=SB_MT" speed
 speed --agin
 speed --again
-rm -r out/2_BenchmarkData/*; echo "GFlops,SizeI" >out/2_BenchmarkData/Cijk_Ailk_Bljk_F8B8SS_BH_00.csv; speed
+rm -r out/2_BenchmarkData/*; echo "GFlops,SizeI" >out/2_BenchmarkData/Cijk_Ailk_Bljk_F8X8SS_BH_00.csv; speed
 rm -r out; speed
