@@ -56,6 +56,12 @@ static bool k_vectors(const Derive *d, int t)
     return !d->s->EnableMatrixInstruction && AB(d->s, UnrollMajorLDS, t) && !d->f->tlu[t];
 }
 
+/* The others are turned by their copies: K is the slow dimension in shared memory. */
+static bool turned(const Derive *d, int t)
+{
+    return !d->s->EnableMatrixInstruction && !d->f->tlu[t] && !k_vectors(d, t);
+}
+
 bool nv_has_ring(const Deriver *f, const Solution *s)
 {
     if (f->target->family != TARGET_NVPTX || s->NvRing == 0) return false;
@@ -248,14 +254,13 @@ static bool find_copies(Derive *d, int t)
 {
     Solution *s = d->s;
     const Deriver *f = d->f;
-    bool turn = !s->EnableMatrixInstruction && !f->tlu[t] && !k_vectors(d, t);
     int32_t rows = f->tlu[t] ? s->DepthU : AB(s, MacroTile, t),
             row = f->tlu[t] ? AB(s, MacroTile, t) : s->DepthU;
     int32_t given = AB(s, GlobalLoadVectorWidth, t), width = given > 0 ? given : CHUNK / f->bpe;
     int32_t least = f->bpe < 4 ? 4 / f->bpe : 1;
     if (given == -1 || given == 0)
         while (width > least && !copies_fit(s, rows, row, width)) width /= 2;
-    if (turn) width = 1; /* copies turn the tile */
+    if (turned(d, t)) width = 1;
     /* the shortest asynchronous copy has four bytes; single 16-bit elements go through registers, in pairs */
     bool held = given == 1 && is_16bit(f->type);
     if (given > 0 && given < least) width = least;
@@ -299,16 +304,12 @@ bool derive_without_ring(Derive *d)
 static int32_t nv_tile_bytes(const Derive *d, int t)
 {
     const Solution *s = d->s;
-    bool tlu = d->f->tlu[t], vectors = k_vectors(d, t),
-         turn = !s->EnableMatrixInstruction && !tlu && !vectors;
+    bool tlu = d->f->tlu[t], turn = turned(d, t), vectors = k_vectors(d, t);
     int32_t tile = AB(s, MacroTile, t), depth = s->DepthU;
-    if (vectors) { /* a thread's run of rows of A, a row of B: then as much as a vector is left free */
-        int32_t padded = t ? tile : tile / run_of(d->f);
-        return ceil_div(tile * depth * d->f->bpe + padded * CHUNK, 128) * 128;
-    }
-    int32_t pad = turn ? CHUNK : s->NvShift ? tlu ? 2 * CHUNK : CHUNK : 0;
-    int32_t row = (tlu || turn ? tile : depth) * d->f->bpe + pad, rows = tlu || turn ? depth : tile;
-    return ceil_div(row * rows, 128) * 128;
+    int32_t row = (tlu || turn ? tile : depth) * d->f->bpe, rows = tlu || turn ? depth : tile;
+    int32_t pad = turn || vectors ? CHUNK : s->NvShift ? tlu ? 2 * CHUNK : CHUNK : 0;
+    int32_t every = vectors && t == 0 ? run_of(d->f) : 1; /* rows in front of a pad */
+    return ceil_div(rows * row + rows / every * pad, 128) * 128;
 }
 
 /* Results go through shared memory in parts: @LINE x @SLOTS sums of kernel/nvptx. */

@@ -252,6 +252,7 @@ const char ring_text_loop[] =
     "/* One misaligned operand leaves the other's copies wide: where registers are left for that code. */\n"
     "constexpr bool @APART = @SUMS <= 128;\n"
     "constexpr int @STAGE = @LA::BYTES + @LB::BYTES;\n"
+    "static_assert(@STAGE * @NS <= @LDS, \"stages do not fit in shared memory\");\n"
     "struct @Ring {\n"
     "    @u32 smem, at;   // shared memory; the stage in use\n"
     "    int read, write; // stages\n"
