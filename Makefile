@@ -21,13 +21,13 @@ L_CORE := $(call pick,-lsqlite3 $(MSGPACK) -lyaml -lmd) -ldl -lm
 src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
-RUN_SRC    := $(call src,tuner/base tuner/fmt tuner/model client/runtime)
+RUN_SRC    := $(call src,tuner/base tuner/fmt tuner/problem client/runtime)
 KERNELS    := $(addprefix tuner/kernel/,host gpu amdgcn nvptx)
-CORE_SRC   := $(call src,tuner/base tuner/fmt tuner/model tuner/kernel $(KERNELS) tuner/build tuner/measure)
-DEVICE_SRC := $(call src,client/device) $(filter-out client/main.c client/bench%,$(call src,client))
+CORE_SRC   := $(call src,$(addprefix tuner/,base fmt problem space kernel build measure) $(KERNELS))
+DEVICE_SRC := $(call src,client/device client/worker client/race client/peer) client/events.c client/options.c
 LOGIC_SRC  := $(filter-out logic/main.c,$(call src,logic))
 CREATE_SRC := $(filter-out createlib/main.c,$(call src,createlib))
-TUNER_SRC  := $(filter-out tuner/main.c,$(call src,tuner))
+TUNER_SRC  := $(call src,tuner/run tuner/report)
 ALL_SRC    := $(sort $(RUN_SRC) $(CORE_SRC) $(DEVICE_SRC) $(LOGIC_SRC) $(CREATE_SRC) $(TUNER_SRC))
 
 PROGRAMS := $(B)/bin/tuner $(B)/bin/tuner-client $(B)/bin/tuner-bench $(B)/bin/tuner-logic $(B)/bin/tuner-createlib \
@@ -70,7 +70,7 @@ $(B)/bin/tuner: $(B)/obj/tuner/main.o $(B)/obj/all.a
 	$(call link,$(L_CORE))
 $(B)/bin/tuner-client: $(B)/obj/client/main.o $(B)/obj/all.a
 	$(call link,$(L_CORE))
-$(B)/bin/tuner-bench: $(call objs,$(wildcard client/bench*.c)) $(B)/obj/all.a
+$(B)/bin/tuner-bench: $(call objs,$(call src,client/bench)) $(B)/obj/all.a
 	$(call link,$(L_RUN))
 $(B)/bin/tuner-logic: $(B)/obj/logic/main.o $(B)/obj/all.a
 	$(call link,$(L_CORE))

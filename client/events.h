@@ -15,7 +15,7 @@
  * has its name and version as text. Every start is followed by exactly
  * one end for the same p s, also when the worker died (CRASHED, TIMEOUT); skipped ones (WRONG_HARDWARE,
  * DID_NOT_SATISFY_ASSERTS) have both lines too. Text has tabs and newlines replaced by blanks. Lines are
- * flushed one by one. Used by client/supervise.c (writes) and the pipeline's measure step (reads).
+ * flushed one by one. Used by client/race/supervise.c (writes) and the pipeline's measure step (reads).
  */
 #ifndef CLIENT_EVENTS_H
 #define CLIENT_EVENTS_H

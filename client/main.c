@@ -8,9 +8,9 @@
 
 #include "base/log.h"
 #include "base/proc.h"
-#include "client/peer.h"
-#include "client/supervise.h"
-#include "model/target.h"
+#include "client/peer/peer.h"
+#include "client/race/supervise.h"
+#include "problem/target.h"
 
 static Err print(Buf *b)
 {

@@ -3,8 +3,8 @@
 #define CLIENT_OPTIONS_H
 
 #include "base/arena.h"
-#include "client/init.h"
-#include "model/datatype.h"
+#include "client/worker/init.h"
+#include "problem/datatype.h"
 
 typedef enum { BOUNDS_DISABLE, BOUNDS_NAN, BOUNDS_FRONT, BOUNDS_BACK, BOUNDS_ALL } BoundsCheck;
 typedef enum { LEVEL_ERROR, LEVEL_TERSE, LEVEL_NORMAL, LEVEL_VERBOSE, LEVEL_DEBUG } LogLevel;

@@ -7,8 +7,8 @@
 #include "build/toolchain.h"
 #include "createlib/createlib.h"
 #include "createlib/library_tree.h"
-#include "model/naming.h"
-#include "model/target.h"
+#include "space/naming.h"
+#include "problem/target.h"
 
 enum { CREATE_ARCHS_MAX = 64 };
 

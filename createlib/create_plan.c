@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "kernel/helper.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 
 /* ---- names ---- */
 

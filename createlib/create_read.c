@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "logic/derive.h"
-#include "model/part.h"
+#include "problem/part.h"
 
 /* "gfx90a:xnack-": source kernels are compiled for the setting, as Tensile does; without one, for either. */
 static Err add_variant(Create *c, const Target *t, Str name)

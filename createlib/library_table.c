@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 #include "createlib/library_internal.h"
-#include "model/predicate.h"
+#include "problem/predicate.h"
 
 enum { KEY_PARTS = 4 };
 

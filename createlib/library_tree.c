@@ -6,7 +6,7 @@
 
 #include "createlib/library_internal.h"
 #include "createlib/library_table.h"
-#include "model/predicate.h"
+#include "problem/predicate.h"
 
 void library_placeholder(const Logic *l, Str operation, Buf *out)
 {

@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 #include "createlib/library_internal.h"
-#include "model/predicate.h"
+#include "problem/predicate.h"
 
 const char *library_suffix(LibraryFormat f) { return f == LIBRARY_YAML ? ".yaml" : ".dat"; }
 

@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "base/log.h"
-#include "model/naming.h"
+#include "space/naming.h"
 
 void analyze_options_init(AnalyzeOptions *o)
 {

@@ -7,7 +7,7 @@
 #define LOGIC_BENCH_DATA_H
 
 #include "logic/logic.h"
-#include "model/sizes.h"
+#include "problem/sizes.h"
 
 typedef struct {
     const char *path;

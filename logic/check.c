@@ -9,7 +9,7 @@
 #include "logic/derive.h"
 #include "logic/known.h"
 #include "logic/show.h"
-#include "model/target.h"
+#include "problem/target.h"
 
 typedef struct {
     size_t n_solutions, n_values, n_rejected;

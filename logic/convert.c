@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "logic/merge_internal.h"
-#include "model/datatype.h"
-#include "model/part.h"
+#include "problem/datatype.h"
+#include "problem/part.h"
 
 /* ---- predicates of sizes ---- */
 

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "logic/convert.h"
 #include "logic/show.h"
-#include "model/part.h"
+#include "problem/part.h"
 
 #define CONVERT_USAGE "usage: tuner-logic convert IN OUT [--to efficiency|gflops --sclk MHZ] ..."
 

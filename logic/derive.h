@@ -3,7 +3,7 @@
 #define LOGIC_DERIVE_H
 
 #include "logic/logic.h"
-#include "model/derive.h"
+#include "space/derive.h"
 
 /* The state that the file's parameters have today, for d's target. False: *why says which rule rejected it,
  * or which parameter has a value that we do not know; what was not derived up to there is as in the file, as

@@ -11,8 +11,8 @@
 
 #include "base/arena.h"
 #include "fmt/node.h"
-#include "model/problem.h"
-#include "model/solution.h"
+#include "problem/problem.h"
+#include "space/solution.h"
 
 typedef struct Emit Emit;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "logic/merge_internal.h"
-#include "model/naming.h"
+#include "space/naming.h"
 
 typedef struct {
     const MergeOptions *o;

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "fmt/write.h"
 #include "logic/logic.h"
-#include "model/part.h"
+#include "problem/part.h"
 
 typedef enum { SHOW_SUMMARY, SHOW_SIZES, SHOW_SOLUTIONS, SHOW_PROBLEM_TYPE } ShowWhat;
 

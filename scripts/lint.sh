@@ -12,15 +12,17 @@ allowed() {
   case $1 in
     tuner/base) echo "base/" ;;
     tuner/fmt) echo "base/ fmt/" ;;
-    tuner/model) echo "base/ fmt/ model/" ;;
-    tuner/kernel*) echo "base/ fmt/ model/ kernel/" ;;
-    tuner/build) echo "base/ fmt/ model/ kernel/ build/" ;;
-    tuner/measure) echo "base/ fmt/ model/ kernel/ build/ measure/" ;;
-    tuner) echo "base/ fmt/ model/ kernel/ build/ measure/ logic/ createlib/ client/events.h tuner/" ;;
-    client/runtime) echo "base/ fmt/ model/ client/runtime/" ;;
-    client*) echo "base/ fmt/ model/ measure/stats.h client/" ;;
-    logic) echo "base/ fmt/ model/ logic/" ;;
-    createlib) echo "base/ fmt/ model/ kernel/ build/ logic/ createlib/" ;;
+    tuner/problem) echo "base/ fmt/ problem/" ;;
+    tuner/space) echo "base/ fmt/ problem/ space/" ;;
+    tuner/kernel*) echo "base/ fmt/ problem/ space/ kernel/" ;;
+    tuner/build*) echo "base/ fmt/ problem/ space/ kernel/ build/" ;;
+    tuner/measure) echo "base/ fmt/ problem/ space/ kernel/ build/ measure/" ;;
+    tuner/report) echo "base/ fmt/ problem/ space/ kernel/ build/ measure/ report/" ;;
+    tuner*) echo "base/ fmt/ problem/ space/ kernel/ build/ measure/ logic/ createlib/ client/events.h report/ run/" ;;
+    client/runtime) echo "base/ fmt/ problem/ client/runtime/" ;;
+    client*) echo "base/ fmt/ problem/ measure/stats.h client/" ;;
+    logic) echo "base/ fmt/ problem/ space/ logic/" ;;
+    createlib) echo "base/ fmt/ problem/ space/ kernel/ build/ logic/ createlib/" ;;
     *) echo "" ;;
   esac
 }

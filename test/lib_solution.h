@@ -3,8 +3,8 @@
 #define TEST_LIB_SOLUTION_H
 
 #include "client/runtime/library.h"
-#include "model/problem.h"
-#include "model/solution.h"
+#include "problem/problem.h"
+#include "space/solution.h"
 
 static inline void lib_solution_of(const Solution *s, const char *name, LibSolution *out)
 {

@@ -7,12 +7,12 @@
 
 #include "base/log.h"
 #include "base/proc.h"
-#include "dump.h"
-#include "list.h"
-#include "model/globals.h"
-#include "options.h"
-#include "report.h"
-#include "run.h"
+#include "run/dump.h"
+#include "run/list.h"
+#include "space/globals.h"
+#include "run/options.h"
+#include "report/report.h"
+#include "run/run.h"
 
 typedef struct {
     const char *name;

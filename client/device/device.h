@@ -5,7 +5,7 @@
  * measures. Device state (clocks, power, modes) is never changed, only read. Not thread-safe: one thread uses
  * a Device.
  *
- * A device is opened in the process that launches on it (client/worker.c), never in one that forks
+ * A device is opened in the process that launches on it (client/worker/worker.c), never in one that forks
  * afterwards. Used by tuner-client. Function pointers are never NULL; what a kind cannot do returns
  * ERR_FAILED with the reason.
  */
@@ -31,7 +31,7 @@ typedef struct DeviceGraph DeviceGraph; /* launches that were recorded, to be ru
 
 typedef struct {
     char name[128];        /* "Intel(R) Xeon(R) ...", "NVIDIA H200" */
-    char architecture[32]; /* a name of model/targets.def: "x86-64-v4", "gfx90a", "sm_90" */
+    char architecture[32]; /* a name of problem/targets.def: "x86-64-v4", "gfx90a", "sm_90" */
     int n_cu;              /* compute units; host: threads that run workgroups */
     int n_simd_per_cu;     /* 4 on AMD; 1 elsewhere */
     int wave_size;

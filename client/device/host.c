@@ -17,7 +17,7 @@
 #include "client/device/host_monitor.h"
 #include "client/device/record.h"
 #include "client/runtime/host_run.h"
-#include "model/target.h"
+#include "problem/target.h"
 
 typedef struct {
     Device base;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "client/runtime/gpu_priv.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 
 static const GpuSymbol symbols[] = {
 #define GPU_FN(field, needed, cuda, hip, params) {#cuda, offsetof(GpuDriver, field), needed},

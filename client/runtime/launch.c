@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "client/runtime/launch_priv.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 
 /* ---- numbers ---- */
 

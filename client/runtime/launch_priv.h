@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "client/runtime/launch.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 
 /* Arguments are appended with the natural alignment of their type; gaps are 0. The longest list (StreamK,
  * complex, general batched) has 344 bytes; LAUNCH_ARGS_MAX leaves room for

@@ -12,7 +12,7 @@
 #define CLIENT_RUNTIME_LIBRARY_H
 
 #include "client/runtime/tensor_map.h"
-#include "model/predicate.h"
+#include "problem/predicate.h"
 
 typedef struct Library Library;
 

@@ -4,7 +4,7 @@
 
 #include "client/runtime/launch.h"
 #include "client/runtime/library_priv.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 
 typedef struct {
     FileReader *r;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/runtime/tuner_priv.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 
 /* ---- arguments ---- */
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "client/runtime/tuner_priv.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 
 enum { LINE_MAX_BYTES = 1024, PROFILE_MAX = 65536 };
 

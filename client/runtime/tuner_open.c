@@ -8,7 +8,7 @@
 #include "base/version.h"
 #include "base/fs.h"
 #include "client/runtime/tuner_priv.h"
-#include "model/target.h"
+#include "problem/target.h"
 
 /* ---- where the file is ---- */
 

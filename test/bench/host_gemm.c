@@ -21,7 +21,7 @@
 #include "kernel/kernel.h"
 #include "kernel/mapping.h"
 #include "measure/stats.h"
-#include "model/derive.h"
+#include "space/derive.h"
 
 enum { MAX_THREADS = 2, MAX_SAMPLES = 101 };
 

@@ -13,8 +13,8 @@
 #include "createlib/createlib.h"
 #include "fmt/write.h"
 #include "measure/stats.h"
-#include "model/datatype.h"
-#include "model/target.h"
+#include "problem/datatype.h"
+#include "problem/target.h"
 
 enum { N_SIZES = 10000, N_SOLUTIONS = 200, N_QUERIES = 20000, REPEAT = 15 };
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "model/space.h"
+#include "space/space.h"
 
 enum { N_RUNS = 15, N_POINTS = 2000000 };
 

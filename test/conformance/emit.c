@@ -25,8 +25,8 @@
 #include "kernel/helper.h"
 #include "kernel/kernel.h"
 #include "logic/derive.h"
-#include "model/derive.h"
-#include "model/naming.h"
+#include "space/derive.h"
+#include "space/naming.h"
 #include "test/lib_solution.h"
 
 typedef struct {

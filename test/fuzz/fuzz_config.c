@@ -2,7 +2,7 @@
  * and names and permutations can be computed. */
 #include <stdlib.h>
 
-#include "model/config.h"
+#include "space/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "model/datatype.h"
+#include "problem/datatype.h"
 #include "test/support.h"
 
 /* ---- numbers of any type ---- */

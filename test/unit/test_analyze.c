@@ -3,7 +3,7 @@
 
 #include "logic/analyze.h"
 #include "logic/bench_data.h"
-#include "model/derive.h"
+#include "space/derive.h"
 
 typedef struct {
     Arena a;

@@ -8,7 +8,7 @@
 
 #include "client/runtime/launch.h"
 #include "fmt/write.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 
 /* ---- the files ---- */
 

@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-#include "client/bounds.h"
-#include "client/compare.h"
-#include "client/init.h"
-#include "client/number.h"
+#include "client/worker/bounds.h"
+#include "client/worker/compare.h"
+#include "client/worker/init.h"
+#include "client/worker/number.h"
 
 enum { M = 96, N = 80, K = 3000 };
 

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "client/events.h"
-#include "client/granularity.h"
-#include "client/init.h"
-#include "client/number.h"
+#include "client/worker/granularity.h"
+#include "client/worker/init.h"
+#include "client/worker/number.h"
 
 static void test_half_all_values(void **state)
 {

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-#include "client/freivalds.h"
-#include "client/init.h"
-#include "client/number.h"
-#include "client/validate.h"
+#include "client/worker/freivalds.h"
+#include "client/worker/init.h"
+#include "client/worker/number.h"
+#include "client/worker/validate.h"
 
 /* A packed GEMM with its data; D made by a plain loop in the accumulator's precision. */
 typedef struct {

@@ -3,7 +3,7 @@
 #include "test/support.h"
 
 #include "base/hash.h"
-#include "model/config.h"
+#include "space/config.h"
 
 typedef struct {
     Arena arena;

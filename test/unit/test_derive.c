@@ -1,6 +1,6 @@
 /* Derivation and rules: worked examples, the data table of what Tensile derives, texts and counts of reasons.
  */
-#include "model/derive.h"
+#include "space/derive.h"
 #include "test/support.h"
 
 static Deriver gemm_deriver(ProblemType *pt, const char *arch, DataType type, bool trans_a, bool trans_b)

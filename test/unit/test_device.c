@@ -11,7 +11,7 @@
 #include "client/device/host_memory.h"
 #include "client/device/host_monitor.h"
 #include "client/options.h"
-#include "client/problem_set.h"
+#include "client/worker/problem_set.h"
 
 /* Does touching this byte end the process with SIGSEGV? */
 static bool faults(const DeviceMem *m, int64_t at)

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/proc.h"
-#include "client/number.h"
+#include "client/worker/number.h"
 #include "kernel/kernel.h"
 #include "test/support.h"
 

@@ -8,7 +8,7 @@
 #include "kernel/gpu/gpu.h"
 #include "kernel/helper.h"
 #include "kernel/kernel.h"
-#include "model/derive.h"
+#include "space/derive.h"
 #include "test/lib_solution.h"
 
 typedef struct {

@@ -8,7 +8,7 @@
 #include "base/proc.h"
 #include "kernel/kernel.h"
 #include "kernel/mapping.h"
-#include "model/derive.h"
+#include "space/derive.h"
 #include "test/unit/host_values.h"
 
 enum {

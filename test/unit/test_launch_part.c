@@ -1,7 +1,7 @@
 /* Problems beyond a device's grid limit, in parts: together they are the whole, each fits, and each has the
  * operands that belong to it. */
 #include "client/runtime/launch.h"
-#include "model/predicate.h"
+#include "problem/predicate.h"
 #include "test/support.h"
 
 enum { LIMIT = 65535, TILE = 32 };

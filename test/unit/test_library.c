@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "client/runtime/library.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 #include "test/fuzz/emit_node.h"
 
 static const Hardware gfx906 = {STR("gfx906"), 60, false};

@@ -1,6 +1,6 @@
 /* Solutions of real logic files, derived again and named: what Tensile gives for the same files. */
 #include "logic/derive.h"
-#include "model/naming.h"
+#include "space/naming.h"
 #include "test/support.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* Kernels with a ring of stages on nvptx: derivation, reasons to reject, and that every type has a text. */
 #include "kernel/kernel.h"
-#include "model/derive.h"
+#include "space/derive.h"
 #include "test/support.h"
 
 static Deriver deriver(ProblemType *pt, const char *arch, DataType in, DataType out, DataType compute,

@@ -1,7 +1,7 @@
 /* The table of parameters: order, look-up, legal values, reading, printing. */
 #include "fmt/node.h"
-#include "model/problem.h"
-#include "model/solution.h"
+#include "problem/problem.h"
+#include "space/solution.h"
 #include "test/support.h"
 
 static const Param *find(const char *name)

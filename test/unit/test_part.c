@@ -2,7 +2,7 @@
  * files and devices have them. */
 #include "test/support.h"
 
-#include "model/part.h"
+#include "problem/part.h"
 
 /* Every part belongs to an architecture, and the largest has what targets.def says. */
 static void test_table(void **state)

@@ -2,7 +2,7 @@
  * messages. */
 #include "test/support.h"
 
-#include "model/problem.h"
+#include "problem/problem.h"
 
 static Node *parse(Arena *a, const char *text)
 {

@@ -2,7 +2,7 @@
  * Tensile itself), and bad ones are refused with file and line. */
 #include "test/support.h"
 
-#include "model/sizes.h"
+#include "problem/sizes.h"
 
 enum { NN = 1, NT = 2, TN = 3, FLAT = 4 };
 

@@ -1,6 +1,6 @@
 /* The fork: order, groups, counting, duplicates; names of what it gives. */
 #include "base/map.h"
-#include "model/space.h"
+#include "space/space.h"
 #include "test/support.h"
 
 typedef struct {

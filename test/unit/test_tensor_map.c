@@ -3,7 +3,7 @@
 #include "test/support.h"
 
 #include "client/runtime/launch.h"
-#include "model/datatype.h"
+#include "problem/datatype.h"
 
 static const Hardware sm_90 = {{"sm_90", 5}, 132, false};
 

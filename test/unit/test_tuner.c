@@ -8,7 +8,7 @@
 
 #include "client/runtime/host_run.h"
 #include "client/runtime/tuner.h"
-#include "model/target.h"
+#include "problem/target.h"
 
 /* Kernels of the host ABI, tiles of 16 x 16, Tensile's Source layout. Naive on purpose. */
 static const char kernels[] =

@@ -10,7 +10,7 @@
 
 #include "client/runtime/gpu.h"
 #include "client/runtime/tuner.h"
-#include "model/target.h"
+#include "problem/target.h"
 
 #define CHECK(x)                                                                                             \
     do {                                                                                                     \

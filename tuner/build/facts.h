@@ -8,7 +8,7 @@
 #define BUILD_FACTS_H
 
 #include "base/arena.h"
-#include "model/target.h"
+#include "problem/target.h"
 
 /* One row per fact: name, what it is. -1: not known. */
 #define CODE_FACTS(F)                                                                                        \

@@ -1,7 +1,7 @@
 /* Toolchains: which compiler makes code objects for a target, where it is, its version and its flags; and the
  * linker that makes one file of several objects.
  *
- * Rows in toolchain.c, named as in the last column of model/targets.def: "cc" for the host, "hip" for AMD,
+ * Rows in toolchain.c, named as in the last column of problem/targets.def: "cc" for the host, "hip" for AMD,
  * "cuda" for NVIDIA. A name may have several rows, tried in order (NVRTC, then nvcc). A row says the programs
  * to look for, the arguments that every call has, those that depend on the target, and which targets a
  * version of it must not be used for. Does not run compilations (build.h).
@@ -10,7 +10,7 @@
 #define BUILD_TOOLCHAIN_H
 
 #include "base/arena.h"
-#include "model/target.h"
+#include "problem/target.h"
 
 enum { TOOLCHAIN_MAX_ARGS = 40 };
 

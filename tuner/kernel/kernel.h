@@ -26,9 +26,9 @@
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H
 
-#include "model/problem.h"
-#include "model/solution.h"
-#include "model/target.h"
+#include "problem/problem.h"
+#include "space/solution.h"
+#include "problem/target.h"
 
 /* s: derived and valid for t. ERR_INPUT when t's family has no lowering or s says something it cannot honour.
  */

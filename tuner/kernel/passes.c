@@ -3,7 +3,7 @@
  */
 #include "kernel/passes.h"
 
-#include "model/problem.h"
+#include "problem/problem.h"
 
 Op *pass_op(Program *p, Op from)
 {

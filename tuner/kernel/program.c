@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "model/problem.h"
+#include "problem/problem.h"
 
 static Op *op_new(Program *p, OpKind kind, int t0, int t1, int t2)
 {

@@ -12,9 +12,9 @@
 #define KERNEL_PROGRAM_H
 
 #include "kernel/view.h"
-#include "model/datatype.h"
-#include "model/solution.h"
-#include "model/target.h"
+#include "problem/datatype.h"
+#include "space/solution.h"
+#include "problem/target.h"
 
 typedef enum { SPACE_GLOBAL, SPACE_LOCAL, SPACE_REGISTER } Space;
 typedef enum { DIM_M, DIM_N, DIM_K } Dim;

@@ -4,7 +4,7 @@
  * the machine call things), a compute module (multiplies what is in local memory), a copy module (global
  * memory to local memory) and the skeleton (arguments, work-group mapping, the loop over K, edges, split
  * sums, the stores of D). Here: the plan and the contracts between the four. Not here: toolchains
- * (build/), what a solution's parameters mean (model/). Files of kernel/gpu, kernel/amdgcn and kernel/nvptx
+ * (build/), what a solution's parameters mean (space/). Files of kernel/gpu, kernel/amdgcn and kernel/nvptx
  * use this header; kernel.c sees GpuDialect's two and gpu_lower and its sisters at the end.
  *
  * ---- the text of a kernel ----
@@ -118,9 +118,9 @@
 #define KERNEL_GPU_GPU_H
 
 #include "kernel/program.h"
-#include "model/problem.h"
-#include "model/solution.h"
-#include "model/target.h"
+#include "problem/problem.h"
+#include "space/solution.h"
+#include "problem/target.h"
 
 typedef struct GpuPlan GpuPlan;
 typedef struct GpuDialect GpuDialect;

@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "base/version.h"
 #include "kernel/gpu/gpu.h"
-#include "model/naming.h"
+#include "space/naming.h"
 
 /* body with "g_" for every '@'. */
 static void put_names(Str body, Buf *out)

@@ -1,5 +1,5 @@
 /* GpuPlan from a Solution: every number that the text is printed from, and what the skeleton refuses. The
- * rules of model/ reject most of that before a kernel is asked for; it is checked again here because logic
+ * rules of space/ reject most of that before a kernel is asked for; it is checked again here because logic
  * files come from anywhere. Called by lower.c and helper.c.
  */
 #include "kernel/gpu/gpu.h"

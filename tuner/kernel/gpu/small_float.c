@@ -2,7 +2,7 @@
  * words (GpuDialect.as_float, as_bits, e4m3_to_f) and @h2f. Called by the dialects' preludes. */
 #include "kernel/gpu/gpu.h"
 
-/* Floats of 8 bits (model/datatype.h). Codes without the sign: largest number, then NaN, and inf, NaN's own
+/* Floats of 8 bits (problem/datatype.h). Codes without the sign: largest number, then NaN, and inf, NaN's own
  * where there are no infinities. */
 typedef struct {
     const char *name;

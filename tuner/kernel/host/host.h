@@ -4,7 +4,7 @@
 #define KERNEL_HOST_HOST_H
 
 #include "kernel/program.h"
-#include "model/problem.h"
+#include "problem/problem.h"
 
 Err host_lower(const Program *p, Str symbol, Buf *out);
 Err host_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/version.h"
 #include "kernel/host/plan.h"
-#include "model/naming.h"
+#include "space/naming.h"
 
 /* Every '@' becomes a prefix from the content's hash, so that texts can be concatenated. */
 Err host_finish(Str title, Str body, Buf *out)

@@ -1,4 +1,4 @@
-/* HostPlan from a Solution; what the host lowering refuses. The rules in model/rules_host.c reject the same
+/* HostPlan from a Solution; what the host lowering refuses. The rules in space/rules_host.c reject the same
  * before a kernel is emitted; here it is checked again because logic files and libraries come from anywhere.
  */
 #include "kernel/host/plan.h"

@@ -5,9 +5,9 @@
 #define KERNEL_HOST_PLAN_H
 
 #include "kernel/program.h"
-#include "model/problem.h"
-#include "model/solution.h"
-#include "model/target.h"
+#include "problem/problem.h"
+#include "space/solution.h"
+#include "problem/target.h"
 
 /* An element type as C sees it. Complex numbers are pairs of their part's type. */
 typedef struct {

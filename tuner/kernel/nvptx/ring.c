@@ -2,7 +2,7 @@
  * and mma.c. */
 #include "kernel/nvptx/ring.h"
 
-#include "model/naming.h"
+#include "space/naming.h"
 
 static Err compute_plan(GpuPlan *p)
 {

@@ -1,0 +1,308 @@
+/* tuner-bench on GPUs: matrices on the device, and calls timed in blocks as tuner-client times launches
+ * (block_timer.h), or as rocblas-bench does. See bench_gpu.h. */
+#include "client/bench/bench_gpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "client/worker/block_timer.h"
+
+enum { ALIGN = 256, SETS_MAX = 2048 };
+/* Reading a GPU's sensors takes a millisecond: so often at most. */
+static const uint64_t READING_NS = UINT64_C(10000000);
+
+struct BenchGpu {
+    tuner_library *lib;
+    Device *device;
+    DeviceProps props;
+    BlockTimer timer;
+    DeviceMem pool;
+    uint64_t at[MATRICES], stride; /* matrices within a set, bytes of a set */
+    tuner_gemm_desc *set;
+    int64_t n_sets, n_wanted, next; /* there are, wanted; the set of the next call */
+    double host_ns;                 /* of the last calls, for each */
+    uint64_t read_at;
+    double clock_mhz, power_w; /* sums of readings */
+    int n_readings;
+};
+
+/* ---- life ---- */
+
+/* For the timer. */
+static Err prepare(void *ctx, int64_t n, bool replay)
+{
+    (void)ctx;
+    (void)n;
+    (void)replay;
+    return ERR_OK;
+}
+
+static Err call(void *ctx, int64_t first, int64_t n)
+{
+    BenchGpu *g = ctx;
+    (void)first; /* the rotation goes on */
+    uint64_t before = clock_ns();
+    for (int64_t i = 0; i < n; i++) {
+        TRY((Err)tuner_gemm(g->lib, &g->set[g->next]));
+        g->next = (g->next + 1) % g->n_sets;
+    }
+    if (n > 0) g->host_ns = (double)(clock_ns() - before) / (double)n;
+    return ERR_OK;
+}
+
+static void read_device(void *ctx)
+{
+    BenchGpu *g = ctx;
+    DeviceReading r;
+    uint64_t now = clock_ns();
+    if (g->read_at && now - g->read_at < READING_NS) return;
+    g->device->api->read(g->device, &r);
+    g->read_at = now;
+    g->clock_mhz += r.clock_sys_mhz;
+    g->power_w += r.power_w;
+    g->n_readings++;
+}
+
+static Err open_gpu(BenchGpu *g, Str name)
+{
+    Str kind;
+    int64_t index = 0;
+    str_split(&name, ':', &kind);
+    str_to_i64(name, &index);
+    const DeviceApi *api = device_api_find(kind);
+    if (!api) return device_absent(kind);
+    TRY(api->open((int)index, &(DeviceOptions){0}, &g->device));
+    TRY(api->props(g->device, &g->props));
+    g->timer = (BlockTimer){
+        .device = g->device, .ctx = g, .prepare = prepare, .launch = call, .meanwhile = read_device};
+    TRY(block_timer_init(&g->timer));
+    return (Err)tuner_set_stream(g->lib, api->stream(g->device));
+}
+
+Err bench_gpu_open(tuner_library *lib, BenchGpu **out)
+{
+    Str device = str_from(tuner_library_device(lib));
+    *out = NULL;
+    if (str_eq_c(device, "host")) return ERR_OK;
+    BenchGpu *g = calloc(1, sizeof *g);
+    TRY_ALLOC(g);
+    g->lib = lib;
+    Err e = open_gpu(g, device);
+    if (e)
+        bench_gpu_close(g);
+    else
+        *out = g;
+    return e;
+}
+
+void bench_gpu_close(BenchGpu *g)
+{
+    if (!g) return;
+    if (g->device) {
+        bench_gpu_unload(g);
+        if (g->timer.device) block_timer_fini(&g->timer);
+        g->device->api->close(g->device);
+    }
+    free(g);
+}
+
+/* ---- matrices ---- */
+
+static uint64_t aligned(uint64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
+
+/* Where the matrices of a set and its arrays of batch pointers lie. */
+static void lay_out(BenchGpu *g, const BenchCase *c, const BenchData *d)
+{
+    g->stride = c->batched ? aligned(MATRICES * (uint64_t)c->g.batch * 8) : 0;
+    for (int i = 0; i < MATRICES; i++) {
+        g->at[i] = g->stride;
+        g->stride += aligned(d->bytes[i]);
+    }
+}
+
+static int64_t sets_wanted(const BenchGpu *g, const BenchCase *c)
+{
+    uint64_t cover = c->rotating >= 0 ? (uint64_t)c->rotating << 20 : 2 * g->props.l2_bytes;
+    uint64_t n = g->stride ? (cover + g->stride - 1) / g->stride : 1;
+    return n < 1 ? 1 : n > SETS_MAX ? SETS_MAX : (int64_t)n;
+}
+
+/* Fewer sets where there is no memory for all. */
+static Err alloc_sets(BenchGpu *g, const BenchCase *c)
+{
+    const DeviceApi *api = g->device->api;
+    g->n_wanted = g->n_sets = sets_wanted(g, c);
+    for (;;) {
+        Err e = api->alloc(g->device, g->stride * (uint64_t)g->n_sets, DEVICE_GUARD_NONE, &g->pool);
+        if (!e || g->n_sets == 1) return e;
+        g->n_sets /= 2;
+    }
+}
+
+/* bytes at `from` to behind the first `done` ones of the same, until there are as many. */
+static Err double_up(BenchGpu *g, uint64_t base, uint64_t done, uint64_t bytes)
+{
+    const DeviceApi *api = g->device->api;
+    const DeviceMem from = {.address = base, .bytes = bytes};
+    while (done < bytes) {
+        uint64_t more = done < bytes - done ? done : bytes - done;
+        DeviceMem to = {.address = base + done, .bytes = more};
+        TRY(api->copy(g->device, &to, &from, more));
+        done += more;
+    }
+    return ERR_OK;
+}
+
+/* One period comes from the host, the rest of it is made here. */
+static Err fill_sets(BenchGpu *g, const BenchData *d)
+{
+    const DeviceApi *api = g->device->api;
+    for (int i = 0; i < MATRICES; i++) {
+        uint64_t bytes = d->bytes[i], first = bytes < BENCH_PERIOD ? bytes : BENCH_PERIOD;
+        DeviceMem m = {.address = g->pool.address + g->at[i], .bytes = bytes};
+        if (bytes == 0) continue;
+        if (d->at[i])
+            TRY(api->copy_to(g->device, &m, 0, d->at[i], first));
+        else
+            TRY(api->fill(g->device, &m, 0xff));
+        if (d->at[i]) TRY(double_up(g, m.address, first, bytes));
+    }
+    TRY(double_up(g, g->pool.address, g->stride, (uint64_t)g->n_sets * g->stride));
+    return api->sync(g->device);
+}
+
+static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
+
+/* Set i's description; for arrays of pointers also their contents. */
+static Err describe(BenchGpu *g, const BenchCase *c, int64_t i)
+{
+    tuner_gemm_desc *s = &g->set[i];
+    const int64_t stride[MATRICES] = {c->g.stride_a, c->g.stride_b, c->g.stride_c, c->g.stride_d};
+    const tuner_type type[MATRICES] = {c->g.a_type, c->g.b_type, c->g.c_type, c->g.d_type};
+    uint64_t base = g->pool.address + (uint64_t)i * g->stride, n = (uint64_t)c->g.batch, at[MATRICES];
+    for (int k = 0; k < MATRICES; k++) at[k] = base + (c->batched ? (uint64_t)k * n * 8 : g->at[k]);
+    *s = c->g;
+    s->a = pointer(at[0]);
+    s->b = pointer(at[1]);
+    s->c = pointer(at[2]);
+    s->d = c->ex ? pointer(at[3]) : NULL;
+    if (!c->batched) return ERR_OK;
+    uint64_t *p = calloc(MATRICES * n, sizeof *p);
+    TRY_ALLOC(p);
+    for (uint64_t k = 0; k < MATRICES; k++)
+        for (uint64_t z = 0; z < n; z++)
+            p[k * n + z] =
+                base + g->at[k] + z * (uint64_t)stride[k] * (uint64_t)type_bytes((DataType)type[k]);
+    Err e =
+        g->device->api->copy_to(g->device, &g->pool, (uint64_t)i * g->stride, p, MATRICES * n * sizeof *p);
+    free(p);
+    return e;
+}
+
+Err bench_gpu_load(BenchGpu *g, BenchCase *c, const BenchData *d)
+{
+    lay_out(g, c, d);
+    g->next = 0;
+    TRY(alloc_sets(g, c));
+    g->set = calloc((size_t)g->n_sets, sizeof *g->set);
+    TRY_ALLOC(g->set);
+    TRY(fill_sets(g, d));
+    for (int64_t i = 0; i < g->n_sets; i++) TRY(describe(g, c, i));
+    const tuner_gemm_desc *s = &g->set[0];
+    c->g.a = s->a;
+    c->g.b = s->b;
+    c->g.c = s->c;
+    c->g.d = s->d;
+    return ERR_OK;
+}
+
+void bench_gpu_unload(BenchGpu *g)
+{
+    g->device->api->free(g->device, &g->pool);
+    free(g->set);
+    g->set = NULL;
+}
+
+size_t bench_gpu_result_bytes(const BenchCase *c, const BenchData *d) { return d->bytes[c->ex ? 3 : 2]; }
+
+Err bench_gpu_result(BenchGpu *g, const BenchCase *c, const BenchData *d, void *to)
+{
+    return g->device->api->copy_from(g->device, to, &g->pool, g->at[c->ex ? 3 : 2],
+                                     bench_gpu_result_bytes(c, d));
+}
+
+/* ---- times ---- */
+
+static double of_each(const BlockTimes *t) { return (double)t->ns[0] / (double)t->n_launches; }
+
+/* Blocks as in the last stage of tuner-client's race. graph NULL: calls one by one. */
+static Err race(BenchGpu *g, const BenchCase *c, double call_ns, DeviceGraph *graph, int64_t n_graph,
+                double *sample, BenchTiming *how)
+{
+    const DeviceApi *api = g->device->api;
+    int64_t n = block_launches(call_ns, BLOCK_NS);
+    BlockTimes t;
+    for (int64_t i = 0; i < c->iters; i++) {
+        uint64_t rest_ns = block_rest_ns(call_ns, BLOCK_NS, i == 0);
+        if (rest_ns) api->idle(g->device, rest_ns);
+        if (graph)
+            TRY(block_timer_graph(&g->timer, graph, n_graph, n, 1, &t));
+        else
+            TRY(block_timer_plain(&g->timer, n, 1, call_ns, &t));
+        sample[i] = of_each(&t);
+        how->repeat = t.n_launches;
+    }
+    how->graph = graph != NULL;
+    return ERR_OK;
+}
+
+static Err time_race(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how)
+{
+    const DeviceApi *api = g->device->api;
+    DeviceGraph *graph = NULL;
+    BlockTimes t;
+    TRY(block_timer_plain(&g->timer, 1, 1, 0, &t));
+    TRY(block_timer_look(&g->timer, (double)t.ns[0], &t));
+    double call_ns = of_each(&t);
+    int64_t n_graph = block_graph_length(g->n_sets);
+    how->host_ns = g->host_ns;
+    g->next = 0;
+    if (call_ns < BLOCK_GRAPH_NS && block_timer_record(&g->timer, n_graph, &graph)) {
+        api->graph_free(g->device, graph);
+        graph = NULL; /* calls that wait, or a driver without graphs */
+    }
+    Err e = race(g, c, call_ns, graph, n_graph, sample, how);
+    api->graph_free(g->device, graph);
+    return e;
+}
+
+/* rocblas-bench's: iters calls one behind the other. */
+static Err time_loop(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how)
+{
+    const DeviceApi *api = g->device->api;
+    uint64_t ns;
+    TRY(api->event_record(g->device, g->timer.start[0]));
+    TRY(call(g, 0, c->iters));
+    TRY(api->event_record(g->device, g->timer.stop[0]));
+    read_device(g);
+    TRY(api->sync(g->device));
+    TRY(api->event_elapsed(g->device, g->timer.start[0], g->timer.stop[0], &ns));
+    sample[0] = (double)ns / (double)c->iters;
+    how->repeat = c->iters;
+    how->host_ns = g->host_ns;
+    return ERR_OK;
+}
+
+Err bench_gpu_time(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how)
+{
+    *how = (BenchTiming){.n_sets = g->n_sets, .n_wanted = g->n_wanted};
+    TRY(call(g, 0, c->cold_iters));
+    g->read_at = 0;
+    g->clock_mhz = g->power_w = g->n_readings = 0;
+    TRY(c->timing == TIMING_LOOP ? time_loop(g, c, sample, how) : time_race(g, c, sample, how));
+    how->clock_mhz = g->n_readings ? g->clock_mhz / g->n_readings : NAN;
+    how->power_w = g->n_readings ? g->power_w / g->n_readings : NAN;
+    return ERR_OK;
+}

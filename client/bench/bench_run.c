@@ -1,0 +1,232 @@
+/* tuner-bench: runs one case, checks it, times it and prints rocblas-bench's line and what libtuner chose. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "client/bench/bench.h"
+#include "client/bench/bench_gpu.h"
+#include "client/worker/parallel.h"
+#include "measure/stats.h"
+
+static const char *const ops[] = {"N", "T", "C"};
+
+static Err status(tuner_status s) { return s ? (Err)s : ERR_OK; }
+
+/* ---- printing ---- */
+
+static void print_header(const BenchCase *c, Bench *b)
+{
+    char header[sizeof b->header];
+    bool batch = c->strided || c->batched;
+    snprintf(header, sizeof header,
+             "transA,transB,M,N,K,alpha,lda%s,beta,ldb%s,ldc%s%s%s,rocblas-Gflops,us%s",
+             c->strided ? ",stride_a" : "", c->strided ? ",stride_b" : "", c->strided ? ",stride_c" : "",
+             c->ex ? (c->strided ? ",ldd,stride_d" : ",ldd") : "", batch ? ",batch_count" : "",
+             c->verify ? ",norm_error_1" : "");
+    if (strcmp(header, b->header) == 0) return;
+    memcpy(b->header, header, sizeof header);
+    puts(header);
+}
+
+static void print_ld(const BenchCase *c, int64_t ld, int64_t stride)
+{
+    printf(",%" PRId64, ld);
+    if (c->strided) printf(",%" PRId64, stride);
+}
+
+static void print_scalar(const double v[2])
+{
+    printf(",%g", v[0]);
+    if (v[1] != 0) printf(":%g", v[1]);
+}
+
+static double flops(const BenchCase *c)
+{
+    double f = 2.0 * (double)c->g.m * (double)c->g.n * (double)c->g.k * (double)c->g.batch *
+               type_info((DataType)c->g.a_type)->packing;
+    return c->g.a_type == TUNER_C32 || c->g.a_type == TUNER_C64 ? 4 * f : f;
+}
+
+static void print_line(const BenchCase *c, const Summary *ns, const Check *check)
+{
+    double error = check->want > 0 ? check->diff / check->want : check->diff;
+    const tuner_gemm_desc *g = &c->g;
+    printf("%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64, ops[g->trans_a], ops[g->trans_b], g->m, g->n, g->k);
+    print_scalar(c->alpha);
+    print_ld(c, g->lda, g->stride_a);
+    print_scalar(c->beta);
+    print_ld(c, g->ldb, g->stride_b);
+    print_ld(c, g->ldc, g->stride_c);
+    if (c->ex) print_ld(c, g->ldd, g->stride_d);
+    if (c->strided || c->batched) printf(",%" PRId64, g->batch);
+    printf(",%.6g,%.6g", flops(c) / ns->median, ns->median / 1000);
+    if (c->verify) printf(",%.3g", isnan(error) ? (double)INFINITY : error);
+    puts("");
+}
+
+static void print_solution(const tuner_selection *s)
+{
+    printf("# solution %" PRId64 " %s, %s%s", s->solution_index, s->kernel, s->fallback ? "fallback, " : "",
+           s->why);
+    if (s->n_key) {
+        printf(" size");
+        for (int i = 0; i < s->n_key; i++) printf("%s%" PRId64, i ? "x" : " ", s->key[i]);
+    }
+    if (s->distance > 0) printf(" at distance %g", s->distance);
+    if (s->n_kernels > 1) printf(", %d kernels", s->n_kernels);
+}
+
+static void print_times(const BenchCase *c, const Summary *ns, const BenchTiming *how)
+{
+    if (c->timing == TIMING_LOOP) {
+        printf("; mean %.6g us of %" PRId64 " calls", ns->median / 1000, how->repeat);
+    } else {
+        printf("; median %.6g us", ns->median / 1000);
+        if (ns->level > 0) printf(" [%.6g, %.6g] %.3g%%", ns->lo / 1000, ns->hi / 1000, 100 * ns->level);
+        printf(" best %.6g n %zu", ns->min / 1000, ns->n);
+        if (how->repeat > 1) printf(" of %" PRId64 " calls each", how->repeat);
+    }
+    if (how->graph) printf(" in a graph");
+    if (how->n_sets > 1) printf(" over %" PRId64 " sets of matrices", how->n_sets);
+    if (how->n_sets < how->n_wanted)
+        printf(" (%" PRId64 " wanted, no device memory for more than %" PRId64 ")", how->n_wanted,
+               how->n_sets);
+    if (how->host_ns > 0) printf("; a call costs the host %.3g us", how->host_ns / 1000);
+    if (how->clock_mhz > 0) printf("; %.0f MHz", how->clock_mhz);
+    if (how->power_w > 0) printf(" %.0f W", how->power_w);
+}
+
+/* Which check was done, and what came out. */
+static void print_check(const BenchCase *c, const Check *k)
+{
+    int64_t total = c->g.m * c->g.n * c->g.batch;
+    printf("; %s: ", k->passed ? "right" : "WRONG");
+    if (k->n_checked >= total)
+        printf("all %" PRId64 " elements", total);
+    else if (k->covered)
+        printf("all %" PRId64 " elements by products, %" PRId64 " one by one", total, k->n_checked);
+    else
+        printf("%" PRId64 " of %" PRId64 " elements", k->n_checked, total);
+    if (k->text[0]) printf(", %s", k->text);
+}
+
+/* ---- timing ---- */
+
+enum { LEAST_SAMPLE_NS = 5000, REPEAT_MAX = 1000000 };
+
+/* Calls in one sample: short calls are timed in groups, so that the clock's own cost (tens of ns) does not
+ * show. */
+static Err find_repeat(tuner_library *lib, const BenchCase *c, int64_t *repeat)
+{
+    *repeat = 1;
+    for (;;) {
+        uint64_t from = clock_ns();
+        for (int64_t i = 0; i < *repeat; i++) TRY(status(tuner_gemm(lib, &c->g)));
+        uint64_t took = clock_ns() - from;
+        if (took >= LEAST_SAMPLE_NS || *repeat >= REPEAT_MAX) return ERR_OK;
+        *repeat *= 2;
+    }
+}
+
+static Err time_calls(tuner_library *lib, const BenchCase *c, int64_t n, double *sample, int64_t repeat)
+{
+    for (int64_t s = 0; s < n; s++) {
+        uint64_t from = clock_ns();
+        for (int64_t i = 0; i < repeat; i++) TRY(status(tuner_gemm(lib, &c->g)));
+        sample[s] = (double)(clock_ns() - from) / (double)repeat;
+    }
+    return ERR_OK;
+}
+
+static Err time_host(tuner_library *lib, const BenchCase *c, double *sample, BenchTiming *how)
+{
+    *how = (BenchTiming){0};
+    for (int64_t i = 1; i < c->cold_iters; i++) TRY(status(tuner_gemm(lib, &c->g)));
+    if (c->timing == TIMING_RACE) {
+        TRY(find_repeat(lib, c, &how->repeat));
+        return time_calls(lib, c, c->iters, sample, how->repeat);
+    }
+    how->repeat = c->iters;
+    return time_calls(lib, c, 1, sample, how->repeat);
+}
+
+int64_t case_samples(const BenchCase *c) { return c->timing == TIMING_LOOP ? 1 : c->iters; }
+
+/* ---- the check ---- */
+
+static void touch_task(void *ctx, int64_t task) { ((char *)ctx)[task * BENCH_PAGE] = 0; }
+
+/* Room for the result; pages of it come into being on all threads. */
+static Err result_room(Bench *b, size_t bytes)
+{
+    if (bytes <= b->result_bytes) return ERR_OK;
+    free(b->result);
+    b->result_bytes = 0;
+    b->result = malloc(bytes);
+    TRY_ALLOC(b->result);
+    b->result_bytes = bytes;
+    parallel_for((int64_t)(bytes / BENCH_PAGE), b->n_threads, touch_task, b->result);
+    return ERR_OK;
+}
+
+static Err check(Bench *b, const BenchCase *c, const BenchData *d, Check *out)
+{
+    *out = (Check){0};
+    if (!c->verify) return ERR_OK;
+    if (b->gpu) {
+        TRY(result_room(b, bench_gpu_result_bytes(c, d)));
+        TRY(bench_gpu_result(b->gpu, c, d, b->result));
+    }
+    TRY(data_check(b, c, d, out));
+    if (!out->passed) b->n_wrong++;
+    return ERR_OK;
+}
+
+/* ---- a case ---- */
+
+static Err run(Bench *b, BenchCase *c, BenchData *d)
+{
+    tuner_selection chosen;
+    Summary ns;
+    BenchTiming how;
+    Check right;
+    TRY(status(tuner_select(b->lib, &c->g, &chosen)));
+    if (b->gpu) TRY(bench_gpu_load(b->gpu, c, d));
+    TRY(status(tuner_gemm(b->lib, &c->g)));
+    TRY(status(tuner_synchronize(b->lib)));
+    TRY(check(b, c, d, &right));
+    double *sample = calloc((size_t)case_samples(c), sizeof *sample);
+    TRY_ALLOC(sample);
+    Err e = b->gpu ? bench_gpu_time(b->gpu, c, sample, &how) : time_host(b->lib, c, sample, &how);
+    if (!e) {
+        stats_summary(sample, (size_t)case_samples(c), 0.95, &ns);
+        print_header(c, b);
+        print_line(c, &ns, &right);
+        print_solution(&chosen);
+        print_times(c, &ns, &how);
+        if (c->verify) print_check(c, &right);
+        puts("");
+        fflush(stdout);
+    }
+    free(sample);
+    return e;
+}
+
+Err bench_run(Bench *b, BenchCase *c)
+{
+    unsigned char alpha[16], beta[16];
+    BenchData d;
+    scalar_bytes(c->g.compute_type, c->alpha, alpha);
+    scalar_bytes(c->g.compute_type, c->beta, beta);
+    c->g.alpha = alpha;
+    c->g.beta = beta;
+    if (c->iters > 1 << 24) FAIL(ERR_INPUT, "--iters: %" PRId64 " is above %d", c->iters, 1 << 24);
+    Err e = data_init(b, c, &d);
+    if (!e) e = run(b, c, &d);
+    if (b->gpu) bench_gpu_unload(b->gpu);
+    data_fini(&d);
+    return e;
+}

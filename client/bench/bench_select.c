@@ -1,0 +1,207 @@
+/* tuner-bench --select-only: problem lines on stdin, one JSON line each on stdout with the chosen solution
+ * and, when asked, its launches. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1]`;
+ * a leading dimension of 0 is the packed one; batch strides are leading dimension times columns. Pointers are
+ * fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D 0x4000000000 (C with cd=1), workspace
+ * 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers at 0x6000000000, 0x6100000000, ... */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "client/bench/bench.h"
+
+enum { LINE_BYTES = 1024, WORDS = 15 };
+
+/* Input, output and compute letters: HHS is half in, half out, float compute; F8B8SS has two inputs. */
+static const struct {
+    const char *name;
+    tuner_type a, b, out, compute;
+} kinds[] = {
+    {"S", TUNER_F32, TUNER_F32, TUNER_F32, TUNER_F32},
+    {"D", TUNER_F64, TUNER_F64, TUNER_F64, TUNER_F64},
+    {"C", TUNER_C32, TUNER_C32, TUNER_C32, TUNER_C32},
+    {"Z", TUNER_C64, TUNER_C64, TUNER_C64, TUNER_C64},
+    {"H", TUNER_F16, TUNER_F16, TUNER_F16, TUNER_F16},
+    {"HHS", TUNER_F16, TUNER_F16, TUNER_F16, TUNER_F32},
+    {"HSS", TUNER_F16, TUNER_F16, TUNER_F32, TUNER_F32},
+    {"BBS", TUNER_BF16, TUNER_BF16, TUNER_BF16, TUNER_F32},
+    {"BSS", TUNER_BF16, TUNER_BF16, TUNER_F32, TUNER_F32},
+    {"I8", TUNER_I8, TUNER_I8, TUNER_I32, TUNER_I32},
+    {"I8x4", TUNER_I8X4, TUNER_I8X4, TUNER_I32, TUNER_I32},
+    {"F8SS", TUNER_F8, TUNER_F8, TUNER_F32, TUNER_F32},
+    {"F8HS", TUNER_F8, TUNER_F8, TUNER_F16, TUNER_F32},
+    {"F8F8S", TUNER_F8, TUNER_F8, TUNER_F8, TUNER_F32},
+    {"B8SS", TUNER_BF8, TUNER_BF8, TUNER_F32, TUNER_F32},
+    {"B8HS", TUNER_BF8, TUNER_BF8, TUNER_F16, TUNER_F32},
+    {"B8B8S", TUNER_BF8, TUNER_BF8, TUNER_BF8, TUNER_F32},
+    {"F8B8SS", TUNER_F8, TUNER_BF8, TUNER_F32, TUNER_F32},
+    {"F8B8HS", TUNER_F8, TUNER_BF8, TUNER_F16, TUNER_F32},
+    {"F8B8B8S", TUNER_F8, TUNER_BF8, TUNER_BF8, TUNER_F32},
+    {"B8F8SS", TUNER_BF8, TUNER_F8, TUNER_F32, TUNER_F32},
+    {"B8F8HS", TUNER_BF8, TUNER_F8, TUNER_F16, TUNER_F32},
+    {"B8F8B8S", TUNER_BF8, TUNER_F8, TUNER_BF8, TUNER_F32},
+};
+
+typedef struct {
+    tuner_gemm_desc g;
+    unsigned char alpha[16], beta[16];
+} Request;
+
+static void *pointer(uint64_t address)
+{
+    void *p;
+    uintptr_t u = (uintptr_t)address;
+    memcpy(&p, &u, sizeof p);
+    return p;
+}
+
+static Err read_kind(Str word, tuner_gemm_desc *g)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_eq_c(word, kinds[i].name)) {
+            g->a_type = kinds[i].a, g->b_type = kinds[i].b;
+            g->c_type = g->d_type = kinds[i].out;
+            g->compute_type = kinds[i].compute;
+            return ERR_OK;
+        }
+    FAIL(ERR_INPUT, "type '%.*s' is not one of S D C Z H HHS HSS BBS BSS I8 I8x4 or F8SS B8HS F8B8B8S ...",
+         STR_ARG(word));
+}
+
+static Err read_op(Str word, tuner_op *op)
+{
+    static const char ops[] = "NTC";
+    const char *at = word.n == 1 ? strchr(ops, word.s[0]) : NULL;
+    if (!at || !*at) FAIL(ERR_INPUT, "transpose '%.*s' is not N, T or C", STR_ARG(word));
+    *op = (tuner_op)(at - ops);
+    return ERR_OK;
+}
+
+static void set_sizes(tuner_gemm_desc *g, const int64_t v[8])
+{
+    bool ta = g->trans_a != TUNER_N, tb = g->trans_b != TUNER_N;
+    g->m = v[0];
+    g->n = v[1];
+    g->k = v[2];
+    g->batch = v[3];
+    g->lda = v[4] ? v[4] : ta ? g->k : g->m;
+    g->ldb = v[5] ? v[5] : tb ? g->n : g->k;
+    g->ldc = v[6] ? v[6] : g->m;
+    g->ldd = v[7] ? v[7] : g->m;
+    g->stride_a = g->lda * (ta ? g->m : g->k);
+    g->stride_b = g->ldb * (tb ? g->k : g->n);
+    g->stride_c = g->ldc * g->n;
+    g->stride_d = g->ldd * g->n;
+}
+
+static Err read_request(Str line, Request *r)
+{
+    Str word[WORDS], rest = line, part;
+    int64_t v[8];
+    double alpha[2] = {0, 0}, beta[2] = {0, 0};
+    int n = 0;
+    while (n < WORDS && str_split(&rest, ' ', &part))
+        if (part.n) word[n++] = part;
+    if (n < 13) FAIL(ERR_INPUT, "%d words, expected TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA", n);
+    *r = (Request){0};
+    TRY(read_kind(word[0], &r->g));
+    TRY(read_op(word[1], &r->g.trans_a));
+    TRY(read_op(word[2], &r->g.trans_b));
+    for (int i = 0; i < 8; i++)
+        if (!str_to_i64(word[3 + i], &v[i]) || v[i] < 0 || v[i] >= INT64_C(1) << 32)
+            FAIL(ERR_INPUT, "'%.*s' is not a size", STR_ARG(word[3 + i]));
+    if (!str_to_f64(word[11], &alpha[0]) || !str_to_f64(word[12], &beta[0]))
+        FAIL(ERR_INPUT, "'%.*s' or '%.*s' is not a number", STR_ARG(word[11]), STR_ARG(word[12]));
+    bool same = false;
+    for (int i = 13; i < n; i++) {
+        if (str_eq_c(word[i], "cd=1"))
+            same = true;
+        else if (str_eq_c(word[i], "gb=1"))
+            r->g.pointer_arrays = 1;
+        else
+            FAIL(ERR_INPUT, "'%.*s' is neither cd=1 nor gb=1", STR_ARG(word[i]));
+    }
+    set_sizes(&r->g, v);
+    scalar_bytes(r->g.compute_type, alpha, r->alpha);
+    scalar_bytes(r->g.compute_type, beta, r->beta);
+    uint64_t first = r->g.pointer_arrays ? 0x6000000000 : 0x1000000000;
+    uint64_t apart = r->g.pointer_arrays ? 0x100000000 : 0x1000000000;
+    r->g.a = pointer(first);
+    r->g.b = pointer(first + apart);
+    r->g.c = pointer(first + 2 * apart);
+    r->g.d = pointer(first + (same ? 2 : 3) * apart);
+    return ERR_OK;
+}
+
+typedef struct {
+    size_t n;
+} Printer;
+
+static void print_launch(void *ctx, const tuner_launch *l)
+{
+    Printer *p = ctx;
+    printf("%s{\"kernel\":\"%s\",\"workGroupSize\":[%u,%u,%u],\"numWorkGroups\":[%u,%u,%u],\"argBytes\":%u,"
+           "\"hex\":\"",
+           p->n++ ? "," : "", l->kernel, l->work_group[0], l->work_group[1], l->work_group[2],
+           l->num_work_groups[0], l->num_work_groups[1], l->num_work_groups[2], l->n_arg_bytes);
+    for (uint32_t i = 0; i < l->n_arg_bytes; i++) printf("%02x", l->args[i]);
+    printf("\"}");
+}
+
+/* The line as it came, so that answers can be joined with their questions. */
+static void print_line(Str line)
+{
+    printf("{\"line\":\"");
+    for (size_t i = 0; i < line.n; i++)
+        if (line.s[i] == '\t' || line.s[i] == '\r')
+            printf("\\%c", line.s[i] == '\t' ? 't' : 'r');
+        else
+            putchar(line.s[i]);
+    printf("\",\"best\":");
+}
+
+static Err answer(tuner_library *lib, Str line, bool launches)
+{
+    Request r;
+    tuner_selection s;
+    TRY(read_request(str_trim(line), &r));
+    r.g.alpha = r.alpha;
+    r.g.beta = r.beta;
+    Err e = (Err)tuner_select(lib, &r.g, &s);
+    if (e && e != (Err)TUNER_NO_SOLUTION) return e;
+    print_line(line);
+    if (e) {
+        puts("null}");
+        return ERR_OK;
+    }
+    printf("{\"index\":%" PRId64
+           ",\"kernel\":\"%s\",\"why\":\"%s\",\"distance\":%.17g,\"workspace\":%" PRIu64,
+           s.solution_index, s.kernel, s.why, s.distance, s.workspace_bytes);
+    if (launches) {
+        Printer p = {0};
+        printf(",\"calls\":[");
+        TRY((Err)tuner_launches(lib, &r.g, pointer(0x5000000000), print_launch, &p));
+        printf("]");
+    }
+    puts("}}");
+    return ERR_OK;
+}
+
+Err bench_select(tuner_library *lib, bool launches)
+{
+    char text[LINE_BYTES];
+    for (int number = 1; fgets(text, sizeof text, stdin); number++) {
+        Str line = str_from(text);
+        if (strlen(text) == sizeof text - 1 && text[sizeof text - 2] != '\n')
+            FAIL(ERR_INPUT, "line %d: longer than %d bytes", number, LINE_BYTES);
+        if (line.n && line.s[line.n - 1] == '\n') line.n--;
+        if (str_trim(line).n == 0 || str_trim(line).s[0] == '#') continue;
+        for (size_t i = 0; i < line.n; i++)
+            if ((line.s[i] < ' ' && line.s[i] != '\t' && line.s[i] != '\r') || line.s[i] == '"' ||
+                line.s[i] == '\\')
+                FAIL(ERR_INPUT, "line %d: character %d is not allowed", number, line.s[i]);
+        Err e = answer(lib, line, launches);
+        if (e) return err_context(e, "line %d: ", number);
+    }
+    return ERR_OK;
+}

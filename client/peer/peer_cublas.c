@@ -1,0 +1,409 @@
+/* cuBLAS as a peer. See peer.h.
+ *
+ * Ways to do a problem: cublasGemmEx (or its strided batched form) with the default algorithm, and the first
+ * algorithms of cublasLt's heuristic list with a workspace of 64 MiB. cublasGemmEx works in place, so it
+ * takes part where C is not read or is D. Math modes are the defaults: f32 is true f32 (CUBLAS_COMPUTE_32F),
+ * TF32 only where the problem asks for xf32. Numbers are those of cublas_api.h, cublasLt.h and
+ * library_types.h of CUDA 12 and 13; the library is found by the dynamic linker. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/worker/number.h"
+#include "client/peer/peer.h"
+
+enum { LT_WAYS = 8, WORKSPACE = 64 << 20, FILE_MAX = 64 };
+enum { LT_TRANS_A = 3, LT_TRANS_B = 4 };           /* cublasLtMatmulDescAttributes_t */
+enum { LT_BATCH_COUNT = 5, LT_BATCH_OFFSET = 6 };  /* cublasLtMatrixLayoutAttribute_t */
+enum { LT_MAX_WORKSPACE = 1, LT_MIN_ALIGN_A = 5 }; /* cublasLtMatmulPreferenceAttributes_t; B C D follow */
+enum { GEMM_DEFAULT = -1 };
+
+typedef struct {
+    uint64_t data[8];
+} LtAlgo;
+typedef struct {
+    LtAlgo algo;
+    size_t workspace_bytes;
+    int state;
+    float waves;
+    int reserved[4];
+} LtResult;
+
+typedef struct {
+    int (*create)(void **handle);
+    int (*destroy)(void *handle);
+    int (*set_stream)(void *handle, void *stream);
+    int (*set_workspace)(void *handle, void *workspace, size_t bytes);
+    int (*version)(void *handle, int *version);
+    int (*gemm)(void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha, const void *a,
+                int a_type, int lda, const void *b, int b_type, int ldb, const void *beta, void *c,
+                int c_type, int ldc, int compute, int algo);
+    int (*gemm_batched)(void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha,
+                        const void *a, int a_type, int lda, long long stride_a, const void *b, int b_type,
+                        int ldb, long long stride_b, const void *beta, void *c, int c_type, int ldc,
+                        long long stride_c, int batch, int compute, int algo);
+} Blas;
+
+typedef struct {
+    int (*create)(void **handle);
+    int (*destroy)(void *handle);
+    int (*desc_create)(void **desc, int compute, int scale_type);
+    int (*desc_destroy)(void *desc);
+    int (*desc_set)(void *desc, int attribute, const void *value, size_t bytes);
+    int (*layout_create)(void **layout, int type, uint64_t rows, uint64_t cols, int64_t ld);
+    int (*layout_destroy)(void *layout);
+    int (*layout_set)(void *layout, int attribute, const void *value, size_t bytes);
+    int (*pref_create)(void **pref);
+    int (*pref_destroy)(void *pref);
+    int (*pref_set)(void *pref, int attribute, const void *value, size_t bytes);
+    int (*heuristic)(void *handle, void *desc, void *a, void *b, void *c, void *d, void *pref, int wanted,
+                     LtResult *result, int *n);
+    int (*matmul)(void *handle, void *desc, const void *alpha, const void *a, void *a_layout, const void *b,
+                  void *b_layout, const void *beta, const void *c, void *c_layout, void *d, void *d_layout,
+                  const LtAlgo *algo, void *workspace, size_t workspace_bytes, void *stream);
+} Lt;
+
+typedef struct {
+    Peer base;
+    Device *device;
+    void *blas_library, *lt_library;
+    Blas blas;
+    Lt lt;
+    void *handle, *lt_handle;
+    DeviceMem workspace;
+    bool in_place; /* way 0 is cublasGemmEx */
+    int types[TENSOR_COUNT], compute, op_a, op_b;
+    void *desc, *layout[TENSOR_COUNT];
+    LtResult result[LT_WAYS];
+    int n_results;
+    _Alignas(16) unsigned char alpha[16], beta[16];
+} Cublas;
+
+/* ---- loading ---- */
+
+typedef struct {
+    const char *name;
+    size_t offset;
+} Symbol;
+
+static const Symbol blas_symbols[] = {
+    {"cublasCreate_v2", offsetof(Blas, create)},
+    {"cublasDestroy_v2", offsetof(Blas, destroy)},
+    {"cublasSetStream_v2", offsetof(Blas, set_stream)},
+    {"cublasSetWorkspace_v2", offsetof(Blas, set_workspace)},
+    {"cublasGetVersion_v2", offsetof(Blas, version)},
+    {"cublasGemmEx", offsetof(Blas, gemm)},
+    {"cublasGemmStridedBatchedEx", offsetof(Blas, gemm_batched)},
+};
+
+static const Symbol lt_symbols[] = {
+    {"cublasLtCreate", offsetof(Lt, create)},
+    {"cublasLtDestroy", offsetof(Lt, destroy)},
+    {"cublasLtMatmulDescCreate", offsetof(Lt, desc_create)},
+    {"cublasLtMatmulDescDestroy", offsetof(Lt, desc_destroy)},
+    {"cublasLtMatmulDescSetAttribute", offsetof(Lt, desc_set)},
+    {"cublasLtMatrixLayoutCreate", offsetof(Lt, layout_create)},
+    {"cublasLtMatrixLayoutDestroy", offsetof(Lt, layout_destroy)},
+    {"cublasLtMatrixLayoutSetAttribute", offsetof(Lt, layout_set)},
+    {"cublasLtMatmulPreferenceCreate", offsetof(Lt, pref_create)},
+    {"cublasLtMatmulPreferenceDestroy", offsetof(Lt, pref_destroy)},
+    {"cublasLtMatmulPreferenceSetAttribute", offsetof(Lt, pref_set)},
+    {"cublasLtMatmulAlgoGetHeuristic", offsetof(Lt, heuristic)},
+    {"cublasLtMatmul", offsetof(Lt, matmul)},
+};
+
+static Err symbols_get(void *library, const char *file, const Symbol *symbol, size_t n, void *table)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *at = dlsym(library, symbol[i].name);
+        if (!at) FAIL(ERR_NO_DEVICE, "peer cublas: '%s' has no %s", file, symbol[i].name);
+        memcpy((char *)table + symbol[i].offset, &at, sizeof at);
+    }
+    return 0;
+}
+
+/* The linker's path first, then where CUDA's own packages put it. */
+static Err library_find(const char *stem, void **library, char *file)
+{
+    static const char *const name[][2] = {
+        {"", ".so.13"}, {"", ".so.12"}, {"", ".so"}, {"/usr/local/cuda/lib64/", ".so"}};
+    char first[200] = "";
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        snprintf(file, FILE_MAX, "%s%s%s", name[i][0], stem, name[i][1]);
+        if ((*library = dlopen(file, RTLD_NOW | RTLD_LOCAL))) return 0;
+        const char *why = dlerror();
+        if (i == 0) snprintf(first, sizeof first, "%s", why ? why : "");
+    }
+    FAIL(ERR_NO_DEVICE, "peer cublas: there is no %s: %s", stem, first);
+}
+
+static Err status(int code, const char *doing)
+{
+    static const struct {
+        int code;
+        const char *name;
+    } names[] = {{1, "not initialized"}, {3, "allocation failed"}, {7, "invalid value"},
+                 {8, "arch mismatch"},   {11, "mapping error"},    {13, "execution failed"},
+                 {14, "internal error"}, {15, "not supported"},    {16, "license error"}};
+    if (code == 0) return 0;
+    const char *name = "unknown status";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].code == code) name = names[i].name;
+    FAIL(ERR_FAILED, "%s: %s (%d)", doing, name, code);
+}
+
+static void problem_end(Cublas *c)
+{
+    if (c->desc) c->lt.desc_destroy(c->desc);
+    c->desc = NULL;
+    for (int i = 0; i < TENSOR_COUNT; i++) {
+        if (c->layout[i]) c->lt.layout_destroy(c->layout[i]);
+        c->layout[i] = NULL;
+    }
+    c->n_results = 0;
+}
+
+static void cublas_close(Peer *p)
+{
+    Cublas *c = (Cublas *)p;
+    problem_end(c);
+    if (c->lt_handle) c->lt.destroy(c->lt_handle);
+    if (c->handle) c->blas.destroy(c->handle);
+    c->device->api->free(c->device, &c->workspace);
+    if (c->lt_library) dlclose(c->lt_library);
+    if (c->blas_library) dlclose(c->blas_library);
+    free(c);
+}
+
+static Err connect(Cublas *c)
+{
+    char file[FILE_MAX];
+    int version = 0;
+    TRY(library_find("libcublasLt", &c->lt_library, file));
+    TRY(symbols_get(c->lt_library, file, lt_symbols, sizeof lt_symbols / sizeof *lt_symbols, &c->lt));
+    TRY(library_find("libcublas", &c->blas_library, file));
+    TRY(symbols_get(c->blas_library, file, blas_symbols, sizeof blas_symbols / sizeof *blas_symbols,
+                    &c->blas));
+    TRY(status(c->blas.create(&c->handle), "cublasCreate"));
+    TRY(status(c->lt.create(&c->lt_handle), "cublasLtCreate"));
+    TRY(status(c->blas.set_stream(c->handle, c->device->api->stream(c->device)), "cublasSetStream"));
+    TRY(c->device->api->alloc(c->device, WORKSPACE, DEVICE_GUARD_NONE, &c->workspace));
+    TRY(status(c->blas.set_workspace(c->handle, (void *)(uintptr_t)c->workspace.address, WORKSPACE),
+               "cublasSetWorkspace"));
+    TRY(status(c->blas.version(c->handle, &version), "cublasGetVersion"));
+    snprintf(c->base.version, sizeof c->base.version, "cublas %d.%d.%d", version / 10000, version / 100 % 100,
+             version % 100);
+    return 0;
+}
+
+static Err cublas_open(Device *d, int n_threads, Peer **out)
+{
+    (void)n_threads;
+    *out = NULL;
+    if (strcmp(d->api->name, "cuda"))
+        FAIL(ERR_NO_DEVICE, "peer cublas runs on device cuda, not on '%s'", d->api->name);
+    Cublas *c = calloc(1, sizeof *c);
+    if (!c) FAIL(ERR_FAILED, "out of memory for the peer (%zu bytes)", sizeof *c);
+    c->base.api = &peer_cublas;
+    c->device = d;
+    Err e = connect(c);
+    if (e)
+        cublas_close(&c->base);
+    else
+        *out = &c->base;
+    return e;
+}
+
+/* ---- a problem ---- */
+
+/* cudaDataType_t; -1: none. */
+static int data_type(DataType t)
+{
+    switch (t) {
+    case TYPE_S:
+    case TYPE_X:
+        return 0;
+    case TYPE_D:
+        return 1;
+    case TYPE_H:
+        return 2;
+    case TYPE_I8:
+        return 3;
+    case TYPE_C:
+        return 4;
+    case TYPE_Z:
+        return 5;
+    case TYPE_I:
+        return 10;
+    case TYPE_B:
+        return 14;
+    default:
+        return -1;
+    }
+}
+
+/* cublasComputeType_t; -1: none. */
+static int compute_type(const Problem *p)
+{
+    switch ((DataType)p->shape.compute_type) {
+    case TYPE_H:
+        return 64;
+    case TYPE_S:
+    case TYPE_C:
+        return p->shape.f32_xdl == TYPE_X ? 77 : 68;
+    case TYPE_D:
+    case TYPE_Z:
+        return 70;
+    case TYPE_I:
+        return 72;
+    default:
+        return -1;
+    }
+}
+
+static Err operations(Cublas *c, const Problem *p)
+{
+    const Matrix *m[2] = {&p->gemm.a, &p->gemm.b};
+    const bool trans[2] = {p->shape.trans_a, p->shape.trans_b};
+    int op[2];
+    for (int i = 0; i < 2; i++) {
+        if (m[i]->conj && !trans[i])
+            FAIL(ERR_INPUT, "peer cublas: it has no conjugate without transpose (%c)", "AB"[i]);
+        op[i] = m[i]->conj ? 2 : trans[i] ? 1 : 0;
+    }
+    c->op_a = op[0];
+    c->op_b = op[1];
+    return 0;
+}
+
+static Err layouts(Cublas *c, const Problem *p)
+{
+    for (int i = 0; i < TENSOR_COUNT; i++) {
+        const Tensor *t = &p->tensor[i];
+        int32_t batch = (int32_t)t->size[2];
+        TRY(status(c->lt.layout_create(&c->layout[i], c->types[i], (uint64_t)t->size[0], (uint64_t)t->size[1],
+                                       t->stride[1]),
+                   "cublasLtMatrixLayoutCreate"));
+        if (batch == 1) continue;
+        TRY(status(c->lt.layout_set(c->layout[i], LT_BATCH_COUNT, &batch, sizeof batch),
+                   "cublasLtMatrixLayoutSetAttribute"));
+        TRY(status(c->lt.layout_set(c->layout[i], LT_BATCH_OFFSET, &t->stride[2], sizeof t->stride[2]),
+                   "cublasLtMatrixLayoutSetAttribute"));
+    }
+    return 0;
+}
+
+static uint32_t alignment(const Problem *p, int tensor)
+{
+    uint64_t bytes = (uint64_t)p->offset[tensor] * (uint64_t)type_bytes(p->tensor[tensor].type);
+    uint32_t a = 256;
+    while (bytes % a) a /= 2;
+    return a;
+}
+
+/* An empty list is no error: cublasGemmEx may do it. */
+static Err heuristics(Cublas *c, const Problem *p)
+{
+    void *pref = NULL;
+    uint64_t most = WORKSPACE;
+    TRY(status(c->lt.pref_create(&pref), "cublasLtMatmulPreferenceCreate"));
+    int code = c->lt.pref_set(pref, LT_MAX_WORKSPACE, &most, sizeof most);
+    for (int i = 0; i < TENSOR_COUNT && !code; i++) {
+        uint32_t align = alignment(p, i);
+        code = c->lt.pref_set(pref, LT_MIN_ALIGN_A + i, &align, sizeof align);
+    }
+    int n = 0;
+    if (!code && c->lt.heuristic(c->lt_handle, c->desc, c->layout[TENSOR_A], c->layout[TENSOR_B],
+                                 c->layout[TENSOR_C], c->layout[TENSOR_D], pref, LT_WAYS, c->result, &n))
+        n = 0;
+    for (int i = 0; i < n && i < LT_WAYS; i++)
+        if (c->result[i].state == 0) c->result[c->n_results++] = c->result[i];
+    c->lt.pref_destroy(pref);
+    return status(code, "cublasLtMatmulPreferenceSetAttribute");
+}
+
+static Err cublas_problem(Peer *peer, const Problem *p, int *n_ways)
+{
+    Cublas *c = (Cublas *)peer;
+    DataType scale = (DataType)p->shape.compute_type;
+    problem_end(c);
+    for (int i = 0; i < TENSOR_COUNT; i++) {
+        c->types[i] = data_type(p->tensor[i].type);
+        if (c->types[i] < 0)
+            FAIL(ERR_INPUT, "peer cublas: no type for '%s'", type_enum_name(p->tensor[i].type));
+        if (p->tensor[i].stride[1] > INT32_MAX) FAIL(ERR_INPUT, "peer cublas: leading dimension beyond 2^31");
+    }
+    c->compute = compute_type(p);
+    if (c->compute < 0 || data_type(scale) < 0)
+        FAIL(ERR_INPUT, "peer cublas: no compute type for '%s'", type_enum_name(scale));
+    TRY(operations(c, p));
+    number_store(scale, c->alpha, 0, p->gemm.alpha[0], p->gemm.alpha[1]);
+    number_store(scale, c->beta, 0, p->gemm.beta[0], p->gemm.beta[1]);
+    c->in_place = p->shape.beta == SCALAR_ZERO || p->shape.c_equals_d;
+    TRY(status(c->lt.desc_create(&c->desc, c->compute, data_type(scale)), "cublasLtMatmulDescCreate"));
+    TRY(status(c->lt.desc_set(c->desc, LT_TRANS_A, &c->op_a, sizeof c->op_a),
+               "cublasLtMatmulDescSetAttribute"));
+    TRY(status(c->lt.desc_set(c->desc, LT_TRANS_B, &c->op_b, sizeof c->op_b),
+               "cublasLtMatmulDescSetAttribute"));
+    TRY(layouts(c, p));
+    TRY(heuristics(c, p));
+    *n_ways = c->n_results + c->in_place;
+    if (*n_ways == 0) FAIL(ERR_INPUT, "peer cublas: its heuristics have nothing for this problem");
+    return 0;
+}
+
+static void *data_of(const Problem *p, const TensorSet *s, int tensor)
+{
+    uint64_t at = (uint64_t)p->offset[tensor] * (uint64_t)type_bytes(p->tensor[tensor].type);
+    return (void *)(uintptr_t)(set_address(s, tensor) + at);
+}
+
+static int gemm_ex(Cublas *c, const Problem *p, const TensorSet *s)
+{
+    const Tensor *t = p->tensor;
+    const int *y = c->types;
+    int m = (int)p->shape.m, n = (int)p->shape.n, k = (int)p->gemm.k, batch = (int)p->shape.batch;
+    const void *a = data_of(p, s, TENSOR_A), *b = data_of(p, s, TENSOR_B);
+    void *d = data_of(p, s, TENSOR_D);
+    int lda = (int)t[TENSOR_A].stride[1], ldb = (int)t[TENSOR_B].stride[1], ldd = (int)t[TENSOR_D].stride[1];
+    if (batch == 1)
+        return c->blas.gemm(c->handle, c->op_a, c->op_b, m, n, k, c->alpha, a, y[TENSOR_A], lda, b,
+                            y[TENSOR_B], ldb, c->beta, d, y[TENSOR_D], ldd, c->compute, GEMM_DEFAULT);
+    return c->blas.gemm_batched(c->handle, c->op_a, c->op_b, m, n, k, c->alpha, a, y[TENSOR_A], lda,
+                                t[TENSOR_A].stride[2], b, y[TENSOR_B], ldb, t[TENSOR_B].stride[2], c->beta, d,
+                                y[TENSOR_D], ldd, t[TENSOR_D].stride[2], batch, c->compute, GEMM_DEFAULT);
+}
+
+static Err cublas_launch(Peer *peer, const Problem *p, const TensorSet *s, int way)
+{
+    Cublas *c = (Cublas *)peer;
+    if (c->in_place && way == 0) return status(gemm_ex(c, p, s), "cublasGemmEx");
+    const LtResult *r = &c->result[way - c->in_place];
+    void *d = data_of(p, s, TENSOR_D), *cc = p->shape.beta == SCALAR_ZERO ? d : data_of(p, s, TENSOR_C);
+    bool same = p->shape.beta == SCALAR_ZERO;
+    return status(c->lt.matmul(c->lt_handle, c->desc, c->alpha, data_of(p, s, TENSOR_A), c->layout[TENSOR_A],
+                               data_of(p, s, TENSOR_B), c->layout[TENSOR_B], c->beta, cc,
+                               c->layout[same ? TENSOR_D : TENSOR_C], d, c->layout[TENSOR_D], &r->algo,
+                               (void *)(uintptr_t)c->workspace.address, WORKSPACE,
+                               c->device->api->stream(c->device)),
+                  "cublasLtMatmul");
+}
+
+static void cublas_way_name(const Peer *peer, int way, Buf *out)
+{
+    const Cublas *c = (const Cublas *)peer;
+    if (c->in_place && way == 0)
+        buf_puts(out, "gemmEx");
+    else
+        buf_printf(out, "lt%d", way - c->in_place);
+}
+
+const PeerApi peer_cublas = {
+    .name = "cublas",
+    .open = cublas_open,
+    .close = cublas_close,
+    .problem = cublas_problem,
+    .launch = cublas_launch,
+    .way_name = cublas_way_name,
+};

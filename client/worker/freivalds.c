@@ -1,0 +1,314 @@
+/* Freivalds' check with column blocks. See freivalds.h and validate.h.
+ *
+ * Tolerance of one sum over a block q of columns (x_j = +-1): every element has an error of at most
+ * e_ij = L g |alpha| |a_i| |b_j| (Cauchy-Schwarz for the sum of |products|; g = sqrt(k) u for independent
+ * roundings), and |sum x_j e_ij| <= L sqrt(sum e_ij^2) but with probability 2 exp(-L^2/2), since the signs
+ * are ours. L = 7: 5e-11.
+ */
+#include "client/worker/freivalds.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "client/worker/number.h"
+#include "client/worker/parallel.h"
+
+static const double SURE = 7;
+enum { BLOCKS = 64 };
+
+struct Freivalds {
+    Gemm g;
+    int n_threads;
+    bool complex, finite, integers, exact, xf32;
+    int64_t n_blocks, width;
+    double *y_re, *y_im; /* m x n_blocks x batch: expected sums */
+    double *z_re, *z_im; /* k x n_blocks: B * X of one batch matrix, while preparing */
+    double *a_norm;      /* m x batch */
+    double *b_norm;      /* n_blocks x batch: Frobenius norm of the block */
+    double a_max, b_max; /* largest norm of a row of A, of a column of B */
+    double c_max;        /* largest |c| */
+    int64_t b;           /* batch matrix that is being prepared */
+    pthread_mutex_t lock;
+};
+
+/* Sign of column j: a hash, so that it needs no memory. */
+static double sign_of(int64_t j, int64_t b)
+{
+    uint64_t z = ((uint64_t)j + 1) * 0x9e3779b97f4a7c15u + (uint64_t)b * 0xd1342543de82ef95u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z ^= z >> 29;
+    return z & 1 ? 1 : -1;
+}
+
+typedef struct {
+    bool finite, integers;
+    double norm2, max;
+} Facts;
+
+static void facts_add(Facts *f, const double *re, const double *im, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double r = re[i], q = im ? im[i] : 0, size2 = r * r + q * q;
+        if (!isfinite(size2))
+            f->finite = false;
+        else if (r != nearbyint(r) || q != nearbyint(q))
+            f->integers = false;
+        f->norm2 += size2;
+        if (size2 > f->max) f->max = size2;
+    }
+}
+
+static void facts_merge(Freivalds *f, const Facts *x, double *largest, double value)
+{
+    pthread_mutex_lock(&f->lock);
+    f->finite &= x->finite;
+    f->integers &= x->integers;
+    if (value > *largest) *largest = value;
+    pthread_mutex_unlock(&f->lock);
+}
+
+enum { STEP = 512 };
+
+static void row_task(void *ctx, int64_t i)
+{
+    Freivalds *f = ctx;
+    Facts x = {.finite = true, .integers = true};
+    Matrix t = matrix_transposed(&f->g.a);
+    double re[STEP], im[STEP];
+    for (int64_t l = 0; l < f->g.k; l += STEP) {
+        int64_t n = f->g.k - l < STEP ? f->g.k - l : STEP;
+        matrix_column(&t, l, i, f->b, n, re, im);
+        facts_add(&x, re, im, n);
+    }
+    f->a_norm[i + f->g.m * f->b] = sqrt(x.norm2);
+    facts_merge(f, &x, &f->a_max, sqrt(x.norm2));
+}
+
+static int64_t block_end(const Freivalds *f, int64_t q)
+{
+    int64_t end = (q + 1) * f->width;
+    return end < f->g.n ? end : f->g.n;
+}
+
+/* z = B * X for block q, and what is known of B there. */
+static void block_task(void *ctx, int64_t q)
+{
+    Freivalds *f = ctx;
+    const Gemm *g = &f->g;
+    Facts all = {.finite = true, .integers = true};
+    double largest = 0, re[STEP], im[STEP];
+    double *zr = f->z_re + q * g->k, *zi = f->complex ? f->z_im + q * g->k : NULL;
+    for (int64_t l = 0; l < g->k; l++) zr[l] = 0;
+    for (int64_t l = 0; zi && l < g->k; l++) zi[l] = 0;
+    for (int64_t j = q * f->width; j < block_end(f, q); j++) {
+        double s = sign_of(j, f->b), before = all.norm2;
+        for (int64_t l = 0; l < g->k; l += STEP) {
+            int64_t n = g->k - l < STEP ? g->k - l : STEP;
+            matrix_column(&g->b, l, j, f->b, n, re, im);
+            facts_add(&all, re, im, n);
+            for (int64_t x = 0; x < n; x++) zr[l + x] += s * re[x];
+            for (int64_t x = 0; zi && x < n; x++) zi[l + x] += s * im[x];
+        }
+        if (all.norm2 - before > largest) largest = all.norm2 - before;
+    }
+    f->b_norm[q + f->n_blocks * f->b] = sqrt(all.norm2);
+    facts_merge(f, &all, &f->b_max, sqrt(largest));
+}
+
+/* y += beta * C * X for block q. */
+static void c_task(void *ctx, int64_t q)
+{
+    Freivalds *f = ctx;
+    const Gemm *g = &f->g;
+    Facts x = {.finite = true, .integers = true};
+    double re[STEP], im[STEP];
+    double *yr = f->y_re + g->m * (q + f->n_blocks * f->b);
+    double *yi = f->complex ? f->y_im + g->m * (q + f->n_blocks * f->b) : NULL;
+    for (int64_t j = q * f->width; j < block_end(f, q); j++) {
+        double s = sign_of(j, f->b), sr = s * g->beta[0], si = s * g->beta[1];
+        for (int64_t i = 0; i < g->m; i += STEP) {
+            int64_t n = g->m - i < STEP ? g->m - i : STEP;
+            matrix_column(&g->c, i, j, f->b, n, re, im);
+            facts_add(&x, re, im, n);
+            for (int64_t r = 0; r < n; r++) {
+                yr[i + r] += sr * re[r] - (yi ? si * im[r] : 0);
+                if (yi) yi[i + r] += sr * im[r] + si * re[r];
+            }
+        }
+    }
+    facts_merge(f, &x, &f->c_max, sqrt(x.max));
+}
+
+static bool integer_pair(const double v[2]) { return v[0] == nearbyint(v[0]) && v[1] == nearbyint(v[1]); }
+
+static double size_of(const double v[2]) { return hypot(v[0], v[1]); }
+
+/* Largest magnitude that any partial sum of an element can have. */
+static double element_bound(const Freivalds *f)
+{
+    return size_of(f->g.alpha) * f->a_max * f->b_max + size_of(f->g.beta) * f->c_max;
+}
+
+static Err prepare(Freivalds *f)
+{
+    const Gemm *g = &f->g;
+    bool alpha = size_of(g->alpha) != 0, beta = size_of(g->beta) != 0;
+    for (f->b = 0; f->b < g->batch; f->b++) {
+        double *yr = f->y_re + g->m * f->n_blocks * f->b,
+               *yi = f->y_im ? f->y_im + g->m * f->n_blocks * f->b : NULL;
+        if (alpha) {
+            parallel_for(g->m, f->n_threads, row_task, f);
+            parallel_for(f->n_blocks, f->n_threads, block_task, f);
+            TRY(reference_product(g, f->b, f->z_re, f->z_im, f->n_blocks, f->n_threads, yr, yi));
+        }
+        if (beta) parallel_for(f->n_blocks, f->n_threads, c_task, f);
+    }
+    double limit = number_exact_limit(g->compute), bound = element_bound(f);
+    if (number_exact_limit(g->out) < limit) limit = number_exact_limit(g->out);
+    if (f->xf32) limit = 2048;
+    f->exact = f->integers && integer_pair(g->alpha) && integer_pair(g->beta) && bound < limit &&
+               bound * (double)f->width < 0x1p53;
+    /* Integers that may wrap cannot be judged by sums of doubles. */
+    if (type_info(g->out)->integral && !f->exact) f->finite = false;
+    return 0;
+}
+
+Err freivalds_new(const Gemm *g, int n_threads, bool xf32, Freivalds **out)
+{
+    Freivalds *f = calloc(1, sizeof *f);
+    *out = NULL;
+    if (!f) FAIL(ERR_FAILED, "out of memory for the product check (%zu bytes)", sizeof *f);
+    f->g = *g;
+    f->n_threads = n_threads;
+    f->complex = gemm_is_complex(g);
+    f->finite = f->integers = true;
+    f->xf32 = xf32;
+    pthread_mutex_init(&f->lock, NULL);
+    int64_t most = BLOCKS;
+    while (most > 1 && most > (INT64_C(1) << 25) / (g->m * g->batch)) most /= 2;
+    f->width = (g->n + most - 1) / most;
+    f->n_blocks = (g->n + f->width - 1) / f->width;
+    size_t sums = (size_t)(g->m * f->n_blocks * g->batch), z = (size_t)(g->k * f->n_blocks) + 1;
+    f->y_re = calloc(sums, sizeof(double));
+    f->z_re = calloc(z, sizeof(double));
+    f->y_im = f->complex ? calloc(sums, sizeof(double)) : NULL;
+    f->z_im = f->complex ? calloc(z, sizeof(double)) : NULL;
+    f->a_norm = calloc((size_t)(g->m * g->batch), sizeof(double));
+    f->b_norm = calloc((size_t)(f->n_blocks * g->batch), sizeof(double));
+    Err e = 0;
+    if (!f->y_re || !f->z_re || !f->a_norm || !f->b_norm || (f->complex && (!f->y_im || !f->z_im)))
+        e = err_set(ERR_FAILED, "out of memory for the product check (%zu sums)", sums);
+    if (!e) e = prepare(f);
+    free(f->z_re);
+    free(f->z_im);
+    f->z_re = f->z_im = NULL;
+    if (e)
+        freivalds_free(f);
+    else
+        *out = f;
+    return e;
+}
+
+void freivalds_free(Freivalds *f)
+{
+    if (!f) return;
+    pthread_mutex_destroy(&f->lock);
+    free(f->y_re);
+    free(f->y_im);
+    free(f->z_re);
+    free(f->z_im);
+    free(f->a_norm);
+    free(f->b_norm);
+    free(f);
+}
+
+bool freivalds_usable(const Freivalds *f) { return f->finite; }
+bool freivalds_exact(const Freivalds *f) { return f->exact; }
+
+typedef struct {
+    const Freivalds *f;
+    const Matrix *d;
+    Suspect *list;
+    int64_t n_blocks, max, n;
+    pthread_mutex_t lock;
+} Search;
+
+static double tolerance(const Freivalds *f, int64_t i, int64_t q, int64_t b, double d_norm)
+{
+    if (f->exact) return 0;
+    const Gemm *g = &f->g;
+    /* The unit of f32 stands for the double of the reference too, which is far smaller except for f64
+     * kernels. */
+    double u = number_unit(g->compute) + 0x1p-53, step = SURE * sqrt((double)g->k + 2) * u;
+    if (f->xf32) step += SURE * 0x1p-11;
+    double product = size_of(g->alpha) * f->a_norm[i + g->m * b] * f->b_norm[q + f->n_blocks * b];
+    double c = size_of(g->beta) * f->c_max * sqrt((double)f->width);
+    return SURE * (step * product + 4 * u * c + (number_unit(g->out) + u) * d_norm) + 1e-300;
+}
+
+static void search_block(void *ctx, int64_t task)
+{
+    Search *s = ctx;
+    const Freivalds *f = s->f;
+    const Gemm *g = &f->g;
+    int64_t q = task % f->n_blocks, b = task / f->n_blocks;
+    double re[STEP], im[STEP], sr[STEP], si[STEP], norm[STEP];
+    for (int64_t i0 = 0; i0 < g->m; i0 += STEP) {
+        int64_t n = g->m - i0 < STEP ? g->m - i0 : STEP;
+        for (int64_t i = 0; i < n; i++) sr[i] = si[i] = norm[i] = 0;
+        for (int64_t j = q * f->width; j < block_end(f, q); j++) {
+            double x = sign_of(j, b);
+            matrix_column(s->d, i0, j, b, n, re, im);
+            for (int64_t i = 0; i < n; i++) {
+                sr[i] += x * re[i];
+                si[i] += x * im[i];
+                norm[i] += re[i] * re[i] + im[i] * im[i];
+            }
+        }
+        for (int64_t i = 0; i < n; i++) {
+            int64_t at = i0 + i + g->m * (q + f->n_blocks * b);
+            double dr = sr[i] - f->y_re[at], di = f->complex ? si[i] - f->y_im[at] : 0;
+            double off = fabs(dr) > fabs(di) ? fabs(dr) : fabs(di);
+            if (!isnan(dr) && !isnan(di) && off <= tolerance(f, i0 + i, q, b, sqrt(norm[i]))) continue;
+            pthread_mutex_lock(&s->lock);
+            if (s->n < s->max) s->list[s->n] = (Suspect){i0 + i, q * f->width, block_end(f, q), b};
+            s->n++;
+            pthread_mutex_unlock(&s->lock);
+        }
+    }
+}
+
+int64_t freivalds_n_blocks(const Freivalds *f) { return f->n_blocks * f->g.batch; }
+
+void freivalds_block(const Freivalds *f, int64_t block, int64_t *j0, int64_t *j1, int64_t *b)
+{
+    int64_t q = block % f->n_blocks;
+    *b = block / f->n_blocks;
+    *j0 = q * f->width;
+    *j1 = block_end(f, q);
+}
+
+int64_t freivalds_pick(const Freivalds *f, int64_t i, int64_t n)
+{
+    int64_t all = freivalds_n_blocks(f);
+    return n == 0 || n >= all ? i : n == 1 ? all - 1 : i * (all - 1) / (n - 1);
+}
+
+static void search_task(void *ctx, int64_t i)
+{
+    const Search *s = ctx;
+    search_block(ctx, freivalds_pick(s->f, i, s->n_blocks));
+}
+
+Err freivalds_check(const Freivalds *f, const Matrix *d, int64_t n_blocks, Suspect *list, int64_t max,
+                    int64_t *n_suspects)
+{
+    Search s = {.f = f, .d = d, .n_blocks = n_blocks, .list = list, .max = max};
+    int64_t all = freivalds_n_blocks(f);
+    pthread_mutex_init(&s.lock, NULL);
+    parallel_for(n_blocks == 0 || n_blocks > all ? all : n_blocks, f->n_threads, search_task, &s);
+    pthread_mutex_destroy(&s.lock);
+    *n_suspects = s.n;
+    return 0;
+}

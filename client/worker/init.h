@@ -1,0 +1,66 @@
+/* Initialisation of tensors and scalars: Tensile's DataInitType values 0..20, and ours, uniform in [-1, 1)
+ * and normal (0, 1) numbers, whose bits are as those of real data; repeatable from a seed.
+ *
+ * Element i of a tensor depends on (seed, i) alone, so that any process at any time makes the same data.
+ * Int8x4 is four elements of Int8, each with a number of its own, that all four have what goes by position.
+ * Types that fill by position (SerialIdx .. TrigAbsCos) leave what lies between the columns zero; the others
+ * fill every allocated element. Used by the client's worker.
+ */
+#ifndef CLIENT_INIT_H
+#define CLIENT_INIT_H
+
+#include "base/str.h"
+#include "problem/datatype.h"
+
+typedef enum {
+    INIT_ZERO,
+    INIT_ONE,
+    INIT_TWO,
+    INIT_RANDOM,
+    INIT_NAN,
+    INIT_INF,
+    INIT_BAD_INPUT,
+    INIT_BAD_OUTPUT,
+    INIT_SERIAL_IDX,
+    INIT_SERIAL_DIM0,
+    INIT_SERIAL_DIM1,
+    INIT_IDENTITY,
+    INIT_TRIG_SIN,
+    INIT_TRIG_COS,
+    INIT_TRIG_ABS_SIN,
+    INIT_TRIG_ABS_COS,
+    INIT_RANDOM_NARROW,
+    INIT_NEG_ONE,
+    INIT_MAX,
+    INIT_DENORM_MIN,
+    INIT_DENORM_MAX,
+    INIT_UNIFORM,
+    INIT_NORMAL,
+    INIT_COUNT
+} InitType;
+
+/* "Random"; also the number as text. ERR_INPUT names the nearest. */
+Err init_find(Str text, InitType *out);
+const char *init_name(InitType how);
+/* ERR_INPUT when the type has no such value (NaN or a sine of an integer), or how is positional or the type
+ * Int8x4 and scalar is set. */
+Err init_check(InitType how, DataType t, bool scalar);
+
+enum { TENSOR_DIMS = 3 };
+
+/* Memory order: dimension 0 has the smallest stride usually. Sizes at least 1, strides at least 0, in
+ * elements. */
+typedef struct {
+    DataType type;
+    int64_t size[TENSOR_DIMS], stride[TENSOR_DIMS];
+    int64_t n_elements; /* 1 + sum stride * (size - 1): from the first to the last element */
+} Tensor;
+
+/* n_elements with overflow check; ERR_INPUT beyond 2^40 elements. */
+Err tensor_finish(Tensor *t);
+/* Writes n_elements elements; several threads. Checked with init_check before. */
+void init_tensor(const Tensor *t, InitType how, uint64_t seed, int n_threads, void *out);
+/* One value, real and imaginary part, rounded to the type. */
+void init_scalar(DataType t, InitType how, uint64_t seed, double out[2]);
+
+#endif

@@ -1,0 +1,299 @@
+/* Reads problem-size, the strides and the types into Problems. See problem_set.h. */
+#include "client/worker/problem_set.h"
+
+#include <string.h>
+
+#include "client/worker/number.h"
+#include "problem/target.h"
+
+static const int64_t SIZE_LIMIT = (INT64_C(1) << 31) - 1;
+
+/* What the identifier says: "Contraction_l_Ailk_Bljk_Cijk_Dijk". */
+typedef struct {
+    bool trans_a, trans_b, conj_a, conj_b, batched;
+} Operation;
+
+/* "Ailk" or "AilkC": letters behind the tensor's name, and whether it is conjugated. */
+static bool tensor_part(Str part, char tensor, Str *letters, bool *conj)
+{
+    if (part.n < 2 || part.s[0] != tensor) return false;
+    *conj = part.s[part.n - 1] == 'C' && part.n > 2;
+    *letters = str_sub(part, 1, part.n - *conj);
+    return true;
+}
+
+static Err parse_identifier(const char *text, Operation *out)
+{
+    Str rest = str_from(text), word, bound, a, b, c, d, la, lb, lc, ld;
+    bool conj_c, conj_d;
+    *out = (Operation){0};
+    bool ok = str_split(&rest, '_', &word) && str_split(&rest, '_', &bound) && str_split(&rest, '_', &a) &&
+              str_split(&rest, '_', &b) && str_split(&rest, '_', &c) && str_split(&rest, '_', &d) &&
+              !rest.s && str_eq_c(word, "Contraction") && bound.n == 1 &&
+              tensor_part(a, 'A', &la, &out->conj_a) && tensor_part(b, 'B', &lb, &out->conj_b) &&
+              tensor_part(c, 'C', &lc, &conj_c) && tensor_part(d, 'D', &ld, &conj_d) && !conj_c && !conj_d &&
+              str_eq(lc, ld);
+    if (!ok)
+        FAIL(ERR_INPUT, "problem-identifier '%s' is not of the form Contraction_l_Ailk_Bljk_Cijk_Dijk", text);
+    size_t n = lc.n;
+    char i = lc.s[0], j = n > 1 ? lc.s[1] : 0, l = bound.s[0];
+    ok = (n == 2 || n == 3) && la.n == n && lb.n == n &&
+         (n == 2 || (la.s[2] == lc.s[2] && lb.s[2] == lc.s[2]));
+    out->batched = n == 3;
+    out->trans_a = ok && la.s[0] == l && la.s[1] == i;
+    out->trans_b = ok && lb.s[0] == j && lb.s[1] == l;
+    ok = ok && (out->trans_a || (la.s[0] == i && la.s[1] == l)) &&
+         (out->trans_b || (lb.s[0] == l && lb.s[1] == j));
+    if (!ok) FAIL(ERR_INPUT, "problem-identifier '%s' is not a GEMM: other contractions are not run", text);
+    return 0;
+}
+
+static Err parse_ints(const char *option, Str text, int64_t *v, int max, int *n)
+{
+    Str rest = text, part;
+    *n = 0;
+    while (str_split(&rest, ',', &part)) {
+        if (*n == max) FAIL(ERR_INPUT, "%s '%.*s': more than %d numbers", option, STR_ARG(text), max);
+        if (!str_to_i64(str_trim(part), &v[(*n)++]))
+            FAIL(ERR_INPUT, "%s '%.*s': '%.*s' is not an integer", option, STR_ARG(text), STR_ARG(part));
+    }
+    return 0;
+}
+
+/* Strides of one tensor: given, or packed where -1 or absent. */
+static Err read_strides(const char *option, const StrList *list, size_t i, Tensor *t)
+{
+    int64_t v[TENSOR_DIMS] = {-1, -1, -1};
+    int n = 0;
+    if (list->n) TRY(parse_ints(option, list->v[i], v, TENSOR_DIMS, &n));
+    int64_t packed = 1;
+    for (int d = 0; d < TENSOR_DIMS; d++) {
+        if (v[d] < -1 || v[d] > INT64_C(1) << 40)
+            FAIL(ERR_INPUT, "%s: stride %lld is out of range", option, (long long)v[d]);
+        t->stride[d] = v[d] == -1 ? packed : v[d];
+        packed = t->stride[d] * t->size[d];
+    }
+    if (t->stride[0] != 1)
+        FAIL(ERR_INPUT, "%s: first stride %lld: only 1 is supported", option, (long long)t->stride[0]);
+    Err e = tensor_finish(t);
+    return e ? err_context(e, "%s: ", option) : 0;
+}
+
+/* Elements of what is written must not lie on each other. */
+static Err check_output(const Tensor *t, const char *option)
+{
+    int64_t column = t->size[0], matrix = (t->size[1] - 1) * t->stride[1] + t->size[0];
+    if ((t->size[1] > 1 && t->stride[1] < column) || (t->size[2] > 1 && t->stride[2] < matrix))
+        FAIL(ERR_INPUT, "%s: strides %lld,%lld are too small for %lld x %lld", option,
+             (long long)t->stride[1], (long long)t->stride[2], (long long)t->size[0], (long long)t->size[1]);
+    return 0;
+}
+
+static void tensor_sizes(Problem *p, const Operation *op, int64_t m, int64_t n, int64_t batch, int64_t k)
+{
+    const int64_t a[2] = {op->trans_a ? k : m, op->trans_a ? m : k},
+                  b[2] = {op->trans_b ? n : k, op->trans_b ? k : n};
+    p->tensor[TENSOR_A] = (Tensor){.size = {a[0], a[1], batch}};
+    p->tensor[TENSOR_B] = (Tensor){.size = {b[0], b[1], batch}};
+    p->tensor[TENSOR_C] = p->tensor[TENSOR_D] = (Tensor){.size = {m, n, batch}};
+}
+
+static Matrix view(const Tensor *t, bool trans, bool conj)
+{
+    return (Matrix){.type = t->type,
+                    .row = t->stride[trans ? 1 : 0],
+                    .col = t->stride[trans ? 0 : 1],
+                    .batch = t->stride[2],
+                    .conj = conj};
+}
+
+static uint8_t scalar_kind(const double v[2])
+{
+    if (v[1] != 0) return SCALAR_ANY;
+    return v[0] == 0 ? SCALAR_ZERO : v[0] == 1 ? SCALAR_ONE : v[0] == -1 ? SCALAR_NEG_ONE : SCALAR_ANY;
+}
+
+enum { SEED_ALPHA = 5, SEED_BETA = 6 };
+
+static void fill_gemm(Problem *p, const Options *o, const Operation *op)
+{
+    Gemm *g = &p->gemm;
+    const Contraction *c = &p->shape;
+    *g = (Gemm){.m = c->m,
+                .n = c->n,
+                .batch = c->batch,
+                .k = p->size[p->n_sizes - 1] * type_info(o->a_type)->packing,
+                .compute = o->alpha_type,
+                .out = o->d_type};
+    g->a = view(&p->tensor[TENSOR_A], op->trans_a, op->conj_a);
+    g->b = view(&p->tensor[TENSOR_B], op->trans_b, op->conj_b);
+    g->b.packed_rows = true;
+    g->c = view(&p->tensor[TENSOR_C], false, false);
+    init_scalar(o->alpha_type, o->init_alpha, SEED_ALPHA, g->alpha);
+    init_scalar(o->beta_type, o->init_beta, SEED_BETA, g->beta);
+}
+
+static uint8_t code_of(const char *text, const char *one, const char *two)
+{
+    return !strcmp(text, one) ? 1 : !strcmp(text, two) ? 2 : 0;
+}
+
+/* k is 0 for selection and launch when alpha is 0: the sum is not looked at then (BLAS). */
+static void fill_shape(Problem *p, const Options *o, const Operation *op, const char *identifier)
+{
+    Contraction *c = &p->shape;
+    for (int d = 0; d < TENSOR_DIMS; d++) {
+        c->a[d] = p->tensor[TENSOR_A].stride[d];
+        c->b[d] = p->tensor[TENSOR_B].stride[d];
+        c->c[d] = p->tensor[TENSOR_C].stride[d];
+        c->d[d] = p->tensor[TENSOR_D].stride[d];
+    }
+    c->operation = operation_code(str_from(identifier));
+    c->workspace_bytes = (uint64_t)o->max_workspace;
+    c->types = types_pack(o->a_type, o->b_type, o->c_type, o->d_type);
+    c->compute_type = (uint8_t)o->alpha_type;
+    c->f32_xdl = (uint8_t)o->f32_xdl;
+    c->alpha = scalar_kind(p->gemm.alpha);
+    c->beta = scalar_kind(p->gemm.beta);
+    if (c->alpha == SCALAR_ZERO) c->k = 0;
+    c->language = code_of(o->kernel_language, "Source", "Assembly");
+    c->arithmetic_unit = code_of(o->arithmetic_unit, "MFMA", "VALU");
+    c->metric = o->cu_efficiency ? METRIC_CU_EFFICIENCY : METRIC_DEVICE_EFFICIENCY;
+    c->trans_a = op->trans_a;
+    c->trans_b = op->trans_b;
+    c->batched = op->batched;
+    c->strided_batched = o->strided_batched;
+    c->c_equals_d = o->c_equal_d;
+    c->high_precision_accumulate = o->high_precision;
+    c->deterministic = o->deterministic;
+    c->stochastic_rounding = o->stochastic_rounding;
+    c->eligible_for_persistent = true;
+}
+
+static Err read_problem(const Options *o, const Operation *op, const char *identifier, size_t i, Problem *p)
+{
+    int64_t v[4];
+    int n;
+    Str text = o->problem_sizes.v[i];
+    TRY(parse_ints("problem-size", text, v, 4, &n));
+    if (n != (op->batched ? 4 : 3))
+        FAIL(ERR_INPUT, "problem-size '%.*s': %d numbers, '%s' has %d", STR_ARG(text), n, identifier,
+             op->batched ? 4 : 3);
+    for (int d = 0; d < n; d++)
+        if (v[d] < 1 || v[d] > SIZE_LIMIT)
+            FAIL(ERR_INPUT, "problem-size '%.*s': %lld is not from 1 to %lld", STR_ARG(text), (long long)v[d],
+                 (long long)SIZE_LIMIT);
+    memset(p, 0, sizeof *p);
+    p->n_sizes = n;
+    memcpy(p->size, v, sizeof *v * (size_t)n);
+    Contraction *c = &p->shape;
+    c->m = v[0];
+    c->n = v[1];
+    c->batch = op->batched ? v[2] : 1;
+    c->k = v[n - 1];
+    tensor_sizes(p, op, c->m, c->n, c->batch, c->k);
+    const DataType types[TENSOR_COUNT] = {o->a_type, o->b_type, o->c_type, o->d_type};
+    const int64_t offsets[TENSOR_COUNT] = {o->offset_a, o->offset_b, o->offset_c, o->offset_d};
+    const StrList *lists[TENSOR_COUNT] = {&o->a_strides, &o->b_strides, &o->c_strides, &o->d_strides};
+    static const char *const names[TENSOR_COUNT] = {"a-strides", "b-strides", "c-strides", "d-strides"};
+    for (int t = 0; t < TENSOR_COUNT; t++) {
+        p->tensor[t].type = types[t];
+        p->offset[t] = offsets[t];
+        TRY(read_strides(names[t], lists[t], i, &p->tensor[t]));
+    }
+    TRY(check_output(&p->tensor[TENSOR_D], "d-strides"));
+    if (o->c_equal_d &&
+        memcmp(p->tensor[TENSOR_C].stride, p->tensor[TENSOR_D].stride, sizeof p->tensor[0].stride))
+        FAIL(ERR_INPUT, "c-equal-d: problem '%.*s' has different strides of C and D", STR_ARG(text));
+    const int order[4] = {TENSOR_D, TENSOR_C, TENSOR_A, TENSOR_B};
+    for (int t = 0; t < 4; t++) p->ld[t] = p->tensor[order[t]].stride[1];
+    fill_gemm(p, o, op);
+    fill_shape(p, o, op, identifier);
+    return 0;
+}
+
+static Err check_options(const Options *o)
+{
+    const DataType types[] = {o->a_type, o->b_type, o->c_type, o->d_type};
+    const InitType how[] = {o->init_a, o->init_b, o->init_c, o->init_d};
+    static const char *const names[] = {"init-a", "init-b", "init-c", "init-d"};
+    for (int t = 0; t < TENSOR_COUNT; t++) {
+        Err e = init_check(how[t], types[t], false);
+        if (e) return err_context(e, "%s: ", names[t]);
+    }
+    Err e = init_check(o->init_alpha, o->alpha_type, true);
+    if (e) return err_context(e, "init-alpha: ");
+    e = init_check(o->init_beta, o->beta_type, true);
+    if (e) return err_context(e, "init-beta: ");
+    if (o->alpha_type != o->beta_type)
+        FAIL(ERR_INPUT, "alpha-type '%s' and beta-type '%s' differ", type_enum_name(o->alpha_type),
+             type_enum_name(o->beta_type));
+    const int32_t packing[] = {type_info(o->a_type)->packing, type_info(o->b_type)->packing,
+                               type_info(o->c_type)->packing, type_info(o->d_type)->packing};
+    if (packing[0] != packing[1] || packing[2] > 1 || packing[3] > 1)
+        FAIL(ERR_INPUT, "types '%s', '%s', '%s', '%s' of A, B, C, D: Int8x4 is for A and B, both",
+             type_enum_name(o->a_type), type_enum_name(o->b_type), type_enum_name(o->c_type),
+             type_enum_name(o->d_type));
+    if (o->c_equal_d && o->c_type != o->d_type)
+        FAIL(ERR_INPUT, "c-equal-d: types '%s' and '%s' differ", type_enum_name(o->c_type),
+             type_enum_name(o->d_type));
+    if (!o->strided_batched)
+        FAIL(ERR_INPUT, "strided-batched=False: arrays of pointers are not run by this client");
+    if (o->a_zero_pads.n || o->b_zero_pads.n)
+        FAIL(ERR_INPUT, "a-zero-pads, b-zero-pads: convolutions are not run");
+    if (o->free_indices.n || o->batch_indices.n || o->bound_indices.n)
+        FAIL(ERR_INPUT, "free, batch, bound: give the problem-identifier instead");
+    const int64_t offsets[] = {o->offset_a, o->offset_b, o->offset_c, o->offset_d};
+    for (int t = 0; t < TENSOR_COUNT; t++)
+        if (offsets[t] < 0 || offsets[t] > INT64_C(1) << 32)
+            FAIL(ERR_INPUT, "offset-%c: %lld is not from 0 to 2^32", 'a' + t, (long long)offsets[t]);
+    if (o->c_equal_d && o->offset_c != o->offset_d)
+        FAIL(ERR_INPUT, "c-equal-d: offset-c and offset-d differ");
+    return 0;
+}
+
+Err problem_set_read(Arena *a, const Options *o, ProblemSet *out)
+{
+    *out = (ProblemSet){.identifier = o->problem_identifier};
+    if (!out->identifier[0]) FAIL(ERR_INPUT, "no problem-identifier");
+    if (!o->problem_sizes.n) FAIL(ERR_INPUT, "no problem-size");
+    Operation op;
+    TRY(parse_identifier(out->identifier, &op));
+    TRY(check_options(o));
+    const StrList *lists[] = {&o->a_strides, &o->b_strides, &o->c_strides, &o->d_strides};
+    for (int t = 0; t < TENSOR_COUNT; t++)
+        if (lists[t]->n && lists[t]->n != o->problem_sizes.n)
+            FAIL(ERR_INPUT, "%zu values of problem-size, but %zu of %c-strides", o->problem_sizes.n,
+                 lists[t]->n, 'a' + t);
+    out->batched = op.batched;
+    out->n = o->problem_sizes.n;
+    out->v = ARENA_ARRAY(a, out->n, Problem);
+    TRY_ALLOC(out->v);
+    for (size_t i = 0; i < out->n; i++) TRY(read_problem(o, &op, out->identifier, i, &out->v[i]));
+    return 0;
+}
+
+void problem_set_target(ProblemSet *s, const char *architecture)
+{
+    const Target *t = target_find(str_from(architecture));
+    if (!t) return;
+    for (size_t i = 0; i < s->n; i++) {
+        Problem *p = &s->v[i];
+        DataType *const all[] = {&p->gemm.a.type, &p->gemm.b.type, &p->gemm.c.type, &p->gemm.out};
+        for (int x = 0; x < TENSOR_COUNT; x++) {
+            p->tensor[x].type = type_in_format(p->tensor[x].type, t->f8);
+            *all[x] = type_in_format(*all[x], t->f8);
+        }
+    }
+}
+
+void problem_sizes_text(const Problem *p, Buf *out)
+{
+    for (int d = 0; d < p->n_sizes; d++) buf_printf(out, "%s%lld", d ? "," : "(", (long long)p->size[d]);
+    buf_putc(out, ')');
+}
+
+double problem_flops(const Problem *p)
+{
+    return 2.0 * (double)p->shape.m * (double)p->shape.n * (double)p->shape.batch * (double)p->gemm.k;
+}

@@ -1,0 +1,309 @@
+/* Reference GEMM. A blocked product over panels converted to double: tiles of 128 x 128, blocks of 256
+ * along K, an 8 x 8 register tile compiled for several levels. Sums of blocks go to doubles; one block
+ * has an error of 256 units at most, usually about 16, which is far below every tolerance (number.c). See
+ * reference.h. */
+#include "client/worker/reference.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/worker/number.h"
+#include "client/worker/parallel.h"
+
+enum { TILE = 128, DEPTH = 256, REG = 8 };
+
+#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__) || defined(__clang__)
+#define CLONES
+#else
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
+
+typedef double Vec __attribute__((vector_size(REG * sizeof(double)), aligned(64), may_alias));
+
+bool gemm_is_complex(const Gemm *g) { return type_info(g->out)->complex || type_info(g->a.type)->complex; }
+
+static int64_t matrix_index(const Matrix *m, int64_t r, int64_t c, int64_t b)
+{
+    return r * m->row + c * m->col + b * m->batch;
+}
+
+/* The values of packed elements: across the packing p values apart, along it in runs of at most p, or in one
+ * where elements are neighbours too. */
+static void packed_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
+{
+    const DataType t = type_value(m->type);
+    const int64_t p = type_info(m->type)->packing;
+    if (!m->packed_rows) {
+        numbers_load(t, m->data, matrix_index(m, r, c / p, b) * p + c % p, m->row * p, n, re, im);
+        return;
+    }
+    for (int64_t done = 0, some; done < n; done += some) {
+        int64_t at = r + done, left = m->row == 1 ? n : p - at % p;
+        some = n - done < left ? n - done : left;
+        numbers_load(t, m->data, matrix_index(m, at / p, c, b) * p + at % p, 1, some, re + done,
+                     im ? im + done : NULL);
+    }
+}
+
+void matrix_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
+{
+    if (type_info(m->type)->packing > 1)
+        packed_column(m, r, c, b, n, re, im);
+    else
+        numbers_load(m->type, m->data, matrix_index(m, r, c, b), m->row, n, re, im);
+    if (m->conj && im)
+        for (int64_t i = 0; i < n; i++) im[i] = -im[i];
+}
+
+Value matrix_at(const Matrix *m, int64_t r, int64_t c, int64_t b)
+{
+    Value v = {0, 0};
+    matrix_column(m, r, c, b, 1, &v.re, &v.im);
+    return v;
+}
+
+Matrix matrix_transposed(const Matrix *m)
+{
+    Matrix t = *m;
+    t.row = m->col;
+    t.col = m->row;
+    t.packed_rows = !m->packed_rows;
+    return t;
+}
+
+static void matrix_row(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
+{
+    Matrix t = matrix_transposed(m);
+    matrix_column(&t, c, r, b, n, re, im);
+}
+
+static bool is_zero(const double v[2]) { return v[0] == 0 && v[1] == 0; }
+
+static bool in_integers(const Gemm *g)
+{
+    return type_info(g->compute)->integral && type_info(g->out)->integral;
+}
+
+/* alpha * sum + beta * c of integers, in int32 that wraps; sum is one, exactly. */
+static double wrapped(const Gemm *g, int64_t sum, int64_t i, int64_t j, int64_t b)
+{
+    uint32_t x = (uint32_t)(int64_t)g->alpha[0] * (uint32_t)sum;
+    if (!is_zero(g->beta))
+        x += (uint32_t)(int64_t)g->beta[0] * (uint32_t)(int64_t)matrix_at(&g->c, i, j, b).re;
+    return (double)(x < 0x80000000u ? (int64_t)x : (int64_t)x - 0x100000000);
+}
+
+Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b)
+{
+    long double re = 0, im = 0;
+    enum { STEP = 128 };
+    double ar[STEP], ai[STEP], br[STEP], bi[STEP];
+    if (!is_zero(g->alpha))
+        for (int64_t l = 0; l < g->k; l += STEP) {
+            int64_t n = g->k - l < STEP ? g->k - l : STEP;
+            matrix_row(&g->a, i, l, b, n, ar, ai);
+            matrix_column(&g->b, l, j, b, n, br, bi);
+            for (int64_t x = 0; x < n; x++) {
+                re += (long double)ar[x] * br[x] - (long double)ai[x] * bi[x];
+                im += (long double)ar[x] * bi[x] + (long double)ai[x] * br[x];
+            }
+        }
+    if (in_integers(g)) return (Value){wrapped(g, (int64_t)re, i, j, b), 0};
+    long double sr = 0, si = 0;
+    if (!is_zero(g->alpha)) {
+        sr = g->alpha[0] * re - (g->alpha[1] == 0 ? 0 : g->alpha[1] * im);
+        si = g->alpha[0] * im + (g->alpha[1] == 0 ? 0 : g->alpha[1] * re);
+    }
+    if (!is_zero(g->beta)) {
+        Value c = matrix_at(&g->c, i, j, b);
+        sr += (long double)g->beta[0] * c.re - (g->beta[1] == 0 ? 0 : (long double)g->beta[1] * c.im);
+        si += (long double)g->beta[0] * c.im + (g->beta[1] == 0 ? 0 : (long double)g->beta[1] * c.re);
+    }
+    return (Value){(double)sr, (double)si};
+}
+
+static void add_column(double *acc, const double *s, double sign)
+{
+    for (int i = 0; i < REG; i++) acc[i] += sign * s[i];
+}
+
+/* acc (TILE x TILE, column-major) += a (DEPTH x TILE, row tile of 8 contiguous per depth) * b (same for
+ * columns, of which only n are looked at). Eight named sums: compilers keep those in registers at -O2, an
+ * array of vectors they do not. */
+CLONES static void tile_add(const double *a, const double *b, int64_t n, int64_t depth, double sign,
+                            double *acc)
+{
+    for (int j0 = 0; j0 < n; j0 += REG)
+        for (int i0 = 0; i0 < TILE; i0 += REG) {
+            const double *ap = a + (int64_t)i0 * DEPTH, *bp = b + (int64_t)j0 * DEPTH;
+            Vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
+            for (int64_t l = 0; l < depth; l++, ap += REG, bp += REG) {
+                Vec av = *(const Vec *)(const void *)ap;
+                s0 += av * bp[0];
+                s1 += av * bp[1];
+                s2 += av * bp[2];
+                s3 += av * bp[3];
+                s4 += av * bp[4];
+                s5 += av * bp[5];
+                s6 += av * bp[6];
+                s7 += av * bp[7];
+            }
+            const Vec all[REG] = {s0, s1, s2, s3, s4, s5, s6, s7};
+            for (int j = 0; j < REG; j++)
+                add_column(acc + (j0 + j) * TILE + i0, (const double *)(const void *)&all[j], sign);
+        }
+}
+
+/* Panels of REG rows (or columns), depth after depth; what lies outside is zero. One line: along the depth.
+ */
+static void pack_line(double *to, const double *line, int64_t index, int64_t depth)
+{
+    double *p = to + index / REG * REG * DEPTH + index % REG;
+    for (int64_t l = 0; l < depth; l++) p[l * REG] = line[l];
+}
+
+/* One line across the panels: n rows (or columns) at one depth. */
+static void pack_across(double *to, const double *line, int64_t n, int64_t l)
+{
+    for (int64_t i = 0; i < n; i++) to[i / REG * REG * DEPTH + l * REG + i % REG] = line[i];
+}
+
+typedef struct {
+    const Gemm *g;
+    int64_t b, nc; /* one batch matrix, nc columns of x; x NULL: all batches of g->b */
+    const double *x_re, *x_im;
+    double *out_re, *out_im;
+    int64_t tiles_m, tiles_n;
+    bool complex;
+    atomic_bool failed;
+} Product;
+
+typedef struct {
+    _Alignas(64) double a[2][TILE * DEPTH], b[2][TILE * DEPTH], acc[2][TILE * TILE], line[2][DEPTH];
+} Scratch;
+
+/* Loads rows r0.. of a matrix whose columns are the depth, along whichever of the two lies closer in memory.
+ */
+static void load_matrix(Scratch *s, double to[2][TILE * DEPTH], const Matrix *m, bool complex, int64_t r0,
+                        int64_t n, int64_t l, int64_t depth, int64_t b)
+{
+    double *re = s->line[0], *im = complex ? s->line[1] : NULL;
+    if (m->row <= m->col) {
+        for (int64_t d = 0; d < depth; d++) {
+            matrix_column(m, r0, l + d, b, n, re, im);
+            pack_across(to[0], re, n, d);
+            if (im) pack_across(to[1], im, n, d);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        matrix_row(m, r0 + i, l, b, depth, re, im);
+        pack_line(to[0], re, i, depth);
+        if (im) pack_line(to[1], im, i, depth);
+    }
+}
+
+static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0, int64_t l,
+                        int64_t depth)
+{
+    const Gemm *g = p->g;
+    int64_t rows = g->m - i0 < TILE ? g->m - i0 : TILE, cols = p->nc - j0 < TILE ? p->nc - j0 : TILE;
+    if (rows < TILE || l == 0) memset(s->a, 0, sizeof s->a);
+    if (cols < TILE || l == 0) memset(s->b, 0, sizeof s->b);
+    load_matrix(s, s->a, &g->a, p->complex, i0, rows, l, depth, b);
+    if (!p->x_re) {
+        Matrix t = matrix_transposed(&g->b);
+        load_matrix(s, s->b, &t, p->complex, j0, cols, l, depth, b);
+        return;
+    }
+    for (int64_t j = 0; j < cols; j++) {
+        pack_line(s->b[0], p->x_re + (j0 + j) * g->k + l, j, depth);
+        if (p->complex) pack_line(s->b[1], p->x_im + (j0 + j) * g->k + l, j, depth);
+    }
+}
+
+/* Value (i, j) of batch b for the sum that stands in the tile. */
+static Value tile_value(const Product *p, double re, double im, int64_t i, int64_t j, int64_t b)
+{
+    const Gemm *g = p->g;
+    const double *al = g->alpha, *be = g->beta;
+    if (!p->x_re && in_integers(g)) return (Value){wrapped(g, (int64_t)re, i, j, b), 0};
+    Value v = {0, 0};
+    if (!is_zero(al)) {
+        v.re = al[0] * re - (al[1] == 0 ? 0 : al[1] * im);
+        v.im = al[0] * im + (al[1] == 0 ? 0 : al[1] * re);
+    }
+    if (!is_zero(be) && !p->x_re) {
+        Value c = matrix_at(&g->c, i, j, b);
+        v.re += be[0] * c.re - (be[1] == 0 ? 0 : be[1] * c.im);
+        v.im += be[0] * c.im + (be[1] == 0 ? 0 : be[1] * c.re);
+    }
+    return v;
+}
+
+static void store_tile(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0)
+{
+    const Gemm *g = p->g;
+    for (int64_t j = 0; j < TILE && j0 + j < p->nc; j++)
+        for (int64_t i = 0; i < TILE && i0 + i < g->m; i++) {
+            double re = s->acc[0][j * TILE + i], im = p->complex ? s->acc[1][j * TILE + i] : 0;
+            Value v = tile_value(p, re, im, i0 + i, j0 + j, b);
+            int64_t at = i0 + i + g->m * (j0 + j + (p->x_re ? 0 : g->n * b));
+            p->out_re[at] = v.re;
+            if (p->complex) p->out_im[at] = v.im;
+        }
+}
+
+static void product_task(void *ctx, int64_t task)
+{
+    Product *p = ctx;
+    const Gemm *g = p->g;
+    int64_t i0 = task % p->tiles_m * TILE, rest = task / p->tiles_m;
+    int64_t j0 = rest % p->tiles_n * TILE, b = p->x_re ? p->b : rest / p->tiles_n;
+    Scratch *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
+    if (!s) {
+        atomic_store(&p->failed, true);
+        return;
+    }
+    memset(s->acc, 0, sizeof s->acc);
+    int64_t n = p->nc - j0 < TILE ? p->nc - j0 : TILE;
+    for (int64_t l = 0; l < g->k && !is_zero(g->alpha); l += DEPTH) {
+        int64_t depth = g->k - l < DEPTH ? g->k - l : DEPTH;
+        load_panels(p, s, b, i0, j0, l, depth);
+        tile_add(s->a[0], s->b[0], n, depth, 1, s->acc[0]);
+        if (p->complex) {
+            tile_add(s->a[1], s->b[1], n, depth, -1, s->acc[0]);
+            tile_add(s->a[0], s->b[1], n, depth, 1, s->acc[1]);
+            tile_add(s->a[1], s->b[0], n, depth, 1, s->acc[1]);
+        }
+    }
+    store_tile(p, s, b, i0, j0);
+    free(s);
+}
+
+static Err product_run(Product *p, int64_t n_batches, int n_threads)
+{
+    p->complex = gemm_is_complex(p->g);
+    p->tiles_m = (p->g->m + TILE - 1) / TILE;
+    p->tiles_n = (p->nc + TILE - 1) / TILE;
+    atomic_init(&p->failed, false);
+    parallel_for(p->tiles_m * p->tiles_n * n_batches, n_threads, product_task, p);
+    if (atomic_load(&p->failed))
+        FAIL(ERR_FAILED, "out of memory for the reference (%zu bytes)", sizeof(Scratch));
+    return 0;
+}
+
+Err reference_product(const Gemm *g, int64_t b, const double *x_re, const double *x_im, int64_t nc,
+                      int n_threads, double *out_re, double *out_im)
+{
+    Product p = {.g = g, .b = b, .nc = nc, .x_re = x_re, .x_im = x_im, .out_re = out_re, .out_im = out_im};
+    return product_run(&p, 1, n_threads);
+}
+
+Err reference_all(const Gemm *g, int n_threads, double *out_re, double *out_im)
+{
+    Product p = {.g = g, .nc = g->n, .out_re = out_re, .out_im = out_im};
+    return product_run(&p, g->batch, n_threads);
+}

@@ -1,0 +1,55 @@
+/* Reference: what D should be, computed on the CPU in higher precision than any kernel's.
+ *
+ * A Gemm describes D[i,j,b] = alpha * sum_l A[i,l,b] * B[l,j,b] + beta * C[i,j,b] by logical strides, so that
+ * transposes and any leading dimension are only numbers here. alpha == 0 and beta == 0 do not read A, B or C
+ * (BLAS). Sums of integers are exact up to 2^53; alpha and beta are applied to them as kernels do, in int32
+ * that wraps. Sizes count values: an Int8x4 element of A or B is four of them along k. Used by
+ * client/worker/validate.c.
+ */
+#ifndef CLIENT_REFERENCE_H
+#define CLIENT_REFERENCE_H
+
+#include "base/err.h"
+#include "problem/datatype.h"
+
+/* Value (r, c) of matrix b is data[r * row + c * col + b * batch], conjugated when conj. Of types with
+ * packing p (Int8x4: 4) it is one of the p in such an element: number r % p of that of row r / p when
+ * packed_rows, else number c % p of that of column c / p. */
+typedef struct {
+    DataType type;
+    const void *data;
+    int64_t row, col, batch;
+    bool conj;
+    bool packed_rows; /* along k: false of A, true of B */
+} Matrix;
+
+typedef struct {
+    int64_t m, n, batch, k;
+    Matrix a, b, c; /* a: (i, l), b: (l, j), c: (i, j); packed along l */
+    double alpha[2], beta[2];
+    DataType compute; /* of the accumulation, for tolerances */
+    DataType out;     /* of D */
+} Gemm;
+
+typedef struct {
+    double re, im;
+} Value;
+
+/* One element, accumulated in long double and not rounded to D's type. */
+Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b);
+/* alpha * A * X for one batch matrix: X is k x nc, out m x nc, packed column-major doubles; the im parts are
+ * NULL when nothing is complex. Blocked, several threads. */
+Err reference_product(const Gemm *g, int64_t b, const double *x_re, const double *x_im, int64_t nc,
+                      int n_threads, double *out_re, double *out_im);
+/* All of D, packed (i fastest, then j, then b), not rounded. out_im NULL when nothing is complex. */
+Err reference_all(const Gemm *g, int n_threads, double *out_re, double *out_im);
+
+bool gemm_is_complex(const Gemm *g);
+/* Value (r, c) of matrix b. */
+Value matrix_at(const Matrix *m, int64_t r, int64_t c, int64_t b);
+/* Values (r, c), (r + 1, c), ... (r + n - 1, c). im may be NULL for real types. */
+void matrix_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im);
+/* The same data with rows and columns exchanged. */
+Matrix matrix_transposed(const Matrix *m);
+
+#endif

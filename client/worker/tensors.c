@@ -1,0 +1,476 @@
+/* Buffers of a problem. See tensors.h. */
+#include "client/worker/tensors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "client/worker/number.h"
+#include "client/worker/parallel.h"
+
+enum { PAD = 65536, COPIES_MAX = 64, GPU_COPIES_MAX = 2048, KEPT_BYTES = 256 << 20, ALIGN = 256 };
+/* On a GPU results up to this are looked at whole, and inputs up to this each time: 1 to 2 ms over PCIe. */
+static const uint64_t QUICK_BYTES = UINT64_C(8) << 20;
+
+static const char tensor_letter[] = "ABCD";
+
+/* ---- hash of many bytes ---- */
+
+enum { CHUNK = 1 << 20 };
+
+typedef struct {
+    const unsigned char *data;
+    uint64_t n;
+    uint64_t *part;
+} Hashing;
+
+static void hash_task(void *ctx, int64_t i)
+{
+    Hashing *h = ctx;
+    uint64_t at = (uint64_t)i * CHUNK, left = h->n - at;
+    h->part[i] = hash64((Str){(const char *)h->data + at, left < CHUNK ? left : CHUNK});
+}
+
+/* Chunks on several threads, then their hashes; 0 when there is no memory for those. */
+static uint64_t bytes_hash(const unsigned char *data, uint64_t n, int n_threads)
+{
+    uint64_t n_parts = (n + CHUNK - 1) / CHUNK;
+    if (n_parts < 2) return hash64((Str){(const char *)data, n});
+    Hashing h = {data, n, malloc(n_parts * sizeof *h.part)};
+    if (!h.part) return 0;
+    parallel_for((int64_t)n_parts, n_threads, hash_task, &h);
+    uint64_t all = hash64((Str){(const char *)h.part, n_parts * sizeof *h.part});
+    free(h.part);
+    return all;
+}
+
+/* ---- data ---- */
+
+static bool shares(const Tensors *t, int tensor) { return tensor == TENSOR_D && t->session->o.c_equal_d; }
+
+static bool on_gpu(const Tensors *t) { return t->device->api->is_gpu; }
+
+static Err make_pristine(Tensors *t, int tensor, InitType how, uint64_t seed)
+{
+    const Tensor *x = &t->problem->tensor[tensor];
+    uint64_t size = (uint64_t)type_bytes(x->type), offset = (uint64_t)t->problem->offset[tensor];
+    t->bytes[tensor] = (offset + (uint64_t)x->n_elements) * size;
+    if (t->session->no_data) return 0;
+    if (tensor == TENSOR_D && on_gpu(t) && !shares(t, tensor)) return 0; /* zeroed, never looked at */
+    if (!t->pristine[tensor]) t->pristine[tensor] = malloc(t->bytes[tensor] + 1);
+    if (!t->pristine[tensor])
+        FAIL(ERR_FAILED, "out of memory for tensor %c (%llu bytes)", tensor_letter[tensor],
+             (unsigned long long)t->bytes[tensor]);
+    memset(t->pristine[tensor], number_poison(x->type), offset * size);
+    init_tensor(x, how, seed + (uint64_t)tensor + 1, t->session->n_threads,
+                t->pristine[tensor] + offset * size);
+    t->hash[tensor] = bytes_hash(t->pristine[tensor], t->bytes[tensor], t->session->n_threads);
+    return 0;
+}
+
+static Err make_all(Tensors *t, uint64_t seed)
+{
+    const Options *o = &t->session->o;
+    const InitType how[TENSOR_COUNT] = {o->init_a, o->init_b, o->init_c, o->init_d};
+    for (int i = 0; i < TENSOR_COUNT; i++) TRY(make_pristine(t, i, shares(t, i) ? o->init_c : how[i], seed));
+    if (shares(t, TENSOR_D) && t->pristine[TENSOR_D])
+        memcpy(t->pristine[TENSOR_D], t->pristine[TENSOR_C], t->bytes[TENSOR_D]);
+    return 0;
+}
+
+/* C is poison where it must not be read: on a GPU, whose copies of the data are its own. */
+static bool hidden(const Tensors *t, int tensor)
+{
+    return tensor == TENSOR_C && on_gpu(t) && t->problem->shape.beta == SCALAR_ZERO;
+}
+
+/* From the host's copy. */
+static Err upload_tensor(Tensors *t, TensorSet *s, int tensor)
+{
+    return t->device->api->copy_to(t->device, &s->buffer[tensor], s->pad, t->pristine[tensor],
+                                   t->bytes[tensor]);
+}
+
+static Err write_tensor(Tensors *t, TensorSet *s, int tensor)
+{
+    const DeviceApi *api = t->device->api;
+    if (t->session->no_data) return 0;
+    if (hidden(t, tensor))
+        return api->fill(t->device, &s->buffer[tensor], number_poison(t->problem->tensor[tensor].type));
+    if (!t->pristine[tensor]) return api->fill(t->device, &s->buffer[tensor], 0);
+    bool written = tensor == TENSOR_C && t->session->o.c_equal_d;    /* by the timed launches */
+    if (t->n_copies > 0 && on_gpu(t) && !t->refreshed && !written) { /* the first copy has it on the device */
+        DeviceMem to = {.address = s->buffer[tensor].address + s->pad, .bytes = t->bytes[tensor]};
+        return api->copy(t->device, &to, &t->copies[0].buffer[tensor], t->bytes[tensor]);
+    }
+    return upload_tensor(t, s, tensor);
+}
+
+/* On a GPU at least twice the last cache, so that no launch finds the operands of the one before. */
+static int copies_wanted(const Tensors *t)
+{
+    const Options *o = &t->session->o;
+    uint64_t all = 1, cover = (uint64_t)o->flush_bytes;
+    int64_t n = o->flush_count, most = on_gpu(t) ? GPU_COPIES_MAX : COPIES_MAX;
+    for (int i = 0; i < TENSOR_COUNT; i++) all += shares(t, i) ? 0 : t->bytes[i];
+    if (on_gpu(t) && cover < 2 * t->session->props.l2_bytes) cover = 2 * t->session->props.l2_bytes;
+    if (cover > 0) {
+        int64_t by_bytes = (int64_t)((cover + all - 1) / all);
+        if (by_bytes > n) n = by_bytes;
+    }
+    return n < 1 ? 1 : n > most ? (int)most : (int)n;
+}
+
+static uint64_t aligned(uint64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
+
+/* One allocation for all copies: the first is filled from the host, the others by doubling on the device. */
+static Err make_pool(Tensors *t, int wanted)
+{
+    const DeviceApi *api = t->device->api;
+    uint64_t at[TENSOR_COUNT], stride = 0;
+    for (int i = 0; i < TENSOR_COUNT; i++) {
+        if (shares(t, i))
+            at[i] = at[TENSOR_C];
+        else
+            at[i] = stride, stride += aligned(t->bytes[i]);
+    }
+    TRY(api->alloc(t->device, stride * (uint64_t)wanted, DEVICE_GUARD_NONE, &t->pool));
+    for (int i = 0; i < TENSOR_COUNT; i++) {
+        DeviceMem d = {.address = t->pool.address + at[i], .bytes = t->bytes[i]};
+        if (t->pristine[i])
+            TRY(api->copy_to(t->device, &t->pool, at[i], t->pristine[i], t->bytes[i]));
+        else
+            TRY(api->fill(t->device, &d, 0));
+    }
+    for (uint64_t done = 1, n = (uint64_t)wanted; done < n;) {
+        uint64_t more = done < n - done ? done : n - done;
+        DeviceMem to = {.address = t->pool.address + done * stride, .bytes = more * stride};
+        TRY(api->copy(t->device, &to, &t->pool, more * stride));
+        done += more;
+    }
+    for (; t->n_copies < wanted; t->n_copies++)
+        for (int i = 0; i < TENSOR_COUNT; i++)
+            t->copies[t->n_copies].buffer[i] = (DeviceMem){
+                .address = t->pool.address + (uint64_t)t->n_copies * stride + at[i], .bytes = t->bytes[i]};
+    return 0;
+}
+
+static Err make_copies(Tensors *t)
+{
+    int wanted = copies_wanted(t);
+    t->copies = calloc((size_t)wanted, sizeof *t->copies);
+    if (!t->copies) FAIL(ERR_FAILED, "out of memory for %d sets of buffers", wanted);
+    if (on_gpu(t)) return make_pool(t, wanted);
+    for (; t->n_copies < wanted; t->n_copies++)
+        TRY(set_alloc(t, DEVICE_GUARD_NONE, false, 0, &t->copies[t->n_copies]));
+    return 0;
+}
+
+Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out)
+{
+    *out = NULL;
+    Tensors *t = calloc(1, sizeof *t);
+    if (!t) FAIL(ERR_FAILED, "out of memory for tensors (%zu bytes)", sizeof *t);
+    *t = (Tensors){.session = s, .problem = p, .device = d};
+    Err e = make_all(t, 0);
+    if (!e) e = make_copies(t);
+    if (e)
+        tensors_free(t);
+    else
+        *out = t;
+    return e;
+}
+
+Err tensors_refresh(Tensors *t, uint64_t seed)
+{
+    validator_free(t->validator);
+    t->validator = NULL;
+    t->refreshed = true;
+    TRY(make_all(t, seed));
+    for (int i = 0; i < t->n_copies && !on_gpu(t); i++)
+        for (int k = 0; k < TENSOR_D; k++) TRY(write_tensor(t, &t->copies[i], k));
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < TENSOR_D && t->checked[i].allocated; k++) TRY(write_tensor(t, &t->checked[i], k));
+    return 0;
+}
+
+void tensors_free(Tensors *t)
+{
+    if (!t) return;
+    for (int i = 0; i < t->n_copies; i++) set_free(t, &t->copies[i]);
+    t->device->api->free(t->device, &t->pool);
+    t->device->api->free(t->device, &t->pool_workspace);
+    for (int i = 0; i < 2; i++) set_free(t, &t->checked[i]);
+    free(t->copies);
+    for (int i = 0; i < TENSOR_COUNT; i++) free(t->pristine[i]);
+    free(t->d_out.data);
+    free(t->in_out.data);
+    validator_free(t->validator);
+    free(t);
+}
+
+static const void *pristine_data(const Tensors *t, int tensor)
+{
+    return t->pristine[tensor] +
+           (size_t)t->problem->offset[tensor] * (size_t)type_bytes(t->problem->tensor[tensor].type);
+}
+
+Gemm tensors_gemm(const Tensors *t)
+{
+    Gemm g = t->problem->gemm;
+    g.a.type = t->problem->tensor[TENSOR_A].type;
+    g.b.type = t->problem->tensor[TENSOR_B].type;
+    g.c.type = t->problem->tensor[TENSOR_C].type;
+    g.a.data = pristine_data(t, TENSOR_A);
+    g.b.data = pristine_data(t, TENSOR_B);
+    g.c.data = pristine_data(t, TENSOR_C);
+    return g;
+}
+
+Err tensors_validator(Tensors *t)
+{
+    if (t->validator) return 0;
+    const Options *o = &t->session->o;
+    Gemm g = tensors_gemm(t);
+    ValidateOptions v = {.n_validate = o->n_validate,
+                         .n_allocated = t->problem->tensor[TENSOR_D].n_elements,
+                         .n_threads = t->session->n_threads,
+                         .xf32 = o->f32_xdl == TYPE_X,
+                         .print_max = o->print_max < 0 ? 0 : o->print_max,
+                         .print_valids = o->print_valids};
+    return validator_new(&g, &v, &t->validator);
+}
+
+uint64_t set_address(const TensorSet *s, int tensor) { return s->buffer[tensor].address + s->pad; }
+
+Err set_alloc(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet *out)
+{
+    const DeviceApi *api = t->device->api;
+    *out = (TensorSet){.guard = guard, .pad = nan_pads ? PAD : 0, .allocated = true};
+    Err e = 0;
+    for (int i = 0; i < TENSOR_COUNT && !e; i++) {
+        if (shares(t, i)) {
+            out->buffer[i] = out->buffer[TENSOR_C];
+            continue;
+        }
+        e = api->alloc(t->device, t->bytes[i] + 2 * out->pad, guard, &out->buffer[i]);
+        if (!e && out->pad)
+            e = api->fill(t->device, &out->buffer[i], number_poison(t->problem->tensor[i].type));
+        if (!e) e = write_tensor(t, out, i);
+    }
+    if (!e) e = set_workspace(t, out, workspace_bytes);
+    if (e) set_free(t, out);
+    return e;
+}
+
+void set_free(Tensors *t, TensorSet *s)
+{
+    if (!s->allocated) return;
+    if (t->session->o.c_equal_d) s->buffer[TENSOR_D] = (DeviceMem){0};
+    for (int i = 0; i < TENSOR_COUNT; i++) t->device->api->free(t->device, &s->buffer[i]);
+    t->device->api->free(t->device, &s->workspace);
+    s->allocated = false;
+}
+
+Err validated_set(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet **out)
+{
+    TensorSet *s = *out = &t->checked[guard == DEVICE_GUARD_FRONT];
+    if (s->allocated) return set_workspace(t, s, workspace_bytes);
+    return set_alloc(t, guard, nan_pads, workspace_bytes, s);
+}
+
+void set_done(Tensors *t, TensorSet *s)
+{
+    uint64_t all = s->workspace.bytes;
+    for (int i = 0; i < TENSOR_COUNT; i++) all += t->bytes[i];
+    if (all > KEPT_BYTES && !on_gpu(t)) set_free(t, s);
+}
+
+Err set_workspace(Tensors *t, TensorSet *s, uint64_t bytes)
+{
+    bool exact = s->guard != DEVICE_GUARD_NONE;
+    if (bytes == 0 && !s->workspace.bytes) return 0;
+    if (exact ? s->workspace.bytes == bytes : s->workspace.bytes >= bytes) return 0;
+    t->device->api->free(t->device, &s->workspace);
+    return bytes ? t->device->api->alloc(t->device, bytes, s->guard, &s->workspace) : 0;
+}
+
+Err copies_workspace(Tensors *t, uint64_t bytes)
+{
+    if (!on_gpu(t)) {
+        for (int i = 0; i < t->n_copies; i++) TRY(set_workspace(t, &t->copies[i], bytes));
+        return 0;
+    }
+    if (t->pool_workspace.bytes >= bytes) return 0;
+    t->device->api->free(t->device, &t->pool_workspace);
+    TRY(t->device->api->alloc(t->device, bytes, DEVICE_GUARD_NONE, &t->pool_workspace));
+    for (int i = 0; i < t->n_copies; i++) t->copies[i].workspace = t->pool_workspace;
+    return 0;
+}
+
+Err set_poison(Tensors *t, TensorSet *s)
+{
+    const DeviceApi *api = t->device->api;
+    if (shares(t, TENSOR_D))
+        TRY(write_tensor(t, s, TENSOR_C));
+    else
+        TRY(api->fill(t->device, &s->buffer[TENSOR_D], number_poison(t->problem->tensor[TENSOR_D].type)));
+    return s->workspace.bytes ? api->fill(t->device, &s->workspace, 0xFF) : 0;
+}
+
+Err set_restore(Tensors *t, TensorSet *s)
+{
+    return write_tensor(t, s, shares(t, TENSOR_D) ? TENSOR_C : TENSOR_D);
+}
+
+/* Memory that was touched before is worth keeping: page faults cost more than the copy. */
+static Err bounce_room(Bounce *b, uint64_t bytes)
+{
+    if (b->bytes >= bytes && b->data) return 0;
+    free(b->data);
+    b->data = malloc(bytes + 1);
+    b->bytes = b->data ? bytes : 0;
+    if (!b->data) FAIL(ERR_FAILED, "out of memory for %llu bytes of a result", (unsigned long long)bytes);
+    return 0;
+}
+
+/* Reads a whole buffer (with pads); points into device memory where the host sees it. */
+static Err read_buffer(Tensors *t, const DeviceMem *m, Bounce *b, const unsigned char **out)
+{
+    *out = m->host;
+    if (*out) return 0;
+    TRY(bounce_room(b, m->bytes));
+    *out = b->data;
+    return t->device->api->copy_from(t->device, b->data, m, 0, m->bytes);
+}
+
+/* First byte of from..to that is not as it should be: poison, or in C's storage the pristine value. to when
+ * all are. */
+static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t pad, uint64_t from,
+                              uint64_t to)
+{
+    unsigned char poison = number_poison(t->problem->tensor[TENSOR_D].type);
+    bool shared = shares(t, TENSOR_D);
+    for (uint64_t i = from; i < to; i++) {
+        bool inside = i >= pad && i < pad + t->bytes[TENSOR_D];
+        unsigned char want = shared && inside ? t->pristine[TENSOR_C][i - pad] : poison;
+        if (d[i] != want) return i;
+    }
+    return to;
+}
+
+/* What no element of D covers: the front, the gaps between columns and matrices, the back. */
+static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsigned char *d, char *text,
+                              size_t size)
+{
+    const Tensor *x = &t->problem->tensor[TENSOR_D];
+    int64_t bytes = type_bytes(x->type), offset = t->problem->offset[TENSOR_D];
+    uint64_t at = 0;
+    for (int64_t b = 0; b < x->size[2]; b++)
+        for (int64_t j = 0; j < x->size[1]; j++) {
+            uint64_t start = s->pad + (uint64_t)((offset + j * x->stride[1] + b * x->stride[2]) * bytes);
+            uint64_t bad = first_touched(t, d, s->pad, at, start);
+            if (bad < start) {
+                snprintf(text, size,
+                         "wrote outside D: byte %lld from its start (before column %lld of matrix %lld)",
+                         (long long)bad - (long long)s->pad, (long long)j, (long long)b);
+                return false;
+            }
+            at = start + (uint64_t)(x->size[0] * bytes);
+        }
+    uint64_t end = s->buffer[TENSOR_D].bytes, bad = first_touched(t, d, s->pad, at, end);
+    if (bad < end)
+        snprintf(text, size, "wrote outside D: %llu bytes behind its end", (unsigned long long)(bad - at));
+    return bad == end;
+}
+
+Err set_inputs_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *good)
+{
+    *good = true;
+    for (int i = 0; i < TENSOR_D && *good; i++) {
+        if (i == TENSOR_C && (t->session->o.c_equal_d || hidden(t, i))) continue;
+        const unsigned char *data;
+        TRY(read_buffer(t, &s->buffer[i], &t->in_out, &data));
+        if (bytes_hash(data + s->pad, t->bytes[i], t->session->n_threads) == t->hash[i]) continue;
+        snprintf(text, size, "wrote into its input %c", tensor_letter[i]);
+        *good = false;
+        TRY(upload_tensor(t, s, i));
+    }
+    return 0;
+}
+
+/* Are D's columns without gaps, and many? */
+bool set_quick_pays(const Tensors *t)
+{
+    const Tensor *d = &t->problem->tensor[TENSOR_D];
+    bool packed = d->n_elements == d->size[0] * d->size[1] * d->size[2];
+    return on_gpu(t) && packed && t->bytes[TENSOR_D] > QUICK_BYTES && validator_has_ranges(t->validator);
+}
+
+static Err copy_range(Tensors *t, TensorSet *s, uint64_t from, uint64_t to)
+{
+    return t->device->api->copy_from(t->device, t->d_out.data + from, &s->buffer[TENSOR_D], from, to - from);
+}
+
+/* The columns that the product check asks for, and what lies in front of D and behind it. */
+static Err read_some(Tensors *t, TensorSet *s)
+{
+    const Tensor *x = &t->problem->tensor[TENSOR_D];
+    uint64_t size = (uint64_t)type_bytes(x->type),
+             start = s->pad + (uint64_t)t->problem->offset[TENSOR_D] * size;
+    uint64_t all = s->buffer[TENSOR_D].bytes;
+    TRY(bounce_room(&t->d_out, all));
+    TRY(copy_range(t, s, 0, start));
+    TRY(copy_range(t, s, start + (uint64_t)x->n_elements * size, all));
+    int64_t j0, j1, b;
+    for (int64_t i = 0; validator_range(t->validator, i, &j0, &j1, &b); i++) {
+        uint64_t at = (uint64_t)(j0 * x->stride[1] + b * x->stride[2]) * size;
+        TRY(copy_range(t, s, start + at, start + at + (uint64_t)((j1 - j0) * x->stride[1]) * size));
+    }
+    return 0;
+}
+
+Err set_check(Tensors *t, TensorSet *s, CheckDepth depth, char *text, size_t size, bool *good,
+              const unsigned char **d_host)
+{
+    const unsigned char *d;
+    uint64_t inputs = t->bytes[TENSOR_A] + t->bytes[TENSOR_B] + t->bytes[TENSOR_C];
+    *good = true;
+    if (depth == CHECK_FULL || !on_gpu(t) || inputs <= QUICK_BYTES)
+        TRY(set_inputs_check(t, s, text, size, good));
+    if (depth == CHECK_QUICK && set_quick_pays(t)) {
+        TRY(read_some(t, s));
+        d = t->d_out.data;
+    } else {
+        TRY(read_buffer(t, &s->buffer[TENSOR_D], &t->d_out, &d));
+    }
+    if (*good) *good = surroundings_good(t, s, d, text, size);
+    *d_host = d + s->pad;
+    return 0;
+}
+
+void matrix_print(const char *name, const Matrix *m, int64_t rows, int64_t cols, int64_t batches)
+{
+    for (int64_t b = 0; b < batches; b++) {
+        fprintf(stderr, "%s, matrix %lld: %lld x %lld\n", name, (long long)b, (long long)rows,
+                (long long)cols);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < cols; j++) {
+                Value v = matrix_at(m, i, j, b);
+                if (type_info(m->type)->complex)
+                    fprintf(stderr, "(%g,%g)", v.re, v.im);
+                else
+                    fprintf(stderr, "%g", v.re);
+                fputc(j + 1 < cols ? ' ' : '\n', stderr);
+            }
+    }
+}
+
+Err tensor_dump(const char *name, const void *data, uint64_t bytes)
+{
+    char path[64];
+    snprintf(path, sizeof path, "tensor_%s.bin", name);
+    return file_write(path, (Str){data, bytes});
+}

@@ -1,0 +1,67 @@
+/* Validation of D against the reference, prepared once per problem and asked once per solution.
+ *
+ * What is compared: every element when the problem is small, when n_validate is -1, or when it is at least
+ * the number of elements; else every p-th logical element, p prime, as Tensile does (validate_stride), and a
+ * product check of all of D: D * X against alpha * A * (B * X) + beta * C * X with random signs X
+ * (Freivalds). X has a column for each block of D's columns, so that one wrong element shows in a sum of few.
+ * With integer inputs whose sums are exact in the accumulator (the default Random) the two must be equal.
+ * Else the tolerance is a bound that rounding exceeds with probability below 1e-9 (probabilistic rounding
+ * analysis, Higham & Mary 2019; Hoeffding for the random signs). A sum outside is only a suspicion: its
+ * elements are then compared one by one, and only the error formula makes a FAILED.
+ *
+ * Error formula: |a-b| / (|a|+|b|+1) < tolerance of the type (number.h), per component; integers equal. Used
+ * by the worker.
+ */
+#ifndef CLIENT_VALIDATE_H
+#define CLIENT_VALIDATE_H
+
+#include "client/worker/reference.h"
+
+typedef struct {
+    int64_t n_validate;  /* 0 none, -1 all, else about so many */
+    int64_t n_allocated; /* elements of D from first to last */
+    int n_threads;
+    bool xf32;         /* products of inputs cut to 11 bits */
+    bool never_all;    /* tests: do not take the small problem's way */
+    int64_t print_max; /* elements to print; -1 all, 0 none */
+    bool print_valids; /* right ones too */
+} ValidateOptions;
+
+typedef struct {
+    bool passed;
+    bool covered;      /* all of D was looked at: by element or by product */
+    int64_t n_checked; /* elements compared one by one */
+    int64_t n_wrong;   /* of these */
+    int64_t n_suspect; /* sums of the product check outside their tolerance */
+    double max_err;    /* of the formula; INFINITY for NaN against a number */
+    double diff, want; /* of those compared: sums of |got - should be| and |should be| */
+    char text[256];    /* the first wrong element, or remarks */
+} Check;
+
+typedef struct Validator Validator;
+
+/* Small enough for a reference of every element in no time. */
+bool validator_is_small(const Gemm *g);
+
+/* g's data must stay while the validator lives. */
+Err validator_new(const Gemm *g, const ValidateOptions *o, Validator **out);
+void validator_free(Validator *v);
+/* d: where D is and how it lies. Prints what print_max asks for to stderr. */
+Err validator_check(Validator *v, const Matrix *d, Check *out);
+/* Only some blocks of columns, those of validator_range, by product; covered is false then. */
+Err validator_check_some(Validator *v, const Matrix *d, Check *out);
+/* Is the product check there, so that some columns can be looked at without the others? */
+bool validator_has_ranges(const Validator *v);
+/* The i-th range of columns that validator_check_some looks at; false behind the last. */
+bool validator_range(const Validator *v, int64_t i, int64_t *j0, int64_t *j1, int64_t *b);
+/* D's whole reference in its own layout, for the simulated device: packed elements of out type are stored to
+ * d. */
+Err validator_store(Validator *v, const Matrix *d, void *data);
+
+/* Smallest prime >= n_allocated / n_validate, at least 2. */
+int64_t validate_stride(int64_t n_allocated, int64_t n_validate);
+/* The formula for one component; 0 when equal or both NaN, INFINITY when only one is finite or integers
+ * differ. */
+double validate_error(DataType t, double a, double b);
+
+#endif

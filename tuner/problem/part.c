@@ -1,0 +1,167 @@
+/* The table of parts and its look-up; see part.h. Knows no device. */
+#include "problem/part.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const Part parts[] = {
+#define PART(arch, name, schedule, n_cu, ids, also) {arch, name, schedule, n_cu, ids, also},
+#include "problem/parts.def"
+#undef PART
+};
+enum { N_PARTS = sizeof parts / sizeof *parts, KEY = 48 };
+
+const Part *part_at(size_t i) { return i < N_PARTS ? &parts[i] : NULL; }
+
+bool part_is_of(const Part *p, const Target *t)
+{
+    const Target *own = target_find(str_from(p->arch));
+    return own && own->family == t->family && own->isa[0] == t->isa[0] && own->isa[1] == t->isa[1] &&
+           (t->family == TARGET_NVPTX || own->isa[2] == t->isa[2]);
+}
+
+/* ---- names ---- */
+
+static bool is_makers(Str word)
+{
+    static const char *const words[] = {"amd", "nvidia", "radeon", "instinct", "geforce", "tesla", "tm"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_eq_nocase(word, str_from(words[i]))) return true;
+    return false;
+}
+
+/* "AMD Radeon (TM) RX 7900 XT" to "rx7900xt"; "" when nothing is left or it is too long for a part. */
+static void key_of(Str name, char key[KEY])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < name.n;) {
+        size_t from = i;
+        while (i < name.n && isalnum((unsigned char)name.s[i])) i++;
+        Str word = str_sub(name, from, i);
+        if (!word.n) i++;
+        if (is_makers(word)) continue;
+        if (n + word.n >= KEY) {
+            n = 0;
+            break;
+        }
+        for (size_t k = 0; k < word.n; k++) key[n++] = (char)tolower((unsigned char)word.s[k]);
+    }
+    key[n] = '\0';
+}
+
+/* One of the names between separators is that key. */
+static bool has_key(Str list, char separator, const char *key)
+{
+    Str name;
+    char own[KEY];
+    while (str_split(&list, separator, &name)) {
+        key_of(name, own);
+        if (own[0] && !strcmp(own, key)) return true;
+    }
+    return false;
+}
+
+static bool is_named(const Part *p, Str name)
+{
+    char key[KEY];
+    key_of(name, key);
+    return key[0] && (has_key(str_from(p->name), '|', key) || has_key(str_from(p->also), '|', key));
+}
+
+static bool has_id(const Part *p, Str id)
+{
+    Str rest = str_from(p->ids), own;
+    while (str_split(&rest, ' ', &own))
+        if (own.n && str_eq_nocase(own, id)) return true;
+    return false;
+}
+
+bool part_is_called(const Part *p, Str name)
+{
+    name = str_trim(name);
+    if (name.n > 7 && str_eq_nocase(str_sub(name, 0, 7), STR("Device ")))
+        return has_id(p, str_sub(name, 7, name.n));
+    if (is_named(p, name)) return true;
+    size_t open = str_find(name, '[', 0), close = str_find(name, ']', open);
+    Str rest = open < name.n ? str_sub(name, open + 1, close) : name, one;
+    while (str_split(&rest, '/', &one))
+        if (is_named(p, one)) return true;
+    return false;
+}
+
+Err part_find(Str name, const Target *t, const Part **out)
+{
+    unsigned least = 5;
+    const Part *near = NULL;
+    for (size_t i = 0; i < N_PARTS; i++) {
+        if (t && !part_is_of(&parts[i], t)) continue;
+        if (part_is_called(&parts[i], name)) return *out = &parts[i], ERR_OK;
+        unsigned d = str_distance(name, str_from(parts[i].name));
+        if (d < least) least = d, near = &parts[i];
+    }
+    const char *of = t ? " of " : "", *arch = t ? t->name : "";
+    if (near)
+        FAIL(ERR_INPUT, "unknown part '%.*s'%s%s (did you mean '%s'?)", STR_ARG(name), of, arch, near->name);
+    FAIL(ERR_INPUT, "unknown part '%.*s'%s%s (tuner --list-targets prints them)", STR_ARG(name), of, arch);
+}
+
+/* As a word: "aquavanjaram" does not stand in "aquavanjaram942_Cijk". */
+static bool contains_word(Str s, Str what)
+{
+    for (size_t i = 0; i + what.n <= s.n; i++) {
+        bool starts = i == 0 || !isalnum((unsigned char)s.s[i - 1]);
+        bool ends = i + what.n == s.n || !isalnum((unsigned char)s.s[i + what.n]);
+        if (starts && ends && memcmp(s.s + i, what.s, what.n) == 0) return true;
+    }
+    return false;
+}
+
+bool target_schedule_in(const Target *t, Str text)
+{
+    for (size_t i = 0; i < N_PARTS; i++) {
+        Str rest = str_from(parts[i].schedule), one;
+        if (!part_is_of(&parts[i], t)) continue;
+        while (str_split(&rest, '|', &one))
+            if (contains_word(text, one)) return true;
+    }
+    return false;
+}
+
+/* ---- lists ---- */
+
+static void list_add(PartList *l, const Part *p)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->part[i] == p) return;
+    if (l->n == PARTS_MAX) return;
+    if (l->n && p->n_cu != l->n_cu) l->same = false;
+    if (p->n_cu > l->n_cu) l->n_cu = p->n_cu;
+    l->part[l->n++] = p;
+}
+
+void parts_of_devices(const Target *t, const Str *device, size_t n, PartList *out)
+{
+    *out = (PartList){.same = true};
+    for (size_t k = 0; k < n; k++) {
+        const Part *stranger = NULL;
+        bool found = false;
+        for (size_t i = 0; i < N_PARTS; i++) {
+            if (!part_is_called(&parts[i], device[k])) continue;
+            if (part_is_of(&parts[i], t)) {
+                list_add(out, &parts[i]);
+                found = true;
+            } else if (!stranger) {
+                stranger = &parts[i];
+            }
+        }
+        if (found || !stranger || out->stranger) continue;
+        out->stranger = stranger;
+        out->stranger_name = device[k];
+    }
+}
+
+void parts_print(const PartList *l, Buf *out)
+{
+    for (size_t i = 0; i < l->n; i++)
+        buf_printf(out, "%s%s %d", i ? ", " : "", l->part[i]->name, l->part[i]->n_cu);
+}

@@ -1,0 +1,112 @@
+/* Problem sizes: what a config's ProblemSizes and a logic file's rows hold, and their expansion.
+ *
+ * Order of sizes everywhere: the problem type's indices [M, N, batch, K], then for a GEMM the leading
+ * dimensions LDD, LDC, LDA, LDB (Tensile's order), always resolved: never -1. Ranges are streamed: a SizeIter
+ * needs no memory however many points there are.
+ */
+#ifndef MODEL_SIZES_H
+#define MODEL_SIZES_H
+
+#include "problem/problem.h"
+
+enum { SIZE_LD_MAX = 4, SIZE_MAX_DIMS = INDEX_MAX + SIZE_LD_MAX };
+enum { LD_D, LD_C, LD_A, LD_B };
+/* Bounds: a size (kernels take 32-bit sizes), the elements between a tensor's first and last, the points of
+ * one ProblemSizes (each becomes a line of the client's file). */
+#define SIZE_VALUE_MAX INT64_C(2147483647)
+#define TENSOR_ELEMENTS_MAX (INT64_C(1) << 46)
+#define SIZES_COUNT_MAX INT64_C(1000000)
+
+/* Extra data of an Exact given as a map; -1: not given (packed). Indexed like the tensor's own index list:
+ * stride[LD_A][1] is the stride of A's second index. */
+typedef struct {
+    int32_t n_stride[4]; /* by LD_D.. : 0 when not given */
+    int64_t stride[4][INDEX_MAX];
+    int32_t n_pad[2]; /* A, B: number of zero pads of the problem type */
+    int64_t pad_start[2][TUPLE_MAX], pad_end[2][TUPLE_MAX];
+    int64_t count; /* 0 when not given */
+} SizeExtra;
+
+typedef struct {
+    int32_t n;                /* TotalIndices + NumIndicesLD */
+    int64_t v[SIZE_MAX_DIMS]; /* behind n: 0 */
+    const SizeExtra *extra;   /* NULL when nothing beyond the sizes was given */
+} ProblemSize;
+
+/* One dimension of a Range: a mapped one copies another dimension's current value. */
+typedef struct {
+    bool mapped;
+    int32_t source; /* mapped: the dimension to copy */
+    int64_t start, stride, increment, end;
+    int64_t count; /* values it takes */
+} SizeDim;
+
+typedef struct {
+    int32_t n;
+    SizeDim dim[SIZE_MAX_DIMS];
+    int64_t count; /* points */
+    int line;
+} SizeRange;
+
+typedef struct {
+    ProblemType pt;
+    SizeRange *range;
+    size_t n_ranges;
+    ProblemSize *exact; /* resolved */
+    size_t n_exacts;
+    int64_t min_stride[INDEX_MAX]; /* 0: none */
+    bool has_min_stride, sorted;
+    int64_t count; /* points in all */
+} ProblemSizes;
+
+/* node is the list below ProblemSizes; NULL or a null gives Tensile's default range. */
+Err problem_sizes_from_node(Arena *a, const char *file, const Node *node, const ProblemType *pt,
+                            Notices *notices, ProblemSizes *out);
+
+/* Streams: all Ranges in order, then all Exacts; duplicates kept; LDs resolved. sorted is not looked at. */
+typedef struct {
+    const ProblemSizes *sizes;
+    size_t range, exact;
+    int64_t value[SIZE_MAX_DIMS], step[SIZE_MAX_DIMS], full[SIZE_MAX_DIMS];
+    bool in_range;
+} SizeIter;
+void size_iter_init(SizeIter *it, const ProblemSizes *sizes);
+bool size_iter_next(SizeIter *it, ProblemSize *out);
+
+/* The whole list, sorted when the sizes say so. More than max is refused with ERR_INPUT. */
+Err problem_sizes_list(Arena *a, const ProblemSizes *sizes, int64_t max, ProblemSize **out, size_t *n);
+
+/* Resolves -1 and too small leading dimensions of a GEMM, as Tensile does: max(minimum, given). given: LDD
+ * LDC LDA LDB. */
+void size_resolve_ld(const ProblemType *pt, ProblemSize *s, const int64_t given[SIZE_LD_MAX]);
+/* Least leading dimension of tensor (LD_D ..). */
+int64_t size_min_ld(const ProblemType *pt, const ProblemSize *s, int tensor);
+/* From plain numbers (a logic row, a command line): n is TotalIndices or TotalIndices + NumIndicesLD.
+ * ERR_INPUT names what is wrong: a size that is not in 1..SIZE_VALUE_MAX, a wrong count, a leading dimension
+ * that is given and smaller than the least one. */
+Err problem_size_from_ints(const ProblemType *pt, const int64_t *v, size_t n, ProblemSize *out);
+/* Are all tensors within TENSOR_ELEMENTS_MAX? */
+Err problem_size_check(const ProblemType *pt, const ProblemSize *s);
+
+int problem_size_cmp(const ProblemSize *a, const ProblemSize *b); /* by numbers, then length */
+bool problem_size_equal(const ProblemSize *a, const ProblemSize *b);
+/* "1024,1024,1,1024,1024,1024,1024,1024" */
+void problem_size_print(const ProblemSize *s, Buf *out);
+
+/* Products of sizes: of A's free indices (M), of B's (N), of the summation indices (K), of the batch indices.
+ */
+int64_t size_m(const ProblemType *pt, const ProblemSize *s);
+int64_t size_n(const ProblemType *pt, const ProblemSize *s);
+int64_t size_k(const ProblemType *pt, const ProblemSize *s);
+int64_t size_batch(const ProblemType *pt, const ProblemSize *s);
+int64_t size_ld(const ProblemType *pt, const ProblemSize *s, int tensor); /* LD_D ..; of a GEMM */
+
+/* The index list of a tensor (LD_D ..): what its dimensions are, fastest first. */
+IndexList size_tensor_indices(const ProblemType *pt, int tensor);
+/* Strides of a tensor's dimensions in elements, all resolved: given ones, constant ones (SetConstStride), the
+ * leading dimension, and packed ones (stride times size of the dimension before). Returns how many. */
+int32_t size_strides(const ProblemType *pt, const ProblemSize *s, int tensor, int64_t out[INDEX_MAX]);
+/* Elements from the first to behind the last one of a tensor; -1 on overflow. */
+int64_t size_tensor_elements(const ProblemType *pt, const ProblemSize *s, int tensor);
+
+#endif

@@ -1,0 +1,363 @@
+/* Reads the ProblemSizes of a config: Range, Exact (list and map), MinStride. Conv needs a convolution. */
+#include "problem/sizes.h"
+
+#include <string.h>
+
+typedef struct {
+    Arena *arena;
+    const char *file;
+    const ProblemType *pt;
+    Notices *notices;
+    ProblemSizes *out;
+    size_t cap_ranges, cap_exacts;
+} Reader;
+
+static Err read_ints(const Reader *r, const Node *n, const char *what, size_t min, size_t max, int64_t *v)
+{
+    TRY(node_seq(n, r->file, what, min, max));
+    for (size_t i = 0; i < n->n; i++) TRY(node_int(&n->item[i], r->file, what, INT64_MIN, INT64_MAX, &v[i]));
+    return 0;
+}
+
+/* Doubles the array when it is full. */
+static Err reserve(Arena *a, void **v, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap) return 0;
+    const size_t more = *cap ? 2 * *cap : 16;
+    void *grown = arena_array(a, more, size);
+    if (!grown) FAIL(ERR_FAILED, "out of memory for %zu problem sizes", more);
+    if (n) memcpy(grown, *v, n * size);
+    *v = grown;
+    *cap = more;
+    return 0;
+}
+
+/* ---- ranges ---- */
+
+/* How many values: while value <= end, value += stride, stride += increment. */
+static Err count_values(const Reader *r, int line, int32_t index, SizeDim *d)
+{
+    if (d->start > d->end)
+        FAIL(ERR_INPUT, "%s:%d: Range: dimension %d starts at %lld, behind its end %lld", r->file, line,
+             (int)index, (long long)d->start, (long long)d->end);
+    if (d->increment == 0) {
+        if (d->stride < 1 && d->start + d->stride <= d->end)
+            FAIL(ERR_INPUT, "%s:%d: Range: dimension %d never ends with stride %lld", r->file, line,
+                 (int)index, (long long)d->stride);
+        d->count = d->stride < 1 ? 1 : (d->end - d->start) / d->stride + 1;
+        return 0;
+    }
+    int64_t value = d->start, stride = d->stride;
+    for (d->count = 0; value <= d->end; d->count++) {
+        if (stride < 0 || (stride == 0 && d->increment < 0) || d->count > SIZES_COUNT_MAX)
+            FAIL(ERR_INPUT, "%s:%d: Range: dimension %d never ends with stride %lld and increment %lld",
+                 r->file, line, (int)index, (long long)d->stride, (long long)d->increment);
+        value += stride;
+        stride += d->increment;
+    }
+    return 0;
+}
+
+/* [v], [first, last] with the first as stride, [first, stride, last] or [first, stride, increment, last]. */
+static Err read_sized(const Reader *r, const Node *n, int32_t index, SizeDim *d)
+{
+    int64_t v[4];
+    TRY(read_ints(r, n, "Range", 1, 4, v));
+    for (size_t i = 0; i < n->n; i++)
+        if (v[i] > SIZE_VALUE_MAX || v[i] < -SIZE_VALUE_MAX)
+            FAIL(ERR_INPUT, "%s:%d: Range: %lld in dimension %d is over %lld", r->file, n->line,
+                 (long long)v[i], (int)index, (long long)SIZE_VALUE_MAX);
+    switch (n->n) {
+    case 1:
+        *d = (SizeDim){.start = v[0], .stride = 1, .end = v[0]};
+        break;
+    case 2:
+        *d = (SizeDim){.start = v[0], .stride = v[0], .end = v[1]};
+        break;
+    case 3:
+        *d = (SizeDim){.start = v[0], .stride = v[1], .end = v[2]};
+        break;
+    default:
+        *d = (SizeDim){.start = v[0], .stride = v[1], .increment = v[2], .end = v[3]};
+    }
+    if (index < r->pt->TotalIndices && d->start < 1)
+        FAIL(ERR_INPUT, "%s:%d: Range: size %lld of index %d ('%c') is not in 1..%lld", r->file, n->line,
+             (long long)d->start, (int)index, (char)('i' + index), (long long)SIZE_VALUE_MAX);
+    return count_values(r, n->line, index, d);
+}
+
+static Err read_dim(const Reader *r, const Node *n, int32_t index, SizeDim *d)
+{
+    if (n->kind != NODE_INT) return read_sized(r, n, index, d);
+    if (n->integer < 0 || n->integer >= index)
+        FAIL(ERR_INPUT,
+             "%s:%d: Range: dimension %d copies dimension %lld, which is not before it (one value: [%lld])",
+             r->file, n->line, (int)index, (long long)n->integer, (long long)n->integer);
+    *d = (SizeDim){.mapped = true, .source = (int32_t)n->integer, .count = 1};
+    return 0;
+}
+
+static int64_t last_value(const SizeDim *d)
+{
+    if (!d->increment) return d->start + (d->count - 1) * d->stride;
+    int64_t value = d->start, stride = d->stride;
+    for (int64_t i = 1; i < d->count; i++, stride += d->increment) value += stride;
+    return value;
+}
+
+/* The corner with all dimensions at their ends must be a possible problem. */
+static Err check_corner(const Reader *r, const SizeRange *range)
+{
+    int64_t v[SIZE_MAX_DIMS];
+    ProblemSize corner = {.n = r->pt->TotalIndices};
+    for (int32_t i = 0; i < range->n; i++)
+        v[i] = range->dim[i].mapped ? v[range->dim[i].source] : last_value(&range->dim[i]);
+    memcpy(corner.v, v, (size_t)r->pt->TotalIndices * sizeof *v);
+    size_resolve_ld(r->pt, &corner, v + r->pt->TotalIndices);
+    const Err err = problem_size_check(r->pt, &corner);
+    return err ? err_context(err, "%s:%d: Range: ", r->file, range->line) : 0;
+}
+
+static Err count_points(const Reader *r, SizeRange *range)
+{
+    range->count = 1;
+    for (int32_t i = 0; i < range->n; i++)
+        if (__builtin_mul_overflow(range->count, range->dim[i].count, &range->count))
+            FAIL(ERR_INPUT, "%s:%d: Range has more than 2^63 problem sizes, at most %lld are allowed",
+                 r->file, range->line, (long long)SIZES_COUNT_MAX);
+    if (range->count > SIZES_COUNT_MAX)
+        FAIL(ERR_INPUT, "%s:%d: Range has %lld problem sizes, at most %lld are allowed", r->file, range->line,
+             (long long)range->count, (long long)SIZES_COUNT_MAX);
+    return 0;
+}
+
+static Err push_range(Reader *r, const SizeRange *range)
+{
+    TRY(check_corner(r, range));
+    TRY(reserve(r->arena, (void **)&r->out->range, r->out->n_ranges, &r->cap_ranges, sizeof *range));
+    r->out->range[r->out->n_ranges++] = *range;
+    return 0;
+}
+
+/* Dimensions that are not given copy dimension 0; leading dimensions that are not given are the least ones.
+ */
+static void pad_range(const ProblemType *pt, SizeRange *range, size_t given)
+{
+    range->n = pt->TotalIndices + pt->NumIndicesLD;
+    for (int32_t i = (int32_t)given; i < range->n; i++)
+        range->dim[i] =
+            i < pt->TotalIndices ? (SizeDim){.mapped = true, .count = 1} : (SizeDim){.stride = 1, .count = 1};
+}
+
+static Err read_range(Reader *r, const Node *n)
+{
+    SizeRange range = {.line = n->line};
+    TRY(node_seq(n, r->file, "Range", 1, (size_t)(r->pt->TotalIndices + r->pt->NumIndicesLD)));
+    for (size_t i = 0; i < n->n; i++) TRY(read_dim(r, &n->item[i], (int32_t)i, &range.dim[i]));
+    pad_range(r->pt, &range, n->n);
+    TRY(count_points(r, &range));
+    return push_range(r, &range);
+}
+
+/* Tensile's: 64, 128, 256, 448 in all dimensions, one batch. */
+static Err default_range(Reader *r)
+{
+    SizeRange range = {0};
+    range.dim[0] = (SizeDim){.start = 64, .stride = 64, .increment = 64, .end = 512, .count = 4};
+    pad_range(r->pt, &range, 1);
+    if (r->pt->Batched && r->pt->TotalIndices > 2)
+        range.dim[2] = (SizeDim){.start = 1, .stride = 1, .end = 1, .count = 1};
+    TRY(count_points(r, &range));
+    return push_range(r, &range);
+}
+
+/* ---- exact sizes ---- */
+
+static Err push_exact(Reader *r, const ProblemSize *s)
+{
+    TRY(reserve(r->arena, (void **)&r->out->exact, r->out->n_exacts, &r->cap_exacts, sizeof *s));
+    r->out->exact[r->out->n_exacts++] = *s;
+    return 0;
+}
+
+static Err read_exact_list(Reader *r, const Node *n)
+{
+    int64_t v[SIZE_MAX_DIMS];
+    ProblemSize s;
+    TRY(read_ints(r, n, "Exact", 1, SIZE_MAX_DIMS, v));
+    const Err err = problem_size_from_ints(r->pt, v, n->n, &s);
+    if (err) return err_context(err, "%s:%d: Exact: ", r->file, n->line);
+    return push_exact(r, &s);
+}
+
+/* A stride list in the order of the tensor's indices; entry 1 of a GEMM's tensor is its leading dimension. */
+static Err read_strides(const Reader *r, const Node *n, const char *key, int tensor, SizeExtra *e)
+{
+    const IndexList l = size_tensor_indices(r->pt, tensor);
+    const size_t min = problem_is_gemm(r->pt) ? 2 : 1;
+    TRY(read_ints(r, n, key, min, (size_t)l.n, e->stride[tensor]));
+    for (size_t i = 0; i < n->n; i++)
+        if (e->stride[tensor][i] < -1 || e->stride[tensor][i] > TENSOR_ELEMENTS_MAX)
+            FAIL(ERR_INPUT, "%s:%d: %s: stride %lld is not in -1..2^46", r->file, n->line, key,
+                 (long long)e->stride[tensor][i]);
+    e->n_stride[tensor] = (int32_t)n->n;
+    return 0;
+}
+
+/* Pads given here must agree with those that the problem type fixes. */
+static Err read_pads(const Reader *r, const Node *n, const char *key, const TupleList *zero_pad, int column,
+                     int64_t *pad)
+{
+    int64_t v[TUPLE_MAX];
+    TRY(read_ints(r, n, key, (size_t)zero_pad->n, (size_t)zero_pad->n, v));
+    for (size_t i = 0; i < n->n; i++) {
+        const int32_t fixed = zero_pad->v[i][column];
+        if (fixed != -1 && fixed != v[i])
+            FAIL(ERR_INPUT, "%s:%d: %s %lld is not the problem type's %d", r->file, n->line, key,
+                 (long long)v[i], (int)fixed);
+        if (v[i] < 0 || v[i] > SIZE_VALUE_MAX)
+            FAIL(ERR_INPUT, "%s:%d: %s %lld is not in 0..%lld", r->file, n->line, key, (long long)v[i],
+                 (long long)SIZE_VALUE_MAX);
+        pad[i] = v[i];
+    }
+    return 0;
+}
+
+static Err read_exact_key(const Reader *r, Str key, const Node *n, const Node **sizes, SizeExtra *e)
+{
+    static const char *const strides[] = {"stridesD", "stridesC", "stridesA", "stridesB"};
+    for (int t = 0; t < 4; t++)
+        if (str_eq_c(key, strides[t])) return read_strides(r, n, strides[t], t, e);
+    if (str_eq_c(key, "padStartA")) return read_pads(r, n, "padStartA", &r->pt->ZeroPadA, 2, e->pad_start[0]);
+    if (str_eq_c(key, "padEndA")) return read_pads(r, n, "padEndA", &r->pt->ZeroPadA, 3, e->pad_end[0]);
+    if (str_eq_c(key, "padStartB")) return read_pads(r, n, "padStartB", &r->pt->ZeroPadB, 2, e->pad_start[1]);
+    if (str_eq_c(key, "padEndB")) return read_pads(r, n, "padEndB", &r->pt->ZeroPadB, 3, e->pad_end[1]);
+    if (str_eq_c(key, "count")) return node_int(n, r->file, "count", -1, INT32_MAX, &e->count);
+    if (str_eq_c(key, "sizes")) {
+        *sizes = n;
+        return 0;
+    }
+    FAIL(ERR_INPUT,
+         "%s:%d: unknown key '%.*s' in Exact (legal: sizes, stridesA, stridesB, stridesC, stridesD, "
+         "padStartA, "
+         "padEndA, padStartB, padEndB, count)",
+         r->file, n->line, (int)(key.n < 64 ? key.n : 64), key.s);
+}
+
+/* Leading dimensions given as strides take the place of the packed ones. */
+static Err apply_strides(const Reader *r, int line, SizeExtra *e, ProblemSize *s)
+{
+    if (!problem_is_gemm(r->pt)) return 0;
+    for (int t = 0; t < 4; t++) {
+        if (e->n_stride[t] < 2 || e->stride[t][1] == -1) continue;
+        const int64_t min = size_min_ld(r->pt, s, t), ld = e->stride[t][1];
+        if (ld < min || ld > SIZE_VALUE_MAX)
+            FAIL(ERR_INPUT, "%s:%d: Exact: leading dimension strides%c[1] %lld is not in %lld..%lld", r->file,
+                 line, "DCAB"[t], (long long)ld, (long long)min, (long long)SIZE_VALUE_MAX);
+        s->v[r->pt->TotalIndices + t] = ld;
+    }
+    return 0;
+}
+
+static Err check_pads_given(const Reader *r, int line, const SizeExtra *e)
+{
+    for (int t = 0; t < 2; t++)
+        for (int32_t i = 0; i < e->n_pad[t]; i++)
+            if (e->pad_start[t][i] < 0 || e->pad_end[t][i] < 0)
+                FAIL(ERR_INPUT,
+                     "%s:%d: Exact: pad %d of tensor %c is given neither here nor by the problem type",
+                     r->file, line, (int)i, "AB"[t]);
+    return 0;
+}
+
+static Err read_exact_map(Reader *r, const Node *n)
+{
+    const TupleList *zero_pad[2] = {&r->pt->ZeroPadA, &r->pt->ZeroPadB};
+    SizeExtra *e = ARENA_NEW(r->arena, SizeExtra);
+    TRY_ALLOC(e);
+    for (int t = 0; t < 2; t++) {
+        e->n_pad[t] = zero_pad[t]->n;
+        for (int32_t i = 0; i < zero_pad[t]->n; i++) {
+            e->pad_start[t][i] = zero_pad[t]->v[i][2];
+            e->pad_end[t][i] = zero_pad[t]->v[i][3];
+        }
+    }
+    const Node *sizes = NULL;
+    for (size_t i = 0; i < n->n; i++) {
+        Str key;
+        TRY(node_str(&n->item[2 * i], r->file, "Exact", &key));
+        TRY(read_exact_key(r, key, &n->item[2 * i + 1], &sizes, e));
+    }
+    if (!sizes) FAIL(ERR_INPUT, "%s:%d: Exact has no 'sizes'", r->file, n->line);
+    int64_t v[SIZE_MAX_DIMS];
+    ProblemSize s;
+    TRY(read_ints(r, sizes, "sizes", 1, SIZE_MAX_DIMS, v));
+    Err err = problem_size_from_ints(r->pt, v, sizes->n, &s);
+    if (err) return err_context(err, "%s:%d: Exact: ", r->file, n->line);
+    TRY(apply_strides(r, n->line, e, &s));
+    TRY(check_pads_given(r, n->line, e));
+    s.extra = e;
+    err = problem_size_check(r->pt, &s);
+    if (err) return err_context(err, "%s:%d: Exact: ", r->file, n->line);
+    return push_exact(r, &s);
+}
+
+static Err read_min_stride(Reader *r, const Node *n)
+{
+    int64_t v[INDEX_MAX];
+    const size_t total = (size_t)r->pt->TotalIndices;
+    if (r->out->has_min_stride) FAIL(ERR_INPUT, "%s:%d: MinStride is there twice", r->file, n->line);
+    TRY(read_ints(r, n, "MinStride", total, total, v));
+    for (size_t i = 0; i < total; i++) {
+        if (v[i] < 0 || v[i] > SIZE_VALUE_MAX)
+            FAIL(ERR_INPUT, "%s:%d: MinStride: %lld is not in 0..%lld", r->file, n->line, (long long)v[i],
+                 (long long)SIZE_VALUE_MAX);
+        r->out->min_stride[i] = v[i];
+    }
+    r->out->has_min_stride = true;
+    return 0;
+}
+
+static Err read_entry(Reader *r, const Node *key_node, const Node *n)
+{
+    Str key;
+    TRY(node_str(key_node, r->file, "ProblemSizes", &key));
+    if (str_eq_c(key, "Range")) return read_range(r, n);
+    if (str_eq_c(key, "Exact")) return n->kind == NODE_MAP ? read_exact_map(r, n) : read_exact_list(r, n);
+    if (str_eq_c(key, "MinStride")) return read_min_stride(r, n);
+    if (str_eq_c(key, "Conv"))
+        FAIL(ERR_INPUT, "%s:%d: Conv needs an OperationType Convolution..., this is %s", r->file,
+             key_node->line, operation_name((OperationKind)r->pt->OperationType));
+    FAIL(ERR_INPUT, "%s:%d: unknown kind of size '%.*s' (legal: Exact, Range, MinStride, Conv)", r->file,
+         key_node->line, (int)(key.n < 64 ? key.n : 64), key.s);
+}
+
+static Err count_all(Reader *r, int line)
+{
+    ProblemSizes *s = r->out;
+    s->count = (int64_t)s->n_exacts;
+    for (size_t i = 0; i < s->n_ranges; i++)
+        if (__builtin_add_overflow(s->count, s->range[i].count, &s->count) || s->count > SIZES_COUNT_MAX)
+            FAIL(ERR_INPUT, "%s:%d: ProblemSizes: more than %lld problem sizes", r->file, line,
+                 (long long)SIZES_COUNT_MAX);
+    return 0;
+}
+
+Err problem_sizes_from_node(Arena *a, const char *file, const Node *node, const ProblemType *pt,
+                            Notices *notices, ProblemSizes *out)
+{
+    Reader r = {.arena = a, .file = file, .pt = pt, .notices = notices, .out = out};
+    *out = (ProblemSizes){.pt = *pt};
+    if (!node || node->kind == NODE_NULL || (node->kind == NODE_SEQ && !node->n)) {
+        TRY(default_range(&r));
+        return count_all(&r, node ? node->line : 0);
+    }
+    TRY(node_seq(node, file, "ProblemSizes", 1, (size_t)SIZES_COUNT_MAX));
+    for (size_t i = 0; i < node->n; i++) {
+        const Node *entry = &node->item[i];
+        TRY(node_map(entry, file, "ProblemSizes"));
+        for (size_t j = 0; j < entry->n; j++)
+            TRY(read_entry(&r, &entry->item[2 * j], &entry->item[2 * j + 1]));
+    }
+    return count_all(&r, node->line);
+}

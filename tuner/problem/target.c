@@ -1,0 +1,74 @@
+/* The table of architectures and its look-up; see target.h. Knows no device. */
+#include "problem/target.h"
+
+#include <string.h>
+
+static const Target targets[] = {
+#define TARGET(name, family, major, minor, step, wave, lds, cus, matrix, f8, bits, regs, toolchain)          \
+    {name, TARGET_##family, {major, minor, step}, wave, lds, cus, MATRIX_##matrix, F8_##f8, bits,            \
+     regs, toolchain},
+#include "problem/targets.def"
+#undef TARGET
+};
+static const TargetRegisters registers[] = {
+#define REGISTERS(name, vgprs, vgpr_granule, agprs, sgprs, sgpr_granule, waves, dot)                         \
+    {name, vgprs, vgpr_granule, agprs, sgprs, sgpr_granule, waves, dot},
+#include "problem/targets.def"
+#undef REGISTERS
+};
+enum { N_TARGETS = sizeof targets / sizeof targets[0] };
+
+const Target *target_at(size_t i) { return i < N_TARGETS ? &targets[i] : NULL; }
+
+const TargetRegisters *target_registers(const Target *t)
+{
+    Str name = str_from(t->name), base = str_sub(name, 0, str_find(name, ':', 0));
+    for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++)
+        if (str_eq_c(base, registers[i].name)) return &registers[i];
+    return NULL;
+}
+
+const Target *target_host_level(void)
+{
+    const char *name = "x86-64-v2";
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+        name = "x86-64-v3";
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+            __builtin_cpu_supports("avx512cd"))
+            name = "x86-64-v4";
+    }
+#endif
+    return target_find(str_from(name));
+}
+
+const Target *target_find(Str name)
+{
+    if (str_eq_c(name, "host")) return target_host_level();
+    Str base = str_sub(name, 0, str_find(name, ':', 0));
+    for (size_t i = 0; i < N_TARGETS; i++)
+        if (str_eq_c(base, targets[i].name)) return &targets[i];
+    return NULL;
+}
+
+const char *target_code_suffix(const Target *t)
+{
+    static const char *const suffixes[] = {
+        [TARGET_AMDGCN] = ".hsaco", [TARGET_NVPTX] = ".cubin", [TARGET_HOST] = ".so"};
+    return suffixes[t->family];
+}
+
+const char *target_family_name(TargetFamily family)
+{
+    switch (family) {
+    case TARGET_AMDGCN:
+        return "amdgcn";
+    case TARGET_NVPTX:
+        return "nvptx";
+    case TARGET_HOST:
+        return "host";
+    }
+    return "?";
+}

@@ -1,0 +1,56 @@
+/* Target: what is known about an architecture before any device is there: family, ISA, wave size, LDS,
+ * registers.
+ *
+ * One row of targets.def each. A running device's own figures (CUs, clocks, memory) come from client/device.
+ * Used by the model's rules, the kernel lowerings, the toolchains and the library writers.
+ */
+#ifndef MODEL_TARGET_H
+#define MODEL_TARGET_H
+
+#include "base/str.h"
+#include "problem/datatype.h"
+
+typedef enum { TARGET_AMDGCN, TARGET_NVPTX, TARGET_HOST } TargetFamily;
+typedef enum { MATRIX_NONE, MATRIX_MFMA, MATRIX_WMMA, MATRIX_TENSOR } MatrixUnit;
+
+typedef struct {
+    const char *name; /* "gfx90a", "sm_90", "x86-64-v4" */
+    TargetFamily family;
+    int isa[3];    /* gfx90a: 9,0,10; sm_90: 9,0,0; x86-64-v4: 4,0,0 */
+    int wave_size; /* native; 1 on the host */
+    int lds_bytes; /* 0 on the host: local memory is a buffer of any size */
+    int n_cu;      /* of the largest part; 0 on the host: ask the machine */
+    MatrixUnit matrix;
+    F8Format f8;     /* of F8 and B8 in kernels for it; F8_NONE: it has no such kernels */
+    int vector_bits; /* of one vector register: of a lane on GPUs, of the machine on the host */
+    int n_vector_regs;
+    const char *toolchain; /* "hip", "cuda", "cc" */
+} Target;
+
+enum { DOT_F16 = 1, DOT_BF16 = 2, DOT_I8 = 4 };
+
+/* Registers of an AMD processor's SIMD. */
+typedef struct {
+    const char *name;
+    int vgprs, vgpr_granule; /* vector registers of a lane for all waves, accumulation registers included */
+    int agprs;               /* of them for accumulation only; 0: none, or the waves divide them freely */
+    int sgprs, sgpr_granule; /* scalar registers for all waves; 0: each wave has all it can name */
+    int waves;               /* most of a SIMD */
+    int dot;                 /* DOT_ bits: dot product instructions */
+} TargetRegisters;
+/* NULL for targets of other families. */
+const TargetRegisters *target_registers(const Target *t);
+
+/* The row of that name; "host" gives this machine's level; what follows ':' ("gfx90a:xnack-") is not looked
+ * at. NULL when unknown. */
+const Target *target_find(Str name);
+/* Rows in table order; NULL behind the last. */
+const Target *target_at(size_t i);
+/* The highest x86-64 level that this machine and its system support. */
+const Target *target_host_level(void);
+/* How the names of files with its kernels end: ".so", ".cubin"; AMD: ".hsaco" (and ".co", see createlib). */
+const char *target_code_suffix(const Target *t);
+/* "amdgcn", "nvptx", "host". */
+const char *target_family_name(TargetFamily family);
+
+#endif

@@ -1,0 +1,212 @@
+/* `tuner explain OUTDIR SIZE`: why a size has the winner that it has. See report.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+
+enum { MAX_DIMS = 16, MAX_LOSERS = 25 };
+
+typedef struct {
+    int64_t v[MAX_DIMS];
+    size_t n;
+} Wanted;
+
+static Err wanted_parse(const char *text, Wanted *w)
+{
+    Str rest = str_trim(str_from(text)), part;
+    *w = (Wanted){.n = 0};
+    if (str_starts(rest, "[") && str_ends(rest, "]")) rest = str_sub(rest, 1, rest.n - 1);
+    while (str_split(&rest, ',', &part))
+        if (w->n == MAX_DIMS || !str_to_i64(str_trim(part), &w->v[w->n++]))
+            FAIL(ERR_INPUT, "'%s' is not a size, expected M,N,batch,K or [M,N,batch,K,LDD,LDC,LDA,LDB]",
+                 text);
+    return 0;
+}
+
+/* Sizes may be listed twice; they are one problem. */
+static bool seen_before(const PlanView *p, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (p->size[i].problem == p->size[size].problem) return true;
+    return false;
+}
+
+static bool size_matches(Str key, const Wanted *w)
+{
+    size_t blank = str_find(key, ' ', 0), i = 0;
+    Str rest = str_sub(key, blank + 1, key.n), part;
+    for (; i < w->n && str_split(&rest, ',', &part); i++) {
+        int64_t v;
+        if (!str_to_i64(part, &v) || v != w->v[i]) return false;
+    }
+    return i == w->n;
+}
+
+typedef struct {
+    size_t candidate;
+    double ns;
+} Placed;
+
+static int placed_order(const void *a, const void *b)
+{
+    const Placed *x = a, *y = b;
+    if (x->ns != y->ns) return x->ns < y->ns ? -1 : 1;
+    return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+}
+
+static void times_print(const PlanView *p, const SizeRow *z, const Ranking *r, size_t candidate, FILE *f)
+{
+    const Result *x = &r->result[candidate];
+    fprintf(f, "%9.4g GFlops  %10.2f us", gflops_of(z->flops, x->ns.median), x->ns.median * 1e-3);
+    if (x->ns.n > 1)
+        fprintf(f, " [%.2f, %.2f] at %.0f%%", x->ns.lo * 1e-3, x->ns.hi * 1e-3, x->ns.level * 100);
+    fprintf(f, ", n=%zu  %.*s\n", x->ns.n, STR_ARG(p->candidate[candidate].name));
+}
+
+/* What the compiled kernel says of itself, where it was recorded. */
+static Err facts_print(Store *s, Arena *a, const PlanView *p, size_t candidate, FILE *f)
+{
+    Str facts;
+    bool found;
+    TRY(store_code_get(s, a, p->candidate[candidate].kernel, p->environment, &facts, &found));
+    if (found) fprintf(f, "             %.*s\n", STR_ARG(facts));
+    return 0;
+}
+
+static Err losers_print(Arena *a, const PlanView *p, const SizeRow *z, const Ranking *r, FILE *f)
+{
+    Placed *order = ARENA_ARRAY(a, r->n_good, Placed);
+    size_t n = 0;
+    TRY_ALLOC(order);
+    for (size_t i = 0; i < p->n_candidates; i++)
+        if (r->result[i].good) order[n++] = (Placed){i, r->result[i].ns.median};
+    qsort(order, n, sizeof *order, placed_order);
+    fprintf(f, "  slower:\n");
+    for (size_t i = 2; i < n && i < MAX_LOSERS; i++) {
+        fprintf(f, "    %.3fx  ", order[i].ns / order[0].ns);
+        times_print(p, z, r, order[i].candidate, f);
+    }
+    if (n <= 2) fprintf(f, "    none\n");
+    if (n > MAX_LOSERS) fprintf(f, "    and %zu more\n", n - MAX_LOSERS);
+    return 0;
+}
+
+/* The peer's time, and ours against it. */
+static Err peer_print(Store *s, Arena *a, const PlanView *p, size_t size, const Ranking *r, FILE *f)
+{
+    Result peer;
+    Str name;
+    Comparison c;
+    TRY(result_peer(s, a, p, size, &name, &peer));
+    if (!peer.found) return 0;
+    if (!peer.good) {
+        fprintf(f, "  peer:      %.*s: %.*s\n", STR_ARG(peer.status), STR_ARG(peer.detail));
+        return 0;
+    }
+    fprintf(f, "  peer:      %9.4g GFlops  %10.2f us [%.2f, %.2f], n=%zu  %.*s\n",
+            gflops_of(p->size[size].flops, peer.ns.median), peer.ns.median * 1e-3, peer.ns.lo * 1e-3,
+            peer.ns.hi * 1e-3, peer.ns.n, STR_ARG(name));
+    if (r->best == SIZE_MAX) return 0;
+    TRY(results_compare(a, &peer, &r->result[r->best], &c));
+    fprintf(f, "  speed of the winner over the peer's: %.4f [%.4f, %.4f] at %.0f%%\n", c.ratio, c.lo, c.hi,
+            c.level * 100);
+    return 0;
+}
+
+static void failures_print(const PlanView *p, const Ranking *r, FILE *f)
+{
+    size_t shown = 0, n = 0;
+    for (size_t i = 0; i < p->n_candidates; i++) {
+        const Candidate *c = &p->candidate[i];
+        const Result *x = &r->result[i];
+        if (x->good) continue;
+        if (n++ == 0) fprintf(f, "  out of the running:\n");
+        if (shown++ >= MAX_LOSERS) continue;
+        if (x->found)
+            fprintf(f, "    %.*s%s%.*s  %.*s\n", STR_ARG(x->status), x->detail.n ? ": " : "",
+                    STR_ARG(x->detail), STR_ARG(c->name));
+        else if (c->compile.n && !str_eq_c(c->compile, "ok"))
+            fprintf(f, "    compiler: %.*s (tuner log OUTDIR %.12s)  %.*s\n", STR_ARG(c->compile), c->hash.s,
+                    STR_ARG(c->name));
+        else
+            fprintf(f, "    not measured yet  %.*s\n", STR_ARG(c->name));
+    }
+    if (n > shown) fprintf(f, "    and %zu more\n", n - shown);
+}
+
+static Err rejection_row(void *ctx, const DbRow *row)
+{
+    Str text = row_text(row, 2);
+    fprintf(ctx, "    %8lld %.*s%s%.*s\n", (long long)row_int(row, 1), STR_ARG(row_text(row, 0)),
+            text.n ? ", as in: " : "", STR_ARG(text));
+    return 0;
+}
+
+static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *f)
+{
+    const SizeRow *z = &p->size[size];
+    Ranking r;
+    TRY(ranking_make(s, a, p, size, &r));
+    fprintf(f, "%.*s  %.*s\n", STR_ARG(p->group), STR_ARG(z->key));
+    fprintf(f, "  tried: %zu candidates: %zu good, %zu out of the running, %zu without a measurement\n",
+            p->n_candidates, r.n_good, r.n_failed, r.n_missing);
+    if (r.best == SIZE_MAX) {
+        fprintf(f, "  winner: none\n");
+    } else {
+        fprintf(f, "  winner:    ");
+        times_print(p, z, &r, r.best, f);
+        TRY(facts_print(s, a, p, r.best, f));
+    }
+    if (r.second != SIZE_MAX) {
+        const Comparison *c = &r.versus;
+        fprintf(f, "  runner-up: ");
+        times_print(p, z, &r, r.second, f);
+        TRY(facts_print(s, a, p, r.second, f));
+        fprintf(f, "  winner against runner-up: %s, time ratio %.4f", stats_verdict_name(c->verdict),
+                c->ratio);
+        if (r.dropped)
+            fprintf(f, " (it dropped out of the race)\n");
+        else if (c->verdict == STATS_UNKNOWN)
+            fprintf(f, " (too few samples to tell: raise SyncsPerBenchmark)\n");
+        else
+            fprintf(f, " [%.4f, %.4f] at %.0f%%\n", c->lo, c->hi, c->level * 100);
+        TRY(losers_print(a, p, z, &r, f));
+    }
+    TRY(peer_print(s, a, p, size, &r, f));
+    failures_print(p, &r, f);
+    fprintf(f, "  of %lld permutations %lld were valid; rejected before compiling:\n",
+            (long long)p->n_permutations, (long long)p->n_valid);
+    if (p->n_valid == p->n_permutations) fprintf(f, "    none\n");
+    return db_each(s->db, rejection_row, f,
+                   "SELECT reason, count, text FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i",
+                   p->id);
+}
+
+static Err explain(Store *s, Arena *a, const char *outdir, const char *text, FILE *f)
+{
+    Wanted w;
+    PlanView *plans;
+    size_t n, found = 0;
+    TRY(wanted_parse(text, &w));
+    TRY(plans_latest(s, a, &plans, &n));
+    for (size_t i = 0; i < n; i++)
+        for (size_t z = 0; z < plans[i].n_sizes; z++)
+            if (size_matches(plans[i].size[z].key, &w) && !seen_before(&plans[i], z)) {
+                if (found++) fprintf(f, "\n");
+                TRY(size_print(s, a, &plans[i], z, f));
+            }
+    if (!found) FAIL(ERR_INPUT, "'%s' has no size %s (tuner status shows its groups)", outdir, text);
+    return 0;
+}
+
+Err report_explain(const char *outdir, const char *size, FILE *f)
+{
+    Store s;
+    Arena a;
+    TRY(store_open(&s, outdir, DB_READ));
+    arena_init(&a, 0);
+    Err e = explain(&s, &a, outdir, size, f);
+    arena_fini(&a);
+    store_close(&s);
+    return e;
+}

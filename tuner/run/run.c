@@ -1,0 +1,228 @@
+/* The run as a list of steps. See run.h. */
+#include "run/run.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "report/report.h"
+
+Err run_check(void)
+{
+    if (interrupted()) FAIL(ERR_FAILED, "interrupted");
+    return 0;
+}
+
+Err run_path(Run *r, Str *out, const char *fmt, ...)
+{
+    char below[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(below, sizeof below, fmt, ap);
+    va_end(ap);
+    if (n < 0 || (size_t)n >= sizeof below) FAIL(ERR_INPUT, "path is too long: '%.100s...'", below);
+    *out = path_join(&r->arena, r->outdir, below);
+    TRY_ALLOC(out->s);
+    return 0;
+}
+
+Err group_give_up(Run *r, Group *g, Err code, const char *fmt, ...)
+{
+    char why[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof why, fmt, ap);
+    va_end(ap);
+    g->skip = true;
+    r->n_given_up++;
+    if (r->n_given_up == r->n_groups) FAIL(code, "%s", why);
+    warning("%s", why);
+    return 0;
+}
+
+static void notices_print(const Config *c)
+{
+    for (size_t i = 0; i < c->notices.n; i++) notice("%.*s", STR_ARG(c->notices.line[i]));
+    if (c->notices.dropped) notice("and %zu more remarks", c->notices.dropped);
+}
+
+Err run_config(Run *r, const Options *o, int n_configs)
+{
+    ConfigOverride override[MAX_OVERRIDES];
+    for (int i = 0; i < o->n_overrides; i++)
+        override[i] =
+            (ConfigOverride){{o->override[i].key, o->override[i].key_n}, str_from(o->override[i].value)};
+    ConfigOptions c = {
+        .alternate = o->alternate, .override = override, .n_overrides = (size_t)o->n_overrides};
+    if (n_configs > 2 || (n_configs == 2 && !o->alternate))
+        FAIL(ERR_INPUT, "%d configs, expected one (two with --alternate-format: settings, then sizes)",
+             n_configs);
+    if (n_configs == 2) c.sizes_path = o->operand[1];
+    r->o = o;
+    TRY(config_read(&r->arena, o->operand[0], &c, &r->config));
+    if (o->has_device) r->config->globals.Device = o->device;
+    log_set_level((int)r->config->globals.PrintLevel);
+    notices_print(r->config);
+    return 0;
+}
+
+static Err session_command(const Options *o, Buf *out)
+{
+    buf_puts(out, "tuner");
+    for (int i = 0; i < o->n_operands; i++) buf_printf(out, " %s", o->operand[i]);
+    if (o->simulate) buf_puts(out, " --simulate");
+    if (o->arch) buf_printf(out, " --arch %s", o->arch);
+    if (o->part) buf_printf(out, " --part '%s'", o->part);
+    for (int i = 0; i < o->n_overrides; i++)
+        buf_printf(out, "%s %.*s=%s", i ? "" : " --global-parameters", (int)o->override[i].key_n,
+                   o->override[i].key, o->override[i].value);
+    return buf_check(out);
+}
+
+static Err session_begin(Run *r)
+{
+    Buf command;
+    buf_init(&command);
+    Err e = session_command(r->o, &command);
+    if (!e) e = store_session_begin(&r->store, buf_view(&command), &r->session);
+    buf_fini(&command);
+    return e;
+}
+
+/* "name.c.x7Tq2Z": what file_write was writing when an earlier run was killed. */
+static bool is_leftover(Str name)
+{
+    if (name.n < 9 || name.s[name.n - 7] != '.') return false;
+    for (size_t i = name.n - 6; i < name.n; i++)
+        if (!isalnum((unsigned char)name.s[i])) return false;
+    return str_find(path_base(str_sub(name, 0, name.n - 7)), '.', 0) < path_base(name).n - 7;
+}
+
+static Err leftovers_remove(Run *r)
+{
+    const Globals *g = &r->config->globals;
+    const Str below[] = {g->BenchmarkProblemsPath, g->BenchmarkDataPath, g->LibraryLogicPath,
+                         g->LibraryClientPath};
+    Arena a;
+    arena_init(&a, 0);
+    Err e = 0;
+    for (size_t i = 0; !e && i < sizeof below / sizeof *below; i++) {
+        Str dir, *names;
+        size_t n = 0;
+        e = run_path(r, &dir, "%.*s", STR_ARG(below[i]));
+        if (!e && dir_exists(dir.s)) e = dir_list(&a, dir.s, "", true, &names, &n);
+        for (size_t k = 0; !e && k < n; k++) {
+            if (!is_leftover(names[k])) continue;
+            Str path = path_join(&a, dir.s, names[k].s);
+            e = path.s ? dir_remove(path.s) : err_set(ERR_FAILED, "out of memory");
+        }
+    }
+    arena_fini(&a);
+    return e;
+}
+
+static Err step(Run *r, const char *name, Err (*run)(Run *))
+{
+    uint64_t start = clock_ns();
+    TRY(run_check());
+    TRY(run(r));
+    return store_step_add(&r->store, r->session, str_from(name), clock_ns() - start);
+}
+
+/* The benchmark: everything up to 2_BenchmarkData. */
+static Err run_benchmark(Run *r)
+{
+    TRY(step(r, "fork", step_fork));
+    TRY(step(r, "plan", step_plan));
+    TRY(step(r, "build", step_build));
+    if (r->config->globals.GenerateSourcesAndExit) return 0;
+    TRY(step(r, "write", step_write));
+    if (r->o->compile_only) return 0;
+    TRY(step(r, "measure", step_measure));
+    return step(r, "export", step_export);
+}
+
+/* Said before hours of measuring, not after. */
+static Err check_logic_there(Run *r)
+{
+    Str dir;
+    const Config *c = r->config;
+    if (!c->has_client || c->has_logic || r->o->compile_only) return 0;
+    TRY(run_path(r, &dir, "%.*s", STR_ARG(c->globals.LibraryLogicPath)));
+    if (dir_exists(dir.s)) return 0;
+    FAIL(ERR_INPUT, "%s: LibraryClient packs the logic files of '%s', which is not there: add LibraryLogic",
+         c->path, dir.s);
+}
+
+/* Of an earlier run, or put there. */
+static bool has_logic_files(Run *r)
+{
+    Str dir, *names;
+    size_t n = 0;
+    return !run_path(r, &dir, "%.*s", STR_ARG(r->config->globals.LibraryLogicPath)) && dir_exists(dir.s) &&
+           !dir_list(&r->arena, dir.s, ".yaml", true, &names, &n) && n > 0;
+}
+
+static Err given_up_check(const Run *r)
+{
+    if (!r->n_given_up) return 0;
+    FAIL(ERR_PARTIAL, "%zu of %zu size-groups have no kernels", r->n_given_up, r->n_groups);
+}
+
+static Err run_steps(Run *r)
+{
+    const Config *c = r->config;
+    TRY(check_logic_there(r));
+    TRY(session_begin(r));
+    TRY(leftovers_remove(r));
+    if (c->has_problems) TRY(run_benchmark(r));
+    if (c->globals.GenerateSourcesAndExit) return 0;
+    if (r->o->compile_only) {
+        if (c->has_client && has_logic_files(r)) TRY(step(r, "pack", step_pack));
+        notice("nothing was measured (--compile-only): the kernels are in %s/%.*s", r->outdir,
+               STR_ARG(c->globals.BenchmarkProblemsPath));
+        return given_up_check(r);
+    }
+    if (c->has_logic) TRY(step(r, "analyze", step_analyze));
+    if (c->has_client) TRY(step(r, "pack", step_pack));
+    if (c->has_problems && c->globals.Peer) TRY(step(r, "peer", step_peer));
+    TRY(step(r, "finish", step_finish));
+    return given_up_check(r);
+}
+
+/* Ends the session in the store and says how to go on. The message of the error is kept. */
+static void run_ended(Run *r, Err e)
+{
+    char why[512] = "";
+    if (e) snprintf(why, sizeof why, "%s", err_message());
+    bool stopped = interrupted();
+    if (r->session) {
+        store_rollback(&r->store);
+        const char *state = !e ? "done" : stopped ? "interrupted" : "failed";
+        Err ended = store_session_end(&r->store, r->session, str_from(state), str_from(why));
+        if (ended) verbose("%s", err_message());
+    }
+    if (!e) return;
+    if (stopped)
+        err_set(e,
+                "interrupted; nothing is lost: run the same command again to continue, or 'tuner status %s'",
+                r->outdir);
+    else
+        err_set(e, "%s", why);
+}
+
+Err run_pipeline(const Options *o)
+{
+    Run r = {.store.lock_fd = -1, .started_ns = clock_ns()};
+    arena_init(&r.arena, 0);
+    r.outdir = o->operand[o->n_operands - 1];
+    Err e = run_config(&r, o, o->n_operands - 1);
+    if (!e) e = step_device(&r);
+    if (!e) e = store_open(&r.store, r.outdir, DB_WRITE);
+    if (!e) e = run_steps(&r);
+    run_ended(&r, e);
+    store_close(&r.store);
+    arena_fini(&r.arena);
+    return e;
+}

@@ -1,0 +1,189 @@
+/* Step: 2_BenchmarkData to 3_LibraryLogic, with the store's samples where two solutions are close. See run.h.
+ */
+#include "run/run.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "logic/analyze.h"
+
+/* A group's results by size, as the analyzer asks for them. */
+typedef struct {
+    Group *g;
+    PlanView plan;
+    Map size; /* bytes of the integers -> row + 1 */
+} GroupSamples;
+
+typedef struct {
+    Run *r;
+    GroupSamples *group;
+    size_t n;
+    Arena arena, scratch;
+    Err failed;
+} Samples;
+
+static Str size_bytes(const int64_t *v, size_t n) { return (Str){(const char *)v, n * sizeof *v}; }
+
+static Err samples_index(Samples *s, Group *g, GroupSamples *out)
+{
+    out->g = g;
+    map_init(&out->size);
+    TRY(plan_load(&s->r->store, &s->arena, g->plan, &out->plan));
+    for (size_t i = 0; i < g->n_sizes; i++) {
+        int64_t *row = map_put(&out->size, size_bytes(g->size[i].v, (size_t)g->size[i].n), NULL);
+        if (!row) FAIL(ERR_FAILED, "out of memory for %zu sizes", g->n_sizes);
+        if (*row == 0) *row = (int64_t)i + 1;
+    }
+    return 0;
+}
+
+static GroupSamples *samples_of(Samples *s, Str data)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (str_eq(path_base(s->group[i].g->data), data)) return &s->group[i];
+    return NULL;
+}
+
+static bool samples_get(void *ctx, Str data, const int64_t *size, size_t n_size, size_t solution,
+                        AnalyzeInterval *out)
+{
+    Samples *s = ctx;
+    GroupSamples *group = samples_of(s, data);
+    int64_t *row = group ? map_get(&group->size, size_bytes(size, n_size)) : NULL;
+    if (!row || solution >= group->g->n_columns) return false;
+    size_t z = (size_t)*row - 1;
+    Result result;
+    arena_reset(&s->scratch);
+    Err e = result_get(&s->r->store, &s->scratch, &group->plan, group->g->column[solution], z, -1, &result);
+    if (e) s->failed = e;
+    if (e || !result.good || result.ns.n < 2) return false;
+    double flops = group->plan.size[z].flops;
+    *out = (AnalyzeInterval){gflops_of(flops, result.ns.median), gflops_of(flops, result.ns.hi),
+                             gflops_of(flops, result.ns.lo)};
+    return true;
+}
+
+static Err samples_init(Samples *s, Run *r)
+{
+    *s = (Samples){.r = r};
+    arena_init(&s->arena, 0);
+    arena_init(&s->scratch, 0);
+    s->group = ARENA_ARRAY(&s->arena, r->n_groups, GroupSamples);
+    TRY_ALLOC(s->group);
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (!r->group[i].skip) TRY(samples_index(s, &r->group[i], &s->group[s->n++]));
+    return 0;
+}
+
+static void samples_fini(Samples *s)
+{
+    for (size_t i = 0; i < s->n; i++) map_fini(&s->group[i].size);
+    arena_fini(&s->arena);
+    arena_fini(&s->scratch);
+}
+
+/* What the logic is for: the config's word, unless that is 'host' or another architecture was asked for. */
+static Str logic_arch(const Run *r)
+{
+    Str name = r->config->logic.ArchitectureName;
+    if (r->o->arch || name.n == 0 || str_eq_c(name, "host") || str_eq_c(name, "gfx000"))
+        return str_from(r->target->name);
+    return name;
+}
+
+/* Logic of problem types that an earlier form of the config had would go into the library along with today's.
+ */
+static Err stale_row(void *ctx, const DbRow *row)
+{
+    Run *r = ctx;
+    Str group = row_text(row, 0), path;
+    Str type = str_sub(group, 0, group.n > 3 ? group.n - 3 : 0); /* without "_00" */
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (r->group[i].name.n == group.n && str_eq(str_sub(r->group[i].name, 0, type.n), type)) return 0;
+    TRY(run_path(r, &path, "%.*s/%.*s_%.*s.yaml", STR_ARG(r->config->globals.LibraryLogicPath),
+                 STR_ARG(r->config->logic.ScheduleName), STR_ARG(type)));
+    return file_exists(path.s) ? dir_remove(path.s) : 0;
+}
+
+/* The config's, and of a simulated run the device that it was simulated on: such logic is known by it. */
+static Err devices_of(Run *r, AnalyzeOptions *o)
+{
+    const LogicSettings *logic = &r->config->logic;
+    if (!r->device.is_simulated) {
+        if (logic->n_DeviceNames) {
+            o->device = logic->DeviceNames;
+            o->n_devices = logic->n_DeviceNames;
+        }
+        return 0;
+    }
+    Str *name = ARENA_ARRAY(&r->arena, logic->n_DeviceNames + 1, Str);
+    TRY_ALLOC(name);
+    for (size_t i = 0; i < logic->n_DeviceNames; i++) name[i] = logic->DeviceNames[i];
+    name[logic->n_DeviceNames] = r->device.name;
+    o->device = name;
+    o->n_devices = logic->n_DeviceNames + 1;
+    return 0;
+}
+
+static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
+{
+    const Config *c = r->config;
+    AnalyzeOptions o;
+    Str data, logic;
+    TRY(run_path(r, &data, "%.*s", STR_ARG(c->globals.BenchmarkDataPath)));
+    TRY(run_path(r, &logic, "%.*s", STR_ARG(c->globals.LibraryLogicPath)));
+    TRY(dir_make(logic.s));
+    if (r->n_groups) TRY(db_each(r->store.db, stale_row, r, "SELECT DISTINCT grp FROM plan", ""));
+    analyze_options_init(&o);
+    o.data_dir = data.s;
+    o.logic_dir = logic.s;
+    o.schedule = arena_dup(&r->arena, c->logic.ScheduleName).s;
+    o.arch = arena_dup(&r->arena, logic_arch(r)).s;
+    if (!o.schedule || !o.arch) FAIL(ERR_FAILED, "out of memory");
+    if (c->logic.CUCount > 0) o.cu_count = (int32_t)c->logic.CUCount;
+    if (c->logic.IsAPU >= 0) o.is_apu = (int32_t)c->logic.IsAPU;
+    TRY(devices_of(r, &o));
+    o.solution_importance_min = c->logic.SolutionImportanceMin;
+    o.solution_selection_alg = (int)c->globals.SolutionSelectionAlg;
+    o.expand_ranges = c->globals.ExpandRanges;
+    o.dict = c->globals.DictLibraryLogic;
+    o.samples = samples_get;
+    o.samples_ctx = samples;
+    TRY(analyze_run(&o, report));
+    return samples->failed;
+}
+
+/* Something is there already and the config says to leave it. */
+static bool kept(Run *r)
+{
+    Str dir, *names;
+    size_t n = 0;
+    if (r->config->globals.ForceRedoLibraryLogic) return false;
+    if (run_path(r, &dir, "%.*s", STR_ARG(r->config->globals.LibraryLogicPath)) || !dir_exists(dir.s))
+        return false;
+    return !dir_list(&r->arena, dir.s, ".yaml", false, &names, &n) && n > 0;
+}
+
+Err step_analyze(Run *r)
+{
+    Samples samples;
+    AnalyzeReport report = {0};
+    if (kept(r)) {
+        notice("analyze: kept what is in %.*s (ForceRedoLibraryLogic is off)",
+               STR_ARG(r->config->globals.LibraryLogicPath));
+        return 0;
+    }
+    TRY(run_check());
+    Err e = samples_init(&samples, r);
+    if (!e) e = analyze(r, &samples, &report);
+    samples_fini(&samples);
+    if (e) return e;
+    notice("analyze: %zu sizes, %zu solutions kept, %zu sizes too close to call (%zu of them given to a "
+           "solution that wins "
+           "elsewhere)",
+           report.n_sizes, report.n_solutions, report.n_ties, report.n_tie_moves);
+    r->n_lost = report.n_lost;
+    return 0;
+}

@@ -1,0 +1,348 @@
+/* Step: sources of kernels to objects; step_code.c makes code objects of them.
+ *
+ * Kernels of all groups go through one queue, so that no compiler waits for the last kernel of a group.
+ * Every compile is recorded in the store. A kernel that this compiler has failed on before is not tried
+ * again; one that it has made before comes out of the object cache (OUT/0_Build/cache). See run.h.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "kernel/kernel.h"
+#include "space/naming.h"
+
+enum { CHUNK = 1024, LOG_BYTES_MAX = 256 << 10 };
+
+/* Kernels of one call of build_run: their texts live until it is through. */
+typedef struct {
+    Run *r;
+    Group *g;
+    Arena arena;
+    BuildJob job[CHUNK];
+    struct {
+        Variant *variant; /* or: */
+        Helper *helper;
+    } made[CHUNK]; /* of each job */
+    size_t n, done_before;
+    bool again; /* second try of kernels whose compiler was killed */
+    Progress *progress;
+    size_t *n_failed;
+    Str cache_dir, source_dir;
+} Chunk;
+
+static bool has(Str s, const char *word) { return s.n && memmem(s.s, s.n, word, strlen(word)); }
+
+/* Somebody killed the compiler, or memory ran out: that says nothing about the kernel. */
+static bool killed(const BuildJob *job)
+{
+    return job->status && (has(job->why, "killed by signal") || has(job->why, "signal terminated program"));
+}
+
+static const char *status_of(const BuildJob *job)
+{
+    if (!job->status) return job->why.n ? "refused" : "ok";
+    if (killed(job)) return "killed";
+    return has(job->why, "timed out") ? "timeout" : "failed";
+}
+
+static Err log_of(Chunk *c, const BuildJob *job, Str *log)
+{
+    *log = job->why.s ? job->why : STR("");
+    if (!job->status || !job->log_path.s || !file_exists(job->log_path.s)) return 0;
+    Str text;
+    if (file_read(&c->arena, job->log_path.s, SIZE_MAX / 2, &text))
+        return 0; /* the one line is what we have then */
+    *log = str_sub(text, 0, LOG_BYTES_MAX);
+    return 0;
+}
+
+static Err helper_done(Chunk *c, const BuildJob *job, Helper *h)
+{
+    if (job->status)
+        FAIL(ERR_FAILED, "helper kernel '%.*s' cannot be compiled: %.*s", STR_ARG(job->symbol),
+             STR_ARG(job->why));
+    h->object = arena_dup(&c->r->arena, job->object_path);
+    TRY_ALLOC(h->object.s);
+    return 0;
+}
+
+static Err variant_done(Chunk *c, BuildJob *job, Variant *v)
+{
+    if (!job->status) TRY(variant_facts(c->r, v, job->object_path, &c->arena, &job->why));
+    Compile known, fact = {.kernel = v->kernel,
+                           .environment = c->r->environment,
+                           .status = str_from(status_of(job)),
+                           .ns = job->compile_ns};
+    bool found;
+    TRY(store_compile_get(&c->r->store, &c->arena, v->kernel, c->r->environment, &known, &found));
+    if (!found || !job->cached || !str_eq(known.status, fact.status)) {
+        TRY(log_of(c, job, &fact.log));
+        TRY(store_compile_add(&c->r->store, &fact));
+    }
+    if (job->status || job->why.n) {
+        ++*c->n_failed;
+        verbose("%.*s: %.*s", STR_ARG(v->name), STR_ARG(job->why));
+    } else {
+        v->object = arena_dup(&c->r->arena, job->object_path);
+        TRY_ALLOC(v->object.s);
+    }
+    return 0;
+}
+
+static Err compile_done(void *user, BuildJob *job, size_t n_done)
+{
+    Chunk *c = user;
+    size_t i = (size_t)(job - c->job);
+    if (killed(job) && !c->again) return 0;
+    if (c->made[i].helper)
+        TRY(helper_done(c, job, c->made[i].helper));
+    else
+        TRY(variant_done(c, job, c->made[i].variant));
+    progress_step(c->progress, c->done_before + n_done, "%zu failed", *c->n_failed);
+    return 0;
+}
+
+/* By rename, but without waiting for the disk: the text can be made again. */
+static Err source_put(Arena *a, const char *path, Str text)
+{
+    Str part = arena_printf(a, "%s.part00", path);
+    TRY_ALLOC(part.s);
+    TRY(dir_remove(part.s));
+    TRY(file_append(part.s, text));
+    if (rename(part.s, path)) FAIL(ERR_FAILED, "cannot rename to '%s': %s", path, strerror(errno));
+    return 0;
+}
+
+/* SOURCE/<file base>.c, for people to read; the compiler is given the same text. */
+static Err source_write(Chunk *c, Str symbol, Str text)
+{
+    Buf name;
+    buf_init(&name);
+    kernel_file_base(symbol, (size_t)c->r->config->globals.MaxFileName, &name);
+    buf_puts(&name, c->r->toolchain.source_suffix);
+    Str path = path_join(&c->arena, c->source_dir.s, buf_cstr(&name));
+    Err e = buf_check(&name);
+    if (!e && !path.s) e = err_set(ERR_FAILED, "out of memory");
+    if (!e) e = source_put(&c->arena, path.s, text);
+    buf_fini(&name);
+    return e;
+}
+
+static Err source_take(Chunk *c, Str symbol, const Buf *text)
+{
+    TRY(buf_check(text));
+    BuildJob *job = &c->job[c->n++];
+    *job = (BuildJob){.symbol = symbol, .source = arena_dup(&c->arena, buf_view(text))};
+    TRY_ALLOC(job->source.s);
+    return source_write(c, symbol, job->source);
+}
+
+static Err variant_source(Chunk *c, Variant *v, Buf *text)
+{
+    c->made[c->n].variant = v;
+    c->made[c->n].helper = NULL;
+    buf_reset(text);
+    if (c->r->target->family != TARGET_HOST) {
+        v->symbol = v->name;
+        TRY(kernel_emit(&v->s, c->r->target, v->name, text));
+        return source_take(c, v->name, text);
+    }
+    char symbol[KERNEL_SYMBOL_BYTES];
+    TRY(kernel_emit_unnamed(&v->s, c->r->target, text, symbol));
+    v->symbol = arena_dup(&c->r->arena, str_from(symbol));
+    TRY_ALLOC(v->symbol.s);
+    return source_take(c, v->name, text);
+}
+
+static Err helper_source(Chunk *c, Helper *h, Buf *text)
+{
+    c->made[c->n].helper = h;
+    buf_reset(text);
+    TRY(kernel_emit_helper(&c->g->problem->pt, c->r->target, &h->h, text));
+    return source_take(c, h->h.symbol, text);
+}
+
+/* Leaves only the jobs whose compiler was killed, to be run once more; how many. */
+static size_t killed_keep(Chunk *c)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        if (!killed(&c->job[i])) continue;
+        c->made[kept] = c->made[i];
+        c->job[kept++] = (BuildJob){.symbol = c->job[i].symbol, .source = c->job[i].source};
+    }
+    return c->n = kept;
+}
+
+static Err chunk_build(Chunk *c)
+{
+    Run *r = c->r;
+    Str logs = path_join(&c->arena, c->cache_dir.s, "failed");
+    TRY_ALLOC(logs.s);
+    BuildOptions o = {.toolchain = &r->toolchain,
+                      .cache_dir = c->cache_dir.s,
+                      .log_dir = logs.s,
+                      .jobs = (int)(r->o->jobs ? r->o->jobs : r->config->globals.CpuThreads),
+                      .batch =
+                          1, /* what is in an object must not depend on where an earlier run was killed */
+                      .on_done = compile_done,
+                      .user = c};
+    if (o.jobs < 0) o.jobs = 0;
+    bool sources_only = r->config->globals.GenerateSourcesAndExit;
+    if (c->n && !sources_only) TRY(build_run(&c->arena, &o, c->job, c->n, NULL));
+    size_t n = c->n;
+    if (killed_keep(c)) {
+        c->again = true;
+        TRY(build_run(&c->arena, &o, c->job, c->n, NULL));
+        c->again = false;
+    }
+    c->done_before += n;
+    c->n = 0;
+    arena_reset(&c->arena);
+    return run_check();
+}
+
+/* Has this compiler failed on the kernel before? */
+static Err failed_before(Chunk *c, const Variant *v, bool *failed)
+{
+    Compile known;
+    bool found;
+    TRY(store_compile_get(&c->r->store, &c->arena, v->kernel, c->r->environment, &known, &found));
+    *failed = found && (str_eq_c(known.status, "failed") || str_eq_c(known.status, "timeout")) &&
+              !c->r->o->no_cache;
+    return 0;
+}
+
+static Err group_compile(Chunk *c)
+{
+    Group *g = c->g;
+    Buf text;
+    buf_init(&text);
+    TRY(dir_make(c->source_dir.s));
+    Err e = 0;
+    for (size_t i = 0; !e && i < g->n_variants; i++) {
+        bool failed;
+        e = run_check();
+        if (!e) e = failed_before(c, &g->variant[i], &failed);
+        if (!e && failed) {
+            c->done_before++;
+            ++*c->n_failed;
+            continue;
+        }
+        if (!e) e = variant_source(c, &g->variant[i], &text);
+        if (!e && c->n == CHUNK) e = chunk_build(c);
+    }
+    for (size_t i = 0; !e && i < g->n_helpers; i++) {
+        e = helper_source(c, &g->helper[i], &text);
+        if (!e && c->n == CHUNK) e = chunk_build(c);
+    }
+    buf_fini(&text);
+    return e;
+}
+
+/* Every helper kernel of the variants once. */
+static Err helpers_find(Run *r, Group *g)
+{
+    VEC(Helper) list = {0};
+    Map seen;
+    map_init(&seen);
+    Err e = 0;
+    for (size_t i = 0; !e && i < g->n_variants; i++) {
+        HelperKernel h[HELPERS_MAX];
+        size_t n = 0;
+        e = kernel_helpers(&r->arena, &g->variant[i].s, h, &n);
+        for (size_t k = 0; !e && k < n; k++) {
+            bool added;
+            Helper helper = {.h = h[k]};
+            if (!map_put(&seen, h[k].symbol, &added) || (added && !VEC_PUSH(&list, helper)))
+                e = err_set(ERR_FAILED, "out of memory for helper kernels");
+        }
+    }
+    g->helper = e ? NULL : ARENA_ARRAY(&r->arena, list.n, Helper);
+    for (size_t i = 0; g->helper && i < list.n; i++) g->helper[i] = list.v[i];
+    g->n_helpers = g->helper ? list.n : 0;
+    map_fini(&seen);
+    VEC_FINI(&list);
+    return e;
+}
+
+static Err columns_make(Run *r, Group *g)
+{
+    g->column = ARENA_ARRAY(&r->arena, g->n_variants, size_t);
+    TRY_ALLOC(g->column);
+    g->n_columns = 0;
+    for (size_t i = 0; i < g->n_variants; i++)
+        if (g->variant[i].object.s) g->column[g->n_columns++] = i;
+    if (g->n_columns) return 0;
+    return group_give_up(
+        r, g, ERR_FAILED,
+        "%.*s: none of the %zu kernels can be compiled and run (tuner log %s Cijk shows why)",
+        STR_ARG(g->name), g->n_variants, r->outdir);
+}
+
+/* Queues a group's kernels; they are compiled here or with those of the next groups. */
+static Err group_queue(Run *r, Chunk *c)
+{
+    TRY(run_path(r, &c->source_dir, "%.*s/%.*s/00_Final/source/build_tmp/SOURCE",
+                 STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(c->g->name)));
+    return group_compile(c);
+}
+
+/* What is made of a group's objects. */
+static Err group_finish(Run *r, Group *g)
+{
+    TRY(columns_make(r, g));
+    if (g->skip) return 0;
+    TRY(group_code_objects(r, g));
+    return group_facts(r, g);
+}
+
+static Err groups_build(Run *r, Chunk *c)
+{
+    for (size_t i = 0; i < r->n_groups; i++) {
+        c->g = &r->group[i];
+        if (!c->g->skip) TRY(group_queue(r, c));
+    }
+    TRY(chunk_build(c));
+    if (r->config->globals.GenerateSourcesAndExit) return 0;
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (!r->group[i].skip) TRY(group_finish(r, &r->group[i]));
+    return 0;
+}
+
+Err step_build(Run *r)
+{
+    Progress progress;
+    size_t n_failed = 0, total = 0;
+    Chunk *c = calloc(1, sizeof *c);
+    TRY_ALLOC(c);
+    *c = (Chunk){.r = r, .progress = &progress, .n_failed = &n_failed};
+    arena_init(&c->arena, 0);
+    Err e = 0;
+    for (size_t i = 0; !e && i < r->n_groups; i++) {
+        Group *g = &r->group[i];
+        if (g->skip) continue;
+        e = helpers_find(r, g);
+        total += g->n_variants + g->n_helpers;
+    }
+    progress_init(&progress, "build", total, 0);
+    if (!e) e = run_path(r, &c->cache_dir, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath));
+    if (!e && r->o->no_cache) e = dir_remove(c->cache_dir.s);
+    if (!e) e = groups_build(r, c);
+    progress.done = c->done_before;
+    if (!e) progress_done(&progress, "%zu failed", n_failed);
+    if (!e && n_failed > r->n_spilled)
+        warning("%zu kernels do not compile and are left out (tuner status %s)", n_failed - r->n_spilled,
+                r->outdir);
+    if (!e && r->n_spilled)
+        warning("%zu kernels spill registers and are left out (--allow-spills keeps them)", r->n_spilled);
+    arena_fini(&c->arena);
+    free(c);
+    return e;
+}

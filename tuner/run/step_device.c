@@ -1,0 +1,269 @@
+/* Step: which device to tune for, and with which compiler.
+ *
+ * Devices are asked for through tuner-client --list-devices, as this program opens none itself. The
+ * architecture is the one that was asked for (--arch, then LibraryLogic, then GlobalParameters), or else that
+ * of the first device. --compile-only takes the architecture alone and asks for none. See run.h.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "run/part_choice.h"
+
+enum { LIST_BYTES_MAX = 1 << 20, LIST_SECONDS = 60, SIM_GFLOPS_OF_CU = 200 };
+
+static Err client_find(Run *r)
+{
+    if (r->o->client_path) {
+        char path[PATH_MAX];
+        if (!realpath(r->o->client_path, path))
+            FAIL(ERR_INPUT, "there is no '%s' (--client-path)", r->o->client_path);
+        r->client = arena_dup(&r->arena, str_from(path));
+        TRY_ALLOC(r->client.s);
+    } else {
+        Str dir;
+        TRY(path_program_dir(&r->arena, &dir));
+        r->client = path_join(&r->arena, dir.s, "tuner-client");
+        TRY_ALLOC(r->client.s);
+    }
+    if (!file_exists(r->client.s)) FAIL(ERR_FAILED, "there is no '%s' (--client-path)", r->client.s);
+    return 0;
+}
+
+/* What the client lists, one device or reason per line. */
+static Err devices_ask(Run *r, Str *out)
+{
+    char path[32];
+    int fd = memfd_create("devices", MFD_CLOEXEC);
+    if (fd < 0) FAIL(ERR_FAILED, "no anonymous file for the list of devices: %s", strerror(errno));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const char *argv[] = {r->client.s, "--list-devices", NULL};
+    ProcSpec spec = {.argv = argv, .stdout_fd = fd};
+    ProcResult result;
+    Err e = proc_run(&spec, (uint64_t)LIST_SECONDS * 1000000000u, &result);
+    if (!e && (result.end != PROC_EXITED || result.code != 0)) {
+        Buf how;
+        buf_init(&how);
+        proc_describe(&result, &how);
+        e = err_set(ERR_FAILED, "'%s --list-devices': %s", r->client.s, buf_cstr(&how));
+        buf_fini(&how);
+    }
+    if (!e) e = file_read(&r->arena, path, LIST_BYTES_MAX, out);
+    close(fd);
+    return e;
+}
+
+/* "host 0: Some CPU, x86-64-v4, 2 CUs, ..." False for a line that tells why a kind has none. */
+static bool device_parse(Str line, DeviceChoice *d)
+{
+    size_t colon = str_find(line, ':', 0), blank = str_find(line, ' ', 0);
+    *d = (DeviceChoice){.text = line};
+    if (blank > colon || !str_to_i64(str_sub(line, blank + 1, colon), &d->index)) return false;
+    d->kind = str_sub(line, 0, blank);
+    Str rest = str_sub(line, colon + 2, line.n), part;
+    d->name = STR("");
+    while (str_split(&rest, ',', &part)) {
+        part = str_trim(part);
+        if (d->name.n == 0) {
+            d->name = part;
+        } else if (d->arch.n == 0 && target_find(part)) {
+            d->arch = part;
+        } else if (str_ends(part, " CUs")) {
+            if (!str_to_i64(str_sub(part, 0, part.n - 4), &d->n_cu)) return false;
+        }
+    }
+    return d->arch.n > 0;
+}
+
+/* A CPU runs what was made for its own level and those below; an NVIDIA GPU what was made for its compute
+ * capability, the variant with its own instructions (sm_90a) included. */
+static bool device_runs(const DeviceChoice *d, const Target *t)
+{
+    const Target *own = target_find(d->arch);
+    if (own == t) return true;
+    if (!own || own->family != t->family) return false;
+    if (t->family == TARGET_HOST) return t->isa[0] <= own->isa[0];
+    return t->family == TARGET_NVPTX && t->isa[0] == own->isa[0] && t->isa[1] == own->isa[1];
+}
+
+/* The architecture asked for; n == 0: none. */
+static Str wanted(const Run *r)
+{
+    const Config *c = r->config;
+    if (r->o->arch) return str_from(r->o->arch);
+    if (r->part) return str_from(r->part->arch);
+    Str logic = c->logic.ArchitectureName;
+    if (c->has_logic && logic.n && !str_eq_c(logic, "gfx000") && !str_eq_c(logic, "fallback")) return logic;
+    Str global = c->globals.Architecture;
+    if (global.n && !str_eq_c(global, "all")) return str_sub(global, 0, str_find(global, ';', 0));
+    return STR_NULL;
+}
+
+static Err target_choose(Run *r, Str want)
+{
+    r->target = want.n ? target_find(want) : NULL;
+    if (want.n && !r->target)
+        FAIL(ERR_INPUT,
+             "%s: unknown architecture '%.*s', expected a name such as gfx90a, sm_90, x86-64-v3 or host",
+             r->config->path, STR_ARG(want));
+    return 0;
+}
+
+Err run_target(Run *r)
+{
+    TRY(part_option(r->o, &r->part));
+    TRY(target_choose(r, wanted(r)));
+    if (!r->target) r->target = target_host_level();
+    return 0;
+}
+
+/* What there is instead, on one line: of the kind that was asked for, or of all. */
+static Err no_device(Run *r, Str want, Str kind, Str list)
+{
+    Str rest = list, line, here;
+    Buf shown;
+    buf_init(&shown);
+    while (str_split(&rest, '\n', &line))
+        if (line.n && str_eq(str_sub(line, 0, kind.n), kind))
+            buf_printf(&shown, "%s%.*s", shown.n ? "; " : "", STR_ARG(line));
+    here = arena_dup(&r->arena, buf_view(&shown));
+    buf_fini(&shown);
+    TRY_ALLOC(here.s);
+    if (want.n)
+        FAIL(ERR_NO_DEVICE, "%s: no device %lld of architecture '%.*s' here (%.*s)%s", r->config->path,
+             (long long)r->config->globals.Device, STR_ARG(want), STR_ARG(here),
+             r->target->family == TARGET_HOST ? "" : "; --arch host tunes for this CPU");
+    FAIL(ERR_NO_DEVICE, "%s: there is no device %.*s%s%lld (%.*s)", r->config->path, STR_ARG(kind),
+         kind.n ? ":" : "", (long long)r->config->globals.Device, STR_ARG(here));
+}
+
+static Err device_choose(Run *r, Str list)
+{
+    Str want = wanted(r), rest = list, line;
+    bool sim = getenv("TUNER_SIM") != NULL, found = false;
+    Str kind = str_from(r->o->device_kind ? r->o->device_kind : "");
+    TRY(target_choose(r, want));
+    const Target *t = r->target;
+    while (str_split(&rest, '\n', &line)) {
+        DeviceChoice d;
+        if (!device_parse(line, &d) || (t && !device_runs(&d, t))) continue;
+        if (kind.n && !str_eq(kind, d.kind)) continue;
+        if (d.index != r->config->globals.Device && !str_eq_c(d.kind, "sim")) continue;
+        bool better = !found || (sim && str_eq_c(d.kind, "sim"));
+        if (!better || (!sim && str_eq_c(d.kind, "sim"))) continue;
+        r->device = d;
+        found = true;
+    }
+    if (found) {
+        r->target = t ? t : target_find(r->device.arch);
+        if (r->part && r->part->n_cu != r->device.n_cu)
+            notice("--part: %s has %d compute units, the device %" PRId64 ": its own count", r->part->name,
+                   r->part->n_cu, r->device.n_cu);
+        return 0;
+    }
+    return no_device(r, want, kind, list);
+}
+
+/* What stands for the device when only kernels are made. */
+static Err device_none(Run *r)
+{
+    static const char *const kinds[] = {
+        [TARGET_HOST] = "host", [TARGET_AMDGCN] = "hip", [TARGET_NVPTX] = "cuda"};
+    TRY(run_target(r));
+    if (r->o->device_kind && strcmp(r->o->device_kind, kinds[r->target->family]))
+        FAIL(ERR_INPUT,
+             "%s: --compile-only for device '%s', but the architecture is %s: name another (--arch)",
+             r->config->path, r->o->device_kind, r->target->name);
+    r->device = (DeviceChoice){.kind = str_from(kinds[r->target->family]),
+                               .name = STR("none"),
+                               .arch = str_from(r->target->name),
+                               .index = r->config->globals.Device,
+                               .text = STR("none: compile only")};
+    Str part;
+    return part_choose(r, r->part, &part, &r->device.n_cu);
+}
+
+/* A simulated device of the architecture and the part that are asked for. What TUNER_SIM says comes behind.
+ */
+static Err device_simulated(Run *r)
+{
+    const char *env = getenv("TUNER_SIM");
+    DeviceChoice *d = &r->device;
+    Str part;
+    TRY(run_target(r));
+    if (r->o->device_kind && strcmp(r->o->device_kind, "sim"))
+        FAIL(ERR_INPUT, "--simulate and --device %s: a simulated run has no other device", r->o->device_kind);
+    *d = (DeviceChoice){.kind = STR("sim"), .arch = str_from(r->target->name), .is_simulated = true};
+    TRY(part_choose(r, r->part, &part, &d->n_cu));
+    if (d->n_cu == 0) d->n_cu = 1;
+    d->name = arena_printf(&r->arena, "simulated %.*s", STR_ARG(part.n ? part : d->arch));
+    d->sim = arena_printf(&r->arena, "arch=%s;cus=%" PRId64 ";gflops=%" PRId64 ";fill=1%s%s", r->target->name,
+                          d->n_cu, SIM_GFLOPS_OF_CU * d->n_cu, env ? ";" : "", env ? env : "");
+    d->text = arena_printf(&r->arena, "%.*s: %.*s", STR_ARG(d->name), STR_ARG(d->sim));
+    TRY_ALLOC(d->name.s && d->sim.s ? d->text.s : NULL);
+    if (r->config->globals.Peer) notice("Peer: a simulated run has none");
+    r->config->globals.Peer = 0;
+    r->config->globals.NumElementsToValidate = 0;
+    r->config->globals.BoundsCheck = 0;
+    notice("%.*s (%s, %" PRId64 " compute units): times are made up, nothing is computed; the logic and the "
+           "library serve to try out, not to use",
+           STR_ARG(d->name), r->target->name, d->n_cu);
+    return 0;
+}
+
+/* The config's compiler is AMD's, and Tensile's default for it says nothing. */
+const char *run_compiler(Run *r)
+{
+    Str config = r->config->globals.CxxCompiler;
+    if (r->target->family == TARGET_HOST) return r->o->cc;
+    if (r->o->cxx || r->target->family != TARGET_AMDGCN) return r->o->cxx;
+    return config.n == 0 || str_eq_c(config, "amdclang++") ? NULL : arena_dup(&r->arena, config).s;
+}
+
+static Err toolchain_choose(Run *r)
+{
+    static const char *const version5[] = {"-mcode-object-version=5", NULL};
+    bool v5 = r->target->family == TARGET_AMDGCN && r->config->globals.CodeObjectVersion == CODE_OBJECT_V5;
+    TRY(toolchain_find(&r->arena, r->target, run_compiler(r), v5 ? version5 : NULL, &r->toolchain));
+    if (r->target->family != TARGET_HOST)
+        notice("compiler for %s: %s (%s)", r->target->name, r->toolchain.program, r->toolchain.version);
+    return 0;
+}
+
+/* Kernels run beside the client's own memory on a CPU, and guard pages cost nothing there: every buffer ends
+ * at one, and another is at most a page before it. Exact at both ends (4) takes a second validated launch. */
+static void bounds_choose(Run *r)
+{
+    Globals *g = &r->config->globals;
+    if (g->BoundsCheck < 0) g->BoundsCheck = r->target->family == TARGET_HOST ? 3 : 0;
+}
+
+Err step_device(Run *r)
+{
+    Str list;
+    TRY(client_find(r));
+    if (r->o->simulate && r->o->compile_only)
+        FAIL(ERR_INPUT, "--simulate and --compile-only: one or the other");
+    if (r->o->compile_only) {
+        TRY(device_none(r));
+    } else if (r->o->simulate) {
+        TRY(device_simulated(r));
+    } else {
+        TRY(part_option(r->o, &r->part));
+        TRY(devices_ask(r, &list));
+        TRY(device_choose(r, list));
+    }
+    part_notice(r);
+    bounds_choose(r);
+    TRY(toolchain_choose(r));
+    verbose("device: %.*s\ncompiler: %s", STR_ARG(r->device.text), r->toolchain.version);
+    return 0;
+}

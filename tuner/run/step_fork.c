@@ -1,0 +1,223 @@
+/* Step: the config's size-groups to groups of variants: every valid solution once, in Tensile's order, with
+ * its name, and the counts of why the others are not there. See run.h.
+ */
+#include "run/run.h"
+
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "space/naming.h"
+#include "space/space.h"
+
+enum { MAX_VARIANTS = 1000000, MAX_SIZES = 10000000 };
+
+typedef VEC(Variant) Variants;
+
+static void rejection_print(const Fork *f)
+{
+    if (f->verdict.rule == RULE_NONE) return;
+    Buf why;
+    buf_init(&why);
+    verdict_text(&f->verdict, &why);
+    notice("  permutation %lld: %s", (long long)f->p, buf_cstr(&why));
+    buf_fini(&why);
+}
+
+static Err variants_collect(Run *r, Group *g, Fork *fork, Variants *list)
+{
+    bool print = r->config->globals.PrintSolutionRejectionReason, more = true, kept;
+    for (;;) {
+        TRY(fork_step(fork, &more, &kept));
+        if (!more) break;
+        if (kept) {
+            if (list->n == MAX_VARIANTS)
+                FAIL(ERR_INPUT, "%s:%d: more than %d valid solutions", r->config->path, g->config->line,
+                     MAX_VARIANTS);
+            Variant v = {.s = fork->solution};
+            if (!VEC_PUSH(list, v)) FAIL(ERR_FAILED, "out of memory for %zu solutions", list->n);
+        } else {
+            Verdict *example = &g->example[fork->verdict.rule];
+            if (example->rule == RULE_NONE) *example = fork->verdict;
+            if (print) rejection_print(fork);
+        }
+        if ((++g->n_permutations & 0xfff) == 0) TRY(run_check());
+    }
+    g->rules = fork->counts;
+    g->n_duplicates = fork->n_duplicates;
+    return 0;
+}
+
+static DeriveLimits limits_of(const Globals *g)
+{
+    return (DeriveLimits){.max_lds_bytes = g->MaxLDS,
+                          .device_lds_bytes = g->DeviceLDS,
+                          .max_depth_u = (int32_t)g->MaxDepthU,
+                          .unroll_loop_efficiency = g->UnrollLoopEfficiencyEnable,
+                          .source_matrix = g->SourceMatrixInstructions,
+                          .writer = true};
+}
+
+static Err group_fork(Run *r, Group *g, Space *space, Variants *list)
+{
+    Deriver deriver;
+    DeriveLimits limits = limits_of(&r->config->globals);
+    Fork fork;
+    TRY(deriver_init(&deriver, &g->problem->pt, r->target, &limits));
+    TRY(space_of_size_group(space, r->config, &g->problem->pt, g->config));
+    TRY(fork_init(&fork, space, &deriver));
+    Err e = variants_collect(r, g, &fork, list);
+    fork_fini(&fork);
+    return e;
+}
+
+static Err names_serial(Run *r, Group *g, Buf *name)
+{
+    SerialNamer *namer;
+    TRY(serial_namer_new(&namer));
+    Err e = 0;
+    for (size_t i = 0; !e && i < g->n_variants; i++) e = serial_namer_note(namer, &g->variant[i].s);
+    if (!e) e = serial_namer_done(namer);
+    for (size_t i = 0; !e && i < g->n_variants; i++) {
+        buf_reset(name);
+        serial_name(namer, &g->variant[i].s, name);
+        g->variant[i].name = arena_dup(&r->arena, buf_view(name));
+    }
+    serial_namer_free(namer);
+    return e;
+}
+
+static Err names_min(Run *r, Group *g, Buf *name)
+{
+    Namer namer;
+    TRY(namer_init(&namer, &g->problem->pt));
+    for (size_t i = 0; i < g->n_variants; i++) namer_note(&namer, &g->variant[i].s);
+    for (size_t i = 0; i < g->n_variants; i++) {
+        buf_reset(name);
+        solution_name(&namer, &g->variant[i].s, NAME_KERNEL, name);
+        g->variant[i].name = arena_dup(&r->arena, buf_view(name));
+    }
+    return 0;
+}
+
+static Err group_names(Run *r, Group *g)
+{
+    Buf name;
+    buf_init(&name);
+    Err e = r->config->globals.ShortNames ? names_serial(r, g, &name) : names_min(r, g, &name);
+    if (!e) e = buf_check(&name);
+    for (size_t i = 0; !e && i < g->n_variants; i++)
+        if (!g->variant[i].name.s) e = err_set(ERR_FAILED, "out of memory for names");
+    buf_fini(&name);
+    return e;
+}
+
+/* No valid solution: every reason with its count and its first case. */
+static Err none_valid(const Run *r, const Group *g)
+{
+    Buf why;
+    buf_init(&why);
+    for (int rule = RULE_NONE + 1; rule < RULE_COUNT; rule++) {
+        if (!g->rules.n[rule]) continue;
+        buf_reset(&why);
+        verdict_text(&g->example[rule], &why);
+        notice("  %8llu %s, as in: %s", (unsigned long long)g->rules.n[rule], rule_name((RuleId)rule),
+               buf_cstr(&why));
+    }
+    buf_fini(&why);
+    FAIL(ERR_INPUT, "%s:%d: no valid solution for %.*s on %s among %llu permutations", r->config->path,
+         g->config->line, STR_ARG(g->name), r->target->name, (unsigned long long)g->n_permutations);
+}
+
+static Err group_make(Run *r, Group *g)
+{
+    Space space = {0};
+    Variants list = {0};
+    TRY(size_group_check(r->config, g->config));
+    Err e = group_fork(r, g, &space, &list);
+    g->variant = e ? NULL : ARENA_ARRAY(&r->arena, list.n, Variant);
+    if (!e && !g->variant) e = err_set(ERR_FAILED, "out of memory for %zu solutions", list.n);
+    for (size_t i = 0; !e && i < list.n; i++) g->variant[i] = list.v[i];
+    g->n_variants = e ? 0 : list.n;
+    VEC_FINI(&list);
+    space_fini(&space);
+    if (e) return e;
+    if (g->n_variants == 0) return none_valid(r, g);
+    TRY(group_names(r, g));
+    if (g->config->n_custom_kernels)
+        notice("%s:%d: CustomKernels are AMD assembly and have no place on %s: left out", r->config->path,
+               g->config->line, r->target->name);
+    return problem_sizes_list(&r->arena, &g->config->sizes, MAX_SIZES, &g->size, &g->n_sizes);
+}
+
+/* Size-groups are numbered per problem type, over all problem groups: Tensile starts anew in each and then
+ * overwrites the first of two problem groups that have the same type. */
+static Err group_name(Run *r, Group *g, Map *numbers)
+{
+    const Globals *o = &r->config->globals;
+    Buf name;
+    buf_init(&name);
+    problem_type_name(&g->problem->pt, &name);
+    int64_t *number = map_put(numbers, buf_view(&name), NULL);
+    if (number) buf_printf(&name, "_%02lld", (long long)(*number)++);
+    g->name = number ? arena_dup(&r->arena, buf_view(&name)) : STR_NULL;
+    buf_fini(&name);
+    if (!g->name.s) FAIL(ERR_FAILED, "out of memory for the name of a group");
+    TRY(run_path(r, &g->dir, "%.*s/%.*s/00_Final", STR_ARG(o->BenchmarkProblemsPath), STR_ARG(g->name)));
+    return run_path(r, &g->data, "%.*s/%.*s%s", STR_ARG(o->BenchmarkDataPath), STR_ARG(g->name),
+                    o->CSVExportWinner ? "_CSVWinner" : "");
+}
+
+/* Its results are there and the config says to leave them. */
+static Err group_skip(Run *r, Group *g)
+{
+    Str csv = arena_printf(&r->arena, "%s.csv", g->data.s),
+        yaml = arena_printf(&r->arena, "%s.yaml", g->data.s);
+    if (!csv.s || !yaml.s) FAIL(ERR_FAILED, "out of memory");
+    g->skip = !r->config->globals.ForceRedoBenchmarkProblems && file_exists(csv.s) && file_exists(yaml.s);
+    if (g->skip)
+        notice("%.*s: kept what is in %s (ForceRedoBenchmarkProblems is off)", STR_ARG(g->name), csv.s);
+    return 0;
+}
+
+/* Kernels for arrays of pointers can be made and packed, but the client cannot time them. */
+static Err check_measurable(const Run *r, const Group *g)
+{
+    if (g->problem->pt.StridedBatched || r->config->globals.GenerateSourcesAndExit) return 0;
+    FAIL(ERR_INPUT, "%s:%d: StridedBatched is False: tuner-client runs no batches by arrays of pointers",
+         r->config->path, g->problem->line);
+}
+
+Err step_fork(Run *r)
+{
+    const Config *c = r->config;
+    Map numbers;
+    size_t n = 0, i = 0;
+    for (size_t p = 0; p < c->n_problems; p++) n += c->problem[p].n_size_groups;
+    r->group = ARENA_ARRAY(&r->arena, n, Group);
+    TRY_ALLOC(r->group);
+    map_init(&numbers);
+    Err e = 0;
+    Progress progress;
+    progress_init(&progress, "fork", n, 0);
+    for (size_t p = 0; !e && p < c->n_problems; p++)
+        for (size_t s = 0; !e && s < c->problem[p].n_size_groups; s++) {
+            Group *g = &r->group[i];
+            *g = (Group){.problem = &c->problem[p], .config = &c->problem[p].size_group[s]};
+            e = group_name(r, g, &numbers);
+            if (!e) e = group_skip(r, g);
+            if (!e && !g->skip) e = check_measurable(r, g);
+            if (!e && !g->skip) e = group_make(r, g);
+            r->n_groups = ++i;
+            if (!e) progress_step(&progress, i, "%zu solutions", g->n_variants);
+        }
+    map_fini(&numbers);
+    for (i = 0; !e && i < r->n_groups; i++) {
+        const Group *g = &r->group[i];
+        if (g->skip) continue;
+        notice("%.*s: %llu permutations, %zu solutions to try on %zu sizes", STR_ARG(g->name),
+               (unsigned long long)g->n_permutations, g->n_variants, g->n_sizes);
+    }
+    return e;
+}

@@ -1,0 +1,337 @@
+/* Step: measure what the store does not have yet.
+ *
+ * tuner-client is given the missing pairs of solution and size and tells by events what came out; each pair
+ * is committed when it ends, so that a kill loses at most the one that is running. A client that dies is
+ * started again without the pair that took it along. See run.h.
+ */
+#include "run/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "run/client_ini.h"
+#include "run/client_run.h"
+
+enum { PAIR_DEATHS_MAX = 2, IDLE_DEATHS_MAX = 2 };
+
+typedef struct {
+    Run *r;
+    Group *g;
+    int64_t run;
+    uint64_t total, done; /* pairs of all groups and runs */
+    Progress progress;
+    bool open; /* a pair has started and not ended */
+    int64_t p, s;
+    VEC(Sample) samples;
+    int64_t checked;
+    double max_err;
+    double best_gflops;
+    int64_t best_size;
+    uint64_t n_ended; /* in this client */
+    Buf environment;
+    Str plan_path, log_path, ini_path, build_dir;
+} Measuring;
+
+static MeasureKey key_of(const Measuring *m, int64_t p, int64_t s)
+{
+    const Group *g = m->g;
+    return (MeasureKey){g->variant[g->column[s]].kernel, g->problem_id[p], g->setting, m->run};
+}
+
+static bool is_peer(const Measuring *m, int64_t s) { return s == -1 && m->r->config->globals.Peer; }
+
+static Err pair_check(const Measuring *m, const Event *e)
+{
+    bool known = is_peer(m, e->s) || (e->s >= 0 && (size_t)e->s < m->g->n_columns);
+    if (e->p < 0 || (size_t)e->p >= m->g->n_sizes || !known)
+        FAIL(ERR_FAILED,
+             "tuner-client tells of size %" PRId64 ", solution %" PRId64 ", which were not asked for", e->p,
+             e->s);
+    if (e->kind != EVENT_START && (!m->open || e->p != m->p || e->s != m->s))
+        FAIL(ERR_FAILED, "tuner-client tells of size %" PRId64 ", solution %" PRId64 " before their start",
+             e->p, e->s);
+    return 0;
+}
+
+static void best_note(Measuring *m, double flops, const Event *e)
+{
+    if (e->s < 0 || !run_status_good(e->status) || !(e->median_ns > 0)) return;
+    double gflops = flops / e->median_ns;
+    if (e->p == m->best_size && gflops <= m->best_gflops) return;
+    m->best_size = e->p;
+    m->best_gflops = gflops;
+}
+
+static double size_flops(const Group *g, int64_t p)
+{
+    double flops = 2.0 * type_info((DataType)g->problem->pt.DataType)->packing;
+    for (int i = 0; i < g->problem->pt.TotalIndices; i++) flops *= (double)g->size[p].v[i];
+    return flops;
+}
+
+static Err pair_end(Measuring *m, RunStatus status, Str text)
+{
+    Measurement fact = {.key = key_of(m, m->p, m->s),
+                        .status = str_from(run_status_name(status)),
+                        .detail = text,
+                        .sample = m->samples.v,
+                        .n_samples = m->samples.n,
+                        .checked = m->checked,
+                        .max_err = m->max_err};
+    TRY(store_measure_add(&m->r->store, &fact));
+    m->open = false;
+    m->done++;
+    m->n_ended++;
+    m->r->n_wrong += status == RUN_FAILED;
+    m->r->n_faults += status == RUN_CRASHED || status == RUN_TIMEOUT || status == RUN_INVALID;
+    return 0;
+}
+
+/* Good ones end with the peer's name and version, others with what is wrong. */
+static Err peer_end(Measuring *m, RunStatus status, Str text)
+{
+    MeasureKey key = {0, m->g->problem_id[m->p], m->g->setting, m->run};
+    Str name = run_status_good(status) ? text : str_from(peer_name(m->r->config->globals.Peer));
+    TRY(store_peer(&m->r->store, name, &key.kernel));
+    m->open = false;
+    return store_measure_add(&m->r->store, &(Measurement){.key = key,
+                                                          .status = str_from(run_status_name(status)),
+                                                          .detail = text,
+                                                          .sample = m->samples.v,
+                                                          .n_samples = m->samples.n,
+                                                          .checked = m->checked,
+                                                          .max_err = m->max_err});
+}
+
+static Err sample_keep(Measuring *m, const Event *e)
+{
+    Sample x = {.ns = e->total_ns,
+                .enqueues = e->n_enqueues,
+                .round = e->state.round,
+                .clock_mhz = e->state.clock_mhz,
+                .power_w = e->state.power_w,
+                .temp_c = e->state.temp_c,
+                .throttle = e->state.throttle,
+                .use = e->state.use == SAMPLE_FINAL     ? USE_FINAL
+                       : e->state.use == SAMPLE_OUTLIER ? USE_OUTLIER
+                                                        : USE_FIRST};
+    if (!VEC_PUSH(&m->samples, x)) FAIL(ERR_FAILED, "out of memory for %zu samples", m->samples.n);
+    return 0;
+}
+
+static void show(Measuring *m)
+{
+    const ProblemSize *z = &m->g->size[m->p];
+    if (m->best_gflops > 0 && m->best_size == m->p)
+        progress_step(&m->progress, m->done, "best %.4g GFlops on %" PRId64 "x%" PRId64 "x%" PRId64,
+                      m->best_gflops, z->v[0], z->v[1], z->v[m->g->problem->pt.TotalIndices - 1]);
+    else
+        progress_step(&m->progress, m->done, "%s", "");
+}
+
+static Err event(void *ctx, const Event *e)
+{
+    Measuring *m = ctx;
+    if (e->kind == EVENT_ENV) {
+        buf_printf(&m->environment, "%.*s=%.*s\n", STR_ARG(e->key), STR_ARG(e->value));
+        return buf_check(&m->environment);
+    }
+    if (e->kind == EVENT_DONE) return 0;
+    TRY(pair_check(m, e));
+    switch (e->kind) {
+    case EVENT_START:
+        m->open = true;
+        m->p = e->p;
+        m->s = e->s;
+        m->samples.n = 0;
+        m->checked = 0;
+        m->max_err = (double)NAN;
+        break;
+    case EVENT_VALID:
+        m->checked = e->checked;
+        m->max_err = e->max_err;
+        break;
+    case EVENT_SAMPLE:
+        return sample_keep(m, e);
+    case EVENT_END:
+        if (e->s < 0) return peer_end(m, e->status, e->text);
+        TRY(pair_end(m, e->status, e->text));
+        best_note(m, size_flops(m->g, e->p), e);
+        show(m);
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+/* Writes the pairs that the store lacks; *n of them. Sizes that are listed twice are one. */
+static Err plan_write(Measuring *m, size_t *n)
+{
+    Buf text;
+    Map seen;
+    buf_init(&text);
+    map_init(&seen);
+    Err e = 0;
+    *n = 0;
+    for (size_t p = 0; !e && p < m->g->n_sizes; p++) {
+        bool added, found;
+        if (!map_put(&seen, (Str){(const char *)&m->g->problem_id[p], sizeof(int64_t)}, &added))
+            e = err_set(ERR_FAILED, "out of memory for %zu sizes", p);
+        for (size_t s = 0; !e && added && s < m->g->n_columns; s++) {
+            MeasureKey key = key_of(m, (int64_t)p, (int64_t)s);
+            e = store_measured(&m->r->store, &key, &found);
+            if (e || found) continue;
+            buf_printf(&text, "%zu %zu %d\n", p, s, m->run == 0);
+            ++*n;
+        }
+    }
+    if (!e) e = buf_check(&text);
+    if (!e && *n) e = file_write(m->plan_path.s, buf_view(&text));
+    map_fini(&seen);
+    buf_fini(&text);
+    return e;
+}
+
+typedef struct {
+    int64_t p, s;
+    int n, idle;
+} Deaths;
+
+/* The client ended without saying that it was done. */
+static Err client_died(Measuring *m, const ClientEnd *end, Deaths *d)
+{
+    Buf how;
+    buf_init(&how);
+    buf_puts(&how, "tuner-client ");
+    proc_describe(&end->result, &how);
+    Err e = 0;
+    if (m->open) {
+        d->n = d->p == m->p && d->s == m->s ? d->n + 1 : 1;
+        d->p = m->p;
+        d->s = m->s;
+        if (d->n >= PAIR_DEATHS_MAX) e = pair_end(m, RUN_CRASHED, str_from(buf_cstr(&how)));
+        m->open = false;
+    }
+    d->idle = m->n_ended || d->n == 1 ? 0 : d->idle + 1;
+    if (!e && d->idle >= IDLE_DEATHS_MAX)
+        e = err_set(ERR_FAILED, "%s without measuring anything; what it said is in '%s'", buf_cstr(&how),
+                    m->log_path.s);
+    buf_fini(&how);
+    return e;
+}
+
+static Err environment_keep(Measuring *m)
+{
+    int64_t id;
+    if (m->environment.n == 0) return 0;
+    Err e = store_environment(&m->r->store, buf_view(&m->environment), &id);
+    buf_reset(&m->environment);
+    return e;
+}
+
+static const char **client_args(Run *r)
+{
+    const char **argv = ARENA_ARRAY(&r->arena, 32, const char *);
+    size_t n = 0;
+    if (!argv) return NULL;
+    argv[n++] = "--results-file";
+    argv[n++] = "";
+    argv[n++] = "--num-benchmarks";
+    argv[n++] = "1";
+    Str rest = r->config->globals.ClientArgs, part;
+    while (n < 30 && str_split(&rest, ' ', &part))
+        if (part.n) argv[n++] = arena_dup(&r->arena, part).s;
+    return argv;
+}
+
+static Err run_measure(Measuring *m)
+{
+    Deaths deaths = {.p = -1};
+    const char **extra = client_args(m->r);
+    TRY_ALLOC(extra);
+    for (;;) {
+        size_t n;
+        ClientEnd end;
+        TRY(run_check());
+        TRY(plan_write(m, &n));
+        if (n == 0) return 0;
+        ClientSpec spec = {m->r->client.s, m->ini_path.s,  m->plan_path.s,
+                           m->log_path.s,  m->build_dir.s, extra};
+        m->n_ended = 0;
+        TRY(client_run(&spec, event, m, &end));
+        TRY(environment_keep(m));
+        if (m->r->config->globals.ExitOnFails == 2 && m->r->n_wrong + m->r->n_faults)
+            FAIL(ERR_FAILED, "%.*s: a kernel failed and ExitOnFails is 2; tuner status %s",
+                 STR_ARG(m->g->name), m->r->outdir);
+        if (!end.done) TRY(client_died(m, &end, &deaths));
+        if (end.done && m->n_ended == 0)
+            FAIL(ERR_FAILED, "tuner-client measured none of %zu pairs; what it said is in '%s'", n,
+                 m->log_path.s);
+    }
+}
+
+static Err paths(Measuring *m)
+{
+    Arena *a = &m->r->arena;
+    char here[4096];
+    Str dir = m->g->dir;
+    if (!realpath(dir.s, here)) FAIL(ERR_FAILED, "'%s' is not there", dir.s);
+    m->build_dir = path_join(a, here, "build");
+    m->plan_path = path_join(a, here, "build/plan.txt");
+    m->log_path = path_join(a, here, "build/client.log");
+    m->ini_path = path_join(a, here, "source/ClientParameters.ini");
+    if (!m->build_dir.s || !m->plan_path.s || !m->log_path.s || !m->ini_path.s)
+        FAIL(ERR_FAILED, "out of memory");
+    return 0;
+}
+
+/* How many pairs there are in all, and how many of them the store has. */
+static Err count(Measuring *m)
+{
+    for (size_t i = 0; i < m->r->n_groups; i++) {
+        m->g = &m->r->group[i];
+        if (m->g->skip) continue;
+        m->total += m->g->n_sizes * m->g->n_columns * (uint64_t)m->r->config->globals.NumBenchmarks;
+        for (m->run = 0; m->run < m->r->config->globals.NumBenchmarks; m->run++)
+            for (size_t p = 0; p < m->g->n_sizes; p++)
+                for (size_t s = 0; s < m->g->n_columns; s++) {
+                    bool found;
+                    MeasureKey key = key_of(m, (int64_t)p, (int64_t)s);
+                    TRY(store_measured(&m->r->store, &key, &found));
+                    m->done += found;
+                }
+    }
+    return 0;
+}
+
+static Err measure_all(Measuring *m)
+{
+    TRY(count(m));
+    progress_init(&m->progress, "measure", m->total, m->done);
+    for (size_t i = 0; i < m->r->n_groups; i++) {
+        m->g = &m->r->group[i];
+        if (m->g->skip) continue;
+        m->best_size = -1;
+        TRY(paths(m));
+        for (m->run = 0; m->run < m->r->config->globals.NumBenchmarks; m->run++) TRY(run_measure(m));
+    }
+    m->progress.done = m->done;
+    progress_done(&m->progress, "%zu wrong, %zu crashed, hung or not run", m->r->n_wrong, m->r->n_faults);
+    return 0;
+}
+
+Err step_measure(Run *r)
+{
+    Measuring m = {.r = r};
+    buf_init(&m.environment);
+    Err e = measure_all(&m);
+    buf_fini(&m.environment);
+    VEC_FINI(&m.samples);
+    return e;
+}

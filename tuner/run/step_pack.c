@@ -1,0 +1,291 @@
+/* Last steps: the logic to a library that applications load (4_LibraryClient), and what a user wants to know
+ * at the end. See run.h.
+ */
+#include "run/run.h"
+
+#include "base/fs.h"
+#include "run/client_ini.h"
+#include "createlib/createlib.h"
+#include "report/report.h"
+
+static bool kept(Run *r)
+{
+    Str dir, *names;
+    size_t n = 0;
+    if (r->config->globals.ForceRedoLibraryClient) return false;
+    if (run_path(r, &dir, "%.*s/library", STR_ARG(r->config->globals.LibraryClientPath)) ||
+        !dir_exists(dir.s))
+        return false;
+    return !dir_list(&r->arena, dir.s, "", false, &names, &n) && n > 0;
+}
+
+static Err options_fill(Run *r, CreateOptions *o)
+{
+    const Globals *g = &r->config->globals;
+    Str logic, output, cache;
+    TRY(run_path(r, &logic, "%.*s", STR_ARG(g->LibraryLogicPath)));
+    TRY(run_path(r, &output, "%.*s", STR_ARG(g->LibraryClientPath)));
+    TRY(run_path(r, &cache, "%.*s/cache", STR_ARG(g->ClientBuildPath)));
+    createlib_options_init(o);
+    o->logic_path = logic.s;
+    o->output_path = output.s;
+    o->cache_dir = cache.s;
+    o->runtime = r->target->family == TARGET_HOST    ? CREATE_HOST
+                 : r->target->family == TARGET_NVPTX ? CREATE_CUDA
+                 : g->RuntimeLanguage == RUNTIME_HSA ? CREATE_HSA
+                                                     : CREATE_HIP;
+    o->code_object_version = g->CodeObjectVersion == CODE_OBJECT_V5 ? 5 : 0;
+    o->format = g->LibraryFormat == FORMAT_YAML ? LIBRARY_YAML : LIBRARY_MSGPACK;
+    o->architecture = "all"; /* of what is in the logic: its files are named after the schedule */
+    o->embed_library = g->EmbedLibrary.n ? arena_dup(&r->arena, g->EmbedLibrary).s : NULL;
+    o->c_compiler = r->o->cc;
+    o->cxx_compiler = run_compiler(r);
+    o->num_merged_files = (int)g->NumMergedFiles;
+    o->no_spills = !r->o->allow_spills && !r->o->compile_only; /* as in the benchmark */
+    o->jobs = r->o->jobs ? (int)r->o->jobs : g->CpuThreads > 0 ? (int)g->CpuThreads : 0;
+    o->verbose = log_level() > LOG_NORMAL;
+    o->merge_files = g->MergeFiles;
+    o->separate_architectures = g->SeparateArchitectures;
+    o->lazy = g->LazyLibraryLoading;
+    o->generate_manifest_and_exit = g->GenerateManifestAndExit;
+    o->verify_manifest = g->VerifyManifest;
+    return 0;
+}
+
+/* The client run by hand on the library itself: one ini per size-group, for the library's choice of each
+ * size. */
+static Err best_ini_write(Run *r, const Group *g, const Str *object, size_t n, Buf *text)
+{
+    const Globals *o = &r->config->globals;
+    Str path,
+        library =
+            arena_printf(&r->arena, "../library/TensileLibrary%s",
+                         library_suffix(o->LibraryFormat == FORMAT_YAML ? LIBRARY_YAML : LIBRARY_MSGPACK));
+    Str results = arena_printf(&r->arena, "../source/%.*s.csv", STR_ARG(g->name));
+    if (!library.s || !results.s) FAIL(ERR_FAILED, "out of memory");
+    TRY(run_path(r, &path, "%.*s/source/ClientParameters_%.*s.ini", STR_ARG(o->LibraryClientPath),
+                 STR_ARG(g->name)));
+    ClientIni ini = {.g = o,
+                     .pt = &g->problem->pt,
+                     .size = g->size,
+                     .n_sizes = g->n_sizes,
+                     .library_file = library,
+                     .results_file = results,
+                     .code_object = object,
+                     .n_code_objects = n,
+                     .device_kind = r->device.kind,
+                     .sim = r->device.sim,
+                     .device = r->device.index,
+                     .best_solution = true};
+    buf_reset(text);
+    TRY(client_ini_write(&ini, text));
+    return file_write(path.s, buf_view(text));
+}
+
+/* The library's code objects as the ini names them. */
+static Err code_files(Run *r, const char *dir, Str **file, size_t *n)
+{
+    static const char *const more[] = {[TARGET_AMDGCN] = ".co", [TARGET_NVPTX] = NULL, [TARGET_HOST] = NULL};
+    const char *suffix[] = {target_code_suffix(r->target), more[r->target->family]};
+    Str *name[2] = {NULL, NULL};
+    size_t count[2] = {0, 0};
+    for (int k = 0; k < 2; k++)
+        if (suffix[k]) TRY(dir_list(&r->arena, dir, suffix[k], false, &name[k], &count[k]));
+    TRY_ALLOC(*file = ARENA_ARRAY(&r->arena, count[0] + count[1], Str));
+    *n = 0;
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < count[k]; i++) {
+            (*file)[*n] = arena_printf(&r->arena, "../library/%.*s", STR_ARG(name[k][i]));
+            TRY_ALLOC((*file)[(*n)++].s);
+        }
+    return 0;
+}
+
+static Err best_write(Run *r, Buf *text, Buf *script)
+{
+    const Globals *o = &r->config->globals;
+    Str library, source, build, sh, *object;
+    size_t n = 0;
+    TRY(run_path(r, &library, "%.*s/library", STR_ARG(o->LibraryClientPath)));
+    TRY(run_path(r, &source, "%.*s/source", STR_ARG(o->LibraryClientPath)));
+    TRY(run_path(r, &build, "%.*s/build", STR_ARG(o->LibraryClientPath)));
+    TRY(run_path(r, &sh, "%.*s/build/run.sh", STR_ARG(o->LibraryClientPath)));
+    TRY(dir_make(source.s));
+    TRY(dir_make(build.s));
+    TRY(code_files(r, library.s, &object, &n));
+    buf_puts(script, "#!/bin/sh\n# The library's choice for each size, run by the client\nset -ex\n"
+                     "cd \"$(dirname \"$0\")\"\n");
+    for (size_t i = 0; i < r->n_groups; i++) {
+        const Group *g = &r->group[i];
+        if (g->skip) continue;
+        TRY(best_ini_write(r, g, object, n, text));
+        buf_printf(script, "'%.*s' --config-file ../source/ClientParameters_%.*s.ini %.*s\n",
+                   STR_ARG(r->client), STR_ARG(g->name), STR_ARG(o->ClientArgs));
+    }
+    TRY(buf_check(script));
+    return file_write(sh.s, buf_view(script));
+}
+
+static Err best_files(Run *r)
+{
+    Buf text, script;
+    buf_init(&text);
+    buf_init(&script);
+    Err e = best_write(r, &text, &script);
+    buf_fini(&text);
+    buf_fini(&script);
+    return e;
+}
+
+Err step_pack(Run *r)
+{
+    CreateOptions o;
+    CreateReport report = {0};
+    if (kept(r)) {
+        notice("pack: kept what is in %.*s (ForceRedoLibraryClient is off)",
+               STR_ARG(r->config->globals.LibraryClientPath));
+        return 0;
+    }
+    TRY(run_check());
+    TRY(options_fill(r, &o));
+    Err e = createlib_run(&o, &report);
+    r->n_left_out = report.n_left_out;
+    if (e && e != ERR_PARTIAL) return e;
+    if (!o.embed_library && !o.lazy && !o.separate_architectures) TRY(best_files(r));
+    notice("pack: %zu solutions, %zu kernels, %zu files in %s/library", report.n_solutions, report.n_kernels,
+           report.n_files, o.output_path);
+    return 0;
+}
+
+static Err winners_print(Run *r)
+{
+    PlanView *plans;
+    size_t n;
+    TRY(plans_latest(&r->store, &r->arena, &plans, &n));
+    printf(
+        "\nwinners (tie: the samples cannot tell them apart; the library then takes the one that wins more "
+        "sizes;\n         few: fewer than 6 samples, so the interval holds with less than 95%%)\n");
+    TRY(report_winners(&r->store, plans, n, log_level() > LOG_NORMAL ? 0 : REPORT_WINNERS_MAX, stdout));
+    if (n && plans[0].n_sizes)
+        printf("\nmore about a size: tuner explain %s M,N,BATCH,K; what failed and why: tuner status %s\n",
+               r->outdir, r->outdir);
+    return 0;
+}
+
+/* What tuner-bench calls a type, as rocblas-bench does. */
+static const char *bench_type(int32_t type)
+{
+    switch (type) {
+    case TYPE_D:
+        return "f64_r";
+    case TYPE_C:
+        return "f32_c";
+    case TYPE_Z:
+        return "f64_c";
+    case TYPE_H:
+        return "f16_r";
+    case TYPE_B:
+        return "bf16_r";
+    case TYPE_I8:
+        return "i8_r";
+    case TYPE_4XI8:
+        return "i8x4_r";
+    case TYPE_I:
+        return "i32_r";
+    case TYPE_F8:
+        return "f8_r";
+    case TYPE_B8:
+        return "bf8_r";
+    default:
+        return "f32_r";
+    }
+}
+
+static const char *letter(bool transpose, bool conjugate) { return !transpose ? "N" : conjugate ? "C" : "T"; }
+
+/* rocBLAS, and with it libtuner, ask for problems with a batch index only. */
+static bool only_unbatched(const Run *r)
+{
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (r->group[i].problem->pt.Batched) return false;
+    return r->n_groups > 0;
+}
+
+static void usage_print(const Run *r)
+{
+    if (only_unbatched(r)) {
+        notice(
+            "\nthe library is for problems without a batch index; rocBLAS, libtuner and tuner-bench ask for "
+            "'Batched: True'");
+        return;
+    }
+    const Group *g = r->n_groups && !r->group[0].skip ? &r->group[0] : NULL;
+    if (g && g->problem->pt.DataType != g->problem->pt.ComputeDataType &&
+        !g->problem->pt.HighPrecisionAccumulate)
+        printf("\nthe library is for 'HighPrecisionAccumulate: False'; rocBLAS, libtuner and tuner-bench ask "
+               "for True of these types\n");
+    printf("\nto use the library:\n  TUNER_LIBPATH=%s/%.*s/library tuner-bench", r->outdir,
+           STR_ARG(r->config->globals.LibraryClientPath));
+    if (!g || !problem_is_gemm(&g->problem->pt) || !g->n_sizes) {
+        printf(" -f gemm -r f32_r -m 512 -n 512 -k 512\n");
+        return;
+    }
+    const ProblemType *pt = &g->problem->pt;
+    const ProblemSize *z = &g->size[g->n_sizes - 1];
+    bool mixed = pt->DataType != pt->ComputeDataType || pt->DataType != pt->DestDataType;
+    if (mixed)
+        printf(" -f gemm_ex --a_type %s --b_type %s --c_type %s --d_type %s --compute_type %s",
+               bench_type(problem_a_type(pt)), bench_type(problem_b_type(pt)), bench_type(pt->DestDataType),
+               bench_type(pt->DestDataType), bench_type(pt->ComputeDataType));
+    else
+        printf(" -f gemm -r %s", bench_type(pt->DataType));
+    printf(" --transposeA %s --transposeB %s -m %lld -n %lld -k %lld\n",
+           letter(pt->TransposeA, pt->ComplexConjugateA), letter(pt->TransposeB, pt->ComplexConjugateB),
+           (long long)size_m(pt, z), (long long)size_n(pt, z), (long long)size_k(pt, z));
+}
+
+typedef struct {
+    int64_t wrong, faults;
+} Bad;
+
+static Err bad_row(void *ctx, const DbRow *row)
+{
+    Bad *bad = ctx;
+    if (str_eq_c(row_text(row, 0), "FAILED"))
+        bad->wrong += row_int(row, 1);
+    else
+        bad->faults += row_int(row, 1);
+    return 0;
+}
+
+static Err bad_count(Run *r, Bad *bad)
+{
+    return db_each(
+        r->store.db, bad_row, bad,
+        "SELECT m.status, count(*) FROM session_plan x JOIN plan p ON p.id=x.plan JOIN candidate c ON"
+        " c.plan=p.id JOIN size z ON z.plan=p.id JOIN measurement m ON m.kernel=c.kernel AND"
+        " m.problem=z.problem AND m.setting=p.setting AND m.run<p.runs WHERE x.session=? AND m.status IN"
+        " ('FAILED', 'INVALID', 'CRASHED', 'TIMEOUT') GROUP BY m.status",
+        "i", r->session);
+}
+
+/* Wrong results are never winners; by ExitOnFails they are told in the exit code as well. */
+Err step_finish(Run *r)
+{
+    Bad bad = {0};
+    TRY(bad_count(r, &bad));
+    if (r->n_groups) TRY(winners_print(r));
+    if (r->config->has_client) usage_print(r);
+    fflush(stdout);
+    if (r->n_left_out) FAIL(ERR_PARTIAL, "%zu solutions of the logic are not in the library", r->n_left_out);
+    if (r->n_lost) FAIL(ERR_PARTIAL, "%zu sizes have no winner: every solution failed on them", r->n_lost);
+    if (bad.wrong && r->config->globals.ExitOnFails)
+        FAIL(ERR_PARTIAL,
+             "%lld measurements gave wrong results and were left out (tuner status %s; ExitOnFails: 0 for "
+             "exit code 0)",
+             (long long)bad.wrong, r->outdir);
+    if (bad.faults)
+        warning("%lld measurements crashed, hung or could not run (tuner status %s)", (long long)bad.faults,
+                r->outdir);
+    return 0;
+}

@@ -1,0 +1,207 @@
+/* Step: our winners beside the peer's times (--peer): peer.csv below OUTDIR, and a few lines at the end of
+ * the run. The winner is that of the samples; ratio is its speed over the peer's, by pairs of blocks that
+ * were taken side by side. See run.h.
+ */
+#include "run/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/fs.h"
+#include "run/client_ini.h"
+#include "fmt/csv.h"
+
+enum { WORST_SHOWN = 5 };
+
+typedef struct {
+    Str group, size, peer;
+    double ratio, lo, hi;
+} PeerRow;
+
+typedef struct {
+    Run *r;
+    Arena *a; /* of one size */
+    Buf csv;
+    PeerRow *row;
+    size_t n, n_lacking; /* lacking: no winner, or the peer did not run */
+} Peers;
+
+static void date_print(Buf *out)
+{
+    char text[32];
+    time_t now = time(NULL);
+    struct tm tm;
+    gmtime_r(&now, &tm);
+    strftime(text, sizeof text, "%Y-%m-%d", &tm);
+    buf_puts(out, text);
+}
+
+static Err driver_row(void *ctx, const DbRow *row)
+{
+    Str text = row_text(row, 0), line;
+    while (str_split(&text, '\n', &line))
+        if (str_starts(line, "driver=")) {
+            buf_reset(ctx);
+            buf_str(ctx, str_sub(line, 7, line.n));
+        }
+    return 0;
+}
+
+static Err command_row(void *ctx, const DbRow *row)
+{
+    buf_str(ctx, row_text(row, 0));
+    return 0;
+}
+
+static Err header(Peers *p)
+{
+    Run *r = p->r;
+    Buf driver, *out = &p->csv;
+    buf_init(&driver);
+    Err e = db_each(r->store.db, driver_row, &driver, "SELECT key FROM environment ORDER BY id", "");
+    buf_printf(out, "# device: %.*s\n# driver: %s\n# date: ", STR_ARG(r->device.text),
+               driver.n ? buf_cstr(&driver) : "unknown");
+    date_print(out);
+    buf_puts(out, "\n# command: ");
+    if (!e)
+        e = db_each(r->store.db, command_row, out, "SELECT command FROM session WHERE id=?", "i", r->session);
+    buf_puts(out,
+             "\n# ratio: speed of ours over the peer's, median of n pairs of blocks taken side by side, 95% "
+             "interval; times are medians of launches, operands not in the cache\n"
+             "group,sizes,gflops,time_us,time_lo_us,time_hi_us,n,peer,peer_gflops,peer_time_us,ratio,"
+             "ratio_lo,ratio_hi,clock_mhz,power_w,temp_c,throttle,runner_up,solution\n");
+    buf_fini(&driver);
+    return e;
+}
+
+static void number(Buf *out, double x)
+{
+    if (isnan(x))
+        csv_cell(out, false, STR(""));
+    else
+        csv_cell_f(out, false, "%.6g", x);
+}
+
+static void state_cells(Buf *out, const Result *x)
+{
+    const Sample *s = x->last;
+    number(out, s ? s->clock_mhz : (double)NAN);
+    number(out, s ? s->power_w : (double)NAN);
+    number(out, s ? s->temp_c : (double)NAN);
+    csv_cell_f(out, false, "%u", s ? s->throttle : 0);
+}
+
+/* "4096,4096,1,4096,..." of "Cijk_Ailk_Bljk_SB 4096,4096,1,4096,..." */
+static Str sizes_of(Str key) { return str_sub(key, str_find(key, ' ', 0) + 1, key.n); }
+
+static Err row_write(Peers *p, const PlanView *plan, size_t size, const Ranking *rank, const Result *peer,
+                     Str name)
+{
+    const SizeRow *z = &plan->size[size];
+    const Result *ours = &rank->result[rank->best];
+    Buf *out = &p->csv;
+    Comparison c;
+    TRY(results_compare(p->a, peer, ours, &c));
+    csv_cell(out, true, plan->group);
+    csv_cell(out, false, sizes_of(z->key));
+    number(out, gflops_of(z->flops, ours->ns.median));
+    number(out, ours->ns.median / 1000);
+    number(out, ours->ns.lo / 1000);
+    number(out, ours->ns.hi / 1000);
+    csv_cell_f(out, false, "%zu", ours->ns.n);
+    csv_cell(out, false, name);
+    number(out, gflops_of(z->flops, peer->ns.median));
+    number(out, peer->ns.median / 1000);
+    number(out, c.ratio);
+    number(out, c.lo);
+    number(out, c.hi);
+    state_cells(out, ours);
+    csv_cell(out, false,
+             rank->second == SIZE_MAX               ? STR("none")
+             : rank->versus.verdict == STATS_FASTER ? STR("slower")
+                                                    : STR("tie"));
+    csv_cell(out, false, plan->candidate[rank->best].name);
+    csv_end(out);
+    PeerRow row = {.ratio = c.ratio, .lo = c.lo, .hi = c.hi};
+    row.group = arena_dup(&p->r->arena, plan->group);
+    row.size = arena_dup(&p->r->arena, sizes_of(z->key));
+    row.peer = arena_dup(&p->r->arena, name);
+    if (!row.group.s || !row.size.s || !row.peer.s) FAIL(ERR_FAILED, "out of memory for %zu rows", p->n);
+    p->row[p->n++] = row;
+    return 0;
+}
+
+static Err size_row(Peers *p, const PlanView *plan, size_t size)
+{
+    Ranking rank;
+    Result peer;
+    Str name;
+    arena_reset(p->a);
+    TRY(ranking_make(&p->r->store, p->a, plan, size, &rank));
+    TRY(result_peer(&p->r->store, p->a, plan, size, &name, &peer));
+    if (rank.best != SIZE_MAX && peer.good) return row_write(p, plan, size, &rank, &peer, name);
+    p->n_lacking++;
+    return 0;
+}
+
+static Err rows(Peers *p)
+{
+    Run *r = p->r;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_groups; i++) n += r->group[i].skip ? 0 : r->group[i].n_sizes;
+    p->row = ARENA_ARRAY(&r->arena, n, PeerRow);
+    TRY_ALLOC(p->row);
+    for (size_t i = 0; i < r->n_groups; i++) {
+        PlanView plan;
+        if (r->group[i].skip) continue;
+        TRY(plan_load(&r->store, &r->arena, r->group[i].plan, &plan));
+        for (size_t z = 0; z < plan.n_sizes; z++) TRY(size_row(p, &plan, z));
+    }
+    return 0;
+}
+
+static int by_ratio(const void *a, const void *b)
+{
+    const PeerRow *x = a, *y = b;
+    return (x->ratio > y->ratio) - (x->ratio < y->ratio);
+}
+
+static void summary(Peers *p)
+{
+    double logs = 0;
+    if (p->n == 0) {
+        printf("\npeer: no size has both a winner and a time of %s\n", peer_name(p->r->config->globals.Peer));
+        return;
+    }
+    for (size_t i = 0; i < p->n; i++) logs += log(p->row[i].ratio);
+    qsort(p->row, p->n, sizeof *p->row, by_ratio);
+    printf("\nspeed over %.*s: geometric mean %.3f of %zu sizes", STR_ARG(p->row[0].peer),
+           exp(logs / (double)p->n), p->n);
+    if (p->n_lacking) printf(" (%zu more lack a winner or the peer)", p->n_lacking);
+    printf("; the least:\n");
+    for (size_t i = 0; i < p->n && i < WORST_SHOWN; i++)
+        printf("  %.3f [%.3f, %.3f]  %.*s %.*s\n", p->row[i].ratio, p->row[i].lo, p->row[i].hi,
+               STR_ARG(p->row[i].group), STR_ARG(p->row[i].size));
+}
+
+Err step_peer(Run *r)
+{
+    Arena a;
+    Peers p = {.r = r, .a = &a};
+    Str path;
+    if (!r->config->globals.Peer) return 0;
+    TRY(run_path(r, &path, "peer.csv"));
+    arena_init(&a, 0);
+    buf_init(&p.csv);
+    Err e = header(&p);
+    if (!e) e = rows(&p);
+    if (!e) e = buf_check(&p.csv);
+    if (!e) e = file_write(path.s, buf_view(&p.csv));
+    if (!e) summary(&p);
+    fflush(stdout);
+    buf_fini(&p.csv);
+    arena_fini(&a);
+    return e;
+}

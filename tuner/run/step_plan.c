@@ -1,0 +1,233 @@
+/* Step: what is to be done, into the store: which kernels (by the hash of their source), on which sizes, in
+ * which setting.
+ *
+ * A kernel's identity is its source under a fixed symbol, since its name depends on what else is in the
+ * benchmark: an edited config finds the measurements of all kernels that it still has. See run.h.
+ */
+#include "run/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/client_ini.h"
+#include "kernel/kernel.h"
+
+static const char identity_symbol[] = "kernel";
+
+/* Sizes, and strides and pads where they were given. */
+static void problem_key(const Group *g, const ProblemSize *s, Buf *out)
+{
+    buf_reset(out);
+    problem_type_name(&g->problem->pt, out);
+    buf_putc(out, ' ');
+    problem_size_print(s, out);
+    if (!s->extra) return;
+    buf_putc(out, ' ');
+    for (int t = 0; t < 4; t++)
+        for (int i = 0; i < s->extra->n_stride[t]; i++)
+            buf_printf(out, "s%d.%d=%" PRId64, t, i, s->extra->stride[t][i]);
+    for (int t = 0; t < 2; t++)
+        for (int i = 0; i < s->extra->n_pad[t]; i++)
+            buf_printf(out, "p%d.%d=%" PRId64 ".%" PRId64, t, i, s->extra->pad_start[t][i],
+                       s->extra->pad_end[t][i]);
+}
+
+static double problem_flops(const ProblemType *pt, const ProblemSize *s)
+{
+    double flops = 2.0 * type_info((DataType)pt->DataType)->packing;
+    for (int i = 0; i < pt->TotalIndices; i++) flops *= (double)s->v[i];
+    return flops;
+}
+
+static Err sizes_store(Run *r, Group *g, Buf *key, Buf *plan)
+{
+    g->problem_id = ARENA_ARRAY(&r->arena, g->n_sizes, int64_t);
+    TRY_ALLOC(g->problem_id);
+    for (size_t i = 0; i < g->n_sizes; i++) {
+        problem_key(g, &g->size[i], key);
+        TRY(buf_check(key));
+        TRY(store_problem(&r->store, buf_view(key), problem_flops(&g->problem->pt, &g->size[i]),
+                          &g->problem_id[i]));
+        buf_printf(plan, "size %s\n", buf_cstr(key));
+    }
+    return 0;
+}
+
+/* Identity of the kernel; ERR_INPUT when the target cannot make it. */
+static Err variant_hash(Run *r, const Variant *v, Buf *text, char hash[SHA256_HEX + 1])
+{
+    buf_reset(text);
+    buf_printf(text, "%s\n", r->target->name);
+    TRY(kernel_emit(&v->s, r->target, str_from(identity_symbol), text));
+    TRY(buf_check(text));
+    sha256_hex(buf_view(text), hash);
+    return 0;
+}
+
+/* Why a variant's kernel cannot be written; equal reasons are one. */
+static Err unwritten_note(Run *r, Group *g, const Variant *v)
+{
+    size_t i = 0;
+    Str why = str_from(err_message());
+    verbose("%.*s: left out: %.*s", STR_ARG(v->name), STR_ARG(why));
+    while (i < g->n_unwritten && !str_eq(g->unwritten[i].why, why)) i++;
+    if (i == UNWRITTEN_MAX) i--; /* the last one stands for what else there is */
+    if (i == g->n_unwritten) {
+        g->unwritten[i].why = arena_dup(&r->arena, why);
+        TRY_ALLOC(g->unwritten[i].why.s);
+        g->n_unwritten++;
+    }
+    g->unwritten[i].n++;
+    return 0;
+}
+
+static void unwritten_print(const Group *g)
+{
+    for (size_t i = 0; i < g->n_unwritten; i++)
+        warning("%.*s: %" PRIu64 " kernels cannot be written%s: %.*s", STR_ARG(g->name), g->unwritten[i].n,
+                i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(g->unwritten[i].why));
+}
+
+/* Variants that the target has no lowering for are left out, which the rules should have said before. */
+static Err variants_store(Run *r, Group *g, Buf *text, Buf *plan)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < g->n_variants; i++) {
+        char hash[SHA256_HEX + 1];
+        Variant *v = &g->variant[i];
+        Err e = variant_hash(r, v, text, hash);
+        if (e == ERR_INPUT) {
+            TRY(unwritten_note(r, g, v));
+            continue;
+        }
+        if (e) return e;
+        TRY(store_kernel(&r->store, str_from(hash), v->name, &v->kernel));
+        buf_printf(plan, "kernel %s %.*s\n", hash, STR_ARG(v->name));
+        g->variant[kept++] = *v;
+        if ((i & 63) == 0) TRY(run_check());
+    }
+    g->n_variants = kept;
+    unwritten_print(g);
+    if (kept) return 0;
+    return group_give_up(r, g, ERR_INPUT, "%s: no kernel of %.*s can be made for %s", r->config->path,
+                         STR_ARG(g->name), r->target->name);
+}
+
+static Err environment_store(Run *r)
+{
+    Buf text;
+    buf_init(&text);
+    buf_printf(&text, "toolchain=%s: %s\n%.*s\n", r->toolchain.program, r->toolchain.version,
+               STR_ARG(r->toolchain.identity));
+    Err e = buf_check(&text);
+    if (!e) e = store_environment(&r->store, buf_view(&text), &r->environment);
+    buf_fini(&text);
+    return e;
+}
+
+static Err setting_store(Run *r, Group *g)
+{
+    const DeviceChoice *d = &r->device;
+    const char *env = str_eq_c(d->kind, "sim") && !d->is_simulated ? getenv("TUNER_SIM") : NULL;
+    Str sim = env ? str_from(env) : d->sim;
+    ClientIni ini = {.g = &r->config->globals, .pt = &g->problem->pt, .device = d->index};
+    Buf environment, key;
+    buf_init(&environment);
+    buf_init(&key);
+    buf_printf(&environment, "device=%.*s: %.*s, %.*s, %" PRId64 " CUs\ntarget=%s\ntoolchain=%.*s\n",
+               STR_ARG(d->kind), STR_ARG(d->name), STR_ARG(d->arch), d->n_cu, r->target->name,
+               STR_ARG(r->toolchain.identity));
+    if (sim.s) buf_printf(&environment, "sim=%.*s\n", STR_ARG(sim));
+    Err e = buf_check(&environment);
+    if (!e) e = client_ini_setting(&ini, buf_view(&environment), &key);
+    if (!e) e = store_setting(&r->store, buf_view(&key), &g->setting);
+    buf_fini(&environment);
+    buf_fini(&key);
+    return e;
+}
+
+static Err rejections_store(Run *r, const Group *g)
+{
+    Buf text;
+    buf_init(&text);
+    Err e = 0;
+    for (int rule = RULE_NONE + 1; !e && rule < RULE_COUNT; rule++) {
+        if (!g->rules.n[rule]) continue;
+        buf_reset(&text);
+        verdict_text(&g->example[rule], &text);
+        e = buf_check(&text);
+        if (!e)
+            e = store_rejection_add(&r->store, g->plan, str_from(rule_name((RuleId)rule)), buf_view(&text),
+                                    (int64_t)g->rules.n[rule]);
+    }
+    buf_fini(&text);
+    return e;
+}
+
+/* Under one name, as the table has a row per reason. */
+static Err unwritten_store(Run *r, const Group *g)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < g->n_unwritten; i++) n += (int64_t)g->unwritten[i].n;
+    return n ? store_rejection_add(&r->store, g->plan, STR("kernel-writer"), g->unwritten[0].why, n) : 0;
+}
+
+static Err plan_store(Run *r, Group *g, Str content)
+{
+    char key[SHA256_HEX + 1];
+    bool added;
+    sha256_hex(content, key);
+    Plan p = {.key = str_from(key),
+              .group = g->name,
+              .arch = str_from(r->target->name),
+              .setting = g->setting,
+              .environment = r->environment,
+              .n_permutations = (int64_t)g->n_permutations,
+              .n_valid = (int64_t)g->rules.n[RULE_NONE],
+              .n_duplicates = (int64_t)g->n_duplicates,
+              .n_runs = r->config->globals.NumBenchmarks};
+    TRY(store_plan(&r->store, &p, &g->plan, &added));
+    if (!added) return 0;
+    for (size_t i = 0; i < g->n_variants; i++)
+        TRY(store_candidate_add(&r->store, g->plan, (int64_t)i, g->variant[i].kernel, g->variant[i].name));
+    for (size_t i = 0; i < g->n_sizes; i++)
+        TRY(store_size_add(&r->store, g->plan, (int64_t)i, g->problem_id[i]));
+    TRY(rejections_store(r, g));
+    return unwritten_store(r, g);
+}
+
+static Err group_plan(Run *r, Group *g, Buf *scratch, Buf *content)
+{
+    TRY(setting_store(r, g));
+    buf_reset(content);
+    buf_printf(content,
+               "group %.*s\narch %s\nsetting %" PRId64 "\nenvironment %" PRId64 "\nruns %" PRId64
+               "\npermutations %" PRIu64 "\n",
+               STR_ARG(g->name), r->target->name, g->setting, r->environment,
+               r->config->globals.NumBenchmarks, g->n_permutations);
+    TRY(sizes_store(r, g, scratch, content));
+    TRY(variants_store(r, g, scratch, content));
+    if (g->skip) return 0;
+    TRY(buf_check(content));
+    return plan_store(r, g, buf_view(content));
+}
+
+Err step_plan(Run *r)
+{
+    Buf scratch, content;
+    buf_init(&scratch);
+    buf_init(&content);
+    Err e = store_begin(&r->store);
+    if (!e) e = environment_store(r);
+    for (size_t i = 0; !e && i < r->n_groups; i++) {
+        if (r->group[i].skip) continue;
+        e = group_plan(r, &r->group[i], &scratch, &content);
+        if (!e && !r->group[i].skip)
+            e = store_session_plan(&r->store, r->session, (int64_t)i, r->group[i].plan);
+    }
+    if (!e) e = store_commit(&r->store);
+    buf_fini(&scratch);
+    buf_fini(&content);
+    return e;
+}

@@ -1,0 +1,110 @@
+/* Shared by the derive_*.c files only: one derivation in progress, and how a step rejects.
+ *
+ * A step returns false to stop. REJECT notes the reason and stops, unless the solution says NoReject, which
+ * ignores it and goes on. STOP is for reasons behind which nothing can be derived: it stops either way.
+ */
+#ifndef MODEL_DERIVE_INTERNAL_H
+#define MODEL_DERIVE_INTERNAL_H
+
+#include "problem/datatype.h"
+#include "space/derive.h"
+#include "problem/problem.h"
+
+typedef struct {
+    const Deriver *f; /* facts */
+    Solution *s;
+    Verdict *v;
+    unsigned caps;
+    bool assembly, buffer_load, packed0, packed1, ring;
+    bool auto_pad[2]; /* LdsPadA/B was -1 */
+    bool wide_lrvw_b;
+    int32_t vectors_coalesced[2], elements_perp[2]; /* of the tile that is loaded, for the found DepthU */
+} Derive;
+
+/* True: stop. */
+bool derive_reject(Derive *d, RuleId rule, const int64_t arg[5]);
+#define REJECT(d, id, ...)                                                                                   \
+    do {                                                                                                     \
+        if (derive_reject((d), RULE_##id, (const int64_t[5]){0, __VA_ARGS__})) return false;                 \
+    } while (0)
+#define STOP(d, id, ...)                                                                                     \
+    do {                                                                                                     \
+        derive_reject((d), RULE_##id, (const int64_t[5]){0, __VA_ARGS__});                                   \
+        return false;                                                                                        \
+    } while (0)
+
+static inline bool is_f8(int32_t type) { return type >= TYPE_F8 && type <= TYPE_B8F8; }
+static inline bool is_complex(int32_t type) { return type == TYPE_C || type == TYPE_Z; }
+/* Half, bf16: two bytes each. */
+static inline bool is_16bit(int32_t type) { return type == TYPE_H || type == TYPE_B; }
+
+/* Field of tensor A (t = 0) or B (t = 1). */
+#define AB(s, field, t) (*((t) ? &(s)->field##B : &(s)->field##A))
+
+static inline int32_t ceil_div(int32_t a, int32_t b) { return b > 0 ? (a + b - 1) / b : 0; }
+static inline int32_t min32(int32_t a, int32_t b) { return a < b ? a : b; }
+static inline int32_t max32(int32_t a, int32_t b) { return a > b ? a : b; }
+static inline bool is_pow2(int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
+/* Global load width as a fraction: DirectToLds of types over 4 bytes loads parts of an element, stored as 0.
+ */
+static inline int32_t width_num(int32_t width) { return width ? width : 1; }
+static inline int32_t width_den(const Deriver *f, int32_t width)
+{
+    return width || f->bpe <= 4 ? 1 : f->bpe / 4;
+}
+/* ceil(n / width). */
+static inline int32_t vectors(const Deriver *f, int32_t n, int32_t width)
+{
+    return ceil_div(n * width_den(f, width), width_num(width));
+}
+
+bool derive_bounds(Derive *d);
+bool derive_matrix_instruction(Derive *d);
+bool derive_tile(Derive *d);
+bool derive_tensor_tiles(Derive *d);
+bool derive_accumulation(Derive *d);
+bool derive_preload(Derive *d);
+bool derive_modifiers(Derive *d);
+bool derive_types(Derive *d);
+bool derive_persistent(Derive *d);
+bool derive_strides(Derive *d);
+bool derive_packing(Derive *d);
+bool derive_stagger(Derive *d);
+bool derive_vector_widths(Derive *d);
+bool derive_global_widths(Derive *d);
+bool derive_split_u(Derive *d);
+bool derive_global_split_u(Derive *d);
+bool derive_atomic_width(Derive *d);
+bool derive_depth_u(Derive *d);
+bool derive_load_tile_fractional(Derive *d, int t, int32_t depth_u, int32_t width);
+bool derive_load_tiles(Derive *d);
+bool derive_unit_strides(Derive *d);
+bool derive_local_read_width(Derive *d);
+bool derive_direct_to_vgpr(Derive *d);
+bool derive_direct_to_lds(Derive *d);
+bool derive_packing_registers(Derive *d);
+bool derive_lds_padding(Derive *d);
+bool derive_no_tail_loop(Derive *d);
+bool derive_lds_size(Derive *d);
+bool derive_store(Derive *d);
+bool derive_store_remap(Derive *d, int64_t *lds_elements);
+bool derive_store_in_loop(Derive *d);
+bool derive_dot_layout(Derive *d);
+bool derive_loop(Derive *d);
+bool derive_wide_reads(Derive *d);
+bool derive_edges(Derive *d);
+bool derive_scalar_offsets(Derive *d);
+bool derive_vector_store(Derive *d);
+bool derive_last_checks(Derive *d);
+
+/* Rules that are only the host's (rules_host.c). */
+bool derive_host(Derive *d);
+/* Those that are only nvptx's (rules_nvptx.c): is there a ring of stages; rows of params.def that need one;
+ * in front of the matrix instruction; all the rest. */
+bool nv_has_ring(const Deriver *f, const Solution *s);
+bool derive_without_ring(Derive *d);
+bool derive_nv_instruction(Derive *d);
+bool derive_nvptx(Derive *d);
+bool derive_writer(Derive *d);
+
+#endif

@@ -1,0 +1,60 @@
+/* Globals: a config's GlobalParameters; globals.def is the table. Unknown keys are a notice with the nearest
+ * name, as Tensile keeps them with a warning; unknown values are errors. Overrides of the command line use
+ * globals_set. Used by the config reader, tuner/main, the steps of a run. Prints only --help-globals.
+ */
+#ifndef MODEL_GLOBALS_H
+#define MODEL_GLOBALS_H
+
+#include <stdio.h>
+
+#include "problem/problem.h"
+
+/* The Tensile version whose configs are read. */
+enum { TENSILE_MAJOR = 4, TENSILE_MINOR = 44, TENSILE_PATCH = 0 };
+
+/* Values of ENUM rows. */
+enum { METRIC_DEVICE_EFFICIENCY, METRIC_CU_EFFICIENCY };
+enum { RUNTIME_HIP, RUNTIME_HSA, RUNTIME_HOST };
+enum { CODE_OBJECT_DEFAULT, CODE_OBJECT_V4, CODE_OBJECT_V5 };
+enum { FORMAT_YAML, FORMAT_MSGPACK };
+
+typedef enum { GLOBAL_BOOL, GLOBAL_INT, GLOBAL_REAL, GLOBAL_STR, GLOBAL_ENUM } GlobalKind;
+typedef enum { GLOBAL_USED, GLOBAL_NONE } GlobalUse;
+
+#define GTYPE_BOOL bool
+#define GTYPE_INT int64_t
+#define GTYPE_REAL double
+#define GTYPE_STR Str
+#define GTYPE_ENUM int
+
+typedef struct {
+#define G(kind, field, def, legal, use, help) GTYPE_##kind field;
+#include "space/globals.def"
+#undef G
+} Globals;
+
+typedef struct {
+    const char *name, *legal, *help;
+    uint16_t offset; /* of the field in Globals */
+    uint8_t kind, use;
+} GlobalKey;
+
+/* NULL behind the last. */
+const GlobalKey *global_key_at(size_t i);
+const GlobalKey *global_key_find(Str name);
+const char *global_nearest(Str name); /* NULL when nothing is near */
+
+void globals_init(Globals *g);
+/* Reads the map below GlobalParameters (null: nothing). Strings are views of the document, NUL-terminated. */
+Err globals_read(const char *file, const Node *node, Notices *notices, Globals *g);
+/* One key from text, as `--global-parameters key=value` gives it; the value is read as YAML. Strings are kept
+ * in a. */
+Err globals_set(Arena *a, const char *where, Str key, Str value, Notices *notices, Globals *g);
+/* Value as text: 'true', '128', '0.15', 'DeviceEfficiency'. Appends. */
+void global_print(const GlobalKey *key, const Globals *g, Buf *out);
+/* `tuner --help-globals`. */
+void globals_help(FILE *f);
+/* Is a file that needs this Tensile version one that we read? "4.44.0" is our own. */
+Err tensile_version_check(Str version);
+
+#endif

@@ -1,0 +1,289 @@
+/* The table of parameters: look-up, printing, defaults. What a user may write is in params_legal.c, reading
+ * in params_parse.c. */
+#include "problem/problem.h"
+#include "space/solution.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define SCOPE_OF_ALL SCOPE_ALL
+#define SCOPE_OF_GPU SCOPE_GPU
+#define SCOPE_OF_AMD SCOPE_AMD
+#define SCOPE_OF_CPU SCOPE_CPU
+#define SCOPE_OF_NV SCOPE_NV
+
+static const Param table[PARAM_COUNT] = {
+#define P(grp, field, nam, knd, def, leg, scp, hlp)                                                          \
+    [PARAM_##field] = {.name = (nam),                                                                        \
+                       .legal = (leg),                                                                       \
+                       .help = (hlp),                                                                        \
+                       .offset = (uint16_t)offsetof(Solution, field),                                        \
+                       .id = PARAM_##field,                                                                  \
+                       .kind = KIND_##knd,                                                                   \
+                       .group = GROUP_##grp,                                                                 \
+                       .scope = SCOPE_OF_##scp},
+#include "space/params.def"
+#undef P
+};
+
+#define L0                                                                                                   \
+    {                                                                                                        \
+        0, { 0 }                                                                                             \
+    }
+#define L2(a, b)                                                                                             \
+    {                                                                                                        \
+        2, { (a), (b) }                                                                                      \
+    }
+#define L3(a, b, c)                                                                                          \
+    {                                                                                                        \
+        3, { (a), (b), (c) }                                                                                 \
+    }
+#define M0                                                                                                   \
+    {                                                                                                        \
+        0, {0}, { 0 }                                                                                        \
+    }
+#define S(lit)                                                                                               \
+    {                                                                                                        \
+        (lit), sizeof(lit) - 1                                                                               \
+    }
+static const Solution defaults = {
+#define P(group, field, name, kind, def, legal, scope, help) .field = def,
+#include "space/params.def"
+#undef P
+};
+
+const Param *param_at(ParamId id) { return &table[id]; }
+
+const Param *param_find(Str name)
+{
+    for (int i = 0; i < PARAM_COUNT; i++)
+        if (str_eq_c(name, table[i].name)) return &table[i];
+    return NULL;
+}
+
+const Param *param_nearest(Str name)
+{
+    const Param *best = NULL;
+    unsigned best_distance = (unsigned)(name.n / 2 + 2); /* further than half the name is no help */
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        if (table[i].group == GROUP_STATE || table[i].group == GROUP_OLD) continue;
+        unsigned d = str_distance(name, str_from(table[i].name));
+        if (d < best_distance) best = &table[i], best_distance = d;
+    }
+    return best;
+}
+
+/* "-" is the empty name, "~X" the name X that only files hold. */
+static Str enum_word(Str word)
+{
+    return word.n && (word.s[0] == '-' || word.s[0] == '~') ? str_sub(word, 1, word.n) : word;
+}
+
+int param_enum_value(const Param *p, Str name)
+{
+    Str rest = str_from(p->legal), part;
+    for (int i = 0; str_split(&rest, ' ', &part); i++) {
+        if (str_eq(enum_word(part), name)) return i;
+    }
+    return -1;
+}
+
+Str param_enum_name(const Param *p, int value)
+{
+    Str rest = str_from(p->legal), part;
+    for (int i = 0; str_split(&rest, ' ', &part); i++) {
+        if (i != value) continue;
+        return enum_word(part);
+    }
+    return STR_NULL;
+}
+
+static const ParamAlias aliases[] = {
+    {"LdsBlockSizePerPad",
+     {"LdsBlockSizePerPadA", "LdsBlockSizePerPadB"},
+     "'LdsBlockSizePerPad' is now 'LdsBlockSizePerPadA' and 'LdsBlockSizePerPadB'"},
+    {"DirectToLds",
+     {"DirectToLdsA", "DirectToLdsB"},
+     "'DirectToLds' is now 'DirectToLdsA' and 'DirectToLdsB'"},
+    {"LdsPad", {"LdsPadA", "LdsPadB"}, "'LdsPad' is now 'LdsPadA' and 'LdsPadB'"},
+    {"ThreadSeparateGlobalRead",
+     {"ThreadSeparateGlobalReadA", "ThreadSeparateGlobalReadB"},
+     "'ThreadSeparateGlobalRead' is now 'ThreadSeparateGlobalReadA' and 'ThreadSeparateGlobalReadB'"},
+    {"SuppresssNoLoadLoop",
+     {"SuppressNoLoadLoop", NULL},
+     "'SuppresssNoLoadLoop' is now 'SuppressNoLoadLoop'"},
+    {"MIUseAccVgpr",
+     {NULL, NULL},
+     "'MIUseAccVgpr' has no effect any more; 'MIArchVgpr' selects the registers"},
+    {"SplitGlobalRead",
+     {NULL, NULL},
+     "'SplitGlobalRead' has no effect any more; see 'ThreadSeparateGlobalReadA' and "
+     "'ThreadSeparateGlobalReadB'"},
+    {"MinGlobalWriteVectorWidth", {NULL, NULL}, "'MinGlobalWriteVectorWidth' has no effect any more"},
+    {"ScheduleLocalReads", {NULL, NULL}, "'ScheduleLocalReads' has no effect any more"},
+};
+
+const ParamAlias *param_alias_find(Str name)
+{
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (str_eq_c(name, aliases[i].old_name)) return &aliases[i];
+    return NULL;
+}
+
+void *solution_field(Solution *s, const Param *p) { return (char *)s + p->offset; }
+
+const void *solution_field_const(const Solution *s, const Param *p) { return (const char *)s + p->offset; }
+
+void solution_init(Solution *s, const ProblemType *pt)
+{
+    *s = defaults;
+    s->pt = pt;
+    for (int i = 0; i < PARAM_COUNT && table[i].group == GROUP_FORK; i++) solution_mark(s, (ParamId)i);
+}
+
+const int32_t *intmap_get(const IntMap *m, int32_t key)
+{
+    for (int32_t i = 0; i < m->n; i++)
+        if (m->key[i] == key) return &m->v[i];
+    return NULL;
+}
+
+bool intmap_set(IntMap *m, int32_t key, int32_t value)
+{
+    for (int32_t i = 0; i < m->n; i++)
+        if (m->key[i] == key) return m->v[i] = value, true;
+    if (m->n == INTMAP_MAX) return false;
+    m->key[m->n] = key;
+    m->v[m->n++] = value;
+    return true;
+}
+
+size_t param_size(const Param *p)
+{
+    switch (p->kind) {
+    case KIND_LIST:
+    case KIND_CHARS:
+        return sizeof(IntList);
+    case KIND_MAP:
+        return sizeof(IntMap);
+    case KIND_STR:
+        return sizeof(Str);
+    default:
+        return sizeof(int32_t);
+    }
+}
+
+bool param_is_load_width(const Param *p)
+{
+    return p->id == PARAM_GlobalLoadVectorWidthA || p->id == PARAM_GlobalLoadVectorWidthB;
+}
+
+bool param_equal(const Param *p, const Solution *a, const Solution *b)
+{
+    const void *x = solution_field_const(a, p), *y = solution_field_const(b, p);
+    if (p->kind == KIND_STR) return str_eq(*(const Str *)x, *(const Str *)y);
+    return memcmp(x, y, param_size(p)) == 0;
+}
+
+void param_copy(const Param *p, const Solution *from, Solution *to)
+{
+    memcpy(solution_field(to, p), solution_field_const(from, p), param_size(p));
+    if (solution_has(from, (ParamId)p->id)) solution_mark(to, (ParamId)p->id);
+}
+
+static void print_hundredths(int32_t v, Buf *out)
+{
+    uint32_t a = v < 0 ? 0u - (uint32_t)v : (uint32_t)v, part = a % 100;
+    buf_printf(out, "%s%u", v < 0 ? "-" : "", a / 100);
+    if (part % 10)
+        buf_printf(out, ".%02u", part);
+    else if (part)
+        buf_printf(out, ".%u", part / 10);
+}
+
+void param_print(const Param *p, const Solution *s, Buf *out)
+{
+    const void *f = solution_field_const(s, p);
+    const IntList *list = f;
+    const IntMap *map = f;
+    switch ((ParamKind)p->kind) {
+    case KIND_BOOL:
+        buf_puts(out, *(const int32_t *)f ? "true" : "false");
+        break;
+    case KIND_INT:
+        if (*(const int32_t *)f == 0 && param_is_load_width(p) && s->pt)
+            print_hundredths(400 / type_bytes((DataType)s->pt->DataType), out);
+        else
+            buf_i64(out, *(const int32_t *)f);
+        break;
+    case KIND_FLOAT:
+        print_hundredths(*(const int32_t *)f, out);
+        break;
+    case KIND_ENUM:
+        buf_str(out, param_enum_name(p, *(const int32_t *)f));
+        break;
+    case KIND_STR:
+        buf_str(out, *(const Str *)f);
+        break;
+    case KIND_LIST:
+    case KIND_CHARS:
+        buf_putc(out, '[');
+        for (int32_t i = 0; i < list->n; i++) {
+            if (i) buf_puts(out, ", ");
+            if (p->kind == KIND_CHARS)
+                buf_putc(out, (char)('I' + list->v[i]));
+            else
+                buf_i64(out, list->v[i]);
+        }
+        buf_putc(out, ']');
+        break;
+    case KIND_MAP:
+        buf_putc(out, '{');
+        for (int32_t i = 0; i < map->n; i++)
+            buf_printf(out, "%s%d: %d", i ? ", " : "", map->key[i], map->v[i]);
+        buf_putc(out, '}');
+        break;
+    }
+}
+
+void params_sorted(ParamId order[PARAM_COUNT])
+{
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        int j = i;
+        for (; j > 0 && strcmp(table[order[j - 1]].name, table[i].name) > 0; j--) order[j] = order[j - 1];
+        order[j] = (ParamId)i;
+    }
+}
+
+void params_help(FILE *f)
+{
+    static const char *const kinds[] = {"true or false", "number", "number", "word",
+                                        "list",          "map",    "list",   "text"};
+    Solution s;
+    Buf b;
+    solution_init(&s, NULL);
+    buf_init(&b);
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        const Param *p = &table[i];
+        if (p->group == GROUP_STATE || p->group == GROUP_OLD) continue;
+        buf_reset(&b);
+        param_print(p, &s, &b);
+        fprintf(f, "%s: %s\n    %s", p->name, p->help, kinds[p->kind]);
+        fprintf(f, ", default %s", b.n ? buf_cstr(&b) : "''");
+        if (p->kind != KIND_BOOL) {
+            buf_reset(&b);
+            param_legal_print(p, &b);
+            fprintf(f, ", legal: %s", buf_cstr(&b));
+        }
+        if (p->group == GROUP_HOST)
+            fputs("; host only", f);
+        else if (p->group == GROUP_NV)
+            fputs("; nvptx only", f);
+        else if (p->scope == SCOPE_AMD)
+            fputs("; no meaning on nvptx and host", f);
+        else if (p->scope == SCOPE_GPU)
+            fputs("; no meaning on host", f);
+        fputc('\n', f);
+    }
+    buf_fini(&b);
+}

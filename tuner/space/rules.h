@@ -1,0 +1,46 @@
+/* Rules: the reasons to reject a solution, one row of rules.def each, their texts and their counts.
+ *
+ * A Verdict is what a derivation found first; it is only turned into text on demand. Used by derive_*.c, the
+ * fork,
+ * `--list-solutions`, the store and `tuner explain`.
+ */
+#ifndef MODEL_RULES_H
+#define MODEL_RULES_H
+
+#include <stdio.h>
+
+#include "base/str.h"
+
+/* Families a rule holds for. */
+enum { RULE_AMD = 1, RULE_NV = 2, RULE_CPU = 4, RULE_GPU = 3, RULE_ALL = 7 };
+
+typedef enum {
+    RULE_NONE, /* valid */
+#define RULE(id, name, families, text) RULE_##id,
+#include "space/rules.def"
+#undef RULE
+    RULE_COUNT
+} RuleId;
+
+typedef struct {
+    RuleId rule;
+    int64_t arg[4]; /* the numbers of the text */
+} Verdict;
+
+/* How often each rule was the first reason; [RULE_NONE] counts valid solutions. */
+typedef struct {
+    uint64_t n[RULE_COUNT];
+} RuleCounts;
+
+const char *rule_name(RuleId id); /* "lds-too-large"; "valid" */
+/* The rule of that name, RULE_COUNT when there is none. */
+RuleId rule_find(Str name);
+unsigned rule_families(RuleId id);
+/* "LDS of 70000 bytes is more than the 65536 there are"; "valid". */
+void verdict_text(const Verdict *v, Buf *out);
+/* One line per rule that applied, most frequent first: "    5120 lds-too-large". */
+void rule_counts_print(const RuleCounts *c, FILE *f);
+/* "3104 valid, 5120 lds-too-large, ..." */
+void rule_counts_summary(const RuleCounts *c, Buf *out);
+
+#endif

@@ -1,0 +1,70 @@
+/* What compiled kernels for amdgcn cannot honour and an assembly writer could: rejected, with the value,
+ * where kernels are made (DeriveLimits.writer). Counting solutions without making them gives Tensile's
+ * numbers.
+ *
+ * Parameters that only say how an assembler's instructions are ordered or found have no meaning in compiled
+ * kernels and are accepted: AggressivePerfMode, ClusterLocalRead, DisableVgprOverlapping, ExpandPointerSwap,
+ * Extra*Latency*, ForceStoreSC1, GlobalRead2*, GlobalReadPerMfma, GroupLoadStore, InnerUnroll,
+ * InterleaveAlpha, LocalDotLayout, LocalRead2*, LocalWrite2*, LocalWritePerMfma, LoopDoWhile, MACInstruction,
+ * MagicDivAlg, MIArchVgpr, MinVgprNumber, MaxVgprNumber, OptNoLoadLoop, OptPreLoopVmcnt, Performance*,
+ * Schedule*, StorePriorityOpt, StoreRemapVectorWidth, StoreSyncOpt, UnrollMemFence, Use64bShadowLimit,
+ * UseInstOffsetForGRO, UseSgprForGRO, VgprForLocalReadPacking. EdgeType and LoopTail: every kernel takes
+ * every size. LocalReadVectorWidth: 16 bytes along K, else VectorWidth. In kernels with matrix instructions
+ * or dot products LdsPad and LdsBlockSizePerPad, whose layout kernel/amdgcn/layout.c chooses by counting bank
+ * conflicts (in the others it places LdsPad's room so that writes of transposed operands do not meet); in
+ * those with matrix instructions VectorWidth and VectorWidthB, which follow from MIWaveTile and 16 bytes.
+ */
+#include "space/derive_internal.h"
+
+static const struct {
+    ParamId id;
+    int32_t only;
+} fixed[] = {
+    {PARAM_StreamK, 0},
+    {PARAM_DepthULdsDivisor, 1},
+    {PARAM_PackBatchDims, 0},
+    {PARAM_PackSummationDims, 0},
+    {PARAM_UnrollIncIsDepthU, 0},
+    {PARAM_WorkGroupMappingType, WGMT_B},
+    {PARAM_DirectToVgprA, 0},
+    {PARAM_DirectToVgprB, 0},
+    {PARAM_DirectToLdsA, 0},
+    {PARAM_DirectToLdsB, 0},
+    {PARAM_PrefetchAcrossPersistent, 0},
+    {PARAM_AtomicAddC, 0},
+    {PARAM_StoreCInUnroll, 0},
+    {PARAM_Fp16AltImpl, 0},
+    {PARAM_ReplacementKernel, 0},
+};
+
+/* kernel/gpu divides the lanes of a line among the groups of a wave. */
+static bool check_separate(Derive *d, int t)
+{
+    const Solution *s = d->s;
+    int32_t separate = AB(s, ThreadSeparateGlobalRead, t), lanes = AB(s, LVC, t);
+    if (!separate) return true;
+    if (!AB(s, GlobalReadCoalesceGroup, t) || lanes < 1 || lanes % (2 * separate) ||
+        s->WavefrontSize % lanes || s->WavefrontSize != d->f->target->wave_size)
+        REJECT(d, AMD_SEPARATE, t, separate, lanes);
+    return true;
+}
+
+bool derive_writer(Derive *d)
+{
+    if (!d->f->writer || d->f->target->family != TARGET_AMDGCN) return true;
+    if (!d->f->gemm) REJECT(d, AMD_GEMM, d->f->pt->OperationType);
+    const int32_t types[] = {d->f->type, d->f->dest};
+    for (int i = 0; i < 2; i++)
+        if (is_f8(types[i]) && d->f->target->f8 == F8_NONE) REJECT(d, AMD_TYPE, types[i]);
+    if (d->f->stochastic) REJECT(d, AMD_STOCHASTIC);
+    if (d->s->CustomKernelName.n) REJECT(d, AMD_CUSTOM);
+    /* compare and swap takes 4 bytes, which may end behind D's last element */
+    if (d->s->GlobalSplitU > 1 && d->s->GlobalAccumulation == GACC_NONE &&
+        (is_16bit(d->f->dest) || is_f8(d->f->dest)))
+        REJECT(d, AMD_SPLIT_HALF, d->s->GlobalSplitU);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(fixed[i].id));
+        if (v != fixed[i].only) REJECT(d, AMD_VALUE, fixed[i].id, v);
+    }
+    return check_separate(d, 0) && check_separate(d, 1);
+}

@@ -1,0 +1,396 @@
+/* Derivation and rules of nvptx kernels with a ring of stages: cp.async copies to shared memory, multiplied
+ * by FFMA/DFMA on thread tiles or by mma.sync (kernel/nvptx). Kernels without the ring are the common ones of
+ * kernel/gpu and are derived as on amdgcn.
+ *
+ * Names keep their meaning: WorkGroup and ThreadTile are threads and elements of D, PrefetchGlobalRead chunks
+ * of K in flight (a ring of one stage more), MatrixInstruction [M,N,K,1] an instruction's tile of D with the
+ * wave tiles and waves of the nine-number form. A value that the ring cannot have is rejected by name.
+ */
+#include "space/derive_internal.h"
+
+enum { CHUNK = 16, WARP = 32, MOST_SPLITS = 8 };
+
+/* Instructions by input type. The 16 columns of mma.sync's 16x8 count as M. */
+static const struct {
+    int32_t type;
+    int16_t mi[4];
+    int16_t isa; /* least major number of the architecture */
+} instructions[] = {
+    {TYPE_H, {16, 8, 16, 1}, 8},  {TYPE_B, {16, 8, 16, 1}, 8}, {TYPE_X, {16, 8, 8, 1}, 8},
+    {TYPE_I8, {16, 8, 32, 1}, 8}, {TYPE_D, {8, 8, 4, 1}, 8},   {TYPE_D, {16, 8, 4, 1}, 9},
+    {TYPE_D, {16, 8, 8, 1}, 9},   {TYPE_D, {16, 8, 16, 1}, 9}, {TYPE_F8, {16, 8, 32, 1}, 8},
+};
+
+/* The mixed ones have F8's. */
+static int32_t input_type(const Deriver *f)
+{
+    if (is_f8(f->type)) return TYPE_F8;
+    return f->type == TYPE_S && f->xdl == TYPE_X ? TYPE_X : f->type;
+}
+
+static bool has_instruction(const Deriver *f, const int32_t *mi, bool *on_arch)
+{
+    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
+        const int16_t *m = instructions[i].mi;
+        if (instructions[i].type != input_type(f) || m[0] != mi[0] || m[1] != mi[1] || m[2] != mi[2] ||
+            m[3] != mi[3])
+            continue;
+        *on_arch = f->target->isa[0] >= instructions[i].isa;
+        return true;
+    }
+    return false;
+}
+
+static bool plain_type(const Deriver *f)
+{
+    bool type = f->type == TYPE_S || f->type == TYPE_D || is_complex(f->type);
+    return type && f->dest == f->type && f->compute == f->type;
+}
+
+/* Elements of a vector in shared memory. */
+static int32_t run_of(const Deriver *f) { return CHUNK / f->bpe; }
+
+/* Fused multiply-adds on vectors along K of operands that have them in memory: copied as they are. */
+static bool k_vectors(const Derive *d, int t)
+{
+    return !d->s->EnableMatrixInstruction && AB(d->s, UnrollMajorLDS, t) && !d->f->tlu[t];
+}
+
+/* The others are turned by their copies: K is the slow dimension in shared memory. */
+static bool turned(const Derive *d, int t)
+{
+    return !d->s->EnableMatrixInstruction && !d->f->tlu[t] && !k_vectors(d, t);
+}
+
+bool nv_has_ring(const Deriver *f, const Solution *s)
+{
+    if (f->target->family != TARGET_NVPTX || s->NvRing == 0) return false;
+    if (s->NvRing == 1 || s->MatrixInstruction.n > 1) return true;
+    int32_t run = run_of(f);
+    return plain_type(f) && f->gemm && s->WorkGroup.v[2] <= MOST_SPLITS && s->PrefetchGlobalRead > 0 &&
+           s->ThreadTile.v[0] % run == 0 && s->ThreadTile.v[1] % run == 0 &&
+           s->KernelLanguage == LANG_SOURCE && (s->VectorWidth == -1 || s->VectorWidth == run);
+}
+
+bool derive_nv_instruction(Derive *d)
+{
+    Solution *s = d->s;
+    const IntList *mi = &s->MatrixInstruction;
+    bool on_arch = true;
+    s->WavefrontSize = WARP;
+    if (mi->n < 4) return true;
+    if (!has_instruction(d->f, mi->v, &on_arch))
+        STOP(d, MI_NOT_FOR_TYPE, mi->v[0], mi->v[1], mi->v[2], mi->v[3]);
+    if (!on_arch) STOP(d, MI_NOT_ON_ARCH, mi->v[0], mi->v[1], mi->v[2], mi->v[3]);
+    return true;
+}
+
+/* 8-bit floats: of processors that have them. */
+static bool check_f8(Derive *d)
+{
+    const Deriver *f = d->f;
+    if (!is_f8(f->type) && !is_f8(f->dest)) return true;
+    if (f->target->f8 == F8_NONE) STOP(d, NV_F8, f->type, f->dest);
+    if (f->stochastic) STOP(d, NV_STOCHASTIC);
+    return true;
+}
+
+/* ---- what the ring has no variants of ---- */
+
+static const struct {
+    ParamId id;
+    int32_t a, b;
+} only[] = {
+    {PARAM_LoopDoWhile, 0, 0},
+    {PARAM_InnerUnroll, 1, 1},
+    {PARAM_KernelLanguage, LANG_SOURCE, LANG_SOURCE},
+    {PARAM_LdsPadA, -1, 0},
+    {PARAM_LdsPadB, -1, 0},
+    {PARAM_LdsBlockSizePerPadA, -1, 0},
+    {PARAM_LdsBlockSizePerPadB, -1, 0},
+    {PARAM_TransposeLDS, -1, 0},
+    {PARAM_MaxOccupancy, 40, 40},
+    {PARAM_VectorStore, -1, 1},
+    {PARAM_GlobalReadCoalesceGroupA, 1, 1},
+    {PARAM_GlobalReadCoalesceGroupB, 1, 1},
+    {PARAM_WaveSeparateGlobalReadA, 0, 0},
+    {PARAM_WaveSeparateGlobalReadB, 0, 0},
+    {PARAM_PrefetchLocalRead, 0, 1},
+    {PARAM_StreamK, 0, 0},
+    {PARAM_StreamKAtomic, 0, 0},
+    {PARAM_PersistentKernel, 0, 0},
+    {PARAM_PersistentKernelAlongBatch, 0, 0},
+    {PARAM_PackBatchDims, 0, 0},
+    {PARAM_PackSummationDims, 0, 0},
+    {PARAM_UnrollIncIsDepthU, 0, 0},
+    {PARAM_NumLoadsCoalescedA, -1, 1},
+    {PARAM_NumLoadsCoalescedB, -1, 1},
+    {PARAM_WorkGroupMappingType, WGMT_B, WGMT_B},
+    {PARAM_MACInstruction, MAC_FMA, MAC_FMA},
+    {PARAM_LDSBuffer1, -1, 0},
+    {PARAM_NonTemporalD, 0, 0},
+    {PARAM_NonTemporalC, 0, 0},
+    {PARAM_NonTemporalA, 0, 0},
+    {PARAM_NonTemporalB, 0, 0},
+    {PARAM_SourceSwap, 0, 0},
+};
+
+static bool check_values(Derive *d)
+{
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
+        int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(only[i].id));
+        if (v != only[i].a && v != only[i].b) REJECT(d, NV_VALUE, only[i].id, v);
+    }
+    const Solution *s = d->s;
+    if (s->PrefetchGlobalRead < 1 || s->PrefetchGlobalRead > 7)
+        STOP(d, NV_VALUE, PARAM_PrefetchGlobalRead, s->PrefetchGlobalRead);
+    if (d->packed0 || d->packed1) REJECT(d, NV_FORM);
+    if (!s->LoopTail && s->AssertSummationElementMultiple % s->DepthU)
+        REJECT(d, NV_TAIL, s->AssertSummationElementMultiple, s->DepthU);
+    return true;
+}
+
+static bool check_problem(Derive *d)
+{
+    const Deriver *f = d->f;
+    const ProblemType *pt = f->pt;
+    if (!check_f8(d)) return false;
+    if (!f->gemm || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
+        pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt)
+        STOP(d, NV_FORM);
+    if (!d->s->EnableMatrixInstruction) {
+        if (!plain_type(f) || f->xdl == TYPE_X) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
+        return true;
+    }
+    bool half =
+        is_16bit(f->type) && f->hpa && f->compute == TYPE_S && (f->dest == f->type || f->dest == TYPE_S);
+    bool bytes = f->type == TYPE_I8 && f->dest == TYPE_I && f->compute == TYPE_I;
+    bool f8 = is_f8(f->type) && f->compute == TYPE_S;
+    if (!half && !bytes && !f8 && !plain_type(f)) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
+    return true;
+}
+
+/* ---- numbers ---- */
+
+/* UnrollMajorLDS: of all operands that have K in neighbouring elements, or of none. */
+static bool check_layout(Derive *d)
+{
+    const Solution *s = d->s;
+    if (!s->UnrollMajorLDSA && !s->UnrollMajorLDSB) return true;
+    for (int t = 0; t < 2; t++)
+        if (s->EnableMatrixInstruction || (AB(s, UnrollMajorLDS, t) != 0) == d->f->tlu[t])
+            REJECT(d, NV_UNROLL_MAJOR, t, AB(s, UnrollMajorLDS, t));
+    return true;
+}
+
+static bool check_tile(Derive *d)
+{
+    Solution *s = d->s;
+    int32_t run = run_of(d->f);
+    if (s->EnableMatrixInstruction) {
+        s->MIOutputVectorWidth = 2;
+        for (int t = 0; t < 2; t++) { /* what swizzles need */
+            int32_t side = s->MIWaveTile.v[t] * (t ? s->MatrixInstN : s->MatrixInstM);
+            bool turned = d->f->tlu[t] && d->f->bpe == 1;
+            if (side % (turned ? 32 : 16) ||
+                (d->f->tlu[t] && (!is_pow2(side) || !is_pow2(AB(s, MacroTile, t)))))
+                REJECT(d, NV_WAVE_TILE, t, side);
+        }
+        run = 2;
+    } else {
+        if (s->ThreadTile0 % run || s->ThreadTile1 % run)
+            STOP(d, VW_THREAD_TILE, s->ThreadTile0, s->ThreadTile1, run);
+        int32_t lanes = s->NvLanesM ? s->NvLanesM : 4;
+        for (; !s->NvLanesM && lanes > 1; lanes /= 2)
+            if (s->SubGroup0 % lanes == 0 && s->SubGroup1 % (WARP / lanes) == 0) break;
+        if (s->NvLanesM == 0 && s->SubGroup1 % (WARP / lanes))
+            for (lanes = 8; lanes < WARP && s->SubGroup1 % (WARP / lanes); lanes *= 2) {
+            }
+        if (s->SubGroup0 % lanes || s->SubGroup1 % (WARP / lanes))
+            REJECT(d, NV_LANES, s->SubGroup0, s->SubGroup1, lanes, WARP / lanes);
+        s->NvLanesM = lanes;
+    }
+    if ((s->VectorWidth != -1 && s->VectorWidth != run) || (s->VectorWidthB != -1 && s->VectorWidthB != run))
+        REJECT(d, NV_VW, s->VectorWidth, s->VectorWidthB, run);
+    s->VectorWidth = s->VectorWidthA = s->VectorWidthB = run;
+    if (s->StoreVectorWidth != -1 && s->StoreVectorWidth != run)
+        REJECT(d, NV_STORE, s->StoreVectorWidth, run);
+    s->StoreVectorWidth = s->LocalReadVectorWidth = s->GlobalWriteVectorWidth = run;
+    s->NumElementsPerThread =
+        (int32_t)((int64_t)s->MacroTile0 * s->MacroTile1 / (s->NumThreads / s->LocalSplitU));
+    s->NumGlobalWriteVectorsPerThread = s->NumElementsPerThread / run;
+    if (s->NumThreads > 1024) STOP(d, NV_THREADS, s->NumThreads);
+    return true;
+}
+
+static bool check_depth(Derive *d)
+{
+    Solution *s = d->s;
+    bool vectors = k_vectors(d, 0) || k_vectors(d, 1);
+    int32_t step = s->EnableMatrixInstruction ? s->MatrixInstK : vectors ? run_of(d->f) : 1;
+    if (s->DepthU < 0) s->DepthU = s->EnableMatrixInstruction ? 4 * step : 16;
+    s->DepthULds = s->DepthU;
+    s->LoopUnroll = s->DepthU;
+    if (s->LocalSplitU > MOST_SPLITS || !is_pow2(s->LocalSplitU)) STOP(d, NV_SPLIT, s->LocalSplitU);
+    s->LoopIters = s->DepthU / step / s->LocalSplitU;
+    if (s->LoopIters < 1 || s->DepthU % (step * s->LocalSplitU))
+        STOP(d, LOOP_EMPTY, s->DepthU, step * s->LocalSplitU);
+    if (s->PrefetchLocalRead && s->LoopIters % 2) STOP(d, NV_STEPS, s->DepthU, s->LoopIters);
+    bool rows = s->EnableMatrixInstruction && (!d->f->tlu[0] || !d->f->tlu[1]);
+    if (rows && (!is_pow2(s->DepthU) || s->DepthU * d->f->bpe < 32)) STOP(d, NV_DEPTH, s->DepthU);
+    if (rows && d->f->type == TYPE_D && s->DepthU < 16) STOP(d, NV_DEPTH, s->DepthU);
+    return true;
+}
+
+/* How an operand is copied: pieces of `width` elements, as many threads along a row as there are pieces. */
+static bool copies_fit(const Solution *s, int32_t rows, int32_t row, int32_t width)
+{
+    if (row % width) return false;
+    int32_t pieces = row / width, along = min32(pieces, s->NumThreads);
+    return rows > 0 && s->NumThreads % along == 0 && pieces % along == 0;
+}
+
+static bool find_copies(Derive *d, int t)
+{
+    Solution *s = d->s;
+    const Deriver *f = d->f;
+    int32_t rows = f->tlu[t] ? s->DepthU : AB(s, MacroTile, t),
+            row = f->tlu[t] ? AB(s, MacroTile, t) : s->DepthU;
+    int32_t given = AB(s, GlobalLoadVectorWidth, t), width = given > 0 ? given : CHUNK / f->bpe;
+    int32_t least = f->bpe < 4 ? 4 / f->bpe : 1;
+    if (given == -1 || given == 0)
+        while (width > least && !copies_fit(s, rows, row, width)) width /= 2;
+    if (turned(d, t)) width = 1;
+    /* the shortest asynchronous copy has four bytes; single 16-bit elements go through registers, in pairs */
+    bool held = given == 1 && is_16bit(f->type);
+    if (given > 0 && given < least) width = least;
+    if (!is_pow2(width) || width * f->bpe > CHUNK) STOP(d, GLVW_BIG, width, f->bpe);
+    if (row * f->bpe % CHUNK || !copies_fit(s, rows, row, width)) STOP(d, NV_COPY, t, rows, row, width);
+    int32_t pieces = row / width, along = min32(pieces, s->NumThreads), across = s->NumThreads / along;
+    AB(s, GlobalLoadVectorWidth, t) = held ? 1 : width;
+    AB(s, NumLoads, t) = ceil_div(rows, across) * (pieces / along);
+    AB(s, NumLoadsCoalesced, t) = pieces / along;
+    AB(s, NumLoadsPerpendicular, t) = ceil_div(rows, across);
+    AB(s, LSC, t) = along * width, AB(s, LSP, t) = across;
+    AB(s, LVC, t) = along, AB(s, LVP, t) = across;
+    return true;
+}
+
+/* Copies of rows that begin anywhere: a thread's rows must be a multiple of four apart. */
+static bool check_shift(Derive *d, int t)
+{
+    Solution *s = d->s;
+    if (!s->NvShift) return true;
+    bool fits = s->EnableMatrixInstruction && d->f->bpe == 4;
+    if (!fits || AB(s, GlobalLoadVectorWidth, t) != 4 || AB(s, LSP, t) % 4)
+        REJECT(d, NV_SHIFT, t, AB(s, GlobalLoadVectorWidth, t), AB(s, LSP, t));
+    return true;
+}
+
+bool derive_without_ring(Derive *d)
+{
+    static const ParamId of_rings[] = {PARAM_NvLanesM, PARAM_NvBlocks, PARAM_NvShift};
+    Solution *s = d->s;
+    if (d->f->target->family != TARGET_NVPTX) return true;
+    if (!check_f8(d)) return false;
+    const int32_t values[] = {s->NvLanesM, s->NvBlocks, s->NvShift};
+    for (int i = 0; i < 3; i++)
+        if (values[i]) STOP(d, NV_NO_RING, of_rings[i], values[i]);
+    s->NvRoundXF32 = 1; /* no xf32 instructions */
+    return true;
+}
+
+/* Bytes of one operand's tile in a stage: as struct Tile of kernel/nvptx. */
+static int32_t nv_tile_bytes(const Derive *d, int t)
+{
+    const Solution *s = d->s;
+    bool tlu = d->f->tlu[t], turn = turned(d, t), vectors = k_vectors(d, t);
+    int32_t tile = AB(s, MacroTile, t), depth = s->DepthU;
+    int32_t row = (tlu || turn ? tile : depth) * d->f->bpe, rows = tlu || turn ? depth : tile;
+    int32_t pad = turn || vectors ? CHUNK : s->NvShift ? tlu ? 2 * CHUNK : CHUNK : 0;
+    int32_t every = vectors && t == 0 ? run_of(d->f) : 1; /* rows in front of a pad */
+    return ceil_div(rows * row + rows / every * pad, 128) * 128;
+}
+
+/* Results go through shared memory in parts: @LINE x @SLOTS sums of kernel/nvptx. */
+static int64_t result_bytes(const Derive *d)
+{
+    const Solution *s = d->s;
+    int32_t bytes = max32(d->f->compute_bpe, 4), run = s->VectorWidth,
+            line = s->MacroTile0 + run * (run * bytes >= CHUNK ? 1 : 4);
+    int32_t parts =
+        s->EnableMatrixInstruction ? s->MIWaveTile.v[1] * s->MatrixInstN / 16 : s->ThreadTile1 / run;
+    return (int64_t)line * (s->MacroTile1 / parts) * bytes * s->LocalSplitU;
+}
+
+static bool check_local(Derive *d)
+{
+    Solution *s = d->s;
+    const Deriver *f = d->f;
+    int64_t stage[2], limit = f->target->lds_bytes;
+    for (int t = 0; t < 2; t++) {
+        if (!find_copies(d, t) || !check_shift(d, t)) return false;
+        stage[t] = nv_tile_bytes(d, t);
+    }
+    int64_t bytes = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1), results = result_bytes(d);
+    if (results > bytes) bytes = (results + 127) / 128 * 128;
+    if (bytes > limit) STOP(d, NV_LOCAL, bytes, s->PrefetchGlobalRead + 1, limit);
+    s->LdsNumElementsAlignedA = (int32_t)(stage[0] / f->bpe);
+    s->LdsNumElementsAlignedB = (int32_t)(stage[1] / f->bpe);
+    s->LdsOffsetB = s->LdsNumElementsAlignedA;
+    s->LdsNumElements = (int32_t)(bytes / f->bpe);
+    return true;
+}
+
+static bool check_split(Derive *d)
+{
+    Solution *s = d->s;
+    if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
+    bool adds = s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE;
+    if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
+    if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
+    if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
+    /* ShiftPtr: tiles that hang over the edge are moved back; else they are guarded */
+    if (s->EdgeType != EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH;
+    return true;
+}
+
+/* Registers of a thread: accumulators, fragments, addresses. A tile that cannot do without local memory is
+ * not worth a compiler's time. */
+static bool check_registers(Derive *d)
+{
+    Solution *s = d->s;
+    int32_t words = max32(d->f->compute_bpe, 4) / 4, sums = s->NumElementsPerThread * words;
+    if (sums > 160) REJECT(d, NV_REGISTERS, sums);
+    if (s->NvBlocks == 0) {
+        int32_t tile0 = s->MacroTile0 / s->SubGroup0, tile1 = s->MacroTile1 / s->SubGroup1;
+        int32_t deep = s->EnableMatrixInstruction ? 2 : k_vectors(d, 0) || k_vectors(d, 1) ? run_of(d->f) : 1;
+        int32_t frags = (tile0 + tile1) * words * deep;
+        bool held = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
+        int32_t need =
+            sums + frags * (1 + s->PrefetchLocalRead) + 56 + (held ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
+        int64_t local = (int64_t)s->LdsNumElements * d->f->bpe + 1024;
+        int64_t fit =
+            min32(65536 / (s->NumThreads * min32(need, 255)), (int32_t)(d->f->target->lds_bytes / local));
+        s->NvBlocks = max32(1, min32((int32_t)fit, 8));
+    }
+    if ((int64_t)s->NvBlocks * s->NumThreads > 2048) REJECT(d, NV_BLOCKS, s->NvBlocks, s->NumThreads);
+    return true;
+}
+
+bool derive_nvptx(Derive *d)
+{
+    Solution *s = d->s;
+    s->UseSgprForGROUsed = 0, s->VectorStoreUsed = 1, s->NoLdsWriteCode = 1;
+    if (s->GlobalReadVectorWidth != -1)
+        s->GlobalLoadVectorWidthA = s->GlobalLoadVectorWidthB = s->GlobalReadVectorWidth;
+    if (!check_problem(d) || !check_layout(d) || !check_depth(d) || !check_values(d) || !check_tile(d) ||
+        !check_local(d))
+        return false;
+    if (s->EnableMatrixInstruction && s->NvLanesM) REJECT(d, NV_VALUE, PARAM_NvLanesM, s->NvLanesM);
+    if (!s->EnableF32XdlMathOp) s->NvRoundXF32 = 1;
+    s->NvRing = 1;
+    s->LdsPadA = s->LdsPadB = s->LdsBlockSizePerPadA = s->LdsBlockSizePerPadB = s->TransposeLDS = 0;
+    s->LDSBuffer1 = 0, s->VectorStore = -1, s->AssertMinApproxSize = 2;
+    return check_split(d) && check_registers(d);
+}

@@ -1,0 +1,165 @@
+/* Solution: one full set of parameters, and the table of what parameters are (params.def).
+ *
+ * A Solution is flat and owns nothing: copy it by value. Strings in it point to memory of whoever filled it
+ * in. Fields are named as in Tensile (s->DepthU, s->WorkGroup.v[0]) except `1LDSBuffer` (LDSBuffer1) and
+ * names with a leading underscore, which lose it (_UseSgprForGRO is UseSgprForGROUsed, _VectorStore is
+ * VectorStoreUsed). A GlobalLoadVectorWidth of 0 is the part of an element that fills 4 bytes (0.5 of a
+ * double), as DirectToLds loads. Not here: derivation (derive.h), reasons to reject (rules.h), names
+ * (naming.h), enumeration (space.h). Used by config, logic, kernel, createlib, client.
+ */
+#ifndef MODEL_SOLUTION_H
+#define MODEL_SOLUTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/str.h"
+
+typedef struct ProblemType ProblemType;
+typedef struct Node Node;
+
+enum { INTLIST_MAX = 9, INTMAP_MAX = 6 };
+
+typedef struct {
+    int32_t n;
+    int32_t v[INTLIST_MAX]; /* behind n: always 0 */
+} IntList;
+
+/* Entries in the order given; behind n: always 0. */
+typedef struct {
+    int32_t n;
+    int32_t key[INTMAP_MAX];
+    int32_t v[INTMAP_MAX];
+} IntMap;
+
+/* Values of ENUM rows: position in the row's list of names. */
+enum { EDGE_BRANCH, EDGE_SHIFTPTR, EDGE_NONE };
+enum { LANG_SOURCE, LANG_ASSEMBLY };
+enum { GSUA_SINGLE, GSUA_MULTIPLE };
+enum { WGMT_B, WGMT_Z };
+enum { MAC_FMA, MAC_MAD };
+enum { MMF_NONE, MMF_GLC, MMF_SC0 };
+enum { SC1_FALSE, SC1_TRUE, SC1_AUTO };
+enum { GACC_NONE, GACC_SINGLE, GACC_MULTIPLE, GACC_PARTIALS };
+
+typedef enum {
+#define P(group, field, name, kind, def, legal, scope, help) PARAM_##field,
+#include "space/params.def"
+#undef P
+    PARAM_COUNT
+} ParamId;
+
+typedef enum {
+    KIND_BOOL,
+    KIND_INT,
+    KIND_FLOAT,
+    KIND_ENUM,
+    KIND_LIST,
+    KIND_MAP,
+    KIND_CHARS,
+    KIND_STR
+} ParamKind;
+typedef enum { GROUP_FORK, GROUP_EXTRA, GROUP_STATE, GROUP_OLD, GROUP_HOST, GROUP_NV } ParamGroup;
+/* Families a parameter has a meaning on. */
+enum { SCOPE_AMD = 1, SCOPE_NV = 2, SCOPE_CPU = 4, SCOPE_GPU = 3, SCOPE_ALL = 7 };
+
+enum { PARAM_WORDS = (PARAM_COUNT + 63) / 64 };
+
+#define CTYPE_BOOL int32_t
+#define CTYPE_INT int32_t
+#define CTYPE_FLOAT int32_t /* hundredths */
+#define CTYPE_ENUM int32_t
+#define CTYPE_LIST IntList
+#define CTYPE_MAP IntMap
+#define CTYPE_CHARS IntList /* index numbers: 0 is I */
+#define CTYPE_STR Str
+
+typedef struct Solution {
+    const ProblemType *pt;
+    uint64_t present[PARAM_WORDS]; /* bit per row: the state has this key (solution_has) */
+#define P(group, field, name, kind, def, legal, scope, help) CTYPE_##kind field;
+#include "space/params.def"
+#undef P
+} Solution;
+
+typedef struct {
+    const char *name;
+    const char *legal;
+    const char *help;
+    uint16_t offset; /* of the field in Solution */
+    uint16_t id;
+    uint8_t kind, group, scope;
+} Param;
+
+/* ---- the table -------------------------------------------------------------------------------------------
+ */
+
+const Param *param_at(ParamId id);
+/* By Tensile's spelling, exact; NULL when unknown. */
+const Param *param_find(Str name);
+/* The most similar name a user may write, NULL when nothing is near. */
+const Param *param_nearest(Str name);
+/* Enum value of a name, -1 when it has none; and back (NULL when out of range). */
+int param_enum_value(const Param *p, Str name);
+Str param_enum_name(const Param *p, int value);
+
+/* Names that older Tensile versions used. */
+typedef struct {
+    const char *old_name;
+    const char *new_names[2]; /* [1] may be NULL; [0] NULL: no effect any more, ignored */
+    const char *notice;       /* "LdsBlockSizePerPad is now LdsBlockSizePerPadA and LdsBlockSizePerPadB" */
+} ParamAlias;
+const ParamAlias *param_alias_find(Str name);
+
+/* True or false given where a number is meant (PrefetchGlobalRead: True): accepted as 1 or 0, worth a notice.
+ */
+bool param_is_bool_alias(const Param *p, const Node *n);
+
+/* Reads a YAML or msgpack value into the field of p, by kind only: numbers, names of enums, shape of lists.
+ * Strings are not copied. The message has the value; the caller puts file and line in front. */
+Err param_parse_value(const Param *p, const Node *n, Solution *s);
+/* Is the value of this field one that a user may set? The message says what is legal. */
+Err param_legal(const Param *p, const Solution *s);
+/* The legal values as words, for messages and help. */
+void param_legal_print(const Param *p, Buf *out);
+/* YAML text of the value: 'true', '4', '0.25', '[8, 8]', '{0: 1}', 'ShiftPtr'. */
+void param_print(const Param *p, const Solution *s, Buf *out);
+/* GlobalLoadVectorWidthA or B, whose 0 has a meaning (above). */
+bool param_is_load_width(const Param *p);
+/* Bytes of its field in Solution. */
+size_t param_size(const Param *p);
+bool param_equal(const Param *p, const Solution *a, const Solution *b);
+void param_copy(const Param *p, const Solution *from, Solution *to);
+/* All rows, for `--help-params`. */
+void params_help(FILE *f);
+/* Row numbers sorted by name (byte order), as files and names list them. */
+void params_sorted(ParamId order[PARAM_COUNT]);
+
+/* ---- fields by row ---- */
+
+void *solution_field(Solution *s, const Param *p);
+const void *solution_field_const(const Solution *s, const Param *p);
+
+/* Defaults of the table for a problem type; FORK rows present. */
+void solution_init(Solution *s, const ProblemType *pt);
+
+static inline bool solution_has(const Solution *s, ParamId id)
+{
+    return s->present[(unsigned)id >> 6] >> ((unsigned)id & 63) & 1;
+}
+static inline void solution_mark(Solution *s, ParamId id)
+{
+    s->present[(unsigned)id >> 6] |= UINT64_C(1) << ((unsigned)id & 63);
+}
+
+/* ---- lists ---- */
+
+static inline IntList intlist2(int32_t a, int32_t b) { return (IntList){2, {a, b}}; }
+static inline IntList intlist3(int32_t a, int32_t b, int32_t c) { return (IntList){3, {a, b, c}}; }
+/* NULL when there is no such key. */
+const int32_t *intmap_get(const IntMap *m, int32_t key);
+/* False when the map is full. */
+bool intmap_set(IntMap *m, int32_t key, int32_t value);
+
+#endif
