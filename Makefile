@@ -21,9 +21,9 @@ L_CORE := $(call pick,-lsqlite3 $(MSGPACK) -lyaml -lmd) -ldl -lm
 src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
-RUN_SRC    := $(call src,tuner/base tuner/fmt tuner/problem client/runtime)
+RUN_SRC    := $(call src,$(addprefix tuner/,base fmt problem index) client/runtime)
 KERNELS    := $(addprefix tuner/kernel/,host gpu amdgcn nvptx)
-CORE_SRC   := $(call src,$(addprefix tuner/,base fmt problem space kernel build measure) $(KERNELS))
+CORE_SRC   := $(call src,$(addprefix tuner/,base fmt problem index space kernel build measure) $(KERNELS))
 DEVICE_SRC := $(call src,client/device client/worker client/race client/peer) client/events.c client/options.c
 LOGIC_SRC  := $(filter-out logic/main.c,$(call src,logic))
 CREATE_SRC := $(filter-out createlib/main.c,$(call src,createlib))

@@ -1,0 +1,156 @@
+/* Integer expressions of the kernel program: where a work-group's tile is, where an element lies, which
+ * elements a thread copies.
+ *
+ * An expression is built once and used three ways: printed into kernel texts (expr_print), evaluated on
+ * numbers by the launcher, by bank counting and by models (expr_eval), and asked for the range that it can
+ * have (lo, hi), which decides between 32 and 64 bits and which guards are needed. Constructors simplify with
+ * the ranges of their operands, so a formula may be written in full and costs nothing where tiles fit.
+ *
+ * Division and remainder are C's: they truncate. They are only simplified where both operands cannot be
+ * negative. Nodes are immutable and live in their pool. A pool that runs out of memory returns a constant and
+ * remembers it: check once, with expr_pool_check.
+ */
+#ifndef INDEX_EXPR_H
+#define INDEX_EXPR_H
+
+#include "base/arena.h"
+
+typedef enum {
+    EXPR_CONST,
+    EXPR_VAR,   /* a parameter, thread, group or loop counter: its value comes from outside */
+    EXPR_NAMED, /* another expression that the text computes once, into a variable of that name */
+    EXPR_ADD,
+    EXPR_SUB,
+    EXPR_MUL,
+    EXPR_DIV,
+    EXPR_MOD,
+    EXPR_AND, /* of the bits, as XOR */
+    EXPR_XOR,
+    EXPR_MIN,
+    EXPR_MAX,
+    EXPR_LT, /* 0 or 1, as the following four */
+    EXPR_LE,
+    EXPR_EQ,
+    EXPR_BOTH,
+    EXPR_EITHER,
+    EXPR_SELECT /* z ? x : y */
+} ExprKind;
+
+typedef struct Expr Expr;
+struct Expr {
+    ExprKind kind;
+    int slot;         /* VAR: index of its value in expr_eval's array */
+    int64_t lo, hi;   /* the value's range; a constant has lo == hi */
+    const char *name; /* VAR, NAMED; must outlive the pool */
+    const Expr *x, *y, *z;
+};
+
+typedef struct {
+    Arena *arena; /* NULL: the nodes of the array only */
+    Expr *node;
+    int n_nodes, n_used;
+    bool failed;
+} ExprPool;
+
+/* Takes nodes from an arena. */
+void expr_pool_init(ExprPool *p, Arena *arena);
+/* Takes nodes from an array of the caller's; for short expressions on a path that must not allocate. */
+void expr_pool_fixed(ExprPool *p, Expr *node, int n_nodes);
+/* ERR_FAILED when a node was missing. */
+Err expr_pool_check(const ExprPool *p);
+
+/* ---- building ---- */
+
+const Expr *expr_const(ExprPool *p, int64_t value);
+/* A variable whose values are in lo .. hi. */
+const Expr *expr_var(ExprPool *p, const char *name, int slot, int64_t lo, int64_t hi);
+/* e under a name of its own; constants and variables stay as they are. */
+const Expr *expr_name(ExprPool *p, const char *name, const Expr *e);
+/* The same value, of which something outside of the expression ensures the narrower range lo .. hi. */
+const Expr *expr_within(ExprPool *p, const Expr *e, int64_t lo, int64_t hi);
+/* kind: ADD to EITHER. */
+const Expr *expr_op(ExprPool *p, ExprKind kind, const Expr *x, const Expr *y);
+const Expr *expr_select(ExprPool *p, const Expr *condition, const Expr *then, const Expr *otherwise);
+
+static inline const Expr *expr_add(ExprPool *p, const Expr *x, const Expr *y)
+{
+    return expr_op(p, EXPR_ADD, x, y);
+}
+static inline const Expr *expr_sub(ExprPool *p, const Expr *x, const Expr *y)
+{
+    return expr_op(p, EXPR_SUB, x, y);
+}
+static inline const Expr *expr_mul(ExprPool *p, const Expr *x, const Expr *y)
+{
+    return expr_op(p, EXPR_MUL, x, y);
+}
+static inline const Expr *expr_div(ExprPool *p, const Expr *x, const Expr *y)
+{
+    return expr_op(p, EXPR_DIV, x, y);
+}
+static inline const Expr *expr_mod(ExprPool *p, const Expr *x, const Expr *y)
+{
+    return expr_op(p, EXPR_MOD, x, y);
+}
+static inline const Expr *expr_add_i(ExprPool *p, const Expr *x, int64_t y)
+{
+    return expr_op(p, EXPR_ADD, x, expr_const(p, y));
+}
+static inline const Expr *expr_mul_i(ExprPool *p, const Expr *x, int64_t y)
+{
+    return expr_op(p, EXPR_MUL, x, expr_const(p, y));
+}
+static inline const Expr *expr_div_i(ExprPool *p, const Expr *x, int64_t y)
+{
+    return expr_op(p, EXPR_DIV, x, expr_const(p, y));
+}
+static inline const Expr *expr_mod_i(ExprPool *p, const Expr *x, int64_t y)
+{
+    return expr_op(p, EXPR_MOD, x, expr_const(p, y));
+}
+static inline const Expr *expr_and_i(ExprPool *p, const Expr *x, int64_t y)
+{
+    return expr_op(p, EXPR_AND, x, expr_const(p, y));
+}
+/* x / y rounded up; x >= 0, y > 0. */
+const Expr *expr_ceil_div(ExprPool *p, const Expr *x, const Expr *y);
+
+static inline bool expr_is_const(const Expr *e) { return e->kind == EXPR_CONST; }
+static inline bool expr_is(const Expr *e, int64_t value) { return e->kind == EXPR_CONST && e->lo == value; }
+/* Structurally the same. */
+bool expr_same(const Expr *x, const Expr *y);
+
+/* ---- evaluating ---- */
+
+/* values: of variables, by slot. False when something divides by zero or leaves 64 bits. */
+bool expr_eval(const Expr *e, const int64_t *values, int64_t *value);
+
+/* ---- printing ---- */
+
+/* How a language says what C has no word for. */
+typedef struct {
+    const char *u32, *i32, *u64, *i64; /* type names */
+    const char *min, *max;             /* functions of two arguments; NULL: a comparison */
+} ExprStyle;
+extern const ExprStyle expr_c_style, expr_gpu_style; /* stdint.h's names; unsigned and unsigned long long */
+
+enum { EXPR_MAX_DECLARED = 64 };
+/* A place in a text. Variables that are declared once are known from there on. */
+typedef struct {
+    const ExprStyle *style;
+    Buf *out;
+    int indent; /* levels, for declarations */
+    const Expr *declared[EXPR_MAX_DECLARED];
+    int n_declared;
+} ExprText;
+
+/* One expression, in brackets where min_precedence asks for it: 0 never, EXPR_OPERAND unless it is a name, a
+ * number or in brackets by itself. Operands are widened where the value needs more than 32 bits. */
+enum { EXPR_OPERAND = 20 };
+void expr_print(const ExprStyle *style, const Expr *e, int min_precedence, Buf *out);
+/* Declares the named expressions that e consists of, each once, in an order that compiles. */
+void expr_declare(ExprText *t, const Expr *e);
+/* The type that e has in the text. */
+const char *expr_type(const ExprStyle *style, const Expr *e);
+
+#endif
