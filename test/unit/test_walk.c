@@ -1,0 +1,227 @@
+/* Walks: values from the format notes, bijections over many grids, chunks of K that belong to one part each. */
+#include "test/support.h"
+
+#include "index/walk.h"
+
+#include <string.h>
+
+enum { N_NODES = 200 };
+static const WalkNames names = {.group = {"x", "y", "z"},
+                                .id = "id",
+                                .tiles_m = "tiles_m",
+                                .tiles_n = "tiles_n",
+                                .batch = "batch",
+                                .k = "k",
+                                .stagger_mask = "mask"};
+
+static int64_t value(const Expr *e, const int64_t *slots)
+{
+    int64_t v = -1;
+    assert_true(expr_eval(e, slots, &v));
+    assert_true(v >= e->lo && v <= e->hi);
+    return v;
+}
+
+/* Every tile of every part is visited exactly once, whatever the grid, the width and the split. */
+static void every_tile_once(const Walk *w, int64_t tiles_m, int64_t tiles_n, int64_t batch)
+{
+    Expr nodes[N_NODES];
+    ExprPool p;
+    expr_pool_fixed(&p, nodes, N_NODES);
+    WalkPlace at = walk_place(&p, w, &names);
+    const Expr *ids = walk_ids(&p, w, &names);
+    assert_int_equal(expr_pool_check(&p), ERR_OK);
+    unsigned char seen[20 * 20 * 4 * 3] = {0};
+    int64_t v[WALK_SLOTS] = {[WALK_TILES_M] = tiles_m, [WALK_TILES_N] = tiles_n, [WALK_BATCH] = batch};
+    int64_t n = tiles_m * tiles_n * w->split * batch;
+    for (int64_t i = 0; i < n; i++) {
+        v[WALK_ID] = i;
+        v[WALK_GROUP_X] = i % tiles_m, v[WALK_GROUP_Y] = i / tiles_m % (tiles_n * w->split);
+        v[WALK_GROUP_Z] = i / tiles_m / (tiles_n * w->split);
+        int64_t wg0 = value(at.wg0, v), wg1 = value(at.wg1, v), part = value(at.part, v);
+        int64_t wg2 = value(at.wg2, v);
+        if (w->persistent && !w->batch_in_id && i >= value(ids, v)) break;
+        assert_true(wg0 < tiles_m && wg1 < tiles_n && wg2 < batch && part < w->split);
+        unsigned char *s = &seen[((wg2 * w->split + part) * tiles_n + wg1) * tiles_m + wg0];
+        assert_int_equal(*s, 0);
+        *s = 1;
+    }
+}
+
+static void bijections(void **state)
+{
+    (void)state;
+    static const int32_t mappings[] = {0, 1, 2, 3, 5, 8, 13, -1, -2, -3, -8};
+    for (size_t i = 0; i < sizeof mappings / sizeof *mappings; i++)
+        for (int64_t m = 1; m < 20; m += 3)
+            for (int64_t n = 1; n < 20; n += 2)
+                for (int32_t split = 1; split <= 4; split += 3)
+                    for (int how = 0; how < 6; how++) {
+                        Walk w = {.mapping = mappings[i], .split = split, .depth_u = 16};
+                        w.split_rows_round_robin = how & 1;
+                        w.persistent = how >= 2;
+                        w.batch_in_id = how >= 4;
+                        every_tile_once(&w, m, n, w.persistent && !w.batch_in_id ? 1 : 3);
+                    }
+}
+
+/* Seed tables of a 6 x 8 grid: the order in which groups of 6, and of 4, tiles along M are taken. */
+static void bands_along_m(void **state)
+{
+    (void)state;
+    static const int last_row_of_4[] = {33, 35, 37, 39, 41, 43, 45, 47};
+    for (int width = 4; width <= 6; width += 2) {
+        Expr nodes[N_NODES];
+        ExprPool p;
+        expr_pool_fixed(&p, nodes, N_NODES);
+        Walk w = {.mapping = -width, .split = 1, .depth_u = 16};
+        WalkPlace at = walk_place(&p, &w, &names);
+        int table[6][8];
+        for (int id = 0; id < 48; id++) { /* ids as this mapping counts them: along N first */
+            int64_t v[WALK_SLOTS] = {[WALK_TILES_M] = 6, [WALK_TILES_N] = 8};
+            v[WALK_GROUP_X] = id / 8, v[WALK_GROUP_Y] = id % 8;
+            table[value(at.wg0, v)][value(at.wg1, v)] = id;
+        }
+        if (width == 6)
+            for (int i = 0; i < 48; i++) assert_int_equal(table[i % 6][i / 6], i);
+        else
+            for (int n = 0; n < 8; n++) assert_int_equal(table[5][n], last_row_of_4[n]);
+    }
+}
+
+static void band_words(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t mapping;
+        int64_t tiles, full, last, magic;
+    } rows[] = {{8, 8, 1, 8, 268435457}, {8, 4, 0, 4, 536870913}, {-8, 16, 2, 4294967288, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Expr nodes[N_NODES];
+        ExprPool p;
+        expr_pool_fixed(&p, nodes, N_NODES);
+        WalkBandWords words = walk_band_words(&p, rows[i].mapping, expr_const(&p, rows[i].tiles));
+        assert_int_equal(value(words.full, NULL), rows[i].full);
+        assert_int_equal(value(words.last, NULL), rows[i].last);
+        assert_int_equal(value(words.magic, NULL), rows[i].magic);
+    }
+}
+
+static void chunks(void **state)
+{
+    (void)state;
+    for (int32_t split = 1; split < 6; split++)
+        for (int rr = 0; rr < 2; rr++)
+            for (int64_t k = 0; k < 200; k += 3) {
+                Expr nodes[N_NODES];
+                ExprPool p;
+                expr_pool_fixed(&p, nodes, N_NODES);
+                Walk w = {.split = split, .split_chunks_round_robin = rr, .depth_u = 8};
+                const Expr *part = expr_var(&p, "part", WALK_PART, 0, split - 1);
+                const Expr *size = expr_var(&p, "k", WALK_K, 0, UINT32_MAX);
+                WalkChunks c = walk_chunks(&p, &w, size, part);
+                assert_int_equal(expr_pool_check(&p), ERR_OK);
+                unsigned char seen[32] = {0};
+                int64_t n = (k + 7) / 8, total = 0, whole = 0;
+                for (int64_t q = 0; q < split; q++) {
+                    int64_t v[WALK_SLOTS] = {[WALK_K] = k, [WALK_PART] = q};
+                    int64_t count = value(c.count, v), at = value(c.first, v), step = value(c.step, v);
+                    for (int64_t i = 0; i < count; i++, at += step) {
+                        assert_true(at < n);
+                        assert_int_equal(seen[at], 0);
+                        seen[at] = 1;
+                        /* a chunk that K cuts is the last of its part, and not whole */
+                        assert_int_equal(i < value(c.whole, v), at < k / 8);
+                    }
+                    total += count;
+                    whole += value(c.whole, v);
+                }
+                assert_int_equal(total, n);
+                assert_int_equal(whole, k / 8);
+            }
+}
+
+static void dies(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 7, 8, 16, 63, 64, 305, 608};
+    for (int kind = 0; kind < 8; kind++)
+        for (int32_t x = 2; x <= 8; x *= 2)
+            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+                Expr nodes[N_NODES];
+                ExprPool p;
+                expr_pool_fixed(&p, nodes, N_NODES);
+                const Expr *id = expr_var(&p, "id", 0, 0, UINT32_MAX), *n = expr_const(&p, sizes[i]);
+                int32_t group = kind == 1 ? 0 : kind == 2 ? 16 : 304;
+                const Expr *to = kind == 0  ? walk_dies(&p, id, n, x)
+                                 : kind < 4 ? walk_dies_grouped(&p, id, n, x, group)
+                                            : walk_dies_chunked(&p, id, n, x, kind - 3);
+                assert_int_equal(expr_pool_check(&p), ERR_OK);
+                unsigned char seen[608] = {0};
+                for (int64_t u = 0; u < sizes[i]; u++) {
+                    int64_t at = value(to, &u);
+                    assert_true(at >= 0 && at < sizes[i]);
+                    assert_int_equal(seen[at], 0);
+                    seen[at] = 1;
+                    /* ids of one die are consecutive */
+                    if (kind == 0 && u >= x) {
+                        int64_t before = u - x;
+                        assert_int_equal(at, value(to, &before) + 1);
+                    }
+                }
+            }
+}
+
+/* Blocks of A and B that one die's work-groups read of 8 x 8 tiles with 8 chunks of K: 8 rows and 64 columns in
+ * the order of the hardware's ids, 16 and 32 with ids regrouped by die and bands of two. */
+static void blocks_of_a_die(void **state)
+{
+    (void)state;
+    static const struct {
+        bool remap;
+        int32_t width;
+        int blocks;
+    } rows[] = {{false, 1, 72}, {true, 2, 48}, {true, 1, 72}, {true, 4, 48}, {true, 8, 72}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Expr nodes[N_NODES];
+        ExprPool p;
+        expr_pool_fixed(&p, nodes, N_NODES);
+        const Expr *id = expr_var(&p, "id", 0, 0, 63), *n = expr_const(&p, 64), *eight = expr_const(&p, 8);
+        if (rows[i].remap) id = walk_dies(&p, id, n, 8);
+        const Expr *across = expr_mod(&p, id, eight), *along = expr_div(&p, id, eight);
+        walk_bands(&p, expr_const(&p, rows[i].width), eight, eight, &across, &along);
+        bool seen_across[8] = {false}, seen_along[8] = {false};
+        int blocks = 0;
+        for (int64_t u = 0; u < 64; u += 8) {
+            int64_t a = value(across, &u), b = value(along, &u);
+            blocks += 8 * (!seen_across[a] + !seen_along[b]);
+            seen_across[a] = seen_along[b] = true;
+        }
+        assert_int_equal(blocks, rows[i].blocks);
+    }
+}
+
+static void stagger(void **state)
+{
+    (void)state;
+    Expr nodes[N_NODES];
+    ExprPool p;
+    expr_pool_fixed(&p, nodes, N_NODES);
+    Walk w = {.split = 1, .depth_u = 16, .staggers = true, .stagger_shift = 2, .stagger_mapping = 0};
+    WalkPlace at = walk_place(&p, &w, &names);
+    const Expr *late = walk_stagger(&p, &w, &names, &at, expr_const(&p, 10));
+    int64_t v[WALK_SLOTS] = {
+        [WALK_GROUP_X] = 5, [WALK_STAGGER_MASK] = 3, [WALK_TILES_M] = 9, [WALK_TILES_N] = 9};
+    assert_int_equal(value(late, v), 4);
+    v[WALK_GROUP_X] = 3; /* 12 chunks later there is none */
+    assert_int_equal(value(late, v), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bijections), cmocka_unit_test(bands_along_m),
+                                       cmocka_unit_test(band_words), cmocka_unit_test(chunks),
+                                       cmocka_unit_test(dies),       cmocka_unit_test(blocks_of_a_die),
+                                       cmocka_unit_test(stagger)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* The expressions of a walk; see walk.h. Sources: tensile-formats 2.4, 8.2, 8.3; for dies Wave's and
+ * TensileLite's remapping of work-groups to XCCs. */
+#include "index/walk.h"
+
+/* A number of tiles or groups: launches with more than 32 bits of them are refused. */
+static const Expr *counted(ExprPool *p, const Expr *e) { return expr_within(p, e, 0, UINT32_MAX); }
+
+static const Expr *var(ExprPool *p, const char *name, int slot, int64_t lo)
+{
+    return expr_var(p, name ? name : "", slot, lo, UINT32_MAX);
+}
+
+/* Bands of full width. */
+static const Expr *full_bands(ExprPool *p, const Expr *width, const Expr *tiles)
+{
+    return expr_div(p, tiles, width);
+}
+
+/* Width of the band behind them; 0: there is none. */
+static const Expr *last_width(ExprPool *p, const Expr *width, const Expr *tiles)
+{
+    return expr_mod(p, tiles, width);
+}
+
+WalkBandWords walk_band_words(ExprPool *p, int32_t mapping, const Expr *tiles)
+{
+    const Expr *width = expr_const(p, mapping < 0 ? -(int64_t)mapping : mapping);
+    const Expr *rest = last_width(p, width, tiles);
+    const Expr *last = expr_and_i(p, expr_select(p, rest, rest, expr_const(p, mapping)), UINT32_MAX);
+    const Expr *magic = expr_div(p, expr_const(p, INT64_C(1) << 31), last);
+    return (WalkBandWords){
+        .full = full_bands(p, width, tiles), .last = last, .magic = expr_add_i(p, magic, 1)};
+}
+
+void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *across_tiles,
+                const Expr **across, const Expr **along)
+{
+    const Expr *band = expr_name(p, "band", expr_div(p, *along, width));
+    const Expr *full = expr_op(p, EXPR_LT, band, full_bands(p, width, tiles));
+    const Expr *wide = expr_select(p, full, width, last_width(p, width, tiles));
+    wide = expr_name(p, "wide", expr_within(p, wide, 1, UINT32_MAX));
+    const Expr *in_band =
+        counted(p, expr_add(p, *across, counted(p, expr_mul(p, expr_mod(p, *along, width), across_tiles))));
+    const Expr *serial = expr_name(p, "serial", in_band);
+    *across = expr_div(p, serial, wide);
+    *along = counted(p, expr_add(p, expr_mod(p, serial, wide), counted(p, expr_mul(p, band, width))));
+}
+
+const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies)
+{
+    const Expr *die = expr_name(p, "die", expr_mod_i(p, id, n_dies));
+    const Expr *before = expr_add(p, counted(p, expr_mul(p, die, expr_div_i(p, n, n_dies))),
+                                  expr_op(p, EXPR_MIN, die, expr_mod_i(p, n, n_dies)));
+    return counted(p, expr_add(p, counted(p, before), expr_div_i(p, id, n_dies)));
+}
+
+const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t group)
+{
+    const Expr *die = expr_name(p, "die", expr_mod_i(p, id, n_dies));
+    const Expr *turns = expr_div_i(p, n, n_dies), *base = expr_const(p, 0), *size = turns, *in = id;
+    if (group > 0) { /* the last group is as large as what is left */
+        const Expr *first_left = counted(p, expr_mul_i(p, expr_div_i(p, n, group), group));
+        const Expr *left = expr_within(p, expr_sub(p, n, first_left), 0, UINT32_MAX);
+        const Expr *is_left = expr_op(p, EXPR_LE, first_left, id);
+        size = expr_div_i(p, expr_select(p, is_left, left, expr_const(p, group)), n_dies);
+        base = counted(p, expr_mul_i(p, expr_div_i(p, id, group), group));
+        in = expr_mod_i(p, id, group);
+    }
+    const Expr *moved = expr_add(p, expr_add(p, base, expr_div_i(p, in, n_dies)), expr_mul(p, die, size));
+    const Expr *stays = expr_op(p, EXPR_LE, counted(p, expr_mul_i(p, turns, n_dies)), id);
+    return expr_select(p, stays, id, counted(p, moved));
+}
+
+const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t chunk)
+{
+    int64_t turn = (int64_t)n_dies * chunk;
+    const Expr *whole = counted(p, expr_mul_i(p, expr_div_i(p, n, turn), turn));
+    const Expr *local = expr_name(p, "local_id", expr_div_i(p, id, n_dies));
+    const Expr *moved =
+        expr_add(p, expr_mul_i(p, expr_div_i(p, local, chunk), turn),
+                 expr_add(p, expr_mul_i(p, expr_mod_i(p, id, n_dies), chunk), expr_mod_i(p, local, chunk)));
+    return expr_select(p, expr_op(p, EXPR_LE, whole, id), id, counted(p, moved));
+}
+
+/* Rows of the grid: columns of tiles, times the parts of K. */
+static const Expr *rows(ExprPool *p, const Walk *w, const Expr *tiles_n)
+{
+    return counted(p, expr_mul_i(p, tiles_n, w->split));
+}
+
+const Expr *walk_ids(ExprPool *p, const Walk *w, const WalkNames *names)
+{
+    const Expr *n = expr_mul(p, var(p, names->tiles_m, WALK_TILES_M, 1),
+                             rows(p, w, var(p, names->tiles_n, WALK_TILES_N, 1)));
+    n = counted(p, n);
+    return w->batch_in_id ? counted(p, expr_mul(p, n, var(p, names->batch, WALK_BATCH, 1))) : n;
+}
+
+WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names)
+{
+    const Expr *tiles_m = var(p, names->tiles_m, WALK_TILES_M, 1),
+               *tiles_n = var(p, names->tiles_n, WALK_TILES_N, 1);
+    const Expr *x = var(p, names->group[0], WALK_GROUP_X, 0), *y = var(p, names->group[1], WALK_GROUP_Y, 0);
+    WalkPlace at = {.wg2 = var(p, names->group[2], WALK_GROUP_Z, 0), .part = expr_const(p, 0)};
+    if (w->persistent) {
+        const Expr *id = var(p, names->id, WALK_ID, 0), *n_rows = rows(p, w, tiles_n);
+        x = expr_mod(p, id, tiles_m);
+        y = expr_name(p, "row", expr_div(p, id, tiles_m));
+        if (w->batch_in_id) at.wg2 = expr_div(p, y, n_rows), y = expr_mod(p, y, n_rows);
+    }
+    if (w->split > 1) {
+        y = expr_name(p, "split_row", y);
+        at.part = w->split_rows_round_robin ? expr_div(p, y, tiles_n) : expr_mod_i(p, y, w->split);
+        at.part = expr_name(p, "part", expr_within(p, at.part, 0, w->split - 1));
+        y = w->split_rows_round_robin ? expr_mod(p, y, tiles_n) : expr_div_i(p, y, w->split);
+    }
+    if (w->mapping > 1) walk_bands(p, expr_const(p, w->mapping), tiles_n, tiles_m, &x, &y);
+    if (w->mapping < -1) walk_bands(p, expr_const(p, -(int64_t)w->mapping), tiles_m, tiles_n, &y, &x);
+    at.wg0 = x, at.wg1 = y;
+    return at;
+}
+
+WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *part)
+{
+    const Expr *cut = expr_op(p, EXPR_LT, expr_const(p, 0), expr_mod_i(p, k, w->depth_u));
+    const Expr *chunks = expr_name(p, "chunks", expr_ceil_div(p, k, expr_const(p, w->depth_u)));
+    if (w->split <= 1)
+        return (WalkChunks){.first = expr_const(p, 0),
+                            .step = expr_const(p, 1),
+                            .count = chunks,
+                            .whole = expr_div_i(p, k, w->depth_u)};
+    const Expr *each = expr_name(p, "each", expr_div_i(p, chunks, w->split));
+    const Expr *more = expr_name(p, "more", expr_mod_i(p, chunks, w->split));
+    const Expr *count = expr_name(p, "count", counted(p, expr_add(p, each, expr_op(p, EXPR_LT, part, more))));
+    const Expr *first = part, *step = expr_const(p, w->split_chunks_round_robin ? w->split : 1);
+    if (!w->split_chunks_round_robin)
+        first = expr_add(p, counted(p, expr_mul(p, part, each)), expr_op(p, EXPR_MIN, part, more));
+    first = expr_name(p, "first", counted(p, first));
+    /* the part that has the last chunk has the one that is cut */
+    const Expr *last_part = expr_mod_i(p, counted(p, expr_add_i(p, chunks, w->split - 1)), w->split);
+    const Expr *has_last = w->split_chunks_round_robin
+                               ? expr_op(p, EXPR_EQ, part, last_part)
+                               : expr_op(p, EXPR_EQ, counted(p, expr_add(p, first, count)), chunks);
+    has_last = expr_op(p, EXPR_BOTH, expr_op(p, EXPR_LT, expr_const(p, 0), count), has_last);
+    const Expr *whole = expr_sub(p, count, expr_op(p, EXPR_BOTH, cut, has_last));
+    return (WalkChunks){.first = first, .step = step, .count = count, .whole = counted(p, whole)};
+}
+
+const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at,
+                         const Expr *whole)
+{
+    const Expr *tiles_m = var(p, names->tiles_m, WALK_TILES_M, 1),
+               *tiles_n = var(p, names->tiles_n, WALK_TILES_N, 1);
+    const Expr *id = at->wg0, *tile = counted(p, expr_mul(p, at->wg1, tiles_m));
+    switch (w->stagger_mapping) {
+    case 1:
+        id = at->wg1;
+        break;
+    case 2:
+        id = at->wg2;
+        break;
+    case 3:
+        id = counted(p, expr_mul(p, at->wg2, counted(p, expr_mul(p, tiles_m, tiles_n))));
+        id = counted(p, expr_add(p, counted(p, expr_add(p, at->wg0, tile)), id));
+        break;
+    case 4:
+        id = expr_const(p, UINT32_MAX);
+        break;
+    default:
+        break;
+    }
+    const Expr *mask = var(p, names->stagger_mask, WALK_STAGGER_MASK, 0);
+    const Expr *late = expr_op(p, EXPR_AND, id, mask);
+    late = expr_name(p, "late", counted(p, expr_mul_i(p, late, INT64_C(1) << w->stagger_shift)));
+    return expr_select(p, expr_op(p, EXPR_LT, late, whole), late, expr_const(p, 0));
+}

@@ -1,0 +1,91 @@
+/* Walk: which tile of D and which part of K a work-group takes, as expressions (tensile-formats 2.4 and 8.3).
+ *
+ * The order of the steps: a linear id of a persistent kernel becomes a place in the grid; the grid's row
+ * becomes a part of K (GlobalSplitU) and a column of tiles; WorkGroupMapping renumbers tiles so that those
+ * that run together share operands. Each step is a bijection. Kernels print these expressions, tests and
+ * traffic models evaluate them.
+ */
+#ifndef INDEX_WALK_H
+#define INDEX_WALK_H
+
+#include "index/expr.h"
+
+/* Slots of the variables, for expr_eval. */
+enum {
+    WALK_GROUP_X,
+    WALK_GROUP_Y,
+    WALK_GROUP_Z,
+    WALK_ID, /* of a persistent kernel: first its group number, then further by the number of groups */
+    WALK_TILES_M,
+    WALK_TILES_N,
+    WALK_BATCH,
+    WALK_K,
+    WALK_PART,
+    WALK_STAGGER_MASK,
+    WALK_SLOTS
+};
+
+/* How a kernel walks; what Tensile's parameters of that name say. */
+typedef struct {
+    bool persistent;               /* PersistentKernel: groups take tiles in turn by a linear id */
+    bool batch_in_id;              /* PersistentKernelAlongBatch: the batch is part of the id */
+    int32_t depth_u;               /* elements of K of a chunk */
+    int32_t split;                 /* GlobalSplitU, 1 or more */
+    bool split_rows_round_robin;   /* GlobalSplitUWorkGroupMappingRoundRobin */
+    bool split_chunks_round_robin; /* GlobalSplitUSummationAssignmentRoundRobin */
+    int32_t mapping;               /* WorkGroupMapping: > 1 along N, < -1 along M, else as they come */
+    bool staggers;                 /* StaggerU is not 0 */
+    int32_t stagger_shift;         /* StaggerUStride as a power of two of chunks */
+    int32_t stagger_mapping;       /* StaggerUMapping */
+} Walk;
+
+/* The variables under the names that a text has for them. */
+typedef struct {
+    const char *group[3], *id, *tiles_m, *tiles_n, *batch, *k, *stagger_mask;
+} WalkNames;
+
+typedef struct {
+    const Expr *wg0, *wg1, *wg2; /* row and column of tiles, batch */
+    const Expr *part;            /* of K, below Walk.split */
+} WalkPlace;
+WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names);
+/* Ids of a persistent kernel: all tiles, times the parts of K, times the batches that are in the id. */
+const Expr *walk_ids(ExprPool *p, const Walk *w, const WalkNames *names);
+
+/* Chunks of DepthU elements of K of one part: first, first + step, ... count of them; the last one may be cut
+ * short by the end of K: whole are not. Every chunk belongs to exactly one part; a part may have none. */
+typedef struct {
+    const Expr *first, *step, *count, *whole;
+} WalkChunks;
+WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *part);
+
+/* StaggerU: how many chunks later than its first one a work-group starts, to wrap around behind the last of
+ * `whole`. */
+const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at,
+                         const Expr *whole);
+
+/* ---- the steps ---- */
+
+/* Renumbers P tiles along and `across_tiles` across so that `width` neighbours along are taken together, in
+ * bands of width * across_tiles; the last band is as wide as what is left. (across, along) are the numbers as
+ * the hardware counts them, the new ones are returned in their place. width: an expression, so that it may be
+ * an argument of the kernel. */
+void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *across_tiles,
+                const Expr **across, const Expr **along);
+/* What the host passes to Tensile's assembly kernels for WorkGroupMapping `mapping`, of tiles along N or (mapping
+ * < 0) along M: whole bands, width of the last one, and the number that divides by that width (magic, 31
+ * bits). Where no band is narrower, the width is the parameter itself, sign included, as Tensile passes it. */
+typedef struct {
+    const Expr *full, *last, *magic;
+} WalkBandWords;
+WalkBandWords walk_band_words(ExprPool *p, int32_t mapping, const Expr *tiles);
+
+/* Dies take ids in turn; this gives each of n_dies consecutive ones of n. A bijection of [0, n) for every n. */
+const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies);
+/* The same in groups of `group` ids, a multiple of n_dies; 0: all ids that make up whole turns. Ids behind the
+ * last whole turn stay. n_dies: a power of two. */
+const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t group);
+/* Each die takes chunks of `chunk` consecutive ids; ids behind the last whole turn of chunks stay. */
+const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t chunk);
+
+#endif
