@@ -13,16 +13,17 @@ allowed() {
     tuner/base) echo "base/" ;;
     tuner/fmt) echo "base/ fmt/" ;;
     tuner/problem) echo "base/ fmt/ problem/" ;;
-    tuner/space) echo "base/ fmt/ problem/ space/" ;;
-    tuner/kernel*) echo "base/ fmt/ problem/ space/ kernel/" ;;
-    tuner/build*) echo "base/ fmt/ problem/ space/ kernel/ build/" ;;
-    tuner/measure) echo "base/ fmt/ problem/ space/ kernel/ build/ measure/" ;;
-    tuner/report) echo "base/ fmt/ problem/ space/ kernel/ build/ measure/ report/" ;;
-    tuner*) echo "base/ fmt/ problem/ space/ kernel/ build/ measure/ logic/ createlib/ client/events.h report/ run/" ;;
-    client/runtime) echo "base/ fmt/ problem/ client/runtime/" ;;
+    tuner/index) echo "base/ fmt/ problem/ index/" ;;
+    tuner/space) echo "base/ fmt/ problem/ index/ space/" ;;
+    tuner/kernel*) echo "base/ fmt/ problem/ index/ space/ kernel/" ;;
+    tuner/build*) echo "base/ fmt/ problem/ index/ space/ kernel/ build/" ;;
+    tuner/measure) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/" ;;
+    tuner/report) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/ report/" ;;
+    tuner*) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/ logic/ createlib/ client/events.h report/ run/" ;;
+    client/runtime) echo "base/ fmt/ problem/ index/ client/runtime/" ;;
     client*) echo "base/ fmt/ problem/ measure/stats.h client/" ;;
-    logic) echo "base/ fmt/ problem/ space/ logic/" ;;
-    createlib) echo "base/ fmt/ problem/ space/ kernel/ build/ logic/ createlib/" ;;
+    logic) echo "base/ fmt/ problem/ index/ space/ logic/" ;;
+    createlib) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ logic/ createlib/" ;;
     *) echo "" ;;
   esac
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/runtime/launch_priv.h"
+#include "index/walk.h"
 #include "problem/datatype.h"
 
 /* ---- numbers ---- */
@@ -37,8 +38,6 @@ void magic_division(int alg, uint32_t divisor, uint32_t *number, uint32_t *shift
         return;
     }
 }
-
-static uint32_t small_magic(uint32_t x) { return x ? (uint32_t)((UINT64_C(1) << 31) / x + 1) : 0; }
 
 uint32_t launch_stagger_iter(const Contraction *p, const LibSolution *s)
 {
@@ -234,16 +233,22 @@ static void put_streamk(const Main *m, const LaunchHardware *hw)
     put_u32(m->args, (uint32_t)(sk_tiles * iters % g->sk_grid));
 }
 
+/* The numbers of WorkGroupMapping's bands: the expressions that kernels print, evaluated. */
 static void put_mapping(const Main *m)
 {
     int32_t wgm = m->s->map.work_group_mapping;
     if (wgm >= -1 && wgm <= 1) return;
-    uint64_t tiles = wgm > 0 ? m->g->tiles1 : m->g->tiles0, width = wgm > 0 ? (uint64_t)wgm : (uint64_t)-wgm;
-    uint32_t rest = (uint32_t)(tiles % width);
-    if (rest == 0) rest = (uint32_t)wgm;
-    put_u32(m->args, (uint32_t)(tiles / width));
-    put_u32(m->args, rest);
-    put_u32(m->args, small_magic(rest));
+    Expr nodes[32];
+    ExprPool pool;
+    expr_pool_fixed(&pool, nodes, 32);
+    const Expr *tiles = expr_const(&pool, (int64_t)(wgm > 0 ? m->g->tiles1 : m->g->tiles0));
+    WalkBandWords words = walk_band_words(&pool, wgm, tiles);
+    const Expr *const word[] = {words.full, words.last, words.magic};
+    for (int i = 0; i < 3; i++) {
+        int64_t value = 0;
+        m->args->overflow |= pool.failed || !expr_eval(word[i], NULL, &value) || value > UINT32_MAX;
+        put_u32(m->args, (uint32_t)value);
+    }
 }
 
 /* Everything behind the sizes. */
@@ -369,6 +374,10 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
 {
     Geometry g;
     geometry_init(&g, p, s, hw);
+    uint64_t groups = g.tiles, split = (uint64_t)(s->map.global_split_u > 1 ? s->map.global_split_u : 1);
+    if (__builtin_mul_overflow(groups, split, &groups) || groups > UINT32_MAX)
+        FAIL(ERR_INPUT, "kernel %s: %llu tiles times GlobalSplitU %llu are more than 32 bits count", s->name,
+             (unsigned long long)g.tiles, (unsigned long long)split);
     Helper h = {p, s, in, &g};
     Main m = {p, s, in, &g, NULL};
     out->n = 0;

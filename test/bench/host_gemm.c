@@ -19,7 +19,6 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "kernel/kernel.h"
-#include "kernel/mapping.h"
 #include "measure/stats.h"
 #include "space/derive.h"
 
@@ -289,7 +288,9 @@ static void measure(const Problem *q, Launch *l, Launch *l1, Samples *s)
 static void launch_init(Launch *l, const Built *kernel, const Problem *q, int n_threads)
 {
     *l = (Launch){.kernel = kernel, .args = q->args, .n_threads = n_threads};
-    mapping_grid(q->p->m, q->p->n, q->p->batch, kernel->mt0, kernel->mt1, 1, l->grid);
+    l->grid[0] = (uint32_t)((q->p->m + kernel->mt0 - 1) / kernel->mt0);
+    l->grid[1] = (uint32_t)((q->p->n + kernel->mt1 - 1) / kernel->mt1);
+    l->grid[2] = (uint32_t)q->p->batch;
     for (int i = 0; i < n_threads; i++) l->local[i] = memory(kernel->local_bytes);
 }
 

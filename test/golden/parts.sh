@@ -2,8 +2,8 @@
 T="$BIN/tuner" C="$DATA/run/sim.yaml"
 echo "--- targets"
 "$T" --list-targets | grep -A4 '^gfx906:\|^gfx90a:\|^sm_90:\|^sm_90a:\|^x86-64-v3:'
-[ "$("$T" --list-targets | grep -c '^[^ ]')" = "$(grep -c '^TARGET(' "$ROOT/tuner/model/targets.def")" ] && echo "all architectures"
-[ "$("$T" --list-targets | grep -c ' CUs ')" = "$(grep -c '^PART(' "$ROOT/tuner/model/parts.def")" ] && echo "all parts"
+[ "$("$T" --list-targets | grep -c '^[^ ]')" = "$(grep -c '^TARGET(' "$ROOT/tuner/problem/targets.def")" ] && echo "all architectures"
+[ "$("$T" --list-targets | grep -c ' CUs ')" = "$(grep -c '^PART(' "$ROOT/tuner/problem/parts.def")" ] && echo "all parts"
 echo "--- architecture of a part"
 for p in mi210 'RX 7900 XT' 'NVIDIA H100 PCIe' 'Device 66af'; do "$T" --list-solutions --count --part "$p" "$C" | tr '\n' ' '; echo "$p"; done
 "$T" --list-solutions --count --part mi211 "$C"; echo "exit $?"

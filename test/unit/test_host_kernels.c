@@ -7,7 +7,6 @@
 
 #include "base/proc.h"
 #include "kernel/kernel.h"
-#include "kernel/mapping.h"
 #include "space/derive.h"
 #include "test/unit/host_values.h"
 
@@ -114,6 +113,8 @@ static void size_args(Run *r)
     if (r->pt.NumIndicesC > 2) arg_u32(r, r->batch);
 }
 
+static uint32_t ceil_div(int64_t a, int64_t b) { return (uint32_t)((a + b - 1) / b); }
+
 static void run_groups(const Run *r, HostKernel *kernel, const uint32_t grid[3], uint64_t local_bytes)
 {
     uint64_t all = (uint64_t)grid[0] * grid[1] * grid[2], half = all / 2;
@@ -149,7 +150,9 @@ static void launch_main(Run *r, const int alpha[2], const int beta[2])
     size_args(r);
     arg_u32(r, r->k);
     uint32_t grid[3];
-    assert_true(mapping_grid(r->m, r->n, r->batch, r->s.MacroTile0, r->s.MacroTile1, r->row->gsu, grid));
+    grid[0] = ceil_div(r->m, r->s.MacroTile0),
+    grid[1] = ceil_div(r->n, r->s.MacroTile1) * (uint32_t)r->row->gsu;
+    grid[2] = (uint32_t)r->batch;
     run_groups(r, r->main, grid, r->local_bytes);
 }
 
@@ -165,7 +168,7 @@ static void launch_beta_only(Run *r, const int beta[2])
     stride_args(r, r->n == 1 ? 0 : r->ld[1], r->batch == 1 ? 0 : r->stride[1]);
     size_args(r);
     arg_scalar(r, beta);
-    uint32_t grid[3] = {(uint32_t)mapping_ceil_div(r->m * r->n * r->batch, KERNEL_HELPER_GROUP), 1, 1};
+    uint32_t grid[3] = {ceil_div(r->m * r->n * r->batch, KERNEL_HELPER_GROUP), 1, 1};
     run_groups(r, r->beta_only, grid, 0);
 }
 
@@ -194,7 +197,7 @@ static void launch_post(Run *r, const int alpha[2], const int beta[2])
     size_args(r);
     arg_u32(r, multi ? r->row->gsu : 1);
     int per_group = KERNEL_HELPER_GROUP * (has_plain_post(r->row) ? 1 : 2);
-    uint32_t grid[3] = {(uint32_t)mapping_ceil_div(r->m * r->n * r->batch, per_group), 1, 1};
+    uint32_t grid[3] = {ceil_div(r->m * r->n * r->batch, per_group), 1, 1};
     run_groups(r, r->post, grid, 0);
 }
 

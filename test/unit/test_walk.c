@@ -1,4 +1,5 @@
-/* Walks: values from the format notes, bijections over many grids, chunks of K that belong to one part each. */
+/* Walks: values from the format notes, bijections over many grids, chunks of K that belong to one part
+ * each. */
 #include "test/support.h"
 
 #include "index/walk.h"
@@ -172,8 +173,8 @@ static void dies(void **state)
             }
 }
 
-/* Blocks of A and B that one die's work-groups read of 8 x 8 tiles with 8 chunks of K: 8 rows and 64 columns in
- * the order of the hardware's ids, 16 and 32 with ids regrouped by die and bands of two. */
+/* Blocks of A and B that one die's work-groups read of 8 x 8 tiles with 8 chunks of K: 8 rows and 64
+ * columns in the order of the hardware's ids, 16 and 32 with ids regrouped by die and bands of two. */
 static void blocks_of_a_die(void **state)
 {
     (void)state;

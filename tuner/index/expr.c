@@ -1,6 +1,8 @@
 /* Building and evaluating expressions; expr_print.c prints them. See expr.h. */
 #include "index/expr.h"
 
+#include <string.h>
+
 static const Expr no_node = {.kind = EXPR_CONST};
 
 void expr_pool_init(ExprPool *p, Arena *arena) { *p = (ExprPool){.arena = arena}; }
@@ -65,7 +67,7 @@ bool expr_same(const Expr *x, const Expr *y)
     case EXPR_CONST:
         return x->lo == y->lo;
     case EXPR_VAR:
-        return x->slot == y->slot;
+        return x->slot == y->slot && !strcmp(x->name, y->name);
     case EXPR_NAMED:
         return expr_same(x->x, y->x);
     case EXPR_SELECT:

@@ -150,6 +150,8 @@ enum { EXPR_OPERAND = 20 };
 void expr_print(const ExprStyle *style, const Expr *e, int min_precedence, Buf *out);
 /* Declares the named expressions that e consists of, each once, in an order that compiles. */
 void expr_declare(ExprText *t, const Expr *e);
+/* Declares e, and what it consists of, under a name of the text's own, whatever e is. */
+void expr_let(ExprText *t, const char *name, const Expr *e);
 /* The type that e has in the text. */
 const char *expr_type(const ExprStyle *style, const Expr *e);
 

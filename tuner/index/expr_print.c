@@ -1,6 +1,8 @@
 /* Expressions as text of C, HIP C++ and CUDA C++, with as few brackets as C needs. */
 #include "index/expr.h"
 
+#include <string.h>
+
 const ExprStyle expr_c_style = {"uint32_t", "int32_t", "uint64_t", "int64_t", NULL, NULL};
 const ExprStyle expr_gpu_style = {"unsigned", "int", "unsigned long long", "long long", NULL, NULL};
 
@@ -156,6 +158,14 @@ void expr_print(const ExprStyle *style, const Expr *e, int min_precedence, Buf *
     }
 }
 
+static void declaration(ExprText *t, const char *name, const Expr *e)
+{
+    for (int i = 0; i < t->indent; i++) buf_puts(t->out, "    ");
+    buf_printf(t->out, "const %s %s = ", expr_type(t->style, e), name);
+    expr_print(t->style, e, 0, t->out);
+    buf_puts(t->out, ";\n");
+}
+
 void expr_declare(ExprText *t, const Expr *e)
 {
     if (e->x && e->kind != EXPR_NAMED) {
@@ -173,8 +183,11 @@ void expr_declare(ExprText *t, const Expr *e)
         return;
     }
     t->declared[t->n_declared++] = e;
-    for (int i = 0; i < t->indent; i++) buf_puts(t->out, "    ");
-    buf_printf(t->out, "const %s %s = ", expr_type(t->style, e), e->name);
-    expr_print(t->style, e->x, 0, t->out);
-    buf_puts(t->out, ";\n");
+    declaration(t, e->name, e->x);
+}
+
+void expr_let(ExprText *t, const char *name, const Expr *e)
+{
+    expr_declare(t, e);
+    if (e->kind != EXPR_NAMED || strcmp(e->name, name)) declaration(t, name, e);
 }

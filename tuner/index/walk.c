@@ -171,6 +171,6 @@ const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, con
     }
     const Expr *mask = var(p, names->stagger_mask, WALK_STAGGER_MASK, 0);
     const Expr *late = expr_op(p, EXPR_AND, id, mask);
-    late = expr_name(p, "late", counted(p, expr_mul_i(p, late, INT64_C(1) << w->stagger_shift)));
+    late = expr_name(p, "delay", counted(p, expr_mul_i(p, late, INT64_C(1) << w->stagger_shift)));
     return expr_select(p, expr_op(p, EXPR_LT, late, whole), late, expr_const(p, 0));
 }

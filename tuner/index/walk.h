@@ -72,18 +72,20 @@ const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, con
  * an argument of the kernel. */
 void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *across_tiles,
                 const Expr **across, const Expr **along);
-/* What the host passes to Tensile's assembly kernels for WorkGroupMapping `mapping`, of tiles along N or (mapping
- * < 0) along M: whole bands, width of the last one, and the number that divides by that width (magic, 31
- * bits). Where no band is narrower, the width is the parameter itself, sign included, as Tensile passes it. */
+/* What the host passes to Tensile's assembly kernels for WorkGroupMapping `mapping`, of tiles along N or
+ * (mapping < 0) along M: whole bands, width of the last one, and the number that divides by that width
+ * (magic, 31 bits). Where no band is narrower, the width is the parameter itself, sign included, as
+ * Tensile passes it. */
 typedef struct {
     const Expr *full, *last, *magic;
 } WalkBandWords;
 WalkBandWords walk_band_words(ExprPool *p, int32_t mapping, const Expr *tiles);
 
-/* Dies take ids in turn; this gives each of n_dies consecutive ones of n. A bijection of [0, n) for every n. */
+/* Dies take ids in turn; this gives each of n_dies consecutive ones of n. A bijection of [0, n) for every
+ * n. */
 const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies);
-/* The same in groups of `group` ids, a multiple of n_dies; 0: all ids that make up whole turns. Ids behind the
- * last whole turn stay. n_dies: a power of two. */
+/* The same in groups of `group` ids, a multiple of n_dies; 0: all ids that make up whole turns. Ids behind
+ * the last whole turn stay. n_dies: a power of two. */
 const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t group);
 /* Each die takes chunks of `chunk` consecutive ids; ids behind the last whole turn of chunks stay. */
 const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t chunk);

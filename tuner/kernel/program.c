@@ -46,6 +46,22 @@ static void build_views(Program *p)
     view_matrix(&p->view[3], "m", "size_m", "n", "size_n", "stride_d1", false);
 }
 
+static void build_walk(Program *p)
+{
+    const Solution *s = p->s;
+    p->walk =
+        (Walk){.persistent = s->PersistentKernel != 0,
+               .batch_in_id = s->PersistentKernel && s->PersistentKernelAlongBatch && s->pt->NumIndicesC > 2,
+               .depth_u = s->DepthU,
+               .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
+               .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,
+               .split_chunks_round_robin = s->GlobalSplitUSummationAssignmentRoundRobin,
+               .mapping = s->WorkGroupMappingType == WGMT_B ? s->WorkGroupMapping : 1,
+               .staggers = s->StaggerU != 0,
+               .stagger_shift = s->StaggerStrideShift,
+               .stagger_mapping = s->StaggerUMapping};
+}
+
 static Op *update_offset(Program *p, int tile, int32_t step)
 {
     Op *o = op_new(p, OP_UPDATE_TILE_OFFSET, tile, -1, -1);
@@ -65,6 +81,7 @@ Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena)
     DataType in = (DataType)pt->DataType, compute = (DataType)pt->ComputeDataType,
              dest = (DataType)pt->DestDataType;
     build_views(p);
+    build_walk(p);
     int a = add_tile(p, "a", 'A', in, DIM_M, DIM_K, mt0, du, &p->view[0]);
     int b = add_tile(p, "b", 'B', in, DIM_K, DIM_N, du, mt1, &p->view[1]);
     int c = add_tile(p, "c", 'C', dest, DIM_M, DIM_N, mt0, mt1, &p->view[2]);

@@ -11,6 +11,7 @@
 #ifndef KERNEL_PROGRAM_H
 #define KERNEL_PROGRAM_H
 
+#include "index/walk.h"
 #include "kernel/view.h"
 #include "problem/datatype.h"
 #include "space/solution.h"
@@ -85,6 +86,7 @@ typedef struct {
     Arena *arena;
     const Solution *s;
     const Target *target;
+    Walk walk;
     Tile tile[PROGRAM_MAX_TILES];
     int n_tiles;
     Op *body;

@@ -76,7 +76,7 @@ static Err tail(GpuPlan *p)
     if (!p->assembly) return ERR_OK;
     if (s->PersistentKernel) TRY(words(p, magic, 3));
     if (s->PersistentKernel && s->PersistentKernelAlongBatch) TRY(words(p, along, 3));
-    if (p->wgm > 1 || p->wgm < -1) TRY(words(p, wgm, 3));
+    if (s->WorkGroupMapping > 1 || s->WorkGroupMapping < -1) TRY(words(p, wgm, 3));
     return words(p, &pad, 1);
 }
 

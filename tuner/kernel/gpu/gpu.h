@@ -243,8 +243,8 @@ struct GpuPlan {
     int prefetch_local; /* 1: fragments are loaded one step ahead */
     int stage_bytes, lds_bytes;
     int gsu;
-    bool gsu_multiple, gsu_group_rr, gsu_chunk_rr;
-    int wgm; /* WorkGroupMapping; its sign as in the solution */
+    bool gsu_multiple;
+    Walk walk; /* the program's */
     GpuArg arg[GPU_ARGS_MAX];
     int n_args, arg_bytes;
 };
@@ -255,6 +255,8 @@ GpuType gpu_type(DataType type);
 
 /* ERR_INPUT says what cannot be done. */
 Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t);
+/* The same of a program. */
+Err gpu_plan_program(GpuPlan *p, const Program *program);
 /* The fields that do not come from a solution: for helper kernels. */
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
 /* Fills arg, n_args, arg_bytes; part of gpu_plan. */
@@ -301,10 +303,26 @@ int gpu_share(const GpuPlan *p);
  * accumulator i's number in @acc_row. */
 const char *gpu_finish_head(const GpuPlan *p, Buf *out);
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
-/* The same's parts: everything up to the opening brace; the work-group's tile (wg0 wg1 wg2) and part of K;
- * the base of one tensor ('a' to 'd') in this batch. */
+/* The same's parts: everything up to the opening brace; the base of one tensor ('a' to 'd') in this batch. */
 void gpu_signature(const GpuPlan *p, Str symbol, Buf *out);
-void gpu_mapping(const GpuPlan *p, Buf *out);
+/* The walk in the kernel function's text: its expressions under the kernel's names. */
+enum { GPU_WALK_NODES = 256 };
+typedef struct {
+    const GpuPlan *p;
+    ExprPool pool;
+    ExprText text;
+    WalkPlace at;
+    WalkChunks chunks;
+    Expr node[GPU_WALK_NODES];
+} GpuWalk;
+/* Declares the work-group's tile (wg0 wg1 wg2) and part of K; opens the loop of a persistent kernel. */
+void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out);
+/* Declares first, step, count and whole (WalkChunks) of K elements named k. slow: a name; if it is true,
+ * no chunk is a whole one. NULL: never. */
+void gpu_walk_chunks(GpuWalk *w, const char *k, const char *slow);
+/* Declares late: chunks by which StaggerU makes the group start later. */
+void gpu_walk_stagger(GpuWalk *w);
+Err gpu_walk_check(const GpuWalk *w);
 void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out);
 /* Header with title and content hash, then body in its namespace with '@' replaced. */
 Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out);

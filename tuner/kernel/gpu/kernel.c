@@ -21,43 +21,56 @@ void gpu_signature(const GpuPlan *p, Str symbol, Buf *out)
     buf_puts(out, ")\n{\n");
 }
 
-/* GlobalSplitU, then WorkGroupMapping (tensile-formats 2.4). */
-void gpu_mapping(const GpuPlan *p, Buf *out)
+static const WalkNames names = {.group = {"@group_x()", "@group_y()", "@group_z()"},
+                                .id = "id",
+                                .tiles_m = "tiles_m",
+                                .tiles_n = "tiles_n",
+                                .batch = "size_batch",
+                                .stagger_mask = "stagger_mask"};
+
+void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out)
 {
-    const Solution *s = p->s;
-    if (s->PersistentKernel) {
-        bool along = s->PersistentKernelAlongBatch && p->batched;
-        buf_printf(out, "    const unsigned rows = tiles_n * %d, n_tiles = tiles_m * rows%s;\n", p->gsu,
-                   along ? " * size_batch" : "");
-        buf_printf(out,
-                   "    @NOUNROLL for (unsigned id = @group_x(); id < n_tiles; id += @grid_x()) {\n"
-                   "    unsigned wg0 = id %% tiles_m, wg1 = id / tiles_m%s;\n    const unsigned wg2 = %s;\n",
-                   along ? " % rows" : "", along ? "id / tiles_m / rows" : "@group_z()");
-    } else
-        buf_puts(out,
-                 "    unsigned wg0 = @group_x(), wg1 = @group_y();\n    const unsigned wg2 = @group_z();\n");
-    if (p->gsu > 1)
-        buf_printf(out,
-                   p->gsu_group_rr ? "    const unsigned part = wg1 / tiles_n;\n    wg1 %%= tiles_n;\n"
-                                   : "    const unsigned part = wg1 %% %d;\n    wg1 /= %d;\n",
-                   p->gsu, p->gsu);
-    if (p->wgm > 1)
-        buf_printf(
-            out,
-            "    {\n        const unsigned block = wg1 / %d, full = tiles_n / %d, rest = tiles_n %% %d;\n"
-            "        const unsigned wide = block >= full && rest ? rest : %d;\n"
-            "        const unsigned serial = wg0 + wg1 %% %d * tiles_m;\n"
-            "        wg0 = serial / wide, wg1 = serial %% wide + block * %d;\n    }\n",
-            p->wgm, p->wgm, p->wgm, p->wgm, p->wgm, p->wgm);
-    if (p->wgm < -1)
-        buf_printf(
-            out,
-            "    {\n        const unsigned block = wg0 / %d, full = tiles_m / %d, rest = tiles_m %% %d;\n"
-            "        const unsigned wide = block >= full && rest ? rest : %d;\n"
-            "        const unsigned serial = wg1 + wg0 %% %d * tiles_n;\n"
-            "        wg1 = serial / wide, wg0 = serial %% wide + block * %d;\n    }\n",
-            -p->wgm, -p->wgm, -p->wgm, -p->wgm, -p->wgm, -p->wgm);
+    w->p = p;
+    expr_pool_fixed(&w->pool, w->node, GPU_WALK_NODES);
+    w->text = (ExprText){.style = &expr_gpu_style, .out = out, .indent = 1};
+    if (p->walk.persistent) {
+        expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
+        buf_puts(out, "    @NOUNROLL for (unsigned id = @group_x(); id < n_ids; id += @grid_x()) {\n");
+    }
+    w->at = walk_place(&w->pool, &p->walk, &names);
+    expr_let(&w->text, "wg0", w->at.wg0);
+    expr_let(&w->text, "wg1", w->at.wg1);
+    expr_let(&w->text, "wg2", w->at.wg2);
+    if (p->gsu > 1) expr_let(&w->text, "part", w->at.part);
+    /* what follows takes the names */
+    w->at.wg0 = expr_var(&w->pool, "wg0", 0, w->at.wg0->lo, w->at.wg0->hi);
+    w->at.wg1 = expr_var(&w->pool, "wg1", 0, w->at.wg1->lo, w->at.wg1->hi);
+    w->at.wg2 = expr_var(&w->pool, "wg2", 0, w->at.wg2->lo, w->at.wg2->hi);
 }
+
+void gpu_walk_chunks(GpuWalk *w, const char *k, const char *slow)
+{
+    ExprPool *pool = &w->pool;
+    const Expr *size = expr_var(pool, k, WALK_K, 0, UINT32_MAX);
+    w->chunks = walk_chunks(pool, &w->p->walk, size, w->at.part);
+    const Expr *whole = w->chunks.whole;
+    if (slow) {
+        const Expr *is_slow = expr_var(pool, slow, 0, 0, 1);
+        whole = expr_select(pool, is_slow, expr_const(pool, 0), whole);
+    }
+    expr_let(&w->text, "count", w->chunks.count);
+    expr_let(&w->text, "first", w->chunks.first);
+    expr_let(&w->text, "step", w->chunks.step);
+    expr_let(&w->text, "whole", whole);
+}
+
+void gpu_walk_stagger(GpuWalk *w)
+{
+    const Expr *whole = expr_var(&w->pool, "whole", 0, 0, UINT32_MAX);
+    expr_let(&w->text, "late", walk_stagger(&w->pool, &w->p->walk, &names, &w->at, whole));
+}
+
+Err gpu_walk_check(const GpuWalk *w) { return expr_pool_check(&w->pool); }
 
 /* The base of one tensor's batch. */
 void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out)
@@ -88,31 +101,6 @@ static void tile(const GpuPlan *p, Buf *out)
                p->mt[0], p->mt[1]);
 }
 
-/* Chunks of DepthU elements of K: first, first + step, ... count of them; those behind `whole` go through
- * copy_tail. As mapping_chunks. */
-static void chunks(const GpuPlan *p, Buf *out)
-{
-    int du = p->depth_u;
-    buf_printf(out, "    const unsigned chunks = t.k / %d + (t.k %% %d != 0);\n", du, du);
-    if (p->gsu > 1) {
-        buf_printf(out,
-                   "    const unsigned each = chunks / %d, more = chunks %% %d;\n"
-                   "    const unsigned count = each + (part < more), step = %d;\n"
-                   "    const unsigned first = %s;\n",
-                   p->gsu, p->gsu, p->gsu_chunk_rr ? p->gsu : 1,
-                   p->gsu_chunk_rr ? "part" : "part * each + (part < more ? part : more)");
-        buf_printf(out,
-                   "    const bool ragged = t.k %% %d != 0 && count > 0 && first + (count - 1) * step == "
-                   "chunks - 1;\n",
-                   du);
-    } else
-        buf_printf(out,
-                   "    const unsigned count = chunks, step = 1, first = 0;\n"
-                   "    const bool ragged = t.k %% %d != 0;\n",
-                   du);
-    buf_puts(out, "    const unsigned whole = t.slow ? 0 : count - ragged;\n");
-}
-
 /* Bytes of one chunk along K. */
 static void chunk_bytes(const GpuPlan *p, int i, Buf *out)
 {
@@ -124,11 +112,9 @@ static void chunk_bytes(const GpuPlan *p, int i, Buf *out)
         buf_printf(out, "%dll", p->depth_u * bytes);
 }
 
-static void start(const GpuPlan *p, Buf *out)
+static void start(GpuWalk *w, Buf *out)
 {
-    static const char *const id[] = {"wg0", "wg1", "wg2", "wg0 + wg1 * tiles_m + wg2 * tiles_m * tiles_n",
-                                     "~0u"};
-    const Solution *s = p->s;
+    const GpuPlan *p = w->p;
     for (int i = 0; i < 2; i++) {
         buf_printf(out, "    const long long chunk_%c = (long long)@uniform64(", p->op[i].name);
         chunk_bytes(p, i, out);
@@ -136,15 +122,12 @@ static void start(const GpuPlan *p, Buf *out)
                    p->op[i].name);
     }
     const char *from = "first";
-    if (s->StaggerU) { /* the work-groups start at different chunks and wrap around */
-        int which = s->StaggerUMapping >= 0 && s->StaggerUMapping <= 4 ? s->StaggerUMapping : 0;
-        buf_printf(out,
-                   "    unsigned late = ((%s) & stagger_mask) << %d;\n"
-                   "    if (late >= whole) late = 0;\n"
-                   "    unsigned wrap = whole - late;\n"
-                   "    const long long back_a = (long long)@uniform64(-step_a * (long long)(whole - 1));\n"
-                   "    const long long back_b = (long long)@uniform64(-step_b * (long long)(whole - 1));\n",
-                   id[which], s->StaggerStrideShift);
+    if (p->walk.staggers) { /* the work-groups start at different chunks and wrap around */
+        gpu_walk_stagger(w);
+        buf_puts(out,
+                 "    unsigned wrap = whole - late;\n"
+                 "    const long long back_a = (long long)@uniform64(-step_a * (long long)(whole - 1));\n"
+                 "    const long long back_b = (long long)@uniform64(-step_b * (long long)(whole - 1));\n");
         from = "(first + late * step)";
     }
     buf_printf(
@@ -182,10 +165,12 @@ Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out)
     gpu_signature(p, symbol, out);
     p->dialect->lds_body(p, out);
     buf_puts(out, "    const unsigned tid = @tid();\n");
-    gpu_mapping(p, out);
+    GpuWalk walk;
+    gpu_walk_place(&walk, p, out);
     tile(p, out);
-    chunks(p, out);
-    start(p, out);
+    gpu_walk_chunks(&walk, "t.k", "t.slow");
+    start(&walk, out);
+    TRY(gpu_walk_check(&walk));
     TRY(gpu_loop(p, program, out));
     results(p, out);
     return buf_check(out);

@@ -45,7 +45,7 @@ Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out)
 Err gpu_lower(const Program *program, Str symbol, Buf *out)
 {
     GpuPlan p;
-    TRY(gpu_plan(&p, program->s, program->target));
+    TRY(gpu_plan_program(&p, program));
     Buf body, title;
     buf_init(&body);
     buf_init(&title);

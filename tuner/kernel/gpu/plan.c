@@ -37,7 +37,7 @@ GpuType gpu_type(DataType type)
 
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
 {
-    *p = (GpuPlan){.pt = pt, .target = t, .gsu = 1, .wgm = 1, .n_stages = 1, .n_sets = 1};
+    *p = (GpuPlan){.pt = pt, .target = t, .gsu = 1, .n_stages = 1, .n_sets = 1};
     p->dialect = t->family == TARGET_AMDGCN ? &dialect_amdgcn : &dialect_nvptx;
     p->wave = t->wave_size;
     p->in = gpu_type((DataType)pt->DataType);
@@ -83,9 +83,6 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
     /* older files name MultipleBuffer without a workspace: their parts add to D */
     p->gsu_multiple = p->gsu > 1 && s->GlobalAccumulation == GACC_MULTIPLE;
-    p->gsu_group_rr = s->GlobalSplitUWorkGroupMappingRoundRobin;
-    p->gsu_chunk_rr = s->GlobalSplitUSummationAssignmentRoundRobin;
-    p->wgm = s->WorkGroupMapping;
     p->workspace = s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE;
     if (p->workspace) p->out = p->scalar;
     int width = p->s->EnableMatrixInstruction ? s->StoreVectorWidth : s->GlobalWriteVectorWidth;
@@ -194,7 +191,8 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
     if (p->gsu > 1 && !p->gsu_multiple && p->out.part_bytes == 1)
         FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
     if (s->WorkGroupMappingType != WGMT_B) FAIL(ERR_INPUT, "WorkGroupMappingType Z has no kernels");
-    if (p->wgm < 0 && !p->assembly) FAIL(ERR_INPUT, "WorkGroupMapping %d is negative", p->wgm);
+    if (s->WorkGroupMapping < 0 && !p->assembly)
+        FAIL(ERR_INPUT, "WorkGroupMapping %d is negative", s->WorkGroupMapping);
     return ERR_OK;
 }
 
@@ -215,6 +213,13 @@ Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
         FAIL(ERR_INPUT, "local memory of %d bytes is more than the %d of %s", p->lds_bytes, t->lds_bytes,
              t->name);
     return gpu_args(p);
+}
+
+Err gpu_plan_program(GpuPlan *p, const Program *program)
+{
+    TRY(gpu_plan(p, program->s, program->target));
+    p->walk = program->walk;
+    return ERR_OK;
 }
 
 void gpu_lsu_of_thread(const GpuPlan *p, Buf *out)

@@ -3,6 +3,8 @@
  */
 #include "kernel/host/plan.h"
 
+enum { WALK_NODES = 256 };
+
 /* ---- kernel arguments ---- */
 
 typedef struct {
@@ -208,7 +210,24 @@ static void nest(NestText *t, const Op *list)
     }
 }
 
-static void group_function(const HostPlan *p, const Program *program, Buf *out)
+/* Declares first, step and count of this part's chunks of K. */
+static Err chunk_text(NestText *t)
+{
+    Expr nodes[WALK_NODES];
+    ExprPool pool;
+    ExprText text = {.style = &expr_c_style, .out = t->out, .indent = t->indent};
+    expr_pool_fixed(&pool, nodes, WALK_NODES);
+    const Expr *k = expr_var(&pool, "g->k", WALK_K, 0, UINT32_MAX);
+    const Expr *part = expr_var(&pool, "part", WALK_PART, 0, t->p->gsu - 1);
+    WalkChunks c = walk_chunks(&pool, &t->program->walk, k, part);
+    expr_let(&text, "count", c.count);
+    expr_let(&text, "first", c.first);
+    expr_let(&text, "step", c.step);
+    buf_line(t->out, t->indent, "(void)part, (void)first, (void)step;");
+    return expr_pool_check(&pool);
+}
+
+static Err group_function(const HostPlan *p, const Program *program, Buf *out)
 {
     NestText t = {p, program, out, 1};
     const char *x = p->parts == 2 ? "2 * " : "";
@@ -237,73 +256,54 @@ static void group_function(const HostPlan *p, const Program *program, Buf *out)
              p->trans[1] ? "n1" : "n1 * g->ldb");
     if (p->gsu > 1 && p->gsu_multiple)
         buf_line(t.out, t.indent, "D += %s(part * (g->m * g->n * g->batch));", x);
-    if (p->gsu > 1) {
-        buf_line(t.out, t.indent,
-                 "const int64_t chunks = (g->k + %d) / %d, each = chunks / %d, more = chunks %% %d;",
-                 p->kc - 1, p->kc, p->gsu, p->gsu);
-        buf_line(t.out, t.indent, "const int64_t count = each + (part < more), step = %d;",
-                 p->gsu_chunk_rr ? p->gsu : 1);
-        buf_line(t.out, t.indent, "const int64_t first = count == 0 ? 0 : %s;",
-                 p->gsu_chunk_rr ? "(int64_t)part" : "part * each + (part < more ? part : more)");
-    } else {
-        buf_line(t.out, t.indent, "const int64_t count = (g->k + %d) / %d, first = 0, step = 1;", p->kc - 1,
-                 p->kc);
-        buf_line(t.out, t.indent, "(void)part;");
-    }
+    TRY(chunk_text(&t));
     buf_line(t.out, t.indent, "(void)la, (void)lb, (void)sums, (void)C0;");
     nest(&t, program->body);
     buf_puts(out, "}\n");
+    return ERR_OK;
 }
 
 /* ---- the exported function ---- */
 
-static void wgm_text(NestText *t)
+/* A thread walks ids first to last - 1 of the grid. Where parts of K add to D in place, the thread that
+ * has a tile does all its parts, in order. */
+static Err run_body(NestText *t)
 {
-    const HostPlan *p = t->p;
-    if (p->wgm <= 1) return;
-    buf_line(t->out, t->indent, "const uint32_t blk = y / %uu, full = tiles1 / %uu, rest = tiles1 %% %uu;",
-             (unsigned)p->wgm, (unsigned)p->wgm, (unsigned)p->wgm);
-    buf_line(t->out, t->indent, "const uint64_t ser = x + (uint64_t)(y %% %uu) * tiles0;", (unsigned)p->wgm);
-    buf_line(t->out, t->indent, "const uint32_t wide = blk >= full && rest ? rest : %uu;", (unsigned)p->wgm);
-    buf_line(t->out, t->indent, "x = (uint32_t)(ser / wide), y = (uint32_t)(ser %% wide) + blk * %uu;",
-             (unsigned)p->wgm);
-}
-
-static void run_body(NestText *t)
-{
+    static const WalkNames names = {.id = "tile", .tiles_m = "tiles0", .tiles_n = "tiles1"};
     const HostPlan *p = t->p;
     bool serial = p->gsu > 1 && !p->gsu_multiple;
+    Walk w = t->program->walk;
+    w.persistent = w.batch_in_id = true;
+    if (serial) w.split = 1;
     buf_line(t->out, t->indent, "for (uint64_t id = first; id < last; id++) {");
     t->indent++;
-    if (serial) { /* consecutive ids are the parts of one tile here; the first of them does all, in order */
-        buf_line(t->out, t->indent, "if (id %% %d) continue;", p->gsu);
-        buf_line(t->out, t->indent, "const uint64_t tile = id / %d;", p->gsu);
-    } else
-        buf_line(t->out, t->indent, "const uint64_t tile = id;");
-    buf_line(t->out, t->indent, "const uint32_t rows = %s;", serial ? "tiles1" : "grid[1]");
-    buf_line(t->out, t->indent,
-             "uint32_t x = (uint32_t)(tile %% tiles0), y = (uint32_t)(tile / tiles0 %% rows);");
-    buf_line(t->out, t->indent, "const uint32_t z = (uint32_t)(tile / tiles0 / rows);");
-    if (p->gsu > 1 && !serial) {
-        buf_line(t->out, t->indent, "const uint32_t part = y %s %s;", p->gsu_group_rr ? "/" : "%",
-                 p->gsu_group_rr ? "tiles1" : "gsu");
-        buf_line(t->out, t->indent, "y = y %s %s;", p->gsu_group_rr ? "%" : "/",
-                 p->gsu_group_rr ? "tiles1" : "gsu");
-    }
-    wgm_text(t);
+    if (serial) buf_line(t->out, t->indent, "if (id %% %d) continue;", p->gsu);
+    buf_line(t->out, t->indent, "const uint32_t tile = (uint32_t)(id / %d);", serial ? p->gsu : 1);
+    Expr nodes[WALK_NODES];
+    ExprPool pool;
+    ExprText text = {.style = &expr_c_style, .out = t->out, .indent = t->indent};
+    expr_pool_fixed(&pool, nodes, WALK_NODES);
+    WalkPlace at = walk_place(&pool, &w, &names);
+    expr_let(&text, "x", at.wg0);
+    expr_let(&text, "y", at.wg1);
+    expr_let(&text, "z", at.wg2);
     if (serial)
         buf_line(t->out, t->indent,
-                 "for (uint32_t part = 0; part < gsu; part++) @group(&g, x, y, z, part, la, lb, sums);");
-    else
-        buf_line(t->out, t->indent, "@group(&g, x, y, z, %s, la, lb, sums);", p->gsu > 1 ? "part" : "0");
+                 "for (uint32_t part = 0; part < %d; part++) @group(&g, x, y, z, part, la, lb, sums);",
+                 p->gsu);
+    else {
+        expr_let(&text, "part", at.part);
+        buf_line(t->out, t->indent, "@group(&g, x, y, z, part, la, lb, sums);");
+    }
     t->indent--;
     buf_line(t->out, t->indent, "}");
+    return expr_pool_check(&pool);
 }
 
 Err host_groups(const HostPlan *p, const Program *program, Str symbol, Buf *out)
 {
     HostLocal l = host_plan_local(p);
-    group_function(p, program, out);
+    TRY(group_function(p, program, out));
     buf_printf(out,
                "\n__attribute__((visibility(\"default\"))) extern const uint64_t %.*s_local_bytes;\n"
                "const uint64_t %.*s_local_bytes = %lldu;\n",
@@ -320,9 +320,9 @@ Err host_groups(const HostPlan *p, const Program *program, Str symbol, Buf *out)
     buf_line(t.out, t.indent, "@args(kernarg, &g);");
     buf_line(t.out, t.indent, "@TC *la = local, *lb = la + %lld, *sums = lb + %lld;", (long long)l.a,
              (long long)l.b);
-    buf_line(t.out, t.indent, "const uint32_t gsu = %d, tiles0 = grid[0], tiles1 = grid[1] / gsu;", p->gsu);
-    buf_line(t.out, t.indent, "(void)tiles1, (void)gsu;");
-    run_body(&t);
+    buf_line(t.out, t.indent, "const uint32_t tiles0 = grid[0], tiles1 = grid[1] / %d;", p->gsu);
+    buf_line(t.out, t.indent, "(void)tiles1;");
+    TRY(run_body(&t));
     buf_puts(out, "}\n");
     return ERR_OK;
 }

@@ -5,7 +5,7 @@
 
 void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t)
 {
-    *p = (HostPlan){.pt = pt, .target = t, .level = t->isa[0], .gsu = 1, .wgm = 1};
+    *p = (HostPlan){.pt = pt, .target = t, .level = t->isa[0], .gsu = 1};
     p->in = host_type((DataType)pt->DataType);
     p->compute = host_type((DataType)pt->ComputeDataType);
     p->out = host_type((DataType)pt->DestDataType);
@@ -84,11 +84,8 @@ static Err check_tile(const HostPlan *p, const Solution *s)
 
 static Err plan_split(HostPlan *p, const Solution *s)
 {
-    p->wgm = s->WorkGroupMapping > 1 && s->WorkGroupMappingType == WGMT_B ? s->WorkGroupMapping : 1;
     p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
     p->gsu_multiple = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
-    p->gsu_group_rr = s->GlobalSplitUWorkGroupMappingRoundRobin;
-    p->gsu_chunk_rr = s->GlobalSplitUSummationAssignmentRoundRobin;
     if (s->PersistentKernel || s->StreamK)
         FAIL(ERR_INPUT, "host kernels have neither PersistentKernel nor StreamK");
     if (p->gsu == 1) return ERR_OK;

@@ -32,8 +32,8 @@ typedef struct {
     int vl, mv, mr, nr; /* vector elements; register tile of mr = mv * vl rows, nr columns */
     int lsu, unroll, prefetch_local, prefetch_global;
     int mc, nc, kc, mt0, mt1; /* blocks, macro tile */
-    int wgm, gsu;
-    bool gsu_multiple, gsu_group_rr, gsu_chunk_rr;
+    int gsu;
+    bool gsu_multiple;
     bool workspace; /* d and c are the workspace: never arrays of pointers */
     bool edges;     /* false: M and N are multiples of the register tile */
 } HostPlan;

@@ -59,10 +59,10 @@ static void constants(const GpuPlan *p, Buf *out)
                "\n/* ---- numbers ---- */\n\n"
                "enum : int { @MT0 = %d, @MT1 = %d, @DU = %d, @NT = %d, @NS = %d, @PLR = %d, @STAGGER = %d, "
                "@LDS = %d, @LSU = %d, @MOVES = %d };\n"
-               "enum : int { @GSU = %d, @GSU_TURNS = %d, @ADDS = %d, @SCALE = %d, @READS = %d };\n",
+               "enum : int { @ADDS = %d, @SCALE = %d, @READS = %d };\n",
                p->mt[0], p->mt[1], p->depth_u, p->n_threads, p->n_stages, s->PrefetchLocalRead,
-               s->StaggerU != 0, p->lds_bytes, p->lsu, s->EdgeType == EDGE_SHIFTPTR, p->gsu, p->gsu_chunk_rr,
-               adds, !p->gsu_multiple, p->use_beta && p->gsu == 1);
+               s->StaggerU != 0, p->lds_bytes, p->lsu, s->EdgeType == EDGE_SHIFTPTR, adds, !p->gsu_multiple,
+               p->use_beta && p->gsu == 1);
     if (!matrix)
         buf_printf(out, "enum : int { @WG0 = %d, @WG1 = %d, @TT0 = %d, @TT1 = %d, @LM = %d, @KV = %d };\n",
                    s->SubGroup0, s->SubGroup1, s->ThreadTile0, s->ThreadTile1, s->NvLanesM, p->k_step);
@@ -97,11 +97,11 @@ const GpuCompute ring_simt = {"ring-simt", compute_plan, ring_simt_emit},
                  ring_mma = {"ring-mma", compute_plan, ring_mma_emit};
 const GpuCopy ring_copy = {"ring", true, copy_plan, copies};
 
-static void work_group(const GpuPlan *p, Buf *out)
+static void work_group(GpuWalk *w, Buf *out)
 {
-    static const char *const id[] = {"wg0", "wg1", "wg2", "wg0 + wg1 * tiles_m", "~0u"};
-    const Solution *s = p->s;
-    int which = s->StaggerUMapping >= 0 && s->StaggerUMapping <= 4 ? s->StaggerUMapping : 0;
+    const GpuPlan *p = w->p;
+    gpu_walk_chunks(w, "size_k", NULL);
+    if (p->walk.staggers) gpu_walk_stagger(w);
     buf_printf(out,
                "    int m0 = wg0 * %d, n0 = wg1 * %d;\n"
                "    @move_back<@CopyA, @LA>(m0, %d, size_m), @move_back<@CopyB, @LB>(n0, %d, size_n);\n",
@@ -111,18 +111,17 @@ static void work_group(const GpuPlan *p, Buf *out)
         gpu_tensor(p, p->op[i].name, p->strided, out);
         buf_puts(out, ";\n");
     }
-    buf_puts(
+    buf_printf(
         out,
         "    @CopyA copy_a;\n    @CopyB copy_b;\n    @Ring ring;\n    @Acc acc;\n"
         "    ring.smem = (@u32)__cvta_generic_to_shared(lds);\n"
-        "    @begin(copy_a, copy_b, ring, from_a, from_b, lda, ldb, size_m, size_n, size_k, m0, n0, tid, ");
-    buf_puts(out, p->gsu > 1 ? "part, " : "0, ");
-    if (s->StaggerU)
-        buf_printf(out, "((%s) & stagger_mask) << %d);\n", id[which], s->StaggerStrideShift);
-    else
-        buf_puts(out, "0);\n");
-    buf_puts(out, "    acc.init(tid);\n");
-    if (s->NvShift)
+        "    ring.chunks = count, ring.whole = whole, ring.wrap = whole - %s, ring.tail = size_k %% @DU;\n"
+        "    @begin(copy_a, copy_b, ring, from_a, from_b, lda, ldb, size_m, size_n, m0, n0, tid, first + %s "
+        "* "
+        "step, step);\n"
+        "    acc.init(tid);\n",
+        p->walk.staggers ? "late" : "0", p->walk.staggers ? "late" : "0");
+    if (p->s->NvShift)
         buf_puts(out, "    acc.a.shift(from_a, lda, m0, tid & 31);\n"
                       "    acc.b.shift(from_b, ldb, n0, tid & 31);\n");
     buf_puts(out, "    @sum(acc, copy_a, copy_b, ring);\n");
@@ -152,7 +151,7 @@ static void results(const GpuPlan *p, Buf *out)
 static Err ring_lower(const Program *program, Str symbol, Buf *out)
 {
     GpuPlan p;
-    TRY(gpu_plan(&p, program->s, program->target));
+    TRY(gpu_plan_program(&p, program));
     Buf body, title;
     buf_init(&body);
     buf_init(&title);
@@ -168,12 +167,14 @@ static Err ring_lower(const Program *program, Str symbol, Buf *out)
     gpu_signature(&p, symbol, &body);
     p.dialect->lds_body(&p, &body);
     buf_puts(&body, "    const unsigned tid = @tid();\n");
-    gpu_mapping(&p, &body);
-    work_group(&p, &body);
+    GpuWalk walk;
+    gpu_walk_place(&walk, &p, &body);
+    work_group(&walk, &body);
     results(&p, &body);
     buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
     solution_name_full(program->s, &title);
-    Err e = gpu_finish(&p, buf_view(&title), buf_view(&body), out);
+    Err e = gpu_walk_check(&walk);
+    if (!e) e = gpu_finish(&p, buf_view(&title), buf_view(&body), out);
     buf_fini(&title);
     buf_fini(&body);
     return e;
