@@ -15,6 +15,7 @@ allowed() {
     tuner/problem) echo "base/ fmt/ problem/" ;;
     tuner/index) echo "base/ fmt/ problem/ index/" ;;
     tuner/space) echo "base/ fmt/ problem/ index/ space/" ;;
+    tuner/kernel/*) echo "base/ fmt/ problem/ index/ kernel/" ;; # a lowering sees the program, not the solution
     tuner/kernel*) echo "base/ fmt/ problem/ index/ space/ kernel/" ;;
     tuner/build*) echo "base/ fmt/ problem/ index/ space/ kernel/ build/" ;;
     tuner/measure) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/" ;;
@@ -38,6 +39,10 @@ for f in $files; do
     case $inc in */*) ;; *) [ -f "$d/$inc" ] && good=1 ;; esac
     [ $good = 1 ] || say "$f includes \"$inc\": $d may include only: $ok"
   done
+done
+
+for f in $(echo "$files" | grep '^tuner/kernel/.*/'); do
+  grep -n '#include "kernel/plan.h"' "$f" && say "$f includes kernel/plan.h: planning is done before a lowering"
 done
 
 for f in $files; do

@@ -4,6 +4,7 @@
 #include "test/support.h"
 
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/plan.h"
 #include "space/derive.h"
 
 static void test_conflicts(void **state)

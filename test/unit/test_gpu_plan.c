@@ -5,7 +5,7 @@
 
 #include "base/proc.h"
 #include "client/runtime/launch.h"
-#include "kernel/gpu/gpu.h"
+#include "kernel/plan.h"
 #include "kernel/helper.h"
 #include "kernel/kernel.h"
 #include "space/derive.h"

@@ -64,15 +64,22 @@ static void dump_ops(const Program *p, const Op *list, int depth, Buf *out)
     }
 }
 
+static void dump_walk(const Walk *w, Buf *out)
+{
+    if (w->persistent) buf_printf(out, " persistent%s", w->batch_in_id ? " over batches" : "");
+    if (w->mapping > 1) buf_printf(out, " wgm %d", w->mapping);
+    if (w->mapping < -1) buf_printf(out, " wgm %d along m", -w->mapping);
+    if (w->split > 1)
+        buf_printf(out, " split k %d%s%s", w->split, w->split_rows_round_robin ? " rows round_robin" : "",
+                   w->split_chunks_round_robin ? " chunks round_robin" : "");
+    if (w->staggers) buf_printf(out, " stagger %d by %d", w->stagger_mapping, 1 << w->stagger_shift);
+}
+
 void program_dump(const Program *p, Buf *out)
 {
-    const Solution *s = p->s;
-    buf_printf(out, "program %s\ngroups tile %dx%d", p->target->name, s->MacroTile0, s->MacroTile1);
-    if (s->WorkGroupMapping > 1) buf_printf(out, " wgm %d", s->WorkGroupMapping);
-    if (s->GlobalSplitU > 1)
-        buf_printf(out, " split k %d%s%s", s->GlobalSplitU,
-                   s->GlobalSplitUAlgorithm == GSUA_MULTIPLE ? " multiple" : "",
-                   s->GlobalSplitUSummationAssignmentRoundRobin ? " round_robin" : "");
+    const Tile *d = &p->tile[program_tile(p, "d")];
+    buf_printf(out, "program %s\nwalk tile %dx%d", p->target->name, d->size[0], d->size[1]);
+    dump_walk(&p->walk, out);
     buf_putc(out, '\n');
     for (int i = 0; i < p->n_tiles; i++) dump_tile(&p->tile[i], out);
     dump_ops(p, p->body, 0, out);

@@ -7,7 +7,7 @@
 #include "kernel/gpu/gpu.h"
 #include "kernel/host/host.h"
 #include "kernel/nvptx/ring.h"
-#include "kernel/program.h"
+#include "kernel/plan.h"
 
 static Err program_make(Program *p, const Solution *s, const Target *t, Arena *arena)
 {

@@ -3,6 +3,8 @@
  */
 #include "kernel/passes.h"
 
+#include "kernel/host/plan.h"
+
 #include "problem/problem.h"
 
 Op *pass_op(Program *p, Op from)
@@ -55,7 +57,7 @@ static int local_tile(Program *p, const char *name, int global, int32_t rows, in
 {
     Tile t = p->tile[global];
     t.name = name;
-    t.type = (DataType)p->s->pt->ComputeDataType; /* packing converts */
+    t.type = p->host->scalar.type; /* packing converts */
     t.space = SPACE_LOCAL;
     t.size[0] = rows;
     t.size[1] = cols;
@@ -67,10 +69,8 @@ static int local_tile(Program *p, const char *name, int global, int32_t rows, in
 /* What one lane (GPU) or vector element (host) has of the work-group's tile. */
 static void map_tiles(Program *p)
 {
-    const Solution *s = p->s;
-    int32_t wg0 = s->WorkGroup.v[0], wg1 = s->WorkGroup.v[1], tt0 = s->ThreadTile.v[0],
-            tt1 = s->ThreadTile.v[1];
-    int32_t vw = s->VectorWidth > 0 ? s->VectorWidth : 1;
+    const HostPlan *h = p->host;
+    int32_t tt0 = h->mr, tt1 = h->nr, wg0 = h->mc / tt0, wg1 = h->nc / tt1, vw = h->vl;
     Tile *a = &p->tile[program_tile(p, "reg_a")], *b = &p->tile[program_tile(p, "reg_b")];
     Tile *acc = &p->tile[program_tile(p, "acc")];
     a->wg_map = (TileMap){{wg0, 1}, {tt0, 1}};
@@ -88,15 +88,14 @@ static void map_tiles(Program *p)
 /* Loop over k of one register tile and what stands around it. */
 static Op *subgroup_body(Program *p, int from_a, int from_b)
 {
-    const Solution *s = p->s;
     int acc = program_tile(p, "acc"), ra = program_tile(p, "reg_a"), rb = program_tile(p, "reg_b");
     Op *const inner[] = {
         pass_tile_op(p, OP_LOAD_TILE, ra, from_a, -1), pass_tile_op(p, OP_LOAD_TILE, rb, from_b, -1),
         pass_tile_op(p, OP_TILE_MMA, acc, ra, rb), pass_move(p, from_a, 1), pass_move(p, from_b, 1)};
     Op *k = pass_loop(p, LEVEL_LANE, DIM_K, 1, pass_list(inner, 5));
     if (!k) return NULL;
-    k->split = s->WorkGroup.v[2] > 0 ? s->WorkGroup.v[2] : 1;
-    k->unroll = s->InnerUnroll > 0 ? s->InnerUnroll : 1;
+    k->split = p->host->lsu;
+    k->unroll = p->host->unroll;
     Op *const body[] = {pass_tile_op(p, OP_INIT_TILE, acc, -1, -1), k,
                         pass_tile_op(p, OP_EPILOGUE, program_tile(p, "d"), acc, program_tile(p, "c"))};
     return pass_list(body, 3);
@@ -106,26 +105,25 @@ static Op *subgroup_body(Program *p, int from_a, int from_b)
  * register tiles, rows first because a stripe of B then stays in the first-level cache. */
 static Err host_distribute(Program *p)
 {
-    const Solution *s = p->s;
-    int32_t mc = s->WorkGroup.v[0] * s->ThreadTile.v[0], nc = s->WorkGroup.v[1] * s->ThreadTile.v[1],
-            du = s->DepthU;
+    const HostPlan *h = p->host;
+    int32_t mc = h->mc, nc = h->nc, du = h->kc;
     int a = program_tile(p, "a"), b = program_tile(p, "b");
     map_tiles(p);
-    int from_a = s->HostPackA ? local_tile(p, "local_a", a, mc, du) : a;
-    int from_b = s->HostPackB ? local_tile(p, "local_b", b, du, nc) : b;
-    Op *rows = pass_loop(p, LEVEL_SUBGROUP, DIM_M, s->ThreadTile.v[0], subgroup_body(p, from_a, from_b));
-    Op *cols = pass_loop(p, LEVEL_SUBGROUP, DIM_N, s->ThreadTile.v[1], rows);
-    Op *const block[] = {s->HostPackA ? pass_tile_op(p, OP_LOAD_TILE, from_a, a, -1) : NULL,
+    int from_a = h->pack[0] ? local_tile(p, "local_a", a, mc, du) : a;
+    int from_b = h->pack[1] ? local_tile(p, "local_b", b, du, nc) : b;
+    Op *rows = pass_loop(p, LEVEL_SUBGROUP, DIM_M, h->mr, subgroup_body(p, from_a, from_b));
+    Op *cols = pass_loop(p, LEVEL_SUBGROUP, DIM_N, h->nr, rows);
+    Op *const block[] = {h->pack[0] ? pass_tile_op(p, OP_LOAD_TILE, from_a, a, -1) : NULL,
                          pass_tile_op(p, OP_BARRIER, -1, -1, -1), cols};
     Op *m = pass_loop(p, LEVEL_BLOCK, DIM_M, mc, pass_list(block, 3));
-    Op *const chunk[] = {s->HostPackB ? pass_tile_op(p, OP_LOAD_TILE, from_b, b, -1) : NULL, m,
+    Op *const chunk[] = {h->pack[1] ? pass_tile_op(p, OP_LOAD_TILE, from_b, b, -1) : NULL, m,
                          pass_move(p, a, du), pass_move(p, b, du)};
     Op *k = pass_loop(p, LEVEL_GROUP, DIM_K, du, pass_list(chunk, 4));
     Op *const whole[] = {pass_tile_op(p, OP_INIT_TILE, a, -1, -1), pass_tile_op(p, OP_INIT_TILE, b, -1, -1),
                          pass_loop(p, LEVEL_BLOCK, DIM_N, nc, k)};
     p->body = pass_list(whole, 3);
     if (!rows || !rows->body || !cols || !m || !k || !p->body)
-        FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", s->MacroTile0, s->MacroTile1);
+        FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", h->mt0, h->mt1);
     return ERR_OK;
 }
 
@@ -145,17 +143,17 @@ static Op **lane_list(Op **list)
  * steps ahead. */
 static Err host_pipeline(Program *p)
 {
-    const Solution *s = p->s;
+    const HostPlan *h = p->host;
     Op **list = lane_list(&p->body), *k = list ? op_find(*list, OP_LOOP) : NULL;
     if (!k) FAIL(ERR_FAILED, "a program without a loop over k cannot be pipelined");
-    if (s->PrefetchLocalRead > 0) {
+    if (h->prefetch_local > 0) {
         Op *o = pass_tile_op(p, OP_PREFETCH_TILE, k->body->tile[1], -1, -1);
         TRY_ALLOC(o);
-        o->distance = s->PrefetchLocalRead;
+        o->distance = h->prefetch_local;
         o->next = k->body;
         k->body = o;
     }
-    if (s->PrefetchGlobalRead > 0) {
+    if (h->prefetch_global > 0) {
         Op *o = pass_tile_op(p, OP_PREFETCH_TILE, program_tile(p, "d"), -1, -1);
         TRY_ALLOC(o);
         o->next = *list;
@@ -189,7 +187,7 @@ static void mark_edges(const Program *p, Op *list, bool free_edges)
 
 static Err host_edges(Program *p)
 {
-    mark_edges(p, p->body, p->s->EdgeType != EDGE_NONE);
+    mark_edges(p, p->body, p->host->edges);
     return ERR_OK;
 }
 

@@ -67,32 +67,30 @@ static Op *consumer(Program *p, const GpuPlan *plan, bool unrolled)
 
 Err gpu_distribute(Program *p)
 {
-    GpuPlan plan;
-    TRY(gpu_plan(&plan, p->s, p->target));
-    map_registers(p, &plan);
+    const GpuPlan *plan = p->gpu;
+    map_registers(p, plan);
     int a = program_tile(p, "a"), b = program_tile(p, "b");
-    int la = add_tile(p, "local_a", a, SPACE_LOCAL, &plan, 0);
-    int lb = add_tile(p, "local_b", b, SPACE_LOCAL, &plan, 1);
-    if (!plan.copy->async) {
-        add_tile(p, "fetch_a", a, SPACE_REGISTER, &plan, 0);
-        add_tile(p, "fetch_b", b, SPACE_REGISTER, &plan, 1);
+    int la = add_tile(p, "local_a", a, SPACE_LOCAL, plan, 0);
+    int lb = add_tile(p, "local_b", b, SPACE_LOCAL, plan, 1);
+    if (!plan->copy->async) {
+        add_tile(p, "fetch_a", a, SPACE_REGISTER, plan, 0);
+        add_tile(p, "fetch_b", b, SPACE_REGISTER, plan, 1);
     }
     Op *const chunk[] = {pass_tile_op(p, OP_LOAD_TILE, la, a, -1),
                          pass_tile_op(p, OP_LOAD_TILE, lb, b, -1),
-                         pass_move(p, a, plan.depth_u),
-                         pass_move(p, b, plan.depth_u),
+                         pass_move(p, a, plan->depth_u),
+                         pass_move(p, b, plan->depth_u),
                          barrier(p),
-                         consumer(p, &plan, true),
+                         consumer(p, plan, true),
                          barrier(p)};
-    Op *loop = pass_loop(p, LEVEL_GROUP, DIM_K, plan.depth_u, pass_list(chunk, 7));
+    Op *loop = pass_loop(p, LEVEL_GROUP, DIM_K, plan->depth_u, pass_list(chunk, 7));
     int acc = program_tile(p, "acc");
     Op *const whole[] = {pass_tile_op(p, OP_INIT_TILE, a, -1, -1), pass_tile_op(p, OP_INIT_TILE, b, -1, -1),
                          pass_tile_op(p, OP_INIT_TILE, acc, -1, -1), loop,
                          pass_tile_op(p, OP_EPILOGUE, program_tile(p, "d"), acc, program_tile(p, "c"))};
     p->body = pass_list(whole, 5);
     if (!loop || !loop->body || !p->body)
-        FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", p->s->MacroTile0,
-             p->s->MacroTile1);
+        FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", plan->mt[0], plan->mt[1]);
     return ERR_OK;
 }
 
@@ -169,13 +167,10 @@ static Op *phase_loop(OpList *l, Phase phase)
     return loop;
 }
 
-/* SuppressNoLoadLoop: no copy of the loop's body without loads; the last iterations skip them. */
-static bool one_loop(const GpuPlan *plan) { return plan->prefetch > 0 && plan->s->SuppressNoLoadLoop; }
-
 static Op *main_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};
-    bool async = plan->copy->async, single = one_loop(plan);
+    bool async = plan->copy->async, single = plan->one_loop;
     if (async) push_wait(&l, single ? 0 : plan->prefetch - 1);
     push_load(&l, plan->prefetch > 0 ? plan->n_sets - 1 : 0, plan->prefetch, single ? plan->prefetch : 0);
     if (plan->prefetch == 0 && !async) push_store(&l, 0, 0);
@@ -206,9 +201,8 @@ static Op *rest_loop(Program *p, const GpuPlan *plan)
 
 Err gpu_pipeline(Program *p)
 {
-    GpuPlan plan;
-    TRY(gpu_plan(&plan, p->s, p->target));
-    OpList l = {.p = p, .plan = &plan};
+    const GpuPlan *plan = p->gpu;
+    OpList l = {.p = p, .plan = plan};
     for (Op *o = p->body; o;) {
         Op *next = o->next;
         o->next = NULL;
@@ -217,18 +211,18 @@ Err gpu_pipeline(Program *p)
             o = next;
             continue;
         }
-        for (int i = 0; i < plan.prefetch; i++) push_load(&l, plan.copy->async ? 0 : i, i, i);
-        if (plan.prefetch > 0 && !plan.copy->async) {
+        for (int i = 0; i < plan->prefetch; i++) push_load(&l, plan->copy->async ? 0 : i, i, i);
+        if (plan->prefetch > 0 && !plan->copy->async) {
             push_pair(&l, OP_STORE_TILE, local_ab, fetch_ab, 0, 0, 0);
             push_barrier(&l, 0);
         }
-        push(&l, main_loop(p, &plan));
-        if (plan.prefetch > 0 && !one_loop(&plan)) push(&l, drain_loop(p, &plan));
-        push(&l, rest_loop(p, &plan));
+        push(&l, main_loop(p, plan));
+        if (plan->prefetch > 0 && !plan->one_loop) push(&l, drain_loop(p, plan));
+        push(&l, rest_loop(p, plan));
         o = next;
     }
     p->body = list_close(&l);
-    if (!p->body) FAIL(ERR_FAILED, "out of memory for a program with %d stages", plan.n_stages);
+    if (!p->body) FAIL(ERR_FAILED, "out of memory for a program with %d stages", plan->n_stages);
     return ERR_OK;
 }
 

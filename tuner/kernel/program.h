@@ -4,7 +4,7 @@
  * A Tile is a rectangle (or a stripe, when a side is a runtime size) of an operand in global memory, in local
  * memory (LDS, shared memory, packed buffer) or in registers. wg_map says how many subgroups share it and
  * what each has, sg_map the same for lanes; on the host a subgroup is a register tile and a lane an element
- * of a vector register. An Op works on tiles; loops nest. program_build gives the work-group's view; each
+ * of a vector register. An Op works on tiles; loops nest. plan.c makes the work-group's view; each
  * pass refines it for the target; a lowering walks the result. Everything lives in the arena given to
  * program_build. Used by kernel.c, the lowerings and `--dump-program`.
  */
@@ -14,8 +14,10 @@
 #include "index/walk.h"
 #include "kernel/view.h"
 #include "problem/datatype.h"
-#include "space/solution.h"
 #include "problem/target.h"
+
+typedef struct GpuPlan GpuPlan;
+typedef struct HostPlan HostPlan;
 
 typedef enum { SPACE_GLOBAL, SPACE_LOCAL, SPACE_REGISTER } Space;
 typedef enum { DIM_M, DIM_N, DIM_K } Dim;
@@ -84,17 +86,16 @@ enum { PROGRAM_MAX_TILES = 16 };
 
 typedef struct {
     Arena *arena;
-    const Solution *s;
     const Target *target;
+    Str title;          /* the solution's full name */
+    const GpuPlan *gpu; /* one of the two, by the target's family */
+    const HostPlan *host;
     Walk walk;
     Tile tile[PROGRAM_MAX_TILES];
     int n_tiles;
     Op *body;
     View view[4]; /* A B C D */
 } Program;
-
-/* The work-group's view: load, multiply, accumulate over K, epilogue. s is derived. */
-Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena);
 
 typedef struct {
     const char *name;

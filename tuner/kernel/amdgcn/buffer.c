@@ -12,6 +12,8 @@
  */
 #include "kernel/amdgcn/amdgcn.h"
 
+#include <stdio.h>
+
 /* How the loads of one operand are dealt to threads; made anew from the plan by each function. */
 typedef struct {
     const GpuOperand *x;

@@ -97,8 +97,8 @@ static void prelude(const GpuPlan *p, Buf *out)
         "    return (V *)((__attribute__((address_space(1))) V *const *)(const void *)table)[z];\n}\n"
         "template <typename V> @DEV V @load_nt(const V *p) { return __builtin_nontemporal_load(p); }\n"
         "template <typename V> @DEV void @store_nt(V *p, V x) { __builtin_nontemporal_store(x, p); }\n");
-    if (p->s) amdgcn_raw_buffers(p, out);
-    if (p->s) layout_remark(p, out);
+    if (p->main) amdgcn_raw_buffers(p, out);
+    if (p->main) layout_remark(p, out);
 }
 
 /* Vectors that the language has no type for, and those of one part, are structs. */
@@ -147,9 +147,9 @@ static void lds_body(const GpuPlan *p, Buf *out)
 
 static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 {
-    *compute = p->s->EnableMatrixInstruction ? &amdgcn_matrix : dot_applies(p) ? &amdgcn_dot : &gpu_valu;
-    *copy = p->s->BufferLoad && !p->op[0].fractional && !p->op[1].fractional ? &amdgcn_buffer
-                                                                             : &gpu_copy_register;
+    *compute = p->matrix.used ? &amdgcn_matrix : dot_applies(p) ? &amdgcn_dot : &gpu_valu;
+    *copy =
+        p->buffer_load && !p->op[0].fractional && !p->op[1].fractional ? &amdgcn_buffer : &gpu_copy_register;
     return ERR_OK;
 }
 

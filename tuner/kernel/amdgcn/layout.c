@@ -87,7 +87,7 @@ static bool valu_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsAcc
 static bool register_writes(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
 {
     bool vector = x->tlu != x->k_major;
-    bool grouped = x->name == 'b' ? p->s->GlobalReadCoalesceGroupB : p->s->GlobalReadCoalesceGroupA;
+    bool grouped = x->grouped;
     int element = gpu_type_bytes(&x->type), bytes = vector ? x->width * element : element;
     if (access >= (vector ? 1 : x->width)) return false;
     a->n_lanes = p->n_threads / x->n_waves < p->wave ? p->n_threads / x->n_waves : p->wave;

@@ -8,6 +8,8 @@
  */
 #include "kernel/amdgcn/amdgcn.h"
 
+#include <stdio.h>
+
 static const MatrixInst insts[] = {
 #define MI(arches, type, m, n, k, blocks, layout, operand, acc, n_acc, builtin)                              \
     {arches, type, m, n, k, blocks, LAYOUT_##layout, operand, acc, n_acc, builtin},
@@ -60,11 +62,11 @@ static bool is_wmma(const Matrix *m) { return m->in->layout >= LAYOUT_WMMA_R3; }
 /* Type of the instruction whose first operand is A, or B with SourceSwap. */
 static DataType inst_type(const GpuPlan *p)
 {
-    if (p->in.type == TYPE_F8B8 && p->s->SourceSwap) return TYPE_B8F8;
-    if (p->in.type == TYPE_B8F8 && p->s->SourceSwap) return TYPE_F8B8;
+    if (p->in.type == TYPE_F8B8 && p->matrix.swap) return TYPE_B8F8;
+    if (p->in.type == TYPE_B8F8 && p->matrix.swap) return TYPE_F8B8;
     if (p->in.type == TYPE_C) return TYPE_S;
     if (p->in.type == TYPE_Z) return TYPE_D;
-    if (p->in.type == TYPE_S && p->pt->F32XdlMathOp == TYPE_X) return TYPE_X;
+    if (p->in.type == TYPE_S && p->math == TYPE_X) return TYPE_X;
     return p->in.type;
 }
 
@@ -79,20 +81,19 @@ static int k_run(const GpuPlan *p, const Matrix *m)
 
 static Matrix matrix_of(const GpuPlan *p)
 {
-    const Solution *s = p->s;
+    const GpuMatrix *mi = &p->matrix;
     Matrix m = {.p = p, .bytes = gpu_type_bytes(&p->in)};
-    m.in =
-        matrix_inst(p->target, inst_type(p), s->MatrixInstM, s->MatrixInstN, s->MatrixInstK, s->MatrixInstB);
+    m.in = matrix_inst(p->target, inst_type(p), mi->m, mi->n, mi->k, mi->b);
     if (!m.in) return m;
-    m.swap = s->SourceSwap || m.in->layout == LAYOUT_MFMA_F64 || m.in->layout == LAYOUT_WMMA_R3;
+    m.swap = mi->swap || m.in->layout == LAYOUT_MFMA_F64 || m.in->layout == LAYOUT_WMMA_R3;
     m.kpl = m.in->layout == LAYOUT_WMMA_R3 ? m.in->k : m.in->m * m.in->k * m.in->blocks / p->wave;
     m.parts = m.in->k / m.kpl;
     m.vk = k_run(p, &m);
     m.raw = m.vk * m.bytes > 16 ? 16 : m.vk * m.bytes;
     for (int i = 0; i < 2; i++) {
-        m.tiles[i] = s->MIWaveTile.v[i];
-        m.waves[i] = s->MIWaveGroup.v[i];
-        m.blocks[i] = i ? s->MatrixInstBN : s->MatrixInstBM;
+        m.tiles[i] = mi->tiles[i];
+        m.waves[i] = mi->waves[i];
+        m.blocks[i] = mi->blocks[i];
         bool rows_in_lane = i == 0 && m.swap && p->out.parts == 1;
         if (!p->op[i].k_major)
             m.vec[i] = pow2_in(m.tiles[i], 16 / m.bytes);
@@ -162,13 +163,13 @@ static bool exchanges(const GpuPlan *p, const GpuOperand *x)
 
 static Err matrix_plan(GpuPlan *p)
 {
-    const Solution *s = p->s;
+    const GpuMatrix *mi = &p->matrix;
     for (int i = 0; i < 2; i++)
         if (gpu_type_bytes(&p->in) < 4) p->op[i].k_major = true; /* operands are packed along K */
     Matrix m = matrix_of(p);
     if (!m.in)
-        FAIL(ERR_INPUT, "%s has no matrix instruction %dx%dx%dx%d for type '%s'", p->target->name,
-             s->MatrixInstM, s->MatrixInstN, s->MatrixInstK, s->MatrixInstB, type_letter(inst_type(p)));
+        FAIL(ERR_INPUT, "%s has no matrix instruction %dx%dx%dx%d for type '%s'", p->target->name, mi->m,
+             mi->n, mi->k, mi->b, type_letter(inst_type(p)));
     if (is_wmma(&m) && p->wave != 32)
         FAIL(ERR_INPUT, "WavefrontSize %d: WMMA kernels of %s have waves of 32 lanes", p->wave,
              p->target->name);

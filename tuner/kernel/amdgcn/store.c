@@ -9,6 +9,8 @@
  */
 #include "kernel/amdgcn/amdgcn.h"
 
+#include <stdio.h>
+
 /* Offset that is behind every buffer's end: descriptors are made for less than 2 GiB. */
 #define OUTSIDE "0x80000000u"
 #define REACH 0x7fff0000
@@ -80,7 +82,7 @@ static Stores stores_of(const GpuPlan *p)
     Stores s = {.bytes = gpu_type_bytes(&p->out), .width = p->store_width, .n = gpu_share(p)};
     while (s.width & (s.width - 1)) s.width &= s.width - 1;
     while (p->store_width % s.width) s.width /= 2;
-    int words = (s.bytes + 3) / 4, given = p->s->NumElementsPerBatchStore;
+    int words = (s.bytes + 3) / 4, given = p->batch_store;
     int batch = amdgcn_fills_file(p) ? FULL_BATCH_WORDS : BATCH_WORDS;
     int most = given > 0 ? given : batch * 4 / s.bytes;
     s.batch = most > s.width ? most / s.width * s.width : s.width;
@@ -93,7 +95,7 @@ static Stores stores_of(const GpuPlan *p)
 /* One element and one vector, there and back; the descriptor. */
 static void accesses(const GpuPlan *p, const Stores *s, Buf *out)
 {
-    int policy_c = amdgcn_policy(p, p->s->NonTemporalC), policy_d = amdgcn_policy(p, p->s->NonTemporalD);
+    int policy_c = amdgcn_policy(p, p->hint_c), policy_d = amdgcn_policy(p, p->hint_d);
     int parts = s->width * p->out.parts;
     char vector[16];
     snprintf(vector, sizeof vector, "@VD%d", parts);
@@ -274,7 +276,7 @@ static void edge_tile(const GpuPlan *p, const Stores *s, Buf *out)
 
 bool amdgcn_finish(const GpuPlan *p, Buf *out)
 {
-    if (!p->s->BufferStore || gpu_adds(p)) return false;
+    if (!p->buffer_store || gpu_adds(p)) return false;
     Stores s = stores_of(p);
     int most = REACH / s.bytes / p->mt[1];
     accesses(p, &s, out);

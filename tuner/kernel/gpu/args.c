@@ -70,13 +70,12 @@ static Err tail(GpuPlan *p)
     static const char *const magic[] = {"magic_tiles_m", "shift_tiles_m", "n_groups"};
     static const char *const along[] = {"tiles_batch", "magic_tiles", "shift_tiles"};
     static const char *const wgm[] = {"full_blocks", "last_block", "magic_last_block"}, *const pad = "pad";
-    const Solution *s = p->s;
-    if (s->StaggerU) TRY(words(p, &stagger, 1));
+    if (p->walk.staggers) TRY(words(p, &stagger, 1));
     TRY(words(p, tiles, 2));
     if (!p->assembly) return ERR_OK;
-    if (s->PersistentKernel) TRY(words(p, magic, 3));
-    if (s->PersistentKernel && s->PersistentKernelAlongBatch) TRY(words(p, along, 3));
-    if (s->WorkGroupMapping > 1 || s->WorkGroupMapping < -1) TRY(words(p, wgm, 3));
+    if (p->walk.persistent) TRY(words(p, magic, 3));
+    if (p->walk.batch_in_id) TRY(words(p, along, 3));
+    if (p->walk.mapping > 1 || p->walk.mapping < -1) TRY(words(p, wgm, 3));
     return words(p, &pad, 1);
 }
 
@@ -102,7 +101,7 @@ Err gpu_args(GpuPlan *p)
 {
     static const char *const k = "size_k";
     p->n_args = p->arg_bytes = 0;
-    if (p->assembly && p->s->PreloadKernelArguments == 1) return preloaded(p);
+    if (p->assembly && p->preloads_args) return preloaded(p);
     if (p->assembly) TRY(tensor_sizes(p));
     TRY(pointers(p, "d", "c", true));
     TRY(pointers(p, "a", "b", false));

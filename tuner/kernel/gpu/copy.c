@@ -7,6 +7,8 @@
  */
 #include "kernel/gpu/gpu.h"
 
+#include <stdio.h>
+
 static Err register_plan(GpuPlan *p)
 {
     (void)p;
@@ -58,7 +60,7 @@ void gpu_load_lanes(const GpuPlan *p, Buf *out)
 void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *across, Buf *out)
 {
     const GpuOperand *x = &p->op[i];
-    bool grouped = i ? p->s->GlobalReadCoalesceGroupB : p->s->GlobalReadCoalesceGroupA;
+    bool grouped = x->grouped;
     int threads = p->n_threads / x->n_waves, lines = x->nlp * x->lsp;
     const char *tid = gpu_load_lane(x);
     char lane[48], wave[64] = "", idle[64] = "";

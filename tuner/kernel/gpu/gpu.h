@@ -119,10 +119,8 @@
 
 #include "kernel/program.h"
 #include "problem/problem.h"
-#include "space/solution.h"
 #include "problem/target.h"
 
-typedef struct GpuPlan GpuPlan;
 typedef struct GpuDialect GpuDialect;
 
 /* An element type. Complex numbers are pairs of parts. */
@@ -149,6 +147,7 @@ typedef struct {
     int lvc;      /* threads along: lsc / width */
     int n_waves; /* WaveSeparateGlobalRead: so many groups of threads load a part of the lines each; else 1 */
     int groups;  /* ThreadSeparateGlobalRead: so many groups of a wave's lanes share every line; else 1 */
+    bool grouped;       /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
     bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
     bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */
     int line;           /* elements from line to line, pad included (pad_block 0) */
@@ -190,6 +189,7 @@ typedef struct GpuCopy {
 struct GpuDialect {
     const char *language; /* "HIP C++" */
     int static_lds;       /* bytes of local memory that a kernel may declare statically */
+    bool dynamic_lds;     /* more is asked for at the launch */
     bool aligned_loads;   /* vectors in global memory must be aligned to their size */
     int mixed_steps;  /* steps of a long stage that compilers may mix, @keep_order() behind them; 0: all */
     bool hint_levels; /* NonTemporal's values are told apart */
@@ -216,9 +216,32 @@ struct GpuDialect {
 };
 extern const GpuDialect dialect_amdgcn, dialect_nvptx;
 
+/* Tensile's MatrixInstruction, MIWaveTile and MIWaveGroup. */
+typedef struct {
+    bool used;
+    int m, n, k, b;         /* of the instruction: sides and blocks */
+    int blocks[2];          /* of one instruction along M and N */
+    int tiles[2], waves[2]; /* instructions of a wave, waves of a work-group, along M and N */
+    bool swap;              /* B is the instruction's first operand (SourceSwap) */
+} GpuMatrix;
+
+/* Kernels of nvptx with a ring of asynchronous copies (NvRing). */
+typedef struct {
+    bool used;
+    int blocks;       /* work-groups on a processor, for the launch bounds */
+    int lanes_m;      /* lanes of a warp along M, of FMA kernels */
+    int read_ahead;   /* steps by which fragments are read ahead (PrefetchLocalRead) */
+    bool shifts;      /* rows of any alignment are copied 16 bytes at a time and shifted when read */
+    bool moves_back;  /* tiles that hang over the edge are moved back inside (EdgeType ShiftPtr) */
+    int rounds_xf32;  /* how f32 becomes tf32 (NvRoundXF32) */
+    bool k_major[2];  /* A, B may keep K contiguous in shared memory */
+    bool k_vectors;   /* FMA kernels read vectors along K */
+    int accumulators; /* of a thread */
+    int lds_bytes, stage_bytes;
+} GpuRing;
+
 struct GpuPlan {
-    const Solution *s;
-    const ProblemType *pt;
+    bool main; /* not a helper kernel */
     const Target *target;
     const GpuDialect *dialect;
     const GpuCompute *compute;
@@ -244,7 +267,17 @@ struct GpuPlan {
     int stage_bytes, lds_bytes;
     int gsu;
     bool gsu_multiple;
-    Walk walk; /* the program's */
+    Walk walk;
+    GpuMatrix matrix;
+    GpuRing ring;
+    DataType math;      /* of products: the type of A and B, or TYPE_X for f32 in reduced precision */
+    bool f8_clips;      /* conversions to 8-bit floats saturate (Fp32toFp8SWClip) */
+    int hint_c, hint_d; /* NonTemporal bits of C and D */
+    int batch_store;    /* elements of D between fences of memory order (NumElementsPerBatchStore); 0: none */
+    bool buffer_load, buffer_store;
+    bool preloads_args; /* order of arguments that are preloaded into registers */
+    bool one_loop;      /* the last iterations of the main loop skip their loads (SuppressNoLoadLoop) */
+    int lds_reserve;    /* bytes of local memory at least (MaxOccupancy) */
     GpuArg arg[GPU_ARGS_MAX];
     int n_args, arg_bytes;
 };
@@ -253,11 +286,9 @@ struct GpuPlan {
 void gpu_lsu_of_thread(const GpuPlan *p, Buf *out);
 GpuType gpu_type(DataType type);
 
-/* ERR_INPUT says what cannot be done. */
-Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t);
-/* The same of a program. */
-Err gpu_plan_program(GpuPlan *p, const Program *program);
-/* The fields that do not come from a solution: for helper kernels. */
+/* The last step of a plan: modules, layouts, arguments. ERR_INPUT says what cannot be done. */
+Err gpu_plan_finish(GpuPlan *p);
+/* The fields that do not come from a solution: for helper kernels. In kernel/plan_gpu.c. */
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
 /* Fills arg, n_args, arg_bytes; part of gpu_plan. */
 Err gpu_args(GpuPlan *p);

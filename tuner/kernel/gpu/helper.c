@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "kernel/gpu/gpu.h"
+
+#include <stdio.h>
 #include "kernel/helper.h"
 
 typedef struct {

@@ -156,7 +156,7 @@ static void results(const GpuPlan *p, Buf *out)
         buf_puts(out, ";\n    o.ldc = ldc;\n    o.beta = @from_s(beta);\n");
     }
     buf_puts(out, "    @finish(t, o, acc, tid);\n");
-    if (p->s->PersistentKernel) buf_puts(out, "    @barrier();\n    }\n");
+    if (p->walk.persistent) buf_puts(out, "    @barrier();\n    }\n");
     buf_puts(out, "}\n");
 }
 

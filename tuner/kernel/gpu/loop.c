@@ -80,7 +80,7 @@ static void store(LoopText *t)
 
 static void move(LoopText *t)
 {
-    if (t->p->s->StaggerU) {
+    if (t->p->walk.staggers) {
         buf_line(t->out, t->indent, "wrap--;");
         buf_line(t->out, t->indent, "@copy_move(copy, t, wrap ? step_a : back_a, wrap ? step_b : back_b);");
     } else

@@ -2,7 +2,6 @@
 #include "base/hash.h"
 #include "base/version.h"
 #include "kernel/gpu/gpu.h"
-#include "space/naming.h"
 
 /* body with "g_" for every '@'. */
 static void put_names(Str body, Buf *out)
@@ -44,23 +43,22 @@ Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out)
 
 Err gpu_lower(const Program *program, Str symbol, Buf *out)
 {
-    GpuPlan p;
-    TRY(gpu_plan_program(&p, program));
+    const GpuPlan *p = program->gpu;
     Buf body, title;
     buf_init(&body);
     buf_init(&title);
-    p.dialect->prelude(&p, &body);
-    gpu_types(&p, &body);
-    gpu_tile(&p, &body);
-    p.compute->emit(&p, &body);
-    gpu_load_lanes(&p, &body);
-    p.copy->emit(&p, &body);
-    gpu_stage(&p, &body);
-    gpu_store(&p, &body);
-    Err e = gpu_kernel(&p, program, symbol, &body);
+    p->dialect->prelude(p, &body);
+    gpu_types(p, &body);
+    gpu_tile(p, &body);
+    p->compute->emit(p, &body);
+    gpu_load_lanes(p, &body);
+    p->copy->emit(p, &body);
+    gpu_stage(p, &body);
+    gpu_store(p, &body);
+    Err e = gpu_kernel(p, program, symbol, &body);
     buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
-    solution_name_full(program->s, &title);
-    if (!e) e = gpu_finish(&p, buf_view(&title), buf_view(&body), out);
+    buf_str(&title, program->title);
+    if (!e) e = gpu_finish(p, buf_view(&title), buf_view(&body), out);
     buf_fini(&title);
     buf_fini(&body);
     return e;

@@ -70,6 +70,6 @@ void gpu_small_floats(const GpuPlan *p, Buf *out)
     for (int i = 0; i < 2; i++) {
         const Small *x = &smalls[p->target->f8][i];
         f8_to_float(p->dialect, x, out);
-        f8_from_float(p->dialect, x, p->pt->Fp32toFp8SWClip, out);
+        f8_from_float(p->dialect, x, p->f8_clips, out);
     }
 }

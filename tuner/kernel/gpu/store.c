@@ -3,6 +3,8 @@
  * dialect may have another way (GpuDialect.finish). */
 #include "kernel/gpu/gpu.h"
 
+#include <stdio.h>
+
 bool gpu_adds(const GpuPlan *p) { return p->gsu > 1 && !p->gsu_multiple; }
 /* C is read here, not by a helper kernel. */
 bool gpu_reads_c(const GpuPlan *p) { return p->use_beta && p->gsu == 1; }
@@ -51,8 +53,8 @@ static void element(const GpuPlan *p, Buf *out)
     }
     if (gpu_reads_c(p))
         buf_puts(out, "    if (!@is_zero(o.beta)) x = @madd(o.beta, @to_c(o.c[col * o.ldc + row]), x);\n");
-    if (p->s->NonTemporalD && p->out.parts == 1)
-        buf_printf(out, "    %s(to, @from_c(x));\n}\n\n", gpu_store_hinted(p, p->s->NonTemporalD));
+    if (p->hint_d && p->out.parts == 1)
+        buf_printf(out, "    %s(to, @from_c(x));\n}\n\n", gpu_store_hinted(p, p->hint_d));
     else
         buf_puts(out, "    *to = @from_c(x);\n}\n\n");
 }
@@ -84,7 +86,7 @@ static void vector(const GpuPlan *p, Buf *out)
             "        @UNROLL for (int q = 0; q < %d; q++) {\n"
             "            const @TD was = %s;\n"
             "            const @TC x = @madd(o.beta, @to_c(was), @mul(o.alpha, @acc_get(acc, i + q)));\n",
-            parts, gpu_load_hinted(p, p->s->NonTemporalC), parts, w,
+            parts, gpu_load_hinted(p, p->hint_c), parts, w,
             p->out.parts == 2 ? "{old[2 * q], old[2 * q + 1]}" : "old[q]");
     if (gpu_reads_c(p)) {
         pack(p, out);
@@ -94,9 +96,9 @@ static void vector(const GpuPlan *p, Buf *out)
     buf_printf(out, "        @UNROLL for (int q = 0; q < %d; q++) {\n            const @TC x = %s;\n", w,
                gpu_scales(p) ? "@mul(o.alpha, @acc_get(acc, i + q))" : "@acc_get(acc, i + q)");
     pack(p, out);
-    if (p->s->NonTemporalD)
-        buf_printf(out, "        }\n    }\n    %s(to, (@VD%du)v);\n}\n\n",
-                   gpu_store_hinted(p, p->s->NonTemporalD), parts);
+    if (p->hint_d)
+        buf_printf(out, "        }\n    }\n    %s(to, (@VD%du)v);\n}\n\n", gpu_store_hinted(p, p->hint_d),
+                   parts);
     else
         buf_puts(out, "        }\n    }\n    *to = v;\n}\n\n");
 }
@@ -141,7 +143,7 @@ static void reduce(const GpuPlan *p, Buf *out)
 /* NumElementsPerBatchStore: loads of C do not run ahead of the stores by more than a batch. */
 static const char *batch(const GpuPlan *p, char *text, size_t n)
 {
-    int each = p->s->NumElementsPerBatchStore / p->store_width * p->store_width;
+    int each = p->batch_store / p->store_width * p->store_width;
     text[0] = 0;
     if (each > 0)
         snprintf(text, n, "            if ((i + %d) %% %d == 0) asm volatile(\"\" ::: \"memory\");\n",

@@ -1,6 +1,8 @@
 /* Element types of a kernel's text: parts, elements, vectors, conversions and arithmetic on accumulators. */
 #include "kernel/gpu/gpu.h"
 
+#include <stdio.h>
+
 static void element(const char *name, const char *part_name, const GpuType *t, Buf *out)
 {
     buf_printf(out, "typedef %s %s;\n", t->part, part_name);

@@ -7,6 +7,8 @@
  */
 #include "kernel/gpu/gpu.h"
 
+#include <stdio.h>
+
 Err gpu_check_thread_tile(const GpuPlan *p)
 {
     for (int i = 0; i < 2; i++)

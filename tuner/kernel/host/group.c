@@ -3,6 +3,10 @@
  */
 #include "kernel/host/plan.h"
 
+#include <string.h>
+
+#include <stdio.h>
+
 enum { WALK_NODES = 256 };
 
 /* ---- kernel arguments ---- */

@@ -3,6 +3,8 @@
  */
 #include "kernel/host/host.h"
 
+#include <stdio.h>
+
 #include <string.h>
 
 #include "kernel/helper.h"

@@ -1,10 +1,11 @@
 /* Host lowering: puts the pieces of a kernel's text together, names it and hashes it. */
 #include "kernel/host/host.h"
 
+#include <stdio.h>
+
 #include "base/hash.h"
 #include "base/version.h"
 #include "kernel/host/plan.h"
-#include "space/naming.h"
 
 /* Every '@' becomes a prefix from the content's hash, so that texts can be concatenated. */
 Err host_finish(Str title, Str body, Buf *out)
@@ -25,18 +26,17 @@ Err host_finish(Str title, Str body, Buf *out)
 
 Err host_lower(const Program *program, Str symbol, Buf *out)
 {
-    HostPlan p;
-    TRY(host_plan(&p, program->s, program->target));
+    const HostPlan *p = program->host;
     Buf body, title;
     buf_init(&body);
     buf_init(&title);
-    host_prelude(&p, &body);
-    host_packs(&p, &body);
-    host_tiles(&p, program, &body);
-    host_args(&p, &body);
-    Err e = host_groups(&p, program, symbol, &body);
+    host_prelude(p, &body);
+    host_packs(p, &body);
+    host_tiles(p, program, &body);
+    host_args(p, &body);
+    Err e = host_groups(p, program, symbol, &body);
     buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
-    solution_name_full(program->s, &title);
+    buf_str(&title, program->title);
     if (!e) e = buf_check(&body);
     if (!e) e = host_finish(buf_view(&title), buf_view(&body), out);
     buf_fini(&title);

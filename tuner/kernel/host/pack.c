@@ -5,6 +5,8 @@
  */
 #include "kernel/host/plan.h"
 
+#include <stdio.h>
+
 typedef struct {
     const HostPlan *p;
     bool b;     /* operand */

@@ -6,7 +6,6 @@
 
 #include "kernel/program.h"
 #include "problem/problem.h"
-#include "space/solution.h"
 #include "problem/target.h"
 
 /* An element type as C sees it. Complex numbers are pairs of their part's type. */
@@ -17,13 +16,12 @@ typedef struct {
     bool complex;
 } HostType;
 
-typedef struct {
-    const Solution *s;
-    const ProblemType *pt;
+struct HostPlan {
     const Target *target;
     int level; /* 2 3 4: of x86-64-v<level> */
     HostType in, compute,
         out;         /* out: what this kernel writes (the workspace's type when it accumulates there) */
+    DataType dest;   /* of D in the problem */
     HostType scalar; /* alpha and beta as passed: the problem type's compute type */
     int parts;       /* 2 for complex, else 1 */
     bool trans[2], conj[2], pack[2]; /* of A and B */
@@ -36,12 +34,10 @@ typedef struct {
     bool gsu_multiple;
     bool workspace; /* d and c are the workspace: never arrays of pointers */
     bool edges;     /* false: M and N are multiples of the register tile */
-} HostPlan;
+};
 
-/* ERR_INPUT says what the host lowering cannot do. */
-Err host_plan(HostPlan *p, const Solution *s, const Target *t);
 HostType host_type(DataType type);
-/* Fields that do not come from a solution: for helper kernels. */
+/* Fields that do not come from a solution: for helper kernels. In kernel/plan_host.c, as the rest. */
 void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t);
 /* Partial sums of 16-bit D stay in local memory between K blocks. */
 static inline bool host_plan_keeps_sums(const HostPlan *p) { return !p->direct && p->parts == 1; }

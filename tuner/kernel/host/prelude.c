@@ -184,7 +184,7 @@ static void vector_input(const HostPlan *p, Buf *out)
 
 static bool uses(const HostPlan *p, DataType type)
 {
-    return p->in.type == type || p->out.type == type || p->pt->DestDataType == (int32_t)type;
+    return p->in.type == type || p->out.type == type || p->dest == type;
 }
 
 /* Includes and scalar types: what helper kernels need too. */

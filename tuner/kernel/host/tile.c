@@ -8,6 +8,8 @@
  */
 #include "kernel/host/plan.h"
 
+#include <stdio.h>
+
 typedef struct {
     const HostPlan *p;
     const Op *loop; /* over k */

@@ -60,7 +60,7 @@ static void vector(const char *name, const char *part, int part_bytes, int n, Bu
 
 static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)
 {
-    int blocks = p->s && p->s->NvRing == 1 ? p->s->NvBlocks : 0;
+    int blocks = p->ring.used ? p->ring.blocks : 0;
     buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%d", threads);
     if (blocks > 1) buf_printf(out, ", %d", blocks);
     buf_printf(out, ")\n%.*s(", STR_ARG(symbol));
@@ -84,13 +84,12 @@ static void lds_body(const GpuPlan *p, Buf *out)
 
 static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 {
-    if (p->s->NvRing == 1) {
-        *compute = p->s->EnableMatrixInstruction ? &ring_mma : &ring_simt;
+    if (p->ring.used) {
+        *compute = p->matrix.used ? &ring_mma : &ring_simt;
         *copy = &ring_copy;
         return ERR_OK;
     }
-    if (p->s->EnableMatrixInstruction)
-        FAIL(ERR_INPUT, "matrix instructions of %s cannot be generated yet", p->target->name);
+    if (p->matrix.used) FAIL(ERR_INPUT, "matrix instructions of %s cannot be generated yet", p->target->name);
     *compute = &gpu_valu;
     *copy = &gpu_copy_register;
     return ERR_OK;
@@ -98,6 +97,7 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 
 const GpuDialect dialect_nvptx = {.language = "CUDA C++",
                                   .static_lds = 49152,
+                                  .dynamic_lds = true,
                                   .aligned_loads = true,
                                   .hint_levels = true,
                                   .as_float = "__uint_as_float(",

@@ -76,8 +76,8 @@ static void store(int h, int i, Buf *out)
 
 void nvptx_hints(const GpuPlan *p, Buf *out)
 {
-    if (!p->s) return;
-    const int given[] = {p->s->NonTemporalA, p->s->NonTemporalB, p->s->NonTemporalC, p->s->NonTemporalD};
+    if (!p->main) return;
+    const int given[] = {p->op[0].hint, p->op[1].hint, p->hint_c, p->hint_d};
     bool used[N_HINTS] = {false}, any = false;
     for (int i = 0; i < 4; i++) {
         int h = given[i] % N_HINTS;

@@ -293,7 +293,7 @@ static Mma mma_of(const GpuPlan *p)
     case TYPE_I8:
         return (Mma){"m16n8k32.row.col.s32.s8.s8.s32", 'r', 'r', 4, 2};
     case TYPE_D:
-        switch (p->s->MatrixInstK) {
+        switch (p->matrix.k) {
         case 16:
             return (Mma){"m16n8k16.row.col.f64.f64.f64.f64", 'd', 'd', 8, 4};
         case 8:
@@ -358,14 +358,14 @@ static void rounding(const GpuPlan *p, Buf *out)
     static const char *const how[] = {"", "cvt.rna.tf32.f32 %0, %0;",
                                       "{ .reg .b32 half; and.b32 half, %0, 0xff800000; fma.rn.f32 %0, half, "
                                       "0f3a000000, %0; }"};
-    const Solution *s = p->s;
+    const int rounds = p->ring.rounds_xf32;
     buf_puts(out, "@DEV void @round(@Frag &f)\n{\n");
-    for (int i = 0; i < 2 && s->EnableF32XdlMathOp && s->NvRoundXF32; i++)
+    for (int i = 0; i < 2 && rounds; i++)
         buf_printf(out,
                    "    @UNROLL for (int i = 0; i < @N%c; i++)\n"
                    "        @UNROLL for (int e = 0; e < %d; e++)\n"
                    "            asm(\"%s\" : \"+r\"(f.%c[i][e]));\n",
-                   i ? 'Y' : 'X', i ? 2 : 4, how[s->NvRoundXF32 == 2 ? 2 : 1], i ? 'y' : 'x');
+                   i ? 'Y' : 'X', i ? 2 : 4, how[rounds == 2 ? 2 : 1], i ? 'y' : 'x');
     buf_puts(out, "    (void)f;\n}\n");
 }
 
@@ -374,32 +374,31 @@ static void readers(const GpuPlan *p, Buf *out)
     bool d = p->in.type == TYPE_D, turned = p->op[0].tlu || p->op[1].tlu;
     bool along = !p->op[0].tlu || !p->op[1].tlu;
     int bytes = gpu_type_bytes(&p->in);
-    if (p->s->NvShift) buf_puts(out, text_read_s), along = turned = false;
+    if (p->ring.shifts) buf_puts(out, text_read_s), along = turned = false;
     if (d) buf_puts(out, text_read_d);
     if (!d && along) buf_puts(out, text_read_k);
     if (!d && turned) buf_puts(out, bytes == 2 ? text_read_t16 : bytes == 4 ? text_read_t32 : text_read_t8);
     for (int i = 0; i < 2; i++)
         buf_printf(out, "typedef @Read%c<@L%c, %s, @WT%d> @Read%c;\n",
-                   d               ? 'D'
-                   : p->s->NvShift ? 'S'
-                   : p->op[i].tlu  ? 'T'
-                                   : 'K',
+                   d                ? 'D'
+                   : p->ring.shifts ? 'S'
+                   : p->op[i].tlu   ? 'T'
+                                    : 'K',
                    'A' + i, i ? "true" : "false", i, 'A' + i);
 }
 
 void ring_mma_emit(const GpuPlan *p, Buf *out)
 {
     Mma m = mma_of(p);
-    const Solution *s = p->s;
+    const GpuMatrix *mi = &p->matrix;
     bool bytes = gpu_type_bytes(&p->in) == 1;
     buf_printf(out, "typedef %s @F;\n", m.part == 'd' ? "double" : "unsigned");
     buf_printf(
         out, "enum : int { @W0 = %d, @W1 = %d, @MK = %d, @XR = %d, @YR = %d, @LONG_M = %d, @LONG_N = %d };\n",
-        s->MIWaveGroup.v[0], s->MIWaveGroup.v[1], s->MatrixInstK, m.x, m.y, bytes && p->op[0].tlu,
-        bytes && p->op[1].tlu);
+        mi->waves[0], mi->waves[1], mi->k, m.x, m.y, bytes && p->op[0].tlu, bytes && p->op[1].tlu);
     buf_puts(out, text_mma);
     readers(p, out);
-    if (s->MatrixInstM == 8)
+    if (mi->m == 8)
         instruction_pair(out);
     else
         instruction(&m, out);

@@ -2,30 +2,24 @@
  * and mma.c. */
 #include "kernel/nvptx/ring.h"
 
-#include "space/naming.h"
-
 static Err compute_plan(GpuPlan *p)
 {
-    const Solution *s = p->s;
-    bool matrix = s->EnableMatrixInstruction != 0;
-    const bool major[] = {s->UnrollMajorLDSA != 0, s->UnrollMajorLDSB != 0};
-    for (int i = 0; i < 2; i++) p->op[i].k_major = (matrix || major[i]) && !p->op[i].tlu, p->op[i].pad = 0;
-    p->k_step = matrix ? s->MatrixInstK : major[0] || major[1] ? 16 / gpu_type_bytes(&p->in) : 1;
+    const GpuRing *r = &p->ring;
+    for (int i = 0; i < 2; i++) p->op[i].k_major = r->k_major[i] && !p->op[i].tlu, p->op[i].pad = 0;
+    p->k_step = p->matrix.used ? p->matrix.k : r->k_vectors ? 16 / gpu_type_bytes(&p->in) : 1;
     p->steps = p->depth_u / p->k_step / p->lsu;
-    p->n_acc = s->NumElementsPerThread;
-    p->acc_run = s->VectorWidth;
-    p->prefetch_local = s->PrefetchLocalRead;
+    p->n_acc = r->accumulators;
+    p->acc_run = p->vw;
+    p->prefetch_local = r->read_ahead;
     return ERR_OK;
 }
 
 static Err copy_plan(GpuPlan *p)
 {
-    const Solution *s = p->s;
-    p->prefetch = s->PrefetchGlobalRead;
-    p->n_stages = s->PrefetchGlobalRead + 1;
-    p->lds_bytes = s->LdsNumElements * gpu_type_bytes(&p->in);
-    p->stage_bytes = (s->LdsNumElementsAlignedA + s->LdsNumElementsAlignedB) * gpu_type_bytes(&p->in);
-    if (p->n_stages < 2 || p->stage_bytes < 1 || s->NvBlocks < 1)
+    p->n_stages = p->prefetch + 1;
+    p->lds_bytes = p->ring.lds_bytes;
+    p->stage_bytes = p->ring.stage_bytes;
+    if (p->n_stages < 2 || p->stage_bytes < 1 || p->ring.blocks < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", p->n_stages, p->stage_bytes);
     return ERR_OK;
 }
@@ -35,7 +29,7 @@ static int swizzle(const GpuPlan *p, const GpuOperand *x)
 {
     enum { ROW7 = 1, ROW3, ROW1, QUAD, QUAD4 };
     int bytes = gpu_type_bytes(&p->in), chunks = (x->tlu ? x->tile : p->depth_u) * bytes / 16;
-    if (!p->s->EnableMatrixInstruction || p->s->NvShift) return 0;
+    if (!p->matrix.used || p->ring.shifts) return 0;
     if (bytes == 8 || (bytes == 4 && x->tlu)) return QUAD;
     if (bytes == 1 && x->tlu) return QUAD4;
     switch (chunks & -chunks) {
@@ -52,20 +46,18 @@ static int swizzle(const GpuPlan *p, const GpuOperand *x)
 
 static void constants(const GpuPlan *p, Buf *out)
 {
-    const Solution *s = p->s;
-    bool matrix = s->EnableMatrixInstruction != 0;
     bool adds = p->gsu > 1 && !p->gsu_multiple;
     buf_printf(out,
                "\n/* ---- numbers ---- */\n\n"
                "enum : int { @MT0 = %d, @MT1 = %d, @DU = %d, @NT = %d, @NS = %d, @PLR = %d, @STAGGER = %d, "
                "@LDS = %d, @LSU = %d, @MOVES = %d };\n"
                "enum : int { @ADDS = %d, @SCALE = %d, @READS = %d };\n",
-               p->mt[0], p->mt[1], p->depth_u, p->n_threads, p->n_stages, s->PrefetchLocalRead,
-               s->StaggerU != 0, p->lds_bytes, p->lsu, s->EdgeType == EDGE_SHIFTPTR, adds, !p->gsu_multiple,
+               p->mt[0], p->mt[1], p->depth_u, p->n_threads, p->n_stages, p->ring.read_ahead,
+               p->walk.staggers, p->lds_bytes, p->lsu, p->ring.moves_back, adds, !p->gsu_multiple,
                p->use_beta && p->gsu == 1);
-    if (!matrix)
+    if (!p->matrix.used)
         buf_printf(out, "enum : int { @WG0 = %d, @WG1 = %d, @TT0 = %d, @TT1 = %d, @LM = %d, @KV = %d };\n",
-                   s->SubGroup0, s->SubGroup1, s->ThreadTile0, s->ThreadTile1, s->NvLanesM, p->k_step);
+                   p->sg[0], p->sg[1], p->tt[0], p->tt[1], p->ring.lanes_m, p->k_step);
 }
 
 static void copies(const GpuPlan *p, Buf *out)
@@ -74,21 +66,21 @@ static void copies(const GpuPlan *p, Buf *out)
     int bytes = gpu_type_bytes(&p->in);
     bool held = p->op[0].width * bytes < 4;
     if (held) buf_puts(out, ring_text_held);
-    if (p->s->NvShift) buf_puts(out, ring_text_shifted);
+    if (p->ring.shifts) buf_puts(out, ring_text_shifted);
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
-        bool vectors = !p->s->EnableMatrixInstruction && x->k_major;
-        bool turn = !p->s->EnableMatrixInstruction && !x->tlu && !vectors;
-        int pad = turn || vectors ? 16 : p->s->NvShift ? x->tlu ? 32 : 16 : 0;
+        bool vectors = !p->matrix.used && x->k_major;
+        bool turn = !p->matrix.used && !x->tlu && !vectors;
+        int pad = turn || vectors ? 16 : p->ring.shifts ? x->tlu ? 32 : 16 : 0;
         /* the rows of A that lanes read at once are a run apart, those of B are neighbours */
         int every = vectors && i == 0 ? 16 / bytes : 1;
         buf_printf(out, "typedef @Tile<%d, %s, %s, %d, %d, %d, %d> @L%c;\n", x->tile,
                    x->tlu ? "true" : "false", turn ? "true" : "false", x->width * bytes, swizzle(p, x), pad,
                    every, 'A' + i);
         buf_printf(out, "typedef %s<@L%c> @Copy%c;\n",
-                   held            ? "@Held"
-                   : p->s->NvShift ? "@Shifted"
-                                   : "@Copy",
+                   held             ? "@Held"
+                   : p->ring.shifts ? "@Shifted"
+                                    : "@Copy",
                    'A' + i, 'A' + i);
     }
 }
@@ -121,7 +113,7 @@ static void work_group(GpuWalk *w, Buf *out)
         "step, step);\n"
         "    acc.init(tid);\n",
         p->walk.staggers ? "late" : "0", p->walk.staggers ? "late" : "0");
-    if (p->s->NvShift)
+    if (p->ring.shifts)
         buf_puts(out, "    acc.a.shift(from_a, lda, m0, tid & 31);\n"
                       "    acc.b.shift(from_b, ldb, n0, tid & 31);\n");
     buf_puts(out, "    @sum(acc, copy_a, copy_b, ring);\n");
@@ -150,31 +142,30 @@ static void results(const GpuPlan *p, Buf *out)
 
 static Err ring_lower(const Program *program, Str symbol, Buf *out)
 {
-    GpuPlan p;
-    TRY(gpu_plan_program(&p, program));
+    const GpuPlan *p = program->gpu;
     Buf body, title;
     buf_init(&body);
     buf_init(&title);
-    p.dialect->prelude(&p, &body);
-    gpu_types(&p, &body);
-    constants(&p, &body);
-    p.copy->emit(&p, &body);
-    p.compute->emit(&p, &body);
+    p->dialect->prelude(p, &body);
+    gpu_types(p, &body);
+    constants(p, &body);
+    p->copy->emit(p, &body);
+    p->compute->emit(p, &body);
     buf_puts(&body, ring_text_loop);
     buf_printf(&body, "@DEV void @put(@TD *d, @TC v) { %s; }\n",
-               p.gsu > 1 && !p.gsu_multiple ? "@atomic_add(d, v)" : "*d = @from_c(v)");
+               p->gsu > 1 && !p->gsu_multiple ? "@atomic_add(d, v)" : "*d = @from_c(v)");
     buf_puts(&body, ring_text_store);
-    gpu_signature(&p, symbol, &body);
-    p.dialect->lds_body(&p, &body);
+    gpu_signature(p, symbol, &body);
+    p->dialect->lds_body(p, &body);
     buf_puts(&body, "    const unsigned tid = @tid();\n");
     GpuWalk walk;
-    gpu_walk_place(&walk, &p, &body);
+    gpu_walk_place(&walk, p, &body);
     work_group(&walk, &body);
-    results(&p, &body);
+    results(p, &body);
     buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
-    solution_name_full(program->s, &title);
+    buf_str(&title, program->title);
     Err e = gpu_walk_check(&walk);
-    if (!e) e = gpu_finish(&p, buf_view(&title), buf_view(&body), out);
+    if (!e) e = gpu_finish(p, buf_view(&title), buf_view(&body), out);
     buf_fini(&title);
     buf_fini(&body);
     return e;
@@ -182,6 +173,6 @@ static Err ring_lower(const Program *program, Str symbol, Buf *out)
 
 Err nvptx_lower(const Program *program, Str symbol, Buf *out)
 {
-    bool ring = program->s->NvRing == 1;
+    bool ring = program->gpu->ring.used;
     return ring ? ring_lower(program, symbol, out) : gpu_lower(program, symbol, out);
 }

@@ -1,0 +1,127 @@
+/* From a Solution to a program: the walk, the views of the operands, the numbers of the family's planner, and
+ * the ops on whole tiles of the work-group. */
+#include "kernel/plan.h"
+
+#include <string.h>
+
+#include "problem/problem.h"
+#include "space/naming.h"
+
+static Op *op_new(Program *p, OpKind kind, int t0, int t1, int t2)
+{
+    Op *o = ARENA_NEW(p->arena, Op);
+    if (!o) return NULL;
+    *o = (Op){.kind = kind, .tile = {t0, t1, t2}, .level = LEVEL_GROUP, .unroll = 1, .split = 1};
+    return o;
+}
+
+/* Appends to a list; false when out of memory. */
+static bool op_add(Op **list, Op *o)
+{
+    if (!o) return false;
+    while (*list) list = &(*list)->next;
+    *list = o;
+    return true;
+}
+
+static int add_tile(Program *p, const char *name, char operand, DataType type, Dim rows, Dim cols,
+                    int32_t n_rows, int32_t n_cols, const View *view)
+{
+    p->tile[p->n_tiles] = (Tile){.name = name,
+                                 .operand = operand,
+                                 .space = view ? SPACE_GLOBAL : SPACE_REGISTER,
+                                 .type = type,
+                                 .dim = {rows, cols},
+                                 .size = {n_rows, n_cols},
+                                 .n_buffers = 1,
+                                 .view = view};
+    return p->n_tiles++;
+}
+
+static void build_views(Program *p, const ProblemType *pt)
+{
+    view_matrix(&p->view[0], "m", "size_m", "k", "size_k", "stride_a1", pt->TransposeA);
+    view_matrix(&p->view[1], "k", "size_k", "n", "size_n", "stride_b1", pt->TransposeB);
+    view_matrix(&p->view[2], "m", "size_m", "n", "size_n", "stride_c1", false);
+    view_matrix(&p->view[3], "m", "size_m", "n", "size_n", "stride_d1", false);
+}
+
+Walk plan_walk(const Solution *s)
+{
+    return (Walk){.persistent = s->PersistentKernel != 0,
+                  .batch_in_id =
+                      s->PersistentKernel && s->PersistentKernelAlongBatch && s->pt->NumIndicesC > 2,
+                  .depth_u = s->DepthU,
+                  .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
+                  .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,
+                  .split_chunks_round_robin = s->GlobalSplitUSummationAssignmentRoundRobin,
+                  .mapping = s->WorkGroupMappingType == WGMT_B ? s->WorkGroupMapping : 1,
+                  .staggers = s->StaggerU != 0,
+                  .stagger_shift = s->StaggerStrideShift,
+                  .stagger_mapping = s->StaggerUMapping};
+}
+
+static Op *update_offset(Program *p, int tile, int32_t step)
+{
+    Op *o = op_new(p, OP_UPDATE_TILE_OFFSET, tile, -1, -1);
+    if (o) o->dim = DIM_K, o->step = step;
+    return o;
+}
+
+/* Load, multiply, accumulate over K, epilogue: on whole tiles of the work-group. */
+static Err build_ops(Program *p, const Solution *s)
+{
+    const ProblemType *pt = s->pt;
+    int32_t mt0 = s->MacroTile0, mt1 = s->MacroTile1, du = s->DepthU;
+    DataType in = (DataType)pt->DataType, compute = (DataType)pt->ComputeDataType,
+             dest = (DataType)pt->DestDataType;
+    int a = add_tile(p, "a", 'A', in, DIM_M, DIM_K, mt0, du, &p->view[0]);
+    int b = add_tile(p, "b", 'B', in, DIM_K, DIM_N, du, mt1, &p->view[1]);
+    int c = add_tile(p, "c", 'C', dest, DIM_M, DIM_N, mt0, mt1, &p->view[2]);
+    int d = add_tile(p, "d", 'D', dest, DIM_M, DIM_N, mt0, mt1, &p->view[3]);
+    int ra = add_tile(p, "reg_a", 'A', in, DIM_M, DIM_K, mt0, du, NULL);
+    int rb = add_tile(p, "reg_b", 'B', in, DIM_K, DIM_N, du, mt1, NULL);
+    int acc = add_tile(p, "acc", 'P', compute, DIM_M, DIM_N, mt0, mt1, NULL);
+    Op *loop = op_new(p, OP_LOOP, -1, -1, -1);
+    bool ok = op_add(&p->body, op_new(p, OP_INIT_TILE, a, -1, -1)) &&
+              op_add(&p->body, op_new(p, OP_INIT_TILE, b, -1, -1)) &&
+              op_add(&p->body, op_new(p, OP_INIT_TILE, acc, -1, -1)) && op_add(&p->body, loop);
+    if (!ok) FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", mt0, mt1);
+    loop->dim = DIM_K;
+    loop->step = du;
+    ok = op_add(&loop->body, op_new(p, OP_LOAD_TILE, ra, a, -1)) &&
+         op_add(&loop->body, op_new(p, OP_LOAD_TILE, rb, b, -1)) &&
+         op_add(&loop->body, op_new(p, OP_TILE_MMA, acc, ra, rb)) &&
+         op_add(&loop->body, update_offset(p, a, du)) && op_add(&loop->body, update_offset(p, b, du)) &&
+         op_add(&p->body, op_new(p, OP_EPILOGUE, d, acc, c));
+    if (!ok) FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", mt0, mt1);
+    return ERR_OK;
+}
+
+static Err full_name(Program *p, const Solution *s)
+{
+    Buf name;
+    buf_init(&name);
+    solution_name_full(s, &name);
+    p->title = arena_dup(p->arena, buf_view(&name));
+    Err e = buf_check(&name);
+    buf_fini(&name);
+    if (!e) TRY_ALLOC(p->title.s);
+    return e;
+}
+
+Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena)
+{
+    static Err (*const planners[])(Program *, const Solution *) = {
+        [TARGET_HOST] = plan_host, [TARGET_AMDGCN] = plan_gpu, [TARGET_NVPTX] = plan_gpu};
+    const ProblemType *pt = s->pt;
+    memset(p, 0, sizeof *p);
+    p->arena = arena;
+    p->target = t;
+    if (pt->OperationType != OP_GEMM) FAIL(ERR_INPUT, "operation %d has no program", (int)pt->OperationType);
+    p->walk = plan_walk(s);
+    build_views(p, pt);
+    TRY(full_name(p, s));
+    TRY(planners[t->family](p, s));
+    return build_ops(p, s);
+}

@@ -1,0 +1,24 @@
+/* Planning: a Solution becomes the numbers of a Program, once. Lowerings and passes see the program alone. */
+#ifndef KERNEL_PLAN_H
+#define KERNEL_PLAN_H
+
+#include "kernel/gpu/gpu.h"
+#include "kernel/host/plan.h"
+#include "kernel/program.h"
+#include "space/solution.h"
+
+/* The work-group's view of a derived solution that is valid for t. ERR_INPUT says what the kernel writer cannot do.
+ * Everything lives in the arena. */
+Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena);
+
+/* Work-group order, split and stagger of K. */
+Walk plan_walk(const Solution *s);
+/* Fill Program.gpu and Program.host. ERR_INPUT says what the kernel writer cannot do. */
+Err plan_gpu(Program *program, const Solution *s);
+Err plan_host(Program *program, const Solution *s);
+
+/* The same without a program. */
+Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t);
+Err host_plan(HostPlan *p, const Solution *s, const Target *t);
+
+#endif

@@ -1,0 +1,208 @@
+/* GpuPlan from a Solution: every number that a GPU kernel's text is printed from, and what the kernel writer
+ * refuses. The rules of space/ reject most of that before a kernel is asked for; it is checked again here because
+ * logic files come from anywhere.
+ */
+#include "kernel/plan.h"
+
+#include "kernel/gpu/gpu.h"
+
+Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
+{
+    static const GpuDialect *const dialects[] = {
+        [TARGET_AMDGCN] = &dialect_amdgcn, [TARGET_NVPTX] = &dialect_nvptx};
+    *p = (GpuPlan){.target = t, .dialect = dialects[t->family], .gsu = 1, .n_stages = 1, .n_sets = 1};
+    p->wave = t->wave_size;
+    p->in = gpu_type((DataType)pt->DataType);
+    p->scalar = gpu_type((DataType)pt->ComputeDataType);
+    p->dest = p->out = gpu_type((DataType)pt->DestDataType);
+    /* 16-bit types are summed in f32 whatever the problem type says: more exact than the reference. */
+    p->acc = p->scalar.part_bytes == 2 ? gpu_type(TYPE_S) : p->scalar;
+    p->batched = pt->NumIndicesC > 2;
+    p->strided = pt->StridedBatched;
+    p->use_beta = pt->UseBeta;
+    p->f8_clips = pt->Fp32toFp8SWClip;
+    p->math = pt->F32XdlMathOp == TYPE_X ? TYPE_X : p->in.type;
+    if (pt->OperationType != OP_GEMM)
+        FAIL(ERR_INPUT, "GPU kernels are GEMMs; operation is %s",
+             operation_name((OperationKind)pt->OperationType));
+    if ((gpu_is_f8(p->in.type) || gpu_is_f8(p->dest.type)) && t->f8 == F8_NONE)
+        FAIL(ERR_INPUT, "kernels of %s have no 8-bit floats, data types '%s', '%s'", t->name,
+             type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType));
+    if (!p->in.part || !p->scalar.part || !p->dest.part)
+        FAIL(ERR_INPUT, "GPU kernels have no data types '%s', '%s', '%s'",
+             type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
+             type_letter((DataType)pt->ComputeDataType));
+    if (pt->UseInitialStridesAB || pt->UseInitialStridesCD)
+        FAIL(ERR_INPUT, "GPU kernels need unit first strides; UseInitialStrides is set");
+    if (pt->ZeroPadA.n || pt->ZeroPadB.n || pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
+        FAIL(ERR_INPUT, "GPU kernels have no zero padding, mirroring or stochastic rounding");
+    return ERR_OK;
+}
+
+static void plan_numbers(GpuPlan *p, const Solution *s)
+{
+    p->main = true;
+    p->assembly = s->KernelLanguage == LANG_ASSEMBLY;
+    p->mt[0] = s->MacroTile0, p->mt[1] = s->MacroTile1;
+    p->depth_u = s->DepthU;
+    p->sg[0] = s->SubGroup0, p->sg[1] = s->SubGroup1;
+    p->tt[0] = s->ThreadTile0, p->tt[1] = s->ThreadTile1;
+    p->lsu = s->LocalSplitU > 1 ? s->LocalSplitU : 1;
+    p->vw = s->VectorWidth > 0 ? s->VectorWidth : 1;
+    p->n_threads = s->NumThreads;
+    p->prefetch = s->PrefetchGlobalRead;
+    p->prefetch_local = s->LoopIters > 0 && s->PrefetchLocalRead % s->LoopIters > 0;
+    p->n_stages = p->prefetch > 0 && s->LDSBuffer1 != 1 ? 2 : 1;
+    p->n_sets = p->prefetch > 1 ? 2 : 1;
+    p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
+    /* older files name MultipleBuffer without a workspace: their parts add to D */
+    p->gsu_multiple = p->gsu > 1 && s->GlobalAccumulation == GACC_MULTIPLE;
+    p->workspace = s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE;
+    if (p->workspace) p->out = p->scalar;
+    int width = s->EnableMatrixInstruction ? s->StoreVectorWidth : s->GlobalWriteVectorWidth;
+    p->store_width = s->VectorStoreUsed && width > 0 ? width : 1;
+    while (p->store_width > 1 && p->store_width * p->out.part_bytes * p->out.parts > 16) p->store_width /= 2;
+}
+
+/* The loads of all threads make up the tile; with FractionalLoad they may be more, and then are `fractional`.
+ */
+static Err check_loads(const GpuPlan *p, GpuOperand *x, bool fractional, int along, int across)
+{
+    int threads = p->n_threads / x->n_waves, covers_along = x->lsc * x->nlc,
+        covers_across = x->lsp * x->nlp * x->n_waves;
+    bool exact = covers_along == along && covers_across == across && x->lvc * x->lsp == threads;
+    bool enough = covers_along >= along && covers_across >= across && x->lvc * x->lsp <= threads &&
+                  along % (x->width > 0 ? x->width : 1) == 0;
+    if (x->width < 1 || x->nlc < 1 || x->nlp < 1 || x->lsc < 1 || x->lsp < 1 || x->lsc % x->width ||
+        !(fractional ? enough : exact))
+        FAIL(ERR_INPUT, "loads of %c, %d x %d of %d x %d elements by %d threads, do not make up %d x %d",
+             x->name - 'a' + 'A', x->nlc, x->nlp, x->lsc, x->lsp, threads, along, across);
+    x->fractional = !exact;
+    return ERR_OK;
+}
+
+/* Lanes of a line are divided among the groups of a wave, and a wave has whole lines. */
+static Err plan_groups(const GpuPlan *p, GpuOperand *x, int separate, bool grouped)
+{
+    x->groups = 1;
+    if (!separate || p->target->family != TARGET_AMDGCN) return ERR_OK;
+    if (!grouped || x->lvc < 1 || x->lvc % (2 * separate) || p->wave % x->lvc || p->wave % (2 * separate))
+        FAIL(ERR_INPUT, "ThreadSeparateGlobalRead%c %d does not divide lines of %d lanes%s",
+             x->name - 'a' + 'A', separate, x->lvc, grouped ? "" : " with GlobalReadCoalesceGroup False");
+    x->groups = 2 * separate;
+    return ERR_OK;
+}
+
+static Err plan_operand(GpuPlan *p, const Solution *s, int i)
+{
+    const ProblemType *pt = s->pt;
+    GpuOperand *x = &p->op[i];
+    *x = (GpuOperand){.type = gpu_type(i ? problem_b_type(pt) : problem_a_type(pt)),
+                      .name = i ? 'b' : 'a',
+                      .tlu = i ? pt->TLUB : pt->TLUA,
+                      .conj = i ? pt->ComplexConjugateB : pt->ComplexConjugateA,
+                      .tile = p->mt[i],
+                      .width = i ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA,
+                      .nlc = i ? s->NumLoadsCoalescedB : s->NumLoadsCoalescedA,
+                      .nlp = i ? s->NumLoadsPerpendicularB : s->NumLoadsPerpendicularA,
+                      .lsc = i ? s->LSCB : s->LSCA,
+                      .lsp = i ? s->LSPB : s->LSPA,
+                      .k_major = i ? s->UnrollMajorLDSB : s->UnrollMajorLDSA,
+                      .pad = i ? s->LdsPadB : s->LdsPadA,
+                      .pad_block = i ? s->LdsBlockSizePerPadB : s->LdsBlockSizePerPadA,
+                      .grouped = i ? s->GlobalReadCoalesceGroupB : s->GlobalReadCoalesceGroupA,
+                      .shift = 1,
+                      .hint = i ? s->NonTemporalB : s->NonTemporalA};
+    bool separate = i ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
+    x->n_waves = separate && s->WavefrontSize > 0 ? p->n_threads / s->WavefrontSize : 1;
+    int along = x->tlu ? x->tile : p->depth_u, across = x->tlu ? p->depth_u : x->tile;
+    x->lvc = x->width > 0 ? x->lsc / x->width : 0;
+    TRY(plan_groups(p, x, i ? s->ThreadSeparateGlobalReadB : s->ThreadSeparateGlobalReadA, x->grouped));
+    if (p->ring.used) return ERR_OK; /* some threads may have no copies */
+    TRY(check_loads(p, x, s->FractionalLoad, along, across));
+    if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
+    if (x->pad < 0) x->pad = 0;
+    int multiple = i ? s->AssertFree1ElementMultiple : s->AssertFree0ElementMultiple;
+    if (x->tlu && x->width > 1 && multiple % x->width) x->shift = x->width;
+    return ERR_OK;
+}
+
+static Err check_solution(const GpuPlan *p, const Solution *s)
+{
+    if (p->mt[0] < 1 || p->mt[1] < 1 || p->n_threads < 1 || p->depth_u < 1)
+        FAIL(ERR_INPUT, "macro tile %dx%dx%d with %d threads is empty", p->mt[0], p->mt[1], p->depth_u,
+             p->n_threads);
+    if (s->StreamK) FAIL(ERR_INPUT, "GPU kernels have no StreamK yet; it is %d", s->StreamK);
+    if (s->DepthULdsDivisor > 1)
+        FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
+    if (s->PackBatchDims)
+        FAIL(ERR_INPUT, "PackBatchDims %d: packed batches have no kernels", s->PackBatchDims);
+    if (p->gsu > 1 && !p->gsu_multiple && p->out.part_bytes == 1)
+        FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
+    if (s->WorkGroupMappingType != WGMT_B) FAIL(ERR_INPUT, "WorkGroupMappingType Z has no kernels");
+    if (s->WorkGroupMapping < 0 && !p->assembly)
+        FAIL(ERR_INPUT, "WorkGroupMapping %d is negative", s->WorkGroupMapping);
+    return ERR_OK;
+}
+
+static void plan_matrix(GpuPlan *p, const Solution *s)
+{
+    p->matrix = (GpuMatrix){.used = s->EnableMatrixInstruction != 0,
+                            .m = s->MatrixInstM,
+                            .n = s->MatrixInstN,
+                            .k = s->MatrixInstK,
+                            .b = s->MatrixInstB,
+                            .blocks = {s->MatrixInstBM, s->MatrixInstBN},
+                            .tiles = {s->MIWaveTile.v[0], s->MIWaveTile.v[1]},
+                            .waves = {s->MIWaveGroup.v[0], s->MIWaveGroup.v[1]},
+                            .swap = s->SourceSwap != 0};
+}
+
+static void plan_ring(GpuPlan *p, const Solution *s)
+{
+    int bytes = gpu_type_bytes(&p->in);
+    bool matrix = s->EnableMatrixInstruction != 0;
+    p->ring = (GpuRing){.used = s->NvRing == 1,
+                        .blocks = s->NvBlocks,
+                        .lanes_m = s->NvLanesM,
+                        .read_ahead = s->PrefetchLocalRead,
+                        .shifts = s->NvShift != 0,
+                        .moves_back = s->EdgeType == EDGE_SHIFTPTR,
+                        .rounds_xf32 = s->EnableF32XdlMathOp ? s->NvRoundXF32 : 0,
+                        .k_major = {matrix || s->UnrollMajorLDSA, matrix || s->UnrollMajorLDSB},
+                        .k_vectors = !matrix && (s->UnrollMajorLDSA || s->UnrollMajorLDSB),
+                        .accumulators = s->NumElementsPerThread,
+                        .lds_bytes = s->LdsNumElements * bytes,
+                        .stage_bytes = (s->LdsNumElementsAlignedA + s->LdsNumElementsAlignedB) * bytes};
+}
+
+static void plan_rest(GpuPlan *p, const Solution *s)
+{
+    plan_matrix(p, s);
+    plan_ring(p, s);
+    p->hint_c = s->NonTemporalC, p->hint_d = s->NonTemporalD;
+    p->batch_store = s->NumElementsPerBatchStore;
+    p->buffer_load = s->BufferLoad, p->buffer_store = s->BufferStore;
+    p->preloads_args = s->PreloadKernelArguments == 1;
+    p->one_loop = p->prefetch > 0 && s->SuppressNoLoadLoop;
+    p->lds_reserve = s->MaxOccupancy > 0 ? 65536 / s->MaxOccupancy / 16 * 16 : 0;
+}
+
+Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
+{
+    TRY(gpu_plan_types(p, s->pt, t));
+    p->walk = plan_walk(s);
+    plan_numbers(p, s);
+    plan_rest(p, s);
+    TRY(check_solution(p, s));
+    for (int i = 0; i < 2; i++) TRY(plan_operand(p, s, i));
+    return gpu_plan_finish(p);
+}
+
+Err plan_gpu(Program *program, const Solution *s)
+{
+    GpuPlan *p = ARENA_NEW(program->arena, GpuPlan);
+    TRY_ALLOC(p);
+    program->gpu = p;
+    return gpu_plan(p, s, program->target);
+}

@@ -1,0 +1,126 @@
+/* HostPlan from a Solution; what the host kernel writer refuses. The rules in space/rules_host.c reject the same
+ * before a kernel is emitted; here it is checked again because logic files and libraries come from anywhere.
+ */
+#include "kernel/plan.h"
+
+void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t)
+{
+    *p = (HostPlan){.target = t, .level = t->isa[0], .gsu = 1};
+    p->in = host_type((DataType)pt->DataType);
+    p->compute = host_type((DataType)pt->ComputeDataType);
+    p->out = host_type((DataType)pt->DestDataType);
+    p->dest = (DataType)pt->DestDataType;
+    p->scalar = p->compute;
+    /* 16-bit inputs are summed in f32 whatever the problem type says: more exact, and there is no f16
+     * arithmetic. */
+    if (p->compute.bytes == 2) p->compute = host_type(TYPE_S);
+    p->parts = p->compute.complex ? 2 : 1;
+    p->trans[0] = pt->TransposeA;
+    p->trans[1] = pt->TransposeB;
+    p->conj[0] = pt->ComplexConjugateA;
+    p->conj[1] = pt->ComplexConjugateB;
+    p->batched = pt->NumIndicesC > 2;
+    p->strided = pt->StridedBatched;
+    p->use_beta = pt->UseBeta;
+}
+
+static Err check_problem(const HostPlan *p, const ProblemType *pt)
+{
+    if (pt->OperationType != OP_GEMM)
+        FAIL(ERR_INPUT, "host kernels are GEMMs; operation is %d", (int)pt->OperationType);
+    if (!p->in.c || !p->compute.c || !p->out.c)
+        FAIL(ERR_INPUT, "host kernels have no data types '%s', '%s', '%s'",
+             type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
+             type_letter((DataType)pt->ComputeDataType));
+    if (pt->UseInitialStridesAB || pt->UseInitialStridesCD)
+        FAIL(ERR_INPUT, "host kernels need unit first strides; UseInitialStrides is set");
+    if (pt->ZeroPadA.n || pt->ZeroPadB.n || pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
+        FAIL(ERR_INPUT, "host kernels have no zero padding, mirroring or stochastic rounding");
+    return ERR_OK;
+}
+
+static void plan_tile(HostPlan *p, const Solution *s)
+{
+    int widest = p->target->vector_bits / 8 / p->compute.bytes;
+    p->mr = s->ThreadTile.v[0];
+    p->nr = s->ThreadTile.v[1];
+    p->vl = s->VectorWidth > 0 ? s->VectorWidth : widest;
+    while (s->VectorWidth <= 0 && p->vl * p->compute.bytes > 16 && p->mr % p->vl) p->vl /= 2;
+    p->mv = p->vl ? p->mr / p->vl : 0;
+    p->lsu = s->WorkGroup.v[2] > 0 ? s->WorkGroup.v[2] : 1;
+    p->unroll = s->InnerUnroll > 0 ? s->InnerUnroll : 1;
+    p->prefetch_local = s->PrefetchLocalRead;
+    p->prefetch_global = s->PrefetchGlobalRead;
+    p->mc = s->WorkGroup.v[0] * p->mr;
+    p->nc = s->WorkGroup.v[1] * p->nr;
+    p->mt0 = p->mc * s->HostRepeatM;
+    p->mt1 = p->nc * s->HostRepeatN;
+    p->kc = s->DepthU;
+    p->edges = s->EdgeType != EDGE_NONE;
+}
+
+static Err check_tile(const HostPlan *p, const Solution *s)
+{
+    int bytes = p->vl * p->compute.bytes;
+    if (bytes != 16 && bytes != 32 && bytes != 64)
+        FAIL(ERR_INPUT, "VectorWidth %d of %d-byte elements is no vector register", p->vl, p->compute.bytes);
+    if (bytes * 8 > p->target->vector_bits)
+        FAIL(ERR_INPUT, "VectorWidth %d needs %d-bit vectors, %s has %d", p->vl, bytes * 8, p->target->name,
+             p->target->vector_bits);
+    if (p->mr < 1 || p->nr < 1 || p->mr % p->vl)
+        FAIL(ERR_INPUT, "ThreadTile0 %d is not a multiple of VectorWidth %d", p->mr, p->vl);
+    int regs = p->mv * p->nr * p->lsu * p->parts;
+    if (regs > p->target->n_vector_regs)
+        FAIL(ERR_INPUT, "register tile of %d vectors is more than the %d registers of %s", regs,
+             p->target->n_vector_regs, p->target->name);
+    if (p->kc < 1) FAIL(ERR_INPUT, "DepthU is %d", p->kc);
+    if (p->mt0 < 1 || p->mt1 < 1 || p->mt0 != s->MacroTile0 || p->mt1 != s->MacroTile1)
+        FAIL(ERR_INPUT, "macro tile %dx%d is not WorkGroup x ThreadTile x HostRepeat, %dx%d", s->MacroTile0,
+             s->MacroTile1, p->mt0, p->mt1);
+    if (p->unroll * p->lsu > 64)
+        FAIL(ERR_INPUT, "InnerUnroll %d times LocalSplitU %d is over 64", p->unroll, p->lsu);
+    return ERR_OK;
+}
+
+static Err plan_split(HostPlan *p, const Solution *s)
+{
+    p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
+    p->gsu_multiple = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
+    if (s->PersistentKernel || s->StreamK)
+        FAIL(ERR_INPUT, "host kernels have neither PersistentKernel nor StreamK");
+    if (p->gsu == 1) return ERR_OK;
+    bool accumulates = p->gsu_multiple || s->pt->ComputeDataType != s->pt->DestDataType;
+    if (!accumulates && p->out.bytes == 2) FAIL(ERR_INPUT, "GlobalSplitU %d would add to 16-bit D", p->gsu);
+    p->workspace = accumulates;
+    if (accumulates) p->out = p->scalar; /* what the workspace holds */
+    return ERR_OK;
+}
+
+Err host_plan(HostPlan *p, const Solution *s, const Target *t)
+{
+    host_plan_types(p, s->pt, t);
+    TRY(check_problem(p, s->pt));
+    plan_tile(p, s);
+    TRY(check_tile(p, s));
+    TRY(plan_split(p, s));
+    p->direct = p->parts == 1 && p->out.type == p->compute.type;
+    p->pack[0] = s->HostPackA;
+    p->pack[1] = s->HostPackB;
+    bool converts = p->in.type != p->compute.type || p->parts == 2;
+    if (!p->pack[0] && (p->trans[0] || converts || !p->direct))
+        FAIL(ERR_INPUT, "HostPackA 0 needs A with contiguous columns and no conversion");
+    if (!p->pack[1] && (converts || !p->direct)) FAIL(ERR_INPUT, "HostPackB 0 needs B without conversion");
+    HostLocal l = host_plan_local(p);
+    int64_t bytes = (l.a + l.b + l.sums) * p->compute.bytes;
+    if (bytes > INT64_C(1) << 28)
+        FAIL(ERR_INPUT, "local buffers of %lld bytes are over 256 MiB", (long long)bytes);
+    return ERR_OK;
+}
+
+Err plan_host(Program *program, const Solution *s)
+{
+    HostPlan *p = ARENA_NEW(program->arena, HostPlan);
+    TRY_ALLOC(p);
+    program->host = p;
+    return host_plan(p, s, program->target);
+}
