@@ -52,8 +52,17 @@ $(B)/obj/%.o: %.c
 	$(if $(Q),@echo '  CC  $<')
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# Texts of kernels that are files of their own language, as a table.
+TEXTS := $(sort $(wildcard tuner/kernel/*/text/*))
+$(B)/gen/kernel_texts.c: $(TEXTS) scripts/embed.sh
+	@mkdir -p $(@D)
+	$(Q)sh scripts/embed.sh $(TEXTS) >$@
+$(B)/obj/kernel_texts.o: $(B)/gen/kernel_texts.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -Wno-overlength-strings -c -o $@ $<
+
 # Everything but the programs' main files, as one archive: the linker takes what a program uses.
-$(B)/obj/all.a: $(call objs,$(ALL_SRC))
+$(B)/obj/all.a: $(call objs,$(ALL_SRC)) $(B)/obj/kernel_texts.o
 	$(Q)rm -f $@; $(AR) rcs $@ $^
 
 $(B)/lib/libtuner.a: $(call objs,$(RUN_SRC))

@@ -7,8 +7,8 @@
 #include "kernel/program.h"
 #include "space/solution.h"
 
-/* The work-group's view of a derived solution that is valid for t. ERR_INPUT says what the kernel writer cannot do.
- * Everything lives in the arena. */
+/* The work-group's view of a derived solution that is valid for t. ERR_INPUT says what the kernel writer
+ * cannot do. Everything lives in the arena. */
 Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena);
 
 /* Work-group order, split and stagger of K. */

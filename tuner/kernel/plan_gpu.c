@@ -1,7 +1,6 @@
-/* GpuPlan from a Solution: every number that a GPU kernel's text is printed from, and what the kernel writer
- * refuses. The rules of space/ reject most of that before a kernel is asked for; it is checked again here because
- * logic files come from anywhere.
- */
+/* GpuPlan from a Solution: every number that a GPU kernel's text is printed from, and what the kernel
+ * writer refuses. The rules of space/ reject most of that before a kernel is asked for; it is checked
+ * again here because logic files come from anywhere. */
 #include "kernel/plan.h"
 
 #include "kernel/gpu/gpu.h"

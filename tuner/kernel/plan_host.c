@@ -1,6 +1,6 @@
-/* HostPlan from a Solution; what the host kernel writer refuses. The rules in space/rules_host.c reject the same
- * before a kernel is emitted; here it is checked again because logic files and libraries come from anywhere.
- */
+/* HostPlan from a Solution; what the host kernel writer refuses. The rules in space/rules_host.c reject
+ * the same before a kernel is emitted; here it is checked again because logic files and libraries come
+ * from anywhere. */
 #include "kernel/plan.h"
 
 void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t)

@@ -15,10 +15,10 @@ static void put_names(Str body, Buf *out)
 }
 
 /* Macros have no namespace: the next kernel of a translation unit may define its own. */
-static void put_undefs(Str body, Buf *out)
+static void put_undefs(Str text, Buf *out)
 {
-    static const char define[] = "#define @";
-    Str rest = body, line;
+    static const char define[] = "#define g_";
+    Str rest = text, line;
     while (str_split(&rest, '\n', &line)) {
         if (!str_starts(line, define)) continue;
         size_t n = sizeof define - 1, end = n;
@@ -35,10 +35,15 @@ Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out)
     buf_printf(out, "/* tuner " TUNER_VERSION " %s kernel, format 1\n * %.*s\n * content %s */\n",
                p->dialect->language, STR_ARG(title), hex);
     buf_printf(out, "namespace k%.8s {\n", hex);
-    put_names(body, out);
+    Buf named;
+    buf_init(&named);
+    put_names(body, &named);
+    buf_str(out, buf_view(&named));
     buf_puts(out, "}\n");
-    put_undefs(body, out);
-    return buf_check(out);
+    put_undefs(buf_view(&named), out);
+    Err e = buf_check(&named);
+    buf_fini(&named);
+    return e ? e : buf_check(out);
 }
 
 Err gpu_lower(const Program *program, Str symbol, Buf *out)

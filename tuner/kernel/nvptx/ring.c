@@ -1,6 +1,6 @@
-/* Kernels with a ring of stages: plan, constants, the kernel function around the texts of ring_text.c, simt.c
- * and mma.c. */
+/* Kernels with a ring of stages: plan, constants, the kernel function around the texts in text/. */
 #include "kernel/nvptx/ring.h"
+#include "kernel/text.h"
 
 static Err compute_plan(GpuPlan *p)
 {
@@ -62,11 +62,11 @@ static void constants(const GpuPlan *p, Buf *out)
 
 static void copies(const GpuPlan *p, Buf *out)
 {
-    buf_puts(out, ring_text_copies);
+    kernel_text_put("nvptx/ring_copies.cuh", out);
     int bytes = gpu_type_bytes(&p->in);
     bool held = p->op[0].width * bytes < 4;
-    if (held) buf_puts(out, ring_text_held);
-    if (p->ring.shifts) buf_puts(out, ring_text_shifted);
+    if (held) kernel_text_put("nvptx/ring_held.cuh", out);
+    if (p->ring.shifts) kernel_text_put("nvptx/ring_shifted.cuh", out);
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         bool vectors = !p->matrix.used && x->k_major;
@@ -83,6 +83,18 @@ static void copies(const GpuPlan *p, Buf *out)
                                     : "@Copy",
                    'A' + i, 'A' + i);
     }
+}
+
+/* The elements of A and B as the sums take them. */
+static void ring_simt_emit(const GpuPlan *p, Buf *out)
+{
+    for (int i = 0; i < 2; i++)
+        if (p->in.parts == 2)
+            buf_printf(out, "@DEV @TC @take_%c(@T x) { const @TC y = {x.re, %sx.im}; return y; }\n",
+                       p->op[i].name, p->op[i].conj ? "-" : "");
+        else
+            buf_printf(out, "@DEV @TC @take_%c(@T x) { return x; }\n", p->op[i].name);
+    kernel_text_put("nvptx/ring_simt.cuh", out);
 }
 
 const GpuCompute ring_simt = {"ring-simt", compute_plan, ring_simt_emit},
@@ -151,10 +163,10 @@ static Err ring_lower(const Program *program, Str symbol, Buf *out)
     constants(p, &body);
     p->copy->emit(p, &body);
     p->compute->emit(p, &body);
-    buf_puts(&body, ring_text_loop);
+    kernel_text_put("nvptx/ring_loop.cuh", &body);
     buf_printf(&body, "@DEV void @put(@TD *d, @TC v) { %s; }\n",
                p->gsu > 1 && !p->gsu_multiple ? "@atomic_add(d, v)" : "*d = @from_c(v)");
-    buf_puts(&body, ring_text_store);
+    kernel_text_put("nvptx/ring_store.cuh", &body);
     gpu_signature(p, symbol, &body);
     p->dialect->lds_body(p, &body);
     buf_puts(&body, "    const unsigned tid = @tid();\n");

@@ -20,11 +20,7 @@
 
 #include "kernel/gpu/gpu.h"
 
-extern const char ring_text_copies[], ring_text_held[], ring_text_shifted[], ring_text_loop[],
-    ring_text_store[];
-
 /* The multiplying part: structs @Frag and @Acc (init, load, mac; row, col and element of result r). */
-void ring_simt_emit(const GpuPlan *p, Buf *out);
 void ring_mma_emit(const GpuPlan *p, Buf *out);
 
 /* The modules as a plan has them; the program's passes see the ring through them. */

@@ -1,0 +1,25 @@
+/* Reads fragments of doubles, either dimension contiguous. */
+template <class L, bool ROW, int WT>
+struct g_ReadD {
+    g_u32 p;
+    g_FN void init(int first, int lane)
+    {
+        const int g = lane >> 2, t = lane & 3, r = L::K_ROWS ? t : first + g, c = L::K_ROWS ? first + g : t;
+        p = r * L::ROWB + (((c >> 1) ^ L::swz(r)) << 4) + (c & 1) * 8;
+    }
+    g_FN void skip(int ks)
+    {
+        const int k = ks * g_MK;
+        p = L::K_ROWS ? p + k * L::ROWB : (p ^ (k * 8 & 127)) + (k * 8 & ~127);
+    }
+    template <int W> g_FN void load(double (*f)[W], g_u32 stage, int ks) const
+    {
+        g_UNROLL for (int i = 0; i < WT / 8; i++)
+            g_UNROLL for (int q = 0; q < g_MK / 4; q++) {
+                const int k = ks * g_MK + q * 4;
+                const g_u32 at = L::K_ROWS ? (p ^ (i * 64 & 127)) + (i * 64 & ~127) + k * L::ROWB
+                                          : (p ^ (k * 8 & 127)) + (k * 8 & ~127) + i * 8 * L::ROWB;
+                g_ldsd(ROW ? &f[i / 2][2 * q + i % 2] : &f[i][q], stage + at);
+            }
+    }
+};

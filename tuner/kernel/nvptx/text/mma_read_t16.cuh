@@ -1,0 +1,16 @@
+/* Reads fragments of 16-bit elements where the free dimension is contiguous. */
+template <class L, bool ROW, int WT>
+struct g_ReadT {
+    g_u32 p;
+    g_FN void init(int first, int lane)
+    {
+        const int q = lane >> 3, k = (lane & 7) + (ROW ? q >> 1 : q & 1) * 8;
+        p = k * L::ROWB + ((((first >> 3) + (ROW ? q & 1 : q >> 1)) ^ L::swz(k)) << 4);
+    }
+    g_FN void skip(int ks) { p += ks * 16 * L::ROWB; }
+    template <int W> g_FN void load(g_u32 (*f)[W], g_u32 stage, int ks) const
+    {
+        g_UNROLL for (int i = 0; i < WT / 16; i++)
+            g_ldsm_t(ROW ? f[i] : f[2 * i], stage + (p ^ (i * 32)) + ks * 16 * L::ROWB);
+    }
+};

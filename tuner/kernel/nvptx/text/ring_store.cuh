@@ -1,0 +1,136 @@
+
+/* ---- results ---- */
+
+struct g_Out {
+    g_TD *d;
+    const g_TD *c;
+    g_u64 ldd, ldc;
+    g_TC alpha, beta;
+    int m_left, n_left; /* rows and columns of the tile that are there */
+    int m_skip, n_skip; /* the first of them that are a neighbour's */
+};
+struct alignas(g_RUN * sizeof(g_TD)) g_Run {
+    g_TD v[g_RUN];
+};
+struct alignas(g_RUN * sizeof(g_TC) < 16 ? g_RUN * sizeof(g_TC) : 16) g_Sums {
+    g_TC v[g_RUN];
+};
+g_DEV g_TC g_scaled(const g_Out &o, const g_Acc &acc, int r, int e)
+{
+    return g_SCALE ? g_mul(o.alpha, acc.get(r, e)) : acc.get(r, e);
+}
+/* Whole tiles whose runs are vectors. */
+template <bool READS> g_DEV void g_store_whole(const g_Out &o, const g_Acc &acc)
+{
+    g_UNROLL for (int r = 0; r < g_N_RUN; r++) {
+        g_Run x, y;
+        const int m = acc.row(r), n = acc.col(r);
+        if constexpr (READS) y = *(const g_Run *)(o.c + n * o.ldc + m);
+        g_UNROLL for (int e = 0; e < g_RUN; e++) {
+            g_TC v = g_scaled(o, acc, r, e);
+            if constexpr (READS) v = g_madd(o.beta, g_to_c(y.v[e]), v);
+            x.v[e] = g_from_c(v);
+        }
+        *(g_Run *)(o.d + n * o.ldd + m) = x;
+    }
+}
+/* All others go through shared memory, so that neighbouring threads have neighbouring rows of D: in
+   vectors where that can be, else element by element, as far as they are there. */
+constexpr int g_LINE = g_MT0 + g_RUN * (g_RUN * sizeof(g_TC) >= 16 ? 1 : 4), g_SLOTS = g_MT1 / g_Acc::PARTS;
+static_assert(g_LINE * g_SLOTS * sizeof(g_TC) * g_LSU <= g_LDS, "results do not fit in shared memory");
+/* Element i of the lines: of the sum of all parts that the work-group splits K into. */
+g_DEV g_TC g_line(const g_TC *lines, int i)
+{
+    g_TC v = lines[i];
+    g_UNROLL for (int s = 1; s < g_LSU; s++) v = g_add(v, lines[i + s * (g_LINE * g_SLOTS)]);
+    return v;
+}
+constexpr int g_WIDE = 16 / sizeof(g_TD) < 8 ? 16 / sizeof(g_TD) : 8;
+struct alignas(g_WIDE * sizeof(g_TD)) g_WideRun {
+    g_TD v[g_WIDE];
+};
+template <bool READS> g_DEV void g_store_wide(const g_Out &o, const g_TC *lines, int part, int tid)
+{
+    g_NOUNROLL for (int i = tid; i < g_MT0 / g_WIDE * g_SLOTS; i += g_NT) {
+        const int m = i % (g_MT0 / g_WIDE) * g_WIDE, slot = i / (g_MT0 / g_WIDE), n = g_Acc::column(part, slot);
+        g_WideRun x, y;
+        if constexpr (READS) y = *(const g_WideRun *)(o.c + n * o.ldc + m);
+        g_UNROLL for (int e = 0; e < g_WIDE; e++) {
+            g_TC v = g_line(lines, slot * g_LINE + m + e);
+            if constexpr (READS) v = g_madd(o.beta, g_to_c(y.v[e]), v);
+            x.v[e] = g_from_c(v);
+        }
+        *(g_WideRun *)(o.d + n * o.ldd + m) = x;
+    }
+}
+template <bool READS> g_DEV void g_store_part(const g_Out &o, const g_TC *lines, int part, int tid)
+{
+    _Pragma("unroll 4") for (int i = tid; i < g_MT0 * g_SLOTS; i += g_NT) {
+        const int m = i % g_MT0, slot = i / g_MT0, n = g_Acc::column(part, slot);
+        if (m >= o.m_left || n >= o.n_left || m < o.m_skip || n < o.n_skip) continue;
+        g_TC v = g_line(lines, slot * g_LINE + m);
+        if constexpr (READS) v = g_madd(o.beta, g_to_c(o.c[n * o.ldc + m]), v);
+        g_put(o.d + n * o.ldd + m, v);
+    }
+}
+/* 16-bit results as aligned pairs; those of a column that begins between two words start at row 1 */
+struct alignas(2 * sizeof(g_TD)) g_Pair {
+    g_TD v[2];
+};
+template <bool READS> g_DEV void g_store_pairs(const g_Out &o, const g_TC *lines, int part, int tid)
+{
+    _Pragma("unroll 2") for (int i = tid; i < g_MT0 / 2 * g_SLOTS; i += g_NT) {
+        const int slot = i / (g_MT0 / 2), n = g_Acc::column(part, slot);
+        if (n >= o.n_left || n < o.n_skip) continue;
+        g_TD *d = o.d + n * o.ldd;
+        const int r = i % (g_MT0 / 2) * 2 + (int)((g_u64)d / sizeof(g_TD) & 1);
+        const int m[2] = {r, r + 1 < g_MT0 ? r + 1 : 0};
+        g_Pair x;
+        g_UNROLL for (int e = 0; e < 2; e++) {
+            g_TC v = g_line(lines, slot * g_LINE + m[e]);
+            if constexpr (READS)
+                if (m[e] < o.m_left) v = g_madd(o.beta, g_to_c(o.c[n * o.ldc + m[e]]), v);
+            x.v[e] = g_from_c(v);
+        }
+        if (m[1] && m[1] < o.m_left && m[0] >= o.m_skip) *(g_Pair *)(d + r) = x;
+        else g_UNROLL for (int e = 0; e < 2; e++)
+            if (m[e] < o.m_left && m[e] >= o.m_skip) d[m[e]] = x.v[e];
+    }
+}
+template <bool READS> g_DEV void g_store_lines(const g_Out &o, const g_Acc &acc, g_TC *lines, bool wide, int tid)
+{
+    g_TC *const own = lines + (g_LSU > 1 ? tid / (g_NT / g_LSU) * (g_LINE * g_SLOTS) : 0);
+    g_UNROLL for (int part = 0; part < g_Acc::PARTS; part++) {
+        __syncthreads();
+        g_UNROLL for (int r = 0; r < g_N_RUN; r++) {
+            if (acc.part(r) != part) continue;
+            g_Sums v;
+            g_UNROLL for (int e = 0; e < g_RUN; e++) v.v[e] = g_scaled(o, acc, r, e);
+            *(g_Sums *)(own + acc.slot(r) * g_LINE + acc.row(r)) = v;
+        }
+        __syncthreads();
+        if (wide) g_store_wide<READS>(o, lines, part, tid);
+        else if constexpr (sizeof(g_TD) == 2 && !g_ADDS) g_store_pairs<READS>(o, lines, part, tid);
+        else g_store_part<READS>(o, lines, part, tid);
+    }
+}
+template <bool READS> g_DEV void g_store_as(const g_Out &o, const g_Acc &acc, char *lds, int tid)
+{
+    const g_u64 bits = (g_u64)o.d | o.ldd * sizeof(g_TD) |
+                      (READS ? (g_u64)o.c | o.ldc * sizeof(g_TD) : 0);
+    const bool whole = !g_ADDS && o.m_left >= g_MT0 && o.n_left >= g_MT1 && !(o.m_skip | o.n_skip);
+    const bool wide = whole && bits % sizeof(g_WideRun) == 0 && g_MT0 % g_WIDE == 0;
+    const bool runs = sizeof(g_TD) >= 4 && g_LSU == 1 && whole && bits % sizeof(g_Run) == 0;
+    if (runs) g_store_whole<READS>(o, acc);
+    else g_store_lines<READS>(o, acc, (g_TC *)lds, wide, tid);
+}
+g_DEV void g_store(const g_Out &o, const g_Acc &acc, char *lds, int tid)
+{
+    if constexpr (g_READS) {
+        if (!g_is_zero(o.beta)) {
+            g_store_as<true>(o, acc, lds, tid);
+            return;
+        }
+    }
+    g_store_as<false>(o, acc, lds, tid);
+}
