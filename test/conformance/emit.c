@@ -160,6 +160,11 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, Buf *
 static Err texts(Emitter *e, Item *it, Buf *out)
 {
     TRY(kernel_emit(it->s, it->target, it->symbol, out));
+    Buf same;
+    buf_init(&same);
+    Err err = kernel_dump(it->s, it->target, STR("check"), &same);
+    buf_fini(&same);
+    TRY(err);
     TRY(kernel_helpers(&e->a, it->s, it->helper, &it->n_helpers));
     for (size_t i = 0; i < it->n_helpers && !it->apart; i++) {
         buf_putc(out, '\n');

@@ -7,6 +7,7 @@
 #include "kernel/gpu/gpu.h"
 #include "kernel/host/host.h"
 #include "kernel/nvptx/ring.h"
+#include "kernel/parse.h"
 #include "kernel/plan.h"
 
 static Err program_make(Program *p, const Solution *s, const Target *t, Arena *arena)
@@ -34,6 +35,17 @@ Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out)
     arena_init(&arena, 0);
     Err e = program_make(&p, s, t, &arena);
     if (!e) e = families[t->family].lower(&p, symbol, out);
+    arena_fini(&arena);
+    return e;
+}
+
+Err kernel_emit_text(Str program, const char *name, Str symbol, Buf *out)
+{
+    Arena arena;
+    Program p;
+    arena_init(&arena, 0);
+    Err e = program_parse(&p, program, name, &arena);
+    if (!e) e = families[p.target->family].lower(&p, symbol, out);
     arena_fini(&arena);
     return e;
 }
@@ -74,6 +86,23 @@ static Err dump_after(const Program *p, const char *name, Str pass, bool *shown,
     return ERR_OK;
 }
 
+/* The program's text, read again, gives the same kernel. */
+static Err check_text(const Solution *s, const Target *t, Buf *out)
+{
+    Buf program, kernel, again;
+    Buf *const all[] = {&program, &kernel, &again};
+    for (int i = 0; i < 3; i++) buf_init(all[i]);
+    Err e = kernel_dump(s, t, STR_NULL, &program);
+    if (!e) e = kernel_emit(s, t, STR("kernel"), &kernel);
+    if (!e) e = kernel_emit_text(buf_view(&program), "program", STR("kernel"), &again);
+    for (int i = 0; i < 3 && !e; i++) e = buf_check(all[i]);
+    if (!e && !str_eq(buf_view(&kernel), buf_view(&again)))
+        e = err_set(ERR_FAILED, "the text of the program gives another kernel than the solution");
+    if (!e) buf_puts(out, "the text of the program gives the same kernel\n");
+    for (int i = 0; i < 3; i++) buf_fini(all[i]);
+    return e;
+}
+
 Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out)
 {
     Arena arena;
@@ -91,8 +120,9 @@ Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out)
     arena_fini(&arena);
     TRY(e);
     if (str_eq(pass, STR("text"))) return kernel_emit(s, t, STR("kernel"), out);
+    if (str_eq(pass, STR("check"))) return check_text(s, t, out);
     if (!shown)
-        FAIL(ERR_INPUT, "no pass '%.*s' (there are build, distribute, pipeline, edges, all, text)",
+        FAIL(ERR_INPUT, "no pass '%.*s' (there are build, distribute, pipeline, edges, all, text, check)",
              STR_ARG(pass));
     return ERR_OK;
 }

@@ -34,6 +34,10 @@
  */
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out);
 
+/* The kernel of a program that is given as text, as kernel_dump writes it after the last pass. name: of
+ * the file, for messages. ERR_INPUT: "name:line: what". */
+Err kernel_emit_text(Str program, const char *name, Str symbol, Buf *out);
+
 /* The same with a symbol made from the text itself: equal kernels give equal texts, whatever a library calls
  * them. build_link gives them their names. */
 enum { KERNEL_SYMBOL_BYTES = 48 };
@@ -46,7 +50,8 @@ Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str s
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 
 /* The program as text after the named pass ("build", "distribute", "pipeline", "edges"), after the last one
- * when pass is "", after each under a heading when it is "all"; the kernel's text when it is "text".
+ * when pass is "", after each under a heading when it is "all"; the kernel's text when it is "text";
+ * whether the program's text gives the same kernel when it is "check".
  * ERR_INPUT names the passes there are. */
 Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out);
 

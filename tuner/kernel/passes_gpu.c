@@ -29,19 +29,37 @@ static int add_tile(Program *p, const char *name, int from, Space space, const G
     return p->n_tiles++;
 }
 
-/* What a thread has of the work-group's tile. */
+/* What a thread has of the work-group's tile: subgroups are threads, and a thread has runs of VectorWidth. */
+static void map_threads(Tile *a, Tile *b, Tile *acc, const GpuPlan *plan, const int per[2])
+{
+    int vw = plan->vw;
+    a->sg_map = (TileMap){{vw, 1}, {per[0] / vw, plan->k_step}};
+    b->sg_map = (TileMap){{1, vw}, {plan->k_step, per[1] / vw}};
+    acc->sg_map = (TileMap){{vw, vw}, {per[0] / vw, per[1] / vw}};
+}
+
+/* With matrix instructions subgroups are waves; their lanes have a row of A or a column of B each, and their
+ * share of the sums. */
+static void map_lanes(Tile *a, Tile *b, Tile *acc, const GpuPlan *plan, const int per[2])
+{
+    const GpuMatrix *mi = &plan->matrix;
+    int parts = plan->wave / mi->n > 0 ? plan->wave / mi->n : 1;
+    a->sg_map = (TileMap){{mi->m, 1}, {per[0] / mi->m, plan->k_step}};
+    b->sg_map = (TileMap){{1, mi->n}, {plan->k_step, per[1] / mi->n}};
+    acc->sg_map = (TileMap){{parts, mi->n}, {per[0] / parts, per[1] / mi->n}};
+}
+
 static void map_registers(Program *p, const GpuPlan *plan)
 {
     Tile *a = &p->tile[program_tile(p, "reg_a")], *b = &p->tile[program_tile(p, "reg_b")];
     Tile *acc = &p->tile[program_tile(p, "acc")];
-    int per[2], vw = plan->vw;
-    for (int i = 0; i < 2; i++) per[i] = plan->mt[i] / plan->sg[i];
-    a->wg_map = (TileMap){{plan->sg[0], 1}, {per[0], plan->k_step}};
-    b->wg_map = (TileMap){{1, plan->sg[1]}, {plan->k_step, per[1]}};
-    acc->wg_map = (TileMap){{plan->sg[0], plan->sg[1]}, {per[0], per[1]}};
-    a->sg_map = (TileMap){{vw, 1}, {per[0] / vw, plan->k_step}};
-    b->sg_map = (TileMap){{1, vw}, {plan->k_step, per[1] / vw}};
-    acc->sg_map = (TileMap){{vw, vw}, {per[0] / vw, per[1] / vw}};
+    const int *groups = plan->matrix.used ? plan->matrix.waves : plan->sg;
+    int per[2];
+    for (int i = 0; i < 2; i++) per[i] = plan->mt[i] / groups[i];
+    a->wg_map = (TileMap){{groups[0], 1}, {per[0], plan->k_step}};
+    b->wg_map = (TileMap){{1, groups[1]}, {plan->k_step, per[1]}};
+    acc->wg_map = (TileMap){{groups[0], groups[1]}, {per[0], per[1]}};
+    (plan->matrix.used ? map_lanes : map_threads)(a, b, acc, plan, per);
     a->size[0] = per[0], a->size[1] = plan->k_step, a->n_buffers = 1 + plan->prefetch_local;
     b->size[0] = plan->k_step, b->size[1] = per[1], b->n_buffers = 1 + plan->prefetch_local;
     acc->size[0] = per[0], acc->size[1] = per[1];

@@ -40,10 +40,8 @@ static int add_tile(Program *p, const char *name, char operand, DataType type, D
 
 static void build_views(Program *p, const ProblemType *pt)
 {
-    view_matrix(&p->view[0], "m", "size_m", "k", "size_k", "stride_a1", pt->TransposeA);
-    view_matrix(&p->view[1], "k", "size_k", "n", "size_n", "stride_b1", pt->TransposeB);
-    view_matrix(&p->view[2], "m", "size_m", "n", "size_n", "stride_c1", false);
-    view_matrix(&p->view[3], "m", "size_m", "n", "size_n", "stride_d1", false);
+    const bool trans[4] = {pt->TransposeA, pt->TransposeB};
+    for (int i = 0; i < 4; i++) program_view(&p->view[i], i, trans[i]);
 }
 
 Walk plan_walk(const Solution *s)

@@ -7,9 +7,8 @@
 
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
 {
-    static const GpuDialect *const dialects[] = {
-        [TARGET_AMDGCN] = &dialect_amdgcn, [TARGET_NVPTX] = &dialect_nvptx};
-    *p = (GpuPlan){.target = t, .dialect = dialects[t->family], .gsu = 1, .n_stages = 1, .n_sets = 1};
+    gpu_plan_init(p, t);
+    p->gsu = p->n_stages = p->n_sets = 1;
     p->wave = t->wave_size;
     p->in = gpu_type((DataType)pt->DataType);
     p->scalar = gpu_type((DataType)pt->ComputeDataType);

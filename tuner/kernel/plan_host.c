@@ -122,5 +122,7 @@ Err plan_host(Program *program, const Solution *s)
     HostPlan *p = ARENA_NEW(program->arena, HostPlan);
     TRY_ALLOC(p);
     program->host = p;
+    program->walk.staggers = false; /* the host has no memory channels to spread over */
+    program->walk.stagger_shift = program->walk.stagger_mapping = 0;
     return host_plan(p, s, program->target);
 }

@@ -15,3 +15,14 @@ Op *op_find(Op *list, OpKind kind)
     while (list && list->kind != kind) list = list->next;
     return list;
 }
+
+void program_view(View *v, int i, bool trans)
+{
+    static const struct {
+        const char *rows, *row_size, *cols, *col_size, *ld;
+    } views[] = {{"m", "size_m", "k", "size_k", "stride_a1"},
+                 {"k", "size_k", "n", "size_n", "stride_b1"},
+                 {"m", "size_m", "n", "size_n", "stride_c1"},
+                 {"m", "size_m", "n", "size_n", "stride_d1"}};
+    view_matrix(v, views[i].rows, views[i].row_size, views[i].cols, views[i].col_size, views[i].ld, trans);
+}

@@ -107,6 +107,9 @@ const Pass *pass_at(size_t i);
 /* Deterministic text, one op per line, indented by loop. */
 void program_dump(const Program *p, Buf *out);
 
+/* The view of operand i (A, B, C, D) of a GEMM. */
+void program_view(View *v, int i, bool trans);
+
 /* Index of the tile of that name, -1 when absent. */
 int program_tile(const Program *p, const char *name);
 /* First op of that kind in a list, not descending; NULL when absent. */

@@ -286,6 +286,10 @@ struct GpuPlan {
 void gpu_lsu_of_thread(const GpuPlan *p, Buf *out);
 GpuType gpu_type(DataType type);
 
+/* An empty plan of a target. */
+void gpu_plan_init(GpuPlan *p, const Target *t);
+/* Modules and arguments of a plan whose numbers are all known. ERR_INPUT: there is no such module. */
+Err gpu_plan_modules(GpuPlan *p);
 /* The last step of a plan: modules, layouts, arguments. ERR_INPUT says what cannot be done. */
 Err gpu_plan_finish(GpuPlan *p);
 /* The fields that do not come from a solution: for helper kernels. In kernel/plan_gpu.c. */

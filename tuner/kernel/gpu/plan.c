@@ -59,6 +59,20 @@ static void lay_out(GpuPlan *p)
     if (p->lds_reserve > p->lds_bytes) p->lds_bytes = p->lds_reserve;
 }
 
+void gpu_plan_init(GpuPlan *p, const Target *t)
+{
+    static const GpuDialect *const dialects[] = {
+        [TARGET_AMDGCN] = &dialect_amdgcn, [TARGET_NVPTX] = &dialect_nvptx};
+    *p = (GpuPlan){.target = t, .dialect = dialects[t->family], .op = {{.name = 'a'}, {.name = 'b'}}};
+}
+
+Err gpu_plan_modules(GpuPlan *p)
+{
+    p->main = true;
+    TRY(p->dialect->choose(p, &p->compute, &p->copy));
+    return gpu_args(p);
+}
+
 Err gpu_plan_finish(GpuPlan *p)
 {
     TRY(p->dialect->choose(p, &p->compute, &p->copy));

@@ -1,0 +1,19 @@
+/* The numbers of a program as text: clauses of keys and values, made from and read into the structs by one
+ * table (fields.def). */
+#ifndef KERNEL_FIELDS_H
+#define KERNEL_FIELDS_H
+
+#include "kernel/gpu/gpu.h"
+#include "kernel/host/plan.h"
+#include "kernel/program.h"
+
+typedef enum { FIELDS_WALK, FIELDS_GPU, FIELDS_HOST } FieldsOf;
+
+/* One line for each clause that has a number which is not 0: "clause key value key value\n". */
+void fields_put(FieldsOf of, const void *from, Buf *out);
+/* There is a clause of that name. */
+bool fields_have(FieldsOf of, Str clause);
+/* Reads "key value" into *to. ERR_INPUT when the clause has no such key, or the value is none. */
+Err fields_set(FieldsOf of, Str clause, Str key, Str value, void *to);
+
+#endif
