@@ -4,8 +4,8 @@
 found=0
 say() { echo "lint: $*"; found=1; }
 
-files=$(git ls-files '*.c' '*.h' '*.def' 2>/dev/null | grep -v '^test/data/')
-[ -n "$files" ] || files=$(find tuner client logic createlib test -name '*.[ch]' -o -name '*.def' | grep -v test/data/)
+files=$(git ls-files '*.c' '*.h' '*.def' 2>/dev/null | grep -v '^test/data/\|/text/')
+[ -n "$files" ] || files=$(find tuner client logic createlib test -name '*.[ch]' -o -name '*.def' | grep -v 'test/data/\|/text/')
 
 # folder: prefixes that it may include
 allowed() {

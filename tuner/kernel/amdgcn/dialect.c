@@ -1,6 +1,7 @@
 /* What HIP C++ on amdgcn calls things (GpuDialect, kernel/gpu/gpu.h), and which modules a kernel gets there.
  */
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/text.h"
 
 /* Local memory is waited for, global loads stay in flight; the clobber keeps the compiler's order. */
 static const char *barrier_text(const Target *t)
@@ -70,33 +71,10 @@ static void prelude(const GpuPlan *p, Buf *out)
     buf_puts(out, "#if __has_builtin(__builtin_amdgcn_sched_barrier)\n"
                   "@DEV void @keep_order() { __builtin_amdgcn_sched_barrier(0); }\n#else\n"
                   "@DEV void @keep_order() {}\n#endif\n");
-    buf_puts(
-        out,
-        "@DEV float @fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }\n"
-        "@DEV double @fma(double x, double y, double z) { return __builtin_fma(x, y, z); }\n"
-        "@DEV float @h2f(unsigned short h)\n{\n"
-        "    return (float)__builtin_bit_cast(_Float16, h);\n}\n"
-        "@DEV unsigned short @f2h(float f)\n{\n"
-        "    return __builtin_bit_cast(unsigned short, (_Float16)f);\n}\n"
-        "@DEV float @b2f(unsigned short b)\n{\n"
-        "    return __builtin_bit_cast(float, (unsigned)b << 16);\n}\n"
-        "@DEV unsigned short @f2b(float f)\n{\n"
-        "    const unsigned u = __builtin_bit_cast(unsigned, f);\n"
-        "    return (unsigned short)(f != f ? u >> 16 | 64u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n}\n");
+    kernel_text_put("amdgcn/floats.hip", out);
     dot4(p->target, out);
     gpu_small_floats(p, out);
-    buf_puts(
-        out,
-        "@DEV int @mad24(int x, int y, int z) { return x * y + z; }\n"
-        "template <typename N> @DEV void @atomic_add(N *p, N x)\n{\n"
-        "    __atomic_fetch_add(p, x, __ATOMIC_RELAXED);\n}\n"
-        "@DEV unsigned @cas32(unsigned *p, unsigned expected, unsigned desired)\n{\n"
-        "    __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);\n"
-        "    return expected;\n}\n"
-        "template <typename V> @DEV V *@pointer(V *const *table, unsigned z)\n{\n"
-        "    return (V *)((__attribute__((address_space(1))) V *const *)(const void *)table)[z];\n}\n"
-        "template <typename V> @DEV V @load_nt(const V *p) { return __builtin_nontemporal_load(p); }\n"
-        "template <typename V> @DEV void @store_nt(V *p, V x) { __builtin_nontemporal_store(x, p); }\n");
+    kernel_text_put("amdgcn/memory.hip", out);
     if (p->main) amdgcn_raw_buffers(p, out);
     if (p->main) layout_remark(p, out);
 }

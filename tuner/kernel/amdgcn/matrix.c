@@ -7,6 +7,7 @@
  * step. Complex numbers are four real products. Not here: how local memory is filled (buffer.c).
  */
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/text.h"
 
 #include <stdio.h>
 
@@ -212,17 +213,7 @@ bool matrix_fits_half(const GpuPlan *p)
 static void emit_types(const Matrix *m, Buf *out)
 {
     const GpuPlan *p = m->p;
-    buf_puts(out, "\n/* ---- matrix instructions ---- */\n\n"
-                  "typedef _Float16 @h4 __attribute__((ext_vector_type(4)));\n"
-                  "typedef _Float16 @h8 __attribute__((ext_vector_type(8)));\n"
-                  "typedef _Float16 @h16 __attribute__((ext_vector_type(16)));\n"
-                  "typedef short @s2 __attribute__((ext_vector_type(2)));\n"
-                  "typedef short @s4 __attribute__((ext_vector_type(4)));\n"
-                  "typedef short @s8 __attribute__((ext_vector_type(8)));\n"
-                  "typedef short @s16 __attribute__((ext_vector_type(16)));\n"
-                  "typedef float @f2 __attribute__((ext_vector_type(2)));\n"
-                  "typedef int @i2 __attribute__((ext_vector_type(2)));\n"
-                  "typedef int @i4 __attribute__((ext_vector_type(4)));\n");
+    kernel_text_put("amdgcn/matrix_types.hip", out);
     buf_printf(out, "typedef %s @Op;\n", m->in->operand);
     if (m->in->n_acc > 1)
         buf_printf(out, "typedef %s @AccV __attribute__((ext_vector_type(%d)));\n", m->in->acc, m->in->n_acc);

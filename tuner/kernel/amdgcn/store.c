@@ -8,6 +8,7 @@
  * first. Not here: sums that are added to D in atomic operations, which need pointers (kernel/gpu/store.c).
  */
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/text.h"
 
 #include <stdio.h>
 
@@ -125,15 +126,7 @@ static void accesses(const GpuPlan *p, const Stores *s, Buf *out)
 
 /* What hides a value from the compiler, so that it does not move what is computed from it out of the loop
  * over columns, where it would need a register for each accumulator. */
-static void opaque(Buf *out)
-{
-    buf_puts(out, "template <typename V> @DEV V @opaque(V x)\n{\n"
-                  "    unsigned w[(sizeof(V) + 3) / 4] = {};\n"
-                  "    __builtin_memcpy(w, &x, sizeof x);\n"
-                  "    @UNROLL for (unsigned i = 0; i < sizeof w / 4; i++) asm volatile(\"\" : \"+v\"(w[i]) "
-                  ":: \"memory\");\n"
-                  "    __builtin_memcpy(&x, w, sizeof x);\n    return x;\n}\n\n");
-}
+static void opaque(Buf *out) { kernel_text_put("amdgcn/opaque.hip", out); }
 
 /* `x`: accumulator `index`, scaled and added to `was`, an element of C. */
 static void value(const GpuPlan *p, const char *index, const char *was, Buf *out)

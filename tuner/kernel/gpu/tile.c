@@ -1,6 +1,7 @@
 /* What all threads of a work-group share: struct @Tile, and where the tile's rows and columns are when it
  * overhangs D. */
 #include "kernel/gpu/gpu.h"
+#include "kernel/text.h"
 
 /* Vectors of so many elements that straddle the edge were read from the edge back (GpuOperand.shift). */
 static void near(const GpuPlan *p, int i, Buf *out)
@@ -34,13 +35,7 @@ static void edge(const GpuPlan *p, int i, Buf *out)
 
 void gpu_tile(const GpuPlan *p, Buf *out)
 {
-    buf_puts(out, "\n/* ---- the tile of a work-group ---- */\n\n"
-                  "struct @Tile {\n"
-                  "    const char *a, *b;\n"
-                  "    unsigned long long lda, ldb;\n"
-                  "    unsigned m, n, k, m0, n0;\n"
-                  "    int slow;\n"
-                  "};\n\n");
+    kernel_text_put("gpu/tile.h", out);
     for (int i = 0; i < 2; i++) {
         near(p, i, out);
         edge(p, i, out);

@@ -1,5 +1,6 @@
 /* Element types of a kernel's text: parts, elements, vectors, conversions and arithmetic on accumulators. */
 #include "kernel/gpu/gpu.h"
+#include "kernel/text.h"
 
 #include <stdio.h>
 
@@ -51,23 +52,7 @@ static void conversion(const char *to, const char *name, const char *from, const
     buf_printf(out, "@DEV %s @%s(%s x) { return %s%s; }\n", to, name, from, call, *call ? "(x)" : "x");
 }
 
-static void complex_arithmetic(Buf *out)
-{
-    buf_puts(out, "@DEV @TC @to_c(@TD x) { const @TC y = {x.re, x.im}; return y; }\n"
-                  "@DEV @TD @from_c(@TC x) { const @TD y = {x.re, x.im}; return y; }\n"
-                  "@DEV @TC @from_s(@TS x) { const @TC y = {x.re, x.im}; return y; }\n"
-                  "@DEV @TS @to_s(@TC x) { const @TS y = {x.re, x.im}; return y; }\n"
-                  "@DEV @TC @zero() { const @TC y = {0, 0}; return y; }\n"
-                  "@DEV bool @is_zero(@TC x) { return x.re == 0 && x.im == 0; }\n"
-                  "@DEV @TC @add(@TC x, @TC y) { const @TC z = {x.re + y.re, x.im + y.im}; return z; }\n"
-                  "@DEV @TC @mul(@TC x, @TC y)\n{\n"
-                  "    const @TC z = {@fma(x.re, y.re, -(x.im * y.im)), @fma(x.re, y.im, x.im * y.re)};\n"
-                  "    return z;\n}\n"
-                  "@DEV @TC @madd(@TC x, @TC y, @TC z)\n{\n"
-                  "    const @TC r = {@fma(-x.im, y.im, @fma(x.re, y.re, z.re)),\n"
-                  "                   @fma(x.im, y.re, @fma(x.re, y.im, z.im))};\n"
-                  "    return r;\n}\n");
-}
+static void complex_arithmetic(Buf *out) { kernel_text_put("gpu/complex.h", out); }
 
 static void real_arithmetic(const GpuPlan *p, Buf *out)
 {

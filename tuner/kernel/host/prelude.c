@@ -3,6 +3,7 @@
  * it.
  */
 #include "kernel/host/plan.h"
+#include "kernel/text.h"
 
 HostType host_type(DataType type)
 {
@@ -35,44 +36,10 @@ static void half_conversions(const HostPlan *p, Buf *out)
                       "static inline uint16_t @f2h(float f) { return (uint16_t)_cvtss_sh(f, 0); }\n");
         return;
     }
-    buf_puts(out, "static inline float @h2f(uint16_t h)\n{\n"
-                  "    uint32_t s = (uint32_t)(h & 0x8000u) << 16, e = h >> 10 & 31u, m = h & 1023u, u;\n"
-                  "    float f = (float)m * 0x1p-24f;\n"
-                  "    memcpy(&u, &f, 4);\n"
-                  "    if (e == 31) u = 0x7f800000u | m << 13;\n"
-                  "    else if (e) u = (e + 112) << 23 | m << 13;\n"
-                  "    u |= s;\n"
-                  "    memcpy(&f, &u, 4);\n"
-                  "    return f;\n}\n"
-                  "static inline uint16_t @f2h(float f)\n{\n"
-                  "    uint32_t u, s, a;\n"
-                  "    memcpy(&u, &f, 4);\n"
-                  "    s = u >> 16 & 0x8000u;\n"
-                  "    a = u & 0x7fffffffu;\n"
-                  "    if (a > 0x7f800000u) return (uint16_t)(s | 0x7e00u | (a >> 13 & 0x3ffu));\n"
-                  "    if (a >= 0x477ff000u) return (uint16_t)(s | 0x7c00u);\n"
-                  "    if (a < 0x38800000u) {\n"
-                  "        memcpy(&f, &a, 4);\n"
-                  "        f += 0.5f;\n"
-                  "        memcpy(&a, &f, 4);\n"
-                  "        return (uint16_t)(s | (a - 0x3f000000u));\n"
-                  "    }\n"
-                  "    return (uint16_t)(s | ((a - 0x38000000u + 0xfffu + (a >> 13 & 1u)) >> 13));\n}\n");
+    kernel_text_put("host/half.h", out);
 }
 
-static void bf16_conversions(Buf *out)
-{
-    buf_puts(out, "static inline float @b2f(uint16_t b)\n{\n"
-                  "    uint32_t u = (uint32_t)b << 16;\n"
-                  "    float f;\n"
-                  "    memcpy(&f, &u, 4);\n"
-                  "    return f;\n}\n"
-                  "static inline uint16_t @f2b(float f)\n{\n"
-                  "    uint32_t u;\n"
-                  "    memcpy(&u, &f, 4);\n"
-                  "    if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(u >> 16 | 0x40u);\n"
-                  "    return (uint16_t)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n}\n");
-}
+static void bf16_conversions(Buf *out) { kernel_text_put("host/bf16.h", out); }
 
 static const char *to_compute(DataType type)
 {
@@ -149,12 +116,7 @@ static void partial_access(const HostPlan *p, Buf *out)
                                              : "@V");
         return;
     }
-    buf_puts(out, "static inline @V @load_n(const @TC *p, int64_t n)\n{\n"
-                  "    @V v = {0};\n"
-                  "    memcpy(&v, p, (size_t)n * sizeof(@TC));\n"
-                  "    return v;\n}\n"
-                  "static inline void @store_n(@TC *p, @V v, int64_t n)\n{\n"
-                  "    memcpy(p, &v, (size_t)n * sizeof(@TC));\n}\n");
+    kernel_text_put("host/part_access.h", out);
 }
 
 /* vl consecutive elements of A or B in memory, converted to the compute type. */

@@ -2,39 +2,11 @@
  */
 #include "kernel/nvptx/hint.h"
 #include "kernel/nvptx/ring.h"
+#include "kernel/text.h"
 
 static void prelude(const GpuPlan *p, Buf *out)
 {
-    buf_puts(
-        out,
-        "#define @DEV __device__ __forceinline__\n"
-        "#define @UNROLL _Pragma(\"unroll\")\n"
-        "#define @NOUNROLL _Pragma(\"unroll 1\")\n"
-        "@DEV unsigned @tid() { return threadIdx.x; }\n"
-        "@DEV unsigned @group_x() { return blockIdx.x; }\n"
-        "@DEV unsigned @group_y() { return blockIdx.y; }\n"
-        "@DEV unsigned @group_z() { return blockIdx.z; }\n"
-        "@DEV unsigned @grid_x() { return gridDim.x; }\n"
-        "@DEV unsigned @uniform(unsigned x) { return __shfl_sync(0xffffffffu, x, 0); }\n"
-        "@DEV unsigned long long @uniform64(unsigned long long x) { return x; }\n"
-        "@DEV void @barrier() { __syncthreads(); }\n"
-        "@DEV float @fma(float x, float y, float z) { return __fmaf_rn(x, y, z); }\n"
-        "@DEV double @fma(double x, double y, double z) { return __fma_rn(x, y, z); }\n"
-        "@DEV float @h2f(unsigned short h)\n{\n"
-        "    float f;\n    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(h));\n    return f;\n}\n"
-        "@DEV unsigned short @f2h(float f)\n{\n"
-        "    unsigned short h;\n    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(f));\n"
-        "    return h;\n}\n"
-        "@DEV float @b2f(unsigned short b) { return __uint_as_float((unsigned)b << 16); }\n"
-        "@DEV unsigned short @f2b(float f)\n{\n"
-        "    const unsigned u = __float_as_uint(f);\n"
-        "    return (unsigned short)(f != f ? u >> 16 | 64u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n}\n"
-        "@DEV int @dot4(int x, int y, int z) { return __dp4a(x, y, z); }\n"
-        "@DEV int @mad24(int x, int y, int z) { return x * y + z; }\n"
-        "template <typename N> @DEV void @atomic_add(N *p, N x) { atomicAdd(p, x); }\n"
-        "@DEV unsigned @cas32(unsigned *p, unsigned expected, unsigned desired)\n{\n"
-        "    return atomicCAS(p, expected, desired);\n}\n"
-        "template <typename V> @DEV V *@pointer(V *const *table, unsigned z) { return table[z]; }\n");
+    kernel_text_put("nvptx/prelude.cuh", out);
     gpu_small_floats(p, out);
     nvptx_hints(p, out);
 }

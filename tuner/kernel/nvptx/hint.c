@@ -9,6 +9,7 @@
  * by element and few, and sums that are added in place are plain.
  */
 #include "kernel/nvptx/hint.h"
+#include "kernel/text.h"
 
 static const struct {
     const char *how, *policy; /* policy: behind the address */
@@ -97,14 +98,5 @@ void nvptx_hints(const GpuPlan *p, Buf *out)
         buf_puts(out, "};\n");
     }
     /* a type's alignment says how much of it one instruction can move */
-    buf_puts(out, "template <int HINT, typename V> @DEV V @load_nt(const V *p)\n{\n"
-                  "    enum { PIECE = alignof(V), N = sizeof(V) / PIECE };\n"
-                  "    V x;\n"
-                  "    @UNROLL for (int i = 0; i < N; i++)\n"
-                  "        @Hint<HINT>::load(((@Raw<PIECE> *)&x)[i], (const @Raw<PIECE> *)p + i);\n"
-                  "    return x;\n}\n"
-                  "template <int HINT, typename V> @DEV void @store_nt(V *p, V x)\n{\n"
-                  "    enum { PIECE = alignof(V), N = sizeof(V) / PIECE };\n"
-                  "    @UNROLL for (int i = 0; i < N; i++)\n"
-                  "        @Hint<HINT>::store((@Raw<PIECE> *)p + i, ((const @Raw<PIECE> *)&x)[i]);\n}\n");
+    kernel_text_put("nvptx/hints.cuh", out);
 }
