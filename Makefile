@@ -156,7 +156,7 @@ fuzz-run: $(FUZZ)
 	$(Q)sh test/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(FUZZ)
 
 fmt:
-	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
+	$(Q)git ls-files '*.c' '*.h' | grep -v /text/ | xargs clang-format -i
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/tuner
