@@ -61,8 +61,16 @@ static bool contains(Str s, Str what)
     return false;
 }
 
+static bool listed(const CreateOptions *o, Str path)
+{
+    for (size_t i = 0; i < o->n_logic_files; i++)
+        if (str_eq(o->logic_file[i], path)) return true;
+    return !o->logic_file;
+}
+
 static bool wanted(const Create *c, Str path)
 {
+    if (!listed(c->o, path)) return false;
     Str stem = path_stem(path), dir = path_dir(path);
     if (!c->o->lazy && (contains(dir, STR("/experimental/")) || str_ends(dir, "/experimental") ||
                         str_eq_c(dir, "experimental") || str_starts(dir, "experimental/")))

@@ -21,6 +21,8 @@ typedef enum { CREATE_HIP, CREATE_HSA, CREATE_HOST, CREATE_CUDA } CreateRuntime;
 
 typedef struct {
     const char *logic_path, *output_path;
+    const Str *logic_file; /* of logic_path, a directory: only the files with these names; NULL: all */
+    size_t n_logic_files;
     CreateRuntime runtime;
     LibraryFormat format;
     const char *architecture; /* "all", "gfx906;gfx90a", "gfx906_gfx908", "x86-64-v3" */

@@ -162,6 +162,7 @@ static Err analysis_write(Analysis *an, AnalyzeReport *r)
     buf_puts(&name, ".yaml");
     Err e = buf_check(&name);
     if (!e) e = logic_write(&l, buf_cstr(&name));
+    if (!e && an->o->written) e = an->o->written(an->o->written_ctx, path_base(buf_view(&name)));
     buf_fini(&name);
     TRY(e);
     r->n_files++;
@@ -171,6 +172,15 @@ static Err analysis_write(Analysis *an, AnalyzeReport *r)
     r->n_ties += an->n_ties;
     r->n_tie_moves += an->n_tie_moves;
     return ERR_OK;
+}
+
+/* Only the names that the caller takes. */
+static size_t names_taken(const AnalyzeOptions *o, Str *name, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!o->takes || o->takes(o->takes_ctx, name[i])) name[kept++] = name[i];
+    return kept;
 }
 
 /* Groups of the problem type of group[at], from at on, moved to the front in order; returns how many. */
@@ -194,6 +204,7 @@ Err analyze_run(const AnalyzeOptions *o, AnalyzeReport *r)
     arena_init(&a, 0);
     *r = (AnalyzeReport){0};
     Err e = dir_list(&a, o->data_dir, ".csv", false, &name, &n);
+    n = names_taken(o, name, n);
     if (!e && n == 0)
         e = err_set(ERR_INPUT, "%s: no csv files, expected <ProblemType>_00.csv and .yaml", o->data_dir);
     AnalyzeGroup *group = e ? NULL : ARENA_ARRAY(&a, n, AnalyzeGroup);

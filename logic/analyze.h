@@ -37,6 +37,12 @@ typedef struct {
     bool expand_ranges;             /* true */
     bool dict;                      /* DictLibraryLogic */
     AnalyzeTies ties;
+    /* NULL, or: is the csv of data_dir with this name one of the analysis? */
+    bool (*takes)(const void *ctx, Str csv);
+    const void *takes_ctx;
+    /* NULL, or: is told the name in logic_dir of each file that was written; valid during the call. */
+    Err (*written)(void *ctx, Str name);
+    void *written_ctx;
     AnalyzeSamples *samples; /* NULL: no intervals, so only equal numbers tie */
     void *samples_ctx;
 } AnalyzeOptions;

@@ -1,10 +1,14 @@
 /* Unit tests of tuner/base. */
 #include "test/support.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/own.h"
 #include "base/proc.h"
 #include "base/vec.h"
 
@@ -99,7 +103,7 @@ static void test_files(void **state)
     size_t n;
     assert_ok(dir_make(path.s));
     assert_ok(file_write(file.s, STR("hello")));
-    assert_ok(file_append(file.s, STR(" world")));
+    assert_ok(file_write_unsynced(file.s, STR("hello world")));
     assert_ok(file_read(&a, file.s, 100, &got));
     assert_str(got, "hello world");
     assert_int_equal(file_read(&a, file.s, 5, &got), ERR_INPUT);
@@ -120,6 +124,149 @@ static void test_files(void **state)
     lock_release(&fd);
     assert_ok(dir_remove(dir));
     assert_false(dir_exists(dir));
+    arena_fini(&a);
+    free(dir);
+}
+
+/* Fails when the file cannot be read. */
+static void assert_content(Arena *a, const char *path, const char *want)
+{
+    Str got;
+    assert_ok(file_read(a, path, 1000, &got));
+    assert_str(got, want);
+}
+
+static bool is_link(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* What is written keeps what it is: a link, a device, a FIFO. */
+static void test_write_keeps_kind(void **state)
+{
+    (void)state;
+    char *dir = test_dir();
+    Arena a;
+    arena_init(&a, 0);
+    Str real = path_join(&a, dir, "real"), via = path_join(&a, dir, "via"), got;
+    Str dangling = path_join(&a, dir, "dangling"), later = path_join(&a, dir, "later");
+    Str fifo = path_join(&a, dir, "fifo"), full = path_join(&a, dir, "full");
+    assert_ok(file_write(real.s, STR("old")));
+    assert_int_equal(symlink("real", via.s), 0);
+    assert_int_equal(symlink("later", dangling.s), 0);
+    assert_int_equal(symlink("/dev/full", full.s), 0);
+    assert_ok(file_write(via.s, STR("new")));
+    assert_true(is_link(via.s));
+    assert_content(&a, real.s, "new");
+    assert_ok(file_write(dangling.s, STR("made")));
+    assert_true(is_link(dangling.s));
+    assert_content(&a, later.s, "made");
+    assert_int_equal(file_write(full.s, STR("x")), ERR_FAILED);
+    assert_non_null(strstr(err_message(), "No space left on device"));
+    assert_true(is_link(full.s) && file_is_special(full.s));
+    assert_int_equal(mkfifo(fifo.s, 0600), 0);
+    int fd = open(fifo.s, O_RDONLY | O_NONBLOCK);
+    char text[8] = "";
+    assert_ok(file_write(fifo.s, STR("pipe")));
+    assert_int_equal(read(fd, text, sizeof text), 4);
+    assert_string_equal(text, "pipe");
+    close(fd);
+    assert_true(file_is_special(fifo.s));
+    alarm(10); /* a FIFO without a writer must not block */
+    assert_int_equal(file_read(&a, fifo.s, 100, &got), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "is not a regular file"));
+    alarm(0);
+    assert_int_equal(file_write(dir, STR("x")), ERR_FAILED);
+    assert_ok(dir_remove(dir));
+    arena_fini(&a);
+    free(dir);
+}
+
+/* Only what has the reserved name, is a file, is nobody's and lies below without a link on the way goes. */
+static void test_temporaries(void **state)
+{
+    (void)state;
+    char *dir = test_dir();
+    Arena a;
+    arena_init(&a, 0);
+    static const char *const keep[] = {"out/1/x.c.backup",         "out/1/x.c.golden",
+                                       "out/1/x.c.before",         "out/1/.tuner-tmp-abcde",
+                                       "out/1/.tuner-tmp-abcd_f",  "out/1/.tuner-tmp-abcdefg",
+                                       "out/1/.tuner-tmp-locked",  "elsewhere/.tuner-tmp-abcdef",
+                                       "out/top/.tuner-tmp-abcdef"};
+    enum { KEEP = sizeof keep / sizeof *keep };
+    Str deep = path_join(&a, dir, "out/1/a/b"), elsewhere = path_join(&a, dir, "elsewhere");
+    Str out = path_join(&a, dir, "out"), top = path_join(&a, dir, "out/top");
+    assert_ok(dir_make(deep.s));
+    assert_ok(dir_make(elsewhere.s));
+    assert_ok(dir_make(top.s));
+    for (size_t i = 0; i < KEEP; i++) assert_ok(file_write(path_join(&a, dir, keep[i]).s, STR("mine")));
+    Str held = path_join(&a, dir, "out/1/.tuner-tmp-locked");
+    assert_int_equal(rename(held.s, path_join(&a, dir, "out/1/.tuner-tmp-lockd1").s), 0);
+    held = path_join(&a, dir, "out/1/.tuner-tmp-lockd1");
+    Str gone = path_join(&a, deep.s, ".tuner-tmp-aZ09bc"), first = path_join(&a, out.s, ".tuner-tmp-000000");
+    Str link = path_join(&a, deep.s, ".tuner-tmp-llllll");
+    assert_ok(file_write(gone.s, STR("x")));
+    assert_ok(file_write(first.s, STR("x")));
+    assert_int_equal(symlink("../../../elsewhere/.tuner-tmp-abcdef", link.s), 0);
+    assert_int_equal(symlink("../../elsewhere", path_join(&a, dir, "out/1/folder").s), 0);
+    assert_int_equal(symlink("../elsewhere", path_join(&a, dir, "out/2").s), 0);
+    int fd = open(held.s, O_RDONLY);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_ok(temporaries_remove(out.s, STR("1"), true));
+    assert_ok(temporaries_remove(out.s, STR("2"), true));
+    assert_ok(temporaries_remove(out.s, STR("../elsewhere"), true));
+    assert_ok(temporaries_remove(out.s, elsewhere, true));
+    assert_ok(temporaries_remove(out.s, STR(""), false));
+    assert_ok(temporaries_remove(out.s, STR("missing"), true));
+    close(fd);
+    assert_false(file_exists(gone.s));
+    assert_false(file_exists(first.s));
+    assert_true(is_link(link.s));
+    assert_true(file_exists(held.s));
+    for (size_t i = 0; i < KEEP; i++)
+        if (!strstr(keep[i], "locked")) assert_true(file_exists(path_join(&a, dir, keep[i]).s));
+    assert_ok(dir_remove(dir));
+    arena_fini(&a);
+    free(dir);
+}
+
+/* Links are refused where a run writes its own files, and a lock never goes through one. */
+static void test_own_files(void **state)
+{
+    (void)state;
+    char *dir = test_dir();
+    Arena a;
+    int fd;
+    arena_init(&a, 0);
+    Str victim = path_join(&a, dir, "victim"), lock = path_join(&a, dir, "lock");
+    Str sub = path_join(&a, dir, "sub"), aside = path_join(&a, dir, "aside");
+    assert_ok(file_write(victim.s, STR("precious")));
+    assert_int_equal(symlink("victim", lock.s), 0);
+    assert_int_equal(lock_take(lock.s, &fd), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "is a symbolic link"));
+    assert_content(&a, victim.s, "precious");
+    assert_int_equal(path_no_link(lock.s), ERR_INPUT);
+    assert_ok(path_no_link(victim.s));
+    assert_ok(dir_make(sub.s));
+    assert_int_equal(symlink("..", path_join(&a, sub.s, "up").s), 0);
+    assert_ok(dir_no_links(sub.s));
+    assert_int_equal(symlink("../victim", path_join(&a, sub.s, "v").s), 0);
+    assert_int_equal(dir_no_links(sub.s), ERR_INPUT);
+    assert_true(path_is_below(dir, STR("sub")) && path_is_below(dir, STR("./sub/")));
+    assert_false(path_is_below(dir, STR("sub/up")) || path_is_below(dir, STR("..")));
+    assert_false(path_is_below(dir, sub));
+    const char *say[] = {"sh", "-c", "echo x", NULL};
+    ProcSpec spec = {.argv = say, .stdout_path = lock.s};
+    assert_int_equal(proc_run(&spec, 0, &(ProcResult){0}), ERR_FAILED);
+    assert_content(&a, victim.s, "precious");
+    assert_ok(file_set_aside(dir, "victim", aside.s));
+    assert_ok(file_write(victim.s, STR("second")));
+    assert_ok(file_set_aside(dir, "victim", aside.s));
+    assert_content(&a, path_join(&a, aside.s, "victim").s, "precious");
+    assert_content(&a, path_join(&a, aside.s, "victim.1").s, "second");
+    assert_ok(dir_remove(dir));
     arena_fini(&a);
     free(dir);
 }
@@ -147,8 +294,15 @@ static void test_proc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_str),  cmocka_unit_test(test_buf),  cmocka_unit_test(test_arena_limit),
-        cmocka_unit_test(test_map),  cmocka_unit_test(test_hash), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_str),
+        cmocka_unit_test(test_buf),
+        cmocka_unit_test(test_arena_limit),
+        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_write_keeps_kind),
+        cmocka_unit_test(test_temporaries),
+        cmocka_unit_test(test_own_files),
         cmocka_unit_test(test_proc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,7 +318,7 @@ static void test_killed(void **state)
     assert_true(WIFSIGNALED(status));
     assert_ok(dir_list(&f->arena, f->cache, "", false, &names, &n));
     for (size_t i = 0; i < n; i++) {
-        if (!str_starts(names[i], "work.")) continue;
+        if (!str_starts(names[i], ".tuner-work-")) continue;
         n_work++;
         struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
         usleep(200000); /* the compilers that the kill left behind end */
@@ -330,7 +330,7 @@ static void test_killed(void **state)
     assert_true(r.n_cached > 0 && r.n_compiled > 0);
     assert_int_equal(r.n_cached + r.n_compiled, N);
     assert_ok(dir_list(&f->arena, f->cache, "", false, &names, &n));
-    for (size_t i = 0; i < n; i++) assert_false(str_starts(names[i], "work."));
+    for (size_t i = 0; i < n; i++) assert_false(str_starts(names[i], ".tuner-work-"));
     Str objects[N];
     for (size_t i = 0; i < N; i++) objects[i] = job[i].object_path;
     const char *so = path_join(&f->arena, f->dir, "x.so").s;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own.h"
 #include "base/vec.h"
 
 uint64_t clock_ns(void)
@@ -48,7 +50,7 @@ static Err fd_write_all(int fd, Str content, const char *path)
 static Err open_regular(const char *path, size_t max_bytes, int *fd, size_t *size)
 {
     struct stat st;
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a FIFO must not wait for a writer */
     if (*fd < 0)
         FAIL(errno == ENOENT ? ERR_INPUT : ERR_FAILED, "cannot open '%s': %s", path, strerror(errno));
     Err e = 0;
@@ -79,33 +81,62 @@ Err file_read(Arena *a, const char *path, size_t max_bytes, Str *out)
     return 0;
 }
 
-Err file_write(const char *path, Str content)
+/* To a temporary file beside path, then renamed. The lock on the temporary tells temporaries_remove() that its
+ * writer is alive. */
+static Err write_by_rename(const char *path, Str content, bool sync)
 {
-    char temporary[4096];
-    int n = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    char temporary[PATH_MAX];
+    Str dir = path_dir(str_from(path));
+    int n = snprintf(temporary, sizeof temporary, "%.*s/" TEMPORARY_PREFIX "XXXXXX", STR_ARG(dir));
     if (n < 0 || (size_t)n >= sizeof temporary) FAIL(ERR_INPUT, "path is too long: '%.100s...'", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0) FAIL(ERR_FAILED, "cannot create '%s': %s", path, strerror(errno));
+    flock(fd, LOCK_EX | LOCK_NB);
     Err e = fd_write_all(fd, content, path);
     mode_t mask = umask(0);
     umask(mask);
     if (!e && fchmod(fd, 0666 & ~mask))
         e = err_set(ERR_FAILED, "cannot chmod '%s': %s", path, strerror(errno));
-    if (!e && fsync(fd)) e = err_set(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
-    if (close(fd) && !e) e = err_set(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
+    if (!e && sync && fsync(fd)) e = err_set(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
     if (!e && rename(temporary, path))
         e = err_set(ERR_FAILED, "cannot rename to '%s': %s", path, strerror(errno));
     if (e) unlink(temporary);
+    if (close(fd) && !e) e = err_set(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
     return e;
 }
 
-Err file_append(const char *path, Str content)
+/* Devices, FIFOs, sockets' names and links that point to nothing yet: the name stays what it is. */
+static Err write_in_place(const char *path, Str content)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0) FAIL(ERR_FAILED, "cannot open '%s': %s", path, strerror(errno));
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd < 0) FAIL(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
     Err e = fd_write_all(fd, content, path);
     if (close(fd) && !e) e = err_set(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
     return e;
+}
+
+bool file_is_special(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+Err file_write(const char *path, Str content)
+{
+    struct stat st;
+    char target[PATH_MAX];
+    if (lstat(path, &st)) return write_by_rename(path, content, true);
+    if (S_ISREG(st.st_mode)) return write_by_rename(path, content, true);
+    if (!S_ISLNK(st.st_mode)) return write_in_place(path, content);
+    bool whole = stat(path, &st) == 0 && S_ISREG(st.st_mode) && realpath(path, target);
+    return whole ? write_by_rename(target, content, true) : write_in_place(path, content);
+}
+
+Err file_write_unsynced(const char *path, Str content)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) return file_write(path, content);
+    return write_by_rename(path, content, false);
 }
 
 Err file_copy(const char *from, const char *to, size_t max_bytes)
@@ -255,9 +286,15 @@ Err path_program_dir(Arena *a, Str *out)
 
 Err lock_take(const char *path, int *fd)
 {
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (*fd < 0) FAIL(ERR_FAILED, "cannot open lock '%s': %s", path, strerror(errno));
+    struct stat st;
     char owner[64] = "";
+    TRY(path_no_link(path));
+    *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (*fd < 0) FAIL(ERR_FAILED, "cannot open lock '%s': %s", path, strerror(errno));
+    if (fstat(*fd, &st) || !S_ISREG(st.st_mode)) {
+        lock_release(fd);
+        FAIL(ERR_INPUT, "lock '%s' is not a regular file", path);
+    }
     if (flock(*fd, LOCK_EX | LOCK_NB)) {
         ssize_t n = read(*fd, owner, sizeof owner - 1);
         owner[n > 0 ? n : 0] = 0;

@@ -9,9 +9,13 @@ uint64_t clock_ns(void);
 
 /* Reads a whole regular file; more than max_bytes is ERR_INPUT. The text is NUL-terminated (not counted). */
 Err file_read(Arena *a, const char *path, size_t max_bytes, Str *out);
-/* Writes to a temporary file in the same directory, syncs, renames over path: whole or not at all. */
+/* Writes to a temporary file in the same directory, syncs, renames over path: whole or not at all. A link stays
+ * a link: its target is replaced. What is no regular file (a device, a FIFO) is written in place. */
 Err file_write(const char *path, Str content);
-Err file_append(const char *path, Str content);
+/* The same without waiting for the disk: for what can be made again. */
+Err file_write_unsynced(const char *path, Str content);
+/* Exists, and is neither a regular file nor a directory (links are followed). */
+bool file_is_special(const char *path);
 Err file_copy(const char *from, const char *to, size_t max_bytes);
 bool file_exists(const char *path);
 bool dir_exists(const char *path);
@@ -30,7 +34,7 @@ Str path_stem(Str path); /* base without its last extension */
 Err path_program_dir(Arena *a, Str *out);
 
 /* Exclusive lock on a file, held until lock_release or the process ends. A held one is ERR_FAILED with its
- * owner. */
+ * owner; a symbolic link, or what is no regular file, is ERR_INPUT. */
 Err lock_take(const char *path, int *fd);
 void lock_release(int *fd);
 

@@ -21,8 +21,8 @@
 static int output_open(const char *path, int inherit)
 {
     if (path && strcmp(path, "-") == 0) return inherit;
-    return open(path ? path : "/dev/null",
-                path ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_WRONLY | O_CLOEXEC, 0666);
+    if (!path) return open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
 }
 
 static void limit_set(int what, uint64_t value)

@@ -11,11 +11,11 @@
 #include "base/arena.h"
 
 typedef struct {
-    const char *const *argv;   /* NULL-terminated; argv[0] is looked up in PATH */
-    const char *stdout_path;   /* NULL: /dev/null; "-": inherit */
-    const char *stderr_path;   /* NULL: with stdout; "-": inherit */
-    int stdout_fd;             /* > 0: used instead of stdout_path */
-    int keep_fd;               /* > 0: also passed on, under the same number */
+    const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH */
+    const char *stdout_path; /* NULL: /dev/null; "-": inherit; else a file, made anew, never through a link */
+    const char *stderr_path; /* NULL: with stdout; "-": inherit; else as stdout_path */
+    int stdout_fd;           /* > 0: used instead of stdout_path */
+    int keep_fd;             /* > 0: also passed on, under the same number */
     const char *const *setenv; /* NULL or NULL-terminated "NAME=value" list */
     uint64_t memory_bytes;     /* 0: no limit; else RLIMIT_AS */
     uint64_t cpu_seconds;      /* 0: no limit; else RLIMIT_CPU */

@@ -61,4 +61,7 @@ typedef struct {
 Err build_link(const Toolchain *t, const Str *objects, size_t n, const LinkName *names, size_t n_names,
                const char *out_path);
 
+/* Removes the objects of a cache, and nothing else that may lie there. A missing one is fine. */
+Err build_cache_clear(const char *cache_dir);
+
 #endif

@@ -11,8 +11,20 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/own.h"
+#include "build/build.h"
 
 enum { MAX_OBJECT = 256 << 20, STALE_SECONDS = 60 };
+#define WORK_PREFIX ".tuner-work-"
+
+/* The reserved name of a build's directory, and a directory, not a link to one. */
+static bool is_work(const char *name, const char *path)
+{
+    struct stat st;
+    size_t n = sizeof WORK_PREFIX - 1;
+    return !strncmp(name, WORK_PREFIX, n) && strlen(name) == n + 6 && lstat(path, &st) == 0 &&
+           S_ISDIR(st.st_mode) && st.st_mtime <= time(NULL) - STALE_SECONDS;
+}
 
 /* Directories of builds that were killed: old enough that their owner has had time to take the lock, and not
  * locked. */
@@ -22,20 +34,54 @@ static void stale_remove(const char *dir)
     Str *names;
     size_t n = 0;
     arena_init(&a, 0);
-    Str pattern = STR("work.");
     Err e = dir_list(&a, dir, "", false, &names, &n);
     for (size_t i = 0; !e && i < n; i++) {
-        struct stat st;
         int fd;
-        if (!str_starts(names[i], pattern.s)) continue;
         Str path = path_join(&a, dir, names[i].s), lock = path.s ? path_join(&a, path.s, "lock") : STR_NULL;
-        if (!lock.s || stat(path.s, &st) || st.st_mtime > time(NULL) - STALE_SECONDS) continue;
-        if (lock_take(lock.s, &fd)) continue;
+        if (!lock.s || !is_work(names[i].s, path.s) || lock_take(lock.s, &fd)) continue;
         dir_remove(path.s);
         lock_release(&fd);
     }
     arena_fini(&a);
     err_clear();
+}
+
+static bool is_hex(Str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!strchr("0123456789abcdef", s.s[i])) return false;
+    return true;
+}
+
+/* "<64 hexadecimal digits>.o" or ".obj". */
+static bool is_entry(Str name)
+{
+    return name.n > SHA256_HEX && is_hex(str_sub(name, 0, SHA256_HEX)) &&
+           (str_eq_c(str_sub(name, SHA256_HEX, name.n), ".o") ||
+            str_eq_c(str_sub(name, SHA256_HEX, name.n), ".obj"));
+}
+
+Err build_cache_clear(const char *dir)
+{
+    Arena a;
+    Str *shard, *name;
+    size_t n = 0, n_names;
+    if (!dir_exists(dir)) return 0;
+    arena_init(&a, 0);
+    Err e = dir_list(&a, dir, "", false, &shard, &n);
+    for (size_t i = 0; !e && i < n; i++) {
+        Str below = path_join(&a, dir, shard[i].s);
+        if (!below.s || shard[i].n != 2 || !is_hex(shard[i]) || !path_is_below(dir, shard[i])) continue;
+        e = dir_list(&a, below.s, "", false, &name, &n_names);
+        for (size_t k = 0; !e && k < n_names; k++) {
+            Str path = path_join(&a, below.s, name[k].s);
+            if (!path.s || !is_entry(name[k])) continue;
+            if (unlink(path.s) && errno != ENOENT)
+                e = err_set(ERR_FAILED, "cannot remove '%s': %s", path.s, strerror(errno));
+        }
+    }
+    arena_fini(&a);
+    return e;
 }
 
 Err cache_init(Cache *c, const char *dir)
@@ -44,7 +90,7 @@ Err cache_init(Cache *c, const char *dir)
     TRY(dir_make(dir));
     stale_remove(dir);
     char lock[sizeof c->work + 8];
-    int n = snprintf(c->work, sizeof c->work, "%s/work.XXXXXX", dir);
+    int n = snprintf(c->work, sizeof c->work, "%s/" WORK_PREFIX "XXXXXX", dir);
     if (n < 0 || (size_t)n >= sizeof c->work) FAIL(ERR_INPUT, "path is too long: '%.100s...'", dir);
     if (!mkdtemp(c->work)) FAIL(ERR_FAILED, "cannot make a directory in '%s': %s", dir, strerror(errno));
     snprintf(lock, sizeof lock, "%s/lock", c->work);

@@ -2,7 +2,7 @@
  *
  * <dir>/ab/<key>.obj   one line: name, size and hash of the object that has the kernel
  * <dir>/cd/<name>.o    objects; one may have several kernels
- * <dir>/work.XXXXXX/   of a running build, which holds a lock in it; removed at its end, else by a later
+ * <dir>/.tuner-work-XXXXXX/   of a running build, which holds a lock in it; removed at its end, else by a later
  * build
  */
 #ifndef BUILD_CACHE_H

@@ -1,10 +1,10 @@
 /* The run as a list of steps. See run.h. */
 #include "run/run.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/fs.h"
+#include "base/own.h"
 #include "base/proc.h"
 #include "report/report.h"
 
@@ -34,7 +34,7 @@ Err group_give_up(Run *r, Group *g, Err code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(why, sizeof why, fmt, ap);
     va_end(ap);
-    g->skip = true;
+    g->skip = g->given_up = true;
     r->n_given_up++;
     if (r->n_given_up == r->n_groups) FAIL(code, "%s", why);
     warning("%s", why);
@@ -90,36 +90,16 @@ static Err session_begin(Run *r)
     return e;
 }
 
-/* "name.c.x7Tq2Z": what file_write was writing when an earlier run was killed. */
-static bool is_leftover(Str name)
-{
-    if (name.n < 9 || name.s[name.n - 7] != '.') return false;
-    for (size_t i = name.n - 6; i < name.n; i++)
-        if (!isalnum((unsigned char)name.s[i])) return false;
-    return str_find(path_base(str_sub(name, 0, name.n - 7)), '.', 0) < path_base(name).n - 7;
-}
-
+/* What file_write was writing when an earlier run was killed. */
 static Err leftovers_remove(Run *r)
 {
     const Globals *g = &r->config->globals;
     const Str below[] = {g->BenchmarkProblemsPath, g->BenchmarkDataPath, g->LibraryLogicPath,
                          g->LibraryClientPath};
-    Arena a;
-    arena_init(&a, 0);
-    Err e = 0;
-    for (size_t i = 0; !e && i < sizeof below / sizeof *below; i++) {
-        Str dir, *names;
-        size_t n = 0;
-        e = run_path(r, &dir, "%.*s", STR_ARG(below[i]));
-        if (!e && dir_exists(dir.s)) e = dir_list(&a, dir.s, "", true, &names, &n);
-        for (size_t k = 0; !e && k < n; k++) {
-            if (!is_leftover(names[k])) continue;
-            Str path = path_join(&a, dir.s, names[k].s);
-            e = path.s ? dir_remove(path.s) : err_set(ERR_FAILED, "out of memory");
-        }
-    }
-    arena_fini(&a);
-    return e;
+    TRY(temporaries_remove(r->outdir, STR(""), false));
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++)
+        TRY(temporaries_remove(r->outdir, below[i], true));
+    return 0;
 }
 
 static Err step(Run *r, const char *name, Err (*run)(Run *))

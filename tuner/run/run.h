@@ -64,7 +64,8 @@ typedef struct {
     size_t n_code_objects;
     uint64_t n_permutations, n_duplicates;
     int64_t plan, setting;
-    bool skip; /* ForceRedoBenchmarkProblems is off and its results are there; or given up */
+    bool skip;     /* ForceRedoBenchmarkProblems is off and its results are there; or given up */
+    bool given_up; /* none of its kernels can be made */
 } Group;
 
 typedef struct {
@@ -90,6 +91,8 @@ typedef struct {
     int64_t session, environment;
     Group *group;
     size_t n_groups;
+    Str *logic_file; /* names in 3_LibraryLogic that the analyze step wrote; NULL: it did not run */
+    size_t n_logic_files;
     uint64_t started_ns;
     size_t n_wrong, n_faults; /* measurements that failed validation; that crashed or hung */
     size_t n_lost;            /* sizes without a winner */

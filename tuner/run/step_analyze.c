@@ -7,7 +7,9 @@
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/own.h"
 #include "logic/analyze.h"
+#include "run/set_aside.h"
 
 /* A group's results by size, as the analyzer asks for them. */
 typedef struct {
@@ -93,18 +95,59 @@ static Str logic_arch(const Run *r)
     return name;
 }
 
-/* Logic of problem types that an earlier form of the config had would go into the library along with today's.
- */
-static Err stale_row(void *ctx, const DbRow *row)
+/* Results of a group of this config? name: "Cijk_Ailk_Bljk_SB_00.csv" or ".yaml". */
+static bool is_result(const void *ctx, Str name)
+{
+    const Run *r = ctx;
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (!r->group[i].given_up && str_eq(path_stem(name), path_base(r->group[i].data))) return true;
+    return false;
+}
+
+static bool is_logic(const void *ctx, Str name)
+{
+    const Run *r = ctx;
+    for (size_t i = 0; i < r->n_logic_files; i++)
+        if (str_eq(r->logic_file[i], name)) return true;
+    return false;
+}
+
+static Err logic_written(void *ctx, Str name)
 {
     Run *r = ctx;
-    Str group = row_text(row, 0), path;
-    Str type = str_sub(group, 0, group.n > 3 ? group.n - 3 : 0); /* without "_00" */
-    for (size_t i = 0; i < r->n_groups; i++)
-        if (r->group[i].name.n == group.n && str_eq(str_sub(r->group[i].name, 0, type.n), type)) return 0;
-    TRY(run_path(r, &path, "%.*s/%.*s_%.*s.yaml", STR_ARG(r->config->globals.LibraryLogicPath),
-                 STR_ARG(r->config->logic.ScheduleName), STR_ARG(type)));
-    return file_exists(path.s) ? dir_remove(path.s) : 0;
+    Str *more = ARENA_ARRAY(&r->arena, r->n_logic_files + 1, Str);
+    TRY_ALLOC(more);
+    if (r->n_logic_files) memcpy(more, r->logic_file, r->n_logic_files * sizeof *more);
+    more[r->n_logic_files] = arena_dup(&r->arena, name);
+    TRY_ALLOC(more[r->n_logic_files++].s);
+    r->logic_file = more;
+    return 0;
+}
+
+/* The analysis reads every csv of the folder; without benchmarks in the config they are what the user put there.
+ */
+static Err old_results_aside(Run *r)
+{
+    static const char *const suffix[] = {".csv", ".yaml", NULL};
+    if (!r->n_groups) return 0;
+    return set_aside(r, &(Leftovers){.below = r->config->globals.BenchmarkDataPath,
+                                     .what = "result files",
+                                     .suffix = suffix,
+                                     .keep = is_result,
+                                     .ctx = r});
+}
+
+/* createlib packs what the analysis wrote. Whatever else is there would be packed by a later run of
+ * tuner-createlib on the folder. */
+static Err old_logic_aside(Run *r)
+{
+    static const char *const suffix[] = {".yaml", ".yml", NULL};
+    return set_aside(r, &(Leftovers){.below = r->config->globals.LibraryLogicPath,
+                                     .what = "logic files",
+                                     .suffix = suffix,
+                                     .recursive = true,
+                                     .keep = is_logic,
+                                     .ctx = r});
 }
 
 /* The config's, and of a simulated run the device that it was simulated on: such logic is known by it. */
@@ -135,7 +178,8 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     TRY(run_path(r, &data, "%.*s", STR_ARG(c->globals.BenchmarkDataPath)));
     TRY(run_path(r, &logic, "%.*s", STR_ARG(c->globals.LibraryLogicPath)));
     TRY(dir_make(logic.s));
-    if (r->n_groups) TRY(db_each(r->store.db, stale_row, r, "SELECT DISTINCT grp FROM plan", ""));
+    TRY(dir_no_links(logic.s));
+    TRY(old_results_aside(r));
     analyze_options_init(&o);
     o.data_dir = data.s;
     o.logic_dir = logic.s;
@@ -149,10 +193,15 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     o.solution_selection_alg = (int)c->globals.SolutionSelectionAlg;
     o.expand_ranges = c->globals.ExpandRanges;
     o.dict = c->globals.DictLibraryLogic;
+    o.takes = r->n_groups ? is_result : NULL;
+    o.takes_ctx = r;
+    o.written = logic_written;
+    o.written_ctx = r;
     o.samples = samples_get;
     o.samples_ctx = samples;
     TRY(analyze_run(&o, report));
-    return samples->failed;
+    TRY(samples->failed);
+    return old_logic_aside(r);
 }
 
 /* Something is there already and the config says to leave it. */

@@ -108,17 +108,6 @@ static Err compile_done(void *user, BuildJob *job, size_t n_done)
     return 0;
 }
 
-/* By rename, but without waiting for the disk: the text can be made again. */
-static Err source_put(Arena *a, const char *path, Str text)
-{
-    Str part = arena_printf(a, "%s.part00", path);
-    TRY_ALLOC(part.s);
-    TRY(dir_remove(part.s));
-    TRY(file_append(part.s, text));
-    if (rename(part.s, path)) FAIL(ERR_FAILED, "cannot rename to '%s': %s", path, strerror(errno));
-    return 0;
-}
-
 /* SOURCE/<file base>.c, for people to read; the compiler is given the same text. */
 static Err source_write(Chunk *c, Str symbol, Str text)
 {
@@ -129,7 +118,7 @@ static Err source_write(Chunk *c, Str symbol, Str text)
     Str path = path_join(&c->arena, c->source_dir.s, buf_cstr(&name));
     Err e = buf_check(&name);
     if (!e && !path.s) e = err_set(ERR_FAILED, "out of memory");
-    if (!e) e = source_put(&c->arena, path.s, text);
+    if (!e) e = file_write_unsynced(path.s, text); /* the text can be made again */
     buf_fini(&name);
     return e;
 }
@@ -333,7 +322,7 @@ Err step_build(Run *r)
     }
     progress_init(&progress, "build", total, 0);
     if (!e) e = run_path(r, &c->cache_dir, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath));
-    if (!e && r->o->no_cache) e = dir_remove(c->cache_dir.s);
+    if (!e && r->o->no_cache) e = build_cache_clear(c->cache_dir.s);
     if (!e) e = groups_build(r, c);
     progress.done = c->done_before;
     if (!e) progress_done(&progress, "%zu failed", n_failed);

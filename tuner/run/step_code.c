@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -79,16 +80,20 @@ static Err place_all(Run *r, Group *g, Str dir)
     return 0;
 }
 
-/* Kernels of an earlier form of the config. */
-static Err old_remove(Run *r, Str dir)
+/* Kernels of an earlier form of the config: files that have the names of kernels of this problem type. */
+static Err old_remove(Run *r, const Group *g, Str dir)
 {
-    Str *name;
+    Str *name, type = str_sub(g->name, 0, g->name.n > 3 ? g->name.n - 3 : 0); /* without "_00" */
     size_t n = 0;
     TRY(dir_list(&r->arena, dir.s, target_code_suffix(r->target), false, &name, &n));
     for (size_t i = 0; i < n; i++) {
+        struct stat st;
         Str path = path_join(&r->arena, dir.s, name[i].s);
         TRY_ALLOC(path.s);
-        TRY(dir_remove(path.s));
+        bool ours =
+            str_eq(str_sub(name[i], 0, type.n), type) && lstat(path.s, &st) == 0 && S_ISREG(st.st_mode);
+        if (ours && unlink(path.s) && errno != ENOENT)
+            FAIL(ERR_FAILED, "cannot remove '%s': %s", path.s, strerror(errno));
     }
     return 0;
 }
@@ -100,6 +105,6 @@ Err group_code_objects(Run *r, Group *g)
                  STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(g->name)));
     TRY(dir_make(dir.s));
     if (r->toolchain.linker) return link_all(r, g, dir);
-    TRY(old_remove(r, dir));
+    TRY(old_remove(r, g, dir));
     return place_all(r, g, dir);
 }

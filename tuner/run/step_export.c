@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/fs.h"
+#include "base/own.h"
 #include "run/export.h"
 #include "logic/bench_data.h"
 
@@ -65,34 +66,13 @@ static Err group_export(Run *r, Group *g, Arena *a, Buf *text)
     data_yaml = arena_printf(a, "%s.yaml", g->data.s);
     if (!csv.s || !yaml.s || !data_csv.s || !data_yaml.s) FAIL(ERR_FAILED, "out of memory");
     TRY(dir_make(below.s));
+    const char *const path[] = {csv.s, yaml.s, data_csv.s, data_yaml.s};
+    for (int i = 0; i < 4; i++) TRY(path_no_link(path[i]));
     TRY(csv_make(r, g, a, text));
     TRY(file_write(csv.s, buf_view(text)));
     TRY(yaml_make(g, a, yaml.s));
     TRY(file_copy(yaml.s, data_yaml.s, SIZE_MAX / 2));
     return file_write(data_csv.s, buf_view(text)); /* last: it marks the group as done */
-}
-
-/* Results of groups that an earlier form of the config had would be analyzed along with today's. */
-typedef struct {
-    Run *r;
-    Arena *a;
-} Stale;
-
-static Err stale_row(void *ctx, const DbRow *row)
-{
-    Stale *stale = ctx;
-    Run *r = stale->r;
-    static const char *const suffix[] = {".csv", ".yaml", "_CSVWinner.csv", "_CSVWinner.yaml"};
-    Str name = row_text(row, 0);
-    for (size_t i = 0; i < r->n_groups; i++)
-        if (str_eq(r->group[i].name, name)) return 0;
-    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
-        Str path;
-        TRY(run_path(r, &path, "%.*s/%.*s%s", STR_ARG(r->config->globals.BenchmarkDataPath), STR_ARG(name),
-                     suffix[i]));
-        if (file_exists(path.s)) TRY(dir_remove(path.s));
-    }
-    return 0;
 }
 
 Err step_export(Run *r)
@@ -104,8 +84,7 @@ Err step_export(Run *r)
     TRY(dir_make(dir.s));
     arena_init(&a, 0);
     buf_init(&text);
-    Err e =
-        db_each(r->store.db, stale_row, &(Stale){r, &a}, "SELECT DISTINCT grp FROM plan ORDER BY grp", "");
+    Err e = 0;
     for (size_t i = 0; !e && i < r->n_groups; i++) {
         arena_reset(&a);
         buf_reset(&text);

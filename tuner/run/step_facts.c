@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/fs.h"
+#include "base/own.h"
 #include "base/map.h"
 #include "build/loops.h"
 #include "fmt/csv.h"
@@ -86,7 +87,7 @@ static Err loops_count(Run *r, Group *g)
 {
     LoopsTo to = {.g = g};
     Str text;
-    TRY(run_path(r, &text, "%.*s/disassembly.txt", STR_ARG(r->config->globals.ClientBuildPath)));
+    TRY(run_path(r, &text, "%.*s/.tuner-disassembly", STR_ARG(r->config->globals.ClientBuildPath)));
     map_init(&to.variant);
     Err e = 0;
     for (size_t i = 0; !e && i < g->n_columns; i++) {
@@ -143,6 +144,7 @@ static Err csv_write(Run *r, const Group *g)
         csv_end(&b);
     }
     Err e = buf_check(&b);
+    if (!e) e = path_no_link(path.s);
     if (!e) e = file_write(path.s, buf_view(&b));
     buf_fini(&b);
     return e;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/own.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "run/client_ini.h"
@@ -192,6 +193,7 @@ static Err plan_write(Measuring *m, size_t *n)
         }
     }
     if (!e) e = buf_check(&text);
+    if (!e) e = path_no_link(m->plan_path.s);
     if (!e && *n) e = file_write(m->plan_path.s, buf_view(&text));
     map_fini(&seen);
     buf_fini(&text);
@@ -288,7 +290,7 @@ static Err paths(Measuring *m)
     m->ini_path = path_join(a, here, "source/ClientParameters.ini");
     if (!m->build_dir.s || !m->plan_path.s || !m->log_path.s || !m->ini_path.s)
         FAIL(ERR_FAILED, "out of memory");
-    return 0;
+    return path_no_link(m->log_path.s);
 }
 
 /* How many pairs there are in all, and how many of them the store has. */

@@ -4,6 +4,7 @@
 #include "run/run.h"
 
 #include "base/fs.h"
+#include "base/own.h"
 #include "run/client_ini.h"
 #include "createlib/createlib.h"
 #include "report/report.h"
@@ -29,6 +30,8 @@ static Err options_fill(Run *r, CreateOptions *o)
     createlib_options_init(o);
     o->logic_path = logic.s;
     o->output_path = output.s;
+    o->logic_file = r->logic_file;
+    o->n_logic_files = r->n_logic_files;
     o->cache_dir = cache.s;
     o->runtime = r->target->family == TARGET_HOST    ? CREATE_HOST
                  : r->target->family == TARGET_NVPTX ? CREATE_CUDA
@@ -79,6 +82,7 @@ static Err best_ini_write(Run *r, const Group *g, const Str *object, size_t n, B
                      .best_solution = true};
     buf_reset(text);
     TRY(client_ini_write(&ini, text));
+    TRY(path_no_link(path.s));
     return file_write(path.s, buf_view(text));
 }
 
@@ -123,6 +127,7 @@ static Err best_write(Run *r, Buf *text, Buf *script)
                    STR_ARG(r->client), STR_ARG(g->name), STR_ARG(o->ClientArgs));
     }
     TRY(buf_check(script));
+    TRY(path_no_link(sh.s));
     return file_write(sh.s, buf_view(script));
 }
 
@@ -137,6 +142,13 @@ static Err best_files(Run *r)
     return e;
 }
 
+static Err library_no_links(Run *r)
+{
+    Str dir;
+    TRY(run_path(r, &dir, "%.*s/library", STR_ARG(r->config->globals.LibraryClientPath)));
+    return dir_no_links(dir.s);
+}
+
 Err step_pack(Run *r)
 {
     CreateOptions o;
@@ -148,6 +160,7 @@ Err step_pack(Run *r)
     }
     TRY(run_check());
     TRY(options_fill(r, &o));
+    TRY(library_no_links(r));
     Err e = createlib_run(&o, &report);
     r->n_left_out = report.n_left_out;
     if (e && e != ERR_PARTIAL) return e;

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/fs.h"
+#include "base/own.h"
 #include "run/client_ini.h"
 #include "fmt/csv.h"
 
@@ -198,6 +199,7 @@ Err step_peer(Run *r)
     Err e = header(&p);
     if (!e) e = rows(&p);
     if (!e) e = buf_check(&p.csv);
+    if (!e) e = path_no_link(path.s);
     if (!e) e = file_write(path.s, buf_view(&p.csv));
     if (!e) summary(&p);
     fflush(stdout);

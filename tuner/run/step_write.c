@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
+#include "base/own.h"
 #include "base/vec.h"
 #include "run/client_ini.h"
 #include "createlib/library_write.h"
@@ -36,6 +37,7 @@ static Err library_write(Run *r, const Group *g)
     Str path = arena_printf(&r->arena, "%.*s/source/library/TensileLibrary%s", STR_ARG(g->dir),
                             library_suffix(format_of(r)));
     TRY_ALLOC(path.s);
+    TRY(path_no_link(path.s));
     return library_write_benchmark(path.s, format_of(r), solutions, names, g->n_columns);
 }
 
@@ -44,6 +46,7 @@ static Err file_put(Run *r, const Group *g, const char *name, const Buf *text)
     Str path = arena_printf(&r->arena, "%.*s/%s", STR_ARG(g->dir), name);
     TRY_ALLOC(path.s);
     TRY(buf_check(text));
+    TRY(path_no_link(path.s));
     return file_write(path.s, buf_view(text));
 }
 
