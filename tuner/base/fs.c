@@ -81,8 +81,8 @@ Err file_read(Arena *a, const char *path, size_t max_bytes, Str *out)
     return 0;
 }
 
-/* To a temporary file beside path, then renamed. The lock on the temporary tells temporaries_remove() that its
- * writer is alive. */
+/* To a temporary file beside path, then renamed. The lock on the temporary file tells temporaries_remove()
+ * that its writer is alive. */
 static Err write_by_rename(const char *path, Str content, bool sync)
 {
     char temporary[PATH_MAX];

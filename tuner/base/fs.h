@@ -9,8 +9,8 @@ uint64_t clock_ns(void);
 
 /* Reads a whole regular file; more than max_bytes is ERR_INPUT. The text is NUL-terminated (not counted). */
 Err file_read(Arena *a, const char *path, size_t max_bytes, Str *out);
-/* Writes to a temporary file in the same directory, syncs, renames over path: whole or not at all. A link stays
- * a link: its target is replaced. What is no regular file (a device, a FIFO) is written in place. */
+/* Writes to a temporary file in the same directory, syncs, renames over path: whole or not at all. A link
+ * stays a link: its target is replaced. What is no regular file (a device, a FIFO) is written in place. */
 Err file_write(const char *path, Str content);
 /* The same without waiting for the disk: for what can be made again. */
 Err file_write_unsynced(const char *path, Str content);

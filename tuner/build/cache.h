@@ -1,9 +1,9 @@
 /* The object cache: files below one directory, found by the key of a kernel. Private to tuner/build.
  *
- * <dir>/ab/<key>.obj   one line: name, size and hash of the object that has the kernel
- * <dir>/cd/<name>.o    objects; one may have several kernels
- * <dir>/.tuner-work-XXXXXX/   of a running build, which holds a lock in it; removed at its end, else by a later
- * build
+ * <dir>/ab/<key>.obj           one line: name, size and hash of the object that has the kernel
+ * <dir>/cd/<name>.o            objects; one may have several kernels
+ * <dir>/.tuner-work-XXXXXX/    of a running build, which holds a lock in it; removed at its end, else by a
+ *                              later build
  */
 #ifndef BUILD_CACHE_H
 #define BUILD_CACHE_H

@@ -124,8 +124,8 @@ static Err logic_written(void *ctx, Str name)
     return 0;
 }
 
-/* The analysis reads every csv of the folder; without benchmarks in the config they are what the user put there.
- */
+/* The analysis reads every csv of the folder. Without benchmarks in the config they are what the user put
+ * there. */
 static Err old_results_aside(Run *r)
 {
     static const char *const suffix[] = {".csv", ".yaml", NULL};
