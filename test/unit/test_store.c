@@ -5,10 +5,11 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/store.h"
+#include "measure/result.h"
 
 typedef struct {
     char *dir;
@@ -309,6 +310,142 @@ static void test_full_and_read_only_disk(void **state)
     assert_int_equal(status, 0);
 }
 
+/* A store from elsewhere: what no run writes is an error with the file and the value, and never more work than
+ * the file is long. */
+static void damage(Fixture *f, const char *sql, const char *want)
+{
+    PlanView p;
+    Ranking r;
+    int64_t plan = 1;
+    Measurement m = measurement(&f->s, "k0", "p0", 0);
+    assert_ok(store_begin(&f->s));
+    assert_ok(db_exec(f->s.db, sql, ""));
+    Err e = plan_load(&f->s, &f->a, plan, &p);
+    if (!e) e = ranking_make(&f->s, &f->a, &p, 0, &r);
+    if (!e) e = store_measure_get(&f->s, &f->a, &m.key, &m, &(bool){false});
+    if (e != ERR_INPUT || !strstr(err_message(), want))
+        fail_msg("'%s': %d '%s', expected '%s'", sql, e, e ? err_message() : "", want);
+    store_rollback(&f->s);
+}
+
+static void store_small(Fixture *f)
+{
+    int64_t plan;
+    bool added;
+    Measurement m = measurement(&f->s, "k0", "p0", 0);
+    m.sample = samples;
+    m.n_samples = 2;
+    assert_ok(store_measure_add(&f->s, &m));
+    Plan p = {.key = STR("key"), .group = STR("Cijk_SB_00"), .arch = STR("x86-64-v3"), .n_runs = 1};
+    p.setting = m.key.setting;
+    assert_ok(store_environment(&f->s, STR("env"), &p.environment));
+    assert_ok(store_plan(&f->s, &p, &plan, &added));
+    for (int i = 0; i < 3; i++)
+        assert_ok(store_candidate_add(&f->s, plan, i, m.key.kernel, STR("Cijk_MT8x8")));
+    assert_ok(store_size_add(&f->s, plan, 0, m.key.problem));
+}
+
+static void test_untrusted(void **state)
+{
+    Fixture *f = *state;
+    PlanView p;
+    Ranking r;
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    store_small(f);
+    assert_ok(plan_load(&f->s, &f->a, 1, &p));
+    assert_ok(ranking_make(&f->s, &f->a, &p, 0, &r));
+    assert_int_equal(r.n_good, 3);
+    damage(f, "UPDATE plan SET grp='../../x'", "the group '../../x'");
+    damage(f, "UPDATE plan SET grp=''", "the group ''");
+    damage(f, "UPDATE plan SET arch=char(27)||'[2J'", "the architecture");
+    damage(f, "UPDATE plan SET runs=1000000000", "1000000000 runs, expected 1 to 10000");
+    damage(f, "UPDATE plan SET runs=-1", "-1 runs");
+    damage(f, "UPDATE plan SET runs='many'", "0 runs");
+    damage(f, "DELETE FROM candidate WHERE i=1", "candidate 2 'Cijk_MT8x8' in place of number 1 of 2");
+    damage(f, "UPDATE candidate SET i=9223372036854775807 WHERE i=2", "in place of number 2 of 3");
+    damage(f, "UPDATE candidate SET name='a/b' WHERE i=2", "'a/b' in place of number 2");
+    damage(f, "UPDATE size SET i=7", "size 7 in place of number 0 of 1");
+    damage(f, "UPDATE problem SET flops=-1", "size 0 in place of number 0");
+    damage(f, "UPDATE measurement SET samples='0*5'", "sample '0*5'");
+    damage(f, "UPDATE measurement SET samples='9000000000000000000*5'", "1 to 1000000000000 enqueues");
+    damage(f, "UPDATE measurement SET samples=replace(hex(zeroblob(3000000)), '0', '1*1 ')",
+           "samples of a kernel");
+    assert_ok(db_exec(f->s.db, "PRAGMA foreign_keys=OFF", ""));
+    damage(f, "DELETE FROM kernel", "3 candidates, but only 0 kernels");
+    damage(f, "DELETE FROM problem", "1 sizes, but only 0 problems");
+}
+
+static void test_untrusted_schema(void **state)
+{
+    Fixture *f = *state;
+    int64_t n;
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    store_small(f);
+    assert_ok(
+        db_exec(f->s.db, "CREATE TRIGGER t AFTER INSERT ON session BEGIN DELETE FROM measurement; END", ""));
+    assert_ok(store_session_begin(&f->s, STR("tuner"), &n));
+    assert_ok(db_int(f->s.db, &n, NULL, "SELECT count(*) FROM measurement", ""));
+    assert_int_equal(n, 1);
+    store_close(&f->s);
+    assert_int_equal(store_open(&f->s, f->dir, DB_READ), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "has views or triggers"));
+}
+
+/* Names that a URI or SQL would read otherwise, on a directory that cannot be written. */
+static void test_read_only_names(void **state)
+{
+    Fixture *f = *state;
+    static const char *const names[] = {"what?", "100%", "a%41b", "it's", "#1", "file:x", "a b&c=d", "x//y"};
+    enum { N = sizeof names / sizeof *names };
+    Err e = 0;
+    char message[512] = "";
+    bool mounted = mount("tmpfs", f->dir, "tmpfs", 0, "size=8m") == 0;
+    if (!mounted && geteuid() == 0) skip(); /* root writes to directories of mode 0555 */
+    for (size_t i = 0; i < N; i++) {
+        assert_ok(store_open(&f->s, path_join(&f->a, f->dir, names[i]).s, DB_WRITE));
+        store_small(f);
+        store_close(&f->s);
+        if (!mounted) assert_int_equal(chmod(path_join(&f->a, f->dir, names[i]).s, 0555), 0);
+    }
+    int ready = mounted ? mount("tmpfs", f->dir, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL) : 0;
+    for (size_t i = 0; !e && i < N; i++) {
+        PlanView p;
+        e = store_open(&f->s, path_join(&f->a, f->dir, names[i]).s, DB_READ);
+        if (!e) e = plan_load(&f->s, &f->a, 1, &p);
+        store_close(&f->s);
+    }
+    int entered = chdir(f->dir);
+    if (!e) e = store_open(&f->s, "file:x", DB_READ);
+    store_close(&f->s);
+    if (e) snprintf(message, sizeof message, "%s", err_message());
+    int left = chdir("/");
+    if (mounted) umount(f->dir);
+    for (size_t i = 0; !mounted && i < N; i++) chmod(path_join(&f->a, f->dir, names[i]).s, 0755);
+    assert_int_equal(ready | entered | left, 0);
+    if (e) fail_msg("%s", message);
+}
+
+static void test_store_links(void **state)
+{
+    Fixture *f = *state;
+    static const char *const names[] = {"tuning.lock", "tuning.db", "tuning.db-wal", "tuning.db-journal"};
+    Str victim = path_join(&f->a, f->dir, "victim"), got;
+    assert_ok(file_write(victim.s, STR("precious")));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Str link = path_join(&f->a, f->dir, names[i]);
+        assert_int_equal(symlink("victim", link.s), 0);
+        assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+        assert_non_null(strstr(err_message(), "is a symbolic link"));
+        assert_ok(file_read(&f->a, victim.s, 100, &got));
+        assert_str(got, "precious");
+        assert_int_equal(unlink(link.s), 0);
+    }
+    assert_int_equal(mkfifo(path_join(&f->a, f->dir, "tuning.db").s, 0600), 0);
+    alarm(10);
+    assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+    alarm(0);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -323,6 +460,10 @@ int main(void)
         T(test_reading_without_a_store),
         T(test_killed_writer_loses_nothing),
         T(test_full_and_read_only_disk),
+        T(test_untrusted),
+        T(test_untrusted_schema),
+        T(test_read_only_names),
+        T(test_store_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

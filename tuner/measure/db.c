@@ -1,12 +1,18 @@
 /* Thin layer over SQLite. See db.h. */
 #include "measure/db.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STATEMENTS = 96, BUSY_MS = 5000 };
+#include "base/fs.h"
+#include "base/own.h"
+
+enum { MAX_STATEMENTS = 96, BUSY_MS = 5000, VALUE_BYTES_MAX = 256 << 20 };
 
 struct Db {
     sqlite3 *handle;
@@ -26,7 +32,21 @@ static Err db_fail(const Db *db, const char *doing)
 {
     int code = sqlite3_errcode(db->handle);
     if (code == SQLITE_NOTADB) FAIL(ERR_INPUT, "'%s' is not a SQLite database", db->path);
+    if (code == SQLITE_CORRUPT) FAIL(ERR_INPUT, "'%s' is damaged: %s", db->path, sqlite3_errmsg(db->handle));
     FAIL(ERR_FAILED, "cannot %s '%s': %s", doing, db->path, sqlite3_errmsg(db->handle));
+}
+
+/* "file:///a/b%3Fc" (https://sqlite.org/uri.html). Two slashes in front would name a host. */
+static void uri_print(const char *path, Buf *out)
+{
+    buf_puts(out, path[0] == '/' ? "file://" : "file:");
+    for (const char *c = path; *c; c++) {
+        if (c[0] == '/' && c[1] == '/') continue;
+        if (isalnum((unsigned char)*c) || strchr("/._-~", *c))
+            buf_putc(out, *c);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*c);
+    }
 }
 
 /* A database of which a killed writer left a log needs a shared-memory file beside it; where that cannot be
@@ -38,10 +58,41 @@ static int open_reading(Db *db)
         rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     if (rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY && (rc & 0xff) != SQLITE_READONLY) return rc;
     sqlite3_close(db->handle);
-    char *uri = sqlite3_mprintf("file:%q?immutable=1", db->path);
-    rc = sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-    sqlite3_free(uri);
+    db->handle = NULL;
+    Buf uri;
+    buf_init(&uri);
+    uri_print(db->path, &uri);
+    buf_puts(&uri, "?immutable=1");
+    rc = buf_check(&uri)
+             ? SQLITE_NOMEM
+             : sqlite3_open_v2(buf_cstr(&uri), &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    buf_fini(&uri);
     return rc;
+}
+
+/* The file may come from elsewhere: no triggers, no views, no functions called from its schema, no values
+ * without bound (https://sqlite.org/security.html). */
+static void distrust(Db *db)
+{
+    static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+                              SQLITE_DBCONFIG_TRUSTED_SCHEMA};
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) sqlite3_db_config(db->handle, off[i], 0, NULL);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
+}
+
+/* Neither the database nor the files that SQLite puts beside it may lead elsewhere, or block. */
+static Err names_check(const char *path)
+{
+    static const char *const suffix[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
+        char name[PATH_MAX];
+        int n = snprintf(name, sizeof name, "%s%s", path, suffix[i]);
+        if (n < 0 || (size_t)n >= sizeof name) FAIL(ERR_INPUT, "path is too long: '%.100s...'", path);
+        TRY(path_no_link(name));
+        if (file_is_special(name)) FAIL(ERR_INPUT, "'%s' is not a regular file", name);
+    }
+    return 0;
 }
 
 /* WAL with synchronous NORMAL: a killed process loses nothing that was committed; after a power failure the
@@ -62,6 +113,7 @@ static Err settings(Db *db, DbMode mode)
 Err db_open(const char *path, DbMode mode, Db **out)
 {
     *out = NULL;
+    TRY(names_check(path));
     Db *db = calloc(1, sizeof *db);
     if (db) db->path = strdup(path);
     if (!db || !db->path) {
@@ -71,6 +123,7 @@ Err db_open(const char *path, DbMode mode, Db **out)
     int rc = mode == DB_READ
                  ? open_reading(db)
                  : sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (rc == SQLITE_OK) distrust(db);
     Err e = rc == SQLITE_OK ? settings(db, mode) : db_fail(db, "open");
     if (e) {
         db_close(db);
@@ -174,6 +227,8 @@ Err db_int(Db *db, int64_t *out, bool *found, const char *sql, const char *types
     if (found) *found = first.found;
     return e;
 }
+
+const char *db_path(const Db *db) { return db->path; }
 
 int64_t db_last_id(const Db *db) { return sqlite3_last_insert_rowid(db->handle); }
 

@@ -1,15 +1,23 @@
 /* Tables of results out of the store. See result.h. */
 #include "measure/result.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 
-enum { PAIRS_MIN = 6 }; /* below, no interval at 0.95 */
+enum {
+    PAIRS_MIN = 6, /* below, no interval at 0.95 */
+    NAME_BYTES_MAX = 1024
+};
 
 typedef struct {
+    const Db *db;
     Arena *a;
     PlanView *plan;
     size_t i;
@@ -37,12 +45,33 @@ static Err plan_row(void *ctx, const DbRow *row)
     return 0;
 }
 
+/* What a name in the store may consist of: it stands in messages, tables and file names. */
+static bool is_name(Str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!isalnum((unsigned char)s.s[i]) && !strchr("_.+-", s.s[i])) return false;
+    return s.n > 0 && s.n <= NAME_BYTES_MAX && s.s[0] != '.';
+}
+
+static Err damaged(const Loading *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static Err damaged(const Loading *l, const char *fmt, ...)
+{
+    char what[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    FAIL(ERR_INPUT, "'%s' is damaged: plan %" PRId64 " has %s", db_path(l->db), l->plan->id, what);
+}
+
 static Err candidate_row(void *ctx, const DbRow *row)
 {
     Loading *l = ctx;
-    if (l->i >= l->plan->n_candidates) return 0;
     Candidate c = {row_int(row, 0), row_dup(row, 1, l->a), row_dup(row, 2, l->a), row_dup(row, 3, l->a)};
     if (!c.name.s || !c.hash.s || !c.compile.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    if (l->i >= l->plan->n_candidates || row_int(row, 4) != (int64_t)l->i || !is_name(c.name))
+        return damaged(l, "candidate %" PRId64 " '%.*s' in place of number %zu of %zu", row_int(row, 4),
+                       STR_ARG(str_sub(c.name, 0, 100)), l->i, l->plan->n_candidates);
     l->plan->candidate[l->i++] = c;
     return 0;
 }
@@ -50,16 +79,28 @@ static Err candidate_row(void *ctx, const DbRow *row)
 static Err size_row(void *ctx, const DbRow *row)
 {
     Loading *l = ctx;
-    if (l->i >= l->plan->n_sizes) return 0;
     SizeRow r = {row_int(row, 0), row_dup(row, 1, l->a), row_real(row, 2)};
     if (!r.key.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    if (l->i >= l->plan->n_sizes || row_int(row, 3) != (int64_t)l->i || !(r.flops >= 0))
+        return damaged(l, "size %" PRId64 " in place of number %zu of %zu", row_int(row, 3), l->i,
+                       l->plan->n_sizes);
     l->plan->size[l->i++] = r;
+    return 0;
+}
+
+static Err plan_check(const Loading *l)
+{
+    const PlanView *p = l->plan;
+    if (!is_name(p->group)) return damaged(l, "the group '%.*s'", STR_ARG(str_sub(p->group, 0, 100)));
+    if (!is_name(p->arch)) return damaged(l, "the architecture '%.*s'", STR_ARG(str_sub(p->arch, 0, 100)));
+    if (p->n_runs < 1 || p->n_runs > PLAN_RUNS_MAX)
+        return damaged(l, "%" PRId64 " runs, expected 1 to %d", p->n_runs, PLAN_RUNS_MAX);
     return 0;
 }
 
 Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out)
 {
-    Loading l = {a, out, 0};
+    Loading l = {s->db, a, out, 0};
     *out = (PlanView){0};
     TRY(db_each(
         s->db, plan_row, &l,
@@ -67,19 +108,23 @@ Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out)
         " (SELECT count(*) FROM candidate WHERE plan=p.id), (SELECT count(*) FROM size WHERE plan=p.id)"
         " FROM plan p WHERE id=?",
         "i", plan));
-    if (!out->id) FAIL(ERR_INPUT, "the store has no plan %lld", (long long)plan);
+    if (!out->id) FAIL(ERR_INPUT, "'%s' is damaged: it has no plan %" PRId64, db_path(s->db), plan);
+    TRY(plan_check(&l));
     TRY(db_each(
         s->db, candidate_row, &l,
-        "SELECT c.kernel, c.name, k.hash, (SELECT status FROM compile WHERE kernel=c.kernel AND environment=?"
-        " ORDER BY id DESC LIMIT 1) FROM candidate c JOIN kernel k ON k.id=c.kernel WHERE c.plan=? ORDER BY "
-        "c.i",
+        "SELECT c.kernel, c.name, k.hash, (SELECT status FROM compile WHERE kernel=c.kernel AND"
+        " environment=? ORDER BY id DESC LIMIT 1), c.i FROM candidate c JOIN kernel k ON k.id=c.kernel"
+        " WHERE c.plan=? ORDER BY c.i",
         "ii", out->environment, plan));
+    if (l.i != out->n_candidates)
+        return damaged(&l, "%zu candidates, but only %zu kernels", out->n_candidates, l.i);
     l.i = 0;
-    return db_each(
-        s->db, size_row, &l,
-        "SELECT s.problem, q.key, q.flops FROM size s JOIN problem q ON q.id=s.problem WHERE s.plan=?"
-        " ORDER BY s.i",
-        "i", plan);
+    TRY(db_each(s->db, size_row, &l,
+                "SELECT s.problem, q.key, q.flops, s.i FROM size s JOIN problem q ON q.id=s.problem"
+                " WHERE s.plan=? ORDER BY s.i",
+                "i", plan));
+    if (l.i != out->n_sizes) return damaged(&l, "%zu sizes, but only %zu problems", out->n_sizes, l.i);
+    return 0;
 }
 
 typedef VEC(int64_t) Ids;
@@ -121,7 +166,7 @@ static SampleFor use_of(const Measurement *m, size_t n_runs)
 static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *out)
 {
     size_t total = 0;
-    uint64_t sum_ns = 0;
+    double sum_ns = 0;
     int64_t launches = 0;
     SampleFor use = use_of(m, n_runs);
     for (size_t r = 0; r < n_runs; r++) total += m[r].n_samples;
@@ -133,7 +178,7 @@ static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *
         for (size_t i = 0; i < m[r].n_samples; i++) {
             const Sample *x = &m[r].sample[i];
             if (x->use != use) continue;
-            sum_ns += x->ns;
+            sum_ns += (double)x->ns;
             launches += x->enqueues;
             out->round[out->n_samples] = x->round;
             out->sample_ns[out->n_samples++] = (double)x->ns / (double)(x->enqueues > 0 ? x->enqueues : 1);
@@ -142,7 +187,7 @@ static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *
     if (out->n_samples) memcpy(sorted, out->sample_ns, out->n_samples * sizeof *sorted);
     stats_summary(sorted, out->n_samples, 0.95, &out->ns);
     bool race = out->last && out->last->round > 0;
-    out->mean_ns = race ? out->ns.median : launches > 0 ? (double)sum_ns / (double)launches : (double)NAN;
+    out->mean_ns = race ? out->ns.median : launches > 0 ? sum_ns / (double)launches : (double)NAN;
     out->good = out->good && out->n_samples > 0 && out->mean_ns > 0;
     return 0;
 }
@@ -189,18 +234,14 @@ void results_level(Result *r, size_t n)
 static Err runs_get(Store *s, Arena *a, const PlanView *p, MeasureKey key, int64_t run, Result *out)
 {
     *out = (Result){.status = STR(""), .detail = STR("")};
-    int64_t from = run < 0 ? 0 : run, to = run < 0 ? p->n_runs : run + 1;
-    Measurement *m = ARENA_ARRAY(a, (size_t)(to - from), Measurement);
-    TRY_ALLOC(m);
-    size_t n = 0;
-    for (key.run = from; key.run < to; key.run++) {
-        bool found;
-        TRY(store_measure_get(s, a, &key, &m[n], &found));
-        if (!found) continue;
-        bool good = status_good(m[n].status);
-        if (n == 0 || (out->good && !good)) out->status = m[n].status, out->detail = m[n].detail;
-        out->good = (n == 0 || out->good) && good;
-        n++;
+    Measurement *m;
+    size_t n;
+    key.run = run < 0 ? 0 : run;
+    TRY(store_measure_runs(s, a, &key, run < 0 ? p->n_runs : 1, &m, &n));
+    for (size_t i = 0; i < n; i++) {
+        bool good = status_good(m[i].status);
+        if (i == 0 || (out->good && !good)) out->status = m[i].status, out->detail = m[i].detail;
+        out->good = (i == 0 || out->good) && good;
     }
     out->found = n > 0;
     TRY(first_median(a, m, n, &out->first_ns));

@@ -8,8 +8,13 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/vec.h"
 
 #define FORMAT "tuner-store"
+
+/* Of one measurement, and launches of one sample: bounds for a store from elsewhere. */
+enum { SAMPLES_MAX = 4 << 20 };
+static const int64_t ENQUEUES_MAX = INT64_C(1000000000000);
 
 /* Times are UTC. Every table is append-only but session.state. */
 static const char *const schema[] = {
@@ -81,11 +86,14 @@ static Err meta_row(void *ctx, const DbRow *row)
 
 static Err schema_check(Store *s, const char *path, DbMode mode)
 {
-    int64_t n_tables, n_meta;
+    int64_t n_tables, n_meta, n_other;
     TRY(db_int(s->db, &n_tables, NULL, "SELECT count(*) FROM sqlite_master WHERE type='table'", ""));
     TRY(db_int(s->db, &n_meta, NULL, "SELECT count(*) FROM sqlite_master WHERE name='meta'", ""));
     if (n_tables == 0 && mode == DB_WRITE) return schema_create(s);
     if (n_meta == 0) FAIL(ERR_INPUT, "'%s' is not a tuning store", path);
+    TRY(db_int(s->db, &n_other, NULL, "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')",
+               ""));
+    if (n_other) FAIL(ERR_INPUT, "'%s' has views or triggers, which no tuning store has", path);
     Meta m = {0};
     TRY(db_each(s->db, meta_row, &m, "SELECT key, value FROM meta", ""));
     if (strcmp(m.format, FORMAT))
@@ -303,19 +311,22 @@ static Err sample_parse(Str part, Sample *x)
     size_t star = str_find(part, '*', 0), at = str_find(part, '@', 0);
     int64_t ns;
     *x = (Sample){.clock_mhz = (double)NAN, .power_w = (double)NAN, .temp_c = (double)NAN};
-    if (star < at && str_to_i64(str_sub(part, 0, star), &x->enqueues) &&
-        str_to_i64(str_sub(part, star + 1, at), &ns) && ns >= 0 &&
+    if (star < at && str_to_i64(str_sub(part, 0, star), &x->enqueues) && x->enqueues >= 1 &&
+        x->enqueues <= ENQUEUES_MAX && str_to_i64(str_sub(part, star + 1, at), &ns) && ns >= 0 &&
         (at == part.n || state_parse(str_sub(part, at + 1, part.n), x))) {
         x->ns = (uint64_t)ns;
         return 0;
     }
-    FAIL(ERR_INPUT, "the store has a sample '%.*s', expected ENQUEUES*NANOSECONDS", STR_ARG(part));
+    FAIL(ERR_INPUT, "the store has a sample '%.*s', expected ENQUEUES*NANOSECONDS with 1 to %lld enqueues",
+         STR_ARG(str_sub(part, 0, 100)), (long long)ENQUEUES_MAX);
 }
 
 static Err samples_parse(Arena *a, Str text, Measurement *m)
 {
     size_t n = 0;
     for (size_t i = 0; i < text.n; i++) n += text.s[i] == '*';
+    if (n > SAMPLES_MAX)
+        FAIL(ERR_INPUT, "the store has %zu samples of a kernel, more than %d", n, SAMPLES_MAX);
     Sample *sample = ARENA_ARRAY(a, n, Sample);
     TRY_ALLOC(sample);
     Str part;
@@ -325,29 +336,57 @@ static Err samples_parse(Arena *a, Str text, Measurement *m)
     return 0;
 }
 
+typedef struct {
+    Arena *a;
+    VEC(Measurement) list;
+} MeasureRows;
+
 static Err measure_row(void *ctx, const DbRow *row)
 {
-    RowTo *to = ctx;
-    Measurement *m = to->out;
-    m->status = row_dup(row, 0, to->a);
-    m->detail = row_dup(row, 1, to->a);
+    MeasureRows *to = ctx;
+    Measurement m = {.status = row_dup(row, 0, to->a),
+                     .detail = row_dup(row, 1, to->a),
+                     .checked = row_int(row, 3),
+                     .max_err = row_real(row, 4)};
+    m.key.run = row_int(row, 5);
     Str samples = row_dup(row, 2, to->a);
-    if (!m->status.s || !m->detail.s || !samples.s) FAIL(ERR_FAILED, "out of memory reading the store");
-    m->checked = row_int(row, 3);
-    m->max_err = row_real(row, 4);
-    to->found = true;
-    return samples_parse(to->a, samples, m);
+    if (!m.status.s || !m.detail.s || !samples.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    TRY(samples_parse(to->a, samples, &m));
+    if (!VEC_PUSH(&to->list, m)) FAIL(ERR_FAILED, "out of memory reading the store");
+    return 0;
+}
+
+Err store_measure_runs(Store *s, Arena *a, const MeasureKey *key, int64_t n_runs, Measurement **out,
+                       size_t *n)
+{
+    MeasureRows to = {.a = a};
+    *out = NULL;
+    *n = 0;
+    Err e = db_each(s->db, measure_row, &to,
+                    "SELECT status, detail, samples, checked, max_err, run FROM measurement"
+                    " WHERE kernel=? AND problem=? AND setting=? AND run>=? AND run<? ORDER BY run",
+                    "iiiii", key->kernel, key->problem, key->setting, key->run, key->run + n_runs);
+    if (!e) *out = ARENA_ARRAY(a, to.list.n, Measurement);
+    if (!e && !*out) e = err_set(ERR_FAILED, "out of memory reading the store");
+    for (size_t i = 0; !e && i < to.list.n; i++) {
+        int64_t run = to.list.v[i].key.run;
+        (*out)[i] = to.list.v[i];
+        (*out)[i].key = *key;
+        (*out)[i].key.run = run;
+    }
+    *n = e ? 0 : to.list.n;
+    VEC_FINI(&to.list);
+    return e;
 }
 
 Err store_measure_get(Store *s, Arena *a, const MeasureKey *key, Measurement *out, bool *found)
 {
-    RowTo to = {a, out, false};
+    Measurement *m;
+    size_t n;
     *out = (Measurement){.key = *key};
-    TRY(db_each(s->db, measure_row, &to,
-                "SELECT status, detail, samples, checked, max_err FROM measurement"
-                " WHERE kernel=? AND problem=? AND setting=? AND run=?",
-                "iiii", key->kernel, key->problem, key->setting, key->run));
-    *found = to.found;
+    TRY(store_measure_runs(s, a, key, 1, &m, &n));
+    if (n) *out = m[0];
+    *found = n > 0;
     return 0;
 }
 

@@ -12,7 +12,8 @@
  *   plan         one size-group as it was forked            candidates (kernels by column), sizes, rejections
  *   session      one start of the program                   its plans, time of each step, how it ended
  *
- * A store of another format or version is refused and left alone. Does not decide what to do (pipeline.c) nor
+ * A store of another format or version is refused and left alone. A store is untrusted input: it may come from
+ * elsewhere, so that names and numbers out of it are checked where they are read (result.h). Does not decide what to do (pipeline.c) nor
  * who wins.
  */
 #ifndef MEASURE_STORE_H
@@ -87,6 +88,9 @@ typedef struct {
 /* A measurement that is already there is kept: the first one counts. */
 Err store_measure_add(Store *s, const Measurement *m);
 Err store_measure_get(Store *s, Arena *a, const MeasureKey *key, Measurement *out, bool *found);
+/* Those of runs key->run to key->run + n_runs - 1 that are there, in order. */
+Err store_measure_runs(Store *s, Arena *a, const MeasureKey *key, int64_t n_runs, Measurement **out,
+                       size_t *n);
 Err store_measured(Store *s, const MeasureKey *key, bool *found);
 /* A peer is filed as a kernel of that name that is no plan's candidate. */
 Err store_peer(Store *s, Str name, int64_t *kernel);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/text.h"
 
 enum { MAX_DIMS = 16, MAX_LOSERS = 25 };
 
@@ -205,7 +206,9 @@ Err report_explain(const char *outdir, const char *size, FILE *f)
     Arena a;
     TRY(store_open(&s, outdir, DB_READ));
     arena_init(&a, 0);
-    Err e = explain(&s, &a, outdir, size, f);
+    FILE *text;
+    Err e = text_open(f, &text);
+    if (!e) e = text_close(text, explain(&s, &a, outdir, size, text));
     arena_fini(&a);
     store_close(&s);
     return e;

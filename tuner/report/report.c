@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "report/text.h"
 
 typedef struct {
     int64_t compiled, failed, measured, good;
@@ -79,7 +80,7 @@ static Err plan_print(Store *s, const PlanView *p, FILE *f)
 static bool lock_held(Arena *a, const char *outdir)
 {
     Str path = path_join(a, outdir, "tuning.lock");
-    int fd = path.s ? open(path.s, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = path.s ? open(path.s, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
     bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
     if (fd >= 0) close(fd);
     return held;
@@ -120,7 +121,9 @@ Err report_status(const char *outdir, FILE *f)
     Arena a;
     TRY(store_open(&s, outdir, DB_READ));
     arena_init(&a, 0);
-    Err e = status_print(&s, &a, outdir, f);
+    FILE *text;
+    Err e = text_open(f, &text);
+    if (!e) e = text_close(text, status_print(&s, &a, outdir, text));
     arena_fini(&a);
     store_close(&s);
     return e;
@@ -154,15 +157,17 @@ static Err fault_row(void *ctx, const DbRow *row)
 Err report_log(const char *outdir, const char *kernel, FILE *f)
 {
     Store s;
-    LogOut out = {f, 0};
+    LogOut out = {NULL, 0};
     Str name = str_from(kernel);
     TRY(store_open(&s, outdir, DB_READ));
-    Err e = db_each(
-        s.db, log_row, &out,
-        "SELECT k.name, k.hash, c.status, c.ns, c.log, c.at FROM compile c JOIN kernel k ON k.id=c.kernel"
-        " WHERE instr(k.name, ?) OR instr(k.hash, ?) OR k.id IN (SELECT kernel FROM candidate WHERE"
-        " instr(name, ?)) ORDER BY c.id LIMIT 200",
-        "sss", name, name, name);
+    Err e = text_open(f, &out.f);
+    if (!e)
+        e = db_each(
+            s.db, log_row, &out,
+            "SELECT k.name, k.hash, c.status, c.ns, c.log, c.at FROM compile c JOIN kernel k ON k.id=c.kernel"
+            " WHERE instr(k.name, ?) OR instr(k.hash, ?) OR k.id IN (SELECT kernel FROM candidate WHERE"
+            " instr(name, ?)) ORDER BY c.id LIMIT 200",
+            "sss", name, name, name);
     if (!e)
         e = db_each(
             s.db, fault_row, &out,
@@ -172,6 +177,7 @@ Err report_log(const char *outdir, const char *kernel, FILE *f)
             " (instr(k.name, ?) OR instr(k.hash, ?)) ORDER BY m.id LIMIT 200",
             "ss", name, name);
     store_close(&s);
+    if (out.f) e = text_close(out.f, e);
     if (!e && out.n == 0)
         e = err_set(ERR_INPUT, "no kernel of '%s' has '%s' in its name or hash", outdir, kernel);
     return e;

@@ -1,8 +1,8 @@
 /* What lies in a result folder and is not of this config: named, and moved to OUTDIR/set_aside.
  *
- * The steps behind a folder read all of it, so logic or results of an earlier form of the config, or of another
- * program, would go into the library. Nothing is removed. In a folder outside OUTDIR nothing is moved either:
- * what is not of this config is named there, and the callers do not use it.
+ * The steps that read a folder read all of it, so logic or results of an earlier form of the config, or of
+ * another program, would go into the library. Nothing is removed. In a folder outside OUTDIR nothing is moved
+ * either: what is not of this config is named there, and the callers do not use it.
  */
 #ifndef TUNER_SET_ASIDE_H
 #define TUNER_SET_ASIDE_H

@@ -173,6 +173,28 @@ static Err unwritten_store(Run *r, const Group *g)
     return n ? store_rejection_add(&r->store, g->plan, STR("kernel-writer"), g->unwritten[0].why, n) : 0;
 }
 
+/* The key is a hash of all that the plan consists of; rows that differ were not written by a run. */
+static Err plan_same(Run *r, const Group *g)
+{
+    Arena a;
+    PlanView p;
+    arena_init(&a, 0);
+    Err e = plan_load(&r->store, &a, g->plan, &p);
+    bool same = !e && p.n_candidates == g->n_variants && p.n_sizes == g->n_sizes && p.setting == g->setting &&
+                p.environment == r->environment && p.n_runs == r->config->globals.NumBenchmarks &&
+                str_eq(p.group, g->name);
+    for (size_t i = 0; same && i < g->n_variants; i++) same = p.candidate[i].kernel == g->variant[i].kernel;
+    for (size_t i = 0; same && i < g->n_sizes; i++) same = p.size[i].problem == g->problem_id[i];
+    if (!e && !same)
+        e = err_set(ERR_INPUT,
+                    "'%s' is damaged: plan %" PRId64 " has %zu candidates, %zu sizes and %" PRId64
+                    " runs, expected those of %.*s: %zu, %zu and %" PRId64,
+                    db_path(r->store.db), g->plan, p.n_candidates, p.n_sizes, p.n_runs, STR_ARG(g->name),
+                    g->n_variants, g->n_sizes, r->config->globals.NumBenchmarks);
+    arena_fini(&a);
+    return e;
+}
+
 static Err plan_store(Run *r, Group *g, Str content)
 {
     char key[SHA256_HEX + 1];
@@ -188,7 +210,7 @@ static Err plan_store(Run *r, Group *g, Str content)
               .n_duplicates = (int64_t)g->n_duplicates,
               .n_runs = r->config->globals.NumBenchmarks};
     TRY(store_plan(&r->store, &p, &g->plan, &added));
-    if (!added) return 0;
+    if (!added) return plan_same(r, g);
     for (size_t i = 0; i < g->n_variants; i++)
         TRY(store_candidate_add(&r->store, g->plan, (int64_t)i, g->variant[i].kernel, g->variant[i].name));
     for (size_t i = 0; i < g->n_sizes; i++)
