@@ -310,8 +310,8 @@ static void test_full_and_read_only_disk(void **state)
     assert_int_equal(status, 0);
 }
 
-/* A store from elsewhere: what no run writes is an error with the file and the value, and never more work than
- * the file is long. */
+/* A store from elsewhere: what no run writes is an error with the file and the value, and never more work
+ * than the file is long. */
 static void damage(Fixture *f, const char *sql, const char *want)
 {
     PlanView p;

@@ -12,14 +12,14 @@
 
 /* Is this the name of a temporary file? */
 bool is_temporary(const char *name);
-/* Removes the temporary files that killed processes left in directory root/below ("" for root itself), and, when
- * recursive is set, in the directories under it: regular files of this user that have the reserved name and
- * that no process holds locked. Links, also to directories, are left alone, and so is below when a part of it
- * is a link, or "..", or when it is absolute. A missing directory is fine. */
+/* Removes the temporary files that killed processes left in directory root/below ("" for root itself), and,
+ * when recursive is set, in the directories under it: regular files of this user that have the reserved
+ * name and that no process holds locked. Links, also to directories, are left alone, and so is below when a
+ * part of it is a link, or "..", or when it is absolute. A missing directory is fine. */
 Err temporaries_remove(const char *root, Str below, bool recursive);
 
-/* ERR_INPUT when the name itself is a symbolic link: what is written there would change another file. A missing
- * one is fine. */
+/* ERR_INPUT when the name itself is a symbolic link: what is written there would change another file. A
+ * missing one is fine. */
 Err path_no_link(const char *path);
 /* path_no_link for every name in a directory that is a link to something other than a directory. A missing
  * directory is fine. */

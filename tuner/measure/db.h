@@ -15,8 +15,8 @@ typedef struct DbRow DbRow;
 typedef enum { DB_WRITE, DB_READ } DbMode;
 
 /* DB_WRITE creates what is missing; DB_READ changes nothing and works on a read-only directory. The file is
- * untrusted: a link, what is no regular file, no database or a damaged one is ERR_INPUT; its triggers and views
- * do not run, and no value is longer than 256 MiB. */
+ * untrusted: a link, what is no regular file, no database or a damaged one is ERR_INPUT; its triggers and
+ * views do not run, and no value is longer than 256 MiB. */
 Err db_open(const char *path, DbMode mode, Db **out);
 /* For messages. */
 const char *db_path(const Db *db);

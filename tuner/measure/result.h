@@ -35,7 +35,8 @@ typedef struct {
 enum { PLAN_RUNS_MAX = 10000 }; /* as NumBenchmarks */
 
 /* Plans of the last session that had any, in order. What a store has that no run writes (names with other
- * characters than letters, digits, '_', '.', '+' and '-', missing rows, numbers out of bounds) is ERR_INPUT. */
+ * characters than letters, digits, '_', '.', '+' and '-', missing rows, numbers out of bounds) is
+ * ERR_INPUT. */
 Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n);
 Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out);
 

@@ -12,9 +12,9 @@
  *   plan         one size-group as it was forked            candidates (kernels by column), sizes, rejections
  *   session      one start of the program                   its plans, time of each step, how it ended
  *
- * A store of another format or version is refused and left alone. A store is untrusted input: it may come from
- * elsewhere, so that names and numbers out of it are checked where they are read (result.h). Does not decide what to do (pipeline.c) nor
- * who wins.
+ * A store of another format or version is refused and left alone. A store is untrusted input: it may come
+ * from elsewhere, so that names and numbers out of it are checked where they are read (result.h). Does not
+ * decide what to do (pipeline.c) nor who wins.
  */
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H

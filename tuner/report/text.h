@@ -1,6 +1,6 @@
-/* Text out of a store on its way to a terminal: a stream that passes on what is written to it with a '?' in place
- * of control characters other than newline and tab, so that a store from elsewhere cannot steer the terminal.
- */
+/* Text out of a store on its way to a terminal: a stream that passes on what is written to it with a '?' in
+ * place of control characters other than newline and tab, so that a store from elsewhere cannot steer the
+ * terminal. */
 #ifndef TUNER_REPORT_TEXT_H
 #define TUNER_REPORT_TEXT_H
 
