@@ -1,21 +1,22 @@
 /* Events: what tuner-client tells the pipeline while it runs (option events-fd), one tab-separated line per
- * event.
+ * event, flushed one by one:
  *
- *   env     key value                               once each at the start: device, architecture, n_cu, host,
- * ... start   p s                                     solution s on problem p begins valid   p s STATUS
- * checked max_err text         verdict of the validated run: PASSED FAILED INVALID NO_CHECK sample  p s
- * sync_no enqueues total_ns           one timed sync group end     p s STATUS n median_ns lo_ns hi_ns text
- * per enqueue; interval at 0.95; n = 0: the three are nan done
+ *   env     key value                               once each at the start: device, architecture, n_cu, ...
+ *   start   p s                                     solution s on problem p begins
+ *   valid   p s STATUS checked max_err text         verdict of the validated run
+ *   sample  p s sync_no enqueues total_ns           one timed sync group
+ *   end     p s STATUS n median_ns lo_ns hi_ns text per enqueue, interval at 0.95; n = 0: the three are nan
+ *   done
  *
  * A sample of a race has more fields: round clock_mhz power_w temp_c throttle use. Samples of one problem and
  * round were taken side by side, a number above 0; sensors are nan where there are none, throttle is
  * device.h's bits; use is "first" (before the last stage), "final", or "outlier" (repeated, not counted).
  *
  * p and s are indexes into the ini's problems and the library's solutions; s is -1 for the peer, whose end
- * has its name and version as text. Every start is followed by exactly
- * one end for the same p s, also when the worker died (CRASHED, TIMEOUT); skipped ones (WRONG_HARDWARE,
- * DID_NOT_SATISFY_ASSERTS) have both lines too. Text has tabs and newlines replaced by blanks. Lines are
- * flushed one by one. Used by client/race/supervise.c (writes) and the pipeline's measure step (reads).
+ * has its name and version as text. Every start is followed by exactly one end for the same p s, also when the
+ * worker died (CRASHED, TIMEOUT) and for what is skipped (WRONG_HARDWARE, DID_NOT_SATISFY_ASSERTS). A second
+ * start before the end voids what was told of the pair: its worker was killed from outside, and it runs once
+ * more. Text has tabs and newlines replaced by blanks.
  */
 #ifndef CLIENT_EVENTS_H
 #define CLIENT_EVENTS_H

@@ -149,6 +149,15 @@ static Err take_message(void *ctx, const WorkMessage *m)
     return 0;
 }
 
+static void look_again(void *ctx, const WorkRequest *r)
+{
+    Race *c = ctx;
+    c->now->samples.n = c->n_before;
+    c->now->checked = c->was_checked;
+    verbose("problem %lld, solution %lld: its worker was killed from outside; once more", (long long)r->p,
+            (long long)r->s);
+}
+
 /* ---- requests ---- */
 
 static WorkRequest request_of(const Race *c, const Runner *r, WorkTask task)
@@ -168,6 +177,8 @@ static Err ask(Race *c, Runner *r, const WorkRequest *q)
     Outcome o;
     RunStatus before = r->end.status;
     c->now = r;
+    c->n_before = r->samples.n;
+    c->was_checked = r->checked;
     TRY(request(&c->v->q, q, &o));
     if (q->task == DO_LOOK || !run_status_good(o.status)) r->end = o;
     if (run_status_good(o.status) && q->task != DO_LOOK) r->end.status = before;
@@ -431,6 +442,7 @@ Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_fail
     if (!c.runner) FAIL(ERR_FAILED, "out of memory for %zu solutions", n);
     c.base = (int64_t)time(NULL) * ROUNDS_MAX;
     v->q.message = take_message;
+    v->q.again = look_again;
     v->q.ctx = &c;
     enter(&c, items);
     Err e = look_at_all(&c);

@@ -33,6 +33,8 @@ typedef struct {
     Runner *runner; /* of the items, then the peer's */
     size_t n, n_items;
     Runner *now;
+    size_t n_before; /* its samples before the request that it is asked */
+    bool was_checked;
     int64_t round;
     int64_t base; /* added to rounds that are told: those of another race are not taken for side by side */
     bool final, has_rested; /* in the last stage; the device was let to cool before it */

@@ -42,28 +42,32 @@ static Err worker_start(Requests *q)
     return 0;
 }
 
-/* Ends the worker and says how it ended. */
-static void worker_end(Requests *q, bool late, char *text, size_t size)
+/* Ends the worker and says how it ended. True: by a SIGKILL that was not sent here. */
+static bool worker_end(Requests *q, bool late, char *text, size_t size)
 {
     int status = 0;
-    if (q->pid == 0) return;
+    bool sent = false;
+    if (q->pid == 0) return false;
     close(q->socket);
     /* A worker that closed its socket by itself is dying or lost; a moment later it is neither. */
     for (int i = 0; i < 20 && !late; i++) {
         if (waitpid(q->pid, &status, WNOHANG) == q->pid) goto reaped;
         poll(NULL, 0, 5);
     }
+    sent = true;
     kill(q->pid, SIGKILL);
     while (waitpid(q->pid, &status, 0) < 0 && errno == EINTR) continue;
 reaped:
     q->pid = 0;
-    if (!text) return;
+    bool killed = !sent && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    if (!text) return killed;
     if (late)
         snprintf(text, size, "killed: too late");
     else if (WIFSIGNALED(status))
         snprintf(text, size, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         snprintf(text, size, "ended its process with exit status %d", WEXITSTATUS(status));
+    return killed;
 }
 
 typedef enum { GOT_MESSAGE, GOT_DEATH, GOT_LATE, GOT_INTERRUPT } Got;
@@ -93,11 +97,13 @@ static void take_budget(Requests *q, const WorkMessage *m)
     if (!q->ready) q->loading = m->s;
 }
 
-/* A new worker up to its WORK_READY. Code objects that end it are left out of the next try. */
+/* A new worker up to its WORK_READY. Code objects that end it are left out of the next try, those in whose
+ * load it was killed from outside only the second time. */
 static Err worker_ready(Requests *q)
 {
-    size_t n_code = q->s->o.code_objects.n;
-    for (size_t attempt = 0; attempt <= n_code; attempt++) {
+    size_t n_code = q->s->o.code_objects.n, n_killed = 0;
+    for (size_t attempt = 0; attempt <= n_code + n_killed; attempt++) {
+        bool killed = false;
         char why[200], note[WORK_TEXT] = "";
         TRY(worker_start(q));
         for (;;) {
@@ -108,7 +114,7 @@ static Err worker_ready(Requests *q)
                 FAIL(ERR_PARTIAL, "interrupted");
             }
             if (got != GOT_MESSAGE) {
-                worker_end(q, got == GOT_LATE, why, sizeof why);
+                killed = worker_end(q, got == GOT_LATE, why, sizeof why);
                 break;
             }
             if (m.kind == WORK_BUDGET) take_budget(q, &m);
@@ -120,6 +126,10 @@ static Err worker_ready(Requests *q)
             return 0;
         }
         if (note[0]) FAIL(ERR_FAILED, "%s", note);
+        if (killed && n_killed == 0) {
+            n_killed++;
+            continue;
+        }
         if (q->loading < 0 || (size_t)q->loading >= n_code)
             FAIL(ERR_FAILED, "the worker does not start: %s", why);
         Str file = q->s->o.code_objects.v[q->loading];
@@ -149,7 +159,7 @@ static Err request_once(Requests *q, const WorkRequest *r, Outcome *out)
     *out = (Outcome){.status = RUN_INVALID};
     if (q->pid == 0) TRY(worker_ready(q));
     if (send(q->socket, r, sizeof *r, MSG_NOSIGNAL) != sizeof *r) {
-        worker_end(q, false, out->text, sizeof out->text);
+        out->killed = worker_end(q, false, out->text, sizeof out->text);
         out->status = RUN_CRASHED;
         return 0;
     }
@@ -163,7 +173,7 @@ static Err request_once(Requests *q, const WorkRequest *r, Outcome *out)
         if (got == GOT_MESSAGE && !message_sane(q, r, &m)) got = GOT_DEATH;
         if (got != GOT_MESSAGE) {
             out->status = got == GOT_LATE ? RUN_TIMEOUT : RUN_CRASHED;
-            worker_end(q, got == GOT_LATE, out->text, sizeof out->text);
+            out->killed = worker_end(q, got == GOT_LATE, out->text, sizeof out->text);
             return 0;
         }
         if (m.kind == WORK_BUDGET) take_budget(q, &m);
@@ -186,6 +196,13 @@ Err request(Requests *q, const WorkRequest *r, Outcome *out)
 {
     TRY(request_once(q, r, out));
     if (out->status == RUN_CRASHED && !out->launched) TRY(request_once(q, r, out));
+    if (out->status == RUN_CRASHED && out->killed) {
+        q->again(q->ctx, r);
+        TRY(request_once(q, r, out));
+        if (out->status == RUN_CRASHED && out->killed)
+            snprintf(out->text, sizeof out->text, "killed by signal %d (%s), twice", SIGKILL,
+                     strsignal(SIGKILL));
+    }
     if (out->status == RUN_FAILED && !q->s->api->is_gpu) worker_end(q, true, NULL, 0);
     return 0;
 }

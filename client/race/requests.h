@@ -16,6 +16,7 @@ typedef Err WorkMessageFn(void *ctx, const WorkMessage *m);
 typedef struct {
     Session *s;
     WorkMessageFn *message;
+    void (*again)(void *ctx, const WorkRequest *r); /* what message was told of r is void: r is asked again */
     void *ctx;
     pid_t pid; /* 0: no worker */
     int socket;
@@ -29,12 +30,15 @@ typedef struct {
 typedef struct {
     RunStatus status;
     bool launched; /* the worker got as far as running foreign code */
+    bool killed;   /* by a SIGKILL that this process did not send */
     WorkMessage end;
     char text[WORK_TEXT + 100];
 } Outcome;
 
 /* Restarts the worker where needed. ERR_PARTIAL when interrupted; other errors end the run. A kernel that
- * takes its worker along is no error: RUN_CRASHED or RUN_TIMEOUT in out. */
+ * takes its worker along is no error: RUN_CRASHED or RUN_TIMEOUT in out. A worker that somebody else killed
+ * with SIGKILL, as the kernel does when memory runs out, says nothing about what it ran: that is asked once
+ * more, of a new worker, and counts when it ends in the same way. */
 Err request(Requests *q, const WorkRequest *r, Outcome *out);
 /* Ends the worker, if there is one. */
 void requests_end(Requests *q);

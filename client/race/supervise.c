@@ -48,6 +48,18 @@ static Err take_valid(Supervisor *v, const WorkMessage *m)
                                        .text = str_from(m->text)});
 }
 
+/* A second EVENT_START voids what was told of the pair. */
+static void start_again(void *ctx, const WorkRequest *r)
+{
+    Supervisor *v = ctx;
+    v->samples.n = 0;
+    v->total_ns = v->n_launches = 0;
+    verbose("problem %lld, solution %lld: its worker was killed from outside; once more", (long long)r->p,
+            (long long)r->s);
+    if (supervisor_emit(v, &(Event){.kind = EVENT_START, .p = r->p, .s = r->s}))
+        verbose("%s", err_message()); /* nobody reads: the end of the pair tells the caller */
+}
+
 static Err take_message(void *ctx, const WorkMessage *m)
 {
     return m->kind == WORK_VALID ? take_valid(ctx, m) : take_samples(ctx, m);
@@ -182,6 +194,7 @@ static Err run_item(Supervisor *v, const PlanItem *item, bool *failed)
                          .timing = v->s->o.n_syncs > 0,
                          .expected_ns = v->best_ns[item->p]};
         v->q.message = take_message;
+        v->q.again = start_again;
         v->q.ctx = v;
         TRY(request(&v->q, &r, &o));
     }

@@ -1,5 +1,5 @@
-# kill -9 of the worker while a kernel runs: that solution is recorded as crashed, the rest runs. kill -9 of the client: its
-# worker does not stay behind.
+# kill -9 of the worker while a kernel runs, as the kernel does when memory runs out: the solution runs once more, alone in a
+# new worker; killed again it is recorded as crashed, and the rest runs. kill -9 of the client: its worker does not stay behind.
 cc -O2 -fPIC -shared -o k.so "$DATA/client/kernels.c" || exit 1
 sh "$DATA/client/library.sh" good slow good >lib.yaml
 cat >c.ini <<END
@@ -9,25 +9,39 @@ results-file=r.csv
 problem-identifier=Contraction_l_Ailk_Bljk_Cijk_Dijk
 problem-size=40,30,2,20
 num-elements-to-validate=128
-num-syncs-per-benchmark=100
+num-syncs-per-benchmark=15
 kernel-timeout=100
 host-threads=1
 END
 wait_for() { n=0; until "$@" || [ $n -gt 200 ]; do sleep 0.05; n=$((n+1)); done; }
 # Samples come in batches: the second launch of solution 1 is awaited by its verdict and a moment more.
-slow_validated() { grep -q '^valid	0	1' events.txt; }
-: >events.txt
-"$BIN/tuner-client" --config-file c.ini --events-fd 3 >log.csv 2>err.txt 3>events.txt &
-client=$!
-wait_for slow_validated
-kill -9 $(cat /proc/$client/task/$client/children)
-wait $client
-echo "failures: $?"
-cut -d, -f3,9,10 log.csv
-cat err.txt
+slow_validated() { [ "$(grep -c '^valid	0	1' events.txt)" -ge "${1:-1}" ]; }
+kill_worker() { kill -9 $(cat /proc/$client/task/$client/children); }
+start() {
+  : >events.txt
+  "$BIN/tuner-client" --config-file c.ini "$@" --events-fd 3 >log.csv 2>err.txt 3>events.txt &
+  client=$!
+}
+ended() { wait $client; echo "failures: $?"; cut -d, -f3,9,10 log.csv; cat err.txt; }
+echo "-- killed once"
+start
+wait_for slow_validated; kill_worker
+ended
+grep '^start	0	1' events.txt; grep -c '^end	0	1	PASSED	15' events.txt
+echo "-- killed twice"
+start
+wait_for slow_validated; kill_worker
+wait_for slow_validated 2; kill_worker
+ended
+echo "-- killed once in a race"
+sh "$DATA/client/library.sh" slow >slow.yaml
+start --timing=race --library-file=slow.yaml --race-seconds=0.5
+worker() { cat /proc/$client/task/$client/children; }
+n=0; until [ -n "$(worker)" ] || [ $n -gt 200 ]; do sleep 0.05; n=$((n+1)); done
+sleep 1; kill_worker
+ended
 echo "-- client killed"
-"$BIN/tuner-client" --config-file c.ini --solution-start-idx 1 --num-solutions 1 --events-fd 3 >log.csv 2>err.txt 3>events.txt &
-client=$!
+start --solution-start-idx 1 --num-solutions 1
 wait_for slow_validated
 worker=$(cat /proc/$client/task/$client/children)
 kill -9 $client
@@ -37,9 +51,7 @@ wait_for gone
 gone && echo "no worker left"
 echo "-- interrupted: the files are written"
 rm -f r.csv
-: >events.txt
-"$BIN/tuner-client" --config-file c.ini --events-fd 3 >log.csv 2>err.txt 3>events.txt &
-client=$!
+start
 wait_for slow_validated
 kill -TERM $client
 wait $client
