@@ -5,7 +5,7 @@
  *   start   p s                                     solution s on problem p begins
  *   valid   p s STATUS checked max_err text         verdict of the validated run
  *   sample  p s sync_no enqueues total_ns           one timed sync group
- *   end     p s STATUS n median_ns lo_ns hi_ns text per enqueue, interval at 0.95; n = 0: the three are nan
+ *   end     p s STATUS n median_ns lo_ns hi_ns text per enqueue, interval at 0.95; nan where n is 0
  *   done
  *
  * A sample of a race has more fields: round clock_mhz power_w temp_c throttle use. Samples of one problem and

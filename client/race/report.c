@@ -332,17 +332,17 @@ static Err write_buf(const char *path, const Buf *b)
     return file_write(path, buf_view(b));
 }
 
-Err report_write(Report *r)
+static Err files_write(Report *r, bool last)
 {
     Buf b;
     buf_init(&b);
     Err e = 0;
-    if (r->s->o.results_file[0]) {
+    if (r->s->o.results_file[0] && (last || !file_is_special(r->s->o.results_file))) {
         results_header(r, &b);
         for (size_t i = 0; i < r->lines.n; i++) results_line(r, &r->lines.v[i], &b);
         e = write_buf(r->s->o.results_file, &b);
     }
-    if (!e && r->s->o.update_file[0]) {
+    if (!e && r->s->o.update_file[0] && (last || !file_is_special(r->s->o.update_file))) {
         buf_reset(&b);
         for (size_t i = 0; i < r->lines.n; i++) update_lines(r, &r->lines.v[i], &b);
         e = write_buf(r->s->o.update_file, &b);
@@ -350,3 +350,7 @@ Err report_write(Report *r)
     buf_fini(&b);
     return e;
 }
+
+Err report_write(Report *r) { return files_write(r, true); }
+
+Err report_checkpoint(Report *r) { return files_write(r, false); }

@@ -37,5 +37,8 @@ typedef struct {
 Err report_peer(Report *r, const ReportPeer *peer);
 /* Writes results-file and library-update-file: whole, so far. */
 Err report_write(Report *r);
+/* The same in the middle of a run: only what is replaced by it. A device or FIFO would get everything
+ * again. */
+Err report_checkpoint(Report *r);
 
 #endif

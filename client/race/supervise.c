@@ -211,7 +211,7 @@ Err supervisor_checkpoint(Supervisor *v)
     uint64_t now = clock_ns();
     if (now - v->written_ns <= UINT64_C(5000000000)) return 0;
     v->written_ns = now;
-    return report_write(v->report);
+    return report_checkpoint(v->report);
 }
 
 /* A race takes what follows in the plan of the same problem and repeat; the library's choice runs alone. */

@@ -246,6 +246,22 @@ static void bounds_choose(Run *r)
     if (g->BoundsCheck < 0) g->BoundsCheck = r->target->family == TARGET_HOST ? 3 : 0;
 }
 
+/* Fallback logic, which rocBLAS files under the schedule 'hip', is for any AMD GPU. It names no device, so
+ * that the run takes what is here. */
+static void fallback_tell(const Run *r)
+{
+    const LogicSettings *logic = &r->config->logic;
+    bool named = logic->ArchitectureName.n && !str_eq_c(logic->ArchitectureName, "gfx000");
+    bool fallback = str_eq_c(logic->ArchitectureName, "fallback");
+    bool hip = !named && str_eq_c(logic->ScheduleName, "hip");
+    if (!r->config->has_logic || r->o->arch || r->part || !(fallback || hip)) return;
+    if (r->target->family == TARGET_AMDGCN) return;
+    warning("%s: %s is logic for any AMD GPU and names none: the kernels are made for %s and run on '%.*s' "
+            "(--arch gfx90a, say, names another)",
+            r->config->path, fallback ? "ArchitectureName 'fallback'" : "ScheduleName 'hip'", r->target->name,
+            STR_ARG(r->device.name));
+}
+
 Err step_device(Run *r)
 {
     Str list;
@@ -262,6 +278,7 @@ Err step_device(Run *r)
         TRY(device_choose(r, list));
     }
     part_notice(r);
+    fallback_tell(r);
     bounds_choose(r);
     TRY(toolchain_choose(r));
     verbose("device: %.*s\ncompiler: %s", STR_ARG(r->device.text), r->toolchain.version);
