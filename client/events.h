@@ -8,15 +8,15 @@
  *   end     p s STATUS n median_ns lo_ns hi_ns text per enqueue, interval at 0.95; nan where n is 0
  *   done
  *
- * A sample of a race has more fields: round clock_mhz power_w temp_c throttle use. Samples of one problem and
- * round were taken side by side, a number above 0; sensors are nan where there are none, throttle is
+ * A sample of a race has more fields: round clock_mhz power_w temp_c throttle use. Samples of one problem
+ * and round were taken side by side, a number above 0; sensors are nan where there are none, throttle is
  * device.h's bits; use is "first" (before the last stage), "final", or "outlier" (repeated, not counted).
  *
  * p and s are indexes into the ini's problems and the library's solutions; s is -1 for the peer, whose end
- * has its name and version as text. Every start is followed by exactly one end for the same p s, also when the
- * worker died (CRASHED, TIMEOUT) and for what is skipped (WRONG_HARDWARE, DID_NOT_SATISFY_ASSERTS). A second
- * start before the end voids what was told of the pair: its worker was killed from outside, and it runs once
- * more. Text has tabs and newlines replaced by blanks.
+ * has its name and version as text. Every start is followed by exactly one end for the same p s, also when
+ * the worker died (CRASHED, TIMEOUT) and for what is skipped (WRONG_HARDWARE, DID_NOT_SATISFY_ASSERTS). A
+ * second start before the end voids what was told of the pair: its worker was killed from outside, and it
+ * runs once more. Text has tabs and newlines replaced by blanks.
  */
 #ifndef CLIENT_EVENTS_H
 #define CLIENT_EVENTS_H

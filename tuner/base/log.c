@@ -1,8 +1,11 @@
 /* Error verbs and progress. See log.h. */
 #include "base/log.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -78,36 +81,78 @@ _Noreturn void bug_(const char *file, int line, const char *fmt, ...)
 
 enum { REDRAW_NS = 200000000, LINE_NS = 2000000000 };
 
+int terminal_width(int fd)
+{
+    struct winsize w;
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20 ? w.ws_col : 80;
+}
+
 void progress_init(Progress *p, const char *step, uint64_t total, uint64_t already_done)
 {
+    const char *kind = getenv("TERM");
     *p = (Progress){.step = step, .total = total, .done = already_done, .done_at_start = already_done};
+    p->eta_hi = p->run_hi = -1;
     p->start_ns = clock_ns();
     p->drawn_ns = p->start_ns;
-    p->terminal = isatty(STDERR_FILENO);
+    p->terminal = isatty(STDERR_FILENO) && !(kind && strcmp(kind, "dumb") == 0);
+}
+
+/* "0:42", "1:02:03"; a range where the ends differ by more than a tenth. */
+static void range_print(double lo, double hi, Buf *out)
+{
+    unsigned long s[2] = {(unsigned long)(lo + 0.5), (unsigned long)ceil(hi)};
+    bool one = s[0] >= s[1] || (hi - lo) <= 0.1 * hi;
+    for (int i = one ? 1 : 0; i < 2; i++) {
+        if (s[i] >= 3600)
+            buf_printf(out, "%lu:%02lu:%02lu", s[i] / 3600, s[i] / 60 % 60, s[i] % 60);
+        else
+            buf_printf(out, "%lu:%02lu", s[i] / 60, s[i] % 60);
+        if (i == 0) buf_putc(out, '-');
+    }
+}
+
+static void eta_print(const Progress *p, double rate, Buf *out)
+{
+    double lo = p->eta_lo, hi = p->eta_hi;
+    if (hi < 0 && rate > 0 && p->total > p->done) lo = hi = (double)(p->total - p->done) / rate;
+    if (hi >= 0) {
+        buf_puts(out, "  ETA ");
+        range_print(lo, hi, out);
+    }
+    if (hi >= 0 && p->run_hi >= 0) {
+        buf_puts(out, ", run ");
+        range_print(lo + p->run_lo, hi + p->run_hi, out);
+    }
 }
 
 static void progress_draw(Progress *p, bool last, const char *note)
 {
     double seconds = (double)(clock_ns() - p->start_ns) * 1e-9;
     double rate = seconds > 0 ? (double)(p->done - p->done_at_start) / seconds : 0;
-    char eta[32] = "";
-    if (!last && rate > 0 && p->total > p->done) {
-        unsigned long left = (unsigned long)((double)(p->total - p->done) / rate + 0.5);
-        snprintf(eta, sizeof eta, "  ETA %lu:%02lu", left / 60, left % 60);
-    }
-    fprintf(stderr, "%s%s  %llu/%llu  %.3g/s%s%s%s%s", p->terminal ? "\r\033[K" : "", p->step,
-            (unsigned long long)p->done, (unsigned long long)p->total, rate, eta, *note ? "  " : "", note,
+    Buf line;
+    buf_init(&line);
+    buf_printf(&line, "%s  %llu/%llu  %.3g/s", p->step, (unsigned long long)p->done,
+               (unsigned long long)p->total, rate);
+    if (!last) eta_print(p, rate, &line);
+    if (*note) buf_printf(&line, "  %s", note);
+    int width = terminal_width(STDERR_FILENO) - (p->terminal ? 1 : 0);
+    fprintf(stderr, "%s%.*s%s", p->terminal ? "\r\033[K" : "", width, buf_cstr(&line),
             p->terminal && !last ? "" : "\n");
     fflush(stderr);
+    buf_fini(&line);
+}
+
+bool progress_due(const Progress *p)
+{
+    if (logger.level < LOG_NORMAL) return false;
+    return clock_ns() - p->drawn_ns >= (p->terminal ? (uint64_t)REDRAW_NS : (uint64_t)LINE_NS);
 }
 
 void progress_step(Progress *p, uint64_t done, const char *note_fmt, ...)
 {
     p->done = done;
-    if (logger.level < LOG_NORMAL) return;
-    uint64_t now = clock_ns();
-    if (now - p->drawn_ns < (p->terminal ? (uint64_t)REDRAW_NS : (uint64_t)LINE_NS)) return;
-    p->drawn_ns = now;
+    if (!progress_due(p)) return;
+    p->drawn_ns = clock_ns();
     char note[256];
     va_list ap;
     va_start(ap, note_fmt);

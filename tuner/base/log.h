@@ -30,15 +30,23 @@ _Noreturn void die(Err code, const char *fmt, ...) PRINTF_LIKE(2, 3);
 #define BUG(...) bug_(__FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void bug_(const char *file, int line, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Progress of a step: 'step  done/total  rate  ETA  note', redrawn on a terminal, a plain line every few
- * seconds elsewhere. Costs a clock read per call when nothing is drawn. */
+/* Columns of the terminal at fd; 80 where there is none or it does not tell. */
+int terminal_width(int fd);
+
+/* Progress of a step: 'step  done/total  rate  ETA  note', redrawn on a terminal and cut to its width, a
+ * plain line of at most 80 columns every few seconds elsewhere. Costs a clock read per call when nothing is
+ * drawn. */
 typedef struct {
     const char *step;
     uint64_t total, done, start_ns, drawn_ns, done_at_start;
     bool terminal;
+    double eta_lo, eta_hi; /* seconds that are left of the step; hi < 0: as the rate so far says */
+    double run_lo, run_hi; /* of the whole run; hi < 0: not known */
 } Progress;
 
 void progress_init(Progress *p, const char *step, uint64_t total, uint64_t already_done);
+/* Would progress_step draw now? */
+bool progress_due(const Progress *p);
 void progress_step(Progress *p, uint64_t done, const char *note_fmt, ...) PRINTF_LIKE(3, 4);
 void progress_done(Progress *p, const char *note_fmt, ...) PRINTF_LIKE(2, 3);
 

@@ -30,7 +30,7 @@ static Err lines_take(Buf *pending, ClientEventFn *fn, void *ctx, bool *done)
 }
 
 /* Until the client closes its end. */
-static Err events_read(int fd, ClientEventFn *fn, void *ctx, bool *done)
+static Err events_read(int fd, const ClientSpec *spec, ClientEventFn *fn, void *ctx, bool *done)
 {
     char chunk[65536];
     Buf pending;
@@ -43,6 +43,7 @@ static Err events_read(int fd, ClientEventFn *fn, void *ctx, bool *done)
             e = err_set(ERR_FAILED, "interrupted");
             break;
         }
+        if (n <= 0 && spec->tick) spec->tick(ctx);
         if (n <= 0) continue;
         ssize_t got = read(fd, chunk, sizeof chunk);
         if (got < 0 && errno == EINTR) continue;
@@ -86,7 +87,7 @@ Err client_run(const ClientSpec *spec, ClientEventFn *fn, void *ctx, ClientEnd *
     Err e = start(spec, fd[1], &proc);
     close(fd[1]);
     if (!e) {
-        e = events_read(fd[0], fn, ctx, &end->done);
+        e = events_read(fd[0], spec, fn, ctx, &end->done);
         if (e)
             proc_kill(&proc);
         else

@@ -15,6 +15,7 @@ typedef struct {
     const char *log_path;     /* of what it prints */
     const char *dir;          /* that it runs in */
     const char *const *extra; /* more arguments, NULL-terminated; may be NULL */
+    void (*tick)(void *ctx);  /* several times a second while the client is silent; may be NULL */
 } ClientSpec;
 
 typedef struct {

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "kernel/kernel.h"
+#include "run/forecast.h"
 #include "space/naming.h"
 
 enum { CHUNK = 1024, LOG_BYTES_MAX = 256 << 10 };
@@ -320,7 +321,11 @@ Err step_build(Run *r)
         e = helpers_find(r, g);
         total += g->n_variants + g->n_helpers;
     }
+    EtaRange measure = {0, -1};
     progress_init(&progress, "build", total, 0);
+    if (!e) e = forecast_measure(r, &measure);
+    progress.run_lo = measure.lo;
+    progress.run_hi = measure.hi;
     if (!e) e = run_path(r, &c->cache_dir, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath));
     if (!e && r->o->no_cache) e = build_cache_clear(c->cache_dir.s);
     if (!e) e = groups_build(r, c);

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "run/client_ini.h"
 #include "run/client_run.h"
+#include "run/forecast.h"
 
 enum { PAIR_DEATHS_MAX = 2, IDLE_DEATHS_MAX = 2 };
 
@@ -34,6 +35,8 @@ typedef struct {
     double best_gflops;
     int64_t best_size;
     uint64_t n_ended; /* in this client */
+    Eta eta;
+    uint64_t ended_ns; /* when the last pair ended, or the first client was started */
     Buf environment;
     Str plan_path, log_path, ini_path, build_dir;
 } Measuring;
@@ -59,6 +62,13 @@ static Err pair_check(const Measuring *m, const Event *e)
     return 0;
 }
 
+static double size_flops(const Group *g, int64_t p)
+{
+    double flops = 2.0 * type_info((DataType)g->problem->pt.DataType)->packing;
+    for (int i = 0; i < g->problem->pt.TotalIndices; i++) flops *= (double)g->size[p].v[i];
+    return flops;
+}
+
 static void best_note(Measuring *m, double flops, const Event *e)
 {
     if (e->s < 0 || !run_status_good(e->status) || !(e->median_ns > 0)) return;
@@ -66,13 +76,6 @@ static void best_note(Measuring *m, double flops, const Event *e)
     if (e->p == m->best_size && gflops <= m->best_gflops) return;
     m->best_size = e->p;
     m->best_gflops = gflops;
-}
-
-static double size_flops(const Group *g, int64_t p)
-{
-    double flops = 2.0 * type_info((DataType)g->problem->pt.DataType)->packing;
-    for (int i = 0; i < g->problem->pt.TotalIndices; i++) flops *= (double)g->size[p].v[i];
-    return flops;
 }
 
 static Err pair_end(Measuring *m, RunStatus status, Str text)
@@ -88,6 +91,9 @@ static Err pair_end(Measuring *m, RunStatus status, Str text)
     m->open = false;
     m->done++;
     m->n_ended++;
+    uint64_t now = clock_ns();
+    eta_measured(&m->eta, size_flops(m->g, m->p), (double)(now - m->ended_ns) * 1e-9, false);
+    m->ended_ns = now;
     m->r->n_wrong += status == RUN_FAILED;
     m->r->n_faults += status == RUN_CRASHED || status == RUN_TIMEOUT || status == RUN_INVALID;
     return 0;
@@ -127,6 +133,10 @@ static Err sample_keep(Measuring *m, const Event *e)
 
 static void show(Measuring *m)
 {
+    if (!progress_due(&m->progress)) return;
+    EtaRange left = eta_range(&m->eta, (double)(clock_ns() - m->ended_ns) * 1e-9);
+    m->progress.eta_lo = left.lo;
+    m->progress.eta_hi = left.hi;
     const ProblemSize *z = &m->g->size[m->p];
     if (m->best_gflops > 0 && m->best_size == m->p)
         progress_step(&m->progress, m->done, "best %.4g GFlops on %" PRId64 "x%" PRId64 "x%" PRId64,
@@ -134,6 +144,8 @@ static void show(Measuring *m)
     else
         progress_step(&m->progress, m->done, "%s", "");
 }
+
+static void tick(void *ctx) { show(ctx); }
 
 static Err event(void *ctx, const Event *e)
 {
@@ -263,8 +275,8 @@ static Err run_measure(Measuring *m)
         TRY(run_check());
         TRY(plan_write(m, &n));
         if (n == 0) return 0;
-        ClientSpec spec = {m->r->client.s, m->ini_path.s,  m->plan_path.s,
-                           m->log_path.s,  m->build_dir.s, extra};
+        ClientSpec spec = {m->r->client.s, m->ini_path.s, m->plan_path.s, m->log_path.s, m->build_dir.s,
+                           extra,          tick};
         m->n_ended = 0;
         TRY(client_run(&spec, event, m, &end));
         TRY(environment_keep(m));
@@ -293,29 +305,48 @@ static Err paths(Measuring *m)
     return path_no_link(m->log_path.s);
 }
 
-/* How many pairs there are in all, and how many of them the store has. */
-static Err count(Measuring *m)
+/* How many pairs a group has in all, and how many of them the store has. Sizes that are listed twice are
+ * one. */
+static Err count_group(Measuring *m, Map *seen)
 {
-    for (size_t i = 0; i < m->r->n_groups; i++) {
-        m->g = &m->r->group[i];
-        if (m->g->skip) continue;
-        m->total += m->g->n_sizes * m->g->n_columns * (uint64_t)m->r->config->globals.NumBenchmarks;
+    for (size_t p = 0; p < m->g->n_sizes; p++) {
+        bool added;
+        if (!map_put(seen, (Str){(const char *)&m->g->problem_id[p], sizeof(int64_t)}, &added))
+            FAIL(ERR_FAILED, "out of memory for %zu sizes", p);
+        if (!added) continue;
         for (m->run = 0; m->run < m->r->config->globals.NumBenchmarks; m->run++)
-            for (size_t p = 0; p < m->g->n_sizes; p++)
-                for (size_t s = 0; s < m->g->n_columns; s++) {
-                    bool found;
-                    MeasureKey key = key_of(m, (int64_t)p, (int64_t)s);
-                    TRY(store_measured(&m->r->store, &key, &found));
-                    m->done += found;
-                }
+            for (size_t s = 0; s < m->g->n_columns; s++) {
+                bool found;
+                MeasureKey key = key_of(m, (int64_t)p, (int64_t)s);
+                TRY(store_measured(&m->r->store, &key, &found));
+                m->total++;
+                m->done += found;
+                if (!found) eta_expect(&m->eta, 1, size_flops(m->g, (int64_t)p));
+            }
     }
     return 0;
+}
+
+static Err count(Measuring *m)
+{
+    Err e = 0;
+    for (size_t i = 0; !e && i < m->r->n_groups; i++) {
+        Map seen;
+        m->g = &m->r->group[i];
+        if (m->g->skip) continue;
+        map_init(&seen);
+        e = count_group(m, &seen);
+        map_fini(&seen);
+        if (!e) e = forecast_history(&m->r->store, m->g->setting, &m->eta);
+    }
+    return e;
 }
 
 static Err measure_all(Measuring *m)
 {
     TRY(count(m));
     progress_init(&m->progress, "measure", m->total, m->done);
+    m->ended_ns = clock_ns();
     for (size_t i = 0; i < m->r->n_groups; i++) {
         m->g = &m->r->group[i];
         if (m->g->skip) continue;
