@@ -151,11 +151,36 @@ static Err analysis_steps(Analysis *an, Logic *l)
     return analysis_logic(an, l);
 }
 
+static int64_t column_of(const AnalyzeGroup *g, int32_t merged)
+{
+    for (size_t c = 0; c < g->bench.n_solutions; c++)
+        if (g->merged[c] == merged) return (int64_t)c;
+    return -1;
+}
+
+/* What the ties were decided to. */
+static Err tell_chosen(const Analysis *an)
+{
+    const AnalyzeOptions *o = an->o;
+    for (size_t i = 0; o->chosen && i < an->n_groups; i++) {
+        const AnalyzeGroup *g = &an->group[i];
+        for (size_t k = 0; k < g->table.n_rows; k++) {
+            const int64_t *size = g->table.row[k].size;
+            const int64_t *at = map_get(&an->by_size, size_key(size, g->table.n_dims));
+            if (!at || !*at) continue;
+            int64_t column = column_of(g, an->winner.v[*at - 1].solution);
+            TRY(o->chosen(o->chosen_ctx, g->stem, size, g->table.n_dims, column));
+        }
+    }
+    return ERR_OK;
+}
+
 static Err analysis_write(Analysis *an, AnalyzeReport *r)
 {
     Logic l;
     Buf name;
     TRY(analysis_steps(an, &l));
+    TRY(tell_chosen(an));
     buf_init(&name);
     buf_printf(&name, "%s/%s_", an->o->logic_dir, an->o->schedule);
     problem_type_name(l.pt, &name);

@@ -43,6 +43,10 @@ typedef struct {
     /* NULL, or: is told the name in logic_dir of each file that was written; valid during the call. */
     Err (*written)(void *ctx, Str name);
     void *written_ctx;
+    /* NULL, or: is told, of each size with a winner and each csv that has the size, the column of the
+     * solution that the logic names for it; -1: none of this csv. */
+    Err (*chosen)(void *ctx, Str data, const int64_t *size, size_t n_size, int64_t column);
+    void *chosen_ctx;
     AnalyzeSamples *samples; /* NULL: no intervals, so only equal numbers tie */
     void *samples_ctx;
 } AnalyzeOptions;

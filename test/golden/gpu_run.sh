@@ -8,7 +8,7 @@ chmod +x client
 export TUNER_FAKE="ns=50000"
 run() { "$BIN/tuner" --client-path "$PWD/client" "$@" "$DATA/run/gpu.yaml" out >log 2>&1; }
 if ! "$BIN/tuner" --compile-only --arch sm_90 "$DATA/run/gpu.yaml" probe >log 2>&1; then echo "skipped: $(grep '^tuner:' log)"; exit; fi
-run --device cuda; echo "exit $?"; grep -e winner -e '^  [0-9]' -e '^tuner:' log | sed 's/  */ /g'
+run --device cuda; echo "exit $?"; grep -e 'the library uses' -e '^  [0-9]' -e '^   *[0-9]*  Cijk' -e '^tuner:' log | sed 's/  */ /g'
 (cd out && find . -type f -path '*ibrary*' | grep -v SOURCE | sort)
 sed -n 2,4p out/3_LibraryLogic/test_Cijk_Ailk_Bljk_SB.yaml
 grep -c code-object out/1_BenchmarkProblems/*/00_Final/source/ClientParameters.ini

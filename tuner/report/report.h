@@ -1,6 +1,5 @@
-/* Reports out of the store: what `tuner status`, `explain` and `log` print, and the winners table at the end
- * of a run. They read only. Called by main.c and the run.
- */
+/* Reports out of the store: what `tuner status`, `explain` and `log` print. They read only. The winners
+ * table at the end of a run is in winners.h. */
 #ifndef TUNER_REPORT_H
 #define TUNER_REPORT_H
 
@@ -15,9 +14,5 @@ Err report_status(const char *outdir, FILE *f);
 Err report_explain(const char *outdir, const char *size, FILE *f);
 /* Compiler output and faults of the kernels whose name or hash contains the text. */
 Err report_log(const char *outdir, const char *kernel, FILE *f);
-
-enum { REPORT_WINNERS_MAX = 40 };
-/* One line per size of every plan, at most max lines in all (0: no limit). */
-Err report_winners(Store *s, const PlanView *plans, size_t n, size_t max, FILE *f);
 
 #endif

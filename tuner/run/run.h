@@ -63,6 +63,7 @@ typedef struct {
     Str *code_object; /* paths of the files with its kernels */
     size_t n_code_objects;
     uint64_t n_permutations, n_duplicates;
+    size_t *chosen; /* of each size: the variant that the logic names, or WINNER_; NULL: not analyzed */
     int64_t plan, setting;
     bool skip;     /* ForceRedoBenchmarkProblems is off and its results are there; or given up */
     bool given_up; /* none of its kernels can be made */

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/own.h"
 #include "logic/analyze.h"
+#include "report/winners.h"
 #include "run/set_aside.h"
 
 /* A group's results by size, as the analyzer asks for them. */
@@ -46,6 +47,39 @@ static GroupSamples *samples_of(Samples *s, Str data)
     for (size_t i = 0; i < s->n; i++)
         if (str_eq(path_base(s->group[i].g->data), data)) return &s->group[i];
     return NULL;
+}
+
+/* Analyze's callback: fills in the group's chosen. */
+static Err chosen_take(void *ctx, Str data, const int64_t *size, size_t n_size, int64_t column)
+{
+    Samples *s = ctx;
+    GroupSamples *group = samples_of(s, data);
+    int64_t *row = group ? map_get(&group->size, size_bytes(size, n_size)) : NULL;
+    if (!row || column >= (int64_t)group->g->n_columns) return 0;
+    group->g->chosen[*row - 1] = column < 0 ? WINNER_ELSEWHERE : group->g->column[column];
+    return 0;
+}
+
+static Err chosen_init(Samples *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        Group *g = s->group[i].g;
+        TRY_ALLOC(g->chosen = ARENA_ARRAY(&s->r->arena, g->n_sizes, size_t));
+        for (size_t z = 0; z < g->n_sizes; z++) g->chosen[z] = WINNER_NONE;
+    }
+    return 0;
+}
+
+/* Sizes that are listed twice have one choice. */
+static void chosen_spread(const Samples *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        Group *g = s->group[i].g;
+        for (size_t z = 0; z < g->n_sizes; z++) {
+            int64_t *row = map_get(&s->group[i].size, size_bytes(g->size[z].v, (size_t)g->size[z].n));
+            if (row) g->chosen[z] = g->chosen[*row - 1];
+        }
+    }
 }
 
 static bool samples_get(void *ctx, Str data, const int64_t *size, size_t n_size, size_t solution,
@@ -197,10 +231,14 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     o.takes_ctx = r;
     o.written = logic_written;
     o.written_ctx = r;
+    o.chosen = chosen_take;
+    o.chosen_ctx = samples;
     o.samples = samples_get;
     o.samples_ctx = samples;
+    TRY(chosen_init(samples));
     TRY(analyze_run(&o, report));
     TRY(samples->failed);
+    chosen_spread(samples);
     return old_logic_aside(r);
 }
 

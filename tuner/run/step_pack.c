@@ -3,11 +3,13 @@
  */
 #include "run/run.h"
 
+#include <unistd.h>
+
 #include "base/fs.h"
 #include "base/own.h"
 #include "run/client_ini.h"
 #include "createlib/createlib.h"
-#include "report/report.h"
+#include "report/winners.h"
 
 static bool kept(Run *r)
 {
@@ -170,15 +172,30 @@ Err step_pack(Run *r)
     return 0;
 }
 
+/* The groups' choices in the order of the plans. */
+static Err chosen_of(Run *r, const PlanView *plans, size_t n, const size_t *const **out)
+{
+    const size_t **chosen = ARENA_ARRAY(&r->arena, n, const size_t *);
+    TRY_ALLOC(chosen);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < r->n_groups; k++)
+            if (!r->group[k].skip && r->group[k].plan == plans[i].id) chosen[i] = r->group[k].chosen;
+    *out = chosen;
+    return 0;
+}
+
 static Err winners_print(Run *r)
 {
     PlanView *plans;
     size_t n;
     TRY(plans_latest(&r->store, &r->arena, &plans, &n));
-    printf(
-        "\nwinners (tie: the samples cannot tell them apart; the library then takes the one that wins more "
-        "sizes;\n         few: fewer than 6 samples, so the interval holds with less than 95%%)\n");
-    TRY(report_winners(&r->store, plans, n, log_level() > LOG_NORMAL ? 0 : REPORT_WINNERS_MAX, stdout));
+    printf("\nwhat the library uses (tie: the samples cannot tell the two apart, and it takes\n"
+           "the one that wins more sizes; few: fewer than 6 samples, so that the interval\n"
+           "holds with less than 95%%)\n");
+    WinnersOptions o = {.max = log_level() > LOG_NORMAL ? 0 : WINNERS_MAX,
+                        .width = terminal_width(STDOUT_FILENO)};
+    TRY(chosen_of(r, plans, n, &o.chosen));
+    TRY(report_winners(&r->store, plans, n, &o, stdout));
     if (n && plans[0].n_sizes)
         printf("\nmore about a size: tuner explain %s M,N,BATCH,K; what failed and why: tuner status %s\n",
                r->outdir, r->outdir);
