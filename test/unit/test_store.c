@@ -425,6 +425,35 @@ static void test_read_only_names(void **state)
     if (e) fail_msg("%s", message);
 }
 
+static void test_busy(void **state)
+{
+    Fixture *f = *state;
+    Busy b = {.load = 2.9, .n_cores = 2, .n_wide = 3, .n_sizes = 6};
+    char text[256];
+    bool found;
+    int64_t session;
+    assert_false(busy_text(&b, text, sizeof text));
+    b.load = 5.25;
+    assert_true(busy_text(&b, text, sizeof text));
+    assert_string_equal(text, "the machine was busy while kernels were timed: load average 5.2 on 2 cores");
+    b.n_wide = 4;
+    assert_true(busy_text(&b, text, sizeof text));
+    assert_non_null(strstr(text, "on 2 cores; 4 of 6 intervals wider than 5%"));
+    b.load = (double)NAN;
+    assert_true(busy_text(&b, text, sizeof text));
+    assert_null(strstr(text, "load"));
+    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_busy_last(&f->s, &b, &found));
+    assert_false(found);
+    assert_ok(store_session_begin(&f->s, STR("tuner"), &session));
+    assert_ok(store_busy_add(&f->s, session, &(Busy){1.5, 8, 1, 2}));
+    assert_ok(store_busy_last(&f->s, &b, &found));
+    assert_true(found && b.load == 1.5 && b.n_cores == 8 && b.n_wide == 1 && b.n_sizes == 2);
+    assert_ok(db_exec(f->s.db, "DROP TABLE busy", "")); /* a store from before there was one */
+    assert_ok(store_busy_last(&f->s, &b, &found));
+    assert_false(found);
+}
+
 static void test_store_links(void **state)
 {
     Fixture *f = *state;
@@ -464,6 +493,7 @@ int main(void)
         T(test_untrusted_schema),
         T(test_read_only_names),
         T(test_store_links),
+        T(test_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,11 +58,16 @@ static const char code_table[] =
     "CREATE TABLE IF NOT EXISTS code(kernel INTEGER NOT NULL REFERENCES kernel, environment INTEGER NOT NULL"
     " REFERENCES environment, facts TEXT NOT NULL, PRIMARY KEY(kernel, environment)) WITHOUT ROWID";
 
+static const char busy_table[] = "CREATE TABLE IF NOT EXISTS busy(session INTEGER PRIMARY KEY REFERENCES "
+                                 "session, load REAL, cores INTEGER NOT"
+                                 " NULL, wide INTEGER NOT NULL, sizes INTEGER NOT NULL)";
+
 static Err schema_create(Store *s)
 {
     TRY(store_begin(s));
     for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) TRY(db_exec(s->db, schema[i], ""));
     TRY(db_exec(s->db, code_table, ""));
+    TRY(db_exec(s->db, busy_table, ""));
     char version[16];
     snprintf(version, sizeof version, "%d", STORE_VERSION);
     TRY(db_exec(s->db, "INSERT INTO meta VALUES('format', ?), ('version', ?)", "ss", STR(FORMAT),
@@ -101,7 +106,9 @@ static Err schema_check(Store *s, const char *path, DbMode mode)
     if (atoi(m.version) != STORE_VERSION)
         FAIL(ERR_INPUT, "'%s' has version '%s', this tuner reads and writes version %d", path, m.version,
              STORE_VERSION);
-    return mode == DB_WRITE ? db_exec(s->db, code_table, "") : 0;
+    if (mode == DB_READ) return 0;
+    TRY(db_exec(s->db, code_table, ""));
+    return db_exec(s->db, busy_table, "");
 }
 
 static Err open_in(Store *s, Arena *a, const char *outdir, DbMode mode)

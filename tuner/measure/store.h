@@ -115,6 +115,20 @@ Err store_session_begin(Store *s, Str command, int64_t *id);
 Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan);
 /* A finished step and its wall time. */
 Err store_step_add(Store *s, int64_t session, Str name, uint64_t ns);
+/* How quiet the machine was while a session measured on its CPU. */
+typedef struct {
+    double load;             /* highest 1-minute load average; NAN: nothing was measured */
+    int64_t n_cores;         /* of the machine */
+    int64_t n_wide, n_sizes; /* intervals of the solutions in use wider than BUSY_WIDTH, and all */
+} Busy;
+#define BUSY_WIDTH 0.05
+
+Err store_busy_add(Store *s, int64_t session, const Busy *b);
+/* Of the last session that has it. */
+Err store_busy_last(Store *s, Busy *out, bool *found);
+/* Busy: more load than the cores and one runner can explain, or most intervals wide. Then true, and the
+ * line. */
+bool busy_text(const Busy *b, char *text, size_t size);
 /* state: "done", "interrupted", "failed". */
 Err store_session_end(Store *s, int64_t session, Str state, Str detail);
 

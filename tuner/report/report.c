@@ -109,6 +109,11 @@ static Err status_print(Store *s, Arena *a, const char *outdir, FILE *f)
     SessionOut out = {f, lock_held(a, outdir)};
     TRY(db_each(s->db, session_row, &out,
                 "SELECT command, state, started, detail FROM session ORDER BY id DESC LIMIT 1", ""));
+    Busy busy;
+    bool found;
+    char text[256];
+    TRY(store_busy_last(s, &busy, &found));
+    if (found && busy_text(&busy, text, sizeof text)) fprintf(f, "%s\n", text);
     TRY(plans_latest(s, a, &plans, &n));
     if (n == 0) fprintf(f, "nothing was planned yet\n");
     for (size_t i = 0; i < n; i++) TRY(plan_print(s, &plans[i], f));

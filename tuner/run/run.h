@@ -100,6 +100,8 @@ typedef struct {
     size_t n_left_out;        /* solutions that createlib could not build */
     size_t n_given_up;        /* groups none of whose kernels can be made */
     size_t n_spilled;         /* kernels that were left out because they spill */
+    double load;              /* highest load average while measuring */
+    uint64_t load_ns;         /* when it was last looked at; 0: never */
     Arena arena;              /* lives as long as the run */
 } Run;
 

@@ -15,6 +15,7 @@
 #include "base/own.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "run/busy.h"
 #include "run/client_ini.h"
 #include "run/client_run.h"
 #include "run/forecast.h"
@@ -145,7 +146,12 @@ static void show(Measuring *m)
         progress_step(&m->progress, m->done, "%s", "");
 }
 
-static void tick(void *ctx) { show(ctx); }
+static void tick(void *ctx)
+{
+    Measuring *m = ctx;
+    busy_look(m->r);
+    show(m);
+}
 
 static Err event(void *ctx, const Event *e)
 {
@@ -278,7 +284,9 @@ static Err run_measure(Measuring *m)
         ClientSpec spec = {m->r->client.s, m->ini_path.s, m->plan_path.s, m->log_path.s, m->build_dir.s,
                            extra,          tick};
         m->n_ended = 0;
+        busy_look(m->r);
         TRY(client_run(&spec, event, m, &end));
+        busy_look(m->r);
         TRY(environment_keep(m));
         if (m->r->config->globals.ExitOnFails == 2 && m->r->n_wrong + m->r->n_faults)
             FAIL(ERR_FAILED, "%.*s: a kernel failed and ExitOnFails is 2; tuner status %s",

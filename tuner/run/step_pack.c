@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/own.h"
+#include "run/busy.h"
 #include "run/client_ini.h"
 #include "createlib/createlib.h"
 #include "report/winners.h"
@@ -307,6 +308,7 @@ Err step_finish(Run *r)
     if (r->n_groups) TRY(winners_print(r));
     if (r->config->has_client) usage_print(r);
     fflush(stdout);
+    TRY(busy_tell(r));
     if (r->n_left_out) FAIL(ERR_PARTIAL, "%zu solutions of the logic are not in the library", r->n_left_out);
     if (r->n_lost) FAIL(ERR_PARTIAL, "%zu sizes have no winner: every solution failed on them", r->n_lost);
     if (bad.wrong && r->config->globals.ExitOnFails)

@@ -1,0 +1,54 @@
+/* The store's record of a busy machine. See store.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "measure/store.h"
+
+Err store_busy_add(Store *s, int64_t session, const Busy *b)
+{
+    return db_exec(s->db,
+                   "INSERT OR REPLACE INTO busy(session, load, cores, wide, sizes) VALUES(?, ?, ?, ?, ?)",
+                   "iriii", session, b->load, b->n_cores, b->n_wide, b->n_sizes);
+}
+
+typedef struct {
+    Busy *b;
+    bool found;
+} BusyTo;
+
+static Err busy_row(void *ctx, const DbRow *row)
+{
+    BusyTo *to = ctx;
+    *to->b = (Busy){row_real(row, 0), row_int(row, 1), row_int(row, 2), row_int(row, 3)};
+    to->found = true;
+    return 0;
+}
+
+Err store_busy_last(Store *s, Busy *out, bool *found)
+{
+    int64_t n;
+    BusyTo to = {.b = out};
+    *found = false;
+    TRY(db_int(s->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name='busy'", ""));
+    if (n == 0) return 0;
+    TRY(db_each(s->db, busy_row, &to,
+                "SELECT load, cores, wide, sizes FROM busy ORDER BY session DESC LIMIT 1", ""));
+    *found = to.found;
+    return 0;
+}
+
+/* One runner works while it is timed, and the compilers before it kept the cores busy: that is no more than
+ * the cores and one. Intervals of a quiet machine are a percent or two wide. */
+bool busy_text(const Busy *b, char *text, size_t size)
+{
+    char load[96] = "", wide[96] = "";
+    if (b->load > (double)b->n_cores + 1)
+        snprintf(load, sizeof load, "load average %.1f on %lld cores", b->load, (long long)b->n_cores);
+    if (2 * b->n_wide > b->n_sizes)
+        snprintf(wide, sizeof wide, "%lld of %lld intervals wider than %g%%", (long long)b->n_wide,
+                 (long long)b->n_sizes, BUSY_WIDTH * 100);
+    if (!load[0] && !wide[0]) return false;
+    snprintf(text, size, "the machine was busy while kernels were timed: %s%s%s", load,
+             load[0] && wide[0] ? "; " : "", wide);
+    return true;
+}
