@@ -71,7 +71,7 @@ $(B)/lib/libtuner.a: $(call objs,$(RUN_SRC))
 
 $(B)/lib/libtuner.so: $(call objs,$(RUN_SRC))
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libtuner.so -Wl,--exclude-libs,ALL -o $@ $^ $(L_RUN)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libtuner.so -Wl,--exclude-libs,ALL -Wl,-z,defs -o $@ $^ $(L_RUN)
 
 link = @mkdir -p $(@D); $(if $(Q),echo '  LD  $@';) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
 
