@@ -32,14 +32,23 @@ static Err library_new(const char *name, const char *dir, const Hardware *hw, Li
     return ERR_OK;
 }
 
-static Err parse(const char *name, Str data, const char *dir, const LibraryFiles *files, const Hardware *hw,
-                 Library **out)
+/* map NULL: data stays where it is, with files, or is copied. */
+static Err parse(const char *name, Str data, FileMap *map, const char *dir, const LibraryFiles *files,
+                 const Hardware *hw, Library **out)
 {
     Library *lib = NULL;
     *out = NULL;
     Err e = library_new(name, dir, hw, &lib);
+    if (!e && map) map->path = lib->name;
     if (!e && files) lib->files = *files;
-    if (!e) e = library_read_file(lib, lib->name, data, -1, &lib->root);
+    if (!e && !map && !files) {
+        data = arena_dup(&lib->arena, data);
+        if (!data.s) e = err_set(ERR_FAILED, "out of memory for library '%s'", name);
+    }
+    if (!e)
+        e = library_read_file(lib, lib->name, data, map, -1, &lib->root);
+    else if (map)
+        filemap_close(map);
     if (!e && lib->n_placeholders) { /* names by code object number */
         lib->code_object = ARENA_ARRAY(&lib->arena, lib->n_placeholders, const char *);
         if (!lib->code_object) e = err_set(ERR_FAILED, "out of memory for library '%s'", name);
@@ -56,27 +65,25 @@ static Err parse(const char *name, Str data, const char *dir, const LibraryFiles
 
 Err library_parse(const char *name, Str data, const char *dir, const Hardware *hw, Library **out)
 {
-    return parse(name, data, dir, NULL, hw, out);
+    return parse(name, data, NULL, dir, NULL, hw, out);
 }
 
 Err library_parse_files(const char *name, Str data, const LibraryFiles *files, const Hardware *hw,
                         Library **out)
 {
-    return parse(name, data, NULL, files, hw, out);
+    return parse(name, data, NULL, NULL, files, hw, out);
 }
 
 Err library_open(const char *path, const Hardware *hw, Library **out)
 {
-    Arena text;
-    Str data, dir;
+    Arena a;
+    FileMap map;
     *out = NULL;
-    arena_init(&text, 0);
-    Err e = file_read(&text, path, LIBRARY_MAX_BYTES, &data);
-    if (!e) {
-        dir = arena_dup(&text, path_dir(str_from(path)));
-        e = dir.s ? library_parse(path, data, dir.s, hw, out) : err_set(ERR_FAILED, "out of memory");
-    }
-    arena_fini(&text);
+    TRY(filemap_open(path, LIBRARY_MAX_BYTES, &map));
+    arena_init(&a, 0);
+    Str dir = arena_dup(&a, path_dir(str_from(path)));
+    Err e = dir.s ? parse(path, map.data, &map, dir.s, NULL, hw, out) : err_set(ERR_FAILED, "out of memory");
+    arena_fini(&a);
     return e;
 }
 
@@ -84,6 +91,7 @@ void library_free(Library *lib)
 {
     if (!lib) return;
     pthread_mutex_destroy(&lib->lock);
+    for (size_t i = 0; i < lib->n_chunks; i++) filemap_close(&lib->chunk[i]->map);
     arena_fini(&lib->arena);
     free(lib->cache);
     free(lib->chunk);
@@ -100,29 +108,36 @@ size_t library_n_solutions(const Library *lib)
     return n;
 }
 
+static const LibSolution *solution_or_null(Library *lib, const SolutionRef *ref)
+{
+    const LibSolution *s;
+    return ref->chunk && !solution_of(lib, ref->chunk, ref->at, &s) ? s : NULL;
+}
+
 const LibSolution *library_solution(const Library *lib, size_t number)
 {
     Library *l = (Library *)(uintptr_t)lib;
-    const LibSolution *found = NULL;
+    SolutionRef ref = {NULL, 0};
     pthread_mutex_lock(&l->lock);
-    for (size_t c = 0; c < lib->n_chunks && !found; c++) {
-        if (number < lib->chunk[c].n) found = &lib->chunk[c].solution[number];
-        number -= lib->chunk[c].n;
+    for (size_t c = 0; c < lib->n_chunks && !ref.chunk; c++) {
+        if (number < lib->chunk[c]->n) ref = (SolutionRef){lib->chunk[c], (uint32_t)number};
+        number -= lib->chunk[c]->n;
     }
     pthread_mutex_unlock(&l->lock);
-    return found;
+    return solution_or_null(l, &ref);
 }
 
 const LibSolution *library_solution_by_index(const Library *lib, int64_t index)
 {
     Library *l = (Library *)(uintptr_t)lib;
-    const LibSolution *found = NULL;
+    SolutionRef ref = {NULL, 0};
     pthread_mutex_lock(&l->lock);
-    for (size_t c = 0; c < lib->n_chunks && !found; c++)
-        for (size_t i = 0; i < lib->chunk[c].n && !found; i++)
-            if (lib->chunk[c].solution[i].index == index) found = &lib->chunk[c].solution[i];
+    for (size_t c = 0; c < lib->n_chunks && !ref.chunk; c++) {
+        uint32_t at = solution_at(lib->chunk[c], index);
+        if (at != SOLUTION_NONE) ref = (SolutionRef){lib->chunk[c], at};
+    }
     pthread_mutex_unlock(&l->lock);
-    return found;
+    return solution_or_null(l, &ref);
 }
 
 const Hardware *library_hardware(const Library *lib) { return &lib->hw; }

@@ -1,10 +1,13 @@
 /* Library: a master solution library in memory (TensileLibrary*.dat|.yaml) and the choice of a solution for a
  * problem.
  *
- * A file is msgpack or YAML by content; it is untrusted: every index, count and depth is checked, and a
- * damaged one gives one error. Placeholders (lazy libraries) are read on first use, under a lock. Selection
- * follows Tensile's findBestSolution (tensile-formats 8.1) to the letter; nothing is allocated after load,
- * placeholders aside. One Library serves one kind of hardware: rows for others are not kept. Selection may be
+ * A file is msgpack or YAML by content; it is untrusted: every index, count and depth is checked when it is
+ * opened, and a damaged one gives one error. msgpack files are mapped and stay so; a table is read when a
+ * problem first needs it, a solution when it is first considered, placeholders (lazy libraries) when they are
+ * first met, all under a lock. A file that is replaced by rename does no harm; one that is written to or cut
+ * while it is open gives errors for what was not read yet (filemap.h says what cannot be found out). Selection
+ * follows Tensile's findBestSolution (tensile-formats 8.1) to the letter; what was read once needs no further
+ * allocation. One Library serves one kind of hardware: rows for others are not kept. Selection may be
  * called from any thread. Not here: code objects and launches (launch.h, host_run.h). Used by libtuner,
  * tuner-client, tuner-bench.
  */
@@ -68,10 +71,11 @@ typedef struct {
 
 /* Reads the file for this hardware. dir of the file is where placeholders are looked for. */
 Err library_open(const char *path, const Hardware *hw, Library **out);
-/* The same from memory (tests, fuzzing, embedded data); name is for messages, dir may be NULL: no
+/* The same from memory (tests, fuzzing), which is copied; name is for messages, dir may be NULL: no
  * placeholders. */
 Err library_parse(const char *name, Str data, const char *dir, const Hardware *hw, Library **out);
-/* The same, with placeholders' files from somewhere else: data lives as long as the Library. */
+/* The same for embedded data, not copied, and placeholders' files from somewhere else: all of it lives as long
+ * as the Library. */
 typedef struct {
     Err (*read)(const void *ctx, const char *file, Str *data);
     const void *ctx;
@@ -81,7 +85,7 @@ Err library_parse_files(const char *name, Str data, const LibraryFiles *files, c
 void library_free(Library *lib);
 
 size_t library_n_solutions(const Library *lib);
-/* By number (0..n-1), in file order; NULL when out of range. */
+/* By number (0..n-1), in file order; NULL when out of range or when it cannot be read (err_message). */
 const LibSolution *library_solution(const Library *lib, size_t number);
 const LibSolution *library_solution_by_index(const Library *lib, int64_t index);
 const Hardware *library_hardware(const Library *lib);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fs.h"
 #include "client/runtime/library_priv.h"
 
 /* ---- nodes ---- */
@@ -94,51 +93,65 @@ static double total_granularity(const LibSolution *s, const Contraction *p)
     return t0 / ceil(t0) * (t1 / ceil(t1)) * (rounds / ceil(rounds));
 }
 
-static void granularity_find(const LibNode *n, const Contraction *p, Selection *out)
+static Err granularity_find(Library *lib, const LibNode *n, const Contraction *p, Selection *out)
 {
     const int64_t size[4] = {p->m, p->n, p->batch, p->k};
+    SolutionChunk *chunk = n->granularity.chunk;
+    const LibSolution *s;
     double best = -1;
     for (size_t i = 0; i < n->granularity.n_exact; i++) {
         const ExactSize *e = &n->granularity.exact[i];
-        if (memcmp(e->size, size, sizeof size) == 0 && solution_can_solve(e->solution, p)) {
-            *out = (Selection){.solution = e->solution, .why = WHY_EXACT, .n_key = 4};
+        if (memcmp(e->size, size, sizeof size) != 0) continue;
+        TRY(solution_of(lib, chunk, e->solution, &s));
+        if (solution_can_solve(s, p)) {
+            *out = (Selection){.solution = s, .why = WHY_EXACT, .n_key = 4};
             memcpy(out->key, size, sizeof size);
-            return;
+            return ERR_OK;
         }
     }
     for (size_t i = 0; i < n->granularity.n; i++) {
-        const LibSolution *s = n->granularity.solution[i];
+        TRY(solution_of(lib, chunk, n->granularity.solution[i], &s));
         double g = total_granularity(s, p);
         if (g > best && solution_can_solve(s, p)) {
             best = g;
             *out = (Selection){.solution = s, .why = WHY_GRANULARITY};
         }
     }
+    return ERR_OK;
 }
 
-static Err placeholder_load(Library *lib, LibNode *n);
+static Err single_find(Library *lib, const SolutionRef *ref, const Contraction *p, Selection *out)
+{
+    const LibSolution *s;
+    TRY(solution_of(lib, ref->chunk, ref->at, &s));
+    if (!solution_can_solve(s, p)) return ERR_OK;
+    out->solution = s;
+    out->why = WHY_ROW;
+    return ERR_OK;
+}
+
+static Err matching_find(Library *lib, Table *t, const Contraction *p, Selection *out)
+{
+    if (!atomic_load_explicit(&t->ready, memory_order_acquire)) TRY(table_use(lib, t));
+    return table_find(lib, t, p, out);
+}
 
 Err node_find(Library *lib, LibNode *n, const Contraction *p, Selection *out)
 {
     LibNode *loaded;
     switch (n->kind) {
     case LIB_SINGLE:
-        if (!solution_can_solve(n->single, p)) return ERR_OK;
-        out->solution = n->single;
-        out->why = WHY_ROW;
-        return ERR_OK;
+        return single_find(lib, &n->single, p, out);
     case LIB_ROWS:
         return rows_find(lib, n, p, out);
     case LIB_BY_OPERATION:
         return operation_find(lib, n, p, out);
     case LIB_MATCHING:
-        out->solution = table_find(&n->table, p, out);
-        return ERR_OK;
+        return matching_find(lib, &n->table, p, out);
     case LIB_TREES:
         return forest_find(lib, &n->forest, p, out);
     case LIB_GRANULARITY:
-        granularity_find(n, p, out);
-        return ERR_OK;
+        return granularity_find(lib, n, p, out);
     case LIB_PLACEHOLDER:
         break;
     }
@@ -148,53 +161,6 @@ Err node_find(Library *lib, LibNode *n, const Contraction *p, Selection *out)
         loaded = atomic_load_explicit(&n->placeholder.loaded, memory_order_acquire);
     }
     return node_find(lib, loaded, p, out);
-}
-
-/* ---- placeholders ---- */
-
-static Err placeholder_read_data(Library *lib, LibNode *n)
-{
-    Str data, file = arena_printf(&lib->arena, "%s%s", n->placeholder.name, lib->suffix);
-    LibNode *root = NULL;
-    TRY_ALLOC(file.s);
-    TRY(lib->files.read(lib->files.ctx, file.s, &data));
-    TRY(library_read_file(lib, file.s, data, n->placeholder.code_object, &root));
-    atomic_store_explicit(&n->placeholder.loaded, root, memory_order_release);
-    return ERR_OK;
-}
-
-static Err placeholder_read_file(Library *lib, LibNode *n)
-{
-    Arena text;
-    Str data, path;
-    LibNode *root = NULL;
-    if (lib->files.read) return placeholder_read_data(lib, n);
-    if (!lib->dir)
-        FAIL(ERR_FAILED, "%s: placeholder '%s' without a directory", lib->name, n->placeholder.name);
-    arena_init(&text, 0);
-    path = arena_printf(&lib->arena, "%s/%s%s", lib->dir, n->placeholder.name, lib->suffix);
-    Err e =
-        path.s ? file_read(&text, path.s, LIBRARY_MAX_BYTES, &data) : err_set(ERR_FAILED, "out of memory");
-    if (!e) e = library_read_file(lib, path.s, data, n->placeholder.code_object, &root);
-    arena_fini(&text);
-    if (!e) atomic_store_explicit(&n->placeholder.loaded, root, memory_order_release);
-    return e;
-}
-
-static Err placeholder_load(Library *lib, LibNode *n)
-{
-    pthread_mutex_lock(&lib->lock);
-    Err e = atomic_load(&n->placeholder.loaded) ? ERR_OK : placeholder_read_file(lib, n);
-    pthread_mutex_unlock(&lib->lock);
-    return e;
-}
-
-Err library_load_all(Library *lib)
-{
-    for (size_t i = 0; i < lib->n_placeholders; i++)
-        if (!atomic_load(&lib->placeholder[i]->placeholder.loaded))
-            TRY(placeholder_load(lib, lib->placeholder[i]));
-    return ERR_OK;
 }
 
 /* ---- selection ---- */

@@ -13,8 +13,10 @@
 #include "client/runtime/library_priv.h"
 
 typedef struct {
+    Library *lib;
     const Table *t;
     const Contraction *p;
+    Err e;
     int64_t key[TABLE_DIMS_MAX];
     double real[TABLE_DIMS_MAX];
 } Query;
@@ -150,20 +152,29 @@ typedef struct {
     double distance, speed;
 } Best;
 
+static const Best none = {SIZE_MAX, DBL_MAX, 0};
+
+/* Can entry i's solution run the problem? One that cannot be read is an error, which ends the search. */
+static bool can_solve(Query *q, size_t i)
+{
+    const LibSolution *s;
+    if (!q->e) q->e = solution_of(q->lib, q->t->chunk, q->t->solution[i], &s);
+    return !q->e && solution_can_solve(s, q->p);
+}
+
 /* Looks at one entry; false: stop this direction. */
-static bool consider(const Query *q, size_t i, Best *best)
+static bool consider(Query *q, size_t i, Best *best)
 {
     if (best->at != SIZE_MAX && !improvement_possible(q, i, best->distance)) return false;
     double d = distance_to(q, i);
-    if ((d < best->distance || (d == best->distance && q->t->speed[i] > best->speed)) &&
-        solution_can_solve(q->t->solution[i], q->p))
+    if ((d < best->distance || (d == best->distance && q->t->speed[i] > best->speed)) && can_solve(q, i))
         *best = (Best){i, d, q->t->speed[i]};
-    return true;
+    return !q->e;
 }
 
-static Best scan_in_order(const Query *q, size_t start)
+static Best scan_in_order(Query *q, size_t start)
 {
-    Best best = {SIZE_MAX, DBL_MAX, 0};
+    Best best = none;
     for (size_t i = start; i < q->t->n && consider(q, i, &best); i++) {
     }
     for (size_t i = start; i-- > 0 && consider(q, i, &best);) {
@@ -173,25 +184,24 @@ static Best scan_in_order(const Query *q, size_t start)
 
 /* ---- the fast way ---- */
 
-static Best table_nearest(const Query *q)
+static Best table_nearest(Query *q)
 {
     const Table *t = q->t;
     size_t at;
     double distance;
     if ((t->distance == DIST_EUCLIDEAN || t->distance == DIST_MANHATTAN) &&
-        near_find(t, q->real, &at, &distance) && solution_can_solve(t->solution[at], q->p))
+        near_find(t, q->real, &at, &distance) && can_solve(q, at))
         return (Best){at, distance, t->speed[at]};
     return scan_in_order(q, lower_bound(q));
 }
 
 /* ---- Equality and GridBased ---- */
 
-static Best table_equal(const Query *q)
+static Best table_equal(Query *q)
 {
     size_t i = lower_bound(q);
-    if (i < q->t->n && key_equal(q, i) && solution_can_solve(q->t->solution[i], q->p))
-        return (Best){i, 0, q->t->speed[i]};
-    return (Best){SIZE_MAX, DBL_MAX, 0};
+    if (i < q->t->n && key_equal(q, i) && can_solve(q, i)) return (Best){i, 0, q->t->speed[i]};
+    return none;
 }
 
 /* First of [from, to) whose element d is not below v; the range is sorted by d. */
@@ -209,10 +219,10 @@ static size_t lower_in(const Table *t, size_t from, size_t to, int d, int64_t v)
 
 static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static Best table_grid(const Query *q)
+static Best table_grid(Query *q)
 {
     const Table *t = q->t;
-    Best best = {SIZE_MAX, DBL_MAX, 0};
+    Best best = none;
     size_t n_lo = 0, n_hi = 0;
     while (n_hi < t->n && best.at == SIZE_MAX) { /* groups of equal (M, N), upward */
         size_t m_lo = lower_in(t, n_hi, t->n, 0, least_of(q->key[0], key_at(t, t->n - 1)[0]));
@@ -221,21 +231,23 @@ static Best table_grid(const Query *q)
         n_hi = lower_in(t, n_lo, m_hi, 1, key_at(t, n_lo)[1] + 1);
         for (size_t i = n_lo; i < n_hi; i++) {
             double d = distance_to(q, i);
-            if (d < best.distance && solution_can_solve(t->solution[i], q->p))
-                best = (Best){i, d, t->speed[i]};
+            if (d < best.distance && can_solve(q, i)) best = (Best){i, d, t->speed[i]};
         }
     }
     for (size_t i = n_lo; best.at == SIZE_MAX && i-- > 0;)
-        if (solution_can_solve(t->solution[i], q->p)) best = (Best){i, distance_to(q, i), t->speed[i]};
+        if (can_solve(q, i)) best = (Best){i, distance_to(q, i), t->speed[i]};
     return best;
 }
 
-const LibSolution *table_find(const Table *t, const Contraction *p, Selection *out)
+Err table_find(Library *lib, const Table *t, const Contraction *p, Selection *out)
 {
     Query q;
-    if (t->n == 0) return NULL;
+    out->solution = NULL;
+    if (t->n == 0) return ERR_OK;
+    q.lib = lib;
     q.t = t;
     q.p = p;
+    q.e = ERR_OK;
     for (int d = 0; d < t->n_dims; d++) {
         q.key[d] = property_value(&t->prop[d], p);
         q.real[d] = (double)q.key[d];
@@ -243,11 +255,11 @@ const LibSolution *table_find(const Table *t, const Contraction *p, Selection *o
     Best best = t->distance == DIST_EQUALITY ? table_equal(&q)
                 : t->distance == DIST_GRID   ? table_grid(&q)
                                              : table_nearest(&q);
-    if (best.at == SIZE_MAX) return NULL;
+    if (q.e || best.at == SIZE_MAX) return q.e;
     out->why = key_equal(&q, best.at) ? WHY_EXACT : WHY_NEAREST;
     out->distance = out->why == WHY_EXACT ? 0 : best.distance;
     out->speed = best.speed;
     out->n_key = (uint8_t)(t->n_dims < 4 ? t->n_dims : 4);
     for (int d = 0; d < 4; d++) out->key[d] = d < t->n_dims ? key_at(t, best.at)[d] : 0;
-    return t->solution[best.at];
+    return solution_of(lib, t->chunk, t->solution[best.at], &out->solution);
 }

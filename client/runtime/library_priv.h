@@ -1,7 +1,9 @@
 /* Inside of Library: nodes as they are kept after reading. For the library_*.c files alone.
  *
- * Reading (library_read.c, library_table.c) checks everything; searching (library_find.c, library_match.c)
- * trusts it.
+ * Opening a msgpack file walks its bytes once and checks everything (library_read.c, library_solution.c,
+ * library_table.c), but makes little: the nodes, and where solutions and tables are. Those are read when they
+ * are first wanted (library_use.c), checked again. YAML files are read whole. Searching (library_find.c,
+ * library_match.c) trusts what was read.
  */
 #ifndef CLIENT_RUNTIME_LIBRARY_PRIV_H
 #define CLIENT_RUNTIME_LIBRARY_PRIV_H
@@ -9,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/filemap.h"
 #include "client/runtime/library.h"
 
 enum {
@@ -32,6 +35,27 @@ typedef enum {
 } LibKind;
 
 typedef struct LibNode LibNode;
+
+/* The solutions of one file. */
+typedef struct {
+    size_t n;
+    uint32_t first_number; /* LibSolution.number of the first */
+    int32_t code_object;
+    const char *name;                       /* the file's, for messages */
+    FileMap map;                            /* of the file; not open: the data lives elsewhere */
+    Str data;                               /* msgpack: what is not read yet */
+    uint32_t *place;                        /* msgpack: where solutions are in data */
+    _Atomic(const LibSolution *) *solution; /* NULL: not read yet */
+    int64_t first_index;                    /* index of the first, where they follow each other */
+    int64_t *index;                         /* where they do not: of each, sorted, */
+    uint32_t *at;                           /* and which solution has it */
+} SolutionChunk;
+
+/* One solution of a file. */
+typedef struct {
+    SolutionChunk *chunk;
+    uint32_t at;
+} SolutionRef;
 
 typedef struct {
     const PredOp *pred; /* NULL: always */
@@ -85,9 +109,12 @@ typedef struct {
     int n_dims;
     Property prop[TABLE_DIMS_MAX];
     size_t n, n_blocks;
-    int64_t *key; /* n * n_dims */
+    SolutionChunk *chunk;
+    Str bytes;         /* msgpack: the entries in the file, until they are read */
+    atomic_bool ready; /* what follows is filled in */
+    int64_t *key;      /* n * n_dims */
     double *speed;
-    const LibSolution **solution;
+    uint32_t *solution; /* in chunk */
     /* Euclidean and Manhattan: the same keys in the tree's order, by dimension, padded with infinity */
     uint32_t *order; /* place in the tree -> place above */
     NearNode *near;
@@ -123,13 +150,13 @@ typedef struct {
 
 typedef struct {
     int64_t size[4]; /* M, N, batch, K */
-    const LibSolution *solution;
+    uint32_t solution;
 } ExactSize;
 
 struct LibNode {
     LibKind kind;
     union {
-        const LibSolution *single;
+        SolutionRef single;
         struct {
             LibRow *row;
             size_t n;
@@ -141,7 +168,8 @@ struct LibNode {
         Table table;
         Forest forest;
         struct {
-            const LibSolution **solution; /* by index ascending */
+            SolutionChunk *chunk;
+            uint32_t *solution; /* by index ascending */
             size_t n;
             ExactSize *exact;
             size_t n_exact;
@@ -153,11 +181,6 @@ struct LibNode {
         } placeholder;
     };
 };
-
-typedef struct {
-    LibSolution *solution;
-    size_t n;
-} SolutionChunk;
 
 enum { CACHE_SLOTS = 2048, CACHE_WORDS = (sizeof(Contraction) + sizeof(Selection) + 7) / 8 };
 
@@ -176,7 +199,7 @@ struct Library {
     LibNode *root;
     bool names_arch;
     pthread_mutex_t lock;
-    SolutionChunk *chunk; /* one per file read */
+    SolutionChunk **chunk; /* one per file read */
     size_t n_chunks, cap_chunks, n_solutions;
     const char **code_object; /* names of placeholders */
     LibNode **placeholder;
@@ -188,20 +211,36 @@ struct Library {
 typedef struct {
     Library *lib;
     const char *name; /* for messages */
-    int32_t code_object;
-    SolutionChunk chunk;
-    uint32_t *by_index; /* positions in chunk, sorted by index */
+    Arena *arena;     /* for what is read */
+    SolutionChunk *chunk;
 } FileReader;
 
-/* Reads one file's text into lib (arena, chunks); *root is its `library`. */
-Err library_read_file(Library *lib, const char *name, Str data, int32_t code_object, LibNode **root);
+/* Reads one file into lib (arena, chunks); *root is its `library`. name and data must live as long as lib;
+ * map (NULL: none) is taken over, in case of an error too. */
+Err library_read_file(Library *lib, const char *name, Str data, FileMap *map, int32_t code_object,
+                      LibNode **root);
 Err solution_read(FileReader *r, const Node *n, LibSolution *s);
+
+/* Checking solutions in bytes, one behind the other. */
+enum { SOLUTION_PARTS = 8 };
+typedef struct {
+    FileReader *r;
+    Arena *scratch;
+    Str last[SOLUTION_PARTS]; /* bytes of the last solution's parts */
+    PredScan preds;
+} SolutionScan;
+/* Would solution_read accept the next object? False: perhaps not. */
+bool solution_scan(SolutionScan *c, Scan *s, int64_t *index);
+
+/* Checks all of a table; reads it when n has its entries as nodes. */
 Err table_read(FileReader *r, const Node *n, Table *t);
+/* Reads the entries. */
+Err table_load(FileReader *r, Table *t);
 /* An entry while a table is read. */
 typedef struct {
     const int64_t *key;
     double speed;
-    const LibSolution *solution;
+    uint32_t solution;
     int n_dims;
 } TableEntry;
 
@@ -216,14 +255,28 @@ bool near_find(const Table *t, const double *p, size_t *at, double *distance);
 Err forest_read(FileReader *r, const Node *n, Forest *f, unsigned depth);
 Err node_read(FileReader *r, const Node *n, unsigned depth, LibNode **out);
 Err property_read(FileReader *r, const Node *n, Property *out);
-/* NULL when the file has no such solution. */
-const LibSolution *solution_at(const FileReader *r, int64_t index);
+/* Place of the solution with this index; SOLUTION_NONE when the file has none. */
+#define SOLUTION_NONE UINT32_MAX
+uint32_t solution_at(const SolutionChunk *c, int64_t index);
 /* ERR_INPUT then. */
-Err solution_ref(FileReader *r, const Node *index, const LibSolution **out);
+Err solution_ref(FileReader *r, const Node *index, uint32_t *out);
+/* From the indices of all solutions; ERR_INPUT when one occurs twice. */
+Err chunk_index(Arena *a, SolutionChunk *c, const int64_t *index);
+
+/* library_use.c: reads what is not read yet. */
+Err solution_load(Library *lib, SolutionChunk *c, uint32_t at, const LibSolution **out);
+Err table_use(Library *lib, Table *t);
+Err placeholder_load(Library *lib, LibNode *n);
+
+static inline Err solution_of(Library *lib, SolutionChunk *c, uint32_t at, const LibSolution **out)
+{
+    *out = atomic_load_explicit(&c->solution[at], memory_order_acquire);
+    return *out ? ERR_OK : solution_load(lib, c, at, out);
+}
 
 int64_t property_value(const Property *prop, const Contraction *p);
-/* NULL when nothing applies; out gets why, key, distance and speed. */
-const LibSolution *table_find(const Table *t, const Contraction *p, Selection *out);
+/* solution NULL when nothing applies; out gets why, key, distance and speed too. The table is read. */
+Err table_find(Library *lib, const Table *t, const Contraction *p, Selection *out);
 Err node_find(Library *lib, LibNode *n, const Contraction *p, Selection *out);
 Err forest_find(Library *lib, const Forest *f, const Contraction *p, Selection *out);
 

@@ -1,4 +1,4 @@
-/* Library: reading a file: its solutions, then the tree of nodes below `library` (tensile-formats 7.3, 7.4).
+/* Library: reading the tree of nodes below `library` (tensile-formats 7.4), and solutions by their index.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,50 +20,62 @@ static int index_compare(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static Err sort_indices(FileReader *r)
+/* Any order: places sorted by index. */
+static Err index_sorted(Arena *a, SolutionChunk *c, const int64_t *index)
 {
-    size_t n = r->chunk.n;
-    IndexAt *pair = calloc(n + 1, sizeof *pair);
-    r->by_index = calloc(n + 1, sizeof *r->by_index);
-    if (!pair || !r->by_index) {
+    IndexAt *pair = calloc(c->n + 1, sizeof *pair);
+    c->index = ARENA_ARRAY(a, c->n, int64_t);
+    c->at = ARENA_ARRAY(a, c->n, uint32_t);
+    if (!pair || !c->index || !c->at) {
         free(pair);
-        FAIL(ERR_FAILED, "out of memory for %zu solutions", n);
+        FAIL(ERR_FAILED, "out of memory for %zu solutions", c->n);
     }
-    for (size_t i = 0; i < n; i++) pair[i] = (IndexAt){r->chunk.solution[i].index, (uint32_t)i};
-    qsort(pair, n, sizeof *pair, index_compare);
+    for (size_t i = 0; i < c->n; i++) pair[i] = (IndexAt){index[i], (uint32_t)i};
+    qsort(pair, c->n, sizeof *pair, index_compare);
     int64_t twice = -1;
-    for (size_t i = 0; i < n; i++) {
-        r->by_index[i] = pair[i].at;
+    for (size_t i = 0; i < c->n; i++) {
+        c->index[i] = pair[i].index;
+        c->at[i] = pair[i].at;
         if (i && pair[i].index == pair[i - 1].index) twice = pair[i].index;
     }
     free(pair);
-    if (twice >= 0) FAIL(ERR_INPUT, "%s: solution index %lld occurs twice", r->name, (long long)twice);
+    if (twice >= 0) FAIL(ERR_INPUT, "%s: solution index %lld occurs twice", c->name, (long long)twice);
     return ERR_OK;
 }
 
-const LibSolution *solution_at(const FileReader *r, int64_t index)
+Err chunk_index(Arena *a, SolutionChunk *c, const int64_t *index)
 {
-    const LibSolution *solution = r->chunk.solution;
-    size_t lo = 0, hi = r->chunk.n;
-    if ((uint64_t)index < hi && solution[index].index == index) return &solution[index]; /* as usual */
+    c->first_index = c->n ? index[0] : 0;
+    for (size_t i = 1; i < c->n; i++)
+        if (index[i] != index[i - 1] + 1) return index_sorted(a, c, index);
+    return ERR_OK;
+}
+
+uint32_t solution_at(const SolutionChunk *c, int64_t index)
+{
+    size_t lo = 0, hi = c->n;
+    if (!c->index) { /* as usual */
+        uint64_t at = (uint64_t)index - (uint64_t)c->first_index;
+        return at < hi ? (uint32_t)at : SOLUTION_NONE;
+    }
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        if (solution[r->by_index[mid]].index < index)
+        if (c->index[mid] < index)
             lo = mid + 1;
         else
             hi = mid;
     }
-    return lo < r->chunk.n && solution[r->by_index[lo]].index == index ? &solution[r->by_index[lo]] : NULL;
+    return lo < c->n && c->index[lo] == index ? c->at[lo] : SOLUTION_NONE;
 }
 
-Err solution_ref(FileReader *r, const Node *n, const LibSolution **out)
+Err solution_ref(FileReader *r, const Node *n, uint32_t *out)
 {
     int64_t index;
     TRY(node_int(n, r->name, "solution index", 0, INT64_MAX - 1, &index));
-    *out = solution_at(r, index);
-    if (!*out)
+    *out = solution_at(r->chunk, index);
+    if (*out == SOLUTION_NONE)
         FAIL(ERR_INPUT, "%s:%d: solution index %lld is not in the file (%zu solutions)", r->name, n->line,
-             (long long)index, r->chunk.n);
+             (long long)index, r->chunk->n);
     return ERR_OK;
 }
 
@@ -155,25 +167,25 @@ static Err exact_read(FileReader *r, const Node *map, LibNode *out)
     return ERR_OK;
 }
 
-static int solution_compare(const void *a, const void *b)
-{
-    const LibSolution *const *x = a, *const *y = b;
-    return (*x)->index < (*y)->index ? -1 : (*x)->index > (*y)->index;
-}
-
 static Err granularity_read(FileReader *r, const Node *n, LibNode *out)
 {
     const Node *indices = node_get(n, "indices"), *exact = node_get(n, "exact");
     if (!indices) FAIL(ERR_INPUT, "%s:%d: GranularitySelection has no indices", r->name, n->line);
     TRY(node_seq(indices, r->name, "indices", 0, LIBRARY_MAX_SOLUTIONS));
     out->kind = LIB_GRANULARITY;
-    out->granularity.solution = arena_array(&r->lib->arena, indices->n, sizeof *out->granularity.solution);
-    TRY_ALLOC(out->granularity.solution);
-    for (size_t i = 0; i < indices->n; i++) {
-        TRY(solution_ref(r, node_at(indices, i), &out->granularity.solution[i]));
-        out->granularity.n++;
+    out->granularity.chunk = r->chunk;
+    out->granularity.solution = ARENA_ARRAY(&r->lib->arena, indices->n, uint32_t);
+    IndexAt *pair = calloc(indices->n + 1, sizeof *pair);
+    Err e = pair && out->granularity.solution ? ERR_OK : err_set(ERR_FAILED, "out of memory");
+    for (size_t i = 0; i < indices->n && !e; i++) {
+        e = solution_ref(r, node_at(indices, i), &pair[i].at);
+        pair[i].index = node_at(indices, i)->integer;
     }
-    qsort(out->granularity.solution, indices->n, sizeof *out->granularity.solution, solution_compare);
+    if (!e) qsort(pair, indices->n, sizeof *pair, index_compare);
+    for (size_t i = 0; i < indices->n && !e; i++) out->granularity.solution[i] = pair[i].at;
+    out->granularity.n = indices->n;
+    free(pair);
+    if (e) return e;
     return exact ? exact_read(r, exact, out) : ERR_OK;
 }
 
@@ -186,7 +198,7 @@ static Err placeholder_read(FileReader *r, const Node *n, LibNode *out)
     TRY(node_str(value, r->name, "Placeholder", &name));
     if (name.n == 0 || name.n > 255 || memchr(name.s, 0, name.n) || str_find(name, '/', 0) < name.n)
         FAIL(ERR_INPUT, "%s:%d: Placeholder '%.*s' is no file name", r->name, value->line, STR_ARG(name));
-    if (r->code_object >= 0)
+    if (r->chunk->code_object >= 0)
         FAIL(ERR_INPUT, "%s:%d: Placeholder inside a placeholder's file", r->name, n->line);
     name = arena_dup(&lib->arena, name);
     TRY_ALLOC(name.s);
@@ -234,70 +246,6 @@ Err node_read(FileReader *r, const Node *n, unsigned depth, LibNode **out)
         FAIL(ERR_INPUT, "%s:%d: library node type '%.*s' is unknown", r->name, t->line, STR_ARG(type));
     if (!index) FAIL(ERR_INPUT, "%s:%d: Single has no index", r->name, n->line);
     node->kind = LIB_SINGLE;
-    return solution_ref(r, index, &node->single);
-}
-
-/* ---- the file ---- */
-
-/* msgpack maps of 2 or 3 keys begin with 0x82 or 0x83 (or map16/map32); no YAML text does. */
-static bool is_msgpack(Str data)
-{
-    unsigned char c = data.n ? (unsigned char)data.s[0] : 0;
-    return (c >= 0x80 && c <= 0x8f) || c == 0xde || c == 0xdf;
-}
-
-static Err read_solutions(FileReader *r, const Node *list)
-{
-    Library *lib = r->lib;
-    TRY(node_seq(list, r->name, "solutions", 0, LIBRARY_MAX_SOLUTIONS));
-    r->chunk.solution = ARENA_ARRAY(&lib->arena, list->n, LibSolution);
-    TRY_ALLOC(r->chunk.solution);
-    for (size_t i = 0; i < list->n; i++) {
-        TRY(solution_read(r, &list->item[i], &r->chunk.solution[i]));
-        r->chunk.solution[i].number = (uint32_t)(lib->n_solutions + i);
-    }
-    r->chunk.n = list->n;
-    return sort_indices(r);
-}
-
-static Err read_tree(FileReader *r, const Node *doc, LibNode **root)
-{
-    Library *lib = r->lib;
-    TRY(node_map(doc, r->name, "library file"));
-    const Node *solutions = node_get(doc, "solutions"), *library = node_get(doc, "library");
-    if (!solutions || !library)
-        FAIL(ERR_INPUT, "%s: no master solution library: no '%s'", r->name,
-             solutions ? "library" : "solutions");
-    TRY(read_solutions(r, solutions));
-    TRY(node_read(r, library, 0, root));
-    if (lib->n_chunks == lib->cap_chunks) {
-        size_t cap = lib->cap_chunks ? 2 * lib->cap_chunks : 8;
-        SolutionChunk *grown = realloc(lib->chunk, cap * sizeof *grown);
-        TRY_ALLOC(grown);
-        lib->chunk = grown;
-        lib->cap_chunks = cap;
-    }
-    lib->chunk[lib->n_chunks++] = r->chunk;
-    lib->n_solutions += r->chunk.n;
-    return ERR_OK;
-}
-
-Err library_read_file(Library *lib, const char *name, Str data, int32_t code_object, LibNode **root)
-{
-    FileReader r = {.lib = lib, .name = name, .code_object = code_object};
-    NodeLimits limits = {.max_bytes = LIBRARY_MAX_BYTES, .raw_list = "table"};
-    Arena nodes;
-    arena_init(&nodes, (size_t)LIBRARY_MAX_BYTES * 4);
-    Node *doc = NULL;
-    Err e = ERR_OK;
-    if (data.n == 0)
-        e = err_set(ERR_INPUT, "%s: empty file", name);
-    else if (is_msgpack(data))
-        e = msgpack_parse(&nodes, name, data, &limits, &doc);
-    else
-        e = yaml_parse(&nodes, name, data, &limits, &doc);
-    if (!e) e = read_tree(&r, doc, root);
-    free(r.by_index);
-    arena_fini(&nodes);
-    return e;
+    node->single.chunk = r->chunk;
+    return solution_ref(r, index, &node->single.at);
 }

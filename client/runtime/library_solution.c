@@ -1,123 +1,115 @@
-/* Library: one entry of `solutions` (tensile-formats 7.3), and whether a solution can run a problem. */
+/* Library: one entry of `solutions` (tensile-formats 7.3): checked in a file's bytes when that is opened, read
+ * when the solution is wanted; and whether a solution can run a problem. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "client/runtime/launch.h"
+#include "client/runtime/library_fields.h"
 #include "client/runtime/library_priv.h"
 #include "problem/datatype.h"
 
+#define N_FIELDS(table) (sizeof(table) / sizeof *(table))
+
+enum { TILE_MAX = 1 << 20, COUNT_MAX = 1 << 20, C_INDICES_MAX = 16 };
+
+/* ---- problemType ---- */
+
 typedef struct {
-    FileReader *r;
-    const Node *map;
-    const char *what;
-} Fields;
+    int32_t a, b, c, d, xdl;
+    bool use_beta, high_precision, initial_strides_ab, initial_strides_cd, strided, stochastic;
+    bool fp16_alt, fp16_alt_round;
+    Str operation;
+} TypeFields;
 
-static Err need(const Fields *f, const char *key, const Node **out)
-{
-    *out = node_get(f->map, key);
-    if (!*out) FAIL(ERR_INPUT, "%s:%d: %s has no '%s'", f->r->name, f->map->line, f->what, key);
-    return ERR_OK;
-}
-
-static Err read_i32(const Fields *f, const char *key, int64_t min, int64_t max, bool required, int32_t *out)
-{
-    const Node *n = node_get(f->map, key);
-    int64_t v;
-    if (!n && !required) return ERR_OK;
-    TRY(need(f, key, &n));
-    TRY(node_int(n, f->r->name, key, min, max, &v));
-    *out = (int32_t)v;
-    return ERR_OK;
-}
-
-static Err read_bool(const Fields *f, const char *key, bool required, bool *out)
-{
-    const Node *n = node_get(f->map, key);
-    if (!n && !required) return ERR_OK;
-    TRY(need(f, key, &n));
-    return node_bool(n, f->r->name, key, out);
-}
-
-static Err read_dims(const Fields *f, const char *key, size_t min_n, int32_t min, int32_t max, int32_t out[3])
-{
-    const Node *n;
-    TRY(need(f, key, &n));
-    TRY(node_seq(n, f->r->name, key, min_n, 3));
-    for (size_t i = 0; i < n->n; i++) {
-        int64_t v;
-        TRY(node_int(node_at(n, i), f->r->name, key, min, max, &v));
-        out[i] = (int32_t)v;
-    }
-    return ERR_OK;
-}
-
-static Err read_type(const Fields *f, const char *key, DataType *out)
-{
-    const Node *n;
-    Str text;
-    TRY(need(f, key, &n));
-    TRY(node_str(n, f->r->name, key, &text));
-    if (!type_find(text, out))
-        FAIL(ERR_INPUT, "%s:%d: %s: data type '%.*s' is unknown", f->r->name, n->line, key, STR_ARG(text));
-    return ERR_OK;
-}
+#define AT(member) offsetof(TypeFields, member)
+static const Field type_fields[] = {
+    FIELD("aType", TYPE, true, 0, AT(a), 0, 0),
+    FIELD("bType", TYPE, true, 0, AT(b), 0, 0),
+    FIELD("cType", TYPE, true, 0, AT(c), 0, 0),
+    FIELD("dType", TYPE, true, 0, AT(d), 0, 0),
+    FIELD("f32XdlMathOp", TYPE, false, 0, AT(xdl), 0, 0),
+    FIELD("fp16AltImpl", BOOL, false, 0, AT(fp16_alt), 0, 0),
+    FIELD("fp16AltImplRound", BOOL, false, 0, AT(fp16_alt_round), 0, 0),
+    FIELD("highPrecisionAccumulate", BOOL, true, 0, AT(high_precision), 0, 0),
+    FIELD("operationIdentifier", TEXT, true, 0, AT(operation), 0, 4096),
+    FIELD("stochasticRounding", BOOL, false, 0, AT(stochastic), 0, 0),
+    FIELD("stridedBatched", BOOL, false, 0, AT(strided), 0, 0),
+    FIELD("useBeta", BOOL, true, 0, AT(use_beta), 0, 0),
+    FIELD("useInitialStridesAB", BOOL, false, 0, AT(initial_strides_ab), 0, 0),
+    FIELD("useInitialStridesCD", BOOL, false, 0, AT(initial_strides_cd), 0, 0),
+};
+#undef AT
 
 static Err read_problem_type(FileReader *r, const Node *n, LibSolution *s)
 {
-    Fields f = {r, n, "problemType"};
-    DataType t[4], xdl = TYPE_S;
-    static const char *const keys[] = {"aType", "bType", "cType", "dType"};
-    const Node *id;
-    Str text;
-    TRY(node_map(n, r->name, "problemType"));
-    TRY(need(&f, "operationIdentifier", &id));
-    TRY(node_str(id, r->name, "operationIdentifier", &text));
-    text = arena_dup(&r->lib->arena, text);
-    TRY_ALLOC(text.s);
-    s->operation_text = text.s;
-    s->operation = operation_code(text);
-    for (size_t i = 0; i < 4; i++) TRY(read_type(&f, keys[i], &t[i]));
-    s->types = types_pack(t[0], t[1], t[2], t[3]);
-    if (node_get(n, "f32XdlMathOp")) TRY(read_type(&f, "f32XdlMathOp", &xdl));
-    s->f32_xdl = (uint8_t)xdl;
-    s->strided_batched = true;
-    TRY(read_bool(&f, "useBeta", true, &s->use_beta));
-    TRY(read_bool(&f, "highPrecisionAccumulate", true, &s->high_precision_accumulate));
-    TRY(read_bool(&f, "useInitialStridesAB", false, &s->use_initial_strides_ab));
-    TRY(read_bool(&f, "useInitialStridesCD", false, &s->use_initial_strides_cd));
-    TRY(read_bool(&f, "stridedBatched", false, &s->strided_batched));
-    TRY(read_bool(&f, "stochasticRounding", false, &s->stochastic_rounding));
-    TRY(read_bool(&f, "fp16AltImpl", false, &s->fp16_alt));
-    return read_bool(&f, "fp16AltImplRound", false, &s->fp16_alt_round);
+    TypeFields t = {.xdl = TYPE_S, .strided = true};
+    TRY(fields_read(r->name, "problemType", n, type_fields, N_FIELDS(type_fields), &t));
+    t.operation = arena_dup(r->arena, t.operation);
+    TRY_ALLOC(t.operation.s);
+    s->operation_text = t.operation.s;
+    s->operation = operation_code(t.operation);
+    s->types = types_pack((unsigned)t.a, (unsigned)t.b, (unsigned)t.c, (unsigned)t.d);
+    s->f32_xdl = (uint8_t)t.xdl;
+    s->use_beta = t.use_beta;
+    s->high_precision_accumulate = t.high_precision;
+    s->use_initial_strides_ab = t.initial_strides_ab;
+    s->use_initial_strides_cd = t.initial_strides_cd;
+    s->strided_batched = t.strided;
+    s->stochastic_rounding = t.stochastic;
+    s->fp16_alt = t.fp16_alt;
+    s->fp16_alt_round = t.fp16_alt_round;
+    return ERR_OK;
 }
 
-enum { TILE_MAX = 1 << 20, COUNT_MAX = 1 << 20 };
+/* "Cijk" of "Contraction_l_Ailk_Bljk_Cijk_Dijk". */
+static Str c_indices(Str operation)
+{
+    Str rest = operation, part = STR("C");
+    for (int i = 0; i < 5; i++)
+        if (!str_split(&rest, '_', &part)) return STR("C");
+    return part;
+}
+
+static bool scan_problem_type(Scan *s)
+{
+    TypeFields t = {.operation = STR_NULL};
+    return fields_scan(s, type_fields, N_FIELDS(type_fields), NULL, NULL, &t) &&
+           c_indices(t.operation).n <= C_INDICES_MAX;
+}
+
+/* ---- sizeMapping ---- */
 
 /* {tensor: A, box: [64, 128], swizzle: 128, l2: 128} */
+typedef struct {
+    Str tensor;
+    int32_t box[3], swizzle, l2;
+} MapFields;
+
+#define AT(member) offsetof(MapFields, member)
+static const Field map_fields[] = {
+    FIELD("box", DIMS, true, 2, AT(box), 1, 256), /* the copy engine's limit */
+    FIELD("l2", I32, false, 0, AT(l2), 0, 256),
+    FIELD("swizzle", I32, false, 0, AT(swizzle), 0, 128),
+    FIELD("tensor", TEXT, true, 0, AT(tensor), 0, 64),
+};
+#undef AT
+
 static Err read_tensor_map(FileReader *r, const Node *n, TensorMapSpec *out)
 {
-    Fields f = {r, n, "tensorMaps"};
     static const char letters[] = "ABCD";
-    const Node *field;
-    int32_t box[3] = {0}, swizzle = 0, l2 = 128;
-    Str tensor;
-    TRY(node_map(n, r->name, "tensorMaps"));
-    TRY(need(&f, "tensor", &field));
-    TRY(node_str(field, r->name, "tensor", &tensor));
-    const char *at = tensor.n == 1 && tensor.s[0] ? strchr(letters, tensor.s[0]) : NULL;
-    if (!at)
-        FAIL(ERR_INPUT, "%s:%d: tensor '%.*s' is not A, B, C or D", r->name, field->line, STR_ARG(tensor));
-    TRY(read_dims(&f, "box", 2, 1, 256, box)); /* the copy engine's limit */
-    TRY(read_i32(&f, "swizzle", 0, 128, false, &swizzle));
-    TRY(read_i32(&f, "l2", 0, 256, false, &l2));
-    if ((swizzle & (swizzle - 1)) || (l2 & (l2 - 1)) || swizzle == 16 || (swizzle && swizzle < 32) ||
-        (l2 && l2 < 64))
+    MapFields m = {.l2 = 128};
+    TRY(fields_read(r->name, "tensorMaps", n, map_fields, N_FIELDS(map_fields), &m));
+    const char *at = m.tensor.n == 1 ? strchr(letters, m.tensor.s[0]) : NULL;
+    if (!at) FAIL(ERR_INPUT, "%s:%d: tensor '%.*s' is not A, B, C or D", r->name, n->line, STR_ARG(m.tensor));
+    if ((m.swizzle & (m.swizzle - 1)) || (m.l2 & (m.l2 - 1)) || (m.swizzle && m.swizzle < 32) ||
+        (m.l2 && m.l2 < 64))
         FAIL(ERR_INPUT, "%s:%d: swizzle %d, l2 %d: expected 0, 32, 64 or 128 and 0, 64, 128 or 256", r->name,
-             n->line, swizzle, l2);
+             n->line, m.swizzle, m.l2);
     *out = (TensorMapSpec){.tensor = (uint8_t)(at - letters),
-                           .swizzle = (uint16_t)swizzle,
-                           .l2 = (uint16_t)l2,
-                           .box = {(uint16_t)box[0], (uint16_t)box[1]}};
+                           .swizzle = (uint16_t)m.swizzle,
+                           .l2 = (uint16_t)m.l2,
+                           .box = {(uint16_t)m.box[0], (uint16_t)m.box[1]}};
     return ERR_OK;
 }
 
@@ -126,7 +118,7 @@ static Err read_tensor_maps(FileReader *r, const Node *mapping, SizeMapping *m)
     const Node *n = node_get(mapping, "tensorMaps");
     if (!n) return ERR_OK;
     TRY(node_seq(n, r->name, "tensorMaps", 0, TENSOR_MAPS_MAX));
-    TensorMapSpec *spec = ARENA_ARRAY(&r->lib->arena, TENSOR_MAPS_MAX, TensorMapSpec);
+    TensorMapSpec *spec = ARENA_ARRAY(r->arena, TENSOR_MAPS_MAX, TensorMapSpec);
     TRY_ALLOC(spec);
     for (size_t i = 0; i < n->n; i++) TRY(read_tensor_map(r, node_at(n, i), &spec[i]));
     m->tensor_map = spec;
@@ -134,96 +126,180 @@ static Err read_tensor_maps(FileReader *r, const Node *mapping, SizeMapping *m)
     return ERR_OK;
 }
 
+#define AT(member) offsetof(SizeMapping, member)
+static const Field size_fields[] = {
+    FIELD("depthU", I32, true, 0, AT(depth_u), 1, COUNT_MAX),
+    FIELD("globalAccumulation", I32, true, 0, AT(global_accumulation), 0, 3),
+    FIELD("globalSplitU", I32, true, 0, AT(global_split_u), 1, 1 << 16),
+    FIELD("globalSplitUWorkGroupMappingRoundRobin", BOOL, false, 0, AT(gsu_round_robin), 0, 0),
+    FIELD("macroTile", DIMS, true, 2, AT(macro_tile), 1, TILE_MAX),
+    FIELD("magicDivAlg", I32, false, 0, AT(magic_div_alg), 1, 2),
+    FIELD("packBatchDims", I32, false, 0, AT(pack_batch_dims), 0, 3),
+    FIELD("packSummationDims", I32, false, 0, AT(pack_summation_dims), 0, 3),
+    FIELD("persistentKernel", I32, true, 0, AT(persistent_kernel), -1, COUNT_MAX),
+    FIELD("persistentKernelAlongBatch", BOOL, true, 0, AT(persistent_along_batch), 0, 0),
+    FIELD("preloadKernargs", BOOL, false, 0, AT(preload_kernargs), 0, 0),
+    FIELD("sourceKernel", BOOL, true, 0, AT(source_kernel), 0, 0),
+    FIELD("staggerStrideShift", I32, true, 0, AT(stagger_stride_shift), 0, 30),
+    FIELD("staggerU", I32, true, 0, AT(stagger_u), 0, COUNT_MAX),
+    FIELD("streamK", I32, false, 0, AT(stream_k), 0, 3),
+    FIELD("streamKAtomic", BOOL, false, 0, AT(stream_k_atomic), 0, 0),
+    FIELD("tensorMaps", OTHER, false, 0, 0, 0, 0),
+    FIELD("threadTile", DIMS, true, 2, AT(thread_tile), 0, TILE_MAX),
+    FIELD("workGroup", DIMS, true, 3, AT(work_group), 1, 4096),
+    FIELD("workGroupMapping", I32, true, 0, AT(work_group_mapping), -COUNT_MAX, COUNT_MAX),
+    FIELD("workspaceSizePerElemC", I32, true, 0, AT(workspace_bytes_per_c), 0, 1 << 24),
+};
+#undef AT
+
 static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
 {
-    Fields f = {r, n, "sizeMapping"};
-    TRY(node_map(n, r->name, "sizeMapping"));
     *m = (SizeMapping){.macro_tile = {1, 1, 1}, .work_group = {1, 1, 1}, .magic_div_alg = 1};
-    TRY(read_dims(&f, "workGroup", 3, 1, 4096, m->work_group));
-    TRY(read_dims(&f, "macroTile", 2, 1, TILE_MAX, m->macro_tile));
-    TRY(read_dims(&f, "threadTile", 2, 0, TILE_MAX, m->thread_tile));
-    TRY(read_i32(&f, "depthU", 1, COUNT_MAX, true, &m->depth_u));
-    TRY(read_i32(&f, "staggerU", 0, COUNT_MAX, true, &m->stagger_u));
-    TRY(read_i32(&f, "globalSplitU", 1, 1 << 16, true, &m->global_split_u));
-    TRY(read_i32(&f, "staggerStrideShift", 0, 30, true, &m->stagger_stride_shift));
-    TRY(read_i32(&f, "workGroupMapping", -COUNT_MAX, COUNT_MAX, true, &m->work_group_mapping));
-    TRY(read_i32(&f, "persistentKernel", -1, COUNT_MAX, true, &m->persistent_kernel));
-    TRY(read_bool(&f, "persistentKernelAlongBatch", true, &m->persistent_along_batch));
-    TRY(read_bool(&f, "sourceKernel", true, &m->source_kernel));
-    TRY(read_i32(&f, "globalAccumulation", 0, 3, true, &m->global_accumulation));
-    TRY(read_i32(&f, "workspaceSizePerElemC", 0, 1 << 24, true, &m->workspace_bytes_per_c));
-    TRY(read_i32(&f, "packSummationDims", 0, 3, false, &m->pack_summation_dims));
-    TRY(read_i32(&f, "packBatchDims", 0, 3, false, &m->pack_batch_dims));
-    TRY(read_i32(&f, "magicDivAlg", 1, 2, false, &m->magic_div_alg));
-    TRY(read_i32(&f, "streamK", 0, 3, false, &m->stream_k));
-    TRY(read_bool(&f, "streamKAtomic", false, &m->stream_k_atomic));
-    TRY(read_bool(&f, "preloadKernargs", false, &m->preload_kernargs));
-    TRY(read_bool(&f, "globalSplitUWorkGroupMappingRoundRobin", false, &m->gsu_round_robin));
+    TRY(fields_read(r->name, "sizeMapping", n, size_fields, N_FIELDS(size_fields), m));
     return read_tensor_maps(r, n, m);
 }
 
-/* "Cijk" of "Contraction_l_Ailk_Bljk_Cijk_Dijk". */
-static Str c_indices(const char *operation)
-{
-    Str rest = str_from(operation), part = STR("C");
-    for (int i = 0; i < 5; i++)
-        if (!str_split(&rest, '_', &part)) return STR("C");
-    return part;
-}
+/* ---- the solution ---- */
 
-static Err name_helpers(FileReader *r, LibSolution *s)
+typedef struct {
+    Str name;
+    int64_t index, logic_index;
+} SolutionFields;
+
+typedef enum { PART_TASK, PART_HARDWARE, PART_PROBLEM, PART_TYPE, PART_SIZES, PART_NO_MATTER } Part;
+
+/* For kind OTHER the row's min is the Part. */
+#define AT(member) offsetof(SolutionFields, member)
+static const Field solution_fields[] = {
+    FIELD("debugKernel", OTHER, false, 0, 0, PART_NO_MATTER, 0),
+    FIELD("hardwarePredicate", OTHER, true, 0, 0, PART_HARDWARE, 0),
+    FIELD("ideals", OTHER, false, 0, 0, PART_NO_MATTER, 0),
+    FIELD("index", I64, true, 0, AT(index), 0, INT64_MAX - 1),
+    FIELD("info", OTHER, false, 0, 0, PART_NO_MATTER, 0),
+    FIELD("libraryLogicIndex", I64, false, 0, AT(logic_index), -1, INT64_MAX),
+    FIELD("linearModel", OTHER, false, 0, 0, PART_NO_MATTER, 0),
+    FIELD("name", TEXT, true, 0, AT(name), 0, 4096),
+    FIELD("problemPredicate", OTHER, true, 0, 0, PART_PROBLEM, 0),
+    FIELD("problemType", OTHER, true, 0, 0, PART_TYPE, 0),
+    FIELD("sizeMapping", OTHER, true, 0, 0, PART_SIZES, 0),
+    FIELD("taskPredicate", OTHER, true, 0, 0, PART_TASK, 0),
+};
+#undef AT
+
+static void name_helpers(LibSolution *s)
 {
-    Str c = c_indices(s->operation_text);
+    Str c = c_indices(str_from(s->operation_text));
     const char *dest = type_letter((DataType)(s->types >> 24));
     const char *batch = s->strided_batched ? "" : "_GB";
-    if (c.n > 16)
-        FAIL(ERR_INPUT, "%s: operation identifier '%s' has too many indices", r->name, s->operation_text);
     snprintf(s->beta_only, sizeof s->beta_only, "%.*s_%s%s%s", STR_ARG(c), dest, batch,
              s->map.global_accumulation ? "_GA" : "");
     snprintf(s->post_gsu, sizeof s->post_gsu, "%.*s_%s%s_PostGSU", STR_ARG(c), dest, batch);
-    return ERR_OK;
 }
 
-static Err read_predicates(FileReader *r, const Fields *f, LibSolution *s)
+static Err read_predicates(FileReader *r, const Node *n, LibSolution *s)
 {
-    const Node *n;
+    const Node *node = node_get(n, "taskPredicate");
     const PredOp *task;
-    TRY(need(f, "hardwarePredicate", &n));
-    TRY(hardware_pred_holds(r->name, n, &r->lib->hw, &s->hardware_ok, NULL));
-    TRY(need(f, "problemPredicate", &n));
-    TRY(pred_parse(&r->lib->arena, r->name, n, &s->problem_pred));
-    TRY(need(f, "taskPredicate", &n));
-    TRY(pred_parse(&r->lib->arena, r->name, n, &task));
+    TRY(hardware_pred_holds(r->name, node_get(n, "hardwarePredicate"), &r->lib->hw, &s->hardware_ok, NULL));
+    TRY(pred_parse(r->arena, r->name, node_get(n, "problemPredicate"), &s->problem_pred));
+    TRY(pred_parse(r->arena, r->name, node, &task));
     if (task->id != PRED_TRUE && task->id != PRED_WORKSPACE)
-        FAIL(ERR_INPUT, "%s:%d: task predicate %s is unknown", r->name, n->line, pred_name((PredId)task->id));
+        FAIL(ERR_INPUT, "%s:%d: task predicate %s is unknown", r->name, node->line,
+             pred_name((PredId)task->id));
     s->task_workspace = task->id == PRED_WORKSPACE;
     return ERR_OK;
 }
 
 Err solution_read(FileReader *r, const Node *n, LibSolution *s)
 {
-    Fields f = {r, n, "solution"};
-    const Node *field;
-    Str name;
-    TRY(node_map(n, r->name, "solution"));
-    TRY(need(&f, "name", &field));
-    TRY(node_str(field, r->name, "name", &name));
-    if (name.n == 0 || name.n > 4096 || memchr(name.s, 0, name.n))
-        FAIL(ERR_INPUT, "%s:%d: a kernel name of %zu bytes", r->name, field->line, name.n);
-    name = arena_dup(&r->lib->arena, name);
-    TRY_ALLOC(name.s);
-    *s = (LibSolution){
-        .name = name.s, .logic_index = -1, .n_cu = r->lib->hw.n_cu, .code_object = r->code_object};
-    TRY(need(&f, "index", &field));
-    TRY(node_int(field, r->name, "index", 0, INT64_MAX - 1, &s->index));
-    if ((field = node_get(n, "libraryLogicIndex")))
-        TRY(node_int(field, r->name, "libraryLogicIndex", -1, INT64_MAX, &s->logic_index));
-    TRY(need(&f, "problemType", &field));
-    TRY(read_problem_type(r, field, s));
-    TRY(need(&f, "sizeMapping", &field));
-    TRY(read_size_mapping(r, field, &s->map));
-    TRY(read_predicates(r, &f, s));
-    return name_helpers(r, s);
+    SolutionFields f = {.logic_index = -1};
+    TRY(fields_read(r->name, "solution", n, solution_fields, N_FIELDS(solution_fields), &f));
+    f.name = arena_dup(r->arena, f.name);
+    TRY_ALLOC(f.name.s);
+    *s = (LibSolution){.name = f.name.s,
+                       .index = f.index,
+                       .logic_index = f.logic_index,
+                       .n_cu = r->lib->hw.n_cu,
+                       .code_object = r->chunk->code_object};
+    TRY(read_problem_type(r, node_get(n, "problemType"), s));
+    TRY(read_size_mapping(r, node_get(n, "sizeMapping"), &s->map));
+    TRY(read_predicates(r, n, s));
+    if (c_indices(str_from(s->operation_text)).n > C_INDICES_MAX)
+        FAIL(ERR_INPUT, "%s: operation identifier '%s' has too many indices", r->name, s->operation_text);
+    name_helpers(s);
+    return ERR_OK;
+}
+
+/* ---- checking ---- */
+
+/* What is rare is read. */
+static bool scan_node(SolutionScan *c, Scan *s, Node **n)
+{
+    Str rest = {(const char *)s->at, scan_left(s)};
+    arena_reset(c->scratch);
+    if (msgpack_item(c->scratch, c->r->name, &rest, NULL, n)) return false;
+    s->at = s->end - rest.n;
+    return true;
+}
+
+static bool scan_hardware(SolutionScan *c, Scan *s)
+{
+    Node *n;
+    bool holds;
+    return scan_node(c, s, &n) && !hardware_pred_holds(c->r->name, n, &c->r->lib->hw, &holds, NULL);
+}
+
+static bool scan_tensor_maps(void *ctx, const Field *f, Scan *s)
+{
+    SolutionScan *c = ctx;
+    TensorMapSpec spec;
+    size_t n;
+    Node *node;
+    (void)f;
+    if (!scan_list(s, &n) || n > TENSOR_MAPS_MAX) return false;
+    for (; n > 0; n--)
+        if (!scan_node(c, s, &node) || read_tensor_map(c->r, node, &spec)) return false;
+    return true;
+}
+
+static bool scan_size_mapping(SolutionScan *c, Scan *s)
+{
+    return fields_scan(s, size_fields, N_FIELDS(size_fields), scan_tensor_maps, c, NULL);
+}
+
+static bool scan_task(Scan *s)
+{
+    PredId id;
+    return pred_scan(s, NULL, &id) && (id == PRED_TRUE || id == PRED_WORKSPACE);
+}
+
+/* Neighbours have most parts in common: what has the same bytes as in the last solution is as good. */
+static bool scan_part(void *ctx, const Field *f, Scan *s)
+{
+    SolutionScan *c = ctx;
+    const Part part = (Part)f->min;
+    const Scan from = *s;
+    PredId id;
+    bool ok = false;
+    if (part == PART_NO_MATTER) return scan_skip(s, 8);
+    if (part == PART_PROBLEM) return pred_scan(s, &c->preds, &id);
+    if (scan_same(s, c->last[part])) return true;
+    if (part == PART_TASK) ok = scan_task(s);
+    if (part == PART_HARDWARE) ok = scan_hardware(c, s);
+    if (part == PART_TYPE) ok = scan_problem_type(s);
+    if (part == PART_SIZES) ok = scan_size_mapping(c, s);
+    c->last[part] = ok ? scan_between(&from, s) : STR_NULL;
+    return ok;
+}
+
+_Static_assert((int)PART_NO_MATTER <= (int)SOLUTION_PARTS, "a place for each part");
+
+bool solution_scan(SolutionScan *c, Scan *s, int64_t *index)
+{
+    SolutionFields f;
+    if (!fields_scan(s, solution_fields, N_FIELDS(solution_fields), scan_part, c, &f)) return false;
+    *index = f.index;
+    return true;
 }
 
 bool solution_can_solve(const LibSolution *s, const Contraction *p)

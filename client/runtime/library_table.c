@@ -118,7 +118,7 @@ static Err table_fill(Arena *a, Table *t, const TableEntry *entry)
     size_t dims = (size_t)t->n_dims;
     t->key = arena_array(a, t->n * dims, sizeof *t->key);
     t->speed = ARENA_ARRAY(a, t->n, double);
-    t->solution = arena_array(a, t->n, sizeof *t->solution);
+    t->solution = ARENA_ARRAY(a, t->n, uint32_t);
     if (!t->key || !t->speed || !t->solution)
         FAIL(ERR_FAILED, "out of memory for a table of %zu sizes", t->n);
     for (size_t i = 0; i < t->n; i++) {
@@ -158,8 +158,8 @@ static bool entry_scan(FileReader *r, const Table *t, Scan *s, int64_t *key, Tab
         seen |= bit;
     }
     if ((seen & 3) != 3) return false;
-    e->solution = solution_at(r, index);
-    return e->solution != NULL;
+    e->solution = solution_at(r->chunk, index);
+    return e->solution != SOLUTION_NONE;
 }
 
 static Err entry_of_bytes(FileReader *r, const Table *t, Arena *a, Str *rest, int64_t *key, TableEntry *e)
@@ -172,28 +172,46 @@ static Err entry_of_bytes(FileReader *r, const Table *t, Arena *a, Str *rest, in
         return ERR_OK;
     }
     arena_reset(a);
-    TRY(msgpack_item(a, r->name, rest, &n));
+    TRY(msgpack_item(a, r->name, rest, NULL, &n));
     return entry_read(r, t, n, key, e);
 }
 
-static Err table_entries(FileReader *r, const Node *list, Table *t, int64_t *keys, TableEntry *entry)
+/* Reads all entries; entry NULL: just checks them. list NULL: from bytes. */
+static Err table_entries(FileReader *r, const Node *list, const Table *t, int64_t *keys, TableEntry *entry,
+                         bool *sorted)
 {
-    bool sorted = true;
     Arena a;
-    Str rest = list->item ? STR_NULL : list->text;
+    Str rest = t->bytes;
+    TableEntry one;
     Err e = ERR_OK;
-    arena_init(&a, (size_t)LIBRARY_MAX_BYTES * 4);
+    arena_init(&a, LIBRARY_MAX_BYTES);
+    *sorted = true;
     for (size_t i = 0; i < t->n && !e; i++) {
-        int64_t *key = keys + i * (size_t)t->n_dims;
-        e = list->item ? entry_read(r, t, &list->item[i], key, &entry[i])
-                       : entry_of_bytes(r, t, &a, &rest, key, &entry[i]);
-        if (i && sorted && !e) sorted = entry_before(&entry[i - 1], &entry[i]);
+        int64_t *key = entry ? keys + i * (size_t)t->n_dims : keys;
+        TableEntry *to = entry ? &entry[i] : &one;
+        e = list ? entry_read(r, t, &list->item[i], key, to) : entry_of_bytes(r, t, &a, &rest, key, to);
+        if (entry && i && *sorted && !e) *sorted = entry_before(&entry[i - 1], &entry[i]);
     }
     arena_fini(&a);
-    if (e) return e;
-    if (!sorted) entries_sort(entry, t->n);
-    return table_fill(&r->lib->arena, t, entry);
+    return e;
 }
+
+static Err table_load_from(FileReader *r, const Node *list, Table *t)
+{
+    bool sorted = true;
+    int64_t *keys = calloc(t->n * (size_t)t->n_dims + 1, sizeof *keys);
+    TableEntry *entry = calloc(t->n + 1, sizeof *entry);
+    Err e = keys && entry ? table_entries(r, list, t, keys, entry, &sorted)
+                          : err_set(ERR_FAILED, "out of memory for a table of %zu sizes", t->n);
+    if (!e && !sorted) entries_sort(entry, t->n);
+    if (!e) e = table_fill(&r->lib->arena, t, entry);
+    free(keys);
+    free(entry);
+    if (!e) atomic_store_explicit(&t->ready, true, memory_order_release);
+    return e;
+}
+
+Err table_load(FileReader *r, Table *t) { return table_load_from(r, NULL, t); }
 
 static Err table_header(FileReader *r, const Node *n, Table *t)
 {
@@ -220,19 +238,18 @@ static Err table_header(FileReader *r, const Node *n, Table *t)
 
 Err table_read(FileReader *r, const Node *n, Table *t)
 {
+    int64_t key[TABLE_DIMS_MAX];
+    bool sorted;
     TRY(table_header(r, n, t));
     const Node *list = node_get(n, "table");
     if (!list) FAIL(ERR_INPUT, "%s:%d: Matching has no table", r->name, n->line);
     TRY(node_seq(list, r->name, "table", 0, UINT32_MAX / 2));
     t->n = list->n;
     t->n_blocks = (t->n + TABLE_BLOCK - 1) / TABLE_BLOCK;
-    int64_t *keys = calloc(t->n * (size_t)t->n_dims + 1, sizeof *keys);
-    TableEntry *entry = calloc(t->n + 1, sizeof *entry);
-    Err e = keys && entry ? table_entries(r, list, t, keys, entry)
-                          : err_set(ERR_FAILED, "out of memory for a table of %zu sizes", t->n);
-    free(keys);
-    free(entry);
-    return e;
+    t->chunk = r->chunk;
+    if (list->item) return table_load_from(r, list, t);
+    t->bytes = list->text;
+    return table_entries(r, NULL, t, key, NULL, &sorted);
 }
 
 /* ---- decision trees ---- */

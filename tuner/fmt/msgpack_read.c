@@ -234,10 +234,10 @@ Err msgpack_parse(Arena *a, const char *name, Str data, const NodeLimits *limits
     return 0;
 }
 
-Err msgpack_item(Arena *a, const char *name, Str *rest, Node **out)
+Err msgpack_item(Arena *a, const char *name, Str *rest, const NodeLimits *limits, Node **out)
 {
     Reader r = {.arena = a, .name = name, .data = *rest, .nodes = 1};
-    r.limits = node_limits(NULL);
+    r.limits = node_limits(limits);
     Node *root = ARENA_NEW(a, Node);
     if (!root) FAIL(ERR_FAILED, "%s: out of memory", name);
     TRY(node_read(&r, 0, root));

@@ -1,7 +1,9 @@
-/* Scanning msgpack without a tree: objects one by one, as the caller expects them. For the hot lists of
- * library files (NodeLimits.raw_list); anything else goes through msgpack_read.c, which has the messages.
+/* Scanning msgpack without a tree: objects one by one, as the caller expects them. For library files, which
+ * have millions of objects; what a scan does not recognise goes through msgpack_read.c, which has the
+ * messages.
  *
  * Every function reads one object, or returns false and leaves the place undefined: copy a Scan to come back.
+ * Every length is checked against the bytes that are left. What is accepted here msgpack_read.c accepts too.
  */
 #ifndef FMT_MSGPACK_SCAN_H
 #define FMT_MSGPACK_SCAN_H
@@ -20,10 +22,26 @@ static inline Scan scan_of(Str s)
     return (Scan){p, p + s.n};
 }
 
+static inline size_t scan_left(const Scan *s) { return (size_t)(s->end - s->at); }
+
+/* What is between two places of one scan. */
+static inline Str scan_between(const Scan *from, const Scan *to)
+{
+    return (Str){(const char *)from->at, (size_t)(to->at - from->at)};
+}
+
+/* Is the next object the one with these bytes? No object is the beginning of another. */
+static inline bool scan_same(Scan *s, Str bytes)
+{
+    if (bytes.n == 0 || scan_left(s) < bytes.n || memcmp(s->at, bytes.s, bytes.n) != 0) return false;
+    s->at += bytes.n;
+    return true;
+}
+
 /* Big-endian number of n bytes, 1 to 8. */
 static inline bool scan_number(Scan *s, unsigned n, uint64_t *out)
 {
-    if ((size_t)(s->end - s->at) < n) return false;
+    if (scan_left(s) < n) return false;
     uint64_t v = 0;
     for (unsigned i = 0; i < n; i++) v = v << 8 | s->at[i];
     s->at += n;
@@ -45,6 +63,19 @@ static inline bool scan_int(Scan *s, int64_t *out)
     if (!scan_number(s, bytes, &v) || (type == 0xcf && v > INT64_MAX)) return false;
     *out = type < 0xd0 ? (int64_t)v : (int64_t)(v << shift) >> shift;
     return true;
+}
+
+static inline bool scan_int_in(Scan *s, int64_t min, int64_t max, int64_t *out)
+{
+    return scan_int(s, out) && *out >= min && *out <= max;
+}
+
+/* true, false, 0 and 1. */
+static inline bool scan_bool(Scan *s)
+{
+    if (s->at == s->end) return false;
+    unsigned type = *s->at++;
+    return type <= 1 || type == 0xc2 || type == 0xc3;
 }
 
 /* Doubles, floats and integers. */
@@ -72,21 +103,48 @@ static inline bool scan_real(Scan *s, double *out)
     return true;
 }
 
-/* Strings below 32 bytes, lists and maps below 16 items. */
-static inline bool scan_short(Scan *s, unsigned type, unsigned mask, size_t *n)
+/* The number of a header: in the low bits of a type below end, or behind one of the types from long_type on,
+ * in first_bytes, then twice as many. */
+static inline bool scan_count(Scan *s, unsigned type, unsigned mask, unsigned long_type, unsigned n_long,
+                              unsigned first_bytes, uint64_t *n)
 {
-    if (s->at == s->end || (*s->at & ~mask) != type) return false;
-    *n = *s->at++ & mask;
+    if (s->at == s->end) return false;
+    unsigned t = *s->at++;
+    if ((t & ~mask) == type) {
+        *n = t & mask;
+        return true;
+    }
+    return t >= long_type && t < long_type + n_long && scan_number(s, first_bytes << (t - long_type), n);
+}
+
+/* n items follow, of a byte at least each. */
+static inline bool scan_list(Scan *s, size_t *n)
+{
+    uint64_t v;
+    if (!scan_count(s, 0x90, 15, 0xdc, 2, 2, &v) || v > scan_left(s)) return false;
+    *n = (size_t)v;
     return true;
 }
-static inline bool scan_list(Scan *s, size_t *n) { return scan_short(s, 0x90, 15, n); }
-static inline bool scan_map(Scan *s, size_t *n) { return scan_short(s, 0x80, 15, n); }
+
+/* n pairs follow. */
+static inline bool scan_map(Scan *s, size_t *n)
+{
+    uint64_t v;
+    if (!scan_count(s, 0x80, 15, 0xde, 2, 2, &v) || v > scan_left(s) / 2) return false;
+    *n = (size_t)v;
+    return true;
+}
+
 static inline bool scan_str(Scan *s, Str *out)
 {
-    if (!scan_short(s, 0xa0, 31, &out->n) || (size_t)(s->end - s->at) < out->n) return false;
-    out->s = (const char *)s->at;
-    s->at += out->n;
+    uint64_t n;
+    if (!scan_count(s, 0xa0, 31, 0xd9, 3, 1, &n) || n > scan_left(s)) return false;
+    *out = (Str){(const char *)s->at, (size_t)n};
+    s->at += n;
     return true;
 }
+
+/* Any one object: nesting up to depth levels, keys of a map strings and different. */
+bool scan_skip(Scan *s, unsigned depth);
 
 #endif

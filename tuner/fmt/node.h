@@ -47,7 +47,7 @@ Err yaml_parse(Arena *a, const char *name, Str text, const NodeLimits *limits, N
 Err yaml_read(Arena *a, const char *path, const NodeLimits *limits, Node **out);
 Err msgpack_parse(Arena *a, const char *name, Str data, const NodeLimits *limits, Node **out);
 /* The first object of rest, which is moved behind it. */
-Err msgpack_item(Arena *a, const char *name, Str *rest, Node **out);
+Err msgpack_item(Arena *a, const char *name, Str *rest, const NodeLimits *limits, Node **out);
 
 /* "null", "true", "an integer", ... for messages. */
 const char *node_kind_name(NodeKind kind);

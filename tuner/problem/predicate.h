@@ -12,6 +12,7 @@
 #define MODEL_PREDICATE_H
 
 #include "base/arena.h"
+#include "fmt/msgpack_scan.h"
 #include "fmt/node.h"
 
 typedef struct Emit Emit;
@@ -137,6 +138,17 @@ Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation
  * arena. */
 Err pred_parse(Arena *a, const char *name, const Node *n, const PredOp **out);
 void predicate_emit(Emit *e, const PredOp *p);
+
+/* The operands of the last And or Or that was scanned, for the next. Zero it at first. */
+enum { PRED_SCAN_PARTS = 64 };
+typedef struct {
+    Str part[PRED_SCAN_PARTS];
+    uint16_t n_ops[PRED_SCAN_PARTS];
+    size_t n;
+} PredScan;
+/* Would pred_parse accept the next object? *id: its outermost type. False: perhaps not. known may be NULL; its
+ * texts are in the scanned bytes. */
+bool pred_scan(Scan *s, PredScan *known, PredId *id);
 
 /* ---- evaluation ---- */
 

@@ -5,42 +5,22 @@
 
 #include "fmt/write.h"
 #include "problem/datatype.h"
-#include "problem/predicate.h"
+#include "problem/predicate_operand.h"
 
-typedef enum {
-    OPERAND_NONE,
-    OPERAND_INT,
-    OPERAND_IDX_INT,
-    OPERAND_IDX_RANGE,
-    OPERAND_REAL,
-    OPERAND_BOOL,
-    OPERAND_FLAG, /* a bool that may be left out: true */
-    OPERAND_TYPES,
-    OPERAND_TYPE,
-    OPERAND_OP,
-    OPERAND_LANG,
-    OPERAND_UNIT,
-    OPERAND_SCALAR,
-    OPERAND_LOADLIM
-} Operand;
-
-static const struct {
-    const char *name;
-    Operand operand;
-} table[] = {
-#define PRED(id, name, kind, holds) [PRED_##id] = {name, OPERAND_##kind},
+const PredRow pred_rows[PRED_COUNT] = {
+#define PRED(id, name, kind, holds) [PRED_##id] = {name, sizeof name - 1, OPERAND_##kind},
 #include "problem/predicate.def"
 #undef PRED
-    [PRED_AND] = {"And", OPERAND_NONE},
-    [PRED_OR] = {"Or", OPERAND_NONE},
-    [PRED_NOT] = {"Not", OPERAND_NONE},
-    [PRED_WORKSPACE] = {"WorkspaceCheck", OPERAND_NONE},
+    [PRED_AND] = {"And", 3, OPERAND_NONE},
+    [PRED_OR] = {"Or", 2, OPERAND_NONE},
+    [PRED_NOT] = {"Not", 3, OPERAND_NONE},
+    [PRED_WORKSPACE] = {"WorkspaceCheck", 14, OPERAND_NONE},
 };
 
-static const char *const languages[] = {"Any", "Source", "Assembly"};
-static const char *const units[] = {"Any", "MFMA", "VALU"};
-static const char *const scalars[] = {"Any", "0", "1", "-1"};
-static const char *const limit_keys[] = {"ShiftPtrElemA", "ShiftPtrElemB", "DUorMT0", "DUorMT1"};
+const char *const pred_languages[] = {"Any", "Source", "Assembly"};
+const char *const pred_units[] = {"Any", "MFMA", "VALU"};
+const char *const pred_scalars[] = {"Any", "0", "1", "-1"};
+const char *const pred_limit_keys[] = {"ShiftPtrElemA", "ShiftPtrElemB", "DUorMT0", "DUorMT1"};
 
 /* ---- reading ---- */
 
@@ -85,7 +65,7 @@ static Err read_index(const Reader *r, const Node *n, PredOp *op)
 {
     const Node *index = node_get(n, "index");
     int64_t i;
-    if (!index) FAIL(ERR_INPUT, "%s:%d: predicate %s has no index", r->name, n->line, table[op->id].name);
+    if (!index) FAIL(ERR_INPUT, "%s:%d: predicate %s has no index", r->name, n->line, pred_rows[op->id].name);
     TRY(node_int(index, r->name, "predicate index", -1, 100, &i));
     op->index = (int8_t)i;
     return ERR_OK;
@@ -107,11 +87,11 @@ static Err read_limits(const Reader *r, const Node *value, PredOp *op)
     TRY(node_map(value, r->name, "BufferLoadOffsetLimitCheck value"));
     for (size_t i = 0; i < 4; i++) {
         int64_t v;
-        const Node *n = node_get(value, limit_keys[i]);
+        const Node *n = node_get(value, pred_limit_keys[i]);
         if (!n)
             FAIL(ERR_INPUT, "%s:%d: BufferLoadOffsetLimitCheck has no %s", r->name, value->line,
-                 limit_keys[i]);
-        TRY(node_int(n, r->name, limit_keys[i], 0, INT32_MAX, &v));
+                 pred_limit_keys[i]);
+        TRY(node_int(n, r->name, pred_limit_keys[i], 0, INT32_MAX, &v));
         op->v.lim[i] = (int32_t)v;
     }
     return ERR_OK;
@@ -119,24 +99,24 @@ static Err read_limits(const Reader *r, const Node *value, PredOp *op)
 
 static Err read_operand(Reader *r, const Node *n, const Node *value, PredOp *op)
 {
-    Operand kind = table[op->id].operand;
+    Operand kind = pred_rows[op->id].operand;
     bool b = true;
     if (kind == OPERAND_IDX_INT || kind == OPERAND_IDX_RANGE) TRY(read_index(r, n, op));
     if (kind != OPERAND_NONE && kind != OPERAND_FLAG && !value)
-        FAIL(ERR_INPUT, "%s:%d: predicate %s has no value", r->name, n->line, table[op->id].name);
+        FAIL(ERR_INPUT, "%s:%d: predicate %s has no value", r->name, n->line, pred_rows[op->id].name);
     switch (kind) {
     case OPERAND_NONE:
         return ERR_OK;
     case OPERAND_INT:
     case OPERAND_IDX_INT:
-        return node_int(value, r->name, table[op->id].name, 0, INT64_MAX, &op->v.i[0]);
+        return node_int(value, r->name, pred_rows[op->id].name, 0, INT64_MAX, &op->v.i[0]);
     case OPERAND_IDX_RANGE:
         return read_range(r, value, op);
     case OPERAND_REAL:
-        return node_real(value, r->name, table[op->id].name, &op->v.r[0]);
+        return node_real(value, r->name, pred_rows[op->id].name, &op->v.r[0]);
     case OPERAND_BOOL:
     case OPERAND_FLAG:
-        if (value) TRY(node_bool(value, r->name, table[op->id].name, &b));
+        if (value) TRY(node_bool(value, r->name, pred_rows[op->id].name, &b));
         op->v.i[0] = b;
         return ERR_OK;
     case OPERAND_TYPES:
@@ -144,11 +124,11 @@ static Err read_operand(Reader *r, const Node *n, const Node *value, PredOp *op)
     case OPERAND_TYPE:
         return read_type(r, value, &op->v.i[0]);
     case OPERAND_LANG:
-        return read_name(r, value, languages, 3, &op->v.i[0]);
+        return read_name(r, value, pred_languages, 3, &op->v.i[0]);
     case OPERAND_UNIT:
-        return read_name(r, value, units, 3, &op->v.i[0]);
+        return read_name(r, value, pred_units, 3, &op->v.i[0]);
     case OPERAND_SCALAR:
-        return read_name(r, value, scalars, 4, &op->v.i[0]);
+        return read_name(r, value, pred_scalars, 4, &op->v.i[0]);
     case OPERAND_LOADLIM:
         return read_limits(r, value, op);
     case OPERAND_OP:
@@ -162,7 +142,7 @@ static Err read_operand(Reader *r, const Node *n, const Node *value, PredOp *op)
 static bool find_pred(Str type, PredId *id)
 {
     for (int i = 0; i < PRED_COUNT; i++)
-        if (str_eq_c(type, table[i].name)) {
+        if (str_eq_c(type, pred_rows[i].name)) {
             *id = (PredId)i;
             return true;
         }
@@ -174,9 +154,9 @@ static Err read_pred(Reader *r, const Node *n, unsigned depth);
 static Err read_group(Reader *r, const Node *n, const Node *value, PredId id, unsigned depth)
 {
     size_t at = r->list.n, n_children = 1;
-    if (!value) FAIL(ERR_INPUT, "%s:%d: predicate %s has no value", r->name, n->line, table[id].name);
+    if (!value) FAIL(ERR_INPUT, "%s:%d: predicate %s has no value", r->name, n->line, pred_rows[id].name);
     if (id != PRED_NOT) {
-        TRY(node_seq(value, r->name, table[id].name, 0, PRED_CHILDREN_MAX));
+        TRY(node_seq(value, r->name, pred_rows[id].name, 0, PRED_CHILDREN_MAX));
         n_children = value->n;
     }
     TRY(pred_push(&r->list, (PredOp){.id = (uint8_t)id, .n_children = (uint16_t)n_children}));
@@ -223,7 +203,7 @@ static void emit_types(Emit *e, int64_t types)
 
 static void emit_operand(Emit *e, const PredOp *p)
 {
-    Operand kind = table[p->id].operand;
+    Operand kind = pred_rows[p->id].operand;
     switch (kind) {
     case OPERAND_NONE:
         return;
@@ -248,13 +228,13 @@ static void emit_operand(Emit *e, const PredOp *p)
         emit_cstr(e, p->v.op.text);
         return;
     case OPERAND_LANG:
-        emit_cstr(e, languages[p->v.i[0]]);
+        emit_cstr(e, pred_languages[p->v.i[0]]);
         return;
     case OPERAND_UNIT:
-        emit_cstr(e, units[p->v.i[0]]);
+        emit_cstr(e, pred_units[p->v.i[0]]);
         return;
     case OPERAND_SCALAR:
-        emit_cstr(e, scalars[p->v.i[0]]);
+        emit_cstr(e, pred_scalars[p->v.i[0]]);
         return;
     case OPERAND_IDX_RANGE:
         emit_map(e, 2, true);
@@ -270,7 +250,7 @@ static void emit_operand(Emit *e, const PredOp *p)
     emit_map(e, 4, true);
     for (int i = 3; i >= 0; i--) { /* sorted by name: DUorMT0, DUorMT1, ShiftPtrElemA, ShiftPtrElemB */
         int at = i >= 2 ? 5 - i : 1 - i;
-        emit_cstr(e, limit_keys[at]);
+        emit_cstr(e, pred_limit_keys[at]);
         emit_int(e, p->v.lim[at]);
     }
     emit_end(e);
@@ -279,7 +259,7 @@ static void emit_operand(Emit *e, const PredOp *p)
 /* Keys are written sorted: index, type, value. */
 void predicate_emit(Emit *e, const PredOp *p)
 {
-    Operand kind = table[p->id].operand;
+    Operand kind = pred_rows[p->id].operand;
     bool group = p->id == PRED_AND || p->id == PRED_OR || p->id == PRED_NOT;
     bool indexed = kind == OPERAND_IDX_INT || kind == OPERAND_IDX_RANGE;
     bool value = group || kind != OPERAND_NONE;
@@ -289,7 +269,7 @@ void predicate_emit(Emit *e, const PredOp *p)
         emit_int(e, p->index);
     }
     emit_cstr(e, "type");
-    emit_cstr(e, table[p->id].name);
+    emit_cstr(e, pred_rows[p->id].name);
     if (value) emit_cstr(e, "value");
     if (!group) {
         emit_operand(e, p);
@@ -308,8 +288,8 @@ void predicate_emit(Emit *e, const PredOp *p)
 
 static void print_leaf(const PredOp *o, Buf *out)
 {
-    buf_puts(out, table[o->id].name);
-    switch (table[o->id].operand) {
+    buf_puts(out, pred_rows[o->id].name);
+    switch (pred_rows[o->id].operand) {
     case OPERAND_NONE:
         return;
     case OPERAND_IDX_INT:
@@ -328,13 +308,13 @@ static void print_leaf(const PredOp *o, Buf *out)
         buf_printf(out, "(%s)", type_enum_name((DataType)o->v.i[0]));
         return;
     case OPERAND_LANG:
-        buf_printf(out, "(%s)", languages[o->v.i[0]]);
+        buf_printf(out, "(%s)", pred_languages[o->v.i[0]]);
         return;
     case OPERAND_UNIT:
-        buf_printf(out, "(%s)", units[o->v.i[0]]);
+        buf_printf(out, "(%s)", pred_units[o->v.i[0]]);
         return;
     case OPERAND_SCALAR:
-        buf_printf(out, "(%s)", scalars[o->v.i[0]]);
+        buf_printf(out, "(%s)", pred_scalars[o->v.i[0]]);
         return;
     case OPERAND_TYPES:
         for (int i = 0; i < 4; i++)
@@ -342,7 +322,8 @@ static void print_leaf(const PredOp *o, Buf *out)
         buf_puts(out, ")");
         return;
     case OPERAND_LOADLIM:
-        for (int i = 0; i < 4; i++) buf_printf(out, "%s%s %d", i ? ", " : "(", limit_keys[i], o->v.lim[i]);
+        for (int i = 0; i < 4; i++)
+            buf_printf(out, "%s%s %d", i ? ", " : "(", pred_limit_keys[i], o->v.lim[i]);
         buf_puts(out, ")");
         return;
     case OPERAND_INT:
