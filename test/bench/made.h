@@ -106,7 +106,8 @@ static inline void emit_solution(Emit *e, const PredOp *pred, int i)
     emit_end(e);
 }
 
-static inline void open_row(Emit *e)
+/* pred NULL: for any problem. */
+static inline void open_row(Emit *e, const PredOp *pred)
 {
     emit_map(e, 2, false);
     emit_cstr(e, "type");
@@ -114,7 +115,12 @@ static inline void open_row(Emit *e)
     emit_cstr(e, "rows");
     emit_seq(e, 1, false);
     emit_map(e, 2, false);
-    type_only(e, "predicate", "TruePred");
+    if (pred) {
+        emit_cstr(e, "predicate");
+        predicate_emit(e, pred);
+    } else {
+        type_only(e, "predicate", "TruePred");
+    }
     emit_cstr(e, "library");
 }
 
@@ -194,7 +200,14 @@ static inline void made_library(Buf *out, int n_solutions, int n_sizes, bool gri
     for (int i = 0; i < n_solutions; i++) emit_solution(e, pred, i);
     emit_end(e);
     emit_cstr(e, "library");
-    for (int i = 0; i < 4; i++) open_row(e);
+    const PredOp types = {
+        .id = PRED_TYPES, .span = 1, .v.i = {types_pack(TYPE_S, TYPE_S, TYPE_S, TYPE_S), 0}};
+    const char *const nn = "Contraction_l_Ailk_Bljk_Cijk_Dijk";
+    const PredOp operation = {.id = PRED_OPERATION, .span = 1, .v.op = {operation_code(str_from(nn)), nn}};
+    open_row(e, NULL);
+    open_row(e, &operation);
+    open_row(e, NULL);
+    open_row(e, &types);
     emit_table(e, n_solutions, n_sizes, &seed, gridded);
     for (int i = 0; i < 4; i++) close_row(e);
     emit_end(e);

@@ -1,5 +1,6 @@
 /* Fuzz target: master solution libraries, msgpack and YAML by content: load, select, build launches. The
- * first two bytes shape the problem that is asked for. */
+ * first two bytes shape the problem that is asked for. What was accepted when the file was opened must be readable
+ * later: all solutions are read. */
 #include <stdint.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (launch_build(&p, s.solution, &in, &launch_hw, &list) == ERR_OK && list.n == 0) __builtin_trap();
         pred_holds(s.solution->problem_pred, &p);
     }
+    for (size_t i = 0; i < library_n_solutions(lib); i++)
+        if (!library_solution(lib, i)) __builtin_trap();
     library_free(lib);
     return 0;
 }
