@@ -21,7 +21,8 @@ enum {
     TABLE_DIMS_MAX = 10,
     TABLE_BLOCK = 16,
     TREE_FEATURES_MAX = 64,
-    ROWS_MAX = 1 << 16
+    ROWS_MAX = 1 << 16,
+    SPARE_SOLUTIONS = 64
 };
 
 typedef enum {
@@ -202,6 +203,8 @@ struct Library {
     SolutionChunk **chunk; /* one per file read */
     size_t n_chunks, cap_chunks, n_solutions;
     const char **code_object; /* names of placeholders */
+    LibSolution *spare;       /* room for solutions that are read, side by side */
+    size_t n_spare;
     LibNode **placeholder;
     size_t n_placeholders, cap_placeholders;
     CacheSlot *cache;

@@ -9,15 +9,25 @@ static FileReader reader_of(Library *lib, SolutionChunk *c)
 
 /* ---- solutions ---- */
 
+static LibSolution *spare_solution(Library *lib)
+{
+    if (lib->n_spare == 0) {
+        lib->spare = ARENA_ARRAY(&lib->arena, SPARE_SOLUTIONS, LibSolution);
+        if (!lib->spare) return NULL;
+        lib->n_spare = SPARE_SOLUTIONS;
+    }
+    return &lib->spare[--lib->n_spare];
+}
+
 static Err read_solution(Library *lib, SolutionChunk *c, uint32_t at, const LibSolution **out)
 {
     Arena nodes;
     Node *n;
     FileReader r = reader_of(lib, c);
     Str rest = str_sub(c->data, c->place[at], c->data.n);
-    LibSolution *s = ARENA_NEW(&lib->arena, LibSolution);
-    TRY_ALLOC(s);
     TRY(filemap_check(&c->map));
+    LibSolution *s = spare_solution(lib);
+    TRY_ALLOC(s);
     arena_init(&nodes, LIBRARY_MAX_BYTES);
     Err e = msgpack_item(&nodes, c->name, &rest, NULL, &n);
     if (!e) e = solution_read(&r, n, s);
