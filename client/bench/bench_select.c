@@ -1,8 +1,10 @@
 /* tuner-bench --select-only: problem lines on stdin, one JSON line each on stdout with the chosen solution
- * and, when asked, its launches. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1]`;
+ * and, when asked, its launches. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1]
+ * [xf32=1] [metric=cu|device]`;
  * a leading dimension of 0 is the packed one; batch strides are leading dimension times columns. Pointers are
  * fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D 0x4000000000 (C with cd=1), workspace
- * 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers at 0x6000000000, 0x6100000000, ... */
+ * 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers at 0x6000000000, 0x6100000000, ...; with cd=1
+ * beside it D's array is C's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 #include "base/str.h"
 #include "client/bench/bench.h"
 
-enum { LINE_BYTES = 1024, WORDS = 15 };
+enum { LINE_BYTES = 1024, WORDS = 13, OPTIONS = 4 };
 
 /* Input, output and compute letters: HHS is half in, half out, float compute; F8B8SS has two inputs. */
 static const struct {
@@ -94,15 +96,36 @@ static void set_sizes(tuner_gemm_desc *g, const int64_t v[8])
     g->stride_d = g->ldd * g->n;
 }
 
+/* same: C and D are one matrix. */
+static Err read_option(Str word, tuner_gemm_desc *g, bool *same)
+{
+    if (str_eq_c(word, "cd=1"))
+        *same = true;
+    else if (str_eq_c(word, "gb=1"))
+        g->pointer_arrays = 1;
+    else if (str_eq_c(word, "xf32=1"))
+        g->xf32 = 1;
+    else if (str_eq_c(word, "metric=cu"))
+        g->metric = TUNER_METRIC_CU;
+    else if (str_eq_c(word, "metric=device"))
+        g->metric = TUNER_METRIC_DEVICE;
+    else
+        FAIL(ERR_INPUT, "'%.*s' is none of cd=1, gb=1, xf32=1, metric=cu, metric=device", STR_ARG(word));
+    return ERR_OK;
+}
+
 static Err read_request(Str line, Request *r)
 {
-    Str word[WORDS], rest = line, part;
+    Str word[WORDS + OPTIONS], rest = line, part;
     int64_t v[8];
     double alpha[2] = {0, 0}, beta[2] = {0, 0};
     int n = 0;
-    while (n < WORDS && str_split(&rest, ' ', &part))
-        if (part.n) word[n++] = part;
-    if (n < 13) FAIL(ERR_INPUT, "%d words, expected TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA", n);
+    while (str_split(&rest, ' ', &part)) {
+        if (part.n == 0) continue;
+        if (n == WORDS + OPTIONS) FAIL(ERR_INPUT, "more than %d words", WORDS + OPTIONS);
+        word[n++] = part;
+    }
+    if (n < WORDS) FAIL(ERR_INPUT, "%d words, expected TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA", n);
     *r = (Request){0};
     TRY(read_kind(word[0], &r->g));
     TRY(read_op(word[1], &r->g.trans_a));
@@ -113,14 +136,7 @@ static Err read_request(Str line, Request *r)
     if (!str_to_f64(word[11], &alpha[0]) || !str_to_f64(word[12], &beta[0]))
         FAIL(ERR_INPUT, "'%.*s' or '%.*s' is not a number", STR_ARG(word[11]), STR_ARG(word[12]));
     bool same = false;
-    for (int i = 13; i < n; i++) {
-        if (str_eq_c(word[i], "cd=1"))
-            same = true;
-        else if (str_eq_c(word[i], "gb=1"))
-            r->g.pointer_arrays = 1;
-        else
-            FAIL(ERR_INPUT, "'%.*s' is neither cd=1 nor gb=1", STR_ARG(word[i]));
-    }
+    for (int i = WORDS; i < n; i++) TRY(read_option(word[i], &r->g, &same));
     set_sizes(&r->g, v);
     scalar_bytes(r->g.compute_type, alpha, r->alpha);
     scalar_bytes(r->g.compute_type, beta, r->beta);

@@ -27,6 +27,8 @@ static float feature_value(const Feature *f, const Contraction *p)
         return granularity(tiles_per_cu(f, p));
     case FEATURE_WAVES:
         return ceilf(tiles_per_cu(f, p)) * f->waves;
+    case FEATURE_SCALE:
+        return (float)((uint64_t)p->n * (uint64_t)p->n * (uint64_t)p->batch);
     }
     return 0;
 }

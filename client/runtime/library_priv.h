@@ -122,7 +122,14 @@ typedef struct {
     double *column[TABLE_DIMS_MAX];
 } Table;
 
-typedef enum { FEATURE_PROPERTY, FEATURE_TILE0, FEATURE_TILE1, FEATURE_CU, FEATURE_WAVES } FeatureKind;
+typedef enum {
+    FEATURE_PROPERTY,
+    FEATURE_TILE0,
+    FEATURE_TILE1,
+    FEATURE_CU,
+    FEATURE_WAVES,
+    FEATURE_SCALE /* N * N * batch */
+} FeatureKind;
 
 typedef struct {
     FeatureKind kind;

@@ -272,6 +272,10 @@ static Err feature_read(FileReader *r, const Node *n, Feature *f)
     const Node *t = node_get(n, "type"), *value = node_get(n, "value");
     if (!t) FAIL(ERR_INPUT, "%s:%d: feature has no type", r->name, n->line);
     TRY(node_str(t, r->name, "feature type", &type));
+    if (str_eq_c(type, "ProblemScaleMeasure")) {
+        f->kind = FEATURE_SCALE;
+        return ERR_OK;
+    }
     bool tile0 = str_eq_c(type, "Tile0Granularity"), waves = str_eq_c(type, "WavesPerSIMD");
     if (!tile0 && !waves && !str_eq_c(type, "Tile1Granularity") && !str_eq_c(type, "CUGranularity")) {
         f->kind = FEATURE_PROPERTY;

@@ -62,7 +62,8 @@
  *
  * Environment, read by tuner_open: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is),
  * TUNER_DEVICE (as tuner_options.device), TUNER_NUM_THREADS (default: the processors that the process may
- * use), TUNER_LAYER (1 calls, 2 tuner-bench lines, 4 YAML profile at close; bits add up) and TUNER_LOG_PATH
+ * use), TENSILE_EXPERIMENTAL_SELECTION (1: solutions chosen over grids of sizes, 2: by decision trees, where the
+ * library has such rows; anything else: neither), TUNER_LAYER (1 calls, 2 tuner-bench lines, 4 YAML profile at close; bits add up) and TUNER_LOG_PATH
  * (file for them, appended; default stderr).
  */
 #ifndef TUNER_H
@@ -101,6 +102,13 @@ typedef enum {
     TUNER_F8 = 10, /* 4 bits of exponent, as the device has them: gfx94x bias 8, NaN 0x80; others OCP's */
     TUNER_BF8 = 11 /* 5 bits of exponent; A and B may be one of each */
 } tuner_type;
+
+/* What a solution is chosen for, where a library has tables for both. */
+typedef enum {
+    TUNER_METRIC_AUTO = 0, /* compute units for small problems, the device for the others */
+    TUNER_METRIC_CU = 1,   /* most work per compute unit that is used: other kernels run beside it */
+    TUNER_METRIC_DEVICE = 2
+} tuner_metric;
 
 typedef struct tuner_library tuner_library;
 
@@ -166,6 +174,7 @@ typedef struct {
      * library has kernels for that; the others are used where it has not */
     int xf32;
     int64_t solution_index; /* > 0: this solution (index of the file + 1); 0: the library's choice */
+    tuner_metric metric;    /* see there; TENSILE_EXPERIMENTAL_SELECTION comes first */
 } tuner_gemm_desc;
 
 /* TUNER_INPUT: a size, type or leading dimension out of its range, a null pointer. TUNER_NO_SOLUTION: nothing

@@ -95,6 +95,8 @@ static Err check(const tuner_gemm_desc *g)
     TRY(check_ld("ldb", g->ldb, g->trans_b == TUNER_N ? g->k : g->n));
     TRY(check_ld("ldc", g->ldc, g->m));
     if (g->d) TRY(check_ld("ldd", g->ldd, g->m));
+    if ((int)g->metric < 0 || g->metric > TUNER_METRIC_DEVICE)
+        FAIL(ERR_INPUT, "metric is %d, expected 0 to 2", (int)g->metric);
     if (!g->alpha || !g->beta) FAIL(ERR_INPUT, "%s is a null pointer", g->alpha ? "beta" : "alpha");
     return ERR_OK;
 }
@@ -109,6 +111,10 @@ static unsigned operation_index(const tuner_gemm_desc *g)
            (unsigned)(conj && g->trans_a == TUNER_C) << 2 | (unsigned)(conj && g->trans_b == TUNER_C) << 3 |
            16;
 }
+
+_Static_assert((int)TUNER_METRIC_CU == METRIC_CU_EFFICIENCY &&
+                   (int)TUNER_METRIC_DEVICE == METRIC_DEVICE_EFFICIENCY,
+               "the same numbers");
 
 Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p)
 {
@@ -130,6 +136,7 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contracti
     p->strided_batched = !g->pointer_arrays;
     p->c_equals_d = in_place && p->c[1] == p->d[1] && p->c[2] == p->d[2];
     p->deterministic = t->deterministic;
+    p->metric = t->experimental ? t->experimental : (uint8_t)g->metric;
     p->eligible_for_persistent = true;
     p->workspace_bytes = WORKSPACE_MAX;
     p->alpha = scalar_kind(g->compute_type, g->alpha);

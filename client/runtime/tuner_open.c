@@ -204,10 +204,19 @@ Err library_locate(tuner_library *t, const char *path, const tuner_options *o)
 
 /* ---- life cycle ---- */
 
+/* As Tensile reads it: strtol, and what is no option means none. */
+static uint8_t experimental_selection(void)
+{
+    const char *text = getenv("TENSILE_EXPERIMENTAL_SELECTION");
+    long option = text ? strtol(text, NULL, 0) : 0;
+    return option == 1 ? METRIC_EXPERIMENTAL_GRID : option == 2 ? METRIC_EXPERIMENTAL_DTREE : METRIC_AUTO;
+}
+
 static Err open_into(tuner_library *t, const char *path, const tuner_options *o)
 {
     if (o->n_cu < 0 || o->n_cu > INT32_MAX) FAIL(ERR_INPUT, "%" PRId64 " compute units", o->n_cu);
     t->deterministic = o->deterministic != 0;
+    t->experimental = experimental_selection();
     for (unsigned i = 0; i < 32; i++)
         t->operation[i] = operation_code_gemm(i & 1, i & 2, i & 4, i & 8, i & 16);
     TRY(log_open(&t->log));

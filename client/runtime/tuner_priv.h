@@ -69,6 +69,7 @@ struct tuner_library {
     Library *library;
     Hardware hw;
     bool can_run, deterministic;
+    uint8_t experimental; /* METRIC_EXPERIMENTAL_*, or METRIC_AUTO: none */
     LaunchHardware launch_hw;
     HostPool *pool;
     Gpu *gpu; /* NULL: kernels run on the host */

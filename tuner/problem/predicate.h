@@ -23,7 +23,15 @@ typedef struct Solution Solution;
 enum { SCALAR_ANY, SCALAR_ZERO, SCALAR_ONE, SCALAR_NEG_ONE };
 enum { LANGUAGE_ANY, LANGUAGE_SOURCE, LANGUAGE_ASSEMBLY };
 enum { UNIT_ANY, UNIT_MFMA, UNIT_VALU };
-enum { METRIC_AUTO, METRIC_CU_EFFICIENCY, METRIC_DEVICE_EFFICIENCY };
+/* What a solution is chosen for. The experimental ones ask for the rows that were made by decision trees or over
+ * grids of sizes. */
+enum {
+    METRIC_AUTO,
+    METRIC_CU_EFFICIENCY,
+    METRIC_DEVICE_EFFICIENCY,
+    METRIC_EXPERIMENTAL_GRID,
+    METRIC_EXPERIMENTAL_DTREE
+};
 
 /* A GEMM as selection and launch see it: D[i,j,b] = alpha * sum_l A B + beta * C. Strides are in elements and
  * indexed [0] of the contiguous index (1), [1] leading dimension, [2] batch (0 when not strided batched).
@@ -47,8 +55,7 @@ typedef struct {
     bool stochastic_rounding;
     bool fp16_alt, fp16_alt_round;
     bool eligible_for_persistent;
-    bool experimental_grid, experimental_dtree;
-    uint8_t unused[8]; /* 0: the struct has no padding */
+    uint8_t unused[10]; /* 0: the struct has no padding */
 } Contraction;
 _Static_assert(sizeof(Contraction) == 176, "Contraction is hashed and compared as bytes");
 
