@@ -38,6 +38,8 @@
  * grown on demand up to what the largest call needed, solutions of more than 4 GiB are not chosen) until
  * tuner_close. Names that are returned (kernel, path, architecture) live as long as the library.
  *
+ * A null pointer as the library is TUNER_INPUT (functions that return text or a number: "" and 0).
+ *
  * Errors: every function that can fail returns a tuner_status, 0 when it worked; the text of the thread's
  * last error is in tuner_error_message(). Nothing aborts, exits or prints (but see TUNER_LAYER). After an
  * error D may be partly written only when a kernel had begun: TUNER_INPUT, TUNER_NO_SOLUTION and
@@ -46,7 +48,8 @@
  * Threads: all functions may be called from any thread at the same time on the same library, except
  * tuner_close. Calls on one library share its threads, one after the other where they use several; small ones
  * run on the caller's. Code objects are shared libraries: open only libraries that you trust to run. After
- * fork only the parent may use a library.
+ * fork a library works in the process that opened it alone: calls on it in the child are errors, tuner_close does
+ * nothing there, and the child may open one of its own.
  *
  * GPUs: a library for one runs on it (tuner_options.device; chosen by itself when the path has nothing for
  * the CPU and a GPU is there that it is for). The driver library (libcuda.so.1, libamdhip64.so) is opened

@@ -24,7 +24,7 @@ tuner_status tuner_sgemm_strided_batched(tuner_library *lib, tuner_op trans_a, t
                          .stride_b = stride_b,
                          .stride_c = stride_c,
                          .batch = batch};
-    return batch == 0 ? TUNER_OK : tuner_gemm(lib, &g); /* types are 0: TUNER_F32 */
+    return batch == 0 && lib ? TUNER_OK : tuner_gemm(lib, &g); /* types are 0: TUNER_F32 */
 }
 
 tuner_status tuner_sgemm(tuner_library *lib, tuner_op trans_a, tuner_op trans_b, int64_t m, int64_t n,

@@ -274,8 +274,17 @@ static Err gemm(tuner_library *t, const tuner_gemm_desc *g)
     return e ? e : run(t, g, &p, chosen.solution);
 }
 
+static Err call_usable(const tuner_library *t, const tuner_gemm_desc *g, const char *call)
+{
+    TRY(library_usable(t, call));
+    if (!g) FAIL(ERR_INPUT, "%s: the description is a null pointer", call);
+    return ERR_OK;
+}
+
 tuner_status tuner_gemm(tuner_library *t, const tuner_gemm_desc *g)
 {
+    Err e = call_usable(t, g, "tuner_gemm");
+    if (e) return (tuner_status)e;
     if (t->log.layer) log_call(&t->log, g);
     return (tuner_status)gemm(t, g);
 }
@@ -319,7 +328,9 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selecti
 
 tuner_status tuner_select(tuner_library *t, const tuner_gemm_desc *g, tuner_selection *out)
 {
-    return (tuner_status)select_into(t, g, out);
+    Err e = call_usable(t, g, "tuner_select");
+    if (!e && !out) e = err_set(ERR_INPUT, "tuner_select: no place for the selection");
+    return (tuner_status)(e ? e : select_into(t, g, out));
 }
 
 static void visit_call(const KernelCall *c, void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
@@ -351,5 +362,7 @@ static Err launches(tuner_library *t, const tuner_gemm_desc *g, void *workspace,
 tuner_status tuner_launches(tuner_library *t, const tuner_gemm_desc *g, void *workspace,
                             void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
 {
-    return (tuner_status)launches(t, g, workspace, visit, ctx);
+    Err e = call_usable(t, g, "tuner_launches");
+    if (!e && !visit) e = err_set(ERR_INPUT, "tuner_launches: no function to call");
+    return (tuner_status)(e ? e : launches(t, g, workspace, visit, ctx));
 }

@@ -185,13 +185,15 @@ Err gemm_pointers(tuner_library *t, const tuner_gemm_desc *g, int64_t batch, tun
 
 tuner_status tuner_set_stream(tuner_library *t, void *stream)
 {
-    atomic_store(&t->stream, stream);
-    return TUNER_OK;
+    Err e = library_usable(t, "tuner_set_stream");
+    if (!e) atomic_store(&t->stream, stream);
+    return (tuner_status)e;
 }
 
 static Err synchronize(tuner_library *t)
 {
     void *saved;
+    TRY(library_usable(t, "tuner_synchronize"));
     if (!t->gpu) return ERR_OK;
     TRY(gpu_enter(t->gpu, &saved));
     Err e = gpu_stream_sync(t->gpu, atomic_load(&t->stream));
@@ -201,4 +203,4 @@ static Err synchronize(tuner_library *t)
 
 tuner_status tuner_synchronize(tuner_library *t) { return (tuner_status)synchronize(t); }
 
-const char *tuner_library_device(const tuner_library *t) { return t->gpu ? t->device : "host"; }
+const char *tuner_library_device(const tuner_library *t) { return !t ? "" : t->gpu ? t->device : "host"; }

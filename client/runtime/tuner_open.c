@@ -212,6 +212,25 @@ static uint8_t experimental_selection(void)
     return option == 1 ? METRIC_EXPERIMENTAL_GRID : option == 2 ? METRIC_EXPERIMENTAL_DTREE : METRIC_AUTO;
 }
 
+/* Handlers of pthread_atfork have no argument: this number is the process's. */
+static _Atomic unsigned forks;
+static pthread_once_t count_forks = PTHREAD_ONCE_INIT;
+static void in_child(void) { atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed); }
+static void start_counting(void) { pthread_atfork(NULL, NULL, in_child); }
+
+unsigned process_forks(void) { return atomic_load_explicit(&forks, memory_order_relaxed); }
+
+Err library_usable(const tuner_library *t, const char *call)
+{
+    if (!t) FAIL(ERR_INPUT, "%s: the library is a null pointer", call);
+    if (t->forks != process_forks())
+        FAIL(ERR_INPUT,
+             "%s: the library '%s' was opened before fork, and its threads are in the other process: open it "
+             "again in this one",
+             call, t->path);
+    return ERR_OK;
+}
+
 static Err open_into(tuner_library *t, const char *path, const tuner_options *o)
 {
     if (o->n_cu < 0 || o->n_cu > INT32_MAX) FAIL(ERR_INPUT, "%" PRId64 " compute units", o->n_cu);
@@ -234,6 +253,8 @@ tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_optio
     *lib = NULL;
     tuner_library *t = calloc(1, sizeof *t);
     if (!t) return (tuner_status)err_set(ERR_FAILED, "out of memory");
+    pthread_once(&count_forks, start_counting);
+    t->forks = process_forks();
     arena_init(&t->arena, 0);
     pthread_mutex_init(&t->lock, NULL);
     pthread_mutex_init(&t->gpu_lock, NULL);
@@ -250,7 +271,7 @@ tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_optio
 
 void tuner_close(tuner_library *t)
 {
-    if (!t) return;
+    if (!t || t->forks != process_forks()) return; /* its locks may be held by threads that are not here */
     log_close(&t->log);
     host_pool_free(t->pool);
     code_objects_close(t);
@@ -264,8 +285,11 @@ void tuner_close(tuner_library *t)
     free(t);
 }
 
-const char *tuner_library_path(const tuner_library *t) { return t->path; }
-const char *tuner_library_arch(const tuner_library *t) { return t->hw.arch.s; }
-size_t tuner_library_solutions(const tuner_library *t) { return library_n_solutions(t->library); }
+const char *tuner_library_path(const tuner_library *t) { return t ? t->path : ""; }
+const char *tuner_library_arch(const tuner_library *t) { return t ? t->hw.arch.s : ""; }
+size_t tuner_library_solutions(const tuner_library *t)
+{
+    return library_usable(t, "tuner_library_solutions") ? 0 : library_n_solutions(t->library);
+}
 const char *tuner_error_message(void) { return err_message(); }
 const char *tuner_version(void) { return TUNER_VERSION; }

@@ -64,7 +64,8 @@ typedef struct {
 } CallLog;
 
 struct tuner_library {
-    Arena arena; /* guarded by lock */
+    Arena arena;    /* guarded by lock */
+    unsigned forks; /* process_forks when it was opened */
     const char *dir, *path;
     Library *library;
     Hardware hw;
@@ -89,7 +90,12 @@ struct tuner_library {
     CallLog log;
 };
 
-/* tuner_open.c: finds the file (see tuner.h) and reads it. */
+/* tuner_open.c: how often this process is a fork of the one that started: a library that was opened before has its
+ * threads and locks in the other process. */
+unsigned process_forks(void);
+/* ERR_INPUT for NULL and in a process that was forked since it was opened; call names the function. */
+Err library_usable(const tuner_library *t, const char *call);
+/* Finds the file (see tuner.h) and reads it. */
 Err library_locate(tuner_library *t, const char *path, const tuner_options *o);
 /* tuner_embed.c: base is "embedded:NAME" or "embedded:NAME:KEY". */
 bool is_embedded(const char *base);

@@ -4,6 +4,7 @@
 #include "test/support.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "client/runtime/host_run.h"
@@ -301,6 +302,93 @@ static void search(void **state)
     arena_fini(&a);
 }
 
+/* ---- null pointers, fork ---- */
+
+static void ignore(void *ctx, const tuner_launch *launch)
+{
+    (void)ctx;
+    (void)launch;
+}
+
+static void null_pointers(void **state)
+{
+    tuner_library *lib = NULL;
+    tuner_selection s;
+    float x[4] = {0};
+    double y[4] = {0};
+    tuner_gemm_desc g = desc(1, x);
+    (void)state;
+    assert_int_equal(tuner_gemm(NULL, &g), TUNER_INPUT);
+    assert_string_equal(tuner_error_message(), "tuner_gemm: the library is a null pointer");
+    assert_int_equal(tuner_sgemm(NULL, TUNER_N, TUNER_N, 1, 1, 1, x, x, 1, x, 1, x, x, 1), TUNER_INPUT);
+    assert_int_equal(tuner_dgemm(NULL, TUNER_N, TUNER_N, 1, 1, 1, y, y, 1, y, 1, y, y, 1), TUNER_INPUT);
+    for (int batch = 0; batch < 2; batch++)
+        assert_int_equal(tuner_sgemm_strided_batched(NULL, TUNER_N, TUNER_N, 1, 1, 1, x, x, 1, 1, x, 1, 1, x,
+                                                     x, 1, 1, batch),
+                         TUNER_INPUT);
+    assert_int_equal(tuner_select(NULL, &g, &s), TUNER_INPUT);
+    assert_int_equal(tuner_launches(NULL, &g, NULL, ignore, NULL), TUNER_INPUT);
+    assert_int_equal(tuner_set_stream(NULL, NULL), TUNER_INPUT);
+    assert_int_equal(tuner_synchronize(NULL), TUNER_INPUT);
+    assert_string_equal(tuner_library_path(NULL), "");
+    assert_string_equal(tuner_library_arch(NULL), "");
+    assert_string_equal(tuner_library_device(NULL), "");
+    assert_int_equal(tuner_library_solutions(NULL), 0);
+    tuner_close(NULL);
+    char *dir = test_dir();
+    make_library(dir, "TensileLibrary.yaml");
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_OK);
+    assert_int_equal(tuner_gemm(lib, NULL), TUNER_INPUT);
+    assert_int_equal(tuner_select(lib, NULL, &s), TUNER_INPUT);
+    assert_int_equal(tuner_select(lib, &g, NULL), TUNER_INPUT);
+    assert_int_equal(tuner_launches(lib, &g, NULL, NULL, NULL), TUNER_INPUT);
+    tuner_close(lib);
+    assert_ok(dir_remove(dir));
+    free(dir);
+}
+
+/* In the child: 0 when calls on the parent's library are errors, and those on its own work. */
+static int child(tuner_library *parents, const char *dir)
+{
+    tuner_library *own;
+    tuner_selection s;
+    float one = 1, *m = calloc(300 * 300, sizeof *m);
+    tuner_gemm_desc g = desc(10, &one);
+    tuner_options options = {.n_threads = 4};
+    alarm(20); /* a call that hangs */
+    if (tuner_sgemm(parents, TUNER_N, TUNER_N, 300, 300, 300, &one, m, 300, m, 300, &one, m, 300) !=
+            TUNER_INPUT ||
+        !strstr(tuner_error_message(), "opened before fork"))
+        return 1;
+    if (tuner_select(parents, &g, &s) != TUNER_INPUT || tuner_synchronize(parents) != TUNER_INPUT) return 2;
+    tuner_close(parents);
+    if (tuner_open(&own, dir, &options)) return 3;
+    check_gemm(own, (Gemm){300, 300, 300, 1, 1, 1});
+    tuner_close(own);
+    free(m);
+    return 0;
+}
+
+static void after_fork(void **state)
+{
+    tuner_library *lib;
+    tuner_options options = {.n_threads = 4};
+    int status;
+    char *dir = test_dir();
+    (void)state;
+    make_library(dir, "TensileLibrary.yaml");
+    assert_int_equal(tuner_open(&lib, dir, &options), TUNER_OK);
+    check_gemm(lib, (Gemm){300, 300, 300, 1, 1, 1}); /* its threads run */
+    pid_t pid = fork();
+    if (pid == 0) _exit(child(lib, dir));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    check_gemm(lib, (Gemm){300, 300, 300, 1, 1, 1});
+    tuner_close(lib);
+    assert_ok(dir_remove(dir));
+    free(dir);
+}
+
 static void call_log(void **state)
 {
     tuner_library *lib;
@@ -395,8 +483,9 @@ static void every_group_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_group_once), cmocka_unit_test(results), cmocka_unit_test(from_many_threads),
-        cmocka_unit_test(choice),           cmocka_unit_test(search),  cmocka_unit_test(call_log),
+        cmocka_unit_test(every_group_once), cmocka_unit_test(results),    cmocka_unit_test(from_many_threads),
+        cmocka_unit_test(choice),           cmocka_unit_test(search),     cmocka_unit_test(call_log),
+        cmocka_unit_test(null_pointers),    cmocka_unit_test(after_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
