@@ -66,7 +66,8 @@ static Err write_parts(Create *c, Str name, TreeKind kind, LibraryPart *part, si
     if (dry) return ERR_OK;
     Str path = path_join(&c->a, c->library_dir.s, name.s);
     TRY_ALLOC(path.s);
-    TRY(library_write_tree(path.s, c->o->format, kind, part, n, kind == TREE_LEAF ? NULL : c->o->version));
+    const LibraryHead none = {NULL, false}, head = {c->o->version, c->o->print_debug};
+    TRY(library_write_tree(path.s, c->o->format, kind, part, n, kind == TREE_LEAF ? &none : &head));
     c->r->n_files++;
     return ERR_OK;
 }

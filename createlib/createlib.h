@@ -39,6 +39,7 @@ typedef struct {
     bool metadata_only; /* no kernels */
     bool no_spills;     /* solutions whose kernels spill registers are left out */
     bool strict;        /* a solution that cannot be built fails the run */
+    bool print_debug;   /* libtuner prints each launch of this library on stderr */
     bool client_config; /* best-solution.ini in the output directory */
 } CreateOptions;
 

@@ -255,36 +255,40 @@ static Err emit_solutions(Emit *e, const LibraryPart *part, size_t n)
     return err;
 }
 
-static Err emit_document(Emit *e, TreeKind kind, const LibraryPart *part, size_t n, const char *version)
+static Err emit_document(Emit *e, TreeKind kind, const LibraryPart *part, size_t n, const LibraryHead *head)
 {
-    emit_map(e, 2u + (version != NULL), false);
+    emit_map(e, 2u + (head->version != NULL) + head->print_debug, false);
     emit_cstr(e, "library");
     TRY(kind == TREE_LEAF ? library_emit_tables(e, part, n) : emit_level(e, kind, LEVEL_HARDWARE, part, n));
+    if (head->print_debug) {
+        emit_cstr(e, "libraryPrintDebug");
+        emit_bool(e, true);
+    }
     emit_cstr(e, "solutions");
     TRY(emit_solutions(e, part, kind == TREE_LAZY ? 0 : n));
-    if (version) emit_key_str(e, "version", str_from(version));
+    if (head->version) emit_key_str(e, "version", str_from(head->version));
     emit_end(e);
     return emit_finish(e);
 }
 
 Err library_emit_tree(Buf *out, LibraryFormat f, TreeKind kind, LibraryPart *part, size_t n,
-                      const char *version)
+                      const LibraryHead *head)
 {
     if (!sort_parts(part, n)) FAIL(ERR_FAILED, "out of memory for %zu logic files", n);
     library_begin(out, f);
     Emit *e = f == LIBRARY_YAML ? emit_yaml(out) : emit_msgpack(out);
     TRY_ALLOC(e);
-    Err err = emit_document(e, kind, part, n, version);
+    Err err = emit_document(e, kind, part, n, head);
     emit_free(e);
     return err;
 }
 
 Err library_write_tree(const char *path, LibraryFormat f, TreeKind kind, LibraryPart *part, size_t n,
-                       const char *version)
+                       const LibraryHead *head)
 {
     Buf out;
     buf_init(&out);
-    Err err = library_emit_tree(&out, f, kind, part, n, version);
+    Err err = library_emit_tree(&out, f, kind, part, n, head);
     if (!err) err = library_finish(path, f, &out);
     buf_fini(&out);
     return err;

@@ -23,11 +23,17 @@ typedef enum {
     TREE_LEAF  /* what stands behind a placeholder: parts of one placeholder */
 } TreeKind;
 
-/* Parts are sorted in place. version NULL: no such key. ERR_INPUT when two parts cannot be merged. */
+/* What a file says beside its tables and solutions. */
+typedef struct {
+    const char *version; /* NULL: nothing */
+    bool print_debug;    /* key libraryPrintDebug: libtuner prints its launches; other readers skip it */
+} LibraryHead;
+
+/* Parts are sorted in place. ERR_INPUT when two parts cannot be merged. */
 Err library_write_tree(const char *path, LibraryFormat f, TreeKind kind, LibraryPart *part, size_t n,
-                       const char *version);
+                       const LibraryHead *head);
 /* The same into a buffer. */
 Err library_emit_tree(Buf *out, LibraryFormat f, TreeKind kind, LibraryPart *part, size_t n,
-                      const char *version);
+                      const LibraryHead *head);
 
 #endif

@@ -59,6 +59,9 @@ static const OptionRow options[] = {
      "check that all files of the manifest are there"},
     {"write-master-solution-index", 0, OPT_TRUE, FIELD(write_master_index), NULL,
      "TensileMasterSolutionIndex.csv"},
+    {"library-print-debug", 0, OPT_TRUE, FIELD(print_debug), NULL,
+     "applications print each launch of this library's kernels on stderr"},
+    {"no-library-print-debug", 0, OPT_FALSE, FIELD(print_debug), NULL, "they do not (default)"},
     {"client-config", 0, OPT_TRUE, FIELD(client_config), NULL, "best-solution.ini for tuner-client"},
     {"c-compiler", 0, OPT_TEXT, FIELD(c_compiler), "FILE", "compiler of host kernels"},
     {"cxx-compiler", 0, OPT_TEXT, FIELD(cxx_compiler), "FILE", "compiler of GPU kernels"},
@@ -78,8 +81,6 @@ static const OptionRow options[] = {
     {"ignore-asm-cap-cache", 0, OPT_NONE, 0, NULL, "assembler abilities are a table"},
     {"no-legacy-components", 0, OPT_NONE, 0, NULL, "gone from Tensile too"},
     {"package-library", 0, OPT_NONE, 0, NULL, "gone from Tensile too: see --separate-architectures"},
-    {"no-library-print-debug", 0, OPT_NONE, 0, NULL, "gone from Tensile too"},
-    {"library-print-debug", 0, OPT_NONE, 0, NULL, "gone from Tensile too"},
     {"new-client-only", 0, OPT_NONE, 0, NULL, "gone from Tensile too"},
 };
 

@@ -144,6 +144,8 @@ const Hardware *library_hardware(const Library *lib) { return &lib->hw; }
 
 bool library_names_arch(const Library *lib) { return lib->names_arch; }
 
+bool library_print_debug(const Library *lib) { return lib->print_debug; }
+
 const char *library_code_object(const Library *lib, int32_t code_object)
 {
     return code_object >= 0 && (size_t)code_object < lib->n_placeholders ? lib->code_object[code_object]

@@ -91,6 +91,8 @@ const LibSolution *library_solution_by_index(const Library *lib, int64_t index);
 const Hardware *library_hardware(const Library *lib);
 /* Does a hardware row name this Library's architecture? False: only fallback rows hold. */
 bool library_names_arch(const Library *lib);
+/* Does the file ask for a line on stderr per launch ("libraryPrintDebug": createlib --library-print-debug)? */
+bool library_print_debug(const Library *lib);
 /* Base names ("TensileLibrary_Type_SS_...") of placeholders that have been read, by code_object number; NULL
  * out of range or not read. *fallback (may be NULL): the name's end is "fallback". */
 const char *library_code_object(const Library *lib, int32_t code_object);

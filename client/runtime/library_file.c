@@ -63,12 +63,20 @@ static bool scan_library(FileReader *r, Arena *nodes, Scan *s, Node **library)
     return true;
 }
 
+static bool scan_flag(Scan *s, bool *out)
+{
+    const Scan at = *s;
+    if (!scan_bool(s)) return false;
+    *out = *at.at == 0xc3 || *at.at == 1;
+    return true;
+}
+
 static bool scan_keys(FileReader *r, Arena *nodes, Arena *scratch, LibNode **root)
 {
     Scan s = scan_of(r->chunk->data);
     Node *library = NULL;
     size_t n;
-    bool has_version = false;
+    bool has_version = false, has_debug = false;
     if (!scan_map(&s, &n)) return false;
     for (; n > 0; n--) {
         Str key;
@@ -80,6 +88,8 @@ static bool scan_keys(FileReader *r, Arena *nodes, Arena *scratch, LibNode **roo
             ok = scan_library(r, nodes, &s, &library);
         else if (str_eq(key, STR("version")) && !has_version)
             ok = has_version = scan_skip(&s, 1);
+        else if (str_eq(key, STR("libraryPrintDebug")) && !has_debug)
+            ok = has_debug = scan_flag(&s, &r->lib->print_debug);
         if (!ok) return false;
     }
     return s.at == s.end && library && r->chunk->place && node_read(r, library, 0, root) == ERR_OK;
@@ -91,7 +101,7 @@ static bool read_bytes(FileReader *r, Str data, LibNode **root)
     Library *lib = r->lib;
     Arena nodes, scratch;
     const size_t n_placeholders = lib->n_placeholders;
-    const bool names_arch = lib->names_arch;
+    const bool names_arch = lib->names_arch, print_debug = lib->print_debug;
     if (data.n > LIBRARY_MAX_BYTES) return false;
     arena_init(&nodes, LIBRARY_MAX_BYTES);
     arena_init(&scratch, LIBRARY_MAX_BYTES);
@@ -100,6 +110,7 @@ static bool read_bytes(FileReader *r, Str data, LibNode **root)
     if (!ok) {
         lib->n_placeholders = n_placeholders;
         lib->names_arch = names_arch;
+        lib->print_debug = print_debug;
     }
     arena_fini(&nodes);
     arena_fini(&scratch);
@@ -142,6 +153,8 @@ static Err read_document(FileReader *r, Str data, bool packed, LibNode **root)
     if (!e && (!solutions || !library))
         e = err_set(ERR_INPUT, "%s: no master solution library: no '%s'", r->name,
                     solutions ? "library" : "solutions");
+    const Node *debug = node_get(doc, "libraryPrintDebug");
+    if (!e && debug) e = node_bool(debug, r->name, "libraryPrintDebug", &r->lib->print_debug);
     if (!e) e = read_solutions(r, solutions);
     if (!e) e = node_read(r, library, 0, root);
     arena_fini(&nodes);

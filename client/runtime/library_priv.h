@@ -205,7 +205,7 @@ struct Library {
     LibraryFiles files; /* read NULL: dir */
     Hardware hw;
     LibNode *root;
-    bool names_arch;
+    bool names_arch, print_debug;
     pthread_mutex_t lock;
     SolutionChunk **chunk; /* one per file read */
     size_t n_chunks, cap_chunks, n_solutions;

@@ -65,9 +65,13 @@
  *
  * Environment, read by tuner_open: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is),
  * TUNER_DEVICE (as tuner_options.device), TUNER_NUM_THREADS (default: the processors that the process may
- * use), TENSILE_EXPERIMENTAL_SELECTION (1: solutions chosen over grids of sizes, 2: by decision trees, where the
- * library has such rows; anything else: neither), TUNER_LAYER (1 calls, 2 tuner-bench lines, 4 YAML profile at close; bits add up) and TUNER_LOG_PATH
- * (file for them, appended; default stderr).
+ * use), TENSILE_EXPERIMENTAL_SELECTION (1: solutions chosen over grids of sizes, 2: by decision trees,
+ * where the library has such rows; anything else: neither), TUNER_LAYER (1 calls, 2 tuner-bench lines, 4
+ * YAML profile at close; bits add up) and TUNER_LOG_PATH (file for them, appended; default stderr). Where
+ * TUNER_LAYER is not set, rocBLAS's variables are read: ROCBLAS_LAYER, and ROCBLAS_LOG_TRACE_PATH,
+ * ROCBLAS_LOG_BENCH_PATH and ROCBLAS_LOG_PROFILE_PATH, then ROCBLAS_LOG_PATH (files for each and for all
+ * of them; appended too, where rocBLAS begins anew). A library that createlib made with --library-print-
+ * debug prints a line per launch on stderr.
  */
 #ifndef TUNER_H
 #define TUNER_H

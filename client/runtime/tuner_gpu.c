@@ -113,6 +113,7 @@ static Err launch_call(tuner_library *t, void *stream, const LibSolution *s, con
         TRY(kernel_of_solution(t, s, &kernel));
     else
         TRY(kernel_of_helper(t, s, call->symbol, &kernel));
+    if (library_print_debug(t->library)) log_launch(t, call);
     const GpuLaunch l = {.kernel = &kernel->gpu,
                          .group = call->work_group,
                          .grid = call->num_work_groups,

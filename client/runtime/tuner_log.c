@@ -1,6 +1,8 @@
 /* libtuner: TUNER_LAYER, the log of calls in rocBLAS's forms, as tuning tools read them: bit 1 one line with
  * the arguments per call, bit 2 a rocblas-bench command line per call, bit 4 at close one YAML line per
- * different call with its count. Goes to TUNER_LOG_PATH (appended) or stderr. */
+ * different call with its count. Goes to TUNER_LOG_PATH (appended) or stderr. Without TUNER_LAYER, ROCBLAS_LAYER
+ * and rocBLAS's names of files count. Also here: the line per launch that a library can ask for. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -174,11 +176,11 @@ static void line_profile(Line *l, const Profile *p)
     add(l, ", call_count: %" PRIu64 " }\n", p->count);
 }
 
-static void put(CallLog *log, void (*form)(Line *, const Profile *), const Profile *p)
+static void put(CallLog *log, LogLayer layer, void (*form)(Line *, const Profile *), const Profile *p)
 {
     Line l = {.n = 0};
     form(&l, p);
-    if (write(log->fd, l.text, l.n) < 0) log->layer = 0; /* nobody reads it */
+    if (write(log->fd[layer], l.text, l.n) < 0) log->layer &= ~(1 << layer); /* nobody reads it */
 }
 
 /* ---- profile ---- */
@@ -216,31 +218,64 @@ static void profile_count(CallLog *log, const Profile *p)
 
 /* ---- the log ---- */
 
+/* Trace, bench, profile: bits 0, 1, 2 of the layer. */
+static const char *const layer_paths[LOG_LAYERS] = {"ROCBLAS_LOG_TRACE_PATH", "ROCBLAS_LOG_BENCH_PATH",
+                                                    "ROCBLAS_LOG_PROFILE_PATH"};
+
+static const char *value_of(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value ? value : NULL;
+}
+
+/* The layer's own name of a file comes before the one for all of them. */
+static Err open_layer(CallLog *log, int layer, bool rocblas)
+{
+    const char *variable = rocblas ? layer_paths[layer] : "TUNER_LOG_PATH", *path = value_of(variable);
+    if (!path && rocblas) path = value_of(variable = "ROCBLAS_LOG_PATH");
+    if (!path) {
+        log->fd[layer] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+        if (log->fd[layer] < 0) log->layer &= ~(1 << layer); /* no stderr: no log */
+        return ERR_OK;
+    }
+    log->fd[layer] = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (log->fd[layer] < 0)
+        FAIL(ERR_FAILED, "cannot write the log '%s' (%s): %s", path, variable, strerror(errno));
+    return ERR_OK;
+}
+
+/* rocBLAS takes any number and has layers of its own above 4; its variable may be meant for it alone. */
+static Err read_layer(const char *own, int *layer)
+{
+    int64_t bits;
+    *layer = 0;
+    if (!own) {
+        const char *rocblas = value_of("ROCBLAS_LAYER");
+        if (rocblas) *layer = (int)(strtol(rocblas, NULL, 0) & 7);
+        return ERR_OK;
+    }
+    if (!str_to_i64(str_from(own), &bits) || bits < 0 || bits > 7)
+        FAIL(ERR_INPUT,
+             "TUNER_LAYER is '%s', expected the sum of 1 (calls), 2 (rocblas-bench lines), 4 (profile)", own);
+    *layer = (int)bits;
+    return ERR_OK;
+}
+
 Err log_open(CallLog *log)
 {
-    const char *layer = getenv("TUNER_LAYER"), *path = getenv("TUNER_LOG_PATH");
-    int64_t bits = 0;
-    if (!layer || !*layer) return ERR_OK;
-    if (!str_to_i64(str_from(layer), &bits) || bits < 0 || bits > 7)
-        FAIL(ERR_INPUT,
-             "TUNER_LAYER is '%s', expected the sum of 1 (calls), 2 (rocblas-bench lines), 4 (profile)",
-             layer);
-    if (path && *path) {
-        log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-        if (log->fd < 0) FAIL(ERR_FAILED, "cannot write the log '%s' (TUNER_LOG_PATH)", path);
-    } else {
-        log->fd = dup(STDERR_FILENO);
-        if (log->fd < 0) return ERR_OK; /* no stderr: no log */
-    }
-    log->layer = (int)bits;
+    const char *own = value_of("TUNER_LAYER");
+    TRY(read_layer(own, &log->layer));
+    for (int i = 0; i < LOG_LAYERS; i++)
+        if (log->layer >> i & 1) TRY(open_layer(log, i, !own));
     return ERR_OK;
 }
 
 void log_close(CallLog *log)
 {
-    for (size_t i = 0; i < log->n_profile; i++) put(log, line_profile, &log->profile[i]);
+    for (size_t i = 0; i < log->n_profile; i++) put(log, LOG_PROFILE, line_profile, &log->profile[i]);
     free(log->profile);
-    if (log->fd >= 0) close(log->fd);
+    for (int i = 0; i < LOG_LAYERS; i++)
+        if (log->fd[i] >= 0) close(log->fd[i]);
 }
 
 void log_call(CallLog *log, const tuner_gemm_desc *g)
@@ -249,8 +284,17 @@ void log_call(CallLog *log, const tuner_gemm_desc *g)
     scalar_value(g->compute_type, g->alpha, p.alpha);
     scalar_value(g->compute_type, g->beta, p.beta);
     pthread_mutex_lock(&log->lock);
-    if (log->layer & 1) put(log, line_trace, &p);
-    if (log->layer & 2) put(log, line_bench, &p);
+    if (log->layer & 1) put(log, LOG_TRACE, line_trace, &p);
+    if (log->layer & 2) put(log, LOG_BENCH, line_bench, &p);
     if (log->layer & 4) profile_count(log, &p);
     pthread_mutex_unlock(&log->lock);
+}
+
+void log_launch(const tuner_library *t, const KernelCall *call)
+{
+    Line l = {.n = 0};
+    const uint32_t *n = call->num_work_groups, *size = call->work_group;
+    add(&l, "tuner: %s: %s, %u x %u x %u work-groups of %u x %u x %u, %u bytes of arguments\n", t->path,
+        call->symbol, n[0], n[1], n[2], size[0], size[1], size[2], call->n_arg_bytes);
+    if (write(STDERR_FILENO, l.text, l.n) < 0) return; /* nobody reads it */
 }

@@ -258,7 +258,7 @@ tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_optio
     arena_init(&t->arena, 0);
     pthread_mutex_init(&t->lock, NULL);
     pthread_mutex_init(&t->gpu_lock, NULL);
-    t->log.fd = -1;
+    for (int i = 0; i < LOG_LAYERS; i++) t->log.fd[i] = -1;
     pthread_mutex_init(&t->log.lock, NULL);
     Err e = open_into(t, path, options ? options : &none);
     if (e) {

@@ -54,10 +54,11 @@ typedef struct {
 
 typedef struct Profile Profile;
 
-/* TUNER_LAYER. */
+/* TUNER_LAYER, ROCBLAS_LAYER. */
+typedef enum { LOG_TRACE, LOG_BENCH, LOG_PROFILE, LOG_LAYERS } LogLayer;
 typedef struct {
-    int layer;
-    int fd;
+    int layer; /* bits, by LogLayer */
+    int fd[LOG_LAYERS];
     pthread_mutex_t lock;
     Profile *profile; /* calls with their counts, for layer 4 */
     size_t n_profile, cap_profile;
@@ -128,5 +129,7 @@ Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p
 Err log_open(CallLog *log);
 void log_close(CallLog *log);
 void log_call(CallLog *log, const tuner_gemm_desc *g);
+/* A line on stderr, for libraries that ask for it. */
+void log_launch(const tuner_library *t, const KernelCall *call);
 
 #endif

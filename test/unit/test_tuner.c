@@ -424,6 +424,57 @@ static void call_log(void **state)
     arena_fini(&a);
 }
 
+static void log_like_rocblas(void **state)
+{
+    static const char *const names[] = {"ROCBLAS_LOG_TRACE_PATH", "ROCBLAS_LOG_BENCH_PATH",
+                                        "ROCBLAS_LOG_PROFILE_PATH", "ROCBLAS_LOG_PATH", "TUNER_LOG_PATH"};
+    static const char *const files[] = {"trace", "bench", "profile", "all", "own"};
+    static const char *const starts[] = {"tuner_gemm,", "rocblas-bench -f gemm ", "- { rocblas_function"};
+    tuner_library *lib;
+    Arena a;
+    Str text;
+    char *dir = test_dir();
+    const char *path[5];
+    (void)state;
+    arena_init(&a, 0);
+    make_library(dir, "TensileLibrary.yaml");
+    for (int i = 0; i < 5; i++) path[i] = path_join(&a, dir, files[i]).s;
+    for (int i = 0; i < 4; i++) setenv(names[i], path[i], 1);
+    setenv("ROCBLAS_LAYER", "0xf", 1); /* 8: rocBLAS's own */
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_OK);
+    check_gemm(lib, (Gemm){10, 5, 4, 1, 2, 0});
+    tuner_close(lib);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(file_read(&a, path[i], 1 << 16, &text));
+        assert_true(str_starts(text, starts[i]));
+        assert_int_equal(str_find(text, '\n', 0), text.n - 1); /* one line */
+    }
+    assert_false(file_exists(path[3]));
+    unsetenv(names[1]); /* the name for all */
+    setenv("ROCBLAS_LAYER", "2", 1);
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_OK);
+    check_gemm(lib, (Gemm){10, 5, 4, 1, 2, 0});
+    tuner_close(lib);
+    assert_ok(file_read(&a, path[3], 1 << 16, &text));
+    assert_true(str_starts(text, starts[1]));
+    setenv("TUNER_LAYER", "1", 1); /* comes first, with its own file */
+    setenv(names[4], path[4], 1);
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_OK);
+    check_gemm(lib, (Gemm){10, 5, 4, 1, 2, 0});
+    tuner_close(lib);
+    assert_ok(file_read(&a, path[4], 1 << 16, &text));
+    assert_true(str_starts(text, starts[0]));
+    unsetenv("TUNER_LAYER");
+    setenv(names[1], "/nowhere/log", 1);
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_FAILED);
+    assert_non_null(strstr(tuner_error_message(), "'/nowhere/log' (ROCBLAS_LOG_BENCH_PATH)"));
+    for (int i = 0; i < 5; i++) unsetenv(names[i]);
+    unsetenv("ROCBLAS_LAYER");
+    assert_ok(dir_remove(dir));
+    free(dir);
+    arena_fini(&a);
+}
+
 /* ---- the pool ---- */
 
 typedef struct {
@@ -483,9 +534,15 @@ static void every_group_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_group_once), cmocka_unit_test(results),    cmocka_unit_test(from_many_threads),
-        cmocka_unit_test(choice),           cmocka_unit_test(search),     cmocka_unit_test(call_log),
-        cmocka_unit_test(null_pointers),    cmocka_unit_test(after_fork),
+        cmocka_unit_test(every_group_once),
+        cmocka_unit_test(results),
+        cmocka_unit_test(from_many_threads),
+        cmocka_unit_test(choice),
+        cmocka_unit_test(search),
+        cmocka_unit_test(call_log),
+        cmocka_unit_test(log_like_rocblas),
+        cmocka_unit_test(null_pointers),
+        cmocka_unit_test(after_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
