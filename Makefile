@@ -32,7 +32,10 @@ ALL_SRC    := $(sort $(RUN_SRC) $(CORE_SRC) $(DEVICE_SRC) $(LOGIC_SRC) $(CREATE_
 
 PROGRAMS := $(B)/bin/tuner $(B)/bin/tuner-client $(B)/bin/tuner-bench $(B)/bin/tuner-logic $(B)/bin/tuner-createlib \
             $(B)/bin/tuner-nvrtc
-LIBS     := $(B)/lib/libtuner.a $(B)/lib/libtuner.so
+VERSION  := $(shell sed -n 's/.*TUNER_VERSION "\(.*\)"/\1/p' tuner/base/version.h)
+# libtuner.so -> libtuner.so.MAJOR (the soname) -> libtuner.so.VERSION
+SONAME   := libtuner.so.$(firstword $(subst ., ,$(VERSION)))
+LIBS     := $(addprefix $(B)/lib/,libtuner.a libtuner.so $(SONAME) libtuner.so.$(VERSION))
 UNIT     := $(patsubst test/unit/%.c,$(B)/unit/%,$(call src,test/unit))
 FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
 BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
@@ -65,13 +68,22 @@ $(B)/obj/kernel_texts.o: $(B)/gen/kernel_texts.c
 $(B)/obj/all.a: $(call objs,$(ALL_SRC)) $(B)/obj/kernel_texts.o
 	$(Q)rm -f $@; $(AR) rcs $@ $^
 
+# One object whose hidden symbols are local: a program that links the archive sees tuner_* and nothing else.
+OBJCOPY ?= objcopy
 $(B)/lib/libtuner.a: $(call objs,$(RUN_SRC))
 	@mkdir -p $(@D)
-	$(Q)rm -f $@; $(AR) rcs $@ $^
+	$(Q)$(LD) -r -o $(B)/obj/libtuner.o $^ && $(OBJCOPY) --localize-hidden $(B)/obj/libtuner.o
+	$(Q)rm -f $@; $(AR) rcs $@ $(B)/obj/libtuner.o
 
-$(B)/lib/libtuner.so: $(call objs,$(RUN_SRC))
+# Sanitizers leave symbols to the program.
+$(B)/lib/libtuner.so.$(VERSION): $(call objs,$(RUN_SRC))
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libtuner.so -Wl,--exclude-libs,ALL -Wl,-z,defs -o $@ $^ $(L_RUN)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--exclude-libs,ALL $(if $(SAN),,-Wl$(comma)-z$(comma)defs) \
+	  -o $@ $^ $(L_RUN)
+$(B)/lib/$(SONAME): $(B)/lib/libtuner.so.$(VERSION)
+	$(Q)ln -sf $(<F) $@
+$(B)/lib/libtuner.so: $(B)/lib/$(SONAME)
+	$(Q)ln -sf $(<F) $@
 
 link = @mkdir -p $(@D); $(if $(Q),echo '  LD  $@';) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
 
