@@ -1,6 +1,6 @@
-/* Library: the fields of the maps in a file, as tables, read from a Node or checked in msgpack bytes. Both ask
- * the same of them; what the bytes' check does not know (false) the Node's reader has the last word on. For the
- * library_*.c files alone. */
+/* Library: the fields of the maps in a file, as tables, read from a Node or checked in msgpack bytes. Both
+ * ask the same of them; what the bytes' check does not know (false) the Node's reader has the last word
+ * on. For the library_*.c files alone. */
 #ifndef CLIENT_RUNTIME_LIBRARY_FIELDS_H
 #define CLIENT_RUNTIME_LIBRARY_FIELDS_H
 
@@ -35,8 +35,8 @@ enum { FIELDS_MAX = 64 }; /* of one table */
         key, sizeof key - 1, FIELD_##kind, required, n, member, min, max                                     \
     }
 
-/* Fills in the struct at to; fields that are absent leave it as it is, a required one is ERR_INPUT. what names
- * the map in messages. */
+/* Fills in the struct at to; fields that are absent leave it as it is, a required one is ERR_INPUT. what
+ * names the map in messages. */
 Err fields_read(const char *name, const char *what, const Node *map, const Field *f, size_t n, void *to);
 
 /* Checks the next object, a map with the table's keys in any order. Where a field of kind FIELD_OTHER comes,

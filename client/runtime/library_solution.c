@@ -1,5 +1,5 @@
-/* Library: one entry of `solutions` (tensile-formats 7.3): checked in a file's bytes when that is opened, read
- * when the solution is wanted; and whether a solution can run a problem. */
+/* Library: one entry of `solutions` (tensile-formats 7.3): checked in a file's bytes when that is opened,
+ * read when the solution is wanted; and whether a solution can run a problem. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
-/* libtuner: TUNER_LAYER, the log of calls in rocBLAS's forms, as tuning tools read them: bit 1 one line with
- * the arguments per call, bit 2 a rocblas-bench command line per call, bit 4 at close one YAML line per
- * different call with its count. Goes to TUNER_LOG_PATH (appended) or stderr. Without TUNER_LAYER, ROCBLAS_LAYER
- * and rocBLAS's names of files count. Also here: the line per launch that a library can ask for. */
+/* libtuner: TUNER_LAYER, the log of calls in rocBLAS's forms, as tuning tools read them: bit 1 one line
+ * with the arguments per call, bit 2 a rocblas-bench command line per call, bit 4 at close one YAML line
+ * per different call with its count. Goes to TUNER_LOG_PATH (appended) or stderr. Without TUNER_LAYER,
+ * ROCBLAS_LAYER and rocBLAS's names of files count. Also here: the line per launch that a library can ask
+ * for. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -91,8 +91,8 @@ struct tuner_library {
     CallLog log;
 };
 
-/* tuner_open.c: how often this process is a fork of the one that started: a library that was opened before has its
- * threads and locks in the other process. */
+/* tuner_open.c: how often this process is a fork of the one that started: a library that was opened before
+ * has its threads and locks in the other process. */
 unsigned process_forks(void);
 /* ERR_INPUT for NULL and in a process that was forked since it was opened; call names the function. */
 Err library_usable(const tuner_library *t, const char *call);

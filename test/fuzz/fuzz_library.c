@@ -1,6 +1,6 @@
 /* Fuzz target: master solution libraries, msgpack and YAML by content: load, select, build launches. The
- * first two bytes shape the problem that is asked for. What was accepted when the file was opened must be readable
- * later: all solutions are read. */
+ * first two bytes shape the problem that is asked for. What was accepted when the file was opened must be
+ * readable later: all solutions are read. */
 #include <stdint.h>
 #include <string.h>
 

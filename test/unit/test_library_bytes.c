@@ -1,5 +1,5 @@
-/* Libraries in msgpack: the walk over the bytes against the reading of whole documents on intact and on damaged
- * files, solutions and tables that are read later, files that change while they are open. */
+/* Libraries in msgpack: the walk over the bytes against the reading of whole documents on intact and on
+ * damaged files, solutions and tables that are read later, files that change while they are open. */
 #include "test/support.h"
 
 #include <unistd.h>

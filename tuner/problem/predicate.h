@@ -23,8 +23,8 @@ typedef struct Solution Solution;
 enum { SCALAR_ANY, SCALAR_ZERO, SCALAR_ONE, SCALAR_NEG_ONE };
 enum { LANGUAGE_ANY, LANGUAGE_SOURCE, LANGUAGE_ASSEMBLY };
 enum { UNIT_ANY, UNIT_MFMA, UNIT_VALU };
-/* What a solution is chosen for. The experimental ones ask for the rows that were made by decision trees or over
- * grids of sizes. */
+/* What a solution is chosen for. The experimental ones ask for the rows that were made by decision trees
+ * or over grids of sizes. */
 enum {
     METRIC_AUTO,
     METRIC_CU_EFFICIENCY,
@@ -153,8 +153,8 @@ typedef struct {
     uint16_t n_ops[PRED_SCAN_PARTS];
     size_t n;
 } PredScan;
-/* Would pred_parse accept the next object? *id: its outermost type. False: perhaps not. known may be NULL; its
- * texts are in the scanned bytes. */
+/* Would pred_parse accept the next object? *id: its outermost type. False: perhaps not. known may be NULL;
+ * its texts are in the scanned bytes. */
 bool pred_scan(Scan *s, PredScan *known, PredId *id);
 
 /* ---- evaluation ---- */
