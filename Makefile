@@ -139,6 +139,7 @@ check: all $(UNIT) $(FAKES) $(B)/conformance/emit
 conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh far.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh f8.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh fp16_alt.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 	$(Q)sh test/conformance/amd/run.sh library_run.py --build $(B) $(if $(SEED),--seed $(SEED))
 

@@ -253,6 +253,48 @@ static void test_writer(void **state)
     buf_fini(&why);
 }
 
+/* Fp16AltImpl is the problem type's; whether a bf16 instruction has half's shape, the architecture's. */
+static void test_writer_fp16_alt(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arch;
+        bool writer, matrix, problem, solution;
+        RuleId rule;
+    } cases[] = {
+        {"gfx90a", true, true, true, true, RULE_NONE},
+        {"gfx90a", true, true, true, false, RULE_NONE},
+        {"gfx90a", true, true, false, true, RULE_AMD_ALT_PROBLEM},
+        {"gfx908", true, true, true, true, RULE_AMD_ALT_ARCH},
+        {"gfx908", true, false, true, true, RULE_NONE},
+        {"gfx90a", false, false, true, true, RULE_FP16_ALT},
+        {"x86-64-v3", true, false, true, true, RULE_HOST_FORM},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Deriver d;
+        ProblemType pt;
+        Verdict v;
+        const Target *t = target_find(str_from(cases[i].arch));
+        assert_ok(problem_type_gemm(&pt, false, false, TYPE_H, TYPE_H, TYPE_S));
+        pt.HighPrecisionAccumulate = 1, pt.Fp16AltImpl = cases[i].problem;
+        assert_ok(deriver_init(&d, &pt, t, &(DeriveLimits){.writer = cases[i].writer}));
+        Solution s = d.defaults;
+        s.DepthU = 16, s.GlobalReadVectorWidth = 2, s.VectorWidth = 2;
+        s.Fp16AltImpl = cases[i].solution;
+        if (cases[i].matrix) {
+            static const int32_t mi[] = {32, 32, 8, 1, 1, 1, 1, 2, 2};
+            s.KernelLanguage = LANG_ASSEMBLY, s.MatrixInstruction.n = 9, s.VectorWidth = 1;
+            memcpy(s.MatrixInstruction.v, mi, sizeof mi);
+        }
+        (void)solution_derive(&d, &s, &v);
+        assert_string_equal(rule_name(v.rule), rule_name(cases[i].rule));
+        if (!cases[i].writer || v.rule) continue;
+        s.DirectToVgprA = 1, s.NoReject = 1; /* judged all the same */
+        assert_false(solution_writable(&d, &s, &v));
+        assert_int_equal(v.arg[0], PARAM_DirectToVgprA);
+    }
+}
+
 static void test_rules_table(void **state)
 {
     (void)state;
@@ -393,8 +435,8 @@ int main(void)
         cmocka_unit_test(test_idempotent),  cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_bounds),      cmocka_unit_test(test_no_reject),
         cmocka_unit_test(test_limits),      cmocka_unit_test(test_host_rows),
-        cmocka_unit_test(test_writer),      cmocka_unit_test(test_rules_table),
-        cmocka_unit_test(test_as_tensile),
+        cmocka_unit_test(test_writer),      cmocka_unit_test(test_writer_fp16_alt),
+        cmocka_unit_test(test_rules_table), cmocka_unit_test(test_as_tensile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,9 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
     p->gsu = p->n_stages = p->n_sets = 1;
     p->wave = t->wave_size;
     p->in = gpu_type((DataType)pt->DataType);
+    p->to_bf16 = pt->Fp16AltImpl && p->in.type == TYPE_H;
+    p->to_bf16_rounds = p->to_bf16 && pt->Fp16AltImplRound;
+    if (p->to_bf16) p->in = gpu_type(TYPE_B);
     p->scalar = gpu_type((DataType)pt->ComputeDataType);
     p->dest = p->out = gpu_type((DataType)pt->DestDataType);
     /* 16-bit types are summed in f32 whatever the problem type says: more exact than the reference. */
@@ -30,6 +33,8 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
         FAIL(ERR_INPUT, "GPU kernels have no data types '%s', '%s', '%s'",
              type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
              type_letter((DataType)pt->ComputeDataType));
+    if (pt->Fp16AltImpl && !p->to_bf16)
+        FAIL(ERR_INPUT, "Fp16AltImpl is for half, not data type '%s'", type_letter((DataType)pt->DataType));
     if (pt->UseInitialStridesAB || pt->UseInitialStridesCD)
         FAIL(ERR_INPUT, "GPU kernels need unit first strides; UseInitialStrides is set");
     if (pt->ZeroPadA.n || pt->ZeroPadB.n || pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
@@ -95,7 +100,7 @@ static Err plan_operand(GpuPlan *p, const Solution *s, int i)
 {
     const ProblemType *pt = s->pt;
     GpuOperand *x = &p->op[i];
-    *x = (GpuOperand){.type = gpu_type(i ? problem_b_type(pt) : problem_a_type(pt)),
+    *x = (GpuOperand){.type = p->to_bf16 ? p->in : gpu_type(i ? problem_b_type(pt) : problem_a_type(pt)),
                       .name = i ? 'b' : 'a',
                       .tlu = i ? pt->TLUB : pt->TLUA,
                       .conj = i ? pt->ComplexConjugateB : pt->ComplexConjugateA,

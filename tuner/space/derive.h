@@ -8,6 +8,7 @@
  *
  * Differences from Tensile that are kept:
  * - with source_matrix, Source kernels have matrix instructions, and then the architecture's ISA;
+ * - with writer, Fp16AltImpl needs no matrix instruction: kernels convert half to bf16 whatever multiplies;
  * - where Tensile ends with an exception (StreamK, ScheduleIterAlg 2 or DirectToVgpr without a matrix
  *   instruction, PackFreeDims off), a rule rejects; StoreRemapVectorWidth -1 is 0 there;
  * - Tensile changes lists and maps in place that all permutations share (ThreadTile and WorkGroup by a
@@ -91,5 +92,10 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
  * rows that *s has already are derived again, but for _GlobalAccumulation with _WorkspaceSizePerElemC, which
  * are kept, as Tensile keeps a logic file's. */
 bool solution_derive(const Deriver *d, Solution *s, Verdict *v);
+
+/* Whether the kernel writer of d's target can honour a solution that is derived, whatever else speaks against
+ * it and whether or not d's limits ask for it; *v says why not. On nvptx and the host that is part of
+ * solution_derive. */
+bool solution_writable(const Deriver *d, const Solution *s, Verdict *v);
 
 #endif

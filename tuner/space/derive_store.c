@@ -63,7 +63,8 @@ bool derive_store(Derive *d)
         if (s->AssertBetaValue != 1) STOP(d, ATOMIC_C_BETA, s->AssertBetaValue);
         if (!s->AssertCEqualsD) STOP(d, ATOMIC_C_BUFFER);
     }
-    if (f->fp16_alt && !(f->type == TYPE_H && f->hpa && s->EnableMatrixInstruction)) STOP(d, FP16_ALT);
+    bool multiplies_bf16 = s->EnableMatrixInstruction || (f->writer && f->target->family == TARGET_AMDGCN);
+    if (f->fp16_alt && !(f->type == TYPE_H && f->hpa && multiplies_bf16)) STOP(d, FP16_ALT);
     if (f->stochastic && !is_f8(f->type)) STOP(d, STOCHASTIC);
     return true;
 }

@@ -33,7 +33,6 @@ static const struct {
     {PARAM_PrefetchAcrossPersistent, 0},
     {PARAM_AtomicAddC, 0},
     {PARAM_StoreCInUnroll, 0},
-    {PARAM_Fp16AltImpl, 0},
     {PARAM_ReplacementKernel, 0},
 };
 
@@ -49,9 +48,20 @@ static bool check_separate(Derive *d, int t)
     return true;
 }
 
-bool derive_writer(Derive *d)
+/* Kernels go by the problem type's Fp16AltImpl, the library's predicates by the solution's. With a matrix
+ * instruction, bf16's has to have the shape of half's. */
+static bool check_fp16_alt(Derive *d)
 {
-    if (!d->f->writer || d->f->target->family != TARGET_AMDGCN) return true;
+    const Solution *s = d->s;
+    if (s->Fp16AltImpl && !d->f->pt->Fp16AltImpl) REJECT(d, AMD_ALT_PROBLEM);
+    if (s->Fp16AltImplRound && !d->f->pt->Fp16AltImplRound) REJECT(d, AMD_ALT_PROBLEM);
+    if (d->f->fp16_alt && s->EnableMatrixInstruction && !(d->caps & (CAP_BF16_1K | CAP_WMMA)))
+        REJECT(d, AMD_ALT_ARCH);
+    return true;
+}
+
+static bool check_writer(Derive *d)
+{
     if (!d->f->gemm) REJECT(d, AMD_GEMM, d->f->pt->OperationType);
     const int32_t types[] = {d->f->type, d->f->dest};
     for (int i = 0; i < 2; i++)
@@ -66,5 +76,21 @@ bool derive_writer(Derive *d)
         int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(fixed[i].id));
         if (v != fixed[i].only) REJECT(d, AMD_VALUE, fixed[i].id, v);
     }
-    return check_separate(d, 0) && check_separate(d, 1);
+    return check_fp16_alt(d) && check_separate(d, 0) && check_separate(d, 1);
+}
+
+bool derive_writer(Derive *d)
+{
+    return !d->f->writer || d->f->target->family != TARGET_AMDGCN || check_writer(d);
+}
+
+bool solution_writable(const Deriver *f, const Solution *s, Verdict *v)
+{
+    Solution judged = *s;
+    Derive d = {.f = f, .s = &judged, .v = v};
+    judged.NoReject = 0;
+    v->rule = RULE_NONE;
+    if (f->target->family != TARGET_AMDGCN) return true;
+    d.caps = isa_caps(f->target->isa);
+    return check_writer(&d);
 }

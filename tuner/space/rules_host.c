@@ -19,7 +19,8 @@ static bool check_problem(Derive *d)
     for (int i = 0; i < 3; i++)
         if (types[i] == TYPE_4XI8 || types[i] == TYPE_X || is_f8(types[i])) STOP(d, HOST_TYPE, types[i]);
     if (f->initial_ab || f->initial_cd) REJECT(d, HOST_STRIDES);
-    if (f->zero_pad[0] || f->zero_pad[1] || f->stochastic || pt->MirrorDimsA.n || pt->MirrorDimsB.n)
+    if (f->zero_pad[0] || f->zero_pad[1] || f->stochastic || f->fp16_alt || pt->MirrorDimsA.n ||
+        pt->MirrorDimsB.n)
         REJECT(d, HOST_FORM);
     return true;
 }

@@ -14,6 +14,9 @@ PROBLEMS = {
     'I8II': {'DataType': 'i8', 'DestDataType': 'i', 'ComputeDataType': 'i', 'HighPrecisionAccumulate': True},
     '4xi8': {'DataType': '4xi8', 'DestDataType': 'i', 'ComputeDataType': 'i', 'HighPrecisionAccumulate': True},
     'X': {'DataType': 's', 'F32XdlMathOp': 'x'}}
+PROBLEMS.update({'HHSR': {**PROBLEMS['HHS'], 'Fp16AltImpl': True},
+                 'HSSRZ': {**PROBLEMS['HSS'], 'Fp16AltImpl': True, 'Fp16AltImplRound': True}})
+ALT = ('HHSR', 'HSSRZ')     # their matrix instructions are those of bf16, in the shapes of half's
 F8 = {f'{i}{o}S'.upper(): {'DataType': i, 'DestDataType': o, 'ComputeDataType': 's', 'HighPrecisionAccumulate': True}
       for i in ('f8', 'b8', 'f8b8', 'b8f8') for o in ('s', 'h', 'f8' if i == 'f8' else 'b8')}
 PROBLEMS.update(F8)
@@ -34,7 +37,7 @@ def kinds(arch):
 def matrix_shapes(arch, kind):
     """MatrixInstruction values [M, N, K, B] of an architecture for a data type."""
     if arch in ('gfx1100', 'gfx1201'):
-        return _W if kind in ('HHS', 'HSS', 'BBS', 'I8II') or kind in F8 and arch == 'gfx1201' else []
+        return _W if kind in ('HHS', 'HSS', 'BBS', 'I8II', *ALT) or kind in F8 and arch == 'gfx1201' else []
     if arch not in MFMA_ARCHES:
         return []
     if kind in F8:
@@ -45,6 +48,8 @@ def matrix_shapes(arch, kind):
         return [] if arch == 'gfx908' else _D
     if kind in ('H', 'HHS', 'HSS'):
         return _H
+    if kind in ALT:
+        return _H if arch != 'gfx908' else []
     if kind == 'BBS':
         return (_B if arch != 'gfx942' else []) + (_H if arch != 'gfx908' else [])
     if kind == 'I8II':

@@ -32,6 +32,8 @@ class Problem:
         p, arch = case['problem'], case['arch']
         a, b = {'f8b8': ('f8', 'b8'), 'b8f8': ('b8', 'f8')}.get(p['DataType'], (p['DataType'],) * 2)
         self.input = num.type_of(a, arch), num.type_of(b, arch)
+        if p.get('Fp16AltImpl'):
+            self.input = (num.AltHalf(p.get('Fp16AltImplRound', False)),) * 2
         self.dest = num.type_of(p.get('DestDataType', p['DataType']), arch)
         self.compute = num.type_of(p.get('ComputeDataType', p['DataType']), arch)
         self.trans = (p.get('TransposeA', False), p.get('TransposeB', False))

@@ -98,6 +98,25 @@ class Type:
         return self.pack(x)
 
 
+class AltHalf(Type):
+    """Half as kernels with Fp16AltImpl multiply it: its float's upper 16 bits; near: rounded, middles towards zero.
+    flushed: what a processor makes of it whose matrix instructions take half's denormals for zero."""
+
+    def __init__(self, near=False, most=0, flushed=False):
+        super().__init__('h', np.float16, 2.0 ** -11, np.float64)
+        self.near, self.most, self.flushed = near, most, flushed
+
+    def random(self, rng, n):
+        """Numbers of up to 2^most; the least ones are denormal."""
+        return self.pack(rng.uniform(-1, 1, n) * 2.0 ** rng.integers(self.most - 16, self.most + 1, n))
+
+    def unpack(self, raw):
+        if self.flushed:
+            return np.where(abs(raw) < np.float16(2.0 ** -14), 0, raw).astype(np.float64)
+        u = raw.astype(np.float32).view(np.uint32)
+        return ((u + 0x7fff * self.near) & 0xffff0000).astype(np.uint32).view(np.float32).astype(np.float64)
+
+
 TYPES = {t.name: t for t in (
     Type('s', np.float32, 2.0 ** -24, np.float64), Type('d', np.float64, 2.0 ** -53, np.float64),
     Type('c', np.complex64, 2.0 ** -23, np.complex128), Type('z', np.complex128, 2.0 ** -52, np.complex128),

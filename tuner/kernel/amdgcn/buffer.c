@@ -371,6 +371,12 @@ static void store_operand(const GpuPlan *p, int i, Buf *out)
     const GpuOperand *x = l.x;
     char words[64];
     buf_puts(out, "    {\n");
+    if (p->to_bf16)
+        buf_printf(out,
+                   "    @UNROLL for (int j = 0; j < %d; j++)\n"
+                   "        @UNROLL for (int w = 0; w < %d; w++)\n"
+                   "            c.%c_data[set][j][w] = @to_bf16x2(c.%c_data[set][j][w]);\n",
+                   l.n, l.words, x->name, x->name);
     if (!exchanged(&l)) buf_printf(out, "    char *to = stage + c.%c_lds;\n", x->name);
     if (l.transpose)
         store_transposed(p, &l, out);

@@ -163,6 +163,12 @@ static void store_operand(const GpuPlan *p, int i, Buf *out)
     const GpuOperand *x = &p->op[i];
     int parts = x->width * p->in.parts;
     bool same = x->tlu != x->k_major;
+    if (p->to_bf16)
+        buf_printf(out,
+                   "    @UNROLL for (int i = 0; i < %d; i++)\n"
+                   "        @UNROLL for (int e = 0; e < %d; e++)\n"
+                   "            c.%c_data[set][i][e] = @to_bf16(c.%c_data[set][i][e]);\n",
+                   loads_of(x), x->width, x->name, x->name);
     const char *k = x->tlu ? "across" : "along", *free = x->tlu ? "along" : "across";
     buf_printf(
         out,
@@ -252,9 +258,9 @@ static void tail_operand(const GpuPlan *p, int i, Buf *out)
         x->lds_offset, p->in.parts);
     gpu_lds_element(p, i, k, free, out);
     buf_printf(out,
-               ";\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? from[q] : (@P)0;\n        "
+               ";\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? %s : (@P)0;\n        "
                "}\n    }\n",
-               p->in.parts);
+               p->in.parts, p->to_bf16 ? "@to_bf16(from[q])" : "from[q]");
 }
 
 static void register_emit(const GpuPlan *p, Buf *out)

@@ -38,11 +38,13 @@
  *   @keep_order()            compilers move nothing over it (GpuDialect.mixed_steps)
  *
  * Types made by gpu_types, with GpuDialect.vector (elements by x[i]; aligned to their size):
- *   @T     element of A and B as in memory and local memory. Complex: struct {@P re, im;}; otherwise @P.
+ *   @T     element of A and B in local memory (of the same size in memory). Complex: struct {@P re, im;};
+ *          otherwise @P.
  *   @P     part: float, double, _Float16 or unsigned short, signed or unsigned char, int
  *   @TC @PC   accumulator element and its part; @TD @PD: element of C and D (or of the workspace)
  *   @TS    alpha and beta as passed; @VP<n>: n parts of @T; @VD<n>: n parts of @TD; @VC<n>: n parts of @TC
  *   @to_c(@TD) -> @TC, @from_c(@TC) -> @TD, @from_s(@TS) -> @TC, @to_s(@TC) -> @TS: conversions;
+ *   @to_bf16(u16): half's bits to bf16's, @to_bf16x2(int): two of them in a register (only with to_bf16);
  *   @zero() @is_zero(x) @add(x, y) @mul(x, y) @madd(x, y, z) of @TC
  *
  * struct @Tile: what is equal for all threads of a work-group (filled by the skeleton):
@@ -246,10 +248,12 @@ struct GpuPlan {
     const GpuDialect *dialect;
     const GpuCompute *compute;
     const GpuCopy *copy;
-    GpuType in, acc; /* memory; accumulators */
-    GpuType dest;    /* C and D of the problem */
-    GpuType out;     /* what this kernel writes: dest, or the workspace's type */
-    GpuType scalar;  /* alpha and beta as passed */
+    GpuType in, acc;     /* local memory; accumulators */
+    bool to_bf16;        /* Fp16AltImpl: A and B are half in memory, bf16 in local memory; types.c */
+    bool to_bf16_rounds; /* Fp16AltImplRound: that conversion is to the nearest */
+    GpuType dest;        /* C and D of the problem */
+    GpuType out;         /* what this kernel writes: dest, or the workspace's type */
+    GpuType scalar;      /* alpha and beta as passed */
     GpuOperand op[2];
     bool assembly; /* argument order of assembly kernels */
     bool batched, strided, use_beta, workspace;

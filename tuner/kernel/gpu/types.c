@@ -70,6 +70,20 @@ static void real_arithmetic(const GpuPlan *p, Buf *out)
         buf_puts(out, "@DEV @TC @madd(@TC x, @TC y, @TC z) { return @fma(x, y, z); }\n");
 }
 
+/* Tensile's conversion: half becomes float, of which bf16 is the upper half; with Fp16AltImplRound to the
+ * nearest, the middle to the one near zero. Half's denormals are normal numbers of bf16. */
+static void half_to_bf16(const GpuPlan *p, Buf *out)
+{
+    if (!p->to_bf16) return;
+    buf_printf(out,
+               "@DEV unsigned short @to_bf16(unsigned short h)\n{\n    const float f = @h2f(h);\n"
+               "    unsigned u = %sf);\n%s    return (unsigned short)(u >> 16);\n}\n",
+               p->dialect->as_bits, p->to_bf16_rounds ? "    if (f == f) u += 0x7fffu;\n" : "");
+    buf_puts(out, "@DEV int @to_bf16x2(int w)\n{\n"
+                  "    return (int)((unsigned)@to_bf16((unsigned short)((unsigned)w >> 16)) << 16 |\n"
+                  "                 @to_bf16((unsigned short)w));\n}\n");
+}
+
 void gpu_types(const GpuPlan *p, Buf *out)
 {
     buf_puts(out, "\n/* ---- types ---- */\n\n");
@@ -84,4 +98,5 @@ void gpu_types(const GpuPlan *p, Buf *out)
         complex_arithmetic(out);
     else
         real_arithmetic(p, out);
+    half_to_bf16(p, out);
 }
