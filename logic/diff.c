@@ -1,12 +1,13 @@
-/* tuner-logic diff: what changed between two logic files: sizes that came, went, changed their winner or its
- * speed, and solutions that came and went. Of sizes that a file has twice the fastest row counts. Solutions
- * are the same when all but SolutionIndex and SolutionNameMin is equal. */
+/* What changed between two logic files: sizes that came, went, changed their winner or its speed, and
+ * solutions that came and went. Two sizes are the same when they mean the same: leading dimensions that are
+ * the least ones may be written or not. Of sizes that a file has twice the fastest row counts. Solutions are
+ * the same when all but SolutionIndex and SolutionNameMin is equal. The command is in diff_command.c. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "logic/diff.h"
 #include "logic/merge_internal.h"
-#include "logic/show.h"
+#include "problem/sizes.h"
 
 typedef struct {
     Logic l;
@@ -19,9 +20,20 @@ typedef struct {
     Arena a;
     DiffSide side[2];
     SolutionPool pool;
-    bool summary, exit_code;
-    size_t n_gone, n_new, n_winner, n_speed, n_same, n_sol_gone, n_sol_new;
+    bool summary;
+    LogicDiff *out;
 } Diff;
+
+/* How many integers of a row's size say something: leading dimensions that are the least ones do not. */
+static int32_t meaning(const ProblemType *pt, const LogicRow *r)
+{
+    ProblemSize s = {.n = r->n};
+    if (pt->NumIndicesLD != SIZE_LD_MAX || r->n != pt->TotalIndices + pt->NumIndicesLD) return r->n;
+    for (int32_t i = 0; i < r->n; i++) s.v[i] = r->size[i];
+    for (int i = 0; i < SIZE_LD_MAX; i++)
+        if (s.v[pt->TotalIndices + i] != size_min_ld(pt, &s, i)) return r->n;
+    return pt->TotalIndices;
+}
 
 static Err side_read(Diff *d, DiffSide *s, const char *path)
 {
@@ -31,7 +43,7 @@ static Err side_read(Diff *d, DiffSide *s, const char *path)
         TRY(solution_pool_add(&d->pool, &s->l.solution[i], &s->class[i]));
     for (size_t i = 0; i < s->l.n_rows; i++) {
         const LogicRow *r = &s->l.row[i];
-        MergeRow row = {.size = r->size, .n = r->n, .line = r->line, .speed = r->speed};
+        MergeRow row = {.size = r->size, .n = meaning(s->l.pt, r), .line = r->line, .speed = r->speed};
         row.solution = &s->l.solution[r->solution];
         size_t at = row_table_find(&s->table, &s->rows, &row);
         if (at != SIZE_MAX) {
@@ -77,9 +89,9 @@ static void compare(Diff *d, const MergeRow *x, const MergeRow *y)
     const DiffSide *a = &d->side[0], *b = &d->side[1];
     bool winner = a->class[number_of(a, x->solution)] != b->class[number_of(b, y->solution)];
     bool speed = x->speed < y->speed || x->speed > y->speed;
-    d->n_winner += winner;
-    d->n_speed += speed && !winner;
-    d->n_same += !speed && !winner;
+    d->out->n_winner += winner;
+    d->out->n_speed += speed && !winner;
+    d->out->n_same += !speed && !winner;
     if (d->summary || (!winner && !speed)) return;
     print_size(winner ? '!' : '~', x);
     printf("%.10g -> %.10g", x->speed, y->speed);
@@ -102,12 +114,12 @@ static void diff_rows(Diff *d)
             compare(d, &a->rows.v[i], &b->rows.v[at]);
             continue;
         }
-        d->n_gone++;
+        d->out->n_gone++;
         print_alone(d, '-', a, &a->rows.v[i]);
     }
     for (size_t i = 0; i < b->rows.n; i++) {
         if (row_table_find(&a->table, &a->rows, &b->rows.v[i]) != SIZE_MAX) continue;
-        d->n_new++;
+        d->out->n_new++;
         print_alone(d, '+', b, &b->rows.v[i]);
     }
 }
@@ -157,42 +169,25 @@ static bool diff_heads(const Diff *d)
     return differ;
 }
 
-static Err diff_run(Diff *d, const char *const path[2])
+static Err diff_both(Diff *d, const char *x, const char *y, LogicDiff *out)
 {
-    for (int i = 0; i < 2; i++) TRY(side_read(d, &d->side[i], path[i]));
+    TRY(side_read(d, &d->side[0], x));
+    TRY(side_read(d, &d->side[1], y));
     bool heads = diff_heads(d);
     diff_rows(d);
-    TRY(diff_solutions(d, &d->side[0], &d->side[1], '-', &d->n_sol_gone));
-    TRY(diff_solutions(d, &d->side[1], &d->side[0], '+', &d->n_sol_new));
-    printf(
-        "sizes: %zu gone, %zu new, %zu with another winner, %zu with another speed, %zu the same; solutions: "
-        "%zu gone, %zu new\n",
-        d->n_gone, d->n_new, d->n_winner, d->n_speed, d->n_same, d->n_sol_gone, d->n_sol_new);
-    bool differ = heads || d->n_gone + d->n_new + d->n_winner + d->n_speed + d->n_sol_gone + d->n_sol_new > 0;
-    if (d->exit_code && differ) FAIL(ERR_FAILED, "'%s' and '%s' differ", path[0], path[1]);
+    TRY(diff_solutions(d, &d->side[0], &d->side[1], '-', &d->out->n_sol_gone));
+    TRY(diff_solutions(d, &d->side[1], &d->side[0], '+', &d->out->n_sol_new));
+    out->differ = heads || out->n_gone + out->n_new + out->n_winner + out->n_speed > 0 ||
+                  out->n_sol_gone + out->n_sol_new > 0;
     return ERR_OK;
 }
 
-Err logic_diff_command(int argc, char **argv)
+Err logic_diff_files(const char *x, const char *y, bool summary, LogicDiff *out)
 {
-    Diff d = {.summary = false};
-    const char *path[2] = {NULL, NULL};
-    int n = 0;
-    for (int i = 0; i < argc; i++) {
-        if (!strcmp(argv[i], "--summary"))
-            d.summary = true;
-        else if (!strcmp(argv[i], "--exit-code"))
-            d.exit_code = true;
-        else if (argv[i][0] == '-')
-            FAIL(ERR_INPUT, "unknown option '%s', expected --summary or --exit-code", argv[i]);
-        else if (n == 2)
-            FAIL(ERR_INPUT, "unexpected '%s' behind two files", argv[i]);
-        else
-            path[n++] = argv[i];
-    }
-    if (n != 2) FAIL(ERR_INPUT, "usage: tuner-logic diff FILE FILE [--summary] [--exit-code]");
+    Diff d = {.summary = summary, .out = out};
+    *out = (LogicDiff){0};
     arena_init(&d.a, 0);
-    Err e = diff_run(&d, path);
+    Err e = diff_both(&d, x, y, out);
     for (int i = 0; i < 2; i++) {
         VEC_FINI(&d.side[i].rows);
         row_table_fini(&d.side[i].table);
@@ -200,4 +195,12 @@ Err logic_diff_command(int argc, char **argv)
     solution_pool_fini(&d.pool);
     arena_fini(&d.a);
     return e;
+}
+
+void logic_diff_print(const LogicDiff *r)
+{
+    printf(
+        "sizes: %zu gone, %zu new, %zu with another winner, %zu with another speed, %zu the same; solutions: "
+        "%zu gone, %zu new\n",
+        r->n_gone, r->n_new, r->n_winner, r->n_speed, r->n_same, r->n_sol_gone, r->n_sol_new);
 }

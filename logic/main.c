@@ -24,8 +24,9 @@ static const Command commands[] = {
      "      [--force_merge none|true|false] [--notrim] [--add_solution_tags] [--same-units] [-v 0|1|2]",
      "what an incremental tuning found into the logic in use; best (default): the fastest of every size,\n"
      "      newer: the increment's (also --force_merge true), tensile: as Tensile's merge.py does"},
-    {"diff", logic_diff_command, "diff FILE FILE [--summary] [--exit-code]",
-     "sizes that came (+), went (-), changed winner (!) or speed (~), solutions that came and went;\n"
+    {"diff", logic_diff_command, "diff FILE FILE|DIR DIR [--summary] [--exit-code]",
+     "sizes that came (+), went (-), changed winner (!) or speed (~), solutions that came and went; of\n"
+     "      directories the files of one schedule, architecture and problem type are compared;\n"
      "      --exit-code: 1 when anything differs"},
     {"check", logic_check_command, "check [--strict] [--summary] FILE...",
      "derives every solution from its own parameters and prints what differs from the file, or with\n"
