@@ -205,6 +205,13 @@ Err bench_table_read(Arena *a, const char *path, size_t n_dims, size_t n_solutio
     if (n < 1 + n_dims + n_solutions)
         FAIL(ERR_INPUT, "%s:1: %zu columns, expected at least %zu: %zu of the size and one a solution", path,
              n, 1 + n_dims + n_solutions, n_dims);
+    for (size_t i = 0; i <= n_dims; i++) {
+        double number;
+        if (str_to_f64(str_trim(cell[i]), &number))
+            FAIL(ERR_INPUT,
+                 "%s:1: '%.*s' is a number, expected the header: GFlops, then names of sizes and solutions",
+                 path, STR_ARG(str_trim(cell[i])));
+    }
     Str unit = str_trim(cell[0]);
     out->per_cu = str_eq_c(unit, "GFlopsPerCU");
     out->metric_known = out->per_cu || str_eq_c(unit, "GFlops");
