@@ -55,16 +55,54 @@ static Err emit_all(Create *c)
     return e;
 }
 
-/* A solution stays when its kernel is there for at least one of its architectures. */
+/* The kernel of solution i for t, or for a setting of it; NULL: none was planned. */
+static const CreateUnit *unit_for(const Create *c, const CreateLogic *l, size_t i, const Target *t)
+{
+    Buf key;
+    const CreateUnit *found = NULL;
+    buf_init(&key);
+    for (size_t v = 0; v <= c->variant.n && !(found && !found->why.n); v++) {
+        const Target *one = v ? c->variant.v[v - 1] : t;
+        if (v && target_find(str_from(one->name)) != t) continue;
+        buf_reset(&key);
+        buf_printf(&key, "%.*s %s", STR_ARG(l->part.solution[i].name), one->name);
+        const int64_t *at = buf_check(&key) ? NULL : map_get(&c->by_symbol, buf_view(&key));
+        if (at && *at) found = &c->unit.v[*at - 1];
+    }
+    buf_fini(&key);
+    return found;
+}
+
+/* A solution stays when its kernel is there for at least one of its architectures. *missing: not for all. */
+static void leave_out_one(const Create *c, CreateLogic *l, size_t i, bool *missing)
+{
+    bool any = false;
+    Str why = STR_NULL;
+    if (l->solution[i].why.n) return;
+    for (size_t t = 0; t < l->n_targets; t++) {
+        const CreateUnit *u = unit_for(c, l, i, l->target[t]);
+        any |= u && !u->why.n;
+        if (u && u->why.n && !why.n) why = u->why;
+    }
+    if (!any) l->solution[i].why = why;
+    *missing = any && why.n;
+}
+
 static void leave_out(Create *c)
 {
-    for (size_t i = 0; i < c->n_logic; i++) {
-        CreateLogic *l = &c->logic[i];
-        for (size_t j = 0; j < l->logic.n_solutions; j++) {
-            if (l->solution[j].why.n) continue;
-            const CreateUnit *u = &c->unit.v[l->solution[j].unit];
-            if (u->why.n) l->solution[j].why = u->why;
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_logic; i++)
+        for (size_t j = 0; j < c->logic[i].logic.n_solutions; j++) {
+            bool missing = false;
+            leave_out_one(c, &c->logic[i], j, &missing);
+            n += missing;
         }
+    if (n) warning("%zu solutions of fallback logic have kernels for some of the architectures only", n);
+    for (size_t i = 0, told = 0; n && i < c->unit.n && told < 8; i++) {
+        const CreateUnit *u = &c->unit.v[i];
+        if (!u->s || !u->why.n) continue;
+        warning("no kernel '%.*s' for %s: %.*s", STR_ARG(u->symbol), u->target->name, STR_ARG(u->why));
+        told++;
     }
 }
 
@@ -181,14 +219,6 @@ static Err compile_for(Create *c, const Target *t, const Toolchain *tc, BuildWat
         if (u->object_path.s && t->family != TARGET_HOST) TRY(check_unit(c, u));
     }
     return ERR_OK;
-}
-
-Err create_toolchain(Create *c, const Target *t, const char *const *extra, Toolchain *out)
-{
-    static const char *const version5[] = {"-mcode-object-version=5", NULL};
-    const char *forced = t->family == TARGET_HOST ? c->o->c_compiler : c->o->cxx_compiler;
-    if (t->family == TARGET_AMDGCN && c->o->code_object_version == 5) extra = version5;
-    return toolchain_find(&c->a, t, forced, extra, out);
 }
 
 /* Without a compiler for a target all its kernels fail with that reason. */

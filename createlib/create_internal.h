@@ -7,15 +7,15 @@
 #include "build/toolchain.h"
 #include "createlib/createlib.h"
 #include "createlib/library_tree.h"
+#include "space/derive.h"
 #include "space/naming.h"
 #include "problem/target.h"
 
 enum { CREATE_ARCHS_MAX = 64 };
 
-/* Why a solution is not in the library; "" when it is. */
 typedef struct {
-    Str why;
-    size_t unit; /* its kernel */
+    Str why;      /* it is not in the library; "" when it is */
+    Str stand_in; /* parameters that its kernel does without, as create_stand_in.c says; "": none */
 } CreateSolution;
 
 /* One logic file. */
@@ -64,23 +64,33 @@ typedef struct {
     const Target *arch[CREATE_ARCHS_MAX];
     size_t n_archs;
     bool all_archs;
+    const Target *every[CREATE_ARCHS_MAX]; /* what fallback logic is built for when none was asked for */
+    size_t n_every;
     VEC(const Target *) variant; /* architectures with a setting of xnack: "gfx90a:xnack-" */
     CreateLogic *logic;
     size_t n_logic;
     VEC(CreateUnit) unit;
     VEC(CreateObject) object;
     VEC(CreateTool) tool;
-    size_t n_spills;   /* kernels */
-    VEC(Str) metadata; /* files written, without directory */
-    Map by_symbol;     /* "symbol target" -> unit + 1 */
-    Map by_helper;     /* "helper target" -> unit + 1, whatever the setting */
-    Map by_file;       /* object file -> object + 1 */
+    bool compiler_told; /* that another compiler than the one asked for is taken */
+    int version_told;   /* that this version of code objects is made in place of the one asked for */
+    bool no_arch;       /* gfx000 was asked for: logic of no architecture alone */
+    size_t n_spills;    /* kernels */
+    VEC(Str) metadata;  /* files written, without directory */
+    Map by_symbol;      /* "symbol target" -> unit + 1 */
+    Map by_helper;      /* "helper target" -> unit + 1, whatever the setting */
+    Map by_file;        /* object file -> object + 1 */
 } Create;
 
 /* --architecture: all, or names separated by ';' (AMD's also by '_'). */
 Err create_archs(Create *c);
 /* Chooses, reads and derives. */
 Err create_read(Create *c);
+/* What l's kernels are built for. */
+Err create_targets(Create *c, CreateLogic *l);
+/* Solution i of l, whose state is derived and cannot be honoured by the kernel writer: puts the state of an
+ * ordinary kernel in its place, or says why there is none. */
+Err create_stand_in(Create *c, const LogicKeys *keys, const Deriver *d, CreateLogic *l, size_t i);
 /* Names over the whole build, and which kernels there are and in which files. */
 Err create_plan(Create *c);
 /* Text, compilation, linking; solutions whose kernel failed are left out. */

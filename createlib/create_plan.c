@@ -245,7 +245,8 @@ static Err plan_solution(Create *c, CreateLogic *l, size_t i, const Target *t, S
     TRY(kernel_helpers(&c->a, s, helper, &n));
     for (size_t j = 0; j < n && !why->n; j++) TRY(check_shared(c, &helper[j], s->pt, t, why));
     if (why->n) return ERR_OK;
-    TRY(add_kernel(c, l, &u, s->KernelLanguage == LANG_ASSEMBLY, &l->solution[i].unit));
+    size_t unit;
+    TRY(add_kernel(c, l, &u, s->KernelLanguage == LANG_ASSEMBLY, &unit));
     for (size_t j = 0; j < n; j++) TRY(add_helper(c, &helper[j], s, t));
     return ERR_OK;
 }

@@ -26,6 +26,11 @@ static Err add_variant(Create *c, const Target *t, Str name)
 
 static Err add_arch(Create *c, Str name)
 {
+    if (str_eq_c(name, "gfx000")) {
+        if (!c->no_arch) notice("architecture gfx000: logic of no architecture, for every one");
+        c->no_arch = true;
+        return ERR_OK;
+    }
     const Target *t = target_find(name);
     if (!t) FAIL(ERR_INPUT, "unknown architecture '%.*s'", STR_ARG(name));
     TRY(add_variant(c, t, name));
@@ -44,13 +49,13 @@ Err create_archs(Create *c)
     while (str_split(&rest, ';', &name)) {
         name = str_trim(name);
         if (name.n == 0) continue;
-        if (target_find(name)) {
+        if (target_find(name) || str_eq_c(name, "gfx000")) {
             TRY(add_arch(c, name));
             continue;
         }
         while (str_split(&name, '_', &part)) TRY(add_arch(c, part));
     }
-    if (c->n_archs == 0) FAIL(ERR_INPUT, "no architecture in '%s'", c->o->architecture);
+    if (c->n_archs == 0 && !c->no_arch) FAIL(ERR_INPUT, "no architecture in '%s'", c->o->architecture);
     return ERR_OK;
 }
 
@@ -76,6 +81,7 @@ static bool wanted(const Create *c, Str path)
                         str_eq_c(dir, "experimental") || str_starts(dir, "experimental/")))
         return false;
     if (c->all_archs || contains(stem, STR("hip"))) return true;
+    if (c->no_arch && contains(stem, STR("gfx000"))) return true;
     for (size_t i = 0; i < c->n_archs; i++) {
         if (contains(stem, str_from(c->arch[i]->name)) || target_schedule_in(c->arch[i], stem)) return true;
         if (c->arch[i]->family == TARGET_HOST && contains(stem, STR("host"))) return true;
@@ -110,46 +116,6 @@ static Err choose(Create *c, Str **path, size_t *n)
             (*path)[(*n)++] = full;
         }
     return ERR_OK;
-}
-
-static Err add_target(CreateLogic *l, const Target *t)
-{
-    if (l->n_targets == CREATE_ARCHS_MAX) FAIL(ERR_INPUT, "%s: too many architectures", l->logic.path);
-    l->target[l->n_targets++] = t;
-    return ERR_OK;
-}
-
-/* A fallback file is built for every architecture of the run; others for their own. */
-static Err choose_targets(Create *c, CreateLogic *l)
-{
-    Str arch = l->logic.arch;
-    static const char *const names[] = {
-        [CREATE_HIP] = "HIP", [CREATE_HSA] = "HSA", [CREATE_HOST] = "HOST", [CREATE_CUDA] = "CUDA"};
-    static const TargetFamily families[] = {[CREATE_HIP] = TARGET_AMDGCN,
-                                            [CREATE_HSA] = TARGET_AMDGCN,
-                                            [CREATE_HOST] = TARGET_HOST,
-                                            [CREATE_CUDA] = TARGET_NVPTX};
-    TargetFamily family = families[c->o->runtime];
-    bool host = family == TARGET_HOST;
-    if (host && str_eq_c(arch, "gfx000")) {
-        notice("%s: no architecture: its solutions hold for any CPU", l->logic.path);
-        arch = l->logic.arch = STR("fallback");
-    }
-    l->fallback = str_eq_c(arch, "fallback");
-    if (!l->fallback) {
-        const Target *t = target_find(arch);
-        if (!t) FAIL(ERR_INPUT, "%s: unknown architecture '%.*s'", l->logic.path, STR_ARG(arch));
-        if (t->family != family)
-            FAIL(ERR_INPUT, "%s: architecture '%s' is none for %s", l->logic.path, t->name,
-                 names[c->o->runtime]);
-        return add_target(l, t);
-    }
-    for (size_t i = 0; i < c->n_archs; i++)
-        if (c->arch[i]->family == family) TRY(add_target(l, c->arch[i]));
-    if (l->n_targets) return ERR_OK;
-    return add_target(l, host                     ? target_host_level()
-                         : family == TARGET_NVPTX ? target_find(STR("sm_80"))
-                                                  : target_find(STR("gfx900")));
 }
 
 /* A map of numbers that params.def does not know; NULL when the solution has none. */
@@ -188,26 +154,39 @@ static bool stays(const Create *c, const CreateLogic *l, const LogicSolution *gi
     return c->o->metadata_only || (derived == DERIVED_WHOLE && l->target[0]->family == TARGET_AMDGCN);
 }
 
+static Err derive_one(Create *c, CreateLogic *l, size_t i, const LogicKeys *keys, const Deriver *d, Buf *why)
+{
+    Verdict v;
+    const LogicSolution *given = &l->logic.solution[i];
+    TRY(library_solution(&l->logic, given, &l->state[i], &l->part.solution[i]));
+    Derived derived = logic_solution_derived(keys, given, d, &l->state[i], why);
+    if (derived == DERIVED_VALID) return ERR_OK;
+    if (stays(c, l, given, derived)) {
+        if (c->o->metadata_only || solution_writable(d, &l->state[i], &v)) return ERR_OK;
+        return create_stand_in(c, keys, d, l, i);
+    }
+    l->solution[i].why = arena_dup(&c->a, buf_view(why));
+    TRY_ALLOC(l->solution[i].why.s);
+    return ERR_OK;
+}
+
+/* By the limits of a run of `tuner`. */
 static Err derive_all(Create *c, CreateLogic *l, const LogicKeys *keys)
 {
     Deriver d;
     Buf why;
     Err e = ERR_OK;
     size_t n = l->logic.n_solutions;
-    TRY(deriver_init(&d, l->logic.pt, l->target[0], NULL));
+    bool kernels = !c->o->metadata_only;
+    TRY(deriver_init(&d, l->logic.pt, l->target[0],
+                     &(DeriveLimits){.writer = kernels, .source_matrix = kernels}));
     TRY_ALLOC(l->state = ARENA_ARRAY(&c->a, n, Solution));
     TRY_ALLOC(l->solution = ARENA_ARRAY(&c->a, n, CreateSolution));
     TRY_ALLOC(l->part.solution = ARENA_ARRAY(&c->a, n, LibrarySolution));
     buf_init(&why);
     for (size_t i = 0; !e && i < n; i++) {
         buf_reset(&why);
-        const LogicSolution *given = &l->logic.solution[i];
-        e = library_solution(&l->logic, given, &l->state[i], &l->part.solution[i]);
-        if (e) continue;
-        Derived derived = logic_solution_derived(keys, given, &d, &l->state[i], &why);
-        if (derived == DERIVED_VALID || stays(c, l, given, derived)) continue;
-        l->solution[i].why = arena_dup(&c->a, buf_view(&why));
-        if (!l->solution[i].why.s) e = err_set(ERR_FAILED, "out of memory for %zu solutions", n);
+        e = derive_one(c, l, i, keys, &d, &why);
     }
     buf_fini(&why);
     return e;
@@ -232,8 +211,9 @@ static Err name_part(Create *c, CreateLogic *l)
 /* Old files of no architecture: Tensile packs them under a name that no device has. */
 static bool is_for_nothing(const Create *c, const Logic *l)
 {
-    if (c->o->runtime == CREATE_HOST || !str_eq_c(l->arch, "gfx000")) return false;
-    warning("%s: architecture 'gfx000', which no device has: not packed", l->path);
+    if (c->o->runtime == CREATE_HOST || c->no_arch || !str_eq_c(l->arch, "gfx000")) return false;
+    warning("%s: architecture 'gfx000', which no device has: not packed without --architecture gfx000",
+            l->path);
     return true;
 }
 
@@ -243,7 +223,7 @@ static Err read_one(Create *c, const char *path, const LogicKeys *keys)
     TRY(logic_read(&c->a, path, NULL, &l->logic));
     if (is_for_nothing(c, &l->logic)) return ERR_OK;
     logic_warn(&l->logic);
-    TRY(choose_targets(c, l));
+    TRY(create_targets(c, l));
     TRY(derive_all(c, l, keys));
     c->n_logic++;
     c->r->n_solutions += l->logic.n_solutions;

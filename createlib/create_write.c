@@ -1,4 +1,4 @@
-/* createlib, last step: solution indices, metadata files, manifest, master index, report. */
+/* createlib, last step: solution indices, metadata files, manifest, master index. */
 #include "createlib/create_internal.h"
 
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static Err write_arch(Create *c, Str arch, bool dry)
     return write_parts(c, file, c->o->lazy ? TREE_LAZY : TREE_FULL, part, n, dry);
 }
 
-/* Every architecture that has files, and, where there is a fallback, every one that was asked for. */
+/* Every architecture that has files, and, where there is a fallback, every one that this is built for. */
 static Err write_separate(Create *c, bool dry)
 {
     Map done;
@@ -139,7 +139,6 @@ static Err write_separate(Create *c, bool dry)
     for (size_t i = 0; !e && fallback && i < any->n_targets; i++) {
         bool added = false;
         Str arch = str_from(any->target[i]->name);
-        if (c->n_archs == 0 && done.n > 0) break; /* nothing was asked for */
         if (map_put(&done, arch, &added) && added) e = write_arch(c, arch, dry);
     }
     map_fini(&done);
@@ -241,33 +240,6 @@ Err create_client_config(Create *c)
     buf_puts(&b, "best-solution=True\n");
     Str path = path_join(&c->a, c->o->output_path, "best-solution.ini");
     Err e = path.s ? buf_check(&b) : err_set(ERR_FAILED, "out of memory for best-solution.ini");
-    if (!e) e = file_write(path.s, buf_view(&b));
-    buf_fini(&b);
-    return e;
-}
-
-/* ---- what was left out ---- */
-
-Err create_report(Create *c)
-{
-    Buf b;
-    buf_init(&b);
-    buf_puts(&b, "logicFile,line,solutionIndex,solutionName,reason\n");
-    for (size_t i = 0; i < c->n_logic; i++) {
-        const CreateLogic *l = &c->logic[i];
-        for (size_t j = 0; j < l->logic.n_solutions; j++) {
-            if (!l->solution[j].why.n) continue;
-            csv_cell(&b, true, str_from(l->logic.path));
-            csv_cell_f(&b, false, "%d", l->logic.solution[j].line);
-            csv_cell_f(&b, false, "%zu", j);
-            csv_cell(&b, false, l->logic.solution[j].s.SolutionNameMin);
-            csv_cell(&b, false, l->solution[j].why);
-            csv_end(&b);
-            c->r->n_left_out++;
-        }
-    }
-    Str path = path_join(&c->a, c->library_dir.s, "TensileCreateLibrary.report.csv");
-    Err e = path.s ? buf_check(&b) : err_set(ERR_FAILED, "out of memory for the report");
     if (!e) e = file_write(path.s, buf_view(&b));
     buf_fini(&b);
     return e;

@@ -30,10 +30,16 @@ static Err check_options(const CreateOptions *o)
 static Err strict_check(const Create *c)
 {
     for (size_t i = 0; c->o->strict && i < c->n_logic; i++)
-        for (size_t j = 0; j < c->logic[i].logic.n_solutions; j++)
-            if (c->logic[i].solution[j].why.n)
-                FAIL(ERR_FAILED, "%s:%d: solution %zu: %.*s", c->logic[i].logic.path,
-                     c->logic[i].logic.solution[j].line, j, STR_ARG(c->logic[i].solution[j].why));
+        for (size_t j = 0; j < c->logic[i].logic.n_solutions; j++) {
+            const CreateLogic *l = &c->logic[i];
+            const CreateSolution *s = &l->solution[j];
+            int line = l->logic.solution[j].line;
+            if (s->why.n)
+                FAIL(ERR_FAILED, "%s:%d: solution %zu: %.*s", l->logic.path, line, j, STR_ARG(s->why));
+            if (s->stand_in.n)
+                FAIL(ERR_FAILED, "%s:%d: solution %zu: %.*s: only an ordinary kernel could stand in",
+                     l->logic.path, line, j, STR_ARG(s->stand_in));
+        }
     return ERR_OK;
 }
 

@@ -7,10 +7,11 @@
  * The metadata holds what Tensile 4.44's own writer makes of the same files. Kept differences:
  * - Keys of maps are in byte order in msgpack too, and solutions in the order of their index (Tensile:
  *   those of the architecture before the fallback's). Readers look them up by name and by index.
- * - With one library per architecture and fallback files, an architecture without files of its own gets a
- *   library only when it is asked for by name, not for "all": Tensile writes one for each that it knows.
  * - Of the solutions that Tensile 4.44 itself rejects when it derives them again, and packs all the same,
  *   those are left out and reported whose derivation ends there, unless metadata_only is set.
+ * - Solutions obey the same rules as those that `tuner` makes. A solution that the kernel writer rejects has
+ *   an ordinary kernel in its place, with a name of its own, or is left out (create_stand_in.c).
+ *   metadata_only asks none of these rules.
  */
 #ifndef CREATELIB_CREATELIB_H
 #define CREATELIB_CREATELIB_H
@@ -25,31 +26,35 @@ typedef struct {
     size_t n_logic_files;
     CreateRuntime runtime;
     LibraryFormat format;
-    const char *architecture; /* "all", "gfx906;gfx90a", "gfx906_gfx908", "x86-64-v3" */
-    const char *version;      /* NULL: no version key */
+    /* "gfx906;gfx90a", "gfx906_gfx908", "x86-64-v3". "all": those of the files; fallback files are then built
+     * for every GPU of the runtime that the compiler knows, or for this CPU. "gfx000": only logic of no
+     * architecture. */
+    const char *architecture;
+    const char *version; /* NULL: no version key */
     const char *embed_library, *embed_key;
     const char *cxx_compiler, *c_compiler, *assembler, *offload_bundler; /* NULL: found by the build */
     const char *cache_dir; /* object cache; NULL: <output>/build_cache */
     int num_merged_files;  /* 1 */
     int jobs;              /* 0: as many as there are cores */
     int verbose;
-    int code_object_version; /* AMD: 4 or 5; 0: 4 */
+    int code_object_version; /* AMD: 4 or 5; 0: 4; 2 and 3: the nearest that the compiler makes */
     bool merge_files, short_file_names, separate_architectures, lazy, write_master_index;
     bool generate_manifest_and_exit, generate_sources_and_exit, verify_manifest;
     bool metadata_only; /* no kernels */
     bool no_spills;     /* solutions whose kernels spill registers are left out */
-    bool strict;        /* a solution that cannot be built fails the run */
+    bool strict;        /* a solution that cannot be built, or has a stand-in, fails the run */
     bool print_debug;   /* libtuner prints each launch of this library on stderr */
     bool client_config; /* best-solution.ini in the output directory */
 } CreateOptions;
 
 typedef struct {
-    size_t n_logic, n_solutions, n_left_out, n_kernels, n_helpers, n_files;
+    size_t n_logic, n_solutions, n_left_out, n_stand_ins, n_kernels, n_helpers, n_files;
     size_t n_compiled, n_cached;
 } CreateReport;
 
 void createlib_options_init(CreateOptions *o);
-/* ERR_PARTIAL when solutions were left out (TensileCreateLibrary.report.csv says which and why). */
+/* ERR_PARTIAL when solutions were left out. TensileCreateLibrary.report.csv says which and why, and which
+ * have a stand-in. */
 Err createlib_run(const CreateOptions *o, CreateReport *r);
 
 #endif

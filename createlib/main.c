@@ -30,7 +30,7 @@ typedef struct {
 
 static const OptionRow options[] = {
     {"architecture", 0, OPT_TEXT, FIELD(architecture), "LIST",
-     "all (default), or names separated by ';' (AMD: also '_')"},
+     "all (default), gfx000 (logic of no architecture), or names separated by ';' (AMD: also '_')"},
     {"library-format", 0, OPT_FORMAT, FIELD(format), "FORMAT", "msgpack (default) or yaml"},
     {"separate-architectures", 0, OPT_TRUE, FIELD(separate_architectures), NULL,
      "one library file per architecture"},
@@ -50,7 +50,7 @@ static const OptionRow options[] = {
     {"no-spills", 0, OPT_TRUE, FIELD(no_spills), NULL,
      "leave out solutions whose kernels spill registers (default: kept, with the count)"},
     {"strict", 0, OPT_TRUE, FIELD(strict), NULL,
-     "fail when a solution cannot be built, instead of leaving it out"},
+     "fail when a solution cannot be built, instead of leaving it out or building an ordinary kernel"},
     {"generate-manifest-and-exit", 0, OPT_TRUE, FIELD(generate_manifest_and_exit), NULL,
      "only TensileManifest.txt"},
     {"generate-sources-and-exit", 0, OPT_TRUE, FIELD(generate_sources_and_exit), NULL,
@@ -66,7 +66,7 @@ static const OptionRow options[] = {
     {"c-compiler", 0, OPT_TEXT, FIELD(c_compiler), "FILE", "compiler of host kernels"},
     {"cxx-compiler", 0, OPT_TEXT, FIELD(cxx_compiler), "FILE", "compiler of GPU kernels"},
     {"code-object-version", 0, OPT_VERSION, FIELD(code_object_version), "V",
-     "of AMD code objects: default (V4), V4 or V5"},
+     "of AMD code objects: default (V4), V2 to V5; the nearest that the compiler makes"},
     {"cache", 0, OPT_TEXT, FIELD(cache_dir), "DIR", "object cache (default: <OutputPath>/build_cache)"},
     {"keep-build-tmp", 0, OPT_NONE, 0, NULL, "the object cache is always kept"},
     {"jobs", 'j', OPT_INT, FIELD(jobs), "N", "compilers at once (default: usable cores)"},
@@ -89,7 +89,7 @@ enum { N_OPTIONS = sizeof options / sizeof *options };
 static void help(void)
 {
     puts("tuner-createlib: makes a library (code objects and metadata) from tuned logic files\n\n"
-         "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,CUDA,HOST}\n\noptions:");
+         "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,OCL,CUDA,HOST}\n\noptions:");
     for (int i = 0; i < N_OPTIONS; i++) {
         const OptionRow *row = &options[i];
         char left[64];
@@ -147,8 +147,8 @@ static Err set(CreateOptions *o, const OptionRow *row, const char *value)
         o->format = strcmp(value, "yaml") ? LIBRARY_MSGPACK : LIBRARY_YAML;
         break;
     case OPT_VERSION:
-        if (strcmp(value, "default") && strcmp(value, "V4") && strcmp(value, "V5"))
-            FAIL(ERR_INPUT, "--%s '%s', expected default, V4 or V5", row->name, value);
+        if (strcmp(value, "default") && (value[0] != 'V' || !strchr("2345", value[1]) || strlen(value) != 2))
+            FAIL(ERR_INPUT, "--%s '%s', expected default, V2, V3, V4 or V5", row->name, value);
         *(int *)field = value[0] == 'V' ? value[1] - '0' : 0;
         break;
     case OPT_NONE:
@@ -191,6 +191,8 @@ static Err take_option(CreateOptions *o, int argc, char **argv, int *at, bool *w
 static Err parse(CreateOptions *o, int argc, char **argv, bool *want_help)
 {
     static const char *const runtimes[] = {"HIP", "HSA", "HOST", "CUDA"};
+    static const char *const usage =
+        "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,OCL,CUDA,HOST} (see --help)";
     const char *operand[3] = {NULL, NULL, NULL};
     int n = 0;
     createlib_options_init(o);
@@ -203,14 +205,16 @@ static Err parse(CreateOptions *o, int argc, char **argv, bool *want_help)
         }
     }
     if (*want_help) return ERR_OK;
-    if (n < 3)
-        FAIL(ERR_INPUT,
-             "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,CUDA,HOST} (see --help)");
+    if (n < 3) FAIL(ERR_INPUT, "%s", usage);
     o->logic_path = operand[0];
     o->output_path = operand[1];
+    if (!strcmp(operand[2], "OCL")) {
+        notice("runtime OCL: kernels are those of HIP, in code objects that OpenCL's runtime does not load");
+        operand[2] = "HIP";
+    }
     for (int i = 0; i < 4; i++)
         if (!strcmp(operand[2], runtimes[i])) return o->runtime = (CreateRuntime)i, ERR_OK;
-    FAIL(ERR_INPUT, "runtime '%s', expected HIP, HSA, CUDA or HOST", operand[2]);
+    FAIL(ERR_INPUT, "runtime '%s', expected HIP, HSA, OCL, CUDA or HOST", operand[2]);
 }
 
 int main(int argc, char **argv)
@@ -226,8 +230,11 @@ int main(int argc, char **argv)
     interrupt_init();
     e = createlib_run(&o, &r);
     if (e && e != ERR_PARTIAL) return error_report(e);
+    char stand_ins[64] = "";
+    if (r.n_stand_ins) snprintf(stand_ins, sizeof stand_ins, ", %zu with stand-ins", r.n_stand_ins);
     if (!o.verify_manifest)
-        notice("%zu logic files, %zu solutions, %zu left out, %zu kernels and %zu helpers, %zu files written",
-               r.n_logic, r.n_solutions, r.n_left_out, r.n_kernels, r.n_helpers, r.n_files);
+        notice(
+            "%zu logic files, %zu solutions, %zu left out%s, %zu kernels and %zu helpers, %zu files written",
+            r.n_logic, r.n_solutions, r.n_left_out, stand_ins, r.n_kernels, r.n_helpers, r.n_files);
     return e ? error_report(e) : 0;
 }

@@ -12,7 +12,7 @@ ls lazy/library; cat lazy/library/TensileLibrary_lazy_gfx90a.yaml; head -3 lazy/
 "$C" --generate-manifest-and-exit --no-merge-files --architecture gfx906 logic manifest HIP; echo "exit $?"
 wc -l <manifest/library/TensileManifest.txt; sed 's/.*\(\.[a-z]*\)$/\1/' manifest/library/TensileManifest.txt | sort | uniq -c
 # a helper kernel that would serve two compute types
-half() { sed "s/^\( *DataType:\) 0/\1 4/; s/^\( *DestDataType:\) 0/\1 4/; s/^\( *ComputeDataType:\) 0/\1 $1/; s/\(^ *HighPrecisionAccumulate:\) false/\1 $2/"; }
+half() { sed "s/^\( *DataType:\) 0/\1 4/; s/^\( *DestDataType:\) 0/\1 4/; s/^\( *ComputeDataType:\) 0/\1 $1/; s/\(^ *HighPrecisionAccumulate:\) false/\1 $2/; s/_GlobalAccumulation: null/_GlobalAccumulation: SingleBuffer/; s/GlobalSplitUAlgorithm: Mult.*/GlobalSplitUAlgorithm: SingleBuffer/; s/\(_WorkspaceSizePerElemC:\) 0/\1 4/"; }
 mkdir two; half 4 false <logic/arcturus_Cijk_Alik_Bjlk_SB.yaml >two/h.yaml; half 0 true <logic/arcturus_Cijk_Alik_Bjlk_SB.yaml >two/hs.yaml
 "$C" --metadata-only two shared HIP; echo "exit $?"
 "$C" --generate-sources-and-exit two shared HIP 2>&1 | sed "s,$PWD/,,"; ls shared/Kernels | sed 's/_MT.*//' | sort | uniq -c
