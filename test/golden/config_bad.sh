@@ -13,7 +13,7 @@ head -c 104857600 /dev/zero | tr '\0' '[' | c "100 MB of nested lists"
   for i in 1 2 3 4 5 6 7 8 9; do j=$((i - 1)); echo "a$i: &a$i [*a$j, *a$j, *a$j, *a$j, *a$j, *a$j, *a$j, *a$j, *a$j, *a$j]"; done
 } | c "aliases that expand without end"
 echo 'a: &a [*a]' | c "an alias to itself"
-printf '%s{}\nLibraryLogic:\nLibraryLogic:\n' "$group" | c "duplicate keys"
+printf '%s{ForkParameter: []}\n' "$group" | c "a misspelt key"
 printf '%s{ForkParameters: [{DepthV: [8]}]}\n' "$group" | c "unknown parameter"
 printf '%s{ForkParameters: [{DepthU: [1]}]}\n' "$group" | c "illegal value"
 printf 'BenchmarkProblems:\n- - {DataType: dubble}\n' | c "unknown data type"
@@ -21,7 +21,7 @@ size() { echo "$2" | { read -r s; printf '%sBenchmarkFinalParameters: [{ProblemS
 size "size 0" '{Exact: [64, 0, 1, 64]}'
 size "negative size" '{Exact: [64, -64, 1, 64]}'
 size "size 2^40" '{Exact: [64, 64, 1, 1099511627776]}'
-size "leading dimension too small" '{Exact: [64, 64, 1, 64, 64, 64, 32, 64]}'
+size "leading dimension too large" '{Exact: [64, 64, 1, 64, 64, 64, 4294967296, 64]}'
 size "range of 10^12 sizes" '{Range: [[1, 1, 1000000], [1, 1, 1000000], [1], [1]]}'
 size "range that never ends" '{Range: [[8, 0, 64], [1], [1], [1]]}'
 { printf '%sForkParameters:\n    - WorkGroupMapping: [' "$group"

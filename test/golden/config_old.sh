@@ -44,3 +44,19 @@ BenchmarkProblems:
     - Groups: [[{WorkGroup: [16, 16, 1]}]]
 Y
 "$BIN/tuner" --list-solutions --count --arch gfx906 twice.yaml; echo "exit $?"
+echo "+ what Tensile reads without a word"
+cat >loose.yaml <<'Y'
+GlobalParameters: {NumBenchmarks: 2, NumBenchmarks: 3}
+BenchmarkProblems:
+- - {DataType: s, Batched: true, UseBeta: true, UseBeta: true}
+  - OptNoLoadLoop: 0
+    BenchmarkFinalParameters:
+    - ProblemSizes:
+      - Exact: [64, 32, 1, 16, 64, 64, 8, 16]
+      - Exact: [64, 32, 1, 16, 64, 64, 64, 8]
+      - Exact: {sizes: [64, 32, 2, 16], stridesA: [1, 65, 2000, 7]}
+  - BenchmarkFinalParameters:
+    - ProblemSizes:
+LibraryLogic: {DeviceNames: [a], DeviceNames: [b]}
+Y
+"$BIN/tuner" --list-solutions --count --arch gfx906 loose.yaml; echo "exit $?"

@@ -72,6 +72,7 @@ static void test_exact(void **state)
         {"[Exact: [64, 32, 16]]", FLAT, "64,32,16,64,64,64,16"},
         {"[Exact: [64, 32, 1, 16, 70, 80, 90, 100]]", NN, "64,32,1,16,70,80,90,100"},
         {"[Exact: [64, 32, 1, 16, -1, 80, 0, 16]]", NN, "64,32,1,16,64,80,64,16"},
+        {"[Exact: [64, 32, 1, 16, 63, 7, 90, -3]]", NN, "64,32,1,16,64,64,90,16"}, /* raised, as in Tensile */
         /* V */
         {"[Exact: {sizes: [64, 32, 1, 16], stridesA: [1, 100, -1]}]", NN, "64,32,1,16,64,64,100,16"},
         {"[Exact: {sizes: [64, 32, 1, 16], stridesD: [1, 65], stridesC: [1, 66], stridesB: [1, 17]}]", NN,
@@ -163,8 +164,8 @@ static void test_refusals(void **state)
          "t.yaml:1: Exact: size [2000000000,1,1,2000000000,2000000000,2000000000,2000000000,2000000000]: "
          "tensor A "
          "would have more than 2^46 elements"},
-        {"[Exact: [64, 32, 1, 16, 70, 80, 63, 100]]", NN,
-         "t.yaml:1: Exact: leading dimension LDA 63 is not in 64..2147483647 (-1: the least)"},
+        {"[Exact: [64, 32, 1, 16, 70, 80, 2147483648, 100]]", NN,
+         "t.yaml:1: Exact: leading dimension LDA 2147483648 is not in 64..2147483647 (-1: the least)"},
         {"[Exact: {sizes: [64, 32, 1, 16], stridesB: [1, 15]}]", NN,
          "t.yaml:1: Exact: leading dimension stridesB[1] 15 is not in 16..2147483647"},
         {"[Exact: [64, 32, 1]]", NN,

@@ -27,24 +27,63 @@ static Err duplicate(const char *name, const Node *first, const Node *again)
          first->line);
 }
 
+/* Open addressing: a slot holds the number of a pair plus 1. */
+typedef struct {
+    size_t *slot, n;
+} Slots;
+
+static Err slots_init(Slots *s, size_t n_keys, const char *name)
+{
+    *s = (Slots){.n = 128};
+    while (s->n < 2 * n_keys) s->n *= 2;
+    s->slot = calloc(s->n, sizeof *s->slot);
+    if (!s->slot) FAIL(ERR_FAILED, "%s: out of memory for a map of %zu keys", name, n_keys);
+    return 0;
+}
+
+/* The slot of the pair with this key, or the empty one where it belongs. */
+static size_t *slots_find(const Slots *s, const Node *map, const Node *key)
+{
+    size_t at = key_hash(key) & (s->n - 1);
+    while (s->slot[at] && !key_equal(&map->item[2 * (s->slot[at] - 1)], key)) at = (at + 1) & (s->n - 1);
+    return &s->slot[at];
+}
+
 static Err keys_check_large(const Node *map, const char *name)
 {
-    size_t n_slots = 128;
-    while (n_slots < 2 * map->n) n_slots *= 2;
-    size_t *slot = calloc(n_slots, sizeof *slot);
-    if (!slot) FAIL(ERR_FAILED, "%s: out of memory for a map of %zu keys", name, map->n);
+    Slots slots;
+    TRY(slots_init(&slots, map->n, name));
     Err e = 0;
     for (size_t i = 0; !e && i < map->n; i++) {
         const Node *key = &map->item[2 * i];
-        size_t at = key_hash(key) & (n_slots - 1);
-        while (slot[at] && !key_equal(&map->item[2 * (slot[at] - 1)], key)) at = (at + 1) & (n_slots - 1);
-        if (slot[at])
-            e = duplicate(name, &map->item[2 * (slot[at] - 1)], key);
+        size_t *at = slots_find(&slots, map, key);
+        if (*at)
+            e = duplicate(name, &map->item[2 * (*at - 1)], key);
         else
-            slot[at] = i + 1;
+            *at = i + 1;
     }
-    free(slot);
+    free(slots.slot);
     return e;
+}
+
+Err keys_keep_last(Node *map, const char *name, const KeyReplaced *replaced)
+{
+    Slots slots;
+    size_t kept = 0;
+    TRY(slots_init(&slots, map->n, name));
+    for (size_t i = 0; i < map->n; i++) {
+        const Node key = map->item[2 * i], value = map->item[2 * i + 1];
+        size_t *at = slots_find(&slots, map, &key);
+        if (*at)
+            replaced->note(replaced->ctx, name, &map->item[2 * (*at - 1)], &key);
+        else
+            *at = ++kept;
+        map->item[2 * (*at - 1)] = key;
+        map->item[2 * (*at - 1) + 1] = value;
+    }
+    map->n = kept;
+    free(slots.slot);
+    return 0;
 }
 
 /* A number below 256 that equal keys share. */

@@ -4,7 +4,7 @@
  * rules of PyYAML (YAML 1.1): null ~ Null; true/false/yes/no/on/off in three cases; ints (also 0x, 0b,
  * leading 0 for octal, 1_000, 1:30; beyond 64 bits they become floats); floats (1.5, 1.e+3, .inf; but 1e3
  * is a string); anything quoted is a string. Maps keep the order of the document; keys are scalars.
- * Duplicate keys are found by the reader (ERR_INPUT, or kept when the options say so). line counts from 1;
+ * Duplicate keys are found by the reader (ERR_INPUT, or kept, or the last one counts, as the limits say). line counts from 1;
  * 0 for msgpack. Aliases share the subtree of their anchor: change nothing in a tree. An empty document is
  * an error.
  */
@@ -31,12 +31,21 @@ struct Node {
     };
 };
 
+/* Hears of each key that a later equal one of its map replaces. name: the document's. */
+typedef struct {
+    void (*note)(void *ctx, const char *name, const Node *first, const Node *again);
+    void *ctx;
+} KeyReplaced;
+
 /* What an untrusted document may cost. Zeroed fields mean the defaults in brackets. */
 typedef struct {
     size_t max_bytes;   /* [256 MiB] of text */
     size_t max_nodes;   /* [50 million] after alias expansion */
     unsigned max_depth; /* [64] */
     bool keep_duplicate_keys;
+    /* YAML: of equal keys of a map the last one counts, in the place of the first, as in PyYAML; NULL: they are
+     * refused. */
+    const KeyReplaced *replaced;
     /* msgpack: a list under this key is checked but not read: item is NULL, text has its n items for
      * msgpack_item. For lists of tens of thousands of small maps. */
     const char *raw_list;

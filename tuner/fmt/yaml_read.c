@@ -211,7 +211,10 @@ static Err on_end(Reader *r)
     if (n) memcpy(node.item, r->stack.v + f.first, n * sizeof(Node));
     node.n = f.map ? n / 2 : n;
     r->stack.n = f.first;
-    if (f.map && !r->limits.keep_duplicate_keys) TRY(keys_check(&node, r->name));
+    if (f.map && r->limits.replaced)
+        TRY(keys_keep_last(&node, r->name, r->limits.replaced));
+    else if (f.map && !r->limits.keep_duplicate_keys)
+        TRY(keys_check(&node, r->name));
     if (f.anchor >= 0) r->anchor.v[f.anchor] = (Anchor){node, r->nodes - f.nodes, f.height + 1};
     return node_add(r, &node, f.height + 1);
 }

@@ -1,6 +1,7 @@
 /* Reads the ProblemSizes of a config: Range, Exact (list and map), MinStride. Conv needs a convolution. */
 #include "problem/sizes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -10,6 +11,9 @@ typedef struct {
     Notices *notices;
     ProblemSizes *out;
     size_t cap_ranges, cap_exacts;
+    int64_t n_raised;               /* leading dimensions that were below the least one */
+    int64_t raised_from, raised_to; /* the first of them */
+    int raised_line, raised_tensor;
 } Reader;
 
 static Err read_ints(const Reader *r, const Node *n, const char *what, size_t min, size_t max, int64_t *v)
@@ -180,27 +184,66 @@ static Err push_exact(Reader *r, const ProblemSize *s)
     return 0;
 }
 
+/* A leading dimension below the least one becomes -1, which stands for that. v: all numbers of an Exact. */
+static void raise_leading(Reader *r, int line, int64_t *v)
+{
+    ProblemSize s = {.n = r->pt->TotalIndices};
+    int64_t *const ld = v + s.n;
+    memcpy(s.v, v, (size_t)s.n * sizeof *v);
+    for (int t = 0; t < SIZE_LD_MAX; t++) {
+        const int64_t min = size_min_ld(r->pt, &s, t);
+        if (ld[t] >= min || ld[t] == -1 || ld[t] == 0) continue;
+        if (!r->n_raised++) {
+            r->raised_from = ld[t], r->raised_to = min;
+            r->raised_line = line, r->raised_tensor = t;
+        }
+        ld[t] = -1;
+    }
+}
+
+static void note_raised(const Reader *r)
+{
+    char more[64] = "";
+    if (!r->n_raised) return;
+    if (r->n_raised > 1) snprintf(more, sizeof more, ", and of %lld more", (long long)r->n_raised - 1);
+    notices_add(
+        r->notices,
+        "%s:%d: Exact: leading dimension LD%c %lld is below the least, %lld, which takes its place, as "
+        "in Tensile%s",
+        r->file, r->raised_line, "DCAB"[r->raised_tensor], (long long)r -> raised_from,
+        (long long)r -> raised_to, more);
+}
+
 static Err read_exact_list(Reader *r, const Node *n)
 {
     int64_t v[SIZE_MAX_DIMS];
     ProblemSize s;
     TRY(read_ints(r, n, "Exact", 1, SIZE_MAX_DIMS, v));
+    if (r->pt->NumIndicesLD && n->n == (size_t)(r->pt->TotalIndices + r->pt->NumIndicesLD))
+        raise_leading(r, n->line, v);
     const Err err = problem_size_from_ints(r->pt, v, n->n, &s);
     if (err) return err_context(err, "%s:%d: Exact: ", r->file, n->line);
     return push_exact(r, &s);
 }
 
-/* A stride list in the order of the tensor's indices; entry 1 of a GEMM's tensor is its leading dimension. */
+/* A stride list in the order of the tensor's indices; entry 1 of a GEMM's tensor is its leading dimension. What
+ * is behind the last index has no meaning. */
 static Err read_strides(const Reader *r, const Node *n, const char *key, int tensor, SizeExtra *e)
 {
     const IndexList l = size_tensor_indices(r->pt, tensor);
     const size_t min = problem_is_gemm(r->pt) ? 2 : 1;
-    TRY(read_ints(r, n, key, min, (size_t)l.n, e->stride[tensor]));
-    for (size_t i = 0; i < n->n; i++)
+    int64_t v[INDEX_MAX];
+    TRY(read_ints(r, n, key, min, INDEX_MAX, v));
+    const size_t used = n->n < (size_t)l.n ? n->n : (size_t)l.n;
+    if (used < n->n)
+        notices_add(r->notices, "%s:%d: %s: %c has %d indices: strides behind them have no effect", r->file,
+                    n->line, key, "DCAB"[tensor], (int)l.n);
+    memcpy(e->stride[tensor], v, used * sizeof *v);
+    for (size_t i = 0; i < used; i++)
         if (e->stride[tensor][i] < -1 || e->stride[tensor][i] > TENSOR_ELEMENTS_MAX)
             FAIL(ERR_INPUT, "%s:%d: %s: stride %lld is not in -1..2^46", r->file, n->line, key,
                  (long long)e->stride[tensor][i]);
-    e->n_stride[tensor] = (int32_t)n->n;
+    e->n_stride[tensor] = (int32_t)used;
     return 0;
 }
 
@@ -359,5 +402,6 @@ Err problem_sizes_from_node(Arena *a, const char *file, const Node *node, const 
         for (size_t j = 0; j < entry->n; j++)
             TRY(read_entry(&r, &entry->item[2 * j], &entry->item[2 * j + 1]));
     }
+    note_raised(&r);
     return count_all(&r, node->line);
 }

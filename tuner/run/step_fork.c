@@ -113,8 +113,8 @@ static Err group_names(Run *r, Group *g)
     return e;
 }
 
-/* No valid solution: every reason with its count and its first case. */
-static Err none_valid(const Run *r, const Group *g)
+/* No valid solution: every reason with its count and its first case. The run goes on with the other groups. */
+static Err none_valid(Run *r, Group *g)
 {
     Buf why;
     buf_init(&why);
@@ -126,8 +126,9 @@ static Err none_valid(const Run *r, const Group *g)
                buf_cstr(&why));
     }
     buf_fini(&why);
-    FAIL(ERR_INPUT, "%s:%d: no valid solution for %.*s on %s among %llu permutations", r->config->path,
-         g->config->line, STR_ARG(g->name), r->target->name, (unsigned long long)g->n_permutations);
+    return group_give_up(r, g, ERR_INPUT, "%s:%d: no valid solution for %.*s on %s among %llu permutations",
+                         r->config->path, g->config->line, STR_ARG(g->name), r->target->name,
+                         (unsigned long long)g->n_permutations);
 }
 
 static Err group_make(Run *r, Group *g)
@@ -197,6 +198,7 @@ Err step_fork(Run *r)
     for (size_t p = 0; p < c->n_problems; p++) n += c->problem[p].n_size_groups;
     r->group = ARENA_ARRAY(&r->arena, n, Group);
     TRY_ALLOC(r->group);
+    r->n_groups = n;
     map_init(&numbers);
     Err e = 0;
     Progress progress;
@@ -209,8 +211,7 @@ Err step_fork(Run *r)
             if (!e) e = group_skip(r, g);
             if (!e && !g->skip) e = check_measurable(r, g);
             if (!e && !g->skip) e = group_make(r, g);
-            r->n_groups = ++i;
-            if (!e) progress_step(&progress, i, "%zu solutions", g->n_variants);
+            if (!e) progress_step(&progress, ++i, "%zu solutions", g->n_variants);
         }
     map_fini(&numbers);
     for (i = 0; !e && i < r->n_groups; i++) {

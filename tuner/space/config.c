@@ -7,6 +7,8 @@
 #include "space/config_read.h"
 #include "problem/target.h"
 
+enum { MISSPELT = 2 }; /* letters that differ from a legal key */
+
 static Err unknown_key(const char *file, const Node *key, Str name, const char *where,
                        const char *const *legal)
 {
@@ -23,17 +25,34 @@ static Err unknown_key(const char *file, const Node *key, Str name, const char *
          near ? "'?)" : "");
 }
 
+static bool is_legal(Str name, const char *const *legal)
+{
+    for (size_t i = 0; legal[i]; i++)
+        if (str_eq_c(name, legal[i])) return true;
+    return false;
+}
+
 /* Every key of the map must be one of legal. */
 static Err check_keys(const char *file, const Node *map, const char *where, const char *const *legal)
 {
     TRY(node_map(map, file, where));
     for (size_t i = 0; i < map->n; i++) {
         Str name;
-        bool known = false;
         TRY(node_str(&map->item[2 * i], file, where, &name));
-        for (size_t j = 0; legal[j] && !known; j++) known = str_eq_c(name, legal[j]);
-        if (!known) return unknown_key(file, &map->item[2 * i], name, where, legal);
+        if (!is_legal(name, legal)) return unknown_key(file, &map->item[2 * i], name, where, legal);
     }
+    return 0;
+}
+
+/* A key that Tensile does not look at. A misspelt one is refused, since what it says would be lost. */
+static Err note_unknown(ConfigReader *r, const Node *key, Str name, const char *where,
+                        const char *const *legal)
+{
+    for (size_t i = 0; legal[i]; i++)
+        if (str_distance(name, str_from(legal[i])) <= MISSPELT)
+            return unknown_key(r->file, key, name, where, legal);
+    notices_add(r->notices, "%s:%d: key '%.*s' in %s has no effect, as in Tensile", r->file, key->line,
+                (int)(name.n < 64 ? name.n : 64), name.s, where);
     return 0;
 }
 
@@ -72,14 +91,17 @@ static Err gather_beside(ConfigReader *r, const Node *final, Node **out)
         TRY(node_map(entry, r->file, "BenchmarkFinalParameters"));
         if (node_get(entry, "Exact") || node_get(entry, "Range")) list->item[list->n++] = *entry;
     }
-    if (!list->n) FAIL(ERR_INPUT, "%s:%d: ProblemSizes is empty", r->file, final->line);
-    notices_add(r->notices, "%s:%d: sizes beside ProblemSizes: they now belong below it", r->file,
-                list->item[0].line);
+    if (list->n)
+        notices_add(r->notices, "%s:%d: sizes beside ProblemSizes: they now belong below it", r->file,
+                    list->item[0].line);
+    else
+        notices_add(r->notices, "%s:%d: ProblemSizes is empty: as in Tensile, nothing is measured", r->file,
+                    final->line);
     *out = list;
     return 0;
 }
 
-/* The list of sizes; NULL when none is given. */
+/* The list of sizes, which may be empty; NULL when none is given. */
 static Err find_sizes(ConfigReader *r, const Node *group, Node **out)
 {
     static const char *const legal[] = {"ProblemSizes", "Exact", "Range", NULL};
@@ -130,6 +152,17 @@ static Err read_custom_kernels(ConfigReader *r, const Node *group, SizeGroup *ou
     return 0;
 }
 
+static Err check_group_keys(ConfigReader *r, const Node *group, const char *const *legal)
+{
+    TRY(node_map(group, r->file, "a size-group"));
+    for (size_t i = 0; i < group->n; i++) {
+        Str name;
+        TRY(node_str(&group->item[2 * i], r->file, "a size-group", &name));
+        if (!is_legal(name, legal)) TRY(note_unknown(r, &group->item[2 * i], name, "a size-group", legal));
+    }
+    return 0;
+}
+
 static Err read_size_group(ConfigReader *r, const Node *n, const ProblemType *pt, SizeGroup *out)
 {
     static const char *const legal[] = {"BenchmarkCommonParameters", "ForkParameters",
@@ -139,7 +172,7 @@ static Err read_size_group(ConfigReader *r, const Node *n, const ProblemType *pt
                                         "GroupForkParameters",       NULL};
     Node *sizes;
     out->line = n->line;
-    if (n->kind != NODE_NULL) TRY(check_keys(r->file, n, "a size-group", legal));
+    if (n->kind != NODE_NULL) TRY(check_group_keys(r, n, legal));
     TRY(refuse_legacy(r, n));
     if (get_value(n, "GroupForkParameters"))
         notices_add(r->notices,
@@ -152,7 +185,10 @@ static Err read_size_group(ConfigReader *r, const Node *n, const ProblemType *pt
         notices_add(r->notices,
                     "%s:%d: no ProblemSizes: as in Tensile, 64, 128, 256 and 448 in all dimensions", r->file,
                     n->line);
-    TRY(problem_sizes_from_node(r->arena, r->file, sizes, pt, r->notices, &out->sizes));
+    if (sizes && sizes->kind == NODE_SEQ && !sizes->n)
+        out->sizes = (ProblemSizes){.pt = *pt};
+    else
+        TRY(problem_sizes_from_node(r->arena, r->file, sizes, pt, r->notices, &out->sizes));
     out->sizes.sorted = r->globals->SortProblems;
     return check_c_equal_d(r, out);
 }
@@ -284,15 +320,28 @@ static Err read_default(ConfigReader *r, const Node *root, const ConfigOptions *
     return read_logic(r, logic, &c->logic);
 }
 
+static void note_replaced(void *ctx, const char *name, const Node *first, const Node *again)
+{
+    notices_add(ctx, "%s:%d: key '%.*s' takes the place of that of line %d", name, again->line,
+                (int)(again->text.n < 64 ? again->text.n : 64), again->text.s, first->line);
+}
+
+static Err read_yaml(Arena *a, const char *path, Notices *notices, Node **out)
+{
+    const KeyReplaced replaced = {note_replaced, notices};
+    const NodeLimits limits = {
+        .max_bytes = CONFIG_BYTES_MAX, .max_nodes = CONFIG_NODES_MAX, .replaced = &replaced};
+    return yaml_read(a, path, &limits, out);
+}
+
 static Err read_sizes_file(ConfigReader *r, const char *path, const ProblemType *pt, ProblemSizes *out)
 {
-    const NodeLimits limits = {.max_bytes = CONFIG_BYTES_MAX, .max_nodes = CONFIG_NODES_MAX};
     Node *n;
     if (!path) {
         *out = (ProblemSizes){.pt = *pt};
         return 0;
     }
-    TRY(yaml_read(r->arena, path, &limits, &n));
+    TRY(read_yaml(r->arena, path, r->notices, &n));
     if (n->kind == NODE_NULL || (n->kind == NODE_SEQ && !n->n))
         FAIL(ERR_INPUT, "%s: the list of sizes is empty", path);
     return problem_sizes_from_node(r->arena, path, n, pt, r->notices, out);
@@ -330,27 +379,40 @@ static Err read_alternate(ConfigReader *r, const Node *root, const ConfigOptions
     return read_logic(r, c->has_logic ? node_get(root, "LibraryLogic") : NULL, &c->logic);
 }
 
+static Err config_make(Arena *a, const char *path, const Node *root, const ConfigOptions *options, Config *c)
+{
+    ConfigReader r = {.arena = a, .file = path, .notices = &c->notices, .globals = &c->globals};
+    c->path = path;
+    if (root->kind == NODE_NULL) FAIL(ERR_INPUT, "%s: the config is empty", path);
+    TRY(node_map(root, path, "the config"));
+    if (options && options->alternate) return read_alternate(&r, root, options, c);
+    return read_default(&r, root, options, c);
+}
+
+static Err config_new(Arena *a, Config **out)
+{
+    *out = ARENA_NEW(a, Config);
+    TRY_ALLOC(*out);
+    notices_init(&(*out)->notices, a);
+    return 0;
+}
+
 Err config_read(Arena *a, const char *path, const ConfigOptions *options, Config **out)
 {
-    const NodeLimits limits = {.max_bytes = CONFIG_BYTES_MAX, .max_nodes = CONFIG_NODES_MAX};
+    Config *c;
     Node *root;
-    TRY(yaml_read(a, path, &limits, &root));
-    return config_from_node(a, path, root, options, out);
+    TRY(config_new(a, &c));
+    TRY(read_yaml(a, path, &c->notices, &root));
+    TRY(config_make(a, path, root, options, c));
+    *out = c;
+    return 0;
 }
 
 Err config_from_node(Arena *a, const char *path, const Node *root, const ConfigOptions *options, Config **out)
 {
-    Config *c = ARENA_NEW(a, Config);
-    TRY_ALLOC(c);
-    c->path = path;
-    notices_init(&c->notices, a);
-    ConfigReader r = {.arena = a, .file = path, .notices = &c->notices, .globals = &c->globals};
-    if (root->kind == NODE_NULL) FAIL(ERR_INPUT, "%s: the config is empty", path);
-    TRY(node_map(root, path, "the config"));
-    if (options && options->alternate)
-        TRY(read_alternate(&r, root, options, c));
-    else
-        TRY(read_default(&r, root, options, c));
+    Config *c;
+    TRY(config_new(a, &c));
+    TRY(config_make(a, path, root, options, c));
     *out = c;
     return 0;
 }

@@ -5,14 +5,16 @@
  * checked against params.def. Names that older Tensile versions used are accepted; each use leaves a line in
  * notices. Not here: enumeration of the fork (space.h), derivation, running. Called by tuner/main.
  *
+ * As in Tensile, with a notice: the last of duplicate keys counts; an Exact's leading dimension below the least
+ * one is raised to it; strides behind a tensor's last index, and other unknown keys of a size-group, have no
+ * effect; an empty ProblemSizes measures nothing.
+ *
  * Differences from Tensile that are kept on purpose:
  * - names it has since renamed are accepted; an old name of a pair stays one dimension (a group in front of
  *   the others), so that n values do not become n * n;
- * - duplicate keys, of which PyYAML keeps the last, are refused: the other values would be lost unseen;
- * - unknown keys of the top level, a ProblemType, a size-group or LibraryLogic are refused, not ignored;
- * - an Exact's leading dimension below the least one is refused; a Range's is raised to it, as there;
+ * - unknown keys of the top level, a ProblemType or LibraryLogic are refused, not ignored; in a size-group
+ *   those that look like a misspelt key;
  * - sizes are 1..2^31-1; a Range that never ends, or starts behind its end, is refused;
- * - an empty ProblemSizes, with which it benchmarks nothing, is refused;
  * - MinimumRequiredVersion 0.0.0 means no requirement;
  * - the Convolution operations need their index assignments written out, and Conv sizes are refused.
  */
