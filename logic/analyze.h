@@ -15,9 +15,8 @@ typedef struct {
 } AnalyzeInterval;
 
 /* Samples behind a cell; false when there are none. data is the stem of the csv ("Cijk_Ailk_Bljk_SB_00"),
- * size the n_size integers of its row, solution the column, from 0. */
-typedef bool AnalyzeSamples(void *ctx, Str data, const int64_t *size, size_t n_size, size_t solution,
-                            AnalyzeInterval *out);
+ * row its row and solution its column, from 0. */
+typedef bool AnalyzeSamples(void *ctx, Str data, size_t row, size_t solution, AnalyzeInterval *out);
 
 typedef enum {
     TIES_FEWEST, /* a solution whose interval overlaps the best's may win if it wins more other sizes: fewer

@@ -87,7 +87,7 @@ static void interval_low(const Analysis *an, const AnalyzeGroup *g, const BenchR
 {
     AnalyzeInterval in;
     w->has_low = an->o->samples &&
-                 an->o->samples(an->o->samples_ctx, g->stem, row->size, g->table.n_dims, column, &in) &&
+                 an->o->samples(an->o->samples_ctx, g->stem, (size_t)(row - g->table.row), column, &in) &&
                  in.low <= w->speed;
     w->low = w->has_low ? in.low : w->speed;
 }

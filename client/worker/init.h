@@ -56,6 +56,13 @@ typedef struct {
     int64_t n_elements; /* 1 + sum stride * (size - 1): from the first to the last element */
 } Tensor;
 
+/* 1 or 2: which of the columns and the matrices of a batch lie closer together. */
+static inline int tensor_inner(const Tensor *t)
+{
+    if (t->size[1] == 1 || t->size[2] == 1) return t->size[1] == 1 ? 2 : 1;
+    return t->stride[2] < t->stride[1] ? 2 : 1;
+}
+
 /* n_elements with overflow check; ERR_INPUT beyond 2^40 elements. */
 Err tensor_finish(Tensor *t);
 /* Writes n_elements elements; several threads. Checked with init_check before. */

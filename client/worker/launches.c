@@ -120,10 +120,10 @@ static Err build_part(Run *r, const TensorSet *s, uint64_t i, Launches *out, boo
     number_store((DataType)p->shape.compute_type, beta, 0, p->gemm.beta[0], p->gemm.beta[1]);
     const TensorMapEncoder maps = {encode_map, r->device};
     const LaunchInputs in = {
-        .a = (const void *)(uintptr_t)set_address(s, TENSOR_A),
-        .b = (const void *)(uintptr_t)set_address(s, TENSOR_B),
-        .c = (const void *)(uintptr_t)set_address(s, TENSOR_C),
-        .d = (void *)(uintptr_t)set_address(s, TENSOR_D),
+        .a = (const void *)(uintptr_t)set_operand(s, p, TENSOR_A),
+        .b = (const void *)(uintptr_t)set_operand(s, p, TENSOR_B),
+        .c = (const void *)(uintptr_t)set_operand(s, p, TENSOR_C),
+        .d = (void *)(uintptr_t)set_operand(s, p, TENSOR_D),
         .workspace = (void *)(uintptr_t)s->workspace.address,
         .alpha = alpha,
         .beta = beta,

@@ -79,13 +79,17 @@ static Err read_strides(const char *option, const StrList *list, size_t i, Tenso
     return e ? err_context(e, "%s: ", option) : 0;
 }
 
-/* Elements of what is written must not lie on each other. */
+/* Elements of what is written must not lie on each other. Matrices of a batch may lie between each other's
+ * columns. */
 static Err check_output(const Tensor *t, const char *option)
 {
-    int64_t column = t->size[0], matrix = (t->size[1] - 1) * t->stride[1] + t->size[0];
-    if ((t->size[1] > 1 && t->stride[1] < column) || (t->size[2] > 1 && t->stride[2] < matrix))
-        FAIL(ERR_INPUT, "%s: strides %lld,%lld are too small for %lld x %lld", option,
-             (long long)t->stride[1], (long long)t->stride[2], (long long)t->size[0], (long long)t->size[1]);
+    const int inner = tensor_inner(t), outer = 3 - inner;
+    int64_t lines = (t->size[inner] - 1) * t->stride[inner] + t->size[0];
+    if ((t->size[inner] > 1 && t->stride[inner] < t->size[0]) ||
+        (t->size[outer] > 1 && t->stride[outer] < lines))
+        FAIL(ERR_INPUT, "%s: elements of D would lie on each other: strides %lld,%lld, sizes %lld,%lld,%lld",
+             option, (long long)t->stride[1], (long long)t->stride[2], (long long)t->size[0],
+             (long long)t->size[1], (long long)t->size[2]);
     return 0;
 }
 
@@ -142,7 +146,8 @@ static uint8_t code_of(const char *text, const char *one, const char *two)
 static void fill_shape(Problem *p, const Options *o, const Operation *op, const char *identifier)
 {
     Contraction *c = &p->shape;
-    for (int d = 0; d < TENSOR_DIMS; d++) {
+    const int dims = o->strided_batched ? TENSOR_DIMS : TENSOR_DIMS - 1;
+    for (int d = 0; d < dims; d++) { /* arrays of pointers have no batch stride */
         c->a[d] = p->tensor[TENSOR_A].stride[d];
         c->b[d] = p->tensor[TENSOR_B].stride[d];
         c->c[d] = p->tensor[TENSOR_C].stride[d];
@@ -237,8 +242,6 @@ static Err check_options(const Options *o)
     if (o->c_equal_d && o->c_type != o->d_type)
         FAIL(ERR_INPUT, "c-equal-d: types '%s' and '%s' differ", type_enum_name(o->c_type),
              type_enum_name(o->d_type));
-    if (!o->strided_batched)
-        FAIL(ERR_INPUT, "strided-batched=False: arrays of pointers are not run by this client");
     if (o->a_zero_pads.n || o->b_zero_pads.n)
         FAIL(ERR_INPUT, "a-zero-pads, b-zero-pads: convolutions are not run");
     if (o->free_indices.n || o->batch_indices.n || o->bound_indices.n)

@@ -123,6 +123,63 @@ static int copies_wanted(const Tensors *t)
     return n < 1 ? 1 : n > most ? (int)most : (int)n;
 }
 
+/* ---- arrays of pointers ---- */
+
+static uint64_t pointers_bytes(const Tensors *t)
+{
+    return t->problem->shape.strided_batched ? 0 : TENSOR_COUNT * 8 * (uint64_t)t->problem->shape.batch;
+}
+
+/* Addresses of the matrices of s; an operand's offset is an argument of kernels of its own. */
+static void pointers_fill(const Tensors *t, const TensorSet *s, uint64_t *out)
+{
+    const int64_t batch = t->problem->shape.batch;
+    for (int i = 0; i < TENSOR_COUNT; i++) {
+        const Tensor *x = &t->problem->tensor[i];
+        for (int64_t b = 0; b < batch; b++)
+            *out++ = set_address(s, i) + (uint64_t)(b * x->stride[2] * type_bytes(x->type));
+    }
+}
+
+static Err pointers_upload(Tensors *t, const TensorSet *sets, int n_sets, const DeviceMem *to)
+{
+    const uint64_t bytes = pointers_bytes(t);
+    uint64_t *v = malloc(bytes * (uint64_t)n_sets);
+    if (!v)
+        FAIL(ERR_FAILED, "out of memory for %llu bytes of pointers",
+             (unsigned long long)(bytes * (uint64_t)n_sets));
+    for (int i = 0; i < n_sets; i++) pointers_fill(t, &sets[i], v + (uint64_t)i * (bytes / 8));
+    Err e = t->device->api->copy_to(t->device, to, 0, v, bytes * (uint64_t)n_sets);
+    free(v);
+    return e;
+}
+
+/* Those of all copies of a GPU, in one allocation. */
+static Err pool_pointers(Tensors *t)
+{
+    const uint64_t bytes = pointers_bytes(t);
+    if (!bytes) return 0;
+    TRY(t->device->api->alloc(t->device, bytes * (uint64_t)t->n_copies, DEVICE_GUARD_NONE,
+                              &t->pool_pointers));
+    for (int i = 0; i < t->n_copies; i++)
+        t->copies[i].pointers =
+            (DeviceMem){.address = t->pool_pointers.address + (uint64_t)i * bytes, .bytes = bytes};
+    return pointers_upload(t, t->copies, t->n_copies, &t->pool_pointers);
+}
+
+static Err set_pointers(Tensors *t, TensorSet *s)
+{
+    if (!pointers_bytes(t)) return 0;
+    TRY(t->device->api->alloc(t->device, pointers_bytes(t), s->guard, &s->pointers));
+    return pointers_upload(t, s, 1, &s->pointers);
+}
+
+uint64_t set_operand(const TensorSet *s, const Problem *p, int tensor)
+{
+    if (p->shape.strided_batched) return set_address(s, tensor);
+    return s->pointers.address + (uint64_t)tensor * 8 * (uint64_t)p->shape.batch;
+}
+
 static uint64_t aligned(uint64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
 
 /* One allocation for all copies: the first is filled from the host, the others by doubling on the device. */
@@ -154,7 +211,7 @@ static Err make_pool(Tensors *t, int wanted)
         for (int i = 0; i < TENSOR_COUNT; i++)
             t->copies[t->n_copies].buffer[i] = (DeviceMem){
                 .address = t->pool.address + (uint64_t)t->n_copies * stride + at[i], .bytes = t->bytes[i]};
-    return 0;
+    return pool_pointers(t);
 }
 
 static Err make_copies(Tensors *t)
@@ -202,6 +259,7 @@ void tensors_free(Tensors *t)
     for (int i = 0; i < t->n_copies; i++) set_free(t, &t->copies[i]);
     t->device->api->free(t->device, &t->pool);
     t->device->api->free(t->device, &t->pool_workspace);
+    t->device->api->free(t->device, &t->pool_pointers);
     for (int i = 0; i < 2; i++) set_free(t, &t->checked[i]);
     free(t->copies);
     for (int i = 0; i < TENSOR_COUNT; i++) free(t->pristine[i]);
@@ -260,6 +318,7 @@ Err set_alloc(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_b
             e = api->fill(t->device, &out->buffer[i], number_poison(t->problem->tensor[i].type));
         if (!e) e = write_tensor(t, out, i);
     }
+    if (!e) e = set_pointers(t, out);
     if (!e) e = set_workspace(t, out, workspace_bytes);
     if (e) set_free(t, out);
     return e;
@@ -271,6 +330,7 @@ void set_free(Tensors *t, TensorSet *s)
     if (t->session->o.c_equal_d) s->buffer[TENSOR_D] = (DeviceMem){0};
     for (int i = 0; i < TENSOR_COUNT; i++) t->device->api->free(t->device, &s->buffer[i]);
     t->device->api->free(t->device, &s->workspace);
+    t->device->api->free(t->device, &s->pointers);
     s->allocated = false;
 }
 
@@ -367,15 +427,18 @@ static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsign
 {
     const Tensor *x = &t->problem->tensor[TENSOR_D];
     int64_t bytes = type_bytes(x->type), offset = t->problem->offset[TENSOR_D];
+    const int inner = tensor_inner(x), outer = 3 - inner;
     uint64_t at = 0;
-    for (int64_t b = 0; b < x->size[2]; b++)
-        for (int64_t j = 0; j < x->size[1]; j++) {
-            uint64_t start = s->pad + (uint64_t)((offset + j * x->stride[1] + b * x->stride[2]) * bytes);
+    for (int64_t o = 0; o < x->size[outer]; o++)
+        for (int64_t i = 0; i < x->size[inner]; i++) {
+            int64_t line = o * x->stride[outer] + i * x->stride[inner];
+            uint64_t start = s->pad + (uint64_t)((offset + line) * bytes);
             uint64_t bad = first_touched(t, d, s->pad, at, start);
             if (bad < start) {
                 snprintf(text, size,
                          "wrote outside D: byte %lld from its start (before column %lld of matrix %lld)",
-                         (long long)bad - (long long)s->pad, (long long)j, (long long)b);
+                         (long long)bad - (long long)s->pad, (long long)(inner == 1 ? i : o),
+                         (long long)(inner == 1 ? o : i));
                 return false;
             }
             at = start + (uint64_t)(x->size[0] * bytes);
@@ -401,11 +464,11 @@ Err set_inputs_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *go
     return 0;
 }
 
-/* Are D's columns without gaps, and many? */
+/* Are D's columns without gaps and one behind the other, and many? */
 bool set_quick_pays(const Tensors *t)
 {
     const Tensor *d = &t->problem->tensor[TENSOR_D];
-    bool packed = d->n_elements == d->size[0] * d->size[1] * d->size[2];
+    bool packed = d->n_elements == d->size[0] * d->size[1] * d->size[2] && tensor_inner(d) == 1;
     return on_gpu(t) && packed && t->bytes[TENSOR_D] > QUICK_BYTES && validator_has_ranges(t->validator);
 }
 

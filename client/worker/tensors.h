@@ -15,6 +15,8 @@
 typedef struct {
     DeviceMem buffer[TENSOR_COUNT];
     DeviceMem workspace;
+    DeviceMem
+        pointers; /* to the matrices of A, B, C, D, an array of the batch each; without: strided batched */
     uint64_t pad; /* bytes on each side: BoundsCheck NaN */
     DeviceGuard guard;
     bool allocated; /* buffers are its own, not parts of the pool */
@@ -40,6 +42,7 @@ typedef struct {
     TensorSet *copies;    /* plain sets, rotated over while timing */
     int n_copies;
     DeviceMem pool;           /* of a GPU's copies: one allocation */
+    DeviceMem pool_pointers;  /* of their arrays of pointers */
     DeviceMem pool_workspace; /* of all copies of a GPU: launches follow each other */
     TensorSet checked[2];     /* of validated_set */
     bool refreshed;           /* a GPU's copies have other data than the host */
@@ -71,6 +74,8 @@ Err set_restore(Tensors *t, TensorSet *s);
 Err copies_workspace(Tensors *t, uint64_t bytes);
 /* First element's address as kernels see it (the offset is not in it). */
 uint64_t set_address(const TensorSet *s, int tensor);
+/* What a launch of the problem p is given: that address, or that of the array of pointers to the matrices. */
+uint64_t set_operand(const TensorSet *s, const Problem *p, int tensor);
 
 /* After a run: inputs unchanged, nothing written around D (its gaps, its offset, the pads). What is wrong
  * goes to text; false then. *d_host: D's buffer on the host, to be compared. */

@@ -1,5 +1,6 @@
 /* Fake GPU drivers: GEMM kernels of types S, D and 4xi8 (D int32) by their Tensile name, and their beta-only
- * kernels, played on the host from the arguments alone (Source ABI, strided batches). See fake.h. */
+ * kernels, played on the host from the arguments alone (Source ABI; strided batches, and in kernels with _GB in
+ * their name arrays of pointers). See fake.h. */
 #include "test/fake/fake.h"
 
 #include <stdio.h>
@@ -126,23 +127,51 @@ static void compute(const Gemm *g, bool add)
             }
 }
 
+static bool is_inside(const Gemm *g)
+{
+    bool k = g->k > 0;
+    return in_buffer(g, g->d, g->m, g->n, g->d1, g->d2) &&
+           (!k || in_buffer(g, g->a, g->trans_a ? g->k : g->m, g->trans_a ? g->m : g->k, g->a1, g->a2)) &&
+           (!k || in_buffer(g, g->b, g->trans_b ? g->n : g->k, g->trans_b ? g->k : g->n, g->b1, g->b2));
+}
+
+/* One matrix after the other, by arrays of pointers to D, C, A, B, with offsets of that order. */
+static void by_pointers(const Gemm *g, const uint64_t offset[4], bool *fault)
+{
+    const uint64_t arrays[] = {g->d, g->c, g->a, g->b};
+    for (int i = 0; i < 4 && !*fault; i++) *fault = !buffer_at(arrays[i], 8 * g->batch);
+    for (uint64_t z = 0; z < g->batch && !*fault; z++) {
+        Gemm one = *g;
+        uint64_t *const base[] = {&one.d, &one.c, &one.a, &one.b};
+        for (int i = 0; i < 4; i++)
+            *base[i] = ((const uint64_t *)(uintptr_t)arrays[i])[z] + offset[i] * kinds[g->kind].bytes;
+        one.batch = 1;
+        *fault = !is_inside(&one);
+        if (!*fault) compute(&one, false);
+    }
+}
+
 static bool main_kernel(const Call *call, Gemm *g, bool *fault)
 {
     Reader r = {call, 0, false};
+    const bool pointers = strstr(call->function->name, "_GB") != NULL;
+    uint64_t offset[4] = {0};
     g->d = take_u64(&r);
     g->c = take_u64(&r);
     g->a = take_u64(&r);
     g->b = take_u64(&r);
+    for (int i = 0; i < 4 && pointers; i++) offset[i] = take_u64(&r);
     g->alpha = take_scalar(&r, g->kind);
     g->beta = take_scalar(&r, g->kind);
     uint64_t *const words[] = {&g->d1, &g->d2, &g->c1, &g->c2, &g->a1,    &g->a2,
                                &g->b1, &g->b2, &g->m,  &g->n,  &g->batch, &g->k};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i] = take_u32(&r);
     if (r.short_of) return false;
-    bool k = g->k > 0;
-    *fault = !in_buffer(g, g->d, g->m, g->n, g->d1, g->d2) ||
-             (k && !in_buffer(g, g->a, g->trans_a ? g->k : g->m, g->trans_a ? g->m : g->k, g->a1, g->a2)) ||
-             (k && !in_buffer(g, g->b, g->trans_b ? g->n : g->k, g->trans_b ? g->k : g->n, g->b1, g->b2));
+    if (pointers) {
+        by_pointers(g, offset, fault);
+        return true;
+    }
+    *fault = !is_inside(g);
     if (!*fault) compute(g, prepared == g->d);
     if (!*fault && fake_matches("wrong", call->function->name)) store(g->d, 0, g->kind, 12345);
     prepared = 0;

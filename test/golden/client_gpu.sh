@@ -30,6 +30,15 @@ sed 's/^problem-size=.*/problem-size=3,5,70000,3/' c.ini >parts.ini
 run --config-file parts.ini | columns
 echo "-- log"; sed -n 's/^launch [^ ]* \(grid [^ ]*\).*/\1/p' log | sort -u; grep WRONG log
 rm log
+echo "-- a batch by arrays of pointers, with offsets; lengths of the arguments"
+G=Cijk_Ailk_Bljk_SB_GB_a
+sh "$DATA/client/library.sh" $G | sed 's/type: StridedBatched, value: true/type: StridedBatched, value: false/; s/stridedBatched: true/stridedBatched: false/' >gb.yaml
+printf 'FAKE sm_90\n%s 128 0\n' $G >gb.cubin
+sed 's/lib.yaml/gb.yaml/; s/k.cubin/gb.cubin/' c.ini >gb.ini
+run --config-file gb.ini --strided-batched False --offset-a 3 --offset-b 5 --offset-c 7 --offset-d 9 --flush-count 3 | columns
+echo "-- log"; sed -n 's/^launch \([^ ]*\) .* args \([0-9]*\) .*/\1 \2/p' log | sort -u; grep WRONG log
+rm log
+run --config-file gb.ini | columns
 echo "-- wrong results and kernels that fault, fail, hang: each costs itself"
 TUNER_FAKE="ns=500000;wrong=SB_b" run --config-file c.ini | columns
 TUNER_FAKE="ns=500000;illegal=SB_a" run --config-file c.ini | columns

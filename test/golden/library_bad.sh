@@ -34,9 +34,6 @@ cp out/4_LibraryClient/library/* lib/; truncate -s 3000 lib/TensileLibrary.dat; 
 echo "--- LibraryClient without logic files is said first"
 { config; echo 'LibraryClient:'; } >nologic.yaml
 "$BIN/tuner" --arch x86-64-v2 nologic.yaml out2; echo "exit $?"; ls out2/2_BenchmarkData 2>&1
-echo "--- arrays of pointers"
-{ config ', StridedBatched: False'; library; } >pointers.yaml
-"$BIN/tuner" pointers.yaml out3; echo "exit $?"
 echo "--- outdir is a file"
 "$BIN/tuner" c.yaml log; echo "exit $?"
 echo "--- no place for temporary files is needed to find the device, nor HOME"

@@ -425,7 +425,7 @@ static void test_as_tensile(void **state)
         "c.yaml:8: Exact: leading dimension LDA 8 is below the least, 64, which takes its place, as in "
         "Tensile, "
         "and of 1 more",
-        "c.yaml:11: ProblemSizes is empty: as in Tensile, nothing is measured",
+        "c.yaml:12: ProblemSizes is empty: as in Tensile, nothing is measured",
     };
     Arena a;
     arena_init(&a, 0);

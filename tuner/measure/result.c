@@ -98,6 +98,12 @@ static Err plan_check(const Loading *l)
     return 0;
 }
 
+Str size_numbers(Str key)
+{
+    const Str rest = str_sub(key, str_find(key, ' ', 0) + 1, key.n);
+    return str_sub(rest, 0, str_find(rest, ' ', 0));
+}
+
 Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out)
 {
     Loading l = {s->db, a, out, 0};

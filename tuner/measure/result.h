@@ -18,9 +18,12 @@ typedef struct {
 
 typedef struct {
     int64_t problem;
-    Str key; /* "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64" */
+    Str key; /* "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64", and " A=1,64,0" where strides were given */
     double flops;
 } SizeRow;
+
+/* "64,64,1,64,64,64,64,64" of such a key: the numbers that result and logic files list. */
+Str size_numbers(Str key);
 
 typedef struct {
     int64_t id, setting, environment;

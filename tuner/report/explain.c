@@ -34,8 +34,8 @@ static bool seen_before(const PlanView *p, size_t size)
 
 static bool size_matches(Str key, const Wanted *w)
 {
-    size_t blank = str_find(key, ' ', 0), i = 0;
-    Str rest = str_sub(key, blank + 1, key.n), part;
+    size_t i = 0;
+    Str rest = size_numbers(key), part;
     for (; i < w->n && str_split(&rest, ',', &part); i++) {
         int64_t v;
         if (!str_to_i64(part, &v) || v != w->v[i]) return false;

@@ -84,8 +84,7 @@ static void winner_cells(const PlanView *p, const ExportOptions *o, const Cell *
  * run's. */
 static void row_write(const PlanView *p, const ExportOptions *o, size_t size, const Cell *cell, Buf *out)
 {
-    Str key = p->size[size].key, part;
-    Str numbers = str_sub(key, str_find(key, ' ', 0) + 1, key.n);
+    Str numbers = size_numbers(p->size[size].key), part;
     csv_cell_f(out, true, "%zu", size);
     while (str_split(&numbers, ',', &part)) csv_cell(out, false, part);
     csv_cell(out, false, STR(""));

@@ -82,14 +82,13 @@ static void chosen_spread(const Samples *s)
     }
 }
 
-static bool samples_get(void *ctx, Str data, const int64_t *size, size_t n_size, size_t solution,
-                        AnalyzeInterval *out)
+/* The csv lists all sizes once for each run. Sizes alone do not tell rows apart: strides may differ. */
+static bool samples_get(void *ctx, Str data, size_t row, size_t solution, AnalyzeInterval *out)
 {
     Samples *s = ctx;
     GroupSamples *group = samples_of(s, data);
-    int64_t *row = group ? map_get(&group->size, size_bytes(size, n_size)) : NULL;
-    if (!row || solution >= group->g->n_columns) return false;
-    size_t z = (size_t)*row - 1;
+    if (!group || !group->plan.n_sizes || solution >= group->g->n_columns) return false;
+    size_t z = row % group->plan.n_sizes;
     Result result;
     arena_reset(&s->scratch);
     Err e = result_get(&s->r->store, &s->scratch, &group->plan, group->g->column[solution], z, -1, &result);

@@ -182,14 +182,6 @@ static Err group_skip(Run *r, Group *g)
     return 0;
 }
 
-/* Kernels for arrays of pointers can be made and packed, but the client cannot time them. */
-static Err check_measurable(const Run *r, const Group *g)
-{
-    if (g->problem->pt.StridedBatched || r->config->globals.GenerateSourcesAndExit) return 0;
-    FAIL(ERR_INPUT, "%s:%d: StridedBatched is False: tuner-client runs no batches by arrays of pointers",
-         r->config->path, g->problem->line);
-}
-
 Err step_fork(Run *r)
 {
     const Config *c = r->config;
@@ -209,7 +201,6 @@ Err step_fork(Run *r)
             *g = (Group){.problem = &c->problem[p], .config = &c->problem[p].size_group[s]};
             e = group_name(r, g, &numbers);
             if (!e) e = group_skip(r, g);
-            if (!e && !g->skip) e = check_measurable(r, g);
             if (!e && !g->skip) e = group_make(r, g);
             if (!e) progress_step(&progress, ++i, "%zu solutions", g->n_variants);
         }

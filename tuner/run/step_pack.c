@@ -263,13 +263,14 @@ static void usage_print(const Run *r)
     }
     const ProblemType *pt = &g->problem->pt;
     const ProblemSize *z = &g->size[g->n_sizes - 1];
+    const char *batched = pt->StridedBatched ? "" : "_batched";
     bool mixed = pt->DataType != pt->ComputeDataType || pt->DataType != pt->DestDataType;
     if (mixed)
-        printf(" -f gemm_ex --a_type %s --b_type %s --c_type %s --d_type %s --compute_type %s",
+        printf(" -f gemm%s_ex --a_type %s --b_type %s --c_type %s --d_type %s --compute_type %s", batched,
                bench_type(problem_a_type(pt)), bench_type(problem_b_type(pt)), bench_type(pt->DestDataType),
                bench_type(pt->DestDataType), bench_type(pt->ComputeDataType));
     else
-        printf(" -f gemm -r %s", bench_type(pt->DataType));
+        printf(" -f gemm%s -r %s", batched, bench_type(pt->DataType));
     printf(" --transposeA %s --transposeB %s -m %lld -n %lld -k %lld\n",
            letter(pt->TransposeA, pt->ComplexConjugateA), letter(pt->TransposeB, pt->ComplexConjugateB),
            (long long)size_m(pt, z), (long long)size_n(pt, z), (long long)size_k(pt, z));

@@ -15,22 +15,34 @@
 
 static const char identity_symbol[] = "kernel";
 
-/* Sizes, and strides and pads where they were given. */
+/* " A=1,131072,64": a tensor's strides, where the sizes and leading dimensions do not say them. */
+static void strides_key(const ProblemType *pt, const ProblemSize *s, int tensor, Buf *out)
+{
+    ProblemSize plain = *s;
+    int64_t given[INDEX_MAX], packed[INDEX_MAX];
+    plain.extra = NULL;
+    const int32_t n = size_strides(pt, s, tensor, given);
+    size_strides(pt, &plain, tensor, packed);
+    if (!memcmp(given, packed, (size_t)n * sizeof *given)) return;
+    buf_printf(out, " %c=", "DCAB"[tensor]);
+    for (int32_t i = 0; i < n; i++) buf_printf(out, "%s%" PRId64, i ? "," : "", given[i]);
+}
+
+/* "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64 A=1,64,0": type, sizes, and the strides and pads that do not follow
+ * from them. The numbers of the sizes end at the second blank. */
 static void problem_key(const Group *g, const ProblemSize *s, Buf *out)
 {
+    const ProblemType *pt = &g->problem->pt;
     buf_reset(out);
-    problem_type_name(&g->problem->pt, out);
+    problem_type_name(pt, out);
     buf_putc(out, ' ');
     problem_size_print(s, out);
     if (!s->extra) return;
-    buf_putc(out, ' ');
-    for (int t = 0; t < 4; t++)
-        for (int i = 0; i < s->extra->n_stride[t]; i++)
-            buf_printf(out, "s%d.%d=%" PRId64, t, i, s->extra->stride[t][i]);
+    for (int t = 0; t < 4; t++) strides_key(pt, s, t, out);
     for (int t = 0; t < 2; t++)
         for (int i = 0; i < s->extra->n_pad[t]; i++)
-            buf_printf(out, "p%d.%d=%" PRId64 ".%" PRId64, t, i, s->extra->pad_start[t][i],
-                       s->extra->pad_end[t][i]);
+            buf_printf(out, " pad%c%d=%" PRId64 ",%" PRId64, "AB"[t], i, s -> extra -> pad_start[t][i],
+                       s -> extra -> pad_end[t][i]);
 }
 
 static double problem_flops(const ProblemType *pt, const ProblemSize *s)
