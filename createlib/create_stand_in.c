@@ -43,7 +43,7 @@ enum { N_STAND_INS = sizeof stand_ins / sizeof *stand_ins };
 /* The row with the parameter that *v speaks of; NULL: no ordinary kernel does the same. */
 static const StandIn *row_of(const Verdict *v)
 {
-    int64_t id = v->rule == RULE_AMD_CUSTOM     ? PARAM_CustomKernelName
+    int64_t id = v->rule == RULE_CUSTOM_KERNEL  ? PARAM_CustomKernelName
                  : v->rule == RULE_AMD_SEPARATE ? PARAM_ThreadSeparateGlobalReadA
                  : v->rule == RULE_AMD_VALUE    ? v->arg[0]
                                                 : -1;

@@ -240,7 +240,7 @@ static void test_writer(void **state)
     s.KernelLanguage = LANG_ASSEMBLY, s.DepthU = 16, s.AssertFree0ElementMultiple = 2;
     s.CustomKernelName = STR("by_hand");
     assert_false(solution_derive(&d, &s, &v));
-    assert_int_equal(v.rule, RULE_AMD_CUSTOM);
+    assert_int_equal(v.rule, RULE_CUSTOM_KERNEL);
     s.CustomKernelName = STR_NULL, s.ReplacementKernel = 1;
     assert_false(solution_derive(&d, &s, &v));
     assert_int_equal(v.rule, RULE_AMD_VALUE);

@@ -50,6 +50,19 @@ Err kernel_emit_text(Str program, const char *name, Str symbol, Buf *out)
     return e;
 }
 
+Str kernel_content(Str text)
+{
+    static const char before[] = "\n * content ";
+    Str line;
+    for (size_t i = 0; i < text.n; i++) {
+        const Str rest = str_sub(text, i, text.n);
+        if (!str_starts(rest, before)) continue;
+        line = str_sub(rest, sizeof before - 1, rest.n);
+        return str_sub(line, 0, SHA256_HEX < line.n ? SHA256_HEX : line.n);
+    }
+    return STR_NULL;
+}
+
 Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
 {
     char hash[SHA256_HEX + 1];

@@ -86,6 +86,9 @@ static Err plan_split(HostPlan *p, const Solution *s)
 {
     p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
     p->gsu_multiple = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
+    if (s->PackBatchDims || s->PackSummationDims)
+        FAIL(ERR_INPUT, "host kernels have neither PackBatchDims %d nor PackSummationDims %d",
+             s->PackBatchDims, s->PackSummationDims);
     if (s->PersistentKernel || s->StreamK)
         FAIL(ERR_INPUT, "host kernels have neither PersistentKernel nor StreamK");
     if (p->gsu == 1) return ERR_OK;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "space/space.h"
+#include "run/candidates.h"
 #include "run/part_choice.h"
 
 typedef struct {
@@ -52,15 +53,87 @@ static Err pick_target(const Options *o, const Config *c, const Target **out)
     return ERR_OK;
 }
 
-/* Walks the fork once. print: names go out; else the namer notes what differs. */
-static Err walk(List *l, const Space *sp, const Deriver *deriver, bool print, Fork *fork)
+/* ---- what a run would make of the fork ---- */
+
+/* Rules say why a permutation is not valid; the kernel writer's own rules, and the writer itself, why a valid one
+ * is not written. */
+typedef struct {
+    Deriver rules, writer;
+    RuleCounts unwritten;                                       /* by the writer's rules */
+    Verdict example[RULE_COUNT], unwritten_example[RULE_COUNT]; /* the first of each */
+    Candidates candidates;
+} Judge;
+
+static Err judge_init(Judge *j, List *l, const ProblemType *pt)
+{
+    const Globals *g = &l->config->globals;
+    DeriveLimits limits = {.max_lds_bytes = g->MaxLDS,
+                           .device_lds_bytes = g->DeviceLDS,
+                           .max_depth_u = (int32_t)g->MaxDepthU,
+                           .unroll_loop_efficiency = g->UnrollLoopEfficiencyEnable,
+                           .source_matrix = g->SourceMatrixInstructions};
+    memset(j, 0, sizeof *j);
+    TRY(deriver_init(&j->rules, pt, l->target, &limits));
+    limits.writer = true;
+    TRY(deriver_init(&j->writer, pt, l->target, &limits));
+    candidates_init(&j->candidates, l->target, l->arena);
+    return ERR_OK;
+}
+
+/* A valid solution that was not there before; as: the permutation, not derived. */
+static Err judge_writer(Judge *j, const Solution *as)
+{
+    Solution s = *as;
+    Verdict v;
+    CandidateKind kind;
+    char hash[SHA256_HEX + 1];
+    if (solution_derive(&j->writer, &s, &v)) return candidates_add(&j->candidates, &s, &kind, hash);
+    if (!j->unwritten.n[v.rule]++) j->unwritten_example[v.rule] = v;
+    return ERR_OK;
+}
+
+static void example_print(List *l, const RuleCounts *c, const Verdict *example)
+{
+    int order[RULE_COUNT];
+    const int n = rule_counts_sorted(c, order);
+    for (int i = 0; i < n; i++) {
+        buf_reset(&l->line);
+        verdict_text(&example[order[i]], &l->line);
+        fprintf(l->out, "%12llu %s, as in: %s\n", (unsigned long long)c->n[order[i]],
+                rule_name((RuleId)order[i]), buf_cstr(&l->line));
+    }
+}
+
+static void reasons_print(List *l, const Judge *j, const Fork *fork)
+{
+    const Candidates *c = &j->candidates;
+    fprintf(l->out, "%12llu valid\n%12llu duplicates\n", (unsigned long long)fork->n_unique,
+            (unsigned long long)fork->n_duplicates);
+    example_print(l, &fork->counts, j->example);
+    if (!fork->n_unique) return;
+    fprintf(l->out, "of the valid ones\n%12llu written for %s\n", (unsigned long long)c->n_written,
+            l->target->name);
+    if (c->n_same)
+        fprintf(l->out, "%12llu with the kernel of another: parameters without an effect differ\n",
+                (unsigned long long)c->n_same);
+    example_print(l, &j->unwritten, j->unwritten_example);
+    for (size_t i = 0; i < c->n_unwritten; i++)
+        fprintf(l->out, "%12llu kernel-writer%s: %.*s\n", (unsigned long long)c->unwritten[i].n,
+                i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(c->unwritten[i].why));
+}
+
+/* Walks the fork once. print: names go out; else the namer notes what differs. write: the writer judges too. */
+static Err walk(List *l, const Space *sp, Judge *j, bool print, bool write, Fork *fork)
 {
     bool more = true, kept = false;
     NameKind kind = l->options->names ? NAME_SOLUTION : NAME_KERNEL;
-    Err e = fork_init(fork, sp, deriver);
+    Err e = fork_init(fork, sp, &j->rules);
     while (!e && !(e = fork_step(fork, &more, &kept)) && more) {
+        const RuleId rule = fork->verdict.rule;
         if (interrupted()) e = err_set(ERR_FAILED, "interrupted at permutation %lld", (long long)fork->p);
+        if (rule != RULE_NONE && fork->counts.n[rule] == 1) j->example[rule] = fork->verdict;
         if (!kept) continue;
+        if (write && !e) e = judge_writer(j, &fork->walk.current);
         if (!print) {
             namer_note(l->namer, &fork->solution);
             continue;
@@ -72,30 +145,19 @@ static Err walk(List *l, const Space *sp, const Deriver *deriver, bool print, Fo
     return e;
 }
 
-static Err list_group(List *l, const ProblemGroup *pg, const SizeGroup *group, const Space *sp)
+static Err list_group(List *l, const SizeGroup *group, const Space *sp, Judge *j)
 {
-    Deriver deriver;
     Fork fork;
     int64_t size = 0;
-    const Globals *g = &l->config->globals;
-    DeriveLimits limits = {.max_lds_bytes = g->MaxLDS,
-                           .device_lds_bytes = g->DeviceLDS,
-                           .max_depth_u = (int32_t)g->MaxDepthU,
-                           .unroll_loop_efficiency = g->UnrollLoopEfficiencyEnable,
-                           .source_matrix = g->SourceMatrixInstructions};
     TRY(space_size(sp, &size));
-    TRY(deriver_init(&deriver, &pg->pt, l->target, &limits));
-    TRY(namer_init(l->namer, &pg->pt));
     if (l->options->names) namer_show_all(l->namer);
-    bool count = l->options->count, two_passes = !count && !l->options->names;
-    Err e = walk(l, sp, &deriver, !count && !two_passes, &fork);
+    bool count = l->options->count, reasons = l->options->reasons, two_passes = !count && !l->options->names;
+    Err e = walk(l, sp, j, !count && !two_passes, count || reasons, &fork);
     uint64_t n_unique = fork.n_unique;
-    if (count && !e) fprintf(l->out, "%lld/%llu\n", (long long)size, (unsigned long long)n_unique);
-    if (l->options->reasons && !e) {
-        fprintf(l->out, "%12llu valid\n%12llu duplicates\n", (unsigned long long)n_unique,
-                (unsigned long long)fork.n_duplicates);
-        rule_counts_print(&fork.counts, l->out);
-    }
+    if (count && !e)
+        fprintf(l->out, "%lld/%llu/%llu\n", (long long)size, (unsigned long long)n_unique,
+                (unsigned long long)j->candidates.n_written);
+    if (reasons && !e) reasons_print(l, j, &fork);
     if (!e && n_unique == 0) {
         buf_reset(&l->line);
         rule_counts_summary(&fork.counts, &l->line);
@@ -105,8 +167,19 @@ static Err list_group(List *l, const ProblemGroup *pg, const SizeGroup *group, c
     }
     fork_fini(&fork);
     if (e || !two_passes) return e;
-    e = walk(l, sp, &deriver, true, &fork);
+    e = walk(l, sp, j, true, false, &fork);
     fork_fini(&fork);
+    return e;
+}
+
+static Err judge_group(List *l, const ProblemGroup *pg, const SizeGroup *group, const Space *sp)
+{
+    Judge *j = ARENA_NEW(l->arena, Judge);
+    TRY_ALLOC(j);
+    TRY(namer_init(l->namer, &pg->pt));
+    TRY(judge_init(j, l, &pg->pt));
+    Err e = list_group(l, group, sp, j);
+    candidates_fini(&j->candidates);
     return e;
 }
 
@@ -122,7 +195,7 @@ static Err list_config(List *l)
                 warning("%s:%d: custom kernel '%.*s' is left out: hand-written kernels are not part of tuner",
                         l->config->path, group->line, STR_ARG(group->custom_kernel[c]));
             TRY(space_of_size_group(&sp, l->config, &pg->pt, group));
-            Err e = list_group(l, pg, group, &sp);
+            Err e = judge_group(l, pg, group, &sp);
             space_fini(&sp);
             TRY(e);
         }

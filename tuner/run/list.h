@@ -2,7 +2,8 @@
  *
  * Prints the minimal names of the valid solutions of each size group, in fork order (--names: full names), or
  * with
- * --count one line 'permutations/valid' per size group; with --reasons how often each rule rejected.
+ * --count one line 'permutations/valid/written' per size group: by Tensile's rules, and what a run would build;
+ * with --reasons how often each rule rejected, and the kernel writer, with the first case of each.
  */
 #ifndef TUNER_LIST_H
 #define TUNER_LIST_H

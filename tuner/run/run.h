@@ -15,11 +15,13 @@
 #include "space/config.h"
 #include "problem/part.h"
 #include "space/rules.h"
+#include "run/candidates.h"
 #include "run/options.h"
 
 /* A candidate of a size-group: a valid solution that is like no other. */
 typedef struct {
     Solution s;
+    Str hash;        /* identity of its kernel: text, launch, predicates */
     Str name;        /* of its kernel in this benchmark */
     int64_t kernel;  /* in the store */
     Str symbol;      /* of the kernel in the object; the host's code object calls it name */
@@ -32,13 +34,6 @@ typedef struct {
     HelperKernel h;
     Str object;
 } Helper;
-
-/* Why kernels of a group cannot be written. */
-enum { UNWRITTEN_MAX = 16 };
-typedef struct {
-    Str why;
-    uint64_t n;
-} Unwritten;
 
 /* One benchmark: the kernels of a size-group on its sizes. */
 typedef struct {
@@ -60,6 +55,7 @@ typedef struct {
     Verdict example[RULE_COUNT]; /* the first of each */
     Unwritten unwritten[UNWRITTEN_MAX];
     size_t n_unwritten;
+    uint64_t n_same;  /* of the duplicates: solutions with the kernel of another */
     Str *code_object; /* paths of the files with its kernels */
     size_t n_code_objects;
     uint64_t n_permutations, n_duplicates;

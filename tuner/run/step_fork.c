@@ -3,7 +3,9 @@
  */
 #include "run/run.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fs.h"
 #include "base/map.h"
@@ -25,18 +27,30 @@ static void rejection_print(const Fork *f)
     buf_fini(&why);
 }
 
-static Err variants_collect(Run *r, Group *g, Fork *fork, Variants *list)
+/* A valid solution that the fork has not had yet becomes a variant when it is a candidate. */
+static Err variant_add(Run *r, Group *g, const Solution *s, Candidates *candidates, Variants *list)
+{
+    CandidateKind kind;
+    char hash[SHA256_HEX + 1];
+    TRY(candidates_add(candidates, s, &kind, hash));
+    if (kind != CANDIDATE_NEW) return 0;
+    if (list->n == MAX_VARIANTS)
+        FAIL(ERR_INPUT, "%s:%d: more than %d valid solutions", r->config->path, g->config->line,
+             MAX_VARIANTS);
+    Variant v = {.s = *s, .hash = arena_dup(&r->arena, (Str){hash, SHA256_HEX})};
+    TRY_ALLOC(v.hash.s);
+    if (!VEC_PUSH(list, v)) FAIL(ERR_FAILED, "out of memory for %zu solutions", list->n);
+    return (list->n & 63) == 0 ? run_check() : 0;
+}
+
+static Err variants_collect(Run *r, Group *g, Fork *fork, Candidates *candidates, Variants *list)
 {
     bool print = r->config->globals.PrintSolutionRejectionReason, more = true, kept;
     for (;;) {
         TRY(fork_step(fork, &more, &kept));
         if (!more) break;
         if (kept) {
-            if (list->n == MAX_VARIANTS)
-                FAIL(ERR_INPUT, "%s:%d: more than %d valid solutions", r->config->path, g->config->line,
-                     MAX_VARIANTS);
-            Variant v = {.s = fork->solution};
-            if (!VEC_PUSH(list, v)) FAIL(ERR_FAILED, "out of memory for %zu solutions", list->n);
+            TRY(variant_add(r, g, &fork->solution, candidates, list));
         } else {
             Verdict *example = &g->example[fork->verdict.rule];
             if (example->rule == RULE_NONE) *example = fork->verdict;
@@ -45,7 +59,10 @@ static Err variants_collect(Run *r, Group *g, Fork *fork, Variants *list)
         if ((++g->n_permutations & 0xfff) == 0) TRY(run_check());
     }
     g->rules = fork->counts;
-    g->n_duplicates = fork->n_duplicates;
+    g->n_duplicates = fork->n_duplicates + candidates->n_same;
+    g->n_same = candidates->n_same;
+    memcpy(g->unwritten, candidates->unwritten, sizeof g->unwritten);
+    g->n_unwritten = candidates->n_unwritten;
     return 0;
 }
 
@@ -67,7 +84,10 @@ static Err group_fork(Run *r, Group *g, Space *space, Variants *list)
     TRY(deriver_init(&deriver, &g->problem->pt, r->target, &limits));
     TRY(space_of_size_group(space, r->config, &g->problem->pt, g->config));
     TRY(fork_init(&fork, space, &deriver));
-    Err e = variants_collect(r, g, &fork, list);
+    Candidates candidates;
+    candidates_init(&candidates, r->target, &r->arena);
+    Err e = variants_collect(r, g, &fork, &candidates, list);
+    candidates_fini(&candidates);
     fork_fini(&fork);
     return e;
 }
@@ -113,7 +133,14 @@ static Err group_names(Run *r, Group *g)
     return e;
 }
 
-/* No valid solution: every reason with its count and its first case. The run goes on with the other groups. */
+static void unwritten_print(const Group *g)
+{
+    for (size_t i = 0; i < g->n_unwritten; i++)
+        warning("%.*s: %" PRIu64 " kernels cannot be written%s: %.*s", STR_ARG(g->name), g->unwritten[i].n,
+                i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(g->unwritten[i].why));
+}
+
+/* No valid solution, or none that can be written: every reason with its count and its first case. The run goes on with the other groups. */
 static Err none_valid(Run *r, Group *g)
 {
     Buf why;
@@ -126,9 +153,10 @@ static Err none_valid(Run *r, Group *g)
                buf_cstr(&why));
     }
     buf_fini(&why);
-    return group_give_up(r, g, ERR_INPUT, "%s:%d: no valid solution for %.*s on %s among %llu permutations",
-                         r->config->path, g->config->line, STR_ARG(g->name), r->target->name,
-                         (unsigned long long)g->n_permutations);
+    return group_give_up(r, g, ERR_INPUT, "%s:%d: no %s for %.*s on %s among %llu permutations",
+                         r->config->path, g->config->line,
+                         g->n_unwritten ? "kernel that can be written" : "valid solution", STR_ARG(g->name),
+                         r->target->name, (unsigned long long)g->n_permutations);
 }
 
 static Err group_make(Run *r, Group *g)
@@ -144,6 +172,7 @@ static Err group_make(Run *r, Group *g)
     VEC_FINI(&list);
     space_fini(&space);
     if (e) return e;
+    unwritten_print(g);
     if (g->n_variants == 0) return none_valid(r, g);
     TRY(group_names(r, g));
     if (g->config->n_custom_kernels)
@@ -210,6 +239,11 @@ Err step_fork(Run *r)
         if (g->skip) continue;
         notice("%.*s: %llu permutations, %zu solutions to try on %zu sizes", STR_ARG(g->name),
                (unsigned long long)g->n_permutations, g->n_variants, g->n_sizes);
+        if (g->n_same)
+            notice("%.*s: %" PRIu64
+                   " more solutions have the same kernels: parameters that they differ in have "
+                   "no effect here (tuner --help-params)",
+                   STR_ARG(g->name), g->n_same);
     }
     return e;
 }

@@ -1,8 +1,7 @@
 /* Step: what is to be done, into the store: which kernels (by the hash of their source), on which sizes, in
  * which setting.
  *
- * A kernel's identity is its source under a fixed symbol, since its name depends on what else is in the
- * benchmark: an edited config finds the measurements of all kernels that it still has. See run.h.
+ * A kernel's identity is not its name, which depends on what else is in the benchmark: see candidates.h, run.h.
  */
 #include "run/run.h"
 
@@ -11,9 +10,6 @@
 #include <string.h>
 
 #include "run/client_ini.h"
-#include "kernel/kernel.h"
-
-static const char identity_symbol[] = "kernel";
 
 /* " A=1,131072,64": a tensor's strides, where the sizes and leading dimensions do not say them. */
 static void strides_key(const ProblemType *pt, const ProblemSize *s, int tensor, Buf *out)
@@ -66,64 +62,15 @@ static Err sizes_store(Run *r, Group *g, Buf *key, Buf *plan)
     return 0;
 }
 
-/* Identity of the kernel; ERR_INPUT when the target cannot make it. */
-static Err variant_hash(Run *r, const Variant *v, Buf *text, char hash[SHA256_HEX + 1])
+static Err variants_store(Run *r, Group *g, Buf *plan)
 {
-    buf_reset(text);
-    buf_printf(text, "%s\n", r->target->name);
-    TRY(kernel_emit(&v->s, r->target, str_from(identity_symbol), text));
-    TRY(buf_check(text));
-    sha256_hex(buf_view(text), hash);
-    return 0;
-}
-
-/* Why a variant's kernel cannot be written; equal reasons are one. */
-static Err unwritten_note(Run *r, Group *g, const Variant *v)
-{
-    size_t i = 0;
-    Str why = str_from(err_message());
-    verbose("%.*s: left out: %.*s", STR_ARG(v->name), STR_ARG(why));
-    while (i < g->n_unwritten && !str_eq(g->unwritten[i].why, why)) i++;
-    if (i == UNWRITTEN_MAX) i--; /* the last one stands for what else there is */
-    if (i == g->n_unwritten) {
-        g->unwritten[i].why = arena_dup(&r->arena, why);
-        TRY_ALLOC(g->unwritten[i].why.s);
-        g->n_unwritten++;
-    }
-    g->unwritten[i].n++;
-    return 0;
-}
-
-static void unwritten_print(const Group *g)
-{
-    for (size_t i = 0; i < g->n_unwritten; i++)
-        warning("%.*s: %" PRIu64 " kernels cannot be written%s: %.*s", STR_ARG(g->name), g->unwritten[i].n,
-                i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(g->unwritten[i].why));
-}
-
-/* Variants that the target has no lowering for are left out, which the rules should have said before. */
-static Err variants_store(Run *r, Group *g, Buf *text, Buf *plan)
-{
-    size_t kept = 0;
     for (size_t i = 0; i < g->n_variants; i++) {
-        char hash[SHA256_HEX + 1];
         Variant *v = &g->variant[i];
-        Err e = variant_hash(r, v, text, hash);
-        if (e == ERR_INPUT) {
-            TRY(unwritten_note(r, g, v));
-            continue;
-        }
-        if (e) return e;
-        TRY(store_kernel(&r->store, str_from(hash), v->name, &v->kernel));
-        buf_printf(plan, "kernel %s %.*s\n", hash, STR_ARG(v->name));
-        g->variant[kept++] = *v;
+        TRY(store_kernel(&r->store, v->hash, v->name, &v->kernel));
+        buf_printf(plan, "kernel %.*s %.*s\n", STR_ARG(v->hash), STR_ARG(v->name));
         if ((i & 63) == 0) TRY(run_check());
     }
-    g->n_variants = kept;
-    unwritten_print(g);
-    if (kept) return 0;
-    return group_give_up(r, g, ERR_INPUT, "%s: no kernel of %.*s can be made for %s", r->config->path,
-                         STR_ARG(g->name), r->target->name);
+    return 0;
 }
 
 static Err environment_store(Run *r)
@@ -241,8 +188,7 @@ static Err group_plan(Run *r, Group *g, Buf *scratch, Buf *content)
                STR_ARG(g->name), r->target->name, g->setting, r->environment,
                r->config->globals.NumBenchmarks, g->n_permutations);
     TRY(sizes_store(r, g, scratch, content));
-    TRY(variants_store(r, g, scratch, content));
-    if (g->skip) return 0;
+    TRY(variants_store(r, g, content));
     TRY(buf_check(content));
     return plan_store(r, g, buf_view(content));
 }

@@ -209,7 +209,8 @@ static void drop_other_rows(Solution *s, const Solution *defaults, TargetFamily 
     }
 }
 
-/* Rows that mean nothing on the target get their default: values of them would make duplicates. */
+/* Rows that mean nothing on the target get their default: values of them would make duplicates, and must change
+ * nothing that is derived. */
 static void drop_meaningless(Solution *s, const Deriver *f)
 {
     unsigned scope = f->target->family == TARGET_HOST ? SCOPE_CPU : SCOPE_NV;
@@ -231,13 +232,19 @@ bool solution_derive(const Deriver *f, Solution *s, Verdict *v)
     }
     d.caps = f->target->family == TARGET_AMDGCN ? isa_caps(s->ISA.v) : 0;
     drop_other_rows(s, &f->defaults, f->target->family);
+    if (f->target->family != TARGET_AMDGCN) drop_meaningless(s, f);
+    if (f->target->family != TARGET_AMDGCN && s->CustomKernelName.n) {
+        d.v->rule = RULE_CUSTOM_KERNEL;
+        s->Valid = 0;
+        return false;
+    }
     d.ring = nv_has_ring(f, s);
     if (f->target->family == TARGET_NVPTX && !d.ring) s->NvRing = 0;
     const Step *step = f->target->family == TARGET_HOST ? host_steps : d.ring ? nvptx_steps : gpu_steps;
     while (*step && (*step)(&d)) step++;
     s->Valid = d.v->rule == RULE_NONE;
     if (!s->Valid) return false;
-    if (f->target->family != TARGET_AMDGCN) drop_meaningless(s, f);
+    if (f->target->family != TARGET_AMDGCN) drop_meaningless(s, f); /* again: what was derived */
     finish(&d);
     return true;
 }

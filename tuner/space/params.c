@@ -255,6 +255,39 @@ void params_sorted(ParamId order[PARAM_COUNT])
     }
 }
 
+const char *param_no_effect(const Param *p, unsigned family)
+{
+    static const struct {
+        ParamId id;
+        unsigned families;
+        const char *why;
+    } rows[] = {
+#define NO_EFFECT(field, scp, why) {PARAM_##field, SCOPE_##scp, why},
+#include "space/no_effect.def"
+#undef NO_EFFECT
+    };
+    if (!(p->scope & family)) return "it has no meaning there";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].id == p->id && (rows[i].families & family)) return rows[i].why;
+    return NULL;
+}
+
+static void no_effect_print(const Param *p, FILE *f)
+{
+    static const struct {
+        unsigned scope;
+        const char *name;
+    } families[] = {{SCOPE_AMD, "amdgcn"}, {SCOPE_NV, "nvptx"}, {SCOPE_CPU, "host"}};
+    const char *last = NULL;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const char *why = p->scope & families[i].scope ? param_no_effect(p, families[i].scope) : NULL;
+        if (!why) continue;
+        fprintf(f, last ? ", %s" : "; no effect on %s", families[i].name);
+        last = why;
+    }
+    if (last) fprintf(f, ": %s", last);
+}
+
 void params_help(FILE *f)
 {
     static const char *const kinds[] = {"true or false", "number", "number", "word",
@@ -283,6 +316,7 @@ void params_help(FILE *f)
             fputs("; no meaning on nvptx and host", f);
         else if (p->scope == SCOPE_GPU)
             fputs("; no meaning on host", f);
+        no_effect_print(p, f);
         fputc('\n', f);
     }
     buf_fini(&b);

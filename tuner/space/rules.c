@@ -50,8 +50,7 @@ void verdict_text(const Verdict *v, Buf *out)
     }
 }
 
-/* Rules that applied, most frequent first; equal ones in table order. Returns how many. */
-static int sorted_rules(const RuleCounts *c, int order[RULE_COUNT])
+int rule_counts_sorted(const RuleCounts *c, int order[RULE_COUNT])
 {
     int n = 0;
     for (int i = 1; i < RULE_COUNT; i++) {
@@ -63,16 +62,9 @@ static int sorted_rules(const RuleCounts *c, int order[RULE_COUNT])
     return n;
 }
 
-void rule_counts_print(const RuleCounts *c, FILE *f)
-{
-    int order[RULE_COUNT], n = sorted_rules(c, order);
-    for (int i = 0; i < n; i++)
-        fprintf(f, "%12llu %s\n", (unsigned long long)c->n[order[i]], rules[order[i]].name);
-}
-
 void rule_counts_summary(const RuleCounts *c, Buf *out)
 {
-    int order[RULE_COUNT], n = sorted_rules(c, order);
+    int order[RULE_COUNT], n = rule_counts_sorted(c, order);
     buf_printf(out, "%llu valid", (unsigned long long)c->n[RULE_NONE]);
     for (int i = 0; i < n; i++)
         buf_printf(out, ", %llu %s", (unsigned long long)c->n[order[i]], rules[order[i]].name);

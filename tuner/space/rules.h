@@ -38,8 +38,8 @@ RuleId rule_find(Str name);
 unsigned rule_families(RuleId id);
 /* "LDS of 70000 bytes is more than the 65536 there are"; "valid". */
 void verdict_text(const Verdict *v, Buf *out);
-/* One line per rule that applied, most frequent first: "    5120 lds-too-large". */
-void rule_counts_print(const RuleCounts *c, FILE *f);
+/* Rules that applied, most frequent first, equal ones in table order. Returns how many. */
+int rule_counts_sorted(const RuleCounts *c, int order[RULE_COUNT]);
 /* "3104 valid, 5120 lds-too-large, ..." */
 void rule_counts_summary(const RuleCounts *c, Buf *out);
 

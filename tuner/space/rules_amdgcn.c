@@ -2,17 +2,11 @@
  * where kernels are made (DeriveLimits.writer). Counting solutions without making them gives Tensile's
  * numbers.
  *
- * Parameters that only say how an assembler's instructions are ordered or found have no meaning in compiled
- * kernels and are accepted: AggressivePerfMode, ClusterLocalRead, DisableVgprOverlapping, ExpandPointerSwap,
- * Extra*Latency*, ForceStoreSC1, GlobalRead2*, GlobalReadPerMfma, GroupLoadStore, InnerUnroll,
- * InterleaveAlpha, LocalDotLayout, LocalRead2*, LocalWrite2*, LocalWritePerMfma, LoopDoWhile, MACInstruction,
- * MagicDivAlg, MIArchVgpr, MinVgprNumber, MaxVgprNumber, OptNoLoadLoop, OptPreLoopVmcnt, Performance*,
- * Schedule*, StorePriorityOpt, StoreRemapVectorWidth, StoreSyncOpt, UnrollMemFence, Use64bShadowLimit,
- * UseInstOffsetForGRO, UseSgprForGRO, VgprForLocalReadPacking. EdgeType and LoopTail: every kernel takes
- * every size. LocalReadVectorWidth: 16 bytes along K, else VectorWidth. In kernels with matrix instructions
- * or dot products LdsPad and LdsBlockSizePerPad, whose layout kernel/amdgcn/layout.c chooses by counting bank
- * conflicts (in the others it places LdsPad's room so that writes of transposed operands do not meet); in
- * those with matrix instructions VectorWidth and VectorWidthB, which follow from MIWaveTile and 16 bytes.
+ * What compiled kernels take without an effect is in no_effect.def. An effect in some kernels alone have: LdsPad,
+ * which in kernels with matrix instructions or dot products gives way to the layout that
+ * kernel/amdgcn/layout.c chooses by counting bank conflicts (in the others LdsPad's room is placed so that writes
+ * of transposed operands do not meet), and VectorWidth, which in those with matrix instructions follows from
+ * MIWaveTile and 16 bytes.
  */
 #include "space/derive_internal.h"
 
@@ -67,7 +61,7 @@ static bool check_writer(Derive *d)
     for (int i = 0; i < 2; i++)
         if (is_f8(types[i]) && d->f->target->f8 == F8_NONE) REJECT(d, AMD_TYPE, types[i]);
     if (d->f->stochastic) REJECT(d, AMD_STOCHASTIC);
-    if (d->s->CustomKernelName.n) REJECT(d, AMD_CUSTOM);
+    if (d->s->CustomKernelName.n) REJECT(d, CUSTOM_KERNEL);
     /* compare and swap takes 4 bytes, which may end behind D's last element */
     if (d->s->GlobalSplitU > 1 && d->s->GlobalAccumulation == GACC_NONE &&
         (is_16bit(d->f->dest) || is_f8(d->f->dest)))

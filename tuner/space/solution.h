@@ -131,6 +131,9 @@ bool param_is_load_width(const Param *p);
 size_t param_size(const Param *p);
 bool param_equal(const Param *p, const Solution *a, const Solution *b);
 void param_copy(const Param *p, const Solution *from, Solution *to);
+/* Why p changes no kernel of the family (SCOPE_AMD, SCOPE_NV or SCOPE_CPU), though it is accepted there; NULL
+ * when it may. */
+const char *param_no_effect(const Param *p, unsigned family);
 /* All rows, for `--help-params`. */
 void params_help(FILE *f);
 /* Row numbers sorted by name (byte order), as files and names list them. */

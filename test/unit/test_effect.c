@@ -1,0 +1,388 @@
+/* Which parameters change a kernel: every one is varied over several kernels of each family, and text, launch
+ * and predicates are compared. What never changes them must be listed as such (no_effect.def, or the scope of
+ * params.def), and nothing else may be. Such parameters make no candidates of their own. */
+#include "test/support.h"
+
+#include "problem/problem.h"
+#include "run/candidates.h"
+#include "space/derive.h"
+#include "space/space.h"
+
+typedef struct {
+    const char *arch, *problem, *solution;
+} Base;
+
+#define SGEMM "{DataType: s, Batched: true, TransposeB: false}"
+#define SGEMM_TN "{DataType: s, Batched: true, TransposeA: true, TransposeB: false}"
+#define HGEMM "{DataType: h, Batched: true, TransposeB: false, HighPrecisionAccumulate: true}"
+#define HGEMM_TN                                                                                             \
+    "{DataType: h, Batched: true, TransposeA: true, TransposeB: false, HighPrecisionAccumulate: true}"
+#define DGEMM "{DataType: d, Batched: true, TransposeB: false}"
+#define XGEMM "{DataType: s, F32XdlMathOp: x, Batched: true, TransposeB: false}"
+#define TILE "WorkGroup: [16, 16, 1], ThreadTile: [4, 4], DepthU: 16"
+#define MFMA "KernelLanguage: Assembly, MatrixInstruction: [32, 32, 8, 1, 1, 2, 2, 2, 2], DepthU: 32"
+#define MFMA_S "KernelLanguage: Assembly, MatrixInstruction: [32, 32, 2, 1, 1, 2, 2, 2, 2], DepthU: 16"
+#define MMA_H "MatrixInstruction: [16, 8, 16, 1, 1, 4, 8, 2, 2], DepthU: 32, PrefetchGlobalRead: 3"
+#define MMA_S "MatrixInstruction: [16, 8, 8, 1, 1, 4, 8, 2, 2], DepthU: 32, PrefetchGlobalRead: 3"
+
+static const Base bases[] = {
+    {"gfx90a", SGEMM, "{" TILE "}"},
+    {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly}"},
+    {"gfx90a", SGEMM_TN, "{" TILE ", KernelLanguage: Assembly}"},
+    {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly, GlobalSplitU: 2}"},
+    {"gfx90a", SGEMM, "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer}"},
+    {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly, PersistentKernel: 2}"},
+    {"gfx90a", SGEMM,
+     "{" TILE ", KernelLanguage: Assembly, PersistentKernel: 2, PersistentKernelAlongBatch: true}"},
+    {"gfx90a", SGEMM, "{WorkGroup: [8, 8, 4], ThreadTile: [4, 4], DepthU: 32, KernelLanguage: Assembly}"},
+    {"gfx90a", HGEMM, "{" MFMA "}"},
+    {"gfx90a", HGEMM_TN, "{" MFMA "}"},
+    {"gfx90a", HGEMM_TN, "{" MFMA ", ScheduleIterAlg: 3, TransposeLDS: 1}"},
+    {"gfx90a", HGEMM, "{" MFMA ", ScheduleIterAlg: 3, SourceSwap: true}"},
+    {"gfx90a", HGEMM, "{" MFMA ", GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer}"},
+    {"gfx90a", SGEMM, "{" MFMA_S ", GlobalSplitU: 2}"},
+    {"gfx90a", SGEMM_TN, "{" MFMA_S "}"},
+    {"gfx90a", SGEMM,
+     "{" TILE
+     ", GlobalSplitU: 2, LoopTail: false, AssertSummationElementMultiple: 16, KernelLanguage: Assembly}"},
+    {"gfx942", SGEMM, "{" TILE ", KernelLanguage: Assembly, WorkGroupMapping: 1, StaggerU: 0}"},
+    {"gfx942", HGEMM, "{" MFMA ", WorkGroupMapping: 1, StaggerU: 0}"},
+    {"gfx1100", SGEMM, "{" TILE ", KernelLanguage: Assembly, WavefrontSize: 32}"},
+    {"gfx90a", SGEMM,
+     "{WorkGroup: [16, 16, 1], ThreadTile: [6, 4], DepthU: 16, KernelLanguage: Assembly, FractionalLoad: 1}"},
+    {"gfx906", HGEMM,
+     "{" TILE ", KernelLanguage: Assembly, VectorWidth: 2, LocalDotLayout: 2, InnerUnroll: 2}"},
+    {"gfx906", SGEMM, "{" TILE ", KernelLanguage: Assembly, BufferLoad: false, BufferStore: false}"},
+    {"sm_90", SGEMM, "{" TILE "}"},
+    {"sm_90", SGEMM_TN, "{" TILE ", PrefetchGlobalRead: 0}"},
+    {"sm_90", SGEMM, "{" TILE ", GlobalSplitU: 2}"},
+    {"sm_90", SGEMM, "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer}"},
+    {"sm_90", SGEMM, "{" TILE ", PrefetchGlobalRead: 3, NvRing: 1}"},
+    {"sm_90", SGEMM, "{" TILE ", NvRing: 0}"},
+    {"sm_90", SGEMM_TN, "{" TILE ", NvRing: 0, KernelLanguage: Assembly}"},
+    {"sm_90", SGEMM,
+     "{" TILE ", NvRing: 0, LoopTail: false, AssertSummationElementMultiple: 16, GlobalSplitU: 2, "
+              "KernelLanguage: Assembly}"},
+    {"sm_90", SGEMM,
+     "{" TILE ", LoopTail: false, AssertSummationElementMultiple: 16, PrefetchGlobalRead: 3}"},
+    {"sm_90", SGEMM, "{" TILE ", NvRing: 0, PersistentKernel: 2, KernelLanguage: Assembly}"},
+    {"sm_90", SGEMM, "{WorkGroup: [8, 8, 4], ThreadTile: [4, 4], DepthU: 32}"},
+    {"sm_90", HGEMM, "{" MMA_H "}"},
+    {"sm_90", HGEMM_TN, "{" MMA_H "}"},
+    {"sm_80", DGEMM, "{MatrixInstruction: [8, 8, 4, 1, 1, 4, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3}"},
+    {"sm_90", XGEMM, "{" MMA_S "}"},
+    {"sm_90", XGEMM, "{" MMA_S ", GlobalSplitU: 2}"},
+    {"x86-64-v3", SGEMM, "{WorkGroup: [4, 8, 1], ThreadTile: [16, 4], DepthU: 32}"},
+    {"x86-64-v3", SGEMM,
+     "{WorkGroup: [4, 8, 1], ThreadTile: [16, 4], DepthU: 32, HostPackA: 0, HostPackB: 0}"},
+    {"x86-64-v3", SGEMM, "{WorkGroup: [4, 8, 1], ThreadTile: [8, 4], DepthU: 32, GlobalSplitU: 2}"},
+    {"x86-64-v3", SGEMM,
+     "{WorkGroup: [4, 8, 1], ThreadTile: [8, 4], DepthU: 32, GlobalSplitU: 2, GlobalSplitUAlgorithm: "
+     "MultipleBuffer}"},
+    {"x86-64-v3", SGEMM,
+     "{WorkGroup: [4, 8, 1], ThreadTile: [8, 4], DepthU: 32, AssertFree0ElementMultiple: 16, "
+     "AssertFree1ElementMultiple: 4, AssertSummationElementMultiple: 32}"},
+    {"x86-64-v3", HGEMM, "{WorkGroup: [4, 8, 1], ThreadTile: [16, 4], DepthU: 32}"},
+};
+
+typedef struct {
+    Arena arena;
+    Candidates candidates;
+    ProblemType pt;
+    Deriver deriver;
+    Solution base, derived;
+    char hash[SHA256_HEX + 1];
+} Bench;
+
+static Node *parse(Arena *a, const char *text)
+{
+    Node *n;
+    assert_ok(yaml_parse(a, "t.yaml", str_from(text), NULL, &n));
+    return n;
+}
+
+static void solution_set(Arena *a, const char *text, Solution *s)
+{
+    const Node *map = parse(a, text);
+    for (size_t i = 0; i < map->n; i++) {
+        const Param *p = param_find(map->item[2 * i].text);
+        assert_non_null(p);
+        assert_ok(param_parse_value(p, &map->item[2 * i + 1], s));
+    }
+}
+
+static unsigned scope_of(TargetFamily f)
+{
+    return f == TARGET_HOST ? SCOPE_CPU : f == TARGET_NVPTX ? SCOPE_NV : SCOPE_AMD;
+}
+
+/* Derives and writes s; false when a rule or the writer rejects it, or derivation does not keep p's value (p
+ * may be NULL). *same: it is like the base. */
+static bool written(Bench *b, const Param *p, Solution *s, Verdict *v, bool *same)
+{
+
+    CandidateKind kind;
+    char hash[SHA256_HEX + 1];
+    if (!solution_derive(&b->deriver, s, v)) return false;
+    if (p && param_equal(p, s, &b->derived) && (p->scope & scope_of(b->deriver.target->family))) return false;
+    assert_ok(candidates_add(&b->candidates, s, &kind, hash));
+    if (kind == CANDIDATE_UNWRITTEN) return false;
+    if (!b->hash[0]) memcpy(b->hash, hash, sizeof hash);
+    *same = !strcmp(hash, b->hash);
+    return true;
+}
+
+static void bench_init(Bench *b, const Base *from)
+{
+    const Target *t = target_find(str_from(from->arch));
+    const DeriveLimits limits = {.writer = true};
+    Verdict v;
+    bool same;
+    memset(b, 0, sizeof *b);
+    arena_init(&b->arena, 0);
+    assert_non_null(t);
+    candidates_init(&b->candidates, t, &b->arena);
+    assert_ok(problem_type_from_node(&b->arena, "t.yaml", parse(&b->arena, from->problem), &b->pt));
+    assert_ok(deriver_init(&b->deriver, &b->pt, t, &limits));
+    solution_init(&b->base, &b->pt);
+    solution_set(&b->arena, from->solution, &b->base);
+    Solution s = b->base;
+    if (!written(b, NULL, &s, &v, &same)) {
+        Buf why;
+        buf_init(&why);
+        verdict_text(&v, &why);
+        fail_msg("%s %s %s: %s; %s", from->arch, from->problem, from->solution, buf_cstr(&why),
+                 err_message());
+    }
+    b->derived = s;
+}
+
+static void bench_fini(Bench *b)
+{
+    candidates_fini(&b->candidates);
+    arena_fini(&b->arena);
+}
+
+/* ---- values to try ---- */
+
+enum { VALUES_MAX = 24 };
+
+static size_t number_values(const Param *p, int64_t *out)
+{
+    size_t n = 0;
+    static const int64_t some[] = {0,  1,  2,  3,  4,   5,   6,   8,    16,  32, 64,
+                                   -1, 12, 24, 80, 128, 256, 512, 1024, -18, -2, -80};
+    for (size_t i = 0; i < sizeof some / sizeof *some && n < VALUES_MAX; i++) {
+        Solution s;
+        solution_init(&s, NULL);
+        const int64_t unit = p->kind == KIND_FLOAT ? 100 : 1;
+        *(int32_t *)solution_field(&s, p) = (int32_t)(some[i] * unit);
+        if (p->kind == KIND_BOOL && (some[i] < 0 || some[i] > 1)) continue;
+        if (!param_legal(p, &s)) out[n++] = some[i] * unit;
+    }
+    return n;
+}
+
+/* Sets value number i; false behind the last. */
+static bool value_set(Arena *a, const Param *p, size_t i, Solution *s)
+{
+    static const char *const lists[] = {
+        "[8, 8, 1]", "[16, 8, 1]", "[8, 8, 2]", "[4, 4]", "[8, 4]", "[2, 2]", "[32, 32, 8, 1, 1, 1, 1, 2, 2]",
+        "[64, 64]"};
+    static const char *const maps[] = {"{0: 1}", "{0: 8}", "{1: 8}", "{2: 8}", "{3: 64}"};
+    int64_t v[VALUES_MAX];
+    switch ((ParamKind)p->kind) {
+    case KIND_BOOL:
+    case KIND_INT:
+    case KIND_FLOAT:
+    case KIND_ENUM:
+        if (i >= number_values(p, v)) return false;
+        *(int32_t *)solution_field(s, p) = (int32_t)v[i];
+        break;
+    case KIND_LIST:
+        if (i >= sizeof lists / sizeof *lists) return false;
+        assert_ok(param_parse_value(p, parse(a, lists[i]), s));
+        if (param_legal(p, s)) *s = (Solution){.pt = NULL};
+        break;
+    case KIND_MAP:
+        if (i >= sizeof maps / sizeof *maps) return false;
+        assert_ok(param_parse_value(p, parse(a, maps[i]), s));
+        break;
+    case KIND_STR:
+        if (i > 0) return false;
+        *(Str *)solution_field(s, p) = STR("some_kernel");
+        break;
+    case KIND_CHARS:
+        return false;
+    }
+    solution_mark(s, (ParamId)p->id);
+    return true;
+}
+
+typedef struct {
+    size_t valid, changed; /* values that gave a kernel; kernels that were another */
+} Effect;
+
+static void vary(Bench *b, const Param *p, Effect *e)
+{
+    for (size_t i = 0; !e->changed; i++) {
+        Solution s = b->base;
+        Verdict v;
+        bool same;
+        if (!value_set(&b->arena, p, i, &s)) break;
+        if (!s.pt || param_equal(p, &s, &b->base)) continue;
+        if (!written(b, p, &s, &v, &same)) continue;
+        e->valid++;
+        e->changed += !same;
+    }
+}
+
+static bool settable(const Param *p, TargetFamily family)
+{
+    if (p->group == GROUP_HOST) return family == TARGET_HOST;
+    if (p->group == GROUP_NV) return family == TARGET_NVPTX;
+    return p->group == GROUP_FORK;
+}
+
+static void check_family(TargetFamily family)
+{
+    static Effect effect[PARAM_COUNT];
+    size_t bad = 0;
+    memset(effect, 0, sizeof effect);
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        Bench b;
+        if (target_find(str_from(bases[i].arch))->family != family) continue;
+        bench_init(&b, &bases[i]);
+        for (int id = 0; id < PARAM_COUNT; id++)
+            if (settable(param_at((ParamId)id), family)) vary(&b, param_at((ParamId)id), &effect[id]);
+        bench_fini(&b);
+    }
+    for (int id = 0; id < PARAM_COUNT; id++) {
+        const Param *p = param_at((ParamId)id);
+        const bool listed = param_no_effect(p, scope_of(family));
+        if (!settable(p, family) || !effect[id].valid || listed == !effect[id].changed) continue;
+        print_error("%s: %zu values give kernels, %s, but %s\n", p->name, effect[id].valid,
+                    effect[id].changed ? "one of them another" : "all the same",
+                    listed ? "it is listed as without effect" : "it is listed nowhere");
+        bad++;
+    }
+    assert_int_equal(bad, 0);
+}
+
+/* Candidates of a fork over everything that has no effect on gfx906: one for each ThreadTile. */
+static void test_fold(void **state)
+{
+    (void)state;
+    static const char *const fork[][2] = {{"DisableKernelPieces", "[0, 1, -1]"},
+                                          {"DisableAtomicFail", "[false, true]"},
+                                          {"CheckTensorDimAsserts", "[false, true]"},
+                                          {"CheckDimOverflow", "[0, 1]"},
+                                          {"ThreadTile", "[[4, 4], [4, 8]]"}};
+    const Base base = {"gfx906", SGEMM, "{" TILE "}"};
+    Bench b;
+    bench_init(&b, &base);
+    Space space;
+    Fork f;
+    bool more = true, kept;
+    size_t n_valid = 0;
+    assert_ok(space_init(&space, &b.pt));
+    space.base = b.base;
+    for (size_t i = 0; i < sizeof fork / sizeof *fork; i++) {
+        const Param *p = param_find(str_from(fork[i][0]));
+        const Node *list = parse(&b.arena, fork[i][1]);
+        assert_ok(space_param(&space, p));
+        for (size_t k = 0; k < list->n; k++) {
+            Solution value = b.base;
+            assert_ok(param_parse_value(p, &list->item[k], &value));
+            assert_ok(space_value(&space, &value));
+        }
+    }
+    assert_ok(space_seal(&space));
+    assert_ok(fork_init(&f, &space, &b.deriver));
+    candidates_fini(&b.candidates);
+    candidates_init(&b.candidates, b.deriver.target, &b.arena);
+    while (fork_step(&f, &more, &kept), more) {
+        CandidateKind kind;
+        char hash[SHA256_HEX + 1];
+        if (!kept) continue;
+        n_valid++;
+        assert_ok(candidates_add(&b.candidates, &f.solution, &kind, hash));
+        assert_true(kind != CANDIDATE_UNWRITTEN);
+    }
+    assert_int_equal(n_valid, 48);
+    assert_int_equal(b.candidates.n_written, 2);
+    assert_int_equal(b.candidates.n_same, 46);
+    fork_fini(&f);
+    space_fini(&space);
+    bench_fini(&b);
+}
+
+/* What cannot be honoured is rejected, with the reason. */
+static void test_rejected(void **state)
+{
+    (void)state;
+    static const struct {
+        Base base;
+        const char *why;
+    } cases[] = {
+        {{"x86-64-v3", SGEMM, "{PackBatchDims: 1}"},
+         "host kernels cannot have PackBatchDims 1: their tiles do not span matrices of a batch or several "
+         "summations"},
+        {{"x86-64-v3", SGEMM, "{PackSummationDims: 1}"},
+         "host kernels cannot have PackSummationDims 1: their tiles do not span matrices of a batch or "
+         "several "
+         "summations"},
+        {{"x86-64-v3", SGEMM, "{WorkGroupMappingType: Z, WorkGroupMapping: 1}"},
+         "host kernels have WorkGroupMappingType B only, not Z"},
+        {{"x86-64-v3", SGEMM, "{CustomKernelName: x}"},
+         "hand-written kernels (CustomKernelName) are not part of tuner"},
+        {{"sm_90", SGEMM, "{CustomKernelName: x}"},
+         "hand-written kernels (CustomKernelName) are not part of tuner"},
+        {{"gfx90a", SGEMM, "{CustomKernelName: x}"},
+         "hand-written kernels (CustomKernelName) are not part of tuner"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool host = cases[i].base.arch[0] == 'x';
+        const Base base = {cases[i].base.arch, SGEMM,
+                           host ? "{WorkGroup: [4, 8, 1], ThreadTile: [8, 4], DepthU: 32}" : "{" TILE "}"};
+        Bench b;
+        Verdict v;
+        Buf why;
+        bench_init(&b, &base);
+        Solution s = b.base;
+        solution_set(&b.arena, cases[i].base.solution, &s);
+        assert_false(solution_derive(&b.deriver, &s, &v));
+        buf_init(&why);
+        verdict_text(&v, &why);
+        assert_string_equal(buf_cstr(&why), cases[i].why);
+        buf_fini(&why);
+        bench_fini(&b);
+    }
+}
+
+static void test_amdgcn(void **state)
+{
+    (void)state;
+    check_family(TARGET_AMDGCN);
+}
+
+static void test_nvptx(void **state)
+{
+    (void)state;
+    check_family(TARGET_NVPTX);
+}
+
+static void test_host(void **state)
+{
+    (void)state;
+    check_family(TARGET_HOST);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_amdgcn), cmocka_unit_test(test_nvptx),    cmocka_unit_test(test_host),
+        cmocka_unit_test(test_fold),   cmocka_unit_test(test_rejected),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
