@@ -62,7 +62,7 @@ static const Base bases[] = {
     {"sm_90", SGEMM_TN, "{" TILE ", NvRing: 0, KernelLanguage: Assembly}"},
     {"sm_90", SGEMM,
      "{" TILE ", NvRing: 0, LoopTail: false, AssertSummationElementMultiple: 16, GlobalSplitU: 2, "
-              "KernelLanguage: Assembly}"},
+     "KernelLanguage: Assembly}"},
     {"sm_90", SGEMM,
      "{" TILE ", LoopTail: false, AssertSummationElementMultiple: 16, PrefetchGlobalRead: 3}"},
     {"sm_90", SGEMM, "{" TILE ", NvRing: 0, PersistentKernel: 2, KernelLanguage: Assembly}"},
@@ -241,7 +241,7 @@ static bool settable(const Param *p, TargetFamily family)
 {
     if (p->group == GROUP_HOST) return family == TARGET_HOST;
     if (p->group == GROUP_NV) return family == TARGET_NVPTX;
-    return p->group == GROUP_FORK;
+    return p->group == GROUP_FORK || p->group == GROUP_EXTRA;
 }
 
 static void check_family(TargetFamily family)

@@ -29,6 +29,8 @@ Err dump_programs(const Options *o, FILE *f)
     if (!e) e = run_target(&r);
     if (!e) e = step_fork(&r);
     for (size_t i = 0; !e && i < r.n_groups; i++) e = group_dump(&r, &r.group[i], f);
+    if (!e && r.n_given_up)
+        e = err_set(ERR_PARTIAL, "%zu of %zu size-groups have no kernels", r.n_given_up, r.n_groups);
     arena_fini(&r.arena);
     return e;
 }

@@ -211,6 +211,24 @@ static Err group_skip(Run *r, Group *g)
     return 0;
 }
 
+/* Solutions that were left out since another has their kernel, and what they differ in. */
+static void same_print(const Run *r, const Group *g)
+{
+    static const unsigned scope[] = {
+        [TARGET_AMDGCN] = SCOPE_AMD, [TARGET_NVPTX] = SCOPE_NV, [TARGET_HOST] = SCOPE_CPU};
+    Buf names;
+    if (!g->n_same) return;
+    buf_init(&names);
+    for (size_t i = 0; i < g->config->n_params; i++) {
+        const ForkParam *p = &g->config->param[i];
+        if (p->n < 2 || !param_no_effect(p->param, scope[r->target->family])) continue;
+        buf_printf(&names, "%s%s", names.n ? ", " : "; no effect here have ", p->param->name);
+    }
+    notice("%.*s: %" PRIu64 " more solutions have a kernel of these%s", STR_ARG(g->name), g->n_same,
+           buf_cstr(&names));
+    buf_fini(&names);
+}
+
 Err step_fork(Run *r)
 {
     const Config *c = r->config;
@@ -239,11 +257,7 @@ Err step_fork(Run *r)
         if (g->skip) continue;
         notice("%.*s: %llu permutations, %zu solutions to try on %zu sizes", STR_ARG(g->name),
                (unsigned long long)g->n_permutations, g->n_variants, g->n_sizes);
-        if (g->n_same)
-            notice("%.*s: %" PRIu64
-                   " more solutions have the same kernels: parameters that they differ in have "
-                   "no effect here (tuner --help-params)",
-                   STR_ARG(g->name), g->n_same);
+        same_print(r, g);
     }
     return e;
 }
