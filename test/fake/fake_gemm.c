@@ -1,6 +1,6 @@
 /* Fake GPU drivers: GEMM kernels of types S, D and 4xi8 (D int32) by their Tensile name, and their beta-only
- * kernels, played on the host from the arguments alone (Source ABI; strided batches, and in kernels with _GB in
- * their name arrays of pointers). See fake.h. */
+ * kernels, played on the host from the arguments alone (Source ABI; strided batches, and in kernels with _GB
+ * in their name arrays of pointers). See fake.h. */
 #include "test/fake/fake.h"
 
 #include <stdio.h>

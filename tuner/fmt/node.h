@@ -2,11 +2,11 @@
  *
  * Invariants: a tree lives in one arena. Scalars keep their text (Str) and are resolved to a kind by the
  * rules of PyYAML (YAML 1.1): null ~ Null; true/false/yes/no/on/off in three cases; ints (also 0x, 0b,
- * leading 0 for octal, 1_000, 1:30; beyond 64 bits they become floats); floats (1.5, 1.e+3, .inf; but 1e3
- * is a string); anything quoted is a string. Maps keep the order of the document; keys are scalars.
- * Duplicate keys are found by the reader (ERR_INPUT, or kept, or the last one counts, as the limits say). line counts from 1;
- * 0 for msgpack. Aliases share the subtree of their anchor: change nothing in a tree. An empty document is
- * an error.
+ * leading 0 for octal, 1_000, 1:30; beyond 64 bits they become floats); floats (1.5, 1.e+3, .inf; but 1e3 is
+ * a string); anything quoted is a string. Maps keep the order of the document; keys are scalars. Duplicate
+ * keys are found by the reader (ERR_INPUT, or kept, or the last one counts, as the limits say). line counts
+ * from 1; 0 for msgpack. Aliases share the subtree of their anchor: change nothing in a tree. An empty
+ * document is an error.
  */
 #ifndef FMT_NODE_H
 #define FMT_NODE_H
@@ -43,8 +43,8 @@ typedef struct {
     size_t max_nodes;   /* [50 million] after alias expansion */
     unsigned max_depth; /* [64] */
     bool keep_duplicate_keys;
-    /* YAML: of equal keys of a map the last one counts, in the place of the first, as in PyYAML; NULL: they are
-     * refused. */
+    /* YAML: of equal keys of a map the last one counts, in the place of the first, as in PyYAML; NULL: they
+     * are refused. */
     const KeyReplaced *replaced;
     /* msgpack: a list under this key is checked but not read: item is NULL, text has its n items for
      * msgpack_item. For lists of tens of thousands of small maps. */

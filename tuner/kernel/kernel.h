@@ -43,7 +43,8 @@ Err kernel_emit_text(Str program, const char *name, Str symbol, Buf *out);
 enum { KERNEL_SYMBOL_BYTES = 48 };
 Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES]);
 
-/* The hash in the header of a text that kernel_emit made: of all that is compiled, without the solution's name. */
+/* The hash in the header of a text that kernel_emit made: of all that is compiled, without the solution's
+ * name. */
 Str kernel_content(Str text);
 
 /* Helper kernels of tensile-formats 8.4. ga: writes the workspace in the compute type (name with _GA). */

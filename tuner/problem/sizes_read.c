@@ -226,8 +226,8 @@ static Err read_exact_list(Reader *r, const Node *n)
     return push_exact(r, &s);
 }
 
-/* A stride list in the order of the tensor's indices; entry 1 of a GEMM's tensor is its leading dimension. What
- * is behind the last index has no meaning. */
+/* A stride list in the order of the tensor's indices; entry 1 of a GEMM's tensor is its leading dimension.
+ * What is behind the last index has no meaning. */
 static Err read_strides(const Reader *r, const Node *n, const char *key, int tensor, SizeExtra *e)
 {
     const IndexList l = size_tensor_indices(r->pt, tensor);

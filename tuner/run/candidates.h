@@ -1,6 +1,7 @@
-/* Candidates: which valid solutions become kernels of a size-group. A solution is one when its target's kernel
- * writer can write it and no solution before it has the same kernel text, launch and predicates: parameters
- * that change none of these would have one kernel measured several times. Does not fork, name or build. */
+/* Candidates: which valid solutions become kernels of a size-group. A solution is one when its target's
+ * kernel writer can write it and no solution before it has the same kernel text, launch and predicates:
+ * parameters that change none of these would have one kernel measured several times. Does not fork, name or
+ * build. */
 #ifndef TUNER_CANDIDATES_H
 #define TUNER_CANDIDATES_H
 

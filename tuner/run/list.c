@@ -55,8 +55,8 @@ static Err pick_target(const Options *o, const Config *c, const Target **out)
 
 /* ---- what a run would make of the fork ---- */
 
-/* Rules say why a permutation is not valid; the kernel writer's own rules, and the writer itself, why a valid one
- * is not written. */
+/* Rules say why a permutation is not valid; the kernel writer's own rules, and the writer itself, why a valid
+ * one is not written. */
 typedef struct {
     Deriver rules, writer;
     RuleCounts unwritten;                                       /* by the writer's rules */
@@ -122,7 +122,8 @@ static void reasons_print(List *l, const Judge *j, const Fork *fork)
                 i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(c->unwritten[i].why));
 }
 
-/* Walks the fork once. print: names go out; else the namer notes what differs. write: the writer judges too. */
+/* Walks the fork once. print: names go out; else the namer notes what differs. write: the writer judges too.
+ */
 static Err walk(List *l, const Space *sp, Judge *j, bool print, bool write, Fork *fork)
 {
     bool more = true, kept = false;

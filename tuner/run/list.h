@@ -1,9 +1,8 @@
 /* `tuner --list-solutions CONFIG...`: forks and judges without running anything. Called by main.c.
  *
  * Prints the minimal names of the valid solutions of each size group, in fork order (--names: full names), or
- * with
- * --count one line 'permutations/valid/written' per size group: by Tensile's rules, and what a run would build;
- * with --reasons how often each rule rejected, and the kernel writer, with the first case of each.
+ * with --count one line 'permutations/valid/written' per size group: by Tensile's rules, and what a run would
+ * build; with --reasons how often each rule rejected, and the kernel writer, with the first case of each.
  */
 #ifndef TUNER_LIST_H
 #define TUNER_LIST_H

@@ -140,7 +140,8 @@ static void unwritten_print(const Group *g)
                 i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(g->unwritten[i].why));
 }
 
-/* No valid solution, or none that can be written: every reason with its count and its first case. The run goes on with the other groups. */
+/* No valid solution, or none that can be written: every reason with its count and its first case. The run
+ * goes on with the other groups. */
 static Err none_valid(Run *r, Group *g)
 {
     Buf why;

@@ -1,7 +1,8 @@
 /* Step: what is to be done, into the store: which kernels (by the hash of their source), on which sizes, in
  * which setting.
  *
- * A kernel's identity is not its name, which depends on what else is in the benchmark: see candidates.h, run.h.
+ * A kernel's identity is not its name, which depends on what else is in the benchmark: see candidates.h,
+ * run.h.
  */
 #include "run/run.h"
 
@@ -24,8 +25,8 @@ static void strides_key(const ProblemType *pt, const ProblemSize *s, int tensor,
     for (int32_t i = 0; i < n; i++) buf_printf(out, "%s%" PRId64, i ? "," : "", given[i]);
 }
 
-/* "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64 A=1,64,0": type, sizes, and the strides and pads that do not follow
- * from them. The numbers of the sizes end at the second blank. */
+/* "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64 A=1,64,0": type, sizes, and the strides and pads that do not
+ * follow from them. The numbers of the sizes end at the second blank. */
 static void problem_key(const Group *g, const ProblemSize *s, Buf *out)
 {
     const ProblemType *pt = &g->problem->pt;

@@ -5,9 +5,9 @@
  * checked against params.def. Names that older Tensile versions used are accepted; each use leaves a line in
  * notices. Not here: enumeration of the fork (space.h), derivation, running. Called by tuner/main.
  *
- * As in Tensile, with a notice: the last of duplicate keys counts; an Exact's leading dimension below the least
- * one is raised to it; strides behind a tensor's last index, and other unknown keys of a size-group, have no
- * effect; an empty ProblemSizes measures nothing.
+ * As in Tensile, with a notice: the last of duplicate keys counts; an Exact's leading dimension below the
+ * least one is raised to it; strides behind a tensor's last index, and other unknown keys of a size-group,
+ * have no effect; an empty ProblemSizes measures nothing.
  *
  * Differences from Tensile that are kept on purpose:
  * - names it has since renamed are accepted; an old name of a pair stays one dimension (a group in front of

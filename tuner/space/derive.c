@@ -209,8 +209,8 @@ static void drop_other_rows(Solution *s, const Solution *defaults, TargetFamily 
     }
 }
 
-/* Rows that mean nothing on the target get their default: values of them would make duplicates, and must change
- * nothing that is derived. */
+/* Rows that mean nothing on the target get their default: values of them would make duplicates, and must
+ * change nothing that is derived. */
 static void drop_meaningless(Solution *s, const Deriver *f)
 {
     unsigned scope = f->target->family == TARGET_HOST ? SCOPE_CPU : SCOPE_NV;
