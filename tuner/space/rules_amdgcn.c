@@ -2,8 +2,8 @@
  * where kernels are made (DeriveLimits.writer). Counting solutions without making them gives Tensile's
  * numbers.
  *
- * What compiled kernels take without an effect is in no_effect.def. In some kernels alone these have an effect:
- * LdsPad, which in kernels with matrix instructions or dot products gives way to the layout that
+ * What compiled kernels take without an effect is in no_effect.def. In some kernels alone these have an
+ * effect: LdsPad, which in kernels with matrix instructions or dot products gives way to the layout that
  * kernel/amdgcn/layout.c chooses by counting bank conflicts (in the others LdsPad's room is placed so that
  * writes of transposed operands do not meet), and VectorWidth, which in those with matrix instructions
  * follows from MIWaveTile and 16 bytes.
