@@ -300,6 +300,10 @@ static void test_problems(void **state)
     assert_true(p->gemm.a.type == TYPE_F8_OCP && p->gemm.b.type == TYPE_B8_OCP && p->gemm.out == TYPE_H);
     assert_true(p->tensor[TENSOR_A].type == TYPE_F8_OCP && p->tensor[TENSOR_D].type == TYPE_H);
     assert_true(p->shape.types == types_pack(TYPE_F8, TYPE_B8, TYPE_F8, TYPE_H));
+    assert_ok(ARGS(&o, NN, "--problem-size=10,20,3,7", "--d-strides=1,30,10", "--strided-batched=False"));
+    assert_ok(problem_set_read(&a, &o, &set)); /* matrices between each other's columns; arrays of pointers */
+    p = &set.v[0];
+    assert_true(!p->shape.strided_batched && p->shape.d[2] == 0 && p->tensor[TENSOR_D].stride[2] == 10);
     static const char *const bad[][3] = {
         {NN, "--problem-size=10,20,3", ""},
         {NN, "--problem-size=0,20,3,7", ""},
@@ -310,7 +314,7 @@ static void test_problems(void **state)
         {NN, "--problem-size=10,20,3,7", "--d-strides=1,10,199"},
         {NN, "--problem-size=10,20,3,7", "--a-strides=2,20,-1"},
         {NN, "--problem-size=10,20,3,7", "--init-beta=Identity"},
-        {NN, "--problem-size=10,20,3,7", "--strided-batched=False"},
+        {NN, "--problem-size=10,20,3,7", "--d-strides=1,30,9"},
         {"--problem-identifier=Contraction_l_Ailk_Bljk_Cijk", "--problem-size=10,20,3,7", ""},
         {"--problem-identifier=Contraction_lm_Ailk_Bljk_Cijk_Dijk", "--problem-size=10,20,3,7", ""},
         {"--problem-identifier=Contraction_l_Ailk_Bjik_Cijk_Dijk", "--problem-size=10,20,3,7", ""},
