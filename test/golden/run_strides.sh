@@ -42,3 +42,7 @@ done
 echo "--- elements of D that lie on each other"
 config | sed 's/stridesD: .-1, 155, 31./stridesD: [-1, 155, 30]/' >bad.yaml
 "$BIN/tuner" --arch host bad.yaml bad >log 2>&1; echo "exit $?"; cat bad/1_BenchmarkProblems/*/00_Final/build/client.log
+echo "--- a size-group without sizes beside one with"
+config | sed 's/      - Exact: {.*//' | sed '/^LibraryLogic/i\  - BenchmarkFinalParameters: [{ProblemSizes: }]\n    ForkParameters: [{WorkGroup: [[8, 8, 1]]}, {ThreadTile: [[4, 4]]}, {DepthU: [16]}]' >none.yaml
+"$BIN/tuner" --arch host none.yaml none >log 2>&1; echo "exit $?"; grep -o 'ProblemSizes is empty.*' log
+"$BIN/tuner" status none | grep measured; grep -c '^ *- - - ' none/3_LibraryLogic/*.yaml
