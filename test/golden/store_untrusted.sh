@@ -37,6 +37,7 @@ echo precious >victim
 links="tuning.lock 1_BenchmarkProblems/Cijk_Ailk_Bljk_SB_00/00_Final/build/client.log"
 links="$links 1_BenchmarkProblems/Cijk_Ailk_Bljk_SB_00/00_Final/build/plan.txt tuning.db tuning.db-wal"
 links="$links 1_BenchmarkProblems/Cijk_Ailk_Bljk_SB_00/00_Final/source/ClientParameters.ini"
+links="$links $(cd whole && find * -path '*SOURCE/*.c' | sort | head -1)"
 links="$links 2_BenchmarkData/Cijk_Ailk_Bljk_SB_00.csv 3_LibraryLogic/sim_Cijk_Ailk_Bljk_SB.yaml"
 links="$links 4_LibraryClient/library/TensileLibrary.dat"
 for l in $links; do

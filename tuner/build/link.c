@@ -137,6 +137,8 @@ Err build_link(const Toolchain *t, const Str *objects, size_t n, const LinkName 
     if (n_names && t->target->family != TARGET_HOST)
         FAIL(ERR_INPUT, "kernels cannot be renamed in code objects of %s", t->target->name);
     snprintf(response, sizeof response, "%s.args", temporary);
+    unlink(response); /* in a folder from elsewhere they may be links */
+    unlink(temporary);
     Buf b;
     buf_init(&b);
     Err e = response_make(t, objects, n, temporary, &b);

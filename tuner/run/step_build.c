@@ -13,6 +13,7 @@
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/own.h"
 #include "base/vec.h"
 #include "kernel/kernel.h"
 #include "run/forecast.h"
@@ -119,6 +120,7 @@ static Err source_write(Chunk *c, Str symbol, Str text)
     Str path = path_join(&c->arena, c->source_dir.s, buf_cstr(&name));
     Err e = buf_check(&name);
     if (!e && !path.s) e = err_set(ERR_FAILED, "out of memory");
+    if (!e) e = path_no_link(path.s);
     if (!e) e = file_write_unsynced(path.s, text); /* the text can be made again */
     buf_fini(&name);
     return e;
