@@ -1,13 +1,15 @@
-/* Library: a master solution library in memory (TensileLibrary*.dat|.yaml) and the choice of a solution
- * for a problem. * A file is msgpack or YAML by content; it is untrusted: every index, count and depth is
- * checked when it is opened, and a damaged one gives one error. msgpack files are mapped and stay so; a
- * table is read when a problem first needs it, a solution when it is first considered, placeholders (lazy
- * libraries) when they are first met, all under a lock. A file that is replaced by rename does no harm;
- * one that is written to or cut while it is open gives errors for what was not read yet (filemap.h says
- * what cannot be found out). Selection follows Tensile's findBestSolution (tensile-formats 8.1) to the
- * letter; what was read once needs no further allocation. One Library serves one kind of hardware: rows
- * for others are not kept. Selection may be called from any thread. Not here: code objects and launches
- * (launch.h, host_run.h). Used by libtuner, tuner-client, tuner-bench. */
+/* Library: a master solution library in memory (TensileLibrary*.dat|.yaml) and the choice of a solution for a
+ * problem.
+ *
+ * A file is msgpack or YAML by content; it is untrusted: every index, count and depth is checked when it is
+ * opened, and a damaged one gives one error. msgpack files are mapped and stay so; a table is read when a
+ * problem first needs it, a solution when it is first considered, placeholders (lazy libraries) when they
+ * are first met, all under a lock. A file that is replaced by rename does no harm; one that is written to
+ * or cut while it is open gives errors for what was not read yet (filemap.h says what cannot be found out).
+ * Selection follows Tensile's findBestSolution (tensile-formats 8.1) to the letter; what was read once
+ * needs no further allocation. One Library serves one kind of hardware: rows for others are not kept.
+ * Selection may be called from any thread. Not here: code objects and launches (launch.h, host_run.h).
+ */
 #ifndef CLIENT_RUNTIME_LIBRARY_H
 #define CLIENT_RUNTIME_LIBRARY_H
 
@@ -88,8 +90,7 @@ const LibSolution *library_solution_by_index(const Library *lib, int64_t index);
 const Hardware *library_hardware(const Library *lib);
 /* Does a hardware row name this Library's architecture? False: only fallback rows hold. */
 bool library_names_arch(const Library *lib);
-/* Does the file ask for a line on stderr per launch ("libraryPrintDebug": createlib --library-print-
- * debug)? */
+/* Does the file ask for a line on stderr per launch (createlib --library-print-debug)? */
 bool library_print_debug(const Library *lib);
 /* Base names ("TensileLibrary_Type_SS_...") of placeholders that have been read, by code_object number; NULL
  * out of range or not read. *fallback (may be NULL): the name's end is "fallback". */

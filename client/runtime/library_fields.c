@@ -25,7 +25,7 @@ static Err read_type(const char *name, const Field *f, const Node *n, int32_t *o
     TRY(node_str(n, name, f->key, &text));
     if (!type_find(text, &t))
         FAIL(ERR_INPUT, "%s:%d: %s: data type '%.*s' is unknown", name, n->line, f->key, STR_ARG(text));
-    *out = t;
+    *out = (int32_t)t;
     return ERR_OK;
 }
 

@@ -1,6 +1,6 @@
 /* Library: the fields of the maps in a file, as tables, read from a Node or checked in msgpack bytes. Both
- * ask the same of them; what the bytes' check does not know (false) the Node's reader has the last word
- * on. For the library_*.c files alone. */
+ * ask the same of them; what the bytes' check does not know (false) the Node's reader has the last word on.
+ * For the library_*.c files alone. */
 #ifndef CLIENT_RUNTIME_LIBRARY_FIELDS_H
 #define CLIENT_RUNTIME_LIBRARY_FIELDS_H
 

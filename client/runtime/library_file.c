@@ -1,6 +1,7 @@
 /* Library: reading a file. The usual msgpack file is checked in one walk over its bytes, in which nothing
  * but the nodes of its tree is made; YAML, and what the walk does not know or finds wrong, is read as a
- * whole document, which gives the message. */
+ * whole document, which gives the message.
+ */
 #include <stdlib.h>
 #include <string.h>
 

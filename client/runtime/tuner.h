@@ -1,47 +1,76 @@
-/* libtuner: GEMM with kernels from a tuned library (TensileLibrary.dat and its code objects). * A complete
- * program: C (3 x 2) = A (3 x 4) * B (4 x 2). *     #include <stdio.h> #include <tuner.h> *     int
- * main(int argc, char **argv) { float a[12], b[8], c[6], alpha = 1, beta = 0; tuner_library *lib;
- * tuner_status status = tuner_open(&lib, argc > 1 ? argv[1] : NULL, NULL); for (int i = 0; i < 12; i++)
- * a[i] = (float)i; for (int i = 0; i < 8; i++) b[i] = (float)(i % 3); if (!status) { status =
- * tuner_sgemm(lib, TUNER_N, TUNER_N, 3, 2, 4, &alpha, a, 3, b, 4, &beta, c, 3); tuner_close(lib); } if
- * (status) { fprintf(stderr, "%s\n", tuner_error_message()); return status; } for (int i = 0; i < 3; i++)
- * printf("%g %g\n", (double)c[i], (double)c[i + 3]); return 0; } * cc example.c -ltuner; with libtuner.a:
- * cc example.c $(pkg-config --static --cflags --libs tuner). * Shapes, as in BLAS: everything is column-
- * major; op(A) is m x k, op(B) is k x n, C and D are m x n; element (i, j) of a matrix is at i + j * ld,
- * so A has lda >= m rows when it is not transposed and >= k when it is. All sizes, leading dimensions and
- * strides count elements, not bytes, and are from 0 (leading dimensions: from 1) below 2^32. m or n 0:
- * nothing is done; k or alpha 0: D = beta * C and A, B are not looked at; beta 0: C is not read, it may
- * hold anything. Matrices need the alignment of their elements; 64 bytes is fastest. Nothing may overlap
- * but D and C, which may be the same. * Ownership: the caller's memory stays the caller's and is used
- * during the call only; calls return when D is complete (on GPUs: see below). A tuner_library owns its
- * files, threads and workspace (kept between calls, grown on demand up to what the largest call needed,
- * solutions of more than 4 GiB are not chosen) until tuner_close. Names that are returned (kernel, path,
- * architecture) live as long as the library. * A null pointer as the library is TUNER_INPUT (functions
- * that return text or a number: "" and 0). * Errors: every function that can fail returns a tuner_status,
- * 0 when it worked; the text of the thread's last error is in tuner_error_message(). Nothing aborts, exits
- * or prints (but see TUNER_LAYER). After an error D may be partly written only when a kernel had begun:
- * TUNER_INPUT, TUNER_NO_SOLUTION and TUNER_NO_DEVICE come before that (arrays of pointers, see below,
- * apart). * Threads: all functions may be called from any thread at the same time on the same library,
- * except tuner_close. Calls on one library share its threads, one after the other where they use several;
- * small ones run on the caller's. Code objects are shared libraries: open only libraries that you trust to
- * run. After fork a library works in the process that opened it alone: calls on it in the child are
- * errors, tuner_close does nothing there, and the child may open one of its own. * GPUs: a library for one
- * runs on it (tuner_options.device; chosen by itself when the path has nothing for the CPU and a GPU is
- * there that it is for). The driver library (libcuda.so.1, libamdhip64.so) is opened when it is needed. a,
- * b, c and d are then device pointers of that device, alpha and beta stay in host memory, and arrays of
- * batch pointers are in device memory. Calls queue their kernels on the library's stream
- * (tuner_set_stream; at first tuner_options.stream, NULL is the device's default stream) and return at
- * once: D is complete, and the inputs may change, when the stream has come that far (tuner_synchronize).
- * Only the first use of a kernel (its code object is loaded), a workspace that has to grow, and arrays of
- * pointers in a library that has no kernels for them, wait for the device. Calls on one stream are in
- * order. An error that the device finds later is returned by one of the next calls. The calling thread's
- * CUDA context or HIP device is as before after each call. Libraries for a GPU that is not there can be
- * opened for selection (tuner_options.arch); calls on them return TUNER_NO_DEVICE. * Environment, read by
- * tuner_open: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is), TUNER_DEVICE (as
- * tuner_options.device), TUNER_NUM_THREADS (default: the processors that the process may use),
- * TENSILE_EXPERIMENTAL_SELECTION (1: solutions chosen over grids of sizes, 2: by decision trees, where the
- * library has such rows; anything else: neither), TUNER_LAYER (1 calls, 2 tuner-bench lines, 4 YAML
- * profile at close; bits add up) and TUNER_LOG_PATH (file for them, appended; default stderr). Where
+/* libtuner: GEMM with kernels from a tuned library (TensileLibrary.dat and its code objects).
+ *
+ * A complete program: C (3 x 2) = A (3 x 4) * B (4 x 2).
+ *
+ *     #include <stdio.h>
+ *     #include <tuner.h>
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         float a[12], b[8], c[6], alpha = 1, beta = 0;
+ *         tuner_library *lib;
+ *         tuner_status status = tuner_open(&lib, argc > 1 ? argv[1] : NULL, NULL);
+ *         for (int i = 0; i < 12; i++) a[i] = (float)i;
+ *         for (int i = 0; i < 8; i++) b[i] = (float)(i % 3);
+ *         if (!status) {
+ *             status = tuner_sgemm(lib, TUNER_N, TUNER_N, 3, 2, 4, &alpha, a, 3, b, 4, &beta, c, 3);
+ *             tuner_close(lib);
+ *         }
+ *         if (status) {
+ *             fprintf(stderr, "%s\n", tuner_error_message());
+ *             return status;
+ *         }
+ *         for (int i = 0; i < 3; i++) printf("%g %g\n", (double)c[i], (double)c[i + 3]);
+ *         return 0;
+ *     }
+ *
+ * cc example.c -ltuner; with libtuner.a: cc example.c $(pkg-config --static --cflags --libs tuner).
+ *
+ * Shapes, as in BLAS: everything is column-major; op(A) is m x k, op(B) is k x n, C and D are m x n; element
+ * (i, j) of a matrix is at i + j * ld, so A has lda >= m rows when it is not transposed and >= k when it is.
+ * All sizes, leading dimensions and strides count elements, not bytes, and are from 0 (leading dimensions:
+ * from 1) below 2^32. m or n 0: nothing is done; k or alpha 0: D = beta * C and A, B are not looked
+ * at; beta 0: C is not read, it may hold anything. Matrices need the alignment of their elements; 64 bytes is
+ * fastest. Nothing may overlap but D and C, which may be the same.
+ *
+ * Ownership: the caller's memory stays the caller's and is used during the call only; calls return when D
+ * is complete (on GPUs: see below). A tuner_library owns its files, threads and workspace (kept between
+ * calls, grown on demand up to what the largest call needed, solutions of more than 4 GiB are not chosen)
+ * until tuner_close. Library files stay mapped: replace one by renaming another over it. One that is
+ * written to or cut in place makes calls fail (TUNER_FAILED) that need what was not read yet, and raises
+ * SIGBUS where it is cut during the very reading. Names that are returned (kernel, path, architecture) live
+ * as long as the library.
+ *
+ * A null pointer as the library is TUNER_INPUT (functions that return text or a number: "" and 0).
+ *
+ * Errors: every function that can fail returns a tuner_status, 0 when it worked; the text of the thread's
+ * last error is in tuner_error_message(). Nothing aborts, exits or prints (but see TUNER_LAYER). After an
+ * error D may be partly written only when a kernel had begun: TUNER_INPUT, TUNER_NO_SOLUTION and
+ * TUNER_NO_DEVICE come before that (arrays of pointers, see below, apart).
+ *
+ * Threads: all functions may be called from any thread at the same time on the same library, except
+ * tuner_close. Calls on one library share its threads, one after the other where they use several; small
+ * ones run on the caller's. Code objects are shared libraries: open only libraries that you trust to run.
+ * After fork a library works in the process that opened it alone: calls on it in the child are errors,
+ * tuner_close does nothing there, and the child may open one of its own.
+ *
+ * GPUs: a library for one runs on it (tuner_options.device; chosen by itself when the path has nothing for
+ * the CPU and a GPU is there that it is for). The driver library (libcuda.so.1, libamdhip64.so) is opened
+ * when it is needed. a, b, c and d are then device pointers of that device, alpha and beta stay in host
+ * memory, and arrays of batch pointers are in device memory. Calls queue their kernels on the library's
+ * stream (tuner_set_stream; at first tuner_options.stream, NULL is the device's default stream) and return at
+ * once: D is complete, and the inputs may change, when the stream has come that far (tuner_synchronize). Only
+ * the first use of a kernel (its code object is loaded), a workspace that has to grow, and arrays of pointers
+ * in a library that has no kernels for them, wait for the device. Calls on one stream are in order. An error
+ * that the device finds later is returned by one of the next calls. The calling thread's CUDA context or HIP
+ * device is as before after each call. Libraries for a GPU that is not there can be opened for selection
+ * (tuner_options.arch); calls on them return TUNER_NO_DEVICE.
+ *
+ * Environment, read by tuner_open: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is),
+ * TUNER_DEVICE (as tuner_options.device), TUNER_NUM_THREADS (default: the processors that the process may
+ * use), TENSILE_EXPERIMENTAL_SELECTION (1: solutions chosen over grids of sizes, 2: by decision trees,
+ * where the library has such rows; anything else: neither), TUNER_LAYER (1 calls, 2 tuner-bench lines, 4
+ * YAML profile at close; bits add up) and TUNER_LOG_PATH (file for them, appended; default stderr). Where
  * TUNER_LAYER is not set, rocBLAS's variables are read: ROCBLAS_LAYER, and ROCBLAS_LOG_TRACE_PATH,
  * ROCBLAS_LOG_BENCH_PATH and ROCBLAS_LOG_PROFILE_PATH, then ROCBLAS_LOG_PATH (files for each and for all
  * of them; appended too, where rocBLAS begins anew). A library that createlib made with --library-print-

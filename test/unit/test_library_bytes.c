@@ -215,6 +215,43 @@ static void damaged(void **state)
     buf_fini(&b);
 }
 
+/* ---- several threads ---- */
+
+static void *select_all(void *lib)
+{
+    Contraction p;
+    Selection s;
+    for (int i = 0; i < 120; i++) {
+        contraction_gemm(&p, false, false, 1 + i * 13 % 110, 1 + i % 9, 1 + i * 29 % 100, 1);
+        if (library_select(lib, &p, &s)) return lib;
+    }
+    for (size_t i = 0; i < N_SOLUTIONS; i++)
+        if (library_solution(lib, i)->number != i) return lib;
+    return NULL;
+}
+
+/* All at once read what is read on first use. */
+static void from_threads(void **state)
+{
+    Buf b;
+    (void)state;
+    buf_init(&b);
+    make(&b, 1);
+    for (int round = 0; round < 20; round++) {
+        Library *lib;
+        pthread_t thread[4];
+        void *bad;
+        assert_ok(library_parse("lib", buf_view(&b), NULL, &gfx906, &lib));
+        for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&thread[i], NULL, select_all, lib), 0);
+        for (int i = 0; i < 4; i++) {
+            pthread_join(thread[i], &bad);
+            assert_null(bad);
+        }
+        library_free(lib);
+    }
+    buf_fini(&b);
+}
+
 /* ---- files that change ---- */
 
 static const char *write_library(Arena *a, const char *dir)
@@ -261,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intact),
         cmocka_unit_test(damaged),
+        cmocka_unit_test(from_threads),
         cmocka_unit_test(changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,8 +23,8 @@ typedef struct Solution Solution;
 enum { SCALAR_ANY, SCALAR_ZERO, SCALAR_ONE, SCALAR_NEG_ONE };
 enum { LANGUAGE_ANY, LANGUAGE_SOURCE, LANGUAGE_ASSEMBLY };
 enum { UNIT_ANY, UNIT_MFMA, UNIT_VALU };
-/* What a solution is chosen for. The experimental ones ask for the rows that were made by decision trees
- * or over grids of sizes. */
+/* What a solution is chosen for. The experimental ones ask for the rows that were made by decision trees or
+ * over grids of sizes. */
 enum {
     METRIC_AUTO,
     METRIC_CU_EFFICIENCY,
