@@ -207,9 +207,11 @@ Err library_read_file(Library *lib, const char *name, Str data, FileMap *map, in
             .first_number = (uint32_t)lib->n_solutions, .code_object = code_object, .name = name};
         e = read_data(&r, data, root);
     }
-    if (map && !e && c->data.s) /* read on demand */
+    if (map && !e && c->data.s) { /* read on demand */
         c->map = *map;
-    else if (map)
+        filemap_release(&c->map);
+    } else if (map) {
         filemap_close(map);
+    }
     return e;
 }

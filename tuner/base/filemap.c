@@ -44,6 +44,15 @@ void filemap_close(FileMap *m)
     *m = (FileMap){.data = STR_NULL};
 }
 
+void filemap_release(const FileMap *m)
+{
+    union {
+        const char *c;
+        void *v;
+    } p = {.c = m->data.s};
+    if (p.v) madvise(p.v, m->data.n, MADV_DONTNEED); /* a hint: failing costs memory alone */
+}
+
 Err filemap_check(const FileMap *m)
 {
     struct stat st;
