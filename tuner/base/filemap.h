@@ -26,8 +26,7 @@ typedef struct {
 Err filemap_open(const char *path, size_t max_bytes, FileMap *out);
 /* Not open is fine. */
 void filemap_close(FileMap *m);
-/* Takes all pages out of this process's memory; those that are touched again come back from the page cache.
- * */
+/* Takes all pages out of this process's memory; what is touched again comes back from the page cache. */
 void filemap_release(const FileMap *m);
 /* ERR_FAILED when the file was written to or cut since it was opened. A path that is gone or names another
  * file by now is fine: the mapping keeps the old one. */
