@@ -184,12 +184,30 @@ static Err read_pred(Reader *r, const Node *n, unsigned depth)
     return id == PRED_OPERATION ? ERR_OK : pred_push(&r->list, op);
 }
 
+/* As many ops as there are, with texts of their own. */
+static Err copy_ops(Arena *a, const PredList *l, const PredOp **out)
+{
+    PredOp *op = ARENA_ARRAY(a, l->n, PredOp);
+    TRY_ALLOC(op);
+    memcpy(op, l->op, l->n * sizeof *op);
+    for (size_t i = 0; i < l->n; i++) {
+        if (op[i].id != PRED_OPERATION) continue;
+        op[i].v.op.text = arena_dup(a, str_from(op[i].v.op.text)).s;
+        TRY_ALLOC(op[i].v.op.text);
+    }
+    *out = op;
+    return ERR_OK;
+}
+
 Err pred_parse(Arena *a, const char *name, const Node *n, const PredOp **out)
 {
-    Reader r = {.list = {.arena = a}, .name = name};
-    TRY(read_pred(&r, n, 0));
-    *out = r.list.op;
-    return ERR_OK;
+    Arena scratch; /* lists grow by doubling; libraries keep tens of thousands of predicates */
+    Reader r = {.list = {.arena = &scratch}, .name = name};
+    arena_init(&scratch, 0);
+    Err e = read_pred(&r, n, 0);
+    if (!e) e = copy_ops(a, &r.list, out);
+    arena_fini(&scratch);
+    return e;
 }
 
 /* ---- writing ---- */
