@@ -6,10 +6,11 @@
 
 #include <stdlib.h>
 
-enum { N_VARS = 5, N_RANDOM = 400, N_POINTS = 12 };
-static const char *const names[N_VARS] = {"tid", "wg", "size", "wide", "delta"};
-static const int64_t lows[N_VARS] = {0, 0, 1, 1, -9},
-                     highs[N_VARS] = {255, 100000, UINT32_MAX, INT64_C(1) << 40, 9};
+enum { N_VARS = 7, N_ADDRESS_VARS = 4, N_RANDOM = 400, N_POINTS = 12 };
+static const char *const names[N_VARS] = {"tid", "wg", "row", "small", "size", "wide", "delta"};
+static const int64_t lows[N_VARS] = {0, 0, 0, 0, 1, 1, -9},
+                     highs[N_VARS] = {255, 100000, 4080, 3, UINT32_MAX, INT64_C(1) << 40, 9},
+                     factors[N_VARS] = {1, 1, 16, 1, 1, 1, 1};
 
 static uint64_t state = 88172645463325252u;
 static uint64_t next(void)
@@ -45,6 +46,33 @@ static Tree *random_tree(Arena *a, int depth)
         if (t->kind == EXPR_SELECT) t->z = random_tree(a, depth - 1);
         if (t->kind == EXPR_DIV || t->kind == EXPR_MOD)
             t->y = ARENA_NEW(a, Tree), t->y->kind = EXPR_CONST, t->y->value = 1 << between(0, 6);
+    }
+    return t;
+}
+
+/* What addresses consist of: sums of products, divisions and remainders by constants, exchanged bits. */
+static Tree *random_address(Arena *a, int depth)
+{
+    Tree *t = ARENA_NEW(a, Tree);
+    int pick = depth == 0 ? (int)between(0, 3) : (int)between(0, 11);
+    static const int64_t constants[] = {1, 2, 3, 4, 8, 12, 16, 20, 32, 64};
+    if (pick == 0) {
+        t->kind = EXPR_CONST;
+        t->value = between(0, 200);
+    } else if (pick <= 3) {
+        t->kind = EXPR_VAR;
+        t->var = (int)between(0, N_ADDRESS_VARS - 1);
+    } else {
+        static const ExprKind kinds[] = {EXPR_ADD, EXPR_ADD, EXPR_ADD, EXPR_MUL,
+                                         EXPR_DIV, EXPR_MOD, EXPR_AND, EXPR_XOR};
+        t->kind = kinds[pick - 4];
+        t->x = random_address(a, depth - 1);
+        if (t->kind == EXPR_ADD || t->kind == EXPR_XOR)
+            t->y = random_address(a, depth - 1);
+        else {
+            t->y = ARENA_NEW(a, Tree), t->y->kind = EXPR_CONST;
+            t->y->value = t->kind == EXPR_AND ? (1 << between(0, 5)) - 1 : constants[between(0, 9)];
+        }
     }
     return t;
 }
@@ -109,7 +137,10 @@ static bool tree_value(const Tree *t, const int64_t *v, int64_t *out)
 static const Expr *build(ExprPool *p, const Tree *t)
 {
     if (t->kind == EXPR_CONST) return expr_const(p, t->value);
-    if (t->kind == EXPR_VAR) return expr_var(p, names[t->var], t->var, lows[t->var], highs[t->var]);
+    if (t->kind == EXPR_VAR) {
+        const Expr *v = expr_var(p, names[t->var], t->var, lows[t->var], highs[t->var]);
+        return expr_multiple(p, v, factors[t->var]);
+    }
     const Expr *x = build(p, t->x), *y = build(p, t->y);
     return t->kind == EXPR_SELECT ? expr_select(p, build(p, t->z), x, y) : expr_op(p, t->kind, x, y);
 }
@@ -121,9 +152,22 @@ static void program_head(Buf *c)
                 "not %lld\\n\", n, a, b); } }\n");
 }
 
-static void random_expressions(void **unused)
+/* All points at once. */
+static void lanes_agree(const Expr *e, int64_t v[N_POINTS][N_VARS], const int64_t *want, const bool *is)
 {
-    (void)unused;
+    int64_t by_slot[N_VARS][N_POINTS], got[N_POINTS];
+    const int64_t *values[N_VARS];
+    for (int i = 0; i < N_VARS; i++) {
+        values[i] = by_slot[i];
+        for (int k = 0; k < N_POINTS; k++) by_slot[i][k] = v[k][i];
+    }
+    if (!expr_eval_lanes(e, N_POINTS, values, got)) return;
+    for (int k = 0; k < N_POINTS; k++)
+        if (is[k]) assert_int_equal(got[k], want[k]);
+}
+
+static void random_trees(Tree *(*random)(Arena *, int))
+{
     Arena a;
     Buf c;
     arena_init(&a, 0);
@@ -134,20 +178,25 @@ static void random_expressions(void **unused)
     for (int n = 0; n < N_RANDOM; n++) {
         ExprPool p;
         expr_pool_init(&p, &a);
-        const Tree *t = random_tree(&a, 4);
+        const Tree *t = random(&a, 4);
         const Expr *e = build(&p, t);
         assert_int_equal(expr_pool_check(&p), ERR_OK);
         bool fits = e->lo > INT64_MIN && e->hi < INT64_MAX;
+        int64_t point[N_POINTS][N_VARS], value[N_POINTS];
+        bool is[N_POINTS];
         for (int k = 0; k < N_POINTS; k++) {
-            int64_t v[N_VARS], want, got;
+            int64_t *v = point[k], want, got;
             for (int i = 0; i < N_VARS; i++) {
                 int64_t edge = between(0, 3);
                 v[i] = edge == 0 ? lows[i] : edge == 1 ? highs[i] : between(lows[i], highs[i]);
+                v[i] -= v[i] % factors[i];
             }
-            if (!tree_value(t, v, &want)) continue;
-            if (!expr_eval(e, v, &got)) continue; /* an intermediate value may have overflowed */
+            is[k] = tree_value(t, v, &want) && expr_eval(e, v, &got);
+            if (!is[k]) continue; /* an intermediate value may have overflowed */
+            value[k] = want;
             assert_int_equal(got, want);
             assert_true(want >= e->lo && want <= e->hi);
+            assert_true(e->factor ? want % e->factor == 0 : want == 0);
             if (!fits || k > 3) continue;
             buf_puts(&c, "    {");
             for (int i = 0; i < N_VARS; i++) {
@@ -160,6 +209,7 @@ static void random_expressions(void **unused)
             buf_printf(&c, "), %lldll, %d); }\n", (long long)want, n);
             printed++;
         }
+        lanes_agree(e, point, value, is);
     }
     buf_puts(&c, "    return bad;\n}\n");
     assert_true(printed > N_RANDOM);
@@ -178,6 +228,18 @@ static void random_expressions(void **unused)
     assert_int_equal(system(command), 0);
     buf_fini(&c);
     arena_fini(&a);
+}
+
+static void random_expressions(void **unused)
+{
+    (void)unused;
+    random_trees(random_tree);
+}
+
+static void random_addresses(void **unused)
+{
+    (void)unused;
+    random_trees(random_address);
 }
 
 static void text_is(const Expr *e, const char *want)
@@ -213,6 +275,33 @@ static void simplifies(void **unused)
     assert_int_equal(expr_pool_check(&p), ERR_OK);
 }
 
+/* Constants leave sums, products, divisions and exchanged bits: what is left is one base for many addresses. */
+static void constants_stand_behind(void **unused)
+{
+    (void)unused;
+    Expr nodes[400];
+    ExprPool p;
+    expr_pool_fixed(&p, nodes, 400);
+    const Expr *tid = expr_var(&p, "tid", 0, 0, 255), *k = expr_var(&p, "k", 1, 0, 63),
+               *row = expr_multiple(&p, expr_var(&p, "row", 2, 0, 128), 16);
+    const Expr *tid5 = expr_add_i(&p, tid, 5), *k3 = expr_add_i(&p, k, 3);
+    text_is(expr_add(&p, tid5, k3), "tid + k + 8");
+    text_is(expr_mul_i(&p, tid5, 32), "tid * 32 + 160");
+    text_is(expr_div_i(&p, expr_add_i(&p, expr_mul_i(&p, tid, 32), 20), 8), "tid * 4 + 2");
+    text_is(expr_mod_i(&p, expr_add(&p, expr_mul_i(&p, tid, 64), k), 8), "k % 8");
+    text_is(expr_and_i(&p, expr_add(&p, expr_mul_i(&p, tid, 64), k), 7), "k % 8");
+    text_is(expr_div_i(&p, expr_mul_i(&p, tid, 4), 32), "tid / 8");
+    text_is(expr_mod_i(&p, expr_mul_i(&p, tid, 4), 32), "tid % 8 * 4");
+    text_is(expr_div_i(&p, expr_add(&p, expr_mul_i(&p, tid, 64), k), 128), "tid / 2");
+    text_is(expr_mod_i(&p, expr_add(&p, expr_mul_i(&p, tid, 64), k), 128), "tid % 2 * 64 + k");
+    text_is(expr_div_i(&p, expr_add_i(&p, row, 12), 16), "row / 16");
+    text_is(expr_div_i(&p, expr_add_i(&p, row, 36), 32), "row / 32 + 1");
+    text_is(expr_div_i(&p, expr_add_i(&p, row, 4), 32), "row / 32");
+    text_is(expr_op(&p, EXPR_XOR, expr_add_i(&p, tid, 64), expr_mod_i(&p, k, 8)), "(tid ^ k % 8) + 64");
+    text_is(expr_op(&p, EXPR_XOR, expr_add_i(&p, tid, 4), expr_mod_i(&p, k, 8)), "tid + 4 ^ k % 8");
+    assert_int_equal(expr_pool_check(&p), ERR_OK);
+}
+
 static void named(void **unused)
 {
     (void)unused;
@@ -245,7 +334,8 @@ static void named(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_expressions), cmocka_unit_test(simplifies),
-                                       cmocka_unit_test(named)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_expressions),
+                                       cmocka_unit_test(random_addresses), cmocka_unit_test(simplifies),
+                                       cmocka_unit_test(constants_stand_behind), cmocka_unit_test(named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Building and evaluating expressions; expr_print.c prints them. See expr.h. */
-#include "index/expr.h"
+/* Building expressions, simplified; expr_eval.c evaluates them, expr_print.c prints them. See expr.h. */
+#include "index/expr_internal.h"
 
 #include <string.h>
 
@@ -36,18 +36,20 @@ static const Expr *make(ExprPool *p, Expr e)
 
 const Expr *expr_const(ExprPool *p, int64_t value)
 {
-    return make(p, (Expr){.kind = EXPR_CONST, .lo = value, .hi = value});
+    int64_t factor = value == INT64_MIN ? 1 : value < 0 ? -value : value;
+    return make(p, (Expr){.kind = EXPR_CONST, .lo = value, .hi = value, .factor = factor});
 }
 
 const Expr *expr_var(ExprPool *p, const char *name, int slot, int64_t lo, int64_t hi)
 {
-    return make(p, (Expr){.kind = EXPR_VAR, .name = name, .slot = slot, .lo = lo, .hi = hi});
+    return make(p, (Expr){.kind = EXPR_VAR, .name = name, .slot = slot, .lo = lo, .hi = hi, .factor = 1});
 }
 
 const Expr *expr_name(ExprPool *p, const char *name, const Expr *e)
 {
     if (e->kind <= EXPR_NAMED) return e;
-    return make(p, (Expr){.kind = EXPR_NAMED, .name = name, .x = e, .lo = e->lo, .hi = e->hi});
+    return make(
+        p, (Expr){.kind = EXPR_NAMED, .name = name, .x = e, .lo = e->lo, .hi = e->hi, .factor = e->factor});
 }
 
 const Expr *expr_within(ExprPool *p, const Expr *e, int64_t lo, int64_t hi)
@@ -56,6 +58,14 @@ const Expr *expr_within(ExprPool *p, const Expr *e, int64_t lo, int64_t hi)
     Expr to = *e;
     if (lo > to.lo) to.lo = lo;
     if (hi < to.hi) to.hi = hi;
+    return make(p, to);
+}
+
+const Expr *expr_multiple(ExprPool *p, const Expr *e, int64_t factor)
+{
+    if (factor < 2 || e->factor % factor == 0) return e;
+    Expr to = *e;
+    to.factor = factor;
     return make(p, to);
 }
 
@@ -77,110 +87,6 @@ bool expr_same(const Expr *x, const Expr *y)
     }
 }
 
-/* ---- numbers ---- */
-
-static bool apply(ExprKind kind, int64_t x, int64_t y, int64_t *v)
-{
-    switch (kind) {
-    case EXPR_ADD:
-        return !__builtin_add_overflow(x, y, v);
-    case EXPR_SUB:
-        return !__builtin_sub_overflow(x, y, v);
-    case EXPR_MUL:
-        return !__builtin_mul_overflow(x, y, v);
-    case EXPR_DIV:
-    case EXPR_MOD:
-        if (y == 0 || (x == INT64_MIN && y == -1)) return false;
-        *v = kind == EXPR_DIV ? x / y : x % y;
-        return true;
-    case EXPR_AND:
-        *v = x & y;
-        return true;
-    case EXPR_XOR:
-        *v = x ^ y;
-        return true;
-    case EXPR_MIN:
-        *v = x < y ? x : y;
-        return true;
-    case EXPR_MAX:
-        *v = x > y ? x : y;
-        return true;
-    case EXPR_LT:
-        *v = x < y;
-        return true;
-    case EXPR_LE:
-        *v = x <= y;
-        return true;
-    case EXPR_EQ:
-        *v = x == y;
-        return true;
-    case EXPR_BOTH:
-        *v = x && y;
-        return true;
-    case EXPR_EITHER:
-        *v = x || y;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Values of named expressions are kept, so that shared ones are evaluated once. */
-enum { MEMO = 32 };
-typedef struct {
-    const int64_t *values;
-    const Expr *seen[MEMO];
-    int64_t value[MEMO];
-    int n;
-} Evaluation;
-
-static bool eval(Evaluation *ev, const Expr *e, int64_t *value)
-{
-    int64_t x, y;
-    switch (e->kind) {
-    case EXPR_CONST:
-        *value = e->lo;
-        return true;
-    case EXPR_VAR:
-        *value = ev->values[e->slot];
-        return true;
-    case EXPR_NAMED:
-        for (int i = 0; i < ev->n; i++)
-            if (ev->seen[i] == e) {
-                *value = ev->value[i];
-                return true;
-            }
-        if (!eval(ev, e->x, value)) return false;
-        if (ev->n < MEMO) {
-            ev->seen[ev->n] = e;
-            ev->value[ev->n++] = *value;
-        }
-        return true;
-    case EXPR_SELECT:
-        return eval(ev, e->z, &x) && eval(ev, x ? e->x : e->y, value);
-    case EXPR_BOTH:
-    case EXPR_EITHER:
-        if (!eval(ev, e->x, &x)) return false;
-        if (!x == (e->kind == EXPR_BOTH)) { /* the second operand is not evaluated, as in C */
-            *value = x != 0;
-            return true;
-        }
-        if (!eval(ev, e->y, &y)) return false;
-        *value = y != 0;
-        return true;
-    default:
-        return eval(ev, e->x, &x) && eval(ev, e->y, &y) && apply(e->kind, x, y, value);
-    }
-}
-
-bool expr_eval(const Expr *e, const int64_t *values, int64_t *value)
-{
-    Evaluation ev;
-    ev.values = values;
-    ev.n = 0;
-    return eval(&ev, e, value);
-}
-
 /* ---- ranges ---- */
 
 typedef struct {
@@ -190,7 +96,7 @@ typedef struct {
 static int64_t saturated(ExprKind kind, int64_t x, int64_t y)
 {
     int64_t v;
-    if (apply(kind, x, y, &v)) return v;
+    if (expr_apply(kind, x, y, &v)) return v;
     bool negative = kind == EXPR_MUL ? (x < 0) != (y < 0) : x < 0;
     return negative ? INT64_MIN : INT64_MAX;
 }
@@ -246,6 +152,48 @@ static Range range_of(ExprKind kind, const Expr *x, const Expr *y)
     }
 }
 
+/* ---- factors ---- */
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t t = a % b;
+        a = b, b = t;
+    }
+    return a;
+}
+
+/* A number of which x op y is certainly a multiple. */
+static int64_t factor_of(ExprKind kind, const Expr *x, const Expr *y)
+{
+    int64_t f;
+    switch (kind) {
+    case EXPR_ADD:
+    case EXPR_SUB:
+    case EXPR_MIN:
+    case EXPR_MAX:
+    case EXPR_MOD:
+        return gcd(x->factor, y->factor);
+    case EXPR_MUL:
+        if (__builtin_mul_overflow(x->factor, y->factor, &f)) f = x->factor;
+        return f;
+    case EXPR_DIV:
+        return expr_is_const(y) && y->lo > 0 && x->factor % y->lo == 0 ? x->factor / y->lo : 1;
+    case EXPR_XOR:
+        f = gcd(x->factor, y->factor);
+        return f & -f; /* low bits that are 0 in both */
+    default:
+        return 1;
+    }
+}
+
+static const Expr *node(ExprPool *p, ExprKind kind, const Expr *x, const Expr *y)
+{
+    Range r = range_of(kind, x, y);
+    int64_t factor = factor_of(kind, x, y);
+    return make(p, (Expr){.kind = kind, .x = x, .y = y, .lo = r.lo, .hi = r.hi, .factor = factor});
+}
+
 /* ---- simplifying ---- */
 
 static bool times_const(const Expr *e, int64_t *c)
@@ -255,61 +203,163 @@ static bool times_const(const Expr *e, int64_t *c)
     return true;
 }
 
-/* e / c or e % c for a constant c > 0 of what is a * (c * n) + b, or nested divisions. NULL: as it is. */
-static const Expr *divide(ExprPool *p, ExprKind kind, const Expr *e, int64_t c)
+/* Terms of a sum none of which is negative; the constant, if any, apart. */
+enum { TERMS_MAX = 16 };
+typedef struct {
+    const Expr *term[TERMS_MAX];
+    int n;
+    int64_t constant;
+} Terms;
+
+static bool collect(Terms *t, const Expr *e)
+{
+    if (e->kind == EXPR_ADD && natural(e->x, e->y)) return collect(t, e->x) && collect(t, e->y);
+    if (expr_is_const(e)) return !__builtin_add_overflow(t->constant, e->lo, &t->constant);
+    if (t->n == TERMS_MAX) return false;
+    t->term[t->n++] = e;
+    return true;
+}
+
+static const Expr *sum_of(ExprPool *p, const Terms *t)
+{
+    if (t->n == 0) return expr_const(p, t->constant);
+    const Expr *e = t->term[0];
+    for (int i = 1; i < t->n; i++) e = expr_add(p, e, t->term[i]);
+    return t->constant ? expr_add_i(p, e, t->constant) : e;
+}
+
+static int64_t most(const Terms *t)
+{
+    int64_t v = t->constant;
+    for (int i = 0; i < t->n; i++)
+        if (__builtin_add_overflow(v, t->term[i]->hi, &v)) return INT64_MAX;
+    return v;
+}
+
+/* Divides the terms among those with the factor f and the others. */
+static void part_by_factor(const Terms *t, int64_t f, Terms *with, Terms *without)
+{
+    with->n = without->n = 0;
+    without->constant = t->constant % f;
+    with->constant = t->constant - without->constant;
+    for (int i = 0; i < t->n; i++) {
+        Terms *to = t->term[i]->factor % f == 0 ? with : without;
+        to->term[to->n++] = t->term[i];
+    }
+}
+
+/* Multiples of c are worth a division of their own where it costs nothing. */
+static bool divides_free(const Terms *t, int64_t c)
 {
     int64_t by;
+    for (int i = 0; i < t->n; i++)
+        if (!times_const(t->term[i], &by) || by % c) return false;
+    return true;
+}
+
+/* e / c or e % c of a sum: multiples of c leave it, and so does what is too small to carry. */
+static const Expr *divide_sum(ExprPool *p, ExprKind kind, const Expr *e, int64_t c)
+{
+    Terms all = {.n = 0}, with, without;
+    bool div = kind == EXPR_DIV;
+    if (e->kind != EXPR_ADD || !collect(&all, e) || (all.n + (all.constant > 0)) < 2) return NULL;
+    part_by_factor(&all, c, &with, &without);
+    if (with.n + (with.constant > 0) && (!div || most(&without) < c || divides_free(&with, c))) {
+        const Expr *rest = expr_op(p, kind, sum_of(p, &without), expr_const(p, c));
+        if (!div) return rest;
+        const Expr *whole = expr_const(p, with.constant / c);
+        for (int i = with.n - 1; i >= 0; i--) whole = expr_add(p, expr_div_i(p, with.term[i], c), whole);
+        return expr_within(p, expr_add(p, whole, rest), e->lo / c, e->hi / c);
+    }
+    for (int i = 0; i < all.n; i++) {
+        int64_t g = gcd(all.term[i]->factor, c);
+        if (g < 2) continue;
+        part_by_factor(&all, g, &with, &without);
+        if (most(&without) >= g || (without.n == 0 && without.constant == 0)) continue;
+        const Expr *big = expr_op(p, kind, sum_of(p, &with), expr_const(p, c));
+        return div ? big : expr_add(p, big, sum_of(p, &without));
+    }
+    return NULL;
+}
+
+/* e / c or e % c for a constant c > 0. NULL: as it is. */
+static const Expr *divide(ExprPool *p, ExprKind kind, const Expr *e, int64_t c)
+{
+    int64_t by, g;
     bool div = kind == EXPR_DIV;
     if (e->lo < 0 || c <= 0) return NULL;
     if (c == 1) return div ? e : expr_const(p, 0);
     if (e->hi < c) return div ? expr_const(p, 0) : e;
-    if (times_const(e, &by) && by % c == 0) return div ? expr_mul_i(p, e->x, by / c) : expr_const(p, 0);
-    if (e->kind == EXPR_ADD && natural(e->x, e->y)) {
-        for (int side = 0; side < 2; side++) {
-            const Expr *whole = side ? e->y : e->x, *rest = side ? e->x : e->y;
-            bool multiple =
-                expr_is_const(whole) ? whole->lo % c == 0 : times_const(whole, &by) && by % c == 0;
-            if (!multiple) continue;
-            const Expr *part = expr_op(p, kind, rest, expr_const(p, c));
-            return div ? expr_add(p, expr_div_i(p, whole, c), part) : part;
-        }
+    if (!div && e->factor % c == 0) return expr_const(p, 0);
+    if (times_const(e, &by) && by > 0 && (g = gcd(by, c)) > 1) {
+        const Expr *x = expr_op(p, kind, expr_mul_i(p, e->x, by / g), expr_const(p, c / g));
+        return div ? x : expr_mul_i(p, x, g);
     }
     if (div && e->kind == EXPR_DIV && expr_is_const(e->y) && e->y->lo > 0 && e->y->lo <= INT32_MAX &&
         c <= INT32_MAX && e->x->lo >= 0)
         return expr_div_i(p, e->x, e->y->lo * c);
     if (!div && e->kind == EXPR_MOD && expr_is_const(e->y) && e->y->lo % c == 0 && e->x->lo >= 0)
         return expr_mod_i(p, e->x, c);
-    return NULL;
+    return divide_sum(p, kind, e, c);
 }
 
+/* x + c with a constant c; not where something narrowed the range of the sum. */
+static bool plus_const(const Expr *e, int64_t *c)
+{
+    if (e->kind != EXPR_ADD || !expr_is_const(e->y)) return false;
+    Range r = range_of(EXPR_ADD, e->x, e->y);
+    *c = e->y->lo;
+    return r.lo == e->lo && r.hi == e->hi;
+}
+
+/* Constants stand behind everything else. */
 static const Expr *sum(ExprPool *p, const Expr *x, const Expr *y)
 {
-    int64_t c;
-    if (expr_is_const(x)) { /* constants stand behind */
+    int64_t c, d;
+    if (expr_is_const(x)) {
         const Expr *t = x;
         x = y, y = t;
     }
     if (expr_is(y, 0)) return x;
     if (expr_is_const(y) && x->kind == EXPR_ADD && expr_is_const(x->y) &&
-        apply(EXPR_ADD, x->y->lo, y->lo, &c))
+        expr_apply(EXPR_ADD, x->y->lo, y->lo, &c))
         return expr_add(p, x->x, expr_const(p, c));
-    Range r = range_of(EXPR_ADD, x, y);
-    return make(p, (Expr){.kind = EXPR_ADD, .x = x, .y = y, .lo = r.lo, .hi = r.hi});
+    if (!expr_is_const(y)) {
+        bool in_x = plus_const(x, &c), in_y = plus_const(y, &d);
+        if (in_x && in_y && expr_apply(EXPR_ADD, c, d, &c))
+            return expr_add(p, expr_add(p, x->x, y->x), expr_const(p, c));
+        if (in_x && !in_y) return expr_add(p, expr_add(p, x->x, y), x->y);
+        if (in_y && !in_x) return expr_add(p, expr_add(p, x, y->x), y->y);
+    }
+    return node(p, EXPR_ADD, x, y);
 }
 
 static const Expr *product(ExprPool *p, const Expr *x, const Expr *y)
 {
-    int64_t c;
+    int64_t c, d;
     if (expr_is_const(x)) {
         const Expr *t = x;
         x = y, y = t;
     }
     if (expr_is(y, 0) || expr_is(x, 0)) return expr_const(p, 0);
     if (expr_is(y, 1)) return x;
-    if (expr_is_const(y) && times_const(x, &c) && apply(EXPR_MUL, c, y->lo, &c))
+    if (expr_is_const(y) && times_const(x, &c) && expr_apply(EXPR_MUL, c, y->lo, &c))
         return expr_mul_i(p, x->x, c);
-    Range r = range_of(EXPR_MUL, x, y);
-    return make(p, (Expr){.kind = EXPR_MUL, .x = x, .y = y, .lo = r.lo, .hi = r.hi});
+    if (expr_is_const(y) && plus_const(x, &c) && expr_apply(EXPR_MUL, c, y->lo, &d)) {
+        Range r = range_of(EXPR_MUL, x->x, y);
+        if (r.lo > INT64_MIN && r.hi < INT64_MAX) return expr_add_i(p, expr_mul(p, x->x, y), d);
+    }
+    return node(p, EXPR_MUL, x, y);
+}
+
+/* (x + c) ^ y where y has bits below those of c alone. NULL: as it is. */
+static const Expr *exclusive(ExprPool *p, const Expr *x, const Expr *y)
+{
+    int64_t c;
+    if (!plus_const(x, &c)) return NULL;
+    int64_t bits = ones(y->hi);
+    if (x->x->lo < 0 || y->lo < 0 || c <= 0 || (c & bits)) return NULL;
+    return expr_add_i(p, expr_op(p, EXPR_XOR, x->x, y), c);
 }
 
 static bool truth(const Expr *e) { return e->lo >= 0 && e->hi <= 1; }
@@ -317,6 +367,7 @@ static bool truth(const Expr *e) { return e->lo >= 0 && e->hi <= 1; }
 /* What the ranges or the operands say already; NULL: nothing. */
 static const Expr *known(ExprPool *p, ExprKind kind, const Expr *x, const Expr *y)
 {
+    const Expr *e;
     switch (kind) {
     case EXPR_SUB:
         if (expr_same(x, y)) return expr_const(p, 0);
@@ -326,10 +377,13 @@ static const Expr *known(ExprPool *p, ExprKind kind, const Expr *x, const Expr *
         return expr_is_const(y) ? divide(p, kind, x, y->lo) : NULL;
     case EXPR_AND:
         if (expr_is(y, 0) || expr_is(x, 0)) return expr_const(p, 0);
-        return expr_is_const(y) && y->lo == ones(y->lo) && x->lo >= 0 && x->hi <= y->lo ? x : NULL;
+        if (!expr_is_const(y) || y->lo != ones(y->lo) || y->lo == INT64_MAX || x->lo < 0) return NULL;
+        return expr_mod_i(p, x, y->lo + 1);
     case EXPR_XOR:
         if (expr_is(x, 0)) return y;
-        return expr_is(y, 0) ? x : NULL;
+        if (expr_is(y, 0)) return x;
+        e = exclusive(p, x, y);
+        return e ? e : exclusive(p, y, x);
     case EXPR_MIN:
         if (x->hi <= y->lo) return x;
         return y->hi <= x->lo ? y : NULL;
@@ -361,13 +415,12 @@ static const Expr *known(ExprPool *p, ExprKind kind, const Expr *x, const Expr *
 const Expr *expr_op(ExprPool *p, ExprKind kind, const Expr *x, const Expr *y)
 {
     int64_t v;
-    if (expr_is_const(x) && expr_is_const(y) && apply(kind, x->lo, y->lo, &v)) return expr_const(p, v);
+    if (expr_is_const(x) && expr_is_const(y) && expr_apply(kind, x->lo, y->lo, &v)) return expr_const(p, v);
     if (kind == EXPR_ADD) return sum(p, x, y);
     if (kind == EXPR_MUL) return product(p, x, y);
     const Expr *e = known(p, kind, x, y);
     if (e) return e;
-    Range r = range_of(kind, x, y);
-    return make(p, (Expr){.kind = kind, .x = x, .y = y, .lo = r.lo, .hi = r.hi});
+    return node(p, kind, x, y);
 }
 
 const Expr *expr_select(ExprPool *p, const Expr *condition, const Expr *then, const Expr *otherwise)
@@ -380,7 +433,8 @@ const Expr *expr_select(ExprPool *p, const Expr *condition, const Expr *then, co
                           .y = otherwise,
                           .z = condition,
                           .lo = then->lo < otherwise->lo ? then->lo : otherwise->lo,
-                          .hi = then->hi > otherwise->hi ? then->hi : otherwise->hi});
+                          .hi = then->hi > otherwise->hi ? then->hi : otherwise->hi,
+                          .factor = gcd(then->factor, otherwise->factor)});
 }
 
 const Expr *expr_ceil_div(ExprPool *p, const Expr *x, const Expr *y)

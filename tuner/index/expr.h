@@ -4,7 +4,8 @@
  * An expression is built once and used three ways: printed into kernel texts (expr_print), evaluated on
  * numbers by the launcher, by bank counting and by models (expr_eval), and asked for the range that it can
  * have (lo, hi), which decides between 32 and 64 bits and which guards are needed. Constructors simplify with
- * the ranges of their operands, so a formula may be written in full and costs nothing where tiles fit.
+ * the ranges of their operands and with the factors of which they are multiples, so a formula may be written
+ * in full and costs nothing where tiles fit. Constants end up outside, behind everything that varies.
  *
  * Division and remainder are C's: they truncate. They are only simplified where both operands cannot be
  * negative. Nodes are immutable and live in their pool. A pool that runs out of memory returns a constant and
@@ -41,6 +42,7 @@ struct Expr {
     ExprKind kind;
     int slot;         /* VAR: index of its value in expr_eval's array */
     int64_t lo, hi;   /* the value's range; a constant has lo == hi */
+    int64_t factor;   /* the value is a multiple of it; of 0, only 0 is */
     const char *name; /* VAR, NAMED; must outlive the pool */
     const Expr *x, *y, *z;
 };
@@ -68,6 +70,8 @@ const Expr *expr_var(ExprPool *p, const char *name, int slot, int64_t lo, int64_
 const Expr *expr_name(ExprPool *p, const char *name, const Expr *e);
 /* The same value, of which something outside of the expression ensures the narrower range lo .. hi. */
 const Expr *expr_within(ExprPool *p, const Expr *e, int64_t lo, int64_t hi);
+/* The same value, which something outside of the expression makes a multiple of factor. */
+const Expr *expr_multiple(ExprPool *p, const Expr *e, int64_t factor);
 /* kind: ADD to EITHER. */
 const Expr *expr_op(ExprPool *p, ExprKind kind, const Expr *x, const Expr *y);
 const Expr *expr_select(ExprPool *p, const Expr *condition, const Expr *then, const Expr *otherwise);
@@ -124,6 +128,11 @@ bool expr_same(const Expr *x, const Expr *y);
 
 /* values: of variables, by slot. False when something divides by zero or leaves 64 bits. */
 bool expr_eval(const Expr *e, const int64_t *values, int64_t *value);
+
+/* The same for n lanes at once, EXPR_LANES_MAX at most: values[slot][lane]. Both sides of a select are
+ * evaluated, and of BOTH and EITHER. */
+enum { EXPR_LANES_MAX = 64 };
+bool expr_eval_lanes(const Expr *e, int n, const int64_t *const *values, int64_t *value);
 
 /* ---- printing ---- */
 
