@@ -55,14 +55,18 @@ static void test_separate(void **state)
     } rows[] = {{1, {0, 1, 2, 3, 4, 5, 6, 7}},
                 {2, {0, 1, 2, 3, 32, 33, 34, 35}},
                 {4, {0, 1, 16, 17, 32, 33, 48, 49}}};
-    const GpuPlan p = {.wave = 64};
+    const GpuPlan p = {.wave = 64, .n_threads = 128};
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         const GpuOperand x = {.groups = rows[r].groups, .lvc = 8};
         int lane[128] = {0};
-        for (int tid = 0; tid < 128; tid++) {
-            int at = gpu_load_thread(&p, &x, tid);
+        GpuIndex index;
+        gpu_index_init(&index, NULL, 0);
+        const Expr *e = gpu_load_thread(&index.pool, &p, &x);
+        for (int64_t tid = 0; tid < 128; tid++) {
+            int64_t at;
+            assert_true(expr_eval(e, &tid, &at));
             assert_true(at / 64 == tid / 64 && at < 128);
-            lane[at] += 1 + tid;
+            lane[at] += 1 + (int)tid;
         }
         for (int at = 0; at < 8; at++) assert_int_equal(lane[at], 1 + rows[r].line[at]);
         for (int at = 0; at < 128; at++) assert_true(lane[at] > 0);
@@ -226,7 +230,7 @@ static void test_valu_layout(void **state)
         assert_ok(gpu_plan(&p, &s, d.target));
         for (int o = 0; o < 2; o++)
             assert_int_equal(amdgcn_conflicts(&p, o, false) + amdgcn_conflicts(&p, o, true), 0);
-        assert_int_equal(p.op[1].pad_block, 4 * 128);
+        assert_int_equal(p.op[1].layout.block, 4 * 128);
         assert_true(p.op[1].lds_bytes <= 16 * (128 + 4) * 4);
     }
 }

@@ -45,11 +45,16 @@ const Expr *expr_var(ExprPool *p, const char *name, int slot, int64_t lo, int64_
     return make(p, (Expr){.kind = EXPR_VAR, .name = name, .slot = slot, .lo = lo, .hi = hi, .factor = 1});
 }
 
-const Expr *expr_name(ExprPool *p, const char *name, const Expr *e)
+const Expr *expr_kept(ExprPool *p, const char *name, const Expr *e)
 {
-    if (e->kind <= EXPR_NAMED) return e;
+    if (expr_is_const(e)) return e;
     return make(
         p, (Expr){.kind = EXPR_NAMED, .name = name, .x = e, .lo = e->lo, .hi = e->hi, .factor = e->factor});
+}
+
+const Expr *expr_name(ExprPool *p, const char *name, const Expr *e)
+{
+    return e->kind <= EXPR_NAMED ? e : expr_kept(p, name, e);
 }
 
 const Expr *expr_within(ExprPool *p, const Expr *e, int64_t lo, int64_t hi)
@@ -77,13 +82,46 @@ bool expr_same(const Expr *x, const Expr *y)
     case EXPR_CONST:
         return x->lo == y->lo;
     case EXPR_VAR:
-        return x->slot == y->slot && !strcmp(x->name, y->name);
+        return x->slot == y->slot && (x->name == y->name || !strcmp(x->name, y->name));
     case EXPR_NAMED:
         return expr_same(x->x, y->x);
     case EXPR_SELECT:
         return expr_same(x->x, y->x) && expr_same(x->y, y->y) && expr_same(x->z, y->z);
     default:
         return expr_same(x->x, y->x) && expr_same(x->y, y->y);
+    }
+}
+
+const Expr *expr_base(ExprPool *p, const Expr *e, int64_t *c)
+{
+    *c = 0;
+    if (expr_is_const(e)) {
+        *c = e->lo;
+        return expr_const(p, 0);
+    }
+    if (e->kind != EXPR_ADD || !expr_is_const(e->y)) return e;
+    *c = e->y->lo;
+    return e->x;
+}
+
+bool expr_has(const Expr *e, int slot)
+{
+    if (e->kind == EXPR_VAR) return e->slot == slot;
+    if (!e->x) return false;
+    return expr_has(e->x, slot) || (e->y && expr_has(e->y, slot)) || (e->z && expr_has(e->z, slot));
+}
+
+void expr_split(ExprPool *p, const Expr *e, int slot, const Expr **without, const Expr **with)
+{
+    const Expr *a[2], *b[2];
+    if (!expr_has(e, slot)) {
+        *without = e, *with = expr_const(p, 0);
+    } else if (e->kind != EXPR_ADD) {
+        *without = expr_const(p, 0), *with = e;
+    } else {
+        expr_split(p, e->x, slot, &a[0], &b[0]);
+        expr_split(p, e->y, slot, &a[1], &b[1]);
+        *without = expr_add(p, a[0], a[1]), *with = expr_add(p, b[0], b[1]);
     }
 }
 

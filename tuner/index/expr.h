@@ -58,6 +58,11 @@ typedef struct {
 void expr_pool_init(ExprPool *p, Arena *arena);
 /* Takes nodes from an array of the caller's; for short expressions on a path that must not allocate. */
 void expr_pool_fixed(ExprPool *p, Expr *node, int n_nodes);
+/* Forgets the nodes that were taken from a fixed pool since n_used was `mark`. */
+static inline void expr_pool_back(ExprPool *p, int mark)
+{
+    if (!p->arena) p->n_used = mark;
+}
 /* ERR_FAILED when a node was missing. */
 Err expr_pool_check(const ExprPool *p);
 
@@ -68,6 +73,8 @@ const Expr *expr_const(ExprPool *p, int64_t value);
 const Expr *expr_var(ExprPool *p, const char *name, int slot, int64_t lo, int64_t hi);
 /* e under a name of its own; constants and variables stay as they are. */
 const Expr *expr_name(ExprPool *p, const char *name, const Expr *e);
+/* e, which the text keeps in a variable of that name, whatever e is; a constant stays one. */
+const Expr *expr_kept(ExprPool *p, const char *name, const Expr *e);
 /* The same value, of which something outside of the expression ensures the narrower range lo .. hi. */
 const Expr *expr_within(ExprPool *p, const Expr *e, int64_t lo, int64_t hi);
 /* The same value, which something outside of the expression makes a multiple of factor. */
@@ -123,6 +130,12 @@ static inline bool expr_is_const(const Expr *e) { return e->kind == EXPR_CONST; 
 static inline bool expr_is(const Expr *e, int64_t value) { return e->kind == EXPR_CONST && e->lo == value; }
 /* Structurally the same. */
 bool expr_same(const Expr *x, const Expr *y);
+/* e is the result plus the constant *c. */
+const Expr *expr_base(ExprPool *p, const Expr *e, int64_t *c);
+/* Whether e has a variable of that slot. */
+bool expr_has(const Expr *e, int slot);
+/* e is the sum of *without and *with: of the terms without a variable of that slot and of those with it. */
+void expr_split(ExprPool *p, const Expr *e, int slot, const Expr **without, const Expr **with);
 
 /* ---- evaluating ---- */
 
@@ -157,8 +170,11 @@ typedef struct {
  * number or in brackets by itself. Operands are widened where the value needs more than 32 bits. */
 enum { EXPR_OPERAND = 20 };
 void expr_print(const ExprStyle *style, const Expr *e, int min_precedence, Buf *out);
-/* Declares the named expressions that e consists of, each once, in an order that compiles. */
+/* Declares the named expressions that e consists of, each once, in an order that compiles. Two of one name and
+ * structure are one. */
 void expr_declare(ExprText *t, const Expr *e);
+/* The text has the variable of the named expression e already. */
+void expr_declared(ExprText *t, const Expr *e);
 /* Declares e, and what it consists of, under a name of the text's own, whatever e is. */
 void expr_let(ExprText *t, const char *name, const Expr *e);
 /* The type that e has in the text. */

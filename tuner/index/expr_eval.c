@@ -113,26 +113,38 @@ typedef struct {
 
 static bool known_to_fit(const Expr *e) { return e->lo > INT64_MIN && e->hi < INT64_MAX; }
 
-/* x / y and x % y for one y, a power of two, of values that are not negative; false: something else. */
-static bool lanes_shift(const Expr *e, int n, int64_t *x)
+/* x becomes x op c, where that needs no check; false: something else. */
+static bool lanes_const(const Expr *e, int n, int64_t *x, int64_t c)
 {
-    int64_t y = e->y->lo;
-    if (!expr_is_const(e->y) || e->x->lo < 0 || y < 1 || (y & (y - 1))) return false;
-    int by = __builtin_ctzll((unsigned long long)y);
-    for (int i = 0; i < n; i++) x[i] = e->kind == EXPR_DIV ? x[i] >> by : x[i] & (y - 1);
-    return true;
+    bool shifts = e->x->lo >= 0 && c > 0 && (c & (c - 1)) == 0;
+    int by = shifts ? __builtin_ctzll((unsigned long long)c) : 0;
+    switch (e->kind) {
+    case EXPR_ADD:
+        if (!known_to_fit(e)) return false;
+        for (int i = 0; i < n; i++) x[i] += c;
+        return true;
+    case EXPR_MUL:
+        if (!known_to_fit(e)) return false;
+        for (int i = 0; i < n; i++) x[i] *= c;
+        return true;
+    case EXPR_DIV:
+        if (!shifts) return false;
+        for (int i = 0; i < n; i++) x[i] >>= by;
+        return true;
+    case EXPR_MOD:
+        if (!shifts) return false;
+        for (int i = 0; i < n; i++) x[i] &= c - 1;
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* x becomes x op y. */
 static bool lanes_apply(const Expr *e, int n, int64_t *x, const int64_t *y)
 {
-    if ((e->kind == EXPR_DIV || e->kind == EXPR_MOD) && lanes_shift(e, n, x)) return true;
     if (e->kind == EXPR_ADD && known_to_fit(e)) {
         for (int i = 0; i < n; i++) x[i] += y[i];
-        return true;
-    }
-    if (e->kind == EXPR_MUL && known_to_fit(e)) {
-        for (int i = 0; i < n; i++) x[i] *= y[i];
         return true;
     }
     for (int i = 0; i < n; i++)
@@ -158,7 +170,9 @@ static bool lanes_eval(const Lanes *l, const Expr *e, int64_t *value)
             if (!z[i]) value[i] = y[i];
         return true;
     default:
-        return lanes_eval(l, e->x, value) && lanes_eval(l, e->y, y) && lanes_apply(e, l->n, value, y);
+        if (!lanes_eval(l, e->x, value)) return false;
+        if (expr_is_const(e->y) && lanes_const(e, l->n, value, e->y->lo)) return true;
+        return lanes_eval(l, e->y, y) && lanes_apply(e, l->n, value, y);
     }
 }
 

@@ -166,6 +166,16 @@ static void declaration(ExprText *t, const char *name, const Expr *e)
     buf_puts(t->out, ";\n");
 }
 
+void expr_declared(ExprText *t, const Expr *e)
+{
+    if (e->kind != EXPR_NAMED) return;
+    if (t->n_declared == EXPR_MAX_DECLARED) {
+        t->out->failed = true;
+        return;
+    }
+    t->declared[t->n_declared++] = e;
+}
+
 void expr_declare(ExprText *t, const Expr *e)
 {
     if (e->x && e->kind != EXPR_NAMED) {
@@ -176,13 +186,10 @@ void expr_declare(ExprText *t, const Expr *e)
     }
     if (e->kind != EXPR_NAMED) return;
     for (int i = 0; i < t->n_declared; i++)
-        if (t->declared[i] == e) return;
+        if (t->declared[i] == e || (!strcmp(t->declared[i]->name, e->name) && expr_same(t->declared[i], e)))
+            return;
     expr_declare(t, e->x);
-    if (t->n_declared == EXPR_MAX_DECLARED) {
-        t->out->failed = true;
-        return;
-    }
-    t->declared[t->n_declared++] = e;
+    expr_declared(t, e);
     declaration(t, e->name, e->x);
 }
 

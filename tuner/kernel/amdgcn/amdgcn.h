@@ -6,6 +6,7 @@
 #define KERNEL_AMDGCN_AMDGCN_H
 
 #include "kernel/gpu/gpu.h"
+#include "problem/matrix_inst.h"
 
 /* The largest power of two that divides n and is at most `most`. */
 static inline int pow2_in(int n, int most)
@@ -32,37 +33,7 @@ bool amdgcn_fills_file(const GpuPlan *p);
 /* GpuDialect.finish. */
 bool amdgcn_finish(const GpuPlan *p, Buf *out);
 
-/* ---- matrix.def ---- */
-
-enum {
-    MATRIX_ARCH_GFX908 = 1,
-    MATRIX_ARCH_GFX90A = 2,
-    MATRIX_ARCH_GFX940 = 4,
-    MATRIX_ARCH_GFX11 = 8,
-    MATRIX_ARCH_GFX12 = 16
-};
-
-/* Lane l of an instruction with sides of n rows (M or N) and b blocks:
- *   MFMA      row l % n; l / n is the block, or the part of K when there is one block
- *   MFMA_F64  row l % n, block l / n % b, part of K l / (n * b)
- *   WMMA_R3   row l % 16, all of K; lanes 16 to 31 repeat
- *   WMMA_R4   row l % 16, part of K l / 16
- * Accumulators: matrix.c. */
-typedef enum { LAYOUT_MFMA, LAYOUT_MFMA_F64, LAYOUT_WMMA_R3, LAYOUT_WMMA_R4 } MatrixLayout;
-
-typedef struct {
-    int arches;
-    DataType type;
-    int m, n, k, blocks;
-    MatrixLayout layout;
-    const char *operand;
-    const char *acc;
-    int n_acc;
-    const char *builtin;
-} MatrixInst;
-
-/* For an input type (that of a part of a complex number) and shape; NULL when the target has none. */
-const MatrixInst *matrix_inst(const Target *t, DataType type, int m, int n, int k, int blocks);
+/* ---- matrix.c ---- */
 
 /* On processors whose accumulation registers are part of one file of 512: a kernel of amdgcn_matrix that
  * takes about half of it, which the compiler then uses without moving accumulators between its parts. */
@@ -73,35 +44,31 @@ bool matrix_fits_half(const GpuPlan *p);
 /* One access of a wave: byte offsets of its lanes into the operand's tile, bytes per lane. */
 typedef struct {
     int n_lanes, bytes;
-    int at[64];
     bool crossed; /* a read by a processor with MFMA: layout.c */
+    int64_t at[EXPR_LANES_MAX];
 } LdsAccess;
 
 /* Extra cycles that banks cost: 0 when no two lanes of a cycle meet in a bank. */
 int lds_conflicts(const LdsAccess *a);
-/* Byte offset of element (line, at) of an operand with line, pad_block and pad set. */
-int lds_offset(const GpuOperand *x, int line, int at);
 
-/* Fills in the offsets of access number i (0 ..) of operand x; false behind the last. */
-typedef bool (*LdsPattern)(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
-/* What can be read and written with the pieces of lines exchanged as x->xor_lines and xor_mask say. */
+/* What can be read and written with the pieces of lines exchanged as x->layout says. */
 typedef bool (*LdsExchange)(const GpuPlan *p, const GpuOperand *x);
 /* Chooses pads of both operands by counting conflicts of the reads and of amdgcn_buffer's writes; where pads
  * leave some, or there is no room for them, an exchange of pieces (NULL: none can be used). lines_unit: of
  * each operand, blocks of lines between pads divide it. */
-void lds_choose_pads(GpuPlan *p, LdsPattern reads, LdsExchange exchange, const int lines_unit[2]);
+void lds_choose_pads(GpuPlan *p, GpuAccesses reads, LdsExchange exchange, const int lines_unit[2]);
 /* GpuDialect.pads. In kernels of gpu_valu, pads of operands that come transposed (K contiguous in memory, the
  * free dimension in local memory) go between blocks of lines where that has fewer conflicts than LdsPad
  * elements behind each line and takes no more room. */
 void amdgcn_valu_pads(GpuPlan *p);
-/* Conflicts of all accesses of one pattern with the layout that x has. */
-int lds_count(const GpuPlan *p, int x, LdsPattern pattern);
+/* Conflicts of all accesses of a kind with the layout that x has. */
+int lds_count(const GpuPlan *p, int x, GpuAccesses accesses);
 /* The same of the plan's modules: of a read of a step, or of the writes of a load. */
 int amdgcn_conflicts(const GpuPlan *p, int x, bool writes);
 /* The reads of amdgcn_matrix and of amdgcn_dot, the writes of amdgcn_buffer. */
-bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
-bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
-bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int i, LdsAccess *a);
+bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
+bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
+bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
 /* The plan's copy module can write lines whose pieces are exchanged. */
 bool amdgcn_copy_exchanges(const GpuPlan *p, const GpuOperand *x);
 

@@ -25,6 +25,8 @@ typedef struct {
     int lsp;        /* elements across that one load of all threads covers */
     int lanes;      /* threads side by side along the contiguous dimension */
     int offsets;    /* vector registers that address them: of each load along, or across, or one */
+    bool exchanged; /* addresses in local memory that do not differ by constants: each has its own */
+    int align;      /* bytes: a power of two of which all addresses in local memory are multiples */
 } Loads;
 
 static Loads loads_of(const GpuPlan *p, int i)
@@ -45,38 +47,45 @@ static Loads loads_of(const GpuPlan *p, int i)
 
 /* ---- places ---- */
 
-typedef struct {
-    int along, across;
-} Place;
-
 /* First element of load 0 of a thread. */
-static Place thread_place(const Loads *l, int tid)
+static GpuPlace thread_place(ExprPool *pool, const GpuPlan *p, const Loads *l)
 {
-    const GpuOperand *x = l->x;
-    int along = tid % l->lanes + tid / (l->lanes * l->lsp) * l->lanes;
-    return (Place){along * x->width, tid / l->lanes % l->lsp * l->run};
+    const Expr *tid = gpu_load_thread(pool, p, l->x);
+    const Expr *behind = expr_mul_i(pool, expr_div_i(pool, tid, l->lanes * l->lsp), l->lanes);
+    const Expr *vector = expr_add(pool, expr_mod_i(pool, tid, l->lanes), behind);
+    const Expr *line = expr_mod_i(pool, expr_div_i(pool, tid, l->lanes), l->lsp);
+    return (GpuPlace){expr_mul_i(pool, vector, l->x->width), expr_mul_i(pool, line, l->run)};
 }
 
 /* Distance of load j (of nlc * nlp) from load 0: along comes first. */
-static Place load_place(const Loads *l, int j)
+typedef struct {
+    int along, across;
+} Distance;
+
+static Distance load_distance(const Loads *l, int j)
 {
     int c = j % l->x->nlc, q = j / l->x->nlc;
-    return (Place){c * l->x->lsc, q % l->run + q / l->run * l->run * l->lsp};
+    return (Distance){c * l->x->lsc, q % l->run + q / l->run * l->run * l->lsp};
 }
 
-bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
+/* Byte offset in the operand's tile of element e of load j. */
+static const Expr *lds_at(ExprPool *pool, const Loads *l, GpuPlace first, int j, int e)
+{
+    Distance d = load_distance(l, j);
+    GpuPlace at = {expr_add_i(pool, first.along, d.along + e), expr_add_i(pool, first.across, d.across)};
+    return gpu_lds_place(pool, l->x, at);
+}
+
+bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int access, ExprPool *pool, GpuAccess *a)
 {
     Loads l = loads_of(p, x->name == 'b');
     bool vector = x->tlu != x->k_major;
     if (access >= (vector ? 1 : x->width) || access >= 4) return false;
-    a->n_lanes = p->n_threads < p->wave ? p->n_threads : p->wave;
+    GpuPlace at = thread_place(pool, p, &l);
+    at.along = expr_add_i(pool, at.along, vector ? 0 : access);
+    a->n_threads = p->n_threads;
     a->bytes = (vector ? x->width : l.run) * l.bytes;
-    for (int tid = 0; tid < a->n_lanes; tid++) {
-        Place q = thread_place(&l, gpu_load_thread(p, x, tid));
-        int along = q.along + (vector ? 0 : access), k = x->tlu ? q.across : along;
-        int free = x->tlu ? along : q.across;
-        a->at[tid] = x->k_major ? lds_offset(x, free, k) : lds_offset(x, k, free);
-    }
+    a->k = x->tlu ? at.across : at.along, a->free = x->tlu ? at.along : at.across;
     return true;
 }
 
@@ -86,29 +95,43 @@ bool amdgcn_copy_exchanges(const GpuPlan *p, const GpuOperand *x)
     return l.transpose ? p->copy == &amdgcn_buffer || x->width == 1 : x->width * l.bytes <= 16;
 }
 
-/* The pieces of lines are exchanged, and not alike in all loads of a thread: each has its own address. */
-static bool exchanged(const Loads *l)
+/* Fills in what the addresses of all writes have in common. */
+static void compare_addresses(const GpuPlan *p, Loads *l)
 {
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
     const GpuOperand *x = l->x;
-    int period = x->xor_lines * (x->xor_mask + 1);
-    return x->xor_mask && (l->transpose || (x->nlp > 1 && l->lsp % period) ||
-                           (x->nlc > 1 && x->lsc * l->bytes % (16 * (x->xor_mask + 1))));
+    int elements = x->tlu != x->k_major ? 1 : x->width;
+    int64_t c, all = l->x->lds_offset | p->stage_bytes | 16;
+    gpu_index_init(&index, NULL, 0);
+    GpuPlace first = thread_place(pool, p, l);
+    first.along = expr_kept(pool, "along", first.along),
+    first.across = expr_kept(pool, "across", first.across);
+    const Expr *base = expr_base(pool, lds_at(pool, l, first, 0, 0), &c);
+    for (int j = 0, mark = pool->n_used; j < l->n; j++)
+        for (int e = 0; e < elements && j / x->nlc % l->run == 0; e++) {
+            const Expr *at = lds_at(pool, l, first, j, e);
+            all |= at->factor;
+            if (!l->exchanged && !expr_same(base, expr_base(pool, at, &c))) l->exchanged = true;
+            expr_pool_back(pool, mark);
+        }
+    l->align = (int)(all & -all);
 }
 
 /* ---- text ---- */
 
-static void state(const GpuPlan *p, Buf *out)
+static void state(const GpuPlan *p, const Loads loads[2], Buf *out)
 {
     buf_puts(out, "struct @Copy {\n");
     for (int i = 0; i < 2; i++) {
-        Loads l = loads_of(p, i);
-        char c = l.x->name;
+        const Loads *l = &loads[i];
+        char c = l->x->name;
         buf_printf(
             out,
             "    const char *%c;\n    unsigned long long %c_bytes;\n    unsigned %c_off[%d], %c_ld, %c_lds;\n"
             "    int %c_data[%d][%d][%d];\n",
-            c, c, c, l.offsets, c, c, c, p->n_sets, l.n, l.words);
-        if (exchanged(&l)) buf_printf(out, "    unsigned %c_line, %c_k;\n", c, c);
+            c, c, c, l->offsets, c, c, c, p->n_sets, l->n, l->words);
+        if (l->exchanged) buf_printf(out, "    unsigned %c_along, %c_across;\n", c, c);
     }
     buf_puts(out, "};\n\n");
 }
@@ -137,13 +160,13 @@ static void init_offsets(const Loads *l, Buf *out)
     buf_puts(out, "        }\n");
 }
 
-static void init_operand(const GpuPlan *p, int i, Buf *out)
+static void init_operand(const GpuPlan *p, const Loads *l, Buf *out)
 {
-    Loads l = loads_of(p, i);
-    const GpuOperand *x = l.x;
-    const char *tid = gpu_load_lane(x);
-    char c = x->name, size = i ? 'n' : 'm';
-    int span = l.lanes * l.lsp;
+    const GpuOperand *x = l->x;
+    char c = x->name, size = l->i ? 'n' : 'm';
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
+    gpu_index_init(&index, out, 2);
     if (x->tlu)
         buf_printf(out,
                    "    {\n"
@@ -160,29 +183,27 @@ static void init_operand(const GpuPlan *p, int i, Buf *out)
     buf_printf(out,
                "        c.%c = (const char *)@uniform64((unsigned long long)(t.%c + at * %d));\n"
                "        c.%c_bytes = @uniform64((end - at) * %d);\n"
-               "        c.%c_ld = (unsigned)t.ld%c * %d;\n"
-               "        const unsigned along = (%s %% %d",
-               c, c, l.bytes, c, l.bytes, c, c, l.bytes, tid, l.lanes);
-    if (span < p->n_threads) buf_printf(out, " + %s / %d * %d", tid, span, l.lanes);
-    buf_printf(out, ") * %d, across = %s / %d", x->width, tid, l.lanes);
-    if (span < p->n_threads) buf_printf(out, " %% %d", l.lsp);
-    if (l.run > 1) buf_printf(out, " * %d", l.run);
-    buf_puts(out, ";\n");
-    init_offsets(&l, out);
-    buf_printf(out, "        c.%c_lds = ", c);
-    gpu_lds_element(p, i, x->tlu ? "across" : "along", x->tlu ? "along" : "across", out);
-    buf_printf(out, " * %d + %d;\n", l.bytes, x->lds_offset);
-    if (exchanged(&l))
-        buf_printf(out, "        c.%c_line = %s, c.%c_k = %s;\n", c, x->tlu ? "along" : "across", c,
-                   x->tlu ? "across" : "along");
+               "        c.%c_ld = (unsigned)t.ld%c * %d;\n",
+               c, c, l->bytes, c, l->bytes, c, c, l->bytes);
+    GpuPlace first = thread_place(pool, p, l);
+    first.along = gpu_index_let(&index, "along", first.along);
+    first.across = gpu_index_let(&index, "across", first.across);
+    init_offsets(l, out);
+    if (l->exchanged)
+        buf_printf(out, "        c.%c_along = along, c.%c_across = across;\n", c, c);
+    else {
+        buf_printf(out, "        c.%c_lds = ", c);
+        gpu_index_put(&index, expr_add_i(pool, lds_at(pool, l, first, 0, 0), x->lds_offset));
+        buf_puts(out, ";\n");
+    }
     buf_puts(out, "    }\n");
+    gpu_index_done(&index);
 }
 
-static void init(const GpuPlan *p, Buf *out)
+static void init(const GpuPlan *p, const Loads loads[2], Buf *out)
 {
     buf_puts(out, "@DEV void @copy_init(@Copy &c, const @Tile &t, unsigned tid)\n{\n");
-    init_operand(p, 0, out);
-    init_operand(p, 1, out);
+    for (int i = 0; i < 2; i++) init_operand(p, &loads[i], out);
     buf_puts(out, "}\n\n@DEV void @copy_move(@Copy &c, const @Tile &, long long a, long long b)\n{\n"
                   "    c.a += a;\n    c.b += b;\n}\n\n");
 }
@@ -191,7 +212,7 @@ static void one_load(const GpuPlan *p, const Loads *l, int j, int at, int n, Buf
 {
     const GpuOperand *x = l->x;
     char c = x->name, call[160], scalar[40] = "0";
-    Place q = load_place(l, j);
+    Distance q = load_distance(l, j);
     int offset = x->tlu ? j % x->nlc : l->offsets > 1 ? j / x->nlc : 0;
     int immediate = at + (x->tlu ? 0 : q.along * l->bytes);
     if (q.across && (x->tlu || l->offsets == 1))
@@ -207,74 +228,106 @@ static void one_load(const GpuPlan *p, const Loads *l, int j, int at, int n, Buf
                    n / 4, call, n / 4, c, j, at / 4);
 }
 
-static void load_operand(const GpuPlan *p, int i, Buf *out)
+static void load_operand(const GpuPlan *p, const Loads *l, Buf *out)
 {
-    Loads l = loads_of(p, i);
-    char c = l.x->name;
-    int bytes = l.x->width * l.bytes;
+    char c = l->x->name;
+    int bytes = l->x->width * l->bytes;
     buf_printf(out, "    const @w4 r%c = @descriptor(c.%c, c.%c_bytes);\n", c, c, c);
-    for (int j = 0; j < l.n; j++)
+    for (int j = 0; j < l->n; j++)
         for (int at = 0; at < bytes;) {
             int n = bytes - at >= 16  ? 16
                     : bytes - at >= 8 ? 8
                     : bytes - at >= 4 ? 4
                     : bytes - at >= 2 ? 2
                                       : 1;
-            one_load(p, &l, j, at, n, out);
+            one_load(p, l, j, at, n, out);
             at += n;
         }
 }
 
-static void load(const GpuPlan *p, Buf *out)
+static void load(const GpuPlan *p, const Loads loads[2], Buf *out)
 {
     buf_puts(out, "@DEV void @copy_load(@Copy &c, int set, char *)\n{\n");
-    load_operand(p, 0, out);
-    load_operand(p, 1, out);
+    for (int i = 0; i < 2; i++) load_operand(p, &loads[i], out);
     buf_puts(out, "}\n\n");
 }
 
 /* ---- registers to local memory ---- */
 
-/* Largest power of two that divides every address that a thread's piece can start at. */
-static int alignment(const GpuPlan *p, const Loads *l, int bytes)
+/* The writes of one operand's registers: where they go. */
+typedef struct {
+    const Loads *l;
+    GpuIndex index;
+    GpuPlace first;
+    GpuPointers pointers;
+    Buf *out;
+} Writes;
+
+/* A place in local memory: bytes behind a pointer of the text. */
+typedef struct {
+    GpuPointerName pointer;
+    int at;
+} To;
+
+static void writes_init(Writes *w, const GpuPlan *p, const Loads *l, Buf *out)
 {
-    const GpuOperand *x = l->x;
-    int align = 16;
-    const int units[] = {bytes, x->line * l->bytes, x->pad_block ? x->pad * l->bytes : 16, x->lds_offset,
-                         p->stage_bytes};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        while (units[i] % align) align /= 2;
-    return align;
+    ExprPool *pool = &w->index.pool;
+    bool a = l->x->name == 'a';
+    w->l = l, w->out = out;
+    gpu_index_init(&w->index, out, 1);
+    w->pointers = (GpuPointers){.index = &w->index, .name = "to", .from = "stage"};
+    w->first = thread_place(pool, p, l);
+    if (!l->exchanged) { /* c.a_lds has the address of load 0 */
+        int64_t c;
+        w->pointers.base[w->pointers.n++] = expr_base(pool, lds_at(pool, l, w->first, 0, 0), &c);
+        buf_printf(out, "    char *to = stage + c.%c_lds;\n", l->x->name);
+        return;
+    }
+    w->first.along = expr_kept(pool, a ? "c.a_along" : "c.b_along", w->first.along);
+    w->first.across = expr_kept(pool, a ? "c.a_across" : "c.b_across", w->first.across);
+    expr_declared(&w->index.text, w->first.along);
+    expr_declared(&w->index.text, w->first.across);
+}
+
+/* Where element e of load j goes. */
+static To place_of(Writes *w, int j, int e)
+{
+    ExprPool *pool = &w->index.pool;
+    int mark = pool->n_used;
+    const Expr *at = lds_at(pool, w->l, w->first, j, e);
+    To to;
+    if (w->l->exchanged) at = expr_add_i(pool, at, w->l->x->lds_offset);
+    to.at = gpu_pointer(&w->pointers, at, mark, to.pointer);
+    return to;
+}
+
+static int alignment(const Loads *l, int bytes)
+{
+    return bytes & -bytes & (l->align - 1) ? bytes & -bytes : l->align;
 }
 
 /* `bytes` of the registers words[0..] to local memory in pieces of `align`. */
-static void write_words(const char *words, int at, int bytes, int align, Buf *out)
+static void write_words(const char *words, const To *to, int bytes, int align, Buf *out)
 {
+    const char *q = to->pointer;
     for (int b = 0; b < bytes;) {
-        int n = bytes - b < align ? bytes - b : align;
+        int n = bytes - b < align ? bytes - b : align, at = to->at + b;
         if (n == 16)
-            buf_printf(out, "    *(@w4 *)(to + %d) = (@w4){%s[%d], %s[%d], %s[%d], %s[%d]};\n", at + b, words,
+            buf_printf(out, "    *(@w4 *)(%s + %d) = (@w4){%s[%d], %s[%d], %s[%d], %s[%d]};\n", q, at, words,
                        b / 4, words, b / 4 + 1, words, b / 4 + 2, words, b / 4 + 3);
         else if (n >= 8)
-            n = 8, buf_printf(out, "    *(@w2 *)(to + %d) = (@w2){%s[%d], %s[%d]};\n", at + b, words, b / 4,
+            n = 8, buf_printf(out, "    *(@w2 *)(%s + %d) = (@w2){%s[%d], %s[%d]};\n", q, at, words, b / 4,
                               words, b / 4 + 1);
         else if (n >= 4)
-            n = 4, buf_printf(out, "    *(int *)(to + %d) = %s[%d];\n", at + b, words, b / 4);
+            n = 4, buf_printf(out, "    *(int *)(%s + %d) = %s[%d];\n", q, at, words, b / 4);
         else if (n >= 2)
-            n = 2, buf_printf(out, "    *(short *)(to + %d) = (short)(%s[%d] >> %d);\n", at + b, words, b / 4,
+            n = 2, buf_printf(out, "    *(short *)(%s + %d) = (short)(%s[%d] >> %d);\n", q, at, words, b / 4,
                               b % 4 * 8);
         else
-            buf_printf(out, "    *(signed char *)(to + %d) = (signed char)(%s[%d] >> %d);\n", at + b, words,
+            buf_printf(out, "    *(signed char *)(%s + %d) = (signed char)(%s[%d] >> %d);\n", q, at, words,
                        b / 4, b % 4 * 8);
         b += n;
     }
-}
-
-static int place_offset(const Loads *l, Place q)
-{
-    const GpuOperand *x = l->x;
-    int k = x->tlu ? q.across : q.along, free = x->tlu ? q.along : q.across;
-    return x->k_major ? lds_offset(x, free, k) : lds_offset(x, k, free);
 }
 
 /* Elements 1 or 2 bytes wide of `run` loads, packed into run * bytes of K each. */
@@ -306,126 +359,107 @@ static void pack_run(const Loads *l, int j, int e, char c, Buf *out)
     }
 }
 
-/* Element e of load j and of those behind it along K, to byte `at`. */
-static void write_run(const GpuPlan *p, const Loads *l, int j, int e, int at, Buf *out)
+/* Element e of a load's registers, shorter than one of them. */
+static void write_short(const Writes *w, int j, int e, const To *to)
 {
+    const Loads *l = w->l;
+    const char *type = l->bytes == 2 ? "short" : "signed char";
+    buf_printf(w->out, "    *(%s *)(%s + %d) = (%s)(c.%c_data[set][%d][%d] >> %d);\n", type, to->pointer,
+               to->at, type, l->x->name, j, e * l->bytes / 4, e * l->bytes % 4 * 8);
+}
+
+/* Element e of load j and of those behind it along K. */
+static void write_run(Writes *w, int j, int e)
+{
+    const Loads *l = w->l;
     const GpuOperand *x = l->x;
-    int bytes = l->run * l->bytes, align = alignment(p, l, bytes);
+    Buf *out = w->out;
+    int bytes = l->run * l->bytes, align = alignment(l, bytes), per = l->bytes / 4;
+    const To to = place_of(w, j, e);
     if (l->run > 1 && l->bytes < 4) {
         pack_run(l, j, e, x->name, out);
-        write_words("w", at, bytes, align, out);
+        write_words("w", &to, bytes, align, out);
         buf_puts(out, "    }\n");
         return;
     }
     if (l->bytes < 4) {
-        buf_printf(out, "    *(%s *)(to + %d) = (%s)(c.%c_data[set][%d][%d] >> %d);\n",
-                   l->bytes == 2 ? "short" : "signed char", at, l->bytes == 2 ? "short" : "signed char",
-                   x->name, j, e * l->bytes / 4, e * l->bytes % 4 * 8);
+        write_short(w, j, e, &to);
         return;
     }
-    int per = l->bytes / 4;
     buf_printf(out, "    {\n    const int w[%d] = {", l->run * per);
     for (int r = 0; r < l->run * per; r++)
         buf_printf(out, "%sc.%c_data[set][%d][%d]", r ? ", " : "", x->name, j + r / per * x->nlc,
                    e * per + r % per);
     buf_puts(out, "};\n");
-    write_words("w", at, bytes, align, out);
+    write_words("w", &to, bytes, align, out);
     buf_puts(out, "    }\n");
 }
 
-/* `to` for the element that is `from_first` behind the thread's first: opens a block. */
-static void own_address(const GpuPlan *p, const Loads *l, Place from_first, Buf *out)
-{
-    const GpuOperand *x = l->x;
-    char line[32], k[32];
-    snprintf(line, sizeof line, "c.%c_line + %d", x->name, x->tlu ? from_first.along : from_first.across);
-    snprintf(k, sizeof k, "c.%c_k + %d", x->name, x->tlu ? from_first.across : from_first.along);
-    buf_puts(out, "    {\n    char *to = stage + (");
-    gpu_lds_element(p, l->i, k, line, out);
-    buf_printf(out, " * %d + %d);\n", l->bytes, x->lds_offset);
-}
-
 /* Writes of a transposing operand: for each element of the vector a run of K. */
-static void store_transposed(const GpuPlan *p, const Loads *l, Buf *out)
+static void store_transposed(Writes *w)
 {
-    const GpuOperand *x = l->x;
-    for (int q = 0; q < x->nlp; q += l->run)
-        for (int ci = 0; ci < x->nlc; ci++)
-            for (int e = 0; e < x->width; e++) {
-                int j = q * x->nlc + ci;
-                Place place = load_place(l, j);
-                place.along += e;
-                if (!exchanged(l)) {
-                    write_run(p, l, j, e, place_offset(l, place), out);
-                    continue;
-                }
-                own_address(p, l, place, out);
-                write_run(p, l, j, e, 0, out);
-                buf_puts(out, "    }\n");
-            }
+    const GpuOperand *x = w->l->x;
+    for (int q = 0; q < x->nlp; q += w->l->run)
+        for (int c = 0; c < x->nlc; c++)
+            for (int e = 0; e < x->width; e++) write_run(w, q * x->nlc + c, e);
 }
 
-static void store_operand(const GpuPlan *p, int i, Buf *out)
+static void store_load(Writes *w, int j)
 {
-    Loads l = loads_of(p, i);
-    const GpuOperand *x = l.x;
+    const Loads *l = w->l;
+    const GpuOperand *x = l->x;
     char words[64];
+    if (x->tlu != x->k_major) {
+        const To to = place_of(w, j, 0);
+        int bytes = x->width * l->bytes;
+        snprintf(words, sizeof words, "c.%c_data[set][%d]", x->name, j);
+        write_words(words, &to, bytes, alignment(l, bytes), w->out);
+        return;
+    }
+    for (int e = 0; e < x->width; e++) { /* K contiguous in memory, free in local memory */
+        const To to = place_of(w, j, e);
+        snprintf(words, sizeof words, "(c.%c_data[set][%d] + %d)", x->name, j, e * l->bytes / 4);
+        if (l->bytes < 4)
+            write_short(w, j, e, &to);
+        else
+            write_words(words, &to, l->bytes, alignment(l, l->bytes), w->out);
+    }
+}
+
+static void store_operand(const GpuPlan *p, const Loads *l, Buf *out)
+{
+    Writes w;
     buf_puts(out, "    {\n");
     if (p->to_bf16)
         buf_printf(out,
                    "    @UNROLL for (int j = 0; j < %d; j++)\n"
                    "        @UNROLL for (int w = 0; w < %d; w++)\n"
                    "            c.%c_data[set][j][w] = @to_bf16x2(c.%c_data[set][j][w]);\n",
-                   l.n, l.words, x->name, x->name);
-    if (!exchanged(&l)) buf_printf(out, "    char *to = stage + c.%c_lds;\n", x->name);
-    if (l.transpose)
-        store_transposed(p, &l, out);
+                   l->n, l->words, l->x->name, l->x->name);
+    writes_init(&w, p, l, out);
+    if (l->transpose)
+        store_transposed(&w);
     else
-        for (int j = 0; j < l.n; j++) {
-            Place q = load_place(&l, j);
-            snprintf(words, sizeof words, "c.%c_data[set][%d]", x->name, j);
-            if (exchanged(&l)) {
-                int bytes = x->width * l.bytes;
-                own_address(p, &l, q, out);
-                write_words(words, 0, bytes, alignment(p, &l, bytes), out);
-                buf_puts(out, "    }\n");
-                continue;
-            }
-            if (x->tlu != x->k_major) {
-                int bytes = x->width * l.bytes;
-                write_words(words, place_offset(&l, q), bytes, alignment(p, &l, bytes), out);
-                continue;
-            }
-            for (int e = 0; e < x->width; e++) { /* K contiguous in memory, free in local memory */
-                Place at = {q.along + e, q.across};
-                snprintf(words, sizeof words, "(c.%c_data[set][%d] + %d)", x->name, j, e * l.bytes / 4);
-                if (l.bytes < 4)
-                    buf_printf(out, "    *(%s *)(to + %d) = (%s)(*%s >> %d);\n",
-                               l.bytes == 2 ? "short" : "signed char", place_offset(&l, at),
-                               l.bytes == 2 ? "short" : "signed char", words, e * l.bytes % 4 * 8);
-                else
-                    write_words(words, place_offset(&l, at), l.bytes, alignment(p, &l, l.bytes), out);
-            }
-        }
+        for (int j = 0; j < l->n; j++) store_load(&w, j);
     buf_puts(out, "    }\n");
+    gpu_index_done(&w.index);
 }
 
-static void store(const GpuPlan *p, Buf *out)
+static void store(const GpuPlan *p, const Loads loads[2], Buf *out)
 {
     buf_puts(out, "@DEV void @copy_store(@Copy &c, int set, char *stage)\n{\n");
-    store_operand(p, 0, out);
-    store_operand(p, 1, out);
+    for (int i = 0; i < 2; i++) store_operand(p, &loads[i], out);
     buf_puts(out, "}\n\n#define @copy_wait(n)\n\n");
     if (p->n_sets < 2) return;
     buf_puts(out, "@DEV void @copy_shift(@Copy &c)\n{\n");
     for (int i = 0; i < 2; i++) {
-        Loads l = loads_of(p, i);
+        const Loads *l = &loads[i];
         buf_printf(
             out,
             "    @UNROLL for (int s = 0; s < %d; s++)\n"
             "        @UNROLL for (int j = 0; j < %d; j++)\n"
             "            @UNROLL for (int e = 0; e < %d; e++) c.%c_data[s][j][e] = c.%c_data[s + 1][j][e];\n",
-            p->n_sets - 1, l.n, l.words, l.x->name, l.x->name);
+            p->n_sets - 1, l->n, l->words, l->x->name, l->x->name);
     }
     buf_puts(out, "}\n\n");
 }
@@ -452,11 +486,13 @@ static Err buffer_plan(GpuPlan *p)
 
 static void buffer_emit(const GpuPlan *p, Buf *out)
 {
+    Loads l[2] = {loads_of(p, 0), loads_of(p, 1)};
+    for (int i = 0; i < 2; i++) compare_addresses(p, &l[i]);
     buf_puts(out, "\n/* ---- copy: buffer loads, registers, local memory ---- */\n\n");
-    state(p, out);
-    init(p, out);
-    load(p, out);
-    store(p, out);
+    state(p, l, out);
+    init(p, l, out);
+    load(p, l, out);
+    store(p, l, out);
     slow(p, out);
     gpu_copy_tail(p, out);
 }

@@ -35,14 +35,13 @@ static void layout_remark(const GpuPlan *p, Buf *out)
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         const char operand = i ? 'B' : 'A', *free = i ? "N" : "M";
-        int length = x->k_major ? p->depth_u : x->tile, stride = x->line * gpu_type_bytes(&x->type);
+        const Layout *l = &x->layout;
         buf_printf(out, "/* %c in local memory: lines of %d elements along %s, %d bytes apart", operand,
-                   length, x->k_major ? "K" : free, stride);
-        if (x->xor_mask)
-            buf_printf(out, ", piece c of line l at c ^ (l / %d & %d)", x->xor_lines, x->xor_mask);
-        else if (x->pad_block)
-            buf_printf(out, ", %d bytes more after %d lines", x->pad * gpu_type_bytes(&x->type),
-                       x->pad_block / x->line);
+                   gpu_line_length(p, x), x->k_major ? "K" : free, l->line * l->bytes);
+        if (l->xor_mask)
+            buf_printf(out, ", piece c of line l at c ^ (l / %d & %d)", l->xor_lines, l->xor_mask);
+        else if (l->block)
+            buf_printf(out, ", %d bytes more after %d lines", l->pad * l->bytes, l->block / l->line);
         buf_printf(out, "; bank conflicts: reads %d, writes %d */\n", amdgcn_conflicts(p, i, false),
                    amdgcn_conflicts(p, i, true));
     }

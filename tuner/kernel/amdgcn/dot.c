@@ -23,19 +23,13 @@ static int run_of(const GpuPlan *p)
     return run;
 }
 
-/* Row or column i of a thread, from its first. */
-static int offset_of(const GpuPlan *p, int x, int i) { return i / p->vw * p->sg[x] * p->vw + i % p->vw; }
-
-bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
+bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int access, ExprPool *pool, GpuAccess *a)
 {
-    int i = x->name == 'b';
+    const Expr *zero = expr_const(pool, 0);
     if (access) return false;
-    a->n_lanes = p->n_threads < p->wave ? p->n_threads : p->wave;
+    a->k = zero, a->free = gpu_thread_free(pool, p, x->name == 'b', zero, zero);
     a->bytes = run_of(p) * gpu_type_bytes(&p->in);
-    for (int tid = 0; tid < a->n_lanes; tid++) {
-        int free = (i ? tid / p->sg[0] % p->sg[1] : tid % p->sg[0]) * p->vw;
-        a->at[tid] = lds_offset(x, free, 0);
-    }
+    a->n_threads = p->n_threads;
     return true;
 }
 
@@ -52,39 +46,41 @@ static Err dot_plan(GpuPlan *p)
     return ERR_OK;
 }
 
-static void emit_load_operand(const GpuPlan *p, int i, Buf *out)
+static void emit_load_operand(const GpuPlan *p, GpuIndex *index, int i, const Expr *k, Buf *out)
 {
     const GpuOperand *x = &p->op[i];
-    char c = x->name, size = i ? 'n' : 'm';
-    int bytes = gpu_type_bytes(&p->in);
-    buf_printf(out,
-               i ? "    const unsigned n0 = tid / %d %% %d * %d;\n"
-                 : "    const unsigned m0 = tid %% %d * %d;\n",
-               p->sg[0], i ? p->sg[1] : p->vw, p->vw);
-    buf_printf(out, "    const char *%c = lds_%c + (%c0 * %d", c, c, size, x->line);
-    if (x->pad_block) buf_printf(out, " + %c0 / %d * %d", size, x->pad_block / x->line, x->pad);
-    buf_printf(out, " + k) * %d;\n", bytes);
-    for (int t = 0; t < p->tt[i]; t++)
-        buf_printf(out, "    f.%c[%d] = *(const @Run *)(%c + %d);\n", c, t, c,
-                   lds_offset(x, offset_of(p, i, t), 0));
+    ExprPool *pool = &index->pool;
+    GpuPointers pointers = {
+        .index = index, .name = i ? "b" : "a", .from = i ? "lds_b" : "lds_a", .is_const = true};
+    GpuPointerName name;
+    for (int t = 0; t < p->tt[i]; t++) {
+        int mark = pool->n_used;
+        const Expr *free =
+            gpu_thread_free(pool, p, i, expr_const(pool, t / p->vw), expr_const(pool, t % p->vw));
+        int c = gpu_pointer(&pointers, gpu_lds_at(pool, x, k, free), mark, name);
+        buf_printf(out, "    f.%c[%d] = *(const @Run *)(%s + %d);\n", x->name, t, name, c);
+    }
 }
 
 static void emit_load(const GpuPlan *p, Buf *out)
 {
     int words = p->k_step * gpu_type_bytes(&p->in) / 4;
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
+    gpu_index_init(&index, out, 1);
     buf_printf(
         out,
         "\n/* ---- compute: runs of K from local memory, dot products ---- */\n\n"
         "struct __attribute__((aligned(%d))) @Run { int w[%d]; };\n"
         "struct @Acc { @TC v[%d]; };\nstruct @Frag { @Run a[%d], b[%d]; };\n\n"
-        "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n"
-        "    const unsigned k = ((unsigned)step * %d + ",
-        words * 4, words, p->n_acc, p->tt[0], p->tt[1], p->lsu);
-    gpu_lsu_of_thread(p, out);
-    buf_printf(out, ") * %d;\n", p->k_step);
-    emit_load_operand(p, 0, out);
-    emit_load_operand(p, 1, out);
+        "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n",
+        words * 4, words, p->n_acc, p->tt[0], p->tt[1]);
+    const Expr *step = gpu_count(pool, "step", GPU_STEP, p->steps), *part = gpu_part_of_k(pool, p);
+    const Expr *k = expr_add(pool, expr_mul_i(pool, part, p->k_step),
+                             expr_mul_i(pool, step, (int64_t)p->lsu * p->k_step));
+    for (int i = 0; i < 2; i++) emit_load_operand(p, &index, i, k, out);
     buf_puts(out, "}\n\n");
+    gpu_index_done(&index);
 }
 
 static void emit_dot(const GpuPlan *p, Buf *out)

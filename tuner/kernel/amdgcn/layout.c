@@ -7,7 +7,7 @@
  */
 #include "kernel/amdgcn/amdgcn.h"
 
-enum { N_BANKS = 32, PATTERNS_MAX = 16 };
+enum { N_BANKS = 32, ACCESSES_MAX = 16 };
 
 /* Lane number i of a cycle that begins with lane `first`. */
 static int lane_of(int first, int i, bool crossed)
@@ -22,7 +22,7 @@ static int cycle_conflicts(const LdsAccess *a, int first, int n, bool crossed)
     int seen[N_BANKS][64], n_seen[N_BANKS] = {0}, most = 1;
     for (int l = 0; l < n && lane_of(first, l, crossed) < a->n_lanes; l++)
         for (int b = 0; b < (a->bytes + 3) / 4; b++) {
-            int word = a->at[lane_of(first, l, crossed)] / 4 + b, bank = word % N_BANKS, i = 0;
+            int word = (int)(a->at[lane_of(first, l, crossed)] / 4) + b, bank = word % N_BANKS, i = 0;
             while (i < n_seen[bank] && seen[bank][i] != word) i++;
             if (i < n_seen[bank]) continue;
             seen[bank][n_seen[bank]++] = word;
@@ -41,73 +41,68 @@ int lds_conflicts(const LdsAccess *a)
     return n > crossed ? n : crossed;
 }
 
-int lds_offset(const GpuOperand *x, int line, int at)
+/* Which elements the lanes of the first wave access: the same whatever the layout is. */
+typedef struct {
+    int n;
+    struct {
+        int64_t line[EXPR_LANES_MAX], at[EXPR_LANES_MAX];
+        int n_lanes, bytes;
+        bool crossed;
+    } access[ACCESSES_MAX];
+} Lanes;
+
+static void gather(const GpuPlan *p, const GpuOperand *x, GpuAccesses accesses, Lanes *to)
 {
-    int pos = line * x->line + at, piece = 16 / gpu_type_bytes(&x->type);
-    if (x->xor_mask)
-        pos = line * x->line + ((at / piece) ^ (line / x->xor_lines & x->xor_mask)) * piece + at % piece;
-    else if (x->pad_block)
-        pos += pos / x->pad_block * x->pad;
-    return pos * gpu_type_bytes(&x->type);
+    GpuIndex index;
+    int64_t tid[EXPR_LANES_MAX];
+    const int64_t *const values[GPU_SLOTS] = {[GPU_TID] = tid};
+    for (int i = 0; i < EXPR_LANES_MAX; i++) tid[i] = i;
+    for (to->n = 0; to->n < ACCESSES_MAX; to->n++) {
+        GpuAccess a = {0};
+        gpu_index_init(&index, NULL, 0);
+        if (!accesses(p, x, to->n, &index.pool, &a)) return;
+        int n = a.n_threads < p->wave ? a.n_threads : p->wave;
+        to->access[to->n].n_lanes = n;
+        to->access[to->n].bytes = a.bytes;
+        to->access[to->n].crossed = a.is_mfma_read;
+        expr_eval_lanes(x->k_major ? a.free : a.k, n, values, to->access[to->n].line);
+        expr_eval_lanes(x->k_major ? a.k : a.free, n, values, to->access[to->n].at);
+    }
 }
 
-static int bytes_of(const GpuPlan *p, const GpuOperand *x)
+/* Conflicts of these accesses: the layout's expression, evaluated for the lanes. */
+static int count(const GpuPlan *p, const GpuOperand *x, const Lanes *lanes)
 {
-    if (x->xor_mask) return x->tile * p->depth_u * gpu_type_bytes(&x->type);
-    return lds_offset(x, (x->k_major ? x->tile : p->depth_u) - 1, x->line);
-}
-
-static int count(const GpuPlan *p, const GpuOperand *x, LdsPattern pattern)
-{
-    LdsAccess a = {0};
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
     int n = 0;
-    for (int i = 0; i < PATTERNS_MAX && pattern(p, x, i, &a); i++) n += lds_conflicts(&a);
+    gpu_index_init(&index, NULL, 0);
+    const Expr *line = expr_var(pool, "line", 0, 0, gpu_lines(p, x) - 1);
+    const Expr *at = layout_at(pool, &x->layout, line, expr_var(pool, "at", 1, 0, gpu_line_length(p, x) - 1));
+    for (int i = 0; i < lanes->n; i++) {
+        const int64_t *const values[] = {lanes->access[i].line, lanes->access[i].at};
+        LdsAccess a = {lanes->access[i].n_lanes, lanes->access[i].bytes, lanes->access[i].crossed, {0}};
+        expr_eval_lanes(at, a.n_lanes, values, a.at);
+        n += lds_conflicts(&a);
+    }
     return n;
 }
 
-int lds_count(const GpuPlan *p, int x, LdsPattern pattern) { return count(p, &p->op[x], pattern); }
-
-/* Reads of gpu_valu: vectors of VectorWidth elements; elements one by one where gpu_valu must. */
-static bool valu_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
+int lds_count(const GpuPlan *p, int i, GpuAccesses accesses)
 {
-    int i = x->name == 'b', element = gpu_type_bytes(&x->type), bytes = p->vw * element;
-    if (bytes > 16) bytes = 16;
-    if ((p->vw & (p->vw - 1)) || x->line * element % bytes) bytes = element < 16 ? element : 16;
-    if (access) return false;
-    a->n_lanes = p->n_threads < p->wave ? p->n_threads : p->wave;
-    a->bytes = bytes;
-    for (int tid = 0; tid < a->n_lanes; tid++) {
-        int free = (i ? tid / p->sg[0] % p->sg[1] : tid % p->sg[0]) * p->vw;
-        a->at[tid] = lds_offset(x, tid * p->lsu / p->n_threads, free);
-    }
-    return true;
-}
-
-/* Writes of gpu_copy_register: vectors, or elements where the other dimension is contiguous. */
-static bool register_writes(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
-{
-    bool vector = x->tlu != x->k_major;
-    bool grouped = x->grouped;
-    int element = gpu_type_bytes(&x->type), bytes = vector ? x->width * element : element;
-    if (access >= (vector ? 1 : x->width)) return false;
-    a->n_lanes = p->n_threads / x->n_waves < p->wave ? p->n_threads / x->n_waves : p->wave;
-    a->bytes = bytes < 16 ? bytes : 16;
-    for (int tid = 0; tid < a->n_lanes; tid++) {
-        int lane = gpu_load_thread(p, x, tid), across = grouped ? lane / x->lvc : lane % x->lsp;
-        int along = (grouped ? lane % x->lvc : lane / x->lsp) * x->width + (vector ? 0 : access);
-        int k = x->tlu ? across : along, free = x->tlu ? along : across;
-        a->at[tid] = x->k_major ? lds_offset(x, free, k) : lds_offset(x, k, free);
-    }
-    return true;
+    Lanes lanes;
+    gather(p, &p->op[i], accesses, &lanes);
+    return count(p, &p->op[i], &lanes);
 }
 
 int amdgcn_conflicts(const GpuPlan *p, int i, bool writes)
 {
-    if (writes) return lds_count(p, i, p->copy == &amdgcn_buffer ? amdgcn_buffer_writes : register_writes);
+    if (writes)
+        return lds_count(p, i, p->copy == &amdgcn_buffer ? amdgcn_buffer_writes : gpu_register_writes);
     return lds_count(p, i,
                      p->compute == &amdgcn_matrix ? amdgcn_matrix_reads
                      : p->compute == &amdgcn_dot  ? amdgcn_dot_reads
-                                                  : valu_reads);
+                                                  : gpu_valu_reads);
 }
 
 typedef struct {
@@ -116,16 +111,22 @@ typedef struct {
 
 static void apply(const GpuPlan *p, GpuOperand *x, const Choice *c)
 {
-    int length = x->k_major ? p->depth_u : x->tile;
-    x->line_pad = c->line_pad;
-    x->line = length + c->line_pad;
-    x->pad_block = c->block_lines * x->line;
-    x->pad = c->block_lines ? c->block_pad : c->line_pad;
-    x->xor_lines = c->xor_lines, x->xor_mask = c->xor_mask;
+    int line = gpu_line_length(p, x) + c->line_pad;
+    x->layout = (Layout){.bytes = gpu_type_bytes(&x->type),
+                         .line = line,
+                         .block = c->block_lines * line,
+                         .pad = c->block_pad,
+                         .xor_lines = c->xor_lines,
+                         .xor_mask = c->xor_mask};
+}
+
+static int bytes_of(const GpuPlan *p, const GpuOperand *x)
+{
+    return (int)layout_bytes(&x->layout, gpu_lines(p, x));
 }
 
 /* Tries one choice; keeps it when it has fewer conflicts, or as many and is smaller. */
-static void consider(const GpuPlan *p, GpuOperand *x, LdsPattern reads, LdsPattern writes, int bytes,
+static void consider(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const Lanes *writes, int bytes,
                      Choice c, Choice *best)
 {
     apply(p, x, &c);
@@ -139,7 +140,7 @@ static void consider(const GpuPlan *p, GpuOperand *x, LdsPattern reads, LdsPatte
 }
 
 /* Exchanges of the pieces of lines: their number is a power of two, up to those of 128 bytes. */
-static void consider_exchanges(const GpuPlan *p, GpuOperand *x, LdsPattern reads, LdsPattern writes,
+static void consider_exchanges(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const Lanes *writes,
                                LdsExchange exchange, int bytes, Choice *best)
 {
     int line = p->depth_u * gpu_type_bytes(&x->type), pieces = line / 16;
@@ -152,10 +153,9 @@ static void consider_exchanges(const GpuPlan *p, GpuOperand *x, LdsPattern reads
     }
 }
 
-static void choose(const GpuPlan *p, GpuOperand *x, LdsPattern reads, LdsExchange exchange, int bytes,
-                   int lines_unit)
+static void choose(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const Lanes *writes,
+                   LdsExchange exchange, int bytes, int lines_unit)
 {
-    LdsPattern writes = amdgcn_buffer_writes;
     int unit = gpu_type_bytes(&x->type) < 16 ? 16 / gpu_type_bytes(&x->type) : 1;
     Choice best = {.bytes = -1};
     for (int pad = 0; pad <= 4; pad++)
@@ -172,14 +172,21 @@ static void choose(const GpuPlan *p, GpuOperand *x, LdsPattern reads, LdsExchang
 }
 
 /* The operands share local memory as their tiles do; what one leaves over can save the other conflicts. */
-void lds_choose_pads(GpuPlan *p, LdsPattern reads, LdsExchange exchange, const int lines_unit[2])
+void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, const int lines_unit[2])
 {
     int all = p->target->lds_bytes / p->n_stages / 16 * 16, share = all / (p->mt[0] + p->mt[1]);
-    for (int i = 0; i < 2; i++) choose(p, &p->op[i], reads, exchange, share * p->mt[i], lines_unit[i]);
+    Lanes reads[2], writes[2];
     for (int i = 0; i < 2; i++) {
         GpuOperand *x = &p->op[i];
-        if (count(p, x, reads) + count(p, x, amdgcn_buffer_writes) == 0) continue;
-        choose(p, x, reads, exchange, all - (bytes_of(p, &p->op[!i]) + 15) / 16 * 16, lines_unit[i]);
+        gather(p, x, accesses, &reads[i]);
+        gather(p, x, amdgcn_buffer_writes, &writes[i]);
+        choose(p, x, &reads[i], &writes[i], exchange, share * p->mt[i], lines_unit[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        GpuOperand *x = &p->op[i];
+        if (count(p, x, &reads[i]) + count(p, x, &writes[i]) == 0) continue;
+        int rest = all - (bytes_of(p, &p->op[!i]) + 15) / 16 * 16;
+        choose(p, x, &reads[i], &writes[i], exchange, rest, lines_unit[i]);
     }
 }
 
@@ -187,17 +194,21 @@ void lds_choose_pads(GpuPlan *p, LdsPattern reads, LdsExchange exchange, const i
  * lanes and elements add up (gfx1030 D TT: `or` taken for an addition behind a dropped mask). */
 static void spread_pads(GpuPlan *p, GpuOperand *x)
 {
-    LdsPattern writes = amdgcn_buffer_writes;
     int unit = gpu_type_bytes(&x->type) < 16 ? 16 / gpu_type_bytes(&x->type) : 1;
     Choice given = {.line_pad = x->pad}, best = {.bytes = -1};
+    Lanes reads, writes;
     if (p->copy != &amdgcn_buffer || x->k_major || x->tlu || x->pad_block || x->pad < 1) return;
     apply(p, x, &given);
     int bytes = bytes_of(p, x);
-    consider(p, x, valu_reads, writes, bytes, given, &best);
+    gather(p, x, gpu_valu_reads, &reads);
+    gather(p, x, amdgcn_buffer_writes, &writes);
+    consider(p, x, &reads, &writes, bytes, given, &best);
     for (int lines = x->width; lines < p->depth_u && lines <= x->lsc && best.conflicts; lines *= 2)
         for (int block = 1; block <= 8 && x->lsc % lines == 0; block++) {
             Choice c = {.block_lines = lines, .block_pad = block * unit};
-            consider(p, x, valu_reads, writes, bytes, c, &best);
+            apply(p, x, &c);
+            gather(p, x, gpu_valu_reads, &reads); /* how wide reads are depends on the layout */
+            consider(p, x, &reads, &writes, bytes, c, &best);
         }
     apply(p, x, &best);
 }

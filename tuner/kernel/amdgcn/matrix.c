@@ -6,44 +6,11 @@
  * multiplies is free as long as A and B agree: part g of K (lane / side) takes elements g * vk .. of every
  * step. Complex numbers are four real products. Not here: how local memory is filled (buffer.c).
  */
+#include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
 #include "kernel/text.h"
 
 #include <stdio.h>
-
-static const MatrixInst insts[] = {
-#define MI(arches, type, m, n, k, blocks, layout, operand, acc, n_acc, builtin)                              \
-    {arches, type, m, n, k, blocks, LAYOUT_##layout, operand, acc, n_acc, builtin},
-#include "kernel/amdgcn/matrix.def"
-#undef MI
-};
-
-static int arch_of(const Target *t)
-{
-    switch (t->isa[0]) {
-    case 9:
-        if (t->isa[1] == 4) return MATRIX_ARCH_GFX940;
-        return t->isa[2] == 10 ? MATRIX_ARCH_GFX90A : t->isa[2] == 8 ? MATRIX_ARCH_GFX908 : 0;
-    case 11:
-        return MATRIX_ARCH_GFX11;
-    case 12:
-        return MATRIX_ARCH_GFX12;
-    default:
-        return 0;
-    }
-}
-
-const MatrixInst *matrix_inst(const Target *t, DataType type, int m, int n, int k, int blocks)
-{
-    int arch = t->family == TARGET_AMDGCN ? arch_of(t) : 0;
-    for (size_t i = 0; i < sizeof insts / sizeof insts[0]; i++) {
-        const MatrixInst *x = &insts[i];
-        if ((x->arches & arch) && x->type == type && x->m == m && x->n == n && x->k == k &&
-            x->blocks == blocks)
-            return x;
-    }
-    return NULL;
-}
 
 /* Everything that the text needs beside the GpuPlan; made anew from it by each function. */
 typedef struct {
@@ -58,7 +25,7 @@ typedef struct {
     int raw; /* bytes per local read along K */
 } Matrix;
 
-static bool is_wmma(const Matrix *m) { return m->in->layout >= LAYOUT_WMMA_R3; }
+static bool is_wmma(const Matrix *m) { return m->in->layout >= LANES_WMMA_R3; }
 
 /* Type of the instruction whose first operand is A, or B with SourceSwap. */
 static DataType inst_type(const GpuPlan *p)
@@ -86,8 +53,8 @@ static Matrix matrix_of(const GpuPlan *p)
     Matrix m = {.p = p, .bytes = gpu_type_bytes(&p->in)};
     m.in = matrix_inst(p->target, inst_type(p), mi->m, mi->n, mi->k, mi->b);
     if (!m.in) return m;
-    m.swap = mi->swap || m.in->layout == LAYOUT_MFMA_F64 || m.in->layout == LAYOUT_WMMA_R3;
-    m.kpl = m.in->layout == LAYOUT_WMMA_R3 ? m.in->k : m.in->m * m.in->k * m.in->blocks / p->wave;
+    m.swap = mi->swap || m.in->layout == LANES_MFMA_F64 || m.in->layout == LANES_WMMA_R3;
+    m.kpl = m.in->layout == LANES_WMMA_R3 ? m.in->k : m.in->m * m.in->k * m.in->blocks / p->wave;
     m.parts = m.in->k / m.kpl;
     m.vk = k_run(p, &m);
     m.raw = m.vk * m.bytes > 16 ? 16 : m.vk * m.bytes;
@@ -104,50 +71,69 @@ static Matrix matrix_of(const GpuPlan *p)
     return m;
 }
 
-/* ---- numbers of a lane ---- */
-
-typedef struct {
-    int row, block, part;
-} Lane;
-
-static Lane lane_of(const Matrix *m, int lane)
-{
-    int n = m->in->m, q = lane / n;
-    switch (m->in->layout) {
-    case LAYOUT_MFMA_F64:
-        return (Lane){lane % n, q % m->in->blocks, q / m->in->blocks};
-    case LAYOUT_WMMA_R3:
-        return (Lane){lane % n, 0, 0};
-    case LAYOUT_MFMA:
-        if (m->in->blocks > 1) return (Lane){lane % n, q, 0};
-        return (Lane){lane % n, 0, q};
-    default:
-        return (Lane){lane % n, 0, q};
-    }
-}
-
-/* Free position of tile 0's row of a lane, first wave. */
-static int lane_position(const Matrix *m, int i, Lane l)
-{
-    int block = i ? l.block / m->blocks[0] : l.block % m->blocks[0];
-    return (block * m->in->m + l.row) * m->vec[i];
-}
+/* ---- what a lane reads ---- */
 
 static int tile_stride(const Matrix *m, int i) { return m->blocks[i] * m->in->m * m->vec[i]; }
 
-bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsAccess *a)
+typedef struct {
+    const Expr *lane, *wave;
+} Thread;
+
+static Thread thread_of(ExprPool *pool, const Matrix *m)
+{
+    const Expr *tid = gpu_tid(pool, m->p);
+    return (Thread){expr_name(pool, "lane", expr_mod_i(pool, tid, m->p->wave)),
+                    expr_name(pool, "wave", expr_div_i(pool, tid, m->p->wave))};
+}
+
+/* First row (i 0) or column of a wave. */
+static const Expr *wave_free(ExprPool *pool, const Matrix *m, int i, const Expr *wave)
+{
+    const Expr *w = i ? expr_mod_i(pool, expr_div_i(pool, wave, m->waves[0]), m->waves[1])
+                      : expr_mod_i(pool, wave, m->waves[0]);
+    return expr_mul_i(pool, w, m->tiles[i] * m->blocks[i] * m->in->m);
+}
+
+/* Row or column `in_block` of the instruction's block number `block`, in tile 0 of a wave. */
+static const Expr *block_free(ExprPool *pool, const Matrix *m, int i, const Expr *block, const Expr *in_block)
+{
+    const Expr *b = i ? expr_div_i(pool, block, m->blocks[0]) : expr_mod_i(pool, block, m->blocks[0]);
+    return expr_mul_i(pool, expr_add(pool, expr_mul_i(pool, b, m->in->m), in_block), m->vec[i]);
+}
+
+/* Tile t behind tile 0: `vec` of them are interleaved. */
+static const Expr *tile_free(ExprPool *pool, const Matrix *m, int i, const Expr *t)
+{
+    const Expr *outer = expr_mul_i(pool, expr_div_i(pool, t, m->vec[i]), tile_stride(m, i));
+    return expr_add(pool, outer, expr_mod_i(pool, t, m->vec[i]));
+}
+
+/* First row or column of tile 0 that this thread reads. */
+static const Expr *first_free(ExprPool *pool, const Matrix *m, int i)
+{
+    Thread t = thread_of(pool, m);
+    MatrixOperandLane l = matrix_operand_lane(pool, m->in, t.lane);
+    const Expr *e = expr_add(pool, wave_free(pool, m, i, t.wave), block_free(pool, m, i, l.block, l.row));
+    return expr_name(pool, i ? "n0" : "m0", e);
+}
+
+/* First element of K that this thread reads in its part's first step. */
+static const Expr *first_k(ExprPool *pool, const Matrix *m)
+{
+    MatrixOperandLane l = matrix_operand_lane(pool, m->in, thread_of(pool, m).lane);
+    return expr_mul_i(pool, expr_name(pool, "part", l.part), m->vk);
+}
+
+bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int access, ExprPool *pool, GpuAccess *a)
 {
     Matrix m = matrix_of(p);
     int i = x->name == 'b';
     if (access) return false;
-    a->n_lanes = p->wave;
+    a->n_threads = p->wave;
     a->bytes = x->k_major ? m.raw : m.vec[i] * m.bytes;
-    a->crossed = !is_wmma(&m);
-    for (int lane = 0; lane < a->n_lanes; lane++) {
-        Lane l = lane_of(&m, lane);
-        int at = lane_position(&m, i, l), k = l.part * m.vk;
-        a->at[lane] = x->k_major ? lds_offset(x, at, k) : lds_offset(x, k, at);
-    }
+    a->is_mfma_read = !is_wmma(&m);
+    a->k = first_k(pool, &m);
+    a->free = first_free(pool, &m, i);
     return true;
 }
 
@@ -155,9 +141,20 @@ bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int access, LdsA
 static bool exchanges(const GpuPlan *p, const GpuOperand *x)
 {
     Matrix m = matrix_of(p);
-    int i = x->name == 'b', period = x->xor_lines * (x->xor_mask + 1);
-    bool apart = m.tiles[i] == m.vec[i] || tile_stride(&m, i) % period == 0;
-    return apart && (m.vec[i] == 1 || x->xor_lines % m.vec[i] == 0) && amdgcn_copy_exchanges(p, x);
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
+    int i = x->name == 'b';
+    int64_t c;
+    gpu_index_init(&index, NULL, 0);
+    const Expr *k = first_k(pool, &m), *free = first_free(pool, &m, i);
+    const Expr *base = expr_base(pool, gpu_lds_at(pool, x, k, free), &c);
+    bool alike = true;
+    for (int t = 1, mark = pool->n_used; alike && t < m.tiles[i]; t++) {
+        const Expr *at = expr_add(pool, free, tile_free(pool, &m, i, expr_const(pool, t)));
+        alike = expr_same(base, expr_base(pool, gpu_lds_at(pool, x, k, at), &c));
+        expr_pool_back(pool, mark);
+    }
+    return alike && amdgcn_copy_exchanges(p, x);
 }
 
 /* ---- plan ---- */
@@ -186,8 +183,8 @@ static Err matrix_plan(GpuPlan *p)
     p->k_step = step;
     p->n_acc = m.tiles[0] * m.tiles[1] * m.in->n_acc;
     p->acc_run = m.vec[0];
-    if (!m.swap && m.in->layout == LAYOUT_MFMA) p->acc_run *= 4;
-    if (!m.swap && m.in->layout == LAYOUT_WMMA_R4) p->acc_run *= 8;
+    if (!m.swap && m.in->layout == LANES_MFMA) p->acc_run *= 4;
+    if (!m.swap && m.in->layout == LANES_WMMA_R4) p->acc_run *= 8;
     const int lines_unit[2] = {tile_stride(&m, 0), tile_stride(&m, 1)};
     lds_choose_pads(p, amdgcn_matrix_reads, exchanges, lines_unit);
     return ERR_OK;
@@ -196,7 +193,7 @@ static Err matrix_plan(GpuPlan *p)
 bool matrix_fits_half(const GpuPlan *p)
 {
     Matrix m = matrix_of(p);
-    int arch = arch_of(p->target);
+    int arch = matrix_arch(p->target);
     if (arch != MATRIX_ARCH_GFX90A && arch != MATRIX_ARCH_GFX940) return false;
     if (m.in->m > 16) return false; /* accumulators of 16 registers and more do not pack so well */
     int n = p->n_acc * gpu_type_bytes(&p->acc) / 4, moved = 24; /* addresses, sizes */
@@ -238,113 +235,45 @@ static void emit_types(const Matrix *m, Buf *out)
     buf_puts(out, "struct @Frag { @FragA a; @FragB b; };\n");
 }
 
-static void emit_lane(const Matrix *m, Buf *out)
-{
-    int n = m->in->m;
-    const char *block = "0", *part = "0";
-    char text[2][64];
-    if (m->in->layout == LAYOUT_MFMA_F64) {
-        snprintf(text[0], sizeof text[0], "lane / %d %% %d", n, m->in->blocks);
-        snprintf(text[1], sizeof text[1], "lane / %d", n * m->in->blocks);
-        block = text[0], part = text[1];
-    } else if (m->in->layout != LAYOUT_WMMA_R3) {
-        snprintf(text[0], sizeof text[0], "lane / %d", n);
-        if (m->in->blocks > 1)
-            block = text[0];
-        else
-            part = text[0];
-    }
-    buf_printf(out, "    const unsigned lane = tid %% %d, wave = tid / %d, block = %s, part = %s;\n",
-               m->p->wave, m->p->wave, block, part);
-}
-
-/* First free position of a wave. */
-static void emit_wave(const Matrix *m, int i, Buf *out)
-{
-    buf_printf(out, i ? "wave / %d %% %d" : "wave %% %d", m->waves[0], m->waves[1]);
-    buf_printf(out, " * %d", m->tiles[i] * m->blocks[i] * m->in->m);
-}
-
-/* First free position of this thread in operand i. */
-static void emit_position(const Matrix *m, int i, Buf *out)
-{
-    buf_printf(out, "    const unsigned %c0 = ", "mn"[i]);
-    emit_wave(m, i, out);
-    buf_printf(out, " + (block %s %d * %d + lane %% %d) * %d;\n", i ? "/" : "%", m->blocks[0], m->in->m,
-               m->in->m, m->vec[i]);
-}
-
-/* A lane's lines lie tiles apart; each run along K is in the piece where its line has it. */
-static void emit_load_exchanged(const Matrix *m, int i, Buf *out)
+static void emit_load_operand(const Matrix *m, GpuIndex *index, int i, const Expr *k, Buf *out)
 {
     const GpuPlan *p = m->p;
     const GpuOperand *x = &p->op[i];
-    char c = x->name, f = "mn"[i], operand = i ? 'B' : 'A';
-    int runs = m->vk * m->bytes / m->raw, piece = 16 / m->bytes;
-    buf_printf(out, "    const unsigned k_%c = (unsigned)step * %d + part * %d", c, p->k_step * p->lsu,
-               m->vk);
-    if (p->lsu > 1) buf_printf(out, " + z * %d", p->k_step);
-    buf_printf(out, ", x_%c = %c0 / %d & %d;\n    const char *%c = lds_%c + %c0 * %d;\n", c, f, x->xor_lines,
-               x->xor_mask, c, c, f, x->line * m->bytes);
-    for (int r = 0; r < runs; r++) {
-        buf_printf(out, "    const char *%c_%d = %c + ((k_%c / %d + %d ^ x_%c) * 16 + k_%c %% %d * %d);\n", c,
-                   r, c, c, piece, r, c, c, piece, m->bytes);
-        for (int t = 0; t < m->tiles[i]; t++) {
-            int free = t / m->vec[i] * tile_stride(m, i) + t % m->vec[i];
-            buf_printf(out, "    f.%c.r[%d][%d] = *(const @Run%c *)(%c_%d + %d);\n", c, t, r, operand, c, r,
-                       free * x->line * m->bytes);
-        }
-    }
-}
-
-static void emit_load_operand(const Matrix *m, int i, Buf *out)
-{
-    const GpuPlan *p = m->p;
-    const GpuOperand *x = &p->op[i];
-    char c = x->name, f = "mn"[i];
-    if (x->xor_mask) {
-        emit_load_exchanged(m, i, out);
-        return;
-    }
-    int esize = m->bytes, step = p->k_step * (x->k_major ? 1 : x->line) * esize;
-    buf_printf(out, "    const char *%c = lds_%c + ", c, c);
-    if (x->k_major) {
-        buf_printf(out, "(%c0 * %d + part * %d", f, x->line, m->vk);
-        if (x->pad_block) buf_printf(out, " + %c0 / %d * %d", f, x->pad_block / x->line, x->pad);
-    } else
-        buf_printf(out, "(part * %d + %c0", m->vk * x->line, f);
-    /* parts of a local split take turns, so that the first steps of all are the first elements of K */
-    if (p->lsu > 1)
-        buf_printf(out, ") * %d + (step * %d + (int)z) * %d;\n", esize, p->lsu, step);
-    else
-        buf_printf(out, ") * %d + step * %d;\n", esize, step);
+    ExprPool *pool = &index->pool;
+    GpuPointers pointers = {
+        .index = index, .name = i ? "b" : "a", .from = i ? "lds_b" : "lds_a", .is_const = true};
+    GpuPointerName name;
+    const Expr *free = first_free(pool, m, i);
     int vectors = x->k_major ? m->tiles[i] : m->tiles[i] / m->vec[i];
-    int runs = x->k_major ? m->vk * esize / m->raw : m->vk;
+    int runs = x->k_major ? m->vk * m->bytes / m->raw : m->vk;
+    int run = x->k_major ? m->raw / m->bytes : 1, tiles = x->k_major ? 1 : m->vec[i];
     for (int t = 0; t < vectors; t++)
         for (int r = 0; r < runs; r++) {
-            int free = x->k_major ? t / m->vec[i] * tile_stride(m, i) + t % m->vec[i] : t * tile_stride(m, i);
-            int at = x->k_major ? lds_offset(x, free, 0) + r * m->raw : lds_offset(x, r, free);
-            buf_printf(out, "    f.%c.r[%d][%d] = *(const @Run%c *)(%c + %d);\n", c, t, r, "AB"[i], c, at);
+            int mark = pool->n_used;
+            const Expr *tile = tile_free(pool, m, i, expr_const(pool, t * tiles));
+            const Expr *at = gpu_lds_at(pool, x, expr_add_i(pool, k, r * run), expr_add(pool, free, tile));
+            int c = gpu_pointer(&pointers, at, mark, name);
+            buf_printf(out, "    f.%c.r[%d][%d] = *(const @Run%c *)(%s + %d);\n", x->name, t, r, "AB"[i],
+                       name, c);
         }
 }
 
 static void emit_load(const Matrix *m, Buf *out)
 {
     const GpuPlan *p = m->p;
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
+    gpu_index_init(&index, out, 1);
     buf_puts(out,
              "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n"
              "{\n");
-    emit_lane(m, out);
-    if (p->lsu > 1) {
-        buf_puts(out, "    const unsigned z = ");
-        gpu_lsu_of_thread(p, out);
-        buf_puts(out, ";\n");
-    }
-    for (int i = 0; i < 2; i++) {
-        emit_position(m, i, out);
-        emit_load_operand(m, i, out);
-    }
+    /* parts of a local split take turns, so that the first steps of all are the first elements of K */
+    const Expr *part = expr_mul_i(pool, expr_name(pool, "z", gpu_part_of_k(pool, p)), p->k_step);
+    const Expr *step = expr_mul_i(pool, gpu_count(pool, "step", GPU_STEP, p->steps), p->k_step * p->lsu);
+    const Expr *k = expr_add(pool, expr_add(pool, first_k(pool, m), part), step);
+    for (int i = 0; i < 2; i++) emit_load_operand(m, &index, i, k, out);
     buf_puts(out, "}\n");
+    gpu_index_done(&index);
 }
 
 /* @op_a(frag, tile, e): operand of instruction e of a step. */
@@ -409,7 +338,7 @@ static void emit_inst(const Matrix *m, const char *a, const char *b, const char 
  * move hundreds of them about. */
 static bool rounds_apart(const Matrix *m)
 {
-    int arch = arch_of(m->p->target);
+    int arch = matrix_arch(m->p->target);
     return (arch == MATRIX_ARCH_GFX90A || arch == MATRIX_ARCH_GFX940) && amdgcn_fills_file(m->p) &&
            m->in->n_acc * gpu_type_bytes(&m->p->acc) == 16;
 }
@@ -437,13 +366,23 @@ static void emit_mac(const Matrix *m, Buf *out)
 /* Accumulator i is element v of tile (t0, t1): t0 % vec fastest, then v, then t0 / vec, then t1. */
 static void emit_split(const Matrix *m, Buf *out)
 {
-    int v = m->vec[0], n = m->in->n_acc, outer = m->tiles[0] / v;
-    buf_printf(out,
-               "struct @Place { int t0, t1, v; };\n"
-               "@DEV @Place @place(int i)\n{\n"
-               "    const @Place q = {i %% %d + i / %d %% %d * %d, i / %d, i / %d %% %d};\n"
-               "    return q;\n}\n",
-               v, v * n, outer, v, v * n * outer, v, n);
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
+    int vec = m->vec[0], n = m->in->n_acc, outer = m->tiles[0] / vec;
+    gpu_index_init(&index, out, 1);
+    const Expr *i = gpu_count(pool, "i", GPU_NUMBER, m->p->n_acc), *vectors = expr_div_i(pool, i, vec * n);
+    const Expr *t0 =
+        expr_add(pool, expr_mod_i(pool, i, vec), expr_mul_i(pool, expr_mod_i(pool, vectors, outer), vec));
+    const Expr *parts[] = {t0, expr_div_i(pool, vectors, outer),
+                           expr_mod_i(pool, expr_div_i(pool, i, vec), n)};
+    buf_puts(out, "struct @Place { int t0, t1, v; };\n@DEV @Place @place(int i)\n{\n    const @Place q = {");
+    for (int k = 0; k < 3; k++) {
+        if (k) buf_puts(out, ", ");
+        buf_puts(out, "(int)");
+        expr_print(index.text.style, parts[k], EXPR_OPERAND, out);
+    }
+    buf_puts(out, "};\n    return q;\n}\n");
+    gpu_index_done(&index);
 }
 
 static void emit_access(const Matrix *m, Buf *out)
@@ -475,46 +414,25 @@ static void emit_access(const Matrix *m, Buf *out)
         buf_printf(out, "    acc.c[0][q.t1][q.t0]%s = x;\n}\n", element);
 }
 
-/* Row inside the instruction's first operand side (i) and block of element v of D. */
-static void emit_d_layout(const Matrix *m, Buf *out)
-{
-    const char *i = "q.v", *block = "0";
-    switch (m->in->layout) {
-    case LAYOUT_MFMA:
-        if (m->in->m == 32) {
-            i = "q.v % 16 / 4 * 8 + lane / 32 * 4 + q.v % 4", block = "q.v / 16";
-        } else if (m->in->m == 16) {
-            i = "lane / 16 * 4 + q.v % 4", block = "q.v / 4";
-        } else
-            block = "lane / 4";
-        break;
-    case LAYOUT_MFMA_F64:
-        i = m->in->m == 16 ? "q.v * 4 + lane / 16" : "lane / 16";
-        if (m->in->m == 4) block = "lane / 4 % 4";
-        break;
-    case LAYOUT_WMMA_R3:
-        i = "q.v * 2 + lane / 16";
-        break;
-    case LAYOUT_WMMA_R4:
-        i = "lane / 16 * 8 + q.v";
-        break;
-    }
-    buf_printf(out,
-               "    const @Place q = @place(i);\n"
-               "    const unsigned lane = tid %% %d, wave = tid / %d, block = %s, side = %s;\n",
-               m->p->wave, m->p->wave, block, i);
-}
-
+/* Row (i 0) or column of the tile that accumulator i holds. */
 static void emit_place(const Matrix *m, int i, Buf *out)
 {
-    buf_printf(out, "@DEV unsigned @acc_%s(unsigned tid, int i)\n{\n", i ? "col" : "row");
-    emit_d_layout(m, out);
-    const char *row = (i == 0) == m->swap ? "lane % " : "side % ";
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
+    gpu_index_init(&index, out, 1);
+    Thread t = thread_of(pool, m);
+    MatrixAccLane a = matrix_acc_lane(pool, m->in, t.lane, gpu_count(pool, "q.v", GPU_E, m->in->n_acc));
+    const Expr *tile = gpu_count(pool, i ? "q.t1" : "q.t0", GPU_I, m->tiles[i]);
+    const Expr *in_tile = block_free(pool, m, i, a.block, (i == 0) == m->swap ? a.col : a.row);
+    const Expr *e = expr_add(pool, wave_free(pool, m, i, t.wave), in_tile);
+    e = expr_add(pool, e, tile_free(pool, m, i, tile));
+    buf_printf(out, "@DEV unsigned @acc_%s(unsigned tid, int i)\n{\n    const @Place q = @place(i);\n",
+               i ? "col" : "row");
+    expr_declare(&index.text, e);
     buf_puts(out, "    return ");
-    emit_wave(m, i, out);
-    buf_printf(out, " + q.t%d / %d * %d + (block %s %d * %d + %s%d) * %d + q.t%d %% %d;\n}\n", i, m->vec[i],
-               tile_stride(m, i), i ? "/" : "%", m->blocks[0], m->in->m, row, m->in->m, m->vec[i], i,
-               m->vec[i]);
+    gpu_index_put(&index, e);
+    buf_puts(out, ";\n}\n");
+    gpu_index_done(&index);
 }
 
 static void matrix_emit(const GpuPlan *p, Buf *out)

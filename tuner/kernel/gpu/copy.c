@@ -31,54 +31,6 @@ static void state(const GpuPlan *p, Buf *out)
     buf_puts(out, "};\n\n");
 }
 
-int gpu_load_thread(const GpuPlan *p, const GpuOperand *x, int tid)
-{
-    if (x->groups == 1) return tid;
-    int part = p->wave / x->groups, share = x->lvc / x->groups;
-    return tid / p->wave * p->wave + tid % part / share * x->lvc + tid % p->wave / part * share + tid % share;
-}
-
-const char *gpu_load_lane(const GpuOperand *x)
-{
-    return x->groups == 1 ? "tid" : x->name == 'a' ? "@lane_a(tid)" : "@lane_b(tid)";
-}
-
-void gpu_load_lanes(const GpuPlan *p, Buf *out)
-{
-    for (int i = 0; i < 2; i++) {
-        const GpuOperand *x = &p->op[i];
-        int part = p->wave / x->groups, share = x->lvc / x->groups;
-        if (x->groups > 1)
-            buf_printf(out,
-                       "@DEV unsigned @lane_%c(unsigned tid)\n{\n"
-                       "    return tid / %d * %d + tid %% %d / %d * %d + tid %% %d / %d * %d + tid %% "
-                       "%d;\n}\n\n",
-                       x->name, p->wave, p->wave, part, share, x->lvc, p->wave, part, share, share);
-    }
-}
-
-void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *across, Buf *out)
-{
-    const GpuOperand *x = &p->op[i];
-    bool grouped = x->grouped;
-    int threads = p->n_threads / x->n_waves, lines = x->nlp * x->lsp;
-    const char *tid = gpu_load_lane(x);
-    char lane[48], wave[64] = "", idle[64] = "";
-    snprintf(lane, sizeof lane, "%s", tid);
-    if (x->n_waves > 1) {
-        snprintf(lane, sizeof lane, "%s %% %d", tid, threads);
-        snprintf(wave, sizeof wave, "%s / %d * %d + ", tid, threads, lines);
-    }
-    if (x->fractional)
-        snprintf(idle, sizeof idle, "%s >= %d ? %d : ", tid, x->lvc * x->lsp, x->tlu ? x->tile : p->depth_u);
-    if (grouped)
-        buf_printf(out, "%s = %s%s %% %d * %d, %s = %s%s / %d", along, idle, lane, x->lvc, x->width, across,
-                   wave, lane, x->lvc);
-    else
-        buf_printf(out, "%s = %s%s / %d * %d, %s = %s%s %% %d", along, idle, lane, x->lsp, x->width, across,
-                   wave, lane, x->lsp);
-}
-
 /* FractionalLoad: some loads of some threads are outside the tile. */
 static void inside(const GpuPlan *p, const GpuOperand *x, const char *before, const char *behind, Buf *out)
 {
@@ -92,12 +44,17 @@ static void init_operand(const GpuPlan *p, int i, Buf *out)
     const GpuOperand *x = &p->op[i];
     char n = x->name, size = i ? 'n' : 'm';
     int bytes = gpu_type_bytes(&x->type);
-    char along[16], across[16];
-    snprintf(along, sizeof along, "c.along_%c", n);
-    snprintf(across, sizeof across, "c.across_%c", n);
-    buf_puts(out, "    ");
-    gpu_load_place(p, i, along, across, out);
+    GpuIndex index;
+    gpu_index_init(&index, out, 1);
+    GpuPlace at = gpu_load_place(&index.pool, p, x);
+    expr_declare(&index.text, at.along);
+    expr_declare(&index.text, at.across);
+    buf_printf(out, "    c.along_%c = ", n);
+    gpu_index_put(&index, at.along);
+    buf_printf(out, ", c.across_%c = ", n);
+    gpu_index_put(&index, at.across);
     buf_puts(out, ";\n");
+    gpu_index_done(&index);
     if (x->tlu)
         buf_printf(out,
                    "    {\n        const unsigned last = t.%c - %d, from = t.%c0 < last ? t.%c0 : last;\n"
@@ -157,42 +114,78 @@ static void load(const GpuPlan *p, Buf *out)
     buf_puts(out, "}\n\n");
 }
 
+/* Place of load i, declared as along and across. */
+static GpuPlace let_load(GpuIndex *index, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
+{
+    ExprPool *pool = &index->pool;
+    const Expr *along = expr_mul_i(pool, expr_mod_i(pool, i, x->nlc), x->lsc),
+               *across = expr_mul_i(pool, expr_div_i(pool, i, x->nlc), x->lsp);
+    along = expr_add(pool, expr_add(pool, first.along, along), e);
+    return (GpuPlace){gpu_index_let(index, "along", along),
+                      gpu_index_let(index, "across", expr_add(pool, first.across, across))};
+}
+
+/* Whether a load's vector is one in local memory too, side by side and aligned to its size. */
+static bool is_vector(ExprPool *pool, const GpuOperand *x, GpuPlace at)
+{
+    const Layout *l = &x->layout;
+    return x->tlu != x->k_major && layout_is_run(pool, l, at.across, at.along, x->width) &&
+           layout_at(pool, l, at.across, at.along)->factor % (x->width * l->bytes) == 0;
+}
+
+bool gpu_register_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a)
+{
+    bool vector = x->tlu != x->k_major;
+    int bytes = vector ? x->width * x->layout.bytes : x->layout.bytes;
+    if (i >= (vector ? 1 : x->width)) return false;
+    GpuPlace at = gpu_load_place(pool, p, x);
+    at.along = expr_add_i(pool, at.along, vector ? 0 : i);
+    a->k = x->tlu ? at.across : at.along, a->free = x->tlu ? at.along : at.across;
+    a->bytes = bytes < 16 ? bytes : 16;
+    a->n_threads = p->n_threads / x->n_waves;
+    return true;
+}
+
 /* One operand's registers to local memory: as vectors where the same dimension is contiguous there. */
 static void store_operand(const GpuPlan *p, int i, Buf *out)
 {
     const GpuOperand *x = &p->op[i];
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
     int parts = x->width * p->in.parts;
-    bool same = x->tlu != x->k_major;
+    gpu_index_init(&index, out, 2);
     if (p->to_bf16)
         buf_printf(out,
                    "    @UNROLL for (int i = 0; i < %d; i++)\n"
                    "        @UNROLL for (int e = 0; e < %d; e++)\n"
                    "            c.%c_data[set][i][e] = @to_bf16(c.%c_data[set][i][e]);\n",
                    loads_of(x), x->width, x->name, x->name);
-    const char *k = x->tlu ? "across" : "along", *free = x->tlu ? "along" : "across";
-    buf_printf(
-        out,
-        "    @UNROLL for (int i = 0; i < %d; i++) {\n"
-        "        const unsigned along = c.along_%c + i %% %d * %d, across = c.across_%c + i / %d * %d;\n",
-        loads_of(x), x->name, x->nlc, x->lsc, x->name, x->nlc, x->lsp);
-    bool vector = same && (x->pad_block ? x->pad_block % x->width == 0 && x->pad % x->width == 0
-                                        : x->line % x->width == 0);
+    buf_printf(out, "    @UNROLL for (int i = 0; i < %d; i++) {\n", loads_of(x));
+    GpuPlace first = gpu_load_place(pool, p, x);
+    first.along = expr_kept(pool, x->name == 'a' ? "c.along_a" : "c.along_b", first.along);
+    first.across = expr_kept(pool, x->name == 'a' ? "c.across_a" : "c.across_b", first.across);
+    expr_declared(&index.text, first.along);
+    expr_declared(&index.text, first.across);
+    const Expr *i_load = gpu_count(pool, "i", GPU_I, loads_of(x));
+    GpuPlace at = let_load(&index, x, first, i_load, expr_const(pool, 0));
     inside(p, x, "        if (", ")\n", out);
-    if (vector) {
-        buf_printf(out, "        *(@VP%d *)((@T *)(stage + %d) + ", parts, x->lds_offset);
-        gpu_lds_element(p, i, k, free, out);
-        buf_printf(out, ") = c.%c_data[set][i];\n    }\n", x->name);
+    if (is_vector(pool, x, at)) {
+        buf_printf(out, "        *(@VP%d *)(stage + (", parts);
+        gpu_index_put(&index, expr_add_i(pool, gpu_lds_place(pool, x, at), x->lds_offset));
+        buf_printf(out, ")) = c.%c_data[set][i];\n    }\n", x->name);
+        gpu_index_done(&index);
         return;
     }
+    buf_printf(out, "        @UNROLL for (int e = 0; e < %d; e++) {\n            @P *to = (@P *)(stage + (",
+               x->width);
+    at.along = expr_add(pool, at.along, gpu_count(pool, "e", GPU_E, x->width));
+    gpu_index_put(&index, expr_add_i(pool, gpu_lds_place(pool, x, at), x->lds_offset));
     buf_printf(
         out,
-        "        @UNROLL for (int e = 0; e < %d; e++) {\n            @P *to = (@P *)(stage + %d) + %d * ",
-        x->width, x->lds_offset, p->in.parts);
-    gpu_lds_element(p, i, x->tlu ? "across" : "along + e", x->tlu ? "along + e" : "across", out);
-    buf_printf(out,
-               ";\n            @UNROLL for (int q = 0; q < %d; q++) to[q] = c.%c_data[set][i][e * %d + q];\n "
-               "       }\n    }\n",
-               p->in.parts, x->name, p->in.parts);
+        "));\n            @UNROLL for (int q = 0; q < %d; q++) to[q] = c.%c_data[set][i][e * %d + q];\n "
+        "       }\n    }\n",
+        p->in.parts, x->name, p->in.parts);
+    gpu_index_done(&index);
 }
 
 static void store(const GpuPlan *p, Buf *out)
@@ -235,32 +228,36 @@ static void slow(const GpuPlan *p, Buf *out)
 static void tail_operand(const GpuPlan *p, int i, Buf *out)
 {
     const GpuOperand *x = &p->op[i];
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
+    gpu_index_init(&index, out, 2);
     char n = x->name;
     const char *edge = i ? "col" : "row", *k = x->tlu ? "across" : "along",
                *free = x->tlu ? "along" : "across";
-    buf_puts(out, "    {\n        const unsigned ");
-    gpu_load_place(p, i, "along_0", "across_0", out);
-    buf_printf(out,
-               ";\n        @NOUNROLL for (unsigned i = 0; i < %d; i++) {\n"
-               "        const unsigned v = i / %d, along = along_0 + v %% %d * %d + i %% %d, across = "
-               "across_0 + v / %d * %d;\n",
-               loads_of(x) * x->width, x->width, x->nlc, x->lsc, x->width, x->nlc, x->lsp);
+    GpuPlace first = gpu_load_place(pool, p, x);
+    buf_puts(out, "    {\n");
+    first.along = gpu_index_let(&index, "along_0", first.along);
+    first.across = gpu_index_let(&index, "across_0", first.across);
+    buf_printf(out, "        @NOUNROLL for (unsigned i = 0; i < %d; i++) {\n", loads_of(x) * x->width);
+    const Expr *number = gpu_count(pool, "i", GPU_I, loads_of(x) * x->width);
+    GpuPlace at =
+        let_load(&index, x, first, expr_div_i(pool, number, x->width), expr_mod_i(pool, number, x->width));
     inside(p, x, "        if (!(", ")) continue;\n", out);
     buf_printf(out,
                "        const unsigned long long k = (unsigned long long)k0 + %s, free = @near_%s(t, %s);\n",
                k, edge, free);
+    buf_printf(out,
+               "        const @P *from = (const @P *)t.%c + %d * (%s);\n        @P *to = (@P *)(stage + (", n,
+               p->in.parts,
+               x->tlu ? (i ? "k * t.ldb + free" : "k * t.lda + free")
+                      : (i ? "free * t.ldb + k" : "free * t.lda + k"));
+    gpu_index_put(&index, expr_add_i(pool, gpu_lds_place(pool, x, at), x->lds_offset));
     buf_printf(
         out,
-        "        const @P *from = (const @P *)t.%c + %d * (%s);\n        @P *to = (@P *)(stage + %d) + %d * ",
-        n, p->in.parts,
-        x->tlu ? (i ? "k * t.ldb + free" : "k * t.lda + free")
-               : (i ? "free * t.ldb + k" : "free * t.lda + k"),
-        x->lds_offset, p->in.parts);
-    gpu_lds_element(p, i, k, free, out);
-    buf_printf(out,
-               ";\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? %s : (@P)0;\n        "
-               "}\n    }\n",
-               p->in.parts, p->to_bf16 ? "@to_bf16(from[q])" : "from[q]");
+        "));\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? from[q] : (@P)0;\n        "
+        "}\n    }\n",
+        p->in.parts);
+    gpu_index_done(&index);
 }
 
 static void register_emit(const GpuPlan *p, Buf *out)

@@ -119,6 +119,7 @@
 #ifndef KERNEL_GPU_GPU_H
 #define KERNEL_GPU_GPU_H
 
+#include "index/layout.h"
 #include "kernel/program.h"
 #include "problem/problem.h"
 #include "problem/target.h"
@@ -152,12 +153,9 @@ typedef struct {
     bool grouped;       /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
     bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
     bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */
-    int line;           /* elements from line to line, pad included (pad_block 0) */
-    int line_pad;       /* elements of padding per line, when there is pad_block too */
-    int pad, pad_block; /* elements of padding per pad_block elements; pad_block 0: per line */
-    /* xor_mask > 0, without pads: the 16-byte piece c of line l stands at c ^ (l / xor_lines & xor_mask) */
-    int xor_lines, xor_mask;
-    int lds_offset; /* bytes from the start of a stage */
+    int pad, pad_block; /* LdsPad, LdsBlockSizePerPad in elements; 0: padding behind each line */
+    Layout layout;      /* line 0: not chosen yet */
+    int lds_offset;     /* bytes from the start of a stage */
     int lds_bytes;
     int shift; /* > 1: vectors of so many elements are shifted back at the edge */
     int hint;  /* NonTemporal bits */
@@ -286,8 +284,6 @@ struct GpuPlan {
     int n_args, arg_bytes;
 };
 
-/* Of a complete plan: local split part of a thread, as text: "tid / 256" ("0" without a split). */
-void gpu_lsu_of_thread(const GpuPlan *p, Buf *out);
 GpuType gpu_type(DataType type);
 
 /* An empty plan of a target. */
@@ -300,21 +296,94 @@ Err gpu_plan_finish(GpuPlan *p);
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
 /* Fills arg, n_args, arg_bytes; part of gpu_plan. */
 Err gpu_args(GpuPlan *p);
-/* Text of the element offset of (k, free), any expressions, in operand i's part of a stage. */
-void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, Buf *out);
-
 /* Names of a hinted load ("*" without a hint) and store, for a value of NonTemporal. */
 const char *gpu_load_hinted(const GpuPlan *p, int hint);
 const char *gpu_store_hinted(const GpuPlan *p, int hint);
 
+/* Lines of an operand's tile in local memory, and elements of each. */
+static inline int gpu_lines(const GpuPlan *p, const GpuOperand *x)
+{
+    return x->k_major ? x->tile : p->depth_u;
+}
+static inline int gpu_line_length(const GpuPlan *p, const GpuOperand *x)
+{
+    return x->k_major ? p->depth_u : x->tile;
+}
+
+/* ---- index expressions: index.c ---- */
+
+/* Slots of the variables. */
+typedef enum {
+    GPU_TID,
+    GPU_STEP, /* of a stage: @frag_load's argument */
+    GPU_I,    /* counters of the text's loops */
+    GPU_E,
+    GPU_NUMBER, /* of an accumulator */
+    GPU_SLOTS
+} GpuSlot;
+
+/* The expressions of a piece of text. A piece that needs more nodes fails: gpu_index_done says so to the Buf. */
+enum { GPU_INDEX_NODES = 2048 };
+typedef struct {
+    ExprPool pool;
+    ExprText text;
+    Expr node[GPU_INDEX_NODES];
+} GpuIndex;
+void gpu_index_init(GpuIndex *x, Buf *out, int indent);
+void gpu_index_done(const GpuIndex *x);
+void gpu_index_put(GpuIndex *x, const Expr *e);
+/* Declares e under that name and returns what stands for it from there on. */
+const Expr *gpu_index_let(GpuIndex *x, const char *name, const Expr *e);
+
+/* Thread of the work-group; a counter below n. */
+const Expr *gpu_tid(ExprPool *pool, const GpuPlan *p);
+const Expr *gpu_count(ExprPool *pool, const char *name, GpuSlot slot, int n);
+/* LocalSplitU: the part of K that the thread takes. */
+const Expr *gpu_part_of_k(ExprPool *pool, const GpuPlan *p);
+/* Row (i 0) or column of the tile: element e of the piece of VectorWidth elements of a thread of gpu_valu. */
+const Expr *gpu_thread_free(ExprPool *pool, const GpuPlan *p, int i, const Expr *piece, const Expr *e);
+
+/* A place in an operand's tile, along and across the dimension that is contiguous in global memory. */
+typedef struct {
+    const Expr *along, *across;
+} GpuPlace;
 /* ThreadSeparateGlobalRead: the place in a wave's order of loads that a thread takes. Each group of lanes has
  * its share of every line, as in the reference. */
-int gpu_load_thread(const GpuPlan *p, const GpuOperand *x, int tid);
-/* Its text: "tid", or a call of @lane_a, @lane_b, which gpu_load_lanes defines where they are needed. */
-const char *gpu_load_lane(const GpuOperand *x);
-void gpu_load_lanes(const GpuPlan *p, Buf *out);
-/* Text of this thread's first element, along and across the contiguous dimension, in operand i's load. */
-void gpu_load_place(const GpuPlan *p, int i, const char *along, const char *across, Buf *out);
+const Expr *gpu_load_thread(ExprPool *pool, const GpuPlan *p, const GpuOperand *x);
+/* The thread's first element in gpu_copy_register's first load; FractionalLoad: outside of the tile where the
+ * thread has none. */
+GpuPlace gpu_load_place(ExprPool *pool, const GpuPlan *p, const GpuOperand *x);
+
+/* Byte offset of an element in the operand's part of a stage. */
+const Expr *gpu_lds_at(ExprPool *pool, const GpuOperand *x, const Expr *k, const Expr *free);
+const Expr *gpu_lds_place(ExprPool *pool, const GpuOperand *x, GpuPlace at);
+
+/* An access of the threads to an operand's tile in local memory: the element that each begins with. */
+typedef struct {
+    const Expr *k, *free; /* of GPU_TID */
+    int bytes;            /* that a thread accesses */
+    int n_threads;        /* threads from 0 on that access it, in waves */
+    bool is_mfma_read;    /* on a processor with MFMA: amdgcn/layout.c */
+} GpuAccess;
+/* Access number i (0 ..) of a kind; false behind the last. */
+typedef bool (*GpuAccesses)(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
+/* The reads of a step of gpu_valu, the writes of a load of gpu_copy_register. */
+bool gpu_valu_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
+bool gpu_register_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
+
+/* Pointers into local memory that a piece of text declares: one for all addresses that differ by constants. */
+enum { GPU_POINTERS_MAX = 128, GPU_POINTER_NAME = 32 };
+typedef char GpuPointerName[GPU_POINTER_NAME];
+typedef struct {
+    GpuIndex *index;
+    const char *name, *from; /* "a", a_1, a_2 ...: from + offset */
+    bool is_const;
+    const Expr *base[GPU_POINTERS_MAX];
+    int n;
+} GpuPointers;
+/* Bytes from the pointer, whose name it writes, to `at`; declares the pointer if it is a new one. mark: n_used
+ * of the index's pool before `at` was built, whose nodes it takes back where it can. */
+int gpu_pointer(GpuPointers *q, const Expr *at, int mark, GpuPointerName name);
 
 /* ---- pieces of the text ---- */
 

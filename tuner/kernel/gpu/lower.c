@@ -56,7 +56,6 @@ Err gpu_lower(const Program *program, Str symbol, Buf *out)
     gpu_types(p, &body);
     gpu_tile(p, &body);
     p->compute->emit(p, &body);
-    gpu_load_lanes(p, &body);
     p->copy->emit(p, &body);
     gpu_stage(p, &body);
     gpu_store(p, &body);

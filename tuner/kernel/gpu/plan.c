@@ -3,10 +3,6 @@
  */
 #include "kernel/gpu/gpu.h"
 
-#include <stdio.h>
-
-#include <string.h>
-
 GpuType gpu_type(DataType type)
 {
     switch (type) {
@@ -38,18 +34,25 @@ GpuType gpu_type(DataType type)
 
 static int round_up(int n, int to) { return (n + to - 1) / to * to; }
 
+/* Padding as the parameters say, where no module has chosen a layout. */
+static void layout_as_asked(const GpuPlan *p, GpuOperand *x)
+{
+    if (x->layout.line) return;
+    x->layout = (Layout){.bytes = gpu_type_bytes(&x->type), .line = gpu_line_length(p, x)};
+    if (x->pad_block)
+        x->layout.block = x->pad_block, x->layout.pad = x->pad;
+    else
+        x->layout.line += x->pad;
+}
+
 /* Where A and B are in a stage, and how large all of it is. */
 static void lay_out(GpuPlan *p)
 {
     int at = 0;
     for (int i = 0; i < 2; i++) {
         GpuOperand *x = &p->op[i];
-        int lines = x->k_major ? x->tile : p->depth_u, length = x->k_major ? p->depth_u : x->tile;
-        x->line = length + (x->pad_block ? x->line_pad : x->pad);
-        int n = lines * x->line;
-        if (x->pad_block) n += n / x->pad_block * x->pad;
         x->lds_offset = at;
-        x->lds_bytes = n * gpu_type_bytes(&x->type);
+        x->lds_bytes = (int)layout_bytes(&x->layout, gpu_lines(p, x));
         at += round_up(x->lds_bytes, 16);
     }
     p->stage_bytes = at;
@@ -80,6 +83,7 @@ Err gpu_plan_finish(GpuPlan *p)
     TRY(p->copy->plan(p));
     if (p->store_width > p->acc_run) p->store_width = p->acc_run;
     while (p->acc_run % p->store_width) p->store_width--;
+    for (int i = 0; i < 2; i++) layout_as_asked(p, &p->op[i]);
     if (p->dialect->pads) p->dialect->pads(p);
     if (!p->ring.used) lay_out(p);
     if (p->lds_bytes > p->target->lds_bytes && p->lds_bytes > p->dialect->static_lds &&
@@ -87,14 +91,6 @@ Err gpu_plan_finish(GpuPlan *p)
         FAIL(ERR_INPUT, "local memory of %d bytes is more than the %d of %s", p->lds_bytes,
              p->target->lds_bytes, p->target->name);
     return gpu_args(p);
-}
-
-void gpu_lsu_of_thread(const GpuPlan *p, Buf *out)
-{
-    if (p->lsu > 1)
-        buf_printf(out, "tid / %d", p->n_threads / p->lsu);
-    else
-        buf_puts(out, "0");
 }
 
 const char *gpu_load_hinted(const GpuPlan *p, int hint)
@@ -108,31 +104,4 @@ const char *gpu_store_hinted(const GpuPlan *p, int hint)
 {
     static const char *const levels[] = {"", "@store_nt<1>", "@store_nt<2>", "@store_nt<3>"};
     return p->dialect->hint_levels ? levels[hint & 3] : "@store_nt";
-}
-
-/* An operand of an expression: in brackets unless it is one word. */
-static const char *bracket(const char *text, char *to, size_t n)
-{
-    snprintf(to, n, strchr(text, ' ') ? "(%s)" : "%s", text);
-    return to;
-}
-
-void gpu_lds_element(const GpuPlan *p, int i, const char *k, const char *free, Buf *out)
-{
-    const GpuOperand *x = &p->op[i];
-    char line[160];
-    const char *at = x->k_major ? k : free;
-    bracket(x->k_major ? free : k, line, sizeof line);
-    if (x->xor_mask) {
-        int piece = 16 / gpu_type_bytes(&x->type);
-        buf_printf(out, "(%s * %d + (((%s) / %d ^ (%s / %d & %d)) * %d + (%s) %% %d))", line, x->line, at,
-                   piece, line, x->xor_lines, x->xor_mask, piece, at, piece);
-    } else if (x->pad_block && !x->k_major && x->pad_block % x->line == 0)
-        buf_printf(out, "(%s * %d + %s + %s / %d * %d)", line, x->line, at, line, x->pad_block / x->line,
-                   x->pad);
-    else if (x->pad_block)
-        buf_printf(out, "(%s * %d + %s + (%s * %d + %s) / %d * %d)", line, x->line, at, line, x->line, at,
-                   x->pad_block, x->pad);
-    else
-        buf_printf(out, "(%s * %d + %s)", line, x->line, at);
 }

@@ -47,49 +47,75 @@ static void types(const GpuPlan *p, Buf *out)
                p->n_acc * p->acc.parts, parts / pieces, p->tt[0] / p->vw * pieces, p->tt[1] / p->vw * pieces);
 }
 
-/* VectorWidth elements are side by side in local memory, and aligned. */
+/* Element e of piece i of a thread's row or column, in the text's loops. */
+static const Expr *free_of(ExprPool *pool, const GpuPlan *p, int i, const Expr *e)
+{
+    return gpu_thread_free(pool, p, i, gpu_count(pool, "i", GPU_I, p->tt[i] / p->vw), e);
+}
+
+static const Expr *k_of_step(ExprPool *pool, const GpuPlan *p)
+{
+    const Expr *step = gpu_count(pool, "step", GPU_STEP, p->steps);
+    return expr_add(pool, expr_mul_i(pool, step, p->lsu), gpu_part_of_k(pool, p));
+}
+
+/* VectorWidth elements are side by side in local memory, and aligned where vectors of their number are. */
 static bool reads_vectors(const GpuPlan *p, const GpuOperand *x)
 {
-    int element = gpu_type_bytes(&x->type), bytes = p->vw * element;
-    if (p->vw == 1 || (p->vw & (p->vw - 1)) != 0) return !x->k_major || p->vw == 1;
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
+    gpu_index_init(&index, NULL, 0);
+    int bytes = p->vw * x->layout.bytes;
+    if (p->vw == 1) return true;
+    if (x->k_major) return false;
+    if (p->vw & (p->vw - 1)) bytes = p->in.part_bytes;
     if (bytes > 16) bytes = 16;
-    bool aligned = x->pad_block ? x->pad_block * element % bytes == 0 && x->pad * element % bytes == 0
-                                : x->line * element % bytes == 0;
-    return !x->k_major && aligned;
+    const Expr *k = k_of_step(pool, p), *free = free_of(pool, p, x->name == 'b', expr_const(pool, 0));
+    return layout_is_run(pool, &x->layout, k, free, p->vw) &&
+           gpu_lds_at(pool, x, k, free)->factor % bytes == 0;
+}
+
+bool gpu_valu_reads(const GpuPlan *p, const GpuOperand *x, int access, ExprPool *pool, GpuAccess *a)
+{
+    int element = x->layout.bytes, bytes = p->vw * element > 16 ? 16 : p->vw * element;
+    if (access) return false;
+    a->bytes = reads_vectors(p, x) && (p->vw & (p->vw - 1)) == 0 ? bytes : element < 16 ? element : 16;
+    a->n_threads = p->n_threads;
+    a->k = gpu_part_of_k(pool, p);
+    a->free = gpu_thread_free(pool, p, x->name == 'b', expr_const(pool, 0), expr_const(pool, 0));
+    return true;
 }
 
 /* The loads of one operand's vectors: from line k, SubGroup * VectorWidth elements apart. */
-static void load_operand(const GpuPlan *p, int i, Buf *out)
+static void load_operand(const GpuPlan *p, GpuIndex *index, int i, const Expr *k, Buf *out)
 {
-    char x = p->op[i].name, free[96];
+    ExprPool *pool = &index->pool;
+    const GpuOperand *op = &p->op[i];
+    char x = op->name;
     int parts = p->vw * p->in.parts,
         pieces = parts * p->in.part_bytes > 16 ? parts * p->in.part_bytes / 16 : 1;
     int n = p->tt[i] / p->vw;
-    snprintf(free, sizeof free, "(i * %d + tid %% %d) * %d", p->sg[0], p->sg[0], p->vw);
-    if (i) snprintf(free, sizeof free, "(i * %d + tid / %d %% %d) * %d", p->sg[1], p->sg[0], p->sg[1], p->vw);
-    if (!reads_vectors(p, &p->op[i])) {
+    if (!reads_vectors(p, op)) {
         buf_printf(out,
                    "    @UNROLL for (int i = 0; i < %d; i++)\n"
                    "        @UNROLL for (int e = 0; e < %d; e++) {\n"
-                   "            const @P *at = (const @P *)lds_%c + ",
+                   "            const @P *at = (const @P *)(lds_%c + (",
                    n, p->vw, x);
-        buf_printf(out, "%d * ", p->in.parts);
-        char elem[128];
-        snprintf(elem, sizeof elem, "%s + e", free);
-        gpu_lds_element(p, i, "k", elem, out);
+        gpu_index_put(index,
+                      gpu_lds_at(pool, op, k, free_of(pool, p, i, gpu_count(pool, "e", GPU_E, p->vw))));
         buf_printf(
             out,
-            ";\n            @UNROLL for (int q = 0; q < %d; q++)\n"
+            "));\n            @UNROLL for (int q = 0; q < %d; q++)\n"
             "                f.%c[i * %d + (e * %d + q) / %d][(e * %d + q) %% %d] = at[q];\n        }\n",
             p->in.parts, x, pieces, p->in.parts, parts / pieces, p->in.parts, parts / pieces);
         return;
     }
-    buf_printf(out,
-               "    @UNROLL for (int i = 0; i < %d; i++) {\n        const @VP%d *at = (const @VP%d *)((const "
-               "@T *)lds_%c + ",
-               n, parts / pieces, parts / pieces, x);
-    gpu_lds_element(p, i, "k", free, out);
-    buf_puts(out, ");\n");
+    buf_printf(
+        out,
+        "    @UNROLL for (int i = 0; i < %d; i++) {\n        const @VP%d *at = (const @VP%d *)(lds_%c + (", n,
+        parts / pieces, parts / pieces, x);
+    gpu_index_put(index, gpu_lds_at(pool, op, k, free_of(pool, p, i, expr_const(pool, 0))));
+    buf_puts(out, "));\n");
     if (pieces == 1)
         buf_printf(out, "        f.%c[i] = *at;\n    }\n", x);
     else
@@ -99,19 +125,15 @@ static void load_operand(const GpuPlan *p, int i, Buf *out)
 
 static void loads(const GpuPlan *p, Buf *out)
 {
+    GpuIndex index;
+    gpu_index_init(&index, out, 1);
     buf_puts(
         out,
-        "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n"
-        "    const unsigned k = ");
-    if (p->lsu > 1) {
-        buf_printf(out, "(unsigned)step * %d + ", p->lsu);
-        gpu_lsu_of_thread(p, out);
-        buf_puts(out, ";\n");
-    } else
-        buf_puts(out, "(unsigned)step;\n");
-    load_operand(p, 0, out);
-    load_operand(p, 1, out);
+        "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n");
+    const Expr *k = gpu_index_let(&index, "k", k_of_step(&index.pool, p));
+    for (int i = 0; i < 2; i++) load_operand(p, &index, i, k, out);
     buf_puts(out, "}\n\n");
+    gpu_index_done(&index);
 }
 
 /* One part of a fragment's element: vectors are indexed by constants after unrolling. */
@@ -167,14 +189,18 @@ static void mac(const GpuPlan *p, Buf *out)
 
 void gpu_thread_tile_places(const GpuPlan *p, Buf *out)
 {
-    buf_printf(out,
-               "@DEV unsigned @acc_row(unsigned tid, int i)\n{\n"
-               "    return (i %% %d / %d * %d + tid %% %d) * %d + i %% %d;\n}\n",
-               p->tt[0], p->vw, p->sg[0], p->sg[0], p->vw, p->vw);
-    buf_printf(out,
-               "@DEV unsigned @acc_col(unsigned tid, int i)\n{\n"
-               "    return (i / %d / %d * %d + tid / %d %% %d) * %d + i / %d %% %d;\n}\n",
-               p->tt[0], p->vw, p->sg[1], p->sg[0], p->sg[1], p->vw, p->tt[0], p->vw);
+    GpuIndex index;
+    ExprPool *pool = &index.pool;
+    gpu_index_init(&index, out, 1);
+    const Expr *number = gpu_count(pool, "i", GPU_NUMBER, p->tt[0] * p->tt[1]);
+    const Expr *in[] = {expr_mod_i(pool, number, p->tt[0]), expr_div_i(pool, number, p->tt[0])};
+    for (int i = 0; i < 2; i++) {
+        buf_printf(out, "@DEV unsigned @acc_%s(unsigned tid, int i)\n{\n    return ", i ? "col" : "row");
+        gpu_index_put(&index, gpu_thread_free(pool, p, i, expr_div_i(pool, in[i], p->vw),
+                                              expr_mod_i(pool, in[i], p->vw)));
+        buf_puts(out, ";\n}\n");
+    }
+    gpu_index_done(&index);
 }
 
 static void places(const GpuPlan *p, Buf *out)

@@ -1,0 +1,52 @@
+/* Layouts of local memory as expressions; see layout.h. */
+#include "index/layout.h"
+
+/* Elements in front of position pos when paddings are counted. */
+static const Expr *padded(ExprPool *p, const Layout *l, const Expr *pos)
+{
+    if (!l->block || !l->pad) return pos;
+    return expr_add(p, pos, expr_mul_i(p, expr_div_i(p, pos, l->block), l->pad));
+}
+
+static const Expr *exchanged(ExprPool *p, const Layout *l, const Expr *line, const Expr *at)
+{
+    int piece = 16 / l->bytes;
+    const Expr *by = expr_and_i(p, expr_div_i(p, line, l->xor_lines), l->xor_mask);
+    const Expr *to = expr_op(p, EXPR_XOR, expr_div_i(p, at, piece), by);
+    const Expr *in_line =
+        expr_add(p, expr_mul_i(p, to, 16), expr_mul_i(p, expr_mod_i(p, at, piece), l->bytes));
+    return expr_add(p, expr_mul_i(p, line, (int64_t)l->line * l->bytes), in_line);
+}
+
+/* A sum of products in bytes. */
+static const Expr *scaled(ExprPool *p, const Expr *e, int64_t by)
+{
+    if (e->kind != EXPR_ADD) return expr_mul_i(p, e, by);
+    return expr_add(p, scaled(p, e->x, by), scaled(p, e->y, by));
+}
+
+const Expr *layout_at(ExprPool *p, const Layout *l, const Expr *line, const Expr *at)
+{
+    if (l->xor_mask) return exchanged(p, l, line, at);
+    const Expr *pos = expr_add(p, expr_mul_i(p, line, l->line), at);
+    return scaled(p, padded(p, l, pos), l->bytes);
+}
+
+int64_t layout_bytes(const Layout *l, int lines)
+{
+    Expr node[8];
+    ExprPool p;
+    expr_pool_fixed(&p, node, 8);
+    return padded(&p, l, expr_const(&p, (int64_t)lines * l->line))->lo * l->bytes;
+}
+
+bool layout_is_run(ExprPool *p, const Layout *l, const Expr *line, const Expr *at, int n)
+{
+    int64_t first, c;
+    const Expr *base = expr_base(p, layout_at(p, l, line, at), &first);
+    for (int i = 1; i < n; i++) {
+        const Expr *e = expr_base(p, layout_at(p, l, line, expr_add_i(p, at, i)), &c);
+        if (c != first + (int64_t)i * l->bytes || !expr_same(e, base)) return false;
+    }
+    return true;
+}

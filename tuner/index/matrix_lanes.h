@@ -1,0 +1,30 @@
+/* Which elements of its operands and of its result each lane of a matrix instruction holds, as expressions of
+ * the lane and of the number of an accumulator. From AMD's ISA documents and its matrix instruction calculator.
+ *
+ * "first" and "second" are the instruction's operands in the order of its arguments. A lane holds elements of
+ * one row (of the first operand; a column of the second) and of one part of K: with k / parts elements of K a
+ * lane. An accumulator is the product of one row of the first operand and one column of the second.
+ */
+#ifndef INDEX_MATRIX_LANES_H
+#define INDEX_MATRIX_LANES_H
+
+#include "index/expr.h"
+#include "problem/matrix_inst.h"
+
+typedef struct {
+    const Expr *row;   /* below m */
+    const Expr *block; /* below blocks */
+    const Expr *part;  /* of K; 0 where each lane has all of it */
+} MatrixOperandLane;
+/* lane: below the wave's size. */
+MatrixOperandLane matrix_operand_lane(ExprPool *p, const MatrixInst *in, const Expr *lane);
+
+typedef struct {
+    const Expr *row;   /* of the first operand */
+    const Expr *col;   /* of the second */
+    const Expr *block; /* below blocks */
+} MatrixAccLane;
+/* v: below n_acc. */
+MatrixAccLane matrix_acc_lane(ExprPool *p, const MatrixInst *in, const Expr *lane, const Expr *v);
+
+#endif

@@ -1,0 +1,126 @@
+/* Index expressions of GPU kernels: which elements of A, B and D a thread has, and where they stand in local
+ * memory. Texts are printed from them, bank counting evaluates them. */
+#include "kernel/gpu/gpu.h"
+
+#include <stdio.h>
+
+void gpu_index_init(GpuIndex *x, Buf *out, int indent)
+{
+    expr_pool_fixed(&x->pool, x->node, GPU_INDEX_NODES);
+    x->text = (ExprText){.style = &expr_gpu_style, .out = out, .indent = indent};
+}
+
+void gpu_index_done(const GpuIndex *x)
+{
+    if (x->pool.failed) x->text.out->failed = true;
+}
+
+void gpu_index_put(GpuIndex *x, const Expr *e) { expr_print(x->text.style, e, 0, x->text.out); }
+
+const Expr *gpu_index_let(GpuIndex *x, const char *name, const Expr *e)
+{
+    expr_let(&x->text, name, e);
+    const Expr *kept = expr_kept(&x->pool, name, e);
+    expr_declared(&x->text, kept);
+    return kept;
+}
+
+const Expr *gpu_tid(ExprPool *pool, const GpuPlan *p)
+{
+    return expr_var(pool, "tid", GPU_TID, 0, p->n_threads - 1);
+}
+
+const Expr *gpu_count(ExprPool *pool, const char *name, GpuSlot slot, int n)
+{
+    return expr_var(pool, name, slot, 0, n - 1);
+}
+
+const Expr *gpu_part_of_k(ExprPool *pool, const GpuPlan *p)
+{
+    return p->lsu > 1 ? expr_div_i(pool, gpu_tid(pool, p), p->n_threads / p->lsu) : expr_const(pool, 0);
+}
+
+const Expr *gpu_thread_free(ExprPool *pool, const GpuPlan *p, int i, const Expr *piece, const Expr *e)
+{
+    const Expr *tid = gpu_tid(pool, p);
+    const Expr *thread =
+        i ? expr_mod_i(pool, expr_div_i(pool, tid, p->sg[0]), p->sg[1]) : expr_mod_i(pool, tid, p->sg[0]);
+    const Expr *vector = expr_add(pool, expr_mul_i(pool, piece, p->sg[i]), thread);
+    return expr_add(pool, expr_mul_i(pool, vector, p->vw), e);
+}
+
+/* ---- loads from global memory ---- */
+
+const Expr *gpu_load_thread(ExprPool *pool, const GpuPlan *p, const GpuOperand *x)
+{
+    const Expr *tid = gpu_tid(pool, p);
+    if (x->groups == 1) return tid;
+    int part = p->wave / x->groups, share = x->lvc / x->groups;
+    const Expr *wave = expr_mul_i(pool, expr_div_i(pool, tid, p->wave), p->wave);
+    const Expr *line = expr_mul_i(pool, expr_div_i(pool, expr_mod_i(pool, tid, part), share), x->lvc);
+    const Expr *group = expr_mul_i(pool, expr_div_i(pool, expr_mod_i(pool, tid, p->wave), part), share);
+    const Expr *at = expr_add(pool, expr_add(pool, wave, line), group);
+    at = expr_add(pool, at, expr_mod_i(pool, tid, share));
+    at = expr_within(pool, at, 0, p->n_threads - 1);
+    return expr_name(pool, x->name == 'a' ? "lane_a" : "lane_b", at);
+}
+
+GpuPlace gpu_load_place(ExprPool *pool, const GpuPlan *p, const GpuOperand *x)
+{
+    int threads = p->n_threads / x->n_waves, outside = x->tlu ? x->tile : p->depth_u;
+    const Expr *lane = gpu_load_thread(pool, p, x), *in = expr_mod_i(pool, lane, threads);
+    const Expr *vector = x->grouped ? expr_mod_i(pool, in, x->lvc) : expr_div_i(pool, in, x->lsp);
+    const Expr *line = x->grouped ? expr_div_i(pool, in, x->lvc) : expr_mod_i(pool, in, x->lsp);
+    const Expr *first = expr_mul_i(pool, expr_div_i(pool, lane, threads), x->nlp * x->lsp);
+    GpuPlace at = {expr_mul_i(pool, vector, x->width), expr_add(pool, first, line)};
+    if (x->fractional) {
+        const Expr *loads = expr_op(pool, EXPR_LT, in, expr_const(pool, x->lvc * x->lsp));
+        at.along = expr_select(pool, loads, at.along, expr_const(pool, outside));
+    }
+    return at;
+}
+
+/* ---- local memory ---- */
+
+const Expr *gpu_lds_at(ExprPool *pool, const GpuOperand *x, const Expr *k, const Expr *free)
+{
+    return x->k_major ? layout_at(pool, &x->layout, free, k) : layout_at(pool, &x->layout, k, free);
+}
+
+const Expr *gpu_lds_place(ExprPool *pool, const GpuOperand *x, GpuPlace at)
+{
+    return gpu_lds_at(pool, x, x->tlu ? at.across : at.along, x->tlu ? at.along : at.across);
+}
+
+int gpu_pointer(GpuPointers *q, const Expr *at, int mark, GpuPointerName name)
+{
+    ExprPool *pool = &q->index->pool;
+    ExprText *text = &q->index->text;
+    int64_t c;
+    const Expr *base = expr_base(pool, at, &c), *fixed, *moving;
+    int i = 0;
+    while (i < q->n && !expr_same(q->base[i], base)) i++;
+    snprintf(name, GPU_POINTER_NAME, i ? "%s_%d" : "%s", q->name, i);
+    if (i < q->n) {
+        expr_pool_back(pool, mark);
+        return (int)c;
+    }
+    if (q->n == GPU_POINTERS_MAX) {
+        text->out->failed = true;
+        return (int)c;
+    }
+    q->base[q->n++] = base;
+    expr_split(pool, base, GPU_STEP, &fixed, &moving);
+    expr_declare(text, base);
+    for (int level = 0; level < text->indent; level++) buf_puts(text->out, "    ");
+    buf_printf(text->out, "%schar *%s = %s", q->is_const ? "const " : "", name, q->from);
+    /* apart: the thread's part is computed once, that of an unrolled step is a constant */
+    const Expr *parts[] = {fixed, moving};
+    for (int part = 0; part < 2; part++) {
+        if (expr_is(parts[part], 0)) continue;
+        buf_puts(text->out, " + ");
+        expr_print(text->style, parts[part], EXPR_OPERAND, text->out);
+    }
+    buf_puts(text->out, ";\n");
+    return (int)c;
+}
