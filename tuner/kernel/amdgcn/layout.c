@@ -132,8 +132,11 @@ static void consider(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const 
     apply(p, x, &c);
     c.bytes = bytes_of(p, x);
     if (c.bytes > bytes) return;
+    if (best->bytes >= 0 && best->conflicts == 0 && c.bytes >= best->bytes) return; /* cannot be better */
     /* the reads are many: a stage is written once and read by several waves */
-    c.conflicts = 4 * count(p, x, reads) + count(p, x, writes);
+    c.conflicts = 4 * count(p, x, reads);
+    if (best->bytes >= 0 && c.conflicts > best->conflicts) return;
+    c.conflicts += count(p, x, writes);
     if (best->bytes < 0 || c.conflicts < best->conflicts ||
         (c.conflicts == best->conflicts && c.bytes < best->bytes && !c.xor_mask))
         *best = c;
