@@ -275,7 +275,7 @@ static void simplifies(void **unused)
     assert_int_equal(expr_pool_check(&p), ERR_OK);
 }
 
-/* Constants leave sums, products, divisions and exchanged bits: what is left is one base for many addresses. */
+/* Constants leave sums, products, divisions and exchanged bits: many addresses have one base. */
 static void constants_stand_behind(void **unused)
 {
     (void)unused;

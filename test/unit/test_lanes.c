@@ -1,5 +1,5 @@
-/* Lanes of matrix instructions against tables: AMD's documents for MFMA and WMMA; every element of the operands
- * and of the result is held, and products of the lanes' elements make up the matrix product. */
+/* Lanes of matrix instructions against tables from AMD's documents for MFMA and WMMA; every element of the
+ * operands and of the result is held as often as it should be. */
 #include "test/support.h"
 
 #include "index/matrix_lanes.h"
@@ -95,7 +95,8 @@ static const AccFact accs[] = {
     /* v_mfma_f64_16x16x4f64, v_mfma_f64_4x4x4f64 */
     {"gfx90a", TYPE_D, 16, 4, 1, 17, 2, 9, 1, 0},
     {"gfx90a", TYPE_D, 4, 4, 4, 37, 0, 2, 1, 1},
-    /* v_wmma_f32_16x16x16_f16: gfx11 even rows in lanes 0 to 15, odd ones in 16 to 31; gfx12 eight rows each */
+    /* v_wmma_f32_16x16x16_f16: gfx11 even rows in lanes 0 to 15, odd ones in the others; gfx12 eight
+     * rows each */
     {"gfx1100", TYPE_H, 16, 16, 1, 2, 3, 6, 2, 0},
     {"gfx1100", TYPE_H, 16, 16, 1, 18, 3, 7, 2, 0},
     {"gfx1201", TYPE_H, 16, 16, 1, 2, 3, 3, 2, 0},

@@ -1,5 +1,5 @@
-/* Layouts of local memory: places against tables and as injections, what is contiguous, and that addresses of a
- * thread that differ by constants have one base. */
+/* Layouts of local memory: places against tables and as injections, what is contiguous, and that addresses of
+ * a thread that differ by constants have one base. */
 #include "test/support.h"
 
 #include "index/layout.h"

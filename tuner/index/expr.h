@@ -170,8 +170,8 @@ typedef struct {
  * number or in brackets by itself. Operands are widened where the value needs more than 32 bits. */
 enum { EXPR_OPERAND = 20 };
 void expr_print(const ExprStyle *style, const Expr *e, int min_precedence, Buf *out);
-/* Declares the named expressions that e consists of, each once, in an order that compiles. Two of one name and
- * structure are one. */
+/* Declares the named expressions that e consists of, each once, in an order that compiles. Two of one name
+ * and structure are one. */
 void expr_declare(ExprText *t, const Expr *e);
 /* The text has the variable of the named expression e already. */
 void expr_declared(ExprText *t, const Expr *e);

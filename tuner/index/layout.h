@@ -11,8 +11,8 @@ typedef struct {
     int bytes;      /* of an element */
     int line;       /* elements from line to line, padding of each line included */
     int block, pad; /* so many elements of padding behind each block of elements; block 0: none */
-    /* xor_mask > 0, then without padding: the 16-byte piece c of line l stands at c ^ (l / xor_lines & xor_mask).
-     * xor_mask + 1: a power of two */
+    /* xor_mask > 0, then without padding: the 16-byte piece c of line l stands at
+     * c ^ (l / xor_lines & xor_mask). xor_mask + 1: a power of two */
     int xor_lines, xor_mask;
 } Layout;
 

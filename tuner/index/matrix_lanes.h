@@ -1,5 +1,5 @@
 /* Which elements of its operands and of its result each lane of a matrix instruction holds, as expressions of
- * the lane and of the number of an accumulator. From AMD's ISA documents and its matrix instruction calculator.
+ * the lane and of the number of an accumulator. From AMD's ISA documents.
  *
  * "first" and "second" are the instruction's operands in the order of its arguments. A lane holds elements of
  * one row (of the first operand; a column of the second) and of one part of K: with k / parts elements of K a

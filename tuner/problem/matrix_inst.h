@@ -1,4 +1,4 @@
-/* The table of matrix instructions: which architecture has which, of which shape, and how compilers call them. */
+/* The table of matrix instructions: which architecture has which, of which shape, and their builtins. */
 #ifndef PROBLEM_MATRIX_INST_H
 #define PROBLEM_MATRIX_INST_H
 

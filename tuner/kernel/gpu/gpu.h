@@ -322,7 +322,7 @@ typedef enum {
     GPU_SLOTS
 } GpuSlot;
 
-/* The expressions of a piece of text. A piece that needs more nodes fails: gpu_index_done says so to the Buf. */
+/* The expressions of a piece of text. A piece that needs more nodes fails; gpu_index_done tells the Buf. */
 enum { GPU_INDEX_NODES = 2048 };
 typedef struct {
     ExprPool pool;
@@ -371,7 +371,8 @@ typedef bool (*GpuAccesses)(const GpuPlan *p, const GpuOperand *x, int i, ExprPo
 bool gpu_valu_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
 bool gpu_register_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
 
-/* Pointers into local memory that a piece of text declares: one for all addresses that differ by constants. */
+/* Pointers into local memory that a piece of text declares: one for all addresses that differ by a
+ * constant. */
 enum { GPU_POINTERS_MAX = 128, GPU_POINTER_NAME = 32 };
 typedef char GpuPointerName[GPU_POINTER_NAME];
 typedef struct {
@@ -381,8 +382,8 @@ typedef struct {
     const Expr *base[GPU_POINTERS_MAX];
     int n;
 } GpuPointers;
-/* Bytes from the pointer, whose name it writes, to `at`; declares the pointer if it is a new one. mark: n_used
- * of the index's pool before `at` was built, whose nodes it takes back where it can. */
+/* Bytes from the pointer, whose name it writes, to `at`; declares the pointer if it is a new one. mark:
+ * n_used of the index's pool before `at` was built, whose nodes it takes back where it can. */
 int gpu_pointer(GpuPointers *q, const Expr *at, int mark, GpuPointerName name);
 
 /* ---- pieces of the text ---- */

@@ -71,6 +71,7 @@ void gpu_plan_init(GpuPlan *p, const Target *t)
 
 Err gpu_plan_modules(GpuPlan *p)
 {
+    for (int i = 0; i < 2; i++) p->op[i].layout.bytes = gpu_type_bytes(&p->op[i].type);
     p->main = true;
     TRY(p->dialect->choose(p, &p->compute, &p->copy));
     return gpu_args(p);
@@ -83,7 +84,7 @@ Err gpu_plan_finish(GpuPlan *p)
     TRY(p->copy->plan(p));
     if (p->store_width > p->acc_run) p->store_width = p->acc_run;
     while (p->acc_run % p->store_width) p->store_width--;
-    for (int i = 0; i < 2; i++) layout_as_asked(p, &p->op[i]);
+    for (int i = 0; i < 2 && !p->ring.used; i++) layout_as_asked(p, &p->op[i]);
     if (p->dialect->pads) p->dialect->pads(p);
     if (!p->ring.used) lay_out(p);
     if (p->lds_bytes > p->target->lds_bytes && p->lds_bytes > p->dialect->static_lds &&
