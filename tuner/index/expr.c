@@ -116,6 +116,9 @@ void expr_split(ExprPool *p, const Expr *e, int slot, const Expr **without, cons
     const Expr *a[2], *b[2];
     if (!expr_has(e, slot)) {
         *without = e, *with = expr_const(p, 0);
+    } else if (e->kind == EXPR_MUL && expr_is_const(e->y)) {
+        expr_split(p, e->x, slot, &a[0], &b[0]);
+        *without = expr_mul(p, a[0], e->y), *with = expr_mul(p, b[0], e->y);
     } else if (e->kind != EXPR_ADD) {
         *without = expr_const(p, 0), *with = e;
     } else {

@@ -53,10 +53,14 @@ static void emit_load_operand(const GpuPlan *p, GpuIndex *index, int i, const Ex
     GpuPointers pointers = {
         .index = index, .name = i ? "b" : "a", .from = i ? "lds_b" : "lds_a", .is_const = true};
     GpuPointerName name;
+    const Expr *zero = expr_const(pool, 0);
+    const Expr *first = gpu_index_let(index, i ? "n0" : "m0", gpu_thread_free(pool, p, i, zero, zero));
     for (int t = 0; t < p->tt[i]; t++) {
         int mark = pool->n_used;
-        const Expr *free =
-            gpu_thread_free(pool, p, i, expr_const(pool, t / p->vw), expr_const(pool, t % p->vw));
+        int64_t behind;
+        expr_base(pool, gpu_thread_free(pool, p, i, expr_const(pool, t / p->vw), expr_const(pool, t % p->vw)),
+                  &behind);
+        const Expr *free = expr_add_i(pool, first, behind);
         int c = gpu_pointer(&pointers, gpu_lds_at(pool, x, k, free), mark, name);
         buf_printf(out, "    f.%c[%d] = *(const @Run *)(%s + %d);\n", x->name, t, name, c);
     }
@@ -76,8 +80,8 @@ static void emit_load(const GpuPlan *p, Buf *out)
         "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n",
         words * 4, words, p->n_acc, p->tt[0], p->tt[1]);
     const Expr *step = gpu_count(pool, "step", GPU_STEP, p->steps), *part = gpu_part_of_k(pool, p);
-    const Expr *k = expr_add(pool, expr_mul_i(pool, part, p->k_step),
-                             expr_mul_i(pool, step, (int64_t)p->lsu * p->k_step));
+    const Expr *k = expr_mul_i(pool, expr_add(pool, expr_mul_i(pool, step, p->lsu), part), p->k_step);
+    k = gpu_index_let(&index, "k", k);
     for (int i = 0; i < 2; i++) emit_load_operand(p, &index, i, k, out);
     buf_puts(out, "}\n\n");
     gpu_index_done(&index);

@@ -240,8 +240,11 @@ static void emit_load_operand(const Matrix *m, GpuIndex *index, int i, const Exp
     const GpuPlan *p = m->p;
     const GpuOperand *x = &p->op[i];
     ExprPool *pool = &index->pool;
-    GpuPointers pointers = {
-        .index = index, .name = i ? "b" : "a", .from = i ? "lds_b" : "lds_a", .is_const = true};
+    GpuPointers pointers = {.index = index,
+                            .name = i ? "b" : "a",
+                            .from = i ? "lds_b" : "lds_a",
+                            .is_const = true,
+                            .steps_apart = true};
     GpuPointerName name;
     const Expr *free = first_free(pool, m, i);
     int vectors = x->k_major ? m->tiles[i] : m->tiles[i] / m->vec[i];

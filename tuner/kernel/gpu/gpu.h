@@ -379,6 +379,7 @@ typedef struct {
     GpuIndex *index;
     const char *name, *from; /* "a", a_1, a_2 ...: from + offset */
     bool is_const;
+    bool steps_apart; /* what a step adds to the address is a sum of its own, a constant once unrolled */
     const Expr *base[GPU_POINTERS_MAX];
     int n;
 } GpuPointers;

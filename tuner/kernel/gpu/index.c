@@ -110,11 +110,11 @@ int gpu_pointer(GpuPointers *q, const Expr *at, int mark, GpuPointerName name)
         return (int)c;
     }
     q->base[q->n++] = base;
-    expr_split(pool, base, GPU_STEP, &fixed, &moving);
+    fixed = base, moving = expr_const(pool, 0);
+    if (q->steps_apart) expr_split(pool, base, GPU_STEP, &fixed, &moving);
     expr_declare(text, base);
     for (int level = 0; level < text->indent; level++) buf_puts(text->out, "    ");
     buf_printf(text->out, "%schar *%s = %s", q->is_const ? "const " : "", name, q->from);
-    /* apart: the thread's part is computed once, that of an unrolled step is a constant */
     const Expr *parts[] = {fixed, moving};
     for (int part = 0; part < 2; part++) {
         if (expr_is(parts[part], 0)) continue;
