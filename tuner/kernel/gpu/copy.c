@@ -252,11 +252,10 @@ static void tail_operand(const GpuPlan *p, int i, Buf *out)
                x->tlu ? (i ? "k * t.ldb + free" : "k * t.lda + free")
                       : (i ? "free * t.ldb + k" : "free * t.lda + k"));
     gpu_index_put(&index, expr_add_i(pool, gpu_lds_place(pool, x, at), x->lds_offset));
-    buf_printf(
-        out,
-        "));\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? from[q] : (@P)0;\n        "
-        "}\n    }\n",
-        p->in.parts);
+    buf_printf(out,
+               "));\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? %s : (@P)0;\n        "
+               "}\n    }\n",
+               p->in.parts, p->to_bf16 ? "@to_bf16(from[q])" : "from[q]");
     gpu_index_done(&index);
 }
 
