@@ -6,6 +6,8 @@ CC     ?= cc
 Q      := $(if $(V),,@)
 
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings -Werror
+# Sizes and limits are named by enum constants, which clang 18 and later warn of in arithmetic with floating-point numbers.
+WARN   += -Wno-enum-float-conversion
 OPT    := $(if $(DEBUG)$(SAN),-O1 -g3 -fno-omit-frame-pointer,-O2 -g1)
 SANF   := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 CFLAGS += -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Ituner -I. -I$(B)/gen $(WARN) $(OPT) $(SANF)

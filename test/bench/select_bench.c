@@ -67,14 +67,14 @@ static int selections(Library *lib, bool transposed, const char *name)
         uint64_t from = clock_ns();
         for (int i = 0; i < N_QUERIES; i++) {
             if (library_select_uncached(lib, &p[i], &s) || !s.solution) exit(1);
-            sink += s.solution->index;
+            sink = sink + s.solution->index;
         }
         cold[r] = (double)(clock_ns() - from) / N_QUERIES;
         if (library_select(lib, &p[r], &s)) exit(1);
         from = clock_ns();
         for (int i = 0; i < N_QUERIES; i++) {
             if (library_select(lib, &p[i % 64], &s)) exit(1);
-            sink += s.solution->index;
+            sink = sink + s.solution->index;
         }
         cached[r] = (double)(clock_ns() - from) / N_QUERIES;
     }

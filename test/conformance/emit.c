@@ -21,6 +21,7 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "client/runtime/launch.h"
+#include "client/worker/number.h"
 #include "fmt/node.h"
 #include "kernel/helper.h"
 #include "kernel/kernel.h"
@@ -68,18 +69,8 @@ static void scalar(const Node *n, double otherwise, DataType t, unsigned char ou
                            n && n->kind == NODE_SEQ ? node_at(n, 1) : NULL};
     for (int i = 0; i < 2; i++)
         if (part[i]) (void)node_real(part[i], "emit", "scalar", &v[i]);
-    float f[2] = {(float)v[0], (float)v[1]};
-    _Float16 h = (_Float16)f[0];
-    int32_t i32 = (int32_t)v[0];
     memset(out, 0, 16);
-    if (t == TYPE_D || t == TYPE_Z)
-        memcpy(out, v, t == TYPE_Z ? 16 : 8);
-    else if (t == TYPE_H)
-        memcpy(out, &h, 2);
-    else if (t == TYPE_I)
-        memcpy(out, &i32, 4);
-    else
-        memcpy(out, f, t == TYPE_C ? 8 : 4);
+    number_store(t == TYPE_B ? TYPE_S : t, out, 0, v[0], v[1]);
 }
 
 static Err problem(const Emitter *e, const Item *it, const Node *size, Contraction *p)

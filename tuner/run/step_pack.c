@@ -267,8 +267,8 @@ static void usage_print(const Run *r)
     bool mixed = pt->DataType != pt->ComputeDataType || pt->DataType != pt->DestDataType;
     if (mixed)
         printf(" -f gemm%s_ex --a_type %s --b_type %s --c_type %s --d_type %s --compute_type %s", batched,
-               bench_type(problem_a_type(pt)), bench_type(problem_b_type(pt)), bench_type(pt->DestDataType),
-               bench_type(pt->DestDataType), bench_type(pt->ComputeDataType));
+               bench_type((int32_t)problem_a_type(pt)), bench_type((int32_t)problem_b_type(pt)),
+               bench_type(pt->DestDataType), bench_type(pt->DestDataType), bench_type(pt->ComputeDataType));
     else
         printf(" -f gemm%s -r %s", batched, bench_type(pt->DataType));
     printf(" --transposeA %s --transposeB %s -m %lld -n %lld -k %lld\n",

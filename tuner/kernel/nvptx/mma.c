@@ -116,9 +116,9 @@ static void instruction_pair(Buf *out)
  * instructions. The same for all but denormal numbers (2 cuts them); NaN and infinities stay. */
 static void rounding(const GpuPlan *p, Buf *out)
 {
-    static const char *const how[] = {"", "cvt.rna.tf32.f32 %0, %0;",
-                                      "{ .reg .b32 half; and.b32 half, %0, 0xff800000; fma.rn.f32 %0, half, "
-                                      "0f3a000000, %0; }"};
+    static const char add_half[] = "{ .reg .b32 half; and.b32 half, %0, 0xff800000; "
+                                   "fma.rn.f32 %0, half, 0f3a000000, %0; }";
+    static const char *const how[] = {"", "cvt.rna.tf32.f32 %0, %0;", add_half};
     const int rounds = p->ring.rounds_xf32;
     buf_puts(out, "@DEV void @round(@Frag &f)\n{\n");
     for (int i = 0; i < 2 && rounds; i++)
