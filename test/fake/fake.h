@@ -6,6 +6,8 @@
  *   arch=sm_90 (gfx90a)  devices=1  memory=BYTES (1 GiB)  ns=10000 (of a launch, on the events' clock)
  *   illegal= fail= hang= wrong=PATTERN   kernels whose name holds it: fault that stays, error at launch, no
  * end, a wrong element   nostart=1 (init fails)   log=PATH (every launch and each wrong call is appended)
+ *
+ * Like a driver, these can be called from several threads, as long as an object is used by one at a time.
  */
 #ifndef TEST_FAKE_H
 #define TEST_FAKE_H
@@ -31,7 +33,7 @@ enum {
     BAD_CAPTURE = 901
 };
 
-/* Value of a setting, or NULL; lives until the next call. */
+/* Value of a setting, or NULL; lives until the next call of this thread. */
 const char *fake_setting(const char *key);
 int64_t fake_number(const char *key, int64_t otherwise);
 /* Does the name hold the setting's pattern? */
@@ -46,7 +48,7 @@ typedef struct Object Object;
 struct Object {
     uint64_t magic;
     ObjectKind kind;
-    bool alive;
+    _Atomic bool alive;
     Object *next;
     uint64_t size;      /* BUFFER: bytes */
     char *memory;       /* BUFFER; MODULE: its image */

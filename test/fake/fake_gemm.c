@@ -100,7 +100,7 @@ static bool in_buffer(const Gemm *g, uint64_t base, uint64_t rows, uint64_t cols
 }
 
 /* D that a beta-only kernel has just filled: the main kernel adds to it (GlobalSplitU with atomics). */
-static uint64_t prepared;
+static _Atomic uint64_t prepared;
 
 /* alpha * sum + beta * c; integers wrap. */
 static double scaled(const Gemm *g, double sum, double beta, double c)

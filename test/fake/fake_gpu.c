@@ -3,14 +3,15 @@
  * graphs are in fake_memory.c. See fake.h. */
 #include "test/fake/fake_priv.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool started;
-static int sticky;
-uint64_t fake_clock_ns = 1000000;
+static _Atomic bool started;
+static _Atomic int sticky;
+_Atomic uint64_t fake_clock_ns = 1000000;
 static _Thread_local int current = FN(-1, 0); /* device whose context is current in this thread */
 
 static const char *architecture(void)
@@ -119,7 +120,7 @@ static int device_use(int device)
 }
 
 #ifdef CUDA
-static int contexts[16]; /* how often each device's is held */
+static _Atomic int contexts[16]; /* how often each device's is held */
 
 API int cuDevicePrimaryCtxRetain(void **context, int device);
 API int cuDevicePrimaryCtxRetain(void **context, int device)
@@ -138,7 +139,7 @@ API int cuDevicePrimaryCtxRelease_v2(int device)
 API int cuCtxSetCurrent(void *context);
 API int cuCtxSetCurrent(void *context)
 {
-    if (context) return device_use((int)((int *)context - contexts));
+    if (context) return device_use((int)((_Atomic int *)context - contexts));
     current = -1;
     return OK;
 }
@@ -412,10 +413,13 @@ static int read_extra(void **extra, Call *c)
 Object *fake_default_stream(void)
 {
     static Object *s;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
     if (!s) {
         s = object_new(STREAM);
         s->name[0] = 'd';
     }
+    pthread_mutex_unlock(&lock);
     return s;
 }
 

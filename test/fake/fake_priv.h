@@ -24,7 +24,7 @@
         if (rc_) return rc_;                                                                                 \
     } while (0)
 
-extern uint64_t fake_clock_ns; /* of the device: launches let it run */
+extern _Atomic uint64_t fake_clock_ns; /* of the device: launches let it run */
 /* Started, with a context, and no fault that stays. */
 int fake_ready(const char *who);
 int fake_play(const Call *c);

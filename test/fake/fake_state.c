@@ -1,6 +1,7 @@
 /* Fake GPU drivers: settings, log, objects. See fake.h. */
 #include "test/fake/fake.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@ static const uint64_t MAGIC = UINT64_C(0x66616b6567707521);
 
 const char *fake_setting(const char *key)
 {
-    static char value[512];
+    static _Thread_local char value[512];
     const char *at = getenv("TUNER_FAKE");
     size_t n = strlen(key);
     while (at && *at) {
@@ -66,19 +67,31 @@ int fake_wrong(int code, const char *fmt, ...)
 }
 
 static Object *objects;
+static pthread_mutex_t objects_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list; objects stay for ever */
+
+static Object *first(void)
+{
+    pthread_mutex_lock(&objects_lock);
+    Object *o = objects;
+    pthread_mutex_unlock(&objects_lock);
+    return o;
+}
 
 Object *object_new(ObjectKind kind)
 {
     Object *o = calloc(1, sizeof *o);
     if (!o) abort();
-    *o = (Object){.magic = MAGIC, .kind = kind, .alive = true, .next = objects};
+    *o = (Object){.magic = MAGIC, .kind = kind, .alive = true};
+    pthread_mutex_lock(&objects_lock);
+    o->next = objects;
     objects = o;
+    pthread_mutex_unlock(&objects_lock);
     return o;
 }
 
 Object *object_get(const void *handle, ObjectKind kind)
 {
-    for (Object *o = objects; o; o = o->next)
+    for (Object *o = first(); o; o = o->next)
         if (o == handle) return o->alive && o->kind == kind && o->magic == MAGIC ? o : NULL;
     return NULL;
 }
@@ -86,20 +99,20 @@ Object *object_get(const void *handle, ObjectKind kind)
 size_t objects_alive(ObjectKind kind)
 {
     size_t n = 0;
-    for (Object *o = objects; o; o = o->next) n += o->alive && o->kind == kind && !o->name[0];
+    for (Object *o = first(); o; o = o->next) n += o->alive && o->kind == kind && !o->name[0];
     return n;
 }
 
 uint64_t objects_bytes(void)
 {
     uint64_t n = 0;
-    for (Object *o = objects; o; o = o->next) n += o->alive && o->kind == BUFFER ? o->size : 0;
+    for (Object *o = first(); o; o = o->next) n += o->alive && o->kind == BUFFER ? o->size : 0;
     return n;
 }
 
 Object *buffer_at(uint64_t address, uint64_t bytes)
 {
-    for (Object *o = objects; o; o = o->next) {
+    for (Object *o = first(); o; o = o->next) {
         uint64_t start = (uint64_t)(uintptr_t)o->memory;
         if (o->alive && o->kind == BUFFER && address >= start && address - start <= o->size &&
             bytes <= o->size - (address - start))

@@ -274,6 +274,29 @@ static void threads_and_contexts(void)
     CHECK(!strcmp(leaks(), "") && log_count("WRONG") == 0);
 }
 
+/* The fake driver reads its settings, which other threads read too, in every call. */
+static void *count_devices(void *function)
+{
+    int (*count)(int *), n;
+    memcpy(&count, &function, sizeof count);
+    for (int i = 0; i < 200000; i++)
+        if (count(&n) || n != 2) return function;
+    return NULL;
+}
+
+static void driver_in_threads(void)
+{
+    pthread_t thread[4];
+    void *wrong;
+    int (*init)(unsigned);
+    use("cuda", "libcuda.so.1", "devices=2");
+    void *p = dlsym(fake, "cuInit"), *count = dlsym(fake, "cuDeviceGetCount");
+    memcpy(&init, &p, sizeof init);
+    CHECK(!init(0));
+    for (int i = 0; i < 4; i++) CHECK(!pthread_create(&thread[i], NULL, count_devices, count));
+    for (int i = 0; i < 4; i++) CHECK(!pthread_join(thread[i], &wrong) && !wrong);
+}
+
 static void device_choice(void)
 {
     tuner_library *lib;
@@ -446,6 +469,7 @@ CHILD_TEST(cuda_results)
 CHILD_TEST(hip_results)
 CHILD_TEST(workspaces)
 CHILD_TEST(threads_and_contexts)
+CHILD_TEST(driver_in_threads)
 CHILD_TEST(device_choice)
 CHILD_TEST(tensor_maps)
 CHILD_TEST(rounded_products)
@@ -458,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_workspaces),    cmocka_unit_test(test_threads_and_contexts),
         cmocka_unit_test(test_device_choice), cmocka_unit_test(test_device_errors),
         cmocka_unit_test(test_tensor_maps),   cmocka_unit_test(test_rounded_products),
+        cmocka_unit_test(test_driver_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
