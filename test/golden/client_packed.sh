@@ -1,5 +1,6 @@
 # Int8x4 on a fake CUDA driver that computes GEMMs, from initialisation to validation: all transposes, strides and offsets, all
 # of D by products, every initialisation, wrong results; the same problems in tuner-bench; the simulated device; what is refused.
+# The fake driver computes on one core: on a busy machine the largest problem takes it seconds, which is no hang.
 export LD_LIBRARY_PATH="$BIN/../fake/cuda" TUNER_FAKE="ns=30000000" IN=Int8x4 OUT=Int32 HPA=true
 cat >c.ini <<END
 library-file=lib.yaml
@@ -17,6 +18,7 @@ bounds-check=NaN
 high-precision-accumulate=True
 num-elements-to-validate=-1
 problem-size=33,18,2,7
+kernel-timeout=100
 num-syncs-per-benchmark=1
 num-enqueues-per-sync=1
 timing=loop

@@ -7,7 +7,9 @@ pc() { sed -n "s/^$1: //p" inst/lib/pkgconfig/tuner.pc; }
 cc -std=c11 -Wall -Wextra -Wpedantic -Werror $(pc Cflags) example.c $(pc Libs) -Wl,-rpath,"$PWD/inst/lib" -o shared
 cc -std=c99 -Wall -Wextra -Wpedantic -Werror $(pc Cflags) example.c inst/lib/libtuner.a $(pc Libs.private) -o static
 echo 'int main(void) { return 0; }' >c++.cc; echo '#include <tuner.h>' >>c++.cc
-c++ -Wall -Wextra -Werror $(pc Cflags) c++.cc -o c++ 2>&1 | grep -v 'not found'
+c++ -Wall -Wextra -Werror $(pc Cflags) c++.cc -o c++ >log 2>&1
+code=$? # 127 is the shell's: there is no c++ here
+[ $code = 0 ] || [ $code = 127 ] || { echo "c++ exits with $code"; cat log; }
 awk '/^  -/ && ++n == 2 { skip = 1 } /^LibraryLogic/ { skip = 0 } !skip' "$DATA"/run/bench.yaml >one.yaml
 inst/bin/tuner one.yaml out >log 2>&1 || cat log
 for p in ./shared ./static; do
