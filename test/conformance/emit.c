@@ -5,9 +5,9 @@
  *
  * LIST.yaml: a list of maps. Either one solution:
  *     {name: k0, arch: gfx906, problem: {DataType: s, TransposeA: false}, solution: {DepthU: 16, ...},
- *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], alpha: 1, beta: [0.5, 2], cus: 4}
+ *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], scalars: [[1, 0], [2, [0.5, 2]]], cus: 4}
  * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
- * solution; kernels are then NAME_<position>.
+ * solution; kernels are then NAME_<position>. scalars: alpha and beta of each size, a complex one as [re, im].
  * Writes OUTDIR/NAME.hip or .cu (the main kernel and the helper kernels it needs; with apart: true those are
  * in files of their own, OUTDIR/ARCH_TYPES_SYMBOL.hip) and prints a line of JSON for each: name, arch, file,
  * symbol, tile, or why there is none (rule: the name of the one that rejected it); and per size the calls
@@ -29,6 +29,8 @@
 #include "space/derive.h"
 #include "space/naming.h"
 #include "test/lib_solution.h"
+
+enum { SIZES_MAX = 1000000 };
 
 typedef struct {
     Arena a;
@@ -113,7 +115,7 @@ static void call_json(const KernelCall *call, Buf *out)
     buf_puts(out, "\"}");
 }
 
-static Err launch_json(const Emitter *e, const Item *it, const Node *size, Buf *out)
+static Err launch_json(const Emitter *e, const Item *it, const Node *size, const Node *scalars, Buf *out)
 {
     LibSolution lib;
     Contraction p;
@@ -124,8 +126,9 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, Buf *
     lib_solution(it, &lib);
     TRY(problem(e, it, size, &p));
     if (node_get(it->entry, "cus")) TRY(node_int(node_get(it->entry, "cus"), e->list, "cus", 1, 4096, &cus));
-    scalar(node_get(it->entry, "alpha"), 1, compute, alpha);
-    scalar(node_get(it->entry, "beta"), 0, compute, beta);
+    if (scalars) TRY(node_seq(scalars, e->list, "scalars", 2, 2));
+    scalar(scalars ? node_at(scalars, 0) : NULL, 1, compute, alpha);
+    scalar(scalars ? node_at(scalars, 1) : NULL, 0, compute, beta);
     LaunchInputs in = {.d = fake(0), .c = fake(1), .a = fake(2), .b = fake(3), .workspace = fake(4)};
     in.alpha = alpha, in.beta = beta;
     LaunchHardware hw = {.n_cu = cus};
@@ -198,11 +201,12 @@ static Err facts(Emitter *e, Item *it, Buf *out)
                type_letter((DataType)pt->DestDataType), type_letter((DataType)pt->ComputeDataType));
     buf_printf(out, ",\"tile\":[%d,%d,%d]", it->s->MacroTile0, it->s->MacroTile1, it->s->DepthU);
     TRY(helper_files(e, it, out));
-    const Node *sizes = node_get(it->entry, "sizes");
+    const Node *sizes = node_get(it->entry, "sizes"), *scalars = node_get(it->entry, "scalars");
+    if (scalars) TRY(node_seq(scalars, e->list, "scalars", sizes ? sizes->n : 0, SIZES_MAX));
     buf_puts(out, ",\"launches\":[");
     for (size_t i = 0; sizes && i < sizes->n; i++) {
         if (i) buf_putc(out, ',');
-        TRY(launch_json(e, it, node_at(sizes, i), out));
+        TRY(launch_json(e, it, node_at(sizes, i), scalars ? node_at(scalars, i) : NULL, out));
     }
     buf_puts(out, "]");
     return ERR_OK;
@@ -311,7 +315,7 @@ static Err run(Emitter *e)
 {
     Node *list;
     TRY(yaml_read(&e->a, e->list, NULL, &list));
-    TRY(node_seq(list, e->list, "list", 1, 1000000));
+    TRY(node_seq(list, e->list, "list", 1, SIZES_MAX));
     TRY(dir_make(e->dir));
     for (size_t i = 0; i < list->n; i++) {
         const Node *entry = node_at(list, i);

@@ -69,9 +69,9 @@ def problem(kind, trans, **more):
     return p
 
 
-def case(arch, kind, trans, solution, alpha=1, beta=0, **more):
-    return {'arch': arch, 'kind': kind, 'trans': trans, 'problem': problem(kind, trans, **more),
-            'solution': solution, 'alpha': alpha, 'beta': beta, 'apart': True}
+def case(arch, kind, trans, solution, **more):
+    return {'arch': arch, 'kind': kind, 'trans': trans, 'problem': problem(kind, trans, **more), 'solution': solution,
+            'apart': True}
 
 
 def transposes(kind):
@@ -86,7 +86,7 @@ def families(arch):
         for trans in transposes(kind):
             if kind != 'X':
                 out.append(case(arch, kind, trans, {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16,
-                                                    'KernelLanguage': 'Source'}, 2, 3))
+                                                    'KernelLanguage': 'Source'}))
             shapes = matrix_shapes(arch, kind)
             for i, shape in enumerate(shapes):
                 m, n, k, b = shape
@@ -100,7 +100,7 @@ def families(arch):
                     s['GlobalReadVectorWidth'] = {1: 4, 2: 2}.get(size, 1)
                 if size >= 8 or lanes == 32:
                     s['StoreVectorWidth'] = 1
-                out.append(case(arch, kind, trans, s, 1.5 if size != 1 else 2, -1 if i % 2 else 0))
+                out.append(case(arch, kind, trans, s))
     return out + large(arch)
 
 
@@ -112,7 +112,7 @@ def large(arch):
     full = {'MatrixInstruction': [16, 16, 16, 1, 1, 4, 16, 4, 1], 'DepthU': 32, 'GlobalReadVectorWidth': 8, '1LDSBuffer': 1, **common}
     two = {'MatrixInstruction': [16, 16, 4, 1, 1, 2, 8, 4, 1], 'DepthU': 16, 'GlobalReadVectorWidth': 2, 'PrefetchGlobalRead': 2,
            'StoreVectorWidth': 1, 'TransposeLDS': 1, **common}
-    return [case(arch, 'HHS', 'NN', full, 1.5, -1), case(arch, 'HHS', 'TN', full), case(arch, 'D', 'TN', two, 2, 1)]
+    return [case(arch, 'HHS', 'NN', full), case(arch, 'HHS', 'TN', full), case(arch, 'D', 'TN', two)]
 
 
 def _pick(rng, *values):
@@ -191,26 +191,50 @@ def random_case(rng, arch, kinds):
     trans = _pick(rng, *transposes(kind))
     matrix = matrix_shapes(arch, kind) and (kind == 'X' or rng.random() < .6)
     s = random_matrix(rng, arch, kind) if matrix else random_valu(rng, arch, kind)
-    values = ((1, 0), (1, 1), (2, -1), (-3, 2)) if kind in ('I8II', '4xi8') else ((1, 0), (1.5, 0), (-1, 1), (2, -.5), (.75, 1))
-    alpha, beta = _pick(rng, *values)
     more = {}
     if rng.random() < .15:
         more['StridedBatched'] = False
     elif rng.random() < .1:
         more['Batched'] = False
     if rng.random() < .1:
-        more['UseBeta'], beta = False, 0
-    if kind in 'CZ':
-        alpha, beta = complex(alpha, .5), complex(beta, -.25) if beta else 0
-    return case(arch, kind, trans, s, alpha, beta, **more)
+        more['UseBeta'] = False
+    return case(arch, kind, trans, s, **more)
 
 
 PRIMES = (1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107,
           109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199)
 
 
+def _scalar(rng, kind):
+    """A number that is not 0 and that all types have."""
+    if kind in ('I8II', '4xi8'):
+        return int(_pick(rng, -5, -4, -3, -2, 2, 3, 4, 5))
+    x = float(_pick(rng, *[i / 8 for i in range(-20, 21) if i % 8]))
+    return x if kind not in ('C', 'Z') else complex(x, _pick(rng, -1.25, -.375, .5, 1.75))
+
+
+def scalars(rng, c, n):
+    """alpha and beta of each of the n problems of sizes: any numbers, 1 and -1, and 0 for beta in whole tiles and at edges, for
+    alpha at an edge. beta = 0 alone where the kernel takes none."""
+    def number():
+        return _scalar(rng, c['kind'])
+    table = [lambda: (number(), number()), lambda: (number(), number()), lambda: (number(), 0), lambda: (_pick(rng, 1, -1), 0),
+             lambda: (number(), _pick(rng, 1, -1)), lambda: (_pick(rng, 1, -1), number()), lambda: (number(), 0),
+             lambda: (number(), number()), lambda: (0, number()), lambda: (1, 1), lambda: (0, 0)]
+    out = [table[i % len(table)]() for i in range(n)]
+    return [(alpha, beta if c['problem'].get('UseBeta', True) else 0) for alpha, beta in out]
+
+
+def _edge(rng, tile):
+    """An odd number, for most tiles, of rows or columns of up to two and a half tiles."""
+    return int(tile * rng.integers(1, 3) + _pick(rng, *[x for x in (-tile // 2 - 1, -1, 1, tile // 2 + 1) if tile + x > 0]))
+
+
 def sizes(rng, c, tile, n):
-    """n sizes at the edges: 1, tile - 1, tile, tile + 1, primes; padded leading dimensions; batches."""
+    """n sizes. The first ten, in tiles of D and chunks of K: whole ones; edges of M and N with half a chunk of K; the same with
+    a chunk and one of K; several; M alone at an edge and larger than N, one of K behind the last chunk; N so; one row; half a
+    tile of M and several N, a chunk; one column; less than a chunk. Others of 1, tile - 1, tile, tile + 1 and primes. Leading dimensions
+    that differ; batches."""
     s, (mt0, mt1, du) = c['solution'], tile
     gsu = s.get('GlobalSplitU', 1)
     out = []
@@ -218,13 +242,19 @@ def sizes(rng, c, tile, n):
         m = int(_pick(rng, 1, mt0 - 1, mt0, mt0 + 1, 2 * mt0, _pick(rng, *[p for p in PRIMES if p < 2 * mt0])))
         j = int(_pick(rng, 1, mt1 - 1, mt1, mt1 + 1, 2 * mt1, _pick(rng, *[p for p in PRIMES if p < 2 * mt1])))
         k = int(_pick(rng, 1, du - 1, du, du + 1, 2 * du, 3 * du + 1, 4 * du, du * gsu * 2 + 3, _pick(rng, *PRIMES)))
-        if i == 0:
-            m, j, k = mt0, mt1, 3 * du * gsu
+        few = 3 if mt0 * mt1 < 8192 else 1
+        fixed = [(mt0, mt1, 3 * du * gsu), (_edge(rng, mt0), mt1 + mt1 // 2, du * (2 * gsu + 1) + du // 2 + 1),
+                 (_edge(rng, mt0), _edge(rng, mt1), du + 1), (2 * mt0, few * mt1, 5 * du),
+                 (2 * mt0 + 1, mt1, gsu * du + 1), (mt0, 2 * mt1 + 1, 2 * gsu * du + 1), (1, _edge(rng, mt1), 2 * du),
+                 (mt0 + mt0 // 2, few * mt1, du), (_edge(rng, mt0), 1, du * gsu * 2 + 3),
+                 (mt0 + mt0 // 2 + 1, mt1 + mt1 // 2 + 1, max(1, du - 1))]
+        if i < len(fixed):
+            m, j, k = fixed[i]
         f0, f1 = s.get('AssertFree0ElementMultiple', 1), s.get('AssertFree1ElementMultiple', 1)
         ks = s.get('AssertSummationElementMultiple', 1) * (gsu if s.get('LoopTail') is False else 1)
         m, j, k = [max(1, -(-max(v, 1) // f) * f) for v, f in ((m, f0), (j, f1), (k, ks))]
-        batch = int(_pick(rng, 1, 1, 2, 3)) if c['problem'].get('Batched', True) else 1
-        pad = [int(_pick(rng, 0, 0, 1, 3)) for _ in range(4)]
+        batch = int(2 if i in (1, 4) else 3 if i == 7 else _pick(rng, 1, 1, 2, 3)) if c['problem'].get('Batched', True) else 1
+        pad = [int(x) for x in rng.permutation([0, 1, 3, 6])] if i else [0] * 4
         ta, tb = c['problem']['TransposeA'], c['problem']['TransposeB']
         out.append([m, j, batch, k, m + pad[0], m + pad[1], (k if ta else m) + pad[2], (j if tb else k) + pad[3]])
     return out

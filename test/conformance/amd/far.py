@@ -26,7 +26,7 @@ def cases():
             for trans in (False, True):
                 lds = [(ld, M, M) for ld in FAR[trans]]
                 lds.append((K if trans else M, 90_000_000, 80_000_000))
-                out.append({'name': f'far_{len(out)}', 'arch': arch, 'alpha': 1, 'beta': 2,
+                out.append({'name': f'far_{len(out)}', 'arch': arch, 'scalars': [[1, 2]] * len(lds),
                             'problem': {'DataType': 's', 'TransposeA': trans, 'TransposeB': False, 'Batched': True},
                             'solution': dict(TILE, BufferLoad=buffer),
                             'sizes': [[M, N, 1, K, d, c, a, K] for a, c, d in lds]})
@@ -52,7 +52,7 @@ def one(machine, case, answer, objects, launch):
     shapes = {'d': (M, N), 'c': (M, N), 'a': (K, M) if trans else (M, K), 'b': (K, N)}
     x = {n: Far(machine.emu, rng, *shapes[n], launch[n][1], n) for n in shapes}
     address = {emulate.SLOTS.index(n): x[n].buffer.ptr for n in x}
-    bad = machine.call(answer['arch'], objects, launch['calls'][0], address, [v.buffer for v in x.values()], True, {})
+    bad = machine.call(answer['arch'], objects, launch['calls'][0], address, [v.buffer for v in x.values()], {})
     if bad:
         return bad
     want = (x['a'].x.T if trans else x['a'].x) @ x['b'].x + 2 * x['c'].x

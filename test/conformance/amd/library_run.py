@@ -129,7 +129,7 @@ def launch_of(lib, question, best, objects, machine):
     m, n, batch, k = size
     p, calls = lib.problem, []
     wide = {'a': m if p['TransposeA'] else k, 'b': k if p['TransposeB'] else n, 'c': n, 'd': n}
-    launch = {'size': [m, n, batch, k], 'workspace': best['workspace'], 'calls': calls, 'same': same}
+    launch = {'size': [m, n, batch, k], 'workspace': best['workspace'], 'calls': calls, 'same': same, 'scalars': question[3:5]}
     for x, l in zip('abcd', ld):
         launch[x] = [1, l, l * wide[x]]
     for call in best['calls']:
@@ -157,7 +157,7 @@ def run_library(args, lib, machine, totals):
         if not best:
             count['refused'] += 1
             continue
-        case = {'arch': lib.arch, 'problem': lib.problem, 'alpha': q[3], 'beta': q[4],
+        case = {'arch': lib.arch, 'problem': lib.problem,
                 'solution': {'GlobalSplitU': int((re.findall(r'_GSU(\d+)', best['kernel']) or [lib.gsu])[0])}}
         launch, bad = launch_of(lib, q, best, objects, machine)
         bad = bad or machine.run(case, {'arch': lib.arch}, objects, launch, args.seed + i)

@@ -24,7 +24,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
     p.add_argument('--count', type=int, default=60, help='random kernels per architecture')
-    p.add_argument('--sizes', type=int, default=4, help='problem sizes per kernel')
+    p.add_argument('--sizes', type=int, default=11, help='problem sizes per kernel')
     p.add_argument('--seed', type=int, default=None)
     p.add_argument('--arch', default=','.join(cases.ARCHES))
     p.add_argument('--kinds', default='', help='data types: S,HHS,...')
@@ -63,6 +63,7 @@ def wanted(args, arch, rng, emit):
             elif i < len(given) or need > 0:
                 need -= i >= len(given)
                 c['sizes'] = cases.sizes(rng, c, a['tile'], args.sizes)
+                c['scalars'] = cases.scalars(rng, c, args.sizes)
                 out.append(c)
         given = []
         if need <= 0:
@@ -95,7 +96,8 @@ def run_arch(args, arch, compiler, emu, rng, totals, say):
                 if bad and bad.startswith('not emulated: '):
                     break
                 if bad:
-                    print(f"FAILED {arch} {short_name(c)}: {bad}\n  size {launch['size']}: {emulate.flow(c)}", flush=True)
+                    print(f"FAILED {arch} {short_name(c)}: {bad}\n  size {launch['size']}, alpha and beta "
+                          f"{launch['scalars']}: {emulate.flow(c)}", flush=True)
                     break
             if bad and bad.startswith('not emulated: '):
                 skipped[re.sub(r'\(.*', '', bad)] += 1
@@ -109,8 +111,6 @@ def run_arch(args, arch, compiler, emu, rng, totals, say):
               f'{machine.instructions / 1e6:.1f} M wave instructions, {time.time() - start:.0f} s', flush=True)
         for what, count in skipped.items():
             say(f'  {count} kernels skipped, {what}')
-        if machine.false_alarms:
-            say(f'  {machine.false_alarms} problems run without the check of waits, which took something else for a register')
         if args.verbose:
             for name, n in why.most_common(12):
                 say(f'  {n:6} {name}')

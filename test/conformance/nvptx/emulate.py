@@ -102,7 +102,7 @@ class Emulator:
     class EmuError(Exception):
         pass
 
-    def launch(self, co, symbol, grid, group, kernarg, extra, ambiguous, waits):
+    def launch(self, co, symbol, grid, group, kernarg, extra, ambiguous, limit):
         co.lib.launch(co.symbols.index(symbol), group[0], (ctypes.c_uint * 3)(*grid), kernarg + bytes(8))
         return self
 
@@ -170,7 +170,7 @@ def all_cases(short):
         for j, s in enumerate(kernels(kind, trans)):
             if short and (i + j) % 8:
                 continue
-            yield cases.case(arch, kind, trans, {**s, 'KernelLanguage': 'Source'}, 2, (i + j) % 2 * 3)
+            yield cases.case(arch, kind, trans, {**s, 'KernelLanguage': 'Source'})
 
 
 def main():
