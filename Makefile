@@ -42,14 +42,16 @@ UNIT     := $(patsubst test/unit/%.c,$(B)/unit/%,$(call src,test/unit))
 FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
 BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
 
-.PHONY: all help conformance-amd conformance-nvptx quickstart check unit golden bench lint fuzz fuzz-run fmt golden-rewrite install clean
+.PHONY: all help conformance-amd conformance-nvptx conformance-mutation quickstart check unit golden bench lint fuzz fuzz-run \
+        clang tests fmt golden-rewrite install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(PROGRAMS) $(LIBS)
 
 help:
-	@echo 'all quickstart check (lint unit golden) conformance-amd conformance-nvptx bench fuzz fmt golden-rewrite install clean'
+	@echo 'all quickstart check (lint unit golden) conformance-amd conformance-nvptx conformance-mutation bench fuzz clang fmt'
+	@echo 'golden-rewrite install clean'
 	@echo 'options: B=dir STATIC=1 DEBUG=1 SAN=address,undefined CC=clang V=1 FUZZ_SECONDS=60 PREFIX=/usr/local'
 
 $(B)/obj/%.o: %.c
@@ -149,6 +151,11 @@ conformance-amd: $(B)/conformance/emit all
 conformance-nvptx: $(B)/conformance/emit
 	$(Q)sh test/conformance/amd/run.sh ../nvptx/emulate.py --build $(B)
 
+# Changes of kernels' texts, each of which conformance must find: COUNT per family.
+conformance-mutation: $(B)/conformance/emit
+	$(Q)sh test/conformance/amd/run.sh mutation.py --build $(B) $(if $(COUNT),--count $(COUNT))
+	$(Q)sh test/conformance/amd/run.sh ../nvptx/mutation.py --build $(B) $(if $(COUNT),--count $(COUNT))
+
 unit: $(UNIT) $(FAKES) all
 	$(Q)sh test/unit/run.sh $(B) $(UNIT)
 
@@ -169,6 +176,12 @@ fuzz:
 
 fuzz-run: $(FUZZ)
 	$(Q)sh test/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(FUZZ)
+
+# Everything with clang, sanitizers in it; the fuzz targets for a second each.
+clang:
+	$(Q)$(MAKE) --no-print-directory B=$(B)/san CC=clang SAN=fuzzer-no-link,address,undefined FUZZ_SECONDS=1 tests fuzz-run
+
+tests: all $(UNIT) $(BENCH) $(B)/conformance/emit
 
 fmt:
 	$(Q)git ls-files '*.c' '*.h' | grep -v /text/ | xargs clang-format -i

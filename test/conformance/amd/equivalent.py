@@ -1,0 +1,51 @@
+"""Changes of a kernel's text that no result can show, with the reason. Buffers: kernels that load and store through raw buffers,
+which drop what is behind their end.
+
+Rows are (pattern of 'FUNCTION: LINE', pattern of what became of it, reason); an empty pattern fits everything."""
+import re
+
+FAR = 'decides or serves leading dimensions that 32 bits of bytes do not reach: far.py'
+ROWS = [
+    # registers and order
+    (r'sizeof ?\(?[Vw]\b', '', 'g_opaque hides a value from the compiler; what it hides stays the same'),
+    (r'g_keep_order\(\)', '', 'order of instructions'),
+    (r'amdgpu_flat_work_group_size\(\d+, \d+\)', r'size\(\d+, \d+\)', 'a bound of work-groups, not their size'),
+    # far operands
+    (r'slow \|= t\.ld[ab] > \d+u', '', FAR), (r'const bool near = ', '', FAR), (r's\.wide = near', r'near \? \d+ : 2', FAR),
+    (r's\.wide = near', r'near \? \d*[13579] : 1', 'columns of a tile are fewer'),
+    (r'const unsigned end = |for \(s\.n0 = ', '', 'a second turn over columns finds none of its own unless they are far: far.py'),
+    # what is correct by two ways
+    (r't\.m0 \+ \d+ <= t\.m && t\.n0 \+ \d+ <= t\.n', r' < t\.[mn]|\+ \d*[13579] <= t\.[mn]',
+     'whole tiles may be stored as edges are'),
+    (r'slow \|= t\.[mn] < \d', r't\.[mn] (<= |< \d)', 'the slow way is right for all sizes'),
+    (r'(const unsigned|bool) whole = ', r'whole = .*(0 < count \|\|| 0 <= (t|count &&)|chunks - 1| / \d*[13579];|\? t\.k : 0)',
+     'the way of the last chunk is right for whole chunks'),
+    (r'const unsigned chunks = ', r'(\* \d+ \+|0 <= |\+ 1)', 'a chunk more has nothing of K'),
+    (r'const unsigned (delay|late) = |stagger_mask', r'(delay|late) = ', 'a sum may start at any chunk'),
+    # zeros and lanes that do not count
+    (r'k < t\.k \? from', r': \(g_P\)1', "the other operand's zeros are enough"),
+    (r'\bleft\b', r'left = t\.k (\+|- chunk \+)|left <= |left < \d*[13579] |\(left \+ \d+\) / \d+\) : \d+|: \d+\)',
+     'steps behind the end of K multiply zeros'),
+    (r't\.m - 1;|t\.n - 1;', r'- [02];|\+ 1;', 'lanes outside of D read any element inside'),
+    (r'c\.[ab]_bytes = |unsigned long long end = |unsigned long long bytes = ', r'\+|^;$|\* \d*[13579]\)',
+     'lanes keep inside by themselves, a larger buffer shows nothing'),
+    (r't\.n0 \+ r < t\.n', r't\.n0 \+ r <= t\.n \? t\.n0 \+ r : ~0u', 'buffers: the next column is behind the end of D'),
+    (r'^g_edge_col: ', '~1u', 'behind all columns, too'),
+    (r' = row != ', r'col <= ', 'columns of a tile are fewer'),
+    (r'g_(near|edge)_\w+: ', r'vector >= last', 'both are the last vector'),
+    (r'\(unsigned\)step \* \d+', r'step \* \d+', 'a stage of one step, number 0'),
+    (r'for \(unsigned j = whole', r'j <= count', 'a chunk more has nothing of K'),
+    (r'for \(int i = b; i < b', r'i <= b', 'what the next call stores is stored twice'),
+    (r'for \(int i = b; i < b', r'i \+= \d*[13579]\)', 'a loop of one turn'),
+    (r'\)part \* size_m', r'\* batch_c', 'C and D have the same strides in the workspace'),
+    (r'g_frag_load\(', r's \+ 1 <= \d+\)', 'a fragment is loaded that nothing uses'),
+    (r'g_raw_(load|store)', r', 0, 1\)|, \(int\)\(.*\), 1\)', 'a hint to caches'),
+    (r'if \(near && ', r'if \(near && t\.m0 \+ \d+ <= t\.m && ', 'buffers: columns that are too many are behind the end of D'),
+    (r'vector = t\.[mn]0 \+ r / 2 \* 2', 'vector = ', 'where vectors have two rows, the last row is the one that the edge moves to'),
+    (r'g_is_zero\(g_from_s\(alpha\)\)', r'g_from_s\(-alpha\)', 'minus zero is zero'),
+]
+
+
+def reason(m):
+    """Why a change makes no difference, or None."""
+    return next((why for before, after, why in ROWS if re.search(before, f'{m.function}: {m.before}') and re.search(after, m.after)), None)
