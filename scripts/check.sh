@@ -1,6 +1,11 @@
 #!/bin/sh
 # Sets up, builds, runs all tests. The same as 'make check' once set up.
+#   --clang   also builds everything with clang and runs the fuzz targets for a second each, as CI does
 set -e
 cd "$(dirname "$0")/.."
-sh scripts/setup.sh check
+case ${1-} in
+  '') sh scripts/setup.sh check ;;
+  --clang) sh scripts/setup.sh check fuzz; make -j"$(nproc)" clang ;;
+  *) echo "check.sh: unknown option '$1', expected --clang or none" >&2; exit 2 ;;
+esac
 exec make -j"$(nproc)" check
