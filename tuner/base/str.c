@@ -47,7 +47,7 @@ Str str_sub(Str s, size_t from, size_t to)
 {
     if (to > s.n) to = s.n;
     if (from > to) from = to;
-    return (Str){s.s + from, to - from};
+    return (Str){from ? s.s + from : s.s, to - from}; /* s.s may be NULL */
 }
 
 Str str_trim(Str s)
