@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'amd'))
 import cases
 import emulate as amd
+import numpy as np
 
 MMA = re.compile(r'mma\.sync\.aligned\.m16n8k\d+\.row\.col\.(\w+)\.(\w+)\.(\w+)')
 # Functions that are instructions, as they stand in a text, and what they become.
@@ -131,7 +132,8 @@ def compile_text(compiler, path, symbols):
 # ---- cases ----
 
 KINDS = ['S', 'D', 'C', 'Z', 'HHS', 'BBS', 'I8II', 'X', *cases.F8]
-SIZES = [[45, 37, 2, 51], [64, 64, 1, 128], [70, 65, 1, 150, 80, 80, 160, 176], [33, 1, 1, 7]]
+SIZES = [[45, 37, 2, 51], [64, 64, 1, 128], [70, 65, 1, 150, 80, 77, 160, 176], [33, 1, 1, 7], [65, 130, 2, 17, 68, 66, 72, 140],
+         [129, 64, 1, 64]]
 SPLIT = {'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'SingleBuffer', 'MinKForGSU': 16}
 PARTS = {'GlobalSplitU': 2, 'GlobalSplitUAlgorithm': 'MultipleBuffer', 'MinKForGSU': 16}
 
@@ -173,6 +175,12 @@ def all_cases(short):
             yield cases.case(arch, kind, trans, {**s, 'KernelLanguage': 'Source'})
 
 
+def given(c, name, seed):
+    """The case with problems; each has alpha and beta of its own, in another order for every kernel."""
+    scalars = cases.scalars(np.random.default_rng(seed), c, 10)
+    return dict(c, name=name, sizes=SIZES, scalars=[scalars[(i + seed) % 10] for i in range(len(SIZES))], cus=4, apart=False)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
@@ -184,7 +192,7 @@ def main():
         print('skipped: NVIDIA kernels on the CPU: no g++')
         return 0
     made = amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [dict(c, name=f'k{i}', sizes=SIZES, cus=4, apart=False) for i, c in enumerate(all_cases(args.short))]
+    todo = [given(c, f'k{i}', i) for i, c in enumerate(all_cases(args.short))]
     answers, machine, failed, n = made.make(todo), Machine(Emulator()), [], 0
 
     def objects(a):
