@@ -104,7 +104,10 @@ const GpuCopy ring_copy = {"ring", true, copy_plan, copies};
 static void work_group(GpuWalk *w, Buf *out)
 {
     const GpuPlan *p = w->p;
-    gpu_walk_chunks(w, "size_k", NULL);
+    buf_puts(
+        out,
+        "    const unsigned k = @is_zero(@from_s(alpha)) ? 0 : size_k; /* then A and B are not read */\n");
+    gpu_walk_chunks(w, "k", NULL);
     if (p->walk.staggers) gpu_walk_stagger(w);
     buf_printf(out,
                "    int m0 = wg0 * %d, n0 = wg1 * %d;\n"
@@ -119,7 +122,7 @@ static void work_group(GpuWalk *w, Buf *out)
         out,
         "    @CopyA copy_a;\n    @CopyB copy_b;\n    @Ring ring;\n    @Acc acc;\n"
         "    ring.smem = (@u32)__cvta_generic_to_shared(lds);\n"
-        "    ring.chunks = count, ring.whole = whole, ring.wrap = whole - %s, ring.tail = size_k %% @DU;\n"
+        "    ring.chunks = count, ring.whole = whole, ring.wrap = whole - %s, ring.tail = k %% @DU;\n"
         "    @begin(copy_a, copy_b, ring, from_a, from_b, lda, ldb, size_m, size_n, m0, n0, tid, first + %s "
         "* "
         "step, step);\n"
