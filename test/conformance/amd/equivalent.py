@@ -18,6 +18,7 @@ ROWS = [
     (r't\.m0 \+ \d+ <= t\.m && t\.n0 \+ \d+ <= t\.n', r' < t\.[mn]|\+ \d*[13579] <= t\.[mn]',
      'whole tiles may be stored as edges are'),
     (r'slow \|= t\.[mn] < \d', r't\.[mn] (<= |< \d)', 'the slow way is right for all sizes'),
+    (r'int slow = ', r'slow = 1', 'the slow way is right for all sizes'),
     (r'(const unsigned|bool) whole = ', r'whole = .*(0 < count \|\|| 0 <= (t|count &&)|chunks - 1| / \d*[13579];|\? t\.k : 0)',
      'the way of the last chunk is right for whole chunks'),
     (r'const unsigned chunks = ', r'(\* \d+ \+|0 <= |\+ 1)', 'a chunk more has nothing of K'),
