@@ -23,6 +23,10 @@ ROWS = [
      'the way of the last chunk is right for whole chunks'),
     (r'const unsigned chunks = ', r'(\* \d+ \+|0 <= |\+ 1)', 'a chunk more has nothing of K'),
     (r'const unsigned (delay|late) = |stagger_mask', r'(delay|late) = ', 'a sum may start at any chunk'),
+    (r'g_MT0 % g_WIDE', '', 'elements may be stored one by one'),
+    (r'sizeof\(g_T\)\) & \(g_L[AB]::CW - 1\)', r'CW - 2', 'addresses of elements are even'),
+    (r'\.al_[ab] = ', r'!= 0;', 'copies of single elements are right for all addresses'),
+    (r'ring\.wrap = whole - 0', r'wrap = ', 'without StaggerU no sum goes back to the first chunk'),
     # zeros and lanes that do not count
     (r'k < t\.k \? from', r': \(g_P\)1', "the other operand's zeros are enough"),
     (r'\bleft\b', r'left = t\.k (\+|- chunk \+)|left <= |left < \d*[13579] |\(left \+ \d+\) / \d+\) : \d+|: \d+\)',

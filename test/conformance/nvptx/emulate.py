@@ -113,7 +113,7 @@ class Machine(amd.Machine):
         pass
 
 
-def compile_text(compiler, path, symbols):
+def compile_text(compiler, path, symbols, flags=()):
     """The shared object, or 'compile: why'."""
     with open(path) as f:
         text = without_asm(f.read())
@@ -124,15 +124,16 @@ def compile_text(compiler, path, symbols):
         f.write(', '.join(f'[](const char *args) {{ call({k}, args); }}' for k in symbols))
         f.write('}; }\n#include "launch.hpp"\n')
         s.write(' '.join(symbols))
-    r = subprocess.run([compiler, '-std=c++17', '-O1', '-w', '-fPIC', '-shared', '-fno-strict-aliasing', f'-I{HERE}', '-o',
-                        path + '.so', path + '.cpp'], capture_output=True, text=True)
+    r = subprocess.run([compiler, '-std=c++17', '-O1', '-w', '-fPIC', '-shared', '-fno-strict-aliasing', '-fsanitize=alignment',
+                        '-fsanitize-undefined-trap-on-error', f'-I{HERE}', '-o',
+                        path + '.so', path + '.cpp', *flags], capture_output=True, text=True)
     return path + '.so' if r.returncode == 0 else 'compile: ' + r.stderr[:1000]
 
 
 # ---- cases ----
 
 KINDS = ['S', 'D', 'C', 'Z', 'HHS', 'BBS', 'I8II', 'X', *cases.F8]
-SIZES = [[45, 37, 2, 51], [64, 64, 1, 128], [70, 65, 1, 150, 80, 77, 160, 176], [33, 1, 1, 7], [65, 130, 2, 17, 68, 66, 72, 140],
+SIZES = [[45, 37, 2, 51], [64, 64, 1, 128], [70, 65, 2, 150, 80, 77, 160, 176], [33, 1, 1, 7], [65, 130, 2, 17, 68, 66, 72, 140],
          [129, 64, 1, 64]]
 SPLIT = {'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'SingleBuffer', 'MinKForGSU': 16}
 PARTS = {'GlobalSplitU': 2, 'GlobalSplitUAlgorithm': 'MultipleBuffer', 'MinKForGSU': 16}
