@@ -5,9 +5,11 @@
  *
  * LIST.yaml: a list of maps. Either one solution:
  *     {name: k0, arch: gfx906, problem: {DataType: s, TransposeA: false}, solution: {DepthU: 16, ...},
- *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], scalars: [[1, 0], [2, [0.5, 2]]], cus: 4}
+ *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], scalars: [[1, 0], [2, [0.5, 2]]],
+ *      cus: 4}
  * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
- * solution; kernels are then NAME_<position>. scalars: alpha and beta of each size, a complex one as [re, im].
+ * solution; kernels are then NAME_<position>. scalars: alpha and beta of each size, a complex one as
+ * [re, im].
  * Writes OUTDIR/NAME.hip or .cu (the main kernel and the helper kernels it needs; with apart: true those are
  * in files of their own, OUTDIR/ARCH_TYPES_SYMBOL.hip) and prints a line of JSON for each: name, arch, file,
  * symbol, tile, or why there is none (rule: the name of the one that rejected it); and per size the calls

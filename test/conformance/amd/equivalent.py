@@ -23,7 +23,7 @@ ROWS = [
      'the way of the last chunk is right for whole chunks'),
     (r'const unsigned chunks = ', r'(\* \d+ \+|0 <= |\+ 1)', 'a chunk more has nothing of K'),
     (r'const unsigned (delay|late) = |stagger_mask', r'(delay|late) = ', 'a sum may start at any chunk'),
-    (r'g_MT0 % g_WIDE', '', 'elements may be stored one by one'),
+    (r'g_MT0 % g_WIDE|const g_u64 bits = ', '', 'elements may be stored one by one'),
     (r'sizeof\(g_T\)\) & \(g_L[AB]::CW - 1\)', r'CW - 2', 'addresses of elements are even'),
     (r'\.al_[ab] = ', r'!= 0;', 'copies of single elements are right for all addresses'),
     (r'ring\.wrap = whole - 0', r'wrap = ', 'without StaggerU no sum goes back to the first chunk'),
