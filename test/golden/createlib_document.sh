@@ -10,6 +10,3 @@ echo "--- no architecture"; "$C" --metadata-only --architecture gfx000 --library
 grep -c 'type: Processor' none/library/TensileLibrary.yaml; grep -c hsaco none/library/TensileManifest.txt
 mkdir old; sed '3s/.*/- gfx000/' "$L"/hip_Cijk_Ailk_Bljk_I8II_BH.yaml >old/hip.yaml
 "$C" --metadata-only old none HIP; echo "exit $?"; "$C" --metadata-only --architecture gfx000 old none HIP; echo "exit $?"
-echo "--- kernels"
-"$C" -v 0 --architecture gfx906 --code-object-version V2 --cxx-compiler hcc logic/hip* lib HIP >log 2>&1; e=$?
-if grep -q 'no compiler for' log && [ $e != 0 ]; then echo "compiler: none here"; else echo "exit $e"; od -An -tu1 -j8 -N1 lib/library/*.hsaco | tr -d ' ' | sed 's/^[12]$/V3 or V4/'; fi
