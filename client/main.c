@@ -12,33 +12,14 @@
 #include "client/race/supervise.h"
 #include "problem/target.h"
 
-static Err print(Buf *b)
-{
-    Err e = buf_check(b);
-    if (!e && (fwrite(b->s, 1, b->n, stdout) != b->n || fflush(stdout)))
-        e = err_set(ERR_FAILED, "cannot write: %s", strerror(errno));
-    buf_fini(b);
-    return e;
-}
-
-static Err print_help(void)
-{
-    Buf b;
-    buf_init(&b);
-    client_options_help(&b);
-    return print(&b);
-}
-
 static Err print_devices(void)
 {
     Buf b;
     buf_init(&b);
     Err e = devices_list(&b);
-    if (e) {
-        buf_fini(&b);
-        return e;
-    }
-    return print(&b);
+    if (!e) return cli_print(&b);
+    buf_fini(&b);
+    return e;
 }
 
 static Err check_numbers(const Options *o)
@@ -142,19 +123,13 @@ int main(int argc, char **argv)
     Arena a;
     Session s = {0};
     int64_t n_failures = 0;
+    bool done = false;
     log_init("tuner-client", LOG_VERBOSE);
     interrupt_init();
     signal(SIGPIPE, SIG_IGN);
     arena_init(&a, 0);
-    Err e = options_read(&a, argc, argv, &s.o);
-    if (!e && s.o.help)
-        e = print_help();
-    else if (!e && s.o.version)
-        puts("tuner-client 1.0 (Tensile 4.44.0 formats)");
-    else if (!e && s.o.list_devices)
-        e = print_devices();
-    else if (!e)
-        e = run(&a, &s, &n_failures);
+    Err e = options_read(&a, argc, argv, &s.o, &done);
+    if (!e && !done) e = s.o.list_devices ? print_devices() : run(&a, &s, &n_failures);
     if (e) error_report(e);
     library_free(s.library);
     arena_fini(&a);

@@ -3,6 +3,7 @@
 #define CLIENT_OPTIONS_H
 
 #include "base/arena.h"
+#include "base/cli.h"
 #include "client/worker/init.h"
 #include "problem/datatype.h"
 
@@ -17,6 +18,7 @@ typedef struct {
 
 #define OPT_FIELD_NONE(field)
 #define OPT_FIELD_TEXT(field) const char *field;
+#define OPT_FIELD_FILE(field) const char *field;
 #define OPT_FIELD_INT(field) int64_t field;
 #define OPT_FIELD_REAL(field) double field;
 #define OPT_FIELD_BOOL(field) bool field;
@@ -31,13 +33,15 @@ typedef struct {
 #define OPT(name, kind, field, def, help) OPT_FIELD_##kind(field)
 #include "client/options.def"
 #undef OPT
-    bool help, list_devices, version;
+    bool list_devices;
     const char *config_file; /* "" none */
 } Options;
 
+extern const CliProgram client_program;
+
 /* Reads the command line and the ini files it names (--config-file F, repeatable); the command line wins.
- * Strings live in the arena. ERR_INPUT: unknown option (with the nearest), bad value ('file:line: '). */
-Err options_read(Arena *a, int argc, char **argv, Options *out);
-void client_options_help(Buf *out);
+ * Strings live in the arena and in argv. *done: help or another text was printed. ERR_INPUT: unknown option
+ * (with the nearest), bad value ('file:line: '). */
+Err options_read(Arena *a, int argc, char **argv, Options *out, bool *done);
 
 #endif

@@ -1,231 +1,181 @@
 /* tuner-createlib: the command line; the work is createlib.c. */
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
+#include <stdio.h>
 
+#include "base/cli.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "createlib/createlib.h"
 
-typedef enum {
-    OPT_TRUE,
-    OPT_FALSE,
-    OPT_TEXT,
-    OPT_INT,
-    OPT_FORMAT,
-    OPT_VERSION,
-    OPT_NONE,
-    OPT_NONE_TEXT,
-    OPT_HELP
-} OptionKind;
-
-typedef struct {
-    const char *name;
-    char letter;
-    OptionKind kind;
-    size_t offset; /* of the field in CreateOptions */
-    const char *arg, *help;
-} OptionRow;
-
-#define FIELD(f) offsetof(CreateOptions, f)
-
-static const OptionRow options[] = {
-    {"architecture", 0, OPT_TEXT, FIELD(architecture), "LIST",
-     "all (default), gfx000 (logic of no architecture), or names separated by ';' (AMD: also '_')"},
-    {"library-format", 0, OPT_FORMAT, FIELD(format), "FORMAT", "msgpack (default) or yaml"},
-    {"separate-architectures", 0, OPT_TRUE, FIELD(separate_architectures), NULL,
-     "one library file per architecture"},
-    {"lazy-library-loading", 0, OPT_TRUE, FIELD(lazy), NULL,
-     "one file per problem type, loaded when it is needed"},
-    {"merge-files", 0, OPT_TRUE, FIELD(merge_files), NULL, "kernels in one code object (default)"},
-    {"no-merge-files", 0, OPT_FALSE, FIELD(merge_files), NULL, "one code object per kernel"},
-    {"num-merged-files", 0, OPT_INT, FIELD(num_merged_files), "N", "kernels in this many code objects"},
-    {"short-file-names", 0, OPT_TRUE, FIELD(short_file_names), NULL, "kernels are K0, K1, ..."},
-    {"no-short-file-names", 0, OPT_FALSE, FIELD(short_file_names), NULL,
-     "kernels have their names (default)"},
-    {"embed-library", 0, OPT_TEXT, FIELD(embed_library), "NAME",
-     "also write the files as one C source, NAME.c"},
-    {"embed-library-key", 0, OPT_TEXT, FIELD(embed_key), "KEY", "key that the C source registers them under"},
-    {"version", 0, OPT_TEXT, FIELD(version), "V", "version to write into the library"},
-    {"metadata-only", 0, OPT_TRUE, FIELD(metadata_only), NULL, "no kernels; runs no compiler"},
-    {"no-spills", 0, OPT_TRUE, FIELD(no_spills), NULL,
-     "leave out solutions whose kernels spill registers (default: kept, with the count)"},
-    {"strict", 0, OPT_TRUE, FIELD(strict), NULL,
-     "fail when a solution cannot be built, instead of leaving it out or building an ordinary kernel"},
-    {"generate-manifest-and-exit", 0, OPT_TRUE, FIELD(generate_manifest_and_exit), NULL,
-     "only TensileManifest.txt"},
-    {"generate-sources-and-exit", 0, OPT_TRUE, FIELD(generate_sources_and_exit), NULL,
-     "only the kernels' texts"},
-    {"verify-manifest", 0, OPT_TRUE, FIELD(verify_manifest), NULL,
-     "check that all files of the manifest are there"},
-    {"write-master-solution-index", 0, OPT_TRUE, FIELD(write_master_index), NULL,
-     "TensileMasterSolutionIndex.csv"},
-    {"library-print-debug", 0, OPT_TRUE, FIELD(print_debug), NULL,
-     "applications print each launch of this library's kernels on stderr"},
-    {"no-library-print-debug", 0, OPT_FALSE, FIELD(print_debug), NULL, "they do not (default)"},
-    {"client-config", 0, OPT_TRUE, FIELD(client_config), NULL, "best-solution.ini for tuner-client"},
-    {"c-compiler", 0, OPT_TEXT, FIELD(c_compiler), "FILE", "compiler of host kernels"},
-    {"cxx-compiler", 0, OPT_TEXT, FIELD(cxx_compiler), "FILE", "compiler of GPU kernels"},
-    {"code-object-version", 0, OPT_VERSION, FIELD(code_object_version), "V",
-     "of AMD code objects: default (V4), V2 to V5; the nearest that the compiler makes"},
-    {"cache", 0, OPT_TEXT, FIELD(cache_dir), "DIR", "object cache (default: <OutputPath>/build_cache)"},
-    {"keep-build-tmp", 0, OPT_NONE, 0, NULL, "the object cache is always kept"},
-    {"jobs", 'j', OPT_INT, FIELD(jobs), "N", "compilers at once (default: usable cores)"},
-    {"verbose", 'v', OPT_INT, FIELD(verbose), "N", "0 to 3"},
-    {"help", 'h', OPT_HELP, 0, NULL, "this text"},
-    {"assembler", 0, OPT_NONE_TEXT, 0, "FILE", "assembly goes through --cxx-compiler"},
-    {"offload-bundler", 0, OPT_NONE_TEXT, 0, "FILE", "code objects are not bundled by a tool"},
-    {"cmake-cxx-compiler", 0, OPT_NONE_TEXT, 0, "FILE", "CMake is not used"},
-    {"global-parameters", 0, OPT_NONE_TEXT, 0, "K=V", "gone from Tensile too"},
-    {"build-client", 0, OPT_NONE, 0, NULL, "tuner-client needs no build of its own"},
-    {"no-enumerate", 0, OPT_NONE, 0, NULL, "no device is asked"},
-    {"ignore-asm-cap-cache", 0, OPT_NONE, 0, NULL, "assembler abilities are a table"},
-    {"no-legacy-components", 0, OPT_NONE, 0, NULL, "gone from Tensile too"},
-    {"package-library", 0, OPT_NONE, 0, NULL, "gone from Tensile too: see --separate-architectures"},
-    {"new-client-only", 0, OPT_NONE, 0, NULL, "gone from Tensile too"},
-};
-
-enum { N_OPTIONS = sizeof options / sizeof *options };
-
-static void help(void)
+static Err take_format(void *target, const CliOption *row, const char *value)
 {
-    puts("tuner-createlib: makes a library (code objects and metadata) from tuned logic files\n\n"
-         "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,OCL,CUDA,HOST}\n\noptions:");
-    for (int i = 0; i < N_OPTIONS; i++) {
-        const OptionRow *row = &options[i];
-        char left[64];
-        if (row->kind == OPT_NONE || row->kind == OPT_NONE_TEXT) continue;
-        snprintf(left, sizeof left, "--%s%s%s", row->name, row->arg ? " " : "", row->arg ? row->arg : "");
-        printf("  %-32s %s\n", left, row->help);
-    }
-    puts("\naccepted, without meaning here:");
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (options[i].kind == OPT_NONE || options[i].kind == OPT_NONE_TEXT)
-            printf("  --%-30s %s\n", options[i].name, options[i].help);
-    puts("\nexit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some solutions are left out\n"
-         "(library/TensileCreateLibrary.report.csv says which and why)");
-}
-
-static const OptionRow *find(Str name)
-{
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (str_eq_c(name, options[i].name)) return &options[i];
-    return NULL;
-}
-
-static Err no_option(const char *arg, Str name)
-{
-    const OptionRow *best = NULL;
-    unsigned least = 6;
-    for (int i = 0; i < N_OPTIONS; i++) {
-        unsigned d = str_distance(name, str_from(options[i].name));
-        if (d < least) least = d, best = &options[i];
-    }
-    if (best) FAIL(ERR_INPUT, "unknown option '%s' (did you mean '--%s'?)", arg, best->name);
-    FAIL(ERR_INPUT, "unknown option '%s' (see --help)", arg);
-}
-
-static Err set(CreateOptions *o, const OptionRow *row, const char *value)
-{
-    void *field = (char *)o + row->offset;
-    int64_t v = 0;
-    switch (row->kind) {
-    case OPT_TRUE:
-    case OPT_FALSE:
-        *(bool *)field = row->kind == OPT_TRUE;
-        break;
-    case OPT_TEXT:
-        *(const char **)field = value;
-        break;
-    case OPT_INT:
-        if (!str_to_i64(str_from(value), &v) || v < -1 || v > 4096)
-            FAIL(ERR_INPUT, "--%s '%s', expected a number", row->name, value);
-        *(int *)field = v < 0 ? 0 : (int)v;
-        break;
-    case OPT_FORMAT:
-        if (strcmp(value, "yaml") && strcmp(value, "msgpack"))
-            FAIL(ERR_INPUT, "--%s '%s', expected msgpack or yaml", row->name, value);
-        o->format = strcmp(value, "yaml") ? LIBRARY_MSGPACK : LIBRARY_YAML;
-        break;
-    case OPT_VERSION:
-        if (strcmp(value, "default") && (value[0] != 'V' || !strchr("2345", value[1]) || strlen(value) != 2))
-            FAIL(ERR_INPUT, "--%s '%s', expected default, V2, V3, V4 or V5", row->name, value);
-        *(int *)field = value[0] == 'V' ? value[1] - '0' : 0;
-        break;
-    case OPT_NONE:
-    case OPT_NONE_TEXT:
-        notice("option '--%s' has no meaning here: %s", row->name, row->help);
-        break;
-    case OPT_HELP:
-        break;
-    }
+    CreateOptions *o = target;
+    int index = 0;
+    TRY(cli_word("--library-format", str_from(value), row->words, &index));
+    o->format = index == 0 ? LIBRARY_MSGPACK : LIBRARY_YAML;
     return ERR_OK;
 }
 
-/* --name, --name=value, --name value, -j8, -j 8. */
-static Err take_option(CreateOptions *o, int argc, char **argv, int *at, bool *want_help)
+static Err take_code_object_version(void *target, const CliOption *row, const char *value)
 {
-    const char *arg = argv[*at], *value = NULL;
-    const OptionRow *row = NULL;
-    Str name = str_from(arg + 2);
-    if (arg[1] != '-') {
-        for (int i = 0; i < N_OPTIONS; i++)
-            if (options[i].letter && options[i].letter == arg[1]) row = &options[i];
-        if (row && arg[2]) value = arg + 2;
-        name = str_from(arg + 1);
-    } else {
-        size_t eq = str_find(name, '=', 0);
-        if (eq < name.n) value = arg + 2 + eq + 1;
-        name = str_sub(name, 0, eq);
-        row = find(name);
-    }
-    if (!row) return no_option(arg, name);
-    if (row->kind == OPT_HELP) return *want_help = true, ERR_OK;
-    if (row->arg && !value) {
-        if (*at + 1 >= argc) FAIL(ERR_INPUT, "option '--%s' needs a value: %s", row->name, row->arg);
-        value = argv[++*at];
-    }
-    if (!row->arg && value) FAIL(ERR_INPUT, "option '--%s' takes no value", row->name);
-    return set(o, row, value);
+    static const int versions[] = {0, 2, 3, 4, 5};
+    CreateOptions *o = target;
+    int index = 0;
+    TRY(cli_word("--code-object-version", str_from(value), row->words, &index));
+    o->code_object_version = versions[index];
+    return ERR_OK;
 }
 
-static Err parse(CreateOptions *o, int argc, char **argv, bool *want_help)
+/* -1 is Tensile's word for all cores. */
+static Err take_jobs(void *target, const CliOption *row, const char *value)
 {
-    static const char *const runtimes[] = {"HIP", "HSA", "HOST", "CUDA"};
-    static const char *const usage =
-        "usage: tuner-createlib [options] LogicPath OutputPath {HIP,HSA,OCL,CUDA,HOST} (see --help)";
-    const char *operand[3] = {NULL, NULL, NULL};
-    int n = 0;
+    CreateOptions *o = target;
+    int64_t n;
+    if (!str_to_i64(str_from(value), &n) || n < -1 || n > 4096)
+        FAIL(ERR_INPUT, "--%s: expected an integer from -1 to 4096, found '%s'", row->name, value);
+    o->jobs = n < 0 ? 0 : (int)n;
+    return ERR_OK;
+}
+
+static Err ignore(void *target, const CliOption *row, const char *value)
+{
+    (void)target, (void)value;
+    notice("option '--%s' has no meaning here: %s", row->name, row->help);
+    return ERR_OK;
+}
+
+#define FIELD(f) .offset = offsetof(CreateOptions, f)
+#define FLAG(nam, f, hlp)                                                                                    \
+    {                                                                                                        \
+        .name = nam, .kind = CLI_FLAG, FIELD(f), .help = hlp                                                 \
+    }
+#define CLEAR(nam, f, hlp)                                                                                   \
+    {                                                                                                        \
+        .name = nam, .kind = CLI_CLEAR, FIELD(f), .help = hlp                                                \
+    }
+#define TEXT(nam, value, f, hlp)                                                                             \
+    {                                                                                                        \
+        .name = nam, .kind = CLI_TEXT, .arg = value, FIELD(f), .help = hlp                                   \
+    }
+#define IGNORED(nam, value, hlp)                                                                             \
+    {                                                                                                        \
+        .name = nam, .kind = CLI_IGNORED, .set = ignore, .arg = value, .help = hlp                           \
+    }
+
+static const CliOption options[] = {
+    TEXT("architecture", "LIST", architecture,
+         "all (default), gfx000 (logic of no architecture), or names separated by ';' (AMD: also '_')"),
+    {.name = "library-format",
+     .kind = CLI_CALL,
+     .set = take_format,
+     .arg = "FORMAT",
+     .words = "msgpack yaml",
+     .help = "msgpack (default) or yaml"},
+    FLAG("separate-architectures", separate_architectures, "one library file per architecture"),
+    FLAG("lazy-library-loading", lazy, "one file per problem type, loaded when it is needed"),
+    FLAG("merge-files", merge_files, "kernels in one code object (default)"),
+    CLEAR("no-merge-files", merge_files, "one code object per kernel"),
+    {.name = "num-merged-files",
+     .kind = CLI_INT32,
+     .arg = "N",
+     .min = 1,
+     .max = 1000,
+     FIELD(num_merged_files),
+     .help = "kernels in this many code objects"},
+    FLAG("short-file-names", short_file_names, "kernels are K0, K1, ..."),
+    CLEAR("no-short-file-names", short_file_names, "kernels have their names (default)"),
+    TEXT("embed-library", "NAME", embed_library, "also write the files as one C source, NAME.c"),
+    TEXT("embed-library-key", "KEY", embed_key, "key that the C source registers them under"),
+    TEXT("version", "V", version, "version to write into the library; alone: the version of this program"),
+    FLAG("metadata-only", metadata_only, "no kernels; runs no compiler"),
+    FLAG("no-spills", no_spills,
+         "leave out solutions whose kernels spill registers (default: kept, with the count)"),
+    FLAG("strict", strict,
+         "fail when a solution cannot be built, instead of leaving it out or building an ordinary kernel"),
+    FLAG("generate-manifest-and-exit", generate_manifest_and_exit, "only TensileManifest.txt"),
+    FLAG("generate-sources-and-exit", generate_sources_and_exit, "only the kernels' texts"),
+    FLAG("verify-manifest", verify_manifest, "check that all files of the manifest are there"),
+    FLAG("write-master-solution-index", write_master_index, "TensileMasterSolutionIndex.csv"),
+    FLAG("library-print-debug", print_debug,
+         "applications print each launch of this library's kernels on stderr"),
+    CLEAR("no-library-print-debug", print_debug, "they do not (default)"),
+    FLAG("client-config", client_config, "best-solution.ini for tuner-client"),
+    TEXT("c-compiler", "FILE", c_compiler, "compiler of host kernels"),
+    TEXT("cxx-compiler", "FILE", cxx_compiler, "compiler of GPU kernels"),
+    {.name = "code-object-version",
+     .kind = CLI_CALL,
+     .set = take_code_object_version,
+     .arg = "V",
+     .words = "default V2 V3 V4 V5",
+     .help = "of AMD code objects: default (V4), V2 to V5; the nearest that the compiler makes"},
+    TEXT("cache", "DIR", cache_dir, "object cache (default: <OutputPath>/build_cache)"),
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = CLI_CALL,
+     .set = take_jobs,
+     .arg = "N",
+     .help = "compilers at once (default: usable cores)"},
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = CLI_INT32,
+     .arg = "N",
+     .max = 4096,
+     FIELD(verbose),
+     .help = "0 to 3"},
+    IGNORED("keep-build-tmp", NULL, "the object cache is always kept"),
+    IGNORED("assembler", "FILE", "assembly goes through --cxx-compiler"),
+    IGNORED("offload-bundler", "FILE", "code objects are not bundled by a tool"),
+    IGNORED("cmake-cxx-compiler", "FILE", "CMake is not used"),
+    IGNORED("global-parameters", "K=V", "gone from Tensile too"),
+    IGNORED("build-client", NULL, "tuner-client needs no build of its own"),
+    IGNORED("no-enumerate", NULL, "no device is asked"),
+    IGNORED("ignore-asm-cap-cache", NULL, "assembler abilities are a table"),
+    IGNORED("no-legacy-components", NULL, "gone from Tensile too"),
+    IGNORED("package-library", NULL, "gone from Tensile too: see --separate-architectures"),
+    IGNORED("new-client-only", NULL, "gone from Tensile too"),
+};
+
+static const CliCommand command = {
+    .operands = "LogicPath OutputPath {HIP,HSA,OCL,CUDA,HOST}", .min = 3, .max = 3};
+static const CliCommand *const commands[] = {&command};
+
+static const CliProgram program = {
+    .name = "tuner-createlib",
+    .summary = "makes a library (code objects and metadata) from tuned logic files",
+    .command = commands,
+    .n_commands = 1,
+    .option = options,
+    .n_options = sizeof options / sizeof *options,
+    .notes = "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some solutions are left out "
+             "(library/TensileCreateLibrary.report.csv says which and why)\n",
+};
+
+static Err parse(CreateOptions *o, int argc, char **argv, bool *done)
+{
+    CliLine line;
+    int runtime = 0;
     createlib_options_init(o);
-    for (int i = 1; i < argc && !*want_help; i++) {
-        if (argv[i][0] == '-' && argv[i][1]) {
-            TRY(take_option(o, argc, argv, &i, want_help));
-        } else {
-            if (n == 3) FAIL(ERR_INPUT, "unexpected '%s' (see --help)", argv[i]);
-            operand[n++] = argv[i];
-        }
-    }
-    if (*want_help) return ERR_OK;
-    if (n < 3) FAIL(ERR_INPUT, "%s", usage);
-    o->logic_path = operand[0];
-    o->output_path = operand[1];
-    if (!strcmp(operand[2], "OCL")) {
+    TRY(cli_parse(&program, o, argc, argv, &line));
+    *done = line.done;
+    if (line.done) return ERR_OK;
+    o->logic_path = line.operand[0];
+    o->output_path = line.operand[1];
+    TRY(cli_word("runtime", str_from(line.operand[2]), "HIP HSA HOST CUDA OCL", &runtime));
+    if (runtime == 4)
         notice("runtime OCL: kernels are those of HIP, in code objects that OpenCL's runtime does not load");
-        operand[2] = "HIP";
-    }
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(operand[2], runtimes[i])) return o->runtime = (CreateRuntime)i, ERR_OK;
-    FAIL(ERR_INPUT, "runtime '%s', expected HIP, HSA, OCL, CUDA or HOST", operand[2]);
+    o->runtime = runtime == 4 ? CREATE_HIP : (CreateRuntime)runtime;
+    return ERR_OK;
 }
 
 int main(int argc, char **argv)
 {
     CreateOptions o;
     CreateReport r;
-    bool want_help = false;
+    bool done = false;
     log_init("tuner-createlib", LOG_NORMAL);
-    Err e = parse(&o, argc, argv, &want_help);
+    Err e = parse(&o, argc, argv, &done);
     if (e) return error_report(e);
-    if (want_help) return help(), 0;
+    if (done) return ERR_OK;
     log_set_level(o.verbose);
     interrupt_init();
     e = createlib_run(&o, &r);

@@ -2,6 +2,8 @@
  * otherwise than the file says: key, ours, theirs. A solution that is rejected today is told with the reason.
  * What older Tensiles are known to have written otherwise (known.def) is told apart: exit code 3, not 1.
  */
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -207,33 +209,40 @@ static Err sum_up(const Check *c, size_t n_bad)
     return ERR_OK;
 }
 
-static bool take_option(Check *c, const char *arg)
-{
-    bool strict = !strcmp(arg, "--strict"), summary = !strcmp(arg, "--summary");
-    c->strict |= strict;
-    c->summary |= summary;
-    return strict || summary;
-}
+static const CliOption options[] = {
+    {.name = "strict",
+     .offset = offsetof(Check, strict),
+     .help = "differences that older Tensiles are known to have written make exit code 1, not 3"},
+    {.name = "summary", .offset = offsetof(Check, summary), .help = "what differs in all, no line per value"},
+};
+
+const CliCommand logic_check_cli = {
+    .name = "check",
+    .operands = "FILE...",
+    .help =
+        "derives every solution from its own parameters and prints what differs from the file; exit code 3 "
+        "when older Tensiles are known to have written it so, 1 for other differences",
+    .min = 1,
+    .max = INT_MAX,
+    .option = options,
+    .n_options = sizeof options / sizeof *options};
 
 Err logic_check_command(int argc, char **argv)
 {
     Check c = {.n_equal = 0};
-    size_t n_files = 0, n_bad = 0;
-    for (int i = 0; i < argc; i++) {
-        n_files += argv[i][0] != '-';
-        if (argv[i][0] == '-' && !take_option(&c, argv[i]))
-            FAIL(ERR_INPUT, "unknown option '%s', expected --strict or --summary", argv[i]);
-    }
-    if (n_files == 0) FAIL(ERR_INPUT, "usage: tuner-logic check [--strict] [--summary] FILE...");
+    CliLine line;
+    size_t n_bad = 0;
+    TRY(cli_options(&logic_program, &logic_check_cli, &c, argc, argv, &line));
+    if (line.done) return ERR_OK;
     logic_keys_init(&c.keys);
     buf_init(&c.ours);
     buf_init(&c.theirs);
-    for (int i = 0; i < argc; i++)
-        if (argv[i][0] != '-' && check_file(&c, argv[i])) {
+    for (int i = 0; i < line.n_operands; i++)
+        if (check_file(&c, line.operand[i])) {
             n_bad++;
-            if (n_files > 1) error_report(ERR_INPUT);
+            if (line.n_operands > 1) error_report(ERR_INPUT);
         }
     buf_fini(&c.ours);
     buf_fini(&c.theirs);
-    return n_files == 1 && n_bad ? ERR_INPUT : sum_up(&c, n_bad);
+    return line.n_operands == 1 && n_bad ? ERR_INPUT : sum_up(&c, n_bad);
 }

@@ -1,7 +1,6 @@
 /* tuner-logic convert: the command line of convert.h; one file, or the logic files of a directory. */
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "base/log.h"
@@ -9,76 +8,121 @@
 #include "logic/show.h"
 #include "problem/part.h"
 
-#define CONVERT_USAGE "usage: tuner-logic convert IN OUT [--to efficiency|gflops --sclk MHZ] ..."
-
 typedef struct {
     ConvertOptions o;
     const char *part;
-    const char *operand[2];
-    int n_operands;
 } ConvertArgs;
 
-static Err number(const char *name, const char *value, int *out)
+static Err take_to(void *target, const CliOption *o, const char *value)
 {
-    int64_t v = 0;
-    if (!value || !str_to_i64(str_from(value), &v) || v < 1 || v > 1000000)
-        FAIL(ERR_INPUT, "%s '%s', expected 1 to 1000000", name, value ? value : "");
-    *out = (int)v;
+    ConvertArgs *a = target;
+    int index = 0;
+    TRY(cli_word("--to", str_from(value), o->words, &index));
+    a->o.to = index == 0 ? UNIT_EFFICIENCY : UNIT_GFLOPS;
     return ERR_OK;
 }
 
-static Err take_value(ConvertOptions *o, const char *name, const char *value, bool *known)
+static Err take_arch(void *target, const CliOption *o, const char *value)
 {
-    *known = true;
-    const char *v = value ? value : "";
-    if (!strcmp(name, "--to")) {
-        if (strcmp(v, "efficiency") != 0 && strcmp(v, "gflops") != 0)
-            FAIL(ERR_INPUT, "--to '%s', expected efficiency or gflops", v);
-        o->to = *v == 'e' ? UNIT_EFFICIENCY : UNIT_GFLOPS;
-        return ERR_OK;
-    }
-    if (!strcmp(name, "--sclk")) {
-        if (!str_to_f64(str_from(v), &o->sclk_mhz) || !(o->sclk_mhz >= 1 && o->sclk_mhz <= 1e5))
-            FAIL(ERR_INPUT, "--sclk '%s', expected MHz from 1 to 100000", v);
-        return ERR_OK;
-    }
-    if (!strcmp(name, "--arch")) return o->arch = str_from(v), ERR_OK;
-    if (!strcmp(name, "--cus")) return number(name, value, &o->n_cu);
-    if (!strcmp(name, "--flops-per-cycle")) return number(name, value, &o->flops_per_cycle);
-    if (!strcmp(name, "--filter")) return size_predicate_parse(str_from(v), &o->keep);
-    if (!strcmp(name, "--remove")) {
-        if (o->remove.n)
-            FAIL(ERR_INPUT, "--remove twice, expected once (conditions behind commas must all hold)");
-        return size_predicate_parse(str_from(v), &o->remove);
-    }
-    *known = false;
+    ConvertArgs *a = target;
+    (void)o;
+    a->o.arch = str_from(value);
     return ERR_OK;
 }
 
-static Err take_flag(ConvertOptions *o, const char *name)
+static Err take_filter(void *target, const CliOption *o, const char *value)
 {
-    if (!strcmp(name, "--per-cu"))
-        o->per_cu = true;
-    else if (!strcmp(name, "--mfma"))
-        o->peak = PEAK_MATRIX;
-    else if (!strcmp(name, "--no-mfma"))
-        o->peak = PEAK_VECTOR;
-    else if (!strcmp(name, "--trim"))
-        o->trim = true;
-    else if (!strcmp(name, "--remove-unused"))
-        o->remove_unused = true;
-    else if (!strcmp(name, "--reindex"))
-        o->reindex = true;
-    else
-        FAIL(
-            ERR_INPUT,
-            "unknown option '%s', expected --to, --sclk, --arch, --part, --cus, --flops-per-cycle, --per-cu, "
-            "--mfma, "
-            "--no-mfma, "
-            "--trim, --filter, --remove, --remove-unused or --reindex",
-            name);
+    ConvertArgs *a = target;
+    (void)o;
+    return size_predicate_parse(str_from(value), &a->o.keep);
+}
+
+static Err take_remove(void *target, const CliOption *o, const char *value)
+{
+    ConvertArgs *a = target;
+    if (a->o.remove.n)
+        FAIL(ERR_INPUT, "--%s twice, expected once (conditions behind commas must all hold)", o->name);
+    return size_predicate_parse(str_from(value), &a->o.remove);
+}
+
+static Err take_peak(void *target, const CliOption *o, const char *value)
+{
+    ConvertArgs *a = target;
+    (void)value;
+    a->o.peak = o->data[0] == 'm' ? PEAK_MATRIX : PEAK_VECTOR;
     return ERR_OK;
 }
+
+#define FIELD(f) .offset = offsetof(ConvertArgs, f)
+
+static const CliOption options[] = {
+    {.name = "to",
+     .kind = CLI_CALL,
+     .set = take_to,
+     .arg = "UNIT",
+     .words = "efficiency gflops",
+     .help = "speeds in percent of the peak (efficiency), or back (gflops)"},
+    {.name = "sclk",
+     .kind = CLI_REAL,
+     .arg = "MHZ",
+     .min = 1,
+     .max = 100000,
+     FIELD(o.sclk_mhz),
+     .help = "clock of the tuning"},
+    {.name = "arch", .kind = CLI_CALL, .set = take_arch, .arg = "NAME", .help = "default: the file's"},
+    {.name = "part",
+     .kind = CLI_TEXT,
+     .arg = "NAME",
+     FIELD(part),
+     .help = "architecture and compute units by product: MI210"},
+    {.name = "cus",
+     .kind = CLI_INT32,
+     .arg = "N",
+     .min = 1,
+     .max = 1000000,
+     FIELD(o.n_cu),
+     .help = "compute units (default: the file's)"},
+    {.name = "flops-per-cycle",
+     .kind = CLI_INT32,
+     .arg = "N",
+     .min = 1,
+     .max = 1000000,
+     FIELD(o.flops_per_cycle),
+     .help = "of a compute unit (default: of the table)"},
+    {.name = "per-cu", FIELD(o.per_cu), .help = "speeds are GFlops of one compute unit"},
+    {.name = "mfma",
+     .kind = CLI_CALL,
+     .set = take_peak,
+     .data = "matrix",
+     .help = "the peak is that of matrix instructions (default: when a solution uses them)"},
+    {.name = "no-mfma",
+     .kind = CLI_CALL,
+     .set = take_peak,
+     .data = "vector",
+     .help = "the peak is not theirs"},
+    {.name = "filter",
+     .kind = CLI_CALL,
+     .set = take_filter,
+     .arg = "CONDITIONS",
+     .help = "keep the sizes that fulfil all of 'm>=1024,k%64==0'"},
+    {.name = "remove",
+     .kind = CLI_CALL,
+     .set = take_remove,
+     .arg = "CONDITIONS",
+     .help = "remove the sizes that fulfil all"},
+    {.name = "trim", FIELD(o.trim), .help = "sizes of 4 integers"},
+    {.name = "remove-unused", FIELD(o.remove_unused), .help = "no solutions without sizes"},
+    {.name = "reindex", FIELD(o.reindex), .help = "SolutionIndex becomes the position"},
+};
+
+const CliCommand logic_convert_cli = {.name = "convert",
+                                      .operands = "IN OUT",
+                                      .help = "speeds in percent of the peak or back, fewer sizes, no "
+                                              "solutions without sizes; files or directories",
+                                      .min = 2,
+                                      .max = 2,
+                                      .option = options,
+                                      .n_options = sizeof options / sizeof *options};
 
 /* The part's architecture and compute units, where --arch and --cus do not say them. */
 static Err take_part(ConvertArgs *a)
@@ -92,26 +136,8 @@ static Err take_part(ConvertArgs *a)
     return ERR_OK;
 }
 
-static Err parse(ConvertArgs *a, int argc, char **argv)
+static Err settle(ConvertArgs *a)
 {
-    for (int i = 0; i < argc; i++) {
-        bool known = false;
-        if (argv[i][0] != '-') {
-            if (a->n_operands == 2) FAIL(ERR_INPUT, "unexpected '%s'; " CONVERT_USAGE, argv[i]);
-            a->operand[a->n_operands++] = argv[i];
-            continue;
-        }
-        if (!strcmp(argv[i], "--part")) {
-            a->part = i + 1 < argc ? argv[++i] : "";
-            continue;
-        }
-        TRY(take_value(&a->o, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &known));
-        if (known)
-            i++;
-        else
-            TRY(take_flag(&a->o, argv[i]));
-    }
-    if (a->n_operands != 2) FAIL(ERR_INPUT, CONVERT_USAGE);
     const ConvertOptions *o = &a->o;
     bool units = o->sclk_mhz > 0 || o->n_cu || a->part || o->flops_per_cycle || o->per_cu ||
                  o->peak != PEAK_BY_SOLUTIONS;
@@ -169,11 +195,14 @@ static Err convert_dir(Arena *a, const char *in, const char *out, const ConvertO
 Err logic_convert_command(int argc, char **argv)
 {
     Arena a;
-    ConvertArgs c = {.n_operands = 0};
-    TRY(parse(&c, argc, argv));
-    if (!dir_exists(c.operand[0])) return convert_file(c.operand[0], c.operand[1], &c.o);
+    ConvertArgs c = {.part = NULL};
+    CliLine line;
+    TRY(cli_options(&logic_program, &logic_convert_cli, &c, argc, argv, &line));
+    if (line.done) return ERR_OK;
+    TRY(settle(&c));
+    if (!dir_exists(line.operand[0])) return convert_file(line.operand[0], line.operand[1], &c.o);
     arena_init(&a, 0);
-    Err e = convert_dir(&a, c.operand[0], c.operand[1], &c.o);
+    Err e = convert_dir(&a, line.operand[0], line.operand[1], &c.o);
     arena_fini(&a);
     return e;
 }

@@ -2,6 +2,7 @@
  * type are compared, whatever their names. Where a directory has several of them, pairs are made first of
  * files that also agree in CU count, metric, kind of library, Fp16AltImpl and path, then of files that differ
  * in path alone, then in the order of their paths. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,24 +157,31 @@ static Err run(DiffCommand *d)
     return ERR_OK;
 }
 
+static const CliOption options[] = {
+    {.name = "summary", .offset = offsetof(DiffCommand, summary), .help = "numbers only"},
+    {.name = "exit-code",
+     .offset = offsetof(DiffCommand, exit_code),
+     .help = "exit code 1 when anything differs"},
+};
+
+const CliCommand logic_diff_cli = {
+    .name = "diff",
+    .operands = "FILE FILE|DIR DIR",
+    .help =
+        "sizes that came (+), went (-), changed winner (!) or speed (~), solutions that came and went; of "
+        "directories the files of one schedule, architecture and problem type are compared",
+    .min = 2,
+    .max = 2,
+    .option = options,
+    .n_options = sizeof options / sizeof *options};
+
 Err logic_diff_command(int argc, char **argv)
 {
     DiffCommand d = {.summary = false};
-    int n = 0;
-    for (int i = 0; i < argc; i++) {
-        if (!strcmp(argv[i], "--summary"))
-            d.summary = true;
-        else if (!strcmp(argv[i], "--exit-code"))
-            d.exit_code = true;
-        else if (argv[i][0] == '-')
-            FAIL(ERR_INPUT, "unknown option '%s', expected --summary or --exit-code", argv[i]);
-        else if (n == 2)
-            FAIL(ERR_INPUT, "unexpected '%s' behind two files or directories", argv[i]);
-        else
-            d.path[n++] = argv[i];
-    }
-    if (n != 2)
-        FAIL(ERR_INPUT, "usage: tuner-logic diff FILE FILE [--summary] [--exit-code], or of two directories");
+    CliLine line;
+    TRY(cli_options(&logic_program, &logic_diff_cli, &d, argc, argv, &line));
+    if (line.done) return ERR_OK;
+    for (int i = 0; i < 2; i++) d.path[i] = line.operand[i];
     arena_init(&d.a, 0);
     Err e = run(&d);
     for (int i = 0; i < 2; i++) VEC_FINI(&d.side[i]);

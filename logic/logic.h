@@ -9,6 +9,7 @@
 #ifndef LOGIC_LOGIC_H
 #define LOGIC_LOGIC_H
 
+#include "base/version.h"
 #include "base/arena.h"
 #include "fmt/node.h"
 #include "problem/problem.h"
@@ -17,7 +18,7 @@
 typedef struct Emit Emit;
 
 /* What the writers put into MinimumRequiredVersion and the library's version. */
-#define LOGIC_VERSION "4.44.0"
+#define LOGIC_VERSION TENSILE_VERSION
 
 enum {
     LOGIC_KEY_MAX = 16,           /* integers of one size */

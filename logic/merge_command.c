@@ -1,87 +1,78 @@
 /* tuner-logic merge: the command line of merge.h. */
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "base/log.h"
 #include "base/proc.h"
 #include "logic/merge.h"
 #include "logic/show.h"
 
-#define MERGE_USAGE                                                                                          \
-    "usage: tuner-logic merge ORIGINAL_DIR INCREMENTAL_DIR OUTPUT_DIR [--policy tensile|best|newer] ..."
-
 typedef struct {
     MergeOptions o;
     bool policy_given;
-    const char *operand[3];
-    int n_operands;
 } MergeArgs;
 
 /* Tensile wants a value; alone it means true. */
-static bool force_value(const char *v, MergeForce *out)
+static Err take_force(void *target, const CliOption *o, const char *value)
 {
-    static const struct {
-        const char *word;
-        MergeForce force;
-    } words[] = {{"none", FORCE_BY_NAME},
-                 {"true", FORCE_ALWAYS},
-                 {"1", FORCE_ALWAYS},
-                 {"false", FORCE_NEVER},
-                 {"0", FORCE_NEVER}};
-    for (size_t i = 0; v && i < sizeof words / sizeof *words; i++)
-        if (!strcasecmp(v, words[i].word)) return *out = words[i].force, true;
-    return false;
-}
-
-static Err policy_value(const char *v, MergePolicy *out)
-{
-    static const char *const names[] = {"tensile", "best", "newer"};
-    for (int i = 0; v && i < 3; i++)
-        if (!strcmp(v, names[i])) return *out = (MergePolicy)i, ERR_OK;
-    FAIL(ERR_INPUT, "--policy '%s', expected tensile, best or newer", v ? v : "");
-}
-
-static Err level_value(const char *v, int *out)
-{
-    int64_t level = 0;
-    if (!v || !str_to_i64(str_from(v), &level) || level < 0 || level > 2)
-        FAIL(ERR_INPUT, "-v '%s', expected 0, 1 or 2", v ? v : "");
-    *out = (int)level;
+    static const MergeForce forces[] = {FORCE_BY_NAME, FORCE_ALWAYS, FORCE_NEVER, FORCE_ALWAYS, FORCE_NEVER};
+    MergeArgs *a = target;
+    int index = 1;
+    if (value) TRY(cli_word("--force_merge", str_from(value), o->words, &index));
+    a->o.force = forces[index];
     return ERR_OK;
 }
 
-/* value: behind '=', or the next argument; *used: it was taken. */
-static Err take_option(MergeArgs *a, Str name, const char *value, bool own, bool *used)
+static Err take_policy(void *target, const CliOption *o, const char *value)
 {
-    *used = true;
-    if (str_eq_c(name, "--policy")) {
-        a->policy_given = true;
-        return policy_value(value, &a->o.policy);
-    }
-    if (str_eq_c(name, "-v") || str_eq_c(name, "--verbosity")) return level_value(value, &a->o.verbosity);
-    if (str_eq_c(name, "--force_merge") || str_eq_c(name, "--force-merge")) {
-        *used = force_value(value, &a->o.force);
-        if (!*used && own) FAIL(ERR_INPUT, "--force_merge '%s', expected none, true or false", value);
-        if (!*used) a->o.force = FORCE_ALWAYS;
-        return ERR_OK;
-    }
-    *used = false;
-    if (own) FAIL(ERR_INPUT, "option '%.*s' takes no value", STR_ARG(name));
-    if (str_eq_c(name, "--notrim"))
-        a->o.keep_long = true;
-    else if (str_eq_c(name, "--add_solution_tags") || str_eq_c(name, "--add-solution-tags"))
-        a->o.tags = true;
-    else if (str_eq_c(name, "--same-units"))
-        a->o.same_units = true;
-    else
-        FAIL(ERR_INPUT,
-             "unknown option '%.*s', expected --policy, --force_merge, --notrim, --add_solution_tags, "
-             "--same-units or -v",
-             STR_ARG(name));
+    MergeArgs *a = target;
+    int index = 0;
+    TRY(cli_word("--policy", str_from(value), o->words, &index));
+    a->policy_given = true;
+    a->o.policy = (MergePolicy)index;
     return ERR_OK;
 }
+
+#define FIELD(f) .offset = offsetof(MergeArgs, o.f)
+
+static const CliOption options[] = {
+    {.name = "policy",
+     .kind = CLI_CALL,
+     .set = take_policy,
+     .arg = "POLICY",
+     .words = "tensile best newer",
+     .help = "best (default): the fastest of every size; newer: the increment's (also --force_merge true); "
+             "tensile: as Tensile's merge.py does"},
+    {.name = "force_merge",
+     .alias = "force-merge",
+     .kind = CLI_CALL,
+     .set = take_force,
+     .takes = CLI_OPTIONAL_WORD,
+     .arg = "WHEN",
+     .words = "none true false 1 0",
+     .help = "none, true (without a value) or false: whether the increment's row replaces a faster one"},
+    {.name = "notrim", FIELD(keep_long), .help = "sizes keep their leading dimensions"},
+    {.name = "add_solution_tags",
+     .alias = "add-solution-tags",
+     FIELD(tags),
+     .help = "a size may stay once per kind of solution"},
+    {.name = "same-units", FIELD(same_units), .help = "do not look at speeds to tell GFlops from percent"},
+    {.name = "verbosity",
+     .letter = 'v',
+     .kind = CLI_WORD,
+     .arg = "LEVEL",
+     .words = "0 1 2",
+     FIELD(verbosity),
+     .help = "0 totals, 1 every replaced or dropped size (default), 2 every size"},
+};
+
+const CliCommand logic_merge_cli = {.name = "merge",
+                                    .operands = "ORIGINAL_DIR INCREMENTAL_DIR OUTPUT_DIR",
+                                    .help = "what an incremental tuning found into the logic in use",
+                                    .min = 3,
+                                    .max = 3,
+                                    .option = options,
+                                    .n_options = sizeof options / sizeof *options};
 
 /* Without --policy, forcing means newer and not forcing best. */
 static Err settle(MergeArgs *a)
@@ -98,34 +89,18 @@ static Err settle(MergeArgs *a)
     return ERR_OK;
 }
 
-static Err parse(MergeArgs *a, int argc, char **argv)
-{
-    for (int i = 0; i < argc; i++) {
-        if (argv[i][0] != '-' || !argv[i][1]) {
-            if (a->n_operands == 3) FAIL(ERR_INPUT, "unexpected '%s'; " MERGE_USAGE, argv[i]);
-            a->operand[a->n_operands++] = argv[i];
-            continue;
-        }
-        const char *equals = strchr(argv[i], '=');
-        Str name = equals ? (Str){argv[i], (size_t)(equals - argv[i])} : str_from(argv[i]);
-        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[i + 1] : NULL;
-        bool used = false;
-        TRY(take_option(a, name, value, equals != NULL, &used));
-        i += used && !equals;
-    }
-    if (a->n_operands != 3) FAIL(ERR_INPUT, MERGE_USAGE);
-    return settle(a);
-}
-
 Err logic_merge_command(int argc, char **argv)
 {
     MergeArgs a = {.o = {.policy = MERGE_BEST, .verbosity = 1}};
     MergeDirsReport r;
     Buf text;
-    TRY(parse(&a, argc, argv));
+    CliLine line;
+    TRY(cli_options(&logic_program, &logic_merge_cli, &a, argc, argv, &line));
+    if (line.done) return ERR_OK;
+    TRY(settle(&a));
     interrupt_init();
     buf_init(&text);
-    Err e = merge_dirs(a.operand[0], a.operand[1], a.operand[2], &a.o, &r, &text);
+    Err e = merge_dirs(line.operand[0], line.operand[1], line.operand[2], &a.o, &r, &text);
     if (!e || e == ERR_PARTIAL) {
         fwrite(text.s, 1, text.n, stdout);
         printf("%zu files merged, %zu copied, %zu left out; sizes: %zu added, %zu replaced\n", r.n_merged,

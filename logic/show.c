@@ -1,6 +1,8 @@
 /* tuner-logic show: a summary of logic files, their sizes, solutions or problem type. */
 #include "logic/show.h"
 
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,28 +129,37 @@ static Err show_file(const char *path, ShowWhat what, const LogicReadOptions *o)
     return e;
 }
 
+typedef struct {
+    bool sizes, solutions, problem_type;
+    LogicReadOptions read;
+} ShowArgs;
+
+static const CliOption options[] = {
+    {.name = "sizes", .offset = offsetof(ShowArgs, sizes), .help = "every size, its solution and speed"},
+    {.name = "solutions", .offset = offsetof(ShowArgs, solutions), .help = "every solution's name"},
+    {.name = "problem-type", .offset = offsetof(ShowArgs, problem_type), .help = "the problem type's keys"},
+    {.name = "strict",
+     .offset = offsetof(ShowArgs, read.refuse_duplicates),
+     .help = "refuse files with repeated sizes"},
+};
+
+const CliCommand logic_show_cli = {.name = "show",
+                                   .operands = "FILE...",
+                                   .help = "what a logic file holds",
+                                   .min = 1,
+                                   .max = INT_MAX,
+                                   .option = options,
+                                   .n_options = sizeof options / sizeof *options};
+
 Err logic_show_command(int argc, char **argv)
 {
-    ShowWhat what = SHOW_SUMMARY;
-    LogicReadOptions o = {false};
-    int n = 0;
-    for (int i = 0; i < argc; i++) {
-        if (!strcmp(argv[i], "--sizes"))
-            what = SHOW_SIZES;
-        else if (!strcmp(argv[i], "--solutions"))
-            what = SHOW_SOLUTIONS;
-        else if (!strcmp(argv[i], "--problem-type"))
-            what = SHOW_PROBLEM_TYPE;
-        else if (!strcmp(argv[i], "--strict"))
-            o.refuse_duplicates = true;
-        else if (argv[i][0] == '-')
-            FAIL(ERR_INPUT, "unknown option '%s', expected --sizes, --solutions, --problem-type or --strict",
-                 argv[i]);
-        else
-            argv[n++] = argv[i];
-    }
-    if (n == 0)
-        FAIL(ERR_INPUT, "usage: tuner-logic show FILE... [--sizes|--solutions|--problem-type] [--strict]");
-    for (int i = 0; i < n; i++) TRY(show_file(argv[i], what, &o));
+    ShowArgs a = {.sizes = false};
+    CliLine line;
+    TRY(cli_options(&logic_program, &logic_show_cli, &a, argc, argv, &line));
+    ShowWhat what = a.problem_type ? SHOW_PROBLEM_TYPE
+                    : a.solutions  ? SHOW_SOLUTIONS
+                    : a.sizes      ? SHOW_SIZES
+                                   : SHOW_SUMMARY;
+    for (int i = 0; !line.done && i < line.n_operands; i++) TRY(show_file(line.operand[i], what, &a.read));
     return ERR_OK;
 }

@@ -1,15 +1,20 @@
-/* The commands of tuner-logic. argv holds what stands behind the command's name. Only logic/main.c calls
- * them. */
+/* The commands of tuner-logic. Each has a table of its options (base/cli.h) and a function; argv holds what
+ * stands behind the command's name, and is reordered. */
 #ifndef LOGIC_SHOW_H
 #define LOGIC_SHOW_H
 
-#include "base/err.h"
+#include "base/cli.h"
 
-Err logic_show_command(int argc, char **argv);
-Err logic_analyze_command(int argc, char **argv);
-Err logic_merge_command(int argc, char **argv);
-Err logic_diff_command(int argc, char **argv);
-Err logic_check_command(int argc, char **argv);
-Err logic_convert_command(int argc, char **argv);
+typedef Err LogicCommand(int argc, char **argv);
+
+LogicCommand logic_show_command, logic_analyze_command, logic_merge_command;
+LogicCommand logic_diff_command, logic_check_command, logic_convert_command;
+
+extern const CliCommand logic_show_cli, logic_analyze_cli, logic_merge_cli;
+extern const CliCommand logic_diff_cli, logic_check_cli, logic_convert_cli;
+
+extern const CliProgram logic_program;
+/* The functions of logic_program's commands, in their order. */
+extern LogicCommand *const logic_commands[];
 
 #endif

@@ -3,137 +3,156 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cli.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "client/bench/bench.h"
 #include "client/bench/bench_gpu.h"
 #include "problem/part.h"
 
-static const char help[] =
-    "tuner-bench: time GEMMs through libtuner, with rocblas-bench's command lines\n"
-    "\n"
-    "  tuner-bench -f gemm -r f32_r --transposeA N --transposeB T -m 1001 -n 1536 -k 64 -i 10\n"
-    "  tuner-bench --yaml problem-sizes.yaml [-v 1]\n"
-    "  tuner-bench --select-only [--launches] [--arch gfx90a --cus 104] < problem-lines\n"
-    "\n"
-    "  --library PATH              directory or file; else TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH\n"
-    "  -f --function NAME          gemm gemm_ex gemm_batched gemm_strided_batched (and _ex)\n"
-    "  -r --precision T            f32_r f64_r f32_c f64_c f16_r bf16_r i8_r i8x4_r i32_r f8_r bf8_r "
-    "(or s d c z h b)\n"
-    "  --a_type --b_type --c_type --d_type --compute_type T\n"
-    "  --transposeA --transposeB N|T|C   -m -n -k SIZE   --lda --ldb --ldc --ldd N\n"
-    "  --stride_a --stride_b --stride_c --stride_d N     --batch_count N\n"
-    "  --alpha --alphai --beta --betai X\n"
-    "  --math_mode 0|1             1: f32 products may be xf32 or tf32\n"
-    "  -i --iters N (10)  -j --cold_iters N (2)  -v --verify 0|1\n"
-    "  --timing race|loop          race: iters blocks of calls as tuner-client times them (GPU: 1 ms each, "
-    "a\n"
-    "                              graph of short calls, rests between long ones), us is their median; "
-    "loop:\n"
-    "                              iters calls one behind the other as rocblas-bench times them, their mean\n"
-    "  --device host|cuda|hip|cuda:1   default TUNER_DEVICE, or what the library is for\n"
-    "  --rotating MB               on a GPU: matrices to rotate over (default: twice its cache)\n"
-    "  --initialization hpl|rand_int|trig_float|zero, or tuner-client's One Two Random RandomNarrow Uniform "
-    "Normal\n"
-    "  --solution_index N          index + 1; 0: chosen\n"
-    "  --threads N                 default TUNER_NUM_THREADS, or all processors\n"
-    "  --yaml FILE                 problems as '- {rocblas_function: rocblas_sgemm, transA: N, ..., iters: "
-    "10}'\n"
-    "  --select-only               read problem lines, print JSON lines with the chosen solution\n"
-    "  --launches                  with the launches: kernels, grids, argument bytes\n"
-    "  --arch NAME --cus N         pretend to be on that hardware (with --select-only)\n"
-    "  --part NAME                 the same by product: MI210, 'RX 7900 XT' (tuner --list-targets)\n"
-    "  -h --help, --version\n"
-    "\n"
-    "Prints rocblas-bench's columns, then a line with '#': the solution, why it was chosen (exact, nearest, "
-    "fallback),\n"
-    "median time with its 95% interval, the best one and the number of samples; with -v 1 whether the result "
-    "is "
-    "right\n"
-    "and how that was found: all elements, or products of all of D (Freivalds) and a sample of elements.\n"
-    "Exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some problems have no solution, 4 no device.\n";
-
 typedef struct {
     BenchCase base;
     tuner_options options;
     const char *library, *yaml, *part;
+    int64_t n_threads, n_cu;
     bool select_only, launches;
 } Arguments;
 
-static const struct {
-    char letter;
-    const char *name;
-} letters[] = {{'f', "function"}, {'r', "precision"}, {'m', "sizem"},      {'n', "sizen"},
-               {'k', "sizek"},    {'i', "iters"},     {'j', "cold_iters"}, {'v', "verify"}};
-
-static Err own_option(Arguments *a, const char *name, const char *value, bool *known)
+/* An option of the case: rocblas-bench's words, and those of its YAML files. */
+static Err take_case(void *target, const CliOption *o, const char *value)
 {
-    int64_t n = 0;
-    bool numeric = strcmp(name, "threads") == 0 || strcmp(name, "cus") == 0;
-    *known = true;
-    if (numeric && (!str_to_i64(str_from(value), &n) || n < 1 || n > 1 << 20))
-        FAIL(ERR_INPUT, "--%s: '%s' is not a number from 1 to %d", name, value, 1 << 20);
-    if (strcmp(name, "library") == 0)
-        a->library = value;
-    else if (strcmp(name, "yaml") == 0)
-        a->yaml = value;
-    else if (strcmp(name, "arch") == 0)
-        a->options.arch = value;
-    else if (strcmp(name, "part") == 0)
-        a->part = value;
-    else if (strcmp(name, "device") == 0)
-        a->options.device = value;
-    else if (strcmp(name, "threads") == 0)
-        a->options.n_threads = (int)n;
-    else if (strcmp(name, "cus") == 0)
-        a->options.n_cu = n;
-    else
-        *known = false;
-    return ERR_OK;
+    Arguments *a = target;
+    return case_set(&a->base, o->name, str_from(value));
 }
 
-/* "-f", "--function" and "--function=gemm": *name and *value (NULL: the next word). */
-static Err split_option(const char *word, char name[64], const char **value)
-{
-    const char *equals = strchr(word, '=');
-    *value = NULL;
-    if (word[0] == '-' && word[1] && word[1] != '-') {
-        for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-            if (letters[i].letter == word[1]) {
-                snprintf(name, 64, "%s", letters[i].name);
-                if (word[2]) *value = word + 2;
-                return ERR_OK;
-            }
-        FAIL(ERR_INPUT, "option '%s' is not supported", word);
+#define TYPES "f32_r f64_r f32_c f64_c f16_r bf16_r i8_r i8x4_r i32_r f8_r bf8_r"
+#define CASE(nam, ltr, value, yaml, wrds, hlp)                                                               \
+    {                                                                                                        \
+        .name = nam, .letter = ltr, .kind = CLI_CALL, .set = take_case, .arg = value, .alias = yaml,         \
+        .words = wrds, .help = hlp                                                                           \
     }
-    if (strncmp(word, "--", 2) != 0) FAIL(ERR_INPUT, "unexpected argument '%s'", word);
-    size_t n = equals ? (size_t)(equals - word - 2) : strlen(word) - 2;
-    if (n >= 64) FAIL(ERR_INPUT, "option '%s' is not supported", word);
-    memcpy(name, word + 2, n);
-    name[n] = 0;
-    if (equals) *value = equals + 1;
-    return ERR_OK;
-}
+#define FIELD(f) .offset = offsetof(Arguments, f)
 
-static Err parse(int argc, char **argv, Arguments *a)
-{
-    for (int i = 1; i < argc; i++) {
-        char name[64];
-        const char *value;
-        bool known;
-        if (strcmp(argv[i], "--select-only") == 0 || strcmp(argv[i], "--launches") == 0) {
-            a->select_only = true;
-            a->launches |= strcmp(argv[i], "--launches") == 0;
-            continue;
-        }
-        TRY(split_option(argv[i], name, &value));
-        if (!value && i + 1 == argc) FAIL(ERR_INPUT, "option '%s' needs a value", argv[i]);
-        if (!value) value = argv[++i];
-        TRY(own_option(a, name, value, &known));
-        if (!known) TRY(case_set(&a->base, name, str_from(value)));
-    }
-    return ERR_OK;
-}
+static const CliOption options[] = {
+    {.name = "library",
+     .kind = CLI_TEXT,
+     .arg = "PATH",
+     FIELD(library),
+     .help = "directory or file; else TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH"},
+    CASE("function", 'f', "NAME", "rocblas_function",
+         "gemm gemm_ex gemm_batched gemm_batched_ex gemm_strided_batched gemm_strided_batched_ex",
+         "gemm, gemm_batched, gemm_strided_batched, each also with _ex"),
+    CASE("precision", 'r', "T", NULL, TYPES, TYPES " (or s d c z h b)"),
+    CASE("a_type", 0, "T", NULL, TYPES, "type of A"),
+    CASE("b_type", 0, "T", NULL, TYPES, "type of B"),
+    CASE("c_type", 0, "T", NULL, TYPES, "type of C"),
+    CASE("d_type", 0, "T", NULL, TYPES, "type of D"),
+    CASE("compute_type", 0, "T", NULL, TYPES, "type of products and sums, alpha and beta"),
+    CASE("transposeA", 0, "N|T|C", "transA", "N T C", "op of A: as it is, transposed, conjugated"),
+    CASE("transposeB", 0, "N|T|C", "transB", "N T C", "op of B"),
+    CASE("sizem", 'm', "SIZE", "M", NULL, "rows of D (128)"),
+    CASE("sizen", 'n', "SIZE", "N", NULL, "columns of D (128)"),
+    CASE("sizek", 'k', "SIZE", "K", NULL, "length of the sums (128)"),
+    CASE("lda", 0, "N", NULL, NULL, "leading dimension of A (default: the least)"),
+    CASE("ldb", 0, "N", NULL, NULL, "leading dimension of B"),
+    CASE("ldc", 0, "N", NULL, NULL, "leading dimension of C"),
+    CASE("ldd", 0, "N", NULL, NULL, "leading dimension of D"),
+    CASE("stride_a", 0, "N", NULL, NULL, "elements from one A of a batch to the next"),
+    CASE("stride_b", 0, "N", NULL, NULL, "elements from one B of a batch to the next"),
+    CASE("stride_c", 0, "N", NULL, NULL, "elements from one C of a batch to the next"),
+    CASE("stride_d", 0, "N", NULL, NULL, "elements from one D of a batch to the next"),
+    CASE("batch_count", 0, "N", "batch", NULL, "matrices in the batch (1)"),
+    CASE("alpha", 0, "X", NULL, NULL, "alpha (1)"),
+    CASE("alphai", 0, "X", NULL, NULL, "imaginary part of alpha (0)"),
+    CASE("beta", 0, "X", NULL, NULL, "beta (0)"),
+    CASE("betai", 0, "X", NULL, NULL, "imaginary part of beta (0)"),
+    CASE("math_mode", 0, "0|1", NULL, "0 1", "1: f32 products may be xf32 or tf32"),
+    CASE("iters", 'i', "N", "call_count", NULL, "timed calls or blocks (10)"),
+    CASE("cold_iters", 'j', "N", NULL, NULL, "calls before them (2)"),
+    CASE("verify", 'v', "0|1", "norm_check", "0 1", "1: check the result"),
+    CASE("timing", 0, "race|loop", NULL, "race loop",
+         "race: iters blocks of calls as tuner-client times them (GPU: 1 ms each, a graph of short calls, "
+         "rests between long ones), us is their median; loop: iters calls one behind the other as "
+         "rocblas-bench times them, their mean"),
+    {.name = "device",
+     .kind = CLI_TEXT,
+     .arg = "DEVICE",
+     FIELD(options.device),
+     .words = "host cuda hip",
+     .help = "host, cuda, hip or cuda:1 (default: TUNER_DEVICE, or what the library is for)"},
+    CASE("rotating", 0, "MB", NULL, NULL, "on a GPU: matrices to rotate over (default: twice its cache)"),
+    CASE("initialization", 0, "NAME", NULL,
+         "hpl rand_int trig_float zero One Two Random RandomNarrow Uniform Normal",
+         "hpl (default), rand_int, trig_float, zero, or tuner-client's One Two Random RandomNarrow Uniform "
+         "Normal"),
+    CASE("solution_index", 0, "N", NULL, NULL, "index + 1; 0: chosen"),
+    CASE("algo", 0, "N", NULL, NULL, "0 or 1, as rocblas-bench takes it; changes nothing"),
+    CASE("flags", 0, "N", NULL, NULL,
+         "0 to 7, as rocblas-bench takes it; 1 (packed int8) is refused for i8_r"),
+    {.name = "threads",
+     .kind = CLI_INT,
+     .arg = "N",
+     .min = 1,
+     .max = 1 << 20,
+     FIELD(n_threads),
+     .help = "default: TUNER_NUM_THREADS, or all processors"},
+    {.name = "yaml",
+     .kind = CLI_TEXT,
+     .arg = "FILE",
+     FIELD(yaml),
+     .help = "problems as '- {rocblas_function: rocblas_sgemm, transA: N, ..., iters: 10}'"},
+    {.name = "select-only",
+     .kind = CLI_FLAG,
+     FIELD(select_only),
+     .help = "read problem lines from standard input, print JSON lines with the chosen solution"},
+    {.name = "launches",
+     .kind = CLI_FLAG,
+     FIELD(launches),
+     .help = "the same with the launches: kernels, grids, argument bytes"},
+    {.name = "arch",
+     .kind = CLI_TEXT,
+     .arg = "NAME",
+     FIELD(options.arch),
+     .help = "with --select-only: choose as on this architecture"},
+    {.name = "cus",
+     .kind = CLI_INT,
+     .arg = "N",
+     .min = 1,
+     .max = 1 << 20,
+     FIELD(n_cu),
+     .help = "with --select-only: choose as with so many compute units"},
+    {.name = "part",
+     .kind = CLI_TEXT,
+     .arg = "NAME",
+     FIELD(part),
+     .help = "both by product: MI210, 'RX 7900 XT' (tuner --list-targets)"},
+};
+
+static const CliCommand command = {
+    .operands = "",
+    .help =
+        "times one GEMM, or those of a YAML file; prints rocblas-bench's columns, then a line with '#': the "
+        "solution, why it was chosen (exact, nearest, fallback), median time with its 95% interval, the best "
+        "one and the number of samples; with -v 1 whether the result is right and how that was found: all "
+        "elements, or products of all of D (Freivalds) and a sample of elements",
+};
+static const CliCommand *const commands[] = {&command};
+
+static const CliProgram program = {
+    .name = "tuner-bench",
+    .summary = "times GEMMs through libtuner, with rocblas-bench's command lines",
+    .command = commands,
+    .n_commands = 1,
+    .option = options,
+    .n_options = sizeof options / sizeof *options,
+    .notes =
+        "examples:\n"
+        "  tuner-bench -f gemm -r f32_r --transposeB T -m 1001 -n 1536 -k 64 -i 10\n"
+        "  tuner-bench --yaml problem-sizes.yaml [-v 1]\n"
+        "  tuner-bench --select-only [--launches] [--arch gfx90a --cus 104] <LINES\n"
+        "\n"
+        "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some problems have no solution, 4 no device\n",
+};
 
 static Err run_cases(Bench *b, BenchCase *cases, size_t n)
 {
@@ -200,21 +219,15 @@ int main(int argc, char **argv)
 {
     Arguments a = {0};
     Arena arena;
+    CliLine line;
     log_init("tuner-bench", LOG_NORMAL);
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
-            fputs(help, stdout);
-            return ERR_OK;
-        }
-        if (strcmp(argv[i], "--version") == 0) {
-            printf("tuner-bench %s\n", tuner_version());
-            return ERR_OK;
-        }
-    }
     case_init(&a.base);
     arena_init(&arena, 0);
-    Err e = parse(argc, argv, &a);
-    if (!e) e = run(&arena, &a);
+    Err e = cli_parse(&program, &a, argc, argv, &line);
+    a.select_only |= a.launches;
+    a.options.n_threads = (int)a.n_threads;
+    a.options.n_cu = a.n_cu;
+    if (!e && !line.done) e = run(&arena, &a);
     arena_fini(&arena);
     return e ? error_report(e) : ERR_OK;
 }

@@ -15,3 +15,10 @@ t status a b
 t explain nowhere 1,2,3,4
 t log nowhere K1
 t missing.yaml out
+echo "--- commands"
+t satus out
+t sttus
+t explian out 1,2,3,4
+t --peer blas a.yaml out
+t -- --jobs out
+touch lgo; t lgo out

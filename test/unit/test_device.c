@@ -212,7 +212,7 @@ static Err read_args(Arena *a, Options *o, int n, const char **args)
 {
     char *argv[24] = {(char *)(uintptr_t) "tuner-client"};
     for (int i = 0; i < n; i++) argv[i + 1] = (char *)(uintptr_t)args[i];
-    return options_read(a, n + 1, argv, o);
+    return options_read(a, n + 1, argv, o, &(bool){false});
 }
 #define ARGS(o, ...)                                                                                         \
     read_args(&a, (o), (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)),                        \
@@ -245,8 +245,9 @@ static void test_options(void **state)
         ARGS(&o, "--num-warmups=5", "--problem-size", "9,9,9,9", "--config-file", ini.s, "--best-solution"));
     assert_true(o.n_warmups == 5 && o.problem_sizes.n == 1 && o.best_solution);
     assert_int_equal(ARGS(&o, "--num-warmup=5"), ERR_INPUT);
-    assert_string_equal(err_message(), "unknown option 'num-warmup' (did you mean 'num-warmups'?)");
+    assert_string_equal(err_message(), "unknown option '--num-warmup' (did you mean '--num-warmups'?)");
     assert_int_equal(ARGS(&o, "--num-warmups=x"), ERR_INPUT);
+    assert_string_equal(err_message(), "--num-warmups: expected an integer, found 'x'");
     assert_int_equal(ARGS(&o, "--num-warmups"), ERR_INPUT);
     assert_int_equal(ARGS(&o, "--bounds-check=Front"), ERR_INPUT);
     assert_int_equal(ARGS(&o, "stray"), ERR_INPUT);
@@ -254,6 +255,9 @@ static void test_options(void **state)
     assert_int_equal(ARGS(&o, "--config-file", ini.s), ERR_INPUT);
     assert_non_null(strstr(err_message(),
                            "c.ini:3: unknown option 'hardwaremonitor' (did you mean 'hardware-monitor'?)"));
+    put(&a, dir, "c.ini", "library-file=x\nnum-warmups=many\n");
+    assert_int_equal(ARGS(&o, "--config-file", ini.s), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "c.ini:2: num-warmups: expected an integer, found 'many'"));
     put(&a, dir, "c.ini", "init-a=Randon\n");
     assert_int_equal(ARGS(&o, "--config-file", ini.s), ERR_INPUT);
     assert_non_null(

@@ -3,5 +3,7 @@
 #define BASE_VERSION_H
 
 #define TUNER_VERSION "0.1.0"
+/* The version of Tensile whose file formats are read and written. */
+#define TENSILE_VERSION "4.44.0"
 
 #endif

@@ -82,6 +82,7 @@ static const ToolchainRow rows[] = {
      .programs = {"%/tuner-nvrtc", "%/../bin/tuner-nvrtc", "tuner-nvrtc"},
      .forced_word = "nvrtc",
      .install_hint = "install the CUDA toolkit: libnvrtc or nvcc",
+     .version_word = "NVRTC ",
      .source_suffix = ".cu",
      .object_suffix = ".cubin",
      .fixed = {"-std=c++17", "-w"},

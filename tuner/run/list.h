@@ -15,5 +15,7 @@ Err list_solutions(const Options *o, FILE *f);
 /* `tuner --list-targets`: a line per architecture, and below it its parts: name, compute units, schedule name
  * of its logic, PCI device ids. */
 Err list_targets(FILE *f);
+/* `tuner --list-devices`: what tuner-client sees, one device or reason per line. */
+Err list_devices(const Options *o, FILE *f);
 
 #endif

@@ -3,243 +3,212 @@
 
 #include <string.h>
 
-typedef enum {
-    OPT_FLAG,
-    OPT_TEXT,
-    OPT_INT,
-    OPT_DEVICE,
-    OPT_DUMP,
-    OPT_GLOBAL,
-    OPT_GLOBAL_FLAG,
-    OPT_GLOBALS,
-    OPT_NONE
-} OptionKind;
-
-typedef struct {
-    const char *name;
-    char letter;
-    OptionKind kind;
-    const char *arg;    /* name of the value in the help text; NULL: takes none */
-    size_t offset;      /* of the field in Options */
-    const char *global; /* OPT_GLOBAL: the parameter; OPT_GLOBAL_FLAG: "Name=value" */
-    const char *help;
-} OptionRow;
-
-#define FIELD(f) offsetof(Options, f)
-
-static const OptionRow options[] = {
-    {"help", 'h', OPT_FLAG, NULL, FIELD(help), NULL, "this text"},
-    {"version", 0, OPT_FLAG, NULL, FIELD(version), NULL, "version, and that of the Tensile formats"},
-    {"help-params", 0, OPT_FLAG, NULL, FIELD(help_params), NULL,
-     "solution parameters: values, defaults, meaning"},
-    {"help-globals", 0, OPT_FLAG, NULL, FIELD(help_globals), NULL,
-     "GlobalParameters: values, defaults, meaning"},
-    {"list-targets", 0, OPT_FLAG, NULL, FIELD(list_targets), NULL, "architectures, and the parts of each"},
-    {"arch", 0, OPT_TEXT, "NAME", FIELD(arch), NULL,
-     "tune for this architecture: gfx90a, sm_90, x86-64-v4, host"},
-    {"part", 0, OPT_TEXT, "NAME", FIELD(part), NULL,
-     "its part: MI210, 'RX 7900 XT' (--list-targets); counts where no device is"},
-    {"device", 'd', OPT_DEVICE, "KIND|N", 0, NULL, "host, cuda or hip, a number (Device), or both: cuda:1"},
-    {"compile-only", 0, OPT_FLAG, NULL, FIELD(compile_only), NULL,
-     "build the kernels of --arch without a device; pack what logic there is"},
-    {"simulate", 0, OPT_FLAG, NULL, FIELD(simulate), NULL,
-     "the whole run without a device, to try out a config: times are made up"},
-    {"jobs", 'j', OPT_INT, "N", FIELD(jobs), NULL, "compilers at once (default: usable cores)"},
-    {"list-solutions", 0, OPT_FLAG, NULL, FIELD(list_solutions), NULL,
-     "fork and judge only; needs no OUTDIR"},
-    {"count", 0, OPT_FLAG, NULL, FIELD(count), NULL,
-     "with --list-solutions: 'permutations/valid/written' per size group"},
-    {"names", 0, OPT_FLAG, NULL, FIELD(names), NULL, "with --list-solutions: full names"},
-    {"reasons", 0, OPT_FLAG, NULL, FIELD(reasons), NULL,
-     "with --list-solutions: why permutations were rejected, and valid ones not written"},
-    {"dump-program", 0, OPT_DUMP, NULL, FIELD(dump_pass), NULL,
-     "kernel programs as text, after pass [=PASS] (default: the last) or kernels (=text); needs no OUTDIR"},
-    {"global-parameters", 0, OPT_GLOBALS, "K=V...", 0, NULL, "override GlobalParameters of the config"},
-    {"alternate-format", 0, OPT_FLAG, NULL, FIELD(alternate), NULL,
-     "configs are one settings file and, optionally, one list of sizes"},
-    {"verbose", 'v', OPT_GLOBAL_FLAG, NULL, 0, "PrintLevel=2", "more words"},
-    {"debug", 0, OPT_GLOBAL_FLAG, NULL, 0, "PrintLevel=3", "all words"},
-    {"no-cache", 0, OPT_FLAG, NULL, FIELD(no_cache), NULL, "compile again what the object cache has"},
-    {"allow-spills", 0, OPT_FLAG, NULL, FIELD(allow_spills), NULL,
-     "also measure kernels that spill registers (default: left out, with the count)"},
-    {"client-path", 0, OPT_TEXT, "FILE", FIELD(client_path), NULL,
-     "tuner-client to run (default: beside tuner)"},
-    {"prebuilt-client", 0, OPT_TEXT, "FILE", FIELD(client_path), NULL, "the same"},
-    {"c-compiler", 0, OPT_TEXT, "FILE", FIELD(cc), NULL, "compiler of host kernels (default: cc)"},
-    {"cxx-compiler", 0, OPT_TEXT, "FILE", FIELD(cxx), NULL,
-     "compiler of GPU kernels: clang++-19, hipcc, nvcc, tuner-nvrtc (CxxCompiler)"},
-    {"peer", 0, OPT_GLOBAL, "NAME", 0, "Peer", "time this library too: cublas or openblas (Peer)"},
-    {"library-format", 0, OPT_GLOBAL, "FORMAT", 0, "LibraryFormat", "yaml or msgpack"},
-    {"short-names", 0, OPT_GLOBAL_FLAG, NULL, 0, "ShortNames=True", "kernels are K0, K1, ..."},
-    {"no-merge-files", 0, OPT_GLOBAL_FLAG, NULL, 0, "MergeFiles=False", "one code object per kernel"},
-    {"platform", 'p', OPT_GLOBAL, "N", 0, "Platform", "OpenCL platform, kept for old command lines"},
-    {"runtime-language", 0, OPT_GLOBAL, "LANG", 0, "RuntimeLanguage", "HIP or HSA"},
-    {"code-object-version", 0, OPT_GLOBAL, "V", 0, "CodeObjectVersion", "default, V4 or V5; AMD only"},
-    {"client-build-path", 0, OPT_GLOBAL, "DIR", 0, "ClientBuildPath", "name of the folder 0_Build"},
-    {"assembler", 0, OPT_NONE, "FILE", 0, NULL, "meaningless: assembly goes through --cxx-compiler"},
-    {"offload-bundler", 0, OPT_NONE, "FILE", 0, NULL, "meaningless: code objects are not bundled by a tool"},
-    {"client-lock", 0, OPT_NONE, "FILE", 0, NULL, "meaningless: one client per OUTDIR, which is locked"},
-    {"asm-cache", 0, OPT_NONE, "FILE", 0, NULL, "meaningless: assembler abilities are a table (targets.def)"},
-};
-
-enum { N_OPTIONS = sizeof options / sizeof *options };
-
-static void *field(Options *o, const OptionRow *row) { return (char *)o + row->offset; }
-
-static const OptionRow *option_find(Str name)
+static Err override_add(Options *o, Str key, const char *value)
 {
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (str_eq_c(name, options[i].name)) return &options[i];
-    return NULL;
-}
-
-static const OptionRow *option_letter(char c)
-{
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (options[i].letter == c) return &options[i];
-    return NULL;
-}
-
-static Err unknown(Str name)
-{
-    const char *best = NULL;
-    unsigned distance = 7;
-    for (int i = 0; i < N_OPTIONS; i++) {
-        unsigned d = str_distance(name, str_from(options[i].name));
-        if (d < distance) best = options[i].name, distance = d;
-    }
-    if (best) FAIL(ERR_INPUT, "unknown option '--%.*s' (did you mean '--%s'?)", STR_ARG(name), best);
-    FAIL(ERR_INPUT, "unknown option '--%.*s', see tuner --help", STR_ARG(name));
-}
-
-static Err override_add(Options *o, const char *text, const char *key, const char *value)
-{
-    const char *eq = key ? NULL : strchr(text, '=');
-    if (!key && (!eq || eq == text)) FAIL(ERR_INPUT, "'%s' is not of the form NAME=VALUE", text);
     if (o->n_overrides >= MAX_OVERRIDES) FAIL(ERR_INPUT, "more than %d overrides", MAX_OVERRIDES);
-    Override v = {.key = key ? key : text, .value = key ? value : eq + 1};
-    v.key_n = key ? strlen(key) : (size_t)(eq - text);
-    o->override[o->n_overrides++] = v;
-    return 0;
+    o->override[o->n_overrides++] = (Override){.key = key.s, .key_n = key.n, .value = value};
+    return ERR_OK;
 }
 
-static Err number(const OptionRow *row, const char *text, int64_t *out)
+/* "Name=value" of --global-parameters. */
+static Err take_assignment(void *target, const CliOption *row, const char *value)
 {
-    if (!str_to_i64(str_from(text), out) || *out < 0 || *out > 65536)
-        FAIL(ERR_INPUT, "--%s: expected a number from 0 to 65536, found '%s'", row->name, text);
-    return 0;
+    const char *eq = strchr(value, '=');
+    if (!eq || eq == value) FAIL(ERR_INPUT, "--%s: expected NAME=VALUE, found '%s'", row->name, value);
+    return override_add(target, (Str){value, (size_t)(eq - value)}, eq + 1);
+}
+
+/* An option that stands for the global parameter in row->data; without an argument, data is "Name=value". */
+static Err take_global(void *target, const CliOption *row, const char *value)
+{
+    char name[64];
+    int index;
+    if (!row->arg) return take_assignment(target, row, row->data);
+    snprintf(name, sizeof name, "--%s", row->name);
+    if (row->words) TRY(cli_word(name, str_from(value), row->words, &index));
+    return override_add(target, str_from(row->data), value);
 }
 
 /* "cuda", "1", "cuda:1" */
-static Err device_option(Options *o, const OptionRow *row, const char *value)
+static Err take_device(void *target, const CliOption *row, const char *value)
 {
     static const char *const kinds[] = {"host", "cuda", "hip", "sim"};
-    const char *colon = strchr(value, ':');
+    static const char expected[] = "a kind (host, cuda, hip), a number from 0 to 65536, or both (cuda:1)";
+    Options *o = target;
+    const char *colon = strchr(value, ':'), *number = colon ? colon + 1 : value;
     Str kind = str_sub(str_from(value), 0, colon ? (size_t)(colon - value) : strlen(value));
-    for (size_t i = 0; !o->device_kind && i < sizeof kinds / sizeof *kinds; i++)
-        if (str_eq_c(kind, kinds[i])) o->device_kind = kinds[i];
-    if (o->device_kind && !colon) return 0;
-    if (colon && !o->device_kind)
-        FAIL(ERR_INPUT, "--device: expected host, cuda or hip before the colon, found '%s'", value);
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_eq_c(kind, kinds[i])) found = kinds[i];
+    if (found) o->device_kind = found;
+    if (found && !colon) return ERR_OK;
+    int64_t n;
+    if ((colon && !found) || !str_to_i64(str_from(number), &n) || n < 0 || n > 65536)
+        FAIL(ERR_INPUT, "--%s: expected %s, found '%s'", row->name, expected, value);
     o->has_device = true;
-    return number(row, colon ? colon + 1 : value, &o->device);
+    o->device = n;
+    return ERR_OK;
 }
 
-/* value: behind '=', or the next word, or NULL. */
-static Err option_apply(Options *o, const OptionRow *row, const char *value)
+static Err take_dump(void *target, const CliOption *row, const char *value)
 {
-    switch (row->kind) {
-    case OPT_FLAG:
-        *(bool *)field(o, row) = true;
-        break;
-    case OPT_TEXT:
-        *(const char **)field(o, row) = value;
-        break;
-    case OPT_INT:
-        return number(row, value, field(o, row));
-    case OPT_DEVICE:
-        return device_option(o, row, value);
-    case OPT_DUMP:
-        o->dump = true;
-        o->dump_pass = value;
-        break;
-    case OPT_GLOBAL:
-        return override_add(o, NULL, row->global, value);
-    case OPT_GLOBAL_FLAG:
-        return override_add(o, row->global, NULL, NULL);
-    case OPT_GLOBALS:
-        return override_add(o, value, NULL, NULL);
-    case OPT_NONE:
-        break;
+    Options *o = target;
+    (void)row;
+    o->dump = true;
+    o->dump_pass = value;
+    return ERR_OK;
+}
+
+static Err take_help_params(void *target, const CliOption *row, const char *value)
+{
+    Options *o = target;
+    int format = 0;
+    if (value) TRY(cli_word("--help-params", str_from(value), row->words, &format));
+    o->help_params = true;
+    o->help_markdown = value != NULL;
+    return ERR_OK;
+}
+
+#define FIELD(f) .offset = offsetof(Options, f)
+#define FLAG(nam, f, hlp)                                                                                    \
+    {                                                                                                        \
+        .name = nam, .kind = CLI_FLAG, FIELD(f), .help = hlp                                                 \
     }
-    return 0;
-}
-
-static Err operand_add(Options *o, const char *text)
-{
-    if (o->n_operands > MAX_CONFIGS) FAIL(ERR_INPUT, "more than %d config files", MAX_CONFIGS);
-    o->operand[o->n_operands++] = text;
-    return 0;
-}
-
-/* The row of a word like --arch=host or -d1, and what follows the name in the same word (or NULL). */
-static Err option_of(const char *word, const OptionRow **row, const char **value)
-{
-    *value = NULL;
-    if (word[1] == '-') {
-        Str name = str_from(word + 2);
-        size_t eq = str_find(name, '=', 0);
-        if (eq < name.n) *value = name.s + eq + 1;
-        name = str_sub(name, 0, eq);
-        *row = option_find(name);
-        return *row ? 0 : unknown(name);
+#define TEXT(nam, val, f, hlp)                                                                               \
+    {                                                                                                        \
+        .name = nam, .kind = CLI_TEXT, .arg = val, FIELD(f), .help = hlp                                     \
     }
-    *row = option_letter(word[1]);
-    if (!*row) FAIL(ERR_INPUT, "unknown option '%s', see tuner --help", word);
-    if (word[2]) *value = word + 2;
-    return 0;
-}
+#define GLOBAL(nam, val, parameter, wrds, hlp)                                                               \
+    {                                                                                                        \
+        .name = nam, .kind = CLI_CALL, .set = take_global, .arg = val, .data = parameter, .words = wrds,     \
+        .help = hlp                                                                                          \
+    }
+#define IGNORED(nam, hlp)                                                                                    \
+    {                                                                                                        \
+        .name = nam, .kind = CLI_IGNORED, .arg = "FILE", .help = hlp                                         \
+    }
 
-Err cli_options_parse(Options *o, int argc, char **argv)
+static const CliOption options[] = {
+    {.name = "help-params",
+     .kind = CLI_CALL,
+     .set = take_help_params,
+     .takes = CLI_BEHIND_EQUALS,
+     .arg = "md",
+     .words = "md",
+     .help = "solution parameters: values, defaults, meaning, and what each family of targets does with "
+             "them; =md: as a Markdown page"},
+    FLAG("help-globals", help_globals, "GlobalParameters: values, defaults, meaning"),
+    FLAG("list-targets", list_targets, "architectures, and the parts of each"),
+    FLAG("list-devices", list_devices, "devices of this machine, and why others are absent"),
+    TEXT("arch", "NAME", arch, "tune for this architecture: gfx90a, sm_90, x86-64-v4, host"),
+    TEXT("part", "NAME", part, "its part: MI210, 'RX 7900 XT' (--list-targets); counts where no device is"),
+    {.name = "device",
+     .letter = 'd',
+     .kind = CLI_CALL,
+     .set = take_device,
+     .arg = "KIND|N",
+     .words = "host cuda hip",
+     .help = "host, cuda or hip, a number (Device), or both: cuda:1"},
+    FLAG("compile-only", compile_only,
+         "build the kernels of --arch without a device; pack what logic there is"),
+    FLAG("simulate", simulate, "the whole run without a device, to try out a config: times are made up"),
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = CLI_INT,
+     .max = 65536,
+     .arg = "N",
+     FIELD(jobs),
+     .help = "compilers at once (default: usable cores)"},
+    FLAG("list-solutions", list_solutions, "fork and judge only; needs no OUTDIR"),
+    FLAG("count", count, "with --list-solutions: 'permutations/valid/written' per size group"),
+    FLAG("names", names, "with --list-solutions: full names"),
+    FLAG("reasons", reasons,
+         "with --list-solutions: why permutations were rejected, and valid ones not written"),
+    {.name = "dump-program",
+     .kind = CLI_CALL,
+     .set = take_dump,
+     .takes = CLI_BEHIND_EQUALS,
+     .arg = "PASS",
+     .help = "kernel programs as text, after pass [=PASS] (default: the last) or kernels (=text); needs no "
+             "OUTDIR"},
+    {.name = "global-parameters",
+     .kind = CLI_CALL,
+     .set = take_assignment,
+     .takes = CLI_ASSIGNMENTS,
+     .arg = "K=V",
+     .help = "override GlobalParameters of the config"},
+    FLAG("alternate-format", alternate, "configs are one settings file and, optionally, one list of sizes"),
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = CLI_CALL,
+     .set = take_global,
+     .data = "PrintLevel=2",
+     .help = "more words"},
+    GLOBAL("debug", NULL, "PrintLevel=3", NULL, "all words"),
+    FLAG("no-cache", no_cache, "compile again what the object cache has"),
+    FLAG("allow-spills", allow_spills,
+         "also measure kernels that spill registers (default: left out, with the count)"),
+    {.name = "client-path",
+     .kind = CLI_TEXT,
+     .arg = "FILE",
+     FIELD(client_path),
+     .alias = "prebuilt-client",
+     .help = "tuner-client to run (default: beside tuner); also --prebuilt-client"},
+    TEXT("c-compiler", "FILE", cc, "compiler of host kernels (default: cc)"),
+    TEXT("cxx-compiler", "FILE", cxx,
+         "compiler of GPU kernels: clang++-19, hipcc, nvcc, tuner-nvrtc (CxxCompiler)"),
+    GLOBAL("peer", "NAME", "Peer", "cublas openblas", "time this library too: cublas or openblas (Peer)"),
+    GLOBAL("library-format", "FORMAT", "LibraryFormat", "yaml msgpack", "yaml or msgpack"),
+    GLOBAL("short-names", NULL, "ShortNames=True", NULL, "kernels are K0, K1, ..."),
+    GLOBAL("no-merge-files", NULL, "MergeFiles=False", NULL, "one code object per kernel"),
+    {.name = "platform",
+     .letter = 'p',
+     .kind = CLI_CALL,
+     .set = take_global,
+     .arg = "N",
+     .data = "Platform",
+     .help = "OpenCL platform, kept for old command lines"},
+    GLOBAL("runtime-language", "LANG", "RuntimeLanguage", NULL, "HIP or HSA"),
+    GLOBAL("code-object-version", "V", "CodeObjectVersion", NULL, "default, V4 or V5; AMD only"),
+    GLOBAL("client-build-path", "DIR", "ClientBuildPath", NULL, "name of the folder 0_Build"),
+    IGNORED("assembler", "assembly goes through --cxx-compiler"),
+    IGNORED("offload-bundler", "code objects are not bundled by a tool"),
+    IGNORED("client-lock", "one client per OUTDIR, which is locked"),
+    IGNORED("asm-cache", "assembler abilities are a table (targets.def)"),
+};
+
+static const CliCommand run = {
+    "run", "CONFIG.yaml OUTDIR", "tune, and write everything below OUTDIR", 0, MAX_OPERANDS, NULL, 0};
+static const CliCommand status = {"status", "OUTDIR", "what is done, what failed and why, what remains", 1, 1,
+                                  NULL,     0};
+static const CliCommand explain = {"explain",
+                                   "OUTDIR [M,N,BATCH,K]",
+                                   "why a size has its winner; without a size: all sizes and their winners",
+                                   1,
+                                   2,
+                                   NULL,
+                                   0};
+static const CliCommand log_ = {
+    "log", "OUTDIR KERNEL", "compiler output and faults of kernels with that in their name", 2, 2, NULL, 0};
+static const CliCommand *const commands[] = {&run, &status, &explain, &log_};
+
+const CliProgram tuner_program = {
+    .name = "tuner",
+    .summary = "tunes GEMM kernels for a device and makes a library of the winners",
+    .command = commands,
+    .n_commands = sizeof commands / sizeof *commands,
+    .first_is_default = true,
+    .option = options,
+    .n_options = sizeof options / sizeof *options,
+    .notes = "exit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or "
+             "bad input, 3 partial result, 4 no such device\n",
+};
+
+Err cli_options_parse(Options *o, int argc, char **argv, CliLine *line)
 {
     *o = (Options){0};
-    bool only_operands = false;
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i], *value;
-        const OptionRow *row;
-        if (only_operands || word[0] != '-' || !word[1]) {
-            TRY(operand_add(o, word));
-            continue;
-        }
-        if (!strcmp(word, "--")) {
-            only_operands = true;
-            continue;
-        }
-        TRY(option_of(word, &row, &value));
-        bool optional = row->kind == OPT_DUMP;
-        if (value && !row->arg && !optional) FAIL(ERR_INPUT, "option '%s' takes no value", word);
-        if (row->arg && !value) {
-            if (++i >= argc) FAIL(ERR_INPUT, "option '%s' needs a value (%s)", word, row->arg);
-            value = argv[i];
-        }
-        TRY(option_apply(o, row, value));
-        while (row->kind == OPT_GLOBALS && i + 1 < argc && argv[i + 1][0] != '-' && strchr(argv[i + 1], '='))
-            TRY(override_add(o, argv[++i], NULL, NULL));
-    }
-    return 0;
-}
-
-static void option_print(FILE *f, const OptionRow *row)
-{
-    char left[64];
-    int n = row->letter ? snprintf(left, sizeof left, "-%c, --%s", row->letter, row->name)
-                        : snprintf(left, sizeof left, "    --%s", row->name);
-    if (row->arg) snprintf(left + n, sizeof left - (size_t)n, " %s", row->arg);
-    if (row->kind == OPT_DUMP) snprintf(left + n, sizeof left - (size_t)n, "[=PASS]");
-    fprintf(f, "  %-30s %s\n", left, row->help);
-}
-
-void cli_options_help(FILE *f)
-{
-    for (int i = 0; i < N_OPTIONS; i++) option_print(f, &options[i]);
+    TRY(cli_parse(&tuner_program, o, argc, argv, line));
+    for (; o->n_operands < line->n_operands; o->n_operands++)
+        o->operand[o->n_operands] = line->operand[o->n_operands];
+    return ERR_OK;
 }

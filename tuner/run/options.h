@@ -1,15 +1,15 @@
-/* Command line of `tuner`: one table of options gives the parser, the help text and the list of what is
- * accepted but means nothing here. Options that Tensile has for a global parameter become overrides of that
- * parameter, which are applied behind the config file. Does not open files. Called by main.c.
+/* Command line of `tuner`: the tables of its commands and options (base/cli.h). Options that Tensile has for
+ * a global parameter become overrides of that parameter, which are applied behind the config file. Does not
+ * open files.
  */
 #ifndef TUNER_OPTIONS_H
 #define TUNER_OPTIONS_H
 
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/cli.h"
 
-enum { MAX_CONFIGS = 64, MAX_OVERRIDES = 128 };
+enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128 };
 
 typedef struct {
     const char *key;   /* global parameter */
@@ -18,20 +18,22 @@ typedef struct {
 } Override;
 
 typedef struct {
-    const char *operand[MAX_CONFIGS + 1]; /* configs, then the output directory */
+    const char
+        *operand[MAX_OPERANDS]; /* the config (of --alternate-format: and sizes), then the output directory */
     int n_operands;
     Override override[MAX_OVERRIDES];
     int n_overrides;
     const char *arch, *part, *device_kind, *dump_pass, *client_path;
     const char *cxx, *cc;
     int64_t jobs, device;
-    bool has_device, help, version, help_params, help_globals, alternate, no_cache, compile_only,
-        allow_spills, simulate, list_targets;
+    bool has_device, help_params, help_markdown, help_globals, alternate, no_cache, compile_only,
+        allow_spills, simulate, list_targets, list_devices;
     bool list_solutions, count, names, reasons, dump;
 } Options;
 
-/* argv[0] is not looked at. Unknown options name the nearest one. */
-Err cli_options_parse(Options *o, int argc, char **argv);
-void cli_options_help(FILE *f);
+extern const CliProgram tuner_program;
+
+/* argv[0] is not looked at; line->command is one of tuner_program's. The texts live in argv. */
+Err cli_options_parse(Options *o, int argc, char **argv, CliLine *line);
 
 #endif

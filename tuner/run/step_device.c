@@ -16,6 +16,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "run/list.h"
 #include "run/part_choice.h"
 
 enum { LIST_BYTES_MAX = 1 << 20, LIST_SECONDS = 60, SIM_GFLOPS_OF_CU = 200 };
@@ -58,6 +59,18 @@ static Err devices_ask(Run *r, Str *out)
     }
     if (!e) e = file_read(&r->arena, path, LIST_BYTES_MAX, out);
     close(fd);
+    return e;
+}
+
+Err list_devices(const Options *o, FILE *f)
+{
+    Run r = {.o = o};
+    Str list;
+    arena_init(&r.arena, 0);
+    Err e = client_find(&r);
+    if (!e) e = devices_ask(&r, &list);
+    if (!e) fprintf(f, "%.*s", STR_ARG(list));
+    arena_fini(&r.arena);
     return e;
 }
 

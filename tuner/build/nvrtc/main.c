@@ -1,18 +1,21 @@
 /* tuner-nvrtc: NVRTC as a compiler command, for the compile pool (build.h), which starts it, limits its time
  * and memory, and goes on when it crashes.
  *
- *     tuner-nvrtc --version
+ *     tuner-nvrtc --version                          its own version, and that of NVRTC
  *     tuner-nvrtc [NVRTC options] -o OUT.cubin SOURCE.cu
- *     tuner-nvrtc [NVRTC options] --check            takes the options? nothing is written
+ *     tuner-nvrtc [NVRTC options] --check            says whether NVRTC takes the options; writes nothing
  *
  * Errors and the compiler's log go to standard error. It makes no files but OUT.
  */
 #include <errno.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cli.h"
 #include "base/fs.h"
 #include "base/vec.h"
 #include "build/nvrtc/nvrtc.h"
@@ -23,37 +26,55 @@ typedef struct {
     bool check, version;
     const char *out;
     VEC(const char *) option;
-    VEC(const char *) file;
+    CliLine line;
     Arena arena;
 } Command;
 
-static Err word_take(Command *c, int argc, char **argv, int *i)
+/* Options of NVRTC's own are passed on. */
+static Err pass_on(void *target, const char *word)
 {
-    const char *w = argv[*i];
-    bool ok = true;
-    if (!strcmp(w, "--version"))
-        c->version = true;
-    else if (!strcmp(w, "--check"))
-        c->check = true;
-    else if (!strcmp(w, "-o")) {
-        if (++*i >= argc) FAIL(ERR_INPUT, "-o needs a file");
-        c->out = argv[*i];
-    } else if (w[0] == '-') {
-        ok = VEC_PUSH(&c->option, w);
-    } else {
-        ok = VEC_PUSH(&c->file, w);
-    }
-    if (!ok) FAIL(ERR_FAILED, "out of memory for %d words", argc);
-    return 0;
+    Command *c = target;
+    if (!VEC_PUSH(&c->option, word)) FAIL(ERR_FAILED, "out of memory for options");
+    return ERR_OK;
 }
+
+static const CliOption options[] = {
+    {.name = "version",
+     .offset = offsetof(Command, version),
+     .help = "print the version, and that of NVRTC; fails where there is no NVRTC"},
+    {.name = "check", .offset = offsetof(Command, check), .help = "only say whether NVRTC takes the options"},
+    {.letter = 'o',
+     .kind = CLI_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(Command, out),
+     .help = "write the code object to this file"},
+};
+
+static const CliCommand command = {
+    .operands = "SOURCE.cu",
+    .help = "compiles CUDA C++ to a cubin by NVRTC; all other options are NVRTC's (-arch=sm_90)",
+    .max = INT_MAX};
+static const CliCommand *const commands[] = {&command};
+
+static const CliProgram program = {
+    .name = "tuner-nvrtc",
+    .summary = "compiles CUDA kernels with libnvrtc",
+    .command = commands,
+    .n_commands = 1,
+    .option = options,
+    .n_options = sizeof options / sizeof *options,
+    .other = pass_on,
+    .notes = "exit codes: 0 ok, 1 the compilation failed or there is no NVRTC, 2 usage or bad input\n",
+};
 
 static Err command_compile(Command *c, Buf *cubin, Buf *log)
 {
     Str source = STR("");
-    if (c->file.n != 1 && !c->check) FAIL(ERR_INPUT, "%zu source files, expected one", c->file.n);
-    if (!c->check) TRY(file_read(&c->arena, c->file.v[0], SOURCE_BYTES_MAX, &source));
-    return nvrtc_compile(source, c->check ? "check.cu" : c->file.v[0], c->option.v, (int)c->option.n, cubin,
-                         log);
+    const char *file = c->check ? "check.cu" : c->line.operand[0];
+    if (c->line.n_operands != 1 && !c->check)
+        FAIL(ERR_INPUT, "%d source files, expected one", c->line.n_operands);
+    if (!c->check) TRY(file_read(&c->arena, file, SOURCE_BYTES_MAX, &source));
+    return nvrtc_compile(source, file, c->option.v, (int)c->option.n, cubin, log);
 }
 
 /* Into the pool's work directory, which checks and renames it. */
@@ -69,6 +90,10 @@ static Err out_write(const char *path, Str data)
 static Err command_run(Command *c, Buf *cubin, Buf *log)
 {
     if (c->version) {
+        Buf own;
+        buf_init(&own);
+        cli_version(&program, &own);
+        TRY(cli_print(&own));
         TRY(nvrtc_version(log));
         printf("%s\n", buf_cstr(log));
         buf_reset(log);
@@ -83,12 +108,12 @@ int main(int argc, char **argv)
 {
     Command c = {0};
     Buf cubin, log;
-    Err e = 0;
+    Err e;
     arena_init(&c.arena, 0);
     buf_init(&cubin);
     buf_init(&log);
-    for (int i = 1; !e && i < argc; i++) e = word_take(&c, argc, argv, &i);
-    if (!e) e = command_run(&c, &cubin, &log);
+    e = cli_parse(&program, &c, argc, argv, &c.line);
+    if (!e && !c.line.done) e = command_run(&c, &cubin, &log);
     if (log.n) fprintf(stderr, "%s\n", buf_cstr(&log));
     if (e) fprintf(stderr, "tuner-nvrtc: error: %s\n", err_message());
     fflush(NULL);
