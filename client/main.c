@@ -22,6 +22,24 @@ static Err print_devices(void)
     return e;
 }
 
+/* Is the peer there, for this device? Asked before hours of compiling. */
+static Err print_peer(const Options *o)
+{
+    Device *d;
+    Peer *p;
+    const DeviceApi *api = device_api_find(str_from(o->device));
+    if (!api) return device_absent(str_from(o->device));
+    DeviceOptions options = {.n_threads = (int)o->host_threads, .sim = o->sim[0] ? o->sim : NULL};
+    TRY(api->open((int)o->device_index, &options, &d));
+    Err e = peer_open(o->peer, d, (int)o->host_threads, &p);
+    if (!e) {
+        printf("%s\n", p->version);
+        peer_close(p);
+    }
+    api->close(d);
+    return e;
+}
+
 static Err check_numbers(const Options *o)
 {
     const struct {
@@ -129,7 +147,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     arena_init(&a, 0);
     Err e = options_read(&a, argc, argv, &s.o, &done);
-    if (!e && !done) e = s.o.list_devices ? print_devices() : run(&a, &s, &n_failures);
+    if (!e && !done)
+        e = s.o.list_devices ? print_devices() : s.o.check_peer ? print_peer(&s.o) : run(&a, &s, &n_failures);
     if (e) error_report(e);
     library_free(s.library);
     arena_fini(&a);

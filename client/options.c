@@ -93,11 +93,7 @@ static Err take_type(void *target, const CliOption *o, const char *value)
 {
     Reader *r = target;
     DataType t;
-    if (!type_find(str_from(value), &t)) {
-        const char *near = type_nearest(str_from(value));
-        FAIL(ERR_INPUT, "%s: unknown data type '%s'%s%s%s", o->name, value, near ? " (did you mean '" : "",
-             near ? near : "", near ? "'?)" : "");
-    }
+    if (!type_find(str_from(value), &t)) return err_context(type_unknown(str_from(value)), "%s: ", o->name);
     *(DataType *)(void *)((char *)target + o->offset) = t;
     if (o->offset == offsetof(Options, all_types))
         r->o.a_type = r->o.b_type = r->o.c_type = r->o.d_type = r->o.alpha_type = r->o.beta_type = t;
@@ -226,6 +222,10 @@ static const CliOption own[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(Options, list_devices),
      .help = "what there is to run on, and why the rest is absent"},
+    {.name = "check-peer",
+     .kind = CLI_FLAG,
+     .offset = offsetof(Options, check_peer),
+     .help = "only open the device and the peer, and print the peer's version"},
 };
 
 static const CliCommand command = {

@@ -33,7 +33,7 @@ typedef struct {
 #define OPT(name, kind, field, def, help) OPT_FIELD_##kind(field)
 #include "client/options.def"
 #undef OPT
-    bool list_devices;
+    bool list_devices, check_peer;
     const char *config_file; /* "" none */
 } Options;
 

@@ -47,17 +47,22 @@ done
 [ -n "$missing" ] || exit 0
 
 if ! command -v apt-get >/dev/null 2>&1; then
-  echo "setup.sh: this is not Debian or Ubuntu: install the packages above with your own package manager" >&2
+  echo "setup.sh: this is not Debian or Ubuntu: install what is listed above with your own package manager" >&2
   exit 1
 fi
+packages=
+for m in $missing; do packages="$packages $(pick "$m")"; done
+install="apt-get install -y --no-install-recommends$packages"
 sudo=
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null 2>&1 || { echo "setup.sh: run as root, or install sudo, to install:$missing" >&2; exit 1; }
+  if ! command -v sudo >/dev/null 2>&1; then
+    printf 'setup.sh: this needs root and there is no sudo; as root:\n  apt-get update && %s\n' "$install" >&2
+    exit 1
+  fi
   sudo=sudo
 fi
-export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -qq || exit 1
-packages=
+packages=   # again: apt knows more names now
 for m in $missing; do packages="$packages $(pick "$m")"; done
 echo "installing:$packages"
 # shellcheck disable=SC2086

@@ -134,7 +134,8 @@ typedef struct {
 } tuner_options;
 
 /* path: a directory as createlib writes it, its parent with one folder per architecture, or the library file
- * itself. NULL: TUNER_LIBPATH, then ROCBLAS_TENSILE_LIBPATH. In a directory, the first of <path>/<arch>/ and
+ * itself; OUTDIR of a run of `tuner` stands for its 4_LibraryClient/library. NULL: TUNER_LIBPATH, then
+ * ROCBLAS_TENSILE_LIBPATH. In a directory, the first of <path>/<arch>/ and
  * <path>/ that has TensileLibrary_lazy_<arch>.dat, TensileLibrary_<arch>.dat or TensileLibrary.dat (or .yaml)
  * is taken. */
 TUNER_API tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_options *options);

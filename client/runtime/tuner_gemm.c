@@ -161,13 +161,7 @@ Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p
         if (!solution_can_solve(out->solution, p) || out->solution->operation != p->operation)
             FAIL(TUNER_NO_SOLUTION, "solution %" PRId64 " cannot run this problem", g->solution_index - 1);
     }
-    if (!out->solution)
-        FAIL(TUNER_NO_SOLUTION,
-             "%s has no solution for %" PRId64 " x %" PRId64 " x %" PRId64 " of these types%s%s%s", t->path,
-             p->m, p->n, p->k, p->strided_batched ? "" : " with batches by arrays of pointers",
-             library_names_arch(t->library) ? "" : ", and no rows for ",
-             library_names_arch(t->library) ? "" : t->hw.arch.s);
-    return ERR_OK;
+    return out->solution ? ERR_OK : no_solution(t, p);
 }
 
 static void inputs_of(const tuner_gemm_desc *g, void *workspace, LaunchInputs *in)

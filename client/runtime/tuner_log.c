@@ -34,6 +34,8 @@ static const char *type_name(tuner_type t)
     return (unsigned)t < sizeof type_names / sizeof *type_names ? type_names[t] : "?";
 }
 
+const char *tuner_type_word(unsigned type) { return type_name((tuner_type)type); }
+
 /* The plain functions exist for one type all over; the _ex ones take any. */
 static bool is_plain(const tuner_gemm_desc *g)
 {

@@ -158,6 +158,33 @@ static Err locate(Search *s, const Target *target, bool any_device)
     return found ? ERR_OK : not_found(s, wanted);
 }
 
+static bool holds_library(const char *dir)
+{
+    Arena a;
+    Str *name;
+    size_t n = 0;
+    arena_init(&a, 0);
+    bool some = !dir_list(&a, dir, "", false, &name, &n), found = false;
+    for (size_t i = 0; some && i < n; i++) found |= str_starts(name[i], "TensileLibrary");
+    arena_fini(&a);
+    return found;
+}
+
+/* The directory of a run of `tuner`, or of tuner-createlib, stands for the library below it. */
+static Err step_down(Search *s)
+{
+    static const char *const below[] = {"4_LibraryClient/library", "library"};
+    if (is_embedded(s->base)) return ERR_OK;
+    for (size_t i = 0; i < 2; i++) {
+        Str dir = path_join(&s->t->arena, s->base, below[i]);
+        TRY_ALLOC(dir.s);
+        if (!dir_exists(dir.s) || !holds_library(dir.s) || holds_library(s->base)) continue;
+        s->base = dir.s;
+        return ERR_OK;
+    }
+    return ERR_OK;
+}
+
 static Err base_path(Search *s, const char *path)
 {
     static const char *const variables[] = {"TUNER_LIBPATH", "ROCBLAS_TENSILE_LIBPATH"};
@@ -171,7 +198,7 @@ static Err base_path(Search *s, const char *path)
         FAIL(ERR_INPUT, "no library path given and neither TUNER_LIBPATH nor ROCBLAS_TENSILE_LIBPATH is set");
     s->base = arena_dup(&s->t->arena, str_from(s->base)).s; /* kept for embedded placeholders */
     TRY_ALLOC(s->base);
-    return ERR_OK;
+    return step_down(s);
 }
 
 /* The device that calls will run on, as far as the options tell. */

@@ -89,6 +89,8 @@ struct tuner_library {
     HelperKernel helper[HELPERS_MAX];
     _Atomic uint32_t n_helpers; /* entries below are complete and never change */
     CallLog log;
+    const char *offer; /* guarded by lock: text of no_solution, */
+    size_t offer_of;   /* made of so many solutions */
 };
 
 /* tuner_open.c: how often this process is a fork of the one that started: a library that was opened before
@@ -124,6 +126,10 @@ Err gemm_pointers(tuner_library *t, const tuner_gemm_desc *g, int64_t batch, tun
                   void **block);
 /* tuner_gemm.c */
 Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p);
+/* rocBLAS's word for a type: "f32_r". */
+const char *tuner_type_word(unsigned type);
+/* TUNER_NO_SOLUTION, with what was asked for and what the library has. */
+Err no_solution(tuner_library *t, const Contraction *p);
 Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, Selection *out);
 /* tuner_log.c */
 Err log_open(CallLog *log);

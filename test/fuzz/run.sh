@@ -4,6 +4,7 @@ B=$1; seconds=$2; shift 2
 bad=0
 for t in "$@"; do
   name=$(basename "$t"); mkdir -p "$B/fuzz/$name.corpus"
+  echo "$name: $seconds s"
   seeds="test/fuzz/corpus/$name"; [ -d "$seeds" ] || seeds=
   if "$t" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$B/fuzz/$name-" \
       "$B/fuzz/$name.corpus" $seeds >"$B/fuzz/$name.log" 2>&1; then

@@ -39,6 +39,9 @@ TUNER_LAYER=12 run -f gemm $S
 TUNER_LAYER=2 TUNER_LOG_PATH=/nonexistent/log run -f gemm $S
 head -c 100 $L/TensileLibrary.dat >cut.dat
 run --library cut.dat -f gemm $S
+echo "--- the directory of the run, and the one above the library"
+TUNER_LIBPATH=out run -f gemm $S | grep -v '^transA'
+run --library out/4_LibraryClient -f gemm $S | grep -v '^transA'
 mkdir bare && cp $L/TensileLibrary.dat bare/
 run --library bare -f gemm $S
 cp -r $L damaged && echo nonsense >damaged/$(cd $L && ls ./*.so)
@@ -46,6 +49,7 @@ run --library damaged -f gemm $S | sed 's/\.so: .*/.so: .../'
 echo "--- no solution"
 run -f gemm -r d $S
 run -f gemm --transposeA T $S
+run -f gemm_ex --a_type h --b_type h --c_type h --d_type h --compute_type s $S
 printf '%s\n' '- {rocblas_function: rocblas_sgemm, M: 16, N: 16, K: 16, iters: 1}' \
   '- {rocblas_function: rocblas_dgemm, M: 16, N: 16, K: 16, iters: 1}' >two.yaml
 run --yaml two.yaml | grep -v '^transA'

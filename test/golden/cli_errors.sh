@@ -15,6 +15,11 @@ t status a b
 t explain nowhere 1,2,3,4
 t log nowhere K1
 t missing.yaml out
+printf 'GlobalParameters:\n\tPrintLevel: 1\n' >tab.yaml; t tab.yaml out
+printf 'GlobalParameters:\n  - \t- a: [b\n' >tab.yaml; t tab.yaml out
+printf 'GlobalParameters: {A: "\t"}\nB: [\n' >notab.yaml; t notab.yaml out
+sed 's/DataType: s/DataType: q/' "$DATA/run/bench.yaml" >q.yaml; t q.yaml out
+sed 's/DataType: s/DataType: dubble/' "$DATA/run/bench.yaml" >q.yaml; t q.yaml out
 echo "--- commands"
 t satus out
 t sttus

@@ -28,7 +28,7 @@ echo "--- 4xi8, with a beta-only kernel; a kernel that is wrong; in tuner-bench"
 sed 's/DataType: s, TransposeA: False, TransposeB: False/DataType: 4xi8, DestDataType: I, ComputeDataType: I, HighPrecisionAccumulate: True, TransposeA: False, TransposeB: True/
   s/PrefetchGlobalRead: .*/GlobalSplitU: [1, 2]/; s/ThreadTile: .*/ThreadTile: [[4, 4]]/' "$DATA/run/gpu.yaml" >packed.yaml
 TUNER_FAKE="$TUNER_FAKE;wrong=GSU1" "$BIN/tuner" --client-path "$PWD/client" --device cuda packed.yaml packed >log 2>&1; echo "exit $?"
-grep -e '^  [0-9]' -e tuner-bench -e '^tuner:' log | sed 's/  */ /g'
+grep -e "^  [0-9]" -e tuner-bench -e "^tuner:" log | sed "s|  *| |g; s|$BIN|BIN|"
 TUNER_LIBPATH=packed/4_LibraryClient/library ./bench $(sed -n 's/.*tuner-bench \(-f\)/\1/p' log) --rotating 0 -v 1 | sed -n 's/.*; right/right/p'
 sed -i 's/HighPrecisionAccumulate: True, //' packed.yaml
 "$BIN/tuner" --client-path "$PWD/client" --device cuda packed.yaml plain >log 2>&1; echo "exit $?"; grep -e HighPrec log

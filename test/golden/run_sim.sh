@@ -1,6 +1,6 @@
 # A whole run on the simulated device: files, results, winners, what the reports say; a second run measures nothing.
 export TUNER_SIM="arch=x86-64-v3"
-"$BIN/tuner" "$DATA/run/sim.yaml" out; echo "exit $?"
+"$BIN/tuner" "$DATA/run/sim.yaml" out >said 2>&1; code=$?; sed "s|$BIN|BIN|g" said; echo "exit $code"
 echo "--- files"
 (cd out && find . -type f | grep -v '/cache/' | grep -v 'tuning.db-' | sort)
 echo "--- results"

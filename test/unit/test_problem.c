@@ -50,8 +50,11 @@ static void test_types(void **state)
     assert_false(type_find(STR("q"), &t));
     assert_false(type_find(STR("14"), &t));
     assert_false(type_from_int(-1, &t));
-    assert_string_equal(type_nearest(STR("singel")), "single");
-    assert_null(type_nearest(STR("quaternion")));
+    assert_int_equal(type_unknown(STR("singel")), ERR_INPUT);
+    assert_string_equal(err_message(), "unknown data type 'singel' (did you mean 'single'?)");
+    assert_int_equal(type_unknown(STR("quaternion")), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "'quaternion', expected one of S (single), D (double), C "));
+    assert_null(strstr(err_message(), "did you mean"));
     assert_int_equal(type_bytes(TYPE_Z), 16);
     assert_true(type_regs(TYPE_H) > 0.49 && type_regs(TYPE_H) < 0.51);
 }
@@ -137,7 +140,11 @@ static void test_refusals(void **state)
     static const struct {
         const char *text, *want;
     } cases[] = {
-        {"{DataType: q}", "t.yaml:1: DataType: unknown data type 'q'"},
+        {"{DataType: q}",
+         "t.yaml:1: DataType: unknown data type 'q', expected one of S (single), D (double), C "
+         "(complexSingle), "
+         "Z (complexDouble), H (half), 4xi8 (int8x4), I (int32), B (bfloat16), I8 (int8), X (xfloat32), F8 "
+         "(float8), B8 (bfloat8), F8B8 (float8Bfloat8), B8F8 (bfloat8Float8)"},
         {"{DataType: dubble}", "t.yaml:1: DataType: unknown data type 'dubble' (did you mean 'double'?)"},
         {"{DataType: 14}", "t.yaml:1: DataType: data type number 14 is not in 0..13"},
         {"{TransposeA: true}", "t.yaml:1: ProblemType has no DataType"},

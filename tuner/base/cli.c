@@ -241,8 +241,7 @@ static Err common(Parser *x, const CliOption *o, const char *value)
 
 /* ---- words ---- */
 
-/* The row of a word like --arch=host or -d1, and in *value what stands behind the name in the same word. NULL:
- * there is none. */
+/* The row of a word like --arch=host or -d1 (NULL: none), and in *value what stands behind the name in it. */
 static const CliOption *option_of(const Parser *x, const char *word, Str *name, const char **value)
 {
     const CliOption *o;

@@ -91,8 +91,8 @@ Err cli_command(const CliProgram *p, int argc, char **argv, int *skip, CliLine *
 /* Reads options and operands of one command; argv begins behind the command's name. */
 Err cli_options(const CliProgram *p, const CliCommand *c, void *target, int argc, char **argv, CliLine *out);
 
-/* Converts a value as the kind says and stores it in the target. Messages begin with "--name: ". The text must
- * live as long as the target for CLI_TEXT. */
+/* Converts a value as the kind says and stores it in the target. Messages begin with "--name: ". The text
+ * must live as long as the target for CLI_TEXT. */
 Err cli_value(void *target, const CliOption *o, const char *value);
 /* Takes one of words without regard to case; the message lists them. */
 Err cli_word(const char *name, Str value, const char *words, int *out);

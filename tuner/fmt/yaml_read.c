@@ -52,6 +52,15 @@ static int event_line(const yaml_event_t *e)
     return e->start_mark.line < INT32_MAX ? (int)e->start_mark.line + 1 : INT32_MAX;
 }
 
+/* Is the indentation of the line made of a tab? libyaml speaks of characters that cannot start a token. */
+static bool indented_by_tab(const Reader *r, size_t line)
+{
+    size_t at = 0;
+    for (size_t i = 1; i < line && at < r->text.n; i++) at = str_find(r->text, '\n', at) + 1;
+    while (at < r->text.n && (r->text.s[at] == ' ' || r->text.s[at] == '-')) at++;
+    return at < r->text.n && r->text.s[at] == '\t';
+}
+
 /* libyaml's view of an error as one line. */
 static Err parse_error(const Reader *r)
 {
@@ -66,6 +75,8 @@ static Err parse_error(const Reader *r)
             FAIL(ERR_INPUT, "%s:%zu: not YAML text: %s (#x%X at byte %zu)", r->name, line, y->problem,
                  (unsigned)y->problem_value, y->problem_offset);
     }
+    if (indented_by_tab(r, line))
+        FAIL(ERR_INPUT, "%s:%zu: the line is indented by a tab, expected blanks", r->name, line);
     if (y->context && y->context_mark.line != y->problem_mark.line)
         FAIL(ERR_INPUT, "%s:%zu: %s %s that starts in line %zu", r->name, line,
              y->problem ? y->problem : "bad YAML", y->context, y->context_mark.line + 1);

@@ -61,7 +61,8 @@ bool type_find(Str text, DataType *out)
     return str_to_i64(text, &id) && type_from_int(id, out);
 }
 
-const char *type_nearest(Str text)
+/* The most similar letter or name; NULL when nothing is near. */
+static const char *type_nearest(Str text)
 {
     const char *best = NULL;
     unsigned least = 5; /* half steps: two letters wrong at most */
@@ -76,4 +77,18 @@ const char *type_nearest(Str text)
         }
     }
     return best;
+}
+
+Err type_unknown(Str text)
+{
+    const char *near = type_nearest(text);
+    if (text.n > 64) text.n = 64;
+    if (near) FAIL(ERR_INPUT, "unknown data type '%.*s' (did you mean '%s'?)", STR_ARG(text), near);
+    Buf all;
+    buf_init(&all);
+    for (int i = 0; i < TYPE_COUNT; i++)
+        buf_printf(&all, "%s%s (%s)", i ? ", " : "", types[i].letter, types[i].name);
+    err_set(ERR_INPUT, "unknown data type '%.*s', expected one of %s", STR_ARG(text), buf_cstr(&all));
+    buf_fini(&all);
+    return ERR_INPUT;
 }

@@ -68,7 +68,7 @@ static inline double type_regs(DataType t) { return type_info(t)->bytes / 4.0; }
 bool type_find(Str text, DataType *out);
 /* By number, as files hold it. */
 bool type_from_int(int64_t id, DataType *out);
-/* The most similar letter or name, for messages; NULL when nothing is near. */
-const char *type_nearest(Str text);
+/* ERR_INPUT: "unknown data type 'dubble' (did you mean 'double'?)", or the types that there are. */
+Err type_unknown(Str text);
 
 #endif

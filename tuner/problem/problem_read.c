@@ -57,12 +57,8 @@ static Err read_type(const Reader *r, const Node *n, const char *what, int32_t *
     } else {
         Str text;
         TRY(node_str(n, r->file, what, &text));
-        if (!type_find(text, &t)) {
-            const char *near = type_nearest(text);
-            FAIL(ERR_INPUT, "%s:%d: %s: unknown data type '%.*s'%s%s%s", r->file, n->line, what,
-                 (int)(text.n < 64 ? text.n : 64), text.s, near ? " (did you mean '" : "", near ? near : "",
-                 near ? "'?)" : "");
-        }
+        if (!type_find(text, &t))
+            return err_context(type_unknown(text), "%s:%d: %s: ", r->file, n->line, what);
     }
     *out = (int32_t)t;
     return 0;

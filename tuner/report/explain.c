@@ -1,9 +1,12 @@
 /* `tuner explain OUTDIR SIZE`: why a size has the winner that it has. See report.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "report/report.h"
 #include "report/text.h"
+#include "report/winners.h"
 
 enum { MAX_DIMS = 16, MAX_LOSERS = 25 };
 
@@ -188,15 +191,18 @@ static Err explain(Store *s, Arena *a, const char *outdir, const char *text, FIL
     Wanted w;
     PlanView *plans;
     size_t n, found = 0;
-    TRY(wanted_parse(text, &w));
+    if (text) TRY(wanted_parse(text, &w));
     TRY(plans_latest(s, a, &plans, &n));
+    if (!n) FAIL(ERR_INPUT, "nothing was planned yet in '%s'", outdir);
+    const WinnersOptions table = {.width = terminal_width(STDOUT_FILENO)};
+    if (!text) return report_winners(s, plans, n, &table, f);
     for (size_t i = 0; i < n; i++)
         for (size_t z = 0; z < plans[i].n_sizes; z++)
             if (size_matches(plans[i].size[z].key, &w) && !seen_before(&plans[i], z)) {
                 if (found++) fprintf(f, "\n");
                 TRY(size_print(s, a, &plans[i], z, f));
             }
-    if (!found) FAIL(ERR_INPUT, "'%s' has no size %s (tuner status shows its groups)", outdir, text);
+    if (!found) FAIL(ERR_INPUT, "'%s' has no size %s ('tuner explain OUTDIR' lists them)", outdir, text);
     return 0;
 }
 

@@ -39,6 +39,15 @@ static Err rejection_row(void *ctx, const DbRow *row)
     return 0;
 }
 
+/* The rule's name, and its sentence as it was for the first permutation. */
+static Err reason_row(void *ctx, const DbRow *row)
+{
+    Str text = row_text(row, 2);
+    fprintf(ctx, "    %8lld %.*s%s%.*s\n", (long long)row_int(row, 1), STR_ARG(row_text(row, 0)),
+            text.n ? ", as in: " : "", STR_ARG(text));
+    return 0;
+}
+
 static Err failure_row(void *ctx, const DbRow *row)
 {
     fprintf(ctx, "    %.*s: %.*s\n", STR_ARG(row_text(row, 0)), STR_ARG(row_text(row, 1)));
@@ -57,8 +66,9 @@ static Err plan_print(Store *s, const PlanView *p, FILE *f)
     TRY(db_int(s->db, &n_rejected, NULL, "SELECT coalesce(sum(count), 0) FROM rejection WHERE plan=?", "i",
                p->id));
     fprintf(f, "  rejected: %lld\n", (long long)n_rejected);
-    TRY(db_each(s->db, rejection_row, f,
-                "SELECT reason, count FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i", p->id));
+    TRY(db_each(s->db, reason_row, f,
+                "SELECT reason, count, text FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i",
+                p->id));
     fprintf(f, "  kernels: %lld compiled, %lld failed, %lld to do\n", (long long)d.compiled,
             (long long)d.failed, (long long)(n - d.compiled - d.failed));
     TRY(db_each(

@@ -10,7 +10,7 @@
 /* What is done, what failed and why, what remains. */
 Err report_status(const char *outdir, FILE *f);
 /* One size ("1024,1024,1,1024", also in brackets): who was tried, who won, by how much, why the others did
- * not. */
+ * not. size NULL: the table of all sizes and their winners. */
 Err report_explain(const char *outdir, const char *size, FILE *f);
 /* Compiler output and faults of the kernels whose name or hash contains the text. */
 Err report_log(const char *outdir, const char *kernel, FILE *f);

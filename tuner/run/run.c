@@ -166,7 +166,7 @@ static Err run_steps(Run *r)
     }
     if (c->has_logic) TRY(step(r, "analyze", step_analyze));
     if (c->has_client) TRY(step(r, "pack", step_pack));
-    if (c->has_problems && c->globals.Peer) TRY(step(r, "peer", step_peer));
+    if (c->has_problems) TRY(step(r, "peer", step_peer));
     TRY(step(r, "finish", step_finish));
     return given_up_check(r);
 }

@@ -16,6 +16,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "run/client_ini.h"
 #include "run/list.h"
 #include "run/part_choice.h"
 
@@ -39,27 +40,53 @@ static Err client_find(Run *r)
     return 0;
 }
 
-/* What the client lists, one device or reason per line. */
-static Err devices_ask(Run *r, Str *out)
+/* What the client prints when it is called so; ERR_FAILED with its last line when it does not end well. */
+static Err client_ask(Run *r, const char *const *argv, Str *out)
 {
     char path[32];
-    int fd = memfd_create("devices", MFD_CLOEXEC);
-    if (fd < 0) FAIL(ERR_FAILED, "no anonymous file for the list of devices: %s", strerror(errno));
+    int fd = memfd_create("answer", MFD_CLOEXEC);
+    if (fd < 0) FAIL(ERR_FAILED, "no anonymous file for what tuner-client says: %s", strerror(errno));
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const char *argv[] = {r->client.s, "--list-devices", NULL};
     ProcSpec spec = {.argv = argv, .stdout_fd = fd};
     ProcResult result;
     Err e = proc_run(&spec, (uint64_t)LIST_SECONDS * 1000000000u, &result);
-    if (!e && (result.end != PROC_EXITED || result.code != 0)) {
-        Buf how;
-        buf_init(&how);
-        proc_describe(&result, &how);
-        e = err_set(ERR_FAILED, "'%s --list-devices': %s", r->client.s, buf_cstr(&how));
-        buf_fini(&how);
-    }
     if (!e) e = file_read(&r->arena, path, LIST_BYTES_MAX, out);
     close(fd);
+    if (!e && (result.end != PROC_EXITED || result.code != 0)) {
+        Buf how;
+        Str rest = *out, line, last = STR_NULL;
+        while (str_split(&rest, '\n', &line))
+            if (line.n) last = line;
+        buf_init(&how);
+        proc_describe(&result, &how);
+        if (result.end == PROC_EXITED && result.code <= ERR_NO_DEVICE && str_starts(last, "tuner-client: "))
+            e = err_set(result.code, "%.*s", STR_ARG(str_sub(last, 14, last.n)));
+        else
+            e = err_set(ERR_FAILED, "'%s %s': %s", argv[0], argv[1], buf_cstr(&how));
+        buf_fini(&how);
+    }
     return e;
+}
+
+/* One device or reason per line. */
+static Err devices_ask(Run *r, Str *out)
+{
+    const char *argv[] = {r->client.s, "--list-devices", NULL};
+    return client_ask(r, argv, out);
+}
+
+/* A peer that is not there, or not for this device, ends the run before anything is compiled. */
+static Err peer_check(Run *r)
+{
+    char index[24];
+    Str version, kind = arena_dup(&r->arena, r->device.kind);
+    if (!r->config->globals.Peer || r->o->compile_only) return ERR_OK;
+    TRY_ALLOC(kind.s);
+    snprintf(index, sizeof index, "%" PRId64, r->device.index);
+    const char *argv[] = {r->client.s, "--check-peer", "--peer",       peer_name(r->config->globals.Peer),
+                          "--device",  kind.s,         "--device-idx", index,
+                          NULL};
+    return client_ask(r, argv, &version);
 }
 
 Err list_devices(const Options *o, FILE *f)
@@ -290,6 +317,7 @@ Err step_device(Run *r)
         TRY(devices_ask(r, &list));
         TRY(device_choose(r, list));
     }
+    TRY(peer_check(r));
     part_notice(r);
     fallback_tell(r);
     bounds_choose(r);

@@ -9,6 +9,7 @@
 #include "base/own.h"
 #include "run/busy.h"
 #include "run/client_ini.h"
+#include "run/hint.h"
 #include "createlib/createlib.h"
 #include "report/winners.h"
 
@@ -197,10 +198,7 @@ static Err winners_print(Run *r)
                         .width = terminal_width(STDOUT_FILENO)};
     TRY(chosen_of(r, plans, n, &o.chosen));
     TRY(report_winners(&r->store, plans, n, &o, stdout));
-    if (n && plans[0].n_sizes)
-        printf("\nmore about a size: tuner explain %s M,N,BATCH,K; what failed and why: tuner status %s\n",
-               r->outdir, r->outdir);
-    return 0;
+    return n && plans[0].n_sizes ? explain_hint_print(&r->arena, r->outdir, plans[0].size[0].key) : ERR_OK;
 }
 
 /* What tuner-bench calls a type, as rocblas-bench does. */
@@ -242,7 +240,7 @@ static bool only_unbatched(const Run *r)
     return r->n_groups > 0;
 }
 
-static void usage_print(const Run *r)
+static void usage_print(Run *r)
 {
     if (only_unbatched(r)) {
         notice(
@@ -255,8 +253,17 @@ static void usage_print(const Run *r)
         !g->problem->pt.HighPrecisionAccumulate)
         printf("\nthe library is for 'HighPrecisionAccumulate: False'; rocBLAS, libtuner and tuner-bench ask "
                "for True of these types\n");
-    printf("\nto use the library:\n  TUNER_LIBPATH=%s/%.*s/library tuner-bench", r->outdir,
-           STR_ARG(r->config->globals.LibraryClientPath));
+    Buf words;
+    buf_init(&words);
+    buf_puts(&words, "TUNER_LIBPATH=");
+    Str library =
+        path_join(&r->arena, r->outdir,
+                  arena_printf(&r->arena, "%.*s/library", STR_ARG(r->config->globals.LibraryClientPath)).s);
+    shell_word(library, &words);
+    buf_putc(&words, ' ');
+    if (program_word(&r->arena, "tuner-bench", &words)) verbose("%s", err_message());
+    printf("\nto use the library:\n  %s", buf_cstr(&words));
+    buf_fini(&words);
     if (!g || !problem_is_gemm(&g->problem->pt) || !g->n_sizes) {
         printf(" -f gemm -r f32_r -m 512 -n 512 -k 512\n");
         return;

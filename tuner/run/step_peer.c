@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/own.h"
@@ -187,13 +188,23 @@ static void summary(Peers *p)
                STR_ARG(p->row[i].group), STR_ARG(p->row[i].size));
 }
 
+/* The table of an earlier run, whose winners these need not be. A file that is not ours stays. */
+static Err stale_remove(Run *r, const char *path)
+{
+    Str text;
+    if (!file_exists(path) || file_read(&r->arena, path, 64 << 20, &text)) return ERR_OK;
+    if (!str_starts(text, "# device: ") || unlink(path)) return ERR_OK;
+    notice("peer.csv of an earlier run is gone: its winners need not be these (--peer makes it anew)");
+    return ERR_OK;
+}
+
 Err step_peer(Run *r)
 {
     Arena a;
     Peers p = {.r = r, .a = &a};
     Str path;
-    if (!r->config->globals.Peer) return 0;
     TRY(run_path(r, &path, "peer.csv"));
+    if (!r->config->globals.Peer) return stale_remove(r, path.s);
     arena_init(&a, 0);
     buf_init(&p.csv);
     Err e = header(&p);

@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "base/vec.h"
 #include "run/client_ini.h"
+#include "run/hint.h"
 #include "createlib/library_write.h"
 
 static Err solutions_of(Run *r, const Group *g, const Solution ***solutions, Str **names)
@@ -74,25 +75,12 @@ static Err ini_write(Run *r, const Group *g, Buf *text)
     return file_put(r, g, "source/ClientParameters.ini", text);
 }
 
-/* In single quotes for the shell. */
-static void shell_quote(Str s, Buf *out)
-{
-    buf_putc(out, '\'');
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.s[i] == '\'')
-            buf_puts(out, "'\\''");
-        else
-            buf_putc(out, s.s[i]);
-    }
-    buf_putc(out, '\'');
-}
-
 static Err run_sh_write(Run *r, const Group *g, Buf *text)
 {
     buf_puts(text,
              "#!/bin/sh\n# The benchmark's client run by hand; writes ../../Data/00_Final.csv\nset -ex\n"
              "cd \"$(dirname \"$0\")\"\n");
-    shell_quote(r->client, text);
+    shell_word(r->client, text);
     buf_puts(text, " --config-file ../source/ClientParameters.ini");
     if (r->config->globals.ClientArgs.n) buf_printf(text, " %.*s", STR_ARG(r->config->globals.ClientArgs));
     buf_putc(text, '\n');

@@ -90,15 +90,15 @@ class Kernels:
                 out += [(a['arch'], s, f) for s, f in a['helpers'].items()]
         return out
 
-    def compile(self, wanted):
+    def compile(self, wanted, watch=lambda groups, n: groups):
         """wanted: (arch, symbol, path of the text). Returns {(arch, symbol): code object file or error text}, and
-        the same by (arch, symbol, path): helper kernels of H and of HHS have one symbol."""
+        the same by (arch, symbol, path): helper kernels of H and of HHS have one symbol. watch: goes over what is done."""
         groups, out = [], {}
         for arch in sorted({w[0] for w in wanted}):
             mine = sorted({(s, p) for a, s, p in wanted if a == arch})
             groups += [(arch, mine[i:i + self.batch]) for i in range(0, len(mine), self.batch)]
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            for part in pool.map(lambda g: self.compile_group(*g), groups):
+            for part in watch(pool.map(lambda g: self.compile_group(*g), groups), len(groups)):
                 out.update(part)
         return out
 

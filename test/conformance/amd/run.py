@@ -14,8 +14,10 @@ import time
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import cases
 import emulate
+import progress
 
 NEWEST_ONLY = ('gfx942', 'gfx1100', 'gfx1201')   # older compilers do not know them, or encode them wrongly
 
@@ -86,9 +88,9 @@ def run_arch(args, arch, compiler, emu, rng, totals, say):
     try:
         todo, why = wanted(args, arch, rng, emit)
         answers = emit.make(todo)
-        objects = emit.compile(emit.texts(answers))
+        objects = emit.compile(emit.texts(answers), lambda groups, n: progress.each(groups, f'{arch}: compile', n, args.short))
         failed, runs, kernels, skipped = 0, 0, collections.Counter(), collections.Counter()
-        for c, a in zip(todo, answers):
+        for c, a in progress.each(zip(todo, answers), arch, len(todo), args.short):
             bad = a.get('error')
             for i, launch in enumerate(a.get('launches', [])):
                 bad = bad or machine.run(c, a, objects, launch, args.seed + i)

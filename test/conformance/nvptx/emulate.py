@@ -16,10 +16,11 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'amd'))
+sys.path[:0] = [os.path.join(HERE, '..'), os.path.join(HERE, '..', 'amd')]
 import cases
 import emulate as amd
 import numpy as np
+import progress
 
 MMA = re.compile(r'mma\.sync\.aligned\.m16n8k\d+\.row\.col\.(\w+)\.(\w+)\.(\w+)')
 # Functions that are instructions, as they stand in a text, and what they become.
@@ -203,8 +204,9 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         texts = [a for a in answers if 'file' in a]
-        built = dict(zip((a['name'] for a in texts), pool.map(objects, texts)))
-    for c, a in zip(todo, answers):
+        done = progress.each(pool.map(objects, texts), 'compile', len(texts), args.short)
+        built = dict(zip((a['name'] for a in texts), done))
+    for c, a in progress.each(zip(todo, answers), 'run', len(todo), args.short):
         what = f"{c['arch']} {c['kind']} {c['trans']} {c['solution']}"
         if 'file' not in a:
             failed.append(f'{what}: no text: {a.get("rule", a)}')

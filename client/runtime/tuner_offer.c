@@ -1,0 +1,97 @@
+/* libtuner: the message of a problem that the library has no solution for: what was asked for, and for which
+ * transposes and types there are solutions. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/runtime/tuner_priv.h"
+
+enum { KINDS_MAX = 64, KINDS_SHOWN = 8, TEXT_MAX = 96 };
+
+typedef struct {
+    uint64_t operation;
+    uint32_t types;
+    uint8_t compute;
+} Kind;
+
+/* "NT", or for an operation that is no BLAS GEMM with a batch index its identifier. */
+static const char *operation_name(const tuner_library *t, uint64_t operation, const char *text)
+{
+    static const char *const names[16] = {"NN", "TN", "NT", "TT", NULL, "CN", NULL, "CT",
+                                          NULL, NULL, "NC", "TC", NULL, NULL, NULL, "CC"};
+    for (unsigned i = 0; i < 16; i++)
+        if (names[i] && t->operation[16 | i] == operation) return names[i];
+    return text;
+}
+
+/* "NT f32_r"; types that differ are A, B, C, D and that of the sums: "NT i8_r i8_r i32_r i32_r i32_r". */
+static void kind_text(const tuner_library *t, const Kind *k, const char *text, char out[TEXT_MAX])
+{
+    uint8_t type[5] = {0, 0, 0, 0, k->compute};
+    bool same = true;
+    for (int i = 0; i < 4; i++) type[i] = (uint8_t)(k->types >> 8 * i);
+    for (int i = 1; i < 5; i++) same &= type[i] == type[0];
+    int n = snprintf(out, TEXT_MAX, "%s", operation_name(t, k->operation, text));
+    for (int i = 0; i < (same ? 1 : 5) && n > 0 && n < TEXT_MAX; i++)
+        n += snprintf(out + n, TEXT_MAX - (size_t)n, " %s", tuner_type_word(type[i]));
+}
+
+static size_t kinds_collect(const tuner_library *t, Kind kind[KINDS_MAX], const char *text[KINDS_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < library_n_solutions(t->library) && n < KINDS_MAX; i++) {
+        const LibSolution *s = library_solution(t->library, i);
+        size_t k = 0;
+        if (!s) continue;
+        while (k < n && (kind[k].operation != s->operation || kind[k].types != s->types ||
+                         kind[k].compute != s->compute_type))
+            k++;
+        if (k < n) continue;
+        kind[n] = (Kind){s->operation, s->types, s->compute_type};
+        text[n++] = s->operation_text;
+    }
+    return n;
+}
+
+/* Made again when placeholders were read since. The text is the library's; NULL without memory. */
+static const char *offer_text(tuner_library *t)
+{
+    Kind kind[KINDS_MAX];
+    const char *text[KINDS_MAX];
+    size_t n_solutions = library_n_solutions(t->library);
+    pthread_mutex_lock(&t->lock);
+    if (!t->offer || t->offer_of != n_solutions) {
+        Buf b;
+        char one[TEXT_MAX];
+        size_t n = kinds_collect(t, kind, text);
+        buf_init(&b);
+        for (size_t i = 0; i < n && i < KINDS_SHOWN; i++) {
+            kind_text(t, &kind[i], text[i], one);
+            buf_printf(&b, "%s%s", i ? ", " : "", one);
+        }
+        if (n > KINDS_SHOWN) buf_printf(&b, " and %zu%s more", n - KINDS_SHOWN, n == KINDS_MAX ? " or" : "");
+        t->offer = arena_dup(&t->arena, n ? buf_view(&b) : STR("nothing")).s;
+        t->offer_of = n_solutions;
+        buf_fini(&b);
+    }
+    const char *offer = t->offer;
+    pthread_mutex_unlock(&t->lock);
+    return offer;
+}
+
+Err no_solution(tuner_library *t, const Contraction *p)
+{
+    char wanted[TEXT_MAX];
+    const Kind kind = {p->operation, p->types, p->compute_type};
+    const char *offer = offer_text(t), *at = offer;
+    kind_text(t, &kind, "?", wanted);
+    size_t n = strlen(wanted);
+    bool listed = false;
+    for (; at && (at = strstr(at, wanted)); at += n) listed |= at[n] == 0 || at[n] == ',' || at[n] == ' ';
+    FAIL(TUNER_NO_SOLUTION,
+         "%s has no solution for %s, %" PRId64 " x %" PRId64 " x %" PRId64 "%s%s%s; it has %s%s", t->path,
+         wanted, p->m, p->n, p->k, p->strided_batched ? "" : " with batches by arrays of pointers",
+         library_names_arch(t->library) ? "" : ", and no rows for ",
+         library_names_arch(t->library) ? "" : t->hw.arch.s, offer ? offer : "others",
+         listed ? ", but none of them takes this size, these strides and scalars" : "");
+}
