@@ -43,7 +43,7 @@ FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
 BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
 
 .PHONY: all help conformance-amd conformance-nvptx conformance-mutation quickstart check unit golden bench lint fuzz fuzz-run \
-        clang tests fmt golden-rewrite install clean
+        clang tests fmt golden-rewrite install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -51,7 +51,7 @@ all: $(PROGRAMS) $(LIBS)
 
 help:
 	@echo 'all quickstart check (lint unit golden) conformance-amd conformance-nvptx conformance-mutation bench fuzz clang fmt'
-	@echo 'golden-rewrite install clean'
+	@echo 'golden-rewrite install uninstall clean'
 	@echo 'options: B=dir STATIC=1 DEBUG=1 SAN=address,undefined CC=clang V=1 FUZZ_SECONDS=60 PREFIX=/usr/local'
 
 $(B)/obj/%.o: %.c
@@ -187,16 +187,10 @@ fmt:
 	$(Q)git ls-files '*.c' '*.h' | grep -v /text/ | xargs clang-format -i
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/tuner
-	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(LIBS) $(DESTDIR)$(PREFIX)/lib
-	install -m 644 client/runtime/tuner.h $(DESTDIR)$(PREFIX)/include
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	printf '%s\n' 'Name: tuner' 'Description: GEMM with tuned kernels' \
-	  'Version: $(shell sed -n 's/.*TUNER_VERSION "\(.*\)"/\1/p' tuner/base/version.h)' 'Cflags: -I$(PREFIX)/include' \
-	  'Libs: -L$(PREFIX)/lib -ltuner' 'Libs.private: $(MSGPACK) -lyaml -lmd -ldl -lm -pthread' \
-	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/tuner.pc
-	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/tuner
+	$(Q)sh scripts/install.sh $(B) '$(PREFIX)' '$(MSGPACK) -lyaml -lmd -ldl -lm -pthread'
+
+uninstall: all
+	$(Q)sh scripts/install.sh $(B) '$(PREFIX)' '' --uninstall
 
 clean:
 	rm -rf $(B)

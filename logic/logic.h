@@ -9,8 +9,8 @@
 #ifndef LOGIC_LOGIC_H
 #define LOGIC_LOGIC_H
 
-#include "base/version.h"
 #include "base/arena.h"
+#include "base/version.h"
 #include "fmt/node.h"
 #include "problem/problem.h"
 #include "space/solution.h"

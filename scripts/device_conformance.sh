@@ -22,7 +22,8 @@ out=$(cd "$1" && pwd); shift
 [ $# -gt 0 ] || set -- simt mma register
 families=$*
 . "$root/scripts/bench_words.sh"
-tuner=${TUNER:-$root/build/bin/tuner}
+bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
+tuner=${TUNER:-$bin/tuner}
 bin=$(dirname "$tuner")
 client=${TUNER_CLIENT:-$bin/tuner-client} bench=${TUNER_BENCH:-$bin/tuner-bench}
 logic=${TUNER_LOGIC:-$bin/tuner-logic} createlib=${TUNER_CREATELIB:-$bin/tuner-createlib}

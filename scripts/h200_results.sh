@@ -8,7 +8,8 @@ set -e
 [ $# -ge 1 ] || { echo "usage: h200_results.sh OUT [NAME...]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=$1; shift
-tuner=${TUNER:-$root/build/bin/tuner}
+bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
+tuner=${TUNER:-$bin/tuner}
 mkdir -p "$out/results/logic"
 [ $# -gt 0 ] || set -- $(cd "$root/configs" && ls h200_*.yaml 2>/dev/null | sed 's/^h200_//; s/\.yaml$//')
 [ $# -gt 0 ] || { echo "h200_results.sh: there is no configs/h200_*.yaml" >&2; exit 2; }

@@ -9,7 +9,8 @@ set -e
 . "$(dirname "$0")/bench_words.sh"
 export LC_ALL=C # the order of files is that of createlib
 usage() { echo "usage: library_speed.sh OUTDIR [--again]: $*" >&2; exit 2; }
-out=$1 again=${2:-} limit=${LIMIT:-0.03} bin=$(cd "$(dirname "$0")/.." && pwd)/build/bin
+out=$1 again=${2:-} limit=${LIMIT:-0.03} root=$(cd "$(dirname "$0")/.." && pwd)
+bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
 lib=$out/4_LibraryClient/library
 [ -d "$lib" ] || usage "no library in '$lib'"
 [ -z "$again" ] || [ "$again" = --again ] || usage "unknown option '$again'"

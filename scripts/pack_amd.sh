@@ -9,7 +9,8 @@
 set -e
 [ $# -ge 1 ] || { echo "usage: pack_amd.sh OUT [CONFIG.yaml...]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
-bin=${TUNER_BIN:-$root/build/bin}
+bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
+bin=${TUNER_BIN:-$bin}
 out=$1; shift
 mkdir -p "$out"; out=$(cd "$out" && pwd)
 [ $# -gt 0 ] || set -- "$root"/configs/vega20_*.yaml "$root"/configs/mi*.yaml "$root"/configs/navi*.yaml

@@ -6,7 +6,9 @@ set -e
 out=$1 runs=${2:-3} limit=${LIMIT:-0.015}
 [ -d "$out/1_BenchmarkProblems" ] || { echo "usage: spread.sh OUTDIR [RUNS]: no tuner run in '$out'" >&2; exit 2; }
 out=$(cd "$out" && pwd)
-client=${TUNER_CLIENT:-$(cd "$(dirname "$0")/.." && pwd)/build/bin/tuner-client}
+root=$(cd "$(dirname "$0")/.." && pwd)
+bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
+client=${TUNER_CLIENT:-$bin/tuner-client}
 [ -x "$client" ] || { echo "spread.sh: there is no '$client' (TUNER_CLIENT)" >&2; exit 2; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/tuner-spread-XXXXXX")
 trap 'rm -rf "$work"' EXIT

@@ -1,9 +1,23 @@
-# make install, then the example of tuner.h compiled against both libraries with what the installed pkg-config file says.
-make -C "$ROOT" --no-print-directory B="${BIN%/bin}" PREFIX="$PWD/inst" install >log 2>&1 || cat log
-find inst -type f | LC_ALL=C sort | grep -v share
-ls inst/share/tuner/quickstart.yaml
+# make install, moved to another place; then the example of tuner.h compiled against both libraries with what pkg-config says;
+# manual pages, completions and scripts from there; make uninstall.
+make -C "$ROOT" --no-print-directory B="${BIN%/bin}" PREFIX="$PWD/first" install >log 2>&1 || cat log
+mv first inst
+echo "--- files"
+find inst -type f | LC_ALL=C sort | grep -v -e share -e 'libtuner\.so'
+find inst/lib -name 'libtuner.so*' | grep -c . | sed 's/^[1-9]$/libtuner.so/'
+find inst/share -type f | LC_ALL=C sort | grep -v configs; ls inst/share/tuner/configs/quickstart.yaml
+grep -l "$PWD/first" inst/lib/pkgconfig/tuner.pc inst/share/man/man1/* inst/share/bash-completion/completions/* inst/share/zsh/site-functions/*
+echo "--- an application"
 sed -n '/^ \*     #include <stdio.h>/,/^ \*     }$/s/^ \* \{0,5\}//p' inst/include/tuner.h >example.c
-pc() { sed -n "s/^$1: //p" inst/lib/pkgconfig/tuner.pc; }
+# what pkg-config makes of the file, which need not be there
+pc() { sed -n "s/^$1: //p" inst/lib/pkgconfig/tuner.pc | sed "s|\${includedir}|$PWD/inst/include|; s|\${libdir}|$PWD/inst/lib|"; }
+if command -v pkg-config >/dev/null; then
+  export PKG_CONFIG_PATH="$PWD/inst/lib/pkgconfig"
+  real() { (cd "$(echo $1 | sed 's/^-.//')" && pwd); }
+  [ "$(real "$(pkg-config --cflags tuner)")" = "$(real "$(pc Cflags)")" ] || pkg-config --cflags tuner
+  [ "$(real "$(pkg-config --libs-only-L tuner)")" = "$PWD/inst/lib" ] || pkg-config --libs tuner
+  [ "tuner $(pkg-config --modversion tuner)" = "$(inst/bin/tuner --version | cut -d' ' -f1,2)" ] || pkg-config --modversion tuner
+fi
 cc -std=c11 -Wall -Wextra -Wpedantic -Werror $(pc Cflags) example.c $(pc Libs) -Wl,-rpath,"$PWD/inst/lib" -o shared
 cc -std=c99 -Wall -Wextra -Wpedantic -Werror $(pc Cflags) example.c inst/lib/libtuner.a $(pc Libs.private) -o static
 echo 'int main(void) { return 0; }' >c++.cc; echo '#include <tuner.h>' >>c++.cc
@@ -16,3 +30,39 @@ for p in ./shared ./static; do
   $p out/4_LibraryClient/library; echo "exit $?"
   $p nowhere; echo "exit $?"
 done
+sh inst/share/tuner/scripts/library_speed.sh out >log 2>&1; grep -c 'not the winner: 0; wrong: 0' log || cat log
+echo "--- manual pages"
+for f in inst/share/man/man1/*.1; do
+  grep -c '^\.SH NAME\|^\.SH SYNOPSIS\|^\.SH OPTIONS\|^\.TH' "$f"
+  if command -v groff >/dev/null; then groff -man -ww -Tascii "$f" 2>&1 >/dev/null; fi
+done
+echo "--- completions"
+for f in inst/share/zsh/site-functions/*; do if command -v zsh >/dev/null; then zsh -n "$f"; fi; done
+cat >complete.sh <<'END'
+for f in inst/share/bash-completion/completions/*; do . $f; done
+t() {
+  COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+  f=$(complete -p "$1" | sed 's/.*-F \([^ ]*\).*/\1/'); $f
+  echo "$*: $(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ')"
+}
+t tuner st
+t tuner --list-
+t tuner --peer ''
+t tuner --peer = o
+t tuner status ou
+t tuner-logic m
+t tuner-logic diff --
+t tuner-logic merge --policy n
+t tuner-logic merge --policy best one
+t tuner-bench --initialization Ra
+t tuner-bench -r f1
+t tuner-client --config
+t tuner-createlib --library-format ''
+t tuner-nvrtc --ch
+END
+if command -v bash >/dev/null; then bash complete.sh; fi
+echo "--- uninstall"
+echo mine >inst/share/tuner/mine
+make -C "$ROOT" --no-print-directory B="${BIN%/bin}" PREFIX="$PWD/inst" uninstall >log 2>&1 || cat log
+find inst -type f -o -type l
+make -C "$ROOT" --no-print-directory B="${BIN%/bin}" PREFIX=relative install 2>&1 | grep install.sh
