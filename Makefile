@@ -23,7 +23,7 @@ L_CORE := $(call pick,-lsqlite3 $(MSGPACK) -lyaml -lmd) -ldl -lm
 src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
-RUN_SRC    := $(call src,$(addprefix tuner/,base fmt problem index) client/runtime)
+RUN_SRC    := $(filter-out tuner/base/cli%,$(call src,$(addprefix tuner/,base fmt problem index) client/runtime))
 KERNELS    := $(addprefix tuner/kernel/,host gpu amdgcn nvptx)
 CORE_SRC   := $(call src,$(addprefix tuner/,base fmt problem index space kernel build measure) $(KERNELS))
 DEVICE_SRC := $(call src,client/device client/worker client/race client/peer) client/events.c client/options.c

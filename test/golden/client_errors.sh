@@ -21,4 +21,4 @@ echo "-- events reader gone: the client ends"
 echo "-- list-devices"
 "$BIN/tuner-client" --list-devices | sed 's/[ :].*//' | uniq
 echo "-- help"
-"$BIN/tuner-client" --help | grep -c '^      --'
+"$BIN/tuner-client" --help | grep -c -e '^      --num-warmups N'
