@@ -22,7 +22,7 @@ run killed >log 2>&1; echo "exit $?"
 "$BIN/tuner" status killed | grep measured
 echo "--- a peer that cannot run here"
 run peerless --peer cublas >log 2>&1; echo "exit $?"; grep '^tuner:' log | sed "s,'/.*/peerless,'peerless,"
-grep -h '^tuner-client' peerless/1_*/*/00_Final/build/client.log | sort -u
+ls peerless 2>/dev/null
 run none --peer mkl 2>&1 | sed "s,$DATA/,,"
 echo "--- spread"
 TUNER_CLIENT="$BIN/tuner-client" sh "$ROOT/scripts/spread.sh" out 3 >spread.txt; echo "exit $?"
