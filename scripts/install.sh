@@ -46,6 +46,7 @@ for f in configs/*.yaml; do put 644 "$f" "share/tuner/$f"; done
 for f in $scripts; do put 755 "scripts/$f" "share/tuner/scripts/$f"; done
 put 644 LICENSE share/doc/tuner/LICENSE
 put 644 README.md share/doc/tuner/README.md
+text share/doc/tuner/parameters.md "$build/bin/tuner" --help-params=md
 case $mode in --uninstall)
   for d in share/tuner/configs share/tuner/scripts share/tuner share/doc/tuner; do rmdir "$to/$d" 2>/dev/null || true; done;;
 esac

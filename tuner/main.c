@@ -27,7 +27,7 @@ static Err (*const commands[])(const Options *) = {run_command, status_command, 
 static Err print_only(const Options *o, const CliLine *line, bool *done)
 {
     *done = true;
-    if (o->help_params) return params_help(stdout), ERR_OK;
+    if (o->help_params) return params_help(stdout, o->help_markdown), ERR_OK;
     if (o->help_globals) return globals_help(stdout), ERR_OK;
     if (o->list_targets) return list_targets(stdout);
     if (o->list_devices) return list_devices(o, stdout);

@@ -1,5 +1,5 @@
 /* Which parameters change a kernel: every one is varied over several kernels of each family, and text, launch
- * and predicates are compared. What never changes them must be listed as such (no_effect.def, or the scope of
+ * and predicates are compared. What never changes them must be listed as such (effect.def, or the scope of
  * params.def), and nothing else may be. Such parameters make no candidates of their own. */
 #include "test/support.h"
 
@@ -31,6 +31,9 @@ static const Base bases[] = {
     {"gfx90a", SGEMM_TN, "{" TILE ", KernelLanguage: Assembly}"},
     {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly, GlobalSplitU: 2}"},
     {"gfx90a", SGEMM, "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer}"},
+    {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly, GlobalSplitU: 2, VectorAtomicWidth: 1}"},
+    {"gfx942", SGEMM,
+     "{" TILE ", KernelLanguage: Assembly, WorkGroupMapping: 1, StaggerU: 0, PreloadKernelArguments: 1}"},
     {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly, PersistentKernel: 2}"},
     {"gfx90a", SGEMM,
      "{" TILE ", KernelLanguage: Assembly, PersistentKernel: 2, PersistentKernelAlongBatch: true}"},
@@ -70,6 +73,9 @@ static const Base bases[] = {
     {"sm_90", HGEMM, "{" MMA_H "}"},
     {"sm_90", HGEMM_TN, "{" MMA_H "}"},
     {"sm_80", DGEMM, "{MatrixInstruction: [8, 8, 4, 1, 1, 4, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3}"},
+    {"sm_90", DGEMM, "{MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3}"},
+    {"sm_90", "{DataType: s, Batched: true, TransposeA: true, TransposeB: true}",
+     "{" TILE ", NvRing: 1, PrefetchGlobalRead: 3}"},
     {"sm_90", XGEMM, "{" MMA_S "}"},
     {"sm_90", XGEMM, "{" MMA_S ", GlobalSplitU: 2}"},
     {"x86-64-v3", SGEMM, "{WorkGroup: [4, 8, 1], ThreadTile: [16, 4], DepthU: 32}"},
@@ -186,9 +192,16 @@ static size_t number_values(const Param *p, int64_t *out)
 /* Sets value number i; false behind the last. */
 static bool value_set(Arena *a, const Param *p, size_t i, Solution *s)
 {
-    static const char *const lists[] = {
-        "[8, 8, 1]", "[16, 8, 1]", "[8, 8, 2]", "[4, 4]", "[8, 4]", "[2, 2]", "[32, 32, 8, 1, 1, 1, 1, 2, 2]",
-        "[64, 64]"};
+    static const char *const lists[] = {"[8, 8, 1]",
+                                        "[16, 8, 1]",
+                                        "[8, 8, 2]",
+                                        "[4, 4]",
+                                        "[8, 4]",
+                                        "[2, 2]",
+                                        "[32, 32, 8, 1, 1, 1, 1, 2, 2]",
+                                        "[64, 64]",
+                                        "[16, 16, 16, 1, 1, 2, 2, 2, 2]",
+                                        "[16, 8, 4, 1, 1, 4, 4, 2, 2]"};
     static const char *const maps[] = {"{0: 1}", "{0: 8}", "{1: 8}", "{2: 8}", "{3: 64}"};
     int64_t v[VALUES_MAX];
     switch ((ParamKind)p->kind) {
@@ -244,6 +257,13 @@ static bool settable(const Param *p, TargetFamily family)
     return p->group == GROUP_FORK || p->group == GROUP_EXTRA;
 }
 
+/* Rejected in some place of the family: test_only. */
+static bool is_limited(const Param *p, TargetFamily family)
+{
+    if (family == TARGET_NVPTX) return param_only(p, ONLY_RING) || param_only(p, ONLY_NV);
+    return param_only(p, family == TARGET_HOST ? ONLY_CPU : ONLY_AMD);
+}
+
 static void check_family(TargetFamily family)
 {
     static Effect effect[PARAM_COUNT];
@@ -259,14 +279,116 @@ static void check_family(TargetFamily family)
     }
     for (int id = 0; id < PARAM_COUNT; id++) {
         const Param *p = param_at((ParamId)id);
-        const bool listed = param_no_effect(p, scope_of(family));
-        if (!settable(p, family) || !effect[id].valid || listed == !effect[id].changed) continue;
+        const bool listed = param_no_effect(p, scope_of(family)), limited = is_limited(p, family);
+        if (!settable(p, family) || limited || param_has_one_value(p)) continue;
+        if (effect[id].valid ? listed == !effect[id].changed : listed) continue;
         print_error("%s: %zu values give kernels, %s, but %s\n", p->name, effect[id].valid,
                     effect[id].changed ? "one of them another" : "all the same",
                     listed ? "it is listed as without effect" : "it is listed nowhere");
         bad++;
     }
     assert_int_equal(bad, 0);
+}
+
+/* ---- values that are rejected ---- */
+
+static unsigned place_of(const Bench *b)
+{
+    TargetFamily f = b->deriver.target->family;
+    if (f == TARGET_HOST) return ONLY_CPU;
+    return f == TARGET_AMDGCN ? ONLY_AMD : b->derived.NvRing == 1 ? ONLY_RING : ONLY_NV;
+}
+
+/* Tries the values that the row of p excludes on one base: n_rejected counts them, by_rule those that the
+ * row's own rule rejects, as other rules may come first. */
+typedef struct {
+    size_t n_rejected, by_rule;
+} Excluded;
+
+static void exclude(Bench *b, const Param *p, const ParamOnly *row, Excluded *e, size_t *bad)
+{
+    for (size_t i = 0;; i++) {
+        Solution s = b->base;
+        Verdict v;
+        if (!value_set(&b->arena, p, i, &s)) break;
+        if (!s.pt) continue;
+        bool number = p->kind != KIND_STR && p->kind != KIND_LIST;
+        int32_t value = number ? *(const int32_t *)solution_field_const(&s, p) : 1;
+        if (value == row->value[0] || value == row->value[1]) continue;
+        /* a ring that is not asked for may give way, and derivation may take the value back */
+        bool valid = solution_derive(&b->deriver, &s, &v) && (place_of(b) != ONLY_RING || s.NvRing);
+        int32_t kept = number ? *(const int32_t *)solution_field_const(&s, p) : 1;
+        if (valid && kept != row->value[0] && kept != row->value[1]) {
+            print_error("%s %d on %s: accepted, but the table has only %d and %d\n", p->name, value,
+                        b->deriver.target->name, row->value[0], row->value[1]);
+            ++*bad;
+        }
+        e->n_rejected += v.rule != RULE_NONE;
+        e->by_rule += v.rule == row->rule && (row->elsewhere || (v.arg[0] == p->id && v.arg[1] == value));
+    }
+}
+
+/* What the table says is rejected is rejected, by that rule and with that value; a parameter without a row is
+ * honoured: some value gives another kernel. */
+static void test_only(void **state)
+{
+    (void)state;
+    static Excluded excluded[PARAM_COUNT][ONLY_CPU + 1];
+    size_t bad = 0, n_rows = 0, n_by_rule = 0;
+    memset(excluded, 0, sizeof excluded);
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        Bench b;
+        bench_init(&b, &bases[i]);
+        for (int id = 0; id < PARAM_COUNT; id++) {
+            const Param *p = param_at((ParamId)id);
+            const ParamOnly *row = param_only(p, place_of(&b));
+            if (row) exclude(&b, p, row, &excluded[id][place_of(&b)], &bad);
+        }
+        bench_fini(&b);
+    }
+    for (int id = 0; id < PARAM_COUNT; id++)
+        for (unsigned where = ONLY_AMD; where <= ONLY_CPU; where++) {
+            const Excluded *e = &excluded[id][where];
+            if (!param_only(param_at((ParamId)id), where)) continue;
+            n_rows++;
+            n_by_rule += e->by_rule > 0;
+            if (e->n_rejected) continue;
+            print_error("%s: no value was rejected (place %u)\n", param_at((ParamId)id)->name, where);
+            bad++;
+        }
+    assert_true(n_by_rule * 4 >= n_rows * 3);
+    assert_int_equal(bad, 0);
+}
+
+/* The texts of the table. */
+static void test_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned family;
+        const char *text;
+    } cases[] = {
+        {"ThreadTile", SCOPE_AMD, "honoured"},
+        {"ScheduleIterAlg", SCOPE_CPU, "hint: it has no meaning there"},
+        {"ClusterLocalRead", SCOPE_AMD, "hint: the compiler orders instructions"},
+        {"StreamK", SCOPE_AMD, "only 0 (amd-value)"},
+        {"StreamK", SCOPE_CPU, "only 0 (host-persistent)"},
+        {"WorkGroupMappingType", SCOPE_NV, "only B (nv-register-value); with the ring only B (nv-value)"},
+        {"VectorStore", SCOPE_NV, "honoured; with the ring only -1 and 1 (nv-value)"},
+        {"CustomKernelName", SCOPE_NV, "only '' (custom-kernel)"},
+        {"HostPackA", SCOPE_CPU, "honoured"},
+        {"HostPackA", SCOPE_NV, "-"},
+        {"NvRing", SCOPE_AMD, "-"},
+    };
+    Buf b;
+    buf_init(&b);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_reset(&b);
+        param_effect_print(param_find(str_from(cases[i].name)), cases[i].family, &b);
+        assert_string_equal(buf_cstr(&b), cases[i].text);
+    }
+    buf_fini(&b);
 }
 
 /* Candidates of a fork over everything that has no effect on gfx906: one for each ThreadTile. */
@@ -381,8 +503,9 @@ static void test_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_amdgcn), cmocka_unit_test(test_nvptx),    cmocka_unit_test(test_host),
-        cmocka_unit_test(test_fold),   cmocka_unit_test(test_rejected),
+        cmocka_unit_test(test_amdgcn),   cmocka_unit_test(test_nvptx), cmocka_unit_test(test_host),
+        cmocka_unit_test(test_only),     cmocka_unit_test(test_texts), cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,11 +249,36 @@ static void test_help(void **state)
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    params_help(f);
+    params_help(f, false);
     fclose(f);
     assert_non_null(strstr(text, "DepthU: K elements per macro-tile step"));
     assert_non_null(strstr(text, "legal: Branch ShiftPtr None"));
+    assert_non_null(strstr(text, "    amdgcn: only 0 (amd-value)\n"));
     assert_null(strstr(text, "NumElementsPerThread"));
+    free(text);
+}
+
+/* Seven cells in every row of the page, one row for every parameter that a user may give. */
+static void test_page(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t n = 0, n_rows = 0, n_params = 0;
+    FILE *f = open_memstream(&text, &n);
+    params_help(f, true);
+    fclose(f);
+    Str rest = str_from(text), line;
+    while (str_split(&rest, '\n', &line)) {
+        size_t cells = 0;
+        if (!str_starts(line, "|")) continue;
+        for (size_t i = 1; i < line.n; i++) cells += line.s[i] == '|' && line.s[i - 1] != '\\';
+        assert_int_equal(cells, 7);
+        n_rows++;
+    }
+    for (int i = 0; i < PARAM_COUNT; i++)
+        n_params += param_at((ParamId)i)->group != GROUP_STATE && param_at((ParamId)i)->group != GROUP_OLD;
+    assert_int_equal(n_rows, n_params + 2);
+    assert_non_null(strstr(text, "| StreamK | only 0 (amd-value) | only 0 (nv-register-value);"));
     free(text);
 }
 
@@ -265,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_legal),    cmocka_unit_test(test_defaults_are_legal),
         cmocka_unit_test(test_print),    cmocka_unit_test(test_part_of_element),
         cmocka_unit_test(test_sorted),   cmocka_unit_test(test_help),
+        cmocka_unit_test(test_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

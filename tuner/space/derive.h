@@ -98,4 +98,24 @@ bool solution_derive(const Deriver *d, Solution *s, Verdict *v);
  * solution_derive. */
 bool solution_writable(const Deriver *d, const Solution *s, Verdict *v);
 
+/* Where values of a parameter are limited: amdgcn kernels that are to be written, nvptx kernels with a ring
+ * of stages and without, the host. */
+enum { ONLY_AMD = 1, ONLY_RING, ONLY_NV, ONLY_CPU };
+typedef struct {
+    ParamId id;
+    unsigned where;
+    RuleId rule;
+    bool elsewhere;   /* the rule's predicate is not made from this row */
+    int32_t value[2]; /* the legal ones; may be equal; of texts and lists: the default */
+} ParamOnly;
+
+/* GlobalReadCoalesceVectorA: Tensile has no other value. */
+bool param_has_one_value(const Param *p);
+
+/* The row of effect.def, or NULL. */
+const ParamOnly *param_only(const Param *p, unsigned where);
+/* What a family (SCOPE_AMD, SCOPE_NV, SCOPE_CPU) does with p: "honoured", "hint: why", "only 0 (rule)", or
+ * "-": it is another family's. */
+void param_effect_print(const Param *p, unsigned family, Buf *out);
+
 #endif

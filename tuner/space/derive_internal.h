@@ -33,6 +33,9 @@ bool derive_reject(Derive *d, RuleId rule, const int64_t arg[5]);
         return false;                                                                                        \
     } while (0)
 
+/* The rows ONLY of effect.def for one place (ONLY_AMD, ONLY_RING, ONLY_CPU). False: stop. */
+bool check_only(Derive *d, unsigned where);
+
 static inline bool is_f8(int32_t type) { return type >= TYPE_F8 && type <= TYPE_B8F8; }
 static inline bool is_complex(int32_t type) { return type == TYPE_C || type == TYPE_Z; }
 /* Half, bf16: two bytes each. */

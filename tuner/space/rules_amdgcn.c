@@ -2,33 +2,13 @@
  * where kernels are made (DeriveLimits.writer). Counting solutions without making them gives Tensile's
  * numbers.
  *
- * What compiled kernels take without an effect is in no_effect.def. In some kernels alone these have an
- * effect: LdsPad, which in kernels with matrix instructions or dot products gives way to the layout that
+ * What compiled kernels take without an effect is in effect.def. In some kernels alone these have an effect:
+ * LdsPad, which in kernels with matrix instructions or dot products gives way to the layout that
  * kernel/amdgcn/layout.c chooses by counting bank conflicts (in the others LdsPad's room is placed so that
  * writes of transposed operands do not meet), and VectorWidth, which in those with matrix instructions
  * follows from MIWaveTile and 16 bytes.
  */
 #include "space/derive_internal.h"
-
-static const struct {
-    ParamId id;
-    int32_t only;
-} fixed[] = {
-    {PARAM_StreamK, 0},
-    {PARAM_DepthULdsDivisor, 1},
-    {PARAM_PackBatchDims, 0},
-    {PARAM_PackSummationDims, 0},
-    {PARAM_UnrollIncIsDepthU, 0},
-    {PARAM_WorkGroupMappingType, WGMT_B},
-    {PARAM_DirectToVgprA, 0},
-    {PARAM_DirectToVgprB, 0},
-    {PARAM_DirectToLdsA, 0},
-    {PARAM_DirectToLdsB, 0},
-    {PARAM_PrefetchAcrossPersistent, 0},
-    {PARAM_AtomicAddC, 0},
-    {PARAM_StoreCInUnroll, 0},
-    {PARAM_ReplacementKernel, 0},
-};
 
 /* kernel/gpu divides the lanes of a line among the groups of a wave. */
 static bool check_separate(Derive *d, int t)
@@ -66,10 +46,7 @@ static bool check_writer(Derive *d)
     if (d->s->GlobalSplitU > 1 && d->s->GlobalAccumulation == GACC_NONE &&
         (is_16bit(d->f->dest) || is_f8(d->f->dest)))
         REJECT(d, AMD_SPLIT_HALF, d->s->GlobalSplitU);
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-        int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(fixed[i].id));
-        if (v != fixed[i].only) REJECT(d, AMD_VALUE, fixed[i].id, v);
-    }
+    if (!check_only(d, ONLY_AMD)) return false;
     return check_fp16_alt(d) && check_separate(d, 0) && check_separate(d, 1);
 }
 

@@ -54,11 +54,7 @@ static bool check_parameters(Derive *d)
         (s->AssertFree0ElementMultiple % s->ThreadTile0 || s->AssertFree1ElementMultiple % s->ThreadTile1))
         REJECT(d, HOST_EDGE_NONE, s->AssertFree0ElementMultiple, s->AssertFree1ElementMultiple,
                s->ThreadTile0, s->ThreadTile1);
-    if (s->PackBatchDims) REJECT(d, HOST_PACKED, PARAM_PackBatchDims, s->PackBatchDims);
-    if (s->PackSummationDims) REJECT(d, HOST_PACKED, PARAM_PackSummationDims, s->PackSummationDims);
-    if (s->WorkGroupMappingType != WGMT_B) REJECT(d, HOST_Z);
-    if (s->PersistentKernel || s->StreamK) REJECT(d, HOST_PERSISTENT, s->PersistentKernel, s->StreamK);
-    if (s->PrefetchGlobalRead > 1) REJECT(d, HOST_PREFETCH, s->PrefetchGlobalRead);
+    if (!check_only(d, ONLY_CPU)) return false;
     if (s->InnerUnroll * s->LocalSplitU > 64) REJECT(d, HOST_UNROLL, s->InnerUnroll, s->LocalSplitU);
     if (!s->LoopTail && s->AssertSummationElementMultiple % s->DepthU)
         REJECT(d, HOST_TAIL, s->AssertSummationElementMultiple, s->DepthU);

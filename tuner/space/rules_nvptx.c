@@ -95,52 +95,9 @@ static bool check_f8(Derive *d)
     return true;
 }
 
-/* ---- what the ring has no variants of ---- */
-
-static const struct {
-    ParamId id;
-    int32_t a, b;
-} only[] = {
-    {PARAM_LoopDoWhile, 0, 0},
-    {PARAM_InnerUnroll, 1, 1},
-    {PARAM_KernelLanguage, LANG_SOURCE, LANG_SOURCE},
-    {PARAM_LdsPadA, -1, 0},
-    {PARAM_LdsPadB, -1, 0},
-    {PARAM_LdsBlockSizePerPadA, -1, 0},
-    {PARAM_LdsBlockSizePerPadB, -1, 0},
-    {PARAM_TransposeLDS, -1, 0},
-    {PARAM_MaxOccupancy, 40, 40},
-    {PARAM_VectorStore, -1, 1},
-    {PARAM_GlobalReadCoalesceGroupA, 1, 1},
-    {PARAM_GlobalReadCoalesceGroupB, 1, 1},
-    {PARAM_WaveSeparateGlobalReadA, 0, 0},
-    {PARAM_WaveSeparateGlobalReadB, 0, 0},
-    {PARAM_PrefetchLocalRead, 0, 1},
-    {PARAM_StreamK, 0, 0},
-    {PARAM_StreamKAtomic, 0, 0},
-    {PARAM_PersistentKernel, 0, 0},
-    {PARAM_PersistentKernelAlongBatch, 0, 0},
-    {PARAM_PackBatchDims, 0, 0},
-    {PARAM_PackSummationDims, 0, 0},
-    {PARAM_UnrollIncIsDepthU, 0, 0},
-    {PARAM_NumLoadsCoalescedA, -1, 1},
-    {PARAM_NumLoadsCoalescedB, -1, 1},
-    {PARAM_WorkGroupMappingType, WGMT_B, WGMT_B},
-    {PARAM_MACInstruction, MAC_FMA, MAC_FMA},
-    {PARAM_LDSBuffer1, -1, 0},
-    {PARAM_NonTemporalD, 0, 0},
-    {PARAM_NonTemporalC, 0, 0},
-    {PARAM_NonTemporalA, 0, 0},
-    {PARAM_NonTemporalB, 0, 0},
-    {PARAM_SourceSwap, 0, 0},
-};
-
 static bool check_values(Derive *d)
 {
-    for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
-        int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(only[i].id));
-        if (v != only[i].a && v != only[i].b) REJECT(d, NV_VALUE, only[i].id, v);
-    }
+    if (!check_only(d, ONLY_RING)) return false;
     const Solution *s = d->s;
     if (s->PrefetchGlobalRead < 1 || s->PrefetchGlobalRead > 7)
         STOP(d, NV_VALUE, PARAM_PrefetchGlobalRead, s->PrefetchGlobalRead);
@@ -297,7 +254,7 @@ bool derive_without_ring(Derive *d)
     for (int i = 0; i < 3; i++)
         if (values[i]) STOP(d, NV_NO_RING, of_rings[i], values[i]);
     s->NvRoundXF32 = 1; /* no xf32 instructions */
-    return true;
+    return check_only(d, ONLY_NV);
 }
 
 /* Bytes of one operand's tile in a stage: as struct Tile of kernel/nvptx. */

@@ -134,8 +134,8 @@ void param_copy(const Param *p, const Solution *from, Solution *to);
 /* Why p changes no kernel of the family (SCOPE_AMD, SCOPE_NV or SCOPE_CPU), though it is accepted there; NULL
  * when it may. */
 const char *param_no_effect(const Param *p, unsigned family);
-/* All rows, for `--help-params`. */
-void params_help(FILE *f);
+/* All rows, for `--help-params`: what each is and what each family does with it; markdown: as a page. */
+void params_help(FILE *f, bool markdown);
 /* Row numbers sorted by name (byte order), as files and names list them. */
 void params_sorted(ParamId order[PARAM_COUNT]);
 

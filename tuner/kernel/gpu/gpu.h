@@ -94,20 +94,12 @@
  *
  * ---- parameters ----
  *
- * Honoured here: WorkGroup, ThreadTile, DepthU, LocalSplitU, VectorWidth, GlobalLoadVectorWidth,
- * NumLoadsCoalesced, GlobalReadCoalesceGroup, WaveSeparateGlobalRead, ThreadSeparateGlobalRead,
- * FractionalLoad, LdsPad (amdgcn's matrix and dot modules choose pads by bank conflicts, amdgcn_valu_pads
- * where they go), UnrollMajorLDS, 1LDSBuffer, MaxOccupancy, PrefetchGlobalRead, PrefetchLocalRead,
- * SuppressNoLoadLoop, GlobalSplitU with all that belongs to it, StaggerU, WorkGroupMapping, PersistentKernel,
- * PreloadKernelArguments (order of arguments), VectorStore, StoreVectorWidth, NumElementsPerBatchStore,
- * NonTemporal, BufferLoad and BufferStore (amdgcn), KernelLanguage (form of arguments). Superseded: EdgeType
- * and LoopTail (any size is right with any value), LocalReadVectorWidth, VectorWidth in the matrix module,
- * the Assert parameters (used to drop the shift of vectors that cannot straddle an edge; otherwise predicates
- * of the library). Refused by gpu_plan: WorkGroupMappingType Z, PackBatchDims, StreamK, DepthULdsDivisor, and
- * of the problem type: unknown first strides, zero padding, mirrored dimensions, stochastic rounding; 8-bit
- * floats where Target.f8 is none. Without effect, since a compiler schedules and places: InnerUnroll (a stage
- * is unrolled whole), Schedule*, GlobalRead2, LocalWrite2, LocalRead2, *PerMfma, InterleaveAlpha,
- * OptNoLoadLoop, UseSgprForGRO, MACInstruction, MagicDivAlg and other hints to the assembly writer.
+ * Which parameters are honoured, have no effect or are rejected is in space/effect.def. Honoured in part:
+ * LdsPad (amdgcn's matrix and dot modules choose pads by bank conflicts, amdgcn_valu_pads where they go),
+ * VectorWidth (not in the matrix module), PreloadKernelArguments (order of arguments), KernelLanguage
+ * (form of arguments), the Assert parameters (drop the shift of vectors that cannot straddle an edge;
+ * otherwise predicates of the library). gpu_plan refuses, of the problem type: unknown first strides, zero
+ * padding, mirrored dimensions, stochastic rounding; 8-bit floats where Target.f8 is none.
  *
  * ---- launch ----
  *
