@@ -18,11 +18,18 @@ static const Expr *exchanged(ExprPool *p, const Layout *l, const Expr *line, con
     return expr_add(p, expr_mul_i(p, line, (int64_t)l->line * l->bytes), in_line);
 }
 
+/* A sum of products in bytes: compilers add what they know of it to the offsets of instructions. */
+static const Expr *scaled(ExprPool *p, const Expr *e, int64_t by)
+{
+    if (e->kind != EXPR_ADD) return expr_mul_i(p, e, by);
+    return expr_add(p, scaled(p, e->x, by), scaled(p, e->y, by));
+}
+
 const Expr *layout_at(ExprPool *p, const Layout *l, const Expr *line, const Expr *at)
 {
     if (l->xor_mask) return exchanged(p, l, line, at);
     const Expr *pos = expr_add(p, expr_mul_i(p, line, l->line), at);
-    return expr_mul_i(p, padded(p, l, pos), l->bytes);
+    return scaled(p, padded(p, l, pos), l->bytes);
 }
 
 int64_t layout_bytes(const Layout *l, int lines)

@@ -12,7 +12,7 @@
 #define KERNEL_PROGRAM_H
 
 #include "index/walk.h"
-#include "kernel/view.h"
+#include "index/view.h"
 #include "problem/datatype.h"
 #include "problem/target.h"
 

@@ -427,8 +427,8 @@ static void emit_place(const Matrix *m, int i, Buf *out)
     MatrixAccLane a = matrix_acc_lane(pool, m->in, t.lane, gpu_count(pool, "q.v", GPU_E, m->in->n_acc));
     const Expr *tile = gpu_count(pool, i ? "q.t1" : "q.t0", GPU_I, m->tiles[i]);
     const Expr *in_tile = block_free(pool, m, i, a.block, (i == 0) == m->swap ? a.col : a.row);
-    const Expr *e = expr_add(pool, wave_free(pool, m, i, t.wave), in_tile);
-    e = expr_add(pool, e, tile_free(pool, m, i, tile));
+    const Expr *first = expr_add(pool, wave_free(pool, m, i, t.wave), tile_free(pool, m, i, tile));
+    const Expr *e = expr_add(pool, first, in_tile);
     buf_printf(out, "@DEV unsigned @acc_%s(unsigned tid, int i)\n{\n    const @Place q = @place(i);\n",
                i ? "col" : "row");
     expr_declare(&index.text, e);

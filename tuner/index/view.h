@@ -4,14 +4,14 @@
  * A view starts as the tensor's own dimensions with their strides; each transform replaces some of the
  * current dimensions by others, until rows and columns are left. A plain GEMM operand is two passthroughs;
  * packed batch dimensions are a merge; the input of an implicit-GEMM convolution is pad, embed, merge. Sizes
- * and strides are C expressions, or numbers. A view answers: the address of (r, c) as an expression, which
- * coordinate is contiguous and how far, which coordinates can be out of bounds. Owns nothing: texts must
+ * and strides are names of variables, or numbers. A view answers with index expressions: the address of
+ * (r, c), when it is inside the tensor, which coordinate is contiguous and how far. Owns nothing: texts must
  * outlive it.
  */
-#ifndef KERNEL_VIEW_H
-#define KERNEL_VIEW_H
+#ifndef INDEX_VIEW_H
+#define INDEX_VIEW_H
 
-#include "base/arena.h"
+#include "index/expr.h"
 
 enum { VIEW_MAX_DIMS = 24, VIEW_MAX_STEPS = 16, VIEW_MAX_SIDE = 4 };
 
@@ -25,7 +25,7 @@ typedef enum {
 
 typedef struct {
     const char *name;
-    const char *size;   /* C expression or number */
+    const char *size;   /* name or number */
     const char *stride; /* memory dimensions only; "" else */
 } ViewDim;
 
@@ -65,15 +65,26 @@ void view_matrix(View *v, const char *rows, const char *row_size, const char *co
 
 /* Top dimensions: those that no later transform replaced, in order of creation. Returns how many. */
 int view_top(const View *v, int top[VIEW_MAX_DIMS]);
-/* Element offset of the given top coordinates (expressions, in the order of view_top). */
-void view_address(const View *v, const char *const *coord, Buf *out);
-/* Condition under which these coordinates are inside the tensor's padded dimensions; "1" when they always
+
+/* Slots of variables: coordinate i of view_top, then sizes and strides of the dimensions. */
+enum {
+    VIEW_COORD,
+    VIEW_SIZE = VIEW_MAX_DIMS,
+    VIEW_STRIDE = 2 * VIEW_MAX_DIMS,
+    VIEW_SLOTS = 3 * VIEW_MAX_DIMS
+};
+
+/* Coordinate i of view_top as a variable of that name, inside the dimension. */
+const Expr *view_coord(ExprPool *p, const View *v, int i, const char *name);
+/* Element offset of the given top coordinates, in the order of view_top. */
+const Expr *view_address(ExprPool *p, const View *v, const Expr *const *coord);
+/* Condition under which these coordinates are inside the tensor's padded dimensions; 1 when they always
  * are. */
-void view_guard(const View *v, const char *const *coord, Buf *out);
-/* Top dimension whose next element is next in memory, and the expression of how many are; -1 when there is
- * none. */
-int view_contiguous(const View *v, const char **length);
-/* Numbers instead of expressions: sizes and strides must be numbers. False when out of bounds. */
+const Expr *view_guard(ExprPool *p, const View *v, const Expr *const *coord);
+/* Top dimension whose next element is next in memory, and how many are; -1 when there is none. */
+int view_contiguous(ExprPool *p, const View *v, const Expr **length);
+/* The address of coordinates that are numbers, by the same expressions: all sizes and strides must be
+ * numbers. False when they are not, or the coordinates are out of bounds. */
 bool view_offset(const View *v, const int64_t *coord, int64_t *offset);
 /* One line: "m <- pass(dim0) ...". */
 void view_dump(const View *v, Buf *out);
