@@ -29,7 +29,8 @@ const Expr *layout_at(ExprPool *p, const Layout *l, const Expr *line, const Expr
 {
     if (l->xor_mask) return exchanged(p, l, line, at);
     const Expr *pos = expr_add(p, expr_mul_i(p, line, l->line), at);
-    return scaled(p, padded(p, l, pos), l->bytes);
+    pos = padded(p, l, pos);
+    return l->in_elements ? expr_mul_i(p, pos, l->bytes) : scaled(p, pos, l->bytes);
 }
 
 int64_t layout_bytes(const Layout *l, int lines)

@@ -14,6 +14,9 @@ typedef struct {
     /* xor_mask > 0, then without padding: the 16-byte piece c of line l stands at
      * c ^ (l / xor_lines & xor_mask). xor_mask + 1: a power of two */
     int xor_lines, xor_mask;
+    /* The address is a sum of elements times their bytes; else a sum of bytes. The same value: compilers keep
+     * registers by the one in some kernels, by the other in others. */
+    bool in_elements;
 } Layout;
 
 /* Byte offset of element `at` of a line. */

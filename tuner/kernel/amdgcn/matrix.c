@@ -449,4 +449,4 @@ static void matrix_emit(const GpuPlan *p, Buf *out)
     for (int i = 0; i < 2; i++) emit_place(&m, i, out);
 }
 
-const GpuCompute amdgcn_matrix = {"matrix", matrix_plan, matrix_emit};
+const GpuCompute amdgcn_matrix = {"matrix", false, matrix_plan, matrix_emit};

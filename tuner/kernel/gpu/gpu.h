@@ -163,6 +163,7 @@ enum { GPU_ARGS_MAX = 64 };
 
 typedef struct GpuCompute {
     const char *name;
+    bool in_elements; /* Layout.in_elements of both operands */
     /* Sets steps, k_step, n_acc, acc_run; may change the local memory layout of both operands (k_major, pad),
      * before offsets are laid out. ERR_INPUT: what it cannot do. */
     Err (*plan)(GpuPlan *p);

@@ -74,6 +74,7 @@ Err gpu_plan_modules(GpuPlan *p)
     for (int i = 0; i < 2; i++) p->op[i].layout.bytes = gpu_type_bytes(&p->op[i].type);
     p->main = true;
     TRY(p->dialect->choose(p, &p->compute, &p->copy));
+    for (int i = 0; i < 2; i++) p->op[i].layout.in_elements = p->compute->in_elements;
     return gpu_args(p);
 }
 
@@ -86,6 +87,7 @@ Err gpu_plan_finish(GpuPlan *p)
     while (p->acc_run % p->store_width) p->store_width--;
     for (int i = 0; i < 2 && !p->ring.used; i++) layout_as_asked(p, &p->op[i]);
     if (p->dialect->pads) p->dialect->pads(p);
+    for (int i = 0; i < 2; i++) p->op[i].layout.in_elements = p->compute->in_elements;
     if (!p->ring.used) lay_out(p);
     if (p->lds_bytes > p->target->lds_bytes && p->lds_bytes > p->dialect->static_lds &&
         !p->dialect->dynamic_lds)

@@ -226,4 +226,4 @@ static void valu_emit(const GpuPlan *p, Buf *out)
     mac(p, out);
 }
 
-const GpuCompute gpu_valu = {"valu", valu_plan, valu_emit};
+const GpuCompute gpu_valu = {"valu", false, valu_plan, valu_emit};

@@ -97,8 +97,8 @@ static void ring_simt_emit(const GpuPlan *p, Buf *out)
     kernel_text_put("nvptx/ring_simt.cuh", out);
 }
 
-const GpuCompute ring_simt = {"ring-simt", compute_plan, ring_simt_emit},
-                 ring_mma = {"ring-mma", compute_plan, ring_mma_emit};
+const GpuCompute ring_simt = {"ring-simt", false, compute_plan, ring_simt_emit},
+                 ring_mma = {"ring-mma", false, compute_plan, ring_mma_emit};
 const GpuCopy ring_copy = {"ring", true, copy_plan, copies};
 
 static void work_group(GpuWalk *w, Buf *out)
