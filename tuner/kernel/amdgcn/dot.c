@@ -79,7 +79,7 @@ static void emit_load(const GpuPlan *p, Buf *out)
         "struct @Acc { @TC v[%d]; };\nstruct @Frag { @Run a[%d], b[%d]; };\n\n"
         "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n",
         words * 4, words, p->n_acc, p->tt[0], p->tt[1]);
-    const Expr *step = gpu_count(pool, "step", GPU_STEP, p->steps), *part = gpu_part_of_k(pool, p);
+    const Expr *step = gpu_counter(pool, "step", GPU_STEP, p->steps), *part = gpu_part_of_k(pool, p);
     const Expr *k = expr_mul_i(pool, expr_add(pool, expr_mul_i(pool, step, p->lsu), part), p->k_step);
     k = gpu_index_let(&index, "k", k);
     for (int i = 0; i < 2; i++) emit_load_operand(p, &index, i, k, out);

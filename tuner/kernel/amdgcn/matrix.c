@@ -272,7 +272,7 @@ static void emit_load(const Matrix *m, Buf *out)
              "{\n");
     /* parts of a local split take turns, so that the first steps of all are the first elements of K */
     const Expr *part = expr_mul_i(pool, expr_name(pool, "z", gpu_part_of_k(pool, p)), p->k_step);
-    const Expr *step = expr_mul_i(pool, gpu_count(pool, "step", GPU_STEP, p->steps), p->k_step * p->lsu);
+    const Expr *step = expr_mul_i(pool, gpu_counter(pool, "step", GPU_STEP, p->steps), p->k_step * p->lsu);
     const Expr *k = expr_add(pool, expr_add(pool, first_k(pool, m), part), step);
     for (int i = 0; i < 2; i++) emit_load_operand(m, &index, i, k, out);
     buf_puts(out, "}\n");
@@ -373,7 +373,7 @@ static void emit_split(const Matrix *m, Buf *out)
     ExprPool *pool = &index.pool;
     int vec = m->vec[0], n = m->in->n_acc, outer = m->tiles[0] / vec;
     gpu_index_init(&index, out, 1);
-    const Expr *i = gpu_count(pool, "i", GPU_NUMBER, m->p->n_acc), *vectors = expr_div_i(pool, i, vec * n);
+    const Expr *i = gpu_counter(pool, "i", GPU_NUMBER, m->p->n_acc), *vectors = expr_div_i(pool, i, vec * n);
     const Expr *t0 =
         expr_add(pool, expr_mod_i(pool, i, vec), expr_mul_i(pool, expr_mod_i(pool, vectors, outer), vec));
     const Expr *parts[] = {t0, expr_div_i(pool, vectors, outer),
@@ -424,8 +424,8 @@ static void emit_place(const Matrix *m, int i, Buf *out)
     ExprPool *pool = &index.pool;
     gpu_index_init(&index, out, 1);
     Thread t = thread_of(pool, m);
-    MatrixAccLane a = matrix_acc_lane(pool, m->in, t.lane, gpu_count(pool, "q.v", GPU_E, m->in->n_acc));
-    const Expr *tile = gpu_count(pool, i ? "q.t1" : "q.t0", GPU_I, m->tiles[i]);
+    MatrixAccLane a = matrix_acc_lane(pool, m->in, t.lane, gpu_counter(pool, "q.v", GPU_E, m->in->n_acc));
+    const Expr *tile = gpu_counter(pool, i ? "q.t1" : "q.t0", GPU_I, m->tiles[i]);
     const Expr *in_tile = block_free(pool, m, i, a.block, (i == 0) == m->swap ? a.col : a.row);
     const Expr *first = expr_add(pool, wave_free(pool, m, i, t.wave), tile_free(pool, m, i, tile));
     const Expr *e = expr_add(pool, first, in_tile);

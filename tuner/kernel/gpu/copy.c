@@ -166,7 +166,7 @@ static void store_operand(const GpuPlan *p, int i, Buf *out)
     first.across = expr_kept(pool, x->name == 'a' ? "c.across_a" : "c.across_b", first.across);
     expr_declared(&index.text, first.along);
     expr_declared(&index.text, first.across);
-    const Expr *i_load = gpu_count(pool, "i", GPU_I, loads_of(x));
+    const Expr *i_load = gpu_counter(pool, "i", GPU_I, loads_of(x));
     GpuPlace at = let_load(&index, x, first, i_load, expr_const(pool, 0));
     inside(p, x, "        if (", ")\n", out);
     if (is_vector(pool, x, at)) {
@@ -178,7 +178,7 @@ static void store_operand(const GpuPlan *p, int i, Buf *out)
     }
     buf_printf(out, "        @UNROLL for (int e = 0; e < %d; e++) {\n            @P *to = (@P *)(stage + (",
                x->width);
-    at.along = expr_add(pool, at.along, gpu_count(pool, "e", GPU_E, x->width));
+    at.along = expr_add(pool, at.along, gpu_counter(pool, "e", GPU_E, x->width));
     gpu_index_put(&index, expr_add_i(pool, gpu_lds_place(pool, x, at), x->lds_offset));
     buf_printf(
         out,
@@ -239,7 +239,7 @@ static void tail_operand(const GpuPlan *p, int i, Buf *out)
     first.along = gpu_index_let(&index, "along_0", first.along);
     first.across = gpu_index_let(&index, "across_0", first.across);
     buf_printf(out, "        @NOUNROLL for (unsigned i = 0; i < %d; i++) {\n", loads_of(x) * x->width);
-    const Expr *number = gpu_count(pool, "i", GPU_I, loads_of(x) * x->width);
+    const Expr *number = gpu_counter(pool, "i", GPU_I, loads_of(x) * x->width);
     GpuPlace at =
         let_load(&index, x, first, expr_div_i(pool, number, x->width), expr_mod_i(pool, number, x->width));
     inside(p, x, "        if (!(", ")) continue;\n", out);

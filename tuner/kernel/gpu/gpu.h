@@ -330,7 +330,7 @@ const Expr *gpu_index_let(GpuIndex *x, const char *name, const Expr *e);
 
 /* Thread of the work-group; a counter below n. */
 const Expr *gpu_tid(ExprPool *pool, const GpuPlan *p);
-const Expr *gpu_count(ExprPool *pool, const char *name, GpuSlot slot, int n);
+const Expr *gpu_counter(ExprPool *pool, const char *name, GpuSlot slot, int n);
 /* LocalSplitU: the part of K that the thread takes. */
 const Expr *gpu_part_of_k(ExprPool *pool, const GpuPlan *p);
 /* Row (i 0) or column of the tile: element e of the piece of VectorWidth elements of a thread of gpu_valu. */

@@ -30,7 +30,7 @@ const Expr *gpu_tid(ExprPool *pool, const GpuPlan *p)
     return expr_var(pool, "tid", GPU_TID, 0, p->n_threads - 1);
 }
 
-const Expr *gpu_count(ExprPool *pool, const char *name, GpuSlot slot, int n)
+const Expr *gpu_counter(ExprPool *pool, const char *name, GpuSlot slot, int n)
 {
     return expr_var(pool, name, slot, 0, n - 1);
 }

@@ -50,12 +50,12 @@ static void types(const GpuPlan *p, Buf *out)
 /* Element e of piece i of a thread's row or column, in the text's loops. */
 static const Expr *free_of(ExprPool *pool, const GpuPlan *p, int i, const Expr *e)
 {
-    return gpu_thread_free(pool, p, i, gpu_count(pool, "i", GPU_I, p->tt[i] / p->vw), e);
+    return gpu_thread_free(pool, p, i, gpu_counter(pool, "i", GPU_I, p->tt[i] / p->vw), e);
 }
 
 static const Expr *k_of_step(ExprPool *pool, const GpuPlan *p)
 {
-    const Expr *step = gpu_count(pool, "step", GPU_STEP, p->steps);
+    const Expr *step = gpu_counter(pool, "step", GPU_STEP, p->steps);
     return expr_add(pool, expr_mul_i(pool, step, p->lsu), gpu_part_of_k(pool, p));
 }
 
@@ -102,7 +102,7 @@ static void load_operand(const GpuPlan *p, GpuIndex *index, int i, const Expr *k
                    "            const @P *at = (const @P *)(lds_%c + (",
                    n, p->vw, x);
         gpu_index_put(index,
-                      gpu_lds_at(pool, op, k, free_of(pool, p, i, gpu_count(pool, "e", GPU_E, p->vw))));
+                      gpu_lds_at(pool, op, k, free_of(pool, p, i, gpu_counter(pool, "e", GPU_E, p->vw))));
         buf_printf(
             out,
             "));\n            @UNROLL for (int q = 0; q < %d; q++)\n"
@@ -192,7 +192,7 @@ void gpu_thread_tile_places(const GpuPlan *p, Buf *out)
     GpuIndex index;
     ExprPool *pool = &index.pool;
     gpu_index_init(&index, out, 1);
-    const Expr *number = gpu_count(pool, "i", GPU_NUMBER, p->tt[0] * p->tt[1]);
+    const Expr *number = gpu_counter(pool, "i", GPU_NUMBER, p->tt[0] * p->tt[1]);
     const Expr *in[] = {expr_mod_i(pool, number, p->tt[0]), expr_div_i(pool, number, p->tt[0])};
     for (int i = 0; i < 2; i++) {
         buf_printf(out, "@DEV unsigned @acc_%s(unsigned tid, int i)\n{\n    return ", i ? "col" : "row");
