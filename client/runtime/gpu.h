@@ -37,9 +37,10 @@ typedef struct {
 /* A kernel of a module; lives as long as it. */
 typedef struct {
     void *function;
-    const char *symbol;     /* the caller's text */
-    uint32_t dynamic_bytes; /* of LDS that its code object asks for at launch (<symbol>_dynamic_lds) */
-    uint32_t arg_bytes;     /* the driver's figure; 0 unknown */
+    const char *symbol;       /* the caller's text */
+    uint32_t dynamic_bytes;   /* of LDS that its code object asks for at launch (<symbol>_dynamic_lds) */
+    uint32_t arg_bytes;       /* the driver's figure; 0 unknown */
+    uint32_t n_maps, maps_at; /* tensor maps at the end of its arguments, and where they begin */
 } GpuKernel;
 
 typedef struct {

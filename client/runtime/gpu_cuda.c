@@ -45,14 +45,17 @@ static void cuda_version(int number, char *out, size_t bytes)
     snprintf(out, bytes, "CUDA %d.%d", number / 1000, number % 1000 / 10);
 }
 
-/* The bytes of the parameter list, where the driver tells them (12.4 and later). */
-static uint32_t parameter_bytes(const GpuDriver *d, GpuFunction f)
+/* The bytes of the parameter list, and tensor maps in it, where the driver tells them (12.4 and later). */
+static void read_parameters(const GpuDriver *d, GpuKernel *k)
 {
     size_t at = 0, bytes = 0, end = 0;
-    if (!d->function_param) return 0;
-    for (size_t i = 0; i < 256 && !d->function_param(f, i, &at, &bytes); i++)
+    if (!d->function_param) return;
+    for (size_t i = 0; i < 256 && !d->function_param(k->function, i, &at, &bytes); i++) {
         if (at + bytes > end) end = at + bytes;
-    return (uint32_t)end;
+        if (bytes != TENSOR_MAP_BYTES) continue;
+        if (k->n_maps++ == 0) k->maps_at = (uint32_t)at;
+    }
+    k->arg_bytes = (uint32_t)end;
 }
 
 /* Above 48 KiB shared memory has to be dynamic and asked for; the kernel's text says how much it wants in an
@@ -63,7 +66,7 @@ static Err cuda_kernel_ready(Gpu *g, const GpuModule *m, GpuKernel *k)
     GpuPtr at;
     size_t bytes = 0;
     uint32_t wanted = 0;
-    k->arg_bytes = parameter_bytes(g->driver, k->function);
+    read_parameters(g->driver, k);
     int n = snprintf(name, sizeof name, "%s_dynamic_lds", k->symbol);
     if (n < 0 || (size_t)n >= sizeof name) FAIL(ERR_INPUT, "kernel name of %zu bytes", strlen(k->symbol));
     GpuErr rc = g->driver->module_global(&at, &bytes, m->handle, name);
@@ -106,6 +109,8 @@ static int map_type(int type)
         return 8;
     case TYPE_B:
         return 9;
+    case TYPE_X: /* rounds while it copies */
+        return 11;
     default:
         return -1;
     }

@@ -54,9 +54,30 @@ Err gpu_kernel_find(Gpu *g, GpuModule *m, const char *symbol, GpuKernel *out, bo
     return g->driver->kind->kernel_ready ? g->driver->kind->kernel_ready(g, m, out) : ERR_OK;
 }
 
+enum { ARGS_MAX = 1024 };
+
+/* Tensor maps stand at multiples of 64 bytes of the memory that the driver copies arguments to, which are
+ * not those of the list (ptxas of CUDA 13 lets the list begin at 528): they go where the kernel has them. */
+static Err move_maps(const GpuLaunch *l, unsigned char moved[ARGS_MAX], size_t *bytes)
+{
+    const GpuKernel *k = l->kernel;
+    size_t maps = (size_t)k->n_maps * TENSOR_MAP_BYTES, from = *bytes - maps, end = k->maps_at + maps;
+    if (*bytes < maps || end != k->arg_bytes || end > ARGS_MAX || from + TENSOR_MAP_ALIGN <= k->maps_at ||
+        k->maps_at + TENSOR_MAP_ALIGN <= from)
+        FAIL(ERR_FAILED,
+             "kernel %s takes %u bytes of arguments, with %u tensor maps from %u on; the launch has %zu",
+             k->symbol, k->arg_bytes, k->n_maps, k->maps_at, *bytes);
+    memset(moved, 0, end);
+    memcpy(moved, l->args, from < k->maps_at ? from : k->maps_at);
+    memcpy(moved + k->maps_at, (const unsigned char *)l->args + from, maps);
+    *bytes = end;
+    return ERR_OK;
+}
+
 Err gpu_launch(Gpu *g, const GpuLaunch *l)
 {
     size_t bytes = l->args_bytes;
+    _Alignas(16) unsigned char moved[ARGS_MAX];
     union {
         const void *in;
         void *out;
@@ -64,6 +85,10 @@ Err gpu_launch(Gpu *g, const GpuLaunch *l)
     void *extra[] = {(void *)CUDA_PARAM_POINTER, args.out, (void *)CUDA_PARAM_SIZE, &bytes,
                      (void *)g->driver->kind->param_end};
     const uint32_t takes = l->kernel->arg_bytes;
+    if (takes && l->kernel->n_maps) {
+        TRY(move_maps(l, moved, &bytes));
+        args.in = moved, extra[1] = args.out;
+    }
     if (takes && (bytes < takes || bytes >= takes + 8))
         FAIL(ERR_FAILED, "kernel %s takes %u bytes of arguments, the launch has %zu", l->kernel->symbol,
              takes, bytes);

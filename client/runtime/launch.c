@@ -79,14 +79,20 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
         g->grid[2] = m->persistent_along_batch ? 1 : g->grid[2];
     }
     if (m->persistent_kernel) {
-        uint64_t groups = g->grid[0] * g->grid[1], pk;
+        uint64_t c0 = m->cluster[0] > 0 ? (uint64_t)m->cluster[0] : 1;
+        uint64_t c1 = m->cluster[1] > 0 ? (uint64_t)m->cluster[1] : 1;
+        uint64_t cluster = c0 * c1, pk;
+        /* of clusters that hang over the edge, work-groups without a tile run too */
+        uint64_t groups = ceil_div(g->grid[0], c0) * c0;
+        groups *= ceil_div(g->tiles1, c1) * c1 * (uint64_t)m->global_split_u;
         if (m->persistent_along_batch) {
             groups *= g->grid[2];
             g->grid[2] = 1;
         }
         pk = m->persistent_kernel > 0 ? (uint64_t)m->persistent_kernel : 5 * (groups / g->cu) / 8;
         if (pk < 1) pk = 1;
-        g->grid[0] = g->cu * pk < groups ? g->cu * pk : groups;
+        g->grid[0] = g->cu * pk < groups ? g->cu * pk / cluster * cluster : groups;
+        if (g->grid[0] < cluster) g->grid[0] = cluster;
         g->grid[1] = 1;
     }
 }

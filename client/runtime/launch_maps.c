@@ -1,6 +1,17 @@
 /* Launch: tensor maps behind the arguments of a main kernel (tensor_map.h). */
 #include "client/runtime/launch_priv.h"
 
+/* K is 0: kernels read behind the matrix alone, which the copy engine makes zeros of, at any address. */
+static void nothing(const void *address, uint64_t bytes, TensorMap *out)
+{
+    enum { STEP = 16 };
+    for (int i = 0; i < 2; i++)
+        if (out->size[i] == 0) out->size[i] = 1;
+    out->address = (uint64_t)(uintptr_t)address & ~(uint64_t)(STEP - 1);
+    out->stride[0] = (out->size[0] * bytes + STEP - 1) / STEP * STEP;
+    out->stride[1] = out->stride[0] * out->size[1];
+}
+
 /* The matrix in memory: contiguous dimension, the other, batch. */
 static void describe(const Helper *h, unsigned tensor, TensorMap *out)
 {
@@ -17,6 +28,7 @@ static void describe(const Helper *h, unsigned tensor, TensorMap *out)
                        .type = (int)type,
                        .size = {(uint64_t)rows[tensor], (uint64_t)cols[tensor], (uint64_t)p->batch},
                        .stride = {(uint64_t)stride[tensor][1] * bytes, (uint64_t)stride[tensor][2] * bytes}};
+    if (p->k == 0 && tensor < 2) nothing(base[3], bytes, out);
     /* one matrix: its distance from the next is anything */
     if (p->batch == 1) out->stride[1] = out->stride[0] * out->size[1];
 }
@@ -25,6 +37,29 @@ static bool accumulates(const LibSolution *s)
 {
     int32_t acc = s->map.global_accumulation;
     return acc == GLOBAL_ACC_SINGLE || acc == GLOBAL_ACC_MULTIPLE;
+}
+
+/* Bytes from one line or matrix to the next that the copy engine can go. */
+static bool stride_fits(int64_t elements, DataType type)
+{
+    enum { STEP = 16 };
+    return elements > 0 && (uint64_t)elements * (uint64_t)type_bytes(type) % STEP == 0;
+}
+
+bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
+{
+    const int64_t *const stride[] = {p->a, p->b, p->c, p->d};
+    enum { RUN = 16 }; /* bytes that a store writes whole, over the edge too */
+    if (s->map.n_tensor_maps && (p->m < 1 || p->n < 1 || p->batch < 1)) return false;
+    for (int i = 0; i < s->map.n_tensor_maps; i++) {
+        unsigned t = s->map.tensor_map[i].tensor;
+        DataType type = tensor_type(p, t);
+        if (p->k == 0 && t < 2) continue;
+        if (t >= 2 && p->m * type_bytes(type) % RUN) return false;
+        if (stride[t][0] != 1 || !stride_fits(stride[t][1], type)) return false;
+        if (p->batch > 1 && !stride_fits(stride[t][2], type)) return false;
+    }
+    return true;
 }
 
 Err put_tensor_maps(const Helper *h, Args *a)
@@ -40,7 +75,9 @@ Err put_tensor_maps(const Helper *h, Args *a)
         if (spec->tensor > 1 && accumulates(h->s))
             FAIL(ERR_INPUT, "kernel %s takes a tensor map of %c and writes into a workspace", h->s->name,
                  "ABCD"[spec->tensor]);
-        describe(h, spec->tensor, &map);
+        /* C may be NULL where beta is 0 */
+        describe(h, spec->tensor == 2 && !h->in->c ? 3 : spec->tensor, &map);
+        if (spec->tensor < 2 && map.type == TYPE_S && h->s->f32_xdl == TYPE_X) map.type = TYPE_X;
         map.box[0] = spec->box[0];
         map.box[1] = spec->box[1];
         map.box[2] = 1;

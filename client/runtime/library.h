@@ -29,6 +29,7 @@ typedef struct {
     int32_t workspace_bytes_per_c; /* workspaceSizePerElemC */
     bool persistent_along_batch, source_kernel, stream_k_atomic, preload_kernargs;
     bool gsu_round_robin;  /* extension "globalSplitUWorkGroupMappingRoundRobin" */
+    int32_t cluster[3];    /* extension "cluster": work-groups along M and N that run together; else 1, 1 */
     uint8_t n_tensor_maps; /* extension "tensorMaps" */
     const TensorMapSpec *tensor_map;
 } SizeMapping;
@@ -100,6 +101,9 @@ Err library_load_all(Library *lib);
 
 /* Can this solution run this problem (hardware, problem and task predicates)? */
 bool solution_can_solve(const LibSolution *s, const Contraction *p);
+/* Can the copy engine go the strides of the tensors that the solution wants tensor maps of, and store
+ * columns of D of this length? True without tensor maps. (launch_maps.c) */
+bool tensor_maps_fit(const LibSolution *s, const Contraction *p);
 
 /* findBestSolution with the cache. Err only when a placeholder cannot be read; no match is ERR_OK with
  * solution NULL. */

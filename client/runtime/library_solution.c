@@ -11,7 +11,7 @@
 
 #define N_FIELDS(table) (sizeof(table) / sizeof *(table))
 
-enum { TILE_MAX = 1 << 20, COUNT_MAX = 1 << 20, C_INDICES_MAX = 16 };
+enum { TILE_MAX = 1 << 20, COUNT_MAX = 1 << 20, CLUSTER_MAX = 8, C_INDICES_MAX = 16 };
 
 /* ---- problemType ---- */
 
@@ -128,6 +128,7 @@ static Err read_tensor_maps(FileReader *r, const Node *mapping, SizeMapping *m)
 
 #define AT(member) offsetof(SizeMapping, member)
 static const Field size_fields[] = {
+    FIELD("cluster", DIMS, false, 2, AT(cluster), 1, CLUSTER_MAX),
     FIELD("depthU", I32, true, 0, AT(depth_u), 1, COUNT_MAX),
     FIELD("globalAccumulation", I32, true, 0, AT(global_accumulation), 0, 3),
     FIELD("globalSplitU", I32, true, 0, AT(global_split_u), 1, 1 << 16),
@@ -154,8 +155,16 @@ static const Field size_fields[] = {
 
 static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
 {
-    *m = (SizeMapping){.macro_tile = {1, 1, 1}, .work_group = {1, 1, 1}, .magic_div_alg = 1};
+    *m = (SizeMapping){
+        .macro_tile = {1, 1, 1}, .work_group = {1, 1, 1}, .magic_div_alg = 1, .cluster = {1, 1, 1}};
     TRY(fields_read(r->name, "sizeMapping", n, size_fields, N_FIELDS(size_fields), m));
+    /* only persistent kernels have clusters: their tiles are the same for any grid */
+    const int32_t *c = m->cluster;
+    if (c[0] * c[1] > CLUSTER_MAX || c[2] != 1 || (c[0] * c[1] > 1 && !m->persistent_kernel))
+        FAIL(ERR_INPUT,
+             "%s:%d: a cluster of %d x %d x %d work-groups and persistentKernel %d, expected up to %d in "
+             "all, 1 along batches, and a persistent kernel",
+             r->name, n->line, c[0], c[1], c[2], m->persistent_kernel, CLUSTER_MAX);
     return read_tensor_maps(r, n, m);
 }
 
@@ -304,7 +313,7 @@ bool solution_scan(SolutionScan *c, Scan *s, int64_t *index)
 
 bool solution_can_solve(const LibSolution *s, const Contraction *p)
 {
-    if (!s->hardware_ok || !pred_holds(s->problem_pred, p)) return false;
+    if (!s->hardware_ok || !pred_holds(s->problem_pred, p) || !tensor_maps_fit(s, p)) return false;
     if (!s->task_workspace) return true;
     LaunchHardware hw = {.n_cu = s->n_cu};
     return launch_workspace_bytes(p, s, &hw) <= p->workspace_bytes;

@@ -272,7 +272,7 @@ API int FN(cuModuleGetFunction, hipModuleGetFunction)(void **function, void *mod
     if (!line && m->memory) return NOT_FOUND;
     Object *f = object_new(FUNCTION);
     snprintf(f->name, sizeof f->name, "%s", name);
-    if (line) f->arg_bytes = (uint32_t)strtoul(line, NULL, 10);
+    if (line) sscanf(line, "%u %*u %u", &f->arg_bytes, &f->maps_at);
     *function = f;
     return OK;
 }
@@ -318,9 +318,11 @@ API int cuFuncGetParamInfo(void *function, size_t i, size_t *at, size_t *bytes);
 API int cuFuncGetParamInfo(void *function, size_t i, size_t *at, size_t *bytes)
 {
     VALID(f, function, FUNCTION);
-    if (i >= f->arg_bytes / 4) return BAD_VALUE;
-    *at = 4 * i;
-    *bytes = 4;
+    /* words, then tensor maps */
+    size_t words = (f->maps_at ? f->maps_at : f->arg_bytes) / 4;
+    *at = i < words ? 4 * i : f->maps_at + 128 * (i - words);
+    *bytes = i < words ? 4 : 128;
+    if (*at + *bytes > f->arg_bytes) return BAD_VALUE;
     return OK;
 }
 #endif

@@ -17,7 +17,7 @@ static Err parse(const char *operation, const char *maps, Library **lib)
         "TruePred}\n  taskPredicate: {type: TruePred}\n  problemType: {operationIdentifier: %s, aType: Half, "
         "bType: Half, cType: Half, dType: Half, useBeta: true, highPrecisionAccumulate: true}\n"
         "  sizeMapping: {workGroup: [16, 8, 1], macroTile: [128, 128, 1], threadTile: [8, 16], depthU: 64,\n"
-        "    staggerU: 0, globalSplitU: 1, staggerStrideShift: 0, workGroupMapping: 1, persistentKernel: 0,\n"
+        "    staggerU: 0, globalSplitU: 1, staggerStrideShift: 0, workGroupMapping: 1, persistentKernel: 1,\n"
         "    persistentKernelAlongBatch: false, sourceKernel: true, globalAccumulation: 0,\n"
         "    workspaceSizePerElemC: 0, tensorMaps: %s}\n  debugKernel: false\n"
         "library: {type: Single, index: 0}\n",
@@ -43,6 +43,9 @@ static void refused(void **state)
          "[8, "
          "8]}, {tensor: A, box: [8, 8]}]",
          "tensorMaps"},
+        {"[], cluster: [4, 4]", "a cluster of 4 x 4 x 1 work-groups"},
+        {"[], cluster: [2]", "cluster"},
+        {"[], cluster: [0, 1]", "cluster"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         Library *lib;
@@ -123,8 +126,76 @@ static void appended(void **state)
     library_free(lib);
 }
 
+/* Which problems the copy engine can do, and what it is told where K is 0. */
+static void fits(void **state)
+{
+    (void)state;
+    Library *lib;
+    LaunchList list;
+    Encoder seen = {0};
+    const TensorMapEncoder maps = {encode, &seen};
+    float one = 1;
+    assert_ok(parse("Contraction_l_Alik_Bljk_Cijk_Dijk",
+                    "[{tensor: A, box: [64, 128], swizzle: 128}, {tensor: B, box: [64, 128]}, {tensor: D, "
+                    "box: [64, 64]}]",
+                    &lib));
+    const LibSolution *s = library_solution(lib, 0);
+    const struct {
+        int64_t m, k, batch, lda, ldd, stride_a;
+        bool fits;
+    } cases[] = {
+        {104, 30, 1, 32, 104, 3328, true},  {104, 30, 1, 31, 104, 3328, false}, /* rows of 62 bytes */
+        {104, 30, 1, 32, 108, 3328, false}, {104, 30, 3, 32, 104, 3328, true},
+        {104, 30, 3, 32, 104, 3329, false}, {104, 30, 1, 32, 104, 3329, true}, /* one matrix */
+        {100, 30, 1, 32, 104, 3328, false}, /* a store writes 16 bytes whole, columns of D have 200 */
+        {104, 0, 1, 1, 104, 104, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Contraction p = {.m = cases[i].m, .n = 50, .k = cases[i].k, .batch = cases[i].batch};
+        p.trans_a = p.batched = p.strided_batched = true;
+        contraction_strides(&p, cases[i].lda, 40, cases[i].ldd, cases[i].ldd, cases[i].stride_a, 2000, 5600,
+                            5600);
+        contraction_types(&p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
+        assert_int_equal(tensor_maps_fit(s, &p), cases[i].fits);
+        if (cases[i].k) continue;
+        LaunchInputs in = {.d = (void *)0x4008, .alpha = &one, .beta = &one, .maps = &maps};
+        assert_ok(launch_build(&p, s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+        check_map(&seen.seen[0], 0x4000, 1, 104, 1, 8, 8 * 104);
+    }
+    library_free(lib);
+}
+
+/* Persistent work-groups in clusters: whole ones, and one for tiles that hang over D's edge. */
+static void clusters(void **state)
+{
+    (void)state;
+    Library *lib;
+    float one = 1;
+    assert_ok(parse("Contraction_l_Alik_Bljk_Cijk_Dijk", "[], cluster: [2, 2]", &lib));
+    LibSolution s = *library_solution(lib, 0);
+    assert_true(s.map.cluster[0] == 2 && s.map.cluster[1] == 2);
+    s.map.macro_tile[0] = s.map.macro_tile[1] = 64;
+    s.map.persistent_along_batch = true;
+    const struct {
+        int64_t m, n, batch;
+        uint32_t groups;
+    } cases[] = {{64, 64, 1, 4}, {192, 64, 1, 8}, {192, 192, 3, 48}, {4096, 4096, 1, 128}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Contraction p = {.m = cases[i].m, .n = cases[i].n, .k = 64, .batch = cases[i].batch};
+        p.trans_a = p.batched = p.strided_batched = true;
+        contraction_strides(&p, 64, 64, p.m, p.m, 64 * p.m, 64 * p.n, p.m * p.n, p.m * p.n);
+        contraction_types(&p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
+        LaunchList list;
+        LaunchInputs in = {.alpha = &one, .beta = &one};
+        assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 130}, &list));
+        assert_int_equal(list.call[0].num_work_groups[0], cases[i].groups);
+        assert_int_equal(list.call[0].num_work_groups[1], 1);
+    }
+    library_free(lib);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(appended)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(appended),
+                                       cmocka_unit_test(fits), cmocka_unit_test(clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
