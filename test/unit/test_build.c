@@ -221,7 +221,8 @@ static void test_timeout_and_crash(void **state)
     const char *body =
         arena_printf(&f->arena,
                      "for s; do :; done\ngrep -q SLOW $s && sleep 60\ngrep -q CRASH $s && kill -SEGV $$\n"
-                     "grep -q EMPTY $s && exit 0\nexec %s \"$@\"",
+                     "grep -q EMPTY $s && exit 0\ngrep -q SERIAL $s && echo 'ptxas info : (C7508) Potential "
+                     "Performance Loss: setmaxnreg ignored' >&2\nexec %s \"$@\"",
                      f->cc.program)
             .s;
     assert_ok(toolchain_find(&f->arena, f->cc.target, script_make(f, "fake", body), NULL, &fake));
@@ -229,11 +230,13 @@ static void test_timeout_and_crash(void **state)
     job[2].source = STR("/* SLOW */\n");
     job[5].source = STR("/* CRASH */\n");
     job[6].source = STR("/* EMPTY */\n");
+    job[8].source = STR("/* SERIAL */\n");
     BuildReport r;
     BuildOptions o = {.toolchain = &fake, .cache_dir = f->cache, .jobs = 2, .timeout_ns = 1000000000};
     assert_ok(build_run(&f->arena, &o, job, 12, &r));
-    assert_int_equal(r.n_failed, 3);
-    assert_int_equal(r.n_compiled, 9);
+    assert_int_equal(r.n_failed, 4);
+    assert_int_equal(r.n_compiled, 8);
+    assert_true(str_starts(job[8].why, "ptxas info : (C7508) Potential Performance Loss"));
     assert_true(str_starts(job[2].why, "compiler timed out after 1."));
     assert_true(str_starts(job[5].why, "compiler killed by signal 11"));
     assert_true(str_starts(job[6].why, "compiler exit status 0"));
