@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "createlib/library_internal.h"
 #include "problem/predicate.h"
+#include "space/wgmma.h"
 
 const char *library_suffix(LibraryFormat f) { return f == LIBRARY_YAML ? ".yaml" : ".dat"; }
 
@@ -71,13 +72,43 @@ static void emit_problem_type(Emit *e, const ProblemType *pt, Str operation)
     emit_end(e);
 }
 
+/* {tensor: A, box: [64, 128], swizzle: 128, l2: 256} */
+static void emit_tensor_map(Emit *e, char tensor, const int32_t box[2])
+{
+    emit_map(e, 4, true);
+    emit_key_list(e, "box", box, 2);
+    emit_key_int(e, "l2", 256);
+    emit_key_int(e, "swizzle", WGMMA_ROW_BYTES);
+    emit_key_str(e, "tensor", (Str){&tensor, 1});
+    emit_end(e);
+}
+
+/* What kernels of the copy engine want beside Tensile's keys: work-groups of a cluster, tensor maps. */
+static void emit_engine(Emit *e, const Solution *s, bool cluster)
+{
+    if (cluster) {
+        const int32_t size[2] = {s->ClusterM, s->ClusterN};
+        emit_key_list(e, "cluster", size, 2);
+        return;
+    }
+    WgmmaPlan p;
+    wgmma_plan(s, &p);
+    unsigned n = s->EngineStore ? 4 : 2;
+    emit_cstr(e, "tensorMaps");
+    emit_seq(e, n, false);
+    for (unsigned i = 0; i < n; i++) emit_tensor_map(e, "ABCD"[i], p.box[i]);
+    emit_end(e);
+}
+
 /* globalSplitUWorkGroupMappingRoundRobin is ours: our launcher needs it, other readers skip it; written when
  * set. */
 static void emit_size_mapping(Emit *e, const Solution *s)
 {
     bool robin = s->GlobalSplitUWorkGroupMappingRoundRobin != 0;
     int32_t tile[3] = {s->MacroTile0, s->MacroTile1, 1};
-    emit_map(e, 19u + robin, false);
+    bool engine = s->NvRing == 1 && wgmma_is(s), cluster = engine && s->ClusterM * s->ClusterN > 1;
+    emit_map(e, 19u + robin + engine + cluster, false);
+    if (cluster) emit_engine(e, s, true);
     emit_key_int(e, "depthU", s->DepthU);
     emit_key_int(e, "globalAccumulation", s->GlobalAccumulation);
     emit_key_int(e, "globalSplitU", s->GlobalSplitU);
@@ -94,6 +125,7 @@ static void emit_size_mapping(Emit *e, const Solution *s)
     emit_key_int(e, "staggerU", s->StaggerU);
     emit_key_int(e, "streamK", s->StreamK);
     emit_key_int(e, "streamKAtomic", s->StreamKAtomic);
+    if (engine) emit_engine(e, s, false);
     emit_key_list(e, "threadTile", s->ThreadTile.v, 2);
     emit_key_list(e, "workGroup", s->WorkGroup.v, 3);
     emit_key_int(e, "workGroupMapping", s->WorkGroupMapping);

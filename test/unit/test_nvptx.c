@@ -255,6 +255,135 @@ static void test_texts(void **state)
 
 /* Operands of their own types, D of three; B is the instruction's row operand. sm_90 multiplies in binary16.
  */
+static Solution warp_groups(const ProblemType *pt, int32_t m, int32_t n, int32_t k, int32_t wt1,
+                            int32_t groups1)
+{
+    Solution s;
+    solution_init(&s, pt);
+    s.MatrixInstruction = (IntList){9, {m, n, k, 1, 1, 1, wt1, 1, groups1}};
+    s.StaggerU = 0, s.PersistentKernel = 1, s.PersistentKernelAlongBatch = 1;
+    return s;
+}
+
+/* wgmma: tile, threads, local memory and registers from one plan; the same again from the state of a logic
+ * file. */
+static void test_wgmma_plan(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    Deriver d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, true, false);
+    Solution s = warp_groups(&pt, 256, 64, 16, 1, 2);
+    assert_true(solution_derive(&d, &s, NULL));
+    assert_true(s.MacroTile0 == 256 && s.MacroTile1 == 128 && s.DepthU == 64 && s.NumThreads == 384);
+    assert_true(s.SourceSwap == 1 && s.RingStages == 4 && s.ProducerRegisters == 56 &&
+                s.ConsumerRegisters == 224);
+    assert_int_equal(s.LdsNumElements * 2, 4 * (256 + 128) * 128 + 2 * 2 * 8192 + 512 + 1024);
+    Solution again = s;
+    assert_true(solution_derive(&d, &again, NULL));
+    assert_memory_equal(&again, &s, sizeof s);
+    Solution turns = warp_groups(&pt, 192, 64, 16, 2, 1);
+    turns.ConsumerSchedule = SCHEDULE_PINGPONG;
+    assert_true(solution_derive(&d, &turns, NULL));
+    assert_true(turns.MacroTile0 == 192 && turns.MacroTile1 == 128 && turns.NumThreads == 384);
+    assert_true(turns.ConsumerRegisters == 232 && turns.ProducerRegisters == 40);
+    again = turns;
+    assert_true(solution_derive(&d, &again, NULL));
+    assert_memory_equal(&again, &turns, sizeof turns);
+    Solution split = warp_groups(&pt, 128, 64, 16, 1, 2);
+    split.GlobalSplitU = 4, split.GlobalSplitUAlgorithm = GSUA_MULTIPLE;
+    assert_true(solution_derive(&d, &split, NULL));
+    assert_int_equal(split.EngineStore, 0); /* parts go into the workspace */
+}
+
+static void test_wgmma_reasons(void **state)
+{
+    (void)state;
+    ProblemType pt, other;
+    Deriver d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, true, false);
+    Deriver plain = deriver(&other, "sm_90", TYPE_H, TYPE_H, TYPE_S, true, false);
+    Solution s = warp_groups(&pt, 256, 64, 16, 1, 2);
+#define REASON(change, rule)                                                                                 \
+    do {                                                                                                     \
+        Solution bad = s;                                                                                    \
+        change;                                                                                              \
+        assert_rule(&d, bad, rule);                                                                          \
+    } while (0)
+    assert_rule(&plain, s, RULE_MI_NOT_ON_ARCH);
+    REASON(bad.MatrixInstruction.v[2] = 8, RULE_MI_NOT_FOR_TYPE);
+    REASON(bad.MatrixInstruction.v[7] = 2, RULE_WG_LANES);
+    REASON(bad.ConsumerSchedule = SCHEDULE_PINGPONG, RULE_WG_TURNS);
+    REASON(bad.PersistentKernel = 0, RULE_WG_PERSISTENT);
+    REASON(bad.PersistentKernelAlongBatch = 0, RULE_WG_PERSISTENT);
+    REASON(bad.DepthU = 96, RULE_WG_DEPTH);
+    REASON(bad.MatrixInstruction.v[0] = 96, RULE_WG_COLUMNS);
+    REASON(bad.ClusterM = bad.ClusterN = 4, RULE_WG_CLUSTER);
+    REASON(bad.MatrixInstruction.v[6] = 2, RULE_WG_REGISTERS);
+    REASON(bad.ConsumerRegisters = 248, RULE_WG_REGISTERS); /* 2 * 248 + 56 are more than 512 */
+    REASON(bad.RingStages = 5, RULE_WG_STAGES);
+    REASON(bad.GlobalSplitU = 2, RULE_WG_SPLIT);
+    REASON(bad.NonTemporalA = 1, RULE_NV_VALUE);
+#undef REASON
+    Solution threads_only = matrix(&pt, 16, 4, 4, 64);
+    threads_only.ClusterN = 2;
+    assert_rule(&d, threads_only, RULE_WG_ONLY);
+    d = deriver(&pt, "sm_90a", TYPE_S, TYPE_S, TYPE_S, false, false);
+    pt.F32XdlMathOp = TYPE_X;
+    assert_ok(deriver_init(&d, &pt, d.target, NULL));
+    assert_rule(&d, warp_groups(&pt, 256, 64, 8, 1, 2), RULE_WG_K_MAJOR);
+    d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, false, false);
+    Solution narrow = warp_groups(&pt, 96, 64, 16, 1, 2);
+    assert_rule(&d, narrow, RULE_WG_SIDE);
+}
+
+static bool text_has(const Deriver *d, Solution s, const char *word)
+{
+    Buf text;
+    buf_init(&text);
+    assert_true(solution_derive(d, &s, NULL));
+    assert_ok(kernel_emit(&s, d->target, STR("kernel"), &text));
+    bool has = strstr(buf_cstr(&text), word) != NULL;
+    /* the program's own text has every number of it */
+    Buf program, again;
+    buf_init(&program);
+    buf_init(&again);
+    assert_ok(kernel_dump(&s, d->target, STR("edges"), &program));
+    assert_ok(kernel_emit_text(buf_view(&program), "p", STR("kernel"), &again));
+    assert_true(str_eq(buf_view(&text), buf_view(&again)));
+    buf_fini(&program);
+    buf_fini(&again);
+    buf_fini(&text);
+    return has;
+}
+
+/* What stands in the program is in the text: instruction, majors of X and Y, cluster, registers. */
+static void test_wgmma_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        DataType in, out, compute;
+        int32_t k;
+        const char *instruction;
+    } types[] = {{TYPE_H, TYPE_H, TYPE_S, 16, "m64n256k16.f32.f16.f16"},
+                 {TYPE_B, TYPE_S, TYPE_S, 16, "m64n256k16.f32.bf16.bf16"},
+                 {TYPE_I8, TYPE_I, TYPE_I, 32, "m64n256k32.s32.s8.s8"}};
+    static const char *const majors[] = {"p, 1, 1, 0, 1;", "p, 1, 1, 0, 0;", "p, 1, 1, 1, 1;",
+                                         "p, 1, 1, 1, 0;"};
+    ProblemType pt;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (unsigned op = 0; op < 4; op++) { /* NN, TN, NT, TT; swapped: X is B */
+            if (types[t].k == 32 && op != 1) continue;
+            Deriver d = deriver(&pt, "sm_90a", types[t].in, types[t].out, types[t].compute, op & 1, op & 2);
+            Solution s = warp_groups(&pt, 256, 64, types[t].k, 1, 2);
+            assert_true(text_has(&d, s, types[t].instruction));
+            if (types[t].k == 16) assert_true(text_has(&d, s, majors[op]));
+            assert_false(text_has(&d, s, "__cluster_dims__"));
+            s.ClusterM = 2, s.RingStages = 3, s.ConsumerRegisters = 232, s.ProducerRegisters = 40;
+            assert_true(text_has(&d, s, "__cluster_dims__(2, 1, 1)"));
+            assert_true(text_has(&d, s, "constexpr int STAGES = 3;"));
+            assert_true(text_has(&d, s, "constexpr int REGS_CONSUMER = 232;"));
+        }
+}
+
 static void test_f8(void **state)
 {
     (void)state;
@@ -292,9 +421,16 @@ static void test_f8(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread_tiles), cmocka_unit_test(test_wave_tiles),
-                                       cmocka_unit_test(test_held_copies),  cmocka_unit_test(test_reasons),
-                                       cmocka_unit_test(test_split),        cmocka_unit_test(test_xf32),
-                                       cmocka_unit_test(test_texts),        cmocka_unit_test(test_f8)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread_tiles),
+                                       cmocka_unit_test(test_wave_tiles),
+                                       cmocka_unit_test(test_held_copies),
+                                       cmocka_unit_test(test_reasons),
+                                       cmocka_unit_test(test_split),
+                                       cmocka_unit_test(test_xf32),
+                                       cmocka_unit_test(test_texts),
+                                       cmocka_unit_test(test_wgmma_plan),
+                                       cmocka_unit_test(test_wgmma_reasons),
+                                       cmocka_unit_test(test_wgmma_texts),
+                                       cmocka_unit_test(test_f8)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

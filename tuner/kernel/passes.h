@@ -15,4 +15,10 @@ Err gpu_distribute(Program *p);
 Err gpu_pipeline(Program *p);
 Err gpu_edges(Program *p);
 
+/* The same for kernels with roles of their own (nvptx/hopper_program.c); is this one? */
+bool hopper_is(const Program *p);
+Err hopper_distribute(Program *p);
+Err hopper_pipeline(Program *p);
+Err hopper_edges(Program *p);
+
 #endif

@@ -4,6 +4,7 @@
 #include "kernel/plan.h"
 
 #include "kernel/gpu/gpu.h"
+#include "space/wgmma.h"
 
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
 {
@@ -191,12 +192,38 @@ static void plan_rest(GpuPlan *p, const Solution *s)
     p->lds_reserve = s->MaxOccupancy > 0 ? 65536 / s->MaxOccupancy / 16 * 16 : 0;
 }
 
+/* Kernels of wgmma have a layout of their own. */
+static Err plan_warp_groups(GpuPlan *p, const Solution *s)
+{
+    WgmmaPlan w;
+    wgmma_plan(s, &w);
+    if (s->RingStages < 2 || w.stage_bytes < 1)
+        FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", s->RingStages, w.stage_bytes);
+    if (!p->strided) FAIL(ERR_INPUT, "tensor maps cannot be made of arrays of pointers");
+    if (p->gsu > 1 && !p->gsu_multiple)
+        FAIL(ERR_INPUT, "GlobalSplitU %d: wgmma kernels do not add to D in place", p->gsu);
+    p->groups = (GpuWarpGroups){.used = true,
+                                .stages = s->RingStages,
+                                .consumers = w.groups,
+                                .turns = w.turns,
+                                .producer_registers = s->ProducerRegisters,
+                                .consumer_registers = s->ConsumerRegisters,
+                                .cluster = {s->ClusterM, s->ClusterN},
+                                .engine_store = wgmma_engine_store(s)};
+    for (int i = 0; i < 2; i++)
+        p->op[i] = (GpuOperand){
+            .type = p->in, .name = i ? 'b' : 'a', .tlu = i ? s->pt->TLUB : s->pt->TLUA, .tile = p->mt[i]};
+    p->lds_bytes = w.local_bytes, p->stage_bytes = w.stage_bytes;
+    return gpu_plan_modules(p);
+}
+
 Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
 {
     TRY(gpu_plan_types(p, s->pt, t));
     p->walk = plan_walk(s);
     plan_numbers(p, s);
     plan_rest(p, s);
+    if (p->ring.used && wgmma_is(s)) return plan_warp_groups(p, s);
     TRY(check_solution(p, s));
     for (int i = 0; i < 2; i++) TRY(plan_operand(p, s, i));
     return gpu_plan_finish(p);

@@ -1,5 +1,6 @@
 /* Derivation: facts of a problem type and target, order of the steps, which keys a state has in the end. */
 #include "space/derive_internal.h"
+#include "space/wgmma.h"
 
 #define CAPS_GFX94                                                                                           \
     (CAP_MFMA | CAP_BF16_1K | CAP_I8_940 | CAP_PRELOAD | CAP_NT | CAP_ATOMIC_ADD | CAP_MFMA_VGPR |           \
@@ -146,6 +147,7 @@ typedef bool (*Step)(Derive *d);
 static const Step gpu_steps[] = {
     derive_bounds,
     derive_without_ring,
+    derive_without_wgmma,
     derive_matrix_instruction,
     derive_tile,
     derive_accumulation,
@@ -183,10 +185,21 @@ static const Step gpu_steps[] = {
 static const Step host_steps[] = {
     derive_bounds, derive_tile, derive_accumulation, derive_tensor_tiles, derive_strides, derive_host, NULL};
 static const Step nvptx_steps[] = {
-    derive_bounds,  derive_nv_instruction, derive_matrix_instruction, derive_tile,  derive_accumulation,
-    derive_strides, derive_packing,        derive_tensor_tiles,       derive_nvptx, derive_stagger,
-    NULL,
+    derive_bounds,       derive_without_wgmma, derive_nv_instruction, derive_matrix_instruction,
+    derive_tile,         derive_accumulation,  derive_strides,        derive_packing,
+    derive_tensor_tiles, derive_nvptx,         derive_stagger,        NULL,
 };
+static const Step wgmma_steps[] = {
+    derive_bounds,       derive_wgmma_tile, derive_accumulation, derive_strides, derive_packing,
+    derive_tensor_tiles, derive_wgmma,      derive_stagger,      NULL,
+};
+
+static const Step *steps_of(const Deriver *f, const Solution *s, bool ring)
+{
+    if (f->target->family == TARGET_HOST) return host_steps;
+    if (!ring) return gpu_steps;
+    return wgmma_is(s) ? wgmma_steps : nvptx_steps;
+}
 
 static void finish(Derive *d)
 {
@@ -240,7 +253,7 @@ bool solution_derive(const Deriver *f, Solution *s, Verdict *v)
     }
     d.ring = nv_has_ring(f, s);
     if (f->target->family == TARGET_NVPTX && !d.ring) s->NvRing = 0;
-    const Step *step = f->target->family == TARGET_HOST ? host_steps : d.ring ? nvptx_steps : gpu_steps;
+    const Step *step = steps_of(f, s, d.ring);
     while (*step && (*step)(&d)) step++;
     s->Valid = d.v->rule == RULE_NONE;
     if (!s->Valid) return false;

@@ -44,6 +44,12 @@ static const Bound bounds[] = {
     {PARAM_NvRing, -1, 1, false},
     {PARAM_NvLanesM, 0, 32, false},
     {PARAM_NvBlocks, 0, 32, false},
+    {PARAM_ConsumerSchedule, 0, 1, false},
+    {PARAM_RingStages, 0, 16, false},
+    {PARAM_ClusterM, 1, 4, false},
+    {PARAM_ClusterN, 1, 4, false},
+    {PARAM_ProducerRegisters, 0, 256, false},
+    {PARAM_ConsumerRegisters, 0, 256, false},
 };
 
 static bool list_within(const IntList *l, int32_t max)
@@ -66,7 +72,7 @@ bool derive_bounds(Derive *d)
     /* with matrix instructions their 32 columns count: 32 x 9 is in use */
     if (tt->n != 2 || !list_within(tt, 512)) STOP(d, VALUE_RANGE, PARAM_ThreadTile, tt->v[0]);
     bool none = mi->n == 0 || (mi->n == 1 && mi->v[0] == -1);
-    if (!none && ((mi->n != 4 && mi->n != 9) || !list_within(mi, 64)))
+    if (!none && ((mi->n != 4 && mi->n != 9) || !list_within(mi, 256)))
         STOP(d, VALUE_RANGE, PARAM_MatrixInstruction, mi->v[0]);
     if (!d->ring && s->PrefetchGlobalRead > 2) REJECT(d, PGR_RING, s->PrefetchGlobalRead);
     return true;

@@ -108,6 +108,11 @@ bool nv_has_ring(const Deriver *f, const Solution *s);
 bool derive_without_ring(Derive *d);
 bool derive_nv_instruction(Derive *d);
 bool derive_nvptx(Derive *d);
+/* Those of its kernels that multiply by wgmma (rules_wgmma.c): tile and warp groups; all the rest; rows of
+ * params.def that only they have. */
+bool derive_wgmma_tile(Derive *d);
+bool derive_wgmma(Derive *d);
+bool derive_without_wgmma(Derive *d);
 bool derive_writer(Derive *d);
 
 #endif

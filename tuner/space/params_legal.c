@@ -55,6 +55,14 @@ static bool sides_legal(const IntList *t, const char *legal)
            number_legal(legal, 100 * (int64_t)t->v[1]);
 }
 
+/* 64 rows, 8 to 256 columns. */
+static bool wgmma_legal(const int32_t *m)
+{
+    int32_t columns = m[0] == 64 ? m[1] : m[0];
+    return (m[0] == 64 || m[1] == 64) && columns >= 8 && columns <= 256 && columns % 8 == 0 &&
+           (m[2] == 8 || m[2] == 16 || m[2] == 32) && m[3] == 1;
+}
+
 static bool mi_legal(const IntList *m)
 {
     static const int32_t shapes[][4] = {
@@ -70,15 +78,16 @@ static bool mi_legal(const IntList *m)
     };
     if (m->n == 0 || (m->n == 1 && m->v[0] == -1)) return true;
     if (m->n != 4 && m->n != 9) return false;
-    bool known = false;
+    bool known = wgmma_legal(m->v);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !known; i++)
         known = m->v[0] == shapes[i][0] && m->v[1] == shapes[i][1] && m->v[2] == shapes[i][2] &&
                 m->v[3] == shapes[i][3];
     if (!known || m->n == 4) return known;
     const int32_t *v = m->v + 4; /* BM, thread tile, waves */
+    const char *waves = wgmma_legal(m->v) ? "1..4" : "1 2 4";
     return number_legal("1..16*2", 100 * (int64_t)v[0]) && v[0] <= m->v[3] && v[1] >= 1 && v[1] <= 64 &&
-           v[2] >= 1 && v[2] <= 64 && number_legal("1 2 4", 100 * (int64_t)v[3]) &&
-           number_legal("1 2 4", 100 * (int64_t)v[4]);
+           v[2] >= 1 && v[2] <= 64 && number_legal(waves, 100 * (int64_t)v[3]) &&
+           number_legal(waves, 100 * (int64_t)v[4]);
 }
 
 /* Names that files hold but that are not to be given: empty, or marked in the table. */

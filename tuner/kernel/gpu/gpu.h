@@ -233,6 +233,18 @@ typedef struct {
     int lds_bytes, stage_bytes;
 } GpuRing;
 
+/* Kernels of nvptx whose warp groups have a role each: one starts copies by the copy engine, the others
+ * multiply by wgmma (space/wgmma.h). The instruction is GpuPlan.matrix, with swap its 64 rows lie along N. */
+typedef struct {
+    bool used;
+    int stages;                                 /* of the ring */
+    int consumers;                              /* warp groups that multiply */
+    bool turns;                                 /* they have a tile each and take turns; else they share it */
+    int producer_registers, consumer_registers; /* of a thread; 0: as compiled */
+    int cluster[2];                             /* work-groups along M and N that copy for one another */
+    bool engine_store;                          /* the copy engine stores D and reads C */
+} GpuWarpGroups;
+
 struct GpuPlan {
     bool main; /* not a helper kernel */
     const Target *target;
@@ -265,6 +277,7 @@ struct GpuPlan {
     Walk walk;
     GpuMatrix matrix;
     GpuRing ring;
+    GpuWarpGroups groups;
     DataType math;      /* of products: the type of A and B, or TYPE_X for f32 in reduced precision */
     bool f8_clips;      /* conversions to 8-bit floats saturate (Fp32toFp8SWClip) */
     int hint_c, hint_d; /* NonTemporal bits of C and D */

@@ -73,8 +73,10 @@ Err gpu_plan_modules(GpuPlan *p)
 {
     for (int i = 0; i < 2; i++) p->op[i].layout.bytes = gpu_type_bytes(&p->op[i].type);
     p->main = true;
-    TRY(p->dialect->choose(p, &p->compute, &p->copy));
-    for (int i = 0; i < 2; i++) p->op[i].layout.in_elements = p->compute->in_elements;
+    if (!p->groups.used) {
+        TRY(p->dialect->choose(p, &p->compute, &p->copy));
+        for (int i = 0; i < 2; i++) p->op[i].layout.in_elements = p->compute->in_elements;
+    }
     return gpu_args(p);
 }
 

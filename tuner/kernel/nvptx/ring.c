@@ -1,4 +1,5 @@
 /* Kernels with a ring of stages: plan, constants, the kernel function around the texts in text/. */
+#include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/ring.h"
 #include "kernel/text.h"
 
@@ -188,6 +189,7 @@ static Err ring_lower(const Program *program, Str symbol, Buf *out)
 
 Err nvptx_lower(const Program *program, Str symbol, Buf *out)
 {
+    if (program->gpu->groups.used) return hopper_lower(program, symbol, out);
     bool ring = program->gpu->ring.used;
     return ring ? ring_lower(program, symbol, out) : gpu_lower(program, symbol, out);
 }

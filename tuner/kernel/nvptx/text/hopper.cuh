@@ -1,0 +1,365 @@
+/* GEMM by wgmma (sm_90a): persistent work-groups; a ring of stages that the copy engine (TMA) fills from tensor maps;
+ * products by warp groups of 128 threads; results through swizzled shared memory, by the copy engine or in runs of 32.
+ *
+ * The text stands in a kernel's namespace behind what hopper.c prints from the kernel's program:
+ *     g_T g_TD g_TC g_TS        elements of A and B, of C and D or the workspace, of sums, of alpha and beta
+ *     g_to_c() g_from_c() g_from_s() g_madd() g_is_zero()
+ *     M0 M1 DU STAGES           macro tile, DepthU, stages of the ring
+ *     CONSUMERS PINGPONG        warp groups that multiply; they have a tile each and take turns, else they share one
+ *     REGS_PRODUCER REGS_CONSUMER   registers of a thread of either role, 0: as compiled
+ *     SWAP                      the instruction's 64 rows lie along N, not M
+ *     A_K_MAJOR B_K_MAJOR       K is contiguous in memory
+ *     CLUSTER_M CLUSTER_N       work-groups with neighbouring tiles that share copies of B, of A
+ *     SPLIT                     parts of K, with sums of their own in the workspace
+ *     STORE_TMA READS           results by the copy engine; C is read unless beta is 0
+ *     PAIR_BF16                 two 16-bit results are of bf16, not f16
+ *     SHARED_BYTES              what the launcher gives, checked here
+ *     wgmma()                   the instruction: 64 rows, Y_TILE columns, 32 bytes of K
+ *     struct Tile, tile_of(), tile_ids()   the walk: which tile and which chunks of K an id stands for
+ */
+typedef unsigned u32;
+typedef unsigned long long u64;
+#define FN __device__ __forceinline__
+
+/* CUtensorMap */
+struct alignas(64) Map {
+    u64 word[16];
+};
+
+struct Args {
+    g_TD *d;
+    const g_TD *c;
+    g_TC alpha, beta;
+    u64 ldd, batch_d, ldc, batch_c;
+    u32 m, n, batch, k, tiles_m, tiles_n, stagger_mask;
+};
+
+/* X is the operand of the instruction's 64 rows, Y that of its columns. */
+constexpr int X_TILE = SWAP ? M1 : M0, Y_TILE = SWAP ? M0 : M1;
+constexpr bool X_K = SWAP ? B_K_MAJOR : A_K_MAJOR, Y_K = SWAP ? A_K_MAJOR : B_K_MAJOR;
+constexpr int CLUSTER = CLUSTER_M * CLUSTER_N;
+/* Parts that a tile's copy is cut into, one of each work-group that shares it. */
+constexpr int X_PARTS = SWAP ? CLUSTER_M : CLUSTER_N, Y_PARTS = SWAP ? CLUSTER_N : CLUSTER_M;
+
+constexpr int T_BYTES = sizeof(g_T), ROW_BYTES = 128,
+              ROW = ROW_BYTES / T_BYTES; /* a row of a swizzled block */
+constexpr int STEPS = DU * T_BYTES / 32;
+constexpr int X_BYTES = X_TILE * DU * T_BYTES, Y_BYTES = Y_TILE * DU * T_BYTES, STAGE = X_BYTES + Y_BYTES;
+constexpr int TILE_WGS = PINGPONG ? 1 : CONSUMERS; /* warp groups that share a tile */
+constexpr int RX = X_TILE / (64 * TILE_WGS), N_ACC = Y_TILE / 2;
+
+/* Results leave in slices of 64 rows or 32 to 64 columns, each warp group through two buffers of its own. */
+constexpr int OUT_BYTES = STORE_TMA ? (int)sizeof(g_TD) : 4, OUT_ROW = ROW_BYTES / OUT_BYTES;
+constexpr int PIECES = SWAP ? 1 : 64 / OUT_ROW; /* blocks of a slice along M */
+constexpr int SLICE_N = SWAP ? 64 : Y_TILE < 64 / PIECES ? Y_TILE : Y_TILE % (64 / PIECES) ? 16 : 64 / PIECES;
+constexpr int SLICES_Y = SWAP ? Y_TILE / OUT_ROW : Y_TILE / SLICE_N, SLICES = RX * SLICES_Y;
+constexpr int SLICE_BYTES = PIECES * SLICE_N * ROW_BYTES, BUFFERS = 2;
+constexpr int COLUMNS = SWAP ? OUT_ROW : SLICE_N; /* of the instruction, in a slice */
+
+constexpr int OUT_AT = STAGES * STAGE, BARS_AT = OUT_AT + CONSUMERS * BUFFERS * SLICE_BYTES;
+static_assert(SHARED_BYTES == BARS_AT + 512 + 1024,
+              "the planner's bytes; 1024: to begin on a boundary of the swizzle");
+
+static_assert(X_TILE % (64 * TILE_WGS) == 0 && (DU * T_BYTES) % ROW_BYTES == 0, "tile");
+static_assert(!SWAP || Y_TILE % OUT_ROW == 0, "columns of a slice");
+static_assert(Y_TILE % SLICE_N == 0 && COLUMNS % 16 == 0, "slices");
+static_assert(X_TILE % X_PARTS == 0 && Y_TILE % Y_PARTS == 0, "multicast");
+static_assert(!PINGPONG || CONSUMERS == 2, "two take turns");
+static_assert(2 * STAGES + CONSUMERS * BUFFERS <= 64, "barriers");
+
+/* ---- machine ---- */
+
+FN u32 shared_address(const void *p) { return (u32)__cvta_generic_to_shared(p); }
+
+FN void bar_init(u32 bar, int count)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count));
+}
+
+FN void bar_expect(u32 bar, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
+}
+
+FN void bar_wait(u32 bar, u32 parity)
+{
+    u32 done;
+    do
+        asm volatile("{\n\t.reg .pred p;\n\t"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                     "selp.b32 %0, 1, 0, p;\n\t}"
+                     : "=r"(done)
+                     : "r"(bar), "r"(parity)
+                     : "memory");
+    while (!done);
+}
+
+/* Arrives at the barrier of that place in work-group `rank` of the cluster. */
+FN void bar_arrive(u32 bar, u32 rank)
+{
+    if constexpr (CLUSTER == 1)
+        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
+    else
+        asm volatile("{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %0, %1;\n\t"
+                     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n\t}" ::"r"(bar),
+                     "r"(rank)
+                     : "memory");
+}
+
+FN u32 cluster_rank()
+{
+    u32 rank = 0;
+    if constexpr (CLUSTER > 1) asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+FN void cluster_sync()
+{
+    if constexpr (CLUSTER > 1)
+        asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+    else
+        __syncthreads();
+}
+
+FN void load_box(u32 to, const Map &map, u32 bar, int c0, int c1, int c2)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
+                 "l"(&map), "r"(bar), "r"(c0), "r"(c1), "r"(c2)
+                 : "memory");
+}
+
+FN void load_box_shared(u32 to, const Map &map, u32 bar, int c0, int c1, int c2, int mask)
+{
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+        "l"(&map), "r"(bar), "r"(c0), "r"(c1), "r"(c2), "h"((unsigned short)mask)
+        : "memory");
+}
+
+FN void store_box(const Map &map, u32 from, int c0, int c1, int c2)
+{
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
+        "r"(from), "r"(c0), "r"(c1), "r"(c2)
+        : "memory");
+}
+
+FN void store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+template <int N> FN void store_wait_read()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");
+}
+FN void store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+FN void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+FN void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
+/* Two warp groups that take turns: one waits for its turn, the other gives it. */
+FN void turn_wait(int wg) { asm volatile("bar.sync %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
+FN void turn_give(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
+
+FN void prefetch_map(const Map &map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
+
+FN void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+FN void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int N> FN void wgmma_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+
+/* Registers are the compiler's while no product is under way. */
+FN void keep(float &x) { asm volatile("" : "+f"(x)::"memory"); }
+FN void keep(int &x) { asm volatile("" : "+r"(x)::"memory"); }
+FN void keep(g_TC (&acc)[RX][N_ACC])
+{
+#pragma unroll
+    for (int r = 0; r < RX; r++)
+#pragma unroll
+        for (int i = 0; i < N_ACC; i++) keep(acc[r][i]);
+}
+
+/* ---- the walk over tiles ---- */
+
+struct Place {
+    int m, n, batch;                    /* first row and column */
+    u32 part, first, step, late, count; /* chunks of K: the first one, from one to the next, where to begin */
+};
+
+struct Walk {
+    u32 id, step, total, along, across;
+    FN Walk(const Args &a)
+    {
+        along = (a.tiles_m + CLUSTER_M - 1) / CLUSTER_M;
+        across = (a.tiles_n + CLUSTER_N - 1) / CLUSTER_N;
+        id = blockIdx.x / CLUSTER;
+        step = gridDim.x / CLUSTER;
+        total = tile_ids(along, across, a.batch);
+    }
+    FN bool done() const { return id >= total; }
+    FN void next() { id += step; }
+    FN Place place(const Args &a, u32 rank) const
+    {
+        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask);
+        Place p = {(int)((t.wg0 * CLUSTER_M + rank % CLUSTER_M) * M0),
+                   (int)((t.wg1 * CLUSTER_N + rank / CLUSTER_M) * M1),
+                   (int)t.wg2,
+                   t.part,
+                   t.first,
+                   t.step,
+                   t.late,
+                   t.count};
+        /* nothing to add up: a chunk behind K, which the copy engine fills with zeros */
+        if (p.count == 0 || g_is_zero(a.alpha)) p.first = a.k / DU + 1, p.late = 0, p.count = 1;
+        return p;
+    }
+};
+
+struct Ring {
+    u32 stage = 0, phase = 0;
+    FN void next()
+    {
+        if (++stage == STAGES) stage = 0, phase ^= 1;
+    }
+    FN void skip(u32 n)
+    {
+        const u32 at = stage + n;
+        phase ^= at / STAGES & 1;
+        stage = at % STAGES;
+    }
+};
+
+struct Shared {
+    u32 base;
+    FN u32 x(u32 stage) const { return base + stage * STAGE; }
+    FN u32 y(u32 stage) const { return base + stage * STAGE + X_BYTES; }
+    FN u32 out(int wg, int buffer) const { return base + OUT_AT + (wg * BUFFERS + buffer) * SLICE_BYTES; }
+    FN u32 full(u32 stage) const { return base + BARS_AT + stage * 8; }
+    FN u32 empty(u32 stage) const { return base + BARS_AT + (STAGES + stage) * 8; }
+    FN u32 c(int wg, int buffer) const { return base + BARS_AT + (2 * STAGES + wg * BUFFERS + buffer) * 8; }
+};
+
+/* ---- producer ---- */
+
+template <bool K_MAJOR, int TILE, int PARTS>
+FN void load_tile(u32 to, const Map &map, u32 bar, int free, int k, int batch, int part, int mask)
+{
+    constexpr int BLOCKS = TILE / ROW;
+    constexpr bool CUT_K = !K_MAJOR && BLOCKS % PARTS != 0; /* parts of a block rather than whole ones */
+    if constexpr (K_MAJOR) {
+#pragma unroll
+        for (int b = 0; b < DU / ROW; b++) {
+            const int row = part * (TILE / PARTS);
+            const u32 at = to + b * (TILE * ROW_BYTES) + row * ROW_BYTES;
+            if (PARTS == 1)
+                load_box(at, map, bar, k + b * ROW, free, batch);
+            else
+                load_box_shared(at, map, bar, k + b * ROW, free + row, batch, mask);
+        }
+    } else {
+        static_assert(K_MAJOR || TILE % ROW == 0, "whole blocks along the free dimension");
+        constexpr int N = CUT_K ? BLOCKS : BLOCKS / PARTS, LINES = CUT_K ? DU / PARTS : DU;
+#pragma unroll
+        for (int b = 0; b < N; b++) {
+            const int block = CUT_K ? b : part * N + b, line = CUT_K ? part * LINES : 0;
+            const u32 at = to + (block * DU + line) * ROW_BYTES;
+            if (PARTS == 1)
+                load_box(at, map, bar, free + block * ROW, k, batch);
+            else
+                load_box_shared(at, map, bar, free + block * ROW, k + line, batch, mask);
+        }
+    }
+}
+
+FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shared &shared)
+{
+    const u32 rank = cluster_rank();
+    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
+    /* A is shared along N, B along M */
+    int mask_a = 0, mask_b = 0;
+    for (int i = 0; i < CLUSTER_N; i++) mask_a |= 1 << (i * CLUSTER_M + rank_m);
+    for (int i = 0; i < CLUSTER_M; i++) mask_b |= 1 << (rank_n * CLUSTER_M + i);
+    const Map &map_x = SWAP ? map_b : map_a, &map_y = SWAP ? map_a : map_b;
+    const int part_x = SWAP ? rank_m : rank_n, part_y = SWAP ? rank_n : rank_m;
+    const int mask_x = SWAP ? mask_b : mask_a, mask_y = SWAP ? mask_a : mask_b;
+    Ring ring;
+    for (Walk walk(args); !walk.done(); walk.next()) {
+        const Place p = walk.place(args, rank);
+        const int x = SWAP ? p.n : p.m, y = SWAP ? p.m : p.n;
+        u32 chunk = p.late;
+        for (u32 i = 0; i < p.count; i++, ring.next()) {
+            const int k = (int)((p.first + chunk * p.step) * DU);
+            if (++chunk == p.count) chunk = 0;
+            bar_wait(shared.empty(ring.stage), ring.phase ^ 1);
+            const u32 bar = shared.full(ring.stage);
+            bar_expect(bar, STAGE);
+            load_tile<X_K, X_TILE, X_PARTS>(shared.x(ring.stage), map_x, bar, x, k, p.batch, part_x, mask_x);
+            load_tile<Y_K, Y_TILE, Y_PARTS>(shared.y(ring.stage), map_y, bar, y, k, p.batch, part_y, mask_y);
+        }
+    }
+}
+
+/* ---- consumers: products ---- */
+
+/* Descriptor of a matrix with swizzled rows of 128 bytes; its address is added. */
+FN constexpr u64 descriptor(u64 leading)
+{
+    return 1ull << 62 | (u64)(8 * ROW_BYTES >> 4) << 32 | (leading >> 4) << 16;
+}
+constexpr u64 X_DESC = descriptor(X_K ? 16 : DU * ROW_BYTES), Y_DESC = descriptor(Y_K ? 16 : DU * ROW_BYTES);
+
+FN u64 place_in(u64 desc, u32 address) { return desc | (u64)((address & 0x3ffff) >> 4); }
+
+/* Bytes from a tile's beginning to step s of its depth. */
+template <bool K_MAJOR, int TILE> FN constexpr u32 step_offset(int s)
+{
+    return K_MAJOR ? s / 4 * (TILE * ROW_BYTES) + s % 4 * 32 : s * (32 / T_BYTES) * ROW_BYTES;
+}
+
+FN void multiply(g_TC (&acc)[RX][N_ACC], u32 x, u32 y, int add)
+{
+#pragma unroll
+    for (int s = 0; s < STEPS; s++) {
+        const u64 dy = place_in(Y_DESC, y) + (step_offset<Y_K, Y_TILE>(s) >> 4);
+#pragma unroll
+        for (int r = 0; r < RX; r++) {
+            const u32 row = r * (X_K ? 64 * ROW_BYTES : 64 / ROW * DU * ROW_BYTES);
+            wgmma(acc[r], place_in(X_DESC, x) + ((step_offset<X_K, X_TILE>(s) + row) >> 4), dy, s ? 1 : add);
+        }
+    }
+}
+
+/* Tells the work-groups that copy into this one's stages. */
+FN void release(const Shared &shared, u32 stage, u32 rank, int thread)
+{
+    if constexpr (CLUSTER == 1) {
+        if (thread == 0) bar_arrive(shared.empty(stage), 0);
+    } else {
+        const u32 other = thread;
+        const bool shares = other % CLUSTER_M == rank % CLUSTER_M || other / CLUSTER_M == rank / CLUSTER_M;
+        if (thread < CLUSTER && shares) bar_arrive(shared.empty(stage), other);
+    }
+}
+
+FN void accumulate(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32 chunks, u32 x_offset,
+                   u32 rank, int wg, int thread)
+{
+    u32 last = 0;
+    /* before its turn a stage's parity could be that of a tile before */
+    if (PINGPONG) turn_wait(wg);
+    keep(acc);
+    for (u32 i = 0; i < chunks; i++, ring.next()) {
+        bar_wait(shared.full(ring.stage), ring.phase);
+        wgmma_fence();
+        multiply(acc, shared.x(ring.stage) + x_offset, shared.y(ring.stage), i > 0);
+        wgmma_commit();
+        if (i > 0) {
+            wgmma_wait<1>();
+            release(shared, last, rank, thread);
+        }
+        last = ring.stage;
+    }
+    if (PINGPONG) turn_give(1 - wg);
+    wgmma_wait<0>();
+    keep(acc);
+    release(shared, last, rank, thread);
+}

@@ -1,0 +1,262 @@
+/* Results of the kernels of hopper.cuh, behind which this text stands: sums times alpha plus beta times C,
+ * through slices in swizzled shared memory, by the copy engine or element by element; the consumers and the
+ * kernel around all of it. */
+
+FN u32 swizzled(u32 row, u32 byte) { return row * ROW_BYTES + (byte ^ (row & 7) << 4); }
+
+FN void store_matrices(u32 at, u32 a, u32 b, u32 c, u32 d)
+{
+    if constexpr (SWAP)
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(a),
+                     "r"(b), "r"(c), "r"(d)
+                     : "memory");
+    else
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                     "r"(a), "r"(b), "r"(c), "r"(d)
+                     : "memory");
+}
+
+FN void load_matrices(u32 at, u32 (&v)[4])
+{
+    if constexpr (SWAP)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                     : "r"(at)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                     : "r"(at)
+                     : "memory");
+}
+
+FN u32 pair(float lo, float hi)
+{
+    u32 p;
+    if constexpr (PAIR_BF16)
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(p) : "f"(hi), "f"(lo));
+    else
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(p) : "f"(hi), "f"(lo));
+    return p;
+}
+
+FN void store_word(u32 at, u32 v) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(v) : "memory"); }
+FN u32 load_word(u32 at)
+{
+    u32 v;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
+    return v;
+}
+FN u32 word_of(float v) { return __float_as_uint(v); }
+FN u32 word_of(int v) { return (u32)v; }
+FN void from_word(u32 w, float &v) { v = __uint_as_float(w); }
+FN void from_word(u32 w, int &v) { v = (int)w; }
+
+/* 16-bit results of slice i: alpha * sums (+ beta * what the slice holds). */
+template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int thread)
+{
+    const int r = i / SLICES_Y, first = i % SLICES_Y * COLUMNS, lane = thread % 32, warp = thread / 32;
+    const int q = lane / 8, half = q & 1, next = q >> 1;
+#pragma unroll
+    for (int col = 0; col < COLUMNS; col += 16) {
+        g_TC *v = &acc[r][(first + col) / 2];
+        const u32 row = SWAP ? warp * 16 + half * 8 + lane % 8 : col + next * 8 + lane % 8;
+        const u32 chunk = SWAP ? col / 8 + next : warp * 2 + half;
+        const u32 to = at + swizzled(row, chunk * 16);
+        u32 old[4], out[4];
+        if (READS) load_matrices(to, old);
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            g_TC lo = a.alpha * v[w * 2], hi = a.alpha * v[w * 2 + 1];
+            if (READS) {
+                lo = g_madd(a.beta, g_to_c((g_TD)old[w]), lo);
+                hi = g_madd(a.beta, g_to_c((g_TD)(old[w] >> 16)), hi);
+            }
+            out[w] = pair(lo, hi);
+        }
+        store_matrices(to, out[0], out[1], out[2], out[3]);
+    }
+}
+
+/* 4-byte results, or (RAW) sums as they are. */
+template <bool READS, bool RAW>
+FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int thread)
+{
+    const int r = i / SLICES_Y, first = i % SLICES_Y * COLUMNS, lane = thread % 32, warp = thread / 32;
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 2; j++) {
+        const u32 x = warp * 16 + lane / 4 + j / 2 % 2 * 8, y = j / 4 * 8 + lane % 4 * 2 + j % 2;
+        const u32 to = at + (SWAP ? swizzled(x, y * 4)
+                                  : x / OUT_ROW * (SLICE_N * ROW_BYTES) + swizzled(y, x % OUT_ROW * 4));
+        g_TC v = acc[r][first / 2 + j], old;
+        if (!RAW) v = a.alpha * v;
+        if (READS) {
+            from_word(load_word(to), old);
+            v = g_madd(a.beta, old, v);
+        }
+        store_word(to, word_of(v));
+    }
+}
+
+struct Slice {
+    int m, n; /* first element of D */
+    FN Slice(int i, const Place &p, int wg)
+    {
+        const int x = (PINGPONG ? 0 : wg * RX * 64) + i / SLICES_Y * 64, y = i % SLICES_Y * COLUMNS;
+        m = p.m + (SWAP ? y : x);
+        n = p.n + (SWAP ? x : y);
+    }
+};
+
+FN void load_slice(const Map &map_c, const Shared &shared, int i, const Place &p, int wg)
+{
+    const Slice s(i, p, wg);
+    const u32 bar = shared.c(wg, i % BUFFERS);
+    bar_expect(bar, SLICE_BYTES);
+#pragma unroll
+    for (int piece = 0; piece < PIECES; piece++)
+        load_box(shared.out(wg, i % BUFFERS) + piece * (SLICE_N * ROW_BYTES), map_c, bar,
+                 s.m + piece * OUT_ROW, s.n, p.batch);
+}
+
+/* Through the copy engine. phases: of the barriers of C. */
+template <bool READS>
+FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c, const Map &map_d,
+                     const Shared &shared, const Place &p, int wg, int thread, u32 &phases)
+{
+#pragma unroll
+    for (int i = 0; i < SLICES; i++) {
+        const u32 at = shared.out(wg, i % BUFFERS);
+        if (thread == 0) {
+            if (READS) {
+                store_wait_read<0>();
+                if (i == 0) load_slice(map_c, shared, 0, p, wg);
+                if (i + 1 < SLICES) load_slice(map_c, shared, i + 1, p, wg);
+            } else if (SLICES % BUFFERS && i == 0)
+                store_wait_read<0>(); /* the last tile's last slice went through the same buffer */
+            else
+                store_wait_read<BUFFERS - 1>();
+        }
+        if (READS) {
+            bar_wait(shared.c(wg, i % BUFFERS), phases >> i % BUFFERS & 1);
+            phases ^= 1u << i % BUFFERS;
+        } else
+            group_sync(1 + wg);
+        if constexpr (sizeof(g_TD) == 2)
+            write_pairs<READS>(acc, i, at, args, thread);
+        else
+            write_words<READS, false>(acc, i, at, args, thread);
+        proxy_fence();
+        group_sync(1 + wg);
+        if (thread == 0) {
+            const Slice s(i, p, wg);
+#pragma unroll
+            for (int piece = 0; piece < PIECES; piece++)
+                store_box(map_d, at + piece * (SLICE_N * ROW_BYTES), s.m + piece * OUT_ROW, s.n, p.batch);
+            store_commit();
+        }
+    }
+}
+
+/* Element by element, neighbouring lanes along M: for D of any alignment, and sums of parts of K. */
+FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const Place &p, int wg,
+                       int thread)
+{
+    const int lane = thread % 32, warp = thread / 32;
+    const bool reads = READS && !g_is_zero(args.beta);
+    group_sync(1 + wg); /* the last tile's slices have been read */
+#pragma unroll
+    for (int i = 0; i < SLICES; i++) {
+        const u32 at = shared.out(wg, i % BUFFERS);
+        write_words<false, true>(acc, i, at, args, thread);
+        group_sync(1 + wg);
+        const Slice s(i, p, wg);
+        for (int line = warp; line < PIECES * SLICE_N; line += 4) {
+            const int m = s.m + line / SLICE_N * OUT_ROW + lane, n = s.n + line % SLICE_N;
+            g_TC v;
+            from_word(
+                load_word(at + line / SLICE_N * (SLICE_N * ROW_BYTES) + swizzled(line % SLICE_N, lane * 4)),
+                v);
+            if (m >= (int)args.m || n >= (int)args.n) continue;
+            if constexpr (SPLIT > 1) {
+                args.d[(u64)p.part * args.m * args.n * args.batch + p.batch * args.batch_d + n * args.ldd +
+                       m] = v;
+            } else {
+                v = args.alpha * v;
+                if (reads)
+                    v = g_madd(args.beta, g_to_c(args.c[p.batch * args.batch_c + n * args.ldc + m]), v);
+                args.d[p.batch * args.batch_d + n * args.ldd + m] = g_from_c(v);
+            }
+        }
+    }
+}
+
+FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shared &shared, int wg,
+                int thread)
+{
+    const u32 rank = cluster_rank();
+    const u32 x_offset = PINGPONG ? 0 : wg * RX * (X_K ? 64 * ROW_BYTES : 64 / ROW * DU * ROW_BYTES);
+    const bool reads = READS && !g_is_zero(args.beta);
+    Ring ring;
+    u32 phases = 0;
+    g_TC acc[RX][N_ACC];
+    Walk walk(args);
+    if (PINGPONG && wg) turn_give(0);
+    if (PINGPONG && wg && !walk.done()) {
+        const Place p = walk.place(args, rank);
+        ring.skip(p.count);
+        walk.next();
+    }
+    while (!walk.done()) {
+        const Place p = walk.place(args, rank);
+        accumulate(acc, shared, ring, p.count, x_offset, rank, wg, thread);
+        if constexpr (!STORE_TMA)
+            store_elements(acc, args, shared, p, wg, thread);
+        else if (READS && reads)
+            store_slices<true>(acc, args, map_c, map_d, shared, p, wg, thread, phases);
+        else
+            store_slices<false>(acc, args, map_c, map_d, shared, p, wg, thread, phases);
+        walk.next();
+        if (PINGPONG && !walk.done()) {
+            const Place other = walk.place(args, rank);
+            ring.skip(other.count);
+            walk.next();
+        }
+    }
+    if (thread == 0) store_wait();
+}
+
+/* ---- kernel ---- */
+
+FN void gemm(char *dynamic, const Args &args, const Map &map_a, const Map &map_b, const Map &map_c,
+             const Map &map_d)
+{
+    const Shared shared = {(shared_address(dynamic) + 1023) & ~1023u};
+    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0), thread = threadIdx.x % 128;
+    if (threadIdx.x == 0) {
+        prefetch_map(map_a);
+        prefetch_map(map_b);
+        if (STORE_TMA) prefetch_map(map_d);
+        for (int i = 0; i < STAGES; i++) {
+            bar_init(shared.full(i), 1);
+            bar_init(shared.empty(i), TILE_WGS * (CLUSTER_M + CLUSTER_N - 1));
+        }
+        for (int i = 0; i < CONSUMERS * BUFFERS; i++) bar_init(shared.c(i / BUFFERS, i % BUFFERS), 1);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        proxy_fence();
+    }
+    cluster_sync();
+    if (group == 0) {
+        if constexpr (REGS_PRODUCER > 0)
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGS_PRODUCER));
+        if (thread == 0) produce(args, map_a, map_b, shared);
+        __syncwarp();
+    } else {
+        if constexpr (REGS_CONSUMER > 0)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGS_CONSUMER));
+        consume(args, map_c, map_d, shared, group - 1, thread);
+        __syncwarp();
+    }
+    if constexpr (CLUSTER > 1)
+        cluster_sync(); /* others copy into this one's stages, and arrive at its barriers */
+}

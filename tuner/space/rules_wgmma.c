@@ -1,0 +1,240 @@
+/* Derivation and rules of nvptx kernels that multiply by wgmma (wgmma.h), for processors with sm_90a's
+ * instructions.
+ *
+ * Names keep their meaning. MatrixInstruction [M, N, K, 1, 1, t0, t1, w0, w1] is an instruction's tile of D,
+ * how many of them a warp group of 128 threads has along M and N, and how many warp groups there are: 64
+ * rows lie along M, or along N in [N, 64, ...] and with SourceSwap. WorkGroup counts threads, those of the
+ * producer too. WorkGroupMapping is the order of tiles: a band's tiles along N, or, negative, along M. */
+#include "space/derive_internal.h"
+#include "space/wgmma.h"
+
+enum { CHUNK = 16, WARP = 32, MOST_STAGES = 12, MOST_REGISTERS = 512, OVERHEAD = 36 };
+
+static const struct {
+    int32_t type, k;
+} instructions[] = {{TYPE_H, 16}, {TYPE_B, 16}, {TYPE_X, 8}, {TYPE_I8, 32}, {TYPE_F8, 32}};
+
+static bool has_instruction(const Deriver *f, const int32_t *m)
+{
+    int32_t type = f->type == TYPE_S && f->xdl == TYPE_X ? TYPE_X : is_f8(f->type) ? TYPE_F8 : f->type;
+    int32_t n = m[0] == WGMMA_ROWS ? m[1] : m[0];
+    if (m[3] != 1 || n < 8 || n > 256 || n % 8 || (type == TYPE_I8 && n > 32 && n % 16)) return false;
+    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++)
+        if (instructions[i].type == type && instructions[i].k == m[2]) return true;
+    return false;
+}
+
+/* Warp groups and their instructions along the rows; both forms of MatrixInstruction. */
+static bool take_groups(Derive *d, int rows, int32_t *groups, int32_t *repeats)
+{
+    Solution *s = d->s;
+    const int32_t *m = s->MatrixInstruction.v;
+    bool turns = s->ConsumerSchedule == SCHEDULE_PINGPONG;
+    if (s->MatrixInstruction.n == 9) {
+        int32_t other = m[7 + 1 - rows] * m[5 + 1 - rows];
+        *groups = m[7 + rows], *repeats = m[5 + rows];
+        if (other != 1 || m[4] != 1 || *groups > 3) STOP(d, WG_LANES, *groups, other);
+    } else {
+        const int32_t *wg = s->WorkGroup.v;
+        *groups = wg[0] / WGMMA_LANES - 1, *repeats = s->ThreadTile.v[rows];
+        if (wg[1] != 1 || wg[2] != 1 || wg[0] % WGMMA_LANES || *groups < 1 || *groups > 3 ||
+            s->ThreadTile.v[1 - rows] != 1)
+            STOP(d, WG_LANES, *groups, s->ThreadTile.v[1 - rows]);
+        if (turns) *groups = *groups == 2 ? 1 : 0;
+    }
+    if (turns && *groups != 1) STOP(d, WG_TURNS, *groups);
+    return true;
+}
+
+bool derive_wgmma_tile(Derive *d)
+{
+    Solution *s = d->s;
+    const Deriver *f = d->f;
+    int32_t *m = s->MatrixInstruction.v, groups, repeats;
+    if (!has_instruction(f, m)) STOP(d, MI_NOT_FOR_TYPE, m[0], m[1], m[2], m[3]);
+    if (f->target->isa[0] != 9 || f->target->isa[2] == 0) STOP(d, MI_NOT_ON_ARCH, m[0], m[1], m[2], m[3]);
+    if (m[0] != WGMMA_ROWS) s->SourceSwap = 1;
+    if (m[1] != WGMMA_ROWS && s->SourceSwap) STOP(d, MI_NOT_FOR_TYPE, m[0], m[1], m[2], m[3]);
+    int rows = s->SourceSwap ? 1 : 0;
+    if (!take_groups(d, rows, &groups, &repeats)) return false;
+    bool turns = s->ConsumerSchedule == SCHEDULE_PINGPONG;
+    int32_t columns = m[1 - rows];
+    s->WavefrontSize = WARP;
+    s->EnableF32XdlMathOp = f->xdl != TYPE_S && f->type == TYPE_S;
+    s->EnableMatrixInstruction = 1, s->MFMA_BF16_1K = 0;
+    s->MatrixInstruction = (IntList){4, {m[0], m[1], m[2], m[3]}};
+    s->MatrixInstM = m[0], s->MatrixInstN = m[1], s->MatrixInstK = m[2];
+    s->MatrixInstB = s->MatrixInstBM = s->MatrixInstBN = 1;
+    s->MIBlock = (IntList){6, {m[0], m[1], m[2], 1, 1, 1}};
+    s->MIWaveTile = s->MIWaveGroup = intlist2(1, 1);
+    s->MIWaveTile.v[rows] = repeats, s->MIWaveGroup.v[rows] = groups;
+    s->MIInputPerThread = 0, s->MIOutputVectorWidth = 2, s->MIRegPerOut = 1;
+    s->ThreadTile = s->MIWaveTile;
+    s->NumThreads = WGMMA_LANES * ((turns ? 2 : groups) + 1);
+    s->WorkGroup = intlist3(s->NumThreads, 1, 1);
+    s->LocalSplitU = 1, s->EnableMatrixInstructionStore = 1;
+    /* a thread has two of an instruction's rows, and a pair of each eight columns */
+    int32_t thread[2], group[2];
+    thread[rows] = 2 * repeats, group[rows] = WGMMA_ROWS / 2 * groups;
+    thread[1 - rows] = columns / 4, group[1 - rows] = 4;
+    s->ThreadTile0 = thread[0], s->ThreadTile1 = thread[1];
+    s->SubGroup0 = group[0], s->SubGroup1 = group[1];
+    s->MacroTile0 = thread[0] * group[0], s->MacroTile1 = thread[1] * group[1];
+    if (!f->strided_batched || !f->gemm) STOP(d, NV_FORM);
+    if (s->MacroTile0 < 1 || s->MacroTile1 < 1 || s->MacroTile0 > 1024 || s->MacroTile1 > 1024)
+        STOP(d, TILE_BIG, s->MacroTile0, s->MacroTile1);
+    return true;
+}
+
+/* ---- what these kernels have no variants of ---- */
+
+static const struct {
+    ParamId id;
+    int32_t a, b;
+} only[] = {
+    {PARAM_LoopDoWhile, 0, 0},       {PARAM_LoopTail, 1, 1},
+    {PARAM_InnerUnroll, 1, 1},       {PARAM_KernelLanguage, LANG_SOURCE, LANG_SOURCE},
+    {PARAM_MaxOccupancy, 40, 40},    {PARAM_StreamK, 0, 0},
+    {PARAM_StreamKAtomic, 0, 0},     {PARAM_PackBatchDims, 0, 0},
+    {PARAM_PackSummationDims, 0, 0}, {PARAM_WorkGroupMappingType, WGMT_B, WGMT_B},
+    {PARAM_NonTemporalA, 0, 0},      {PARAM_NonTemporalB, 0, 0},
+    {PARAM_NonTemporalC, 0, 0},      {PARAM_NonTemporalD, 0, 0},
+    {PARAM_NvRing, -1, 1},           {PARAM_NvLanesM, 0, 0},
+    {PARAM_NvBlocks, 0, 1},          {PARAM_NvShift, 0, 0},
+};
+
+static bool check_values(Derive *d)
+{
+    Solution *s = d->s;
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
+        int32_t v = *(const int32_t *)solution_field_const(s, param_at(only[i].id));
+        if (v != only[i].a && v != only[i].b) REJECT(d, NV_VALUE, only[i].id, v);
+    }
+    if (s->PersistentKernel == 0 || (d->f->batched && !s->PersistentKernelAlongBatch))
+        REJECT(d, WG_PERSISTENT, s->PersistentKernel, s->PersistentKernelAlongBatch);
+    if (s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE) REJECT(d, WG_SPLIT, s->GlobalSplitU);
+    return true;
+}
+
+static bool check_problem(Derive *d)
+{
+    const Deriver *f = d->f;
+    const ProblemType *pt = f->pt;
+    if (f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
+        pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt || d->packed0 || d->packed1 || f->tensor0)
+        STOP(d, NV_FORM);
+    bool half =
+        is_16bit(f->type) && f->hpa && f->compute == TYPE_S && (f->dest == f->type || f->dest == TYPE_S);
+    bool bytes = f->type == TYPE_I8 && f->dest == TYPE_I && f->compute == TYPE_I;
+    bool single = f->type == TYPE_S && f->dest == TYPE_S && f->compute == TYPE_S;
+    if (!half && !bytes && !single) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
+    for (int t = 0; t < 2; t++)
+        if (f->tlu[t] && f->bpe != 2) REJECT(d, WG_K_MAJOR, t, f->bpe);
+    return true;
+}
+
+/* ---- numbers ---- */
+
+static bool check_sides(Derive *d)
+{
+    Solution *s = d->s;
+    const Deriver *f = d->f;
+    int32_t row = WGMMA_ROW_BYTES / f->bpe, cluster = s->ClusterM * s->ClusterN;
+    if (s->DepthU < 0) s->DepthU = row;
+    if (s->DepthU % row) REJECT(d, WG_DEPTH, s->DepthU, row);
+    s->DepthULds = s->LoopUnroll = s->DepthU;
+    s->LoopIters = s->DepthU / s->MatrixInstK;
+    for (int t = 0; t < 2; t++) {
+        int32_t side = AB(s, MacroTile, t), parts = t ? s->ClusterM : s->ClusterN;
+        if (f->tlu[t] && side % row) REJECT(d, WG_SIDE, t, side, row);
+        bool cut = f->tlu[t] ? side / row % parts == 0 || s->DepthU / parts % 8 == 0 : side / parts % 8 == 0;
+        if (cluster > 4 || side % parts || !cut) REJECT(d, WG_CLUSTER, s->ClusterM, s->ClusterN, t);
+        if (side / parts > 256) REJECT(d, WG_SIDE, t, side, 256);
+    }
+    return true;
+}
+
+static bool check_registers(Derive *d, const WgmmaPlan *p)
+{
+    static const int32_t producer[] = {0, 0, 56, 32}, consumer[] = {0, 0, 224, 160};
+    Solution *s = d->s;
+    if (p->groups > 1) {
+        bool many = p->groups == 2 && p->sums + OVERHEAD > consumer[2];
+        if (s->ProducerRegisters == 0) s->ProducerRegisters = many ? 40 : producer[p->groups];
+        if (s->ConsumerRegisters == 0) s->ConsumerRegisters = many ? 232 : consumer[p->groups];
+    } else if (s->ProducerRegisters || s->ConsumerRegisters) { /* 256 threads have as many as there are */
+        REJECT(d, NV_VALUE, PARAM_ConsumerRegisters, s->ConsumerRegisters);
+    }
+    int32_t most = p->groups > 1 ? s->ConsumerRegisters : 255;
+    int32_t total = s->ProducerRegisters + p->groups * s->ConsumerRegisters;
+    if (p->sums + OVERHEAD > most || total > MOST_REGISTERS)
+        REJECT(d, WG_REGISTERS, p->sums, most, s->ProducerRegisters, p->groups);
+    return true;
+}
+
+static bool check_local(Derive *d)
+{
+    Solution *s = d->s;
+    WgmmaPlan p;
+    wgmma_plan(s, &p);
+    int32_t limit = d->f->target->lds_bytes, row = WGMMA_ROW_BYTES / p.out_bytes;
+    int32_t unit = p.swapped ? row : 16;
+    if (p.columns % unit) REJECT(d, WG_COLUMNS, p.columns, unit);
+    if (s->RingStages == 0) s->RingStages = min32((limit - p.other_bytes) / p.stage_bytes, MOST_STAGES);
+    wgmma_plan(s, &p);
+    if (s->RingStages < 2 || p.local_bytes > limit)
+        STOP(d, WG_STAGES, s->RingStages, p.stage_bytes, p.other_bytes, limit);
+    s->LdsNumElements = p.local_bytes / d->f->bpe;
+    s->LdsNumElementsAlignedA = s->MacroTileA * s->DepthU;
+    s->LdsNumElementsAlignedB = s->MacroTileB * s->DepthU;
+    s->LdsOffsetB = s->LdsNumElementsAlignedA;
+    s->NumElementsPerThread = p.sums;
+    return check_registers(d, &p);
+}
+
+/* Rows of the table that have one value here. */
+static void set_rest(Solution *s, const Deriver *f)
+{
+    int32_t width = CHUNK / f->bpe;
+    s->NvRing = s->NvBlocks = 1;
+    s->NvLanesM = s->NvShift = 0, s->NvRoundXF32 = 0;
+    s->UseSgprForGROUsed = 0, s->VectorStoreUsed = 1, s->NoLdsWriteCode = 1;
+    s->VectorWidth = s->VectorWidthA = s->VectorWidthB = s->StoreVectorWidth = s->LocalReadVectorWidth = 2;
+    s->GlobalWriteVectorWidth = 2;
+    s->NumGlobalWriteVectorsPerThread = s->NumElementsPerThread / 2;
+    s->GlobalReadVectorWidth = -1;
+    s->GlobalLoadVectorWidthA = s->GlobalLoadVectorWidthB = width;
+    s->PrefetchGlobalRead = s->PrefetchLocalRead = 1;
+    s->LdsPadA = s->LdsPadB = s->LdsBlockSizePerPadA = s->LdsBlockSizePerPadB = s->TransposeLDS = 0;
+    s->UnrollMajorLDSA = s->UnrollMajorLDSB = 0;
+    s->LDSBuffer1 = 0, s->VectorStore = -1, s->AssertMinApproxSize = 2;
+    s->EdgeType = EDGE_BRANCH;
+    s->EngineStore = wgmma_engine_store(s);
+    if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
+    if (s->WorkGroupMapping == 0 || s->WorkGroupMapping == -1) s->WorkGroupMapping = 1;
+}
+
+bool derive_wgmma(Derive *d)
+{
+    if (!check_problem(d) || !check_values(d) || !check_sides(d)) return false;
+    d->s->EngineStore = wgmma_engine_store(d->s);
+    if (!check_local(d)) return false;
+    set_rest(d->s, d->f);
+    return true;
+}
+
+bool derive_without_wgmma(Derive *d)
+{
+    Solution *s = d->s;
+    if (d->f->target->family != TARGET_NVPTX) return true;
+    static const ParamId of_wgmma[] = {
+        PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,   PARAM_ClusterN,
+        PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore};
+    for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
+        const Param *p = param_at(of_wgmma[i]);
+        int32_t v = *(const int32_t *)solution_field_const(s, p);
+        if (v != *(const int32_t *)solution_field_const(&d->f->defaults, p))
+            REJECT(d, WG_ONLY, of_wgmma[i], v);
+    }
+    return true;
+}

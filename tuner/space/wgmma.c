@@ -1,0 +1,72 @@
+/* The planner of wgmma kernels. See wgmma.h. */
+#include "space/wgmma.h"
+
+#include "problem/datatype.h"
+#include "problem/problem.h"
+
+enum { BARRIER_BYTES = 512, ALIGN_BYTES = 1024, MOST_SLICE = 64 };
+
+bool wgmma_is(const Solution *s)
+{
+    const IntList *m = &s->MatrixInstruction;
+    return m->n >= 4 && (m->v[0] == WGMMA_ROWS || m->v[1] == WGMMA_ROWS);
+}
+
+bool wgmma_engine_store(const Solution *s)
+{
+    return s->EngineStore && s->GlobalSplitU <= 1 && type_bytes((DataType)s->pt->DestDataType) > 1;
+}
+
+/* What one copy of an operand's tile takes, of a work-group's part of it. */
+static void plan_box(const Solution *s, WgmmaPlan *p, int t)
+{
+    int32_t row = WGMMA_ROW_BYTES / type_bytes((DataType)s->pt->DataType);
+    p->box[t][0] = row;
+    if (p->k_major[t]) {
+        p->box[t][1] = p->side[t] / p->parts[t];
+        return;
+    }
+    bool whole =
+        p->side[t] / row % p->parts[t] == 0; /* each copies whole blocks, else a part of the rows of all */
+    p->box[t][1] = whole ? s->DepthU : s->DepthU / p->parts[t];
+}
+
+/* Results leave in slices: 64 of the instruction's rows, 128 bytes along M; with rows along M up to 64
+ * columns. */
+static void plan_slices(const Solution *s, WgmmaPlan *p)
+{
+    p->out_bytes = wgmma_engine_store(s) ? type_bytes((DataType)s->pt->DestDataType) : 4;
+    int32_t row = WGMMA_ROW_BYTES / p->out_bytes, pieces = p->swapped ? 1 : WGMMA_ROWS / row;
+    p->slice_n = WGMMA_ROWS;
+    if (!p->swapped) {
+        p->slice_n = MOST_SLICE / pieces;
+        if (p->columns < p->slice_n)
+            p->slice_n = p->columns;
+        else if (p->columns % p->slice_n)
+            p->slice_n = 16;
+    }
+    p->slice_bytes = pieces * p->slice_n * WGMMA_ROW_BYTES;
+    for (int t = 2; t < 4; t++) p->box[t][0] = row, p->box[t][1] = p->slice_n;
+}
+
+void wgmma_plan(const Solution *s, WgmmaPlan *p)
+{
+    int32_t bytes = type_bytes((DataType)s->pt->DataType);
+    *p = (WgmmaPlan){.swapped = s->SourceSwap != 0,
+                     .turns = s->ConsumerSchedule == SCHEDULE_PINGPONG,
+                     .k = s->MatrixInstK};
+    int rows = p->swapped ? 1 : 0;
+    p->columns = p->swapped ? s->MatrixInstM : s->MatrixInstN;
+    p->tile_groups = s->MIWaveGroup.v[rows];
+    p->groups = p->turns ? 2 : p->tile_groups;
+    p->repeats = s->MIWaveTile.v[rows];
+    p->side[0] = s->MacroTileA, p->side[1] = s->MacroTileB;
+    p->k_major[0] = !s->pt->TLUA, p->k_major[1] = !s->pt->TLUB;
+    p->parts[0] = s->ClusterN, p->parts[1] = s->ClusterM;
+    for (int t = 0; t < 2; t++) plan_box(s, p, t);
+    plan_slices(s, p);
+    p->sums = p->repeats * p->columns / 2;
+    p->stage_bytes = (p->side[0] + p->side[1]) * s->DepthU * bytes;
+    p->other_bytes = p->groups * WGMMA_BUFFERS * p->slice_bytes + BARRIER_BYTES + ALIGN_BYTES;
+    p->local_bytes = s->RingStages * p->stage_bytes + p->other_bytes;
+}
