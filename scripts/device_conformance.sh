@@ -1,6 +1,6 @@
 #!/bin/sh
 # device_conformance.sh OUT [FAMILY...]: checks kernels of every family and data type on the NVIDIA GPU that is here, each
-# element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), register (NvRing 0); or
+# element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), wgmma (copy engine), register (NvRing 0); or
 # a part of one, by its name in runs() below.
 #
 # In turn, each step bounded by a time limit:
@@ -15,11 +15,11 @@
 # Environment: TUNER (build/bin/tuner), TUNER_CLIENT TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), JOBS (processors),
 # SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT (seconds of a step, 240).
 set -e
-[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT [simt|mma|register|register_int...]..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT [simt|mma|wgmma|register|register_int...]..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd); shift
-[ $# -gt 0 ] || set -- simt mma register
+[ $# -gt 0 ] || set -- simt mma wgmma register
 families=$*
 . "$root/scripts/bench_words.sh"
 bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
@@ -132,6 +132,21 @@ MatrixInstruction: [$mi, 1, 1, 1, 2, 1, 2], WorkGroup: [16, 8, 2], DepthU: $deep
 MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2, NvRoundXF32: 0
 EOF
       esac;;
+    wgmma:*) k=16; case $2 in X) k=8;; I8II) k=32;; esac
+      sed "s/, K, /, $k, /; s/\$/, PersistentKernel: 1, PersistentKernelAlongBatch: True/" <<EOF
+MatrixInstruction: [256, 64, K, 1, 1, 1, 1, 1, 2]
+MatrixInstruction: [256, 64, K, 1, 1, 1, 1, 1, 2], ClusterM: 2, WorkGroupMapping: -4
+MatrixInstruction: [64, 256, K, 1, 1, 1, 1, 2, 1], ClusterN: 2, WorkGroupMapping: 3
+MatrixInstruction: [64, 128, K, 1, 1, 1, 1, 2, 1], ClusterM: 2, ClusterN: 2
+MatrixInstruction: [128, 64, K, 1, 1, 1, 2, 1, 1], ConsumerSchedule: PingPong, StaggerU: 4
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, EngineStore: False
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, ClusterN: 4, SourceSwap: True
+MatrixInstruction: [64, 32, K, 1, 1, 1, 1, 1, 1], RingStages: 8
+MatrixInstruction: [192, 64, K, 1, 1, 1, 1, 1, 3]
+MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], $parts
+MatrixInstruction: [64, 192, K, 1, 1, 1, 1, 1, 1], EngineStore: False
+EOF
+      ;;
     register:[FB]8*)
       cat <<EOF
 WorkGroup: [16, 16, 1], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 1, WorkGroupMapping: 4
@@ -162,6 +177,7 @@ EOF
 has_type() { # family, type
   case $1:$2 in
     simt:[SDCZ] | mma:[DX] | mma:HHS | mma:HSS | mma:BBS | mma:BSS | mma:I8II | mma:[FB]8*) ;;
+    wgmma:HHS | wgmma:HSS | wgmma:BBS | wgmma:BSS | wgmma:X | wgmma:I8II) ;;
     register:X) return 1;;
     register:*) ;;
     *) return 1;;
@@ -170,11 +186,18 @@ has_type() { # family, type
 
 # M,N,batch,K: single elements, around tiles of 16 to 128 and stages of 8 to 128, odd and prime.
 sizes="1,1,1,1 31,33,2,37 32,32,1,64 33,31,2,3 64,64,3,128 63,65,1,65 97,101,2,103 127,3,1,257 3,130,2,65 128,129,1,31 256,64,2,200"
+# the copy engine takes rows of multiples of 16 bytes: more tiles than work-groups; odd sizes in such rows
+engine_sizes="16,16,1,16 64,64,2,64 128,256,1,64 144,272,2,80 256,128,3,320 512,384,1,1024 1008,1008,1,1008 2048,1152,1,144"
+engine_strided="45,37,2,51,160,160,176,192 257,129,1,333,352,352,352,352 1,1,1,1,16,16,16,16 2001,63,2,7,2016,2016,2016,64"
 empty=64,48,2,0 # no K: in tuner-bench only
 # the same with leading dimensions M,N,batch,K,LDD,LDC,LDA,LDB: odd; of 16 bytes but more than the side
 strided="45,37,2,51,149,151,153,155 64,64,2,64,160,176,192,208 40,72,1,48,122,126,134,138"
 
-group() { # problem type, transposes as Tensile's keys, kernels on stdin
+family_sizes() { case $1 in wgmma) echo "$engine_sizes $engine_strided";; *) echo "$sizes $strided";; esac; }
+# wgmma is an instruction of this architecture's own
+family_arch() { case $1 in wgmma) echo "${arch%a}a";; *) echo "$arch";; esac; }
+
+group() { # problem type, transposes as Tensile's keys, sizes; kernels on stdin
   echo "  -"
   echo "    - {OperationType: GEMM, $1, $2, UseBeta: True, Batched: True}"
   echo "    - BenchmarkCommonParameters: [{KernelLanguage: [Source]}, {NvRing: [$ring]}, {MinKForGSU: [16]}]"
@@ -185,7 +208,7 @@ group() { # problem type, transposes as Tensile's keys, kernels on stdin
   echo "      BenchmarkFinalParameters:"
   echo "        - ProblemSizes:"
   # one leading dimension of C and D: they are one buffer in a pass
-  for s in $sizes $strided; do echo "$s" | awk -F, -v OFS=, 'NF > 4 { $6 = $5 } { print "          - Exact: [" $0 "]" }'; done
+  for s in $3; do echo "$s" | awk -F, -v OFS=, 'NF > 4 { $6 = $5 } { print "          - Exact: [" $0 "]" }'; done
 }
 
 config() { # family, types, DataInitType of the operands
@@ -200,13 +223,14 @@ EOF
     case " $2 " in *" $name "*) has_type "$1" "$name" || continue;; *) continue;; esac
     for a in N T C; do for b in N T C; do
       case $name:$a$b in [CZ]:*) ;; *C*) continue;; esac
+      case $1:$name:$a$b in wgmma:X:TN | wgmma:I8II:TN) ;; wgmma:X:* | wgmma:I8II:*) continue;; esac # K must be contiguous
       keys="TransposeA: $([ $a = N ] && echo False || echo True), TransposeB: $([ $b = N ] && echo False || echo True)"
       [ $a != C ] || keys="$keys, ComplexConjugateA: True"
       [ $b != C ] || keys="$keys, ComplexConjugateB: True"
-      kernels "$1" "$name" | group "$type" "$keys"
+      kernels "$1" "$name" | group "$type" "$keys" "$(family_sizes "$1")"
     done; done
   done
-  echo "LibraryLogic: {ScheduleName: conformance, DeviceNames: [\"$arch\"], ArchitectureName: $arch}"
+  echo "LibraryLogic: {ScheduleName: conformance, DeviceNames: [\"$arch\"], ArchitectureName: $(family_arch "$1")}"
 }
 
 # Name, family, DataInitType, types. Side by side, so that compilers, the CPU's reference and the device all have something to do.
@@ -218,6 +242,9 @@ mma_16 mma 21 HHS HSS BBS BSS
 mma_32 mma 21 D X
 mma_int mma 3 I8II
 mma_f8 mma 21 F8SS B8SS F8B8SS B8F8SS F8F8S F8HS
+wgmma_16 wgmma 21 HHS HSS BBS BSS
+wgmma_32 wgmma 21 X
+wgmma_int wgmma 3 I8II
 register_real register 21 S D
 register_complex register 21 C Z
 register_16 register 21 H HHS HSS BBS BSS
@@ -235,7 +262,7 @@ n=$(wc -l <"$out/runs")
 each=$(((jobs + n - 1) / n + 1)) pids=
 while read -r name family init list; do
   config "$family" "$list" "$init" >"$out/$name.yaml"
-  timeout "$limit" "$tuner" --device cuda --arch "$arch" --client-path "$client" --allow-spills -j $each "$out/$name.yaml" "$out/$name" \
+  timeout "$limit" "$tuner" --device cuda --arch "$(family_arch "$family")" --client-path "$client" --allow-spills -j $each "$out/$name.yaml" "$out/$name" \
     >"$out/$name.txt" 2>&1 &
   pids="$pids $!"
 done <"$out/runs"
@@ -253,11 +280,14 @@ pass() {
     scaled) echo "--init-alpha Two --init-beta Two";;
     offset) echo "--init-alpha One --init-beta Zero --init-c NaN --offset-a 1 --offset-b 3 --offset-c 5 --offset-d 1";;
     offset_c) echo "--init-alpha Two --init-beta NegOne --offset-a 2 --offset-b 4 --offset-c 1 --offset-d 2";;
+    aligned) echo "--init-alpha One --init-beta Zero --init-c NaN --offset-a 16 --offset-b 48 --offset-c 80 --offset-d 16";;
     same) echo "--init-alpha NegOne --init-beta Two --c-equal-d True";;
     nothing) echo "--init-alpha Zero --init-beta Two --init-a NaN --init-b NaN";;
   esac
 }
 passes="scaled offset offset_c same nothing"
+# the copy engine takes addresses of multiples of 16 bytes
+family_passes() { case $1 in wgmma) echo "scaled aligned same nothing";; *) echo "$passes";; esac; }
 mkdir -p "$out/events"
 groups() { # run
   for dir in "$out/$1"/1_BenchmarkProblems/*/00_Final/kernels.csv; do
@@ -265,12 +295,12 @@ groups() { # run
   done
 }
 while read -r name family init rest; do
-  for g in $(groups "$name"); do for p in $passes; do echo "$name $g $p"; done; done
+  for g in $(groups "$name"); do for p in $(family_passes "$family"); do echo "$name $g $p"; done; done
 done <"$out/runs" >"$out/list"
 cat >"$out/client.sh" <<EOF
 cd "$out/\$1/1_BenchmarkProblems/\$2/00_Final/build"
 case \$3 in
-$(for p in $passes; do echo "$p) options='$(pass "$p")';;"; done)
+$(for p in $passes aligned; do echo "$p) options='$(pass "$p")';;"; done)
 esac
 case \$1 in *_int | *_4xi8) options=\$(echo "\$options" | sed 's/NaN/Random/g');; esac
 timeout 60 "$client" --config-file ../source/ClientParameters.ini --timing loop --results-file "" \$options \\
@@ -306,25 +336,25 @@ problems() { # words, function, batch of arrays (0: as the size says), sizes...
   done
 }
 mkdir -p "$out/bench"
-make_libraries() { # run: OUT/RUN/plain and OUT/RUN/arrays, libraries of all kernels
+make_libraries() { # run, family: OUT/RUN/plain and OUT/RUN/arrays, libraries of all kernels
   mkdir -p "$out/$1/data"
   for csv in "$out/$1"/2_BenchmarkData/*.csv; do
     [ -f "$csv" ] || continue
     spread_winners "$csv" >"$out/$1/data/$(basename "$csv")"
     cp "${csv%.csv}.yaml" "$out/$1/data/"
   done
-  "$logic" analyze "$out/$1/data" "$out/$1/plain_logic" --schedule conformance --arch "$arch" --device "$arch" || return 0
+  "$logic" analyze "$out/$1/data" "$out/$1/plain_logic" --schedule conformance --arch "$(family_arch "$2")" --device "$arch" || return 0
   mkdir -p "$out/$1/arrays_logic"
   for f in "$out/$1"/plain_logic/*.yaml; do
     sed 's/StridedBatched: [Tt]rue/StridedBatched: false/g' "$f" >"$out/$1/arrays_logic/$(basename "$f")"
   done
-  for kind in plain arrays; do
+  for kind in plain $([ "$2" = wgmma ] || echo arrays); do # tensor maps are made of one address
     "$createlib" --jobs $each --no-merge-files --cache "$out/$1/0_Build/cache" -v 0 "$out/$1/${kind}_logic" "$out/$1/$kind" CUDA || true
   done
 }
 pids=
-while read -r name rest; do
-  [ ! -d "$out/$name/2_BenchmarkData" ] || make_libraries "$name" >"$out/$name.libraries.txt" 2>&1 & pids="$pids $!"
+while read -r name family rest; do
+  [ ! -d "$out/$name/2_BenchmarkData" ] || make_libraries "$name" "$family" >"$out/$name.libraries.txt" 2>&1 & pids="$pids $!"
 done <"$out/runs"
 for p in $pids; do wait "$p" || true; done
 say "libraries: $(ls -d "$out"/*/arrays/library 2>/dev/null | wc -l) of arrays, $(ls -d "$out"/*/plain/library 2>/dev/null | wc -l) plain"
@@ -354,11 +384,11 @@ if [ -n "$sanitizer" ]; then
     for dir in "$out/$name"/1_BenchmarkProblems/Cijk_Ailk_Bljk_*/ "$out/$name"/1_BenchmarkProblems/Cijk_Alik_Bjlk_*/; do
       group=$(basename "$dir")
       [ -d "$dir" ] && words=$(bench_words "$group") || continue
-      problems "$words" "" 0 $sizes $strided $empty | grep 'beta: 1' >"$out/bench/$name.$group.plain.yaml"
+      problems "$words" "" 0 $(family_sizes "$family") $empty | grep 'beta: 1' >"$out/bench/$name.$group.plain.yaml"
       for tool in $tools; do
         case $tool:$group in *:*_Ailk_*) ;; memcheck:* | racecheck:*) ;; *) continue;; esac
         echo "$name $group plain $tool"
-        [ "$tool" != memcheck ] || echo "$name $group arrays $tool"
+        [ "$tool" != memcheck ] || [ ! -d "$out/$name/arrays/library" ] || echo "$name $group arrays $tool"
       done
     done
   done <"$out/runs" >"$out/sanitizer.list"
