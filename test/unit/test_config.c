@@ -337,7 +337,10 @@ static void test_bad_structure(void **state)
         {"BenchmarkProblems: []", "c.yaml:1: BenchmarkProblems: expected a list of 1 to 4096 items, found 0"},
         {"BenchmarkProblems:\n", "c.yaml:1: BenchmarkProblems: expected a list, found null"},
         {"BenchmarkProblems:\n- {DataType: s}\n", "c.yaml:2: a problem group: expected a list, found a map"},
-        {"BenchmarkProblems:\n- - DataType: q\n", "c.yaml:2: DataType: unknown data type 'q'"},
+        {"BenchmarkProblems:\n- - DataType: q\n",
+         "c.yaml:2: DataType: unknown data type 'q', expected one of S (single), D (double), C "
+         "(complexSingle), Z (complexDouble), H (half), 4xi8 (int8x4), I (int32), B (bfloat16), I8 (int8), X "
+         "(xfloat32), F8 (float8), B8 (bfloat8), F8B8 (float8Bfloat8), B8F8 (bfloat8Float8)"},
         {"GlobalParameters: {MinimumRequiredVersion: 5.0.0}\nLibraryLogic:\n",
          "c.yaml:1: MinimumRequiredVersion 5.0.0: files that need Tensile 4.0.0 to 4.44.0 are read"},
         {"GlobalParameters: {MinimumRequiredVersion: 4.44.1}\nLibraryLogic:\n",
