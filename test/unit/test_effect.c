@@ -72,6 +72,12 @@ static const Base bases[] = {
     {"sm_90", SGEMM, "{WorkGroup: [8, 8, 4], ThreadTile: [4, 4], DepthU: 32}"},
     {"sm_90", HGEMM, "{" MMA_H "}"},
     {"sm_90", HGEMM_TN, "{" MMA_H "}"},
+    {"sm_90a", HGEMM,
+     "{MatrixInstruction: [128, 64, 16, 1, 1, 1, 1, 1, 2], PersistentKernel: 1, PersistentKernelAlongBatch: "
+     "true}"},
+    {"sm_90a", HGEMM,
+     "{MatrixInstruction: [128, 64, 16, 1, 1, 1, 2, 1, 1], ConsumerSchedule: PingPong, PersistentKernel: 1, "
+     "PersistentKernelAlongBatch: true}"},
     {"sm_80", DGEMM, "{MatrixInstruction: [8, 8, 4, 1, 1, 4, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3}"},
     {"sm_90", DGEMM, "{MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3}"},
     {"sm_90", "{DataType: s, Batched: true, TransposeA: true, TransposeB: true}",
@@ -296,7 +302,9 @@ static unsigned place_of(const Bench *b)
 {
     TargetFamily f = b->deriver.target->family;
     if (f == TARGET_HOST) return ONLY_CPU;
-    return f == TARGET_AMDGCN ? ONLY_AMD : b->derived.NvRing == 1 ? ONLY_RING : ONLY_NV;
+    if (f == TARGET_AMDGCN) return ONLY_AMD;
+    if (b->derived.RingStages > 0) return ONLY_WGMMA;
+    return b->derived.NvRing == 1 ? ONLY_RING : ONLY_NV;
 }
 
 /* Tries the values that the row of p excludes on one base: n_rejected counts them, by_rule those that the
@@ -374,7 +382,8 @@ static void test_texts(void **state)
         {"ClusterLocalRead", SCOPE_AMD, "hint: the compiler orders instructions"},
         {"StreamK", SCOPE_AMD, "only 0 (amd-value)"},
         {"StreamK", SCOPE_CPU, "only 0 (host-persistent)"},
-        {"WorkGroupMappingType", SCOPE_NV, "only B (nv-register-value); with the ring only B (nv-value)"},
+        {"WorkGroupMappingType", SCOPE_NV,
+         "only B (nv-register-value); with the ring only B (nv-value); by wgmma only B (nv-value)"},
         {"VectorStore", SCOPE_NV, "honoured; with the ring only -1 and 1 (nv-value)"},
         {"CustomKernelName", SCOPE_NV, "only '' (custom-kernel)"},
         {"HostPackA", SCOPE_CPU, "honoured"},

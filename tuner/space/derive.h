@@ -100,7 +100,7 @@ bool solution_writable(const Deriver *d, const Solution *s, Verdict *v);
 
 /* Where values of a parameter are limited: amdgcn kernels that are to be written, nvptx kernels with a ring
  * of stages and without, the host. */
-enum { ONLY_AMD = 1, ONLY_RING, ONLY_NV, ONLY_CPU };
+enum { ONLY_AMD = 1, ONLY_RING, ONLY_WGMMA, ONLY_NV, ONLY_CPU };
 typedef struct {
     ParamId id;
     unsigned where;

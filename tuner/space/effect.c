@@ -120,9 +120,14 @@ void param_effect_print(const Param *p, unsigned family, Buf *out)
         buf_puts(out, "hint: no other value is legal");
     else
         buf_puts(out, "honoured");
-    if (!ring || (all && all->rule == ring->rule)) return;
-    buf_puts(out, "; with the ring ");
-    only_print(p, ring, out);
+    if (ring && !(all && all->rule == ring->rule)) {
+        buf_puts(out, "; with the ring ");
+        only_print(p, ring, out);
+    }
+    const ParamOnly *wgmma = family == SCOPE_NV ? param_only(p, ONLY_WGMMA) : NULL;
+    if (!wgmma || (all && all->rule == wgmma->rule)) return;
+    buf_puts(out, "; by wgmma ");
+    only_print(p, wgmma, out);
 }
 
 static const char *const kinds[] = {"true or false", "number", "number", "word",

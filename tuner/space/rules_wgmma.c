@@ -88,28 +88,10 @@ bool derive_wgmma_tile(Derive *d)
 
 /* ---- what these kernels have no variants of ---- */
 
-static const struct {
-    ParamId id;
-    int32_t a, b;
-} only[] = {
-    {PARAM_LoopDoWhile, 0, 0},       {PARAM_LoopTail, 1, 1},
-    {PARAM_InnerUnroll, 1, 1},       {PARAM_KernelLanguage, LANG_SOURCE, LANG_SOURCE},
-    {PARAM_MaxOccupancy, 40, 40},    {PARAM_StreamK, 0, 0},
-    {PARAM_StreamKAtomic, 0, 0},     {PARAM_PackBatchDims, 0, 0},
-    {PARAM_PackSummationDims, 0, 0}, {PARAM_WorkGroupMappingType, WGMT_B, WGMT_B},
-    {PARAM_NonTemporalA, 0, 0},      {PARAM_NonTemporalB, 0, 0},
-    {PARAM_NonTemporalC, 0, 0},      {PARAM_NonTemporalD, 0, 0},
-    {PARAM_NvRing, -1, 1},           {PARAM_NvLanesM, 0, 0},
-    {PARAM_NvBlocks, 0, 1},          {PARAM_NvShift, 0, 0},
-};
-
 static bool check_values(Derive *d)
 {
     Solution *s = d->s;
-    for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
-        int32_t v = *(const int32_t *)solution_field_const(s, param_at(only[i].id));
-        if (v != only[i].a && v != only[i].b) REJECT(d, NV_VALUE, only[i].id, v);
-    }
+    if (!check_only(d, ONLY_WGMMA)) return false;
     if (s->PersistentKernel == 0 || (d->f->batched && !s->PersistentKernelAlongBatch))
         REJECT(d, WG_PERSISTENT, s->PersistentKernel, s->PersistentKernelAlongBatch);
     if (s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE) REJECT(d, WG_SPLIT, s->GlobalSplitU);

@@ -51,7 +51,8 @@ def main():
         print(f'skipped: Fp16AltImpl on the emulator: {why or "no clang 19 or newer"}')
         return 0
     kernels, machine = emulate.Kernels(f'{args.build}/conformance/emit', compiler, f'{args.build}/conformance/amd.cache'), None
-    todo = [dict(cases.case(arch, 'HSSRZ', trans, s, 1, 0, Fp16AltImplRound=bool(near)), name=f'k{i}_{near}', sizes=SIZES, text=text)
+    todo = [dict(cases.case(arch, 'HSSRZ', trans, s, Fp16AltImplRound=bool(near)), name=f'k{i}_{near}', sizes=SIZES,
+                 text=text, scalars=[[1, 0]] * len(SIZES))
             for i, (arch, trans, s, text) in enumerate(SOLUTIONS) for near in (0, 1)]
     answers = kernels.make([{k: v for k, v in c.items() if k != 'text'} for c in todo])
     objects, machine, wrong, n = kernels.compile(kernels.texts(answers)), emulate.Machine(emu), [], 0

@@ -32,7 +32,7 @@ const Expr *gpu_tid(ExprPool *pool, const GpuPlan *p)
 
 const Expr *gpu_counter(ExprPool *pool, const char *name, GpuSlot slot, int n)
 {
-    return expr_var(pool, name, slot, 0, n - 1);
+    return expr_var(pool, name, (int)slot, 0, n - 1);
 }
 
 const Expr *gpu_part_of_k(ExprPool *pool, const GpuPlan *p)
