@@ -1,15 +1,5 @@
 # nvptx kernels with a ring of stages that cannot be written, each with its reason; no compiler is asked.
-group() { # problem type, parameters, transposes (both alike)
-  for op in ${3:-False-False True-True}; do
-    op="${op%-*}, TransposeB: ${op#*-}"
-    echo "  -"
-    echo "    - {OperationType: GEMM, $1, TransposeA: $op, UseBeta: True, Batched: True}"
-    echo "    - BenchmarkCommonParameters: [{StaggerU: [0]}]"
-    echo "      ForkParameters: [{Groups: [[{$2}]]}]"
-    echo "      BenchmarkFinalParameters: [{ProblemSizes: [{Exact: [64, 64, 1, 64]}]}]"
-  done
-}
-sums="ComputeDataType: s, HighPrecisionAccumulate: True"
+. "$DATA/program/ring_groups.sh"
 {
   echo "BenchmarkProblems:"
   along_k="NvRing: 1, UnrollMajorLDSA: True"

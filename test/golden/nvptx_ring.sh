@@ -1,17 +1,7 @@
 # nvptx kernels with a ring of stages, one of every type and both layouts of both operands, through the compiler: all compile,
 # none spills.
 "$BIN/tuner-nvrtc" --version >/dev/null 2>why || { echo "skipped: $(cat why)"; exit; }
-group() { # problem type, parameters, transposes (both alike)
-  for op in ${3:-False-False True-True}; do
-    op="${op%-*}, TransposeB: ${op#*-}"
-    echo "  -"
-    echo "    - {OperationType: GEMM, $1, TransposeA: $op, UseBeta: True, Batched: True}"
-    echo "    - BenchmarkCommonParameters: [{StaggerU: [0]}]"
-    echo "      ForkParameters: [{Groups: [[{$2}]]}]"
-    echo "      BenchmarkFinalParameters: [{ProblemSizes: [{Exact: [64, 64, 1, 64]}]}]"
-  done
-}
-sums="ComputeDataType: s, HighPrecisionAccumulate: True"
+. "$DATA/program/ring_groups.sh"
 {
   echo "BenchmarkProblems:"
   group "DataType: s" "WorkGroup: [8, 16, 1], ThreadTile: [8, 8], DepthU: 16, PrefetchGlobalRead: 3"

@@ -2,14 +2,14 @@
 export TUNER_SIM="arch=x86-64-v3"
 run() { "$BIN/tuner" "$@" >log 2>err; echo "exit $?"; cat err; }
 echo "--- files of others in the result folders, behind a linked folder and behind a folder of the config"
-mkdir -p out/1_BenchmarkProblems out/2_BenchmarkData outside shared
-for d in out/1_BenchmarkProblems out/2_BenchmarkData outside shared; do
+mkdir -p out/1_BenchmarkProblems out/2_BenchmarkData outside beside
+for d in out/1_BenchmarkProblems out/2_BenchmarkData outside beside; do
   for n in model.c.backup kernel.c.golden notes.md.before .tuner-tmp-mine; do echo mine >$d/$n; done
 done
 ln -s ../../outside out/1_BenchmarkProblems/link
 echo left >out/1_BenchmarkProblems/.tuner-tmp-aB3dE6
-run --global-parameters LibraryClientPath=../shared -- "$DATA/run/sim.yaml" out
-for d in out/1_BenchmarkProblems out/2_BenchmarkData outside shared; do echo "$d: $(ls -A $d | tr '\n' ' ')"; done
+run --global-parameters LibraryClientPath=../beside -- "$DATA/run/sim.yaml" out
+for d in out/1_BenchmarkProblems out/2_BenchmarkData outside beside; do echo "$d: $(ls -A $d | tr '\n' ' ')"; done
 echo "--- results go through a link, and into a device, and leave them what they are"
 cc -O2 -fPIC -shared -o k.so "$DATA/client/kernels.c" || exit 1
 sh "$DATA/client/library.sh" good >lib.yaml

@@ -442,6 +442,8 @@ Err gpu_walk_check(const GpuWalk *w);
 void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out);
 /* Header with title and content hash, then body in its namespace with '@' replaced. */
 Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out);
+/* The same with the title of a program's kernel. */
+Err gpu_finish_program(const Program *program, Str symbol, Str body, Buf *out);
 
 /* ---- modules and entry points ---- */
 

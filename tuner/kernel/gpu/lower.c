@@ -46,12 +46,23 @@ Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out)
     return e ? e : buf_check(out);
 }
 
+Err gpu_finish_program(const Program *program, Str symbol, Str body, Buf *out)
+{
+    Buf title;
+    buf_init(&title);
+    buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
+    buf_str(&title, program->title);
+    Err e = buf_check(&title);
+    if (!e) e = gpu_finish(program->gpu, buf_view(&title), body, out);
+    buf_fini(&title);
+    return e;
+}
+
 Err gpu_lower(const Program *program, Str symbol, Buf *out)
 {
     const GpuPlan *p = program->gpu;
-    Buf body, title;
+    Buf body;
     buf_init(&body);
-    buf_init(&title);
     p->dialect->prelude(p, &body);
     gpu_types(p, &body);
     gpu_tile(p, &body);
@@ -60,10 +71,7 @@ Err gpu_lower(const Program *program, Str symbol, Buf *out)
     gpu_stage(p, &body);
     gpu_store(p, &body);
     Err e = gpu_kernel(p, program, symbol, &body);
-    buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
-    buf_str(&title, program->title);
-    if (!e) e = gpu_finish(p, buf_view(&title), buf_view(&body), out);
-    buf_fini(&title);
+    if (!e) e = gpu_finish_program(program, symbol, buf_view(&body), out);
     buf_fini(&body);
     return e;
 }

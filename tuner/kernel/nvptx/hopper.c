@@ -161,9 +161,8 @@ static void kernel(const GpuPlan *p, Str symbol, Buf *out)
 Err hopper_lower(const Program *program, Str symbol, Buf *out)
 {
     const GpuPlan *p = program->gpu;
-    Buf body, title;
+    Buf body;
     buf_init(&body);
-    buf_init(&title);
     p->dialect->prelude(p, &body);
     gpu_types(p, &body);
     numbers(p, &body);
@@ -172,10 +171,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     kernel_text_put("nvptx/hopper.cuh", &body);
     kernel_text_put("nvptx/hopper_results.cuh", &body);
     kernel(p, symbol, &body);
-    buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
-    buf_str(&title, program->title);
-    if (!e) e = gpu_finish(p, buf_view(&title), buf_view(&body), out);
-    buf_fini(&title);
+    if (!e) e = gpu_finish_program(program, symbol, buf_view(&body), out);
     buf_fini(&body);
     return e;
 }

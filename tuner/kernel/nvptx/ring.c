@@ -159,9 +159,8 @@ static void results(const GpuPlan *p, Buf *out)
 static Err ring_lower(const Program *program, Str symbol, Buf *out)
 {
     const GpuPlan *p = program->gpu;
-    Buf body, title;
+    Buf body;
     buf_init(&body);
-    buf_init(&title);
     p->dialect->prelude(p, &body);
     gpu_types(p, &body);
     constants(p, &body);
@@ -178,11 +177,8 @@ static Err ring_lower(const Program *program, Str symbol, Buf *out)
     gpu_walk_place(&walk, p, &body);
     work_group(&walk, &body);
     results(p, &body);
-    buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);
-    buf_str(&title, program->title);
     Err e = gpu_walk_check(&walk);
-    if (!e) e = gpu_finish(p, buf_view(&title), buf_view(&body), out);
-    buf_fini(&title);
+    if (!e) e = gpu_finish_program(program, symbol, buf_view(&body), out);
     buf_fini(&body);
     return e;
 }
