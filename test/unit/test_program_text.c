@@ -43,7 +43,12 @@ static const Row rows[] = {
     {"@dance\n", "p:3: unknown word 'dance'"},
     {"@walk depth\n", "p:3: 'depth' has no value"},
     {"@walk width 3\n", "p:3: 'walk' has no 'width'"},
-    {"@walk depth 3.5\n", "p:3: walk depth is '3.5', expected a number of 32 bits"},
+    {"@walk depth 3.5\n", "p:3: walk depth is '3.5', expected a number of 32 bits from 1 up"},
+    {"@walk depth 0\n", "p:3: walk depth is '0', expected a number of 32 bits from 1 up"},
+    {"@walk stagger_shift -1\n", "p:3: walk stagger_shift is '-1', expected a number of 32 bits from 0 up"},
+    {"@walk mapping 1.5\n", "p:3: walk mapping is '1.5', expected a number of 32 bits"},
+    {"@", "p: the program has no 'depth' in its clause 'walk'"},
+    {"@walk depth 8 split 1\n", "p: the program has no 'ab' in its clause 'types'"},
     {"@walk persistent 2\n", "p:3: walk persistent is '2', expected 0 or 1"},
     {"@types ab Q\n", "p:3: types ab is no data type: 'Q'"},
 };

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef enum { NUMBER, FLAG, TYPE, ELEMENT } FieldKind;
+typedef enum { COUNT, NUMBER, SIGNED, FLAG, TYPE, ELEMENT } FieldKind;
 
 typedef struct {
     FieldsOf of;
@@ -29,11 +29,17 @@ static DataType element(const char *at)
     return t;
 }
 
+static int element_bytes(FieldsOf of, const char *at)
+{
+    if (of == FIELDS_GPU) return gpu_type_bytes((const GpuType *)(const void *)at);
+    return ((const HostType *)(const void *)at)->bytes;
+}
+
 static bool is_zero(const Field *f, const char *at)
 {
     int32_t n;
     if (f->kind == FLAG) return !*(const bool *)(const void *)at;
-    if (f->kind != NUMBER) return false;
+    if (f->kind >= TYPE) return false;
     memcpy(&n, at, sizeof n);
     return n == 0;
 }
@@ -46,7 +52,9 @@ static void put(const Field *f, const char *at, Buf *out)
     case FLAG:
         buf_putc(out, '1');
         return;
+    case COUNT:
     case NUMBER:
+    case SIGNED:
         memcpy(&n, at, sizeof n);
         buf_i64(out, n);
         return;
@@ -94,9 +102,16 @@ static Err set(const Field *f, Str value, char *to)
             *(HostType *)(void *)to = host_type(t);
         return ERR_OK;
     }
-    if (!str_to_i64(value, &v) || v < INT32_MIN || v > INT32_MAX || (f->kind == FLAG && (v < 0 || v > 1)))
+    static const struct {
+        int64_t least, most;
+        const char *expected;
+    } range[] = {[COUNT] = {1, INT32_MAX, "a number of 32 bits from 1 up"},
+                 [NUMBER] = {0, INT32_MAX, "a number of 32 bits from 0 up"},
+                 [SIGNED] = {INT32_MIN, INT32_MAX, "a number of 32 bits"},
+                 [FLAG] = {0, 1, "0 or 1"}};
+    if (!str_to_i64(value, &v) || v < range[f->kind].least || v > range[f->kind].most)
         FAIL(ERR_INPUT, "%s %s is '%.*s', expected %s", f->clause, f->key, STR_ARG(value),
-             f->kind == FLAG ? "0 or 1" : "a number of 32 bits");
+             range[f->kind].expected);
     int32_t n = (int32_t)v;
     if (f->kind == FLAG)
         *(bool *)(void *)to = n;
@@ -113,4 +128,18 @@ Err fields_set(FieldsOf of, Str clause, Str key, Str value, void *to)
             return set(f, value, (char *)to + f->at);
     }
     FAIL(ERR_INPUT, "'%.*s' has no '%.*s'", STR_ARG(clause), STR_ARG(key));
+}
+
+Err fields_check(FieldsOf of, const void *from)
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const Field *f = &fields[i];
+        const char *at = (const char *)from + f->at;
+        if (f->of != of) continue;
+        bool missing = f->kind == COUNT     ? is_zero(f, at)
+                       : f->kind == ELEMENT ? element_bytes(of, at) == 0
+                                            : false;
+        if (missing) FAIL(ERR_INPUT, "the program has no '%s' in its clause '%s'", f->key, f->clause);
+    }
+    return ERR_OK;
 }

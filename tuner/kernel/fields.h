@@ -15,5 +15,7 @@ void fields_put(FieldsOf of, const void *from, Buf *out);
 bool fields_have(FieldsOf of, Str clause);
 /* Reads "key value" into *to. ERR_INPUT when the clause has no such key, or the value is none. */
 Err fields_set(FieldsOf of, Str clause, Str key, Str value, void *to);
+/* Everything that a lowering divides by or measures with is there. ERR_INPUT names what is missing. */
+Err fields_check(FieldsOf of, const void *from);
 
 #endif

@@ -329,8 +329,11 @@ Err program_parse(Program *p, Str text, const char *name, Arena *arena)
     }
     if (!p->target) FAIL(ERR_INPUT, "%s: no 'program ARCHITECTURE'", name);
     if (r.depth) FAIL(ERR_INPUT, "%s:%d: a loop is not closed", name, r.line);
-    if (!r.gpu) return ERR_OK;
-    r.gpu->walk = p->walk;
-    Err e = gpu_plan_modules(r.gpu);
+    Err e = fields_check(FIELDS_WALK, &p->walk);
+    if (!e) e = fields_check(r.host ? FIELDS_HOST : FIELDS_GPU, r.host ? (void *)r.host : (void *)r.gpu);
+    if (!e && r.gpu) {
+        r.gpu->walk = p->walk;
+        e = gpu_plan_modules(r.gpu);
+    }
     return e ? err_context(e, "%s: ", name) : ERR_OK;
 }
