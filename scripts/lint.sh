@@ -45,6 +45,11 @@ for f in $(echo "$files" | grep '^tuner/kernel/.*/'); do
   grep -n '#include "kernel/plan.h"' "$f" && say "$f includes kernel/plan.h: planning is done before a lowering"
 done
 
+for f in $(echo "$files" | grep '^\(tuner\|client\|logic\|createlib\)/' | grep -v '^tuner/measure/'); do
+  grep -nE '"(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|PRAGMA) |sqlite3|#include "measure/db.h"' "$f" &&
+    say "$f has SQL: it stands in functions below tuner/measure/ that answer with structs (measure/query.h)"
+done
+
 for f in $files; do
   case $f in *.def) table=1 ;; *) table=0 ;; esac
   awk -v f="$f" -v table=$table '

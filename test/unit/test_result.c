@@ -1,10 +1,10 @@
 /* Unit tests of results out of the store: which samples of a race count, pairs of rounds, losers that dropped
- * out, the peer. */
+ * out, the peer; what steps and reports ask. */
 #include "test/support.h"
 
 #include <math.h>
 
-#include "measure/result.h"
+#include "measure/query.h"
 
 typedef struct {
     char *dir;
@@ -19,7 +19,7 @@ static int setup(void **state)
     Fixture *f = calloc(1, sizeof *f);
     f->dir = test_dir();
     arena_init(&f->a, 0);
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     assert_ok(store_problem(&f->s, STR("Cijk 64,64,1,64"), 524288, &f->problem));
     assert_ok(store_setting(&f->s, STR("device=x"), &f->setting));
     *state = f;
@@ -198,6 +198,98 @@ static void test_peer(void **state)
     assert_int_equal(f->plan.n_candidates, 1);
 }
 
+static void test_queries_of_a_plan(void **state)
+{
+    Fixture *f = *state;
+    const char *const name[] = {"a", "b", "c"};
+    Compile failed = {.status = STR("failed"), .log = STR("no")};
+    Rejection *rejection;
+    FailedKernel *kernel;
+    StatusCount *status;
+    PairCount pairs;
+    PairEnd *end;
+    size_t n;
+    Measurement m = {.status = STR("CRASHED"), .detail = STR("signal 11")};
+    Sample s[2];
+    fill(s, 2, 1000, 1, USE_FINAL);
+    plan_of(f, name, 3);
+    measured(f, kernel_of(f, "a"), s, 2);
+    m.key = (MeasureKey){kernel_of(f, "b"), f->problem, f->setting, 0};
+    assert_ok(store_measure_add(&f->s, &m));
+    failed.kernel = kernel_of(f, "c");
+    failed.environment = f->plan.environment;
+    assert_ok(store_compile_add(&f->s, &failed));
+    assert_ok(store_rejection_add(&f->s, f->plan.id, STR("lds"), STR("70000 bytes"), 3));
+    assert_ok(store_rejection_add(&f->s, f->plan.id, STR("tile"), STR(""), 9));
+    assert_ok(query_rejections(&f->s, &f->a, f->plan.id, &rejection, &n));
+    assert_true(n == 2 && rejection[0].n == 9 && rejection[1].n == 3);
+    assert_str(rejection[1].rule, "lds");
+    assert_str(rejection[1].text, "70000 bytes");
+    assert_ok(query_failed_kernels(&f->s, &f->a, &f->plan, 10, &kernel, &n));
+    assert_int_equal(n, 1);
+    assert_str(kernel[0].name, "c");
+    assert_ok(query_statuses(&f->s, &f->a, &f->plan, &status, &n));
+    assert_true(n == 2 && status[0].n == 1 && !status[0].good && status[1].good);
+    assert_ok(query_plan_work(&f->s, f->plan.id, &pairs));
+    assert_true(pairs.n == 1 && pairs.flops == 524288 && pairs.flops_max == 524288);
+    assert_ok(query_measured_work(&f->s, f->plan.id, f->setting, 1, &pairs));
+    assert_true(pairs.n == 2 && pairs.flops == 2 * 524288);
+    assert_ok(query_pair_ends(&f->s, &f->a, f->setting, 10, &end, &n));
+    assert_true(n == 2 && end[0].id == end[1].id + 1 && end[0].flops == 524288);
+}
+
+static Err count_compile(void *ctx, const CompileRecord *c)
+{
+    assert_str(c->log, "no");
+    ++*(size_t *)ctx;
+    return 0;
+}
+
+static void test_queries_of_sessions_and_logs(void **state)
+{
+    Fixture *f = *state;
+    const char *const name[] = {"a", "b"};
+    SessionRecord session;
+    FaultCount faults;
+    FaultRecord *fault;
+    Str driver;
+    bool found;
+    int64_t id;
+    size_t n, n_compiles = 0;
+    plan_of(f, name, 2);
+    assert_ok(query_last_session(&f->s, &f->a, &session, &found));
+    assert_false(found);
+    assert_ok(store_session_begin(&f->s, STR("tuner x.yaml out"), &id));
+    assert_ok(store_session_plan(&f->s, id, 0, f->plan.id));
+    assert_ok(query_last_session(&f->s, &f->a, &session, &found));
+    assert_true(found && str_eq_c(session.state, "running"));
+    assert_str(session.command, "tuner x.yaml out");
+    assert_ok(query_session(&f->s, &f->a, id + 1, &session, &found));
+    assert_false(found);
+    assert_ok(query_environment(&f->s, &f->a, "driver", &driver));
+    assert_int_equal(driver.n, 0);
+    assert_ok(store_environment(&f->s, STR("driver=1\nother=2\n"), &id));
+    assert_ok(store_environment(&f->s, STR("driver=3\ndriver_of=4\n"), &id));
+    assert_ok(query_environment(&f->s, &f->a, "driver", &driver));
+    assert_str(driver, "3");
+    Measurement m = {.key = {kernel_of(f, "a"), f->problem, f->setting, 0}, .detail = STR("D is 1")};
+    m.status = STR("FAILED");
+    assert_ok(store_measure_add(&f->s, &m));
+    m.key.kernel = kernel_of(f, "b");
+    m.status = STR("TIMEOUT");
+    assert_ok(store_measure_add(&f->s, &m));
+    assert_ok(query_session_faults(&f->s, 1, &faults));
+    assert_true(faults.n_wrong == 1 && faults.n_faulted == 1);
+    assert_ok(query_faults(&f->s, &f->a, STR("a"), 10, &fault, &n));
+    assert_int_equal(n, 1);
+    assert_str(fault[0].detail, "D is 1");
+    Compile c = {.kernel = kernel_of(f, "b"), .environment = 1, .status = STR("failed"), .log = STR("no")};
+    assert_ok(store_compile_add(&f->s, &c));
+    assert_ok(query_compiles(&f->s, STR("b"), 10, count_compile, &n_compiles));
+    assert_ok(query_compiles(&f->s, STR("zz"), 10, count_compile, &n_compiles));
+    assert_int_equal(n_compiles, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +299,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_who_dropped_out_is_slower, setup, teardown),
         cmocka_unit_test(test_level),
         cmocka_unit_test_setup_teardown(test_peer, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_queries_of_a_plan, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_queries_of_sessions_and_logs, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

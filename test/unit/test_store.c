@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/result.h"
+#include "measure/db.h"
+#include "measure/query.h"
 
 typedef struct {
     char *dir;
@@ -71,7 +72,7 @@ static void samples_check(const Sample *got)
 static void test_facts_survive_reopening(void **state)
 {
     Fixture *f = *state;
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     Measurement m = measurement(&f->s, "k1", "p1", 0), got;
     m.sample = samples;
     m.n_samples = 3;
@@ -82,7 +83,7 @@ static void test_facts_survive_reopening(void **state)
     assert_ok(store_compile_add(&f->s, &c));
     store_close(&f->s);
 
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     Measurement again = measurement(&f->s, "k1", "p1", 0);
     assert_int_equal(again.key.kernel, m.key.kernel);
     assert_int_equal(again.key.problem, m.key.problem);
@@ -111,7 +112,7 @@ static void test_code_facts(void **state)
     Fixture *f = *state;
     int64_t env, kernel;
     bool found;
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     assert_ok(store_environment(&f->s, STR("cc"), &env));
     assert_ok(store_kernel(&f->s, STR("hash"), STR("Cijk"), &kernel));
     Str facts;
@@ -131,7 +132,7 @@ static void test_code_facts(void **state)
 static void test_first_measurement_counts(void **state)
 {
     Fixture *f = *state;
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     static const Sample one[] = {{.ns = 100, .enqueues = 1}}, two[] = {{.ns = 200, .enqueues = 1}};
     Measurement m = measurement(&f->s, "k", "p", 0), got;
     m.sample = one;
@@ -151,7 +152,7 @@ static void test_first_measurement_counts(void **state)
 static void test_plan_is_keyed_by_content(void **state)
 {
     Fixture *f = *state;
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     Measurement m = measurement(&f->s, "k", "p", 0);
     int64_t env, id, again;
     bool added;
@@ -181,7 +182,7 @@ static void test_foreign_files_are_refused_and_kept(void **state)
     char garbage[5000];
     memset(garbage, 'x', sizeof garbage);
     write_text(f, garbage, sizeof garbage);
-    assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+    assert_int_equal(store_open(&f->s, f->dir, STORE_WRITE), ERR_INPUT);
     assert_non_null(strstr(err_message(), "tuning.db"));
     Str now;
     assert_ok(file_read(&f->a, path, 1 << 20, &now));
@@ -192,41 +193,41 @@ static void test_foreign_files_are_refused_and_kept(void **state)
     assert_ok(db_open(path, DB_WRITE, &db));
     assert_ok(db_exec(db, "CREATE TABLE other(x)", ""));
     db_close(db);
-    assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+    assert_int_equal(store_open(&f->s, f->dir, STORE_WRITE), ERR_INPUT);
     assert_non_null(strstr(err_message(), "not a tuning store"));
 }
 
 static void test_unknown_version_is_refused(void **state)
 {
     Fixture *f = *state;
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     assert_ok(db_exec(f->s.db, "UPDATE meta SET value='2' WHERE key='version'", ""));
     store_close(&f->s);
-    assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+    assert_int_equal(store_open(&f->s, f->dir, STORE_WRITE), ERR_INPUT);
     assert_non_null(strstr(err_message(), "version '2'"));
-    assert_int_equal(store_open(&f->s, f->dir, DB_READ), ERR_INPUT);
+    assert_int_equal(store_open(&f->s, f->dir, STORE_READ), ERR_INPUT);
 }
 
 static void test_second_writer_is_refused_reader_is_not(void **state)
 {
     Fixture *f = *state;
     Store other, reader;
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
-    assert_int_equal(store_open(&other, f->dir, DB_WRITE), ERR_FAILED);
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
+    assert_int_equal(store_open(&other, f->dir, STORE_WRITE), ERR_FAILED);
     assert_non_null(strstr(err_message(), "held by another process"));
-    assert_ok(store_open(&reader, f->dir, DB_READ));
+    assert_ok(store_open(&reader, f->dir, STORE_READ));
     int64_t id;
     assert_int_not_equal(store_problem(&reader, STR("p"), 1, &id), 0);
     store_close(&reader);
     store_close(&f->s);
-    assert_ok(store_open(&other, f->dir, DB_WRITE));
+    assert_ok(store_open(&other, f->dir, STORE_WRITE));
     store_close(&other);
 }
 
 static void test_reading_without_a_store(void **state)
 {
     Fixture *f = *state;
-    assert_int_equal(store_open(&f->s, f->dir, DB_READ), ERR_INPUT);
+    assert_int_equal(store_open(&f->s, f->dir, STORE_READ), ERR_INPUT);
     assert_non_null(strstr(err_message(), "no tuning run"));
     assert_false(file_exists(path_join(&f->a, f->dir, "tuning.db").s));
 }
@@ -235,7 +236,7 @@ static void test_reading_without_a_store(void **state)
 static _Noreturn void writer(const char *dir, int told)
 {
     Store s;
-    if (store_open(&s, dir, DB_WRITE)) _exit(1);
+    if (store_open(&s, dir, STORE_WRITE)) _exit(1);
     Measurement m = measurement(&s, "k", "p", 0);
     for (int64_t i = 0;; i++) {
         m.key.run = i;
@@ -261,7 +262,7 @@ static void test_killed_writer_loses_nothing(void **state)
         waitpid(pid, NULL, 0);
         close(told[0]);
         assert_true(last >= 2);
-        assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+        assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
         int64_t n, max;
         assert_ok(db_int(f->s.db, &n, NULL, "SELECT count(*) FROM measurement", ""));
         assert_ok(db_int(f->s.db, &max, NULL, "SELECT max(run) FROM measurement", ""));
@@ -279,7 +280,7 @@ static void test_full_and_read_only_disk(void **state)
         print_message("skipped: full disk: cannot mount a tmpfs here\n");
         skip();
     }
-    Err e = store_open(&f->s, f->dir, DB_WRITE);
+    Err e = store_open(&f->s, f->dir, STORE_WRITE);
     int64_t n = 0, count = -1;
     char text[2000];
     memset(text, 'y', sizeof text);
@@ -292,13 +293,13 @@ static void test_full_and_read_only_disk(void **state)
     char message[512];
     snprintf(message, sizeof message, "%s", err_message());
     store_close(&f->s);
-    Err reopened = store_open(&f->s, f->dir, DB_READ);
+    Err reopened = store_open(&f->s, f->dir, STORE_READ);
     if (!reopened) reopened = db_int(f->s.db, &count, NULL, "SELECT count(*) FROM problem", "");
     store_close(&f->s);
     int remounted = mount("tmpfs", f->dir, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL);
-    Err read_only = store_open(&f->s, f->dir, DB_WRITE);
+    Err read_only = store_open(&f->s, f->dir, STORE_WRITE);
     store_close(&f->s);
-    Err status = store_open(&f->s, f->dir, DB_READ);
+    Err status = store_open(&f->s, f->dir, STORE_READ);
     store_close(&f->s);
     umount(f->dir);
     assert_int_equal(e, ERR_FAILED);
@@ -350,7 +351,7 @@ static void test_untrusted(void **state)
     Fixture *f = *state;
     PlanView p;
     Ranking r;
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     store_small(f);
     assert_ok(plan_load(&f->s, &f->a, 1, &p));
     assert_ok(ranking_make(&f->s, &f->a, &p, 0, &r));
@@ -379,7 +380,7 @@ static void test_untrusted_schema(void **state)
 {
     Fixture *f = *state;
     int64_t n;
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     store_small(f);
     assert_ok(
         db_exec(f->s.db, "CREATE TRIGGER t AFTER INSERT ON session BEGIN DELETE FROM measurement; END", ""));
@@ -387,7 +388,7 @@ static void test_untrusted_schema(void **state)
     assert_ok(db_int(f->s.db, &n, NULL, "SELECT count(*) FROM measurement", ""));
     assert_int_equal(n, 1);
     store_close(&f->s);
-    assert_int_equal(store_open(&f->s, f->dir, DB_READ), ERR_INPUT);
+    assert_int_equal(store_open(&f->s, f->dir, STORE_READ), ERR_INPUT);
     assert_non_null(strstr(err_message(), "has views or triggers"));
 }
 
@@ -402,7 +403,7 @@ static void test_read_only_names(void **state)
     bool mounted = mount("tmpfs", f->dir, "tmpfs", 0, "size=8m") == 0;
     if (!mounted && geteuid() == 0) skip(); /* root writes to directories of mode 0555 */
     for (size_t i = 0; i < N; i++) {
-        assert_ok(store_open(&f->s, path_join(&f->a, f->dir, names[i]).s, DB_WRITE));
+        assert_ok(store_open(&f->s, path_join(&f->a, f->dir, names[i]).s, STORE_WRITE));
         store_small(f);
         store_close(&f->s);
         if (!mounted) assert_int_equal(chmod(path_join(&f->a, f->dir, names[i]).s, 0555), 0);
@@ -410,12 +411,12 @@ static void test_read_only_names(void **state)
     int ready = mounted ? mount("tmpfs", f->dir, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL) : 0;
     for (size_t i = 0; !e && i < N; i++) {
         PlanView p;
-        e = store_open(&f->s, path_join(&f->a, f->dir, names[i]).s, DB_READ);
+        e = store_open(&f->s, path_join(&f->a, f->dir, names[i]).s, STORE_READ);
         if (!e) e = plan_load(&f->s, &f->a, 1, &p);
         store_close(&f->s);
     }
     int entered = chdir(f->dir);
-    if (!e) e = store_open(&f->s, "file:x", DB_READ);
+    if (!e) e = store_open(&f->s, "file:x", STORE_READ);
     store_close(&f->s);
     if (e) snprintf(message, sizeof message, "%s", err_message());
     int left = chdir("/");
@@ -442,7 +443,7 @@ static void test_busy(void **state)
     b.load = (double)NAN;
     assert_true(busy_text(&b, text, sizeof text));
     assert_null(strstr(text, "load"));
-    assert_ok(store_open(&f->s, f->dir, DB_WRITE));
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
     assert_ok(store_busy_last(&f->s, &b, &found));
     assert_false(found);
     assert_ok(store_session_begin(&f->s, STR("tuner"), &session));
@@ -463,7 +464,7 @@ static void test_store_links(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Str link = path_join(&f->a, f->dir, names[i]);
         assert_int_equal(symlink("victim", link.s), 0);
-        assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+        assert_int_equal(store_open(&f->s, f->dir, STORE_WRITE), ERR_INPUT);
         assert_non_null(strstr(err_message(), "is a symbolic link"));
         assert_ok(file_read(&f->a, victim.s, 100, &got));
         assert_str(got, "precious");
@@ -471,7 +472,7 @@ static void test_store_links(void **state)
     }
     assert_int_equal(mkfifo(path_join(&f->a, f->dir, "tuning.db").s, 0600), 0);
     alarm(10);
-    assert_int_equal(store_open(&f->s, f->dir, DB_WRITE), ERR_INPUT);
+    assert_int_equal(store_open(&f->s, f->dir, STORE_WRITE), ERR_INPUT);
     alarm(0);
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "measure/db.h"
 #include "measure/store.h"
 
 Err store_busy_add(Store *s, int64_t session, const Busy *b)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "measure/db.h"
 
 enum {
     PAIRS_MIN = 6, /* below, no interval at 0.95 */
@@ -157,7 +158,7 @@ Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n)
     return e;
 }
 
-static bool status_good(Str status) { return str_eq_c(status, "PASSED") || str_eq_c(status, "NO_CHECK"); }
+bool status_good(Str status) { return str_eq_c(status, "PASSED") || str_eq_c(status, "NO_CHECK"); }
 
 /* A race's samples of its last stage count, where there are some; those before it else; outliers only when
  * there is nothing else. */

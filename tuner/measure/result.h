@@ -57,6 +57,9 @@ typedef struct {
     Summary ns;         /* of sample_ns, at 0.95 */
 } Result;
 
+/* PASSED or NO_CHECK: the kernel ran and its times count. */
+bool status_good(Str status);
+
 /* One run, or all runs (run < 0): then the verdict is the first that is not good. */
 Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t size, int64_t run,
                Result *out);

@@ -9,6 +9,7 @@
 
 #include "base/fs.h"
 #include "base/vec.h"
+#include "measure/db.h"
 
 #define FORMAT "tuner-store"
 
@@ -89,12 +90,12 @@ static Err meta_row(void *ctx, const DbRow *row)
     return 0;
 }
 
-static Err schema_check(Store *s, const char *path, DbMode mode)
+static Err schema_check(Store *s, const char *path, StoreMode mode)
 {
     int64_t n_tables, n_meta, n_other;
     TRY(db_int(s->db, &n_tables, NULL, "SELECT count(*) FROM sqlite_master WHERE type='table'", ""));
     TRY(db_int(s->db, &n_meta, NULL, "SELECT count(*) FROM sqlite_master WHERE name='meta'", ""));
-    if (n_tables == 0 && mode == DB_WRITE) return schema_create(s);
+    if (n_tables == 0 && mode == STORE_WRITE) return schema_create(s);
     if (n_meta == 0) FAIL(ERR_INPUT, "'%s' is not a tuning store", path);
     TRY(db_int(s->db, &n_other, NULL, "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')",
                ""));
@@ -106,26 +107,26 @@ static Err schema_check(Store *s, const char *path, DbMode mode)
     if (atoi(m.version) != STORE_VERSION)
         FAIL(ERR_INPUT, "'%s' has version '%s', this tuner reads and writes version %d", path, m.version,
              STORE_VERSION);
-    if (mode == DB_READ) return 0;
+    if (mode == STORE_READ) return 0;
     TRY(db_exec(s->db, code_table, ""));
     return db_exec(s->db, busy_table, "");
 }
 
-static Err open_in(Store *s, Arena *a, const char *outdir, DbMode mode)
+static Err open_in(Store *s, Arena *a, const char *outdir, StoreMode mode)
 {
     Str path = path_join(a, outdir, "tuning.db"), lock = path_join(a, outdir, "tuning.lock");
     if (!path.s || !lock.s) FAIL(ERR_FAILED, "out of memory opening '%s'", outdir);
-    if (mode == DB_READ) {
+    if (mode == STORE_READ) {
         if (!file_exists(path.s)) FAIL(ERR_INPUT, "there is no tuning run in '%s' (no tuning.db)", outdir);
     } else {
         TRY(dir_make(outdir));
         TRY(lock_take(lock.s, &s->lock_fd));
     }
-    TRY(db_open(path.s, mode, &s->db));
+    TRY(db_open(path.s, mode == STORE_READ ? DB_READ : DB_WRITE, &s->db));
     return schema_check(s, path.s, mode);
 }
 
-Err store_open(Store *s, const char *outdir, DbMode mode)
+Err store_open(Store *s, const char *outdir, StoreMode mode)
 {
     *s = (Store){.lock_fd = -1};
     Arena a;
@@ -142,6 +143,8 @@ void store_close(Store *s)
     s->db = NULL;
     lock_release(&s->lock_fd);
 }
+
+const char *store_path(const Store *s) { return db_path(s->db); }
 
 Err store_begin(Store *s) { return db_exec(s->db, "BEGIN IMMEDIATE", ""); }
 

@@ -19,19 +19,23 @@
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H
 
-#include "measure/db.h"
+#include "base/arena.h"
 
 enum { STORE_VERSION = 1 };
 
+typedef enum { STORE_WRITE, STORE_READ } StoreMode;
+
 typedef struct {
-    Db *db;
-    int lock_fd; /* -1 when reading */
+    struct Db *db; /* measure/db.h; for the files of this folder alone */
+    int lock_fd;   /* -1 when reading */
 } Store;
 
 /* Writing: makes outdir, takes outdir/tuning.lock (held: ERR_FAILED), creates or checks the database.
  * Reading: ERR_INPUT when there is no store. */
-Err store_open(Store *s, const char *outdir, DbMode mode);
+Err store_open(Store *s, const char *outdir, StoreMode mode);
 void store_close(Store *s);
+/* Path of the database, for messages. */
+const char *store_path(const Store *s);
 
 /* Groups many additions into one commit; without it each addition is one. */
 Err store_begin(Store *s);

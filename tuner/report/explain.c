@@ -138,14 +138,6 @@ static void failures_print(const PlanView *p, const Ranking *r, FILE *f)
     if (n > shown) fprintf(f, "    and %zu more\n", n - shown);
 }
 
-static Err rejection_row(void *ctx, const DbRow *row)
-{
-    Str text = row_text(row, 2);
-    fprintf(ctx, "    %8lld %.*s%s%.*s\n", (long long)row_int(row, 1), STR_ARG(row_text(row, 0)),
-            text.n ? ", as in: " : "", STR_ARG(text));
-    return 0;
-}
-
 static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *f)
 {
     const SizeRow *z = &p->size[size];
@@ -181,9 +173,7 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
     fprintf(f, "  of %lld permutations %lld were valid; rejected before compiling:\n",
             (long long)p->n_permutations, (long long)p->n_valid);
     if (p->n_valid == p->n_permutations) fprintf(f, "    none\n");
-    return db_each(s->db, rejection_row, f,
-                   "SELECT reason, count, text FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i",
-                   p->id);
+    return rejections_print(s, a, p->id, f);
 }
 
 static Err explain(Store *s, Arena *a, const char *outdir, const char *text, FILE *f)
@@ -210,7 +200,7 @@ Err report_explain(const char *outdir, const char *size, FILE *f)
 {
     Store s;
     Arena a;
-    TRY(store_open(&s, outdir, DB_READ));
+    TRY(store_open(&s, outdir, STORE_READ));
     arena_init(&a, 0);
     FILE *text;
     Err e = text_open(f, &text);

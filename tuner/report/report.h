@@ -15,4 +15,7 @@ Err report_explain(const char *outdir, const char *size, FILE *f);
 /* Compiler output and faults of the kernels whose name or hash contains the text. */
 Err report_log(const char *outdir, const char *kernel, FILE *f);
 
+/* Counts and sentences of the rules that rejected solutions of a plan: lines of status and explain. */
+Err rejections_print(Store *s, Arena *a, int64_t plan, FILE *f);
+
 #endif

@@ -1,76 +1,50 @@
 /* Measuring time before it begins. See forecast.h. */
 #include "run/forecast.h"
 
+#include "measure/query.h"
+
 enum { HISTORY_MAX = 2000 };
-/* More between two ends is a pause between runs, not a measurement. */
+/* A longer time between the ends of two pairs is a pause between runs. */
 static const double PAUSE_SECONDS = 300;
 /* A race takes RACE_SECONDS per size after a first look at each kernel (option race-seconds of the client); a
  * look costs up to LOOK_SECONDS with its validation. */
 static const double RACE_SECONDS = 2, LOOK_SECONDS = 0.1;
 
-typedef struct {
-    Eta *eta;
-    bool has_last;
-    int64_t last_id;
-    double last_seconds, flops; /* of the row before, which is the later one */
-} History;
-
-/* Latest first: the time of a pair is that to the row before it in the store. */
-static Err history_row(void *ctx, const DbRow *row)
+/* Rows come latest first: the time of a pair is the difference to the row before it in the store. */
+static void history_add(const PairEnd *end, size_t n, Eta *eta)
 {
-    History *h = ctx;
-    int64_t id = row_int(row, 0);
-    double seconds = row_real(row, 1);
-    double took = h->last_seconds - seconds;
-    if (h->has_last && id == h->last_id - 1 && took >= 0 && took < PAUSE_SECONDS && h->flops > 0)
-        eta_measured(h->eta, h->flops, took, true);
-    h->has_last = true;
-    h->last_id = id;
-    h->last_seconds = seconds;
-    h->flops = row_real(row, 2);
-    return 0;
+    for (size_t i = 1; i < n; i++) {
+        const PairEnd *later = &end[i - 1];
+        double took = later->ended_s - end[i].ended_s;
+        if (end[i].id == later->id - 1 && took >= 0 && took < PAUSE_SECONDS && later->flops > 0)
+            eta_measured(eta, later->flops, took, true);
+    }
 }
 
 Err forecast_history(Store *s, int64_t setting, Eta *eta)
 {
-    History h = {.eta = eta};
-    return db_each(
-        s->db, history_row, &h,
-        "SELECT m.id, (julianday(m.at) - 2440587.5) * 86400, p.flops FROM measurement m JOIN problem p"
-        " ON p.id=m.problem WHERE m.setting=? ORDER BY m.id DESC LIMIT ?",
-        "ii", setting, (int64_t)HISTORY_MAX);
-}
-
-typedef struct {
-    double n, w, w_max;
-} Pairs;
-
-static Err pairs_row(void *ctx, const DbRow *row)
-{
-    Pairs *p = ctx;
-    *p = (Pairs){row_real(row, 0), row_real(row, 1), row_real(row, 2)};
-    return 0;
+    Arena a;
+    PairEnd *end;
+    size_t n;
+    arena_init(&a, 0);
+    Err e = query_pair_ends(s, &a, setting, HISTORY_MAX, &end, &n);
+    if (!e) history_add(end, n, eta);
+    arena_fini(&a);
+    return e;
 }
 
 /* As if all kernels compiled. */
 static Err group_expect(Run *r, const Group *g, Eta *eta)
 {
-    Pairs size = {0}, done = {0};
-    double each = (double)g->n_variants * (double)r->config->globals.NumBenchmarks;
-    TRY(db_each(r->store.db, pairs_row, &size,
-                "SELECT count(*), coalesce(sum(q.flops), 0.0), coalesce(max(q.flops), 0.0) FROM size z JOIN"
-                " problem q ON q.id=z.problem WHERE z.plan=?",
-                "i", g->plan));
-    TRY(db_each(
-        r->store.db, pairs_row, &done,
-        "SELECT count(*), coalesce(sum(q.flops), 0.0), 0.0 FROM candidate c JOIN size z ON z.plan=c.plan"
-        " JOIN problem q ON q.id=z.problem JOIN measurement m ON m.kernel=c.kernel AND"
-        " m.problem=z.problem AND m.setting=? WHERE c.plan=? AND m.run<?",
-        "iii", g->setting, g->plan, r->config->globals.NumBenchmarks));
-    double n = size.n * each - done.n, w = size.w * each - done.w;
+    PairCount size, done;
+    const int64_t n_runs = r->config->globals.NumBenchmarks;
+    double each = (double)g->n_variants * (double)n_runs;
+    TRY(query_plan_work(&r->store, g->plan, &size));
+    TRY(query_measured_work(&r->store, g->plan, g->setting, n_runs, &done));
+    double n = (double)size.n * each - (double)done.n, w = size.flops * each - done.flops;
     if (n <= 0) return 0;
     eta_expect(eta, n, w > 0 ? w / n : 0);
-    if (size.w_max > eta->left_max) eta->left_max = size.w_max;
+    if (size.flops_max > eta->left_max) eta->left_max = size.flops_max;
     return 0;
 }
 

@@ -199,7 +199,7 @@ Err run_pipeline(const Options *o)
     r.outdir = o->operand[o->n_operands - 1];
     Err e = run_config(&r, o, o->n_operands - 1);
     if (!e) e = step_device(&r);
-    if (!e) e = store_open(&r.store, r.outdir, DB_WRITE);
+    if (!e) e = store_open(&r.store, r.outdir, STORE_WRITE);
     if (!e) e = run_steps(&r);
     run_ended(&r, e);
     store_close(&r.store);

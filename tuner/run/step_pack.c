@@ -11,6 +11,7 @@
 #include "run/client_ini.h"
 #include "run/hint.h"
 #include "createlib/createlib.h"
+#include "measure/query.h"
 #include "report/winners.h"
 
 static bool kept(Run *r)
@@ -283,49 +284,24 @@ static void usage_print(Run *r)
            (long long)size_m(pt, z), (long long)size_n(pt, z), (long long)size_k(pt, z));
 }
 
-typedef struct {
-    int64_t wrong, faults;
-} Bad;
-
-static Err bad_row(void *ctx, const DbRow *row)
-{
-    Bad *bad = ctx;
-    if (str_eq_c(row_text(row, 0), "FAILED"))
-        bad->wrong += row_int(row, 1);
-    else
-        bad->faults += row_int(row, 1);
-    return 0;
-}
-
-static Err bad_count(Run *r, Bad *bad)
-{
-    return db_each(
-        r->store.db, bad_row, bad,
-        "SELECT m.status, count(*) FROM session_plan x JOIN plan p ON p.id=x.plan JOIN candidate c ON"
-        " c.plan=p.id JOIN size z ON z.plan=p.id JOIN measurement m ON m.kernel=c.kernel AND"
-        " m.problem=z.problem AND m.setting=p.setting AND m.run<p.runs WHERE x.session=? AND m.status IN"
-        " ('FAILED', 'INVALID', 'CRASHED', 'TIMEOUT') GROUP BY m.status",
-        "i", r->session);
-}
-
-/* Wrong results are never winners; by ExitOnFails they are told in the exit code as well. */
+/* Wrong results are never winners; by ExitOnFails the exit code reports them as well. */
 Err step_finish(Run *r)
 {
-    Bad bad = {0};
-    TRY(bad_count(r, &bad));
+    FaultCount bad;
+    TRY(query_session_faults(&r->store, r->session, &bad));
     if (r->n_groups) TRY(winners_print(r));
     if (r->config->has_client) usage_print(r);
     fflush(stdout);
     TRY(busy_tell(r));
     if (r->n_left_out) FAIL(ERR_PARTIAL, "%zu solutions of the logic are not in the library", r->n_left_out);
     if (r->n_lost) FAIL(ERR_PARTIAL, "%zu sizes have no winner: every solution failed on them", r->n_lost);
-    if (bad.wrong && r->config->globals.ExitOnFails)
+    if (bad.n_wrong && r->config->globals.ExitOnFails)
         FAIL(ERR_PARTIAL,
              "%lld measurements gave wrong results and were left out (tuner status %s; ExitOnFails: 0 for "
              "exit code 0)",
-             (long long)bad.wrong, r->outdir);
-    if (bad.faults)
-        warning("%lld measurements crashed, hung or could not run (tuner status %s)", (long long)bad.faults,
-                r->outdir);
+             (long long)bad.n_wrong, r->outdir);
+    if (bad.n_faulted)
+        warning("%lld measurements crashed, hung or could not run (tuner status %s)",
+                (long long)bad.n_faulted, r->outdir);
     return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/own.h"
 #include "run/client_ini.h"
 #include "fmt/csv.h"
+#include "measure/query.h"
 
 enum { WORST_SHOWN = 5 };
 
@@ -40,42 +41,26 @@ static void date_print(Buf *out)
     buf_puts(out, text);
 }
 
-static Err driver_row(void *ctx, const DbRow *row)
-{
-    Str text = row_text(row, 0), line;
-    while (str_split(&text, '\n', &line))
-        if (str_starts(line, "driver=")) {
-            buf_reset(ctx);
-            buf_str(ctx, str_sub(line, 7, line.n));
-        }
-    return 0;
-}
-
-static Err command_row(void *ctx, const DbRow *row)
-{
-    buf_str(ctx, row_text(row, 0));
-    return 0;
-}
-
 static Err header(Peers *p)
 {
     Run *r = p->r;
-    Buf driver, *out = &p->csv;
-    buf_init(&driver);
-    Err e = db_each(r->store.db, driver_row, &driver, "SELECT key FROM environment ORDER BY id", "");
-    buf_printf(out, "# device: %.*s\n# driver: %s\n# date: ", STR_ARG(r->device.text),
-               driver.n ? buf_cstr(&driver) : "unknown");
+    Buf *out = &p->csv;
+    Str driver;
+    SessionRecord session;
+    bool found;
+    TRY(query_environment(&r->store, &r->arena, "driver", &driver));
+    TRY(query_session(&r->store, &r->arena, r->session, &session, &found));
+    buf_printf(out, "# device: %.*s\n# driver: %.*s\n# date: ", STR_ARG(r->device.text),
+               STR_ARG(driver.n ? driver : STR("unknown")));
     date_print(out);
     buf_puts(out, "\n# command: ");
-    if (!e)
-        e = db_each(r->store.db, command_row, out, "SELECT command FROM session WHERE id=?", "i", r->session);
+    if (found) buf_str(out, session.command);
     buf_puts(out,
              "\n# ratio: speed of ours over the peer's, median of n pairs of blocks taken side by side, 95% "
              "interval; times are medians of launches, operands not in the cache\n"
              "group,sizes,gflops,time_us,time_lo_us,time_hi_us,n,peer,peer_gflops,peer_time_us,ratio,"
              "ratio_lo,ratio_hi,clock_mhz,power_w,temp_c,throttle,runner_up,solution\n");
-    buf_fini(&driver);
-    return e;
+    return 0;
 }
 
 static void number(Buf *out, double x)

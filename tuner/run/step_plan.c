@@ -149,7 +149,7 @@ static Err plan_same(Run *r, const Group *g)
         e = err_set(ERR_INPUT,
                     "'%s' is damaged: plan %" PRId64 " has %zu candidates, %zu sizes and %" PRId64
                     " runs, expected those of %.*s: %zu, %zu and %" PRId64,
-                    db_path(r->store.db), g->plan, p.n_candidates, p.n_sizes, p.n_runs, STR_ARG(g->name),
+                    store_path(&r->store), g->plan, p.n_candidates, p.n_sizes, p.n_runs, STR_ARG(g->name),
                     g->n_variants, g->n_sizes, r->config->globals.NumBenchmarks);
     arena_fini(&a);
     return e;

@@ -1,0 +1,87 @@
+/* Queries: what steps and reports ask a store, answered with structs. All SQL of the program stands below
+ * measure/; other folders call these functions and those of store.h and result.h.
+ *
+ * Arrays and strings live in the arena that is passed. Errors are those of store.h: ERR_INPUT when the file
+ * is damaged, ERR_FAILED for memory or a failed read.
+ */
+#ifndef MEASURE_QUERY_H
+#define MEASURE_QUERY_H
+
+#include "measure/result.h"
+
+/* One start of the program. */
+typedef struct {
+    Str command;
+    Str state; /* "running", "done", "interrupted", "failed"; a killed run leaves "running" */
+    Str started;
+    Str detail; /* error text; may be empty */
+} SessionRecord;
+
+Err query_session(Store *s, Arena *a, int64_t session, SessionRecord *out, bool *found);
+Err query_last_session(Store *s, Arena *a, SessionRecord *out, bool *found);
+/* Measurements of a session's plans whose kernel gave wrong results, and those that crashed, hung or could
+ * not be run. */
+typedef struct {
+    int64_t n_wrong, n_faulted;
+} FaultCount;
+Err query_session_faults(Store *s, int64_t session, FaultCount *out);
+
+/* Value of a key in the environments that were recorded, the latest that has it; an empty string when none
+ * has. */
+Err query_environment(Store *s, Arena *a, const char *key, Str *out);
+
+/* A rule that rejected solutions of a plan, most frequent first; text: the rule's sentence for the first
+ * solution that it rejected. */
+typedef struct {
+    Str rule, text;
+    int64_t n;
+} Rejection;
+Err query_rejections(Store *s, Arena *a, int64_t plan, Rejection **out, size_t *n);
+
+/* Candidates of a plan that its compiler could not make, at most max of them. */
+typedef struct {
+    Str name, status;
+} FailedKernel;
+Err query_failed_kernels(Store *s, Arena *a, const PlanView *p, int64_t max, FailedKernel **out, size_t *n);
+
+/* Measurements of a plan by status, most frequent first. */
+typedef struct {
+    Str status;
+    int64_t n;
+    bool good; /* PASSED or NO_CHECK */
+} StatusCount;
+Err query_statuses(Store *s, Arena *a, const PlanView *p, StatusCount **out, size_t *n);
+
+/* Pairs of candidate and size: how many, the sum of their floating-point operations, and the largest. */
+typedef struct {
+    int64_t n;
+    double flops, flops_max;
+} PairCount;
+/* Of one candidate of the plan: its sizes. */
+Err query_plan_work(Store *s, int64_t plan, PairCount *out);
+/* What is measured of the plan in a setting, runs 0 to n_runs - 1; flops_max is not filled. */
+Err query_measured_work(Store *s, int64_t plan, int64_t setting, int64_t n_runs, PairCount *out);
+
+/* When the last max measurements in a setting ended, latest first. */
+typedef struct {
+    int64_t id;
+    double ended_s; /* UTC, since 1970 */
+    double flops;
+} PairEnd;
+Err query_pair_ends(Store *s, Arena *a, int64_t setting, int64_t max, PairEnd **out, size_t *n);
+
+/* Compiles of the kernels whose name, source hash or candidate name contains the text, oldest first, at most
+ * max. One by one, because a log may be long: the strings are valid in fn only. */
+typedef struct {
+    Str name, hash, status, log, ended;
+    double seconds;
+} CompileRecord;
+typedef Err CompileRecordFn(void *ctx, const CompileRecord *c);
+Err query_compiles(Store *s, Str text, int64_t max, CompileRecordFn *fn, void *ctx);
+/* Measurements of such kernels that were wrong or could not be run. */
+typedef struct {
+    Str kernel, problem, status, detail;
+} FaultRecord;
+Err query_faults(Store *s, Arena *a, Str text, int64_t max, FaultRecord **out, size_t *n);
+
+#endif
