@@ -1,12 +1,12 @@
 /* Events of tuner-client: text of the lines that events.h describes, both ways. */
 #include "client/events.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
-static const char *const kind_name[] = {"env", "start", "valid", "sample", "end", "done"};
+#include "base/fs.h"
+
+static const char *const kind_name[] = {"events", "env", "start", "valid", "sample", "end", "done"};
 
 static const char *const status_name[RUN_STATUS_COUNT] = {
     [RUN_PASSED] = "PASSED",
@@ -47,7 +47,9 @@ static void put_text(Buf *out, Str text)
 void event_format(const Event *e, Buf *out)
 {
     buf_puts(out, kind_name[e->kind]);
-    if (e->kind == EVENT_ENV) {
+    if (e->kind == EVENT_VERSION) {
+        buf_printf(out, "\t%d", EVENTS_VERSION);
+    } else if (e->kind == EVENT_ENV) {
         buf_putc(out, '\t');
         put_text(out, e->key);
         buf_putc(out, '\t');
@@ -76,13 +78,7 @@ Err event_write(int fd, const Event *e)
     buf_init(&b);
     event_format(e, &b);
     Err err = buf_check(&b);
-    for (size_t at = 0; !err && at < b.n;) {
-        ssize_t n = write(fd, b.s + at, b.n - at);
-        if (n > 0)
-            at += (size_t)n;
-        else if (n == 0 || errno != EINTR)
-            err = err_set(ERR_FAILED, "events-fd %d: %s", fd, n == 0 ? "nothing written" : strerror(errno));
-    }
+    if (!err) err = fd_write(fd, buf_view(&b), "events-fd");
     buf_fini(&b);
     return err;
 }
@@ -187,7 +183,14 @@ Err event_parse(Str line, Event *out)
         if (str_eq_c(part, kind_name[i])) kind = i;
     if (kind < 0) FAIL(ERR_INPUT, "unknown event '%.*s'", STR_ARG(str_sub(part, 0, 40)));
     out->kind = (EventKind)kind;
-    if (kind == EVENT_ENV) {
+    if (kind == EVENT_VERSION) {
+        int64_t version;
+        TRY(field_int(&rest, "version", 0, &version));
+        if (version != EVENTS_VERSION)
+            FAIL(ERR_INPUT,
+                 "events of version %lld, expected %d: tuner and tuner-client are of different builds",
+                 (long long)version, EVENTS_VERSION);
+    } else if (kind == EVENT_ENV) {
         if (!str_split(&rest, '\t', &out->key) || !str_split(&rest, '\t', &out->value))
             FAIL(ERR_INPUT, "event 'env' without key and value");
     } else if (kind != EVENT_DONE) {

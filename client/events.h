@@ -1,6 +1,7 @@
 /* Events: what tuner-client tells the pipeline while it runs (option events-fd), one tab-separated line per
  * event, flushed one by one:
  *
+ *   events  version                             EVENTS_VERSION; the first line
  *   env     key value                               once each at the start: device, architecture, n_cu, ...
  *   start   p s                                     solution s on problem p begins
  *   valid   p s STATUS checked max_err text         verdict of the validated run
@@ -23,7 +24,17 @@
 
 #include "base/str.h"
 
-typedef enum { EVENT_ENV, EVENT_START, EVENT_VALID, EVENT_SAMPLE, EVENT_END, EVENT_DONE } EventKind;
+enum { EVENTS_VERSION = 1 };
+
+typedef enum {
+    EVENT_VERSION,
+    EVENT_ENV,
+    EVENT_START,
+    EVENT_VALID,
+    EVENT_SAMPLE,
+    EVENT_END,
+    EVENT_DONE
+} EventKind;
 
 typedef enum {
     RUN_PASSED,
@@ -61,7 +72,7 @@ const char *sample_use_name(SampleUse u);
 typedef struct {
     EventKind kind;
     Str key, value;              /* env */
-    int64_t p, s;                /* all but env, done */
+    int64_t p, s;                /* all but version, env, done */
     RunStatus status;            /* valid, end */
     int64_t checked;             /* valid: elements compared */
     double max_err;              /* valid: largest of the error formula */
@@ -73,7 +84,8 @@ typedef struct {
     double median_ns, lo_ns, hi_ns;
 } Event;
 
-/* One line without its newline; strings point into it. Unknown kinds and malformed lines: ERR_INPUT. */
+/* One line without its newline; strings point into it. Unknown kinds, another version and malformed lines:
+ * ERR_INPUT. */
 Err event_parse(Str line, Event *out);
 /* Appends the line with its newline. */
 void event_format(const Event *e, Buf *out);

@@ -6,24 +6,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "client/peer/peer.h"
 #include "client/race/supervise.h"
 #include "problem/target.h"
 
-static Err print_devices(void)
+/* What --list-devices and --check-peer found: records for another program (answer-fd), or lines to read. */
+typedef struct {
+    bool records;
+    Buf text;
+} Found;
+
+static void found_add(void *ctx, const AnswerRecord *r)
 {
-    Buf b;
-    buf_init(&b);
-    Err e = devices_list(&b);
-    if (!e) return cli_print(&b);
-    buf_fini(&b);
-    return e;
+    Found *f = ctx;
+    if (f->records) {
+        answer_add(r, &f->text);
+        return;
+    }
+    answer_print(r, &f->text);
+    buf_putc(&f->text, '\n');
 }
 
 /* Is the peer there, for this device? Asked before hours of compiling. */
-static Err print_peer(const Options *o)
+static Err find_peer(const Options *o, Found *f)
 {
     Device *d;
     Peer *p;
@@ -33,11 +41,36 @@ static Err print_peer(const Options *o)
     TRY(api->open((int)o->device_index, &options, &d));
     Err e = peer_open(o->peer, d, (int)o->host_threads, &p);
     if (!e) {
-        printf("%s\n", p->version);
+        found_add(f, &(AnswerRecord){.record = ANSWER_PEER, .text = str_from(p->version)});
         peer_close(p);
     }
     api->close(d);
     return e;
+}
+
+/* An error stands in the records, and the caller reports it. */
+static Err answer(const Options *o)
+{
+    Found f = {.records = o->answer_fd >= 0};
+    Err e = 0, written;
+    buf_init(&f.text);
+    if (f.records) answer_begin(&f.text);
+    if (o->list_devices)
+        devices_each(found_add, &f);
+    else
+        e = find_peer(o, &f);
+    if (!f.records) {
+        if (!e) return cli_print(&f.text);
+        buf_fini(&f.text);
+        return e;
+    }
+    if (e)
+        found_add(&f, &(AnswerRecord){.record = ANSWER_ERROR, .index = e, .text = str_from(err_message())});
+    answer_end(&f.text);
+    written = buf_check(&f.text);
+    if (!written) written = fd_write((int)o->answer_fd, buf_view(&f.text), "answer-fd");
+    buf_fini(&f.text);
+    return written;
 }
 
 static Err check_numbers(const Options *o)
@@ -59,6 +92,7 @@ static Err check_numbers(const Options *o)
         {"device-idx", o->device_index, 0, 1000},
         {"host-threads", o->host_threads, 0, 4096},
         {"events-fd", o->events_fd, -1, 1 << 20},
+        {"answer-fd", o->answer_fd, -1, 1 << 20},
         {"problem-start-idx", o->problem_start, 0, INT64_MAX},
         {"num-problems", o->n_problems, -1, INT32_MAX},
         {"solution-start-idx", o->solution_start, -1, INT32_MAX},
@@ -147,8 +181,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     arena_init(&a, 0);
     Err e = options_read(&a, argc, argv, &s.o, &done);
-    if (!e && !done)
-        e = s.o.list_devices ? print_devices() : s.o.check_peer ? print_peer(&s.o) : run(&a, &s, &n_failures);
+    if (!e && !done) e = s.o.list_devices || s.o.check_peer ? answer(&s.o) : run(&a, &s, &n_failures);
     if (e) error_report(e);
     library_free(s.library);
     arena_fini(&a);

@@ -20,7 +20,7 @@ allowed() {
     tuner/build*) echo "base/ fmt/ problem/ index/ space/ kernel/ build/" ;;
     tuner/measure) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/" ;;
     tuner/report) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/ report/" ;;
-    tuner*) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/ logic/ createlib/ client/events.h report/ run/" ;;
+    tuner*) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/ logic/ createlib/ client/events.h client/answer.h report/ run/" ;;
     client/runtime) echo "base/ fmt/ problem/ index/ client/runtime/" ;;
     client*) echo "base/ fmt/ problem/ measure/stats.h client/" ;;
     logic) echo "base/ fmt/ problem/ index/ space/ logic/" ;;

@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "base/arena.h"
+#include "client/answer.h"
 #include "client/runtime/tensor_map.h"
 
 typedef struct DeviceApi DeviceApi;
@@ -176,9 +177,9 @@ const DeviceApi *device_api_at(size_t i);
 const DeviceApi *device_api_find(Str name);
 /* ERR_INPUT: the name is none of a kind. */
 Err device_absent(Str name);
-/* Text of `tuner-client --list-devices`: every device of every kind, and why the kinds without one have none.
- */
-Err devices_list(Buf *out);
+/* Calls fn for every device of every kind, and for every kind that has none, with the reason. The record's
+ * strings are valid in fn only. */
+void devices_each(void (*fn)(void *ctx, const AnswerRecord *r), void *ctx);
 /* Does a file of this name hold code for that kind? By its suffix. */
 bool device_takes_file(const DeviceApi *api, Str path);
 /* "power cap, hw slowdown"; nothing for 0. */

@@ -1,4 +1,4 @@
-/* The table of device kinds and the text of --list-devices. */
+/* The table of device kinds, and what devices of each there are. */
 #include "client/device/device.h"
 
 static const DeviceApi *const kinds[] = {&device_host, &device_sim, &device_hip, &device_cuda};
@@ -18,40 +18,50 @@ Err device_absent(Str name)
     FAIL(ERR_INPUT, "unknown device '%.*s' (host, sim, hip or cuda)", STR_ARG(name));
 }
 
-static Err list_one(const DeviceApi *api, int index, Buf *out)
+/* Err: the device cannot be opened. */
+static Err device_record(const DeviceApi *api, int index, DeviceProps *p, AnswerRecord *out)
 {
     Device *d;
-    DeviceProps p;
     TRY(api->open(index, &(DeviceOptions){0}, &d));
-    Err e = api->props(d, &p);
+    Err e = api->props(d, p);
     api->close(d);
     if (e) return e;
-    buf_printf(out, "%s %d: %s, %s, %d CUs", api->name, index, p.name, p.architecture, p.n_cu);
-    if (p.memory_bytes) buf_printf(out, ", %.1f GiB", (double)p.memory_bytes / 0x1p30);
-    if (p.l2_bytes) buf_printf(out, ", cache %.1f MiB", (double)p.l2_bytes / 0x1p20);
-    if (p.clock_mhz) buf_printf(out, ", %d MHz", p.clock_mhz);
-    if (api->is_gpu && p.driver[0]) buf_printf(out, ", %s", p.driver);
-    buf_putc(out, '\n');
+    *out = (AnswerRecord){.record = ANSWER_DEVICE,
+                          .kind = str_from(api->name),
+                          .index = index,
+                          .name = str_from(p->name),
+                          .arch = str_from(p->architecture),
+                          .driver = str_from(api->is_gpu ? p->driver : ""),
+                          .n_cu = p->n_cu,
+                          .memory_bytes = (int64_t)p->memory_bytes,
+                          .cache_bytes = (int64_t)p->l2_bytes,
+                          .clock_mhz = p->clock_mhz};
     return 0;
 }
 
-/* All are counted before the first is opened: counting forks. */
-Err devices_list(Buf *out)
+void devices_each(void (*fn)(void *ctx, const AnswerRecord *r), void *ctx)
 {
     int n[N_KINDS];
     Buf why[N_KINDS];
     for (size_t k = 0; k < N_KINDS; k++) {
         buf_init(&why[k]);
-        n[k] = kinds[k]->count(&why[k]);
+        n[k] = kinds[k]->count(&why[k]); /* counting forks, which an open device would not survive */
     }
     for (size_t k = 0; k < N_KINDS; k++) {
-        for (int i = 0; i < n[k]; i++)
-            if (list_one(kinds[k], i, out))
-                buf_printf(out, "%s %d: cannot be opened: %s\n", kinds[k]->name, i, err_message());
-        if (n[k] == 0) buf_printf(out, "%s: none: %s\n", kinds[k]->name, buf_cstr(&why[k]));
+        AnswerRecord r = {.record = ANSWER_ABSENT, .kind = str_from(kinds[k]->name)};
+        r.text = str_from(buf_cstr(&why[k]));
+        if (n[k] == 0) fn(ctx, &r);
+        for (int i = 0; i < n[k]; i++) {
+            DeviceProps p;
+            if (device_record(kinds[k], i, &p, &r))
+                r = (AnswerRecord){.record = ANSWER_CLOSED,
+                                   .kind = str_from(kinds[k]->name),
+                                   .index = i,
+                                   .text = str_from(err_message())};
+            fn(ctx, &r);
+        }
         buf_fini(&why[k]);
     }
-    return buf_check(out);
 }
 
 bool device_takes_file(const DeviceApi *api, Str path)

@@ -253,6 +253,7 @@ static Err emit_env(Supervisor *v)
     snprintf(n_cu, sizeof n_cu, "%d", p->n_cu);
     snprintf(clock, sizeof clock, "%d", p->clock_mhz);
     snprintf(memory, sizeof memory, "%llu", (unsigned long long)p->memory_bytes);
+    TRY(supervisor_emit(v, &(Event){.kind = EVENT_VERSION}));
     const char *const env[][2] = {{"kind", v->s->api->name},
                                   {"device", p->name},
                                   {"architecture", p->architecture},

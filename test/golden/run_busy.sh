@@ -3,6 +3,7 @@ cat >client <<SH
 #!/bin/sh
 case "\$*" in *--list-devices*) exec "$BIN/tuner-client" "\$@";; esac
 while [ \$# -gt 0 ]; do case \$1 in --plan-file) plan=\$2;; --events-fd) fd=\$2;; esac; shift; done
+printf 'events\t1\n' >&\$fd
 step=100
 [ -f "$PWD/busy" ] && step=5000
 while read -r p s v; do

@@ -7,6 +7,7 @@ cat >client <<SH
 # Sleeps in place of measuring: 0.05 s for a pair of the sizes below 3, else 1 s.
 case "\$*" in *--list-devices*) exec "$BIN/tuner-client" "\$@";; esac
 while [ \$# -gt 0 ]; do case \$1 in --plan-file) plan=\$2;; --events-fd) fd=\$2;; esac; shift; done
+printf 'events\t1\n' >&\$fd
 while read -r p s v; do
   printf 'start\t%s\t%s\n' \$p \$s >&\$fd
   if [ \$p -lt 3 ]; then sleep 0.05; else sleep 1; fi

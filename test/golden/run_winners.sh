@@ -6,6 +6,7 @@ cat >client <<SH
 #!/bin/sh
 case "\$*" in *--list-devices*) exec "$BIN/tuner-client" "\$@";; esac
 while [ \$# -gt 0 ]; do case \$1 in --plan-file) plan=\$2;; --events-fd) fd=\$2;; esac; shift; done
+printf 'events\t1\n' >&\$fd
 while read -r p s v; do
   printf 'start\t%s\t%s\n' \$p \$s >&\$fd
   for i in 0 1 2 3 4 5 6 7 8 9; do

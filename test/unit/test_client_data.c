@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "client/answer.h"
 #include "client/events.h"
 #include "client/worker/granularity.h"
 #include "client/worker/init.h"
@@ -316,6 +317,7 @@ static void test_events(void **state)
          .lo_ns = NAN,
          .hi_ns = NAN,
          .text = STR("")},
+        {.kind = EVENT_VERSION},
         {.kind = EVENT_DONE},
     };
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
@@ -338,6 +340,9 @@ static void test_events_bad(void **state)
     static const char *const bad[] = {"",
                                       "x",
                                       "start\t1",
+                                      "events",
+                                      "events\t2",
+                                      "events\t1\t1",
                                       "start\t1\t-2",
                                       "start\t1\t2\t3",
                                       "env\ta",
@@ -359,6 +364,81 @@ static void test_events_bad(void **state)
     buf_fini(&out);
 }
 
+/* ---- answers ---- */
+
+static void answer_make(Buf *out)
+{
+    buf_init(out);
+    answer_begin(out);
+    answer_add(&(AnswerRecord){.record = ANSWER_DEVICE,
+                               .kind = STR("cuda"),
+                               .index = 1,
+                               .name = STR("a, \"b\" CUs: x"),
+                               .arch = STR("sm_90"),
+                               .n_cu = 132,
+                               .memory_bytes = INT64_C(1) << 37,
+                               .driver = STR("13.0")},
+               out);
+    answer_add(&(AnswerRecord){.record = ANSWER_ABSENT, .kind = STR("hip"), .text = STR("two\nlines")}, out);
+    answer_end(out);
+    assert_ok(buf_check(out));
+}
+
+static void test_answer_reads_back(void **state)
+{
+    (void)state;
+    Arena a;
+    Buf text, line;
+    AnswerRecord *r;
+    size_t n;
+    arena_init(&a, 0);
+    buf_init(&line);
+    answer_make(&text);
+    assert_ok(answer_parse(&a, buf_view(&text), &r, &n));
+    assert_int_equal(n, 2);
+    assert_true(r[0].record == ANSWER_DEVICE && r[0].index == 1 && r[0].n_cu == 132);
+    assert_str(r[0].name, "a, \"b\" CUs: x");
+    assert_str(r[1].text, "two\nlines");
+    answer_print(&r[0], &line);
+    assert_string_equal(buf_cstr(&line), "cuda 1: a, \"b\" CUs: x, sm_90, 132 CUs, 128.0 GiB, 13.0");
+    buf_fini(&line);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
+static void test_answer_damaged(void **state)
+{
+    (void)state;
+    static const char columns[] =
+        "record,kind,index,name,architecture,n_cu,memory_bytes,cache_bytes,clock_mhz,driver,text\n";
+    static const struct {
+        const char *head, *rows, *says;
+    } bad[] = {{"", "", "no answer"},
+               {"host 0: CPU, x86-64-v4, 2 CUs\n", "", "no answer"},
+               {"tuner-answer,2\n", "end,,,,,,,,,,\n", "version 2, expected 1"},
+               {"tuner-answer,1\n", "device,host,x,n,sm_90,1,1,1,1,,\nend,,,,,,,,,,\n", "index 'x'"},
+               {"tuner-answer,1\n", "device,host,0,n,sm_90,-1,1,1,1,,\nend,,,,,,,,,,\n", "n_cu '-1'"},
+               {"tuner-answer,1\n", "thing,host,0,n,sm_90,1,1,1,1,,\nend,,,,,,,,,,\n", "record 'thing'"},
+               {"tuner-answer,1\n", "device,host,0\nend,,,,,,,,,,\n", "3 columns, expected 11"}};
+    Arena a;
+    Buf text;
+    AnswerRecord *r;
+    size_t n;
+    arena_init(&a, 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        buf_init(&text);
+        buf_printf(&text, "%s%s%s", bad[i].head, bad[i].rows[0] ? columns : "", bad[i].rows);
+        assert_int_equal(answer_parse(&a, buf_view(&text), &r, &n), ERR_INPUT);
+        if (!strstr(err_message(), bad[i].says)) fail_msg("'%s' lacks '%s'", err_message(), bad[i].says);
+        buf_fini(&text);
+    }
+    answer_make(&text);
+    for (size_t cut = 0; cut + 1 < text.n; cut++)
+        if (!answer_parse(&a, str_sub(buf_view(&text), 0, cut), &r, &n)) fail_msg("%zu bytes were read", cut);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,7 +446,8 @@ int main(void)
         cmocka_unit_test(test_init_types),      cmocka_unit_test(test_init_random),
         cmocka_unit_test(test_init_packed),     cmocka_unit_test(test_init_refusals),
         cmocka_unit_test(test_granularity),     cmocka_unit_test(test_events),
-        cmocka_unit_test(test_events_bad),
+        cmocka_unit_test(test_events_bad),      cmocka_unit_test(test_answer_reads_back),
+        cmocka_unit_test(test_answer_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static Err fd_read_all(int fd, char *to, size_t n, const char *path, size_t *got
     return 0;
 }
 
-static Err fd_write_all(int fd, Str content, const char *path)
+Err fd_write(int fd, Str content, const char *path)
 {
     while (content.n) {
         ssize_t w = write(fd, content.s, content.n);
@@ -92,7 +92,7 @@ static Err write_by_rename(const char *path, Str content, bool sync)
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0) FAIL(ERR_FAILED, "cannot create '%s': %s", path, strerror(errno));
     flock(fd, LOCK_EX | LOCK_NB);
-    Err e = fd_write_all(fd, content, path);
+    Err e = fd_write(fd, content, path);
     mode_t mask = umask(0);
     umask(mask);
     if (!e && fchmod(fd, 0666 & ~mask))
@@ -110,7 +110,7 @@ static Err write_in_place(const char *path, Str content)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
     if (fd < 0) FAIL(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
-    Err e = fd_write_all(fd, content, path);
+    Err e = fd_write(fd, content, path);
     if (close(fd) && !e) e = err_set(ERR_FAILED, "cannot write '%s': %s", path, strerror(errno));
     return e;
 }

@@ -38,4 +38,7 @@ Err path_program_dir(Arena *a, Str *out);
 Err lock_take(const char *path, int *fd);
 void lock_release(int *fd);
 
+/* Writes all of it to a descriptor; path is for the message. */
+Err fd_write(int fd, Str content, const char *path);
+
 #endif

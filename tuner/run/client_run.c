@@ -10,7 +10,8 @@
 
 enum { MAX_ARGS = 64, MAX_LINE = 1 << 20, POLL_MS = 100 };
 
-static Err lines_take(Buf *pending, ClientEventFn *fn, void *ctx, bool *done)
+/* end: what is known so far. */
+static Err lines_take(Buf *pending, ClientEventFn *fn, void *ctx, ClientEnd *end)
 {
     size_t from = 0;
     Err e = 0;
@@ -18,8 +19,12 @@ static Err lines_take(Buf *pending, ClientEventFn *fn, void *ctx, bool *done)
         Event event;
         e = event_parse(str_sub(buf_view(pending), from, at), &event);
         if (e) return err_context(e, "tuner-client");
-        if (event.kind == EVENT_DONE) *done = true;
-        e = fn(ctx, &event);
+        if (!end->began && event.kind != EVENT_VERSION)
+            FAIL(ERR_INPUT, "tuner-client: its events do not begin with their version, expected %d",
+                 EVENTS_VERSION);
+        end->began = true;
+        if (event.kind == EVENT_DONE) end->done = true;
+        if (event.kind != EVENT_VERSION) e = fn(ctx, &event);
     }
     if (e) return e;
     size_t left = pending->n - from;
@@ -30,7 +35,7 @@ static Err lines_take(Buf *pending, ClientEventFn *fn, void *ctx, bool *done)
 }
 
 /* Until the client closes its end. */
-static Err events_read(int fd, const ClientSpec *spec, ClientEventFn *fn, void *ctx, bool *done)
+static Err events_read(int fd, const ClientSpec *spec, ClientEventFn *fn, void *ctx, ClientEnd *end)
 {
     char chunk[65536];
     Buf pending;
@@ -50,7 +55,7 @@ static Err events_read(int fd, const ClientSpec *spec, ClientEventFn *fn, void *
         if (got <= 0) break;
         buf_add(&pending, chunk, (size_t)got);
         e = buf_check(&pending);
-        if (!e) e = lines_take(&pending, fn, ctx, done);
+        if (!e) e = lines_take(&pending, fn, ctx, end);
     }
     buf_fini(&pending);
     return e;
@@ -87,7 +92,7 @@ Err client_run(const ClientSpec *spec, ClientEventFn *fn, void *ctx, ClientEnd *
     Err e = start(spec, fd[1], &proc);
     close(fd[1]);
     if (!e) {
-        e = events_read(fd[0], spec, fn, ctx, &end->done);
+        e = events_read(fd[0], spec, fn, ctx, end);
         if (e)
             proc_kill(&proc);
         else

@@ -19,7 +19,8 @@ typedef struct {
 } ClientSpec;
 
 typedef struct {
-    bool done; /* it said so itself */
+    bool began; /* it told the version of its events */
+    bool done;  /* it said that it had run all pairs */
     ProcResult result;
 } ClientEnd;
 

@@ -1,6 +1,6 @@
 /* Step: which device to tune for, and with which compiler.
  *
- * Devices are asked for through tuner-client --list-devices, as this program opens none itself. The
+ * This program opens no device itself: tuner-client --list-devices answers with records. The
  * architecture is the one that was asked for (--arch, then LibraryLogic, then GlobalParameters), or else that
  * of the first device. --compile-only takes the architecture alone and asks for none. See run.h.
  */
@@ -16,6 +16,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "client/answer.h"
 #include "run/client_ini.h"
 #include "run/list.h"
 #include "run/part_choice.h"
@@ -40,87 +41,107 @@ static Err client_find(Run *r)
     return 0;
 }
 
-/* What the client prints when it is called so; ERR_FAILED with its last line when it does not end well. */
-static Err client_ask(Run *r, const char *const *argv, Str *out)
+/* Runs the client with argv, which has room for two more arguments: *out is its answer. An "error" record is
+ * returned as that error. */
+static Err client_ask(Run *r, const char **argv, size_t n, AnswerRecord **out, size_t *n_out)
 {
-    char path[32];
+    char path[32], fd_text[16];
+    Str text;
+    *n_out = 0;
     int fd = memfd_create("answer", MFD_CLOEXEC);
-    if (fd < 0) FAIL(ERR_FAILED, "no anonymous file for what tuner-client says: %s", strerror(errno));
+    if (fd < 0) FAIL(ERR_FAILED, "cannot make a file for the answer of tuner-client: %s", strerror(errno));
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ProcSpec spec = {.argv = argv, .stdout_fd = fd};
+    snprintf(fd_text, sizeof fd_text, "%d", fd);
+    argv[n] = "--answer-fd";
+    argv[n + 1] = fd_text;
+    argv[n + 2] = NULL;
+    ProcSpec spec = {.argv = argv, .stderr_path = "-", .keep_fd = fd};
     ProcResult result;
     Err e = proc_run(&spec, (uint64_t)LIST_SECONDS * 1000000000u, &result);
-    if (!e) e = file_read(&r->arena, path, LIST_BYTES_MAX, out);
+    if (!e) e = file_read(&r->arena, path, LIST_BYTES_MAX, &text);
     close(fd);
-    if (!e && (result.end != PROC_EXITED || result.code != 0)) {
+    TRY(e);
+    if (result.end != PROC_EXITED || result.code != 0) {
         Buf how;
-        Str rest = *out, line, last = STR_NULL;
-        while (str_split(&rest, '\n', &line))
-            if (line.n) last = line;
         buf_init(&how);
         proc_describe(&result, &how);
-        if (result.end == PROC_EXITED && result.code <= ERR_NO_DEVICE && str_starts(last, "tuner-client: "))
-            e = err_set(result.code, "%.*s", STR_ARG(str_sub(last, 14, last.n)));
-        else
-            e = err_set(ERR_FAILED, "'%s %s': %s", argv[0], argv[1], buf_cstr(&how));
+        e = err_set(ERR_FAILED, "'%s %s': %s", argv[0], argv[1], buf_cstr(&how));
         buf_fini(&how);
+        return e;
     }
-    return e;
+    TRY(answer_parse(&r->arena, text, out, n_out));
+    for (size_t i = 0; i < *n_out; i++) {
+        const AnswerRecord *a = &(*out)[i];
+        if (a->record != ANSWER_ERROR) continue;
+        FAIL(a->index > 0 && a->index <= ERR_NO_DEVICE ? (Err)a->index : ERR_FAILED, "%.*s",
+             STR_ARG(a->text));
+    }
+    return 0;
 }
 
-/* One device or reason per line. */
-static Err devices_ask(Run *r, Str *out)
+static Err devices_ask(Run *r, AnswerRecord **out, size_t *n)
 {
-    const char *argv[] = {r->client.s, "--list-devices", NULL};
-    return client_ask(r, argv, out);
+    const char *argv[2 + 3] = {r->client.s, "--list-devices"};
+    return client_ask(r, argv, 2, out, n);
 }
 
 /* A peer that is not there, or not for this device, ends the run before anything is compiled. */
 static Err peer_check(Run *r)
 {
     char index[24];
-    Str version, kind = arena_dup(&r->arena, r->device.kind);
+    AnswerRecord *answer;
+    size_t n;
+    Str kind = arena_dup(&r->arena, r->device.kind);
     if (!r->config->globals.Peer || r->o->compile_only) return ERR_OK;
     TRY_ALLOC(kind.s);
     snprintf(index, sizeof index, "%" PRId64, r->device.index);
-    const char *argv[] = {r->client.s, "--check-peer", "--peer",       peer_name(r->config->globals.Peer),
-                          "--device",  kind.s,         "--device-idx", index,
-                          NULL};
-    return client_ask(r, argv, &version);
+    const char *argv[8 + 3] = {
+        r->client.s, "--check-peer", "--peer",       peer_name(r->config->globals.Peer),
+        "--device",  kind.s,         "--device-idx", index};
+    return client_ask(r, argv, 8, &answer, &n);
+}
+
+static void lines_print(const AnswerRecord *record, size_t n, Buf *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        answer_print(&record[i], out);
+        buf_putc(out, '\n');
+    }
 }
 
 Err list_devices(const Options *o, FILE *f)
 {
     Run r = {.o = o};
-    Str list;
+    AnswerRecord *record;
+    size_t n;
+    Buf text;
     arena_init(&r.arena, 0);
+    buf_init(&text);
     Err e = client_find(&r);
-    if (!e) e = devices_ask(&r, &list);
-    if (!e) fprintf(f, "%.*s", STR_ARG(list));
+    if (!e) e = devices_ask(&r, &record, &n);
+    if (!e) lines_print(record, n, &text);
+    if (!e) e = buf_check(&text);
+    if (!e) fputs(buf_cstr(&text), f);
+    buf_fini(&text);
     arena_fini(&r.arena);
     return e;
 }
 
-/* "host 0: Some CPU, x86-64-v4, 2 CUs, ..." False for a line that tells why a kind has none. */
-static bool device_parse(Str line, DeviceChoice *d)
+/* False for a record that is no device, and for a device of an architecture that is not in targets.def. */
+static bool device_of(Arena *a, const AnswerRecord *r, DeviceChoice *out)
 {
-    size_t colon = str_find(line, ':', 0), blank = str_find(line, ' ', 0);
-    *d = (DeviceChoice){.text = line};
-    if (blank > colon || !str_to_i64(str_sub(line, blank + 1, colon), &d->index)) return false;
-    d->kind = str_sub(line, 0, blank);
-    Str rest = str_sub(line, colon + 2, line.n), part;
-    d->name = STR("");
-    while (str_split(&rest, ',', &part)) {
-        part = str_trim(part);
-        if (d->name.n == 0) {
-            d->name = part;
-        } else if (d->arch.n == 0 && target_find(part)) {
-            d->arch = part;
-        } else if (str_ends(part, " CUs")) {
-            if (!str_to_i64(str_sub(part, 0, part.n - 4), &d->n_cu)) return false;
-        }
-    }
-    return d->arch.n > 0;
+    Buf text;
+    if (r->record != ANSWER_DEVICE || !target_find(r->arch)) return false;
+    buf_init(&text);
+    answer_print(r, &text);
+    *out = (DeviceChoice){.kind = r->kind,
+                          .name = r->name,
+                          .arch = r->arch,
+                          .index = r->index,
+                          .n_cu = r->n_cu,
+                          .text = arena_dup(a, buf_view(&text))};
+    buf_fini(&text);
+    return out->text.s != NULL;
 }
 
 /* A CPU runs what was made for its own level and those below; an NVIDIA GPU what was made for its compute
@@ -166,14 +187,16 @@ Err run_target(Run *r)
 }
 
 /* What there is instead, on one line: of the kind that was asked for, or of all. */
-static Err no_device(Run *r, Str want, Str kind, Str list)
+static Err no_device(Run *r, Str want, Str kind, const AnswerRecord *record, size_t n)
 {
-    Str rest = list, line, here;
+    Str here;
     Buf shown;
     buf_init(&shown);
-    while (str_split(&rest, '\n', &line))
-        if (line.n && str_eq(str_sub(line, 0, kind.n), kind))
-            buf_printf(&shown, "%s%.*s", shown.n ? "; " : "", STR_ARG(line));
+    for (size_t i = 0; i < n; i++) {
+        if (kind.n && !str_eq(record[i].kind, kind)) continue;
+        if (shown.n) buf_puts(&shown, "; ");
+        answer_print(&record[i], &shown);
+    }
     here = arena_dup(&r->arena, buf_view(&shown));
     buf_fini(&shown);
     TRY_ALLOC(here.s);
@@ -185,16 +208,16 @@ static Err no_device(Run *r, Str want, Str kind, Str list)
          kind.n ? ":" : "", (long long)r->config->globals.Device, STR_ARG(here));
 }
 
-static Err device_choose(Run *r, Str list)
+static Err device_choose(Run *r, const AnswerRecord *record, size_t n)
 {
-    Str want = wanted(r), rest = list, line;
+    Str want = wanted(r);
     bool sim = getenv("TUNER_SIM") != NULL, found = false;
     Str kind = str_from(r->o->device_kind ? r->o->device_kind : "");
     TRY(target_choose(r, want));
     const Target *t = r->target;
-    while (str_split(&rest, '\n', &line)) {
+    for (size_t i = 0; i < n; i++) {
         DeviceChoice d;
-        if (!device_parse(line, &d) || (t && !device_runs(&d, t))) continue;
+        if (!device_of(&r->arena, &record[i], &d) || (t && !device_runs(&d, t))) continue;
         if (kind.n && !str_eq(kind, d.kind)) continue;
         if (d.index != r->config->globals.Device && !str_eq_c(d.kind, "sim")) continue;
         bool better = !found || (sim && str_eq_c(d.kind, "sim"));
@@ -209,7 +232,7 @@ static Err device_choose(Run *r, Str list)
                    r->part->n_cu, r->device.n_cu);
         return 0;
     }
-    return no_device(r, want, kind, list);
+    return no_device(r, want, kind, record, n);
 }
 
 /* What stands for the device when only kernels are made. */
@@ -304,7 +327,8 @@ static void fallback_tell(const Run *r)
 
 Err step_device(Run *r)
 {
-    Str list;
+    AnswerRecord *record;
+    size_t n;
     TRY(client_find(r));
     if (r->o->simulate && r->o->compile_only)
         FAIL(ERR_INPUT, "--simulate and --compile-only: one or the other");
@@ -314,8 +338,8 @@ Err step_device(Run *r)
         TRY(device_simulated(r));
     } else {
         TRY(part_option(r->o, &r->part));
-        TRY(devices_ask(r, &list));
-        TRY(device_choose(r, list));
+        TRY(devices_ask(r, &record, &n));
+        TRY(device_choose(r, record, n));
     }
     TRY(peer_check(r));
     part_notice(r);
