@@ -154,7 +154,7 @@ static Range corners(ExprKind kind, const Expr *x, const Expr *y)
     return r;
 }
 
-/* All ones as wide as v. */
+/* The smallest 2^n - 1 that is not below v. */
 static int64_t ones(int64_t v)
 {
     int64_t n = 0;
@@ -204,7 +204,7 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* A number of which x op y is certainly a multiple. */
+/* A number that divides x op y for all values of the variables. */
 static int64_t factor_of(ExprKind kind, const Expr *x, const Expr *y)
 {
     int64_t f;
@@ -244,7 +244,7 @@ static bool times_const(const Expr *e, int64_t *c)
     return true;
 }
 
-/* Terms of a sum none of which is negative; the constant, if any, apart. */
+/* The terms of a sum, none of them negative, and its constant. */
 enum { TERMS_MAX = 16 };
 typedef struct {
     const Expr *term[TERMS_MAX];
@@ -277,7 +277,7 @@ static int64_t most(const Terms *t)
     return v;
 }
 
-/* Divides the terms among those with the factor f and the others. */
+/* Separates the terms that are multiples of f from the others. */
 static void part_by_factor(const Terms *t, int64_t f, Terms *with, Terms *without)
 {
     with->n = without->n = 0;
@@ -289,7 +289,8 @@ static void part_by_factor(const Terms *t, int64_t f, Terms *with, Terms *withou
     }
 }
 
-/* Multiples of c are worth a division of their own where it costs nothing. */
+/* Whether every term is a product with a constant that c divides: the division is then exact and
+ * costs nothing. */
 static bool divides_free(const Terms *t, int64_t c)
 {
     int64_t by;
@@ -298,7 +299,8 @@ static bool divides_free(const Terms *t, int64_t c)
     return true;
 }
 
-/* e / c or e % c of a sum: multiples of c leave it, and so does what is too small to carry. */
+/* e / c or e % c of a sum: terms that are multiples of c are taken out of the division, and so are terms that
+ * are too small to carry into the quotient. */
 static const Expr *divide_sum(ExprPool *p, ExprKind kind, const Expr *e, int64_t c)
 {
     Terms all = {.n = 0}, with, without;
@@ -323,7 +325,7 @@ static const Expr *divide_sum(ExprPool *p, ExprKind kind, const Expr *e, int64_t
     return NULL;
 }
 
-/* e / c or e % c for a constant c > 0. NULL: as it is. */
+/* e / c or e % c for a constant c > 0; NULL when it cannot be simplified. */
 static const Expr *divide(ExprPool *p, ExprKind kind, const Expr *e, int64_t c)
 {
     int64_t by, g;
@@ -344,7 +346,7 @@ static const Expr *divide(ExprPool *p, ExprKind kind, const Expr *e, int64_t c)
     return divide_sum(p, kind, e, c);
 }
 
-/* x + c with a constant c; not where something narrowed the range of the sum. */
+/* Whether e is x + c with a constant c, and its range was not narrowed by expr_within. */
 static bool plus_const(const Expr *e, int64_t *c)
 {
     if (e->kind != EXPR_ADD || !expr_is_const(e->y)) return false;
@@ -353,7 +355,7 @@ static bool plus_const(const Expr *e, int64_t *c)
     return r.lo == e->lo && r.hi == e->hi;
 }
 
-/* Constants stand behind everything else. */
+/* A sum's constant is its last term. */
 static const Expr *sum(ExprPool *p, const Expr *x, const Expr *y)
 {
     int64_t c, d;
@@ -393,7 +395,7 @@ static const Expr *product(ExprPool *p, const Expr *x, const Expr *y)
     return node(p, EXPR_MUL, x, y);
 }
 
-/* (x + c) ^ y where y has bits below those of c alone. NULL: as it is. */
+/* (x + c) ^ y as (x ^ y) + c where all bits of y are below those of c; NULL when that does not hold. */
 static const Expr *exclusive(ExprPool *p, const Expr *x, const Expr *y)
 {
     int64_t c;
@@ -405,7 +407,7 @@ static const Expr *exclusive(ExprPool *p, const Expr *x, const Expr *y)
 
 static bool truth(const Expr *e) { return e->lo >= 0 && e->hi <= 1; }
 
-/* What the ranges or the operands say already; NULL: nothing. */
+/* The result where ranges or operands determine it; else NULL. */
 static const Expr *known(ExprPool *p, ExprKind kind, const Expr *x, const Expr *y)
 {
     const Expr *e;

@@ -5,11 +5,11 @@
  * numbers by the launcher, by bank counting and by models (expr_eval), and asked for the range that it can
  * have (lo, hi), which decides between 32 and 64 bits and which guards are needed. Constructors simplify with
  * the ranges of their operands and with the factors of which they are multiples, so a formula may be written
- * in full and costs nothing where tiles fit. Constants end up outside, behind everything that varies.
+ * in full and costs nothing where tiles fit. The constant of a sum becomes its last, outermost term.
  *
  * Division and remainder are C's: they truncate. They are only simplified where both operands cannot be
  * negative. Nodes are immutable and live in their pool. A pool that runs out of memory returns a constant and
- * remembers it: check once, with expr_pool_check.
+ * sets `failed`: check once, with expr_pool_check.
  */
 #ifndef INDEX_EXPR_H
 #define INDEX_EXPR_H
@@ -25,11 +25,11 @@ typedef enum {
     EXPR_MUL,
     EXPR_DIV,
     EXPR_MOD,
-    EXPR_AND, /* of the bits, as XOR */
+    EXPR_AND, /* bitwise, like XOR */
     EXPR_XOR,
     EXPR_MIN,
     EXPR_MAX,
-    EXPR_LT, /* 0 or 1, as the following four */
+    EXPR_LT, /* 0 or 1, like the following four */
     EXPR_LE,
     EXPR_EQ,
     EXPR_BOTH,
@@ -42,13 +42,13 @@ struct Expr {
     ExprKind kind;
     int slot;         /* VAR: index of its value in expr_eval's array */
     int64_t lo, hi;   /* the value's range; a constant has lo == hi */
-    int64_t factor;   /* the value is a multiple of it; of 0, only 0 is */
+    int64_t factor;   /* the value is a multiple of it; 0 only for the constant 0 */
     const char *name; /* VAR, NAMED; must outlive the pool */
     const Expr *x, *y, *z;
 };
 
 typedef struct {
-    Arena *arena; /* NULL: the nodes of the array only */
+    Arena *arena; /* NULL: only the nodes of the array */
     Expr *node;
     int n_nodes, n_used;
     bool failed;
@@ -58,7 +58,7 @@ typedef struct {
 void expr_pool_init(ExprPool *p, Arena *arena);
 /* Takes nodes from an array of the caller's; for short expressions on a path that must not allocate. */
 void expr_pool_fixed(ExprPool *p, Expr *node, int n_nodes);
-/* Forgets the nodes that were taken from a fixed pool since n_used was `mark`. */
+/* Frees the nodes that were taken from a fixed pool since n_used was `mark`. */
 static inline void expr_pool_back(ExprPool *p, int mark)
 {
     if (!p->arena) p->n_used = mark;
@@ -71,13 +71,13 @@ Err expr_pool_check(const ExprPool *p);
 const Expr *expr_const(ExprPool *p, int64_t value);
 /* A variable whose values are in lo .. hi. */
 const Expr *expr_var(ExprPool *p, const char *name, int slot, int64_t lo, int64_t hi);
-/* e under a name of its own; constants and variables stay as they are. */
+/* e as an EXPR_NAMED node; constants and variables are returned as they are. */
 const Expr *expr_name(ExprPool *p, const char *name, const Expr *e);
-/* e, which the text keeps in a variable of that name, whatever e is; a constant stays one. */
+/* The same, but only constants are returned as they are. */
 const Expr *expr_kept(ExprPool *p, const char *name, const Expr *e);
-/* The same value, of which something outside of the expression ensures the narrower range lo .. hi. */
+/* The same value with the narrower range lo .. hi, which the caller guarantees. */
 const Expr *expr_within(ExprPool *p, const Expr *e, int64_t lo, int64_t hi);
-/* The same value, which something outside of the expression makes a multiple of factor. */
+/* The same value as a multiple of factor, which the caller guarantees. */
 const Expr *expr_multiple(ExprPool *p, const Expr *e, int64_t factor);
 /* kind: ADD to EITHER. */
 const Expr *expr_op(ExprPool *p, ExprKind kind, const Expr *x, const Expr *y);
@@ -128,36 +128,36 @@ const Expr *expr_ceil_div(ExprPool *p, const Expr *x, const Expr *y);
 
 static inline bool expr_is_const(const Expr *e) { return e->kind == EXPR_CONST; }
 static inline bool expr_is(const Expr *e, int64_t value) { return e->kind == EXPR_CONST && e->lo == value; }
-/* Structurally the same. */
+/* Whether both have the same structure. */
 bool expr_same(const Expr *x, const Expr *y);
-/* e is the result plus the constant *c. */
+/* Splits e into the result and the constant *c: e = result + *c. */
 const Expr *expr_base(ExprPool *p, const Expr *e, int64_t *c);
 /* Whether e has a variable of that slot. */
 bool expr_has(const Expr *e, int slot);
-/* e is the sum of *without and *with: of the terms without a variable of that slot and of those with it. */
+/* Splits a sum: e = *without + *with, where *with holds the terms that have the variable of that slot. */
 void expr_split(ExprPool *p, const Expr *e, int slot, const Expr **without, const Expr **with);
 
 /* ---- evaluating ---- */
 
-/* values: of variables, by slot. False when something divides by zero or leaves 64 bits. */
+/* values: of variables, by slot. False on a division by zero or an overflow of 64 bits. */
 bool expr_eval(const Expr *e, const int64_t *values, int64_t *value);
 
-/* The same for n lanes at once, EXPR_LANES_MAX at most: values[slot][lane]. Both sides of a select are
- * evaluated, and of BOTH and EITHER. */
+/* The same for n lanes at once, EXPR_LANES_MAX at most: values[slot][lane]. Both operands of SELECT, BOTH and
+ * EITHER are evaluated. */
 enum { EXPR_LANES_MAX = 64 };
 bool expr_eval_lanes(const Expr *e, int n, const int64_t *const *values, int64_t *value);
 
 /* ---- printing ---- */
 
-/* How a language says what C has no word for. */
+/* Names that differ between the languages of kernel texts. */
 typedef struct {
     const char *u32, *i32, *u64, *i64; /* type names */
-    const char *min, *max;             /* functions of two arguments; NULL: a comparison */
+    const char *min, *max;             /* functions of two arguments; NULL: printed as a comparison */
 } ExprStyle;
 extern const ExprStyle expr_c_style, expr_gpu_style; /* stdint.h's names; unsigned and unsigned long long */
 
 enum { EXPR_MAX_DECLARED = 64 };
-/* A place in a text. Variables that are declared once are known from there on. */
+/* A text in which named expressions are declared once and referred to by name from there on. */
 typedef struct {
     const ExprStyle *style;
     Buf *out;
@@ -166,16 +166,17 @@ typedef struct {
     int n_declared;
 } ExprText;
 
-/* One expression, in brackets where min_precedence asks for it: 0 never, EXPR_OPERAND unless it is a name, a
- * number or in brackets by itself. Operands are widened where the value needs more than 32 bits. */
+/* Prints one expression, in brackets if its precedence is below min_precedence: 0 means never, EXPR_OPERAND
+ * unless it is a name, a number or in brackets already. Operands are cast where the value needs more than 32
+ * bits. */
 enum { EXPR_OPERAND = 20 };
 void expr_print(const ExprStyle *style, const Expr *e, int min_precedence, Buf *out);
-/* Declares the named expressions that e consists of, each once, in an order that compiles. Two of one name
- * and structure are one. */
+/* Declares the named expressions that e consists of, each once and before its use. Two of the same name and
+ * structure are one. */
 void expr_declare(ExprText *t, const Expr *e);
-/* The text has the variable of the named expression e already. */
+/* Records that the text already declares the named expression e. */
 void expr_declared(ExprText *t, const Expr *e);
-/* Declares e, and what it consists of, under a name of the text's own, whatever e is. */
+/* Declares the named expressions that e consists of, then e itself as the variable `name`. */
 void expr_let(ExprText *t, const char *name, const Expr *e);
 /* The type that e has in the text. */
 const char *expr_type(const ExprStyle *style, const Expr *e);

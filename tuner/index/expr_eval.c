@@ -113,7 +113,7 @@ typedef struct {
 
 static bool known_to_fit(const Expr *e) { return e->lo > INT64_MIN && e->hi < INT64_MAX; }
 
-/* x becomes x op c, where that needs no check; false: something else. */
+/* x becomes x op c; false when the operation needs an overflow check. */
 static bool lanes_const(const Expr *e, int n, int64_t *x, int64_t c)
 {
     bool shifts = e->x->lo >= 0 && c > 0 && (c & (c - 1)) == 0;

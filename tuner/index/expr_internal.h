@@ -1,4 +1,4 @@
-/* What the files of expr.h share. */
+/* Functions that expr.c and expr_eval.c share. */
 #ifndef INDEX_EXPR_INTERNAL_H
 #define INDEX_EXPR_INTERNAL_H
 

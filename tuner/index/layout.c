@@ -1,7 +1,7 @@
 /* Layouts of local memory as expressions; see layout.h. */
 #include "index/layout.h"
 
-/* Elements in front of position pos when paddings are counted. */
+/* The number of elements before position pos, padding included. */
 static const Expr *padded(ExprPool *p, const Layout *l, const Expr *pos)
 {
     if (!l->block || !l->pad) return pos;
@@ -18,7 +18,7 @@ static const Expr *exchanged(ExprPool *p, const Layout *l, const Expr *line, con
     return expr_add(p, expr_mul_i(p, line, (int64_t)l->line * l->bytes), in_line);
 }
 
-/* A sum of products in bytes: compilers add what they know of it to the offsets of instructions. */
+/* Multiplies each term of a sum, so that a compiler can fold the constant into the instruction's offset. */
 static const Expr *scaled(ExprPool *p, const Expr *e, int64_t by)
 {
     if (e->kind != EXPR_ADD) return expr_mul_i(p, e, by);

@@ -1,6 +1,7 @@
-/* Layout: where the elements of a tile stand in local memory. A tile is lines of elements; padding behind
- * lines, or behind blocks of elements, or an exchange of the 16-byte pieces of a line keep lanes that access
- * different lines from meeting in a bank. Kernels print the expression, bank counting evaluates it.
+/* Layout: the byte offsets of a tile's elements in local memory. A tile consists of lines of elements.
+ * Padding after each line or after blocks of elements, or an XOR swizzle of the 16-byte pieces of a line,
+ * avoids bank conflicts between lanes that access different lines. Kernels print the expression, bank
+ * counting evaluates it.
  */
 #ifndef INDEX_LAYOUT_H
 #define INDEX_LAYOUT_H
@@ -9,22 +10,22 @@
 
 typedef struct {
     int bytes;      /* of an element */
-    int line;       /* elements from line to line, padding of each line included */
-    int block, pad; /* so many elements of padding behind each block of elements; block 0: none */
-    /* xor_mask > 0, then without padding: the 16-byte piece c of line l stands at
-     * c ^ (l / xor_lines & xor_mask). xor_mask + 1: a power of two */
+    int line;       /* stride between lines in elements, padding included */
+    int block, pad; /* `pad` elements of padding follow each `block` elements; block 0: none */
+    /* Swizzle, only without padding: the 16-byte piece c of line l is stored at position
+     * c ^ (l / xor_lines & xor_mask). xor_mask: 0 for none, else a power of two less one */
     int xor_lines, xor_mask;
-    /* The address is a sum of elements times their bytes; else a sum of bytes. The same value: compilers keep
-     * registers by the one in some kernels, by the other in others. */
+    /* True: the address is (sum of elements) * bytes; false: the sum of each term in bytes. The value is the
+     * same, but the form decides in which kernels LLVM spills registers. */
     bool in_elements;
 } Layout;
 
 /* Byte offset of element `at` of a line. */
 const Expr *layout_at(ExprPool *p, const Layout *l, const Expr *line, const Expr *at);
-/* Bytes of so many lines, with all padding. */
+/* Bytes of `lines` lines, padding included. */
 int64_t layout_bytes(const Layout *l, int lines);
-/* Whether the n elements from `at` on stand side by side wherever the variables put `at`, as far as the
- * expressions say. */
+/* Whether the expressions prove that n elements from `at` on are contiguous for all values of the
+ * variables. */
 bool layout_is_run(ExprPool *p, const Layout *l, const Expr *line, const Expr *at, int n);
 
 #endif

@@ -6,7 +6,7 @@ MatrixOperandLane matrix_operand_lane(ExprPool *p, const MatrixInst *in, const E
     const Expr *zero = expr_const(p, 0), *group = expr_div_i(p, lane, in->m);
     MatrixOperandLane l = {.row = expr_mod_i(p, lane, in->m), .block = zero, .part = zero};
     switch (in->layout) {
-    case LANES_MFMA: /* a group of lanes per block, or per part of K of the only block */
+    case LANES_MFMA: /* a group of lanes holds a block, or a part of K if there is only one block */
         *(in->blocks > 1 ? &l.block : &l.part) = group;
         break;
     case LANES_MFMA_F64:
@@ -22,7 +22,8 @@ MatrixOperandLane matrix_operand_lane(ExprPool *p, const MatrixInst *in, const E
     return l;
 }
 
-/* Four rows to a lane, then those of the next group of lanes; 32 rows are done in four such turns. */
+/* A lane has four consecutive rows, the next group of lanes the next four rows; an instruction of 32 rows
+ * repeats this four times. */
 static MatrixAccLane mfma(ExprPool *p, const MatrixInst *in, const Expr *lane, const Expr *v)
 {
     const Expr *in_four = expr_mod_i(p, v, 4), *group = expr_div_i(p, lane, in->m), *row = in_four;

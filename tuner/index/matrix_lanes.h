@@ -2,8 +2,8 @@
  * the lane and of the number of an accumulator. From AMD's ISA documents.
  *
  * "first" and "second" are the instruction's operands in the order of its arguments. A lane holds elements of
- * one row (of the first operand; a column of the second) and of one part of K: with k / parts elements of K a
- * lane. An accumulator is the product of one row of the first operand and one column of the second.
+ * one row of the first operand, or of one column of the second, and of one part of K, which has k / parts
+ * elements. An accumulator is the product of one row of the first operand and one column of the second.
  */
 #ifndef INDEX_MATRIX_LANES_H
 #define INDEX_MATRIX_LANES_H

@@ -93,7 +93,7 @@ void view_matrix(View *v, const char *rows, const char *row_size, const char *co
     view_pass(v, c, cols);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 int view_top(const View *v, int top[VIEW_MAX_DIMS])
 {
@@ -129,7 +129,7 @@ const Expr *view_coord(ExprPool *p, const View *v, int i, const char *name)
     return expr_var(p, name, VIEW_COORD + i, 0, size_of(p, v, top[i])->hi - 1);
 }
 
-/* The coordinates of the lower dimensions of a merge: digits of the upper one, the last fastest. */
+/* The coordinates of the lower dimensions of a merge: the digits of the upper one, the last the fastest. */
 static void merge_coords(ExprPool *p, const View *v, const ViewStep *s, const Expr **at)
 {
     for (int k = 0; k < s->n_lower; k++) {
@@ -171,7 +171,7 @@ static void all_coords(ExprPool *p, const View *v, const Expr *const *coord, con
     for (int i = v->n_steps - 1; i >= 0; i--) step_coords(p, v, &v->step[i], at);
 }
 
-/* Unfolded dimensions lie in one another: the last one's stride times the whole coordinate. */
+/* The address of an unfolded dimension is its coordinate times the stride of the last lower dimension. */
 static const ViewStep *unfolded(const View *v, int d)
 {
     for (int i = 0; i < v->n_steps; i++)

@@ -20,7 +20,7 @@ typedef enum {
     VIEW_PAD,         /* upper = lower + left; param: left, right */
     VIEW_EMBED,       /* lower = sum param[i] * upper[i] + param[n_upper] */
     VIEW_MERGE,       /* one upper is several lower ones, the last fastest */
-    VIEW_UNFOLD       /* as merge, for lower ones that are contiguous in one another: lower = upper * 1 */
+    VIEW_UNFOLD       /* a merge of lower ones that are contiguous: the address needs no division */
 } ViewKind;
 
 typedef struct {
@@ -45,9 +45,9 @@ typedef struct {
 /* ---- building ---- */
 
 void view_init(View *v);
-/* Adds a dimension of the tensor; -1 when the view is full, as below. Call before any transform. */
+/* Adds a dimension of the tensor; -1 when the view is full. Call before any transform. */
 int view_memory_dim(View *v, const char *name, const char *size, const char *stride);
-/* Each returns the new upper dimension. */
+/* Each returns the new upper dimension; -1 when the view is full. */
 int view_pass(View *v, int lower, const char *name);
 int view_pad(View *v, int lower, int64_t left, int64_t right, const char *name, const char *size);
 int view_merge(View *v, const int *lower, int n, const char *name, const char *size);
@@ -61,7 +61,7 @@ bool view_embed(View *v, int lower, const char *const *names, const char *const 
 void view_matrix(View *v, const char *rows, const char *row_size, const char *cols, const char *col_size,
                  const char *ld, bool trans);
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 /* Top dimensions: those that no later transform replaced, in order of creation. Returns how many. */
 int view_top(const View *v, int top[VIEW_MAX_DIMS]);
@@ -83,8 +83,8 @@ const Expr *view_address(ExprPool *p, const View *v, const Expr *const *coord);
 const Expr *view_guard(ExprPool *p, const View *v, const Expr *const *coord);
 /* Top dimension whose next element is next in memory, and how many are; -1 when there is none. */
 int view_contiguous(ExprPool *p, const View *v, const Expr **length);
-/* The address of coordinates that are numbers, by the same expressions: all sizes and strides must be
- * numbers. False when they are not, or the coordinates are out of bounds. */
+/* The element offset of coordinates that are numbers, by the same expressions. False when a size or stride is
+ * no number, or a coordinate is out of bounds. */
 bool view_offset(const View *v, const int64_t *coord, int64_t *offset);
 /* One line: "m <- pass(dim0) ...". */
 void view_dump(const View *v, Buf *out);

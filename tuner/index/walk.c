@@ -2,7 +2,7 @@
  * TensileLite's remapping of work-groups to XCCs. */
 #include "index/walk.h"
 
-/* A number of tiles or groups: launches with more than 32 bits of them are refused. */
+/* A number of tiles or groups; it has 32 bits because larger launches are refused. */
 static const Expr *counted(ExprPool *p, const Expr *e) { return expr_within(p, e, 0, UINT32_MAX); }
 
 static const Expr *var(ExprPool *p, const char *name, int slot, int64_t lo)
@@ -16,7 +16,7 @@ static const Expr *full_bands(ExprPool *p, const Expr *width, const Expr *tiles)
     return expr_div(p, tiles, width);
 }
 
-/* Width of the band behind them; 0: there is none. */
+/* Width of the narrower band that follows them; 0: there is none. */
 static const Expr *last_width(ExprPool *p, const Expr *width, const Expr *tiles)
 {
     return expr_mod(p, tiles, width);
@@ -58,7 +58,7 @@ const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, int32_
 {
     const Expr *die = expr_name(p, "die", expr_mod_i(p, id, n_dies));
     const Expr *turns = expr_div_i(p, n, n_dies), *base = expr_const(p, 0), *size = turns, *in = id;
-    if (group > 0) { /* the last group is as large as what is left */
+    if (group > 0) { /* the last group may be smaller */
         const Expr *first_left = counted(p, expr_mul_i(p, expr_div_i(p, n, group), group));
         const Expr *left = expr_within(p, expr_sub(p, n, first_left), 0, UINT32_MAX);
         const Expr *is_left = expr_op(p, EXPR_LE, first_left, id);
@@ -136,7 +136,7 @@ WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *pa
     if (!w->split_chunks_round_robin)
         first = expr_add(p, counted(p, expr_mul(p, part, each)), expr_op(p, EXPR_MIN, part, more));
     first = expr_name(p, "first", counted(p, first));
-    /* the part that has the last chunk has the one that is cut */
+    /* the last chunk, which the end of K may cut, belongs to this part */
     const Expr *last_part = expr_mod_i(p, counted(p, expr_add_i(p, chunks, w->split - 1)), w->split);
     const Expr *has_last = w->split_chunks_round_robin
                                ? expr_op(p, EXPR_EQ, part, last_part)

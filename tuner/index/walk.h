@@ -25,15 +25,15 @@ enum {
     WALK_SLOTS
 };
 
-/* How a kernel walks; what Tensile's parameters of that name say. */
+/* Tensile's parameters that determine the walk of a kernel. */
 typedef struct {
-    bool persistent;               /* PersistentKernel: groups take tiles in turn by a linear id */
+    bool persistent;               /* PersistentKernel: a group takes tiles id, id + groups, ... */
     bool batch_in_id;              /* PersistentKernelAlongBatch: the batch is part of the id */
     int32_t depth_u;               /* elements of K of a chunk */
     int32_t split;                 /* GlobalSplitU, 1 or more */
     bool split_rows_round_robin;   /* GlobalSplitUWorkGroupMappingRoundRobin */
     bool split_chunks_round_robin; /* GlobalSplitUSummationAssignmentRoundRobin */
-    int32_t mapping;               /* WorkGroupMapping: > 1 along N, < -1 along M, else as they come */
+    int32_t mapping;               /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
     bool staggers;                 /* StaggerU is not 0 */
     int32_t stagger_shift;         /* StaggerUStride as a power of two of chunks */
     int32_t stagger_mapping;       /* StaggerUMapping */
@@ -52,42 +52,41 @@ WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names);
 /* Ids of a persistent kernel: all tiles, times the parts of K, times the batches that are in the id. */
 const Expr *walk_ids(ExprPool *p, const Walk *w, const WalkNames *names);
 
-/* Chunks of DepthU elements of K of one part: first, first + step, ... count of them; the last one may be cut
- * short by the end of K: whole are not. Every chunk belongs to exactly one part; a part may have none. */
+/* Chunks of DepthU elements of K of one part: `count` chunks first, first + step, ...; `whole` of them are
+ * not cut short by the end of K. Every chunk belongs to exactly one part; a part may have none. */
 typedef struct {
     const Expr *first, *step, *count, *whole;
 } WalkChunks;
 WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *part);
 
-/* StaggerU: how many chunks later than its first one a work-group starts, to wrap around behind the last of
- * `whole`. */
+/* StaggerU: the number of chunks by which a work-group starts after its first one; it wraps around after the
+ * last of its `whole` chunks. */
 const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at,
                          const Expr *whole);
 
 /* ---- the steps ---- */
 
-/* Renumbers P tiles along and `across_tiles` across so that `width` neighbours along are taken together, in
- * bands of width * across_tiles; the last band is as wide as what is left. (across, along) are the numbers as
- * the hardware counts them, the new ones are returned in their place. width: an expression, so that it may be
- * an argument of the kernel. */
+/* Renumbers a grid of `tiles` along and `across_tiles` across in bands of width * across_tiles, so that
+ * `width` neighbours along run together; the last band may be narrower. *across and *along are the hardware's
+ * numbers and are replaced by the new ones. width is an expression, so that it may be a kernel argument. */
 void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *across_tiles,
                 const Expr **across, const Expr **along);
-/* What the host passes to Tensile's assembly kernels for WorkGroupMapping `mapping`, of tiles along N or
- * (mapping < 0) along M: whole bands, width of the last one, and the number that divides by that width
- * (magic, 31 bits). Where no band is narrower, the width is the parameter itself, sign included, as
- * Tensile passes it. */
+/* Arguments that the host passes to Tensile's assembly kernels for WorkGroupMapping `mapping`, of tiles along
+ * N or (mapping < 0) along M: the number of full bands, the width of the last band, and the magic number that
+ * divides by that width (31 bits). Where no band is narrower, the width is the parameter itself, sign
+ * included, as Tensile passes it. */
 typedef struct {
     const Expr *full, *last, *magic;
 } WalkBandWords;
 WalkBandWords walk_band_words(ExprPool *p, int32_t mapping, const Expr *tiles);
 
-/* Dies take ids in turn; this gives each of n_dies consecutive ones of n. A bijection of [0, n) for every
- * n. */
+/* The hardware gives ids to the dies (XCCs) round robin; these functions renumber them so that a die gets
+ * consecutive ids. n: the number of ids. A bijection of [0, n) for every n. */
 const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies);
-/* The same in groups of `group` ids, a multiple of n_dies; 0: all ids that make up whole turns. Ids behind
- * the last whole turn stay. n_dies: a power of two. */
+/* The same within groups of `group` ids, a multiple of n_dies; 0: one group of all full rounds. Ids after the
+ * last full round stay. n_dies: a power of two. */
 const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t group);
-/* Each die takes chunks of `chunk` consecutive ids; ids behind the last whole turn of chunks stay. */
+/* Each die gets chunks of `chunk` consecutive ids; ids after the last full round of chunks stay. */
 const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t chunk);
 
 #endif
