@@ -1,7 +1,6 @@
-/* tuner: one config in, a tuned library out. This file is the list of what happens; each step is a module of
- * its own: options.c the command line, run.c the run, list.c and dump.c what looks at a config only, report.c
- * and explain.c what was found.
- */
+/* tuner: makes a tuned library from a config. This file calls the commands; each is a module of its own:
+ * run/options.c reads the command line, run/run.c does a run, run/list.c and run/dump.c print what a config
+ * means, report/ prints the results of a run. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +22,7 @@ static Err log_command(const Options *o) { return report_log(o->operand[0], o->o
 /* In the order of tuner_program's commands. */
 static Err (*const commands[])(const Options *) = {run_command, status_command, explain_command, log_command};
 
-/* What is printed of tables, devices or a config, without a run. *done: it was asked for. */
+/* Does the options that print tables, devices or a config instead of a run. *done: there was one. */
 static Err print_only(const Options *o, const CliLine *line, bool *done)
 {
     *done = true;

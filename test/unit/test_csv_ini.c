@@ -53,7 +53,7 @@ static void test_csv_refused(void **state)
 {
     (void)state;
     csv_refuse("a\n\"b", 0, 0, ERR_INPUT, "t.csv:2: a quoted cell is not closed");
-    csv_refuse("a\n\"b\"c,d\n", 0, 0, ERR_INPUT, "t.csv:2: text behind the closing quote");
+    csv_refuse("a\n\"b\"c,d\n", 0, 0, ERR_INPUT, "t.csv:2: text after the closing quote");
     csv_refuse("a,b\na,b,c\n", 2, 0, ERR_INPUT, "t.csv:2: more than 2 cells");
     csv_refuse("a,b,c,d,e\n", 0, 32, ERR_FAILED, "t.csv:1: out of memory");
     csv_refuse("\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"\"\"\n", 0, 32, ERR_FAILED,

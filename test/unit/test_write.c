@@ -313,7 +313,7 @@ static void test_msgpack_refused(void **state)
 {
     (void)state;
     refuse(STR(""), NULL, 0, ERR_INPUT, "x.dat: byte 0: the file ends");
-    refuse(STR("\x90\x01"), NULL, 0, ERR_INPUT, "x.dat: byte 1: 1 bytes behind the end");
+    refuse(STR("\x90\x01"), NULL, 0, ERR_INPUT, "x.dat: byte 1: 1 bytes after the end");
     refuse(STR("\x91\xc1"), NULL, 0, ERR_INPUT, "x.dat: byte 1: object type 0xc1 (never used)");
     refuse(STR("\x91\xc4\x00"), NULL, 0, ERR_INPUT, "x.dat: byte 1: object type 0xc4 (binary");
     refuse(STR("\xdd\xff\xff\xff\xff\x00"), NULL, 0, ERR_INPUT,

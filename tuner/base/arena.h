@@ -29,7 +29,7 @@ Str arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #define ARENA_NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define ARENA_ARRAY(a, n, T) ((T *)arena_array((a), (n), sizeof(T)))
-/* For the common case: Err when p is NULL. */
+/* Returns ERR_FAILED from the calling function when p is NULL. */
 #define TRY_ALLOC(p)                                                                                         \
     do {                                                                                                     \
         if (!(p)) FAIL(ERR_FAILED, "out of memory for '%s'", #p);                                            \

@@ -20,7 +20,7 @@ static const CliOption cli_common[] = {
 };
 static const size_t cli_n_common = sizeof cli_common / sizeof *cli_common;
 
-/* What the words of one command line are read with. */
+/* The state of reading one command line. */
 typedef struct {
     const CliProgram *p;
     const CliCommand *c;
@@ -94,7 +94,8 @@ const char *cli_nearest(Str name, const char *const *names, size_t n)
     return best;
 }
 
-/* Which help to read: " diff" where the command has options of its own. */
+/* The command line of the help that a message refers to; it names the command where that has options of its
+ * own. */
 static const char *help_of(const CliProgram *p, const CliCommand *c, char text[64])
 {
     bool own = p->n_commands > 1 && c && c->n_options;
@@ -241,7 +242,8 @@ static Err common(Parser *x, const CliOption *o, const char *value)
 
 /* ---- words ---- */
 
-/* The row of a word like --arch=host or -d1 (NULL: none), and in *value what stands behind the name in it. */
+/* The row of a word like --arch=host or -d1 (NULL: none), and in *value the rest of the word after the
+ * name. */
 static const CliOption *option_of(const Parser *x, const char *word, Str *name, const char **value)
 {
     const CliOption *o;

@@ -25,9 +25,9 @@ typedef enum {
 
 /* How an option with an argument takes its value. */
 typedef enum {
-    CLI_NEEDED = 0,    /* behind '=' or as the next word, whatever that is */
-    CLI_BEHIND_EQUALS, /* optional, behind '=' only */
-    CLI_OPTIONAL_WORD, /* optional: behind '=', or the next word if it is one of words */
+    CLI_NEEDED = 0,    /* required: after '=', or the next word, whatever that is */
+    CLI_BEHIND_EQUALS, /* optional: after '=' only */
+    CLI_OPTIONAL_WORD, /* optional: after '=', or the next word if it is one of words */
     CLI_NOT_AN_OPTION, /* like CLI_NEEDED, but a next word that begins with "--" is no value */
     CLI_ASSIGNMENTS    /* one value, and all following words that have a '=' and do not begin with '-' */
 } CliTakes;
@@ -38,13 +38,13 @@ struct CliOption {
     char letter;      /* 0: none */
     CliKind kind;
     CliTakes takes;
-    const char *arg;   /* name of the value in texts, "FILE" and "DIR" complete so; NULL: takes no value */
+    const char *arg;   /* name of the value in texts; FILE and DIR complete paths; NULL: takes no value */
     size_t offset;     /* of the field in the target */
     const char *help;  /* one sentence without a full stop; the value's default in brackets */
     const char *words; /* legal values, separated by blanks: CLI_WORD, CLI_OPTIONAL_WORD, completion */
     const char *alias; /* other long names that are taken, separated by blanks */
     int64_t min, max;  /* of numbers; both 0: any */
-    const char *data;  /* for set() */
+    const char *data;  /* not read by the parser; set() may use it */
     /* value: NULL where an optional one is missing. */
     Err (*set)(void *target, const CliOption *o, const char *value);
 };
@@ -65,16 +65,16 @@ typedef struct {
     bool first_is_default;   /* command[0] is run when the first word names no command */
     const CliOption *option; /* of all commands */
     size_t n_options;
-    /* Behind the options in help and manual: paragraphs separated by empty lines; lines that begin with a
-     * blank are kept as they are, others are filled. */
+    /* Text that follows the options in help and manual: paragraphs separated by empty lines; lines that begin
+     * with a blank are kept as they are, others are filled. */
     const char *notes;
-    /* Takes a word that begins with '-' and is in no table, for programs that pass such words on. */
+    /* Called with a word that begins with '-' and is in no table, for programs that pass such words on. */
     Err (*other)(void *target, const char *word);
-    /* Is called for each option instead of cli_value, for programs that store values later. */
+    /* Called for each option instead of cli_value, for programs that store values later. */
     Err (*given)(void *target, const CliOption *o, const char *value);
 } CliProgram;
 
-/* What a command line holds beside options. The operands are argv's words, moved to its front. */
+/* The command and the operands of a command line. The operands are argv's words, moved to its front. */
 typedef struct {
     const CliCommand *command;
     char **operand;
@@ -88,7 +88,7 @@ Err cli_parse(const CliProgram *p, void *target, int argc, char **argv, CliLine 
 /* Finds the command that argv[1] names and in *skip how many words it takes (1 with the program's name, or
  * 2). out->done: a text was printed instead. For programs whose commands have targets of their own. */
 Err cli_command(const CliProgram *p, int argc, char **argv, int *skip, CliLine *out);
-/* Reads options and operands of one command; argv begins behind the command's name. */
+/* Reads options and operands of one command; argv begins after the command's name. */
 Err cli_options(const CliProgram *p, const CliCommand *c, void *target, int argc, char **argv, CliLine *out);
 
 /* Converts a value as the kind says and stores it in the target. Messages begin with "--name: ". The text
@@ -96,7 +96,7 @@ Err cli_options(const CliProgram *p, const CliCommand *c, void *target, int argc
 Err cli_value(void *target, const CliOption *o, const char *value);
 /* Takes one of words without regard to case; the message lists them. */
 Err cli_word(const char *name, Str value, const char *words, int *out);
-/* The one of n names that is near enough to be meant, or NULL. */
+/* The nearest of n names by edit distance; NULL when none is near enough to be meant. */
 const char *cli_nearest(Str name, const char *const *names, size_t n);
 /* ERR_INPUT: "unknown WHAT 'NAME' (did you mean 'X'?)" or, without one near, "(see PROGRAM --help)". */
 Err cli_unknown(const CliProgram *p, const char *what, Str name, const char *const *names, size_t n);
@@ -111,11 +111,11 @@ void cli_completion_bash(const CliProgram *p, Buf *out);
 void cli_completion_zsh(const CliProgram *p, Buf *out);
 /* "tuner-client 0.1.0 (Tensile formats 4.44.0)" and a line end. */
 void cli_version(const CliProgram *p, Buf *out);
-/* Writes to standard output and ends with the buffer. */
+/* Writes the text to standard output and frees the buffer. */
 Err cli_print(Buf *text);
 
 /* The i-th option that every program has and that neither this program nor the command replaces by a row of
- * its own; NULL behind the last. */
+ * its own; NULL after the last one. */
 const CliOption *cli_common_at(const CliProgram *p, const CliCommand *c, size_t i);
 
 #endif

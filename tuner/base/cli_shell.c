@@ -26,7 +26,7 @@ static void bash_names(const CliOption *o, size_t n, Buf *out)
         if (o[i].name) buf_printf(out, " --%s", o[i].name);
 }
 
-/* A branch of a case: what completes the value behind an option. */
+/* A branch of a case statement that completes the value of an option. */
 static void bash_values(const CliOption *o, size_t n, Buf *out)
 {
     for (size_t i = 0; i < n; i++) {

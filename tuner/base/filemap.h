@@ -2,9 +2,9 @@
  *
  * The mapping shows the file as it is in the page cache: processes share its memory, and nothing is copied.
  * A file that is replaced by rename stays as it was for those that have it open. A file that is written to or
- * cut in place is another matter: bytes may change under the reader, and reading behind the new end raises
- * SIGBUS. filemap_check finds both before they are read (a change during the reading itself it cannot find),
- * so whoever reads parts of a mapping later asks it first, and checks again what it reads.
+ * truncated in place is unsafe: bytes may change under the reader, and reading beyond the new end raises
+ * SIGBUS. filemap_check detects both, except for a change during the reading itself. Code that reads parts of
+ * a mapping later must call it first and must validate what it reads again.
  */
 #ifndef BASE_FILEMAP_H
 #define BASE_FILEMAP_H
@@ -24,12 +24,12 @@ typedef struct {
 
 /* More than max_bytes, and anything but a regular file, is ERR_INPUT. path is kept, not copied. */
 Err filemap_open(const char *path, size_t max_bytes, FileMap *out);
-/* Not open is fine. */
+/* Does nothing when the file is not open. */
 void filemap_close(FileMap *m);
-/* Takes all pages out of this process's memory; what is touched again comes back from the page cache. */
+/* Drops all pages from this process's memory; a page that is read again comes from the page cache. */
 void filemap_release(const FileMap *m);
-/* ERR_FAILED when the file was written to or cut since it was opened. A path that is gone or names another
- * file by now is fine: the mapping keeps the old one. */
+/* ERR_FAILED when the file was written to or truncated since it was opened. It is no error when the path is
+ * gone or names another file by now: the mapping keeps the old one. */
 Err filemap_check(const FileMap *m);
 
 #endif

@@ -81,8 +81,8 @@ Err file_read(Arena *a, const char *path, size_t max_bytes, Str *out)
     return 0;
 }
 
-/* To a temporary file beside path, then renamed. The lock on the temporary file tells temporaries_remove()
- * that its writer is alive. */
+/* Writes a temporary file beside path and renames it. The lock on the temporary file tells
+ * temporaries_remove() that its writer is alive. */
 static Err write_by_rename(const char *path, Str content, bool sync)
 {
     char temporary[PATH_MAX];
@@ -105,7 +105,7 @@ static Err write_by_rename(const char *path, Str content, bool sync)
     return e;
 }
 
-/* Devices, FIFOs, sockets' names and links that point to nothing yet: the name stays what it is. */
+/* For devices, FIFOs, socket names and links to missing files: the name is not replaced. */
 static Err write_in_place(const char *path, Str content)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);

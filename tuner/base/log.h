@@ -1,5 +1,5 @@
-/* What a program says: error verbs on stderr, progress of long steps. Programs only; library code returns
- * Err.
+/* Messages of programs: error verbs on stderr, progress of long steps. For programs only; library code
+ * returns Err.
  *
  * Lines are 'program: text'. log_init names the program; it is one of the two allowed globals.
  */
@@ -30,7 +30,7 @@ _Noreturn void die(Err code, const char *fmt, ...) PRINTF_LIKE(2, 3);
 #define BUG(...) bug_(__FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void bug_(const char *file, int line, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Columns of the terminal at fd; 80 where there is none or it does not tell. */
+/* Columns of the terminal at fd; 80 where there is none or its size is unknown. */
 int terminal_width(int fd);
 
 /* Progress of a step: 'step  done/total  rate  ETA  note', redrawn on a terminal and cut to its width, a
@@ -40,12 +40,12 @@ typedef struct {
     const char *step;
     uint64_t total, done, start_ns, drawn_ns, done_at_start;
     bool terminal;
-    double eta_lo, eta_hi; /* seconds that are left of the step; hi < 0: as the rate so far says */
-    double run_lo, run_hi; /* of the whole run; hi < 0: not known */
+    double eta_lo, eta_hi; /* seconds left of the step; hi < 0: computed from the rate so far */
+    double run_lo, run_hi; /* seconds left of the whole run; hi < 0: not known */
 } Progress;
 
 void progress_init(Progress *p, const char *step, uint64_t total, uint64_t already_done);
-/* Would progress_step draw now? */
+/* Whether progress_step would draw now. */
 bool progress_due(const Progress *p);
 void progress_step(Progress *p, uint64_t done, const char *note_fmt, ...) PRINTF_LIKE(3, 4);
 void progress_done(Progress *p, const char *note_fmt, ...) PRINTF_LIKE(2, 3);

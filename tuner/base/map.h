@@ -23,7 +23,8 @@ void map_init(Map *m);
 void map_fini(Map *m);
 /* NULL when absent. The pointer is valid until the next map_put. */
 int64_t *map_get(const Map *m, Str key);
-/* Finds or adds; a new entry starts with value 0 and *added (may be NULL) tells. NULL when out of memory. */
+/* Finds or adds an entry; a new one has the value 0 and sets *added (may be NULL). NULL when out of
+ * memory. */
 int64_t *map_put(Map *m, Str key, bool *added);
 
 #endif

@@ -25,7 +25,7 @@ bool is_temporary(const char *name)
     return true;
 }
 
-/* Its writer holds a lock on it as long as it lives. */
+/* A temporary file that can be locked has no writer any more: see write_by_rename() in fs.c. */
 static Err temporary_remove(int dir, const char *name)
 {
     struct stat st;
@@ -51,7 +51,7 @@ static int dir_open(int parent, const char *name)
     return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Takes fd. */
+/* Closes fd. */
 static Err sweep(int fd, int levels)
 {
     DIR *dir = fdopendir(fd);

@@ -101,7 +101,8 @@ static void result_set(const Proc *p, int status, bool timed_out, ProcResult *r)
         *r = (ProcResult){PROC_EXITED, WEXITSTATUS(status), r->wall_ns};
 }
 
-/* Sleeps until the child changes state or ns passed: pidfd where the kernel has it, a short nap elsewhere. */
+/* Sleeps until the child changes state or ns passed, by pidfd where the kernel has it; else it naps
+ * briefly. */
 static void child_sleep(pid_t pid, uint64_t ns)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -127,7 +128,7 @@ Err proc_wait(Proc *p, uint64_t wait_ns, ProcResult *r)
             FAIL(ERR_FAILED, "cannot wait for process %ld: %s", (long)p->pid, strerror(errno));
         if (got == p->pid) {
             result_set(p, status, timed_out, r);
-            kill(-p->pid, SIGKILL); /* what it may have left behind */
+            kill(-p->pid, SIGKILL); /* its children that still run */
             return 0;
         }
         uint64_t now = clock_ns();

@@ -15,7 +15,7 @@ typedef struct {
     const char *stdout_path; /* NULL: /dev/null; "-": inherit; else a file, made anew, never through a link */
     const char *stderr_path; /* NULL: with stdout; "-": inherit; else as stdout_path */
     int stdout_fd;           /* > 0: used instead of stdout_path */
-    int keep_fd;             /* > 0: also passed on, under the same number */
+    int keep_fd;             /* > 0: inherited too, under the same number */
     const char *const *setenv; /* NULL or NULL-terminated "NAME=value" list */
     uint64_t memory_bytes;     /* 0: no limit; else RLIMIT_AS */
     uint64_t cpu_seconds;      /* 0: no limit; else RLIMIT_CPU */
@@ -37,19 +37,19 @@ typedef struct {
 
 /* timeout_ns 0: none. A program that cannot be started is ERR_FAILED with the reason. */
 Err proc_start(Proc *p, const ProcSpec *spec, uint64_t timeout_ns);
-/* Waits at most wait_ns (UINT64_MAX: until it ends or its deadline, when it is killed). PROC_RUNNING:
- * still running. */
+/* Waits at most wait_ns for the end of the process (UINT64_MAX: without limit). At its deadline the process
+ * is killed. r->end is PROC_RUNNING when it still runs. */
 Err proc_wait(Proc *p, uint64_t wait_ns, ProcResult *r);
-/* SIGKILL to the group, then reaps. */
+/* Sends SIGKILL to the process group and reaps the child. */
 void proc_kill(Proc *p);
-/* Start and wait; the result in r. */
+/* Starts a process and waits for its end. */
 Err proc_run(const ProcSpec *spec, uint64_t timeout_ns, ProcResult *r);
 /* "exit status 1", "killed by signal 11 (Segmentation fault)", "timed out after 10.0 s". */
 void proc_describe(const ProcResult *r, Buf *out);
 /* Full path of a program in PATH; s == NULL when absent. */
 Str proc_which(Arena *a, const char *program);
 
-/* Ctrl-C and SIGTERM: after interrupt_init they only set a flag (a second one ends the process). */
+/* After interrupt_init, Ctrl-C and SIGTERM set a flag; the second one ends the process. */
 void interrupt_init(void);
 bool interrupted(void);
 

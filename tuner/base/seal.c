@@ -17,17 +17,18 @@ void seal_make(Str data, char out[SEAL_BYTES])
     snprintf(out, SEAL_BYTES, "%s%016" PRIx64 "\n", mark, hash64(data));
 }
 
-/* Linkers put the section headers last. */
+/* Linkers put the section headers last, so a file that ends after them is complete. */
 static Err check_length(const char *name, Str data)
 {
     Elf64_Ehdr h;
-    if (data.n < sizeof h) FAIL(ERR_INPUT, "code object %s: cut, or no code object: %zu bytes", name, data.n);
+    if (data.n < sizeof h)
+        FAIL(ERR_INPUT, "code object %s: truncated or not a code object: %zu bytes", name, data.n);
     memcpy(&h, data.s, sizeof h);
     if (memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_ident[EI_CLASS] != ELFCLASS64)
-        FAIL(ERR_INPUT, "code object %s: no 64-bit ELF file", name);
+        FAIL(ERR_INPUT, "code object %s: not a 64-bit ELF file", name);
     uint64_t table = (uint64_t)h.e_shentsize * h.e_shnum;
     if (h.e_shoff > data.n || table > data.n - h.e_shoff)
-        FAIL(ERR_INPUT, "code object %s: cut: %zu bytes, and its section table ends at %" PRIu64, name,
+        FAIL(ERR_INPUT, "code object %s: truncated: %zu bytes, but its section table ends at %" PRIu64, name,
              data.n, h.e_shoff + table);
     return 0;
 }
@@ -39,7 +40,7 @@ Err seal_check(const char *name, Str data)
     if (n == 0 || memcmp(data.s + n, mark, MARK_BYTES)) return check_length(name, data);
     seal_make(str_sub(data, 0, n), now);
     if (memcmp(now, data.s + n, SEAL_BYTES))
-        FAIL(ERR_INPUT, "code object %s: its bytes are not those that were linked (hash %.*s, now %.*s)",
-             name, DIGITS, data.s + n + MARK_BYTES, DIGITS, now + MARK_BYTES);
+        FAIL(ERR_INPUT, "code object %s: its bytes changed since it was linked (hash %.*s, now %.*s)", name,
+             DIGITS, data.s + n + MARK_BYTES, DIGITS, now + MARK_BYTES);
     return 0;
 }

@@ -1,7 +1,8 @@
-/* Seal: the last bytes of a code object of the host, with a hash of all before them. The loader of the system
- * maps such files unread: a cut one is SIGBUS in whoever uses it, a changed one runs whatever the bytes say.
- * Written by build/link.c, checked by client/runtime/host_run.c before dlopen. A file without a seal (made by
- * hand, or stripped) only has to be as long as its ELF header says.
+/* Seal: the last bytes of a host code object (.so), which hold a hash of all bytes before them.
+ *
+ * dlopen maps a file without reading it: calling a kernel of a truncated file raises SIGBUS, and a corrupt
+ * one executes whatever bytes are there. So the seal is added after linking and checked before dlopen. Of a
+ * file without a seal (linked by hand, or stripped) only the length is checked, against its ELF header.
  */
 #ifndef BASE_SEAL_H
 #define BASE_SEAL_H
@@ -11,9 +12,9 @@
 
 enum { SEAL_BYTES = 32 };
 
-/* The seal of data, which it is to follow. */
+/* Makes the seal that is to be appended to data. */
 void seal_make(Str data, char out[SEAL_BYTES]);
-/* data: a whole file; name: for the message. ERR_INPUT when it is cut or not what was sealed. */
+/* data: a whole file; name: for the message. ERR_INPUT when it is truncated or was changed since sealing. */
 Err seal_check(const char *name, Str data);
 
 #endif

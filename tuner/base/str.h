@@ -2,7 +2,7 @@
  * buffer.
  *
  * A Buf that runs out of memory remembers it (b->failed) and drops what is added, so that a writer checks
- * once, at the end, with buf_check. buf_cstr keeps a NUL behind the content.
+ * once, at the end, with buf_check. buf_cstr writes a NUL after the content.
  */
 #ifndef BASE_STR_H
 #define BASE_STR_H
@@ -34,11 +34,11 @@ bool str_starts(Str s, const char *prefix);
 bool str_ends(Str s, const char *suffix);
 Str str_sub(Str s, size_t from, size_t to); /* clamped */
 Str str_trim(Str s);
-/* Index of the first c at or behind from, or s.n. */
+/* Index of the first c at or after from, or s.n. */
 size_t str_find(Str s, char c, size_t from);
 /* Splits off the text before sep; *rest becomes what follows. False when *rest was exhausted (s == NULL). */
 bool str_split(Str *rest, char sep, Str *part);
-/* Whole text to number; false when there is anything else in it or it does not fit. */
+/* The whole text as a number; false when it holds anything else or the number does not fit. */
 bool str_to_i64(Str s, int64_t *out);
 bool str_to_f64(Str s, double *out);
 /* Edit distance, for "did you mean"; case counts as half. At most 64 characters of each are looked at. */

@@ -1,4 +1,4 @@
-/* The version of all programs, of libtuner and of what they write. */
+/* The version of all programs, of libtuner and of the files that they write. */
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 

@@ -71,7 +71,7 @@ static Err cell_read(Csv *c, Arena *a, int *lines, Str *cell, bool *last)
     }
     *last = true;
     if (break_take(&c->rest)) return 0;
-    FAIL(ERR_INPUT, "%s:%d: text behind the closing quote of a cell", c->name, c->line);
+    FAIL(ERR_INPUT, "%s:%d: text after the closing quote of a cell", c->name, c->line);
 }
 
 typedef VEC(Str) Cells;

@@ -1,4 +1,5 @@
-/* What the two writers behind Emit fill in, and the frames they share. Private to tuner/fmt. */
+/* The functions that the YAML and the msgpack writer of Emit fill in, and their shared stack. Private to
+ * tuner/fmt. */
 #ifndef FMT_EMIT_H
 #define FMT_EMIT_H
 
@@ -34,8 +35,8 @@ struct Emit {
     size_t line_start; /* in out */
     int indent;        /* -1: none yet */
     unsigned flow_level;
-    bool whitespace,
-        indention; /* the last character is a space or a break; only indentation so far in this line */
+    bool whitespace; /* the last character is a space or a line break */
+    bool indention;  /* the line holds only indentation so far */
 };
 
 Emit *emit_new(Buf *out, const EmitOps *ops);

@@ -7,8 +7,8 @@
 /* ERR_INPUT 'name:line: duplicate key 'X' (first at line N)'; without lines when they are 0. */
 Err keys_check(const Node *map, const char *name);
 
-/* Of equal keys the last one, with its value, takes the place of the first; each time replaced hears of it.
- * ERR_FAILED without memory. */
+/* Of equal keys the last one, with its value, takes the place of the first; replaced->note is called each
+ * time. ERR_FAILED when out of memory. */
 Err keys_keep_last(Node *map, const char *name, const KeyReplaced *replaced);
 
 /* The limits with the defaults filled in; NULL: all defaults. */

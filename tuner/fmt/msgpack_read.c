@@ -1,7 +1,6 @@
-/* msgpack reader: bytes to a Node tree. Written out rather than over msgpack-c's unpacker, which allocates
- * what an array header announces before it has seen the items and does not tell where an error is; a flipped
- * bit here costs one message with its offset. Binary and extension objects are refused: no library file has
- * them. */
+/* msgpack reader: bytes to a Node tree. It does not use msgpack-c's unpacker, which allocates the size that
+ * an array header announces before it has seen the items, and which does not report the offset of an error.
+ * Binary and extension objects are refused: no library file has them. */
 #include <string.h>
 
 #include "fmt/keys.h"
@@ -49,7 +48,7 @@ static Err check_key(const Reader *r, size_t at, const Node *key)
     return key->kind == NODE_SEQ || key->kind == NODE_MAP ? fail_at(r, at, "a list or map as a key") : 0;
 }
 
-/* With the type byte, of numbers and short strings: most of what there is. 0: anything else. */
+/* Bytes of a number or a short string, type byte included: the most frequent objects. 0: another object. */
 static size_t scalar_bytes(unsigned type)
 {
     static const unsigned char number_bytes[] = {5, 9, 2, 3, 5, 9, 2, 3, 5, 9};
@@ -74,7 +73,7 @@ static Err check_items(Reader *r, size_t n, bool map, unsigned depth)
     return 0;
 }
 
-/* Is the next object a list under the key of raw lists? */
+/* Whether the next object is a list under the key of raw lists. */
 static bool is_raw_list(const Reader *r, const Node *key)
 {
     unsigned type = r->at < r->data.n ? (unsigned char)r->data.s[r->at] : 0;
@@ -229,7 +228,7 @@ Err msgpack_parse(Arena *a, const char *name, Str data, const NodeLimits *limits
     if (!root) FAIL(ERR_FAILED, "%s: out of memory", name);
     TRY(node_read(&r, 0, root));
     if (r.at != data.n)
-        FAIL(ERR_INPUT, "%s: byte %zu: %zu bytes behind the end of the object", name, r.at, data.n - r.at);
+        FAIL(ERR_INPUT, "%s: byte %zu: %zu bytes after the end of the object", name, r.at, data.n - r.at);
     *out = root;
     return 0;
 }

@@ -1,7 +1,7 @@
-/* Passing over msgpack objects. See msgpack_scan.h. */
+/* Skipping msgpack objects. See msgpack_scan.h. */
 #include "fmt/msgpack_scan.h"
 
-enum { KEYS_MAX = 32 }; /* of maps that are passed over; larger ones are left to the reader of trees */
+enum { KEYS_MAX = 32 }; /* keys of a map that is skipped; larger maps are left to msgpack_read.c */
 
 static bool skip_map(Scan *s, unsigned depth)
 {

@@ -1,9 +1,10 @@
 /* Scanning msgpack without a tree: objects one by one, as the caller expects them. For library files, which
- * have millions of objects; what a scan does not recognise goes through msgpack_read.c, which has the
- * messages.
+ * have millions of objects. What a scan does not recognise is read again by msgpack_read.c, which reports
+ * errors.
  *
- * Every function reads one object, or returns false and leaves the place undefined: copy a Scan to come back.
- * Every length is checked against the bytes that are left. What is accepted here msgpack_read.c accepts too.
+ * Every function reads one object, or returns false and leaves the position undefined; copy a Scan to return
+ * to its position. Every length is checked against the bytes that are left. Everything that is accepted here
+ * msgpack_read.c accepts too.
  */
 #ifndef FMT_MSGPACK_SCAN_H
 #define FMT_MSGPACK_SCAN_H
@@ -24,13 +25,13 @@ static inline Scan scan_of(Str s)
 
 static inline size_t scan_left(const Scan *s) { return (size_t)(s->end - s->at); }
 
-/* What is between two places of one scan. */
+/* The bytes between two positions of one scan. */
 static inline Str scan_between(const Scan *from, const Scan *to)
 {
     return (Str){(const char *)from->at, (size_t)(to->at - from->at)};
 }
 
-/* Is the next object the one with these bytes? No object is the beginning of another. */
+/* Takes the next object if it has exactly these bytes. No object is a prefix of another. */
 static inline bool scan_same(Scan *s, Str bytes)
 {
     if (bytes.n == 0 || scan_left(s) < bytes.n || memcmp(s->at, bytes.s, bytes.n) != 0) return false;
@@ -103,8 +104,8 @@ static inline bool scan_real(Scan *s, double *out)
     return true;
 }
 
-/* The number of a header: in the low bits of a type below end, or behind one of the types from long_type on,
- * in first_bytes, then twice as many. */
+/* The count in a header: either in the low bits (mask) of a type byte, or after one of the n_long type bytes
+ * from long_type on, in first_bytes bytes for the first of them, twice as many for each next one. */
 static inline bool scan_count(Scan *s, unsigned type, unsigned mask, unsigned long_type, unsigned n_long,
                               unsigned first_bytes, uint64_t *n)
 {
@@ -117,7 +118,7 @@ static inline bool scan_count(Scan *s, unsigned type, unsigned mask, unsigned lo
     return t >= long_type && t < long_type + n_long && scan_number(s, first_bytes << (t - long_type), n);
 }
 
-/* n items follow, of a byte at least each. */
+/* n items follow; each has at least one byte. */
 static inline bool scan_list(Scan *s, size_t *n)
 {
     uint64_t v;
@@ -144,7 +145,7 @@ static inline bool scan_str(Scan *s, Str *out)
     return true;
 }
 
-/* Any one object: nesting up to depth levels, keys of a map strings and different. */
+/* Skips one object of any type, nested at most depth levels; the keys of a map must be distinct strings. */
 bool scan_skip(Scan *s, unsigned depth);
 
 #endif

@@ -31,13 +31,13 @@ struct Node {
     };
 };
 
-/* Hears of each key that a later equal one of its map replaces. name: the document's. */
+/* note is called for each key that a later equal key of its map replaces. name: the document's. */
 typedef struct {
     void (*note)(void *ctx, const char *name, const Node *first, const Node *again);
     void *ctx;
 } KeyReplaced;
 
-/* What an untrusted document may cost. Zeroed fields mean the defaults in brackets. */
+/* Limits for an untrusted document. Zeroed fields mean the defaults in brackets. */
 typedef struct {
     size_t max_bytes;   /* [256 MiB] of text */
     size_t max_nodes;   /* [50 million] after alias expansion */
@@ -55,7 +55,7 @@ typedef struct {
 Err yaml_parse(Arena *a, const char *name, Str text, const NodeLimits *limits, Node **out);
 Err yaml_read(Arena *a, const char *path, const NodeLimits *limits, Node **out);
 Err msgpack_parse(Arena *a, const char *name, Str data, const NodeLimits *limits, Node **out);
-/* The first object of rest, which is moved behind it. */
+/* Reads the first object of rest and advances rest to the byte after it. */
 Err msgpack_item(Arena *a, const char *name, Str *rest, const NodeLimits *limits, Node **out);
 
 /* "null", "true", "an integer", ... for messages. */
@@ -73,7 +73,7 @@ Err node_str(const Node *n, const char *name, const char *what, Str *out);     /
 Err node_seq(const Node *n, const char *name, const char *what, size_t min, size_t max);
 Err node_map(const Node *n, const char *name, const char *what);
 
-/* Same data (ints equal floats of the same value; map order does not matter). */
+/* Whether both hold the same data (ints equal floats of the same value; map order does not matter). */
 bool node_equal(const Node *a, const Node *b);
 
 #endif

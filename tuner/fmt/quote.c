@@ -116,7 +116,7 @@ static void run_quoted(Emit *e, Str run)
     }
 }
 
-/* Plain or in single quotes: the same but for the marks. */
+/* Writes a plain or a single-quoted scalar; both fold in the same places. */
 static void write_runs(Emit *e, Str s, bool quoted, bool split)
 {
     if (quoted) yaml_indicator(e, '\'', true);
@@ -189,7 +189,7 @@ static void write_double(Emit *e, Str s, bool split)
         }
         bool at_escape = from >= i;
         if (!split || i == 0 || last || !(c == ' ' || at_escape)) continue;
-        /* behind an escape PyYAML counts one column less */
+        /* after an escape PyYAML counts one column less */
         if (from > i ? !yaml_beyond_width(e, (size_t)-1) : !yaml_beyond_width(e, i - from)) continue;
         if (from < i) {
             buf_add(e->out, s.s + from, i - from);

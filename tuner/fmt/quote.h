@@ -1,5 +1,4 @@
-/* Text scalars in YAML: which need quotes, and how PyYAML writes and folds them. Private to tuner/fmt; called
- * by the YAML writer. */
+/* Text scalars in YAML: which need quotes, and how PyYAML writes and folds them. Private to tuner/fmt. */
 #ifndef FMT_QUOTE_H
 #define FMT_QUOTE_H
 
@@ -10,10 +9,10 @@ typedef enum { QUOTE_SAFE, QUOTE_PLAIN, QUOTE_SINGLE, QUOTE_DOUBLE } QuoteStyle;
 /* A key of more characters gets '? ' before it: PyYAML's limit of 128 less the five of '!!str'. */
 enum { QUOTE_MAX_KEY = 122 };
 
-/* SAFE: plain, and without spaces to fold at. */
+/* QUOTE_SAFE: plain, and without spaces to fold at. */
 QuoteStyle quote_style(Str s, bool in_flow);
 bool quote_multiline(Str s);
-/* In characters. */
+/* Length in characters, not bytes. */
 size_t quote_length(Str s);
 /* split: lines may be folded at spaces. */
 void quote_write(Emit *e, Str s, QuoteStyle style, bool split);

@@ -1,4 +1,4 @@
-/* Shortest decimal text of a double. See real.h. Called by the writers. */
+/* Shortest decimal text of a double. See real.h. */
 #include "fmt/real.h"
 
 #include <float.h>
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* '-d.ddde-xx' with the fewest digits that read back as v. %.15g keeps 15 digits of any normal number, so
- * fewer digits come out of it as trailing zeros; powers of two have a lower neighbour at half the distance,
- * where the shortest text may be the next one up. */
+/* '-d.ddde-xx' with the fewest digits that read back as v. 15 digits of any normal number survive the round
+ * trip, so a shorter text shows in %.15g as trailing zeros. The lower neighbour of a power of two is at half
+ * the distance of the upper one, where the shortest text may be rounded up. */
 static void shortest_exponent_form(double v, char text[REAL_TEXT])
 {
     int exponent;
@@ -31,7 +31,7 @@ static size_t put(char out[REAL_TEXT], const char *text)
     return n;
 }
 
-/* Digits and the place of the point to Python's choice of fixed or exponent form. */
+/* Writes digits with the point after `point` of them in fixed or exponent form, as Python's repr chooses. */
 static size_t digits_format(bool negative, const char *digits, int n, int point, char out[REAL_TEXT])
 {
     char *p = out;

@@ -1,5 +1,4 @@
-/* Scalars of YAML 1.1 as PyYAML resolves them: what a plain text means. Used by the YAML reader and, to know
- * what needs quotes, by the writer. */
+/* The kind and value of plain scalars of YAML 1.1, as PyYAML resolves them. */
 #ifndef FMT_SCALAR_H
 #define FMT_SCALAR_H
 
@@ -7,7 +6,8 @@
 
 /* Sets kind and value (not text, not line) of a plain scalar. An integer beyond 64 bits becomes a float. */
 void scalar_resolve(Str text, Node *n);
-/* True when a YAML 1.1 reader takes the plain text for something else than a string, dates included. */
+/* True when a YAML 1.1 reader takes the plain text for something other than a string (also for a date): it
+ * must be quoted. */
 bool scalar_ambiguous(Str text);
 
 #endif

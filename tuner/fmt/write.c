@@ -27,7 +27,7 @@ void emit_free(Emit *e)
 
 EmitFrame *emit_top(Emit *e) { return e->frame.n ? &e->frame.v[e->frame.n - 1] : NULL; }
 
-/* Whether one more node may come; counts it. */
+/* Counts one more node; false when it does not fit the announced size. */
 static bool node_begin(Emit *e)
 {
     if (!e || e->failed || e->bug) return false;

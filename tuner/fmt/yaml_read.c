@@ -1,6 +1,5 @@
 /* YAML reader: libyaml's events to a Node tree. Bounds bytes, depth and nodes (after alias expansion), finds
- * duplicate keys. Merge keys ('<<') and tags other than the standard scalar ones are refused. Called by the
- * readers of configs, logic and library files. */
+ * duplicate keys. Merge keys ('<<') and tags other than the standard scalar ones are refused. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +51,7 @@ static int event_line(const yaml_event_t *e)
     return e->start_mark.line < INT32_MAX ? (int)e->start_mark.line + 1 : INT32_MAX;
 }
 
-/* Is the indentation of the line made of a tab? libyaml speaks of characters that cannot start a token. */
+/* Whether a tab indents the line; libyaml's own message says only that a character cannot start a token. */
 static bool indented_by_tab(const Reader *r, size_t line)
 {
     size_t at = 0;
@@ -61,13 +60,13 @@ static bool indented_by_tab(const Reader *r, size_t line)
     return at < r->text.n && r->text.s[at] == '\t';
 }
 
-/* libyaml's view of an error as one line. */
+/* libyaml's error as one line. */
 static Err parse_error(const Reader *r)
 {
     const yaml_parser_t *y = &r->yaml;
     if (y->error == YAML_MEMORY_ERROR) return out_of_memory(r);
     size_t line = y->problem_mark.line + 1;
-    if (y->error == YAML_READER_ERROR) { /* knows the byte only */
+    if (y->error == YAML_READER_ERROR) { /* has the byte's offset but no line */
         size_t end = y->problem_offset < r->text.n ? y->problem_offset : r->text.n;
         line = 1;
         for (size_t i = 0; i < end; i++) line += r->text.s[i] == '\n';
@@ -84,8 +83,8 @@ static Err parse_error(const Reader *r)
          y->context ? " " : "", y->context ? y->context : "");
 }
 
-/* The scalar's text: a view of the document where it stands there as it is, else a copy. mark.index counts
- * characters, so that the view is only a guess that is compared. */
+/* The scalar's text: a view of the document where the same bytes stand there, else a copy. mark.index counts
+ * characters, not bytes, so the view is a guess that must be compared. */
 static Str scalar_text(Reader *r, const yaml_event_t *e)
 {
     Str value = {(const char *)e->data.scalar.value, e->data.scalar.length};
@@ -145,8 +144,8 @@ static Err node_add(Reader *r, const Node *n, unsigned height)
 static Err nodes_count(Reader *r, size_t n, int line)
 {
     if (n > r->limits.max_nodes - r->nodes)
-        FAIL(ERR_INPUT, "%s:%d: more than %zu nodes, aliases counted as often as they are used", r->name,
-             line, r->limits.max_nodes);
+        FAIL(ERR_INPUT, "%s:%d: more than %zu nodes, counting each use of an alias", r->name, line,
+             r->limits.max_nodes);
     r->nodes += n;
     return 0;
 }

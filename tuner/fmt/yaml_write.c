@@ -56,7 +56,7 @@ static void indent_more(Emit *e, bool flow, bool indentless)
         e->indent += INDENT;
 }
 
-/* What stands before a key: it is simple when ': ' may follow on its line. */
+/* Writes what precedes a key. simple: ': ' may follow on the key's line. */
 static void place_key(Emit *e, EmitFrame *f, bool simple)
 {
     f->simple_key = simple;
@@ -83,8 +83,7 @@ static void place_value(Emit *e, const EmitFrame *f)
     }
 }
 
-/* Writes what stands before the next node. simple: the node could be a simple key. Returns whether it is one.
- */
+/* Writes what precedes the next node. simple: the node could be a simple key. Returns whether it is one. */
 static bool place(Emit *e, bool simple)
 {
     EmitFrame *f = emit_top(e);
