@@ -49,6 +49,11 @@ for f in $(echo "$files" | grep '^\(tuner\|client\|logic\|createlib\)/' | grep -
   grep -nE '"(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|PRAGMA) |sqlite3|#include "measure/db.h"' "$f" &&
     say "$f has SQL: it stands in functions below tuner/measure/ that answer with structs (measure/query.h)"
 done
+# Matrix instructions and their shapes are rows of one table.
+shapes='\{ *(4|8|16|32|64), *(4|8|16|32|64), *[0-9]+, *[0-9]+ *\}|m(8|16|64)n[0-9]+k[0-9]|mfma_[fi][0-9]|wmma_[fi][0-9]'
+code=$(echo "$files" | grep '^\(tuner\|client\|logic\|createlib\)/.*\.[ch]$\|caps\.def$')
+lists=$(grep -nE "$shapes" $code /dev/null | grep -v ':[0-9]*: *\(/\*\| \*\)')
+[ -z "$lists" ] || say "shapes of matrix instructions outside matrix_inst.def: $lists"
 
 for f in $files; do
   case $f in *.def) table=1 ;; *) table=0 ;; esac

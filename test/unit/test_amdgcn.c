@@ -26,26 +26,6 @@ static void test_conflicts(void **state)
     assert_int_equal(lds_conflicts(&a), 0);
 }
 
-static void test_shapes(void **state)
-{
-    (void)state;
-    const Target *t = target_find(STR("gfx90a"));
-    assert_non_null(matrix_inst(t, TYPE_H, 32, 32, 8, 1));
-    assert_string_equal(matrix_inst(t, TYPE_B, 16, 16, 16, 1)->builtin, "mfma_f32_16x16x16bf16_1k");
-    assert_null(matrix_inst(t, TYPE_I8, 32, 32, 16, 1));
-    assert_non_null(matrix_inst(target_find(STR("gfx942")), TYPE_I8, 32, 32, 16, 1));
-    assert_null(matrix_inst(target_find(STR("gfx908")), TYPE_D, 16, 16, 4, 1));
-    assert_null(matrix_inst(target_find(STR("gfx1030")), TYPE_H, 16, 16, 16, 1));
-    assert_non_null(matrix_inst(target_find(STR("gfx1201")), TYPE_H, 16, 16, 16, 1));
-    assert_null(matrix_inst(target_find(STR("sm_90")), TYPE_H, 16, 16, 16, 1));
-    assert_string_equal(matrix_inst(target_find(STR("gfx942")), TYPE_B8F8, 16, 16, 32, 1)->builtin,
-                        "mfma_f32_16x16x32_bf8_fp8");
-    assert_null(matrix_inst(t, TYPE_F8, 16, 16, 32, 1));
-    assert_string_equal(matrix_inst(target_find(STR("gfx1200")), TYPE_F8B8, 16, 16, 16, 1)->builtin,
-                        "wmma_f32_16x16x16_fp8_bf8_w32_gfx12");
-    assert_null(matrix_inst(target_find(STR("gfx1100")), TYPE_F8, 16, 16, 16, 1));
-}
-
 /* ThreadSeparateGlobalRead: the lanes that load the first line of 8 vectors, as the reference documents. */
 static void test_separate(void **state)
 {
@@ -277,10 +257,10 @@ static void test_stores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conflicts), cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_layouts),   cmocka_unit_test(test_stores),
-        cmocka_unit_test(test_f8),        cmocka_unit_test(test_stochastic),
-        cmocka_unit_test(test_separate),  cmocka_unit_test(test_valu_layout),
+        cmocka_unit_test(test_conflicts),   cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_stores),      cmocka_unit_test(test_f8),
+        cmocka_unit_test(test_stochastic),  cmocka_unit_test(test_separate),
+        cmocka_unit_test(test_valu_layout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ static Place acc_place(const MatrixInst *in, int wave, int64_t lane, int64_t v)
 
 static const MatrixInst *find(const char *arch, DataType type, int m, int k, int blocks)
 {
-    const MatrixInst *in = matrix_inst(target_find(str_from(arch)), type, m, m, k, blocks);
+    const MatrixInst *in =
+        matrix_inst(target_find(str_from(arch)), type, type, (const int32_t[]){m, m, k, blocks});
     assert_non_null(in);
     return in;
 }

@@ -220,7 +220,7 @@ static void test_xf32(void **state)
     for (int op = 0; op < 4; op++)
         for (int32_t i = 0; i < 3; i++) {
             Deriver d = deriver(&pt, "sm_90", TYPE_S, TYPE_S, TYPE_S, op & 1, op & 2);
-            d.xdl = TYPE_X;
+            d.xdl = pt.F32XdlMathOp = TYPE_X;
             Solution s = matrix(&pt, 8, 2, 4, 32);
             s.NvRoundXF32 = i, s.NvShift = i == 2;
             check_text(&d, s, rounds[i]);

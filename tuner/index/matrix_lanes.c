@@ -18,6 +18,9 @@ MatrixOperandLane matrix_operand_lane(ExprPool *p, const MatrixInst *in, const E
     case LANES_WMMA_R4:
         l.part = group;
         break;
+    case LANES_MMA:
+    case LANES_WGMMA:
+        break;
     }
     return l;
 }
@@ -54,6 +57,9 @@ MatrixAccLane matrix_acc_lane(ExprPool *p, const MatrixInst *in, const Expr *lan
         break;
     case LANES_WMMA_R4:
         a.row = expr_add(p, expr_mul_i(p, group, 8), v);
+        break;
+    case LANES_MMA:
+    case LANES_WGMMA:
         break;
     }
     a.col = expr_mod_i(p, lane, in->m);

@@ -5,7 +5,7 @@
 
 static const Target targets[] = {
 #define TARGET(name, family, major, minor, step, wave, lds, cus, matrix, f8, bits, regs, toolchain)          \
-    {name, TARGET_##family, {major, minor, step}, wave, lds, cus, MATRIX_##matrix, F8_##f8, bits,            \
+    {name, TARGET_##family, {major, minor, step}, wave, lds, cus, MATRIX_ARCH_##matrix, F8_##f8, bits,       \
      regs, toolchain},
 #include "problem/targets.def"
 #undef TARGET
@@ -50,6 +50,16 @@ const Target *target_find(Str name)
     Str base = str_sub(name, 0, str_find(name, ':', 0));
     for (size_t i = 0; i < N_TARGETS; i++)
         if (str_eq_c(base, targets[i].name)) return &targets[i];
+    return NULL;
+}
+
+const Target *target_of_isa(TargetFamily family, const int32_t isa[3])
+{
+    for (size_t i = 0; i < N_TARGETS; i++) {
+        const Target *t = &targets[i];
+        if (t->family == family && t->isa[0] == isa[0] && t->isa[1] == isa[1] && t->isa[2] == isa[2])
+            return t;
+    }
     return NULL;
 }
 

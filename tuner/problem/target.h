@@ -11,7 +11,18 @@
 #include "problem/datatype.h"
 
 typedef enum { TARGET_AMDGCN, TARGET_NVPTX, TARGET_HOST } TargetFamily;
-typedef enum { MATRIX_NONE, MATRIX_MFMA, MATRIX_WMMA, MATRIX_TENSOR } MatrixUnit;
+/* Architectures that differ in their matrix instructions: columns of matrix_inst.def. */
+typedef enum {
+    MATRIX_ARCH_NONE = 0,
+    MATRIX_ARCH_GFX908 = 1,
+    MATRIX_ARCH_GFX90A = 2,
+    MATRIX_ARCH_GFX940 = 4,
+    MATRIX_ARCH_GFX11 = 8,
+    MATRIX_ARCH_GFX12 = 16,
+    MATRIX_ARCH_SM80 = 32,
+    MATRIX_ARCH_SM90 = 64,
+    MATRIX_ARCH_SM90A = 128
+} MatrixArch;
 
 typedef struct {
     const char *name; /* "gfx90a", "sm_90", "x86-64-v4" */
@@ -20,7 +31,7 @@ typedef struct {
     int wave_size; /* native; 1 on the host */
     int lds_bytes; /* 0 on the host: local memory is a buffer of any size */
     int n_cu;      /* of the largest part; 0 on the host: ask the machine */
-    MatrixUnit matrix;
+    MatrixArch matrix;
     F8Format f8;     /* of F8 and B8 in kernels for it; F8_NONE: it has no such kernels */
     int vector_bits; /* of one vector register: of a lane on GPUs, of the machine on the host */
     int n_vector_regs;
@@ -44,6 +55,8 @@ const TargetRegisters *target_registers(const Target *t);
 /* The row of that name; "host" gives this machine's level; what follows ':' ("gfx90a:xnack-") is not looked
  * at. NULL when unknown. */
 const Target *target_find(Str name);
+/* The family's row of an ISA version, {9, 0, 10}; NULL when unknown. */
+const Target *target_of_isa(TargetFamily family, const int32_t isa[3]);
 /* Rows in table order; NULL behind the last. */
 const Target *target_at(size_t i);
 /* The highest x86-64 level that this machine and its system support. */

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/proc.h"
+#include "problem/matrix_inst.h"
 #include "space/space.h"
 #include "run/candidates.h"
 #include "run/part_choice.h"
@@ -234,10 +235,11 @@ Err list_solutions(const Options *o, FILE *f)
 
 static void list_head(const Target *t, FILE *f)
 {
-    static const char *const matrix[] = {[MATRIX_NONE] = "no matrix unit",
-                                         [MATRIX_MFMA] = "MFMA",
-                                         [MATRIX_WMMA] = "WMMA",
-                                         [MATRIX_TENSOR] = "tensor cores"};
+    static const char *const matrix[] = {[MATRIX_UNIT_NONE] = "no matrix unit",
+                                         [MATRIX_UNIT_MFMA] = "MFMA",
+                                         [MATRIX_UNIT_WMMA] = "WMMA",
+                                         [MATRIX_UNIT_MMA] = "tensor cores",
+                                         [MATRIX_UNIT_WGMMA] = "tensor cores"};
     static const char *const f8[] = {
         [F8_NONE] = "", [F8_FNUZ] = "8-bit floats (FNUZ), ", [F8_OCP] = "8-bit floats (OCP), "};
     fprintf(f, "%s: %s, ", t->name, target_family_name(t->family));
@@ -246,7 +248,8 @@ static void list_head(const Target *t, FILE *f)
         return;
     }
     fprintf(f, "waves of %d, %d KiB %s, %s, %sup to %d compute units\n", t->wave_size, t->lds_bytes / 1024,
-            t->family == TARGET_NVPTX ? "shared memory" : "LDS", matrix[t->matrix], f8[t->f8], t->n_cu);
+            t->family == TARGET_NVPTX ? "shared memory" : "LDS", matrix[matrix_unit_of(t)], f8[t->f8],
+            t->n_cu);
 }
 
 /* Another row's parts are named by that row. */

@@ -1,10 +1,21 @@
 /* Derivation: facts of a problem type and target, order of the steps, which keys a state has in the end. */
+#include "problem/matrix_inst.h"
 #include "space/derive_internal.h"
 #include "space/wgmma.h"
 
 #define CAPS_GFX94                                                                                           \
-    (CAP_MFMA | CAP_BF16_1K | CAP_I8_940 | CAP_PRELOAD | CAP_NT | CAP_ATOMIC_ADD | CAP_MFMA_VGPR |           \
-     CAP_FMA_F32 | CAP_ECC_HALF | CAP_ACC_CD)
+    (CAP_PRELOAD | CAP_NT | CAP_ATOMIC_ADD | CAP_MFMA_VGPR | CAP_FMA_F32 | CAP_ECC_HALF | CAP_ACC_CD)
+
+static unsigned matrix_caps(const int32_t isa[3])
+{
+    static const unsigned caps[] = {[MATRIX_UNIT_MFMA] = CAP_MFMA, [MATRIX_UNIT_WMMA] = CAP_WMMA};
+    const Target *t = target_of_isa(TARGET_AMDGCN, isa);
+    const MatrixInst *in;
+    unsigned all = 0;
+    for (size_t i = 0; t && (in = matrix_inst_at(i)); i++)
+        if (in->arches & t->matrix) all |= caps[matrix_unit(in)] | (matrix_is_bf16_1k(in) ? CAP_BF16_1K : 0);
+    return all;
+}
 
 unsigned isa_caps(const int32_t isa[3])
 {
@@ -18,7 +29,7 @@ unsigned isa_caps(const int32_t isa[3])
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].isa[0] == isa[0] && table[i].isa[1] == isa[1] && table[i].isa[2] == isa[2])
-            return table[i].caps;
+            return table[i].caps | matrix_caps(isa);
     return 0;
 }
 

@@ -38,10 +38,7 @@ typedef struct {
 enum {
     CAP_MFMA = 1 << 0,
     CAP_WMMA = 1 << 1,
-    CAP_BF16_FIRST = 1 << 2, /* first generation of bf16 matrix instructions */
-    CAP_BF16_1K = 1 << 3,    /* second */
-    CAP_I8_908 = 1 << 4,
-    CAP_I8_940 = 1 << 5,
+    CAP_BF16_1K = 1 << 3, /* the second generation of bf16 matrix instructions */
     CAP_PRELOAD = 1 << 6, /* kernel arguments in registers */
     CAP_GLC = 1 << 7,     /* cache modifier spelt glc, else sc0 */
     CAP_NT = 1 << 8,
@@ -53,7 +50,7 @@ enum {
     CAP_ACC_CD = 1 << 14
 };
 
-/* Capability flags of an architecture, 0 when it is not in caps.def. */
+/* Capability flags of an architecture (caps.def and, of matrix instructions, matrix_inst.def); 0: unknown. */
 unsigned isa_caps(const int32_t isa[3]);
 
 /* STATE keys by the states that have them; KEYS_GIVEN: only when the caller set them. */

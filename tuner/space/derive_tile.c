@@ -1,67 +1,23 @@
 /* Derivation, first part: matrix instruction, thread tile, workgroup and macro tile. */
+#include "problem/matrix_inst.h"
 #include "space/derive_internal.h"
-
-typedef struct {
-    int32_t type;
-    int16_t mi[4];
-} MatrixShape;
-
-/* Instructions by input type. bf16 has two generations; B1k is the second, whose shapes are half's. */
-enum { SHAPES_B1K = 100, SHAPES_I8_908, SHAPES_I8_940 };
-static const MatrixShape mfma_shapes[] = {
-    {TYPE_H, {32, 32, 4, 2}},         {TYPE_H, {32, 32, 8, 1}},        {TYPE_H, {16, 16, 4, 4}},
-    {TYPE_H, {16, 16, 16, 1}},        {TYPE_H, {4, 4, 4, 16}},         {TYPE_S, {32, 32, 1, 2}},
-    {TYPE_S, {32, 32, 2, 1}},         {TYPE_S, {16, 16, 1, 4}},        {TYPE_S, {16, 16, 4, 1}},
-    {TYPE_S, {4, 4, 1, 16}},          {TYPE_B, {32, 32, 2, 2}},        {TYPE_B, {32, 32, 4, 1}},
-    {TYPE_B, {16, 16, 2, 4}},         {TYPE_B, {16, 16, 8, 1}},        {TYPE_B, {4, 4, 2, 16}},
-    {TYPE_D, {16, 16, 4, 1}},         {TYPE_D, {4, 4, 4, 4}},          {TYPE_X, {32, 32, 4, 1}},
-    {TYPE_X, {16, 16, 8, 1}},         {TYPE_F8, {32, 32, 16, 1}},      {TYPE_F8, {16, 16, 32, 1}},
-    {SHAPES_I8_908, {32, 32, 4, 2}},  {SHAPES_I8_908, {32, 32, 8, 1}}, {SHAPES_I8_908, {16, 16, 4, 4}},
-    {SHAPES_I8_908, {16, 16, 16, 1}}, {SHAPES_I8_908, {4, 4, 4, 16}},  {SHAPES_I8_940, {32, 32, 4, 2}},
-    {SHAPES_I8_940, {32, 32, 16, 1}}, {SHAPES_I8_940, {16, 16, 4, 4}}, {SHAPES_I8_940, {16, 16, 32, 1}},
-    {SHAPES_I8_940, {4, 4, 4, 16}},
-};
-
-static bool mfma_has(int32_t type, const IntList *mi)
-{
-    if (type == TYPE_C) type = TYPE_S;
-    if (type == TYPE_Z) type = TYPE_D;
-    if (type == SHAPES_B1K) type = TYPE_H;
-    if (is_f8(type)) type = TYPE_F8;
-    if (type == TYPE_I8) return mfma_has(TYPE_H, mi) || mfma_has(TYPE_F8, mi);
-    for (size_t i = 0; i < sizeof mfma_shapes / sizeof *mfma_shapes; i++) {
-        const MatrixShape *m = &mfma_shapes[i];
-        if (m->type == type && m->mi[0] == mi->v[0] && m->mi[1] == mi->v[1] && m->mi[2] == mi->v[2] &&
-            m->mi[3] == mi->v[3])
-            return true;
-    }
-    return false;
-}
-
-static bool type_has_mfma(int32_t type) { return type != TYPE_I && type != TYPE_4XI8; }
 
 #define MI_ARGS(s)                                                                                           \
     (s)->MatrixInstruction.v[0], (s)->MatrixInstruction.v[1], (s)->MatrixInstruction.v[2],                   \
         (s)->MatrixInstruction.v[3]
 
+/* As Tensile does: only of bf16 and int8 it asks whether the architecture has the instruction. */
 static bool check_mfma(Derive *d)
 {
     Solution *s = d->s;
-    const IntList *mi = &s->MatrixInstruction;
-    int32_t type = s->EnableF32XdlMathOp ? d->f->xdl : d->f->type;
-    if (!(type_has_mfma(d->f->type) && mfma_has(type, mi))) {
-        if (type == TYPE_B && mfma_has(SHAPES_B1K, mi))
-            s->MFMA_BF16_1K = 1;
-        else
-            REJECT(d, MI_NOT_FOR_TYPE, MI_ARGS(s));
-    }
-    if (d->f->type == TYPE_B) {
-        if (mfma_has(TYPE_B, mi) && !(d->caps & CAP_BF16_FIRST)) REJECT(d, MI_NOT_ON_ARCH, MI_ARGS(s));
-        if (mfma_has(SHAPES_B1K, mi) && !(d->caps & CAP_BF16_1K)) REJECT(d, MI_NOT_ON_ARCH, MI_ARGS(s));
-    } else if (d->f->type == TYPE_I8) {
-        if ((d->caps & CAP_I8_908) && !mfma_has(SHAPES_I8_908, mi)) REJECT(d, MI_NOT_ON_ARCH, MI_ARGS(s));
-        if ((d->caps & CAP_I8_940) && !mfma_has(SHAPES_I8_940, mi)) REJECT(d, MI_NOT_ON_ARCH, MI_ARGS(s));
-    }
+    DataType type = matrix_type((DataType)(s->EnableF32XdlMathOp ? d->f->xdl : d->f->type));
+    const int32_t *mi = s->MatrixInstruction.v;
+    const MatrixInst *in = matrix_shape(MATRIX_UNIT_MFMA, type, mi);
+    const Target *t = target_of_isa(TARGET_AMDGCN, s->ISA.v);
+    if (!in) REJECT(d, MI_NOT_FOR_TYPE, MI_ARGS(s));
+    if (in) s->MFMA_BF16_1K = matrix_is_bf16_1k(in);
+    if (in && (type == TYPE_B || type == TYPE_I8) && t && !matrix_inst(t, type, type, mi))
+        REJECT(d, MI_NOT_ON_ARCH, MI_ARGS(s));
     return true;
 }
 
@@ -89,8 +45,8 @@ bool derive_matrix_instruction(Derive *d)
     if (d->caps & CAP_MFMA) {
         if (!check_mfma(d)) return false;
     } else if (d->caps & CAP_WMMA) {
-        const int32_t *m = s->MatrixInstruction.v;
-        if (!(m[0] == 16 && m[1] == 16 && m[2] == 16 && m[3] == 1)) REJECT(d, MI_NOT_FOR_TYPE, MI_ARGS(s));
+        if (!matrix_shape(MATRIX_UNIT_WMMA, TYPE_ALL, s->MatrixInstruction.v))
+            REJECT(d, MI_NOT_FOR_TYPE, MI_ARGS(s));
     }
     const int32_t *m = s->MatrixInstruction.v, *wg = s->WorkGroup.v;
     if (s->ThreadTile.v[1] % m[0]) REJECT(d, MI_THREAD_TILE, s->ThreadTile.v[1], m[0]);

@@ -2,6 +2,7 @@
  * them can be built (rules.h). Used by the config reader. */
 #include <math.h>
 
+#include "problem/matrix_inst.h"
 #include "space/solution.h"
 
 /* One word of the column as hundredths (numbers in it may have two decimals). */
@@ -55,36 +56,14 @@ static bool sides_legal(const IntList *t, const char *legal)
            number_legal(legal, 100 * (int64_t)t->v[1]);
 }
 
-/* 64 rows, 8 to 256 columns. */
-static bool wgmma_legal(const int32_t *m)
-{
-    int32_t columns = m[0] == 64 ? m[1] : m[0];
-    return (m[0] == 64 || m[1] == 64) && columns >= 8 && columns <= 256 && columns % 8 == 0 &&
-           (m[2] == 8 || m[2] == 16 || m[2] == 32) && m[3] == 1;
-}
-
 static bool mi_legal(const IntList *m)
 {
-    static const int32_t shapes[][4] = {
-        {32, 32, 4, 2},  {32, 32, 8, 1},  {16, 16, 4, 4},
-        {16, 16, 16, 1}, {4, 4, 4, 16}, /* H, I8, B in its second form */
-        {32, 32, 1, 2},  {32, 32, 2, 1},  {16, 16, 1, 4},
-        {16, 16, 4, 1},  {4, 4, 1, 16}, /* S, C */
-        {32, 32, 2, 2},  {32, 32, 4, 1},  {16, 16, 2, 4},
-        {16, 16, 8, 1},  {4, 4, 2, 16},                    /* B, X */
-        {4, 4, 4, 4},    {32, 32, 16, 1}, {16, 16, 32, 1}, /* D, Z; F8 */
-        {16, 8, 16, 1},  {16, 8, 8, 1},   {16, 8, 32, 1},
-        {16, 8, 4, 1},   {8, 8, 4, 1}, /* mma.sync */
-    };
     if (m->n == 0 || (m->n == 1 && m->v[0] == -1)) return true;
     if (m->n != 4 && m->n != 9) return false;
-    bool known = wgmma_legal(m->v);
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !known; i++)
-        known = m->v[0] == shapes[i][0] && m->v[1] == shapes[i][1] && m->v[2] == shapes[i][2] &&
-                m->v[3] == shapes[i][3];
-    if (!known || m->n == 4) return known;
+    const MatrixInst *in = matrix_shape(MATRIX_UNIT_NONE, TYPE_ALL, m->v);
+    if (!in || m->n == 4) return in != NULL;
     const int32_t *v = m->v + 4; /* BM, thread tile, waves */
-    const char *waves = wgmma_legal(m->v) ? "1..4" : "1 2 4";
+    const char *waves = matrix_unit(in) == MATRIX_UNIT_WGMMA ? "1..4" : "1 2 4";
     return number_legal("1..16*2", 100 * (int64_t)v[0]) && v[0] <= m->v[3] && v[1] >= 1 && v[1] <= 64 &&
            v[2] >= 1 && v[2] <= 64 && number_legal(waves, 100 * (int64_t)v[3]) &&
            number_legal(waves, 100 * (int64_t)v[4]);

@@ -6,39 +6,15 @@
  * of K in flight (a ring of one stage more), MatrixInstruction [M,N,K,1] an instruction's tile of D with the
  * wave tiles and waves of the nine-number form. A value that the ring cannot have is rejected by name.
  */
+#include "problem/matrix_inst.h"
 #include "space/derive_internal.h"
 
 enum { CHUNK = 16, WARP = 32, MOST_SPLITS = 8 };
 
-/* Instructions by input type. The 16 columns of mma.sync's 16x8 count as M. */
-static const struct {
-    int32_t type;
-    int16_t mi[4];
-    int16_t isa; /* least major number of the architecture */
-} instructions[] = {
-    {TYPE_H, {16, 8, 16, 1}, 8},  {TYPE_B, {16, 8, 16, 1}, 8}, {TYPE_X, {16, 8, 8, 1}, 8},
-    {TYPE_I8, {16, 8, 32, 1}, 8}, {TYPE_D, {8, 8, 4, 1}, 8},   {TYPE_D, {16, 8, 4, 1}, 9},
-    {TYPE_D, {16, 8, 8, 1}, 9},   {TYPE_D, {16, 8, 16, 1}, 9}, {TYPE_F8, {16, 8, 32, 1}, 8},
-};
-
-/* The mixed ones have F8's. */
-static int32_t input_type(const Deriver *f)
+/* Of matrix instructions. */
+static DataType input_type(const Deriver *f)
 {
-    if (is_f8(f->type)) return TYPE_F8;
-    return f->type == TYPE_S && f->xdl == TYPE_X ? TYPE_X : f->type;
-}
-
-static bool has_instruction(const Deriver *f, const int32_t *mi, bool *on_arch)
-{
-    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
-        const int16_t *m = instructions[i].mi;
-        if (instructions[i].type != input_type(f) || m[0] != mi[0] || m[1] != mi[1] || m[2] != mi[2] ||
-            m[3] != mi[3])
-            continue;
-        *on_arch = f->target->isa[0] >= instructions[i].isa;
-        return true;
-    }
-    return false;
+    return f->type == TYPE_S && f->xdl == TYPE_X ? TYPE_X : matrix_type((DataType)f->type);
 }
 
 static bool plain_type(const Deriver *f)
@@ -76,12 +52,13 @@ bool derive_nv_instruction(Derive *d)
 {
     Solution *s = d->s;
     const IntList *mi = &s->MatrixInstruction;
-    bool on_arch = true;
+    DataType type = input_type(d->f);
     s->WavefrontSize = WARP;
     if (mi->n < 4) return true;
-    if (!has_instruction(d->f, mi->v, &on_arch))
+    if (is_complex(d->f->type) || !matrix_shape(MATRIX_UNIT_MMA, type, mi->v))
         STOP(d, MI_NOT_FOR_TYPE, mi->v[0], mi->v[1], mi->v[2], mi->v[3]);
-    if (!on_arch) STOP(d, MI_NOT_ON_ARCH, mi->v[0], mi->v[1], mi->v[2], mi->v[3]);
+    if (!matrix_inst(d->f->target, type, type, mi->v))
+        STOP(d, MI_NOT_ON_ARCH, mi->v[0], mi->v[1], mi->v[2], mi->v[3]);
     return true;
 }
 

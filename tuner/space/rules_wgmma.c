@@ -10,20 +10,6 @@
 
 enum { CHUNK = 16, WARP = 32, MOST_STAGES = 12, MOST_REGISTERS = 512, OVERHEAD = 36 };
 
-static const struct {
-    int32_t type, k;
-} instructions[] = {{TYPE_H, 16}, {TYPE_B, 16}, {TYPE_X, 8}, {TYPE_I8, 32}, {TYPE_F8, 32}};
-
-static bool has_instruction(const Deriver *f, const int32_t *m)
-{
-    int32_t type = f->type == TYPE_S && f->xdl == TYPE_X ? TYPE_X : is_f8(f->type) ? TYPE_F8 : f->type;
-    int32_t n = m[0] == WGMMA_ROWS ? m[1] : m[0];
-    if (m[3] != 1 || n < 8 || n > 256 || n % 8 || (type == TYPE_I8 && n > 32 && n % 16)) return false;
-    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++)
-        if (instructions[i].type == type && instructions[i].k == m[2]) return true;
-    return false;
-}
-
 /* Warp groups and their instructions along the rows; both forms of MatrixInstruction. */
 static bool take_groups(Derive *d, int rows, int32_t *groups, int32_t *repeats)
 {
@@ -51,8 +37,10 @@ bool derive_wgmma_tile(Derive *d)
     Solution *s = d->s;
     const Deriver *f = d->f;
     int32_t *m = s->MatrixInstruction.v, groups, repeats;
-    if (!has_instruction(f, m)) STOP(d, MI_NOT_FOR_TYPE, m[0], m[1], m[2], m[3]);
-    if (f->target->isa[0] != 9 || f->target->isa[2] == 0) STOP(d, MI_NOT_ON_ARCH, m[0], m[1], m[2], m[3]);
+    DataType type = f->type == TYPE_S && f->xdl == TYPE_X ? TYPE_X : matrix_type((DataType)f->type);
+    if (is_complex(f->type) || !matrix_shape(MATRIX_UNIT_WGMMA, type, m))
+        STOP(d, MI_NOT_FOR_TYPE, m[0], m[1], m[2], m[3]);
+    if (!matrix_inst(f->target, type, type, m)) STOP(d, MI_NOT_ON_ARCH, m[0], m[1], m[2], m[3]);
     if (m[0] != WGMMA_ROWS) s->SourceSwap = 1;
     if (m[1] != WGMMA_ROWS && s->SourceSwap) STOP(d, MI_NOT_FOR_TYPE, m[0], m[1], m[2], m[3]);
     int rows = s->SourceSwap ? 1 : 0;

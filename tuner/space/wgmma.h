@@ -9,10 +9,10 @@
 #ifndef SPACE_WGMMA_H
 #define SPACE_WGMMA_H
 
-#include "problem/target.h"
+#include "problem/matrix_inst.h"
 #include "space/solution.h"
 
-enum { WGMMA_ROWS = 64, WGMMA_LANES = 128, WGMMA_ROW_BYTES = 128, WGMMA_BUFFERS = 2 };
+enum { WGMMA_ROW_BYTES = 128, WGMMA_BUFFERS = 2 };
 
 typedef struct {
     bool swapped, turns; /* turns: warp groups have a tile each (PingPong) */

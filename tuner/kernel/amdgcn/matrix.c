@@ -12,6 +12,9 @@
 
 #include <stdio.h>
 
+/* Architectures whose waves divide one file of vector and accumulation registers. */
+enum { ONE_FILE = MATRIX_ARCH_GFX90A | MATRIX_ARCH_GFX940 };
+
 /* Everything that the text needs beside the GpuPlan; made anew from it by each function. */
 typedef struct {
     const GpuPlan *p;
@@ -25,17 +28,20 @@ typedef struct {
     int raw; /* bytes per local read along K */
 } Matrix;
 
-static bool is_wmma(const Matrix *m) { return m->in->layout >= LANES_WMMA_R3; }
+static bool is_wmma(const Matrix *m) { return matrix_unit(m->in) == MATRIX_UNIT_WMMA; }
 
-/* Type of the instruction whose first operand is A, or B with SourceSwap. */
-static DataType inst_type(const GpuPlan *p)
+/* Type of A (i 0) or B as the instruction takes it: of parts of complex numbers. */
+static DataType operand_type(const GpuPlan *p, int i)
 {
-    if (p->in.type == TYPE_F8B8 && p->matrix.swap) return TYPE_B8F8;
-    if (p->in.type == TYPE_B8F8 && p->matrix.swap) return TYPE_F8B8;
-    if (p->in.type == TYPE_C) return TYPE_S;
-    if (p->in.type == TYPE_Z) return TYPE_D;
     if (p->in.type == TYPE_S && p->math == TYPE_X) return TYPE_X;
-    return p->in.type;
+    return p->in.parts == 2 ? matrix_type(p->in.type) : p->op[i].type.type;
+}
+
+static const MatrixInst *instruction_of(const GpuPlan *p)
+{
+    const GpuMatrix *mi = &p->matrix;
+    const int32_t shape[] = {mi->m, mi->n, mi->k, mi->b};
+    return matrix_inst(p->target, operand_type(p, mi->swap), operand_type(p, !mi->swap), shape);
 }
 
 /* K elements that a lane takes per step: 16 bytes of a K run, or what one instruction needs. */
@@ -51,10 +57,10 @@ static Matrix matrix_of(const GpuPlan *p)
 {
     const GpuMatrix *mi = &p->matrix;
     Matrix m = {.p = p, .bytes = gpu_type_bytes(&p->in)};
-    m.in = matrix_inst(p->target, inst_type(p), mi->m, mi->n, mi->k, mi->b);
+    m.in = instruction_of(p);
     if (!m.in) return m;
     m.swap = mi->swap || m.in->layout == LANES_MFMA_F64 || m.in->layout == LANES_WMMA_R3;
-    m.kpl = m.in->layout == LANES_WMMA_R3 ? m.in->k : m.in->m * m.in->k * m.in->blocks / p->wave;
+    m.kpl = m.in->n_a;
     m.parts = m.in->k / m.kpl;
     m.vk = k_run(p, &m);
     m.raw = m.vk * m.bytes > 16 ? 16 : m.vk * m.bytes;
@@ -167,7 +173,7 @@ static Err matrix_plan(GpuPlan *p)
     Matrix m = matrix_of(p);
     if (!m.in)
         FAIL(ERR_INPUT, "%s has no matrix instruction %dx%dx%dx%d for type '%s'", p->target->name, mi->m,
-             mi->n, mi->k, mi->b, type_letter(inst_type(p)));
+             mi->n, mi->k, mi->b, type_letter(operand_type(p, 0)));
     if (is_wmma(&m) && p->wave != 32)
         FAIL(ERR_INPUT, "WavefrontSize %d: WMMA kernels of %s have waves of 32 lanes", p->wave,
              p->target->name);
@@ -193,8 +199,7 @@ static Err matrix_plan(GpuPlan *p)
 bool matrix_fits_half(const GpuPlan *p)
 {
     Matrix m = matrix_of(p);
-    int arch = matrix_arch(p->target);
-    if (arch != MATRIX_ARCH_GFX90A && arch != MATRIX_ARCH_GFX940) return false;
+    if (!(p->target->matrix & ONE_FILE)) return false;
     if (m.in->m > 16) return false; /* accumulators of 16 registers and more do not pack so well */
     int n = p->n_acc * gpu_type_bytes(&p->acc) / 4, moved = 24; /* addresses, sizes */
     for (int i = 0; i < 2; i++) {
@@ -207,14 +212,45 @@ bool matrix_fits_half(const GpuPlan *p)
 
 /* ---- text ---- */
 
+static const char *acc_type(const MatrixInst *in)
+{
+    return in->sum == TYPE_I ? "int" : in->sum == TYPE_D ? "double" : "float";
+}
+
+/* C type of a lane's part of an operand in the builtin's signature: a vector of the elements, or the words
+ * that bytes fill. */
+static void operand_typedef(const MatrixInst *in, Buf *out)
+{
+    int words = in->n_a / 4;
+    buf_puts(out, "typedef ");
+    switch (in->a) {
+    case TYPE_S:
+    case TYPE_D:
+        buf_puts(out, acc_type(in));
+        break;
+    case TYPE_H:
+    case TYPE_B:
+    case TYPE_X:
+        buf_printf(out, "@%c%d", in->a == TYPE_H ? 'h' : in->a == TYPE_B ? 's' : 'f', in->n_a);
+        break;
+    default:
+        if (matrix_unit(in) == MATRIX_UNIT_MFMA)
+            buf_puts(out, words == 1 ? "int" : "long");
+        else
+            buf_printf(out, "@i%d", words);
+    }
+    buf_puts(out, " @Op;\n");
+}
+
 static void emit_types(const Matrix *m, Buf *out)
 {
     const GpuPlan *p = m->p;
     kernel_text_put("amdgcn/matrix_types.hip", out);
-    buf_printf(out, "typedef %s @Op;\n", m->in->operand);
+    operand_typedef(m->in, out);
     if (m->in->n_acc > 1)
-        buf_printf(out, "typedef %s @AccV __attribute__((ext_vector_type(%d)));\n", m->in->acc, m->in->n_acc);
-    buf_printf(out, "struct @Acc { %s c[%d][%d][%d]; };\n", m->in->n_acc > 1 ? "@AccV" : m->in->acc,
+        buf_printf(out, "typedef %s @AccV __attribute__((ext_vector_type(%d)));\n", acc_type(m->in),
+                   m->in->n_acc);
+    buf_printf(out, "struct @Acc { %s c[%d][%d][%d]; };\n", m->in->n_acc > 1 ? "@AccV" : acc_type(m->in),
                p->in.parts, m->tiles[1], m->tiles[0]);
     /* what one read brings: K runs, or one K of several tiles */
     for (int i = 0; i < 2; i++) {
@@ -327,10 +363,10 @@ static void emit_operand(const Matrix *m, int i, Buf *out)
 static void emit_inst(const Matrix *m, const char *a, const char *b, const char *acc, Buf *out)
 {
     const char *x = m->swap ? b : a, *y = m->swap ? a : b;
-    buf_printf(out, "                    %s = __builtin_amdgcn_%s(", acc, m->in->builtin);
+    buf_printf(out, "                    %s = __builtin_amdgcn_%s(", acc, m->in->name);
     if (!is_wmma(m))
         buf_printf(out, "%s, %s, %s, 0, 0, 0);\n", x, y, acc);
-    else if (m->in->type == TYPE_I8)
+    else if (m->in->a == TYPE_I8)
         buf_printf(out, "true, %s, true, %s, %s, false);\n", x, y, acc);
     else
         buf_printf(out, "%s, %s, %s);\n", x, y, acc);
@@ -341,8 +377,7 @@ static void emit_inst(const Matrix *m, const char *a, const char *b, const char 
  * move hundreds of them about. */
 static bool rounds_apart(const Matrix *m)
 {
-    int arch = matrix_arch(m->p->target);
-    return (arch == MATRIX_ARCH_GFX90A || arch == MATRIX_ARCH_GFX940) && amdgcn_fills_file(m->p) &&
+    return (m->p->target->matrix & ONE_FILE) && amdgcn_fills_file(m->p) &&
            m->in->n_acc * gpu_type_bytes(&m->p->acc) == 16;
 }
 

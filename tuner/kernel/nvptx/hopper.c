@@ -5,6 +5,7 @@
 #include "kernel/nvptx/hopper.h"
 
 #include "kernel/text.h"
+#include "problem/matrix_inst.h"
 
 /* ---- numbers ---- */
 
@@ -39,36 +40,23 @@ static void numbers(const GpuPlan *p, Buf *out)
 
 /* ---- the instruction ---- */
 
-static const char *instruction_types(const GpuPlan *plan, bool tf32)
-{
-    switch (plan->in.type) {
-    case TYPE_H:
-        return "f32.f16.f16";
-    case TYPE_B:
-        return "f32.bf16.bf16";
-    case TYPE_I8:
-        return "s32.s8.s8";
-    default:
-        return tf32 ? "f32.tf32.tf32" : NULL;
-    }
-}
-
 /* One instruction in the words of the PTX ISA (9.7.15.5): accumulators, descriptors of X and Y, whether to
  * add; for floats signs of both, for 16 bits which of them has K strided. */
 static Err instruction(const GpuPlan *plan, Buf *out)
 {
     const GpuMatrix *mi = &plan->matrix;
-    int columns = mi->swap ? mi->m : mi->n, n = columns / 2, k = mi->k;
+    int columns = mi->swap ? mi->m : mi->n, n = WGMMA_ROWS * columns / WGMMA_LANES, k = mi->k;
     bool whole = plan->acc.type == TYPE_I, wide = plan->in.part_bytes == 2;
-    const char *types = instruction_types(plan, plan->math == TYPE_X);
-    if (!types) FAIL(ERR_INPUT, "wgmma has no data type %s", type_letter(plan->in.type));
+    const DataType type = plan->math == TYPE_X ? TYPE_X : plan->in.type;
+    const MatrixInst *in = matrix_inst(plan->target, type, type, (const int32_t[]){mi->m, mi->n, k, mi->b});
+    if (!in || gpu_is_f8(type)) FAIL(ERR_INPUT, "wgmma has no data type %s", type_letter(plan->in.type));
     bool x_k = !plan->op[mi->swap].tlu, y_k = !plan->op[!mi->swap].tlu;
     buf_printf(out,
                "\n__device__ __forceinline__ void wgmma(g_TC (&d)[%d], unsigned long long x, unsigned long "
                "long y, int add)\n"
                "{\n    asm volatile(\"{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %%%d, 0;\\n\\t\"\n"
-               "                 \"wgmma.mma_async.sync.aligned.m64n%dk%d.%s {",
-               n, n + 2, columns, k, types);
+               "                 \"wgmma.mma_async.sync.aligned.m%dn%dk%d.%s {",
+               n, n + 2, in->m, columns, k, in->name);
     for (int i = 0; i < n; i++)
         buf_printf(out, "%s%%%d", i == 0 ? "" : i % 16 ? ", " : ", \"\n                 \"", i);
     buf_printf(out, "}, %%%d, %%%d, p", n, n + 1);

@@ -4,6 +4,7 @@
  * results leave in slices through local memory where the copy engine stores them. */
 #include "kernel/gpu/gpu.h"
 #include "kernel/passes.h"
+#include "problem/matrix_inst.h"
 
 bool hopper_is(const Program *p) { return p->gpu && p->gpu->groups.used; }
 
@@ -20,7 +21,7 @@ static void local_tile(Program *p, int at, const char *name, int from, int32_t n
 
 Err hopper_distribute(Program *p)
 {
-    enum { ROWS = 64, BUFFERS = 2 };
+    enum { ROWS = WGMMA_ROWS, BUFFERS = 2 };
     const GpuPlan *plan = p->gpu;
     const GpuWarpGroups *g = &plan->groups;
     /* the instruction reads local memory: no tiles of registers */

@@ -2,34 +2,26 @@
  * contiguous. The text's readers take fragments from shared memory without bank conflicts: 32 bytes along K
  * by ldmatrix; 16-bit elements along the free dimension by transposing ldmatrix; longer ones by plain loads;
  * bytes by turning 4x4 of them in registers. */
+#include "base/log.h"
 #include "kernel/nvptx/ring.h"
 #include "kernel/text.h"
+#include "problem/matrix_inst.h"
 
 /* Numbers of two bytes of a fragment each, in the order of m16n8k16: its steps take bytes 0, 1 of every four
  * as elements 0 to 7 of K, bytes 2, 3 as 8 to 15. Both operands have that order, so that sums are the same.
  */
 
-/* mma.sync of an input type; registers of its row (x) and column (y) operand. */
+/* mma.sync as the text names it, and what its asm statement needs. */
 typedef struct {
-    const char *op;
+    const MatrixInst *in;
     char sum, part; /* constraints of accumulators and fragments */
-    int x, y;
+    int x, y;       /* registers of the row (x) and the column (y) operand */
 } Mma;
 
 /* sm_90 has no mma.sync of 8-bit floats: compilers make m16n8k32 of conversions, two of binary16, whose sums
  * they add to the accumulators. The same is written out here, with sums in the accumulators: binary16 has all
  * numbers of both formats. */
 static bool by_halves(const GpuPlan *p) { return gpu_is_f8(p->in.type) && p->target->isa[0] >= 9; }
-
-/* Of 8-bit floats; the row operand is B. */
-static const char *f8_op(const GpuPlan *p)
-{
-    static const char *const ops[2][2] = {
-        {"m16n8k32.row.col.f32.e4m3.e4m3.f32", "m16n8k32.row.col.f32.e4m3.e5m2.f32"},
-        {"m16n8k32.row.col.f32.e5m2.e4m3.f32", "m16n8k32.row.col.f32.e5m2.e5m2.f32"}};
-    if (by_halves(p)) return "m16n8k16.row.col.f32.f16.f16.f32";
-    return ops[p->op[1].type.type == TYPE_B8][p->op[0].type.type == TYPE_B8];
-}
 
 /* Four numbers of 8 bits as two and two of binary16; e5m2 is its upper half. */
 static void halves(const GpuPlan *p, Buf *out)
@@ -43,28 +35,29 @@ static void halves(const GpuPlan *p, Buf *out)
                    p->op[i].name, how[p->op[i].type.type == TYPE_B8]);
 }
 
-static Mma mma_of(const GpuPlan *p)
+/* The row operand is B. Two instructions of 8 rows count as one. */
+static Err mma_of(const GpuPlan *p, Mma *m)
 {
-    if (gpu_is_f8(p->in.type)) return (Mma){f8_op(p), 'f', 'r', 4, 2};
-    switch (p->in.type) {
-    case TYPE_H:
-        return (Mma){"m16n8k16.row.col.f32.f16.f16.f32", 'f', 'r', 4, 2};
-    case TYPE_B:
-        return (Mma){"m16n8k16.row.col.f32.bf16.bf16.f32", 'f', 'r', 4, 2};
-    case TYPE_I8:
-        return (Mma){"m16n8k32.row.col.s32.s8.s8.s32", 'r', 'r', 4, 2};
-    case TYPE_D:
-        switch (p->matrix.k) {
-        case 16:
-            return (Mma){"m16n8k16.row.col.f64.f64.f64.f64", 'd', 'd', 8, 4};
-        case 8:
-            return (Mma){"m16n8k8.row.col.f64.f64.f64.f64", 'd', 'd', 4, 2};
-        default:
-            return (Mma){"m16n8k4.row.col.f64.f64.f64.f64", 'd', 'd', 2, 1};
-        }
-    default:
-        return (Mma){"m16n8k8.row.col.f32.tf32.tf32.f32", 'f', 'r', 4, 2};
-    }
+    const GpuMatrix *mi = &p->matrix;
+    DataType part[2] = {p->op[0].type.type, p->op[1].type.type};
+    int32_t shape[] = {mi->m, mi->n, mi->k, mi->b};
+    if (p->math == TYPE_X) part[0] = part[1] = TYPE_X;
+    if (by_halves(p)) part[0] = part[1] = TYPE_H, shape[2] /= 2;
+    m->in = matrix_inst(p->target, part[1], part[0], shape);
+    if (!m->in || matrix_unit(m->in) != MATRIX_UNIT_MMA)
+        FAIL(ERR_INPUT, "%s has no mma.sync %dx%dx%dx%d for types '%s' and '%s'", p->target->name, shape[0],
+             shape[1], shape[2], shape[3], type_letter(part[1]), type_letter(part[0]));
+    bool d = m->in->sum == TYPE_D;
+    int bytes = type_bytes(part[0]), unit = d ? 8 : 4, n = mi->m < 16 ? 2 : 1;
+    m->sum = d ? 'd' : m->in->sum == TYPE_I ? 'r' : 'f';
+    m->part = d ? 'd' : 'r';
+    m->x = n * m->in->n_a * bytes / unit, m->y = m->in->n_b * bytes / unit;
+    return ERR_OK;
+}
+
+static void name(const MatrixInst *in, Buf *out)
+{
+    buf_printf(out, "mma.sync.aligned.m%dn%dk%d.%s", in->m, in->n, in->k, in->name);
 }
 
 static void registers(int from, int n, Buf *out)
@@ -80,8 +73,9 @@ static void operands(char constraint, const char *name, int n, Buf *out)
 
 static void instruction(const Mma *m, Buf *out)
 {
-    buf_printf(out, "@DEV void @mma(@TC *c, const @F *x, const @F *y)\n{\n    asm(\"mma.sync.aligned.%s ",
-               m->op);
+    buf_puts(out, "@DEV void @mma(@TC *c, const @F *x, const @F *y)\n{\n    asm(\"");
+    name(m->in, out);
+    buf_puts(out, " ");
     registers(0, 4, out);
     buf_puts(out, ", ");
     registers(4, m->x, out);
@@ -99,15 +93,17 @@ static void instruction(const Mma *m, Buf *out)
 }
 
 /* 8x8x4, all that sm_80 has for doubles: two make one of 16 rows. */
-static void instruction_pair(Buf *out)
+static void instruction_pair(const Mma *m, Buf *out)
 {
     buf_puts(out, "@DEV void @mma(@TC *c, const @F *x, const @F *y)\n{\n");
-    for (int h = 0; h < 2; h++)
+    for (int h = 0; h < 2; h++) {
+        buf_puts(out, "    asm(\"");
+        name(m->in, out);
         buf_printf(out,
-                   "    asm(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%%0, %%1}, {%%2}, {%%3}, "
-                   "{%%0, %%1};\"\n"
+                   " {%%0, %%1}, {%%2}, {%%3}, {%%0, %%1};\"\n"
                    "        : \"+d\"(c[%d]), \"+d\"(c[%d])\n        : \"d\"(x[%d]), \"d\"(y[0]));\n",
                    2 * h, 2 * h + 1, h);
+    }
     buf_puts(out, "}\n");
 }
 
@@ -152,9 +148,16 @@ static void readers(const GpuPlan *p, Buf *out)
                    'A' + i, i ? "true" : "false", i, 'A' + i);
 }
 
+Err ring_mma_check(const GpuPlan *p)
+{
+    Mma m = {0};
+    return mma_of(p, &m);
+}
+
 void ring_mma_emit(const GpuPlan *p, Buf *out)
 {
-    Mma m = mma_of(p);
+    Mma m = {0};
+    if (mma_of(p, &m)) BUG("mma.sync of %s was not checked", p->target->name);
     const GpuMatrix *mi = &p->matrix;
     bool bytes = gpu_type_bytes(&p->in) == 1;
     buf_printf(out, "typedef %s @F;\n", m.part == 'd' ? "double" : "unsigned");
@@ -164,7 +167,7 @@ void ring_mma_emit(const GpuPlan *p, Buf *out)
     kernel_text_put("nvptx/mma_tile.cuh", out);
     readers(p, out);
     if (mi->m == 8)
-        instruction_pair(out);
+        instruction_pair(&m, out);
     else
         instruction(&m, out);
     if (by_halves(p)) halves(p, out);

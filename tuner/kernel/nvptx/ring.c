@@ -6,6 +6,7 @@
 static Err compute_plan(GpuPlan *p)
 {
     const GpuRing *r = &p->ring;
+    if (p->matrix.used) TRY(ring_mma_check(p));
     for (int i = 0; i < 2; i++) p->op[i].k_major = r->k_major[i] && !p->op[i].tlu, p->op[i].pad = 0;
     p->k_step = p->matrix.used ? p->matrix.k : r->k_vectors ? 16 / gpu_type_bytes(&p->in) : 1;
     p->steps = p->depth_u / p->k_step / p->lsu;

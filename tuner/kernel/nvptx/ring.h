@@ -20,6 +20,8 @@
 
 #include "kernel/gpu/gpu.h"
 
+/* ERR_INPUT: the target has no mma.sync of the plan's shape and types. */
+Err ring_mma_check(const GpuPlan *p);
 /* The multiplying part: structs @Frag and @Acc (init, load, mac; row, col and element of result r). */
 void ring_mma_emit(const GpuPlan *p, Buf *out);
 
