@@ -24,7 +24,7 @@ src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 RUN_SRC    := $(filter-out tuner/base/cli%,$(call src,$(addprefix tuner/,base fmt problem index) client/runtime))
-KERNELS    := $(addprefix tuner/kernel/,host gpu amdgcn nvptx)
+KERNELS    := $(addprefix tuner/kernel/,lower host gpu amdgcn nvptx)
 CORE_SRC   := $(call src,$(addprefix tuner/,base fmt problem index space kernel build measure) $(KERNELS))
 DEVICE_SRC := $(call src,client/device client/worker client/race client/peer) client/answer.c client/events.c client/options.c
 LOGIC_SRC  := $(filter-out logic/main.c,$(call src,logic))

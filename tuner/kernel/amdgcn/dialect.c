@@ -131,6 +131,7 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 }
 
 const GpuDialect dialect_amdgcn = {.language = "HIP C++",
+                                   .words = &stmt_words_hip,
                                    .static_lds = 65536,
                                    .as_float = "__builtin_bit_cast(float, ",
                                    .as_bits = "__builtin_bit_cast(unsigned, ",

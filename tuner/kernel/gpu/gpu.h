@@ -112,6 +112,7 @@
 #define KERNEL_GPU_GPU_H
 
 #include "index/layout.h"
+#include "kernel/lower/stmt.h"
 #include "kernel/program.h"
 #include "problem/problem.h"
 #include "problem/target.h"
@@ -153,6 +154,9 @@ typedef struct {
     int hint;  /* NonTemporal bits */
 } GpuOperand;
 
+/* Memory for the statements of a kernel at most. */
+enum { GPU_STMTS_BYTES = 256 << 20 };
+
 /* An argument of the kernel, in order. */
 typedef struct {
     const char *type; /* C type, '@' names allowed */
@@ -181,11 +185,12 @@ typedef struct GpuCopy {
 /* What a family calls things. One each in amdgcn/dialect.c and nvptx/dialect.c. */
 struct GpuDialect {
     const char *language; /* "HIP C++" */
-    int static_lds;       /* bytes of local memory that a kernel may declare statically */
-    bool dynamic_lds;     /* more is asked for at the launch */
-    bool aligned_loads;   /* vectors in global memory must be aligned to their size */
-    int mixed_steps;  /* steps of a long stage that compilers may mix, @keep_order() behind them; 0: all */
-    bool hint_levels; /* NonTemporal's values are told apart */
+    const StmtWords *words;
+    int static_lds;     /* bytes of local memory that a kernel may declare statically */
+    bool dynamic_lds;   /* more is asked for at the launch */
+    bool aligned_loads; /* vectors in global memory must be aligned to their size */
+    int mixed_steps;    /* steps of a long stage that compilers may mix, @keep_order() behind them; 0: all */
+    bool hint_levels;   /* NonTemporal's values are told apart */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
     const char *e4m3_to_f; /* body of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
@@ -404,8 +409,8 @@ void gpu_tile(const GpuPlan *p, Buf *out);
 /* @copy_tail as the register module writes it, for other copy modules. */
 void gpu_copy_tail(const GpuPlan *p, Buf *out);
 /* The steps of a stage, the loop over K, the stores of D, the kernel. */
-void gpu_stage(const GpuPlan *p, Buf *out);
-Err gpu_loop(const GpuPlan *p, const Program *program, Buf *out);
+void gpu_stage(const GpuPlan *p, Stmts *s);
+Err gpu_loop(const GpuPlan *p, const Program *program, Stmts *s);
 void gpu_store(const GpuPlan *p, Buf *out);
 /* For GpuDialect.finish. C is read, and alpha applied, by this kernel (else by a helper kernel). */
 bool gpu_reads_c(const GpuPlan *p);

@@ -171,7 +171,12 @@ Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out)
     gpu_walk_chunks(&walk, "t.k", "t.slow");
     start(&walk, out);
     TRY(gpu_walk_check(&walk));
-    TRY(gpu_loop(p, program, out));
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    Err e = gpu_loop(p, program, &s);
+    if (!e) e = stmt_print(&s, p->dialect->words, 1, out);
+    stmts_fini(&s);
+    TRY(e);
     results(p, out);
     return buf_check(out);
 }

@@ -5,102 +5,172 @@
 typedef struct {
     const GpuPlan *p;
     const Program *program;
-    Buf *out;
-    int indent;
-} LoopText;
+    Stmts *s;
+} Loops;
 
-/* Compilers that mix a hundred steps load all their fragments first, and spill them. */
-static void order(const GpuPlan *p, Buf *out)
+static const Value *variable(Stmts *s, const char *name) { return value_reg(s, name); }
+
+/* An integer of the text that is below 2^31: sizes, chunks of K. */
+static const Expr *number(Stmts *s, const char *name) { return expr_var(&s->pool, name, 0, 0, INT32_MAX); }
+
+/* ---- the steps of a stage ---- */
+
+static void load_fragments(Stmts *s, const Value *f, const Value *const lds[2], const Expr *step)
 {
-    int n = p->dialect->mixed_steps;
-    if (n && p->steps > 2 * n) buf_printf(out, "        if (s %% %d == %d) @keep_order();\n", n, n - 1);
+    stmt_call(s, "@frag_load", f, lds[0], lds[1], variable(s, "tid"), value_expr(s, step));
 }
 
-void gpu_stage(const GpuPlan *p, Buf *out)
+static void steps(const GpuPlan *p, Stmts *s, const Value *const lds[2])
 {
-    buf_printf(out,
-               "\n/* ---- one stage of local memory ---- */\n\n"
-               "@DEV void @stage(@Acc &acc, const char *stage, unsigned tid)\n{\n"
-               "    const char *lds_a = stage + %d, *lds_b = stage + %d;\n",
-               p->op[0].lds_offset, p->op[1].lds_offset);
-    if (p->prefetch_local && p->steps > 1)
-        buf_printf(out,
-                   "    @Frag f[2];\n"
-                   "    @frag_load(f[0], lds_a, lds_b, tid, 0);\n"
-                   "    @UNROLL for (int s = 0; s < %d; s++) {\n"
-                   "        if (s + 1 < %d) @frag_load(f[(s + 1) & 1], lds_a, lds_b, tid, s + 1);\n"
-                   "        @frag_mac(acc, f[s & 1]);\n",
-                   p->steps, p->steps);
-    else
-        buf_printf(out,
-                   "    @UNROLL for (int s = 0; s < %d; s++) {\n        @Frag f;\n"
-                   "        @frag_load(f, lds_a, lds_b, tid, s);\n        @frag_mac(acc, f);\n",
-                   p->steps);
-    order(p, out);
-    buf_puts(out, "    }\n}\n\n");
-    buf_printf(
-        out,
-        "/* The first steps only: the rest of K. */\n"
-        "@DEV void @stage_rest(@Acc &acc, const char *stage, unsigned tid, int steps)\n{\n"
-        "    @NOUNROLL for (int s = 0; s < steps; s++) {\n        @Frag f;\n"
-        "        @frag_load(f, stage + %d, stage + %d, tid, s);\n        @frag_mac(acc, f);\n    }\n}\n",
-        p->op[0].lds_offset, p->op[1].lds_offset);
+    ExprPool *pool = &s->pool;
+    const int fence = p->dialect->mixed_steps;
+    const bool ahead = p->prefetch_local && p->steps > 1;
+    const Value *acc = variable(s, "acc"), *f = variable(s, "f");
+    if (ahead) {
+        stmt_array(s, "@Frag", "f", DIMS(2));
+        load_fragments(s, value_at_i(s, f, 0), lds, expr_const(pool, 0));
+    }
+    const Expr *step = stmt_unrolled(s, "s", GPU_STEP, p->steps), *next = expr_add_i(pool, step, 1);
+    if (ahead) {
+        stmt_if_expr(s, expr_op(pool, EXPR_LT, next, expr_const(pool, p->steps)));
+        load_fragments(s, value_at(s, f, expr_and_i(pool, next, 1)), lds, next);
+        stmt_end(s);
+        stmt_call(s, "@frag_mac", acc, value_at(s, f, expr_and_i(pool, step, 1)));
+    } else {
+        stmt_var(s, "@Frag", "f", NULL);
+        load_fragments(s, f, lds, step);
+        stmt_call(s, "@frag_mac", acc, f);
+    }
+    /* compilers that mix a hundred steps load all their fragments first, and spill them */
+    if (fence && p->steps > 2 * fence) {
+        const Expr *in_turn = expr_mod_i(pool, step, fence), *last = expr_const(pool, fence - 1);
+        stmt_if_expr(s, expr_op(pool, EXPR_EQ, in_turn, last));
+        stmt_fence(s);
+        stmt_end(s);
+    }
+    stmt_end(s);
 }
 
-/* The next stage of the ring. */
-static void advance(LoopText *t, const char *at)
+static void stage_operands(const GpuPlan *p, Stmts *s, const Value *lds[2])
 {
-    int n = t->p->n_stages, bytes = t->p->stage_bytes;
-    if (n == 2)
-        buf_line(t->out, t->indent, "%s = %d - %s;", at, bytes, at);
-    else if (n > 2)
-        buf_line(t->out, t->indent, "%s = %s == %d ? 0 : %s + %d;", at, at, (n - 1) * bytes, at, bytes);
+    static const char *const name[] = {"lds_a", "lds_b"};
+    for (int i = 0; i < 2; i++) {
+        const Value *at = value_op(s, VALUE_ADD, variable(s, "stage"), value_int(s, p->op[i].lds_offset));
+        lds[i] = stmt_define(s, "const char *", name[i], at);
+    }
 }
 
-static const Tile *tile_of(const LoopText *t, const Op *o, int i) { return &t->program->tile[o->tile[i]]; }
-
-static void load(LoopText *t, const Op *o, Phase phase)
+void gpu_stage(const GpuPlan *p, Stmts *s)
 {
+    const Value *lds[2];
+    stmt_gap(s);
+    stmt_comment(s, "---- one stage of local memory ----");
+    stmt_gap(s);
+    stmt_function(s,
+                  (Function){.name = "@stage",
+                             STMT_PARAMS({"@Acc &", "acc"}, {"const char *", "stage"}, {"unsigned", "tid"})});
+    stage_operands(p, s, lds);
+    steps(p, s, lds);
+    stmt_end(s);
+    stmt_gap(s);
+    stmt_comment(s, "The first steps only: the rest of K.");
+    stmt_function(s, (Function){.name = "@stage_rest",
+                                STMT_PARAMS({"@Acc &", "acc"}, {"const char *", "stage"}, {"unsigned", "tid"},
+                                            {"int", "steps"})});
+    stage_operands(p, s, lds);
+    const Expr *step = stmt_loop(s, (Loop){.var = "s",
+                                           .type = "int",
+                                           .start = expr_const(&s->pool, 0),
+                                           .limit = number(s, "steps"),
+                                           .unroll = UNROLL_NONE});
+    const Value *f = stmt_var(s, "@Frag", "f", NULL);
+    load_fragments(s, f, lds, step);
+    stmt_call(s, "@frag_mac", variable(s, "acc"), f);
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* ---- the loop over K ---- */
+
+/* The next stage of the ring: `at` is its offset in local memory. */
+static void advance(Loops *t, const char *at)
+{
+    ExprPool *pool = &t->s->pool;
+    const int n = t->p->n_stages, bytes = t->p->stage_bytes;
+    if (n < 2) return;
+    const Expr *last = expr_const(pool, (n - 1) * bytes), *now = expr_var(pool, at, 0, 0, (n - 1) * bytes);
+    const Expr *next = n == 2 ? expr_within(pool, expr_sub(pool, last, now), 0, bytes)
+                              : expr_select(pool, expr_op(pool, EXPR_EQ, now, last), expr_const(pool, 0),
+                                            expr_add_i(pool, now, bytes));
+    stmt_set(t->s, variable(t->s, at), value_expr(t->s, next));
+}
+
+static const Tile *tile_of(const Loops *t, const Op *o, int i) { return &t->program->tile[o->tile[i]]; }
+
+/* The stage of the ring at the offset of that name. */
+static const Value *stage_at(Loops *t, const char *at)
+{
+    const Value *offset = t->p->n_stages > 1 ? variable(t->s, at) : value_int(t->s, 0);
+    return value_op(t->s, VALUE_ADD, variable(t->s, "lds"), offset);
+}
+
+static void load(Loops *t, const Op *o, Phase phase)
+{
+    Stmts *s = t->s;
+    ExprPool *pool = &s->pool;
     if (phase == PHASE_REST) {
-        buf_line(t->out, t->indent, "const unsigned chunk = first + j * step;");
-        buf_line(t->out, t->indent, "@copy_tail(t, tid, lds, chunk * %d);", t->p->depth_u);
+        const Expr *turn = expr_mul(pool, number(s, "j"), number(s, "step"));
+        const Expr *chunk = expr_add(pool, number(s, "first"), expr_within(pool, turn, 0, INT32_MAX));
+        chunk = stmt_let(s, "chunk", expr_within(pool, chunk, 0, INT32_MAX / t->p->depth_u));
+        stmt_call(s, "@copy_tail", variable(s, "t"), variable(s, "tid"), variable(s, "lds"),
+                  value_expr(s, expr_mul_i(pool, chunk, t->p->depth_u)));
         return;
     }
-    buf_line(t->out, t->indent, "@copy_load(copy, %d, lds + %s);", o->set,
-             t->p->copy->async && t->p->n_stages > 1 ? "wr" : "0");
+    const Value *to =
+        t->p->copy->async ? stage_at(t, "wr") : value_op(s, VALUE_ADD, variable(s, "lds"), value_int(s, 0));
+    stmt_call(s, "@copy_load", variable(s, "copy"), value_int(s, o->set), to);
     if (t->p->copy->async) advance(t, "wr");
 }
 
-static void store(LoopText *t)
+static void store(Loops *t)
 {
-    buf_line(t->out, t->indent, "@copy_store(copy, 0, lds + %s);", t->p->n_stages > 1 ? "wr" : "0");
-    if (t->p->n_sets > 1) buf_line(t->out, t->indent, "@copy_shift(copy);");
+    stmt_call(t->s, "@copy_store", variable(t->s, "copy"), value_int(t->s, 0), stage_at(t, "wr"));
+    if (t->p->n_sets > 1) stmt_call(t->s, "@copy_shift", variable(t->s, "copy"));
     advance(t, "wr");
 }
 
-static void move(LoopText *t)
+static void move(Loops *t)
 {
+    Stmts *s = t->s;
+    const Value *by[] = {variable(s, "step_a"), variable(s, "step_b")}, *wrap = variable(s, "wrap");
     if (t->p->walk.staggers) {
-        buf_line(t->out, t->indent, "wrap--;");
-        buf_line(t->out, t->indent, "@copy_move(copy, t, wrap ? step_a : back_a, wrap ? step_b : back_b);");
-    } else
-        buf_line(t->out, t->indent, "@copy_move(copy, t, step_a, step_b);");
+        stmt_update(s, VALUE_SUB, wrap, value_int(s, 1));
+        by[0] = value_select(s, wrap, by[0], variable(s, "back_a"));
+        by[1] = value_select(s, wrap, by[1], variable(s, "back_b"));
+    }
+    stmt_call(s, "@copy_move", variable(s, "copy"), variable(s, "t"), by[0], by[1]);
 }
 
-static void consume(LoopText *t, Phase phase)
+static void consume(Loops *t, Phase phase)
 {
     const GpuPlan *p = t->p;
-    if (phase == PHASE_REST) {
-        buf_line(t->out, t->indent, "const unsigned left = t.k - chunk * %d;", p->depth_u);
-        buf_line(t->out, t->indent, "@stage_rest(acc, lds, tid, left < %d ? (int)((left + %d) / %d) : %d);",
-                 p->depth_u, p->lsu * p->k_step - 1, p->lsu * p->k_step, p->steps);
+    Stmts *s = t->s;
+    ExprPool *pool = &s->pool;
+    if (phase != PHASE_REST) {
+        stmt_call(s, "@stage", variable(s, "acc"), stage_at(t, "rd"), variable(s, "tid"));
+        advance(t, "rd");
         return;
     }
-    buf_line(t->out, t->indent, "@stage(acc, lds + %s, tid);", p->n_stages > 1 ? "rd" : "0");
-    advance(t, "rd");
+    const Expr *chunk = expr_var(pool, "chunk", 0, 0, INT32_MAX / p->depth_u);
+    const Expr *left = expr_sub(pool, number(s, "t.k"), expr_mul_i(pool, chunk, p->depth_u));
+    left = stmt_let(s, "left", expr_within(pool, left, 0, INT32_MAX));
+    const Expr *some = expr_ceil_div(pool, left, expr_const(pool, p->lsu * p->k_step));
+    const Expr *in_stage = expr_op(pool, EXPR_LT, left, expr_const(pool, p->depth_u));
+    const Expr *n = expr_select(pool, in_stage, some, expr_const(pool, p->steps));
+    stmt_call(s, "@stage_rest", variable(s, "acc"), variable(s, "lds"), variable(s, "tid"), value_expr(s, n));
 }
 
-static void one_op(LoopText *t, const Op *o, Phase phase)
+static void one_op(Loops *t, const Op *o, Phase phase)
 {
     switch (o->kind) {
     case OP_LOAD_TILE:
@@ -113,10 +183,10 @@ static void one_op(LoopText *t, const Op *o, Phase phase)
         move(t);
         break;
     case OP_BARRIER:
-        buf_line(t->out, t->indent, "@barrier();");
+        stmt_barrier(t->s);
         break;
     case OP_WAIT:
-        buf_line(t->out, t->indent, "@copy_wait(%d);", o->pending);
+        stmt_wait(t->s, o->pending);
         break;
     default:
         break;
@@ -124,76 +194,82 @@ static void one_op(LoopText *t, const Op *o, Phase phase)
 }
 
 /* Ops of A stand for the pair. */
-static bool second_of_pair(const LoopText *t, const Op *o)
+static bool second_of_pair(const Loops *t, const Op *o)
 {
     bool pairs = o->kind == OP_LOAD_TILE || o->kind == OP_STORE_TILE || o->kind == OP_UPDATE_TILE_OFFSET;
     return pairs && tile_of(t, o, 0)->operand == 'B';
 }
 
-static void walk(LoopText *t, const Op *list, Phase phase);
+static void walk(Loops *t, const Op *list, Phase phase);
 
-static void group_loop(LoopText *t, const Op *o)
+/* i + ahead < whole: there is a whole chunk that many turns later. */
+static const Expr *has_chunk(Stmts *s, int ahead)
 {
-    int prefetch = t->p->prefetch;
-    if (o->phase == PHASE_REST)
-        buf_line(t->out, t->indent, "@NOUNROLL for (unsigned j = whole; j < count; j++) {");
-    else if (o->phase == PHASE_MAIN)
-        buf_line(t->out, t->indent, "@NOUNROLL for (; i + %d < whole; i++) {", prefetch);
-    else if (o->phase == PHASE_DRAIN && prefetch == 1)
-        buf_line(t->out, t->indent, "{");
-    else
-        buf_line(t->out, t->indent, "@NOUNROLL for (; i < whole; i++) {");
-    t->indent++;
-    walk(t, o->body, o->phase);
-    t->indent--;
-    buf_line(t->out, t->indent, "}");
+    const Expr *i = expr_var(&s->pool, "i", 0, 0, INT32_MAX);
+    return expr_op(&s->pool, EXPR_LT, expr_add_i(&s->pool, i, ahead), number(s, "whole"));
 }
 
-static void walk(LoopText *t, const Op *list, Phase phase)
+static void group_loop(Loops *t, const Op *o)
+{
+    Stmts *s = t->s;
+    const int prefetch = t->p->prefetch;
+    if (o->phase == PHASE_REST)
+        stmt_loop(s, (Loop){.var = "j",
+                            .start = number(s, "whole"),
+                            .limit = number(s, "count"),
+                            .unroll = UNROLL_NONE});
+    else if (o->phase == PHASE_DRAIN && prefetch == 1)
+        stmt_block(s);
+    else {
+        const Expr *more = has_chunk(s, o->phase == PHASE_MAIN ? prefetch : 0);
+        stmt_loop(s, (Loop){.var = "i", .condition = value_expr(s, more), .unroll = UNROLL_NONE});
+    }
+    walk(t, o->body, o->phase);
+    stmt_end(s);
+}
+
+static void walk(Loops *t, const Op *list, Phase phase)
 {
     for (const Op *o = list; o;) {
-        if (o->kind == OP_LOOP && o->level == LEVEL_GROUP) {
-            group_loop(t, o);
-            o = o->next;
-            continue;
-        }
         if (o->kind == OP_LOOP) {
-            consume(t, phase);
+            if (o->level == LEVEL_GROUP)
+                group_loop(t, o);
+            else
+                consume(t, phase);
             o = o->next;
             continue;
         }
-        if (o->ahead) buf_line(t->out, t->indent, "if (i + %d < whole) {", o->ahead);
-        int ahead = o->ahead;
-        t->indent += ahead > 0;
+        const int ahead = o->ahead;
+        if (ahead) stmt_if_expr(t->s, has_chunk(t->s, ahead));
         do {
             if (!second_of_pair(t, o)) one_op(t, o, phase);
             o = o->next;
         } while (o && ahead && o->ahead == ahead && o->kind != OP_LOOP);
-        t->indent -= ahead > 0;
-        if (ahead) buf_line(t->out, t->indent, "}");
+        if (ahead) stmt_end(t->s);
     }
 }
 
 /* Everything between the accumulators' and the copies' start and the epilogue. */
-Err gpu_loop(const GpuPlan *p, const Program *program, Buf *out)
+Err gpu_loop(const GpuPlan *p, const Program *program, Stmts *s)
 {
-    LoopText t = {p, program, out, 1};
+    Loops t = {p, program, s};
     const Op *o = program->body, *rest = NULL;
     while (o && o->kind == OP_INIT_TILE) o = o->next;
     for (const Op *r = o; r; r = r->next)
         if (r->kind == OP_LOOP && r->phase == PHASE_REST) rest = r;
     if (!o || !rest) FAIL(ERR_FAILED, "a program without a loop over the rest of K cannot be lowered");
-    buf_line(t.out, t.indent, "if (whole > 0) {");
-    t.indent++;
-    buf_line(t.out, t.indent, "unsigned i = 0;");
-    if (p->n_stages > 1) buf_line(t.out, t.indent, "int rd = 0, wr = 0;");
+    stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, expr_const(&s->pool, 0), number(s, "whole")));
+    stmt_var(s, "unsigned", "i", value_int(s, 0));
+    if (p->n_stages > 1) {
+        stmt_var(s, "int", "rd", value_int(s, 0));
+        stmt_var(s, "int", "wr", value_int(s, 0));
+    }
     Op head[64];
     int n = 0;
     for (; o != rest && n < 64; o = o->next) head[n++] = *o;
     for (int i = 0; i < n; i++) head[i].next = i + 1 < n ? &head[i + 1] : NULL;
     walk(&t, n ? head : NULL, PHASE_ALL);
-    t.indent--;
-    buf_line(t.out, t.indent, "}");
+    stmt_end(s);
     Op last = *rest;
     last.next = NULL;
     walk(&t, &last, PHASE_ALL);

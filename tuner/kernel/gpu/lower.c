@@ -68,9 +68,13 @@ Err gpu_lower(const Program *program, Str symbol, Buf *out)
     gpu_tile(p, &body);
     p->compute->emit(p, &body);
     p->copy->emit(p, &body);
-    gpu_stage(p, &body);
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    gpu_stage(p, &s);
+    Err e = stmt_print(&s, p->dialect->words, 0, &body);
+    stmts_fini(&s);
     gpu_store(p, &body);
-    Err e = gpu_kernel(p, program, symbol, &body);
+    if (!e) e = gpu_kernel(p, program, symbol, &body);
     if (!e) e = gpu_finish_program(program, symbol, buf_view(&body), out);
     buf_fini(&body);
     return e;

@@ -68,6 +68,7 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 }
 
 const GpuDialect dialect_nvptx = {.language = "CUDA C++",
+                                  .words = &stmt_words_cuda,
                                   .static_lds = 49152,
                                   .dynamic_lds = true,
                                   .aligned_loads = true,
