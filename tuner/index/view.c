@@ -183,14 +183,32 @@ static const ViewStep *unfolded(const View *v, int d)
 
 const Expr *view_address(ExprPool *p, const View *v, const Expr *const *coord)
 {
+    return view_address_by(p, v, coord, NULL);
+}
+
+const Expr *view_address_by(ExprPool *p, const View *v, const Expr *const *coord, const Expr *stride)
+{
     const Expr *at[VIEW_MAX_DIMS], *sum = expr_const(p, 0);
     all_coords(p, v, coord, at);
     for (int d = 0; d < v->n_memory; d++) {
         const ViewStep *u = unfolded(v, d);
         if (u && u->lower[u->n_lower - 1] != d) continue;
-        sum = expr_add(p, sum, expr_mul(p, at[u ? u->upper[0] : d], stride_of(p, v, d)));
+        const Expr *own = stride_of(p, v, d);
+        sum = expr_add(p, sum,
+                       expr_mul(p, at[u ? u->upper[0] : d], stride && !expr_is_const(own) ? stride : own));
     }
     return sum;
+}
+
+bool view_is_matrix(const View *v)
+{
+    int top[VIEW_MAX_DIMS], named = 0;
+    int64_t n;
+    if (view_top(v, top) != 2) return false;
+    for (int d = 0; d < v->n_memory; d++) named += !number(v->dim[d].stride, &n);
+    for (int i = 0; i < v->n_steps; i++)
+        if (v->step[i].kind != VIEW_PASSTHROUGH) return false;
+    return named <= 1;
 }
 
 const Expr *view_guard(ExprPool *p, const View *v, const Expr *const *coord)

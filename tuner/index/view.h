@@ -78,6 +78,11 @@ enum {
 const Expr *view_coord(ExprPool *p, const View *v, int i, const char *name);
 /* Element offset of the given top coordinates, in the order of view_top. */
 const Expr *view_address(ExprPool *p, const View *v, const Expr *const *coord);
+/* The same in a text that has the view's leading dimension, which is not a number, as `stride`. */
+const Expr *view_address_by(ExprPool *p, const View *v, const Expr *const *coord, const Expr *stride);
+/* Whether the view is a matrix with one leading dimension: two coordinates, each of which is a dimension of
+ * the tensor. The address of a sum of coordinates is then the sum of their addresses. */
+bool view_is_matrix(const View *v);
 /* Condition under which these coordinates are inside the tensor's padded dimensions; 1 when they always
  * are. */
 const Expr *view_guard(ExprPool *p, const View *v, const Expr *const *coord);
