@@ -3,6 +3,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/parse.h"
+#include "space/derive.h"
 
 static const char head[] = "program gfx906\ntitle t\n";
 
@@ -90,8 +91,111 @@ static void deep(void **state)
     arena_fini(&a);
 }
 
+/* Program of a host kernel of single precision with these transposes. */
+static void host_program(bool ta, bool tb, bool packs, Buf *out)
+{
+    ProblemType pt;
+    Solution s;
+    Deriver d;
+    Verdict v;
+    const Target *t = target_find(STR("x86-64-v3"));
+    assert_int_equal(problem_type_gemm(&pt, ta, tb, TYPE_S, TYPE_S, TYPE_S), 0);
+    solution_init(&s, &pt);
+    s.ThreadTile = intlist2(16, 6);
+    s.WorkGroup = intlist3(4, 4, 1);
+    s.DepthU = 64;
+    s.HostPackA = s.HostPackB = packs;
+    assert_int_equal(deriver_init(&d, &pt, t, NULL), 0);
+    assert_true(solution_derive(&d, &s, &v));
+    assert_int_equal(kernel_dump(&s, t, STR_NULL, out), 0);
+}
+
+/* Line of a text that begins so. */
+static Str line_of(Str text, const char *begins)
+{
+    Str line;
+    while (str_split(&text, '\n', &line))
+        if (str_starts(line, begins)) return line;
+    return STR_NULL;
+}
+
+/* program with another line in place of the one that begins so. */
+static void with_line(Str program, Str instead, const char *begins, Buf *out)
+{
+    Str line;
+    while (str_split(&program, '\n', &line)) {
+        buf_str(out, str_starts(str_trim(line), begins) ? instead : line);
+        buf_putc(out, '\n');
+    }
+}
+
+/* The hash of the kernel of a program, without its title. */
+static void kernel_of(Str program, Buf *out)
+{
+    Buf text;
+    buf_init(&text);
+    if (kernel_emit_text(program, "p", STR("k"), &text)) fail_msg("%s", err_message());
+    Str content = kernel_content(buf_view(&text));
+    assert_int_equal(content.n, 64);
+    buf_str(out, content);
+    buf_fini(&text);
+}
+
+/* Host kernels take addresses from the views: with the other operand's view a program is the other kernel. */
+static void views_decide(void **state)
+{
+    (void)state;
+    static const char *const views[] = {"tile %a ", "tile %b "};
+    for (int i = 0; i < 4; i++) {
+        Buf b[5];
+        for (int j = 0; j < 5; j++) buf_init(&b[j]);
+        const bool of_b = i & 1, packs = i < 2 || !of_b;
+        host_program(false, false, packs, &b[0]);
+        host_program(!of_b, of_b, packs, &b[1]);
+        with_line(buf_view(&b[0]), line_of(buf_view(&b[1]), views[of_b]), views[of_b], &b[2]);
+        kernel_of(buf_view(&b[1]), &b[3]);
+        kernel_of(buf_view(&b[2]), &b[4]);
+        assert_true(str_eq(buf_view(&b[3]), buf_view(&b[4])));
+        b[3].n = 0;
+        kernel_of(buf_view(&b[0]), &b[3]);
+        assert_false(str_eq(buf_view(&b[3]), buf_view(&b[4])));
+        for (int j = 0; j < 5; j++) buf_fini(&b[j]);
+    }
+}
+
+/* Views and numbers that a host kernel cannot have. */
+static void host_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *instead, *why;
+    } cases[] = {
+        {"tile %a ", "tile %a : A global S[m 64, k 64]", "the view of A is none"},
+        {"tile %d ",
+         "tile %d : D global S[m 64, n 24] view m:size_m*stride_d1 n:size_n*1 | passthrough m -> m "
+         "| passthrough n -> n",
+         "the view of D runs along N"},
+        {"tile vector", "tile vector 8 vectors 200000 rows 16 columns 200000 sums 1 unroll 1 direct 1",
+         "200000x200000 vectors"},
+        {"loop k step 1 at lane", "loop k step 1 at lane unroll 1000000 {", "over 64 steps"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Buf b[2], out;
+        for (int j = 0; j < 2; j++) buf_init(&b[j]);
+        buf_init(&out);
+        host_program(false, false, true, &b[0]);
+        with_line(buf_view(&b[0]), str_from(cases[i].instead), cases[i].line, &b[1]);
+        assert_int_equal(kernel_emit_text(buf_view(&b[1]), "p", STR("k"), &out), ERR_INPUT);
+        if (!strstr(err_message(), cases[i].why))
+            fail_msg("'%s' does not say '%s'", err_message(), cases[i].why);
+        for (int j = 0; j < 2; j++) buf_fini(&b[j]);
+        buf_fini(&out);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(malformed), cmocka_unit_test(deep)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(malformed), cmocka_unit_test(deep),
+                                       cmocka_unit_test(views_decide), cmocka_unit_test(host_refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

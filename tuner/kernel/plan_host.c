@@ -15,8 +15,6 @@ void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t)
      * arithmetic. */
     if (p->compute.bytes == 2) p->compute = host_type(TYPE_S);
     p->parts = p->compute.complex ? 2 : 1;
-    p->trans[0] = pt->TransposeA;
-    p->trans[1] = pt->TransposeB;
     p->conj[0] = pt->ComplexConjugateA;
     p->conj[1] = pt->ComplexConjugateB;
     p->batched = pt->NumIndicesC > 2;
@@ -110,7 +108,7 @@ Err host_plan(HostPlan *p, const Solution *s, const Target *t)
     p->pack[0] = s->HostPackA;
     p->pack[1] = s->HostPackB;
     bool converts = p->in.type != p->compute.type || p->parts == 2;
-    if (!p->pack[0] && (p->trans[0] || converts || !p->direct))
+    if (!p->pack[0] && (s->pt->TransposeA || converts || !p->direct))
         FAIL(ERR_INPUT, "HostPackA 0 needs A with contiguous columns and no conversion");
     if (!p->pack[1] && (converts || !p->direct)) FAIL(ERR_INPUT, "HostPackB 0 needs B without conversion");
     HostLocal l = host_plan_local(p);

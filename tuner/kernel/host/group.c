@@ -1,332 +1,347 @@
-/* Work-groups: kernel arguments, the loop nest around the register tiles, and the exported function.
- * Lowers the program's outer ops; see kernel.h for the ABI and tensile-formats 8.3 for the arguments' order.
+/* Work-groups: the loop nest around the register tiles, and the exported function. Lowers the program's outer
+ * ops; see kernel.h for the ABI.
  */
-#include "kernel/host/plan.h"
+#include "kernel/host/text.h"
 
-#include <string.h>
-
-#include <stdio.h>
-
-enum { WALK_NODES = 256 };
-
-/* ---- kernel arguments ---- */
-
-typedef struct {
-    Buf *out;
-    int64_t at;
-} ArgText;
-
-static void arg(ArgText *t, const char *type, const char *field, int bytes)
+static const Expr *least(HostText *t, const Expr *x, const Expr *y)
 {
-    t->at = (t->at + bytes - 1) / bytes * bytes;
-    buf_printf(t->out, "    { %s x; memcpy(&x, p + %lld, sizeof x); g->%s = x; }\n", type, (long long)t->at,
-               field);
-    t->at += bytes;
+    return expr_op(&t->s.pool, EXPR_MIN, x, y);
 }
 
-static void scalar_arg(ArgText *t, const HostPlan *p, int first)
+/* x - y, and no more than n. */
+static const Expr *rest(HostText *t, const char *x, const char *y, int64_t n)
 {
-    char field[16];
-    int64_t size = p->scalar.bytes * p->parts;
-    t->at = (t->at + size - 1) / size * size;
-    for (int part = 0; part < p->parts; part++) {
-        snprintf(field, sizeof field, "ab[%d]", first * p->parts + part);
-        if (p->scalar.bytes == 2) {
-            buf_printf(t->out, "    { uint16_t x; memcpy(&x, p + %lld, 2); g->%s = @in(x); }\n",
-                       (long long)t->at, field);
-            t->at += 2;
-        } else
-            arg(t, "@TC", field, p->scalar.bytes);
+    return least(t, expr_sub(&t->s.pool, host_int(t, x), host_int(t, y)), host_number(t, n));
+}
+
+/* ---- loops ---- */
+
+/* Over K: DepthU chunks of this part, at least one so that D is always written. */
+static void open_chunks(HostText *t, const Op *o)
+{
+    Stmts *s = &t->s;
+    ExprPool *pool = &s->pool;
+    stmt_var(s, "const @TD *", "C", value_reg(s, "C0"));
+    stmt_var(s, "int64_t", "ldc", value_reg(s, "g->ldc"));
+    stmt_var(s, "@TC", "ab[2 * @PARTS]", NULL);
+    stmt_call(s, "memcpy", value_reg(s, "ab"), value_reg(s, "g->ab"), value_reg(s, "sizeof ab"));
+    stmt_var(s, "int64_t", "left", value_reg(s, "count"));
+    stmt_loop(s, (Loop){.var = "chunk",
+                        .type = "int64_t",
+                        .start = host_int(t, "first"),
+                        .step_by = host_int(t, "step")});
+    stmt_let(s, "k0", expr_mul_i(pool, host_int(t, "chunk"), o->step));
+    const Expr *any = expr_op(pool, EXPR_LT, host_number(t, 0), host_int(t, "left"));
+    stmt_let(s, "kc", expr_select(pool, any, rest(t, "g->k", "k0", o->step), host_number(t, 0)));
+}
+
+static void close_chunks(HostText *t)
+{
+    Stmts *s = &t->s;
+    const int parts = t->p->parts;
+    stmt_update(s, VALUE_SUB, value_reg(s, "left"), value_int(s, 1));
+    stmt_if(s, value_op(s, VALUE_LE, value_reg(s, "left"), value_int(s, 0)));
+    stmt_leave(s);
+    stmt_end(s);
+    if (!host_plan_keeps_sums(t->p)) { /* the next chunk adds to this one */
+        stmt_set(s, value_reg(s, "C"), value_reg(s, "D"));
+        stmt_set(s, value_reg(s, "ldc"), value_reg(s, "g->ldd"));
+        for (int i = 0; i < 2 * parts; i++)
+            if (i >= parts) stmt_set(s, value_named(s, "ab[%d]", i), value_int(s, i == parts));
     }
+    stmt_end(s);
 }
 
-static void stride_args(ArgText *t, const HostPlan *p, char tensor)
+static void open_loop(HostText *t, const Op *o)
 {
-    char field[16];
-    snprintf(field, sizeof field, "ld%c", tensor);
-    arg(t, "uint32_t", field, 4);
-    if (!p->batched) return;
-    snprintf(field, sizeof field, "batch%c", tensor);
-    arg(t, "uint32_t", field, 4);
-}
-
-void host_args(const HostPlan *p, Buf *out)
-{
-    ArgText t = {out, 0};
-    buf_puts(out, "\ntypedef struct {\n    void *d, *c, *a, *b;\n    int64_t offd, offc, offa, offb;\n"
-                  "    int64_t ldd, ldc, lda, ldb, batchd, batchc, batcha, batchb, m, n, batch, k;\n");
-    buf_printf(out, "    @TC ab[%d];\n} @Args;\n\nstatic void @args(const char *p, @Args *g)\n{\n",
-               2 * p->parts);
-    buf_puts(out, "    memset(g, 0, sizeof *g);\n    g->batch = 1;\n");
-    static const char *const pointers[] = {"d", "c", "a", "b"}, *const offsets[] = {"offd", "offc", "offa",
-                                                                                    "offb"};
-    for (int i = 0; i < 4; i++) arg(&t, "void *", pointers[i], 8);
-    if (!p->strided)
-        for (int i = 0; i < 4; i++) arg(&t, "int64_t", offsets[i], 8);
-    scalar_arg(&t, p, 0);
-    if (p->use_beta) scalar_arg(&t, p, 1);
-    for (int i = 0; i < 4; i++) stride_args(&t, p, "dcab"[i]);
-    arg(&t, "uint32_t", "m", 4);
-    arg(&t, "uint32_t", "n", 4);
-    if (p->batched) arg(&t, "uint32_t", "batch", 4);
-    arg(&t, "uint32_t", "k", 4);
-    if (p->gsu > 1) {
-        bool complex = p->parts == 2;
-        if (p->gsu_multiple)
-            buf_printf(out, "    memset(g->ab, 0, sizeof g->ab);\n    g->ab[0] = 1; /* PostGSU scales */\n");
-        else
-            buf_printf(out,
-                       "    g->c = g->d, g->ldc = g->ldd, g->batchc = g->batchd, g->offc = g->offd;\n"
-                       "    g->ab[%d] = 1; /* the beta-only kernel has been here */\n%s",
-                       p->parts, complex ? "    g->ab[3] = 0;\n" : "");
-    }
-    buf_puts(out, "}\n");
-}
-
-/* ---- the loop nest ---- */
-
-typedef struct {
-    const HostPlan *p;
-    const Program *program;
-    Buf *out;
-    int indent;
-} NestText;
-
-static void open_loop(NestText *t, const Op *o)
-{
-    if (o->level ==
-        LEVEL_GROUP) { /* over K: DepthU chunks of this part, at least one so that D is always written */
-        buf_line(t->out, t->indent, "const @TD *C = C0;");
-        buf_line(t->out, t->indent, "int64_t ldc = g->ldc;");
-        buf_line(t->out, t->indent, "@TC ab[%d];", 2 * t->p->parts);
-        buf_line(t->out, t->indent, "memcpy(ab, g->ab, sizeof ab);");
-        buf_line(t->out, t->indent, "for (int64_t chunk = first, left = count;; chunk += step) {");
-        t->indent++;
-        buf_line(t->out, t->indent, "const int64_t k0 = chunk * %d, kc = left > 0 ? @min(g->k - k0, %d) : 0;",
-                 o->step, o->step);
+    static const char *const index[2][2] = {{"m0", "n0"}, {"i", "j"}}, *const size[2][2] = {{"mc", "nc"},
+                                                                                            {"mr", "nr"}};
+    static const char *const limits[2][2] = {{"mt", "nt"}, {"mc", "nc"}};
+    const int inner = o->level == LEVEL_SUBGROUP, dim = o->dim == DIM_N;
+    if (o->level == LEVEL_GROUP) {
+        open_chunks(t, o);
         return;
     }
-    bool block = o->level == LEVEL_BLOCK;
-    static const char *const block_names[] = {"m0", "n0"}, *const block_sizes[] = {"mc", "nc"};
-    static const char *const tile_names[] = {"i", "j"}, *const tile_sizes[] = {"mr", "nr"};
-    const char *name = block ? block_names[o->dim] : tile_names[o->dim];
-    const char *size = block ? block_sizes[o->dim] : tile_sizes[o->dim];
-    const char *limit = block ? (o->dim == DIM_M ? "mt" : "nt") : block_sizes[o->dim];
-    buf_line(t->out, t->indent, "for (int64_t %s = 0; %s < %s; %s += %d) {", name, name, limit, name,
-             o->step);
-    t->indent++;
-    buf_line(t->out, t->indent, "const int64_t %s = @min(%s - %s, %d);", size, limit, name, o->step);
+    const char *limit = limits[inner][dim];
+    host_loop(t, index[inner][dim], host_int(t, limit), o->step);
+    stmt_let(&t->s, size[inner][dim], rest(t, limit, index[inner][dim], o->step));
 }
 
-static void close_loop(NestText *t, const Op *o)
-{
-    const HostPlan *p = t->p;
-    if (o->level == LEVEL_GROUP) {
-        buf_line(t->out, t->indent, "if (--left <= 0) break;");
-        if (!host_plan_keeps_sums(p)) {
-            buf_line(t->out, t->indent, "C = D, ldc = g->ldd; /* the next chunk adds to this one */");
-            buf_line(t->out, t->indent, "memset(ab + %d, 0, %d * sizeof ab[0]);", p->parts, p->parts);
-            buf_line(t->out, t->indent, "ab[%d] = 1;", p->parts);
-        }
-    }
-    t->indent--;
-    buf_line(t->out, t->indent, "}");
-}
+/* ---- what the loops do ---- */
 
 /* Block of A or B to its packed buffer. */
-static void load_local(NestText *t, const Op *o)
+static void load_local(HostText *t, const Op *o)
 {
-    const HostPlan *p = t->p;
-    bool b = t->program->tile[o->tile[0]].operand == 'B';
-    const char *x = p->parts == 2 ? "2 * " : "";
-    if (b)
-        buf_line(t->out, t->indent, "@pack_b(B + %s(%s), g->ldb, nc, kc, lb);", x,
-                 p->trans[1] ? "n0 + k0 * g->ldb" : "k0 + n0 * g->ldb");
+    Stmts *s = &t->s;
+    const Expr *k0 = host_int(t, "k0");
+    if (t->program->tile[o->tile[0]].operand == 'B')
+        stmt_call(s, "@pack_b", host_plus(t, "B", host_address_k(t, HOST_B, "g->ldb", host_int(t, "n0"), k0)),
+                  value_reg(s, "g->ldb"), value_reg(s, "nc"), value_reg(s, "kc"), value_reg(s, "lb"));
     else
-        buf_line(t->out, t->indent, "@pack_a(A + %s(%s), g->lda, mc, kc, la);", x,
-                 p->trans[0] ? "k0 + m0 * g->lda" : "m0 + k0 * g->lda");
+        stmt_call(s, "@pack_a", host_plus(t, "A", host_address_k(t, HOST_A, "g->lda", host_int(t, "m0"), k0)),
+                  value_reg(s, "g->lda"), value_reg(s, "mc"), value_reg(s, "kc"), value_reg(s, "la"));
 }
 
-static void staged_call(NestText *t)
+/* Row and column of D where the register tile begins, in the work-group's tile. */
+static const Expr *tile_row(HostText *t) { return expr_add(&t->s.pool, host_int(t, "m0"), host_int(t, "i")); }
+static const Expr *tile_column(HostText *t)
+{
+    return expr_add(&t->s.pool, host_int(t, "n0"), host_int(t, "j"));
+}
+
+static const Value *tile_of_c(HostText *t)
+{
+    return host_plus(t, "C", host_address(t, HOST_C, "ldc", tile_row(t), tile_column(t)));
+}
+
+static const Value *tile_of_d(HostText *t)
+{
+    return host_plus(t, "D", host_address(t, HOST_D, "g->ldd", tile_row(t), tile_column(t)));
+}
+
+/* Where the register tile's stripes of A and B begin: in the packed buffer a panel is kc rows deep, and i (j)
+ * is a multiple of its width. */
+static void stripes(HostText *t)
+{
+    ExprPool *pool = &t->s.pool;
+    const HostPlan *p = t->p;
+    const Expr *kc = host_int(t, "kc"), *k0 = host_int(t, "k0");
+    const Expr *a = expr_mul_i(pool, expr_mul(pool, host_int(t, "i"), kc), p->parts);
+    const Expr *b = expr_mul_i(pool, expr_mul(pool, host_int(t, "j"), kc), p->parts);
+    if (!p->pack[0]) a = host_address_k(t, HOST_A, "g->lda", tile_row(t), k0);
+    if (!p->pack[1]) b = host_address_k(t, HOST_B, "g->ldb", tile_column(t), k0);
+    host_pointer(t, "const @TC *", "ap", p->pack[0] ? "la" : "A", a);
+    host_pointer(t, "const @TC *", "bp", p->pack[1] ? "lb" : "B", b);
+}
+
+/* The sums of a register tile that stay in local memory while the chunks of K go by. */
+static const Expr *kept_sums(HostText *t)
+{
+    ExprPool *pool = &t->s.pool;
+    const HostPlan *p = t->p;
+    const Expr *column = expr_div_i(pool, host_int(t, "j"), p->nr),
+               *row = expr_div_i(pool, tile_row(t), p->mr);
+    const Expr *rows = expr_div_i(pool, expr_add_i(pool, host_int(t, "mt"), p->mr - 1), p->mr);
+    return expr_mul_i(pool, expr_add(pool, expr_mul(pool, column, rows), row), (int64_t)p->mr * p->nr);
+}
+
+static void staged_call(HostText *t)
 {
     const HostPlan *p = t->p;
-    if (host_plan_keeps_sums(p)) {
-        buf_line(t->out, t->indent, "@TC *s = sums + ((j / %d) * ((mt + %d) / %d) + (m0 + i) / %d) * %d;",
-                 p->nr, p->mr - 1, p->mr, p->mr, p->mr * p->nr);
-        buf_line(t->out, t->indent, "@tile_%d_%d(kc, ap, g->lda, bp, g->ldb, s, left < count);", p->mv,
-                 p->nr);
-        buf_line(t->out, t->indent,
-                 "if (left <= 1) @finish(s, mr, nr, ab, C + m0 + i + (n0 + j) * ldc, ldc,");
-        buf_line(t->out, t->indent, "                       D + m0 + i + (n0 + j) * g->ldd, g->ldd);");
-        return;
-    }
-    buf_line(t->out, t->indent, "@tile_%d_%d(kc, ap, g->lda, bp, g->ldb, sums, 0);", p->mv, p->nr);
-    buf_line(t->out, t->indent, "@finish(sums, mr, nr, ab, C + 2 * (m0 + i + (n0 + j) * ldc), ldc,");
-    buf_line(t->out, t->indent, "        D + 2 * (m0 + i + (n0 + j) * g->ldd), g->ldd);");
+    Stmts *s = &t->s;
+    const bool keeps = host_plan_keeps_sums(p);
+    const Value *left = value_reg(s, "left"), *sum = value_reg(s, keeps ? "s" : "sums");
+    if (keeps) host_pointer(t, "@TC *", "s", "sums", kept_sums(t));
+    stmt_call(s, host_tile_name(t, false, p->mv, p->nr), value_reg(s, "kc"), value_reg(s, "ap"),
+              value_reg(s, "g->lda"), value_reg(s, "bp"), value_reg(s, "g->ldb"), sum,
+              keeps ? value_op(s, VALUE_LT, left, value_reg(s, "count")) : value_int(s, 0));
+    if (keeps) stmt_if(s, value_op(s, VALUE_LE, left, value_int(s, 1)));
+    stmt_call(s, "@finish", sum, value_reg(s, "mr"), value_reg(s, "nr"), value_reg(s, "ab"), tile_of_c(t),
+              value_reg(s, "ldc"), tile_of_d(t), value_reg(s, "g->ldd"));
+    if (keeps) stmt_end(s);
+}
+
+static void direct_call(HostText *t, const char *f, const Value *width)
+{
+    Stmts *s = &t->s;
+    stmt_call(s, f, value_reg(s, "kc"), value_reg(s, "ap"), value_reg(s, "g->lda"), value_reg(s, "bp"),
+              value_reg(s, "g->ldb"), value_reg(s, "ab"), value_reg(s, "cp"), value_reg(s, "ldc"),
+              value_reg(s, "dp"), value_reg(s, "g->ldd"), width);
 }
 
 /* The body of the subgroup loops: a call of a register tile. */
-static void tile_call(NestText *t)
+static void tile_call(HostText *t)
 {
     const HostPlan *p = t->p;
-    if (p->pack[0])
-        buf_line(t->out, t->indent, "const @TC *ap = la + i * kc%s;", p->parts == 2 ? " * 2" : "");
-    else
-        buf_line(t->out, t->indent, "const @TC *ap = A + m0 + i + k0 * g->lda;");
-    if (p->pack[1])
-        buf_line(t->out, t->indent, "const @TC *bp = lb + j * kc%s;", p->parts == 2 ? " * 2" : "");
-    else
-        buf_line(t->out, t->indent, "const @TC *bp = B + %s;",
-                 p->trans[1] ? "n0 + j + k0 * g->ldb" : "k0 + (n0 + j) * g->ldb");
+    Stmts *s = &t->s;
+    const char *whole = host_tile_name(t, false, p->mv, p->nr);
+    stripes(t);
     if (!p->direct) {
         staged_call(t);
         return;
     }
-    buf_line(t->out, t->indent, "const @TD *cp = C + m0 + i + (n0 + j) * ldc;");
-    buf_line(t->out, t->indent, "@TD *dp = D + m0 + i + (n0 + j) * g->ldd;");
-    const char *args = "(kc, ap, g->lda, bp, g->ldb, ab, cp, ldc, dp, g->ldd";
+    stmt_var(s, "const @TD *", "cp", tile_of_c(t));
+    stmt_var(s, "@TD *", "dp", tile_of_d(t));
     if (!p->edges) {
-        buf_line(t->out, t->indent, "@tile_%d_%d%s, 0);", p->mv, p->nr, args);
-        buf_line(t->out, t->indent, "(void)mr, (void)nr;");
+        direct_call(t, whole, value_int(s, 0));
+        HOST_UNUSED(t, "mr", "nr");
         return;
     }
-    buf_line(t->out, t->indent, "if (mr == %d && nr == %d) {", p->mr, p->nr);
-    buf_line(t->out, t->indent, "    @tile_%d_%d%s, 0);", p->mv, p->nr, args);
-    buf_line(t->out, t->indent, "} else {");
-    buf_line(t->out, t->indent, "    const int64_t v = (mr - 1) / %d;", p->vl);
-    buf_line(t->out, t->indent, "    @tiles[v][nr - 1]%s, mr - v * %d);", args, p->vl);
-    buf_line(t->out, t->indent, "}");
+    const Value *rows = value_op(s, VALUE_EQ, value_reg(s, "mr"), value_int(s, p->mr));
+    const Value *columns = value_op(s, VALUE_EQ, value_reg(s, "nr"), value_int(s, p->nr));
+    stmt_if(s, value_op(s, VALUE_BOTH, rows, columns));
+    direct_call(t, whole, value_int(s, 0));
+    stmt_else(s);
+    const Expr *before = expr_div_i(&s->pool, expr_add_i(&s->pool, host_int(t, "mr"), -1), p->vl);
+    const Expr *v = stmt_let(s, "v", before);
+    const Expr *width = expr_sub(&s->pool, host_int(t, "mr"), expr_mul_i(&s->pool, v, p->vl));
+    direct_call(t, "@tiles[v][nr - 1]", value_expr(s, width));
+    stmt_end(s);
 }
 
-static void nest(NestText *t, const Op *list)
+static void nest(HostText *t, const Op *list)
 {
     for (const Op *o = list; o; o = o->next) {
         if (o->kind == OP_LOAD_TILE && t->program->tile[o->tile[0]].space == SPACE_LOCAL) load_local(t, o);
         if (o->kind != OP_LOOP)
             continue; /* barrier: one thread; init_tile, updates: in the loops' own arithmetic */
         open_loop(t, o);
-        bool innermost = o->level == LEVEL_SUBGROUP && op_find(o->body, OP_EPILOGUE) != NULL;
-        if (innermost)
+        if (o->level == LEVEL_SUBGROUP && op_find(o->body, OP_EPILOGUE))
             tile_call(t);
         else
             nest(t, o->body);
-        close_loop(t, o);
+        if (o->level == LEVEL_GROUP)
+            close_chunks(t);
+        else
+            stmt_end(&t->s);
     }
 }
+
+/* ---- the work-group ---- */
 
 /* Declares first, step and count of this part's chunks of K. */
-static Err chunk_text(NestText *t)
+static void chunks(HostText *t)
 {
-    Expr nodes[WALK_NODES];
-    ExprPool pool;
-    ExprText text = {.style = &expr_c_style, .out = t->out, .indent = t->indent};
-    expr_pool_fixed(&pool, nodes, WALK_NODES);
-    const Expr *k = expr_var(&pool, "g->k", WALK_K, 0, UINT32_MAX);
-    const Expr *part = expr_var(&pool, "part", WALK_PART, 0, t->p->gsu - 1);
-    WalkChunks c = walk_chunks(&pool, &t->program->walk, k, part);
-    expr_let(&text, "count", c.count);
-    expr_let(&text, "first", c.first);
-    expr_let(&text, "step", c.step);
-    buf_line(t->out, t->indent, "(void)part, (void)first, (void)step;");
-    return expr_pool_check(&pool);
+    ExprPool *pool = &t->s.pool;
+    const Expr *k = expr_var(pool, "g->k", WALK_K, 0, UINT32_MAX);
+    const Expr *part = expr_var(pool, "part", WALK_PART, 0, t->p->gsu - 1);
+    WalkChunks c = walk_chunks(pool, &t->program->walk, k, part);
+    stmt_let(&t->s, "count", c.count);
+    stmt_let(&t->s, "first", c.first);
+    stmt_let(&t->s, "step", c.step);
 }
 
-static Err group_function(const HostPlan *p, const Program *program, Buf *out)
+/* The work-group's tile of each operand. */
+static void operands(HostText *t)
 {
-    NestText t = {p, program, out, 1};
-    const char *x = p->parts == 2 ? "2 * " : "";
-    buf_printf(
-        out,
-        "\n/* One work-group: tile (wg0, wg1) of D, one part of K. */\n"
-        "static void @group(const @Args *g, uint32_t wg0, uint32_t wg1, uint32_t z, uint32_t part, @TC *la,\n"
-        "    @TC *lb, @TC *sums)\n{\n"
-        "    const int64_t m1 = (int64_t)wg0 * %d, n1 = (int64_t)wg1 * %d;\n"
-        "    const int64_t mt = @min(g->m - m1, %d), nt = @min(g->n - n1, %d);\n",
-        p->mt0, p->mt1, p->mt0, p->mt1);
-    static const char *const var[] = {"D", "C0", "A", "B"};
-    static const char *const field = "dcab";
+    static const struct {
+        HostOperand operand;
+        char field;
+        const char *name, *type, *ld;
+    } all[] = {{HOST_D, 'd', "D", "@TD", "g->ldd"},
+               {HOST_C, 'c', "C0", "@TD", "g->ldc"},
+               {HOST_A, 'a', "A", "@TI", "g->lda"},
+               {HOST_B, 'b', "B", "@TI", "g->ldb"}};
+    const HostPlan *p = t->p;
+    Stmts *s = &t->s;
     for (int i = 0; i < 4; i++) {
-        const char *type = i < 2 ? "@TD" : "@TI", *constant = i == 0 ? "" : "const ";
-        char f = field[i];
-        if (p->strided || (i < 2 && p->workspace))
-            buf_line(t.out, t.indent, "%s%s *%s = (%s%s *)g->%c + %s(z * g->batch%c);", constant, type,
-                     var[i], constant, type, f, x, f);
-        else
-            buf_line(t.out, t.indent, "%s%s *%s = ((%s%s *const *)g->%c)[z] + %s(g->off%c);", constant, type,
-                     var[i], constant, type, f, x, f);
+        const HostOperand o = all[i].operand;
+        const bool is_const = o != HOST_D, result = o == HOST_C || o == HOST_D;
+        const Expr *at = host_address(t, o, all[i].ld, o == HOST_B ? host_number(t, 0) : host_int(t, "m1"),
+                                      o == HOST_A ? host_number(t, 0) : host_int(t, "n1"));
+        if (o == HOST_D && p->gsu > 1 && p->gsu_multiple) { /* a matrix of the workspace for each part */
+            const Expr *all_of_d = expr_mul(&s->pool, host_int(t, "g->m"), host_int(t, "g->n"));
+            all_of_d = expr_mul(&s->pool, all_of_d, host_int(t, "g->batch"));
+            all_of_d = expr_mul_i(&s->pool, expr_mul(&s->pool, host_int(t, "part"), all_of_d), p->parts);
+            at = expr_add(&s->pool, at, all_of_d);
+        }
+        const Value *base =
+            host_matrix(t, all[i].field, all[i].type, is_const, p->strided || (result && p->workspace), "z");
+        stmt_var(s, stmts_name(s, "%s%s *", is_const ? "const " : "", all[i].type), all[i].name,
+                 value_op(s, VALUE_ADD, base, value_expr(s, at)));
     }
-    buf_line(t.out, t.indent, "D += %s(m1 + n1 * g->ldd), C0 += %s(m1 + n1 * g->ldc);", x, x);
-    buf_line(t.out, t.indent, "A += %s(%s), B += %s(%s);", x, p->trans[0] ? "m1 * g->lda" : "m1", x,
-             p->trans[1] ? "n1" : "n1 * g->ldb");
-    if (p->gsu > 1 && p->gsu_multiple)
-        buf_line(t.out, t.indent, "D += %s(part * (g->m * g->n * g->batch));", x);
-    TRY(chunk_text(&t));
-    buf_line(t.out, t.indent, "(void)la, (void)lb, (void)sums, (void)C0;");
-    nest(&t, program->body);
-    buf_puts(out, "}\n");
-    return ERR_OK;
+}
+
+/* One work-group: tile (wg0, wg1) of D, one part of K. */
+static void group_function(HostText *t)
+{
+    const HostPlan *p = t->p;
+    Stmts *s = &t->s;
+    stmt_gap(s);
+    stmt_function(s, (Function){.kind = FUNCTION_STATIC,
+                                .name = "@group",
+                                STMT_PARAMS({"const @Args *", "g"}, {"int64_t", "wg0"}, {"int64_t", "wg1"},
+                                            {"int64_t", "z"}, {"uint32_t", "part"}, {"@TC *", "la"},
+                                            {"@TC *", "lb"}, {"@TC *", "sums"})});
+    stmt_let(s, "m1", expr_mul_i(&s->pool, host_int(t, "wg0"), p->mt0));
+    stmt_let(s, "n1", expr_mul_i(&s->pool, host_int(t, "wg1"), p->mt1));
+    stmt_let(s, "mt", rest(t, "g->m", "m1", p->mt0));
+    stmt_let(s, "nt", rest(t, "g->n", "n1", p->mt1));
+    operands(t);
+    chunks(t);
+    HOST_UNUSED(t, "part", "first", "step", "la", "lb", "sums", "C0");
+    nest(t, t->program->body);
+    stmt_end(s);
 }
 
 /* ---- the exported function ---- */
 
+static void group_call(HostText *t)
+{
+    Stmts *s = &t->s;
+    stmt_call(s, "@group", value_reg(s, "g"), value_reg(s, "x"), value_reg(s, "y"), value_reg(s, "z"),
+              value_reg(s, "part"), value_reg(s, "la"), value_reg(s, "lb"), value_reg(s, "sums"));
+}
+
 /* A thread walks ids first to last - 1 of the grid. Where parts of K add to D in place, the thread that
  * has a tile does all its parts, in order. */
-static Err run_body(NestText *t)
+static void walk_ids_of_thread(HostText *t)
 {
     static const WalkNames names = {.id = "tile", .tiles_m = "tiles0", .tiles_n = "tiles1"};
     const HostPlan *p = t->p;
-    bool serial = p->gsu > 1 && !p->gsu_multiple;
+    Stmts *s = &t->s;
+    const bool serial = p->gsu > 1 && !p->gsu_multiple;
     Walk w = t->program->walk;
     w.persistent = w.batch_in_id = true;
     if (serial) w.split = 1;
-    buf_line(t->out, t->indent, "for (uint64_t id = first; id < last; id++) {");
-    t->indent++;
-    if (serial) buf_line(t->out, t->indent, "if (id %% %d) continue;", p->gsu);
-    buf_line(t->out, t->indent, "const uint32_t tile = (uint32_t)(id / %d);", serial ? p->gsu : 1);
-    Expr nodes[WALK_NODES];
-    ExprPool pool;
-    ExprText text = {.style = &expr_c_style, .out = t->out, .indent = t->indent};
-    expr_pool_fixed(&pool, nodes, WALK_NODES);
-    WalkPlace at = walk_place(&pool, &w, &names);
-    expr_let(&text, "x", at.wg0);
-    expr_let(&text, "y", at.wg1);
-    expr_let(&text, "z", at.wg2);
-    if (serial)
-        buf_line(t->out, t->indent,
-                 "for (uint32_t part = 0; part < %d; part++) @group(&g, x, y, z, part, la, lb, sums);",
-                 p->gsu);
-    else {
-        expr_let(&text, "part", at.part);
-        buf_line(t->out, t->indent, "@group(&g, x, y, z, part, la, lb, sums);");
+    stmt_loop(
+        s,
+        (Loop){.var = "id", .type = "uint64_t", .start = host_int(t, "first"), .limit = host_int(t, "last")});
+    const Value *id = value_reg(s, "id"), *parts = value_int(s, serial ? p->gsu : 1);
+    if (serial) {
+        stmt_if(s, value_op(s, VALUE_MOD, id, parts));
+        stmt_next(s);
+        stmt_end(s);
     }
-    t->indent--;
-    buf_line(t->out, t->indent, "}");
-    return expr_pool_check(&pool);
+    stmt_define(s, "uint32_t", "tile", value_cast(s, "uint32_t", value_op(s, VALUE_DIV, id, parts)));
+    WalkPlace at = walk_place(&s->pool, &w, &names);
+    stmt_let(s, "x", at.wg0);
+    stmt_let(s, "y", at.wg1);
+    stmt_let(s, "z", at.wg2);
+    if (serial)
+        stmt_loop(s, (Loop){.var = "part",
+                            .type = "uint32_t",
+                            .start = host_number(t, 0),
+                            .limit = host_number(t, p->gsu)});
+    else
+        stmt_let(s, "part", at.part);
+    group_call(t);
+    if (serial) stmt_end(s);
+    stmt_end(s);
 }
 
-Err host_groups(const HostPlan *p, const Program *program, Str symbol, Buf *out)
+/* What GlobalSplitU makes of the arguments: a part does not read C; its sums are scaled by the kernel that
+ * adds them up, or added to the D that the beta-only kernel has left. */
+static void split_args(HostText *t)
 {
-    HostLocal l = host_plan_local(p);
-    TRY(group_function(p, program, out));
-    buf_printf(out,
-               "\n__attribute__((visibility(\"default\"))) extern const uint64_t %.*s_local_bytes;\n"
-               "const uint64_t %.*s_local_bytes = %lldu;\n",
-               STR_ARG(symbol), STR_ARG(symbol), (long long)((l.a + l.b + l.sums) * p->compute.bytes));
-    buf_printf(
-        out,
-        "\n__attribute__((visibility(\"default\"))) void %.*s(const void *kernarg, const uint32_t grid[3],\n"
-        "    uint64_t first, uint64_t last, void *local);\n"
-        "void %.*s(const void *kernarg, const uint32_t grid[3], uint64_t first, uint64_t last, void "
-        "*local)\n{\n",
-        STR_ARG(symbol), STR_ARG(symbol));
-    NestText t = {p, program, out, 1};
-    buf_line(t.out, t.indent, "@Args g;");
-    buf_line(t.out, t.indent, "@args(kernarg, &g);");
-    buf_line(t.out, t.indent, "@TC *la = local, *lb = la + %lld, *sums = lb + %lld;", (long long)l.a,
-             (long long)l.b);
-    buf_line(t.out, t.indent, "const uint32_t tiles0 = grid[0], tiles1 = grid[1] / %d;", p->gsu);
-    buf_line(t.out, t.indent, "(void)tiles1;");
-    TRY(run_body(&t));
-    buf_puts(out, "}\n");
+    const HostPlan *p = t->p;
+    Stmts *s = &t->s;
+    if (p->gsu == 1) return;
+    static const char *const same[][2] = {
+        {"g->c", "g->d"}, {"g->ldc", "g->ldd"}, {"g->batchc", "g->batchd"}, {"g->offc", "g->offd"}};
+    for (int i = 0; i < 4 && !p->gsu_multiple; i++)
+        stmt_set(s, value_reg(s, same[i][0]), value_reg(s, same[i][1]));
+    const int one = p->gsu_multiple ? 0 : p->parts;
+    for (int i = p->gsu_multiple ? 0 : p->parts; i < 2 * p->parts; i++)
+        stmt_set(s, value_named(s, "g->ab[%d]", i), value_int(s, i == one));
+}
+
+Err host_groups(HostText *t, Str symbol)
+{
+    Stmts *s = &t->s;
+    HostLocal l = host_plan_local(t->p);
+    group_function(t);
+    host_open_kernel(t, symbol, (l.a + l.b + l.sums) * t->p->compute.bytes);
+    host_args(t);
+    split_args(t);
+    stmt_var(s, "@TC *", "la", value_reg(s, "local"));
+    host_pointer(t, "@TC *", "lb", "la", host_number(t, l.a));
+    host_pointer(t, "@TC *", "sums", "lb", host_number(t, l.b));
+    const Expr *rows = expr_div_i(&s->pool, expr_var(&s->pool, "grid[1]", 0, 0, UINT32_MAX), t->p->gsu);
+    stmt_define(s, "uint32_t", "tiles0", value_reg(s, "grid[0]"));
+    stmt_define(s, "uint32_t", "tiles1", value_expr(s, rows));
+    HOST_UNUSED(t, "tiles1");
+    walk_ids_of_thread(t);
+    stmt_end(s);
     return ERR_OK;
 }

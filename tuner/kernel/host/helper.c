@@ -3,271 +3,222 @@
  */
 #include "kernel/host/host.h"
 
-#include <stdio.h>
-
-#include <string.h>
-
 #include "kernel/helper.h"
-#include "kernel/host/plan.h"
-
-typedef struct {
-    const HostPlan *p;
-    Buf *out;
-    int64_t at;
-} HelperText;
-
-static void read_arg(HelperText *t, const char *type, const char *name, int64_t bytes)
-{
-    t->at = (t->at + bytes - 1) / bytes * bytes;
-    buf_printf(t->out, "    %s %s;\n    memcpy(&%s, p + %lld, %lld);\n", type, name, name, (long long)t->at,
-               (long long)bytes);
-    t->at += bytes;
-}
-
-/* alpha or beta, of the problem type's compute type, as the two parts <name>[0], <name>[1]. */
-static void read_scalar(HelperText *t, const char *name)
-{
-    const HostPlan *p = t->p;
-    int64_t bytes = p->scalar.bytes * p->parts;
-    t->at = (t->at + bytes - 1) / bytes * bytes;
-    if (p->scalar.bytes == 2) {
-        buf_printf(t->out,
-                   "    uint16_t %s_bits;\n    memcpy(&%s_bits, p + %lld, 2);\n    const @TC %s[2] = "
-                   "{@in(%s_bits), 0};\n",
-                   name, name, (long long)t->at, name, name);
-    } else {
-        buf_printf(t->out, "    @TC %s[2] = {0, 0};\n    memcpy(%s, p + %lld, %lld);\n", name, name,
-                   (long long)t->at, (long long)bytes);
-    }
-    t->at += bytes;
-}
-
-static void read_strides(HelperText *t, char tensor)
-{
-    char name[8];
-    snprintf(name, sizeof name, "ld%c", tensor);
-    read_arg(t, "uint32_t", name, 4);
-    snprintf(name, sizeof name, "ba%c", tensor);
-    if (t->p->batched)
-        read_arg(t, "uint32_t", name, 4);
-    else
-        buf_printf(t->out, "    const uint32_t %s = 0;\n", name);
-}
-
-static void read_sizes(HelperText *t)
-{
-    read_arg(t, "uint32_t", "m", 4);
-    read_arg(t, "uint32_t", "n", 4);
-    if (t->p->batched)
-        read_arg(t, "uint32_t", "batch", 4);
-    else
-        buf_puts(t->out, "    const uint32_t batch = 1;\n");
-}
-
-static void open_function(Str symbol, Buf *out)
-{
-    buf_printf(
-        out,
-        "\n__attribute__((visibility(\"default\"))) extern const uint64_t %.*s_local_bytes;\n"
-        "const uint64_t %.*s_local_bytes = 0;\n"
-        "__attribute__((visibility(\"default\"))) void %.*s(const void *kernarg, const uint32_t grid[3],\n"
-        "    uint64_t first, uint64_t last, void *local);\n"
-        "void %.*s(const void *kernarg, const uint32_t grid[3], uint64_t first, uint64_t last, void "
-        "*local)\n{\n"
-        "    const char *p = kernarg;\n    (void)grid, (void)local;\n",
-        STR_ARG(symbol), STR_ARG(symbol), STR_ARG(symbol), STR_ARG(symbol));
-}
-
-/* Loop over the work-groups' elements; body sees i, j, k. */
-static void open_elements(int64_t per_group, Buf *out)
-{
-    buf_printf(
-        out,
-        "    const uint64_t all = (uint64_t)m * n * batch, end = last * %lldu < all ? last * %lldu : all;\n"
-        "    for (uint64_t e = first * %lldu; e < end;) {\n"
-        "        const uint64_t j = e / m %% n, k = e / m / n;\n"
-        "        uint64_t i = e %% m;\n"
-        "        const uint64_t stop = end - e < m - i ? i + (end - e) : m;\n"
-        "        e += stop - i;\n",
-        (long long)per_group, (long long)per_group, (long long)per_group);
-}
-
-/* Base of a tensor for batch k, in parts. */
-static void base(const HelperText *t, const char *type, char tensor, bool array)
-{
-    const char *x = t->p->parts == 2 ? "2 * " : "", *constant = tensor == 'd' ? "" : "const ";
-    if (array)
-        buf_printf(t->out, "        %s%s *%cp = ((%s%s *const *)%c)[k] + %s(off%c + j * ld%c);\n", constant,
-                   type, tensor, constant, type, tensor, x, tensor, tensor);
-    else
-        buf_printf(t->out, "        %s%s *%cp = (%s%s *)%c + %s(k * ba%c + j * ld%c);\n", constant, type,
-                   tensor, constant, type, tensor, x, tensor, tensor);
-}
-
-/* d[i] = (what) + beta * c[i], beta == 0 reading nothing. sum: "s" or "". */
-static void element(const HelperText *t, bool ga, bool sum)
-{
-    const HostPlan *p = t->p;
-    const char *to = ga && p->scalar.bytes != 2 ? "" : "@to", *from = "@from";
-    if (p->parts == 1) {
-        buf_printf(t->out, "            @TC v = %s;\n", sum ? "alpha[0] * s" : "0");
-        buf_printf(t->out,
-                   "            if (beta[0] != 0) v += beta[0] * %s(cp[i]);\n            dp[i] = %s(v);\n",
-                   from, to);
-        return;
-    }
-    buf_puts(t->out,
-             sum ? "            @TC vr = alpha[0] * s - alpha[1] * si, vi = alpha[0] * si + alpha[1] * s;\n"
-                 : "            @TC vr = 0, vi = 0;\n");
-    buf_puts(t->out, "            if (beta[0] != 0 || beta[1] != 0) {\n"
-                     "                vr += beta[0] * cp[2 * i] - beta[1] * cp[2 * i + 1];\n"
-                     "                vi += beta[0] * cp[2 * i + 1] + beta[1] * cp[2 * i];\n"
-                     "            }\n"
-                     "            dp[2 * i] = vr, dp[2 * i + 1] = vi;\n");
-}
-
-static Err helper_plan(HostPlan *p, const ProblemType *pt, const Target *t)
-{
-    host_plan_types(p, pt, t);
-    if (!p->in.c || !p->compute.c || !p->out.c)
-        FAIL(ERR_INPUT, "host kernels have no data types '%s', '%s', '%s'",
-             type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
-             type_letter((DataType)pt->ComputeDataType));
-    return ERR_OK;
-}
-
-static Err helper_finish(Str symbol, const Target *t, Buf *body, Buf *out)
-{
-    Buf title;
-    buf_init(&title);
-    buf_printf(&title, "%.*s for %s", STR_ARG(symbol), t->name);
-    Err e = buf_check(body);
-    if (!e) e = host_finish(buf_view(&title), buf_view(body), out);
-    buf_fini(&title);
-    buf_fini(body);
-    return e;
-}
+#include "kernel/host/text.h"
 
 /* C's type of workspace elements. */
 static const char *workspace_type(const HostPlan *p) { return p->scalar.bytes == 2 ? "@TI" : "@TC"; }
 
+static void offsets(HostText *t)
+{
+    if (t->p->strided) return;
+    host_arg(t, "@i64", "offd", 8);
+    host_arg(t, "@i64", "offc", 8);
+}
+
+/* Opens the loops over the elements of the work-groups, by columns: column j of matrix z of the batch. */
+static void open_columns(HostText *t, int64_t per_group)
+{
+    Stmts *s = &t->s;
+    ExprPool *pool = &s->pool;
+    const Expr *m = host_int(t, "g->m"), *n = host_int(t, "g->n"), *batch = host_int(t, "g->batch");
+    const Expr *all = expr_mul(pool, expr_mul(pool, m, n), batch);
+    const Expr *from = host_int(t, "from"), *end = host_int(t, "end"),
+               *to = expr_op(pool, EXPR_MIN, end, all);
+    const Value *group = value_int(s, per_group);
+    stmt_define(s, "int64_t", "from", value_op(s, VALUE_MUL, value_reg(s, "first"), group));
+    stmt_define(s, "int64_t", "end", value_op(s, VALUE_MUL, value_reg(s, "last"), group));
+    to = stmt_let(s, "to", to);
+    stmt_if_expr(s, expr_op(pool, EXPR_LE, to, from));
+    stmt_return(s, NULL);
+    stmt_end(s);
+    const Expr *column = host_int(t, "column"), *before = expr_mul(pool, column, m);
+    stmt_loop(s, (Loop){.var = "column",
+                        .type = "int64_t",
+                        .start = expr_div(pool, from, m),
+                        .condition = value_expr(s, expr_op(pool, EXPR_LT, before, to))});
+    stmt_let(s, "j", expr_mod(pool, column, n));
+    stmt_let(s, "z", expr_div(pool, column, n));
+}
+
+/* Opens the loop over the elements of the column that are the work-groups'. */
+static const Expr *open_rows(HostText *t)
+{
+    ExprPool *pool = &t->s.pool;
+    const Expr *m = host_int(t, "g->m"), *before = expr_mul(pool, host_int(t, "column"), m);
+    const Expr *i = expr_sub(pool, host_int(t, "from"), before),
+               *stop = expr_sub(pool, host_int(t, "to"), before);
+    stmt_loop(&t->s, (Loop){.var = "i",
+                            .type = "int64_t",
+                            .start = expr_op(pool, EXPR_MAX, i, host_number(t, 0)),
+                            .limit = stmt_let(&t->s, "stop", expr_op(pool, EXPR_MIN, stop, m))});
+    return host_int(t, "i");
+}
+
+/* Column j of a tensor. pointer: the text's name of it; like: the operand whose view it has. */
+static void column_of(HostText *t, const char *pointer, char field, HostOperand like, const char *type,
+                      bool array)
+{
+    Stmts *s = &t->s;
+    const Value *base = host_matrix(t, field, type, field != 'd', !array, "z");
+    const Expr *at =
+        host_address(t, like, stmts_name(s, "g->ld%c", field), host_number(t, 0), host_int(t, "j"));
+    stmt_var(s, stmts_name(s, "%s%s *", field == 'd' ? "" : "const ", type), pointer,
+             value_op(s, VALUE_ADD, base, value_expr(s, at)));
+}
+
+/* Where element i of a column is; all have one part after another. */
+static const Expr *row_at(HostText *t, HostOperand like, const Expr *i)
+{
+    return host_address(t, like, like == HOST_C ? "g->ldc" : "g->ldd", i, host_number(t, 0));
+}
+
+/* Stores alpha * sum + beta * c, beta == 0 reading nothing. sum[1]: of a complex one. */
+static void store(HostText *t, const Expr *i, const Value *const sum[2], const char *to)
+{
+    Stmts *s = &t->s;
+    const Expr *d = row_at(t, HOST_D, i);
+    const Value *ab = value_reg(s, "g->ab"), *c = host_plus(t, "cp", row_at(t, HOST_C, i));
+    if (t->p->parts == 2) {
+        stmt_call(s, "@result", host_plus(t, "dp", d), ab, sum[0], sum[1], c);
+        return;
+    }
+    const Value *v = value_call(s, "@result", ab, sum[0], c);
+    stmt_set(s, host_element(t, "dp", d), to ? value_call(s, to, v) : v);
+}
+
+static Err helper_init(HostText *t, HostPlan *p, const ProblemType *pt, const Target *target)
+{
+    View view[4];
+    for (int i = 0; i < 4; i++) program_view(&view[i], i, false);
+    host_plan_types(p, pt, target);
+    if (!p->in.c || !p->compute.c || !p->out.c)
+        FAIL(ERR_INPUT, "host kernels have no data types '%s', '%s', '%s'",
+             type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
+             type_letter((DataType)pt->ComputeDataType));
+    TRY(host_text_init(t, p, view));
+    host_scalars(t);
+    return ERR_OK;
+}
+
+/* Closes `blocks` blocks and writes the text. */
+static Err helper_finish(HostText *t, int blocks, Str symbol, Buf *out)
+{
+    while (blocks--) stmt_end(&t->s);
+    Err e = host_finish(t, symbol, STR_NULL, out);
+    host_text_fini(t);
+    return e;
+}
+
 Err host_beta_only(const ProblemType *pt, const Target *target, bool ga, Str symbol, Buf *out)
 {
     HostPlan p;
-    TRY(helper_plan(&p, pt, target));
-    Buf body;
-    buf_init(&body);
-    HelperText t = {&p, &body, 0};
-    host_scalars(&p, &body);
-    open_function(symbol, &body);
-    read_arg(&t, "void *", "d", 8);
-    read_arg(&t, "const void *", "c", 8);
-    if (!p.strided) {
-        read_arg(&t, "uint64_t", "offd", 8);
-        read_arg(&t, "uint64_t", "offc", 8);
-        buf_puts(&body, "    (void)offd;\n");
-    }
-    read_strides(&t, 'd');
-    read_strides(&t, 'c');
-    buf_puts(&body, "    (void)bad, (void)bac;\n");
-    read_sizes(&t);
-    read_scalar(&t, "beta");
-    open_elements(KERNEL_HELPER_GROUP, &body);
-    base(&t, ga ? workspace_type(&p) : "@TD", 'd', !p.strided && !ga);
-    base(&t, "@TD", 'c', !p.strided);
-    buf_puts(&body, "        for (; i < stop; i++) {\n");
-    element(&t, ga, false);
-    buf_puts(&body, "        }\n    }\n}\n");
-    return helper_finish(symbol, target, &body, out);
+    HostText t;
+    TRY(helper_init(&t, &p, pt, target));
+    host_open_kernel(&t, symbol, 0);
+    host_arg(&t, "@pointer", "d", 8);
+    host_arg(&t, "@pointer", "c", 8);
+    offsets(&t);
+    host_arg_strides(&t, 'd');
+    host_arg_strides(&t, 'c');
+    host_arg_sizes(&t);
+    host_arg_scalar(&t, 1);
+    open_columns(&t, KERNEL_HELPER_GROUP);
+    column_of(&t, "dp", 'd', HOST_D, ga ? workspace_type(&p) : "@TD", !p.strided && !ga);
+    column_of(&t, "cp", 'c', HOST_C, "@TD", !p.strided);
+    const Value *zero = value_int(&t.s, 0);
+    store(&t, open_rows(&t), (const Value *const[]){zero, zero}, ga && p.scalar.bytes != 2 ? NULL : "@to");
+    return helper_finish(&t, 3, symbol, out);
 }
 
-/* Sum of the parts of one element, in order: the same whatever the number of threads. both: below. */
-static void sum_parts(const HelperText *t, bool both)
+/* ---- PostGSU ---- */
+
+/* Declares the sum of the parts of one element, in order: the same whatever the number of threads. */
+static void sum_parts(HostText *t, const Expr *i, bool both)
 {
+    Stmts *s = &t->s;
+    ExprPool *pool = &s->pool;
     const HostPlan *p = t->p;
-    const char *in = p->scalar.bytes == 2 ? "@in" : "";
-    if (both) {
-        buf_puts(t->out,
-                 "            @TC s = wide ? fp[i] : 0;\n"
-                 "            for (uint32_t g = 0; g < gsu && !wide; g++) s += @from(wp[g * all + i]);\n");
-        return;
+    const char *in = both ? "@from" : p->scalar.bytes == 2 ? "@in" : NULL;
+    static const char *const names[] = {"s", "si"};
+    const Value *from_float =
+        value_select(s, value_reg(s, "is_float"), host_element(t, "fp", i), value_int(s, 0));
+    for (int part = 0; part < p->parts; part++)
+        stmt_var(s, "@TC", names[part], both ? from_float : value_int(s, 0));
+    const Expr *all =
+        expr_mul(pool, expr_mul(pool, host_int(t, "g->m"), host_int(t, "g->n")), host_int(t, "g->batch"));
+    const Expr *first =
+        expr_mul_i(pool, expr_mul(pool, host_loop(t, "part", host_int(t, "g->gsu"), 1), all), p->parts);
+    for (int part = 0; part < p->parts; part++) {
+        const Expr *at = expr_add_i(pool, expr_add(pool, first, row_at(t, HOST_D, i)), part);
+        const Value *x = host_element(t, "wp", at);
+        stmt_update(s, VALUE_ADD, value_reg(s, names[part]), in ? value_call(s, in, x) : x);
     }
-    if (p->parts == 1) {
-        buf_printf(t->out,
-                   "            @TC s = 0;\n"
-                   "            for (uint32_t g = 0; g < gsu; g++) s += %s(wp[g * all + i]);\n",
-                   in);
-        return;
-    }
-    buf_puts(t->out, "            @TC s = 0, si = 0;\n"
-                     "            for (uint32_t g = 0; g < gsu; g++)\n"
-                     "                s += wp[2 * (g * all + i)], si += wp[2 * (g * all + i) + 1];\n");
+    stmt_end(s);
 }
 
-/* helper_is_for_both: half's scalars are two numbers of 2 bytes, behind which all is 4 bytes nearer. */
-static void read_scalars_of_both(HelperText *t)
+/* helper_is_for_both: half's scalars are two numbers of 2 bytes, behind which all is 4 bytes nearer; what is
+ * summed in float has one part, which is D's. */
+static void scalars_of_both(HostText *t)
 {
-    buf_printf(t->out,
-               "    uint32_t word[2];\n    memcpy(word, p + %lld, 8);\n"
-               "    const int wide = word[1] == 0;\n"
-               "    const @TC alpha[1] = {wide ? 1 : @from((@TD)word[0])};\n"
-               "    const @TC beta[1] = {wide ? 0 : @from((@TD)(word[0] >> 16))};\n"
-               "    p += wide ? 4 : 0;\n",
-               (long long)t->at);
+    Stmts *s = &t->s;
+    stmt_define(
+        s, "int", "is_float",
+        value_call(s, "@scalars_of_both", host_plus(t, "p", host_number(t, t->at)), value_reg(s, "g->ab")));
+    stmt_update(s, VALUE_ADD, value_reg(s, "p"),
+                value_select(s, value_reg(s, "is_float"), value_int(s, 4), value_int(s, 0)));
     t->at += 4;
 }
 
-static void read_post_gsu_args(HelperText *t, bool both)
+static void post_gsu_args(HostText *t, bool both)
 {
-    read_arg(t, "void *", "d", 8);
-    read_arg(t, "const void *", "w", 8);
-    read_arg(t, "const void *", "c", 8);
-    if (!t->p->strided) {
-        read_arg(t, "uint64_t", "offd", 8);
-        read_arg(t, "uint64_t", "offc", 8);
-    }
+    static const char *const pointers[] = {"d", "w", "c"};
+    Stmts *s = &t->s;
+    for (int i = 0; i < 3; i++) host_arg(t, "@pointer", pointers[i], 8);
+    offsets(t);
     if (both) {
-        read_scalars_of_both(t);
+        scalars_of_both(t);
     } else {
-        read_scalar(t, "alpha");
-        read_scalar(t, "beta");
+        host_arg_scalar(t, 0);
+        host_arg_scalar(t, 1);
     }
-    read_strides(t, 'd');
-    read_strides(t, 'w');
-    read_strides(t, 'c');
-    buf_puts(t->out, "    (void)bad, (void)bac, (void)baw;\n");
-    read_sizes(t);
-    if (both)
-        buf_printf(t->out, "    uint32_t gsu = 1;\n    if (!wide) memcpy(&gsu, p + %lld, 4);\n",
-                   (long long)t->at);
-    else
-        read_arg(t, "uint32_t", "gsu", 4);
+    for (int i = 0; i < 3; i++) host_arg_strides(t, *pointers[i]);
+    host_arg_sizes(t);
+    if (both) { /* what is not there is not read */
+        stmt_if(s, value_op(s, VALUE_NOT, value_reg(s, "is_float"), NULL));
+        host_arg(t, "@u32", "gsu", 4);
+        stmt_end(s);
+    } else
+        host_arg(t, "@u32", "gsu", 4);
+}
+
+static void post_gsu(HostText *t, Str symbol, int64_t per_group, bool both)
+{
+    const HostPlan *p = t->p;
+    Stmts *s = &t->s;
+    if (both) stmt_file(s, "host/scalars_of_both.h");
+    host_open_kernel(t, symbol, 0);
+    post_gsu_args(t, both);
+    open_columns(t, per_group);
+    column_of(t, "dp", 'd', HOST_D, "@TD", !p->strided);
+    column_of(t, "wp", 'w', HOST_D, both ? "@TD" : workspace_type(p), false);
+    if (both) column_of(t, "fp", 'w', HOST_D, "float", false);
+    column_of(t, "cp", 'c', HOST_C, "@TD", !p->strided);
+    const Expr *i = open_rows(t);
+    sum_parts(t, i, both);
+    store(t, i, (const Value *const[]){value_reg(s, "s"), value_reg(s, "si")}, "@to");
 }
 
 Err host_post_gsu(const ProblemType *pt, const Target *target, Str symbol, Buf *out)
 {
     HostPlan p;
-    TRY(helper_plan(&p, pt, target));
+    HostText t;
     int64_t vw = helper_symbol_number(symbol, "_VW"), reducers = helper_symbol_number(symbol, "_R");
     int64_t per_group = KERNEL_HELPER_GROUP * vw / reducers;
     if (vw > 16 || reducers > KERNEL_HELPER_GROUP || per_group < 1)
         FAIL(ERR_INPUT, "'%.*s' names vector width %lld and %lld reducers", STR_ARG(symbol), (long long)vw,
              (long long)reducers);
-    Buf body;
-    buf_init(&body);
-    HelperText t = {&p, &body, 0};
-    const bool both = helper_is_for_both(pt, target, symbol);
-    host_scalars(&p, &body);
-    open_function(symbol, &body);
-    read_post_gsu_args(&t, both);
-    open_elements(per_group, &body);
-    base(&t, "@TD", 'd', !p.strided);
-    base(&t, both ? "@TD" : workspace_type(&p), 'w', false);
-    if (both) buf_puts(&body, "        const float *fp = (const float *)w + (k * baw + j * ldw);\n");
-    base(&t, "@TD", 'c', !p.strided);
-    buf_puts(&body, "        for (; i < stop; i++) {\n");
-    sum_parts(&t, both);
-    element(&t, false, true);
-    buf_puts(&body, "        }\n    }\n}\n");
-    return helper_finish(symbol, target, &body, out);
+    TRY(helper_init(&t, &p, pt, target));
+    post_gsu(&t, symbol, per_group, helper_is_for_both(pt, target, symbol));
+    return helper_finish(&t, 3, symbol, out);
 }

@@ -3,126 +3,137 @@
  * real parts, then imaginary parts; complex B: pairs). This is the host's load_tile from global into local
  * memory.
  */
-#include "kernel/host/plan.h"
-
-#include <stdio.h>
+#include "kernel/host/text.h"
 
 typedef struct {
-    const HostPlan *p;
-    bool b;     /* operand */
+    HostText *t;
+    HostOperand operand;
     int width;  /* of a panel */
     bool along; /* the panel's side is contiguous in memory, else k is */
-    Buf *out;
 } Pack;
 
-/* Statement that stores element x (C text) of the current k from index expression at. */
-static void pack_element(const Pack *k, const char *indent, const char *x, const char *at, bool zero)
+/* Where element x of a panel's row goes. */
+static const Expr *packed_at(const Pack *k, const Expr *x, int part)
 {
-    const HostPlan *p = k->p;
-    if (p->parts == 1) {
-        if (zero)
-            buf_printf(k->out, "%so[%s] = 0;\n", indent, x);
-        else
-            buf_printf(k->out, "%so[%s] = @in(%s);\n", indent, x, at);
-        return;
+    ExprPool *pool = &k->t->s.pool;
+    if (k->operand == HOST_B) return expr_add_i(pool, expr_mul_i(pool, x, k->t->p->parts), part);
+    return expr_add_i(pool, x, (int64_t)part * k->width);
+}
+
+/* Stores element x of the current row from from[at]; from == NULL: zero. */
+static void pack_element(const Pack *k, const Expr *x, const char *from, const Expr *at)
+{
+    HostText *t = k->t;
+    Stmts *s = &t->s;
+    for (int part = 0; part < t->p->parts; part++) {
+        const Value *v = from ? host_element(t, from, expr_add_i(&s->pool, at, part)) : value_int(s, 0);
+        if (from && t->p->parts == 1) v = value_call(s, "@in", v);
+        if (from && part && t->p->conj[k->operand]) v = value_op(s, VALUE_NEG, v, NULL);
+        stmt_set(s, host_element(t, "o", packed_at(k, x, part)), v);
     }
-    const char *minus = p->conj[k->b] ? "-" : "";
-    for (int part = 0; part < 2; part++) {
-        if (k->b)
-            buf_printf(k->out, "%so[2 * (%s) + %d] = ", indent, x, part);
-        else
-            buf_printf(k->out, "%so[%s + %d] = ", indent, x, part * k->width);
-        if (zero)
-            buf_puts(k->out, "0;\n");
-        else
-            buf_printf(k->out, "%s(%s)[%d];\n", part ? minus : "", at, part);
-    }
+}
+
+static const Expr *address(const Pack *k, const Expr *x, const Expr *q)
+{
+    return host_address_k(k->t, k->operand, "ld", x, q);
+}
+
+/* Over the rows of a panel. */
+static const Expr *open_rows(const Pack *k)
+{
+    HostText *t = k->t;
+    return host_loop(t, "q", host_int(t, "k"), 1);
+}
+
+static void close_rows(const Pack *k)
+{
+    Stmts *s = &k->t->s;
+    stmt_update(s, VALUE_ADD, value_reg(s, "o"), value_int(s, k->width * k->t->p->parts));
+    stmt_end(s);
 }
 
 static void full_along(const Pack *k)
 {
-    const HostPlan *p = k->p;
-    int row = k->width * p->parts;
-    buf_printf(k->out,
-               "            for (int64_t q = 0; q < k; q++, o += %d) {\n"
-               "                const @TI *r = p + q * ld * %d;\n",
-               row, p->parts);
+    HostText *t = k->t;
+    Stmts *s = &t->s;
+    const HostPlan *p = t->p;
+    const Expr *zero = host_number(t, 0), *q = open_rows(k);
+    host_pointer(t, "const @TI *", "r", "p", address(k, zero, q));
     if (p->parts == 1 && k->width % p->vl == 0) {
-        for (int x = 0; x < k->width; x += p->vl)
-            buf_printf(k->out, "                @store(o + %d, @load_in(r + %d));\n", x, x);
+        for (int x = 0; x < k->width; x += p->vl) {
+            const Expr *at = host_number(t, x);
+            stmt_call(s, "@store", host_plus(t, "o", at), value_call(s, "@load_in", host_plus(t, "r", at)));
+        }
     } else {
-        buf_printf(k->out, "                for (int64_t x = 0; x < %d; x++) {\n", k->width);
-        pack_element(k, "                    ", "x", p->parts == 2 ? "r + 2 * x" : "r[x]", false);
-        buf_puts(k->out, "                }\n");
+        const Expr *x = host_loop(t, "x", host_number(t, k->width), 1);
+        pack_element(k, x, "r", address(k, x, zero));
+        stmt_end(s);
     }
-    buf_puts(k->out, "            }\n");
+    close_rows(k);
 }
 
 /* k is contiguous: reads STRIPE rows of memory side by side, so that few streams are open at a time. */
 static void full_across(const Pack *k)
 {
     enum { STRIPE = 8 };
-    const HostPlan *p = k->p;
-    char x[24], at[64];
-    for (int x0 = 0; x0 < k->width; x0 += STRIPE) {
-        int n = k->width - x0 < STRIPE ? k->width - x0 : STRIPE;
-        buf_printf(k->out,
-                   "            {\n                @TC *const first = o;\n"
-                   "                const @TI *r = p + %d * ld;\n"
-                   "                for (int64_t q = 0; q < k; q++, o += %d) {\n",
-                   x0 * p->parts, k->width * p->parts);
-        for (int i = 0; i < n; i++) {
-            snprintf(x, sizeof x, "%d", x0 + i);
-            if (p->parts == 2)
-                snprintf(at, sizeof at, "r + 2 * (q + %d * ld)", i);
-            else
-                snprintf(at, sizeof at, "r[q + %d * ld]", i);
-            pack_element(k, "                    ", x, at, false);
-        }
-        buf_printf(k->out, "                }\n%s            }\n",
-                   x0 + STRIPE < k->width ? "                o = first;\n"
-                                          : "                (void)first;\n");
+    HostText *t = k->t;
+    Stmts *s = &t->s;
+    const Expr *zero = host_number(t, 0);
+    stmt_var(s, "@TC *const", "first", value_reg(s, "o"));
+    for (int from = 0; from < k->width; from += STRIPE) {
+        stmt_block(s);
+        stmt_set(s, value_reg(s, "o"), value_reg(s, "first"));
+        host_pointer(t, "const @TI *", "r", "p", address(k, host_number(t, from), zero));
+        const Expr *q = open_rows(k);
+        for (int x = from; x < from + STRIPE && x < k->width; x++)
+            pack_element(k, host_number(t, x), "r", address(k, host_number(t, x - from), q));
+        close_rows(k);
+        stmt_end(s);
     }
 }
 
 static void partial_panel(const Pack *k)
 {
-    const HostPlan *p = k->p;
-    const char *at = k->along ? (p->parts == 2 ? "p + 2 * (x + q * ld)" : "p[x + q * ld]")
-                              : (p->parts == 2 ? "p + 2 * (q + x * ld)" : "p[q + x * ld]");
-    buf_printf(k->out,
-               "            for (int64_t q = 0; q < k; q++, o += %d) {\n"
-               "                for (int64_t x = 0; x < w; x++) {\n",
-               k->width * p->parts);
-    pack_element(k, "                    ", "x", at, false);
-    buf_printf(k->out, "                }\n                for (int64_t x = w; x < %d; x++) {\n", k->width);
-    pack_element(k, "                    ", "x", "", true);
-    buf_puts(k->out, "                }\n            }\n");
+    HostText *t = k->t;
+    const Expr *q = open_rows(k), *x = host_loop(t, "x", host_int(t, "w"), 1);
+    pack_element(k, x, "p", address(k, x, q));
+    stmt_end(&t->s);
+    stmt_loop(
+        &t->s,
+        (Loop){.var = "x", .type = "int64_t", .start = host_int(t, "w"), .limit = host_number(t, k->width)});
+    pack_element(k, x, NULL, NULL);
+    stmt_end(&t->s);
+    close_rows(k);
 }
 
-static void pack(const HostPlan *p, bool b, Buf *out)
+static void pack(HostText *t, HostOperand operand)
 {
-    Pack k = {p, b, b ? p->nr : p->mr, b ? p->trans[1] : !p->trans[0], out};
-    buf_printf(out,
-               "\n/* %c: %s is contiguous in memory. */\n"
-               "static void @pack_%c(const @TI *s, int64_t ld, int64_t n, int64_t k, @TC *restrict o)\n{\n"
-               "    for (int64_t i = 0; i < n; i += %d) {\n"
-               "        const int64_t w = n - i;\n"
-               "        const @TI *p = s + i * %s%s;\n"
-               "        if (w >= %d) {\n",
-               b ? 'B' : 'A', k.along ? (b ? "N" : "M") : "K", b ? 'b' : 'a', k.width, k.along ? "" : "ld * ",
-               p->parts == 2 ? "2" : "1", k.width);
+    static const char *const names[] = {"@pack_a", "@pack_b"};
+    const HostPlan *p = t->p;
+    Stmts *s = &t->s;
+    Pack k = {t, operand, operand == HOST_B ? p->nr : p->mr, t->contiguous[operand] == (operand == HOST_B)};
+    stmt_gap(s);
+    stmt_function(s, (Function){.kind = FUNCTION_STATIC,
+                                .name = names[operand],
+                                STMT_PARAMS({"const @TI *", "s"}, {"int64_t", "ld"}, {"int64_t", "n"},
+                                            {"int64_t", "k"}, {"@TC *restrict", "o"})});
+    const Expr *zero = host_number(t, 0), *i = host_loop(t, "i", host_int(t, "n"), k.width);
+    stmt_let(s, "w", expr_sub(&s->pool, host_int(t, "n"), i));
+    host_pointer(t, "const @TI *", "p", "s", address(&k, i, zero));
+    stmt_if_expr(s, expr_op(&s->pool, EXPR_LE, host_number(t, k.width), host_int(t, "w")));
     if (k.along)
         full_along(&k);
     else
         full_across(&k);
-    buf_puts(out, "        } else {\n");
+    stmt_else(s);
     partial_panel(&k);
-    buf_puts(out, "        }\n    }\n}\n");
+    stmt_end(s);
+    stmt_end(s);
+    stmt_end(s);
 }
 
-void host_packs(const HostPlan *p, Buf *out)
+void host_packs(HostText *t)
 {
-    if (p->pack[0]) pack(p, false, out);
-    if (p->pack[1]) pack(p, true, out);
+    if (t->p->pack[0]) pack(t, HOST_A);
+    if (t->p->pack[1]) pack(t, HOST_B);
 }

@@ -24,7 +24,7 @@ struct HostPlan {
     DataType dest;   /* of D in the problem */
     HostType scalar; /* alpha and beta as passed: the problem type's compute type */
     int parts;       /* 2 for complex, else 1 */
-    bool trans[2], conj[2], pack[2]; /* of A and B */
+    bool conj[2], pack[2]; /* of A and B */
     bool batched, strided, use_beta;
     bool direct;        /* registers are stored straight to D: out is compute and not complex */
     int vl, mv, mr, nr; /* vector elements; register tile of mr = mv * vl rows, nr columns */
@@ -46,16 +46,5 @@ typedef struct {
     int64_t a, b, sums;
 } HostLocal;
 HostLocal host_plan_local(const HostPlan *p);
-
-/* Pieces of the text; '@' stands for the kernel's prefix, put in by host_finish. */
-void host_prelude(const HostPlan *p, Buf *out);
-/* Its first part, includes and scalar types: what helper kernels need. */
-void host_scalars(const HostPlan *p, Buf *out);
-void host_packs(const HostPlan *p, Buf *out);
-void host_tiles(const HostPlan *p, const Program *program, Buf *out);
-void host_args(const HostPlan *p, Buf *out);
-Err host_groups(const HostPlan *p, const Program *program, Str symbol, Buf *out);
-/* Header with name and hash, then body with '@' replaced. */
-Err host_finish(Str title, Str body, Buf *out);
 
 #endif

@@ -2,8 +2,7 @@
  * target's instruction level. Uses intrinsics only where GCC's and clang's vector extension has no word for
  * it.
  */
-#include "kernel/host/plan.h"
-#include "kernel/text.h"
+#include "kernel/host/text.h"
 
 HostType host_type(DataType type)
 {
@@ -28,120 +27,136 @@ HostType host_type(DataType type)
     }
 }
 
-/* Half: with F16C from v3 on, else in integers, rounding to nearest even. */
-static void half_conversions(const HostPlan *p, Buf *out)
+/* x of that type as the compute type, and the other way round. */
+static const Value *to_compute(Stmts *s, DataType type)
 {
-    if (p->level >= 3) {
-        buf_puts(out, "static inline float @h2f(uint16_t h) { return _cvtsh_ss(h); }\n"
-                      "static inline uint16_t @f2h(float f) { return (uint16_t)_cvtss_sh(f, 0); }\n");
+    const Value *x = value_reg(s, "x");
+    if (type == TYPE_I8) return value_cast(s, "uint32_t", value_cast(s, "int32_t", x));
+    return type == TYPE_H ? value_call(s, "@h2f", x) : type == TYPE_B ? value_call(s, "@b2f", x) : x;
+}
+
+static const Value *from_compute(Stmts *s, DataType type)
+{
+    const Value *x = value_reg(s, "x");
+    return type == TYPE_H ? value_call(s, "@f2h", x) : type == TYPE_B ? value_call(s, "@f2b", x) : x;
+}
+
+static void conversion(Stmts *s, const char *to, const char *name, const char *from, const Value *x)
+{
+    stmt_function(s, (Function){.result = to, .name = name, STMT_PARAMS({from, "x"})});
+    stmt_return(s, x);
+    stmt_end(s);
+}
+
+/* ---- vectors ---- */
+
+static int vector_bytes(const HostPlan *p) { return p->vl * p->compute.bytes; }
+
+static bool is_int(const HostPlan *p) { return p->compute.type == TYPE_I; }
+
+/* The intrinsic of that name for whole vectors: "_mm512_fmadd_ps". */
+static const char *intrinsic(HostText *t, const char *name)
+{
+    const int bytes = vector_bytes(t->p);
+    return stmts_name(&t->s, "_mm%s_%s_%s",
+                      bytes == 64   ? "512"
+                      : bytes == 32 ? "256"
+                                    : "",
+                      name,
+                      is_int(t->p)               ? "epi32"
+                      : t->p->compute.bytes == 8 ? "pd"
+                                                 : "ps");
+}
+
+/* A function that is one intrinsic. */
+static void named_intrinsic(HostText *t, Function f, const char *name, const Value *const *x, int n)
+{
+    Stmts *s = &t->s;
+    const Value *call = value_call_n(s, intrinsic(t, name), n, x);
+    stmt_function(s, f);
+    if (f.result)
+        stmt_return(s, value_cast(s, f.result, call));
+    else
+        stmt_do(s, call);
+    stmt_end(s);
+}
+
+static void fma_function(HostText *t, const char *name, const char *of)
+{
+    Stmts *s = &t->s;
+    const Value *const x[] = {value_reg(s, "a"), value_reg(s, "b"), value_reg(s, "c")};
+    named_intrinsic(
+        t, (Function){.result = "@V", .name = name, STMT_PARAMS({"@V", "a"}, {"@V", "b"}, {"@V", "c"})}, of,
+        x, 3);
+}
+
+static void vectors(HostText *t)
+{
+    Stmts *s = &t->s;
+    const HostPlan *p = t->p;
+    const Value *const x[] = {value_reg(s, "x")};
+    stmt_constant(s, "int", "@VL", p->vl);
+    stmt_file(s, "host/vector.h");
+    named_intrinsic(t, (Function){.result = "@V", .name = "@set", STMT_PARAMS({"@TC", "x"})}, "set1", x, 1);
+    if (p->level < 3 || is_int(p)) {
+        stmt_file(s, "host/fma.h");
         return;
     }
-    kernel_text_put("host/half.h", out);
-}
-
-static void bf16_conversions(Buf *out) { kernel_text_put("host/bf16.h", out); }
-
-static const char *to_compute(DataType type)
-{
-    switch (type) {
-    case TYPE_H:
-        return "@h2f(x)";
-    case TYPE_B:
-        return "@b2f(x)";
-    case TYPE_I8:
-        return "(uint32_t)(int32_t)(x)";
-    default:
-        return "(x)";
-    }
-}
-
-static const char *from_compute(DataType type)
-{
-    switch (type) {
-    case TYPE_H:
-        return "@f2h(x)";
-    case TYPE_B:
-        return "@f2b(x)";
-    default:
-        return "(x)";
-    }
-}
-
-/* Intrinsics' suffix for whole vectors of the compute type. */
-static const char *suffix(const HostPlan *p)
-{
-    if (p->compute.type == TYPE_I) return "epi32";
-    return p->compute.bytes == 8 ? "pd" : "ps";
-}
-
-static void vector_types(const HostPlan *p, Buf *out)
-{
-    int bytes = p->vl * p->compute.bytes;
-    const char *pre = bytes == 64 ? "_mm512" : bytes == 32 ? "_mm256" : "_mm";
-    buf_printf(out,
-               "typedef @TC @V __attribute__((vector_size(%d)));\n"
-               "typedef @TC @VU __attribute__((vector_size(%d), aligned(%d), may_alias));\n"
-               "static inline @V @load(const @TC *p) { return *(const @VU *)p; }\n"
-               "static inline void @store(@TC *p, @V v) { *(@VU *)p = v; }\n"
-               "static inline @V @set(@TC x) { return (@V)%s_set1_%s(%sx); }\n",
-               bytes, bytes, p->compute.bytes, pre, suffix(p), p->compute.type == TYPE_I ? "(int)" : "");
-    if (p->level >= 3 && p->compute.type != TYPE_I) {
-        buf_printf(out,
-                   "static inline @V @fma(@V a, @V b, @V c) { return (@V)%s_fmadd_%s(a, b, c); }\n"
-                   "static inline @V @fnma(@V a, @V b, @V c) { return (@V)%s_fnmadd_%s(a, b, c); }\n",
-                   pre, suffix(p), pre, suffix(p));
-        return;
-    }
-    buf_puts(out, "static inline @V @fma(@V a, @V b, @V c) { return c + a * b; }\n"
-                  "static inline @V @fnma(@V a, @V b, @V c) { return c - a * b; }\n");
+    fma_function(t, "@fma", "fmadd");
+    fma_function(t, "@fnma", "fnmadd");
 }
 
 /* The first n elements of a vector in memory; nothing behind them is touched. 1 <= n <= vl. */
-static void partial_access(const HostPlan *p, Buf *out)
+static void partial_access(HostText *t)
 {
-    int bytes = p->vl * p->compute.bytes;
-    const char *pre = bytes == 64 ? "_mm512" : bytes == 32 ? "_mm256" : "_mm";
-    const char *sfx = suffix(p);
-    if (p->level >= 4) {
-        int bits = p->vl > 8 ? 16 : 8;
-        buf_printf(out,
-                   "static inline @V @load_n(const @TC *p, int64_t n)\n{\n"
-                   "    return (@V)%s_maskz_loadu_%s((__mmask%d)((1u << n) - 1u), p);\n}\n"
-                   "static inline void @store_n(@TC *p, @V v, int64_t n)\n{\n"
-                   "    %s_mask_storeu_%s(p, (__mmask%d)((1u << n) - 1u), (%s)v);\n}\n",
-                   pre, sfx, bits, pre, sfx, bits,
-                   p->compute.type == TYPE_I ? (bytes == 64   ? "__m512i"
-                                                : bytes == 32 ? "__m256i"
-                                                              : "__m128i")
-                                             : "@V");
+    Stmts *s = &t->s;
+    const HostPlan *p = t->p;
+    if (p->level < 4) {
+        stmt_file(s, "host/part_access.h");
         return;
     }
-    kernel_text_put("host/part_access.h", out);
+    const char *type = stmts_name(s, "__m%d%s", 8 * vector_bytes(p), is_int(p) ? "i" : "");
+    const Value *bits = value_op(s, VALUE_SHL, value_literal(s, "1u"), value_reg(s, "n"));
+    const Value *mask = value_cast(s, p->vl > 8 ? "__mmask16" : "__mmask8",
+                                   value_op(s, VALUE_SUB, bits, value_literal(s, "1u")));
+    const Value *at = value_reg(s, "p"), *v = value_cast(s, is_int(p) ? type : "@V", value_reg(s, "v"));
+    named_intrinsic(
+        t, (Function){.result = "@V", .name = "@load_n", STMT_PARAMS({"const @TC *", "p"}, {"int64_t", "n"})},
+        "maskz_loadu", (const Value *const[]){mask, at}, 2);
+    named_intrinsic(
+        t, (Function){.name = "@store_n", STMT_PARAMS({"@TC *", "p"}, {"@V", "v"}, {"int64_t", "n"})},
+        "mask_storeu", (const Value *const[]){at, mask, v}, 3);
+}
+
+/* vl consecutive elements of half: as wide as they need. */
+static const char *halves(int vl)
+{
+    return vl == 16  ? "_mm256_loadu_si256((const __m256i *)p)"
+           : vl == 8 ? "_mm_loadu_si128((const __m128i *)p)"
+                     : "_mm_loadl_epi64((const __m128i *)p)";
 }
 
 /* vl consecutive elements of A or B in memory, converted to the compute type. */
-static void vector_input(const HostPlan *p, Buf *out)
+static void vector_input(HostText *t)
 {
+    Stmts *s = &t->s;
+    const HostPlan *p = t->p;
+    const DataType in = p->in.type;
+    const bool f16c = in == TYPE_H && p->level >= 3;
+    Function f = {.result = "@V", .name = "@load_in", STMT_PARAMS({"const @TI *", "p"})};
     if (p->parts == 2) return;
-    buf_puts(out, "static inline @V @load_in(const @TI *p)\n{\n");
-    if (p->in.type == TYPE_H && p->level >= 3)
-        buf_printf(out, "    return (@V)%s;\n",
-                   p->vl == 16  ? "_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p))"
-                   : p->vl == 8 ? "_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p))"
-                                : "_mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)p))");
-    else if (p->in.type == p->compute.type)
-        buf_puts(out, "    return @load(p);\n");
-    else if (p->in.type == TYPE_I8 || p->in.type == TYPE_B)
-        buf_printf(out,
-                   "    typedef @TI I __attribute__((vector_size(%d), aligned(%d), may_alias));\n"
-                   "    typedef %s W __attribute__((vector_size(%d)));\n"
-                   "    return (@V)(__builtin_convertvector(*(const I *)p, W)%s);\n",
-                   p->vl * p->in.bytes, p->in.bytes, p->in.type == TYPE_B ? "uint32_t" : "int32_t", p->vl * 4,
-                   p->in.type == TYPE_B ? " << 16" : "");
-    else
-        buf_printf(out, "    @V v;\n    for (int i = 0; i < %d; i++) v[i] = @in(p[i]);\n    return v;\n",
-                   p->vl);
-    buf_puts(out, "}\n");
+    if (f16c)
+        named_intrinsic(t, f, "cvtph", (const Value *const[]){value_literal(s, halves(p->vl))}, 1);
+    else if (in == p->compute.type) {
+        stmt_function(s, f);
+        stmt_return(s, value_call(s, "@load", value_reg(s, "p")));
+        stmt_end(s);
+    } else if (in == TYPE_I8 || in == TYPE_B) {
+        stmt_typedef(s, in == TYPE_B ? "uint32_t" : "int32_t", "@TW", NULL);
+        stmt_constant(s, "int", "@SHIFT", in == TYPE_B ? 16 : 0);
+        stmt_file(s, "host/load_convert.h");
+    } else
+        stmt_file(s, "host/load_each.h");
 }
 
 static bool uses(const HostPlan *p, DataType type)
@@ -149,24 +164,28 @@ static bool uses(const HostPlan *p, DataType type)
     return p->in.type == type || p->out.type == type || p->dest == type;
 }
 
-/* Includes and scalar types: what helper kernels need too. */
-void host_scalars(const HostPlan *p, Buf *out)
+void host_scalars(HostText *t)
 {
-    buf_puts(out,
-             "#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
-    buf_printf(out, "typedef %s @TI;\ntypedef %s @TC;\ntypedef %s @TD;\n", p->in.c, p->compute.c, p->out.c);
-    if (uses(p, TYPE_H)) half_conversions(p, out);
-    if (uses(p, TYPE_B)) bf16_conversions(out);
-    buf_printf(out, "static inline @TC @in(@TI x) { return %s; }\n", to_compute(p->in.type));
-    buf_printf(out, "static inline @TC @from(@TD x) { return %s; }\n", to_compute(p->out.type));
-    buf_printf(out, "static inline @TD @to(@TC x) { return %s; }\n", from_compute(p->out.type));
-    buf_puts(out, "static inline int64_t @min(int64_t a, int64_t b) { return a < b ? a : b; }\n");
+    Stmts *s = &t->s;
+    const HostPlan *p = t->p;
+    stmt_file(s, "host/opening.h");
+    stmt_typedef(s, p->in.c, "@TI", NULL);
+    stmt_typedef(s, p->compute.c, "@TC", NULL);
+    stmt_typedef(s, p->out.c, "@TD", NULL);
+    stmt_constant(s, "int", "@PARTS", p->parts);
+    if (uses(p, TYPE_H)) stmt_file(s, p->level >= 3 ? "host/half_f16c.h" : "host/half.h");
+    if (uses(p, TYPE_B)) stmt_file(s, "host/bf16.h");
+    conversion(s, "@TC", "@in", "@TI", to_compute(s, p->in.type));
+    conversion(s, "@TC", "@from", "@TD", to_compute(s, p->out.type));
+    conversion(s, "@TD", "@to", "@TC", from_compute(s, p->out.type));
+    stmt_file(s, "host/args.h");
+    stmt_file(s, p->parts == 2 ? "host/result_complex.h" : "host/result.h");
 }
 
-void host_prelude(const HostPlan *p, Buf *out)
+void host_prelude(HostText *t)
 {
-    host_scalars(p, out);
-    vector_types(p, out);
-    if (p->direct) partial_access(p, out);
-    vector_input(p, out);
+    host_scalars(t);
+    vectors(t);
+    if (t->p->direct) partial_access(t);
+    vector_input(t);
 }

@@ -6,285 +6,338 @@
  * no copies. staged tiles (16-bit D, complex) put their sums in memory and a scalar epilogue converts; panels
  * are padded there, so one shape is enough.
  */
-#include "kernel/host/plan.h"
-
-#include <stdio.h>
+#include "kernel/host/text.h"
 
 typedef struct {
-    const HostPlan *p;
-    const Op *loop; /* over k */
+    HostText *t;
     int mv, nr, split, unroll, distance;
     bool masked;
-    Buf *out;
-} TileText;
+} Shape;
 
 static const char *const part_name[2] = {"r", "i"};
-enum { NAME_BYTES = 64 }; /* of a C variable */
+/* Columns of B that share a pointer where K is contiguous. */
+enum { COLUMNS = 4 };
+
+/* "c" or, of a complex number, "cr" and "ci". */
+static const char *part_of(const HostText *t, int part) { return t->p->parts == 2 ? part_name[part] : ""; }
 
 /* Accumulator of split l, column j, vector i; complex: part. */
-static void acc(const TileText *t, int l, int i, int j, int part, char name[NAME_BYTES])
+static const Value *sum_of(const Shape *x, int l, int i, int j, int part)
 {
-    snprintf(name, NAME_BYTES, "c%s%d_%d_%d", t->p->parts == 2 ? part_name[part] : "", l, i, j);
+    return value_named(&x->t->s, "c%s%d_%d_%d", part_of(x->t, part), l, i, j);
 }
 
-static void init_tile(const TileText *t)
+static const Value *vector_of_a(const Shape *x, int i, int part)
 {
-    char c[NAME_BYTES];
-    for (int l = 0; l < t->split; l++)
-        for (int j = 0; j < t->nr; j++) {
-            buf_puts(t->out, "    @V ");
-            for (int i = 0; i < t->mv; i++)
-                for (int part = 0; part < t->p->parts; part++) {
-                    acc(t, l, i, j, part, c);
-                    buf_printf(t->out, "%s%s = {0}", i + part ? ", " : "", c);
-                }
-            buf_puts(t->out, ";\n");
-        }
-    if (t->p->pack[1] || t->p->trans[1]) return;
-    for (int j = 4; j < t->nr; j += 4) buf_printf(t->out, "    const @TC *b%d = b + %d * ldb;\n", j, j);
+    return value_named(&x->t->s, "a%s%d", part_of(x->t, part), i);
 }
 
-/* Element j of B at step s. */
-static void b_element(const TileText *t, int s, int j, int part, char text[64])
+/* B is read where it lies, and K is contiguous: several columns of it are streams of their own. */
+static bool has_columns(const HostText *t) { return !t->p->pack[1] && !t->contiguous[HOST_B]; }
+
+static const char *column_pointer(HostText *t, int j)
+{
+    return j < COLUMNS ? "b" : stmts_name(&t->s, "b%d", j / COLUMNS * COLUMNS);
+}
+
+/* ---- addresses: of A and B at step k, in the packed panel or by the view ---- */
+
+static const Expr *address_a(HostText *t, int row, int part, int k)
 {
     const HostPlan *p = t->p;
-    if (p->pack[1])
-        snprintf(text, 64, "b[%d]", (s * p->nr + j) * p->parts + part);
-    else if (p->trans[1] && s)
-        snprintf(text, 64, "b[%d * ldb + %d]", s, j);
-    else if (p->trans[1])
-        snprintf(text, 64, "b[%d]", j);
-    else {
-        char base[16] = "b", col[24] = "";
-        if (j >= 4) snprintf(base, sizeof base, "b%d", j / 4 * 4);
-        if (j % 4) snprintf(col, sizeof col, " + %d * ldb", j % 4);
-        snprintf(text, 64, "%s[%d%s]", base, s, col);
-    }
+    if (p->pack[0]) return host_number(t, ((int64_t)k * p->parts + part) * p->mr + row);
+    return host_address_k(t, HOST_A, "lda", host_number(t, row), host_number(t, k));
 }
 
-static void load_a(const TileText *t, int s)
+static const Expr *address_b(HostText *t, int column, int part, int k)
 {
     const HostPlan *p = t->p;
-    for (int i = 0; i < t->mv; i++)
+    if (p->pack[1]) return host_number(t, ((int64_t)k * p->nr + column) * p->parts + part);
+    return host_address_k(t, HOST_B, "ldb", host_number(t, column), host_number(t, k));
+}
+
+static void init_tile(const Shape *x)
+{
+    HostText *t = x->t;
+    Stmts *s = &t->s;
+    const Value *zero = value_list(s, value_int(s, 0));
+    for (int l = 0; l < x->split; l++)
+        for (int j = 0; j < x->nr; j++)
+            for (int i = 0; i < x->mv; i++)
+                for (int part = 0; part < t->p->parts; part++)
+                    stmt_var(s, "@V", sum_of(x, l, i, j, part)->name, zero);
+    for (int j = COLUMNS; has_columns(t) && j < x->nr; j += COLUMNS)
+        host_pointer(t, "const @TC *", column_pointer(t, j), "b", address_b(t, j, 0, 0));
+}
+
+/* ---- the loop over k ---- */
+
+static const Value *load(const Shape *x, const char *from, const Expr *at, int i)
+{
+    Stmts *s = &x->t->s;
+    const Value *pointer = host_plus(x->t, from, at);
+    if (!x->masked || i < x->mv - 1) return value_call(s, "@load", pointer);
+    return value_call(s, "@load_n", pointer, value_reg(s, "w"));
+}
+
+static void load_a(const Shape *x, int k)
+{
+    HostText *t = x->t;
+    const HostPlan *p = t->p;
+    for (int i = 0; i < x->mv; i++)
         for (int part = 0; part < p->parts; part++) {
-            const char *name = p->parts == 2 ? part_name[part] : "";
-            buf_printf(t->out, "            const @V a%s%d = ", name, i);
-            if (p->pack[0])
-                buf_printf(t->out, "@load(a + %d);\n", s * p->mr * p->parts + part * p->mr + i * p->vl);
-            else if (t->masked && i == t->mv - 1)
-                buf_printf(t->out, "@load_n(a + %d * lda + %d, w);\n", s, i * p->vl);
+            const Expr *at = address_a(t, i * p->vl, part, k);
+            const Value *v =
+                p->pack[0] ? value_call(&t->s, "@load", host_plus(t, "a", at)) : load(x, "a", at, i);
+            stmt_define(&t->s, "@V", vector_of_a(x, i, part)->name, v);
+        }
+}
+
+static const Value *element_of_b(HostText *t, int j, int part, int k)
+{
+    if (has_columns(t)) return host_element(t, column_pointer(t, j), address_b(t, j % COLUMNS, part, k));
+    return host_element(t, "b", address_b(t, j, part, k));
+}
+
+static void mma_complex(const Shape *x, const Value *const b[2], int l, int i, int j)
+{
+    Stmts *s = &x->t->s;
+    const Value *ar = vector_of_a(x, i, 0), *ai = vector_of_a(x, i, 1);
+    const Value *cr = sum_of(x, l, i, j, 0), *ci = sum_of(x, l, i, j, 1);
+    stmt_set(s, cr, value_call(s, "@fnma", ai, b[1], value_call(s, "@fma", ar, b[0], cr)));
+    stmt_set(s, ci, value_call(s, "@fma", ar, b[1], value_call(s, "@fma", ai, b[0], ci)));
+}
+
+static void mma(const Shape *x, int l, int k)
+{
+    HostText *t = x->t;
+    Stmts *s = &t->s;
+    for (int j = 0; j < x->nr; j++) {
+        const Value *b[2];
+        stmt_block(s);
+        for (int part = 0; part < t->p->parts; part++)
+            b[part] = stmt_define(s, "@V", t->p->parts == 2 ? stmts_name(s, "b%s", part_name[part]) : "b_",
+                                  value_call(s, "@set", element_of_b(t, j, part, k)));
+        for (int i = 0; i < x->mv; i++) {
+            const Value *c = sum_of(x, l, i, j, 0);
+            if (t->p->parts == 2)
+                mma_complex(x, b, l, i, j);
             else
-                buf_printf(t->out, "@load(a + %d * lda + %d);\n", s, i * p->vl);
+                stmt_set(s, c, value_call(s, "@fma", vector_of_a(x, i, 0), b[0], c));
         }
+        stmt_end(s);
+    }
 }
 
-static void mma(const TileText *t, int l, int s)
+static void move(HostText *t, const char *pointer, const Expr *by)
 {
-    const HostPlan *p = t->p;
-    char b[64], c[NAME_BYTES], ci[NAME_BYTES];
-    for (int j = 0; j < t->nr; j++) {
-        buf_puts(t->out, "            {\n");
-        for (int part = 0; part < p->parts; part++) {
-            b_element(t, s, j, part, b);
-            buf_printf(t->out, "                const @V b%s = @set(%s);\n",
-                       p->parts == 2 ? part_name[part] : "_", b);
-        }
-        for (int i = 0; i < t->mv; i++) {
-            acc(t, l, i, j, 0, c);
-            if (p->parts == 1) {
-                buf_printf(t->out, "                %s = @fma(a%d, b_, %s);\n", c, i, c);
-                continue;
-            }
-            acc(t, l, i, j, 1, ci);
-            buf_printf(t->out,
-                       "                %s = @fnma(ai%d, bi, @fma(ar%d, br, %s));\n"
-                       "                %s = @fma(ar%d, bi, @fma(ai%d, br, %s));\n",
-                       c, i, i, c, ci, i, i, ci);
-        }
-        buf_puts(t->out, "            }\n");
-    }
+    stmt_update(&t->s, VALUE_ADD, value_reg(&t->s, pointer), value_expr(&t->s, by));
 }
 
 /* The program's update_tile_offset: n steps of k further. */
-static void advance(const TileText *t, int n)
+static void advance(const Shape *x, int n)
 {
+    HostText *t = x->t;
+    move(t, "a", address_a(t, 0, 0, n));
+    move(t, "b", address_b(t, 0, 0, n));
+    for (int j = COLUMNS; has_columns(t) && j < x->nr; j += COLUMNS)
+        move(t, column_pointer(t, j), address_b(t, 0, 0, n));
+}
+
+static void prefetch_a(const Shape *x, int k)
+{
+    HostText *t = x->t;
     const HostPlan *p = t->p;
-    if (p->pack[0])
-        buf_printf(t->out, "        a += %d;\n", n * p->mr * p->parts);
+    if (!x->distance) return;
+    const int line = 64 / p->compute.bytes, row = x->mv * p->vl * p->parts;
+    for (int i = 0; i < row; i += line)
+        stmt_call(&t->s, "__builtin_prefetch", host_plus(t, "a", address_a(t, i, 0, k + x->distance)));
+}
+
+/* `steps` steps of k in one turn of the loop. */
+static void turn(const Shape *x, int steps)
+{
+    Stmts *s = &x->t->s;
+    for (int k = 0; k < steps; k++) {
+        stmt_block(s);
+        prefetch_a(x, k);
+        load_a(x, k);
+        mma(x, k % x->split, k);
+        stmt_end(s);
+    }
+    advance(x, steps);
+}
+
+static void k_loop(const Shape *x)
+{
+    HostText *t = x->t;
+    Stmts *s = &t->s;
+    ExprPool *pool = &s->pool;
+    const Expr *k = host_int(t, "k");
+    const int steps[] = {x->split * x->unroll, 1};
+    for (int i = steps[0] == 1; i < 2; i++) {
+        const Expr *left = expr_op(pool, EXPR_LE, host_number(t, steps[i]), k);
+        stmt_loop(s, (Loop){.var = "k", .condition = value_expr(s, left), .step = -steps[i]});
+        turn(x, steps[i]);
+        stmt_end(s);
+    }
+    for (int l = 1; l < x->split; l++)
+        for (int j = 0; j < x->nr; j++)
+            for (int i = 0; i < x->mv; i++)
+                for (int part = 0; part < t->p->parts; part++)
+                    stmt_update(s, VALUE_ADD, sum_of(x, 0, i, j, part), sum_of(x, l, i, j, part));
+}
+
+/* ---- the epilogue ---- */
+
+static const Expr *address_of_result(const Shape *x, HostOperand o, int row, int column)
+{
+    HostText *t = x->t;
+    return host_address(t, o, o == HOST_D ? "ldd" : "ldc", host_number(t, row), host_number(t, column));
+}
+
+static void prefetch_d(const Shape *x)
+{
+    HostText *t = x->t;
+    Stmts *s = &t->s;
+    const int line = 64 / t->p->compute.bytes, rows = x->mv * t->p->vl;
+    for (int j = 0; j < x->nr; j++)
+        for (int i = 0; i < rows; i += line)
+            stmt_call(s, "__builtin_prefetch", host_plus(t, "d", address_of_result(x, HOST_D, i, j)),
+                      value_int(s, 1));
+}
+
+static void store_direct(const Shape *x, int i, int j, bool reads_c)
+{
+    HostText *t = x->t;
+    Stmts *s = &t->s;
+    const int row = i * t->p->vl;
+    const Value *to = host_plus(t, "d", address_of_result(x, HOST_D, row, j));
+    const Value *v = value_op(s, VALUE_MUL, value_reg(s, "alpha"), sum_of(x, 0, i, j, 0));
+    if (reads_c)
+        v = value_call(s, "@fma", value_reg(s, "beta"), load(x, "c", address_of_result(x, HOST_C, row, j), i),
+                       v);
+    if (x->masked && i == x->mv - 1)
+        stmt_call(s, "@store_n", to, v, value_reg(s, "w"));
     else
-        buf_printf(t->out, "        a += %d * lda;\n", n);
-    if (p->pack[1])
-        buf_printf(t->out, "        b += %d;\n", n * p->nr * p->parts);
-    else if (p->trans[1])
-        buf_printf(t->out, "        b += %d * ldb;\n", n);
-    else {
-        buf_printf(t->out, "        b += %d;\n", n);
-        for (int j = 4; j < t->nr; j += 4) buf_printf(t->out, "        b%d += %d;\n", j, n);
-    }
+        stmt_call(s, "@store", to, v);
 }
 
-static void prefetch_a(const TileText *t, int s)
+static void epilogue_direct(const Shape *x)
 {
-    const HostPlan *p = t->p;
-    if (!t->distance) return;
-    int line = 64 / p->compute.bytes, row = t->mv * p->vl * p->parts;
-    for (int x = 0; x < row; x += line) {
-        if (p->pack[0])
-            buf_printf(t->out, "            __builtin_prefetch(a + %d);\n",
-                       (s + t->distance) * p->mr * p->parts + x);
-        else
-            buf_printf(t->out, "            __builtin_prefetch(a + %d * lda + %d);\n", s + t->distance, x);
-    }
-}
-
-static void k_loop(const TileText *t)
-{
-    int steps = t->split * t->unroll;
-    if (steps > 1) {
-        buf_printf(t->out, "    for (; k >= %d; k -= %d) {\n", steps, steps);
-        for (int s = 0; s < steps; s++) {
-            buf_puts(t->out, "        {\n");
-            prefetch_a(t, s);
-            load_a(t, s);
-            mma(t, s % t->split, s);
-            buf_puts(t->out, "        }\n");
-        }
-        advance(t, steps);
-        buf_puts(t->out, "    }\n");
-    }
-    buf_puts(t->out, "    for (; k > 0; k--) {\n        {\n");
-    prefetch_a(t, 0);
-    load_a(t, 0);
-    mma(t, 0, 0);
-    buf_puts(t->out, "        }\n");
-    advance(t, 1);
-    buf_puts(t->out, "    }\n");
-    char c[NAME_BYTES], cl[NAME_BYTES];
-    for (int l = 1; l < t->split; l++)
-        for (int j = 0; j < t->nr; j++)
-            for (int i = 0; i < t->mv; i++)
-                for (int part = 0; part < t->p->parts; part++) {
-                    acc(t, 0, i, j, part, c);
-                    acc(t, l, i, j, part, cl);
-                    buf_printf(t->out, "    %s += %s;\n", c, cl);
-                }
-}
-
-static void prefetch_c(const TileText *t)
-{
-    const HostPlan *p = t->p;
-    int line = 64 / p->compute.bytes, rows = t->mv * p->vl;
-    for (int j = 0; j < t->nr; j++)
-        for (int x = 0; x < rows; x += line)
-            buf_printf(t->out, "    __builtin_prefetch(d + %d * ldd + %d, 1);\n", j, x);
-}
-
-static void epilogue_direct(const TileText *t)
-{
-    const HostPlan *p = t->p;
-    char c[NAME_BYTES];
-    buf_puts(t->out, "    const @V alpha = @set(ab[0]), beta = @set(ab[1]);\n");
+    Stmts *s = &x->t->s;
+    static const char *const names[] = {"alpha", "beta"};
+    for (int i = 0; i < 2; i++)
+        stmt_define(s, "@V", names[i], value_call(s, "@set", value_at_i(s, value_reg(s, "ab"), i)));
+    stmt_if(s, value_op(s, VALUE_EQ, value_at_i(s, value_reg(s, "ab"), 1), value_int(s, 0)));
     for (int reads_c = 0; reads_c < 2; reads_c++) {
-        buf_puts(t->out, reads_c ? "    } else {\n" : "    if (ab[1] == 0) {\n");
-        for (int j = 0; j < t->nr; j++)
-            for (int i = 0; i < t->mv; i++) {
-                bool part = t->masked && i == t->mv - 1;
-                acc(t, 0, i, j, 0, c);
-                buf_printf(t->out, "        %s(d + %d * ldd + %d, ", part ? "@store_n" : "@store", j,
-                           i * p->vl);
-                if (reads_c)
-                    buf_printf(t->out, "@fma(beta, %s(c + %d * ldc + %d%s), alpha * %s)",
-                               part ? "@load_n" : "@load", j, i * p->vl, part ? ", w" : "", c);
-                else
-                    buf_printf(t->out, "alpha * %s", c);
-                buf_puts(t->out, part ? ", w);\n" : ");\n");
-            }
+        if (reads_c) stmt_else(s);
+        for (int j = 0; j < x->nr; j++)
+            for (int i = 0; i < x->mv; i++) store_direct(x, i, j, reads_c);
     }
-    buf_puts(t->out, "    }\n");
+    stmt_end(s);
 }
 
 /* Sums of a staged tile go to s, column by column (complex: real part, then imaginary part of a column). */
-static void store_staged(const TileText *t)
+static void store_staged(const Shape *x)
 {
+    HostText *t = x->t;
+    Stmts *s = &t->s;
     const HostPlan *p = t->p;
-    char c[NAME_BYTES];
-    for (int j = 0; j < t->nr; j++)
+    for (int j = 0; j < x->nr; j++)
         for (int part = 0; part < p->parts; part++)
-            for (int i = 0; i < t->mv; i++) {
-                int at = (j * p->parts + part) * p->mr + i * p->vl;
-                acc(t, 0, i, j, part, c);
+            for (int i = 0; i < x->mv; i++) {
+                const Expr *at = host_number(t, (j * p->parts + part) * p->mr + i * p->vl);
+                const Value *c = sum_of(x, 0, i, j, part), *to = host_plus(t, "s", at);
                 if (host_plan_keeps_sums(p))
-                    buf_printf(t->out, "    @store(s + %d, more ? %s + @load(s + %d) : %s);\n", at, c, at, c);
-                else
-                    buf_printf(t->out, "    @store(s + %d, %s);\n", at, c);
+                    c = value_select(s, value_reg(s, "more"),
+                                     value_op(s, VALUE_ADD, c, value_call(s, "@load", to)), c);
+                stmt_call(s, "@store", to, c);
             }
 }
 
-static void tile(TileText *t, bool prefetches_c)
+/* ---- functions ---- */
+
+const char *host_tile_name(HostText *t, bool masked, int mv, int nr)
 {
-    const HostPlan *p = t->p;
-    buf_printf(t->out,
-               "\nstatic __attribute__((noinline)) void @tile%s_%d_%d(int64_t k, const @TC *a, int64_t lda, "
-               "const @TC *b, int64_t ldb,\n    ",
-               t->masked ? "_part" : "", t->mv, t->nr);
-    if (p->direct)
-        buf_puts(t->out, "const @TC *ab, const @TD *c, int64_t ldc, @TD *d, int64_t ldd, int64_t w)\n{\n");
-    else
-        buf_puts(t->out, "@TC *s, int more)\n{\n");
-    buf_puts(t->out, "    (void)lda, (void)ldb;\n");
-    if (p->direct && !t->masked) buf_puts(t->out, "    (void)w;\n");
-    if (!p->direct && !host_plan_keeps_sums(p)) buf_puts(t->out, "    (void)more;\n");
-    init_tile(t);
-    if (prefetches_c && p->direct) prefetch_c(t);
-    k_loop(t);
-    if (p->direct)
-        epilogue_direct(t);
-    else
-        store_staged(t);
-    buf_puts(t->out, "}\n");
+    return stmts_name(&t->s, "@tile%s_%d_%d", masked ? "_part" : "", mv, nr);
 }
 
-static void tile_table(const HostPlan *p, Buf *out)
+static void open_tile(const Shape *x)
 {
-    buf_puts(out, "\ntypedef void (*@Tile)(int64_t, const @TC *, int64_t, const @TC *, int64_t, const @TC *, "
-                  "const @TD *,\n"
-                  "    int64_t, @TD *, int64_t, int64_t);\n");
-    buf_printf(out, "static const @Tile @tiles[%d][%d] = {\n", p->mv, p->nr);
-    for (int i = 1; i <= p->mv; i++) {
-        buf_puts(out, "    {");
-        for (int j = 1; j <= p->nr; j++) buf_printf(out, "%s@tile_part_%d_%d", j > 1 ? ", " : "", i, j);
-        buf_puts(out, "},\n");
+    Stmts *s = &x->t->s;
+    Function f = {.kind = FUNCTION_NOINLINE, .name = host_tile_name(x->t, x->masked, x->mv, x->nr)};
+    static const StmtParam direct[] = {{"int64_t", "k"},     {"const @TC *", "a"}, {"int64_t", "lda"},
+                                       {"const @TC *", "b"}, {"int64_t", "ldb"},   {"const @TC *", "ab"},
+                                       {"const @TD *", "c"}, {"int64_t", "ldc"},   {"@TD *", "d"},
+                                       {"int64_t", "ldd"},   {"int64_t", "w"}};
+    static const StmtParam staged[] = {{"int64_t", "k"},     {"const @TC *", "a"}, {"int64_t", "lda"},
+                                       {"const @TC *", "b"}, {"int64_t", "ldb"},   {"@TC *", "s"},
+                                       {"int", "more"}};
+    f.param = x->t->p->direct ? direct : staged;
+    f.n_params = x->t->p->direct ? 11 : 7;
+    stmt_gap(s);
+    stmt_function(s, f);
+    if (x->t->p->direct)
+        HOST_UNUSED(x->t, "lda", "ldb", "ldc", "ldd", "w");
+    else
+        HOST_UNUSED(x->t, "lda", "ldb", "more");
+}
+
+static void tile(const Shape *x, bool prefetches_d)
+{
+    open_tile(x);
+    init_tile(x);
+    if (prefetches_d && x->t->p->direct) prefetch_d(x);
+    k_loop(x);
+    if (x->t->p->direct)
+        epilogue_direct(x);
+    else
+        store_staged(x);
+    stmt_end(&x->t->s);
+}
+
+/* Masked tiles of i + 1 vectors and j + 1 columns. */
+static void tile_table(HostText *t)
+{
+    enum { SIDE = 64 };
+    const HostPlan *p = t->p;
+    Stmts *s = &t->s;
+    const Value *row[SIDE], *all[SIDE];
+    for (int i = 0; i < p->mv; i++) {
+        for (int j = 0; j < p->nr; j++) row[j] = value_reg(s, host_tile_name(t, true, i + 1, j + 1));
+        all[i] = value_list_n(s, p->nr, row);
     }
-    buf_puts(out, "};\n");
+    stmt_typedef(s, "__typeof__(@tile_part_1_1)", "*@Tile", NULL);
+    stmt_var(s, "static const @Tile", stmts_name(s, "@tiles[%d][%d]", p->mv, p->nr),
+             value_list_n(s, p->mv, all));
 }
 
 /* Scalar epilogue of staged tiles. */
-static void finish_staged(const HostPlan *p, Buf *out)
+static void finish_staged(HostText *t)
 {
-    buf_puts(out, "\nstatic void @finish(const @TC *s, int64_t m, int64_t n, const @TC *ab, const @TD *c, "
-                  "int64_t ldc,\n"
-                  "    @TD *d, int64_t ldd)\n{\n"
-                  "    for (int64_t j = 0; j < n; j++)\n        for (int64_t i = 0; i < m; i++) {\n");
-    if (p->parts == 1)
-        buf_printf(out,
-                   "            @TC v = ab[0] * s[j * %d + i];\n"
-                   "            if (ab[1] != 0) v += ab[1] * @from(c[i + j * ldc]);\n"
-                   "            d[i + j * ldd] = @to(v);\n",
-                   p->mr);
+    Stmts *s = &t->s;
+    ExprPool *pool = &s->pool;
+    const int parts = t->p->parts;
+    stmt_gap(s);
+    stmt_function(s, (Function){.kind = FUNCTION_STATIC,
+                                .name = "@finish",
+                                STMT_PARAMS({"const @TC *", "s"}, {"int64_t", "m"}, {"int64_t", "n"},
+                                            {"const @TC *", "ab"}, {"const @TD *", "c"}, {"int64_t", "ldc"},
+                                            {"@TD *", "d"}, {"int64_t", "ldd"})});
+    const Expr *j = host_loop(t, "j", host_int(t, "n"), 1), *i = host_loop(t, "i", host_int(t, "m"), 1);
+    const Value *c = host_plus(t, "c", host_address(t, HOST_C, "ldc", i, j));
+    const Expr *to = host_address(t, HOST_D, "ldd", i, j);
+    const Expr *at = expr_add(pool, expr_mul_i(pool, j, parts * t->p->mr), i);
+    const Value *sum = host_element(t, "s", at), *ab = value_reg(s, "ab");
+    if (parts == 2)
+        stmt_call(s, "@result", host_plus(t, "d", to), ab, sum,
+                  host_element(t, "s", expr_add_i(pool, at, t->p->mr)), c);
     else
-        buf_printf(out,
-                   "            const @TC r = s[j * %d + i], q = s[j * %d + %d + i];\n"
-                   "            @TC vr = ab[0] * r - ab[1] * q, vi = ab[0] * q + ab[1] * r;\n"
-                   "            if (ab[2] != 0 || ab[3] != 0) {\n"
-                   "                const @TD *e = c + 2 * (i + j * ldc);\n"
-                   "                const @TC cr = e[0], ci = e[1];\n"
-                   "                vr += ab[2] * cr - ab[3] * ci;\n"
-                   "                vi += ab[2] * ci + ab[3] * cr;\n"
-                   "            }\n"
-                   "            d[2 * (i + j * ldd)] = vr;\n"
-                   "            d[2 * (i + j * ldd) + 1] = vi;\n",
-                   2 * p->mr, 2 * p->mr, p->mr);
-    buf_puts(out, "        }\n}\n");
+        stmt_set(s, host_element(t, "d", to), value_call(s, "@to", value_call(s, "@result", ab, sum, c)));
+    stmt_end(s);
+    stmt_end(s);
+    stmt_end(s);
 }
 
 /* The innermost loop over k of a program: the one that multiplies register tiles. */
@@ -299,28 +352,45 @@ static const Op *lane_loop(const Op *list)
     return NULL;
 }
 
-void host_tiles(const HostPlan *p, const Program *program, Buf *out)
+/* What a planner has made sure of, and a program that was written by hand need not say. */
+static Err check_loop(const HostPlan *p, const Op *loop)
 {
-    const Op *loop = lane_loop(program->body), *ahead = loop ? op_find(loop->body, OP_PREFETCH_TILE) : NULL;
-    if (!loop) return;
-    TileText t = {.p = p,
-                  .loop = loop,
-                  .mv = p->mv,
-                  .nr = p->nr,
-                  .split = loop->split,
-                  .unroll = loop->unroll,
-                  .distance = ahead ? ahead->distance : 0,
-                  .out = out};
-    tile(&t, p->prefetch_global > 0);
+    enum { MOST_STEPS = 64 };
+    if (!loop) FAIL(ERR_INPUT, "a host kernel needs a loop over k at lane");
+    if ((int64_t)loop->split * loop->unroll > MOST_STEPS)
+        FAIL(ERR_INPUT, "a loop over k of %d sums, unrolled %d times, has over %d steps", loop->split,
+             loop->unroll, MOST_STEPS);
+    const int64_t most = p->target->n_vector_regs, tile = (int64_t)p->mv * p->nr;
+    if (tile > most || tile * loop->split * p->parts > most)
+        FAIL(ERR_INPUT,
+             "a register tile of %dx%d vectors, %d sums and %d parts is more than the %lld registers of %s",
+             p->mv, p->nr, loop->split, p->parts, (long long)most, p->target->name);
+    return ERR_OK;
+}
+
+Err host_tiles(HostText *t)
+{
+    const HostPlan *p = t->p;
+    const Op *loop = lane_loop(t->program->body),
+             *ahead = loop ? op_find(loop->body, OP_PREFETCH_TILE) : NULL;
+    TRY(check_loop(p, loop));
+    Shape x = {.t = t,
+               .mv = p->mv,
+               .nr = p->nr,
+               .split = loop->split,
+               .unroll = loop->unroll,
+               .distance = ahead ? ahead->distance : 0};
+    tile(&x, p->prefetch_global > 0);
     if (!p->direct) {
-        finish_staged(p, out);
-        return;
+        finish_staged(t);
+        return ERR_OK;
     }
-    if (!p->edges) return;
-    t.masked = true;
-    t.unroll = 1;
-    t.distance = 0;
-    for (t.mv = 1; t.mv <= p->mv; t.mv++)
-        for (t.nr = 1; t.nr <= p->nr; t.nr++) tile(&t, false);
-    tile_table(p, out);
+    if (!p->edges) return ERR_OK;
+    x.masked = true;
+    x.unroll = 1;
+    x.distance = 0;
+    for (x.mv = 1; x.mv <= p->mv; x.mv++)
+        for (x.nr = 1; x.nr <= p->nr; x.nr++) tile(&x, false);
+    tile_table(t);
+    return ERR_OK;
 }

@@ -1,0 +1,213 @@
+/* Integers, addresses, kernel arguments and the frame of a host kernel's text. See text.h. */
+#include "kernel/host/text.h"
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/version.h"
+
+Err host_text_init(HostText *t, const HostPlan *p, const View view[4])
+{
+    *t = (HostText){.p = p};
+    for (int i = 0; i < 4; i++) {
+        const Expr *length;
+        t->view[i] = view[i];
+        if (!view_is_matrix(&view[i]))
+            FAIL(ERR_INPUT, "host kernels walk matrices; the view of %c is none", "ABCD"[i]);
+        Expr node[8];
+        ExprPool pool;
+        expr_pool_fixed(&pool, node, 8);
+        int d = view_contiguous(&pool, &view[i], &length), top[VIEW_MAX_DIMS];
+        view_top(&view[i], top);
+        if (d != top[0] && d != top[1])
+            FAIL(ERR_INPUT, "host kernels need rows or columns in one piece; the view of %c has none",
+                 "ABCD"[i]);
+        t->contiguous[i] = d == top[1];
+    }
+    stmts_init(&t->s, 0);
+    return ERR_OK;
+}
+
+void host_text_fini(HostText *t) { stmts_fini(&t->s); }
+
+/* ---- integers ---- */
+
+/* Wide enough for every count of elements, and so signed that expressions of it are int64_t. */
+static const int64_t INT_MOST = INT64_C(1) << 40;
+
+const Expr *host_int(HostText *t, const char *name)
+{
+    return expr_var(&t->s.pool, name, 0, -INT_MOST, INT_MOST);
+}
+
+const Expr *host_number(HostText *t, int64_t n) { return expr_const(&t->s.pool, n); }
+
+const Expr *host_address(HostText *t, HostOperand o, const char *ld, const Expr *row, const Expr *column)
+{
+    const Expr *coord[] = {row, column};
+    const Expr *e = view_address_by(&t->s.pool, &t->view[o], coord, host_int(t, ld));
+    return expr_mul_i(&t->s.pool, e, t->p->parts);
+}
+
+const Expr *host_address_k(HostText *t, HostOperand o, const char *ld, const Expr *side, const Expr *k)
+{
+    return o == HOST_A ? host_address(t, o, ld, side, k) : host_address(t, o, ld, k, side);
+}
+
+/* ---- values ---- */
+
+const Value *host_plus(HostText *t, const char *pointer, const Expr *offset)
+{
+    const Value *base = value_reg(&t->s, pointer);
+    return expr_is(offset, 0) ? base : value_op(&t->s, VALUE_ADD, base, value_expr(&t->s, offset));
+}
+
+const Value *host_element(HostText *t, const char *pointer, const Expr *offset)
+{
+    return value_at(&t->s, value_reg(&t->s, pointer), offset);
+}
+
+void host_pointer(HostText *t, const char *type, const char *name, const char *base, const Expr *offset)
+{
+    stmt_var(&t->s, type, name, host_plus(t, base, offset));
+}
+
+const Value *host_matrix(HostText *t, char name, const char *type, bool is_const, bool strided, const char *z)
+{
+    Stmts *s = &t->s;
+    const char *what = is_const ? "const " : "";
+    const Value *x = value_named(s, "g->%c", name);
+    if (!strided) {
+        x = value_cast(s, stmts_name(s, "%s%s *const *", what, type), x);
+        const Expr *start = host_int(t, stmts_name(s, "g->off%c", name));
+        return value_op(s, VALUE_ADD, value_at(s, x, host_int(t, z)),
+                        value_expr(s, expr_mul_i(&s->pool, start, t->p->parts)));
+    }
+    const Expr *start = expr_mul(&s->pool, host_int(t, z), host_int(t, stmts_name(s, "g->batch%c", name)));
+    return value_op(s, VALUE_ADD, value_cast(s, stmts_name(s, "%s%s *", what, type), x),
+                    value_expr(s, expr_mul_i(&s->pool, start, t->p->parts)));
+}
+
+void host_unused(HostText *t, int n, const char *const *names)
+{
+    for (int i = 0; i < n; i++) stmt_do(&t->s, value_cast(&t->s, "void", value_reg(&t->s, names[i])));
+}
+
+const Expr *host_loop(HostText *t, const char *name, const Expr *limit, int64_t step)
+{
+    Loop l = {.var = name, .type = "int64_t", .start = host_number(t, 0), .limit = limit, .step = step};
+    stmt_loop(&t->s, l);
+    return host_int(t, name);
+}
+
+/* ---- kernel arguments ---- */
+
+/* p + the place of the next argument. */
+static const Value *place(HostText *t, int align, int bytes)
+{
+    t->at = (t->at + align - 1) / align * align;
+    const Value *at = host_plus(t, "p", host_number(t, t->at));
+    t->at += bytes;
+    return at;
+}
+
+void host_arg(HostText *t, const char *read, const char *field, int bytes)
+{
+    Stmts *s = &t->s;
+    const Value *at = place(t, bytes, bytes);
+    stmt_set(s, value_named(s, "g->%s", field), value_call(s, read, at));
+}
+
+void host_arg_scalar(HostText *t, int first)
+{
+    Stmts *s = &t->s;
+    const int bytes = t->p->scalar.bytes, parts = t->p->parts;
+    for (int part = 0; part < parts; part++) {
+        const Value *at = place(t, part ? 1 : bytes * parts, bytes);
+        const Value *x =
+            bytes == 2 ? value_call(s, "@in", value_call(s, "@u16", at)) : value_call(s, "@real", at);
+        stmt_set(s, value_named(s, "g->ab[%d]", first * parts + part), x);
+    }
+}
+
+void host_arg_strides(HostText *t, char tensor)
+{
+    host_arg(t, "@u32", stmts_name(&t->s, "ld%c", tensor), 4);
+    if (t->p->batched) host_arg(t, "@u32", stmts_name(&t->s, "batch%c", tensor), 4);
+}
+
+void host_arg_sizes(HostText *t)
+{
+    host_arg(t, "@u32", "m", 4);
+    host_arg(t, "@u32", "n", 4);
+    if (t->p->batched) host_arg(t, "@u32", "batch", 4);
+}
+
+void host_args(HostText *t)
+{
+    Stmts *s = &t->s;
+    const HostPlan *p = t->p;
+    static const char *const pointers[] = {"d", "c", "a", "b"};
+    for (int i = 0; i < 4; i++) host_arg(t, "@pointer", pointers[i], 8);
+    for (int i = 0; i < 4 && !p->strided; i++) host_arg(t, "@i64", stmts_name(s, "off%s", pointers[i]), 8);
+    host_arg_scalar(t, 0);
+    if (p->use_beta) host_arg_scalar(t, 1);
+    for (int i = 0; i < 4; i++) host_arg_strides(t, *pointers[i]);
+    host_arg_sizes(t);
+    host_arg(t, "@u32", "k", 4);
+}
+
+/* ---- the frame ---- */
+
+#define EXPORTED "__attribute__((visibility(\"default\"))) "
+
+void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes)
+{
+    Stmts *s = &t->s;
+    const char *name = stmts_name(s, "%.*s", STR_ARG(symbol));
+    stmt_gap(s);
+    stmt_var(s, EXPORTED "const uint64_t", stmts_name(s, "%s_local_bytes", name), value_int(s, local_bytes));
+    stmt_function(s,
+                  (Function){.kind = FUNCTION_EXPORTED,
+                             .attribute = EXPORTED,
+                             .name = name,
+                             STMT_PARAMS({"const void *", "kernarg"}, {"const uint32_t", "grid[3]"},
+                                         {"uint64_t", "first"}, {"uint64_t", "last"}, {"void *", "local"})});
+    HOST_UNUSED(t, "grid", "local");
+    stmt_var(s, "const char *", "p", value_reg(s, "kernarg"));
+    stmt_var(s, "@Args", "args", value_list(s, value_int(s, 0)));
+    stmt_var(s, "@Args *const", "g", value_op(s, VALUE_ADDRESS, value_reg(s, "args"), NULL));
+    stmt_set(s, value_reg(s, "g->batch"), value_int(s, 1));
+}
+
+/* Every '@' becomes a prefix from the content's hash, so that texts can be concatenated. */
+static Err put_finished(Str title, Str body, Buf *out)
+{
+    char hex[SHA256_HEX + 1], prefix[16];
+    sha256_hex(body, hex);
+    snprintf(prefix, sizeof prefix, "k%.8s_", hex);
+    buf_printf(out, "/* tuner " TUNER_VERSION " host kernel, format 1\n * %.*s\n * content %s */\n",
+               STR_ARG(title), hex);
+    for (size_t i = 0; i < body.n;) {
+        size_t at = str_find(body, '@', i);
+        buf_add(out, body.s + i, at - i);
+        if (at < body.n) buf_puts(out, prefix);
+        i = at + 1;
+    }
+    return buf_check(out);
+}
+
+Err host_finish(HostText *t, Str symbol, Str title, Buf *out)
+{
+    Buf body, head;
+    buf_init(&body);
+    buf_init(&head);
+    buf_printf(&head, "%.*s for %s", STR_ARG(symbol), t->p->target->name);
+    if (title.n) buf_printf(&head, "\n * %.*s", STR_ARG(title));
+    Err e = stmt_print(&t->s, &stmt_words_c, 0, &body);
+    if (!e) e = buf_check(&head);
+    if (!e) e = put_finished(buf_view(&head), buf_view(&body), out);
+    buf_fini(&head);
+    buf_fini(&body);
+    return e;
+}

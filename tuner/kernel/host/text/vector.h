@@ -1,0 +1,4 @@
+typedef g_TC g_V __attribute__((vector_size(g_VL * sizeof(g_TC))));
+typedef g_TC g_VU __attribute__((vector_size(g_VL * sizeof(g_TC)), aligned(sizeof(g_TC)), may_alias));
+static inline g_V g_load(const g_TC *p) { return *(const g_VU *)p; }
+static inline void g_store(g_TC *p, g_V v) { *(g_VU *)p = v; }
