@@ -1,5 +1,5 @@
-/* Fuzz target: answers of the client (client/answer.h). What is read must be written to a text that reads back
- * to the same records. */
+/* Fuzz target: answers of the client (client/answer.h). What is read must be written to a text that reads
+ * back to the same records. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -240,6 +240,10 @@ static void test_timeout_and_crash(void **state)
     assert_true(str_starts(job[2].why, "compiler timed out after 1."));
     assert_true(str_starts(job[5].why, "compiler killed by signal 11"));
     assert_true(str_starts(job[6].why, "compiler exit status 0"));
+    assert_int_equal(job[8].outcome, BUILD_FAILED);
+    assert_int_equal(job[2].outcome, BUILD_TIMEOUT);
+    assert_int_equal(job[5].outcome, BUILD_KILLED);
+    assert_int_equal(job[6].outcome, BUILD_FAILED);
     assert_true(job[2].compile_ns >= 1000000000 && job[2].compile_ns < 10000000000);
     assert_true(file_exists(job[2].log_path.s) && file_exists(job[5].log_path.s));
     assert_true(r.wall_ns < 20000000000);

@@ -202,7 +202,7 @@ static void test_queries_of_a_plan(void **state)
 {
     Fixture *f = *state;
     const char *const name[] = {"a", "b", "c"};
-    Compile failed = {.status = STR("failed"), .log = STR("no")};
+    Compile failed = {.outcome = BUILD_FAILED, .log = STR("no")};
     Rejection *rejection;
     FailedKernel *kernel;
     StatusCount *status;
@@ -283,7 +283,7 @@ static void test_queries_of_sessions_and_logs(void **state)
     assert_ok(query_faults(&f->s, &f->a, STR("a"), 10, &fault, &n));
     assert_int_equal(n, 1);
     assert_str(fault[0].detail, "D is 1");
-    Compile c = {.kernel = kernel_of(f, "b"), .environment = 1, .status = STR("failed"), .log = STR("no")};
+    Compile c = {.kernel = kernel_of(f, "b"), .environment = 1, .outcome = BUILD_FAILED, .log = STR("no")};
     assert_ok(store_compile_add(&f->s, &c));
     assert_ok(query_compiles(&f->s, STR("b"), 10, count_compile, &n_compiles));
     assert_ok(query_compiles(&f->s, STR("zz"), 10, count_compile, &n_compiles));

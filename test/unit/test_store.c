@@ -79,7 +79,7 @@ static void test_facts_survive_reopening(void **state)
     assert_ok(store_measure_add(&f->s, &m));
     int64_t env;
     assert_ok(store_environment(&f->s, STR("device=sim"), &env));
-    Compile c = {m.key.kernel, env, STR("failed"), 77, STR("error: line 1\nline 2")};
+    Compile c = {m.key.kernel, env, BUILD_FAILED, 77, STR("error: line 1\nline 2")};
     assert_ok(store_compile_add(&f->s, &c));
     store_close(&f->s);
 
@@ -105,6 +105,26 @@ static void test_facts_survive_reopening(void **state)
     assert_true(found);
     assert_str(compile.log, "error: line 1\nline 2");
     assert_int_equal(compile.ns, 77);
+}
+
+static void test_compile_status(void **state)
+{
+    Fixture *f = *state;
+    Compile got;
+    bool found;
+    int64_t kernel, env;
+    assert_ok(store_open(&f->s, f->dir, STORE_WRITE));
+    assert_ok(store_kernel(&f->s, STR("h"), STR("k"), &kernel));
+    assert_ok(store_environment(&f->s, STR("e"), &env));
+    for (int outcome = BUILD_OK; outcome < BUILD_OUTCOMES; outcome++) {
+        Compile c = {.kernel = kernel, .environment = env, .outcome = (BuildOutcome)outcome, .log = STR("")};
+        assert_ok(store_compile_add(&f->s, &c));
+        assert_ok(store_compile_get(&f->s, &f->a, kernel, env, &got, &found));
+        assert_true(found && got.outcome == c.outcome);
+    }
+    assert_ok(db_exec(f->s.db, "UPDATE compile SET status='fine'", ""));
+    assert_int_equal(store_compile_get(&f->s, &f->a, kernel, env, &got, &found), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "'fine'"));
 }
 
 static void test_code_facts(void **state)
@@ -482,6 +502,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_facts_survive_reopening),
         T(test_code_facts),
+        T(test_compile_status),
         T(test_first_measurement_counts),
         T(test_plan_is_keyed_by_content),
         T(test_foreign_files_are_refused_and_kept),

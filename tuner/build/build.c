@@ -51,9 +51,27 @@ typedef struct {
     BuildReport report;
 } Build;
 
+static const char *const outcome_name[BUILD_OUTCOMES] = {
+    [BUILD_NONE] = "",           [BUILD_OK] = "ok",         [BUILD_FAILED] = "failed",
+    [BUILD_TIMEOUT] = "timeout", [BUILD_KILLED] = "killed", [BUILD_REFUSED] = "refused",
+};
+
+const char *build_outcome_name(BuildOutcome outcome) { return outcome_name[outcome]; }
+
+bool build_outcome_find(Str name, BuildOutcome *out)
+{
+    for (int i = 0; i < BUILD_OUTCOMES; i++)
+        if (str_eq_c(name, outcome_name[i])) {
+            *out = (BuildOutcome)i;
+            return true;
+        }
+    return false;
+}
+
 static Err job_done(Build *b, size_t i)
 {
     BuildJob *j = &b->job[i];
+    if (!j->status) j->outcome = BUILD_OK;
     j->finished = true;
     b->n_done++;
     if (j->status)
@@ -109,6 +127,7 @@ static Err repeats_finish(Build *b)
         BuildJob *j = &b->job[i];
         if (b->same[i] == i || !from->finished) continue;
         j->status = from->status;
+        j->outcome = from->outcome;
         j->object_path = from->object_path;
         j->log_path = from->log_path;
         j->why = from->why;
@@ -234,6 +253,14 @@ static void log_write(const Build *b, const BuildJob *j, Str how, Str output, Bu
     buf_str(log, j->source);
 }
 
+/* gcc reports the death of its own child and exits itself. */
+static BuildOutcome outcome_of(const ProcResult *r, Str output)
+{
+    if (r->end == PROC_TIMED_OUT) return BUILD_TIMEOUT;
+    if (r->end == PROC_SIGNALLED || contains(output, "signal terminated program")) return BUILD_KILLED;
+    return BUILD_FAILED;
+}
+
 /* A kernel that failed alone: why and log. */
 static Err job_fail(Build *b, size_t i, const ProcResult *r, Str output)
 {
@@ -244,6 +271,7 @@ static Err job_fail(Build *b, size_t i, const ProcResult *r, Str output)
     proc_describe(r, &how);
     Str line = error_line(output);
     j->status = ERR_FAILED;
+    j->outcome = outcome_of(r, output);
     j->compile_ns = r->wall_ns;
     j->why = line.n && r->end == PROC_EXITED
                  ? arena_printf(b->arena, "%.*s", (int)(line.n < 400 ? line.n : 400), line.s)

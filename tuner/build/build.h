@@ -13,16 +13,33 @@
 
 #include "build/toolchain.h"
 
+/* How the compilation of a kernel ended. */
+typedef enum {
+    BUILD_NONE, /* it was not compiled yet */
+    BUILD_OK,
+    BUILD_FAILED,  /* the compiler's error */
+    BUILD_TIMEOUT, /* the compiler took longer than BuildOptions.timeout_ns */
+    BUILD_KILLED,  /* a signal ended the compiler: nothing is known about the kernel, it may be tried again */
+    BUILD_REFUSED, /* compiled, but the object does not meet the caller's conditions (spills, registers) */
+    BUILD_OUTCOMES
+} BuildOutcome;
+
+/* "ok", "failed", "timeout", "killed", "refused"; "" for BUILD_NONE. */
+const char *build_outcome_name(BuildOutcome outcome);
+/* The outcome of that name; false when there is none. */
+bool build_outcome_find(Str name, BuildOutcome *out);
+
 typedef struct {
     /* in; must outlive the run */
     Str symbol, source;
     /* out */
-    bool finished;       /* false: not reached before an interrupt */
-    Err status;          /* 0: object_path is there */
-    Str object_path;     /* may be shared with other jobs */
-    Str log_path;        /* of a failed one: reason, command, compiler output, source */
-    Str why;             /* of a failed one: one line */
-    uint64_t compile_ns; /* its share of the compiler's wall time; 0 when cached */
+    bool finished;        /* false: not reached before an interrupt */
+    Err status;           /* 0: object_path is there */
+    BuildOutcome outcome; /* BUILD_OK when status is 0 */
+    Str object_path;      /* may be shared with other jobs */
+    Str log_path;         /* of a failed one: reason, command, compiler output, source */
+    Str why;              /* of a failed one: one line */
+    uint64_t compile_ns;  /* its share of the compiler's wall time; 0 when cached */
     bool cached;
 } BuildJob;
 

@@ -7,7 +7,7 @@
 #ifndef MEASURE_DB_H
 #define MEASURE_DB_H
 
-#include "base/arena.h"
+#include "build/build.h"
 
 typedef struct Db Db;
 typedef struct DbRow DbRow;
@@ -40,5 +40,8 @@ double row_real(const DbRow *row, int column); /* NAN for NULL */
 Str row_text(const DbRow *row, int column);
 /* Copy in the arena. */
 Str row_dup(const DbRow *row, int column, Arena *a);
+
+/* A compile.status column; NULL is BUILD_NONE. ERR_INPUT for another text. */
+Err row_outcome(const DbRow *row, int column, BuildOutcome *out);
 
 #endif

@@ -12,7 +12,7 @@ struct Rows {
     RowFill *fill;
     size_t size;
     Arena *a;
-    bool failed; /* out of memory for a text */
+    Err e; /* of fill */
     Buf bytes;
     size_t n;
 };
@@ -30,7 +30,7 @@ typedef union {
 static Str text(Rows *to, const DbRow *row, int column)
 {
     Str s = row_dup(row, column, to->a);
-    to->failed = to->failed || !s.s;
+    if (!s.s) to->e = err_set(ERR_FAILED, "out of memory reading the store");
     return s;
 }
 
@@ -42,7 +42,7 @@ static Err row_take(void *ctx, const DbRow *row)
     to->fill(to, row, &one);
     buf_add(&to->bytes, &one, to->size);
     to->n++;
-    if (to->failed) FAIL(ERR_FAILED, "out of memory reading the store");
+    TRY(to->e);
     return buf_check(&to->bytes);
 }
 
@@ -78,7 +78,7 @@ static void session_fill(Rows *to, const DbRow *row, void *out)
 
 Err query_session(Store *s, Arena *a, int64_t session, SessionRecord *out, bool *found)
 {
-    Rows r = {session_fill, sizeof *out, a, false, {0}, 0};
+    Rows r = {session_fill, sizeof *out, a, 0, {0}, 0};
     Err e = db_each(s->db, row_take, &r, "SELECT command, state, started, detail FROM session WHERE id=?",
                     "i", session);
     return rows_first(&r, e, out, found);
@@ -86,7 +86,7 @@ Err query_session(Store *s, Arena *a, int64_t session, SessionRecord *out, bool 
 
 Err query_last_session(Store *s, Arena *a, SessionRecord *out, bool *found)
 {
-    Rows r = {session_fill, sizeof *out, a, false, {0}, 0};
+    Rows r = {session_fill, sizeof *out, a, 0, {0}, 0};
     Err e = db_each(s->db, row_take, &r,
                     "SELECT command, state, started, detail FROM session ORDER BY id DESC LIMIT 1", "");
     return rows_first(&r, e, out, found);
@@ -148,7 +148,7 @@ static void rejection_fill(Rows *to, const DbRow *row, void *out)
 
 Err query_rejections(Store *s, Arena *a, int64_t plan, Rejection **out, size_t *n)
 {
-    Rows r = {rejection_fill, sizeof **out, a, false, {0}, 0};
+    Rows r = {rejection_fill, sizeof **out, a, 0, {0}, 0};
     Err e = db_each(s->db, row_take, &r,
                     "SELECT reason, text, count FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i",
                     plan);
@@ -158,12 +158,13 @@ Err query_rejections(Store *s, Arena *a, int64_t plan, Rejection **out, size_t *
 static void failed_fill(Rows *to, const DbRow *row, void *out)
 {
     FailedKernel *k = out;
-    *k = (FailedKernel){text(to, row, 0), text(to, row, 1)};
+    k->name = text(to, row, 0);
+    to->e = row_outcome(row, 1, &k->outcome);
 }
 
 Err query_failed_kernels(Store *s, Arena *a, const PlanView *p, int64_t max, FailedKernel **out, size_t *n)
 {
-    Rows r = {failed_fill, sizeof **out, a, false, {0}, 0};
+    Rows r = {failed_fill, sizeof **out, a, 0, {0}, 0};
     Err e = db_each(
         s->db, row_take, &r,
         "SELECT c.name, m.status FROM candidate c JOIN compile m ON m.kernel=c.kernel AND m.environment=?"
@@ -182,7 +183,7 @@ static void status_fill(Rows *to, const DbRow *row, void *out)
 
 Err query_statuses(Store *s, Arena *a, const PlanView *p, StatusCount **out, size_t *n)
 {
-    Rows r = {status_fill, sizeof **out, a, false, {0}, 0};
+    Rows r = {status_fill, sizeof **out, a, 0, {0}, 0};
     Err e = db_each(s->db, row_take, &r,
                     "SELECT m.status, count(*) FROM candidate c JOIN size z ON z.plan=c.plan JOIN measurement"
                     " m ON m.kernel=c.kernel AND m.problem=z.problem AND m.setting=? AND m.run<? WHERE"
@@ -203,7 +204,7 @@ static void pairs_fill(Rows *to, const DbRow *row, void *out)
 Err query_plan_work(Store *s, int64_t plan, PairCount *out)
 {
     bool found;
-    Rows r = {pairs_fill, sizeof *out, NULL, false, {0}, 0};
+    Rows r = {pairs_fill, sizeof *out, NULL, 0, {0}, 0};
     Err e = db_each(s->db, row_take, &r,
                     "SELECT count(*), coalesce(sum(q.flops), 0.0), coalesce(max(q.flops), 0.0) FROM size z"
                     " JOIN problem q ON q.id=z.problem WHERE z.plan=?",
@@ -214,7 +215,7 @@ Err query_plan_work(Store *s, int64_t plan, PairCount *out)
 Err query_measured_work(Store *s, int64_t plan, int64_t setting, int64_t n_runs, PairCount *out)
 {
     bool found;
-    Rows r = {pairs_fill, sizeof *out, NULL, false, {0}, 0};
+    Rows r = {pairs_fill, sizeof *out, NULL, 0, {0}, 0};
     Err e = db_each(
         s->db, row_take, &r,
         "SELECT count(*), coalesce(sum(q.flops), 0.0), 0.0 FROM candidate c JOIN size z ON z.plan=c.plan"
@@ -233,7 +234,7 @@ static void end_fill(Rows *to, const DbRow *row, void *out)
 
 Err query_pair_ends(Store *s, Arena *a, int64_t setting, int64_t max, PairEnd **out, size_t *n)
 {
-    Rows r = {end_fill, sizeof **out, a, false, {0}, 0};
+    Rows r = {end_fill, sizeof **out, a, 0, {0}, 0};
     Err e = db_each(
         s->db, row_take, &r,
         "SELECT m.id, (julianday(m.at) - 2440587.5) * 86400, p.flops FROM measurement m JOIN problem p"
@@ -254,10 +255,10 @@ static Err compile_record_row(void *ctx, const DbRow *row)
     const CompilesTo *to = ctx;
     CompileRecord c = {.name = row_text(row, 0),
                        .hash = row_text(row, 1),
-                       .status = row_text(row, 2),
                        .seconds = (double)row_int(row, 3) * 1e-9,
                        .log = row_text(row, 4),
                        .ended = row_text(row, 5)};
+    TRY(row_outcome(row, 2, &c.outcome));
     return to->fn(to->ctx, &c);
 }
 
@@ -280,7 +281,7 @@ static void fault_fill(Rows *to, const DbRow *row, void *out)
 
 Err query_faults(Store *s, Arena *a, Str name, int64_t max, FaultRecord **out, size_t *n)
 {
-    Rows r = {fault_fill, sizeof **out, a, false, {0}, 0};
+    Rows r = {fault_fill, sizeof **out, a, 0, {0}, 0};
     Err e = db_each(
         s->db, row_take, &r,
         "SELECT k.name, p.key, m.status, m.detail FROM measurement m JOIN kernel k ON k.id=m.kernel"

@@ -40,7 +40,8 @@ Err query_rejections(Store *s, Arena *a, int64_t plan, Rejection **out, size_t *
 
 /* Candidates of a plan that its compiler could not make, at most max of them. */
 typedef struct {
-    Str name, status;
+    Str name;
+    BuildOutcome outcome;
 } FailedKernel;
 Err query_failed_kernels(Store *s, Arena *a, const PlanView *p, int64_t max, FailedKernel **out, size_t *n);
 
@@ -73,7 +74,8 @@ Err query_pair_ends(Store *s, Arena *a, int64_t setting, int64_t max, PairEnd **
 /* Compiles of the kernels whose name, source hash or candidate name contains the text, oldest first, at most
  * max. One by one, because a log may be long: the strings are valid in fn only. */
 typedef struct {
-    Str name, hash, status, log, ended;
+    Str name, hash, log, ended;
+    BuildOutcome outcome;
     double seconds;
 } CompileRecord;
 typedef Err CompileRecordFn(void *ctx, const CompileRecord *c);

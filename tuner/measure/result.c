@@ -68,8 +68,9 @@ static Err damaged(const Loading *l, const char *fmt, ...)
 static Err candidate_row(void *ctx, const DbRow *row)
 {
     Loading *l = ctx;
-    Candidate c = {row_int(row, 0), row_dup(row, 1, l->a), row_dup(row, 2, l->a), row_dup(row, 3, l->a)};
-    if (!c.name.s || !c.hash.s || !c.compile.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    Candidate c = {row_int(row, 0), row_dup(row, 1, l->a), row_dup(row, 2, l->a), BUILD_NONE};
+    TRY(row_outcome(row, 3, &c.compile));
+    if (!c.name.s || !c.hash.s) FAIL(ERR_FAILED, "out of memory reading the store");
     if (l->i >= l->plan->n_candidates || row_int(row, 4) != (int64_t)l->i || !is_name(c.name))
         return damaged(l, "candidate %" PRId64 " '%.*s' in place of number %zu of %zu", row_int(row, 4),
                        STR_ARG(str_sub(c.name, 0, 100)), l->i, l->plan->n_candidates);

@@ -13,7 +13,7 @@
 typedef struct {
     int64_t kernel;
     Str name, hash;
-    Str compile; /* status of the last compile in the plan's environment; "" when there was none */
+    BuildOutcome compile; /* the last in the plan's environment */
 } Candidate;
 
 typedef struct {

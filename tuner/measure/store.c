@@ -201,7 +201,7 @@ Err store_compile_add(Store *s, const Compile *c)
 {
     return db_exec(
         s->db, "INSERT INTO compile(kernel, environment, status, ns, log, at) VALUES(?, ?, ?, ?, ?, " NOW ")",
-        "iisis", c->kernel, c->environment, c->status, (int64_t)c->ns, c->log);
+        "iisis", c->kernel, c->environment, str_from(build_outcome_name(c->outcome)), (int64_t)c->ns, c->log);
 }
 
 typedef struct {
@@ -210,15 +210,26 @@ typedef struct {
     bool found;
 } RowTo;
 
+Err row_outcome(const DbRow *row, int column, BuildOutcome *out)
+{
+    Str name = row_text(row, column);
+    if (!build_outcome_find(name, out))
+        FAIL(ERR_INPUT,
+             "the store has a compilation of status '%.*s', expected ok, failed, timeout, killed or "
+             "refused",
+             STR_ARG(str_sub(name, 0, 40)));
+    return 0;
+}
+
 static Err compile_row(void *ctx, const DbRow *row)
 {
     RowTo *to = ctx;
     Compile *c = to->out;
-    c->status = row_dup(row, 0, to->a);
+    TRY(row_outcome(row, 0, &c->outcome));
     c->ns = (uint64_t)row_int(row, 1);
     c->log = row_dup(row, 2, to->a);
     to->found = true;
-    if (!c->status.s || !c->log.s) FAIL(ERR_FAILED, "out of memory reading the store");
+    if (!c->log.s) FAIL(ERR_FAILED, "out of memory reading the store");
     return 0;
 }
 

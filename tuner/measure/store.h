@@ -19,7 +19,7 @@
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H
 
-#include "base/arena.h"
+#include "build/build.h"
 
 enum { STORE_VERSION = 1 };
 
@@ -50,7 +50,7 @@ Err store_kernel(Store *s, Str hash, Str name, int64_t *id);
 
 typedef struct {
     int64_t kernel, environment;
-    Str status;  /* "ok", "failed", "timeout", "killed" */
+    BuildOutcome outcome;
     uint64_t ns; /* of the compiler; 0 when the object came from the cache */
     Str log;     /* what the compiler said; may be empty */
 } Compile;

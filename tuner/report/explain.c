@@ -129,9 +129,9 @@ static void failures_print(const PlanView *p, const Ranking *r, FILE *f)
         if (x->found)
             fprintf(f, "    %.*s%s%.*s  %.*s\n", STR_ARG(x->status), x->detail.n ? ": " : "",
                     STR_ARG(x->detail), STR_ARG(c->name));
-        else if (c->compile.n && !str_eq_c(c->compile, "ok"))
-            fprintf(f, "    compiler: %.*s (tuner log OUTDIR %.12s)  %.*s\n", STR_ARG(c->compile), c->hash.s,
-                    STR_ARG(c->name));
+        else if (c->compile != BUILD_NONE && c->compile != BUILD_OK)
+            fprintf(f, "    compiler: %s (tuner log OUTDIR %.12s)  %.*s\n", build_outcome_name(c->compile),
+                    c->hash.s, STR_ARG(c->name));
         else
             fprintf(f, "    not measured yet  %.*s\n", STR_ARG(c->name));
     }

@@ -31,15 +31,15 @@ static Err kernels_print(Store *s, Arena *a, const PlanView *p, int64_t *n_faile
     size_t n;
     *n_failed = 0;
     for (size_t i = 0; i < p->n_candidates; i++) {
-        const Str status = p->candidate[i].compile;
-        n_compiled += str_eq_c(status, "ok");
-        *n_failed += status.n && !str_eq_c(status, "ok");
+        const BuildOutcome outcome = p->candidate[i].compile;
+        n_compiled += outcome == BUILD_OK;
+        *n_failed += outcome != BUILD_OK && outcome != BUILD_NONE;
     }
     fprintf(f, "  kernels: %lld compiled, %lld failed, %lld to do\n", (long long)n_compiled,
             (long long)*n_failed, (long long)((int64_t)p->n_candidates - n_compiled - *n_failed));
     TRY(query_failed_kernels(s, a, p, FAILED_SHOWN, &failed, &n));
     for (size_t i = 0; i < n; i++)
-        fprintf(f, "    %.*s: %.*s\n", STR_ARG(failed[i].name), STR_ARG(failed[i].status));
+        fprintf(f, "    %.*s: %s\n", STR_ARG(failed[i].name), build_outcome_name(failed[i].outcome));
     return 0;
 }
 
@@ -140,8 +140,9 @@ typedef struct {
 static Err compile_print(void *ctx, const CompileRecord *c)
 {
     LogOut *out = ctx;
-    fprintf(out->f, "%s%.*s\n  source %.*s\n  compiled %.*s: %.*s, %.3f s\n", out->n++ ? "\n" : "",
-            STR_ARG(c->name), STR_ARG(c->hash), STR_ARG(c->ended), STR_ARG(c->status), c->seconds);
+    fprintf(out->f, "%s%.*s\n  source %.*s\n  compiled %.*s: %s, %.3f s\n", out->n++ ? "\n" : "",
+            STR_ARG(c->name), STR_ARG(c->hash), STR_ARG(c->ended), build_outcome_name(c->outcome),
+            c->seconds);
     if (c->log.n) fprintf(out->f, "%.*s%s", STR_ARG(c->log), c->log.s[c->log.n - 1] == '\n' ? "" : "\n");
     return 0;
 }

@@ -38,20 +38,7 @@ typedef struct {
     Str cache_dir, source_dir;
 } Chunk;
 
-static bool has(Str s, const char *word) { return s.n && memmem(s.s, s.n, word, strlen(word)); }
-
-/* Somebody killed the compiler, or memory ran out: that says nothing about the kernel. */
-static bool killed(const BuildJob *job)
-{
-    return job->status && (has(job->why, "killed by signal") || has(job->why, "signal terminated program"));
-}
-
-static const char *status_of(const BuildJob *job)
-{
-    if (!job->status) return job->why.n ? "refused" : "ok";
-    if (killed(job)) return "killed";
-    return has(job->why, "timed out") ? "timeout" : "failed";
-}
+static bool killed(const BuildJob *job) { return job->outcome == BUILD_KILLED; }
 
 static Err log_of(Chunk *c, const BuildJob *job, Str *log)
 {
@@ -77,17 +64,18 @@ static Err helper_done(Chunk *c, const BuildJob *job, Helper *h)
 static Err variant_done(Chunk *c, BuildJob *job, Variant *v)
 {
     if (!job->status) TRY(variant_facts(c->r, v, job->object_path, &c->arena, &job->why));
+    if (!job->status && job->why.n) job->outcome = BUILD_REFUSED;
     Compile known, fact = {.kernel = v->kernel,
                            .environment = c->r->environment,
-                           .status = str_from(status_of(job)),
+                           .outcome = job->outcome,
                            .ns = job->compile_ns};
     bool found;
     TRY(store_compile_get(&c->r->store, &c->arena, v->kernel, c->r->environment, &known, &found));
-    if (!found || !job->cached || !str_eq(known.status, fact.status)) {
+    if (!found || !job->cached || known.outcome != fact.outcome) {
         TRY(log_of(c, job, &fact.log));
         TRY(store_compile_add(&c->r->store, &fact));
     }
-    if (job->status || job->why.n) {
+    if (job->outcome != BUILD_OK) {
         ++*c->n_failed;
         verbose("%.*s: %.*s", STR_ARG(v->name), STR_ARG(job->why));
     } else {
@@ -206,8 +194,8 @@ static Err failed_before(Chunk *c, const Variant *v, bool *failed)
     Compile known;
     bool found;
     TRY(store_compile_get(&c->r->store, &c->arena, v->kernel, c->r->environment, &known, &found));
-    *failed = found && (str_eq_c(known.status, "failed") || str_eq_c(known.status, "timeout")) &&
-              !c->r->o->no_cache;
+    *failed =
+        found && (known.outcome == BUILD_FAILED || known.outcome == BUILD_TIMEOUT) && !c->r->o->no_cache;
     return 0;
 }
 
