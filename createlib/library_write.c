@@ -83,53 +83,49 @@ static void emit_tensor_map(Emit *e, char tensor, const int32_t box[2])
     emit_end(e);
 }
 
-/* What kernels of the copy engine want beside Tensile's keys: work-groups of a cluster, tensor maps. */
-static void emit_engine(Emit *e, const Solution *s, bool cluster)
+/* Kernels of the copy engine take tensor maps, and clusters of work-groups. */
+static bool has_tensor_maps(const Solution *s) { return s->NvRing == 1 && wgmma_is(s); }
+
+static bool has_cluster(const Solution *s) { return has_tensor_maps(s) && s->ClusterM * s->ClusterN > 1; }
+
+static void emit_tensor_maps(Emit *e, const Solution *s)
 {
-    if (cluster) {
-        const int32_t size[2] = {s->ClusterM, s->ClusterN};
-        emit_key_list(e, "cluster", size, 2);
-        return;
-    }
     WgmmaPlan p;
     wgmma_plan(s, &p);
     unsigned n = s->EngineStore ? 4 : 2;
-    emit_cstr(e, "tensorMaps");
     emit_seq(e, n, false);
     for (unsigned i = 0; i < n; i++) emit_tensor_map(e, "ABCD"[i], p.box[i]);
     emit_end(e);
 }
 
-/* globalSplitUWorkGroupMappingRoundRobin is ours: our launcher needs it, other readers skip it; written when
- * set. */
+static unsigned size_mapping_keys(const Solution *s)
+{
+    unsigned n = 0;
+#define KEY(key, kind, required, n_dims, member, min, max, value) n++;
+#define EXT(key, kind, n_dims, member, min, max, value, written) n += (written) ? 1 : 0;
+#include "problem/size_mapping.def"
+#undef KEY
+#undef EXT
+    return n;
+}
+
+/* One macro per kind of problem/size_mapping.def; a value of DIMS is a list in brackets. */
+#define LIST(...) (const int32_t[]){__VA_ARGS__}, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)
+#define WRITE_I32(e, key, value) emit_key_int(e, key, value)
+#define WRITE_FLAG(e, key, value) emit_key_int(e, key, value)
+#define WRITE_BOOL(e, key, value) emit_key_bool(e, key, value)
+#define WRITE_DIMS(e, key, value) emit_key_list(e, key, LIST value)
+#define WRITE_OTHER(e, key, value) (emit_cstr(e, key), value(e, s))
+
 static void emit_size_mapping(Emit *e, const Solution *s)
 {
-    bool robin = s->GlobalSplitUWorkGroupMappingRoundRobin != 0;
-    int32_t tile[3] = {s->MacroTile0, s->MacroTile1, 1};
-    bool engine = s->NvRing == 1 && wgmma_is(s), cluster = engine && s->ClusterM * s->ClusterN > 1;
-    emit_map(e, 19u + robin + engine + cluster, false);
-    if (cluster) emit_engine(e, s, true);
-    emit_key_int(e, "depthU", s->DepthU);
-    emit_key_int(e, "globalAccumulation", s->GlobalAccumulation);
-    emit_key_int(e, "globalSplitU", s->GlobalSplitU);
-    if (robin) emit_key_bool(e, "globalSplitUWorkGroupMappingRoundRobin", true);
-    emit_key_list(e, "macroTile", tile, 3);
-    emit_key_int(e, "magicDivAlg", s->MagicDivAlg);
-    emit_key_int(e, "packBatchDims", s->PackBatchDims);
-    emit_key_int(e, "packSummationDims", s->PackSummationDims);
-    emit_key_int(e, "persistentKernel", s->PersistentKernel);
-    emit_key_bool(e, "persistentKernelAlongBatch", s->PersistentKernelAlongBatch);
-    emit_key_int(e, "preloadKernargs", s->PreloadKernelArguments);
-    emit_key_bool(e, "sourceKernel", s->KernelLanguage == LANG_SOURCE);
-    emit_key_int(e, "staggerStrideShift", s->StaggerStrideShift);
-    emit_key_int(e, "staggerU", s->StaggerU);
-    emit_key_int(e, "streamK", s->StreamK);
-    emit_key_int(e, "streamKAtomic", s->StreamKAtomic);
-    if (engine) emit_engine(e, s, false);
-    emit_key_list(e, "threadTile", s->ThreadTile.v, 2);
-    emit_key_list(e, "workGroup", s->WorkGroup.v, 3);
-    emit_key_int(e, "workGroupMapping", s->WorkGroupMapping);
-    emit_key_int(e, "workspaceSizePerElemC", s->WorkspaceSizePerElemC);
+    emit_map(e, size_mapping_keys(s), false);
+#define KEY(key, kind, required, n, member, min, max, value) WRITE_##kind(e, #key, value);
+#define EXT(key, kind, n, member, min, max, value, written)                                                  \
+    if (written) WRITE_##kind(e, #key, value);
+#include "problem/size_mapping.def"
+#undef KEY
+#undef EXT
     emit_end(e);
 }
 

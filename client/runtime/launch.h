@@ -11,8 +11,7 @@
 
 enum {
     LAUNCH_CALLS_MAX = 4,
-    LAUNCH_ARGS_MAX = 384 + TENSOR_MAPS_MAX * TENSOR_MAP_BYTES,
-    LAUNCH_SYMBOL_MAX = 64
+    LAUNCH_ARGS_MAX = 384 + TENSOR_MAPS_MAX * TENSOR_MAP_BYTES
 };
 
 typedef enum { CALL_MAIN, CALL_BETA_ONLY, CALL_POST_GSU, CALL_STREAMK_INIT } CallRole;
@@ -28,7 +27,7 @@ typedef struct {
 typedef struct {
     uint32_t n;
     KernelCall call[LAUNCH_CALLS_MAX]; /* in the order they run */
-    char symbol[LAUNCH_SYMBOL_MAX];    /* of a post-GSU kernel whose name depends on the problem */
+    char symbol[HELPER_SYMBOL_MAX];    /* of a post-GSU kernel whose name depends on the problem */
 } LaunchList;
 
 /* Device addresses. Strided batched: tensors. General batched: arrays of pointers to them. alpha and beta

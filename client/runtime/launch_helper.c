@@ -49,61 +49,23 @@ Err beta_only_call(const Helper *h, LaunchList *out)
 
 /* ---- post-GSU ---- */
 
-typedef struct {
-    uint32_t gsu, width, reduction, unit;
-} Reduction;
-
 static Reduction reduction_of(const Helper *h)
 {
     bool multiple = h->s->map.global_accumulation == GLOBAL_ACC_MULTIPLE;
     bool wide = h->p->compute_type == TYPE_S || h->p->compute_type == TYPE_D;
-    Reduction r = {multiple ? (uint32_t)h->s->map.global_split_u : 1, 1, 1, 1};
+    Reduction r = {.gsu = multiple ? (uint32_t)h->s->map.global_split_u : 1, 1, 1, 1};
     uint64_t total = outputs(h->p), threads = h->g->cu * HELPER_WORK_GROUP;
     if (!wide) return r;
     if (total > 2 * threads && h->p->m % 2 == 0) r.width = 2;
     uint32_t most = r.gsu / 32 < 4 ? r.gsu / 32 : 4; /* at least 32 parts for each reducer */
     if ((r.gsu & (r.gsu - 1)) == 0 && most > 1) {
-        r.reduction = most;
-        while (r.reduction > 1 && (r.gsu % r.reduction || total * r.reduction / r.width > threads))
-            r.reduction /= 2;
-        if (r.reduction == 2 && h->p->compute_type == TYPE_S) r.reduction = 1;
+        r.reducers = most;
+        while (r.reducers > 1 && (r.gsu % r.reducers || total * r.reducers / r.width > threads))
+            r.reducers /= 2;
+        if (r.reducers == 2 && h->p->compute_type == TYPE_S) r.reducers = 1;
     }
-    if (multiple) r.unit = 16 * r.reduction;
+    if (multiple) r.unit = 16 * r.reducers;
     return r;
-}
-
-static char *append(char *to, const char *text)
-{
-    while (*text) *to++ = *text++;
-    *to = 0;
-    return to;
-}
-
-static char *append_number(char *to, uint32_t v)
-{
-    char digits[11];
-    int n = sizeof digits - 1;
-    digits[n] = 0;
-    do digits[--n] = (char)('0' + v % 10);
-    while (v /= 10);
-    return append(to, digits + n);
-}
-
-/* HELPER_NAME_MAX leaves room for the longest suffix in LAUNCH_SYMBOL_MAX. */
-_Static_assert(HELPER_NAME_MAX + sizeof "16_mod4294967295_VW2_R4" <= LAUNCH_SYMBOL_MAX + 8,
-               "post-GSU names fit");
-
-static const char *reduction_name(const Helper *h, const Reduction *r, char name[LAUNCH_SYMBOL_MAX])
-{
-    char *at = append(name, h->s->post_gsu);
-    if (r->unit > 1) {
-        uint32_t mod = r->gsu % r->unit;
-        at = append_number(at, mod ? mod : r->unit);
-        if (r->gsu > r->unit) at = append_number(append(at, "_mod"), r->unit);
-    }
-    if (r->width >= 2) at = append_number(append(at, "_VW"), r->width);
-    if (r->reduction >= 2) append_number(append(at, "_R"), r->reduction);
-    return name;
 }
 
 /* One or zero of the compute type. */
@@ -129,13 +91,13 @@ Err post_gsu_call(const Helper *h, LaunchList *out)
 {
     Reduction r = reduction_of(h);
     uint64_t per_group = (uint64_t)HELPER_WORK_GROUP * r.width;
-    const uint64_t grid[3] = {(outputs(h->p) * r.reduction + per_group - 1) / per_group, 1, 1};
+    const uint64_t grid[3] = {(outputs(h->p) * r.reducers + per_group - 1) / per_group, 1, 1};
     const int64_t packed[3] = {1, h->p->m, h->p->m * h->p->n};
     bool multiple = h->s->map.global_accumulation == GLOBAL_ACC_MULTIPLE;
     unsigned char one[16], zero[16];
     Args a;
-    const char *name = reduction_name(h, &r, out->symbol);
-    TRY(call_add(out, CALL_POST_GSU, name, grid, HELPER_WORK_GROUP, &a));
+    helper_reduction_name(h->s->post_gsu, &r, out->symbol);
+    TRY(call_add(out, CALL_POST_GSU, out->symbol, grid, HELPER_WORK_GROUP, &a));
     constant(one, h->p->compute_type, true);
     constant(zero, h->p->compute_type, false);
     put_tensor(&a, h->s, h->in->d, h->in->offset_d, tensor_type(h->p, 3));

@@ -14,13 +14,14 @@
 #define CLIENT_RUNTIME_LIBRARY_H
 
 #include "client/runtime/tensor_map.h"
+#include "problem/helper_name.h"
 #include "problem/predicate.h"
 
 typedef struct Library Library;
 
 enum { GLOBAL_ACC_NONE, GLOBAL_ACC_SINGLE, GLOBAL_ACC_MULTIPLE, GLOBAL_ACC_PARTIALS };
 
-/* sizeMapping of the file. */
+/* sizeMapping of the file; keys and bounds: problem/size_mapping.def. */
 typedef struct {
     int32_t work_group[3], macro_tile[3], thread_tile[3];
     int32_t depth_u, global_split_u, stagger_u, stagger_stride_shift, work_group_mapping;
@@ -33,8 +34,6 @@ typedef struct {
     uint8_t n_tensor_maps; /* extension "tensorMaps" */
     const TensorMapSpec *tensor_map;
 } SizeMapping;
-
-enum { HELPER_NAME_MAX = 48 };
 
 typedef struct {
     const char *name;    /* kernel symbol */

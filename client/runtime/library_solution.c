@@ -11,7 +11,7 @@
 
 #define N_FIELDS(table) (sizeof(table) / sizeof *(table))
 
-enum { TILE_MAX = 1 << 20, COUNT_MAX = 1 << 20, CLUSTER_MAX = 8, C_INDICES_MAX = 16 };
+enum { TILE_MAX = 1 << 20, COUNT_MAX = 1 << 20, CLUSTER_MAX = 8 };
 
 /* ---- problemType ---- */
 
@@ -75,7 +75,7 @@ static bool scan_problem_type(Scan *s)
 {
     TypeFields t = {.operation = STR_NULL};
     return fields_scan(s, type_fields, N_FIELDS(type_fields), NULL, NULL, &t) &&
-           c_indices(t.operation).n <= C_INDICES_MAX;
+           c_indices(t.operation).n <= HELPER_INDICES_MAX;
 }
 
 /* ---- sizeMapping ---- */
@@ -126,32 +126,17 @@ static Err read_tensor_maps(FileReader *r, const Node *mapping, SizeMapping *m)
     return ERR_OK;
 }
 
-#define AT(member) offsetof(SizeMapping, member)
+/* A FLAG is read as a BOOL; tensorMaps is read by read_tensor_maps. */
+#define FIELD_FLAG FIELD_BOOL
 static const Field size_fields[] = {
-    FIELD("cluster", DIMS, false, 2, AT(cluster), 1, CLUSTER_MAX),
-    FIELD("depthU", I32, true, 0, AT(depth_u), 1, COUNT_MAX),
-    FIELD("globalAccumulation", I32, true, 0, AT(global_accumulation), 0, 3),
-    FIELD("globalSplitU", I32, true, 0, AT(global_split_u), 1, 1 << 16),
-    FIELD("globalSplitUWorkGroupMappingRoundRobin", BOOL, false, 0, AT(gsu_round_robin), 0, 0),
-    FIELD("macroTile", DIMS, true, 2, AT(macro_tile), 1, TILE_MAX),
-    FIELD("magicDivAlg", I32, false, 0, AT(magic_div_alg), 1, 2),
-    FIELD("packBatchDims", I32, false, 0, AT(pack_batch_dims), 0, 3),
-    FIELD("packSummationDims", I32, false, 0, AT(pack_summation_dims), 0, 3),
-    FIELD("persistentKernel", I32, true, 0, AT(persistent_kernel), -1, COUNT_MAX),
-    FIELD("persistentKernelAlongBatch", BOOL, true, 0, AT(persistent_along_batch), 0, 0),
-    FIELD("preloadKernargs", BOOL, false, 0, AT(preload_kernargs), 0, 0),
-    FIELD("sourceKernel", BOOL, true, 0, AT(source_kernel), 0, 0),
-    FIELD("staggerStrideShift", I32, true, 0, AT(stagger_stride_shift), 0, 30),
-    FIELD("staggerU", I32, true, 0, AT(stagger_u), 0, COUNT_MAX),
-    FIELD("streamK", I32, false, 0, AT(stream_k), 0, 3),
-    FIELD("streamKAtomic", BOOL, false, 0, AT(stream_k_atomic), 0, 0),
-    FIELD("tensorMaps", OTHER, false, 0, 0, 0, 0),
-    FIELD("threadTile", DIMS, true, 2, AT(thread_tile), 0, TILE_MAX),
-    FIELD("workGroup", DIMS, true, 3, AT(work_group), 1, 4096),
-    FIELD("workGroupMapping", I32, true, 0, AT(work_group_mapping), -COUNT_MAX, COUNT_MAX),
-    FIELD("workspaceSizePerElemC", I32, true, 0, AT(workspace_bytes_per_c), 0, 1 << 24),
+#define KEY(key, kind, required, n, member, min, max, value)                                                 \
+    FIELD(#key, kind, required, n, offsetof(SizeMapping, member), min, max),
+#define EXT(key, kind, n, member, min, max, value, written)                                                  \
+    FIELD(#key, kind, false, n, offsetof(SizeMapping, member), min, max),
+#include "problem/size_mapping.def"
+#undef KEY
+#undef EXT
 };
-#undef AT
 
 static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
 {
@@ -197,12 +182,11 @@ static const Field solution_fields[] = {
 
 static void name_helpers(LibSolution *s)
 {
-    Str c = c_indices(str_from(s->operation_text));
-    const char *dest = type_letter((DataType)(s->types >> 24));
-    const char *batch = s->strided_batched ? "" : "_GB";
-    snprintf(s->beta_only, sizeof s->beta_only, "%.*s_%s%s%s", STR_ARG(c), dest, batch,
-             s->map.global_accumulation ? "_GA" : "");
-    snprintf(s->post_gsu, sizeof s->post_gsu, "%.*s_%s%s_PostGSU", STR_ARG(c), dest, batch);
+    const Str c = c_indices(str_from(s->operation_text));
+    const DataType dest = (DataType)(s->types >> 24);
+    helper_beta_only_name(c, dest, s->strided_batched, s->map.global_accumulation != GLOBAL_ACC_NONE,
+                          s->beta_only);
+    helper_post_gsu_name(c, dest, s->strided_batched, s->post_gsu);
 }
 
 static Err read_predicates(FileReader *r, const Node *n, LibSolution *s)
@@ -233,7 +217,7 @@ Err solution_read(FileReader *r, const Node *n, LibSolution *s)
     TRY(read_problem_type(r, node_get(n, "problemType"), s));
     TRY(read_size_mapping(r, node_get(n, "sizeMapping"), &s->map));
     TRY(read_predicates(r, n, s));
-    if (c_indices(str_from(s->operation_text)).n > C_INDICES_MAX)
+    if (c_indices(str_from(s->operation_text)).n > HELPER_INDICES_MAX)
         FAIL(ERR_INPUT, "%s: operation identifier '%s' has too many indices", r->name, s->operation_text);
     name_helpers(s);
     return ERR_OK;

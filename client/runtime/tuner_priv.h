@@ -25,7 +25,7 @@ typedef struct {
 } KernelSlot;
 
 typedef struct {
-    char symbol[LAUNCH_SYMBOL_MAX];
+    char symbol[HELPER_SYMBOL_MAX];
     AnyKernel kernel;
 } HelperKernel;
 

@@ -1,75 +1,60 @@
 /* Which helper kernels a solution needs. See helper.h. */
 #include "kernel/helper.h"
 
-#include <string.h>
+#include "problem/helper_name.h"
 
-/* "Cijk_S", with _GB for arrays of pointers. */
-static void base_name(const ProblemType *pt, Buf *b)
+/* "Cijk" */
+static Str c_indices(const ProblemType *pt, char out[HELPER_INDICES_MAX])
 {
-    buf_putc(b, 'C');
-    for (int32_t i = 0; i < pt->NumIndicesC; i++) buf_putc(b, (char)('i' + i));
-    buf_printf(b, "_%s%s", type_letter((DataType)pt->DestDataType), pt->StridedBatched ? "" : "_GB");
+    int32_t n = pt->NumIndicesC < HELPER_INDICES_MAX ? pt->NumIndicesC : HELPER_INDICES_MAX - 1;
+    out[0] = 'C';
+    for (int32_t i = 0; i < n; i++) out[i + 1] = (char)('i' + i);
+    return (Str){out, (size_t)n + 1};
 }
 
-static Err add(Arena *a, Buf *name, bool post_gsu, bool ga, HelperKernel *out, size_t *n)
+static Err add(Arena *a, const char *name, bool post_gsu, bool ga, HelperKernel *out, size_t *n)
 {
-    TRY(buf_check(name));
     if (*n == HELPERS_MAX) FAIL(ERR_FAILED, "more than %d helper kernels for one solution", HELPERS_MAX);
-    HelperKernel h = {arena_dup(a, buf_view(name)), post_gsu, ga};
+    HelperKernel h = {arena_dup(a, str_from(name)), post_gsu, ga};
     TRY_ALLOC(h.symbol.s);
     out[(*n)++] = h;
     return ERR_OK;
 }
 
-/* Names by the rule of Tensile's launcher, which looks at the compute type: unrolled by GSU where it is
- * known, one or two elements, one or more reducers. */
-static Err post_gsu(Arena *a, const Solution *s, Buf *b, HelperKernel *out, size_t *n)
+/* The reductions that Tensile's launcher may choose by the compute type: it unrolls by GSU where that is
+ * known, and takes one or two elements and one or more reducers. */
+static Err post_gsu(Arena *a, const Solution *s, Str c, HelperKernel *out, size_t *n)
 {
     const ProblemType *pt = s->pt;
     bool wide = pt->ComputeDataType == TYPE_S || pt->ComputeDataType == TYPE_D;
     bool unrolled = s->GlobalAccumulation == GACC_MULTIPLE && wide;
-    int gsu = s->GlobalSplitU;
-    for (int r = 1; r <= 4; r *= 2) {
+    uint32_t gsu = (uint32_t)s->GlobalSplitU;
+    char base[HELPER_NAME_MAX], name[HELPER_SYMBOL_MAX];
+    helper_post_gsu_name(c, (DataType)pt->DestDataType, pt->StridedBatched, base);
+    for (uint32_t reducers = 1; reducers <= 4; reducers *= 2) {
         bool power = (gsu & (gsu - 1)) == 0;
-        if (r > 1 && (!unrolled || !power || gsu < 32 * r)) continue;
-        if (r == 2 && pt->ComputeDataType == TYPE_S) continue;
-        int unit = 16 * r, mod = gsu % unit ? gsu % unit : unit;
-        for (int vw = 1; vw <= (wide ? 2 : 1); vw++) {
-            buf_reset(b);
-            base_name(pt, b);
-            buf_puts(b, "_PostGSU");
-            if (unrolled) buf_printf(b, "%d", mod);
-            if (unrolled && gsu > unit) buf_printf(b, "_mod%d", unit);
-            if (vw > 1) buf_puts(b, "_VW2");
-            if (r > 1) buf_printf(b, "_R%d", r);
-            TRY(add(a, b, true, false, out, n));
+        if (reducers > 1 && (!unrolled || !power || gsu < 32 * reducers)) continue;
+        if (reducers == 2 && pt->ComputeDataType == TYPE_S) continue;
+        for (uint32_t width = 1; width <= (wide ? 2 : 1); width++) {
+            const Reduction r = {gsu, unrolled ? 16 * reducers : 1, width, reducers};
+            helper_reduction_name(base, &r, name);
+            TRY(add(a, name, true, false, out, n));
         }
     }
     return ERR_OK;
 }
 
-static Err helpers(Arena *a, const Solution *s, Buf *b, HelperKernel *out, size_t *n)
-{
-    if (s->GlobalAccumulation != GACC_MULTIPLE) {
-        bool ga = s->GlobalAccumulation == GACC_SINGLE;
-        base_name(s->pt, b);
-        if (ga) buf_puts(b, "_GA");
-        TRY(add(a, b, false, ga, out, n));
-    }
-    if (s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE)
-        return post_gsu(a, s, b, out, n);
-    return ERR_OK;
-}
-
 Err kernel_helpers(Arena *a, const Solution *s, HelperKernel out[HELPERS_MAX], size_t *n)
 {
+    char indices[HELPER_INDICES_MAX], name[HELPER_NAME_MAX];
+    const ProblemType *pt = s->pt;
+    const Str c = c_indices(pt, indices);
+    const bool ga = s->GlobalAccumulation == GACC_SINGLE;
     *n = 0;
     if (s->GlobalSplitU <= 1 && !(s->StreamK && s->StreamKAtomic)) return ERR_OK;
-    Buf b;
-    buf_init(&b);
-    Err e = helpers(a, s, &b, out, n);
-    buf_fini(&b);
-    return e;
+    helper_beta_only_name(c, (DataType)pt->DestDataType, pt->StridedBatched, ga, name);
+    if (s->GlobalAccumulation != GACC_MULTIPLE) TRY(add(a, name, false, ga, out, n));
+    return ga || s->GlobalAccumulation == GACC_MULTIPLE ? post_gsu(a, s, c, out, n) : ERR_OK;
 }
 
 Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKernel *h, Buf *out)
@@ -80,25 +65,11 @@ Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKerne
 
 bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol)
 {
-    static const char end[] = "_PostGSU";
-    const size_t n = sizeof end - 1;
     if (t->family == TARGET_NVPTX || pt->DestDataType != TYPE_H) return false;
-    return symbol.n > n && memcmp(symbol.s + symbol.n - n, end, n) == 0;
+    return helper_name_is_plain_post_gsu(symbol);
 }
 
 bool helper_serves(const ProblemType *made_for, const ProblemType *pt, const Target *t, Str symbol)
 {
     return made_for->ComputeDataType == pt->ComputeDataType || helper_is_for_both(pt, t, symbol);
-}
-
-int64_t helper_symbol_number(Str symbol, const char *part)
-{
-    size_t n = strlen(part);
-    int64_t value = 1;
-    for (size_t i = 0; i + n < symbol.n; i++) {
-        if (memcmp(symbol.s + i, part, n)) continue;
-        size_t end = str_find(symbol, '_', i + 1);
-        if (str_to_i64(str_sub(symbol, i + n, end), &value) && value > 0) return value;
-    }
-    return 1;
 }

@@ -26,7 +26,5 @@ Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKerne
 bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol);
 /* A kernel made for one problem type is right for another that asks for the same name. */
 bool helper_serves(const ProblemType *made_for, const ProblemType *pt, const Target *t, Str symbol);
-/* Number behind a part of the symbol ("_VW", "_R"); 1 when it is not there. */
-int64_t helper_symbol_number(Str symbol, const char *part);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include "kernel/helper.h"
+#include "problem/helper_name.h"
 
 typedef struct {
     GpuPlan p;
@@ -227,7 +228,7 @@ static void post_gsu_both(HelperText *h, Str symbol)
 Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
 {
     HelperText h;
-    int64_t vw = helper_symbol_number(symbol, "_VW"), reducers = helper_symbol_number(symbol, "_R");
+    int64_t vw = helper_name_width(symbol), reducers = helper_name_reducers(symbol);
     if (vw > 4 || reducers > 16 || KERNEL_HELPER_GROUP % reducers)
         FAIL(ERR_INPUT, "'%.*s' names vector width %lld and %lld reducers", STR_ARG(symbol), (long long)vw,
              (long long)reducers);

@@ -5,6 +5,7 @@
 
 #include "kernel/helper.h"
 #include "kernel/host/text.h"
+#include "problem/helper_name.h"
 
 /* C's type of workspace elements. */
 static const char *workspace_type(const HostPlan *p) { return p->scalar.bytes == 2 ? "@TI" : "@TC"; }
@@ -213,7 +214,7 @@ Err host_post_gsu(const ProblemType *pt, const Target *target, Str symbol, Buf *
 {
     HostPlan p;
     HostText t;
-    int64_t vw = helper_symbol_number(symbol, "_VW"), reducers = helper_symbol_number(symbol, "_R");
+    int64_t vw = helper_name_width(symbol), reducers = helper_name_reducers(symbol);
     int64_t per_group = KERNEL_HELPER_GROUP * vw / reducers;
     if (vw > 16 || reducers > KERNEL_HELPER_GROUP || per_group < 1)
         FAIL(ERR_INPUT, "'%.*s' names vector width %lld and %lld reducers", STR_ARG(symbol), (long long)vw,
