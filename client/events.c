@@ -1,4 +1,4 @@
-/* Events of tuner-client: text of the lines that events.h describes, both ways. */
+/* Writes and parses the event lines that events.h describes. */
 #include "client/events.h"
 
 #include <math.h>
@@ -93,7 +93,7 @@ static Err field_int(Str *rest, const char *what, int64_t min, int64_t *out)
     return 0;
 }
 
-/* Also nan and inf, which str_to_f64 may refuse. */
+/* Accepts nan and inf too. */
 static Err field_real(Str *rest, const char *what, double *out)
 {
     Str part;

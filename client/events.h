@@ -1,4 +1,4 @@
-/* Events: what tuner-client tells the pipeline while it runs (option events-fd), one tab-separated line per
+/* Events: tuner-client's reports to the pipeline while it runs (option events-fd), one tab-separated line per
  * event, flushed one by one:
  *
  *   events  version                             EVENTS_VERSION; the first line
@@ -9,15 +9,18 @@
  *   end     p s STATUS n median_ns lo_ns hi_ns text per enqueue, interval at 0.95; nan where n is 0
  *   done
  *
- * A sample of a race has more fields: round clock_mhz power_w temp_c throttle use. Samples of one problem
- * and round were taken side by side, a number above 0; sensors are nan where there are none, throttle is
- * device.h's bits; use is "first" (before the last stage), "final", or "outlier" (repeated, not counted).
+ * A sample of a race has more fields:
+ *
+ *   round      above 0; samples of one problem with the same round were taken one right after another
+ *   clock_mhz power_w temp_c       nan where there is no sensor
+ *   throttle   bits of DeviceThrottle (device.h)
+ *   use        "first" (before the last stage), "final", or "outlier" (repeated, not counted)
  *
  * p and s are indexes into the ini's problems and the library's solutions; s is -1 for the peer, whose end
  * has its name and version as text. Every start is followed by exactly one end for the same p s, also when
- * the worker died (CRASHED, TIMEOUT) and for what is skipped (WRONG_HARDWARE, DID_NOT_SATISFY_ASSERTS). A
- * second start before the end voids what was told of the pair: its worker was killed from outside, and it
- * runs once more. Text has tabs and newlines replaced by blanks.
+ * the worker died (CRASHED, TIMEOUT) and when the solution is skipped (WRONG_HARDWARE,
+ * DID_NOT_SATISFY_ASSERTS). A second start before the end voids the events since the first one: another
+ * process killed the worker, and the solution runs once more. Text has tabs and newlines replaced by blanks.
  */
 #ifndef CLIENT_EVENTS_H
 #define CLIENT_EVENTS_H
@@ -40,25 +43,25 @@ typedef enum {
     RUN_PASSED,
     RUN_FAILED,  /* wrong result */
     RUN_INVALID, /* could not be run: load, launch, arguments, memory */
-    RUN_CRASHED, /* took its process with it */
+    RUN_CRASHED, /* its process ended */
     RUN_TIMEOUT,
     RUN_DID_NOT_SATISFY_ASSERTS, /* problem or task predicate false */
     RUN_WRONG_HARDWARE,
-    RUN_NO_CHECK, /* ran, was not validated */
+    RUN_NO_CHECK, /* ran without validation */
     RUN_SKIPPED,  /* below granularity-threshold: not run */
     RUN_STATUS_COUNT
 } RunStatus;
 
 /* Event names: "PASSED", "CRASHED", ... */
 const char *run_status_name(RunStatus s);
-/* The validation column of the log CSV, which knows fewer: CRASHED and TIMEOUT are INVALID there. */
+/* Name in the validation column of the log CSV, where CRASHED and TIMEOUT are INVALID. */
 const char *run_status_column(RunStatus s);
-/* Ran and its result counts: PASSED or NO_CHECK. */
+/* Whether the times count: PASSED or NO_CHECK. */
 bool run_status_good(RunStatus s);
 
 typedef enum { SAMPLE_FIRST, SAMPLE_FINAL, SAMPLE_OUTLIER } SampleUse;
 
-/* What a race knows of a sample besides its time; round 0: no race. */
+/* The fields of a sample of a race; round 0: the sample is not from a race. */
 typedef struct {
     int64_t round;
     double clock_mhz, power_w, temp_c;
@@ -89,7 +92,7 @@ typedef struct {
 Err event_parse(Str line, Event *out);
 /* Appends the line with its newline. */
 void event_format(const Event *e, Buf *out);
-/* Formats and writes at once; ERR_FAILED when nobody reads any more. */
+/* Formats and writes the line; ERR_FAILED when the reader has closed the pipe. */
 Err event_write(int fd, const Event *e);
 
 #endif

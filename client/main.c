@@ -1,5 +1,5 @@
 /* tuner-client: runs the solutions of a library on a device, validates them, times them. The pipeline's only
- * contact with generated code. Options, ini file, log and results are those of Tensile's client; see
+ * contact with generated code. ClientOptions, ini file, log and results are those of Tensile's client; see
  * options.def. */
 #include <errno.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static void found_add(void *ctx, const AnswerRecord *r)
 }
 
 /* Is the peer there, for this device? Asked before hours of compiling. */
-static Err find_peer(const Options *o, Found *f)
+static Err find_peer(const ClientOptions *o, Found *f)
 {
     Device *d;
     Peer *p;
@@ -49,7 +49,7 @@ static Err find_peer(const Options *o, Found *f)
 }
 
 /* An error stands in the records, and the caller reports it. */
-static Err answer(const Options *o)
+static Err answer(const ClientOptions *o)
 {
     Found f = {.records = o->answer_fd >= 0};
     Err e = 0, written;
@@ -73,7 +73,7 @@ static Err answer(const Options *o)
     return written;
 }
 
-static Err check_numbers(const Options *o)
+static Err check_numbers(const ClientOptions *o)
 {
     const struct {
         const char *name;
@@ -111,7 +111,7 @@ static Err check_numbers(const Options *o)
 
 static Err choose_timing(Session *s)
 {
-    const Options *o = &s->o;
+    const ClientOptions *o = &s->o;
     Str how = str_from(o->timing);
     if (!str_eq_nocase(how, STR("auto")) && !str_eq_nocase(how, STR("race")) &&
         !str_eq_nocase(how, STR("loop")))
@@ -120,11 +120,11 @@ static Err choose_timing(Session *s)
               (str_eq_nocase(how, STR("auto")) && (s->api->is_gpu || o->peer[0]));
     if (o->peer[0] && !peer_known(o->peer))
         FAIL(ERR_INPUT, "peer: '%s' is neither cublas nor openblas", o->peer);
-    if (o->peer[0] && !s->race) FAIL(ERR_INPUT, "peer: it is timed in a race, not with timing=%s", o->timing);
+    if (o->peer[0] && !s->race) FAIL(ERR_INPUT, "peer: needs timing=race, found timing=%s", o->timing);
     return 0;
 }
 
-/* In libtuner's order: what is for exactly this part of an NVIDIA generation ("sm_90a"), then the rest. */
+/* Opens the library as libtuner does: for exactly this part of an NVIDIA generation first ("sm_90a"). */
 static Err open_library(Session *s)
 {
     char own[sizeof s->props.architecture + 1];
@@ -144,7 +144,7 @@ static Err open_library(Session *s)
 
 static Err open_session(Arena *a, Session *s)
 {
-    const Options *o = &s->o;
+    const ClientOptions *o = &s->o;
     TRY(check_numbers(o));
     s->api = device_api_find(str_from(o->device));
     if (!s->api) return device_absent(str_from(o->device));
@@ -155,14 +155,14 @@ static Err open_session(Arena *a, Session *s)
     TRY(supervise_props(s->api, (int)o->device_index, &options, &s->props));
     problem_set_target(&s->problems, s->props.architecture);
     s->n_threads = cpu_count();
-    s->no_data = s->api->is_played && o->n_validate == 0 && !o->print_a && !o->print_b && !o->print_c;
+    s->no_data = s->api->is_simulated && o->n_validate == 0 && !o->print_a && !o->print_b && !o->print_c;
     TRY(open_library(s));
     return library_load_all(s->library);
 }
 
 static Err run(Arena *a, Session *s, int64_t *n_failures)
 {
-    Plan plan = {0};
+    RunPlan plan = {0};
     TRY(open_session(a, s));
     TRY(plan_make(a, s, &plan));
     Err e = supervise(s, &plan, n_failures);

@@ -1,4 +1,5 @@
-/* Reads tuner-client's ini file and command line into Options. See options.h; the table is options.def. */
+/* Reads tuner-client's ini file and command line into ClientOptions. See options.h; the table is
+ * options.def. */
 #include "client/options.h"
 
 #include <stddef.h>
@@ -18,24 +19,27 @@ static Err take_word(void *target, const CliOption *o, const char *value);
 
 #define NEXT .takes = CLI_NOT_AN_OPTION
 #define KIND_NONE(f) .arg = "VALUE", .kind = CLI_IGNORED, NEXT
-#define KIND_TEXT(f) .arg = "TEXT", .kind = CLI_TEXT, NEXT, .offset = offsetof(Options, f)
-#define KIND_FILE(f) .arg = "FILE", .kind = CLI_TEXT, NEXT, .offset = offsetof(Options, f)
-#define KIND_INT(f) .arg = "N", .kind = CLI_INT, NEXT, .offset = offsetof(Options, f)
-#define KIND_REAL(f) .arg = "X", .kind = CLI_REAL, NEXT, .offset = offsetof(Options, f)
+#define KIND_TEXT(f) .arg = "TEXT", .kind = CLI_TEXT, NEXT, .offset = offsetof(ClientOptions, f)
+#define KIND_FILE(f) .arg = "FILE", .kind = CLI_TEXT, NEXT, .offset = offsetof(ClientOptions, f)
+#define KIND_INT(f) .arg = "N", .kind = CLI_INT, NEXT, .offset = offsetof(ClientOptions, f)
+#define KIND_REAL(f) .arg = "X", .kind = CLI_REAL, NEXT, .offset = offsetof(ClientOptions, f)
 #define KIND_BOOL(f)                                                                                         \
     .arg = "True|False", .kind = CLI_CALL, .set = take_bool, .takes = CLI_OPTIONAL_WORD,                     \
-    .offset = offsetof(Options, f), .words = "True False 1 0 yes no on off"
-#define KIND_LIST(f) .arg = "VALUE", .kind = CLI_CALL, .set = take_list, NEXT, .offset = offsetof(Options, f)
-#define KIND_TYPE(f) .arg = "TYPE", .kind = CLI_CALL, .set = take_type, NEXT, .offset = offsetof(Options, f)
-#define KIND_INIT(f) .arg = "INIT", .kind = CLI_CALL, .set = take_init, NEXT, .offset = offsetof(Options, f)
+    .offset = offsetof(ClientOptions, f), .words = "True False 1 0 yes no on off"
+#define KIND_LIST(f)                                                                                         \
+    .arg = "VALUE", .kind = CLI_CALL, .set = take_list, NEXT, .offset = offsetof(ClientOptions, f)
+#define KIND_TYPE(f)                                                                                         \
+    .arg = "TYPE", .kind = CLI_CALL, .set = take_type, NEXT, .offset = offsetof(ClientOptions, f)
+#define KIND_INIT(f)                                                                                         \
+    .arg = "INIT", .kind = CLI_CALL, .set = take_init, NEXT, .offset = offsetof(ClientOptions, f)
 #define KIND_BOUNDS(f)                                                                                       \
-    .arg = "CHECK", .kind = CLI_CALL, .set = take_word, NEXT, .offset = offsetof(Options, f),                \
+    .arg = "CHECK", .kind = CLI_CALL, .set = take_word, NEXT, .offset = offsetof(ClientOptions, f),          \
     .words = "Disable NaN GuardPageFront GuardPageBack GuardPageAll"
 #define KIND_LEVEL(f)                                                                                        \
-    .arg = "LEVEL", .kind = CLI_CALL, .set = take_word, NEXT, .offset = offsetof(Options, f),                \
+    .arg = "LEVEL", .kind = CLI_CALL, .set = take_word, NEXT, .offset = offsetof(ClientOptions, f),          \
     .words = "Error Terse Normal Verbose Debug"
 #define KIND_METRIC(f)                                                                                       \
-    .arg = "METRIC", .kind = CLI_CALL, .set = take_word, NEXT, .offset = offsetof(Options, f),               \
+    .arg = "METRIC", .kind = CLI_CALL, .set = take_word, NEXT, .offset = offsetof(ClientOptions, f),         \
     .words = "DeviceEfficiency CUEfficiency"
 
 /* The keys of the ini file, which are options of the command line too. */
@@ -47,7 +51,7 @@ static const CliOption rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows, VALUES_MAX = 1 << 20 };
 
-/* A value as given; where is "file:line: " or "". */
+/* A value that was given; where: "file:line: ", or "" for the command line. */
 typedef struct {
     const CliOption *row;
     const char *value, *where;
@@ -56,7 +60,7 @@ typedef struct {
 typedef VEC(Given) GivenList;
 
 typedef struct {
-    Options o; /* first: rows have offsets in it */
+    ClientOptions o; /* first: rows have offsets in it */
     Arena *a;
     GivenList files, line; /* values of the files, of the command line */
 } Reader;
@@ -71,7 +75,7 @@ static Err take_bool(void *target, const CliOption *o, const char *value)
     return ERR_OK;
 }
 
-/* Grown by doubling inside the arena: old blocks stay behind, twice the memory at most. */
+/* The list doubles inside the arena, which keeps the old blocks: at most twice the memory. */
 static Err take_list(void *target, const CliOption *o, const char *value)
 {
     Reader *r = target;
@@ -88,14 +92,14 @@ static Err take_list(void *target, const CliOption *o, const char *value)
     return ERR_OK;
 }
 
-/* 'type' stands for the six types where they are not given themselves. */
+/* 'type' sets those of the six types that are not given themselves. */
 static Err take_type(void *target, const CliOption *o, const char *value)
 {
     Reader *r = target;
     DataType t;
     if (!type_find(str_from(value), &t)) return err_context(type_unknown(str_from(value)), "%s: ", o->name);
     *(DataType *)(void *)((char *)target + o->offset) = t;
-    if (o->offset == offsetof(Options, all_types))
+    if (o->offset == offsetof(ClientOptions, all_types))
         r->o.a_type = r->o.b_type = r->o.c_type = r->o.d_type = r->o.alpha_type = r->o.beta_type = t;
     return ERR_OK;
 }
@@ -117,7 +121,7 @@ static Err take_word(void *target, const CliOption *o, const char *value)
     else
         TRY(cli_word(o->name, str_from(value), o->words, &index));
     void *field = (char *)target + o->offset;
-    if (o->offset == offsetof(Options, cu_efficiency))
+    if (o->offset == offsetof(ClientOptions, cu_efficiency))
         *(bool *)field = index == 1;
     else
         *(int *)field = index;
@@ -172,7 +176,7 @@ static void drop_list(Reader *r, const CliOption *row)
     r->files.n = kept;
 }
 
-/* Values are stored when the whole command line is known, as it wins over files that are named behind. */
+/* Values are stored after the whole command line was read, because it wins over files that it names later. */
 static Err given(void *target, const CliOption *o, const char *value)
 {
     Reader *r = target;
@@ -184,7 +188,8 @@ static Err apply(Reader *r, const GivenList *list, bool types)
 {
     for (size_t i = 0; i < list->n; i++) {
         const Given *g = &list->v[i];
-        if ((g->row->offset == offsetof(Options, all_types) && g->row->kind == CLI_CALL) != types) continue;
+        if ((g->row->offset == offsetof(ClientOptions, all_types) && g->row->kind == CLI_CALL) != types)
+            continue;
         Err e = cli_value(r, g->row, g->value);
         if (!e || !g->where[0]) {
             TRY(e);
@@ -220,11 +225,11 @@ static const CliOption own[] = {
      .help = "ini file of options (key=value); the command line wins; repeatable"},
     {.name = "list-devices",
      .kind = CLI_FLAG,
-     .offset = offsetof(Options, list_devices),
+     .offset = offsetof(ClientOptions, list_devices),
      .help = "what there is to run on, and why the rest is absent"},
     {.name = "check-peer",
      .kind = CLI_FLAG,
-     .offset = offsetof(Options, check_peer),
+     .offset = offsetof(ClientOptions, check_peer),
      .help = "only open the device and the peer, and print the peer's version"},
 };
 
@@ -252,7 +257,7 @@ const CliProgram client_program = {
         "input, 4 for no device\n",
 };
 
-Err options_read(Arena *a, int argc, char **argv, Options *out, bool *done)
+Err options_read(Arena *a, int argc, char **argv, ClientOptions *out, bool *done)
 {
     Reader r = {.a = a, .o.config_file = ""};
     CliLine line;

@@ -1,4 +1,4 @@
-/* Options of tuner-client: what its ini file and command line say. options.def is the table. */
+/* Options of tuner-client, from its ini files and command line. options.def is the table. */
 #ifndef CLIENT_OPTIONS_H
 #define CLIENT_OPTIONS_H
 
@@ -35,13 +35,13 @@ typedef struct {
 #undef OPT
     bool list_devices, check_peer;
     const char *config_file; /* "" none */
-} Options;
+} ClientOptions;
 
 extern const CliProgram client_program;
 
 /* Reads the command line and the ini files it names (--config-file F, repeatable); the command line wins.
  * Strings live in the arena and in argv. *done: help or another text was printed. ERR_INPUT: unknown option
  * (with the nearest), bad value ('file:line: '). */
-Err options_read(Arena *a, int argc, char **argv, Options *out, bool *done);
+Err options_read(Arena *a, int argc, char **argv, ClientOptions *out, bool *done);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct {
     bool select_only, launches;
 } Arguments;
 
-/* An option of the case: rocblas-bench's words, and those of its YAML files. */
+/* An option of the case, with the names of rocblas-bench's command line and of its YAML files. */
 static Err take_case(void *target, const CliOption *o, const char *value)
 {
     Arguments *a = target;
@@ -183,7 +183,7 @@ static Err run_all(tuner_library *lib, int n_threads, BenchCase *cases, size_t n
     return e;
 }
 
-/* --part: architecture and compute units, where --arch and --cus do not say them. */
+/* --part sets architecture and compute units unless --arch and --cus do. */
 static Err take_part(Arguments *a)
 {
     const Part *part;

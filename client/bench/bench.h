@@ -1,7 +1,7 @@
-/* tuner-bench: a rocblas-bench work-alike over libtuner. What its files share: a case (one GEMM to time) and
- * the steps on it. bench.c reads the command line, bench_case.c makes cases of options and YAML, bench_data.c
- * holds matrices and checks results, bench_run.c times, bench_gpu.c does so on GPUs, bench_select.c answers
- * --select-only. Measures nothing else and changes no device state.
+/* tuner-bench: a rocblas-bench work-alike over libtuner. Declares a case (one GEMM to time) and the steps on
+ * it. bench.c reads the command line, bench_case.c makes cases from options and YAML, bench_data.c makes the
+ * matrices and checks results, bench_run.c times on the host and bench_gpu.c on GPUs, bench_select.c does
+ * --select-only. No device state is changed.
  */
 #ifndef CLIENT_BENCH_H
 #define CLIENT_BENCH_H
@@ -12,7 +12,7 @@
 #include "fmt/node.h"
 #include "problem/datatype.h"
 
-/* rocblas-bench's, then those of tuner-client (init.h). */
+/* Kinds of initialisation: those of rocblas-bench, then those of tuner-client (init.h). */
 typedef enum {
     FILL_RAND_INT,
     FILL_TRIG_FLOAT,
@@ -27,16 +27,16 @@ typedef enum {
     FILL_COUNT
 } BenchFill;
 
-/* RACE: blocks of calls as tuner-client times them, their median. LOOP: rocblas-bench's iters calls one
- * behind the other, their mean. */
+/* RACE: the median of blocks of calls, as tuner-client times them. LOOP: the mean of iters consecutive calls,
+ * as rocblas-bench times them. */
 typedef enum { TIMING_RACE, TIMING_LOOP } BenchMethod;
 
 typedef struct {
     tuner_gemm_desc g;         /* pointers and scalars unset; ld and stride 0: default */
-    bool ex, strided, batched; /* of the function's name */
+    bool ex, strided, batched; /* parts of the function's name: gemm_strided_batched_ex */
     double alpha[2], beta[2];
     int64_t iters, cold_iters;
-    int64_t rotating; /* MiB of matrices that are rotated over on a GPU; -1: twice its cache */
+    int64_t rotating; /* GPU: MiB of copies of the matrices to rotate over; -1: twice its cache */
     bool verify;
     bool packed_int8; /* flags 1: i8_r means rocBLAS's old packed layout, which is i8x4_r here */
     BenchFill fill;
@@ -44,30 +44,29 @@ typedef struct {
     uint64_t seed;
 } BenchCase;
 
-/* One option by its long name ("transposeA", "sizem"); the YAML names (M, transA, rocblas_function) too.
- * Unknown names and values are ERR_INPUT; what rocblas-bench has and a CPU GEMM bench has not is refused by
- * name. */
+/* Sets one option by its long name ("transposeA", "sizem") or its YAML name (M, transA, rocblas_function).
+ * ERR_INPUT: an unknown name or value, or an option of rocblas-bench that is not supported here. */
 Err case_set(BenchCase *c, const char *name, Str value);
 void case_init(BenchCase *c);
-/* Fills in defaults that depend on others and checks. */
+/* Fills in the defaults that depend on other options and checks the case. */
 Err case_finish(BenchCase *c);
-/* Cases of a YAML file of maps, on top of the given one. */
+/* The cases of a YAML file, a list of maps whose options are applied to a copy of base. */
 Err case_read_yaml(Arena *a, const char *path, const BenchCase *base, BenchCase **cases, size_t *n);
 
-/* Random numbers of one type and kind, made once. Matrices are these BENCH_PERIOD bytes again and again, from
- * some place on; the period is a prime number of pages, so that no columns nearby are alike. */
+/* BENCH_PERIOD bytes of random numbers of one type and kind, made once. A matrix repeats them, from some
+ * offset on; the period is a prime number of pages, so that nearby columns differ. */
 enum { BENCH_PAGE = 4096, BENCH_PERIOD = 4099 * BENCH_PAGE, BENCH_BLOCKS = 4 };
 typedef struct {
     DataType type; /* in the architecture's format */
     BenchFill fill;
     uint64_t seed;
-    int fd;     /* of the memory, for matrices that are mapped; -1: none */
+    int fd;     /* anonymous file of the data, which matrices map; -1: none */
     void *data; /* NULL: no block */
 } BenchBlock;
 
 typedef struct BenchGpu BenchGpu;
 
-/* What is kept from case to case. */
+/* State that is kept between cases. */
 typedef struct {
     tuner_library *lib;
     BenchGpu *gpu; /* NULL: the library runs on the host */
@@ -75,9 +74,9 @@ typedef struct {
     F8Format f8;   /* of the library's architecture */
     BenchBlock block[BENCH_BLOCKS];
     size_t next_block;
-    void *result; /* a GPU's D (or C), brought back */
+    void *result; /* GPU: D (or C) copied to the host */
     size_t result_bytes;
-    char header[256]; /* columns printed last */
+    char header[256]; /* the column titles that were printed last */
     size_t n_failed, n_wrong;
 } Bench;
 
@@ -86,10 +85,10 @@ void bench_fini(Bench *b);
 enum { MATRICES = 4 }; /* A, B, C, D */
 
 typedef struct {
-    void *at[MATRICES]; /* D NULL: C is written, or the matrices are for a GPU and not to be written */
+    void *at[MATRICES]; /* D NULL: C is written, or the matrices are only the source of a GPU's copies */
     size_t bytes[MATRICES];
-    bool mapped[MATRICES]; /* BENCH_PERIOD bytes of memory, seen many times */
-    void *before;          /* C as it was, when it is written here and verified; mapped when mapped_before */
+    bool mapped[MATRICES]; /* BENCH_PERIOD bytes of memory, mapped repeatedly */
+    void *before;          /* C before the call, when the call writes it and verifies; else NULL */
     bool mapped_before;
     void **pointers; /* arrays of batch pointers, or NULL */
 } BenchData;
@@ -97,19 +96,19 @@ typedef struct {
 /* Allocates and fills; on the host sets the pointers of c->g. */
 Err data_init(Bench *b, BenchCase *c, BenchData *d);
 void data_fini(BenchData *d);
-/* Is D right? All elements of small problems; a product check of all of D and a sample of the others. d is in
- * b->result on a GPU. */
+/* Checks D: all elements of a small problem; a product check of all of D and a sample of elements of a large
+ * one. On a GPU, D is in b->result. */
 Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *out);
-/* Scalars as the compute type's bytes. */
+/* A scalar as bytes of the compute type. */
 void scalar_bytes(tuner_type type, const double value[2], unsigned char out[16]);
 
-/* How the samples were taken. */
+/* The conditions under which the samples were taken. */
 typedef struct {
-    int64_t repeat;            /* calls in one */
-    int64_t n_sets, n_wanted;  /* of matrices, on a GPU: there are, would have been */
-    bool graph;                /* queued as a graph */
-    double host_ns;            /* GPU: of the host for one call */
-    double clock_mhz, power_w; /* GPU: mean of readings while it ran; NAN unknown */
+    int64_t repeat;            /* calls per sample */
+    int64_t n_sets, n_wanted;  /* GPU: sets of matrices that exist, that were wanted */
+    bool graph;                /* calls were queued as a graph */
+    double host_ns;            /* GPU: time of the host per call */
+    double clock_mhz, power_w; /* GPU: mean of readings during the run; NAN unknown */
 } BenchTiming;
 
 /* Number of samples that a case gives. */
@@ -117,7 +116,7 @@ int64_t case_samples(const BenchCase *c);
 
 Err bench_run(Bench *b, BenchCase *c);
 
-/* Problem lines on stdin, JSON lines on stdout. */
+/* Reads problem lines from stdin and prints JSON lines on stdout; the format is in bench_select.c. */
 Err bench_select(tuner_library *lib, bool launches);
 
 #endif

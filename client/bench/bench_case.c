@@ -1,4 +1,4 @@
-/* tuner-bench: cases from options and from YAML files in rocblas-bench's words. */
+/* tuner-bench: cases from options and from YAML files, with rocblas-bench's names. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -170,9 +170,9 @@ static const struct {
     {"flags", NULL, NULL, SET_ZERO, 1, 0},
 };
 
-/* algo and flags choose among ways that this library does not have: flags 2 (use the CU-efficiency table) and
- * 4 (fp16 alternate implementation) are AMD's and change no result here. flags 1 (packed int8, rocBLAS before
- * 6.0) means something for i8_r alone: case_finish. */
+/* --algo and --flags choose among implementations that this library does not have: flags 2 (use the
+ * CU-efficiency table) and 4 (fp16 alternate implementation) are AMD's and change no result here. flags 1
+ * (packed int8, rocBLAS before 6.0) matters for i8_r only: see case_finish. */
 static Err set_zero(BenchCase *c, const char *name, Str v, bool flags)
 {
     int64_t n;

@@ -58,7 +58,7 @@ static void block_free(BenchBlock *b)
     *b = (BenchBlock){.fd = -1};
 }
 
-/* Where there is no such file, memory; matrices are then copies of it. */
+/* An anonymous file that matrices map; without one plain memory, of which matrices are copies. */
 static Err block_memory(BenchBlock *b)
 {
     b->fd = memfd_create("tuner-bench", MFD_CLOEXEC);
@@ -110,7 +110,7 @@ void bench_fini(Bench *b)
 
 /* ---- matrices ---- */
 
-/* The block's memory, seen again and again from byte `at` of it on; NULL: cannot be had. */
+/* Maps the block's memory repeatedly, from its byte `at` on; NULL when that fails. */
 static void *map_block(const BenchBlock *b, size_t at, size_t bytes)
 {
     if (b->fd < 0) return NULL;
@@ -147,7 +147,7 @@ static void copy_task(void *ctx, int64_t task)
     }
 }
 
-/* block NULL: D, poisoned. */
+/* Memory with a copy of the block's data; block NULL: memory for D, poisoned. */
 static void *new_memory(const BenchBlock *block, size_t at, size_t bytes, int n_threads)
 {
     void *out;
@@ -175,7 +175,7 @@ static size_t shape_bytes(const Shape *s)
     return (size_t)n * (size_t)type_bytes(s->type);
 }
 
-/* Each matrix begins elsewhere in its block. */
+/* Each matrix begins at another offset of its block. */
 static size_t shift(int i) { return (size_t)i * (BENCH_PERIOD / BENCH_PAGE / MATRICES) * BENCH_PAGE; }
 
 static size_t whole_pages(size_t bytes)
@@ -183,7 +183,7 @@ static size_t whole_pages(size_t bytes)
     return bytes ? (bytes + BENCH_PAGE - 1) / BENCH_PAGE * BENCH_PAGE : BENCH_PAGE;
 }
 
-/* What is only read is mapped where it can be; what kernels of this machine use is memory of its own. */
+/* Matrices that kernels of the host use have memory of their own; the others are mapped where possible. */
 static Err make(Bench *b, const BenchCase *c, const Shape *s, int i, BenchData *d)
 {
     const BenchBlock *block = NULL;
@@ -273,7 +273,7 @@ static Matrix matrix(DataType type, const void *data, tuner_op op, int64_t ld, i
                     .conj = op == TUNER_C && type_info(type)->complex};
 }
 
-/* Elements that are compared one by one beside the product check: so many multiply-adds. */
+/* Beside the product check, single elements are compared: as many as cost this number of multiply-adds. */
 static const double SAMPLE_WORK = 0x1p24;
 enum { SAMPLE_MIN = 64, SAMPLE_MAX = 1 << 14 };
 

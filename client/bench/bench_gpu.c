@@ -10,7 +10,7 @@
 #include "client/worker/block_timer.h"
 
 enum { ALIGN = 256, SETS_MAX = 2048 };
-/* Reading a GPU's sensors takes a millisecond: so often at most. */
+/* Reading a GPU's sensors takes a millisecond: the least time between two readings. */
 static const uint64_t READING_NS = UINT64_C(10000000);
 
 struct BenchGpu {
@@ -21,8 +21,8 @@ struct BenchGpu {
     DeviceMem pool;
     uint64_t at[MATRICES], stride; /* matrices within a set, bytes of a set */
     tuner_gemm_desc *set;
-    int64_t n_sets, n_wanted, next; /* there are, wanted; the set of the next call */
-    double host_ns;                 /* of the last calls, for each */
+    int64_t n_sets, n_wanted, next; /* sets that exist, that were wanted; the set of the next call */
+    double host_ns;                 /* time of the host per call, for the last calls */
     uint64_t read_at;
     double clock_mhz, power_w; /* sums of readings */
     int n_readings;
@@ -30,7 +30,7 @@ struct BenchGpu {
 
 /* ---- life ---- */
 
-/* For the timer. */
+/* The three functions of the BlockTimer. */
 static Err prepare(void *ctx, int64_t n, bool replay)
 {
     (void)ctx;
@@ -42,7 +42,7 @@ static Err prepare(void *ctx, int64_t n, bool replay)
 static Err call(void *ctx, int64_t first, int64_t n)
 {
     BenchGpu *g = ctx;
-    (void)first; /* the rotation goes on */
+    (void)first; /* the rotation over the sets continues from block to block */
     uint64_t before = clock_ns();
     for (int64_t i = 0; i < n; i++) {
         TRY((Err)tuner_gemm(g->lib, &g->set[g->next]));
@@ -112,8 +112,8 @@ void bench_gpu_close(BenchGpu *g)
 
 static uint64_t aligned(uint64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
 
-/* Where the matrices of a set and its arrays of batch pointers lie. */
-static void lay_out(BenchGpu *g, const BenchCase *c, const BenchData *d)
+/* Sets the offsets of the matrices of a set and of its arrays of batch pointers. */
+static void set_offsets(BenchGpu *g, const BenchCase *c, const BenchData *d)
 {
     g->stride = c->batched ? aligned(MATRICES * (uint64_t)c->g.batch * 8) : 0;
     for (int i = 0; i < MATRICES; i++) {
@@ -129,7 +129,7 @@ static int64_t sets_wanted(const BenchGpu *g, const BenchCase *c)
     return n < 1 ? 1 : n > SETS_MAX ? SETS_MAX : (int64_t)n;
 }
 
-/* Fewer sets where there is no memory for all. */
+/* Allocates the sets; fewer where there is no memory for all. */
 static Err alloc_sets(BenchGpu *g, const BenchCase *c)
 {
     const DeviceApi *api = g->device->api;
@@ -141,7 +141,8 @@ static Err alloc_sets(BenchGpu *g, const BenchCase *c)
     }
 }
 
-/* bytes at `from` to behind the first `done` ones of the same, until there are as many. */
+/* Repeats the first `done` bytes at base until `bytes` of them are filled; each copy doubles what is
+ * there. */
 static Err double_up(BenchGpu *g, uint64_t base, uint64_t done, uint64_t bytes)
 {
     const DeviceApi *api = g->device->api;
@@ -155,7 +156,7 @@ static Err double_up(BenchGpu *g, uint64_t base, uint64_t done, uint64_t bytes)
     return ERR_OK;
 }
 
-/* One period comes from the host, the rest of it is made here. */
+/* Copies one period of each matrix from the host; the rest is copied on the device. */
 static Err fill_sets(BenchGpu *g, const BenchData *d)
 {
     const DeviceApi *api = g->device->api;
@@ -175,7 +176,7 @@ static Err fill_sets(BenchGpu *g, const BenchData *d)
 
 static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
-/* Set i's description; for arrays of pointers also their contents. */
+/* Makes the description of set i, and the contents of its arrays of pointers. */
 static Err describe(BenchGpu *g, const BenchCase *c, int64_t i)
 {
     tuner_gemm_desc *s = &g->set[i];
@@ -203,7 +204,7 @@ static Err describe(BenchGpu *g, const BenchCase *c, int64_t i)
 
 Err bench_gpu_load(BenchGpu *g, BenchCase *c, const BenchData *d)
 {
-    lay_out(g, c, d);
+    set_offsets(g, c, d);
     g->next = 0;
     TRY(alloc_sets(g, c));
     g->set = calloc((size_t)g->n_sets, sizeof *g->set);
@@ -237,7 +238,7 @@ Err bench_gpu_result(BenchGpu *g, const BenchCase *c, const BenchData *d, void *
 
 static double of_each(const BlockTimes *t) { return (double)t->ns[0] / (double)t->n_launches; }
 
-/* Blocks as in the last stage of tuner-client's race. graph NULL: calls one by one. */
+/* Times blocks as in the last stage of tuner-client's race. graph NULL: calls one by one. */
 static Err race(BenchGpu *g, const BenchCase *c, double call_ns, DeviceGraph *graph, int64_t n_graph,
                 double *sample, BenchTiming *how)
 {
@@ -271,14 +272,14 @@ static Err time_race(BenchGpu *g, const BenchCase *c, double *sample, BenchTimin
     g->next = 0;
     if (call_ns < BLOCK_GRAPH_NS && block_timer_record(&g->timer, n_graph, &graph)) {
         api->graph_free(g->device, graph);
-        graph = NULL; /* calls that wait, or a driver without graphs */
+        graph = NULL; /* the calls synchronise, or the driver has no graphs */
     }
     Err e = race(g, c, call_ns, graph, n_graph, sample, how);
     api->graph_free(g->device, graph);
     return e;
 }
 
-/* rocblas-bench's: iters calls one behind the other. */
+/* Times iters consecutive calls, as rocblas-bench does. */
 static Err time_loop(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how)
 {
     const DeviceApi *api = g->device->api;

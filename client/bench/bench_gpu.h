@@ -1,21 +1,20 @@
-/* tuner-bench on GPUs: sets of matrices in device memory that are rotated over, and times by device events.
- * Used by bench_run.c. */
+/* tuner-bench on GPUs: sets of matrices in device memory to rotate over, and times by device events. */
 #ifndef CLIENT_BENCH_GPU_H
 #define CLIENT_BENCH_GPU_H
 
 #include "client/bench/bench.h"
 
-/* *out NULL: the library runs on the host. The library's stream is the bench's from then on. */
+/* *out NULL: the library runs on the host. Sets the library's stream to the stream of the bench. */
 Err bench_gpu_open(tuner_library *lib, BenchGpu **out);
 void bench_gpu_close(BenchGpu *g);
 /* Copies a case's matrices into as many sets as cover the cache twice (or --rotating MB), or as memory
  * allows. c's pointers become those of the first set, whose D is poisoned when it is not C. */
 Err bench_gpu_load(BenchGpu *g, BenchCase *c, const BenchData *d);
 void bench_gpu_unload(BenchGpu *g);
-/* Bytes of D (or C, where that is written) of the first set; brings them to `to`. */
+/* Bytes of D (or C, where that is written) of the first set; bench_gpu_result copies them to `to`. */
 size_t bench_gpu_result_bytes(const BenchCase *c, const BenchData *d);
 Err bench_gpu_result(BenchGpu *g, const BenchCase *c, const BenchData *d, void *to);
-/* case_samples samples of ns per call. */
+/* Takes case_samples samples, each in ns per call. */
 Err bench_gpu_time(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how);
 
 #endif

@@ -99,7 +99,7 @@ static void print_times(const BenchCase *c, const Summary *ns, const BenchTiming
     if (how->power_w > 0) printf(" %.0f W", how->power_w);
 }
 
-/* Which check was done, and what came out. */
+/* Prints the check that was done and its result. */
 static void print_check(const BenchCase *c, const Check *k)
 {
     int64_t total = c->g.m * c->g.n * c->g.batch;
@@ -159,7 +159,7 @@ int64_t case_samples(const BenchCase *c) { return c->timing == TIMING_LOOP ? 1 :
 
 static void touch_task(void *ctx, int64_t task) { ((char *)ctx)[task * BENCH_PAGE] = 0; }
 
-/* Room for the result; pages of it come into being on all threads. */
+/* Grows the buffer for the result; all threads touch its new pages. */
 static Err result_room(Bench *b, size_t bytes)
 {
     if (bytes <= b->result_bytes) return ERR_OK;

@@ -13,7 +13,7 @@
 
 enum { LINE_BYTES = 1024, WORDS = 13, OPTIONS = 4 };
 
-/* Input, output and compute letters: HHS is half in, half out, float compute; F8B8SS has two inputs. */
+/* Letters of the input, output and compute type: HHS is half, half, float; F8B8SS has two input types. */
 static const struct {
     const char *name;
     tuner_type a, b, out, compute;
@@ -95,7 +95,7 @@ static void set_sizes(tuner_gemm_desc *g, const int64_t v[8])
     g->stride_d = g->ldd * g->n;
 }
 
-/* same: C and D are one matrix. */
+/* *same: C and D are one matrix. */
 static Err read_option(Str word, tuner_gemm_desc *g, bool *same)
 {
     if (str_eq_c(word, "cd=1"))
@@ -163,7 +163,7 @@ static void print_launch(void *ctx, const tuner_launch *l)
     printf("\"}");
 }
 
-/* The line as it came, so that answers can be joined with their questions. */
+/* The answer repeats the input line, so that answers can be joined with their problems. */
 static void print_line(Str line)
 {
     printf("{\"line\":\"");

@@ -1,13 +1,13 @@
 /* Device: one table of functions per kind of device (host, sim, hip, cuda).
  *
- * What runs kernels: the host's cores, a GPU, or a simulation with known truth. The table knows nothing of
- * GEMM: it loads code objects, allocates, copies, launches a symbol with a packed argument buffer, and
+ * A device runs kernels: the host's cores, a GPU, or a simulation with known results. The table knows nothing
+ * of GEMM: it loads code objects, allocates, copies, launches a symbol with a packed argument buffer, and
  * measures. Device state (clocks, power, modes) is never changed, only read. Not thread-safe: one thread uses
  * a Device.
  *
  * A device is opened in the process that launches on it (client/worker/worker.c), never in one that forks
- * afterwards. Used by tuner-client. Function pointers are never NULL; what a kind cannot do returns
- * ERR_FAILED with the reason.
+ * afterwards. Function pointers are never NULL; a function that a kind does not support returns ERR_FAILED
+ * with the reason.
  */
 #ifndef CLIENT_DEVICE_H
 #define CLIENT_DEVICE_H
@@ -28,7 +28,7 @@ typedef struct {
 typedef struct DeviceModule DeviceModule; /* a loaded code object */
 typedef struct DeviceKernel DeviceKernel; /* a symbol in it; lives as long as its module */
 typedef struct DeviceEvent DeviceEvent;
-typedef struct DeviceGraph DeviceGraph; /* launches that were recorded, to be run again as one */
+typedef struct DeviceGraph DeviceGraph; /* recorded launches that are queued together */
 
 typedef struct {
     char name[128];        /* "Intel(R) Xeon(R) ...", "NVIDIA H200" */
@@ -39,29 +39,29 @@ typedef struct {
     uint64_t memory_bytes, l2_bytes; /* l2: last cache before memory */
     uint64_t lds_bytes;
     int clock_mhz, memory_clock_mhz; /* nominal maximum; 0 unknown */
-    uint32_t grid_limit;             /* workgroups along y, and along z; 0: no less than along x */
-    bool integrated;                 /* IsAPU */
+    uint32_t grid_limit;             /* most workgroups along y, and along z; 0: the same as along x */
+    bool integrated;                 /* shares memory with the CPU (Tensile's IsAPU) */
     char driver[64];                 /* version, "" unknown */
 } DeviceProps;
 
 typedef struct {
-    int n_threads;   /* host: 0 all cores of this process */
+    int n_threads;   /* host: threads; 0: all cores of this process */
     const char *sim; /* sim: "key=value;..." (see sim.c); NULL: environment TUNER_SIM */
 } DeviceOptions;
 
-/* Where an access just outside a buffer must fault. A guarded buffer starts (front) or ends (back) exactly at
- * an inaccessible page, to the byte; the other side has one too, at most a page away. */
+/* The side at which an access outside a buffer must fault. A guarded buffer starts (front) or ends (back)
+ * exactly at an inaccessible page; the other side has one too, at most a page away. */
 typedef enum { DEVICE_GUARD_NONE, DEVICE_GUARD_FRONT, DEVICE_GUARD_BACK } DeviceGuard;
 
 typedef struct {
     uint64_t address; /* as kernels see it */
     uint64_t bytes;
-    void *host;   /* the same memory for the CPU; NULL where only copies reach it */
-    void *handle; /* the kind's own */
+    void *host;   /* the same memory for the CPU; NULL where the CPU must copy */
+    void *handle; /* private to the kind */
 } DeviceMem;
 
-/* What a launch should have computed. Only the simulated device looks at it, to play a kernel that is right.
- */
+/* The right result of a launch. Only the simulated device reads it: it copies the result instead of running a
+ * kernel. */
 typedef struct {
     void *d;
     const void *expect; /* NULL: leave d alone */
@@ -76,13 +76,14 @@ typedef struct {
     uint32_t grid[3];  /* workgroups */
     const void *args;  /* packed, natural alignment; copied before launch returns */
     size_t args_bytes;
-    uint32_t lds_bytes;        /* dynamic, on top of what the kernel's own code object asks for */
-    DeviceEvent *start, *stop; /* recorded right before and behind this kernel; NULL: not */
+    uint32_t lds_bytes;        /* dynamic, in addition to the bytes that the code object asks for */
+    DeviceEvent *start, *stop; /* recorded right before and after this kernel; NULL: none */
     const DeviceTruth *truth;  /* NULL on every device but sim */
-    bool is_helper;            /* for the simulated time: it does not do the problem's work itself */
+    bool is_helper;            /* a helper kernel: its simulated time does not contain the problem's flops */
 } DeviceLaunch;
 
-/* Why a device runs below its clock, one bit each; NVML's names and values (nvmlClocksEventReasons). */
+/* Reasons why a device runs below its clock, one bit each; names and values of NVML
+ * (nvmlClocksEventReasons). */
 typedef enum {
     THROTTLE_IDLE = 0x1,
     THROTTLE_CLOCK_SETTING = 0x2,
@@ -95,8 +96,8 @@ typedef enum {
     THROTTLE_DISPLAY_CLOCK = 0x100
 } DeviceThrottle;
 
-/* Readings; NAN where the device does not tell. The sensors come first, all double: code that treats them
- * alike goes over DEVICE_SENSORS of them. */
+/* Readings of sensors; NAN where the device has none. The first DEVICE_SENSORS members are doubles, so that
+ * code can loop over them. */
 enum { DEVICE_SENSORS = 7 };
 typedef struct {
     double temp_c, hotspot_c, clock_sys_mhz, clock_soc_mhz, clock_mem_mhz, fan_rpm, power_w;
@@ -106,13 +107,15 @@ typedef struct {
 
 struct DeviceApi {
     const char *name;                    /* "host" */
-    const char *code_object_suffixes[3]; /* ".so"; ".co" and ".hsaco"; "" every file; NULL behind the last */
-    bool
-        is_gpu; /* memory of its own (DeviceMem.host is NULL) and launches that return before they are done */
-    bool has_guards; /* alloc puts inaccessible pages at a buffer's ends; else guarded buffers are plain ones
-                      */
-    bool has_gaps;  /* launches one by one leave gaps, which a graph closes: short ones are timed as graphs */
-    bool is_played; /* runs nothing: takes results from DeviceTruth and plays the times */
+    const char *code_object_suffixes[3]; /* ".so"; ".co", ".hsaco"; "" for every file; NULL ends the list */
+    /* it has memory of its own (DeviceMem.host is NULL), and launches return before the kernel ends */
+    bool is_gpu;
+    /* alloc puts inaccessible pages at a buffer's ends; else guarded buffers are plain ones */
+    bool has_guards;
+    /* single launches leave gaps between kernels, which a graph avoids: short kernels are timed in graphs */
+    bool has_gaps;
+    /* no kernel runs: results are copied from DeviceTruth and times are simulated */
+    bool is_simulated;
     /* Number of devices. 0: why is set to the reason ("libcuda.so.1: cannot open shared object file"). No
      * device is initialised that could not be used after fork. */
     int (*count)(Buf *why);
@@ -127,62 +130,63 @@ struct DeviceApi {
 
     /* At least 64-byte aligned unless guarded at the back. bytes 0 gives a valid empty buffer. */
     Err (*alloc)(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out);
-    void (*free)(Device *d, DeviceMem *m); /* m is zeroed; a zeroed m is fine */
+    void (*free)(Device *d, DeviceMem *m); /* zeroes *m; does nothing when it is zeroed already */
     Err (*copy_to)(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes);
     Err (*copy_from)(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes);
     Err (*copy)(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes);
     Err (*fill)(Device *d, const DeviceMem *m, unsigned char byte);
 
-    /* For kernels that take tensor maps; see tensor_map.h. */
+    /* Encodes a tensor map for the device; see tensor_map.h. */
     Err (*tensor_map)(Device *d, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES]);
 
-    /* Queued in order; may return before the kernel ends. A fault shows at the latest in sync. */
+    /* Queues a kernel after all earlier ones; may return before it ends. A fault is reported by sync at the
+     * latest. */
     Err (*launch)(Device *d, const DeviceLaunch *l);
     Err (*sync)(Device *d);
-    /* True after a fault that nothing but a new process gets over (an illegal address poisons a GPU's
-     * context): the errors of all later calls say no more about their kernels. */
+    /* True after a fault that ends the use of the device in this process (an illegal address poisons a GPU's
+     * context): the errors of later calls are then not about their own kernels. */
     bool (*lost)(const Device *d);
 
-    /* Graphs: between begin and end launches are recorded and not run, arguments as they are then (their
-     * events are left out); nothing else but launch may be called. graph_launch queues them all as one piece
-     * of work: what separates short kernels is then the device's own gap and not the host's. The kernels'
-     * modules and buffers must stay. ERR_FAILED in begin when the driver has no graphs. After an error
-     * between begin and end, call end: it gives the error again and leaves *out NULL. */
+    /* Graphs: between begin and end launches are recorded with copies of their arguments and do not run;
+     * their events are not recorded, and only launch may be called. graph_launch queues all of them at once,
+     * so that the gap between short kernels is the device's and not the host's. The kernels' modules and
+     * buffers must outlive the graph. ERR_FAILED in begin when the driver has no graphs. After an error
+     * between begin and end, call end: it returns the error again and sets *out to NULL. */
     Err (*graph_begin)(Device *d);
     Err (*graph_end)(Device *d, DeviceGraph **out);
     Err (*graph_launch)(Device *d, DeviceGraph *g);
-    void (*graph_free)(Device *d, DeviceGraph *g); /* NULL is fine */
+    void (*graph_free)(Device *d, DeviceGraph *g); /* g may be NULL */
 
-    /* The kind's own handle of the queue (CUstream, hipStream_t), for libraries that shall queue their
-     * kernels between ours (cuBLAS as a peer); NULL where there is none. The device's context is current in
-     * the thread that opened it. */
+    /* The driver's handle of the queue (CUstream, hipStream_t), for libraries that queue kernels of their own
+     * on it (cuBLAS as a peer); NULL where there is none. The device's context is current in the thread that
+     * opened it. */
     void *(*stream)(Device *d);
 
     Err (*event_new)(Device *d, DeviceEvent **out);
     void (*event_free)(Device *d, DeviceEvent *e);
     Err (*event_record)(Device *d, DeviceEvent *e);
-    /* Both recorded and reached (call sync first). */
+    /* Time between two events that were recorded and reached (call sync first). */
     Err (*event_elapsed)(Device *d, const DeviceEvent *start, const DeviceEvent *stop, uint64_t *ns);
 
-    uint64_t (*now_ns)(Device *d);               /* the clock that host timing uses; simulated on sim */
-    void (*idle)(Device *d, uint64_t ns);        /* sleeps; sim: lets its clock run */
-    void (*read)(Device *d, DeviceReading *out); /* hardware monitor, no side effects, about 1 ms */
+    uint64_t (*now_ns)(Device *d);               /* clock of the host; a simulated one on sim */
+    void (*idle)(Device *d, uint64_t ns);        /* sleeps; sim: advances its clock */
+    void (*read)(Device *d, DeviceReading *out); /* reads the sensors; takes about 1 ms on a GPU */
 };
 
 extern const DeviceApi device_host, device_sim, device_hip, device_cuda;
 
-/* By number, in order of preference; NULL behind the last. */
+/* By number, in order of preference; NULL after the last one. */
 const DeviceApi *device_api_at(size_t i);
 /* "host", "sim", "hip", "cuda"; NULL when unknown. */
 const DeviceApi *device_api_find(Str name);
-/* ERR_INPUT: the name is none of a kind. */
+/* Returns ERR_INPUT with the message that no kind has this name. */
 Err device_absent(Str name);
 /* Calls fn for every device of every kind, and for every kind that has none, with the reason. The record's
  * strings are valid in fn only. */
 void devices_each(void (*fn)(void *ctx, const AnswerRecord *r), void *ctx);
 /* Does a file of this name hold code for that kind? By its suffix. */
 bool device_takes_file(const DeviceApi *api, Str path);
-/* "power cap, hw slowdown"; nothing for 0. */
+/* Appends "power cap, hw slowdown"; nothing for 0. */
 void device_throttle_text(uint32_t throttle, Buf *out);
 
 #endif

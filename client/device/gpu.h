@@ -1,5 +1,5 @@
-/* GPUs as devices: the functions that the tables of cuda.c and hip.c share, over client/runtime/gpu.h. What
- * differs there is the kind and the monitor. For gpu.c, cuda.c and hip.c alone. */
+/* GPUs as devices: the functions that the tables of cuda.c and hip.c share, over client/runtime/gpu.h. The
+ * two tables differ in the kind of driver and in the monitor. */
 #ifndef CLIENT_DEVICE_GPU_H
 #define CLIENT_DEVICE_GPU_H
 
@@ -14,13 +14,13 @@ struct GpuMonitor {
     char driver[48]; /* version of the kernel's driver, "" unknown */
 };
 
-/* Asks a process of its own: the driver is not initialised in this one. */
+/* Counts the devices in a child process, because counting initialises the driver. */
 int gpu_device_count(const GpuKind *kind, Buf *why);
-/* monitor may be NULL: no readings; the device frees it. */
+/* monitor returns NULL when there are no sensors; the device frees its result. */
 Err gpu_device_open(const DeviceApi *api, const GpuKind *kind, int index,
                     GpuMonitor *(*monitor)(const char *bus), Device **out);
 
-/* Everything of a DeviceApi but name, suffixes, count and open. */
+/* All members of a DeviceApi but name, suffixes, count and open. */
 #define GPU_DEVICE_FUNCTIONS                                                                                 \
     .is_gpu = true, .has_gaps = true, .close = gpu_device_close, .props = gpu_device_props,                  \
     .module_load = gpu_device_load, .module_unload = gpu_device_unload, .kernel_get = gpu_device_kernel,     \

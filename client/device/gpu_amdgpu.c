@@ -1,5 +1,5 @@
 /* Sensors of AMD's GPUs: files of the amdgpu driver (kernel documentation, "amdgpu hwmon interfaces" and
- * "pp_dpm_*"). Paths are looked for once. See gpu_monitor.h. */
+ * "pp_dpm_*"). The paths are searched once. See gpu_monitor.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static double read_number(const char *dir, const char *file)
     return end == text ? NAN : x;
 }
 
-/* "0: 500Mhz", "1: 1725Mhz *": the line with the star. */
+/* The current clock is the line with the star: "0: 500Mhz", "1: 1725Mhz *". */
 static double dpm_clock(const Amdgpu *m, const char *file)
 {
     char text[2048];

@@ -1,5 +1,5 @@
-/* GPUs as devices: how many there are, asked of a child, since a driver that was initialised here could not
- * be used in workers that are forked later. See gpu.h. */
+/* GPUs as devices: a child process counts them, because a driver that was initialised in this process could
+ * not be used in workers that it forks later. See gpu.h. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ static _Noreturn void answer(const GpuKind *kind, int fd)
     _exit(n == sizeof a ? 0 : 1);
 }
 
-/* Bytes that came before the deadline. */
+/* The number of bytes that arrived before the deadline. */
 static size_t read_answer(int fd, Answer *a, uint64_t deadline_ns)
 {
     size_t got = 0;

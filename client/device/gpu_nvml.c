@@ -1,5 +1,4 @@
-/* Sensors of NVIDIA's GPUs through NVML. Nothing is set: the functions that could are not even looked up. See
- * gpu_monitor.h. */
+/* Sensors of NVIDIA's GPUs through NVML. Only functions that read are looked up. See gpu_monitor.h. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

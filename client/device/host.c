@@ -1,6 +1,6 @@
 /* The host as a device: code objects are .so files, workgroups run on a pool of threads
- * (client/runtime/host_run), launches return when they are done, events are clock readings. A kernel that
- * crashes takes the process with it: the client runs this in a worker. */
+ * (client/runtime/host_run), a launch returns when its kernel ended, events are clock readings. A kernel that
+ * crashes ends the process, so the client uses this device in a worker process. */
 #include "client/device/device.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Host memory: every buffer is a mapping of its own with an inaccessible page on each side, so that a kernel
- * that runs away faults instead of spoiling other data. A guarded buffer touches the front or the back one to
- * the byte; a plain one begins at a page. */
+ * that writes out of bounds faults instead of overwriting other data. A guarded buffer starts or ends exactly
+ * at such a page; a plain one begins at a page boundary. */
 #include "client/device/host_memory.h"
 
 #include <errno.h>

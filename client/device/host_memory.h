@@ -1,4 +1,4 @@
-/* Memory of the host device, between pages that fault. Used by host.c and sim.c. */
+/* Memory of the host and the simulated device, between inaccessible pages. */
 #ifndef CLIENT_DEVICE_HOST_MEMORY_H
 #define CLIENT_DEVICE_HOST_MEMORY_H
 
@@ -6,7 +6,7 @@
 
 Err host_memory_alloc(uint64_t bytes, DeviceGuard guard, DeviceMem *out);
 void host_memory_free(DeviceMem *m);
-/* Bounds-checked; ERR_FAILED names the range. */
+/* ERR_FAILED with the numbers when offset and bytes are not inside the buffer. */
 Err host_memory_range(const DeviceMem *m, uint64_t offset, uint64_t bytes);
 
 /* The memory functions of DeviceApi for devices whose memory is the CPU's. */

@@ -1,4 +1,4 @@
-/* Host sensors. Paths are looked for once; a machine without them (most virtual ones) gives NAN. */
+/* Host sensors. The paths are searched once; machines without sensors (most virtual ones) give NAN. */
 #include "client/device/host_monitor.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static bool set_path(char *path, const char *root, const char *fmt, int i)
     return false;
 }
 
-/* The package's zone where one says so, else the first that reads. */
+/* The thermal zone of the CPU package where one has that type, else the first readable zone. */
 static void find_temperature(HostMonitor *m, const char *root)
 {
     enum { ZONES = 32 };
@@ -86,7 +86,7 @@ void host_monitor_read(HostMonitor *m, DeviceReading *out)
     double energy = read_number(m->energy);
     uint64_t now = clock_ns();
     if (!isnan(energy)) {
-        /* The counter wraps; a step back gives no reading. */
+        /* The counter wraps: a smaller value gives no reading. */
         if (m->last_ns && now > m->last_ns && energy >= m->last_energy_uj)
             out->power_w = (energy - m->last_energy_uj) * 1000 / (double)(now - m->last_ns);
         m->last_energy_uj = energy;

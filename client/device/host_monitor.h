@@ -1,4 +1,4 @@
-/* Clock, temperature and power of the host from sysfs, read only. Used by host.c. */
+/* Clock, temperature and power of the host from sysfs, read only. */
 #ifndef CLIENT_DEVICE_HOST_MONITOR_H
 #define CLIENT_DEVICE_HOST_MONITOR_H
 
@@ -12,9 +12,9 @@ typedef struct {
     uint64_t last_ns; /* 0: no energy read yet */
 } HostMonitor;
 
-/* root: "" or, in tests, a directory that holds sys/. */
+/* root: "" or, in tests, a directory that contains sys/. */
 void host_monitor_init(HostMonitor *m, const char *root);
-/* Power is the mean since the call before; NAN at the first. */
+/* Power is the mean since the previous call; NAN in the first one. */
 void host_monitor_read(HostMonitor *m, DeviceReading *out);
 /* Nominal maximum clock in MHz, 0 unknown. */
 int host_monitor_max_clock(const HostMonitor *m);

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 
 struct DeviceGraph {
-    VEC(DeviceLaunch) launch; /* args of each are its own */
+    VEC(DeviceLaunch) launch; /* each owns its args */
 };
 
 Err record_begin(Recorder *r)

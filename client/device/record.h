@@ -1,5 +1,5 @@
-/* What devices that are no GPUs have in place of a GPU's abilities: launches that are kept with their
- * arguments and run again one by one, as a graph; no tensor maps. Used by host.c and sim.c. */
+/* Graphs and tensor maps for devices that are no GPUs: a graph is a list of launches with copies of their
+ * arguments, which are run one by one; tensor maps are refused. */
 #ifndef CLIENT_DEVICE_RECORD_H
 #define CLIENT_DEVICE_RECORD_H
 
@@ -7,18 +7,18 @@
 
 typedef struct {
     DeviceGraph *open; /* between begin and end */
-    Err failed;        /* the first error in between */
+    Err failed;        /* the first error between begin and end */
 } Recorder;
 
 Err record_begin(Recorder *r);
-/* Err: no memory; kept for record_end too. */
+/* ERR_FAILED when out of memory; record_end then returns the error again. */
 Err record_launch(Recorder *r, const DeviceLaunch *l);
 Err record_end(Recorder *r, DeviceGraph **out);
-/* Through the device's own launch. */
+/* Runs the launches through the launch function of the device. */
 Err record_run(Device *d, const DeviceGraph *g);
 void record_free(DeviceGraph *g);
 
-/* A device's answer that has none. */
+/* DeviceApi.tensor_map of devices without tensor maps: ERR_INPUT. */
 Err no_tensor_map(Device *d, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES]);
 
 #endif

@@ -1,15 +1,20 @@
-/* A simulated device with known truth, for tests of the pipeline, of statistics and of recovery. Never chosen
- * by itself.
+/* A simulated device with known results and times, for tests of the pipeline, of statistics and of recovery.
+ * It is used only when it is asked for by name.
  *
  * Time of a launch = flops / speed * (0.5 .. 1.5 by hash of kernel name and problem) + overhead, times drift
- * and noise; the clock is virtual, so a test of hours of measuring takes none. Kernels give the right result
- * (DeviceTruth), unless their name holds one of the patterns below. Settings, "key=value;..." in
- * DeviceOptions.sim or TUNER_SIM: seed=1  noise=0.01 (standard deviation)  drift=0 (relative, per virtual
- * second)  outliers=0 (share; ten times as long)  throttle=0 (share of every 200 virtual ms, at two thirds of
- * the clock)  gflops=100  overhead_ns=2000  cus=60  arch=gfx906  fill=0 (1: a kernel that leaves compute
- * units without work-groups takes longer by their share, and helper kernels take the overhead alone)
- * (comma-separated patterns:) crash= hang= wrong= exit= abort= oob= fast=PATTERN (three times as fast) hang
- * really hangs and crash really crashes: the client's isolation is what they test. */
+ * and noise. The clock is virtual, so hours of simulated measuring take no time. Kernels give the right
+ * result (DeviceTruth), unless their name contains one of the patterns below. Settings are "key=value;..." in
+ * DeviceOptions.sim or TUNER_SIM:
+ *
+ * seed=1          of the random numbers noise=0.01      relative standard deviation drift=0         relative,
+ * per virtual second outliers=0      share of launches that take ten times as long throttle=0      share of
+ * every 200 virtual ms that runs at two thirds of the clock gflops=100      speed overhead_ns=2000 cus=60
+ * compute units arch=gfx906 fill=0          1: kernels take longer by the share of compute units without
+ * work-groups, and helper kernels take the overhead only crash= hang= wrong= exit= abort= oob= fast=
+ * comma-separated parts of kernel names
+ *
+ * Kernels named by `fast` are three times as fast; `crash` really crashes and `hang` really hangs, as they
+ * test the isolation of the client. */
 #include "client/device/device.h"
 
 #include <math.h>
@@ -214,14 +219,14 @@ static double uniform(uint64_t seed, uint64_t i)
     return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Compute units with work on average, as each takes one work-group after another. */
+/* Mean share of the compute units that have a work-group, over the waves of work-groups of the grid. */
 static double share_busy(const SimDevice *s, const uint32_t grid[3])
 {
     double groups = (double)grid[0] * grid[1] * grid[2], cus = s->n_cu;
     return groups > 0 ? groups / (ceil(groups / cus) * cus) : 1;
 }
 
-/* The truth: what the kernel takes without noise and drift. */
+/* The kernel's time without noise and drift. */
 static double true_ns(const SimDevice *s, const DeviceKernel *k, const DeviceLaunch *l)
 {
     const DeviceTruth *t = l->truth;
@@ -352,7 +357,7 @@ const DeviceApi device_sim = {
     .code_object_suffixes = {""},
     .has_guards = true,
     .has_gaps = true,
-    .is_played = true,
+    .is_simulated = true,
     .count = sim_count,
     .open = sim_open,
     .close = sim_close,

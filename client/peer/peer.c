@@ -27,11 +27,11 @@ void peer_close(Peer *p)
 
 Err peer_problem(Peer *p, const Problem *problem)
 {
-    p->way = 0;
-    return p->api->problem(p, problem, &p->n_ways);
+    p->algo = 0;
+    return p->api->problem(p, problem, &p->n_algos);
 }
 
 Err peer_launch(Peer *p, const Problem *problem, const TensorSet *s)
 {
-    return p->api->launch(p, problem, s, p->way);
+    return p->api->launch(p, problem, s, p->algo);
 }

@@ -1,8 +1,8 @@
 /* cuBLAS as a peer. See peer.h.
  *
- * Ways to do a problem: cublasGemmEx (or its strided batched form) with the default algorithm, and the first
- * algorithms of cublasLt's heuristic list with a workspace of 64 MiB. cublasGemmEx works in place, so it
- * takes part where C is not read or is D. Math modes are the defaults: f32 is true f32 (CUBLAS_COMPUTE_32F),
+ * Algorithms: cublasGemmEx (or its strided batched form) with its default algorithm, and the first algorithms
+ * of cublasLt's heuristic list with a workspace of 64 MiB. cublasGemmEx works in place, so it is used only
+ * where C is not read or is D. Math modes are the defaults: f32 is true f32 (CUBLAS_COMPUTE_32F),
  * TF32 only where the problem asks for xf32. Numbers are those of cublas_api.h, cublasLt.h and
  * library_types.h of CUDA 12 and 13; the library is found by the dynamic linker. */
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include "client/worker/number.h"
 #include "client/peer/peer.h"
 
-enum { LT_WAYS = 8, WORKSPACE = 64 << 20, FILE_MAX = 64 };
+enum { LT_ALGOS = 8, WORKSPACE = 64 << 20, FILE_MAX = 64 };
 enum { LT_TRANS_A = 3, LT_TRANS_B = 4 };           /* cublasLtMatmulDescAttributes_t */
 enum { LT_BATCH_COUNT = 5, LT_BATCH_OFFSET = 6 };  /* cublasLtMatrixLayoutAttribute_t */
 enum { LT_MAX_WORKSPACE = 1, LT_MIN_ALIGN_A = 5 }; /* cublasLtMatmulPreferenceAttributes_t; B C D follow */
@@ -72,10 +72,10 @@ typedef struct {
     Lt lt;
     void *handle, *lt_handle;
     DeviceMem workspace;
-    bool in_place; /* way 0 is cublasGemmEx */
+    bool in_place; /* algorithm 0 is cublasGemmEx */
     int types[TENSOR_COUNT], compute, op_a, op_b;
     void *desc, *layout[TENSOR_COUNT];
-    LtResult result[LT_WAYS];
+    LtResult result[LT_ALGOS];
     int n_results;
     _Alignas(16) unsigned char alpha[16], beta[16];
 } Cublas;
@@ -123,7 +123,7 @@ static Err symbols_get(void *library, const char *file, const Symbol *symbol, si
     return 0;
 }
 
-/* The linker's path first, then where CUDA's own packages put it. */
+/* Searches the dynamic linker's path first, then the folders of CUDA's packages. */
 static Err library_find(const char *stem, void **library, char *file)
 {
     static const char *const name[][2] = {
@@ -269,7 +269,7 @@ static Err operations(Cublas *c, const Problem *p)
     int op[2];
     for (int i = 0; i < 2; i++) {
         if (m[i]->conj && !trans[i])
-            FAIL(ERR_INPUT, "peer cublas: it has no conjugate without transpose (%c)", "AB"[i]);
+            FAIL(ERR_INPUT, "peer cublas has no conjugate without transpose (%c)", "AB"[i]);
         op[i] = m[i]->conj ? 2 : trans[i] ? 1 : 0;
     }
     c->op_a = op[0];
@@ -302,7 +302,7 @@ static uint32_t alignment(const Problem *p, int tensor)
     return a;
 }
 
-/* An empty list is no error: cublasGemmEx may do it. */
+/* An empty list is no error: cublasGemmEx may support the problem. */
 static Err heuristics(Cublas *c, const Problem *p)
 {
     void *pref = NULL;
@@ -315,15 +315,15 @@ static Err heuristics(Cublas *c, const Problem *p)
     }
     int n = 0;
     if (!code && c->lt.heuristic(c->lt_handle, c->desc, c->layout[TENSOR_A], c->layout[TENSOR_B],
-                                 c->layout[TENSOR_C], c->layout[TENSOR_D], pref, LT_WAYS, c->result, &n))
+                                 c->layout[TENSOR_C], c->layout[TENSOR_D], pref, LT_ALGOS, c->result, &n))
         n = 0;
-    for (int i = 0; i < n && i < LT_WAYS; i++)
+    for (int i = 0; i < n && i < LT_ALGOS; i++)
         if (c->result[i].state == 0) c->result[c->n_results++] = c->result[i];
     c->lt.pref_destroy(pref);
     return status(code, "cublasLtMatmulPreferenceSetAttribute");
 }
 
-static Err cublas_problem(Peer *peer, const Problem *p, int *n_ways)
+static Err cublas_problem(Peer *peer, const Problem *p, int *n_algos)
 {
     Cublas *c = (Cublas *)peer;
     DataType scale = (DataType)p->shape.compute_type;
@@ -348,8 +348,8 @@ static Err cublas_problem(Peer *peer, const Problem *p, int *n_ways)
                "cublasLtMatmulDescSetAttribute"));
     TRY(layouts(c, p));
     TRY(heuristics(c, p));
-    *n_ways = c->n_results + c->in_place;
-    if (*n_ways == 0) FAIL(ERR_INPUT, "peer cublas: its heuristics have nothing for this problem");
+    *n_algos = c->n_results + c->in_place;
+    if (*n_algos == 0) FAIL(ERR_INPUT, "peer cublas: its heuristics have nothing for this problem");
     return 0;
 }
 
@@ -375,11 +375,11 @@ static int gemm_ex(Cublas *c, const Problem *p, const TensorSet *s)
                                 y[TENSOR_D], ldd, t[TENSOR_D].stride[2], batch, c->compute, GEMM_DEFAULT);
 }
 
-static Err cublas_launch(Peer *peer, const Problem *p, const TensorSet *s, int way)
+static Err cublas_launch(Peer *peer, const Problem *p, const TensorSet *s, int algo)
 {
     Cublas *c = (Cublas *)peer;
-    if (c->in_place && way == 0) return status(gemm_ex(c, p, s), "cublasGemmEx");
-    const LtResult *r = &c->result[way - c->in_place];
+    if (c->in_place && algo == 0) return status(gemm_ex(c, p, s), "cublasGemmEx");
+    const LtResult *r = &c->result[algo - c->in_place];
     void *d = data_of(p, s, TENSOR_D), *cc = p->shape.beta == SCALAR_ZERO ? d : data_of(p, s, TENSOR_C);
     bool same = p->shape.beta == SCALAR_ZERO;
     return status(c->lt.matmul(c->lt_handle, c->desc, c->alpha, data_of(p, s, TENSOR_A), c->layout[TENSOR_A],
@@ -390,13 +390,13 @@ static Err cublas_launch(Peer *peer, const Problem *p, const TensorSet *s, int w
                   "cublasLtMatmul");
 }
 
-static void cublas_way_name(const Peer *peer, int way, Buf *out)
+static void cublas_algo_name(const Peer *peer, int algo, Buf *out)
 {
     const Cublas *c = (const Cublas *)peer;
-    if (c->in_place && way == 0)
+    if (c->in_place && algo == 0)
         buf_puts(out, "gemmEx");
     else
-        buf_printf(out, "lt%d", way - c->in_place);
+        buf_printf(out, "lt%d", algo - c->in_place);
 }
 
 const PeerApi peer_cublas = {
@@ -405,5 +405,5 @@ const PeerApi peer_cublas = {
     .close = cublas_close,
     .problem = cublas_problem,
     .launch = cublas_launch,
-    .way_name = cublas_way_name,
+    .algo_name = cublas_algo_name,
 };

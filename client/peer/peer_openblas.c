@@ -1,5 +1,5 @@
-/* OpenBLAS as a peer of the host device: s, d, c and z, one matrix after another. See peer.h. In place, so C
- * is copied to D before where it is read. */
+/* OpenBLAS as a peer of the host device: s, d, c and z, one matrix after another. See peer.h. OpenBLAS works
+ * in place, so C is copied to D first where it is read. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,22 +76,22 @@ static Err openblas_open(Device *d, int n_threads, Peer **out)
     return 0;
 }
 
-static Err openblas_problem(Peer *peer, const Problem *p, int *n_ways)
+static Err openblas_problem(Peer *peer, const Problem *p, int *n_algos)
 {
     OpenBlas *o = (OpenBlas *)peer;
     DataType t = p->tensor[TENSOR_D].type;
     for (int i = 0; i < TENSOR_COUNT; i++)
         if (p->tensor[i].type != t || (t != TYPE_S && t != TYPE_D && t != TYPE_C && t != TYPE_Z))
-            FAIL(ERR_INPUT, "peer openblas: it has no gemm of type '%s'", type_enum_name(p->tensor[i].type));
+            FAIL(ERR_INPUT, "peer openblas has no gemm of type '%s'", type_enum_name(p->tensor[i].type));
     const Matrix *m[2] = {&p->gemm.a, &p->gemm.b};
     const bool trans[2] = {p->shape.trans_a, p->shape.trans_b};
     int *op[2] = {&o->op_a, &o->op_b};
     for (int i = 0; i < 2; i++) {
         if (m[i]->conj && !trans[i])
-            FAIL(ERR_INPUT, "peer openblas: it has no conjugate without transpose (%c)", "AB"[i]);
+            FAIL(ERR_INPUT, "peer openblas has no conjugate without transpose (%c)", "AB"[i]);
         *op[i] = m[i]->conj ? CONJ_TRANS : trans[i] ? TRANS : NO_TRANS;
     }
-    *n_ways = 1;
+    *n_algos = 1;
     return 0;
 }
 
@@ -112,10 +112,10 @@ static void copy_c(const Problem *p, const TensorSet *s, int64_t batch)
         memcpy(to + j * d->stride[1] * bytes, from + j * c->stride[1] * bytes, (size_t)(d->size[0] * bytes));
 }
 
-static Err openblas_launch(Peer *peer, const Problem *p, const TensorSet *s, int way)
+static Err openblas_launch(Peer *peer, const Problem *p, const TensorSet *s, int algo)
 {
     OpenBlas *o = (OpenBlas *)peer;
-    (void)way;
+    (void)algo;
     const Gemm *g = &p->gemm;
     int m = (int)g->m, n = (int)g->n, k = (int)g->k;
     int lda = (int)p->tensor[TENSOR_A].stride[1], ldb = (int)p->tensor[TENSOR_B].stride[1],
@@ -143,10 +143,10 @@ static Err openblas_launch(Peer *peer, const Problem *p, const TensorSet *s, int
     return 0;
 }
 
-static void openblas_way_name(const Peer *peer, int way, Buf *out)
+static void openblas_algo_name(const Peer *peer, int algo, Buf *out)
 {
     (void)peer;
-    (void)way;
+    (void)algo;
     buf_puts(out, "gemm");
 }
 
@@ -156,5 +156,5 @@ const PeerApi peer_openblas = {
     .close = openblas_close,
     .problem = openblas_problem,
     .launch = openblas_launch,
-    .way_name = openblas_way_name,
+    .algo_name = openblas_algo_name,
 };

@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "base/vec.h"
 
-static Err add(Plan *plan, PlanItem item)
+static Err add(RunPlan *plan, PlanItem item)
 {
     if (!VEC_PUSH(plan, item)) FAIL(ERR_FAILED, "out of memory for %zu runs", plan->n);
     return 0;
@@ -24,7 +24,7 @@ static bool next_number(Str *rest, int64_t *out)
     return str_to_i64(word, out);
 }
 
-static Err read_file(Arena *a, const Session *s, Plan *out)
+static Err read_file(Arena *a, const Session *s, RunPlan *out)
 {
     const char *path = s->o.plan_file;
     Str text, line;
@@ -50,9 +50,9 @@ static Err read_file(Arena *a, const Session *s, Plan *out)
     return 0;
 }
 
-static Err sweep(const Session *s, Plan *out)
+static Err sweep(const Session *s, RunPlan *out)
 {
-    const Options *o = &s->o;
+    const ClientOptions *o = &s->o;
     int64_t np = (int64_t)s->problems.n, ns = (int64_t)library_n_solutions(s->library);
     int64_t p0 = o->problem_start, p1 = o->n_problems < 0 ? np : p0 + o->n_problems;
     int64_t s0 = o->solution_start < 0 ? 0 : o->solution_start,
@@ -77,12 +77,12 @@ static Err sweep(const Session *s, Plan *out)
     return 0;
 }
 
-Err plan_make(Arena *a, const Session *s, Plan *out)
+Err plan_make(Arena *a, const Session *s, RunPlan *out)
 {
-    *out = (Plan){0};
+    *out = (RunPlan){0};
     Err e = s->o.plan_file[0] ? read_file(a, s, out) : sweep(s, out);
     if (e) plan_free(out);
     return e;
 }
 
-void plan_free(Plan *p) { VEC_FINI(p); }
+void plan_free(RunPlan *p) { VEC_FINI(p); }

@@ -1,4 +1,5 @@
-/* Which solutions run on which problems, in which order: the whole sweep, or the lines of a plan file. */
+/* The plan of a client run: which solutions run on which problems, in which order. It is the whole sweep, or
+ * the lines of a plan file. */
 #ifndef CLIENT_PLAN_H
 #define CLIENT_PLAN_H
 
@@ -14,10 +15,10 @@ typedef struct {
 typedef struct {
     PlanItem *v;
     size_t n, cap;
-} Plan;
+} RunPlan;
 
 /* ERR_INPUT: an index that does not exist ('file:line: '). Freed with plan_free. */
-Err plan_make(Arena *a, const Session *s, Plan *out);
-void plan_free(Plan *p);
+Err plan_make(Arena *a, const Session *s, RunPlan *out);
+void plan_free(RunPlan *p);
 
 #endif

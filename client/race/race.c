@@ -1,15 +1,17 @@
-/* A race: all solutions of one problem, and the peer, side by side. See supervisor.h; the worker's part is
- * blocks.c.
+/* A race times all solutions of one problem, and the peer, with interleaved samples. See supervisor.h; the
+ * worker's part is blocks.c. Solutions and peer are called runners.
  *
- * First each is validated and gets a first look. Then rounds: every runner that is left gets one block per
- * round, the order turning, so that drift of clock and temperature hits all alike; stage by stage those too
- * far behind the best drop out (what is 10 % slower is settled by two samples, the last 1 % costs tens). The
- * last stage, among the top few and the peer, takes new samples that alone count for them: the best of many
- * looks is too good to be true. A block taken at a dropped clock, or far from its runner's others, is
- * repeated, bounded. The winner is then checked on data that it has not seen; when it fails, the next.
+ * First every runner is validated and timed once. Then follow stages of rounds: in each round every remaining
+ * runner gets one block of launches, in an order that changes from round to round, so that drift of clock and
+ * temperature affects all of them equally. At the start of each stage the runners that are too slow are
+ * dropped: two samples are enough to exclude a runner that is 10 % slower, tens are needed for the last 1 %.
+ * The last stage, among the few fastest and the peer, takes new samples, and only these count for them,
+ * because the least of many first samples is biased (selection). A block that was taken at a low clock, or
+ * that is an outlier among its runner's samples, is repeated, with a limit on repeats. At the end the winner
+ * is checked on data that it has not seen; when it fails, the next one becomes the winner.
  *
- * What stays and for how long is the table below; times come from tests on a simulated device with known
- * truth (test/golden/client_race.sh).
+ * The table below says how many runners stay for how long; its numbers come from tests on a simulated device
+ * with known truth (test/golden/client_race.sh).
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,12 +26,12 @@
 #include "client/race/race.h"
 
 typedef struct {
-    double behind;   /* who is more than this behind the best drops out */
-    size_t most;     /* runners */
-    int rounds;      /* at most; fewer when the time is up */
-    int rounds_min;  /* at least */
-    double block_ns; /* length of a block, more where a launch takes longer */
-    double share;    /* of race-seconds */
+    double max_ratio;   /* runners slower than this times the fastest are dropped before the stage */
+    size_t max_runners; /* the slowest above this number are dropped too */
+    int rounds;         /* at most; fewer when the time is over */
+    int rounds_min;     /* at least */
+    double block_ns;    /* length of a block, more where one launch takes longer */
+    double share;       /* of race-seconds */
 } Stage;
 
 static const Stage stages[] = {
@@ -39,16 +41,20 @@ static const Stage stages[] = {
 };
 enum { N_STAGES = sizeof stages / sizeof *stages };
 
-/* A solution may be so much slower than the peer before it is called late (which takes 50 times that). */
+/* The first launch of a solution is expected to take at most this many times the peer's; launches_budget_ns
+ * allows 50 times the expected time. */
 static const double PEER_LEAD = 4;
-/* Outlier: so far above the runner's median; or a little above at a clock that has dropped. */
-static const double FAR = 1.10, ABOVE = 1.02, CLOCK_DROP = 0.97;
+/* A sample is an outlier when its time exceeds OUTLIER x the median of the runner's recent samples, or
+ * OUTLIER_LOW_CLOCK x that median while the clock is below CLOCK_DROP x its recent median. */
+static const double OUTLIER = 1.10, OUTLIER_LOW_CLOCK = 1.02, CLOCK_DROP = 0.97;
 static const uint32_t BAD_THROTTLE =
     THROTTLE_HW_SLOWDOWN | THROTTLE_SW_THERMAL | THROTTLE_HW_THERMAL | THROTTLE_POWER_BRAKE;
 static const uint64_t WAIT_NS = UINT64_C(20000000), WAIT_MAX_NS = UINT64_C(2000000000);
-/* Who would drop out after one look gets a second one where all of those cost no more than this share. */
+/* Runners that would be dropped after one sample get a second one if all second samples together take at most
+ * this share of race-seconds. */
 static const double SECOND_LOOK = 0.15;
-/* The last stage ends early when the winner is clear and its interval this narrow. */
+/* The last stage ends early when the winner is significantly faster than all others and its interval is
+ * narrower than this share of its time. */
 static const double NARROW = 0.005;
 
 /* ---- samples ---- */
@@ -65,7 +71,8 @@ static Err scratch_room(Race *c, size_t n)
     return 0;
 }
 
-/* Those that count: of the last stage where there are some, without outliers unless all are. */
+/* The samples that count: those of the last stage if there are any, else the first ones; outliers only when
+ * all are. */
 static size_t counting(const Runner *r, double *out)
 {
     size_t n = 0;
@@ -91,7 +98,7 @@ static double fastest(const Runner *r)
     return best;
 }
 
-/* Median of the last few samples of a runner, outliers too: what lasts is no outlier. */
+/* Median of the runner's last few samples, including outliers, so that a lasting change is accepted. */
 static double recent_ns(const Runner *r)
 {
     double x[RECENT];
@@ -111,14 +118,15 @@ static double recent_clock(const Race *c)
     return stats_quantile(x, CLOCKS, 0.5);
 }
 
-/* Far above the runner's own last samples, or a little above at a clock below the others'. A device that is
- * throttled all the time, or has come to its power limit, has no better samples to give. */
+/* Applies OUTLIER, OUTLIER_LOW_CLOCK and CLOCK_DROP. Samples are not outliers on a device that is throttled
+ * all the time or runs at its power limit: it cannot give better ones. */
 static bool is_outlier(const Race *c, const Runner *r, const RaceSample *s)
 {
     if ((s->state.throttle & BAD_THROTTLE) && c->cool) return true;
     if (r->samples.n < 2) return false;
     double ns = race_sample_ns(s), usual = recent_ns(r);
-    return ns > FAR * usual || (ns > ABOVE * usual && s->state.clock_mhz < CLOCK_DROP * recent_clock(c));
+    return ns > OUTLIER * usual ||
+           (ns > OUTLIER_LOW_CLOCK * usual && s->state.clock_mhz < CLOCK_DROP * recent_clock(c));
 }
 
 static Err keep_samples(Race *c, const WorkMessage *m)
@@ -149,13 +157,13 @@ static Err take_message(void *ctx, const WorkMessage *m)
     return 0;
 }
 
-static void look_again(void *ctx, const WorkRequest *r)
+static void restart_request(void *ctx, const WorkRequest *r)
 {
     Race *c = ctx;
     c->now->samples.n = c->n_before;
     c->now->checked = c->was_checked;
-    verbose("problem %lld, solution %lld: its worker was killed from outside; once more", (long long)r->p,
-            (long long)r->s);
+    verbose("problem %lld, solution %lld: another process killed its worker; running it again",
+            (long long)r->p, (long long)r->s);
 }
 
 /* ---- requests ---- */
@@ -171,7 +179,7 @@ static WorkRequest request_of(const Race *c, const Runner *r, WorkTask task)
                          .expected_ns = expected_ns};
 }
 
-/* Asks; a runner that fails is out. */
+/* Sends a request to the worker; a runner that fails is dropped. */
 static Err ask(Race *c, Runner *r, const WorkRequest *q)
 {
     Outcome o;
@@ -182,7 +190,7 @@ static Err ask(Race *c, Runner *r, const WorkRequest *q)
     TRY(request(&c->v->q, q, &o));
     if (q->task == DO_LOOK || !run_status_good(o.status)) r->end = o;
     if (run_status_good(o.status) && q->task != DO_LOOK) r->end.status = before;
-    r->in = r->in && run_status_good(o.status);
+    r->racing = r->racing && run_status_good(o.status);
     Summary s;
     TRY(race_summary(c, r, &s));
     if (s.n) r->launch_ns = s.median;
@@ -193,26 +201,27 @@ static double best_of_ours(const Race *c)
 {
     double best = 0;
     for (size_t i = 0; i < c->n_items; i++)
-        if (c->runner[i].in && c->runner[i].launch_ns > 0 && (best == 0 || c->runner[i].launch_ns < best))
+        if (c->runner[i].racing && c->runner[i].launch_ns > 0 && (best == 0 || c->runner[i].launch_ns < best))
             best = c->runner[i].launch_ns;
     return best;
 }
 
-/* The i-th in the order of this round: it begins elsewhere and turns round each time. */
-static Runner *turn(const Race *c, size_t i)
+/* The i-th runner of this round: each round starts at another runner and reverses the direction. */
+static Runner *runner_of_round(const Race *c, size_t i)
 {
     size_t at = c->round % 2 ? i : c->n - 1 - i;
     return &c->runner[(at + (size_t)c->round) % c->n];
 }
 
-/* The peer first: its time says how long the first solution may take. */
+/* Validates every runner and times it once. The peer comes first: its time limits that of the first
+ * solution. */
 static Err look_at_all(Race *c)
 {
     c->round = 1;
     for (size_t k = 0; k < c->n; k++) {
         size_t i = (k + c->n_items) % c->n;
         Runner *r = &c->runner[i];
-        if (!r->in) continue;
+        if (!r->racing) continue;
         if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
         WorkRequest q = request_of(c, r, DO_LOOK);
         q.best_ns = r->item ? best_of_ours(c) : 0;
@@ -220,7 +229,7 @@ static Err look_at_all(Race *c)
         r->ran = true;
         TRY(ask(c, r, &q));
         if (r->item && supervisor_is_failure(r->end.status) && c->v->s->o.exit_on_error) {
-            for (size_t x = i + 1; x < c->n_items; x++) c->runner[x].in = false;
+            for (size_t x = i + 1; x < c->n_items; x++) c->runner[x].racing = false;
             return 0;
         }
     }
@@ -232,7 +241,7 @@ static bool last_is_outlier(const Runner *r)
     return r->samples.n && r->samples.v[r->samples.n - 1].state.use == SAMPLE_OUTLIER;
 }
 
-/* How long to wait before an outlier is repeated: a throttled device gets time, not without end. */
+/* Time to wait before an outlier is repeated, so that a throttled device recovers; limited per race. */
 static uint64_t wait_before(Race *c, const Runner *r, int n)
 {
     if (!(r->samples.v[r->samples.n - 1].state.throttle & BAD_THROTTLE) || c->waited_ns >= WAIT_MAX_NS)
@@ -250,8 +259,8 @@ static uint64_t rest_before(Race *c, const Runner *r, double block_ns)
     return ns;
 }
 
-/* One block, repeated while it is an outlier and repeats are left. Times of short kernels are not those of
- * graphs but too long where graph is false: they serve to drop out, never to win. */
+/* Times one block and repeats it while it is an outlier and repeats are left. With graph false, times of
+ * short kernels include launch gaps: they may drop a runner but never decide the winner. */
 static Err one_block(Race *c, Runner *r, double block_ns, bool graph)
 {
     WorkRequest q = request_of(c, r, DO_BLOCK);
@@ -261,7 +270,7 @@ static Err one_block(Race *c, Runner *r, double block_ns, bool graph)
     q.graph = graph && r->launch_ns < BLOCK_GRAPH_NS && c->v->s->api->has_gaps;
     for (int repeat = 0;; repeat++) {
         TRY(ask(c, r, &q));
-        if (!r->in || !last_is_outlier(r) || c->n_repeats == c->repeats_max) return 0;
+        if (!r->racing || !last_is_outlier(r) || c->n_repeats == c->repeats_max) return 0;
         c->n_repeats++;
         uint64_t wait_ns = wait_before(c, r, repeat);
         if (wait_ns > q.wait_ns) q.wait_ns = wait_ns;
@@ -273,28 +282,30 @@ static Err one_block(Race *c, Runner *r, double block_ns, bool graph)
 static size_t n_in(const Race *c)
 {
     size_t n = 0;
-    for (size_t i = 0; i < c->n_items; i++) n += c->runner[i].in;
+    for (size_t i = 0; i < c->n_items; i++) n += c->runner[i].racing;
     return n;
 }
 
-/* Who is too far behind, or behind too many, drops out. A lucky first look of the best must not throw out all
- * others, nor an unlucky one throw out the best: medians lead, the fastest sample follows. */
+/* Drops runners by the table. A runner is compared by its fastest sample with the smallest median, so that
+ * neither one lucky sample of the fastest nor one unlucky sample of another decides. */
 static void drop_out(Race *c, const Stage *stage)
 {
     double best = best_of_ours(c);
     for (size_t i = 0; i < c->n_items; i++)
-        if (c->runner[i].in && fastest(&c->runner[i]) > stage->behind * best) c->runner[i].in = false;
-    while (n_in(c) > stage->most) {
+        if (c->runner[i].racing && fastest(&c->runner[i]) > stage->max_ratio * best)
+            c->runner[i].racing = false;
+    while (n_in(c) > stage->max_runners) {
         Runner *last = NULL;
         for (size_t i = 0; i < c->n_items; i++)
-            if (c->runner[i].in && (!last || c->runner[i].launch_ns > last->launch_ns)) last = &c->runner[i];
-        last->in = false;
+            if (c->runner[i].racing && (!last || c->runner[i].launch_ns > last->launch_ns))
+                last = &c->runner[i];
+        last->racing = false;
     }
 }
 
-static bool takes_part(const Race *c, const Runner *r) { return r->in && (r->item || c->final); }
+static bool takes_part(const Race *c, const Runner *r) { return r->racing && (r->item || c->final); }
 
-/* Rounds that the time allows. */
+/* The number of rounds that the stage's share of time allows. */
 static int rounds_of(const Race *c, const Stage *stage)
 {
     double round_ns = 0;
@@ -304,7 +315,7 @@ static int rounds_of(const Race *c, const Stage *stage)
     return n < stage->rounds_min ? stage->rounds_min : n > stage->rounds ? stage->rounds : (int)n;
 }
 
-/* The sample of a round that counts; 0: none. */
+/* The sample of a round that counts, in ns per launch; 0: none. */
 static double of_round(const Runner *r, int64_t round)
 {
     for (size_t i = r->samples.n; i-- > 0;)
@@ -330,12 +341,13 @@ Runner *race_leader(const Race *c)
 {
     Runner *best = NULL;
     for (size_t i = 0; i < c->n_items; i++)
-        if (c->runner[i].in && c->runner[i].samples.n && (!best || c->runner[i].launch_ns < best->launch_ns))
+        if (c->runner[i].racing && c->runner[i].samples.n &&
+            (!best || c->runner[i].launch_ns < best->launch_ns))
             best = &c->runner[i];
     return best;
 }
 
-/* Is the leader clear of all others, and known well? */
+/* Whether the leader is significantly faster than all others and its interval is narrow. */
 static Err settled(Race *c, bool *out)
 {
     Runner *best = race_leader(c);
@@ -346,7 +358,7 @@ static Err settled(Race *c, bool *out)
     if (!(s.level >= 0.95 && stats_relative_width(&s) <= NARROW)) return 0;
     for (size_t i = 0; i < c->n_items; i++) {
         Comparison versus;
-        if (!c->runner[i].in || &c->runner[i] == best) continue;
+        if (!c->runner[i].racing || &c->runner[i] == best) continue;
         TRY(race_compare(c, best, &c->runner[i], &versus));
         if (versus.verdict != STATS_FASTER) return 0;
     }
@@ -363,7 +375,7 @@ static Err run_stage(Race *c, const Stage *stage)
         bool done = false;
         c->round++;
         for (size_t i = 0; i < c->n; i++) {
-            Runner *r = turn(c, i);
+            Runner *r = runner_of_round(c, i);
             if (!takes_part(c, r)) continue;
             if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
             TRY(one_block(c, r, stage->block_ns, true));
@@ -374,20 +386,20 @@ static Err run_stage(Race *c, const Stage *stage)
     return 0;
 }
 
-/* A hiccup in its only look must not cost the best its place: those about to drop out are looked at again,
- * where that is cheap, or where the device was throttled then. */
+/* One disturbed sample must not exclude the fastest runner: those that are about to be dropped are timed
+ * again, if that is cheap or the device was throttled during their sample. */
 static Err second_look(Race *c)
 {
-    double limit = stages[0].behind * best_of_ours(c), cost_ns = 0;
+    double limit = stages[0].max_ratio * best_of_ours(c), cost_ns = 0;
     for (size_t i = 0; i < c->n_items; i++)
-        if (c->runner[i].in && fastest(&c->runner[i]) > limit)
+        if (c->runner[i].racing && fastest(&c->runner[i]) > limit)
             cost_ns += fmax(c->runner[i].launch_ns, stages[0].block_ns);
     bool all = cost_ns <= SECOND_LOOK * c->v->s->o.race_seconds * 1e9;
     c->round++;
     c->repeats_max = c->n_items;
     for (size_t i = 0; i < c->n_items; i++) {
         Runner *r = &c->runner[i];
-        if (!r->in || fastest(r) <= limit || !(all || last_is_outlier(r))) continue;
+        if (!r->racing || fastest(r) <= limit || !(all || last_is_outlier(r))) continue;
         if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
         TRY(one_block(c, r, stages[0].block_ns, false));
     }
@@ -400,21 +412,21 @@ static Err run_stages(Race *c)
     for (int i = 0; i < N_STAGES; i++) {
         drop_out(c, &stages[i]);
         c->final = i == N_STAGES - 1;
-        if (!c->final && n_in(c) <= stages[N_STAGES - 1].most && i > 0) continue;
+        if (!c->final && n_in(c) <= stages[N_STAGES - 1].max_runners && i > 0) continue;
         TRY(run_stage(c, &stages[i]));
     }
     return 0;
 }
 
-/* The winner on data that nobody has seen; a loser here was lucky, and the next one is asked. */
+/* Checks the winner on data that no runner has seen; when it fails, the next one becomes the winner. */
 static Err check_winner(Race *c)
 {
     for (Runner *r; (r = race_leader(c)) != NULL;) {
         if (!r->item->validate) return 0;
         WorkRequest q = request_of(c, r, DO_FRESH);
-        q.trust_peer = c->n > c->n_items && c->runner[c->n_items].in;
+        q.trust_peer = c->n > c->n_items && c->runner[c->n_items].racing;
         TRY(ask(c, r, &q));
-        if (r->in) return 0;
+        if (r->racing) return 0;
     }
     return 0;
 }
@@ -428,10 +440,10 @@ static void enter(Race *c, const PlanItem *items)
         r->solution = library_solution(v->s->library, (size_t)items[i].s);
         r->readings = DEVICE_READING_NONE;
         supervisor_granularity(v, c->problem, r->solution, &r->gran);
-        r->in = !supervisor_skips(v, c->problem, r->solution, &r->gran, &r->end);
+        r->racing = !supervisor_skips(v, c->problem, r->solution, &r->gran, &r->end);
     }
     bool any = n_in(c) > 0;
-    for (size_t i = c->n_items; i < c->n; i++) c->runner[i].in = any;
+    for (size_t i = c->n_items; i < c->n; i++) c->runner[i].racing = any;
 }
 
 Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_failures)
@@ -442,13 +454,13 @@ Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_fail
     if (!c.runner) FAIL(ERR_FAILED, "out of memory for %zu solutions", n);
     c.base = (int64_t)time(NULL) * ROUNDS_MAX;
     v->q.message = take_message;
-    v->q.again = look_again;
+    v->q.again = restart_request;
     v->q.ctx = &c;
     enter(&c, items);
     Err e = look_at_all(&c);
     if (!e) e = run_stages(&c);
     if (!e) e = check_winner(&c);
-    if (!e) e = race_tell(&c, n_failures);
+    if (!e) e = race_results(&c, n_failures);
     for (size_t i = 0; i < c.n; i++) VEC_FINI(&c.runner[i].samples);
     free(c.runner);
     free(c.scratch);

@@ -1,12 +1,15 @@
-/* What the parts of a race share: its runners and their samples. race.c runs it, race_tell.c says what came
- * out. Only these two include it. */
+/* The state of a race: its runners and their samples. race.c runs it, race_results.c reports the results. */
 #ifndef CLIENT_RACE_H
 #define CLIENT_RACE_H
 
 #include "client/race/supervisor.h"
 #include "measure/stats.h"
 
-enum { ROUNDS_MAX = 1000, RECENT = 5, CLOCKS = 8 }; /* rounds of a race; samples that are the usual */
+enum {
+    ROUNDS_MAX = 1000, /* rounds of a race */
+    RECENT = 5,        /* a runner's samples that an outlier is compared with */
+    CLOCKS = 8         /* samples of all runners whose clocks a low clock is compared with */
+};
 
 typedef struct {
     int64_t n;
@@ -18,7 +21,7 @@ typedef struct {
     const PlanItem *item; /* NULL: the peer */
     const LibSolution *solution;
     Granularity gran;
-    bool ran, in, checked; /* asked for; still in the race; a verdict is in valid */
+    bool ran, racing, checked; /* it was requested; it is still in the race; valid has a verdict */
     Outcome end;
     WorkMessage valid;
     VEC(RaceSample) samples;
@@ -32,31 +35,31 @@ typedef struct {
     int64_t p;
     Runner *runner; /* of the items, then the peer's */
     size_t n, n_items;
-    Runner *now;
-    size_t n_before; /* its samples before the request that it is asked */
+    Runner *now;     /* the runner of the current request */
+    size_t n_before; /* its samples before this request */
     bool was_checked;
     int64_t round;
-    int64_t base; /* added to rounds that are told: those of another race are not taken for side by side */
-    bool final, has_rested; /* in the last stage; the device was let to cool before it */
-    double clock[CLOCKS];   /* of the last samples */
+    int64_t base;           /* added to the rounds of events, so that rounds of different races differ */
+    bool final, has_rested; /* in the last stage; the device has rested before it */
+    double clock[CLOCKS];   /* of the last samples, MHz */
     size_t n_clocks;
-    bool cool; /* some sample was taken without a throttle that counts */
+    bool cool; /* at least one sample was taken without throttling */
     size_t n_repeats, repeats_max;
     double level, best_final; /* see find_level */
-    uint64_t waited_ns;       /* for a throttled device */
-    double *scratch;          /* room for the samples of any runner, twice */
+    uint64_t waited_ns;       /* total wait for a throttled device */
+    double *scratch;          /* twice the number of samples of any runner */
     size_t n_scratch;
 } Race;
 
 /* Time of one launch. */
 double race_sample_ns(const RaceSample *s);
-/* Of the samples that count: the last stage's, where there are some. */
+/* Summary of the samples that count: those of the last stage if there are any. */
 Err race_summary(Race *c, const Runner *r, Summary *out);
-/* Time of a over that of b, from the rounds that both have. */
+/* Ratio of the time of a to the time of b, from pairs of samples of the same round. */
 Err race_compare(Race *c, const Runner *a, const Runner *b, Comparison *out);
-/* The fastest that is left; NULL none. */
+/* The fastest remaining solution; NULL: none. */
 Runner *race_leader(const Race *c);
-/* Events, rows, the peer, ties. */
-Err race_tell(Race *c, int64_t *n_failures);
+/* Writes the events and log rows of all runners, the ratio to the peer, and the ties with the winner. */
+Err race_results(Race *c, int64_t *n_failures);
 
 #endif

@@ -1,4 +1,5 @@
-/* Log rows as they come; cells kept in memory, files written whole. Forms: Tensile's client. See report.h. */
+/* Log rows are printed at once; result cells are kept in memory and their files written whole. The formats
+ * are those of Tensile's client. See report.h. */
 #include "client/race/report.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ typedef struct {
 
 struct Report {
     const Session *s;
-    const Plan *plan;
+    const RunPlan *plan;
     FILE *log_file;
     VEC(Line) lines;
     VEC(const char *) columns; /* kernel names in first-run order */
@@ -57,7 +58,7 @@ static Err print_log(Report *r, const Buf *b)
     return 0;
 }
 
-Err report_new(const Session *s, const Plan *plan, Report **out)
+Err report_new(const Session *s, const RunPlan *plan, Report **out)
 {
     *out = NULL;
     Report *r = calloc(1, sizeof *r);
@@ -117,7 +118,7 @@ static LogLevel level_of(RunStatus s)
 
 static void number_cell(Buf *b, double x) { csv_cell_f(b, false, "%.6g", x); }
 
-/* Blank where the device has no such sensor. */
+/* The cell is empty where the device has no such sensor. */
 static void sensor_cell(Buf *b, double x)
 {
     if (isnan(x))
@@ -174,7 +175,7 @@ static Err find_line(Report *r, const PlanItem *item, Line **out)
             *out = l;
             return 0;
         }
-        if (!merge) break; /* rows come problem by problem */
+        if (!merge) break; /* rows are in the order of problems */
     }
     Line line = {.p = item->p, .benchmark = item->benchmark, .best = -1, .best_time_us = INFINITY};
     line.freq = line.power = line.temp = NAN;
@@ -206,7 +207,7 @@ static void keep_winner(Report *r, Line *l, const ReportRow *row, size_t column)
 {
     if (!run_status_good(row->status) || isnan(row->gflops)) return;
     if (row->time_us < l->best_time_us) l->best_time_us = row->time_us;
-    if (row->gflops <= l->best) return; /* the first of equal ones stays */
+    if (row->gflops <= l->best) return; /* of equal ones the first is kept */
     const LibSolution *s = library_solution(r->s->library, (size_t)row->s);
     l->best = row->gflops;
     l->winner = column;

@@ -1,4 +1,4 @@
-/* The supervisor's line to its worker. See requests.h. */
+/* Requests of the supervisor to its worker. See requests.h. */
 #include "client/race/requests.h"
 
 #include <errno.h>
@@ -42,14 +42,15 @@ static Err worker_start(Requests *q)
     return 0;
 }
 
-/* Ends the worker and says how it ended. True: by a SIGKILL that was not sent here. */
+/* Ends the worker and describes its end in text. True: it ended by a SIGKILL that this process did not
+ * send. */
 static bool worker_end(Requests *q, bool late, char *text, size_t size)
 {
     int status = 0;
     bool sent = false;
     if (q->pid == 0) return false;
     close(q->socket);
-    /* A worker that closed its socket by itself is dying or lost; a moment later it is neither. */
+    /* A worker that closed its socket is about to exit: it gets a moment before it is killed. */
     for (int i = 0; i < 20 && !late; i++) {
         if (waitpid(q->pid, &status, WNOHANG) == q->pid) goto reaped;
         poll(NULL, 0, 5);
@@ -97,8 +98,8 @@ static void take_budget(Requests *q, const WorkMessage *m)
     if (!q->ready) q->loading = m->s;
 }
 
-/* A new worker up to its WORK_READY. Code objects that end it are left out of the next try, those in whose
- * load it was killed from outside only the second time. */
+/* Starts a worker and waits for its WORK_READY. A code object whose loading ends the worker is left out of
+ * the next try; if another process killed the worker, only when it happens twice. */
 static Err worker_ready(Requests *q)
 {
     size_t n_code = q->s->o.code_objects.n, n_killed = 0;
@@ -189,9 +190,10 @@ static Err request_once(Requests *q, const WorkRequest *r, Outcome *out)
     }
 }
 
-/* A worker that dies before it ran anything of this request was broken by an earlier kernel (or by chance): a
- * fresh one decides. After a wrong result the worker's memory is not trusted either; that of a GPU is the
- * buffers' alone, which the worker checks and mends by itself. */
+/* When a worker dies before it ran any kernel of this request, an earlier kernel may be the cause: the
+ * request is repeated in a new worker. After a wrong result on the host the worker is replaced, as the kernel
+ * may have overwritten its memory; on a GPU only the buffers can be overwritten, which the worker checks and
+ * repairs. */
 Err request(Requests *q, const WorkRequest *r, Outcome *out)
 {
     TRY(request_once(q, r, out));

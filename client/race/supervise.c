@@ -48,16 +48,16 @@ static Err take_valid(Supervisor *v, const WorkMessage *m)
                                        .text = str_from(m->text)});
 }
 
-/* A second EVENT_START voids what was told of the pair. */
+/* A second EVENT_START voids the earlier events of the pair. */
 static void start_again(void *ctx, const WorkRequest *r)
 {
     Supervisor *v = ctx;
     v->samples.n = 0;
     v->total_ns = v->n_launches = 0;
-    verbose("problem %lld, solution %lld: its worker was killed from outside; once more", (long long)r->p,
-            (long long)r->s);
+    verbose("problem %lld, solution %lld: another process killed its worker; running it again",
+            (long long)r->p, (long long)r->s);
     if (supervisor_emit(v, &(Event){.kind = EVENT_START, .p = r->p, .s = r->s}))
-        verbose("%s", err_message()); /* nobody reads: the end of the pair tells the caller */
+        verbose("%s", err_message()); /* the reader is gone: the event of the pair's end returns the error */
 }
 
 static Err take_message(void *ctx, const WorkMessage *m)
@@ -91,7 +91,7 @@ void supervisor_granularity(const Supervisor *v, const Problem *p, const LibSolu
     granularity_compute(&in, out);
 }
 
-/* The row's figures from the samples; what never ran has none. */
+/* Fills in the figures of a row from the samples, if there are any. */
 static void fill_row(const Supervisor *v, const Problem *p, const Outcome *o, ReportRow *row)
 {
     const DeviceReading absent = DEVICE_READING_NONE;
@@ -123,7 +123,7 @@ static Err emit_end(Supervisor *v, const PlanItem *item, int64_t s, const Outcom
                                        .text = str_from(o->text)});
 }
 
-/* The library's choice; its time stands in for the kernel's with selection-only. */
+/* Asks the library for its choice; with selection-only the time of the choice is the row's time. */
 static Err choose(Supervisor *v, const PlanItem *item, int64_t *s, Outcome *out)
 {
     Selection sel;
@@ -214,8 +214,9 @@ Err supervisor_checkpoint(Supervisor *v)
     return report_checkpoint(v->report);
 }
 
-/* A race takes what follows in the plan of the same problem and repeat; the library's choice runs alone. */
-static size_t race_length(const Supervisor *v, const Plan *plan, size_t i)
+/* The number of items from i on that one race takes: those of the same problem and benchmark repeat. An item
+ * that asks for the library's choice is not raced. */
+static size_t race_length(const Supervisor *v, const RunPlan *plan, size_t i)
 {
     size_t n = 1;
     if (!v->s->race || v->s->o.n_syncs == 0 || plan->v[i].s < 0) return 0;
@@ -225,7 +226,7 @@ static size_t race_length(const Supervisor *v, const Plan *plan, size_t i)
     return n;
 }
 
-static Err run_plan(Supervisor *v, const Plan *plan)
+static Err run_plan(Supervisor *v, const RunPlan *plan)
 {
     for (size_t i = 0; i < plan->n;) {
         int64_t n_failed = 0;
@@ -267,7 +268,7 @@ static Err emit_env(Supervisor *v)
     return 0;
 }
 
-Err supervise(Session *s, const Plan *plan, int64_t *n_failures)
+Err supervise(Session *s, const RunPlan *plan, int64_t *n_failures)
 {
     Supervisor v = {.s = s, .q = {.s = s}, .written_ns = clock_ns()};
     *n_failures = 0;

@@ -1,5 +1,4 @@
-/* What the parts of the supervisor share: the run's state, and what is said of one solution. Only supervise.c
- * and race.c include it. */
+/* The supervisor's state, and functions that its loop (supervise.c) and its race (race.c) share. */
 #ifndef CLIENT_SUPERVISOR_H
 #define CLIENT_SUPERVISOR_H
 
@@ -21,14 +20,14 @@ typedef struct {
 
 Err supervisor_emit(const Supervisor *v, const Event *e);
 void supervisor_granularity(const Supervisor *v, const Problem *p, const LibSolution *s, Granularity *out);
-/* Reasons not to run at all: true, and the verdict in out. */
+/* Whether the solution must not run on this problem; the status and reason are then in out. */
 bool supervisor_skips(const Supervisor *v, const Problem *p, const LibSolution *sol, const Granularity *g,
                       Outcome *out);
 bool supervisor_is_failure(RunStatus s);
-/* Results so far to their files, every few seconds. */
+/* Writes the results so far to their files, at most every few seconds. */
 Err supervisor_checkpoint(Supervisor *v);
 
-/* The solutions of items, all of one problem, side by side; *failed: some failed. See race.c. */
+/* Races the solutions of n items, all of one problem; adds the failed ones to *n_failures. See race.c. */
 Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_failures);
 
 #endif

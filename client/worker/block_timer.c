@@ -4,13 +4,13 @@
 #include <string.h>
 
 enum { GRAPH_LAUNCHES_MIN = 32, WARM_MAX = 16, LOOK_MAX = 4096, LAUNCHES_MAX = 1000000 };
-/* A first look takes this long: event resolution is 0.5 us. */
+/* Length of a first measurement: the resolution of events is 0.5 us. */
 static const double LOOK_NS = 300e3;
-/* The device is kept busy this long in front of a block, while the host queues it. */
+/* Untimed launches keep the device busy for this long before a block, while the host queues it. */
 static const double WARM_NS = 20e3;
-/* A GPU under load comes to its power limit after some tens of milliseconds, and its clock then swings by 10
- * % for as long as the load lasts (H200, bf16 4096^3: 304 to 348 us within 15 rounds). Long launches are
- * therefore spaced: the device rests before the first block, and before each block PACE times as long as it.
+/* A GPU under load reaches its power limit after some tens of milliseconds, and its clock then varies by 10 %
+ * for as long as the load lasts (H200, bf16 4096^3: 304 to 348 us within 15 rounds). Therefore the device
+ * rests before the first block of long launches, and before each following one PACE times the block's length.
  */
 static const double PACED_LAUNCH_NS = 40e3, PACE = 4, REST_NS = 15e7, PACE_MAX_NS = 4e7;
 
@@ -42,7 +42,7 @@ static int64_t warm_launches(double launch_ns)
     return n > WARM_MAX ? WARM_MAX : (int64_t)n;
 }
 
-/* What is queued runs to its end. */
+/* Waits for the blocks and reads their times. */
 static Err elapsed(BlockTimer *t, int64_t n_blocks, int64_t n_launches, BlockTimes *out)
 {
     Device *d = t->device;

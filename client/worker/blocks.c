@@ -12,13 +12,15 @@
 #include "client/peer/peer.h"
 
 enum { GRAPHS_MAX = 96 };
-/* From here on a launch is long enough to be judged by one, and too dear to be repeated in vain. */
+/* One launch longer than LONG_NS is measured well enough; it is not repeated when it takes more than HOPELESS
+ * times the best solution's time. */
 static const double LONG_NS = 5e6, HOPELESS = 1.4;
-/* Reading a GPU's sensors takes a millisecond: readings are this old at most. */
+/* Reading a GPU's sensors takes a millisecond, so a reading is used for this long. */
 static const uint64_t READING_NS = UINT64_C(10000000);
-/* Ways of a peer are told apart by so many blocks of a graph of so many launches, where they are short. */
-enum { FRESH_SEED = 1000, WAY_BLOCKS = 3, WAY_LAUNCHES = 32 };
-static const double GRAPH_NS = 40e3, WAY_NS = 300e3;
+/* To choose the peer's algorithm for a GEMM shorter than GRAPH_NS, ALGO_BLOCKS blocks of ALGO_NS are timed
+ * with a graph of ALGO_LAUNCHES launches. */
+enum { FRESH_SEED = 1000, ALGO_BLOCKS = 3, ALGO_LAUNCHES = 32 };
+static const double GRAPH_NS = 40e3, ALGO_NS = 300e3;
 
 typedef struct {
     int64_t s;
@@ -27,19 +29,19 @@ typedef struct {
 } Graph;
 
 struct Blocks {
-    Run *r;
+    WorkerContext *r;
     BlockTimer timer;
     Graph graph[GRAPHS_MAX];
     size_t n_graphs;
-    int64_t next;   /* copy that the first of the launches uses */
-    int64_t n_made; /* launches that are made, from that copy on */
-    int64_t queued; /* launches since then */
+    int64_t next;   /* copy of the operands that launches[0] uses */
+    int64_t n_made; /* number of launches[], for consecutive copies */
+    int64_t queued; /* launches that were queued since launches[] was made */
     DeviceReading reading;
     uint64_t read_at;
     bool peer_ready, peer_bad;
-    bool fresh;           /* the checked sets have other data now */
-    unsigned char *ref_d; /* the peer's D on that data */
-    Launches *launches;   /* room for all copies */
+    bool fresh;           /* the validated sets contain the new data of DO_FRESH */
+    unsigned char *ref_d; /* the peer's D for that data */
+    Launches *launches;   /* one for each copy */
 };
 
 static void graphs_free(Blocks *b)
@@ -61,16 +63,17 @@ void blocks_clear(Blocks *b)
 
 /* ---- launches on the copies ---- */
 
-/* Launches for the next n copies (or all, when there are fewer); *n_made of them. */
+/* Makes launches for the next n copies, or for all if there are fewer; *n_made: their number. */
 static Err build(Blocks *b, int64_t n, int64_t *n_made)
 {
-    Run *r = b->r;
+    WorkerContext *r = b->r;
     Tensors *t = r->tensors;
     if (!b->launches) {
         b->launches = calloc((size_t)t->n_copies, sizeof *b->launches);
         if (!b->launches) FAIL(ERR_FAILED, "out of memory for %d launches", t->n_copies);
     }
-    if (launches_workspace_bytes(r) > t->pool_workspace.bytes) graphs_free(b); /* they have the old one */
+    if (launches_workspace_bytes(r) > t->pool_workspace.bytes)
+        graphs_free(b); /* they use the old workspace */
     TRY(copies_workspace(t, launches_workspace_bytes(r)));
     *n_made = n < t->n_copies ? n : t->n_copies;
     for (int64_t i = 0; i < *n_made; i++)
@@ -78,7 +81,7 @@ static Err build(Blocks *b, int64_t n, int64_t *n_made)
     return 0;
 }
 
-/* For the timer. */
+/* The three functions of the BlockTimer. */
 static Err prepare(void *ctx, int64_t n, bool replay)
 {
     Blocks *b = ctx;
@@ -109,8 +112,8 @@ static void read_device(void *ctx)
     b->read_at = now;
 }
 
-/* The timing's result as a message. */
-static Err told(Blocks *b, Err e, const BlockTimes *times, WorkMessage *samples)
+/* Puts the times into the message, or forwards the error e. */
+static Err put_times(Blocks *b, Err e, const BlockTimes *times, WorkMessage *samples)
 {
     TRY(e);
     for (int64_t i = 0; i < times->n_blocks; i++) {
@@ -122,19 +125,19 @@ static Err told(Blocks *b, Err e, const BlockTimes *times, WorkMessage *samples)
     return 0;
 }
 
-/* n_blocks times n launches, one by one. */
+/* Times n_blocks blocks of n single launches. */
 static Err run_plain(Blocks *b, int64_t n, int64_t n_blocks, double launch_ns, WorkMessage *samples)
 {
     BlockTimes times;
     Err e = block_timer_plain(&b->timer, n, n_blocks, launch_ns, &times);
-    return told(b, e, &times, samples);
+    return put_times(b, e, &times, samples);
 }
 
 static Err look(Blocks *b, double first_ns, WorkMessage *samples)
 {
     BlockTimes times;
     Err e = block_timer_look(&b->timer, first_ns, &times);
-    return told(b, e, &times, samples);
+    return put_times(b, e, &times, samples);
 }
 
 /* ---- graphs ---- */
@@ -146,7 +149,7 @@ static Err record(Blocks *b, int64_t n_launches, Graph *g)
     return block_timer_record(&b->timer, n_launches, &g->graph);
 }
 
-/* The solution's graph of that length; NULL when the driver has none. The oldest goes when there are many. */
+/* The solution's graph; NULL when the driver has no graphs. The oldest graph is freed when there are many. */
 static Graph *graph_of(Blocks *b)
 {
     int64_t s = b->r->request.s, n = block_graph_length(b->r->tensors->n_copies);
@@ -166,13 +169,14 @@ static Err run_graph(Blocks *b, const Graph *g, int64_t n, int64_t n_blocks, Wor
 {
     BlockTimes times;
     Err e = block_timer_graph(&b->timer, g->graph, g->n_launches, n, n_blocks, &times);
-    return told(b, e, &times, samples);
+    return put_times(b, e, &times, samples);
 }
 
 /* ---- the peer ---- */
 
-/* Time of the peer's present way; INFINITY: it does not run. Short ones all look alike unless in a graph. */
-static double way_ns(Blocks *b)
+/* Time of the peer's current algorithm; INFINITY: it does not run. Short ones are timed in a graph, because
+ * single launches would measure the launch gap. */
+static double algo_ns(Blocks *b)
 {
     const DeviceApi *api = b->r->device->api;
     WorkMessage m = {0};
@@ -181,9 +185,9 @@ static double way_ns(Blocks *b)
     if ((double)m.total_ns[0] > LONG_NS) return (double)m.total_ns[0];
     if (look(b, (double)m.total_ns[0], &m)) return INFINITY;
     double ns = (double)m.total_ns[0] / (double)m.n_enqueues[0];
-    if (ns < GRAPH_NS && api->is_gpu && !record(b, WAY_LAUNCHES, &g)) {
-        if (!run_graph(b, &g, (int64_t)(WAY_NS / ns), WAY_BLOCKS, &m)) {
-            for (int i = 0; i < WAY_BLOCKS; i++)
+    if (ns < GRAPH_NS && api->is_gpu && !record(b, ALGO_LAUNCHES, &g)) {
+        if (!run_graph(b, &g, (int64_t)(ALGO_NS / ns), ALGO_BLOCKS, &m)) {
+            for (int i = 0; i < ALGO_BLOCKS; i++)
                 ns = fmin(i ? ns : INFINITY, (double)m.total_ns[i] / (double)m.n_enqueues[i]);
         }
         api->graph_free(b->r->device, g.graph);
@@ -191,32 +195,33 @@ static double way_ns(Blocks *b)
     return ns;
 }
 
-/* Times every way once and keeps the fastest; a way that does not run is none. */
-static Err choose_way(Blocks *b)
+/* Times every algorithm once and keeps the fastest that runs. */
+static Err choose_algo(Blocks *b)
 {
     Peer *p = b->r->peer;
     double best_ns = INFINITY;
     int best = -1;
-    for (p->way = 0; p->way < p->n_ways; p->way++) {
-        double ns = way_ns(b);
+    for (p->algo = 0; p->algo < p->n_algos; p->algo++) {
+        double ns = algo_ns(b);
         if (b->r->device->api->lost(b->r->device)) return ERR_FAILED;
-        if (ns < best_ns) best_ns = ns, best = p->way;
+        if (ns < best_ns) best_ns = ns, best = p->algo;
     }
     TRY(worker_budget(b->r->socket, 0));
-    p->way = best;
-    if (best < 0) FAIL(ERR_INPUT, "%s: none of %d ways runs: %s", p->version, p->n_ways, err_message());
+    p->algo = best;
+    if (best < 0)
+        FAIL(ERR_INPUT, "%s: none of %d algorithms runs: %s", p->version, p->n_algos, err_message());
     return 0;
 }
 
 static Err peer_ready(Blocks *b)
 {
-    Run *r = b->r;
+    WorkerContext *r = b->r;
     if (b->peer_ready) return 0;
     if (!r->peer) FAIL(ERR_FAILED, "there is no peer");
     if (b->peer_bad) FAIL(ERR_INPUT, "the peer does not do this problem");
     b->peer_bad = true;
     TRY(peer_problem(r->peer, r->problem));
-    TRY(choose_way(b));
+    TRY(choose_algo(b));
     b->peer_bad = false;
     b->peer_ready = true;
     return 0;
@@ -224,7 +229,7 @@ static Err peer_ready(Blocks *b)
 
 /* ---- fresh data ---- */
 
-static Matrix matrix_of_d(const Run *r, const unsigned char *data)
+static Matrix matrix_of_d(const WorkerContext *r, const unsigned char *data)
 {
     const Tensor *x = &r->problem->tensor[TENSOR_D];
     return (Matrix){.type = x->type,
@@ -234,7 +239,7 @@ static Matrix matrix_of_d(const Run *r, const unsigned char *data)
                     .batch = x->stride[2]};
 }
 
-static Err run_once(Run *r, TensorSet *s)
+static Err run_once(WorkerContext *r, TensorSet *s)
 {
     Launches l;
     TRY(set_poison(r->tensors, s));
@@ -245,10 +250,10 @@ static Err run_once(Run *r, TensorSet *s)
     return worker_budget(r->socket, 0);
 }
 
-/* The peer's D, kept for the next candidate. */
+/* Computes the peer's D and keeps it for the next candidates. */
 static Err reference_make(Blocks *b)
 {
-    Run *r = b->r;
+    WorkerContext *r = b->r;
     Tensors *t = r->tensors;
     TensorSet *s;
     const LibSolution *solution = r->solution;
@@ -264,10 +269,10 @@ static Err reference_make(Blocks *b)
     return r->device->api->copy_from(r->device, b->ref_d, &s->buffer[TENSOR_D], s->pad, t->bytes[TENSOR_D]);
 }
 
-/* *right: all of D is the peer's but for rounding. */
+/* *right: all of D equals the peer's up to rounding. */
 static Err fresh_against_peer(Blocks *b, WorkMessage *valid, bool *right)
 {
-    Run *r = b->r;
+    WorkerContext *r = b->r;
     Tensors *t = r->tensors;
     TensorSet *s;
     const unsigned char *d;
@@ -286,11 +291,12 @@ static Err fresh_against_peer(Blocks *b, WorkMessage *valid, bool *right)
     return *right ? worker_send(r->socket, valid) : 0;
 }
 
-/* Problems whose reference the CPU has in no time are compared with that, large ones with the peer. Where the
- * two differ the CPU decides, by product: a peer may add up parts of its sums in the type of D. */
+/* DO_FRESH: small problems are compared with the CPU's reference, large ones with the peer's result. Where
+ * the result differs from the peer's, the CPU decides by a product check: a peer may add parts of its sums in
+ * the type of D. */
 static Err serve_fresh(Blocks *b, WorkMessage *end)
 {
-    Run *r = b->r;
+    WorkerContext *r = b->r;
     WorkMessage valid = {.kind = WORK_VALID, .p = r->request.p, .s = r->request.s, .status = RUN_PASSED};
     if (!b->fresh) TRY(tensors_refresh(r->tensors, FRESH_SEED));
     b->fresh = true;
@@ -304,7 +310,7 @@ static Err serve_fresh(Blocks *b, WorkMessage *end)
 
 /* ---- life ---- */
 
-Err blocks_new(Run *r, Blocks **out)
+Err blocks_new(WorkerContext *r, Blocks **out)
 {
     Blocks *b = *out = calloc(1, sizeof *b);
     if (!b) FAIL(ERR_FAILED, "out of memory for the timing of blocks (%zu bytes)", sizeof *b);
@@ -327,7 +333,7 @@ void blocks_free(Blocks *b)
 
 static Err serve_look(Blocks *b, WorkMessage *end)
 {
-    Run *r = b->r;
+    WorkerContext *r = b->r;
     WorkMessage samples = {.kind = WORK_SAMPLES, .p = r->request.p, .s = r->request.s};
     end->status = RUN_NO_CHECK;
     if (r->request.validate) TRY(judge_solution(r, CHECK_QUICK, &end->status, end->text, sizeof end->text));
@@ -336,7 +342,7 @@ static Err serve_look(Blocks *b, WorkMessage *end)
         TRY(run_plain(b, 1, 1, 0, &samples));
         r->own_ns = (double)samples.total_ns[0];
     }
-    if (r->own_ns > LONG_NS) { /* the validated launch counts as well, and may be enough */
+    if (r->own_ns > LONG_NS) { /* the validated launch counts as a sample and may be enough */
         read_device(b);
         samples = (WorkMessage){.kind = WORK_SAMPLES, .p = r->request.p, .s = r->request.s, .n_samples = 1};
         samples.n_enqueues[0] = 1;
@@ -366,7 +372,7 @@ static Err serve_blocks(Blocks *b, WorkMessage *end)
 
 Err blocks_serve(Blocks *b, WorkMessage *end)
 {
-    Run *r = b->r;
+    WorkerContext *r = b->r;
     r->own_ns = 0;
     if (!r->solution) TRY(peer_ready(b));
     switch (r->request.task) {

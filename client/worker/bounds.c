@@ -8,7 +8,7 @@
 #include "client/worker/number.h"
 #include "client/worker/parallel.h"
 
-static const double SURE = 7; /* as in freivalds.c */
+static const double SURE = 7; /* L of freivalds.c */
 enum { STEP = 512 };
 
 struct Bounds {

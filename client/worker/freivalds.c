@@ -2,8 +2,8 @@
  *
  * Tolerance of one sum over a block q of columns (x_j = +-1): every element has an error of at most
  * e_ij = L g |alpha| |a_i| |b_j| (Cauchy-Schwarz for the sum of |products|; g = sqrt(k) u for independent
- * roundings), and |sum x_j e_ij| <= L sqrt(sum e_ij^2) but with probability 2 exp(-L^2/2), since the signs
- * are ours. L = 7: 5e-11.
+ * roundings), and |sum x_j e_ij| > L sqrt(sum e_ij^2) has a probability of 2 exp(-L^2/2) at most, since the
+ * signs are random and independent of the errors. L = 7: 5e-11.
  */
 #include "client/worker/freivalds.h"
 
@@ -32,7 +32,7 @@ struct Freivalds {
     pthread_mutex_t lock;
 };
 
-/* Sign of column j: a hash, so that it needs no memory. */
+/* The sign of column j is a bit of a hash, so it needs no memory. */
 static double sign_of(int64_t j, int64_t b)
 {
     uint64_t z = ((uint64_t)j + 1) * 0x9e3779b97f4a7c15u + (uint64_t)b * 0xd1342543de82ef95u;
@@ -91,7 +91,7 @@ static int64_t block_end(const Freivalds *f, int64_t q)
     return end < f->g.n ? end : f->g.n;
 }
 
-/* z = B * X for block q, and what is known of B there. */
+/* z = B * X for block q, and the facts about B in its columns. */
 static void block_task(void *ctx, int64_t q)
 {
     Freivalds *f = ctx;

@@ -1,6 +1,6 @@
-/* Product check of all of D (Freivalds): rows of D times random signs against the same sums of the reference,
- * which cost a product with a few columns instead of the whole. See validate.h for what it promises. Used by
- * validate.c. */
+/* Product check of all of D (Freivalds): compares D * X with alpha * A * (B * X) + beta * C * X for a matrix
+ * X of random signs with few columns, which costs far less than the whole product. validate.h describes what
+ * the check guarantees. */
 #ifndef CLIENT_FREIVALDS_H
 #define CLIENT_FREIVALDS_H
 
@@ -8,25 +8,25 @@
 
 typedef struct Freivalds Freivalds;
 
-/* One sum outside its tolerance: row i, columns j0..j1-1, batch b. */
+/* A sum outside its tolerance: row i, columns j0..j1-1, batch b. */
 typedef struct {
     int64_t i, j0, j1, b;
 } Suspect;
 
 Err freivalds_new(const Gemm *g, int n_threads, bool xf32, Freivalds **out);
 void freivalds_free(Freivalds *f);
-/* False when inputs are not finite: sums would say nothing. */
+/* False when inputs are not finite, as sums cannot be compared then. */
 bool freivalds_usable(const Freivalds *f);
 /* True when sums must be equal: integer inputs, exact accumulation. */
 bool freivalds_exact(const Freivalds *f);
 /* Number of blocks of columns, all batch matrices together, and the columns of one. */
 int64_t freivalds_n_blocks(const Freivalds *f);
 void freivalds_block(const Freivalds *f, int64_t block, int64_t *j0, int64_t *j1, int64_t *b);
-/* Looks at n_blocks blocks, evenly spread from the first to the last (0: at all). n_suspects may exceed max:
- * so many were found, max of them are in list. */
+/* Checks n_blocks blocks, evenly spread from the first to the last (0: all). *n_suspects may exceed max, the
+ * number of entries of list. */
 Err freivalds_check(const Freivalds *f, const Matrix *d, int64_t n_blocks, Suspect *list, int64_t max,
                     int64_t *n_suspects);
-/* The i-th of n blocks that such a check looks at. */
+/* The i-th of the n blocks that such a check reads. */
 int64_t freivalds_pick(const Freivalds *f, int64_t i, int64_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Model columns of the log: how well a solution's tiles fill the device, and the bytes it should move. Pure.
- */
+/* Model columns of the log: the share of the device that a solution's tiles fill, and the bytes that it
+ * should move. */
 #ifndef CLIENT_GRANULARITY_H
 #define CLIENT_GRANULARITY_H
 
@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
     double tiles_per_cu, tile0, tile1, cu, wave, total;
     double read_bytes, write_bytes;
-    double used_cus; /* that gflops-per-cu divides by */
+    double used_cus; /* the divisor of gflops-per-cu */
 } Granularity;
 
 void granularity_compute(const GranularityInput *in, Granularity *out);

@@ -40,7 +40,7 @@ Err init_check(InitType how, DataType t, bool scalar)
 {
     TRY(number_type_check(scalar ? t : type_value(t)));
     if (scalar && positional(how))
-        FAIL(ERR_INPUT, "initialisation '%s' goes by position: not for alpha and beta", names[how]);
+        FAIL(ERR_INPUT, "initialisation '%s' depends on the position: not for alpha and beta", names[how]);
     bool needs_float = how == INIT_NAN || how == INIT_INF || how == INIT_DENORM_MIN ||
                        how == INIT_DENORM_MAX || (how >= INIT_TRIG_SIN && how <= INIT_TRIG_ABS_COS);
     if (needs_float && !number_has_nan(t))
@@ -74,9 +74,9 @@ static uint64_t mix(uint64_t seed, uint64_t i)
     return z ^ (z >> 31);
 }
 
-/* Random numbers are drawn from a table (that may not be there): entry random_pick of so many. Random has
- * integers of Tensile's ranges, which keep sums exact or nearly so; Uniform and Normal have 65536 values,
- * whose bits are as those of real data. */
+/* A random number is entry number random_pick of random_entries; a table of all entries is only faster.
+ * Random has integers of Tensile's ranges, with which sums are exact or nearly so; Uniform and Normal have
+ * 65536 values, whose mantissa bits vary like those of real data. */
 enum { ENTRIES = 1 << 16 };
 
 static int random_range(DataType t)
@@ -251,8 +251,8 @@ static void fill_table(void *ctx, int64_t task)
     }
 }
 
-/* Many random numbers from a table that has them in the type of the tensor (of a complex one, of its parts);
- * false: no memory for it, and the slow way gives the same. */
+/* Fills from a table of random numbers in the type of the tensor (of a complex one, of its parts). False: out
+ * of memory for the table; fill_plain gives the same numbers more slowly. */
 static bool fill_from_table(Fill *f, int64_t chunks, int n_threads)
 {
     DataType t = f->type, part = t == TYPE_C ? TYPE_S : t == TYPE_Z ? TYPE_D : t;

@@ -1,10 +1,10 @@
-/* Initialisation of tensors and scalars: Tensile's DataInitType values 0..20, and ours, uniform in [-1, 1)
- * and normal (0, 1) numbers, whose bits are as those of real data; repeatable from a seed.
+/* Initialisation of tensors and scalars: Tensile's DataInitType values 0..20, and two more: uniform in [-1,
+ * 1) and normal (0, 1) numbers, whose mantissa bits vary like those of real data.
  *
- * Element i of a tensor depends on (seed, i) alone, so that any process at any time makes the same data.
- * Int8x4 is four elements of Int8, each with a number of its own, that all four have what goes by position.
- * Types that fill by position (SerialIdx .. TrigAbsCos) leave what lies between the columns zero; the others
- * fill every allocated element. Used by the client's worker.
+ * Element i of a tensor depends on (seed, i) alone, so that every process makes the same data. An Int8x4
+ * element consists of four Int8 values: random ones differ, those by position are equal. Types that fill by
+ * position (SerialIdx .. TrigAbsCos) set the gaps between columns to zero; the others fill every allocated
+ * element.
  */
 #ifndef CLIENT_INIT_H
 #define CLIENT_INIT_H
@@ -39,7 +39,7 @@ typedef enum {
     INIT_COUNT
 } InitType;
 
-/* "Random"; also the number as text. ERR_INPUT names the nearest. */
+/* Finds a type by its name ("Random") or its number as text. ERR_INPUT names the nearest. */
 Err init_find(Str text, InitType *out);
 const char *init_name(InitType how);
 /* ERR_INPUT when the type has no such value (NaN or a sine of an integer), or how is positional or the type
@@ -48,15 +48,14 @@ Err init_check(InitType how, DataType t, bool scalar);
 
 enum { TENSOR_DIMS = 3 };
 
-/* Memory order: dimension 0 has the smallest stride usually. Sizes at least 1, strides at least 0, in
- * elements. */
+/* Sizes (at least 1) and strides (at least 0) in elements; dimension 0 usually has the smallest stride. */
 typedef struct {
     DataType type;
     int64_t size[TENSOR_DIMS], stride[TENSOR_DIMS];
     int64_t n_elements; /* 1 + sum stride * (size - 1): from the first to the last element */
 } Tensor;
 
-/* 1 or 2: which of the columns and the matrices of a batch lie closer together. */
+/* The dimension, 1 (columns) or 2 (matrices of the batch), with the smaller stride. */
 static inline int tensor_inner(const Tensor *t)
 {
     if (t->size[1] == 1 || t->size[2] == 1) return t->size[1] == 1 ? 2 : 1;
@@ -65,9 +64,9 @@ static inline int tensor_inner(const Tensor *t)
 
 /* n_elements with overflow check; ERR_INPUT beyond 2^40 elements. */
 Err tensor_finish(Tensor *t);
-/* Writes n_elements elements; several threads. Checked with init_check before. */
+/* Writes n_elements elements with several threads. Call init_check first. */
 void init_tensor(const Tensor *t, InitType how, uint64_t seed, int n_threads, void *out);
-/* One value, real and imaginary part, rounded to the type. */
+/* Makes one value, real and imaginary part, rounded to the type. */
 void init_scalar(DataType t, InitType how, uint64_t seed, double out[2]);
 
 #endif

@@ -1,4 +1,4 @@
-/* The validated run of a solution, and what it did. See launches.h. */
+/* The validated run of a solution and the verdict on it. See launches.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "base/fs.h"
 #include "client/worker/launches.h"
 
-/* The simulated device is told what D should be. */
-static Err set_truth(Run *r, TensorSet *s, unsigned char **expect)
+/* Gives the simulated device the right D. */
+static Err set_truth(WorkerContext *r, TensorSet *s, unsigned char **expect)
 {
     Tensors *t = r->tensors;
     const Tensor *x = &r->problem->tensor[TENSOR_D];
@@ -24,9 +24,9 @@ static Err set_truth(Run *r, TensorSet *s, unsigned char **expect)
     return 0;
 }
 
-static Err print_outputs(Run *r, const Matrix *d)
+static Err print_outputs(WorkerContext *r, const Matrix *d)
 {
-    const Options *o = &r->session->o;
+    const ClientOptions *o = &r->session->o;
     const Gemm *g = &r->problem->gemm;
     uint64_t bytes = r->tensors->bytes[TENSOR_D];
     if (o->print_d) {
@@ -45,8 +45,9 @@ static Err print_outputs(Run *r, const Matrix *d)
     return e;
 }
 
-/* A wrong D may be another kernel's fault, which spoiled the inputs: they are looked at and mended. */
-static Err judge(Run *r, TensorSet *s, CheckDepth depth, WorkMessage *valid)
+/* After a wrong D the inputs are checked and restored, because an earlier kernel may have overwritten
+ * them. */
+static Err judge(WorkerContext *r, TensorSet *s, CheckDepth depth, WorkMessage *valid)
 {
     Tensors *t = r->tensors;
     const Tensor *x = &r->problem->tensor[TENSOR_D];
@@ -70,13 +71,13 @@ static Err judge(Run *r, TensorSet *s, CheckDepth depth, WorkMessage *valid)
     return 0;
 }
 
-static Err validated_launch(Run *r, TensorSet *s, CheckDepth depth, Launches *l, WorkMessage *valid)
+static Err validated_launch(WorkerContext *r, TensorSet *s, CheckDepth depth, Launches *l, WorkMessage *valid)
 {
     const DeviceApi *api = r->device->api;
     unsigned char *expect = NULL;
     TRY(set_poison(r->tensors, s));
     TRY(launches_build(r, s, l));
-    Err e = r->session->api->is_played ? set_truth(r, s, &expect) : 0;
+    Err e = r->session->api->is_simulated ? set_truth(r, s, &expect) : 0;
     if (!e) e = worker_budget(r->socket, launches_budget_ns(r, 1, 1));
     uint64_t ns = 0;
     if (!e) e = api->event_record(r->device, r->start);
@@ -93,9 +94,9 @@ static Err validated_launch(Run *r, TensorSet *s, CheckDepth depth, Launches *l,
     return e;
 }
 
-/* Runs in buffers of its own where bounds are checked and on GPUs, whose copies are tight; else in the first
- * timing set. */
-static Err validated_run(Run *r, DeviceGuard guard, CheckDepth depth, WorkMessage *valid)
+/* Runs in the first timing set; in a set of its own where bounds are checked and on GPUs, where the copies
+ * for timing have no space between them. */
+static Err validated_run(WorkerContext *r, DeviceGuard guard, CheckDepth depth, WorkMessage *valid)
 {
     Tensors *t = r->tensors;
     bool nan_pads = r->session->o.bounds_check == BOUNDS_NAN || r->device->api->is_gpu;
@@ -112,7 +113,7 @@ static Err validated_run(Run *r, DeviceGuard guard, CheckDepth depth, WorkMessag
     return e;
 }
 
-Err judge_solution(Run *r, CheckDepth depth, RunStatus *status, char *text, size_t size)
+Err judge_solution(WorkerContext *r, CheckDepth depth, RunStatus *status, char *text, size_t size)
 {
     static const DeviceGuard front[] = {DEVICE_GUARD_FRONT}, back[] = {DEVICE_GUARD_BACK},
                              both[] = {DEVICE_GUARD_FRONT, DEVICE_GUARD_BACK}, none[] = {DEVICE_GUARD_NONE};

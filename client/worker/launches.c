@@ -9,7 +9,8 @@
 #include "client/worker/number.h"
 #include "client/peer/peer.h"
 
-/* So many code objects are loaded at the start; of more, each when a kernel of it is first needed. */
+/* Up to this number of code objects are loaded at the start; if there are more, each is loaded when one of
+ * its kernels is first needed. */
 enum { EAGER_MAX = 4 };
 static const uint64_t LOAD_NS = UINT64_C(60000000000);
 
@@ -28,8 +29,8 @@ static Err load(const Session *s, Device *d, int socket, size_t number, CodeObje
     return worker_budget(socket, 0);
 }
 
-/* A file that cannot be loaded costs the solutions in it, no more; which one is being loaded is told before.
- */
+/* When a file cannot be loaded, only its solutions fail. The supervisor gets a message before each load, so
+ * that it knows the file if loading ends the process. */
 Err code_load(const Session *s, Device *d, int socket, CodeObjects *out)
 {
     const StrList *files = &s->o.code_objects;
@@ -56,7 +57,7 @@ static bool is_named(const CodeObject *c, Str symbol)
     return str_starts(base, symbol.s) && base.n > symbol.n && base.s[symbol.n] == '.';
 }
 
-static bool look_in(Run *r, CodeObject *c, const char *symbol, DeviceKernel **out)
+static bool look_in(WorkerContext *r, CodeObject *c, const char *symbol, DeviceKernel **out)
 {
     if (!c->module && !c->why[0]) {
         bool sent = !worker_budget(r->socket, LOAD_NS);
@@ -69,8 +70,8 @@ static bool look_in(Run *r, CodeObject *c, const char *symbol, DeviceKernel **ou
     return c->module && !r->device->api->kernel_get(r->device, c->module, symbol, out);
 }
 
-/* In the file that has its name, in what is loaded, in the rest. */
-static Err search(Run *r, const char *symbol, DeviceKernel **out)
+/* Searches the file that is named after the kernel, then the loaded files, then the others. */
+static Err search(WorkerContext *r, const char *symbol, DeviceKernel **out)
 {
     CodeObjects *code = r->code;
     const char *why = "";
@@ -85,7 +86,7 @@ static Err search(Run *r, const char *symbol, DeviceKernel **out)
          why);
 }
 
-static Err find_kernel(Run *r, const char *symbol, DeviceKernel **out)
+static Err find_kernel(WorkerContext *r, const char *symbol, DeviceKernel **out)
 {
     int64_t *at = map_get(&r->code->kernel, str_from(symbol));
     if (at) {
@@ -105,13 +106,13 @@ static Err encode_map(void *ctx, const TensorMap *map, unsigned char out[TENSOR_
     return d->api->tensor_map(d, map, out);
 }
 
-static LaunchHardware hardware(const Run *r)
+static LaunchHardware hardware(const WorkerContext *r)
 {
     return (LaunchHardware){.n_cu = r->session->props.n_cu, .grid_limit = r->session->props.grid_limit};
 }
 
-/* Kernels and arguments of part i; false in *is_there: there is none. */
-static Err build_part(Run *r, const TensorSet *s, uint64_t i, Launches *out, bool *is_there)
+/* Finds the kernels and makes the arguments of part i; *is_there false: the problem has no such part. */
+static Err build_part(WorkerContext *r, const TensorSet *s, uint64_t i, Launches *out, bool *is_there)
 {
     const Problem *p = r->problem;
     LaunchPart part;
@@ -143,21 +144,21 @@ static Err build_part(Run *r, const TensorSet *s, uint64_t i, Launches *out, boo
     return 0;
 }
 
-Err launches_build(Run *r, const TensorSet *s, Launches *out)
+Err launches_build(WorkerContext *r, const TensorSet *s, Launches *out)
 {
     bool is_there;
     out->set = s, out->has_parts = false;
     return r->solution ? build_part(r, s, 0, out, &is_there) : 0;
 }
 
-uint64_t launches_workspace_bytes(const Run *r)
+uint64_t launches_workspace_bytes(const WorkerContext *r)
 {
     if (!r->solution) return 0;
     const LaunchHardware hw = hardware(r);
     return launch_workspace_bytes(&r->problem->shape, r->solution, &hw);
 }
 
-static Err enqueue(Run *r, const Launches *l)
+static Err enqueue(WorkerContext *r, const Launches *l)
 {
     for (uint32_t i = 0; i < l->list.n; i++) {
         const KernelCall *c = &l->list.call[i];
@@ -173,7 +174,7 @@ static Err enqueue(Run *r, const Launches *l)
     return 0;
 }
 
-Err launches_enqueue(Run *r, const Launches *l)
+Err launches_enqueue(WorkerContext *r, const Launches *l)
 {
     if (!r->solution) return peer_launch(r->peer, r->problem, l->set);
     TRY(enqueue(r, l));
@@ -186,13 +187,13 @@ Err launches_enqueue(Run *r, const Launches *l)
     return 0;
 }
 
-uint64_t launches_budget_ns(const Run *r, int64_t n_launches, double sleep_factor)
+uint64_t launches_budget_ns(const WorkerContext *r, int64_t n_launches, double sleep_factor)
 {
-    double slow = r->device->api->is_gpu ? 100 : 1; /* GFlops that the worst kernel has */
+    double slow = r->device->api->is_gpu ? 100 : 1; /* GFlops of the slowest expected kernel */
     double expected = r->own_ns > 0                ? 20 * r->own_ns
                       : r->request.expected_ns > 0 ? 50 * r->request.expected_ns
                                                    : 5 * problem_flops(r->problem) / slow;
-    if (r->session->api->is_played) expected = 0; /* its time is not ours */
+    if (r->session->api->is_simulated) expected = 0; /* simulated time is not real time */
     double ns = r->session->o.kernel_timeout * 1e9 + expected * (double)n_launches * sleep_factor;
     return ns > 1e18 ? UINT64_C(1000000000000000000) : (uint64_t)ns;
 }

@@ -1,6 +1,7 @@
-/* What the worker knows while it serves a request (Run), and the launches of its solution: code objects found
- * and loaded, kernels found, arguments made for a set of buffers, the queueing of them, and how long they may
- * take. Used by worker.c, judge.c, timing.c and blocks.c. */
+/* The worker's state while it serves a request (WorkerContext), and the launches of its solution: loads code
+ * objects, finds kernels, makes arguments for a set of buffers, queues launches and computes their time
+ * limit.
+ */
 #ifndef CLIENT_LAUNCHES_H
 #define CLIENT_LAUNCHES_H
 
@@ -11,7 +12,7 @@
 
 typedef struct Peer Peer;
 
-/* A code object. Not tried yet: neither module nor why. */
+/* A code object. Before the first try both module and why are empty. */
 typedef struct {
     const char *path;
     DeviceModule *module;
@@ -35,31 +36,32 @@ typedef struct {
     Peer *peer;                  /* NULL: none was asked for */
     WorkRequest request;
     DeviceEvent *start, *stop;
-    double own_ns;     /* of this solution's validated launch; 0: none yet */
+    double own_ns;     /* time of this solution's validated launch; 0: none yet */
     DeviceTruth truth; /* for the simulated device */
-} Run;
+} WorkerContext;
 
 /* One call of a solution on one set of buffers. */
 typedef struct {
     const TensorSet *set;
     LaunchList list;
     DeviceKernel *kernel[LAUNCH_CALLS_MAX];
-    bool has_parts; /* list is the first part's (launch_part); the others are made when they are queued */
+    bool has_parts; /* list is that of the first part (launch_part); others are made when they are queued */
 } Launches;
 
-/* Loads all files when there are few; many (one per kernel) when their kernels are asked for. */
+/* Loads all files if there are few; else (one file per kernel) each when a kernel of it is needed. */
 Err code_load(const Session *s, Device *d, int socket, CodeObjects *out);
 
-Err launches_build(Run *r, const TensorSet *s, Launches *out);
-Err launches_enqueue(Run *r, const Launches *l);
-uint64_t launches_workspace_bytes(const Run *r);
+Err launches_build(WorkerContext *r, const TensorSet *s, Launches *out);
+Err launches_enqueue(WorkerContext *r, const Launches *l);
+uint64_t launches_workspace_bytes(const WorkerContext *r);
 
-/* Time that launches may take: the user's floor, and with room what is expected of them: from this kernel's
- * own first launch, else from the best that is known for the problem, else a guess of 1 GFlops, 100 on a GPU.
- */
-uint64_t launches_budget_ns(const Run *r, int64_t n_launches, double sleep_factor);
+/* Time limit of n launches: at least the option kernel-timeout, and a multiple of the expected time. That is
+ * the time of this kernel's first launch, else the best known time of the problem, else a guess by a speed of
+ * 1 GFlops, 100 on a GPU. */
+uint64_t launches_budget_ns(const WorkerContext *r, int64_t n_launches, double sleep_factor);
 
-/* A launch into a poisoned D, and the verdict on it: status and text, and a WORK_VALID with it. */
-Err judge_solution(Run *r, CheckDepth depth, RunStatus *status, char *text, size_t size);
+/* Launches the solution with a poisoned D and checks the result: sets status and text and sends
+ * WORK_VALID. */
+Err judge_solution(WorkerContext *r, CheckDepth depth, RunStatus *status, char *text, size_t size);
 
 #endif

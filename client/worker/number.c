@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A float of fewer than 32 bits; codes without the sign. nan: of a NaN that is stored, every code above
- * largest but inf is one; 1 more than all of them: the sign alone (no negative zero then). inf: where there
- * are none, NaN's. saturate: what is finite and too large becomes the largest number, not inf. */
+/* A float of fewer than 32 bits. largest, inf and nan are codes without the sign bit:
+ *   largest   the largest finite number; every code above it is NaN, except inf
+ *   inf       infinity; equal to nan in types without infinities
+ *   nan       the NaN that is stored; the code of the sign bit alone in types without negative zero
+ *   saturate  a finite number that is too large is stored as the largest number, not as infinity */
 typedef struct {
     int exp_bits, man_bits, bias;
     uint32_t largest, inf, nan;
@@ -82,7 +84,7 @@ static double small_decode(const SmallFloat *f, uint32_t bits)
 
 static double small_max(const SmallFloat *f) { return small_decode(f, f->largest); }
 
-/* The nearest code to a finite number from 0, to even; above largest when it is too large. */
+/* The code nearest to a finite number >= 0, ties to even; above largest when the number is too large. */
 static uint32_t small_nearest(const SmallFloat *f, double a)
 {
     int e, least = 1 - f->bias;
@@ -128,7 +130,7 @@ static float half_decode(uint16_t h)
     return h & 0x8000 ? -x : x;
 }
 
-/* The common case, contiguous real elements, in blocks of a fixed size: -O2 makes vectors of those. */
+/* Contiguous real elements are converted in blocks of a fixed size, which compilers vectorise at -O2. */
 #define LOAD_LOOP(T, RE, IM)                                                                                 \
     do {                                                                                                     \
         const T *x = (const T *)base + first;                                                                \

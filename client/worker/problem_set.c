@@ -8,12 +8,12 @@
 
 static const int64_t SIZE_LIMIT = (INT64_C(1) << 31) - 1;
 
-/* What the identifier says: "Contraction_l_Ailk_Bljk_Cijk_Dijk". */
+/* The contents of an identifier like "Contraction_l_Ailk_Bljk_Cijk_Dijk". */
 typedef struct {
     bool trans_a, trans_b, conj_a, conj_b, batched;
 } Operation;
 
-/* "Ailk" or "AilkC": letters behind the tensor's name, and whether it is conjugated. */
+/* Parses "Ailk" or "AilkC": the index letters after the tensor's name, and whether it is conjugated. */
 static bool tensor_part(Str part, char tensor, Str *letters, bool *conj)
 {
     if (part.n < 2 || part.s[0] != tensor) return false;
@@ -60,7 +60,7 @@ static Err parse_ints(const char *option, Str text, int64_t *v, int max, int *n)
     return 0;
 }
 
-/* Strides of one tensor: given, or packed where -1 or absent. */
+/* Strides of one tensor: as given; packed where they are -1 or absent. */
 static Err read_strides(const char *option, const StrList *list, size_t i, Tensor *t)
 {
     int64_t v[TENSOR_DIMS] = {-1, -1, -1};
@@ -79,7 +79,7 @@ static Err read_strides(const char *option, const StrList *list, size_t i, Tenso
     return e ? err_context(e, "%s: ", option) : 0;
 }
 
-/* Elements of what is written must not lie on each other. Matrices of a batch may lie between each other's
+/* Elements of an output must have distinct addresses. The matrices of a batch may be interleaved by
  * columns. */
 static Err check_output(const Tensor *t, const char *option)
 {
@@ -87,9 +87,9 @@ static Err check_output(const Tensor *t, const char *option)
     int64_t lines = (t->size[inner] - 1) * t->stride[inner] + t->size[0];
     if ((t->size[inner] > 1 && t->stride[inner] < t->size[0]) ||
         (t->size[outer] > 1 && t->stride[outer] < lines))
-        FAIL(ERR_INPUT, "%s: elements of D would lie on each other: strides %lld,%lld, sizes %lld,%lld,%lld",
-             option, (long long)t->stride[1], (long long)t->stride[2], (long long)t->size[0],
-             (long long)t->size[1], (long long)t->size[2]);
+        FAIL(ERR_INPUT, "%s: elements of D would overlap: strides %lld,%lld, sizes %lld,%lld,%lld", option,
+             (long long)t->stride[1], (long long)t->stride[2], (long long)t->size[0], (long long)t->size[1],
+             (long long)t->size[2]);
     return 0;
 }
 
@@ -119,7 +119,7 @@ static uint8_t scalar_kind(const double v[2])
 
 enum { SEED_ALPHA = 5, SEED_BETA = 6 };
 
-static void fill_gemm(Problem *p, const Options *o, const Operation *op)
+static void fill_gemm(Problem *p, const ClientOptions *o, const Operation *op)
 {
     Gemm *g = &p->gemm;
     const Contraction *c = &p->shape;
@@ -142,8 +142,8 @@ static uint8_t code_of(const char *text, const char *one, const char *two)
     return !strcmp(text, one) ? 1 : !strcmp(text, two) ? 2 : 0;
 }
 
-/* k is 0 for selection and launch when alpha is 0: the sum is not looked at then (BLAS). */
-static void fill_shape(Problem *p, const Options *o, const Operation *op, const char *identifier)
+/* With alpha 0, k is 0 for selection and launch, because A and B are then not read (BLAS). */
+static void fill_shape(Problem *p, const ClientOptions *o, const Operation *op, const char *identifier)
 {
     Contraction *c = &p->shape;
     const int dims = o->strided_batched ? TENSOR_DIMS : TENSOR_DIMS - 1;
@@ -175,7 +175,8 @@ static void fill_shape(Problem *p, const Options *o, const Operation *op, const 
     c->eligible_for_persistent = true;
 }
 
-static Err read_problem(const Options *o, const Operation *op, const char *identifier, size_t i, Problem *p)
+static Err read_problem(const ClientOptions *o, const Operation *op, const char *identifier, size_t i,
+                        Problem *p)
 {
     int64_t v[4];
     int n;
@@ -217,7 +218,7 @@ static Err read_problem(const Options *o, const Operation *op, const char *ident
     return 0;
 }
 
-static Err check_options(const Options *o)
+static Err check_options(const ClientOptions *o)
 {
     const DataType types[] = {o->a_type, o->b_type, o->c_type, o->d_type};
     const InitType how[] = {o->init_a, o->init_b, o->init_c, o->init_d};
@@ -255,7 +256,7 @@ static Err check_options(const Options *o)
     return 0;
 }
 
-Err problem_set_read(Arena *a, const Options *o, ProblemSet *out)
+Err problem_set_read(Arena *a, const ClientOptions *o, ProblemSet *out)
 {
     *out = (ProblemSet){.identifier = o->problem_identifier};
     if (!out->identifier[0]) FAIL(ERR_INPUT, "no problem-identifier");

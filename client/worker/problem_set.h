@@ -1,6 +1,5 @@
-/* The problems of a client run: sizes and strides of the ini as tensors, as what predicates and launches see
- * (Contraction), and as what the reference computes (Gemm). Shapes: GEMM, strided batched or not batched.
- * Used by supervisor and worker. */
+/* The problems of a client run: the sizes and strides of the ini as tensors, as the input of predicates and
+ * launches (Contraction), and as the input of the reference (Gemm). Shapes: GEMM, batched or not. */
 #ifndef CLIENT_PROBLEM_SET_H
 #define CLIENT_PROBLEM_SET_H
 
@@ -28,9 +27,9 @@ typedef struct {
 } ProblemSet;
 
 /* ERR_INPUT names the option and the value. */
-Err problem_set_read(Arena *a, const Options *o, ProblemSet *out);
+Err problem_set_read(Arena *a, const ClientOptions *o, ProblemSet *out);
 
-/* Makes tensors and references those of the architecture that runs them: its 8-bit floats. */
+/* Sets the types of tensors and references to the 8-bit float formats of the architecture. */
 void problem_set_target(ProblemSet *s, const char *architecture);
 
 /* "(64,64,1,64)". */

@@ -1,6 +1,6 @@
-/* Reference GEMM. A blocked product over panels converted to double: tiles of 128 x 128, blocks of 256
- * along K, an 8 x 8 register tile compiled for several levels. Sums of blocks go to doubles; one block
- * has an error of 256 units at most, usually about 16, which is far below every tolerance (number.c). See
+/* Reference GEMM: a blocked product over panels converted to double, with tiles of 128 x 128, blocks of 256
+ * along K, and an 8 x 8 register tile compiled for several x86-64 levels. The sum over one block has an error
+ * of 256 units of f64 at most, usually about 16, which is far below every tolerance (number.c). See
  * reference.h. */
 #include "client/worker/reference.h"
 
@@ -29,8 +29,8 @@ static int64_t matrix_index(const Matrix *m, int64_t r, int64_t c, int64_t b)
     return r * m->row + c * m->col + b * m->batch;
 }
 
-/* The values of packed elements: across the packing p values apart, along it in runs of at most p, or in one
- * where elements are neighbours too. */
+/* Values of packed elements. Rows across the packing are loaded with a stride of p values; rows along it in
+ * runs of at most p, or in one run where the elements are contiguous too. */
 static void packed_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
 {
     const DataType t = type_value(m->type);
@@ -130,8 +130,8 @@ static void add_column(double *acc, const double *s, double sign)
 }
 
 /* acc (TILE x TILE, column-major) += a (DEPTH x TILE, row tile of 8 contiguous per depth) * b (same for
- * columns, of which only n are looked at). Eight named sums: compilers keep those in registers at -O2, an
- * array of vectors they do not. */
+ * columns, of which only n are read). The eight sums have names because compilers keep those in registers at
+ * -O2, unlike an array of vectors. */
 CLONES static void tile_add(const double *a, const double *b, int64_t n, int64_t depth, double sign,
                             double *acc)
 {
@@ -156,15 +156,15 @@ CLONES static void tile_add(const double *a, const double *b, int64_t n, int64_t
         }
 }
 
-/* Panels of REG rows (or columns), depth after depth; what lies outside is zero. One line: along the depth.
- */
+/* Packs one line along the depth into panels of REG rows (or columns); elements outside the matrix are
+ * zero. */
 static void pack_line(double *to, const double *line, int64_t index, int64_t depth)
 {
     double *p = to + index / REG * REG * DEPTH + index % REG;
     for (int64_t l = 0; l < depth; l++) p[l * REG] = line[l];
 }
 
-/* One line across the panels: n rows (or columns) at one depth. */
+/* Packs one line across the panels: n rows (or columns) at one depth. */
 static void pack_across(double *to, const double *line, int64_t n, int64_t l)
 {
     for (int64_t i = 0; i < n; i++) to[i / REG * REG * DEPTH + l * REG + i % REG] = line[i];
@@ -184,8 +184,7 @@ typedef struct {
     _Alignas(64) double a[2][TILE * DEPTH], b[2][TILE * DEPTH], acc[2][TILE * TILE], line[2][DEPTH];
 } Scratch;
 
-/* Loads rows r0.. of a matrix whose columns are the depth, along whichever of the two lies closer in memory.
- */
+/* Loads rows r0.. of a matrix whose columns are the depth, along the dimension with the smaller stride. */
 static void load_matrix(Scratch *s, double to[2][TILE * DEPTH], const Matrix *m, bool complex, int64_t r0,
                         int64_t n, int64_t l, int64_t depth, int64_t b)
 {
@@ -224,7 +223,7 @@ static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int
     }
 }
 
-/* Value (i, j) of batch b for the sum that stands in the tile. */
+/* Value (i, j) of batch b from its sum in the tile. */
 static Value tile_value(const Product *p, double re, double im, int64_t i, int64_t j, int64_t b)
 {
     const Gemm *g = p->g;

@@ -1,10 +1,9 @@
-/* Reference: what D should be, computed on the CPU in higher precision than any kernel's.
+/* Reference: D computed on the CPU in higher precision than any kernel's.
  *
  * A Gemm describes D[i,j,b] = alpha * sum_l A[i,l,b] * B[l,j,b] + beta * C[i,j,b] by logical strides, so that
  * transposes and any leading dimension are only numbers here. alpha == 0 and beta == 0 do not read A, B or C
  * (BLAS). Sums of integers are exact up to 2^53; alpha and beta are applied to them as kernels do, in int32
- * that wraps. Sizes count values: an Int8x4 element of A or B is four of them along k. Used by
- * client/worker/validate.c.
+ * that wraps. Sizes count values: an Int8x4 element of A or B is four of them along k.
  */
 #ifndef CLIENT_REFERENCE_H
 #define CLIENT_REFERENCE_H
@@ -20,7 +19,7 @@ typedef struct {
     const void *data;
     int64_t row, col, batch;
     bool conj;
-    bool packed_rows; /* along k: false of A, true of B */
+    bool packed_rows; /* values are packed along rows (B) or along columns (A): always along k */
 } Matrix;
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* What a client run is made of: read once by the supervisor before it forks, only read by the workers. */
+/* The state of a client run: the supervisor fills it in before it forks, workers only read it. */
 #ifndef CLIENT_SESSION_H
 #define CLIENT_SESSION_H
 
@@ -8,14 +8,14 @@
 #include "client/runtime/library.h"
 
 typedef struct {
-    Options o;
+    ClientOptions o;
     ProblemSet problems;
     Library *library;
     const DeviceApi *api;
     DeviceProps props;
     int n_threads;           /* for the client's own work */
-    bool no_data;            /* nothing computes and nobody looks: buffers are not filled */
-    bool race;               /* solutions of a problem are timed side by side, not one after another */
+    bool no_data;            /* simulated device without validation: buffers are not filled */
+    bool race;               /* samples of a problem's solutions are interleaved */
     unsigned char *bad_code; /* per code object: loading it ended a worker */
 } Session;
 

@@ -11,7 +11,8 @@
 #include "client/worker/parallel.h"
 
 enum { PAD = 65536, COPIES_MAX = 64, GPU_COPIES_MAX = 2048, KEPT_BYTES = 256 << 20, ALIGN = 256 };
-/* On a GPU results up to this are looked at whole, and inputs up to this each time: 1 to 2 ms over PCIe. */
+/* On a GPU, results up to this size are copied and checked whole, and inputs up to this size after each
+ * validated run: 1 to 2 ms over PCIe. */
 static const uint64_t QUICK_BYTES = UINT64_C(8) << 20;
 
 static const char tensor_letter[] = "ABCD";
@@ -72,7 +73,7 @@ static Err make_pristine(Tensors *t, int tensor, InitType how, uint64_t seed)
 
 static Err make_all(Tensors *t, uint64_t seed)
 {
-    const Options *o = &t->session->o;
+    const ClientOptions *o = &t->session->o;
     const InitType how[TENSOR_COUNT] = {o->init_a, o->init_b, o->init_c, o->init_d};
     for (int i = 0; i < TENSOR_COUNT; i++) TRY(make_pristine(t, i, shares(t, i) ? o->init_c : how[i], seed));
     if (shares(t, TENSOR_D) && t->pristine[TENSOR_D])
@@ -80,13 +81,13 @@ static Err make_all(Tensors *t, uint64_t seed)
     return 0;
 }
 
-/* C is poison where it must not be read: on a GPU, whose copies of the data are its own. */
-static bool hidden(const Tensors *t, int tensor)
+/* Whether the tensor is C with beta 0: on a GPU, where the buffers are copies, it is poisoned. */
+static bool is_unread_c(const Tensors *t, int tensor)
 {
     return tensor == TENSOR_C && on_gpu(t) && t->problem->shape.beta == SCALAR_ZERO;
 }
 
-/* From the host's copy. */
+/* Copies a tensor from the host's pristine data. */
 static Err upload_tensor(Tensors *t, TensorSet *s, int tensor)
 {
     return t->device->api->copy_to(t->device, &s->buffer[tensor], s->pad, t->pristine[tensor],
@@ -97,21 +98,21 @@ static Err write_tensor(Tensors *t, TensorSet *s, int tensor)
 {
     const DeviceApi *api = t->device->api;
     if (t->session->no_data) return 0;
-    if (hidden(t, tensor))
+    if (is_unread_c(t, tensor))
         return api->fill(t->device, &s->buffer[tensor], number_poison(t->problem->tensor[tensor].type));
     if (!t->pristine[tensor]) return api->fill(t->device, &s->buffer[tensor], 0);
     bool written = tensor == TENSOR_C && t->session->o.c_equal_d;    /* by the timed launches */
-    if (t->n_copies > 0 && on_gpu(t) && !t->refreshed && !written) { /* the first copy has it on the device */
+    if (t->n_copies > 0 && on_gpu(t) && !t->refreshed && !written) { /* copy from the first timing set */
         DeviceMem to = {.address = s->buffer[tensor].address + s->pad, .bytes = t->bytes[tensor]};
         return api->copy(t->device, &to, &t->copies[0].buffer[tensor], t->bytes[tensor]);
     }
     return upload_tensor(t, s, tensor);
 }
 
-/* On a GPU at least twice the last cache, so that no launch finds the operands of the one before. */
+/* On a GPU all copies together exceed twice the last cache, so that no launch finds its operands there. */
 static int copies_wanted(const Tensors *t)
 {
-    const Options *o = &t->session->o;
+    const ClientOptions *o = &t->session->o;
     uint64_t all = 1, cover = (uint64_t)o->flush_bytes;
     int64_t n = o->flush_count, most = on_gpu(t) ? GPU_COPIES_MAX : COPIES_MAX;
     for (int i = 0; i < TENSOR_COUNT; i++) all += shares(t, i) ? 0 : t->bytes[i];
@@ -130,7 +131,7 @@ static uint64_t pointers_bytes(const Tensors *t)
     return t->problem->shape.strided_batched ? 0 : TENSOR_COUNT * 8 * (uint64_t)t->problem->shape.batch;
 }
 
-/* Addresses of the matrices of s; an operand's offset is an argument of kernels of its own. */
+/* Addresses of the matrices of s, without the operand's offset, which kernels take as an argument. */
 static void pointers_fill(const Tensors *t, const TensorSet *s, uint64_t *out)
 {
     const int64_t batch = t->problem->shape.batch;
@@ -154,7 +155,7 @@ static Err pointers_upload(Tensors *t, const TensorSet *sets, int n_sets, const 
     return e;
 }
 
-/* Those of all copies of a GPU, in one allocation. */
+/* Arrays of pointers of all copies of a GPU, in one allocation. */
 static Err pool_pointers(Tensors *t)
 {
     const uint64_t bytes = pointers_bytes(t);
@@ -290,7 +291,7 @@ Gemm tensors_gemm(const Tensors *t)
 Err tensors_validator(Tensors *t)
 {
     if (t->validator) return 0;
-    const Options *o = &t->session->o;
+    const ClientOptions *o = &t->session->o;
     Gemm g = tensors_gemm(t);
     ValidateOptions v = {.n_validate = o->n_validate,
                          .n_allocated = t->problem->tensor[TENSOR_D].n_elements,
@@ -385,7 +386,7 @@ Err set_restore(Tensors *t, TensorSet *s)
     return write_tensor(t, s, shares(t, TENSOR_D) ? TENSOR_C : TENSOR_D);
 }
 
-/* Memory that was touched before is worth keeping: page faults cost more than the copy. */
+/* The buffer is kept between results, because page faults of new memory cost more than the copy. */
 static Err bounce_room(Bounce *b, uint64_t bytes)
 {
     if (b->bytes >= bytes && b->data) return 0;
@@ -396,7 +397,7 @@ static Err bounce_room(Bounce *b, uint64_t bytes)
     return 0;
 }
 
-/* Reads a whole buffer (with pads); points into device memory where the host sees it. */
+/* Reads a whole buffer with its pads; *out points into device memory where the host can access it. */
 static Err read_buffer(Tensors *t, const DeviceMem *m, Bounce *b, const unsigned char **out)
 {
     *out = m->host;
@@ -406,8 +407,8 @@ static Err read_buffer(Tensors *t, const DeviceMem *m, Bounce *b, const unsigned
     return t->device->api->copy_from(t->device, b->data, m, 0, m->bytes);
 }
 
-/* First byte of from..to that is not as it should be: poison, or in C's storage the pristine value. to when
- * all are. */
+/* The first changed byte in from..to, where poison is expected, or the pristine value if D is stored in C; to
+ * when none changed. */
 static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t pad, uint64_t from,
                               uint64_t to)
 {
@@ -421,7 +422,7 @@ static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t
     return to;
 }
 
-/* What no element of D covers: the front, the gaps between columns and matrices, the back. */
+/* Checks the bytes outside the elements of D: the front, the gaps between columns and matrices, the back. */
 static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsigned char *d, char *text,
                               size_t size)
 {
@@ -445,7 +446,7 @@ static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsign
         }
     uint64_t end = s->buffer[TENSOR_D].bytes, bad = first_touched(t, d, s->pad, at, end);
     if (bad < end)
-        snprintf(text, size, "wrote outside D: %llu bytes behind its end", (unsigned long long)(bad - at));
+        snprintf(text, size, "wrote outside D: %llu bytes after its end", (unsigned long long)(bad - at));
     return bad == end;
 }
 
@@ -453,7 +454,7 @@ Err set_inputs_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *go
 {
     *good = true;
     for (int i = 0; i < TENSOR_D && *good; i++) {
-        if (i == TENSOR_C && (t->session->o.c_equal_d || hidden(t, i))) continue;
+        if (i == TENSOR_C && (t->session->o.c_equal_d || is_unread_c(t, i))) continue;
         const unsigned char *data;
         TRY(read_buffer(t, &s->buffer[i], &t->in_out, &data));
         if (bytes_hash(data + s->pad, t->bytes[i], t->session->n_threads) == t->hash[i]) continue;
@@ -464,7 +465,7 @@ Err set_inputs_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *go
     return 0;
 }
 
-/* Are D's columns without gaps and one behind the other, and many? */
+/* Whether D is large and its columns are contiguous. */
 bool set_quick_pays(const Tensors *t)
 {
     const Tensor *d = &t->problem->tensor[TENSOR_D];
@@ -477,7 +478,7 @@ static Err copy_range(Tensors *t, TensorSet *s, uint64_t from, uint64_t to)
     return t->device->api->copy_from(t->device, t->d_out.data + from, &s->buffer[TENSOR_D], from, to - from);
 }
 
-/* The columns that the product check asks for, and what lies in front of D and behind it. */
+/* Copies the columns that the product check needs, and the bytes before and after D. */
 static Err read_some(Tensors *t, TensorSet *s)
 {
     const Tensor *x = &t->problem->tensor[TENSOR_D];

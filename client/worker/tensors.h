@@ -15,11 +15,10 @@
 typedef struct {
     DeviceMem buffer[TENSOR_COUNT];
     DeviceMem workspace;
-    DeviceMem
-        pointers; /* to the matrices of A, B, C, D, an array of the batch each; without: strided batched */
-    uint64_t pad; /* bytes on each side: BoundsCheck NaN */
+    DeviceMem pointers; /* arrays of pointers to the matrices of A, B, C, D; empty: strided batched */
+    uint64_t pad;       /* bytes on each side: BoundsCheck NaN */
     DeviceGuard guard;
-    bool allocated; /* buffers are its own, not parts of the pool */
+    bool allocated; /* the set owns its buffers; else they are parts of the pool */
 } TensorSet;
 
 typedef struct {
@@ -27,8 +26,8 @@ typedef struct {
     uint64_t bytes;
 } Bounce;
 
-/* How much of a result is looked at: FULL all of it and the inputs; QUICK, on a GPU and for what is large:
- * some columns of D, and the inputs only when those are wrong. */
+/* How much of a result is checked. FULL: all of D and the inputs. QUICK, for large results on a GPU: some
+ * columns of D, and the inputs only when those are wrong. */
 typedef enum { CHECK_FULL, CHECK_QUICK } CheckDepth;
 
 typedef struct {
@@ -37,53 +36,53 @@ typedef struct {
     Device *device;
     unsigned char *pristine[TENSOR_COUNT]; /* offset + n_elements elements */
     uint64_t bytes[TENSOR_COUNT], hash[TENSOR_COUNT];
-    Bounce d_out, in_out; /* D and an input as they came back, where the device's memory is not the host's */
+    Bounce d_out, in_out; /* D and an input copied to the host, where it cannot access the device's memory */
     Validator *validator; /* made when first needed */
     TensorSet *copies;    /* plain sets, rotated over while timing */
     int n_copies;
     DeviceMem pool;           /* of a GPU's copies: one allocation */
     DeviceMem pool_pointers;  /* of their arrays of pointers */
-    DeviceMem pool_workspace; /* of all copies of a GPU: launches follow each other */
+    DeviceMem pool_workspace; /* shared by all copies of a GPU, as their launches run one after another */
     TensorSet checked[2];     /* of validated_set */
-    bool refreshed;           /* a GPU's copies have other data than the host */
+    bool refreshed;           /* after tensors_refresh: a GPU's copies differ from the host's data */
 } Tensors;
 
 Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out);
-/* Other data in the sets of validated_set and in the reference; a GPU's copies keep theirs. */
+/* Makes new data for the sets of validated_set and for the reference; a GPU's copies keep the old data. */
 Err tensors_refresh(Tensors *t, uint64_t seed);
 void tensors_free(Tensors *t);
 Err tensors_validator(Tensors *t);
-/* The problem with its data on the host. */
+/* The GEMM of the problem with pointers to its data on the host. */
 Gemm tensors_gemm(const Tensors *t);
 
-/* workspace_bytes may be 0. Inputs are filled in; D is as init-d says. */
+/* Allocates a set. workspace_bytes may be 0. Inputs are filled in; D is initialised by init-d. */
 Err set_alloc(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet *out);
 void set_free(Tensors *t, TensorSet *s);
-/* A set for one validated run, guarded or with NaN pads. Small ones are kept for the problem's next solution:
- * a kernel that changed more than D and the workspace has failed, and its process with the sets ends. Give it
- * to set_done. */
+/* A set for one validated run, guarded or with NaN pads; return it with set_done. Small sets are reused for
+ * the problem's next solution: when a kernel changes more than D and the workspace, it has failed and its
+ * process ends. */
 Err validated_set(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet **out);
 void set_done(Tensors *t, TensorSet *s);
 /* Grows the workspace of a set to at least bytes. */
 Err set_workspace(Tensors *t, TensorSet *s, uint64_t bytes);
 /* Poisons D (unless it is C, which gets its input back) and the workspace. */
 Err set_poison(Tensors *t, TensorSet *s);
-/* D as init-d says again. */
+/* Initialises D by init-d again. */
 Err set_restore(Tensors *t, TensorSet *s);
-/* Grows what all copies share. */
+/* Grows the workspace that all copies share. */
 Err copies_workspace(Tensors *t, uint64_t bytes);
-/* First element's address as kernels see it (the offset is not in it). */
+/* Address of the tensor for kernels, without the operand's offset. */
 uint64_t set_address(const TensorSet *s, int tensor);
-/* What a launch of the problem p is given: that address, or that of the array of pointers to the matrices. */
+/* The pointer argument of a launch of p: that address, or that of the array of pointers to the matrices. */
 uint64_t set_operand(const TensorSet *s, const Problem *p, int tensor);
 
-/* After a run: inputs unchanged, nothing written around D (its gaps, its offset, the pads). What is wrong
- * goes to text; false then. *d_host: D's buffer on the host, to be compared. */
+/* Checks after a run that inputs are unchanged and nothing was written outside the elements of D (gaps,
+ * offset, pads). *good false: text describes the first difference. *d_host: D's buffer on the host. */
 Err set_check(Tensors *t, TensorSet *s, CheckDepth depth, char *text, size_t size, bool *good,
               const unsigned char **d_host);
-/* Inputs of s are what they were? Those that are not are written again; text names one. */
+/* Checks that the inputs of s are unchanged and restores those that are not; text names one of them. */
 Err set_inputs_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *good);
-/* Is QUICK less work than FULL here? */
+/* Whether CHECK_QUICK costs less than CHECK_FULL for this problem. */
 bool set_quick_pays(const Tensors *t);
 
 /* For print-tensor-* (stderr) and dump-tensors (tensor_<name>.bin). */

@@ -9,7 +9,7 @@
 enum { READINGS_MAX = 512 };
 
 typedef struct {
-    Run *r;
+    WorkerContext *r;
     Launches *launches; /* one per copy of the tensors */
     int64_t next;       /* copy of the next launch */
     uint64_t enqueue_ns;
@@ -30,7 +30,7 @@ static Err next_launch(Loop *l)
 /* One sync group; its time. */
 static Err sync_group(Loop *l, int64_t n_enqueues, uint64_t *total_ns)
 {
-    Run *r = l->r;
+    WorkerContext *r = l->r;
     const DeviceApi *api = r->device->api;
     *total_ns = 0;
     if (!r->session->o.gpu_timer) {
@@ -73,7 +73,7 @@ static void sensor(const Loop *l, size_t offset, DeviceReading *mean, DeviceRead
     *(double *)((char *)median + offset) = stats_quantile(x, n, 0.5);
 }
 
-static Err send_samples(Run *r, WorkMessage *m, bool last)
+static Err send_samples(WorkerContext *r, WorkMessage *m, bool last)
 {
     if (m->n_samples == 0 || (!last && m->n_samples < WORK_SAMPLES_MAX)) return 0;
     TRY(worker_send(r->socket, m));
@@ -82,9 +82,9 @@ static Err send_samples(Run *r, WorkMessage *m, bool last)
     return 0;
 }
 
-static int64_t enqueues_per_sync(const Run *r)
+static int64_t enqueues_per_sync(const WorkerContext *r)
 {
-    const Options *o = &r->session->o;
+    const ClientOptions *o = &r->session->o;
     double flops = problem_flops(r->problem), n = (double)o->n_enqueues;
     if (o->min_flops_per_sync > 0) n = fmax(n, ceil((double)o->min_flops_per_sync / flops));
     return n < 1 ? 1 : n > 1e9 ? 1000000000 : (int64_t)n;
@@ -92,8 +92,8 @@ static int64_t enqueues_per_sync(const Run *r)
 
 static Err timed_groups(Loop *l, WorkMessage *samples)
 {
-    Run *r = l->r;
-    const Options *o = &r->session->o;
+    WorkerContext *r = l->r;
+    const ClientOptions *o = &r->session->o;
     int64_t n_enqueues = enqueues_per_sync(r);
     double room = 1 + (double)(o->sleep_percent > 0 ? o->sleep_percent : 0) / 100;
     for (int64_t i = 0; i < o->n_syncs; i++) {
@@ -113,7 +113,7 @@ static Err timed_groups(Loop *l, WorkMessage *samples)
 
 static Err prepare_copies(Loop *l)
 {
-    Run *r = l->r;
+    WorkerContext *r = l->r;
     Tensors *t = r->tensors;
     l->launches = calloc((size_t)t->n_copies, sizeof *l->launches);
     if (!l->launches) FAIL(ERR_FAILED, "out of memory for %d launches", t->n_copies);
@@ -124,8 +124,8 @@ static Err prepare_copies(Loop *l)
 
 static Err time_solution(Loop *l, WorkMessage *end)
 {
-    Run *r = l->r;
-    const Options *o = &r->session->o;
+    WorkerContext *r = l->r;
+    const ClientOptions *o = &r->session->o;
     TRY(prepare_copies(l));
     int64_t warmups = o->n_warmups - (r->request.validate ? 1 : 0);
     if (warmups > 0) TRY(worker_budget(r->socket, launches_budget_ns(r, warmups, 1)));
@@ -141,7 +141,7 @@ static Err time_solution(Loop *l, WorkMessage *end)
     return 0;
 }
 
-Err timing_loop(Run *r, WorkMessage *end)
+Err timing_loop(WorkerContext *r, WorkMessage *end)
 {
     RunStatus status = RUN_NO_CHECK;
     r->own_ns = 0;

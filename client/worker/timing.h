@@ -1,11 +1,12 @@
-/* One solution on one problem as Tensile's client times it: the validated run, then the timing loop of the
- * options, with nothing in between. Used by worker.c; blocks.h is the other way. */
+/* Times one solution on one problem as Tensile's client does: the validated run, then the timing loop of the
+ * options. blocks.h has the race's method instead. */
 #ifndef CLIENT_TIMING_H
 #define CLIENT_TIMING_H
 
 #include "client/worker/launches.h"
 
-/* Fills in end (WORK_END) and sends the messages before it. An Err is INVALID with its message. */
-Err timing_loop(Run *r, WorkMessage *end);
+/* Sends the messages of the request and fills in the last one, end (WORK_END). On an error the caller reports
+ * INVALID with its message. */
+Err timing_loop(WorkerContext *r, WorkMessage *end);
 
 #endif

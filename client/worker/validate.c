@@ -144,7 +144,7 @@ static void describe(const Gemm *g, Check *out, int64_t i, int64_t j, int64_t b,
                  (long long)j, (long long)b, digits, got.re, digits, want.re);
 }
 
-/* Rounding alone may do that: a second look at what the error formula calls wrong. */
+/* Whether the difference is within the bound of rounding errors, although the error formula rejects it. */
 static bool within_bounds(Compare *c, int64_t i, int64_t j, int64_t b, Value got, Value want)
 {
     Validator *v = c->v;
@@ -176,7 +176,7 @@ static bool compare_value(Compare *c, int64_t i, int64_t j, int64_t b, Value got
 
 enum { STEP = 256 };
 
-/* A column of D is right by the error formula: its largest error, and its sums. */
+/* Figures of a column of D that the error formula accepts: the largest error, and sums (see Check). */
 typedef struct {
     double err, diff, want;
 } Column;
@@ -208,7 +208,7 @@ static void column_task(void *ctx, int64_t task)
     c->column[task] = x;
 }
 
-/* The usual case, all is right, on several threads; false: look again, one by one. */
+/* Checks all elements on several threads; false when one is wrong, then compare_elements reports it. */
 static bool all_right(Compare *c, const Matrix *d)
 {
     const Validator *v = c->v;
@@ -247,7 +247,7 @@ static void compare_elements(Compare *c, const Matrix *d)
     }
 }
 
-/* Elements of a suspicious sum. Stops at the first wrong one: one is enough. */
+/* Compares the elements of a suspicious sum up to the first wrong one. */
 static bool compare_suspect(Compare *c, const Matrix *d, const Suspect *s)
 {
     const Gemm *g = &c->v->g;
@@ -295,7 +295,7 @@ Err validator_check(Validator *v, const Matrix *d, Check *out)
     return c.failed;
 }
 
-/* So many blocks of columns, fewer of large results: their bytes cross a bus. */
+/* The number of column blocks to check; fewer for large results, because their bytes are copied over PCIe. */
 static int64_t some_blocks(const Validator *v)
 {
     const Gemm *g = &v->g;

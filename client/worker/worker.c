@@ -29,9 +29,9 @@ Err worker_budget(int socket, uint64_t ns)
     return worker_send(socket, &(WorkMessage){.kind = WORK_BUDGET, .p = -1, .s = -1, .budget_ns = ns});
 }
 
-/* Ctrl-C is the supervisor's business; nothing that a kernel prints may reach the log; no cores. Memory once
- * touched is kept: operands of the next problem are as large, and page faults cost more than what is done
- * with them. */
+/* Prepares the process: the supervisor handles Ctrl-C, output of kernels must not reach the log, and a crash
+ * writes no core file. Freed memory is kept, because the next problem needs as much and its page faults would
+ * cost more than the work on it. */
 static void settle(const Session *s)
 {
 #ifdef __GLIBC__
@@ -69,14 +69,14 @@ static Err print_inputs(const Session *s, const Tensors *t)
 }
 
 typedef struct {
-    Run run;
+    WorkerContext run;
     Blocks *blocks;
-    int64_t problem; /* whose tensors are there; -1 none */
+    int64_t problem; /* number of the problem that has tensors; -1: none */
 } Worker;
 
 static Err serve(Worker *w, const WorkRequest *request, WorkMessage *end)
 {
-    Run *r = &w->run;
+    WorkerContext *r = &w->run;
     const Session *s = r->session;
     r->request = *request;
     r->problem = &s->problems.v[request->p];
@@ -98,7 +98,7 @@ static Err serve(Worker *w, const WorkRequest *request, WorkMessage *end)
 
 static Err open_all(const Session *s, int socket, Worker *w, CodeObjects *code)
 {
-    Run *r = &w->run;
+    WorkerContext *r = &w->run;
     DeviceOptions options = {.n_threads = (int)s->o.host_threads, .sim = s->o.sim[0] ? s->o.sim : NULL};
     TRY(s->api->open((int)s->o.device_index, &options, &r->device));
     TRY(s->api->event_new(r->device, &r->start));
@@ -109,9 +109,8 @@ static Err open_all(const Session *s, int socket, Worker *w, CodeObjects *code)
     return blocks_new(r, &w->blocks);
 }
 
-/* An error that poisons the context ends this process: what it says of later kernels would be about this one.
- */
-static void conclude(const Run *r, Err e, WorkMessage *end)
+/* After an error that poisons the context this process ends, because later kernels would report it again. */
+static void conclude(const WorkerContext *r, Err e, WorkMessage *end)
 {
     if (!e) return;
     end->gone = r->device->api->lost(r->device);

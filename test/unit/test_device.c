@@ -208,7 +208,7 @@ static void test_monitor(void **state)
     arena_fini(&a);
 }
 
-static Err read_args(Arena *a, Options *o, int n, const char **args)
+static Err read_args(Arena *a, ClientOptions *o, int n, const char **args)
 {
     char *argv[24] = {(char *)(uintptr_t) "tuner-client"};
     for (int i = 0; i < n; i++) argv[i + 1] = (char *)(uintptr_t)args[i];
@@ -224,7 +224,7 @@ static void test_options(void **state)
     Arena a;
     arena_init(&a, 0);
     char *dir = test_dir();
-    Options o;
+    ClientOptions o;
     Str ini = path_join(&a, dir, "c.ini");
     put(&a, dir, "c.ini",
         "library-file=x.yaml\nproblem-size=1,2,3,4\nproblem-size=5,6,7,8\ninit-a=TrigSin\n"
@@ -274,7 +274,7 @@ static void test_problems(void **state)
     (void)state;
     Arena a;
     arena_init(&a, 0);
-    Options o;
+    ClientOptions o;
     ProblemSet set;
     assert_ok(ARGS(&o, NN, "--problem-size=10,20,3,7", "--a-strides=-1,16,-1", "--d-strides=1,12,300"));
     assert_ok(problem_set_read(&a, &o, &set));

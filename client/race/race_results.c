@@ -1,5 +1,5 @@
-/* What came out of a race: events, rows of the log, the peer beside the winner, who cannot be told from it.
- * See race.h. */
+/* The results of a race: events, rows of the log, the peer's ratio to the winner, and the solutions that are
+ * not significantly slower than the winner (ties). See race.h. */
 #include "client/race/race.h"
 
 #include <math.h>
@@ -46,9 +46,9 @@ static bool is_final(const Runner *r)
     return false;
 }
 
-/* What the device was slower in the last stage than before, by who was in it: a power limit sets in after a
- * while. Times of those that dropped out are raised by it in the results (in the store they stay as they are,
- * see results_level). */
+/* The factor by which the device was slower in the last stage than before, from the runners of that stage: a
+ * GPU reaches its power limit only after some time. In the results the times of dropped runners are
+ * multiplied by it (the store keeps the measured times, see results_level). */
 static Err find_level(Race *c)
 {
     c->level = 1;
@@ -73,7 +73,7 @@ static double leveled(const Race *c, const Runner *r, double ns)
     return is_final(r) || isinf(c->best_final) ? ns : fmax(ns * c->level, c->best_final * (1 + 1e-6));
 }
 
-static Err tell_runner(Race *c, Runner *r, int64_t *n_failures)
+static Err result_of_runner(Race *c, Runner *r, int64_t *n_failures)
 {
     Supervisor *v = c->v;
     Summary sum;
@@ -101,7 +101,7 @@ static Err tell_runner(Race *c, Runner *r, int64_t *n_failures)
 }
 
 /* The peer's row, and its ratio to the winner. */
-static Err tell_peer(Race *c, const Runner *winner)
+static Err result_of_peer(Race *c, const Runner *winner)
 {
     const Runner *r = &c->runner[c->n_items];
     Summary sum;
@@ -125,28 +125,28 @@ static Err tell_peer(Race *c, const Runner *winner)
                                                    .hi = versus.hi});
 }
 
-/* Who cannot be told from the winner. */
-static Err tell_ties(Race *c, const Runner *winner)
+/* The solutions that are not significantly slower than the winner. */
+static Err print_ties(Race *c, const Runner *winner)
 {
     for (size_t i = 0; winner && i < c->n_items; i++) {
         const Runner *r = &c->runner[i];
         Comparison versus;
-        if (!r->in || r == winner) continue;
+        if (!r->racing || r == winner) continue;
         TRY(race_compare(c, winner, r, &versus));
         if (versus.verdict == STATS_FASTER) continue;
         verbose(
-            "problem %lld: solution %lld cannot be told from the winner %lld: time ratio %.4f [%.4f, %.4f]",
+            "problem %lld: solution %lld is not significantly slower than %lld: time ratio %.4f [%.4f, %.4f]",
             (long long)c->p, (long long)r->item->s, (long long)winner->item->s, versus.ratio, versus.lo,
             versus.hi);
     }
     return 0;
 }
 
-Err race_tell(Race *c, int64_t *n_failures)
+Err race_results(Race *c, int64_t *n_failures)
 {
     const Runner *winner = race_leader(c);
     TRY(find_level(c));
-    TRY(tell_peer(c, winner)); /* first: a kill in between must not leave solutions without it */
-    for (size_t i = 0; i < c->n_items; i++) TRY(tell_runner(c, &c->runner[i], n_failures));
-    return tell_ties(c, winner);
+    TRY(result_of_peer(c, winner)); /* first: after a kill no solution must be without its peer */
+    for (size_t i = 0; i < c->n_items; i++) TRY(result_of_runner(c, &c->runner[i], n_failures));
+    return print_ties(c, winner);
 }
