@@ -141,6 +141,7 @@ check: all $(UNIT) $(FAKES) $(B)/conformance/emit
 
 # AMD kernels and libraries on the emulator: COUNT random ones per architecture beside one of each family; SEED=n repeats.
 conformance-amd: $(B)/conformance/emit all
+	$(Q)sh test/conformance/amd/run.sh loop_stats.py --build $(B) --check test/bench/results/amd_loops.md
 	$(Q)sh test/conformance/amd/run.sh far.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh f8.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh fp16_alt.py --build $(B)

@@ -169,6 +169,10 @@ static void push_store(OpList *l, int slot, int ahead)
     push_barrier(l, ahead);
 }
 
+/* One register set holds the chunk that is fetched next to the one that is consumed: it is written to the
+ * free stage before the loads of the chunk behind it. */
+static bool stores_first(const GpuPlan *plan) { return !plan->copy->async && plan->prefetch > plan->n_sets; }
+
 static void push_wait(OpList *l, int pending)
 {
     Op *o = push(l, pass_tile_op(l->p, OP_WAIT, -1, -1, -1));
@@ -190,10 +194,14 @@ static Op *main_loop(Program *p, const GpuPlan *plan)
     OpList l = {.p = p, .plan = plan};
     bool async = plan->copy->async, single = plan->one_loop;
     if (async) push_wait(&l, single ? 0 : plan->prefetch - 1);
+    if (stores_first(plan)) push_pair(&l, OP_STORE_TILE, local_ab, fetch_ab, 0, 1, single ? 1 : 0);
     push_load(&l, plan->prefetch > 0 ? plan->n_sets - 1 : 0, plan->prefetch, single ? plan->prefetch : 0);
     if (plan->prefetch == 0 && !async) push_store(&l, 0, 0);
     push(&l, consumer(p, plan, true));
-    if (plan->prefetch > 0 && !async) push_store(&l, 1, single ? 1 : 0);
+    if (stores_first(plan))
+        push_barrier(&l, single ? 1 : 0);
+    else if (plan->prefetch > 0 && !async)
+        push_store(&l, 1, single ? 1 : 0);
     return phase_loop(&l, plan->prefetch > 0 && !single ? PHASE_MAIN : PHASE_ALL);
 }
 
@@ -229,9 +237,11 @@ Err gpu_pipeline(Program *p)
             o = next;
             continue;
         }
-        for (int i = 0; i < plan->prefetch; i++) push_load(&l, plan->copy->async ? 0 : i, i, i);
+        int first = stores_first(plan) ? plan->n_sets : plan->prefetch;
+        for (int i = 0; i < first; i++) push_load(&l, plan->copy->async ? 0 : i, i, i);
         if (plan->prefetch > 0 && !plan->copy->async) {
             push_pair(&l, OP_STORE_TILE, local_ab, fetch_ab, 0, 0, 0);
+            for (int i = first; i < plan->prefetch; i++) push_load(&l, i - first, i, i);
             push_barrier(&l, 0);
         }
         push(&l, main_loop(p, plan));

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Main loops of our kernels beside those of Tensile's assembly kernels with the same tile.
 
-usage: loop_stats.py [--build DIR] [--compiler clang-19,clang-15] [--only gfx90a]
+usage: loop_stats.py [--build DIR] [--compiler clang-19,clang-15] [--only gfx90a] [--check TABLES.md]
 Compiles each row and counts its main loop's instructions by amdemu's classes. Tensile's shares were counted by the
 same rule in kernels of Tensile 4.44. 'single' counts a packed or dual-issued FMA as two instructions. 'conflicts':
 extra cycles of a wave's read of A or B, or of its writes of one load (kernel/amdgcn/layout.c). Needs
-AMDEMU_DIR (no tinygrad); no kernel is run."""
+AMDEMU_DIR (no tinygrad); no kernel is run.
+--check prints no tables but the rows whose share is below that of the same compiler's table in the file, exit code 1."""
 import argparse
 import collections
 import datetime
 import os
 import re
+import shutil
 import sys
 
 import cases
@@ -138,11 +140,39 @@ def conflicts(path):
     return ', '.join(out) or 0
 
 
+def recorded(path, compiler):
+    """{(arch, kernel): share} of that compiler's table."""
+    out, wanted = {}, False
+    for line in open(path):
+        cells = [c.strip() for c in line.split('|')]
+        if len(cells) == 1 and line.startswith('clang-'):
+            wanted = line.startswith(compiler + ',')
+        elif wanted and len(cells) > 5 and re.fullmatch(r'[0-9.]+', cells[5]):
+            out[cells[1], cells[2]] = float(cells[5])
+    return out
+
+
+def below(lines, shares):
+    """Prints the rows whose share is below the recorded one, and how many were compared."""
+    worse, n = 0, 0
+    for row in lines:
+        landed = shares.get((row[0], row[1]))
+        if landed is None:
+            continue
+        n += 1
+        if row[2] == '-' or float(row[4]) < landed:
+            worse += 1
+            print(f'{row[0]} {row[1]}: share {row[4] if row[2] != "-" else row[3]}, recorded {landed}')
+    print(f'main loops of AMD kernels: {worse} of {n} below the recorded share')
+    return worse
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
     p.add_argument('--compiler', default='clang-19')
     p.add_argument('--only', default='')
+    p.add_argument('--check', default='')
     args = p.parse_args()
     if not os.environ.get('AMDEMU_DIR'):
         print('skipped: main loops of AMD kernels: AMDEMU_DIR is not set')
@@ -156,12 +186,15 @@ def main():
         todo.append(c)
     head = ['arch', 'kernel', 'loop', 'matrix or FMA', 'share', 'single', 'Tensile', 'valu', 'salu', 'lds read', 'lds write', 'load', 'wait',
             'registers', 'LDS', 'conflicts', 'scratch']
+    worse = 0
     for compiler in args.compiler.split(','):
+        if args.check and not shutil.which(compiler):
+            print(f'skipped: main loops of AMD kernels: no {compiler}')
+            continue
         k = emulate.Kernels(os.path.join(args.build, 'conformance', 'emit'), compiler,
                             os.path.join(args.build, 'conformance', 'amd.cache'), batch=1)
         answers = k.make(todo)
         objects = k.compile(k.texts(answers))
-        print(f'{compiler}, {datetime.date.today()}\n')
         lines = [head, ['---'] * len(head)]
         for r, a in zip(rows, answers):
             if r[0] in NEWEST_ONLY and not re.search(r'-(19|[2-9]\d)$', compiler):
@@ -176,11 +209,15 @@ def main():
                           f"{100 * s['work'] / (s['loop'] - s['unit'] + s['work']):.1f}", r[3] or '', c['valu'], c['salu'], c['lds read'],
                           c['lds write'], c['vmem load'], c['wait'], s['registers'], s['lds'], conflicts(a['file']),
                           s['scratch'] or ''])
+        k.close()
+        if args.check:
+            worse += below(lines[2:], recorded(args.check, compiler))
+            continue
+        print(f'{compiler}, {datetime.date.today()}\n')
         for line in lines:
             print('| ' + ' | '.join(map(str, line)) + ' |')
         print()
-        k.close()
-    return 0
+    return 1 if worse else 0
 
 
 if __name__ == '__main__':

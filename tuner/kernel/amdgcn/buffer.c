@@ -478,9 +478,12 @@ static void slow(const GpuPlan *p, Buf *out)
     buf_puts(out, "    return slow;\n}\n\n");
 }
 
+/* With PrefetchGlobalRead 2 and two stages an iteration begins with the writes of the chunk that has
+ * arrived, whose registers take the next loads, as in the reference: a second set would have to be copied
+ * into the first one. */
 static Err buffer_plan(GpuPlan *p)
 {
-    (void)p;
+    if (p->prefetch == 2 && p->n_stages == 2) p->n_sets = 1;
     return ERR_OK;
 }
 

@@ -65,12 +65,14 @@ void amdgcn_raw_buffers(const GpuPlan *p, Buf *out)
                    "extern \"C\" __attribute__((device)) void @raw_store%d(%s, @w4, int, int, int) "
                    "__asm(\"llvm.amdgcn.raw.buffer.store.%s\");\n",
                    raws[i].type, raws[i].bytes, raws[i].suffix, raws[i].bytes, raws[i].type, raws[i].suffix);
-    /* a raw buffer of `bytes`; at most 4 GiB are seen from its base. Old compilers keep the base in vector
-     * registers when they are not told, and loop over its values at each load. */
+    /* A raw buffer of `bytes`; at most 4 GiB are seen from its base. Addresses have 48 bits: what stands
+     * above them in the descriptor, the stride, is 0 without a mask, which would cost a copy of the
+     * descriptor in each iteration of the main loop. Old compilers keep the base in vector registers when
+     * they are not told that it is uniform, and loop over its values at each load. */
     buf_printf(out,
                "@DEV @w4 @descriptor(const char *base, unsigned long long bytes)\n{\n"
                "    const unsigned long long b = @uniform64((unsigned long long)base);\n"
-               "    const @w4 r = {(int)b, (int)(b >> 32 & 0xffff), (int)(bytes >> 32 ? ~0u : "
+               "    const @w4 r = {(int)b, (int)(b >> 32), (int)(bytes >> 32 ? ~0u : "
                "(unsigned)bytes), 0x%x};\n"
                "    return r;\n}\n",
                gfx9 ? 0x27000 : 0x31004000);
