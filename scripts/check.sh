@@ -1,6 +1,6 @@
 #!/bin/sh
 # Sets up, builds, runs all tests. The same as 'make check' once set up.
-#   --clang   also builds everything with clang and runs the fuzz targets for a second each, as CI does
+#   --clang   also builds everything with clang and runs the fuzz targets on fixed inputs, as CI does
 set -e
 cd "$(dirname "$0")/.."
 case ${1-} in

@@ -1,4 +1,5 @@
-/* Fuzz target: programs as text, read and lowered. */
+/* Fuzz target: programs as text are read and checked, and their modules chosen. Not here: lowering,
+ * which gets the programs of the passes and their texts alone. */
 #include <stddef.h>
 #include <stdint.h>
 
