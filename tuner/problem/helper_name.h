@@ -1,7 +1,7 @@
 /* Names of helper kernels, which prepare D or the workspace before a kernel with GlobalSplitU and add up the
  * parts after it. Tensile's launcher builds these names from the solution and the problem, so that kernels
- * and launches must agree on every letter (Tensile/Source/lib/source/ContractionSolution.cpp, betaOnlyKernelName
- * and outputConversionKernelName).
+ * and launches must agree on every letter (Tensile/Source/lib/source/ContractionSolution.cpp,
+ * betaOnlyKernelName and outputConversionKernelName).
  *
  * The functions allocate nothing. C indices: "Cijk".
  */
