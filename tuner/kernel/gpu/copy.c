@@ -7,8 +7,6 @@
  */
 #include "kernel/gpu/gpu.h"
 
-#include <stdio.h>
-
 static Err register_plan(GpuPlan *p)
 {
     (void)p;
@@ -17,113 +15,198 @@ static Err register_plan(GpuPlan *p)
 
 static int loads_of(const GpuOperand *x) { return x->nlc * x->nlp; }
 
-static void state(const GpuPlan *p, Buf *out)
+/* ---- names ---- */
+
+static const char *of_operand(Stmts *s, const char *before, const GpuOperand *x, const char *behind)
 {
-    buf_puts(out, "struct @Copy {\n");
+    return stmts_name(s, "%s%c%s", before, x->name, behind);
+}
+
+static const Value *tensor(Stmts *s, const GpuOperand *x) { return value_named(s, "t.%c", x->name); }
+
+/* t.m or t.n, t.m0 or t.n0. */
+static const Expr *side(Stmts *s, const GpuOperand *x) { return gpu_size(s, x->name == 'a' ? "t.m" : "t.n"); }
+static const Expr *origin(Stmts *s, const GpuOperand *x)
+{
+    return gpu_size(s, x->name == 'a' ? "t.m0" : "t.n0");
+}
+
+static const Expr *leading(Stmts *s, const GpuOperand *x)
+{
+    return gpu_stride(s, x->name == 'a' ? "t.lda" : "t.ldb");
+}
+
+static const Expr *least(ExprPool *pool, const Expr *x, const Expr *y)
+{
+    return expr_op(pool, EXPR_MIN, x, y);
+}
+
+static const Expr *below(ExprPool *pool, const Expr *x, int64_t n)
+{
+    return expr_op(pool, EXPR_LT, x, expr_const(pool, n));
+}
+
+/* e, which is known to need no more than 32 bits. */
+static const Expr *narrow(ExprPool *pool, const Expr *e) { return expr_within(pool, e, 0, INT32_MAX); }
+
+/* The registers of load i. */
+static const Value *data_of(Stmts *s, const GpuOperand *x, const Value *set, const Expr *i)
+{
+    const Value *sets = value_reg(s, of_operand(s, "c.", x, "_data"));
+    return value_at(s, value_at(s, sets, set->expr), i);
+}
+
+static const Value *set_variable(Stmts *s) { return value_expr(s, gpu_counter(&s->pool, "set", 0, 2)); }
+
+/* ---- places ---- */
+
+static void state(const GpuPlan *p, Stmts *s)
+{
+    stmt_struct(s, "@Copy", 0);
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
-        buf_printf(out,
-                   "    const char *%c;\n    unsigned off_%c[%d], along_%c, across_%c;\n    @VP%d "
-                   "%c_data[%d][%d];\n",
-                   x->name, x->name, loads_of(x), x->name, x->name, x->width * p->in.parts, x->name,
-                   p->n_sets, loads_of(x));
+        stmt_var(s, "const char *", x->name == 'a' ? "a" : "b", NULL);
+        stmt_array(s, "unsigned", of_operand(s, "off_", x, ""), DIMS(loads_of(x)));
+        stmt_var(s, "unsigned", of_operand(s, "along_", x, ""), NULL);
+        stmt_var(s, "unsigned", of_operand(s, "across_", x, ""), NULL);
+        stmt_array(s, stmts_name(s, "@VP%d", x->width * p->in.parts), of_operand(s, "", x, "_data"),
+                   DIMS(p->n_sets, loads_of(x)));
     }
-    buf_puts(out, "};\n\n");
+    stmt_end(s);
+    stmt_gap(s);
 }
 
 /* FractionalLoad: some loads of some threads are outside the tile. */
-static void inside(const GpuPlan *p, const GpuOperand *x, const char *before, const char *behind, Buf *out)
+static const Expr *inside(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, GpuPlace at)
 {
-    if (x->fractional)
-        buf_printf(out, "%salong < %d && across < %d%s", before, x->tlu ? x->tile : p->depth_u,
-                   x->tlu ? p->depth_u : x->tile, behind);
+    return expr_op(pool, EXPR_BOTH, below(pool, at.along, x->tlu ? x->tile : p->depth_u),
+                   below(pool, at.across, x->tlu ? p->depth_u : x->tile));
 }
 
-static void init_operand(const GpuPlan *p, int i, Buf *out)
+/* The thread's first place, which copy_init has kept. */
+static GpuPlace kept_place(Stmts *s, const GpuPlan *p, const GpuOperand *x)
 {
-    const GpuOperand *x = &p->op[i];
-    char n = x->name, size = i ? 'n' : 'm';
-    int bytes = gpu_type_bytes(&x->type);
-    GpuIndex index;
-    gpu_index_init(&index, out, 1);
-    GpuPlace at = gpu_load_place(&index.pool, p, x);
-    expr_declare(&index.text, at.along);
-    expr_declare(&index.text, at.across);
-    buf_printf(out, "    c.along_%c = ", n);
-    gpu_index_put(&index, at.along);
-    buf_printf(out, ", c.across_%c = ", n);
-    gpu_index_put(&index, at.across);
-    buf_puts(out, ";\n");
-    gpu_index_done(&index);
-    if (x->tlu)
-        buf_printf(out,
-                   "    {\n        const unsigned last = t.%c - %d, from = t.%c0 < last ? t.%c0 : last;\n"
-                   "        c.%c = t.%c + (unsigned long long)from * %d;\n",
-                   size, x->width, size, size, n, n, bytes);
-    else
-        buf_printf(out,
-                   "    {\n        const unsigned last = t.%c - 1 - t.%c0;\n"
-                   "        c.%c = t.%c + (unsigned long long)t.%c0 * t.ld%c * %d;\n",
-                   size, size, n, n, size, n, bytes);
-    buf_printf(
-        out,
-        "        @UNROLL for (int i = 0; i < %d; i++) {\n"
-        "            unsigned along = c.along_%c + i %% %d * %d, across = c.across_%c + i / %d * %d;\n",
-        loads_of(x), n, x->nlc, x->lsc, n, x->nlc, x->lsp);
-    if (x->fractional) { /* reads something that is there */
-        int most_along = (x->tlu ? x->tile : p->depth_u) - x->width;
-        int most_across = (x->tlu ? p->depth_u : x->tile) - 1;
-        buf_printf(out,
-                   "            if (along > %d) along = %d;\n            if (across > %d) across = %d;\n",
-                   most_along, most_along, most_across, most_across);
-    }
-    if (x->tlu)
-        buf_printf(out,
-                   "            const unsigned free = t.%c0 + along < last ? t.%c0 + along : last;\n"
-                   "            c.off_%c[i] = (across * (unsigned)t.ld%c + (free - from)) * %d;\n",
-                   size, size, n, n, bytes);
-    else
-        buf_printf(out,
-                   "            const unsigned free = across < last ? across : last;\n"
-                   "            c.off_%c[i] = (free * (unsigned)t.ld%c + along) * %d;\n",
-                   n, n, bytes);
-    buf_puts(out, "        }\n    }\n");
+    GpuPlace at = gpu_load_place(&s->pool, p, x);
+    at.along = expr_kept(&s->pool, of_operand(s, "c.along_", x, ""), at.along);
+    at.across = expr_kept(&s->pool, of_operand(s, "c.across_", x, ""), at.across);
+    stmt_known(s, at.along);
+    stmt_known(s, at.across);
+    return at;
 }
 
-static void init(const GpuPlan *p, Buf *out)
+/* Place of element e of load i. */
+static GpuPlace load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
 {
-    buf_puts(out, "@DEV void @copy_init(@Copy &c, const @Tile &t, unsigned tid)\n{\n");
-    init_operand(p, 0, out);
-    init_operand(p, 1, out);
-    buf_puts(out, "}\n\n"
-                  "@DEV void @copy_move(@Copy &c, const @Tile &, long long a, long long b)\n{\n"
-                  "    c.a += a;\n    c.b += b;\n}\n\n");
-}
-
-static void load(const GpuPlan *p, Buf *out)
-{
-    buf_puts(out, "@DEV void @copy_load(@Copy &c, int set, char *)\n{\n");
-    for (int i = 0; i < 2; i++) {
-        const GpuOperand *x = &p->op[i];
-        int parts = x->width * p->in.parts;
-        buf_printf(out, "    @UNROLL for (int i = 0; i < %d; i++)\n        c.%c_data[set][i] = ", loads_of(x),
-                   x->name);
-        buf_printf(out, "%s((const @VP%du *)(c.%c + c.off_%c[i]));\n", gpu_load_hinted(p, x->hint), parts,
-                   x->name, x->name);
-    }
-    buf_puts(out, "}\n\n");
-}
-
-/* Place of load i, declared as along and across. */
-static GpuPlace let_load(GpuIndex *index, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
-{
-    ExprPool *pool = &index->pool;
     const Expr *along = expr_mul_i(pool, expr_mod_i(pool, i, x->nlc), x->lsc),
                *across = expr_mul_i(pool, expr_div_i(pool, i, x->nlc), x->lsp);
     along = expr_add(pool, expr_add(pool, first.along, along), e);
-    return (GpuPlace){gpu_index_let(index, "along", along),
-                      gpu_index_let(index, "across", expr_add(pool, first.across, across))};
+    return (GpuPlace){along, expr_add(pool, first.across, across)};
 }
+
+/* The same, declared as along and across. */
+static GpuPlace let_place(Stmts *s, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
+{
+    GpuPlace at = load_place(&s->pool, x, first, i, e);
+    return (GpuPlace){stmt_let(s, "along", at.along), stmt_let(s, "across", at.across)};
+}
+
+/* ---- global memory to registers ---- */
+
+/* Moves the pointer to the tile's first element that is read. Returns that element's row or column, and the
+ * last one that a load may begin with, counted from there. */
+static const Expr *init_pointer(Stmts *s, const GpuOperand *x, const Expr **last)
+{
+    ExprPool *pool = &s->pool;
+    const int bytes = gpu_type_bytes(&x->type);
+    const Expr *from = expr_const(pool, 0), *at;
+    if (x->tlu) {
+        *last = stmt_let(s, "last", narrow(pool, expr_add_i(pool, side(s, x), -x->width)));
+        from = at = stmt_let(s, "from", least(pool, origin(s, x), *last));
+    } else {
+        const Expr *most = narrow(pool, expr_add_i(pool, side(s, x), -1));
+        *last = stmt_let(s, "last", narrow(pool, expr_sub(pool, most, origin(s, x))));
+        at = expr_mul(pool, origin(s, x), leading(s, x));
+    }
+    const Value *moved =
+        value_op(s, VALUE_MUL, value_cast(s, "unsigned long long", value_expr(s, at)), value_int(s, bytes));
+    stmt_set(s, value_reg(s, of_operand(s, "c.", x, "")), value_op(s, VALUE_ADD, tensor(s, x), moved));
+    return from;
+}
+
+/* Byte offset of a load from the pointer: 32 bits, as copy_slow has found. */
+static const Expr *load_offset(Stmts *s, const GpuOperand *x, GpuPlace at, const Expr *from, const Expr *last)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *ld = expr_var(pool, "ld", 0, 0, UINT32_MAX), *line = x->tlu ? at.across : at.along, *free;
+    if (x->tlu) {
+        free = stmt_let(s, "free", least(pool, expr_add(pool, origin(s, x), at.along), last));
+        free = narrow(pool, expr_sub(pool, free, from));
+        line = narrow(pool, expr_add(pool, narrow(pool, expr_mul(pool, at.across, ld)), free));
+    } else {
+        free = stmt_let(s, "free", least(pool, at.across, last));
+        line = narrow(pool, expr_add(pool, narrow(pool, expr_mul(pool, free, ld)), at.along));
+    }
+    return narrow(pool, expr_mul_i(pool, line, gpu_type_bytes(&x->type)));
+}
+
+static void init_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *last;
+    GpuPlace first = gpu_load_place(pool, p, x);
+    stmt_set(s, value_reg(s, of_operand(s, "c.along_", x, "")), value_expr(s, first.along));
+    stmt_set(s, value_reg(s, of_operand(s, "c.across_", x, "")), value_expr(s, first.across));
+    stmt_block(s);
+    const Expr *from = init_pointer(s, x, &last);
+    stmt_define(s, "unsigned", "ld", value_cast(s, "unsigned", value_expr(s, leading(s, x))));
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x));
+    GpuPlace at = load_place(pool, x, kept_place(s, p, x), i, expr_const(pool, 0));
+    if (x->fractional) { /* reads something that is there */
+        at.along = least(pool, at.along, expr_const(pool, (x->tlu ? x->tile : p->depth_u) - x->width));
+        at.across = least(pool, at.across, expr_const(pool, (x->tlu ? p->depth_u : x->tile) - 1));
+    }
+    at = (GpuPlace){stmt_let(s, "along", at.along), stmt_let(s, "across", at.across)};
+    const Value *offset = value_at(s, value_reg(s, of_operand(s, "c.off_", x, "")), i);
+    stmt_set(s, offset, value_expr(s, load_offset(s, x, at, from, last)));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+static void init(const GpuPlan *p, Stmts *s)
+{
+    stmt_function(s, (Function){.name = "@copy_init",
+                                STMT_PARAMS({"@Copy &", "c"}, {"const @Tile &", "t"}, {"unsigned", "tid"})});
+    for (int i = 0; i < 2; i++) init_operand(p, s, &p->op[i]);
+    stmt_end(s);
+    stmt_gap(s);
+    stmt_function(s, (Function){.name = "@copy_move",
+                                STMT_PARAMS({"@Copy &", "c"}, {"const @Tile &", NULL}, {"long long", "a"},
+                                            {"long long", "b"})});
+    stmt_update(s, VALUE_ADD, value_reg(s, "c.a"), value_reg(s, "a"));
+    stmt_update(s, VALUE_ADD, value_reg(s, "c.b"), value_reg(s, "b"));
+    stmt_end(s);
+    stmt_gap(s);
+}
+
+static void load(const GpuPlan *p, Stmts *s)
+{
+    stmt_function(
+        s, (Function){.name = "@copy_load", STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", NULL})});
+    for (int n = 0; n < 2; n++) {
+        const GpuOperand *x = &p->op[n];
+        const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x));
+        Access from = access_at(SPACE_GLOBAL, stmts_name(s, "@VP%du", x->width * p->in.parts),
+                                x->width * gpu_type_bytes(&p->in), value_reg(s, of_operand(s, "c.", x, "")),
+                                gpu_size(s, of_operand(s, "c.off_", x, "[i]")));
+        from.hint = x->hint;
+        stmt_set(s, data_of(s, x, set_variable(s), i), value_load(s, from));
+        stmt_end(s);
+    }
+    stmt_end(s);
+    stmt_gap(s);
+}
+
+/* ---- registers to local memory ---- */
 
 /* Whether a load's vector is one in local memory too, side by side and aligned to its size. */
 static bool is_vector(ExprPool *pool, const GpuOperand *x, GpuPlace at)
@@ -146,136 +229,190 @@ bool gpu_register_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool 
     return true;
 }
 
+/* Fp16AltImpl: what was loaded as half becomes bf16. */
+static void convert(Stmts *s, const GpuOperand *x)
+{
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x)), *e = stmt_unrolled(s, "e", GPU_E, x->width);
+    const Value *element = value_at(s, data_of(s, x, set_variable(s), i), e);
+    stmt_set(s, element, value_call(s, "@to_bf16", element));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* The address of a place in the operand's tile. */
+static Access local_at(Stmts *s, const GpuOperand *x, const char *type, int bytes, GpuPlace at)
+{
+    const Expr *offset = expr_add_i(&s->pool, gpu_lds_place(&s->pool, x, at), x->lds_offset);
+    return access_at(SPACE_LOCAL, type, bytes, value_reg(s, "stage"), offset);
+}
+
 /* One operand's registers to local memory: as vectors where the same dimension is contiguous there. */
-static void store_operand(const GpuPlan *p, int i, Buf *out)
+static void store_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
-    const GpuOperand *x = &p->op[i];
-    GpuIndex index;
-    ExprPool *pool = &index.pool;
-    int parts = x->width * p->in.parts;
-    gpu_index_init(&index, out, 2);
-    if (p->to_bf16)
-        buf_printf(out,
-                   "    @UNROLL for (int i = 0; i < %d; i++)\n"
-                   "        @UNROLL for (int e = 0; e < %d; e++)\n"
-                   "            c.%c_data[set][i][e] = @to_bf16(c.%c_data[set][i][e]);\n",
-                   loads_of(x), x->width, x->name, x->name);
-    buf_printf(out, "    @UNROLL for (int i = 0; i < %d; i++) {\n", loads_of(x));
-    GpuPlace first = gpu_load_place(pool, p, x);
-    first.along = expr_kept(pool, x->name == 'a' ? "c.along_a" : "c.along_b", first.along);
-    first.across = expr_kept(pool, x->name == 'a' ? "c.across_a" : "c.across_b", first.across);
-    expr_declared(&index.text, first.along);
-    expr_declared(&index.text, first.across);
-    const Expr *i_load = gpu_counter(pool, "i", GPU_I, loads_of(x));
-    GpuPlace at = let_load(&index, x, first, i_load, expr_const(pool, 0));
-    inside(p, x, "        if (", ")\n", out);
+    ExprPool *pool = &s->pool;
+    const int parts = p->in.parts, bytes = gpu_type_bytes(&p->in);
+    if (p->to_bf16) convert(s, x);
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x));
+    GpuPlace at = let_place(s, x, kept_place(s, p, x), i, expr_const(pool, 0));
+    const Value *data = data_of(s, x, set_variable(s), i);
+    if (x->fractional) stmt_if_expr(s, inside(pool, p, x, at));
     if (is_vector(pool, x, at)) {
-        buf_printf(out, "        *(@VP%d *)(stage + (", parts);
-        gpu_index_put(&index, expr_add_i(pool, gpu_lds_place(pool, x, at), x->lds_offset));
-        buf_printf(out, ")) = c.%c_data[set][i];\n    }\n", x->name);
-        gpu_index_done(&index);
-        return;
+        const char *type = stmts_name(s, "@VP%d", x->width * parts);
+        stmt_store(s, local_at(s, x, type, x->width * bytes, at), data);
+    } else {
+        const Expr *e = stmt_unrolled(s, "e", GPU_E, x->width);
+        at.along = expr_add(pool, at.along, e);
+        const Value *to = stmt_define(s, "@P *", "to", value_place(s, local_at(s, x, "@P", bytes, at)));
+        const Expr *q = stmt_unrolled(s, "q", GPU_Q, parts);
+        const Expr *part = expr_add(pool, expr_mul_i(pool, e, parts), q);
+        stmt_store(s, access_element(SPACE_LOCAL, "@P", p->in.part_bytes, to, q), value_at(s, data, part));
+        stmt_end(s);
+        stmt_end(s);
     }
-    buf_printf(out, "        @UNROLL for (int e = 0; e < %d; e++) {\n            @P *to = (@P *)(stage + (",
-               x->width);
-    at.along = expr_add(pool, at.along, gpu_counter(pool, "e", GPU_E, x->width));
-    gpu_index_put(&index, expr_add_i(pool, gpu_lds_place(pool, x, at), x->lds_offset));
-    buf_printf(
-        out,
-        "));\n            @UNROLL for (int q = 0; q < %d; q++) to[q] = c.%c_data[set][i][e * %d + q];\n "
-        "       }\n    }\n",
-        p->in.parts, x->name, p->in.parts);
-    gpu_index_done(&index);
+    if (x->fractional) stmt_end(s);
+    stmt_end(s);
 }
 
-static void store(const GpuPlan *p, Buf *out)
+static void store(const GpuPlan *p, Stmts *s)
 {
-    buf_puts(out, "@DEV void @copy_store(@Copy &c, int set, char *stage)\n{\n");
-    store_operand(p, 0, out);
-    store_operand(p, 1, out);
-    buf_puts(out, "}\n\n#define @copy_wait(n)\n\n");
+    stmt_function(s, (Function){.name = "@copy_store",
+                                STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"})});
+    for (int i = 0; i < 2; i++) store_operand(p, s, &p->op[i]);
+    stmt_end(s);
+    stmt_gap(s);
+    stmt_function(s, (Function){.name = "@copy_wait", STMT_PARAMS({"int", NULL})});
+    stmt_end(s);
+    stmt_gap(s);
     if (p->n_sets == 1) return;
-    buf_puts(out, "@DEV void @copy_shift(@Copy &c)\n{\n");
-    for (int i = 0; i < 2; i++)
-        buf_printf(out, "    @UNROLL for (int i = 0; i < %d; i++) c.%c_data[0][i] = c.%c_data[1][i];\n",
-                   loads_of(&p->op[i]), p->op[i].name, p->op[i].name);
-    buf_puts(out, "}\n\n");
+    stmt_function(s, (Function){.name = "@copy_shift", STMT_PARAMS({"@Copy &", "c"})});
+    for (int n = 0; n < 2; n++) {
+        const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(&p->op[n]));
+        stmt_set(s, data_of(s, &p->op[n], value_int(s, 0), i), data_of(s, &p->op[n], value_int(s, 1), i));
+        stmt_end(s);
+    }
+    stmt_end(s);
+    stmt_gap(s);
 }
 
-/* When the fast functions cannot do it: sides shorter than a vector, offsets over 32 bits, misaligned
- * vectors where the machine minds. */
-static void slow(const GpuPlan *p, Buf *out)
+/* ---- what the fast functions cannot do ---- */
+
+static void slow_if(Stmts *s, const Value *condition)
 {
-    buf_puts(out, "@DEV int @copy_slow(const @Tile &t)\n{\n    int slow = 0;\n");
+    stmt_update(s, VALUE_OR, value_reg(s, "slow"), condition);
+}
+
+/* Misaligned vectors, where the machine minds. */
+static void slow_alignment(Stmts *s, const GpuOperand *x)
+{
+    ExprPool *pool = &s->pool;
+    const int bytes = gpu_type_bytes(&x->type);
+    const Value *address = value_cast(s, "unsigned long long", tensor(s, x));
+    const Value *step = value_expr(s, expr_mul_i(pool, leading(s, x), bytes));
+    const Value *bits = value_op(s, VALUE_OR, address, step);
+    bits = value_op(s, VALUE_AND, bits, value_int(s, x->width * bytes - 1));
+    slow_if(s, value_op(s, VALUE_NE, bits, value_int(s, 0)));
+    if (x->shift < 2) return;
+    const Expr *end = expr_add_i(pool, origin(s, x), x->tile);
+    const Value *hangs = value_op(s, VALUE_GT, value_expr(s, end), value_expr(s, side(s, x)));
+    const Value *odd = value_expr(s, expr_mod_i(pool, side(s, x), x->width));
+    slow_if(s, value_op(s, VALUE_BOTH, hangs, value_op(s, VALUE_NE, odd, value_int(s, 0))));
+}
+
+/* Sides shorter than a vector, offsets over 32 bits, misaligned vectors. */
+static void slow(const GpuPlan *p, Stmts *s)
+{
+    stmt_function(s, (Function){.result = "int", .name = "@copy_slow", STMT_PARAMS({"const @Tile &", "t"})});
+    stmt_var(s, "int", "slow", value_int(s, 0));
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
-        int bytes = gpu_type_bytes(&x->type), lines = x->tlu ? p->depth_u : x->tile;
-        char n = x->name, size = i ? 'n' : 'm';
-        if (x->tlu && x->width > 1) buf_printf(out, "    slow |= t.%c < %d;\n", size, x->width);
-        buf_printf(out, "    slow |= t.ld%c > %lluu;\n", n,
-                   (0xffffffffull / (unsigned)bytes - (unsigned)(x->tile + p->depth_u)) / (unsigned)lines);
-        if (p->dialect->aligned_loads && x->width * bytes > p->in.part_bytes) {
-            buf_printf(out, "    slow |= (((unsigned long long)t.%c | t.ld%c * %d) & %d) != 0;\n", n, n,
-                       bytes, x->width * bytes - 1);
-            if (x->shift > 1)
-                buf_printf(out, "    slow |= t.%c0 + %d > t.%c && t.%c %% %d != 0;\n", size, x->tile, size,
-                           size, x->width);
-        }
+        const int bytes = gpu_type_bytes(&x->type), lines = x->tlu ? p->depth_u : x->tile;
+        const int64_t most = ((int64_t)UINT32_MAX / bytes - (x->tile + p->depth_u)) / lines;
+        if (x->tlu && x->width > 1)
+            slow_if(s, value_op(s, VALUE_LT, value_expr(s, side(s, x)), value_int(s, x->width)));
+        slow_if(s, value_op(s, VALUE_GT, value_expr(s, leading(s, x)), value_int(s, most)));
+        if (p->dialect->aligned_loads && x->width * bytes > p->in.part_bytes) slow_alignment(s, x);
     }
-    buf_puts(out, "    return slow;\n}\n\n");
+    stmt_return(s, value_reg(s, "slow"));
+    stmt_end(s);
+    stmt_gap(s);
 }
 
-static void tail_operand(const GpuPlan *p, int i, Buf *out)
+/* Element by element, with 64-bit addresses and zeros behind K. */
+static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
-    const GpuOperand *x = &p->op[i];
-    GpuIndex index;
-    ExprPool *pool = &index.pool;
-    gpu_index_init(&index, out, 2);
-    char n = x->name;
-    const char *edge = i ? "col" : "row", *k = x->tlu ? "across" : "along",
-               *free = x->tlu ? "along" : "across";
+    ExprPool *pool = &s->pool;
+    const int elements = loads_of(x) * x->width;
+    stmt_block(s);
     GpuPlace first = gpu_load_place(pool, p, x);
-    buf_puts(out, "    {\n");
-    first.along = gpu_index_let(&index, "along_0", first.along);
-    first.across = gpu_index_let(&index, "across_0", first.across);
-    buf_printf(out, "        @NOUNROLL for (unsigned i = 0; i < %d; i++) {\n", loads_of(x) * x->width);
-    const Expr *number = gpu_counter(pool, "i", GPU_I, loads_of(x) * x->width);
+    first.along = stmt_let(s, "along_0", first.along);
+    first.across = stmt_let(s, "across_0", first.across);
+    stmt_loop(s, (Loop){.var = "i",
+                        .type = "unsigned",
+                        .start = expr_const(pool, 0),
+                        .limit = expr_const(pool, elements),
+                        .unroll = UNROLL_NONE});
+    const Expr *number = gpu_counter(pool, "i", GPU_I, elements);
     GpuPlace at =
-        let_load(&index, x, first, expr_div_i(pool, number, x->width), expr_mod_i(pool, number, x->width));
-    inside(p, x, "        if (!(", ")) continue;\n", out);
-    buf_printf(out,
-               "        const unsigned long long k = (unsigned long long)k0 + %s, free = @near_%s(t, %s);\n",
-               k, edge, free);
-    buf_printf(out,
-               "        const @P *from = (const @P *)t.%c + %d * (%s);\n        @P *to = (@P *)(stage + (", n,
-               p->in.parts,
-               x->tlu ? (i ? "k * t.ldb + free" : "k * t.lda + free")
-                      : (i ? "free * t.ldb + k" : "free * t.lda + k"));
-    gpu_index_put(&index, expr_add_i(pool, gpu_lds_place(pool, x, at), x->lds_offset));
-    buf_printf(out,
-               "));\n        @UNROLL for (int q = 0; q < %d; q++) to[q] = k < t.k ? %s : (@P)0;\n        "
-               "}\n    }\n",
-               p->in.parts, p->to_bf16 ? "@to_bf16(from[q])" : "from[q]");
-    gpu_index_done(&index);
+        let_place(s, x, first, expr_div_i(pool, number, x->width), expr_mod_i(pool, number, x->width));
+    if (x->fractional) {
+        stmt_if(s, value_op(s, VALUE_NOT, value_expr(s, inside(pool, p, x, at)), NULL));
+        stmt_next(s);
+        stmt_end(s);
+    }
+    const Expr *k0 = expr_var(pool, "k0", 0, 0, UINT32_MAX), *free = gpu_stride(s, "free");
+    const Expr *k = stmt_let(s, "k", expr_add(pool, k0, x->tlu ? at.across : at.along));
+    stmt_define(s, "unsigned long long", "free",
+                value_call(s, x->name == 'a' ? "@near_row" : "@near_col", value_reg(s, "t"),
+                           value_expr(s, x->tlu ? at.along : at.across)));
+    const Expr *element = x->tlu ? expr_add(pool, expr_mul(pool, k, leading(s, x)), free)
+                                 : expr_add(pool, expr_mul(pool, free, leading(s, x)), k);
+    const Value *start = value_cast(s, "const @P *", tensor(s, x));
+    const Value *moved = value_expr(s, expr_mul_i(pool, element, p->in.parts));
+    const Value *from = stmt_define(s, "const @P *", "from", value_op(s, VALUE_ADD, start, moved));
+    const Value *to =
+        stmt_define(s, "@P *", "to", value_place(s, local_at(s, x, "@P", gpu_type_bytes(&p->in), at)));
+    const Expr *q = stmt_unrolled(s, "q", GPU_Q, p->in.parts),
+               *in_k = expr_op(pool, EXPR_LT, k, gpu_size(s, "t.k"));
+    Access element_at = access_element(SPACE_GLOBAL, "@P", p->in.part_bytes, from, q);
+    if (!p->to_bf16) element_at.guard = in_k;
+    const Value *loaded = value_load(s, element_at), *zero = value_cast(s, "@P", value_int(s, 0));
+    if (p->to_bf16) loaded = value_select(s, value_expr(s, in_k), value_call(s, "@to_bf16", loaded), zero);
+    stmt_store(s, access_element(SPACE_LOCAL, "@P", p->in.part_bytes, to, q), loaded);
+    stmt_end(s);
+    stmt_end(s);
+    stmt_end(s);
 }
 
-static void register_emit(const GpuPlan *p, Buf *out)
+static void tail(const GpuPlan *p, Stmts *s)
 {
-    buf_puts(out, "\n/* ---- copy: global memory, registers, local memory ---- */\n\n");
-    state(p, out);
-    init(p, out);
-    load(p, out);
-    store(p, out);
-    slow(p, out);
-    gpu_copy_tail(p, out);
+    stmt_function(s, (Function){.name = "@copy_tail",
+                                STMT_PARAMS({"const @Tile &", "t"}, {"unsigned", "tid"}, {"char *", "stage"},
+                                            {"unsigned", "k0"})});
+    for (int i = 0; i < 2; i++) tail_operand(p, s, &p->op[i]);
+    stmt_end(s);
+    stmt_gap(s);
 }
 
 void gpu_copy_tail(const GpuPlan *p, Buf *out)
 {
-    buf_puts(out, "@DEV void @copy_tail(const @Tile &t, unsigned tid, char *stage, unsigned k0)\n{\n");
-    tail_operand(p, 0, out);
-    tail_operand(p, 1, out);
-    buf_puts(out, "}\n\n");
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    tail(p, &s);
+    gpu_put(p, &s, out);
+}
+
+static void register_emit(const GpuPlan *p, Buf *out)
+{
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    gpu_heading(&s, "---- copy: global memory, registers, local memory ----");
+    state(p, &s);
+    init(p, &s);
+    load(p, &s);
+    store(p, &s);
+    slow(p, &s);
+    tail(p, &s);
+    gpu_put(p, &s, out);
 }
 
 const GpuCopy gpu_copy_register = {"register", false, register_plan, register_emit};

@@ -329,6 +329,7 @@ typedef enum {
     GPU_STEP, /* of a stage: @frag_load's argument */
     GPU_I,    /* counters of the text's loops */
     GPU_E,
+    GPU_Q,
     GPU_NUMBER, /* of an accumulator */
     GPU_SLOTS
 } GpuSlot;
@@ -400,6 +401,14 @@ int gpu_pointer(GpuPointers *q, const Expr *at, int mark, GpuPointerName name);
 
 /* ---- pieces of the text ---- */
 
+/* Prints the statements of a piece and frees them; when memory was missing, the Buf fails. */
+void gpu_put(const GpuPlan *p, Stmts *s, Buf *out);
+/* Variables of the text: a size or a count, below 2^31; a leading dimension, which is 64 bits wide. */
+const Expr *gpu_size(Stmts *s, const char *name);
+const Expr *gpu_stride(Stmts *s, const char *name);
+/* A comment between two empty lines, which heads a part of the text. */
+void gpu_heading(Stmts *s, const char *text);
+
 void gpu_types(const GpuPlan *p, Buf *out);
 /* For preludes: conversions of 8-bit floats, where a kernel has any. */
 void gpu_small_floats(const GpuPlan *p, Buf *out);
@@ -420,7 +429,9 @@ bool gpu_adds(const GpuPlan *p);
 /* Accumulators that a thread stores when the parts of a local split have been added up: its part's share of
  * them, or all in part 0 when they cannot be shared out in whole vectors. */
 int gpu_share(const GpuPlan *p);
-/* The head of @finish: its signature, `first` where accumulators are shared out. Returns the text of
+/* Opens @finish. Returns the number of the first accumulator that a thread stores. */
+const Expr *gpu_finish_open(const GpuPlan *p, Stmts *s);
+/* The same as text: its signature, `first` where accumulators are shared out. Returns the text of
  * accumulator i's number in @acc_row. */
 const char *gpu_finish_head(const GpuPlan *p, Buf *out);
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
@@ -456,6 +467,8 @@ extern const GpuCompute gpu_valu; /* any type, any target */
 /* For modules whose threads hold ThreadTile0 x ThreadTile1 elements of D as gpu_valu's do: ERR_INPUT when
  * these do not make up the macro tile; @acc_row and @acc_col. */
 Err gpu_check_thread_tile(const GpuPlan *p);
+void gpu_thread_tile(const GpuPlan *p, Stmts *s);
+/* The same, printed. */
 void gpu_thread_tile_places(const GpuPlan *p, Buf *out);
 extern const GpuCopy gpu_copy_register; /* global memory -> registers -> local memory */
 

@@ -8,16 +8,11 @@ typedef struct {
     Stmts *s;
 } Loops;
 
-static const Value *variable(Stmts *s, const char *name) { return value_reg(s, name); }
-
-/* An integer of the text that is below 2^31: sizes, chunks of K. */
-static const Expr *number(Stmts *s, const char *name) { return expr_var(&s->pool, name, 0, 0, INT32_MAX); }
-
 /* ---- the steps of a stage ---- */
 
 static void load_fragments(Stmts *s, const Value *f, const Value *const lds[2], const Expr *step)
 {
-    stmt_call(s, "@frag_load", f, lds[0], lds[1], variable(s, "tid"), value_expr(s, step));
+    stmt_call(s, "@frag_load", f, lds[0], lds[1], value_reg(s, "tid"), value_expr(s, step));
 }
 
 static void steps(const GpuPlan *p, Stmts *s, const Value *const lds[2])
@@ -25,7 +20,7 @@ static void steps(const GpuPlan *p, Stmts *s, const Value *const lds[2])
     ExprPool *pool = &s->pool;
     const int fence = p->dialect->mixed_steps;
     const bool ahead = p->prefetch_local && p->steps > 1;
-    const Value *acc = variable(s, "acc"), *f = variable(s, "f");
+    const Value *acc = value_reg(s, "acc"), *f = value_reg(s, "f");
     if (ahead) {
         stmt_array(s, "@Frag", "f", DIMS(2));
         load_fragments(s, value_at_i(s, f, 0), lds, expr_const(pool, 0));
@@ -55,7 +50,7 @@ static void stage_operands(const GpuPlan *p, Stmts *s, const Value *lds[2])
 {
     static const char *const name[] = {"lds_a", "lds_b"};
     for (int i = 0; i < 2; i++) {
-        const Value *at = value_op(s, VALUE_ADD, variable(s, "stage"), value_int(s, p->op[i].lds_offset));
+        const Value *at = value_op(s, VALUE_ADD, value_reg(s, "stage"), value_int(s, p->op[i].lds_offset));
         lds[i] = stmt_define(s, "const char *", name[i], at);
     }
 }
@@ -63,9 +58,7 @@ static void stage_operands(const GpuPlan *p, Stmts *s, const Value *lds[2])
 void gpu_stage(const GpuPlan *p, Stmts *s)
 {
     const Value *lds[2];
-    stmt_gap(s);
-    stmt_comment(s, "---- one stage of local memory ----");
-    stmt_gap(s);
+    gpu_heading(s, "---- one stage of local memory ----");
     stmt_function(s,
                   (Function){.name = "@stage",
                              STMT_PARAMS({"@Acc &", "acc"}, {"const char *", "stage"}, {"unsigned", "tid"})});
@@ -81,11 +74,11 @@ void gpu_stage(const GpuPlan *p, Stmts *s)
     const Expr *step = stmt_loop(s, (Loop){.var = "s",
                                            .type = "int",
                                            .start = expr_const(&s->pool, 0),
-                                           .limit = number(s, "steps"),
+                                           .limit = gpu_size(s, "steps"),
                                            .unroll = UNROLL_NONE});
     const Value *f = stmt_var(s, "@Frag", "f", NULL);
     load_fragments(s, f, lds, step);
-    stmt_call(s, "@frag_mac", variable(s, "acc"), f);
+    stmt_call(s, "@frag_mac", value_reg(s, "acc"), f);
     stmt_end(s);
     stmt_end(s);
 }
@@ -102,7 +95,7 @@ static void advance(Loops *t, const char *at)
     const Expr *next = n == 2 ? expr_within(pool, expr_sub(pool, last, now), 0, bytes)
                               : expr_select(pool, expr_op(pool, EXPR_EQ, now, last), expr_const(pool, 0),
                                             expr_add_i(pool, now, bytes));
-    stmt_set(t->s, variable(t->s, at), value_expr(t->s, next));
+    stmt_set(t->s, value_reg(t->s, at), value_expr(t->s, next));
 }
 
 static const Tile *tile_of(const Loops *t, const Op *o, int i) { return &t->program->tile[o->tile[i]]; }
@@ -110,8 +103,8 @@ static const Tile *tile_of(const Loops *t, const Op *o, int i) { return &t->prog
 /* The stage of the ring at the offset of that name. */
 static const Value *stage_at(Loops *t, const char *at)
 {
-    const Value *offset = t->p->n_stages > 1 ? variable(t->s, at) : value_int(t->s, 0);
-    return value_op(t->s, VALUE_ADD, variable(t->s, "lds"), offset);
+    const Value *offset = t->p->n_stages > 1 ? value_reg(t->s, at) : value_int(t->s, 0);
+    return value_op(t->s, VALUE_ADD, value_reg(t->s, "lds"), offset);
 }
 
 static void load(Loops *t, const Op *o, Phase phase)
@@ -119,36 +112,36 @@ static void load(Loops *t, const Op *o, Phase phase)
     Stmts *s = t->s;
     ExprPool *pool = &s->pool;
     if (phase == PHASE_REST) {
-        const Expr *turn = expr_mul(pool, number(s, "j"), number(s, "step"));
-        const Expr *chunk = expr_add(pool, number(s, "first"), expr_within(pool, turn, 0, INT32_MAX));
+        const Expr *turn = expr_mul(pool, gpu_size(s, "j"), gpu_size(s, "step"));
+        const Expr *chunk = expr_add(pool, gpu_size(s, "first"), expr_within(pool, turn, 0, INT32_MAX));
         chunk = stmt_let(s, "chunk", expr_within(pool, chunk, 0, INT32_MAX / t->p->depth_u));
-        stmt_call(s, "@copy_tail", variable(s, "t"), variable(s, "tid"), variable(s, "lds"),
+        stmt_call(s, "@copy_tail", value_reg(s, "t"), value_reg(s, "tid"), value_reg(s, "lds"),
                   value_expr(s, expr_mul_i(pool, chunk, t->p->depth_u)));
         return;
     }
     const Value *to =
-        t->p->copy->async ? stage_at(t, "wr") : value_op(s, VALUE_ADD, variable(s, "lds"), value_int(s, 0));
-    stmt_call(s, "@copy_load", variable(s, "copy"), value_int(s, o->set), to);
+        t->p->copy->async ? stage_at(t, "wr") : value_op(s, VALUE_ADD, value_reg(s, "lds"), value_int(s, 0));
+    stmt_call(s, "@copy_load", value_reg(s, "copy"), value_int(s, o->set), to);
     if (t->p->copy->async) advance(t, "wr");
 }
 
 static void store(Loops *t)
 {
-    stmt_call(t->s, "@copy_store", variable(t->s, "copy"), value_int(t->s, 0), stage_at(t, "wr"));
-    if (t->p->n_sets > 1) stmt_call(t->s, "@copy_shift", variable(t->s, "copy"));
+    stmt_call(t->s, "@copy_store", value_reg(t->s, "copy"), value_int(t->s, 0), stage_at(t, "wr"));
+    if (t->p->n_sets > 1) stmt_call(t->s, "@copy_shift", value_reg(t->s, "copy"));
     advance(t, "wr");
 }
 
 static void move(Loops *t)
 {
     Stmts *s = t->s;
-    const Value *by[] = {variable(s, "step_a"), variable(s, "step_b")}, *wrap = variable(s, "wrap");
+    const Value *by[] = {value_reg(s, "step_a"), value_reg(s, "step_b")}, *wrap = value_reg(s, "wrap");
     if (t->p->walk.staggers) {
         stmt_update(s, VALUE_SUB, wrap, value_int(s, 1));
-        by[0] = value_select(s, wrap, by[0], variable(s, "back_a"));
-        by[1] = value_select(s, wrap, by[1], variable(s, "back_b"));
+        by[0] = value_select(s, wrap, by[0], value_reg(s, "back_a"));
+        by[1] = value_select(s, wrap, by[1], value_reg(s, "back_b"));
     }
-    stmt_call(s, "@copy_move", variable(s, "copy"), variable(s, "t"), by[0], by[1]);
+    stmt_call(s, "@copy_move", value_reg(s, "copy"), value_reg(s, "t"), by[0], by[1]);
 }
 
 static void consume(Loops *t, Phase phase)
@@ -157,17 +150,19 @@ static void consume(Loops *t, Phase phase)
     Stmts *s = t->s;
     ExprPool *pool = &s->pool;
     if (phase != PHASE_REST) {
-        stmt_call(s, "@stage", variable(s, "acc"), stage_at(t, "rd"), variable(s, "tid"));
+        stmt_call(s, "@stage", value_reg(s, "acc"), stage_at(t, "rd"), value_reg(s, "tid"));
         advance(t, "rd");
         return;
     }
     const Expr *chunk = expr_var(pool, "chunk", 0, 0, INT32_MAX / p->depth_u);
-    const Expr *left = expr_sub(pool, number(s, "t.k"), expr_mul_i(pool, chunk, p->depth_u));
+    const Expr *left = expr_sub(pool, gpu_size(s, "t.k"), expr_mul_i(pool, chunk, p->depth_u));
     left = stmt_let(s, "left", expr_within(pool, left, 0, INT32_MAX));
-    const Expr *some = expr_ceil_div(pool, left, expr_const(pool, p->lsu * p->k_step));
+    const int each = p->lsu * p->k_step;
+    const Expr *some = expr_div_i(pool, expr_add_i(pool, left, each - 1), each);
     const Expr *in_stage = expr_op(pool, EXPR_LT, left, expr_const(pool, p->depth_u));
     const Expr *n = expr_select(pool, in_stage, some, expr_const(pool, p->steps));
-    stmt_call(s, "@stage_rest", variable(s, "acc"), variable(s, "lds"), variable(s, "tid"), value_expr(s, n));
+    stmt_call(s, "@stage_rest", value_reg(s, "acc"), value_reg(s, "lds"), value_reg(s, "tid"),
+              value_expr(s, n));
 }
 
 static void one_op(Loops *t, const Op *o, Phase phase)
@@ -206,7 +201,7 @@ static void walk(Loops *t, const Op *list, Phase phase);
 static const Expr *has_chunk(Stmts *s, int ahead)
 {
     const Expr *i = expr_var(&s->pool, "i", 0, 0, INT32_MAX);
-    return expr_op(&s->pool, EXPR_LT, expr_add_i(&s->pool, i, ahead), number(s, "whole"));
+    return expr_op(&s->pool, EXPR_LT, expr_add_i(&s->pool, i, ahead), gpu_size(s, "whole"));
 }
 
 static void group_loop(Loops *t, const Op *o)
@@ -215,8 +210,8 @@ static void group_loop(Loops *t, const Op *o)
     const int prefetch = t->p->prefetch;
     if (o->phase == PHASE_REST)
         stmt_loop(s, (Loop){.var = "j",
-                            .start = number(s, "whole"),
-                            .limit = number(s, "count"),
+                            .start = gpu_size(s, "whole"),
+                            .limit = gpu_size(s, "count"),
                             .unroll = UNROLL_NONE});
     else if (o->phase == PHASE_DRAIN && prefetch == 1)
         stmt_block(s);
@@ -258,7 +253,7 @@ Err gpu_loop(const GpuPlan *p, const Program *program, Stmts *s)
     for (const Op *r = o; r; r = r->next)
         if (r->kind == OP_LOOP && r->phase == PHASE_REST) rest = r;
     if (!o || !rest) FAIL(ERR_FAILED, "a program without a loop over the rest of K cannot be lowered");
-    stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, expr_const(&s->pool, 0), number(s, "whole")));
+    stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, expr_const(&s->pool, 0), gpu_size(s, "whole")));
     stmt_var(s, "unsigned", "i", value_int(s, 0));
     if (p->n_stages > 1) {
         stmt_var(s, "int", "rd", value_int(s, 0));

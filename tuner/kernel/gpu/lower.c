@@ -58,6 +58,23 @@ Err gpu_finish_program(const Program *program, Str symbol, Str body, Buf *out)
     return e;
 }
 
+void gpu_put(const GpuPlan *p, Stmts *s, Buf *out)
+{
+    if (stmt_print(s, p->dialect->words, 0, out)) out->failed = true;
+    stmts_fini(s);
+}
+
+const Expr *gpu_size(Stmts *s, const char *name) { return expr_var(&s->pool, name, 0, 0, INT32_MAX); }
+
+const Expr *gpu_stride(Stmts *s, const char *name) { return expr_var(&s->pool, name, 0, 0, 1ll << 32); }
+
+void gpu_heading(Stmts *s, const char *text)
+{
+    stmt_gap(s);
+    stmt_comment(s, text);
+    stmt_gap(s);
+}
+
 Err gpu_lower(const Program *program, Str symbol, Buf *out)
 {
     const GpuPlan *p = program->gpu;

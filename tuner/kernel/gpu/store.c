@@ -3,116 +3,187 @@
  * dialect may have another way (GpuDialect.finish). */
 #include "kernel/gpu/gpu.h"
 
-#include <stdio.h>
-
 bool gpu_adds(const GpuPlan *p) { return p->gsu > 1 && !p->gsu_multiple; }
 /* C is read here, not by a helper kernel. */
 bool gpu_reads_c(const GpuPlan *p) { return p->use_beta && p->gsu == 1; }
 /* Scaled here, not by a helper kernel. */
 bool gpu_scales(const GpuPlan *p) { return !p->gsu_multiple; }
 
-static void out_struct(const GpuPlan *p, Buf *out)
+/* Where C and D are, and the scalars. */
+static void out_struct(const GpuPlan *p, Stmts *s)
 {
-    buf_puts(out, "\n/* ---- stores ---- */\n\nstruct @Out {\n    @TD *d;\n    unsigned long long ldd;\n");
-    if (gpu_scales(p)) buf_puts(out, "    @TC alpha;\n");
-    if (gpu_reads_c(p)) buf_puts(out, "    const @TD *c;\n    unsigned long long ldc;\n    @TC beta;\n");
-    buf_puts(out, "};\n\n");
+    gpu_heading(s, "---- stores ----");
+    stmt_struct(s, "@Out", 0);
+    stmt_var(s, "@TD *", "d", NULL);
+    stmt_var(s, "unsigned long long", "ldd", NULL);
+    if (gpu_scales(p)) stmt_var(s, "@TC", "alpha", NULL);
+    if (gpu_reads_c(p)) {
+        stmt_var(s, "const @TD *", "c", NULL);
+        stmt_var(s, "unsigned long long", "ldc", NULL);
+        stmt_var(s, "@TC", "beta", NULL);
+    }
+    stmt_end(s);
+    stmt_gap(s);
 }
 
 /* Adds to memory. Types without an instruction: compare and swap of the 4 or 8 bytes around. */
-static void add_text(const GpuPlan *p, Buf *out)
+static void add_function(const GpuPlan *p, Stmts *s)
 {
-    if (!gpu_adds(p)) return;
-    buf_puts(out, "@DEV void @add_to(@TD *p, @TC x)\n{\n");
-    if (p->out.parts == 2)
-        buf_puts(out, "    @atomic_add(&p->re, x.re);\n    @atomic_add(&p->im, x.im);\n");
-    else if (p->out.part_bytes >= 4)
-        buf_puts(out, "    @atomic_add(p, (@TD)x);\n");
-    else
-        buf_puts(out,
-                 "    unsigned *word = (unsigned *)((unsigned long long)p & ~3ull);\n"
-                 "    const unsigned shift = ((unsigned)(unsigned long long)p & 2u) * 8;\n"
-                 "    unsigned old = *word, seen;\n"
-                 "    do {\n"
-                 "        seen = old;\n"
-                 "        const @TD sum = @from_c(@add(@to_c((@TD)(seen >> shift)), x));\n"
-                 "        old = @cas32(word, seen, (seen & ~(0xffffu << shift)) | (unsigned)sum << shift);\n"
-                 "    } while (old != seen);\n");
-    buf_puts(out, "}\n\n");
-}
-
-/* One element at d[at], c[ct]. */
-static void element(const GpuPlan *p, Buf *out)
-{
-    buf_puts(out, "@DEV void @put(const @Out &o, unsigned row, unsigned col, @TC x)\n{\n");
-    buf_puts(out, "    @TD *to = o.d + (col * o.ldd + row);\n");
-    if (gpu_scales(p)) buf_puts(out, "    x = @mul(o.alpha, x);\n");
-    if (gpu_adds(p)) {
-        buf_puts(out, "    @add_to(to, x);\n}\n\n");
+    if (p->out.parts == 1 && p->out.part_bytes < 4) {
+        stmt_file(s, "gpu/add_by_cas.h");
         return;
     }
-    if (gpu_reads_c(p))
-        buf_puts(out, "    if (!@is_zero(o.beta)) x = @madd(o.beta, @to_c(o.c[col * o.ldc + row]), x);\n");
-    if (p->hint_d && p->out.parts == 1)
-        buf_printf(out, "    %s(to, @from_c(x));\n}\n\n", gpu_store_hinted(p, p->hint_d));
-    else
-        buf_puts(out, "    *to = @from_c(x);\n}\n\n");
+    stmt_function(s, (Function){.name = "@add_to", STMT_PARAMS({"@TD *", "p"}, {"@TC", "x"})});
+    const Value *x = value_reg(s, "x");
+    if (p->out.parts == 2) {
+        static const char *const part[] = {"re", "im"}, *const at[] = {"p->re", "p->im"};
+        for (int i = 0; i < 2; i++)
+            stmt_call(s, "@atomic_add", value_op(s, VALUE_ADDRESS, value_reg(s, at[i]), NULL),
+                      value_field(s, x, part[i]));
+    } else
+        stmt_call(s, "@atomic_add", value_reg(s, "p"), value_cast(s, "@TD", x));
+    stmt_end(s);
+    stmt_gap(s);
 }
 
-/* Part q of vector element e, and a whole element from a vector of C. */
-static void pack(const GpuPlan *p, Buf *out)
+/* ---- elements and vectors ---- */
+
+/* Element (row, col) of C or D: its number, counted from the tensor's first. */
+static const Expr *element_at(Stmts *s, const char *ld)
 {
-    if (p->out.parts == 2)
-        buf_puts(
-            out,
-            "            const @TD e = @from_c(x);\n            v[2 * q] = e.re, v[2 * q + 1] = e.im;\n");
-    else
-        buf_puts(out, "            v[q] = @from_c(x);\n");
+    ExprPool *pool = &s->pool;
+    const Expr *row = expr_var(pool, "row", 0, 0, UINT32_MAX), *col = expr_var(pool, "col", 0, 0, UINT32_MAX);
+    return expr_add(pool, expr_mul(pool, col, gpu_stride(s, ld)), row);
+}
+
+static const Value *element_of(Stmts *s, const char *base, const char *ld)
+{
+    return value_op(s, VALUE_ADD, value_reg(s, base), value_expr(s, element_at(s, ld)));
+}
+
+/* beta * c + x. */
+static const Value *plus_c(Stmts *s, const Value *c, const Value *x)
+{
+    return value_call(s, "@madd", value_reg(s, "o.beta"), value_call(s, "@to_c", c), x);
+}
+
+static const Value *beta_is_used(Stmts *s)
+{
+    return value_op(s, VALUE_NOT, value_call(s, "@is_zero", value_reg(s, "o.beta")), NULL);
+}
+
+/* One element at row and col. */
+static void element(const GpuPlan *p, Stmts *s)
+{
+    const int bytes = gpu_type_bytes(&p->out);
+    const Value *x = value_reg(s, "x");
+    stmt_function(s, (Function){.name = "@put",
+                                STMT_PARAMS({"const @Out &", "o"}, {"unsigned", "row"}, {"unsigned", "col"},
+                                            {"@TC", "x"})});
+    const Value *to = stmt_define(s, "@TD *", "to", element_of(s, "o.d", "o.ldd"));
+    if (gpu_scales(p)) stmt_set(s, x, value_call(s, "@mul", value_reg(s, "o.alpha"), x));
+    if (gpu_adds(p))
+        stmt_call(s, "@add_to", to, x);
+    else {
+        if (gpu_reads_c(p)) {
+            Access c =
+                access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(s, "o.ldc"));
+            stmt_if(s, beta_is_used(s));
+            stmt_set(s, x, plus_c(s, value_load(s, c), x));
+            stmt_end(s);
+        }
+        Access d = access_element(SPACE_GLOBAL, "@TD", bytes, to, NULL);
+        if (p->out.parts == 1) d.hint = p->hint_d;
+        stmt_store(s, d, value_call(s, "@from_c", x));
+    }
+    stmt_end(s);
+    stmt_gap(s);
+}
+
+/* Elements i, i + 1 .. of the accumulators to the vector v. with_c: old has those of C. */
+static void fill_vector(const GpuPlan *p, Stmts *s, bool with_c)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *q = stmt_unrolled(s, "q", GPU_Q, p->store_width);
+    const Value *v = value_reg(s, "v"), *old = value_reg(s, "old");
+    const Expr *at[] = {expr_mul_i(pool, q, p->out.parts),
+                        expr_add_i(pool, expr_mul_i(pool, q, p->out.parts), 1)};
+    const Value *was = NULL;
+    if (with_c) {
+        was = value_at(s, old, q);
+        if (p->out.parts == 2) was = value_list(s, value_at(s, old, at[0]), value_at(s, old, at[1]));
+        was = stmt_define(s, "@TD", "was", was);
+    }
+    const Expr *number = expr_add(pool, gpu_size(s, "i"), q);
+    const Value *x = value_call(s, "@acc_get", value_reg(s, "acc"), value_expr(s, number));
+    if (gpu_scales(p)) x = value_call(s, "@mul", value_reg(s, "o.alpha"), x);
+    x = stmt_define(s, "@TC", "x", with_c ? plus_c(s, was, x) : x);
+    const Value *to_memory = value_call(s, "@from_c", x);
+    if (p->out.parts == 2) {
+        const Value *e = stmt_define(s, "@TD", "e", to_memory);
+        stmt_set(s, value_at(s, v, at[0]), value_field(s, e, "re"));
+        stmt_set(s, value_at(s, v, at[1]), value_field(s, e, "im"));
+    } else
+        stmt_set(s, value_at(s, v, q), to_memory);
+    stmt_end(s);
 }
 
 /* store_width elements of a run. */
-static void vector(const GpuPlan *p, Buf *out)
+static void vector(const GpuPlan *p, Stmts *s)
 {
-    int w = p->store_width, parts = w * p->out.parts;
-    buf_printf(out,
-               "@DEV void @put_vector(const @Out &o, unsigned row, unsigned col, const @Acc &acc, int i)\n{\n"
-               "    @VD%du *to = (@VD%du *)(o.d + (col * o.ldd + row));\n    @VD%d v;\n",
-               parts, parts, parts);
-    if (gpu_reads_c(p))
-        buf_printf(
-            out,
-            "    if (!@is_zero(o.beta)) {\n"
-            "        const @VD%d old = %s((const @VD%du *)(o.c + (col * o.ldc + row)));\n"
-            "        @UNROLL for (int q = 0; q < %d; q++) {\n"
-            "            const @TD was = %s;\n"
-            "            const @TC x = @madd(o.beta, @to_c(was), @mul(o.alpha, @acc_get(acc, i + q)));\n",
-            parts, gpu_load_hinted(p, p->hint_c), parts, w,
-            p->out.parts == 2 ? "{old[2 * q], old[2 * q + 1]}" : "old[q]");
+    const int parts = p->store_width * p->out.parts, bytes = p->store_width * gpu_type_bytes(&p->out);
+    const char *type = stmts_name(s, "@VD%d", parts), *memory = stmts_name(s, "@VD%du", parts);
+    stmt_function(s, (Function){.name = "@put_vector",
+                                STMT_PARAMS({"const @Out &", "o"}, {"unsigned", "row"}, {"unsigned", "col"},
+                                            {"const @Acc &", "acc"}, {"int", "i"})});
+    const char *pointer = stmts_name(s, "%s *", memory);
+    const Value *to = stmt_define(s, pointer, "to", value_cast(s, pointer, element_of(s, "o.d", "o.ldd")));
+    stmt_var(s, type, "v", NULL);
     if (gpu_reads_c(p)) {
-        pack(p, out);
-        buf_puts(out, "        }\n    } else {\n");
+        stmt_if(s, beta_is_used(s));
+        const Value *from = value_cast(s, stmts_name(s, "const %s", pointer), element_of(s, "o.c", "o.ldc"));
+        Access c = access_element(SPACE_GLOBAL, memory, bytes, from, NULL);
+        c.hint = p->hint_c;
+        stmt_define(s, type, "old", value_load(s, c));
+        fill_vector(p, s, true);
+        stmt_else(s);
+        fill_vector(p, s, false);
+        stmt_end(s);
     } else
-        buf_puts(out, "    {\n");
-    buf_printf(out, "        @UNROLL for (int q = 0; q < %d; q++) {\n            const @TC x = %s;\n", w,
-               gpu_scales(p) ? "@mul(o.alpha, @acc_get(acc, i + q))" : "@acc_get(acc, i + q)");
-    pack(p, out);
-    if (p->hint_d)
-        buf_printf(out, "        }\n    }\n    %s(to, (@VD%du)v);\n}\n\n", gpu_store_hinted(p, p->hint_d),
-                   parts);
-    else
-        buf_puts(out, "        }\n    }\n    *to = v;\n}\n\n");
+        fill_vector(p, s, false);
+    Access d = access_element(SPACE_GLOBAL, memory, bytes, to, NULL);
+    d.hint = p->hint_d;
+    stmt_store(s, d, d.hint ? value_cast(s, memory, value_reg(s, "v")) : value_reg(s, "v"));
+    stmt_end(s);
+    stmt_gap(s);
 }
 
-static void inside(const GpuPlan *p, Buf *out)
+/* ---- all accumulators ---- */
+
+/* Whether vectors of a tensor are aligned to their size. */
+static const Value *is_aligned(const GpuPlan *p, Stmts *s, const char *base, const char *ld)
 {
-    int w = p->store_width, bytes = w * p->out.part_bytes * p->out.parts;
-    buf_printf(out, "    bool whole = t.m0 + %d <= t.m && t.n0 + %d <= t.n;\n", p->mt[0], p->mt[1]);
-    if (!p->dialect->aligned_loads || w == 1) return;
-    buf_printf(out, "    whole = whole && (((unsigned long long)o.d | o.ldd * %d) & %d) == 0;\n",
-               p->out.part_bytes * p->out.parts, bytes - 1);
-    if (gpu_reads_c(p))
-        buf_printf(out, "    whole = whole && (((unsigned long long)o.c | o.ldc * %d) & %d) == 0;\n",
-                   p->out.part_bytes * p->out.parts, bytes - 1);
+    const int bytes = gpu_type_bytes(&p->out);
+    const Value *address = value_cast(s, "unsigned long long", value_reg(s, base));
+    const Value *step = value_expr(s, expr_mul_i(&s->pool, gpu_stride(s, ld), bytes));
+    const Value *bits = value_op(s, VALUE_OR, address, step);
+    bits = value_op(s, VALUE_AND, bits, value_int(s, p->store_width * bytes - 1));
+    return value_op(s, VALUE_EQ, bits, value_int(s, 0));
+}
+
+/* Whether the tile is inside D, and may be stored in vectors. */
+static const Value *whole_tile(const GpuPlan *p, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *m = expr_add_i(pool, gpu_size(s, "t.m0"), p->mt[0]);
+    const Expr *n = expr_add_i(pool, gpu_size(s, "t.n0"), p->mt[1]);
+    const Expr *inside = expr_op(pool, EXPR_BOTH, expr_op(pool, EXPR_LE, m, gpu_size(s, "t.m")),
+                                 expr_op(pool, EXPR_LE, n, gpu_size(s, "t.n")));
+    const Value *whole = value_expr(s, inside);
+    if (!p->dialect->aligned_loads || p->store_width == 1) return whole;
+    whole = value_op(s, VALUE_BOTH, whole, is_aligned(p, s, "o.d", "o.ldd"));
+    if (gpu_reads_c(p)) whole = value_op(s, VALUE_BOTH, whole, is_aligned(p, s, "o.c", "o.ldc"));
+    return whole;
 }
 
 int gpu_share(const GpuPlan *p)
@@ -120,77 +191,149 @@ int gpu_share(const GpuPlan *p)
     return p->n_acc % p->lsu == 0 && p->n_acc / p->lsu % p->store_width == 0 ? p->n_acc / p->lsu : p->n_acc;
 }
 
-static void reduce(const GpuPlan *p, Buf *out)
+/* LocalSplitU: the parts' sums meet in local memory, and each part adds up its share of them. */
+static void reduce(const GpuPlan *p, Stmts *s)
 {
-    int threads = p->n_threads / p->lsu, n = gpu_share(p);
+    ExprPool *pool = &s->pool;
+    const int threads = p->n_threads / p->lsu, n = gpu_share(p);
     if (p->lsu == 1) return;
-    buf_printf(
-        out,
-        "@DEV void @reduce(@Acc &acc, char *lds, unsigned tid)\n{\n"
-        "    const unsigned part = tid / %d, at = tid %% %d, first = part * %d;\n"
-        "    @TC *sums = (@TC *)lds;\n"
-        "    @barrier();\n"
-        "    @UNROLL for (int i = 0; i < %d; i++) sums[(part * %d + i) * %d + at] = @acc_get(acc, i);\n"
-        "    @barrier();\n"
-        "    @UNROLL for (int i = 0; i < %d; i++) {\n"
-        "        @TC x = sums[(first + i) * %d + at];\n"
-        "        @UNROLL for (int l = 1; l < %d; l++) x = @add(x, sums[(l * %d + first + i) * %d + at]);\n"
-        "        @acc_set(acc, i, x);\n    }\n}\n\n",
-        threads, threads, n < p->n_acc ? n : 0, p->n_acc, p->n_acc, threads, n, threads, p->lsu, p->n_acc,
-        threads);
+    stmt_function(s, (Function){.name = "@reduce",
+                                STMT_PARAMS({"@Acc &", "acc"}, {"char *", "lds"}, {"unsigned", "tid"})});
+    const Expr *tid = gpu_tid(pool, p), *part = stmt_let(s, "part", expr_div_i(pool, tid, threads));
+    const Expr *at = stmt_let(s, "at", expr_mod_i(pool, tid, threads));
+    const Expr *first = stmt_let(s, "first", expr_mul_i(pool, part, n < p->n_acc ? n : 0));
+    const Value *acc = value_reg(s, "acc"),
+                *sums = stmt_define(s, "@TC *", "sums", value_cast(s, "@TC *", value_reg(s, "lds")));
+    Access sum = access_element(SPACE_LOCAL, "@TC", gpu_type_bytes(&p->acc), sums, NULL);
+    stmt_barrier(s);
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, p->n_acc);
+    const Expr *line = expr_add(pool, expr_mul_i(pool, part, p->n_acc), i);
+    sum.offset = expr_add(pool, expr_mul_i(pool, line, threads), at);
+    stmt_store(s, sum, value_call(s, "@acc_get", acc, value_expr(s, i)));
+    stmt_end(s);
+    stmt_barrier(s);
+    i = stmt_unrolled(s, "i", GPU_I, n);
+    const Expr *mine = expr_add(pool, first, i);
+    sum.offset = expr_add(pool, expr_mul_i(pool, mine, threads), at);
+    const Value *x = stmt_var(s, "@TC", "x", value_load(s, sum));
+    const Expr *l = stmt_loop(s, (Loop){.var = "l",
+                                        .start = expr_const(pool, 1),
+                                        .limit = expr_const(pool, p->lsu),
+                                        .unroll = UNROLL_FULL});
+    line = expr_add(pool, expr_mul_i(pool, l, p->n_acc), mine);
+    sum.offset = expr_add(pool, expr_mul_i(pool, line, threads), at);
+    stmt_set(s, x, value_call(s, "@add", x, value_load(s, sum)));
+    stmt_end(s);
+    stmt_call(s, "@acc_set", acc, value_expr(s, i), x);
+    stmt_end(s);
+    stmt_end(s);
+    stmt_gap(s);
+}
+
+const Expr *gpu_finish_open(const GpuPlan *p, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const int threads = p->n_threads / p->lsu;
+    stmt_function(s, (Function){.name = "@finish",
+                                STMT_PARAMS({"const @Tile &", "t"}, {"const @Out &", "o"},
+                                            {"const @Acc &", "acc"}, {"unsigned", "tid"})});
+    const Expr *tid = gpu_tid(pool, p);
+    if (gpu_share(p) < p->n_acc) {
+        const Expr *first = expr_mul_i(pool, expr_div_i(pool, tid, threads), gpu_share(p));
+        stmt_define(s, "int", "first", value_cast(s, "int", value_expr(s, first)));
+        return gpu_size(s, "first");
+    }
+    if (p->lsu > 1) {
+        stmt_if_expr(s, expr_op(pool, EXPR_LE, expr_const(pool, threads), tid));
+        stmt_return(s, NULL);
+        stmt_end(s);
+    }
+    return expr_const(pool, 0);
 }
 
 /* NumElementsPerBatchStore: loads of C do not run ahead of the stores by more than a batch. */
-static const char *batch(const GpuPlan *p, char *text, size_t n)
+static void batch(const GpuPlan *p, Stmts *s, const Expr *i)
 {
-    int each = p->batch_store / p->store_width * p->store_width;
-    text[0] = 0;
-    if (each > 0)
-        snprintf(text, n, "            if ((i + %d) %% %d == 0) asm volatile(\"\" ::: \"memory\");\n",
-                 p->store_width, each);
-    return text;
+    ExprPool *pool = &s->pool;
+    const int each = p->batch_store / p->store_width * p->store_width;
+    if (each < 1) return;
+    const Expr *stored = expr_mod_i(pool, expr_add_i(pool, i, p->store_width), each);
+    stmt_if_expr(s, expr_op(pool, EXPR_EQ, stored, expr_const(pool, 0)));
+    stmt_asm(s, (Asm){.text = "", .is_volatile = true, .touches_memory = true});
+    stmt_end(s);
+}
+
+/* Row or column of the tile that an accumulator has. */
+static const Value *place(Stmts *s, const char *function, const Expr *number)
+{
+    return value_call(s, function, value_reg(s, "tid"), value_expr(s, number));
+}
+
+static void finish(const GpuPlan *p, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const int n = gpu_share(p);
+    const Expr *first = gpu_finish_open(p, s), *i;
+    const Value *o = value_reg(s, "o"), *acc = value_reg(s, "acc"), *t = value_reg(s, "t");
+    if (!gpu_adds(p)) {
+        stmt_if(s, stmt_define(s, "bool", "whole", whole_tile(p, s)));
+        i = stmt_loop(s, (Loop){.var = "i",
+                                .start = expr_const(pool, 0),
+                                .limit = expr_const(pool, n),
+                                .step = p->store_width,
+                                .unroll = UNROLL_FULL});
+        const Expr *number = expr_add(pool, first, i);
+        const Value *row = value_op(s, VALUE_ADD, value_reg(s, "t.m0"), place(s, "@acc_row", number));
+        const Value *col = value_op(s, VALUE_ADD, value_reg(s, "t.n0"), place(s, "@acc_col", number));
+        stmt_call(s, "@put_vector", o, row, col, acc, value_expr(s, i));
+        batch(p, s, i);
+        stmt_end(s);
+        stmt_return(s, NULL);
+        stmt_end(s);
+    }
+    i = stmt_unrolled(s, "i", GPU_I, n);
+    const Expr *number = expr_add(pool, first, i);
+    const Value *none = value_literal(s, "~0u");
+    const Value *row =
+        stmt_define(s, "unsigned", "row", value_call(s, "@edge_row", t, place(s, "@acc_row", number)));
+    const Value *col =
+        stmt_define(s, "unsigned", "col", value_call(s, "@edge_col", t, place(s, "@acc_col", number)));
+    stmt_if(s, value_op(s, VALUE_BOTH, value_op(s, VALUE_NE, row, none), value_op(s, VALUE_NE, col, none)));
+    stmt_call(s, "@put", o, row, col, value_call(s, "@acc_get", acc, value_expr(s, i)));
+    stmt_end(s);
+    stmt_end(s);
+    stmt_end(s);
+    stmt_gap(s);
+}
+
+static void by_pointers(const GpuPlan *p, Stmts *s)
+{
+    if (gpu_adds(p)) add_function(p, s);
+    element(p, s);
+    if (!gpu_adds(p)) vector(p, s);
+    finish(p, s);
+}
+
+void gpu_store(const GpuPlan *p, Buf *out)
+{
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    out_struct(p, &s);
+    reduce(p, &s);
+    gpu_put(p, &s, out);
+    if (p->dialect->finish && p->dialect->finish(p, out)) return;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    by_pointers(p, &s);
+    gpu_put(p, &s, out);
 }
 
 const char *gpu_finish_head(const GpuPlan *p, Buf *out)
 {
-    bool shared = gpu_share(p) < p->n_acc;
+    const bool shared = gpu_share(p) < p->n_acc;
     buf_puts(out, "@DEV void @finish(const @Tile &t, const @Out &o, const @Acc &acc, unsigned tid)\n{\n");
     if (shared)
         buf_printf(out, "    const int first = (int)(tid / %d * %d);\n", p->n_threads / p->lsu, gpu_share(p));
     else if (p->lsu > 1)
         buf_printf(out, "    if (tid >= %d) return;\n", p->n_threads / p->lsu);
     return shared ? "first + i" : "i";
-}
-
-static void finish(const GpuPlan *p, Buf *out)
-{
-    int n = gpu_share(p), w = p->store_width;
-    const char *i = gpu_finish_head(p, out);
-    char text[96];
-    if (!gpu_adds(p)) {
-        inside(p, out);
-        buf_printf(out,
-                   "    if (whole) {\n"
-                   "        @UNROLL for (int i = 0; i < %d; i += %d) {\n"
-                   "            @put_vector(o, t.m0 + @acc_row(tid, %s), t.n0 + @acc_col(tid, %s), acc, i);\n"
-                   "%s        }\n        return;\n    }\n",
-                   n, w, i, i, batch(p, text, sizeof text));
-    }
-    buf_printf(out,
-               "    @UNROLL for (int i = 0; i < %d; i++) {\n"
-               "        const unsigned row = @edge_row(t, @acc_row(tid, %s)), col = @edge_col(t, "
-               "@acc_col(tid, %s));\n"
-               "        if (row != ~0u && col != ~0u) @put(o, row, col, @acc_get(acc, i));\n    }\n}\n\n",
-               n, i, i);
-}
-
-void gpu_store(const GpuPlan *p, Buf *out)
-{
-    out_struct(p, out);
-    reduce(p, out);
-    if (p->dialect->finish && p->dialect->finish(p, out)) return;
-    add_text(p, out);
-    element(p, out);
-    if (!gpu_adds(p)) vector(p, out);
-    finish(p, out);
 }

@@ -7,8 +7,6 @@
  */
 #include "kernel/gpu/gpu.h"
 
-#include <stdio.h>
-
 Err gpu_check_thread_tile(const GpuPlan *p)
 {
     for (int i = 0; i < 2; i++)
@@ -30,21 +28,27 @@ static Err valu_plan(GpuPlan *p)
     return ERR_OK;
 }
 
-/* Elements of a fragment, part by part, as the multiply-add takes them. */
-static const char *widen(const GpuPlan *p, char operand)
+/* Local memory is read 16 bytes at a time at most: pieces of a vector of VectorWidth elements. */
+static int pieces_of(const GpuPlan *p)
 {
-    DataType type = p->op[operand == 'b'].type.type;
-    return type == TYPE_I8 ? "(int)" : gpu_widen(type);
+    const int bytes = p->vw * gpu_type_bytes(&p->in);
+    return bytes > 16 ? bytes / 16 : 1;
 }
 
-static void types(const GpuPlan *p, Buf *out)
+/* Parts of a piece. */
+static int piece_parts(const GpuPlan *p) { return p->vw * p->in.parts / pieces_of(p); }
+
+static void types(const GpuPlan *p, Stmts *s)
 {
-    int parts = p->vw * p->in.parts, bytes = parts * p->in.part_bytes;
-    int pieces = bytes > 16 ? bytes / 16 : 1; /* local memory is read 16 bytes at a time at most */
-    buf_printf(out,
-               "struct @Acc { @PC v[%d]; };\n"
-               "struct @Frag { @VP%d a[%d], b[%d]; };\n\n",
-               p->n_acc * p->acc.parts, parts / pieces, p->tt[0] / p->vw * pieces, p->tt[1] / p->vw * pieces);
+    stmt_struct(s, "@Acc", 0);
+    stmt_array(s, "@PC", "v", DIMS(p->n_acc * p->acc.parts));
+    stmt_end(s);
+    const char *piece = stmts_name(s, "@VP%d", piece_parts(p));
+    stmt_struct(s, "@Frag", 0);
+    stmt_array(s, piece, "a", DIMS(p->tt[0] / p->vw * pieces_of(p)));
+    stmt_array(s, piece, "b", DIMS(p->tt[1] / p->vw * pieces_of(p)));
+    stmt_end(s);
+    stmt_gap(s);
 }
 
 /* Element e of piece i of a thread's row or column, in the text's loops. */
@@ -87,143 +91,172 @@ bool gpu_valu_reads(const GpuPlan *p, const GpuOperand *x, int access, ExprPool 
 }
 
 /* The loads of one operand's vectors: from line k, SubGroup * VectorWidth elements apart. */
-static void load_operand(const GpuPlan *p, GpuIndex *index, int i, const Expr *k, Buf *out)
+static void load_operand(const GpuPlan *p, Stmts *s, int n, const Expr *k)
 {
-    ExprPool *pool = &index->pool;
-    const GpuOperand *op = &p->op[i];
-    char x = op->name;
-    int parts = p->vw * p->in.parts,
-        pieces = parts * p->in.part_bytes > 16 ? parts * p->in.part_bytes / 16 : 1;
-    int n = p->tt[i] / p->vw;
-    if (!reads_vectors(p, op)) {
-        buf_printf(out,
-                   "    @UNROLL for (int i = 0; i < %d; i++)\n"
-                   "        @UNROLL for (int e = 0; e < %d; e++) {\n"
-                   "            const @P *at = (const @P *)(lds_%c + (",
-                   n, p->vw, x);
-        gpu_index_put(index,
-                      gpu_lds_at(pool, op, k, free_of(pool, p, i, gpu_counter(pool, "e", GPU_E, p->vw))));
-        buf_printf(
-            out,
-            "));\n            @UNROLL for (int q = 0; q < %d; q++)\n"
-            "                f.%c[i * %d + (e * %d + q) / %d][(e * %d + q) %% %d] = at[q];\n        }\n",
-            p->in.parts, x, pieces, p->in.parts, parts / pieces, p->in.parts, parts / pieces);
-        return;
+    ExprPool *pool = &s->pool;
+    const GpuOperand *x = &p->op[n];
+    const int parts = p->in.parts, pieces = pieces_of(p), per = piece_parts(p);
+    const Value *f = value_reg(s, n ? "f.b" : "f.a"), *lds = value_reg(s, n ? "lds_b" : "lds_a");
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, p->tt[n] / p->vw), *q;
+    if (!reads_vectors(p, x)) {
+        const Expr *e = stmt_unrolled(s, "e", GPU_E, p->vw);
+        Access part = access_at(SPACE_LOCAL, "const @P", p->in.part_bytes, lds,
+                                gpu_lds_at(pool, x, k, free_of(pool, p, n, e)));
+        const Value *at = stmt_define(s, "const @P *", "at", value_place(s, part));
+        q = stmt_unrolled(s, "q", GPU_Q, parts);
+        const Expr *number = expr_add(pool, expr_mul_i(pool, e, parts), q);
+        const Expr *piece = expr_add(pool, expr_mul_i(pool, i, pieces), expr_div_i(pool, number, per));
+        stmt_set(s, value_at(s, value_at(s, f, piece), expr_mod_i(pool, number, per)),
+                 value_load(s, access_element(SPACE_LOCAL, "@P", p->in.part_bytes, at, q)));
+        stmt_end(s);
+        stmt_end(s);
+    } else {
+        const char *type = stmts_name(s, "const @VP%d", per);
+        const int bytes = per * p->in.part_bytes;
+        const Expr *first = gpu_lds_at(pool, x, k, free_of(pool, p, n, expr_const(pool, 0)));
+        const Value *at = stmt_define(s, stmts_name(s, "%s *", type), "at",
+                                      value_place(s, access_at(SPACE_LOCAL, type, bytes, lds, first)));
+        q = stmt_unrolled(s, "q", GPU_Q, pieces);
+        stmt_set(s, value_at(s, f, expr_add(pool, expr_mul_i(pool, i, pieces), q)),
+                 value_load(s, access_element(SPACE_LOCAL, type, bytes, at, q)));
+        stmt_end(s);
     }
-    buf_printf(
-        out,
-        "    @UNROLL for (int i = 0; i < %d; i++) {\n        const @VP%d *at = (const @VP%d *)(lds_%c + (", n,
-        parts / pieces, parts / pieces, x);
-    gpu_index_put(index, gpu_lds_at(pool, op, k, free_of(pool, p, i, expr_const(pool, 0))));
-    buf_puts(out, "));\n");
-    if (pieces == 1)
-        buf_printf(out, "        f.%c[i] = *at;\n    }\n", x);
-    else
-        buf_printf(out, "        @UNROLL for (int q = 0; q < %d; q++) f.%c[i * %d + q] = at[q];\n    }\n",
-                   pieces, x, pieces);
+    stmt_end(s);
 }
 
-static void loads(const GpuPlan *p, Buf *out)
+static void loads(const GpuPlan *p, Stmts *s)
 {
-    GpuIndex index;
-    gpu_index_init(&index, out, 1);
-    buf_puts(
-        out,
-        "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n");
-    const Expr *k = gpu_index_let(&index, "k", k_of_step(&index.pool, p));
-    for (int i = 0; i < 2; i++) load_operand(p, &index, i, k, out);
-    buf_puts(out, "}\n\n");
-    gpu_index_done(&index);
+    stmt_function(s,
+                  (Function){.name = "@frag_load",
+                             STMT_PARAMS({"@Frag &", "f"}, {"const char *", "lds_a"},
+                                         {"const char *", "lds_b"}, {"unsigned", "tid"}, {"int", "step"})});
+    const Expr *k = stmt_let(s, "k", k_of_step(&s->pool, p));
+    for (int i = 0; i < 2; i++) load_operand(p, s, i, k);
+    stmt_end(s);
+    stmt_gap(s);
 }
 
-/* One part of a fragment's element: vectors are indexed by constants after unrolling. */
-static void part_text(const GpuPlan *p, char x, const char *i, int q, char *text, size_t n)
+/* Part q of element i of a fragment: vectors are indexed by constants after unrolling. */
+static const Value *part_of(const GpuPlan *p, Stmts *s, int n, const Expr *i, int q)
 {
-    int parts = p->vw * p->in.parts, bytes = parts * p->in.part_bytes,
-        per = bytes > 16 ? parts * 16 / bytes : parts;
-    bool plain = !*widen(p, x);
-    if (p->in.parts == 1)
-        snprintf(text, n, "%s%sf.%c[%s / %d][%s %% %d]%s", widen(p, x), plain ? "" : "(", x, i, per, i, per,
-                 plain ? "" : ")");
-    else
-        snprintf(text, n, "f.%c[(%s * 2 + %d) / %d][(%s * 2 + %d) %% %d]", x, i, q, per, i, q, per);
+    ExprPool *pool = &s->pool;
+    const DataType type = p->op[n].type.type;
+    const int per = piece_parts(p);
+    const Expr *part = expr_add_i(pool, expr_mul_i(pool, i, p->in.parts), q);
+    const Value *x = value_at(s, value_reg(s, n ? "f.b" : "f.a"), expr_div_i(pool, part, per));
+    x = value_at(s, x, expr_mod_i(pool, part, per));
+    if (p->in.parts == 2) return x;
+    if (type == TYPE_I8) return value_cast(s, "int", x);
+    return *gpu_widen(type) ? value_call(s, gpu_widen(type), x) : x;
 }
 
-static void mac_complex(const GpuPlan *p, Buf *out)
+static const Value *negated(Stmts *s, bool is, const Value *x)
 {
-    static const char *const sign[] = {"", "-"};
-    char ar[96], ai[96], br[96], bi[96];
-    part_text(p, 'a', "i", 0, ar, sizeof ar);
-    part_text(p, 'a', "i", 1, ai, sizeof ai);
-    part_text(p, 'b', "j", 0, br, sizeof br);
-    part_text(p, 'b', "j", 1, bi, sizeof bi);
-    const char *sa = sign[p->op[0].conj], *sb = sign[p->op[1].conj];
-    const char *both = sign[p->op[0].conj == p->op[1].conj];
-    buf_printf(out,
-               "            @PC &re = acc.v[2 * (j * %d + i)], &im = acc.v[2 * (j * %d + i) + 1];\n"
-               "            const @PC ar = %s, ai = %s, br = %s, bi = %s;\n"
-               "            re = @fma(%sai, bi, @fma(ar, br, re));\n"
-               "            im = @fma(%sai, br, @fma(ar, %sbi, im));\n",
-               p->tt[0], p->tt[0], ar, ai, br, bi, both, sa, sb);
+    return is ? value_op(s, VALUE_NEG, x, NULL) : x;
 }
 
-static void mac(const GpuPlan *p, Buf *out)
+/* (ar + i ai)(br + i bi) by four products; conjugated operands have signs of their own. */
+static void mac_complex(const GpuPlan *p, Stmts *s, const Expr *i, const Expr *j, const Expr *number)
 {
-    char a[96], b[96];
-    part_text(p, 'a', "i", 0, a, sizeof a);
-    part_text(p, 'b', "j", 0, b, sizeof b);
-    buf_puts(out, "@DEV void @frag_mac(@Acc &acc, const @Frag &f)\n{\n");
-    buf_printf(out,
-               "    @UNROLL for (int j = 0; j < %d; j++)\n        @UNROLL for (int i = 0; i < %d; i++) {\n",
-               p->tt[1], p->tt[0]);
+    ExprPool *pool = &s->pool;
+    const bool conj_a = p->op[0].conj, conj_b = p->op[1].conj;
+    const Value *v = value_reg(s, "acc.v"), *re = value_at(s, v, expr_mul_i(pool, number, 2)),
+                *im = value_at(s, v, expr_add_i(pool, expr_mul_i(pool, number, 2), 1));
+    const Value *ar = stmt_define(s, "@PC", "ar", part_of(p, s, 0, i, 0)),
+                *ai = stmt_define(s, "@PC", "ai", part_of(p, s, 0, i, 1)),
+                *br = stmt_define(s, "@PC", "br", part_of(p, s, 1, j, 0)),
+                *bi = stmt_define(s, "@PC", "bi", part_of(p, s, 1, j, 1));
+    stmt_set(s, re,
+             value_call(s, "@fma", negated(s, conj_a == conj_b, ai), bi, value_call(s, "@fma", ar, br, re)));
+    stmt_set(s, im,
+             value_call(s, "@fma", negated(s, conj_a, ai), br,
+                        value_call(s, "@fma", ar, negated(s, conj_b, bi), im)));
+}
+
+static void mac(const GpuPlan *p, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const char *f = p->acc.type != TYPE_I ? "@fma" : p->in.type == TYPE_4XI8 ? "@dot4" : "@mad24";
+    stmt_function(s, (Function){.name = "@frag_mac", STMT_PARAMS({"@Acc &", "acc"}, {"const @Frag &", "f"})});
+    const Expr *j = stmt_unrolled(s, "j", GPU_E, p->tt[1]), *i = stmt_unrolled(s, "i", GPU_I, p->tt[0]);
+    const Expr *number = expr_add(pool, expr_mul_i(pool, j, p->tt[0]), i);
+    const Value *sum = value_at(s, value_reg(s, "acc.v"), number);
     if (p->acc.parts == 2)
-        mac_complex(p, out);
-    else if (p->acc.type == TYPE_I)
-        buf_printf(out, "            acc.v[j * %d + i] = %s(%s, %s, acc.v[j * %d + i]);\n", p->tt[0],
-                   p->in.type == TYPE_4XI8 ? "@dot4" : "@mad24", a, b, p->tt[0]);
+        mac_complex(p, s, i, j, number);
     else
-        buf_printf(out, "            acc.v[j * %d + i] = @fma(%s, %s, acc.v[j * %d + i]);\n", p->tt[0], a, b,
-                   p->tt[0]);
-    buf_puts(out, "        }\n}\n\n");
+        stmt_set(s, sum, value_call(s, f, part_of(p, s, 0, i, 0), part_of(p, s, 1, j, 0), sum));
+    stmt_end(s);
+    stmt_end(s);
+    stmt_end(s);
+    stmt_gap(s);
+}
+
+void gpu_thread_tile(const GpuPlan *p, Stmts *s)
+{
+    static const char *const name[] = {"@acc_row", "@acc_col"};
+    ExprPool *pool = &s->pool;
+    const Expr *number = gpu_counter(pool, "i", GPU_NUMBER, p->tt[0] * p->tt[1]);
+    const Expr *in[] = {expr_mod_i(pool, number, p->tt[0]), expr_div_i(pool, number, p->tt[0])};
+    for (int i = 0; i < 2; i++) {
+        stmt_function(s, (Function){.result = "unsigned",
+                                    .name = name[i],
+                                    STMT_PARAMS({"unsigned", "tid"}, {"int", "i"})});
+        const Expr *piece = expr_div_i(pool, in[i], p->vw), *e = expr_mod_i(pool, in[i], p->vw);
+        stmt_return(s, value_expr(s, gpu_thread_free(pool, p, i, piece, e)));
+        stmt_end(s);
+    }
 }
 
 void gpu_thread_tile_places(const GpuPlan *p, Buf *out)
 {
-    GpuIndex index;
-    ExprPool *pool = &index.pool;
-    gpu_index_init(&index, out, 1);
-    const Expr *number = gpu_counter(pool, "i", GPU_NUMBER, p->tt[0] * p->tt[1]);
-    const Expr *in[] = {expr_mod_i(pool, number, p->tt[0]), expr_div_i(pool, number, p->tt[0])};
-    for (int i = 0; i < 2; i++) {
-        buf_printf(out, "@DEV unsigned @acc_%s(unsigned tid, int i)\n{\n    return ", i ? "col" : "row");
-        gpu_index_put(&index, gpu_thread_free(pool, p, i, expr_div_i(pool, in[i], p->vw),
-                                              expr_mod_i(pool, in[i], p->vw)));
-        buf_puts(out, ";\n}\n");
-    }
-    gpu_index_done(&index);
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    gpu_thread_tile(p, &s);
+    gpu_put(p, &s, out);
 }
 
-static void places(const GpuPlan *p, Buf *out)
+/* Access to accumulators by number. */
+static void places(const GpuPlan *p, Stmts *s)
 {
-    static const char *const get[] = {"return acc.v[i];",
-                                      "const @TC x = {acc.v[2 * i], acc.v[2 * i + 1]}; return x;"};
-    static const char *const set[] = {"acc.v[i] = x;", "acc.v[2 * i] = x.re; acc.v[2 * i + 1] = x.im;"};
-    int which = p->acc.parts - 1;
-    buf_printf(
-        out, "@DEV void @acc_zero(@Acc &acc)\n{\n    @UNROLL for (int i = 0; i < %d; i++) acc.v[i] = 0;\n}\n",
-        p->n_acc * p->acc.parts);
-    buf_printf(out, "@DEV @TC @acc_get(const @Acc &acc, int i) { %s }\n", get[which]);
-    buf_printf(out, "@DEV void @acc_set(@Acc &acc, int i, @TC x) { %s }\n", set[which]);
-    gpu_thread_tile_places(p, out);
+    ExprPool *pool = &s->pool;
+    const Value *v = value_reg(s, "acc.v"), *x = value_reg(s, "x");
+    const Expr *number = gpu_size(s, "i"), *twice = expr_mul_i(pool, number, 2);
+    const Expr *part[] = {p->acc.parts == 2 ? twice : number, expr_add_i(pool, twice, 1)};
+    stmt_function(s, (Function){.name = "@acc_zero", STMT_PARAMS({"@Acc &", "acc"})});
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, p->n_acc * p->acc.parts);
+    stmt_set(s, value_at(s, v, i), value_int(s, 0));
+    stmt_end(s);
+    stmt_end(s);
+    stmt_function(
+        s,
+        (Function){.result = "@TC", .name = "@acc_get", STMT_PARAMS({"const @Acc &", "acc"}, {"int", "i"})});
+    if (p->acc.parts == 2)
+        stmt_return(
+            s, stmt_define(s, "@TC", "x", value_list(s, value_at(s, v, part[0]), value_at(s, v, part[1]))));
+    else
+        stmt_return(s, value_at(s, v, number));
+    stmt_end(s);
+    stmt_function(s,
+                  (Function){.name = "@acc_set", STMT_PARAMS({"@Acc &", "acc"}, {"int", "i"}, {"@TC", "x"})});
+    if (p->acc.parts == 2) {
+        stmt_set(s, value_at(s, v, part[0]), value_field(s, x, "re"));
+        stmt_set(s, value_at(s, v, part[1]), value_field(s, x, "im"));
+    } else
+        stmt_set(s, value_at(s, v, number), x);
+    stmt_end(s);
+    gpu_thread_tile(p, s);
 }
 
 static void valu_emit(const GpuPlan *p, Buf *out)
 {
-    buf_puts(out, "\n/* ---- compute: vectors from local memory, multiply-add ---- */\n\n");
-    types(p, out);
-    places(p, out);
-    loads(p, out);
-    mac(p, out);
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    gpu_heading(&s, "---- compute: vectors from local memory, multiply-add ----");
+    types(p, &s);
+    places(p, &s);
+    loads(p, &s);
+    mac(p, &s);
+    gpu_put(p, &s, out);
 }
 
 const GpuCompute gpu_valu = {"valu", false, valu_plan, valu_emit};

@@ -122,11 +122,14 @@ const Value *value_cast(Stmts *s, const char *type, const Value *x)
     return value(s, (Value){.kind = VALUE_CAST, .name = type, .x = x});
 }
 
-const Value *value_load(Stmts *s, Access a)
+static const Value *of_access(Stmts *s, ValueKind kind, Access a)
 {
     const Access *kept = copy(s, &a, 1, sizeof a);
-    return kept ? value(s, (Value){.kind = VALUE_LOAD, .access = kept}) : &no_value;
+    return kept ? value(s, (Value){.kind = kind, .access = kept}) : &no_value;
 }
+
+const Value *value_load(Stmts *s, Access a) { return of_access(s, VALUE_LOAD, a); }
+const Value *value_place(Stmts *s, Access a) { return of_access(s, VALUE_PLACE, a); }
 
 static const Value *of_list(Stmts *s, ValueKind kind, const char *name, int n, const Value *const *x)
 {

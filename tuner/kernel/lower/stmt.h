@@ -54,6 +54,8 @@ typedef enum {
     VALUE_OR,
     VALUE_LT,
     VALUE_LE,
+    VALUE_GT,
+    VALUE_GE,
     VALUE_EQ,
     VALUE_NE,
     VALUE_BOTH,
@@ -105,6 +107,8 @@ const Value *value_op(Stmts *s, ValueOp op, const Value *x, const Value *y);
 const Value *value_select(Stmts *s, const Value *condition, const Value *then, const Value *otherwise);
 const Value *value_cast(Stmts *s, const char *type, const Value *x);
 const Value *value_load(Stmts *s, Access a);
+/* The address of an access, as a pointer to its type. */
+const Value *value_place(Stmts *s, Access a);
 /* The call of a function or named instruction, f(x0, x1, ...); what a struct or array is made of, {x0, x1}.
  * The array is copied. */
 const Value *value_call_n(Stmts *s, const char *f, int n, const Value *const *x);
@@ -237,6 +241,7 @@ typedef enum {
     VALUE_SELECT,
     VALUE_CAST,
     VALUE_LOAD,
+    VALUE_PLACE,
     VALUE_CALL,
     VALUE_LIST
 } ValueKind;

@@ -54,6 +54,7 @@ static const struct {
     [VALUE_SHR] = {">>", 11},         [VALUE_AND] = {"&", 8},
     [VALUE_XOR] = {"^", 7},           [VALUE_OR] = {"|", 6},
     [VALUE_LT] = {"<", 10},           [VALUE_LE] = {"<=", 10},
+    [VALUE_GT] = {">", 10},           [VALUE_GE] = {">=", 10},
     [VALUE_EQ] = {"==", 9},           [VALUE_NE] = {"!=", 9},
     [VALUE_BOTH] = {"&&", 5},         [VALUE_EITHER] = {"||", 4},
     [VALUE_NEG] = {"-", AS_UNARY},    [VALUE_NOT] = {"!", AS_UNARY},
@@ -138,6 +139,7 @@ static int precedence_of(const Value *v)
     case VALUE_SELECT:
         return AS_SELECT;
     case VALUE_CAST:
+    case VALUE_PLACE:
         return AS_UNARY;
     case VALUE_LOAD:
         return v->access->guard ? AS_SELECT : AS_UNARY;
@@ -194,6 +196,9 @@ static void put_bare(const Text *t, const Value *v)
         break;
     case VALUE_LOAD:
         put_load(t, v->access);
+        break;
+    case VALUE_PLACE:
+        put_address(t, v->access, false);
         break;
     case VALUE_CALL:
         buf_puts(t->out, v->name);
