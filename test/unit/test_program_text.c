@@ -1,6 +1,7 @@
 /* Programs as text: what is malformed is told in one line with its number; what is right gives a kernel. */
 #include "test/support.h"
 
+#include "base/hash.h"
 #include "kernel/kernel.h"
 #include "kernel/parse.h"
 #include "space/derive.h"
@@ -193,9 +194,43 @@ static void host_refuses(void **state)
     }
 }
 
+/* A kernel that is named after its text has the text that it has under that name. */
+static void unnamed(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {"x86-64-v3", "gfx90a", "sm_90"};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        const Target *t = target_find(str_from(targets[i]));
+        ProblemType pt;
+        Solution s;
+        Deriver d;
+        Verdict v;
+        Buf b[3];
+        char symbol[KERNEL_SYMBOL_BYTES], hash[SHA256_HEX + 1];
+        for (int j = 0; j < 3; j++) buf_init(&b[j]);
+        assert_int_equal(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S), 0);
+        solution_init(&s, &pt);
+        s.ThreadTile = i ? intlist2(4, 4) : intlist2(16, 6);
+        s.WorkGroup = i ? intlist3(16, 16, 1) : intlist3(4, 4, 1);
+        s.DepthU = 16;
+        assert_int_equal(deriver_init(&d, &pt, t, NULL), 0);
+        assert_true(solution_derive(&d, &s, &v));
+        assert_int_equal(kernel_emit_unnamed(&s, t, &b[0], symbol), 0);
+        assert_int_equal(kernel_emit(&s, t, str_from(symbol), &b[1]), 0);
+        assert_int_equal(kernel_emit(&s, t, STR("kernel"), &b[2]), 0);
+        assert_true(str_eq(buf_view(&b[0]), buf_view(&b[1])));
+        sha256_hex(buf_view(&b[2]), hash);
+        assert_memory_equal(symbol, "kernel_", 7);
+        assert_memory_equal(symbol + 7, hash, 32);
+        assert_null(memchr(b[0].s, 1, b[0].n));
+        for (int j = 0; j < 3; j++) buf_fini(&b[j]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(malformed), cmocka_unit_test(deep),
-                                       cmocka_unit_test(views_decide), cmocka_unit_test(host_refuses)};
+                                       cmocka_unit_test(views_decide), cmocka_unit_test(host_refuses),
+                                       cmocka_unit_test(unnamed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "kernel/nvptx/ring.h"
 #include "kernel/parse.h"
 #include "kernel/plan.h"
+#include "kernel/text.h"
 
 static Err program_make(Program *p, const Solution *s, const Target *t, Arena *arena)
 {
@@ -20,13 +21,15 @@ static Err program_make(Program *p, const Solution *s, const Target *t, Arena *a
 /* What a family writes. */
 typedef struct {
     Err (*lower)(const Program *p, Str symbol, Buf *out);
+    Err (*finish)(const Program *p, Str symbol, Str body, Buf *out); /* of an unnamed kernel's text */
     Err (*beta_only)(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
     Err (*post_gsu)(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 } Family;
 
-static const Family families[] = {[TARGET_HOST] = {host_lower, host_beta_only, host_post_gsu},
-                                  [TARGET_AMDGCN] = {gpu_lower, gpu_beta_only, gpu_post_gsu},
-                                  [TARGET_NVPTX] = {nvptx_lower, gpu_beta_only, gpu_post_gsu}};
+static const Family families[] = {
+    [TARGET_HOST] = {host_lower, host_finish_program, host_beta_only, host_post_gsu},
+    [TARGET_AMDGCN] = {gpu_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu},
+    [TARGET_NVPTX] = {nvptx_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu}};
 
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out)
 {
@@ -63,19 +66,42 @@ Str kernel_content(Str text)
     return STR_NULL;
 }
 
-Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
+/* The finished text of a kernel that was lowered without a name. */
+static Err emit_named(const Program *p, Str body, Str symbol, Buf *out)
+{
+    Buf named;
+    buf_init(&named);
+    kernel_text_name(body, symbol, &named);
+    Err e = buf_check(&named);
+    if (!e) e = families[p->target->family].finish(p, symbol, buf_view(&named), out);
+    buf_fini(&named);
+    return e;
+}
+
+/* Lowers p once and names the text twice: for its hash, and with the name that has the hash. */
+static Err emit_by_hash(const Program *p, Buf *body, Buf *text, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
 {
     char hash[SHA256_HEX + 1];
-    Buf text;
+    TRY(families[p->target->family].lower(p, KERNEL_UNNAMED, body));
+    TRY(emit_named(p, buf_view(body), STR("kernel"), text));
+    sha256_hex(buf_view(text), hash);
+    snprintf(symbol, KERNEL_SYMBOL_BYTES, "kernel_%.32s", hash);
+    return emit_named(p, buf_view(body), str_from(symbol), out);
+}
+
+Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
+{
+    Arena arena;
+    Program p;
+    Buf body, text;
+    arena_init(&arena, 0);
+    buf_init(&body);
     buf_init(&text);
-    Err e = kernel_emit(s, t, STR("kernel"), &text);
-    if (!e) e = buf_check(&text);
-    if (!e) {
-        sha256_hex(buf_view(&text), hash);
-        snprintf(symbol, KERNEL_SYMBOL_BYTES, "kernel_%.32s", hash);
-        e = kernel_emit(s, t, str_from(symbol), out);
-    }
+    Err e = program_make(&p, s, t, &arena);
+    if (!e) e = emit_by_hash(&p, &body, &text, out, symbol);
     buf_fini(&text);
+    buf_fini(&body);
+    arena_fini(&arena);
     return e;
 }
 

@@ -15,4 +15,13 @@ extern const KernelText kernel_texts[];
 /* Appends the file of that name, "nvptx/ring_loop.cuh". Aborts when there is none: names are constants. */
 void kernel_text_put(const char *name, Buf *out);
 
+/* ---- a kernel's name ---- */
+
+/* The symbol of a kernel that gets its name when its text is known: lowered with this one, a program gives
+ * its text unfinished, without title and hash, and with the mark where the symbol is to stand. */
+#define KERNEL_UNNAMED STR("\1")
+static inline bool kernel_is_unnamed(Str symbol) { return str_eq(symbol, KERNEL_UNNAMED); }
+/* Appends the unfinished text with the symbol in place of the mark. */
+void kernel_text_name(Str text, Str symbol, Buf *out);
+
 #endif

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/version.h"
 #include "kernel/gpu/gpu.h"
+#include "kernel/text.h"
 
 /* body with "g_" for every '@'. */
 static void put_names(Str body, Buf *out)
@@ -48,6 +49,10 @@ Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out)
 
 Err gpu_finish_program(const Program *program, Str symbol, Str body, Buf *out)
 {
+    if (kernel_is_unnamed(symbol)) {
+        buf_str(out, body);
+        return buf_check(out);
+    }
     Buf title;
     buf_init(&title);
     buf_printf(&title, "%.*s for %s\n * ", STR_ARG(symbol), program->target->name);

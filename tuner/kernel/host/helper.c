@@ -106,7 +106,7 @@ static Err helper_init(HostText *t, HostPlan *p, const ProblemType *pt, const Ta
 static Err helper_finish(HostText *t, int blocks, Str symbol, Buf *out)
 {
     while (blocks--) stmt_end(&t->s);
-    Err e = host_finish(t, symbol, STR_NULL, out);
+    Err e = host_finish(t, symbol, out);
     host_text_fini(t);
     return e;
 }

@@ -20,7 +20,7 @@ static Err write_text(HostText *t, Str symbol, Buf *out)
     host_packs(t);
     TRY(host_tiles(t));
     TRY(host_groups(t, symbol));
-    return host_finish(t, symbol, t->program->title, out);
+    return host_finish(t, symbol, out);
 }
 
 Err host_lower(const Program *program, Str symbol, Buf *out)

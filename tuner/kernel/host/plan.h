@@ -20,10 +20,10 @@ struct HostPlan {
     const Target *target;
     int level; /* 2 3 4: of x86-64-v<level> */
     HostType in, compute,
-        out;         /* out: what this kernel writes (the workspace's type when it accumulates there) */
-    DataType dest;   /* of D in the problem */
-    HostType scalar; /* alpha and beta as passed: the problem type's compute type */
-    int parts;       /* 2 for complex, else 1 */
+        out;               /* out: what this kernel writes (the workspace's type when it accumulates there) */
+    DataType dest;         /* of D in the problem */
+    HostType scalar;       /* alpha and beta as passed: the problem type's compute type */
+    int parts;             /* 2 for complex, else 1 */
     bool conj[2], pack[2]; /* of A and B */
     bool batched, strided, use_beta;
     bool direct;        /* registers are stored straight to D: out is compute and not complex */

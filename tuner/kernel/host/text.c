@@ -1,6 +1,9 @@
 /* Integers, addresses, kernel arguments and the frame of a host kernel's text. See text.h. */
 #include "kernel/host/text.h"
 
+#include "kernel/host/host.h"
+#include "kernel/text.h"
+
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -197,17 +200,34 @@ static Err put_finished(Str title, Str body, Buf *out)
     return buf_check(out);
 }
 
-Err host_finish(HostText *t, Str symbol, Str title, Buf *out)
+/* symbol and target, and the solution's name where there is one. */
+static Err finish(Str symbol, const Target *target, Str title, Str body, Buf *out)
 {
-    Buf body, head;
-    buf_init(&body);
+    if (kernel_is_unnamed(symbol)) {
+        buf_str(out, body);
+        return buf_check(out);
+    }
+    Buf head;
     buf_init(&head);
-    buf_printf(&head, "%.*s for %s", STR_ARG(symbol), t->p->target->name);
+    buf_printf(&head, "%.*s for %s", STR_ARG(symbol), target->name);
     if (title.n) buf_printf(&head, "\n * %.*s", STR_ARG(title));
-    Err e = stmt_print(&t->s, &stmt_words_c, 0, &body);
-    if (!e) e = buf_check(&head);
-    if (!e) e = put_finished(buf_view(&head), buf_view(&body), out);
+    Err e = buf_check(&head);
+    if (!e) e = put_finished(buf_view(&head), body, out);
     buf_fini(&head);
+    return e;
+}
+
+Err host_finish_program(const Program *p, Str symbol, Str body, Buf *out)
+{
+    return finish(symbol, p->target, p->title, body, out);
+}
+
+Err host_finish(HostText *t, Str symbol, Buf *out)
+{
+    Buf body;
+    buf_init(&body);
+    Err e = stmt_print(&t->s, &stmt_words_c, 0, &body);
+    if (!e) e = finish(symbol, t->p->target, t->program ? t->program->title : STR_NULL, buf_view(&body), out);
     buf_fini(&body);
     return e;
 }

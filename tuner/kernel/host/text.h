@@ -77,7 +77,7 @@ void host_args(HostText *t);
 Err host_groups(HostText *t, Str symbol);
 /* The exported function, open, and what the ABI has beside it. */
 void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes);
-/* Header with name and hash, then the statements with '@' replaced. */
-Err host_finish(HostText *t, Str symbol, Str title, Buf *out);
+/* The statements as host_finish_program finishes them. */
+Err host_finish(HostText *t, Str symbol, Buf *out);
 
 #endif
