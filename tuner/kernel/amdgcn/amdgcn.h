@@ -24,8 +24,16 @@ extern const GpuCopy amdgcn_buffer; /* raw buffer loads with range check */
 
 /* ---- store.c: raw buffers, stores of D through them ---- */
 
-/* Text of @w2, @w4, @raw_load<bytes>, @raw_store<bytes> and @descriptor: part of the prelude. */
-void amdgcn_raw_buffers(const GpuPlan *p, Buf *out);
+/* @w2, @w4, @raw_load<bytes>, @raw_store<bytes> and @descriptor: part of the prelude. */
+void amdgcn_raw_buffers(const GpuPlan *p, Stmts *s);
+/* A named number of a text. */
+typedef struct {
+    const char *type, *name;
+    int64_t value;
+} AmdgcnConstant;
+void amdgcn_constants(Stmts *s, const AmdgcnConstant *c, size_t n);
+/* Prints the statements that make() makes; memory that is missing fails the Buf. */
+void amdgcn_print(const GpuPlan *p, void (*make)(const GpuPlan *p, Stmts *s), Buf *out);
 /* Cache policy bits of a buffer instruction from NonTemporal's: 1 glc or sc0, 2 slc or nt, 4 sc1. */
 int amdgcn_policy(const GpuPlan *p, int hint);
 /* Accumulators take most of a file of 256 registers. */

@@ -3,6 +3,15 @@
 #include "kernel/amdgcn/amdgcn.h"
 #include "kernel/text.h"
 
+void amdgcn_print(const GpuPlan *p, void (*make)(const GpuPlan *p, Stmts *s), Buf *out)
+{
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    make(p, &s);
+    if (stmt_print(&s, p->dialect->words, 0, out)) out->failed = true;
+    stmts_fini(&s);
+}
+
 /* Local memory is waited for, global loads stay in flight; the clobber keeps the compiler's order. */
 static const char *barrier_text(const Target *t)
 {
@@ -74,7 +83,7 @@ static void prelude(const GpuPlan *p, Buf *out)
     dot4(p->target, out);
     gpu_small_floats(p, out);
     kernel_text_put("amdgcn/memory.hip", out);
-    if (p->main) amdgcn_raw_buffers(p, out);
+    if (p->main) amdgcn_print(p, amdgcn_raw_buffers, out);
     if (p->main) layout_remark(p, out);
 }
 

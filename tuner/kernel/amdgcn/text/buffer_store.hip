@@ -1,0 +1,214 @@
+
+/* One element or vector through a raw buffer, which drops what lies behind its end. */
+template <typename V> g_DEV void g_store_raw(V x, g_w4 d, unsigned at)
+{
+    if constexpr (sizeof(V) == 1)
+        g_raw_store1(__builtin_bit_cast(unsigned char, x), d, (int)at, 0, g_STORE_POLICY_D);
+    else if constexpr (sizeof(V) == 2)
+        g_raw_store2(__builtin_bit_cast(unsigned short, x), d, (int)at, 0, g_STORE_POLICY_D);
+    else if constexpr (sizeof(V) == 4)
+        g_raw_store4(__builtin_bit_cast(int, x), d, (int)at, 0, g_STORE_POLICY_D);
+    else if constexpr (sizeof(V) == 8)
+        g_raw_store8(__builtin_bit_cast(g_w2, x), d, (int)at, 0, g_STORE_POLICY_D);
+    else
+        g_raw_store16(__builtin_bit_cast(g_w4, x), d, (int)at, 0, g_STORE_POLICY_D);
+}
+
+template <typename V> g_DEV V g_load_raw(g_w4 c, unsigned at)
+{
+    if constexpr (sizeof(V) == 1)
+        return __builtin_bit_cast(V, g_raw_load1(c, (int)at, 0, g_STORE_POLICY_C));
+    else if constexpr (sizeof(V) == 2)
+        return __builtin_bit_cast(V, g_raw_load2(c, (int)at, 0, g_STORE_POLICY_C));
+    else if constexpr (sizeof(V) == 4)
+        return __builtin_bit_cast(V, g_raw_load4(c, (int)at, 0, g_STORE_POLICY_C));
+    else if constexpr (sizeof(V) == 8)
+        return __builtin_bit_cast(V, g_raw_load8(c, (int)at, 0, g_STORE_POLICY_C));
+    else
+        return __builtin_bit_cast(V, g_raw_load16(c, (int)at, 0, g_STORE_POLICY_C));
+}
+
+/* Element q of a vector of parts. */
+template <typename V, typename E> g_DEV void g_set_element(V &v, int q, E e)
+{
+    if constexpr (g_STORE_PARTS == 2)
+        v[2 * q] = e.re, v[2 * q + 1] = e.im;
+    else
+        v[q] = e;
+}
+template <typename E, typename V> g_DEV E g_get_element(const V &v, int q)
+{
+    if constexpr (g_STORE_PARTS == 2) {
+        const E e = {v[2 * q], v[2 * q + 1]};
+        return e;
+    } else
+        return v[q];
+}
+
+/* C or D from row t.m0 and column n0 on, to its last element; 2 GiB of it at most. */
+g_DEV g_w4 g_out_buffer(const g_TD *x, unsigned long long ld, const g_Tile &t, unsigned n0, bool used)
+{
+    const unsigned long long bytes = ((t.n - 1 - n0) * ld + (t.m - t.m0)) * sizeof(g_TD);
+    const unsigned seen = bytes < 0x7fffffffull ? (unsigned)bytes : 0x7fffffffu;
+    return g_descriptor((const char *)(x + (n0 * ld + t.m0)), g_uniform(used ? seen : 0));
+}
+
+/* Hides a value from the compiler, so that it does not move what is computed from it out of the loop over
+ * columns, where it would need a register for each accumulator. */
+template <typename V> g_DEV V g_opaque(V x)
+{
+    unsigned w[(sizeof(V) + 3) / 4] = {};
+    __builtin_memcpy(w, &x, sizeof x);
+    g_UNROLL for (unsigned i = 0; i < sizeof w / 4; i++) asm volatile("" : "+v"(w[i]) :: "memory");
+    __builtin_memcpy(&x, w, sizeof x);
+    return x;
+}
+
+/* What the batches share, equal in all threads but for `first`. */
+struct g_Store {
+    g_w4 d, c;
+    unsigned ldd, ldc, n0, wide;
+    int first;
+    g_TC alpha, beta;
+};
+
+/* Accumulator i, scaled. */
+g_DEV g_TC g_scaled(const g_Store &s, const g_Acc &acc, int i)
+{
+    if constexpr (g_STORE_SCALES)
+        return g_mul(s.alpha, g_acc_get(acc, i));
+    else
+        return g_acc_get(acc, i);
+}
+/* Its number in the work-group's tile. */
+g_DEV int g_number(const g_Store &s, int i)
+{
+    if constexpr (g_STORE_SHARED)
+        return s.first + i;
+    else
+        return i;
+}
+
+/* The next batch's products would take registers beside accumulators that still live. Where those fill a
+ * register file compilers need the freedom to begin with any. */
+g_DEV void g_batch_end()
+{
+    if constexpr (g_STORE_IN_ORDER) g_keep_order();
+}
+
+/* A batch of vectors of a tile inside D, from accumulator b on. with_c: beta is not 0. Loads of C would not pass
+ * the stores of D, so that a batch of them comes first. A batch is a function of its own with the first
+ * accumulator as a constant: compilers give up to unroll a loop over hundreds of them, and then keep all
+ * accumulators in scratch memory. */
+template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, const g_Acc &acc, unsigned tid)
+{
+    constexpr int end = b + g_STORE_BATCH < g_STORE_N ? b + g_STORE_BATCH : g_STORE_N;
+    const unsigned id = g_opaque(tid);
+    g_StoreV old[g_STORE_BATCH / g_STORE_WIDTH];
+    if constexpr (with_c)
+        g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
+            const int n = g_number(s, i);
+            old[(i - b) / g_STORE_WIDTH] =
+                g_load_raw<g_StoreV>(s.c, g_acc_col(id, n) * s.ldc + g_acc_row(id, n) * (unsigned)sizeof(g_TD));
+        }
+    g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
+        const int n = g_number(s, i);
+        g_StoreV v;
+        g_UNROLL for (int q = 0; q < g_STORE_WIDTH; q++) {
+            g_TC x = g_scaled(s, acc, i + q);
+            if constexpr (with_c)
+                x = g_madd(s.beta, g_to_c(g_get_element<g_TD>(old[(i - b) / g_STORE_WIDTH], q)), x);
+            g_set_element(v, q, g_from_c(x));
+        }
+        g_store_raw(v, s.d, g_acc_col(id, n) * s.ldd + g_acc_row(id, n) * (unsigned)sizeof(g_TD));
+    }
+    g_batch_end();
+}
+
+/* A batch of elements of a tile that overhangs D, or of which the descriptor reaches one column: what lies
+ * outside gets an offset behind every buffer's end. C has no element in reach when beta is 0: nothing is read,
+ * and what is added is 0. */
+template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, const g_Acc &acc, unsigned tid)
+{
+    constexpr int end = b + g_STORE_SINGLE < g_STORE_N ? b + g_STORE_SINGLE : g_STORE_N;
+    constexpr unsigned outside = 0x80000000u;
+    const unsigned id = g_opaque(tid);
+    unsigned at[g_STORE_SINGLE];
+    g_TD old[g_STORE_SINGLE];
+    g_UNROLL for (int i = b; i < end; i++) {
+        const unsigned row = g_edge_row(t, g_acc_row(id, g_number(s, i)));
+        const unsigned col = g_edge_col(t, g_acc_col(id, g_number(s, i))) - s.n0;
+        const bool in = row != ~0u && col < s.wide;
+        at[i - b] = in ? col * s.ldd + (row - t.m0) * (unsigned)sizeof(g_TD) : outside;
+        const unsigned from = in ? col * s.ldc + (row - t.m0) * (unsigned)sizeof(g_TD) : outside;
+        if constexpr (g_STORE_READS_C) old[i - b] = g_load_raw<g_TD>(s.c, from);
+    }
+    g_UNROLL for (int i = b; i < end; i++) {
+        g_TC x = g_scaled(s, acc, i);
+        if constexpr (g_STORE_READS_C) x = g_madd(s.beta, g_to_c(old[i - b]), x);
+        g_store_raw(g_from_c(x), s.d, at[i - b]);
+    }
+    g_batch_end();
+}
+
+template <typename N, N... i> struct g_Batches {};
+template <bool with_c, int... i>
+g_DEV void g_all_inside(g_Batches<int, i...>, const g_Store &s, const g_Acc &acc, unsigned tid)
+{
+    (g_inside<with_c, i * g_STORE_BATCH>(s, acc, tid), ...);
+}
+template <int... i>
+g_DEV void g_all_edge(g_Batches<int, i...>, const g_Store &s, const g_Tile &t, const g_Acc &acc, unsigned tid)
+{
+    (g_edge<i * g_STORE_SINGLE>(s, t, acc, tid), ...);
+}
+
+template <typename O> g_DEV void g_store_inside(g_Store &s, const g_Tile &t, const O &o, const g_Acc &acc, unsigned tid)
+{
+    typedef __make_integer_seq<g_Batches, int, (g_STORE_N + g_STORE_BATCH - 1) / g_STORE_BATCH> Batches;
+    s.d = g_out_buffer(o.d, o.ldd, t, t.n0, true);
+    if constexpr (g_STORE_SCALES) s.alpha = o.alpha;
+    if constexpr (g_STORE_READS_C)
+        if (!g_is_zero(o.beta)) {
+            s.c = g_out_buffer(o.c, o.ldc, t, t.n0, true);
+            g_all_inside<true>(Batches{}, s, acc, tid);
+            return;
+        }
+    g_all_inside<false>(Batches{}, s, acc, tid);
+}
+
+/* near: the columns of a tile lie less than 2 GiB apart; else the descriptor moves from column to column. */
+template <typename O>
+g_DEV void g_store_edge(g_Store &s, const g_Tile &t, const O &o, const g_Acc &acc, unsigned tid, bool near)
+{
+    typedef __make_integer_seq<g_Batches, int, (g_STORE_N + g_STORE_SINGLE - 1) / g_STORE_SINGLE> Batches;
+    s.wide = near ? g_STORE_COLUMNS : 1;
+    const unsigned end = t.n - t.n0 < g_STORE_COLUMNS ? t.n : t.n0 + g_STORE_COLUMNS;
+    g_NOUNROLL for (s.n0 = t.n0; s.n0 < end; s.n0 += s.wide) {
+        s.d = g_out_buffer(o.d, o.ldd, t, s.n0, true);
+        if constexpr (g_STORE_READS_C) s.c = g_out_buffer(o.c, o.ldc, t, s.n0, !g_is_zero(o.beta));
+        if constexpr (g_STORE_SCALES) s.alpha = g_opaque(o.alpha);
+        g_all_edge(Batches{}, s, t, acc, tid);
+    }
+}
+
+template <typename O> g_DEV void g_finish(const g_Tile &t, const O &o, const g_Acc &acc, unsigned tid)
+{
+    constexpr unsigned reach = 0x7fff0000 / (unsigned)sizeof(g_TD) / g_STORE_COLUMNS;
+    if constexpr (g_STORE_LSU > 1 && !g_STORE_SHARED)
+        if (tid >= g_STORE_THREADS) return;
+    g_Store s;
+    if constexpr (g_STORE_SHARED) s.first = (int)(tid / g_STORE_THREADS * g_STORE_N);
+    bool near = o.ldd <= reach;
+    s.ldd = (unsigned)o.ldd * (unsigned)sizeof(g_TD);
+    if constexpr (g_STORE_READS_C) {
+        near = near && o.ldc <= reach;
+        s.ldc = (unsigned)o.ldc * (unsigned)sizeof(g_TD);
+        s.beta = o.beta;
+    }
+    if (near && t.m0 + g_STORE_ROWS <= t.m && t.n0 + g_STORE_COLUMNS <= t.n)
+        g_store_inside(s, t, o, acc, tid);
+    else
+        g_store_edge(s, t, o, acc, tid, near);
+}
+
