@@ -4,6 +4,7 @@
  * engine stores D, of C and D. */
 #include "kernel/nvptx/hopper.h"
 
+#include "kernel/nvptx/lanes.h"
 #include "kernel/text.h"
 #include "problem/matrix_inst.h"
 
@@ -70,7 +71,7 @@ static Err instruction(const GpuPlan *plan, Buf *out)
                            : ",\n                   ",
                    whole ? "r" : "f", i);
     buf_puts(out, "\n                 : \"l\"(x), \"l\"(y), \"r\"(add));\n}\n");
-    return ERR_OK;
+    return nvptx_wgmma_lanes(in, columns, out);
 }
 
 /* ---- the walk ---- */

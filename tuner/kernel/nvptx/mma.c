@@ -3,9 +3,9 @@
  * by ldmatrix; 16-bit elements along the free dimension by transposing ldmatrix; longer ones by plain loads;
  * bytes by turning 4x4 of them in registers. */
 #include "base/log.h"
+#include "kernel/nvptx/lanes.h"
 #include "kernel/nvptx/ring.h"
 #include "kernel/text.h"
-#include "problem/matrix_inst.h"
 
 /* Numbers of two bytes of a fragment each, in the order of m16n8k16: its steps take bytes 0, 1 of every four
  * as elements 0 to 7 of K, bytes 2, 3 as 8 to 15. Both operands have that order, so that sums are the same.
@@ -14,8 +14,9 @@
 /* mma.sync as the text names it, and what its asm statement needs. */
 typedef struct {
     const MatrixInst *in;
-    char sum, part; /* constraints of accumulators and fragments */
-    int x, y;       /* registers of the row (x) and the column (y) operand */
+    char sum, part;  /* constraints of accumulators and fragments */
+    int x, y;        /* registers of the row (x) and the column (y) operand */
+    MatrixInst held; /* whose layout fragments and sums have */
 } Mma;
 
 /* sm_90 has no mma.sync of 8-bit floats: compilers make m16n8k32 of conversions, two of binary16, whose sums
@@ -42,9 +43,12 @@ static Err mma_of(const GpuPlan *p, Mma *m)
     DataType part[2] = {p->op[0].type.type, p->op[1].type.type};
     int32_t shape[] = {mi->m, mi->n, mi->k, mi->b};
     if (p->math == TYPE_X) part[0] = part[1] = TYPE_X;
-    if (by_halves(p)) part[0] = part[1] = TYPE_H, shape[2] /= 2;
-    m->in = matrix_inst(p->target, part[1], part[0], shape);
-    if (!m->in || matrix_unit(m->in) != MATRIX_UNIT_MMA)
+    const MatrixInst *held = m->in = matrix_inst(p->target, part[1], part[0], shape);
+    if (by_halves(p)) {
+        part[0] = part[1] = TYPE_H, shape[2] /= 2;
+        m->in = matrix_inst(p->target, part[1], part[0], shape);
+    }
+    if (!held || !m->in || matrix_unit(m->in) != MATRIX_UNIT_MMA)
         FAIL(ERR_INPUT, "%s has no mma.sync %dx%dx%dx%d for types '%s' and '%s'", p->target->name, shape[0],
              shape[1], shape[2], shape[3], type_letter(part[1]), type_letter(part[0]));
     bool d = m->in->sum == TYPE_D;
@@ -52,6 +56,8 @@ static Err mma_of(const GpuPlan *p, Mma *m)
     m->sum = d ? 'd' : m->in->sum == TYPE_I ? 'r' : 'f';
     m->part = d ? 'd' : 'r';
     m->x = n * m->in->n_a * bytes / unit, m->y = m->in->n_b * bytes / unit;
+    m->held = *held;
+    m->held.m *= n, m->held.n_a *= n, m->held.n_acc *= n;
     return ERR_OK;
 }
 
@@ -164,6 +170,7 @@ void ring_mma_emit(const GpuPlan *p, Buf *out)
     buf_printf(
         out, "enum : int { @W0 = %d, @W1 = %d, @MK = %d, @XR = %d, @YR = %d, @LONG_M = %d, @LONG_N = %d };\n",
         mi->waves[0], mi->waves[1], mi->k, m.x, m.y, bytes && p->op[0].tlu, bytes && p->op[1].tlu);
+    if (nvptx_mma_lanes(&m.held, out)) BUG("lanes of %s", m.held.name);
     kernel_text_put("nvptx/mma_tile.cuh", out);
     readers(p, out);
     if (mi->m == 8)

@@ -56,12 +56,13 @@ FN void from_word(u32 w, int &v) { v = (int)w; }
 template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int thread)
 {
     const int r = i / SLICES_Y, first = i % SLICES_Y * COLUMNS, lane = thread % 32, warp = thread / 32;
-    const int q = lane / 8, half = q & 1, next = q >> 1;
+    /* this lane's row of matrix q of four, which is of sums 2q and 2q + 1; in words of the lane that begins it */
+    const int q = lane / 8, of_row = warp * 32 + lane % 8 * 4;
 #pragma unroll
     for (int col = 0; col < COLUMNS; col += 16) {
         g_TC *v = &acc[r][(first + col) / 2];
-        const u32 row = SWAP ? warp * 16 + half * 8 + lane % 8 : col + next * 8 + lane % 8;
-        const u32 chunk = SWAP ? col / 8 + next : warp * 2 + half;
+        const u32 row = SWAP ? acc_row(of_row, 2 * q) : col + acc_col(0, 2 * q) + lane % 8;
+        const u32 chunk = SWAP ? col / 8 + acc_col(0, 2 * q) / 8 : acc_row(warp * 32, 2 * q) / 8;
         const u32 to = at + swizzled(row, chunk * 16);
         u32 old[4], out[4];
         if (READS) load_matrices(to, old);
@@ -82,10 +83,10 @@ template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at,
 template <bool READS, bool RAW>
 FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int thread)
 {
-    const int r = i / SLICES_Y, first = i % SLICES_Y * COLUMNS, lane = thread % 32, warp = thread / 32;
+    const int r = i / SLICES_Y, first = i % SLICES_Y * COLUMNS;
 #pragma unroll
     for (int j = 0; j < COLUMNS / 2; j++) {
-        const u32 x = warp * 16 + lane / 4 + j / 2 % 2 * 8, y = j / 4 * 8 + lane % 4 * 2 + j % 2;
+        const u32 x = acc_row(thread, j), y = acc_col(thread, j);
         const u32 to = at + (SWAP ? swizzled(x, y * 4)
                                   : x / OUT_ROW * (SLICE_N * ROW_BYTES) + swizzled(y, x % OUT_ROW * 4));
         g_TC v = acc[r][first / 2 + j], old;

@@ -9,10 +9,17 @@ struct g_Acc {
         m = wave % g_W0 * g_WT0, n = wave / g_W0 % g_W1 * g_WT1;
         a.init(m, lane), b.init(n, lane);
         if (g_LSU > 1) a.skip(wave / (g_W0 * g_W1) * g_KS), b.skip(wave / (g_W0 * g_W1) * g_KS);
-        m += (lane & 3) * (g_LONG_M ? 8 : 2), n += (lane >> 2) * (g_LONG_N ? 4 : 1);
+        m += place_m(0, g_acc_col(lane, 0)), n += place_n(0, g_acc_row(lane, 0));
         g_UNROLL for (int i = 0; i < g_NX; i++)
             g_UNROLL for (int j = 0; j < g_NY; j++)
                 g_UNROLL for (int e = 0; e < 4; e++) v[i][j][e] = 0;
+    }
+    /* Element x of tile j along M, of tile i along N. Of bytes that readers turn, four columns of 8
+       lie interleaved, and four halves of rows. */
+    static g_FN int place_m(int j, g_u32 x) { return g_LONG_M ? j / 4 * 32 + x * 4 + j % 4 : j * 8 + x; }
+    static g_FN int place_n(int i, g_u32 x)
+    {
+        return g_LONG_N ? i / 2 * 32 + x % 8 * 4 + i % 2 * 2 + x / 8 : i * 16 + x;
     }
     g_FN void load(g_Frag &f, g_u32 sa, g_u32 sb, int ks) const
     {

@@ -4,7 +4,7 @@ struct g_ReadD {
     g_u32 p;
     g_FN void init(int first, int lane)
     {
-        const int g = lane >> 2, t = lane & 3, r = L::K_ROWS ? t : first + g, c = L::K_ROWS ? first + g : t;
+        const int g = g_op_free<ROW>(lane, 0), t = g_op_k<ROW>(lane, 0), r = L::K_ROWS ? t : first + g, c = L::K_ROWS ? first + g : t;
         p = r * L::ROWB + (((c >> 1) ^ L::swz(r)) << 4) + (c & 1) * 8;
     }
     g_FN void skip(int ks)
@@ -16,10 +16,11 @@ struct g_ReadD {
     {
         g_UNROLL for (int i = 0; i < WT / 8; i++)
             g_UNROLL for (int q = 0; q < g_MK / 4; q++) {
-                const int k = ks * g_MK + q * 4;
-                const g_u32 at = L::K_ROWS ? (p ^ (i * 64 & 127)) + (i * 64 & ~127) + k * L::ROWB
-                                          : (p ^ (k * 8 & 127)) + (k * 8 & ~127) + i * 8 * L::ROWB;
-                g_ldsd(ROW ? &f[i / 2][2 * q + i % 2] : &f[i][q], stage + at);
+                const int v = ROW ? 2 * q + i % 2 : q, k = ks * g_MK + g_op_k<ROW>(0, v);
+                const int c = ROW ? i / 2 * 16 + g_op_free<ROW>(0, v) : i * 8;
+                const g_u32 at = L::K_ROWS ? (p ^ (c * 8 & 127)) + (c * 8 & ~127) + k * L::ROWB
+                                          : (p ^ (k * 8 & 127)) + (k * 8 & ~127) + c * L::ROWB;
+                g_ldsd(ROW ? &f[i / 2][v] : &f[i][v], stage + at);
             }
     }
 };

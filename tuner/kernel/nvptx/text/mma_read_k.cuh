@@ -4,8 +4,10 @@ struct g_ReadK {
     g_u32 p;
     g_FN void init(int first, int lane)
     {
-        const int q = lane >> 3, r = first + (lane & 7) + (ROW ? q & 1 : q >> 1) * 8;
-        p = r * L::ROWB + (((ROW ? q >> 1 : q & 1) ^ L::swz(r)) << 4);
+        /* lane's row of matrix q: it begins with element v of the first lane that has the row */
+        const int q = lane >> 3, v = (ROW ? q : q & 1) * (4 / L::BPE), at = (lane & 7) * 4;
+        const int r = first + g_op_free<ROW>(at, v) + (ROW ? 0 : (q >> 1) * 8);
+        p = r * L::ROWB + ((g_op_k<ROW>(at, v) * L::BPE / 16 ^ L::swz(r)) << 4);
     }
     g_FN void skip(int ks) { p ^= ks * 32; }
     template <int W> g_FN void load(g_u32 (*f)[W], g_u32 stage, int ks) const

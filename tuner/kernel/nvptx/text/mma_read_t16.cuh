@@ -4,8 +4,10 @@ struct g_ReadT {
     g_u32 p;
     g_FN void init(int first, int lane)
     {
-        const int q = lane >> 3, k = (lane & 7) + (ROW ? q >> 1 : q & 1) * 8;
-        p = k * L::ROWB + ((((first >> 3) + (ROW ? q & 1 : q >> 1)) ^ L::swz(k)) << 4);
+        /* lane's row of matrix q, which is turned: it begins with element v of lane 0, eight K's on */
+        const int q = lane >> 3, v = (ROW ? q : q & 1) * 2, k = g_op_k<ROW>(0, v) + (lane & 7);
+        const int c = g_op_free<ROW>(0, v) / 8 + (ROW ? 0 : q >> 1);
+        p = k * L::ROWB + ((((first >> 3) + c) ^ L::swz(k)) << 4);
     }
     g_FN void skip(int ks) { p += ks * 16 * L::ROWB; }
     template <int W> g_FN void load(g_u32 (*f)[W], g_u32 stage, int ks) const

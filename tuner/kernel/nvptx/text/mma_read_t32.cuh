@@ -4,7 +4,7 @@ struct g_ReadT {
     g_u32 p;
     g_FN void init(int first, int lane)
     {
-        const int g = lane >> 2, t = lane & 3;
+        const int g = g_op_free<ROW>(lane, 0), t = g_op_k<ROW>(lane, 0);
         p = t * L::ROWB + ((((first + g) >> 2) ^ L::swz(t)) << 4) + (g & 3) * 4;
     }
     g_FN void skip(int ks) { p += ks * 8 * L::ROWB; }
@@ -15,7 +15,7 @@ struct g_ReadT {
             const g_u32 at = stage + (p ^ (i * 32 & 96)) + (i * 32 & ~96) + ks * 8 * L::ROWB;
             g_u32 *to = ROW ? &f[i / 2][i % 2] : f[i];
             g_lds1(to, at);
-            g_lds1(to + (ROW ? 2 : 1), at + 4 * L::ROWB);
+            g_lds1(to + (ROW ? 2 : 1), at + g_op_k<ROW>(0, ROW ? 2 : 1) * L::ROWB);
         }
     }
 };
