@@ -17,13 +17,18 @@ LDFLAGS += -pthread $(SANF)
 MSGPACK := $(if $(filter /%,$(shell $(CC) -print-file-name=libmsgpack-c.so)),-lmsgpack-c,-lmsgpackc)
 comma   := ,
 pick    = $(if $(STATIC),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))
-L_RUN  := $(call pick,$(MSGPACK) -lyaml -lmd) -ldl -lm
+L_RUN  := $(call pick,-lyaml -lmd) -ldl -lm
 L_CORE := $(call pick,-lsqlite3 $(MSGPACK) -lyaml -lmd) -ldl -lm
 
 src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
-RUN_SRC    := $(filter-out tuner/base/cli%,$(call src,$(addprefix tuner/,base fmt problem index) client/runtime))
+# libtuner: the runtime and what it needs of base, the readers of fmt, problem and index; no writer, no process.
+RUN_PARTS  := $(addprefix base/,arena err filemap fs hash map own seal str) \
+              $(addprefix fmt/,keys msgpack_read msgpack_scan node scalar yaml_read) \
+              $(addprefix problem/,datatype helper_name predicate predicate_hardware predicate_io predicate_scan target) \
+              $(addprefix index/,expr expr_eval walk)
+RUN_SRC    := $(patsubst %,tuner/%.c,$(RUN_PARTS)) $(call src,client/runtime)
 KERNELS    := $(addprefix tuner/kernel/,lower host gpu amdgcn nvptx)
 CORE_SRC   := $(call src,$(addprefix tuner/,base fmt problem index space kernel build measure) $(KERNELS))
 DEVICE_SRC := $(call src,client/device client/worker client/race client/peer) client/answer.c client/events.c client/options.c
@@ -188,7 +193,7 @@ fmt:
 	$(Q)git ls-files '*.c' '*.h' | grep -v /text/ | xargs clang-format -i
 
 install: all
-	$(Q)sh scripts/install.sh $(B) '$(PREFIX)' '$(MSGPACK) -lyaml -lmd -ldl -lm -pthread'
+	$(Q)sh scripts/install.sh $(B) '$(PREFIX)' '-lyaml -lmd -ldl -lm -pthread'
 
 uninstall: all
 	$(Q)sh scripts/install.sh $(B) '$(PREFIX)' '' --uninstall

@@ -42,8 +42,7 @@ int main(void)
     return tuner_embedded_add(NULL, NULL, "x", NULL, 0) == TUNER_INPUT ? 0 : 1;
 }
 END
-for l in msgpack-c msgpackc; do [ -e "$(cc -print-file-name=lib$l.so)" ] && M=-l$l; done
-cc -Wall -Werror -I"$ROOT" -o program main.c out1/library/whole.c out2/library/lazy.c "$LIB"/libtuner.a $M -lyaml -lmd -ldl -lm -pthread
+cc -Wall -Werror -I"$ROOT" -o program main.c out1/library/whole.c out2/library/lazy.c "$LIB"/libtuner.a -lyaml -lmd -ldl -lm -pthread
 ./program
 mv out1 gone1; mv out2 gone2
 cc -Wall -Werror -I"$ROOT" -o shared main.c gone1/library/whole.c gone2/library/lazy.c -L"$LIB" -ltuner -Wl,-rpath,"$LIB"

@@ -1,7 +1,6 @@
-/* Hardware predicates of a library: which devices a table is for. Read, evaluated and written. */
+/* Hardware predicates of a library: which devices a table is for. Reads and evaluates them. */
 #include <string.h>
 
-#include "fmt/write.h"
 #include "problem/predicate.h"
 
 typedef struct {
@@ -79,53 +78,4 @@ Err hardware_pred_holds(const char *name, const Node *n, const Hardware *hw, boo
     TRY(hardware_value(&r, n, 0, holds));
     if (names_arch) *names_arch = r.names_arch;
     return ERR_OK;
-}
-
-static void emit_leaf(Emit *e, const char *type)
-{
-    emit_map(e, 2, true);
-    emit_cstr(e, "type");
-    emit_cstr(e, type);
-    emit_cstr(e, "value");
-}
-
-void hardware_pred_emit(Emit *e, Str arch, int64_t n_cu, int is_apu)
-{
-    if (arch.n == 0) {
-        emit_map(e, 1, true);
-        emit_cstr(e, "type");
-        emit_cstr(e, "TruePred");
-        emit_end(e);
-        return;
-    }
-    size_t n = 1u + (n_cu > 0) + (is_apu >= 0);
-    emit_map(e, 2, false);
-    emit_cstr(e, "type");
-    emit_cstr(e, "AMDGPU");
-    emit_cstr(e, "value");
-    if (n > 1) {
-        emit_map(e, 2, false);
-        emit_cstr(e, "type");
-        emit_cstr(e, "And");
-        emit_cstr(e, "value");
-        emit_seq(e, n, false);
-    }
-    emit_leaf(e, "Processor");
-    emit_str(e, arch);
-    emit_end(e);
-    if (n_cu > 0) {
-        emit_leaf(e, "CUCount");
-        emit_int(e, n_cu);
-        emit_end(e);
-    }
-    if (is_apu >= 0) {
-        emit_leaf(e, "IsAPU");
-        emit_int(e, is_apu);
-        emit_end(e);
-    }
-    if (n > 1) {
-        emit_end(e);
-        emit_end(e);
-    }
-    emit_end(e);
 }
