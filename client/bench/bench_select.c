@@ -140,11 +140,11 @@ static Err read_request(Str line, Request *r)
     scalar_bytes(r->g.compute_type, alpha, r->alpha);
     scalar_bytes(r->g.compute_type, beta, r->beta);
     uint64_t first = r->g.pointer_arrays ? 0x6000000000 : 0x1000000000;
-    uint64_t apart = r->g.pointer_arrays ? 0x100000000 : 0x1000000000;
+    uint64_t step = r->g.pointer_arrays ? 0x100000000 : 0x1000000000;
     r->g.a = pointer(first);
-    r->g.b = pointer(first + apart);
-    r->g.c = pointer(first + 2 * apart);
-    r->g.d = pointer(first + (same ? 2 : 3) * apart);
+    r->g.b = pointer(first + step);
+    r->g.c = pointer(first + 2 * step);
+    r->g.d = pointer(first + (same ? 2 : 3) * step);
     return ERR_OK;
 }
 

@@ -6,12 +6,18 @@
  * result (DeviceTruth), unless their name contains one of the patterns below. Settings are "key=value;..." in
  * DeviceOptions.sim or TUNER_SIM:
  *
- * seed=1          of the random numbers noise=0.01      relative standard deviation drift=0         relative,
- * per virtual second outliers=0      share of launches that take ten times as long throttle=0      share of
- * every 200 virtual ms that runs at two thirds of the clock gflops=100      speed overhead_ns=2000 cus=60
- * compute units arch=gfx906 fill=0          1: kernels take longer by the share of compute units without
- * work-groups, and helper kernels take the overhead only crash= hang= wrong= exit= abort= oob= fast=
- * comma-separated parts of kernel names
+ *   seed=1          of the random numbers
+ *   noise=0.01      relative standard deviation
+ *   drift=0         relative, per virtual second
+ *   outliers=0      share of launches that take ten times as long
+ *   throttle=0      share of every 200 virtual ms that runs at two thirds of the clock
+ *   gflops=100      speed
+ *   overhead_ns=2000
+ *   cus=60          compute units
+ *   arch=gfx906
+ *   fill=0          1: kernels take longer by the share of compute units without work-groups, and helper
+ *                   kernels take the overhead only
+ *   crash= hang= wrong= exit= abort= oob= fast=   comma-separated parts of kernel names
  *
  * Kernels named by `fast` are three times as fast; `crash` really crashes and `hang` really hangs, as they
  * test the isolation of the client. */

@@ -1,5 +1,5 @@
-/* GPU: the driver library, the device and its errors. See gpu.h; gpu_run.c has what runs on a device,
- * gpu_cuda.c and gpu_hip.c what only one of the two libraries has. */
+/* GPU: the driver library, the device and its errors. See gpu.h; gpu_run.c has modules, launches, memory and
+ * graphs, gpu_cuda.c and gpu_hip.c the parts that differ between the two libraries. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 /* ---- the library ---- */
 
-/* What was opened stays open: drivers do not survive being unloaded. */
+/* A driver library is never closed, because drivers do not support being unloaded. */
 static pthread_mutex_t drivers_lock = PTHREAD_MUTEX_INITIALIZER;
 static GpuDriver drivers[2];
 
@@ -22,7 +22,7 @@ void gpu_symbol(void *dl, const char *name, void *fn, size_t bytes)
 
 static Err open_library(const GpuKind *kind, void **dl)
 {
-    /* One that the program has loaded already is the right one. */
+    /* a library that the program has loaded already comes first */
     for (const char *const *name = kind->libraries; *name; name++)
         if ((*dl = dlopen(*name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD))) return ERR_OK;
     for (const char *const *name = kind->libraries; *name; name++)
@@ -64,9 +64,9 @@ int gpu_index(const Gpu *g) { return g->index; }
 
 /* ---- errors ---- */
 
-/* Faults of kernels and of the hardware: the context gives the same error to every later call. The two
- * libraries use the same numbers. */
-static bool stays(GpuErr code)
+/* Whether the error is a fault of a kernel or of the hardware, after which every later call on the context
+ * returns the same error. The two libraries use the same numbers. */
+static bool is_permanent(GpuErr code)
 {
     static const GpuErr codes[] = {CUDA_ECC,      CUDA_ILLEGAL_ADDRESS, CUDA_TIMEOUT, CUDA_DESTROYED,
                                    CUDA_ASSERTED, CUDA_LAUNCH_FAILED,   CUDA_UNKNOWN};
@@ -94,7 +94,7 @@ Err gpu_error(Gpu *g, GpuErr code, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
-    if (stays(code)) atomic_store(&g->lost, true);
+    if (is_permanent(code)) atomic_store(&g->lost, true);
     return driver_error(g->driver, code, what);
 }
 
@@ -170,7 +170,7 @@ static Err attribute(Gpu *g, GpuAttribute which, int *out)
     return ERR_OK;
 }
 
-/* Some drivers do not tell everything: 0 then. */
+/* An attribute, or 0 where the driver does not have it. */
 static int attribute_or_0(Gpu *g, GpuAttribute which)
 {
     int value = 0;

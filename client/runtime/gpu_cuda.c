@@ -1,4 +1,5 @@
-/* GPU: what is CUDA's own: contexts, dynamic shared memory, compute capabilities. See gpu_priv.h. */
+/* GPU: the parts for CUDA: contexts, dynamic shared memory, compute capabilities, tensor maps. See
+ * gpu_priv.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ static void cuda_version(int number, char *out, size_t bytes)
     snprintf(out, bytes, "CUDA %d.%d", number / 1000, number % 1000 / 10);
 }
 
-/* The bytes of the parameter list, and tensor maps in it, where the driver tells them (12.4 and later). */
+/* Reads the bytes of the parameter list and the tensor maps in it, if the driver can (CUDA 12.4 and
+ * later). */
 static void read_parameters(const GpuDriver *d, GpuKernel *k)
 {
     size_t at = 0, bytes = 0, end = 0;
@@ -58,8 +60,8 @@ static void read_parameters(const GpuDriver *d, GpuKernel *k)
     k->arg_bytes = (uint32_t)end;
 }
 
-/* Above 48 KiB shared memory has to be dynamic and asked for; the kernel's text says how much it wants in an
- * unsigned of the module. */
+/* More than 48 KiB of shared memory must be dynamic and must be requested; the kernel's module has the number
+ * of bytes in an unsigned. */
 static Err cuda_kernel_ready(Gpu *g, const GpuModule *m, GpuKernel *k)
 {
     char name[512];
@@ -109,7 +111,7 @@ static int map_type(int type)
         return 8;
     case TYPE_B:
         return 9;
-    case TYPE_X: /* rounds while it copies */
+    case TYPE_X: /* the copy rounds f32 to tf32 */
         return 11;
     default:
         return -1;
@@ -124,7 +126,7 @@ Err gpu_tensor_map(void *ctx, const TensorMap *m, unsigned char out[TENSOR_MAP_B
     _Alignas(128) unsigned char map[TENSOR_MAP_BYTES];
     int type = map_type(m->type);
     if (!g->driver->map_encode) FAIL(ERR_INPUT, "the %s driver has no tensor maps", g->driver->kind->label);
-    if (type < 0) FAIL(ERR_INPUT, "data type %s has none", type_letter((DataType)m->type));
+    if (type < 0) FAIL(ERR_INPUT, "data type %s has no tensor map", type_letter((DataType)m->type));
     GpuErr rc = g->driver->map_encode(map, type, 3, (void *)(uintptr_t)m->address, m->size, m->stride, m->box,
                                       step, 0, swizzle, l2, 0);
     if (rc)

@@ -1,4 +1,4 @@
-/* GPU: what is HIP's own: versions of its structures, launches with events. libamdhip64 5, 6 and 7. See
+/* GPU: the parts for HIP: versions of its structures, launches with events. libamdhip64 5, 6 and 7. See
  * gpu_priv.h. */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const GpuSymbol symbols[] = {
 };
 
 /* hipDeviceProp_t changed with version 6, which kept the old function under its name and gave the new one
- * another. Where gcnArchName is, is all that is needed of it: nothing else tells the architecture. */
+ * another name. Only the offset of gcnArchName is needed: no other function returns the architecture. */
 static Err hip_resolve(GpuDriver *d)
 {
     gpu_symbol(d->dl, "hipGetErrorName", &d->hip_error_name, sizeof d->hip_error_name);
@@ -73,7 +73,7 @@ static void hip_version(int number, char *out, size_t bytes)
     snprintf(out, bytes, "HIP %d.%d.%d", number / 10000000, number / 100000 % 100, number % 100000);
 }
 
-/* With events the packet of the kernel itself is timed; that call counts work-items in 32 bits. */
+/* With events, hipExtModuleLaunchKernel times the kernel's own packet; it counts work-items in 32 bits. */
 static Err hip_launch(Gpu *g, const GpuLaunch *l, void **extra)
 {
     const GpuKernel *k = l->kernel;

@@ -1,5 +1,5 @@
-/* Inside of the GPU driver: the libraries' types as they are on the wire, and the table of their functions.
- * For gpu*.c and the drivers' tests alone. */
+/* Private to gpu*.c and the drivers' tests: the types of the driver libraries' interfaces, and the table of
+ * their functions. */
 #ifndef CLIENT_RUNTIME_GPU_PRIV_H
 #define CLIENT_RUNTIME_GPU_PRIV_H
 
@@ -40,11 +40,11 @@ typedef struct {
 #undef GPU_FN
 #undef CUDA_FN
 #undef HIP_FN
-    /* HIP: not in the table, as they differ by version or do not return GpuErr */
+    /* HIP: these are not in the table because they differ by version or do not return GpuErr */
     const char *(*hip_error_name)(GpuErr code);
     const char *(*hip_error_text)(GpuErr code);
     GpuErr (*hip_properties)(void *out, int device);
-    size_t hip_architecture_at; /* of gcnArchName in what hip_properties fills in */
+    size_t hip_architecture_at; /* offset of gcnArchName in the structure that hip_properties fills in */
     GpuErr (*hip_launch)(GpuFunction function, uint32_t nx, uint32_t ny, uint32_t nz, uint32_t bx,
                          uint32_t by, uint32_t bz, size_t lds_bytes, GpuStream stream, void **params,
                          void **extra, GpuEventHandle start, GpuEventHandle stop, uint32_t flags);
@@ -52,7 +52,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    size_t at; /* in GpuDriver */
+    size_t at; /* offset in GpuDriver */
     bool needed;
 } GpuSymbol;
 
@@ -63,7 +63,7 @@ enum {
 #undef GPU_NUMBER
 };
 
-/* What is asked of device_attribute, by the kind's own numbers. */
+/* Attributes for device_attribute; GpuKind.attribute has the library's numbers. */
 typedef enum {
     GPU_ATTR_CUS,
     GPU_ATTR_WAVE,
@@ -78,15 +78,15 @@ typedef enum {
 struct GpuKind {
     const char *name;             /* "cuda" */
     const char *label;            /* "CUDA" */
-    const char *const *libraries; /* file names, in the order they are tried */
-    const GpuSymbol *symbols;     /* name NULL behind the last */
+    const char *const *libraries; /* file names, in the order in which they are tried */
+    const GpuSymbol *symbols;     /* name NULL after the last one */
     GpuAttr attribute[GPU_ATTR_COUNT];
     int n_simd_per_cu;
-    uint32_t grid_limit;          /* along y and z; 0: none of its own */
-    uintptr_t param_end;          /* not the same in the two */
-    Err (*resolve)(GpuDriver *d); /* what is not in symbols */
+    uint32_t grid_limit;          /* along y and z; 0: the same as along x */
+    uintptr_t param_end;          /* CU_LAUNCH_PARAM_END or HIP_LAUNCH_PARAM_END */
+    Err (*resolve)(GpuDriver *d); /* functions that are not in symbols */
     void (*error)(const GpuDriver *d, GpuErr code, const char **name, const char **text);
-    Err (*context_open)(Gpu *g); /* NULL: there are none */
+    Err (*context_open)(Gpu *g); /* NULL: the library has no contexts */
     void (*context_close)(Gpu *g);
     Err (*enter)(Gpu *g, void **saved);
     void (*leave)(Gpu *g, void *saved);
@@ -109,15 +109,15 @@ struct GpuModule {
     char *name; /* for messages */
 };
 
-/* Where gcnArchName is in hipDeviceProp_t: before version 6, and since. */
+/* Offset of gcnArchName in hipDeviceProp_t: before version 6, and since. */
 enum { HIP_ARCHITECTURE_R0000 = 396, HIP_ARCHITECTURE_R0600 = 1160 };
 
 /* ERR_FAILED (ERR_NO_DEVICE when there is no device): "<fmt>: CUDA_ERROR_X (text)". Marks the device as lost
- * when the error is one that stays. */
+ * when the error is permanent. */
 Err gpu_error(Gpu *g, GpuErr code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* The driver library, opened once per process. */
 Err gpu_driver(const GpuKind *kind, const GpuDriver **out);
-/* A function that is in the library, or NULL. */
+/* Writes the address of a function of the library, or NULL, to the function pointer at fn. */
 void gpu_symbol(void *dl, const char *name, void *fn, size_t bytes);
 
 #define GPU_TRY(g, call, ...)                                                                                \

@@ -11,7 +11,7 @@
 Err gpu_module_load(Gpu *g, const char *name, Str data, GpuModule **out)
 {
     *out = NULL;
-    if (data.n < 16) FAIL(ERR_INPUT, "code object %s: %zu bytes are none", name, data.n);
+    if (data.n < 16) FAIL(ERR_INPUT, "code object %s: truncated: %zu bytes", name, data.n);
     GpuModule *m = calloc(1, sizeof *m);
     char *copy = strdup(name);
     if (!m || !copy) {
@@ -56,8 +56,8 @@ Err gpu_kernel_find(Gpu *g, GpuModule *m, const char *symbol, GpuKernel *out, bo
 
 enum { ARGS_MAX = 1024 };
 
-/* Tensor maps stand at multiples of 64 bytes of the memory that the driver copies arguments to, which are
- * not those of the list (ptxas of CUDA 13 lets the list begin at 528): they go where the kernel has them. */
+/* Tensor maps are aligned to 64 bytes in the memory that the driver copies arguments to, not in the argument
+ * list (with ptxas of CUDA 13 the list begins at offset 528): they are moved to the kernel's offset. */
 static Err move_maps(const GpuLaunch *l, unsigned char moved[ARGS_MAX], size_t *bytes)
 {
     const GpuKernel *k = l->kernel;
@@ -92,7 +92,7 @@ Err gpu_launch(Gpu *g, const GpuLaunch *l)
     if (takes && (bytes < takes || bytes >= takes + 8))
         FAIL(ERR_FAILED, "kernel %s takes %u bytes of arguments, the launch has %zu", l->kernel->symbol,
              takes, bytes);
-    if (takes) bytes = takes; /* a C structure's padding behind them would be refused */
+    if (takes) bytes = takes; /* the driver would refuse a C structure's trailing padding */
     for (int i = 0; i < 3; i++)
         if (l->grid[i] == 0 || l->group[i] == 0) return ERR_OK;
     return g->driver->kind->launch(g, l, extra);

@@ -14,8 +14,8 @@ enum {
     THREADS_MAX = 1024,
     SCRATCH_SLOTS = 64,
     SPIN_ROUNDS = 2000, /* about 20-60 us of waiting for the next job before a worker sleeps */
-    YIELD_ROUNDS = 32,  /* about 1 us: who waits may be on the processor of the one it waits for */
-    AT_ONCE_NS = 20000, /* between brief jobs that are one stream of work */
+    YIELD_ROUNDS = 32,  /* about 1 us: a waiting thread may be on the processor of the one it waits for */
+    AT_ONCE_NS = 20000, /* most time between two brief jobs that count as consecutive */
     CACHE_LINE = 64
 };
 
@@ -32,14 +32,14 @@ typedef struct {
 
 struct HostPool {
     _Alignas(CACHE_LINE) _Atomic uint64_t job;
-    _Alignas(CACHE_LINE) _Atomic uint64_t next; /* first unit that nobody has */
+    _Alignas(CACHE_LINE) _Atomic uint64_t next; /* first unit that no thread has taken */
     HostRangeFn *fn;
     void *ctx;
     uint64_t n, chunk, local_bytes, last_end_ns;
-    _Atomic int failed; /* a worker had no scratch: its units are left for the others */
+    _Atomic int failed; /* a worker could not allocate scratch: other threads take its units */
     _Alignas(CACHE_LINE) _Atomic int n_sleeping;
-    _Atomic int n_threads; /* with the caller; fewer when the system has no more */
-    int n_started;         /* without the caller; guarded by launch */
+    _Atomic int n_threads; /* includes the caller; fewer when threads cannot be started */
+    int n_started;         /* excludes the caller; guarded by launch */
     atomic_bool quit;
     pthread_mutex_t launch; /* one job at a time */
     pthread_mutex_t sleep;
@@ -119,7 +119,7 @@ static void work(HostPool *pool)
     host_scratch_give(pool, &scratch);
 }
 
-/* Enters the open job, if there is one that this worker has not seen; generation is the last seen. */
+/* Enters the open job, if this worker has not seen it; *generation is the last job that it has seen. */
 static bool enter(HostPool *pool, uint64_t *generation)
 {
     uint64_t word = atomic_load_explicit(&pool->job, memory_order_acquire);
@@ -153,7 +153,7 @@ static void *worker(void *arg)
 {
     HostPool *pool = arg;
     uint64_t generation = 0;
-    int rounds = 0; /* of spinning: the next job is near after a job, not after a wake-up that was too late */
+    int rounds = 0; /* of spinning: only after a job, when the next one is likely soon */
     while (!atomic_load(&pool->quit)) {
         if (enter(pool, &generation)) {
             work(pool);
@@ -193,7 +193,8 @@ static void wake_threads(HostPool *pool, uint64_t wanted)
     pthread_mutex_unlock(&pool->sleep);
 }
 
-/* Several chunks a thread, so that a slow thread does not hold up the rest; one unit at the least. */
+/* Units that a thread takes at once: several chunks per thread, so that a slow one does not delay the
+ * others. */
 static uint64_t chunk_size(uint64_t n, uint64_t n_threads)
 {
     uint64_t chunk = n / (n_threads * 8);
@@ -255,7 +256,7 @@ static Err wanted_threads(int *n)
         *n = (int)v;
     }
     if (*n == 0) *n = usable_processors();
-    if (*n < 1 || *n > THREADS_MAX) FAIL(ERR_INPUT, "%d threads asked for, limit %d", *n, THREADS_MAX);
+    if (*n < 1 || *n > THREADS_MAX) FAIL(ERR_INPUT, "n_threads is %d, limit %d", *n, THREADS_MAX);
     return ERR_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Host execution: code objects through dlopen, and how a grid is cut up for the pool. The threads are in
+/* Host execution: code objects through dlopen, and the partition of a grid for the pool. The threads are in
  * host_pool.c. See host_run.h. */
 #include "client/runtime/host_run.h"
 
@@ -17,7 +17,7 @@
 
 struct HostModule {
     void *dl;
-    int fd; /* of an anonymous file, else -1: stays open, for the loader knows the module by its number */
+    int fd; /* anonymous file, else -1; open while loaded, as its number is in the module's path */
     char path[];
 };
 
@@ -45,7 +45,7 @@ Err host_module_open(const char *path, HostModule **out)
 {
     size_t n = strlen(path);
     const char *prefix =
-        strchr(path, '/') ? "" : "./"; /* a bare name would be searched in the system's folders */
+        strchr(path, '/') ? "" : "./"; /* dlopen searches a name without '/' in the system's folders */
     HostModule *m = malloc(sizeof *m + n + 3);
     *out = NULL;
     TRY_ALLOC(m);
@@ -153,7 +153,7 @@ static void run_groups(void *ctx, uint64_t first, uint64_t last, void *local)
     p->kernel->fn(p->args, p->grid, first, last, local);
 }
 
-/* Units are tiles (x, column, z); all parts of a run of tiles in one row are done here, part after part. */
+/* Units are tiles (x, column, z). Consecutive tiles of one row are computed part after part of K. */
 static void run_tiles(void *ctx, uint64_t first, uint64_t last, void *local)
 {
     const Piece *p = ctx;

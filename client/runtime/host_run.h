@@ -5,8 +5,8 @@
  * *local)` runs work-groups [first, last); linear id = x + grid[0] * (y + grid[1] * z). kernarg is Tensile's
  * Source layout (or a helper kernel's). `const uint64_t SYMBOL_local_bytes` is the scratch each thread needs,
  * 64-byte aligned. A pool is used by one launch at a time; further callers wait. The caller of host_launch
- * works too. Not here: protection from kernels that crash or hang (client/device runs those in a process of
- * their own). Used by libtuner and client/device/host.c.
+ * works too. There is no protection from kernels that crash or hang: tuner-client runs those in a process of
+ * their own.
  */
 #ifndef CLIENT_RUNTIME_HOST_RUN_H
 #define CLIENT_RUNTIME_HOST_RUN_H
@@ -24,13 +24,14 @@ typedef struct {
 typedef struct HostPool HostPool;
 typedef struct HostModule HostModule;
 
-/* n_threads counts the caller; 0: TUNER_NUM_THREADS, or else the processors this process may use. Threads
- * start with the first launch that needs them. */
+/* n_threads includes the caller; 0: TUNER_NUM_THREADS, or else the processors that this process may use.
+ * Threads start with the first launch that needs them. */
 Err host_pool_new(int n_threads, HostPool **out);
 void host_pool_free(HostPool *pool);
 int host_pool_threads(const HostPool *pool);
 
-/* dlopen, symbols bound now. The file's constructors run: open only what the user pointed at. */
+/* Checks the seal and opens the file with dlopen (RTLD_NOW). The file's constructors run: open only files
+ * that the user has named. */
 Err host_module_open(const char *path, HostModule **out);
 /* The same from memory, through an anonymous file; name is for messages. */
 Err host_module_open_data(const char *name, Str data, HostModule **out);
@@ -39,19 +40,20 @@ void host_module_close(HostModule *m);
 Err host_module_kernel(const HostModule *m, const char *symbol, HostKernel *out);
 bool host_module_has(const HostModule *m, const char *symbol);
 
-/* How work-groups may be spread. tile_y: groups of this many consecutive (round robin: strided) y that must
- * run on one thread in order, as the parts of a GlobalSplitU tile that add into the same D; 0 or 1: none. */
+/* How work-groups may be distributed over threads. */
 typedef struct {
+    /* This many y must run on one thread in order: the parts of a GlobalSplitU tile, which add into the same
+     * D; 0 or 1: no such groups */
     uint32_t tile_y;
-    bool round_robin;
-    bool brief; /* a launch of a few tens of microseconds: not worth waking threads for it alone */
+    bool round_robin; /* the y of a tile are strided, else consecutive */
+    bool brief;       /* a launch of a few tens of microseconds: sleeping threads are not woken */
 } HostSplit;
 
-/* Runs all work-groups of the grid; returns when done. split may be NULL. Err: scratch cannot be allocated.
- */
+/* Runs all work-groups of the grid and waits for them. split may be NULL. ERR_INPUT: the grid does not fit;
+ * ERR_FAILED: out of memory for scratch. */
 Err host_launch(HostPool *pool, const HostKernel *kernel, const uint32_t grid[3], const void *args,
                 const HostSplit *split);
-/* All on the caller's thread: for one small work-group, without the pool's lock. */
+/* Runs all work-groups on the caller's thread, without the pool's lock; for small grids. */
 Err host_launch_inline(HostPool *pool, const HostKernel *kernel, const uint32_t grid[3], const void *args);
 
 #endif

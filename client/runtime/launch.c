@@ -1,5 +1,5 @@
 /* Launch: grids and argument bytes of the main kernel, and the list of calls. Helper kernels are in
- * launch_helper.c. Source of every rule: tensile-formats 8.2-8.4. */
+ * launch_helper.c. Source: Tensile's ContractionSolution.cpp. */
 #include "client/runtime/launch.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
         uint64_t c0 = m->cluster[0] > 0 ? (uint64_t)m->cluster[0] : 1;
         uint64_t c1 = m->cluster[1] > 0 ? (uint64_t)m->cluster[1] : 1;
         uint64_t cluster = c0 * c1, pk;
-        /* of clusters that hang over the edge, work-groups without a tile run too */
+        /* in clusters beyond the edge, work-groups without a tile run too */
         uint64_t groups = ceil_div(g->grid[0], c0) * c0;
         groups *= ceil_div(g->tiles1, c1) * c1 * (uint64_t)m->global_split_u;
         if (m->persistent_along_batch) {
@@ -194,8 +194,7 @@ static void put_strides_ab(const Main *m)
     put_strides(m->args, m->p, m->p->b, first);
 }
 
-/* To unpack a packed index the kernel divides by the size of all packed dimensions but the last: M and N
- * here. */
+/* To unpack a packed index the kernel divides by the sizes of all packed dimensions but the last: M and N. */
 static void put_packed(const Main *m)
 {
     uint32_t number, shift;
@@ -239,7 +238,7 @@ static void put_streamk(const Main *m, const LaunchHardware *hw)
     put_u32(m->args, (uint32_t)(sk_tiles * iters % g->sk_grid));
 }
 
-/* The numbers of WorkGroupMapping's bands: the expressions that kernels print, evaluated. */
+/* The numbers of WorkGroupMapping's bands, by the expressions that kernels print (index/walk.h). */
 static void put_mapping(const Main *m)
 {
     int32_t wgm = m->s->map.work_group_mapping;
@@ -257,7 +256,7 @@ static void put_mapping(const Main *m)
     }
 }
 
-/* Everything behind the sizes. */
+/* The arguments after the sizes. */
 static void put_tail(const Main *m, const LaunchHardware *hw)
 {
     const SizeMapping *map = &m->s->map;

@@ -1,8 +1,8 @@
 /* Launch: from a problem and a solution to the list of kernel calls with their grids and argument bytes.
  *
- * Follows tensile-formats 8.2-8.4 for every target: AMD code objects, CUDA cubins and host .so alike get
- * these bytes. No allocation: everything is in the caller's LaunchList. Does not load or run anything. Used
- * by libtuner and tuner-client.
+ * Grids and arguments follow Tensile's host library (ContractionSolution.cpp) on every target: AMD code
+ * objects, CUDA cubins and host .so files get the same bytes. Nothing is allocated: all results are in the
+ * caller's LaunchList. Does not load or run anything.
  */
 #ifndef CLIENT_RUNTIME_LAUNCH_H
 #define CLIENT_RUNTIME_LAUNCH_H
@@ -17,7 +17,7 @@ enum {
 typedef enum { CALL_MAIN, CALL_BETA_ONLY, CALL_POST_GSU, CALL_STREAMK_INIT } CallRole;
 
 typedef struct {
-    const char *symbol; /* lives as long as the library, or as the list for helper kernels */
+    const char *symbol; /* valid as long as the library; for helper kernels, as long as the list */
     CallRole role;
     uint32_t work_group[3], num_work_groups[3];
     uint32_t n_arg_bytes;
@@ -42,7 +42,7 @@ typedef struct {
     const TensorMapEncoder *maps; /* NULL: tensor maps are zeros (selection without a device) */
 } LaunchInputs;
 
-/* Knobs of StreamK and persistent kernels that are not the problem's. Zeroed: defaults. */
+/* Numbers of the device, and settings of StreamK and persistent kernels. Zeroed: defaults. */
 typedef struct {
     int64_t n_cu;        /* 0: 1 */
     uint32_t grid_limit; /* work-groups along N, and along the batch, of a launch; 0: 2^31 - 1 */
@@ -57,18 +57,20 @@ typedef struct {
     LaunchInputs in;
 } LaunchPart;
 
-/* Part i of a problem whose grid is beyond hw's limit (CUDA has 65,535 along y and z); false: there is none.
- * Most have one part, the whole. Parts are launched one after the other, all with the whole's workspace. */
+/* Part i of a problem; false after the last part. A problem has one part, the whole, unless its grid exceeds
+ * hw's limit (CUDA: 65,535 along y and z). Parts are launched one after another, with the whole's
+ * workspace. */
 bool launch_part(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
                  uint64_t i, LaunchPart *out);
 
-/* ERR_INPUT when the problem does not fit the argument types (a stride beyond 2^32) or a tensor map. */
+/* Makes the calls. ERR_INPUT when the problem does not fit the argument types (a stride of 2^32 or more) or a
+ * tensor map. */
 Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
                  LaunchList *out);
-/* Bytes of workspace that this launch needs; 0 for most. */
+/* Bytes of workspace that the launch needs; 0 for most solutions. */
 uint64_t launch_workspace_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
 
-/* For tests and other launchers: the magic numbers of 8.3. */
+/* The magic number and shift with which kernels divide by an argument (magicDivAlg 1 and 2). */
 void magic_division(int alg, uint32_t divisor, uint32_t *number, uint32_t *shift);
 uint32_t launch_stagger_iter(const Contraction *p, const LibSolution *s);
 

@@ -1,5 +1,5 @@
-/* Launch: the helper kernels around the main one: beta-only, post-GSU, StreamK flags (tensile-formats 8.4).
- */
+/* Launch: the helper kernels around the main one: beta-only, post-GSU, StreamK flags. Source: Tensile's
+ * ContractionSolution.cpp. */
 #include "client/runtime/launch_priv.h"
 
 enum { HELPER_WORK_GROUP = 256 };

@@ -1,7 +1,8 @@
-/* Launch: tensor maps behind the arguments of a main kernel (tensor_map.h). */
+/* Launch: tensor maps after the arguments of a main kernel (tensor_map.h). */
 #include "client/runtime/launch_priv.h"
 
-/* K is 0: kernels read behind the matrix alone, which the copy engine makes zeros of, at any address. */
+/* K is 0: kernels read only elements outside the matrix, for which the copy engine returns zeros; the address
+ * does not matter. */
 static void nothing(const void *address, uint64_t bytes, TensorMap *out)
 {
     enum { STEP = 16 };
@@ -12,7 +13,7 @@ static void nothing(const void *address, uint64_t bytes, TensorMap *out)
     out->stride[1] = out->stride[0] * out->size[1];
 }
 
-/* The matrix in memory: contiguous dimension, the other, batch. */
+/* Describes the matrix in memory order: contiguous dimension, the other one, batch. */
 static void describe(const Helper *h, unsigned tensor, TensorMap *out)
 {
     const Contraction *p = h->p;
@@ -29,7 +30,7 @@ static void describe(const Helper *h, unsigned tensor, TensorMap *out)
                        .size = {(uint64_t)rows[tensor], (uint64_t)cols[tensor], (uint64_t)p->batch},
                        .stride = {(uint64_t)stride[tensor][1] * bytes, (uint64_t)stride[tensor][2] * bytes}};
     if (p->k == 0 && tensor < 2) nothing(base[3], bytes, out);
-    /* one matrix: its distance from the next is anything */
+    /* with one matrix the batch stride may have any value */
     if (p->batch == 1) out->stride[1] = out->stride[0] * out->size[1];
 }
 
@@ -39,7 +40,7 @@ static bool accumulates(const LibSolution *s)
     return acc == GLOBAL_ACC_SINGLE || acc == GLOBAL_ACC_MULTIPLE;
 }
 
-/* Bytes from one line or matrix to the next that the copy engine can go. */
+/* Whether the copy engine supports the stride. */
 static bool stride_fits(int64_t elements, DataType type)
 {
     enum { STEP = 16 };
@@ -49,7 +50,7 @@ static bool stride_fits(int64_t elements, DataType type)
 bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
 {
     const int64_t *const stride[] = {p->a, p->b, p->c, p->d};
-    enum { RUN = 16 }; /* bytes that a store writes whole, over the edge too */
+    enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
     if (s->map.n_tensor_maps && (p->m < 1 || p->n < 1 || p->batch < 1)) return false;
     for (int i = 0; i < s->map.n_tensor_maps; i++) {
         unsigned t = s->map.tensor_map[i].tensor;
@@ -67,7 +68,7 @@ Err put_tensor_maps(const Helper *h, Args *a)
     const SizeMapping *m = &h->s->map;
     if (m->n_tensor_maps == 0) return ERR_OK;
     if (!h->s->strided_batched)
-        FAIL(ERR_INPUT, "kernel %s takes tensor maps: they cannot be made of arrays of pointers", h->s->name);
+        FAIL(ERR_INPUT, "kernel %s takes tensor maps, which arrays of pointers cannot have", h->s->name);
     put_align(a, TENSOR_MAP_ALIGN);
     for (int i = 0; i < m->n_tensor_maps; i++) {
         const TensorMapSpec *spec = &m->tensor_map[i];

@@ -1,7 +1,7 @@
-/* Launch: problems whose grids are beyond a device's limit, in parts. See launch.h. */
+/* Launch: the parts of problems whose grids exceed a device's limit. See launch.h. */
 #include "client/runtime/launch_priv.h"
 
-enum { WHOLE_TILES = 64 }; /* a part's columns keep the multiples that solutions assert */
+enum { WHOLE_TILES = 64 }; /* tiles per part are multiples of it, to satisfy the solutions' assertions */
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -26,7 +26,8 @@ static void part_size(const Contraction *p, const LibSolution *s, const LaunchHa
         *columns = (tiles > WHOLE_TILES ? tiles - tiles % WHOLE_TILES : tiles) * side;
 }
 
-/* Moves an operand on; pointers to the matrices where these are in no strided batch. */
+/* Moves an operand to the part's first element; in general batched problems along the batch, the array of
+ * pointers. */
 static void move(const LibSolution *s, const void **base, int64_t *offset, const int64_t stride[3], int along,
                  uint64_t first, uint64_t matrix)
 {

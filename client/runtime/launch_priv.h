@@ -1,5 +1,4 @@
-/* Inside of launch: the argument writer and the geometry that main and helper kernels share. For launch*.c
- * alone. */
+/* Private to launch*.c: the argument writer and the geometry that main and helper kernels share. */
 #ifndef CLIENT_RUNTIME_LAUNCH_PRIV_H
 #define CLIENT_RUNTIME_LAUNCH_PRIV_H
 
@@ -65,10 +64,10 @@ static inline void put_strides(Args *a, const Contraction *p, const int64_t stri
     if (p->batched && p->batch > 1)
         put_size(a, stride[2]);
     else if (p->batched)
-        put_u32(a, (uint32_t)stride[2]); /* not used: whatever fits */
+        put_u32(a, (uint32_t)stride[2]); /* kernels do not use it, so it may be cut to 32 bits */
 }
 
-/* The grid, and the numbers of tiles that it comes from. */
+/* The grid and the numbers of tiles from which it is computed. */
 typedef struct {
     uint64_t tiles0, tiles1, tiles2, tiles, grid[3], cu, sk_grid;
 } Geometry;
@@ -88,7 +87,7 @@ typedef struct {
     const Geometry *g;
 } Helper;
 
-/* Behind the last argument: what the solution's sizeMapping asks for (launch_maps.c). */
+/* Appends the tensor maps of the solution's sizeMapping (launch_maps.c). */
 Err put_tensor_maps(const Helper *h, Args *a);
 Err beta_only_call(const Helper *h, LaunchList *out);
 Err post_gsu_call(const Helper *h, LaunchList *out);

@@ -1,5 +1,5 @@
-/* Library: opening and closing, and plain questions. See library.h; reading is in library_read.c, search in
- * library_find.c and library_match.c. */
+/* Library: opening, closing and simple queries. See library.h; library_read.c reads files, library_find.c and
+ * library_match.c search. */
 #include "client/runtime/library.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static Err library_new(const char *name, const char *dir, const Hardware *hw, Li
     return ERR_OK;
 }
 
-/* map NULL: data stays where it is, with files, or is copied. */
+/* map NULL: data is copied, unless files is set. */
 static Err parse(const char *name, Str data, FileMap *map, const char *dir, const LibraryFiles *files,
                  const Hardware *hw, Library **out)
 {

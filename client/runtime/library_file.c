@@ -1,6 +1,6 @@
-/* Library: reading a file. The usual msgpack file is checked in one walk over its bytes, in which nothing
- * but the nodes of its tree is made; YAML, and what the walk does not know or finds wrong, is read as a
- * whole document, which gives the message.
+/* Library: reading a file. The usual msgpack file is checked in one pass over its bytes, which makes only the
+ * nodes of its tree. YAML, and a msgpack file that this pass does not accept, is read as a whole document;
+ * that reader reports errors.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static bool scan_solutions(FileReader *r, Arena *scratch, Scan *s)
 
 static bool scan_library(FileReader *r, Arena *nodes, Scan *s, Node **library)
 {
-    /* a level less than the document has: that of its map */
+    /* one level less than the document's default, which includes its map */
     const NodeLimits limits = {.max_bytes = LIBRARY_MAX_BYTES, .raw_list = "table", .max_depth = 63};
     Str rest = {(const char *)s->at, scan_left(s)};
     if (*library || msgpack_item(nodes, r->name, &rest, &limits, library)) return false;
@@ -95,7 +95,7 @@ static bool scan_keys(FileReader *r, Arena *nodes, Arena *scratch, LibNode **roo
     return s.at == s.end && library && r->chunk->place && node_read(r, library, 0, root) == ERR_OK;
 }
 
-/* False: not the usual file, or a damaged one. */
+/* Reads the usual msgpack file; false: it has another form or is damaged. */
 static bool read_bytes(FileReader *r, Str data, LibNode **root)
 {
     Library *lib = r->lib;
@@ -151,7 +151,7 @@ static Err read_document(FileReader *r, Str data, bool packed, LibNode **root)
     if (!e) e = node_map(doc, r->name, "library file");
     const Node *solutions = node_get(doc, "solutions"), *library = node_get(doc, "library");
     if (!e && (!solutions || !library))
-        e = err_set(ERR_INPUT, "%s: no master solution library: no '%s'", r->name,
+        e = err_set(ERR_INPUT, "%s: not a master solution library: it has no '%s'", r->name,
                     solutions ? "library" : "solutions");
     const Node *debug = node_get(doc, "libraryPrintDebug");
     if (!e && debug) e = node_bool(debug, r->name, "libraryPrintDebug", &r->lib->print_debug);

@@ -1,5 +1,5 @@
-/* Library: the walk through the nodes to the solution for a problem, decision trees, and the cache of
- * answers. */
+/* Library: the search through the nodes for the solution of a problem, decision trees, and the cache of
+ * selections. */
 #include <math.h>
 #include <string.h>
 
@@ -86,7 +86,8 @@ static Err operation_find(Library *lib, const LibNode *n, const Contraction *p, 
     return node_find(lib, n->map.entry[lo].node, p, out);
 }
 
-/* How much of the machine a solution uses: filled parts of the tiles and of the last round of work-groups. */
+/* The share of the device that a solution uses: the filled part of its tiles times the filled part of the
+ * last wave of work-groups. */
 static double total_granularity(const LibSolution *s, const Contraction *p)
 {
     double t0 = (double)p->m / s->map.macro_tile[0], t1 = (double)p->n / s->map.macro_tile[1];
@@ -177,8 +178,9 @@ Err library_select_uncached(Library *lib, const Contraction *p, Selection *out)
 
 enum { KEY_WORDS = sizeof(Contraction) / 8, ANSWER_WORDS = CACHE_WORDS - KEY_WORDS };
 
-/* The words are acquired and released one by one, so that whoever sees a new word sees the odd number too.
- * Fences would do the same, but ThreadSanitizer does not know them; on x86 all of it is plain moves. */
+/* A sequence lock. Words are acquired and released one by one, so that a reader that sees a new word also
+ * sees the odd sequence number. Fences would do the same, but ThreadSanitizer does not support them; on x86
+ * all of these are plain moves. */
 static bool cache_get(CacheSlot *slot, const uint64_t *key, Selection *out)
 {
     uint64_t answer[ANSWER_WORDS], differs = 0;
@@ -198,7 +200,7 @@ static void cache_put(CacheSlot *slot, const uint64_t *key, const Selection *s)
 {
     uint64_t answer[ANSWER_WORDS] = {0};
     uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
-    if (seq & 1 || !atomic_compare_exchange_strong(&slot->seq, &seq, seq + 1)) return; /* another writes */
+    if (seq & 1 || !atomic_compare_exchange_strong(&slot->seq, &seq, seq + 1)) return; /* another writer */
     memcpy(answer, s, sizeof *s);
     for (int i = 0; i < KEY_WORDS; i++) atomic_store_explicit(&slot->word[i], key[i], memory_order_release);
     for (int i = 0; i < ANSWER_WORDS; i++)
@@ -206,8 +208,8 @@ static void cache_put(CacheSlot *slot, const uint64_t *key, const Selection *s)
     atomic_store_explicit(&slot->seq, seq + 2, memory_order_release);
 }
 
-/* Four lanes that do not wait for each other: half the time of a general hash on these 22 words. Spread is
- * what counts here; a collision costs a miss, never a wrong answer. */
+/* Four independent lanes take half the time of a general hash on these 22 words. Keys are compared in full,
+ * so a collision costs a miss and never gives a wrong solution. */
 static uint64_t key_hash(const uint64_t *key)
 {
     uint64_t h[4] = {1, 2, 3, 4};
@@ -225,7 +227,7 @@ Err library_select(Library *lib, const Contraction *p, Selection *out)
     CacheSlot *first = &lib->cache[hash % CACHE_SLOTS], *second = &lib->cache[(hash % CACHE_SLOTS) ^ 1];
     if (cache_get(first, key, out) || cache_get(second, key, out)) return ERR_OK;
     TRY(library_select_uncached(lib, p, out));
-    /* of the two slots an empty one, else either by a bit of the hash that the slot number does not use */
+    /* an empty slot of the two, else one by a bit of the hash that the slot number does not use */
     CacheSlot *to = atomic_load_explicit(&first->seq, memory_order_relaxed) == 0 ? first
                     : hash >> 63                                                 ? first
                                                                                  : second;

@@ -1,10 +1,11 @@
-/* Library: the search in Matching tables, with Tensile's results (tensile-formats 8.1).
+/* Library: the search in Matching tables, with the results of Tensile's MatchingLibrary.hpp.
  *
  * Tensile scans from lower_bound(key) to the right, then to the left, keeps the nearest entry whose solution
  * can run the problem, and stops a direction where element 0 alone is too far. For Euclidean and Manhattan
- * that gives the one nearest entry whenever it is the only one at its distance and its solution can run:
- * before it is met, what was found is farther, so neither direction can have stopped. near_find
- * (library_near.c) finds that one. Ties and entries that cannot run go the literal way (scan_in_order).
+ * distances the result is the nearest entry if no other entry has the same distance and its solution can run:
+ * every entry found before it is farther away, so neither direction stops before reaching it. near_find
+ * (library_near.c) finds that entry. With ties, or if its solution cannot run, the table is scanned as
+ * Tensile does (scan_in_order).
  */
 #include <float.h>
 #include <math.h>
@@ -94,7 +95,8 @@ static double grid(const double *p, const double *q)
     return d + fabs(q[2] - p[2]) / (q[2] + p[2] * 8);
 }
 
-/* Any number will do; this one depends on the problem and the entry alone, so that runs can be repeated. */
+/* Tensile's Random distance may be any number; this one depends only on the problem and the entry, so that
+ * selections are repeatable. */
 static double random_distance(const Query *q, size_t i)
 {
     uint64_t h = i;
@@ -145,7 +147,7 @@ static bool improvement_possible(const Query *q, size_t i, double best)
     }
 }
 
-/* ---- the literal way ---- */
+/* ---- the scan of Tensile ---- */
 
 typedef struct {
     size_t at; /* SIZE_MAX: none */
@@ -154,7 +156,8 @@ typedef struct {
 
 static const Best none = {SIZE_MAX, DBL_MAX, 0};
 
-/* Can entry i's solution run the problem? One that cannot be read is an error, which ends the search. */
+/* Whether entry i's solution can run the problem. A solution that cannot be read is an error that ends the
+ * search. */
 static bool can_solve(Query *q, size_t i)
 {
     const LibSolution *s;
@@ -162,7 +165,7 @@ static bool can_solve(Query *q, size_t i)
     return !q->e && solution_can_solve(s, q->p);
 }
 
-/* Looks at one entry; false: stop this direction. */
+/* Compares one entry with the best; false: stop this direction. */
 static bool consider(Query *q, size_t i, Best *best)
 {
     if (best->at != SIZE_MAX && !improvement_possible(q, i, best->distance)) return false;
@@ -182,7 +185,7 @@ static Best scan_in_order(Query *q, size_t start)
     return best;
 }
 
-/* ---- the fast way ---- */
+/* ---- the search in the tree ---- */
 
 static Best table_nearest(Query *q)
 {
@@ -204,7 +207,7 @@ static Best table_equal(Query *q)
     return none;
 }
 
-/* First of [from, to) whose element d is not below v; the range is sorted by d. */
+/* The first entry of [from, to) whose element d is not below v; the range is sorted by element d. */
 static size_t lower_in(const Table *t, size_t from, size_t to, int d, int64_t v)
 {
     while (from < to) {

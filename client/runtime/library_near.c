@@ -1,10 +1,10 @@
 /* Library: the nearest size of a Matching table, for distances that grow with every dimension (Euclidean,
  * Manhattan).
  *
- * The entries lie in blocks of a k-d tree (Bentley 1975) with a box per node; a node is looked at when its
- * box is not farther than the best so far. Boxes use the same terms in the same order as distances, and
- * rounding is monotone, so a box is never farther than what is in it. Built at load; searched without
- * allocation.
+ * The entries are in the blocks of a k-d tree (Bentley 1975) with a bounding box per node; a node is visited
+ * when its box is not farther than the best entry so far. The distance to a box uses the same terms in the
+ * same order as that to an entry, and rounding is monotone, so a box is never farther than its entries. The
+ * tree is built when the table is read; the search does not allocate.
  */
 #include <float.h>
 #include <math.h>
@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     Table *t;
     const int64_t *key;
-    Ranked *ranked, *other; /* for split */
+    Ranked *ranked, *other; /* scratch of split */
     uint64_t random;
     uint32_t n_nodes;
 } Build;
@@ -33,8 +33,8 @@ static int64_t coordinate(const Build *b, size_t at, int dim)
     return b->key[(size_t)b->t->order[at] * (size_t)b->t->n_dims + (size_t)dim];
 }
 
-/* Moves what is below the pivot to the front, or (equal) what is not above it. Out of place and without a
- * branch that depends on the values: five times as fast as swapping. */
+/* Moves the values below the pivot (equal: not above it) to the front. It works out of place and without a
+ * branch that depends on the values, which is five times as fast as swapping. */
 static size_t part(Build *b, size_t from, size_t to, int64_t pivot, bool equal)
 {
     Ranked *e = b->ranked, *other = b->other;
@@ -60,7 +60,7 @@ static uint64_t next_random(Build *b)
     return b->random >> 33;
 }
 
-/* The median of three at random. */
+/* The median of three random entries. */
 static int64_t pivot_of(Build *b, size_t from, size_t to)
 {
     int64_t x = b->ranked[from + next_random(b) % (to - from)].v;
@@ -70,7 +70,7 @@ static int64_t pivot_of(Build *b, size_t from, size_t to)
     return z < lo ? lo : z > hi ? hi : z;
 }
 
-/* Quickselect: after it [from, mid) is not above, [mid, to) not below. */
+/* Quickselect: afterwards no value of [from, mid) is above any value of [mid, to). */
 static void split(Build *b, size_t from, size_t to, size_t mid, int dim)
 {
     Ranked *e = b->ranked;
@@ -79,7 +79,7 @@ static void split(Build *b, size_t from, size_t to, size_t mid, int dim)
     while (to - from > 1) {
         int64_t pivot = pivot_of(b, from, to);
         size_t less = part(b, from, to, pivot, false);
-        if (less == from) { /* the pivot is the least: those that equal it come first */
+        if (less == from) { /* the pivot is the least value: entries that equal it come first */
             less = part(b, from, to, pivot, true);
             if (mid < less) break;
         }
@@ -93,7 +93,8 @@ static void split(Build *b, size_t from, size_t to, size_t mid, int dim)
 
 static int near_dims(const Table *t) { return t->n_dims < NEAR_DIMS ? t->n_dims : NEAR_DIMS; }
 
-/* The dimension with the widest spread in a sample: any choice is correct, a wide one makes small boxes. */
+/* The dimension with the widest range in a sample. Any choice is correct; the widest makes the smallest
+ * boxes. */
 static int widest(const Build *b, size_t from, size_t to)
 {
     size_t step = (to - from) / 32 + 1;
@@ -136,7 +137,7 @@ static void box_of_children(NearNode *n, const NearNode *x, const NearNode *y)
     }
 }
 
-/* Depth is log2 of the number of blocks: halves are whole blocks. */
+/* Each half has a whole number of blocks, so the depth is log2 of the number of blocks. */
 static uint32_t build(Build *b, size_t from, size_t to)
 {
     uint32_t at = b->n_nodes++;
@@ -224,7 +225,7 @@ static inline double box_distance(const Search *s, const NearNode *n, bool manha
     return sum;
 }
 
-/* With a stack of its own: the tree has at most 32 levels. */
+/* Searches with an explicit stack: the tree has at most 32 levels. */
 static inline void search(Search *s, bool manhattan)
 {
     struct {

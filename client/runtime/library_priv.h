@@ -1,9 +1,9 @@
-/* Inside of Library: nodes as they are kept after reading. For the library_*.c files alone.
+/* Private to library_*.c: the nodes of a Library in memory.
  *
- * Opening a msgpack file walks its bytes once and checks everything (library_read.c, library_solution.c,
- * library_table.c), but makes little: the nodes, and where solutions and tables are. Those are read when they
- * are first wanted (library_use.c), checked again. YAML files are read whole. Searching (library_find.c,
- * library_match.c) trusts what was read.
+ * Opening a msgpack file checks all its bytes once (library_read.c, library_solution.c, library_table.c), but
+ * makes only the nodes and the offsets of solutions and tables. Those are read, and checked again, when they
+ * are first needed (library_use.c). YAML files are read whole. The search (library_find.c, library_match.c)
+ * relies on these checks.
  */
 #ifndef CLIENT_RUNTIME_LIBRARY_PRIV_H
 #define CLIENT_RUNTIME_LIBRARY_PRIV_H
@@ -42,14 +42,14 @@ typedef struct {
     size_t n;
     uint32_t first_number; /* LibSolution.number of the first */
     int32_t code_object;
-    const char *name;                       /* the file's, for messages */
-    FileMap map;                            /* of the file; not open: the data lives elsewhere */
-    Str data;                               /* msgpack: what is not read yet */
-    uint32_t *place;                        /* msgpack: where solutions are in data */
+    const char *name;                       /* of the file, for messages */
+    FileMap map;                            /* of the file; not open: data is in memory of another owner */
+    Str data;                               /* msgpack: the bytes of the file */
+    uint32_t *place;                        /* msgpack: offsets of the solutions in data */
     _Atomic(const LibSolution *) *solution; /* NULL: not read yet */
-    int64_t first_index;                    /* index of the first, where they follow each other */
-    int64_t *index;                         /* where they do not: of each, sorted, */
-    uint32_t *at;                           /* and which solution has it */
+    int64_t first_index;                    /* index of the first one, where indices are consecutive */
+    int64_t *index;                         /* else the indices, sorted, */
+    uint32_t *at;                           /* and the solution that has each of them */
 } SolutionChunk;
 
 /* One solution of a file. */
@@ -59,7 +59,7 @@ typedef struct {
 } SolutionRef;
 
 typedef struct {
-    const PredOp *pred; /* NULL: always */
+    const PredOp *pred; /* NULL: always true */
     LibNode *node;
     bool fallback;
 } LibRow;
@@ -97,8 +97,8 @@ typedef enum {
 
 enum { NEAR_DIMS = 3 };
 
-/* A node of the k-d tree: a box, and the block of a leaf or the right child (the left one is the next node).
- */
+/* A node of the k-d tree: its box, and the block of a leaf or the right child (the left child is the next
+ * node). */
 typedef struct {
     double lo[NEAR_DIMS], hi[NEAR_DIMS];
     uint32_t right, block; /* right 0: a leaf */
@@ -112,12 +112,12 @@ typedef struct {
     size_t n, n_blocks;
     SolutionChunk *chunk;
     Str bytes;         /* msgpack: the entries in the file, until they are read */
-    atomic_bool ready; /* what follows is filled in */
+    atomic_bool ready; /* the following members are filled in */
     int64_t *key;      /* n * n_dims */
     double *speed;
     uint32_t *solution; /* in chunk */
     /* Euclidean and Manhattan: the same keys in the tree's order, by dimension, padded with infinity */
-    uint32_t *order; /* place in the tree -> place above */
+    uint32_t *order; /* position in the tree -> index of key, speed and solution */
     NearNode *near;
     double *column[TABLE_DIMS_MAX];
 } Table;
@@ -138,7 +138,7 @@ typedef struct {
 } Feature;
 
 typedef struct {
-    int32_t feature, next_lte, next_gt; /* -1 no, -2 yes, otherwise a later node */
+    int32_t feature, next_lte, next_gt; /* next: -1 no, -2 yes, otherwise the number of a later node */
     float threshold;
 } TreeNode;
 
@@ -192,7 +192,8 @@ struct LibNode {
 
 enum { CACHE_SLOTS = 2048, CACHE_WORDS = (sizeof(Contraction) + sizeof(Selection) + 7) / 8 };
 
-/* A sequence lock per slot: odd while it is written. Readers retry nowhere, they just miss. */
+/* A slot with a sequence lock: seq is odd while it is written. A reader that meets a writer misses the cache
+ * instead of retrying. */
 typedef struct {
     _Atomic uint32_t seq;
     _Atomic uint32_t used;
@@ -210,28 +211,28 @@ struct Library {
     SolutionChunk **chunk; /* one per file read */
     size_t n_chunks, cap_chunks, n_solutions;
     const char **code_object; /* names of placeholders */
-    LibSolution *spare;       /* room for solutions that are read, side by side */
+    LibSolution *spare; /* allocated for the solutions that are read next, so that they are contiguous */
     size_t n_spare;
     LibNode **placeholder;
     size_t n_placeholders, cap_placeholders;
     CacheSlot *cache;
 };
 
-/* What is known while one file is read. */
+/* The state of reading one file. */
 typedef struct {
     Library *lib;
     const char *name; /* for messages */
-    Arena *arena;     /* for what is read */
+    Arena *arena;     /* for the result */
     SolutionChunk *chunk;
 } FileReader;
 
-/* Reads one file into lib (arena, chunks); *root is its `library`. name and data must live as long as lib;
- * map (NULL: none) is taken over, in case of an error too. */
+/* Reads one file into lib (arena, chunks); *root is its `library`. name and data must outlive lib; map (NULL:
+ * none) is owned by lib afterwards, also after an error. */
 Err library_read_file(Library *lib, const char *name, Str data, FileMap *map, int32_t code_object,
                       LibNode **root);
 Err solution_read(FileReader *r, const Node *n, LibSolution *s);
 
-/* Checking solutions in bytes, one behind the other. */
+/* The state of checking consecutive solutions in bytes. */
 enum { SOLUTION_PARTS = 8 };
 typedef struct {
     FileReader *r;
@@ -239,12 +240,12 @@ typedef struct {
     Str last[SOLUTION_PARTS]; /* bytes of the last solution's parts */
     PredScan preds;
 } SolutionScan;
-/* Would solution_read accept the next object? False: perhaps not. */
+/* True: solution_read would accept the next object. False: it has to be asked. */
 bool solution_scan(SolutionScan *c, Scan *s, int64_t *index);
 
-/* Checks all of a table; reads it when n has its entries as nodes. */
+/* Checks a whole table; also reads it if n has its entries as nodes. */
 Err table_read(FileReader *r, const Node *n, Table *t);
-/* Reads the entries. */
+/* Reads the entries of a table that was checked. */
 Err table_load(FileReader *r, Table *t);
 /* An entry while a table is read. */
 typedef struct {
@@ -256,24 +257,24 @@ typedef struct {
 
 /* Key ascending, then speed descending. */
 bool entry_before(const TableEntry *a, const TableEntry *b);
-/* In that order; entries that are equal in both come out as Tensile's loader leaves them. */
+/* Sorts by entry_before; entries that are equal in both get the order of Tensile's loader. */
 void entries_sort(TableEntry *e, size_t n);
-/* Euclidean and Manhattan tables alone: the tree, and the one nearest entry. False: none, or several as near.
- */
+/* For Euclidean and Manhattan tables: near_build makes the tree, near_find the nearest entry; false: there is
+ * none, or several have the least distance. */
 Err near_build(Arena *a, Table *t);
 bool near_find(const Table *t, const double *p, size_t *at, double *distance);
 Err forest_read(FileReader *r, const Node *n, Forest *f, unsigned depth);
 Err node_read(FileReader *r, const Node *n, unsigned depth, LibNode **out);
 Err property_read(FileReader *r, const Node *n, Property *out);
-/* Place of the solution with this index; SOLUTION_NONE when the file has none. */
+/* Number in its chunk of the solution with this index; SOLUTION_NONE when there is none. */
 #define SOLUTION_NONE UINT32_MAX
 uint32_t solution_at(const SolutionChunk *c, int64_t index);
-/* ERR_INPUT then. */
+/* The same for an index of the file; ERR_INPUT when there is none. */
 Err solution_ref(FileReader *r, const Node *index, uint32_t *out);
-/* From the indices of all solutions; ERR_INPUT when one occurs twice. */
+/* Makes the chunk's map from the indices of all solutions; ERR_INPUT when one occurs twice. */
 Err chunk_index(Arena *a, SolutionChunk *c, const int64_t *index);
 
-/* library_use.c: reads what is not read yet. */
+/* library_use.c: read on first use. */
 Err solution_load(Library *lib, SolutionChunk *c, uint32_t at, const LibSolution **out);
 Err table_use(Library *lib, Table *t);
 Err placeholder_load(Library *lib, LibNode *n);
@@ -285,7 +286,8 @@ static inline Err solution_of(Library *lib, SolutionChunk *c, uint32_t at, const
 }
 
 int64_t property_value(const Property *prop, const Contraction *p);
-/* solution NULL when nothing applies; out gets why, key, distance and speed too. The table is read. */
+/* Searches a table that was read; out->solution is NULL when no entry applies. Also sets why, key, distance
+ * and speed. */
 Err table_find(Library *lib, const Table *t, const Contraction *p, Selection *out);
 Err node_find(Library *lib, LibNode *n, const Contraction *p, Selection *out);
 Err forest_find(Library *lib, const Forest *f, const Contraction *p, Selection *out);

@@ -1,5 +1,4 @@
-/* Library: reading the tree of nodes below `library` (tensile-formats 7.4), and solutions by their index.
- */
+/* Library: reading the tree of nodes below `library`, and solutions by their index. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ static int index_compare(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Any order: places sorted by index. */
+/* For indices in any order: sorts the numbers of solutions by index. */
 static Err index_sorted(Arena *a, SolutionChunk *c, const int64_t *index)
 {
     IndexAt *pair = calloc(c->n + 1, sizeof *pair);
@@ -54,7 +53,7 @@ Err chunk_index(Arena *a, SolutionChunk *c, const int64_t *index)
 uint32_t solution_at(const SolutionChunk *c, int64_t index)
 {
     size_t lo = 0, hi = c->n;
-    if (!c->index) { /* as usual */
+    if (!c->index) { /* consecutive indices */
         uint64_t at = (uint64_t)index - (uint64_t)c->first_index;
         return at < hi ? (uint32_t)at : SOLUTION_NONE;
     }
@@ -197,7 +196,7 @@ static Err placeholder_read(FileReader *r, const Node *n, LibNode *out)
     if (!value) FAIL(ERR_INPUT, "%s:%d: Placeholder has no value", r->name, n->line);
     TRY(node_str(value, r->name, "Placeholder", &name));
     if (name.n == 0 || name.n > 255 || memchr(name.s, 0, name.n) || str_find(name, '/', 0) < name.n)
-        FAIL(ERR_INPUT, "%s:%d: Placeholder '%.*s' is no file name", r->name, value->line, STR_ARG(name));
+        FAIL(ERR_INPUT, "%s:%d: Placeholder '%.*s' is not a file name", r->name, value->line, STR_ARG(name));
     if (r->chunk->code_object >= 0)
         FAIL(ERR_INPUT, "%s:%d: Placeholder inside a placeholder's file", r->name, n->line);
     name = arena_dup(&lib->arena, name);

@@ -1,5 +1,5 @@
-/* Library: one entry of `solutions` (tensile-formats 7.3): checked in a file's bytes when that is opened,
- * read when the solution is wanted; and whether a solution can run a problem. */
+/* Library: one entry of `solutions`. It is checked in the file's bytes when that is opened and read when the
+ * solution is first needed. Also decides whether a solution can run a problem. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,7 +143,7 @@ static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
     *m = (SizeMapping){
         .macro_tile = {1, 1, 1}, .work_group = {1, 1, 1}, .magic_div_alg = 1, .cluster = {1, 1, 1}};
     TRY(fields_read(r->name, "sizeMapping", n, size_fields, N_FIELDS(size_fields), m));
-    /* only persistent kernels have clusters: their tiles are the same for any grid */
+    /* only persistent kernels may have clusters, because their tiles do not depend on the grid */
     const int32_t *c = m->cluster;
     if (c[0] * c[1] > CLUSTER_MAX || c[2] != 1 || (c[0] * c[1] > 1 && !m->persistent_kernel))
         FAIL(ERR_INPUT,
@@ -225,7 +225,7 @@ Err solution_read(FileReader *r, const Node *n, LibSolution *s)
 
 /* ---- checking ---- */
 
-/* What is rare is read. */
+/* Reads an object as a Node: for parts that are rare. */
 static bool scan_node(SolutionScan *c, Scan *s, Node **n)
 {
     Str rest = {(const char *)s->at, scan_left(s)};
@@ -266,7 +266,8 @@ static bool scan_task(Scan *s)
     return pred_scan(s, NULL, &id) && (id == PRED_TRUE || id == PRED_WORKSPACE);
 }
 
-/* Neighbours have most parts in common: what has the same bytes as in the last solution is as good. */
+/* Consecutive solutions have most parts in common: a part with the same bytes as in the previous solution was
+ * checked there. */
 static bool scan_part(void *ctx, const Field *f, Scan *s)
 {
     SolutionScan *c = ctx;
@@ -285,7 +286,7 @@ static bool scan_part(void *ctx, const Field *f, Scan *s)
     return ok;
 }
 
-_Static_assert((int)PART_NO_MATTER <= (int)SOLUTION_PARTS, "a place for each part");
+_Static_assert((int)PART_NO_MATTER <= (int)SOLUTION_PARTS, "an entry for each part");
 
 bool solution_scan(SolutionScan *c, Scan *s, int64_t *index)
 {

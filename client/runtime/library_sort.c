@@ -1,8 +1,8 @@
-/* Library: the order of a table's entries. Entries with the same key and speed have no order of their own,
- * yet which of them comes first decides what is chosen. Tensile's loader sorts with the C++ library's
- * introsort, so this does the same steps: median of three to the front, Hoare partition, runs of up to 16
- * left to one insertion sort at the end (Musser 1997, as in libstdc++). Beyond the depth limit, which takes a
- * hostile order, a heap sort ends it in time.
+/* Library: the order of a table's entries. Of entries with the same key and speed the first one is selected,
+ * but the order of these is not defined by the comparison. Tensile's loader sorts with the C++ library's
+ * std::sort, so this sort does the same steps: median of three to the front, Hoare partition, runs of up to
+ * 16 left to one insertion sort at the end (introsort, Musser 1997, as in libstdc++). Beyond the depth limit,
+ * which only an adversarial order reaches, it uses a heap sort.
  */
 #include "client/runtime/library_priv.h"
 
@@ -48,7 +48,7 @@ static void median_to_front(TableEntry *front, TableEntry *a, TableEntry *b, Tab
         swap(front, entry_before(a, c) ? a : entry_before(b, c) ? c : b);
 }
 
-/* Around e[0]; the median at the front stops both walks. */
+/* Partitions around e[0]; the median of three at the front bounds both loops. */
 static size_t partition(TableEntry *e, size_t n)
 {
     size_t lo = 1, hi = n;

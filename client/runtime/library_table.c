@@ -1,5 +1,4 @@
-/* Library: reading the leaves that choose by numbers: Matching tables, decision trees, properties of a
- * problem. */
+/* Library: reading Matching tables, decision trees and the properties of a problem that they use. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,8 @@ Err property_read(FileReader *r, const Node *n, Property *out)
                      properties[k].name, (int)index);
             return ERR_OK;
         }
-    FAIL(ERR_INPUT, "%s:%d: property type '%.*s' is unknown or no number", r->name, n->line, STR_ARG(type));
+    FAIL(ERR_INPUT, "%s:%d: property type '%.*s' is unknown or not a number", r->name, n->line,
+         STR_ARG(type));
 }
 
 int64_t property_value(const Property *prop, const Contraction *p)
@@ -69,7 +69,7 @@ static const char *const distances[] = {"Euclidean", "Manhattan", "Ratio",    "J
 /* Differences and squares of keys below this are exact in doubles. */
 #define KEY_MAX (INT64_C(1) << 52)
 
-/* The keys of one entry in one pass: there are tens of thousands of entries. */
+/* Finds the four fields of an entry in one pass, because tables have tens of thousands of entries. */
 static void entry_fields(const Node *n, const Node *field[4])
 {
     static const char names[4][6] = {"key", "index", "speed", "value"};
@@ -84,7 +84,7 @@ static void entry_fields(const Node *n, const Node *field[4])
 
 static Err entry_index(FileReader *r, const Node *n, const Node *index, const Node *value, TableEntry *e)
 {
-    if (!index) { /* the old form: a library of its own */
+    if (!index) { /* the old form has a library of type Single as its value */
         const Node *type = value ? node_get(value, "type") : NULL;
         if (!type || !str_eq(type->text, STR("Single")))
             FAIL(ERR_INPUT, "%s:%d: table entry has neither an index nor a value of type Single", r->name,
@@ -129,8 +129,8 @@ static Err table_fill(Arena *a, Table *t, const TableEntry *entry)
     return t->distance == DIST_EUCLIDEAN || t->distance == DIST_MANHATTAN ? near_build(a, t) : ERR_OK;
 }
 
-/* The form that writers leave, {key: [..], index: i, speed: x} in any order, straight from the bytes. False:
- * anything else, a mistake included. */
+/* Reads an entry of the usual form, {key: [..], index: i, speed: x} in any order, from the bytes. False: it
+ * has another form or is wrong. */
 static bool entry_scan(FileReader *r, const Table *t, Scan *s, int64_t *key, TableEntry *e)
 {
     size_t n, n_key;
@@ -176,7 +176,7 @@ static Err entry_of_bytes(FileReader *r, const Table *t, Arena *a, Str *rest, in
     return entry_read(r, t, n, key, e);
 }
 
-/* Reads all entries; entry NULL: just checks them. list NULL: from bytes. */
+/* Reads all entries; entry NULL: only checks them. list NULL: from the table's bytes. */
 static Err table_entries(FileReader *r, const Node *list, const Table *t, int64_t *keys, TableEntry *entry,
                          bool *sorted)
 {

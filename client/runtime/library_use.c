@@ -1,5 +1,5 @@
-/* Library: what is read when it is first wanted: solutions and tables of msgpack files, placeholders. One
- * thread reads at a time; the others see the result or wait for it. */
+/* Library: reading on first use: solutions and tables of msgpack files, and placeholders. One thread reads at
+ * a time; the others use the result or wait for it. */
 #include "client/runtime/library_priv.h"
 
 static FileReader reader_of(Library *lib, SolutionChunk *c)

@@ -26,55 +26,61 @@
  *
  * cc example.c -ltuner; with libtuner.a: cc example.c $(pkg-config --static --cflags --libs tuner).
  *
- * Shapes, as in BLAS: everything is column-major; op(A) is m x k, op(B) is k x n, C and D are m x n; element
- * (i, j) of a matrix is at i + j * ld, so A has lda >= m rows when it is not transposed and >= k when it is.
- * All sizes, leading dimensions and strides count elements, not bytes, and are from 0 (leading dimensions:
- * from 1) below 2^32. m or n 0: nothing is done; k or alpha 0: D = beta * C and A, B are not looked
- * at; beta 0: C is not read, it may hold anything. Matrices need the alignment of their elements; 64 bytes is
- * fastest. Nothing may overlap but D and C, which may be the same.
+ * Shapes, as in BLAS: all matrices are column-major; op(A) is m x k, op(B) is k x n, C and D are m x n;
+ * element (i, j) of a matrix is at i + j * ld, so A has lda >= m when it is not transposed and lda >= k when
+ * it is. Units: sizes, leading dimensions and strides count elements, not bytes. They are at least 0 (leading
+ * dimensions: at least 1) and below 2^32. If m or n is 0, nothing is done; if k or alpha is 0, D = beta * C
+ * and A and B are not read; if beta is 0, C is not read. Matrices must be aligned to their elements; an
+ * alignment of 64 bytes is fastest. No matrices may overlap, but D may be C.
  *
- * Ownership: the caller's memory stays the caller's and is used during the call only; calls return when D
- * is complete (on GPUs: see below). A tuner_library owns its files, threads and workspace (kept between
- * calls, grown on demand up to what the largest call needed, solutions of more than 4 GiB are not chosen)
- * until tuner_close. Library files stay mapped: replace one by renaming another over it. One that is
- * written to or cut in place makes calls fail (TUNER_FAILED) that need what was not read yet, and raises
- * SIGBUS where it is cut during the very reading. Names that are returned (kernel, path, architecture) live
- * as long as the library.
+ * Ownership: the library uses the caller's memory only during a call, and a call returns when D is complete
+ * (on GPUs: see below). A tuner_library owns its files, threads and workspace until tuner_close. The
+ * workspace is kept between calls and grows to the largest that a call needs; solutions that need more than 4
+ * GiB are not chosen. Library files stay mapped, so replace a file by renaming another over it: after a file
+ * was written to or truncated in place, calls that read a new part of it return TUNER_FAILED, and truncating
+ * it while it is read raises SIGBUS. Strings that are returned (kernel, path, architecture) live as long as
+ * the library.
  *
- * A null pointer as the library is TUNER_INPUT (functions that return text or a number: "" and 0).
+ * Errors: every function that can fail returns a tuner_status, 0 for success; tuner_error_message() returns
+ * the text of the calling thread's last error. No function aborts, exits or prints (except by TUNER_LAYER and
+ * --library-print-debug). A null pointer as the library is TUNER_INPUT; functions that return text or a
+ * number return "" and 0. TUNER_INPUT, TUNER_NO_SOLUTION and TUNER_NO_DEVICE are returned before any kernel
+ * runs, so D is unchanged (except in calls with arrays of pointers, see below); after TUNER_FAILED D may be
+ * partly written.
  *
- * Errors: every function that can fail returns a tuner_status, 0 when it worked; the text of the thread's
- * last error is in tuner_error_message(). Nothing aborts, exits or prints (but see TUNER_LAYER). After an
- * error D may be partly written only when a kernel had begun: TUNER_INPUT, TUNER_NO_SOLUTION and
- * TUNER_NO_DEVICE come before that (arrays of pointers, see below, apart).
+ * Threads: all functions but tuner_close may be called from several threads at the same time on the same
+ * library. Large calls use the library's threads, one call at a time; small ones run on the calling thread.
+ * Code objects are shared libraries: open only libraries whose code you trust. After fork a library can be
+ * used only in the process that opened it: in the child calls on it return TUNER_INPUT, tuner_close does
+ * nothing, and the child may open a library of its own.
  *
- * Threads: all functions may be called from any thread at the same time on the same library, except
- * tuner_close. Calls on one library share its threads, one after the other where they use several; small
- * ones run on the caller's. Code objects are shared libraries: open only libraries that you trust to run.
- * After fork a library works in the process that opened it alone: calls on it in the child are errors,
- * tuner_close does nothing there, and the child may open one of its own.
+ * GPUs: a library for a GPU runs on that GPU. tuner_options.device names the device; without it, a GPU is
+ * chosen if the path has no library for the CPU but one for a GPU of this machine. The driver library
+ * (libcuda.so.1, libamdhip64.so) is opened when it is needed. a, b, c and d are device pointers, alpha and
+ * beta are in host memory, arrays of batch pointers are in device memory. Calls queue their kernels on the
+ * library's stream (tuner_options.stream, changed by tuner_set_stream; NULL: the device's default stream) and
+ * return at once: D is complete, and the inputs may be changed, when the kernels on the stream have ended
+ * (tuner_synchronize). A call waits for the device only at the first use of a kernel (to load its code
+ * object), when the workspace has to grow, and for arrays of pointers if the library has no kernels for them.
+ * Calls on one stream run in order. An error that the device reports later is returned by a following call.
+ * Every call restores the calling thread's CUDA context or HIP device. A library for a GPU that is not
+ * present can be opened for selection (tuner_options.arch); other calls on it return TUNER_NO_DEVICE.
  *
- * GPUs: a library for one runs on it (tuner_options.device; chosen by itself when the path has nothing for
- * the CPU and a GPU is there that it is for). The driver library (libcuda.so.1, libamdhip64.so) is opened
- * when it is needed. a, b, c and d are then device pointers of that device, alpha and beta stay in host
- * memory, and arrays of batch pointers are in device memory. Calls queue their kernels on the library's
- * stream (tuner_set_stream; at first tuner_options.stream, NULL is the device's default stream) and return at
- * once: D is complete, and the inputs may change, when the stream has come that far (tuner_synchronize). Only
- * the first use of a kernel (its code object is loaded), a workspace that has to grow, and arrays of pointers
- * in a library that has no kernels for them, wait for the device. Calls on one stream are in order. An error
- * that the device finds later is returned by one of the next calls. The calling thread's CUDA context or HIP
- * device is as before after each call. Libraries for a GPU that is not there can be opened for selection
- * (tuner_options.arch); calls on them return TUNER_NO_DEVICE.
+ * Environment variables, read by tuner_open:
  *
- * Environment, read by tuner_open: TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH (where the library is),
- * TUNER_DEVICE (as tuner_options.device), TUNER_NUM_THREADS (default: the processors that the process may
- * use), TENSILE_EXPERIMENTAL_SELECTION (1: solutions chosen over grids of sizes, 2: by decision trees,
- * where the library has such rows; anything else: neither), TUNER_LAYER (1 calls, 2 tuner-bench lines, 4
- * YAML profile at close; bits add up) and TUNER_LOG_PATH (file for them, appended; default stderr). Where
- * TUNER_LAYER is not set, rocBLAS's variables are read: ROCBLAS_LAYER, and ROCBLAS_LOG_TRACE_PATH,
- * ROCBLAS_LOG_BENCH_PATH and ROCBLAS_LOG_PROFILE_PATH, then ROCBLAS_LOG_PATH (files for each and for all
- * of them; appended too, where rocBLAS begins anew). A library that createlib made with --library-print-
- * debug prints a line per launch on stderr. */
+ *   TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH  path of the library, in this order
+ *   TUNER_DEVICE                    like tuner_options.device
+ *   TUNER_NUM_THREADS               default: the processors that the process may use
+ *   TENSILE_EXPERIMENTAL_SELECTION  1: select over grids of sizes, 2: by decision trees, if the library has
+ *                                   such rows; else neither
+ *   TUNER_LAYER                     log; sum of 1 (calls), 2 (tuner-bench lines), 4 (YAML profile at close)
+ *   TUNER_LOG_PATH                  file of the log, appended to; default: stderr
+ *   ROCBLAS_LAYER                   like TUNER_LAYER, if that is not set
+ *   ROCBLAS_LOG_TRACE_PATH, ROCBLAS_LOG_BENCH_PATH, ROCBLAS_LOG_PROFILE_PATH, ROCBLAS_LOG_PATH
+ *                                   files for ROCBLAS_LAYER: one for each part, and one for all parts;
+ *                                   appended to, while rocBLAS overwrites them
+ *
+ * A library that createlib made with --library-print-debug prints a line per launch on stderr. */
 #ifndef TUNER_H
 #define TUNER_H
 
@@ -89,15 +95,15 @@ extern "C" {
 
 typedef enum {
     TUNER_OK = 0,
-    TUNER_FAILED = 1,      /* I/O, memory, a kernel that is missing in its code object */
+    TUNER_FAILED = 1,      /* I/O error, out of memory, or a kernel is missing in its code object */
     TUNER_INPUT = 2,       /* a wrong argument or a damaged library file */
-    TUNER_NO_SOLUTION = 3, /* the library has nothing for this problem */
-    TUNER_NO_DEVICE = 4    /* the library is for another device than this machine's */
+    TUNER_NO_SOLUTION = 3, /* no solution of the library applies to the problem */
+    TUNER_NO_DEVICE = 4    /* this machine does not have the device of the library */
 } tuner_status;
 
 typedef enum { TUNER_N, TUNER_T, TUNER_C } tuner_op;
 
-/* Element types; Tensile's numbers. */
+/* Element types, with the numbers of Tensile's DataType. */
 typedef enum {
     TUNER_F32 = 0,
     TUNER_F64 = 1,
@@ -108,65 +114,71 @@ typedef enum {
     TUNER_I32 = 6,
     TUNER_BF16 = 7,
     TUNER_I8 = 8,
-    TUNER_F8 = 10, /* 4 bits of exponent, as the device has them: gfx94x bias 8, NaN 0x80; others OCP's */
-    TUNER_BF8 = 11 /* 5 bits of exponent; A and B may be one of each */
+    TUNER_F8 = 10, /* 4 exponent bits, in the device's format: gfx94x bias 8, NaN 0x80; else OCP e4m3 */
+    TUNER_BF8 = 11 /* 5 exponent bits (OCP e5m2); A and B may be F8 and BF8 */
 } tuner_type;
 
-/* What a solution is chosen for, where a library has tables for both. */
+/* The goal of the selection, where a library has tables for both. */
 typedef enum {
-    TUNER_METRIC_AUTO = 0, /* compute units for small problems, the device for the others */
-    TUNER_METRIC_CU = 1,   /* most work per compute unit that is used: other kernels run beside it */
-    TUNER_METRIC_DEVICE = 2
+    TUNER_METRIC_AUTO = 0,  /* CU for small problems, DEVICE for the others */
+    TUNER_METRIC_CU = 1,    /* highest speed per compute unit in use, if other kernels run at the same time */
+    TUNER_METRIC_DEVICE = 2 /* highest speed */
 } tuner_metric;
 
 typedef struct tuner_library tuner_library;
 
-/* Zero it, then set what you want. */
+/* Zero the structure, then set the members that you need. */
 typedef struct {
     const char *arch;  /* select for this architecture ("gfx90a", "x86-64-v3"); NULL: this machine's */
-    int64_t n_cu;      /* compute units of it; 0: the architecture's usual number */
+    int64_t n_cu;      /* its compute units; 0: the architecture's usual number */
     int n_threads;     /* 0: TUNER_NUM_THREADS, or all processors */
-    int select_only;   /* no code objects are opened */
-    int deterministic; /* no solution that adds in an order that may vary */
-    const char
-        *device;  /* "host", "cuda", "hip", "cuda:1"; NULL: TUNER_DEVICE, or what path has a library for */
+    int select_only;   /* 1: code objects are not opened */
+    int deterministic; /* 1: only solutions that always add in the same order */
+    /* "host", "cuda", "hip", "cuda:1"; NULL: TUNER_DEVICE, or the device for which path has a library */
+    const char *device;
     void *stream; /* GPUs: CUstream, cudaStream_t, hipStream_t; NULL: the default stream */
 } tuner_options;
 
-/* path: a directory as createlib writes it, its parent with one folder per architecture, or the library file
- * itself; OUTDIR of a run of `tuner` stands for its 4_LibraryClient/library. NULL: TUNER_LIBPATH, then
- * ROCBLAS_TENSILE_LIBPATH. In a directory, the first of <path>/<arch>/ and
- * <path>/ that has TensileLibrary_lazy_<arch>.dat, TensileLibrary_<arch>.dat or TensileLibrary.dat (or .yaml)
- * is taken. */
+/* Opens a library. path: a directory that createlib wrote, its parent with one folder per architecture, the
+ * library file itself, "embedded:NAME" (tuner_embedded_add), or the output directory of `tuner`, which stands
+ * for its 4_LibraryClient/library. NULL: TUNER_LIBPATH, then ROCBLAS_TENSILE_LIBPATH. In a directory the
+ * first existing file is taken of TensileLibrary_lazy_<arch>, TensileLibrary_<arch> and TensileLibrary, each
+ * with .dat or .yaml, in <path>/<arch>/ and then in <path>/. options may be NULL. TUNER_INPUT: there is no
+ * library for the architecture, or it is damaged; TUNER_NO_DEVICE: the device of the options cannot be
+ * opened. *lib is NULL after an error. */
 TUNER_API tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_options *options);
-/* Ends the library's threads and frees what it owns; no call on it may be under way. NULL is fine. */
+/* Ends the library's threads and frees all that it owns; no other call on it may be running. lib may be
+ * NULL. */
 TUNER_API void tuner_close(tuner_library *lib);
 
-/* A file of a library that is compiled into the program: `tuner-createlib --embed-library NAME` writes a C
- * source that calls this for each of its files before main. Link that source, then open "embedded:NAME" (or
- * "embedded:NAME:KEY" for those of one --embed-library-key), as path or in TUNER_LIBPATH. The texts and the
- * data are not copied: they must stay for as long as the program runs. Returns a
- * tuner_status. */
+/* Registers a file of a library that is compiled into the program. `tuner-createlib --embed-library NAME`
+ * writes a C source that calls this function for each file before main. Link that source, then open
+ * "embedded:NAME" (or "embedded:NAME:KEY" for the files of one --embed-library-key) as path or by
+ * TUNER_LIBPATH. The strings and the n bytes of data are not copied: they must live as long as the program.
+ * Returns a tuner_status. */
 TUNER_API int tuner_embedded_add(const char *name, const char *key, const char *file,
                                  const unsigned char *data, size_t n);
 
-/* GPUs: the stream of all calls from now on, of any thread. It must be of the library's device. */
+/* GPUs: sets the stream of all following calls, from any thread. It must belong to the library's device. */
 TUNER_API tuner_status tuner_set_stream(tuner_library *lib, void *stream);
-/* Waits until everything on the library's stream is done, and tells of errors. On the CPU nothing is left to
- * do. */
+/* Waits until all kernels on the library's stream have ended and returns their errors. On the CPU it returns
+ * at once, as calls there are complete when they return. */
 TUNER_API tuner_status tuner_synchronize(tuner_library *lib);
 
-/* "host", "cuda:0" or "hip:0": where calls run (host also where nothing can). */
+/* The device on which calls run: "host", "cuda:0" or "hip:0"; also "host" when calls cannot run. */
 TUNER_API const char *tuner_library_device(const tuner_library *lib);
-/* The library file that was opened, and the architecture whose rows are used. */
+/* The path of the library file, the architecture whose rows are used, and the number of solutions read so
+ * far.
+ */
 TUNER_API const char *tuner_library_path(const tuner_library *lib);
 TUNER_API const char *tuner_library_arch(const tuner_library *lib);
 TUNER_API size_t tuner_library_solutions(const tuner_library *lib);
-/* Text of the last error in this thread; "" when there was none. */
+/* The text of the last error in the calling thread; "" when there was none. Valid until the thread's next
+ * call. */
 TUNER_API const char *tuner_error_message(void);
 TUNER_API const char *tuner_version(void);
 
-/* One GEMM or a batch of them: D = alpha * op(A) * op(B) + beta * C. Zero it, then fill it in. */
+/* One GEMM or a batch of them: D = alpha * op(A) * op(B) + beta * C. Zero the structure, then fill it in. */
 typedef struct {
     tuner_op trans_a, trans_b;
     tuner_type a_type, b_type, c_type, d_type, compute_type; /* of alpha, beta and the accumulation */
@@ -176,23 +188,25 @@ typedef struct {
     void *d;                                        /* NULL: same as c (which is then written) */
     int64_t lda, ldb, ldc, ldd;                     /* ldd is ldc where d is NULL */
     int64_t stride_a, stride_b, stride_c, stride_d; /* elements between the matrices of a batch */
-    int64_t batch;                                  /* 0 counts as 1 */
-    /* a, b, c, d are arrays of batch pointers; strides are not used. A library without kernels for these runs
-     * the matrices one by one */
+    int64_t batch;                                  /* number of matrices; 0 means 1 */
+    /* 1: a, b, c, d are arrays of batch pointers to matrices, and strides are not used. If the library has no
+     * kernels for arrays of pointers, each matrix is a GEMM of its own. */
     int pointer_arrays;
-    /* 1: products of f32 may be made of operands rounded to 11 bits (AMD's xf32, NVIDIA's tf32), where the
-     * library has kernels for that; the others are used where it has not */
+    /* 1: f32 operands may be rounded to 11 significant bits (AMD's xf32, NVIDIA's tf32), if the library has
+     * kernels for that. */
     int xf32;
-    int64_t solution_index; /* > 0: this solution (index of the file + 1); 0: the library's choice */
-    tuner_metric metric;    /* see there; TENSILE_EXPERIMENTAL_SELECTION comes first */
+    int64_t solution_index; /* > 0: run this solution (index in the file + 1); 0: the library's choice */
+    tuner_metric metric;    /* has no effect where TENSILE_EXPERIMENTAL_SELECTION applies */
 } tuner_gemm_desc;
 
-/* TUNER_INPUT: a size, type or leading dimension out of its range, a null pointer. TUNER_NO_SOLUTION: nothing
- * in the library for these types, transposes and sizes. TUNER_FAILED: a code object or kernel that cannot be
- * opened, no memory for the workspace. */
+/* Runs a GEMM. TUNER_INPUT: a size, type or leading dimension is out of its range, or a pointer is NULL.
+ * TUNER_NO_SOLUTION: no solution applies to these types, transposes and sizes. TUNER_NO_DEVICE: the library
+ * cannot run on this machine. TUNER_FAILED: a code object or kernel cannot be opened, or there is no memory
+ * for the workspace. */
 TUNER_API tuner_status tuner_gemm(tuner_library *lib, const tuner_gemm_desc *gemm);
 
-/* The usual calls in BLAS's order; batch 0: nothing is done. */
+/* tuner_gemm with BLAS's order of arguments, in place (D is C). Strides in elements; with batch 0 nothing is
+ * done. */
 TUNER_API tuner_status tuner_sgemm(tuner_library *lib, tuner_op trans_a, tuner_op trans_b, int64_t m,
                                    int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda,
                                    const float *b, int64_t ldb, const float *beta, float *c, int64_t ldc);
@@ -206,31 +220,32 @@ TUNER_API tuner_status tuner_sgemm_strided_batched(tuner_library *lib, tuner_op 
                                                    const float *beta, float *c, int64_t ldc, int64_t stride_c,
                                                    int64_t batch);
 
-/* What tuner_gemm would run, without running it; pointers in the description are not looked at, alpha and
- * beta are. */
+/* The solution that tuner_gemm would run. */
 typedef struct {
-    const char *kernel;     /* symbol of the main kernel; lives as long as the library */
-    int64_t solution_index; /* of the file */
+    const char *kernel;     /* symbol of the main kernel; valid as long as the library */
+    int64_t solution_index; /* in the file */
     const char *why;        /* "exact", "nearest", "row", "tree", "granularity", "index" */
-    int fallback;           /* through the rows for any architecture */
-    double distance;        /* to the table's size; 0 when exact */
+    int fallback;           /* 1: it is from the rows for any architecture */
+    double distance;        /* from the problem to the table's size; 0 when exact */
     int n_key;
     int64_t key[4]; /* the table's size: M, N, [batch,] K */
-    double speed;   /* the table's figure for that size: GFlops, or whatever it was made with */
+    double speed;   /* in the table for that size: GFlops, or the unit with which the table was made */
     uint64_t workspace_bytes;
-    int n_kernels; /* launches: 1 and the helper kernels */
+    int n_kernels; /* launches: the main kernel and its helper kernels */
 } tuner_selection;
 TUNER_API tuner_status tuner_select(tuner_library *lib, const tuner_gemm_desc *gemm, tuner_selection *out);
 
-/* The launches with their arguments, as bytes: for tests and for callers with a device of their own. alpha,
- * beta and all pointers of gemm are put into the arguments; workspace is the device address to use. */
+/* One launch of a GEMM: grid, block and the bytes of the argument buffer, for callers that launch kernels
+ * themselves. */
 typedef struct {
     const char *kernel;
     uint32_t work_group[3], num_work_groups[3];
     uint32_t n_arg_bytes;
     const unsigned char *args;
 } tuner_launch;
-/* Calls visit for each launch in order; what it gets is valid during that call. */
+/* Makes the launches of a GEMM without running them and calls visit for each in order. alpha, beta and all
+ * pointers of gemm are put into the arguments; workspace: device address of workspace_bytes (tuner_select).
+ * *launch and its members are valid only during visit. Errors are those of tuner_gemm. */
 TUNER_API tuner_status tuner_launches(tuner_library *lib, const tuner_gemm_desc *gemm, void *workspace,
                                       void (*visit)(void *ctx, const tuner_launch *launch), void *ctx);
 

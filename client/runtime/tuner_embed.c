@@ -1,13 +1,13 @@
-/* libtuner: libraries compiled into the program. tuner-createlib --embed-library writes the C source,
- * which hands its files to tuner_embedded_add before main; tuner_open finds them as "embedded:NAME" or
- * "embedded:NAME:KEY". The list only grows: what is in it is as constant as the program's own data.
+/* libtuner: libraries compiled into the program. tuner-createlib --embed-library writes a C source that
+ * registers its files with tuner_embedded_add before main; tuner_open finds them as "embedded:NAME" or
+ * "embedded:NAME:KEY". The list only grows, and its entries never change.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/runtime/tuner_priv.h"
 
-/* The one global of libtuner: constructors run before anybody could hand us a place for it. */
+/* A global, because constructors run before main and have no other place for the list. */
 static _Atomic(EmbeddedFile *) newest;
 
 int tuner_embedded_add(const char *name, const char *key, const char *file, const unsigned char *data,
@@ -33,7 +33,7 @@ static bool belongs(const EmbeddedFile *f, Str name, Str key)
     return str_eq_c(name, f->name) && (!key.s || str_eq_c(key, f->key));
 }
 
-/* "embedded:NAME:KEY"; any key where there is none. */
+/* Splits "embedded:NAME[:KEY]"; without KEY files of all keys match. */
 static bool split_name(const char *base, Str *name, Str *key)
 {
     Str rest = str_from(base);

@@ -1,4 +1,4 @@
-/* libtuner: one GEMM: check the arguments, choose the solution, build the launches, run them on the pool. */
+/* libtuner: one GEMM: checks the arguments, selects the solution, makes the launches and runs them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static Err check(const tuner_gemm_desc *g)
     return ERR_OK;
 }
 
-/* Most that a call may allocate for itself; solutions that need more are not chosen. */
+/* Bytes of workspace that a call may allocate; solutions that need more are not chosen. */
 #define WORKSPACE_MAX (UINT64_C(1) << 32)
 
 static unsigned operation_index(const tuner_gemm_desc *g)
@@ -114,7 +114,7 @@ static unsigned operation_index(const tuner_gemm_desc *g)
 
 _Static_assert((int)TUNER_METRIC_CU == METRIC_CU_EFFICIENCY &&
                    (int)TUNER_METRIC_DEVICE == METRIC_DEVICE_EFFICIENCY,
-               "the same numbers");
+               "both enums have the same numbers");
 
 Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p)
 {
@@ -141,7 +141,7 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contracti
     p->workspace_bytes = WORKSPACE_MAX;
     p->alpha = scalar_kind(g->compute_type, g->alpha);
     p->beta = scalar_kind(g->compute_type, g->beta);
-    if (p->alpha == SCALAR_ZERO) p->k = 0; /* as rocBLAS */
+    if (p->alpha == SCALAR_ZERO) p->k = 0; /* like rocBLAS */
     return ERR_OK;
 }
 
@@ -169,7 +169,7 @@ static void inputs_of(const tuner_gemm_desc *g, void *workspace, LaunchInputs *i
     union {
         const void *c;
         void *v;
-    } same = {.c = g->c}; /* in place: C is written, as in BLAS */
+    } same = {.c = g->c}; /* in place: C is written, like in BLAS */
     *in = (LaunchInputs){.a = g->a,
                          .b = g->b,
                          .c = g->c,
@@ -182,8 +182,8 @@ static void inputs_of(const tuner_gemm_desc *g, void *workspace, LaunchInputs *i
 /* ---- running ---- */
 
 enum {
-    INLINE_FLOPS = 400000, /* below, sharing the work costs more than it brings */
-    BRIEF_FLOPS = 16000000 /* below, waking a sleeping thread costs more: 150 us of one core */
+    INLINE_FLOPS = 400000, /* below: the calling thread alone is faster than sharing the work */
+    BRIEF_FLOPS = 16000000 /* below (150 us of one core): waking a sleeping thread costs more than it saves */
 };
 
 static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *call, double flops)
@@ -231,7 +231,7 @@ static tuner_gemm_desc one_of(const tuner_gemm_desc *g, int64_t i)
     one.pointer_arrays = 0;
     one.batch = 1;
     one.stride_a = one.stride_b = one.stride_c = one.stride_d = 0;
-    if (i < 0) return one; /* for selection alone */
+    if (i < 0) return one; /* for selection, which needs no pointers */
     one.a = g->a ? ((const void *const *)g->a)[i] : NULL;
     one.b = g->b ? ((const void *const *)g->b)[i] : NULL;
     one.c = g->c ? ((const void *const *)g->c)[i] : NULL;
@@ -239,7 +239,7 @@ static tuner_gemm_desc one_of(const tuner_gemm_desc *g, int64_t i)
     return one;
 }
 
-/* For libraries without kernels for arrays of pointers. */
+/* Runs each matrix as a GEMM of its own, for libraries without kernels for arrays of pointers. */
 static Err one_by_one(tuner_library *t, const tuner_gemm_desc *g, int64_t batch)
 {
     tuner_gemm_desc here = *g;
@@ -263,7 +263,7 @@ static Err gemm(tuner_library *t, const tuner_gemm_desc *g)
     if (!g->c && !g->d) FAIL(ERR_INPUT, "C and D are null pointers");
     if (p.k && (!g->a || !g->b)) FAIL(ERR_INPUT, "%s is a null pointer", g->a ? "B" : "A");
     if (!t->can_run)
-        FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process does not run", t->path, t->hw.arch.s);
+        FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process cannot run", t->path, t->hw.arch.s);
     Err e = gemm_choose(t, g, &p, &chosen);
     if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) return one_by_one(t, g, p.batch);
     return e ? e : run(t, g, &p, chosen.solution);

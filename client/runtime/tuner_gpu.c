@@ -1,6 +1,6 @@
-/* libtuner: libraries whose kernels run on a GPU: opening the device, the workspace of each stream, the
- * launches of one GEMM. Everything is queued on the library's stream; nothing here waits for kernels but
- * growing a workspace and reading arrays of pointers. */
+/* libtuner: libraries whose kernels run on a GPU: opens the device, keeps a workspace for each stream, and
+ * launches the kernels of one GEMM. All work is queued on the library's stream; only growing a workspace and
+ * reading arrays of pointers wait for kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ bool library_gpu_try(tuner_library *t, const GpuKind *kind, const char *arch)
 {
     if (open_device(t, kind, 0)) return false;
     Str have = str_from(t->gpu_info.architecture);
-    /* "sm_90a" runs on sm_90; what follows a colon is not looked at */
+    /* "sm_90a" runs on sm_90; features after a colon are ignored */
     if (!arch ||
         (str_starts(str_from(arch), t->gpu_info.architecture) &&
          (strlen(arch) == have.n || arch[have.n] == ':' || (arch[have.n] == 'a' && !arch[have.n + 1]))))
@@ -80,7 +80,8 @@ Err library_gpu_module(tuner_library *t, const char *path, Str data, GpuModule *
 
 /* ---- workspaces ---- */
 
-/* With gpu_lock held. Calls on one stream run one after the other: they share one. */
+/* The workspace of a stream, which its calls share because they run in order. The caller has locked
+ * gpu_lock. */
 static Err workspace_of(tuner_library *t, void *stream, uint64_t bytes, uint64_t *address)
 {
     size_t i = 0;
@@ -89,7 +90,7 @@ static Err workspace_of(tuner_library *t, void *stream, uint64_t bytes, uint64_t
     while (i < t->n_workspaces && t->workspace[i].stream != stream) i++;
     if (i == t->n_workspaces) {
         if (i == STREAMS_MAX)
-            i = 0; /* the oldest gives way */
+            i = 0; /* replace the oldest one */
         else
             t->n_workspaces++;
     }
@@ -145,7 +146,7 @@ Err gemm_on_gpu(tuner_library *t, const LaunchInputs *in, const Contraction *p, 
 {
     LaunchInputs here = *in;
     uint64_t bytes = launch_workspace_bytes(p, s, &t->launch_hw);
-    /* kernels that belong together must stay together */
+    /* no kernel of another call may run between the kernels of this one */
     bool several = bytes > 0 || s->map.global_split_u > 1 || s->map.stream_k;
     void *saved;
     TRY(gpu_enter(t->gpu, &saved));

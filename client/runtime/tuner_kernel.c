@@ -1,7 +1,7 @@
-/* libtuner: kernels by name in the code objects of the library's directory (tensile-formats 7.2, with .so for
- * the host and .cubin for NVIDIA): merged Kernels[N].so-000-<arch>.so, <kernel>.so-000-<arch>.so, lazy
- * <placeholder>[_<arch>].so, and AMD's .co and .hsaco. A code object is opened when a kernel is first looked
- * for in it; what was found is kept per solution. */
+/* libtuner: finds kernels by name in the code objects of the library's directory. They have the file names of
+ * TensileCreateLibrary, with .so for the host and .cubin for NVIDIA: merged Kernels[N].so-000-<arch>.so,
+ * <kernel>.so-000-<arch>.so, lazy <placeholder>[_<arch>].so, and AMD's .co and .hsaco. A code object is
+ * opened when a kernel is first searched in it; the kernels of each solution are kept. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ const char *const *code_suffixes(const tuner_library *t)
     return !t->gpu ? host : gpu_kind(t->gpu) == &gpu_cuda ? cuda : hip;
 }
 
-/* The name without its end, or NULL text when it is no code for this device. */
+/* The file name without its suffix; s == NULL when it is no code object for this device. */
 static Str stem_of(const tuner_library *t, const char *file)
 {
     Str f = str_from(file);
@@ -64,7 +64,7 @@ void code_objects_close(tuner_library *t)
     free(t->code_object);
 }
 
-/* Does the stem end with this architecture? Code for one setting of xnack alone is not for the other. */
+/* Whether the stem ends with this architecture; code for one setting of xnack does not run with the other. */
 static bool names_arch(const tuner_library *t, Str stem)
 {
     const char *features = t->gpu_info.features;
@@ -74,8 +74,8 @@ static bool names_arch(const tuner_library *t, Str stem)
     return stem.n >= t->hw.arch.n && str_eq(str_sub(stem, stem.n - t->hw.arch.n, stem.n), t->hw.arch);
 }
 
-/* How likely a kernel is in that file: 3 its own, 2 the merged ones for this architecture, 1 another of it, 0
- * not ours. */
+/* Order in which files are searched for a kernel: 3 its own file, 2 a merged file for this architecture, 1
+ * another file for it, 0 not searched. */
 static int rank(const tuner_library *t, const char *file, const char *symbol, const char *placeholder)
 {
     Str stem = stem_of(t, file);
@@ -89,7 +89,7 @@ static int rank(const tuner_library *t, const char *file, const char *symbol, co
     return str_starts(stem, "Kernels") ? 2 : 1;
 }
 
-/* With the lock held. */
+/* Opens the code object if needed. The caller has locked t->lock. */
 static Err module_of(tuner_library *t, CodeObject *c)
 {
     char path[4096];
@@ -104,7 +104,7 @@ static Err module_of(tuner_library *t, CodeObject *c)
     return e;
 }
 
-/* symbol lives as long as the library. */
+/* Looks for a kernel in one code object; symbol must live as long as the library. */
 static Err kernel_in(tuner_library *t, const CodeObject *c, const char *symbol, AnyKernel *out, bool *found)
 {
     if (t->gpu) return gpu_kernel_find(t->gpu, c->gpu, symbol, &out->gpu, found);

@@ -1,8 +1,7 @@
-/* libtuner: TUNER_LAYER, the log of calls in rocBLAS's forms, as tuning tools read them: bit 1 one line
- * with the arguments per call, bit 2 a rocblas-bench command line per call, bit 4 at close one YAML line
- * per different call with its count. Goes to TUNER_LOG_PATH (appended) or stderr. Without TUNER_LAYER,
- * ROCBLAS_LAYER and rocBLAS's names of files count. Also here: the line per launch that a library can ask
- * for. */
+/* libtuner: the log of calls by TUNER_LAYER, in rocBLAS's formats, which tuning tools read: bit 1 writes a
+ * line with the arguments per call, bit 2 a rocblas-bench command line per call, bit 4 at close a YAML line
+ * per distinct call with its count. The log is appended to TUNER_LOG_PATH or written to stderr. Without
+ * TUNER_LAYER the variables of rocBLAS are used. Also writes the line per launch of --library-print-debug. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -36,7 +35,7 @@ static const char *type_name(tuner_type t)
 
 const char *tuner_type_word(unsigned type) { return type_name((tuner_type)type); }
 
-/* The plain functions exist for one type all over; the _ex ones take any. */
+/* Whether the call is one of BLAS's typed functions; others are logged as gemm_ex. */
 static bool is_plain(const tuner_gemm_desc *g)
 {
     return (unsigned)g->a_type <= TUNER_F16 && g->a_type == g->b_type && g->a_type == g->c_type &&
@@ -183,12 +182,12 @@ static void put(CallLog *log, LogLayer layer, void (*form)(Line *, const Profile
 {
     Line l = {.n = 0};
     form(&l, p);
-    if (write(log->fd[layer], l.text, l.n) < 0) log->layer &= ~(1 << layer); /* nobody reads it */
+    if (write(log->fd[layer], l.text, l.n) < 0) log->layer &= ~(1 << layer); /* the reader is gone */
 }
 
 /* ---- profile ---- */
 
-/* Calls that differ in their pointers alone are one. */
+/* Whether two calls are equal but for their pointers. */
 static bool same_call(const Profile *a, const Profile *b)
 {
     const tuner_gemm_desc *x = &a->g, *y = &b->g;
@@ -221,7 +220,7 @@ static void profile_count(CallLog *log, const Profile *p)
 
 /* ---- the log ---- */
 
-/* Trace, bench, profile: bits 0, 1, 2 of the layer. */
+/* Variables for trace, bench and profile: bits 0, 1, 2 of the layer. */
 static const char *const layer_paths[LOG_LAYERS] = {"ROCBLAS_LOG_TRACE_PATH", "ROCBLAS_LOG_BENCH_PATH",
                                                     "ROCBLAS_LOG_PROFILE_PATH"};
 
@@ -231,14 +230,14 @@ static const char *value_of(const char *variable)
     return value && *value ? value : NULL;
 }
 
-/* The layer's own name of a file comes before the one for all of them. */
+/* The variable for the file of one layer comes before the one for all layers. */
 static Err open_layer(CallLog *log, int layer, bool rocblas)
 {
     const char *variable = rocblas ? layer_paths[layer] : "TUNER_LOG_PATH", *path = value_of(variable);
     if (!path && rocblas) path = value_of(variable = "ROCBLAS_LOG_PATH");
     if (!path) {
         log->fd[layer] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-        if (log->fd[layer] < 0) log->layer &= ~(1 << layer); /* no stderr: no log */
+        if (log->fd[layer] < 0) log->layer &= ~(1 << layer); /* stderr is closed */
         return ERR_OK;
     }
     log->fd[layer] = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -247,7 +246,8 @@ static Err open_layer(CallLog *log, int layer, bool rocblas)
     return ERR_OK;
 }
 
-/* rocBLAS takes any number and has layers of its own above 4; its variable may be meant for it alone. */
+/* Reads the layer. TUNER_LAYER must be valid; ROCBLAS_LAYER may be any number, because rocBLAS accepts any
+ * and has other layers above 4. */
 static Err read_layer(const char *own, int *layer)
 {
     int64_t bits;
@@ -299,5 +299,5 @@ void log_launch(const tuner_library *t, const KernelCall *call)
     const uint32_t *n = call->num_work_groups, *size = call->work_group;
     add(&l, "tuner: %s: %s, %u x %u x %u work-groups of %u x %u x %u, %u bytes of arguments\n", t->path,
         call->symbol, n[0], n[1], n[2], size[0], size[1], size[2], call->n_arg_bytes);
-    if (write(STDERR_FILENO, l.text, l.n) < 0) return; /* nobody reads it */
+    if (write(STDERR_FILENO, l.text, l.n) < 0) return; /* stderr is closed */
 }

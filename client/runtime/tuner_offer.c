@@ -1,5 +1,5 @@
-/* libtuner: the message of a problem that the library has no solution for: what was asked for, and for which
- * transposes and types there are solutions. */
+/* libtuner: the message for a problem without a solution: the problem, and the transposes and types for which
+ * the library has solutions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct {
     uint8_t compute;
 } Kind;
 
-/* "NT", or for an operation that is no BLAS GEMM with a batch index its identifier. */
+/* "NT"; for an operation other than a batched BLAS GEMM, its identifier. */
 static const char *operation_name(const tuner_library *t, uint64_t operation, const char *text)
 {
     static const char *const names[16] = {"NN", "TN", "NT", "TT", NULL, "CN", NULL, "CT",
@@ -24,7 +24,7 @@ static const char *operation_name(const tuner_library *t, uint64_t operation, co
     return text;
 }
 
-/* "NT f32_r"; types that differ are A, B, C, D and that of the sums: "NT i8_r i8_r i32_r i32_r i32_r". */
+/* "NT f32_r"; if types differ, those of A, B, C, D and the accumulator: "NT i8_r i8_r i32_r i32_r i32_r". */
 static void kind_text(const tuner_library *t, const Kind *k, const char *text, char out[TEXT_MAX])
 {
     uint8_t type[5] = {0, 0, 0, 0, k->compute};
@@ -53,7 +53,8 @@ static size_t kinds_collect(const tuner_library *t, Kind kind[KINDS_MAX], const 
     return n;
 }
 
-/* Made again when placeholders were read since. The text is the library's; NULL without memory. */
+/* The list of transposes and types, owned by the library and made again after placeholders were read; NULL
+ * when out of memory. */
 static const char *offer_text(tuner_library *t)
 {
     Kind kind[KINDS_MAX];

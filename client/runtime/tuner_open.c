@@ -1,6 +1,5 @@
-/* libtuner: finding and opening a library, closing it, and questions about it. The search follows rocBLAS's
- * (tensile-formats 9), but a path that does not work is an error for the caller, not the end of the process.
- */
+/* libtuner: finds, opens and closes a library and returns its properties. The search for files follows
+ * rocBLAS's tensile_host.cpp, but a wrong path is an error for the caller, while rocBLAS aborts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +9,15 @@
 #include "client/runtime/tuner_priv.h"
 #include "problem/target.h"
 
-/* ---- where the file is ---- */
+/* ---- finding the file ---- */
 
 typedef struct {
     tuner_library *t;
     const char *base, *from; /* from: " (from TUNER_LIBPATH)" or "" */
-    int64_t n_cu;            /* that were asked for; 0: the device's own */
+    int64_t n_cu;            /* compute units of the options; 0: the device's */
 } Search;
 
-/* lib stays NULL, and *found false, when there is no such file. */
+/* Opens a file; *found false when it does not exist. */
 static Err open_file(const Search *s, const char *path, Library **lib, bool *found)
 {
     *lib = NULL;
@@ -32,7 +31,8 @@ static Err open_file(const Search *s, const char *path, Library **lib, bool *fou
     return *found ? library_open(path, &s->t->hw, lib) : ERR_OK;
 }
 
-/* Opens path when it is there. *found: it was; the error is then about its content. */
+/* Opens path if it exists and, with must_name_arch, has rows for the architecture; *found: it was taken, or
+ * its content is the error. */
 static Err try_file(Search *s, const char *path, bool must_name_arch, bool *found)
 {
     Library *lib = NULL;
@@ -54,7 +54,8 @@ static Err try_file(Search *s, const char *path, bool must_name_arch, bool *foun
 
 static const char *const suffixes[] = {".dat", ".yaml"};
 
-/* All names below one directory. Files that name an architecture in their name are for it. */
+/* Tries all file names in one directory. must_name_arch is required only of the file without an architecture
+ * in its name. */
 static Err try_dir(Search *s, const char *dir, bool must_name_arch, bool *found)
 {
     Arena *a = &s->t->arena;
@@ -84,7 +85,7 @@ static Err try_arch(Search *s, Str arch, bool must_name_arch, bool *found)
     return *found ? ERR_OK : try_dir(s, s->base, must_name_arch, found);
 }
 
-/* A CPU runs libraries for its own and for every lower level. */
+/* Tries the CPU's x86-64 level, then every lower one. */
 static Err try_host(Search *s, const Target *target, bool *found)
 {
     *found = false;
@@ -96,7 +97,7 @@ static Err try_host(Search *s, const Target *target, bool *found)
     return ERR_OK;
 }
 
-/* For the device that is open: code for exactly this part of its generation first ("sm_90a"). */
+/* Tries the architecture of the open device; on NVIDIA code for exactly this part comes first ("sm_90a"). */
 static Err try_gpu(Search *s, bool must_name_arch, bool *found)
 {
     Arena *a = &s->t->arena;
@@ -110,7 +111,7 @@ static Err try_gpu(Search *s, bool must_name_arch, bool *found)
     return *found ? ERR_OK : try_arch(s, arch, must_name_arch, found);
 }
 
-/* No library that names this CPU: perhaps one for a GPU that is here. */
+/* Without a library for this CPU, tries the GPUs of this machine. */
 static Err try_gpus(Search *s, bool *found)
 {
     static const GpuKind *const kinds[] = {&gpu_cuda, &gpu_hip};
@@ -170,7 +171,7 @@ static bool holds_library(const char *dir)
     return found;
 }
 
-/* The directory of a run of `tuner`, or of tuner-createlib, stands for the library below it. */
+/* Replaces the output directory of `tuner` or tuner-createlib by the library directory below it. */
 static Err step_down(Search *s)
 {
     static const char *const below[] = {"4_LibraryClient/library", "library"};
@@ -201,13 +202,13 @@ static Err base_path(Search *s, const char *path)
     return step_down(s);
 }
 
-/* The device that calls will run on, as far as the options tell. */
+/* Opens the device that the options determine, if any. */
 static Err choose_device(tuner_library *t, const tuner_options *o, const Target *target)
 {
     const char *name = o->device ? o->device : getenv("TUNER_DEVICE");
     if (o->select_only || (name && strcmp(name, "host") == 0)) return ERR_OK;
     if (name && *name) return library_gpu_open(t, name);
-    /* an architecture is asked for: its kind's first device, if that is one of them */
+    /* only the architecture is given: open the first device of its kind if it has this architecture */
     if (o->arch && target->family != TARGET_HOST)
         library_gpu_try(t, target->family == TARGET_NVPTX ? &gpu_cuda : &gpu_hip, o->arch);
     return ERR_OK;
@@ -231,7 +232,7 @@ Err library_locate(tuner_library *t, const char *path, const tuner_options *o)
 
 /* ---- life cycle ---- */
 
-/* As Tensile reads it: strtol, and what is no option means none. */
+/* Like in Tensile: strtol, and any other value means none. */
 static uint8_t experimental_selection(void)
 {
     const char *text = getenv("TENSILE_EXPERIMENTAL_SELECTION");
@@ -239,7 +240,8 @@ static uint8_t experimental_selection(void)
     return option == 1 ? METRIC_EXPERIMENTAL_GRID : option == 2 ? METRIC_EXPERIMENTAL_DTREE : METRIC_AUTO;
 }
 
-/* Handlers of pthread_atfork have no argument: this number is the process's. */
+/* Number of forks from the first process to this one; a global, as handlers of pthread_atfork have no
+ * argument. */
 static _Atomic unsigned forks;
 static pthread_once_t count_forks = PTHREAD_ONCE_INIT;
 static void in_child(void) { atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed); }
@@ -298,7 +300,7 @@ tuner_status tuner_open(tuner_library **lib, const char *path, const tuner_optio
 
 void tuner_close(tuner_library *t)
 {
-    if (!t || t->forks != process_forks()) return; /* its locks may be held by threads that are not here */
+    if (!t || t->forks != process_forks()) return; /* threads of the parent may have locked its locks */
     log_close(&t->log);
     host_pool_free(t->pool);
     code_objects_close(t);

@@ -1,4 +1,4 @@
-/* Inside of libtuner's handle. For tuner*.c alone. */
+/* Private to tuner*.c: the structure behind the handle, and shared functions. */
 #ifndef CLIENT_RUNTIME_TUNER_PRIV_H
 #define CLIENT_RUNTIME_TUNER_PRIV_H
 
@@ -12,13 +12,13 @@
 
 enum { KERNEL_PAGE = 1024, KERNEL_PAGES = 4096, HELPERS_MAX = 1024, MODULES_MAX = 65536, STREAMS_MAX = 64 };
 
-/* Of the library's device. */
+/* A kernel on the library's device. */
 typedef union {
     HostKernel host;
     GpuKernel gpu;
 } AnyKernel;
 
-/* A kernel that was found in a code object; ready is set last. */
+/* The kernel of a solution; ready is set after kernel. */
 typedef struct {
     AnyKernel kernel;
     atomic_bool ready;
@@ -29,7 +29,7 @@ typedef struct {
     AnyKernel kernel;
 } HelperKernel;
 
-/* A file that is compiled into the program. */
+/* A file that is compiled into the program (tuner_embedded_add). */
 typedef struct EmbeddedFile EmbeddedFile;
 struct EmbeddedFile {
     const char *name, *key, *file;
@@ -37,7 +37,7 @@ struct EmbeddedFile {
     EmbeddedFile *next;
 };
 
-/* The code objects of the directory, opened when a kernel is looked for in them. */
+/* A code object of the directory; it is opened when a kernel is first searched in it. */
 typedef struct {
     const char *file; /* name in the directory */
     const EmbeddedFile *embedded;
@@ -66,7 +66,7 @@ typedef struct {
 
 struct tuner_library {
     Arena arena;    /* guarded by lock */
-    unsigned forks; /* process_forks when it was opened */
+    unsigned forks; /* process_forks() when the library was opened */
     const char *dir, *path;
     Library *library;
     Hardware hw;
@@ -78,64 +78,66 @@ struct tuner_library {
     GpuInfo gpu_info;
     char device[24]; /* "cuda:0" */
     _Atomic(void *) stream;
-    pthread_mutex_t gpu_lock; /* of calls that are more than one launch, and of the workspaces */
+    pthread_mutex_t gpu_lock; /* guards calls with more than one launch, and the workspaces */
     StreamWorkspace workspace[STREAMS_MAX];
     size_t n_workspaces;
-    uint64_t operation[32]; /* by transposes and conjugates: operation_index */
+    uint64_t operation[32]; /* by operation_index: transposes and conjugates */
     pthread_mutex_t lock;
     CodeObject *code_object;
     size_t n_code_objects;
     _Atomic(KernelSlot *) page[KERNEL_PAGES]; /* by solution number */
     HelperKernel helper[HELPERS_MAX];
-    _Atomic uint32_t n_helpers; /* entries below are complete and never change */
+    _Atomic uint32_t n_helpers; /* entries below this index are complete and never change */
     CallLog log;
-    const char *offer; /* guarded by lock: text of no_solution, */
-    size_t offer_of;   /* made of so many solutions */
+    const char *offer; /* guarded by lock: list of kinds for no_solution */
+    size_t offer_of;   /* number of solutions that were read when offer was made */
 };
 
-/* tuner_open.c: how often this process is a fork of the one that started: a library that was opened before
- * has its threads and locks in the other process. */
+/* tuner_open.c: number of forks from the first process to this one. A library that was opened before a fork
+ * has its threads in another process. */
 unsigned process_forks(void);
-/* ERR_INPUT for NULL and in a process that was forked since it was opened; call names the function. */
+/* ERR_INPUT if t is NULL or this process was forked since t was opened; call: the function, for the
+ * message. */
 Err library_usable(const tuner_library *t, const char *call);
 /* Finds the file (see tuner.h) and reads it. */
 Err library_locate(tuner_library *t, const char *path, const tuner_options *o);
 /* tuner_embed.c: base is "embedded:NAME" or "embedded:NAME:KEY". */
 bool is_embedded(const char *base);
-/* All files of it, first with after NULL; NULL at the end. */
+/* Iterates over its files: the first one with after NULL; NULL after the last one. */
 const EmbeddedFile *embedded_next(const char *base, const EmbeddedFile *after);
 const EmbeddedFile *embedded_find(const char *base, const char *file);
 Err embedded_read(const void *base, const char *file, Str *data); /* LibraryFiles.read */
 /* tuner_kernel.c */
 Err code_objects_list(tuner_library *t);
 void code_objects_close(tuner_library *t);
-/* Ends of the names of files with code for the library's device; NULL behind the last. */
+/* Suffixes of code objects for the library's device; NULL ends the list. */
 const char *const *code_suffixes(const tuner_library *t);
 Err kernel_of_solution(tuner_library *t, const LibSolution *s, const AnyKernel **out);
 Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const AnyKernel **out);
-/* tuner_gpu.c: name is "cuda", "hip:1". The library's thread keeps its context. */
+/* tuner_gpu.c: opens a device like "cuda" or "hip:1"; the calling thread's context does not change. */
 Err library_gpu_open(tuner_library *t, const char *name);
-/* Device 0 of the kind, when it is there and of that architecture (NULL: any). */
+/* Opens device 0 of the kind if it exists and has the architecture (NULL: any); false if not. */
 bool library_gpu_try(tuner_library *t, const GpuKind *kind, const char *arch);
 void library_gpu_close(tuner_library *t);
 Err library_gpu_module(tuner_library *t, const char *path, Str data, GpuModule **out);
-/* The launches of one GEMM, queued. */
+/* Queues the launches of one GEMM. */
 Err gemm_on_gpu(tuner_library *t, const LaunchInputs *in, const Contraction *p, const LibSolution *s);
-/* Arrays of pointers, copied to the host: host is g with them; free *block. */
+/* Copies arrays of pointers to the host; *host is g with the copies. The caller frees *block. */
 Err gemm_pointers(tuner_library *t, const tuner_gemm_desc *g, int64_t batch, tuner_gemm_desc *host,
                   void **block);
 /* tuner_gemm.c */
 Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p);
-/* rocBLAS's word for a type: "f32_r". */
+/* rocBLAS's name of a type: "f32_r". */
 const char *tuner_type_word(unsigned type);
-/* TUNER_NO_SOLUTION, with what was asked for and what the library has. */
+/* Returns TUNER_NO_SOLUTION with a message that has the problem and the kinds of problems that the library
+ * can solve. */
 Err no_solution(tuner_library *t, const Contraction *p);
 Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, Selection *out);
 /* tuner_log.c */
 Err log_open(CallLog *log);
 void log_close(CallLog *log);
 void log_call(CallLog *log, const tuner_gemm_desc *g);
-/* A line on stderr, for libraries that ask for it. */
+/* Prints a launch on stderr (createlib --library-print-debug). */
 void log_launch(const tuner_library *t, const KernelCall *call);
 
 #endif

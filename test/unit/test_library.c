@@ -521,7 +521,7 @@ static void refused(void **state)
         "{type: DecisionTree, features: [{type: FreeSizeA, index: 0}], trees: [{tree: [{featureIdx: 1, "
         "threshold: 1, nextIdxLTE: -2, nextIdxGT: -1}], value: {type: Single, index: 0}}], nullValue: ~}",
         "featureIdx");
-    refuse_library("{type: Placeholder, value: ../../etc/passwd}", "no file name");
+    refuse_library("{type: Placeholder, value: ../../etc/passwd}", "not a file name");
     Buf b;
     buf_init(&b);
     buf_puts(&b, "solutions:\n");

@@ -1,5 +1,5 @@
-/* The expressions of a walk; see walk.h. Sources: tensile-formats 2.4, 8.2, 8.3; for dies Wave's and
- * TensileLite's remapping of work-groups to XCCs. */
+/* The expressions of a walk; see walk.h. Sources: KernelWriterAssembly.py and ContractionSolution.cpp of
+ * Tensile for the walk; the remappings of work-groups to XCCs of Wave and of TensileLite for dies. */
 #include "index/walk.h"
 
 /* A number of tiles or groups; it has 32 bits because larger launches are refused. */

@@ -1,4 +1,4 @@
-/* Walk: which tile of D and which part of K a work-group takes, as expressions (tensile-formats 2.4 and 8.3).
+/* Walk: which tile of D and which part of K a work-group takes, as expressions.
  *
  * The order of the steps: a linear id of a persistent kernel becomes a place in the grid; the grid's row
  * becomes a part of K (GlobalSplitU) and a column of tiles; WorkGroupMapping renumbers tiles so that those
