@@ -1,4 +1,5 @@
-/* Writes problem and hardware predicates as {type, [index], [value]}. A file of its own: libtuner only reads. */
+/* Writes problem and hardware predicates as {type, [index], [value]}. A file of its own: libtuner only reads.
+ * */
 #include "fmt/write.h"
 #include "problem/datatype.h"
 #include "problem/predicate_operand.h"
