@@ -161,6 +161,7 @@ conformance-nvptx: $(B)/conformance/emit
 conformance-mutation: $(B)/conformance/emit
 	$(Q)sh test/conformance/amd/run.sh mutation.py --build $(B) $(if $(COUNT),--count $(COUNT))
 	$(Q)sh test/conformance/amd/run.sh ../nvptx/mutation.py --build $(B) $(if $(COUNT),--count $(COUNT))
+	$(Q)sh test/conformance/amd/run.sh ../nvptx/protocol.py --build $(B)
 
 unit: $(UNIT) $(FAKES) all
 	$(Q)sh test/unit/run.sh $(B) $(UNIT)

@@ -5,6 +5,22 @@
 #include "client/runtime/library.h"
 #include "problem/problem.h"
 #include "space/solution.h"
+#include "space/wgmma.h"
+
+/* What createlib writes of tensor maps and clusters. specs: where the maps' descriptions stay. */
+static inline void lib_engine_of(const Solution *s, SizeMapping *m, TensorMapSpec specs[TENSOR_MAPS_MAX])
+{
+    WgmmaPlan p;
+    if (s->NvRing != 1 || !wgmma_is(s)) return;
+    wgmma_plan(s, &p);
+    m->cluster[0] = (uint8_t)s->ClusterM, m->cluster[1] = (uint8_t)s->ClusterN;
+    m->n_tensor_maps = s->EngineStore ? 4 : 2;
+    m->tensor_map = specs;
+    for (uint8_t i = 0; i < m->n_tensor_maps; i++)
+        specs[i] = (TensorMapSpec){.tensor = i,
+                                   .swizzle = WGMMA_ROW_BYTES,
+                                   .box = {(uint16_t)p.box[i][0], (uint16_t)p.box[i][1]}};
+}
 
 static inline void lib_solution_of(const Solution *s, const char *name, LibSolution *out)
 {
@@ -28,6 +44,8 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     m->workspace_bytes_per_c = s->WorkspaceSizePerElemC;
     m->source_kernel = s->KernelLanguage == LANG_SOURCE;
     m->preload_kernargs = s->PreloadKernelArguments == 1;
+    static TensorMapSpec specs[TENSOR_MAPS_MAX]; /* of the last solution */
+    lib_engine_of(s, m, specs);
     m->gsu_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin;
 }
 

@@ -2,7 +2,8 @@
 the text that are instructions (asm) are replaced by those of warps.hpp; D is compared with numpy.
 
 Buffers end at a page that cannot be read or written. Checked is what the text computes: layouts, edges, splits,
-conversions by plain code. Not checked: what instructions do, waits for asynchronous copies, races.
+conversions by plain code; in kernels by wgmma also the protocol of mbarriers, the copy engine and wgmma (hopper.hpp). Not
+checked: what other instructions do, waits for cp.async, races.
 """
 import argparse
 import concurrent.futures
@@ -12,6 +13,7 @@ import mmap
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -43,11 +45,60 @@ INSTRUCTIONS = {
     'void g_halves_a(unsigned &low, unsigned &high, unsigned x)': 'low = e4m3x2(x), high = e4m3x2(x >> 16);',
     'void g_halves_b(unsigned &low, unsigned &high, unsigned x)': 'low = e4m3x2(x), high = e4m3x2(x >> 16);'}
 
+# The same of kernels by wgmma.
+HOPPER = {
+    'void bar_init(u32 bar, int count)': 'barrier_init(bar, count);',
+    'void bars_fence()': '',
+    'void bar_expect(u32 bar, int bytes)': 'barrier_expect(bar, bytes);',
+    'void bar_wait(u32 bar, u32 parity)': 'barrier_wait(bar, parity);',
+    'void bar_arrive(u32 bar, u32 rank)': 'barrier_arrive(bar, CLUSTER > 1 ? rank : rank_own());',
+    'u32 cluster_rank()': 'return rank_own();',
+    'void cluster_sync()': 'cluster_meet();',
+    'void load_box(u32 to, const Map &map, u32 bar, int c0, int c1, int c2)': 'engine_load_own(to, &map, bar, c0, c1, c2);',
+    'void load_box_shared(u32 to, const Map &map, u32 bar, int c0, int c1, int c2, int mask)':
+        'engine_load(to, &map, bar, c0, c1, c2, mask);',
+    'void store_box(const Map &map, u32 from, int c0, int c1, int c2)': 'engine_store(&map, from, c0, c1, c2);',
+    'void store_commit()': 'engine_commit();',
+    'void store_wait_read()': 'engine_wait(N);',
+    'void store_wait()': 'engine_wait(0);',
+    'void proxy_fence()': 'proxy_fence_own();',
+    'void group_sync(int id)': 'named_meet(id, 128, true);',
+    'void turn_wait(int wg)': 'named_meet(1 + CONSUMERS + wg, 256, true);',
+    'void turn_give(int wg)': 'named_meet(1 + CONSUMERS + wg, 256, false);',
+    'void fewer_registers()': 'registers_own(N);',
+    'void more_registers()': 'registers_own(N);',
+    'void prefetch_map(const Map &map)': '',
+    'void wgmma_fence()': 'wgmma_fence_own();',
+    'void wgmma_commit()': 'wgmma_commit_own();',
+    'void wgmma_wait()': 'wgmma_wait_own(N);',
+    'void keep(float &x)': '',
+    'void keep(int &x)': '',
+    'void store_matrices(u32 at, u32 a, u32 b, u32 c, u32 d)': 'stmatrix(at, a, b, c, d, !SWAP);',
+    'void load_matrices(u32 at, u32 (&v)[4])': 'move_matrices(at, v, !SWAP, false);',
+    'u32 pair(float lo, float hi)': 'return PAIR_BF16 ? bf16_bits(lo) | bf16_bits(hi) << 16 : float_to_half(lo) | '
+                                    'float_to_half(hi) << 16;',
+    'void store_word(u32 at, u32 v)': 'write_word(at, v);',
+    'u32 load_word(u32 at)': 'return read_word(at);'}
+WGMMA = re.compile(r'void wgmma\(g_TC \(&d\)\[\d+\], unsigned long long x, unsigned long long y, int add\)')
+WGMMA_NAME = re.compile(r'wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k\d+\.\w+\.(\w+)\.(\w+) ')
+WGMMA_MAJOR = re.compile(r', p(?:, 1, 1(?:, ([01]), ([01]))?)?;')
+
+
+def wgmma(text):
+    """The head and the new body of a text's wgmma, or nothing."""
+    head = WGMMA.search(text)
+    if not head:
+        return {}
+    columns, x, y = WGMMA_NAME.search(text, head.start()).groups()
+    major = [m == '1' for m in WGMMA_MAJOR.search(text, head.start()).groups()]
+    k_major = ', '.join('false' if m else 'true' for m in major)
+    return {head.group(0): f'wgmma_start<{columns}, {x}, {y}, g_TC, {k_major}>(d, x, y, add);', **HOPPER}
+
 
 def without_asm(text):
     """The text with its instructions replaced."""
     op = MMA.search(text)
-    for head, body in INSTRUCTIONS.items():
+    for head, body in {**INSTRUCTIONS, **wgmma(text)}.items():
         if op:
             body = body.format('', op.group(2), op.group(3))
         start = 0
@@ -71,7 +122,8 @@ class CodeObject:
     def __init__(self, path, arch):
         self.lib = ctypes.CDLL(path)
         with open(path + '.symbols') as f:
-            self.symbols = f.read().split()
+            symbols = f.read().split()
+        self.symbols, self.clusters = symbols[::2], [int(c) for c in symbols[1::2]]
         self.meta_kernels, self.kernels = {}, {}
 
 
@@ -93,6 +145,13 @@ class Buffer:
         return ctypes.string_at(self.ptr + at, n)
 
 
+class Aligned(Buffer):
+    """One that begins at a multiple of 16 bytes, as tensor maps want."""
+
+    def __init__(self, data, **more):
+        super().__init__(data + b'\xee' * (-len(data) % 16), **more)
+
+
 class Emulator:
     """What amd's Machine calls."""
     Buffer, CodeObject = Buffer, CodeObject
@@ -105,8 +164,35 @@ class Emulator:
         pass
 
     def launch(self, co, symbol, grid, group, kernarg, extra, ambiguous, limit):
-        co.lib.launch(co.symbols.index(symbol), group[0], (ctypes.c_uint * 3)(*grid), kernarg + bytes(8))
+        which = co.symbols.index(symbol)
+        cluster = co.clusters[which]
+        args = which, group[0], max(cluster, 1), (ctypes.c_uint * 3)(*grid), kernarg + bytes(8)
+        if cluster:
+            self.apart(co.lib.launch, args)
+        else:
+            co.lib.launch(*args)
         return self
+
+    def apart(self, launch, args):
+        """In a process of its own, which prints what is wrong and ends; buffers are shared with it."""
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            os.dup2(write, 1)
+            signal.alarm(300)
+            launch(*args)
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as f:
+            said = f.read().strip()
+        status = os.waitpid(child, 0)[1]
+        if status:
+            raise self.EmuError(said or f'ends with {status}')
+
+
+class Engine(Emulator):
+    """For kernels of the copy engine."""
+    Buffer = Aligned
 
 
 class Machine(amd.Machine):
@@ -120,11 +206,14 @@ def compile_text(compiler, path, symbols, flags=()):
         text = without_asm(f.read())
     names = ''.join(f'using namespace {n};\n' for n in re.findall(r'^namespace (\w+)', text, re.M))
     with open(path + '.cpp', 'w') as f, open(path + '.so.symbols', 'w') as s:
-        f.write(f'#include "warps.hpp"\n{text}\n{names}namespace {{ template <class... A> void call(void (*)(A...), '
+        hopper = '#include "hopper.hpp"\n' if 'wgmma_start' in text else ''
+        f.write(f'#include "warps.hpp"\n{hopper}{text}\n{names}namespace {{ template <class... A> void call(void (*)(A...), '
                 'const char *);\nvoid (*const entries[])(const char *) = {')
         f.write(', '.join(f'[](const char *args) {{ call({k}, args); }}' for k in symbols))
         f.write('}; }\n#include "launch.hpp"\n')
-        s.write(' '.join(symbols))
+        for k in symbols:   # work-groups of a cluster; 0: no kernel by wgmma
+            dims = re.search(r'(?:__cluster_dims__\((\d+), 1, 1\) )?' + k + r'\([^)]*\bMap\b', text)
+            s.write(f'{k} {int(dims.group(1) or 1) if dims else 0}\n')
     r = subprocess.run([compiler, '-std=c++17', '-O1', '-w', '-fPIC', '-shared', '-fno-strict-aliasing', '-fsanitize=alignment',
                         '-fsanitize-undefined-trap-on-error', f'-I{HERE}', '-o',
                         path + '.so', path + '.cpp', *flags], capture_output=True, text=True)
@@ -168,7 +257,41 @@ def kernels(kind, trans):
             [{'StaggerU': 0, **s, 'NvRing': 0, 'PrefetchGlobalRead': 1} for s in registers])
 
 
+# By wgmma: rows of multiples of 16 bytes; more tiles than work-groups; edges in both directions; no alpha, no beta.
+ENGINE_SIZES = [[144, 272, 2, 80], [256, 128, 1, 320], [64, 64, 3, 64], [45, 37, 2, 51, 160, 160, 176, 192],
+                [304, 129, 1, 7, 304, 304, 352, 352], [16, 16, 1, 16]]
+
+
+def by_wgmma(kind, trans):
+    """Solutions: both schedules, clusters, more rows than one warp group's, parts of K, results with and without the engine."""
+    k = {'X': 8, 'I8II': 32}.get(kind, 16)
+    out = [{'MatrixInstruction': [256, 64, k, 1, 1, 1, 1, 1, 2]},
+           {'MatrixInstruction': [256, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterM': 2, 'WorkGroupMapping': -4},
+           {'MatrixInstruction': [64, 128, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 2},
+           {'MatrixInstruction': [128, 64, k, 1, 1, 1, 2, 1, 1], 'ConsumerSchedule': 'PingPong', 'StaggerU': 4},
+           {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'EngineStore': False},
+           {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'ClusterN': 2, 'SourceSwap': True},
+           {'MatrixInstruction': [64, 32 if trans[1] == 'N' else 64, k, 1, 1, 1, 1, 1, 1], 'RingStages': 5},
+           {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], **PARTS},
+           {'MatrixInstruction': [64, 192, k, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'WorkGroupMapping': 3}]
+    return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
+
+
+# type, transposes, number of by_wgmma's solution
+SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6)]
+
+
+def wgmma_cases(short):
+    for kind, trans in itertools.product(['HHS', 'HSS', 'BBS', 'X', 'I8II'], ('NN', 'NT', 'TN', 'TT')):
+        if kind in ('X', 'I8II') and trans != 'TN':
+            continue    # the instruction reads K strided in 16-bit types alone
+        for j, s in enumerate(by_wgmma(kind, trans)):
+            if not short or (kind, trans, j) in SHORT_WGMMA:
+                yield dict(cases.case('sm_90a', kind, trans, {**s, 'KernelLanguage': 'Source'}), sizes=ENGINE_SIZES)
+
+
 def all_cases(short):
+    yield from wgmma_cases(short)
     for i, (kind, trans) in enumerate(itertools.product(KINDS, ('NN', 'NT', 'TN', 'TT'))):
         arch = 'sm_89' if kind in cases.F8 and i % 5 == 4 else 'sm_90'
         for j, s in enumerate(kernels(kind, trans)):
@@ -180,7 +303,8 @@ def all_cases(short):
 def given(c, name, seed):
     """The case with problems; each has alpha and beta of its own, in another order for every kernel."""
     scalars = cases.scalars(np.random.default_rng(seed), c, 10)
-    return dict(c, name=name, sizes=SIZES, scalars=[scalars[(i + seed) % 10] for i in range(len(SIZES))], cus=4, apart=False)
+    sizes = c.get('sizes', SIZES)
+    return dict(c, name=name, sizes=sizes, scalars=[scalars[(i + seed) % 10] for i in range(len(sizes))], cus=4, apart=False)
 
 
 def main():
@@ -188,13 +312,16 @@ def main():
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true', help='some of each type')
     p.add_argument('--jobs', type=int, default=2)
+    p.add_argument('--arch', help='kernels of one architecture alone: sm_89, sm_90, sm_90a')
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
     if not compiler:
         print('skipped: NVIDIA kernels on the CPU: no g++')
         return 0
     made = amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [given(c, f'k{i}', i) for i, c in enumerate(all_cases(args.short))]
+    todo = [given(c, f'k{i}', i) for i, c in enumerate(all_cases(args.short))
+            if args.arch in (None, c['arch'])]
+    machines = {'sm_90a': Machine(Engine())}
     answers, machine, failed, n = made.make(todo), Machine(Emulator()), [], 0
 
     def objects(a):
@@ -212,8 +339,10 @@ def main():
             failed.append(f'{what}: no text: {a.get("rule", a)}')
             continue
         for i, x in enumerate(a['launches']):
+            if 'refused' in x:
+                continue
             x['size'] = x['size'][:4]
-            bad = machine.run(c, a, built[a['name']], x, i)
+            bad = machines.get(c['arch'], machine).run(c, a, built[a['name']], x, i)
             n += 1
             if bad:
                 failed.append(f"{what}, size {x['size']}: {bad}")

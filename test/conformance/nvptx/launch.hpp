@@ -21,22 +21,40 @@ void (*kernel)(const char *);
 void fiber()
 {
     kernel(arguments);
-    cur->done = true;
+#ifdef HOPPER
+    thread_ends();
+#endif
+    cur->done = true, progress++;
     swapcontext(&cur->c, &scheduler);
 }
-void run_group(std::vector<Fiber> &fibers, std::vector<char> &stacks)
+/* Every thread waits: what the device does by itself goes on. */
+void go_on(bool nobody_did)
+{
+#ifdef HOPPER
+    if (nobody_did ? !engine_step() : engine_random() % 4 == 0 && (engine_step(), false)) fail("every thread waits");
+#else
+    if (nobody_did) abort();
+#endif
+}
+/* Work-groups of consecutive numbers along x that run together. */
+void run_groups(std::vector<Fiber> &fibers, std::vector<char> &stacks, int groups)
 {
     const size_t n = fibers.size(), bytes = stacks.size() / n;
-    group_barrier = {(int)n, 0, 0};
+    const int threads = (int)n / groups;
+    for (Barrier &b : group_barrier) b = {threads, 0, 0};
     for (Barrier &b : warp_barrier) b = {LANES, 0, 0};
+#ifdef HOPPER
+    ctas_begin(groups, threads);
+#endif
     for (size_t t = 0; t < n; t++) {
         Fiber &f = fibers[t];
-        f.tid = (int)t, f.done = false;
+        f.tid = (int)t % threads, f.cta = (int)t / threads, f.done = false;
         getcontext(&f.c);
         f.c.uc_stack.ss_sp = &stacks[t * bytes], f.c.uc_stack.ss_size = bytes, f.c.uc_link = nullptr;
         makecontext(&f.c, fiber, 0);
     }
     for (size_t left = n; left;) {
+        const uint64_t before = progress;
         left = 0;
         for (Fiber &f : fibers) {
             if (f.done) continue;
@@ -44,18 +62,23 @@ void run_group(std::vector<Fiber> &fibers, std::vector<char> &stacks)
             swapcontext(&scheduler, &f.c);
             left += !f.done;
         }
+        if (left) go_on(progress == before);
     }
+#ifdef HOPPER
+    ctas_end();
+#endif
 }
 } // namespace
-extern "C" void launch(int which, int threads, const unsigned *grid, const char *args)
+/* groups: of a cluster along x. */
+extern "C" void launch(int which, int threads, int groups, const unsigned *grid, const char *args)
 {
-    std::vector<Fiber> fibers(threads);
-    std::vector<char> stacks((size_t)threads << 16);
+    std::vector<Fiber> fibers((size_t)threads * groups);
+    std::vector<char> stacks(fibers.size() << 16);
     kernel = entries[which], arguments = args, gridDim = {grid[0], grid[1], grid[2]};
     for (unsigned z = 0; z < grid[2]; z++)
         for (unsigned y = 0; y < grid[1]; y++)
-            for (unsigned x = 0; x < grid[0]; x++) {
-                blockIdx = {x, y, z};
-                run_group(fibers, stacks);
+            for (unsigned x = 0; x < grid[0]; x += groups) {
+                for (int i = 0; i < groups; i++) group_index[i] = {x + i, y, z};
+                run_groups(fibers, stacks, groups);
             }
 }

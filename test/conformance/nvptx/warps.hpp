@@ -1,8 +1,8 @@
 /* What the text of nvptx kernels needs to run on the CPU: threads of a work-group are fibers that take turns
  * at barriers, instructions of a whole warp are functions in which its lanes meet. Where elements of matrix
  * fragments are, is written down from the PTX ISA's figures of mma.sync and ldmatrix, not from the kernels.
- * emulate.py puts this in front of a text, and launch.hpp behind it. One work-group at a time; asynchronous
- * copies are done at once. Misaligned accesses abort. */
+ * emulate.py puts this in front of a text, and launch.hpp behind it. One work-group (with hopper.hpp, one cluster) at
+ * a time; asynchronous copies of cp.async are done at once. Misaligned accesses abort. */
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -19,10 +19,11 @@
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
 #define threadIdx (Index{(unsigned)cur->tid, 0, 0})
+#define blockIdx (group_index[cur->cta])
 
 namespace
 {
-enum { WARPS = 32, LANES = 32, SHARED_AT = 1024 /* of the stand-in for shared addresses */ };
+enum { CTAS = 4 /* of a cluster */, WARPS = 32 * CTAS, LANES = 32, SHARED_AT = 1024 /* of the stand-in for shared addresses */ };
 struct Index {
     unsigned x, y, z;
 };
@@ -31,29 +32,31 @@ struct Barrier {
 };
 struct Fiber {
     ucontext_t c;
-    int tid;
+    int tid, cta;
     bool done;
 };
 Fiber *cur;
 ucontext_t scheduler;
-Barrier group_barrier, warp_barrier[WARPS];
-Index blockIdx, gridDim;
+Barrier group_barrier[CTAS], warp_barrier[WARPS];
+Index group_index[CTAS], gridDim;
+uint64_t progress; /* grows where a thread does not only wait */
 char *shared;
 uint32_t slot[WARPS][LANES][6]; /* what lanes hand over */
 
 void meet(Barrier &b)
 {
     const int turn = b.turn;
+    progress++;
     if (++b.count == b.n) {
         b.count = 0, b.turn++;
         return;
     }
     while (b.turn == turn) swapcontext(&cur->c, &scheduler);
 }
-int warp() { return cur->tid / LANES; }
+int warp() { return cur->cta * (WARPS / CTAS) + cur->tid / LANES; }
 int lane() { return cur->tid % LANES; }
 void meet_warp() { meet(warp_barrier[warp()]); }
-void __syncthreads() { meet(group_barrier); }
+void __syncthreads() { meet(group_barrier[cur->cta]); }
 
 template <class To, class From> To bits(From x)
 {
@@ -98,7 +101,7 @@ uint32_t __shfl_sync(uint32_t, uint32_t x, int from)
     meet_warp();
     return r;
 }
-uint32_t __cvta_generic_to_shared(void *p)
+uint32_t __cvta_generic_to_shared(const void *p)
 {
     shared = (char *)p;
     return SHARED_AT;

@@ -76,6 +76,9 @@ FN void bar_init(u32 bar, int count)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count));
 }
 
+/* Makes barriers that have been set known to other work-groups and to the copy engine. */
+FN void bars_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
 FN void bar_expect(u32 bar, int bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
@@ -157,6 +160,10 @@ FN void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memor
 /* Two warp groups that take turns: one waits for its turn, the other gives it. */
 FN void turn_wait(int wg) { asm volatile("bar.sync %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
 FN void turn_give(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
+
+/* Registers of each thread of a warp group. */
+template <int N> FN void fewer_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
+template <int N> FN void more_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
 
 FN void prefetch_map(const Map &map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 

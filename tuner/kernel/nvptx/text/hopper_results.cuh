@@ -243,18 +243,16 @@ FN void gemm(char *dynamic, const Args &args, const Map &map_a, const Map &map_b
             bar_init(shared.empty(i), TILE_WGS * (CLUSTER_M + CLUSTER_N - 1));
         }
         for (int i = 0; i < CONSUMERS * BUFFERS; i++) bar_init(shared.c(i / BUFFERS, i % BUFFERS), 1);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        bars_fence();
         proxy_fence();
     }
     cluster_sync();
     if (group == 0) {
-        if constexpr (REGS_PRODUCER > 0)
-            asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGS_PRODUCER));
+        if constexpr (REGS_PRODUCER > 0) fewer_registers<REGS_PRODUCER>();
         if (thread == 0) produce(args, map_a, map_b, shared);
         __syncwarp();
     } else {
-        if constexpr (REGS_CONSUMER > 0)
-            asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGS_CONSUMER));
+        if constexpr (REGS_CONSUMER > 0) more_registers<REGS_CONSUMER>();
         consume(args, map_c, map_d, shared, group - 1, thread);
         __syncwarp();
     }

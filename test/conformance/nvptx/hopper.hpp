@@ -1,0 +1,490 @@
+/* What kernels by wgmma (sm_90a) need on the CPU, behind warps.hpp: the work-groups of a cluster run together, each
+ * with a shared memory of its own that is reached by addresses alone; mbarriers; the copy engine (TMA); wgmma;
+ * named barriers. From the PTX ISA (9.7.9.27 cp.async.bulk.tensor, 9.7.13.15 mbarrier, 9.7.15 wgmma), not from
+ * the kernels.
+ *
+ * What a device does later is done as late as the protocol allows, and what it leaves undefined until then is
+ * poison: copies of the engine land when every thread waits or at a random moment before, wgmma multiplies when it
+ * is waited for, and its accumulators are NaN until then; the engine reads what it stores when that is waited for.
+ * fail() ends a launch that breaks the protocol: a copy into a stage that wgmma still reads, a barrier with more
+ * arrivals or bytes than it expects, a slice that the engine stores without a fence behind the writes or that is
+ * written again while it is read, wgmma without its fence, registers beyond those of a processor, a wait for ever. */
+#include <deque>
+#include <map>
+#include <random>
+#include <unistd.h>
+
+#define HOPPER
+#define __cluster_dims__(...)
+#define __grid_constant__
+
+namespace
+{
+enum { SHARED_BYTES_MAX = 227 << 10, NAMED_BARRIERS = 16, REGISTERS = 65536 };
+
+/* A bad protocol ends the process with a line; emulate.py runs launches of these kernels in one of their own. */
+[[noreturn]] void fail(const char *what, long long x = 0, long long y = 0)
+{
+    printf("protocol: work-group %u, thread %d: ", blockIdx.x, cur ? cur->tid : -1);
+    printf(what, x, y);
+    printf("\n");
+    fflush(stdout);
+    _exit(3);
+}
+
+struct Range {
+    uint32_t at, bytes;
+    bool meets(const Range &o) const { return at < o.at + o.bytes && o.at < at + bytes; }
+};
+
+struct MBarrier {
+    int expected, pending;
+    long long bytes;
+    uint64_t phase;
+};
+
+struct Named {
+    int count, turn;
+};
+
+/* One wgmma of a thread that has not been waited for. */
+struct Product {
+    void *sums;
+    int n, group;
+    uint64_t x, y;
+    bool add;
+    void (*run)(const Product &);
+    std::vector<uint32_t> kept; /* the accumulators; NaN stands in their registers */
+    std::vector<Range> reads;
+};
+
+/* A store of the engine that has not been waited for. group: -1 before its commit. */
+struct Stored {
+    const void *map;
+    Range from;
+    int c[3], group, tid;
+};
+
+/* What a thread of these kernels has under way. */
+struct Thread {
+    std::deque<Product> products;
+    int group = 0;       /* of wgmma: committed so far */
+    bool fenced = false; /* wgmma.fence since the last wait */
+    int store_group = 0;
+    int registers = 0;        /* by setmaxnreg */
+    std::vector<Range> dirty; /* writes that no fence of the proxy has followed */
+};
+
+struct Cta {
+    std::vector<char> memory;
+    std::map<uint32_t, MBarrier> barrier;
+    Named named[NAMED_BARRIERS];
+    std::vector<Thread> thread;
+    std::vector<Stored> stores;
+    int running;
+};
+std::vector<Cta> ctas;
+Barrier cluster_barrier, warp_group_barrier[CTAS * 8];
+std::mt19937 engine_random(1);
+
+/* A copy of the engine that has been started and has not landed. */
+struct Box {
+    uint32_t to, bar, swizzle;
+    std::vector<char> data;
+    int mask;
+};
+std::vector<Box> in_flight;
+
+Cta &cta() { return ctas[cur->cta]; }
+Thread &self() { return cta().thread[cur->tid]; }
+
+void check_range(const Range &r)
+{
+    if (r.at < SHARED_AT || r.at + r.bytes > SHARED_AT + SHARED_BYTES_MAX) fail("shared address %lld, %lld bytes", r.at, r.bytes);
+}
+char *bytes_at(Cta &c, Range r)
+{
+    check_range(r);
+    return c.memory.data() + (r.at - SHARED_AT);
+}
+
+/* ---- mbarriers ---- */
+
+MBarrier &barrier_at(Cta &c, uint32_t bar)
+{
+    if (bar % 8) fail("mbarrier at %lld", bar);
+    auto found = c.barrier.find(bar);
+    if (found == c.barrier.end()) fail("no mbarrier at %lld", bar);
+    return found->second;
+}
+void barrier_init(uint32_t bar, int count)
+{
+    check_range({bar, 8});
+    cta().barrier[bar] = {count, count, 0, 0};
+}
+void barrier_turn(MBarrier &b)
+{
+    progress++;
+    if (b.pending < 0) fail("an mbarrier has %lld arrivals more than it expects", -b.pending);
+    if (b.pending) return; /* of a cluster's copies some may land before this work-group expects them */
+    if (b.bytes < 0) fail("an mbarrier gets %lld bytes more than it expects", -b.bytes);
+    if (b.bytes) return;
+    b.pending = b.expected, b.phase++;
+}
+void barrier_arrive(uint32_t bar, uint32_t rank)
+{
+    if (rank >= ctas.size()) fail("work-group %lld of a cluster of %lld", rank, (long long)ctas.size());
+    if (!ctas[rank].running) fail("an arrival at work-group %lld of the cluster, which has ended", rank);
+    MBarrier &b = barrier_at(ctas[rank], bar);
+    b.pending--;
+    barrier_turn(b);
+}
+void barrier_expect(uint32_t bar, int bytes)
+{
+    MBarrier &b = barrier_at(cta(), bar);
+    b.bytes += bytes, b.pending--;
+    barrier_turn(b);
+}
+void barrier_wait(uint32_t bar, uint32_t parity)
+{
+    while ((barrier_at(cta(), bar).phase & 1) == parity) swapcontext(&cur->c, &scheduler);
+    progress++;
+}
+
+/* ---- the copy engine ---- */
+
+/* What emit writes instead of a CUtensorMap: tensor_map.h. */
+struct MapModel {
+    uint64_t address, size[3], stride[2];
+    uint32_t bytes, box[3], swizzle, magic;
+};
+MapModel model_of(const void *map)
+{
+    MapModel m;
+    memcpy(&m, map, sizeof m);
+    if (m.magic != 0x70616d74) fail("no tensor map");
+    return m;
+}
+uint32_t bf16_bits(float x)
+{
+    const uint32_t u = bits<uint32_t>(x);
+    return x != x ? 0x7fff : (u + 0x7fff + (u >> 16 & 1)) >> 16;
+}
+/* Addresses in shared memory: bits 4 to 6 exchanged by bits 7 to 9, fewer of them for narrower swizzles. */
+uint32_t swizzle_at(uint32_t at, uint32_t bytes)
+{
+    const uint32_t mask = bytes ? bytes / 16 - 1 : 0;
+    return at ^ (at >> 7 & mask) << 4;
+}
+bool in_tensor(const MapModel &m, const int c[3], const uint32_t i[3])
+{
+    for (int d = 0; d < 3; d++) {
+        const long long x = (long long)c[d] + i[d];
+        if (x < 0 || x >= (long long)m.size[d]) return false;
+    }
+    return true;
+}
+/* Calls f(bytes behind the box's start, element in memory or nullptr) for every element of a box. */
+template <class F> void each_element(const MapModel &m, const int c[3], F f)
+{
+    uint32_t i[3], at = 0;
+    for (i[2] = 0; i[2] < m.box[2]; i[2]++)
+        for (i[1] = 0; i[1] < m.box[1]; i[1]++)
+            for (i[0] = 0; i[0] < m.box[0]; i[0]++, at += m.bytes)
+                f(at, in_tensor(m, c, i) ? (char *)m.address + ((int64_t)c[0] + i[0]) * m.bytes +
+                                               ((int64_t)c[1] + i[1]) * m.stride[0] + ((int64_t)c[2] + i[2]) * m.stride[1]
+                                         : nullptr);
+}
+uint32_t box_bytes(const MapModel &m) { return m.box[0] * m.box[1] * m.box[2] * m.bytes; }
+void check_box(const MapModel &m, uint32_t at)
+{
+    if (at % 128) fail("a box at shared address %lld", at);
+    if (m.address % 16 || m.stride[0] % 16 || m.stride[1] % 16) fail("a tensor map of an address or a stride that is no multiple of 16");
+    if (m.swizzle && m.box[0] * m.bytes > m.swizzle) fail("a box of %lld bytes in a row is wider than its swizzle of %lld", m.box[0] * m.bytes, m.swizzle);
+    for (int d = 0; d < 3; d++)
+        if (m.box[d] < 1 || m.box[d] > 256) fail("a box of %lld elements", m.box[d]);
+}
+/* Nothing may read or hold what a box is about to overwrite. */
+void check_unused(Cta &c, const Range &r)
+{
+    for (const Thread &t : c.thread)
+        for (const Product &p : t.products)
+            for (const Range &x : p.reads)
+                if (x.meets(r)) fail("a copy into shared address %lld, which wgmma still reads", r.at);
+    for (const Stored &s : c.stores)
+        if (s.from.meets(r)) fail("a copy into shared address %lld, which a store still reads", r.at);
+    for (const auto &b : c.barrier)
+        if (r.meets({b.first, 8})) fail("a copy over the mbarrier at %lld", b.first);
+}
+void land(const Box &b)
+{
+    for (size_t i = 0; i < ctas.size(); i++) {
+        if (!(b.mask >> i & 1)) continue;
+        Cta &c = ctas[i];
+        if (!c.running) fail("a copy into a work-group that has ended");
+        const uint32_t n = (uint32_t)b.data.size();
+        for (uint32_t k = 0; k < n; k += 16) memcpy(bytes_at(c, {swizzle_at(b.to + k, b.swizzle), 16}), &b.data[k], 16);
+        MBarrier &bar = barrier_at(c, b.bar);
+        bar.bytes -= n;
+        barrier_turn(bar);
+    }
+}
+/* Starts a copy into the work-groups of the mask. */
+void engine_load(uint32_t to, const void *map, uint32_t bar, int c0, int c1, int c2, int mask)
+{
+    const MapModel m = model_of(map);
+    const int c[3] = {c0, c1, c2};
+    const Range r = {to, box_bytes(m)};
+    Box b = {to, bar, m.swizzle, std::vector<char>(r.bytes), mask};
+    check_box(m, to);
+    each_element(m, c, [&](uint32_t at, const char *from) {
+        if (from) memcpy(&b.data[at], from, m.bytes); /* zeros behind the edge */
+    });
+    for (size_t i = 0; i < ctas.size(); i++) {
+        if (!(mask >> i & 1)) continue;
+        check_unused(ctas[i], r);
+        memset(bytes_at(ctas[i], r), 0xff, r.bytes); /* boxes are whole swizzled rows */
+    }
+    in_flight.push_back(b);
+    progress++;
+}
+void engine_load_own(uint32_t to, const void *map, uint32_t bar, int c0, int c1, int c2) { engine_load(to, map, bar, c0, c1, c2, 1 << cur->cta); }
+/* One copy lands; false: there is none. */
+bool engine_step()
+{
+    if (in_flight.empty()) return false;
+    const size_t i = engine_random() % in_flight.size();
+    const Box b = in_flight[i];
+    in_flight.erase(in_flight.begin() + (long)i);
+    land(b);
+    progress++;
+    return true;
+}
+
+void engine_store(const void *map, uint32_t from, int c0, int c1, int c2)
+{
+    const MapModel m = model_of(map);
+    const Range r = {from, box_bytes(m)};
+    check_box(m, from);
+    check_range(r);
+    for (const Thread &t : cta().thread)
+        for (const Range &w : t.dirty)
+            if (w.meets(r)) fail("a store of shared address %lld, which was written without a fence of the proxy", w.at);
+    cta().stores.push_back({map, r, {c0, c1, c2}, -1, cur->tid});
+}
+void engine_commit()
+{
+    for (Stored &s : cta().stores)
+        if (s.tid == cur->tid && s.group < 0) s.group = self().store_group;
+    self().store_group++;
+}
+/* All but the newest n groups have been read; their elements are in memory. */
+void engine_wait(int n)
+{
+    std::vector<Stored> left;
+    for (const Stored &s : cta().stores) {
+        if (s.tid != cur->tid || s.group < 0 || s.group >= self().store_group - n) {
+            left.push_back(s);
+            continue;
+        }
+        const MapModel m = model_of(s.map);
+        each_element(m, s.c, [&](uint32_t at, char *to) {
+            if (!to) return;
+            memcpy(to, bytes_at(cta(), {swizzle_at(s.from.at + at, m.swizzle), m.bytes}), m.bytes);
+            /* whole pieces of 16 bytes, over the edge too, as an H200 does */
+            const uint64_t edge = (uint64_t)to + m.bytes - m.address;
+            if (edge % m.stride[0] == m.size[0] * m.bytes) memset(to + m.bytes, 0xee, -edge % 16);
+        });
+    }
+    cta().stores.swap(left);
+}
+void proxy_fence_own() { self().dirty.clear(); }
+
+/* ---- shared memory by addresses ---- */
+
+void written(Range r)
+{
+    check_range(r);
+    if (r.at % r.bytes) fail("a write of %lld bytes to shared address %lld", r.bytes, r.at);
+    for (const Stored &s : cta().stores)
+        if (s.from.meets(r)) fail("a write to shared address %lld, which a store still reads", r.at);
+    self().dirty.push_back(r);
+}
+void write_word(uint32_t at, uint32_t v)
+{
+    written({at, 4});
+    memcpy(bytes_at(cta(), {at, 4}), &v, 4);
+}
+uint32_t read_word(uint32_t at)
+{
+    uint32_t v;
+    if (at % 4) fail("a read of shared address %lld", at);
+    memcpy(&v, bytes_at(cta(), {at, 4}), 4);
+    return v;
+}
+/* ldmatrix and stmatrix of four: lane 8q + r has the address of row r of matrix q. */
+void move_matrices(uint32_t at, uint32_t *v, bool trans, bool store)
+{
+    const int r = lane() / 4, c = lane() % 4 * 2;
+    slot[warp()][lane()][0] = at;
+    meet_warp();
+    for (int q = 0; q < 4; q++) {
+        uint32_t got = 0;
+        for (int e = 0; e < 2; e++) {
+            const uint32_t row = slot[warp()][q * 8 + (trans ? c + e : r)][0], to = row + 2 * (trans ? r : c + e);
+            if (row % 16) fail("a row of a matrix at shared address %lld", row);
+            uint16_t half = (uint16_t)(v[q] >> 16 * e);
+            if (store) written({to, 2}), memcpy(bytes_at(cta(), {to, 2}), &half, 2);
+            memcpy(&half, bytes_at(cta(), {to, 2}), 2);
+            got |= (uint32_t)half << 16 * e;
+        }
+        v[q] = got;
+    }
+    meet_warp();
+}
+void stmatrix(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d, bool trans)
+{
+    uint32_t v[4] = {a, b, c, d};
+    move_matrices(at, v, trans, true);
+}
+
+/* ---- wgmma ---- */
+
+/* Address of element (row, k) of an operand in shared memory. */
+template <int BYTES> uint32_t element_at(uint64_t descriptor, bool k_major, int row, int k)
+{
+    static const uint32_t widths[] = {0, 128, 64, 32};
+    const uint32_t start = (uint32_t)(descriptor & 0x3fff) << 4, leading = (uint32_t)(descriptor >> 16 & 0x3fff) << 4,
+                   stride = (uint32_t)(descriptor >> 32 & 0x3fff) << 4, width = widths[descriptor >> 62];
+    if (!width) fail("a descriptor without a swizzle is not known here");
+    if (k_major) return swizzle_at(start + row / 8 * stride + row % 8 * width + k * BYTES, width);
+    const int run = (int)width / BYTES;
+    return swizzle_at(start + row / run * leading + k / 8 * stride + k % 8 * width + row % run * BYTES, width);
+}
+template <class T, int BYTES> auto number_at(uint64_t descriptor, bool k_major, int row, int k)
+{
+    uint32_t x = 0;
+    memcpy(&x, bytes_at(cta(), {element_at<BYTES>(descriptor, k_major, row, k), BYTES}), BYTES);
+    return T::get(x);
+}
+/* 64 rows, N columns, 32 bytes of K: the elements of this thread. */
+template <int N, class X, class Y, class Sum, bool X_K, bool Y_K> void multiply_now(const Product &p)
+{
+    enum { BYTES = 4 / X::N, K = 32 / BYTES };
+    Sum *sums = (Sum *)p.sums;
+    const int row = warp() % 4 * 16 + lane() / 4;
+    Sum x[2][K];
+    for (int r = 0; r < 2; r++)
+        for (int k = 0; k < K; k++) x[r][k] = number_at<X, BYTES>(p.x, X_K, row + r * 8, k);
+    for (int i = 0; i < N / 2; i += 4)
+        for (int e = 0; e < 2; e++) {
+            const int column = i * 2 + lane() % 4 * 2 + e;
+            Sum y[K];
+            for (int k = 0; k < K; k++) y[k] = number_at<Y, BYTES>(p.y, Y_K, column, k);
+            for (int r = 0; r < 2; r++) {
+                Sum s = p.add ? sums[i + r * 2 + e] : 0;
+                for (int k = 0; k < K; k++) s += x[r][k] * y[k];
+                sums[i + r * 2 + e] = s;
+            }
+        }
+}
+/* The bytes that a product reads, line by line. */
+template <int BYTES> void reads_of(std::vector<Range> &to, uint64_t descriptor, bool k_major, int rows)
+{
+    const int run = k_major ? 1 : 16 / BYTES, k_run = k_major ? 16 / BYTES : 1;
+    for (int r = 0; r < rows; r += run)
+        for (int k = 0; k < 32 / BYTES; k += k_run) to.push_back({element_at<BYTES>(descriptor, k_major, r, k) & ~15u, 16});
+}
+template <int N, class X, class Y, class Sum, bool X_K, bool Y_K> void wgmma_start(Sum *sums, uint64_t x, uint64_t y, int add)
+{
+    enum { BYTES = 4 / X::N };
+    static_assert((X_K && Y_K) || BYTES == 2, "only 16-bit types have operands with K strided");
+    Thread &t = self();
+    if (!t.fenced) fail("wgmma without wgmma.fence before it");
+    Product p = {sums, N / 2, t.group, x, y, add != 0, multiply_now<N, X, Y, Sum, X_K, Y_K>, {}, {}};
+    if (cur->tid % 128 == 0) { /* one thread's ranges stand for the warp group's */
+        reads_of<BYTES>(p.reads, x, X_K, 64);
+        reads_of<BYTES>(p.reads, y, Y_K, N);
+    }
+    bool first = true;
+    for (const Product &o : t.products) first = first && o.sums != sums;
+    if (first) {
+        p.kept.resize(N / 2);
+        memcpy(p.kept.data(), sums, N / 2 * 4);
+        memset(sums, 0xff, N / 2 * 4);
+    }
+    t.products.push_back(p);
+}
+void wgmma_commit_own() { self().group++; }
+/* Multiplies all but the newest n groups; all threads of the warp group are here, and leave together. */
+void wgmma_wait_own(int n)
+{
+    Thread &t = self();
+    Barrier &all = warp_group_barrier[cur->cta * 8 + cur->tid / 128];
+    meet(all);
+    while (!t.products.empty() && t.products.front().group < t.group - n) {
+        const Product p = t.products.front();
+        t.products.pop_front();
+        if (!p.kept.empty()) memcpy(p.sums, p.kept.data(), p.kept.size() * 4);
+        p.run(p);
+        for (Product &o : t.products) /* the next one of these accumulators has them */
+            if (o.sums == p.sums) {
+                o.kept.resize(o.n);
+                memcpy(o.kept.data(), o.sums, o.n * 4);
+                memset(o.sums, 0xff, o.n * 4);
+                break;
+            }
+    }
+    if (n == 0) t.fenced = false;
+    meet(all);
+}
+void wgmma_fence_own() { self().fenced = true; }
+
+/* ---- threads ---- */
+
+void named_meet(int id, int n, bool waits)
+{
+    Named &b = cta().named[id];
+    const int turn = b.turn;
+    progress++;
+    if (++b.count == n) {
+        b.count = 0, b.turn++;
+        return;
+    }
+    while (waits && b.turn == turn) swapcontext(&cur->c, &scheduler);
+}
+void registers_own(int n)
+{
+    long long all = 0;
+    self().registers = n;
+    for (const Thread &t : cta().thread) all += t.registers;
+    if (n % 8 || all > REGISTERS) fail("%lld registers of all threads after setmaxnreg %lld", all, n);
+}
+uint32_t rank_own() { return (uint32_t)cur->cta; }
+void cluster_meet() { meet(cluster_barrier); }
+void __syncwarp() { meet_warp(); }
+
+/* The work-groups of a cluster, and nothing under way. */
+void ctas_begin(int n, int threads)
+{
+    ctas.assign(n, Cta{std::vector<char>(SHARED_BYTES_MAX, (char)0xff), {}, {}, std::vector<Thread>(threads), {}, threads});
+    cluster_barrier = {n * threads, 0, 0};
+    for (Barrier &b : warp_group_barrier) b = {128, 0, 0};
+    in_flight.clear();
+}
+void ctas_end()
+{
+    if (!in_flight.empty()) fail("ends with %lld copies under way", (long long)in_flight.size());
+    for (const Cta &c : ctas)
+        for (const auto &b : c.barrier)
+            if (b.second.bytes) fail("ends with %lld bytes expected by the mbarrier at %lld", b.second.bytes, b.first);
+}
+void thread_ends()
+{
+    Thread &t = self();
+    if (!t.products.empty()) fail("ends with wgmma under way");
+    for (const Stored &s : cta().stores)
+        if (s.tid == cur->tid) fail("ends before a store has read shared memory");
+    cta().running--;
+}
+} // namespace

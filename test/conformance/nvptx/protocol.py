@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Does the conformance of kernels by wgmma notice a broken protocol? Each row of CHANGES takes something away from the text of a
+kernel (a wait, a fence, an arrival, bytes that a barrier expects) or makes it wrong; the launch must end with a message, hang
+with one, or give wrong results.
+
+usage: protocol.py [--build DIR] [-v]
+Prints a line per kernel and every change that was not found; exit code 1 when there is one."""
+import argparse
+import importlib.util
+import os
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'amd'))     # where another module is called emulate, too
+texts = importlib.util.spec_from_file_location('texts', os.path.join(HERE, 'emulate.py'))
+emulate = importlib.util.module_from_spec(texts)
+texts.loader.exec_module(emulate)
+import cases
+
+PERSISTENT = {'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'KernelLanguage': 'Source'}
+# type, transposes, solution, problem sizes
+KERNELS = {
+    'cooperative': ('HHS', 'NT', {'MatrixInstruction': [64, 128, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 2}, [[384, 256, 1, 448]]),
+    'cluster': ('BBS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 1, 1], 'ClusterM': 2, 'ClusterN': 2, 'RingStages': 3},
+                [[256, 384, 1, 320]]),
+    'ping-pong': ('HSS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'RingStages': 3},
+                  [[320, 384, 1, 320]]),
+    'elements': ('I8II', 'TN', {'MatrixInstruction': [64, 64, 32, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'RingStages': 2},
+                 [[320, 192, 1, 512]]),
+}
+ALL, ENGINE = tuple(KERNELS), ('cooperative', 'cluster', 'ping-pong')
+# what, kernels, what stands in the text, what becomes of it
+CHANGES = [
+    ('multiplies before the stage is full', ALL, 'bar_wait(shared.full(ring.stage), ring.phase);', ';'),
+    ('copies before the stage is empty', ALL, 'bar_wait(shared.empty(ring.stage), ring.phase ^ 1);', ';'),
+    ('waits for the wrong parity', ALL, 'bar_wait(shared.full(ring.stage), ring.phase);', 'bar_wait(shared.full(ring.stage), ring.phase ^ 1);'),
+    ('expects too few bytes', ALL, 'bar_expect(bar, STAGE);', 'bar_expect(bar, STAGE - 128);'),
+    ('expects too many bytes', ALL, 'bar_expect(bar, STAGE);', 'bar_expect(bar, STAGE + 128);'),
+    ('expects nothing', ALL, 'bar_expect(bar, STAGE);', ';'),
+    ('tells the barrier of another stage', ALL, 'const u32 bar = shared.full(ring.stage);', 'const u32 bar = shared.full(0);'),
+    ('gives no stage back', ALL, 'release(shared, last, rank, thread);', ';'),
+    ('gives a stage back while it is read', ALL, 'wgmma_wait<1>();', ';'),
+    ('gives back a stage too early', ALL, 'release(shared, last, rank, thread);\n        }', 'release(shared, ring.stage, rank, thread);\n        }'),
+    ('reads sums that are not there', ALL, 'wgmma_wait<0>();', ';'),
+    ('no fence before wgmma', ALL, 'wgmma_fence();', ';'),
+    ('no commit behind wgmma', ALL, 'wgmma_commit();', ';'),
+    ('the phase never turns', ALL, 'if (++stage == STAGES) stage = 0, phase ^= 1;', 'if (++stage == STAGES) stage = 0;'),
+    ('an arrival too many is expected', ALL, 'bar_init(shared.empty(i), TILE_WGS * (CLUSTER_M + CLUSTER_N - 1));',
+     'bar_init(shared.empty(i), TILE_WGS * (CLUSTER_M + CLUSTER_N - 1) + 1);'),
+    ('barriers are used before they are set', ALL, '    cluster_sync();\n    if (group == 0)', '    if (group == 0)'),
+    ('a step of K twice', ('cluster', 'ping-pong', 'elements'), 's % 4 * 32 :', 's % 3 * 32 :'),
+    ('rows lie elsewhere', ALL, '(byte ^ (row & 7) << 4)', '(byte ^ (row & 3) << 4)'),
+    ('begins off the boundary of the swizzle', ALL, '(shared_address(dynamic) + 1023) & ~1023u', 'shared_address(dynamic) + 128'),
+    ('no fence before the store', ENGINE, 'proxy_fence();\n        group_sync(1 + wg);', 'group_sync(1 + wg);'),
+    ('stores before all have written', ENGINE, 'proxy_fence();\n        group_sync(1 + wg);', 'proxy_fence();'),
+    ('writes a slice that is still stored', ENGINE, 'store_wait_read<BUFFERS - 1>();', ';'),
+    ('ends before the last store', ENGINE, 'if (thread == 0) store_wait();', ';'),
+    ('writes C over a slice that is still stored', ENGINE, 'store_wait_read<0>();\n                if (i == 0)', 'if (i == 0)'),
+    ('does not wait for C', ENGINE, 'bar_wait(shared.c(wg, i % BUFFERS), phases >> i % BUFFERS & 1);', ';'),
+    ('C comes twice through one phase', ENGINE, 'phases ^= 1u << i % BUFFERS;', ';'),
+    ('too many registers', ('cooperative', 'ping-pong'), 'more_registers<REGS_CONSUMER>();', 'more_registers<256>();'),
+    ('copies to itself alone', ('cluster',), 'mask_a |= 1 << (i * CLUSTER_M + rank_m);', 'mask_a = 1 << rank;'),
+    ('copies the same part twice', ('cluster',), 'part_x = SWAP ? rank_m : rank_n', 'part_x = 0'),
+    ('tells itself alone', ('cluster',), 'thread < CLUSTER && shares', 'thread == rank'),
+    ('tells every work-group', ('cluster',), 'thread < CLUSTER && shares', 'thread < CLUSTER'),
+    ('ends while others copy to it', ('cluster',), '    if constexpr (CLUSTER > 1)\n        cluster_sync();', ';'),
+    ('two multiply at once', ('ping-pong',), 'if (PINGPONG) turn_wait(wg);', ';'),
+    ('gives no turn', ('ping-pong',), 'if (PINGPONG) turn_give(1 - wg);', ';'),
+    ("keeps the other's stages", ('ping-pong',), 'ring.skip(other.count);', ';'),
+    ('buffers are changed while others read them', ('elements',), 'write_words<false, true>(acc, i, at, args, thread);\n        group_sync(1 + wg);',
+     'write_words<false, true>(acc, i, at, args, thread);'),
+]
+
+
+def changed(text, before, after):
+    if before not in text:
+        raise SystemExit(f'there is no such text: {before}')
+    return text.replace(before, after)
+
+
+def judge(case, answer, text, compiler):
+    """None, or what is wrong with the text."""
+    with open(answer['file'] + '.changed', 'w') as f:
+        f.write(text)
+    symbols = sorted({call['symbol'] for x in answer['launches'] for call in x['calls']})
+    path = emulate.compile_text(compiler, answer['file'] + '.changed', symbols)
+    if path.startswith('compile: '):
+        return path
+    machine = emulate.Machine(emulate.Engine())
+    for i, x in enumerate(answer['launches']):
+        objects = {(answer['arch'], s): path for s in symbols}
+        bad = machine.run(case, answer, objects, {**x, 'size': x['size'][:4]}, i)
+        if bad:
+            return bad
+    return None
+
+
+def run_kernel(args, name, made, compiler):
+    """The number of changes that were not found."""
+    kind, trans, solution, sizes = KERNELS[name]
+    c = dict(cases.case('sm_90a', kind, trans, {**PERSISTENT, **solution}), name='k_' + name.replace('-', '_'), sizes=sizes * 2,
+             scalars=[[2, 3], [1, 0]], cus=4, apart=False)
+    answer = made.make([c])[0]
+    if 'file' not in answer:
+        raise SystemExit(f"{name}: no text: {answer.get('rule') or answer}")
+    text = open(answer['file']).read()
+    bad = judge(c, answer, text, compiler)
+    if bad:
+        raise SystemExit(f'{name}: wrong as it is: {bad}')
+    n, left = 0, 0
+    for i, (what, kernels, before, after) in enumerate(CHANGES):
+        if name not in kernels:
+            continue
+        # a loaded library stays loaded under its name
+        bad = judge(c, dict(answer, file=f"{answer['file']}.{i}"), changed(text, before, after), compiler)
+        n, left = n + 1, left + (not bad)
+        if not bad or args.verbose:
+            print(f'{name}: {what}: {bad or "NOT FOUND"}', flush=True)
+        if bad and bad.startswith('compile: '):
+            raise SystemExit(f'{name}: {what}: {bad}')
+    print(f'{name}: {n - left} of {n} changes found', flush=True)
+    return left
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument('--build', default='build')
+    p.add_argument('-v', '--verbose', action='store_true')
+    args = p.parse_args()
+    compiler = shutil.which(os.environ.get('CXX', 'g++'))
+    if not compiler:
+        print('skipped: kernels by wgmma with a broken protocol: no g++')
+        return 0
+    made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
+    try:
+        return 1 if sum(run_kernel(args, name, made, compiler) for name in KERNELS) else 0
+    finally:
+        made.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
