@@ -163,7 +163,7 @@ class Emulator:
     class EmuError(Exception):
         pass
 
-    def launch(self, co, symbol, grid, group, kernarg, extra, ambiguous, limit):
+    def launch(self, co, symbol, grid, group, kernarg, extra, ambiguous, limit, waits=True):
         which = co.symbols.index(symbol)
         cluster = co.clusters[which]
         args = which, group[0], max(cluster, 1), (ctypes.c_uint * 3)(*grid), kernarg + bytes(8)

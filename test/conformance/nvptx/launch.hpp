@@ -36,6 +36,19 @@ void go_on(bool nobody_did)
     if (nobody_did) abort();
 #endif
 }
+/* Warps fall behind at random, work-groups for longer. */
+bool lags(const Fiber &f)
+{
+#ifdef HOPPER
+    static uint32_t round[WARPS], late[CTAS];
+    if (f.tid % LANES == 0) round[f.cta * (WARPS / CTAS) + f.tid / LANES] = engine_random();
+    if (f.tid == 0 && engine_random() % 16 == 0) late[f.cta] = engine_random() % 8;
+    return round[f.cta * (WARPS / CTAS) + f.tid / LANES] % 8 < late[f.cta];
+#else
+    (void)f;
+    return false;
+#endif
+}
 /* Work-groups of consecutive numbers along x that run together. */
 void run_groups(std::vector<Fiber> &fibers, std::vector<char> &stacks, int groups)
 {
@@ -55,14 +68,19 @@ void run_groups(std::vector<Fiber> &fibers, std::vector<char> &stacks, int group
     }
     for (size_t left = n; left;) {
         const uint64_t before = progress;
+        bool all = true;
         left = 0;
         for (Fiber &f : fibers) {
             if (f.done) continue;
+            if (lags(f)) {
+                left++, all = false;
+                continue;
+            }
             cur = &f;
             swapcontext(&scheduler, &f.c);
             left += !f.done;
         }
-        if (left) go_on(progress == before);
+        if (left) go_on(all && progress == before);
     }
 #ifdef HOPPER
     ctas_end();

@@ -54,7 +54,7 @@ CHANGES = [
     ('begins off the boundary of the swizzle', ALL, '(shared_address(dynamic) + 1023) & ~1023u', 'shared_address(dynamic) + 128'),
     ('no fence before the store', ENGINE, 'proxy_fence();\n        group_sync(1 + wg);', 'group_sync(1 + wg);'),
     ('stores before all have written', ENGINE, 'proxy_fence();\n        group_sync(1 + wg);', 'proxy_fence();'),
-    ('writes a slice that is still stored', ENGINE, 'store_wait_read<BUFFERS - 1>();', ';'),
+    ('writes a slice that is still stored', ('cooperative', 'ping-pong'), 'store_wait_read<BUFFERS - 1>();', ';'),
     ('ends before the last store', ENGINE, 'if (thread == 0) store_wait();', ';'),
     ('writes C over a slice that is still stored', ENGINE, 'store_wait_read<0>();\n                if (i == 0)', 'if (i == 0)'),
     ('does not wait for C', ENGINE, 'bar_wait(shared.c(wg, i % BUFFERS), phases >> i % BUFFERS & 1);', ';'),
