@@ -132,7 +132,7 @@ MatrixInstruction: [$mi, 1, 1, 1, 2, 1, 2], WorkGroup: [16, 8, 2], DepthU: $deep
 MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2, NvRoundXF32: 0
 EOF
       esac;;
-    wgmma:*) k=16; case $2 in X) k=8;; I8II) k=32;; esac
+    wgmma:*) k=16; case $2 in X) k=8;; I8II | [FB]8*) k=32;; esac
       sed "s/, K, /, $k, /; s/\$/, PersistentKernel: 1, PersistentKernelAlongBatch: True/" <<EOF
 MatrixInstruction: [256, 64, K, 1, 1, 1, 1, 1, 2]
 MatrixInstruction: [256, 64, K, 1, 1, 1, 1, 1, 2], ClusterM: 2, WorkGroupMapping: -4
@@ -177,7 +177,7 @@ EOF
 has_type() { # family, type
   case $1:$2 in
     simt:[SDCZ] | mma:[DX] | mma:HHS | mma:HSS | mma:BBS | mma:BSS | mma:I8II | mma:[FB]8*) ;;
-    wgmma:HHS | wgmma:HSS | wgmma:BBS | wgmma:BSS | wgmma:X | wgmma:I8II) ;;
+    wgmma:HHS | wgmma:HSS | wgmma:BBS | wgmma:BSS | wgmma:X | wgmma:I8II | wgmma:[FB]8*) ;;
     register:X) return 1;;
     register:*) ;;
     *) return 1;;

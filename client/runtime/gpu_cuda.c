@@ -100,7 +100,9 @@ static int map_type(int type)
 {
     switch (type) {
     case TYPE_I8:
-        return 0;
+    case TYPE_F8:
+    case TYPE_B8:
+        return 0; /* bytes */
     case TYPE_I:
         return 3;
     case TYPE_H:

@@ -206,13 +206,17 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .stages = s->RingStages,
                                 .consumers = w.groups,
                                 .turns = w.turns,
+                                .promotes = w.promotes,
                                 .producer_registers = s->ProducerRegisters,
                                 .consumer_registers = s->ConsumerRegisters,
                                 .cluster = {s->ClusterM, s->ClusterN},
                                 .engine_store = wgmma_engine_store(s)};
     for (int i = 0; i < 2; i++)
         p->op[i] = (GpuOperand){
-            .type = p->in, .name = i ? 'b' : 'a', .tlu = i ? s->pt->TLUB : s->pt->TLUA, .tile = p->mt[i]};
+            .type = gpu_type(i ? problem_b_type(s->pt) : problem_a_type(s->pt)),
+            .name = i ? 'b' : 'a',
+            .tlu = i ? s->pt->TLUB : s->pt->TLUA,
+            .tile = p->mt[i]};
     p->lds_bytes = w.local_bytes, p->stage_bytes = w.stage_bytes;
     return gpu_plan_modules(p);
 }

@@ -97,7 +97,8 @@ static bool check_problem(Derive *d)
         is_16bit(f->type) && f->hpa && f->compute == TYPE_S && (f->dest == f->type || f->dest == TYPE_S);
     bool bytes = f->type == TYPE_I8 && f->dest == TYPE_I && f->compute == TYPE_I;
     bool single = f->type == TYPE_S && f->dest == TYPE_S && f->compute == TYPE_S;
-    if (!half && !bytes && !single) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
+    bool f8 = is_f8(f->type) && f->compute == TYPE_S;
+    if (!half && !bytes && !single && !f8) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
     for (int t = 0; t < 2; t++)
         if (f->tlu[t] && f->bpe != 2) REJECT(d, WG_K_MAJOR, t, f->bpe);
     return true;
@@ -129,7 +130,7 @@ static bool check_registers(Derive *d, const WgmmaPlan *p)
     static const int32_t producer[] = {0, 0, 56, 32}, consumer[] = {0, 0, 224, 160};
     Solution *s = d->s;
     if (p->groups > 1) {
-        bool many = p->groups == 2 && p->sums + OVERHEAD > consumer[2];
+        bool many = p->groups == 2 && p->registers + OVERHEAD > consumer[2];
         if (s->ProducerRegisters == 0) s->ProducerRegisters = many ? 40 : producer[p->groups];
         if (s->ConsumerRegisters == 0) s->ConsumerRegisters = many ? 232 : consumer[p->groups];
     } else if (s->ProducerRegisters || s->ConsumerRegisters) { /* 256 threads have as many as there are */
@@ -137,8 +138,8 @@ static bool check_registers(Derive *d, const WgmmaPlan *p)
     }
     int32_t most = p->groups > 1 ? s->ConsumerRegisters : 255;
     int32_t total = s->ProducerRegisters + p->groups * s->ConsumerRegisters;
-    if (p->sums + OVERHEAD > most || total > MOST_REGISTERS)
-        REJECT(d, WG_REGISTERS, p->sums, most, s->ProducerRegisters, p->groups);
+    if (p->registers + OVERHEAD > most || total > MOST_REGISTERS)
+        REJECT(d, WG_REGISTERS, p->registers, most, s->ProducerRegisters, p->groups);
     return true;
 }
 

@@ -66,6 +66,9 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     for (int t = 0; t < 2; t++) plan_box(s, p, t);
     plan_slices(s, p);
     p->sums = p->repeats * p->columns / 2;
+    /* wgmma adds products of 8-bit floats with fewer bits than f32 has (PTX ISA 9.7.15.5) */
+    p->promotes = bytes == 1 && s->pt->DataType != TYPE_I8;
+    p->registers = p->sums * (p->promotes ? 2 : 1);
     p->stage_bytes = (p->side[0] + p->side[1]) * s->DepthU * bytes;
     p->other_bytes = p->groups * WGMMA_BUFFERS * p->slice_bytes + BARRIER_BYTES + ALIGN_BYTES;
     p->local_bytes = s->RingStages * p->stage_bytes + p->other_bytes;

@@ -28,7 +28,9 @@ typedef struct {
     int32_t out_bytes;                         /* of an element of a slice */
     int32_t local_bytes;                       /* all of it; for RingStages of the solution */
     int32_t other_bytes;                       /* local_bytes without the ring */
-    int32_t sums;                              /* of a thread */
+    bool promotes;     /* each stage has sums of its own, which are then added to those in f32 */
+    int32_t sums;      /* of a thread */
+    int32_t registers; /* that a thread's sums take, those of a stage with them */
 } WgmmaPlan;
 
 /* Does its MatrixInstruction name wgmma? For unfinished solutions too. */

@@ -264,26 +264,27 @@ ENGINE_SIZES = [[144, 272, 2, 80], [256, 128, 1, 320], [64, 64, 3, 64], [45, 37,
 
 def by_wgmma(kind, trans):
     """Solutions: both schedules, clusters, more rows than one warp group's, parts of K, results with and without the engine."""
-    k = {'X': 8, 'I8II': 32}.get(kind, 16)
-    out = [{'MatrixInstruction': [256, 64, k, 1, 1, 1, 1, 1, 2]},
-           {'MatrixInstruction': [256, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterM': 2, 'WorkGroupMapping': -4},
+    k = 32 // cases.bytes_of(kind)
+    wide = 128 if kind in cases.F8 else 256    # sums of 8-bit floats take twice the registers
+    out = [{'MatrixInstruction': [wide, 64, k, 1, 1, 1, 1, 1, 2]},
+           {'MatrixInstruction': [wide, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterM': 2, 'WorkGroupMapping': -4},
            {'MatrixInstruction': [64, 128, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 2},
-           {'MatrixInstruction': [128, 64, k, 1, 1, 1, 2, 1, 1], 'ConsumerSchedule': 'PingPong', 'StaggerU': 4},
+           {'MatrixInstruction': [128, 64, k, 1, 1, 1, wide // 128, 1, 1], 'ConsumerSchedule': 'PingPong', 'StaggerU': 4},
            {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'EngineStore': False},
            {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'ClusterN': 2, 'SourceSwap': True},
            {'MatrixInstruction': [64, 32 if trans[1] == 'N' else 64, k, 1, 1, 1, 1, 1, 1], 'RingStages': 5},
            {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], **PARTS},
-           {'MatrixInstruction': [64, 192, k, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'WorkGroupMapping': 3}]
+           {'MatrixInstruction': [64, wide * 3 // 4, k, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'WorkGroupMapping': 3}]
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
 
 
 # type, transposes, number of by_wgmma's solution
-SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6)]
+SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6), ('F8HS', 'TN', 3)]
 
 
 def wgmma_cases(short):
-    for kind, trans in itertools.product(['HHS', 'HSS', 'BBS', 'X', 'I8II'], ('NN', 'NT', 'TN', 'TT')):
-        if kind in ('X', 'I8II') and trans != 'TN':
+    for kind, trans in itertools.product(['HHS', 'HSS', 'BBS', 'X', 'I8II', 'F8SS', 'F8HS', 'B8F8SS', 'F8B8SS', 'F8F8S'], ('NN', 'NT', 'TN', 'TT')):
+        if kind not in ('HHS', 'HSS', 'BBS') and trans != 'TN':
             continue    # the instruction reads K strided in 16-bit types alone
         for j, s in enumerate(by_wgmma(kind, trans)):
             if not short or (kind, trans, j) in SHORT_WGMMA:
@@ -312,6 +313,7 @@ def main():
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true', help='some of each type')
     p.add_argument('--jobs', type=int, default=2)
+    p.add_argument('--kind', help='kernels of one type alone')
     p.add_argument('--arch', help='kernels of one architecture alone: sm_89, sm_90, sm_90a')
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
@@ -320,7 +322,7 @@ def main():
         return 0
     made = amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
     todo = [given(c, f'k{i}', i) for i, c in enumerate(all_cases(args.short))
-            if args.arch in (None, c['arch'])]
+            if args.arch in (None, c['arch']) and args.kind in (None, c['kind'])]
     machines = {'sm_90a': Machine(Engine())}
     answers, machine, failed, n = made.make(todo), Machine(Emulator()), [], 0
 

@@ -244,6 +244,7 @@ typedef struct {
     bool used;
     int stages;                                 /* of the ring */
     int consumers;                              /* warp groups that multiply */
+    bool promotes; /* a stage's products have sums of their own, which are then added to those of all */
     bool turns;                                 /* they have a tile each and take turns; else they share it */
     int producer_registers, consumer_registers; /* of a thread; 0: as compiled */
     int cluster[2];                             /* work-groups along M and N that copy for one another */

@@ -25,6 +25,7 @@ static void numbers(const GpuPlan *p, Buf *out)
     number("int", "STAGES", g->stages, out);
     number("int", "CONSUMERS", g->consumers, out);
     number("bool", "PINGPONG", g->turns, out);
+    number("bool", "PROMOTES", g->promotes, out);
     number("int", "REGS_PRODUCER", g->producer_registers, out);
     number("int", "REGS_CONSUMER", g->consumer_registers, out);
     number("bool", "SWAP", p->matrix.swap, out);
@@ -48,9 +49,13 @@ static Err instruction(const GpuPlan *plan, Buf *out)
     const GpuMatrix *mi = &plan->matrix;
     int columns = mi->swap ? mi->m : mi->n, n = WGMMA_ROWS * columns / WGMMA_LANES, k = mi->k;
     bool whole = plan->acc.type == TYPE_I, wide = plan->in.part_bytes == 2;
-    const DataType type = plan->math == TYPE_X ? TYPE_X : plan->in.type;
-    const MatrixInst *in = matrix_inst(plan->target, type, type, (const int32_t[]){mi->m, mi->n, k, mi->b});
-    if (!in || gpu_is_f8(type)) FAIL(ERR_INPUT, "wgmma has no data type %s", type_letter(plan->in.type));
+    const bool tf32 = plan->math == TYPE_X;
+    const DataType x = tf32 ? TYPE_X : plan->op[mi->swap].type.type,
+                   y = tf32 ? TYPE_X : plan->op[!mi->swap].type.type;
+    const MatrixInst *in = matrix_inst(plan->target, x, y, (const int32_t[]){mi->m, mi->n, k, mi->b});
+    if (!in)
+        FAIL(ERR_INPUT, "wgmma has no data types %s, %s", type_letter(plan->op[0].type.type),
+             type_letter(plan->op[1].type.type));
     bool x_k = !plan->op[mi->swap].tlu, y_k = !plan->op[!mi->swap].tlu;
     buf_printf(out,
                "\n__device__ __forceinline__ void wgmma(g_TC (&d)[%d], unsigned long long x, unsigned long "

@@ -6,6 +6,7 @@
  *     g_to_c() g_from_c() g_from_s() g_madd() g_is_zero()
  *     M0 M1 DU STAGES           macro tile, DepthU, stages of the ring
  *     CONSUMERS PINGPONG        warp groups that multiply; they have a tile each and take turns, else they share one
+ *     PROMOTES                  a stage's products have sums of their own, which are then added to those of all
  *     REGS_PRODUCER REGS_CONSUMER   registers of a thread of either role, 0: as compiled
  *     SWAP                      the instruction's 64 rows lie along N, not M
  *     A_K_MAJOR B_K_MAJOR       K is contiguous in memory
@@ -347,12 +348,42 @@ FN void release(const Shared &shared, u32 stage, u32 rank, int thread)
     }
 }
 
+/* Products of each stage alone, added in f32: wgmma adds those of 8-bit floats with fewer bits. */
+FN void accumulate_promoted(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32 chunks,
+                            u32 x_offset, u32 rank, int thread)
+{
+    g_TC part[RX][N_ACC];
+#pragma unroll
+    for (int r = 0; r < RX; r++)
+#pragma unroll
+        for (int i = 0; i < N_ACC; i++) acc[r][i] = 0, part[r][i] = 0;
+    for (u32 i = 0; i < chunks; i++, ring.next()) {
+        bar_wait(shared.full(ring.stage), ring.phase);
+        keep(part);
+        wgmma_fence();
+        multiply(part, shared.x(ring.stage) + x_offset, shared.y(ring.stage), 0);
+        wgmma_commit();
+        wgmma_wait<0>();
+        keep(part);
+        release(shared, ring.stage, rank, thread);
+#pragma unroll
+        for (int r = 0; r < RX; r++)
+#pragma unroll
+            for (int j = 0; j < N_ACC; j++) acc[r][j] += part[r][j];
+    }
+}
+
 FN void accumulate(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32 chunks, u32 x_offset,
                    u32 rank, int wg, int thread)
 {
     u32 last = 0;
     /* before its turn a stage's parity could be that of a tile before */
     if (PINGPONG) turn_wait(wg);
+    if constexpr (PROMOTES) {
+        accumulate_promoted(acc, shared, ring, chunks, x_offset, rank, thread);
+        if (PINGPONG) turn_give(1 - wg);
+        return;
+    }
     keep(acc);
     for (u32 i = 0; i < chunks; i++, ring.next()) {
         bar_wait(shared.full(ring.stage), ring.phase);
