@@ -193,7 +193,7 @@ struct GpuDialect {
     bool hint_levels;   /* NonTemporal's values are told apart */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
-    const char *e4m3_to_f; /* body of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
+    const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the
@@ -407,6 +407,9 @@ void gpu_put(const GpuPlan *p, Stmts *s, Buf *out);
 /* Variables of the text: a size or a count, below 2^31; a leading dimension, which is 64 bits wide. */
 const Expr *gpu_size(Stmts *s, const char *name);
 const Expr *gpu_stride(Stmts *s, const char *name);
+/* The bits of x as a float; of the float x as unsigned. */
+const Value *gpu_as_float(const GpuDialect *d, Stmts *s, const Value *x);
+const Value *gpu_as_bits(const GpuDialect *d, Stmts *s, const Value *x);
 /* A comment between two empty lines, which heads a part of the text. */
 void gpu_heading(Stmts *s, const char *text);
 
@@ -457,6 +460,9 @@ void gpu_walk_chunks(GpuWalk *w, const char *k, const char *slow);
 void gpu_walk_stagger(GpuWalk *w);
 Err gpu_walk_check(const GpuWalk *w);
 void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out);
+const Value *gpu_tensor_value(const GpuPlan *p, Stmts *s, char n, bool strided);
+/* Elements in front of this part's sums in the workspace (GlobalSplitU with several buffers). */
+const Value *gpu_workspace_part(const GpuPlan *p, Stmts *s);
 /* Header with title and content hash, then body in its namespace with '@' replaced. */
 Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out);
 /* The same with the title of a program's kernel. */

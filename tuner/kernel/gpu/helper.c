@@ -4,14 +4,13 @@
 #include <string.h>
 
 #include "kernel/gpu/gpu.h"
-
-#include <stdio.h>
 #include "kernel/helper.h"
 #include "problem/helper_name.h"
 
 typedef struct {
     GpuPlan p;
     Buf body;
+    Stmts s; /* of the kernel function's body */
     int n_args;
 } HelperText;
 
@@ -46,55 +45,126 @@ static Err helper_begin(HelperText *h, const ProblemType *pt, const Target *t)
 {
     TRY(gpu_plan_types(&h->p, pt, t));
     buf_init(&h->body);
+    stmts_init(&h->s, GPU_STMTS_BYTES);
     h->n_args = 0;
     h->p.dialect->prelude(&h->p, &h->body);
     gpu_types(&h->p, &h->body);
     return ERR_OK;
 }
 
+/* Everything from the body's opening brace on. */
 static Err helper_end(HelperText *h, Str symbol, Buf *out)
 {
     Buf title;
     buf_init(&title);
     buf_printf(&title, "%.*s for %s", STR_ARG(symbol), h->p.target->name);
-    Err e = buf_check(&h->body);
+    Err e = stmt_print(&h->s, h->p.dialect->words, 1, &h->body);
+    buf_puts(&h->body, "}\n");
+    if (!e) e = buf_check(&h->body);
     if (!e) e = gpu_finish(&h->p, buf_view(&title), buf_view(&h->body), out);
     buf_fini(&title);
     buf_fini(&h->body);
+    stmts_fini(&h->s);
     return e;
 }
 
 static void open_kernel(HelperText *h, Str symbol)
 {
-    buf_puts(&h->body, "\n");
+    buf_putc(&h->body, '\n');
     h->p.dialect->kernel_head(&h->p, symbol, KERNEL_HELPER_GROUP, &h->body);
 }
 
-/* Element number `at` (of `all`, elements of D without gaps) to row i, column j, batch z. */
-static void coordinates(HelperText *h)
+/* ---- where elements are ---- */
+
+static const Expr *word(HelperText *h, const char *name)
 {
-    buf_printf(
-        &h->body,
-        "    const unsigned z = %s, j = (unsigned)(at / size_m %% size_n), i = (unsigned)(at %% size_m);\n",
-        h->p.batched ? "(unsigned)(at / size_m / size_n)" : "0");
+    return expr_var(&h->s.pool, name, 0, 0, UINT32_MAX);
+}
+
+/* A size, which is not 0. */
+static const Expr *size(HelperText *h, const char *name)
+{
+    return expr_var(&h->s.pool, name, 0, 1, INT32_MAX);
+}
+
+static const Expr *wide(HelperText *h, const char *name)
+{
+    return expr_var(&h->s.pool, name, 0, 0, 1ll << 62);
+}
+
+/* Declares the thread's number among all, and how many elements D has. */
+static void let_thread(HelperText *h, const char *name)
+{
+    ExprPool *pool = &h->s.pool;
+    const Expr *group = expr_mul_i(pool, word(h, "@group_x()"), KERNEL_HELPER_GROUP);
+    const Expr *tid = expr_var(pool, "@tid()", 0, 0, KERNEL_HELPER_GROUP - 1);
+    const Expr *all = expr_mul(pool, size(h, "size_m"), size(h, "size_n"));
+    if (h->p.batched) all = expr_mul(pool, all, size(h, "size_batch"));
+    stmt_let(&h->s, name, expr_add(pool, group, tid));
+    stmt_let(&h->s, "all", all);
+}
+
+/* Threads behind the last element have nothing to do. */
+static void leave_outside(HelperText *h)
+{
+    stmt_if_expr(&h->s, expr_op(&h->s.pool, EXPR_LE, wide(h, "all"), wide(h, "at")));
+    stmt_return(&h->s, NULL);
+    stmt_end(&h->s);
+}
+
+/* Element number `at` (of `all`, elements of D without gaps) to row i, column j, batch z. */
+static void let_coordinates(HelperText *h)
+{
+    Stmts *s = &h->s;
+    ExprPool *pool = &s->pool;
+    const Expr *columns = expr_div(pool, wide(h, "at"), size(h, "size_m")), *z = expr_const(pool, 0);
+    if (h->p.batched) z = expr_div(pool, columns, size(h, "size_n"));
+    const Expr *j = expr_mod(pool, columns, size(h, "size_n"));
+    const Expr *i = expr_mod(pool, wide(h, "at"), size(h, "size_m"));
+    stmt_define(s, "unsigned", "z", value_cast(s, "unsigned", value_expr(s, z)));
+    stmt_define(s, "unsigned", "j", value_cast(s, "unsigned", value_expr(s, j)));
+    stmt_define(s, "unsigned", "i", value_cast(s, "unsigned", value_expr(s, i)));
+}
+
+/* Element (i, j) of a batch whose columns are ld apart; with batch, element (i, j, z). */
+static const Expr *element_at(HelperText *h, const char *ld, const char *batch)
+{
+    ExprPool *pool = &h->s.pool;
+    const Expr *in_batch = expr_add(pool, expr_mul(pool, word(h, "j"), word(h, ld)), word(h, "i"));
+    return batch ? expr_add(pool, expr_mul(pool, word(h, "z"), word(h, batch)), in_batch) : in_batch;
 }
 
 /* Where element (i, j, z) of d, c or w is. */
-static void place(HelperText *h, char n, bool array)
+static const Value *place(HelperText *h, char n, bool array)
 {
-    if (array)
-        buf_printf(&h->body, "@pointer(%c, z) + offset_%c + (unsigned long long)j * ld%c + i", n, n, n);
-    else if (h->p.batched)
-        buf_printf(&h->body, "%c + (unsigned long long)z * batch_%c + (unsigned long long)j * ld%c + i", n, n,
-                   n);
-    else
-        buf_printf(&h->body, "%c + (unsigned long long)j * ld%c + i", n, n);
+    Stmts *s = &h->s;
+    const Value *base = value_named(s, "%c", n);
+    const char *ld = stmts_name(s, "ld%c", n), *batch = stmts_name(s, "batch_%c", n);
+    if (array) {
+        base = value_call(s, "@pointer", base, value_reg(s, "z"));
+        base = value_op(s, VALUE_ADD, base, value_named(s, "offset_%c", n));
+    }
+    const Expr *at = element_at(h, ld, !array && h->p.batched ? batch : NULL);
+    return value_op(s, VALUE_ADD, base, value_expr(s, at));
 }
+
+static Access element_of(HelperText *h, const Value *base, const Expr *i)
+{
+    return access_element(SPACE_GLOBAL, "@TD", gpu_type_bytes(&h->p.out), base, i);
+}
+
+static const Value *not_zero(Stmts *s, const Value *x)
+{
+    return value_op(s, VALUE_NOT, value_call(s, "@is_zero", x), NULL);
+}
+
+/* ---- beta-only ---- */
 
 Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out)
 {
     HelperText h;
     TRY(helper_begin(&h, pt, t));
+    Stmts *s = &h.s;
     bool arrays = !h.p.strided;
     open_kernel(&h, symbol);
     arg(&h, ga ? "@TS *" : arrays ? "@TD *const *" : "@TD *", "d");
@@ -104,21 +174,22 @@ Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, B
     stride_args(&h, "ldc", "batch_c");
     size_args(&h);
     arg(&h, "@TS", "beta");
-    buf_printf(&h.body,
-               ")\n{\n    const unsigned long long at = (unsigned long long)@group_x() * %d + @tid();\n"
-               "    const unsigned long long all = (unsigned long long)size_m * size_n%s;\n"
-               "    if (at >= all) return;\n",
-               KERNEL_HELPER_GROUP, h.p.batched ? " * size_batch" : "");
-    coordinates(&h);
-    buf_puts(
-        &h.body,
-        "    const @TC b = @from_s(beta);\n    @TC x = @zero();\n    if (!@is_zero(b)) x = @mul(b, @to_c(*(");
-    place(&h, 'c', arrays);
-    buf_puts(&h.body, ")));\n    *(");
-    place(&h, 'd', arrays && !ga);
-    buf_printf(&h.body, ") = %s(x);\n}\n", ga ? "@to_s" : "@from_c");
+    buf_puts(&h.body, ")\n{\n");
+    let_thread(&h, "at");
+    leave_outside(&h);
+    let_coordinates(&h);
+    const Value *b = stmt_define(s, "@TC", "b", value_call(s, "@from_s", value_reg(s, "beta")));
+    const Value *x = stmt_var(s, "@TC", "x", value_call_0(s, "@zero"));
+    stmt_if(s, not_zero(s, b));
+    const Value *c = value_load(s, element_of(&h, place(&h, 'c', arrays), NULL));
+    stmt_set(s, x, value_call(s, "@mul", b, value_call(s, "@to_c", c)));
+    stmt_end(s);
+    stmt_store(s, element_of(&h, place(&h, 'd', arrays && !ga), NULL),
+               value_call(s, ga ? "@to_s" : "@from_c", x));
     return helper_end(&h, symbol, out);
 }
+
+/* ---- post-GSU ---- */
 
 static void post_gsu_tensors(HelperText *h, const char *w)
 {
@@ -144,84 +215,149 @@ static void post_gsu_args(HelperText *h)
 /* What this thread is to do: of so many elements in all, vw from element `at` on. */
 static void post_gsu_share(HelperText *h, int vw, int reducers)
 {
-    buf_printf(&h->body,
-               "    const unsigned long long id = (unsigned long long)@group_x() * %d + @tid();\n"
-               "    const unsigned long long all = (unsigned long long)size_m * size_n%s;\n"
-               "    const unsigned long long at = id / %d * %d;\n"
-               "    @TC sum[%d];\n"
-               "    @UNROLL for (int e = 0; e < %d; e++) sum[e] = @zero();\n",
-               KERNEL_HELPER_GROUP, h->p.batched ? " * size_batch" : "", reducers, vw, vw, vw);
-    coordinates(h);
+    Stmts *s = &h->s;
+    let_thread(h, "id");
+    stmt_let(s, "at", expr_mul_i(&s->pool, expr_div_i(&s->pool, wide(h, "id"), reducers), vw));
+    const Value *sum = stmt_array(s, "@TC", "sum", DIMS(vw));
+    const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
+    stmt_set(s, value_at(s, sum, e), value_call_0(s, "@zero"));
+    stmt_end(s);
+    let_coordinates(h);
+}
+
+/* sum[e] = sum[e] + x. */
+static void add_to_sum(Stmts *s, const Expr *e, const Value *x)
+{
+    const Value *sum = value_at(s, value_reg(s, "sum"), e);
+    stmt_set(s, sum, value_call(s, "@add", sum, x));
+}
+
+/* The first of `reducers` threads adds up what all of them have. */
+static void post_gsu_reduce(HelperText *h, int vw, int reducers)
+{
+    Stmts *s = &h->s;
+    ExprPool *pool = &s->pool;
+    const Value *lds = value_cast(s, "@TC *", value_reg(s, "lds"));
+    const Expr *first = expr_mul_i(pool, expr_var(pool, "@tid()", 0, 0, KERNEL_HELPER_GROUP - 1), vw);
+    const Value *parts = stmt_define(s, "@TC *", "parts", value_op(s, VALUE_ADD, lds, value_expr(s, first)));
+    Access part = access_element(SPACE_LOCAL, "@TC", gpu_type_bytes(&h->p.acc), parts, NULL);
+    part.offset = stmt_unrolled(s, "e", GPU_E, vw);
+    stmt_store(s, part, value_at(s, value_reg(s, "sum"), part.offset));
+    stmt_end(s);
+    stmt_barrier(s);
+    stmt_if(s,
+            value_op(s, VALUE_NE, value_expr(s, expr_mod_i(pool, wide(h, "id"), reducers)), value_int(s, 0)));
+    stmt_return(s, NULL);
+    stmt_end(s);
+    const Expr *r = stmt_loop(s, (Loop){.var = "r",
+                                        .start = expr_const(pool, 1),
+                                        .limit = expr_const(pool, reducers),
+                                        .unroll = UNROLL_FULL});
+    const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
+    part.offset = expr_add(pool, expr_mul_i(pool, r, vw), e);
+    add_to_sum(s, e, value_load(s, part));
+    stmt_end(s);
+    stmt_end(s);
 }
 
 /* Each thread sums every `reducers`-th part of vw elements; the first of `reducers` threads adds these up. */
 static void post_gsu_sums(HelperText *h, int vw, int reducers)
 {
+    Stmts *s = &h->s;
+    ExprPool *pool = &s->pool;
     post_gsu_share(h, vw, reducers);
-    buf_puts(&h->body, "    if (at < all) {\n        const @TS *from = ");
-    place(h, 'w', false);
-    buf_printf(&h->body,
-               ";\n        for (unsigned g = (unsigned)(id %% %d); g < gsu; g += %d)\n"
-               "            @UNROLL for (int e = 0; e < %d; e++)\n"
-               "                sum[e] = @add(sum[e], @from_s(from[g * all + e]));\n    }\n",
-               reducers, reducers, vw);
-    if (reducers == 1) return;
-    buf_printf(&h->body,
-               "    @TC *parts = (@TC *)lds + @tid() * %d;\n"
-               "    @UNROLL for (int e = 0; e < %d; e++) parts[e] = sum[e];\n"
-               "    @barrier();\n"
-               "    if (id %% %d != 0) return;\n"
-               "    @UNROLL for (int r = 1; r < %d; r++)\n"
-               "        @UNROLL for (int e = 0; e < %d; e++) sum[e] = @add(sum[e], parts[r * %d + e]);\n",
-               vw, vw, reducers, reducers, vw, vw);
+    stmt_if_expr(s, expr_op(pool, EXPR_LT, wide(h, "at"), wide(h, "all")));
+    const Value *from = stmt_define(s, "const @TS *", "from", place(h, 'w', false));
+    const Expr *g = stmt_loop(s, (Loop){.var = "g",
+                                        .type = "unsigned",
+                                        .start = expr_mod_i(pool, wide(h, "id"), reducers),
+                                        .limit = word(h, "gsu"),
+                                        .step = reducers});
+    const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
+    const Expr *at = expr_add(pool, expr_mul(pool, g, wide(h, "all")), e);
+    Access part = access_element(SPACE_GLOBAL, "@TS", gpu_type_bytes(&h->p.scalar), from, at);
+    add_to_sum(s, e, value_call(s, "@from_s", value_load(s, part)));
+    stmt_end(s);
+    stmt_end(s);
+    stmt_end(s);
+    if (reducers > 1) post_gsu_reduce(h, vw, reducers);
 }
 
 /* sum to D: alpha and beta are a and b. */
 static void post_gsu_store(HelperText *h, int vw)
 {
+    Stmts *s = &h->s;
     bool arrays = !h->p.strided;
-    buf_puts(&h->body, "    if (at >= all) return;\n    @TD *to = ");
-    place(h, 'd', arrays);
-    buf_puts(&h->body, ";\n    const @TD *old = ");
-    place(h, 'c', arrays);
-    buf_printf(&h->body,
-               ";\n    @UNROLL for (int e = 0; e < %d; e++) {\n"
-               "        @TC x = @mul(a, sum[e]);\n"
-               "        if (!@is_zero(b)) x = @madd(b, @to_c(old[e]), x);\n"
-               "        to[e] = @from_c(x);\n    }\n}\n",
-               vw);
+    const Value *a = value_reg(s, "a"), *b = value_reg(s, "b");
+    leave_outside(h);
+    const Value *to = stmt_define(s, "@TD *", "to", place(h, 'd', arrays));
+    const Value *old = stmt_define(s, "const @TD *", "old", place(h, 'c', arrays));
+    const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
+    const Value *sum = value_at(s, value_reg(s, "sum"), e);
+    const Value *x = stmt_var(s, "@TC", "x", value_call(s, "@mul", a, sum));
+    stmt_if(s, not_zero(s, b));
+    const Value *c = value_call(s, "@to_c", value_load(s, element_of(h, old, e)));
+    stmt_set(s, x, value_call(s, "@madd", b, c, x));
+    stmt_end(s);
+    stmt_store(s, element_of(h, to, e), value_call(s, "@from_c", x));
+    stmt_end(s);
 }
 
 /* helper_is_for_both: the arguments of half, alpha and beta in one word. Float's are one word longer, all
  * behind alpha is one word further, and gsu is 1. */
+static void both_args(HelperText *h, Str symbol, int n)
+{
+    open_kernel(h, symbol);
+    post_gsu_tensors(h, "const void *");
+    arg(h, "unsigned", "scalars");
+    for (int i = 0; i <= n; i++) arg(h, "unsigned", stmts_name(&h->s, "word%d", i));
+    buf_puts(&h->body, ")\n{\n");
+}
+
+static void both_values(HelperText *h, const char *const *name, int n)
+{
+    Stmts *s = &h->s;
+    const Value *scalars = value_reg(s, "scalars");
+    stmt_comment(s, "float's beta");
+    const Value *wide_args =
+        stmt_define(s, "bool", "wide", value_op(s, VALUE_EQ, value_reg(s, "word0"), value_int(s, 0)));
+    const Value *low = value_cast(s, "unsigned short", scalars);
+    const Value *high = value_cast(s, "unsigned short", value_op(s, VALUE_SHR, scalars, value_int(s, 16)));
+    stmt_define(s, "float", "a", value_select(s, wide_args, value_int(s, 1), value_call(s, "@h2f", low)));
+    stmt_define(s, "float", "b", value_select(s, wide_args, value_int(s, 0), value_call(s, "@h2f", high)));
+    for (int i = 0; i < n; i++)
+        stmt_define(s, "unsigned", name[i],
+                    value_select(s, wide_args, value_named(s, "word%d", i + 1), value_named(s, "word%d", i)));
+    stmt_define(s, "unsigned", "gsu",
+                value_select(s, wide_args, value_int(s, 1), value_named(s, "word%d", n)));
+}
+
 static void post_gsu_both(HelperText *h, Str symbol)
 {
     static const char *const batched[] = {"ldd",     "batch_d", "ldw",    "batch_w",   "ldc",
                                           "batch_c", "size_m",  "size_n", "size_batch"};
     static const char *const flat[] = {"ldd", "ldw", "ldc", "size_m", "size_n"};
-    const char *const *name = h->p.batched ? batched : flat;
-    int n = h->p.batched ? 9 : 5;
-    char word[16];
-    open_kernel(h, symbol);
-    post_gsu_tensors(h, "const void *");
-    arg(h, "unsigned", "scalars");
-    for (int i = 0; i <= n; i++) {
-        snprintf(word, sizeof word, "word%d", i);
-        arg(h, "unsigned", word);
-    }
-    buf_puts(&h->body, ")\n{\n    const bool wide = word0 == 0; /* float's beta */\n"
-                       "    const float a = wide ? 1 : @h2f((unsigned short)scalars),\n"
-                       "                b = wide ? 0 : @h2f((unsigned short)(scalars >> 16));\n");
-    for (int i = 0; i < n; i++)
-        buf_printf(&h->body, "    const unsigned %s = wide ? word%d : word%d;\n", name[i], i + 1, i);
-    buf_printf(&h->body, "    const unsigned gsu = wide ? 1 : word%d;\n", n);
+    const int n = h->p.batched ? 9 : 5;
+    Stmts *s = &h->s;
+    ExprPool *pool = &s->pool;
+    both_args(h, symbol, n);
+    both_values(h, h->p.batched ? batched : flat, n);
     post_gsu_share(h, 1, 1);
-    buf_printf(&h->body,
-               "    const unsigned long long first = %s(unsigned long long)j * ldw + i;\n"
-               "    for (unsigned g = 0; g < gsu && at < all; g++)\n"
-               "        sum[0] += wide ? ((const float *)w)[g * all + first]\n"
-               "                       : @h2f(((const unsigned short *)w)[g * all + first]);\n",
-               h->p.batched ? "(unsigned long long)z * batch_w + " : "");
+    stmt_let(s, "first", element_at(h, "ldw", h->p.batched ? "batch_w" : NULL));
+    const Expr *left = expr_op(pool, EXPR_LT, word(h, "g"), word(h, "gsu"));
+    const Expr *in = expr_op(pool, EXPR_LT, wide(h, "at"), wide(h, "all"));
+    const Expr *g = stmt_loop(s, (Loop){.var = "g",
+                                        .type = "unsigned",
+                                        .start = expr_const(pool, 0),
+                                        .condition = value_expr(s, expr_op(pool, EXPR_BOTH, left, in))});
+    const Expr *at = expr_add(pool, expr_mul(pool, g, wide(h, "all")), wide(h, "first"));
+    const Value *w = value_reg(s, "w"), *floats = value_cast(s, "const float *", w),
+                *halves = value_cast(s, "const unsigned short *", w);
+    const Value *as_float = value_load(s, access_element(SPACE_GLOBAL, "float", 4, floats, at));
+    const Value *as_half = value_load(s, access_element(SPACE_GLOBAL, "unsigned short", 2, halves, at));
+    stmt_update(s, VALUE_ADD, value_at_i(s, value_reg(s, "sum"), 0),
+                value_select(s, value_reg(s, "wide"), as_float, value_call(s, "@h2f", as_half)));
+    stmt_end(s);
     post_gsu_store(h, 1);
 }
 
@@ -233,6 +369,7 @@ Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
         FAIL(ERR_INPUT, "'%.*s' names vector width %lld and %lld reducers", STR_ARG(symbol), (long long)vw,
              (long long)reducers);
     TRY(helper_begin(&h, pt, t));
+    Stmts *s = &h.s;
     if (helper_is_for_both(pt, t, symbol)) {
         post_gsu_both(&h, symbol);
         return helper_end(&h, symbol, out);
@@ -243,7 +380,8 @@ Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
     buf_puts(&h.body, ")\n{\n");
     if (reducers > 1) h.p.dialect->lds_body(&h.p, &h.body);
     post_gsu_sums(&h, (int)vw, (int)reducers);
-    buf_puts(&h.body, "    const @TC a = @from_s(alpha), b = @from_s(beta);\n");
+    stmt_define(s, "@TC", "a", value_call(s, "@from_s", value_reg(s, "alpha")));
+    stmt_define(s, "@TC", "b", value_call(s, "@from_s", value_reg(s, "beta")));
     post_gsu_store(&h, (int)vw);
     return helper_end(&h, symbol, out);
 }

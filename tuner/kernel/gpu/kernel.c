@@ -84,99 +84,144 @@ void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out)
         buf_printf(out, "%c", n);
 }
 
-static void tile(const GpuPlan *p, Buf *out)
+const Value *gpu_tensor_value(const GpuPlan *p, Stmts *s, char n, bool strided)
 {
-    buf_puts(out, "    @Tile t;\n");
-    for (int i = 0; i < 2; i++) {
-        char n = p->op[i].name;
-        buf_printf(out, "    t.%c = (const char *)(", n);
-        gpu_tensor(p, n, p->strided, out);
-        buf_printf(out, ");\n    t.ld%c = ld%c;\n", n, n);
+    const Value *base = value_named(s, "%c", n), *batch = p->batched ? value_reg(s, "wg2") : value_int(s, 0);
+    if (!strided) {
+        base = value_call(s, "@pointer", base, batch);
+        return value_op(s, VALUE_ADD, base, value_named(s, "offset_%c", n));
     }
-    buf_printf(out,
-               "    t.m = size_m, t.n = size_n;\n"
-               "    t.k = @is_zero(@from_s(alpha)) ? 0 : size_k; /* then A and B are not read */\n"
-               "    t.m0 = @uniform(wg0 * %d), t.n0 = @uniform(wg1 * %d);\n"
-               "    t.slow = @copy_slow(t);\n",
-               p->mt[0], p->mt[1]);
+    if (!p->batched) return base;
+    const Value *apart = value_named(s, "batch_%c", n);
+    return value_op(s, VALUE_ADD, base,
+                    value_op(s, VALUE_MUL, value_cast(s, "unsigned long long", batch), apart));
+}
+
+const Value *gpu_workspace_part(const GpuPlan *p, Stmts *s)
+{
+    const Value *all = value_cast(s, "unsigned long long", value_reg(s, "part"));
+    all = value_op(s, VALUE_MUL, all, value_reg(s, "size_m"));
+    all = value_op(s, VALUE_MUL, all, value_reg(s, "size_n"));
+    return p->batched ? value_op(s, VALUE_MUL, all, value_reg(s, "size_batch")) : all;
+}
+
+static void set(Stmts *s, const char *to, const Value *x) { stmt_set(s, value_reg(s, to), x); }
+
+/* The same in all threads of a wave. */
+static const Value *uniform64(Stmts *s, const Value *x)
+{
+    return value_cast(s, "long long", value_call(s, "@uniform64", x));
+}
+
+static const Value *product(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_MUL, x, y); }
+
+/* What all threads of the work-group share. */
+static void tile(const GpuPlan *p, Stmts *s)
+{
+    static const char *const base[] = {"t.a", "t.b"}, *const ld[] = {"t.lda", "t.ldb"};
+    const Value *t = stmt_var(s, "@Tile", "t", NULL);
+    for (int i = 0; i < 2; i++) {
+        set(s, base[i], value_cast(s, "const char *", gpu_tensor_value(p, s, p->op[i].name, p->strided)));
+        set(s, ld[i], value_named(s, "ld%c", p->op[i].name));
+    }
+    set(s, "t.m", value_reg(s, "size_m"));
+    set(s, "t.n", value_reg(s, "size_n"));
+    stmt_comment(s, "where alpha is 0, A and B are not read");
+    const Value *zero = value_call(s, "@is_zero", value_call(s, "@from_s", value_reg(s, "alpha")));
+    set(s, "t.k", value_select(s, zero, value_int(s, 0), value_reg(s, "size_k")));
+    set(s, "t.m0", value_call(s, "@uniform", product(s, value_reg(s, "wg0"), value_int(s, p->mt[0]))));
+    set(s, "t.n0", value_call(s, "@uniform", product(s, value_reg(s, "wg1"), value_int(s, p->mt[1]))));
+    set(s, "t.slow", value_call(s, "@copy_slow", t));
 }
 
 /* Bytes of one chunk along K. */
-static void chunk_bytes(const GpuPlan *p, int i, Buf *out)
+static const Value *chunk_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
-    const GpuOperand *x = &p->op[i];
-    int bytes = gpu_type_bytes(&x->type);
-    if (x->tlu)
-        buf_printf(out, "(long long)(t.ld%c * %d)", x->name, p->depth_u * bytes);
-    else
-        buf_printf(out, "%dll", p->depth_u * bytes);
+    const int bytes = p->depth_u * gpu_type_bytes(&x->type);
+    if (!x->tlu) return value_literal(s, stmts_name(s, "%dll", bytes));
+    return value_cast(s, "long long", product(s, value_named(s, "t.ld%c", x->name), value_int(s, bytes)));
 }
 
-static void start(GpuWalk *w, Buf *out)
+/* The copies at the group's first chunk; the accumulators. */
+static void start(const GpuPlan *p, Stmts *s)
 {
-    const GpuPlan *p = w->p;
+    const Value *step = value_reg(s, "step"), *from = value_reg(s, "first"), *at[2];
     for (int i = 0; i < 2; i++) {
-        buf_printf(out, "    const long long chunk_%c = (long long)@uniform64(", p->op[i].name);
-        chunk_bytes(p, i, out);
-        buf_printf(out, "), step_%c = (long long)@uniform64(chunk_%c * step);\n", p->op[i].name,
-                   p->op[i].name);
+        const GpuOperand *x = &p->op[i];
+        const char *chunk = stmts_name(s, "chunk_%c", x->name), *by = stmts_name(s, "step_%c", x->name);
+        at[i] = stmt_define(s, "long long", chunk, uniform64(s, chunk_bytes(p, s, x)));
+        stmt_define(s, "long long", by, uniform64(s, product(s, at[i], step)));
     }
-    const char *from = "first";
     if (p->walk.staggers) { /* the work-groups start at different chunks and wrap around */
-        gpu_walk_stagger(w);
-        buf_puts(out,
-                 "    unsigned wrap = whole - late;\n"
-                 "    const long long back_a = (long long)@uniform64(-step_a * (long long)(whole - 1));\n"
-                 "    const long long back_b = (long long)@uniform64(-step_b * (long long)(whole - 1));\n");
-        from = "(first + late * step)";
+        const Value *whole = value_reg(s, "whole"), *late = value_reg(s, "late");
+        stmt_var(s, "unsigned", "wrap", value_op(s, VALUE_SUB, whole, late));
+        const Value *turns = value_cast(s, "long long", value_op(s, VALUE_SUB, whole, value_int(s, 1)));
+        for (int i = 0; i < 2; i++) {
+            const Value *back = value_op(s, VALUE_NEG, value_reg(s, i ? "step_b" : "step_a"), NULL);
+            stmt_define(s, "long long", i ? "back_b" : "back_a", uniform64(s, product(s, back, turns)));
+        }
+        from = value_op(s, VALUE_ADD, from, product(s, late, step));
     }
-    buf_printf(
-        out,
-        "    @Copy copy;\n    @copy_init(copy, t, tid);\n"
-        "    @copy_move(copy, t, (long long)@uniform64(chunk_a * %s), (long long)@uniform64(chunk_b * %s));\n"
-        "    @Acc acc;\n    @acc_zero(acc);\n",
-        from, from);
+    const Value *copy = stmt_var(s, "@Copy", "copy", NULL), *t = value_reg(s, "t");
+    stmt_call(s, "@copy_init", copy, t, value_reg(s, "tid"));
+    stmt_call(s, "@copy_move", copy, t, uniform64(s, product(s, at[0], from)),
+              uniform64(s, product(s, at[1], from)));
+    stmt_call(s, "@acc_zero", stmt_var(s, "@Acc", "acc", NULL));
 }
 
-static void results(const GpuPlan *p, Buf *out)
+static void results(const GpuPlan *p, Stmts *s)
 {
-    bool strided = p->strided || p->workspace;
-    if (p->lsu > 1) buf_puts(out, "    @reduce(acc, lds, tid);\n");
-    buf_puts(out, "    @Out o;\n    o.d = ");
-    gpu_tensor(p, 'd', strided, out);
-    if (p->gsu_multiple) {
-        buf_puts(out, " + (unsigned long long)part * size_m * size_n");
-        if (p->batched) buf_puts(out, " * size_batch");
+    const bool strided = p->strided || p->workspace;
+    const Value *acc = value_reg(s, "acc"), *tid = value_reg(s, "tid");
+    if (p->lsu > 1) stmt_call(s, "@reduce", acc, value_reg(s, "lds"), tid);
+    const Value *o = stmt_var(s, "@Out", "o", NULL), *d = gpu_tensor_value(p, s, 'd', strided);
+    set(s, "o.d", p->gsu_multiple ? value_op(s, VALUE_ADD, d, gpu_workspace_part(p, s)) : d);
+    set(s, "o.ldd", value_reg(s, "ldd"));
+    if (gpu_scales(p)) set(s, "o.alpha", value_call(s, "@from_s", value_reg(s, "alpha")));
+    if (gpu_reads_c(p)) {
+        set(s, "o.c", gpu_tensor_value(p, s, 'c', strided));
+        set(s, "o.ldc", value_reg(s, "ldc"));
+        set(s, "o.beta", value_call(s, "@from_s", value_reg(s, "beta")));
     }
-    buf_puts(out, ";\n    o.ldd = ldd;\n");
-    if (!p->gsu_multiple) buf_puts(out, "    o.alpha = @from_s(alpha);\n");
-    if (p->use_beta && p->gsu == 1) {
-        buf_puts(out, "    o.c = ");
-        gpu_tensor(p, 'c', strided, out);
-        buf_puts(out, ";\n    o.ldc = ldc;\n    o.beta = @from_s(beta);\n");
-    }
-    buf_puts(out, "    @finish(t, o, acc, tid);\n");
-    if (p->walk.persistent) buf_puts(out, "    @barrier();\n    }\n");
-    buf_puts(out, "}\n");
+    stmt_call(s, "@finish", value_reg(s, "t"), o, acc, tid);
+    if (p->walk.persistent) stmt_barrier(s);
+}
+
+/* Statements of the kernel function's body behind what the text has already. */
+static Err put_body(const GpuPlan *p, Stmts *s, Buf *out)
+{
+    Err e = stmt_print(s, p->dialect->words, 1, out);
+    stmts_fini(s);
+    stmts_init(s, GPU_STMTS_BYTES);
+    return e;
+}
+
+static Err body(const GpuPlan *p, const Program *program, Stmts *s, Buf *out)
+{
+    GpuWalk walk;
+    stmt_define(s, "unsigned", "tid", value_call_0(s, "@tid"));
+    TRY(put_body(p, s, out));
+    gpu_walk_place(&walk, p, out);
+    tile(p, s);
+    TRY(put_body(p, s, out));
+    gpu_walk_chunks(&walk, "t.k", "t.slow");
+    if (p->walk.staggers) gpu_walk_stagger(&walk);
+    TRY(gpu_walk_check(&walk));
+    start(p, s);
+    TRY(gpu_loop(p, program, s));
+    results(p, s);
+    TRY(put_body(p, s, out));
+    buf_puts(out, p->walk.persistent ? "    }\n}\n" : "}\n");
+    return buf_check(out);
 }
 
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out)
 {
+    Stmts s;
     gpu_signature(p, symbol, out);
     p->dialect->lds_body(p, out);
-    buf_puts(out, "    const unsigned tid = @tid();\n");
-    GpuWalk walk;
-    gpu_walk_place(&walk, p, out);
-    tile(p, out);
-    gpu_walk_chunks(&walk, "t.k", "t.slow");
-    start(&walk, out);
-    TRY(gpu_walk_check(&walk));
-    Stmts s;
     stmts_init(&s, GPU_STMTS_BYTES);
-    Err e = gpu_loop(p, program, &s);
-    if (!e) e = stmt_print(&s, p->dialect->words, 1, out);
+    Err e = body(p, program, &s, out);
     stmts_fini(&s);
-    TRY(e);
-    results(p, out);
-    return buf_check(out);
+    return e;
 }

@@ -1,16 +1,19 @@
 /* Element types of a kernel's text: parts, elements, vectors, conversions and arithmetic on accumulators. */
 #include "kernel/gpu/gpu.h"
-#include "kernel/text.h"
 
 #include <stdio.h>
 
-static void element(const char *name, const char *part_name, const GpuType *t, Buf *out)
+static void element(Stmts *s, const char *name, const char *part_name, const GpuType *t)
 {
-    buf_printf(out, "typedef %s %s;\n", t->part, part_name);
-    if (t->parts == 2)
-        buf_printf(out, "struct %s { %s re, im; };\n", name, part_name);
-    else
-        buf_printf(out, "typedef %s %s;\n", part_name, name);
+    stmt_typedef(s, t->part, part_name, NULL);
+    if (t->parts == 1) {
+        stmt_typedef(s, part_name, name, NULL);
+        return;
+    }
+    stmt_struct(s, name, 0);
+    stmt_var(s, part_name, "re", NULL);
+    stmt_var(s, part_name, "im", NULL);
+    stmt_end(s);
 }
 
 static void vectors(const GpuPlan *p, const char *name, const GpuType *t, Buf *out)
@@ -47,56 +50,80 @@ static const char *narrow(DataType type)
     return "";
 }
 
-static void conversion(const char *to, const char *name, const char *from, const char *call, Buf *out)
+static void conversion(Stmts *s, const char *to, const char *name, const char *from, const char *call)
 {
-    buf_printf(out, "@DEV %s @%s(%s x) { return %s%s; }\n", to, name, from, call, *call ? "(x)" : "x");
+    const Value *x = value_reg(s, "x");
+    stmt_function(s, (Function){.result = to, .name = name, STMT_PARAMS({from, "x"})});
+    stmt_return(s, *call ? value_call(s, call, x) : x);
+    stmt_end(s);
 }
 
-static void complex_arithmetic(Buf *out) { kernel_text_put("gpu/complex.h", out); }
-
-static void real_arithmetic(const GpuPlan *p, Buf *out)
+static void real_arithmetic(const GpuPlan *p, Stmts *s)
 {
-    conversion("@TC", "to_c", "@TD", gpu_widen(p->out.type), out);
-    conversion("@TD", "from_c", "@TC", narrow(p->out.type), out);
-    conversion("@TC", "from_s", "@TS", gpu_widen(p->scalar.type), out);
-    conversion("@TS", "to_s", "@TC", narrow(p->scalar.type), out);
-    buf_puts(out, "@DEV @TC @zero() { return 0; }\n"
-                  "@DEV bool @is_zero(@TC x) { return x == 0; }\n"
-                  "@DEV @TC @add(@TC x, @TC y) { return x + y; }\n"
-                  "@DEV @TC @mul(@TC x, @TC y) { return x * y; }\n");
-    if (p->acc.type == TYPE_I)
-        buf_puts(out, "@DEV @TC @madd(@TC x, @TC y, @TC z) { return x * y + z; }\n");
-    else
-        buf_puts(out, "@DEV @TC @madd(@TC x, @TC y, @TC z) { return @fma(x, y, z); }\n");
+    conversion(s, "@TC", "@to_c", "@TD", gpu_widen(p->out.type));
+    conversion(s, "@TD", "@from_c", "@TC", narrow(p->out.type));
+    conversion(s, "@TC", "@from_s", "@TS", gpu_widen(p->scalar.type));
+    conversion(s, "@TS", "@to_s", "@TC", narrow(p->scalar.type));
+    stmt_file(s, "gpu/real.h");
+    stmt_file(s, p->acc.type == TYPE_I ? "gpu/madd_integer.h" : "gpu/madd_float.h");
+}
+
+/* Text in front of "x)" as a call: "f(" or "f(type, ". */
+static const Value *reinterpreted(Stmts *s, const char *words, const Value *x)
+{
+    const Str all = str_from(words);
+    const size_t open = str_find(all, '(', 0), comma = str_find(all, ',', open);
+    const char *name = stmts_name(s, "%.*s", STR_ARG(str_sub(all, 0, open)));
+    if (comma == all.n) return value_call(s, name, x);
+    return value_call(s, name, value_named(s, "%.*s", STR_ARG(str_sub(all, open + 1, comma))), x);
+}
+
+const Value *gpu_as_float(const GpuDialect *d, Stmts *s, const Value *x)
+{
+    return reinterpreted(s, d->as_float, x);
+}
+
+const Value *gpu_as_bits(const GpuDialect *d, Stmts *s, const Value *x)
+{
+    return reinterpreted(s, d->as_bits, x);
 }
 
 /* Tensile's conversion: half becomes float, of which bf16 is the upper half; with Fp16AltImplRound to the
  * nearest, the middle to the one near zero. Half's denormals are normal numbers of bf16. */
-static void half_to_bf16(const GpuPlan *p, Buf *out)
+static void half_to_bf16(const GpuPlan *p, Stmts *s)
 {
-    if (!p->to_bf16) return;
-    buf_printf(out,
-               "@DEV unsigned short @to_bf16(unsigned short h)\n{\n    const float f = @h2f(h);\n"
-               "    unsigned u = %sf);\n%s    return (unsigned short)(u >> 16);\n}\n",
-               p->dialect->as_bits, p->to_bf16_rounds ? "    if (f == f) u += 0x7fffu;\n" : "");
-    buf_puts(out, "@DEV int @to_bf16x2(int w)\n{\n"
-                  "    return (int)((unsigned)@to_bf16((unsigned short)((unsigned)w >> 16)) << 16 |\n"
-                  "                 @to_bf16((unsigned short)w));\n}\n");
+    stmt_function(
+        s, (Function){.result = "unsigned short", .name = "@to_bf16", STMT_PARAMS({"unsigned short", "h"})});
+    const Value *f = stmt_define(s, "float", "f", value_call(s, "@h2f", value_reg(s, "h")));
+    const Value *u = stmt_var(s, "unsigned", "u", gpu_as_bits(p->dialect, s, f));
+    if (p->to_bf16_rounds) {
+        stmt_if(s, value_op(s, VALUE_EQ, f, f));
+        stmt_update(s, VALUE_ADD, u, value_literal(s, "0x7fffu"));
+        stmt_end(s);
+    }
+    stmt_return(s, value_cast(s, "unsigned short", value_op(s, VALUE_SHR, u, value_int(s, 16))));
+    stmt_end(s);
+    stmt_file(s, "gpu/to_bf16x2.h");
 }
 
 void gpu_types(const GpuPlan *p, Buf *out)
 {
-    buf_puts(out, "\n/* ---- types ---- */\n\n");
-    element("@T", "@P", &p->in, out);
-    element("@TC", "@PC", &p->acc, out);
-    element("@TD", "@PD", &p->out, out);
-    element("@TS", "@PS", &p->scalar, out);
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    gpu_heading(&s, "---- types ----");
+    element(&s, "@T", "@P", &p->in);
+    element(&s, "@TC", "@PC", &p->acc);
+    element(&s, "@TD", "@PD", &p->out);
+    element(&s, "@TS", "@PS", &p->scalar);
+    gpu_put(p, &s, out);
     vectors(p, "VP", &p->in, out);
     vectors(p, "VD", &p->out, out);
     vectors(p, "VC", &p->acc, out);
+    stmts_init(&s, GPU_STMTS_BYTES);
     if (p->acc.parts == 2)
-        complex_arithmetic(out);
+        stmt_file(&s, "gpu/complex.h");
     else
-        real_arithmetic(p, out);
-    half_to_bf16(p, out);
+        real_arithmetic(p, &s);
+    if (p->to_bf16) half_to_bf16(p, &s);
+    gpu_put(p, &s, out);
 }

@@ -150,7 +150,9 @@ static int precedence_of(const Value *v)
 
 static void put_op(const Text *t, const Value *v)
 {
-    const int at = ops[v->op].precedence;
+    /* compilers ask for brackets around operators inside of shifts and of operators of bits */
+    const bool bits = v->op >= VALUE_SHL && v->op <= VALUE_OR;
+    const int at = bits ? AS_UNARY : ops[v->op].precedence;
     if (!v->y) {
         buf_puts(t->out, ops[v->op].word);
         put_value(t, v->x, at);
@@ -158,7 +160,7 @@ static void put_op(const Text *t, const Value *v)
     }
     put_value(t, v->x, at);
     buf_printf(t->out, " %s ", ops[v->op].word);
-    put_value(t, v->y, at + 1);
+    put_value(t, v->y, bits ? at : at + 1);
 }
 
 static void put_bare(const Text *t, const Value *v)

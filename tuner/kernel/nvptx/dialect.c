@@ -11,14 +11,6 @@ static void prelude(const GpuPlan *p, Buf *out)
     nvptx_hints(p, out);
 }
 
-/* Exact: binary16 has all numbers of e4m3. Not so the other way: cvt's .satfinite makes infinities, which are
- * NaN here, the largest number. */
-static const char e4m3_to_f[] = "    float f;\n"
-                                "    asm(\"{ .reg .b32 pair; .reg .b16 h, rest; cvt.rn.f16x2.e4m3x2 "
-                                "pair, %1; mov.b32 {h, rest}, pair; cvt.f32.f16 %0, h; }\"\n"
-                                "        : \"=f\"(f) : \"h\"((unsigned short)x));\n"
-                                "    return f;\n}\n";
-
 static void vector(const char *name, const char *part, int part_bytes, int n, Buf *out)
 {
     int align = (n & (n - 1)) == 0 ? part_bytes * n : part_bytes;
@@ -67,6 +59,8 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
     return ERR_OK;
 }
 
+/* e4m3.cuh is exact: binary16 has all numbers of e4m3. Not so the other way: cvt's .satfinite makes
+ * infinities, which are NaN here, the largest number. */
 const GpuDialect dialect_nvptx = {.language = "CUDA C++",
                                   .words = &stmt_words_cuda,
                                   .static_lds = 49152,
@@ -75,7 +69,7 @@ const GpuDialect dialect_nvptx = {.language = "CUDA C++",
                                   .hint_levels = true,
                                   .as_float = "__uint_as_float(",
                                   .as_bits = "__float_as_uint(",
-                                  .e4m3_to_f = e4m3_to_f,
+                                  .e4m3_to_f = "nvptx/e4m3.cuh",
                                   .prelude = prelude,
                                   .vector = vector,
                                   .kernel_head = kernel_head,

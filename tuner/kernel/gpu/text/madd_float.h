@@ -1,0 +1,1 @@
+g_DEV g_TC g_madd(g_TC x, g_TC y, g_TC z) { return g_fma(x, y, z); }
