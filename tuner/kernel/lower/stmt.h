@@ -134,6 +134,7 @@ typedef struct {
     const char *constant;  /* template parameter: an int that is a constant of the function; or NULL */
     const char *result;    /* NULL: void */
     const char *name;
+    const char *qualifier; /* behind the parameters: "const"; or NULL */
     const StmtParam *param;
     int n_params;
 } Function;

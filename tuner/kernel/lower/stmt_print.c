@@ -273,7 +273,8 @@ static void put_function(Text *t, const Stmt *s)
             buf_puts(t->out, p->type);
     }
     if (!f->n_params && t->words->expr == &expr_c_style) buf_puts(t->out, "void");
-    buf_puts(t->out, ")\n");
+    buf_printf(t->out, ")%s%s\n", f->qualifier ? " " : "", f->qualifier ? f->qualifier : "");
+    put_indent(t);
     put_body(t, s->body);
     buf_putc(t->out, '\n');
 }

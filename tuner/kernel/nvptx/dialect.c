@@ -6,20 +6,41 @@
 
 static void prelude(const GpuPlan *p, Buf *out)
 {
+    Stmts s;
     kernel_text_put("nvptx/prelude.cuh", out);
     gpu_small_floats(p, out);
-    nvptx_hints(p, out);
+    stmts_init(&s, GPU_STMTS_BYTES);
+    nvptx_hints(p, &s);
+    gpu_put(p, &s, out);
+}
+
+/* Element i of a vector, which may be set or is constant. */
+static void element(Stmts *s, const char *part, bool is_const)
+{
+    const char *result = stmts_name(s, is_const ? "__device__ const %s &" : "__device__ %s &", part);
+    stmt_function(s, (Function){.kind = FUNCTION_EXPORTED,
+                                .result = result,
+                                .name = "operator[]",
+                                .qualifier = is_const ? "const" : NULL,
+                                STMT_PARAMS({"int", "i"})});
+    stmt_return(s, value_reg(s, "v[i]"));
+    stmt_end(s);
 }
 
 static void vector(const char *name, const char *part, int part_bytes, int n, Buf *out)
 {
     int align = (n & (n - 1)) == 0 ? part_bytes * n : part_bytes;
     if (align > 16) align = 16;
-    buf_printf(out,
-               "struct __align__(%d) %s {\n    %s v[%d];\n"
-               "    __device__ %s &operator[](int i) { return v[i]; }\n"
-               "    __device__ const %s &operator[](int i) const { return v[i]; }\n};\ntypedef %s %su;\n",
-               align, name, part, n, part, part, name, name);
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    stmt_struct(&s, name, align);
+    stmt_array(&s, part, "v", DIMS(n));
+    element(&s, part, false);
+    element(&s, part, true);
+    stmt_end(&s);
+    stmt_typedef(&s, name, stmts_name(&s, "%su", name), NULL);
+    if (stmt_print(&s, &stmt_words_cuda, 0, out)) out->failed = true;
+    stmts_fini(&s);
 }
 
 static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)

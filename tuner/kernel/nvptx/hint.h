@@ -5,6 +5,6 @@
 #include "kernel/gpu/gpu.h"
 
 /* Emits @load_nt<h>(const V *) and @store_nt<h>(V *, V) for the NonTemporal values that the kernel has. */
-void nvptx_hints(const GpuPlan *p, Buf *out);
+void nvptx_hints(const GpuPlan *p, Stmts *s);
 
 #endif

@@ -5,77 +5,97 @@
 #include "kernel/nvptx/hopper.h"
 
 #include "kernel/nvptx/lanes.h"
-#include "kernel/text.h"
 #include "problem/matrix_inst.h"
 
 /* ---- numbers ---- */
 
-static void number(const char *type, const char *name, int value, Buf *out)
-{
-    buf_printf(out, "constexpr %s %s = %d;\n", type, name, value);
-}
-
-static void numbers(const GpuPlan *p, Buf *out)
+static void numbers(const GpuPlan *p, Stmts *s)
 {
     const GpuWarpGroups *g = &p->groups;
-    buf_puts(out, "\n/* ---- numbers ---- */\n\n");
-    number("int", "M0", p->mt[0], out);
-    number("int", "M1", p->mt[1], out);
-    number("int", "DU", p->depth_u, out);
-    number("int", "STAGES", g->stages, out);
-    number("int", "CONSUMERS", g->consumers, out);
-    number("bool", "PINGPONG", g->turns, out);
-    number("bool", "PROMOTES", g->promotes, out);
-    number("int", "REGS_PRODUCER", g->producer_registers, out);
-    number("int", "REGS_CONSUMER", g->consumer_registers, out);
-    number("bool", "SWAP", p->matrix.swap, out);
-    number("bool", "A_K_MAJOR", !p->op[0].tlu, out);
-    number("bool", "B_K_MAJOR", !p->op[1].tlu, out);
-    number("int", "CLUSTER_M", g->cluster[0], out);
-    number("int", "CLUSTER_N", g->cluster[1], out);
-    number("int", "SPLIT", p->walk.split, out);
-    number("bool", "STORE_TMA", g->engine_store, out);
-    number("bool", "READS", p->use_beta && !p->workspace, out);
-    number("bool", "PAIR_BF16", p->dest.type == TYPE_B, out);
-    number("int", "SHARED_BYTES", p->lds_bytes, out);
+    const struct {
+        const char *type, *name;
+        int value;
+    } all[] = {{"int", "M0", p->mt[0]},
+               {"int", "M1", p->mt[1]},
+               {"int", "DU", p->depth_u},
+               {"int", "STAGES", g->stages},
+               {"int", "CONSUMERS", g->consumers},
+               {"bool", "PINGPONG", g->turns},
+               {"int", "REGS_PRODUCER", g->producer_registers},
+               {"int", "REGS_CONSUMER", g->consumer_registers},
+               {"bool", "SWAP", p->matrix.swap},
+               {"bool", "A_K_MAJOR", !p->op[0].tlu},
+               {"bool", "B_K_MAJOR", !p->op[1].tlu},
+               {"int", "CLUSTER_M", g->cluster[0]},
+               {"int", "CLUSTER_N", g->cluster[1]},
+               {"int", "SPLIT", p->walk.split},
+               {"bool", "STORE_TMA", g->engine_store},
+               {"bool", "READS", p->use_beta && !p->workspace},
+               {"bool", "PAIR_BF16", p->dest.type == TYPE_B},
+               {"int", "SHARED_BYTES", p->lds_bytes}};
+    gpu_heading(s, "---- numbers ----");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        stmt_constant(s, all[i].type, all[i].name, all[i].value);
 }
 
 /* ---- the instruction ---- */
 
 /* One instruction in the words of the PTX ISA (9.7.15.5): accumulators, descriptors of X and Y, whether to
  * add; for floats signs of both, for 16 bits which of them has K strided. */
+static void instruction_text(const GpuPlan *plan, const MatrixInst *in, int columns, int n, Buf *text)
+{
+    const GpuMatrix *mi = &plan->matrix;
+    const bool x_k = !plan->op[mi->swap].tlu, y_k = !plan->op[!mi->swap].tlu;
+    buf_printf(text, "{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %%%d, 0;\\n\\t", n + 2);
+    buf_printf(text, "wgmma.mma_async.sync.aligned.m%dn%dk%d.%s ", in->m, columns, mi->k, in->name);
+    for (int i = 0; i < n; i++) buf_printf(text, "%s%%%d", i ? ", " : "{", i);
+    buf_printf(text, "}, %%%d, %%%d, p", n, n + 1);
+    if (plan->acc.type != TYPE_I) buf_puts(text, ", 1, 1");
+    if (plan->in.part_bytes == 2) buf_printf(text, ", %d, %d", !x_k, !y_k);
+    buf_puts(text, ";\\n\\t}");
+}
+
+/* The statement around it, of n accumulators. */
+static void instruction_asm(const GpuPlan *plan, const char *text, int n, Stmts *s)
+{
+    enum { OPERANDS_MAX = WGMMA_ROWS * 256 / WGMMA_LANES + 3 }; /* descriptors, whether to add */
+    AsmOperand operand[OPERANDS_MAX];
+    for (int i = 0; i < n; i++)
+        operand[i] =
+            (AsmOperand){plan->acc.type == TYPE_I ? "+r" : "+f", value_at_i(s, value_reg(s, "d"), i)};
+    operand[n] = (AsmOperand){"l", value_reg(s, "x")};
+    operand[n + 1] = (AsmOperand){"l", value_reg(s, "y")};
+    operand[n + 2] = (AsmOperand){"r", value_reg(s, "add")};
+    stmt_asm(s, (Asm){.text = text, .operand = operand, .n_outputs = n, .n_inputs = 3, .is_volatile = true});
+}
+
+/* wgmma, and the lanes of its accumulator. */
 static Err instruction(const GpuPlan *plan, Buf *out)
 {
     const GpuMatrix *mi = &plan->matrix;
-    int columns = mi->swap ? mi->m : mi->n, n = WGMMA_ROWS * columns / WGMMA_LANES, k = mi->k;
-    bool whole = plan->acc.type == TYPE_I, wide = plan->in.part_bytes == 2;
+    const int columns = mi->swap ? mi->m : mi->n, n = WGMMA_ROWS * columns / WGMMA_LANES;
     const bool tf32 = plan->math == TYPE_X;
     const DataType x = tf32 ? TYPE_X : plan->op[mi->swap].type.type,
                    y = tf32 ? TYPE_X : plan->op[!mi->swap].type.type;
-    const MatrixInst *in = matrix_inst(plan->target, x, y, (const int32_t[]){mi->m, mi->n, k, mi->b});
+    const MatrixInst *in = matrix_inst(plan->target, x, y, (const int32_t[]){mi->m, mi->n, mi->k, mi->b});
     if (!in)
         FAIL(ERR_INPUT, "wgmma has no data types %s, %s", type_letter(plan->op[0].type.type),
              type_letter(plan->op[1].type.type));
-    bool x_k = !plan->op[mi->swap].tlu, y_k = !plan->op[!mi->swap].tlu;
-    buf_printf(out,
-               "\n__device__ __forceinline__ void wgmma(g_TC (&d)[%d], unsigned long long x, unsigned long "
-               "long y, int add)\n"
-               "{\n    asm volatile(\"{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %%%d, 0;\\n\\t\"\n"
-               "                 \"wgmma.mma_async.sync.aligned.m%dn%dk%d.%s {",
-               n, n + 2, in->m, columns, k, in->name);
-    for (int i = 0; i < n; i++)
-        buf_printf(out, "%s%%%d", i == 0 ? "" : i % 16 ? ", " : ", \"\n                 \"", i);
-    buf_printf(out, "}, %%%d, %%%d, p", n, n + 1);
-    if (!whole) buf_puts(out, ", 1, 1");
-    if (wide) buf_printf(out, ", %d, %d", !x_k, !y_k);
-    buf_puts(out, ";\\n\\t}\"\n                 : ");
-    for (int i = 0; i < n; i++)
-        buf_printf(out, "%s\"+%s\"(d[%d])",
-                   i == 0  ? ""
-                   : i % 8 ? ", "
-                           : ",\n                   ",
-                   whole ? "r" : "f", i);
-    buf_puts(out, "\n                 : \"l\"(x), \"l\"(y), \"r\"(add));\n}\n");
+    if (columns > 256) FAIL(ERR_INPUT, "wgmma has no %d columns, 256 at most", columns);
+    Stmts s;
+    Buf text;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    stmt_gap(&s);
+    stmt_function(
+        &s, (Function){.name = "wgmma",
+                       STMT_PARAMS({stmts_name(&s, "g_TC (&d)[%d]", n), NULL}, {"unsigned long long", "x"},
+                                   {"unsigned long long", "y"}, {"int", "add"})});
+    buf_init(&text);
+    instruction_text(plan, in, columns, n, &text);
+    instruction_asm(plan, stmts_name(&s, "%s", buf_cstr(&text)), n, &s);
+    buf_fini(&text);
+    stmt_end(&s);
+    gpu_put(plan, &s, out);
     return nvptx_wgmma_lanes(in, columns, out);
 }
 
@@ -88,37 +108,48 @@ static const WalkNames names = {.group = {"0u", "0u", "0u"},
                                 .batch = "size_batch",
                                 .stagger_mask = "stagger_mask"};
 
-/* Tiles count in clusters here; hopper.cuh finds a work-group's own. */
-static Err walk(const Walk *w, Buf *out)
+static void tile_struct(Stmts *s)
 {
-    enum { NODES = 512 };
-    static const char head[] =
-        "(unsigned id, unsigned tiles_m, unsigned tiles_n, unsigned size_batch, unsigned size_k, "
-        "unsigned stagger_mask)";
-    Expr node[NODES];
-    ExprPool pool;
-    ExprText to = {.style = &expr_gpu_style, .out = out, .indent = 1};
-    expr_pool_fixed(&pool, node, NODES);
-    buf_puts(out, "\n/* ---- the walk ---- */\n\n"
-                  "struct Tile {\n    unsigned wg0, wg1, wg2, part, first, step, late, count;\n};\n");
-    buf_printf(out, "__device__ __forceinline__ Tile tile_of%s\n{\n", head);
-    WalkPlace at = walk_place(&pool, w, &names);
-    WalkChunks chunks = walk_chunks(&pool, w, expr_var(&pool, "size_k", WALK_K, 0, UINT32_MAX), at.part);
-    expr_let(&to, "wg0", at.wg0), expr_let(&to, "wg1", at.wg1), expr_let(&to, "wg2", at.wg2);
-    expr_let(&to, "tile_part", at.part);
-    expr_let(&to, "n", chunks.count), expr_let(&to, "from", chunks.first), expr_let(&to, "by", chunks.step);
-    if (w->staggers)
-        expr_let(&to, "late", walk_stagger(&pool, w, &names, &at, chunks.whole));
-    else
-        buf_puts(out, "    const unsigned late = 0;\n");
-    buf_puts(out, "    return {wg0, wg1, wg2, tile_part, from, by, late, n};\n}\n"
-                  "__device__ __forceinline__ unsigned tile_ids(unsigned tiles_m, unsigned tiles_n, unsigned "
-                  "size_batch)\n"
-                  "{\n");
-    ExprText ids = {.style = &expr_gpu_style, .out = out, .indent = 1};
-    expr_let(&ids, "n", walk_ids(&pool, w, &names));
-    buf_puts(out, "    return n;\n}\n\n");
-    return expr_pool_check(&pool);
+    static const char *const field[] = {"wg0", "wg1", "wg2", "part", "first", "step", "late", "count"};
+    stmt_struct(s, "Tile", 0);
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++) stmt_var(s, "unsigned", field[i], NULL);
+    stmt_end(s);
+}
+
+/* Tiles count in clusters here; hopper.cuh finds a work-group's own. */
+static void walk(const Walk *w, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    gpu_heading(s, "---- the walk ----");
+    tile_struct(s);
+    stmt_function(s, (Function){.result = "Tile",
+                                .name = "tile_of",
+                                STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"},
+                                            {"unsigned", "tiles_n"}, {"unsigned", "size_batch"},
+                                            {"unsigned", "size_k"}, {"unsigned", "stagger_mask"})});
+    WalkPlace at = walk_place(pool, w, &names);
+    WalkChunks chunks = walk_chunks(pool, w, expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), at.part);
+    const Expr *late = w->staggers ? walk_stagger(pool, w, &names, &at, chunks.whole) : expr_const(pool, 0);
+    const struct {
+        const char *name;
+        const Expr *value;
+    } let[] = {{"wg0", at.wg0},        {"wg1", at.wg1},     {"wg2", at.wg2}, {"tile_part", at.part},
+               {"from", chunks.first}, {"by", chunks.step}, {"late", late},  {"n", chunks.count}};
+    enum { N = sizeof let / sizeof *let };
+    const Value *field[N];
+    for (int i = 0; i < N; i++) {
+        stmt_let(s, let[i].name, let[i].value);
+        field[i] = value_reg(s, let[i].name);
+    }
+    stmt_return(s, value_list_n(s, N, field));
+    stmt_end(s);
+    stmt_function(s, (Function){.result = "unsigned",
+                                .name = "tile_ids",
+                                STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
+                                            {"unsigned", "size_batch"})});
+    stmt_return(s, value_expr(s, walk_ids(pool, w, &names)));
+    stmt_end(s);
+    stmt_gap(s);
 }
 
 /* ---- the kernel ---- */
@@ -139,32 +170,52 @@ static void kernel_head(const GpuPlan *plan, Str symbol, Buf *out)
     plan->dialect->lds_body(plan, out);
 }
 
-static void kernel(const GpuPlan *p, Str symbol, Buf *out)
+static const Value *or_number(Stmts *s, bool is, const char *name, const char *number)
 {
-    kernel_head(p, symbol, out);
-    buf_printf(
-        out,
-        "    const Args args = {d, c, g_from_s(alpha), %s, ldd, %s, ldc, %s, size_m, size_n, %s, size_k, "
-        "tiles_m, tiles_n, %s};\n",
-        p->use_beta ? "g_from_s(beta)" : "0", p->batched ? "batch_d" : "0", p->batched ? "batch_c" : "0",
-        p->batched ? "size_batch" : "1", p->walk.staggers ? "stagger_mask" : "0");
-    buf_printf(out, "    gemm(lds, args, map_a, map_b, %s);\n}\n",
-               p->groups.engine_store ? "map_c, map_d" : "map_a, map_b");
+    return value_reg(s, is ? name : number);
+}
+
+static void kernel(const GpuPlan *p, Stmts *s)
+{
+    const Value *alpha = value_call(s, "g_from_s", value_reg(s, "alpha"));
+    const Value *beta = value_call(s, "g_from_s", value_reg(s, "beta"));
+    const char *const map[] = {"map_a", "map_b", "map_c", "map_d"};
+    const int from = p->groups.engine_store ? 2 : 0; /* without it maps of C and D are not used */
+    stmt_define(s, "Args", "args",
+                value_list(s, value_reg(s, "d"), value_reg(s, "c"), alpha,
+                           p->use_beta ? beta : value_int(s, 0), value_reg(s, "ldd"),
+                           or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
+                           or_number(s, p->batched, "batch_c", "0"), value_reg(s, "size_m"),
+                           value_reg(s, "size_n"), or_number(s, p->batched, "size_batch", "1"),
+                           value_reg(s, "size_k"), value_reg(s, "tiles_m"), value_reg(s, "tiles_n"),
+                           or_number(s, p->walk.staggers, "stagger_mask", "0")));
+    stmt_call(s, "gemm", value_reg(s, "lds"), value_reg(s, "args"), value_reg(s, map[0]),
+              value_reg(s, map[1]), value_reg(s, map[from]), value_reg(s, map[from + 1]));
 }
 
 Err hopper_lower(const Program *program, Str symbol, Buf *out)
 {
     const GpuPlan *p = program->gpu;
     Buf body;
+    Stmts s;
     buf_init(&body);
+    stmts_init(&s, GPU_STMTS_BYTES);
     p->dialect->prelude(p, &body);
     gpu_types(p, &body);
-    numbers(p, &body);
+    numbers(p, &s);
+    gpu_put(p, &s, &body);
     Err e = instruction(p, &body);
-    if (!e) e = walk(&program->walk, &body);
-    kernel_text_put("nvptx/hopper.cuh", &body);
-    kernel_text_put("nvptx/hopper_results.cuh", &body);
-    kernel(p, symbol, &body);
+    stmts_init(&s, GPU_STMTS_BYTES);
+    walk(&program->walk, &s);
+    stmt_file(&s, "nvptx/hopper.cuh");
+    stmt_file(&s, "nvptx/hopper_results.cuh");
+    gpu_put(p, &s, &body);
+    kernel_head(p, symbol, &body);
+    stmts_init(&s, GPU_STMTS_BYTES);
+    kernel(p, &s);
+    if (!e) e = stmt_print(&s, p->dialect->words, 1, &body);
+    stmts_fini(&s);
+    buf_puts(&body, "}\n");
     if (!e) e = gpu_finish_program(program, symbol, buf_view(&body), out);
     buf_fini(&body);
     return e;

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "kernel/nvptx/lanes.h"
 #include "kernel/nvptx/ring.h"
-#include "kernel/text.h"
 
 /* Numbers of two bytes of a fragment each, in the order of m16n8k16: its steps take bytes 0, 1 of every four
  * as elements 0 to 7 of K, bytes 2, 3 as 8 to 15. Both operands have that order, so that sums are the same.
@@ -25,15 +24,25 @@ typedef struct {
 static bool by_halves(const GpuPlan *p) { return gpu_is_f8(p->in.type) && p->target->isa[0] >= 9; }
 
 /* Four numbers of 8 bits as two and two of binary16; e5m2 is its upper half. */
-static void halves(const GpuPlan *p, Buf *out)
+static void halves(const GpuPlan *p, Stmts *s, int i)
 {
-    static const char *const how[] = {
-        "    asm(\"{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.rn.f16x2.e4m3x2 %0, low; "
-        "cvt.rn.f16x2.e4m3x2 %1, high; }\"\n        : \"=r\"(low), \"=r\"(high) : \"r\"(x));\n",
-        "    low = __byte_perm(x, 0, 0x1404), high = __byte_perm(x, 0, 0x3424);\n"};
-    for (int i = 0; i < 2; i++)
-        buf_printf(out, "@DEV void @halves_%c(unsigned &low, unsigned &high, unsigned x)\n{\n%s}\n",
-                   p->op[i].name, how[p->op[i].type.type == TYPE_B8]);
+    const Value *low = value_reg(s, "low"), *high = value_reg(s, "high"), *x = value_reg(s, "x");
+    stmt_function(s,
+                  (Function){.name = stmts_name(s, "@halves_%c", p->op[i].name),
+                             STMT_PARAMS({"unsigned &", "low"}, {"unsigned &", "high"}, {"unsigned", "x"})});
+    if (p->op[i].type.type == TYPE_B8) {
+        static const char *const order[] = {"0x1404", "0x3424"};
+        for (int h = 0; h < 2; h++)
+            stmt_set(s, h ? high : low,
+                     value_call(s, "__byte_perm", x, value_int(s, 0), value_literal(s, order[h])));
+    } else {
+        const AsmOperand operands[] = {{"=r", low}, {"=r", high}, {"r", x}};
+        const char *cvt = "cvt.rn.f16x2.e4m3x2";
+        const char *text = stmts_name(
+            s, "{ .reg .b16 low, high; mov.b32 {low, high}, %%2; %s %%0, low; %s %%1, high; }", cvt, cvt);
+        stmt_asm(s, (Asm){.text = text, .operand = operands, .n_outputs = 2, .n_inputs = 1});
+    }
+    stmt_end(s);
 }
 
 /* The row operand is B. Two instructions of 8 rows count as one. */
@@ -61,97 +70,127 @@ static Err mma_of(const GpuPlan *p, Mma *m)
     return ERR_OK;
 }
 
-static void name(const MatrixInst *in, Buf *out)
-{
-    buf_printf(out, "mma.sync.aligned.m%dn%dk%d.%s", in->m, in->n, in->k, in->name);
-}
+enum { ASM_MAX = 16 }; /* operands of an instruction */
 
+/* Appends "{%from, ...}" of n operands. */
 static void registers(int from, int n, Buf *out)
 {
     for (int i = 0; i < n; i++) buf_printf(out, "%s%%%d", i ? ", " : "{", from + i);
-    buf_puts(out, "}");
+    buf_putc(out, '}');
 }
 
-static void operands(char constraint, const char *name, int n, Buf *out)
+/* n elements of an array from `first` on, as operands. */
+static int elements(Stmts *s, const char *constraint, const char *array, int first, int n, AsmOperand *to)
 {
-    for (int i = 0; i < n; i++) buf_printf(out, "%s\"%c\"(%s[%d])", i ? ", " : "", constraint, name, i);
+    for (int i = 0; i < n; i++)
+        to[i] = (AsmOperand){constraint, value_at_i(s, value_reg(s, array), first + i)};
+    return n;
 }
 
-static void instruction(const Mma *m, Buf *out)
+/* One mma.sync: sums c[c0] .., of x[x0] .. and y. */
+static void one_mma(const Mma *m, Stmts *s, int n_sums, int c0, int x0, int n_x)
 {
-    buf_puts(out, "@DEV void @mma(@TC *c, const @F *x, const @F *y)\n{\n    asm(\"");
-    name(m->in, out);
-    buf_puts(out, " ");
-    registers(0, 4, out);
-    buf_puts(out, ", ");
-    registers(4, m->x, out);
-    buf_puts(out, ", ");
-    registers(4 + m->x, m->y, out);
-    buf_puts(out, ", ");
-    registers(0, 4, out);
-    buf_puts(out, ";\"\n        : ");
-    for (int i = 0; i < 4; i++) buf_printf(out, "%s\"+%c\"(c[%d])", i ? ", " : "", m->sum, i);
-    buf_puts(out, "\n        : ");
-    operands(m->part, "x", m->x, out);
-    buf_puts(out, ", ");
-    operands(m->part, "y", m->y, out);
-    buf_puts(out, ");\n}\n");
+    AsmOperand operands[ASM_MAX];
+    const char sum[] = {'+', m->sum, 0}, part[] = {m->part, 0};
+    const char *sums = stmts_name(s, "%s", sum), *parts = stmts_name(s, "%s", part);
+    Buf text;
+    buf_init(&text);
+    buf_printf(&text, "mma.sync.aligned.m%dn%dk%d.%s ", m->in->m, m->in->n, m->in->k, m->in->name);
+    registers(0, n_sums, &text);
+    buf_puts(&text, ", ");
+    registers(n_sums, n_x, &text);
+    buf_puts(&text, ", ");
+    registers(n_sums + n_x, m->y, &text);
+    buf_puts(&text, ", ");
+    registers(0, n_sums, &text);
+    int n = elements(s, sums, "c", c0, n_sums, operands);
+    n += elements(s, parts, "x", x0, n_x, operands + n);
+    n += elements(s, parts, "y", 0, m->y, operands + n);
+    stmt_asm(s, (Asm){.text = stmts_name(s, "%s;", buf_cstr(&text)),
+                      .operand = operands,
+                      .n_outputs = n_sums,
+                      .n_inputs = n - n_sums});
+    buf_fini(&text);
 }
 
-/* 8x8x4, all that sm_80 has for doubles: two make one of 16 rows. */
-static void instruction_pair(const Mma *m, Buf *out)
+/* 8x8x4 is all that sm_80 has for doubles: two make one of 16 rows. */
+static void instruction(const GpuPlan *p, const Mma *m, Stmts *s)
 {
-    buf_puts(out, "@DEV void @mma(@TC *c, const @F *x, const @F *y)\n{\n");
-    for (int h = 0; h < 2; h++) {
-        buf_puts(out, "    asm(\"");
-        name(m->in, out);
-        buf_printf(out,
-                   " {%%0, %%1}, {%%2}, {%%3}, {%%0, %%1};\"\n"
-                   "        : \"+d\"(c[%d]), \"+d\"(c[%d])\n        : \"d\"(x[%d]), \"d\"(y[0]));\n",
-                   2 * h, 2 * h + 1, h);
-    }
-    buf_puts(out, "}\n");
+    stmt_function(
+        s, (Function){.name = "@mma", STMT_PARAMS({"@TC *", "c"}, {"const @F *", "x"}, {"const @F *", "y"})});
+    if (p->matrix.m == 8)
+        for (int h = 0; h < 2; h++) one_mma(m, s, 2, 2 * h, h, 1);
+    else
+        one_mma(m, s, 4, 0, 0, m->x);
+    stmt_end(s);
 }
 
 /* The instruction cuts inputs to tf32. NvRoundXF32 1: cvt.rna.tf32, a sequence of instructions on these
  * machines. 2: half a unit of the last place, 2^-11 of the number's power of two, is added, in two
  * instructions. The same for all but denormal numbers (2 cuts them); NaN and infinities stay. */
-static void rounding(const GpuPlan *p, Buf *out)
+static const char *rounding_text(Stmts *s, int rounds)
 {
-    static const char add_half[] = "{ .reg .b32 half; and.b32 half, %0, 0xff800000; "
-                                   "fma.rn.f32 %0, half, 0f3a000000, %0; }";
-    static const char *const how[] = {"", "cvt.rna.tf32.f32 %0, %0;", add_half};
-    const int rounds = p->ring.rounds_xf32;
-    buf_puts(out, "@DEV void @round(@Frag &f)\n{\n");
-    for (int i = 0; i < 2 && rounds; i++)
-        buf_printf(out,
-                   "    @UNROLL for (int i = 0; i < @N%c; i++)\n"
-                   "        @UNROLL for (int e = 0; e < %d; e++)\n"
-                   "            asm(\"%s\" : \"+r\"(f.%c[i][e]));\n",
-                   i ? 'Y' : 'X', i ? 2 : 4, how[rounds == 2 ? 2 : 1], i ? 'y' : 'x');
-    buf_puts(out, "    (void)f;\n}\n");
+    const char *half = "{ .reg .b32 half; and.b32 half, %0, 0xff800000; ";
+    if (rounds == 1) return "cvt.rna.tf32.f32 %0, %0;";
+    return stmts_name(s, "%s%s", half, "fma.rn.f32 %0, half, 0f3a000000, %0; }");
 }
 
-static void readers(const GpuPlan *p, Buf *out)
+static void rounding(const GpuPlan *p, Stmts *s)
+{
+    static const struct {
+        const char *fragment, *n;
+        int registers;
+    } side[] = {{"f.x", "@NX", 4}, {"f.y", "@NY", 2}};
+    enum { TILES_MAX = 1024 };
+    stmt_function(s, (Function){.name = "@round", STMT_PARAMS({"@Frag &", "f"})});
+    for (int k = 0; k < 2 && p->ring.rounds_xf32; k++) {
+        const Expr *i = stmt_loop(s, (Loop){.var = "i",
+                                            .start = expr_const(&s->pool, 0),
+                                            .limit = expr_var(&s->pool, side[k].n, 0, 1, TILES_MAX),
+                                            .unroll = UNROLL_FULL});
+        const Expr *e = stmt_unrolled(s, "e", GPU_E, side[k].registers);
+        const Value *x = value_at(s, value_at(s, value_reg(s, side[k].fragment), i), e);
+        const AsmOperand operand = {"+r", x};
+        stmt_asm(s,
+                 (Asm){.text = rounding_text(s, p->ring.rounds_xf32), .operand = &operand, .n_outputs = 1});
+        stmt_end(s);
+        stmt_end(s);
+    }
+    stmt_do(s, value_cast(s, "void", value_reg(s, "f")));
+    stmt_end(s);
+}
+
+/* How fragments of A and B are read from shared memory. */
+static void readers(const GpuPlan *p, Stmts *s)
 {
     bool d = p->in.type == TYPE_D, turned = p->op[0].tlu || p->op[1].tlu;
     bool along = !p->op[0].tlu || !p->op[1].tlu;
     int bytes = gpu_type_bytes(&p->in);
-    if (p->ring.shifts) kernel_text_put("nvptx/mma_read_shifted.cuh", out), along = turned = false;
-    if (d) kernel_text_put("nvptx/mma_read_f64.cuh", out);
-    if (!d && along) kernel_text_put("nvptx/mma_read_k.cuh", out);
+    if (p->ring.shifts) stmt_file(s, "nvptx/mma_read_shifted.cuh"), along = turned = false;
+    if (d) stmt_file(s, "nvptx/mma_read_f64.cuh");
+    if (!d && along) stmt_file(s, "nvptx/mma_read_k.cuh");
     if (!d && turned)
-        kernel_text_put(bytes == 2   ? "nvptx/mma_read_t16.cuh"
-                        : bytes == 4 ? "nvptx/mma_read_t32.cuh"
-                                     : "nvptx/mma_read_t8.cuh",
-                        out);
-    for (int i = 0; i < 2; i++)
-        buf_printf(out, "typedef @Read%c<@L%c, %s, @WT%d> @Read%c;\n",
-                   d                ? 'D'
-                   : p->ring.shifts ? 'S'
-                   : p->op[i].tlu   ? 'T'
-                                    : 'K',
-                   'A' + i, i ? "true" : "false", i, 'A' + i);
+        stmt_file(s, bytes == 2   ? "nvptx/mma_read_t16.cuh"
+                     : bytes == 4 ? "nvptx/mma_read_t32.cuh"
+                                  : "nvptx/mma_read_t8.cuh");
+    for (int i = 0; i < 2; i++) {
+        const char c = (char)('A' + i), kind = d ? 'D' : p->ring.shifts ? 'S' : p->op[i].tlu ? 'T' : 'K';
+        const char *type = stmts_name(s, "@Read%c<@L%c, %s, @WT%d>", kind, c, i ? "true" : "false", i);
+        stmt_typedef(s, type, stmts_name(s, "@Read%c", c), NULL);
+    }
+}
+
+static void numbers(const GpuPlan *p, const Mma *m, Stmts *s)
+{
+    const GpuMatrix *mi = &p->matrix;
+    const bool bytes = gpu_type_bytes(&p->in) == 1;
+    stmt_constant(s, "int", "@W0", mi->waves[0]);
+    stmt_constant(s, "int", "@W1", mi->waves[1]);
+    stmt_constant(s, "int", "@MK", mi->k);
+    stmt_constant(s, "int", "@XR", m->x);
+    stmt_constant(s, "int", "@YR", m->y);
+    stmt_constant(s, "int", "@LONG_M", bytes && p->op[0].tlu);
+    stmt_constant(s, "int", "@LONG_N", bytes && p->op[1].tlu);
 }
 
 Err ring_mma_check(const GpuPlan *p)
@@ -162,24 +201,22 @@ Err ring_mma_check(const GpuPlan *p)
 
 void ring_mma_emit(const GpuPlan *p, Buf *out)
 {
+    Stmts s;
     Mma m = {0};
     if (mma_of(p, &m)) BUG("mma.sync of %s was not checked", p->target->name);
-    const GpuMatrix *mi = &p->matrix;
-    bool bytes = gpu_type_bytes(&p->in) == 1;
-    buf_printf(out, "typedef %s @F;\n", m.part == 'd' ? "double" : "unsigned");
-    buf_printf(
-        out, "enum : int { @W0 = %d, @W1 = %d, @MK = %d, @XR = %d, @YR = %d, @LONG_M = %d, @LONG_N = %d };\n",
-        mi->waves[0], mi->waves[1], mi->k, m.x, m.y, bytes && p->op[0].tlu, bytes && p->op[1].tlu);
+    stmts_init(&s, GPU_STMTS_BYTES);
+    stmt_typedef(&s, m.part == 'd' ? "double" : "unsigned", "@F", NULL);
+    numbers(p, &m, &s);
+    gpu_put(p, &s, out);
     if (nvptx_mma_lanes(&m.held, out)) BUG("lanes of %s", m.held.name);
-    kernel_text_put("nvptx/mma_tile.cuh", out);
-    readers(p, out);
-    if (mi->m == 8)
-        instruction_pair(&m, out);
-    else
-        instruction(&m, out);
-    if (by_halves(p)) halves(p, out);
-    rounding(p, out);
-    kernel_text_put("nvptx/mma_acc.cuh", out);
-    kernel_text_put(by_halves(p) ? "nvptx/mma_mac_halves.cuh" : "nvptx/mma_mac.cuh", out);
-    kernel_text_put("nvptx/mma_results.cuh", out);
+    stmts_init(&s, GPU_STMTS_BYTES);
+    stmt_file(&s, "nvptx/mma_tile.cuh");
+    readers(p, &s);
+    instruction(p, &m, &s);
+    for (int i = 0; i < 2 && by_halves(p); i++) halves(p, &s, i);
+    rounding(p, &s);
+    stmt_file(&s, "nvptx/mma_acc.cuh");
+    stmt_file(&s, by_halves(p) ? "nvptx/mma_mac_halves.cuh" : "nvptx/mma_mac.cuh");
+    stmt_file(&s, "nvptx/mma_results.cuh");
+    gpu_put(p, &s, out);
 }

@@ -1,7 +1,6 @@
 /* Kernels with a ring of stages: plan, constants, the kernel function around the texts in text/. */
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/ring.h"
-#include "kernel/text.h"
 
 static Err compute_plan(GpuPlan *p)
 {
@@ -46,29 +45,45 @@ static int swizzle(const GpuPlan *p, const GpuOperand *x)
     }
 }
 
-static void constants(const GpuPlan *p, Buf *out)
+static void constants(const GpuPlan *p, Stmts *s)
 {
-    bool adds = p->gsu > 1 && !p->gsu_multiple;
-    buf_printf(out,
-               "\n/* ---- numbers ---- */\n\n"
-               "enum : int { @MT0 = %d, @MT1 = %d, @DU = %d, @NT = %d, @NS = %d, @PLR = %d, @STAGGER = %d, "
-               "@LDS = %d, @LSU = %d, @MOVES = %d };\n"
-               "enum : int { @ADDS = %d, @SCALE = %d, @READS = %d };\n",
-               p->mt[0], p->mt[1], p->depth_u, p->n_threads, p->n_stages, p->ring.read_ahead,
-               p->walk.staggers, p->lds_bytes, p->lsu, p->ring.moves_back, adds, !p->gsu_multiple,
-               p->use_beta && p->gsu == 1);
-    if (!p->matrix.used)
-        buf_printf(out, "enum : int { @WG0 = %d, @WG1 = %d, @TT0 = %d, @TT1 = %d, @LM = %d, @KV = %d };\n",
-                   p->sg[0], p->sg[1], p->tt[0], p->tt[1], p->ring.lanes_m, p->k_step);
+    const struct {
+        const char *name;
+        int value;
+    } all[] = {{"@MT0", p->mt[0]},
+               {"@MT1", p->mt[1]},
+               {"@DU", p->depth_u},
+               {"@NT", p->n_threads},
+               {"@NS", p->n_stages},
+               {"@PLR", p->ring.read_ahead},
+               {"@STAGGER", p->walk.staggers},
+               {"@LDS", p->lds_bytes},
+               {"@LSU", p->lsu},
+               {"@MOVES", p->ring.moves_back},
+               {"@ADDS", gpu_adds(p)},
+               {"@SCALE", gpu_scales(p)},
+               {"@READS", gpu_reads_c(p)},
+               {"@WG0", p->sg[0]},
+               {"@WG1", p->sg[1]},
+               {"@TT0", p->tt[0]},
+               {"@TT1", p->tt[1]},
+               {"@LM", p->ring.lanes_m},
+               {"@KV", p->k_step}};
+    const int n = sizeof all / sizeof *all, of_lanes = 6; /* of kernels without matrix instructions */
+    gpu_heading(s, "---- numbers ----");
+    for (int i = 0; i < n - (p->matrix.used ? of_lanes : 0); i++)
+        stmt_constant(s, "int", all[i].name, all[i].value);
 }
 
 static void copies(const GpuPlan *p, Buf *out)
 {
-    kernel_text_put("nvptx/ring_copies.cuh", out);
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    stmt_file(&s, "nvptx/ring_copies.cuh");
     int bytes = gpu_type_bytes(&p->in);
     bool held = p->op[0].width * bytes < 4;
-    if (held) kernel_text_put("nvptx/ring_held.cuh", out);
-    if (p->ring.shifts) kernel_text_put("nvptx/ring_shifted.cuh", out);
+    if (held) stmt_file(&s, "nvptx/ring_held.cuh");
+    if (p->ring.shifts) stmt_file(&s, "nvptx/ring_shifted.cuh");
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         bool vectors = !p->matrix.used && x->k_major;
@@ -76,109 +91,182 @@ static void copies(const GpuPlan *p, Buf *out)
         int pad = turn || vectors ? 16 : p->ring.shifts ? x->tlu ? 32 : 16 : 0;
         /* the rows of A that lanes read at once are a run apart, those of B are neighbours */
         int every = vectors && i == 0 ? 16 / bytes : 1;
-        buf_printf(out, "typedef @Tile<%d, %s, %s, %d, %d, %d, %d> @L%c;\n", x->tile,
-                   x->tlu ? "true" : "false", turn ? "true" : "false", x->width * bytes, swizzle(p, x), pad,
-                   every, 'A' + i);
-        buf_printf(out, "typedef %s<@L%c> @Copy%c;\n",
-                   held             ? "@Held"
-                   : p->ring.shifts ? "@Shifted"
-                                    : "@Copy",
-                   'A' + i, 'A' + i);
+        const char c = (char)('A' + i), *tlu = x->tlu ? "true" : "false", *turns = turn ? "true" : "false";
+        const char *layout = stmts_name(&s, "@Tile<%d, %s, %s, %d, %d, %d, %d>", x->tile, tlu, turns,
+                                        x->width * bytes, swizzle(p, x), pad, every);
+        const char *copy = held ? "@Held" : p->ring.shifts ? "@Shifted" : "@Copy";
+        stmt_typedef(&s, layout, stmts_name(&s, "@L%c", c), NULL);
+        stmt_typedef(&s, stmts_name(&s, "%s<@L%c>", copy, c), stmts_name(&s, "@Copy%c", c), NULL);
     }
+    gpu_put(p, &s, out);
 }
 
 /* The elements of A and B as the sums take them. */
 static void ring_simt_emit(const GpuPlan *p, Buf *out)
 {
-    for (int i = 0; i < 2; i++)
-        if (p->in.parts == 2)
-            buf_printf(out, "@DEV @TC @take_%c(@T x) { const @TC y = {x.re, %sx.im}; return y; }\n",
-                       p->op[i].name, p->op[i].conj ? "-" : "");
-        else
-            buf_printf(out, "@DEV @TC @take_%c(@T x) { return x; }\n", p->op[i].name);
-    kernel_text_put("nvptx/ring_simt.cuh", out);
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    for (int i = 0; i < 2; i++) {
+        const Value *x = value_reg(&s, "x"), *im = value_reg(&s, "x.im");
+        stmt_function(&s, (Function){.result = "@TC",
+                                     .name = stmts_name(&s, "@take_%c", p->op[i].name),
+                                     STMT_PARAMS({"@T", "x"})});
+        if (p->op[i].conj) im = value_op(&s, VALUE_NEG, im, NULL);
+        if (p->in.parts == 2) x = stmt_define(&s, "@TC", "y", value_list(&s, value_reg(&s, "x.re"), im));
+        stmt_return(&s, x);
+        stmt_end(&s);
+    }
+    stmt_file(&s, "nvptx/ring_simt.cuh");
+    gpu_put(p, &s, out);
 }
 
 const GpuCompute ring_simt = {"ring-simt", false, compute_plan, ring_simt_emit},
                  ring_mma = {"ring-mma", false, compute_plan, ring_mma_emit};
 const GpuCopy ring_copy = {"ring", true, copy_plan, copies};
 
-static void work_group(GpuWalk *w, Buf *out)
+/* ---- the kernel function ---- */
+
+static void set(Stmts *s, const char *to, const Value *x) { stmt_set(s, value_reg(s, to), x); }
+
+static const Value *sum(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_ADD, x, y); }
+static const Value *less(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_SUB, x, y); }
+static const Value *times(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_MUL, x, y); }
+
+/* The tile's first row and column; those of tiles over the edge may be moved back inside. */
+static void origins(const GpuPlan *p, Stmts *s)
 {
-    const GpuPlan *p = w->p;
-    buf_puts(
-        out,
-        "    const unsigned k = @is_zero(@from_s(alpha)) ? 0 : size_k; /* then A and B are not read */\n");
-    gpu_walk_chunks(w, "k", NULL);
-    if (p->walk.staggers) gpu_walk_stagger(w);
-    buf_printf(out,
-               "    int m0 = wg0 * %d, n0 = wg1 * %d;\n"
-               "    @move_back<@CopyA, @LA>(m0, %d, size_m), @move_back<@CopyB, @LB>(n0, %d, size_n);\n",
-               p->mt[0], p->mt[1], p->mt[0], p->mt[1]);
-    for (int i = 0; i < 2; i++) {
-        buf_printf(out, "    const @T *from_%c = ", p->op[i].name);
-        gpu_tensor(p, p->op[i].name, p->strided, out);
-        buf_puts(out, ";\n");
-    }
-    buf_printf(
-        out,
-        "    @CopyA copy_a;\n    @CopyB copy_b;\n    @Ring ring;\n    @Acc acc;\n"
-        "    ring.smem = (@u32)__cvta_generic_to_shared(lds);\n"
-        "    ring.chunks = count, ring.whole = whole, ring.wrap = whole - %s, ring.tail = k %% @DU;\n"
-        "    @begin(copy_a, copy_b, ring, from_a, from_b, lda, ldb, size_m, size_n, m0, n0, tid, first + %s "
-        "* "
-        "step, step);\n"
-        "    acc.init(tid);\n",
-        p->walk.staggers ? "late" : "0", p->walk.staggers ? "late" : "0");
-    if (p->ring.shifts)
-        buf_puts(out, "    acc.a.shift(from_a, lda, m0, tid & 31);\n"
-                      "    acc.b.shift(from_b, ldb, n0, tid & 31);\n");
-    buf_puts(out, "    @sum(acc, copy_a, copy_b, ring);\n");
+    const Value *mt[] = {value_int(s, p->mt[0]), value_int(s, p->mt[1])};
+    const Value *m0 = stmt_var(s, "int", "m0", times(s, value_reg(s, "wg0"), mt[0]));
+    const Value *n0 = stmt_var(s, "int", "n0", times(s, value_reg(s, "wg1"), mt[1]));
+    stmt_call(s, "@move_back<@CopyA, @LA>", m0, mt[0], value_reg(s, "size_m"));
+    stmt_call(s, "@move_back<@CopyB, @LB>", n0, mt[1], value_reg(s, "size_n"));
 }
 
-static void results(const GpuPlan *p, Buf *out)
+static void work_group(const GpuPlan *p, Stmts *s)
 {
-    bool strided = p->strided || p->workspace;
-    buf_puts(out, "    @Out o;\n    o.d = ");
-    gpu_tensor(p, 'd', strided, out);
-    if (p->gsu_multiple) {
-        buf_puts(out, " + (@u64)part * size_m * size_n");
-        if (p->batched) buf_puts(out, " * size_batch");
+    const Value *late = p->walk.staggers ? value_reg(s, "late") : value_int(s, 0),
+                *step = value_reg(s, "step");
+    const Value *tid = value_reg(s, "tid"), *lda = value_reg(s, "lda"), *ldb = value_reg(s, "ldb");
+    const Value *m = value_reg(s, "size_m"), *n = value_reg(s, "size_n"), *m0 = value_reg(s, "m0"),
+                *n0 = value_reg(s, "n0");
+    origins(p, s);
+    const Value *a = stmt_define(s, "const @T *", "from_a", gpu_tensor_value(p, s, 'a', p->strided));
+    const Value *b = stmt_define(s, "const @T *", "from_b", gpu_tensor_value(p, s, 'b', p->strided));
+    const Value *copy_a = stmt_var(s, "@CopyA", "copy_a", NULL),
+                *copy_b = stmt_var(s, "@CopyB", "copy_b", NULL);
+    const Value *ring = stmt_var(s, "@Ring", "ring", NULL), *acc = stmt_var(s, "@Acc", "acc", NULL);
+    const Value *lds = value_call(s, "__cvta_generic_to_shared", value_reg(s, "lds"));
+    set(s, "ring.smem", value_cast(s, "@u32", lds));
+    set(s, "ring.chunks", value_reg(s, "count"));
+    set(s, "ring.whole", value_reg(s, "whole"));
+    set(s, "ring.wrap", less(s, value_reg(s, "whole"), late));
+    set(s, "ring.tail", value_op(s, VALUE_MOD, value_reg(s, "k"), value_reg(s, "@DU")));
+    stmt_call(s, "@begin", copy_a, copy_b, ring, a, b, lda, ldb, m, n, m0, n0, tid,
+              sum(s, value_reg(s, "first"), times(s, late, step)), step);
+    stmt_call(s, "acc.init", tid);
+    if (p->ring.shifts) {
+        const Value *lane = value_op(s, VALUE_AND, tid, value_int(s, 31));
+        stmt_call(s, "acc.a.shift", a, lda, m0, lane);
+        stmt_call(s, "acc.b.shift", b, ldb, n0, lane);
     }
-    buf_puts(out, " + (@u64)n0 * ldd + m0;\n    o.ldd = ldd;\n");
-    if (!p->gsu_multiple) buf_puts(out, "    o.alpha = @from_s(alpha);\n");
-    if (p->use_beta && p->gsu == 1) {
-        buf_puts(out, "    o.c = ");
-        gpu_tensor(p, 'c', strided, out);
-        buf_puts(out, " + (@u64)n0 * ldc + m0;\n    o.ldc = ldc;\n    o.beta = @from_s(beta);\n");
+    stmt_call(s, "@sum", acc, copy_a, copy_b, ring);
+}
+
+/* The tile's first element of C or D. */
+static const Value *tile_of(Stmts *s, const Value *tensor, const char *ld)
+{
+    const Value *column = value_cast(s, "@u64", value_reg(s, "n0"));
+    return sum(s, sum(s, tensor, times(s, column, value_reg(s, ld))), value_reg(s, "m0"));
+}
+
+static void results(const GpuPlan *p, Stmts *s)
+{
+    const bool strided = p->strided || p->workspace;
+    const Value *o = stmt_var(s, "@Out", "o", NULL), *d = gpu_tensor_value(p, s, 'd', strided);
+    if (p->gsu_multiple) d = sum(s, d, gpu_workspace_part(p, s));
+    set(s, "o.d", tile_of(s, d, "ldd"));
+    set(s, "o.ldd", value_reg(s, "ldd"));
+    if (gpu_scales(p)) set(s, "o.alpha", value_call(s, "@from_s", value_reg(s, "alpha")));
+    if (gpu_reads_c(p)) {
+        set(s, "o.c", tile_of(s, gpu_tensor_value(p, s, 'c', strided), "ldc"));
+        set(s, "o.ldc", value_reg(s, "ldc"));
+        set(s, "o.beta", value_call(s, "@from_s", value_reg(s, "beta")));
     }
-    buf_puts(out, "    o.m_left = size_m - m0, o.n_left = size_n - n0;\n"
-                  "    o.m_skip = @moved(m0, @MT0, size_m), o.n_skip = @moved(n0, @MT1, size_n);\n"
-                  "    @store(o, acc, lds, (int)tid);\n}\n");
+    const Value *m = value_reg(s, "size_m"), *n = value_reg(s, "size_n"), *m0 = value_reg(s, "m0"),
+                *n0 = value_reg(s, "n0");
+    set(s, "o.m_left", less(s, m, m0));
+    set(s, "o.n_left", less(s, n, n0));
+    set(s, "o.m_skip", value_call(s, "@moved", m0, value_reg(s, "@MT0"), m));
+    set(s, "o.n_skip", value_call(s, "@moved", n0, value_reg(s, "@MT1"), n));
+    stmt_call(s, "@store", o, value_reg(s, "acc"), value_reg(s, "lds"),
+              value_cast(s, "int", value_reg(s, "tid")));
+}
+
+/* Prints what stands in s, one level in, and begins anew. */
+static Err put_body(const GpuPlan *p, Stmts *s, Buf *out)
+{
+    Err e = stmt_print(s, p->dialect->words, 1, out);
+    stmts_fini(s);
+    stmts_init(s, GPU_STMTS_BYTES);
+    return e;
+}
+
+static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
+{
+    GpuWalk walk;
+    stmt_define(s, "unsigned", "tid", value_call_0(s, "@tid"));
+    TRY(put_body(p, s, out));
+    gpu_walk_place(&walk, p, out);
+    stmt_comment(s, "where alpha is 0, A and B are not read");
+    const Value *zero = value_call(s, "@is_zero", value_call(s, "@from_s", value_reg(s, "alpha")));
+    stmt_define(s, "unsigned", "k", value_select(s, zero, value_int(s, 0), value_reg(s, "size_k")));
+    TRY(put_body(p, s, out));
+    gpu_walk_chunks(&walk, "k", NULL);
+    if (p->walk.staggers) gpu_walk_stagger(&walk);
+    TRY(gpu_walk_check(&walk));
+    work_group(p, s);
+    results(p, s);
+    TRY(put_body(p, s, out));
+    buf_puts(out, "}\n");
+    return buf_check(out);
+}
+
+/* The functions behind the modules' own. */
+static void functions(const GpuPlan *p, Stmts *s)
+{
+    const Value *d = value_reg(s, "d"), *v = value_reg(s, "v");
+    stmt_file(s, "nvptx/ring_loop.cuh");
+    stmt_function(s, (Function){.name = "@put", STMT_PARAMS({"@TD *", "d"}, {"@TC", "v"})});
+    if (gpu_adds(p))
+        stmt_call(s, "@atomic_add", d, v);
+    else
+        stmt_store(s, access_element(SPACE_GLOBAL, "@TD", gpu_type_bytes(&p->out), d, NULL),
+                   value_call(s, "@from_c", v));
+    stmt_end(s);
+    stmt_file(s, "nvptx/ring_store.cuh");
 }
 
 static Err ring_lower(const Program *program, Str symbol, Buf *out)
 {
     const GpuPlan *p = program->gpu;
     Buf body;
+    Stmts s;
     buf_init(&body);
+    stmts_init(&s, GPU_STMTS_BYTES);
     p->dialect->prelude(p, &body);
     gpu_types(p, &body);
-    constants(p, &body);
+    constants(p, &s);
+    gpu_put(p, &s, &body);
     p->copy->emit(p, &body);
     p->compute->emit(p, &body);
-    kernel_text_put("nvptx/ring_loop.cuh", &body);
-    buf_printf(&body, "@DEV void @put(@TD *d, @TC v) { %s; }\n",
-               p->gsu > 1 && !p->gsu_multiple ? "@atomic_add(d, v)" : "*d = @from_c(v)");
-    kernel_text_put("nvptx/ring_store.cuh", &body);
+    stmts_init(&s, GPU_STMTS_BYTES);
+    functions(p, &s);
+    gpu_put(p, &s, &body);
     gpu_signature(p, symbol, &body);
     p->dialect->lds_body(p, &body);
-    buf_puts(&body, "    const unsigned tid = @tid();\n");
-    GpuWalk walk;
-    gpu_walk_place(&walk, p, &body);
-    work_group(&walk, &body);
-    results(p, &body);
-    Err e = gpu_walk_check(&walk);
+    stmts_init(&s, GPU_STMTS_BYTES);
+    Err e = kernel(p, &s, &body);
+    stmts_fini(&s);
     if (!e) e = gpu_finish_program(program, symbol, buf_view(&body), out);
     buf_fini(&body);
     return e;
