@@ -54,6 +54,15 @@ shapes='\{ *(4|8|16|32|64), *(4|8|16|32|64), *[0-9]+, *[0-9]+ *\}|m(8|16|64)n[0-
 code=$(echo "$files" | grep '^\(tuner\|client\|logic\|createlib\)/.*\.[ch]$\|caps\.def$')
 lists=$(grep -nE "$shapes" $code /dev/null | grep -v ':[0-9]*: *\(/\*\| \*\)')
 [ -z "$lists" ] || say "shapes of matrix instructions outside matrix_inst.def: $lists"
+# Generated code is statements (kernel/lower) or a file below text/: no line of a lowering is a string literal, but for
+# messages and for rows of names.
+for f in $(echo "$files" | grep '^tuner/kernel/\(lower\|gpu\|nvptx\)/.*\.c$'); do
+  awk -v f="$f" '
+    /^ *"/ && !/^ *"[^"]*", *"/ && !message { printf "lint: %s:%d: a line of generated code as a string literal\n", f, NR; bad = 1 }
+    /(FAIL|BUG|err_set|err_context)\(/ { message = 1 }
+    /;$/ { message = 0 }
+    END { exit bad }' "$f" || found=1
+done
 
 for f in $files; do
   case $f in *.def) table=1 ;; *) table=0 ;; esac

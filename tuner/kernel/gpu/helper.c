@@ -334,9 +334,10 @@ static void both_values(HelperText *h, const char *const *name, int n)
 
 static void post_gsu_both(HelperText *h, Str symbol)
 {
-    static const char *const batched[] = {"ldd",     "batch_d", "ldw",    "batch_w",   "ldc",
-                                          "batch_c", "size_m",  "size_n", "size_batch"};
     static const char *const flat[] = {"ldd", "ldw", "ldc", "size_m", "size_n"};
+    static const char *const strides[] = {"ldd", "batch_d", "ldw", "batch_w", "ldc", "batch_c"};
+    const char *batched[9] = {[6] = "size_m", "size_n", "size_batch"};
+    memcpy(batched, strides, sizeof strides);
     const int n = h->p.batched ? 9 : 5;
     Stmts *s = &h->s;
     ExprPool *pool = &s->pool;
