@@ -292,6 +292,12 @@ void stmt_constant(Stmts *s, const char *type, const char *name, int64_t number)
     to->type = type, to->name = name, to->number = number;
 }
 
+void stmt_macro(Stmts *s, const char *name, const char *text)
+{
+    Stmt *to = add(s, STMT_MACRO);
+    to->name = name, to->type = text;
+}
+
 void stmt_file(Stmts *s, const char *name) { add(s, STMT_FILE)->name = name; }
 
 /* ---- declarations and assignments ---- */

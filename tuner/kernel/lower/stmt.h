@@ -150,6 +150,8 @@ void stmt_struct(Stmts *s, const char *name, int align_bytes);
 void stmt_typedef(Stmts *s, const char *type, const char *name, const char *attribute);
 /* A named constant of the text. type: "int", "bool", "unsigned". */
 void stmt_constant(Stmts *s, const char *type, const char *name, int64_t value);
+/* A macro of the preprocessor: for embedded texts that are the same for several types. */
+void stmt_macro(Stmts *s, const char *name, const char *text);
 /* The embedded text of that file (kernel/text.h). */
 void stmt_file(Stmts *s, const char *name);
 
@@ -263,6 +265,7 @@ typedef enum {
     STMT_STRUCT,
     STMT_TYPEDEF,
     STMT_CONSTANT,
+    STMT_MACRO,
     STMT_FILE,
     STMT_LET,
     STMT_DEFINE,

@@ -442,6 +442,9 @@ static void put_line(const Text *t, const Stmt *s)
     case STMT_CONSTANT:
         put_constant(t, s);
         break;
+    case STMT_MACRO:
+        buf_printf(t->out, "#define %s %s\n", s->name, s->type);
+        break;
     case STMT_FILE:
         kernel_text_put(s->name, t->out);
         break;
