@@ -89,6 +89,13 @@ static const Expr *tile_column(HostText *t)
     return expr_add(&t->s.pool, host_int(t, "n0"), host_int(t, "j"));
 }
 
+/* From an element of C or D to one so many rows and columns further. */
+static const Value *stride(HostText *t, HostOperand o, int rows, int columns)
+{
+    const char *ld = o == HOST_C ? "ldc" : "g->ldd";
+    return value_expr(&t->s, host_address(t, o, ld, host_number(t, rows), host_number(t, columns)));
+}
+
 static const Value *tile_of_c(HostText *t)
 {
     return host_plus(t, "C", host_address(t, HOST_C, "ldc", tile_row(t), tile_column(t)));
@@ -137,7 +144,8 @@ static void staged_call(HostText *t)
               keeps ? value_op(s, VALUE_LT, left, value_reg(s, "count")) : value_int(s, 0));
     if (keeps) stmt_if(s, value_op(s, VALUE_LE, left, value_int(s, 1)));
     stmt_call(s, "@finish", sum, value_reg(s, "mr"), value_reg(s, "nr"), value_reg(s, "ab"), tile_of_c(t),
-              value_reg(s, "ldc"), tile_of_d(t), value_reg(s, "g->ldd"));
+              stride(t, HOST_C, 1, 0), stride(t, HOST_C, 0, 1), tile_of_d(t), stride(t, HOST_D, 1, 0),
+              stride(t, HOST_D, 0, 1));
     if (keeps) stmt_end(s);
 }
 

@@ -13,8 +13,8 @@ static const char *workspace_type(const HostPlan *p) { return p->scalar.bytes ==
 static void offsets(HostText *t)
 {
     if (t->p->strided) return;
-    host_arg(t, "@i64", "offd", 8);
-    host_arg(t, "@i64", "offc", 8);
+    host_arg(t, "offd", 8);
+    host_arg(t, "offc", 8);
 }
 
 /* Opens the loops over the elements of the work-groups, by columns: column j of matrix z of the batch. */
@@ -81,7 +81,7 @@ static void store(HostText *t, const Expr *i, const Value *const sum[2], const c
     const Expr *d = row_at(t, HOST_D, i);
     const Value *ab = value_reg(s, "g->ab"), *c = host_plus(t, "cp", row_at(t, HOST_C, i));
     if (t->p->parts == 2) {
-        stmt_call(s, "@result", host_plus(t, "dp", d), ab, sum[0], sum[1], c);
+        stmt_call(s, "@store_result", host_plus(t, "dp", d), ab, sum[0], sum[1], c);
         return;
     }
     const Value *v = value_call(s, "@result", ab, sum[0], c);
@@ -117,8 +117,8 @@ Err host_beta_only(const ProblemType *pt, const Target *target, bool ga, Str sym
     HostText t;
     TRY(helper_init(&t, &p, pt, target));
     host_open_kernel(&t, symbol, 0);
-    host_arg(&t, "@pointer", "d", 8);
-    host_arg(&t, "@pointer", "c", 8);
+    host_arg(&t, "d", 8);
+    host_arg(&t, "c", 8);
     offsets(&t);
     host_arg_strides(&t, 'd');
     host_arg_strides(&t, 'c');
@@ -175,7 +175,7 @@ static void post_gsu_args(HostText *t, bool both)
 {
     static const char *const pointers[] = {"d", "w", "c"};
     Stmts *s = &t->s;
-    for (int i = 0; i < 3; i++) host_arg(t, "@pointer", pointers[i], 8);
+    for (int i = 0; i < 3; i++) host_arg(t, pointers[i], 8);
     offsets(t);
     if (both) {
         scalars_of_both(t);
@@ -187,10 +187,10 @@ static void post_gsu_args(HostText *t, bool both)
     host_arg_sizes(t);
     if (both) { /* what is not there is not read */
         stmt_if(s, value_op(s, VALUE_NOT, value_reg(s, "is_float"), NULL));
-        host_arg(t, "@u32", "gsu", 4);
+        host_arg(t, "gsu", 4);
         stmt_end(s);
     } else
-        host_arg(t, "@u32", "gsu", 4);
+        host_arg(t, "gsu", 4);
 }
 
 static void post_gsu(HostText *t, Str symbol, int64_t per_group, bool both)

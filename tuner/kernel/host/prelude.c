@@ -48,92 +48,29 @@ static void conversion(Stmts *s, const char *to, const char *name, const char *f
     stmt_end(s);
 }
 
-/* ---- vectors ---- */
-
-static int vector_bytes(const HostPlan *p) { return p->vl * p->compute.bytes; }
-
-static bool is_int(const HostPlan *p) { return p->compute.type == TYPE_I; }
-
-/* The intrinsic of that name for whole vectors: "_mm512_fmadd_ps". */
-static const char *intrinsic(HostText *t, const char *name)
-{
-    const int bytes = vector_bytes(t->p);
-    return stmts_name(&t->s, "_mm%s_%s_%s",
-                      bytes == 64   ? "512"
-                      : bytes == 32 ? "256"
-                                    : "",
-                      name,
-                      is_int(t->p)               ? "epi32"
-                      : t->p->compute.bytes == 8 ? "pd"
-                                                 : "ps");
-}
-
-/* A function that is one intrinsic. */
-static void named_intrinsic(HostText *t, Function f, const char *name, const Value *const *x, int n)
-{
-    Stmts *s = &t->s;
-    const Value *call = value_call_n(s, intrinsic(t, name), n, x);
-    stmt_function(s, f);
-    if (f.result)
-        stmt_return(s, value_cast(s, f.result, call));
-    else
-        stmt_do(s, call);
-    stmt_end(s);
-}
-
-static void fma_function(HostText *t, const char *name, const char *of)
-{
-    Stmts *s = &t->s;
-    const Value *const x[] = {value_reg(s, "a"), value_reg(s, "b"), value_reg(s, "c")};
-    named_intrinsic(
-        t, (Function){.result = "@V", .name = name, STMT_PARAMS({"@V", "a"}, {"@V", "b"}, {"@V", "c"})}, of,
-        x, 3);
-}
-
+/* Vectors of the compute type; @MM(f) is the intrinsic f of them. */
 static void vectors(HostText *t)
 {
     Stmts *s = &t->s;
     const HostPlan *p = t->p;
-    const Value *const x[] = {value_reg(s, "x")};
+    const int bits = 8 * p->vl * p->compute.bytes;
+    const bool is_int = p->compute.type == TYPE_I;
+    const char *suffix = is_int ? "epi32" : p->compute.bytes == 8 ? "pd" : "ps";
+    stmt_macro(s, "@MM(f)",
+               stmts_name(s, "_mm%s_##f##_%s",
+                          bits == 512   ? "512"
+                          : bits == 256 ? "256"
+                                        : "",
+                          suffix));
     stmt_constant(s, "int", "@VL", p->vl);
     stmt_file(s, "host/vector.h");
-    named_intrinsic(t, (Function){.result = "@V", .name = "@set", STMT_PARAMS({"@TC", "x"})}, "set1", x, 1);
-    if (p->level < 3 || is_int(p)) {
-        stmt_file(s, "host/fma.h");
-        return;
+    stmt_file(s, p->level >= 3 && !is_int ? "host/fma_mm.h" : "host/fma.h");
+    if (!p->direct) return;
+    if (p->level >= 4) {
+        stmt_typedef(s, is_int ? stmts_name(s, "__m%di", bits) : "@V", "@M", NULL);
+        stmt_typedef(s, p->vl > 8 ? "__mmask16" : "__mmask8", "@Mask", NULL);
     }
-    fma_function(t, "@fma", "fmadd");
-    fma_function(t, "@fnma", "fnmadd");
-}
-
-/* The first n elements of a vector in memory; nothing behind them is touched. 1 <= n <= vl. */
-static void partial_access(HostText *t)
-{
-    Stmts *s = &t->s;
-    const HostPlan *p = t->p;
-    if (p->level < 4) {
-        stmt_file(s, "host/part_access.h");
-        return;
-    }
-    const char *type = stmts_name(s, "__m%d%s", 8 * vector_bytes(p), is_int(p) ? "i" : "");
-    const Value *bits = value_op(s, VALUE_SHL, value_literal(s, "1u"), value_reg(s, "n"));
-    const Value *mask = value_cast(s, p->vl > 8 ? "__mmask16" : "__mmask8",
-                                   value_op(s, VALUE_SUB, bits, value_literal(s, "1u")));
-    const Value *at = value_reg(s, "p"), *v = value_cast(s, is_int(p) ? type : "@V", value_reg(s, "v"));
-    named_intrinsic(
-        t, (Function){.result = "@V", .name = "@load_n", STMT_PARAMS({"const @TC *", "p"}, {"int64_t", "n"})},
-        "maskz_loadu", (const Value *const[]){mask, at}, 2);
-    named_intrinsic(
-        t, (Function){.name = "@store_n", STMT_PARAMS({"@TC *", "p"}, {"@V", "v"}, {"int64_t", "n"})},
-        "mask_storeu", (const Value *const[]){at, mask, v}, 3);
-}
-
-/* vl consecutive elements of half: as wide as they need. */
-static const char *halves(int vl)
-{
-    return vl == 16  ? "_mm256_loadu_si256((const __m256i *)p)"
-           : vl == 8 ? "_mm_loadu_si128((const __m128i *)p)"
-                     : "_mm_loadl_epi64((const __m128i *)p)";
+    stmt_file(s, p->level >= 4 ? "host/part_access_mask.h" : "host/part_access.h");
 }
 
 /* vl consecutive elements of A or B in memory, converted to the compute type. */
@@ -142,21 +79,21 @@ static void vector_input(HostText *t)
     Stmts *s = &t->s;
     const HostPlan *p = t->p;
     const DataType in = p->in.type;
-    const bool f16c = in == TYPE_H && p->level >= 3;
-    Function f = {.result = "@V", .name = "@load_in", STMT_PARAMS({"const @TI *", "p"})};
+    const bool f16c = in == TYPE_H && p->level >= 3, converts = in == TYPE_I8 || in == TYPE_B;
     if (p->parts == 2) return;
     if (f16c)
-        named_intrinsic(t, f, "cvtph", (const Value *const[]){value_literal(s, halves(p->vl))}, 1);
-    else if (in == p->compute.type) {
-        stmt_function(s, f);
-        stmt_return(s, value_call(s, "@load", value_reg(s, "p")));
-        stmt_end(s);
-    } else if (in == TYPE_I8 || in == TYPE_B) {
+        stmt_macro(s, "@HALVES(p)",
+                   p->vl == 16  ? "_mm256_loadu_si256((const __m256i *)(p))"
+                   : p->vl == 8 ? "_mm_loadu_si128((const __m128i *)(p))"
+                                : "_mm_loadl_epi64((const __m128i *)(p))");
+    if (converts) {
         stmt_typedef(s, in == TYPE_B ? "uint32_t" : "int32_t", "@TW", NULL);
         stmt_constant(s, "int", "@SHIFT", in == TYPE_B ? 16 : 0);
-        stmt_file(s, "host/load_convert.h");
-    } else
-        stmt_file(s, "host/load_each.h");
+    }
+    stmt_file(s, f16c                    ? "host/load_f16c.h"
+                 : in == p->compute.type ? "host/load_same.h"
+                 : converts              ? "host/load_convert.h"
+                                         : "host/load_each.h");
 }
 
 static bool uses(const HostPlan *p, DataType type)
@@ -186,6 +123,5 @@ void host_prelude(HostText *t)
 {
     host_scalars(t);
     vectors(t);
-    if (t->p->direct) partial_access(t);
     vector_input(t);
 }

@@ -114,11 +114,11 @@ static const Value *place(HostText *t, int align, int bytes)
     return at;
 }
 
-void host_arg(HostText *t, const char *read, const char *field, int bytes)
+void host_arg(HostText *t, const char *field, int bytes)
 {
     Stmts *s = &t->s;
     const Value *at = place(t, bytes, bytes);
-    stmt_set(s, value_named(s, "g->%s", field), value_call(s, read, at));
+    stmt_set(s, value_named(s, "g->%s", field), value_call(s, "@word", at, value_int(s, bytes)));
 }
 
 void host_arg_scalar(HostText *t, int first)
@@ -126,24 +126,23 @@ void host_arg_scalar(HostText *t, int first)
     Stmts *s = &t->s;
     const int bytes = t->p->scalar.bytes, parts = t->p->parts;
     for (int part = 0; part < parts; part++) {
-        const Value *at = place(t, part ? 1 : bytes * parts, bytes);
-        const Value *x =
-            bytes == 2 ? value_call(s, "@in", value_call(s, "@u16", at)) : value_call(s, "@real", at);
+        const Value *at = place(t, part ? 1 : bytes * parts, bytes), *x = value_call(s, "@real", at);
+        if (bytes == 2) x = value_call(s, "@in", value_call(s, "@word", at, value_int(s, bytes)));
         stmt_set(s, value_named(s, "g->ab[%d]", first * parts + part), x);
     }
 }
 
 void host_arg_strides(HostText *t, char tensor)
 {
-    host_arg(t, "@u32", stmts_name(&t->s, "ld%c", tensor), 4);
-    if (t->p->batched) host_arg(t, "@u32", stmts_name(&t->s, "batch%c", tensor), 4);
+    host_arg(t, stmts_name(&t->s, "ld%c", tensor), 4);
+    if (t->p->batched) host_arg(t, stmts_name(&t->s, "batch%c", tensor), 4);
 }
 
 void host_arg_sizes(HostText *t)
 {
-    host_arg(t, "@u32", "m", 4);
-    host_arg(t, "@u32", "n", 4);
-    if (t->p->batched) host_arg(t, "@u32", "batch", 4);
+    host_arg(t, "m", 4);
+    host_arg(t, "n", 4);
+    if (t->p->batched) host_arg(t, "batch", 4);
 }
 
 void host_args(HostText *t)
@@ -151,13 +150,13 @@ void host_args(HostText *t)
     Stmts *s = &t->s;
     const HostPlan *p = t->p;
     static const char *const pointers[] = {"d", "c", "a", "b"};
-    for (int i = 0; i < 4; i++) host_arg(t, "@pointer", pointers[i], 8);
-    for (int i = 0; i < 4 && !p->strided; i++) host_arg(t, "@i64", stmts_name(s, "off%s", pointers[i]), 8);
+    for (int i = 0; i < 4; i++) host_arg(t, pointers[i], 8);
+    for (int i = 0; i < 4 && !p->strided; i++) host_arg(t, stmts_name(s, "off%s", pointers[i]), 8);
     host_arg_scalar(t, 0);
     if (p->use_beta) host_arg_scalar(t, 1);
     for (int i = 0; i < 4; i++) host_arg_strides(t, *pointers[i]);
     host_arg_sizes(t);
-    host_arg(t, "@u32", "k", 4);
+    host_arg(t, "k", 4);
 }
 
 /* ---- the frame ---- */

@@ -57,7 +57,7 @@ const Expr *host_loop(HostText *t, const char *name, const Expr *limit, int64_t 
 /* ---- kernel arguments, in the order of tensile-formats 8.3 and 8.4 ---- */
 
 /* Statements that read the next one into a field of @Args g. */
-void host_arg(HostText *t, const char *read, const char *field, int bytes);
+void host_arg(HostText *t, const char *field, int bytes);
 void host_arg_scalar(HostText *t, int first);
 /* Leading dimension and, of a batched problem, batch stride. */
 void host_arg_strides(HostText *t, char tensor);

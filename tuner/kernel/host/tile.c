@@ -313,33 +313,6 @@ static void tile_table(HostText *t)
              value_list_n(s, p->mv, all));
 }
 
-/* Scalar epilogue of staged tiles. */
-static void finish_staged(HostText *t)
-{
-    Stmts *s = &t->s;
-    ExprPool *pool = &s->pool;
-    const int parts = t->p->parts;
-    stmt_gap(s);
-    stmt_function(s, (Function){.kind = FUNCTION_STATIC,
-                                .name = "@finish",
-                                STMT_PARAMS({"const @TC *", "s"}, {"int64_t", "m"}, {"int64_t", "n"},
-                                            {"const @TC *", "ab"}, {"const @TD *", "c"}, {"int64_t", "ldc"},
-                                            {"@TD *", "d"}, {"int64_t", "ldd"})});
-    const Expr *j = host_loop(t, "j", host_int(t, "n"), 1), *i = host_loop(t, "i", host_int(t, "m"), 1);
-    const Value *c = host_plus(t, "c", host_address(t, HOST_C, "ldc", i, j));
-    const Expr *to = host_address(t, HOST_D, "ldd", i, j);
-    const Expr *at = expr_add(pool, expr_mul_i(pool, j, parts * t->p->mr), i);
-    const Value *sum = host_element(t, "s", at), *ab = value_reg(s, "ab");
-    if (parts == 2)
-        stmt_call(s, "@result", host_plus(t, "d", to), ab, sum,
-                  host_element(t, "s", expr_add_i(pool, at, t->p->mr)), c);
-    else
-        stmt_set(s, host_element(t, "d", to), value_call(s, "@to", value_call(s, "@result", ab, sum, c)));
-    stmt_end(s);
-    stmt_end(s);
-    stmt_end(s);
-}
-
 /* The innermost loop over k of a program: the one that multiplies register tiles. */
 static const Op *lane_loop(const Op *list)
 {
@@ -382,7 +355,8 @@ Err host_tiles(HostText *t)
                .distance = ahead ? ahead->distance : 0};
     tile(&x, p->prefetch_global > 0);
     if (!p->direct) {
-        finish_staged(t);
+        stmt_constant(&t->s, "int", "@MR", p->mr);
+        stmt_file(&t->s, "host/finish.h");
         return ERR_OK;
     }
     if (!p->edges) return ERR_OK;

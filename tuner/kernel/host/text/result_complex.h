@@ -1,5 +1,5 @@
 
-static inline void g_result(g_TD *d, const g_TC *ab, g_TC r, g_TC q, const g_TD *c)
+static inline void g_store_result(g_TD *d, const g_TC *ab, g_TC r, g_TC q, const g_TD *c)
 {
     g_TC vr = ab[0] * r - ab[1] * q, vi = ab[0] * q + ab[1] * r;
     if (ab[2] != 0 || ab[3] != 0) {

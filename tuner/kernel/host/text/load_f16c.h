@@ -1,0 +1,1 @@
+static inline g_V g_load_in(const g_TI *p) { return (g_V)g_MM(cvtph)(g_HALVES(p)); }
