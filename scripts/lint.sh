@@ -64,6 +64,11 @@ for f in $(echo "$files" | grep '^tuner/kernel/\(lower\|gpu\|nvptx\)/.*\.c$'); d
     END { exit bad }' "$f" || found=1
 done
 
+# folders whose kernels are statements: a line that is a string with line ends is text of a kernel
+for f in $(echo "$files" | grep '^tuner/kernel/host/'); do
+  grep -n '^ *".*\\n"' "$f" && say "$f: text of a kernel in a string: it is made of statements or stands in text/"
+done
+
 for f in $files; do
   case $f in *.def) table=1 ;; *) table=0 ;; esac
   awk -v f="$f" -v table=$table '
