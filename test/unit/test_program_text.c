@@ -178,6 +178,10 @@ static void host_refuses(void **state)
          "the view of D runs along N"},
         {"tile vector", "tile vector 8 vectors 200000 rows 16 columns 200000 sums 1 unroll 1 direct 1",
          "200000x200000 vectors"},
+        {"tile vector", "tile vector 8 vectors 2 rows 2000000000 columns 6 sums 1 unroll 1 direct 1",
+         "2000000000 rows are not 2 vectors of 8 elements"},
+        {"tile vector", "tile vector 12 vectors 2 rows 24 columns 6 sums 1 unroll 1 direct 1",
+         "vectors of 12 elements of 4 bytes are none of x86-64-v3"},
         {"loop k step 1 at lane", "loop k step 1 at lane unroll 1000000 {", "over 64 steps"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

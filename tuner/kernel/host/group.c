@@ -334,7 +334,7 @@ static void split_args(HostText *t)
         stmt_set(s, value_named(s, "g->ab[%d]", i), value_int(s, i == one));
 }
 
-Err host_groups(HostText *t, Str symbol)
+void host_groups(HostText *t, Str symbol)
 {
     Stmts *s = &t->s;
     HostLocal l = host_plan_local(t->p);
@@ -351,5 +351,4 @@ Err host_groups(HostText *t, Str symbol)
     HOST_UNUSED(t, "tiles1");
     walk_ids_of_thread(t);
     stmt_end(s);
-    return ERR_OK;
 }

@@ -16,10 +16,11 @@ static Err check_views(const HostText *t)
 static Err write_text(HostText *t, Str symbol, Buf *out)
 {
     TRY(check_views(t));
+    TRY(host_check_tiles(t));
     host_prelude(t);
     host_packs(t);
-    TRY(host_tiles(t));
-    TRY(host_groups(t, symbol));
+    host_tiles(t);
+    host_groups(t, symbol);
     return host_finish(t, symbol, out);
 }
 

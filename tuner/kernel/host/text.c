@@ -9,6 +9,9 @@
 #include "base/hash.h"
 #include "base/version.h"
 
+/* Far above what a register tile needs of the most steps. */
+enum { STMTS_BYTES = 256 << 20 };
+
 Err host_text_init(HostText *t, const HostPlan *p, const View view[4])
 {
     *t = (HostText){.p = p};
@@ -27,7 +30,7 @@ Err host_text_init(HostText *t, const HostPlan *p, const View view[4])
                  "ABCD"[i]);
         t->contiguous[i] = d == top[1];
     }
-    stmts_init(&t->s, 0);
+    stmts_init(&t->s, STMTS_BYTES);
     return ERR_OK;
 }
 

@@ -13,6 +13,7 @@ typedef enum { HOST_A, HOST_B, HOST_C, HOST_D } HostOperand;
 typedef struct {
     const HostPlan *p;
     const Program *program; /* NULL: of a helper kernel */
+    const Op *loop;         /* over k, of the register tiles; host_check_tiles finds it */
     View view[4];           /* all matrices: view_is_matrix */
     int contiguous[4];      /* the coordinate of each, 0 its rows or 1 its columns, along which memory runs */
     Stmts s;
@@ -69,12 +70,14 @@ void host_arg_sizes(HostText *t);
 void host_scalars(HostText *t);
 void host_prelude(HostText *t);
 void host_packs(HostText *t);
-/* ERR_INPUT: the program has no loop for them, or they need more registers than the target has. */
-Err host_tiles(HostText *t);
+/* Finds the loop of the register tiles. ERR_INPUT: the program has none, or the tile is none that the target
+ * can have; a planner has made sure of that, a program that was written by hand need not. */
+Err host_check_tiles(HostText *t);
+void host_tiles(HostText *t);
 /* The function of a register tile of mv vectors and nr columns. */
 const char *host_tile_name(HostText *t, bool masked, int mv, int nr);
 void host_args(HostText *t);
-Err host_groups(HostText *t, Str symbol);
+void host_groups(HostText *t, Str symbol);
 /* The exported function, open, and what the ABI has beside it. */
 void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes);
 /* The statements as host_finish_program finishes them. */

@@ -325,28 +325,33 @@ static const Op *lane_loop(const Op *list)
     return NULL;
 }
 
-/* What a planner has made sure of, and a program that was written by hand need not say. */
-static Err check_loop(const HostPlan *p, const Op *loop)
+Err host_check_tiles(HostText *t)
 {
     enum { MOST_STEPS = 64 };
+    const HostPlan *p = t->p;
+    const Op *loop = t->loop = lane_loop(t->program->body);
+    const int64_t most = p->target->n_vector_regs, tile = (int64_t)p->mv * p->nr;
+    const int64_t bytes = (int64_t)p->vl * p->compute.bytes;
     if (!loop) FAIL(ERR_INPUT, "a host kernel needs a loop over k at lane");
     if ((int64_t)loop->split * loop->unroll > MOST_STEPS)
         FAIL(ERR_INPUT, "a loop over k of %d sums, unrolled %d times, has over %d steps", loop->split,
              loop->unroll, MOST_STEPS);
-    const int64_t most = p->target->n_vector_regs, tile = (int64_t)p->mv * p->nr;
     if (tile > most || tile * loop->split * p->parts > most)
         FAIL(ERR_INPUT,
              "a register tile of %dx%d vectors, %d sums and %d parts is more than the %lld registers of %s",
              p->mv, p->nr, loop->split, p->parts, (long long)most, p->target->name);
+    if ((bytes != 16 && bytes != 32 && bytes != 64) || 8 * bytes > p->target->vector_bits)
+        FAIL(ERR_INPUT, "vectors of %d elements of %d bytes are none of %s", p->vl, p->compute.bytes,
+             p->target->name);
+    if (p->mr != p->mv * p->vl)
+        FAIL(ERR_INPUT, "%d rows are not %d vectors of %d elements", p->mr, p->mv, p->vl);
     return ERR_OK;
 }
 
-Err host_tiles(HostText *t)
+void host_tiles(HostText *t)
 {
     const HostPlan *p = t->p;
-    const Op *loop = lane_loop(t->program->body),
-             *ahead = loop ? op_find(loop->body, OP_PREFETCH_TILE) : NULL;
-    TRY(check_loop(p, loop));
+    const Op *loop = t->loop, *ahead = op_find(loop->body, OP_PREFETCH_TILE);
     Shape x = {.t = t,
                .mv = p->mv,
                .nr = p->nr,
@@ -357,14 +362,13 @@ Err host_tiles(HostText *t)
     if (!p->direct) {
         stmt_constant(&t->s, "int", "@MR", p->mr);
         stmt_file(&t->s, "host/finish.h");
-        return ERR_OK;
+        return;
     }
-    if (!p->edges) return ERR_OK;
+    if (!p->edges) return;
     x.masked = true;
     x.unroll = 1;
     x.distance = 0;
     for (x.mv = 1; x.mv <= p->mv; x.mv++)
         for (x.nr = 1; x.nr <= p->nr; x.nr++) tile(&x, false);
     tile_table(t);
-    return ERR_OK;
 }
