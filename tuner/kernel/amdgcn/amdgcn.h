@@ -22,6 +22,21 @@ extern const GpuCompute amdgcn_dot;    /* dot products of 16-bit and 8-bit eleme
 bool dot_applies(const GpuPlan *p);
 extern const GpuCopy amdgcn_buffer; /* raw buffer loads with range check */
 
+/* ---- pointer.c: addresses in local memory ---- */
+
+enum { AMDGCN_POINTERS_MAX = 128 };
+typedef struct {
+    Stmts *s;
+    const char *name, *from; /* "a", a_1, a_2 ...: from + offset */
+    bool is_const;
+    bool steps_apart; /* what a step adds to the address is a sum of its own, a constant once unrolled */
+    const Expr *base[AMDGCN_POINTERS_MAX];
+    const Value *pointer[AMDGCN_POINTERS_MAX];
+    int n;
+} AmdgcnPointers;
+/* The access at byte offset `at`; declares the pointer if it is a new one. */
+Access amdgcn_access(AmdgcnPointers *q, const char *type, int bytes, const Expr *at);
+
 /* ---- store.c: raw buffers, stores of D through them ---- */
 
 /* @w2, @w4, @raw_load<bytes>, @raw_store<bytes> and @descriptor: part of the prelude. */

@@ -12,7 +12,8 @@
  */
 #include "kernel/amdgcn/amdgcn.h"
 
-#include <stdio.h>
+/* Registers of a load, and of a run of K that is transposed, at most. */
+enum { LOAD_WORDS = 16, RUN_WORDS = 16 };
 
 /* How the loads of one operand are dealt to threads; made anew from the plan by each function. */
 typedef struct {
@@ -24,7 +25,6 @@ typedef struct {
     int run;        /* neighbours along K that a thread has; 1 unless transposed */
     int lsp;        /* elements across that one load of all threads covers */
     int lanes;      /* threads side by side along the contiguous dimension */
-    int offsets;    /* vector registers that address them: of each load along, or across, or one */
     bool exchanged; /* addresses in local memory that do not differ by constants: each has its own */
     int align;      /* bytes: a power of two of which all addresses in local memory are multiples */
 } Loads;
@@ -37,7 +37,6 @@ static Loads loads_of(const GpuPlan *p, int i)
     l.transpose = x->tlu && x->k_major;
     l.lsp = (x->tlu ? p->depth_u : x->tile) / x->nlp;
     l.lanes = x->lvc;
-    l.offsets = x->tlu ? x->nlc : p->target->isa[0] >= 10 ? x->nlp : 1;
     if (!l.transpose) return l;
     l.run = pow2_in(x->nlp, 16 / l.bytes);
     /* a wave's writes spread over lines and K: 64 bytes of a line of memory per run are enough */
@@ -118,187 +117,92 @@ static void compare_addresses(const GpuPlan *p, Loads *l)
     l->align = (int)(all & -all);
 }
 
-/* ---- text ---- */
+/* ---- statements ---- */
 
-static void state(const GpuPlan *p, const Loads loads[2], Buf *out)
+/* Pieces of the descriptor and registers of an operand: text/buffer_copy.hip. */
+static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
-    buf_puts(out, "struct @Copy {\n");
+    static const char *const type[] = {"@CopyA", "@CopyB"}, *const name[] = {"a", "b"};
+    stmt_file(s, "amdgcn/buffer_copy.hip");
     for (int i = 0; i < 2; i++) {
         const Loads *l = &loads[i];
-        char c = l->x->name;
-        buf_printf(
-            out,
-            "    const char *%c;\n    unsigned long long %c_bytes;\n    unsigned %c_off[%d], %c_ld, %c_lds;\n"
-            "    int %c_data[%d][%d][%d];\n",
-            c, c, c, l->offsets, c, c, c, p->n_sets, l->n, l->words);
-        if (l->exchanged) buf_printf(out, "    unsigned %c_along, %c_across;\n", c, c);
+        const GpuOperand *x = l->x;
+        const char *of =
+            stmts_name(s, "@CopyOf<%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d>", x->tlu,
+                       p->target->isa[0] >= 10, l->bytes, x->width, x->nlc, x->nlp, x->lsc, l->lsp, l->run,
+                       x->tlu ? p->depth_u : x->tile, p->n_sets, amdgcn_policy(p, x->hint));
+        stmt_typedef(s, of, type[i], NULL);
     }
-    buf_puts(out, "};\n\n");
+    stmt_struct(s, "@Copy", 0);
+    for (int i = 0; i < 2; i++) stmt_var(s, type[i], name[i], NULL);
+    stmt_end(s);
 }
 
-/* Offsets from the descriptor's base: `from` elements behind the operand's first. */
-static void init_offsets(const Loads *l, Buf *out)
+static const Value *operand(const Loads *l, Stmts *s) { return value_named(s, "c.%c", l->x->name); }
+
+static void init_operand(const GpuPlan *p, const Loads *l, Stmts *s)
 {
     const GpuOperand *x = l->x;
-    char c = x->name, size = l->i ? 'n' : 'm';
-    if (!x->tlu && l->offsets == 1) {
-        buf_printf(out, "        c.%c_off[0] = along * %d + across * c.%c_ld;\n", c, l->bytes, c);
-        return;
+    const char c = x->name, size = l->i ? 'n' : 'm';
+    stmt_block(s);
+    GpuPlace first = thread_place(&s->pool, p, l);
+    first.along = stmt_let(s, "along", first.along);
+    first.across = stmt_let(s, "across", first.across);
+    stmt_call(s, "@copy_start", operand(l, s), value_named(s, "t.%c", c), value_named(s, "t.ld%c", c),
+              value_named(s, "t.%c", size), value_named(s, "t.%c0", size), value_reg(s, "t.k"),
+              value_expr(s, first.along), value_expr(s, first.across));
+    if (!l->exchanged) {
+        const Expr *at = expr_add_i(&s->pool, lds_at(&s->pool, l, first, 0, 0), x->lds_offset);
+        stmt_set(s, value_field(s, operand(l, s), "lds"), value_expr(s, at));
     }
-    buf_printf(out, "        @UNROLL for (int i = 0; i < %d; i++) {\n", l->offsets);
-    if (x->tlu)
-        buf_printf(
-            out,
-            "            const unsigned free = t.%c0 + along + i * %d;\n"
-            "            c.%c_off[i] = ((free < last ? free : last) - from) * %d + across * c.%c_ld;\n",
-            size, x->lsc, c, l->bytes, c);
-    else
-        buf_printf(out,
-                   "            const unsigned free = across + i * %d, most = t.%c - 1 - t.%c0;\n"
-                   "            c.%c_off[i] = along * %d + (free < most ? free : most) * c.%c_ld;\n",
-                   l->lsp, size, size, c, l->bytes, c);
-    buf_puts(out, "        }\n");
+    stmt_end(s);
 }
 
-static void init_operand(const GpuPlan *p, const Loads *l, Buf *out)
+static void init(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
-    const GpuOperand *x = l->x;
-    char c = x->name, size = l->i ? 'n' : 'm';
-    GpuIndex index;
-    ExprPool *pool = &index.pool;
-    gpu_index_init(&index, out, 2);
-    if (x->tlu)
-        buf_printf(out,
-                   "    {\n"
-                   "        const unsigned last = t.%c - %d, from = t.%c0 < last ? t.%c0 : last;\n"
-                   "        const unsigned long long at = from;\n"
-                   "        const unsigned long long end = (t.k - 1) * t.ld%c + t.%c;\n",
-                   size, x->width, size, size, c, size);
-    else
-        buf_printf(out,
-                   "    {\n"
-                   "        const unsigned long long at = t.%c0 * t.ld%c;\n"
-                   "        const unsigned long long end = (t.%c - 1) * t.ld%c + t.k;\n",
-                   size, c, size, c);
-    buf_printf(out,
-               "        c.%c = (const char *)@uniform64((unsigned long long)(t.%c + at * %d));\n"
-               "        c.%c_bytes = @uniform64((end - at) * %d);\n"
-               "        c.%c_ld = (unsigned)t.ld%c * %d;\n",
-               c, c, l->bytes, c, l->bytes, c, c, l->bytes);
-    GpuPlace first = thread_place(pool, p, l);
-    first.along = gpu_index_let(&index, "along", first.along);
-    first.across = gpu_index_let(&index, "across", first.across);
-    init_offsets(l, out);
-    if (l->exchanged)
-        buf_printf(out, "        c.%c_along = along, c.%c_across = across;\n", c, c);
-    else {
-        buf_printf(out, "        c.%c_lds = ", c);
-        gpu_index_put(&index, expr_add_i(pool, lds_at(pool, l, first, 0, 0), x->lds_offset));
-        buf_puts(out, ";\n");
-    }
-    buf_puts(out, "    }\n");
-    gpu_index_done(&index);
-}
-
-static void init(const GpuPlan *p, const Loads loads[2], Buf *out)
-{
-    buf_puts(out, "@DEV void @copy_init(@Copy &c, const @Tile &t, unsigned tid)\n{\n");
-    for (int i = 0; i < 2; i++) init_operand(p, &loads[i], out);
-    buf_puts(out, "}\n\n@DEV void @copy_move(@Copy &c, const @Tile &, long long a, long long b)\n{\n"
-                  "    c.a += a;\n    c.b += b;\n}\n\n");
-}
-
-static void one_load(const GpuPlan *p, const Loads *l, int j, int at, int n, Buf *out)
-{
-    const GpuOperand *x = l->x;
-    char c = x->name, call[160], scalar[40] = "0";
-    Distance q = load_distance(l, j);
-    int offset = x->tlu ? j % x->nlc : l->offsets > 1 ? j / x->nlc : 0;
-    int immediate = at + (x->tlu ? 0 : q.along * l->bytes);
-    if (q.across && (x->tlu || l->offsets == 1))
-        snprintf(scalar, sizeof scalar, "(int)(c.%c_ld * %d)", c, q.across);
-    snprintf(call, sizeof call, "@raw_load%d(r%c, (int)c.%c_off[%d] + %d, %s, %d)", n, c, c, offset,
-             immediate, scalar, amdgcn_policy(p, x->hint));
-    if (n <= 4)
-        buf_printf(out, "    c.%c_data[set][%d][%d] = %s;\n", c, j, at / 4, call);
-    else
-        buf_printf(out,
-                   "    {\n        const @w%d v = %s;\n"
-                   "        @UNROLL for (int e = 0; e < %d; e++) c.%c_data[set][%d][%d + e] = v[e];\n    }\n",
-                   n / 4, call, n / 4, c, j, at / 4);
-}
-
-static void load_operand(const GpuPlan *p, const Loads *l, Buf *out)
-{
-    char c = l->x->name;
-    int bytes = l->x->width * l->bytes;
-    buf_printf(out, "    const @w4 r%c = @descriptor(c.%c, c.%c_bytes);\n", c, c, c);
-    for (int j = 0; j < l->n; j++)
-        for (int at = 0; at < bytes;) {
-            int n = bytes - at >= 16  ? 16
-                    : bytes - at >= 8 ? 8
-                    : bytes - at >= 4 ? 4
-                    : bytes - at >= 2 ? 2
-                                      : 1;
-            one_load(p, l, j, at, n, out);
-            at += n;
-        }
-}
-
-static void load(const GpuPlan *p, const Loads loads[2], Buf *out)
-{
-    buf_puts(out, "@DEV void @copy_load(@Copy &c, int set, char *)\n{\n");
-    for (int i = 0; i < 2; i++) load_operand(p, &loads[i], out);
-    buf_puts(out, "}\n\n");
+    stmt_function(s, (Function){.name = "@copy_init",
+                                STMT_PARAMS({"@Copy &", "c"}, {"const @Tile &", "t"}, {"unsigned", "tid"})});
+    for (int i = 0; i < 2; i++) init_operand(p, &loads[i], s);
+    stmt_end(s);
 }
 
 /* ---- registers to local memory ---- */
 
-/* The writes of one operand's registers: where they go. */
+/* The writes of one operand. */
 typedef struct {
     const Loads *l;
-    GpuIndex index;
+    Stmts *s;
     GpuPlace first;
-    GpuPointers pointers;
-    Buf *out;
+    AmdgcnPointers pointers;
 } Writes;
 
-/* A place in local memory: bytes behind a pointer of the text. */
-typedef struct {
-    GpuPointerName pointer;
-    int at;
-} To;
-
-static void writes_init(Writes *w, const GpuPlan *p, const Loads *l, Buf *out)
+static void writes_init(Writes *w, const GpuPlan *p, const Loads *l, Stmts *s)
 {
-    ExprPool *pool = &w->index.pool;
-    bool a = l->x->name == 'a';
-    w->l = l, w->out = out;
-    gpu_index_init(&w->index, out, 1);
-    w->pointers = (GpuPointers){.index = &w->index, .name = "to", .from = "stage"};
-    w->first = thread_place(pool, p, l);
-    if (!l->exchanged) { /* c.a_lds has the address of load 0 */
+    ExprPool *pool = &s->pool;
+    const bool a = l->x->name == 'a';
+    *w = (Writes){.l = l, .s = s, .first = thread_place(pool, p, l)};
+    w->pointers = (AmdgcnPointers){.s = s, .name = "to", .from = "stage"};
+    if (!l->exchanged) { /* the register has the address of load 0 */
         int64_t c;
-        w->pointers.base[w->pointers.n++] = expr_base(pool, lds_at(pool, l, w->first, 0, 0), &c);
-        buf_printf(out, "    char *to = stage + c.%c_lds;\n", l->x->name);
+        w->pointers.base[0] = expr_base(pool, lds_at(pool, l, w->first, 0, 0), &c);
+        const Value *by = value_field(s, operand(l, s), "lds");
+        w->pointers.pointer[0] =
+            stmt_define(s, "char *", "to", value_op(s, VALUE_ADD, value_reg(s, "stage"), by));
+        w->pointers.n = 1;
         return;
     }
-    w->first.along = expr_kept(pool, a ? "c.a_along" : "c.b_along", w->first.along);
-    w->first.across = expr_kept(pool, a ? "c.a_across" : "c.b_across", w->first.across);
-    expr_declared(&w->index.text, w->first.along);
-    expr_declared(&w->index.text, w->first.across);
+    w->first.along = expr_kept(pool, a ? "c.a.along" : "c.b.along", w->first.along);
+    w->first.across = expr_kept(pool, a ? "c.a.across" : "c.b.across", w->first.across);
+    stmt_known(s, w->first.along);
+    stmt_known(s, w->first.across);
 }
 
-/* Where element e of load j goes. */
-static To place_of(Writes *w, int j, int e)
+/* Where element e of load j goes: `bytes` of them. */
+static Access place_of(Writes *w, int j, int e, int bytes)
 {
-    ExprPool *pool = &w->index.pool;
-    int mark = pool->n_used;
-    const Expr *at = lds_at(pool, w->l, w->first, j, e);
-    To to;
-    if (w->l->exchanged) at = expr_add_i(pool, at, w->l->x->lds_offset);
-    to.at = gpu_pointer(&w->pointers, at, mark, to.pointer);
-    return to;
+    const Expr *at = lds_at(&w->s->pool, w->l, w->first, j, e);
+    if (w->l->exchanged) at = expr_add_i(&w->s->pool, at, w->l->x->lds_offset);
+    return amdgcn_access(&w->pointers, NULL, bytes, at);
 }
 
 static int alignment(const Loads *l, int bytes)
@@ -306,93 +210,93 @@ static int alignment(const Loads *l, int bytes)
     return bytes & -bytes & (l->align - 1) ? bytes & -bytes : l->align;
 }
 
-/* `bytes` of the registers words[0..] to local memory in pieces of `align`. */
-static void write_words(const char *words, const To *to, int bytes, int align, Buf *out)
+/* Register i of load j. */
+static const Value *loaded(Writes *w, int j, int i)
 {
-    const char *q = to->pointer;
+    Stmts *s = w->s;
+    const Value *set =
+        value_at(s, value_field(s, operand(w->l, s), "data"), expr_var(&s->pool, "set", 0, 0, 1));
+    return value_at_i(s, value_at_i(s, set, j), i);
+}
+
+/* 1 or 2 bytes from byte `at` of a register on. */
+static void write_piece(Stmts *s, Access to, const Value *word, int at)
+{
+    to.type = to.bytes == 2 ? "short" : "signed char";
+    stmt_store(s, to, value_cast(s, to.type, value_op(s, VALUE_SHR, word, value_int(s, at * 8))));
+}
+
+/* The widest write of n bytes at most. */
+static int piece_of(int n) { return n >= 16 ? 16 : n >= 8 ? 8 : n >= 4 ? 4 : n >= 2 ? 2 : 1; }
+
+/* `bytes` of registers in pieces of `align`. */
+static void write_words(Stmts *s, const Access *to, const Value *const *word, int bytes, int align)
+{
     for (int b = 0; b < bytes;) {
-        int n = bytes - b < align ? bytes - b : align, at = to->at + b;
-        if (n == 16)
-            buf_printf(out, "    *(@w4 *)(%s + %d) = (@w4){%s[%d], %s[%d], %s[%d], %s[%d]};\n", q, at, words,
-                       b / 4, words, b / 4 + 1, words, b / 4 + 2, words, b / 4 + 3);
-        else if (n >= 8)
-            n = 8, buf_printf(out, "    *(@w2 *)(%s + %d) = (@w2){%s[%d], %s[%d]};\n", q, at, words, b / 4,
-                              words, b / 4 + 1);
-        else if (n >= 4)
-            n = 4, buf_printf(out, "    *(int *)(%s + %d) = %s[%d];\n", q, at, words, b / 4);
-        else if (n >= 2)
-            n = 2, buf_printf(out, "    *(short *)(%s + %d) = (short)(%s[%d] >> %d);\n", q, at, words, b / 4,
-                              b % 4 * 8);
+        const int n = piece_of(bytes - b < align ? bytes - b : align);
+        Access piece = *to;
+        piece.bytes = n;
+        piece.offset = expr_add_i(&s->pool, to->offset, b);
+        piece.type = n == 16 ? "@w4" : n == 8 ? "@w2" : "int";
+        if (n > 4)
+            stmt_store(s, piece, value_cast(s, piece.type, value_list_n(s, n / 4, &word[b / 4])));
+        else if (n == 4)
+            stmt_store(s, piece, word[b / 4]);
         else
-            buf_printf(out, "    *(signed char *)(%s + %d) = (signed char)(%s[%d] >> %d);\n", q, at, words,
-                       b / 4, b % 4 * 8);
+            write_piece(s, piece, word[b / 4], b % 4);
         b += n;
     }
 }
 
-/* Elements 1 or 2 bytes wide of `run` loads, packed into run * bytes of K each. */
-static void pack_run(const Loads *l, int j, int e, char c, Buf *out)
+static const Value *permuted(Stmts *s, const Value *x, const Value *y, unsigned bytes)
 {
-    int per = 4 / l->bytes, words = (l->run * l->bytes + 3) / 4;
-    buf_printf(out, "    {\n    int w[%d];\n", words);
-    for (int w = 0; w < words; w++) {
-        const char *d[4];
-        char text[4][40];
-        for (int q = 0; q < 4; q++) {
-            int r = w * per + (q < l->run ? q : 0);
-            snprintf(text[q], sizeof text[q], "c.%c_data[set][%d][%d]", c, j + r % l->run * l->x->nlc,
-                     e / per);
-            d[q] = text[q];
-        }
-        if (l->bytes == 2)
-            buf_printf(out, "    w[%d] = (int)__builtin_amdgcn_perm(%s, %s, 0x%xu);\n", w, d[1], d[0],
-                       e % 2 ? 0x07060302 : 0x05040100);
-        else if (l->run == 2)
-            buf_printf(out, "    w[%d] = (int)__builtin_amdgcn_perm(%s, %s, 0x%xu);\n", w, d[1], d[0],
-                       0x0c0c0400 + 0x0101 * (e % 4));
-        else
-            buf_printf(out,
-                       "    w[%d] = (int)__builtin_amdgcn_perm(__builtin_amdgcn_perm(%s, %s, 0x%xu), "
-                       "__builtin_amdgcn_perm(%s, %s, 0x%xu), 0x%xu);\n",
-                       w, d[3], d[2], e % 4 < 2 ? 0x05010400 : 0x07030602, d[1], d[0],
-                       e % 4 < 2 ? 0x05010400 : 0x07030602, e % 2 ? 0x07060302 : 0x05040100);
-    }
+    return value_call(s, "__builtin_amdgcn_perm", x, y, value_literal(s, stmts_name(s, "0x%xu", bytes)));
 }
 
-/* Element e of a load's registers, shorter than one of them. */
-static void write_short(const Writes *w, int j, int e, const To *to)
+/* Elements e, 1 or 2 bytes wide, of four loads at most, packed into a register. */
+static const Value *packed(Stmts *s, const Loads *l, const Value *const d[4], int e)
+{
+    if (l->bytes == 2) return permuted(s, d[1], d[0], e % 2 ? 0x07060302 : 0x05040100);
+    if (l->run == 2) return permuted(s, d[1], d[0], 0x0c0c0400 + 0x0101 * (unsigned)(e % 4));
+    const unsigned pair = e % 4 < 2 ? 0x05010400 : 0x07030602;
+    return permuted(s, permuted(s, d[3], d[2], pair), permuted(s, d[1], d[0], pair),
+                    e % 2 ? 0x07060302 : 0x05040100);
+}
+
+/* Register i of the run: of element e of load j and of those behind it along K. */
+static const Value *run_word(Writes *w, int j, int e, int i)
 {
     const Loads *l = w->l;
-    const char *type = l->bytes == 2 ? "short" : "signed char";
-    buf_printf(w->out, "    *(%s *)(%s + %d) = (%s)(c.%c_data[set][%d][%d] >> %d);\n", type, to->pointer,
-               to->at, type, l->x->name, j, e * l->bytes / 4, e * l->bytes % 4 * 8);
+    const int nlc = l->x->nlc, words = l->bytes / 4, per = l->bytes < 4 ? 4 / l->bytes : 1;
+    const Value *d[4];
+    if (words > 0) return loaded(w, j + i / words * nlc, e * words + i % words);
+    for (int q = 0; q < 4; q++) {
+        const int r = i * per + (q < l->run ? q : 0);
+        d[q] = loaded(w, j + r % l->run * nlc, e / per);
+    }
+    return value_cast(w->s, "int", packed(w->s, l, d, e));
 }
 
 /* Element e of load j and of those behind it along K. */
 static void write_run(Writes *w, int j, int e)
 {
     const Loads *l = w->l;
-    const GpuOperand *x = l->x;
-    Buf *out = w->out;
-    int bytes = l->run * l->bytes, align = alignment(l, bytes), per = l->bytes / 4;
-    const To to = place_of(w, j, e);
-    if (l->run > 1 && l->bytes < 4) {
-        pack_run(l, j, e, x->name, out);
-        write_words("w", &to, bytes, align, out);
-        buf_puts(out, "    }\n");
+    Stmts *s = w->s;
+    const int bytes = l->run * l->bytes, n = (bytes + 3) / 4, per = l->bytes < 4 ? 4 / l->bytes : 1;
+    const Access to = place_of(w, j, e, bytes);
+    if (l->run == 1 && l->bytes < 4) {
+        write_piece(s, to, loaded(w, j, e / per), e % per * l->bytes);
         return;
     }
-    if (l->bytes < 4) {
-        write_short(w, j, e, &to);
-        return;
+    const Value *word[RUN_WORDS];
+    stmt_block(s);
+    const Value *v = stmt_array(s, "int", "w", DIMS(n));
+    for (int i = 0; i < n; i++) {
+        word[i] = value_at_i(s, v, i);
+        stmt_set(s, word[i], run_word(w, j, e, i));
     }
-    buf_printf(out, "    {\n    const int w[%d] = {", l->run * per);
-    for (int r = 0; r < l->run * per; r++)
-        buf_printf(out, "%sc.%c_data[set][%d][%d]", r ? ", " : "", x->name, j + r / per * x->nlc,
-                   e * per + r % per);
-    buf_puts(out, "};\n");
-    write_words("w", &to, bytes, align, out);
-    buf_puts(out, "    }\n");
+    write_words(s, &to, word, bytes, alignment(l, bytes));
+    stmt_end(s);
 }
 
 /* Writes of a transposing operand: for each element of the vector a run of K. */
@@ -408,74 +312,42 @@ static void store_load(Writes *w, int j)
 {
     const Loads *l = w->l;
     const GpuOperand *x = l->x;
-    char words[64];
+    const Value *word[LOAD_WORDS];
+    for (int i = 0; i < l->words; i++) word[i] = loaded(w, j, i);
     if (x->tlu != x->k_major) {
-        const To to = place_of(w, j, 0);
-        int bytes = x->width * l->bytes;
-        snprintf(words, sizeof words, "c.%c_data[set][%d]", x->name, j);
-        write_words(words, &to, bytes, alignment(l, bytes), w->out);
+        const int bytes = x->width * l->bytes;
+        const Access to = place_of(w, j, 0, bytes);
+        write_words(w->s, &to, word, bytes, alignment(l, bytes));
         return;
     }
     for (int e = 0; e < x->width; e++) { /* K contiguous in memory, free in local memory */
-        const To to = place_of(w, j, e);
-        snprintf(words, sizeof words, "(c.%c_data[set][%d] + %d)", x->name, j, e * l->bytes / 4);
+        const Access to = place_of(w, j, e, l->bytes);
         if (l->bytes < 4)
-            write_short(w, j, e, &to);
+            write_piece(w->s, to, word[e * l->bytes / 4], e * l->bytes % 4);
         else
-            write_words(words, &to, l->bytes, alignment(l, l->bytes), w->out);
+            write_words(w->s, &to, word + e * l->bytes / 4, l->bytes, alignment(l, l->bytes));
     }
 }
 
-static void store_operand(const GpuPlan *p, const Loads *l, Buf *out)
+static void store_operand(const GpuPlan *p, const Loads *l, Stmts *s)
 {
     Writes w;
-    buf_puts(out, "    {\n");
-    if (p->to_bf16)
-        buf_printf(out,
-                   "    @UNROLL for (int j = 0; j < %d; j++)\n"
-                   "        @UNROLL for (int w = 0; w < %d; w++)\n"
-                   "            c.%c_data[set][j][w] = @to_bf16x2(c.%c_data[set][j][w]);\n",
-                   l->n, l->words, l->x->name, l->x->name);
-    writes_init(&w, p, l, out);
+    stmt_block(s);
+    if (p->to_bf16) stmt_call(s, "@copy_to_bf16", operand(l, s), value_reg(s, "set"));
+    writes_init(&w, p, l, s);
     if (l->transpose)
         store_transposed(&w);
     else
         for (int j = 0; j < l->n; j++) store_load(&w, j);
-    buf_puts(out, "    }\n");
-    gpu_index_done(&w.index);
+    stmt_end(s);
 }
 
-static void store(const GpuPlan *p, const Loads loads[2], Buf *out)
+static void store(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
-    buf_puts(out, "@DEV void @copy_store(@Copy &c, int set, char *stage)\n{\n");
-    for (int i = 0; i < 2; i++) store_operand(p, &loads[i], out);
-    buf_puts(out, "}\n\n#define @copy_wait(n)\n\n");
-    if (p->n_sets < 2) return;
-    buf_puts(out, "@DEV void @copy_shift(@Copy &c)\n{\n");
-    for (int i = 0; i < 2; i++) {
-        const Loads *l = &loads[i];
-        buf_printf(
-            out,
-            "    @UNROLL for (int s = 0; s < %d; s++)\n"
-            "        @UNROLL for (int j = 0; j < %d; j++)\n"
-            "            @UNROLL for (int e = 0; e < %d; e++) c.%c_data[s][j][e] = c.%c_data[s + 1][j][e];\n",
-            p->n_sets - 1, l->n, l->words, l->x->name, l->x->name);
-    }
-    buf_puts(out, "}\n\n");
-}
-
-/* Offsets of a thread stay below 2 GiB; a side has a whole vector. */
-static void slow(const GpuPlan *p, Buf *out)
-{
-    buf_puts(out, "@DEV int @copy_slow(const @Tile &t)\n{\n    int slow = 0;\n");
-    for (int i = 0; i < 2; i++) {
-        const GpuOperand *x = &p->op[i];
-        int bytes = gpu_type_bytes(&x->type), lines = x->tlu ? p->depth_u : x->tile;
-        char size = i ? 'n' : 'm';
-        buf_printf(out, "    slow |= t.ld%c > %du;\n", x->name, 0x7fff0000 / bytes / lines);
-        if (x->tlu) buf_printf(out, "    slow |= t.%c < %d;\n", size, x->width);
-    }
-    buf_puts(out, "    return slow;\n}\n\n");
+    stmt_function(s, (Function){.name = "@copy_store",
+                                STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"})});
+    for (int i = 0; i < 2; i++) store_operand(p, &loads[i], s);
+    stmt_end(s);
 }
 
 /* With PrefetchGlobalRead 2 and two stages an iteration begins with the writes of the chunk that has
@@ -487,16 +359,19 @@ static Err buffer_plan(GpuPlan *p)
     return ERR_OK;
 }
 
-static void buffer_emit(const GpuPlan *p, Buf *out)
+static void make(const GpuPlan *p, Stmts *s)
 {
     Loads l[2] = {loads_of(p, 0), loads_of(p, 1)};
     for (int i = 0; i < 2; i++) compare_addresses(p, &l[i]);
-    buf_puts(out, "\n/* ---- copy: buffer loads, registers, local memory ---- */\n\n");
-    state(p, l, out);
-    init(p, l, out);
-    load(p, l, out);
-    store(p, l, out);
-    slow(p, out);
+    state(p, l, s);
+    init(p, l, s);
+    store(p, l, s);
+    stmt_file(s, "amdgcn/buffer_calls.hip");
+}
+
+static void buffer_emit(const GpuPlan *p, Buf *out)
+{
+    amdgcn_print(p, make, out);
     gpu_copy_tail(p, out);
 }
 
