@@ -8,9 +8,6 @@
  */
 #include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
-#include "kernel/text.h"
-
-#include <stdio.h>
 
 /* Architectures whose waves divide one file of vector and accumulation registers. */
 enum { ONE_FILE = MATRIX_ARCH_GFX90A | MATRIX_ARCH_GFX940 };
@@ -210,7 +207,7 @@ bool matrix_fits_half(const GpuPlan *p)
     return n + moved <= (p->n_stages > 1 ? 300 : 270); /* not all of it lives at the same time */
 }
 
-/* ---- text ---- */
+/* ---- statements ---- */
 
 static const char *acc_type(const MatrixInst *in)
 {
@@ -219,157 +216,21 @@ static const char *acc_type(const MatrixInst *in)
 
 /* C type of a lane's part of an operand in the builtin's signature: a vector of the elements, or the words
  * that bytes fill. */
-static void operand_typedef(const MatrixInst *in, Buf *out)
+static const char *operand_type_name(const MatrixInst *in, Stmts *s)
 {
-    int words = in->n_a / 4;
-    buf_puts(out, "typedef ");
+    const int words = in->n_a / 4;
     switch (in->a) {
     case TYPE_S:
     case TYPE_D:
-        buf_puts(out, acc_type(in));
-        break;
+        return acc_type(in);
     case TYPE_H:
     case TYPE_B:
     case TYPE_X:
-        buf_printf(out, "@%c%d", in->a == TYPE_H ? 'h' : in->a == TYPE_B ? 's' : 'f', in->n_a);
-        break;
+        return stmts_name(s, "@%c%d", in->a == TYPE_H ? 'h' : in->a == TYPE_B ? 's' : 'f', in->n_a);
     default:
-        if (matrix_unit(in) == MATRIX_UNIT_MFMA)
-            buf_puts(out, words == 1 ? "int" : "long");
-        else
-            buf_printf(out, "@i%d", words);
+        if (matrix_unit(in) == MATRIX_UNIT_MFMA) return words == 1 ? "int" : "long";
+        return stmts_name(s, "@i%d", words);
     }
-    buf_puts(out, " @Op;\n");
-}
-
-static void emit_types(const Matrix *m, Buf *out)
-{
-    const GpuPlan *p = m->p;
-    kernel_text_put("amdgcn/matrix_types.hip", out);
-    operand_typedef(m->in, out);
-    if (m->in->n_acc > 1)
-        buf_printf(out, "typedef %s @AccV __attribute__((ext_vector_type(%d)));\n", acc_type(m->in),
-                   m->in->n_acc);
-    buf_printf(out, "struct @Acc { %s c[%d][%d][%d]; };\n", m->in->n_acc > 1 ? "@AccV" : acc_type(m->in),
-               p->in.parts, m->tiles[1], m->tiles[0]);
-    /* what one read brings: K runs, or one K of several tiles */
-    for (int i = 0; i < 2; i++) {
-        int n = m->raw / m->bytes, runs = m->vk / n;
-        char operand = i ? 'B' : 'A';
-        if (p->op[i].k_major)
-            buf_printf(out,
-                       "struct __attribute__((aligned(%d))) @Run%c { @T x[%d]; };\n"
-                       "struct @Frag%c { @Run%c r[%d][%d]; };\n",
-                       m->raw, operand, n, operand, operand, m->tiles[i], runs);
-        else
-            buf_printf(out,
-                       "struct __attribute__((aligned(%d))) @Run%c { @T x[%d]; };\n"
-                       "struct @Frag%c { @Run%c r[%d][%d]; };\n",
-                       m->vec[i] * m->bytes, operand, m->vec[i], operand, operand, m->tiles[i] / m->vec[i],
-                       m->vk);
-    }
-    buf_puts(out, "struct @Frag { @FragA a; @FragB b; };\n");
-}
-
-static void emit_load_operand(const Matrix *m, GpuIndex *index, int i, const Expr *k, Buf *out)
-{
-    const GpuPlan *p = m->p;
-    const GpuOperand *x = &p->op[i];
-    ExprPool *pool = &index->pool;
-    GpuPointers pointers = {.index = index,
-                            .name = i ? "b" : "a",
-                            .from = i ? "lds_b" : "lds_a",
-                            .is_const = true,
-                            .steps_apart = true};
-    GpuPointerName name;
-    const Expr *free = first_free(pool, m, i);
-    int vectors = x->k_major ? m->tiles[i] : m->tiles[i] / m->vec[i];
-    int runs = x->k_major ? m->vk * m->bytes / m->raw : m->vk;
-    int run = x->k_major ? m->raw / m->bytes : 1, tiles = x->k_major ? 1 : m->vec[i];
-    for (int t = 0; t < vectors; t++)
-        for (int r = 0; r < runs; r++) {
-            int mark = pool->n_used;
-            const Expr *tile = tile_free(pool, m, i, expr_const(pool, t * tiles));
-            const Expr *at = gpu_lds_at(pool, x, expr_add_i(pool, k, r * run), expr_add(pool, free, tile));
-            int c = gpu_pointer(&pointers, at, mark, name);
-            buf_printf(out, "    f.%c.r[%d][%d] = *(const @Run%c *)(%s + %d);\n", x->name, t, r, "AB"[i],
-                       name, c);
-        }
-}
-
-static void emit_load(const Matrix *m, Buf *out)
-{
-    const GpuPlan *p = m->p;
-    GpuIndex index;
-    ExprPool *pool = &index.pool;
-    gpu_index_init(&index, out, 1);
-    buf_puts(out,
-             "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n"
-             "{\n");
-    /* parts of a local split take turns, so that the first steps of all are the first elements of K */
-    const Expr *part = expr_mul_i(pool, expr_name(pool, "z", gpu_part_of_k(pool, p)), p->k_step);
-    const Expr *step = expr_mul_i(pool, gpu_counter(pool, "step", GPU_STEP, p->steps), p->k_step * p->lsu);
-    const Expr *k = expr_add(pool, expr_add(pool, first_k(pool, m), part), step);
-    for (int i = 0; i < 2; i++) emit_load_operand(m, &index, i, k, out);
-    buf_puts(out, "}\n");
-    gpu_index_done(&index);
-}
-
-/* @op_a(frag, tile, e): operand of instruction e of a step. */
-static void emit_operand(const Matrix *m, int i, Buf *out)
-{
-    const GpuPlan *p = m->p;
-    const GpuOperand *x = &p->op[i];
-    char c = x->name, operand = i ? 'B' : 'A';
-    int run = m->raw / m->bytes;
-    buf_printf(out, "@DEV @Op @op_%c(const @Frag%c &f, int t, int e%s)\n{\n", c, operand,
-               p->in.parts == 2 ? ", int part" : "");
-    if (p->in.parts == 2) {
-        if (x->k_major)
-            buf_printf(out, "    const @T x = f.r[t][e / %d].x[e %% %d];\n", run, run);
-        else
-            buf_printf(out, "    const @T x = f.r[t / %d][e].x[t %% %d];\n", m->vec[i], m->vec[i]);
-        buf_printf(out, "    return part ? %sx.im : x.re;\n}\n", x->conj ? "-" : "");
-        return;
-    }
-    if (m->kpl == 1) {
-        if (x->k_major)
-            buf_printf(out, "    return f.r[t][e / %d].x[e %% %d];\n}\n", run, run);
-        else
-            buf_printf(out, "    return f.r[t / %d][e].x[t %% %d];\n}\n", m->vec[i], m->vec[i]);
-        return;
-    }
-    if (!x->k_major) {
-        buf_puts(out, "    @Op o;\n");
-        for (int k = 0; k < m->kpl; k++)
-            buf_printf(out, "    o[%d] = f.r[t / %d][e * %d + %d].x[t %% %d];\n", k, m->vec[i], m->kpl, k,
-                       m->vec[i]);
-        buf_puts(out, "    return o;\n}\n");
-        return;
-    }
-    if (m->kpl >= run) {
-        int n = m->kpl / run;
-        buf_printf(out, "    struct { @Run%c r[%d]; } o = {", "AB"[i], n);
-        for (int k = 0; k < n; k++) buf_printf(out, "%sf.r[t][e * %d + %d]", k ? ", " : "", n, k);
-        buf_puts(out, "};\n    return __builtin_bit_cast(@Op, o);\n}\n");
-        return;
-    }
-    buf_printf(out,
-               "    struct @Ops { @Op o[%d]; };\n"
-               "    return __builtin_bit_cast(@Ops, f.r[t][e / %d]).o[e %% %d];\n}\n",
-               run / m->kpl, run / m->kpl, run / m->kpl);
-}
-
-static void emit_inst(const Matrix *m, const char *a, const char *b, const char *acc, Buf *out)
-{
-    const char *x = m->swap ? b : a, *y = m->swap ? a : b;
-    buf_printf(out, "                    %s = __builtin_amdgcn_%s(", acc, m->in->name);
-    if (!is_wmma(m))
-        buf_printf(out, "%s, %s, %s, 0, 0, 0);\n", x, y, acc);
-    else if (m->in->a == TYPE_I8)
-        buf_printf(out, "true, %s, true, %s, %s, false);\n", x, y, acc);
-    else
-        buf_printf(out, "%s, %s, %s);\n", x, y, acc);
 }
 
 /* Accumulators of four registers fill the accumulation registers. The instruction's result may then only take
@@ -381,107 +242,133 @@ static bool rounds_apart(const Matrix *m)
            m->in->n_acc * gpu_type_bytes(&m->p->acc) == 16;
 }
 
-static void emit_mac(const Matrix *m, Buf *out)
+/* The numbers of text/matrix.hip, and the types of operands and accumulators. */
+static void types(const Matrix *m, Stmts *s)
 {
-    const char *apart = rounds_apart(m) ? "        @keep_order();\n" : "";
-    for (int i = 0; i < 2; i++) emit_operand(m, i, out);
-    buf_printf(out,
-               "@DEV void @frag_mac(@Acc &acc, const @Frag &f)\n{\n"
-               "    @UNROLL for (int e = 0; e < %d; e++) {\n"
-               "        @UNROLL for (int j = 0; j < %d; j++)\n"
-               "            @UNROLL for (int i = 0; i < %d; i++) {\n",
-               m->vk / m->kpl, m->tiles[1], m->tiles[0]);
-    if (m->p->in.parts == 2) {
-        emit_inst(m, "@op_a(f.a, i, e, 0)", "@op_b(f.b, j, e, 0)", "acc.c[0][j][i]", out);
-        emit_inst(m, "@op_a(f.a, i, e, 0)", "@op_b(f.b, j, e, 1)", "acc.c[1][j][i]", out);
-        emit_inst(m, "-@op_a(f.a, i, e, 1)", "@op_b(f.b, j, e, 1)", "acc.c[0][j][i]", out);
-        emit_inst(m, "@op_a(f.a, i, e, 1)", "@op_b(f.b, j, e, 0)", "acc.c[1][j][i]", out);
-    } else
-        emit_inst(m, "@op_a(f.a, i, e)", "@op_b(f.b, j, e)", "acc.c[0][j][i]", out);
-    buf_printf(out, "            }\n%s    }\n}\n", apart);
+    const GpuPlan *p = m->p;
+    const AmdgcnConstant c[] = {
+        {"int", "@MI_PARTS", p->in.parts},           {"int", "@MI_TILES_A", m->tiles[0]},
+        {"int", "@MI_TILES_B", m->tiles[1]},         {"int", "@MI_KPL", m->kpl},
+        {"int", "@MI_INSTRUCTIONS", m->vk / m->kpl}, {"int", "@MI_ACCUMULATORS", m->in->n_acc},
+        {"bool", "@MI_STEPS_APART", rounds_apart(m)}};
+    const int n_acc = m->in->n_acc;
+    stmt_file(s, "amdgcn/matrix_types.hip");
+    amdgcn_constants(s, c, sizeof c / sizeof c[0]);
+    stmt_typedef(s, operand_type_name(m->in, s), "@Op", NULL);
+    const char *vector = stmts_name(s, "__attribute__((ext_vector_type(%d)))", n_acc);
+    stmt_typedef(s, acc_type(m->in), "@AccV", n_acc > 1 ? vector : NULL);
+    stmt_file(s, "amdgcn/matrix.hip");
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        const char *of =
+            stmts_name(s, "@FragmentsOf<%d, %d, %d, %d, %d, %d, %d>", x->k_major, x->conj, m->tiles[i],
+                       m->vec[i], m->vk, m->raw / m->bytes, x->k_major ? m->raw : m->vec[i] * m->bytes);
+        stmt_typedef(s, of, i ? "@FragB" : "@FragA", NULL);
+    }
+}
+
+/* @inst: the instruction, which takes B first with SourceSwap. */
+static void instruction(const Matrix *m, Stmts *s)
+{
+    const Value *x = value_reg(s, m->swap ? "b" : "a"), *y = value_reg(s, m->swap ? "a" : "b");
+    const Value *c = value_reg(s, "c"), *zero = value_int(s, 0), *product;
+    const Value *is_signed = value_literal(s, "true"), *clamp = value_literal(s, "false");
+    const char *name = stmts_name(s, "__builtin_amdgcn_%s", m->in->name);
+    stmt_function(s, (Function){.result = "@AccV",
+                                .name = "@inst",
+                                STMT_PARAMS({"@Op", "a"}, {"@Op", "b"}, {"@AccV", "c"})});
+    if (!is_wmma(m))
+        product = value_call(s, name, x, y, c, zero, zero, zero);
+    else if (m->in->a == TYPE_I8)
+        product = value_call(s, name, is_signed, x, is_signed, y, c, clamp);
+    else
+        product = value_call(s, name, x, y, c);
+    stmt_return(s, product);
+    stmt_end(s);
+}
+
+static void load_operand(const Matrix *m, int i, const Expr *k, Stmts *s)
+{
+    const GpuOperand *x = &m->p->op[i];
+    ExprPool *pool = &s->pool;
+    AmdgcnPointers pointers = {
+        .s = s, .name = i ? "b" : "a", .from = i ? "lds_b" : "lds_a", .is_const = true, .steps_apart = true};
+    const Expr *free = first_free(pool, m, i);
+    const char *type = i ? "@FragB::Run" : "@FragA::Run";
+    const int vectors = x->k_major ? m->tiles[i] : m->tiles[i] / m->vec[i];
+    const int runs = x->k_major ? m->vk * m->bytes / m->raw : m->vk;
+    const int run = x->k_major ? m->raw / m->bytes : 1, tiles = x->k_major ? 1 : m->vec[i];
+    for (int t = 0; t < vectors; t++)
+        for (int r = 0; r < runs; r++) {
+            const Expr *tile = tile_free(pool, m, i, expr_const(pool, t * tiles));
+            const Expr *at = gpu_lds_at(pool, x, expr_add_i(pool, k, r * run), expr_add(pool, free, tile));
+            const Value *to = value_at_i(s, value_at_i(s, value_named(s, "f.%c.r", x->name), t), r);
+            const int bytes = x->k_major ? m->raw : m->vec[i] * m->bytes;
+            stmt_set(s, to, value_load(s, amdgcn_access(&pointers, type, bytes, at)));
+        }
+}
+
+static void load(const Matrix *m, Stmts *s)
+{
+    const GpuPlan *p = m->p;
+    ExprPool *pool = &s->pool;
+    stmt_function(s,
+                  (Function){.name = "@frag_load",
+                             STMT_PARAMS({"@Frag &", "f"}, {"const char *", "lds_a"},
+                                         {"const char *", "lds_b"}, {"unsigned", "tid"}, {"int", "step"})});
+    /* parts of a local split take turns, so that the first steps of all are the first elements of K */
+    const Expr *part = expr_mul_i(pool, expr_name(pool, "z", gpu_part_of_k(pool, p)), p->k_step);
+    const Expr *step = expr_mul_i(pool, gpu_counter(pool, "step", GPU_STEP, p->steps), p->k_step * p->lsu);
+    const Expr *k = expr_add(pool, expr_add(pool, first_k(pool, m), part), step);
+    for (int i = 0; i < 2; i++) load_operand(m, i, k, s);
+    stmt_end(s);
 }
 
 /* Accumulator i is element v of tile (t0, t1): t0 % vec fastest, then v, then t0 / vec, then t1. */
-static void emit_split(const Matrix *m, Buf *out)
+static void place(const Matrix *m, Stmts *s)
 {
-    GpuIndex index;
-    ExprPool *pool = &index.pool;
-    int vec = m->vec[0], n = m->in->n_acc, outer = m->tiles[0] / vec;
-    gpu_index_init(&index, out, 1);
+    ExprPool *pool = &s->pool;
+    const int vec = m->vec[0], n = m->in->n_acc, outer = m->tiles[0] / vec;
+    stmt_function(s, (Function){.result = "@Place", .name = "@place", STMT_PARAMS({"int", "i"})});
     const Expr *i = gpu_counter(pool, "i", GPU_NUMBER, m->p->n_acc), *vectors = expr_div_i(pool, i, vec * n);
     const Expr *t0 =
         expr_add(pool, expr_mod_i(pool, i, vec), expr_mul_i(pool, expr_mod_i(pool, vectors, outer), vec));
-    const Expr *parts[] = {t0, expr_div_i(pool, vectors, outer),
-                           expr_mod_i(pool, expr_div_i(pool, i, vec), n)};
-    buf_puts(out, "struct @Place { int t0, t1, v; };\n@DEV @Place @place(int i)\n{\n    const @Place q = {");
-    for (int k = 0; k < 3; k++) {
-        if (k) buf_puts(out, ", ");
-        buf_puts(out, "(int)");
-        expr_print(index.text.style, parts[k], EXPR_OPERAND, out);
-    }
-    buf_puts(out, "};\n    return q;\n}\n");
-    gpu_index_done(&index);
-}
-
-static void emit_access(const Matrix *m, Buf *out)
-{
-    const char *element = m->in->n_acc > 1 ? "[q.v]" : "";
-    buf_printf(out,
-               "@DEV void @acc_zero(@Acc &acc)\n{\n"
-               "    @UNROLL for (int j = 0; j < %d; j++)\n"
-               "        @UNROLL for (int i = 0; i < %d; i++) {\n",
-               m->tiles[1], m->tiles[0]);
-    for (int part = 0; part < m->p->in.parts; part++)
-        buf_printf(out, "            acc.c[%d][j][i] = 0;\n", part);
-    buf_puts(out,
-             "        }\n}\n@DEV @TC @acc_get(const @Acc &acc, int i)\n{\n    const @Place q = @place(i);\n");
-    if (m->p->in.parts == 2)
-        buf_printf(out,
-                   "    const @TC x = {acc.c[0][q.t1][q.t0]%s, acc.c[1][q.t1][q.t0]%s};\n"
-                   "    return x;\n}\n",
-                   element, element);
-    else
-        buf_printf(out, "    return acc.c[0][q.t1][q.t0]%s;\n}\n", element);
-    buf_puts(out, "@DEV void @acc_set(@Acc &acc, int i, @TC x)\n{\n    const @Place q = @place(i);\n");
-    if (m->p->in.parts == 2)
-        buf_printf(out,
-                   "    acc.c[0][q.t1][q.t0]%s = x.re;\n"
-                   "    acc.c[1][q.t1][q.t0]%s = x.im;\n}\n",
-                   element, element);
-    else
-        buf_printf(out, "    acc.c[0][q.t1][q.t0]%s = x;\n}\n", element);
+    const Expr *part[] = {t0, expr_div_i(pool, vectors, outer),
+                          expr_mod_i(pool, expr_div_i(pool, i, vec), n)};
+    const Value *number[3];
+    for (int q = 0; q < 3; q++) number[q] = value_cast(s, "int", value_expr(s, part[q]));
+    stmt_return(s, value_list_n(s, 3, number));
+    stmt_end(s);
 }
 
 /* Row (i 0) or column of the tile that accumulator i holds. */
-static void emit_place(const Matrix *m, int i, Buf *out)
+static void place_in_tile(const Matrix *m, int i, Stmts *s)
 {
-    GpuIndex index;
-    ExprPool *pool = &index.pool;
-    gpu_index_init(&index, out, 1);
+    ExprPool *pool = &s->pool;
+    stmt_function(s, (Function){.result = "unsigned",
+                                .name = i ? "@acc_col" : "@acc_row",
+                                STMT_PARAMS({"unsigned", "tid"}, {"int", "i"})});
+    stmt_define(s, "@Place", "q", value_call(s, "@place", value_reg(s, "i")));
     Thread t = thread_of(pool, m);
     MatrixAccLane a = matrix_acc_lane(pool, m->in, t.lane, gpu_counter(pool, "q.v", GPU_E, m->in->n_acc));
     const Expr *tile = gpu_counter(pool, i ? "q.t1" : "q.t0", GPU_I, m->tiles[i]);
     const Expr *in_tile = block_free(pool, m, i, a.block, (i == 0) == m->swap ? a.col : a.row);
     const Expr *first = expr_add(pool, wave_free(pool, m, i, t.wave), tile_free(pool, m, i, tile));
-    const Expr *e = expr_add(pool, first, in_tile);
-    buf_printf(out, "@DEV unsigned @acc_%s(unsigned tid, int i)\n{\n    const @Place q = @place(i);\n",
-               i ? "col" : "row");
-    expr_declare(&index.text, e);
-    buf_puts(out, "    return ");
-    gpu_index_put(&index, e);
-    buf_puts(out, ";\n}\n");
-    gpu_index_done(&index);
+    stmt_return(s, value_expr(s, expr_add(pool, first, in_tile)));
+    stmt_end(s);
 }
 
-static void matrix_emit(const GpuPlan *p, Buf *out)
+static void make(const GpuPlan *p, Stmts *s)
 {
     Matrix m = matrix_of(p);
-    emit_types(&m, out);
-    emit_load(&m, out);
-    emit_mac(&m, out);
-    emit_split(&m, out);
-    emit_access(&m, out);
-    for (int i = 0; i < 2; i++) emit_place(&m, i, out);
+    types(&m, s);
+    instruction(&m, s);
+    place(&m, s);
+    stmt_file(s, "amdgcn/matrix_steps.hip");
+    load(&m, s);
+    for (int i = 0; i < 2; i++) place_in_tile(&m, i, s);
 }
+
+static void matrix_emit(const GpuPlan *p, Buf *out) { amdgcn_print(p, make, out); }
 
 const GpuCompute amdgcn_matrix = {"matrix", false, matrix_plan, matrix_emit};

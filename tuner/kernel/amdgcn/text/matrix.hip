@@ -1,0 +1,72 @@
+
+/* What a lane reads of an operand at once: N elements, of K or of tiles that are interleaved. */
+template <int N, int ALIGN> struct __attribute__((aligned(ALIGN))) g_RunOf {
+    g_T x[N];
+};
+/* An operand's fragments of a step. K_MAJOR: TILES x KS runs of K; else KS of K, of VEC interleaved tiles each. */
+template <bool K_MAJOR_, bool CONJUGATE_, int TILES, int VEC_, int KS, int RUN_, int ALIGN> struct g_FragmentsOf {
+    static constexpr bool K_MAJOR = K_MAJOR_, CONJUGATE = CONJUGATE_;
+    static constexpr int VEC = VEC_, RUN = RUN_;
+    typedef g_RunOf<K_MAJOR_ ? RUN_ : VEC_, ALIGN> Run;
+    Run r[K_MAJOR_ ? TILES : TILES / VEC_][K_MAJOR_ ? KS / RUN_ : KS];
+};
+template <typename F, int N> struct g_Runs {
+    typename F::Run r[N];
+};
+template <typename O, int N> struct g_Operands {
+    O o[N];
+};
+
+/* Element k of tile t. */
+template <typename F> g_DEV g_T g_element(const F &f, int t, int k)
+{
+    if constexpr (F::K_MAJOR)
+        return f.r[t][k / F::RUN].x[k % F::RUN];
+    else
+        return f.r[t / F::VEC][k].x[t % F::VEC];
+}
+
+/* The operand of instruction e of a step; part: 1 of the imaginary parts. */
+template <typename O, int KPL, bool COMPLEX, typename F> g_DEV O g_operand(const F &f, int t, int e, int part)
+{
+    if constexpr (COMPLEX) {
+        const auto x = g_element(f, t, e);
+        return part ? F::CONJUGATE ? -x.im : x.im : x.re;
+    } else if constexpr (KPL == 1)
+        return g_element(f, t, e);
+    else if constexpr (!F::K_MAJOR) {
+        O o;
+        g_UNROLL for (int k = 0; k < KPL; k++) o[k] = g_element(f, t, e * KPL + k);
+        return o;
+    } else if constexpr (KPL >= F::RUN) {
+        constexpr int n = KPL / F::RUN;
+        g_Runs<F, n> o;
+        g_UNROLL for (int k = 0; k < n; k++) o.r[k] = f.r[t][e * n + k];
+        return __builtin_bit_cast(O, o);
+    } else {
+        constexpr int n = F::RUN / KPL;
+        return __builtin_bit_cast(g_Operands<O, n>, f.r[t][e / n]).o[e % n];
+    }
+}
+
+/* Row and column of the accumulators' tiles; the accumulator in one. */
+struct g_Place {
+    int t0, t1, v;
+};
+struct g_Acc {
+    g_AccV c[g_MI_PARTS][g_MI_TILES_B][g_MI_TILES_A];
+};
+template <typename V> g_DEV auto g_acc_element(const V &x, int v)
+{
+    if constexpr (g_MI_ACCUMULATORS > 1)
+        return x[v];
+    else
+        return x;
+}
+template <typename V, typename E> g_DEV void g_acc_set_element(V &x, int v, E e)
+{
+    if constexpr (g_MI_ACCUMULATORS > 1)
+        x[v] = e;
+    else
+        x = e;
+}
