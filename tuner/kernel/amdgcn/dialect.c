@@ -8,34 +8,18 @@ void amdgcn_print(const GpuPlan *p, void (*make)(const GpuPlan *p, Stmts *s), Bu
     Stmts s;
     stmts_init(&s, GPU_STMTS_BYTES);
     make(p, &s);
-    if (stmt_print(&s, p->dialect->words, 0, out)) out->failed = true;
-    stmts_fini(&s);
-}
-
-/* Local memory is waited for, global loads stay in flight; the clobber keeps the compiler's order. */
-static const char *barrier_text(const Target *t)
-{
-    if (t->isa[0] >= 12)
-        return "asm volatile(\"s_wait_dscnt 0x0\\n\\ts_barrier_signal -1\\n\\ts_barrier_wait -1\" ::: "
-               "\"memory\");";
-    return "asm volatile(\"s_waitcnt lgkmcnt(0)\\n\\ts_barrier\" ::: \"memory\");";
+    gpu_put(p, &s, out);
 }
 
 /* gfx906 and later have dot products of signed bytes, under two names. */
-static void dot4(const Target *t, Buf *out)
+static const char *dot4(const Target *t)
 {
-    buf_puts(out, "@DEV int @dot4(int x, int y, int z)\n{\n");
-    if (t->isa[0] >= 11)
-        buf_puts(out, "    return __builtin_amdgcn_sudot4(true, x, true, y, z, false);\n}\n");
-    else if ((t->isa[0] == 9 && (t->isa[1] > 0 || t->isa[2] >= 6)) || (t->isa[0] == 10 && t->isa[1] == 3) ||
-             (t->isa[0] == 10 && t->isa[1] == 1 && t->isa[2] >= 1))
-        buf_puts(out, "    return __builtin_amdgcn_sdot4(x, y, z, false);\n}\n");
-    else
-        buf_puts(out, "    for (int i = 0; i < 4; i++) z += __builtin_amdgcn_sbfe(x, i * 8, 8) * "
-                      "__builtin_amdgcn_sbfe(y, i * 8, 8);\n"
-                      "    asm(\"\" : \"+v\"(z)); /* sums of hundreds of products take compilers minutes to "
-                      "reorder */\n"
-                      "    return z;\n}\n");
+    const int major = t->isa[0], minor = t->isa[1], step = t->isa[2];
+    if (major >= 11) return "amdgcn/dot4_sudot.hip";
+    if ((major == 9 && (minor > 0 || step >= 6)) ||
+        (major == 10 && (minor == 3 || (minor == 1 && step >= 1))))
+        return "amdgcn/dot4_sdot.hip";
+    return "amdgcn/dot4_products.hip";
 }
 
 /* How local memory is laid out, for readers and for counts over many kernels. */
@@ -56,64 +40,38 @@ static void layout_remark(const GpuPlan *p, Buf *out)
     }
 }
 
+static void prelude_head(const GpuPlan *p, Stmts *s)
+{
+    stmt_constant(s, "unsigned", "@THREADS", p->n_threads > 0 ? p->n_threads : 256);
+    stmt_file(s, "amdgcn/prelude.hip");
+    stmt_file(s, p->target->isa[0] >= 12 ? "amdgcn/barrier_split.hip" : "amdgcn/barrier.hip");
+    stmt_file(s, "amdgcn/floats.hip");
+    stmt_file(s, dot4(p->target));
+}
+
 static void prelude(const GpuPlan *p, Buf *out)
 {
-    buf_printf(
-        out,
-        "#define @DEV static inline __attribute__((device, always_inline))\n"
-        "#define @UNROLL _Pragma(\"unroll\")\n"
-        "#define @NOUNROLL _Pragma(\"nounroll\")\n"
-        "@DEV unsigned @tid() { return __builtin_amdgcn_workitem_id_x(); }\n"
-        "@DEV unsigned @group_x() { return __builtin_amdgcn_workgroup_id_x(); }\n"
-        "@DEV unsigned @group_y() { return __builtin_amdgcn_workgroup_id_y(); }\n"
-        "@DEV unsigned @group_z() { return __builtin_amdgcn_workgroup_id_z(); }\n"
-        "@DEV unsigned @grid_x()\n{\n"
-        "    return __builtin_amdgcn_grid_size_x() / %d;\n}\n"
-        "@DEV unsigned @uniform(unsigned x)\n{\n"
-        "    return (unsigned)__builtin_amdgcn_readfirstlane((int)x);\n}\n"
-        "@DEV unsigned long long @uniform64(unsigned long long x)\n{\n"
-        "    return (unsigned long long)@uniform((unsigned)(x >> 32)) << 32 | @uniform((unsigned)x);\n}\n",
-        p->n_threads > 0 ? p->n_threads : 256);
-    buf_printf(out, "@DEV void @barrier() { %s }\n", barrier_text(p->target));
-    /* compilers do not move instructions over it; no instruction itself */
-    buf_puts(out, "#if __has_builtin(__builtin_amdgcn_sched_barrier)\n"
-                  "@DEV void @keep_order() { __builtin_amdgcn_sched_barrier(0); }\n#else\n"
-                  "@DEV void @keep_order() {}\n#endif\n");
-    kernel_text_put("amdgcn/floats.hip", out);
-    dot4(p->target, out);
+    amdgcn_print(p, prelude_head, out);
     gpu_small_floats(p, out);
     kernel_text_put("amdgcn/memory.hip", out);
     if (p->main) amdgcn_print(p, amdgcn_raw_buffers, out);
     if (p->main) layout_remark(p, out);
 }
 
-/* Vectors that the language has no type for, and those of one part, are structs. */
-static void vector_struct(const char *name, const char *part, int part_bytes, int n, Buf *out)
-{
-    buf_printf(out,
-               "struct __attribute__((aligned(%d))) %s {\n    %s v[%d];\n"
-               "    __attribute__((device)) %s &operator[](int i) { return v[i]; }\n"
-               "    __attribute__((device)) const %s &operator[](int i) const { return v[i]; }\n};\n"
-               "typedef %s %su;\n",
-               part_bytes, name, part, n, part, part, name, name);
-    buf_printf(out,
-               "@DEV %s @load_nt(const %s *p)\n{\n    %s r;\n"
-               "    @UNROLL for (int i = 0; i < %d; i++) r.v[i] = __builtin_nontemporal_load(&p->v[i]);\n"
-               "    return r;\n}\n"
-               "@DEV void @store_nt(%s *p, %s x)\n{\n"
-               "    @UNROLL for (int i = 0; i < %d; i++) __builtin_nontemporal_store(x.v[i], &p->v[i]);\n}\n",
-               name, name, name, n, name, name, n);
-}
-
 static void vector(const char *name, const char *part, int part_bytes, int n, Buf *out)
 {
-    if (n > 1 && (n & (n - 1)) == 0)
-        buf_printf(out,
-                   "typedef %s %s __attribute__((ext_vector_type(%d)));\n"
-                   "typedef %s %su __attribute__((aligned(%d)));\n",
-                   part, name, n, name, name, part_bytes);
-    else
-        vector_struct(name, part, part_bytes, n, out);
+    Stmts s;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    const char *packed = stmts_name(&s, "%su", name);
+    if (n > 1 && (n & (n - 1)) == 0) {
+        stmt_typedef(&s, part, name, stmts_name(&s, "__attribute__((ext_vector_type(%d)))", n));
+        stmt_typedef(&s, name, packed, stmts_name(&s, "__attribute__((aligned(%d)))", part_bytes));
+    } else {
+        stmt_typedef(&s, stmts_name(&s, "@VectorOf<%s, %d, %d>", part, n, part_bytes), name, NULL);
+        stmt_typedef(&s, name, packed, NULL);
+    }
+    if (stmt_print(&s, dialect_amdgcn.words, 0, out)) out->failed = true;
+    stmts_fini(&s);
 }
 
 static void kernel_head(const GpuPlan *p, Str symbol, int threads, Buf *out)

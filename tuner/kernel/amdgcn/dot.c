@@ -46,76 +46,54 @@ static Err dot_plan(GpuPlan *p)
     return ERR_OK;
 }
 
-static void emit_load_operand(const GpuPlan *p, GpuIndex *index, int i, const Expr *k, Buf *out)
+static void load_operand(const GpuPlan *p, int i, const Expr *k, Stmts *s)
 {
     const GpuOperand *x = &p->op[i];
-    ExprPool *pool = &index->pool;
-    GpuPointers pointers = {
-        .index = index, .name = i ? "b" : "a", .from = i ? "lds_b" : "lds_a", .is_const = true};
-    GpuPointerName name;
+    ExprPool *pool = &s->pool;
+    AmdgcnPointers pointers = {
+        .s = s, .name = i ? "b" : "a", .from = i ? "lds_b" : "lds_a", .is_const = true};
     const Expr *zero = expr_const(pool, 0);
-    const Expr *first = gpu_index_let(index, i ? "n0" : "m0", gpu_thread_free(pool, p, i, zero, zero));
+    const Expr *first = stmt_let(s, i ? "n0" : "m0", gpu_thread_free(pool, p, i, zero, zero));
     for (int t = 0; t < p->tt[i]; t++) {
-        int mark = pool->n_used;
+        const Expr *piece = expr_const(pool, t / p->vw), *e = expr_const(pool, t % p->vw);
         int64_t behind;
-        expr_base(pool, gpu_thread_free(pool, p, i, expr_const(pool, t / p->vw), expr_const(pool, t % p->vw)),
-                  &behind);
-        const Expr *free = expr_add_i(pool, first, behind);
-        int c = gpu_pointer(&pointers, gpu_lds_at(pool, x, k, free), mark, name);
-        buf_printf(out, "    f.%c[%d] = *(const @Run *)(%s + %d);\n", x->name, t, name, c);
+        expr_base(pool, gpu_thread_free(pool, p, i, piece, e), &behind);
+        const Expr *at = gpu_lds_at(pool, x, k, expr_add_i(pool, first, behind));
+        const Access run = amdgcn_access(&pointers, "@Run", p->k_step * gpu_type_bytes(&p->in), at);
+        stmt_set(s, value_at_i(s, value_named(s, "f.%c", x->name), t), value_load(s, run));
     }
 }
 
-static void emit_load(const GpuPlan *p, Buf *out)
+static void load(const GpuPlan *p, Stmts *s)
 {
-    int words = p->k_step * gpu_type_bytes(&p->in) / 4;
-    GpuIndex index;
-    ExprPool *pool = &index.pool;
-    gpu_index_init(&index, out, 1);
-    buf_printf(
-        out,
-        "\n/* ---- compute: runs of K from local memory, dot products ---- */\n\n"
-        "struct __attribute__((aligned(%d))) @Run { int w[%d]; };\n"
-        "struct @Acc { @TC v[%d]; };\nstruct @Frag { @Run a[%d], b[%d]; };\n\n"
-        "@DEV void @frag_load(@Frag &f, const char *lds_a, const char *lds_b, unsigned tid, int step)\n{\n",
-        words * 4, words, p->n_acc, p->tt[0], p->tt[1]);
+    ExprPool *pool = &s->pool;
+    stmt_function(s,
+                  (Function){.name = "@frag_load",
+                             STMT_PARAMS({"@Frag &", "f"}, {"const char *", "lds_a"},
+                                         {"const char *", "lds_b"}, {"unsigned", "tid"}, {"int", "step"})});
     const Expr *step = gpu_counter(pool, "step", GPU_STEP, p->steps), *part = gpu_part_of_k(pool, p);
     const Expr *k = expr_mul_i(pool, expr_add(pool, expr_mul_i(pool, step, p->lsu), part), p->k_step);
-    k = gpu_index_let(&index, "k", k);
-    for (int i = 0; i < 2; i++) emit_load_operand(p, &index, i, k, out);
-    buf_puts(out, "}\n\n");
-    gpu_index_done(&index);
+    k = stmt_let(s, "k", k);
+    for (int i = 0; i < 2; i++) load_operand(p, i, k, s);
+    stmt_end(s);
 }
 
-static void emit_dot(const GpuPlan *p, Buf *out)
+static void make(const GpuPlan *p, Stmts *s)
 {
-    const char *part = p->in.type == TYPE_B ? "__bf16" : "_Float16";
-    buf_puts(out, "@DEV @TC @dot(int a, int b, @TC c)\n{\n");
-    if (p->in.type == TYPE_I8)
-        buf_puts(out, "    return @dot4(a, b, c);\n}\n");
-    else
-        buf_printf(out,
-                   "    typedef %s @pair __attribute__((ext_vector_type(2)));\n"
-                   "    return __builtin_amdgcn_fdot2%s(__builtin_bit_cast(@pair, a), "
-                   "__builtin_bit_cast(@pair, b), c, false);\n}\n",
-                   part, p->in.type == TYPE_B ? "_f32_bf16" : "");
+    const AmdgcnConstant c[] = {{"int", "@DOT_WORDS", p->k_step * gpu_type_bytes(&p->in) / 4},
+                                {"int", "@DOT_ROWS", p->tt[0]},
+                                {"int", "@DOT_COLUMNS", p->tt[1]}};
+    amdgcn_constants(s, c, sizeof c / sizeof c[0]);
+    stmt_file(s, p->in.type == TYPE_I8  ? "amdgcn/dot_int8.hip"
+                 : p->in.type == TYPE_B ? "amdgcn/dot_bf16.hip"
+                                        : "amdgcn/dot_half.hip");
+    stmt_file(s, "amdgcn/dot.hip");
+    load(p, s);
 }
 
 static void dot_emit(const GpuPlan *p, Buf *out)
 {
-    emit_load(p, out);
-    emit_dot(p, out);
-    buf_printf(
-        out,
-        "@DEV void @frag_mac(@Acc &acc, const @Frag &f)\n{\n"
-        "    @UNROLL for (int u = 0; u < %d; u++)\n"
-        "        @UNROLL for (int j = 0; j < %d; j++)\n"
-        "            @UNROLL for (int i = 0; i < %d; i++)\n"
-        "                acc.v[j * %d + i] = @dot(f.a[i].w[u], f.b[j].w[u], acc.v[j * %d + i]);\n}\n"
-        "@DEV void @acc_zero(@Acc &acc)\n{\n    @UNROLL for (int i = 0; i < %d; i++) acc.v[i] = 0;\n}\n"
-        "@DEV @TC @acc_get(const @Acc &acc, int i) { return acc.v[i]; }\n"
-        "@DEV void @acc_set(@Acc &acc, int i, @TC x) { acc.v[i] = x; }\n",
-        p->k_step * gpu_type_bytes(&p->in) / 4, p->tt[1], p->tt[0], p->tt[0], p->tt[0], p->n_acc);
+    amdgcn_print(p, make, out);
     gpu_thread_tile_places(p, out);
 }
 

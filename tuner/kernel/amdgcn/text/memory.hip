@@ -14,3 +14,13 @@ template <typename V> g_DEV V *g_pointer(V *const *table, unsigned z)
 }
 template <typename V> g_DEV V g_load_nt(const V *p) { return __builtin_nontemporal_load(p); }
 template <typename V> g_DEV void g_store_nt(V *p, V x) { __builtin_nontemporal_store(x, p); }
+template <typename P, int N, int ALIGN> g_DEV g_VectorOf<P, N, ALIGN> g_load_nt(const g_VectorOf<P, N, ALIGN> *p)
+{
+    g_VectorOf<P, N, ALIGN> r;
+    g_UNROLL for (int i = 0; i < N; i++) r.v[i] = __builtin_nontemporal_load(&p->v[i]);
+    return r;
+}
+template <typename P, int N, int ALIGN> g_DEV void g_store_nt(g_VectorOf<P, N, ALIGN> *p, g_VectorOf<P, N, ALIGN> x)
+{
+    g_UNROLL for (int i = 0; i < N; i++) __builtin_nontemporal_store(x.v[i], &p->v[i]);
+}
