@@ -58,7 +58,7 @@ static void plan_of(Fixture *f, const char *const *name, size_t n)
     bool added;
     int64_t id, environment;
     assert_ok(store_environment(&f->s, STR("e"), &environment));
-    Plan p = {.key = STR("p"), .group = STR("g"), .arch = STR("sm_90"), .setting = f->setting};
+    PlanRecord p = {.key = STR("p"), .group = STR("g"), .arch = STR("sm_90"), .setting = f->setting};
     p.environment = environment;
     p.n_runs = 1;
     assert_ok(store_plan(&f->s, &p, &id, &added));

@@ -177,7 +177,7 @@ static void test_plan_is_keyed_by_content(void **state)
     int64_t env, id, again;
     bool added;
     assert_ok(store_environment(&f->s, STR("e"), &env));
-    Plan p = {STR("abc"), STR("Cijk_00"), STR("x86-64-v3"), m.key.setting, env, 10, 4, 1, 1};
+    PlanRecord p = {STR("abc"), STR("Cijk_00"), STR("x86-64-v3"), m.key.setting, env, 10, 4, 1, 1};
     assert_ok(store_plan(&f->s, &p, &id, &added));
     assert_true(added);
     assert_ok(store_candidate_add(&f->s, id, 0, m.key.kernel, STR("Cijk_K1")));
@@ -357,7 +357,7 @@ static void store_small(Fixture *f)
     m.sample = samples;
     m.n_samples = 2;
     assert_ok(store_measure_add(&f->s, &m));
-    Plan p = {.key = STR("key"), .group = STR("Cijk_SB_00"), .arch = STR("x86-64-v3"), .n_runs = 1};
+    PlanRecord p = {.key = STR("key"), .group = STR("Cijk_SB_00"), .arch = STR("x86-64-v3"), .n_runs = 1};
     p.setting = m.key.setting;
     assert_ok(store_environment(&f->s, STR("env"), &p.environment));
     assert_ok(store_plan(&f->s, &p, &plan, &added));

@@ -1,4 +1,4 @@
-/* The store's record of a busy machine. See store.h. */
+/* How busy the machine was while a session measured: the table of the store, and the warning. See store.h. */
 #include <math.h>
 #include <stdio.h>
 
@@ -38,8 +38,8 @@ Err store_busy_last(Store *s, Busy *out, bool *found)
     return 0;
 }
 
-/* One runner works while it is timed, and the compilers before it kept the cores busy: that is no more than
- * the cores and one. Intervals of a quiet machine are a percent or two wide. */
+/* The load average of a run of ours is at most the number of cores (the compilers before) plus one (the
+ * kernel that is timed). On a quiet machine the intervals are one or two percent wide. */
 bool busy_text(const Busy *b, char *text, size_t size)
 {
     char load[96] = "", wide[96] = "";

@@ -36,7 +36,8 @@ static Err db_fail(const Db *db, const char *doing)
     FAIL(ERR_FAILED, "cannot %s '%s': %s", doing, db->path, sqlite3_errmsg(db->handle));
 }
 
-/* "file:///a/b%3Fc" (https://sqlite.org/uri.html). Two slashes in front would name a host. */
+/* Prints a path as "file:///a/b%3Fc" (https://sqlite.org/uri.html). Two slashes in front would name a host.
+ */
 static void uri_print(const char *path, Buf *out)
 {
     buf_puts(out, path[0] == '/' ? "file://" : "file:");
@@ -49,8 +50,8 @@ static void uri_print(const char *path, Buf *out)
     }
 }
 
-/* A database of which a killed writer left a log needs a shared-memory file beside it; where that cannot be
- * made (a read-only directory) the file is read as it is. */
+/* When a killed writer left a write-ahead log, SQLite needs a shared-memory file beside the database. Where
+ * it cannot be created (a read-only directory), the database is opened as immutable, without the log. */
 static int open_reading(Db *db)
 {
     int rc = sqlite3_open_v2(db->path, &db->handle, SQLITE_OPEN_READONLY, NULL);
@@ -70,8 +71,8 @@ static int open_reading(Db *db)
     return rc;
 }
 
-/* The file may come from elsewhere: no triggers, no views, no functions called from its schema, no values
- * without bound (https://sqlite.org/security.html). */
+/* The file is untrusted: switches off triggers, views and functions called from its schema, and bounds the
+ * size of values (https://sqlite.org/security.html). */
 static void distrust(Db *db)
 {
     static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
@@ -81,7 +82,7 @@ static void distrust(Db *db)
     sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
 }
 
-/* Neither the database nor the files that SQLite puts beside it may lead elsewhere, or block. */
+/* Refuses links and special files (a FIFO would block) under the names that SQLite opens. */
 static Err names_check(const char *path)
 {
     static const char *const suffix[] = {"", "-wal", "-shm", "-journal"};
@@ -95,9 +96,8 @@ static Err names_check(const char *path)
     return 0;
 }
 
-/* WAL with synchronous NORMAL: a killed process loses nothing that was committed; after a power failure the
- * file is whole, with at most the last commits missing (https://sqlite.org/pragma.html#pragma_synchronous).
- */
+/* WAL with synchronous NORMAL: a killed process loses no committed row; after a power failure the file is
+ * consistent and at most the last commits are missing (https://sqlite.org/pragma.html#pragma_synchronous). */
 static Err settings(Db *db, DbMode mode)
 {
     sqlite3_busy_timeout(db->handle, BUSY_MS);

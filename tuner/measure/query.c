@@ -5,7 +5,7 @@
 
 #include "measure/db.h"
 
-/* Rows as an array of structs of size bytes: fill sets one struct from one row. */
+/* Collects rows as an array of structs of size bytes each; fill sets one struct from one row. */
 typedef struct Rows Rows;
 typedef void RowFill(Rows *to, const DbRow *row, void *out);
 struct Rows {
@@ -46,7 +46,7 @@ static Err row_take(void *ctx, const DbRow *row)
     return buf_check(&to->bytes);
 }
 
-/* e: how the query ended. The array goes into the arena. */
+/* Copies the rows into the arena, unless the query ended with the error e. */
 static Err rows_end(Rows *r, Err e, void *out, size_t *n)
 {
     void *copy = e ? NULL : arena_array(r->a, r->n, r->size);
@@ -58,7 +58,7 @@ static Err rows_end(Rows *r, Err e, void *out, size_t *n)
     return e;
 }
 
-/* The first row, where there is one. */
+/* Copies the first row to out; *found is false when there is none. */
 static Err rows_first(Rows *r, Err e, void *out, bool *found)
 {
     memset(out, 0, r->size);

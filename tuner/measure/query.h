@@ -19,15 +19,14 @@ typedef struct {
 
 Err query_session(Store *s, Arena *a, int64_t session, SessionRecord *out, bool *found);
 Err query_last_session(Store *s, Arena *a, SessionRecord *out, bool *found);
-/* Measurements of a session's plans whose kernel gave wrong results, and those that crashed, hung or could
- * not be run. */
+/* Counts measurements of a session's plans: n_wrong gave wrong results, n_faulted crashed, hung or could not
+ * be run. */
 typedef struct {
     int64_t n_wrong, n_faulted;
 } FaultCount;
 Err query_session_faults(Store *s, int64_t session, FaultCount *out);
 
-/* Value of a key in the environments that were recorded, the latest that has it; an empty string when none
- * has. */
+/* Value of a key in the latest recorded environment that has it; empty when none has. */
 Err query_environment(Store *s, Arena *a, const char *key, Str *out);
 
 /* A rule that rejected solutions of a plan, most frequent first; text: the rule's sentence for the first
@@ -38,7 +37,7 @@ typedef struct {
 } Rejection;
 Err query_rejections(Store *s, Arena *a, int64_t plan, Rejection **out, size_t *n);
 
-/* Candidates of a plan that its compiler could not make, at most max of them. */
+/* Candidates of a plan that were not compiled successfully, in order, at most max. */
 typedef struct {
     Str name;
     BuildOutcome outcome;
@@ -58,12 +57,12 @@ typedef struct {
     int64_t n;
     double flops, flops_max;
 } PairCount;
-/* Of one candidate of the plan: its sizes. */
+/* The sizes of a plan: the work of one candidate. */
 Err query_plan_work(Store *s, int64_t plan, PairCount *out);
-/* What is measured of the plan in a setting, runs 0 to n_runs - 1; flops_max is not filled. */
+/* Pairs of the plan that are measured in a setting, runs 0 to n_runs - 1; flops_max stays 0. */
 Err query_measured_work(Store *s, int64_t plan, int64_t setting, int64_t n_runs, PairCount *out);
 
-/* When the last max measurements in a setting ended, latest first. */
+/* The times at which the last max measurements in a setting ended, latest first. */
 typedef struct {
     int64_t id;
     double ended_s; /* UTC, since 1970 */
@@ -72,7 +71,7 @@ typedef struct {
 Err query_pair_ends(Store *s, Arena *a, int64_t setting, int64_t max, PairEnd **out, size_t *n);
 
 /* Compiles of the kernels whose name, source hash or candidate name contains the text, oldest first, at most
- * max. One by one, because a log may be long: the strings are valid in fn only. */
+ * max. fn gets one record at a time, because logs may be long; the strings are valid in fn only. */
 typedef struct {
     Str name, hash, log, ended;
     BuildOutcome outcome;
@@ -80,7 +79,7 @@ typedef struct {
 } CompileRecord;
 typedef Err CompileRecordFn(void *ctx, const CompileRecord *c);
 Err query_compiles(Store *s, Str text, int64_t max, CompileRecordFn *fn, void *ctx);
-/* Measurements of such kernels that were wrong or could not be run. */
+/* Measurements of those kernels that gave wrong results, crashed, hung or could not be run. */
 typedef struct {
     Str kernel, problem, status, detail;
 } FaultRecord;

@@ -13,7 +13,7 @@
 #include "measure/db.h"
 
 enum {
-    PAIRS_MIN = 6, /* below, no interval at 0.95 */
+    PAIRS_MIN = 6, /* fewer pairs have no interval at 0.95 */
     NAME_BYTES_MAX = 1024
 };
 
@@ -46,7 +46,8 @@ static Err plan_row(void *ctx, const DbRow *row)
     return 0;
 }
 
-/* What a name in the store may consist of: it stands in messages, tables and file names. */
+/* Names from the store are printed in messages, tables and file names, so only these characters are allowed.
+ */
 static bool is_name(Str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -161,7 +162,7 @@ Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n)
 
 bool status_good(Str status) { return str_eq_c(status, "PASSED") || str_eq_c(status, "NO_CHECK"); }
 
-/* A race's samples of its last stage count, where there are some; those before it else; outliers only when
+/* Which samples of a race count: those of its last stage; those before when there are none; outliers when
  * there is nothing else. */
 static SampleFor use_of(const Measurement *m, size_t n_runs)
 {
@@ -200,7 +201,7 @@ static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *
     return 0;
 }
 
-/* Median of what was measured before the last stage. */
+/* Median of the samples before the last stage. */
 static Err first_median(Arena *a, const Measurement *m, size_t n_runs, double *out)
 {
     size_t total = 0, n = 0;
@@ -273,7 +274,8 @@ Err result_peer(Store *s, Arena *a, const PlanView *p, size_t size, Str *name, R
 
 static double key_of(const Result *r) { return r->good ? r->ns.median : (double)INFINITY; }
 
-/* Pairs of equal rounds. A repeated block comes later: the last of a round is the one. */
+/* Pairs samples of equal rounds. A block that was repeated comes later, so the last sample of a round counts.
+ */
 static size_t pair_up(const Result *x, const Result *y, double *p, double *q)
 {
     size_t n = 0;

@@ -1,8 +1,5 @@
-/* Results: what the store knows about one plan, as tables that exports and reports read: candidates, sizes,
- * and for each pair the verdict and the times of all runs together.
- *
- * Does not write files. Used by the exports (csv), the analyzer's intervals, the winners table and the
- * reports.
+/* Results: a plan's candidates and sizes, and for each pair of them the verdict and the times of all runs.
+ * Everything is read from the store; nothing is written.
  */
 #ifndef MEASURE_RESULT_H
 #define MEASURE_RESULT_H
@@ -13,7 +10,7 @@
 typedef struct {
     int64_t kernel;
     Str name, hash;
-    BuildOutcome compile; /* the last in the plan's environment */
+    BuildOutcome compile; /* outcome of the last compilation in the plan's environment */
 } Candidate;
 
 typedef struct {
@@ -22,7 +19,7 @@ typedef struct {
     double flops;
 } SizeRow;
 
-/* "64,64,1,64,64,64,64,64" of such a key: the numbers that result and logic files list. */
+/* The numbers of SizeRow.key that result and logic files list: "64,64,1,64,64,64,64,64". */
 Str size_numbers(Str key);
 
 typedef struct {
@@ -35,50 +32,49 @@ typedef struct {
     size_t n_sizes;
 } PlanView;
 
-enum { PLAN_RUNS_MAX = 10000 }; /* as NumBenchmarks */
+enum { PLAN_RUNS_MAX = 10000 }; /* the maximum of NumBenchmarks */
 
-/* Plans of the last session that had any, in order. What a store has that no run writes (names with other
- * characters than letters, digits, '_', '.', '+' and '-', missing rows, numbers out of bounds) is
- * ERR_INPUT. */
+/* Plans of the last session that had any, in order. ERR_INPUT for contents that no run writes: names with
+ * characters other than letters, digits, '_', '.', '+' and '-', missing rows, numbers out of bounds. */
 Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n);
 Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out);
 
 typedef struct {
-    bool found; /* measured at all */
-    bool good;  /* PASSED or NO_CHECK, with samples */
+    bool found; /* there is a measurement */
+    bool good;  /* its status is PASSED or NO_CHECK, and it has samples */
     Str status, detail;
-    double mean_ns; /* total over launches, as Tensile's time-us; of a race: the median */
-    double
-        *sample_ns; /* per launch, one per timed group, in order of measuring; of a race those that count */
-    int64_t *round; /* of each, over all runs; 0: no race */
+    double mean_ns; /* total time over launches, as Tensile's time-us; after a race: the median */
+    /* Time per launch of each timed group, in the order of measuring; of a race, those that count. */
+    double *sample_ns;
+    int64_t *round; /* of each sample, over all runs; 0: no race */
     size_t n_samples;
-    double first_ns;    /* of a race: median of the samples before the last stage; NAN none */
-    const Sample *last; /* the last that counts, for its sensors; NULL: none */
-    Summary ns;         /* of sample_ns, at 0.95 */
+    double first_ns;    /* median of a race's samples before the last stage; NAN: none */
+    const Sample *last; /* the last sample that counts, for its sensor readings; NULL: none */
+    Summary ns;         /* summary of sample_ns, interval at 0.95 */
 } Result;
 
 /* PASSED or NO_CHECK: the kernel ran and its times count. */
 bool status_good(Str status);
 
-/* One run, or all runs (run < 0): then the verdict is the first that is not good. */
+/* The result of one run, or of all runs together (run < 0), whose status is the first that is not good. */
 Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t size, int64_t run,
                Result *out);
 
-/* The peer on a size: found false when there was none. */
+/* The peer's result on a size; found is false when no peer was measured. */
 Err result_peer(Store *s, Arena *a, const PlanView *p, size_t size, Str *name, Result *out);
-/* All candidates of one size: times of those that dropped out of a race early are raised by as much as the
- * device was slower in the last stage (a power limit sets in after a while), so that no loser's early time
- * stands beside the winner's late one. */
+/* r: the n candidates of one size. Raises the times of candidates that left the race before its last stage by
+ * the factor by which the device slowed down until then (a power limit takes effect only after a while):
+ * early times are not comparable with the winner's times of the last stage. */
 void results_level(Result *r, size_t n);
-/* Time of x over time of y: by pairs where a race took them side by side. */
+/* Ratio of the times of x and y; from pairs where a race measured them side by side. */
 Err results_compare(Arena *a, const Result *x, const Result *y, Comparison *out);
 
-/* Best by median, and how clear that is. */
+/* The candidates of one size ranked by median, and how certain the first place is. */
 typedef struct {
     size_t best, second; /* candidates; SIZE_MAX: none */
     Result *result;      /* of every candidate */
-    Comparison versus;   /* best against second; verdict UNKNOWN without second */
-    bool dropped; /* the second dropped out of the race, with few samples: slower without an interval */
+    Comparison versus;   /* best against second; its verdict is UNKNOWN without a second */
+    bool dropped;        /* the second left the race early, with too few samples for an interval */
     size_t n_good, n_failed, n_missing;
 } Ranking;
 Err ranking_make(Store *s, Arena *a, const PlanView *p, size_t size, Ranking *out);

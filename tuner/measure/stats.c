@@ -1,4 +1,4 @@
-/* Statistics of repeated timings; see stats.h for what each function promises. Pure: no I/O, no globals. */
+/* Statistics of repeated timings. See stats.h. */
 #include "measure/stats.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ double stats_binomial_half(size_t n, size_t k)
     return sum > 1 ? 1 : sum;
 }
 
-/* z with P(-z <= Z <= z) = level. */
+/* z with P(-z <= Z <= z) = level for a standard normal Z, by bisection. */
 static double normal_z(double level)
 {
     double lo = 0, hi = 10;
@@ -175,7 +175,7 @@ static StatsVerdict judge(double lo, double hi, double margin)
     return STATS_TIE;
 }
 
-/* Logarithms of at most THIN_MAX samples, evenly by rank. */
+/* Logarithms of at most THIN_MAX samples, chosen evenly by rank. */
 static size_t log_thinned(double *x, size_t n, double out[THIN_MAX])
 {
     stats_sort(x, n);

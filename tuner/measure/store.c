@@ -13,11 +13,11 @@
 
 #define FORMAT "tuner-store"
 
-/* Of one measurement, and launches of one sample: bounds for a store from elsewhere. */
+/* Bounds for an untrusted store: samples of one measurement, launches of one sample. */
 enum { SAMPLES_MAX = 4 << 20 };
 static const int64_t ENQUEUES_MAX = INT64_C(1000000000000);
 
-/* Times are UTC. Every table is append-only but session.state. */
+/* Times are UTC. Rows are only appended; session.state, detail and ended are updated. */
 static const char *const schema[] = {
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE environment(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, at TEXT NOT NULL)",
@@ -53,8 +53,8 @@ static const char *const schema[] = {
     " plan INTEGER NOT NULL REFERENCES plan, PRIMARY KEY(session, i)) WITHOUT ROWID",
 };
 
-/* Tables that stores of this version got later: made when they are missing, and not there in a store that
- * was only read since. */
+/* These tables were added without a new version: they are created when a store without them is opened for
+ * writing, and a store that is only read may lack them. */
 static const char code_table[] =
     "CREATE TABLE IF NOT EXISTS code(kernel INTEGER NOT NULL REFERENCES kernel, environment INTEGER NOT NULL"
     " REFERENCES environment, facts TEXT NOT NULL, PRIMARY KEY(kernel, environment)) WITHOUT ROWID";
@@ -153,12 +153,13 @@ Err store_commit(Store *s) { return db_exec(s->db, "COMMIT", ""); }
 void store_rollback(Store *s)
 {
     Err e = db_exec(s->db, "ROLLBACK", "");
-    (void)e; /* there may be no transaction: SQLite ends it by itself when the disk is full */
+    (void)e; /* SQLite has ended the transaction itself when the disk is full */
 }
 
 #define NOW "strftime('%Y-%m-%dT%H:%M:%fZ','now')"
 
-/* Adds when absent; the id either way. select and insert each take the key; insert may take one more text. */
+/* The id of the row with the key, which is added when absent. select takes the key; insert takes the key and,
+ * when more.s is set, one more text. */
 static Err find_or_add(Store *s, Str key, Str more, const char *select, const char *insert, int64_t *id)
 {
     bool found;
@@ -276,7 +277,8 @@ Err store_code_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Str 
 
 static const char use_letter[] = "-f!";
 
-/* "1*12345"; of a race "30*12345@2,1980,412.5,51,4,f". */
+/* Prints "launches*ns"; of a race "launches*ns@round,clock,power,temperature,throttle,use":
+ * "30*12345@2,1980,412.5,51,4,f". */
 static void sample_print(const Sample *x, bool first, Buf *out)
 {
     buf_printf(out, "%s%" PRId64 "*%" PRIu64, first ? "" : " ", x->enqueues, x->ns);
@@ -308,7 +310,7 @@ static double sensor_value(Str text)
     return str_to_f64(text, &x) ? x : (double)NAN;
 }
 
-/* What follows '@'. */
+/* Parses the fields behind '@'. */
 static bool state_parse(Str text, Sample *x)
 {
     Str part[6];
@@ -458,7 +460,7 @@ Err store_peer_find(Store *s, Arena *a, int64_t problem, int64_t setting, int64_
     return 0;
 }
 
-Err store_plan(Store *s, const Plan *p, int64_t *id, bool *added)
+Err store_plan(Store *s, const PlanRecord *p, int64_t *id, bool *added)
 {
     bool found;
     *added = false;

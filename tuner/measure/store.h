@@ -5,16 +5,15 @@
  *   environment  device, toolchain, tool version            key: the text itself
  *   kernel       one generated source                       key: sha256 of the source
  *   compile      a kernel compiled in an environment        status, time, log
- *   code         what a compiled kernel says of itself      "vgpr=64 sgpr=30 ..." (build/facts.h)
+ *   code         facts from the code object of a kernel     "vgpr=64 sgpr=30 ..." (build/facts.h)
  *   problem      problem type and size                      key: "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64"
- *   setting      all that a time depends on besides         key: canonical ini text, device included
+ *   setting      what else a time depends on                key: canonical ini text, device included
  *   measurement  kernel x problem x setting x run           verdict, samples
  *   plan         one size-group as it was forked            candidates (kernels by column), sizes, rejections
  *   session      one start of the program                   its plans, time of each step, how it ended
  *
- * A store of another format or version is refused and left alone. A store is untrusted input: it may come
- * from elsewhere, so that names and numbers out of it are checked where they are read (result.h). Does not
- * decide what to do (pipeline.c) nor who wins.
+ * A store of another format or version is refused and not changed. A store is untrusted input: names and
+ * numbers are checked where they are read (result.h). Reports and steps read through query.h and result.h.
  */
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H
@@ -30,19 +29,20 @@ typedef struct {
     int lock_fd;   /* -1 when reading */
 } Store;
 
-/* Writing: makes outdir, takes outdir/tuning.lock (held: ERR_FAILED), creates or checks the database.
- * Reading: ERR_INPUT when there is no store. */
+/* STORE_WRITE makes outdir, takes outdir/tuning.lock (ERR_FAILED when another process holds it) and creates
+ * or checks the database. STORE_READ: ERR_INPUT when there is no store. */
 Err store_open(Store *s, const char *outdir, StoreMode mode);
 void store_close(Store *s);
 /* Path of the database, for messages. */
 const char *store_path(const Store *s);
 
-/* Groups many additions into one commit; without it each addition is one. */
+/* Between begin and commit, additions form one transaction; otherwise each addition is committed by itself.
+ */
 Err store_begin(Store *s);
 Err store_commit(Store *s);
 void store_rollback(Store *s);
 
-/* Find or add; the id is stable for the life of the store. */
+/* The id of the row with this key, which is added when absent. Ids never change. */
 Err store_environment(Store *s, Str text, int64_t *id);
 Err store_problem(Store *s, Str key, double flops, int64_t *id);
 Err store_setting(Store *s, Str key, int64_t *id);
@@ -52,14 +52,14 @@ typedef struct {
     int64_t kernel, environment;
     BuildOutcome outcome;
     uint64_t ns; /* of the compiler; 0 when the object came from the cache */
-    Str log;     /* what the compiler said; may be empty */
+    Str log;     /* output of the compiler; may be empty */
 } Compile;
 
 Err store_compile_add(Store *s, const Compile *c);
-/* The latest of that kernel in that environment. */
+/* The latest compilation of the kernel in the environment. */
 Err store_compile_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Compile *out, bool *found);
 
-/* The first one counts, as the compiler gives the same code again. */
+/* Facts that are already there are kept, because the same compiler gives the same code. */
 Err store_code_add(Store *s, int64_t kernel, int64_t environment, Str facts);
 Err store_code_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Str *facts, bool *found);
 
@@ -67,14 +67,15 @@ typedef struct {
     int64_t kernel, problem, setting, run;
 } MeasureKey;
 
-/* A timed group. Of a race also: its round (samples of one problem and round were taken side by side; 0: no
- * race), what the sensors said, and what it is good for. */
+/* One timed group of launches. In a race, samples of one problem with the same round were taken side by side;
+ * round 0: no race. use: USE_FIRST before the last stage of the race, USE_FINAL in it, USE_OUTLIER: repeated,
+ * does not count. */
 typedef enum { USE_FIRST, USE_FINAL, USE_OUTLIER } SampleFor;
 typedef struct {
     uint64_t ns;
     int64_t enqueues;
     int64_t round;
-    double clock_mhz, power_w, temp_c; /* NAN unknown */
+    double clock_mhz, power_w, temp_c; /* NAN: unknown */
     uint32_t throttle;                 /* bits of client/device/device.h */
     SampleFor use;
 } Sample;
@@ -89,27 +90,27 @@ typedef struct {
     double max_err;
 } Measurement;
 
-/* A measurement that is already there is kept: the first one counts. */
+/* A measurement that is already there is kept. */
 Err store_measure_add(Store *s, const Measurement *m);
 Err store_measure_get(Store *s, Arena *a, const MeasureKey *key, Measurement *out, bool *found);
-/* Those of runs key->run to key->run + n_runs - 1 that are there, in order. */
+/* The measurements of runs key->run to key->run + n_runs - 1 that the store has, in order. */
 Err store_measure_runs(Store *s, Arena *a, const MeasureKey *key, int64_t n_runs, Measurement **out,
                        size_t *n);
 Err store_measured(Store *s, const MeasureKey *key, bool *found);
-/* A peer is filed as a kernel of that name that is no plan's candidate. */
+/* A peer is stored as a kernel of that name which is a candidate of no plan. */
 Err store_peer(Store *s, Str name, int64_t *kernel);
-/* The peer that was measured with a problem and setting; found false: none was. */
+/* The peer that was measured on a problem in a setting; *found is false when none was. */
 Err store_peer_find(Store *s, Arena *a, int64_t problem, int64_t setting, int64_t *kernel, Str *name,
                     bool *found);
 typedef struct {
-    Str key;   /* content: changes when candidates or sizes do */
+    Str key;   /* hash of the contents: changes when candidates or sizes do */
     Str group; /* "Cijk_Ailk_Bljk_SB_00" */
     Str arch;
     int64_t setting, environment;
     int64_t n_permutations, n_valid, n_duplicates, n_runs;
-} Plan;
+} PlanRecord;
 
-Err store_plan(Store *s, const Plan *p, int64_t *id, bool *added);
+Err store_plan(Store *s, const PlanRecord *p, int64_t *id, bool *added);
 Err store_candidate_add(Store *s, int64_t plan, int64_t column, int64_t kernel, Str name);
 Err store_size_add(Store *s, int64_t plan, int64_t row, int64_t problem);
 Err store_rejection_add(Store *s, int64_t plan, Str reason, Str text, int64_t count);
@@ -119,19 +120,19 @@ Err store_session_begin(Store *s, Str command, int64_t *id);
 Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan);
 /* A finished step and its wall time. */
 Err store_step_add(Store *s, int64_t session, Str name, uint64_t ns);
-/* How quiet the machine was while a session measured on its CPU. */
+/* How busy the machine was while a session measured on its CPU. */
 typedef struct {
     double load;             /* highest 1-minute load average; NAN: nothing was measured */
     int64_t n_cores;         /* of the machine */
-    int64_t n_wide, n_sizes; /* intervals of the solutions in use wider than BUSY_WIDTH, and all */
+    int64_t n_wide, n_sizes; /* winners' intervals: wider than BUSY_WIDTH of the median, and all */
 } Busy;
 #define BUSY_WIDTH 0.05
 
 Err store_busy_add(Store *s, int64_t session, const Busy *b);
-/* Of the last session that has it. */
+/* The record of the last session that has one. */
 Err store_busy_last(Store *s, Busy *out, bool *found);
-/* Busy: more load than the cores and one runner can explain, or most intervals wide. Then true, and the
- * line. */
+/* True when the load was higher than the run itself explains, or most intervals are wide; text then gets a
+ * warning of one line. */
 bool busy_text(const Busy *b, char *text, size_t size);
 /* state: "done", "interrupted", "failed". */
 Err store_session_end(Store *s, int64_t session, Str state, Str detail);

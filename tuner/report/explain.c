@@ -27,7 +27,7 @@ static Err wanted_parse(const char *text, Wanted *w)
     return 0;
 }
 
-/* Sizes may be listed twice; they are one problem. */
+/* A config may list a size twice; both rows are the same problem. */
 static bool seen_before(const PlanView *p, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -67,7 +67,7 @@ static void times_print(const PlanView *p, const SizeRow *z, const Ranking *r, s
     fprintf(f, ", n=%zu  %.*s\n", x->ns.n, STR_ARG(p->candidate[candidate].name));
 }
 
-/* What the compiled kernel says of itself, where it was recorded. */
+/* Registers, local memory, spills and occupancy of the kernel, where they were recorded. */
 static Err facts_print(Store *s, Arena *a, const PlanView *p, size_t candidate, FILE *f)
 {
     Str facts;
@@ -95,7 +95,7 @@ static Err losers_print(Arena *a, const PlanView *p, const SizeRow *z, const Ran
     return 0;
 }
 
-/* The peer's time, and ours against it. */
+/* The peer's time, and the winner's speed over it. */
 static Err peer_print(Store *s, Arena *a, const PlanView *p, size_t size, const Ranking *r, FILE *f)
 {
     Result peer;

@@ -78,7 +78,7 @@ static Err plan_print(Store *s, Arena *a, const PlanView *p, FILE *f)
     return measurements_print(s, a, p, n_failed, f);
 }
 
-/* Is a run at work on outdir? It holds this lock then. */
+/* A run that works on outdir holds its lock. */
 static bool lock_held(Arena *a, const char *outdir)
 {
     Str path = path_join(a, outdir, "tuning.lock");

@@ -1,6 +1,5 @@
-/* Text out of a store on its way to a terminal: a stream that passes on what is written to it with a '?' in
- * place of control characters other than newline and tab, so that a store from elsewhere cannot steer the
- * terminal. */
+/* A stream for text from a store: it replaces control characters other than newline and tab by '?', so that
+ * an untrusted store cannot send escape sequences to the terminal. */
 #ifndef TUNER_REPORT_TEXT_H
 #define TUNER_REPORT_TEXT_H
 
@@ -8,9 +7,9 @@
 
 #include "base/err.h"
 
-/* to stays open when the stream is closed. */
+/* The stream writes to `to`, which stays open when the stream is closed. */
 Err text_open(FILE *to, FILE **out);
-/* Closes it; ERR_FAILED when e is 0 and something could not be written, else e. */
+/* Closes the stream. Returns e, or ERR_FAILED when e is 0 and something could not be written. */
 Err text_close(FILE *f, Err e);
 
 #endif

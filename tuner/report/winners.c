@@ -10,12 +10,12 @@ typedef struct {
     const PlanView *p;
     const size_t *chosen;
     const WinnersOptions *o;
-    size_t *number; /* of each candidate in the list below the table; 0: not named */
+    size_t *number; /* of each candidate in the list of names below the table; 0: not listed */
     size_t n_named;
     FILE *f;
 } Table;
 
-/* Behind the problem type. */
+/* The part of a size key behind the problem type. */
 static Str size_of(Str key)
 {
     size_t blank = str_find(key, ' ', 0);
@@ -31,7 +31,7 @@ static Str without_lds(Str size)
     return n == 4 && memchr(size.s, ' ', size.n) == NULL ? str_sub(size, 0, end) : size;
 }
 
-/* Leading dimensions only where they tell sizes of the plan apart. */
+/* Leading dimensions are shown only where two sizes of the plan differ in nothing else. */
 static Str size_shown(const PlanView *p, size_t z)
 {
     Str all = size_of(p->size[z].key), brief = without_lds(all);
@@ -42,7 +42,7 @@ static Str size_shown(const PlanView *p, size_t z)
     return brief;
 }
 
-/* Four digits, and never an exponent. */
+/* Four significant digits without an exponent. */
 static void speed_print(char *to, size_t size, double gflops)
 {
     snprintf(to, size, gflops >= 1000 ? "%.0f" : "%.4g", gflops);
@@ -68,7 +68,7 @@ static void other_print(const SizeRow *z, const Ranking *r, size_t used, char *t
         snprintf(to, size, "-");
         return;
     }
-    /* The logic leaves the fastest only for one that the samples cannot tell from it. */
+    /* The logic names another solution than the fastest only if their times are a tie. */
     bool tie = used != r->best || r->versus.verdict != STATS_FASTER;
     speed_print(speed, sizeof speed, gflops_of(z->flops, r->result[other].ns.median));
     snprintf(to, size, "%s%s", speed, tie ? " tie" : "");
@@ -99,7 +99,7 @@ static void row_print(Table *t, size_t z, const Ranking *r)
     fprintf(t->f, " %8s  %-18s %-12s %-8s %3zu\n", speed, interval, other, counts, t->number[used]);
 }
 
-/* A name over several lines where it is longer than one; it breaks behind '_'. */
+/* Breaks a name that is longer than a line behind an underscore. */
 static void name_print(const Table *t, size_t number, Str name)
 {
     size_t room = (size_t)(t->o->width > WIDTH_MIN ? t->o->width : WIDTH_MIN) - 7;
@@ -120,7 +120,7 @@ static void names_print(const Table *t)
             if (t->number[i] == k) name_print(t, k, t->p->candidate[i].name);
 }
 
-/* *lines: printed so far, over all plans. */
+/* *lines: lines printed so far, over all plans. */
 static Err plan_table(Store *s, Table *t, size_t *lines, size_t *left_out)
 {
     Arena a, scratch;

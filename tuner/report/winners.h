@@ -1,5 +1,5 @@
 /* The winners table at the end of a run: for every size the solution that the library uses, its speed, and
- * the best other one. It reads the store only. */
+ * the best of the others. Everything is read from the store. */
 #ifndef TUNER_WINNERS_H
 #define TUNER_WINNERS_H
 
@@ -8,18 +8,19 @@
 
 #include "measure/result.h"
 
-/* In place of a candidate: no solution works; the logic takes one of another group. */
+/* In place of a candidate. NONE: no solution works. ELSEWHERE: the logic takes a solution of another group.
+ */
 #define WINNER_NONE SIZE_MAX
 #define WINNER_ELSEWHERE (SIZE_MAX - 1)
 
 enum { WINNERS_MAX = 40 };
 
 typedef struct {
-    const size_t *const
-        *chosen; /* per plan: of each size the candidate that the logic names, or WINNER_; NULL for
-                                    a plan without logic: the fastest */
-    size_t max;  /* lines for sizes in all; 0: no limit */
-    int width;   /* columns; the table needs 80 */
+    /* chosen[plan][size]: the candidate that the logic names, or WINNER_*. chosen, or chosen[plan], is NULL
+     * where there is no logic: then the fastest is shown. */
+    const size_t *const *chosen;
+    size_t max; /* most lines for sizes, over all plans; 0: no limit */
+    int width;  /* columns of the terminal; the table needs 80 */
 } WinnersOptions;
 
 Err report_winners(Store *s, const PlanView *plans, size_t n, const WinnersOptions *o, FILE *f);

@@ -160,15 +160,15 @@ static Err plan_store(Run *r, Group *g, Str content)
     char key[SHA256_HEX + 1];
     bool added;
     sha256_hex(content, key);
-    Plan p = {.key = str_from(key),
-              .group = g->name,
-              .arch = str_from(r->target->name),
-              .setting = g->setting,
-              .environment = r->environment,
-              .n_permutations = (int64_t)g->n_permutations,
-              .n_valid = (int64_t)g->rules.n[RULE_NONE],
-              .n_duplicates = (int64_t)g->n_duplicates,
-              .n_runs = r->config->globals.NumBenchmarks};
+    PlanRecord p = {.key = str_from(key),
+                    .group = g->name,
+                    .arch = str_from(r->target->name),
+                    .setting = g->setting,
+                    .environment = r->environment,
+                    .n_permutations = (int64_t)g->n_permutations,
+                    .n_valid = (int64_t)g->rules.n[RULE_NONE],
+                    .n_duplicates = (int64_t)g->n_duplicates,
+                    .n_runs = r->config->globals.NumBenchmarks};
     TRY(store_plan(&r->store, &p, &g->plan, &added));
     if (!added) return plan_same(r, g);
     for (size_t i = 0; i < g->n_variants; i++)
