@@ -17,10 +17,10 @@
 enum {
     MAX_BATCH = 64,
     DEFAULT_BATCH = 16,
-    PCH_KERNELS = 8,         /* from so many on a precompiled header pays */
-    BATCH_BYTES = 256 << 10, /* of source; longer kernels gain nothing from company */
+    PCH_KERNELS = 8,         /* fewer kernels do not pay for a precompiled header */
+    BATCH_BYTES = 256 << 10, /* of source in one call; compiling longer kernels together saves nothing */
     MAX_JOBS = 512,
-    OUTPUT_BYTES = 256 << 10 /* of a compiler's output, for the log */
+    OUTPUT_BYTES = 256 << 10 /* of a compiler's output that the log keeps */
 };
 
 typedef char Key[SHA256_HEX + 1];
@@ -41,13 +41,13 @@ typedef struct {
     Key *key;
     size_t *same;                  /* the first job with the same key, or the job itself */
     size_t *todo, todo_at, n_todo; /* jobs to compile */
-    VEC(size_t) alone;             /* jobs of failed batches, to compile one by one */
+    VEC(size_t) alone;             /* jobs of failed batches, which are compiled one by one */
     Call **call;
     size_t n_calls, max_calls, batch;
     uint64_t timeout_ns, memory_bytes;
     Cache cache;
     const char *log_dir;
-    const char *header; /* precompiled, in the work directory; NULL: none */
+    const char *header; /* precompiled header in the work directory; NULL: none */
     BuildReport report;
 } Build;
 
@@ -83,7 +83,7 @@ static Err job_done(Build *b, size_t i)
     return b->o->on_done ? b->o->on_done(b->o->user, j, b->n_done) : 0;
 }
 
-/* Keys, what the cache has, and repeated texts. */
+/* Computes the keys of all jobs, and finds objects in the cache and jobs with equal texts. */
 static Err jobs_look_up(Build *b)
 {
     Map first;
@@ -119,7 +119,7 @@ static Err jobs_look_up(Build *b)
     return e;
 }
 
-/* Jobs whose text another job had: they share its result. */
+/* Jobs with the text of an earlier job share its result. */
 static Err repeats_finish(Build *b)
 {
     for (size_t i = 0; i < b->n_jobs; i++) {
@@ -137,7 +137,8 @@ static Err repeats_finish(Build *b)
     return 0;
 }
 
-/* The next jobs for one compiler call: a job that must be alone, or so many that every compiler gets some. */
+/* The jobs of the next compiler call: one job of a failed batch, or a batch small enough that all compilers
+ * get work. */
 static void call_fill(Build *b, Call *c)
 {
     c->n = 0;
@@ -173,8 +174,8 @@ static Err source_write(const Build *b, const Call *c)
 
 static const char *file_name(const char *path) { return path_base(str_from(path)).s; }
 
-/* The compiler runs in the work directory, on names without it: the same text gives the same object
- * everywhere. */
+/* The compiler runs in the work directory and is given bare file names, so that objects do not depend on the
+ * directory's path. */
 static Err call_start(Build *b, Call *c)
 {
     const Toolchain *t = b->o->toolchain;
@@ -225,11 +226,11 @@ static bool contains(Str text, const char *word)
     return text.n && memmem(text.s, text.n, word, strlen(word));
 }
 
-/* ptxas compiled the kernel, but not as it is written: it ignored setmaxnreg or let every wgmma wait for the
- * one before (C7506 to C7515). Such a kernel is many times slower, and not worth a measurement. */
+/* ptxas warnings C7506 to C7515: it ignored setmaxnreg, or serialised the wgmma instructions. Such a kernel
+ * is many times slower and is not measured. */
 static bool is_loss(Str line) { return contains(line, "(C75"); }
 
-/* The compiler's first line with 'error' or a loss, else its first line. */
+/* The first line of the output with 'error' or such a warning, else the first line. */
 static Str error_line(Str output)
 {
     Str rest = output, line = STR_NULL, first = STR_NULL;
@@ -253,7 +254,7 @@ static void log_write(const Build *b, const BuildJob *j, Str how, Str output, Bu
     buf_str(log, j->source);
 }
 
-/* gcc reports the death of its own child and exits itself. */
+/* When a signal ends the compiler proper, gcc's driver reports it and exits with a status of its own. */
 static BuildOutcome outcome_of(const ProcResult *r, Str output)
 {
     if (r->end == PROC_TIMED_OUT) return BUILD_TIMEOUT;
@@ -261,7 +262,7 @@ static BuildOutcome outcome_of(const ProcResult *r, Str output)
     return BUILD_FAILED;
 }
 
-/* A kernel that failed alone: why and log. */
+/* Fills in why, outcome and log of a kernel that was compiled alone and failed. */
 static Err job_fail(Build *b, size_t i, const ProcResult *r, Str output)
 {
     BuildJob *j = &b->job[i];
@@ -309,7 +310,8 @@ static Err call_succeeded(Build *b, Call *c, const ProcResult *r)
     return e;
 }
 
-/* A batch that failed is done again kernel by kernel: one of them is bad, or all together were too much. */
+/* A failed batch is compiled again kernel by kernel: one of them is bad, or together they exceeded a limit.
+ */
 static Err call_failed(Build *b, Call *c, const ProcResult *r)
 {
     Arena scratch;
@@ -336,7 +338,7 @@ static bool call_lost(const Call *c)
     return lost;
 }
 
-/* Waits for calls that have ended; sleeps a little when none has. */
+/* Takes the results of calls that have ended; sleeps 2 ms when none has. */
 static Err calls_reap(Build *b)
 {
     bool any = false;

@@ -17,7 +17,7 @@
 enum { MAX_OBJECT = 256 << 20, STALE_SECONDS = 60 };
 #define WORK_PREFIX ".tuner-work-"
 
-/* The reserved name of a build's directory, and a directory, not a link to one. */
+/* True for a directory (not a link) with the reserved name of a build's work directory. */
 static bool is_work(const char *name, const char *path)
 {
     struct stat st;
@@ -26,8 +26,8 @@ static bool is_work(const char *name, const char *path)
            S_ISDIR(st.st_mode) && st.st_mtime <= time(NULL) - STALE_SECONDS;
 }
 
-/* Directories of builds that were killed: old enough that their owner has had time to take the lock, and not
- * locked. */
+/* Removes work directories of killed builds: those without a lock that are old enough that a living owner
+ * would have taken it. */
 static void stale_remove(const char *dir)
 {
     Arena a;
@@ -53,7 +53,7 @@ static bool is_hex(Str s)
     return true;
 }
 
-/* "<64 hexadecimal digits>.o" or ".obj". */
+/* True for "<64 hexadecimal digits>.o" and ".obj". */
 static bool is_entry(Str name)
 {
     return name.n > SHA256_HEX && is_hex(str_sub(name, 0, SHA256_HEX)) &&
@@ -107,7 +107,7 @@ void cache_fini(Cache *c)
     arena_fini(&c->scratch);
 }
 
-/* <dir>/<first two characters of name>/<name><suffix>, the directory made when make is set. */
+/* <dir>/<first two characters of name>/<name><suffix>; make: creates the directory. */
 static Err entry_path(const Cache *c, Arena *a, const char *name, const char *suffix, bool make, Str *path)
 {
     Str dir = arena_printf(a, "%s/%.2s", c->dir, name);
@@ -146,7 +146,7 @@ static bool entry_parse(const char *text, Entry *e)
            text[end] == '\n' && strlen(e->name) == SHA256_HEX;
 }
 
-/* Size and hash; each object is read once per build. */
+/* Checks size and hash. Each object is read once per build. */
 static bool object_whole(Cache *c, const Entry *e, Str path)
 {
     const int64_t *known = map_get(&c->checked, path);

@@ -1,9 +1,9 @@
 /* The object cache: files below one directory, found by the key of a kernel. Private to tuner/build.
  *
- * <dir>/ab/<key>.obj           one line: name, size and hash of the object that has the kernel
- * <dir>/cd/<name>.o            objects; one may have several kernels
- * <dir>/.tuner-work-XXXXXX/    of a running build, which holds a lock in it; removed at its end, else by a
- *                              later build
+ * <dir>/ab/<key>.obj           one line: name, size and hash of the object that contains the kernel
+ * <dir>/cd/<name>.o            an object; it may contain several kernels <dir>/.tuner-work-XXXXXX/    work
+ * directory of a running build, which holds a lock in it; the build removes it
+ *                              at its end, or else a later build does
  */
 #ifndef BUILD_CACHE_H
 #define BUILD_CACHE_H
@@ -21,13 +21,13 @@ typedef struct {
 
 Err cache_init(Cache *c, const char *dir);
 void cache_fini(Cache *c);
-/* Path of a whole object that has the kernel; s == NULL when there is none. */
+/* Path of an undamaged object that contains the kernel; s == NULL when there is none. */
 Err cache_find(Cache *c, Arena *a, const char *key, Str *path);
-/* Takes over the object made at from, under a name, for the kernels with these keys. */
+/* Moves the object from `from` into the cache under a name, for the kernels with these keys. */
 Err cache_add(Cache *c, Arena *a, const char *from, const char *name,
               const char (*const *keys)[SHA256_HEX + 1], size_t n_keys, Str *path);
-/* Writes by rename, without the sync that file_write does: what a crash of the machine damages is found by
- * its hash. */
+/* Writes by rename, without the fsync of file_write: damage by a crash of the machine is found by the hash.
+ */
 Err cache_put(const Cache *c, const char *path, Str content);
 
 #endif

@@ -29,7 +29,7 @@ static Err text_at(Str table, uint64_t at, Str *out)
 
 static size_t section_offset(const Elf *e, size_t i) { return (size_t)e->sections + SECTION_BYTES * i; }
 
-/* Without its name: the table of names may not be there yet. */
+/* Reads all of a section but its name: the string table may not be known yet. */
 static Err section_raw(const Elf *e, size_t i, ElfSection *out)
 {
     if (i >= e->n_sections) FAIL(ERR_INPUT, "section %zu of %zu", i, e->n_sections);
@@ -75,7 +75,7 @@ Err elf_open(Str file, Elf *out)
     out->n_sections = elf_u16(file, 60);
     if (elf_u16(file, 58) != SECTION_BYTES && out->n_sections)
         FAIL(ERR_INPUT, "section headers of %d bytes, expected %d", elf_u16(file, 58), SECTION_BYTES);
-    /* more than 65279 sections: the number is in the first header */
+    /* With more than 65279 sections the number is in the first header. */
     if (out->sections && out->n_sections == 0) out->n_sections = elf_u64(file, (size_t)out->sections + 32);
     if (out->n_sections > MAX_SECTIONS || out->sections > file.n ||
         out->n_sections * SECTION_BYTES > file.n - out->sections)

@@ -1,5 +1,5 @@
-/* ELF files of 64 bits, little-endian, as views into their bytes. Everything is checked against the file's
- * end: files are untrusted. Does not know what a section means: facts_amd.c and facts_nv.c.
+/* ELF files of 64 bits, little-endian, as views into their bytes. Files are untrusted: every offset is
+ * checked against the end of the file. What sections mean is in facts_amd.c and facts_nv.c.
  */
 #ifndef BUILD_ELF_H
 #define BUILD_ELF_H
@@ -14,7 +14,7 @@ typedef struct {
     uint32_t flags;
     uint64_t sections; /* offset of the table of section headers */
     size_t n_sections;
-    Str names; /* of sections */
+    Str names; /* names of the sections */
     Str symbols, symbol_names;
     size_t n_symbols;
 } Elf;
@@ -32,17 +32,17 @@ typedef struct {
     uint64_t value, size;
 } ElfSymbol;
 
-/* ERR_INPUT with what is wrong and where. */
+/* ERR_INPUT names what is wrong and where. */
 Err elf_open(Str file, Elf *out);
 Err elf_section(const Elf *e, size_t i, ElfSection *out);
-/* found false: there is none of that name. */
+/* *found is false when no section has that name. */
 Err elf_section_find(const Elf *e, Str name, ElfSection *out, bool *found);
 Err elf_symbol(const Elf *e, size_t i, ElfSymbol *out);
 Err elf_symbol_find(const Elf *e, Str name, ElfSymbol *out, bool *found);
-/* The bytes that a symbol names; ERR_INPUT when they are not in its section. */
+/* The bytes of a symbol; ERR_INPUT when they are not inside its section. */
 Err elf_symbol_data(const Elf *e, const ElfSymbol *s, Str *out);
 
-uint16_t elf_u16(Str s, size_t at); /* 0 behind the end */
+uint16_t elf_u16(Str s, size_t at); /* 0 beyond the end */
 uint32_t elf_u32(Str s, size_t at);
 uint64_t elf_u64(Str s, size_t at);
 

@@ -1,8 +1,8 @@
-/* Facts: what a compiled kernel says of itself, read from its code object: registers, local memory, scratch,
- * spills, occupancy, size. AMD: metadata note and kernel descriptor; NVIDIA: the cubin's .nv.info.
+/* Facts of a compiled kernel, read from its code object: registers, local memory, scratch, spills, occupancy,
+ * size. AMD: metadata note and kernel descriptor; NVIDIA: the cubin's .nv.info.
  *
  * Code objects are untrusted: a damaged one, one of another architecture or without the kernel is ERR_INPUT
- * with the reason. Used by the build step, which records facts and refuses kernels by them.
+ * with the reason.
  */
 #ifndef BUILD_FACTS_H
 #define BUILD_FACTS_H
@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "problem/target.h"
 
-/* One row per fact: name, what it is. -1: not known. */
+/* One row per fact: name and meaning. A fact that is not known is -1. */
 #define CODE_FACTS(F)                                                                                        \
     F(vgpr, "vector registers of a lane")                                                                    \
     F(agpr, "accumulation registers of a lane")                                                              \
@@ -34,19 +34,20 @@ typedef struct {
 #undef FACT_FIELD
 } CodeFacts;
 
-void code_facts_init(CodeFacts *f); /* nothing known */
-/* Of the kernel in an object or code object of t. */
+void code_facts_init(CodeFacts *f); /* sets all facts to -1 */
+/* Reads the facts of kernel `symbol` from an object or code object for t. */
 Err code_facts_read(Arena *a, Str object, const Target *t, Str symbol, CodeFacts *out);
-/* Why the target cannot run the kernel at all: ERR_INPUT with the numbers. */
+/* ERR_INPUT, with the numbers, when the kernel needs more than the target has. */
 Err code_facts_check(const CodeFacts *f, const Target *t);
-/* Scratch or spilled vector registers (scalar ones spill to lanes of a vector register). */
+/* True for scratch memory or spilled vector registers. Scalar registers spill to lanes of vector registers
+ * and do not count. */
 bool code_facts_spill(const CodeFacts *f);
 
-/* "vgpr=64 sgpr=30 ..." without what is not known; and back, unknown words left alone. */
+/* Prints the known facts as "vgpr=64 sgpr=30 ..."; parsing ignores unknown words. */
 void code_facts_print(const CodeFacts *f, Buf *out);
 void code_facts_parse(Str text, CodeFacts *out);
-/* Columns of a table: names, then values, -1 as an empty cell. */
-const char *code_fact_name(size_t i); /* NULL behind the last */
+/* The i-th fact: its name and its value. */
+const char *code_fact_name(size_t i); /* NULL after the last */
 int64_t code_fact(const CodeFacts *f, size_t i);
 
 #endif

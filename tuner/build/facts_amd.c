@@ -1,5 +1,5 @@
 /* Facts of a kernel in an AMD code object or relocatable object: the metadata note (msgpack) and the kernel
- * descriptor, as the LLVM page "User Guide for AMDGPU Backend" lays them out.
+ * descriptor, as LLVM's "User Guide for AMDGPU Backend" describes them.
  */
 #include "build/facts_family.h"
 
@@ -12,7 +12,7 @@ enum { NOTE_METADATA = 32, DESCRIPTOR_BYTES = 64, RSRC3 = 44, RSRC1 = 48 };
 
 /* ---- metadata ---- */
 
-/* The map of the kernel in one metadata document; *kernel NULL: not in this one. */
+/* The map of the kernel in one metadata document; *kernel is NULL when it is not there. */
 static Err metadata_kernel(Arena *a, Str data, const Target *t, Str symbol, const Node **kernel)
 {
     static const char name[] = "metadata";
@@ -45,7 +45,7 @@ static Err metadata_kernel(Arena *a, Str data, const Target *t, Str symbol, cons
 
 static size_t up4(size_t n) { return (n + 3) & ~(size_t)3; }
 
-/* The notes of one section. */
+/* Searches the notes of one section for the kernel's metadata. */
 static Err notes_search(Arena *a, Str notes, const Target *t, Str symbol, const Node **kernel)
 {
     for (size_t at = 0; !*kernel && notes.n - at >= 12;) {
@@ -84,7 +84,8 @@ static Err metadata_read(const Node *k, CodeFacts *f)
 
 /* ---- occupancy ---- */
 
-/* Four SIMDs share local memory of a CU, of a WGP since gfx10, and as many work-groups run there. */
+/* What shares local memory: a CU of four SIMDs, since gfx10 a WGP of four. groups: work-groups that it holds.
+ */
 typedef struct {
     int simds, lds_bytes, groups;
 } Unit;
@@ -96,7 +97,7 @@ static Unit unit_of(const Target *t)
 
 static int64_t up(int64_t v, int64_t granule) { return (v + granule - 1) / granule * granule; }
 
-/* allocated: vector registers that the descriptor asks for. */
+/* Waves that a SIMD runs at once. allocated: vector registers that the kernel descriptor asks for. */
 static int64_t waves(const CodeFacts *f, const Target *t, int64_t allocated)
 {
     enum { LDS_GRANULE = 512 };
@@ -117,7 +118,8 @@ static int64_t waves(const CodeFacts *f, const Target *t, int64_t allocated)
 
 /* ---- kernel descriptor ---- */
 
-/* Registers as allocated: (count + 1) granules; AMD's encoding granule, not the allocation's. */
+/* Vector registers from the descriptor's GRANULATED_WORKITEM_VGPR_COUNT: (field + 1) granules of the
+ * encoding, which may be smaller than those of the allocation. */
 static Err descriptor_read(Arena *a, const Elf *e, const Target *t, Str symbol, int64_t *allocated)
 {
     ElfSymbol s;

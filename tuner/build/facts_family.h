@@ -1,4 +1,4 @@
-/* The two readers behind code_facts_read. Only the files of facts include it. */
+/* The readers of each family that code_facts_read calls. */
 #ifndef BUILD_FACTS_FAMILY_H
 #define BUILD_FACTS_FAMILY_H
 

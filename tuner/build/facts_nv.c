@@ -7,13 +7,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* An entry: format, attribute, then two bytes of value; format 4: their number of bytes of value behind. */
+/* An entry is a byte of format, a byte of attribute and a 16-bit value; with format 4 the value is the number
+ * of bytes that follow. */
 enum { FORMAT_BYTES = 4, ATTR_THREADS = 0x05, ATTR_FRAME = 0x11, ATTR_PARAMS = 0x19, ATTR_REGISTERS = 0x2f };
-/* Local memory that the system keeps for itself in every block; counted in .nv.shared where there is a
- * section for it. */
+/* Bytes of shared memory that the driver reserves in every block. .nv.shared includes them if the file has a
+ * section for them. */
 enum { RESERVED_SHARED = 1024 };
 
-/* Of an SM: the table "Technical specifications per compute capability" of the CUDA programming guide. */
+/* Limits of an SM: table "Technical specifications per compute capability" of the CUDA programming guide. */
 typedef struct {
     int major, minor, warps, blocks, shared_kib;
 } Sm;
@@ -92,7 +93,7 @@ static int sm_of(const Elf *e) { return (int)(e->abi_version >= 8 ? e->flags >> 
 
 static int64_t up(int64_t v, int64_t granule) { return (v + granule - 1) / granule * granule; }
 
-/* Warps on each of the SM's four parts, -1 when the SM is not in the table. */
+/* Warps that each of the SM's four partitions runs at once; -1 when the SM is not in the table. */
 static int64_t waves(const CodeFacts *f, const Target *t)
 {
     const Sm *sm = NULL;
@@ -108,7 +109,8 @@ static int64_t waves(const CodeFacts *f, const Target *t)
     return (blocks * warps + SM_PARTS - 1) / SM_PARTS;
 }
 
-/* What the kernel asks for on top at run time: the number behind its text's SYMBOL_dynamic_lds. */
+/* Dynamic shared memory that a launch requests: the kernel's text stores it in the constant
+ * SYMBOL_dynamic_lds. */
 static Err dynamic_shared(const Elf *e, Str symbol, int64_t *bytes)
 {
     static const char suffix[] = "_dynamic_lds";
@@ -139,7 +141,7 @@ Err facts_nv(const Elf *e, const Target *t, Str symbol, CodeFacts *out)
     TRY(section_named(e, ".text.", symbol, &s, &found));
     if (!found) FAIL(ERR_INPUT, "no kernel '%.*s' in it", STR_ARG(symbol));
     out->bytes = (int64_t)s.size;
-    out->instructions = out->bytes / 16; /* of 128 bits since sm_70 */
+    out->instructions = out->bytes / 16; /* instructions have 128 bits since sm_70 */
     TRY(elf_section_find(e, STR(".nv.info"), &s, &found));
     if (found) TRY(attributes(&r, s.data));
     TRY(section_named(e, ".nv.info.", symbol, &s, &found));

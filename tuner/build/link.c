@@ -1,4 +1,4 @@
-/* Linking of objects into one code object. See build.h. */
+/* Links objects into one code object. See build.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ enum { OUTPUT_BYTES = 1024 };
 static const size_t OBJECT_BYTES_MAX = (size_t)1 << 32;
 static const uint64_t LINK_TIMEOUT_NS = 600000000000u;
 
-/* One argument in the syntax of response files. */
+/* Appends one argument in the syntax of response files. */
 static void argument_add(Buf *b, Str arg)
 {
     buf_putc(b, '"');
@@ -62,7 +62,7 @@ static Err name_add(Buf *b, const LinkName *n)
     return 0;
 }
 
-/* The first line of the output that says error, or the first one. */
+/* Error with the first line of the output that contains 'error', or else the first line. */
 static Err link_failed(const char *out_path, int fd, const ProcResult *r)
 {
     char text[OUTPUT_BYTES + 1];
@@ -113,7 +113,7 @@ static Err seal_add(const char *path)
     return 0;
 }
 
-/* On disk before it gets its name. */
+/* The file is synced to disk before it gets its name. */
 static Err sync_rename(const char *from, const char *to)
 {
     int fd = open(from, O_RDONLY | O_CLOEXEC);
@@ -137,7 +137,7 @@ Err build_link(const Toolchain *t, const Str *objects, size_t n, const LinkName 
     if (n_names && t->target->family != TARGET_HOST)
         FAIL(ERR_INPUT, "kernels cannot be renamed in code objects of %s", t->target->name);
     snprintf(response, sizeof response, "%s.args", temporary);
-    unlink(response); /* in a folder from elsewhere they may be links */
+    unlink(response); /* in an untrusted folder they may be links */
     unlink(temporary);
     Buf b;
     buf_init(&b);

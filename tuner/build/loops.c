@@ -1,9 +1,9 @@
-/* Main loops from llvm-objdump's text. See loops.h.
+/* Finds main loops in the text that llvm-objdump prints. See loops.h.
  *
  * Lines are "0000000000001900 <NAME>:" and "\tv_fma_f32 v0, v1, v2, v0   // 000000001A00: D1CB0000 ...",
- * where a branch ends with its target, "<NAME+0x100>". A loop is what lies between a branch and a target
- * before it; the main loop is the innermost one with the most matrix instructions, then multiply-adds, then
- * instructions.
+ * where a branch ends with its target, "<NAME+0x100>". A loop reaches from the target of a
+ * backward branch to the branch; the main loop is the innermost one with the most matrix instructions, then
+ * multiply-adds, then instructions.
  */
 #include "build/loops.h"
 
@@ -24,7 +24,7 @@ typedef struct {
 } Instruction;
 
 typedef struct {
-    uint64_t from, to; /* address of the target, of the branch */
+    uint64_t from, to; /* addresses of the target and of the branch */
 } Loop;
 
 typedef struct {
@@ -51,7 +51,7 @@ static InstructionKind kind_of(const char *s)
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strncmp(s, kinds[i].prefix, strlen(kinds[i].prefix))) continue;
-        const char *pair = strstr(s, "::"); /* two in one: "v_dual_fmac_f32 ... :: v_dual_fmac_f32 ..." */
+        const char *pair = strstr(s, "::"); /* dual issue: "v_dual_fmac_f32 ... :: v_dual_fmac_f32 ..." */
         return pair && strstr(pair, "fmac") ? KIND_FMA2 : kinds[i].kind;
     }
     return KIND_OTHER;
@@ -104,7 +104,7 @@ static Err function_end(Function *f, Err (*fn)(void *user, Str symbol, const Cod
     return fn(user, f->symbol, &best);
 }
 
-/* "0000000000001900 <NAME>:" */
+/* Parses "0000000000001900 <NAME>:". */
 static bool function_line(const char *line, size_t n, uint64_t *start, Str *name)
 {
     char *end;

@@ -1,6 +1,5 @@
-/* Main loops of the kernels in a code object, counted in its disassembly: instructions, matrix instructions,
- * multiply-adds. Needs the toolchain's disassembler (AMD: llvm-objdump); one run for all kernels of a file.
- * Used by the build step.
+/* Counts instructions, matrix instructions and multiply-adds in the main loops of a code object's kernels,
+ * from its disassembly. Needs the toolchain's disassembler (AMD: llvm-objdump), which runs once per file.
  */
 #ifndef BUILD_LOOPS_H
 #define BUILD_LOOPS_H
@@ -8,9 +7,9 @@
 #include "build/facts.h"
 #include "build/toolchain.h"
 
-/* Calls fn per function of the file with the facts instructions, loop, loop_matrix and loop_fma, of which the
- * last three are 0 where there is no loop. Does nothing when the toolchain has no disassembler. text_path: a
- * file that is made for the disassembly and removed. */
+/* Calls fn for each function of the file with the facts instructions, loop, loop_matrix and loop_fma; the
+ * last three are 0 where there is no loop. Does nothing when the toolchain has no disassembler. text_path:
+ * temporary file for the disassembly. */
 Err code_loops(const Toolchain *t, const char *code_object, const char *text_path,
                Err (*fn)(void *user, Str symbol, const CodeFacts *f), void *user);
 

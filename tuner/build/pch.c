@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 
-/* As proc_run; Ctrl-C ends the compiler at once. */
+/* Like proc_run, but Ctrl-C ends the compiler at once. */
 static Err run(const ProcSpec *spec, ProcResult *r)
 {
     Proc p;

@@ -12,7 +12,7 @@
 
 enum { PROBE_BYTES = 4096 };
 
-/* Runs program with args and gives the first PROBE_BYTES of what it printed. */
+/* Runs program with args; *output gets the first PROBE_BYTES of its output. */
 static Err probe(Arena *a, const char *program, const char *const *args, Str *output, ProcResult *r)
 {
     const char *argv[2 * TOOLCHAIN_MAX_ARGS] = {program};
@@ -31,7 +31,7 @@ static Err probe(Arena *a, const char *program, const char *const *args, Str *ou
 
 static bool contains(Str s, const char *word) { return s.n && memmem(s.s, s.n, word, strlen(word)); }
 
-/* The first line with the word in it, else the first line. */
+/* The first line that contains the word, else the first line. */
 static Str line_with(Str text, const char *word)
 {
     Str rest = text, line, first = STR_NULL;
@@ -42,8 +42,8 @@ static Str line_with(Str text, const char *word)
     return first;
 }
 
-/* Compilers run in another directory, so the path must be absolute; links stay as they are (ccache goes by
- * its name). */
+/* The path must be absolute, because compilers run in another directory. Links are not resolved: ccache
+ * decides by the name under which it is called. */
 static Err program_set(Arena *a, Str path, Toolchain *out)
 {
     char here[4096];
@@ -53,7 +53,7 @@ static Err program_set(Arena *a, Str path, Toolchain *out)
     return 0;
 }
 
-/* What a name of a row stands for on this machine; s == NULL: nothing. */
+/* The path of a row's program on this machine; s == NULL when it is not there. */
 static Str program_path(Arena *a, const char *name)
 {
     Str dir, path = str_from(name);
@@ -78,7 +78,7 @@ static Err version_read(Arena *a, const ToolchainRow *row, Toolchain *t)
     TRY(probe(a, t->program, ask, &output, &r));
     if (r.end != PROC_EXITED || r.code || output.n == 0) {
         Str why = line_with(output, "error");
-        FAIL(ERR_FAILED, "compiler '%s' does not tell its version (--version failed%s%.*s)", t->program,
+        FAIL(ERR_FAILED, "compiler '%s' does not print its version (--version failed%s%.*s)", t->program,
              why.n ? ": " : "", (int)(why.n < 300 ? why.n : 300), why.s ? why.s : "");
     }
     t->version = arena_dup(a, line_with(output, row->version_word ? row->version_word : "")).s;
@@ -107,7 +107,7 @@ static bool is_output(const ToolchainRow *row, const char *arg)
     return false;
 }
 
-/* The compiler must know the target: old ones do not know x86-64-v4. */
+/* Checks that the compiler knows the target: old ones do not know x86-64-v4. */
 static Err flags_check(Arena *a, const ToolchainRow *row, const Toolchain *t)
 {
     const char *args[TOOLCHAIN_MAX_ARGS + TOOLCHAIN_MAX_FIXED + 1];
@@ -125,7 +125,7 @@ static Err flags_check(Arena *a, const ToolchainRow *row, const Toolchain *t)
          t->target->name, (int)(line.n < 300 ? line.n : 300), line.n ? line.s : "no message");
 }
 
-/* A tool that the compiler itself would take, else the one in PATH; *path NULL: there is none. */
+/* The tool that the compiler itself would use, else the one in PATH; *path is NULL when there is none. */
 static Err tool_find(Arena *a, const Toolchain *t, const char *name, const char **path)
 {
     Str output, line, ask = arena_printf(a, "-print-prog-name=%s", name), found = STR_NULL;
@@ -165,7 +165,7 @@ static Err identity_make(Arena *a, Toolchain *t)
     return e;
 }
 
-/* One program that is there: can it make code for the target? */
+/* Checks that a program which is there can make code for the target. */
 static Err candidate_take(Arena *a, const ToolchainRow *row, const Target *target, Str path,
                           const char *const *extra, Toolchain *out)
 {
@@ -192,7 +192,7 @@ static bool row_is_forced(const ToolchainRow *row, const char *forced)
     return !row->forced_word || strstr(path_base(str_from(forced)).s, row->forced_word);
 }
 
-/* A bare name that is not in PATH may be at one of the row's other places. */
+/* Looks for a bare name that is not in PATH at the row's other places. */
 static Str forced_path(Arena *a, const ToolchainRow *row, const char *forced)
 {
     Str path = proc_which(a, forced);
@@ -216,8 +216,8 @@ static Err forced_take(Arena *a, const Target *target, const char *forced, const
     return candidate_take(a, row, target, path, extra, out);
 }
 
-/* The rows' programs in order; what is wrong with those that are there goes to why, what was looked for to
- * names. */
+/* Tries the rows' programs in order. why gets what is wrong with those that are there, names what was
+ * searched. */
 static Err search(Arena *a, const Target *target, const char *const *extra, Toolchain *out, Buf *why,
                   Buf *names)
 {

@@ -4,8 +4,9 @@
 
 #include "build/toolchain_row.h"
 
-/* Compilers prefer 256-bit vectors for AVX-512 by default. Vectors wider than the level has are split by the
- * compiler; that the calling convention for them differs between levels does not matter inside one file. */
+/* By default compilers prefer 256-bit vectors on AVX-512. They split vectors that are wider than the level's
+ * registers. -Wno-psabi: the calling convention of such vectors differs between levels, which does not matter
+ * inside one file. */
 static void host_flags(const Target *t, const char **args, size_t *n)
 {
     if (t->vector_bits == 512) args[(*n)++] = "-mprefer-vector-width=512";
@@ -35,11 +36,10 @@ static const ToolchainRow rows[] = {
      .architecture_prefix = "-march=",
      .flags = host_flags,
      .link = {"-shared", "-Wl,-z,noexecstack", "-Wl,--build-id=none", "-lm"}},
-    /* Objects are relocatable, and one call of the linker makes a code object of any number of them: '-S'
-     * with
-     * '-emit-obj', as the driver would link and bundle each of them, in processes of their own. Version 4 of
-     * the code object is what every ROCm since 5 loads. Objects of LLVM 18 and newer all define __hip_cuid_.
-     */
+    /* Objects are relocatable, and one call of the linker makes a code object of any number of them. '-S'
+     * with '-emit-obj', because the driver would otherwise link and bundle each object in further processes.
+     * All ROCm releases since 5 load version 4 of the code object. Objects of LLVM 18 and newer all define
+     * __hip_cuid_. */
     {.name = "hip",
      .programs = {"clang++-21",
                   "clang-21",

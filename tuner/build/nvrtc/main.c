@@ -3,7 +3,7 @@
  *
  *     tuner-nvrtc --version                          its own version, and that of NVRTC
  *     tuner-nvrtc [NVRTC options] -o OUT.cubin SOURCE.cu
- *     tuner-nvrtc [NVRTC options] --check            says whether NVRTC takes the options; writes nothing
+ *     tuner-nvrtc [NVRTC options] --check            exit code 0 if NVRTC accepts the options; writes no file
  *
  * Errors and the compiler's log go to standard error. It makes no files but OUT.
  */
@@ -30,7 +30,7 @@ typedef struct {
     Arena arena;
 } Command;
 
-/* Options of NVRTC's own are passed on. */
+/* NVRTC's own options are passed on. */
 static Err pass_on(void *target, const char *word)
 {
     Command *c = target;
@@ -42,7 +42,9 @@ static const CliOption options[] = {
     {.name = "version",
      .offset = offsetof(Command, version),
      .help = "print the version, and that of NVRTC; fails where there is no NVRTC"},
-    {.name = "check", .offset = offsetof(Command, check), .help = "only say whether NVRTC takes the options"},
+    {.name = "check",
+     .offset = offsetof(Command, check),
+     .help = "only check whether NVRTC accepts the options"},
     {.letter = 'o',
      .kind = CLI_TEXT,
      .arg = "FILE",
@@ -77,7 +79,7 @@ static Err command_compile(Command *c, Buf *cubin, Buf *log)
     return nvrtc_compile(source, file, c->option.v, (int)c->option.n, cubin, log);
 }
 
-/* Into the pool's work directory, which checks and renames it. */
+/* Written directly: the compile pool checks the file and renames it. */
 static Err out_write(const char *path, Str data)
 {
     FILE *f = fopen(path, "we");

@@ -90,7 +90,7 @@ Err nvrtc_version(Buf *out)
     struct stat st = {0};
     int major = 0, minor = 0;
     TRY(nvrtc_open(&c));
-    if (c.version(&major, &minor)) FAIL(ERR_FAILED, "libnvrtc does not tell its version");
+    if (c.version(&major, &minor)) FAIL(ERR_FAILED, "libnvrtc does not report its version");
     memcpy(&symbol, &c.version, sizeof symbol);
     bool known = dladdr(symbol, &info) && info.dli_fname && stat(info.dli_fname, &st) == 0;
     buf_printf(out, "NVRTC %d.%d (%s, %lld bytes)", major, minor,
@@ -100,7 +100,7 @@ Err nvrtc_version(Buf *out)
 
 /* ---- compiling ---- */
 
-/* Room for n bytes of a result at the end of out; NULL when there is none. */
+/* Grows out by n bytes and returns their address; NULL when memory is exhausted. */
 static char *room(Buf *out, size_t n)
 {
     size_t at = out->n;
