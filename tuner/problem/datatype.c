@@ -1,5 +1,4 @@
-/* The table of data types. Facts (numbers, names, sizes) are Tensile's, so that its files can be read and
- * written. */
+/* The table of data types. Numbers, names and sizes are those of Tensile (Tensile/DataType.py). */
 #include "problem/datatype.h"
 
 #include <string.h>
@@ -61,11 +60,11 @@ bool type_find(Str text, DataType *out)
     return str_to_i64(text, &id) && type_from_int(id, out);
 }
 
-/* The most similar letter or name; NULL when nothing is near. */
+/* The most similar letter or name; NULL when none is similar. */
 static const char *type_nearest(Str text)
 {
     const char *best = NULL;
-    unsigned least = 5; /* half steps: two letters wrong at most */
+    unsigned least = 5; /* in half letters: at most two letters differ */
     for (int i = 0; i < TYPE_COUNT; i++) {
         const char *names[] = {types[i].letter, types[i].name, types[i].enum_name};
         for (int j = 0; j < 3; j++) {

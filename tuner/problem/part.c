@@ -1,4 +1,4 @@
-/* The table of parts and its look-up; see part.h. Knows no device. */
+/* The table of parts and its look-up. See part.h. */
 #include "problem/part.h"
 
 #include <ctype.h>
@@ -30,7 +30,8 @@ static bool is_makers(Str word)
     return false;
 }
 
-/* "AMD Radeon (TM) RX 7900 XT" to "rx7900xt"; "" when nothing is left or it is too long for a part. */
+/* The key of a name: "rx7900xt" of "AMD Radeon (TM) RX 7900 XT"; "" when nothing is left or it is longer than
+ * any part's. */
 static void key_of(Str name, char key[KEY])
 {
     size_t n = 0;
@@ -49,7 +50,7 @@ static void key_of(Str name, char key[KEY])
     key[n] = '\0';
 }
 
-/* One of the names between separators is that key. */
+/* True when one of the separated names has that key. */
 static bool has_key(Str list, char separator, const char *key)
 {
     Str name;
@@ -105,7 +106,7 @@ Err part_find(Str name, const Target *t, const Part **out)
     FAIL(ERR_INPUT, "unknown part '%.*s'%s%s (tuner --list-targets prints them)", STR_ARG(name), of, arch);
 }
 
-/* As a word: "aquavanjaram" does not stand in "aquavanjaram942_Cijk". */
+/* True when s contains `what` as a word: "aquavanjaram" is no word of "aquavanjaram942_Cijk". */
 static bool contains_word(Str s, Str what)
 {
     for (size_t i = 0; i + what.n <= s.n; i++) {

@@ -74,7 +74,7 @@ void contraction_types(Contraction *p, unsigned a, unsigned b, unsigned c, unsig
     p->types = types_pack(a, b, c, d);
     p->compute_type = (uint8_t)compute;
     p->f32_xdl = TYPE_S;
-    /* as rocBLAS: the compute type is wider than the input; packed int8 counts as narrower than int32 */
+    /* As in rocBLAS: the compute type is wider than the input; packed int8 counts as narrower than int32. */
     p->high_precision_accumulate = compute != a && !type_info((DataType)a)->complex;
 }
 
@@ -99,7 +99,7 @@ double contraction_intensity(const Contraction *p)
     return bytes > 0 ? contraction_flops(p) / bytes : 0;
 }
 
-/* ---- what the rows of the table are made of; a size that a problem does not have fails every test ---- */
+/* ---- functions of the table's expressions; a test of a size that the problem does not have is false ---- */
 
 static bool multiple_of(int64_t size, int64_t value) { return size >= 0 && value > 0 && size % value == 0; }
 static bool less_than(int64_t size, int64_t value) { return size >= 0 && size < value; }
@@ -189,7 +189,7 @@ static inline bool leaf_holds(const PredOp *o, const Contraction *p)
 #include "problem/predicate.def"
 #undef PRED
     default:
-        return true; /* WorkspaceCheck: the library asks it of the solution */
+        return true; /* the library evaluates WorkspaceCheck with the solution */
     }
 }
 

@@ -1,12 +1,12 @@
-/* Predicates: the conditions of master solution libraries, as one table (predicate.def) that writers, the
- * client and libtuner share, and the problem that they are asked about (Contraction).
+/* Predicates: the conditions of master solution libraries, as one table (predicate.def) for writers and
+ * readers, and the problem to which they are applied (Contraction).
  *
  * A predicate is a compact array of PredOp: leaves, and And/Or/Not followed by their operands. It is read
  * from a file's node, built by hand (PredList) or derived from a solution, written with predicate_emit and
  * evaluated without allocation. Hardware predicates ({type: AMDGPU, value: ...}) are evaluated once, when a
  * library is read. CPUs and NVIDIA GPUs are written in the same form as AMD's ({type: AMDGPU, value: {type:
- * Processor, value: sm_90}}): readers that do not know the name skip the row. Not here: which row wins
- * (client/runtime/library.h).
+ * Processor, value: sm_90}}): readers that do not know the name skip the row. The choice among rows is in
+ * client/runtime/library.h.
  */
 #ifndef MODEL_PREDICATE_H
 #define MODEL_PREDICATE_H
@@ -18,13 +18,13 @@
 typedef struct Emit Emit;
 typedef struct Solution Solution;
 
-/* What a scalar is known to be; the values of AlphaValue and BetaValue are SCALAR_ANY, SCALAR_ONE,
+/* What is known of a scalar; the values of AlphaValue and BetaValue are SCALAR_ANY, SCALAR_ONE,
  * SCALAR_NEG_ONE. */
 enum { SCALAR_ANY, SCALAR_ZERO, SCALAR_ONE, SCALAR_NEG_ONE };
 enum { LANGUAGE_ANY, LANGUAGE_SOURCE, LANGUAGE_ASSEMBLY };
 enum { UNIT_ANY, UNIT_MFMA, UNIT_VALU };
-/* What a solution is chosen for. The experimental ones ask for the rows that were made by decision trees or
- * over grids of sizes. */
+/* Purpose of a selection. The experimental purposes select among rows that decision trees or grids of sizes
+ * made. */
 enum {
     METRIC_AUTO,
     METRIC_CU_EFFICIENCY,
@@ -33,20 +33,20 @@ enum {
     METRIC_EXPERIMENTAL_DTREE
 };
 
-/* A GEMM as selection and launch see it: D[i,j,b] = alpha * sum_l A B + beta * C. Strides are in elements and
+/* A GEMM for selection and launch: D[i,j,b] = alpha * sum_l A B + beta * C. Strides are in elements and
  * indexed [0] of the contiguous index (1), [1] leading dimension, [2] batch (0 when not strided batched).
- * Plain bytes: zero it, then fill it in; equal problems have equal bytes. Types are DataType numbers. */
+ * Zero it, then fill it in: equal problems have equal bytes. Types are DataType numbers. */
 typedef struct {
-    int64_t m, n, batch, k; /* k is 0 when alpha is 0, as rocBLAS does */
+    int64_t m, n, batch, k; /* k is 0 when alpha is 0, as in rocBLAS */
     int64_t a[3], b[3], c[3], d[3];
     uint64_t operation;       /* operation_code of the identifier */
-    uint64_t workspace_bytes; /* what there is */
+    uint64_t workspace_bytes; /* available workspace */
     uint32_t types;           /* types_pack(a, b, c, d) */
     uint8_t compute_type;     /* of alpha and beta */
     uint8_t f32_xdl;          /* DataType: TYPE_S, or TYPE_X when xf32 math is wanted */
     uint8_t alpha, beta;      /* SCALAR_ */
     uint8_t language, arithmetic_unit, metric;
-    bool trans_a, trans_b; /* op(A) is transposed in memory: a[1] walks M rather than K */
+    bool trans_a, trans_b; /* A is transposed: a[1] is the stride of M and not of K */
     bool batched;          /* the operation has a batch index */
     bool strided_batched;  /* false: arrays of pointers */
     bool c_equals_d;
@@ -63,9 +63,9 @@ static inline uint32_t types_pack(unsigned a, unsigned b, unsigned c, unsigned d
 {
     return (uint32_t)(a | b << 8 | c << 16 | d << 24);
 }
-/* Number that stands for "Contraction_l_Ailk_Bljk_Cijk_Dijk"; equal texts, equal numbers. */
+/* A hash of "Contraction_l_Ailk_Bljk_Cijk_Dijk". */
 uint64_t operation_code(Str identifier);
-/* The same for a GEMM without making the text; conj needs trans as in BLAS. */
+/* The same hash for a GEMM, computed without the text; conj requires trans, as in BLAS. */
 uint64_t operation_code_gemm(bool trans_a, bool trans_b, bool conj_a, bool conj_b, bool batched);
 
 /* Fills in a strided-batched GEMM: sizes, leading dimensions and batch strides as in BLAS; [0] strides 1,
@@ -76,7 +76,7 @@ void contraction_gemm(Contraction *p, bool trans_a, bool trans_b, int64_t m, int
 void contraction_strides(Contraction *p, int64_t lda, int64_t ldb, int64_t ldc, int64_t ldd, int64_t batch_a,
                          int64_t batch_b, int64_t batch_c, int64_t batch_d);
 void contraction_types(Contraction *p, unsigned a, unsigned b, unsigned c, unsigned d, unsigned compute);
-/* 2*M*N*K*batch (complex: times 4) and the same over the bytes of A, B, C and D. */
+/* 2*M*N*K*batch, times 4 for complex types; and that divided by the bytes of A, B, C and D. */
 double contraction_flops(const Contraction *p);
 double contraction_intensity(const Contraction *p);
 
@@ -89,7 +89,7 @@ typedef enum {
     PRED_AND,
     PRED_OR,
     PRED_NOT,
-    PRED_WORKSPACE, /* task predicate: needs the solution; see library.h */
+    PRED_WORKSPACE, /* task predicate, evaluated with the solution (library.h) */
     PRED_COUNT
 } PredId;
 
@@ -117,26 +117,25 @@ typedef struct {
     size_t n, cap;
 } PredList;
 
-/* Most operands of an And or Or, depth and ops that a file may have. */
+/* Bounds for files: operands of an And or Or, depth, ops. */
 enum { PRED_CHILDREN_MAX = 256, PRED_DEPTH_MAX = 16, PRED_OPS_MAX = 4096 };
 
 const char *pred_name(PredId id);
 
 /* ---- building ---- */
 
-/* Adds a leaf; index is 0 for predicates without one. FAIL only for lack of memory. */
+/* Adds a leaf; index is 0 for predicates without one. Fails only when memory is exhausted. */
 Err pred_add(PredList *l, PredId id, int index, int64_t value);
 Err pred_add_limits(PredList *l, int shift_a, int shift_b, int du_or_mt0, int du_or_mt1);
 Err pred_add_operation(PredList *l, Str identifier);
 /* Adds any op, for callers that copy lists. */
 Err pred_push(PredList *l, PredOp op);
-/* Wraps all leaves added so far as the writer does: none is TruePred, one is itself, more are And. */
+/* Wraps all leaves added so far: none becomes TruePred, several an And. */
 Err pred_finish(PredList *l, const PredOp **out);
 
-/* What the library writer emits for a solution's problemPredicate, in its order (7.5). The solution is
- * derived. operation is its operation identifier, e.g. from problem_operation_identifier. checks_k: least K
- * is asked for also where nothing is accumulated in a workspace (the writer does so when a logic file says
- * false for that, not null). */
+/* The problemPredicate of a derived solution, in the order of Tensile's writer (Tensile/Contractions.py,
+ * ProblemPredicate). operation: operation identifier. checks_k: require a least K also without accumulation
+ * in a workspace, as Tensile's writer does when _GlobalAccumulation of a logic file is false and not null. */
 Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation, const PredOp **out);
 
 /* ---- files ---- */
@@ -146,27 +145,27 @@ Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation
 Err pred_parse(Arena *a, const char *name, const Node *n, const PredOp **out);
 void predicate_emit(Emit *e, const PredOp *p);
 
-/* The operands of the last And or Or that was scanned, for the next. Zero it at first. */
+/* The operands of the last And or Or that was scanned. Neighbouring predicates are often equal, which the
+ * next scan recognises without parsing. Zero it before the first scan. */
 enum { PRED_SCAN_PARTS = 64 };
 typedef struct {
     Str part[PRED_SCAN_PARTS];
     uint16_t n_ops[PRED_SCAN_PARTS];
     size_t n;
 } PredScan;
-/* Would pred_parse accept the next object? *id: its outermost type. False: perhaps not. known may be NULL;
- * its texts are in the scanned bytes. */
+/* True when pred_parse accepts the next object; *id: its outermost type. False when it may refuse it. known
+ * may be NULL; its texts point into the scanned bytes. */
 bool pred_scan(Scan *s, PredScan *known, PredId *id);
 
 /* ---- evaluation ---- */
 
 bool pred_holds(const PredOp *ops, const Contraction *p);
-/* The first leaf that fails, as text ("Free0SizeMultiple(index 0, value 4)"), for explanations; "" when all
- * hold. */
+/* Prints the first leaf that fails, "Free0SizeMultiple(index 0, value 4)"; nothing when all hold. */
 void pred_why_not(const PredOp *ops, const Contraction *p, Buf *out);
 
 /* ---- hardware ---- */
 
-/* What a row may ask of the machine; arch is a Target name. */
+/* Properties of a machine that a row may require; arch: name of a Target. */
 typedef struct {
     Str arch;
     int64_t n_cu;
@@ -174,9 +173,9 @@ typedef struct {
 } Hardware;
 
 /* Evaluates {type: TruePred} or {type: AMDGPU, value: Processor | CUCount | IsAPU | And/Or/Not of them |
- * TruePred}. *names_arch tells whether hw->arch is named anywhere in it (NULL: not asked). */
+ * TruePred}. *names_arch (may be NULL): whether the predicate names hw->arch. */
 Err hardware_pred_holds(const char *name, const Node *n, const Hardware *hw, bool *holds, bool *names_arch);
-/* n_cu 0 and is_apu -1: not asked. arch empty ("fallback"): TruePred. */
+/* n_cu 0 and is_apu -1 are left out. An empty arch ("fallback") is TruePred. */
 void hardware_pred_emit(Emit *e, Str arch, int64_t n_cu, int is_apu);
 
 #endif

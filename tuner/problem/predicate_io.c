@@ -182,7 +182,7 @@ static Err read_pred(Reader *r, const Node *n, unsigned depth)
     return id == PRED_OPERATION ? ERR_OK : pred_push(&r->list, op);
 }
 
-/* As many ops as there are, with texts of their own. */
+/* Copies ops and their texts into the arena. */
 static Err copy_ops(Arena *a, const PredList *l, const PredOp **out)
 {
     PredOp *op = ARENA_ARRAY(a, l->n, PredOp);
@@ -199,7 +199,7 @@ static Err copy_ops(Arena *a, const PredList *l, const PredOp **out)
 
 Err pred_parse(Arena *a, const char *name, const Node *n, const PredOp **out)
 {
-    Arena scratch; /* lists grow by doubling; libraries keep tens of thousands of predicates */
+    Arena scratch; /* of the growing list; only its final contents are copied to a */
     Reader r = {.list = {.arena = &scratch}, .name = name};
     arena_init(&scratch, 0);
     Err e = read_pred(&r, n, 0);

@@ -1,5 +1,4 @@
-/* Predicates: what the file says of each, for the two readers (predicate_io.c, predicate_scan.c). Private to
- * tuner/problem. */
+/* The form of each predicate in files, for predicate_io.c, predicate_scan.c and predicate_write.c. */
 #ifndef PROBLEM_PREDICATE_OPERAND_H
 #define PROBLEM_PREDICATE_OPERAND_H
 
@@ -12,7 +11,7 @@ typedef enum {
     OPERAND_IDX_RANGE,
     OPERAND_REAL,
     OPERAND_BOOL,
-    OPERAND_FLAG, /* a bool that may be left out: true */
+    OPERAND_FLAG, /* a bool that is true when it is left out */
     OPERAND_TYPES,
     OPERAND_TYPE,
     OPERAND_OP,

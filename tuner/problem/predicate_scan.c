@@ -1,5 +1,5 @@
-/* Predicates: checking one in msgpack bytes without reading it, for files with hundreds of thousands. What is
- * accepted here, pred_parse accepts too. */
+/* Checks a predicate in msgpack bytes without building it, for files with hundreds of thousands. pred_parse
+ * accepts what is accepted here. */
 #include <string.h>
 
 #include "problem/datatype.h"
@@ -40,7 +40,7 @@ static bool scan_types(Scan *s)
     return scan_type(s) && scan_type(s) && scan_type(s) && scan_type(s);
 }
 
-/* All of n keys, each once, with an integer. */
+/* A map of n keys, each once, with integers. */
 static bool scan_numbers(Scan *s, const char *const *keys, size_t n, bool all, int64_t max)
 {
     size_t n_keys, k;
@@ -97,8 +97,8 @@ static bool scan_operand(Scan *s, Operand kind)
 
 static bool scan_pred(Scan *s, PredScan *known, unsigned depth, size_t *n_ops, PredId *id);
 
-/* The operands that the last predicate had, or the one behind, are passed over as bytes: solutions in a file
- * differ from their neighbours in a few. Returns the number of predicates in it, 0: another one. */
+/* Skips an operand whose bytes equal those of the last predicate at this position or the next: neighbouring
+ * solutions differ in few operands. Returns the number of predicates in it; 0: the bytes differ. */
 static size_t known_operand(Scan *s, const PredScan *known, size_t *at)
 {
     for (size_t i = *at; i < *at + 2 && i < known->n; i++)
@@ -137,7 +137,7 @@ static bool scan_value(Scan *s, PredId id, PredScan *known, unsigned depth, size
     return scan_operand(s, pred_rows[id].operand);
 }
 
-/* The fields in any order; a value that comes before its type is looked at again. */
+/* Fields may come in any order; a value that comes before its type is scanned again. */
 static bool scan_pred(Scan *s, PredScan *known, unsigned depth, size_t *n_ops, PredId *id)
 {
     size_t n;

@@ -1,8 +1,8 @@
 /* Problem types: the table of keys, derivation of the index fields, names. Reading is in problem_read.c.
  *
- * Derivation follows Tensile's rules (tuning facts, section 1.4): a GEMM's index assignments come from its
- * transposes; free indices are those of D that are in one of A and B, batch indices those in both, the last
- * summation index is unrolled, and the tensor whose tile index comes first in D is tensor 0.
+ * Derivation follows Tensile (ProblemType in Tensile/SolutionStructs.py): a GEMM's index assignments come
+ * from its transposes; free indices are those of D that are in one of A and B, batch indices those in both,
+ * the last summation index is unrolled, and the tensor whose tile index comes first in D is tensor 0.
  */
 #include "problem/problem.h"
 
@@ -56,7 +56,7 @@ static const char *const conv_keys[CONV_KEY_COUNT] = {
 
 const char *conv_key_name(ConvKey key) { return conv_keys[key]; }
 
-/* (in, out, compute) of the GEMMs that Tensile accepts; mixed ones show all three letters in names. */
+/* (in, out, compute) types of the GEMMs that Tensile accepts; names of mixed ones have all three letters. */
 static const struct {
     uint8_t in, out, compute;
     bool mixed;

@@ -3,8 +3,7 @@
  *
  * A ProblemType is flat and holds only 32-bit ints: copy it by value; unused list entries are 0, so equal
  * problem types have equal bytes. Indices of D (free and batch) are 0..NumIndicesC-1, summation indices
- * follow; a GEMM is i=0 (M), j=1 (N), [k=2 batch,] then the summation index (K). Used by config, sizes,
- * solution, kernel, logic, createlib, client.
+ * follow; a GEMM is i=0 (M), j=1 (N), [k=2 batch,] then the summation index (K).
  */
 #ifndef MODEL_PROBLEM_H
 #define MODEL_PROBLEM_H
@@ -84,7 +83,7 @@ typedef struct {
     uint16_t offset; /* of the field in ProblemType */
     uint8_t kind, group;
 } PtKey;
-/* NULL behind the last. */
+/* The keys in order; NULL after the last. */
 const PtKey *problem_key_at(size_t i);
 const PtKey *problem_key_find(Str name);
 
@@ -93,46 +92,43 @@ typedef struct {
     Arena *arena;
     Str *line;
     size_t n, cap;
-    size_t dropped; /* beyond NOTICES_MAX */
+    size_t dropped; /* notices beyond NOTICES_MAX */
 } Notices;
 enum { NOTICES_MAX = 200 };
 void notices_init(Notices *n, Arena *a);
-/* The same text is kept once. n may be NULL. */
+/* Adds a notice unless the same text is there already. n may be NULL. */
 void notices_add(Notices *n, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* ---- reading ---- */
 
-/* Reads a map of a config or of a logic or solutions file (types as letters, names or ints; derived keys may
- * be there and must then agree with what is derived). Checks the combination of types. a is for messages'
- * temporaries alone. Errors are ERR_INPUT and start with 'file:line: '. */
+/* Reads a map of a config, a logic file or a solutions file. Types are letters, names or ints; derived keys
+ * may be given and must then agree with the derivation. Checks the combination of types. a: temporary texts
+ * of messages. Errors are ERR_INPUT and start with 'file:line: '. */
 Err problem_type_from_node(Arena *a, const char *file, const Node *node, ProblemType *pt);
 
 typedef struct {
-    bool strict; /* a config: unknown keys are refused; else ignored, as other versions' files have other keys
-                  */
+    bool strict;      /* refuse unknown keys (configs); logic files of other versions have other keys */
     Notices *notices; /* may be NULL */
 } ProblemReadOptions;
 Err problem_type_read(const char *file, const Node *node, const ProblemReadOptions *options, ProblemType *pt);
 
-/* Tensile's defaults, without types' derivation: a NT GEMM of S. */
+/* Tensile's defaults, a NT GEMM of S; nothing is derived. */
 void problem_type_init(ProblemType *pt);
-/* Fills in the derived fields from the given ones (for a GEMM the index assignments too) and checks all.
- * Idempotent. */
+/* Derives fields from the given ones (for a GEMM also the index assignments) and checks all. Idempotent. */
 Err problem_type_derive(ProblemType *pt);
-/* For tests and benchmark programs: a batched strided GEMM with beta. */
+/* A strided batched GEMM with beta, for tests and benchmarks. */
 Err problem_type_gemm(ProblemType *pt, bool trans_a, bool trans_b, DataType in, DataType out,
                       DataType compute);
 
 /* ---- names ---- */
 
-/* "Cijk_Ailk_Bljk_SB": prefix of kernel names, directory and logic file names. Appends. */
+/* Appends "Cijk_Ailk_Bljk_SB": the prefix of kernel, directory and logic file names. */
 void problem_type_name(const ProblemType *pt, Buf *out);
-/* Of A and of B: the mixed 8-bit types stand for two. */
+/* Types of A and of B: F8B8 and B8F8 denote two types. */
 void problem_ab_types(const ProblemType *pt, DataType *a, DataType *b);
-/* "Contraction_l_Ailk_Bljk_Cijk_Dijk". Appends. */
+/* Appends "Contraction_l_Ailk_Bljk_Cijk_Dijk". */
 void problem_operation_identifier(const ProblemType *pt, Buf *out);
-/* Writes a value as YAML flow text ('[3, 0, 2]', 'true', 'GEMM', type as int). For messages and --help; the
- * writers of files use the fields. */
+/* Writes a value as YAML flow text ('[3, 0, 2]', 'true', 'GEMM', type as int). For messages and --help. */
 void problem_key_print(const PtKey *key, const ProblemType *pt, Buf *out);
 const char *operation_name(OperationKind op);
 bool operation_find(Str name, OperationKind *out);
@@ -141,14 +137,14 @@ const char *conv_key_name(ConvKey key);
 bool problem_type_equal(const ProblemType *a, const ProblemType *b);
 uint64_t problem_type_hash(const ProblemType *pt);
 
-/* ---- questions ---- */
+/* ---- properties ---- */
 
-/* Is (in, out, compute) one that Tensile accepts for a GEMM? */
+/* True when Tensile accepts (in, out, compute) for a GEMM. */
 bool problem_types_valid(DataType in, DataType out, DataType compute);
-/* Is it one of the mixed combinations whose name shows all three letters? */
+/* True for the mixed combinations, whose names have all three letters. */
 bool problem_types_mixed(DataType in, DataType out, DataType compute);
 static inline bool problem_is_gemm(const ProblemType *pt) { return pt->OperationType == OP_GEMM; }
-/* Types of A's and B's elements: they differ for F8B8 and B8F8 alone. */
+/* Types of the elements of A and B, which differ only for F8B8 and B8F8. */
 DataType problem_a_type(const ProblemType *pt);
 DataType problem_b_type(const ProblemType *pt);
 bool index_list_has(const IndexList *l, int32_t index);

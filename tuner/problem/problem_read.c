@@ -1,5 +1,5 @@
 /* Reads problem types from document trees: configs (strict) and the full maps of logic and solutions files,
- * whose derived keys must agree with what is derived here. Also the collection of notices. Does not print. */
+ * whose derived keys must agree with the derivation. Also collects notices. */
 #include "problem/problem.h"
 
 #include <stdarg.h>
@@ -39,7 +39,7 @@ void notices_add(Notices *n, const char *fmt, ...)
     if (n->line[n->n].s) n->n++;
 }
 
-/* What is being read: for messages. */
+/* The map that is being read, for messages. */
 typedef struct {
     const char *file;
     bool strict;
@@ -142,8 +142,8 @@ static Err read_operation(const Reader *r, const Node *n, int32_t *out)
     return 0;
 }
 
-/* Three files of rocBLAS have a comma behind the value: a text, and that is true in Python whatever it says.
- */
+/* Three files of rocBLAS have a comma behind the value, which makes it a text; Python treats any text as
+ * true. */
 static bool is_comma_text(const Node *n)
 {
     static const char *const texts[] = {"True,", "true,", "False,", "false,"};
@@ -197,7 +197,7 @@ static const char *nearest_key(Str name)
     return best;
 }
 
-/* UseInitialStrides of Tensile before 4.9 is both of today's keys. */
+/* UseInitialStrides of Tensile before 4.9 became UseInitialStridesAB and UseInitialStridesCD. */
 static Err read_unknown(Reader *r, const Node *key, const Node *value, Str name, ProblemType *pt)
 {
     if (str_eq_c(name, "UseInitialStrides")) {
@@ -239,7 +239,7 @@ static bool is_given(const Reader *r, const char *name)
     return r->given[problem_key_find(str_from(name)) - problem_key_at(0)];
 }
 
-/* The types that are derived from others; half and bfloat16 with high precision are computed in single. */
+/* Derives types that are not given: half and bfloat16 with HighPrecisionAccumulate compute in single. */
 static Err derive_types(const Reader *r, const Node *node, ProblemType *pt)
 {
     if (!is_given(r, "DataType")) FAIL(ERR_INPUT, "%s:%d: ProblemType has no DataType", r->file, node->line);
@@ -258,8 +258,8 @@ static Err derive_types(const Reader *r, const Node *node, ProblemType *pt)
     return 0;
 }
 
-/* What the file says of derived keys must be what is derived; a config's index assignments of a GEMM are
- * replaced. */
+/* Derived keys of the file must equal the derivation; index assignments of a GEMM in a config are replaced.
+ */
 static Err check_agreement(const Reader *r, const Node *node, const ProblemType *pt, const ProblemType *read)
 {
     const PtKey *k;

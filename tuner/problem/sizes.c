@@ -1,4 +1,4 @@
-/* Problem sizes: resolution of leading dimensions, strides, streaming of ranges, lists. Reading is in
+/* Problem sizes: resolves leading dimensions and strides, enumerates ranges, makes lists. Reading is in
  * sizes_read.c. */
 #include "problem/sizes.h"
 
@@ -165,7 +165,7 @@ static void range_start(SizeIter *it, const SizeRange *r)
     it->in_range = true;
 }
 
-/* Dimension 0 varies fastest; one that passes its end starts again and the next moves. */
+/* Dimension 0 varies fastest; a dimension that passes its end starts again and the next one advances. */
 static void range_advance(SizeIter *it, const SizeRange *r)
 {
     for (int32_t i = 0; i < r->n; i++) {

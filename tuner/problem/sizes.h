@@ -1,8 +1,8 @@
 /* Problem sizes: what a config's ProblemSizes and a logic file's rows hold, and their expansion.
  *
  * Order of sizes everywhere: the problem type's indices [M, N, batch, K], then for a GEMM the leading
- * dimensions LDD, LDC, LDA, LDB (Tensile's order), always resolved: never -1. Ranges are streamed: a SizeIter
- * needs no memory however many points there are.
+ * dimensions LDD, LDC, LDA, LDB (Tensile's order), always resolved: never -1. A SizeIter enumerates
+ * ranges without storing them.
  */
 #ifndef MODEL_SIZES_H
 #define MODEL_SIZES_H
@@ -20,7 +20,7 @@ enum { LD_D, LD_C, LD_A, LD_B };
 /* Extra data of an Exact given as a map; -1: not given (packed). Indexed like the tensor's own index list:
  * stride[LD_A][1] is the stride of A's second index. */
 typedef struct {
-    int32_t n_stride[4]; /* by LD_D.. : 0 when not given */
+    int32_t n_stride[4]; /* indexed by LD_*; 0 when not given */
     int64_t stride[4][INDEX_MAX];
     int32_t n_pad[2]; /* A, B: number of zero pads of the problem type */
     int64_t pad_start[2][TUPLE_MAX], pad_end[2][TUPLE_MAX];
@@ -29,8 +29,8 @@ typedef struct {
 
 typedef struct {
     int32_t n;                /* TotalIndices + NumIndicesLD */
-    int64_t v[SIZE_MAX_DIMS]; /* behind n: 0 */
-    const SizeExtra *extra;   /* NULL when nothing beyond the sizes was given */
+    int64_t v[SIZE_MAX_DIMS]; /* 0 from n on */
+    const SizeExtra *extra;   /* NULL when only sizes were given */
 } ProblemSize;
 
 /* One dimension of a Range: a mapped one copies another dimension's current value. */
@@ -38,7 +38,7 @@ typedef struct {
     bool mapped;
     int32_t source; /* mapped: the dimension to copy */
     int64_t start, stride, increment, end;
-    int64_t count; /* values it takes */
+    int64_t count; /* number of values */
 } SizeDim;
 
 typedef struct {
@@ -63,7 +63,8 @@ typedef struct {
 Err problem_sizes_from_node(Arena *a, const char *file, const Node *node, const ProblemType *pt,
                             Notices *notices, ProblemSizes *out);
 
-/* Streams: all Ranges in order, then all Exacts; duplicates kept; LDs resolved. sorted is not looked at. */
+/* Enumerates all Ranges in order, then all Exacts, with leading dimensions resolved. Keeps duplicates;
+ * ignores sorted. */
 typedef struct {
     const ProblemSizes *sizes;
     size_t range, exact;
@@ -73,7 +74,7 @@ typedef struct {
 void size_iter_init(SizeIter *it, const ProblemSizes *sizes);
 bool size_iter_next(SizeIter *it, ProblemSize *out);
 
-/* The whole list, sorted when the sizes say so. More than max is refused with ERR_INPUT. */
+/* The whole list, sorted when sizes->sorted is set. ERR_INPUT for more than max. */
 Err problem_sizes_list(Arena *a, const ProblemSizes *sizes, int64_t max, ProblemSize **out, size_t *n);
 
 /* Resolves -1 and too small leading dimensions of a GEMM, as Tensile does: max(minimum, given). given: LDD
@@ -81,14 +82,13 @@ Err problem_sizes_list(Arena *a, const ProblemSizes *sizes, int64_t max, Problem
 void size_resolve_ld(const ProblemType *pt, ProblemSize *s, const int64_t given[SIZE_LD_MAX]);
 /* Least leading dimension of tensor (LD_D ..). */
 int64_t size_min_ld(const ProblemType *pt, const ProblemSize *s, int tensor);
-/* From plain numbers (a logic row, a command line): n is TotalIndices or TotalIndices + NumIndicesLD.
- * ERR_INPUT names what is wrong: a size that is not in 1..SIZE_VALUE_MAX, a wrong count, a leading dimension
- * that is given and smaller than the least one. */
+/* A size from plain numbers (a logic row, a command line): n is TotalIndices or TotalIndices + NumIndicesLD.
+ * ERR_INPUT for a size outside 1..SIZE_VALUE_MAX, a wrong count, or a leading dimension below the minimum. */
 Err problem_size_from_ints(const ProblemType *pt, const int64_t *v, size_t n, ProblemSize *out);
-/* Are all tensors within TENSOR_ELEMENTS_MAX? */
+/* ERR_INPUT when a tensor has more than TENSOR_ELEMENTS_MAX elements. */
 Err problem_size_check(const ProblemType *pt, const ProblemSize *s);
 
-int problem_size_cmp(const ProblemSize *a, const ProblemSize *b); /* by numbers, then length */
+int problem_size_cmp(const ProblemSize *a, const ProblemSize *b); /* order by numbers, then by length */
 bool problem_size_equal(const ProblemSize *a, const ProblemSize *b);
 /* "1024,1024,1,1024,1024,1024,1024,1024" */
 void problem_size_print(const ProblemSize *s, Buf *out);
@@ -99,14 +99,15 @@ int64_t size_m(const ProblemType *pt, const ProblemSize *s);
 int64_t size_n(const ProblemType *pt, const ProblemSize *s);
 int64_t size_k(const ProblemType *pt, const ProblemSize *s);
 int64_t size_batch(const ProblemType *pt, const ProblemSize *s);
-int64_t size_ld(const ProblemType *pt, const ProblemSize *s, int tensor); /* LD_D ..; of a GEMM */
+int64_t size_ld(const ProblemType *pt, const ProblemSize *s, int tensor); /* of a GEMM's tensor (LD_D ..) */
 
-/* The index list of a tensor (LD_D ..): what its dimensions are, fastest first. */
+/* The indices of a tensor (LD_D ..) in memory order, the contiguous one first. */
 IndexList size_tensor_indices(const ProblemType *pt, int tensor);
 /* Strides of a tensor's dimensions in elements, all resolved: given ones, constant ones (SetConstStride), the
- * leading dimension, and packed ones (stride times size of the dimension before). Returns how many. */
+ * leading dimension, and packed ones (stride times size of the dimension before). Returns the number of
+ * dimensions. */
 int32_t size_strides(const ProblemType *pt, const ProblemSize *s, int tensor, int64_t out[INDEX_MAX]);
-/* Elements from the first to behind the last one of a tensor; -1 on overflow. */
+/* Elements that a tensor spans in memory; -1 on overflow. */
 int64_t size_tensor_elements(const ProblemType *pt, const ProblemSize *s, int tensor);
 
 #endif

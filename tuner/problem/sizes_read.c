@@ -11,7 +11,7 @@ typedef struct {
     Notices *notices;
     ProblemSizes *out;
     size_t cap_ranges, cap_exacts;
-    int64_t n_raised;               /* leading dimensions that were below the least one */
+    int64_t n_raised;               /* leading dimensions that were below the minimum */
     int64_t raised_from, raised_to; /* the first of them */
     int raised_line, raised_tensor;
 } Reader;
@@ -38,7 +38,7 @@ static Err reserve(Arena *a, void **v, size_t n, size_t *cap, size_t size)
 
 /* ---- ranges ---- */
 
-/* How many values: while value <= end, value += stride, stride += increment. */
+/* Counts the values: while value <= end, value += stride, stride += increment. */
 static Err count_values(const Reader *r, int line, int32_t index, SizeDim *d)
 {
     if (d->start > d->end)
@@ -109,7 +109,7 @@ static int64_t last_value(const SizeDim *d)
     return value;
 }
 
-/* The corner with all dimensions at their ends must be a possible problem. */
+/* The point with all dimensions at their ends must be a valid problem size. */
 static Err check_corner(const Reader *r, const SizeRange *range)
 {
     int64_t v[SIZE_MAX_DIMS];
@@ -143,8 +143,7 @@ static Err push_range(Reader *r, const SizeRange *range)
     return 0;
 }
 
-/* Dimensions that are not given copy dimension 0; leading dimensions that are not given are the least ones.
- */
+/* Dimensions that are not given copy dimension 0; leading dimensions that are not given are minimal. */
 static void pad_range(const ProblemType *pt, SizeRange *range, size_t given)
 {
     range->n = pt->TotalIndices + pt->NumIndicesLD;
@@ -163,7 +162,7 @@ static Err read_range(Reader *r, const Node *n)
     return push_range(r, &range);
 }
 
-/* Tensile's: 64, 128, 256, 448 in all dimensions, one batch. */
+/* Tensile's default: 64, 128, 256, 448 in all dimensions, one batch. */
 static Err default_range(Reader *r)
 {
     SizeRange range = {0};
@@ -184,7 +183,8 @@ static Err push_exact(Reader *r, const ProblemSize *s)
     return 0;
 }
 
-/* A leading dimension below the least one becomes -1, which stands for that. v: all numbers of an Exact. */
+/* Replaces leading dimensions below the minimum by -1, which means the minimum. v: all numbers of an Exact.
+ */
 static void raise_leading(Reader *r, int line, int64_t *v)
 {
     ProblemSize s = {.n = r->pt->TotalIndices};
@@ -227,7 +227,7 @@ static Err read_exact_list(Reader *r, const Node *n)
 }
 
 /* A stride list in the order of the tensor's indices; entry 1 of a GEMM's tensor is its leading dimension.
- * What is behind the last index has no meaning. */
+ * Entries beyond the last index are ignored. */
 static Err read_strides(const Reader *r, const Node *n, const char *key, int tensor, SizeExtra *e)
 {
     const IndexList l = size_tensor_indices(r->pt, tensor);
@@ -247,7 +247,7 @@ static Err read_strides(const Reader *r, const Node *n, const char *key, int ten
     return 0;
 }
 
-/* Pads given here must agree with those that the problem type fixes. */
+/* Pads must agree with those that the problem type fixes. */
 static Err read_pads(const Reader *r, const Node *n, const char *key, const TupleList *zero_pad, int column,
                      int64_t *pad)
 {
@@ -287,7 +287,7 @@ static Err read_exact_key(const Reader *r, Str key, const Node *n, const Node **
          r->file, n->line, (int)(key.n < 64 ? key.n : 64), key.s);
 }
 
-/* Leading dimensions given as strides take the place of the packed ones. */
+/* Leading dimensions that are given as strides replace the packed ones. */
 static Err apply_strides(const Reader *r, int line, SizeExtra *e, ProblemSize *s)
 {
     if (!problem_is_gemm(r->pt)) return 0;

@@ -1,4 +1,4 @@
-/* The table of architectures and its look-up; see target.h. Knows no device. */
+/* The table of architectures and its look-up. See target.h. */
 #include "problem/target.h"
 
 #include <string.h>

@@ -1,8 +1,5 @@
-/* Target: what is known about an architecture before any device is there: family, ISA, wave size, LDS,
- * registers.
- *
- * One row of targets.def each. A running device's own figures (CUs, clocks, memory) come from client/device.
- * Used by the model's rules, the kernel lowerings, the toolchains and the library writers.
+/* Target: an architecture: family, ISA, wave size, LDS, registers. Each is one row of targets.def. Properties
+ * of a device (CUs, clocks, memory) come from client/device.
  */
 #ifndef MODEL_TARGET_H
 #define MODEL_TARGET_H
@@ -28,7 +25,7 @@ typedef struct {
     const char *name; /* "gfx90a", "sm_90", "x86-64-v4" */
     TargetFamily family;
     int isa[3];    /* gfx90a: 9,0,10; sm_90: 9,0,0; x86-64-v4: 4,0,0 */
-    int wave_size; /* native; 1 on the host */
+    int wave_size; /* native wave size; 1 on the host */
     int lds_bytes; /* 0 on the host: local memory is a buffer of any size */
     int n_cu;      /* of the largest part; 0 on the host: ask the machine */
     MatrixArch matrix;
@@ -43,17 +40,17 @@ enum { DOT_F16 = 1, DOT_BF16 = 2, DOT_I8 = 4 };
 /* Registers of an AMD processor's SIMD. */
 typedef struct {
     const char *name;
-    int vgprs, vgpr_granule; /* vector registers of a lane for all waves, accumulation registers included */
-    int agprs;               /* of them for accumulation only; 0: none, or the waves divide them freely */
-    int sgprs, sgpr_granule; /* scalar registers for all waves; 0: each wave has all it can name */
-    int waves;               /* most of a SIMD */
+    int vgprs, vgpr_granule; /* vector registers per lane, with accumulation registers, of all waves */
+    int agprs;               /* those that only accumulate; 0: none, or a unified file */
+    int sgprs, sgpr_granule; /* scalar registers, shared by all waves; 0: each wave has the maximum */
+    int waves;               /* most waves of a SIMD */
     int dot;                 /* DOT_ bits: dot product instructions */
 } TargetRegisters;
 /* NULL for targets of other families. */
 const TargetRegisters *target_registers(const Target *t);
 
-/* The row of that name; "host" gives this machine's level; what follows ':' ("gfx90a:xnack-") is not looked
- * at. NULL when unknown. */
+/* The row of that name; "host" is this machine's level; features behind ':' ("gfx90a:xnack-") are ignored.
+ * NULL when unknown. */
 const Target *target_find(Str name);
 /* The family's row of an ISA version, {9, 0, 10}; NULL when unknown. */
 const Target *target_of_isa(TargetFamily family, const int32_t isa[3]);
@@ -61,7 +58,7 @@ const Target *target_of_isa(TargetFamily family, const int32_t isa[3]);
 const Target *target_at(size_t i);
 /* The highest x86-64 level that this machine and its system support. */
 const Target *target_host_level(void);
-/* How the names of files with its kernels end: ".so", ".cubin"; AMD: ".hsaco" (and ".co", see createlib). */
+/* Suffix of its code object files: ".so", ".cubin", ".hsaco" (createlib also writes ".co"). */
 const char *target_code_suffix(const Target *t);
 /* "amdgcn", "nvptx", "host". */
 const char *target_family_name(TargetFamily family);
