@@ -1,4 +1,4 @@
-/* A busy machine. See busy.h. */
+/* Detects that other processes kept the CPU busy. See busy.h. */
 #include "run/busy.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ void busy_look(Run *r)
     if (getloadavg(&load, 1) == 1 && load > r->load) r->load = load;
 }
 
-/* Sizes with an interval, and those where it is wide. */
+/* Counts sizes with an interval, and those with a wide one. */
 static Err wide_count(Run *r, const Group *g, Busy *b)
 {
     Arena a, scratch;
@@ -33,7 +33,7 @@ static Err wide_count(Run *r, const Group *g, Busy *b)
         arena_reset(&scratch);
         e = result_get(&r->store, &scratch, &p, used, z, -1, &x);
         if (e || !x.good || x.ns.n < 2 || x.ns.level < 0.949)
-            continue; /* few samples are wide on any machine */
+            continue; /* intervals of few samples are wide on any machine */
         b->n_sizes++;
         b->n_wide += stats_relative_width(&x.ns) > BUSY_WIDTH;
     }

@@ -1,14 +1,14 @@
-/* Was the machine busy while the host's kernels were timed? Others' work on the CPU makes times long and
- * intervals wide. Told at the end of a run and by `tuner status`. */
+/* Detects that other processes kept the CPU busy while host kernels were timed, which makes times long and
+ * intervals wide. The end of a run and `tuner status` report it. */
 #ifndef TUNER_BUSY_H
 #define TUNER_BUSY_H
 
 #include "run/run.h"
 
-/* The load average now, for the highest of the measure step. */
+/* Samples the load average; the highest one of the measure step is kept. */
 void busy_look(Run *r);
-/* At the end of a run on a host: counts wide intervals, records what was seen, and says one line when the
- * machine was busy. Nothing on other devices. */
+/* At the end of a run on the host: counts wide intervals, records the result and warns when the machine was
+ * busy. Does nothing on other devices. */
 Err busy_tell(Run *r);
 
 #endif

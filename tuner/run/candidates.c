@@ -1,4 +1,4 @@
-/* See candidates.h. */
+/* Chooses the solutions that become kernels. See candidates.h. */
 #include "run/candidates.h"
 
 #include "createlib/library_write.h"
@@ -19,7 +19,7 @@ void candidates_fini(Candidates *c)
     buf_fini(&c->entry);
 }
 
-/* Equal reasons are one. The message is the last error's. */
+/* Counts the message of the last error; equal messages are counted together. */
 static Err note_unwritten(Candidates *c)
 {
     size_t i = 0;
@@ -35,7 +35,7 @@ static Err note_unwritten(Candidates *c)
     return ERR_OK;
 }
 
-/* What a library says of the solution, but for its name and number; MinKForGSU in any case. */
+/* Appends the library's description of the solution without its name and index; always with MinKForGSU. */
 static Err put_entry(const Solution *s, Buf *out)
 {
     Emit *e = emit_msgpack(out);

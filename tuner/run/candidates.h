@@ -1,7 +1,6 @@
-/* Candidates: which valid solutions become kernels of a size-group. A solution is one when its target's
- * kernel writer can write it and no solution before it has the same kernel text, launch and predicates:
- * parameters that change none of these would have one kernel measured several times. Does not fork, name or
- * build. */
+/* Candidates: the valid solutions that become kernels of a size-group. A solution becomes one when the kernel
+ * writer of its target can write it and no earlier solution has the same kernel text, launch and predicates.
+ * Without the second condition, parameters without effect would have one kernel measured several times. */
 #ifndef TUNER_CANDIDATES_H
 #define TUNER_CANDIDATES_H
 
@@ -10,7 +9,7 @@
 #include "problem/target.h"
 #include "space/solution.h"
 
-/* Why kernels cannot be written; the last one of a full list stands for what else there is. */
+/* Reasons why kernels cannot be written; the last entry of a full list counts all further ones. */
 enum { UNWRITTEN_MAX = 16 };
 typedef struct {
     Str why;
@@ -19,20 +18,20 @@ typedef struct {
 
 typedef struct {
     const Target *target;
-    Arena *arena; /* of the reasons' texts */
+    Arena *arena; /* of the texts of reasons */
     Map seen;     /* identities */
     Buf text, entry;
     Unwritten unwritten[UNWRITTEN_MAX];
     size_t n_unwritten;
-    uint64_t n_written, n_same; /* candidates; solutions that are like an earlier one */
+    uint64_t n_written, n_same; /* candidates; solutions with the kernel of an earlier one */
 } Candidates;
 
 typedef enum { CANDIDATE_NEW, CANDIDATE_SAME, CANDIDATE_UNWRITTEN } CandidateKind;
 
 void candidates_init(Candidates *c, const Target *target, Arena *arena);
 void candidates_fini(Candidates *c);
-/* s: derived and valid. hash: identity of its kernel, which does not depend on what else is in the benchmark,
- * so that an edited config finds the measurements of all kernels that it still has. */
+/* s: derived and valid. hash: identity of its kernel. It does not depend on the other solutions, so that an
+ * edited config finds the measurements of all kernels that it still has. */
 Err candidates_add(Candidates *c, const Solution *s, CandidateKind *kind, char hash[SHA256_HEX + 1]);
 
 #endif

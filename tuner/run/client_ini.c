@@ -27,7 +27,7 @@ static void real(Buf *out, const char *key, double value) { buf_printf(out, "%s=
 
 static void init(Buf *out, const char *key, int64_t value)
 {
-    if (value < 0 || value >= N_INIT) value = 0; /* globals.def allows none of these */
+    if (value < 0 || value >= N_INIT) value = 0; /* globals.def does not allow such values */
     text(out, key, init_names[value]);
 }
 

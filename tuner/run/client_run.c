@@ -10,7 +10,7 @@
 
 enum { MAX_ARGS = 64, MAX_LINE = 1 << 20, POLL_MS = 100 };
 
-/* end: what is known so far. */
+/* Passes complete lines to fn and keeps the rest; fills in end. */
 static Err lines_take(Buf *pending, ClientEventFn *fn, void *ctx, ClientEnd *end)
 {
     size_t from = 0;
@@ -34,7 +34,7 @@ static Err lines_take(Buf *pending, ClientEventFn *fn, void *ctx, ClientEnd *end
     return 0;
 }
 
-/* Until the client closes its end. */
+/* Reads until the client closes its end of the pipe. */
 static Err events_read(int fd, const ClientSpec *spec, ClientEventFn *fn, void *ctx, ClientEnd *end)
 {
     char chunk[65536];

@@ -1,7 +1,5 @@
-/* One run of tuner-client as a child: starts it, reads its events as they come, ends it.
- *
- * The client runs generated code, so it may die at any time: that is an end like another, told in ClientEnd.
- * Does not know what events mean for the store: step_measure.c.
+/* Runs tuner-client as a child process and passes on its events. The client runs generated code and may die
+ * at any time: that is no error; ClientEnd says how the client ended.
  */
 #ifndef TUNER_CLIENT_RUN_H
 #define TUNER_CLIENT_RUN_H
@@ -11,22 +9,22 @@
 
 typedef struct {
     const char *program, *config_file;
-    const char *plan_file;    /* pairs to run */
-    const char *log_path;     /* of what it prints */
-    const char *dir;          /* that it runs in */
+    const char *plan_file;    /* the pairs of problem and solution to run */
+    const char *log_path;     /* of its standard output and error */
+    const char *dir;          /* its working directory */
     const char *const *extra; /* more arguments, NULL-terminated; may be NULL */
-    void (*tick)(void *ctx);  /* several times a second while the client is silent; may be NULL */
+    void (*tick)(void *ctx);  /* called about ten times a second while the client is silent; may be NULL */
 } ClientSpec;
 
 typedef struct {
-    bool began; /* it told the version of its events */
-    bool done;  /* it said that it had run all pairs */
+    bool began; /* it sent the version of its events */
+    bool done;  /* it reported that all pairs were run */
     ProcResult result;
 } ClientEnd;
 
 typedef Err ClientEventFn(void *ctx, const Event *e);
 
-/* Calls fn per event. An error of fn, or Ctrl-C (ERR_FAILED "interrupted"), kills the client. */
+/* Calls fn for each event. An error of fn, or Ctrl-C (ERR_FAILED "interrupted"), kills the client. */
 Err client_run(const ClientSpec *spec, ClientEventFn *fn, void *ctx, ClientEnd *end);
 
 #endif

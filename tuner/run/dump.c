@@ -1,4 +1,4 @@
-/* --dump-program: forks as a run does, prints instead of building. See dump.h. */
+/* --dump-program: forks like a run and prints programs instead of building kernels. See dump.h. */
 #include "run/dump.h"
 
 #include "kernel/kernel.h"

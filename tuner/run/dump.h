@@ -1,5 +1,4 @@
-/* `tuner --dump-program[=PASS] CONFIG`: the kernel program of every valid solution as text. Called by main.c.
- */
+/* `tuner --dump-program[=PASS] CONFIG`: prints the kernel program of every valid solution as text. */
 #ifndef TUNER_DUMP_H
 #define TUNER_DUMP_H
 

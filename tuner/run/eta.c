@@ -1,10 +1,10 @@
-/* Time that is left. See eta.h. */
+/* Estimates the time that is left. See eta.h. */
 #include "run/eta.h"
 
 #include <math.h>
 
-/* The fit is off by this share where kernels are not equally far from the peak at all sizes; beyond FAR times
- * the largest measured size it is not used. */
+/* SPREAD: relative error of the fit, because kernels reach different shares of the peak at different sizes.
+ * FAR: the fit is not used beyond FAR times the largest measured size. */
 static const double SPREAD = 0.2, FAR = 4;
 
 void eta_expect(Eta *e, double n_pairs, double flops_of_each)
@@ -28,7 +28,7 @@ void eta_measured(Eta *e, double flops, double seconds, bool past)
     e->left_w = e->left_n > 0 ? fmax(e->left_w - flops, 0) : 0;
 }
 
-/* Least squares with a, b >= 0; false when all sizes are about equal. */
+/* Fits a + b * flops by least squares with a, b >= 0; false when all sizes are about equal. */
 static bool fit(const Eta *e, double *a, double *b)
 {
     double det = e->n * e->ww - e->w * e->w;
@@ -57,8 +57,8 @@ EtaRange eta_range(const Eta *e, double waited)
         r.lo *= 1 - SPREAD;
         r.hi *= 1 + SPREAD;
     }
-    /* What has been waited for the pair that runs is part of it, but a pair that takes longer than thought is
-     * no reason to say 'at once'. */
+    /* The time since the last end belongs to the running pair. The upper bound stays above zero when that
+     * pair takes longer than estimated. */
     double next = waited / e->left_n;
     r.lo = fmax(r.lo - waited, 0);
     r.hi = fmax(r.hi - waited, fmax(next * (e->left_n - 1), waited * 0.2));

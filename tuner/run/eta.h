@@ -1,8 +1,9 @@
-/* How long measuring will take, from what was measured: time of a pair of kernel and size is a + b * flops.
+/* Estimates the remaining measuring time from the finished pairs of kernel and size, with the model that a
+ * pair takes a + b * flops.
  *
- * Counting pairs alone says "nearly done" when the small sizes are done. Two bounds hold for any a, b >= 0:
- * all time was overhead (a, by count) or all was work (b, by flops). With sizes that differ enough a and b
- * are fitted by least squares and the range is narrower.
+ * The number of pairs alone is misleading when the small sizes come first. Two estimates bound the result for
+ * all a, b >= 0: all time is overhead (proportional to the count), or all is work (proportional to flops).
+ * When sizes differ enough, a and b are fitted by least squares, which narrows the range.
  */
 #ifndef TUNER_ETA_H
 #define TUNER_ETA_H
@@ -20,9 +21,10 @@ typedef struct {
     double lo, hi; /* seconds; hi < 0: unknown */
 } EtaRange;
 
-/* Pairs to come. */
+/* Adds pairs that will be measured. */
 void eta_expect(Eta *e, double n_pairs, double flops_of_each);
-/* A pair that was measured in the seconds since the last one ended; expected before unless past is set. */
+/* Adds a measured pair, which took the seconds since the last one ended. past: it was measured by an earlier
+ * run and is not among the expected ones. */
 void eta_measured(Eta *e, double flops, double seconds, bool past);
 /* waited: seconds since the last pair ended. Unknown before the first pair. */
 EtaRange eta_range(const Eta *e, double waited);

@@ -1,4 +1,4 @@
-/* Results CSV out of the store. See export.h. */
+/* Writes the results CSV from the store. See export.h. */
 #include "run/export.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 enum { MAX_INDICES = 16 };
 
 typedef struct {
-    double speed; /* -1: failed; NAN: not run */
+    double speed; /* GFlops; -1: failed; NAN: not run */
     double time_us;
 } Cell;
 
@@ -80,8 +80,7 @@ static void winner_cells(const PlanView *p, const ExportOptions *o, const Cell *
     csv_cell(out, false, p->candidate[o->column[best]].name);
 }
 
-/* Clock, power and temperature are blank: they belong to a moment, not to a result that may be an older
- * run's. */
+/* Clock, power and temperature are blank: a result may come from several runs. */
 static void row_write(const PlanView *p, const ExportOptions *o, size_t size, const Cell *cell, Buf *out)
 {
     Str numbers = size_numbers(p->size[size].key), part;
@@ -101,7 +100,7 @@ static void row_write(const PlanView *p, const ExportOptions *o, size_t size, co
     csv_end(out);
 }
 
-/* Tensile merges by the larger value, compared as integers. */
+/* As in Tensile, the larger speed counts, compared as integers. */
 static void cell_merge(Cell *into, const Cell *x)
 {
     if (isnan(x->speed)) return;

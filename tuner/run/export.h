@@ -1,9 +1,6 @@
-/* Export: the results CSV of a size-group out of the store, in the form that tuner-client itself writes
- * (tensile-formats 4.3 names: GFlops, SizeI.., LDD.., Winner.., one column per solution). Becomes
- * Data/00_Final.csv and 2_BenchmarkData/.
- *
- * Does not choose winners: the Winner columns are Tensile's, the first of the fastest cells. Called by the
- * run.
+/* Export: the results CSV of a size-group from the store, with the columns of Tensile's client: GFlops,
+ * SizeI.., LDD.., Winner.., one per solution. Becomes Data/00_Final.csv and a file of 2_BenchmarkData. The
+ * Winner columns are Tensile's: the first of the fastest cells; the analyzer chooses winners from samples.
  */
 #ifndef TUNER_EXPORT_H
 #define TUNER_EXPORT_H
@@ -11,13 +8,13 @@
 #include "measure/result.h"
 
 typedef struct {
-    int n_indices;        /* sizes of a row before the leading dimensions */
+    int n_indices;        /* number of sizes of a row, before the leading dimensions */
     bool per_cu;          /* PerformanceMetric CUEfficiency */
     bool extra_columns;   /* CSVExportWinner */
     bool merge;           /* CSVMergeSameProblemID */
-    const size_t *column; /* candidates that have one, in order */
+    const size_t *column; /* the candidates of the solution columns, in order */
     size_t n_columns;
-    /* CUs that a candidate uses on a size; only asked for when per_cu. */
+    /* Number of CUs that a candidate uses on a size; called only with per_cu. */
     double (*cus)(void *ctx, size_t candidate, size_t size);
     void *cus_ctx;
 } ExportOptions;

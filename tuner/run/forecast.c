@@ -1,4 +1,4 @@
-/* Measuring time before it begins. See forecast.h. */
+/* Estimates the measuring time before measuring begins. See forecast.h. */
 #include "run/forecast.h"
 
 #include "measure/query.h"
@@ -6,8 +6,8 @@
 enum { HISTORY_MAX = 2000 };
 /* A longer time between the ends of two pairs is a pause between runs. */
 static const double PAUSE_SECONDS = 300;
-/* A race takes RACE_SECONDS per size after a first look at each kernel (option race-seconds of the client); a
- * look costs up to LOOK_SECONDS with its validation. */
+/* A race takes RACE_SECONDS per size (the client's option race-seconds) after a first launch of each kernel,
+ * which takes up to LOOK_SECONDS with its validation. */
 static const double RACE_SECONDS = 2, LOOK_SECONDS = 0.1;
 
 /* Rows come latest first: the time of a pair is the difference to the row before it in the store. */
@@ -33,7 +33,7 @@ Err forecast_history(Store *s, int64_t setting, Eta *eta)
     return e;
 }
 
-/* As if all kernels compiled. */
+/* Adds the missing pairs of a group, assuming that all kernels compile. */
 static Err group_expect(Run *r, const Group *g, Eta *eta)
 {
     PairCount size, done;

@@ -1,4 +1,4 @@
-/* See hint.h. */
+/* Command lines for the user to paste. See hint.h. */
 #include "run/hint.h"
 
 #include <ctype.h>

@@ -1,16 +1,16 @@
-/* Command lines that a run prints for its user: words quoted for the shell, programs named so that the line
- * works where the run was started. */
+/* Command lines that a run prints for its user: words are quoted for the shell, and programs are named so
+ * that the line works in the directory where the run was started. */
 #ifndef TUNER_HINT_H
 #define TUNER_HINT_H
 
 #include "base/arena.h"
 
-/* The word as it is where the shell would take it so, else in single quotes. */
+/* Appends the word, in single quotes where the shell needs them. */
 void shell_word(Str s, Buf *out);
-/* A program that stands beside this one: its name alone when PATH finds that very file, else its path, from
- * the current directory where it is below it. */
+/* Appends the name of a program beside this one: the bare name when PATH finds that file, else its path,
+ * which is relative when it is below the current directory. */
 Err program_word(Arena *a, const char *name, Buf *out);
-/* How to see more of a size of the run in outdir. key: of the size, "Cijk_Ailk_Bljk_SB 64,64,1,64,...". */
+/* Prints the command that explains a size of the run in outdir. key: "Cijk_Ailk_Bljk_SB 64,64,1,64,...". */
 Err explain_hint_print(Arena *a, const char *outdir, Str key);
 
 #endif

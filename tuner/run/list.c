@@ -1,4 +1,4 @@
-/* See list.h. */
+/* --list-solutions and --list-targets. See list.h. */
 #include "run/list.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static Err read_config(const Options *o, int i, Arena *a, Config **out)
     return ERR_OK;
 }
 
-/* --arch, else that of --part, else that of the config's LibraryLogic, else this machine. */
+/* The architecture of --arch, else of --part, else of the config's LibraryLogic, else this machine. */
 static Err pick_target(const Options *o, const Config *c, const Target **out)
 {
     const Part *part;
@@ -54,14 +54,14 @@ static Err pick_target(const Options *o, const Config *c, const Target **out)
     return ERR_OK;
 }
 
-/* ---- what a run would make of the fork ---- */
+/* ---- judging the fork ---- */
 
-/* Rules say why a permutation is not valid; the kernel writer's own rules, and the writer itself, why a valid
- * one is not written. */
+/* rules: Tensile's rules, which decide whether a permutation is valid. writer: with the kernel writer's own
+ * rules, which decide whether a valid solution can be written. */
 typedef struct {
     Deriver rules, writer;
-    RuleCounts unwritten;                                       /* by the writer's rules */
-    Verdict example[RULE_COUNT], unwritten_example[RULE_COUNT]; /* the first of each */
+    RuleCounts unwritten;                                       /* counts of the writer's rules */
+    Verdict example[RULE_COUNT], unwritten_example[RULE_COUNT]; /* the first case of each rule */
     Candidates candidates;
 } Judge;
 
@@ -81,7 +81,7 @@ static Err judge_init(Judge *j, List *l, const ProblemType *pt)
     return ERR_OK;
 }
 
-/* A valid solution that was not there before; as: the permutation, not derived. */
+/* Judges a valid solution that is no duplicate. as: the permutation before derivation. */
 static Err judge_writer(Judge *j, const Solution *as)
 {
     Solution s = *as;
@@ -123,8 +123,8 @@ static void reasons_print(List *l, const Judge *j, const Fork *fork)
                 i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(c->unwritten[i].why));
 }
 
-/* Walks the fork once. print: names go out; else the namer notes what differs. write: the writer judges too.
- */
+/* Enumerates the fork once. print: prints names; otherwise the namer collects the values that differ. write:
+ * the writer judges too. */
 static Err walk(List *l, const Space *sp, Judge *j, bool print, bool write, Fork *fork)
 {
     bool more = true, kept = false;
@@ -252,7 +252,7 @@ static void list_head(const Target *t, FILE *f)
             t->n_cu);
 }
 
-/* Another row's parts are named by that row. */
+/* Prints the parts of a target. Parts of another target's row are named by that row. */
 static void list_parts(const Target *t, FILE *f)
 {
     const char *as = NULL;

@@ -1,8 +1,9 @@
-/* `tuner --list-solutions CONFIG...`: forks and judges without running anything. Called by main.c.
+/* `tuner --list-solutions CONFIG...`: forks and judges without building.
  *
- * Prints the minimal names of the valid solutions of each size group, in fork order (--names: full names), or
- * with --count one line 'permutations/valid/written' per size group: by Tensile's rules, and what a run would
- * build; with --reasons how often each rule rejected, and the kernel writer, with the first case of each.
+ * Prints the minimal names of the valid solutions of each size group in fork order (--names: full names).
+ * --count: one line 'permutations/valid/written' per size group, where valid is by Tensile's rules and
+ * written is what a run would build. --reasons: how often each rule and the kernel writer rejected, with the
+ * first case of each.
  */
 #ifndef TUNER_LIST_H
 #define TUNER_LIST_H
@@ -12,10 +13,11 @@
 #include "run/options.h"
 
 Err list_solutions(const Options *o, FILE *f);
-/* `tuner --list-targets`: a line per architecture, and below it its parts: name, compute units, schedule name
- * of its logic, PCI device ids. */
+/* `tuner --list-targets`: a line per architecture and, below it, its parts: name, compute units, schedule
+ * name of the logic, PCI device ids. */
 Err list_targets(FILE *f);
-/* `tuner --list-devices`: what tuner-client sees, one device or reason per line. */
+/* `tuner --list-devices`: the devices that tuner-client finds, or the reason why a kind has none, one per
+ * line. */
 Err list_devices(const Options *o, FILE *f);
 
 #endif

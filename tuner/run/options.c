@@ -10,7 +10,7 @@ static Err override_add(Options *o, Str key, const char *value)
     return ERR_OK;
 }
 
-/* "Name=value" of --global-parameters. */
+/* Takes "Name=value" of --global-parameters. */
 static Err take_assignment(void *target, const CliOption *row, const char *value)
 {
     const char *eq = strchr(value, '=');
@@ -18,7 +18,7 @@ static Err take_assignment(void *target, const CliOption *row, const char *value
     return override_add(target, (Str){value, (size_t)(eq - value)}, eq + 1);
 }
 
-/* An option that stands for the global parameter in row->data; without an argument, data is "Name=value". */
+/* Takes an option for the global parameter row->data; if the option has no argument, data is "Name=value". */
 static Err take_global(void *target, const CliOption *row, const char *value)
 {
     char name[64];
@@ -29,7 +29,7 @@ static Err take_global(void *target, const CliOption *row, const char *value)
     return override_add(target, str_from(row->data), value);
 }
 
-/* "cuda", "1", "cuda:1" */
+/* Takes "cuda", "1" or "cuda:1". */
 static Err take_device(void *target, const CliOption *row, const char *value)
 {
     static const char *const kinds[] = {"host", "cuda", "hip", "sim"};

@@ -1,6 +1,5 @@
 /* Command line of `tuner`: the tables of its commands and options (base/cli.h). Options that Tensile has for
- * a global parameter become overrides of that parameter, which are applied behind the config file. Does not
- * open files.
+ * a global parameter become overrides of that parameter, which are applied after the config file.
  */
 #ifndef TUNER_OPTIONS_H
 #define TUNER_OPTIONS_H
@@ -13,7 +12,7 @@ enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128 };
 
 typedef struct {
     const char *key;   /* global parameter */
-    const char *value; /* YAML text; behind '=' where it came from --global-parameters */
+    const char *value; /* YAML text; of --global-parameters the part behind '=' */
     size_t key_n;
 } Override;
 
@@ -33,7 +32,7 @@ typedef struct {
 
 extern const CliProgram tuner_program;
 
-/* argv[0] is not looked at; line->command is one of tuner_program's. The texts live in argv. */
+/* Parses argv[1] and the following; line->command is one of tuner_program's. The texts live in argv. */
 Err cli_options_parse(Options *o, int argc, char **argv, CliLine *line);
 
 #endif

@@ -90,7 +90,7 @@ static Err session_begin(Run *r)
     return e;
 }
 
-/* What file_write was writing when an earlier run was killed. */
+/* Removes the temporary files of a killed run's file_write. */
 static Err leftovers_remove(Run *r)
 {
     const Globals *g = &r->config->globals;
@@ -123,7 +123,7 @@ static Err run_benchmark(Run *r)
     return step(r, "export", step_export);
 }
 
-/* Said before hours of measuring, not after. */
+/* Reports a missing logic folder before hours of measuring. */
 static Err check_logic_there(Run *r)
 {
     Str dir;
@@ -135,7 +135,7 @@ static Err check_logic_there(Run *r)
          c->path, dir.s);
 }
 
-/* Of an earlier run, or put there. */
+/* True when the logic folder has files, from an earlier run or from the user. */
 static bool has_logic_files(Run *r)
 {
     Str dir, *names;
@@ -171,7 +171,7 @@ static Err run_steps(Run *r)
     return given_up_check(r);
 }
 
-/* Ends the session in the store and says how to go on. The message of the error is kept. */
+/* Ends the session in the store and adds to the message how to continue. */
 static void run_ended(Run *r, Err e)
 {
     char why[512] = "";

@@ -1,4 +1,4 @@
-/* Files that are not of this config, moved out of the way. See set_aside.h. */
+/* Moves files that do not belong to the config to OUTDIR/set_aside. See set_aside.h. */
 #include "run/set_aside.h"
 
 #include "base/fs.h"

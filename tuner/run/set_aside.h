@@ -1,8 +1,8 @@
-/* What lies in a result folder and is not of this config: named, and moved to OUTDIR/set_aside.
+/* Moves files of a result folder that do not belong to the config to OUTDIR/set_aside, with a warning.
  *
- * The steps that read a folder read all of it, so logic or results of an earlier form of the config, or of
- * another program, would go into the library. Nothing is removed. In a folder outside OUTDIR nothing is moved
- * either: what is not of this config is named there, and the callers do not use it.
+ * Steps read whole folders, so that logic or results of an earlier version of the config, or of another
+ * program, would get into the library. Nothing is deleted. Files of a folder outside OUTDIR are only
+ * reported, and callers do not use them.
  */
 #ifndef TUNER_SET_ASIDE_H
 #define TUNER_SET_ASIDE_H
@@ -11,8 +11,8 @@
 
 typedef struct {
     Str below;                 /* the folder, as the global parameter names it */
-    const char *what;          /* "logic files": for the message */
-    const char *const *suffix; /* NULL-terminated: only such files are looked at */
+    const char *what;          /* "logic files", for the message */
+    const char *const *suffix; /* NULL-terminated; files with other suffixes are ignored */
     bool recursive;
     bool (*keep)(const void *ctx, Str name); /* name: relative to the folder */
     const void *ctx;

@@ -1,5 +1,5 @@
-/* Step: 2_BenchmarkData to 3_LibraryLogic, with the store's samples where two solutions are close. See run.h.
- */
+/* Step: makes 3_LibraryLogic from 2_BenchmarkData; where two solutions are close, the store's samples decide.
+ * See run.h. */
 #include "run/run.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "report/winners.h"
 #include "run/set_aside.h"
 
-/* A group's results by size, as the analyzer asks for them. */
+/* A group's results by size, for the analyzer. */
 typedef struct {
     Group *g;
     PlanView plan;
@@ -70,7 +70,7 @@ static Err chosen_init(Samples *s)
     return 0;
 }
 
-/* Sizes that are listed twice have one choice. */
+/* Sizes that are listed twice get the same choice. */
 static void chosen_spread(const Samples *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -82,7 +82,8 @@ static void chosen_spread(const Samples *s)
     }
 }
 
-/* The csv lists all sizes once for each run. Sizes alone do not tell rows apart: strides may differ. */
+/* The csv lists all sizes once per run. The row is found by its number, because rows of equal sizes may
+ * differ in strides. */
 static bool samples_get(void *ctx, Str data, size_t row, size_t solution, AnalyzeInterval *out)
 {
     Samples *s = ctx;
@@ -119,7 +120,8 @@ static void samples_fini(Samples *s)
     arena_fini(&s->scratch);
 }
 
-/* What the logic is for: the config's word, unless that is 'host' or another architecture was asked for. */
+/* The architecture of the logic: the config's, unless that is 'host' or another architecture was requested.
+ */
 static Str logic_arch(const Run *r)
 {
     Str name = r->config->logic.ArchitectureName;
@@ -128,7 +130,7 @@ static Str logic_arch(const Run *r)
     return name;
 }
 
-/* Results of a group of this config? name: "Cijk_Ailk_Bljk_SB_00.csv" or ".yaml". */
+/* True for the results of a group of the config: "Cijk_Ailk_Bljk_SB_00.csv" or ".yaml". */
 static bool is_result(const void *ctx, Str name)
 {
     const Run *r = ctx;
@@ -157,8 +159,8 @@ static Err logic_written(void *ctx, Str name)
     return 0;
 }
 
-/* The analysis reads every csv of the folder. Without benchmarks in the config they are what the user put
- * there. */
+/* The analysis reads every csv of the folder, so files of other configs are moved. Without benchmarks in the
+ * config the files are the user's and stay. */
 static Err old_results_aside(Run *r)
 {
     static const char *const suffix[] = {".csv", ".yaml", NULL};
@@ -170,8 +172,8 @@ static Err old_results_aside(Run *r)
                                      .ctx = r});
 }
 
-/* createlib packs what the analysis wrote. Whatever else is there would be packed by a later run of
- * tuner-createlib on the folder. */
+/* createlib packs what the analysis wrote. Other files are moved, because a later tuner-createlib on the
+ * folder would pack them. */
 static Err old_logic_aside(Run *r)
 {
     static const char *const suffix[] = {".yaml", ".yml", NULL};
@@ -183,7 +185,8 @@ static Err old_logic_aside(Run *r)
                                      .ctx = r});
 }
 
-/* The config's, and of a simulated run the device that it was simulated on: such logic is known by it. */
+/* DeviceNames of the logic: the config's, and in a simulated run the simulated device, which marks such
+ * logic. */
 static Err devices_of(Run *r, AnalyzeOptions *o)
 {
     const LogicSettings *logic = &r->config->logic;
@@ -241,7 +244,7 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     return old_logic_aside(r);
 }
 
-/* Something is there already and the config says to leave it. */
+/* True when logic exists and ForceRedoLibraryLogic is off. */
 static bool kept(Run *r)
 {
     Str dir, *names;

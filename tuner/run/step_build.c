@@ -1,8 +1,8 @@
-/* Step: sources of kernels to objects; step_code.c makes code objects of them.
+/* Step: writes kernel sources and compiles them to objects; step_code.c makes code objects.
  *
  * Kernels of all groups go through one queue, so that no compiler waits for the last kernel of a group.
- * Every compile is recorded in the store. A kernel that this compiler has failed on before is not tried
- * again; one that it has made before comes out of the object cache (OUT/0_Build/cache). See run.h.
+ * Every compile is recorded in the store. A kernel on which this compiler failed before is not tried
+ * again; one that was compiled before is taken from the object cache (OUT/0_Build/cache). See run.h.
  */
 #include "run/run.h"
 
@@ -21,15 +21,15 @@
 
 enum { CHUNK = 1024, LOG_BYTES_MAX = 256 << 10 };
 
-/* Kernels of one call of build_run: their texts live until it is through. */
+/* The kernels of one call of build_run, and their texts. */
 typedef struct {
     Run *r;
     Group *g;
     Arena arena;
     BuildJob job[CHUNK];
     struct {
-        Variant *variant; /* or: */
-        Helper *helper;
+        Variant *variant; /* one of the two */
+        GroupHelper *helper;
     } made[CHUNK]; /* of each job */
     size_t n, done_before;
     bool again; /* second try of kernels whose compiler was killed */
@@ -45,13 +45,12 @@ static Err log_of(Chunk *c, const BuildJob *job, Str *log)
     *log = job->why.s ? job->why : STR("");
     if (!job->status || !job->log_path.s || !file_exists(job->log_path.s)) return 0;
     Str text;
-    if (file_read(&c->arena, job->log_path.s, SIZE_MAX / 2, &text))
-        return 0; /* the one line is what we have then */
+    if (file_read(&c->arena, job->log_path.s, SIZE_MAX / 2, &text)) return 0; /* the log keeps its one line */
     *log = str_sub(text, 0, LOG_BYTES_MAX);
     return 0;
 }
 
-static Err helper_done(Chunk *c, const BuildJob *job, Helper *h)
+static Err helper_done(Chunk *c, const BuildJob *job, GroupHelper *h)
 {
     if (job->status)
         FAIL(ERR_FAILED, "helper kernel '%.*s' cannot be compiled: %.*s", STR_ARG(job->symbol),
@@ -98,7 +97,7 @@ static Err compile_done(void *user, BuildJob *job, size_t n_done)
     return 0;
 }
 
-/* SOURCE/<file base>.c, for people to read; the compiler is given the same text. */
+/* Writes SOURCE/<file base>.c for people to read; the compiler gets the same text. */
 static Err source_write(Chunk *c, Str symbol, Str text)
 {
     Buf name;
@@ -140,7 +139,7 @@ static Err variant_source(Chunk *c, Variant *v, Buf *text)
     return source_take(c, v->name, text);
 }
 
-static Err helper_source(Chunk *c, Helper *h, Buf *text)
+static Err helper_source(Chunk *c, GroupHelper *h, Buf *text)
 {
     c->made[c->n].helper = h;
     buf_reset(text);
@@ -148,7 +147,7 @@ static Err helper_source(Chunk *c, Helper *h, Buf *text)
     return source_take(c, h->h.symbol, text);
 }
 
-/* Leaves only the jobs whose compiler was killed, to be run once more; how many. */
+/* Keeps only the jobs whose compiler was killed, to run them once more, and returns their number. */
 static size_t killed_keep(Chunk *c)
 {
     size_t kept = 0;
@@ -169,8 +168,7 @@ static Err chunk_build(Chunk *c)
                       .cache_dir = c->cache_dir.s,
                       .log_dir = logs.s,
                       .jobs = (int)(r->o->jobs ? r->o->jobs : r->config->globals.CpuThreads),
-                      .batch =
-                          1, /* what is in an object must not depend on where an earlier run was killed */
+                      .batch = 1, /* contents of objects must not depend on where an earlier run was killed */
                       .on_done = compile_done,
                       .user = c};
     if (o.jobs < 0) o.jobs = 0;
@@ -188,7 +186,7 @@ static Err chunk_build(Chunk *c)
     return run_check();
 }
 
-/* Has this compiler failed on the kernel before? */
+/* *failed: this compiler failed on the kernel in an earlier run. */
 static Err failed_before(Chunk *c, const Variant *v, bool *failed)
 {
     Compile known;
@@ -226,10 +224,10 @@ static Err group_compile(Chunk *c)
     return e;
 }
 
-/* Every helper kernel of the variants once. */
+/* Collects the helper kernels of all variants, each once. */
 static Err helpers_find(Run *r, Group *g)
 {
-    VEC(Helper) list = {0};
+    VEC(GroupHelper) list = {0};
     Map seen;
     map_init(&seen);
     Err e = 0;
@@ -239,12 +237,12 @@ static Err helpers_find(Run *r, Group *g)
         e = kernel_helpers(&r->arena, &g->variant[i].s, h, &n);
         for (size_t k = 0; !e && k < n; k++) {
             bool added;
-            Helper helper = {.h = h[k]};
+            GroupHelper helper = {.h = h[k]};
             if (!map_put(&seen, h[k].symbol, &added) || (added && !VEC_PUSH(&list, helper)))
                 e = err_set(ERR_FAILED, "out of memory for helper kernels");
         }
     }
-    g->helper = e ? NULL : ARENA_ARRAY(&r->arena, list.n, Helper);
+    g->helper = e ? NULL : ARENA_ARRAY(&r->arena, list.n, GroupHelper);
     for (size_t i = 0; g->helper && i < list.n; i++) g->helper[i] = list.v[i];
     g->n_helpers = g->helper ? list.n : 0;
     map_fini(&seen);
@@ -266,7 +264,7 @@ static Err columns_make(Run *r, Group *g)
         STR_ARG(g->name), g->n_variants, r->outdir);
 }
 
-/* Queues a group's kernels; they are compiled here or with those of the next groups. */
+/* Queues a group's kernels, which are compiled now or together with those of later groups. */
 static Err group_queue(Run *r, Chunk *c)
 {
     TRY(run_path(r, &c->source_dir, "%.*s/%.*s/00_Final/source/build_tmp/SOURCE",
@@ -274,7 +272,7 @@ static Err group_queue(Run *r, Chunk *c)
     return group_compile(c);
 }
 
-/* What is made of a group's objects. */
+/* Makes code objects and facts from a group's objects. */
 static Err group_finish(Run *r, Group *g)
 {
     TRY(columns_make(r, g));

@@ -1,9 +1,8 @@
-/* Code objects of a size-group: what a device loads, out of the objects of its kernels, below
- * 00_Final/source/library.
+/* Makes the code objects of a size-group, the files that a device loads, from the objects of its kernels,
+ * below 00_Final/source/library.
  *
- * The host's are linked and get the kernels' names there; AMD's are linked, named before; NVIDIA's stay one
- * file per kernel (build/toolchain_rows.c says why), named after it (kernel_file_base). Called by the build
- * step. See run.h.
+ * Host objects are linked, which gives the kernels their names; AMD objects are linked; NVIDIA objects are
+ * not linked (build/toolchain_rows.c says why): one file per kernel, named by kernel_file_base. See run.h.
  */
 #include "run/run.h"
 
@@ -44,7 +43,7 @@ static Err link_all(Run *r, Group *g, Str dir)
                       out->s);
 }
 
-/* The object under another name: the same file where the file system can, else a copy. */
+/* Puts the object under another name: as a hard link where possible, else as a copy. */
 static Err object_place(const char *from, const char *to)
 {
     if (unlink(to) && errno != ENOENT) FAIL(ERR_FAILED, "cannot replace '%s': %s", to, strerror(errno));
@@ -80,7 +79,7 @@ static Err place_all(Run *r, Group *g, Str dir)
     return 0;
 }
 
-/* Kernels of an earlier form of the config: files that have the names of kernels of this problem type. */
+/* Removes kernels of an earlier version of the config: files with names of kernels of this problem type. */
 static Err old_remove(Run *r, const Group *g, Str dir)
 {
     Str *name, type = str_sub(g->name, 0, g->name.n > 3 ? g->name.n - 3 : 0); /* without "_00" */

@@ -1,8 +1,8 @@
-/* Step: which device to tune for, and with which compiler.
+/* Step: chooses the device and the compiler.
  *
- * This program opens no device itself: tuner-client --list-devices answers with records. The
- * architecture is the one that was asked for (--arch, then LibraryLogic, then GlobalParameters), or else that
- * of the first device. --compile-only takes the architecture alone and asks for none. See run.h.
+ * This program opens no device itself: tuner-client --list-devices answers with records. The architecture is
+ * the requested one (--arch, then LibraryLogic, then GlobalParameters), or else that of the first device.
+ * --compile-only needs an architecture and no device. See run.h.
  */
 #include "run/run.h"
 
@@ -41,8 +41,8 @@ static Err client_find(Run *r)
     return 0;
 }
 
-/* Runs the client with argv, which has room for two more arguments: *out is its answer. An "error" record is
- * returned as that error. */
+/* Runs the client with argv, which must have room for three more entries. *out: its answer. An "error" record
+ * becomes the returned error. */
 static Err client_ask(Run *r, const char **argv, size_t n, AnswerRecord **out, size_t *n_out)
 {
     char path[32], fd_text[16];
@@ -85,7 +85,7 @@ static Err devices_ask(Run *r, AnswerRecord **out, size_t *n)
     return client_ask(r, argv, 2, out, n);
 }
 
-/* A peer that is not there, or not for this device, ends the run before anything is compiled. */
+/* A peer that is missing, or cannot run on this device, ends the run before anything is compiled. */
 static Err peer_check(Run *r)
 {
     char index[24];
@@ -144,8 +144,8 @@ static bool device_of(Arena *a, const AnswerRecord *r, DeviceChoice *out)
     return out->text.s != NULL;
 }
 
-/* A CPU runs what was made for its own level and those below; an NVIDIA GPU what was made for its compute
- * capability, the variant with its own instructions (sm_90a) included. */
+/* A CPU runs kernels for its own level and lower ones; an NVIDIA GPU those for its compute capability,
+ * including the architecture-specific variant (sm_90a). */
 static bool device_runs(const DeviceChoice *d, const Target *t)
 {
     const Target *own = target_find(d->arch);
@@ -155,7 +155,7 @@ static bool device_runs(const DeviceChoice *d, const Target *t)
     return t->family == TARGET_NVPTX && t->isa[0] == own->isa[0] && t->isa[1] == own->isa[1];
 }
 
-/* The architecture asked for; n == 0: none. */
+/* The requested architecture; n == 0: none. */
 static Str wanted(const Run *r)
 {
     const Config *c = r->config;
@@ -186,7 +186,7 @@ Err run_target(Run *r)
     return 0;
 }
 
-/* What there is instead, on one line: of the kind that was asked for, or of all. */
+/* Error with the devices that exist, of the requested kind or of all kinds. */
 static Err no_device(Run *r, Str want, Str kind, const AnswerRecord *record, size_t n)
 {
     Str here;
@@ -235,7 +235,7 @@ static Err device_choose(Run *r, const AnswerRecord *record, size_t n)
     return no_device(r, want, kind, record, n);
 }
 
-/* What stands for the device when only kernels are made. */
+/* The placeholder for a device with --compile-only. */
 static Err device_none(Run *r)
 {
     static const char *const kinds[] = {
@@ -254,8 +254,8 @@ static Err device_none(Run *r)
     return part_choose(r, r->part, &part, &r->device.n_cu);
 }
 
-/* A simulated device of the architecture and the part that are asked for. What TUNER_SIM says comes behind.
- */
+/* A simulated device of the requested architecture and part; settings of TUNER_SIM are appended and take
+ * precedence. */
 static Err device_simulated(Run *r)
 {
     const char *env = getenv("TUNER_SIM");
@@ -282,7 +282,7 @@ static Err device_simulated(Run *r)
     return 0;
 }
 
-/* The config's compiler is AMD's, and Tensile's default for it says nothing. */
+/* CxxCompiler of the config is for AMD; Tensile's default, amdclang++, counts as not given. */
 const char *run_compiler(Run *r)
 {
     Str config = r->config->globals.CxxCompiler;
@@ -301,16 +301,17 @@ static Err toolchain_choose(Run *r)
     return 0;
 }
 
-/* Kernels run beside the client's own memory on a CPU, and guard pages cost nothing there: every buffer ends
- * at one, and another is at most a page before it. Exact at both ends (4) takes a second validated launch. */
+/* On a CPU kernels share the client's address space and guard pages are cheap, so the default is 3: every
+ * buffer ends at a guard page, and another one is at most a page before it. 4 (exact at both ends) needs a
+ * second launch. */
 static void bounds_choose(Run *r)
 {
     Globals *g = &r->config->globals;
     if (g->BoundsCheck < 0) g->BoundsCheck = r->target->family == TARGET_HOST ? 3 : 0;
 }
 
-/* Fallback logic, which rocBLAS files under the schedule 'hip', is for any AMD GPU. It names no device, so
- * that the run takes what is here. */
+/* Fallback logic (schedule 'hip' in rocBLAS) is for any AMD GPU and names no device, so that the run takes
+ * the device of this machine. Warns when that is no AMD GPU. */
 static void fallback_tell(const Run *r)
 {
     const LogicSettings *logic = &r->config->logic;

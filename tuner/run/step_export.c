@@ -1,5 +1,5 @@
-/* Step: the results of every group as files: Data/00_Final.csv and .yaml, and the same in 2_BenchmarkData.
- * See run.h. */
+/* Step: writes the results of every group to Data/00_Final.csv and .yaml, and to 2_BenchmarkData. See run.h.
+ */
 #include "run/run.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ typedef struct {
     const Group *g;
 } CusOf;
 
-/* Compute units that the solution's tiles fill. */
+/* Number of compute units that the solution's tiles fill. */
 static double cus_used(void *ctx, size_t candidate, size_t size)
 {
     const CusOf *c = ctx;
@@ -72,7 +72,7 @@ static Err group_export(Run *r, Group *g, Arena *a, Buf *text)
     TRY(file_write(csv.s, buf_view(text)));
     TRY(yaml_make(g, a, yaml.s));
     TRY(file_copy(yaml.s, data_yaml.s, SIZE_MAX / 2));
-    return file_write(data_csv.s, buf_view(text)); /* last: it marks the group as done */
+    return file_write(data_csv.s, buf_view(text)); /* written last, because it marks the group as done */
 }
 
 Err step_export(Run *r)

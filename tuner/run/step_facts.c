@@ -1,6 +1,5 @@
-/* Facts of the kernels of a size-group (build/facts.h): what keeps a kernel from being run, and what is
- * recorded of those that are. Only for GPUs. Called by the build step. See run.h.
- */
+/* Facts of the kernels of a size-group (build/facts.h), only for GPUs: rejects kernels by them and records
+ * them. See run.h. */
 #include "run/run.h"
 
 #include <inttypes.h>
@@ -63,7 +62,7 @@ static Err loops_take(void *user, Str symbol, const CodeFacts *f)
     return 0;
 }
 
-/* What the store knows already; *missing of the kernels are new to it. */
+/* Takes the facts that the store has already; *missing: kernels without facts. */
 static Err known_take(Run *r, Group *g, size_t *missing)
 {
     Arena a;

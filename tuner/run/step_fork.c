@@ -1,5 +1,5 @@
-/* Step: the config's size-groups to groups of variants: every valid solution once, in Tensile's order, with
- * its name, and the counts of why the others are not there. See run.h.
+/* Step: makes groups of variants from the config's size-groups: every valid solution once, in Tensile's
+ * order, with its name; counts the rejections of the others. See run.h.
  */
 #include "run/run.h"
 
@@ -27,7 +27,7 @@ static void rejection_print(const Fork *f)
     buf_fini(&why);
 }
 
-/* A valid solution that the fork has not had yet becomes a variant when it is a candidate. */
+/* Adds a valid solution that is no duplicate as a variant if it is a candidate. */
 static Err variant_add(Run *r, Group *g, const Solution *s, Candidates *candidates, Variants *list)
 {
     CandidateKind kind;
@@ -140,8 +140,8 @@ static void unwritten_print(const Group *g)
                 i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(g->unwritten[i].why));
 }
 
-/* No valid solution, or none that can be written: every reason with its count and its first case. The run
- * goes on with the other groups. */
+/* Prints every reason with its count and first case for a group without a valid solution, or without one that
+ * can be written. The run continues with the other groups. */
 static Err none_valid(Run *r, Group *g)
 {
     Buf why;
@@ -182,8 +182,8 @@ static Err group_make(Run *r, Group *g)
     return problem_sizes_list(&r->arena, &g->config->sizes, MAX_SIZES, &g->size, &g->n_sizes);
 }
 
-/* Size-groups are numbered per problem type, over all problem groups: Tensile starts anew in each and then
- * overwrites the first of two problem groups that have the same type. */
+/* Size-groups are numbered per problem type over all problem groups. Tensile numbers them within each problem
+ * group, and therefore overwrites the first of two groups of the same type. */
 static Err group_name(Run *r, Group *g, Map *numbers)
 {
     const Globals *o = &r->config->globals;
@@ -200,7 +200,7 @@ static Err group_name(Run *r, Group *g, Map *numbers)
                     o->CSVExportWinner ? "_CSVWinner" : "");
 }
 
-/* Its results are there and the config says to leave them. */
+/* Skips a group whose results exist when ForceRedoBenchmarkProblems is off. */
 static Err group_skip(Run *r, Group *g)
 {
     Str csv = arena_printf(&r->arena, "%s.csv", g->data.s),
@@ -212,7 +212,8 @@ static Err group_skip(Run *r, Group *g)
     return 0;
 }
 
-/* Solutions that were left out since another has their kernel, and what they differ in. */
+/* Reports solutions that were left out because another one has the same kernel, and the parameters that
+ * differ. */
 static void same_print(const Run *r, const Group *g)
 {
     static const unsigned scope[] = {

@@ -1,8 +1,8 @@
-/* Step: measure what the store does not have yet.
+/* Step: measures the pairs of solution and size that the store lacks.
  *
- * tuner-client is given the missing pairs of solution and size and tells by events what came out; each pair
- * is committed when it ends, so that a kill loses at most the one that is running. A client that dies is
- * started again without the pair that took it along. See run.h.
+ * tuner-client gets the missing pairs and reports results as events. Each pair is committed when it ends, so
+ * that a killed run loses at most the running one. A client that dies is started again; a pair that kills it
+ * PAIR_DEATHS_MAX times is recorded as CRASHED. See run.h.
  */
 #include "run/run.h"
 
@@ -35,7 +35,7 @@ typedef struct {
     double max_err;
     double best_gflops;
     int64_t best_size;
-    uint64_t n_ended; /* in this client */
+    uint64_t n_ended; /* pairs that this client has finished */
     Eta eta;
     uint64_t ended_ns; /* when the last pair ended, or the first client was started */
     Buf environment;
@@ -55,10 +55,10 @@ static Err pair_check(const Measuring *m, const Event *e)
     bool known = is_peer(m, e->s) || (e->s >= 0 && (size_t)e->s < m->g->n_columns);
     if (e->p < 0 || (size_t)e->p >= m->g->n_sizes || !known)
         FAIL(ERR_FAILED,
-             "tuner-client tells of size %" PRId64 ", solution %" PRId64 ", which were not asked for", e->p,
+             "tuner-client reports size %" PRId64 ", solution %" PRId64 ", which were not requested", e->p,
              e->s);
     if (e->kind != EVENT_START && (!m->open || e->p != m->p || e->s != m->s))
-        FAIL(ERR_FAILED, "tuner-client tells of size %" PRId64 ", solution %" PRId64 " before their start",
+        FAIL(ERR_FAILED, "tuner-client reports size %" PRId64 ", solution %" PRId64 " before their start",
              e->p, e->s);
     return 0;
 }
@@ -100,7 +100,7 @@ static Err pair_end(Measuring *m, RunStatus status, Str text)
     return 0;
 }
 
-/* Good ones end with the peer's name and version, others with what is wrong. */
+/* The text of a good result is the peer's name and version, otherwise the reason of the failure. */
 static Err peer_end(Measuring *m, RunStatus status, Str text)
 {
     MeasureKey key = {0, m->g->problem_id[m->p], m->g->setting, m->run};
@@ -189,7 +189,7 @@ static Err event(void *ctx, const Event *e)
     return 0;
 }
 
-/* Writes the pairs that the store lacks; *n of them. Sizes that are listed twice are one. */
+/* Writes the *n pairs that the store lacks. A size that is listed twice is measured once. */
 static Err plan_write(Measuring *m, size_t *n)
 {
     Buf text;
@@ -223,7 +223,7 @@ typedef struct {
     int n, idle;
 } Deaths;
 
-/* The client ended without saying that it was done. */
+/* The client ended without the event "done". */
 static Err client_died(Measuring *m, const ClientEnd *end, Deaths *d)
 {
     Buf how;
@@ -313,8 +313,7 @@ static Err paths(Measuring *m)
     return path_no_link(m->log_path.s);
 }
 
-/* How many pairs a group has in all, and how many of them the store has. Sizes that are listed twice are
- * one. */
+/* Counts the pairs of a group, and those that the store has. A size that is listed twice counts once. */
 static Err count_group(Measuring *m, Map *seen)
 {
     for (size_t p = 0; p < m->g->n_sizes; p++) {

@@ -1,5 +1,5 @@
-/* Last steps: the logic to a library that applications load (4_LibraryClient), and what a user wants to know
- * at the end. See run.h.
+/* The last steps: makes a library for applications from the logic (4_LibraryClient), and prints the summary
+ * of the run. See run.h.
  */
 #include "run/run.h"
 
@@ -44,7 +44,7 @@ static Err options_fill(Run *r, CreateOptions *o)
                                                      : CREATE_HIP;
     o->code_object_version = g->CodeObjectVersion == CODE_OBJECT_V5 ? 5 : 0;
     o->format = g->LibraryFormat == FORMAT_YAML ? LIBRARY_YAML : LIBRARY_MSGPACK;
-    o->architecture = "all"; /* of what is in the logic: its files are named after the schedule */
+    o->architecture = "all"; /* all architectures of the logic, whose files are named after the schedule */
     o->embed_library = g->EmbedLibrary.n ? arena_dup(&r->arena, g->EmbedLibrary).s : NULL;
     o->c_compiler = r->o->cc;
     o->cxx_compiler = run_compiler(r);
@@ -60,8 +60,8 @@ static Err options_fill(Run *r, CreateOptions *o)
     return 0;
 }
 
-/* The client run by hand on the library itself: one ini per size-group, for the library's choice of each
- * size. */
+/* Writes an ini file per size-group with which a user can run the client on the library: it times the
+ * solution that the library chooses for each size. */
 static Err best_ini_write(Run *r, const Group *g, const Str *object, size_t n, Buf *text)
 {
     const Globals *o = &r->config->globals;
@@ -91,7 +91,7 @@ static Err best_ini_write(Run *r, const Group *g, const Str *object, size_t n, B
     return file_write(path.s, buf_view(text));
 }
 
-/* The library's code objects as the ini names them. */
+/* Paths of the library's code objects, relative to the ini. */
 static Err code_files(Run *r, const char *dir, Str **file, size_t *n)
 {
     static const char *const more[] = {[TARGET_AMDGCN] = ".co", [TARGET_NVPTX] = NULL, [TARGET_HOST] = NULL};
@@ -175,7 +175,7 @@ Err step_pack(Run *r)
     return 0;
 }
 
-/* The groups' choices in the order of the plans. */
+/* The chosen solutions of the groups, in the order of the plans. */
 static Err chosen_of(Run *r, const PlanView *plans, size_t n, const size_t *const **out)
 {
     const size_t **chosen = ARENA_ARRAY(&r->arena, n, const size_t *);
@@ -202,7 +202,7 @@ static Err winners_print(Run *r)
     return n && plans[0].n_sizes ? explain_hint_print(&r->arena, r->outdir, plans[0].size[0].key) : ERR_OK;
 }
 
-/* What tuner-bench calls a type, as rocblas-bench does. */
+/* Name of a type in tuner-bench and rocblas-bench. */
 static const char *bench_type(int32_t type)
 {
     switch (type) {
@@ -233,7 +233,7 @@ static const char *bench_type(int32_t type)
 
 static const char *letter(bool transpose, bool conjugate) { return !transpose ? "N" : conjugate ? "C" : "T"; }
 
-/* rocBLAS, and with it libtuner, ask for problems with a batch index only. */
+/* rocBLAS, and therefore libtuner, only selects solutions of problem types with a batch index. */
 static bool only_unbatched(const Run *r)
 {
     for (size_t i = 0; i < r->n_groups; i++)
@@ -284,7 +284,7 @@ static void usage_print(Run *r)
            (long long)size_m(pt, z), (long long)size_n(pt, z), (long long)size_k(pt, z));
 }
 
-/* Wrong results are never winners; by ExitOnFails the exit code reports them as well. */
+/* Kernels with wrong results never win; with ExitOnFails they also change the exit code. */
 Err step_finish(Run *r)
 {
     FaultCount bad;

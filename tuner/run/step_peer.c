@@ -1,6 +1,6 @@
-/* Step: our winners beside the peer's times (--peer): peer.csv below OUTDIR, and a few lines at the end of
- * the run. The winner is that of the samples; ratio is its speed over the peer's, by pairs of blocks that
- * were taken side by side. See run.h.
+/* Step: compares winners with the peer (--peer): writes OUTDIR/peer.csv and prints a summary. The winner is
+ * the best by its samples; ratio is its speed over the peer's, from pairs of blocks that were timed side by
+ * side. See run.h.
  */
 #include "run/run.h"
 
@@ -25,10 +25,10 @@ typedef struct {
 
 typedef struct {
     Run *r;
-    Arena *a; /* of one size */
+    Arena *a; /* reset for each size */
     Buf csv;
     PeerRow *row;
-    size_t n, n_lacking; /* lacking: no winner, or the peer did not run */
+    size_t n, n_lacking; /* n_lacking: sizes without a winner or without a result of the peer */
 } Peers;
 
 static void date_print(Buf *out)
@@ -80,7 +80,7 @@ static void state_cells(Buf *out, const Result *x)
     csv_cell_f(out, false, "%u", s ? s->throttle : 0);
 }
 
-/* "4096,4096,1,4096,..." of "Cijk_Ailk_Bljk_SB 4096,4096,1,4096,..." */
+/* "4096,4096,1,4096,..." of the key "Cijk_Ailk_Bljk_SB 4096,4096,1,4096,...". */
 static Str sizes_of(Str key) { return str_sub(key, str_find(key, ' ', 0) + 1, key.n); }
 
 static Err row_write(Peers *p, const PlanView *plan, size_t size, const Ranking *rank, const Result *peer,
@@ -173,13 +173,14 @@ static void summary(Peers *p)
                STR_ARG(p->row[i].group), STR_ARG(p->row[i].size));
 }
 
-/* The table of an earlier run, whose winners these need not be. A file that is not ours stays. */
+/* Removes the table of an earlier run, whose winners may be different ones. A file that tuner did not write
+ * stays. */
 static Err stale_remove(Run *r, const char *path)
 {
     Str text;
     if (!file_exists(path) || file_read(&r->arena, path, 64 << 20, &text)) return ERR_OK;
     if (!str_starts(text, "# device: ") || unlink(path)) return ERR_OK;
-    notice("peer.csv of an earlier run is gone: its winners need not be these (--peer makes it anew)");
+    notice("peer.csv of an earlier run was removed: its winners may differ (--peer writes it again)");
     return ERR_OK;
 }
 

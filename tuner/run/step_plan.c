@@ -1,8 +1,7 @@
-/* Step: what is to be done, into the store: which kernels (by the hash of their source), on which sizes, in
- * which setting.
+/* Step: records in the store which kernels will be measured on which sizes in which setting.
  *
- * A kernel's identity is not its name, which depends on what else is in the benchmark: see candidates.h,
- * run.h.
+ * Kernels are identified by the hash of candidates.h and not by their names, which depend on the other
+ * solutions of the benchmark. See run.h.
  */
 #include "run/run.h"
 
@@ -12,7 +11,8 @@
 
 #include "run/client_ini.h"
 
-/* " A=1,131072,64": a tensor's strides, where the sizes and leading dimensions do not say them. */
+/* Appends " A=1,131072,64": a tensor's strides, where they do not follow from sizes and leading dimensions.
+ */
 static void strides_key(const ProblemType *pt, const ProblemSize *s, int tensor, Buf *out)
 {
     ProblemSize plain = *s;
@@ -25,8 +25,8 @@ static void strides_key(const ProblemType *pt, const ProblemSize *s, int tensor,
     for (int32_t i = 0; i < n; i++) buf_printf(out, "%s%" PRId64, i ? "," : "", given[i]);
 }
 
-/* "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64 A=1,64,0": type, sizes, and the strides and pads that do not
- * follow from them. The numbers of the sizes end at the second blank. */
+/* Appends "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64 A=1,64,0": problem type, sizes, and the strides and pads
+ * that do not follow from them. The sizes end at the second blank. */
 static void problem_key(const Group *g, const ProblemSize *s, Buf *out)
 {
     const ProblemType *pt = &g->problem->pt;
@@ -125,7 +125,7 @@ static Err rejections_store(Run *r, const Group *g)
     return e;
 }
 
-/* Under one name, as the table has a row per reason. */
+/* All of them are one row, because the table has one row per rule. */
 static Err unwritten_store(Run *r, const Group *g)
 {
     int64_t n = 0;
@@ -133,7 +133,7 @@ static Err unwritten_store(Run *r, const Group *g)
     return n ? store_rejection_add(&r->store, g->plan, STR("kernel-writer"), g->unwritten[0].why, n) : 0;
 }
 
-/* The key is a hash of all that the plan consists of; rows that differ were not written by a run. */
+/* The key is a hash of the whole plan, so rows that differ mean a damaged store. */
 static Err plan_same(Run *r, const Group *g)
 {
     Arena a;

@@ -1,7 +1,6 @@
-/* Step: what the client needs and what shows a reader what was done: the benchmark library,
- * ClientParameters.ini, run.sh (the same client run by hand), cache.yaml. Paths in them are relative to the
- * group's build folder, so that OUTDIR can be moved. See run.h.
- */
+/* Step: writes the files of the client: the benchmark library, ClientParameters.ini, run.sh (runs the same
+ * client by hand) and cache.yaml. Paths in them are relative to the group's build folder, so that OUTDIR can
+ * be moved. See run.h. */
 #include "run/run.h"
 
 #include <stdlib.h>
