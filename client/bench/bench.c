@@ -88,7 +88,8 @@ static const CliOption options[] = {
     CASE("solution_index", 0, "N", NULL, NULL, "index + 1; 0: chosen"),
     CASE("algo", 0, "N", NULL, NULL, "0 or 1, as rocblas-bench takes it; changes nothing"),
     CASE("flags", 0, "N", NULL, NULL,
-         "0 to 7, as rocblas-bench takes it; 1 (packed int8) is refused for i8_r"),
+         "0 to 15, rocblas_gemm_flags: 1 (packed int8) is refused for i8_r, 2 has no effect, 4 and 8 are "
+         "fp16_alt_impl and fp16_alt_impl_rnz"),
     {.name = "threads",
      .kind = CLI_INT,
      .arg = "N",

@@ -170,15 +170,15 @@ static const struct {
     {"flags", NULL, NULL, SET_ZERO, 1, 0},
 };
 
-/* --algo and --flags choose among implementations that this library does not have: flags 2 (use the
- * CU-efficiency table) and 4 (fp16 alternate implementation) are AMD's and change no result here. flags 1
- * (packed int8, rocBLAS before 6.0) matters for i8_r only: see case_finish. */
+/* --algo chooses among implementations that this library does not have. Of --flags (rocblas_gemm_flags), 1
+ * (packed int8, rocBLAS before 6.0) matters for i8_r only: see case_finish; 2 (CU-efficiency table) has no
+ * effect, as --select-only has metric=cu for it; 4 and 8 are fp16_alt_impl and fp16_alt_impl_rnz. */
 static Err set_zero(BenchCase *c, const char *name, Str v, bool flags)
 {
     int64_t n;
     TRY(read_int(name, v, 0, &n));
-    if (n > (flags ? 7 : 1)) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not supported", name, n);
-    if (flags) c->packed_int8 = n & 1;
+    if (n > (flags ? 15 : 1)) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not supported", name, n);
+    if (flags) c->packed_int8 = n & 1, c->g.fp16_alt = (unsigned)n >> 2;
     return ERR_OK;
 }
 

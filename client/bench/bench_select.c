@@ -1,9 +1,9 @@
 /* tuner-bench --select-only: problem lines on stdin, one JSON line each on stdout with the chosen solution
  * and, when asked, its launches. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1]
- * [xf32=1] [metric=cu|device]`; a leading dimension of 0 is the packed one; batch strides are leading
- * dimension times columns. Pointers are fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D
- * 0x4000000000 (C with cd=1), workspace 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers
- * at 0x6000000000, 0x6100000000, ...; with cd=1 beside it D's array is C's. */
+ * [xf32=1] [fp16_alt=1|2|3] [metric=cu|device]`; a leading dimension of 0 is the packed one; batch strides
+ * are leading dimension times columns. Pointers are fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D
+ * 0x4000000000 (C with cd=1), workspace 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers at
+ * 0x6000000000, 0x6100000000, ...; with cd=1 beside it D's array is C's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "client/bench/bench.h"
 
-enum { LINE_BYTES = 1024, WORDS = 13, OPTIONS = 4 };
+enum { LINE_BYTES = 1024, WORDS = 13, OPTIONS = 5 };
 
 /* Letters of the input, output and compute type: HHS is half, half, float; F8B8SS has two input types. */
 static const struct {
@@ -104,12 +104,15 @@ static Err read_option(Str word, tuner_gemm_desc *g, bool *same)
         g->pointer_arrays = 1;
     else if (str_eq_c(word, "xf32=1"))
         g->xf32 = 1;
+    else if (str_starts(word, "fp16_alt=") && word.n == 10 && word.s[9] >= '1' && word.s[9] <= '3')
+        g->fp16_alt = (unsigned)(word.s[9] - '0');
     else if (str_eq_c(word, "metric=cu"))
         g->metric = TUNER_METRIC_CU;
     else if (str_eq_c(word, "metric=device"))
         g->metric = TUNER_METRIC_DEVICE;
     else
-        FAIL(ERR_INPUT, "'%.*s' is none of cd=1, gb=1, xf32=1, metric=cu, metric=device", STR_ARG(word));
+        FAIL(ERR_INPUT, "'%.*s' is none of cd=1, gb=1, xf32=1, fp16_alt=1, 2 or 3, metric=cu, metric=device",
+             STR_ARG(word));
     return ERR_OK;
 }
 

@@ -71,6 +71,8 @@
  *   TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH  path of the library, in this order
  *   TUNER_DEVICE                    like tuner_options.device
  *   TUNER_NUM_THREADS               default: the processors that the process may use
+ *   ROCBLAS_INTERNAL_FP16_ALT_IMPL, ROCBLAS_INTERNAL_FP16_ALT_IMPL_RNZ
+ *                                   1 sets and 0 clears a bit of tuner_gemm_desc.fp16_alt for all calls
  *   TENSILE_EXPERIMENTAL_SELECTION  1: select over grids of sizes, 2: by decision trees, if the library has
  *                                   such rows; else neither
  *   TUNER_LAYER                     log; sum of 1 (calls), 2 (tuner-bench lines), 4 (YAML profile at close)
@@ -124,6 +126,9 @@ typedef enum {
     TUNER_METRIC_CU = 1,    /* highest speed per compute unit in use, if other kernels run at the same time */
     TUNER_METRIC_DEVICE = 2 /* highest speed */
 } tuner_metric;
+
+/* Bits of tuner_gemm_desc.fp16_alt. */
+enum { TUNER_FP16_ALT = 1, TUNER_FP16_ALT_ROUND = 2 };
 
 typedef struct tuner_library tuner_library;
 
@@ -195,6 +200,10 @@ typedef struct {
     /* 1: f32 operands may be rounded to 11 significant bits (AMD's xf32, NVIDIA's tf32), if the library has
      * kernels for that. */
     int xf32;
+    /* TUNER_FP16_ALT and TUNER_FP16_ALT_ROUND, like rocBLAS's gemm flags fp16_alt_impl and fp16_alt_impl_rnz:
+     * half operands may be converted to bf16, which keeps their denormals on gfx90a, if the library has
+     * kernels for that; with ROUND the conversion rounds to nearest. 0: neither. */
+    unsigned fp16_alt;
     int64_t solution_index; /* > 0: run this solution (index in the file + 1); 0: the library's choice */
     tuner_metric metric;    /* has no effect where TENSILE_EXPERIMENTAL_SELECTION applies */
 } tuner_gemm_desc;

@@ -97,6 +97,8 @@ static Err check(const tuner_gemm_desc *g)
     if (g->d) TRY(check_ld("ldd", g->ldd, g->m));
     if ((int)g->metric < 0 || g->metric > TUNER_METRIC_DEVICE)
         FAIL(ERR_INPUT, "metric is %d, expected 0 to 2", (int)g->metric);
+    if (g->fp16_alt > (TUNER_FP16_ALT | TUNER_FP16_ALT_ROUND))
+        FAIL(ERR_INPUT, "fp16_alt is %u, expected 0 to 3", g->fp16_alt);
     if (!g->alpha || !g->beta) FAIL(ERR_INPUT, "%s is a null pointer", g->alpha ? "beta" : "alpha");
     return ERR_OK;
 }
@@ -129,6 +131,9 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contracti
                         g->stride_c, g->d ? g->stride_d : g->stride_c);
     contraction_types(p, g->a_type, g->b_type, g->c_type, g->d_type, g->compute_type);
     if (g->xf32) p->f32_xdl = TYPE_X;
+    unsigned alt = (g->fp16_alt & ~t->fp16_alt_fixed) | t->fp16_alt;
+    p->fp16_alt = alt & TUNER_FP16_ALT;
+    p->fp16_alt_round = (alt & TUNER_FP16_ALT_ROUND) != 0;
     p->operation = t->operation[operation_index(g)];
     p->trans_a = g->trans_a != TUNER_N;
     p->trans_b = g->trans_b != TUNER_N;

@@ -39,7 +39,7 @@ const char *tuner_type_word(unsigned type) { return type_name((tuner_type)type);
 static bool is_plain(const tuner_gemm_desc *g)
 {
     return (unsigned)g->a_type <= TUNER_F16 && g->a_type == g->b_type && g->a_type == g->c_type &&
-           g->a_type == g->d_type && g->a_type == g->compute_type && (!g->d || g->d == g->c);
+           g->a_type == g->d_type && g->a_type == g->compute_type && (!g->d || g->d == g->c) && !g->fp16_alt;
 }
 
 static const char *batch_name(const tuner_gemm_desc *g)
@@ -144,8 +144,8 @@ static void line_bench(Line *l, const Profile *p)
     }
     if (g->batch > 1 || g->pointer_arrays) add(l, " --batch_count %" PRId64, g->batch ? g->batch : 1);
     if (!plain)
-        add(l, " --compute_type %s --algo 0 --solution_index %" PRId64 " --flags 0",
-            type_name(g->compute_type), g->solution_index);
+        add(l, " --compute_type %s --algo 0 --solution_index %" PRId64 " --flags %u",
+            type_name(g->compute_type), g->solution_index, g->fp16_alt << 2);
     add(l, "\n");
 }
 
@@ -175,6 +175,7 @@ static void line_profile(Line *l, const Profile *p)
     if (!plain) add(l, ", ldd: %" PRId64, g->d ? g->ldd : g->ldc);
     if (!plain && strided) add(l, ", stride_d: %" PRId64, g->d ? g->stride_d : g->stride_c);
     if (g->batch > 1 || g->pointer_arrays) add(l, ", batch_count: %" PRId64, g->batch ? g->batch : 1);
+    if (g->fp16_alt) add(l, ", flags: %u", g->fp16_alt << 2);
     add(l, ", call_count: %" PRIu64 " }\n", p->count);
 }
 
@@ -197,7 +198,8 @@ static bool same_call(const Profile *a, const Profile *b)
            x->lda == y->lda && x->ldb == y->ldb && x->ldc == y->ldc && x->ldd == y->ldd &&
            x->stride_a == y->stride_a && x->stride_b == y->stride_b && x->stride_c == y->stride_c &&
            x->stride_d == y->stride_d && x->batch == y->batch && x->pointer_arrays == y->pointer_arrays &&
-           memcmp(a->alpha, b->alpha, sizeof a->alpha) == 0 && memcmp(a->beta, b->beta, sizeof a->beta) == 0;
+           x->fp16_alt == y->fp16_alt && memcmp(a->alpha, b->alpha, sizeof a->alpha) == 0 &&
+           memcmp(a->beta, b->beta, sizeof a->beta) == 0;
 }
 
 static void profile_count(CallLog *log, const Profile *p)

@@ -240,6 +240,20 @@ static uint8_t experimental_selection(void)
     return option == 1 ? METRIC_EXPERIMENTAL_GRID : option == 2 ? METRIC_EXPERIMENTAL_DTREE : METRIC_AUTO;
 }
 
+/* Like rocBLAS: a variable that is set determines the flag of all calls; 0 clears it, any other number sets
+ * it. */
+static void read_fp16_alt(tuner_library *t)
+{
+    static const char *const name[] = {"ROCBLAS_INTERNAL_FP16_ALT_IMPL",
+                                       "ROCBLAS_INTERNAL_FP16_ALT_IMPL_RNZ"};
+    for (unsigned i = 0; i < 2; i++) {
+        const char *text = getenv(name[i]);
+        if (!text) continue;
+        t->fp16_alt_fixed |= 1u << i;
+        if (strtol(text, NULL, 10)) t->fp16_alt |= 1u << i;
+    }
+}
+
 /* Number of forks from the first process to this one; a global, as handlers of pthread_atfork have no
  * argument. */
 static _Atomic unsigned forks;
@@ -265,6 +279,7 @@ static Err open_into(tuner_library *t, const char *path, const tuner_options *o)
     if (o->n_cu < 0 || o->n_cu > INT32_MAX) FAIL(ERR_INPUT, "%" PRId64 " compute units", o->n_cu);
     t->deterministic = o->deterministic != 0;
     t->experimental = experimental_selection();
+    read_fp16_alt(t);
     for (unsigned i = 0; i < 32; i++)
         t->operation[i] = operation_code_gemm(i & 1, i & 2, i & 4, i & 8, i & 16);
     TRY(log_open(&t->log));

@@ -71,7 +71,8 @@ struct tuner_library {
     Library *library;
     Hardware hw;
     bool can_run, deterministic;
-    uint8_t experimental; /* METRIC_EXPERIMENTAL_*, or METRIC_AUTO: none */
+    uint8_t experimental;              /* METRIC_EXPERIMENTAL_*, or METRIC_AUTO: none */
+    unsigned fp16_alt, fp16_alt_fixed; /* bits that the environment sets, and those that it determines */
     LaunchHardware launch_hw;
     HostPool *pool;
     Gpu *gpu; /* NULL: kernels run on the host */

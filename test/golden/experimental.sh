@@ -1,4 +1,4 @@
-# TENSILE_EXPERIMENTAL_SELECTION: rows of decision trees and of grids are taken when it asks for them, as Tensile's host
+# TENSILE_EXPERIMENTAL_SELECTION: selects rows of decision trees and of grids, as Tensile's host
 # library does; the answers of that are in test/data/tensile/dtree. Words of problem lines: metric, xf32, cd beside gb.
 mkdir -p logic/experimental/dtree
 gzip -dc "$DATA/tensile/dtree/aldebaran_Cijk_Alik_Bljk_DB_dtree.yaml.gz" >logic/experimental/dtree/aldebaran_DB_dtree.yaml
@@ -59,6 +59,6 @@ hex() { # D, C, A, B of the launch
     sed 's/.*"hex":"\([0-9a-f]*\)".*/\1/' | cut -c1-64 | fold -w 16
 }
 hex gb=1; echo; hex 'cd=1 gb=1'; echo
-for words in 'metric=fast' 'xf32=2' 'cd=1 gb=1 xf32=1 metric=cu metric=cu'; do
+for words in 'metric=fast' 'xf32=2' 'cd=1 gb=1 xf32=1 metric=cu metric=cu metric=cu'; do
   echo "S N N $size $words" | "$BIN"/tuner-bench --library hand.yaml --select-only --arch gfx90a --cus 104; echo "exit $?"
 done
