@@ -48,4 +48,12 @@ mkdir logic data; cp out/set_aside/3_LibraryLogic/renamed*.yaml logic/foreign.ya
 sed -i 's/256, 256, 1, 256/257, 256, 1, 256/' logic/foreign.yaml
 cp out/set_aside/2_BenchmarkData/other.* data
 run --global-parameters LibraryLogicPath=../logic BenchmarkDataPath=../data LibraryFormat=yaml -- less.yaml out
-ls logic data; grep -c 257 out/4_LibraryClient/library/TensileLibrary.yaml; exit 0
+ls logic data; grep -c 257 out/4_LibraryClient/library/TensileLibrary.yaml
+echo "--- absolute paths are taken as they are; of the files there none is removed"
+kernels=$PWD/abs/problems/Cijk_Ailk_Bljk_SB_00/00_Final/source/library
+mkdir -p "$kernels" abs/data abs/logic
+for f in "$kernels/Cijk_Ailk_Bljk_SB_mine.so" abs/problems/.tuner-tmp-aB3dE6 abs/data/mine.csv abs/logic/mine.yaml; do echo mine >"$f"; done
+run --global-parameters BenchmarkProblemsPath="$PWD/abs/problems" BenchmarkDataPath="$PWD/abs/data" \
+  LibraryLogicPath="$PWD/abs/logic" LibraryClientPath="$PWD/abs/client" -- "$DATA/run/sim.yaml" out2 | sed "s|$PWD|DIR|g"
+grep -o 'TUNER_LIBPATH=[^ ]*' log | sed "s|$PWD|DIR|"; ls out2 abs/data abs/logic abs/client
+cat "$kernels/Cijk_Ailk_Bljk_SB_mine.so" abs/problems/.tuner-tmp-aB3dE6 abs/data/mine.csv abs/logic/mine.yaml; exit 0

@@ -22,7 +22,7 @@ Err run_path(Run *r, Str *out, const char *fmt, ...)
     int n = vsnprintf(below, sizeof below, fmt, ap);
     va_end(ap);
     if (n < 0 || (size_t)n >= sizeof below) FAIL(ERR_INPUT, "path is too long: '%.100s...'", below);
-    *out = path_join(&r->arena, r->outdir, below);
+    *out = below[0] == '/' ? arena_dup(&r->arena, str_from(below)) : path_join(&r->arena, r->outdir, below);
     TRY_ALLOC(out->s);
     return 0;
 }

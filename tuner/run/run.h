@@ -137,7 +137,8 @@ Err group_code_objects(Run *r, Group *g);
  */
 Err group_give_up(Run *r, Group *g, Err code, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
-/* The path OUT/<formatted text>, in the run's arena. */
+/* "OUT/dir/name" in the run's arena; an absolute path stands for itself, like in Python's os.path.join, with
+ * which Tensile joins its *Path parameters. */
 Err run_path(Run *r, Str *out, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* ERR_FAILED "interrupted" after Ctrl-C. */
 Err run_check(void);

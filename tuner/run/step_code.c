@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/own.h"
 #include "space/naming.h"
 
 static const size_t OBJECT_BYTES_MAX = (size_t)256 << 20;
@@ -43,14 +44,24 @@ static Err link_all(Run *r, Group *g, Str dir)
                       out->s);
 }
 
-/* Puts the object under another name: as a hard link where possible, else as a copy. */
-static Err object_place(const char *from, const char *to)
+/* Whether the folder of the group's code objects is below OUTDIR. Elsewhere (BenchmarkProblemsPath may be
+ * absolute or begin with "..") no file is removed. */
+static bool is_own_dir(Run *r, const Group *g)
 {
-    if (unlink(to) && errno != ENOENT) FAIL(ERR_FAILED, "cannot replace '%s': %s", to, strerror(errno));
+    Str below = arena_printf(&r->arena, "%.*s/%.*s/00_Final/source/library",
+                             STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(g->name));
+    return below.s && path_is_below(r->outdir, below);
+}
+
+/* The object under another name: the same file where the file system can, else a copy. */
+static Err object_place(const char *from, const char *to, bool own)
+{
+    if (own && unlink(to) && errno != ENOENT)
+        FAIL(ERR_FAILED, "cannot replace '%s': %s", to, strerror(errno));
     return link(from, to) == 0 ? 0 : file_copy(from, to, OBJECT_BYTES_MAX);
 }
 
-static Err place(Run *r, Str dir, Str symbol, Str object, Str *out)
+static Err place(Run *r, Str dir, bool own, Str symbol, Str object, Str *out)
 {
     Buf name;
     buf_init(&name);
@@ -61,10 +72,10 @@ static Err place(Run *r, Str dir, Str symbol, Str object, Str *out)
     buf_fini(&name);
     TRY(e);
     TRY_ALLOC(out->s);
-    return object_place(object.s, out->s);
+    return object_place(object.s, out->s, own);
 }
 
-static Err place_all(Run *r, Group *g, Str dir)
+static Err place_all(Run *r, Group *g, Str dir, bool own)
 {
     size_t n = g->n_columns + g->n_helpers;
     Str *object = objects_of(r, g);
@@ -73,7 +84,7 @@ static Err place_all(Run *r, Group *g, Str dir)
     for (size_t i = 0; i < n; i++) {
         Str symbol =
             i < g->n_columns ? g->variant[g->column[i]].symbol : g->helper[i - g->n_columns].h.symbol;
-        TRY(place(r, dir, symbol, object[i], &g->code_object[i]));
+        TRY(place(r, dir, own, symbol, object[i], &g->code_object[i]));
     }
     g->n_code_objects = n;
     return 0;
@@ -104,6 +115,7 @@ Err group_code_objects(Run *r, Group *g)
                  STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(g->name)));
     TRY(dir_make(dir.s));
     if (r->toolchain.linker) return link_all(r, g, dir);
-    TRY(old_remove(r, g, dir));
-    return place_all(r, g, dir);
+    bool own = is_own_dir(r, g);
+    if (own) TRY(old_remove(r, g, dir));
+    return place_all(r, g, dir, own);
 }

@@ -257,10 +257,11 @@ static void usage_print(Run *r)
     Buf words;
     buf_init(&words);
     buf_puts(&words, "TUNER_LIBPATH=");
-    Str library =
-        path_join(&r->arena, r->outdir,
-                  arena_printf(&r->arena, "%.*s/library", STR_ARG(r->config->globals.LibraryClientPath)).s);
-    shell_word(library, &words);
+    Str library;
+    if (run_path(r, &library, "%.*s/library", STR_ARG(r->config->globals.LibraryClientPath)))
+        verbose("%s", err_message());
+    else
+        shell_word(library, &words);
     buf_putc(&words, ' ');
     if (program_word(&r->arena, "tuner-bench", &words)) verbose("%s", err_message());
     printf("\nto use the library:\n  %s", buf_cstr(&words));
