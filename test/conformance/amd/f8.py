@@ -4,16 +4,14 @@ and every middle between two codes to both types.
 
 usage: f8.py [--build DIR]
 Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when a number is wrong."""
-import argparse
 import re
 import sys
 
 import numpy as np
 
 import cases
-import emulate
+import frame
 import numbers_gemm as num
-import run
 
 KERNELS = '''
 extern "C" __attribute__((global)) void up(const unsigned char *x, float *f8, float *b8)
@@ -99,26 +97,13 @@ def run_arch(emu, kernels, arch):
     return out, total
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument('--build', default='build')
-    args = p.parse_args()
-    emu, why = emulate.load_emulator()
-    compiler, version = run.newest_clang()
-    if not emu or version < 19:
-        print(f'skipped: 8-bit floats on the emulator: {why or "no clang 19 or newer"}')
-        return 0
-    kernels = emulate.Kernels(f'{args.build}/conformance/emit', compiler, f'{args.build}/conformance/amd.cache')
+def check(emu, kernels, _build):
     failed, total = [], 0
     for arch in ARCHES:
         lines, n = run_arch(emu, kernels, arch)
         failed, total = failed + lines, total + n
-    for line in failed:
-        print(line)
-    kernels.close()
-    print(f'{total} conversions of 8-bit floats, {len(failed) or "none"} wrong')
-    return 1 if failed else 0
+    return failed, f'{total} conversions of 8-bit floats, {len(failed) or "none"} wrong'
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(frame.main(__doc__, '8-bit floats', check))

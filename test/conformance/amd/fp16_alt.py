@@ -6,14 +6,13 @@ denormals taken for zero (what gfx90a's matrix instructions of half do), which m
 
 usage: fp16_alt.py [--build DIR]
 Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when something is wrong."""
-import argparse
 import re
 import sys
 
 import cases
 import emulate
+import frame
 import numbers_gemm as num
-import run
 
 MATRIX = {'MatrixInstruction': [32, 32, 8, 1, 1, 1, 1, 2, 2], 'DepthU': 32, 'KernelLanguage': 'Assembly',
           'GlobalReadVectorWidth': 8, 'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'PrefetchGlobalRead': 1}
@@ -41,16 +40,7 @@ def kind_of(most, flushed):
     return Kind
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument('--build', default='build')
-    args = p.parse_args()
-    emu, why = emulate.load_emulator()
-    compiler, version = run.newest_clang()
-    if not emu or version < 19:
-        print(f'skipped: Fp16AltImpl on the emulator: {why or "no clang 19 or newer"}')
-        return 0
-    kernels, machine = emulate.Kernels(f'{args.build}/conformance/emit', compiler, f'{args.build}/conformance/amd.cache'), None
+def check(emu, kernels, _build):
     todo = [dict(cases.case(arch, 'HSSRZ', trans, s, Fp16AltImplRound=bool(near)), name=f'k{i}_{near}', sizes=SIZES,
                  text=text, scalars=[[1, 0]] * len(SIZES))
             for i, (arch, trans, s, text) in enumerate(SOLUTIONS) for near in (0, 1)]
@@ -72,15 +62,11 @@ def main():
             if bad:
                 wrong.append(f"{name}, {what}, {launch['size']}: {bad}")
             elif not machine.run(c, a, objects, launch, n):
-                wrong.append(f"{name}, {what}, {launch['size']}: the data do not tell bf16 from half")
+                wrong.append(f"{name}, {what}, {launch['size']}: the data give the same result with bf16 and half")
             n += 1
     emulate.Problem = plain
-    for line in wrong:
-        print(line)
-    kernels.close()
-    print(f'{len(todo)} kernels with Fp16AltImpl on {n} problems, {len(wrong) or "none"} wrong')
-    return 1 if wrong else 0
+    return wrong, f'{len(todo)} kernels with Fp16AltImpl on {n} problems, {len(wrong) or "none"} wrong'
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(frame.main(__doc__, 'Fp16AltImpl', check))
