@@ -1,5 +1,5 @@
 /* createlib, third step: text of the kernels and compilation through the cache; create_files.c makes files of
- * them. A kernel that cannot be had takes its solutions out of the library and nothing else. */
+ * them. When a kernel cannot be built, only its solutions are left out of the library. */
 #include "createlib/create_internal.h"
 
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static Err emit_all(Create *c)
     return e;
 }
 
-/* The kernel of solution i for t, or for a setting of it; NULL: none was planned. */
+/* The kernel of solution i for t, or for t with a setting of xnack; NULL: none was planned. */
 static const CreateUnit *unit_for(const Create *c, const CreateLogic *l, size_t i, const Target *t)
 {
     Buf key;
@@ -73,7 +73,8 @@ static const CreateUnit *unit_for(const Create *c, const CreateLogic *l, size_t 
     return found;
 }
 
-/* A solution stays when its kernel is there for at least one of its architectures. *missing: not for all. */
+/* A solution is kept if its kernel was built for at least one of its architectures. *missing: it is missing
+ * for another one. */
 static void leave_out_one(const Create *c, CreateLogic *l, size_t i, bool *missing)
 {
     bool any = false;
@@ -157,7 +158,7 @@ static Err take_job(Create *c, CreateUnit *u, const BuildJob *job)
     return create_fail_unit(c, u, job->why);
 }
 
-/* What the code object says, before it goes into a file. Spills are the logic's choice, unless no_spills. */
+/* Checks the facts of the kernel's code object. Spills are accepted unless no_spills is set. */
 static Err check_unit(Create *c, CreateUnit *u)
 {
     Arena a;
@@ -200,8 +201,9 @@ static Err compile_for(Create *c, const Target *t, const Toolchain *tc, BuildWat
         of[n++] = i;
     }
     BuildReport report = {0};
-    /* kernels of one object go into every file that needs one of them, so files of their own need objects of
-     * their own; GPU objects share nothing, so that what a benchmark compiled is found in its cache */
+    /* an object with several kernels goes into every file that needs one of them, so separate files need
+     * separate objects; GPU objects have one kernel each, so that those of a benchmark are found in the cache
+     */
     bool one_file = c->o->merge_files && !c->o->lazy && c->o->num_merged_files == 1;
     BuildOptions o = {.toolchain = tc,
                       .cache_dir = cache.s,
@@ -221,7 +223,7 @@ static Err compile_for(Create *c, const Target *t, const Toolchain *tc, BuildWat
     return ERR_OK;
 }
 
-/* Without a compiler for a target all its kernels fail with that reason. */
+/* If there is no compiler for the target, all its kernels fail with that reason. */
 static Err compile_target(Create *c, const Target *t, BuildWatch *watch)
 {
     bool any = false;

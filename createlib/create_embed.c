@@ -1,7 +1,7 @@
-/* --embed-library: the files of the library as one C source. Compiled into a program it holds, under NAME,
+/* --embed-library: the files of the library as one C source. It defines
  *     const TunerEmbedded NAME_files[]; const size_t NAME_n_files;
- * and hands every entry to tuner_embedded_add(name, key, file, data, n) before main, when the program has
- * such a function.
+ * and, before main, calls tuner_embedded_add(name, key, file, data, n) for every entry if the program has
+ * that function (libtuner).
  */
 #include "createlib/create_internal.h"
 

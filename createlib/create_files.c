@@ -22,7 +22,7 @@ static const Toolchain *toolchain_of(const Create *c, const Target *t)
     return NULL;
 }
 
-/* The kernels of a file that are there. */
+/* The kernels of a file that were built. */
 static Err units_of(Create *c, const CreateObject *o, CreateUnit ***unit, size_t *n)
 {
     *n = 0;
@@ -73,8 +73,8 @@ static Err text_of(Create *c, CreateUnit **unit, size_t n, Str *out)
     return ERR_OK;
 }
 
-/* Files of one kernel are its object; the others are compiled together, with several threads each where the
- * compiler can. */
+/* A file with one kernel is its object; the kernels of other files are compiled together, with several
+ * threads if the compiler supports that. */
 static Err compile_whole(Create *c, const Target *t, const Toolchain *alone, BuildJob *job, size_t n,
                          size_t most)
 {
@@ -102,8 +102,8 @@ static Err place(Create *c, Str object, Str file)
     return ERR_OK;
 }
 
-/* Each kernel alone was compiled, together they cannot be: files of their own, as without --merge-files. */
-static Err place_apart(Create *c, const Target *t, CreateUnit **unit, size_t n)
+/* Puts each kernel into a file of its own, as without --merge-files, after compiling them together failed. */
+static Err place_separately(Create *c, const Target *t, CreateUnit **unit, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         CreateObject o = {.target = t};
@@ -121,7 +121,7 @@ static Err whole_done(Create *c, CreateObject *o, const BuildJob *job, CreateUni
     if (!job->status) return place(c, job->object_path, o->file);
     warning("%.*s: %zu kernels cannot be compiled together (%.*s): they get files of their own",
             STR_ARG(o->file), n, STR_ARG(job->why));
-    return place_apart(c, o->target, unit, n);
+    return place_separately(c, o->target, unit, n);
 }
 
 static Err whole_files(Create *c, const Target *t, const Toolchain *tc)

@@ -1,4 +1,4 @@
-/* What the steps of createlib share. Only createlib/ includes it. */
+/* The state of a createlib run and the functions of its steps. Private to createlib/. */
 #ifndef CREATELIB_CREATE_INTERNAL_H
 #define CREATELIB_CREATE_INTERNAL_H
 
@@ -14,8 +14,8 @@
 enum { CREATE_ARCHS_MAX = 64 };
 
 typedef struct {
-    Str why;      /* it is not in the library; "" when it is */
-    Str stand_in; /* parameters that its kernel does without, as create_stand_in.c says; "": none */
+    Str why;      /* reason for which it is left out; "" when it is in the library */
+    Str stand_in; /* parameters that its ordinary kernel ignores (create_stand_in.c); "": none */
 } CreateSolution;
 
 /* One logic file. */
@@ -24,7 +24,7 @@ typedef struct {
     LibraryPart part;
     Solution *state; /* of each solution, derived again */
     CreateSolution *solution;
-    const Target *target[CREATE_ARCHS_MAX]; /* what its kernels are built for */
+    const Target *target[CREATE_ARCHS_MAX]; /* the architectures for which its kernels are built */
     size_t n_targets;
     bool fallback;
 } CreateLogic;
@@ -33,13 +33,14 @@ typedef struct {
 typedef struct {
     Str symbol;
     const Target *target;
-    const Solution *s;     /* NULL: a helper kernel */
-    const ProblemType *pt; /* of a helper */
-    bool post_gsu, ga;     /* which helper */
-    bool is_shared;        /* by types that compute otherwise: told once, of metadata alone */
+    const Solution *s;        /* NULL: a helper kernel */
+    const ProblemType *pt;    /* of a helper */
+    bool post_gsu, ga;        /* which helper */
+    bool name_clash_reported; /* a problem type with another compute type has a helper of the same name; the
+                                 warning is printed once, in metadata-only runs */
     Str source, object_path;
-    Str linked; /* its symbol in the object; the file of kernels calls it symbol */
-    Str why;    /* it cannot be had; "" otherwise */
+    Str linked; /* its symbol in the object; linking renames it to symbol */
+    Str why;    /* reason for which it was not built; "" otherwise */
 } CreateUnit;
 
 /* One file of kernels. */
@@ -47,7 +48,7 @@ typedef struct {
     Str file;
     const Target *target;
     VEC(size_t) unit;
-    bool none; /* none of its kernels could be had: there is no such file */
+    bool none; /* none of its kernels was built: the file is not written */
 } CreateObject;
 
 /* The compiler of a target that kernels were compiled for. */
@@ -64,7 +65,7 @@ typedef struct {
     const Target *arch[CREATE_ARCHS_MAX];
     size_t n_archs;
     bool all_archs;
-    const Target *every[CREATE_ARCHS_MAX]; /* what fallback logic is built for when none was asked for */
+    const Target *every[CREATE_ARCHS_MAX]; /* architectures of fallback logic with --architecture all */
     size_t n_every;
     VEC(const Target *) variant; /* architectures with a setting of xnack: "gfx90a:xnack-" */
     CreateLogic *logic;
@@ -72,39 +73,39 @@ typedef struct {
     VEC(CreateUnit) unit;
     VEC(CreateObject) object;
     VEC(CreateTool) tool;
-    bool compiler_told; /* that another compiler than the one asked for is taken */
-    int version_told;   /* that this version of code objects is made in place of the one asked for */
-    bool no_arch;       /* gfx000 was asked for: logic of no architecture alone */
-    size_t n_spills;    /* kernels */
-    VEC(Str) metadata;  /* files written, without directory */
-    Map by_symbol;      /* "symbol target" -> unit + 1 */
-    Map by_helper;      /* "helper target" -> unit + 1, whatever the setting */
-    Map by_file;        /* object file -> object + 1 */
+    bool compiler_noticed; /* the notice about another compiler than the requested one was printed */
+    int version_noticed;   /* the notice about this code object version was printed */
+    bool no_arch;          /* --architecture gfx000: only logic without an architecture */
+    size_t n_spills;       /* kernels that spill registers */
+    VEC(Str) metadata;     /* files written, without directory */
+    Map by_symbol;         /* "symbol target" -> unit + 1 */
+    Map by_helper;         /* "helper target" -> unit + 1, for any setting of xnack */
+    Map by_file;           /* object file -> object + 1 */
 } Create;
 
 /* --architecture: all, or names separated by ';' (AMD's also by '_'). */
 Err create_archs(Create *c);
-/* Chooses, reads and derives. */
+/* Chooses the logic files, reads them and derives their solutions. */
 Err create_read(Create *c);
-/* What l's kernels are built for. */
+/* Sets the architectures for which l's kernels are built. */
 Err create_targets(Create *c, CreateLogic *l);
-/* Solution i of l, whose state is derived and cannot be honoured by the kernel writer: puts the state of an
- * ordinary kernel in its place, or says why there is none. */
+/* Solution i of l is derived, but the kernel writer rejects it: replaces its state by that of an ordinary
+ * kernel with the same results, or sets the reason why there is none. */
 Err create_stand_in(Create *c, const LogicKeys *keys, const Deriver *d, CreateLogic *l, size_t i);
-/* Names over the whole build, and which kernels there are and in which files. */
+/* Makes the names of all kernels, and the lists of kernels and of files with their kernels. */
 Err create_plan(Create *c);
-/* Text, compilation, linking; solutions whose kernel failed are left out. */
+/* Emits, compiles and links the kernels; solutions whose kernel failed are left out. */
 Err create_build(Create *c);
-/* Files of kernels in the library's directory. A file that cannot be made takes its kernels along. */
+/* Writes the files of kernels into the library's directory. When a file cannot be made, its kernels fail. */
 Err create_files(Create *c);
 /* Name of the file that has only this kernel. */
 Err create_unmerged_file(Create *c, Str symbol, const Target *t, Str *out);
 Err create_fail_unit(Create *c, CreateUnit *u, Str why);
 Err create_toolchain(Create *c, const Target *t, const char *const *extra, Toolchain *out);
 Str create_cache(Create *c); /* directory of objects */
-/* Only the texts, below <output>/Kernels. */
+/* Writes only the kernels' texts, below <output>/Kernels. */
 Err create_sources(Create *c);
-/* Indices, metadata files, master index. */
+/* Writes indices, metadata files and the master index. */
 Err create_metadata(Create *c);
 Err create_manifest(Create *c);
 Err create_verify(Create *c);

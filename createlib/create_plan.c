@@ -30,7 +30,7 @@ static Err name_all(Create *c, Namer *all, SerialNamer *serial)
     TRY_ALLOC(own);
     for (size_t i = 0; i < c->n_logic; i++) {
         CreateLogic *l = &c->logic[i];
-        TRY(namer_init(own, l->logic.pt)); /* its prefix; what is shown is common */
+        TRY(namer_init(own, l->logic.pt)); /* the prefix is its own; the parameters shown are common to all */
         memcpy(own->shown, all->shown, sizeof own->shown);
         for (size_t j = 0; j < l->logic.n_solutions; j++)
             if (!l->solution[j].why.n) TRY(name_solution(c, own, serial, l, j));
@@ -131,7 +131,7 @@ Err create_unmerged_file(Create *c, Str symbol, const Target *t, Str *out)
     return ERR_OK;
 }
 
-/* The file that a kernel belongs into. number counts the kernels, for NumMergedFiles. */
+/* The file into which a kernel goes. number: of the kernel, for NumMergedFiles. */
 static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool assembly, size_t number)
 {
     const char *arch = arch_in_file(c, u->target), *suffix = target_code_suffix(u->target);
@@ -163,7 +163,7 @@ static Err add_one(Create *c, const CreateLogic *l, const CreateUnit *like, bool
     return put_into(c, file, like->target, *unit);
 }
 
-/* For every setting of xnack that was asked for, where the file's name can tell. */
+/* Adds the kernel for every requested setting of xnack, if the names of files include the setting. */
 static Err add_kernel(Create *c, const CreateLogic *l, const CreateUnit *like, bool assembly, size_t *unit)
 {
     bool any = false;
@@ -207,19 +207,20 @@ static Err shared_reason(Create *c, const CreateUnit *u, const ProblemType *pt, 
     return e;
 }
 
-/* Tensile's names of helpers show the destination type alone, and its library has the first of a name for
- * all. Here what would get another's stays out of the library; metadata alone is Tensile's, with a warning.
- */
+/* Tensile's names of helpers contain only the destination type, and its library uses the first helper of a
+ * name for all problem types. Here a solution that would get the helper of another compute type is left out;
+ * in a metadata-only run it is kept as in Tensile, with a warning. */
 static Err check_shared(Create *c, const HelperKernel *h, const ProblemType *pt, const Target *t, Str *why)
 {
     int64_t *unit;
     TRY(helper_of(c, h->symbol, t, &unit));
     CreateUnit *u = *unit ? &c->unit.v[*unit - 1] : NULL;
-    if (!u || helper_serves(u->pt, pt, t, h->symbol) || (c->o->metadata_only && u->is_shared)) return ERR_OK;
+    if (!u || helper_serves(u->pt, pt, t, h->symbol) || (c->o->metadata_only && u->name_clash_reported))
+        return ERR_OK;
     TRY(shared_reason(c, u, pt, why));
     if (!c->o->metadata_only) return ERR_OK;
     warning("%.*s", STR_ARG(*why));
-    u->is_shared = true;
+    u->name_clash_reported = true;
     *why = STR_NULL;
     return ERR_OK;
 }
@@ -235,7 +236,7 @@ static Err add_helper(Create *c, const HelperKernel *h, const Solution *s, const
     return ERR_OK;
 }
 
-/* A solution's kernel and helpers for one target; why: not, since a helper's name is taken. */
+/* Adds a solution's kernel and helpers for one target; *why is set when a helper's name is taken. */
 static Err plan_solution(Create *c, CreateLogic *l, size_t i, const Target *t, Str *why)
 {
     const Solution *s = &l->state[i];

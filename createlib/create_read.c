@@ -1,5 +1,4 @@
-/* createlib, first step: which logic files, for which architectures, and the state of their solutions today.
- */
+/* createlib, first step: chooses logic files and architectures, and derives the solutions again. */
 #include "createlib/create_internal.h"
 
 #include <string.h>
@@ -146,9 +145,9 @@ static Err library_solution(const Logic *l, const LogicSolution *given, const So
     return kept_numbers(l, given, STR("LinearModel"), &out->linear_model);
 }
 
-/* Tensile does not ask whether what it rejects in a logic file is valid: the file's word counts, for what its
- * own tuning has found valid. Kernels need a state that is derived to its end. */
-static bool stays(const Create *c, const CreateLogic *l, const LogicSolution *given, Derived derived)
+/* Whether a solution is kept that Tensile's rules reject today. Like Tensile, createlib keeps it, as the
+ * tuning that wrote the file had accepted it; but building its kernel needs a completely derived state. */
+static bool is_kept(const Create *c, const CreateLogic *l, const LogicSolution *given, Derived derived)
 {
     if (!solution_has(&given->s, PARAM_MacroTile0)) return false;
     return c->o->metadata_only || (derived == DERIVED_WHOLE && l->target[0]->family == TARGET_AMDGCN);
@@ -161,7 +160,7 @@ static Err derive_one(Create *c, CreateLogic *l, size_t i, const LogicKeys *keys
     TRY(library_solution(&l->logic, given, &l->state[i], &l->part.solution[i]));
     Derived derived = logic_solution_derived(keys, given, d, &l->state[i], why);
     if (derived == DERIVED_VALID) return ERR_OK;
-    if (stays(c, l, given, derived)) {
+    if (is_kept(c, l, given, derived)) {
         if (c->o->metadata_only || solution_writable(d, &l->state[i], &v)) return ERR_OK;
         return create_stand_in(c, keys, d, l, i);
     }
@@ -170,7 +169,7 @@ static Err derive_one(Create *c, CreateLogic *l, size_t i, const LogicKeys *keys
     return ERR_OK;
 }
 
-/* By the limits of a run of `tuner`. */
+/* Derives all solutions with the limits of a run of `tuner`. */
 static Err derive_all(Create *c, CreateLogic *l, const LogicKeys *keys)
 {
     Deriver d;
@@ -208,7 +207,7 @@ static Err name_part(Create *c, CreateLogic *l)
     return ERR_OK;
 }
 
-/* Old files of no architecture: Tensile packs them under a name that no device has. */
+/* Whether this is an old file without an architecture: Tensile packs them under a name that no device has. */
 static bool is_for_nothing(const Create *c, const Logic *l)
 {
     if (c->o->runtime == CREATE_HOST || c->no_arch || !str_eq_c(l->arch, "gfx000")) return false;

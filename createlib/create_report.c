@@ -1,5 +1,5 @@
-/* createlib: which solutions are not what their logic file asks for, as a file and, counted by reason, as
- * lines of the log. */
+/* createlib: reports solutions that are left out or have another kernel than their logic file asks for, in a
+ * CSV file and, counted by reason, in the log. */
 #include "createlib/create_internal.h"
 
 #include <ctype.h>
@@ -66,8 +66,8 @@ static void put_without_numbers(Str text, Buf *out)
     }
 }
 
-/* Reasons that differ in numbers alone count as one; a rule's count by its name, but for the rule that stands
- * for one parameter or another. */
+/* Reasons that differ only in numbers count as one. Rejections count by the name of the rule, except for a
+ * rule that is shared by several parameters. */
 static Err count_left_out(Reasons *r, Str why)
 {
     Buf kind;

@@ -40,7 +40,7 @@ static const StandIn stand_ins[] = {
 };
 enum { N_STAND_INS = sizeof stand_ins / sizeof *stand_ins };
 
-/* The row with the parameter that *v speaks of; NULL: no ordinary kernel does the same. */
+/* The row of the parameter in the verdict; NULL: no ordinary kernel gives the same results. */
 static const StandIn *row_of(const Verdict *v)
 {
     int64_t id = v->rule == RULE_CUSTOM_KERNEL  ? PARAM_CustomKernelName

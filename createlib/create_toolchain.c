@@ -1,5 +1,6 @@
-/* createlib: the compiler of a target by the options. Command lines may name ROCm's compilers where there are
- * none, or versions of code objects that compilers no longer make: the nearest is taken, with a notice. */
+/* createlib: chooses the compiler of a target by the options. If a command line names a ROCm compiler that is
+ * not installed, or a code object version that compilers no longer make, the nearest one is used, with a
+ * notice. */
 #include <string.h>
 
 #include "base/log.h"
@@ -14,7 +15,8 @@ static bool is_tensile_compiler(const char *name)
     return false;
 }
 
-/* The compiler that was asked for. One of Tensile's that is not here, or cannot make this target: another. */
+/* Finds the requested compiler. If it is one of Tensile's that is missing or does not support the target,
+ * another one is used. */
 static Err find(Create *c, const Target *t, const char *const *extra, Toolchain *out)
 {
     const char *forced = t->family == TARGET_HOST ? c->o->c_compiler : c->o->cxx_compiler;
@@ -27,8 +29,8 @@ static Err find(Create *c, const Target *t, const char *const *extra, Toolchain 
         err_clear();
         FAIL(e, "%s", why.s);
     }
-    if (!c->compiler_told) notice("%s; '%s' compiles instead", why.s, out->program);
-    c->compiler_told = true;
+    if (!c->compiler_noticed) notice("%s; '%s' compiles instead", why.s, out->program);
+    c->compiler_noticed = true;
     return ERR_OK;
 }
 
@@ -39,7 +41,7 @@ static Err find_version(Create *c, const Target *t, int version, const char *con
     return find(c, t, version == 3 ? version3 : version == 5 ? version5 : otherwise, out);
 }
 
-/* Version 2 has no metadata in msgpack, which is what kernels are checked by: never made. */
+/* Version 2 is never made: it has no msgpack metadata, by which kernels are checked. */
 Err create_toolchain(Create *c, const Target *t, const char *const *extra, Toolchain *out)
 {
     int asked = t->family == TARGET_AMDGCN ? c->o->code_object_version : 0, made = asked == 2 ? 3 : asked;
@@ -49,10 +51,10 @@ Err create_toolchain(Create *c, const Target *t, const char *const *extra, Toolc
         made = 4;
         e = find_version(c, t, made, extra, out);
     }
-    if (!e && made != asked && c->version_told != made) {
+    if (!e && made != asked && c->version_noticed != made) {
         notice("code object version V%d: V%d is the nearest that '%s' makes for %s", asked, made,
                out->program, t->name);
-        c->version_told = made;
+        c->version_noticed = made;
     }
     return e;
 }

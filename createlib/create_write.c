@@ -28,7 +28,8 @@ int64_t create_index_base(Str arch)
     return v << 18;
 }
 
-/* Running numbers, in the order of the files; with an architecture's own files first when they are apart. */
+/* Numbers all solutions in the order of the files; with separate architectures, those of an architecture come
+ * before the fallback's. */
 static void number_solutions(Create *c)
 {
     Str seen[CREATE_ARCHS_MAX];
@@ -72,7 +73,7 @@ static Err write_parts(Create *c, Str name, TreeKind kind, LibraryPart *part, si
     return ERR_OK;
 }
 
-/* Parts of one architecture, fallback ones behind; arch "" for all. */
+/* The parts of one architecture, then the fallback's; arch "": all parts. */
 static Err gather(Create *c, Str arch, LibraryPart **part, size_t *n)
 {
     *n = 0;
@@ -120,7 +121,8 @@ static Err write_arch(Create *c, Str arch, bool dry)
     return write_parts(c, file, c->o->lazy ? TREE_LAZY : TREE_FULL, part, n, dry);
 }
 
-/* Every architecture that has files, and, where there is a fallback, every one that this is built for. */
+/* Writes a library for every architecture that has files and, if there is fallback logic, for every one for
+ * which that is built. */
 static Err write_separate(Create *c, bool dry)
 {
     Map done;
@@ -228,7 +230,7 @@ Err create_verify(Create *c)
     return ERR_OK;
 }
 
-/* What tuner-client needs to run the library's own choice. */
+/* Writes an ini file with which tuner-client runs the library's own choice. */
 Err create_client_config(Create *c)
 {
     Buf b;

@@ -43,7 +43,7 @@ static Err strict_check(const Create *c)
     return ERR_OK;
 }
 
-/* Absolute: the manifest is read from anywhere. */
+/* The path is absolute, because the manifest contains it. */
 static Err library_dir(Create *c)
 {
     char here[4096];

@@ -1,17 +1,17 @@
 /* createlib: a directory of logic files -> <output>/library: code objects, master solution library, manifest.
  *
  * Steps: choose the logic files, read them, name the kernels over the whole build, emit and compile them
- * (kernel, build), write the metadata. Called by tuner-createlib and by step 4 of the pipeline. Does not
- * choose winners, does not load.
+ * (kernel, build), write the metadata. Does not choose winners and does not load libraries.
  *
- * The metadata holds what Tensile 4.44's own writer makes of the same files. Kept differences:
- * - Keys of maps are in byte order in msgpack too, and solutions in the order of their index (Tensile:
+ * The metadata holds what Tensile 4.44's own writer makes of the same files. Kept differences: - Keys of maps
+ * are in byte order in msgpack too, and solutions in the order of their index (Tensile:
  *   those of the architecture before the fallback's). Readers look them up by name and by index.
- * - Of the solutions that Tensile 4.44 itself rejects when it derives them again, and packs all the same,
- *   those are left out and reported whose derivation ends there, unless metadata_only is set.
+ * - Tensile 4.44 packs solutions that it rejects when it derives them again. Those whose derivation stops at
+ * the
+ *   rejection are left out and reported, unless metadata_only is set.
  * - Solutions obey the same rules as those that `tuner` makes. A solution that the kernel writer rejects has
- *   an ordinary kernel in its place, with a name of its own, or is left out (create_stand_in.c).
- *   metadata_only asks none of these rules.
+ *   an ordinary kernel in its place, with a name of its own, or is left out (create_stand_in.c). With
+ *   metadata_only these rules are not applied.
  */
 #ifndef CREATELIB_CREATELIB_H
 #define CREATELIB_CREATELIB_H
@@ -26,9 +26,9 @@ typedef struct {
     size_t n_logic_files;
     CreateRuntime runtime;
     LibraryFormat format;
-    /* "gfx906;gfx90a", "gfx906_gfx908", "x86-64-v3". "all": those of the files; fallback files are then built
-     * for every GPU of the runtime that the compiler knows, or for this CPU. "gfx000": only logic of no
-     * architecture. */
+    /* "gfx906;gfx90a", "gfx906_gfx908", "x86-64-v3". "all": the architectures of the files; fallback files
+     * are then built for every GPU of the runtime that the compiler supports, or for this CPU. "gfx000": only
+     * logic without an architecture. */
     const char *architecture;
     const char *version; /* NULL: no version key */
     const char *embed_library, *embed_key;
@@ -53,8 +53,8 @@ typedef struct {
 } CreateReport;
 
 void createlib_options_init(CreateOptions *o);
-/* ERR_PARTIAL when solutions were left out. TensileCreateLibrary.report.csv says which and why, and which
- * have a stand-in. */
+/* Makes the library. ERR_PARTIAL when solutions were left out; TensileCreateLibrary.report.csv lists them
+ * with the reasons, and those that have an ordinary kernel in their place. */
 Err createlib_run(const CreateOptions *o, CreateReport *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the parts of the library writer share. Only createlib/ includes it. */
+/* Functions that the parts of the library writer share. Private to createlib/. */
 #ifndef CREATELIB_LIBRARY_INTERNAL_H
 #define CREATELIB_LIBRARY_INTERNAL_H
 

@@ -10,9 +10,9 @@
 
 enum { KEY_PARTS = 4 };
 
-/* What of a size makes the key, from the index order: label 2 is the first free size of A, 3 of B, 1 the
- * summation, 0 the batch, which only exact tables look at. Element p of a size belongs to the label at place
- * p. */
+/* The parts of a size that make the key, from the index order: label 2 is the first free size of A, 3 that of
+ * B, 1 the summation, 0 the batch, which only exact tables use. Element p of a size has the label
+ * index_order[p]. */
 typedef struct {
     const char *property[KEY_PARTS];
     int32_t element[KEY_PARTS];

@@ -1,12 +1,11 @@
-/* The last level of a library's hierarchy: tables of sizes and decision trees. Only createlib/ includes it.
- */
+/* The last level of a library's hierarchy: tables of sizes and decision trees. Private to createlib/. */
 #ifndef CREATELIB_LIBRARY_TABLE_H
 #define CREATELIB_LIBRARY_TABLE_H
 
 #include "createlib/library_tree.h"
 
-/* One Problem node: tables of exact sizes first, trees by their region, then the table for all other sizes.
- */
+/* Emits a Problem node: tables of exact sizes first, then trees by their region, then the table for all other
+ * sizes. */
 Err library_emit_tables(Emit *e, const LibraryPart *part, size_t n);
 
 #endif

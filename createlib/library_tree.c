@@ -41,7 +41,7 @@ static bool is_device_metric(const Logic *l) { return str_eq_c(logic_metric(l), 
 
 static int cmp_int(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-/* What holds everywhere comes last; APU before others before any; more CUs first; then by name. */
+/* Order of hardware rows: fallback last; APU before XPU before any; more CUs first; then by name. */
 static int cmp_hardware(const Logic *a, const Logic *b)
 {
     if (is_fallback(a) || is_fallback(b)) return cmp_int(is_fallback(a), is_fallback(b));
@@ -96,7 +96,7 @@ static int cmp_parts(const LibraryPart *a, const LibraryPart *b)
     return 0;
 }
 
-/* Stable: parts of one place stay in the order of the files. */
+/* A stable sort: equal parts keep the order of the files. */
 static bool sort_parts(LibraryPart *part, size_t n)
 {
     LibraryPart *other = n ? malloc(n * sizeof *other) : NULL;

@@ -1,6 +1,6 @@
 /* Library tree: logic files -> the hierarchy of a master solution library (hardware, operation, metric, fp16,
- * types, tables), written in one pass. Logic files that end at the same place are merged there, as Tensile's
- * writer does. */
+ * types, tables), written in one pass. Logic files with the same place in the hierarchy are merged there,
+ * like in Tensile's writer. */
 #ifndef CREATELIB_LIBRARY_TREE_H
 #define CREATELIB_LIBRARY_TREE_H
 
@@ -20,10 +20,10 @@ void library_placeholder(const Logic *l, Str operation, Buf *out);
 typedef enum {
     TREE_FULL, /* everything in one file */
     TREE_LAZY, /* down to placeholders, no solutions */
-    TREE_LEAF  /* what stands behind a placeholder: parts of one placeholder */
+    TREE_LEAF  /* the file of a placeholder: its parts with their solutions */
 } TreeKind;
 
-/* What a file says beside its tables and solutions. */
+/* The keys of a file besides its tables and solutions. */
 typedef struct {
     const char *version; /* NULL: nothing */
     bool print_debug;    /* key libraryPrintDebug: libtuner prints its launches; other readers skip it */

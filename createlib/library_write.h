@@ -1,8 +1,7 @@
 /* Library writer: solutions and logic -> master solution library (msgpack or YAML), in the tree of nodes that
  * Tensile's host library and libtuner load.
  *
- * Does not read logic files, does not make kernels. Called by createlib and, for the benchmark library of a
- * size-group, by the pipeline.
+ * Does not read logic files and does not make kernels.
  */
 #ifndef CREATELIB_LIBRARY_WRITE_H
 #define CREATELIB_LIBRARY_WRITE_H
@@ -10,7 +9,7 @@
 #include "fmt/write.h"
 #include "logic/logic.h"
 
-/* A solution as the library names it. */
+/* A solution with its name and index in the library. */
 typedef struct {
     const Solution *s; /* derived */
     Str name;          /* symbol of its kernel */

@@ -26,7 +26,7 @@ static Err take_code_object_version(void *target, const CliOption *row, const ch
     return ERR_OK;
 }
 
-/* -1 is Tensile's word for all cores. */
+/* -1 means all cores in Tensile. */
 static Err take_jobs(void *target, const CliOption *row, const char *value)
 {
     CreateOptions *o = target;
@@ -82,8 +82,8 @@ static const CliOption options[] = {
      .max = 1000,
      FIELD(num_merged_files),
      .help = "kernels in this many code objects"},
-    FLAG("short-file-names", short_file_names, "kernels are K0, K1, ..."),
-    CLEAR("no-short-file-names", short_file_names, "kernels have their names (default)"),
+    FLAG("short-file-names", short_file_names, "kernels are named K0, K1, ..."),
+    CLEAR("no-short-file-names", short_file_names, "kernels have their full names (default)"),
     TEXT("embed-library", "NAME", embed_library, "also write the files as one C source, NAME.c"),
     TEXT("embed-library-key", "KEY", embed_key, "key that the C source registers them under"),
     TEXT("version", "V", version, "version to write into the library; alone: the version of this program"),
@@ -128,7 +128,7 @@ static const CliOption options[] = {
     IGNORED("cmake-cxx-compiler", "FILE", "CMake is not used"),
     IGNORED("global-parameters", "K=V", "gone from Tensile too"),
     IGNORED("build-client", NULL, "tuner-client needs no build of its own"),
-    IGNORED("no-enumerate", NULL, "no device is asked"),
+    IGNORED("no-enumerate", NULL, "devices are never enumerated"),
     IGNORED("ignore-asm-cap-cache", NULL, "assembler abilities are a table"),
     IGNORED("no-legacy-components", NULL, "gone from Tensile too"),
     IGNORED("package-library", NULL, "gone from Tensile too: see --separate-architectures"),
