@@ -158,8 +158,8 @@ static int64_t column_of(const AnalyzeGroup *g, int32_t merged)
     return -1;
 }
 
-/* What the ties were decided to. */
-static Err tell_chosen(const Analysis *an)
+/* Calls the caller's function with the chosen solution of every size. */
+static Err report_chosen(const Analysis *an)
 {
     const AnalyzeOptions *o = an->o;
     for (size_t i = 0; o->chosen && i < an->n_groups; i++) {
@@ -180,7 +180,7 @@ static Err analysis_write(Analysis *an, AnalyzeReport *r)
     Logic l;
     Buf name;
     TRY(analysis_steps(an, &l));
-    TRY(tell_chosen(an));
+    TRY(report_chosen(an));
     buf_init(&name);
     buf_printf(&name, "%s/%s_", an->o->logic_dir, an->o->schedule);
     problem_type_name(l.pt, &name);
@@ -199,7 +199,7 @@ static Err analysis_write(Analysis *an, AnalyzeReport *r)
     return ERR_OK;
 }
 
-/* Only the names that the caller takes. */
+/* Keeps only the names that the caller accepts. */
 static size_t names_taken(const AnalyzeOptions *o, Str *name, size_t n)
 {
     size_t kept = 0;
@@ -208,7 +208,8 @@ static size_t names_taken(const AnalyzeOptions *o, Str *name, size_t n)
     return kept;
 }
 
-/* Groups of the problem type of group[at], from at on, moved to the front in order; returns how many. */
+/* Moves the groups with the problem type of group[at] to the positions from at on, in order; returns their
+ * number. */
 static size_t gather(AnalyzeGroup *group, size_t at, size_t n)
 {
     size_t count = 1;

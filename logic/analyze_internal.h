@@ -1,4 +1,4 @@
-/* What the parts of the analyzer share: the data of one problem type. Only logic/analyze*.c include it. */
+/* The data of the analysis of one problem type. Private to logic/analyze*.c. */
 #ifndef LOGIC_ANALYZE_INTERNAL_H
 #define LOGIC_ANALYZE_INTERNAL_H
 
@@ -23,7 +23,7 @@ typedef struct {
     const int64_t *size;
     int32_t solution; /* merged number */
     double speed;     /* of that solution */
-    double low;       /* others at or above it are ties */
+    double low;       /* lower end of its interval; other solutions at or above it are ties */
     bool has_low;     /* low comes from samples */
 } AnalyzeWinner;
 
@@ -56,7 +56,7 @@ static inline Str size_key(const int64_t *size, size_t n)
 Err analysis_merge_solutions(Analysis *an);
 /* Fills in the winners by Tensile's rule. */
 Err analysis_find_winners(Analysis *an);
-/* Rivals that the winners' intervals do not tell apart, and the choice among them. */
+/* Finds the ties with each winner and chooses among them. */
 Err analysis_decide_ties(Analysis *an);
 /* Fills in keep by SolutionSelectionAlg. */
 Err analysis_select(Analysis *an);

@@ -1,4 +1,4 @@
-/* Analyze, the inner part: merging of solutions, winners, ties, and which solutions stay. */
+/* Analyze, the inner part: merges solutions, finds winners, decides ties and removes unused solutions. */
 #include "logic/analyze_internal.h"
 
 #include <math.h>
@@ -170,7 +170,8 @@ static void decide(Analysis *an, size_t from, size_t to, int64_t *wins)
     an->n_ties++;
 }
 
-/* Sizes with one possible solution count first; then the others in their order, each adding to the counts. */
+/* Wins are counted first for sizes without ties, then for the others in their order, each after its decision.
+ */
 Err analysis_decide_ties(Analysis *an)
 {
     if (an->o->ties == TIES_FIRST) return ERR_OK;
@@ -218,7 +219,7 @@ static RangeBest range_best(const Analysis *an, const AnalyzeGroup *g, const Ben
 typedef struct {
     double saved_ms;
     int64_t wins;
-    bool only; /* nothing else ran for some size */
+    bool only; /* it is the only solution that ran for some size */
 } Importance;
 
 static double row_flops(const AnalyzeGroup *g, const BenchRow *row)

@@ -1,7 +1,7 @@
 /* The two files that a benchmark of one size-group leaves in 2_BenchmarkData: <name>.csv, one row per size
  * and a column per solution, and <name>.yaml, the sizes and the solutions in the order of the columns.
  *
- * Written by the pipeline (yaml) and the client (csv), read by analyze. Does not measure and does not choose.
+ * The pipeline writes the yaml, the client the csv. Does not measure and does not choose.
  */
 #ifndef LOGIC_BENCH_DATA_H
 #define LOGIC_BENCH_DATA_H
@@ -39,8 +39,8 @@ typedef struct {
     size_t n_rows;
 } BenchTable;
 
-/* n_dims integers are expected behind the first column, n_solutions columns at the end. An empty cell is an
- * error. */
+/* Reads a csv with n_dims integers after the first column and n_solutions columns at the end. An empty cell
+ * is an error. */
 Err bench_table_read(Arena *a, const char *path, size_t n_dims, size_t n_solutions, BenchTable *out);
 
 #endif

@@ -1,6 +1,7 @@
-/* tuner-logic check: derives every solution of a logic file from its own parameters and prints what comes out
- * otherwise than the file says: key, ours, theirs. A solution that is rejected today is told with the reason.
- * What older Tensiles are known to have written otherwise (known.def) is told apart: exit code 3, not 1.
+/* tuner-logic check: derives every solution of a logic file from its own parameters and prints the values
+ * that differ from the file: key, derived value, value of the file. A solution that today's rules reject is
+ * printed with the reason. Differences that files of older Tensiles are known to have (known.def) are counted
+ * separately: exit code 3 instead of 1.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -24,9 +25,9 @@ typedef struct {
     bool strict, summary; /* summary: no line per value */
     size_t n_equal;
     Count older, other;      /* with differences that are all in known.def; with others */
-    size_t known[KNOWN_MAX]; /* how often each row held */
-    size_t n_values;         /* of the solution at hand: not in known.def, */
-    size_t n_older;          /* and in it */
+    size_t known[KNOWN_MAX]; /* differences by row of known.def */
+    size_t n_values;         /* differences of the current solution that are not in known.def */
+    size_t n_older;          /* those that are */
     uint64_t differs[PARAM_WORDS];
 } Check;
 
@@ -36,8 +37,8 @@ static const Target *target_of(const Logic *l)
     return t ? t : target_find(STR("gfx900")); /* fallback, gfx000: Source kernels alone */
 }
 
-/* Names and numbers are of the set, not of the solution; old rows are no longer derived; the flags say how
- * far the writer of the file had come. */
+/* Not compared are names and numbers, which depend on the other solutions of a file, parameters of old
+ * versions, which are no longer derived, and flags of the progress of Tensile's derivation. */
 static bool is_compared(const Param *p)
 {
     if (p->id == PARAM_AssignedDerivedParameters ||
@@ -117,7 +118,7 @@ static void print_type(Check *c, const Logic *l, size_t i, const ProblemType *pt
     }
 }
 
-/* Older files lack keys in some of their problem types: what matters is what they mean. */
+/* Compares the meaning of the problem types, as those of older files lack some keys. */
 static void check_type(Check *c, const Logic *l, size_t i)
 {
     Arena a;

@@ -1,4 +1,5 @@
-/* The table of tuner-logic's commands; each command's own table stands beside its code. See show.h. */
+/* The table of tuner-logic's commands; the options of each command are in the file of its code. See show.h.
+ */
 #include "logic/show.h"
 
 /* In the order of logic_commands. */

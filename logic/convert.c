@@ -1,4 +1,4 @@
-/* Conversions of one logic in memory. convert.h says which. */
+/* Conversions of one logic in memory. See convert.h. */
 #include "logic/convert.h"
 
 #include <math.h>
@@ -119,7 +119,7 @@ static const Spec specs[] = {
 #undef SPEC
 };
 
-/* The rate of a type: of its real numbers when it is complex. */
+/* The type whose peak rate applies: the real type of a complex one. */
 static DataType rate_type(const ProblemType *pt)
 {
     if (pt->DataType == TYPE_C) return TYPE_S;
@@ -148,7 +148,7 @@ static bool uses_matrix(const Logic *l, const ConvertOptions *o)
     return false;
 }
 
-/* What all parts have that the file's DeviceNames stand for; 0: none are known, or they differ. */
+/* The compute units that all parts of the file's DeviceNames have; 0: the parts are unknown or differ. */
 static int cus_of_devices(const Logic *l, const ConvertOptions *o)
 {
     PartList list;
@@ -163,7 +163,7 @@ static Err peak_of(const Logic *l, const ConvertOptions *o, double *peak)
     const Spec *spec = spec_find(l, o);
     bool matrix = uses_matrix(l, o), complex = l->pt->DataType == TYPE_C || l->pt->DataType == TYPE_Z;
     int rate = !spec ? 0 : matrix ? spec->matrix : spec->vector;
-    if (complex) rate /= 4; /* speeds count two flops of a complex multiply-add, which has eight */
+    if (complex) rate /= 4; /* speeds count two of the eight flops of a complex multiply-add */
     if (o->flops_per_cycle) rate = o->flops_per_cycle;
     int named = cus_of_devices(l, o);
     int n_cu = o->n_cu ? o->n_cu : l->cu_count ? l->cu_count : named ? named : spec ? spec->n_cu : 0;

@@ -1,5 +1,5 @@
-/* Changing a logic file without tuning: units of speeds, short sizes, fewer sizes, solutions without use.
- * Used by tuner-logic convert and its tests. */
+/* Changes a logic file without tuning: converts units of speeds, shortens or filters sizes, removes unused
+ * solutions. */
 #ifndef LOGIC_CONVERT_H
 #define LOGIC_CONVERT_H
 
@@ -37,17 +37,17 @@ bool size_predicate_holds(const SizePredicate *p, const LogicRow *row);
 
 typedef struct {
     SpeedUnit to;
-    double sclk_mhz; /* clock of the tuning; needed for units */
-    Str arch;        /* row of the table; s NULL: that of the file's architecture or schedule */
-    int n_cu; /* 0: the file's, that of its DeviceNames' parts where they have one, or that of the table */
+    double sclk_mhz;     /* clock of the tuning; needed for units */
+    Str arch;            /* row of the table; s NULL: that of the file's architecture or schedule */
+    int n_cu;            /* 0: from the file, else from the parts of its DeviceNames, else from the table */
     int flops_per_cycle; /* of a compute unit; 0: of the table */
     PeakUnit peak;
-    bool per_cu;          /* speeds are GFlops of one compute unit (CUEfficiency files always are) */
-    bool trim;            /* 8-integer sizes lose 4; of sizes that become equal the fastest stays */
-    bool remove_unused;   /* solutions without a size; the others are numbered anew */
-    bool reindex;         /* SolutionIndex := position */
-    SizePredicate keep;   /* sizes that fulfil it stay */
-    SizePredicate remove; /* sizes that fulfil it go; no conditions: none */
+    bool per_cu;        /* speeds are GFlops of one compute unit (CUEfficiency files always are) */
+    bool trim;          /* sizes of 8 integers are cut to 4; of sizes that become equal the fastest is kept */
+    bool remove_unused; /* removes solutions without a size and renumbers the others */
+    bool reindex;       /* SolutionIndex := position */
+    SizePredicate keep; /* only sizes that fulfil it are kept */
+    SizePredicate remove; /* sizes that fulfil it are removed; without conditions none is */
 } ConvertOptions;
 
 typedef struct {
@@ -56,8 +56,8 @@ typedef struct {
     size_t n_filtered, n_doubles, n_unused;
 } ConvertReport;
 
-/* Changes l; new parts are in the arena. An efficiency is rounded to 3 decimals, as Tensile's tool does it:
- * back and forth is exact to that. */
+/* Changes l; new parts are in the arena. An efficiency is rounded to 3 decimals, like in Tensile's
+ * ConvertToEfficiency.py. */
 Err logic_convert(Arena *a, Logic *l, const ConvertOptions *o, ConvertReport *r);
 
 #endif

@@ -41,7 +41,7 @@ static Err take_remove(void *target, const CliOption *o, const char *value)
 {
     ConvertArgs *a = target;
     if (a->o.remove.n)
-        FAIL(ERR_INPUT, "--%s twice, expected once (conditions behind commas must all hold)", o->name);
+        FAIL(ERR_INPUT, "--%s twice, expected once (conditions separated by commas must all hold)", o->name);
     return size_predicate_parse(str_from(value), &a->o.remove);
 }
 
@@ -124,7 +124,7 @@ const CliCommand logic_convert_cli = {.name = "convert",
                                       .option = options,
                                       .n_options = sizeof options / sizeof *options};
 
-/* The part's architecture and compute units, where --arch and --cus do not say them. */
+/* --part sets architecture and compute units unless --arch and --cus do. */
 static Err take_part(ConvertArgs *a)
 {
     const Part *part;

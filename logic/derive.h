@@ -1,13 +1,13 @@
-/* Re-derivation of a logic file's solutions. Used by createlib and tuner-logic check. */
+/* Derives the solutions of a logic file again from their parameters. */
 #ifndef LOGIC_DERIVE_H
 #define LOGIC_DERIVE_H
 
 #include "logic/logic.h"
 #include "space/derive.h"
 
-/* The state that the file's parameters have today, for d's target. False: *why says which rule rejected it,
- * or which parameter has a value that we do not know; what was not derived up to there is as in the file, as
- * Tensile does it. */
+/* Derives the state of the file's parameters for d's target. False: *why is the rule that rejected it, or the
+ * parameter with an unknown value; values that were not derived before that are those of the file, like in
+ * Tensile. */
 bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
                            Buf *why);
 
@@ -17,7 +17,7 @@ typedef enum {
     DERIVED_PARTLY /* rejected where nothing could be derived any more, or a value is not known */
 } Derived;
 
-/* The same, with what can be done with the state. */
+/* The same, with the kind of result. */
 Derived logic_solution_derived(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
                                Buf *why);
 

@@ -1,7 +1,8 @@
-/* What changed between two logic files: sizes that came, went, changed their winner or its speed, and
- * solutions that came and went. Two sizes are the same when they mean the same: leading dimensions that are
- * the least ones may be written or not. Of sizes that a file has twice the fastest row counts. Solutions are
- * the same when all but SolutionIndex and SolutionNameMin is equal. The command is in diff_command.c. */
+/* The differences between two logic files: sizes that were added or removed, or whose winner or speed
+ * changed, and solutions that were added or removed. Two sizes are equal when they have the same meaning:
+ * minimal leading dimensions may be written or not. Of a size that a file has twice, the fastest row counts.
+ * Solutions are equal when all keys but SolutionIndex and SolutionNameMin are. The command is in
+ * diff_command.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@ typedef struct {
     Logic l;
     MergeRows rows;
     RowTable table;
-    size_t *class; /* of the i-th solution: equal ones of both files have the same */
+    size_t *class; /* of the i-th solution; equal solutions of both files have the same number */
 } DiffSide;
 
 typedef struct {
@@ -24,7 +25,7 @@ typedef struct {
     LogicDiff *out;
 } Diff;
 
-/* How many integers of a row's size say something: leading dimensions that are the least ones do not. */
+/* The number of integers in a row's size without minimal leading dimensions. */
 static int32_t meaning(const ProblemType *pt, const LogicRow *r)
 {
     ProblemSize s = {.n = r->n};
@@ -124,7 +125,7 @@ static void diff_rows(Diff *d)
     }
 }
 
-/* Solutions of from that other has not. */
+/* Counts and prints the solutions that `from` has and `other` has not. */
 static Err diff_solutions(Diff *d, const DiffSide *from, const DiffSide *other, char sign, size_t *count)
 {
     bool *has = calloc(d->pool.list.n + 1, sizeof *has);

@@ -1,7 +1,7 @@
 /* tuner-logic diff: the command line, and directories. Files of the same schedule, architecture and problem
  * type are compared, whatever their names. Where a directory has several of them, pairs are made first of
  * files that also agree in CU count, metric, kind of library, Fp16AltImpl and path, then of files that differ
- * in path alone, then in the order of their paths. */
+ * only in path, then in the order of their paths. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

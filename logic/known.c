@@ -12,7 +12,7 @@ static const Known known[] = {
 enum { N_KNOWN = sizeof known / sizeof *known };
 _Static_assert((int)N_KNOWN <= (int)KNOWN_MAX, "KNOWN_MAX is too small");
 
-/* 4.9.6 before 4.10.0. */
+/* Compares versions by their numbers: 4.9.6 is before 4.10.0. */
 static bool is_up_to(Str version, Str last)
 {
     Str part[2];

@@ -1,4 +1,4 @@
-/* Where files of older Tensiles are known to differ from what 4.44 derives. Used by tuner-logic check. */
+/* Known differences between the files of older Tensiles and the values that 4.44 derives. */
 #ifndef LOGIC_KNOWN_H
 #define LOGIC_KNOWN_H
 
@@ -17,7 +17,7 @@ enum { KNOWN_MAX = 64 };
 
 /* The row of name, if a file of that version may have it; NULL otherwise. */
 const Known *known_find(Str name, Str version);
-const Known *known_at(int i); /* NULL behind the last */
+const Known *known_at(int i); /* NULL after the last one */
 int known_index(const Known *k);
 
 #endif

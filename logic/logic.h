@@ -1,10 +1,9 @@
 /* Logic: one library logic file in memory: solutions, and which of them is best for which size.
  *
- * Reads both written forms (a list of 9 to 14 elements, or a map) of every Tensile version, keeps what it
- * does not know so that writing gives equivalent data, and writes bytes as PyYAML would. Does not derive
- * anything: a solution holds the parameters and derived values that the file gives (solution_has tells
- * which). Does not choose winners: analyze.h. Used by tuner-logic, createlib and the pipeline. Everything in
- * a Logic lives in the arena it was read into.
+ * Reads both written forms (a list of 9 to 14 elements, or a map) of every Tensile version, keeps unknown
+ * keys so that writing gives equivalent data, and writes the same bytes as PyYAML. Nothing is derived: a
+ * solution has the parameters and derived values of the file (solution_has). analyze.h chooses winners. All
+ * parts of a Logic live in the arena into which it was read.
  */
 #ifndef LOGIC_LOGIC_H
 #define LOGIC_LOGIC_H
@@ -17,7 +16,7 @@
 
 typedef struct Emit Emit;
 
-/* What the writers put into MinimumRequiredVersion and the library's version. */
+/* The version that writers put into MinimumRequiredVersion and into libraries. */
 #define LOGIC_VERSION TENSILE_VERSION
 
 enum {
@@ -36,7 +35,7 @@ typedef struct {
 } LogicKept;
 
 typedef struct {
-    Solution s; /* what the file holds is marked present; s.pt is the file's problem type */
+    Solution s; /* keys of the file are marked as present; s.pt is the file's problem type */
     uint64_t flipped[PARAM_WORDS]; /* numbers written as true or false, and true or false written as 0 or 1 */
     const Node *problem_type;      /* nested map as written, shared when equal; NULL: written from s.pt */
     LogicKept *kept;               /* sorted by key */
@@ -57,7 +56,7 @@ typedef struct {
     const int64_t *size; /* n integers: [m,n,b,k] or [m,n,b,k,ldd,ldc,lda,ldb] */
     int32_t n;
     int32_t solution; /* position in Logic.solution */
-    double speed;     /* gflops, gflops per CU or %, as the metric and the history of the file say */
+    double speed;     /* gflops, gflops per CU or %, by the metric and the history of the file */
     int32_t line;
 } LogicRow;
 
@@ -96,13 +95,12 @@ typedef struct {
  */
 void logic_init(Logic *l);
 
-/* What holds when the file does not say: DeviceEfficiency and Euclidean. */
+/* The metric and the distance; without them in the file DeviceEfficiency and Euclidean. */
 Str logic_metric(const Logic *l);
 Str logic_distance(const Logic *l);
 
-/* Reads a file or a text (which must outlive the arena). Errors are 'path:line: value, expected ...'. Files
- * in use hold some sizes twice: both rows are kept and counted, the faster one comes first where it matters.
- */
+/* Reads a file or a text (which must outlive the arena). Errors are 'path:line: value, expected ...'.
+ * Existing files have some sizes twice: both rows are kept and counted, and the faster one is used. */
 typedef struct {
     bool refuse_duplicates; /* a second row for a size is an error */
     bool no_scan;           /* as general YAML from the start: slower, same result (tests) */
@@ -110,28 +108,28 @@ typedef struct {
 Err logic_read(Arena *a, const char *path, const LogicReadOptions *o, Logic *out);
 Err logic_parse(Arena *a, const char *path, Str text, const LogicReadOptions *o, Logic *out);
 
-/* What is odd about the table but no error, a warning each. */
+/* Warns of duplicate sizes and infinite speeds in the table. */
 void logic_warn(const Logic *l);
 
-/* Text as Tensile writes it: sorted keys, automatic flow style. Equal logic gives equal bytes. */
+/* Writes the text like Tensile: sorted keys, automatic flow style. Equal logic gives equal bytes. */
 Err logic_emit(const Logic *l, Buf *out);
 Err logic_write(const Logic *l, const char *path);
 
-/* Distinct keys that were kept, with how often: for reports. */
+/* Appends the distinct unknown keys with their counts, for reports. */
 Err logic_report_kept(const Logic *l, Buf *out);
 
 /* One solution map with sorted keys (also what 2_BenchmarkData yaml files hold). derive_pt: the dict form's
  * `ProblemType: derive`. */
 Err logic_solution_emit(const LogicKeys *k, const LogicSolution *s, bool derive_pt, Emit *e);
-/* name is what messages call the document. Keeps views into map's tree. */
+/* name: of the document, for messages. Keeps views into map's tree. */
 Err logic_solution_parse(Arena *a, const LogicKeys *k, const char *name, const Node *map,
                          const ProblemType *pt, LogicSolution *out);
 
-/* True when both hold the same keys with equal values, SolutionIndex and SolutionNameMin apart. */
+/* Whether both have the same keys with equal values, except SolutionIndex and SolutionNameMin. */
 bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b);
-/* Sets SolutionIndex, whatever was there. */
+/* Sets SolutionIndex. */
 void logic_solution_number(LogicSolution *s, int32_t index);
-/* Sets SolutionNameMin, whatever was there. */
+/* Sets SolutionNameMin. */
 Err logic_solution_rename(Arena *a, LogicSolution *s, Str name);
 uint64_t logic_solution_hash(const LogicSolution *s); /* equal ones have equal hashes */
 

@@ -1,13 +1,14 @@
-/* From what a logic file says about a solution to its full state of today: the parameters are taken,
- * everything derived is derived again. Keys that the parameter table cannot hold are looked at first: a value
- * that we do not know could change what the kernel does. */
+/* Derives the state of a logic file's solution: takes its parameters and derives all other values again. Keys
+ * that the parameter table cannot represent are checked first, as an unknown value could change the kernel.
+ */
 #include "logic/logic.h"
 
 #include <string.h>
 
 #include "logic/derive.h"
 
-/* Known parameters with values that our fields cannot hold, and that matter to a kernel. */
+/* The first known parameter with a value that its field cannot represent and that affects a kernel; NULL:
+ * none. */
 static const char *unknown_value(const LogicKeys *k, const LogicSolution *s)
 {
     for (size_t i = 0; i < s->n_kept; i++) {
@@ -46,7 +47,7 @@ static bool derive_rest(const LogicSolution *s, const Deriver *d, Solution *out)
 }
 
 Derived logic_solution_derived(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
-                           Buf *why)
+                               Buf *why)
 {
     Verdict v;
     const char *unknown = unknown_value(k, s);

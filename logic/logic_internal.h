@@ -1,4 +1,4 @@
-/* What the parts of the logic reader share. Only logic/ includes it. */
+/* The state of the logic reader and functions that its parts share. Private to logic/. */
 #ifndef LOGIC_LOGIC_INTERNAL_H
 #define LOGIC_LOGIC_INTERNAL_H
 
@@ -51,9 +51,9 @@ void logic_solution_init(LogicSolution *s, const ProblemType *pt, int line);
 /* Checks a row whose numbers were read, and adds it. size is copied. */
 Err logic_add_row(LogicReader *r, const int64_t *size, int32_t n, int64_t solution, double speed, int line);
 
-/* The list form as PyYAML writes it, read without a tree: elements are cut apart at their dashes, solutions
- * and rows are scanned line by line. *done false: the text is not of that form or has an error; nothing is
- * kept, read it as YAML. */
+/* Reads the list form as PyYAML writes it, without a tree: splits elements at their dashes and scans
+ * solutions and rows line by line. *done false: the text has another form or an error, and must be read as
+ * YAML. */
 Err logic_scan(LogicReader *r, Str text, bool *done);
 
 #endif

@@ -20,7 +20,7 @@ void logic_init(Logic *l)
 Str logic_metric(const Logic *l) { return l->metric.s ? l->metric : STR("DeviceEfficiency"); }
 Str logic_distance(const Logic *l) { return l->distance.s ? l->distance : STR("Euclidean"); }
 
-/* 4.x.y up to ours: as Tensile's rule for configs. */
+/* Versions 4.0.0 to LOGIC_VERSION are accepted, like in Tensile's rule for configs. */
 static Err take_version(LogicReader *r, const Node *n)
 {
     Str text, rest, part;

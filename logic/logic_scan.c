@@ -1,7 +1,7 @@
 /* Logic files as PyYAML writes them, read line by line without a tree: nearly all of a file is lines `key:
- * scalar` of solutions and rows of the table. Whatever looks otherwise goes to the YAML reader piece by
- * piece, or, when the file as a whole is not of this form or has an error, as a whole (logic_read.c), which
- * also finds the words for the error. Memory is what the result needs. */
+ * scalar` of solutions and rows of the table. Other parts are passed to the YAML reader one by one. A file of
+ * another form or with an error is passed to it as a whole (logic_read.c), which reports the error. Only the
+ * result needs memory. */
 #include "logic/logic_internal.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ typedef struct {
     Node item[FLOW_MAX];
 } Value;
 
-/* One that means nothing to YAML but itself. */
+/* Whether the scalar is plain and has no special meaning in YAML. */
 static bool plain_scalar(Str s)
 {
     if (s.n == 0 || memchr("!&*-?|>@`\"'#%,[]{}:", s.s[0], 20)) {
@@ -120,7 +120,7 @@ static bool set_value(Value *v, Str text, int line)
     return set_scalar(&v->value, text, line);
 }
 
-/* What is kept must outlive the stack. */
+/* Copies a value from the stack to the arena. */
 static const Node *value_dup(Arena *a, const Value *v)
 {
     size_t n = v->value.kind == NODE_MAP ? 2 * v->value.n : v->value.kind == NODE_SEQ ? v->value.n : 0;
@@ -290,7 +290,7 @@ static bool scan_element(LogicReader *r, size_t i, Str element, int number)
     return logic_take_element(r, i, &root->item[0]) == ERR_OK;
 }
 
-/* Anchors and comments reach over pieces. */
+/* Whether the text has anchors or comments, which cannot be read in pieces. */
 static bool whole_only(Str text)
 {
     for (size_t i = 0; i + 1 < text.n; i++) {

@@ -1,5 +1,6 @@
-/* One solution map: reading it into a LogicSolution and writing it with sorted keys. What a row of params.def
- * cannot say is kept as it was written. Does not derive and does not judge values: a file's word counts. */
+/* One solution map: reads it into a LogicSolution and writes it with sorted keys. Values that a row of
+ * params.def cannot represent are kept as they were written. Values are neither derived nor checked by rules.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -407,7 +408,7 @@ static Str field_bytes(const Param *p, const Solution *s)
     }
 }
 
-/* What is behind the key is the row's from now on. */
+/* Removes the kept value of a key, so that the field of its row is written. */
 static void own_key(LogicSolution *s, ParamId id)
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* Logic writer: the list form or the map form, bytes as PyYAML's. And what was kept, for reports. */
+/* Logic writer: the list form or the map form, with the bytes of PyYAML; and the report of unknown keys. */
 #include <stdlib.h>
 
 #include "base/fs.h"

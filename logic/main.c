@@ -1,4 +1,4 @@
-/* tuner-logic: what can be done with library logic files. */
+/* tuner-logic: shows, analyses, merges, compares, checks and converts library logic files. */
 #include "base/log.h"
 #include "logic/show.h"
 

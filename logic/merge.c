@@ -1,4 +1,4 @@
-/* Merging two logic files in memory. merge.h says what the policies do. */
+/* Merges two logic files in memory. merge.h describes the policies. */
 #include "logic/merge.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static bool is_forced(const Merge *m)
     return strstr(m->increment->path, "arcturus") == NULL;
 }
 
-/* A tagged size that is new is not taken when a more general one is faster already. */
+/* Whether the table already has a faster row of the same size with a more general tag. */
 static bool is_beaten(const Merge *m, const MergeRow *row)
 {
     unsigned tag[8];
@@ -79,7 +79,7 @@ static bool is_beaten(const Merge *m, const MergeRow *row)
     return false;
 }
 
-/* Used solutions of the original keep their order, doubles too. */
+/* Puts the used solutions of the original into the pool in their order, duplicates included. */
 static Err pool_original(Merge *m)
 {
     Logic *l = m->original;
@@ -136,7 +136,7 @@ static size_t place_of(const Place *p, size_t n, const LogicSolution *s)
     return found ? found->at : 0;
 }
 
-/* The pool in its order without what no row uses. */
+/* Makes the result from the solutions of the pool that rows use, in their order. */
 static Err finish_tensile(Arena *arena, Merge *m, Logic *out)
 {
     size_t n_pool = m->pool.list.n, n = 0;
@@ -202,7 +202,7 @@ static Err take_best(Merge *m, const MergeRow *row)
     return ERR_OK;
 }
 
-/* A row for fewer problems goes when one of the same size for more of them is faster. */
+/* Marks rows for fewer problems if a row of the same size for more problems is faster. */
 static void mark_beaten(Merge *m)
 {
     for (size_t i = 0; i < m->out.n; i++) {
@@ -215,7 +215,7 @@ static void mark_beaten(Merge *m)
             size_t at = row_table_find(&m->table, &m->out, &key);
             if (at != SIZE_MAX && m->out.v[at].speed > row.speed) by = &m->out.v[at];
         }
-        m->out.v[i].line = by ? -1 : row.line; /* dropped when the table is done with */
+        m->out.v[i].line = by ? -1 : row.line; /* -1: dropped by group_rows */
         if (!by) continue;
         m->r->n_dropped++;
         m->r->n_added -= i >= m->n_original;
@@ -238,8 +238,8 @@ static int by_size_and_tag(const void *x, const void *y)
     return (a->row.tag > b->row.tag) - (a->row.tag < b->row.tag);
 }
 
-/* Drops what is marked; rows of one size side by side where the size was first, so that a row that was
- * dropped and comes back with a later merge is where it would have been. */
+/* Drops the marked rows and groups rows of one size at the position of its first row, so that a row that was
+ * dropped and is added by a later merge gets the same position. */
 static Err group_rows(Arena *arena, Merge *m)
 {
     RowTable sizes = {0};
@@ -266,7 +266,7 @@ static Err group_rows(Arena *arena, Merge *m)
     return e;
 }
 
-/* Names that follow from the set, not from where its parts came from. */
+/* Makes names that depend only on the set of solutions, not on the files from which they came. */
 static Err name_solutions(Arena *arena, Logic *l)
 {
     Buf name;
@@ -296,7 +296,7 @@ static Err finish_best(Arena *arena, Merge *m, Logic *out)
     return name_solutions(arena, out);
 }
 
-/* How many solutions of the result are not in the original, and the other way round. */
+/* Counts the solutions of the result that are not in the original, and the reverse. */
 static Err count_solutions(Merge *m, const Logic *out)
 {
     SolutionPool p = {.with_type = true};

@@ -1,13 +1,13 @@
-/* Merging library logic: what an incremental tuning found into the logic that is in use.
+/* Merging library logic: adds the results of an incremental tuning to the logic in use.
  *
- * MERGE_TENSILE has the results of Tensile's merge script, oddities included:
- * - a size listed twice in the original is replaced at its last place alone, and compared with the speed
+ * MERGE_TENSILE has the results of Tensile's merge script, oddities included: - a size listed twice in the
+ * original is replaced at its last place alone, and compared with the speed
  *   there; a size listed twice in the increment and not in the original is added twice;
- * - every increment is compared with the original's speed, not with what an earlier row made of it;
- * - a size of 8 or more integers (with a tag: 7) loses its last 4, and its row when the short form is
+ * - every row of the increment is compared with the original's speed, even if an earlier row replaced that; -
+ * a size of 8 or more integers (with a tag: 7) loses its last 4, and its row when the short form is
  *   anywhere in the table already, whichever is faster;
- * - AssertAlphaValue and AssertBetaValue false count as asserting 0 in tags;
- * - units, problem types and architectures are not compared; everything but solutions and table is the
+ * - AssertAlphaValue and AssertBetaValue false count as asserting 0 in tags; - units, problem types and
+ * architectures are not compared; everything but solutions and table is the
  *   original's; files in one directory alone are left out.
  *
  * MERGE_BEST keeps the fastest row of every size. It refuses files whose speeds have different units, whose
@@ -15,12 +15,12 @@
  * (AssertAlphaValue, AssertBetaValue, AssertCEqualsD) do not replace each other; such a row goes when one for
  * more problems is faster. Equal speed: the original's row stays. Idempotent, and associative: the order of
  * sizes is that of the files, the order of solutions that of their first rows, SolutionNameMin follows from
- * the set of solutions, and equal solutions are written in one way, so that equal tables are equal bytes (but
- * for keys that are unknown here: 1 and 1.0 are equal, the first row's stays). When nothing changes, the
- * original file stays as it is, byte for byte. Associative are results: whether speeds look like one unit is
- * asked of the files at hand, so that one order of merging may be refused where another is not.
+ * the set of solutions, and equal solutions are written in one way, so that equal tables are equal bytes
+ * (except for unknown keys: 1 and 1.0 are equal, and the first row's is kept). When nothing changes, the
+ * original file stays byte for byte. The check of units depends on the two files that are merged, so one
+ * order of merging may be refused while another is accepted.
  *
- * MERGE_NEWER: as MERGE_BEST, but the increment's row always replaces.
+ * MERGE_NEWER: like MERGE_BEST, but the increment's row always replaces.
  *
  * Used by tuner-logic merge and its tests.
  */
@@ -40,8 +40,8 @@ typedef struct {
     MergePolicy policy;
     MergeForce force; /* MERGE_TENSILE alone */
     bool keep_long;   /* sizes keep their leading dimensions */
-    bool tags;        /* a size may stay once per kind of solution */
-    bool same_units;  /* the user says so: speeds are not looked at to tell GFlops from % */
+    bool tags;        /* a size may be kept once per kind of solution */
+    bool same_units;  /* the units are equal: speeds are not used to distinguish GFlops from % */
     int verbosity;    /* 0 totals, 1 every replaced or dropped size, 2 every size */
 } MergeOptions;
 
@@ -51,7 +51,8 @@ typedef struct {
     bool changed; /* false: the original is the result */
 } MergeReport;
 
-/* Changes the solutions and rows of both in place; out has parts of both. Lines about sizes go to text. */
+/* Merges; changes solutions and rows of both in place, and out has parts of both. Lines about sizes are
+ * appended to text. */
 Err logic_merge(Arena *a, Logic *original, Logic *increment, const MergeOptions *o, Logic *out,
                 MergeReport *r, Buf *text);
 
@@ -60,10 +61,9 @@ typedef struct {
     MergeReport total;
 } MergeDirsReport;
 
-/* Files of the same name (below the directories: the same relative path; MERGE_TENSILE: *.yaml directly in
- * them) are merged. Results are made beside output_dir and come there all at once when all are done
- * (staging.h). Either input directory may be the output. ERR_PARTIAL: files that cannot be merged were kept
- * as in the original. */
+/* Merges files of the same relative path (MERGE_TENSILE: only *.yaml directly in the directories). Results
+ * are made beside output_dir and moved there together when all are done (staging.h). Either input directory
+ * may be the output. ERR_PARTIAL: files that could not be merged are the original's. */
 Err merge_dirs(const char *original_dir, const char *incremental_dir, const char *output_dir,
                const MergeOptions *o, MergeDirsReport *r, Buf *text);
 

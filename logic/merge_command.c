@@ -12,7 +12,7 @@ typedef struct {
     bool policy_given;
 } MergeArgs;
 
-/* Tensile wants a value; alone it means true. */
+/* Tensile requires a value; without one it means true here. */
 static Err take_force(void *target, const CliOption *o, const char *value)
 {
     static const MergeForce forces[] = {FORCE_BY_NAME, FORCE_ALWAYS, FORCE_NEVER, FORCE_ALWAYS, FORCE_NEVER};
@@ -56,7 +56,9 @@ static const CliOption options[] = {
      .alias = "add-solution-tags",
      FIELD(tags),
      .help = "a size may stay once per kind of solution"},
-    {.name = "same-units", FIELD(same_units), .help = "do not look at speeds to tell GFlops from percent"},
+    {.name = "same-units",
+     FIELD(same_units),
+     .help = "speeds have the same unit: do not guess it from their size"},
     {.name = "verbosity",
      .letter = 'v',
      .kind = CLI_WORD,
@@ -74,7 +76,7 @@ const CliCommand logic_merge_cli = {.name = "merge",
                                     .option = options,
                                     .n_options = sizeof options / sizeof *options};
 
-/* Without --policy, forcing means newer and not forcing best. */
+/* Without --policy, --force_merge true means newer and false means best. */
 static Err settle(MergeArgs *a)
 {
     if (a->o.policy == MERGE_TENSILE) return ERR_OK;

@@ -1,5 +1,5 @@
-/* Merging directories: which files meet, and where the results go. The directories' files are read one pair
- * at a time; memory is that of the largest pair. */
+/* Merges directories: pairs their files and writes the results. One pair is read at a time, so that memory is
+ * bounded by the largest pair. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -35,7 +35,7 @@ static bool has_suffix(Str name, const char *suffix)
 
 /* ---- listing ---- */
 
-/* The output's path below dir with '/', when it is there: what is in it is no input. */
+/* The output's path below dir, ending in '/', if it is there: its files are not inputs. */
 static Str output_below(Arena *a, const char *dir, const char *output)
 {
     char *in = realpath(dir, NULL), *out = realpath(output, NULL);
@@ -177,7 +177,7 @@ static Err both(Dirs *d, Str name)
     return e;
 }
 
-/* The original's files in order, those of the increment between them. */
+/* Processes the names of both directories in sorted order. */
 static Err walk(Dirs *d)
 {
     const Side *x = &d->original, *y = &d->increment;
@@ -194,7 +194,7 @@ static Err walk(Dirs *d)
     return ERR_OK;
 }
 
-/* Tensile: what is decided for the first file holds for all. */
+/* Like in Tensile, the decision for the first file applies to all. */
 static MergeForce force_of_first(const Dirs *d)
 {
     size_t j = 0;

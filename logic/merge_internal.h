@@ -1,4 +1,4 @@
-/* What the parts of merge share: rows with tags, and tables of rows and of solutions. */
+/* Private to logic/merge*.c and diff.c: rows with tags, and tables of rows and of solutions. */
 #ifndef LOGIC_MERGE_INTERNAL_H
 #define LOGIC_MERGE_INTERNAL_H
 
@@ -19,7 +19,7 @@ typedef struct {
 
 typedef VEC(MergeRow) MergeRows;
 
-/* Rows by size and tag; the last row that was put for a key is found. */
+/* Hash table of rows by size and tag; it finds the last row that was put for a key. */
 typedef struct {
     uint32_t *slot; /* row number + 1 */
     size_t n_slots, n;
@@ -29,7 +29,7 @@ void row_table_fini(RowTable *t);
 size_t row_table_find(const RowTable *t, const MergeRows *rows, const MergeRow *key);
 Err row_table_put(RowTable *t, const MergeRows *rows, size_t at);
 
-/* Solutions without doubles, in order; append keeps doubles of one file apart. */
+/* Distinct solutions in order; append adds a duplicate too. */
 typedef struct {
     VEC(const LogicSolution *) list;
     uint32_t *slot;
@@ -39,17 +39,17 @@ typedef struct {
 void solution_pool_fini(SolutionPool *p);
 /* Position of the first equal one, which is added when there is none. */
 Err solution_pool_add(SolutionPool *p, const LogicSolution *s, size_t *at);
-/* Added even if there is an equal one; that is found first. */
+/* Adds a solution even if there is an equal one, which is still found first. */
 Err solution_pool_append(SolutionPool *p, const LogicSolution *s);
 
-/* Of both inputs: the rows a policy sees. */
+/* The rows of an input by the rules of a policy. */
 Err merge_rows_tensile(Logic *l, const MergeOptions *o, MergeRows *rows);
 Err merge_rows_best(Logic *l, const MergeOptions *o, MergeRows *rows, MergeReport *r, Buf *text);
-/* More general tags than tag, itself not among them; returns how many. */
+/* The tags that are more general than tag; returns their number. */
 int merge_general_tags(unsigned tag, unsigned out[8]);
 
-/* MERGE_BEST: equal solutions of l become equal texts: truth values and numbers as their rows in params.def,
- * nested problem types that mean the original's as it is written there. */
+/* MERGE_BEST: makes the texts of equal solutions of l equal: truth values and numbers get the types of their
+ * rows in params.def, and nested problem types with the meaning of the original's get its text. */
 Err merge_unify(const Logic *original, Logic *l);
 Err merge_check_same(const Logic *original, const Logic *increment);
 Err merge_check_units(const Logic *original, const Logic *increment, const MergeRows *a, const RowTable *at,

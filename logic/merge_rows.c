@@ -1,5 +1,5 @@
-/* The rows that a merge sees of one file: tags, short sizes, solutions with what StaggerU 0 makes meaningless
- * set to 0; and whether two files may be merged at all. */
+/* The rows of one file for a merge: computes tags, shortens sizes, and sets the stagger parameters of
+ * solutions with StaggerU 0 to 0. Also checks whether two files may be merged. */
 #include "logic/merge_internal.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static bool given(const LogicSolution *s, ParamId id, int32_t value)
     return solution_has(&s->s, id) && value != 0;
 }
 
-/* The script takes false for 0, so that only an absent key is Any. */
+/* Tensile's script treats false as 0, so that only an absent key is Any. */
 static Err scalar_tag(const Logic *l, const LogicSolution *s, ParamId id, int32_t value, bool tensile,
                       unsigned *tag)
 {
@@ -80,7 +80,8 @@ static void drop_kept(LogicSolution *s, const char *key)
     s->n_kept = n;
 }
 
-/* With StaggerU 0 the other stagger parameters say nothing; equal kernels shall be equal maps. */
+/* With StaggerU 0 the other stagger parameters have no effect and are set to 0, so that equal kernels are
+ * equal maps. */
 static void sanitize(Logic *l)
 {
     for (size_t i = 0; i < l->n_solutions; i++) {
@@ -257,9 +258,9 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Files that say DeviceEfficiency hold GFlops when they come from an analysis and % when they were converted;
- * a percentage is at most 100. So a table below that and one above it are of one unit only if the sizes they
- * have in common are about as fast. */
+/* Files with DeviceEfficiency have GFlops when they come from an analysis and % when they were converted. A
+ * percentage is at most 100. So a table with speeds below 100 and one with speeds above it have the same unit
+ * only if their common sizes have similar speeds. */
 Err merge_check_units(const Logic *a, const Logic *b, const MergeRows *x, const RowTable *table,
                       const MergeRows *y)
 {

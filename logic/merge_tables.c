@@ -84,7 +84,7 @@ void solution_pool_fini(SolutionPool *p)
     p->n_slots = 0;
 }
 
-/* In order, so that the first of equal ones is found. */
+/* Solutions are inserted in order, so that the first of equal ones is found. */
 static bool solution_pool_grow(SolutionPool *p)
 {
     size_t n_slots = p->n_slots ? 2 * p->n_slots : 256;

@@ -67,7 +67,7 @@ static size_t count_assembly(const Logic *l)
     return n;
 }
 
-/* What the device names are, as far as the table of parts has them. */
+/* Prints the parts of the device names that the table of parts has. */
 static void show_parts(const Logic *l)
 {
     PartList list;

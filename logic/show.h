@@ -1,5 +1,5 @@
-/* The commands of tuner-logic. Each has a table of its options (base/cli.h) and a function; argv holds what
- * stands behind the command's name, and is reordered. */
+/* The commands of tuner-logic. Each has a table of its options (base/cli.h) and a function; argv has the
+ * words after the command's name and is reordered. */
 #ifndef LOGIC_SHOW_H
 #define LOGIC_SHOW_H
 

@@ -61,8 +61,9 @@ static const CliOption options[] = {
      .arg = "RULE",
      .words = "fewest first",
      FIELD(ties),
-     .help = "of solutions whose samples cannot tell them apart, first: the fastest, as Tensile does; fewest "
-             "(default): the one that wins more other sizes"},
+     .help =
+         "choice among solutions that do not differ significantly: first: the fastest, like Tensile; fewest "
+         "(default): the one that wins more other sizes"},
 };
 
 const CliCommand logic_analyze_cli = {.name = "analyze",

@@ -1,5 +1,5 @@
-/* The life of a staging directory: made, locked, removed, and found again after a kill. What is in it is
- * removed before its lock, so that a directory without a lock is empty or not ours. */
+/* Makes, locks and removes a staging directory, and recovers it after a kill. Its contents are removed before
+ * its lock, so that a directory without a lock is empty or was not made by staging_open. */
 #include "logic/staging.h"
 
 #include <errno.h>
@@ -43,12 +43,12 @@ static Err staging_remove(Staging *s)
     TRY_ALLOC(lock.s);
     TRY(dir_remove(s->tree.s));
     TRY(dir_remove(s->old.s));
-    TRY(dir_remove(s->path.s)); /* the lock, and what a killed write of the journal left */
+    TRY(dir_remove(s->path.s)); /* the lock, and a temporary file of a killed write of the journal */
     lock_release(&s->lock);
     return ERR_OK;
 }
 
-/* True for a directory that staging_open made and a kill left. */
+/* *left: staging_open made the directory, and its process was killed. */
 static Err is_left_over(const Staging *s, bool *left)
 {
     Str *name;
@@ -68,7 +68,7 @@ Err staging_recover(Arena *a, const char *output)
     if (dir_exists(s.path.s)) TRY(is_left_over(&s, &left));
     if (!left)
         FAIL(ERR_INPUT,
-             "'%s' is in the way: what a merge is made in has that name, but this is something else",
+             "'%s' is in the way: a merge uses a directory of this name, but it did not make this one",
              s.path.s);
     TRY(staging_lock(&s));
     bool undo = file_exists(s.journal.s);

@@ -1,12 +1,11 @@
-/* A directory beside another one in which the other's next contents are made: OUTPUT.merging for OUTPUT.
+/* A staging directory, OUTPUT.merging, in which the new contents of OUTPUT are made.
  *
- * staging_commit brings them there all at once. A directory that is not there yet appears in one rename; one
- * that is gets a twin in which what stays is linked, and changes places with it in one system call. Where
- * that cannot be (a mount point, no hard links, links to directories, the working directory) files are
- * renamed one after the other, with a journal: what fails is undone, what is killed is undone by the next
- * call. So whenever a process dies, OUTPUT is as before or as it shall be, at once or with the next call.
- * That holds for kills, not for a loss of power. Processes that want the same directory refuse each other.
- * Used by merge_dirs.
+ * staging_commit moves them to OUTPUT together. A new OUTPUT appears by one rename. For an existing one a
+ * copy is made in which unchanged files are hard links, and the two directories are exchanged by one system
+ * call. Where that is impossible (a mount point, no hard links, links to directories, the working directory),
+ * files are renamed one after another with a journal: after an error the renames are undone, after a kill the
+ * next call undoes them. So OUTPUT has either the old or the new contents, at once or after the next call.
+ * This holds for kills, not for a loss of power. A second process that uses the same directory gets an error.
  */
 #ifndef LOGIC_STAGING_H
 #define LOGIC_STAGING_H
@@ -15,26 +14,26 @@
 
 typedef struct {
     Arena *a;
-    Str output;     /* resolved when it is there */
+    Str output;     /* resolved if it exists */
     Str path;       /* OUTPUT.merging */
-    Str tree;       /* path/tree: what shall be in OUTPUT; its own parts have other names below path */
-    Str journal;    /* path/journal: is there while files are being renamed */
-    Str old;        /* path/old: what was before */
-    int lock;       /* -1: not held */
-    bool must_stay; /* could not be undone: the next call tries again */
+    Str tree;       /* path/tree: the new contents of OUTPUT */
+    Str journal;    /* path/journal: exists while files are renamed */
+    Str old;        /* path/old: the replaced files */
+    int lock;       /* descriptor of the lock; -1: not locked */
+    bool must_stay; /* undoing failed: path is kept, and the next call tries again */
 } Staging;
 
-/* Undoes and removes what a killed process left for output, with a warning; nothing to do is no error.
- * ERR_FAILED when another process is at work there, ERR_INPUT when something else has the name. */
+/* Undoes and removes the staging directory of a killed process, with a warning; it is no error if there is
+ * none. ERR_FAILED: another process uses it; ERR_INPUT: something else has its name. */
 Err staging_recover(Arena *a, const char *output);
 /* Makes path and tree. */
 Err staging_open(Arena *a, const char *output, Staging *s);
-/* The n files of tree that are named, with '/', take their places in output. */
+/* Moves the n named files of tree to output; names are relative paths. */
 Err staging_commit(Staging *s, const Str *name, size_t n);
 /* Removes path. Keeps the message of an error e. */
 void staging_close(Staging *s, Err e);
 
-/* For staging.c: takes back what the journal says was to be renamed. Any number of times. */
+/* For staging.c: undoes the renames of the journal. It may be called repeatedly. */
 Err staging_undo(Staging *s);
 
 #endif

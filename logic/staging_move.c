@@ -1,7 +1,7 @@
 /* From a finished staging tree to the output directory: in one exchange, or file after file with a journal.
- * The journal is a line with name and version, then the names of the files, each behind '=' (there was one
- * before, it is in old) or '+' (there was none) and before a NUL. Removing it is what makes the renames
- * final. */
+ * The journal is a line with name and version, then the names of the files, each after '=' (a file was
+ * replaced and is in old) or '+' (the file is new) and followed by a NUL. Removing the journal makes the
+ * renames final. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 /* ---- file after file ---- */
 
-/* Over what is there; from is gone behind it. */
+/* Renames, replacing an existing file; across file systems it copies and removes. */
 static Err move_file(const char *from, const char *to)
 {
     if (rename(from, to) == 0) return ERR_OK;
@@ -29,7 +29,7 @@ static Err move_file(const char *from, const char *to)
     return ERR_OK;
 }
 
-/* What is there now goes to old too. */
+/* Keeps the current file in old. */
 static Err keep_old(Staging *s, Str name, Buf *journal)
 {
     Str target = path_join(s->a, s->output.s, name.s), old = path_join(s->a, s->old.s, name.s);
@@ -138,7 +138,7 @@ static bool same_entry(Arena *a, const char *from, const char *to, dev_t device,
     return same_mode(&st, to) && same_place(a, from, to, device, levels - 1);
 }
 
-/* What is in from and not in to is linked to there. False: to cannot take from's place. */
+/* Links the files of `from` that `to` lacks into `to`. False: `to` cannot replace `from`. */
 static bool same_place(Arena *a, const char *from, const char *to, dev_t device, int levels)
 {
     DIR *dir = opendir(from);
@@ -152,7 +152,7 @@ static bool same_place(Arena *a, const char *from, const char *to, dev_t device,
     return ok;
 }
 
-/* A shell in the directory would be left in the old one. */
+/* Whether path is the working directory: a shell there would stay in the old directory after an exchange. */
 static bool is_working_directory(const char *path)
 {
     char *here = realpath(".", NULL);
@@ -170,7 +170,7 @@ static bool exchange(Staging *s)
     if (!same_mode(&st, s->tree.s) || !same_place(s->a, s->output.s, s->tree.s, st.st_dev, LEVELS))
         return false;
     if (renameat2(AT_FDCWD, s->tree.s, AT_FDCWD, s->output.s, RENAME_EXCHANGE)) return false;
-    /* files that somebody else made meanwhile, as far as that can be */
+    /* keeps files that another process has made meanwhile, if possible */
     (void)same_place(s->a, s->tree.s, s->output.s, st.st_dev, LEVELS);
     return true;
 }
