@@ -13,7 +13,7 @@ num-syncs-per-benchmark=15
 kernel-timeout=100
 host-threads=1
 END
-wait_for() { n=0; until "$@" || [ $n -gt 200 ]; do sleep 0.05; n=$((n+1)); done; }
+wait_for() { n=0; until "$@" || [ $n -gt 1200 ]; do sleep 0.05; n=$((n+1)); done; }
 # Samples come in batches: the second launch of solution 1 is awaited by its verdict and a moment more.
 slow_validated() { [ "$(grep -c '^valid	0	1' events.txt)" -ge "${1:-1}" ]; }
 kill_worker() { kill -9 $(cat /proc/$client/task/$client/children); }
@@ -37,7 +37,7 @@ echo "-- killed once in a race"
 sh "$DATA/client/library.sh" slow >slow.yaml
 start --timing=race --library-file=slow.yaml --race-seconds=0.5
 worker() { cat /proc/$client/task/$client/children; }
-n=0; until [ -n "$(worker)" ] || [ $n -gt 200 ]; do sleep 0.05; n=$((n+1)); done
+n=0; until [ -n "$(worker)" ] || [ $n -gt 1200 ]; do sleep 0.05; n=$((n+1)); done
 sleep 1; kill_worker
 ended
 echo "-- client killed"

@@ -155,7 +155,7 @@ class Machine:
     limit = 2_000_000_000       # instructions of a launch
 
     def __init__(self, amdemu):
-        self.emu, self.loaded, self.instructions, self.waits = amdemu, {}, 0, True
+        self.emu, self.loaded, self.instructions = amdemu, {}, 0
 
     def object(self, path, arch):
         if path not in self.loaded:
@@ -180,19 +180,7 @@ class Machine:
                 offset += data + 3 & ~3
 
     def run(self, case, answer, objects, launch, seed):
-        """None, or what went wrong with one size. The emulator takes the scalar register that v_readlane_b32 writes for a vector
-        register of that number, which a load may be returning into: the numbers are then checked without its check of waits."""
-        bad = self.run_once(case, answer, objects, launch, seed)
-        if not bad or not re.match(r'MissingWait .* overwritten .*: v_readlane_b32\(', bad):
-            return bad
-        self.waits = False
-        try:
-            return self.run_once(case, answer, objects, launch, seed)
-        finally:
-            self.waits = True
-
-    def run_once(self, case, answer, objects, launch, seed):
-        """A and B are poison where alpha is 0, C where beta is: they are not read."""
+        """None, or what went wrong with one size. There is no A and no B where alpha is 0, no C where beta is: they are not read."""
         kind, rng = Problem(case), np.random.default_rng(seed)
         alpha, beta = launch['scalars']
         m, n, batches, k = launch['size']
@@ -207,17 +195,22 @@ class Machine:
                 buffers['c'] = buffers[x] = self.emu.Buffer(data[x].raw.tobytes(), end_aligned=True, name='c and d')
                 continue
             stride = cols * launch[x][1] if not kind.strided else launch[x][2]
-            data[x] = Matrix(t, rng, rows, cols, launch[x][1], stride, batches,
-                             x in 'ab' and alpha != 0 or x == 'c' and beta != 0)
-            buffers[x] = self.emu.Buffer(data[x].raw.tobytes(), end_aligned=True, name=x, writable=x == 'd')
+            there = x in 'ab' and alpha != 0 or x == 'c' and beta != 0
+            data[x] = Matrix(t, rng, rows, cols, launch[x][1], stride, batches, there)
+            if there or x == 'd' or x == 'c' and same:
+                buffers[x] = self.emu.Buffer(data[x].raw.tobytes(), end_aligned=True, name=x, writable=x == 'd')
+        for x in 'abc':
+            address[SLOTS.index(x)] = 0
         if launch['workspace']:
             buffers['workspace'] = self.emu.Buffer(b'\xff' * launch['workspace'], end_aligned=True, name='workspace')
         for x, b in buffers.items():
             address[SLOTS.index(x)] = b.ptr
             extra.append(b)
-            if not kind.strided and x != 'workspace':
-                step = data[x].stride * data[x].raw.itemsize
-                table = self.emu.Buffer(struct.pack(f'<{batches}Q', *[b.ptr + i * step for i in range(batches)]),
+        if not kind.strided:
+            for x in shapes:
+                step = data[x].stride * data[x].raw.itemsize if x in buffers else 0
+                first = address[SLOTS.index(x)]
+                table = self.emu.Buffer(struct.pack(f'<{batches}Q', *[first + i * step for i in range(batches)]),
                                         end_aligned=True, name=f'pointers to {x}', writable=False)
                 address[SLOTS.index(x)] = table.ptr
                 extra.append(table)
@@ -239,8 +232,7 @@ class Machine:
             return path
         try:
             r = self.emu.launch(self.object(path, arch), call['symbol'], call['grid'], (call['group'],),
-                                kernarg=bytes(args), extra=extra, ambiguous='error', limit=self.limit,
-                                waits=self.waits)
+                                kernarg=bytes(args), extra=extra, ambiguous='error', limit=self.limit)
             self.instructions += r.instructions
         except self.emu.Unsupported as e:
             return f'not emulated: {str(e)[:200]}'
@@ -264,6 +256,20 @@ class Machine:
         return None
 
 
+def _scalar_results(decoder):
+    """v_readlane_b32 and v_readfirstlane_b32 write a scalar register; the check of waits takes its number for that of a vector
+    register, which a load may be returning into. Makes the decoder say what they write."""
+    registers_of = decoder.jit_regs
+
+    def jit_regs(self, i):
+        known = len(self.regs)
+        registers_of(self, i)
+        if self.emu._op_name(i).startswith(('V_READLANE_B32', 'V_READFIRSTLANE_B32')):
+            self.regs[known:] = [(2 if written and not file else file, written, *rest)
+                                 for file, written, *rest in self.regs[known:]]
+    decoder.jit_regs = jit_regs
+
+
 def load_emulator():
     """(module, None) or (None, why there is none)."""
     where, grad = os.environ.get('AMDEMU_DIR'), os.environ.get('TINYGRAD_DIR')
@@ -272,6 +278,7 @@ def load_emulator():
     sys.path.insert(0, where)
     try:
         import amdemu
+        _scalar_results(amdemu.Decoder)
         return amdemu, None
     except ImportError as e:
         return None, str(e)

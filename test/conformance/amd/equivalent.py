@@ -1,7 +1,8 @@
 """Changes of a kernel's text that no result can show, with the reason. Buffers: kernels that load and store through raw buffers,
 which drop what is behind their end.
 
-Rows are (pattern of 'FUNCTION: LINE', pattern of what became of it, reason); an empty pattern fits everything."""
+Rows are (pattern of 'FUNCTION: LINE', pattern of what became of it, reason); an empty pattern fits everything. A pattern with
+a line break is one of 'FUNCTION: LINE', a line break and the line before."""
 import re
 
 FAR = 'decides or serves leading dimensions that 32 bits of bytes do not reach: far.py'
@@ -13,13 +14,15 @@ ROWS = [
     # far operands
     (r'slow \|= t\.ld[ab] > \d+u', '', FAR), (r'const bool near = ', '', FAR), (r's\.wide = near', r'near \? \d+ : 2', FAR),
     (r's\.wide = near', r'near \? \d*[13579] : 1', 'columns of a tile are fewer'),
+    (r's\.wide = near', r'near \? 1 : \d+;', 'columns may be stored one by one; far ones together: far.py'),
     (r'const unsigned end = |for \(s\.n0 = ', '', 'a second turn over columns finds none of its own unless they are far: far.py'),
+    (r'whole = t\.slow \? 0 : ', r't\.slow \? 1 :', FAR),
     # what is correct by two ways
     (r't\.m0 \+ \d+ <= t\.m && t\.n0 \+ \d+ <= t\.n', r' < t\.[mn]|\+ \d*[13579] <= t\.[mn]',
      'whole tiles may be stored as edges are'),
     (r'slow \|= t\.[mn] < \d', r't\.[mn] (<= |< \d)', 'the slow way is right for all sizes'),
     (r'int slow = ', r'slow = 1', 'the slow way is right for all sizes'),
-    (r'(const unsigned|bool) whole = ', r'whole = .*(0 < count \|\|| 0 <= (t|count &&)|chunks - 1| / \d*[13579];|\? t\.k : 0)',
+    (r'(const unsigned|bool) whole = ', r'whole = .*(0 < count \|\||\b0 <= (t|\(|count &&)|0 < t\.k &&|chunks - 1| / \d*[13579];|\? t\.k : 0)',
      'the way of the last chunk is right for whole chunks'),
     (r'const unsigned chunks = ', r'(\* \d+ \+|0 <= |\+ 1)', 'a chunk more has nothing of K'),
     (r'const unsigned (delay|late) = |stagger_mask', r'(delay|late) = ', 'a sum may start at any chunk'),
@@ -27,15 +30,23 @@ ROWS = [
     (r'sizeof\(g_T\)\) & \(g_L[AB]::CW - 1\)', r'CW - 2', 'addresses of elements are even'),
     (r'\.al_[ab] = ', r'!= 0;', 'copies of single elements are right for all addresses'),
     (r'ring\.wrap = whole - 0', r'wrap = ', 'without StaggerU no sum goes back to the first chunk'),
+    (r'g_copy_store\(copy, 0, lds \+ wr\);\n\s*(\}|g_copy_move\()', r'lds \+ rd\)', 'both are 0 before the loop'),
+    (r'if \(i \+ 1 < whole\)', r'i( \+ 1 <=| <) whole', 'a chunk more is loaded or stored behind the last, where nothing reads it'),
+    (r'for \(; i \+ 2 < whole; i\+\+\)', r'i( \+ 2 <=| \+ 1 <| <) whole', 'a chunk more is loaded behind the last, where nothing reads it'),
     # zeros and lanes that do not count
     (r'k < t\.k \? from', r': \(g_P\)1', "the other operand's zeros are enough"),
-    (r'\bleft\b', r'left = t\.k (\+|- chunk \+)|left <= |left < \d*[13579] |\(left \+ \d+\) / \d+\) : \d+|: \d+\)',
+    (r'\bleft\b', r'left = t\.k (\+|\*|- chunk( \+|;))|left <= |left < \d*[13579] |\(left \+ \d+\) / \d+\) : \d+|: \d+\)',
      'steps behind the end of K multiply zeros'),
+    (r'^g_stage_rest: g_NOUNROLL for \(int s = 0; s < steps', r's <= steps', 'steps behind the end of K multiply zeros'),
     (r't\.m - 1;|t\.n - 1;', r'- [02];|\+ 1;', 'lanes outside of D read any element inside'),
-    (r'c\.[ab]_bytes = |unsigned long long end = |unsigned long long bytes = ', r'\+|^;$|\* \d*[13579]\)',
+    (r'c\.[ab]_bytes = |unsigned long long end = |unsigned long long bytes = ', r'\+|^;$|\* \d*[13579]\)|\(end\)',
      'lanes keep inside by themselves, a larger buffer shows nothing'),
+    (r'most = t\.[mn] - 1 - t\.[mn]0', r'most = t\.([mn]) (- 1;|- 1 \+ t\.\1|\+ 1 - t\.\1|- t\.\1)',
+     'buffers: lanes outside of D read any element inside, or what is behind the end'),
     (r't\.n0 \+ r < t\.n', r't\.n0 \+ r <= t\.n \? t\.n0 \+ r : ~0u', 'buffers: the next column is behind the end of D'),
     (r'^g_edge_col: ', '~1u', 'behind all columns, too'),
+    (r'g_uniform\(used \? seen : 0\)', r'used \? seen : 1\)', 'the range check goes by dwords: a buffer of one byte has none'),
+    (r'g_(near|edge)_\w+: ', r'vector <= t\.[mn] ', 'lanes of a vector at the end are outside of D'),
     (r' = row != ', r'col <= ', 'columns of a tile are fewer'),
     (r'g_(near|edge)_\w+: ', r'vector >= last', 'both are the last vector'),
     (r'\(unsigned\)step \* \d+', r'step \* \d+', 'a stage of one step, number 0'),
@@ -43,8 +54,17 @@ ROWS = [
     (r'for \(int i = b; i < b', r'i <= b', 'what the next call stores is stored twice'),
     (r'for \(int i = b; i < b', r'i \+= \d*[13579]\)', 'a loop of one turn'),
     (r'\)part \* size_m', r'\* batch_c', 'C and D have the same strides in the workspace'),
-    (r'g_frag_load\(', r's \+ 1 <= \d+\)', 'a fragment is loaded that nothing uses'),
+    (r'g_frag_load\(', r's \+ 1 <= \d+\)|s - 1 < \d+\)|s < \d+\)', 'a fragment is loaded that nothing uses'),
+    (r'^g_frag_load: g_UNROLL for \(int i = 0; ', r'int i = 0; i <=? \d+; i\+\+', 'a vector behind the fragment, which nothing uses'),
+    (r'_data\[set\]\[\d+\]\[0 \+ e\] = v\[e\]', r'e (<=|< \d*[13579];)', 'a word behind the vector, which the next load overwrites'),
+    (r'\(part \^ n0 / 2 % 4\)', r'\(part \^ m0 / 2 % 4\)', 'a lane has the same row of A as column of B within a tile'),
+    (r'^g_copy_tail: g_NOUNROLL for \(unsigned i = 0; ', r'unsigned i = 0; i <=? \d+; i\+\+',
+     'a vector behind the tile, where B is copied later or the other stage is'),
+    (r's\.first \+ i\b[^\n]*\n.*i < (\d+); i \+= \1\)', r's\.first - i\b', 'a loop of one turn'),
+    (r'__builtin_amdgcn_mfma_\w*_(32x32x8|16x16x16)', r', 1, 0, 0\);|, 0, 1, 0\);', 'one block: there are none to broadcast to'),
     (r'g_raw_(load|store)', r', 0, 1\)|, \(int\)\(.*\), 1\)', 'a hint to caches'),
+    (r'\|\| n < 0\) n = 0;', r'n < 1\)', 'n is 0 then'),
+    (r'L::PASSES == 1 && L::RS % 16 == 0\) return', r'RS % 16 == 1|RS % 17', 'a short form of the same address'),
     (r'if \(near && ', r'if \(near && t\.m0 \+ \d+ <= t\.m && ', 'buffers: columns that are too many are behind the end of D'),
     (r'vector = t\.[mn]0 \+ r / 2 \* 2', 'vector = ', 'where vectors have two rows, the last row is the one that the edge moves to'),
     (r'g_is_zero\(g_from_s\(alpha\)\)', r'g_from_s\(-alpha\)', 'minus zero is zero'),
@@ -53,4 +73,7 @@ ROWS = [
 
 def reason(m):
     """Why a change makes no difference, or None."""
-    return next((why for before, after, why in ROWS if re.search(before, f'{m.function}: {m.before}') and re.search(after, m.after)), None)
+    line = f'{m.function}: {m.before}'
+    above = line + '\n' + m.text.split('\n')[m.line - 2]
+    return next((why for before, after, why in ROWS
+                 if re.search(before, above if '\\n' in before else line) and re.search(after, m.after)), None)

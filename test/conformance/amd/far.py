@@ -12,6 +12,7 @@ import numpy as np
 import emulate
 import frame
 
+# Every operand beyond 32 bits of bytes alone, D and C together, a column of D of more than 2 GiB.
 TILE = {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 8}
 M, N, K = 40, 36, 20
 # leading dimensions: of A not transposed, of A transposed
@@ -23,12 +24,14 @@ def cases():
     for arch in ('gfx90a', 'gfx1030'):
         for buffer in (True, False):
             for trans in (False, True):
-                lds = [(ld, M, M) for ld in FAR[trans]]
-                lds.append((K if trans else M, 90_000_000, 80_000_000))
+                near = K if trans else M
+                lds = [(N, ld, M, M, K) for ld in FAR[trans]]      # n, leading dimensions of A, C, D, B
+                lds += [(N, near, 90_000_000, 80_000_000, K), (N, near, M, 80_000_000, K), (N, near, 90_000_000, M, K),
+                        (N, near, M, M, 60_000_000), (3, near, M, 540_000_000, K)]
                 out.append({'name': f'far_{len(out)}', 'arch': arch, 'scalars': [[1, 2]] * len(lds),
                             'problem': {'DataType': 's', 'TransposeA': trans, 'TransposeB': False, 'Batched': True},
                             'solution': dict(TILE, BufferLoad=buffer),
-                            'sizes': [[M, N, 1, K, d, c, a, K] for a, c, d in lds]})
+                            'sizes': [[M, n, 1, K, d, c, a, b] for n, a, c, d, b in lds]})
     return out
 
 
@@ -48,9 +51,10 @@ class Far:
 
 def one(machine, case, answer, objects, launch):
     trans, rng = case['problem']['TransposeA'], np.random.default_rng(1)
-    shapes = {'d': (M, N), 'c': (M, N), 'a': (K, M) if trans else (M, K), 'b': (K, N)}
-    x = {n: Far(machine.emu, rng, *shapes[n], launch[n][1], n) for n in shapes}
-    address = {emulate.SLOTS.index(n): x[n].buffer.ptr for n in x}
+    n = launch['size'][1]
+    shapes = {'d': (M, n), 'c': (M, n), 'a': (K, M) if trans else (M, K), 'b': (K, n)}
+    x = {o: Far(machine.emu, rng, *shapes[o], launch[o][1], o) for o in shapes}
+    address = {emulate.SLOTS.index(o): x[o].buffer.ptr for o in x}
     bad = machine.call(answer['arch'], objects, launch['calls'][0], address, [v.buffer for v in x.values()], {})
     if bad:
         return bad

@@ -28,6 +28,7 @@ RULES = [(re.compile(a), b) for a, b in (
     (r'\b(?:[so]\.)?(?:alpha|beta)\b(?=[,)])', r'-\g<0>'),
     (r'g_(mul|add)\(', lambda m: 'g_add(' if m.group(1) == 'mul' else 'g_mul('),
     (r'g_madd\(', 'g_add('), (r'\bs_barrier\b', 's_nop 0'), (r's_waitcnt [^\\]*', 's_nop 0'), (r' \+= ', ' = '),
+    (r' [-+*/%] (?:[\w.]+(?:\(\))?|\([^()]*\))(?=[;,) ])', ''),
     (r'g_near_', 'g_edge_'), (r'(?<!define )\bg_barrier\(\);', ';'))]
 NUMBER = re.compile(r'(?<![\w.])(\d+)(u|ll|ull)?(?![\w.x])')
 STATEMENT = re.compile(r'^(?:\w[\w.]*(?:\[[^]]*\])* (?:[-+*/|]|)= .*|\w+--|g_\w+(?:<\w+>)?\(.*\));$')

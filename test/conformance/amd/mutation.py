@@ -90,9 +90,9 @@ class Limited(emulate.Machine):
 class Family:
     """A kernel of a family, its problems, and what is right without a change."""
 
-    def __init__(self, name, kernels, n_sizes):
+    def __init__(self, name, kernels, n_sizes, seed=0):
         arch, kind, trans, solution, more, whose = FAMILIES[name]
-        self.name, self.kernels, self.rng = name, kernels, np.random.default_rng(zlib.crc32(name.encode()))
+        self.name, self.kernels, self.rng = name, kernels, np.random.default_rng(zlib.crc32(name.encode()) + seed)
         solution = {'StaggerUStride': max(32, solution['DepthU'] * cases.bytes_of(kind)), **solution}
         c = cases.case(arch, kind, trans, solution, **more)
         c.update(name=re.sub(r'\W', '_', name), cus=4)
@@ -215,7 +215,8 @@ def arguments():
     p.add_argument('--count', type=int, default=40, help='changes of each family that make other code')
     p.add_argument('--all', action='store_true', help='every change')
     p.add_argument('--family', default=','.join(FAMILIES))
-    p.add_argument('--sizes', type=int, default=11, help='problems of a kernel')
+    p.add_argument('--seed', type=int, default=0, help='other problems and other changes')
+    p.add_argument('--sizes', type=int, default=13, help='problems of a kernel')
     p.add_argument('--jobs', type=int, default=2)
     p.add_argument('--short', action='store_true', help='the slice of make check: changes by name')
     p.add_argument('-v', '--verbose', action='count', default=0)
@@ -237,7 +238,7 @@ def main():
     machine, totals, left, found = Limited(emu), collections.Counter(), [], 0
     try:
         for name in names:
-            family = Family(name, kernels, args.sizes)
+            family = Family(name, kernels, args.sizes, args.seed)
             n, missing = run_named(family, machine)
             found, left = found + n, left + missing
             if missing:

@@ -26,7 +26,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
     p.add_argument('--count', type=int, default=60, help='random kernels per architecture')
-    p.add_argument('--sizes', type=int, default=11, help='problem sizes per kernel')
+    p.add_argument('--sizes', type=int, default=13, help='problem sizes per kernel')
     p.add_argument('--seed', type=int, default=None)
     p.add_argument('--arch', default=','.join(cases.ARCHES))
     p.add_argument('--kinds', default='', help='data types: S,HHS,...')

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Does the conformance of NVIDIA texts on the CPU notice a wrong kernel? As ../amd/mutation.py, for changes of what concerns
-alpha, beta, strides, edges and the rest of K: asynchronous copies are done at once there, so that waits are not checked.
+alpha, beta, sums of parts, strides, edges and the rest of K: asynchronous copies are done at once there, so that waits are not checked.
 
-usage: mutation.py [--build DIR] [--count N] [-v]
+usage: mutation.py [--build DIR] [--count N] [--family NAME,...] [--seed S] [-v]
 Prints a line per family and every change that was not found; exit code 1 when there is one without a reason."""
 import argparse
+import concurrent.futures
 import importlib.util
 import multiprocessing
 import os
+import resource
 import shutil
 import sys
+import time
+import zlib
 
 import numpy as np
 
@@ -22,18 +26,22 @@ import cases
 import equivalent
 import mutate
 
-ABOUT = ('alpha', 'beta', 'stride', 'tail')
+ABOUT = ('alpha', 'beta', 'split', 'stride', 'tail', 'edge')
+_ALL = {'StaggerU': 0, 'WorkGroupMapping': 2, 'KernelLanguage': 'Source'}
 FAMILIES = {
-    'ring': ('S', 'NT', {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'NvRing': 1, 'PrefetchGlobalRead': 2}),
-    'ring-mma': ('HHS', 'TN', {'MatrixInstruction': [16, 8, 16, 1, 1, 2, 4, 2, 2], 'DepthU': 32, 'NvRing': 1, 'PrefetchGlobalRead': 2}),
-    'registers': ('D', 'NN', {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'NvRing': 0, 'PrefetchGlobalRead': 1}),
-    'split': ('S', 'TN', {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'NvRing': 1, 'PrefetchGlobalRead': 2,
+    'ring': ('S', 'NT', {**_ALL, 'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'NvRing': 1, 'PrefetchGlobalRead': 2}),
+    'ring-mma': ('HHS', 'TN', {**_ALL, 'MatrixInstruction': [16, 8, 16, 1, 1, 2, 4, 2, 2], 'DepthU': 32, 'NvRing': 1,
+                               'PrefetchGlobalRead': 2}),
+    'registers': ('D', 'NN', {**_ALL, 'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'NvRing': 0, 'PrefetchGlobalRead': 1}),
+    'split': ('S', 'TN', {**_ALL, 'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'NvRing': 1, 'PrefetchGlobalRead': 2,
                           **emulate.PARTS}),
 }
 FLAGS = ['-s', '-Wl,--build-id=none']
+CPU_SECONDS = 10    # of all problems, which take one
 
 
 def judge(case, answer, path, symbols, out):
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     machine = emulate.Machine(emulate.Emulator())
     objects = {(answer['arch'], s): path for s in symbols}
     bad = None
@@ -43,15 +51,15 @@ def judge(case, answer, path, symbols, out):
 
 
 def wrong(case, answer, path, symbols):
-    """What is wrong with a shared object; judged in a process that may crash or run on."""
+    """What is wrong with a shared object; judged in a process that may crash, and is killed when it runs on."""
     out = multiprocessing.SimpleQueue()
     p = multiprocessing.Process(target=judge, args=(case, answer, path, symbols, out))
     p.start()
-    p.join(60)
+    p.join(30 * CPU_SECONDS)
     if p.is_alive():
         p.kill()
         p.join()
-        return 'runs on'
+        return 'waits for ever'
     return out.get() if p.exitcode == 0 else f'ends with {p.exitcode}'
 
 
@@ -74,8 +82,8 @@ def read(path):
 def run_family(args, name, compiler, kernels):
     """The number of changes that were not found and have no reason."""
     kind, trans, solution = FAMILIES[name]
-    c = emulate.given(cases.case('sm_90', kind, trans, {'StaggerU': 0, **solution, 'KernelLanguage': 'Source'}), 'k_' + name[:4], 0)
-    c['sizes'], c['scalars'] = emulate.SIZES, cases.scalars(np.random.default_rng(1), c, len(emulate.SIZES))
+    c = emulate.given(cases.case('sm_90', kind, trans, solution), 'k_' + name[:4], 0)
+    c['sizes'], c['scalars'] = emulate.SIZES, cases.scalars(np.random.default_rng(args.seed), c, len(emulate.SIZES))
     a = kernels.make([c])[0]
     if 'file' not in a:
         raise SystemExit(f"{name}: no text: {a.get('rule') or a['error']}")
@@ -87,30 +95,39 @@ def run_family(args, name, compiler, kernels):
         raise SystemExit(f'{name}: wrong as it is: {bad}')
     folder = os.path.join(kernels.dir, name)
     os.makedirs(folder)
-    n = dict(found=0, reason=0, survived=0)
+    n, start = dict(found=0, reason=0, survived=0), time.time()
     todo = [m for m in mutate.mutants(text) if m.about in ABOUT and 'asm' not in m.before]
-    for m in mutate.sample(todo, np.random.default_rng(1), 4 * args.count):
-        path = build(compiler, os.path.join(folder, os.path.basename(a['file'])), m.text, symbols)
-        if not path or read(path) == read(right):
-            continue
-        bad = wrong(c, a, path, symbols)
-        why = None if bad else equivalent.reason(m)
-        n['found' if bad else 'reason' if why else 'survived'] += 1
-        if args.verbose or not bad and not why:
-            print(f'{"found" if bad else why or "SURVIVED"} {name}: line {m.line}, {m.about}, {m.function}: {m.before}\n    became '
-                  f'{m.after or "nothing"}', flush=True)
-        if n['found'] + n['reason'] >= args.count:
-            break
-    print(f"{name}: {n['found']} changes found, {n['reason']} make no difference for a reason, {n['survived']} survived", flush=True)
+    todo = mutate.sample(todo, np.random.default_rng(args.seed), 4 * args.count)
+
+    def compiled(m):
+        os.makedirs(own := os.path.join(folder, f'{zlib.crc32(m.text.encode()):08x}'), exist_ok=True)
+        return build(compiler, os.path.join(own, os.path.basename(a['file'])), m.text, symbols)
+
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        while todo and n['found'] + n['reason'] < args.count:
+            some, todo = todo[:8], todo[8:]
+            for m, path in zip(some, pool.map(compiled, some)):
+                if not path or read(path) == read(right):
+                    continue
+                bad = wrong(c, a, path, symbols)
+                why = None if bad else equivalent.reason(m)
+                n['found' if bad else 'reason' if why else 'survived'] += 1
+                if args.verbose > bool(bad) or not bad and not why:
+                    print(f'{name}: line {m.line}, {m.about}, {m.function}: {m.before}\n    became {m.after or "nothing"}\n'
+                          f'    {bad or why or "SURVIVED"}', flush=True)
+    print(f"{name}: {n['found']} changes found, {n['reason']} make no difference for a reason, {n['survived']} survived; "
+          f'{time.time() - start:.0f} s', flush=True)
     return n['survived']
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
-    p.add_argument('--count', type=int, default=12, help='changes of each family that make other code')
+    p.add_argument('--count', type=int, default=40, help='changes of each family that make other code')
     p.add_argument('--family', default=','.join(FAMILIES))
-    p.add_argument('-v', '--verbose', action='store_true')
+    p.add_argument('--seed', type=int, default=1, help='other changes, and other alpha and beta')
+    p.add_argument('-v', '--verbose', action='count', default=0)
+    p.add_argument('--jobs', type=int, default=2)
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
     if not compiler:
