@@ -11,6 +11,7 @@
 #ifndef KERNEL_PROGRAM_H
 #define KERNEL_PROGRAM_H
 
+#include "index/distribute.h"
 #include "index/walk.h"
 #include "index/view.h"
 #include "problem/datatype.h"
@@ -44,11 +45,6 @@ typedef enum { PHASE_ALL, PHASE_MAIN, PHASE_DRAIN, PHASE_REST } Phase;
 /* Who does an op of a pipelined loop. Where no threads are set apart (a copy engine's, say), all threads play
  * both roles, and one barrier tells both that a stage is full and that one is empty. */
 typedef enum { ROLE_ALL, ROLE_PRODUCER, ROLE_CONSUMER } Role;
-
-/* layout: how many along each side; data: elements of each. layout[0] == 0: not distributed. */
-typedef struct {
-    int32_t layout[2], data[2];
-} TileMap;
 
 typedef struct {
     const char *name; /* "a", "local_a", "reg_a", "acc" */
