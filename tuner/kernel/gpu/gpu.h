@@ -384,22 +384,6 @@ typedef bool (*GpuAccesses)(const GpuPlan *p, const GpuOperand *x, int i, ExprPo
 bool gpu_valu_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
 bool gpu_register_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
 
-/* Pointers into local memory that a piece of text declares: one for all addresses that differ by a
- * constant. */
-enum { GPU_POINTERS_MAX = 128, GPU_POINTER_NAME = 32 };
-typedef char GpuPointerName[GPU_POINTER_NAME];
-typedef struct {
-    GpuIndex *index;
-    const char *name, *from; /* "a", a_1, a_2 ...: from + offset */
-    bool is_const;
-    bool steps_apart; /* what a step adds to the address is a sum of its own, a constant once unrolled */
-    const Expr *base[GPU_POINTERS_MAX];
-    int n;
-} GpuPointers;
-/* Bytes from the pointer, whose name it writes, to `at`; declares the pointer if it is a new one. mark:
- * n_used of the index's pool before `at` was built, whose nodes it takes back where it can. */
-int gpu_pointer(GpuPointers *q, const Expr *at, int mark, GpuPointerName name);
-
 /* ---- pieces of the text ---- */
 
 /* Prints the statements of a piece and frees them; when memory was missing, the Buf fails. */

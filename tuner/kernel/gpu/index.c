@@ -2,8 +2,6 @@
  * memory. Texts are printed from them, bank counting evaluates them. */
 #include "kernel/gpu/gpu.h"
 
-#include <stdio.h>
-
 void gpu_index_init(GpuIndex *x, Buf *out, int indent)
 {
     expr_pool_fixed(&x->pool, x->node, GPU_INDEX_NODES);
@@ -90,37 +88,4 @@ const Expr *gpu_lds_at(ExprPool *pool, const GpuOperand *x, const Expr *k, const
 const Expr *gpu_lds_place(ExprPool *pool, const GpuOperand *x, GpuPlace at)
 {
     return gpu_lds_at(pool, x, x->tlu ? at.across : at.along, x->tlu ? at.along : at.across);
-}
-
-int gpu_pointer(GpuPointers *q, const Expr *at, int mark, GpuPointerName name)
-{
-    ExprPool *pool = &q->index->pool;
-    ExprText *text = &q->index->text;
-    int64_t c;
-    const Expr *base = expr_base(pool, at, &c), *fixed, *moving;
-    int i = 0;
-    while (i < q->n && !expr_same(q->base[i], base)) i++;
-    snprintf(name, GPU_POINTER_NAME, i ? "%s_%d" : "%s", q->name, i);
-    if (i < q->n) {
-        expr_pool_back(pool, mark);
-        return (int)c;
-    }
-    if (q->n == GPU_POINTERS_MAX) {
-        text->out->failed = true;
-        return (int)c;
-    }
-    q->base[q->n++] = base;
-    fixed = base, moving = expr_const(pool, 0);
-    if (q->steps_apart) expr_split(pool, base, GPU_STEP, &fixed, &moving);
-    expr_declare(text, base);
-    for (int level = 0; level < text->indent; level++) buf_puts(text->out, "    ");
-    buf_printf(text->out, "%schar *%s = %s", q->is_const ? "const " : "", name, q->from);
-    const Expr *parts[] = {fixed, moving};
-    for (int part = 0; part < 2; part++) {
-        if (expr_is(parts[part], 0)) continue;
-        buf_puts(text->out, " + ");
-        expr_print(text->style, parts[part], EXPR_OPERAND, text->out);
-    }
-    buf_puts(text->out, ";\n");
-    return (int)c;
 }
