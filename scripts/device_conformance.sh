@@ -3,7 +3,7 @@
 # element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), wgmma (copy engine), register (NvRing 0); or
 # a part of one, by its name in runs() below.
 #
-# In turn, each step bounded by a time limit:
+# It runs these steps, each bounded by a time limit:
 #   1. tuner makes and runs a few kernels of every data type and all transposes (conjugates too) on sizes around the tile:
 #      GlobalSplitU both ways, StaggerU, PersistentKernel, LocalSplitU, EdgeType, NonTemporal, more than 48 KiB of shared memory;
 #   2. tuner-client runs all of them again on other scalars (beta 0 with C full of NaN; alpha 0), with operands that start

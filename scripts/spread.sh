@@ -1,6 +1,6 @@
 #!/bin/sh
 # spread.sh OUTDIR [RUNS]: times the winner of every size again, RUNS (3) times in processes of its own, and prints how far
-# the medians lie apart: (largest - smallest) / middle. OUTDIR is a tuner run on a device that is here.
+# the medians differ: (largest - smallest) / middle. OUTDIR is a tuner run on a device of this machine.
 # Exit code 1 when a size of 50 us or more is above LIMIT (0.015).
 set -e
 out=$1 runs=${2:-3} limit=${LIMIT:-0.015}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compile throughput and memory of GPU kernels: sgemm NN of macro tile 64x64x16 (to be at least 1.5 kernels per second of a
 # core, and 500 kernels within 4 GiB). compile.sh [KERNELS] [ARCHITECTURE...], BIN in the environment; one line each.
-# Memory is the sum of the resident sizes of tuner and its compilers, looked at ten times a second: shared pages count
+# Memory is the sum of the resident sizes of tuner and its compilers, sampled ten times a second: shared pages count
 # more than once.
 BIN=${BIN:-build/bin}; n=${1:-48}
 [ $# -gt 0 ] && shift

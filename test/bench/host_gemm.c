@@ -1,5 +1,5 @@
 /* Host kernels against OpenBLAS, side by side in one process: sgemm and dgemm NN, one thread, and one against
- * two threads. Prints the ratio of times (over 1: ours is faster) with n and the interval of the median.
+ * two threads. Prints the ratio of times (over 1: libtuner is faster) with n and the interval of the median.
  *
  * host_gemm                 every row of host_points.def, then the issue's figures
  * host_gemm TYPE M N K BATCH TT0 TT1 WG0 WG1 DEPTHU REPM REPN PACKA PACKB UNROLL PLR PGR [THREADS]   one
@@ -262,7 +262,7 @@ typedef struct {
     int n;
 } Samples;
 
-/* Times both in turn; theirs is OpenBLAS, or our kernel on one thread when l1 is given. */
+/* Times both alternately: this kernel against OpenBLAS, or against itself on one thread when l1 is given. */
 static void measure(const Problem *q, Launch *l, Launch *l1, Samples *s)
 {
     double flops = 2.0 * (double)(q->p->m * q->p->n) * (double)(q->p->k * q->p->batch);

@@ -50,7 +50,8 @@ static Library *open_or_exit(const char *path, const Hardware *hw)
     return lib;
 }
 
-/* A problem of every type that BLAS has, so that every table is looked at; the number that were answered. */
+/* A problem of every type that BLAS has, so that every table is searched; returns the number of problems with
+ * a solution. */
 static int ask_all(Library *lib, double *first_ms)
 {
     static const uint8_t kinds[][4] = {

@@ -204,7 +204,7 @@ static Err helper_files(Emitter *e, Item *it, Buf *out)
     buf_puts(out, ",\"helpers\":{");
     for (size_t i = 0; i < it->n_helpers && it->apart && !err; i++) {
         Str symbol = it->helper[i].symbol;
-        const ProblemType *pt = it->s->pt; /* symbols do not tell H from HHS */
+        const ProblemType *pt = it->s->pt; /* symbols of H and HHS are equal */
         Str path = arena_printf(&e->a, "%s/%s_%s%s%s_%.*s.hip", e->dir, it->target->name,
                                 type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
                                 type_letter((DataType)pt->ComputeDataType), STR_ARG(symbol));

@@ -6,7 +6,7 @@ EVERY_TERMINAL, EVERY_FILE = 0.2, 15
 
 
 def each(items, step, total, quiet=False):
-    """The items; says how many of the total are done, how fast, and for how long the rest takes."""
+    """The items; prints the number of finished items, the rate and the remaining time."""
     terminal = sys.stderr.isatty()
     start = said = time.time()
     done = 0

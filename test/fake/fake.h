@@ -70,9 +70,9 @@ typedef struct Call {
     size_t n_args;
 } Call;
 
-/* All objects that were ever made: handles that are stale are told from those that never were. */
+/* All objects that were ever made: distinguishes stale handles from invalid ones. */
 Object *object_new(ObjectKind kind);
-/* NULL when it is none of that kind, or freed. */
+/* NULL when it was freed or is of another kind. */
 Object *object_get(const void *handle, ObjectKind kind);
 /* Those of the library's own (name[0] set, not a FUNCTION) are not counted. */
 size_t objects_alive(ObjectKind kind);

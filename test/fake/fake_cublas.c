@@ -68,7 +68,7 @@ static size_t put(unsigned char *args, size_t at, const void *value, size_t byte
     return at + bytes;
 }
 
-/* The kernel whose name says what it does. */
+/* The kernel; its name contains what it computes. */
 static void *kernel_of(const Gemm *g, const char *name)
 {
     int (*load)(void **, const void *), (*get)(void **, void *, const char *);

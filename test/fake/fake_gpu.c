@@ -120,7 +120,7 @@ static int device_use(int device)
 }
 
 #ifdef CUDA
-static _Atomic int contexts[16]; /* how often each device's is held */
+static _Atomic int contexts[16]; /* references to each device's context */
 
 API int cuDevicePrimaryCtxRetain(void **context, int device);
 API int cuDevicePrimaryCtxRetain(void **context, int device)
@@ -329,7 +329,7 @@ API int cuFuncGetParamInfo(void *function, size_t i, size_t *at, size_t *bytes)
 #endif
 
 #if defined CUDA && !defined OLD
-/* 128 bytes that tell what was asked for. */
+/* An encoded tensor map: 128 bytes with the arguments of the call. */
 API int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *size,
                                const uint64_t *stride, const uint32_t *box, const uint32_t *step,
                                int interleave, int swizzle, int l2, int fill);

@@ -1,4 +1,4 @@
-# What `tuner` says about itself; what all programs do alike: help of 80 columns, version, manual page, completions.
+# Help of `tuner`, and what all programs have: help of 80 columns, version, manual page, completions.
 "$BIN/tuner" --help
 "$BIN/tuner" --version
 "$BIN/tuner" --help-params | head -5

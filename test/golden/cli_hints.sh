@@ -1,4 +1,4 @@
-# What a run says at its end can be pasted; explain without a size; a peer that is not there; a peer.csv that is stale.
+# The commands that a run prints at its end can be pasted; explain without a size; a missing peer; a stale peer.csv.
 awk '/^  -/ && ++n == 2 { skip = 1 } /^LibraryLogic/ { skip = 0 } !skip' "$DATA/run/bench.yaml" | sed 's/ProblemSizes: .*/ProblemSizes: [{Exact: [33, 32, 1, 32]}]/; s/- DepthU: .*/&\n        - PrefetchGlobalRead: [1, 2]/' >one.yaml
 T() { "$BIN/tuner" "$@"; echo "exit $?"; }
 echo "--- a peer for another device"

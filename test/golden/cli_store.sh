@@ -1,4 +1,4 @@
-# A store that is not ours, or of another version, is refused and left alone; two runs on one output directory are too.
+# A store of another program or version is refused and not changed; two runs on one output directory are too.
 t() { echo "+ tuner $*"; "$BIN/tuner" "$@"; echo "exit $?"; }
 mkdir garbage empty
 printf 'this is not a database, it only has the name of one\n' >garbage/tuning.db

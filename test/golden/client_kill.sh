@@ -1,5 +1,5 @@
 # kill -9 of the worker while a kernel runs, as the kernel does when memory runs out: the solution runs once more, alone in a
-# new worker; killed again it is recorded as crashed, and the rest runs. kill -9 of the client: its worker does not stay behind.
+# new worker; killed again it is recorded as crashed, and the rest runs. kill -9 of the client: its worker ends too.
 cc -O2 -fPIC -shared -o k.so "$DATA/client/kernels.c" || exit 1
 sh "$DATA/client/library.sh" good slow good >lib.yaml
 cat >c.ini <<END

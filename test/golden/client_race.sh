@@ -1,4 +1,4 @@
-# A race on the simulated device: the right winner in spite of noise, drift, outliers and throttling; what samples tell;
+# A race on the simulated device: the right winner in spite of noise, drift, outliers and throttling; the fields of samples;
 # how many launches the losers got; failures of all kinds.
 NAMES="K_a K_b K_c K_d K_e K_f K_g K_h K_i K_j K_k K_l K_m K_n K_o K_p"
 sh "$DATA/client/library.sh" $NAMES >lib.yaml

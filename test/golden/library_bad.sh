@@ -1,5 +1,5 @@
-# A library that is cut or changed is told to the caller in one line, whichever byte it is; and what the host cannot
-# do is said before anything is measured.
+# A truncated or changed library gives the caller an error of one line, whichever byte it is; and what the host cannot
+# do is reported before anything is measured.
 config() { cat <<Y
 GlobalParameters: {SyncsPerBenchmark: 1, SleepPercent: 0, PrintLevel: 0}
 BenchmarkProblems:

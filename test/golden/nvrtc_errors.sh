@@ -1,4 +1,4 @@
-# tuner-nvrtc, the compiler command over libnvrtc: what it takes, and what it says of bad input.
+# tuner-nvrtc, the compiler command over libnvrtc: its options, and its errors for bad input.
 "$BIN/tuner-nvrtc" --version >/dev/null 2>why || { echo "skipped: $(cat why)"; exit; }
 run() { echo "+ $*"; "$BIN/tuner-nvrtc" "$@" 2>&1 | grep -v '^ \|^$\|^[0-9]* error'; "$BIN/tuner-nvrtc" "$@" >/dev/null 2>&1; echo "exit $?"; }
 "$BIN/tuner-nvrtc" --version | sed 's/[0-9][0-9.]*/N/g; s/so\.N/so/'

@@ -9,7 +9,7 @@ grep -v ' skipped: ' err | grep -v ': \([0-9]*\) of \1 problems right'
 head -4 out/amd/3_LibraryLogic/aldebaran_Cijk_Alik_Bljk_HHS_BH.yaml | tail -1
 echo "--- the part is the config's or asked for"
 PART=MI210 pack "$DATA/run/amd.yaml" >/dev/null; echo "exit $?"; head -1 out/amd.log; grep ' cached' out/amd/pack_amd/createlib.log | sed 's/.*  //'
-echo "--- what is missing is told"
+echo "--- what is missing is reported"
 sed 's/\[64, 4, 1, 128\]/[1, 4, 1, 128]/' "$DATA/run/amd.yaml" >amd.yaml
 pack amd.yaml >table; echo "exit $?"; awk '{ print $1, $3, $9 }' table; sed "s,$PWD/,," err | grep -v 'emulator\|right$\|refused$'
 mkdir bin; ln -s "$BIN"/* bin/; rm bin/tuner-createlib

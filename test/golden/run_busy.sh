@@ -1,4 +1,4 @@
-# A machine that is busy while kernels of its CPU are timed is told at the end and by tuner status; the client here plays times.
+# A machine that is busy while kernels of its CPU are timed is reported at the end and by tuner status; the client's times are simulated.
 cat >client <<SH
 #!/bin/sh
 case "\$*" in *--list-devices*) exec "$BIN/tuner-client" "\$@";; esac

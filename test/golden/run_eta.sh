@@ -1,4 +1,4 @@
-# The time that is left is told by time, not by pairs: small sizes come first here, and a pair takes as long as its flops say. On a
+# The remaining time is estimated by time, not by the number of pairs: small sizes come first here, and the time of a pair is proportional to its flops. On a
 # terminal of 80 columns no line is longer, and there are no colours; elsewhere lines are plain.
 command -v python3 >/dev/null || { echo "skipped: no python3 for a terminal"; exit 0; }
 export TUNER_SIM="arch=x86-64-v3"
@@ -20,7 +20,7 @@ chmod +x client
 sed 's/PrintLevel: 0/PrintLevel: 1/; s/Range: .*/Exact: [32, 32, 1, 32]\n          - Exact: [40, 32, 1, 32]\n          - Exact: [32, 40, 1, 32]/; s/Exact: \[100, 90, 2, 80\]/Exact: [256, 256, 1, 256]\n          - Exact: [264, 256, 1, 256]/' "$DATA/run/sim.yaml" >eta.yaml
 awk '/BenchmarkCommonParameters/ && ++n == 2 { skip = 1 } /LibraryLogic/ { skip = 0 } !skip' eta.yaml >c.yaml
 cat >look.py <<'PY'
-# Runs the command on a terminal of 80 columns (argument 1: tty) or a pipe and holds what it says against what happens.
+# Runs the command on a terminal of 80 columns (argument 1: tty) or a pipe and compares its estimates with the real times.
 import os, pty, re, sys, time, fcntl, termios, struct
 tty, cmd = sys.argv[1] == "tty", sys.argv[2:]
 pid, fd = pty.fork() if tty else (0, 0)

@@ -136,7 +136,7 @@ typedef struct {
     IntList mi;
 } Shape;
 
-/* The chosen layout of a plan with so many stages has no conflicts. */
+/* The chosen layout of a plan with this number of stages has no bank conflicts. */
 static void check_layout(const Shape *x, int stages)
 {
     ProblemType pt;

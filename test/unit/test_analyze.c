@@ -47,7 +47,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A size-group: sizes as text of ProblemSizes, solutions by number, rows of the csv behind the header. */
+/* A size-group: sizes as text of ProblemSizes, solutions by number, rows of the csv after the header. */
 static void group(Fixture *f, int number, const char *sizes, const char *solutions, const char *unit,
                   const char *rows)
 {
@@ -106,7 +106,7 @@ static void test_winners(void **state)
           "[{Exact: [64,64,1,128]},{Exact: [65,64,1,128]},{Exact: [66,64,1,128]},{Exact: [67,64,1,128]}]",
           "012", "GFlops",
           SIZE(64) "10.5,-1,9\n"        /* 0 */
-          SIZE(65) "-1,-1,nan\n"        /* nobody: the size is lost */
+          SIZE(65) "-1,-1,nan\n"        /* no winner: the size is lost */
           SIZE(66) "nan,7,-1\n"         /* 1 */
           SIZE(67) "8,8,8\n"            /* equal: the first */
           SIZE(64) "10.5,11.25,nan\n"); /* a later row is faster: 1 */

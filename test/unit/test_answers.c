@@ -50,7 +50,7 @@ static PredId pred_id(Str name)
     return PRED_TRUE;
 }
 
-/* The number behind the last ':' or '=' of the n-th argument, or the argument itself. */
+/* The number after the last ':' or '=' of the n-th argument, or the argument itself. */
 static Str argument(Str args, int n)
 {
     Str part = STR_NULL;

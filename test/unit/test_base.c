@@ -183,7 +183,7 @@ static void test_write_keeps_kind(void **state)
     free(dir);
 }
 
-/* Only what has the reserved name, is a file, is nobody's and lies below without a link on the way goes. */
+/* Only unlocked regular files with the reserved name, in directories reached without a link, are removed. */
 static void test_temporaries(void **state)
 {
     (void)state;

@@ -328,7 +328,7 @@ static void test_killed(void **state)
         if (!str_starts(names[i], ".tuner-work-")) continue;
         n_work++;
         struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-        usleep(200000); /* the compilers that the kill left behind end */
+        usleep(200000); /* until the compilers of the killed process have ended */
         assert_int_equal(utimensat(AT_FDCWD, path_join(&f->arena, f->cache, names[i].s).s, old, 0), 0);
     }
     assert_int_equal(n_work, 1);

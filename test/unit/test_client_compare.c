@@ -28,7 +28,7 @@ static float *make(InitType how, uint64_t seed, int64_t rows, int64_t cols, Matr
     return data;
 }
 
-/* a cut to so many bits of mantissa. */
+/* a truncated to this number of mantissa bits. */
 static float cut(float x, int bits)
 {
     return (float)ldexp(nearbyint(ldexp((double)x, bits - ilogb(x == 0 ? 1 : (double)x))),

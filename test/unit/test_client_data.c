@@ -153,7 +153,7 @@ static void test_init_random(void **state)
     free(im);
 }
 
-/* Four values in an element: each its own random number, all the same of what goes by position; the gaps too.
+/* The four values of an element are different random numbers, and equal values by position; also in gaps.
  */
 static void test_init_packed(void **state)
 {
@@ -195,7 +195,7 @@ static void test_init_packed(void **state)
             }
         assert_true(differ > 18);
     }
-    /* many, from the table: as the bytes of so many Int8 */
+    /* many, from the table: equal to the bytes of as many Int8 */
     enum { MANY = 70001 };
     Tensor packed = tensor(TYPE_4XI8, MANY, 1, MANY), plain = tensor(TYPE_I8, 4 * MANY, 1, 4 * MANY);
     char *a = malloc(4 * MANY), *b = malloc(4 * MANY);

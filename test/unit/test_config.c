@@ -404,7 +404,7 @@ static void test_bad_groups(void **state)
 }
 
 /* What Tensile reads, each with a notice: duplicate keys, leading dimensions below the least, keys that it
- * does not look at, strides behind the last index, no sizes. */
+ * does not read, strides after the last index, no sizes. */
 static void test_as_tensile(void **state)
 {
     (void)state;

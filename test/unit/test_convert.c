@@ -60,7 +60,7 @@ static void test_peaks(void **state)
         {"aquavanjaram942_Cijk_Alik_Bljk_HSS_BH", NULL, 2048 * 304},
         {"r9nano_Cijk_Ailk_Bjlk_SB", NULL, 128 * 64},
         {"r9nano_Cijk_Ailk_Bjlk_SB", "gfx1100", 256 * 96},
-        {"hip_Cijk_Ailk_Bljk_I8II_BH", NULL, 0}, /* fallback: nobody knows where it was tuned */
+        {"hip_Cijk_Ailk_Bljk_I8II_BH", NULL, 0}, /* fallback: the device of its tuning is unknown */
     };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         Arena a;

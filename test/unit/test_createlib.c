@@ -250,7 +250,7 @@ static void test_metadata_of_real_logic(void **state)
     static const struct {
         const char *file, *arch;
         size_t n_solutions;
-        int64_t first_index; /* when architectures are apart */
+        int64_t first_index; /* with separate architectures */
     } files[] = {
         {"vega20_Cijk_Ailk_Bjlk_ZB", "gfx906", 20, 605552640},
         {"arcturus_Cijk_Alik_Bjlk_SB", "gfx908", 82, 606076928},

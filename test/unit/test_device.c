@@ -73,7 +73,7 @@ static double sim_time(const char *settings, const char *kernel, int n)
     return sum / n;
 }
 
-/* Time of a launch of so many work-groups on a device of 100 compute units with fill=1. */
+/* Time of a launch of `groups` work-groups on a device of 100 compute units with fill=1. */
 static double filled_ns(uint32_t groups, bool is_helper)
 {
     const DeviceTruth truth = {.flops = 1000000000, .problem_key = 1};
@@ -99,7 +99,8 @@ static void test_sim_fill(void **state)
     double full = filled_ns(100, false) - 1000;
     assert_true(fabs((filled_ns(1, false) - 1000) / full - 100) < 0.01);
     assert_true(fabs((filled_ns(50, false) - 1000) / full - 2) < 0.01);
-    assert_true(fabs((filled_ns(101, false) - 1000) / full - 200.0 / 101) < 0.01); /* two turns */
+    assert_true(fabs((filled_ns(101, false) - 1000) / full - 200.0 / 101) <
+                0.01); /* two waves of work-groups */
     assert_true(fabs((filled_ns(10000, false) - 1000) / full - 1) < 0.01);
     assert_true(filled_ns(1, true) == 1000);
 }

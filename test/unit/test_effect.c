@@ -195,7 +195,7 @@ static size_t number_values(const Param *p, int64_t *out)
     return n;
 }
 
-/* Sets value number i; false behind the last. */
+/* Sets value number i; false after the last one. */
 static bool value_set(Arena *a, const Param *p, size_t i, Solution *s)
 {
     static const char *const lists[] = {"[8, 8, 1]",

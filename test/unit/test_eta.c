@@ -10,7 +10,7 @@ enum { SIZES = 12, KERNELS = 10 };
 typedef struct {
     double overhead, per_flop; /* of a pair: overhead + per_flop * flops */
     double noise;              /* share */
-    double race;               /* > 0: a size takes this long, told at the end of it */
+    double race;               /* > 0: a size takes this long, reported at its end */
     int past;                  /* sizes that an earlier run measured */
 } World;
 
@@ -28,7 +28,7 @@ static double seconds_of(const World *w, int size, int kernel, unsigned *seed)
     return (w->overhead + w->per_flop * flops_of(size)) * (1 + w->noise * noise(seed));
 }
 
-/* Share of the moments behind a pair, from the second size on, at which the truth lay in the range; *count:
+/* Share of the moments after a pair, from the second size on, at which the truth lay in the range; *count:
  * the same for pairs per second within a factor of two. */
 static double run(const World *w, double *count)
 {
@@ -47,7 +47,7 @@ static double run(const World *w, double *count)
         for (int k = 0; k < KERNELS; k++) eta_measured(&e, flops_of(s), t[s][k], true);
     for (int s = w->past; s < SIZES; s++)
         for (int k = 0; k < KERNELS; k++) {
-            if ((s || w->past) && t[s][k] > 0) { /* nobody looks while no time passes */
+            if ((s || w->past) && t[s][k] > 0) { /* no estimate is checked while no time passes */
                 EtaRange r = eta_range(&e, 0);
                 double old = done ? spent / done * ((SIZES - w->past) * KERNELS - done) : 0;
                 assert_true(r.hi >= 0 && r.lo <= r.hi);

@@ -1,5 +1,5 @@
 /* Unit tests of the GPU driver and the devices cuda and hip over fake driver libraries (test/fake):
- * properties by version, launches byte for byte, memory, graphs, faults, what is left behind. Each test runs
+ * properties by version, launches byte for byte, memory, graphs, faults, leaks. Each test runs
  * in a child, since a driver library is opened once per process. */
 #include "test/support.h"
 

@@ -99,7 +99,7 @@ static void hang_child(int ready)
     _exit(3);
 }
 
-/* Killing it is enough: the tests behind this one open the device again. */
+/* Killing it is enough: the following tests open the device again. */
 static void test_hang(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void test_memory_and_launch(void **state)
     DeviceLaunch less = {
         .kernel = k, .group = {32, 1, 1}, .grid = {1, 1, 1}, .args = &args, .args_bytes = 16};
     Err e = api->launch(device, &less);
-    print_message("too few arguments: %s\n", e ? err_message() : "(this driver does not tell)");
+    print_message("too few arguments: %s\n", e ? err_message() : "(this driver does not check)");
     assert_int_equal(api->copy_from(device, y, &d, 4, N * sizeof *x), ERR_FAILED);
     /* dynamic shared memory */
     struct {

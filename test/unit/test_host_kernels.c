@@ -126,7 +126,7 @@ static void run_groups(const Run *r, HostKernel *kernel, const uint32_t grid[3],
     }
 }
 
-/* General batched operands start two elements behind their pointers. */
+/* General batched operands start two elements after their pointers. */
 static void offsets(Run *r, int n)
 {
     for (int i = 0; i < n && !r->pt.StridedBatched; i++) arg(r, &(uint64_t){2}, 8);

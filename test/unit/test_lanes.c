@@ -1,5 +1,5 @@
 /* Lanes of matrix instructions against tables of AMD documents for MFMA and WMMA and figures of the PTX ISA;
- * every element of the operands and of the result is held as often as it should be. */
+ * every element of the operands and of the result belongs to the right number of lanes. */
 #include "test/support.h"
 
 #include "index/matrix_lanes.h"
@@ -81,7 +81,8 @@ typedef struct {
     int m, k, blocks, lane, v, row, col, block;
 } AccFact;
 static const AccFact accs[] = {
-    /* v_mfma_f32_32x32x8f16: four rows, eight on, in four turns; lanes 32 to 63 have the four between */
+    /* v_mfma_f32_32x32x8f16: four consecutive rows, repeated four times at a distance of eight; lanes 32 to
+     * 63 have the four between */
     {"gfx90a", TYPE_H, 32, 8, 1, 0, 3, 3, 0, 0},
     {"gfx90a", TYPE_H, 32, 8, 1, 0, 4, 8, 0, 0},
     {"gfx90a", TYPE_H, 32, 8, 1, 33, 0, 4, 1, 0},

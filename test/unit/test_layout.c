@@ -65,7 +65,7 @@ static void test_injective(void **unused)
     }
 }
 
-/* The address of a thread's element n lines and m elements behind its first is one base plus a constant. */
+/* The address of a thread's element n lines and m elements after its first is one base plus a constant. */
 static void one_base(const Layout *l, const Expr *line, const Expr *i, ExprPool *p, int lines, int n, bool is)
 {
     int64_t first, c;

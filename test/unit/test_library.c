@@ -131,11 +131,11 @@ static void euclidean(void **state)
     CHECK_TABLE(
         "Euclidean",
         "  - {key: [100, 1, 1], index: 0, speed: 9.0}\n  - {key: [300, 1, 1], index: 1, speed: 1.0}\n",
-        {200, 1, 1, 1}); /* stopped before the left one is looked at: 100^2 is not less than 100^2 */
+        {200, 1, 1, 1}); /* the search stops before the left one: 100^2 is not less than 100^2 */
     CHECK_TABLE(
         "Euclidean",
         "  - {key: [190, 1, 11], index: 0, speed: 9.0}\n  - {key: [210, 1, 11], index: 1, speed: 1.0}\n",
-        {200, 1, 1, 0});     /* 100 < 200: looked at, a tie, faster */
+        {200, 1, 1, 0});     /* 100 < 200: compared, a tie, faster */
     CHECK_TABLE("Euclidean", /* equal keys: the fastest first, whatever the file's order */
                 "  - {key: [8, 8, 8], index: 0, speed: 1.0}\n  - {key: [8, 8, 8], index: 1, speed: 5.0}\n",
                 {8, 8, 8, 1}, {7, 8, 8, 1},

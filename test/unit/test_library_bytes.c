@@ -277,7 +277,7 @@ static void changed(void **state)
     contraction_gemm(&p, false, false, 60, 60, 60, 1);
     const char *path = write_library(&a, dir);
     assert_ok(library_open(path, &gfx906, &lib));
-    assert_ok(truncate(path, 100)); /* in place: what is behind is gone */
+    assert_ok(truncate(path, 100)); /* in place: the rest of the file is gone */
     assert_int_equal(library_select(lib, &p, &s), ERR_FAILED);
     assert_non_null(strstr(err_message(), "has changed since it was opened"));
     assert_null(library_solution(lib, 0));

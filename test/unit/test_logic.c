@@ -1,5 +1,5 @@
-/* Logic files: every form reads and writes back to the same data and the same bytes; bad input is told with
- * its line. */
+/* Logic files: every form reads and writes back to the same data and the same bytes; bad input is reported
+ * with its line. */
 #include "test/support.h"
 
 #include "fmt/write.h"
@@ -181,7 +181,7 @@ static void test_bad_input(void **state)
     arena_fini(&a);
 }
 
-/* What rocBLAS's files have: a speed measured in no time, a comma behind a value, a map form that says false
+/* What rocBLAS's files have: a speed measured in no time, a comma after a value, a map form that says false
  * and has whole problem types. */
 static void test_odd_input(void **state)
 {

@@ -13,7 +13,7 @@
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define CAN_FAIL 1
-/* glibc's own, behind the names that are taken over here */
+/* glibc's functions, which the functions of the same names here call */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
@@ -155,9 +155,9 @@ static void place_init(Arena *a, Place *p)
 
 typedef Err (*Work)(Arena *, const Place *, Buf *);
 
-static char trouble[512]; /* told when stdout is back */
+static char trouble[512]; /* printed when stdout is restored */
 
-/* The n-th allocation fails. False: there were not so many, or it went wrong. */
+/* Makes the n-th allocation fail. False: there were fewer allocations, or the test failed. */
 static bool fail_once(Work work, const Place *p, long n, Str want)
 {
     Arena a;

@@ -17,7 +17,7 @@ static void test_architectures(void **unused)
         const char *arch;
         DataType a, b;
         int m, n, k, blocks;
-        const char *name; /* NULL: there is none */
+        const char *name; /* NULL: no such instruction */
     } rows[] = {
         {"gfx90a", TYPE_H, TYPE_H, 32, 32, 8, 1, "mfma_f32_32x32x8f16"},
         {"gfx90a", TYPE_B, TYPE_B, 16, 16, 16, 1, "mfma_f32_16x16x16bf16_1k"},
@@ -41,7 +41,7 @@ static void test_architectures(void **unused)
         {"sm_90a", TYPE_H, TYPE_H, 64, 264, 16, 1, NULL},
         {"sm_90a", TYPE_H, TYPE_H, 64, 12, 16, 1, NULL},
         {"sm_90a", TYPE_I8, TYPE_I8, 64, 24, 32, 1, "s32.s8.s8"},
-        {"sm_90a", TYPE_I8, TYPE_I8, 64, 40, 32, 1, NULL}, /* steps of 16 behind 32 columns */
+        {"sm_90a", TYPE_I8, TYPE_I8, 64, 40, 32, 1, NULL}, /* steps of 16 above 32 columns */
         {"sm_90a", TYPE_I8, TYPE_I8, 64, 48, 32, 1, "s32.s8.s8"},
         {"sm_90", TYPE_H, TYPE_H, 64, 128, 16, 1, NULL},
     };

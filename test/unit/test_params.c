@@ -213,7 +213,7 @@ static void test_print(void **state)
     buf_fini(&b);
 }
 
-/* DirectToLds loads half of a double: written 0.5, held as 0. */
+/* DirectToLds loads half of a double: written as 0.5, stored as 0. */
 static void test_part_of_element(void **state)
 {
     (void)state;

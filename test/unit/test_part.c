@@ -4,7 +4,7 @@
 
 #include "problem/part.h"
 
-/* Every part belongs to an architecture, and the largest has what targets.def says. */
+/* Every part belongs to an architecture, and the largest one has the compute units of targets.def. */
 static void test_table(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Programs as text: what is malformed is told in one line with its number; what is right gives a kernel. */
+/* Programs as text: a malformed one gives an error of one line with its number; a right one gives a kernel.
+ */
 #include "test/support.h"
 
 #include "base/hash.h"

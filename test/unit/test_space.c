@@ -253,7 +253,7 @@ static void check_against_table(Setup *s)
     free(all);
 }
 
-/* Values that derivation overwrites, before and behind the values it gives them; repeated values; groups over
+/* Values that derivation overwrites, before and after the values it gives them; repeated values; groups over
  * them. */
 static void test_duplicates_without_table(void **state)
 {

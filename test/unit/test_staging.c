@@ -1,5 +1,5 @@
 /* Directories that change all at once: merges that are killed at every one of their system calls, moves that
- * fail, what a killed one left, other processes in the way. */
+ * fail, leftovers of a killed one, other processes that use the directory. */
 #include "test/support.h"
 
 #include <signal.h>
@@ -107,7 +107,7 @@ static void child(const Place *p, bool inside)
     _exit(merge(p) ? 1 : 0);
 }
 
-/* The merge is killed at the n-th stop: before a system call, or behind it. False: it ended before. */
+/* The merge is killed at the n-th stop: before or after a system call. False: it ended before. */
 static bool killed_at(const Place *p, bool inside, int n, int *status)
 {
     pid_t pid = fork();
@@ -239,7 +239,7 @@ static void test_in_the_way(void **unused)
     int lock;
     arena_init(&a, 0);
     place_init(&a, &p);
-    /* somebody's own directory is not removed */
+    /* a directory of the user is not removed */
     put(p.staging, "photo", "x");
     assert_int_equal(merge(&p), ERR_INPUT);
     assert_non_null(strstr(err_message(), "out.merging' is in the way"));

@@ -80,7 +80,7 @@ static void test_summary_values(void **state)
     stats_summary(x, 5, 0.95, &s);
     assert_true(s.median == 3 && s.min == 1 && s.max == 5 && s.mean == 3 && s.q1 == 2 && s.q3 == 4);
     assert_true(fabs(s.mad - 1.4826) < 1e-12);
-    assert_true(fabs(s.level - 0.9375) < 1e-12); /* too few for 0.95: says what it holds */
+    assert_true(fabs(s.level - 0.9375) < 1e-12); /* too few for 0.95: the level is lower */
     assert_true(s.lo == 1 && s.hi == 5);
     double y[] = {4, 1, 3, 2};
     stats_summary(y, 4, 0.95, &s);
@@ -125,7 +125,7 @@ static void fill(Rng *r, double *x, size_t n, double scale, int kind)
     for (size_t i = 0; i < n; i++) x[i] = scale * draw(r, kind);
 }
 
-/* Two equal sets must be told apart in at most 5% of the trials, and the interval holds the true ratio in >=
+/* Two equal sets may differ significantly in at most 5% of the trials; the interval has the true ratio in >=
  * 94%. */
 static void test_compare_error_rates(void **state)
 {
@@ -233,7 +233,7 @@ static void test_stop_rule(void **state)
         assert_true(s.hi - s.lo <= 0.01 * s.median + 1e-9);
     }
     assert_int_equal(precise, 300);
-    assert_true(held > 300 * 0.85); /* looking repeatedly costs some coverage */
+    assert_true(held > 300 * 0.85); /* repeated tests reduce the coverage */
     rule.relative_width = 1e-9;
     rule.max_n = 20;
     assert_int_equal(stats_stop(&rule, x, 20, 0, &s), STOP_MAX_SAMPLES);

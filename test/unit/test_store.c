@@ -252,7 +252,7 @@ static void test_reading_without_a_store(void **state)
     assert_false(file_exists(path_join(&f->a, f->dir, "tuning.db").s));
 }
 
-/* Writes measurements 0, 1, 2, ... and tells each one behind its commit. */
+/* Writes measurements 0, 1, 2, ... and reports each one after its commit. */
 static _Noreturn void writer(const char *dir, int told)
 {
     Store s;

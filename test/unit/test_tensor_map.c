@@ -1,4 +1,4 @@
-/* Unit tests of tensor maps: the key tensorMaps of a sizeMapping, and what a launch puts behind its
+/* Unit tests of tensor maps: the key tensorMaps of a sizeMapping, and the bytes that a launch appends to its
  * arguments. */
 #include "test/support.h"
 
@@ -126,7 +126,7 @@ static void appended(void **state)
     library_free(lib);
 }
 
-/* Which problems the copy engine can do, and what it is told where K is 0. */
+/* Which problems the copy engine can do, and the map that it gets where K is 0. */
 static void fits(void **state)
 {
     (void)state;

@@ -136,7 +136,7 @@ static void link_check(Fixture *f, const Toolchain *t, const BuildJob *job)
     assert_int_equal(build_link(t, object, 2, NULL, 0, out), ERR_FAILED);
 }
 
-/* Compiles kernels and links them, with every fault on the way named. */
+/* Compiles kernels and links them, and checks the message of every failure. */
 static void real_run(Fixture *f, const Toolchain *t, const char *format)
 {
     BuildJob job[3] = {{.symbol = STR("good_a")}, {.symbol = STR("good_b")}, {.symbol = STR("bad")}};

@@ -1,5 +1,5 @@
 /* libtuner end to end with kernels compiled here: a plain one, one of GlobalSplitU parts that add into D in
- * order behind a beta kernel, one with a workspace and a post kernel. Results are checked element by element;
+ * order after a beta kernel, one with a workspace and a post kernel. Results are checked element by element;
  * so are the file search, errors, the log and calls from several threads. */
 #include "test/support.h"
 

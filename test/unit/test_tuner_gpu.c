@@ -330,7 +330,7 @@ static void device_choice(void)
     CHECK(!strcmp(leaks(), ""));
 }
 
-/* A kernel that takes maps of A and B behind its arguments. */
+/* A kernel that takes maps of A and B after its arguments. */
 static void tensor_maps(void)
 {
     float one = 1;
@@ -365,7 +365,7 @@ static void tensor_maps(void)
                     "1001000000000000002200000000000040000000000000001000000000000000") == 1);
     CHECK(log_count("0000020000000000200000000000000030000000000000000100000000000000"
                     "9000000000000000001b00000000000020000000000000003000000000000000") == 1);
-    /* a stride that the copy engine cannot go: the solution is none for this problem */
+    /* the copy engine does not support the stride, so another solution is selected */
     tuner_selection s;
     g.lda = 65;
     CHECK(tuner_gemm(lib, &g) == TUNER_NO_SOLUTION && tuner_select(lib, &g, &s) == TUNER_NO_SOLUTION);
@@ -378,7 +378,7 @@ static void tensor_maps(void)
     arena_fini(&a);
 }
 
-/* Solutions for xf32 and tf32 are for those who ask; they get the others where there is none. */
+/* Solutions for xf32 and tf32 are selected only on request, and other solutions if there are none. */
 static void rounded_products(void)
 {
     float one = 1;
@@ -482,10 +482,10 @@ CHILD_TEST(device_errors)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuda_results),  cmocka_unit_test(test_hip_results),
-        cmocka_unit_test(test_workspaces),    cmocka_unit_test(test_threads_and_contexts),
-        cmocka_unit_test(test_device_choice), cmocka_unit_test(test_device_errors),
-        cmocka_unit_test(test_tensor_maps),   cmocka_unit_test(test_rounded_products),
+        cmocka_unit_test(test_cuda_results),      cmocka_unit_test(test_hip_results),
+        cmocka_unit_test(test_workspaces),        cmocka_unit_test(test_threads_and_contexts),
+        cmocka_unit_test(test_device_choice),     cmocka_unit_test(test_device_errors),
+        cmocka_unit_test(test_tensor_maps),       cmocka_unit_test(test_rounded_products),
         cmocka_unit_test(test_driver_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void test_matrix(void **state)
     view_matrix(&v, "m", "5", "k", "7", "11", true);
     assert_int_equal(offset_of(&v, 3, 6), 3 * 11 + 6);
     assert_string_equal(v.dim[contiguous(&v, "7")].name, "k");
-    assert_int_equal(offset_of(&v, 5, 0), -1); /* behind the last row */
+    assert_int_equal(offset_of(&v, 5, 0), -1); /* after the last row */
 }
 
 /* Packed batch: columns are n and batch merged, batch slowest. */

@@ -214,7 +214,7 @@ static void stagger(void **state)
     int64_t v[WALK_SLOTS] = {
         [WALK_GROUP_X] = 5, [WALK_STAGGER_MASK] = 3, [WALK_TILES_M] = 9, [WALK_TILES_N] = 9};
     assert_int_equal(value(late, v), 4);
-    v[WALK_GROUP_X] = 3; /* 12 chunks later there is none */
+    v[WALK_GROUP_X] = 3; /* 12 chunks later there is no chunk */
     assert_int_equal(value(late, v), 0);
 }
 

@@ -164,7 +164,7 @@ class Machine:
         return self.loaded[path]
 
     def read_notes(self, co):
-        """The kernels of all notes: the linker puts those of its inputs one behind the other, as HIP reads them."""
+        """The kernels of all notes: the linker concatenates the notes of its inputs, and HIP reads them all."""
         at, = struct.unpack_from('<Q', co.elf, 0x20)
         size, n = struct.unpack_from('<HH', co.elf, 0x36)
         for i in range(n):

@@ -3,7 +3,7 @@
 and every middle between two codes to both types.
 
 usage: f8.py [--build DIR]
-Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when a number is wrong."""
+Prints each error and a line of counts, or the reason for skipping. Exit code 1 when a number is wrong."""
 import re
 import sys
 

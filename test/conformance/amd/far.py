@@ -4,7 +4,7 @@ only touched where the numbers are. Every transpose of A, both copy modules, on 
 offsets reach.
 
 usage: far.py [--build DIR]
-Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when a kernel failed."""
+Prints each error and a line of counts, or the reason for skipping. Exit code 1 when a kernel failed."""
 import sys
 
 import numpy as np

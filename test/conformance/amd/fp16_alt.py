@@ -5,7 +5,7 @@ Each problem is compared with numpy twice: with half converted to bf16, which mu
 denormals taken for zero (what gfx90a's matrix instructions of half do), which must not.
 
 usage: fp16_alt.py [--build DIR]
-Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when something is wrong."""
+Prints each error and a line of counts, or the reason for skipping. Exit code 1 when something is wrong."""
 import re
 import sys
 

@@ -21,7 +21,7 @@ WORDS.update({tuple(p[key] for key in ('DataType', 'DestDataType', 'ComputeDataT
 
 
 class Failed(Exception):
-    """A program of ours that did not do its work."""
+    """A program of this project that failed."""
 
 
 class Library:

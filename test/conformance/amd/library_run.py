@@ -5,7 +5,7 @@ grids, argument bytes) is run with the library's own code objects, and D is comp
 usage: library_run.py [--build DIR] [--own [NAME,...]] [--logic FILE]... [--packed RUN]... [--solutions N] [--sizes N] [--seed S] [--short] [-v]
 Without --own and --logic: all libraries of library.py and the logic files of test/data/tensile. Prints a line per library,
 every failure, a summary; exit code 1 when a problem failed. Needs AMDEMU_DIR and TINYGRAD_DIR, clang, python3-yaml for
-logic files; says what it skips without them."""
+logic files; prints what it skips without them."""
 import argparse
 import collections
 import functools

@@ -133,7 +133,7 @@ def stats(path, arch, symbol):
 
 
 def conflicts(path):
-    """Bank conflicts that the kernel's text tells of its layout: 0, or what there is of A and B."""
+    """Bank conflicts by the comment on the layout in the kernel's text: 0, or those of A and B."""
     out = []
     for which, reads, writes in re.findall(r'/\* ([AB]) in local memory:.* reads (\d+), writes (\d+) \*/', open(path).read()):
         out += [f'{which} {what} {n}' for what, n in (('read', reads), ('write', writes)) if n != '0']

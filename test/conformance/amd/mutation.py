@@ -136,7 +136,7 @@ class Family:
         return out
 
     def compile(self, symbol, text):
-        """The changed code object; None when there is none, or the same code."""
+        """The changed code object; None when it does not compile or is unchanged."""
         path = os.path.join(self.kernels.dir, f'{self.name}_{zlib.crc32(text.encode()):08x}.hip')
         with open(path, 'w') as f:
             f.write(text)

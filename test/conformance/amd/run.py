@@ -3,7 +3,7 @@
 
 usage: run.py [--build DIR] [--count N] [--seed S] [--arch gfx90a,...] [--families] [--short] [--compiler hipcc] [-v]
 Prints a line per architecture, every failure with its case, and a summary; exit code 1 when a kernel failed.
-Needs AMDEMU_DIR and TINYGRAD_DIR, clang; says what it skips without them."""
+Needs AMDEMU_DIR and TINYGRAD_DIR, clang; prints what it skips without them."""
 import argparse
 import collections
 import os

@@ -1,4 +1,4 @@
-/* What the text of nvptx kernels needs to run on the CPU: threads of a work-group are fibers that take turns
+/* What the text of nvptx kernels needs to run on the CPU: threads of a work-group are fibers that run alternately
  * at barriers, instructions of a whole warp are functions in which its lanes meet. Where elements of matrix
  * fragments are, is written down from the PTX ISA's figures of mma.sync and ldmatrix, not from the kernels.
  * emulate.py puts this in front of a text, and launch.hpp behind it. One work-group (with hopper.hpp, one cluster) at
