@@ -30,7 +30,7 @@ for name in "$@"; do
 done
 # one row a config; ratio is a column by name, sizes are the quoted one
 {
-  echo '| config | sizes | ours / cuBLAS, geometric mean | least | sizes at 1 or above | M, N or K under 64 or odd | spread of three runs, sizes over 50 us | library beside tuning, worst size over 20 us |'
+  echo '| config | sizes | tuner / cuBLAS, geometric mean | least | sizes at 1 or above | M, N or K under 64 or odd | spread of three runs, sizes over 50 us | library beside tuning, worst size over 20 us |'
   echo '|---|---|---|---|---|---|---|---|'
   for csv in "$out"/results/*.csv; do
     [ -f "$csv" ] || continue
