@@ -14,9 +14,9 @@
  * in files of their own, OUTDIR/ARCH_TYPES_SYMBOL.hip) and prints a line of JSON for each: name, arch, file,
  * symbol, tile, or why there is none (rule: the name of the one that rejected it); and per size the calls
  * with grid, group and argument bytes. Pointers in them are 0x7e50000000000000 + (0 d, 1 c, 2 a, 3 b, 4
- * workspace)
- * << 40. Tensor maps are plain structures of the matrix that they describe (plain_map); a size of
- * which there can be none is "refused".
+ * workspace) << 40. Where pointers of a batch stand in an array, matrices begin 8, 16, 24 and 32 elements of
+ * D, C, A and B behind them. Tensor maps are plain structures of the matrix that they describe (plain_map); a
+ * size of which there can be none is "refused".
  */
 #include <stdio.h>
 #include <string.h>
@@ -154,6 +154,7 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, const
     LaunchInputs in = {.d = fake(0), .c = fake(1), .a = fake(2), .b = fake(3), .workspace = fake(4)};
     static const TensorMapEncoder maps = {plain_map, NULL};
     in.alpha = alpha, in.beta = beta, in.maps = &maps;
+    if (!it->s->pt->StridedBatched) in.offset_d = 8, in.offset_c = 16, in.offset_a = 24, in.offset_b = 32;
     LaunchHardware hw = {.n_cu = cus};
     bool fits = tensor_maps_fit(&lib, &p);
     buf_printf(out, "{\"size\":[%lld,%lld,%lld,%lld]", (long long)p.m, (long long)p.n, (long long)p.batch,

@@ -224,7 +224,7 @@ def compile_text(compiler, path, symbols, flags=()):
 
 KINDS = ['S', 'D', 'C', 'Z', 'HHS', 'BBS', 'I8II', 'X', *cases.F8]
 SIZES = [[45, 37, 2, 51], [64, 64, 1, 128], [70, 65, 2, 150, 78, 77, 160, 176], [33, 1, 1, 7], [65, 130, 2, 17, 68, 66, 72, 140],
-         [129, 64, 1, 64], [64, 64, 2, 48, 72, 68, 76, 77], [64, 48, 2, 40, 68, 72, 75, 80], [33, 40, 2, 35]]
+         [129, 64, 1, 64]]
 SPLIT = {'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'SingleBuffer', 'MinKForGSU': 16}
 PARTS = {'GlobalSplitU': 2, 'GlobalSplitUAlgorithm': 'MultipleBuffer', 'MinKForGSU': 16}
 
