@@ -29,7 +29,7 @@ RUN_PARTS  := $(addprefix base/,arena err filemap fs hash map own seal str) \
               $(addprefix problem/,datatype helper_name predicate predicate_hardware predicate_io predicate_scan target) \
               $(addprefix index/,expr expr_eval walk)
 RUN_SRC    := $(patsubst %,tuner/%.c,$(RUN_PARTS)) $(call src,client/runtime)
-KERNELS    := $(addprefix tuner/kernel/,lower host gpu amdgcn nvptx)
+KERNELS    := $(addprefix tuner/kernel/,lower host gpu amdgcn nvptx tile)
 CORE_SRC   := $(call src,$(addprefix tuner/,base fmt problem index space kernel build measure) $(KERNELS))
 DEVICE_SRC := $(call src,client/device client/worker client/race client/peer) client/answer.c client/events.c client/options.c
 LOGIC_SRC  := $(filter-out logic/main.c,$(call src,logic))
@@ -150,12 +150,14 @@ conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh far.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh f8.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh fp16_alt.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only amd
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 	$(Q)sh test/conformance/amd/run.sh library_run.py --build $(B) $(if $(SEED),--seed $(SEED))
 
 # The text of NVIDIA kernels on the CPU.
 conformance-nvptx: $(B)/conformance/emit
 	$(Q)sh test/conformance/amd/run.sh ../nvptx/emulate.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only nvptx
 
 # Changes of kernels' texts, each of which conformance must find: COUNT per family.
 conformance-mutation: $(B)/conformance/emit

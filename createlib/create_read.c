@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/log.h"
+#include "kernel/custom.h"
 #include "logic/derive.h"
 #include "problem/part.h"
 
@@ -177,8 +178,13 @@ static Err derive_all(Create *c, CreateLogic *l, const LogicKeys *keys)
     Err e = ERR_OK;
     size_t n = l->logic.n_solutions;
     bool kernels = !c->o->metadata_only;
+    CustomFolder *folder = ARENA_NEW(&c->a, CustomFolder);
+    TRY_ALLOC(folder);
+    custom_folder_init(folder, &c->a, l->target[0], path_dir(str_from(l->logic.path)));
     TRY(deriver_init(&d, l->logic.pt, l->target[0],
-                     &(DeriveLimits){.writer = kernels, .source_matrix = kernels}));
+                     &(DeriveLimits){.writer = kernels,
+                                     .source_matrix = kernels,
+                                     .custom = kernels ? &folder->kernels : NULL}));
     TRY_ALLOC(l->state = ARENA_ARRAY(&c->a, n, Solution));
     TRY_ALLOC(l->solution = ARENA_ARRAY(&c->a, n, CreateSolution));
     TRY_ALLOC(l->part.solution = ARENA_ARRAY(&c->a, n, LibrarySolution));

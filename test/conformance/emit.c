@@ -7,6 +7,7 @@
  *     {name: k0, arch: gfx906, problem: {DataType: s, TransposeA: false}, solution: {DepthU: 16, ...},
  *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], scalars: [[1, 0], [2, [0.5, 2]]],
  *      cus: 4}
+ * (programs: DIR: where the solution's CustomKernelName is a file NAME.tile),
  * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
  * solution; kernels are then NAME_<position>. scalars: alpha and beta of each size, a complex one as
  * [re, im].
@@ -26,6 +27,7 @@
 #include "client/runtime/launch.h"
 #include "client/worker/number.h"
 #include "fmt/node.h"
+#include "kernel/custom.h"
 #include "kernel/helper.h"
 #include "kernel/kernel.h"
 #include "logic/derive.h"
@@ -285,7 +287,15 @@ static Err one_solution(Emitter *e, Item *it)
     if (!pt || !s || !d) FAIL(ERR_FAILED, "out of memory for a solution");
     ProblemReadOptions o = {.strict = true};
     TRY(problem_type_read(e->list, type, &o, pt));
-    TRY(deriver_init(d, pt, it->target, &(DeriveLimits){.source_matrix = true, .writer = true}));
+    DeriveLimits limits = {.source_matrix = true, .writer = true};
+    CustomFolder folder;
+    if (node_get(it->entry, "programs")) {
+        Str dir;
+        TRY(node_str(node_get(it->entry, "programs"), e->list, "programs", &dir));
+        custom_folder_init(&folder, &e->a, it->target, dir);
+        limits.custom = &folder.kernels;
+    }
+    TRY(deriver_init(d, pt, it->target, &limits));
     solution_init(s, pt);
     TRY(node_map(given, e->list, "solution"));
     for (size_t i = 0; i < given->n; i++) {
@@ -299,6 +309,7 @@ static Err one_solution(Emitter *e, Item *it)
     Buf why;
     buf_init(&why);
     bool valid = solution_derive(d, s, &v);
+    if (limits.custom) TRY(custom_folder_check(&folder));
     if (!valid) verdict_text(&v, &why);
     it->s = s;
     Err err = emit_item(e, it, valid ? NULL : buf_cstr(&why), rule_name(v.rule));

@@ -11,7 +11,7 @@
 
 /* ---- numbers of any type ---- */
 
-static int parts_of(DataType t) { return type_info(t)->complex ? 2 : 1; }
+static inline int parts_of(DataType t) { return type_info(t)->complex ? 2 : 1; }
 
 static long double get(DataType t, const void *p, int64_t at)
 {

@@ -1,4 +1,4 @@
-/* Distribution of tiles over subgroups: golden tables, and that every element belongs to as many as it must. */
+/* Distribution of tiles over subgroups: golden tables; every element belongs to as many as it must. */
 #include "test/support.h"
 
 #include "index/distribute.h"
@@ -26,8 +26,7 @@ static void both_sides(void **state)
 {
     (void)state;
     static const TileMap wrapped = {{2, 2}, {8, 8}}, robin = {{1, 2}, {8, 8}};
-    golden(&wrapped, (const int32_t[]){8, 16},
-           "; [0:7, 0:7] [0, 0] [1, 0]\n; [0:7, 8:15] [0, 1] [1, 1]\n");
+    golden(&wrapped, (const int32_t[]){8, 16}, "; [0:7, 0:7] [0, 0] [1, 0]\n; [0:7, 8:15] [0, 1] [1, 1]\n");
     golden(&robin, (const int32_t[]){8, 32},
            "; [0:7, 0:7] [0, 0]\n; [0:7, 8:15] [0, 1]\n; [0:7, 16:23] [0, 0]\n; [0:7, 24:31] [0, 1]\n");
 }
@@ -64,7 +63,8 @@ static void every_subtile_once(void **state)
                     ExprPool p;
                     int64_t writes = 0;
                     expr_pool_fixed(&p, nodes, 8);
-                    assert_true(expr_eval(distribute_writes(&p, n, layout, expr_const(&p, c)), NULL, &writes));
+                    assert_true(
+                        expr_eval(distribute_writes(&p, n, layout, expr_const(&p, c)), NULL, &writes));
                     owners++;
                     writers += (int)writes;
                 }

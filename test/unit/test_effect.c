@@ -4,6 +4,7 @@
 #include "test/support.h"
 
 #include "problem/problem.h"
+#include "kernel/custom.h"
 #include "run/candidates.h"
 #include "space/derive.h"
 #include "space/space.h"
@@ -104,6 +105,7 @@ typedef struct {
     Deriver deriver;
     Solution base, derived;
     char hash[SHA256_HEX + 1];
+    CustomFolder folder;
 } Bench;
 
 static Node *parse(Arena *a, const char *text)
@@ -147,10 +149,11 @@ static bool written(Bench *b, const Param *p, Solution *s, Verdict *v, bool *sam
 static void bench_init(Bench *b, const Base *from)
 {
     const Target *t = target_find(str_from(from->arch));
-    const DeriveLimits limits = {.writer = true};
     Verdict v;
     bool same;
     memset(b, 0, sizeof *b);
+    custom_folder_init(&b->folder, &b->arena, t, STR("configs/tile"));
+    const DeriveLimits limits = {.writer = true, .custom = &b->folder.kernels};
     arena_init(&b->arena, 0);
     assert_non_null(t);
     candidates_init(&b->candidates, t, &b->arena);
@@ -229,7 +232,7 @@ static bool value_set(Arena *a, const Param *p, size_t i, Solution *s)
         break;
     case KIND_STR:
         if (i > 0) return false;
-        *(Str *)solution_field(s, p) = STR("some_kernel");
+        *(Str *)solution_field(s, p) = STR("plain");
         break;
     case KIND_CHARS:
         return false;
@@ -385,7 +388,7 @@ static void test_texts(void **state)
         {"WorkGroupMappingType", SCOPE_NV,
          "only B (nv-register-value); with the ring only B (nv-value); by wgmma only B (nv-value)"},
         {"VectorStore", SCOPE_NV, "honoured; with the ring only -1 and 1 (nv-value)"},
-        {"CustomKernelName", SCOPE_NV, "only '' (custom-kernel)"},
+        {"CustomKernelName", SCOPE_NV, "honoured"},
         {"HostPackA", SCOPE_CPU, "honoured"},
         {"HostPackA", SCOPE_NV, "-"},
         {"NvRing", SCOPE_AMD, "-"},
@@ -466,11 +469,11 @@ static void test_rejected(void **state)
         {{"x86-64-v3", SGEMM, "{WorkGroupMappingType: Z, WorkGroupMapping: 1}"},
          "host kernels have WorkGroupMappingType B only, not Z"},
         {{"x86-64-v3", SGEMM, "{CustomKernelName: x}"},
-         "hand-written kernels (CustomKernelName) are not part of tuner"},
+         "CustomKernelName names no program (NAME.tile) in the config's folder"},
         {{"sm_90", SGEMM, "{CustomKernelName: x}"},
-         "hand-written kernels (CustomKernelName) are not part of tuner"},
+         "CustomKernelName names no program (NAME.tile) in the config's folder"},
         {{"gfx90a", SGEMM, "{CustomKernelName: x}"},
-         "hand-written kernels (CustomKernelName) are not part of tuner"},
+         "CustomKernelName names no program (NAME.tile) in the config's folder"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const bool host = cases[i].base.arch[0] == 'x';

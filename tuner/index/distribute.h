@@ -3,8 +3,8 @@
  *
  * One dimension at a time: a tile of `size` elements is cut into n = size / data subtiles, and `layout`
  * coordinates share them. With n >= layout, subtile s belongs to coordinate s % layout (round robin); with
- * n < layout, coordinate c has subtile c % n (wrapped around: several coordinates have the same one). Either n
- * is a multiple of layout, or layout of n, so that all coordinates have equally many.
+ * n < layout, coordinate c has subtile c % n (wrapped around: several coordinates have the same one). Either
+ * n is a multiple of layout, or layout of n, so that all coordinates have equally many.
  *
  * Subgroups, and work-items of a subgroup, are numbered by rows: number = c0 * layout[1] + c1.
  */

@@ -1,6 +1,9 @@
 /* Text of programs, for people and golden tests: tiles with their maps and views, then ops indented by loop.
  */
+#include <stdio.h>
+
 #include "kernel/fields.h"
+#include "kernel/hand.h"
 #include "kernel/words.h"
 
 const char *const program_dims[3] = {"m", "n", "k"},
@@ -8,9 +11,24 @@ const char *const program_dims[3] = {"m", "n", "k"},
                   *const program_levels[4] = {"group", "block", "subgroup", "lane"},
                   *const program_phases[4] = {"all", "main", "drain", "rest"};
 static const char *const roles[] = {"", " by producer", " by consumer"};
-static const char *const ops[] = {
-    "init_tile", "load_tile", "store_tile", "prefetch_tile", "update_tile_offset",
-    "tile_mma",  "barrier",   "wait",       "loop",          "epilogue"};
+static const char *const ops[] = {"init_tile",
+                                  "load_tile",
+                                  "store_tile",
+                                  "prefetch_tile",
+                                  "update_tile_offset",
+                                  "tile_mma",
+                                  "barrier",
+                                  "wait",
+                                  "loop",
+                                  "epilogue",
+                                  "let",
+                                  "if",
+                                  "fill_tile",
+                                  "scale_tile",
+                                  "shift_tile",
+                                  "add_tile",
+                                  "multiply_tile",
+                                  "convert_tile"};
 
 int program_op_named(Str name)
 {
@@ -40,10 +58,127 @@ static void dump_tile(const Tile *t, Buf *out)
     buf_putc(out, '\n');
 }
 
+static void dump_tiles(const Program *p, const Op *o, Buf *out)
+{
+    for (int i = 0; i < 3; i++)
+        if (o->tile[i] >= 0)
+            buf_printf(out, "%s %%%s", i == 0 ? "" : i == 1 ? " <-" : ",", p->tile[o->tile[i]].name);
+}
+
+static void dump_number(const char *before, const HandNumber *n, Buf *out)
+{
+    buf_printf(out, "%s%.*s", before, STR_ARG(n->text));
+}
+
+static void dump_real(double v, Buf *out)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", v);
+    double back;
+    for (int digits = 1; digits < 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (str_to_f64(str_from(text), &back) && back == v) break;
+        snprintf(text, sizeof text, "%.17g", v);
+    }
+    buf_puts(out, text);
+}
+
+static void dump_scalar(const HandArgs *h, Buf *out)
+{
+    if (h->scalar != HAND_NUMBER)
+        buf_puts(out, h->scalar == HAND_ALPHA ? "alpha" : "beta");
+    else if (h->n[0].e)
+        dump_number("", &h->n[0], out);
+    else
+        dump_real(h->padding, out);
+}
+
+static void dump_attributes(const Op *o, Buf *out)
+{
+    const HandArgs *h = o->hand;
+    const char *between = "";
+    if (!h->transpose && !h->has_padding && !h->mma[0]) return;
+    buf_puts(out, " {");
+    if (h->transpose) buf_puts(out, "transpose = [1, 0]"), between = ", ";
+    if (h->has_padding) {
+        buf_printf(out, "%spadding = ", between);
+        dump_real(h->padding, out);
+    }
+    if (h->mma[0]) buf_printf(out, "mma = [%d, %d, %d]", h->mma[0], h->mma[1], h->mma[2]);
+    buf_putc(out, '}');
+}
+
+/* Behind the op's name. */
+static void dump_hand_op(const Program *p, const Op *o, Buf *out)
+{
+    const HandArgs *h = o->hand;
+    switch (o->kind) {
+    case OP_LOOP:
+        buf_printf(out, " %%%s", h->name);
+        dump_number(" from ", &h->n[0], out);
+        dump_number(" to ", &h->n[1], out);
+        buf_printf(out, " step %d {", o->step);
+        break;
+    case OP_LET:
+        buf_printf(out, " %%%s", h->name);
+        dump_number(" = ", &h->n[0], out);
+        break;
+    case OP_IF:
+        buf_putc(out, ' ');
+        dump_scalar(h, out);
+        buf_puts(out, " {");
+        break;
+    case OP_INIT_TILE:
+        buf_printf(out, " %%%s", p->tile[o->tile[0]].name);
+        dump_number("[", &h->n[0], out);
+        dump_number(", ", &h->n[1], out);
+        dump_number("] shape [", &h->n[2], out);
+        dump_number(", ", &h->n[3], out);
+        dump_number("] strides [", &h->n[4], out);
+        dump_number(", ", &h->n[5], out);
+        buf_putc(out, ']');
+        break;
+    case OP_UPDATE_TILE_OFFSET:
+        dump_tiles(p, o, out);
+        for (int i = 0, any = 0; i < 2; i++) {
+            if (!h->n[i].e) continue;
+            buf_printf(out, "%s %s", any++ ? "," : "", program_dims[p->tile[o->tile[0]].dim[i]]);
+            dump_number(" + ", &h->n[i], out);
+        }
+        break;
+    default:
+        dump_tiles(p, o, out);
+        if (o->kind == OP_TILE_MMA && o->set) buf_printf(out, ", %%%s", p->tile[o->tile[0]].name);
+        if (o->kind == OP_FILL_TILE || o->kind == OP_SCALE_TILE || o->kind == OP_SHIFT_TILE) {
+            buf_puts(out, " by ");
+            dump_scalar(h, out);
+        }
+        dump_attributes(o, out);
+    }
+    buf_putc(out, '\n');
+}
+
+static void dump_hand_head(const Program *p, Buf *out)
+{
+    const Hand *h = p->hand;
+    buf_printf(out, "problem %.*s\ngrid tile_m %d tile_n %d\n", STR_ARG(h->problem), h->tile_m, h->tile_n);
+    bool any = false;
+    for (int i = 0; i < HAND_PARAMS; i++)
+        if (h->used[i]) buf_printf(out, "%s %%%s", any ? "" : "param", hand_params[i]), any = true;
+    if (any) buf_putc(out, '\n');
+}
+
 static void dump_ops(const Program *p, const Op *list, int depth, Buf *out)
 {
     for (const Op *o = list; o; o = o->next) {
         buf_printf(out, "%*s%s", depth * 2, "", ops[o->kind]);
+        if (o->hand) {
+            dump_hand_op(p, o, out);
+            if (o->kind != OP_LOOP && o->kind != OP_IF) continue;
+            dump_ops(p, o->body, depth + 1, out);
+            buf_printf(out, "%*s}\n", depth * 2, "");
+            continue;
+        }
         if (o->kind == OP_LOOP) {
             buf_printf(out, " %s step %d at %s", program_dims[o->dim], o->step, program_levels[o->level]);
             if (o->unroll > 1) buf_printf(out, " unroll %d", o->unroll);
@@ -75,10 +210,11 @@ static void dump_ops(const Program *p, const Op *list, int depth, Buf *out)
 
 void program_dump(const Program *p, Buf *out)
 {
-    buf_printf(out, "program %s\ntitle %.*s\n", p->target->name, STR_ARG(p->title));
+    buf_printf(out, "program %s\ntitle %.*s\n", p->target ? p->target->name : "any", STR_ARG(p->title));
+    if (p->hand) dump_hand_head(p, out);
     fields_put(FIELDS_WALK, &p->walk, out);
-    if (p->gpu) fields_put(FIELDS_GPU, p->gpu, out);
-    if (p->host) fields_put(FIELDS_HOST, p->host, out);
+    if (p->gpu && !p->hand) fields_put(FIELDS_GPU, p->gpu, out);
+    if (p->host && !p->hand) fields_put(FIELDS_HOST, p->host, out);
     for (int i = 0; i < p->n_tiles; i++) dump_tile(&p->tile[i], out);
     dump_ops(p, p->body, 0, out);
 }

@@ -5,11 +5,13 @@
 
 #include "base/hash.h"
 #include "kernel/gpu/gpu.h"
+#include "space/custom.h"
 #include "kernel/host/host.h"
 #include "kernel/nvptx/ring.h"
 #include "kernel/parse.h"
 #include "kernel/plan.h"
 #include "kernel/text.h"
+#include "kernel/tile/lower.h"
 
 static Err program_make(Program *p, const Solution *s, const Target *t, Arena *arena)
 {
@@ -33,6 +35,7 @@ static const Family families[] = {
 
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out)
 {
+    if (s->custom) return kernel_emit_hand(s->custom->text, s->custom->path.s, t, symbol, out);
     Arena arena;
     Program p;
     arena_init(&arena, 0);
@@ -48,7 +51,21 @@ Err kernel_emit_text(Str program, const char *name, Str symbol, Buf *out)
     Program p;
     arena_init(&arena, 0);
     Err e = program_parse(&p, program, name, &arena);
+    if (!e && p.hand) e = err_set(ERR_INPUT, "%s: a program written by hand, expected a generated one", name);
     if (!e) e = families[p.target->family].lower(&p, symbol, out);
+    arena_fini(&arena);
+    return e;
+}
+
+Err kernel_emit_hand(Str program, const char *name, const Target *t, Str symbol, Buf *out)
+{
+    Arena arena;
+    Program p;
+    TilePlan plan;
+    arena_init(&arena, (size_t)256 << 20);
+    Err e = program_parse(&p, program, name, &arena);
+    if (!e) e = tile_plan(&p, t, name, &plan);
+    if (!e) e = tile_lower(&p, &plan, symbol, out);
     arena_fini(&arena);
     return e;
 }
@@ -89,8 +106,24 @@ static Err emit_by_hash(const Program *p, Buf *body, Buf *text, Buf *out, char s
     return emit_named(p, buf_view(body), str_from(symbol), out);
 }
 
+/* A program written by hand: lowered for its hash, and with the name that has the hash. */
+static Err custom_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
+{
+    char hash[SHA256_HEX + 1];
+    Buf text;
+    buf_init(&text);
+    Err e = kernel_emit(s, t, STR("kernel"), &text);
+    if (!e) e = buf_check(&text);
+    sha256_hex(buf_view(&text), hash);
+    buf_fini(&text);
+    TRY(e);
+    snprintf(symbol, KERNEL_SYMBOL_BYTES, "kernel_%.32s", hash);
+    return kernel_emit(s, t, str_from(symbol), out);
+}
+
 Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
 {
+    if (s->custom) return custom_unnamed(s, t, out, symbol);
     Arena arena;
     Program p;
     Buf body, text;
@@ -142,8 +175,33 @@ static Err check_text(const Solution *s, const Target *t, Buf *out)
     return e;
 }
 
+/* A program written by hand: as it was read, or its kernel. check: the text read again gives the same. */
+static Err dump_custom(const CustomKernel *k, const Target *t, Str pass, Buf *out)
+{
+    Arena arena;
+    Program p;
+    Buf program, text, again;
+    Buf *const all[] = {&program, &text, &again};
+    for (int i = 0; i < 3; i++) buf_init(all[i]);
+    arena_init(&arena, (size_t)256 << 20);
+    Err e = program_parse(&p, k->text, k->path.s, &arena);
+    if (!e) program_dump(&p, &program);
+    if (!e) e = kernel_emit_hand(k->text, k->path.s, t, STR("kernel"), &text);
+    if (!e) e = kernel_emit_hand(buf_view(&program), k->path.s, t, STR("kernel"), &again);
+    if (!e && !str_eq(buf_view(&text), buf_view(&again)))
+        e = err_set(ERR_FAILED, "%s: the printed program gives another kernel", k->path.s);
+    if (!e && str_eq(pass, STR("check")))
+        buf_puts(out, "the text of the program gives the same kernel\n");
+    else if (!e)
+        buf_str(out, str_eq(pass, STR("text")) ? buf_view(&text) : buf_view(&program));
+    for (int i = 0; i < 3; i++) buf_fini(all[i]);
+    arena_fini(&arena);
+    return e;
+}
+
 Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out)
 {
+    if (s->custom) return dump_custom(s->custom, t, pass, out);
     Arena arena;
     Program p;
     bool shown = false;

@@ -38,8 +38,11 @@ Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out);
  * the file, for messages. ERR_INPUT: "name:line: what". */
 Err kernel_emit_text(Str program, const char *name, Str symbol, Buf *out);
 
-/* The same with a symbol made from the text itself: equal kernels give equal texts, whatever a library calls
- * them. build_link gives them their names. */
+/* The kernel of a program that is written by hand (kernel/hand.h), for t. ERR_INPUT: "name:line: what". */
+Err kernel_emit_hand(Str program, const char *name, const Target *t, Str symbol, Buf *out);
+
+/* The same as kernel_emit with a symbol made from the text itself: equal kernels give equal texts, whatever a
+ * library calls them. build_link gives them their names. */
 enum { KERNEL_SYMBOL_BYTES = 48 };
 Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES]);
 

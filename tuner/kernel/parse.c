@@ -5,24 +5,8 @@
 #include <string.h>
 
 #include "kernel/fields.h"
+#include "kernel/parse_internal.h"
 #include "kernel/words.h"
-
-enum { MAX_WORDS = 96 };
-
-typedef struct {
-    Program *p;
-    const char *name;
-    int line;
-    Str word[MAX_WORDS];
-    int n, at; /* words of the line; the next one */
-    GpuPlan *gpu;
-    HostPlan *host;
-    int n_ops;
-    Op **tail[PARSE_MAX_DEPTH];
-    int depth;
-} Parser;
-
-#define FAIL_AT(r, ...) return err_context(err_set(ERR_INPUT, __VA_ARGS__), "%s:%d: ", (r)->name, (r)->line)
 
 /* ---- words ---- */
 
@@ -145,10 +129,15 @@ static Err tile(Parser *r, Str line)
     *t = (Tile){.n_buffers = 1};
     if (name.n < 2 || name.n > 31 || name.s[0] != '%')
         FAIL_AT(r, "'%.*s' is no name of a tile", STR_ARG(name));
+    for (size_t i = 1; i < name.n; i++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", name.s[i]) ||
+            !name.s[i])
+            FAIL_AT(r, "'%.*s' is no name of a tile: letters, digits and '_'", STR_ARG(name));
     Str copy = arena_dup(r->p->arena, str_sub(name, 1, name.n));
     TRY_ALLOC(copy.s);
     if (program_tile(r->p, copy.s) >= 0) FAIL_AT(r, "there is a tile '%.*s' already", STR_ARG(name));
     t->name = copy.s;
+    if (r->p->hand) r->p->hand->tile_line[r->p->n_tiles] = r->line;
     r->at++;
     TRY(expect(r, ":"));
     operand = peek(r);
@@ -224,12 +213,25 @@ static Err attributes(Parser *r, Op *o)
     return ERR_OK;
 }
 
+/* Appends an op to the innermost block that is open; with a body, it is open from here on. */
+Err parse_append(Parser *r, Op *o, bool body)
+{
+    *r->tail[r->depth] = o;
+    r->tail[r->depth] = &o->next;
+    if (!body) return ERR_OK;
+    if (r->depth + 1 == PARSE_MAX_DEPTH) FAIL_AT(r, "loops are nested deeper than %d", PARSE_MAX_DEPTH);
+    r->tail[++r->depth] = &o->body;
+    return ERR_OK;
+}
+
 static Err op(Parser *r, int kind)
 {
     Op *o = ARENA_NEW(r->p->arena, Op);
     TRY_ALLOC(o);
     if (r->n_ops++ == PARSE_MAX_OPS) FAIL_AT(r, "more than %d ops", PARSE_MAX_OPS);
     *o = (Op){.kind = (OpKind)kind, .tile = {-1, -1, -1}, .level = LEVEL_GROUP, .unroll = 1, .split = 1};
+    if (r->p->hand) return parse_hand_op(r, o);
+    if (kind >= OP_LET) FAIL_AT(r, "'%.*s' is for programs with a 'problem' line", STR_ARG(r->word[0]));
     if (kind == OP_LOOP)
         TRY(loop_head(r, o));
     else
@@ -242,12 +244,8 @@ static Err op(Parser *r, int kind)
         TRY(number(r, INT32_MIN, &o->step));
     }
     TRY(attributes(r, o));
-    *r->tail[r->depth] = o;
-    r->tail[r->depth] = &o->next;
-    if (kind != OP_LOOP) return ERR_OK;
-    if (r->depth + 1 == PARSE_MAX_DEPTH) FAIL_AT(r, "loops are nested deeper than %d", PARSE_MAX_DEPTH);
-    r->tail[++r->depth] = &o->body;
-    return expect(r, "{");
+    TRY(parse_append(r, o, kind == OP_LOOP));
+    return kind == OP_LOOP ? expect(r, "{") : ERR_OK;
 }
 
 /* ---- clauses ---- */
@@ -255,7 +253,9 @@ static Err op(Parser *r, int kind)
 static Err target(Parser *r)
 {
     Program *p = r->p;
-    if (p->target) FAIL_AT(r, "a second program in one file");
+    if (r->has_target) FAIL_AT(r, "a second program in one file");
+    r->has_target = true;
+    if (accept(r, "any")) return ERR_OK;
     p->target = target_find(peek(r));
     if (!p->target) FAIL_AT(r, "unknown architecture '%.*s'", STR_ARG(peek(r)));
     r->at++;
@@ -273,6 +273,7 @@ static Err target(Parser *r)
 
 static Err clause(Parser *r, Str name)
 {
+    if (r->p->hand && !str_eq_c(name, "walk")) FAIL_AT(r, "unknown word '%.*s'", STR_ARG(name));
     FieldsOf of = fields_have(FIELDS_WALK, name) ? FIELDS_WALK : r->host ? FIELDS_HOST : FIELDS_GPU;
     void *to = of == FIELDS_WALK ? (void *)&r->p->walk : r->host ? (void *)r->host : (void *)r->gpu;
     if (!fields_have(of, name)) FAIL_AT(r, "unknown word '%.*s'", STR_ARG(name));
@@ -287,6 +288,8 @@ static Err clause(Parser *r, Str name)
 
 static Err line_read(Parser *r, Str line)
 {
+    if (r->p->hand) line = str_sub(line, 0, str_find(line, ';', 0)); /* a remark */
+    r->text = line;
     TRY(split(r, line));
     if (r->n == 0 || r->word[0].s[0] == ';' || r->word[0].s[0] == '#') return ERR_OK;
     Str first = r->word[r->at++];
@@ -297,14 +300,20 @@ static Err line_read(Parser *r, Str line)
     }
     if (str_eq_c(first, "program"))
         TRY(target(r));
-    else if (!r->p->target)
+    else if (!r->has_target)
         FAIL_AT(r, "'%.*s' before 'program ARCHITECTURE'", STR_ARG(first));
+    else if (parse_is_hand_clause(first))
+        return parse_hand_clause(r, first);
+    else if (!r->p->target && !r->p->hand)
+        FAIL_AT(r, "'%.*s' before 'problem' in a program for any architecture", STR_ARG(first));
     else if (str_eq_c(first, "tile") && str_starts(peek(r), "%"))
         TRY(tile(r, line));
     else if (str_eq_c(first, "}")) {
-        if (r->depth-- == 0) FAIL_AT(r, "'}' without a loop");
+        if (r->depth == 0) FAIL_AT(r, "'}' without a loop");
+        parse_close(r);
     } else {
         int kind = program_op_named(first);
+        if (kind >= 0 && r->p->hand) return op(r, kind);
         if (kind >= 0)
             TRY(op(r, kind));
         else
@@ -327,8 +336,10 @@ Err program_parse(Program *p, Str text, const char *name, Arena *arena)
         r.line++;
         TRY(line_read(&r, line));
     }
-    if (!p->target) FAIL(ERR_INPUT, "%s: no 'program ARCHITECTURE'", name);
+    if (!r.has_target) FAIL(ERR_INPUT, "%s: no 'program ARCHITECTURE'", name);
+    if (!p->target && !p->hand) FAIL(ERR_INPUT, "%s: no 'problem' in a program for any architecture", name);
     if (r.depth) FAIL(ERR_INPUT, "%s:%d: a loop is not closed", name, r.line);
+    if (p->hand) return expr_pool_check(&p->hand->pool);
     Err e = fields_check(FIELDS_WALK, &p->walk);
     if (!e) e = fields_check(r.host ? FIELDS_HOST : FIELDS_GPU, r.host ? (void *)r.host : (void *)r.gpu);
     if (!e && r.gpu) {

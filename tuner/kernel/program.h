@@ -19,6 +19,8 @@
 
 typedef struct GpuPlan GpuPlan;
 typedef struct HostPlan HostPlan;
+typedef struct Hand Hand;
+typedef struct HandArgs HandArgs;
 
 typedef enum { SPACE_GLOBAL, SPACE_LOCAL, SPACE_REGISTER } Space;
 typedef enum { DIM_M, DIM_N, DIM_K } Dim;
@@ -34,7 +36,16 @@ typedef enum {
     OP_BARRIER,
     OP_WAIT, /* asynchronous loads into local memory have arrived */
     OP_LOOP,
-    OP_EPILOGUE
+    OP_EPILOGUE,
+    /* of programs written by hand (hand.h) */
+    OP_LET,
+    OP_IF,
+    OP_FILL_TILE,
+    OP_SCALE_TILE,
+    OP_SHIFT_TILE, /* adds a whole number */
+    OP_ADD_TILE,
+    OP_MULTIPLY_TILE,
+    OP_CONVERT_TILE
 } OpKind;
 
 /* Which iterations of a loop over K at LEVEL_GROUP on a GPU: the fill of the ring (not a loop), those that
@@ -75,6 +86,7 @@ struct Op {
     int32_t slot;    /* stage of the ring, counted from the one that is consumed */
     int32_t pending; /* wait: newest loads that need not have arrived */
     unsigned guards; /* bit per Dim: elements behind that edge must not be touched */
+    HandArgs *hand;  /* of programs written by hand; else NULL */
     Op *body, *next;
 };
 
@@ -82,10 +94,11 @@ enum { PROGRAM_MAX_TILES = 16 };
 
 typedef struct {
     Arena *arena;
-    const Target *target;
-    Str title;          /* the solution's full name */
-    const GpuPlan *gpu; /* one of the two, by the target's family */
+    const Target *target; /* NULL: any, of programs written by hand */
+    Str title;            /* the solution's full name */
+    const GpuPlan *gpu;   /* one of the two, by the target's family, of generated programs */
     const HostPlan *host;
+    Hand *hand; /* of programs written by hand */
     Walk walk;
     Tile tile[PROGRAM_MAX_TILES];
     int n_tiles;

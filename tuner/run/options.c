@@ -190,7 +190,34 @@ static const CliCommand explain = {"explain",
                                    0};
 static const CliCommand log_ = {
     "log", "OUTDIR KERNEL", "compiler output and faults of kernels with that in their name", 2, 2, NULL, 0};
-static const CliCommand *const commands[] = {&run, &status, &explain, &log_};
+static const CliOption tile_options[] = {
+    TEXT("run", "M,N,K", tile_run,
+         "run the program on random matrices of that size, and compare D with a product in double precision"),
+    {.name = "seed", .kind = CLI_INT, .arg = "N", .max = INT32_MAX, FIELD(tile_seed), .help = "of --run (0)"},
+    {.name = "alpha",
+     .kind = CLI_REAL,
+     .arg = "X",
+     .min = -1000,
+     .max = 1000,
+     FIELD(tile_alpha),
+     .help = "of --run (1)"},
+    {.name = "beta",
+     .kind = CLI_REAL,
+     .arg = "X",
+     .min = -1000,
+     .max = 1000,
+     FIELD(tile_beta),
+     .help = "of --run (0.5 where the problem has UseBeta)"},
+    TEXT("emit", "ARCH", tile_emit, "print the kernel for that architecture"),
+};
+static const CliCommand tile = {"tile",
+                                "FILE",
+                                "check a program over tiles that is written by hand, and print it again",
+                                1,
+                                1,
+                                tile_options,
+                                sizeof tile_options / sizeof *tile_options};
+static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &tile};
 
 const CliProgram tuner_program = {
     .name = "tuner",
@@ -200,13 +227,20 @@ const CliProgram tuner_program = {
     .first_is_default = true,
     .option = options,
     .n_options = sizeof options / sizeof *options,
-    .notes = "exit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or "
+    .notes = "ops of the programs that 'tuner tile' reads (README.md, configs/tile):\n"
+             "  let %x = EXPR, loop %k from EXPR to EXPR step N {, if beta {, barrier\n"
+             "  init_tile %t[ROW, COL] shape [ROWS, COLS] strides [LD, 1]\n"
+             "  update_tile_offset %t k + EXPR, prefetch_tile %t\n"
+             "  load_tile %v <- %t {transpose = [1, 0], padding = 1.0}, store_tile %t <- %v\n"
+             "  tile_mma %d <- %a, %b[, %d], fill_tile %v by 0, scale_tile %v by alpha\n"
+             "  shift_tile %v by EXPR, add_tile, multiply_tile %d <- %x, %y, convert_tile %d <- %x\n\n"
+             "exit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or "
              "bad input, 3 partial result, 4 no such device\n",
 };
 
 Err cli_options_parse(Options *o, int argc, char **argv, CliLine *line)
 {
-    *o = (Options){0};
+    *o = (Options){.tile_alpha = 1, .tile_beta = 0.5};
     TRY(cli_parse(&tuner_program, o, argc, argv, line));
     for (; o->n_operands < line->n_operands; o->n_operands++)
         o->operand[o->n_operands] = line->operand[o->n_operands];

@@ -28,6 +28,9 @@ typedef struct {
     bool has_device, help_params, help_markdown, help_globals, alternate, no_cache, compile_only,
         allow_spills, simulate, list_targets, list_devices;
     bool list_solutions, count, names, reasons, dump;
+    const char *tile_run, *tile_emit; /* of the command tile */
+    int64_t tile_seed;
+    double tile_alpha, tile_beta;
 } Options;
 
 extern const CliProgram tuner_program;

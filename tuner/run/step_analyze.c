@@ -1,6 +1,7 @@
 /* Step: makes 3_LibraryLogic from 2_BenchmarkData; where two solutions are close, the store's samples decide.
  * See run.h. */
 #include "run/run.h"
+#include "space/custom.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -206,6 +207,20 @@ static Err devices_of(Run *r, AnalyzeOptions *o)
     return 0;
 }
 
+/* Programs of kernels that are written by hand stand beside the logic files, where createlib finds them. */
+static Err programs_write(Run *r, const char *dir)
+{
+    for (size_t i = 0; i < r->n_groups; i++)
+        for (size_t j = 0; j < r->group[i].n_variants; j++) {
+            const CustomKernel *k = r->group[i].variant[j].s.custom;
+            if (!k) continue;
+            Str path = arena_printf(&r->arena, "%s/%.*s.tile", dir, STR_ARG(k->name));
+            TRY_ALLOC(path.s);
+            TRY(file_write(path.s, k->text));
+        }
+    return ERR_OK;
+}
+
 static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
 {
     const Config *c = r->config;
@@ -239,6 +254,7 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     o.samples_ctx = samples;
     TRY(chosen_init(samples));
     TRY(analyze_run(&o, report));
+    TRY(programs_write(r, logic.s));
     TRY(samples->failed);
     chosen_spread(samples);
     return old_logic_aside(r);

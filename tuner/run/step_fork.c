@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "kernel/custom.h"
 #include "space/naming.h"
 #include "space/space.h"
 
@@ -81,12 +82,16 @@ static Err group_fork(Run *r, Group *g, Space *space, Variants *list)
     Deriver deriver;
     DeriveLimits limits = limits_of(&r->config->globals);
     Fork fork;
+    CustomFolder folder;
+    custom_folder_init(&folder, &r->arena, r->target, path_dir(str_from(r->config->path)));
+    limits.custom = &folder.kernels;
     TRY(deriver_init(&deriver, &g->problem->pt, r->target, &limits));
     TRY(space_of_size_group(space, r->config, &g->problem->pt, g->config));
     TRY(fork_init(&fork, space, &deriver));
     Candidates candidates;
     candidates_init(&candidates, r->target, &r->arena);
     Err e = variants_collect(r, g, &fork, &candidates, list);
+    if (!e) e = custom_folder_check(&folder);
     candidates_fini(&candidates);
     fork_fini(&fork);
     return e;

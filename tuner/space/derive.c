@@ -124,6 +124,7 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
     d->unroll_loop_efficiency = l.unroll_loop_efficiency;
     d->source_matrix = l.source_matrix;
     d->writer = l.writer;
+    d->custom = l.custom;
     if (d->max_depth_u > 65536) FAIL(ERR_INPUT, "MaxDepthU is out of range: %d", d->max_depth_u);
     if (pt->NumIndicesC > INTLIST_MAX)
         FAIL(ERR_INPUT, "the problem type has %d indices in C; at most %d", pt->NumIndicesC, INTLIST_MAX);
@@ -257,10 +258,13 @@ bool solution_derive(const Deriver *f, Solution *s, Verdict *v)
     d.caps = f->target->family == TARGET_AMDGCN ? isa_caps(s->ISA.v) : 0;
     drop_other_rows(s, &f->defaults, f->target->family);
     if (f->target->family != TARGET_AMDGCN) drop_meaningless(s, f);
-    if (f->target->family != TARGET_AMDGCN && s->CustomKernelName.n) {
-        d.v->rule = RULE_CUSTOM_KERNEL;
-        s->Valid = 0;
-        return false;
+    s->custom = s->CustomKernelName.n && f->custom
+                    ? f->custom->find(f->custom->context, s->CustomKernelName, f->pt)
+                    : NULL;
+    if (s->custom || (s->CustomKernelName.n && f->target->family != TARGET_AMDGCN)) {
+        s->Valid = derive_custom(&d);
+        if (s->Valid) finish(&d);
+        return s->Valid;
     }
     d.ring = nv_has_ring(f, s);
     if (f->target->family == TARGET_NVPTX && !d.ring) s->NvRing = 0;

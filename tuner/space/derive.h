@@ -21,6 +21,7 @@
 #define MODEL_DERIVE_H
 
 #include "problem/problem.h"
+#include "space/custom.h"
 #include "space/rules.h"
 #include "space/solution.h"
 #include "problem/target.h"
@@ -33,6 +34,7 @@ typedef struct {
     bool unroll_loop_efficiency;
     bool writer;        /* reject what the family's kernel writer cannot honour, beyond Tensile's rules */
     bool source_matrix; /* Source kernels have matrix instructions [as in Tensile: they have none] */
+    const CustomKernels *custom; /* kernels written by hand [there are none]; must outlive the Deriver */
 } DeriveLimits;
 
 enum {
@@ -70,6 +72,7 @@ typedef struct {
     int64_t max_lds, device_lds;
     int32_t max_depth_u;
     bool unroll_loop_efficiency, source_matrix, writer;
+    const CustomKernels *custom;
     int32_t type, dest, compute, xdl; /* DataType ids */
     int32_t bpe, dest_bpe, compute_bpe;
     bool tlu[2]; /* of A and B: the free index is the contiguous one */

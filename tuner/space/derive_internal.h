@@ -114,5 +114,7 @@ bool derive_wgmma_tile(Derive *d);
 bool derive_wgmma(Derive *d);
 bool derive_without_wgmma(Derive *d);
 bool derive_writer(Derive *d);
+/* Of a kernel that is written by hand; nothing else is derived. */
+bool derive_custom(Derive *d);
 
 #endif

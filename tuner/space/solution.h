@@ -78,7 +78,8 @@ enum { PARAM_WORDS = (PARAM_COUNT + 63) / 64 };
 
 typedef struct Solution {
     const ProblemType *pt;
-    uint64_t present[PARAM_WORDS]; /* bit per row: the state has this key (solution_has) */
+    const struct CustomKernel *custom; /* the kernel written by hand that CustomKernelName names; else NULL */
+    uint64_t present[PARAM_WORDS];     /* bit per row: the state has this key (solution_has) */
 #define P(group, field, name, kind, def, legal, scope, help) CTYPE_##kind field;
 #include "space/params.def"
 #undef P

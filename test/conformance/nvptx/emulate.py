@@ -33,6 +33,7 @@ INSTRUCTIONS = {
     'void g_cp(g_u32 to, const void *from)': 'copy_async<W>(to, from, W);',
     'void g_cpz(g_u32 to, const void *from, int bytes)': 'copy_async<W>(to, from, bytes);',
     'void g_commit()': '',
+    'void g_prefetch(const void *p)': '(void)*(const volatile char *)p;',
     'void g_arrived()': '',
     'void g_sts(g_u32 to, const g_u32 *v)': 'memcpy(at_shared<char>(to, W), v, W);',
     'void g_ldsm(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, false);',

@@ -129,6 +129,8 @@ static inline int gpu_type_bytes(const GpuType *t) { return t->part_bytes * t->p
 static inline bool gpu_is_f8(DataType t) { return t >= TYPE_F8 && t <= TYPE_B8F8; }
 /* Text in front of a bracketed element that makes a float of it; "" when it is a number as it is. */
 const char *gpu_widen(DataType type);
+/* The other way. */
+const char *gpu_narrow(DataType type);
 
 /* A (0) or B (1). Its free dimension is M or N; "line" is a run of elements contiguous in local memory. */
 typedef struct {

@@ -43,7 +43,7 @@ const char *gpu_widen(DataType type)
     return "";
 }
 
-static const char *narrow(DataType type)
+const char *gpu_narrow(DataType type)
 {
     for (size_t i = 0; i < sizeof conversions / sizeof conversions[0]; i++)
         if (conversions[i].type == type) return conversions[i].narrow;
@@ -61,9 +61,9 @@ static void conversion(Stmts *s, const char *to, const char *name, const char *f
 static void real_arithmetic(const GpuPlan *p, Stmts *s)
 {
     conversion(s, "@TC", "@to_c", "@TD", gpu_widen(p->out.type));
-    conversion(s, "@TD", "@from_c", "@TC", narrow(p->out.type));
+    conversion(s, "@TD", "@from_c", "@TC", gpu_narrow(p->out.type));
     conversion(s, "@TC", "@from_s", "@TS", gpu_widen(p->scalar.type));
-    conversion(s, "@TS", "@to_s", "@TC", narrow(p->scalar.type));
+    conversion(s, "@TS", "@to_s", "@TC", gpu_narrow(p->scalar.type));
     stmt_file(s, "gpu/real.h");
     stmt_file(s, p->acc.type == TYPE_I ? "gpu/madd_integer.h" : "gpu/madd_float.h");
 }

@@ -1,0 +1,55 @@
+#!/bin/sh
+# device_tile.sh OUT: checks and times the programs of configs/tile on the device that is here (an NVIDIA GPU, or DEVICE=host), with
+# the kernel that tuner makes for the same tile beside them. tuner validates every element; the table comes last.
+#
+# Environment: TUNER (build/bin/tuner), DEVICE (cuda), SIZE (4096,4096,1,4096; a small uneven one is run too), LIMIT (seconds, 240).
+# Exit code 1: a program is wrong or did not run.
+set -e
+[ $# = 1 ] || { echo "usage: device_tile.sh OUT" >&2; exit 2; }
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+tuner=${TUNER:-$root/build/bin/tuner}
+programs=$root/configs/tile
+device=${DEVICE:-cuda} size=${SIZE:-4096,4096,1,4096} limit=${LIMIT:-240}
+[ -x "$tuner" ] || { echo "device_tile.sh: there is no '$tuner'" >&2; exit 2; }
+cp "$programs"/*.tile "$out"
+case $device in
+  host) same="{ThreadTile: [32, 4], WorkGroup: [2, 16, 1], HostPackA: True, HostPackB: True, DepthU: 32}" ;;
+  *) same="{ThreadTile: [4, 4], WorkGroup: [16, 16, 1], DepthU: 32, NvRing: 0, PrefetchGlobalRead: 1}" ;;
+esac
+config() { # name of the file, problem type, kernels that are forked
+  cat >"$out/$1.yaml" <<END
+GlobalParameters: {NumElementsToValidate: -1, DataInitTypeAlpha: 2, DataInitTypeBeta: 2, KernelTime: True}
+BenchmarkProblems:
+  -
+    - {OperationType: GEMM, $2, UseBeta: True, Batched: True}
+    - ForkParameters:
+        - Groups:
+          - [$3]
+      BenchmarkFinalParameters:
+        - ProblemSizes:
+          - Exact: [$(echo "$size" | sed 's/,/, /g')]
+          - Exact: [333, 257, 2, 129]
+LibraryLogic: {ScheduleName: tile, DeviceNames: [Device 0], ArchitectureName: $device}
+END
+}
+half="DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True"
+names=""
+for p in plain k_sliced prefetching padded dual wrapped round_robin; do names="$names, {CustomKernelName: $p}"; done
+config single "DataType: s, TransposeA: False, TransposeB: False" "$same$names"
+config half "$half, TransposeA: True, TransposeB: False" "{CustomKernelName: transposed_a}"
+bad=0
+for c in single half; do
+  rm -rf "$out/$c"
+  timeout "$limit" "$tuner" --device "$device" "$out/$c.yaml" "$out/$c" >"$out/$c.log" 2>&1 || { bad=1; tail -5 "$out/$c.log"; }
+  grep -q ' 0 wrong, 0 crashed' "$out/$c.log" || { bad=1; grep 'wrong\|crashed' "$out/$c.log" || true; }
+done
+echo "GFlops of each program (columns) and size (rows), every element of D checked; the first column of S is tuner's kernel of one tile"
+for c in single half; do
+  for csv in "$out/$c"/2_BenchmarkData/*.csv; do
+    [ ! -f "$csv" ] || cut -d, -f2-5,11- "$csv" | sed 's/, */ | /g'
+  done
+done | tee "$out/tile.txt"
+[ $bad = 0 ] && echo "all programs right" || echo "some programs FAILED"
+exit $bad

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Programs over tiles that are written by hand (configs/tile): AMD kernels of them on the emulator, which checks bounds,
+races and waits, and NVIDIA kernels of them on the CPU.
+
+usage: tile.py [--build DIR] [--only nvptx|amd]
+Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when something is wrong."""
+import argparse
+import os
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..'), HERE]
+import cases
+import emulate
+import run
+
+PROGRAMS = ['plain', 'k_sliced', 'prefetching', 'transposed_a', 'padded', 'dual', 'wrapped', 'round_robin']
+SIZES = [[64, 64, 1, 64], [45, 37, 2, 51], [100, 130, 1, 33, 103, 101, 107, 133], [1, 1, 1, 1]]
+SCALARS = [[1, 0], [1, 2], [-2, 0.5], [0, 2]]
+
+
+def listed(arches):
+    """Entries of emit's list."""
+    out = []
+    for arch in arches:
+        for name in PROGRAMS:
+            kind, trans = ('HHS', 'TN') if name == 'transposed_a' else ('S', 'NN')
+            c = cases.case(arch, kind, trans, {'CustomKernelName': name, 'KernelLanguage': 'Source'})
+            out.append(dict(c, name=f'{name}_{arch}', programs=os.path.join(HERE, '../../../configs/tile'), sizes=SIZES,
+                            scalars=SCALARS, cus=4, apart=False))
+    return out
+
+
+def check(machine, todo, answers, objects):
+    """(lines that say what is wrong, problems)"""
+    failed, n = [], 0
+    for c, a in zip(todo, answers):
+        if 'file' not in a:
+            failed.append(f'{c["name"]}: {a}')
+            continue
+        for i, x in enumerate(a['launches']):
+            x['size'] = x['size'][:4]
+            bad = machine.run(c, a, objects[a['name']], x, i)
+            n += 1
+            if bad:
+                failed.append(f'{c["name"]}, size {x["size"]}, scalars {x["scalars"]}: {bad}')
+    return failed, n
+
+
+def amd(build):
+    emu, why = emulate.load_emulator()
+    compiler, version = run.newest_clang()
+    if not emu or version < 19:
+        print(f'skipped: programs written by hand on the emulator: {why or "no clang 19 or newer"}')
+        return [], 0
+    made = emulate.Kernels(f'{build}/conformance/emit', compiler, f'{build}/conformance/amd.cache')
+    todo = listed(['gfx90a', 'gfx1100'])
+    answers = made.make(todo)
+    objects = made.compile(made.texts(answers))
+    out = check(emulate.Machine(emu), todo, answers, {a['name']: objects for a in answers})
+    made.close()
+    return out
+
+
+def nvptx(build):
+    sys.path[:0] = [os.path.join(HERE, '../nvptx')]
+    import importlib.util
+    spec = importlib.util.spec_from_file_location('nvptx_emulate', os.path.join(HERE, '../nvptx/emulate.py'))
+    nv = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(nv)
+    compiler = shutil.which(os.environ.get('CXX', 'g++'))
+    if not compiler:
+        print('skipped: programs written by hand, NVIDIA kernels on the CPU: no g++')
+        return [], 0
+    made = emulate.Kernels(f'{build}/conformance/emit', None, f'{build}/conformance/nvptx.cache')
+    todo = listed(['sm_90'])
+    answers, objects = made.make(todo), {}
+    for a in answers:
+        if 'file' in a:
+            path = nv.compile_text(compiler, os.path.abspath(a['file']), [a['symbol']])
+            objects[a['name']] = {(a['arch'], a['symbol']): path}
+    out = check(nv.Machine(nv.Emulator()), todo, answers, objects)
+    made.close()
+    return out
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument('--build', default='build')
+    p.add_argument('--only', choices=['amd', 'nvptx'])
+    args = p.parse_args()
+    wrong = 0
+    for name, test in (('amd', amd), ('nvptx', nvptx)):
+        if args.only not in (None, name):
+            continue
+        failed, n = test(args.build)
+        for line in failed[:20]:
+            print(line)
+        wrong += len(failed)
+        if n:
+            print(f'{name}: {len(PROGRAMS)} programs, {n} problems, {len(failed) or "none"} wrong')
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
