@@ -7,7 +7,7 @@
 #include "space/config_read.h"
 #include "problem/target.h"
 
-enum { MISSPELT = 2 }; /* letters that differ from a legal key */
+enum { MISSPELT = 2 }; /* a key is misspelt when at most so many letters differ from a legal key */
 
 static Err unknown_key(const char *file, const Node *key, Str name, const char *where,
                        const char *const *legal)
@@ -32,7 +32,7 @@ static bool is_legal(Str name, const char *const *legal)
     return false;
 }
 
-/* Every key of the map must be one of legal. */
+/* Refuses keys of the map that are not in legal. */
 static Err check_keys(const char *file, const Node *map, const char *where, const char *const *legal)
 {
     TRY(node_map(map, file, where));
@@ -44,7 +44,7 @@ static Err check_keys(const char *file, const Node *map, const char *where, cons
     return 0;
 }
 
-/* A key that Tensile does not look at. A misspelt one is refused, since what it says would be lost. */
+/* A key that Tensile ignores: a notice. A misspelt key is refused, because its value would be lost. */
 static Err note_unknown(ConfigReader *r, const Node *key, Str name, const char *where,
                         const char *const *legal)
 {
@@ -77,7 +77,7 @@ static Err refuse_legacy(const ConfigReader *r, const Node *n)
     return 0;
 }
 
-/* Older files have '- ProblemSizes:' empty and the sizes beside it, as further entries of the list. */
+/* In older files '- ProblemSizes:' is empty and the sizes are further entries of the list beside it. */
 static Err gather_beside(ConfigReader *r, const Node *final, Node **out)
 {
     Node *list = ARENA_NEW(r->arena, Node);
@@ -101,7 +101,7 @@ static Err gather_beside(ConfigReader *r, const Node *final, Node **out)
     return 0;
 }
 
-/* The list of sizes, which may be empty; NULL when none is given. */
+/* The list of sizes; *out is NULL when there is none. */
 static Err find_sizes(ConfigReader *r, const Node *group, Node **out)
 {
     static const char *const legal[] = {"ProblemSizes", "Exact", "Range", NULL};
@@ -124,7 +124,7 @@ static Err find_sizes(ConfigReader *r, const Node *group, Node **out)
     return 0;
 }
 
-/* C and D in one buffer need one leading dimension. */
+/* With C and D in one buffer LDC must equal LDD. */
 static Err check_c_equal_d(const ConfigReader *r, const SizeGroup *g)
 {
     const ProblemType *pt = &g->sizes.pt;
@@ -347,7 +347,8 @@ static Err read_sizes_file(ConfigReader *r, const char *path, const ProblemType 
     return problem_sizes_from_node(r->arena, path, n, pt, r->notices, out);
 }
 
-/* One problem type, one size-group; the sizes come from a second file, without which no logic is made. */
+/* Reads one problem type and one size-group; sizes come from a second file, without which no logic is made.
+ */
 static Err read_alternate(ConfigReader *r, const Node *root, const ConfigOptions *o, Config *c)
 {
     static const char *const legal[] = {

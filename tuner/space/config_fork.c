@@ -8,15 +8,15 @@
 
 enum { ALIASES_MAX = 16 };
 
-/* Where values were last given; list NULL: not given. */
+/* The last list of values of a parameter; list NULL: none. */
 typedef struct {
     const Node *list;
     const char *section;
     int line;
-    size_t order; /* of its first mention */
+    size_t order; /* of its first occurrence */
 } Slot;
 
-/* An older name that stands for two of today's: both take the same value, so it is one dimension. */
+/* An old name that was split into two parameters: both get the same value, so it is one dimension. */
 typedef struct {
     const ParamAlias *alias;
     const Node *list;
@@ -57,7 +57,7 @@ static Err check_value(ForkReader *f, const Param *p, const Node *v)
     return 0;
 }
 
-/* The parameter of that name, when a user may set it. */
+/* The parameter of that name; ERR_INPUT when it is unknown or derived. */
 static Err settable(const ForkReader *f, const Node *key, Str name, const Param **out)
 {
     *out = param_find(name);
@@ -84,7 +84,7 @@ static Err set_list(ForkReader *f, const Node *key, Str name, const Node *list)
     return 0;
 }
 
-/* Several values for a pair of parameters: kept as a group, so that they stay one dimension. */
+/* Several values for a pair of parameters become a group, which is one dimension. */
 static Err set_pair(ForkReader *f, const Node *key, const ParamAlias *alias, const Node *list)
 {
     size_t i = 0;
@@ -183,7 +183,8 @@ static Err read_group(ForkReader *f, const Node *n, ForkGroup *out)
     return 0;
 }
 
-/* A pair that still has the list of its old name: a group with one entry per value; the two lists go. */
+/* Makes a group with one entry per value of a pair that still has the list of its old name; removes both
+ * lists. */
 static Err add_pair(ForkReader *f, const Paired *pair, ForkGroup *out)
 {
     const Param *p[2] = {param_find(str_from(pair->alias->new_names[0])),

@@ -9,10 +9,10 @@ typedef struct {
     const char *file;
     Notices *notices;
     Globals *globals;
-    uint64_t noted[PARAM_WORDS]; /* parameters with a notice about truth values: one each is enough */
+    uint64_t noted[PARAM_WORDS]; /* parameters for which a notice about truth values was added */
 } ConfigReader;
 
-/* The parameters of a size-group: Common, then Fork, which takes the place of Common's lists of the same
+/* The parameters of a size-group: Common, then Fork, whose lists replace those of Common of the same
  * name. Both may be NULL. Fills in out->param and out->group. */
 Err config_read_fork(ConfigReader *r, const Node *common, const Node *fork, SizeGroup *out);
 

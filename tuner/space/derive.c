@@ -54,7 +54,7 @@ static void facts_of_indices(Deriver *d, const ProblemType *pt)
     for (int32_t i = 0; i < pt->IndicesBatch.n; i++) d->batch_mask |= 1u << pt->IndicesBatch.v[i];
 }
 
-/* Which states have the key of a STATE row. */
+/* The states that have the key of a STATE row. */
 static StateKeys state_keys(ParamId id)
 {
     switch (id) {
@@ -95,7 +95,7 @@ static StateKeys state_keys(ParamId id)
     }
 }
 
-/* The group of rows that are a family's own; none has STATE's. */
+/* The group of rows that only one family has; GROUP_STATE: the family has none. */
 static int family_group(TargetFamily family)
 {
     if (family == TARGET_HOST) return GROUP_HOST;
@@ -154,8 +154,7 @@ bool derive_reject(Derive *d, RuleId rule, const int64_t arg[5])
 
 typedef bool (*Step)(Derive *d);
 
-/* In Tensile's order: later steps use what earlier ones derived, and the first reason is the one that is
- * told. */
+/* In Tensile's order: later steps use results of earlier ones, and the first rejection is reported. */
 static const Step gpu_steps[] = {
     derive_bounds,
     derive_without_ring,
@@ -224,7 +223,7 @@ static void finish(Derive *d)
         for (int i = 0; i < PARAM_WORDS && has[k]; i++) s->present[i] |= keys[k][i];
 }
 
-/* A family's own rows are that family's alone. */
+/* Removes rows that belong to other families only. */
 static void drop_other_rows(Solution *s, const Solution *defaults, TargetFamily family)
 {
     for (int i = PARAM_HostRepeatM; i < PARAM_COUNT; i++) {
@@ -234,8 +233,8 @@ static void drop_other_rows(Solution *s, const Solution *defaults, TargetFamily 
     }
 }
 
-/* Rows that mean nothing on the target get their default: values of them would make duplicates, and must
- * change nothing that is derived. */
+/* Resets rows without meaning on the target to their defaults: other values would make duplicates and change
+ * derived values. */
 static void drop_meaningless(Solution *s, const Deriver *f)
 {
     unsigned scope = f->target->family == TARGET_HOST ? SCOPE_CPU : SCOPE_NV;
@@ -272,7 +271,7 @@ bool solution_derive(const Deriver *f, Solution *s, Verdict *v)
     while (*step && (*step)(&d)) step++;
     s->Valid = d.v->rule == RULE_NONE;
     if (!s->Valid) return false;
-    if (f->target->family != TARGET_AMDGCN) drop_meaningless(s, f); /* again: what was derived */
+    if (f->target->family != TARGET_AMDGCN) drop_meaningless(s, f); /* again, for derived rows */
     finish(&d);
     return true;
 }

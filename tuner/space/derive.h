@@ -1,21 +1,20 @@
-/* Derivation: from the parameters a user gives to the full state of a solution, or the reason why there is
- * none.
+/* Derivation: computes the full state of a solution from the parameters that a user sets, or rejects it.
  *
- * A Deriver holds what does not change over a fork: facts of the problem type, the target, limits.
- * solution_derive then needs no memory and no lookups (millions of calls). The formulas are Tensile's (facts
- * in section 2.2 and 2.3 of the format notes); rows of rules.def are its reasons to reject. Not here: names
- * (naming.h), enumeration (space.h).
+ * A Deriver holds what is constant over a fork: properties of the problem type, target, limits.
+ * solution_derive is called millions of times and allocates nothing. The formulas are Tensile's (class
+ * Solution of Tensile/SolutionStructs.py); rows of rules.def are its reasons to reject.
  *
- * Differences from Tensile that are kept:
- * - with source_matrix, Source kernels have matrix instructions, and then the architecture's ISA;
- * - with writer, Fp16AltImpl needs no matrix instruction: kernels convert half to bf16 whatever multiplies;
- * - where Tensile ends with an exception (StreamK, ScheduleIterAlg 2 or DirectToVgpr without a matrix
+ * Intended differences from Tensile: - with source_matrix, Source kernels may have matrix instructions, and
+ * then have the architecture's ISA; - with writer, Fp16AltImpl needs no matrix instruction: all kernels can
+ * convert half to bf16; - where Tensile ends with an exception (StreamK, ScheduleIterAlg 2 or DirectToVgpr
+ * without a matrix
  *   instruction, PackFreeDims off), a rule rejects; StoreRemapVectorWidth -1 is 0 there;
- * - Tensile changes lists and maps in place that all permutations share (ThreadTile and WorkGroup by a
- *   MatrixInstruction of nine numbers, the AssertStride maps), so that one permutation can change the next;
- *   here each permutation has its own;
- * - on nvptx and the host, parameters that have no meaning there get their default, so that they make no
- *   duplicates; on amdgcn host rows do.
+ * - Tensile modifies lists and maps that all permutations share (ThreadTile and WorkGroup with a
+ *   MatrixInstruction of nine numbers, the AssertStride maps), so that one permutation changes the next;
+ *   here each permutation has its own copies;
+ * - on nvptx and the host, parameters without meaning there get their defaults, so that they make no
+ * duplicates;
+ *   on amdgcn this holds for the rows of the host.
  */
 #ifndef MODEL_DERIVE_H
 #define MODEL_DERIVE_H
@@ -26,7 +25,7 @@
 #include "space/solution.h"
 #include "problem/target.h"
 
-/* Global parameters that derivation asks for; zeroed fields mean the defaults in brackets. */
+/* Global parameters that derivation needs; 0 stands for the default in brackets. */
 typedef struct {
     int64_t max_lds_bytes;    /* MaxLDS [65536] */
     int64_t device_lds_bytes; /* DeviceLDS [65536] */
@@ -55,7 +54,7 @@ enum {
 /* Capability flags of an architecture (caps.def and, of matrix instructions, matrix_inst.def); 0: unknown. */
 unsigned isa_caps(const int32_t isa[3]);
 
-/* STATE keys by the states that have them; KEYS_GIVEN: only when the caller set them. */
+/* STATE keys by the states that have them; KEYS_GIVEN: only states in which the caller set them. */
 typedef enum {
     KEYS_ALWAYS,
     KEYS_MATRIX,
@@ -75,10 +74,10 @@ typedef struct {
     const CustomKernels *custom;
     int32_t type, dest, compute, xdl; /* DataType ids */
     int32_t bpe, dest_bpe, compute_bpe;
-    bool tlu[2]; /* of A and B: the free index is the contiguous one */
+    bool tlu[2]; /* of A and B: the free index is contiguous */
     bool gemm, batched, strided_batched, hpa, use_beta, initial_ab, initial_cd, no_free_dims;
     bool fp16_alt, stochastic, zero_pad[2], zero_pad_contiguous[2];
-    int32_t tensor0; /* 0: A gives D's fastest index */
+    int32_t tensor0; /* 0: D's contiguous index is one of A */
     int32_t n_indices_c, n_summation, index_unroll, index01[2];
     const IndexList *assign[2]; /* index assignments of A and B */
     uint32_t free_mask, batch_mask;
@@ -87,35 +86,34 @@ typedef struct {
 
 Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const DeriveLimits *limits);
 
-/* Completes *s (whose forkable fields are set, s->pt is d's) or says in *v why not; returns whether it is
- * valid. What is derived before the reason was found stays in *s. v may be NULL. STATE
- * rows that *s has already are derived again, but for _GlobalAccumulation with _WorkspaceSizePerElemC, which
- * are kept, as Tensile keeps a logic file's. */
+/* Completes *s, whose forkable fields are set and whose pt is d's. Returns true when the solution is valid;
+ * otherwise *v (may be NULL) gets the reason, and *s keeps what was derived before. STATE rows that are
+ * present are derived again, except for _GlobalAccumulation with _WorkspaceSizePerElemC, which are kept as in
+ * Tensile. */
 bool solution_derive(const Deriver *d, Solution *s, Verdict *v);
 
-/* Whether the kernel writer of d's target can honour a solution that is derived, whatever else speaks against
- * it and whether or not d's limits ask for it; *v says why not. On nvptx and the host that is part of
- * solution_derive. */
+/* True when the kernel writer of d's target can honour a derived solution, independent of other rules and of
+ * d's limits; otherwise *v gets the reason. On nvptx and the host this is part of solution_derive. */
 bool solution_writable(const Deriver *d, const Solution *s, Verdict *v);
 
-/* Where values of a parameter are limited: amdgcn kernels that are to be written, nvptx kernels with a ring
- * of stages and without, the host. */
+/* Kinds of kernels that limit the values of parameters: amdgcn kernels that are written, nvptx kernels with a
+ * ring of stages, with wgmma and without a ring, the host. */
 enum { ONLY_AMD = 1, ONLY_RING, ONLY_WGMMA, ONLY_NV, ONLY_CPU };
 typedef struct {
     ParamId id;
     unsigned where;
     RuleId rule;
-    bool elsewhere;   /* the rule's predicate is not made from this row */
-    int32_t value[2]; /* the legal ones; may be equal; of texts and lists: the default */
+    bool elsewhere;   /* the rule is checked by code of its own */
+    int32_t value[2]; /* the two legal values, which may be equal; of texts and lists: the default */
 } ParamOnly;
 
-/* GlobalReadCoalesceVectorA: Tensile has no other value. */
+/* True for parameters with one legal value in Tensile, such as GlobalReadCoalesceVectorA. */
 bool param_has_one_value(const Param *p);
 
 /* The row of effect.def, or NULL. */
 const ParamOnly *param_only(const Param *p, unsigned where);
-/* What a family (SCOPE_AMD, SCOPE_NV, SCOPE_CPU) does with p: "honoured", "hint: why", "only 0 (rule)", or
- * "-": it is another family's. */
+/* Prints what a family (SCOPE_AMD, SCOPE_NV, SCOPE_CPU) does with p: "honoured", "hint: why", "only 0
+ * (rule)", or "-" for a parameter of another family. */
 void param_effect_print(const Param *p, unsigned family, Buf *out);
 
 #endif

@@ -1,5 +1,6 @@
-/* Bounds on the numbers that a derivation starts from: logic files are untrusted, and arithmetic on what is
- * in here neither divides by zero nor overflows. Wider than what a user may set (params_legal.c). */
+/* Bounds of the numbers that enter a derivation: logic files are untrusted, and arithmetic within these
+ * bounds neither divides by zero nor overflows. They are wider than the values that a user may set
+ * (params_legal.c). */
 #include "space/derive_internal.h"
 
 typedef struct {
@@ -69,7 +70,7 @@ bool derive_bounds(Derive *d)
     }
     const IntList *wg = &s->WorkGroup, *tt = &s->ThreadTile, *mi = &s->MatrixInstruction;
     if (wg->n != 3 || !list_within(wg, 1024)) STOP(d, VALUE_RANGE, PARAM_WorkGroup, wg->v[0]);
-    /* with matrix instructions their 32 columns count: 32 x 9 is in use */
+    /* with matrix instructions ThreadTile includes their 32 columns: 32 x 9 occurs */
     if (tt->n != 2 || !list_within(tt, 512)) STOP(d, VALUE_RANGE, PARAM_ThreadTile, tt->v[0]);
     bool none = mi->n == 0 || (mi->n == 1 && mi->v[0] == -1);
     if (!none && ((mi->n != 4 && mi->n != 9) || !list_within(mi, 256)))

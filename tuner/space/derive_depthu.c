@@ -1,13 +1,13 @@
-/* Derivation: DepthU, fixed or searched, and how many loads of what width fill a macro tile. */
+/* Derivation: DepthU, given or searched, and number and width of the loads that fill a macro tile. */
 #include "space/derive_internal.h"
 
-/* What is tried: a user's negative DepthU counts up as found values are doubled. */
+/* State of the search: a negative DepthU is increased when a found value is doubled. */
 typedef struct {
     int32_t user, depth, depth_lds, most;
     int32_t width[2]; /* GlobalLoadVectorWidth before it is reduced */
 } Search;
 
-/* Every thread loads the same: `width` is halved until it does. False: no such width. */
+/* Halves `width` until all threads load the same number of vectors. False: no width does. */
 static bool reduce_width(Derive *d, int t, int32_t total, int32_t width)
 {
     Solution *s = d->s;
@@ -20,7 +20,7 @@ static bool reduce_width(Derive *d, int t, int32_t total, int32_t width)
         width /= part;
         per_load /= part;
         if (per_load < 1) per_load = 1;
-        /* Nothing left of the vector: not to be confused with the part of an element that 0 stands for. */
+        /* No vector is left; a width of 0 would mean a part of an element. */
         if (width < 1) valid = false, width = 1;
     } else if (total % per_load) {
         valid = false;
@@ -50,7 +50,7 @@ static bool fits_widths(const Derive *d, const Search *w)
     return !(!d->f->tlu[0] && w->depth < a) && !(!d->f->tlu[1] && w->depth < b);
 }
 
-/* Lanes of a quad that load separate rows need enough of K. */
+/* Lanes of a quad that load separate rows (ThreadSeparateGlobalRead) need enough of K. */
 static bool fits_thread_separate(const Derive *d, Search *w)
 {
     const Solution *s = d->s;
@@ -76,7 +76,7 @@ static bool check_widths(Derive *d)
     return true;
 }
 
-/* Tries w->depth. False: rejected for good; *valid: it fits. */
+/* Tries w->depth. False: the solution is rejected; *valid: the depth fits. */
 static bool try_depth(Derive *d, Search *w, bool *valid)
 {
     Solution *s = d->s;
@@ -108,7 +108,7 @@ static bool search(Derive *d, Search *w)
     for (bool valid = false;;) {
         if (!try_depth(d, w, &valid)) return false;
         if (valid && w->user >= -3) break;
-        if (valid) { /* every number below -3 asks for twice the depth that was found */
+        if (valid) { /* each step below -3 requests twice the depth that was found */
             w->user++;
             w->depth *= 2;
             w->depth_lds = 2;

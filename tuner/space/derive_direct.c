@@ -1,11 +1,11 @@
 /* Derivation: loads that skip registers (DirectToLds) or local memory (DirectToVgpr), packing registers. */
 #include "space/derive_internal.h"
 
-/* RULE_NONE: extra registers for packing local reads can be used. */
+/* Why extra registers for packing local reads cannot be used; RULE_NONE: they can. */
 static RuleId packing_obstacle(const Derive *d)
 {
     const Solution *s = d->s;
-    /* The last reason that applies is the one that Tensile tells. */
+    /* Tensile reports the last reason that applies. */
     RuleId why = RULE_NONE;
     if (!s->EnableMatrixInstruction) why = RULE_PACKING_MI;
     if (!(d->caps & CAP_ECC_HALF)) why = RULE_PACKING_ARCH;

@@ -1,7 +1,8 @@
-/* Shared by the derive_*.c files only: one derivation in progress, and how a step rejects.
+/* For the derive_*.c and rules_*.c files: the derivation in progress, and the macros with which a step
+ * rejects.
  *
- * A step returns false to stop. REJECT notes the reason and stops, unless the solution says NoReject, which
- * ignores it and goes on. STOP is for reasons behind which nothing can be derived: it stops either way.
+ * A step returns false to stop. REJECT records the reason and stops, unless NoReject is set: then it
+ * continues. STOP is for reasons after which nothing can be derived: it stops with NoReject too.
  */
 #ifndef MODEL_DERIVE_INTERNAL_H
 #define MODEL_DERIVE_INTERNAL_H
@@ -11,17 +12,17 @@
 #include "problem/problem.h"
 
 typedef struct {
-    const Deriver *f; /* facts */
+    const Deriver *f; /* constants of the fork */
     Solution *s;
     Verdict *v;
     unsigned caps;
     bool assembly, buffer_load, packed0, packed1, ring;
     bool auto_pad[2]; /* LdsPadA/B was -1 */
     bool wide_lrvw_b;
-    int32_t vectors_coalesced[2], elements_perp[2]; /* of the tile that is loaded, for the found DepthU */
+    int32_t vectors_coalesced[2], elements_perp[2]; /* of the loaded tile, for the found DepthU */
 } Derive;
 
-/* True: stop. */
+/* True when the derivation must stop. */
 bool derive_reject(Derive *d, RuleId rule, const int64_t arg[5]);
 #define REJECT(d, id, ...)                                                                                   \
     do {                                                                                                     \
@@ -33,7 +34,7 @@ bool derive_reject(Derive *d, RuleId rule, const int64_t arg[5]);
         return false;                                                                                        \
     } while (0)
 
-/* The rows ONLY of effect.def for one place (ONLY_AMD, ONLY_RING, ONLY_CPU). False: stop. */
+/* Checks the rows ONLY of effect.def for one kind of kernels (ONLY_AMD, ONLY_RING, ONLY_CPU). False: stop. */
 bool check_only(Derive *d, unsigned where);
 
 static inline bool is_f8(int32_t type) { return type >= TYPE_F8 && type <= TYPE_B8F8; }
@@ -48,8 +49,8 @@ static inline int32_t ceil_div(int32_t a, int32_t b) { return b > 0 ? (a + b - 1
 static inline int32_t min32(int32_t a, int32_t b) { return a < b ? a : b; }
 static inline int32_t max32(int32_t a, int32_t b) { return a > b ? a : b; }
 static inline bool is_pow2(int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
-/* Global load width as a fraction: DirectToLds of types over 4 bytes loads parts of an element, stored as 0.
- */
+/* Global load width as a fraction: DirectToLds of types over 4 bytes loads parts of an element, stored as
+ * width 0. */
 static inline int32_t width_num(int32_t width) { return width ? width : 1; }
 static inline int32_t width_den(const Deriver *f, int32_t width)
 {
@@ -100,16 +101,16 @@ bool derive_scalar_offsets(Derive *d);
 bool derive_vector_store(Derive *d);
 bool derive_last_checks(Derive *d);
 
-/* Rules that are only the host's (rules_host.c). */
+/* Rules of the host (rules_host.c). */
 bool derive_host(Derive *d);
-/* Those that are only nvptx's (rules_nvptx.c): is there a ring of stages; rows of params.def that need one;
- * in front of the matrix instruction; all the rest. */
+/* Rules of nvptx (rules_nvptx.c): whether the kernel has a ring of stages; rows of params.def that need one;
+ * rules before the matrix instruction; all others. */
 bool nv_has_ring(const Deriver *f, const Solution *s);
 bool derive_without_ring(Derive *d);
 bool derive_nv_instruction(Derive *d);
 bool derive_nvptx(Derive *d);
-/* Those of its kernels that multiply by wgmma (rules_wgmma.c): tile and warp groups; all the rest; rows of
- * params.def that only they have. */
+/* Rules of nvptx kernels with wgmma (rules_wgmma.c): tile and warp groups; all others; rows of params.def
+ * that only these kernels have. */
 bool derive_wgmma_tile(Derive *d);
 bool derive_wgmma(Derive *d);
 bool derive_without_wgmma(Derive *d);

@@ -1,7 +1,7 @@
 /* Derivation: local memory: padding against bank conflicts, offsets, size. */
 #include "space/derive_internal.h"
 
-enum { N_BANKS = 32, BANK_ROW_BYTES = 128, LDS_ELEMENTS_MAX = 1 << 27 }; /* far over what there is */
+enum { N_BANKS = 32, BANK_ROW_BYTES = 128, LDS_ELEMENTS_MAX = 1 << 27 }; /* far above any LDS size */
 
 static int32_t lds_elements(const Derive *d, int t)
 {
@@ -24,7 +24,7 @@ static int32_t lds_elements_aligned(const Derive *d, int t)
 
 static int32_t mod_floor(int32_t a, int32_t b) { return (a % b + b) % b; }
 
-/* Pad that spreads the lanes of a matrix instruction over the banks. */
+/* The pad that spreads the lanes of a matrix instruction over the banks. */
 static int32_t auto_pad(const Derive *d, int t, int32_t stride)
 {
     const Solution *s = d->s;
@@ -67,7 +67,7 @@ static bool pad_matrix(Derive *d, int t, bool auto_block)
     return true;
 }
 
-/* Pads that were chosen here are given up when local memory would overflow, first where K is not contiguous.
+/* Drops automatic pads when local memory would overflow, first those of operands whose K is not contiguous.
  */
 static void drop_pads(Derive *d)
 {

@@ -9,7 +9,7 @@ static bool divides(const Derive *d, int t, int32_t loads, int32_t coalesced, in
            perp % (loads / coalesced) == 0;
 }
 
-/* First number of coalesced loads that is tried: 1, more for loads that go straight to registers. */
+/* The number of coalesced loads with which the search starts: 1, more for DirectToVgpr. */
 static int32_t first_coalesced(const Derive *d, int t)
 {
     const Solution *s = d->s;
@@ -55,7 +55,7 @@ static bool load_tile(Derive *d, int t)
     return true;
 }
 
-/* Some lanes may have nothing to load; complete rows per load. False: no width fits. */
+/* FractionalLoad: each load covers complete rows, and some lanes load nothing. False: no width fits. */
 bool derive_load_tile_fractional(Derive *d, int t, int32_t depth_u, int32_t width)
 {
     Solution *s = d->s;
@@ -72,7 +72,7 @@ bool derive_load_tile_fractional(Derive *d, int t, int32_t depth_u, int32_t widt
         *lsp = one_row ? k : min32(perp, per_load / par);
         if (*lsc < 1 || *lsp < 1 || *lsc % w) continue;
         best = w;
-        for (w /= 2; w >= least; w /= 2) { /* a narrower one that still covers the same? */
+        for (w /= 2; w >= least; w /= 2) { /* a narrower width that covers the same */
             if (s->NumThreads * w / k < *lsc * *lsp) break;
             if (*lsc % w == 0) best = w;
         }
@@ -99,7 +99,7 @@ bool derive_load_tiles(Derive *d)
     return true;
 }
 
-/* Vector loads need neighbours in memory. */
+/* Vector loads need a contiguous dimension (stride 1). */
 bool derive_unit_strides(Derive *d)
 {
     Solution *s = d->s;

@@ -1,7 +1,7 @@
 /* Derivation: the unrolled loop, prefetch from local memory, edges, packed dimensions, last checks. */
 #include "space/derive_internal.h"
 
-/* K elements interleaved for dot instructions. */
+/* Interleaves elements along K for dot product instructions. */
 bool derive_dot_layout(Derive *d)
 {
     Solution *s = d->s;
@@ -25,7 +25,7 @@ bool derive_dot_layout(Derive *d)
     return true;
 }
 
-/* A local read wider than the instruction needs covers several iterations. */
+/* A local read that is wider than the instruction's operand serves several iterations. */
 static bool check_wide_prefetch(Derive *d)
 {
     const Solution *s = d->s;
@@ -117,7 +117,7 @@ bool derive_scalar_offsets(Derive *d)
         int32_t loads = s->NumLoadsCoalescedA * s->NumLoadsPerpendicularA +
                         s->NumLoadsCoalescedB * s->NumLoadsPerpendicularB;
         s->UseSgprForGROUsed =
-            !(loads > 35 || s->DirectToVgprA || s->DirectToVgprB); /* few scalar registers */
+            !(loads > 35 || s->DirectToVgprA || s->DirectToVgprB); /* scalar registers are limited */
     }
     if (d->packed0 && !s->GuaranteeNoPartialA) REJECT(d, PACKED_PARTIAL, 0);
     if (d->packed1 && !s->GuaranteeNoPartialB) REJECT(d, PACKED_PARTIAL, 1);

@@ -21,7 +21,7 @@ static bool check_mfma(Derive *d)
     return true;
 }
 
-/* The nine-number form sets thread tile and workgroup too. */
+/* The form of nine numbers also sets ThreadTile and WorkGroup. */
 static void expand_nine(Solution *s)
 {
     const int32_t *m = s->MatrixInstruction.v;
@@ -134,7 +134,7 @@ bool derive_tile(Derive *d)
     return check_shape(d);
 }
 
-/* Which of D's two tile dimensions A and B give. */
+/* Assigns D's two tile dimensions to A and B. */
 bool derive_tensor_tiles(Derive *d)
 {
     Solution *s = d->s;
@@ -155,7 +155,7 @@ bool derive_tensor_tiles(Derive *d)
         if (!AB(s, WaveSeparateGlobalRead, t)) continue;
         if (s->FractionalLoad) REJECT(d, WAVE_SEPARATE_FRACTIONAL, s->FractionalLoad);
         if (s->LocalDotLayout > 1) REJECT(d, WAVE_SEPARATE_DOT, s->LocalDotLayout);
-        if (waves < 1) continue; /* only with NoReject */
+        if (waves < 1) continue; /* reached only with NoReject */
         if (d->f->tlu[t] && s->DepthU > 0 && s->DepthU % waves)
             REJECT(d, WAVE_SEPARATE_DEPTH, s->DepthU, waves);
         if (!d->f->tlu[t] && AB(s, MacroTile, t) % waves)

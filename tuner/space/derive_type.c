@@ -27,7 +27,7 @@ static bool derive_stream_k(Derive *d)
 {
     Solution *s = d->s;
     if (s->StreamK) return check_stream_k(d);
-    s->StreamKAtomic = s->StreamKXCCMapping = s->DebugStreamK = 0; /* no duplicates */
+    s->StreamKAtomic = s->StreamKXCCMapping = s->DebugStreamK = 0; /* avoids duplicates */
     return true;
 }
 
@@ -35,7 +35,7 @@ bool derive_accumulation(Derive *d)
 {
     Solution *s = d->s;
     bool known = solution_has(s, PARAM_GlobalAccumulation) && solution_has(s, PARAM_WorkspaceSizePerElemC);
-    if (known) return derive_stream_k(d); /* a logic file's solution keeps what it was made with */
+    if (known) return derive_stream_k(d); /* a logic file's solution keeps its values */
     s->GlobalAccumulation = GACC_NONE;
     s->WorkspaceSizePerElemC = 0;
     if (s->StreamK > 0 && s->StreamKAtomic == 0) {
@@ -54,7 +54,7 @@ bool derive_accumulation(Derive *d)
     return derive_stream_k(d);
 }
 
-/* Why arguments cannot be preloaded; RULE_NONE: they can. */
+/* Why kernel arguments cannot be preloaded; RULE_NONE: they can. */
 static RuleId preload_obstacle(const Derive *d)
 {
     const Solution *s = d->s;
@@ -95,7 +95,7 @@ bool derive_modifiers(Derive *d)
     s->LoopIters = 0;
     if (s->ScheduleIterAlg == 2) {
         if (!s->EnableMatrixInstruction) STOP(d, SIA_NEEDS_MI, s->ScheduleIterAlg);
-        /* Rounded down as Python does it, for the negative DepthU of a search. */
+        /* Rounds down like Python, for the negative DepthU of a search. */
         int32_t q = s->DepthU / s->MatrixInstK;
         s->InnerUnroll = s->DepthU < 0 && s->DepthU % s->MatrixInstK ? q - 1 : q;
         s->PrefetchLocalRead = s->ExpandPointerSwap = s->LDSBuffer1 = 1;
@@ -103,7 +103,7 @@ bool derive_modifiers(Derive *d)
     }
     if (s->MemoryModifierFormat == MMF_NONE) s->MemoryModifierFormat = d->caps & CAP_GLC ? MMF_GLC : MMF_SC0;
     if (s->ForceStoreSC1 == SC1_AUTO)
-        s->ForceStoreSC1 = SC1_FALSE; /* no architecture of the table wants it */
+        s->ForceStoreSC1 = SC1_FALSE; /* no architecture of the table needs it */
     if (!(d->caps & CAP_NT)) {
         int32_t *hints[] = {&s->NonTemporalA, &s->NonTemporalB, &s->NonTemporalC, &s->NonTemporalD};
         for (int i = 0; i < 4; i++)
@@ -232,7 +232,7 @@ bool derive_stagger(Derive *d)
     if (s->StaggerUStride == 0 && s->StaggerU) STOP(d, STAGGER_NO_STRIDE, s->StaggerU);
     if (s->StaggerU == 0) s->StaggerUMapping = s->StaggerUStride = 0;
     s->StaggerStrideShift = 0;
-    if (s->StaggerUStride && s->DepthU > 0) { /* a DepthU still to be searched gives 0, as in Tensile */
+    if (s->StaggerUStride && s->DepthU > 0) { /* a DepthU to be searched gives 0, as in Tensile */
         int64_t step = (int64_t)s->DepthU * d->f->bpe, stride = s->StaggerUStride;
         if (2 * stride <= step) STOP(d, STAGGER_STRIDE, stride, s->DepthU, d->f->bpe);
         while (step < stride) step *= 2, s->StaggerStrideShift++;

@@ -1,7 +1,7 @@
 /* Derivation: vector widths, elements per thread, split of the summation (in and between workgroups). */
 #include "space/derive_internal.h"
 
-/* Elements of a register, at least 1. */
+/* Elements in a 32-bit register, at least 1. */
 static int32_t default_mi_width(const Deriver *f) { return f->bpe < 4 ? 4 / f->bpe : 1; }
 
 static bool mi_widths(Derive *d)
@@ -111,7 +111,7 @@ bool derive_global_split_u(Derive *d)
 {
     Solution *s = d->s;
     const Deriver *f = d->f;
-    if (s->GlobalSplitU == 1) { /* one form of the parameters that have no meaning then */
+    if (s->GlobalSplitU == 1) { /* parameters without meaning get one value */
         s->MinKForGSU = 256;
         s->GlobalSplitUAlgorithm = GSUA_SINGLE;
         if (s->GlobalSplitUAtomicAdd) REJECT(d, ATOMIC_ADD_NO_GSU);

@@ -1,5 +1,5 @@
-/* What families of targets do with parameters: the table effect.def, the rules made from it, and the texts of
- * `--help-params`. */
+/* What each family of targets does with each parameter: the table effect.def, the rules made from it, and the
+ * text of `--help-params`. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void value_print(const Param *p, int32_t v, Buf *out)
 {
     Solution s;
     solution_init(&s, NULL);
-    if (p->kind == KIND_STR || p->kind == KIND_LIST) { /* the default */
+    if (p->kind == KIND_STR || p->kind == KIND_LIST) { /* the legal value is the default */
         buf_puts(out, p->kind == KIND_STR ? "''" : "[]");
         return;
     }
@@ -78,7 +78,7 @@ static void value_print(const Param *p, int32_t v, Buf *out)
     param_print(p, &s, out);
 }
 
-/* "only 0, 1 (nv-value)" */
+/* Prints "only 0, 1 (nv-value)". */
 static void only_print(const Param *p, const ParamOnly *o, Buf *out)
 {
     buf_puts(out, "only ");
@@ -133,7 +133,7 @@ void param_effect_print(const Param *p, unsigned family, Buf *out)
 static const char *const kinds[] = {"true or false", "number", "number", "word",
                                     "list",          "map",    "list",   "text"};
 
-/* "    honoured: amdgcn, nvptx", a line for each thing that is done. */
+/* Prints lines such as "    honoured: amdgcn, nvptx", one for each treatment. */
 static void effects_text(const Param *p, FILE *f)
 {
     Buf text[N_FAMILIES];
@@ -167,7 +167,7 @@ static void param_text(const Param *p, const Solution *defaults, Buf *b, FILE *f
     effects_text(p, f);
 }
 
-/* A cell of a Markdown table. */
+/* Prints a cell of a Markdown table. */
 static void cell(FILE *f, const char *text)
 {
     fputs(" ", f);

@@ -43,7 +43,7 @@ static Err grow(Fork *f)
     return ERR_OK;
 }
 
-/* The derived state of permutation p, as a hash; false when it is not valid. */
+/* *h: hash of the derived state of permutation p; false when it is not valid. */
 static bool state_of(Fork *f, int64_t p, Hash128 *h)
 {
     Verdict verdict;
@@ -55,16 +55,17 @@ static bool state_of(Fork *f, int64_t p, Hash128 *h)
 
 static bool same(Hash128 a, Hash128 b) { return a.lo == b.lo && a.hi == b.hi; }
 
-/* All permutations with one derived state have one home: the permutation whose own values are those of the
- * state, if there is one. A state whose home comes before this permutation, and has that state, was there
- * before. At its home a state is new unless a permutation before it was kept, which is then in the table. So
- * the table holds only states that were kept away from home, those where derivation changed a value that
- * varies. */
+/* *out: no earlier permutation has the current derived state. The canonical permutation of a state is the one
+ * whose own values equal the state's, if there is one.
+ *   canonical permutation is earlier and derives to the state   duplicate
+ *   this is the canonical permutation                           new, unless an earlier one is in the table
+ *   otherwise                                                   new, and added to the table, unless in it
+ * The table therefore holds only states in which derivation changed a value that varies. */
 static Err is_new(Fork *f, bool *out)
 {
     Hash128 h = solution_hash(&f->solution), at_home;
     int64_t home = space_home(f->walk.space, &f->solution);
-    if (!h.lo && !h.hi) h.lo = 1; /* all zero marks an empty slot */
+    if (!h.lo && !h.hi) h.lo = 1; /* zero marks an empty slot */
     if (home >= 0 && home < f->p && state_of(f, home, &at_home) && same(h, at_home)) {
         *out = false;
     } else {

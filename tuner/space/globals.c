@@ -50,7 +50,7 @@ void globals_init(Globals *g) { *g = defaults; }
 
 static void *field_of(const GlobalKey *k, Globals *g) { return (char *)g + k->offset; }
 
-/* "-1..20", "0..7 16..20", "0 1": is v in one of them? Empty: any. */
+/* True when v is in one of the ranges "-1..20", "0..7 16..20", "0 1"; an empty text allows any value. */
 static bool in_ranges(const char *legal, double v)
 {
     if (!*legal) return true;
@@ -176,7 +176,7 @@ Err tensile_version_check(Str version)
     return 0;
 }
 
-/* Keys that are not parameters of a file, or are no longer: what to say of them. */
+/* Notices for keys that are no parameters of a file, or no longer are. */
 static const struct {
     const char *name, *notice;
 } removed[] = {

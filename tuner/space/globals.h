@@ -1,6 +1,6 @@
-/* Globals: a config's GlobalParameters; globals.def is the table. Unknown keys are a notice with the nearest
- * name, as Tensile keeps them with a warning; unknown values are errors. Overrides of the command line use
- * globals_set. Used by the config reader, tuner/main, the steps of a run. Prints only --help-globals.
+/* Globals: a config's GlobalParameters; globals.def is the table. For unknown keys there is a notice
+ * with the most similar name, as in Tensile; illegal values are errors. Overrides of the command line use
+ * globals_set.
  */
 #ifndef MODEL_GLOBALS_H
 #define MODEL_GLOBALS_H
@@ -39,10 +39,10 @@ typedef struct {
     uint8_t kind, use;
 } GlobalKey;
 
-/* NULL behind the last. */
+/* Rows in order; NULL after the last. */
 const GlobalKey *global_key_at(size_t i);
 const GlobalKey *global_key_find(Str name);
-const char *global_nearest(Str name); /* NULL when nothing is near */
+const char *global_nearest(Str name); /* NULL when no name is similar */
 
 void globals_init(Globals *g);
 /* Reads the map below GlobalParameters (null: nothing). Strings are views of the document, NUL-terminated. */
@@ -54,7 +54,7 @@ Err globals_set(Arena *a, const char *where, Str key, Str value, Notices *notice
 void global_print(const GlobalKey *key, const Globals *g, Buf *out);
 /* `tuner --help-globals`. */
 void globals_help(FILE *f);
-/* Is a file that needs this Tensile version one that we read? "4.44.0" is our own. */
+/* ERR_INPUT when files that need this Tensile version cannot be read; version: "4.44.0". */
 Err tensile_version_check(Str version);
 
 #endif

@@ -11,14 +11,14 @@ bool param_in_names(const Param *p)
            p->group == GROUP_NV;
 }
 
-/* Always in front, or of no meaning for names. */
+/* Parameters that are always in the first part of a name, or in no name. */
 static bool never_in_min(int id)
 {
     return id == PARAM_DepthU || id == PARAM_LdcEqualsLdd || id == PARAM_MatrixInstruction ||
            id == PARAM_CustomKernelName || id == PARAM_Fp16AltImpl || id == PARAM_Fp16AltImplRound;
 }
 
-/* Capitals of a word, digits too where asked; cut to fit. */
+/* Capitals of a word; all_but_lower: also digits. Cut to max characters. */
 static uint8_t capitals(Str word, bool all_but_lower, char *out, size_t max)
 {
     size_t n = 0;
@@ -30,7 +30,7 @@ static uint8_t capitals(Str word, bool all_but_lower, char *out, size_t max)
     return (uint8_t)n;
 }
 
-/* Tensile leaves the letters out for MACInstruction, as MatrixInstruction has the same. */
+/* Tensile omits the abbreviation of MACInstruction, because that of MatrixInstruction is equal. */
 static void part_init(NamePart *part, const Param *p)
 {
     part->param = p;
@@ -91,7 +91,7 @@ void namer_show_all(Namer *n)
         if (n->part[i].param->id != PARAM_CustomKernelName) show(n, (ParamId)n->part[i].param->id);
 }
 
-/* Names are made for millions of solutions: characters gather here first. */
+/* A buffer of fixed size, because names are made for millions of solutions. */
 enum { LINE_MAX_CHARS = 2048, LINE_ROOM = 256 }; /* no parameter needs more than LINE_ROOM */
 typedef struct {
     char s[LINE_MAX_CHARS];
@@ -133,7 +133,7 @@ static void put_hundredths(Line *l, int32_t v)
 
 static void put_list(Line *l, const Param *p, const IntList *list)
 {
-    if (p->id == PARAM_ISA) { /* the last as one hexadecimal digit */
+    if (p->id == PARAM_ISA) { /* the stepping is one hexadecimal digit */
         put_int(l, list->v[0]);
         put_int(l, list->v[1]);
         l->s[l->n++] = "0123456789abcdef"[list->v[2] & 15];
@@ -150,7 +150,7 @@ static void put_map(Line *l, const IntMap *map)
     for (int32_t i = 0; i < map->n; i++) {
         if (i) l->s[l->n++] = '_';
         put_int(l, map->key[i]);
-        if (map->v[i] < 0) l->s[l->n++] = '-'; /* as Tensile writes it in maps alone */
+        if (map->v[i] < 0) l->s[l->n++] = '-'; /* Tensile writes a minus sign only in maps */
         put_int(l, map->v[i] < 0 ? -map->v[i] : map->v[i]);
     }
 }
@@ -184,7 +184,7 @@ static void put_value(Line *l, const NamePart *part, const Solution *s)
         put_map(l, f);
         break;
     case KIND_STR:
-        break; /* CustomKernelName alone, which is no part of names */
+        break; /* only CustomKernelName, which is in no name */
     }
 }
 
@@ -246,8 +246,8 @@ void solution_name_full(const Solution *s, Buf *out)
     solution_name(&n, s, NAME_SOLUTION, out);
 }
 
-/* The rows of names are neighbours in Solution: FORK, EXTRA and the first of STATE; HOST and NV rows are
- * apart. Text is hashed by content. */
+/* The fields of names are contiguous in Solution (FORK, EXTRA and the first of STATE), except for HOST and NV
+ * rows. Texts are hashed by content. */
 Hash128 solution_hash(const Solution *s)
 {
     enum {

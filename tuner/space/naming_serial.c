@@ -12,7 +12,7 @@ typedef VEC(Solution) Examples;
 struct SerialNamer {
     ParamId order[PARAM_COUNT]; /* sorted by name; n of them */
     int n, digits;
-    Examples values[PARAM_COUNT]; /* by place in order: one solution per distinct value of the parameter */
+    Examples values[PARAM_COUNT]; /* indexed like order: a solution for each distinct value */
 };
 
 Err serial_namer_new(SerialNamer **out)
@@ -35,7 +35,7 @@ void serial_namer_free(SerialNamer *n)
     free(n);
 }
 
-/* Place of s's value among those known; their number when it is new. */
+/* Index of s's value among the known values; their number when it is new. */
 static size_t value_index(const SerialNamer *n, int i, const Solution *s)
 {
     const Param *p = param_at(n->order[i]);

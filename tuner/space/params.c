@@ -64,7 +64,7 @@ const Param *param_find(Str name)
 const Param *param_nearest(Str name)
 {
     const Param *best = NULL;
-    unsigned best_distance = (unsigned)(name.n / 2 + 2); /* further than half the name is no help */
+    unsigned best_distance = (unsigned)(name.n / 2 + 2); /* no name with more than half its letters wrong */
     for (int i = 0; i < PARAM_COUNT; i++) {
         if (table[i].group == GROUP_STATE || table[i].group == GROUP_OLD) continue;
         unsigned d = str_distance(name, str_from(table[i].name));
@@ -73,7 +73,7 @@ const Param *param_nearest(Str name)
     return best;
 }
 
-/* "-" is the empty name, "~X" the name X that only files hold. */
+/* "-" is the empty name; "~X" is a name X that occurs only in files. */
 static Str enum_word(Str word)
 {
     return word.n && (word.s[0] == '-' || word.s[0] == '~') ? str_sub(word, 1, word.n) : word;

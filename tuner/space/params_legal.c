@@ -1,11 +1,11 @@
-/* Which values a user may give a parameter: the `legal` column of params.def. Not whether a solution with
- * them can be built (rules.h). Used by the config reader. */
+/* The values that a user may give a parameter: the column `legal` of params.def. Whether a solution with them
+ * is valid is decided by rules (rules.h). */
 #include <math.h>
 
 #include "problem/matrix_inst.h"
 #include "space/solution.h"
 
-/* One word of the column as hundredths (numbers in it may have two decimals). */
+/* Reads a number of the column, which may have two decimals, as hundredths. */
 static bool word_number(Str w, int64_t *out)
 {
     double v = 0;
@@ -14,7 +14,7 @@ static bool word_number(Str w, int64_t *out)
     return true;
 }
 
-/* Is v one of word `a`, `a..b`, `a..b/step`, `a..b*factor`? All in hundredths. */
+/* True when the word `a`, `a..b`, `a..b/step` or `a..b*factor` contains v. All are hundredths. */
 static bool word_has(Str w, int64_t v)
 {
     size_t dots = 0;
@@ -69,7 +69,7 @@ static bool mi_legal(const IntList *m)
            number_legal(waves, 100 * (int64_t)v[4]);
 }
 
-/* Names that files hold but that are not to be given: empty, or marked in the table. */
+/* False for names that only files have: the empty name and those marked in the table. */
 static bool enum_legal(const Param *p, int32_t value)
 {
     Str rest = str_from(p->legal), word;

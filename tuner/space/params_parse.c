@@ -1,5 +1,5 @@
-/* Values of parameters as a document gives them. Shape and range of the number only: whether a user may set
- * it is decided in params_legal.c. Used by the config reader and the logic reader. */
+/* Reads values of parameters from a document and checks their form and range. Whether a user may set a value
+ * is decided in params_legal.c. */
 #include <math.h>
 
 #include "fmt/node.h"
@@ -85,7 +85,7 @@ static Err parse_list(const Param *p, const Node *n, IntList *out)
     return ERR_OK;
 }
 
-/* Keys are numbers; msgpack and quoted YAML may give them as text. */
+/* Keys are numbers, which msgpack and quoted YAML may have as text. */
 static Err parse_key(const Param *p, const Node *n, int32_t *out)
 {
     int64_t v = 0;

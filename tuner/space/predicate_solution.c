@@ -1,4 +1,4 @@
-/* Predicates of a solution: what the library writer puts into problemPredicate. */
+/* The problemPredicate of a solution in a library. */
 #include <string.h>
 
 #include "fmt/write.h"
@@ -8,7 +8,7 @@
 
 /* ---- problemPredicate ---- */
 
-/* Of several entries the writer makes an And of their own. */
+/* Several entries become a nested And, as in Tensile. */
 static Err add_map(PredList *l, PredId id, const IntMap *m)
 {
     unsigned n = 0;
@@ -39,7 +39,7 @@ static Err add_scalar(PredList *l, PredId id, int32_t value)
     return pred_add(l, id, 0, value == 1 ? SCALAR_ONE : SCALAR_NEG_ONE);
 }
 
-/* The Assert* keys, in the order of the parameter table. */
+/* Predicates of the Assert* parameters, in the order of the parameter table. */
 static Err add_asserts(PredList *l, const Solution *s)
 {
     TRY(add_multiple(l, PRED_BOUND_MULTIPLE, -1, s->AssertSummationElementMultiple));
@@ -77,7 +77,7 @@ static Err add_type(PredList *l, const ProblemType *pt, Str operation)
     return pred_add(l, PRED_STOCHASTIC, 0, pt->StochasticRounding);
 }
 
-/* Columns of D that one tile stores: fewer than its own when N is asserted to be less. */
+/* Columns of D that one tile stores: less than the tile's when an assertion bounds N. */
 static int32_t most_columns(const Solution *s)
 {
     const IntMap *less = &s->AssertSizeLessThan;
@@ -86,8 +86,8 @@ static int32_t most_columns(const Solution *s)
     return s->MacroTile1;
 }
 
-/* The pointer shift of an edge tile reads up to a vector behind: bytes beyond 4 GiB are out of a buffer's
- * reach. */
+/* Edge tiles with shifted pointers address up to a vector beyond the tile; buffer instructions reach 4 GiB.
+ */
 static Err add_limits(PredList *l, const Solution *s, const ProblemType *pt)
 {
     int glvw_a = s->GlobalLoadVectorWidthA, glvw_b = s->GlobalLoadVectorWidthB;
@@ -98,8 +98,8 @@ static Err add_limits(PredList *l, const Solution *s, const ProblemType *pt)
     return s->BufferStore ? pred_add(l, PRED_STORE_LIMIT, 0, most_columns(s)) : ERR_OK;
 }
 
-/* The least M or N for loads of that width. Host kernels leave it open (-1), kernels with a ring guard every
- * piece: they take any size. */
+/* The least M or N for loads of that width. Host kernels (width -1) and kernels with a ring, which guard
+ * every access, take any size. */
 static int least_free(const Solution *s, int32_t width) { return width > 0 && s->NvRing != 1 ? width : 1; }
 
 Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation, const PredOp **out)

@@ -1,8 +1,5 @@
-/* Rules: the reasons to reject a solution, one row of rules.def each, their texts and their counts.
- *
- * A Verdict is what a derivation found first; it is only turned into text on demand. Used by derive_*.c, the
- * fork,
- * `--list-solutions`, the store and `tuner explain`.
+/* Rules: the reasons to reject a solution, one row of rules.def each, with their texts and counts. A Verdict
+ * is the first reason that a derivation found; its text is made on demand.
  */
 #ifndef MODEL_RULES_H
 #define MODEL_RULES_H
@@ -11,7 +8,7 @@
 
 #include "base/str.h"
 
-/* Families a rule holds for. */
+/* Families to which a rule applies. */
 enum { RULE_AMD = 1, RULE_NV = 2, RULE_CPU = 4, RULE_GPU = 3, RULE_ALL = 7 };
 
 typedef enum {
@@ -24,21 +21,21 @@ typedef enum {
 
 typedef struct {
     RuleId rule;
-    int64_t arg[4]; /* the numbers of the text */
+    int64_t arg[4]; /* the numbers in the text */
 } Verdict;
 
-/* How often each rule was the first reason; [RULE_NONE] counts valid solutions. */
+/* How often each rule was the first reason; [RULE_NONE]: valid solutions. */
 typedef struct {
     uint64_t n[RULE_COUNT];
 } RuleCounts;
 
 const char *rule_name(RuleId id); /* "lds-too-large"; "valid" */
-/* The rule of that name, RULE_COUNT when there is none. */
+/* The rule of that name; RULE_COUNT when there is none. */
 RuleId rule_find(Str name);
 unsigned rule_families(RuleId id);
 /* "LDS of 70000 bytes is more than the 65536 there are"; "valid". */
 void verdict_text(const Verdict *v, Buf *out);
-/* Rules that applied, most frequent first, equal ones in table order. Returns how many. */
+/* Rules that rejected something, most frequent first, equal counts in table order. Returns their number. */
 int rule_counts_sorted(const RuleCounts *c, int order[RULE_COUNT]);
 /* "3104 valid, 5120 lds-too-large, ..." */
 void rule_counts_summary(const RuleCounts *c, Buf *out);

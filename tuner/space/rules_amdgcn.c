@@ -1,16 +1,14 @@
-/* What compiled kernels for amdgcn cannot honour and an assembly writer could: rejected, with the value,
- * where kernels are made (DeriveLimits.writer). Counting solutions without making them gives Tensile's
- * numbers.
+/* Values that compiled amdgcn kernels cannot honour, although assembly kernels could. They are rejected only
+ * where kernels are made (DeriveLimits.writer), so that counts of solutions equal Tensile's.
  *
- * What compiled kernels take without an effect is in effect.def. In some kernels alone these have an effect:
- * LdsPad, which in kernels with matrix instructions or dot products gives way to the layout that
- * kernel/amdgcn/layout.c chooses by counting bank conflicts (in the others LdsPad's room is placed so that
- * writes of transposed operands do not meet), and VectorWidth, which in those with matrix instructions
- * follows from MIWaveTile and 16 bytes.
+ * Parameters without effect in compiled kernels are in effect.def. Two have an effect in some kernels only:
+ * LdsPad is replaced by a layout that kernel/amdgcn/layout.c chooses by counting bank conflicts in kernels
+ * with matrix or dot product instructions; VectorWidth follows from MIWaveTile and 16 bytes in kernels with
+ * matrix instructions.
  */
 #include "space/derive_internal.h"
 
-/* kernel/gpu divides the lanes of a line among the groups of a wave. */
+/* ThreadSeparateGlobalRead: kernel/gpu divides the lanes of a row among the groups of a wave. */
 static bool check_separate(Derive *d, int t)
 {
     const Solution *s = d->s;
@@ -22,8 +20,8 @@ static bool check_separate(Derive *d, int t)
     return true;
 }
 
-/* Kernels go by the problem type's Fp16AltImpl, the library's predicates by the solution's. With a matrix
- * instruction, bf16's has to have the shape of half's. */
+/* Kernels use Fp16AltImpl of the problem type, predicates that of the solution: they must agree. There must
+ * be a bf16 matrix instruction of the same shape. */
 static bool check_fp16_alt(Derive *d)
 {
     const Solution *s = d->s;
@@ -42,7 +40,7 @@ static bool check_writer(Derive *d)
         if (is_f8(types[i]) && d->f->target->f8 == F8_NONE) REJECT(d, AMD_TYPE, types[i]);
     if (d->f->stochastic) REJECT(d, AMD_STOCHASTIC);
     if (d->s->CustomKernelName.n) REJECT(d, CUSTOM_KERNEL);
-    /* compare and swap takes 4 bytes, which may end behind D's last element */
+    /* compare-and-swap accesses 4 bytes, which may reach beyond D's last element */
     if (d->s->GlobalSplitU > 1 && d->s->GlobalAccumulation == GACC_NONE &&
         (is_16bit(d->f->dest) || is_f8(d->f->dest)))
         REJECT(d, AMD_SPLIT_HALF, d->s->GlobalSplitU);

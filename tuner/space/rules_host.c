@@ -1,9 +1,9 @@
-/* Derivation and rules that are the host's own. A workgroup is one task of the thread pool; its macro tile is
- * walked in blocks of WorkGroup x ThreadTile and these in register tiles of ThreadTile; local memory is a
- * packed buffer, so that LDS rules do not apply. kernel/host/plan.c checks the same before it emits. */
+/* Derivation and rules of the host. A workgroup is one task of the thread pool; its macro tile is processed
+ * in blocks of WorkGroup x ThreadTile, and these in register tiles of ThreadTile; local memory is a packed
+ * buffer, so that LDS rules do not apply. */
 #include "space/derive_internal.h"
 
-/* 16-bit types are summed in f32. */
+/* Bytes of an accumulator: 16-bit types accumulate in f32. */
 static int32_t sum_bytes(const Deriver *f)
 {
     int32_t bytes = f->compute_bpe < 4 ? 4 : f->compute_bpe;
@@ -46,7 +46,7 @@ static bool check_registers(Derive *d)
     return true;
 }
 
-/* Parameters that mean something here, but not with every value. */
+/* Parameters of which the host honours some values. */
 static bool check_parameters(Derive *d)
 {
     Solution *s = d->s;
@@ -104,7 +104,7 @@ bool derive_host(Derive *d)
     if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
     if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
     if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
-    if (s->EdgeType == EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH; /* overhanging tiles are masked either way */
-    s->StaggerU = s->StaggerUStride = s->StaggerUMapping = 0;    /* no meaning here: no duplicates */
+    if (s->EdgeType == EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH; /* edge tiles are masked with either value */
+    s->StaggerU = s->StaggerUStride = s->StaggerUMapping = 0;    /* have no meaning here; avoids duplicates */
     return check_parameters(d) && check_local(d);
 }

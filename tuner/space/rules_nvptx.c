@@ -1,10 +1,11 @@
 /* Derivation and rules of nvptx kernels with a ring of stages: cp.async copies to shared memory, multiplied
- * by FFMA/DFMA on thread tiles or by mma.sync (kernel/nvptx). Kernels without the ring are the common ones of
- * kernel/gpu and are derived as on amdgcn.
+ * by FFMA/DFMA on thread tiles or by mma.sync (kernel/nvptx). Kernels without a ring are those of kernel/gpu
+ * and are derived as on amdgcn.
  *
- * Names keep their meaning: WorkGroup and ThreadTile are threads and elements of D, PrefetchGlobalRead chunks
- * of K in flight (a ring of one stage more), MatrixInstruction [M,N,K,1] an instruction's tile of D with the
- * wave tiles and waves of the nine-number form. A value that the ring cannot have is rejected by name.
+ * Parameters keep their meaning: WorkGroup and ThreadTile are threads and elements of D, PrefetchGlobalRead
+ * is the number of K chunks in flight (the ring has one stage more), MatrixInstruction [M,N,K,1] is an
+ * instruction's tile of D with the wave tiles and waves of the form of nine numbers. Values that the ring
+ * cannot honour are rejected.
  */
 #include "problem/matrix_inst.h"
 #include "space/derive_internal.h"
@@ -23,17 +24,19 @@ static bool plain_type(const Deriver *f)
     return type && f->dest == f->type && f->compute == f->type;
 }
 
-/* Elements of a vector in shared memory. */
+/* Elements of a 16-byte vector in shared memory. */
 static int32_t run_of(const Deriver *f) { return CHUNK / f->bpe; }
 
-/* Fused multiply-adds on vectors along K of operands that have them in memory: copied as they are. */
+/* True for FFMA kernels that read vectors along K: the operand is contiguous along K and is copied unchanged.
+ */
 static bool k_vectors(const Derive *d, int t)
 {
     return !d->s->EnableMatrixInstruction && AB(d->s, UnrollMajorLDS, t) && !d->f->tlu[t];
 }
 
-/* The others are turned by their copies: K is the slow dimension in shared memory. */
-static bool turned(const Derive *d, int t)
+/* True when the copy transposes the operand: K is contiguous in memory and the slow dimension in shared
+ * memory. */
+static bool transposed(const Derive *d, int t)
 {
     return !d->s->EnableMatrixInstruction && !d->f->tlu[t] && !k_vectors(d, t);
 }
@@ -62,7 +65,7 @@ bool derive_nv_instruction(Derive *d)
     return true;
 }
 
-/* 8-bit floats: of processors that have them. */
+/* 8-bit floats need a processor that has them. */
 static bool check_f8(Derive *d)
 {
     const Deriver *f = d->f;
@@ -106,7 +109,7 @@ static bool check_problem(Derive *d)
 
 /* ---- numbers ---- */
 
-/* UnrollMajorLDS: of all operands that have K in neighbouring elements, or of none. */
+/* UnrollMajorLDS must hold for all operands that are contiguous along K, or for none. */
 static bool check_layout(Derive *d)
 {
     const Solution *s = d->s;
@@ -123,10 +126,10 @@ static bool check_tile(Derive *d)
     int32_t run = run_of(d->f);
     if (s->EnableMatrixInstruction) {
         s->MIOutputVectorWidth = 2;
-        for (int t = 0; t < 2; t++) { /* what swizzles need */
+        for (int t = 0; t < 2; t++) { /* conditions of swizzles */
             int32_t side = s->MIWaveTile.v[t] * (t ? s->MatrixInstN : s->MatrixInstM);
-            bool turned = d->f->tlu[t] && d->f->bpe == 1;
-            if (side % (turned ? 32 : 16) ||
+            bool transpose = d->f->tlu[t] && d->f->bpe == 1;
+            if (side % (transpose ? 32 : 16) ||
                 (d->f->tlu[t] && (!is_pow2(side) || !is_pow2(AB(s, MacroTile, t)))))
                 REJECT(d, NV_WAVE_TILE, t, side);
         }
@@ -176,7 +179,7 @@ static bool check_depth(Derive *d)
     return true;
 }
 
-/* How an operand is copied: pieces of `width` elements, as many threads along a row as there are pieces. */
+/* True when an operand can be copied in vectors of `width` elements, with one thread per vector of a row. */
 static bool copies_fit(const Solution *s, int32_t rows, int32_t row, int32_t width)
 {
     if (row % width) return false;
@@ -194,8 +197,8 @@ static bool find_copies(Derive *d, int t)
     int32_t least = f->bpe < 4 ? 4 / f->bpe : 1;
     if (given == -1 || given == 0)
         while (width > least && !copies_fit(s, rows, row, width)) width /= 2;
-    if (turned(d, t)) width = 1;
-    /* the shortest asynchronous copy has four bytes; single 16-bit elements go through registers, in pairs */
+    if (transposed(d, t)) width = 1;
+    /* cp.async copies at least four bytes; single 16-bit elements are copied through registers, in pairs */
     bool held = given == 1 && is_16bit(f->type);
     if (given > 0 && given < least) width = least;
     if (!is_pow2(width) || width * f->bpe > CHUNK) STOP(d, GLVW_BIG, width, f->bpe);
@@ -210,7 +213,7 @@ static bool find_copies(Derive *d, int t)
     return true;
 }
 
-/* Copies of rows that begin anywhere: a thread's rows must be a multiple of four apart. */
+/* Copies of misaligned rows (NvShift): the distance of a thread's rows must be a multiple of four. */
 static bool check_shift(Derive *d, int t)
 {
     Solution *s = d->s;
@@ -230,23 +233,23 @@ bool derive_without_ring(Derive *d)
     const int32_t values[] = {s->NvLanesM, s->NvBlocks, s->NvShift};
     for (int i = 0; i < 3; i++)
         if (values[i]) STOP(d, NV_NO_RING, of_rings[i], values[i]);
-    s->NvRoundXF32 = 1; /* no xf32 instructions */
+    s->NvRoundXF32 = 1; /* there are no xf32 instructions */
     return check_only(d, ONLY_NV);
 }
 
-/* Bytes of one operand's tile in a stage: as struct Tile of kernel/nvptx. */
+/* Bytes of one operand's tile in a stage. */
 static int32_t nv_tile_bytes(const Derive *d, int t)
 {
     const Solution *s = d->s;
-    bool tlu = d->f->tlu[t], turn = turned(d, t), vectors = k_vectors(d, t);
+    bool tlu = d->f->tlu[t], transpose = transposed(d, t), vectors = k_vectors(d, t);
     int32_t tile = AB(s, MacroTile, t), depth = s->DepthU;
-    int32_t row = (tlu || turn ? tile : depth) * d->f->bpe, rows = tlu || turn ? depth : tile;
-    int32_t pad = turn || vectors ? CHUNK : s->NvShift ? tlu ? 2 * CHUNK : CHUNK : 0;
-    int32_t every = vectors && t == 0 ? run_of(d->f) : 1; /* rows in front of a pad */
+    int32_t row = (tlu || transpose ? tile : depth) * d->f->bpe, rows = tlu || transpose ? depth : tile;
+    int32_t pad = transpose || vectors ? CHUNK : s->NvShift ? tlu ? 2 * CHUNK : CHUNK : 0;
+    int32_t every = vectors && t == 0 ? run_of(d->f) : 1; /* rows between pads */
     return ceil_div(rows * row + rows / every * pad, 128) * 128;
 }
 
-/* Results go through shared memory in parts: @LINE x @SLOTS sums of kernel/nvptx. */
+/* Bytes of shared memory through which results are stored in parts. */
 static int64_t result_bytes(const Derive *d)
 {
     const Solution *s = d->s;
@@ -284,13 +287,13 @@ static bool check_split(Derive *d)
     if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
     if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
     if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
-    /* ShiftPtr: tiles that hang over the edge are moved back; else they are guarded */
+    /* ShiftPtr moves edge tiles back into the matrix; otherwise they are guarded. */
     if (s->EdgeType != EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH;
     return true;
 }
 
-/* Registers of a thread: accumulators, fragments, addresses. A tile that cannot do without local memory is
- * not worth a compiler's time. */
+/* Estimates registers of a thread: accumulators, fragments, addresses. Tiles that are certain to spill are
+ * rejected before they are compiled. */
 static bool check_registers(Derive *d)
 {
     Solution *s = d->s;

@@ -1,10 +1,10 @@
-/* Derivation and rules of nvptx kernels that multiply by wgmma (wgmma.h), for processors with sm_90a's
- * instructions.
+/* Derivation and rules of nvptx kernels with wgmma (wgmma.h), which need sm_90a.
  *
- * Names keep their meaning. MatrixInstruction [M, N, K, 1, 1, t0, t1, w0, w1] is an instruction's tile of D,
- * how many of them a warp group of 128 threads has along M and N, and how many warp groups there are: 64
- * rows lie along M, or along N in [N, 64, ...] and with SourceSwap. WorkGroup counts threads, those of the
- * producer too. WorkGroupMapping is the order of tiles: a band's tiles along N, or, negative, along M. */
+ * Parameters keep their meaning. MatrixInstruction [M, N, K, 1, 1, t0, t1, w0, w1] is an instruction's tile
+ * of D, the number of instructions of a warp group (128 threads) along M and N, and the number of warp groups
+ * along M and N. The 64 rows lie along M, or along N in [N, 64, ...] and with SourceSwap. WorkGroup includes
+ * the producer's threads. WorkGroupMapping: width of the bands of tiles along N, or, when negative, along M.
+ */
 #include "space/derive_internal.h"
 #include "space/wgmma.h"
 
@@ -61,7 +61,7 @@ bool derive_wgmma_tile(Derive *d)
     s->NumThreads = WGMMA_LANES * ((turns ? 2 : groups) + 1);
     s->WorkGroup = intlist3(s->NumThreads, 1, 1);
     s->LocalSplitU = 1, s->EnableMatrixInstructionStore = 1;
-    /* a thread has two of an instruction's rows, and a pair of each eight columns */
+    /* a thread holds two rows of an instruction, and two of every eight columns */
     int32_t thread[2], group[2];
     thread[rows] = 2 * repeats, group[rows] = WGMMA_ROWS / 2 * groups;
     thread[1 - rows] = columns / 4, group[1 - rows] = 4;
@@ -74,7 +74,7 @@ bool derive_wgmma_tile(Derive *d)
     return true;
 }
 
-/* ---- what these kernels have no variants of ---- */
+/* ---- values that these kernels do not support ---- */
 
 static bool check_values(Derive *d)
 {
@@ -133,7 +133,7 @@ static bool check_registers(Derive *d, const WgmmaPlan *p)
         bool many = p->groups == 2 && p->registers + OVERHEAD > consumer[2];
         if (s->ProducerRegisters == 0) s->ProducerRegisters = many ? 40 : producer[p->groups];
         if (s->ConsumerRegisters == 0) s->ConsumerRegisters = many ? 232 : consumer[p->groups];
-    } else if (s->ProducerRegisters || s->ConsumerRegisters) { /* 256 threads have as many as there are */
+    } else if (s->ProducerRegisters || s->ConsumerRegisters) { /* 256 threads have the maximum anyway */
         REJECT(d, NV_VALUE, PARAM_ConsumerRegisters, s->ConsumerRegisters);
     }
     int32_t most = p->groups > 1 ? s->ConsumerRegisters : 255;
@@ -163,7 +163,7 @@ static bool check_local(Derive *d)
     return check_registers(d, &p);
 }
 
-/* Rows of the table that have one value here. */
+/* Sets rows of the table that have one value in these kernels. */
 static void set_rest(Solution *s, const Deriver *f)
 {
     int32_t width = CHUNK / f->bpe;

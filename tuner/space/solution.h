@@ -1,11 +1,11 @@
-/* Solution: one full set of parameters, and the table of what parameters are (params.def).
+/* Solution: a full set of parameters, and the table of parameters (params.def).
  *
- * A Solution is flat and owns nothing: copy it by value. Strings in it point to memory of whoever filled it
- * in. Fields are named as in Tensile (s->DepthU, s->WorkGroup.v[0]) except `1LDSBuffer` (LDSBuffer1) and
- * names with a leading underscore, which lose it (_UseSgprForGRO is UseSgprForGROUsed, _VectorStore is
- * VectorStoreUsed). A GlobalLoadVectorWidth of 0 is the part of an element that fills 4 bytes (0.5 of a
- * double), as DirectToLds loads. Not here: derivation (derive.h), reasons to reject (rules.h), names
- * (naming.h), enumeration (space.h). Used by config, logic, kernel, createlib, client.
+ * A Solution is flat and owns nothing: copy it by value. Its strings point to memory of the caller that
+ * filled it in. Fields are named as in Tensile (s->DepthU, s->WorkGroup.v[0]) except `1LDSBuffer`
+ * (LDSBuffer1) and names with a leading underscore, which lose it (_UseSgprForGRO is UseSgprForGROUsed,
+ * _VectorStore is VectorStoreUsed). A GlobalLoadVectorWidth of 0 is the part of an element that fills 4 bytes
+ * (0.5 of a double), as DirectToLds loads. See also derive.h (derivation), rules.h (rejections), naming.h and
+ * space.h (enumeration).
  */
 #ifndef MODEL_SOLUTION_H
 #define MODEL_SOLUTION_H
@@ -23,17 +23,17 @@ enum { INTLIST_MAX = 9, INTMAP_MAX = 6 };
 
 typedef struct {
     int32_t n;
-    int32_t v[INTLIST_MAX]; /* behind n: always 0 */
+    int32_t v[INTLIST_MAX]; /* 0 from n on */
 } IntList;
 
-/* Entries in the order given; behind n: always 0. */
+/* Entries in the given order; 0 from n on. */
 typedef struct {
     int32_t n;
     int32_t key[INTMAP_MAX];
     int32_t v[INTMAP_MAX];
 } IntMap;
 
-/* Values of ENUM rows: position in the row's list of names. */
+/* Values of ENUM rows: positions in the row's list of names. */
 enum { EDGE_BRANCH, EDGE_SHIFTPTR, EDGE_NONE };
 enum { LANG_SOURCE, LANG_ASSEMBLY };
 enum { GSUA_SINGLE, GSUA_MULTIPLE };
@@ -62,7 +62,7 @@ typedef enum {
     KIND_STR
 } ParamKind;
 typedef enum { GROUP_FORK, GROUP_EXTRA, GROUP_STATE, GROUP_OLD, GROUP_HOST, GROUP_NV } ParamGroup;
-/* Families a parameter has a meaning on. */
+/* Families on which a parameter has a meaning. */
 enum { SCOPE_AMD = 1, SCOPE_NV = 2, SCOPE_CPU = 4, SCOPE_GPU = 3, SCOPE_ALL = 7 };
 
 enum { PARAM_WORDS = (PARAM_COUNT + 63) / 64 };
@@ -98,47 +98,47 @@ typedef struct {
  */
 
 const Param *param_at(ParamId id);
-/* By Tensile's spelling, exact; NULL when unknown. */
+/* The parameter with exactly this name of Tensile; NULL when unknown. */
 const Param *param_find(Str name);
-/* The most similar name a user may write, NULL when nothing is near. */
+/* The parameter with the most similar name that a user may set; NULL when none is similar. */
 const Param *param_nearest(Str name);
-/* Enum value of a name, -1 when it has none; and back (NULL when out of range). */
+/* Value of an enum name, -1 when unknown; name of a value, NULL when out of range. */
 int param_enum_value(const Param *p, Str name);
 Str param_enum_name(const Param *p, int value);
 
-/* Names that older Tensile versions used. */
+/* Names of older Tensile versions. */
 typedef struct {
     const char *old_name;
-    const char *new_names[2]; /* [1] may be NULL; [0] NULL: no effect any more, ignored */
+    const char *new_names[2]; /* [1] may be NULL; [0] NULL: the parameter is ignored */
     const char *notice;       /* "LdsBlockSizePerPad is now LdsBlockSizePerPadA and LdsBlockSizePerPadB" */
 } ParamAlias;
 const ParamAlias *param_alias_find(Str name);
 
-/* True or false given where a number is meant (PrefetchGlobalRead: True): accepted as 1 or 0, worth a notice.
- */
+/* True when a truth value is given for a number (PrefetchGlobalRead: True), which is accepted as 1 or 0 with
+ * a notice. */
 bool param_is_bool_alias(const Param *p, const Node *n);
 
-/* Reads a YAML or msgpack value into the field of p, by kind only: numbers, names of enums, shape of lists.
- * Strings are not copied. The message has the value; the caller puts file and line in front. */
+/* Reads a YAML or msgpack value into the field of p, by its kind: numbers, names of enums, form of lists.
+ * Strings are not copied. The message has the value; the caller adds file and line. */
 Err param_parse_value(const Param *p, const Node *n, Solution *s);
-/* Is the value of this field one that a user may set? The message says what is legal. */
+/* ERR_INPUT with the legal values when a user may not set the value of this field. */
 Err param_legal(const Param *p, const Solution *s);
 /* The legal values as words, for messages and help. */
 void param_legal_print(const Param *p, Buf *out);
 /* YAML text of the value: 'true', '4', '0.25', '[8, 8]', '{0: 1}', 'ShiftPtr'. */
 void param_print(const Param *p, const Solution *s, Buf *out);
-/* GlobalLoadVectorWidthA or B, whose 0 has a meaning (above). */
+/* True for GlobalLoadVectorWidthA and B, for which 0 has a meaning (above). */
 bool param_is_load_width(const Param *p);
 /* Bytes of its field in Solution. */
 size_t param_size(const Param *p);
 bool param_equal(const Param *p, const Solution *a, const Solution *b);
 void param_copy(const Param *p, const Solution *from, Solution *to);
-/* Why p changes no kernel of the family (SCOPE_AMD, SCOPE_NV or SCOPE_CPU), though it is accepted there; NULL
- * when it may. */
+/* Why p changes no kernel of a family (SCOPE_AMD, SCOPE_NV or SCOPE_CPU) that accepts it; NULL when it may.
+ */
 const char *param_no_effect(const Param *p, unsigned family);
-/* All rows, for `--help-params`: what each is and what each family does with it; markdown: as a page. */
+/* Prints all rows for `--help-params`: meaning, and treatment by each family; markdown: as a page. */
 void params_help(FILE *f, bool markdown);
-/* Row numbers sorted by name (byte order), as files and names list them. */
+/* Rows sorted by name in byte order, the order of files and names. */
 void params_sorted(ParamId order[PARAM_COUNT]);
 
 /* ---- fields by row ---- */

@@ -1,4 +1,4 @@
-/* Fork space: dimensions in order, counting, stepping. See space.h; fork.c judges the permutations. */
+/* The space of a fork: order of dimensions, counting, enumeration. See space.h. */
 #include "space/space.h"
 
 #include <stdlib.h>
@@ -94,7 +94,8 @@ static void apply(const Choice *c, Solution *s)
     }
 }
 
-/* FORK rows by row; EXTRA rows and groups as they came, behind those. */
+/* Order of dimensions: FORK rows in table order, then EXTRA rows and groups in the order in which they were
+ * added. */
 static int dimension_rank(const Dimension *d)
 {
     if (d->param == PARAM_COUNT) return PARAM_COUNT + 1;
@@ -118,7 +119,7 @@ static void dimensions_order(Space *sp)
     }
 }
 
-/* Lists up to this length are searched faster than looked up. */
+/* Lists up to this length are searched linearly. */
 enum { SEARCHED_VALUES = 8 };
 
 static Err values_index(Dimension *d)
@@ -217,7 +218,7 @@ static bool holds(const Solution *s, const Choice *c)
     return true;
 }
 
-/* The first choice whose values s holds; -1 when there is none. */
+/* The first choice whose values equal those of s; -1 when there is none. */
 static int64_t choice_held(const Dimension *d, const Solution *s)
 {
     if (d->by_value.n) {
@@ -271,8 +272,9 @@ bool space_walk_next(SpaceWalk *w)
         if (!carry) break;
     }
     if (i == sp->dim.n) return false;
-    /* Entries of a group may set different parameters, and groups overrule dimensions: when any group is
-     * there, begin from the constants whenever one moves, and set the groups again otherwise. */
+    /* Entries of a group may set different parameters, and groups override dimensions. With groups, the
+     * solution is rebuilt from the constants when a group changes, and the groups are applied again when a
+     * dimension changes. */
     if (groups)
         space_get(sp, w->p, &w->current);
     else

@@ -2,9 +2,8 @@
  *
  * Single values are constants. Lists of several values are dimensions: FORK rows in table order, then EXTRA
  * rows in the order they were added, then groups (maps that set several parameters at once) in the order
- * given. The first dimension varies fastest. A space of 10^12 points is counted, and stepped through as far
- * as one likes. Not here: derivation and judging of a point (derive.h); that is Fork, below, which also drops
- * duplicates. Used by `--list-solutions` and the benchmark step.
+ * given. The first dimension varies fastest. A space may have 10^12 points. Fork, below,
+ * derives the points and drops invalid ones and duplicates.
  */
 #ifndef MODEL_SPACE_H
 #define MODEL_SPACE_H
@@ -16,10 +15,9 @@
 #include "space/derive.h"
 #include "space/naming.h"
 
-enum { SPACE_VALUES_MAX = 1 << 20 }; /* candidate values of one space, in all */
+enum { SPACE_VALUES_MAX = 1 << 20 }; /* values of all parameters of a space */
 
-/* One candidate value of a parameter, or one entry of a group: values of the rows in set, one behind the
- * other. */
+/* One value of a parameter, or one entry of a group: the values of the rows in set, one after the other. */
 typedef struct {
     const ParamId *set;
     size_t n_set;
@@ -29,7 +27,7 @@ typedef struct {
 typedef struct {
     ParamId param; /* PARAM_COUNT: a group */
     VEC(Choice) choice;
-    Map by_value; /* of a long list of values: bytes -> first choice with them */
+    Map by_value; /* for a long list of values: bytes -> first choice with them */
 } Dimension;
 
 typedef struct {
@@ -39,30 +37,29 @@ typedef struct {
     size_t n_values, n_groups;
 } Space;
 
-/* s is a struct of the caller's; pt must outlive it. */
+/* pt must outlive the space. */
 Err space_init(Space *sp, const ProblemType *pt);
 void space_fini(Space *sp);
-/* Starts the list of p's values, in place of one that was there; space_value adds to it. No value: the
- * default. */
+/* Starts the list of p's values, which replaces an earlier one; space_value adds values. An empty list means
+ * the default. */
 Err space_param(Space *sp, const Param *p);
 Err space_value(Space *sp, const Solution *value);
-/* Starts a group, to which entries are added: the rows set[0..n_set) of *values. */
+/* Starts a group; space_entry adds an entry with the rows set[0..n_set) of *values. */
 Err space_group(Space *sp);
 Err space_group_entry(Space *sp, const ParamId *set, size_t n_set, const Solution *values);
-/* Makes constants of single values and puts the dimensions in order. Call it once, before the functions
- * below. */
+/* Turns single values into constants and orders the dimensions. Call it once, before the functions below. */
 Err space_seal(Space *sp);
-/* All of a config's size group, sealed. The config must outlive it. */
+/* The sealed space of a config's size-group. The config must outlive it. */
 Err space_of_size_group(Space *sp, const Config *c, const ProblemType *pt, const SizeGroup *group);
 /* Number of permutations; ERR_INPUT when it does not fit 63 bits. */
 Err space_size(const Space *sp, int64_t *out);
 /* Permutation p of 0 .. size-1, without derivation. */
 void space_get(const Space *sp, int64_t p, Solution *out);
 
-/* The permutation whose values are those that s holds, the first of equal ones; -1 when there is none. */
+/* The first permutation whose values equal those of s; -1 when there is none. */
 int64_t space_home(const Space *sp, const Solution *s);
 
-/* A walk. The solution handed out is the walker's own and is not derived. */
+/* Enumerates a space. current belongs to the walk and is not derived. */
 typedef struct {
     const Space *space;
     size_t *at; /* choice of each dimension */
@@ -70,16 +67,15 @@ typedef struct {
     int64_t p; /* of current; -1 before the first */
 } SpaceWalk;
 Err space_walk_init(SpaceWalk *w, const Space *sp, Arena *a);
-/* False behind the last permutation. */
+/* False after the last permutation. */
 bool space_walk_next(SpaceWalk *w);
 
-/* Fork: derives, judges and de-duplicates each permutation in turn. Memory: none for a permutation whose
- * varying values derivation leaves as they are; 16 to 43 bytes for the first of each state that no
- * permutation has as its own values. */
+/* Fork: derives each permutation and drops invalid ones and duplicates. It needs no memory for states that
+ * equal a permutation's own values, and 16 to 43 bytes for each other state. */
 typedef struct {
     SpaceWalk walk;
     const Deriver *deriver;
-    RuleCounts counts; /* [RULE_NONE]: valid, duplicates included */
+    RuleCounts counts; /* [RULE_NONE]: valid ones, including duplicates */
     uint64_t n_duplicates, n_unique, n_kept_away;
     Arena arena;
     Hash128 *slot;
@@ -90,10 +86,10 @@ typedef struct {
 } Fork;
 Err fork_init(Fork *f, const Space *sp, const Deriver *deriver);
 void fork_fini(Fork *f);
-/* The next valid solution that was not there before is f->solution; *more is false when there is none. */
+/* f->solution becomes the next valid solution that is no duplicate; *more is false when there is none. */
 Err fork_next(Fork *f, bool *more);
-/* One permutation: *kept tells whether it is a new valid solution, f->verdict why not (RULE_NONE: a
- * duplicate). */
+/* Takes one permutation. *kept: it is valid and no duplicate; otherwise f->verdict has the reason (RULE_NONE:
+ * a duplicate). */
 Err fork_step(Fork *f, bool *more, bool *kept);
 
 #endif

@@ -17,7 +17,7 @@ bool wgmma_engine_store(const Solution *s)
     return s->EngineStore && s->GlobalSplitU <= 1 && type_bytes((DataType)s->pt->DestDataType) > 1;
 }
 
-/* What one copy of an operand's tile takes, of a work-group's part of it. */
+/* The box that one TMA copy transfers of a work-group's part of an operand's tile. */
 static void plan_box(const Solution *s, WgmmaPlan *p, int t)
 {
     int32_t row = WGMMA_ROW_BYTES / type_bytes((DataType)s->pt->DataType);
@@ -26,13 +26,12 @@ static void plan_box(const Solution *s, WgmmaPlan *p, int t)
         p->box[t][1] = p->side[t] / p->parts[t];
         return;
     }
-    bool whole =
-        p->side[t] / row % p->parts[t] == 0; /* each copies whole blocks, else a part of the rows of all */
+    bool whole = p->side[t] / row % p->parts[t] == 0; /* whole blocks each; else some rows of every block */
     p->box[t][1] = whole ? s->DepthU : s->DepthU / p->parts[t];
 }
 
-/* Results leave in slices: 64 of the instruction's rows, 128 bytes along M; with rows along M up to 64
- * columns. */
+/* Results are stored in slices of 64 of the instruction's rows and 128 bytes along M; if the rows lie along
+ * M, of up to 64 columns. */
 static void plan_slices(const Solution *s, WgmmaPlan *p)
 {
     p->out_bytes = wgmma_engine_store(s) ? type_bytes((DataType)s->pt->DestDataType) : 4;
