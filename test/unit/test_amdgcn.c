@@ -105,16 +105,16 @@ static void test_f8(void **state)
     Buf text;
     buf_init(&text);
     f8_kernel("gfx942", TYPE_F8B8, TYPE_B8, false, mfma, &v, &text);
-    assert_true(has(&text, "_32x32x16_fp8_bf8(@op_a"));
+    assert_true(has(&text, "_32x32x16_fp8_bf8(a, b, c"));
     f8_kernel("gfx942", TYPE_F8B8, TYPE_B8, true, mfma, &v, &text);
-    assert_true(has(&text, "_32x32x16_bf8_fp8(@op_b"));
+    assert_true(has(&text, "_32x32x16_bf8_fp8(b, a, c"));
     f8_kernel("gfx942", TYPE_B8F8, TYPE_S, true, mfma, &v, &text);
-    assert_true(has(&text, "_32x32x16_fp8_bf8(@op_b"));
+    assert_true(has(&text, "_32x32x16_fp8_bf8(b, a, c"));
     assert_true(has(&text, "a = 0x43700000u")); /* 240 */
     f8_kernel("gfx1200", TYPE_F8B8, TYPE_S, false, wmma, &v, &text);
-    assert_true(has(&text, "wmma_f32_16x16x16_fp8_bf8_w32_gfx12(@op_a"));
+    assert_true(has(&text, "wmma_f32_16x16x16_fp8_bf8_w32_gfx12(a, b, c"));
     f8_kernel("gfx1201", TYPE_F8B8, TYPE_B8, true, (IntList){4, {16, 16, 16, 1}}, &v, &text);
-    assert_true(has(&text, "wmma_f32_16x16x16_bf8_fp8_w32_gfx12(@op_b"));
+    assert_true(has(&text, "wmma_f32_16x16x16_bf8_fp8_w32_gfx12(b, a, c"));
     assert_true(has(&text, "a = 0x43e00000u")); /* 448 */
     f8_kernel("gfx1100", TYPE_F8, TYPE_F8, false, wmma, &v, &text);
     assert_int_equal(v.rule, RULE_AMD_TYPE);
@@ -224,9 +224,9 @@ static void test_stores(void **state)
         int gsu, hint;
         bool multiple;
         const char *has, *has_not;
-    } rows[] = {{true, 1, 0, false, "@raw_store16(__builtin_bit_cast(@w4, x), d, (int)at, 0, 0)", "@put"},
-                {true, 1, 3, false, "@raw_store16(__builtin_bit_cast(@w4, x), d, (int)at, 0, 3)", "@put"},
-                {true, 3, 0, true, "@raw_store16", "@load_vector"},
+    } rows[] = {{true, 1, 0, false, "int @STORE_POLICY_D = 0;", "@put"},
+                {true, 1, 3, false, "int @STORE_POLICY_D = 3;", "@put"},
+                {true, 3, 0, true, "bool @STORE_READS_C = 0;", "bool @STORE_READS_C = 1;"},
                 {true, 3, 0, false, "@atomic_add", "@raw_store"},
                 {false, 1, 0, false, "@put_vector", "@raw_store"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
