@@ -310,9 +310,6 @@ Err gpu_plan_finish(GpuPlan *p);
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
 /* Fills arg, n_args, arg_bytes; part of gpu_plan. */
 Err gpu_args(GpuPlan *p);
-/* Names of a hinted load ("*" without a hint) and store, for a value of NonTemporal. */
-const char *gpu_load_hinted(const GpuPlan *p, int hint);
-const char *gpu_store_hinted(const GpuPlan *p, int hint);
 
 /* Lines of an operand's tile in local memory, and elements of each. */
 static inline int gpu_lines(const GpuPlan *p, const GpuOperand *x)
@@ -421,9 +418,6 @@ bool gpu_adds(const GpuPlan *p);
 int gpu_share(const GpuPlan *p);
 /* Opens @finish. Returns the number of the first accumulator that a thread stores. */
 const Expr *gpu_finish_open(const GpuPlan *p, Stmts *s);
-/* The same as text: its signature, `first` where accumulators are shared out. Returns the text of
- * accumulator i's number in @acc_row. */
-const char *gpu_finish_head(const GpuPlan *p, Buf *out);
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
 /* The same's parts: everything up to the opening brace; the base of one tensor ('a' to 'd') in this batch. */
 void gpu_signature(const GpuPlan *p, Str symbol, Buf *out);

@@ -97,16 +97,3 @@ Err gpu_plan_finish(GpuPlan *p)
              p->target->lds_bytes, p->target->name);
     return gpu_args(p);
 }
-
-const char *gpu_load_hinted(const GpuPlan *p, int hint)
-{
-    static const char *const levels[] = {"*", "@load_nt<1>", "@load_nt<2>", "@load_nt<3>"};
-    if (p->dialect->hint_levels) return levels[hint & 3];
-    return hint ? "@load_nt" : "*";
-}
-
-const char *gpu_store_hinted(const GpuPlan *p, int hint)
-{
-    static const char *const levels[] = {"", "@store_nt<1>", "@store_nt<2>", "@store_nt<3>"};
-    return p->dialect->hint_levels ? levels[hint & 3] : "@store_nt";
-}

@@ -326,14 +326,3 @@ void gpu_store(const GpuPlan *p, Buf *out)
     by_pointers(p, &s);
     gpu_put(p, &s, out);
 }
-
-const char *gpu_finish_head(const GpuPlan *p, Buf *out)
-{
-    const bool shared = gpu_share(p) < p->n_acc;
-    buf_puts(out, "@DEV void @finish(const @Tile &t, const @Out &o, const @Acc &acc, unsigned tid)\n{\n");
-    if (shared)
-        buf_printf(out, "    const int first = (int)(tid / %d * %d);\n", p->n_threads / p->lsu, gpu_share(p));
-    else if (p->lsu > 1)
-        buf_printf(out, "    if (tid >= %d) return;\n", p->n_threads / p->lsu);
-    return shared ? "first + i" : "i";
-}
