@@ -7,6 +7,7 @@
  * instruction's tile of D with the wave tiles and waves of the form of nine numbers. Values that the ring
  * cannot honour are rejected.
  */
+#include "index/ring_tile.h"
 #include "problem/matrix_inst.h"
 #include "space/derive_internal.h"
 
@@ -238,26 +239,28 @@ bool derive_without_ring(Derive *d)
 }
 
 /* Bytes of one operand's tile in a stage. */
-static int32_t nv_tile_bytes(const Derive *d, int t)
+static int32_t tile_bytes(const Derive *d, int t)
 {
     const Solution *s = d->s;
-    bool tlu = d->f->tlu[t], transpose = transposed(d, t), vectors = k_vectors(d, t);
-    int32_t tile = AB(s, MacroTile, t), depth = s->DepthU;
-    int32_t row = (tlu || transpose ? tile : depth) * d->f->bpe, rows = tlu || transpose ? depth : tile;
-    int32_t pad = transpose || vectors ? CHUNK : s->NvShift ? tlu ? 2 * CHUNK : CHUNK : 0;
-    int32_t every = vectors && t == 0 ? run_of(d->f) : 1; /* rows between pads */
-    return ceil_div(rows * row + rows / every * pad, 128) * 128;
+    return ring_tile(&(RingOperand){.first = t == 0,
+                                    .matrix = s->EnableMatrixInstruction,
+                                    .tlu = d->f->tlu[t],
+                                    .vectors = k_vectors(d, t),
+                                    .shifts = s->NvShift,
+                                    .tile = AB(s, MacroTile, t),
+                                    .depth = s->DepthU,
+                                    .bytes = d->f->bpe})
+        .bytes;
 }
 
 /* Bytes of shared memory through which results are stored in parts. */
 static int64_t result_bytes(const Derive *d)
 {
     const Solution *s = d->s;
-    int32_t bytes = max32(d->f->compute_bpe, 4), run = s->VectorWidth,
-            line = s->MacroTile0 + run * (run * bytes >= CHUNK ? 1 : 4);
-    int32_t parts =
-        s->EnableMatrixInstruction ? s->MIWaveTile.v[1] * s->MatrixInstN / 16 : s->ThreadTile1 / run;
-    return (int64_t)line * (s->MacroTile1 / parts) * bytes * s->LocalSplitU;
+    int parts = s->EnableMatrixInstruction ? s->MIWaveTile.v[1] * s->MatrixInstN / 16
+                                           : s->ThreadTile1 / s->VectorWidth;
+    const int tile[] = {s->MacroTile0, s->MacroTile1};
+    return ring_results(tile, parts, s->VectorWidth, max32(d->f->compute_bpe, 4), s->LocalSplitU).bytes;
 }
 
 static bool check_local(Derive *d)
@@ -267,7 +270,7 @@ static bool check_local(Derive *d)
     int64_t stage[2], limit = f->target->lds_bytes;
     for (int t = 0; t < 2; t++) {
         if (!find_copies(d, t) || !check_shift(d, t)) return false;
-        stage[t] = nv_tile_bytes(d, t);
+        stage[t] = tile_bytes(d, t);
     }
     int64_t bytes = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1), results = result_bytes(d);
     if (results > bytes) bytes = (results + 127) / 128 * 128;

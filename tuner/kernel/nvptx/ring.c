@@ -1,4 +1,7 @@
 /* Kernels with a ring of stages: plan, constants, the kernel function around the texts in text/. */
+#include <inttypes.h>
+
+#include "index/ring_tile.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/ring.h"
 
@@ -15,38 +18,70 @@ static Err compute_plan(GpuPlan *p)
     return ERR_OK;
 }
 
+static RingTile tile_of(const GpuPlan *p, int i)
+{
+    const GpuOperand *x = &p->op[i];
+    return ring_tile(&(RingOperand){.first = i == 0,
+                                    .matrix = p->matrix.used,
+                                    .tlu = x->tlu,
+                                    .vectors = !p->matrix.used && x->k_major,
+                                    .shifts = p->ring.shifts,
+                                    .tile = x->tile,
+                                    .depth = p->depth_u,
+                                    .bytes = gpu_type_bytes(&p->in)});
+}
+
+static RingResults results_of(const GpuPlan *p)
+{
+    int run = p->acc_run, parts = p->matrix.used ? p->matrix.tiles[1] * p->matrix.n / 16 : p->tt[1] / run;
+    return ring_results(p->mt, parts, run, gpu_type_bytes(&p->acc), p->lsu);
+}
+
 static Err copy_plan(GpuPlan *p)
 {
     p->n_stages = p->prefetch + 1;
     p->lds_bytes = p->ring.lds_bytes;
     p->stage_bytes = p->ring.stage_bytes;
+    const int64_t stage = tile_of(p, 0).bytes + tile_of(p, 1).bytes, results = results_of(p).bytes;
     if (p->n_stages < 2 || p->stage_bytes < 1 || p->ring.blocks < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", p->n_stages, p->stage_bytes);
+    if (p->stage_bytes != stage || p->lds_bytes < stage * p->n_stages || p->lds_bytes < results)
+        FAIL(ERR_INPUT,
+             "%d bytes of local memory, %d of a stage: %d stages have %" PRId64
+             " bytes each, results %" PRId64,
+             p->lds_bytes, p->stage_bytes, p->n_stages, stage, results);
     return ERR_OK;
 }
 
-/* Which bits of the row number are exclusive-or'ed to the chunk number: Tile::swz. */
-static int swizzle(const GpuPlan *p, const GpuOperand *x)
+/* A member of a tile's struct: a function of x's only variable, which is named as the parameter is. */
+static void member(Stmts *s, const char *type, const char *name, const char *parameter, const Expr *x)
 {
-    enum { ROW7 = 1, ROW3, ROW1, QUAD, QUAD4 };
-    int bytes = gpu_type_bytes(&p->in), chunks = (x->tlu ? x->tile : p->depth_u) * bytes / 16;
-    if (!p->matrix.used || p->ring.shifts) return 0;
-    if (bytes == 8 || (bytes == 4 && x->tlu)) return QUAD;
-    if (bytes == 1 && x->tlu) return QUAD4;
-    switch (chunks & -chunks) {
-    case 1:
-        return 0;
-    case 2:
-        return ROW1;
-    case 4:
-        return ROW3;
-    default:
-        return ROW7;
-    }
+    stmt_function(s, (Function){.result = stmts_name(s, "static constexpr %s", type),
+                                .name = name,
+                                STMT_PARAMS({"@u32", parameter})});
+    stmt_return(s, value_expr(s, x));
+    stmt_end(s);
+}
+
+/* The tile in shared memory: its numbers, and the expressions of its rows. */
+static void shared_tile(Stmts *s, const RingTile *t, char name)
+{
+    enum { ROWS = 0 };
+    ExprPool *pool = &s->pool;
+    const Expr *r = expr_var(pool, "r", ROWS, 0, INT32_MAX), *k = expr_var(pool, "k", ROWS, 0, t->rows - 1);
+    stmt_struct(s,
+                stmts_name(s, "@Shared%c : @SharedTile<%s, %d, %d, %d>", name, t->turned ? "true" : "false",
+                           t->row_bytes, t->gap, t->bytes),
+                0);
+    member(s, "@u32", "row", "r", ring_row(pool, t, expr_within(pool, r, 0, t->rows)));
+    member(s, "@u32", "swz", "r", ring_swizzle(pool, t, r));
+    member(s, "int", "turn", "k", ring_turn(pool, t, k));
+    stmt_end(s);
 }
 
 static void constants(const GpuPlan *p, Stmts *s)
 {
+    const RingResults r = results_of(p);
     const struct {
         const char *name;
         int value;
@@ -58,6 +93,8 @@ static void constants(const GpuPlan *p, Stmts *s)
                {"@PLR", p->ring.read_ahead},
                {"@STAGGER", p->walk.staggers},
                {"@LDS", p->lds_bytes},
+               {"@LINE", r.line},
+               {"@SLOTS", r.slots},
                {"@LSU", p->lsu},
                {"@MOVES", p->ring.moves_back},
                {"@ADDS", gpu_adds(p)},
@@ -86,16 +123,12 @@ static void copies(const GpuPlan *p, Buf *out)
     if (p->ring.shifts) stmt_file(&s, "nvptx/ring_shifted.cuh");
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
-        bool vectors = !p->matrix.used && x->k_major;
-        bool turn = !p->matrix.used && !x->tlu && !vectors;
-        int pad = turn || vectors ? 16 : p->ring.shifts ? x->tlu ? 32 : 16 : 0;
-        /* the rows of A that lanes read at once are a run apart, those of B are neighbours */
-        int every = vectors && i == 0 ? 16 / bytes : 1;
-        const char c = (char)('A' + i), *tlu = x->tlu ? "true" : "false", *turns = turn ? "true" : "false";
-        const char *layout = stmts_name(&s, "@Tile<%d, %s, %s, %d, %d, %d, %d>", x->tile, tlu, turns,
-                                        x->width * bytes, swizzle(p, x), pad, every);
+        const char c = (char)('A' + i), *tlu = x->tlu ? "true" : "false";
         const char *copy = held ? "@Held" : p->ring.shifts ? "@Shifted" : "@Copy";
-        stmt_typedef(&s, layout, stmts_name(&s, "@L%c", c), NULL);
+        const RingTile t = tile_of(p, i);
+        shared_tile(&s, &t, c);
+        stmt_typedef(&s, stmts_name(&s, "@Tile<%d, %s, %d, @Shared%c>", x->tile, tlu, x->width * bytes, c),
+                     stmts_name(&s, "@L%c", c), NULL);
         stmt_typedef(&s, stmts_name(&s, "%s<@L%c>", copy, c), stmts_name(&s, "@Copy%c", c), NULL);
     }
     gpu_put(p, &s, out);

@@ -57,46 +57,29 @@ g_DEV void g_lds1(g_u32 *d, g_u32 at) { asm volatile("ld.shared.u32 %0, [%1];" :
 g_DEV void g_ldsd(double *d, g_u32 at) { asm volatile("ld.shared.f64 %0, [%1];" : "=d"(d[0]) : "r"(at) : "memory"); }
 
 /* An operand's tile. In memory: MR rows of MC contiguous elements, copied in pieces of CW bytes. In
-   shared memory: the same rows, their 16-byte chunks exclusive-or'ed with bits of the row number
-   (swz), or, TURNed, its columns, element by element; behind EVERY of them are PAD bytes. */
-template <int MT, bool TLU, bool TURN_, int CW_, int SWZ, int PAD, int EVERY>
-struct g_Tile {
+   shared memory (SHARED): the same rows, their 16-byte chunks exclusive-or'ed with bits of the row
+   number (swz), or, TURNed, its columns, whose elements change places by the row (turn); turn is known
+   when the text is compiled wherever they are read. */
+template <bool TURN_, int ROWB_, int GAP_, int BYTES_>
+struct g_SharedTile {
+    static constexpr bool TURN = TURN_;
+    static constexpr int ROWB = ROWB_, GAP = GAP_, BYTES = BYTES_;
+};
+template <int MT, bool TLU, int CW_, class SHARED>
+struct g_Tile : SHARED {
     static constexpr int BPE = sizeof(g_T), MR = TLU ? g_DU : MT, MC = TLU ? MT : g_DU;
-    static constexpr bool K_ROWS = TLU, TURN = TURN_;
+    static constexpr bool K_ROWS = TLU, TURN = SHARED::TURN;
     static constexpr int CW = TURN ? BPE : CW_ < 4 ? 4 : CW_, CE = CW / BPE, NCOL = MC / CE;
     static constexpr int ALONG = NCOL < g_NT ? NCOL : g_NT, RS = g_NT / ALONG, PASSES = NCOL / ALONG;
     static constexpr int ROWS = (MR + RS - 1) / RS, N = ROWS * PASSES;
     static constexpr bool PARTLY = MR % RS != 0;
-    static constexpr int ROWB = (TURN ? MR : MC) * BPE + (EVERY == 1 ? PAD : 0);
-    static constexpr int GAP = EVERY == 1 ? 0 : PAD;
-    static constexpr int BYTES = ((TURN ? MC : MR) * ROWB + MR / EVERY * GAP + 127) / 128 * 128;
     static_assert(g_NT % ALONG == 0 && NCOL % ALONG == 0, "copies");
-    static g_FN g_u32 swz(int r)
-    {
-        constexpr int MASK = ROWB / 16 - 1;
-        if constexpr (SWZ == 1) return r & 7;
-        else if constexpr (SWZ == 2) return r >> 1 & 3;
-        else if constexpr (SWZ == 3) return r >> 2 & 1;
-        else if constexpr (SWZ == 4) return (r & 3) * 2 & MASK;
-        else if constexpr (SWZ == 5) return (r >> 2 & 3) * 2 & MASK;
-        else return 0;
-    }
-    /* TURNed, elements of 16 bytes change places by the row, so that a warp's writes along K spread
-       over the banks; known when the text is compiled wherever they are read */
-    static g_FN constexpr int turn(int k)
-    {
-        constexpr int VE = 16 / BPE;
-        if (g_DU < 16 || VE == 1) return 0;
-        if (VE == 2) return k >> 3 & 1;
-        return g_DU < 32 ? (k >> 3 & 1) * 2 : k >> 3 & 3;
-    }
     static g_FN g_u32 at(int r, int col)
     {
-        if constexpr (TURN) return col * ROWB + (r ^ turn(col)) * BPE;
+        if constexpr (TURN) return col * SHARED::ROWB + (r ^ SHARED::turn(col)) * BPE;
         const int b = col * CW;
-        return row(r) + (((b >> 4) ^ swz(r)) << 4) + (b & 15);
+        return SHARED::row(r) + (((b >> 4) ^ SHARED::swz(r)) << 4) + (b & 15);
     }
-    static g_FN constexpr g_u32 row(int r) { return r * ROWB + r / EVERY * GAP; }
 };
 
 /* This thread's copies of one operand. */

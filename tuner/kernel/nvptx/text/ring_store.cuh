@@ -36,7 +36,7 @@ template <bool READS> g_DEV void g_store_whole(const g_Out &o, const g_Acc &acc)
 }
 /* All others go through shared memory, so that neighbouring threads have neighbouring rows of D: in
    vectors where that can be, else element by element, as far as they are there. */
-constexpr int g_LINE = g_MT0 + g_RUN * (g_RUN * sizeof(g_TC) >= 16 ? 1 : 4), g_SLOTS = g_MT1 / g_Acc::PARTS;
+static_assert(g_SLOTS == g_MT1 / g_Acc::PARTS, "lines of results");
 static_assert(g_LINE * g_SLOTS * sizeof(g_TC) * g_LSU <= g_LDS, "results do not fit in shared memory");
 /* Element i of the lines: of the sum of all parts that the work-group splits K into. */
 g_DEV g_TC g_line(const g_TC *lines, int i)

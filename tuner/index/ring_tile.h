@@ -1,0 +1,57 @@
+/* Shared memory of nvptx kernels with a ring of stages (NvRing): an operand's tile in a stage, and the lines
+ * that results go through. The rules' numbers and the texts' expressions are both made here. */
+#ifndef INDEX_RING_TILE_H
+#define INDEX_RING_TILE_H
+
+#include "index/expr.h"
+
+/* What decides the layout of A's tile or of B's. */
+typedef struct {
+    bool first;      /* A; else B */
+    bool matrix;     /* multiplied by mma.sync, else by fused multiply-adds */
+    bool tlu;        /* the free dimension is contiguous in memory, else K is */
+    bool vectors;    /* multiply-adds read vectors along K (UnrollMajorLDS) */
+    bool shifts;     /* copied from the 16 bytes that a row begins in (NvShift) */
+    int tile, depth; /* elements along the free dimension and along K */
+    int bytes;       /* of an element */
+} RingOperand;
+
+/* Bits of the row number that are exclusive-or'ed to the number of a row's 16-byte chunk. */
+typedef enum {
+    SWIZZLE_NONE,
+    SWIZZLE_ROW7,
+    SWIZZLE_ROW3,
+    SWIZZLE_ROW1,
+    SWIZZLE_QUAD,
+    SWIZZLE_QUAD4
+} RingSwizzle;
+
+typedef struct {
+    int rows, row_bytes; /* of shared memory; row_bytes with what lies behind every row */
+    int gap, every;      /* bytes more behind so many rows */
+    int bytes;           /* of all rows, a multiple of 128 */
+    bool turned; /* rows of memory are columns here: K is the slow dimension, though contiguous in memory */
+    RingSwizzle swizzle;
+    int element_bytes, depth;
+} RingTile;
+
+RingTile ring_tile(const RingOperand *x);
+/* First byte of a row, without its swizzle. */
+const Expr *ring_row(ExprPool *p, const RingTile *t, const Expr *row);
+/* What is exclusive-or'ed to the number of a chunk of the row. */
+const Expr *ring_swizzle(ExprPool *p, const RingTile *t, const Expr *row);
+/* Turned tiles: what is exclusive-or'ed to the number of an element of row k, so that a warp's writes along K
+ * spread over the banks. */
+const Expr *ring_turn(ExprPool *p, const RingTile *t, const Expr *k);
+
+/* Results go through shared memory in parts: so many lines of sums of a column of D each. */
+typedef struct {
+    int line;      /* sums from one line to the next, padding included */
+    int slots;     /* lines */
+    int64_t bytes; /* for all parts that the work-group splits K into */
+} RingResults;
+/* tile: macro tile; parts: of its columns; run: neighbours along M of which a thread's results consist;
+ * sum_bytes: of a sum; splits: LocalSplitU. */
+RingResults ring_results(const int tile[2], int parts, int run, int sum_bytes, int splits);
+
+#endif
