@@ -131,7 +131,7 @@ static Err open_library(Session *s)
     Hardware hw = {STR_NULL, s->props.n_cu, s->props.integrated};
     snprintf(own, sizeof own, "%sa", s->props.architecture);
     const Target *t = target_find(str_from(own));
-    if (t && t->family == TARGET_NVPTX) {
+    if (t && target_runs(target_find(str_from(s->props.architecture)), t)) {
         hw.arch = str_from(t->name);
         TRY(library_open(s->o.library_file, &hw, &s->library));
         if (library_names_arch(s->library)) return 0;

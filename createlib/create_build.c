@@ -17,7 +17,7 @@ static Err emit_text(Create *c, CreateUnit *u, Buf *out)
     const Target *t = target_find(str_from(u->target->name)); /* without a setting */
     char symbol[KERNEL_SYMBOL_BYTES];
     u->linked = u->symbol;
-    if (u->s && u->target->family != TARGET_HOST) return kernel_emit(u->s, t, u->symbol, out);
+    if (u->s && target_family(u->target)->is_gpu) return kernel_emit(u->s, t, u->symbol, out);
     if (u->s) {
         TRY(kernel_emit_unnamed(u->s, t, out, symbol));
         u->linked = arena_dup(&c->a, str_from(symbol));
@@ -208,7 +208,7 @@ static Err compile_for(Create *c, const Target *t, const Toolchain *tc, BuildWat
     BuildOptions o = {.toolchain = tc,
                       .cache_dir = cache.s,
                       .jobs = c->o->jobs,
-                      .batch = one_file && t->family == TARGET_HOST ? 0 : 1,
+                      .batch = one_file && !target_family(t)->is_gpu ? 0 : 1,
                       .on_done = on_done,
                       .user = watch};
     TRY(build_run(&c->a, &o, job, n, &report));
@@ -218,7 +218,7 @@ static Err compile_for(Create *c, const Target *t, const Toolchain *tc, BuildWat
     for (size_t i = 0; i < n; i++) {
         CreateUnit *u = &c->unit.v[of[i]];
         TRY(take_job(c, u, &job[i]));
-        if (u->object_path.s && t->family != TARGET_HOST) TRY(check_unit(c, u));
+        if (u->object_path.s && target_family(t)->is_gpu) TRY(check_unit(c, u));
     }
     return ERR_OK;
 }
@@ -232,7 +232,7 @@ static Err compile_target(Create *c, const Target *t, BuildWatch *watch)
     CreateTool tool = {.target = t};
     if (create_toolchain(c, t, NULL, &tool.toolchain) == ERR_OK) {
         if (!VEC_PUSH(&c->tool, tool)) FAIL(ERR_FAILED, "out of memory for a toolchain");
-        if (t->family != TARGET_HOST)
+        if (target_family(t)->is_gpu)
             verbose("compiler for %s: %s (%s)", t->name, tool.toolchain.program, tool.toolchain.version);
         return compile_for(c, t, &tool.toolchain, watch);
     }

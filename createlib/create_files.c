@@ -50,7 +50,7 @@ static Err link_file(Create *c, CreateObject *o, const Toolchain *tc)
     qsort(path, n, sizeof *path, str_order);
     Str out = path_join(&c->a, c->library_dir.s, o->file.s);
     TRY_ALLOC(out.s);
-    TRY(build_link(tc, path, n, name, o->target->family == TARGET_HOST ? n : 0, out.s));
+    TRY(build_link(tc, path, n, name, !target_family(o->target)->is_gpu ? n : 0, out.s));
     c->r->n_files++;
     return ERR_OK;
 }

@@ -136,7 +136,7 @@ static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool as
 {
     const char *arch = arch_in_file(c, u->target), *suffix = target_code_suffix(u->target);
     if (!arch) return STR_NULL;
-    if (u->target->family != TARGET_AMDGCN) assembly = false;
+    if (!target_family(u->target)->is_tensile) assembly = false;
     if (!c->o->merge_files) {
         Str base = file_base(c, u->symbol);
         return assembly ? arena_printf(&c->a, "%.*s_%s.co", STR_ARG(base), arch)
@@ -147,7 +147,7 @@ static Str file_of(Create *c, const CreateLogic *l, const CreateUnit *u, bool as
     if (c->o->lazy && l)
         return arena_printf(&c->a, "%.*s%s", STR_ARG(l->part.placeholder), assembly ? ".co" : suffix);
     if (assembly) return arena_printf(&c->a, "TensileLibrary_%s.co", arch);
-    if (l && u->target->family == TARGET_NVPTX && c->o->num_merged_files == 1)
+    if (l && target_family(u->target)->file_per_arch && c->o->num_merged_files == 1)
         return arena_printf(&c->a, "TensileLibrary_%s%s", arch, suffix);
     if (c->o->num_merged_files > 1)
         return arena_printf(&c->a, "Kernels%zu.so-000-%s%s", number % (size_t)c->o->num_merged_files, arch,

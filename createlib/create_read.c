@@ -84,7 +84,7 @@ static bool wanted(const Create *c, Str path)
     if (c->no_arch && contains(stem, STR("gfx000"))) return true;
     for (size_t i = 0; i < c->n_archs; i++) {
         if (contains(stem, str_from(c->arch[i]->name)) || target_schedule_in(c->arch[i], stem)) return true;
-        if (c->arch[i]->family == TARGET_HOST && contains(stem, STR("host"))) return true;
+        if (!target_family(c->arch[i])->is_gpu && contains(stem, STR("host"))) return true;
     }
     return false;
 }
@@ -151,7 +151,7 @@ static Err library_solution(const Logic *l, const LogicSolution *given, const So
 static bool is_kept(const Create *c, const CreateLogic *l, const LogicSolution *given, Derived derived)
 {
     if (!solution_has(&given->s, PARAM_MacroTile0)) return false;
-    return c->o->metadata_only || (derived == DERIVED_WHOLE && l->target[0]->family == TARGET_AMDGCN);
+    return c->o->metadata_only || (derived == DERIVED_WHOLE && target_family(l->target[0])->is_tensile);
 }
 
 static Err derive_one(Create *c, CreateLogic *l, size_t i, const LogicKeys *keys, const Deriver *d, Buf *why)

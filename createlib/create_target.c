@@ -40,7 +40,7 @@ static Err find_every(Create *c)
     TargetFamily family = family_of(c);
     const Target *t;
     if (c->n_every) return ERR_OK;
-    if (family == TARGET_HOST) {
+    if (c->o->runtime == CREATE_HOST) {
         c->every[c->n_every++] = t = target_host_level();
         notice("fallback logic: its kernels are made for this CPU, %s (--architecture names others)",
                t->name);
@@ -58,9 +58,9 @@ Err create_targets(Create *c, CreateLogic *l)
         [CREATE_HIP] = "HIP", [CREATE_HSA] = "HSA", [CREATE_HOST] = "HOST", [CREATE_CUDA] = "CUDA"};
     TargetFamily family = family_of(c);
     Str arch = l->logic.arch;
-    if (str_eq_c(arch, "gfx000") && (family == TARGET_HOST || c->no_arch)) {
+    if (str_eq_c(arch, "gfx000") && (c->o->runtime == CREATE_HOST || c->no_arch)) {
         notice("%s: no architecture: its solutions hold for any %s", l->logic.path,
-               family == TARGET_HOST ? "CPU" : "GPU");
+               c->o->runtime == CREATE_HOST ? "CPU" : "GPU");
         arch = l->logic.arch = STR("fallback");
     }
     l->fallback = str_eq_c(arch, "fallback");

@@ -19,7 +19,7 @@ static bool is_tensile_compiler(const char *name)
  * another one is used. */
 static Err find(Create *c, const Target *t, const char *const *extra, Toolchain *out)
 {
-    const char *forced = t->family == TARGET_HOST ? c->o->c_compiler : c->o->cxx_compiler;
+    const char *forced = !target_family(t)->is_gpu ? c->o->c_compiler : c->o->cxx_compiler;
     Err e = toolchain_find(&c->a, t, forced, extra, out);
     if (!e || !is_tensile_compiler(forced)) return e;
     Str why = arena_dup(&c->a, str_from(err_message()));
@@ -44,7 +44,7 @@ static Err find_version(Create *c, const Target *t, int version, const char *con
 /* Version 2 is never made: it has no msgpack metadata, by which kernels are checked. */
 Err create_toolchain(Create *c, const Target *t, const char *const *extra, Toolchain *out)
 {
-    int asked = t->family == TARGET_AMDGCN ? c->o->code_object_version : 0, made = asked == 2 ? 3 : asked;
+    int asked = target_family(t)->is_tensile ? c->o->code_object_version : 0, made = asked == 2 ? 3 : asked;
     Err e = find_version(c, t, made, extra, out);
     if (e && made == 3) {
         err_clear();

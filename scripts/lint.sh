@@ -49,6 +49,12 @@ for f in $(echo "$files" | grep '^\(tuner\|client\|logic\|createlib\)/' | grep -
   grep -nE '"(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|PRAGMA) |sqlite3|#include "measure/db.h"' "$f" &&
     say "$f has SQL: it stands in functions below tuner/measure/ that answer with structs (measure/query.h)"
 done
+
+# What differs by family is a field of its struct (problem/target.h) or a function of its folder.
+families=$(grep -nE 'family *[!=]= *TARGET_' $(echo "$files" | grep '^\(tuner\|client\|logic\|createlib\)/' |
+  grep -v '^tuner/\(problem\|space\)/') /dev/null)
+[ -z "$families" ] || say "comparisons with a family outside tuner/problem and tuner/space: $families"
+
 # Matrix instructions and their shapes are rows of one table.
 shapes='\{ *(4|8|16|32|64), *(4|8|16|32|64), *[0-9]+, *[0-9]+ *\}|m(8|16|64)n[0-9]+k[0-9]|mfma_[fi][0-9]|wmma_[fi][0-9]'
 code=$(echo "$files" | grep '^\(tuner\|client\|logic\|createlib\)/.*\.[ch]$\|caps\.def$')

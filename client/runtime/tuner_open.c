@@ -146,11 +146,11 @@ static Err locate(Search *s, const Target *target, bool any_device)
         TRY(try_gpu(s, false, &found));
         return found ? ERR_OK : not_found(s, wanted);
     }
-    int64_t n_cu = s->n_cu                         ? s->n_cu
-                   : target->family == TARGET_HOST ? host_pool_threads(t->pool)
-                                                   : target->n_cu;
+    int64_t n_cu = s->n_cu                          ? s->n_cu
+                   : !target_family(target)->is_gpu ? host_pool_threads(t->pool)
+                                                    : target->n_cu;
     t->hw.n_cu = n_cu;
-    if (target->family == TARGET_HOST) TRY(try_host(s, target, &found));
+    if (!target_family(target)->is_gpu) TRY(try_host(s, target, &found));
     if (!found && any_device) TRY(try_gpus(s, &found));
     if (found) return ERR_OK;
     t->hw.n_cu = n_cu;
@@ -205,12 +205,13 @@ static Err base_path(Search *s, const char *path)
 /* Opens the device that the options determine, if any. */
 static Err choose_device(tuner_library *t, const tuner_options *o, const Target *target)
 {
+    static const GpuKind *const apis[] = {
+        [TARGET_AMDGCN] = &gpu_hip, [TARGET_NVPTX] = &gpu_cuda, [TARGET_HOST] = NULL};
     const char *name = o->device ? o->device : getenv("TUNER_DEVICE");
     if (o->select_only || (name && strcmp(name, "host") == 0)) return ERR_OK;
     if (name && *name) return library_gpu_open(t, name);
     /* only the architecture is given: open the first device of its kind if it has this architecture */
-    if (o->arch && target->family != TARGET_HOST)
-        library_gpu_try(t, target->family == TARGET_NVPTX ? &gpu_cuda : &gpu_hip, o->arch);
+    if (o->arch && apis[target->family]) library_gpu_try(t, apis[target->family], o->arch);
     return ERR_OK;
 }
 
@@ -224,7 +225,7 @@ Err library_locate(tuner_library *t, const char *path, const tuner_options *o)
     TRY(base_path(&s, path));
     TRY(choose_device(t, o, target));
     TRY(locate(&s, target, !o->arch && !device && !o->select_only));
-    t->can_run = t->gpu || (target->family == TARGET_HOST && host && target->isa[0] <= host->isa[0]);
+    t->can_run = t->gpu || target_runs(host, target);
     t->launch_hw.n_cu = t->hw.n_cu;
     t->launch_hw.grid_limit = t->gpu_info.grid_limit;
     return ERR_OK;

@@ -1,5 +1,5 @@
-/* The table of matrix instructions: what architectures have, shapes with a range of columns, and numbers
- * of each row that follow from its sides. */
+/* The tables of architectures and of matrix instructions: what architectures have, ranges of columns, numbers
+ * of each row that follow from its sides, and whose kernels a device runs. */
 #include "test/support.h"
 
 #include "problem/matrix_inst.h"
@@ -94,9 +94,28 @@ static void test_units(void **unused)
     assert_int_equal(matrix_unit_of(target_find(STR("x86-64-v4"))), MATRIX_UNIT_NONE);
 }
 
+/* Whose kernels a device runs. */
+static void test_runs(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *own, *of;
+        bool runs;
+    } rows[] = {
+        {"gfx90a", "gfx90a", true},       {"gfx90a", "gfx908", false},       {"sm_90", "sm_90a", true},
+        {"sm_90a", "sm_90", true},        {"sm_90", "sm_80", false},         {"sm_86", "sm_80", false},
+        {"x86-64-v4", "x86-64-v2", true}, {"x86-64-v2", "x86-64-v3", false}, {"x86-64-v4", "sm_80", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(target_runs(target_find(str_from(rows[i].own)), target_find(str_from(rows[i].of))),
+                         rows[i].runs);
+    assert_false(target_runs(NULL, target_find(STR("gfx90a"))));
+    assert_string_equal(target_family(target_find(STR("sm_80")))->device, "cuda");
+    assert_false(target_family(target_find(STR("x86-64-v2")))->is_gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_architectures), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_units)};
+                                       cmocka_unit_test(test_units), cmocka_unit_test(test_runs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,13 +73,18 @@ Err code_facts_check(const CodeFacts *f, const Target *t)
 
 Err code_facts_read(Arena *a, Str object, const Target *t, Str symbol, CodeFacts *out)
 {
+    typedef Err (*Reader)(Arena * a, const Elf *elf, const Target *t, Str symbol, CodeFacts *out);
+    static const struct {
+        int machine;
+        Reader read;
+    } formats[] = {[TARGET_AMDGCN] = {ELF_AMDGPU, facts_amd}, [TARGET_NVPTX] = {ELF_CUDA, facts_nv}};
     Elf elf;
     code_facts_init(out);
-    if (t->family == TARGET_HOST) return 0;
+    if (!target_family(t)->is_gpu) return 0;
     TRY(elf_open(object, &elf));
-    int machine = t->family == TARGET_AMDGCN ? ELF_AMDGPU : ELF_CUDA;
+    int machine = formats[t->family].machine;
     if (elf.machine != machine)
         FAIL(ERR_INPUT, "a code object of another machine (%d, expected %d for %s)", elf.machine, machine,
              t->name);
-    return t->family == TARGET_AMDGCN ? facts_amd(a, &elf, t, symbol, out) : facts_nv(&elf, t, symbol, out);
+    return formats[t->family].read(a, &elf, t, symbol, out);
 }

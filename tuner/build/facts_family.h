@@ -6,6 +6,6 @@
 #include "build/facts.h"
 
 Err facts_amd(Arena *a, const Elf *e, const Target *t, Str symbol, CodeFacts *out);
-Err facts_nv(const Elf *e, const Target *t, Str symbol, CodeFacts *out);
+Err facts_nv(Arena *a, const Elf *e, const Target *t, Str symbol, CodeFacts *out);
 
 #endif

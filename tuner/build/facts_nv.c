@@ -130,8 +130,9 @@ static Err dynamic_shared(const Elf *e, Str symbol, int64_t *bytes)
     return 0;
 }
 
-Err facts_nv(const Elf *e, const Target *t, Str symbol, CodeFacts *out)
+Err facts_nv(Arena *a, const Elf *e, const Target *t, Str symbol, CodeFacts *out)
 {
+    (void)a;
     Reader r = {e, symbol, out};
     ElfSection s;
     bool found;

@@ -134,7 +134,7 @@ Err build_link(const Toolchain *t, const Str *objects, size_t n, const LinkName 
         FAIL(ERR_INPUT, "path is too long: '%.100s...'", out_path);
     if (n == 0) FAIL(ERR_INPUT, "no objects to link into '%s'", out_path);
     if (!t->linker) FAIL(ERR_INPUT, "objects of %s are not linked", t->target->name);
-    if (n_names && t->target->family != TARGET_HOST)
+    if (n_names && target_family(t->target)->is_gpu)
         FAIL(ERR_INPUT, "kernels cannot be renamed in code objects of %s", t->target->name);
     snprintf(response, sizeof response, "%s.args", temporary);
     unlink(response); /* in an untrusted folder they may be links */
@@ -146,7 +146,7 @@ Err build_link(const Toolchain *t, const Str *objects, size_t n, const LinkName 
     if (!e) e = buf_check(&b);
     if (!e) e = file_write(response, buf_view(&b));
     if (!e) e = linker_run(t, response, out_path);
-    if (!e && t->target->family == TARGET_HOST) e = seal_add(temporary);
+    if (!e && !target_family(t->target)->is_gpu) e = seal_add(temporary);
     if (!e) e = sync_rename(temporary, out_path);
     unlink(response);
     unlink(temporary);

@@ -65,7 +65,7 @@ Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKerne
 
 bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol)
 {
-    if (t->family == TARGET_NVPTX || pt->DestDataType != TYPE_H) return false;
+    if (!target_family(t)->one_half_helper || pt->DestDataType != TYPE_H) return false;
     return helper_name_is_plain_post_gsu(symbol);
 }
 

@@ -259,7 +259,7 @@ static Err target(Parser *r)
     p->target = target_find(peek(r));
     if (!p->target) FAIL_AT(r, "unknown architecture '%.*s'", STR_ARG(peek(r)));
     r->at++;
-    if (p->target->family == TARGET_HOST) {
+    if (!target_family(p->target)->is_gpu) {
         TRY_ALLOC(r->host = ARENA_NEW(p->arena, HostPlan));
         r->host->target = p->target;
         p->host = r->host;

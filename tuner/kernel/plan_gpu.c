@@ -89,7 +89,7 @@ static Err check_loads(const GpuPlan *p, GpuOperand *x, bool fractional, int alo
 static Err plan_groups(const GpuPlan *p, GpuOperand *x, int separate, bool grouped)
 {
     x->groups = 1;
-    if (!separate || p->target->family != TARGET_AMDGCN) return ERR_OK;
+    if (!separate || !p->dialect->separates_threads) return ERR_OK;
     if (!grouped || x->lvc < 1 || x->lvc % (2 * separate) || p->wave % x->lvc || p->wave % (2 * separate))
         FAIL(ERR_INPUT, "ThreadSeparateGlobalRead%c %d does not divide lines of %d lanes%s",
              x->name - 'a' + 'A', separate, x->lvc, grouped ? "" : " with GlobalReadCoalesceGroup False");

@@ -63,22 +63,35 @@ const Target *target_of_isa(TargetFamily family, const int32_t isa[3])
     return NULL;
 }
 
-const char *target_code_suffix(const Target *t)
-{
-    static const char *const suffixes[] = {
-        [TARGET_AMDGCN] = ".hsaco", [TARGET_NVPTX] = ".cubin", [TARGET_HOST] = ".so"};
-    return suffixes[t->family];
-}
+static const TargetFamilyInfo families[] = {[TARGET_AMDGCN] = {.name = "amdgcn",
+                                                               .code_suffix = ".hsaco",
+                                                               .device = "hip",
+                                                               .local_memory = "LDS",
+                                                               .is_gpu = true,
+                                                               .is_tensile = true,
+                                                               .one_half_helper = true},
+                                            [TARGET_NVPTX] = {.name = "nvptx",
+                                                              .code_suffix = ".cubin",
+                                                              .device = "cuda",
+                                                              .local_memory = "shared memory",
+                                                              .is_gpu = true,
+                                                              .file_per_arch = true},
+                                            [TARGET_HOST] = {.name = "host",
+                                                             .code_suffix = ".so",
+                                                             .device = "host",
+                                                             .local_memory = "memory",
+                                                             .one_half_helper = true}};
 
-const char *target_family_name(TargetFamily family)
+const TargetFamilyInfo *target_family(const Target *t) { return &families[t->family]; }
+
+const char *target_code_suffix(const Target *t) { return target_family(t)->code_suffix; }
+
+const char *target_family_name(TargetFamily family) { return families[family].name; }
+
+bool target_runs(const Target *own, const Target *t)
 {
-    switch (family) {
-    case TARGET_AMDGCN:
-        return "amdgcn";
-    case TARGET_NVPTX:
-        return "nvptx";
-    case TARGET_HOST:
-        return "host";
-    }
-    return "?";
+    if (own == t) return true;
+    if (!own || own->family != t->family) return false;
+    if (t->family == TARGET_HOST) return t->isa[0] <= own->isa[0];
+    return t->family == TARGET_NVPTX && t->isa[0] == own->isa[0] && t->isa[1] == own->isa[1];
 }

@@ -63,4 +63,22 @@ const char *target_code_suffix(const Target *t);
 /* "amdgcn", "nvptx", "host". */
 const char *target_family_name(TargetFamily family);
 
+/* What the parts of the program that serve all families must know of one. What a family does differently in a
+ * kernel's text is in its own folder below kernel/. */
+typedef struct {
+    const char *name;         /* "amdgcn" */
+    const char *code_suffix;  /* of a file with kernels */
+    const char *device;       /* kind of device that runs them: "hip", "cuda", "host" */
+    const char *local_memory; /* the vendor's word for memory of a work-group */
+    bool is_gpu;        /* kernels are code objects with facts of their own, loaded by a driver; else they are
+                      * functions of a shared object, which are renamed when they are linked */
+    bool is_tensile;    /* Tensile makes kernels for it: settings of its compilers and kernels count */
+    bool file_per_arch; /* one merged file cannot have code of several architectures */
+    bool one_half_helper; /* a helper kernel that reduces to half serves both compute types */
+} TargetFamilyInfo;
+const TargetFamilyInfo *target_family(const Target *t);
+/* Does a device or CPU of architecture `own` run kernels of `t`? A CPU those of lower levels, NVIDIA's GPUs
+ * those of their compute capability with or without its own instructions (sm_90a). */
+bool target_runs(const Target *own, const Target *t);
+
 #endif

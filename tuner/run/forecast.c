@@ -52,7 +52,7 @@ static bool is_race(const Run *r)
 {
     const Globals *g = &r->config->globals;
     bool gpu =
-        r->target->family != TARGET_HOST && !r->device.is_simulated && !str_eq_c(r->device.kind, "sim");
+        target_family(r->target)->is_gpu && !r->device.is_simulated && !str_eq_c(r->device.kind, "sim");
     return g->TimingMethod == 2 || (g->TimingMethod == 0 && (gpu || g->Peer));
 }
 

@@ -243,13 +243,12 @@ static void list_head(const Target *t, FILE *f)
     static const char *const f8[] = {
         [F8_NONE] = "", [F8_FNUZ] = "8-bit floats (FNUZ), ", [F8_OCP] = "8-bit floats (OCP), "};
     fprintf(f, "%s: %s, ", t->name, target_family_name(t->family));
-    if (t->family == TARGET_HOST) {
+    if (!target_family(t)->is_gpu) {
         fprintf(f, "vectors of %d bits\n", t->vector_bits);
         return;
     }
     fprintf(f, "waves of %d, %d KiB %s, %s, %sup to %d compute units\n", t->wave_size, t->lds_bytes / 1024,
-            t->family == TARGET_NVPTX ? "shared memory" : "LDS", matrix[matrix_unit_of(t)], f8[t->f8],
-            t->n_cu);
+            target_family(t)->local_memory, matrix[matrix_unit_of(t)], f8[t->f8], t->n_cu);
 }
 
 /* Prints the parts of a target. Parts of another target's row are named by that row. */

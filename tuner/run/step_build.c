@@ -127,7 +127,7 @@ static Err variant_source(Chunk *c, Variant *v, Buf *text)
     c->made[c->n].variant = v;
     c->made[c->n].helper = NULL;
     buf_reset(text);
-    if (c->r->target->family != TARGET_HOST) {
+    if (target_family(c->r->target)->is_gpu) {
         v->symbol = v->name;
         TRY(kernel_emit(&v->s, c->r->target, v->name, text));
         return source_take(c, v->name, text);

@@ -28,7 +28,7 @@ static Str *objects_of(Run *r, const Group *g)
 
 static Err link_all(Run *r, Group *g, Str dir)
 {
-    bool named = r->target->family == TARGET_HOST;
+    bool named = !target_family(r->target)->is_gpu;
     Str *object = objects_of(r, g), *out = ARENA_NEW(&r->arena, Str);
     LinkName *name = ARENA_ARRAY(&r->arena, g->n_columns, LinkName);
     if (!object || !out || !name) FAIL(ERR_FAILED, "out of memory for %zu kernels", g->n_columns);

@@ -148,11 +148,7 @@ static bool device_of(Arena *a, const AnswerRecord *r, DeviceChoice *out)
  * including the architecture-specific variant (sm_90a). */
 static bool device_runs(const DeviceChoice *d, const Target *t)
 {
-    const Target *own = target_find(d->arch);
-    if (own == t) return true;
-    if (!own || own->family != t->family) return false;
-    if (t->family == TARGET_HOST) return t->isa[0] <= own->isa[0];
-    return t->family == TARGET_NVPTX && t->isa[0] == own->isa[0] && t->isa[1] == own->isa[1];
+    return target_runs(target_find(d->arch), t);
 }
 
 /* The requested architecture; n == 0: none. */
@@ -203,7 +199,7 @@ static Err no_device(Run *r, Str want, Str kind, const AnswerRecord *record, siz
     if (want.n)
         FAIL(ERR_NO_DEVICE, "%s: no device %lld of architecture '%.*s' here (%.*s)%s", r->config->path,
              (long long)r->config->globals.Device, STR_ARG(want), STR_ARG(here),
-             r->target->family == TARGET_HOST ? "" : "; --arch host tunes for this CPU");
+             !target_family(r->target)->is_gpu ? "" : "; --arch host tunes for this CPU");
     FAIL(ERR_NO_DEVICE, "%s: there is no device %.*s%s%lld (%.*s)", r->config->path, STR_ARG(kind),
          kind.n ? ":" : "", (long long)r->config->globals.Device, STR_ARG(here));
 }
@@ -238,14 +234,12 @@ static Err device_choose(Run *r, const AnswerRecord *record, size_t n)
 /* The placeholder for a device with --compile-only. */
 static Err device_none(Run *r)
 {
-    static const char *const kinds[] = {
-        [TARGET_HOST] = "host", [TARGET_AMDGCN] = "hip", [TARGET_NVPTX] = "cuda"};
     TRY(run_target(r));
-    if (r->o->device_kind && strcmp(r->o->device_kind, kinds[r->target->family]))
+    if (r->o->device_kind && strcmp(r->o->device_kind, target_family(r->target)->device))
         FAIL(ERR_INPUT,
              "%s: --compile-only for device '%s', but the architecture is %s: name another (--arch)",
              r->config->path, r->o->device_kind, r->target->name);
-    r->device = (DeviceChoice){.kind = str_from(kinds[r->target->family]),
+    r->device = (DeviceChoice){.kind = str_from(target_family(r->target)->device),
                                .name = STR("none"),
                                .arch = str_from(r->target->name),
                                .index = r->config->globals.Device,
@@ -286,17 +280,17 @@ static Err device_simulated(Run *r)
 const char *run_compiler(Run *r)
 {
     Str config = r->config->globals.CxxCompiler;
-    if (r->target->family == TARGET_HOST) return r->o->cc;
-    if (r->o->cxx || r->target->family != TARGET_AMDGCN) return r->o->cxx;
+    if (!target_family(r->target)->is_gpu) return r->o->cc;
+    if (r->o->cxx || !target_family(r->target)->is_tensile) return r->o->cxx;
     return config.n == 0 || str_eq_c(config, "amdclang++") ? NULL : arena_dup(&r->arena, config).s;
 }
 
 static Err toolchain_choose(Run *r)
 {
     static const char *const version5[] = {"-mcode-object-version=5", NULL};
-    bool v5 = r->target->family == TARGET_AMDGCN && r->config->globals.CodeObjectVersion == CODE_OBJECT_V5;
+    bool v5 = target_family(r->target)->is_tensile && r->config->globals.CodeObjectVersion == CODE_OBJECT_V5;
     TRY(toolchain_find(&r->arena, r->target, run_compiler(r), v5 ? version5 : NULL, &r->toolchain));
-    if (r->target->family != TARGET_HOST)
+    if (target_family(r->target)->is_gpu)
         notice("compiler for %s: %s (%s)", r->target->name, r->toolchain.program, r->toolchain.version);
     return 0;
 }
@@ -307,7 +301,7 @@ static Err toolchain_choose(Run *r)
 static void bounds_choose(Run *r)
 {
     Globals *g = &r->config->globals;
-    if (g->BoundsCheck < 0) g->BoundsCheck = r->target->family == TARGET_HOST ? 3 : 0;
+    if (g->BoundsCheck < 0) g->BoundsCheck = !target_family(r->target)->is_gpu ? 3 : 0;
 }
 
 /* Fallback logic (schedule 'hip' in rocBLAS) is for any AMD GPU and names no device, so that the run takes
@@ -319,7 +313,7 @@ static void fallback_tell(const Run *r)
     bool fallback = str_eq_c(logic->ArchitectureName, "fallback");
     bool hip = !named && str_eq_c(logic->ScheduleName, "hip");
     if (!r->config->has_logic || r->o->arch || r->part || !(fallback || hip)) return;
-    if (r->target->family == TARGET_AMDGCN) return;
+    if (target_family(r->target)->is_tensile) return;
     warning("%s: %s is logic for any AMD GPU and names none: the kernels are made for %s and run on '%.*s' "
             "(--arch gfx90a, say, names another)",
             r->config->path, fallback ? "ArchitectureName 'fallback'" : "ScheduleName 'hip'", r->target->name,

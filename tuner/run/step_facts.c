@@ -24,7 +24,7 @@ Err variant_facts(Run *r, Variant *v, Str object, Arena *a, Str *why)
     Str data;
     char text[160];
     *why = STR_NULL;
-    if (r->target->family == TARGET_HOST) return 0;
+    if (!target_family(r->target)->is_gpu) return 0;
     TRY(file_read(a, object.s, OBJECT_BYTES_MAX, &data));
     Err e = code_facts_read(a, data, r->target, v->symbol, &v->facts);
     if (!e) e = code_facts_check(&v->facts, r->target);
@@ -152,7 +152,7 @@ static Err csv_write(Run *r, const Group *g)
 Err group_facts(Run *r, Group *g)
 {
     size_t missing;
-    if (r->target->family == TARGET_HOST) return 0;
+    if (!target_family(r->target)->is_gpu) return 0;
     TRY(known_take(r, g, &missing));
     if (missing) TRY(loops_count(r, g));
     if (missing) TRY(facts_store(r, g));

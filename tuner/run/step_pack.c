@@ -38,10 +38,10 @@ static Err options_fill(Run *r, CreateOptions *o)
     o->logic_file = r->logic_file;
     o->n_logic_files = r->n_logic_files;
     o->cache_dir = cache.s;
-    o->runtime = r->target->family == TARGET_HOST    ? CREATE_HOST
-                 : r->target->family == TARGET_NVPTX ? CREATE_CUDA
-                 : g->RuntimeLanguage == RUNTIME_HSA ? CREATE_HSA
-                                                     : CREATE_HIP;
+    static const CreateRuntime runtimes[] = {
+        [TARGET_HOST] = CREATE_HOST, [TARGET_NVPTX] = CREATE_CUDA, [TARGET_AMDGCN] = CREATE_HIP};
+    o->runtime = runtimes[r->target->family];
+    if (o->runtime == CREATE_HIP && g->RuntimeLanguage == RUNTIME_HSA) o->runtime = CREATE_HSA;
     o->code_object_version = g->CodeObjectVersion == CODE_OBJECT_V5 ? 5 : 0;
     o->format = g->LibraryFormat == FORMAT_YAML ? LIBRARY_YAML : LIBRARY_MSGPACK;
     o->architecture = "all"; /* all architectures of the logic, whose files are named after the schedule */

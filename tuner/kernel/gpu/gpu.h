@@ -192,6 +192,7 @@ struct GpuDialect {
     bool dynamic_lds;   /* more is asked for at the launch */
     bool aligned_loads; /* vectors in global memory must be aligned to their size */
     int mixed_steps;    /* steps of a long stage that compilers may mix, @keep_order() behind them; 0: all */
+    bool separates_threads; /* ThreadSeparateGlobalRead divides the lanes of a wave */
     bool hint_levels;   /* NonTemporal's values are told apart */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
