@@ -21,6 +21,7 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "STAGES", g->stages},
                {"int", "CONSUMERS", g->consumers},
                {"bool", "PINGPONG", g->turns},
+               {"bool", "PROMOTES", g->promotes},
                {"int", "REGS_PRODUCER", g->producer_registers},
                {"int", "REGS_CONSUMER", g->consumer_registers},
                {"bool", "SWAP", p->matrix.swap},

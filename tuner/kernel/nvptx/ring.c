@@ -18,7 +18,7 @@ static Err compute_plan(GpuPlan *p)
     return ERR_OK;
 }
 
-static RingTile tile_of(const GpuPlan *p, int i)
+static RingTile ring_tile_of(const GpuPlan *p, int i)
 {
     const GpuOperand *x = &p->op[i];
     return ring_tile(&(RingOperand){.first = i == 0,
@@ -42,7 +42,7 @@ static Err copy_plan(GpuPlan *p)
     p->n_stages = p->prefetch + 1;
     p->lds_bytes = p->ring.lds_bytes;
     p->stage_bytes = p->ring.stage_bytes;
-    const int64_t stage = tile_of(p, 0).bytes + tile_of(p, 1).bytes, results = results_of(p).bytes;
+    const int64_t stage = ring_tile_of(p, 0).bytes + ring_tile_of(p, 1).bytes, results = results_of(p).bytes;
     if (p->n_stages < 2 || p->stage_bytes < 1 || p->ring.blocks < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", p->n_stages, p->stage_bytes);
     if (p->stage_bytes != stage || p->lds_bytes < stage * p->n_stages || p->lds_bytes < results)
@@ -125,7 +125,7 @@ static void copies(const GpuPlan *p, Buf *out)
         const GpuOperand *x = &p->op[i];
         const char c = (char)('A' + i), *tlu = x->tlu ? "true" : "false";
         const char *copy = held ? "@Held" : p->ring.shifts ? "@Shifted" : "@Copy";
-        const RingTile t = tile_of(p, i);
+        const RingTile t = ring_tile_of(p, i);
         shared_tile(&s, &t, c);
         stmt_typedef(&s, stmts_name(&s, "@Tile<%d, %s, %d, @Shared%c>", x->tile, tlu, x->width * bytes, c),
                      stmts_name(&s, "@L%c", c), NULL);

@@ -264,6 +264,6 @@ Err tile_lower(const Program *p, const TilePlan *plan, Str symbol, Buf *out)
 {
     const Target *t = plan->target;
     TRY(no_instructions(p, p->body, t));
-    return t->family == TARGET_HOST ? tile_lower_host(p, plan, symbol, out)
-                                    : tile_lower_gpu(p, plan, symbol, out);
+    return target_family(t)->is_gpu ? tile_lower_gpu(p, plan, symbol, out)
+                                    : tile_lower_host(p, plan, symbol, out);
 }
