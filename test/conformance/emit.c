@@ -156,7 +156,8 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, const
     LaunchInputs in = {.d = fake(0), .c = fake(1), .a = fake(2), .b = fake(3), .workspace = fake(4)};
     static const TensorMapEncoder maps = {plain_map, NULL};
     in.alpha = alpha, in.beta = beta, in.maps = &maps;
-    if (!it->s->pt->StridedBatched) in.offset_d = 8, in.offset_c = 16, in.offset_a = 24, in.offset_b = 32;
+    bool offsets = !it->s->pt->StridedBatched;
+    if (offsets) in.offset_d = 8, in.offset_c = 16, in.offset_a = 24, in.offset_b = 32;
     LaunchHardware hw = {.n_cu = cus};
     bool fits = tensor_maps_fit(&lib, &p);
     buf_printf(out, "{\"size\":[%lld,%lld,%lld,%lld]", (long long)p.m, (long long)p.n, (long long)p.batch,
@@ -166,6 +167,7 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, const
         return ERR_OK;
     }
     TRY(launch_build(&p, &lib, &in, &hw, &list));
+    if (offsets) buf_puts(out, ",\"offsets\":{\"d\":8,\"c\":16,\"a\":24,\"b\":32}");
     strides_json("a", p.a, out);
     strides_json("b", p.b, out);
     strides_json("c", p.c, out);

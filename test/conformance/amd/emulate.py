@@ -21,8 +21,6 @@ import numbers_gemm as num
 
 SLOTS = ('d', 'c', 'a', 'b', 'workspace')   # numbers of emit's stand-ins for pointers
 
-OFFSETS = {'d': 8, 'c': 16, 'a': 24, 'b': 32}   # elements from the pointers of an array on, as emit passes them
-
 
 class Problem:
     """What the numbers need to know of a problem type."""
@@ -211,7 +209,8 @@ class Machine:
         if not kind.strided:
             for x in shapes:
                 step = data[x].stride * data[x].raw.itemsize if x in buffers else 0
-                first = address[SLOTS.index(x)] - OFFSETS[x] * data[x].raw.itemsize if x in buffers else 0
+                before = launch.get('offsets', {}).get(x, 0) * data[x].raw.itemsize     # where the kernel is told to begin
+                first = address[SLOTS.index(x)] - before if x in buffers else 0
                 table = self.emu.Buffer(struct.pack(f'<{batches}Q', *[first + i * step for i in range(batches)]),
                                         end_aligned=True, name=f'pointers to {x}', writable=False)
                 address[SLOTS.index(x)] = table.ptr

@@ -63,7 +63,8 @@ FAMILIES = {
 NAMED = [
     ('valu', 'beta is negated', r'\bo\.beta = ', 'o.beta = -'),
     ('valu', 'alpha is ignored', r'g_mul\(s\.alpha, (g_acc_get\(acc, i(?: \+ q)?\))\)', r'\1'),
-    ('valu', 'alpha and beta change places', r'g_madd\(s\.beta, (.*), g_mul\(s\.alpha,', r'g_madd(s.alpha, \1, g_mul(s.beta,'),
+    ('valu', 'alpha and beta change places', r'o\.alpha = g_from_s\(alpha\);([\s\S]*?)o\.beta = g_from_s\(beta\);',
+     r'o.alpha = g_from_s(beta);\1o.beta = g_from_s(alpha);'),
     ('pointers', 'one column too many', r't\.n0 \+ r < t\.n \? t\.n0 \+ r : ~0u', 't.n0 + r <= t.n ? t.n0 + r : ~0u'),
     ('valu', 'one row too many', r't\.m0 \+ r < t\.m \? t\.m0 \+ r : ~0u', 't.m0 + r <= t.m ? t.m0 + r : ~0u'),
     ('valu', 'no barrier', r'asm volatile\("s_waitcnt lgkmcnt\(0\)\\n\\ts_barrier"', 'asm volatile("s_waitcnt lgkmcnt(0)"'),
