@@ -14,6 +14,9 @@ programs=$root/configs/tile
 device=${DEVICE:-cuda} size=${SIZE:-4096,4096,1,4096} limit=${LIMIT:-240}
 [ -x "$tuner" ] || { echo "device_tile.sh: there is no '$tuner'" >&2; exit 2; }
 cp "$programs"/*.tile "$out"
+arch=host
+[ "$device" = host ] || arch=$("$(dirname "$tuner")/tuner-client" --list-devices | sed -n "s/^$device 0: .*, \(sm_[0-9a-z]*\|gfx[0-9a-f]*\), .*/\1/p")
+[ -n "$arch" ] || { echo "device_tile.sh: there is no device of kind '$device'" >&2; exit 4; }
 case $device in
   host) same="{ThreadTile: [32, 4], WorkGroup: [2, 16, 1], HostPackA: True, HostPackB: True, DepthU: 32}" ;;
   *) same="{ThreadTile: [4, 4], WorkGroup: [16, 16, 1], DepthU: 32, NvRing: 0, PrefetchGlobalRead: 1}" ;;
@@ -31,7 +34,7 @@ BenchmarkProblems:
         - ProblemSizes:
           - Exact: [$(echo "$size" | sed 's/,/, /g')]
           - Exact: [333, 257, 2, 129]
-LibraryLogic: {ScheduleName: tile, DeviceNames: [Device 0], ArchitectureName: $device}
+LibraryLogic: {ScheduleName: tile, DeviceNames: [Device 0], ArchitectureName: $arch}
 END
 }
 half="DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True"
