@@ -234,9 +234,9 @@ def _edge(rng, tile):
 def sizes(rng, c, tile, n):
     """n sizes. The first twelve, in tiles of D and chunks of K: whole ones; edges of M and N with half a chunk of K; the same with
     a chunk and one of K; several; M alone at an edge and larger than N, one of K behind the last chunk; N so; one row; half a
-    tile of M and several N, a chunk; one column; less than a chunk; half a tile of N and M larger than a tile is wide; half a
-    tile of M and N larger than a tile is high. Others of 1, tile - 1, tile, tile + 1 and primes. Leading dimensions
-    that differ; batches."""
+    tile of M and several N, a chunk; one column; less than a chunk and vectors of 4 that lack one; half a tile of N and M larger
+    than a tile is wide; half a tile of M and N larger than a tile is high. Others of 1, tile - 1, tile, tile + 1 and primes.
+    Leading dimensions that differ; batches."""
     s, (mt0, mt1, du) = c['solution'], tile
     gsu = s.get('GlobalSplitU', 1)
     out = []
@@ -249,7 +249,7 @@ def sizes(rng, c, tile, n):
                  (_edge(rng, mt0), _edge(rng, mt1), du + 1), (2 * mt0, few * mt1, 5 * du),
                  (2 * mt0 + 1, mt1, gsu * du + 1), (mt0, 2 * mt1 + 1, 2 * gsu * du + 1), (1, _edge(rng, mt1), 2 * du),
                  (mt0 + mt0 // 2, few * mt1, du), (_edge(rng, mt0), 1, du * gsu * 2 + 3),
-                 (mt0 + mt0 // 2 + 1, mt1 + mt1 // 2 + 1, max(1, du - 1)),
+                 (mt0 + mt0 // 2 + 3, mt1 + mt1 // 2 + 3, max(1, du - 1)),
                  (mt0 * (mt1 // mt0 + 2) + 1, min(mt0, mt1) // 2 + 1, 2 * du + 1),
                  (min(mt0, mt1) // 2 + 1, mt1 * (mt0 // mt1 + 2) + 1, 2 * du + 1)]
         if i < len(fixed):

@@ -2,29 +2,32 @@
 which drop what is behind their end.
 
 Rows are (pattern of 'FUNCTION: LINE', pattern of what became of it, reason); an empty pattern fits everything. A pattern with
-a line break is one of 'FUNCTION: LINE', a line break and the line before."""
+line breaks is one of 'FUNCTION: LINE' and the lines before it, the nearest first."""
 import re
 
 FAR = 'decides or serves leading dimensions that 32 bits of bytes do not reach: far.py'
 ROWS = [
     # registers and order
     (r'sizeof ?\(?[Vw]\b', '', 'g_opaque hides a value from the compiler; what it hides stays the same'),
-    (r'g_keep_order\(\)', '', 'order of instructions'),
+    (r'g_keep_order\(\)|bool g_MI_STEPS_APART = ', '', 'order of instructions'),
     (r'amdgpu_flat_work_group_size\(\d+, \d+\)', r'size\(\d+, \d+\)', 'a bound of work-groups, not their size'),
     # far operands
-    (r'slow \|= t\.ld[ab] > \d+u', '', FAR), (r'const bool near = ', '', FAR), (r's\.wide = near', r'near \? \d+ : 2', FAR),
+    (r'slow \|= t\.ld[ab] > \d+u', '', FAR), (r'bool near = |near = near && o\.ldc|unsigned reach = ', '', FAR),
+    (r'g_copy_is_slow\(\(const g_CopyA', r', t\.(lda, t\.m\).* t\.lda, t\.n|ldb, t\.m\).* t\.ldb, t\.n)\)', FAR),
+    (r's\.wide = near', r'near \? \d+ : 2', FAR),
     (r's\.wide = near', r'near \? \d*[13579] : 1', 'columns of a tile are fewer'),
     (r's\.wide = near', r'near \? 1 : \d+;', 'columns may be stored one by one; far ones together: far.py'),
     (r'const unsigned end = |for \(s\.n0 = ', '', 'a second turn over columns finds none of its own unless they are far: far.py'),
     (r'whole = t\.slow \? 0 : ', r't\.slow \? 1 :', FAR),
     (r't\.slow = g_copy_slow\(t\);', r'^;$', FAR),
     # what is correct by two ways
-    (r't\.m0 \+ \d+ <= t\.m && t\.n0 \+ \d+ <= t\.n', r' < t\.[mn]|\+ \d*[13579] <= t\.[mn]',
+    (r't\.m0 \+ (\d+|g_STORE_ROWS) <= t\.m && t\.n0 \+ (\d+|g_STORE_COLUMNS) <= t\.n', r' < t\.[mn]|\+ \d*[13579] <= t\.[mn]',
      'whole tiles may be stored as edges are'),
     (r'slow \|= t\.[mn] < \d', r't\.[mn] (<= |< \d)', 'the slow way is right for all sizes'),
     (r'slow \|= t\.[mn]0 \+ \d+ > t\.[mn] ', r't\.[mn]0 \+ \d+ >= ', 'the slow way is right for all sizes'),
     (r'slow \|= \(\(\(unsigned long long\)t\.[ab] ', r'ld[ab] (\* \d*[13579]|\+ \d+)\)', 'the slow way is right for all sizes'),
     (r'whole = whole && \(\(\(unsigned long long\)o\.[cd] ', r'ld[cd] \+ \d+\)', 'elements may be stored one by one'),
+    (r'^g_copy_is_slow: ', r'ld >= |rows <= |TLU \|\| ', 'the slow way is right for all sizes'),
     (r'int slow = ', r'slow = 1', 'the slow way is right for all sizes'),
     (r'(const unsigned|bool) whole = ', r'whole = .*(0 < count \|\||\b0 <= (t|\(|count &&)|0 < t\.k &&|chunks - 1| / \d*[13579];|\? t\.k : 0)',
      'the way of the last chunk is right for whole chunks'),
@@ -48,7 +51,7 @@ ROWS = [
      'lanes keep inside by themselves, a larger buffer shows nothing'),
     (r'most = t\.[mn] - 1 - t\.[mn]0', r'most = t\.([mn]) (- 1;|- 1 \+ t\.\1|\+ 1 - t\.\1|- t\.\1)',
      'buffers: lanes outside of D read any element inside, or what is behind the end'),
-    (r't\.n0 \+ r < t\.n', r't\.n0 \+ r <= t\.n \? t\.n0 \+ r : ~0u', 'buffers: the next column is behind the end of D'),
+    (r't\.n0 \+ r < t\.n', r't\.n0 (\+ r <=|<) t\.n \? t\.n0 \+ r : ~0u', 'buffers: the next columns are behind the end of D'),
     (r'^g_edge_col: ', '~1u', 'behind all columns, too'),
     (r'g_uniform\(used \? seen : 0\)', r'used \? seen : 1\)', 'the range check goes by dwords: a buffer of one byte has none'),
     (r'g_(near|edge)_\w+: ', r'vector <= t\.[mn] ', 'lanes of a vector at the end are outside of D'),
@@ -63,6 +66,11 @@ ROWS = [
     (r'seen = bytes < 0x7fffffffull', r'bytes <= 0x7fffffffull', 'both numbers are the same at the limit'),
     (r'g_(near|edge)_row: return last \+ r % 2 >= vector', r'last \+ r >= vector', 'the row before is stored twice alike'),
     (r'wr = \d+ - wr;\n\s*g_copy_shift', r'^;$', 'no chunk is stored behind the last'),
+    (r'wr = \d+ - wr;\n\s*g_copy_store\(.*\n\s*if \(i \+ 1 < whole\)', '', 'no chunk is stored behind the last'),
+    (r'wr = \d+ - wr;\n\s*g_copy_store\(.*\n\s*(rd = |g_copy_move\()', r'^wr = \d+ - rd;$', 'rd and wr are the same there'),
+    (r'rd = \d+ - rd;\n\s*g_stage\(.*\n\s*g_copy_move\(.*\n\s*wrap -= 1;\n\s*g_copy_load\(.*\n\s*wr = ', r'^rd = \d+ - wr;$',
+     'rd and wr are the same there'),
+    (r'int n = left >= 16', r'left (> 16|>= 17) \?|left (> 8|>= 9) \?', 'a vector may be loaded in parts of 4 and 8 bytes'),
     (r'g_frag_load\(', r's \+ 1 <= \d+\)|s - 1 < \d+\)|s < \d+\)', 'a fragment is loaded that nothing uses'),
     (r'^g_frag_load: g_UNROLL for \(int i = 0; ', r'int i = 0; i <=? \d+; i\+\+', 'a vector behind the fragment, which nothing uses'),
     (r'_data\[set\]\[\d+\]\[0 \+ e\] = v\[e\]', r'e (<=|< \d*[13579];)', 'a word behind the vector, which the next load overwrites'),
@@ -83,6 +91,6 @@ ROWS = [
 def reason(m):
     """Why a change makes no difference, or None."""
     line = f'{m.function}: {m.before}'
-    above = line + '\n' + m.text.split('\n')[m.line - 2]
+    above = '\n'.join([line, *m.text.split('\n')[max(0, m.line - 10):m.line - 1][::-1]])
     return next((why for before, after, why in ROWS
                  if re.search(before, above if '\\n' in before else line) and re.search(after, m.after)), None)

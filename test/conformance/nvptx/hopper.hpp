@@ -8,7 +8,8 @@
  * is waited for, and its accumulators are NaN until then; the engine reads what it stores when that is waited for.
  * fail() ends a launch that breaks the protocol: a copy into a stage that wgmma still reads, a barrier with more
  * arrivals or bytes than it expects, a slice that the engine stores without a fence behind the writes or that is
- * written again while it is read, wgmma without its fence, registers beyond those of a processor, a wait for ever. */
+ * written again while it is read, wgmma without its fence or off the boundary of its swizzle, an mbarrier that
+ * other threads use before all have met, registers beyond those of a processor, a wait for ever. */
 #include <deque>
 #include <map>
 #include <random>
@@ -37,10 +38,12 @@ struct Range {
     bool meets(const Range &o) const { return at < o.at + o.bytes && o.at < at + bytes; }
 };
 
+/* cta, tid, turn: the thread that has set it, and the turn of the cluster's barrier then. */
 struct MBarrier {
     int expected, pending;
     long long bytes;
     uint64_t phase;
+    int cta, tid, turn;
 };
 
 struct Named {
@@ -115,12 +118,15 @@ MBarrier &barrier_at(Cta &c, uint32_t bar)
     if (bar % 8) fail("mbarrier at %lld", bar);
     auto found = c.barrier.find(bar);
     if (found == c.barrier.end()) fail("no mbarrier at %lld", bar);
+    const MBarrier &b = found->second;
+    const bool own = b.cta == cur->cta && b.tid == cur->tid;
+    if (!own && b.turn == cluster_barrier.turn) fail("no barrier of threads between setting the mbarrier at %lld and using it", bar);
     return found->second;
 }
 void barrier_init(uint32_t bar, int count)
 {
     check_range({bar, 8});
-    cta().barrier[bar] = {count, count, 0, 0};
+    cta().barrier[bar] = {count, count, 0, 0, cur->cta, cur->tid, cluster_barrier.turn};
 }
 void barrier_turn(MBarrier &b)
 {
@@ -350,10 +356,17 @@ void stmatrix(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d, bool 
 
 /* ---- wgmma ---- */
 
+const uint32_t widths[] = {0, 128, 64, 32}; /* of a descriptor's swizzle, in bytes */
+/* The swizzle's pattern is of 8 rows; a descriptor whose base offset is 0 begins in the first of them. */
+void check_descriptor(uint64_t descriptor)
+{
+    const uint32_t start = (uint32_t)(descriptor & 0x3fff) << 4, width = widths[descriptor >> 62];
+    if (descriptor >> 49 & 7) fail("a descriptor with a base offset is not known here");
+    if (width && start % (8 * width) >= width) fail("an operand of wgmma at shared address %lld, off the swizzle's boundary", start);
+}
 /* Address of element (row, k) of an operand in shared memory. */
 template <int BYTES> uint32_t element_at(uint64_t descriptor, bool k_major, int row, int k)
 {
-    static const uint32_t widths[] = {0, 128, 64, 32};
     const uint32_t start = (uint32_t)(descriptor & 0x3fff) << 4, leading = (uint32_t)(descriptor >> 16 & 0x3fff) << 4,
                    stride = (uint32_t)(descriptor >> 32 & 0x3fff) << 4, width = widths[descriptor >> 62];
     if (!width) fail("a descriptor without a swizzle is not known here");
@@ -401,6 +414,7 @@ template <int N, class X, class Y, class Sum, bool X_K, bool Y_K> void wgmma_sta
     static_assert((X_K && Y_K) || BYTES == 2, "only 16-bit types have operands with K strided");
     Thread &t = self();
     if (!t.fenced) fail("wgmma without wgmma.fence before it");
+    check_descriptor(x), check_descriptor(y);
     Product p = {sums, N / 2, t.group, x, y, add != 0, multiply_now<N, X, Y, Sum, X_K, Y_K>, {}, {}};
     if (cur->tid % 128 == 0) { /* one thread's ranges stand for the warp group's */
         reads_of<BYTES>(p.reads, x, X_K, 64);

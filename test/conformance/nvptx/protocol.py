@@ -3,7 +3,7 @@
 kernel (a wait, a fence, an arrival, bytes that a barrier expects) or makes it wrong; the launch must end with a message, hang
 with one, or give wrong results.
 
-usage: protocol.py [--build DIR] [-v]
+usage: protocol.py [--build DIR] [--kernel NAME,...] [-v]
 Prints a line per kernel and every change that was not found; exit code 1 when there is one."""
 import argparse
 import importlib.util
@@ -50,7 +50,8 @@ CHANGES = [
      'bar_init(shared.empty(i), TILE_WGS * (CLUSTER_M + CLUSTER_N - 1) + 1);'),
     ('barriers are used before they are set', ALL, '    cluster_sync();\n    if (group == 0)', '    if (group == 0)'),
     ('a step of K twice', ('cluster', 'ping-pong', 'elements'), 's % 4 * 32 :', 's % 3 * 32 :'),
-    ('rows lie elsewhere', ALL, '(byte ^ (row & 7) << 4)', '(byte ^ (row & 3) << 4)'),
+    # without the engine the same function gives the place to write and to read: any will do
+    ('rows lie elsewhere', ENGINE, '(byte ^ (row & 7) << 4)', '(byte ^ (row & 3) << 4)'),
     ('begins off the boundary of the swizzle', ALL, '(shared_address(dynamic) + 1023) & ~1023u', 'shared_address(dynamic) + 128'),
     ('no fence before the store', ENGINE, 'proxy_fence();\n        group_sync(1 + wg);', 'group_sync(1 + wg);'),
     ('stores before all have written', ENGINE, 'proxy_fence();\n        group_sync(1 + wg);', 'proxy_fence();'),
@@ -126,6 +127,7 @@ def run_kernel(args, name, made, compiler):
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
+    p.add_argument('--kernel', default=','.join(KERNELS))
     p.add_argument('-v', '--verbose', action='store_true')
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
@@ -134,7 +136,7 @@ def main():
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
     try:
-        return 1 if sum(run_kernel(args, name, made, compiler) for name in KERNELS) else 0
+        return 1 if sum(run_kernel(args, name, made, compiler) for name in args.kernel.split(',')) else 0
     finally:
         made.close()
 
