@@ -231,10 +231,15 @@ def _edge(rng, tile):
     return int(tile * rng.integers(1, 3) + _pick(rng, *[x for x in (-tile // 2 - 1, -1, 1, tile // 2 + 1) if tile + x > 0]))
 
 
+def _fifteen(tile):
+    """At least a tile and a half; 3, 15, 27, ... more than a tile, so that vectors of 2 and 4 lack one, and of 6 three."""
+    return tile + 3 - (3 - tile // 2) // 12 * 12
+
+
 def sizes(rng, c, tile, n):
     """n sizes. The first twelve, in tiles of D and chunks of K: whole ones; edges of M and N with half a chunk of K; the same with
     a chunk and one of K; several; M alone at an edge and larger than N, one of K behind the last chunk; N so; one row; half a
-    tile of M and several N, a chunk; one column; less than a chunk and vectors of 4 that lack one; half a tile of N and M larger
+    tile of M and several N, a chunk; one column; less than a chunk and 3 of 12 elements at the edges; half a tile of N and M larger
     than a tile is wide; half a tile of M and N larger than a tile is high. Others of 1, tile - 1, tile, tile + 1 and primes.
     Leading dimensions that differ; batches."""
     s, (mt0, mt1, du) = c['solution'], tile
@@ -246,10 +251,10 @@ def sizes(rng, c, tile, n):
         k = int(_pick(rng, 1, du - 1, du, du + 1, 2 * du, 3 * du + 1, 4 * du, du * gsu * 2 + 3, _pick(rng, *PRIMES)))
         few = 3 if mt0 * mt1 < 8192 else 1
         fixed = [(mt0, mt1, 3 * du * gsu), (_edge(rng, mt0), mt1 + mt1 // 2, du * (2 * gsu + 1) + du // 2 + 1),
-                 (_edge(rng, mt0), _edge(rng, mt1), du + 1), (2 * mt0, few * mt1, 5 * du),
+                 (_edge(rng, mt0), _edge(rng, mt1), du + 1), (2 * mt0, few * mt1, 5 * du * min(gsu, 3)),
                  (2 * mt0 + 1, mt1, gsu * du + 1), (mt0, 2 * mt1 + 1, 2 * gsu * du + 1), (1, _edge(rng, mt1), 2 * du),
                  (mt0 + mt0 // 2, few * mt1, du), (_edge(rng, mt0), 1, du * gsu * 2 + 3),
-                 (mt0 + mt0 // 2 + 3, mt1 + mt1 // 2 + 3, max(1, du - 1)),
+                 (_fifteen(mt0), _fifteen(mt1), max(1, du - 1)),
                  (mt0 * (mt1 // mt0 + 2) + 1, min(mt0, mt1) // 2 + 1, 2 * du + 1),
                  (min(mt0, mt1) // 2 + 1, mt1 * (mt0 // mt1 + 2) + 1, 2 * du + 1)]
         if i < len(fixed):

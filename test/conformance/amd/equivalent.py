@@ -2,7 +2,8 @@
 which drop what is behind their end.
 
 Rows are (pattern of 'FUNCTION: LINE', pattern of what became of it, reason); an empty pattern fits everything. A pattern with
-line breaks is one of 'FUNCTION: LINE' and the lines before it, the nearest first."""
+line breaks is one of 'FUNCTION: LINE' and the lines before it, the nearest first. IN_SLOW_EDGES: rows for texts in which vectors
+at an edge of M are copied the slow way."""
 import re
 
 FAR = 'decides or serves leading dimensions that 32 bits of bytes do not reach: far.py'
@@ -12,9 +13,9 @@ ROWS = [
     (r'g_keep_order\(\)|bool g_MI_STEPS_APART = ', '', 'order of instructions'),
     (r'amdgpu_flat_work_group_size\(\d+, \d+\)', r'size\(\d+, \d+\)', 'a bound of work-groups, not their size'),
     # far operands
-    (r'slow \|= t\.ld[ab] > \d+u', '', FAR), (r'bool near = |near = near && o\.ldc|unsigned reach = ', '', FAR),
+    (r'slow \|= t\.ld[ab] > \d+', '', FAR), (r'bool near = |near = near && o\.ldc|unsigned (reach|STRIDE_MOST) = ', '', FAR),
     (r'g_copy_is_slow\(\(const g_CopyA', r', t\.(lda, t\.m\).* t\.lda, t\.n|ldb, t\.m\).* t\.ldb, t\.n)\)', FAR),
-    (r's\.wide = near', r'near \? \d+ : 2', FAR),
+    (r's\.wide = near', r'near \? (\d+|g_STORE_COLUMNS) : 2', FAR),
     (r's\.wide = near', r'near \? \d*[13579] : 1', 'columns of a tile are fewer'),
     (r's\.wide = near', r'near \? 1 : \d+;', 'columns may be stored one by one; far ones together: far.py'),
     (r'const unsigned end = |for \(s\.n0 = ', '', 'a second turn over columns finds none of its own unless they are far: far.py'),
@@ -25,8 +26,9 @@ ROWS = [
      'whole tiles may be stored as edges are'),
     (r'slow \|= t\.[mn] < \d', r't\.[mn] (<= |< \d)', 'the slow way is right for all sizes'),
     (r'slow \|= t\.[mn]0 \+ \d+ > t\.[mn] ', r't\.[mn]0 \+ \d+ >= ', 'the slow way is right for all sizes'),
-    (r'slow \|= \(\(\(unsigned long long\)t\.[ab] ', r'ld[ab] (\* \d*[13579]|\+ \d+)\)', 'the slow way is right for all sizes'),
+    (r'slow \|= \(\(\(unsigned long long\)t\.[ab] ', r'ld[ab] (\* \d*[13579]|\+ \d+)\)|\(t\.ld[ab]\)', 'the slow way is right for all sizes'),
     (r'whole = whole && \(\(\(unsigned long long\)o\.[cd] ', r'ld[cd] \+ \d+\)', 'elements may be stored one by one'),
+    (r'^g_copy_is_slow: ', r'STRIDE_MOST && ', 'buffers: a vector that is wider than its operand has the same dwords inside; ' + FAR),
     (r'^g_copy_is_slow: ', r'ld >= |rows <= |TLU \|\| ', 'the slow way is right for all sizes'),
     (r'int slow = ', r'slow = 1', 'the slow way is right for all sizes'),
     (r'(const unsigned|bool) whole = ', r'whole = .*(0 < count \|\||\b0 <= (t|\(|count &&)|0 < t\.k &&|chunks - 1| / \d*[13579];|\? t\.k : 0)',
@@ -35,11 +37,12 @@ ROWS = [
     (r'const unsigned (delay|late) = |stagger_mask', r'(delay|late) = ', 'a sum may start at any chunk'),
     (r'g_MT0 % g_WIDE|const g_u64 bits = ', '', 'elements may be stored one by one'),
     (r'sizeof\(g_T\)\) & \(g_L[AB]::CW - 1\)', r'CW - 2', 'addresses of elements are even'),
-    (r'\.al_[ab] = ', r'!= 0;|== 1;', 'copies of single elements are right for all addresses'),
+    (r'\.al_[ab] = ', r'!= 0;|== 1;|SHIFTED &&', 'copies of single elements are right for all addresses'),
     (r'ring\.wrap = whole - 0', r'wrap = ', 'without StaggerU no sum goes back to the first chunk'),
     (r'g_copy_store\(copy, 0, lds \+ wr\);\n\s*(\}|g_copy_move\()', r'lds \+ rd\)', 'both are 0 before the loop'),
     (r'if \(i \+ 1 < whole\)', r'i( \+ 1 <=| <) whole', 'a chunk more is loaded or stored behind the last, where nothing reads it'),
     (r'for \(; i \+ 2 < whole; i\+\+\)', r'i( \+ 2 <=| \+ 1 <| <) whole', 'a chunk more is loaded behind the last, where nothing reads it'),
+    (r'int OFFSETS = ', r'LIMITED \? 1 : NLP', 'more offsets, which nothing uses'),
     (r'static char lds\[\d+\];', r'lds\[\d+\];', 'local memory that nothing uses'),
     # zeros and lanes that do not count
     (r'k < t\.k \? from', r': \(g_P\)1', "the other operand's zeros are enough"),
@@ -49,6 +52,8 @@ ROWS = [
     (r't\.m - 1;|t\.n - 1;', r'- [02];|\+ 1;', 'lanes outside of D read any element inside'),
     (r'c\.([ab]_)?bytes = |unsigned long long end = |unsigned long long bytes = ', r'\+|^;$|\* \d*[13579]\)|\(end\)',
      'lanes keep inside by themselves, a larger buffer shows nothing'),
+    (r'g_copy_is_slow\(\(const g_CopyA', r'lda, t\.([mn])\).*ldb, t\.\1\)',
+     'buffers: a vector that is wider than its operand has the same dwords inside'),
     (r'most = t\.[mn] - 1 - t\.[mn]0', r'most = t\.([mn]) (- 1;|- 1 \+ t\.\1|\+ 1 - t\.\1|- t\.\1)',
      'buffers: lanes outside of D read any element inside, or what is behind the end'),
     (r't\.n0 \+ r < t\.n', r't\.n0 (\+ r <=|<) t\.n \? t\.n0 \+ r : ~0u', 'buffers: the next columns are behind the end of D'),
@@ -80,11 +85,21 @@ ROWS = [
     (r's\.first \+ i\b[^\n]*\n.*i < (\d+); i \+= \1\)', r's\.first - i\b', 'a loop of one turn'),
     (r'__builtin_amdgcn_mfma_\w*_(32x32x8|16x16x16)', r', 1, 0, 0\);|, 0, 1, 0\);', 'one block: there are none to broadcast to'),
     (r'g_raw_(load|store)|g_STORE_POLICY', r', 0, 1\)|, \(int\)\(.*\), 1\)|POLICY_[CD] = 1;', 'a hint to caches'),
-    (r'\|\| n < 0\) n = 0;', r'n < 1\)', 'n is 0 then'),
-    (r'L::PASSES == 1 && L::RS % 16 == 0\) return', r'RS % 16 == 1|RS % 17', 'a short form of the same address'),
+    (r'\.al_[ab] = ', r'ld[ab] \+ sizeof', 'a leading dimension that is a multiple of 16 less 4 is one of 4 elements; single elements are always right'),
+    (r'bool whole = !g_ADDS', r'[mn]_left > ', 'whole tiles may be stored as edges are'),
+    (r'sizeof\(g_TD\) == 2 && !g_ADDS\) g_store_pairs', r'== 2 \|\| !g_ADDS', 'pairs are right for all types'),
+    (r'\|\| n < 0\) n = 0;', r'n < 1\)|n <= 0\)', 'n is 0 then'),
+    (r'^place: .*L::RS % (4|16) == 0\) return', r'RS % (4|16) == 1|RS % (5|17)|PASSES == 2', 'a short form of the same address'),
     (r'if \(near && ', r'if \(near && t\.m0 \+ (\d+|g_STORE_ROWS) <= t\.m && ', 'buffers: columns that are too many are behind the end of D'),
+    (r'^g_near_\w+: const unsigned last = t\.[mn] - 2;', r'\+ 2;|t\.[mn];',
+     'vectors of two: at the odd row of the last one is the last row either way, the even one is not stored'),
     (r'vector = t\.[mn]0 \+ r / 2 \* 2', 'vector = ', 'where vectors have two rows, the last row is the one that the edge moves to'),
     (r'g_is_zero\(g_from_s\(alpha\)\)', r'g_from_s\(-alpha\)', 'minus zero is zero'),
+]
+SLOW_EDGES = r'slow \|= t\.m0 \+ \d+ > t\.m && t\.m % '
+IN_SLOW_EDGES = [
+    (r'^g_(near|edge)_row: if \(!t\.slow && vector < t\.m ', r'vector < t\.n ', 'no vector of the fast way hangs over the edge'),
+    (r'^g_(near|edge)_row: return last \+ r % ', '', 'no vector of the fast way hangs over the edge'),
 ]
 
 
@@ -92,5 +107,5 @@ def reason(m):
     """Why a change makes no difference, or None."""
     line = f'{m.function}: {m.before}'
     above = '\n'.join([line, *m.text.split('\n')[max(0, m.line - 10):m.line - 1][::-1]])
-    return next((why for before, after, why in ROWS
+    return next((why for before, after, why in ROWS + (IN_SLOW_EDGES if re.search(SLOW_EDGES, m.text) else [])
                  if re.search(before, above if '\\n' in before else line) and re.search(after, m.after)), None)

@@ -71,7 +71,7 @@ def mutants(text):
     """Every single change of a text."""
     lines, out, function = text.split('\n'), [], ''
     for i in code_lines(text):
-        head = re.search(r'^(?:g_DEV .*?|void )\b(\w+)\(', lines[i])
+        head = re.search(r'^\s*(?:(?:template <.*?> )?(?:g_DEV|g_FN) .*?|void )\b(\w+)\(', lines[i])
         function = head.group(1) if head else function
         before = re.sub(r'\s*/\*.*\*/', '', lines[i])
         for after in changes(before):

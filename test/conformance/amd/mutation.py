@@ -235,7 +235,8 @@ def main():
     if args.short:
         names = [n for n in names if any(n == row[0] for row in NAMED)]
     kernels = emulate.Kernels(f'{args.build}/conformance/emit', compiler, f'{args.build}/conformance/amd.cache', batch=1,
-                              flags=['-fuse-cuid=none'])     # so that equal code makes equal files
+                              # so that equal code makes equal files, and what is not set is no number
+                              flags=['-fuse-cuid=none', '-ftrivial-auto-var-init=pattern'])
     machine, totals, left, found = Limited(emu), collections.Counter(), [], 0
     try:
         for name in names:
