@@ -69,10 +69,12 @@ def about(line):
 
 def mutants(text):
     """Every single change of a text."""
-    lines, out, function = text.split('\n'), [], ''
-    for i in code_lines(text):
+    lines, out, function, code = text.split('\n'), [], '', set(code_lines(text))
+    for i in range(len(lines)):
         head = re.search(r'^\s*(?:(?:template <.*?> )?(?:g_DEV|g_FN) .*?|void )\b(\w+)\(', lines[i])
         function = head.group(1) if head else function
+        if i not in code:
+            continue
         before = re.sub(r'\s*/\*.*\*/', '', lines[i])
         for after in changes(before):
             changed = '\n'.join(lines[:i] + [after] + lines[i + 1:])
