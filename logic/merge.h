@@ -21,8 +21,6 @@
  * order of merging may be refused while another is accepted.
  *
  * MERGE_NEWER: like MERGE_BEST, but the increment's row always replaces.
- *
- * Used by tuner-logic merge and its tests.
  */
 #ifndef LOGIC_MERGE_H
 #define LOGIC_MERGE_H

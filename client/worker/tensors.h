@@ -3,8 +3,7 @@
  *
  * A set is A, B, C, D and a workspace as a kernel gets them. Plain sets are for timing; guarded ones have
  * inaccessible pages at their front or back; NaN ones have 64 KiB of poison on each side. Poison is NaN
- * for floats (number_poison). Everything is made from seeds: a new worker makes the same
- * data. Used by worker.c and timing.c.
+ * for floats (number_poison). Everything is made from seeds: a new worker makes the same data.
  */
 #ifndef CLIENT_TENSORS_H
 #define CLIENT_TENSORS_H

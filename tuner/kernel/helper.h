@@ -1,6 +1,5 @@
-/* Helper kernels: which ones a solution needs beside its own: what prepares
- * D or the workspace and what adds up the parts of a GlobalSplitU. Used by createlib and the benchmark step.
- */
+/* Helper kernels that a solution needs beside its own: those that prepare D or the workspace, and those that
+ * add up the parts of a GlobalSplitU. */
 #ifndef KERNEL_HELPER_H
 #define KERNEL_HELPER_H
 

@@ -6,7 +6,7 @@
  * what each has, sg_map the same for lanes; on the host a subgroup is a register tile and a lane an element
  * of a vector register. An Op works on tiles; loops nest. plan.c makes the work-group's view; each
  * pass refines it for the target; a lowering walks the result. Everything lives in the arena given to
- * program_build. Used by kernel.c, the lowerings and `--dump-program`.
+ * program_build.
  */
 #ifndef KERNEL_PROGRAM_H
 #define KERNEL_PROGRAM_H

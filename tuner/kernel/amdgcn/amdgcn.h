@@ -1,7 +1,5 @@
 /* Modules of kernel/amdgcn and what they share: matrix instructions, dot products, buffer loads and stores,
- * the layout of local memory. Used by the files of this folder; the contract of the modules is
- * kernel/gpu/gpu.h.
- */
+ * the layout of local memory. The contract of the modules is in kernel/gpu/gpu.h. */
 #ifndef KERNEL_AMDGCN_AMDGCN_H
 #define KERNEL_AMDGCN_AMDGCN_H
 

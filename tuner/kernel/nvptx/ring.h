@@ -2,12 +2,15 @@
  * K ahead, by cp.async, into stages of shared memory; full and empty are a wait for the copy group and one
  * barrier per chunk. Inside only: the pieces of their text. ring.c puts them together.
  *
- * Constants of the text, '@' in front: MT0 MT1 DU macro tile and DepthU; NT threads; NS stages; KS steps of a
- * chunk; PLR fragments are read a step ahead; GSU, GSU_TURNS parts of K, dealt in turn; STAGGER; ADDS results
- * are added to D or the workspace; SCALE times alpha; READS C is read unless beta is 0. RUN: neighbours
- * along M of which a thread's results consist, N_RUN of them. LSU: as many parts of the work-group take steps
- * of a chunk each (LocalSplitU), their sums meet in shared memory; MOVES: tiles over the edge are moved back
- * inside (EdgeType ShiftPtr), else what is outside is guarded.
+ * Constants of the text, '@' in front: MT0 MT1 DU, macro tile and DepthU; NT, threads; NS, stages; PLR, steps
+ * by which fragments are read ahead; STAGGER, StaggerU is used; LDS, bytes of shared memory; LINE and SLOTS,
+ * the lines of results in it; ADDS, results are added to D or the workspace; SCALE, they are multiplied by
+ * alpha; READS, C is read unless beta is 0. LSU parts of the work-group take steps of a chunk each
+ * (LocalSplitU), and their sums meet in shared memory. MOVES: tiles that hang over the edge are moved back
+ * inside (EdgeType ShiftPtr), else what is outside is guarded. Of FMA kernels WG0 WG1 TT0 TT1, threads and
+ * elements of a thread along M and N; LM, lanes of a warp along M; KV, elements of K that are read at once.
+ * The texts derive KS, steps of a part's share of a chunk, and RUN and N_RUN: a thread's results are N_RUN
+ * runs of RUN neighbours along M.
  *
  * Operands need not be aligned. Copies of GlobalReadVectorWidth elements that turn out misaligned are made
  * element by element (slow); with GlobalReadVectorWidth 1 they are as short as elements, neighbouring threads
