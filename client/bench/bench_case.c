@@ -178,7 +178,7 @@ static Err set_zero(BenchCase *c, const char *name, Str v, bool flags)
     int64_t n;
     TRY(read_int(name, v, 0, &n));
     if (n > (flags ? 15 : 1)) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not supported", name, n);
-    if (flags) c->packed_int8 = n & 1, c->g.fp16_alt = (unsigned)n >> 2;
+    if (flags) c->packed_int8 = n & 1, c->g.fp16_alt = (uint16_t)((unsigned)n >> 2);
     return ERR_OK;
 }
 

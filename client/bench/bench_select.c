@@ -105,7 +105,7 @@ static Err read_option(Str word, tuner_gemm_desc *g, bool *same)
     else if (str_eq_c(word, "xf32=1"))
         g->xf32 = 1;
     else if (str_starts(word, "fp16_alt=") && word.n == 10 && word.s[9] >= '1' && word.s[9] <= '3')
-        g->fp16_alt = (unsigned)(word.s[9] - '0');
+        g->fp16_alt = (uint16_t)(word.s[9] - '0');
     else if (str_eq_c(word, "metric=cu"))
         g->metric = TUNER_METRIC_CU;
     else if (str_eq_c(word, "metric=device"))

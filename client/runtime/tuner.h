@@ -183,7 +183,9 @@ TUNER_API size_t tuner_library_solutions(const tuner_library *lib);
 TUNER_API const char *tuner_error_message(void);
 TUNER_API const char *tuner_version(void);
 
-/* One GEMM or a batch of them: D = alpha * op(A) * op(B) + beta * C. Zero the structure, then fill it in. */
+/* One GEMM or a batch of them: D = alpha * op(A) * op(B) + beta * C. Zero the structure, then fill it in.
+ * Sizes and offsets of this structure and of tuner_selection stay as they are for one soname, so that a
+ * program that was compiled against an earlier header goes on working. */
 typedef struct {
     tuner_op trans_a, trans_b;
     tuner_type a_type, b_type, c_type, d_type, compute_type; /* of alpha, beta and the accumulation */
@@ -196,16 +198,16 @@ typedef struct {
     int64_t batch;                                  /* number of matrices; 0 means 1 */
     /* 1: a, b, c, d are arrays of batch pointers to matrices, and strides are not used. If the library has no
      * kernels for arrays of pointers, each matrix is a GEMM of its own. */
-    int pointer_arrays;
+    int16_t pointer_arrays;
+    int16_t metric; /* a tuner_metric; has no effect where TENSILE_EXPERIMENTAL_SELECTION applies */
     /* 1: f32 operands may be rounded to 11 significant bits (AMD's xf32, NVIDIA's tf32), if the library has
      * kernels for that. */
-    int xf32;
+    int16_t xf32;
     /* TUNER_FP16_ALT and TUNER_FP16_ALT_ROUND, like rocBLAS's gemm flags fp16_alt_impl and fp16_alt_impl_rnz:
      * half operands may be converted to bf16, which keeps their denormals on gfx90a, if the library has
      * kernels for that; with ROUND the conversion rounds to nearest. 0: neither. */
-    unsigned fp16_alt;
+    uint16_t fp16_alt;
     int64_t solution_index; /* > 0: run this solution (index in the file + 1); 0: the library's choice */
-    tuner_metric metric;    /* has no effect where TENSILE_EXPERIMENTAL_SELECTION applies */
 } tuner_gemm_desc;
 
 /* Runs a GEMM. TUNER_INPUT: a size, type or leading dimension is out of its range, or a pointer is NULL.

@@ -95,8 +95,8 @@ static Err check(const tuner_gemm_desc *g)
     TRY(check_ld("ldb", g->ldb, g->trans_b == TUNER_N ? g->k : g->n));
     TRY(check_ld("ldc", g->ldc, g->m));
     if (g->d) TRY(check_ld("ldd", g->ldd, g->m));
-    if ((int)g->metric < 0 || g->metric > TUNER_METRIC_DEVICE)
-        FAIL(ERR_INPUT, "metric is %d, expected 0 to 2", (int)g->metric);
+    if (g->metric < 0 || g->metric > TUNER_METRIC_DEVICE)
+        FAIL(ERR_INPUT, "metric is %d, expected 0 to 2", g->metric);
     if (g->fp16_alt > (TUNER_FP16_ALT | TUNER_FP16_ALT_ROUND))
         FAIL(ERR_INPUT, "fp16_alt is %u, expected 0 to 3", g->fp16_alt);
     if (!g->alpha || !g->beta) FAIL(ERR_INPUT, "%s is a null pointer", g->alpha ? "beta" : "alpha");

@@ -1,0 +1,65 @@
+/* The binary interface of libtuner.so.0: programs that were compiled against an earlier header go on working. */
+#include "test/support.h"
+
+#include <stddef.h>
+
+#include "client/runtime/tuner.h"
+
+/* What a program reads and writes that was compiled when the structures were published first. */
+struct first_gemm {
+    int trans_a, trans_b, a_type, b_type, c_type, d_type, compute_type;
+    int64_t m, n, k;
+    const void *alpha, *beta, *a, *b, *c;
+    void *d;
+    int64_t ld[4], stride[4], batch;
+    int pointer_arrays, xf32;
+    int64_t solution_index;
+};
+struct first_selection {
+    const char *kernel;
+    int64_t solution_index;
+    const char *why;
+    int fallback;
+    double distance;
+    int n_key;
+    int64_t key[4];
+    double speed;
+    uint64_t workspace_bytes;
+    int n_kernels;
+};
+struct first_options {
+    const char *arch;
+    int64_t n_cu;
+    int n_threads, select_only, deterministic;
+    const char *device;
+    void *stream;
+};
+
+static void layout_of_first_release(void **state)
+{
+    struct first_gemm first = {.pointer_arrays = 1, .xf32 = 1, .solution_index = 5};
+    tuner_gemm_desc now;
+    (void)state;
+    assert_int_equal(sizeof now, sizeof first);
+    memcpy(&now, &first, sizeof now);
+    assert_int_equal(now.pointer_arrays, 1);
+    assert_int_equal(now.xf32, 1);
+    assert_int_equal(now.metric, TUNER_METRIC_AUTO);
+    assert_int_equal(now.fp16_alt, 0);
+    assert_int_equal(now.solution_index, 5);
+    assert_int_equal(offsetof(tuner_gemm_desc, batch), offsetof(struct first_gemm, batch));
+    assert_int_equal(offsetof(tuner_gemm_desc, lda), offsetof(struct first_gemm, ld));
+    assert_int_equal(sizeof(tuner_selection), sizeof(struct first_selection));
+    assert_int_equal(offsetof(tuner_selection, key), offsetof(struct first_selection, key));
+    assert_int_equal(offsetof(tuner_selection, n_kernels), offsetof(struct first_selection, n_kernels));
+    assert_int_equal(sizeof(tuner_options), sizeof(struct first_options));
+    assert_int_equal(offsetof(tuner_options, stream), offsetof(struct first_options, stream));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layout_of_first_release),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
