@@ -41,6 +41,7 @@ for p in $programs; do
 done
 for f in "$build"/lib/libtuner.*; do put 644 "$f" "lib/$(basename "$f")"; done
 put 644 client/runtime/tuner.h include/tuner.h
+put 644 scripts/tuner.py lib/python3/dist-packages/tuner.py
 text lib/pkgconfig/tuner.pc pkg_config
 for f in configs/*.yaml; do put 644 "$f" "share/tuner/$f"; done
 for f in $scripts; do put 755 "scripts/$f" "share/tuner/scripts/$f"; done
