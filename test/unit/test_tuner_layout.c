@@ -1,4 +1,4 @@
-/* The binary interface of libtuner.so.0: programs that were compiled against an earlier header go on working. */
+/* The binary interface of libtuner.so.0: programs compiled against an earlier header go on working. */
 #include "test/support.h"
 
 #include <stddef.h>
