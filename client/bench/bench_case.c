@@ -202,7 +202,7 @@ static Err set_option(BenchCase *c, size_t i, Str value)
     case SET_FLAG:
         TRY(read_int(name, value, 0, &n));
         if (n > 1) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not 0 or 1", name, n);
-        *(int *)(void *)field = (int)n;
+        *(int16_t *)(void *)field = (int16_t)n;
         return ERR_OK;
     case SET_FILL:
         return read_fill(value, &c->fill);

@@ -51,6 +51,6 @@ END
 "$BIN"/tuner c.yaml out >log 2>&1 || cat log
 for flags in 0 4 8 12 16; do
   TUNER_LAYER=6 "$BIN"/tuner-bench --library out -f gemm_ex --a_type f16_r --b_type f16_r --c_type f16_r --d_type f16_r \
-    --compute_type f32_r -m 16 -n 16 -k 16 -i 1 -j 0 --flags $flags 2>&1 | grep -o -e '--flags [0-9]*' -e 'flags: [0-9]*' \
+    --compute_type f32_r -m 16 -n 16 -k 16 -i 1 -j 0 --flags $flags --math_mode 0 2>&1 | grep -o -e '--flags [0-9]*' -e 'flags: [0-9]*' \
     -e 'tuner-bench: .*' | sort -u | paste -sd' ' -
 done
