@@ -22,6 +22,7 @@ typedef struct {
 static Err take_case(void *target, const CliOption *o, const char *value)
 {
     Arguments *a = target;
+    if (o->letter == 'i') a->base.iters_given = true;
     return case_set(&a->base, o->name, str_from(value));
 }
 

@@ -10,7 +10,7 @@
 #include "client/runtime/tuner.h"
 #include "client/worker/validate.h"
 #include "fmt/node.h"
-#include "problem/datatype.h"
+#include "problem/gemm_call.h"
 
 /* Kinds of initialisation: those of rocblas-bench, then those of tuner-client (init.h). */
 typedef enum {
@@ -32,13 +32,12 @@ typedef enum {
 typedef enum { TIMING_RACE, TIMING_LOOP } BenchMethod;
 
 typedef struct {
-    tuner_gemm_desc g;         /* pointers and scalars unset; ld and stride 0: default */
-    bool ex, strided, batched; /* parts of the function's name: gemm_strided_batched_ex */
-    double alpha[2], beta[2];
+    GemmCall call;
+    tuner_gemm_desc g; /* of the call, made by case_finish; pointers and scalars unset */
     int64_t iters, cold_iters;
+    bool iters_given; /* by -i: the call_count of a YAML file has no effect */
     int64_t rotating; /* GPU: MiB of copies of the matrices to rotate over; -1: twice its cache */
     bool verify;
-    bool packed_int8; /* flags 1: i8_r means rocBLAS's old packed layout, which is i8x4_r here */
     BenchFill fill;
     BenchMethod timing;
     uint64_t seed;
@@ -50,7 +49,8 @@ Err case_set(BenchCase *c, const char *name, Str value);
 void case_init(BenchCase *c);
 /* Fills in the defaults that depend on other options and checks the case. */
 Err case_finish(BenchCase *c);
-/* The cases of a YAML file, a list of maps whose options are applied to a copy of base. */
+/* The cases of a YAML file, a list of maps whose options are applied to a copy of base; the base's iters, if
+ * it was given, comes before the file's call_count. */
 Err case_read_yaml(Arena *a, const char *path, const BenchCase *base, BenchCase **cases, size_t *n);
 
 /* BENCH_PERIOD bytes of random numbers of one type and kind, made once. A matrix repeats them, from some

@@ -199,7 +199,7 @@ static Err make(Bench *b, const BenchCase *c, const Shape *s, int i, BenchData *
     if (!d->at[i])
         FAIL(ERR_FAILED, "out of memory for a matrix of %lld x %lld, batch %lld", (long long)s->rows,
              (long long)s->cols, (long long)s->batch);
-    if (i != 2 || b->gpu || c->ex || !c->verify) return ERR_OK;
+    if (i != 2 || b->gpu || c->call.ex || !c->verify) return ERR_OK;
     d->before = map_block(block, shift(i), whole_pages(bytes));
     d->mapped_before = d->before != NULL;
     if (!d->before) d->before = new_memory(block, shift(i), bytes, b->n_threads);
@@ -237,12 +237,12 @@ Err data_init(Bench *b, BenchCase *c, BenchData *d)
         {type_of(b, g->d_type), g->m, g->n, g->ldd, g->stride_d, g->batch},
     };
     *d = (BenchData){0};
-    for (int i = 0; i < (c->ex ? MATRICES : 3); i++) TRY(make(b, c, &shape[i], i, d));
+    for (int i = 0; i < (c->call.ex ? MATRICES : 3); i++) TRY(make(b, c, &shape[i], i, d));
     g->a = d->at[0];
     g->b = d->at[1];
     g->c = d->at[2];
     g->d = d->at[3];
-    return c->batched && !b->gpu ? point(c, d) : ERR_OK;
+    return c->call.batched && !b->gpu ? point(c, d) : ERR_OK;
 }
 
 static void memory_free(void *at, bool mapped, size_t bytes)
@@ -280,9 +280,9 @@ enum { SAMPLE_MIN = 64, SAMPLE_MAX = 1 << 14 };
 Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *out)
 {
     const tuner_gemm_desc *g = &c->g;
-    int64_t ld = c->ex ? g->ldd : g->ldc, stride = c->ex ? g->stride_d : g->stride_c;
-    DataType type = type_of(b, c->ex ? g->d_type : g->c_type);
-    const void *result = b->gpu ? b->result : c->ex ? d->at[3] : d->at[2];
+    int64_t ld = c->call.ex ? g->ldd : g->ldc, stride = c->call.ex ? g->stride_d : g->stride_c;
+    DataType type = type_of(b, c->call.ex ? g->d_type : g->c_type);
+    const void *result = b->gpu ? b->result : c->call.ex ? d->at[3] : d->at[2];
     Gemm x = {.m = g->m, .n = g->n, .batch = g->batch};
     x.k = g->k * type_info(type_of(b, g->a_type))->packing;
     *out = (Check){.passed = true, .covered = true};
@@ -291,8 +291,8 @@ Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *ou
     x.b = matrix(type_of(b, g->b_type), d->at[1], g->trans_b, g->ldb, g->stride_b);
     x.b.packed_rows = true;
     x.c = matrix(type_of(b, g->c_type), d->before ? d->before : d->at[2], TUNER_N, g->ldc, g->stride_c);
-    memcpy(x.alpha, c->alpha, sizeof x.alpha);
-    memcpy(x.beta, c->beta, sizeof x.beta);
+    memcpy(x.alpha, c->call.alpha, sizeof x.alpha);
+    memcpy(x.beta, c->call.beta, sizeof x.beta);
     x.compute = (DataType)g->compute_type;
     x.out = type;
     double sample = SAMPLE_WORK / (double)(x.k > 0 ? x.k : 1);

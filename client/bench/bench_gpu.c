@@ -115,7 +115,7 @@ static uint64_t aligned(uint64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
 /* Sets the offsets of the matrices of a set and of its arrays of batch pointers. */
 static void set_offsets(BenchGpu *g, const BenchCase *c, const BenchData *d)
 {
-    g->stride = c->batched ? aligned(MATRICES * (uint64_t)c->g.batch * 8) : 0;
+    g->stride = c->call.batched ? aligned(MATRICES * (uint64_t)c->g.batch * 8) : 0;
     for (int i = 0; i < MATRICES; i++) {
         g->at[i] = g->stride;
         g->stride += aligned(d->bytes[i]);
@@ -183,13 +183,13 @@ static Err describe(BenchGpu *g, const BenchCase *c, int64_t i)
     const int64_t stride[MATRICES] = {c->g.stride_a, c->g.stride_b, c->g.stride_c, c->g.stride_d};
     const tuner_type type[MATRICES] = {c->g.a_type, c->g.b_type, c->g.c_type, c->g.d_type};
     uint64_t base = g->pool.address + (uint64_t)i * g->stride, n = (uint64_t)c->g.batch, at[MATRICES];
-    for (int k = 0; k < MATRICES; k++) at[k] = base + (c->batched ? (uint64_t)k * n * 8 : g->at[k]);
+    for (int k = 0; k < MATRICES; k++) at[k] = base + (c->call.batched ? (uint64_t)k * n * 8 : g->at[k]);
     *s = c->g;
     s->a = pointer(at[0]);
     s->b = pointer(at[1]);
     s->c = pointer(at[2]);
-    s->d = c->ex ? pointer(at[3]) : NULL;
-    if (!c->batched) return ERR_OK;
+    s->d = c->call.ex ? pointer(at[3]) : NULL;
+    if (!c->call.batched) return ERR_OK;
     uint64_t *p = calloc(MATRICES * n, sizeof *p);
     TRY_ALLOC(p);
     for (uint64_t k = 0; k < MATRICES; k++)
@@ -226,11 +226,11 @@ void bench_gpu_unload(BenchGpu *g)
     g->set = NULL;
 }
 
-size_t bench_gpu_result_bytes(const BenchCase *c, const BenchData *d) { return d->bytes[c->ex ? 3 : 2]; }
+size_t bench_gpu_result_bytes(const BenchCase *c, const BenchData *d) { return d->bytes[c->call.ex ? 3 : 2]; }
 
 Err bench_gpu_result(BenchGpu *g, const BenchCase *c, const BenchData *d, void *to)
 {
-    return g->device->api->copy_from(g->device, to, &g->pool, g->at[c->ex ? 3 : 2],
+    return g->device->api->copy_from(g->device, to, &g->pool, g->at[c->call.ex ? 3 : 2],
                                      bench_gpu_result_bytes(c, d));
 }
 

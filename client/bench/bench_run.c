@@ -20,12 +20,12 @@ static Err status(tuner_status s) { return s ? (Err)s : ERR_OK; }
 static void print_header(const BenchCase *c, Bench *b)
 {
     char header[sizeof b->header];
-    bool batch = c->strided || c->batched;
-    snprintf(header, sizeof header,
-             "transA,transB,M,N,K,alpha,lda%s,beta,ldb%s,ldc%s%s%s,rocblas-Gflops,us%s",
-             c->strided ? ",stride_a" : "", c->strided ? ",stride_b" : "", c->strided ? ",stride_c" : "",
-             c->ex ? (c->strided ? ",ldd,stride_d" : ",ldd") : "", batch ? ",batch_count" : "",
-             c->verify ? ",norm_error_1" : "");
+    bool batch = c->call.strided || c->call.batched;
+    snprintf(
+        header, sizeof header, "transA,transB,M,N,K,alpha,lda%s,beta,ldb%s,ldc%s%s%s,rocblas-Gflops,us%s",
+        c->call.strided ? ",stride_a" : "", c->call.strided ? ",stride_b" : "",
+        c->call.strided ? ",stride_c" : "", c->call.ex ? (c->call.strided ? ",ldd,stride_d" : ",ldd") : "",
+        batch ? ",batch_count" : "", c->verify ? ",norm_error_1" : "");
     if (strcmp(header, b->header) == 0) return;
     memcpy(b->header, header, sizeof header);
     puts(header);
@@ -34,7 +34,7 @@ static void print_header(const BenchCase *c, Bench *b)
 static void print_ld(const BenchCase *c, int64_t ld, int64_t stride)
 {
     printf(",%" PRId64, ld);
-    if (c->strided) printf(",%" PRId64, stride);
+    if (c->call.strided) printf(",%" PRId64, stride);
 }
 
 static void print_scalar(const double v[2])
@@ -55,13 +55,13 @@ static void print_line(const BenchCase *c, const Summary *ns, const Check *check
     double error = check->want > 0 ? check->diff / check->want : check->diff;
     const tuner_gemm_desc *g = &c->g;
     printf("%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64, ops[g->trans_a], ops[g->trans_b], g->m, g->n, g->k);
-    print_scalar(c->alpha);
+    print_scalar(c->call.alpha);
     print_ld(c, g->lda, g->stride_a);
-    print_scalar(c->beta);
+    print_scalar(c->call.beta);
     print_ld(c, g->ldb, g->stride_b);
     print_ld(c, g->ldc, g->stride_c);
-    if (c->ex) print_ld(c, g->ldd, g->stride_d);
-    if (c->strided || c->batched) printf(",%" PRId64, g->batch);
+    if (c->call.ex) print_ld(c, g->ldd, g->stride_d);
+    if (c->call.strided || c->call.batched) printf(",%" PRId64, g->batch);
     printf(",%.6g,%.6g", flops(c) / ns->median, ns->median / 1000);
     if (c->verify) printf(",%.3g", isnan(error) ? (double)INFINITY : error);
     puts("");
@@ -219,8 +219,8 @@ Err bench_run(Bench *b, BenchCase *c)
 {
     unsigned char alpha[16], beta[16];
     BenchData d;
-    scalar_bytes(c->g.compute_type, c->alpha, alpha);
-    scalar_bytes(c->g.compute_type, c->beta, beta);
+    scalar_bytes(c->g.compute_type, c->call.alpha, alpha);
+    scalar_bytes(c->g.compute_type, c->call.beta, beta);
     c->g.alpha = alpha;
     c->g.beta = beta;
     if (c->iters > 1 << 24) FAIL(ERR_INPUT, "--iters: %" PRId64 " is above %d", c->iters, 1 << 24);
