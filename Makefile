@@ -131,7 +131,7 @@ FAKES          := $(foreach f,cuda cuda_old cuda_bad hip5 hip6 hip7,$(B)/fake/$(
 $(B)/fake/%/built: $(call src,test/fake) $(wildcard test/fake/*.h)
 	@mkdir -p $(@D)
 	$(Q)cd $(@D) && $(CC) $(filter-out -I%,$(CFLAGS)) -I$(CURDIR) -shared $(FAKE_$*) \
-	  $(addprefix $(CURDIR)/test/fake/,fake_gpu.c fake_memory.c fake_state.c fake_gemm.c)
+	  $(addprefix $(CURDIR)/test/fake/,fake_gpu.c fake_memory.c fake_state.c fake_gemm.c) -lm
 	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libnvidia-ml.so.1 -o $(@D)/libnvidia-ml.so.1 test/fake/fake_nvml.c
 	$(Q)for f in cublas cublasLt; do $(CC) $(CFLAGS) -shared -Wl,-soname,lib$$f.so.13 -o $(@D)/lib$$f.so.13 \
 	  test/fake/fake_cublas.c test/fake/fake_state.c -ldl || exit 1; done

@@ -4,7 +4,11 @@
  * of cublasLt's heuristic list with a workspace of 64 MiB. cublasGemmEx works in place, so it is used only
  * where C is not read or is D. Math modes are the defaults: f32 is true f32 (CUBLAS_COMPUTE_32F),
  * TF32 only where the problem asks for xf32. Numbers are those of cublas_api.h, cublasLt.h and
- * library_types.h of CUDA 12 and 13; the library is found by the dynamic linker. */
+ * library_types.h of CUDA 12 and 13; the library is found by the dynamic linker.
+ *
+ * 8-bit floats are multiplied by cublasLt alone, with A transposed and B not. Their scales are 1, which is
+ * cublasLt's default for scale pointers that are not set. Fast accumulation stays off, its default: partial
+ * sums are promoted to f32 regularly, as in the kernels that the peer is compared with. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +22,7 @@ enum { LT_TRANS_A = 3, LT_TRANS_B = 4 };           /* cublasLtMatmulDescAttribut
 enum { LT_BATCH_COUNT = 5, LT_BATCH_OFFSET = 6 };  /* cublasLtMatrixLayoutAttribute_t */
 enum { LT_MAX_WORKSPACE = 1, LT_MIN_ALIGN_A = 5 }; /* cublasLtMatmulPreferenceAttributes_t; B C D follow */
 enum { GEMM_DEFAULT = -1 };
+enum { R_16BF = 14, R_8F_E4M3 = 28, R_8F_E5M2 = 29 }; /* cudaDataType_t */
 
 typedef struct {
     uint64_t data[8];
@@ -73,6 +78,7 @@ typedef struct {
     void *handle, *lt_handle;
     DeviceMem workspace;
     bool in_place; /* algorithm 0 is cublasGemmEx */
+    bool c_like_d; /* C is not read: its layout is D's, and its address is D's, or NULL if its type differs */
     int types[TENSOR_COUNT], compute, op_a, op_b;
     void *desc, *layout[TENSOR_COUNT];
     LtResult result[LT_ALGOS];
@@ -238,10 +244,16 @@ static int data_type(DataType t)
         return 10;
     case TYPE_B:
         return 14;
+    case TYPE_F8_OCP:
+        return R_8F_E4M3;
+    case TYPE_B8_OCP:
+        return R_8F_E5M2;
     default:
         return -1;
     }
 }
+
+static bool is_float8(DataType t) { return t == TYPE_F8_OCP || t == TYPE_B8_OCP; }
 
 /* cublasComputeType_t; -1: none. */
 static int compute_type(const Problem *p)
@@ -277,10 +289,26 @@ static Err operations(Cublas *c, const Problem *p)
     return 0;
 }
 
+/* Refuses 8-bit floats where the documentation of cublasLtMatmul does; its heuristics know the rest (M and K
+ * must be multiples of 16). */
+static Err float8_check(const Problem *p)
+{
+    const DataType a = p->tensor[TENSOR_A].type, b = p->tensor[TENSOR_B].type;
+    if (a == TYPE_B8_OCP && b == TYPE_B8_OCP)
+        FAIL(ERR_INPUT, "peer cublas: cublasLt does not multiply e5m2 by e5m2");
+    if (!p->shape.trans_a || p->shape.trans_b)
+        FAIL(ERR_INPUT,
+             "peer cublas: cublasLt multiplies 8-bit floats only with A transposed and B not (TN), not %c%c",
+             p->shape.trans_a ? 'T' : 'N', p->shape.trans_b ? 'T' : 'N');
+    if (is_float8(p->tensor[TENSOR_D].type) && p->shape.beta != SCALAR_ZERO)
+        FAIL(ERR_INPUT, "peer cublas: cublasLt adds no C of 8-bit floats (beta is not 0)");
+    return 0;
+}
+
 static Err layouts(Cublas *c, const Problem *p)
 {
     for (int i = 0; i < TENSOR_COUNT; i++) {
-        const Tensor *t = &p->tensor[i];
+        const Tensor *t = &p->tensor[i == TENSOR_C && c->c_like_d ? TENSOR_D : i];
         int32_t batch = (int32_t)t->size[2];
         TRY(status(c->lt.layout_create(&c->layout[i], c->types[i], (uint64_t)t->size[0], (uint64_t)t->size[1],
                                        t->stride[1]),
@@ -310,7 +338,7 @@ static Err heuristics(Cublas *c, const Problem *p)
     TRY(status(c->lt.pref_create(&pref), "cublasLtMatmulPreferenceCreate"));
     int code = c->lt.pref_set(pref, LT_MAX_WORKSPACE, &most, sizeof most);
     for (int i = 0; i < TENSOR_COUNT && !code; i++) {
-        uint32_t align = alignment(p, i);
+        uint32_t align = alignment(p, i == TENSOR_C && c->c_like_d ? TENSOR_D : i);
         code = c->lt.pref_set(pref, LT_MIN_ALIGN_A + i, &align, sizeof align);
     }
     int n = 0;
@@ -323,11 +351,10 @@ static Err heuristics(Cublas *c, const Problem *p)
     return status(code, "cublasLtMatmulPreferenceSetAttribute");
 }
 
-static Err cublas_problem(Peer *peer, const Problem *p, int *n_algos)
+/* Types, scalars and which functions can be used. */
+static Err types_of(Cublas *c, const Problem *p)
 {
-    Cublas *c = (Cublas *)peer;
     DataType scale = (DataType)p->shape.compute_type;
-    problem_end(c);
     for (int i = 0; i < TENSOR_COUNT; i++) {
         c->types[i] = data_type(p->tensor[i].type);
         if (c->types[i] < 0)
@@ -337,11 +364,24 @@ static Err cublas_problem(Peer *peer, const Problem *p, int *n_algos)
     c->compute = compute_type(p);
     if (c->compute < 0 || data_type(scale) < 0)
         FAIL(ERR_INPUT, "peer cublas: no compute type for '%s'", type_enum_name(scale));
+    bool float8 = is_float8(p->tensor[TENSOR_A].type) || is_float8(p->tensor[TENSOR_B].type);
+    if (float8) TRY(float8_check(p));
     TRY(operations(c, p));
     number_store(scale, c->alpha, 0, p->gemm.alpha[0], p->gemm.alpha[1]);
     number_store(scale, c->beta, 0, p->gemm.beta[0], p->gemm.beta[1]);
-    c->in_place = p->shape.beta == SCALAR_ZERO || p->shape.c_equals_d;
-    TRY(status(c->lt.desc_create(&c->desc, c->compute, data_type(scale)), "cublasLtMatmulDescCreate"));
+    c->c_like_d = p->shape.beta == SCALAR_ZERO;
+    c->in_place = !float8 && (c->c_like_d || p->shape.c_equals_d);
+    if (c->c_like_d) c->types[TENSOR_C] = is_float8(p->tensor[TENSOR_D].type) ? R_16BF : c->types[TENSOR_D];
+    return 0;
+}
+
+static Err cublas_problem(Peer *peer, const Problem *p, int *n_algos)
+{
+    Cublas *c = (Cublas *)peer;
+    problem_end(c);
+    TRY(types_of(c, p));
+    TRY(status(c->lt.desc_create(&c->desc, c->compute, data_type((DataType)p->shape.compute_type)),
+               "cublasLtMatmulDescCreate"));
     TRY(status(c->lt.desc_set(c->desc, LT_TRANS_A, &c->op_a, sizeof c->op_a),
                "cublasLtMatmulDescSetAttribute"));
     TRY(status(c->lt.desc_set(c->desc, LT_TRANS_B, &c->op_b, sizeof c->op_b),
@@ -380,11 +420,13 @@ static Err cublas_launch(Peer *peer, const Problem *p, const TensorSet *s, int a
     Cublas *c = (Cublas *)peer;
     if (c->in_place && algo == 0) return status(gemm_ex(c, p, s), "cublasGemmEx");
     const LtResult *r = &c->result[algo - c->in_place];
-    void *d = data_of(p, s, TENSOR_D), *cc = p->shape.beta == SCALAR_ZERO ? d : data_of(p, s, TENSOR_C);
-    bool same = p->shape.beta == SCALAR_ZERO;
+    void *d = data_of(p, s, TENSOR_D);
+    const void *from = !c->c_like_d                               ? data_of(p, s, TENSOR_C)
+                       : c->types[TENSOR_C] == c->types[TENSOR_D] ? d
+                                                                  : NULL;
     return status(c->lt.matmul(c->lt_handle, c->desc, c->alpha, data_of(p, s, TENSOR_A), c->layout[TENSOR_A],
-                               data_of(p, s, TENSOR_B), c->layout[TENSOR_B], c->beta, cc,
-                               c->layout[same ? TENSOR_D : TENSOR_C], d, c->layout[TENSOR_D], &r->algo,
+                               data_of(p, s, TENSOR_B), c->layout[TENSOR_B], c->beta, from,
+                               c->layout[TENSOR_C], d, c->layout[TENSOR_D], &r->algo,
                                (void *)(uintptr_t)c->workspace.address, WORKSPACE,
                                c->device->api->stream(c->device)),
                   "cublasLtMatmul");

@@ -1,8 +1,9 @@
 /* A fake cuBLAS and cublasLt for tests, of the functions that the peer calls: checks and logs every call, and
- * lets the fake CUDA driver play the GEMM as a launch on the stream (f32 and f64; others are not supported).
- * The heuristic list has three algorithms: the second is not supported at cublasLtMatmul, the others take two
- * and three launches where cublasGemmEx takes one. TUNER_FAKE: blas_wrong=1: one element of its results is
- * wrong. */
+ * lets the fake CUDA driver play the GEMM as a launch on the stream. Types are those of supported[]. 8-bit
+ * floats are multiplied as the real one does: by cublasLt alone, A transposed and B not, M and K multiples of
+ * 16. The list of the heuristics has three algorithms: the second is not supported at cublasLtMatmul, the
+ * others take two and three launches where cublasGemmEx takes one. TUNER_FAKE: blas_wrong=1: one element of
+ * its results is wrong. */
 #include "test/fake/fake.h"
 
 #include <dlfcn.h>
@@ -12,7 +13,25 @@
 
 #define API __attribute__((visibility("default")))
 enum { SUCCESS = 0, INVALID = 7, EXECUTION_FAILED = 13, NOT_SUPPORTED = 15 };
-enum { N_ALGOS = 3, COMPUTE_32F = 68, COMPUTE_TF32 = 77, COMPUTE_64F = 70, R_32F = 0, R_64F = 1 };
+enum { N_ALGOS = 3, COMPUTE_32F = 68, COMPUTE_TF32 = 77, COMPUTE_64F = 70, COMPUTE_32I = 72 };
+enum { R_32F = 0, R_64F = 1, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, E4M3 = 28, E5M2 = 29 };
+
+typedef struct {
+    int a, b, c, d, compute, scale;
+    const char *name; /* of such kernels of the fake driver */
+} Types;
+
+static const Types supported[] = {
+    {R_32F, R_32F, R_32F, R_32F, COMPUTE_32F, R_32F, "SB"},
+    {R_32F, R_32F, R_32F, R_32F, COMPUTE_TF32, R_32F, "SB"},
+    {R_64F, R_64F, R_64F, R_64F, COMPUTE_64F, R_64F, "DB"},
+    {R_8I, R_8I, R_32I, R_32I, COMPUTE_32I, R_32I, "I8II_BH"},
+    {E4M3, E4M3, R_32F, R_32F, COMPUTE_32F, R_32F, "F8SS_BH"},
+    {E4M3, E4M3, R_16F, R_16F, COMPUTE_32F, R_32F, "F8HS_BH"},
+    {E4M3, E4M3, R_16BF, E4M3, COMPUTE_32F, R_32F, "F8F8S_BH"},
+    {E4M3, E5M2, R_32F, R_32F, COMPUTE_32F, R_32F, "F8B8SS_BH"},
+    {E5M2, E4M3, R_32F, R_32F, COMPUTE_32F, R_32F, "B8F8SS_BH"},
+};
 
 typedef int LaunchFn(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                      unsigned lds, void *stream, void **params, void **extra);
@@ -47,9 +66,9 @@ typedef struct {
 
 typedef struct {
     uint64_t d, c, a, b;
-    double alpha, beta;
+    const void *alpha, *beta;
     uint32_t word[14]; /* strides of D C A B, sizes, tiles */
-    bool dbl;
+    const Types *types;
     int op[2];
     void *stream;
 } Gemm;
@@ -77,7 +96,7 @@ static void *kernel_of(const Gemm *g, const char *name)
     memcpy(&load, &at, sizeof load);
     at = driver("cuModuleGetFunction");
     memcpy(&get, &at, sizeof get);
-    snprintf(image, sizeof image, "FAKE sm_90\n%s %d 0\n", name, g->dbl ? 104 : 96);
+    snprintf(image, sizeof image, "FAKE sm_90\n%s %d 0\n", name, g->types->scale == R_64F ? 104 : 96);
     return load(&module, image) || get(&function, module, name) ? NULL : function;
 }
 
@@ -87,13 +106,13 @@ static int play(const Gemm *g)
     void *at = driver("cuLaunchKernel");
     memcpy(&launch, &at, sizeof launch);
     char name[64];
-    snprintf(name, sizeof name, "Cijk_A%s_B%s_%cB_%s", g->op[0] ? "lik" : "ilk", g->op[1] ? "jlk" : "ljk",
-             g->dbl ? 'D' : 'S', fake_number("blas_wrong", 0) ? "blas_wrong" : "blas");
+    snprintf(name, sizeof name, "Cijk_A%s_B%s_%s_%s", g->op[0] ? "lik" : "ilk", g->op[1] ? "jlk" : "ljk",
+             g->types->name, fake_number("blas_wrong", 0) ? "blas_wrong" : "blas");
     void *function = kernel_of(g, name);
     unsigned char args[128];
-    size_t n = put(args, 0, &g->d, 4 * sizeof g->d);
-    float scalar[2] = {(float)g->alpha, (float)g->beta};
-    n = g->dbl ? put(args, n, &g->alpha, 2 * sizeof g->alpha) : put(args, n, scalar, sizeof scalar);
+    size_t n = put(args, 0, &g->d, 4 * sizeof g->d), scalar_bytes = g->types->scale == R_64F ? 8 : 4;
+    n = put(args, n, g->alpha, scalar_bytes);
+    n = put(args, n, g->beta, scalar_bytes);
     n = put(args, n, g->word, sizeof g->word);
     void *extra[] = {(void *)1, args, (void *)2, &n, NULL};
     if (!function || launch(function, (g->word[8] + 15) / 16, (g->word[9] + 15) / 16, g->word[10], 256, 1, 1,
@@ -141,15 +160,19 @@ API int cublasGetVersion_v2(Handle *handle, int *version)
     return SUCCESS;
 }
 
-static bool supported(int compute, const int type[4])
-{
-    bool f32 = compute == COMPUTE_32F || compute == COMPUTE_TF32;
-    for (int i = 0; i < 4; i++)
-        if (type[i] != (f32 ? R_32F : R_64F)) return false;
-    return f32 || compute == COMPUTE_64F;
-}
+static bool is_float8(const Types *t) { return t->a == E4M3 || t->a == E5M2; }
 
-static double scalar(const void *p, bool dbl) { return dbl ? *(const double *)p : (double)*(const float *)p; }
+/* The row of these types; NULL: they are not supported. scale -1: any. */
+static const Types *types_find(const int type[4], int compute, int scale)
+{
+    for (size_t i = 0; i < sizeof supported / sizeof *supported; i++) {
+        const Types *t = &supported[i];
+        if (t->a == type[0] && t->b == type[1] && t->c == type[2] && t->d == type[3] &&
+            t->compute == compute && (scale == -1 || t->scale == scale))
+            return t;
+    }
+    return NULL;
+}
 
 API int cublasGemmStridedBatchedEx(Handle *h, int op_a, int op_b, int m, int n, int k, const void *alpha,
                                    const void *a, int a_type, int lda, long long sa, const void *b,
@@ -165,18 +188,19 @@ API int cublasGemmStridedBatchedEx(Handle *h, int op_a, int op_b, int m, int n, 
              m, n, k, batch, a_type, b_type, c_type, lda, ldb, ldc, compute, algo);
     if (lda < (op_a ? k : m) || ldb < (op_b ? n : k) || ldc < m)
         return fake_wrong(INVALID, "gemmEx: leading dimension");
-    if (!supported(compute, type)) return NOT_SUPPORTED;
-    bool dbl = compute == COMPUTE_64F;
+    const Types *types = types_find(type, compute, -1);
+    if (!types) return NOT_SUPPORTED;
+    if (is_float8(types)) return fake_wrong(NOT_SUPPORTED, "gemmEx: 8-bit floats");
     return play(&(Gemm){.d = (uintptr_t)c,
                         .c = (uintptr_t)c,
                         .a = (uintptr_t)a,
                         .b = (uintptr_t)b,
-                        .alpha = scalar(alpha, dbl),
-                        .beta = scalar(beta, dbl),
+                        .alpha = alpha,
+                        .beta = beta,
                         .word = {(uint32_t)ldc, (uint32_t)sc, (uint32_t)ldc, (uint32_t)sc, (uint32_t)lda,
                                  (uint32_t)sa, (uint32_t)ldb, (uint32_t)sb, (uint32_t)m, (uint32_t)n,
                                  (uint32_t)batch, (uint32_t)k, 1, 1},
-                        .dbl = dbl,
+                        .types = types,
                         .op = {op_a, op_b},
                         .stream = h->stream});
 }
@@ -276,6 +300,13 @@ API int cublasLtMatmulPreferenceSetAttribute(void *pref, int attribute, const vo
     return good ? SUCCESS : fake_wrong(INVALID, "preference %d, %zu bytes", attribute, bytes);
 }
 
+static const Types *lt_types(const Desc *desc, const Layout *a, const Layout *b, const Layout *c,
+                             const Layout *d)
+{
+    const int type[4] = {a->type, b->type, c->type, d->type};
+    return types_find(type, desc->compute, desc->scale);
+}
+
 API int cublasLtMatmulAlgoGetHeuristic(Handle *h, Desc *desc, Layout *a, Layout *b, Layout *c, Layout *d,
                                        void *pref, int wanted, Result *result, int *n);
 API int cublasLtMatmulAlgoGetHeuristic(Handle *h, Desc *desc, Layout *a, Layout *b, Layout *c, Layout *d,
@@ -283,9 +314,11 @@ API int cublasLtMatmulAlgoGetHeuristic(Handle *h, Desc *desc, Layout *a, Layout 
 {
     (void)h;
     (void)pref;
-    const int type[4] = {a->type, b->type, c->type, d->type};
+    const Types *types = lt_types(desc, a, b, c, d);
     *n = 0;
-    if (!supported(desc->compute, type)) return NOT_SUPPORTED;
+    if (!types || (is_float8(types) && (a->rows % 16 || a->cols % 16))) return NOT_SUPPORTED;
+    if (is_float8(types) && (!desc->op[0] || desc->op[1]))
+        return fake_wrong(NOT_SUPPORTED, "heuristic: 8-bit floats with ops %d,%d", desc->op[0], desc->op[1]);
     for (; *n < wanted && *n < N_ALGOS; ++*n) result[*n] = (Result){.algo = {{(uint64_t)*n + 1}}};
     return SUCCESS;
 }
@@ -298,23 +331,26 @@ API int cublasLtMatmul(Handle *h, Desc *desc, const void *alpha, const void *a, 
                        const Algo *algo, void *workspace, size_t workspace_bytes, void *stream)
 {
     (void)h;
-    bool dbl = desc->compute == COMPUTE_64F;
+    const Types *types = lt_types(desc, la, lb, lc, ld);
     uint64_t k = desc->op[0] ? la->rows : la->cols, which = algo->data[0];
-    fake_log("ltMatmul ops %d,%d %llux%llux%llu batch %d compute %d scale %d algo %llu", desc->op[0],
-             desc->op[1], (unsigned long long)ld->rows, (unsigned long long)ld->cols, (unsigned long long)k,
-             ld->batch, desc->compute, desc->scale, (unsigned long long)which);
+    fake_log("ltMatmul ops %d,%d %llux%llux%llu batch %d types %d,%d,%d,%d compute %d scale %d algo %llu",
+             desc->op[0], desc->op[1], (unsigned long long)ld->rows, (unsigned long long)ld->cols,
+             (unsigned long long)k, ld->batch, la->type, lb->type, lc->type, ld->type, desc->compute,
+             desc->scale, (unsigned long long)which);
+    if (!types) return fake_wrong(INVALID, "cublasLtMatmul: types");
+    if (!c && lc->type == ld->type) return fake_wrong(INVALID, "cublasLtMatmul: no C");
     if (!workspace || workspace_bytes < 32 << 20) return fake_wrong(INVALID, "cublasLtMatmul: workspace");
     if (which == 2) return NOT_SUPPORTED;
     Gemm g = {.d = (uintptr_t)d,
               .c = (uintptr_t)c,
               .a = (uintptr_t)a,
               .b = (uintptr_t)b,
-              .alpha = scalar(alpha, dbl),
-              .beta = scalar(beta, dbl),
+              .alpha = alpha,
+              .beta = beta,
               .word = {(uint32_t)ld->ld, (uint32_t)ld->stride, (uint32_t)lc->ld, (uint32_t)lc->stride,
                        (uint32_t)la->ld, (uint32_t)la->stride, (uint32_t)lb->ld, (uint32_t)lb->stride,
                        (uint32_t)ld->rows, (uint32_t)ld->cols, (uint32_t)ld->batch, (uint32_t)k, 1, 1},
-              .dbl = dbl,
+              .types = types,
               .op = {desc->op[0], desc->op[1]},
               .stream = stream};
     int rc = SUCCESS;
