@@ -11,6 +11,8 @@
  *   drift=0         relative, per virtual second
  *   outliers=0      share of launches that take ten times as long
  *   throttle=0      share of every 200 virtual ms that runs at two thirds of the clock
+ *   sag=0           share of every 200 virtual ms, at its end, that runs at 95 % of the clock with no reason
+ *                   for throttling given, as at a power limit
  *   gflops=100      speed
  *   overhead_ns=2000
  *   cus=60          compute units
@@ -38,13 +40,14 @@ enum { SIM_CRASH, SIM_HANG, SIM_WRONG, SIM_EXIT, SIM_ABORT, SIM_OOB, SIM_FAST, S
 static const char *const pattern_key[SIM_PATTERNS] = {"crash", "hang", "wrong", "exit",
                                                       "abort", "oob",  "fast"};
 
-static const double BURST_NS = 200e6;
+/* BURST_NS: period of throttle and sag; SAGGED: clock of sag. */
+static const double BURST_NS = 200e6, SAGGED = 0.95;
 
 typedef struct {
     Device base;
     char text[512]; /* copy of the settings; patterns point into it */
     Str pattern[SIM_PATTERNS];
-    double noise, drift, outliers, throttle, gflops, overhead_ns, fill;
+    double noise, drift, outliers, throttle, sag, gflops, overhead_ns, fill;
     int n_cu;
     char arch[32];
     uint64_t seed, clock_ns, n_launches;
@@ -92,6 +95,7 @@ static Err setting(SimDevice *s, Str key, Str value)
     if (str_eq_c(key, "drift")) return set_number(key, value, -1, 1000, &s->drift);
     if (str_eq_c(key, "outliers")) return set_number(key, value, 0, 1, &s->outliers);
     if (str_eq_c(key, "throttle")) return set_number(key, value, 0, 1, &s->throttle);
+    if (str_eq_c(key, "sag")) return set_number(key, value, 0, 1, &s->sag);
     if (str_eq_c(key, "gflops")) return set_number(key, value, 1e-3, 1e9, &s->gflops);
     if (str_eq_c(key, "fill")) return set_number(key, value, 0, 1, &s->fill);
     if (str_eq_c(key, "overhead_ns")) return set_number(key, value, 0, 1e9, &s->overhead_ns);
@@ -260,6 +264,11 @@ static bool throttled(const SimDevice *s)
     return fmod((double)s->clock_ns, BURST_NS) < s->throttle * BURST_NS;
 }
 
+static bool sagged(const SimDevice *s)
+{
+    return fmod((double)s->clock_ns, BURST_NS) >= (1 - s->sag) * BURST_NS;
+}
+
 static Err sim_launch(Device *d, const DeviceLaunch *l)
 {
     SimDevice *s = (SimDevice *)d;
@@ -275,6 +284,7 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
         true_ns(s, k, l) * (1 + s->drift * (double)(s->clock_ns - 1000000000) / 1e9) * exp(s->noise * normal);
     if (uniform(key, i + 2) < s->outliers) ns *= 10;
     if (throttled(s)) ns *= 1.5;
+    if (sagged(s)) ns /= SAGGED;
     if (l->start) l->start->ns = s->clock_ns;
     s->clock_ns += (uint64_t)ns;
     if (l->stop) l->stop->ns = s->clock_ns;
@@ -350,7 +360,9 @@ static void sim_read(Device *d, DeviceReading *out)
     double warm = (double)(s->clock_ns - 1000000000) / 1e9;
     *out = (DeviceReading){.temp_c = 40 + fmin(40, warm),
                            .hotspot_c = 45 + fmin(45, warm),
-                           .clock_sys_mhz = throttled(s) ? 1133 : 1700,
+                           .clock_sys_mhz = throttled(s) ? 1133
+                                            : sagged(s)  ? 1700 * SAGGED
+                                                         : 1700,
                            .clock_soc_mhz = 1000,
                            .clock_mem_mhz = 1000,
                            .fan_rpm = 2000,

@@ -129,6 +129,12 @@ static bool is_outlier(const Race *c, const Runner *r, const RaceSample *s)
            (ns > OUTLIER_LOW_CLOCK * usual && s->state.clock_mhz < CLOCK_DROP * recent_clock(c));
 }
 
+/* Samples at a low clock are kept too, so that a clock that stays low becomes the usual one. */
+static void clock_note(Race *c, double mhz)
+{
+    if (mhz > 0) c->clock[c->n_clocks++ % CLOCKS] = mhz;
+}
+
 static Err keep_samples(Race *c, const WorkMessage *m)
 {
     for (int64_t i = 0; i < m->n_samples; i++) {
@@ -141,6 +147,7 @@ static Err keep_samples(Race *c, const WorkMessage *m)
                                 .use = c->final ? SAMPLE_FINAL : SAMPLE_FIRST};
         if (!(s.state.throttle & BAD_THROTTLE)) c->cool = true;
         if (is_outlier(c, c->now, &s)) s.state.use = SAMPLE_OUTLIER;
+        clock_note(c, s.state.clock_mhz);
         if (!VEC_PUSH(&c->now->samples, s))
             FAIL(ERR_FAILED, "out of memory for %zu samples", c->now->samples.n);
     }

@@ -41,9 +41,9 @@ typedef struct {
     int64_t round;
     int64_t base;           /* added to the rounds of events, so that rounds of different races differ */
     bool final, has_rested; /* in the last stage; the device has rested before it */
-    double clock[CLOCKS];   /* of the last samples, MHz */
-    size_t n_clocks;
-    bool cool; /* at least one sample was taken without throttling */
+    double clock[CLOCKS];   /* of the last samples whose clock is known, MHz; a ring */
+    size_t n_clocks;        /* such samples so far */
+    bool cool;              /* at least one sample was taken without throttling */
     size_t n_repeats, repeats_max;
     double level, best_final; /* see find_level */
     uint64_t waited_ns;       /* total wait for a throttled device */

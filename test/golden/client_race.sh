@@ -28,6 +28,11 @@ for sim in "noise=0.002" "noise=0.01" "noise=0.005;drift=0.02" "noise=0.002;drif
 done
 echo "-- throttled blocks are marked and repeated"
 awk -F'\t' '$1 == "sample" && $11 == 8 { if ($12 == "outlier") m++; else u++ } END { print m+0, "marked,", u+0, "counted" }' events.txt
+echo "-- blocks at a fallen clock are marked and repeated, though they are only 5 % slower and no reason for throttling is given"
+TUNER_SIM="noise=0.002;sag=0.25;gflops=50" "$BIN/tuner-client" --config-file c.ini --timing race --race-seconds 10 --results-file r.csv \
+  --events-fd 3 3>events.txt >/dev/null 2>err.txt
+awk -F'\t' '$1 == "sample" && $12 == "outlier" { if ($8 < 1650) m++; else f++ }
+  END { print (m >= 10 ? "10 or more" : m + 0), "blocks at the low clock are marked,", f + 0, "others" }' events.txt
 echo "-- losers get two looks, the top a last stage"
 TUNER_SIM="noise=0.005;gflops=50" "$BIN/tuner-client" --config-file c.ini --timing race --num-problems 1 --results-file r.csv \
   --events-fd 3 3>events.txt >/dev/null 2>err.txt
