@@ -9,7 +9,7 @@ build=$1 prefix=$2 private=$3 mode=${4:-install}
 case $prefix in /*) ;; *) echo "install.sh: PREFIX '$prefix', expected an absolute path" >&2; exit 2;; esac
 to=${DESTDIR:-}$prefix
 programs="tuner tuner-client tuner-bench tuner-logic tuner-createlib tuner-nvrtc"
-scripts="bench_words.sh device_conformance.sh h200_results.sh library_speed.sh pack_amd.sh spread.sh"
+scripts="bench_words.sh device_conformance.sh h200_results.sh h200_table.sh library_speed.sh pack_amd.sh spread.sh unseen_sizes.sh"
 
 # put MODE FILE DESTINATION; a link stays one
 put() {
@@ -45,6 +45,7 @@ put 644 scripts/tuner.py lib/python3/dist-packages/tuner.py
 text lib/pkgconfig/tuner.pc pkg_config
 for f in configs/*.yaml; do put 644 "$f" "share/tuner/$f"; done
 for f in $scripts; do put 755 "scripts/$f" "share/tuner/scripts/$f"; done
+put 644 scripts/strata.awk share/tuner/scripts/strata.awk
 put 644 LICENSE share/doc/tuner/LICENSE
 put 644 README.md share/doc/tuner/README.md
 text share/doc/tuner/parameters.md "$build/bin/tuner" --help-params=md
