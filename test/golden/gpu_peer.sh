@@ -15,5 +15,5 @@ TUNER="$BIN/tuner" sh "$ROOT/scripts/h200_results.sh" h fake; ls h/results h/res
 echo "--- a peer that is wrong"
 TUNER_FAKE="ns=50000;blas_wrong=1;wrong=blas_wrong" "$BIN/tuner" --client-path "$PWD/client" --device cuda --peer cublas \
   "$DATA/run/gpu.yaml" wrong >log 2>&1; echo "exit $?"
-grep '^peer' log
+sed -n '/^peer/,/D(0/p' log; sed -n '/^Cijk/s/.*TT4_4,/no_peer: /p' wrong/peer.csv
 "$BIN/tuner" explain wrong 64,48,1,40 | grep peer

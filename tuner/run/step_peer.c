@@ -1,6 +1,7 @@
 /* Step: compares winners with the peer (--peer): writes OUTDIR/peer.csv and prints a summary. The winner is
  * the best by its samples; ratio is its speed over the peer's, from pairs of blocks that were timed side by
- * side. See run.h.
+ * side. A size that has a winner and no result of the peer has a row too, with the reason in the last column.
+ * See run.h.
  */
 #include "run/run.h"
 
@@ -16,7 +17,7 @@
 #include "fmt/csv.h"
 #include "measure/query.h"
 
-enum { WORST_SHOWN = 5 };
+enum { WORST_SHOWN = 5, REASONS_SHOWN = 8 };
 
 typedef struct {
     Str group, size, peer;
@@ -28,7 +29,12 @@ typedef struct {
     Arena *a; /* reset for each size */
     Buf csv;
     PeerRow *row;
-    size_t n, n_lacking; /* n_lacking: sizes without a winner or without a result of the peer */
+    size_t n, n_without_winner;
+    struct {
+        Str text;
+        size_t n;
+    } reason[REASONS_SHOWN]; /* why sizes with a winner have no result of the peer */
+    size_t n_reasons, n_without_peer;
 } Peers;
 
 static void date_print(Buf *out)
@@ -59,7 +65,7 @@ static Err header(Peers *p)
              "\n# ratio: speed of ours over the peer's, median of n pairs of blocks taken side by side, 95% "
              "interval; times are medians of launches, operands not in the cache\n"
              "group,sizes,gflops,time_us,time_lo_us,time_hi_us,n,peer,peer_gflops,peer_time_us,ratio,"
-             "ratio_lo,ratio_hi,clock_mhz,power_w,temp_c,throttle,runner_up,solution\n");
+             "ratio_lo,ratio_hi,clock_mhz,power_w,temp_c,throttle,runner_up,solution,no_peer\n");
     return 0;
 }
 
@@ -83,14 +89,30 @@ static void state_cells(Buf *out, const Result *x)
 /* "4096,4096,1,4096,..." of the key "Cijk_Ailk_Bljk_SB 4096,4096,1,4096,...". */
 static Str sizes_of(Str key) { return str_sub(key, str_find(key, ' ', 0) + 1, key.n); }
 
+static void empty_cells(Buf *out, int n)
+{
+    for (int i = 0; i < n; i++) csv_cell(out, false, STR(""));
+}
+
+static void peer_cells(Buf *out, const SizeRow *z, const Result *peer, Str name, const Comparison *c)
+{
+    csv_cell(out, false, name);
+    number(out, gflops_of(z->flops, peer->ns.median));
+    number(out, peer->ns.median / 1000);
+    number(out, c->ratio);
+    number(out, c->lo);
+    number(out, c->hi);
+}
+
+/* A size with a winner; peer: NULL if it has no result, for the reason why. */
 static Err row_write(Peers *p, const PlanView *plan, size_t size, const Ranking *rank, const Result *peer,
-                     Str name)
+                     Str name, Str why)
 {
     const SizeRow *z = &plan->size[size];
     const Result *ours = &rank->result[rank->best];
     Buf *out = &p->csv;
-    Comparison c;
-    TRY(results_compare(p->a, peer, ours, &c));
+    Comparison c = {0};
+    if (peer) TRY(results_compare(p->a, peer, ours, &c));
     csv_cell(out, true, plan->group);
     csv_cell(out, false, sizes_of(z->key));
     number(out, gflops_of(z->flops, ours->ns.median));
@@ -98,25 +120,41 @@ static Err row_write(Peers *p, const PlanView *plan, size_t size, const Ranking 
     number(out, ours->ns.lo / 1000);
     number(out, ours->ns.hi / 1000);
     csv_cell_f(out, false, "%zu", ours->ns.n);
-    csv_cell(out, false, name);
-    number(out, gflops_of(z->flops, peer->ns.median));
-    number(out, peer->ns.median / 1000);
-    number(out, c.ratio);
-    number(out, c.lo);
-    number(out, c.hi);
+    if (peer)
+        peer_cells(out, z, peer, name, &c);
+    else
+        empty_cells(out, 6);
     state_cells(out, ours);
     csv_cell(out, false,
              rank->second == SIZE_MAX               ? STR("none")
              : rank->versus.verdict == STATS_FASTER ? STR("slower")
                                                     : STR("tie"));
     csv_cell(out, false, plan->candidate[rank->best].name);
+    csv_cell(out, false, why);
     csv_end(out);
+    if (!peer) return 0;
     PeerRow row = {.ratio = c.ratio, .lo = c.lo, .hi = c.hi};
     row.group = arena_dup(&p->r->arena, plan->group);
     row.size = arena_dup(&p->r->arena, sizes_of(z->key));
     row.peer = arena_dup(&p->r->arena, name);
     if (!row.group.s || !row.size.s || !row.peer.s) FAIL(ERR_FAILED, "out of memory for %zu rows", p->n);
     p->row[p->n++] = row;
+    return 0;
+}
+
+/* Counts a size without a result of the peer by the reason; reasons beyond the table only in the total. */
+static Err reason_add(Peers *p, Str why)
+{
+    size_t i = 0;
+    p->n_without_peer++;
+    while (i < p->n_reasons && !str_eq(p->reason[i].text, why)) i++;
+    if (i == REASONS_SHOWN) return 0;
+    if (i == p->n_reasons) {
+        p->reason[i].text = arena_dup(&p->r->arena, why);
+        if (!p->reason[i].text.s) FAIL(ERR_FAILED, "out of memory for a reason");
+        p->n_reasons++;
+    }
+    p->reason[i].n++;
     return 0;
 }
 
@@ -128,9 +166,14 @@ static Err size_row(Peers *p, const PlanView *plan, size_t size)
     arena_reset(p->a);
     TRY(ranking_make(&p->r->store, p->a, plan, size, &rank));
     TRY(result_peer(&p->r->store, p->a, plan, size, &name, &peer));
-    if (rank.best != SIZE_MAX && peer.good) return row_write(p, plan, size, &rank, &peer, name);
-    p->n_lacking++;
-    return 0;
+    if (rank.best == SIZE_MAX) {
+        p->n_without_winner++;
+        return 0;
+    }
+    if (peer.good) return row_write(p, plan, size, &rank, &peer, name, STR(""));
+    Str why = !peer.found ? STR("not measured") : peer.detail.n ? peer.detail : peer.status;
+    TRY(reason_add(p, why));
+    return row_write(p, plan, size, &rank, NULL, name, why);
 }
 
 static Err rows(Peers *p)
@@ -155,22 +198,30 @@ static int by_ratio(const void *a, const void *b)
     return (x->ratio > y->ratio) - (x->ratio < y->ratio);
 }
 
+static void without(const Peers *p)
+{
+    if (p->n_without_winner) printf("no winner: %zu sizes\n", p->n_without_winner);
+    if (p->n_without_peer) printf("no peer: %zu sizes\n", p->n_without_peer);
+    for (size_t i = 0; i < p->n_reasons; i++)
+        printf("  %6zu  %.*s\n", p->reason[i].n, STR_ARG(p->reason[i].text));
+}
+
 static void summary(Peers *p)
 {
     double logs = 0;
     if (p->n == 0) {
         printf("\npeer: no size has both a winner and a time of %s\n", peer_name(p->r->config->globals.Peer));
+        without(p);
         return;
     }
     for (size_t i = 0; i < p->n; i++) logs += log(p->row[i].ratio);
     qsort(p->row, p->n, sizeof *p->row, by_ratio);
-    printf("\nspeed over %.*s: geometric mean %.3f of %zu sizes", STR_ARG(p->row[0].peer),
+    printf("\nspeed over %.*s: geometric mean %.3f of %zu sizes; the least:\n", STR_ARG(p->row[0].peer),
            exp(logs / (double)p->n), p->n);
-    if (p->n_lacking) printf(" (%zu more lack a winner or the peer)", p->n_lacking);
-    printf("; the least:\n");
     for (size_t i = 0; i < p->n && i < WORST_SHOWN; i++)
         printf("  %.3f [%.3f, %.3f]  %.*s %.*s\n", p->row[i].ratio, p->row[i].lo, p->row[i].hi,
                STR_ARG(p->row[i].group), STR_ARG(p->row[i].size));
+    without(p);
 }
 
 /* Removes the table of an earlier run, whose winners may be different ones. A file that tuner did not write
