@@ -11,14 +11,16 @@
 #   3. the same kernels for arrays of pointers (StridedBatched False): tuner-createlib, then tuner-bench gemm_batched;
 #   4. compute-sanitizer (memcheck, racecheck, initcheck, synccheck) over tuner-bench, which runs in its own process.
 # Writes OUT/conformance.csv (for test/bench/results/h200) and prints it as a table. Exit code 1: something failed.
+# --list in place of OUT prints run, type, transposes and the tools that check them, and needs no GPU.
 #
 # Environment: TUNER (build/bin/tuner), TUNER_CLIENT TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), JOBS (processors),
 # SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT (seconds of a step, 240).
 set -e
-[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT [simt|mma|wgmma|register|register_int...]..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT|--list [simt|mma|wgmma|register|register_int...]..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
-mkdir -p "$1"
-out=$(cd "$1" && pwd); shift
+list= out=
+case $1 in --list) list=1;; *) mkdir -p "$1"; out=$(cd "$1" && pwd);; esac
+shift
 [ $# -gt 0 ] || set -- simt mma wgmma register
 families=$*
 . "$root/scripts/bench_words.sh"
@@ -31,13 +33,6 @@ jobs=${JOBS:-$(nproc)} limit=${LIMIT:-240}
 PATH=$PATH:/usr/local/cuda/bin
 sanitizer=${SANITIZER-$(command -v compute-sanitizer || true)}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
-arch=$("$client" --list-devices | sed -n 's/^cuda 0: .*, \(sm_[0-9a-z]*\), .*/\1/p')
-[ -n "$arch" ] || { echo "device_conformance.sh: there is no NVIDIA GPU" >&2; "$client" --list-devices >&2; exit 4; }
-for p in "$tuner" "$client" "$bench" "$logic" "$createlib"; do
-  [ -x "$p" ] || { echo "device_conformance.sh: there is no '$p'" >&2; exit 2; }
-done
-began=$(date +%s)
-say() { echo "$(($(date +%s)-began)) s: $*" | tee -a "$out/seconds.txt"; }
 
 # ---- what is run ----
 
@@ -211,6 +206,15 @@ group() { # problem type, transposes as Tensile's keys, sizes; kernels on stdin
   for s in $3; do echo "$s" | awk -F, -v OFS=, 'NF > 4 { $6 = $5 } { print "          - Exact: [" $0 "]" }'; done
 }
 
+# Transposes of A and B that a family has kernels for: conjugates of complex types; wgmma reads 8- and 32-bit operands along K.
+transposes() { # family, type
+  case $1:$2 in
+    wgmma:X | wgmma:I8II | wgmma:[FB]8*) echo TN;;
+    *:[CZ]) echo NN NT NC TN TT TC CN CT CC;;
+    *) echo NN NT TN TT;;
+  esac
+}
+
 config() { # family, types, DataInitType of the operands
   ring=1; [ "$1" != register ] || ring=0
   cat <<EOF
@@ -221,14 +225,13 @@ BenchmarkProblems:
 EOF
   types | while IFS='|' read -r name type; do
     case " $2 " in *" $name "*) has_type "$1" "$name" || continue;; *) continue;; esac
-    for a in N T C; do for b in N T C; do
-      case $name:$a$b in [CZ]:*) ;; *C*) continue;; esac
-      case $1:$name:$a$b in wgmma:X:TN | wgmma:I8II:TN) ;; wgmma:X:* | wgmma:I8II:*) continue;; esac # K must be contiguous
+    for ab in $(transposes "$1" "$name"); do
+      a=${ab%?} b=${ab#?}
       keys="TransposeA: $([ $a = N ] && echo False || echo True), TransposeB: $([ $b = N ] && echo False || echo True)"
       [ $a != C ] || keys="$keys, ComplexConjugateA: True"
       [ $b != C ] || keys="$keys, ComplexConjugateB: True"
       kernels "$1" "$name" | group "$type" "$keys" "$(family_sizes "$1")"
-    done; done
+    done
   done
   echo "LibraryLogic: {ScheduleName: conformance, DeviceNames: [\"$arch\"], ArchitectureName: $(family_arch "$1")}"
 }
@@ -245,6 +248,7 @@ mma_f8 mma 21 F8SS B8SS F8B8SS B8F8SS F8F8S F8HS
 wgmma_16 wgmma 21 HHS HSS BBS BSS
 wgmma_32 wgmma 21 X
 wgmma_int wgmma 3 I8II
+wgmma_f8 wgmma 21 F8SS B8SS F8B8SS B8F8SS F8F8S F8HS
 register_real register 21 S D
 register_complex register 21 C Z
 register_16 register 21 H HHS HSS BBS BSS
@@ -254,6 +258,28 @@ register_4xi8 register 3 4xi8II
 EOF
 }
 wanted() { runs | while read -r name family rest; do case " $families " in *" $family "* | *" $name "*) echo "$name $family $rest";; esac; done; }
+
+# Which transposes of a type compute-sanitizer sees: NN with all tools (TN if there is no NN), TT with two. Lines in: run, group,
+# family, type, transposes; the same out, with tools behind.
+sanitized() {
+  awk -v tools="$tools" '{ line[NR] = $0; key[NR] = $1 " " $4; trans[NR] = $5; has[$1 " " $4 " " $5] = 1 }
+    END { for (i = 1; i <= NR; i++) {
+      alone = trans[i] == "TN" && !(key[i] " NN" in has)
+      print line[i], (trans[i] == "NN" || alone ? tools : trans[i] == "TT" ? "memcheck racecheck" : "") } }'
+}
+if [ -n "$list" ]; then
+  wanted | while read -r name family init rest; do
+    for type in $rest; do for ab in $(transposes "$family" "$type"); do echo "$name - $family $type $ab"; done; done
+  done | sanitized | awk '{ tools = ""; for (i = 6; i <= NF; i++) tools = tools " " $i; print $1, $4, $5 tools }'
+  exit 0
+fi
+arch=$("$client" --list-devices | sed -n 's/^cuda 0: .*, \(sm_[0-9a-z]*\), .*/\1/p')
+[ -n "$arch" ] || { echo "device_conformance.sh: there is no NVIDIA GPU" >&2; "$client" --list-devices >&2; exit 4; }
+for p in "$tuner" "$client" "$bench" "$logic" "$createlib"; do
+  [ -x "$p" ] || { echo "device_conformance.sh: there is no '$p'" >&2; exit 2; }
+done
+began=$(date +%s)
+say() { echo "$(($(date +%s)-began)) s: $*" | tee -a "$out/seconds.txt"; }
 
 # ---- 1: the pipeline ----
 
@@ -378,20 +404,26 @@ say "arrays of pointers: $(wc -l <"$out/bench.list") runs"
 
 # ---- 4: compute-sanitizer ----
 
+key() { # run, group: family, type, transposes
+  ta=N tb=N
+  case $2 in Cijk_AlikC_*) ta=C;; Cijk_Alik_*) ta=T;; esac
+  case $2 in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
+  echo "${1%%_*} $(echo "$2" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//; s/_BH*$//; s/\([SDCZH]\)B/\1/') $ta$tb"
+}
+
 : >"$out/sanitizer.list"
 if [ -n "$sanitizer" ]; then
   while read -r name family rest; do
-    for dir in "$out/$name"/1_BenchmarkProblems/Cijk_Ailk_Bljk_*/ "$out/$name"/1_BenchmarkProblems/Cijk_Alik_Bjlk_*/; do
-      group=$(basename "$dir")
-      [ -d "$dir" ] && words=$(bench_words "$group") || continue
-      problems "$words" "" 0 $(family_sizes "$family") $empty | grep 'beta: 1' >"$out/bench/$name.$group.plain.yaml"
-      for tool in $tools; do
-        case $tool:$group in *:*_Ailk_*) ;; memcheck:* | racecheck:*) ;; *) continue;; esac
-        echo "$name $group plain $tool"
-        [ "$tool" != memcheck ] || [ ! -d "$out/$name/arrays/library" ] || echo "$name $group arrays $tool"
-      done
+    for group in $(groups "$name"); do echo "$name $group $(key "$name" "$group")"; done
+  done <"$out/runs" | sanitized | while read -r name group family type trans with; do
+    words=$(bench_words "$group") || continue
+    problems "$words" "" 0 $(family_sizes "$family") $empty | grep 'beta: 1' >"$out/bench/$name.$group.plain.yaml"
+    for tool in $with; do
+      case " $tools " in *" $tool "*) ;; *) continue;; esac
+      echo "$name $group plain $tool"
+      [ "$tool" != memcheck ] || [ ! -d "$out/$name/arrays/library" ] || echo "$name $group arrays $tool"
     done
-  done <"$out/runs" >"$out/sanitizer.list"
+  done >"$out/sanitizer.list"
 fi
 cat >"$out/sanitizer.sh" <<EOF
 log="$out/bench/\$1.\$2.\$3.\$4.sanitizer"
@@ -407,12 +439,6 @@ EOF
 
 # Facts, one a line: family type transposes what number
 facts() {
-  key() { # run, group: family, type, transposes
-    ta=N tb=N
-    case $2 in Cijk_AlikC_*) ta=C;; Cijk_Alik_*) ta=T;; esac
-    case $2 in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
-    echo "${1%%_*} $(echo "$2" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//; s/_BH*$//; s/\([SDCZH]\)B/\1/') $ta$tb"
-  }
   while read -r run rest; do
     for group in $(groups "$run"); do
       echo "$(key "$run" "$group") kernels $(($(wc -l <"$out/$run/1_BenchmarkProblems/$group/00_Final/kernels.csv") - 1))"
