@@ -1,5 +1,9 @@
 # Help of `tuner`, and what all programs have: help of 80 columns, version, manual page, completions.
 "$BIN/tuner" --help
+echo "--- of one command: its own options, not those of a run"
+for c in status explain log tile; do "$BIN/tuner" $c --help | grep -e '^ *-.*--' -e '^ops'; done
+"$BIN/tuner" run --help | grep -c -e --compile-only -e --peer
+"$BIN/tuner" status --jobs 2 out; echo "exit $?"
 "$BIN/tuner" --version
 "$BIN/tuner" --help-params | head -5
 version=$("$BIN/tuner" --version | sed 's/^tuner //')

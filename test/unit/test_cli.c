@@ -83,8 +83,9 @@ static const CliOption options[] = {
 };
 static const CliOption list_options[] = {
     {.name = "long", .letter = 'l', .offset = offsetof(Target, flag), .help = "more"}};
-static const CliCommand run = {"run", "IN OUT", "runs", 0, 3, NULL, 0};
-static const CliCommand list = {"list", "[DIR]", "lists", 0, 1, list_options, 1};
+static const CliCommand run = {.name = "run", .operands = "IN OUT", .help = "runs", .max = 3};
+static const CliCommand list = {
+    .name = "list", .operands = "[DIR]", .help = "lists", .max = 1, .option = list_options, .n_options = 1};
 static const CliCommand *const commands[] = {&run, &list};
 static const CliCommand *const others[] = {&list, &run};
 static const CliProgram program = {"prog",

@@ -28,6 +28,7 @@ typedef struct {
     int argc, at;
     char **argv;
     CliLine *line;
+    bool is_named; /* the command line names the command */
 } Parser;
 
 /* ---- look-up ---- */
@@ -95,10 +96,11 @@ const char *cli_nearest(Str name, const char *const *names, size_t n)
 }
 
 /* The command line of the help that a message refers to; it names the command where that has options of its
- * own. */
+ * own, and is not run by default. */
 static const char *help_of(const CliProgram *p, const CliCommand *c, char text[64])
 {
-    bool own = p->n_commands > 1 && c && c->n_options;
+    bool is_default = p->first_is_default && c == p->command[0];
+    bool own = p->n_commands > 1 && c && c->n_options && !is_default;
     snprintf(text, 64, "%s%s%s --help", p->name, own ? " " : "", own ? c->name : "");
     return text;
 }
@@ -221,7 +223,7 @@ static Err common(Parser *x, const CliOption *o, const char *value)
     x->line->done = true;
     switch (o->min) {
     case COMMON_HELP:
-        cli_help(x->p, x->p->n_commands > 1 && x->c && x->c->n_options ? x->c : NULL, &text);
+        cli_help(x->p, x->p->n_commands > 1 && x->is_named ? x->c : NULL, &text);
         break;
     case COMMON_VERSION:
         cli_version(x->p, &text);
@@ -332,16 +334,23 @@ static Err options_read(Parser *x)
     return ERR_OK;
 }
 
-Err cli_options(const CliProgram *p, const CliCommand *c, void *target, int argc, char **argv, CliLine *out)
+static Err command_read(Parser *x, CliLine *out)
 {
-    *out = (CliLine){.command = c, .operand = argv};
-    Parser x = {.p = p, .c = c, .target = target, .argc = argc, .argv = argv, .line = out};
-    TRY(options_read(&x));
+    const CliCommand *c = x->c;
+    *out = (CliLine){.command = c, .operand = x->argv};
+    x->line = out;
+    TRY(options_read(x));
     if (out->done) return ERR_OK;
     if (c->max == 0 && out->n_operands)
-        FAIL(ERR_INPUT, "unexpected argument '%s' (see %s --help)", out->operand[0], p->name);
-    if (out->n_operands < c->min || out->n_operands > c->max) return cli_usage(p, c);
+        FAIL(ERR_INPUT, "unexpected argument '%s' (see %s --help)", out->operand[0], x->p->name);
+    if (out->n_operands < c->min || out->n_operands > c->max) return cli_usage(x->p, c);
     return ERR_OK;
+}
+
+Err cli_options(const CliProgram *p, const CliCommand *c, void *target, int argc, char **argv, CliLine *out)
+{
+    Parser x = {.p = p, .c = c, .target = target, .argc = argc, .argv = argv, .is_named = true};
+    return command_read(&x, out);
 }
 
 /* A first word that is no command is an operand of the default one, unless it looks like a command's name
@@ -393,5 +402,8 @@ Err cli_parse(const CliProgram *p, void *target, int argc, char **argv, CliLine 
         Parser x = {.p = p, .line = out};
         return common(&x, &cli_common[1], NULL);
     }
-    return cli_options(p, out->command, target, argc - skip, argv + skip, out);
+    Parser x = {.p = p, .c = out->command, .target = target, .is_named = skip == 2};
+    x.argc = argc - skip;
+    x.argv = argv + skip;
+    return command_read(&x, out);
 }

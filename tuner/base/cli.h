@@ -56,6 +56,8 @@ typedef struct {
     int min, max;            /* number of operands */
     const CliOption *option; /* of this command alone */
     size_t n_options;
+    const char
+        *notes; /* like those of the program, on the pages of this command and of the program; or NULL */
 } CliCommand;
 
 typedef struct {

@@ -113,7 +113,8 @@ static void all_options(const CliProgram *p, const CliCommand *c, bool ignored, 
     if (whole) {
         for (size_t i = 0; i < p->n_commands; i++) {
             char of[96];
-            snprintf(of, sizeof of, "%s of '%s'", title, p->command[i]->name);
+            snprintf(of, sizeof of, ignored ? "accepted by '%s', without an effect" : "options of '%s'",
+                     p->command[i]->name);
             options_help(p->command[i]->option, p->command[i]->n_options, ignored, of, out);
         }
         bool own = false;
@@ -138,6 +139,8 @@ void cli_help(const CliProgram *p, const CliCommand *c, Buf *out)
         if (!c || c == p->command[i]) usage_line(p, p->command[i], out);
     all_options(p, c, false, out);
     all_options(p, c, true, out);
+    for (size_t i = 0; i < p->n_commands; i++)
+        if ((!c || c == p->command[i]) && p->command[i]->notes) notes_help(p->command[i]->notes, out);
     if (p->notes) notes_help(p->notes, out);
 }
 
@@ -187,7 +190,6 @@ static void notes_man(const char *notes, Buf *out)
 {
     Str rest = str_from(notes), line;
     bool kept = false;
-    buf_puts(out, ".SH NOTES\n");
     while (str_split(&rest, '\n', &line)) {
         bool keep = line.n && line.s[0] == ' ';
         if (keep != kept) buf_puts(out, keep ? ".nf\n" : ".fi\n");
@@ -244,5 +246,10 @@ void cli_man(const CliProgram *p, Buf *out)
     options_man(p->option, p->n_options, out);
     const CliOption *o;
     for (size_t i = 0; (o = cli_common_at(p, p->command[0], i)); i++) options_man(o, 1, out);
+    bool any = p->notes != NULL;
+    for (size_t i = 0; i < p->n_commands; i++) any |= p->command[i]->notes != NULL;
+    if (any) buf_puts(out, ".SH NOTES\n");
+    for (size_t i = 0; i < p->n_commands; i++)
+        if (p->command[i]->notes) notes_man(p->command[i]->notes, out);
     if (p->notes) notes_man(p->notes, out);
 }

@@ -77,12 +77,15 @@ void cli_completion_bash(const CliProgram *p, Buf *out)
     buf_puts(out, "'\n");
     if (commands) buf_puts(out, "  case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; commands && i < p->n_commands; i++) {
-        if (!p->command[i]->n_options) continue;
         buf_printf(out, "    %s) words+='", p->command[i]->name);
         bash_names(p->command[i]->option, p->command[i]->n_options, out);
         buf_puts(out, "' ;;\n");
     }
-    if (commands) buf_puts(out, "    *) ;;\n  esac\n");
+    if (commands) {
+        buf_puts(out, "    *) words+='");
+        if (p->first_is_default) bash_names(p->command[0]->option, p->command[0]->n_options, out);
+        buf_puts(out, "' ;;\n  esac\n");
+    }
     buf_puts(out, "  case $cur in\n    -*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
                   "    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n  esac\n}\ncomplete -o filenames -F ");
     function_name(p, out);

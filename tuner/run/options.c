@@ -88,6 +88,7 @@ static Err take_help_params(void *target, const CliOption *row, const char *valu
         .name = nam, .kind = CLI_IGNORED, .arg = "FILE", .help = hlp                                         \
     }
 
+/* Of all commands. */
 static const CliOption options[] = {
     {.name = "help-params",
      .kind = CLI_CALL,
@@ -100,6 +101,9 @@ static const CliOption options[] = {
     FLAG("help-globals", help_globals, "GlobalParameters: values, defaults, meaning"),
     FLAG("list-targets", list_targets, "architectures, and the parts of each"),
     FLAG("list-devices", list_devices, "devices of this machine, and why others are absent"),
+};
+
+static const CliOption run_options[] = {
     TEXT("arch", "NAME", arch, "tune for this architecture: gfx90a, sm_90, x86-64-v4, host"),
     TEXT("part", "NAME", part, "its part: MI210, 'RX 7900 XT' (--list-targets); counts where no device is"),
     {.name = "device",
@@ -177,19 +181,28 @@ static const CliOption options[] = {
     IGNORED("asm-cache", "assembler abilities are a table (targets.def)"),
 };
 
-static const CliCommand run = {
-    "run", "CONFIG.yaml OUTDIR", "tune, and write everything below OUTDIR", 0, MAX_OPERANDS, NULL, 0};
-static const CliCommand status = {"status", "OUTDIR", "what is done, what failed and why, what remains", 1, 1,
-                                  NULL,     0};
-static const CliCommand explain = {"explain",
-                                   "OUTDIR [M,N,BATCH,K]",
-                                   "why a size has its winner; without a size: all sizes and their winners",
-                                   1,
-                                   2,
-                                   NULL,
-                                   0};
-static const CliCommand log_ = {
-    "log", "OUTDIR KERNEL", "compiler output and faults of kernels with that in their name", 2, 2, NULL, 0};
+static const CliCommand run = {.name = "run",
+                               .operands = "CONFIG.yaml OUTDIR",
+                               .help = "tune, and write everything below OUTDIR",
+                               .max = MAX_OPERANDS,
+                               .option = run_options,
+                               .n_options = sizeof run_options / sizeof *run_options};
+static const CliCommand status = {.name = "status",
+                                  .operands = "OUTDIR",
+                                  .help = "what is done, what failed and why, what remains",
+                                  .min = 1,
+                                  .max = 1};
+static const CliCommand explain = {
+    .name = "explain",
+    .operands = "OUTDIR [M,N,BATCH,K]",
+    .help = "why a size has its winner; without a size: all sizes and their winners",
+    .min = 1,
+    .max = 2};
+static const CliCommand log_ = {.name = "log",
+                                .operands = "OUTDIR KERNEL",
+                                .help = "compiler output and faults of kernels with that in their name",
+                                .min = 2,
+                                .max = 2};
 static const CliOption tile_options[] = {
     TEXT("run", "M,N,K", tile_run,
          "run the program on random matrices of that size, and compare D with a product in double precision"),
@@ -210,13 +223,22 @@ static const CliOption tile_options[] = {
      .help = "of --run (0.5 where the problem has UseBeta)"},
     TEXT("emit", "ARCH", tile_emit, "print the kernel for that architecture"),
 };
-static const CliCommand tile = {"tile",
-                                "FILE",
-                                "check a program over tiles that is written by hand, and print it again",
-                                1,
-                                1,
-                                tile_options,
-                                sizeof tile_options / sizeof *tile_options};
+static const CliCommand tile = {
+    .name = "tile",
+    .operands = "FILE",
+    .help = "check a program over tiles that is written by hand, and print it again",
+    .min = 1,
+    .max = 1,
+    .option = tile_options,
+    .n_options = sizeof tile_options / sizeof *tile_options,
+    .notes = "ops of the programs that 'tuner tile' reads (README.md, configs/tile):\n"
+             "  let %x = EXPR, loop %k from EXPR to EXPR step N {, if beta {, barrier\n"
+             "  init_tile %t[ROW, COL] shape [ROWS, COLS] strides [LD, 1]\n"
+             "  update_tile_offset %t k + EXPR, prefetch_tile %t\n"
+             "  load_tile %v <- %t {transpose = [1, 0], padding = 1.0}, store_tile %t <- %v\n"
+             "  tile_mma %d <- %a, %b[, %d], fill_tile %v by 0, scale_tile %v by alpha\n"
+             "  shift_tile %v by EXPR, add_tile, multiply_tile %d <- %x, %y, convert_tile %d <- %x",
+};
 static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &tile};
 
 const CliProgram tuner_program = {
@@ -227,14 +249,7 @@ const CliProgram tuner_program = {
     .first_is_default = true,
     .option = options,
     .n_options = sizeof options / sizeof *options,
-    .notes = "ops of the programs that 'tuner tile' reads (README.md, configs/tile):\n"
-             "  let %x = EXPR, loop %k from EXPR to EXPR step N {, if beta {, barrier\n"
-             "  init_tile %t[ROW, COL] shape [ROWS, COLS] strides [LD, 1]\n"
-             "  update_tile_offset %t k + EXPR, prefetch_tile %t\n"
-             "  load_tile %v <- %t {transpose = [1, 0], padding = 1.0}, store_tile %t <- %v\n"
-             "  tile_mma %d <- %a, %b[, %d], fill_tile %v by 0, scale_tile %v by alpha\n"
-             "  shift_tile %v by EXPR, add_tile, multiply_tile %d <- %x, %y, convert_tile %d <- %x\n\n"
-             "exit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or "
+    .notes = "exit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or "
              "bad input, 3 partial result, 4 no such device\n",
 };
 
