@@ -24,8 +24,7 @@ static Err emit_text(Create *c, CreateUnit *u, Buf *out)
         TRY_ALLOC(u->linked.s);
         return ERR_OK;
     }
-    if (u->post_gsu) return kernel_emit_post_gsu(u->pt, t, u->symbol, out);
-    return kernel_emit_beta_only(u->pt, t, u->ga, u->symbol, out);
+    return kernel_emit_helper(u->pt, t, &u->helper, out);
 }
 
 Err create_fail_unit(Create *c, CreateUnit *u, Str why)

@@ -7,6 +7,7 @@
 #include "build/toolchain.h"
 #include "createlib/createlib.h"
 #include "createlib/library_tree.h"
+#include "kernel/helper.h"
 #include "space/derive.h"
 #include "space/naming.h"
 #include "problem/target.h"
@@ -35,7 +36,7 @@ typedef struct {
     const Target *target;
     const Solution *s;        /* NULL: a helper kernel */
     const ProblemType *pt;    /* of a helper */
-    bool post_gsu, ga;        /* which helper */
+    HelperKernel helper;      /* which helper */
     bool name_clash_reported; /* a problem type with another compute type has a helper of the same name; the
                                  warning is printed once, in metadata-only runs */
     Str source, object_path;

@@ -227,7 +227,7 @@ static Err check_shared(Create *c, const HelperKernel *h, const ProblemType *pt,
 
 static Err add_helper(Create *c, const HelperKernel *h, const Solution *s, const Target *t)
 {
-    CreateUnit u = {.symbol = h->symbol, .target = t, .pt = s->pt, .post_gsu = h->post_gsu, .ga = h->ga};
+    CreateUnit u = {.symbol = h->symbol, .target = t, .pt = s->pt, .helper = *h};
     size_t number;
     int64_t *unit;
     TRY(add_kernel(c, NULL, &u, false, &number));

@@ -160,7 +160,8 @@ static Err emit_solution_with(Emit *e, const LibrarySolution *s, Str operation, 
     emit_cstr(e, "sizeMapping");
     emit_size_mapping(e, s->s);
     emit_cstr(e, "taskPredicate");
-    emit_type_only(e, s->s->WorkspaceSizePerElemC > 0 ? "WorkspaceCheck" : "TruePred");
+    const bool workspace = s->s->WorkspaceSizePerElemC > 0 || s->s->PackOperands;
+    emit_type_only(e, workspace ? "WorkspaceCheck" : "TruePred");
     emit_end(e);
     return ERR_OK;
 }

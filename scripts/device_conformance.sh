@@ -1,6 +1,7 @@
 #!/bin/sh
 # device_conformance.sh OUT [FAMILY...]: checks kernels of every family and data type on the NVIDIA GPU that is here, each
-# element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), wgmma (copy engine), register (NvRing 0); or
+# element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), wgmma (copy engine; also pack: copies of its
+# operands, any leading dimension and address), register (NvRing 0); or
 # a part of one, by its name in runs() below.
 #
 # It runs these steps, each bounded by a time limit:
@@ -16,13 +17,14 @@
 # Environment: TUNER (build/bin/tuner), TUNER_CLIENT TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), JOBS (processors),
 # SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT (seconds of a step, 240).
 set -e
-[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT|--list [simt|mma|wgmma|register|register_int...]..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT|--list [simt|mma|wgmma|pack|register|register_int...]..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 list= out=
 case $1 in --list) list=1;; *) mkdir -p "$1"; out=$(cd "$1" && pwd);; esac
 shift
 [ $# -gt 0 ] || set -- simt mma wgmma register
 families=$*
+case " $families " in *" wgmma "*) families="$families pack";; esac
 . "$root/scripts/bench_words.sh"
 bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
 tuner=${TUNER:-$bin/tuner}
@@ -142,6 +144,15 @@ MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], $parts
 MatrixInstruction: [64, 192, K, 1, 1, 1, 1, 1, 1], EngineStore: False
 EOF
       ;;
+    pack:*) k=16; case $2 in X) k=8;; I8II | [FB]8*) k=32;; esac
+      sed "s/, K, /, $k, /; s/\$/, PackOperands: 3, PersistentKernel: 1, PersistentKernelAlongBatch: True/" <<EOF
+MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], EngineStore: False
+MatrixInstruction: [64, 128, K, 1, 1, 1, 1, 2, 1], EngineStore: False, ClusterM: 2
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, EngineStore: False
+MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 1], $parts
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 1, 1]
+EOF
+      ;;
     register:[FB]8*)
       cat <<EOF
 WorkGroup: [16, 16, 1], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 1, WorkGroupMapping: 4
@@ -172,6 +183,7 @@ EOF
 has_type() { # family, type
   case $1:$2 in
     simt:[SDCZ] | mma:[DX] | mma:HHS | mma:HSS | mma:BBS | mma:BSS | mma:I8II | mma:[FB]8*) ;;
+    pack:HHS | pack:BBS | pack:X | pack:I8II | pack:F8SS | pack:F8B8SS) ;;
     wgmma:HHS | wgmma:HSS | wgmma:BBS | wgmma:BSS | wgmma:X | wgmma:I8II | wgmma:[FB]8*) ;;
     register:X) return 1;;
     register:*) ;;
@@ -188,9 +200,9 @@ empty=64,48,2,0 # no K: in tuner-bench only
 # the same with leading dimensions M,N,batch,K,LDD,LDC,LDA,LDB: odd; of 16 bytes but more than the side
 strided="45,37,2,51,149,151,153,155 64,64,2,64,160,176,192,208 40,72,1,48,122,126,134,138"
 
-family_sizes() { case $1 in wgmma) echo "$engine_sizes $engine_strided";; *) echo "$sizes $strided";; esac; }
+family_sizes() { case $1 in wgmma) echo "$engine_sizes $engine_strided";; pack) echo "$sizes $strided $engine_sizes";; *) echo "$sizes $strided";; esac; }
 # wgmma is an instruction of this architecture's own
-family_arch() { case $1 in wgmma) echo "${arch%a}a";; *) echo "$arch";; esac; }
+family_arch() { case $1 in wgmma | pack) echo "${arch%a}a";; *) echo "$arch";; esac; }
 
 group() { # problem type, transposes as Tensile's keys, sizes; kernels on stdin
   echo "  -"
@@ -249,6 +261,10 @@ wgmma_16 wgmma 21 HHS HSS BBS BSS
 wgmma_32 wgmma 21 X
 wgmma_int wgmma 3 I8II
 wgmma_f8 wgmma 21 F8SS B8SS F8B8SS B8F8SS F8F8S F8HS
+pack_16 pack 21 HHS BBS
+pack_32 pack 21 X
+pack_int pack 3 I8II
+pack_f8 pack 21 F8SS F8B8SS
 register_real register 21 S D
 register_complex register 21 C Z
 register_16 register 21 H HHS HSS BBS BSS

@@ -13,13 +13,13 @@ static inline void lib_engine_of(const Solution *s, SizeMapping *m, TensorMapSpe
     WgmmaPlan p;
     if (s->NvRing != 1 || !wgmma_is(s)) return;
     wgmma_plan(s, &p);
+    m->pack_operands = s->PackOperands;
     m->cluster[0] = (uint8_t)s->ClusterM, m->cluster[1] = (uint8_t)s->ClusterN;
     m->n_tensor_maps = s->EngineStore ? 4 : 2;
     m->tensor_map = specs;
     for (uint8_t i = 0; i < m->n_tensor_maps; i++)
-        specs[i] = (TensorMapSpec){.tensor = i,
-                                   .swizzle = WGMMA_ROW_BYTES,
-                                   .box = {(uint16_t)p.box[i][0], (uint16_t)p.box[i][1]}};
+        specs[i] = (TensorMapSpec){
+            .tensor = i, .swizzle = WGMMA_ROW_BYTES, .box = {(uint16_t)p.box[i][0], (uint16_t)p.box[i][1]}};
 }
 
 static inline void lib_solution_of(const Solution *s, const char *name, LibSolution *out)

@@ -103,7 +103,7 @@ uint64_t launch_partials_bytes(const LibSolution *s, const Geometry *g)
            (uint64_t)s->map.workspace_bytes_per_c * g->sk_grid;
 }
 
-uint64_t launch_workspace_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
+uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
 {
     if (s->map.workspace_bytes_per_c == 0) return 0;
     if (s->map.stream_k) {
@@ -115,6 +115,14 @@ uint64_t launch_workspace_bytes(const Contraction *p, const LibSolution *s, cons
     if (__builtin_mul_overflow(bytes, (uint64_t)p->m, &bytes) ||
         __builtin_mul_overflow(bytes, (uint64_t)p->n, &bytes) ||
         __builtin_mul_overflow(bytes, (uint64_t)p->batch, &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
+
+uint64_t launch_workspace_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
+{
+    uint64_t bytes = launch_results_bytes(p, s, hw);
+    if (s->map.pack_operands && __builtin_add_overflow(bytes, launch_pack_bytes(p, s), &bytes))
         return UINT64_MAX;
     return bytes;
 }
@@ -358,7 +366,7 @@ Err call_done(LaunchList *out, const Args *args)
     return ERR_OK;
 }
 
-static Err main_call(const Main *m, const LaunchHardware *hw, LaunchList *out)
+static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, LaunchList *out)
 {
     const int32_t *wg = m->s->map.work_group;
     Args args;
@@ -369,8 +377,7 @@ static Err main_call(const Main *m, const LaunchHardware *hw, LaunchList *out)
         main_args_preload(&here, hw);
     else
         main_args(&here, hw);
-    const Helper h = {m->p, m->s, m->in, m->g};
-    TRY(put_tensor_maps(&h, &args));
+    TRY(put_tensor_maps(h, &args));
     return call_done(out, &args);
 }
 
@@ -383,14 +390,16 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     if (__builtin_mul_overflow(groups, split, &groups) || groups > UINT32_MAX)
         FAIL(ERR_INPUT, "kernel %s: %llu tiles times GlobalSplitU %llu are more than 32 bits count", s->name,
              (unsigned long long)g.tiles, (unsigned long long)split);
-    Helper h = {p, s, in, &g};
+    const uint64_t copies = (uint64_t)(uintptr_t)in->workspace + launch_results_bytes(p, s, hw);
+    Helper h = {p, s, in, &g, copies};
     Main m = {p, s, in, &g, NULL};
     out->n = 0;
+    if (s->map.pack_operands) TRY(pack_call(&h, out));
     if (s->map.stream_k && !s->map.stream_k_atomic && g.tiles % g.sk_grid) TRY(streamk_init_call(&h, out));
     if ((s->map.global_split_u > 1 && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE) ||
         (s->map.stream_k && s->map.stream_k_atomic))
         TRY(beta_only_call(&h, out));
-    TRY(main_call(&m, hw, out));
+    TRY(main_call(&m, &h, hw, out));
     if (s->map.global_accumulation == GLOBAL_ACC_SINGLE || s->map.global_accumulation == GLOBAL_ACC_MULTIPLE)
         TRY(post_gsu_call(&h, out));
     return ERR_OK;

@@ -8,13 +8,11 @@
 #define CLIENT_RUNTIME_LAUNCH_H
 
 #include "client/runtime/library.h"
+#include "problem/pack.h"
 
-enum {
-    LAUNCH_CALLS_MAX = 4,
-    LAUNCH_ARGS_MAX = 384 + TENSOR_MAPS_MAX * TENSOR_MAP_BYTES
-};
+enum { LAUNCH_CALLS_MAX = 5, LAUNCH_ARGS_MAX = 384 + TENSOR_MAPS_MAX * TENSOR_MAP_BYTES };
 
-typedef enum { CALL_MAIN, CALL_BETA_ONLY, CALL_POST_GSU, CALL_STREAMK_INIT } CallRole;
+typedef enum { CALL_MAIN, CALL_BETA_ONLY, CALL_POST_GSU, CALL_STREAMK_INIT, CALL_PACK } CallRole;
 
 typedef struct {
     const char *symbol; /* valid as long as the library; for helper kernels, as long as the list */

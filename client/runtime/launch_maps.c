@@ -1,8 +1,8 @@
 /* Launch: tensor maps after the arguments of a main kernel (tensor_map.h). */
 #include "client/runtime/launch_priv.h"
 
-/* K is 0: kernels read only elements outside the matrix, for which the copy engine returns zeros; the address
- * does not matter. */
+/* K or alpha is 0: kernels read only elements outside the matrix, for which the copy engine returns zeros;
+ * the address does not matter. */
 static void nothing(const void *address, uint64_t bytes, TensorMap *out)
 {
     enum { STEP = 16 };
@@ -13,6 +13,17 @@ static void nothing(const void *address, uint64_t bytes, TensorMap *out)
     out->stride[1] = out->stride[0] * out->size[1];
 }
 
+/* A or B as the kernel reads it, maybe the copy. */
+static void describe_operand(const Helper *h, unsigned tensor, uint64_t bytes, TensorMap *out)
+{
+    const PackedOperand x = packed_operand(h->p, h->s, tensor);
+    out->size[0] = x.line, out->size[1] = x.lines;
+    if (!launch_reads_ab(h->p)) nothing(h->in->d, bytes, out);
+    if (!x.is_copied) return;
+    out->address = packed_address(h, tensor);
+    out->stride[0] = x.ld, out->stride[1] = x.matrix;
+}
+
 /* Describes the matrix in memory order: contiguous dimension, the other one, batch. */
 static void describe(const Helper *h, unsigned tensor, TensorMap *out)
 {
@@ -21,15 +32,13 @@ static void describe(const Helper *h, unsigned tensor, TensorMap *out)
     const void *const base[] = {in->a, in->b, in->c, in->d};
     const int64_t offset[] = {in->offset_a, in->offset_b, in->offset_c, in->offset_d};
     const int64_t *const stride[] = {p->a, p->b, p->c, p->d};
-    const int64_t rows[] = {p->trans_a ? p->k : p->m, p->trans_b ? p->n : p->k, p->m, p->m};
-    const int64_t cols[] = {p->trans_a ? p->m : p->k, p->trans_b ? p->k : p->n, p->n, p->n};
     DataType type = tensor_type(p, tensor);
     uint64_t bytes = (uint64_t)type_bytes(type);
     *out = (TensorMap){.address = (uint64_t)(uintptr_t)base[tensor] + (uint64_t)offset[tensor] * bytes,
                        .type = (int)type,
-                       .size = {(uint64_t)rows[tensor], (uint64_t)cols[tensor], (uint64_t)p->batch},
+                       .size = {(uint64_t)p->m, (uint64_t)p->n, (uint64_t)p->batch},
                        .stride = {(uint64_t)stride[tensor][1] * bytes, (uint64_t)stride[tensor][2] * bytes}};
-    if (p->k == 0 && tensor < 2) nothing(base[3], bytes, out);
+    if (tensor < 2) describe_operand(h, tensor, bytes, out);
     /* with one matrix the batch stride may have any value */
     if (p->batch == 1) out->stride[1] = out->stride[0] * out->size[1];
 }
@@ -47,9 +56,17 @@ static bool stride_fits(int64_t elements, DataType type)
     return elements > 0 && (uint64_t)elements * (uint64_t)type_bytes(type) % STEP == 0;
 }
 
-bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
+bool tensor_fits(const Contraction *p, unsigned t)
 {
     const int64_t *const stride[] = {p->a, p->b, p->c, p->d};
+    DataType type = tensor_type(p, t);
+    if (p->unaligned & 1u << t) return false;
+    if (stride[t][0] != 1 || !stride_fits(stride[t][1], type)) return false;
+    return p->batch <= 1 || stride_fits(stride[t][2], type);
+}
+
+bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
+{
     enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
     if (s->map.n_tensor_maps && (p->m < 1 || p->n < 1 || p->batch < 1)) return false;
     for (int i = 0; i < s->map.n_tensor_maps; i++) {
@@ -57,8 +74,8 @@ bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
         DataType type = tensor_type(p, t);
         if (p->k == 0 && t < 2) continue;
         if (t >= 2 && p->m * type_bytes(type) % RUN) return false;
-        if (stride[t][0] != 1 || !stride_fits(stride[t][1], type)) return false;
-        if (p->batch > 1 && !stride_fits(stride[t][2], type)) return false;
+        if (t < 2 && s->map.pack_operands & 1 << t) continue;
+        if (!tensor_fits(p, t)) return false;
     }
     return true;
 }

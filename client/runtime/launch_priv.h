@@ -73,6 +73,8 @@ typedef struct {
 } Geometry;
 
 void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
+/* Bytes at the beginning of the workspace for results; the copies of PackOperands follow. */
+uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
 uint64_t launch_partials_bytes(const LibSolution *s, const Geometry *g);
 
 /* Starts a call and its argument list; call_done checks and closes it. */
@@ -85,7 +87,29 @@ typedef struct {
     const LibSolution *s;
     const LaunchInputs *in;
     const Geometry *g;
+    uint64_t copies; /* address behind the results in the workspace */
 } Helper;
+
+/* Whether there is anything to add up; if not, A and B may be NULL. */
+static inline bool launch_reads_ab(const Contraction *p) { return p->k > 0 && p->alpha != SCALAR_ZERO; }
+
+/* What a kernel reads of an operand: the copy that PackOperands makes, or the operand where that fits. */
+typedef struct {
+    bool is_copied, transposes;
+    uint64_t line, lines; /* elements of the contiguous dimension, and of the other one */
+    uint64_t ld, matrix;  /* of the copy, in bytes */
+} PackedOperand;
+
+/* Operand 0 (A) or 1 (B); launch_pack.c. */
+PackedOperand packed_operand(const Contraction *p, const LibSolution *s, unsigned operand);
+/* Bytes of workspace for the copies; UINT64_MAX when they do not fit 64 bits. */
+uint64_t launch_pack_bytes(const Contraction *p, const LibSolution *s);
+/* Where the operand's copy begins. */
+uint64_t packed_address(const Helper *h, unsigned operand);
+/* The kernel that copies operands, if there is anything to copy. */
+Err pack_call(const Helper *h, LaunchList *out);
+/* Whether the copy engine takes tensor t (A to D) where it lies: its strides and its address. */
+bool tensor_fits(const Contraction *p, unsigned t);
 
 /* Appends the tensor maps of the solution's sizeMapping (launch_maps.c). */
 Err put_tensor_maps(const Helper *h, Args *a);

@@ -118,6 +118,17 @@ _Static_assert((int)TUNER_METRIC_CU == METRIC_CU_EFFICIENCY &&
                    (int)TUNER_METRIC_DEVICE == METRIC_DEVICE_EFFICIENCY,
                "both enums have the same numbers");
 
+/* Bit i: the address of tensor i is no multiple of 16 bytes, which copy engines of GPUs need. */
+static uint8_t unaligned(const tuner_library *t, const tuner_gemm_desc *g)
+{
+    enum { ALIGN = 16 };
+    const void *const address[] = {g->a, g->b, g->c, g->d ? g->d : g->c};
+    uint8_t bits = 0;
+    for (unsigned i = 0; t->gpu && !g->pointer_arrays && i < 4; i++)
+        bits |= (uint8_t)(((uintptr_t)address[i] % ALIGN != 0) << i);
+    return bits;
+}
+
 Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p)
 {
     TRY(check(g));
@@ -147,6 +158,7 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contracti
     p->alpha = scalar_kind(g->compute_type, g->alpha);
     p->beta = scalar_kind(g->compute_type, g->beta);
     if (p->alpha == SCALAR_ZERO) p->k = 0; /* like rocBLAS */
+    p->unaligned = unaligned(t, g);
     return ERR_OK;
 }
 

@@ -168,6 +168,10 @@ static void fill_shape(Problem *p, const ClientOptions *o, const Operation *op, 
     c->trans_b = op->trans_b;
     c->batched = op->batched;
     c->strided_batched = o->strided_batched;
+    for (int t = 0; t < TENSOR_COUNT && o->strided_batched; t++) {
+        enum { ALIGN = 16 }; /* of what tensors are allocated at, and the copy engine takes */
+        if (p->offset[t] * type_bytes(p->tensor[t].type) % ALIGN) c->unaligned |= (uint8_t)(1u << t);
+    }
     c->c_equals_d = o->c_equal_d;
     c->high_precision_accumulate = o->high_precision;
     c->deterministic = o->deterministic;

@@ -60,8 +60,9 @@ static void lib_solution(const Item *it, LibSolution *out)
     lib_solution_of(it->s, it->symbol.s, out);
     for (size_t i = 0; i < it->n_helpers; i++) {
         const HelperKernel *h = &it->helper[i];
-        if (!h->post_gsu) snprintf(out->beta_only, sizeof out->beta_only, "%.*s", STR_ARG(h->symbol));
-        const char *suffix = h->post_gsu ? strstr(h->symbol.s, "_PostGSU") : NULL;
+        if (h->kind == HELPER_BETA_ONLY)
+            snprintf(out->beta_only, sizeof out->beta_only, "%.*s", STR_ARG(h->symbol));
+        const char *suffix = h->kind == HELPER_POST_GSU ? strstr(h->symbol.s, "_PostGSU") : NULL;
         if (suffix)
             snprintf(out->post_gsu, sizeof out->post_gsu, "%.*s_PostGSU", (int)(suffix - h->symbol.s),
                      h->symbol.s);
@@ -131,7 +132,7 @@ static void strides_json(const char *name, const int64_t s[3], Buf *out)
 
 static void call_json(const KernelCall *call, Buf *out)
 {
-    static const char *const roles[] = {"main", "beta_only", "post_gsu", "streamk_init"};
+    static const char *const roles[] = {"main", "beta_only", "post_gsu", "streamk_init", "pack"};
     buf_printf(out, "{\"symbol\":\"%s\",\"role\":\"%s\",\"group\":%u,\"grid\":[%u,%u,%u],\"args\":\"",
                call->symbol, roles[call->role], call->work_group[0], call->num_work_groups[0],
                call->num_work_groups[1], call->num_work_groups[2]);
@@ -156,6 +157,8 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, const
     LaunchInputs in = {.d = fake(0), .c = fake(1), .a = fake(2), .b = fake(3), .workspace = fake(4)};
     static const TensorMapEncoder maps = {plain_map, NULL};
     in.alpha = alpha, in.beta = beta, in.maps = &maps;
+    static const unsigned char zeros[sizeof alpha];
+    if (!memcmp(alpha, zeros, sizeof alpha)) p.alpha = SCALAR_ZERO;
     bool offsets = !it->s->pt->StridedBatched;
     if (offsets) in.offset_d = 8, in.offset_c = 16, in.offset_a = 24, in.offset_b = 32;
     LaunchHardware hw = {.n_cu = cus};

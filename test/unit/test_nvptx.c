@@ -326,10 +326,17 @@ static void test_wgmma_reasons(void **state)
     Solution threads_only = matrix(&pt, 16, 4, 4, 64);
     threads_only.ClusterN = 2;
     assert_rule(&d, threads_only, RULE_WG_ONLY);
+    threads_only.ClusterN = 1, threads_only.PackOperands = 1;
+    assert_rule(&d, threads_only, RULE_WG_ONLY);
     d = deriver(&pt, "sm_90a", TYPE_S, TYPE_S, TYPE_S, false, false);
     pt.F32XdlMathOp = TYPE_X;
     assert_ok(deriver_init(&d, &pt, d.target, NULL));
     assert_rule(&d, warp_groups(&pt, 256, 64, 8, 1, 2), RULE_WG_K_MAJOR);
+    Solution copies = warp_groups(&pt, 256, 64, 8, 1, 2); /* of A, which has K strided; not of B alone */
+    copies.PackOperands = 2;
+    assert_rule(&d, copies, RULE_WG_K_MAJOR);
+    copies.PackOperands = 1;
+    assert_true(solution_derive(&d, &copies, NULL));
     d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, false, false);
     Solution narrow = warp_groups(&pt, 96, 64, 16, 1, 2);
     assert_rule(&d, narrow, RULE_WG_SIDE);

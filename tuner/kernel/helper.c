@@ -2,6 +2,7 @@
 #include "kernel/helper.h"
 
 #include "problem/helper_name.h"
+#include "problem/pack.h"
 
 /* "Cijk" */
 static Str c_indices(const ProblemType *pt, char out[HELPER_INDICES_MAX])
@@ -12,10 +13,10 @@ static Str c_indices(const ProblemType *pt, char out[HELPER_INDICES_MAX])
     return (Str){out, (size_t)n + 1};
 }
 
-static Err add(Arena *a, const char *name, bool post_gsu, bool ga, HelperKernel *out, size_t *n)
+static Err add(Arena *a, const char *name, HelperKind kind, bool ga, HelperKernel *out, size_t *n)
 {
     if (*n == HELPERS_MAX) FAIL(ERR_FAILED, "more than %d helper kernels for one solution", HELPERS_MAX);
-    HelperKernel h = {arena_dup(a, str_from(name)), post_gsu, ga};
+    HelperKernel h = {arena_dup(a, str_from(name)), kind, ga};
     TRY_ALLOC(h.symbol.s);
     out[(*n)++] = h;
     return ERR_OK;
@@ -38,7 +39,7 @@ static Err post_gsu(Arena *a, const Solution *s, Str c, HelperKernel *out, size_
         for (uint32_t width = 1; width <= (wide ? 2 : 1); width++) {
             const Reduction r = {gsu, unrolled ? 16 * reducers : 1, width, reducers};
             helper_reduction_name(base, &r, name);
-            TRY(add(a, name, true, false, out, n));
+            TRY(add(a, name, HELPER_POST_GSU, false, out, n));
         }
     }
     return ERR_OK;
@@ -51,16 +52,28 @@ Err kernel_helpers(Arena *a, const Solution *s, HelperKernel out[HELPERS_MAX], s
     const Str c = c_indices(pt, indices);
     const bool ga = s->GlobalAccumulation == GACC_SINGLE;
     *n = 0;
+    if (s->PackOperands) {
+        const char *pack = pack_kernel_name(type_bytes((DataType)pt->DataType));
+        if (!pack)
+            FAIL(ERR_INPUT, "operands of type '%s' are not copied", type_letter((DataType)pt->DataType));
+        TRY(add(a, pack, HELPER_PACK, false, out, n));
+    }
     if (s->GlobalSplitU <= 1 && !(s->StreamK && s->StreamKAtomic)) return ERR_OK;
     helper_beta_only_name(c, (DataType)pt->DestDataType, pt->StridedBatched, ga, name);
-    if (s->GlobalAccumulation != GACC_MULTIPLE) TRY(add(a, name, false, ga, out, n));
+    if (s->GlobalAccumulation != GACC_MULTIPLE) TRY(add(a, name, HELPER_BETA_ONLY, ga, out, n));
     return ga || s->GlobalAccumulation == GACC_MULTIPLE ? post_gsu(a, s, c, out, n) : ERR_OK;
 }
 
 Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKernel *h, Buf *out)
 {
-    if (h->post_gsu) return kernel_emit_post_gsu(pt, t, h->symbol, out);
-    return kernel_emit_beta_only(pt, t, h->ga, h->symbol, out);
+    switch (h->kind) {
+    case HELPER_PACK:
+        return kernel_emit_pack(pt, t, h->symbol, out);
+    case HELPER_POST_GSU:
+        return kernel_emit_post_gsu(pt, t, h->symbol, out);
+    default:
+        return kernel_emit_beta_only(pt, t, h->ga, h->symbol, out);
+    }
 }
 
 bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol)
@@ -71,5 +84,6 @@ bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol)
 
 bool helper_serves(const ProblemType *made_for, const ProblemType *pt, const Target *t, Str symbol)
 {
+    if (pack_kernel_bytes(symbol.s, symbol.n)) return true; /* the name says all */
     return made_for->ComputeDataType == pt->ComputeDataType || helper_is_for_both(pt, t, symbol);
 }

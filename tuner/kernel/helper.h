@@ -6,12 +6,18 @@
 #include "base/arena.h"
 #include "kernel/kernel.h"
 
-enum { HELPERS_MAX = 6 };
+enum { HELPERS_MAX = 7 };
+
+typedef enum {
+    HELPER_BETA_ONLY,
+    HELPER_POST_GSU,
+    HELPER_PACK /* copies A and B: problem/pack.h */
+} HelperKind;
 
 typedef struct {
     Str symbol;
-    bool post_gsu; /* else beta-only */
-    bool ga;       /* of beta-only: writes the workspace */
+    HelperKind kind;
+    bool ga; /* of beta-only: writes the workspace */
 } HelperKernel;
 
 /* All names that a launch of s may ask for, whatever the problem's size. */

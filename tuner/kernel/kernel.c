@@ -7,6 +7,7 @@
 #include "kernel/gpu/gpu.h"
 #include "space/custom.h"
 #include "kernel/host/host.h"
+#include "kernel/nvptx/pack.h"
 #include "kernel/nvptx/ring.h"
 #include "kernel/parse.h"
 #include "kernel/plan.h"
@@ -26,12 +27,13 @@ typedef struct {
     Err (*finish)(const Program *p, Str symbol, Str body, Buf *out); /* of an unnamed kernel's text */
     Err (*beta_only)(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
     Err (*post_gsu)(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
+    Err (*pack)(const ProblemType *pt, const Target *t, Str symbol, Buf *out); /* NULL: none */
 } Family;
 
 static const Family families[] = {
-    [TARGET_HOST] = {host_lower, host_finish_program, host_beta_only, host_post_gsu},
-    [TARGET_AMDGCN] = {gpu_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu},
-    [TARGET_NVPTX] = {nvptx_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu}};
+    [TARGET_HOST] = {host_lower, host_finish_program, host_beta_only, host_post_gsu, NULL},
+    [TARGET_AMDGCN] = {gpu_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu, NULL},
+    [TARGET_NVPTX] = {nvptx_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu, nvptx_pack}};
 
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out)
 {
@@ -146,6 +148,12 @@ Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str s
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
 {
     return families[t->family].post_gsu(pt, t, symbol, out);
+}
+
+Err kernel_emit_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
+{
+    if (!families[t->family].pack) FAIL(ERR_INPUT, "kernels of %s do not copy operands", t->name);
+    return families[t->family].pack(pt, t, symbol, out);
 }
 
 static Err dump_after(const Program *p, const char *name, Str pass, bool *shown, Buf *out)

@@ -55,6 +55,9 @@ Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str s
 /* The _VW2 and _R<n> parts are read from the symbol; gsu comes as an argument, so mod and unit make no
  * difference. That of half is for two compute types: helper_is_for_both. */
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
+/* The copies of PackOperands (problem/pack.h); the size of elements is read from the symbol. ERR_INPUT: the
+ * target's family has none. */
+Err kernel_emit_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 
 /* The program as text after the named pass ("build", "distribute", "pipeline", "edges"), after the last one
  * when pass is "", after each under a heading when it is "all"; the kernel's text when it is "text";

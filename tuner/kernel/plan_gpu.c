@@ -212,11 +212,10 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .cluster = {s->ClusterM, s->ClusterN},
                                 .engine_store = wgmma_engine_store(s)};
     for (int i = 0; i < 2; i++)
-        p->op[i] = (GpuOperand){
-            .type = gpu_type(i ? problem_b_type(s->pt) : problem_a_type(s->pt)),
-            .name = i ? 'b' : 'a',
-            .tlu = i ? s->pt->TLUB : s->pt->TLUA,
-            .tile = p->mt[i]};
+        p->op[i] = (GpuOperand){.type = gpu_type(i ? problem_b_type(s->pt) : problem_a_type(s->pt)),
+                                .name = i ? 'b' : 'a',
+                                .tlu = !w.k_major[i],
+                                .tile = p->mt[i]};
     p->lds_bytes = w.local_bytes, p->stage_bytes = w.stage_bytes;
     return gpu_plan_modules(p);
 }

@@ -55,7 +55,8 @@ typedef struct {
     bool stochastic_rounding;
     bool fp16_alt, fp16_alt_round;
     bool eligible_for_persistent;
-    uint8_t unused[10]; /* 0: the struct has no padding */
+    uint8_t unaligned; /* bit t: the address of tensor t (A, B, C, D) is no multiple of 16 bytes */
+    uint8_t unused[9]; /* 0: the struct has no padding */
 } Contraction;
 _Static_assert(sizeof(Contraction) == 176, "Contraction is hashed and compared as bytes");
 

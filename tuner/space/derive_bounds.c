@@ -51,6 +51,7 @@ static const Bound bounds[] = {
     {PARAM_ClusterN, 1, 4, false},
     {PARAM_ProducerRegisters, 0, 256, false},
     {PARAM_ConsumerRegisters, 0, 256, false},
+    {PARAM_PackOperands, 0, 3, false},
 };
 
 static bool list_within(const IntList *l, int32_t max)

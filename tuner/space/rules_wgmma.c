@@ -100,7 +100,7 @@ static bool check_problem(Derive *d)
     bool f8 = is_f8(f->type) && f->compute == TYPE_S;
     if (!half && !bytes && !single && !f8) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
     for (int t = 0; t < 2; t++)
-        if (f->tlu[t] && f->bpe != 2) REJECT(d, WG_K_MAJOR, t, f->bpe);
+        if (!wgmma_k_major(d->s, t) && f->bpe != 2) REJECT(d, WG_K_MAJOR, t, f->bpe);
     return true;
 }
 
@@ -117,8 +117,9 @@ static bool check_sides(Derive *d)
     s->LoopIters = s->DepthU / s->MatrixInstK;
     for (int t = 0; t < 2; t++) {
         int32_t side = AB(s, MacroTile, t), parts = t ? s->ClusterM : s->ClusterN;
-        if (f->tlu[t] && side % row) REJECT(d, WG_SIDE, t, side, row);
-        bool cut = f->tlu[t] ? side / row % parts == 0 || s->DepthU / parts % 8 == 0 : side / parts % 8 == 0;
+        const bool k_major = wgmma_k_major(s, t);
+        if (!k_major && side % row) REJECT(d, WG_SIDE, t, side, row);
+        bool cut = !k_major ? side / row % parts == 0 || s->DepthU / parts % 8 == 0 : side / parts % 8 == 0;
         if (cluster > 4 || side % parts || !cut) REJECT(d, WG_CLUSTER, s->ClusterM, s->ClusterN, t);
         if (side / parts > 256) REJECT(d, WG_SIDE, t, side, 256);
     }
@@ -199,8 +200,8 @@ bool derive_without_wgmma(Derive *d)
     Solution *s = d->s;
     if (d->f->target->family != TARGET_NVPTX) return true;
     static const ParamId of_wgmma[] = {
-        PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,   PARAM_ClusterN,
-        PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore};
+        PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,    PARAM_ClusterN,
+        PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore, PARAM_PackOperands};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         int32_t v = *(const int32_t *)solution_field_const(s, p);

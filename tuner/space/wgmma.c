@@ -2,6 +2,7 @@
 #include "space/wgmma.h"
 
 #include "problem/datatype.h"
+#include "problem/pack.h"
 #include "problem/problem.h"
 
 enum { BARRIER_BYTES = 512, ALIGN_BYTES = 1024, MOST_SLICE = 64 };
@@ -10,6 +11,12 @@ bool wgmma_is(const Solution *s)
 {
     const IntList *m = &s->MatrixInstruction;
     return m->n >= 4 && (m->v[0] == WGMMA_ROWS || m->v[1] == WGMMA_ROWS);
+}
+
+bool wgmma_k_major(const Solution *s, int t)
+{
+    bool k_major = !(t ? s->pt->TLUB : s->pt->TLUA), copied = s->PackOperands & (t ? PACK_B : PACK_A);
+    return k_major || (copied && pack_transposes(type_bytes((DataType)s->pt->DataType), k_major));
 }
 
 bool wgmma_engine_store(const Solution *s)
@@ -60,7 +67,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->groups = p->turns ? 2 : p->tile_groups;
     p->repeats = s->MIWaveTile.v[rows];
     p->side[0] = s->MacroTileA, p->side[1] = s->MacroTileB;
-    p->k_major[0] = !s->pt->TLUA, p->k_major[1] = !s->pt->TLUB;
+    for (int t = 0; t < 2; t++) p->k_major[t] = wgmma_k_major(s, t);
     p->parts[0] = s->ClusterN, p->parts[1] = s->ClusterM;
     for (int t = 0; t < 2; t++) plan_box(s, p, t);
     plan_slices(s, p);

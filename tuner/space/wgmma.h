@@ -21,7 +21,7 @@ typedef struct {
     int32_t tile_groups; /* warp groups that share a tile of D */
     int32_t repeats;     /* instructions of a warp group along the rows */
     int32_t side[2];     /* macro tile along the free dimension of A, of B */
-    bool k_major[2];     /* K is contiguous in A, in B */
+    bool k_major[2];     /* K is contiguous in what is read of A, of B: the operand or its copy */
     int32_t parts[2];    /* work-groups of a cluster that share A's tile, B's: each copies a part */
     int32_t box[4][2]; /* of tensor maps of A, B, C, D: elements along the contiguous dimension, and across */
     int32_t stage_bytes, slice_bytes, slice_n; /* slice_n: columns of D in a slice of results */
@@ -37,6 +37,8 @@ typedef struct {
 bool wgmma_is(const Solution *s);
 /* The plan of a solution whose MatrixInst*, MIWaveTile, MIWaveGroup, MacroTile and DepthU are derived. */
 void wgmma_plan(const Solution *s, WgmmaPlan *p);
+/* True when K is contiguous in operand t, or in the copy that PackOperands makes of it. */
+bool wgmma_k_major(const Solution *s, int t);
 /* True when TMA stores D. */
 bool wgmma_engine_store(const Solution *s);
 

@@ -284,6 +284,21 @@ def by_wgmma(kind, trans):
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
 
 
+# Odd leading dimensions of one operand, of both, of none; lines shorter and longer than a tile of the copies, batches.
+COPY_SIZES = [[45, 37, 2, 51], [129, 70, 1, 333, 129, 131, 337, 341], [144, 80, 2, 96, 144, 144, 144, 131], [64, 300, 3, 130, 65, 67, 160, 304],
+              [1, 1, 1, 1], [258, 17, 2, 65, 260, 259, 263, 80]]
+
+
+def by_wgmma_of_copies(kind):
+    """Solutions that read copies of A and B; the last one of B alone where the instruction takes A in any case."""
+    k = 32 // cases.bytes_of(kind)
+    out = [{'MatrixInstruction': [64, 128, k, 1, 1, 1, 1, 2, 1], 'PackOperands': 3},
+           {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 1], 'PackOperands': 3, 'ConsumerSchedule': 'PingPong', 'ClusterM': 2},
+           {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'PackOperands': 3, **PARTS}]
+    return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'EngineStore': False, **s} for s in out]
+
+
+SHORT_COPIES = [('HHS', 'NT', 0), ('X', 'NT', 0), ('I8II', 'NN', 1), ('F8SS', 'TT', 2)]
 # type, transposes, number of by_wgmma's solution
 SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6), ('F8HS', 'TN', 3)]
 
@@ -295,6 +310,10 @@ def wgmma_cases(short):
         for j, s in enumerate(by_wgmma(kind, trans)):
             if not short or (kind, trans, j) in SHORT_WGMMA:
                 yield dict(cases.case('sm_90a', kind, trans, {**s, 'KernelLanguage': 'Source'}), sizes=ENGINE_SIZES)
+    for kind, trans in itertools.product(['HHS', 'BBS', 'X', 'I8II', 'F8SS', 'F8B8SS'], ('NN', 'NT', 'TN', 'TT')):
+        for j, s in enumerate(by_wgmma_of_copies(kind)):
+            if not short or (kind, trans, j) in SHORT_COPIES:
+                yield dict(cases.case('sm_90a', kind, trans, {**s, 'KernelLanguage': 'Source'}), sizes=COPY_SIZES)
 
 
 def all_cases(short):

@@ -1,0 +1,235 @@
+/* Unit tests of PackOperands: names of the kernels that copy operands, their arguments and workspace, and
+ * when nothing is copied. */
+#include "test/support.h"
+
+#include "client/runtime/launch.h"
+#include "kernel/helper.h"
+#include "problem/datatype.h"
+#include "space/wgmma.h"
+
+typedef struct {
+    TensorMap seen[TENSOR_MAPS_MAX];
+    int n;
+} Encoder;
+
+static Err encode(void *ctx, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES])
+{
+    Encoder *e = ctx;
+    memset(out, 0, TENSOR_MAP_BYTES);
+    e->seen[e->n++] = *map;
+    return ERR_OK;
+}
+
+static const TensorMapSpec ab[] = {{.tensor = 0, .box = {32, 64}}, {.tensor = 1, .box = {32, 64}}};
+
+static LibSolution solution(int32_t pack)
+{
+    static const PredOp always = {.id = PRED_TRUE, .span = 1};
+    return (LibSolution){.name = "K",
+                         .use_beta = true,
+                         .strided_batched = true,
+                         .hardware_ok = true,
+                         .task_workspace = true,
+                         .problem_pred = &always,
+                         .n_cu = 132,
+                         .map = {.work_group = {384, 1, 1},
+                                 .macro_tile = {128, 128, 1},
+                                 .depth_u = 32,
+                                 .global_split_u = 1,
+                                 .work_group_mapping = 1,
+                                 .persistent_kernel = 1,
+                                 .persistent_along_batch = true,
+                                 .source_kernel = true,
+                                 .magic_div_alg = 1,
+                                 .cluster = {1, 1, 1},
+                                 .pack_operands = pack,
+                                 .n_tensor_maps = 2,
+                                 .tensor_map = ab}};
+}
+
+/* 100 x 50, K 30, of two matrices. */
+static Contraction problem(bool ta, bool tb, int64_t lda, int64_t ldb, unsigned type)
+{
+    Contraction p;
+    contraction_gemm(&p, ta, tb, 100, 50, 30, 2);
+    contraction_strides(&p, lda, ldb, 100, 100, lda * (ta ? 100 : 30), ldb * (tb ? 30 : 50), 5000, 5000);
+    contraction_types(&p, type, type, TYPE_S, TYPE_S, TYPE_S);
+    return p;
+}
+
+static LaunchList launch(const Contraction *p, const LibSolution *s, Encoder *seen)
+{
+    static const float one = 1;
+    const TensorMapEncoder maps = {encode, seen};
+    const LaunchInputs in = {.a = (void *)0x1000,
+                             .b = (void *)0x20000,
+                             .c = (void *)0x30000,
+                             .d = (void *)0x40000,
+                             .workspace = (void *)0x50010,
+                             .alpha = &one,
+                             .beta = &one,
+                             .maps = &maps};
+    LaunchList list;
+    *seen = (Encoder){0};
+    assert_ok(launch_build(p, s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    return list;
+}
+
+static PackArgs args_of(const KernelCall *call, int operand)
+{
+    PackArgs x;
+    assert_int_equal(call->n_arg_bytes, 2 * sizeof x);
+    memcpy(&x, call->args + (size_t)operand * sizeof x, sizeof x);
+    return x;
+}
+
+static void names(void **state)
+{
+    (void)state;
+    for (int bytes = 1; bytes <= 4; bytes *= 2) {
+        const char *name = pack_kernel_name(bytes);
+        assert_int_equal(pack_kernel_bytes(name, strlen(name)), bytes);
+    }
+    assert_string_equal(pack_kernel_name(4), "PackOperands_4");
+    assert_null(pack_kernel_name(8));
+    static const char *const bad[] = {"", "PackOperands_", "PackOperands_3", "PackOperands_44", "Cijk_S"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(pack_kernel_bytes(bad[i], strlen(bad[i])), 0);
+}
+
+/* float NN: the copy of A has K contiguous; B is copied where its lines are not multiples of 16 bytes. */
+static void transposed(void **state)
+{
+    (void)state;
+    Encoder seen;
+    LibSolution s = solution(PACK_A | PACK_B);
+    Contraction p = problem(false, false, 101, 32, TYPE_S);
+    LaunchList list = launch(&p, &s, &seen);
+    assert_int_equal(list.n, 2);
+    assert_true(list.call[0].role == CALL_PACK && list.call[1].role == CALL_MAIN);
+    assert_string_equal(list.call[0].symbol, "PackOperands_4");
+    PackArgs a = args_of(&list.call[0], 0), b = args_of(&list.call[0], 1);
+    assert_true(a.to == 0x50100 && a.from == 0x1000 && a.ld == 404 && a.matrix == 404 * 30);
+    assert_true(a.to_ld == 128 && a.to_matrix == 128 * 100 && a.line_bytes == 400 && a.lines == 30);
+    assert_true(a.transposes == 1 && a.tiles == 2 && a.per_matrix == 2 && a.groups == 4);
+    assert_int_equal(b.groups, 0);
+    assert_true(list.call[0].num_work_groups[0] == 4 && list.call[0].work_group[0] == 256);
+    const TensorMap *m = seen.seen;
+    assert_true(m[0].address == 0x50100 && m[0].size[0] == 30 && m[0].size[1] == 100 && m[0].size[2] == 2);
+    assert_true(m[0].stride[0] == 128 && m[0].stride[1] == 12800);
+    assert_true(m[1].address == 0x20000 && m[1].size[0] == 30 && m[1].size[1] == 50 && m[1].stride[0] == 128);
+    p.workspace_bytes = 2 * 12800 + 256;
+    assert_int_equal(launch_workspace_bytes(&p, &s, NULL), p.workspace_bytes);
+    assert_true(solution_can_solve(&s, &p));
+    p.workspace_bytes--; /* too little: another solution's turn */
+    assert_false(solution_can_solve(&s, &p));
+    p = problem(false, false, 101, 31, TYPE_S);
+    list = launch(&p, &s, &seen);
+    b = args_of(&list.call[0], 1);
+    assert_true(b.to == 0x50100 + 2 * 12800 && b.transposes == 0 && b.lines == 50 && b.line_bytes == 120);
+    assert_true(b.ld == 124 && b.to_ld == 128 && b.groups == 2);
+    assert_int_equal(list.call[0].num_work_groups[0], 6);
+    s.map.pack_operands = PACK_A; /* and B as it lies */
+    assert_false(tensor_maps_fit(&s, &p));
+}
+
+/* 16-bit elements stay as they lie; nothing is copied that fits. */
+static void aligned(void **state)
+{
+    (void)state;
+    Encoder seen;
+    const LibSolution s = solution(PACK_A | PACK_B);
+    Contraction p = problem(false, true, 104, 56, TYPE_H);
+    LaunchList list = launch(&p, &s, &seen);
+    assert_int_equal(list.n, 1);
+    assert_true(seen.seen[0].address == 0x1000 && seen.seen[0].size[0] == 100 && seen.seen[0].size[1] == 30);
+    assert_int_equal(launch_workspace_bytes(&p, &s, NULL), 0);
+    p.unaligned = 1u << 1; /* the address of B */
+    assert_true(tensor_maps_fit(&s, &p));
+    list = launch(&p, &s, &seen);
+    assert_int_equal(list.n, 2);
+    assert_string_equal(list.call[0].symbol, "PackOperands_2");
+    assert_true(args_of(&list.call[0], 0).groups == 0);
+    const PackArgs b = args_of(&list.call[0], 1);
+    assert_true(b.transposes == 0 && b.lines == 30 && b.line_bytes == 100 && b.to_ld == 128);
+    assert_true(seen.seen[1].address == 0x50100 && seen.seen[1].size[0] == 50 && seen.seen[1].size[1] == 30);
+    const LibSolution none = solution(0);
+    assert_false(tensor_maps_fit(&none, &p));
+    p.unaligned = 0;
+    assert_true(tensor_maps_fit(&none, &p));
+}
+
+/* A and B may be NULL; the maps then describe what a kernel would read. */
+static void nothing_to_add(void **state)
+{
+    (void)state;
+    Encoder seen;
+    const LibSolution s = solution(PACK_A | PACK_B);
+    for (int i = 0; i < 2; i++) {
+        Contraction p = problem(false, false, 101, 31, TYPE_S);
+        if (i) p.k = 0;
+        if (!i) p.alpha = SCALAR_ZERO;
+        const LaunchList list = launch(&p, &s, &seen);
+        assert_int_equal(list.n, 1);
+        assert_int_equal(launch_workspace_bytes(&p, &s, NULL), 0);
+        assert_true(seen.seen[0].address == 0x40000 && seen.seen[0].size[0] == (i ? 1 : 30));
+        assert_int_equal(seen.seen[0].size[1], 100);
+    }
+}
+
+/* Copies stand behind the parts of K. */
+static void behind_parts(void **state)
+{
+    (void)state;
+    Encoder seen;
+    LibSolution s = solution(PACK_B);
+    s.map.global_split_u = 2, s.map.global_accumulation = GLOBAL_ACC_MULTIPLE;
+    s.map.workspace_bytes_per_c = 8;
+    Contraction p = problem(true, true, 32, 51, TYPE_S);
+    const LaunchList list = launch(&p, &s, &seen);
+    assert_int_equal(list.n, 3);
+    assert_true(list.call[0].role == CALL_PACK && list.call[2].role == CALL_POST_GSU);
+    const uint64_t parts = 8 * 100 * 50 * 2, copy = 128 * 50 * 2;
+    assert_int_equal(args_of(&list.call[0], 1).to, (0x50010 + parts + 255) / 256 * 256);
+    assert_int_equal(launch_workspace_bytes(&p, &s, NULL), parts + copy + 256);
+}
+
+/* The helpers that a solution asks for, and their texts. */
+static void helpers(void **state)
+{
+    (void)state;
+    Arena arena;
+    ProblemType pt;
+    Solution s;
+    HelperKernel h[HELPERS_MAX];
+    size_t n;
+    Buf text;
+    arena_init(&arena, 0);
+    problem_type_init(&pt);
+    pt.DataType = pt.DestDataType = pt.ComputeDataType = TYPE_S;
+    solution_init(&s, &pt);
+    assert_ok(kernel_helpers(&arena, &s, h, &n));
+    assert_int_equal(n, 0);
+    s.PackOperands = PACK_B;
+    assert_ok(kernel_helpers(&arena, &s, h, &n));
+    assert_int_equal(n, 1);
+    assert_true(h[0].kind == HELPER_PACK && str_eq(h[0].symbol, STR("PackOperands_4")));
+    buf_init(&text);
+    assert_ok(kernel_emit_helper(&pt, target_find(STR("sm_90a")), &h[0], &text));
+    assert_non_null(strstr(buf_cstr(&text), "T_BYTES = 4;"));
+    assert_non_null(strstr(buf_cstr(&text), "PackOperands_4(const Operand a, const Operand b)"));
+    assert_int_equal(kernel_emit_helper(&pt, target_find(STR("gfx90a")), &h[0], &text), ERR_INPUT);
+    assert_string_equal(err_message(), "kernels of gfx90a do not copy operands");
+    assert_true(helper_serves(&(ProblemType){.ComputeDataType = TYPE_I}, &pt, target_find(STR("sm_90a")),
+                              h[0].symbol)); /* tf32 and others share it */
+    buf_fini(&text);
+    arena_fini(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),        cmocka_unit_test(transposed),
+                                       cmocka_unit_test(aligned),      cmocka_unit_test(nothing_to_add),
+                                       cmocka_unit_test(behind_parts), cmocka_unit_test(helpers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

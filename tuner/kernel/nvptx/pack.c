@@ -1,0 +1,32 @@
+/* The helper kernel that copies operands: the text nvptx/pack.cuh behind the size of elements. See pack.h. */
+#include "kernel/nvptx/pack.h"
+
+#include "kernel/gpu/gpu.h"
+#include "kernel/kernel.h"
+#include "problem/pack.h"
+
+_Static_assert(PACK_TILE_LINES == 64 && PACK_TILE_BYTES == 256, "pack.cuh has tiles of these sizes");
+
+Err nvptx_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
+{
+    const int bytes = pack_kernel_bytes(symbol.s, symbol.n);
+    if (!bytes) FAIL(ERR_INPUT, "'%.*s' is no kernel that copies operands", STR_ARG(symbol));
+    GpuPlan p;
+    Buf body, title;
+    Stmts s;
+    TRY(gpu_plan_types(&p, pt, t));
+    buf_init(&body);
+    buf_init(&title);
+    stmts_init(&s, GPU_STMTS_BYTES);
+    stmt_constant(&s, "int", "T_BYTES", bytes);
+    stmt_file(&s, "nvptx/pack.cuh");
+    gpu_put(&p, &s, &body);
+    buf_printf(&body, "\nextern \"C\" __global__ void __launch_bounds__(%d)\n", KERNEL_HELPER_GROUP);
+    buf_printf(&body, "%.*s(const Operand a, const Operand b)\n{\n    pack(a, b);\n}\n", STR_ARG(symbol));
+    buf_printf(&title, "%.*s for %s", STR_ARG(symbol), t->name);
+    Err e = buf_check(&body);
+    if (!e) e = gpu_finish(&p, buf_view(&title), buf_view(&body), out);
+    buf_fini(&title);
+    buf_fini(&body);
+    return e;
+}
