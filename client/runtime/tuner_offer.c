@@ -90,8 +90,9 @@ Err no_solution(tuner_library *t, const Contraction *p)
     bool listed = false;
     for (; at && (at = strstr(at, wanted)); at += n) listed |= at[n] == 0 || at[n] == ',' || at[n] == ' ';
     FAIL(TUNER_NO_SOLUTION,
-         "%s has no solution for %s, %" PRId64 " x %" PRId64 " x %" PRId64 "%s%s%s; it has %s%s", t->path,
+         "%s has no solution for %s, %" PRId64 " x %" PRId64 " x %" PRId64 "%s%s%s%s; it has %s%s", t->path,
          wanted, p->m, p->n, p->k, p->strided_batched ? "" : " with batches by arrays of pointers",
+         p->unaligned ? " with addresses that are no multiples of 16 bytes" : "",
          library_names_arch(t->library) ? "" : ", and no rows for ",
          library_names_arch(t->library) ? "" : t->hw.arch.s, offer ? offer : "others",
          listed ? ", but none of them takes this size, these strides and scalars" : "");

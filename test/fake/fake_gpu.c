@@ -322,7 +322,7 @@ API int cuFuncGetParamInfo(void *function, size_t i, size_t *at, size_t *bytes)
     size_t words = (f->maps_at ? f->maps_at : f->arg_bytes) / 4;
     *at = i < words ? 4 * i : f->maps_at + 128 * (i - words);
     *bytes = i < words ? 4 : 128;
-    if (*at + *bytes > f->arg_bytes) return BAD_VALUE;
+    if (*at + *bytes > f->arg_bytes || (i >= words && !f->maps_at)) return BAD_VALUE;
     return OK;
 }
 #endif

@@ -369,10 +369,55 @@ static void tensor_maps(void)
     tuner_selection s;
     g.lda = 65;
     CHECK(tuner_gemm(lib, &g) == TUNER_NO_SOLUTION && tuner_select(lib, &g, &s) == TUNER_NO_SOLUTION);
-    g.lda = 68, g.a = pointer(0x10004);
-    CHECK(!tuner_select(lib, &g, &s)); /* knows no addresses */
-    CHECK(tuner_gemm(lib, &g) == TUNER_INPUT);
-    CHECK(strstr(tuner_error_message(), "kernel Mapped: tensor map of A: address 0x10004"));
+    g.lda = 68, g.a = pointer(0x10004); /* nor this address */
+    CHECK(tuner_select(lib, &g, &s) == TUNER_NO_SOLUTION && tuner_gemm(lib, &g) == TUNER_NO_SOLUTION);
+    CHECK(strstr(tuner_error_message(), " with addresses that are no multiples of 16 bytes"));
+    tuner_close(lib);
+    buf_fini(&b);
+    arena_fini(&a);
+}
+
+/* A kernel that reads copies: made of B, which has a stride that the copy engine does not support, and of A
+ * where that is not aligned. */
+static void copied_operands(void)
+{
+    float one = 1;
+    tuner_library *lib;
+    tuner_selection s;
+    Arena a;
+    Buf b;
+    tuner_gemm_desc g = {
+        .m = 64, .n = 48, .k = 32, .lda = 68, .ldb = 36, .ldc = 64, .alpha = &one, .beta = &one};
+    use("cuda", "libcuda.so.1", "");
+    arena_init(&a, 0);
+    buf_init(&b);
+    buf_puts(&b, "solutions:\n");
+    add_solution(&b, 0, "Mapped", 1, 0, 0);
+    const char *at = strstr(buf_cstr(&b), "globalSplitU:");
+    Str text = arena_printf(&a,
+                            "%.*stensorMaps: [{tensor: A, box: [32, 64]}, {tensor: B, box: [32, 48]}],\n    "
+                            "packOperands: 3, %slibrary:\n  type: Problem\n  rows:\n  - {predicate: {type: "
+                            "TruePred}, library: {type: Single, index: 0}}\n",
+                            (int)(at - buf_cstr(&b)), buf_cstr(&b), at);
+    CHECK(!file_write(arena_printf(&a, "%s/TensileLibrary.yaml", dir).s, text));
+    CHECK(!file_write(arena_printf(&a, "%s/Kernels.so-000-sm_90.cubin", dir).s,
+                      STR("FAKE sm_90\nMapped 384 0 128\nPackOperands_4 160 0\n")));
+    CHECK(!tuner_open(&lib, dir, &(tuner_options){.device = "cuda"}));
+    g.a = pointer(0x10000), g.b = pointer(0x20004), g.c = pointer(0x30000);
+    CHECK(!tuner_select(lib, &g, &s));
+    CHECK(s.n_kernels == 2 && s.workspace_bytes == 64 * 128 + 48 * 128 + 256); /* K is strided in A */
+    CHECK(!tuner_gemm(lib, &g));
+    /* B: address, bytes of a line and a matrix; its line, lines as they lie */
+    CHECK(log_count("launch PackOperands_4 grid 2,1,1 group 256,1,1") == 1 &&
+          log_count("launch Mapped") == 1);
+    CHECK(log_count("04000200000000009000000000000000") == 1);
+    g.b = pointer(0x20000);
+    CHECK(!tuner_select(lib, &g, &s));
+    CHECK(s.workspace_bytes == 64 * 128 + 256);
+    g.alpha = &(float){0}; /* A and B are not read */
+    g.a = g.b = NULL;
+    CHECK(!tuner_select(lib, &g, &s) && s.n_kernels == 1 && s.workspace_bytes == 0);
+    CHECK(!tuner_gemm(lib, &g) && log_count("launch PackOperands_4") == 1);
     tuner_close(lib);
     buf_fini(&b);
     arena_fini(&a);
@@ -476,17 +521,18 @@ CHILD_TEST(threads_and_contexts)
 CHILD_TEST(driver_in_threads)
 CHILD_TEST(device_choice)
 CHILD_TEST(tensor_maps)
+CHILD_TEST(copied_operands)
 CHILD_TEST(rounded_products)
 CHILD_TEST(device_errors)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuda_results),      cmocka_unit_test(test_hip_results),
-        cmocka_unit_test(test_workspaces),        cmocka_unit_test(test_threads_and_contexts),
-        cmocka_unit_test(test_device_choice),     cmocka_unit_test(test_device_errors),
-        cmocka_unit_test(test_tensor_maps),       cmocka_unit_test(test_rounded_products),
-        cmocka_unit_test(test_driver_in_threads),
+        cmocka_unit_test(test_cuda_results),     cmocka_unit_test(test_hip_results),
+        cmocka_unit_test(test_workspaces),       cmocka_unit_test(test_threads_and_contexts),
+        cmocka_unit_test(test_device_choice),    cmocka_unit_test(test_device_errors),
+        cmocka_unit_test(test_tensor_maps),      cmocka_unit_test(test_copied_operands),
+        cmocka_unit_test(test_rounded_products), cmocka_unit_test(test_driver_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
