@@ -6,6 +6,7 @@
 
 #include "problem/problem.h"
 #include "space/naming.h"
+#include "space/wgmma.h"
 
 static Op *op_new(Program *p, OpKind kind, int t0, int t1, int t2)
 {
@@ -38,9 +39,11 @@ static int add_tile(Program *p, const char *name, char operand, DataType type, D
     return p->n_tiles++;
 }
 
-static void build_views(Program *p, const ProblemType *pt)
+/* Of what the kernel reads: the operands, or the copies of PackOperands. */
+static void build_views(Program *p, const Solution *s)
 {
-    const bool trans[4] = {pt->TransposeA, pt->TransposeB};
+    bool trans[4] = {s->pt->TransposeA, s->pt->TransposeB};
+    if (s->PackOperands) trans[0] = wgmma_k_major(s, 0), trans[1] = !wgmma_k_major(s, 1);
     for (int i = 0; i < 4; i++) program_view(&p->view[i], i, trans[i]);
 }
 
@@ -119,7 +122,7 @@ Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena)
     p->target = t;
     if (pt->OperationType != OP_GEMM) FAIL(ERR_INPUT, "operation %d has no program", (int)pt->OperationType);
     p->walk = plan_walk(s);
-    build_views(p, pt);
+    build_views(p, s);
     TRY(full_name(p, s));
     TRY(planners[t->family](p, s));
     return build_ops(p, s);
