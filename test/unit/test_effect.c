@@ -26,6 +26,9 @@ typedef struct {
 #define MMA_H "MatrixInstruction: [16, 8, 16, 1, 1, 4, 8, 2, 2], DepthU: 32, PrefetchGlobalRead: 3"
 #define MMA_S "MatrixInstruction: [16, 8, 8, 1, 1, 4, 8, 2, 2], DepthU: 32, PrefetchGlobalRead: 3"
 
+#define DIRECT                                                                                               \
+    "WorkGroup: [8, 1, 16], ThreadTile: [4, 2], DepthU: 128, StaggerU: 0, DirectToVgprA: true, "             \
+    "DirectToVgprB: true"
 static const Base bases[] = {
     {"gfx90a", SGEMM, "{" TILE "}"},
     {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly}"},
@@ -71,6 +74,8 @@ static const Base bases[] = {
      "{" TILE ", LoopTail: false, AssertSummationElementMultiple: 16, PrefetchGlobalRead: 3}"},
     {"sm_90", SGEMM, "{" TILE ", NvRing: 0, PersistentKernel: 2, KernelLanguage: Assembly}"},
     {"sm_90", SGEMM, "{WorkGroup: [8, 8, 4], ThreadTile: [4, 4], DepthU: 32}"},
+    {"sm_90", SGEMM, "{" DIRECT "}"},
+    {"sm_90", SGEMM_TN, "{" DIRECT ", GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer}"},
     {"sm_90", HGEMM, "{" MMA_H "}"},
     {"sm_90", HGEMM_TN, "{" MMA_H "}"},
     {"sm_90a", HGEMM,
@@ -269,7 +274,8 @@ static bool settable(const Param *p, TargetFamily family)
 /* Rejected in some place of the family: test_only. */
 static bool is_limited(const Param *p, TargetFamily family)
 {
-    if (family == TARGET_NVPTX) return param_only(p, ONLY_RING) || param_only(p, ONLY_NV);
+    if (family == TARGET_NVPTX)
+        return param_only(p, ONLY_RING) || param_only(p, ONLY_DIRECT) || param_only(p, ONLY_NV);
     return param_only(p, family == TARGET_HOST ? ONLY_CPU : ONLY_AMD);
 }
 
@@ -307,6 +313,7 @@ static unsigned place_of(const Bench *b)
     if (f == TARGET_HOST) return ONLY_CPU;
     if (f == TARGET_AMDGCN) return ONLY_AMD;
     if (b->derived.RingStages > 0) return ONLY_WGMMA;
+    if (b->derived.DirectToVgprA) return ONLY_DIRECT;
     return b->derived.NvRing == 1 ? ONLY_RING : ONLY_NV;
 }
 
@@ -386,8 +393,11 @@ static void test_texts(void **state)
         {"StreamK", SCOPE_AMD, "only 0 (amd-value)"},
         {"StreamK", SCOPE_CPU, "only 0 (host-persistent)"},
         {"WorkGroupMappingType", SCOPE_NV,
-         "only B (nv-register-value); with the ring only B (nv-value); by wgmma only B (nv-value)"},
-        {"VectorStore", SCOPE_NV, "honoured; with the ring only -1 and 1 (nv-value)"},
+         "only B (nv-register-value); with the ring only B (nv-value); by wgmma only B (nv-value); "
+         "without local memory only B (direct-value)"},
+        {"VectorStore", SCOPE_NV,
+         "honoured; with the ring only -1 and 1 (nv-value); without local memory only -1 and 1 "
+         "(direct-value)"},
         {"CustomKernelName", SCOPE_NV, "honoured"},
         {"HostPackA", SCOPE_CPU, "honoured"},
         {"HostPackA", SCOPE_NV, "-"},

@@ -194,18 +194,21 @@ static Err host_edges(Program *p)
 static Err pass_distribute(Program *p)
 {
     if (hopper_is(p)) return hopper_distribute(p);
+    if (direct_is_program(p)) return direct_distribute(p);
     return p->host ? host_distribute(p) : gpu_distribute(p);
 }
 
 static Err pass_pipeline(Program *p)
 {
     if (hopper_is(p)) return hopper_pipeline(p);
+    if (direct_is_program(p)) return direct_pipeline(p);
     return p->host ? host_pipeline(p) : gpu_pipeline(p);
 }
 
 static Err pass_edges(Program *p)
 {
     if (hopper_is(p)) return hopper_edges(p);
+    if (direct_is_program(p)) return direct_edges(p);
     return p->host ? host_edges(p) : gpu_edges(p);
 }
 

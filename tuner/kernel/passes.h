@@ -21,4 +21,10 @@ Err hopper_distribute(Program *p);
 Err hopper_pipeline(Program *p);
 Err hopper_edges(Program *p);
 
+/* The same for kernels without local memory (gpu/direct_program.c). */
+bool direct_is_program(const Program *p);
+Err direct_distribute(Program *p);
+Err direct_pipeline(Program *p);
+Err direct_edges(Program *p);
+
 #endif

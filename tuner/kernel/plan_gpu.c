@@ -4,6 +4,7 @@
 #include "kernel/plan.h"
 
 #include "kernel/gpu/gpu.h"
+#include "space/direct.h"
 #include "space/wgmma.h"
 
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
@@ -220,6 +221,39 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
     return gpu_plan_modules(p);
 }
 
+/* Kernels without local memory. */
+static Err plan_direct(GpuPlan *p, const Solution *s)
+{
+    DirectPlan d;
+    direct_plan(s, &d);
+    TRY(check_solution(p, s));
+    if (d.runs < 1 || p->depth_u != d.runs * d.run * p->lsu || (p->lsu & (p->lsu - 1)) || p->to_bf16)
+        FAIL(ERR_INPUT, "DepthU %d is not %d groups of %d elements of K", p->depth_u, p->lsu, d.run);
+    for (int i = 0; i < 2; i++) {
+        int multiple = i ? s->AssertFree1ElementMultiple : s->AssertFree0ElementMultiple;
+        if (p->tt[i] < 1 || p->tt[i] % d.vector[i] || d.run % (d.vector[i] > 1 ? 1 : d.width[i]) ||
+            p->sg[i] * p->tt[i] != p->mt[i])
+            FAIL(ERR_INPUT, "loads of %d elements of %c do not make up %d of a thread", d.width[i], "AB"[i],
+                 p -> tt[i]);
+        p->op[i] = (GpuOperand){.type = gpu_type(i ? problem_b_type(s->pt) : problem_a_type(s->pt)),
+                                .name = i ? 'b' : 'a',
+                                .tlu = i ? s->pt->TLUB : s->pt->TLUA,
+                                .conj = i ? s->pt->ComplexConjugateB : s->pt->ComplexConjugateA,
+                                .tile = p->mt[i],
+                                .width = d.width[i],
+                                .shift = d.vector[i] > 1 && multiple % d.vector[i] ? d.vector[i] : 1,
+                                .hint = i ? s->NonTemporalB : s->NonTemporalA};
+    }
+    p->direct = true;
+    p->n_stages = 1, p->n_sets = p->prefetch > 0 ? 2 : 1, p->prefetch_local = 0, p->one_loop = false;
+    p->vw = d.vector[0];
+    p->k_step = d.run, p->steps = d.runs;
+    p->n_acc = d.sums, p->acc_run = d.vector[0];
+    if (p->store_width > p->acc_run) p->store_width = p->acc_run;
+    p->lds_bytes = d.local_bytes > 0 ? d.local_bytes : 16;
+    return gpu_plan_modules(p);
+}
+
 Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
 {
     TRY(gpu_plan_types(p, s->pt, t));
@@ -227,6 +261,7 @@ Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
     plan_numbers(p, s);
     plan_rest(p, s);
     if (p->ring.used && wgmma_is(s)) return plan_warp_groups(p, s);
+    if (direct_is(s, t->family)) return plan_direct(p, s);
     TRY(check_solution(p, s));
     for (int i = 0; i < 2; i++) TRY(plan_operand(p, s, i));
     return gpu_plan_finish(p);

@@ -1,6 +1,7 @@
 /* Derivation: facts of a problem type and target, order of the steps, which keys a state has in the end. */
 #include "problem/matrix_inst.h"
 #include "space/derive_internal.h"
+#include "space/direct.h"
 #include "space/wgmma.h"
 
 #define CAPS_GFX94                                                                                           \
@@ -204,10 +205,15 @@ static const Step wgmma_steps[] = {
     derive_bounds,       derive_wgmma_tile, derive_accumulation, derive_strides, derive_packing,
     derive_tensor_tiles, derive_wgmma,      derive_stagger,      NULL,
 };
+static const Step direct_steps[] = {
+    derive_bounds,  derive_without_wgmma, derive_nv_instruction, derive_tile,   derive_accumulation,
+    derive_strides, derive_packing,       derive_tensor_tiles,   derive_direct, NULL,
+};
 
 static const Step *steps_of(const Deriver *f, const Solution *s, bool ring)
 {
     if (f->target->family == TARGET_HOST) return host_steps;
+    if (direct_is(s, f->target->family)) return direct_steps;
     if (!ring) return gpu_steps;
     return wgmma_is(s) ? wgmma_steps : nvptx_steps;
 }
@@ -266,7 +272,7 @@ bool solution_derive(const Deriver *f, Solution *s, Verdict *v)
         return s->Valid;
     }
     d.ring = nv_has_ring(f, s);
-    if (f->target->family == TARGET_NVPTX && !d.ring) s->NvRing = 0;
+    if (f->target->family == TARGET_NVPTX && !d.ring && !direct_is(s, f->target->family)) s->NvRing = 0;
     const Step *step = steps_of(f, s, d.ring);
     while (*step && (*step)(&d)) step++;
     s->Valid = d.v->rule == RULE_NONE;

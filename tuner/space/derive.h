@@ -97,8 +97,8 @@ bool solution_derive(const Deriver *d, Solution *s, Verdict *v);
 bool solution_writable(const Deriver *d, const Solution *s, Verdict *v);
 
 /* Kinds of kernels that limit the values of parameters: amdgcn kernels that are written, nvptx kernels with a
- * ring of stages, with wgmma and without a ring, the host. */
-enum { ONLY_AMD = 1, ONLY_RING, ONLY_WGMMA, ONLY_NV, ONLY_CPU };
+ * ring of stages, with wgmma, without local memory and without a ring, the host. */
+enum { ONLY_AMD = 1, ONLY_RING, ONLY_WGMMA, ONLY_DIRECT, ONLY_NV, ONLY_CPU };
 typedef struct {
     ParamId id;
     unsigned where;

@@ -113,6 +113,8 @@ bool derive_nvptx(Derive *d);
  * that only these kernels have. */
 bool derive_wgmma_tile(Derive *d);
 bool derive_wgmma(Derive *d);
+/* Rules of kernels without local memory (rules_direct.c). */
+bool derive_direct(Derive *d);
 bool derive_without_wgmma(Derive *d);
 bool derive_writer(Derive *d);
 /* Of a kernel that is written by hand; nothing else is derived. */

@@ -124,10 +124,16 @@ void param_effect_print(const Param *p, unsigned family, Buf *out)
         buf_puts(out, "; with the ring ");
         only_print(p, ring, out);
     }
-    const ParamOnly *wgmma = family == SCOPE_NV ? param_only(p, ONLY_WGMMA) : NULL;
-    if (!wgmma || (all && all->rule == wgmma->rule)) return;
-    buf_puts(out, "; by wgmma ");
-    only_print(p, wgmma, out);
+    static const struct {
+        unsigned where;
+        const char *text;
+    } more[] = {{ONLY_WGMMA, "; by wgmma "}, {ONLY_DIRECT, "; without local memory "}};
+    for (size_t i = 0; i < sizeof more / sizeof *more && family == SCOPE_NV; i++) {
+        const ParamOnly *o = param_only(p, more[i].where);
+        if (!o || (all && all->rule == o->rule)) continue;
+        buf_puts(out, more[i].text);
+        only_print(p, o, out);
+    }
 }
 
 static const char *const kinds[] = {"true or false", "number", "number", "word",

@@ -10,6 +10,7 @@
 #include "index/ring_tile.h"
 #include "problem/matrix_inst.h"
 #include "space/derive_internal.h"
+#include "space/direct.h"
 
 enum { CHUNK = 16, WARP = 32, MOST_SPLITS = 8 };
 
@@ -44,7 +45,7 @@ static bool transposed(const Derive *d, int t)
 
 bool nv_has_ring(const Deriver *f, const Solution *s)
 {
-    if (f->target->family != TARGET_NVPTX || s->NvRing == 0) return false;
+    if (f->target->family != TARGET_NVPTX || s->NvRing == 0 || direct_is(s, f->target->family)) return false;
     if (s->NvRing == 1 || s->MatrixInstruction.n > 1) return true;
     int32_t run = run_of(f);
     return plain_type(f) && f->gemm && s->WorkGroup.v[2] <= MOST_SPLITS && s->PrefetchGlobalRead > 0 &&

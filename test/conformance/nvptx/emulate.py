@@ -316,8 +316,37 @@ def wgmma_cases(short):
                 yield dict(cases.case('sm_90a', kind, trans, {**s, 'KernelLanguage': 'Source'}), sizes=COPY_SIZES)
 
 
+# A side of a few elements, vectors that hang over an edge, rests of K, misaligned rows.
+SKINNY_SIZES = [[1, 70, 2, 150], [70, 1, 1, 520], [128, 2, 1, 512], [4, 128, 2, 300], [3, 45, 2, 51], [64, 4, 1, 64, 68, 66, 72, 140],
+                [16, 16, 1, 1027], [33, 3, 2, 7]]
+
+
+def without_local(kind, trans):
+    """Solutions of kernels that load A and B straight into registers: a row, a column, several; narrow loads, parts of K."""
+    split = PARTS if kind in 'CZ' else SPLIT
+    width = 16 // cases.bytes_of(kind)
+    along = [trans[0] == 'T', trans[1] == 'N']
+    run = width if any(along) else 1
+    m, n = (1 if a else min(width, 8) for a in along)
+    return [{'WorkGroup': [1, 1, 64], 'ThreadTile': [1, n], 'DepthU': 64 * run},
+            {'WorkGroup': [8, 1, 16], 'ThreadTile': [m, 1], 'DepthU': 32 * run, 'PrefetchGlobalRead': 0},
+            {'WorkGroup': [4, 4, 4], 'ThreadTile': [min(m, 4), min(n, 4)], 'DepthU': 4 * run, **PARTS},
+            {'WorkGroup': [2, 16, 1], 'ThreadTile': [2, 4], 'DepthU': 8, 'GlobalReadVectorWidth': min(width, 2), **split},
+            {'WorkGroup': [2, 8, 2], 'ThreadTile': [4, 2], 'DepthU': 6, 'GlobalReadVectorWidth': 1}]
+
+
+def direct_cases(short):
+    for i, (kind, trans) in enumerate(itertools.product([k for k in KINDS if k != 'X'] + ['HSS'], ('NN', 'NT', 'TN', 'TT'))):
+        for j, s in enumerate(without_local(kind, trans)):
+            if short and (i + j) % 7:
+                continue
+            both = {'DirectToVgprA': True, 'DirectToVgprB': True, 'StaggerU': 0, 'PrefetchGlobalRead': 1}
+            yield dict(cases.case('sm_90', kind, trans, {**both, **s, 'KernelLanguage': 'Source'}), sizes=SKINNY_SIZES)
+
+
 def all_cases(short):
     yield from wgmma_cases(short)
+    yield from direct_cases(short)
     for i, (kind, trans) in enumerate(itertools.product(KINDS, ('NN', 'NT', 'TN', 'TT'))):
         arch = 'sm_89' if kind in cases.F8 and i % 5 == 4 else 'sm_90'
         for j, s in enumerate(kernels(kind, trans)):

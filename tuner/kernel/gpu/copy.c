@@ -318,6 +318,14 @@ static void slow_alignment(Stmts *s, const GpuOperand *x)
     slow_if(s, value_op(s, VALUE_BOTH, hangs, value_op(s, VALUE_NE, odd, value_int(s, 0))));
 }
 
+void gpu_slow_vectors(const GpuPlan *p, Stmts *s, const GpuOperand *x)
+{
+    if (x->tlu && x->width > 1)
+        slow_if(s, value_op(s, VALUE_LT, value_expr(s, side(s, x)), value_int(s, x->width)));
+    if (p->dialect->aligned_loads && x->width * gpu_type_bytes(&x->type) > p->in.part_bytes)
+        slow_alignment(s, x);
+}
+
 /* Sides shorter than a vector, offsets over 32 bits, misaligned vectors. */
 static void slow(const GpuPlan *p, Stmts *s)
 {

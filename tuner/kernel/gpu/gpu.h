@@ -193,7 +193,7 @@ struct GpuDialect {
     bool aligned_loads; /* vectors in global memory must be aligned to their size */
     int mixed_steps;    /* steps of a long stage that compilers may mix, @keep_order() behind them; 0: all */
     bool separates_threads; /* ThreadSeparateGlobalRead divides the lanes of a wave */
-    bool hint_levels;   /* NonTemporal's values are told apart */
+    bool hint_levels;       /* NonTemporal's values are told apart */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
@@ -245,10 +245,10 @@ typedef struct {
  * multiply by wgmma (space/wgmma.h). The instruction is GpuPlan.matrix, with swap its 64 rows lie along N. */
 typedef struct {
     bool used;
-    int stages;                                 /* of the ring */
-    int consumers;                              /* warp groups that multiply */
+    int stages;    /* of the ring */
+    int consumers; /* warp groups that multiply */
     bool promotes; /* a stage's products have sums of their own, which are then added to those of all */
-    bool turns;                                 /* they have a tile each and take turns; else they share it */
+    bool turns;    /* they have a tile each and take turns; else they share it */
     int producer_registers, consumer_registers; /* of a thread; 0: as compiled */
     int cluster[2];                             /* work-groups along M and N that copy for one another */
     bool engine_store;                          /* the copy engine stores D and reads C */
@@ -295,6 +295,7 @@ struct GpuPlan {
     bool preloads_args; /* order of arguments that are preloaded into registers */
     bool one_loop;      /* the last iterations of the main loop skip their loads (SuppressNoLoadLoop) */
     int lds_reserve;    /* bytes of local memory at least (MaxOccupancy) */
+    bool direct;        /* threads load A and B into registers without local memory: kernel/gpu/direct.c */
     GpuArg arg[GPU_ARGS_MAX];
     int n_args, arg_bytes;
 };
@@ -403,6 +404,14 @@ void gpu_small_floats(const GpuPlan *p, Buf *out);
 /* struct @Tile, @near_row, @near_col (a row or column of A or B that tile position r may read), @edge_row,
  * @edge_col (row or column of D that position r holds; ~0u: none). */
 void gpu_tile(const GpuPlan *p, Buf *out);
+/* Statements of @copy_slow: `slow` is set where an operand's side is shorter than a vector, or, on machines
+ * that mind, where its vectors are misaligned. */
+void gpu_slow_vectors(const GpuPlan *p, Stmts *s, const GpuOperand *x);
+/* struct @Acc, @acc_zero, @acc_get and @acc_set: sums as an array of numbers. */
+void gpu_sums(const GpuPlan *p, Stmts *s);
+/* Kernels without local memory: loads, products, and the loop over K of the program. */
+void gpu_direct(const GpuPlan *p, Buf *out);
+Err gpu_direct_loop(const GpuPlan *p, const Program *program, Stmts *s);
 /* @copy_tail as the register module writes it, for other copy modules. */
 void gpu_copy_tail(const GpuPlan *p, Buf *out);
 /* The steps of a stage, the loop over K, the stores of D, the kernel. */

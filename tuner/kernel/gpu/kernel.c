@@ -207,8 +207,12 @@ static Err body(const GpuPlan *p, const Program *program, Stmts *s, Buf *out)
     gpu_walk_chunks(&walk, "t.k", "t.slow");
     if (p->walk.staggers) gpu_walk_stagger(&walk);
     TRY(gpu_walk_check(&walk));
-    start(p, s);
-    TRY(gpu_loop(p, program, s));
+    if (p->direct)
+        TRY(gpu_direct_loop(p, program, s));
+    else {
+        start(p, s);
+        TRY(gpu_loop(p, program, s));
+    }
     results(p, s);
     TRY(put_body(p, s, out));
     buf_puts(out, p->walk.persistent ? "    }\n}\n" : "}\n");

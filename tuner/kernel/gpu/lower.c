@@ -80,6 +80,19 @@ void gpu_heading(Stmts *s, const char *text)
     stmt_gap(s);
 }
 
+/* Compute and copy module, and the steps of a stage of local memory. */
+static Err modules(const GpuPlan *p, Buf *out)
+{
+    Stmts s;
+    p->compute->emit(p, out);
+    p->copy->emit(p, out);
+    stmts_init(&s, GPU_STMTS_BYTES);
+    gpu_stage(p, &s);
+    Err e = stmt_print(&s, p->dialect->words, 0, out);
+    stmts_fini(&s);
+    return e;
+}
+
 Err gpu_lower(const Program *program, Str symbol, Buf *out)
 {
     const GpuPlan *p = program->gpu;
@@ -88,13 +101,8 @@ Err gpu_lower(const Program *program, Str symbol, Buf *out)
     p->dialect->prelude(p, &body);
     gpu_types(p, &body);
     gpu_tile(p, &body);
-    p->compute->emit(p, &body);
-    p->copy->emit(p, &body);
-    Stmts s;
-    stmts_init(&s, GPU_STMTS_BYTES);
-    gpu_stage(p, &s);
-    Err e = stmt_print(&s, p->dialect->words, 0, &body);
-    stmts_fini(&s);
+    Err e = p->direct ? ERR_OK : modules(p, &body);
+    if (p->direct) gpu_direct(p, &body);
     gpu_store(p, &body);
     if (!e) e = gpu_kernel(p, program, symbol, &body);
     if (!e) e = gpu_finish_program(program, symbol, buf_view(&body), out);

@@ -73,7 +73,7 @@ Err gpu_plan_modules(GpuPlan *p)
 {
     for (int i = 0; i < 2; i++) p->op[i].layout.bytes = gpu_type_bytes(&p->op[i].type);
     p->main = true;
-    if (!p->groups.used) {
+    if (!p->groups.used && !p->direct) {
         TRY(p->dialect->choose(p, &p->compute, &p->copy));
         for (int i = 0; i < 2; i++) p->op[i].layout.in_elements = p->compute->in_elements;
     }

@@ -188,7 +188,50 @@ static const Value *whole_tile(const GpuPlan *p, Stmts *s)
 
 int gpu_share(const GpuPlan *p)
 {
+    if (p->direct) return p->n_acc;
     return p->n_acc % p->lsu == 0 && p->n_acc / p->lsu % p->store_width == 0 ? p->n_acc / p->lsu : p->n_acc;
+}
+
+/* The sum of part l with number i. */
+static const Expr *sum_at(const GpuPlan *p, Stmts *s, const Expr *l, const Expr *i)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *line = expr_add(pool, expr_mul_i(pool, l, p->n_acc), i);
+    return expr_add(pool, expr_mul_i(pool, line, p->n_threads / p->lsu), gpu_size(s, "at"));
+}
+
+/* Many parts of kernels without local memory: the first half of them adds the second half's sums to its own,
+ * until one part is left. */
+static void reduce_in_pairs(const GpuPlan *p, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const int threads = p->n_threads / p->lsu;
+    stmt_function(s, (Function){.name = "@reduce",
+                                STMT_PARAMS({"@Acc &", "acc"}, {"char *", "lds"}, {"unsigned", "tid"})});
+    const Expr *tid = gpu_tid(pool, p), *part = stmt_let(s, "part", expr_div_i(pool, tid, threads));
+    stmt_let(s, "at", expr_mod_i(pool, tid, threads));
+    const Value *acc = value_reg(s, "acc"),
+                *sums = stmt_define(s, "@TC *", "sums", value_cast(s, "@TC *", value_reg(s, "lds")));
+    Access sum = access_element(SPACE_LOCAL, "@TC", gpu_type_bytes(&p->acc), sums, NULL);
+    for (int half = p->lsu / 2; half > 0; half /= 2) {
+        stmt_if_expr(s, expr_op(pool, EXPR_BOTH, expr_op(pool, EXPR_LE, expr_const(pool, half), part),
+                                expr_op(pool, EXPR_LT, part, expr_const(pool, 2 * half))));
+        const Expr *i = stmt_unrolled(s, "i", GPU_I, p->n_acc);
+        sum.offset = sum_at(p, s, part, i);
+        stmt_store(s, sum, value_call(s, "@acc_get", acc, value_expr(s, i)));
+        stmt_end(s);
+        stmt_end(s);
+        stmt_barrier(s);
+        stmt_if_expr(s, expr_op(pool, EXPR_LT, part, expr_const(pool, half)));
+        i = stmt_unrolled(s, "i", GPU_I, p->n_acc);
+        sum.offset = sum_at(p, s, expr_add_i(pool, part, half), i);
+        const Value *mine = value_call(s, "@acc_get", acc, value_expr(s, i));
+        stmt_call(s, "@acc_set", acc, value_expr(s, i), value_call(s, "@add", mine, value_load(s, sum)));
+        stmt_end(s);
+        stmt_end(s);
+    }
+    stmt_end(s);
+    stmt_gap(s);
 }
 
 /* LocalSplitU: the parts' sums meet in local memory, and each part adds up its share of them. */
@@ -319,7 +362,10 @@ void gpu_store(const GpuPlan *p, Buf *out)
     Stmts s;
     stmts_init(&s, GPU_STMTS_BYTES);
     out_struct(p, &s);
-    reduce(p, &s);
+    if (p->direct && p->lsu > 1)
+        reduce_in_pairs(p, &s);
+    else
+        reduce(p, &s);
     gpu_put(p, &s, out);
     if (p->dialect->finish && p->dialect->finish(p, out)) return;
     stmts_init(&s, GPU_STMTS_BYTES);

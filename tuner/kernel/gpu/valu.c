@@ -38,11 +38,16 @@ static int pieces_of(const GpuPlan *p)
 /* Parts of a piece. */
 static int piece_parts(const GpuPlan *p) { return p->vw * p->in.parts / pieces_of(p); }
 
-static void types(const GpuPlan *p, Stmts *s)
+static void sums_struct(const GpuPlan *p, Stmts *s)
 {
     stmt_struct(s, "@Acc", 0);
     stmt_array(s, "@PC", "v", DIMS(p->n_acc * p->acc.parts));
     stmt_end(s);
+}
+
+static void types(const GpuPlan *p, Stmts *s)
+{
+    sums_struct(p, s);
     const char *piece = stmts_name(s, "@VP%d", piece_parts(p));
     stmt_struct(s, "@Frag", 0);
     stmt_array(s, piece, "a", DIMS(p->tt[0] / p->vw * pieces_of(p)));
@@ -216,7 +221,7 @@ void gpu_thread_tile_places(const GpuPlan *p, Buf *out)
 }
 
 /* Access to accumulators by number. */
-static void places(const GpuPlan *p, Stmts *s)
+static void access_sums(const GpuPlan *p, Stmts *s)
 {
     ExprPool *pool = &s->pool;
     const Value *v = value_reg(s, "acc.v"), *x = value_reg(s, "x");
@@ -244,7 +249,13 @@ static void places(const GpuPlan *p, Stmts *s)
     } else
         stmt_set(s, value_at(s, v, number), x);
     stmt_end(s);
-    gpu_thread_tile(p, s);
+}
+
+void gpu_sums(const GpuPlan *p, Stmts *s)
+{
+    sums_struct(p, s);
+    stmt_gap(s);
+    access_sums(p, s);
 }
 
 static void valu_emit(const GpuPlan *p, Buf *out)
@@ -253,7 +264,8 @@ static void valu_emit(const GpuPlan *p, Buf *out)
     stmts_init(&s, GPU_STMTS_BYTES);
     gpu_heading(&s, "---- compute: vectors from local memory, multiply-add ----");
     types(p, &s);
-    places(p, &s);
+    access_sums(p, &s);
+    gpu_thread_tile(p, &s);
     loads(p, &s);
     mac(p, &s);
     gpu_put(p, &s, out);

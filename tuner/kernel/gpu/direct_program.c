@@ -1,0 +1,101 @@
+/* Passes of kernels without local memory. Distribute: threads load what they multiply themselves, groups of
+ * them share K. Pipeline: with PrefetchGlobalRead the loads of the next DepthU are under way while this one's
+ * are multiplied. Edges: which ops look at sizes. */
+#include "kernel/gpu/gpu.h"
+#include "kernel/passes.h"
+
+bool direct_is_program(const Program *p) { return p->gpu && p->gpu->direct; }
+
+static TileMap thread_map(int rows, int columns) { return (TileMap){{1, 1}, {rows, columns}}; }
+
+Err direct_distribute(Program *p)
+{
+    const GpuPlan *plan = p->gpu;
+    Tile *a = &p->tile[program_tile(p, "reg_a")], *b = &p->tile[program_tile(p, "reg_b")];
+    Tile *acc = &p->tile[program_tile(p, "acc")];
+    const int k = plan->steps * plan->k_step;
+    a->wg_map = (TileMap){{plan->sg[0], plan->lsu}, {plan->tt[0], k}};
+    b->wg_map = (TileMap){{plan->lsu, plan->sg[1]}, {k, plan->tt[1]}};
+    acc->wg_map = (TileMap){{plan->sg[0], plan->sg[1]}, {plan->tt[0], plan->tt[1]}};
+    a->sg_map = thread_map(plan->tt[0], k);
+    b->sg_map = thread_map(k, plan->tt[1]);
+    acc->sg_map = thread_map(plan->tt[0], plan->tt[1]);
+    a->size[0] = plan->tt[0], a->size[1] = k, a->n_buffers = plan->n_sets;
+    b->size[0] = k, b->size[1] = plan->tt[1], b->n_buffers = plan->n_sets;
+    acc->size[0] = plan->tt[0], acc->size[1] = plan->tt[1];
+    acc->type = plan->acc.type;
+    return ERR_OK;
+}
+
+static Op *load(Program *p, int operand, int set)
+{
+    static const char *const to[] = {"reg_a", "reg_b"}, *const from[] = {"a", "b"};
+    Op *o = pass_tile_op(p, OP_LOAD_TILE, program_tile(p, to[operand]), program_tile(p, from[operand]), -1);
+    if (o) o->set = set, o->ahead = set;
+    return o;
+}
+
+static Op *multiply(Program *p)
+{
+    return pass_tile_op(p, OP_TILE_MMA, program_tile(p, "acc"), program_tile(p, "reg_a"),
+                        program_tile(p, "reg_b"));
+}
+
+static Op *phase_loop(Program *p, Phase phase, Op *body)
+{
+    Op *o = pass_loop(p, LEVEL_GROUP, DIM_K, p->gpu->depth_u, body);
+    if (o) o->phase = phase, o->split = p->gpu->lsu;
+    return o;
+}
+
+/* Loads of the chunk `set` turns later, products of this one. */
+static Op *chunk_loop(Program *p, Phase phase, int set)
+{
+    int a = program_tile(p, "a"), b = program_tile(p, "b"), by = p->gpu->depth_u;
+    bool loads = phase != PHASE_DRAIN;
+    Op *const ops[] = {loads ? load(p, 0, set) : NULL, loads ? load(p, 1, set) : NULL, multiply(p),
+                       loads ? pass_move(p, a, by) : NULL, loads ? pass_move(p, b, by) : NULL};
+    return phase_loop(p, phase, pass_list(ops, 5));
+}
+
+Err direct_pipeline(Program *p)
+{
+    const bool ahead = p->gpu->prefetch > 0;
+    Op *const ops[] = {
+        pass_tile_op(p, OP_INIT_TILE, program_tile(p, "a"), -1, -1),
+        pass_tile_op(p, OP_INIT_TILE, program_tile(p, "b"), -1, -1),
+        pass_tile_op(p, OP_INIT_TILE, program_tile(p, "acc"), -1, -1),
+        ahead ? load(p, 0, 0) : NULL,
+        ahead ? load(p, 1, 0) : NULL,
+        chunk_loop(p, ahead ? PHASE_MAIN : PHASE_ALL, ahead ? 1 : 0),
+        ahead ? chunk_loop(p, PHASE_DRAIN, 0) : NULL,
+        chunk_loop(p, PHASE_REST, 0),
+        pass_tile_op(p, OP_EPILOGUE, program_tile(p, "d"), program_tile(p, "acc"), program_tile(p, "c"))};
+    enum { N = sizeof ops / sizeof *ops };
+    for (int i = 0; i < N; i++)
+        if (i != 3 && i != 4 && i != 6) TRY_ALLOC(ops[i]);
+    p->body = pass_list(ops, N);
+    return ERR_OK;
+}
+
+static void mark(const Program *p, Op *list, Phase phase)
+{
+    for (Op *o = list; o; o = o->next) {
+        if (o->kind == OP_LOOP) {
+            if (o->phase == PHASE_REST) o->guards = 1u << DIM_K;
+            mark(p, o->body, o->phase);
+        } else if (o->kind == OP_EPILOGUE)
+            o->guards = 1u << DIM_M | 1u << DIM_N;
+        else if (o->kind == OP_LOAD_TILE) {
+            const Tile *from = &p->tile[o->tile[1]];
+            o->guards = 1u << from->dim[0] | 1u << from->dim[1];
+            if (phase != PHASE_REST) o->guards &= ~(1u << DIM_K);
+        }
+    }
+}
+
+Err direct_edges(Program *p)
+{
+    mark(p, p->body, PHASE_ALL);
+    return ERR_OK;
+}
