@@ -73,12 +73,12 @@ static void emit_problem_type(Emit *e, const ProblemType *pt, Str operation)
 }
 
 /* {tensor: A, box: [64, 128], swizzle: 128, l2: 256} */
-static void emit_tensor_map(Emit *e, char tensor, const int32_t box[2])
+static void emit_tensor_map(Emit *e, char tensor, const int32_t box[2], int32_t swizzle)
 {
     emit_map(e, 4, true);
     emit_key_list(e, "box", box, 2);
     emit_key_int(e, "l2", 256);
-    emit_key_int(e, "swizzle", WGMMA_ROW_BYTES);
+    emit_key_int(e, "swizzle", swizzle);
     emit_key_str(e, "tensor", (Str){&tensor, 1});
     emit_end(e);
 }
@@ -94,7 +94,7 @@ static void emit_tensor_maps(Emit *e, const Solution *s)
     wgmma_plan(s, &p);
     unsigned n = s->EngineStore ? 4 : 2;
     emit_seq(e, n, false);
-    for (unsigned i = 0; i < n; i++) emit_tensor_map(e, "ABCD"[i], p.box[i]);
+    for (unsigned i = 0; i < n; i++) emit_tensor_map(e, "ABCD"[i], p.box[i], p.swizzle[i]);
     emit_end(e);
 }
 

@@ -18,8 +18,9 @@ static inline void lib_engine_of(const Solution *s, SizeMapping *m, TensorMapSpe
     m->n_tensor_maps = s->EngineStore ? 4 : 2;
     m->tensor_map = specs;
     for (uint8_t i = 0; i < m->n_tensor_maps; i++)
-        specs[i] = (TensorMapSpec){
-            .tensor = i, .swizzle = WGMMA_ROW_BYTES, .box = {(uint16_t)p.box[i][0], (uint16_t)p.box[i][1]}};
+        specs[i] = (TensorMapSpec){.tensor = i,
+                                   .swizzle = (uint16_t)p.swizzle[i],
+                                   .box = {(uint16_t)p.box[i][0], (uint16_t)p.box[i][1]}};
 }
 
 static inline void lib_solution_of(const Solution *s, const char *name, LibSolution *out)

@@ -118,8 +118,9 @@ static bool check_sides(Derive *d)
     for (int t = 0; t < 2; t++) {
         int32_t side = AB(s, MacroTile, t), parts = t ? s->ClusterM : s->ClusterN;
         const bool k_major = wgmma_k_major(s, t);
-        if (!k_major && side % row) REJECT(d, WG_SIDE, t, side, row);
-        bool cut = !k_major ? side / row % parts == 0 || s->DepthU / parts % 8 == 0 : side / parts % 8 == 0;
+        if (!k_major && side > row && side % row) REJECT(d, WG_SIDE, t, side, row);
+        bool cut = !k_major ? ceil_div(side, row) % parts == 0 || s->DepthU / parts % 8 == 0
+                            : side / parts % 8 == 0;
         if (cluster > 4 || side % parts || !cut) REJECT(d, WG_CLUSTER, s->ClusterM, s->ClusterN, t);
         if (side / parts > 256) REJECT(d, WG_SIDE, t, side, 256);
     }
@@ -150,7 +151,7 @@ static bool check_local(Derive *d)
     WgmmaPlan p;
     wgmma_plan(s, &p);
     int32_t limit = d->f->target->lds_bytes, row = WGMMA_ROW_BYTES / p.out_bytes;
-    int32_t unit = p.swapped ? row : 16;
+    int32_t most = p.swapped ? row : p.slice_n, unit = p.columns <= most ? 8 : p.swapped ? row : 16;
     if (p.columns % unit) REJECT(d, WG_COLUMNS, p.columns, unit);
     if (s->RingStages == 0) s->RingStages = min32((limit - p.other_bytes) / p.stage_bytes, MOST_STAGES);
     wgmma_plan(s, &p);

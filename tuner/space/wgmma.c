@@ -28,21 +28,23 @@ bool wgmma_engine_store(const Solution *s)
 static void plan_box(const Solution *s, WgmmaPlan *p, int t)
 {
     int32_t row = WGMMA_ROW_BYTES / type_bytes((DataType)s->pt->DataType);
-    p->box[t][0] = row;
+    p->box[t][0] = row, p->swizzle[t] = WGMMA_ROW_BYTES;
     if (p->k_major[t]) {
         p->box[t][1] = p->side[t] / p->parts[t];
         return;
     }
-    bool whole = p->side[t] / row % p->parts[t] == 0; /* whole blocks each; else some rows of every block */
+    bool whole = p->held[t] / row % p->parts[t] == 0; /* whole blocks each; else some rows of every block */
     p->box[t][1] = whole ? s->DepthU : s->DepthU / p->parts[t];
 }
 
 /* Results are stored in slices of 64 of the instruction's rows and 128 bytes along M; if the rows lie along
- * M, of up to 64 columns. */
+ * M, of up to 64 columns; if they lie along N, fewer columns of the instruction make shorter lines. */
 static void plan_slices(const Solution *s, WgmmaPlan *p)
 {
     p->out_bytes = wgmma_engine_store(s) ? type_bytes((DataType)s->pt->DestDataType) : 4;
-    int32_t row = WGMMA_ROW_BYTES / p->out_bytes, pieces = p->swapped ? 1 : WGMMA_ROWS / row;
+    int32_t row = WGMMA_ROW_BYTES / p->out_bytes;
+    if (p->swapped && p->columns < row) row = p->columns;
+    int32_t pieces = p->swapped ? 1 : WGMMA_ROWS / row;
     p->slice_n = WGMMA_ROWS;
     if (!p->swapped) {
         p->slice_n = MOST_SLICE / pieces;
@@ -51,8 +53,11 @@ static void plan_slices(const Solution *s, WgmmaPlan *p)
         else if (p->columns % p->slice_n)
             p->slice_n = 16;
     }
-    p->slice_bytes = pieces * p->slice_n * WGMMA_ROW_BYTES;
-    for (int t = 2; t < 4; t++) p->box[t][0] = row, p->box[t][1] = p->slice_n;
+    p->slice_bytes = pieces * p->slice_n * row * p->out_bytes;
+    for (int t = 2; t < 4; t++) {
+        p->box[t][0] = row, p->box[t][1] = p->slice_n;
+        p->swizzle[t] = row * p->out_bytes == WGMMA_ROW_BYTES ? WGMMA_ROW_BYTES : 0;
+    }
 }
 
 void wgmma_plan(const Solution *s, WgmmaPlan *p)
@@ -69,13 +74,17 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->side[0] = s->MacroTileA, p->side[1] = s->MacroTileB;
     for (int t = 0; t < 2; t++) p->k_major[t] = wgmma_k_major(s, t);
     p->parts[0] = s->ClusterN, p->parts[1] = s->ClusterM;
-    for (int t = 0; t < 2; t++) plan_box(s, p, t);
+    int32_t row = WGMMA_ROW_BYTES / bytes;
+    for (int t = 0; t < 2; t++) {
+        p->held[t] = p->k_major[t] ? p->side[t] : (p->side[t] + row - 1) / row * row;
+        plan_box(s, p, t);
+    }
     plan_slices(s, p);
     p->sums = p->repeats * p->columns / 2;
     /* wgmma adds products of 8-bit floats with fewer bits than f32 has (PTX ISA 9.7.15.5) */
     p->promotes = bytes == 1 && s->pt->DataType != TYPE_I8;
     p->registers = p->sums * (p->promotes ? 2 : 1);
-    p->stage_bytes = (p->side[0] + p->side[1]) * s->DepthU * bytes;
+    p->stage_bytes = (p->held[0] + p->held[1]) * s->DepthU * bytes;
     p->other_bytes = p->groups * WGMMA_BUFFERS * p->slice_bytes + BARRIER_BYTES + ALIGN_BYTES;
     p->local_bytes = s->RingStages * p->stage_bytes + p->other_bytes;
 }

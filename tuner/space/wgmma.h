@@ -21,9 +21,11 @@ typedef struct {
     int32_t tile_groups; /* warp groups that share a tile of D */
     int32_t repeats;     /* instructions of a warp group along the rows */
     int32_t side[2];     /* macro tile along the free dimension of A, of B */
+    int32_t held[2];     /* the same in shared memory: with K strided whole rows of 128 bytes */
     bool k_major[2];     /* K is contiguous in what is read of A, of B: the operand or its copy */
     int32_t parts[2];    /* work-groups of a cluster that share A's tile, B's: each copies a part */
     int32_t box[4][2]; /* of tensor maps of A, B, C, D: elements along the contiguous dimension, and across */
+    int32_t swizzle[4]; /* their swizzle in bytes; 0: lines that are shorter than the swizzle's rows */
     int32_t stage_bytes, slice_bytes, slice_n; /* slice_n: columns of D in a slice of results */
     int32_t out_bytes;                         /* bytes of an element of a slice */
     int32_t local_bytes;                       /* shared memory with the solution's RingStages */

@@ -76,6 +76,8 @@ HOPPER = {
     'void keep(int &x)': '',
     'void store_matrices(u32 at, u32 a, u32 b, u32 c, u32 d)': 'stmatrix(at, a, b, c, d, !SWAP);',
     'void load_matrices(u32 at, u32 (&v)[4])': 'move_matrices(at, v, !SWAP, false);',
+    'void store_matrices_2(u32 at, u32 a, u32 b)': 'stmatrix_2(at, a, b, !SWAP);',
+    'void load_matrices_2(u32 at, u32 (&v)[4])': 'move_matrices(at, v, !SWAP, false, 2);',
     'u32 pair(float lo, float hi)': 'return PAIR_BF16 ? bf16_bits(lo) | bf16_bits(hi) << 16 : float_to_half(lo) | '
                                     'float_to_half(hi) << 16;',
     'void store_word(u32 at, u32 v)': 'write_word(at, v);',
@@ -280,7 +282,12 @@ def by_wgmma(kind, trans):
            {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'ClusterN': 2, 'SourceSwap': True},
            {'MatrixInstruction': [64, 32 if trans[1] == 'N' else 64, k, 1, 1, 1, 1, 1, 1], 'RingStages': 5},
            {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], **PARTS},
-           {'MatrixInstruction': [64, wide * 3 // 4, k, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'WorkGroupMapping': 3}]
+           {'MatrixInstruction': [64, wide * 3 // 4, k, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'WorkGroupMapping': 3},
+           {'MatrixInstruction': [8, 64, k, 1, 1, 1, 1, 1, 1]},
+           {'MatrixInstruction': [16, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterN': 2},
+           {'MatrixInstruction': [24, 64, k, 1, 1, 1, 2, 1, 1], **PARTS},
+           {'MatrixInstruction': [64, 8, k, 1, 1, 1, 1, 1, 1]},
+           {'MatrixInstruction': [64, 16, k, 1, 1, 2, 1, 1, 1], 'EngineStore': False, 'ClusterM': 2}]
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
 
 
@@ -300,7 +307,8 @@ def by_wgmma_of_copies(kind):
 
 SHORT_COPIES = [('HHS', 'NT', 0), ('X', 'NT', 0), ('I8II', 'NN', 1), ('F8SS', 'TT', 2)]
 # type, transposes, number of by_wgmma's solution
-SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6), ('F8HS', 'TN', 3)]
+SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6), ('F8HS', 'TN', 3),
+               ('HHS', 'NN', 9), ('BBS', 'NT', 10), ('HSS', 'TN', 11), ('HHS', 'TT', 12), ('X', 'TN', 13)]
 
 
 def wgmma_cases(short):

@@ -328,13 +328,13 @@ uint32_t read_word(uint32_t at)
     memcpy(&v, bytes_at(cta(), {at, 4}), 4);
     return v;
 }
-/* ldmatrix and stmatrix of four: lane 8q + r has the address of row r of matrix q. */
-void move_matrices(uint32_t at, uint32_t *v, bool trans, bool store)
+/* ldmatrix and stmatrix of n matrices: lane 8q + r has the address of row r of matrix q. */
+void move_matrices(uint32_t at, uint32_t *v, bool trans, bool store, int n = 4)
 {
     const int r = lane() / 4, c = lane() % 4 * 2;
     slot[warp()][lane()][0] = at;
     meet_warp();
-    for (int q = 0; q < 4; q++) {
+    for (int q = 0; q < n; q++) {
         uint32_t got = 0;
         for (int e = 0; e < 2; e++) {
             const uint32_t row = slot[warp()][q * 8 + (trans ? c + e : r)][0], to = row + 2 * (trans ? r : c + e);
@@ -352,6 +352,11 @@ void stmatrix(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d, bool 
 {
     uint32_t v[4] = {a, b, c, d};
     move_matrices(at, v, trans, true);
+}
+void stmatrix_2(uint32_t at, uint32_t a, uint32_t b, bool trans)
+{
+    uint32_t v[4] = {a, b};
+    move_matrices(at, v, trans, true, 2);
 }
 
 /* ---- wgmma ---- */

@@ -45,16 +45,20 @@ constexpr int X_PARTS = SWAP ? CLUSTER_M : CLUSTER_N, Y_PARTS = SWAP ? CLUSTER_N
 constexpr int T_BYTES = sizeof(g_T), ROW_BYTES = 128,
               ROW = ROW_BYTES / T_BYTES; /* a row of a swizzled block */
 constexpr int STEPS = DU * T_BYTES / 32;
-constexpr int X_BYTES = X_TILE * DU * T_BYTES, Y_BYTES = Y_TILE * DU * T_BYTES, STAGE = X_BYTES + Y_BYTES;
+/* With K strided a tile consists of whole blocks of ROW columns, of which few columns use a part. */
+constexpr int Y_SIDE = Y_K ? Y_TILE : (Y_TILE + ROW - 1) / ROW * ROW;
+constexpr int X_BYTES = X_TILE * DU * T_BYTES, Y_BYTES = Y_SIDE * DU * T_BYTES, STAGE = X_BYTES + Y_BYTES;
 constexpr int TILE_WGS = PINGPONG ? 1 : CONSUMERS; /* warp groups that share a tile */
 constexpr int RX = X_TILE / (64 * TILE_WGS), N_ACC = Y_TILE / 2;
 
 /* Results leave in slices of 64 rows or 32 to 64 columns, each warp group through two buffers of its own. */
-constexpr int OUT_BYTES = STORE_TMA ? (int)sizeof(g_TD) : 4, OUT_ROW = ROW_BYTES / OUT_BYTES;
+constexpr int OUT_BYTES = STORE_TMA ? (int)sizeof(g_TD) : 4;
+constexpr int OUT_LINE = SWAP && Y_TILE * OUT_BYTES < ROW_BYTES ? Y_TILE * OUT_BYTES : ROW_BYTES; /* bytes along M */
+constexpr int OUT_ROW = OUT_LINE / OUT_BYTES;
 constexpr int PIECES = SWAP ? 1 : 64 / OUT_ROW; /* blocks of a slice along M */
 constexpr int SLICE_N = SWAP ? 64 : Y_TILE < 64 / PIECES ? Y_TILE : Y_TILE % (64 / PIECES) ? 16 : 64 / PIECES;
 constexpr int SLICES_Y = SWAP ? Y_TILE / OUT_ROW : Y_TILE / SLICE_N, SLICES = RX * SLICES_Y;
-constexpr int SLICE_BYTES = PIECES * SLICE_N * ROW_BYTES, BUFFERS = 2;
+constexpr int SLICE_BYTES = PIECES * SLICE_N * OUT_LINE, BUFFERS = 2;
 constexpr int COLUMNS = SWAP ? OUT_ROW : SLICE_N; /* of the instruction, in a slice */
 
 constexpr int OUT_AT = STAGES * STAGE, BARS_AT = OUT_AT + CONSUMERS * BUFFERS * SLICE_BYTES;
@@ -63,7 +67,7 @@ static_assert(SHARED_BYTES == BARS_AT + 512 + 1024,
 
 static_assert(X_TILE % (64 * TILE_WGS) == 0 && (DU * T_BYTES) % ROW_BYTES == 0, "tile");
 static_assert(!SWAP || Y_TILE % OUT_ROW == 0, "columns of a slice");
-static_assert(Y_TILE % SLICE_N == 0 && COLUMNS % 16 == 0, "slices");
+static_assert((SWAP || Y_TILE % SLICE_N == 0) && COLUMNS % 8 == 0, "slices");
 static_assert(X_TILE % X_PARTS == 0 && Y_TILE % Y_PARTS == 0, "multicast");
 static_assert(!PINGPONG || CONSUMERS == 2, "two take turns");
 static_assert(2 * STAGES + CONSUMERS * BUFFERS <= 64, "barriers");
@@ -251,7 +255,7 @@ struct Shared {
 template <bool K_MAJOR, int TILE, int PARTS>
 FN void load_tile(u32 to, const Map &map, u32 bar, int free, int k, int batch, int part, int mask)
 {
-    constexpr int BLOCKS = TILE / ROW;
+    constexpr int BLOCKS = (TILE + ROW - 1) / ROW;
     constexpr bool CUT_K = !K_MAJOR && BLOCKS % PARTS != 0; /* parts of a block rather than whole ones */
     if constexpr (K_MAJOR) {
 #pragma unroll
@@ -264,7 +268,7 @@ FN void load_tile(u32 to, const Map &map, u32 bar, int free, int k, int batch, i
                 load_box_shared(at, map, bar, k + b * ROW, free + row, batch, mask);
         }
     } else {
-        static_assert(K_MAJOR || TILE % ROW == 0, "whole blocks along the free dimension");
+        static_assert(K_MAJOR || TILE < ROW || TILE % ROW == 0, "whole blocks along the free dimension");
         constexpr int N = CUT_K ? BLOCKS : BLOCKS / PARTS, LINES = CUT_K ? DU / PARTS : DU;
 #pragma unroll
         for (int b = 0; b < N; b++) {

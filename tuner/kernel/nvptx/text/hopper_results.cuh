@@ -2,7 +2,11 @@
  * through slices in swizzled shared memory, by the copy engine or element by element; the consumers and the
  * kernel around all of it. */
 
-FN u32 swizzled(u32 row, u32 byte) { return row * ROW_BYTES + (byte ^ (row & 7) << 4); }
+/* Lines of fewer bytes than the swizzle has stand as they are. */
+FN u32 swizzled(u32 row, u32 byte)
+{
+    return OUT_LINE == ROW_BYTES ? row * ROW_BYTES + (byte ^ (row & 7) << 4) : row * OUT_LINE + byte;
+}
 
 FN void store_matrices(u32 at, u32 a, u32 b, u32 c, u32 d)
 {
@@ -26,6 +30,29 @@ FN void load_matrices(u32 at, u32 (&v)[4])
     else
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                      : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                     : "r"(at)
+                     : "memory");
+}
+
+FN void store_matrices_2(u32 at, u32 a, u32 b)
+{
+    if constexpr (SWAP)
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(at), "r"(a), "r"(b) : "memory");
+    else
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(at), "r"(a), "r"(b)
+                     : "memory");
+}
+
+FN void load_matrices_2(u32 at, u32 (&v)[4])
+{
+    if constexpr (SWAP)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                     : "=r"(v[0]), "=r"(v[1])
+                     : "r"(at)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                     : "=r"(v[0]), "=r"(v[1])
                      : "r"(at)
                      : "memory");
 }
@@ -56,18 +83,20 @@ FN void from_word(u32 w, int &v) { v = (int)w; }
 template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int thread)
 {
     const int r = i / SLICES_Y, first = i % SLICES_Y * COLUMNS, lane = thread % 32, warp = thread / 32;
-    /* this lane's row of matrix q of four, which is of sums 2q and 2q + 1; in words of the lane that begins it */
-    const int q = lane / 8, of_row = warp * 32 + lane % 8 * 4;
+    constexpr int MATRICES = COLUMNS % 16 ? 2 : 4;
+    /* this lane's row of matrix q, which is of sums 2q and 2q + 1; in words of the lane that begins it */
+    const int q = lane / 8 % MATRICES, of_row = warp * 32 + lane % 8 * 4;
 #pragma unroll
-    for (int col = 0; col < COLUMNS; col += 16) {
+    for (int col = 0; col < COLUMNS; col += 4 * MATRICES) {
         g_TC *v = &acc[r][(first + col) / 2];
         const u32 row = SWAP ? acc_row(of_row, 2 * q) : col + acc_col(0, 2 * q) + lane % 8;
         const u32 chunk = SWAP ? col / 8 + acc_col(0, 2 * q) / 8 : acc_row(warp * 32, 2 * q) / 8;
         const u32 to = at + swizzled(row, chunk * 16);
         u32 old[4], out[4];
-        if (READS) load_matrices(to, old);
+        if constexpr (READS && MATRICES == 4) load_matrices(to, old);
+        if constexpr (READS && MATRICES == 2) load_matrices_2(to, old);
 #pragma unroll
-        for (int w = 0; w < 4; w++) {
+        for (int w = 0; w < MATRICES; w++) {
             g_TC lo = a.alpha * v[w * 2], hi = a.alpha * v[w * 2 + 1];
             if (READS) {
                 lo = g_madd(a.beta, g_to_c((g_TD)old[w]), lo);
@@ -75,7 +104,10 @@ template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at,
             }
             out[w] = pair(lo, hi);
         }
-        store_matrices(to, out[0], out[1], out[2], out[3]);
+        if constexpr (MATRICES == 4)
+            store_matrices(to, out[0], out[1], out[2], out[3]);
+        else
+            store_matrices_2(to, out[0], out[1]);
     }
 }
 
@@ -88,7 +120,7 @@ FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int th
     for (int j = 0; j < COLUMNS / 2; j++) {
         const u32 x = acc_row(thread, j), y = acc_col(thread, j);
         const u32 to = at + (SWAP ? swizzled(x, y * 4)
-                                  : x / OUT_ROW * (SLICE_N * ROW_BYTES) + swizzled(y, x % OUT_ROW * 4));
+                                  : x / OUT_ROW * (SLICE_N * OUT_LINE) + swizzled(y, x % OUT_ROW * 4));
         g_TC v = acc[r][first / 2 + j], old;
         if (!RAW) v = a.alpha * v;
         if (READS) {
@@ -116,7 +148,7 @@ FN void load_slice(const Map &map_c, const Shared &shared, int i, const Place &p
     bar_expect(bar, SLICE_BYTES);
 #pragma unroll
     for (int piece = 0; piece < PIECES; piece++)
-        load_box(shared.out(wg, i % BUFFERS) + piece * (SLICE_N * ROW_BYTES), map_c, bar,
+        load_box(shared.out(wg, i % BUFFERS) + piece * (SLICE_N * OUT_LINE), map_c, bar,
                  s.m + piece * OUT_ROW, s.n, p.batch);
 }
 
@@ -153,7 +185,7 @@ FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c,
             const Slice s(i, p, wg);
 #pragma unroll
             for (int piece = 0; piece < PIECES; piece++)
-                store_box(map_d, at + piece * (SLICE_N * ROW_BYTES), s.m + piece * OUT_ROW, s.n, p.batch);
+                store_box(map_d, at + piece * (SLICE_N * OUT_LINE), s.m + piece * OUT_ROW, s.n, p.batch);
             store_commit();
         }
     }
@@ -174,11 +206,11 @@ FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &s
         const Slice s(i, p, wg);
         for (int line = warp; line < PIECES * SLICE_N; line += 4) {
             const int m = s.m + line / SLICE_N * OUT_ROW + lane, n = s.n + line % SLICE_N;
+            if (lane >= OUT_ROW || m >= (int)args.m || n >= (int)args.n) continue;
             g_TC v;
             from_word(
-                load_word(at + line / SLICE_N * (SLICE_N * ROW_BYTES) + swizzled(line % SLICE_N, lane * 4)),
+                load_word(at + line / SLICE_N * (SLICE_N * OUT_LINE) + swizzled(line % SLICE_N, lane * 4)),
                 v);
-            if (m >= (int)args.m || n >= (int)args.n) continue;
             if constexpr (SPLIT > 1) {
                 args.d[(u64)p.part * args.m * args.n * args.batch + p.batch * args.batch_d + n * args.ldd +
                        m] = v;
