@@ -120,7 +120,7 @@ static int map_type(int type)
     }
 }
 
-Err gpu_tensor_map(void *ctx, const TensorMap *m, unsigned char out[TENSOR_MAP_BYTES])
+static Err encode(void *ctx, const TensorMap *m, unsigned char out[TENSOR_MAP_BYTES])
 {
     Gpu *g = ctx;
     static const uint32_t step[3] = {1, 1, 1};
@@ -141,6 +141,13 @@ Err gpu_tensor_map(void *ctx, const TensorMap *m, unsigned char out[TENSOR_MAP_B
              (unsigned long long)m->stride[1], m->box[0], m->box[1], m->swizzle, rc);
     memcpy(out, map, sizeof map);
     return ERR_OK;
+}
+
+Err gpu_tensor_map(void *ctx, const TensorMap *m, unsigned char out[TENSOR_MAP_BYTES])
+{
+    Gpu *g = ctx;
+    const TensorMapEncoder driver = {encode, g};
+    return map_cache_encode(&g->maps, &driver, m, out);
 }
 
 static Err cuda_enter(Gpu *g, void **saved)

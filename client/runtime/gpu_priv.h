@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "client/runtime/gpu.h"
+#include "client/runtime/map_cache.h"
 
 /* On 64-bit systems both libraries pass enums as int, handles and device addresses as one 64-bit word. */
 typedef int GpuErr;
@@ -102,6 +103,7 @@ struct Gpu {
     GpuDev device;
     GpuContext context; /* CUDA */
     atomic_bool lost;
+    MapCache maps; /* encoded tensor maps */
 };
 
 struct GpuModule {

@@ -69,6 +69,8 @@ bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
 {
     enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
     if (s->map.n_tensor_maps && (p->m < 1 || p->n < 1 || p->batch < 1)) return false;
+    if (s->map.n_tensor_maps && !s->strided_batched)
+        return false; /* a map is of one array, not of pointers */
     for (int i = 0; i < s->map.n_tensor_maps; i++) {
         unsigned t = s->map.tensor_map[i].tensor;
         DataType type = tensor_type(p, t);

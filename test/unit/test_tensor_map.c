@@ -2,7 +2,10 @@
  * arguments. */
 #include "test/support.h"
 
+#include <pthread.h>
+
 #include "client/runtime/launch.h"
+#include "client/runtime/map_cache.h"
 #include "problem/datatype.h"
 
 static const Hardware sm_90 = {{"sm_90", 5}, 132, false};
@@ -156,6 +159,9 @@ static void fits(void **state)
                             5600);
         contraction_types(&p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
         assert_int_equal(tensor_maps_fit(s, &p), cases[i].fits);
+        LibSolution of_pointers = *s;
+        of_pointers.strided_batched = false;
+        assert_false(tensor_maps_fit(&of_pointers, &p)); /* another solution is chosen */
         if (cases[i].k) continue;
         LaunchInputs in = {.d = (void *)0x4008, .alpha = &one, .beta = &one, .maps = &maps};
         assert_ok(launch_build(&p, s, &in, &(LaunchHardware){.n_cu = 132}, &list));
@@ -193,9 +199,105 @@ static void clusters(void **state)
     library_free(lib);
 }
 
+/* ---- the cache of encoded maps ---- */
+
+typedef struct {
+    atomic_int n;
+    bool fail;
+} Counter;
+
+/* The map's address, in all words. */
+static Err encode_address(void *ctx, const TensorMap *m, unsigned char out[TENSOR_MAP_BYTES])
+{
+    Counter *c = ctx;
+    if (c->fail) FAIL(ERR_INPUT, "refused");
+    atomic_fetch_add(&c->n, 1);
+    for (size_t i = 0; i < TENSOR_MAP_BYTES; i += 8) memcpy(out + i, &m->address, 8);
+    return ERR_OK;
+}
+
+static void check_encoded(MapCache *cache, const TensorMapEncoder *e, uint64_t address)
+{
+    unsigned char out[TENSOR_MAP_BYTES];
+    uint64_t got[TENSOR_MAP_BYTES / 8];
+    const TensorMap m = {.address = address, .size = {64, 64, 1}, .stride = {128, 8192}, .box = {64, 64, 1}};
+    assert_ok(map_cache_encode(cache, e, &m, out));
+    memcpy(got, out, sizeof got);
+    for (size_t i = 0; i < TENSOR_MAP_BYTES / 8; i++) assert_true(got[i] == address);
+}
+
+/* Repeated maps are encoded once, others and refused ones each time, and more than there is room for are
+ * right all the same. */
+static void cached(void **state)
+{
+    (void)state;
+    static MapCache cache;
+    Counter n = {0};
+    unsigned char out[TENSOR_MAP_BYTES];
+    const TensorMapEncoder e = {encode_address, &n};
+    for (int i = 0; i < 1000; i++)
+        for (uint64_t t = 1; t <= 4; t++) check_encoded(&cache, &e, t << 21);
+    assert_int_equal(n.n, 4);
+    TensorMap m = {.address = 1 << 21, .size = {64, 64, 1}, .stride = {128, 8192}, .box = {64, 64, 1}};
+    uint32_t *const fields[] = {&m.swizzle, &m.l2, &m.box[0], &m.box[1]};
+    for (size_t i = 0; i < 4; i++) { /* each field tells maps apart */
+        *fields[i] += 32;
+        assert_ok(map_cache_encode(&cache, &e, &m, out));
+        assert_int_equal(n.n, 5 + (int)i);
+    }
+    m.size[2] = 2, n.fail = true;
+    assert_int_equal(map_cache_encode(&cache, &e, &m, out), ERR_INPUT);
+    n.fail = false;
+    assert_ok(map_cache_encode(&cache, &e, &m, out));
+    assert_int_equal(n.n, 9);
+    for (int turn = 0; turn < 2; turn++)
+        for (uint64_t i = 1; i < 4000; i++) check_encoded(&cache, &e, i * 256);
+    assert_true(n.n > 4000);
+}
+
+typedef struct {
+    MapCache *cache;
+    TensorMapEncoder e;
+    uint64_t first;
+    bool wrong;
+} Caller;
+
+static void *call_often(void *arg)
+{
+    Caller *c = arg;
+    unsigned char out[TENSOR_MAP_BYTES];
+    for (uint64_t i = 0; i < 20000; i++) {
+        const TensorMap m = {.address = ((c->first + i) % 600 + 1) * 256, .box = {64, 64, 1}};
+        uint64_t got[TENSOR_MAP_BYTES / 8];
+        c->wrong |= map_cache_encode(c->cache, &c->e, &m, out) != ERR_OK;
+        memcpy(got, out, sizeof got);
+        for (size_t k = 0; k < TENSOR_MAP_BYTES / 8; k++) c->wrong |= got[k] != m.address;
+    }
+    return NULL;
+}
+
+/* Threads that replace each other's entries get whole maps of their own matrices. */
+static void cached_by_threads(void **state)
+{
+    (void)state;
+    static MapCache cache;
+    Counter n = {0};
+    Caller caller[4];
+    pthread_t thread[4];
+    for (int i = 0; i < 4; i++) {
+        caller[i] = (Caller){&cache, {encode_address, &n}, (uint64_t)i * 150, false};
+        assert_int_equal(pthread_create(&thread[i], NULL, call_often, &caller[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+        assert_false(caller[i].wrong);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(appended),
-                                       cmocka_unit_test(fits), cmocka_unit_test(clusters)};
+                                       cmocka_unit_test(fits),    cmocka_unit_test(clusters),
+                                       cmocka_unit_test(cached),  cmocka_unit_test(cached_by_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
