@@ -6,7 +6,8 @@
  * n < layout, coordinate c has subtile c % n (wrapped around: several coordinates have the same one). Either
  * n is a multiple of layout, or layout of n, so that all coordinates have equally many.
  *
- * Subgroups, and work-items of a subgroup, are numbered by rows: number = c0 * layout[1] + c1.
+ * Subgroups, and work-items of a subgroup, are numbered by rows, number = c0 * layout[1] + c1, unless a
+ * TileOrder says otherwise.
  */
 #ifndef INDEX_DISTRIBUTE_H
 #define INDEX_DISTRIBUTE_H
@@ -17,6 +18,16 @@
 typedef struct {
     int32_t layout[2], data[2];
 } TileMap;
+
+/* Another order of the numbers. All 0: by rows. */
+typedef struct {
+    bool by_columns; /* number = c1 * layout[0] + c0 */
+    int32_t
+        inner; /* > 0: only so many neighbours along that side have consecutive numbers; then comes the other
+                    * side, then the rest of this one */
+    int32_t share; /* > 1: the lanes of a wave are so many groups, each of which has an equal part of every
+                    * line of coordinates (ThreadSeparateGlobalRead) */
+} TileOrder;
 
 /* Subtiles of a side. */
 static inline int32_t distribute_subtiles(int32_t size, int32_t data) { return size / data; }

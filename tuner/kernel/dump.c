@@ -43,7 +43,15 @@ static void dump_map(const char *name, const TileMap *m, Buf *out)
     buf_printf(out, " %s<[%d, %d] of [%d, %d]>", name, m->layout[0], m->layout[1], m->data[0], m->data[1]);
 }
 
-static void dump_tile(const Tile *t, Buf *out)
+static void dump_order(const Tile *t, Buf *out)
+{
+    if (t->order.by_columns) buf_puts(out, " by_columns");
+    if (t->order.inner) buf_printf(out, " inner %d", t->order.inner);
+    if (t->order.share) buf_printf(out, " share %d", t->order.share);
+    if (t->mma[0]) buf_printf(out, " mma [%d, %d, %d, %d]", t->mma[0], t->mma[1], t->mma[2], t->mma[3]);
+}
+
+void program_dump_tile(const Tile *t, Buf *out)
 {
     buf_printf(out, "tile %%%s : %c %s %s[%s %d, %s %d]", t->name, t->operand, program_spaces[t->space],
                type_letter(t->type), program_dims[t->dim[0]], t->size[0], program_dims[t->dim[1]],
@@ -51,11 +59,11 @@ static void dump_tile(const Tile *t, Buf *out)
     if (t->n_buffers > 1) buf_printf(out, " buffers %d", t->n_buffers);
     dump_map("wg_map", &t->wg_map, out);
     dump_map("sg_map", &t->sg_map, out);
+    dump_order(t, out);
     if (t->view) {
         buf_puts(out, " view ");
         view_dump(t->view, out);
     }
-    buf_putc(out, '\n');
 }
 
 static void dump_tiles(const Program *p, const Op *o, Buf *out)
@@ -168,39 +176,44 @@ static void dump_hand_head(const Program *p, Buf *out)
     if (any) buf_putc(out, '\n');
 }
 
+void program_dump_op(const Program *p, const Op *o, Buf *out)
+{
+    buf_puts(out, ops[o->kind]);
+    if (o->kind == OP_LOOP) {
+        buf_printf(out, " %s step %d at %s", program_dims[o->dim], o->step, program_levels[o->level]);
+        if (o->unroll > 1) buf_printf(out, " unroll %d", o->unroll);
+        if (o->split > 1) buf_printf(out, " split %d", o->split);
+        if (o->phase) buf_printf(out, " phase %s", program_phases[o->phase]);
+    } else
+        dump_tiles(p, o, out);
+    if (o->kind == OP_UPDATE_TILE_OFFSET) buf_printf(out, " %s + %d", program_dims[o->dim], o->step);
+    if (o->role) buf_puts(out, roles[o->role]);
+    if (o->slot) buf_printf(out, " slot %d", o->slot);
+    if (o->set) buf_printf(out, " set %d", o->set);
+    if (o->kind == OP_WAIT) buf_printf(out, " pending %d", o->pending);
+    if (o->ahead) buf_printf(out, " if_more %d", o->ahead);
+    if (o->distance) buf_printf(out, " distance %d", o->distance);
+    if (o->guards) {
+        buf_puts(out, " guard");
+        for (int d = 0; d < 3; d++)
+            if (o->guards >> d & 1) buf_printf(out, " %s", program_dims[d]);
+    }
+    if (o->kind == OP_LOOP) buf_puts(out, " {");
+}
+
 static void dump_ops(const Program *p, const Op *list, int depth, Buf *out)
 {
     for (const Op *o = list; o; o = o->next) {
-        buf_printf(out, "%*s%s", depth * 2, "", ops[o->kind]);
+        buf_printf(out, "%*s", depth * 2, "");
         if (o->hand) {
+            buf_puts(out, ops[o->kind]);
             dump_hand_op(p, o, out);
             if (o->kind != OP_LOOP && o->kind != OP_IF) continue;
             dump_ops(p, o->body, depth + 1, out);
             buf_printf(out, "%*s}\n", depth * 2, "");
             continue;
         }
-        if (o->kind == OP_LOOP) {
-            buf_printf(out, " %s step %d at %s", program_dims[o->dim], o->step, program_levels[o->level]);
-            if (o->unroll > 1) buf_printf(out, " unroll %d", o->unroll);
-            if (o->split > 1) buf_printf(out, " split %d", o->split);
-            if (o->phase) buf_printf(out, " phase %s", program_phases[o->phase]);
-        }
-        for (int i = 0; i < 3; i++)
-            if (o->kind != OP_LOOP && o->tile[i] >= 0)
-                buf_printf(out, "%s %%%s", i == 0 ? "" : i == 1 ? " <-" : ",", p->tile[o->tile[i]].name);
-        if (o->kind == OP_UPDATE_TILE_OFFSET) buf_printf(out, " %s + %d", program_dims[o->dim], o->step);
-        if (o->role) buf_puts(out, roles[o->role]);
-        if (o->slot) buf_printf(out, " slot %d", o->slot);
-        if (o->set) buf_printf(out, " set %d", o->set);
-        if (o->kind == OP_WAIT) buf_printf(out, " pending %d", o->pending);
-        if (o->ahead) buf_printf(out, " if_more %d", o->ahead);
-        if (o->distance) buf_printf(out, " distance %d", o->distance);
-        if (o->guards) {
-            buf_puts(out, " guard");
-            for (int d = 0; d < 3; d++)
-                if (o->guards >> d & 1) buf_printf(out, " %s", program_dims[d]);
-        }
-        if (o->kind == OP_LOOP) buf_puts(out, " {");
+        program_dump_op(p, o, out);
         buf_putc(out, '\n');
         if (o->kind != OP_LOOP) continue;
         dump_ops(p, o->body, depth + 1, out);
@@ -215,6 +228,6 @@ void program_dump(const Program *p, Buf *out)
     fields_put(FIELDS_WALK, &p->walk, out);
     if (p->gpu && !p->hand) fields_put(FIELDS_GPU, p->gpu, out);
     if (p->host && !p->hand) fields_put(FIELDS_HOST, p->host, out);
-    for (int i = 0; i < p->n_tiles; i++) dump_tile(&p->tile[i], out);
+    for (int i = 0; i < p->n_tiles; i++) program_dump_tile(&p->tile[i], out), buf_putc(out, '\n');
     dump_ops(p, p->body, 0, out);
 }

@@ -91,6 +91,17 @@ static Err map(Parser *r, const char *name, TileMap *m)
     return ERR_OK;
 }
 
+/* How the threads of a generated program are numbered, and whose lanes they are. */
+static Err order(Parser *r, Tile *t)
+{
+    if (r->p->hand) return ERR_OK;
+    t->order.by_columns = accept(r, "by_columns");
+    if (accept(r, "inner")) TRY(number(r, 1, &t->order.inner));
+    if (accept(r, "share")) TRY(number(r, 2, &t->order.share));
+    for (int i = 0; i < 4 && (i || accept(r, "mma")); i++) TRY(number(r, 1, &t->mma[i]));
+    return ERR_OK;
+}
+
 /* "view": one of the operands' views, which follow from the transposes. */
 static Err view(Parser *r, Tile *t, Str line)
 {
@@ -126,7 +137,7 @@ static Err tile(Parser *r, Str line)
     int space, dim;
     if (r->p->n_tiles == PROGRAM_MAX_TILES) FAIL_AT(r, "more than %d tiles", PROGRAM_MAX_TILES);
     Tile *t = &r->p->tile[r->p->n_tiles];
-    *t = (Tile){.n_buffers = 1};
+    *t = (Tile){.n_buffers = 1, .line = r->line};
     if (name.n < 2 || name.n > 31 || name.s[0] != '%')
         FAIL_AT(r, "'%.*s' is no name of a tile", STR_ARG(name));
     for (size_t i = 1; i < name.n; i++)
@@ -158,6 +169,7 @@ static Err tile(Parser *r, Str line)
     if (accept(r, "buffers")) TRY(number(r, 1, &t->n_buffers));
     TRY(map(r, "wg_map", &t->wg_map));
     TRY(map(r, "sg_map", &t->sg_map));
+    TRY(order(r, t));
     r->p->n_tiles++;
     return view(r, t, line);
 }
@@ -229,7 +241,12 @@ static Err op(Parser *r, int kind)
     Op *o = ARENA_NEW(r->p->arena, Op);
     TRY_ALLOC(o);
     if (r->n_ops++ == PARSE_MAX_OPS) FAIL_AT(r, "more than %d ops", PARSE_MAX_OPS);
-    *o = (Op){.kind = (OpKind)kind, .tile = {-1, -1, -1}, .level = LEVEL_GROUP, .unroll = 1, .split = 1};
+    *o = (Op){.kind = (OpKind)kind,
+              .tile = {-1, -1, -1},
+              .level = LEVEL_GROUP,
+              .unroll = 1,
+              .split = 1,
+              .line = r->line};
     if (r->p->hand) return parse_hand_op(r, o);
     if (kind >= OP_LET) FAIL_AT(r, "'%.*s' is for programs with a 'problem' line", STR_ARG(r->word[0]));
     if (kind == OP_LOOP)
@@ -344,7 +361,8 @@ Err program_parse(Program *p, Str text, const char *name, Arena *arena)
     if (!e) e = fields_check(r.host ? FIELDS_HOST : FIELDS_GPU, r.host ? (void *)r.host : (void *)r.gpu);
     if (!e && r.gpu) {
         r.gpu->walk = p->walk;
-        e = gpu_plan_modules(r.gpu);
+        e = gpu_verify(p, name);
+        return e;
     }
     return e ? err_context(e, "%s: ", name) : ERR_OK;
 }

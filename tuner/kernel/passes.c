@@ -193,7 +193,10 @@ static Err host_edges(Program *p)
 
 static Err pass_distribute(Program *p)
 {
-    if (hopper_is(p)) return hopper_distribute(p);
+    if (hopper_is(p)) {
+        TRY(hopper_distribute(p));
+        return gpu_maps_of_warp_groups(p);
+    }
     if (direct_is_program(p)) return direct_distribute(p);
     return p->host ? host_distribute(p) : gpu_distribute(p);
 }

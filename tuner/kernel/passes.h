@@ -12,8 +12,12 @@ Op *pass_tile_op(Program *p, OpKind kind, int t0, int t1, int t2);
 Op *pass_move(Program *p, int tile, int32_t step);
 
 Err gpu_distribute(Program *p);
+/* Behind hopper_distribute: the instruction, and the plan's numbers as gpu_maps_read. */
+Err gpu_maps_of_warp_groups(Program *p);
 Err gpu_pipeline(Program *p);
 Err gpu_edges(Program *p);
+/* Bit per Dim: edges that an op, in a loop over K of that phase, looks at. */
+unsigned gpu_guards(const Program *p, const Op *o, Phase phase);
 
 /* The same for kernels with roles of their own (nvptx/hopper_program.c); is this one? */
 bool hopper_is(const Program *p);

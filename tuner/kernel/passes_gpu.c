@@ -7,74 +7,16 @@
 #include "kernel/gpu/gpu.h"
 #include "kernel/passes.h"
 
-static int add_tile(Program *p, const char *name, int from, Space space, const GpuPlan *plan, int operand)
-{
-    const GpuOperand *x = &plan->op[operand];
-    Tile t = p->tile[from];
-    t.name = name;
-    t.space = space;
-    t.view = NULL;
-    bool local = space == SPACE_LOCAL;
-    t.n_buffers = local ? plan->n_stages : plan->n_sets;
-    int across = operand ? 1 : 0; /* M is A's first dimension, N is B's second */
-    if (!local) {
-        int along = x->tlu ? across : 1 - across;
-        t.wg_map.layout[along] = x->lvc, t.wg_map.layout[1 - along] = x->lsp;
-        t.wg_map.data[along] = x->nlc * x->width, t.wg_map.data[1 - along] = x->nlp;
-        t.sg_map.layout[along] = x->width, t.sg_map.layout[1 - along] = 1;
-        t.sg_map.data[along] = x->nlc, t.sg_map.data[1 - along] = x->nlp;
-        t.size[along] = x->nlc * x->width, t.size[1 - along] = x->nlp;
-    }
-    p->tile[p->n_tiles] = t;
-    return p->n_tiles++;
-}
-
-/* What a thread has of the work-group's tile: subgroups are threads, and a thread has runs of VectorWidth. */
-static void map_threads(Tile *a, Tile *b, Tile *acc, const GpuPlan *plan, const int per[2])
-{
-    int vw = plan->vw;
-    a->sg_map = (TileMap){{vw, 1}, {per[0] / vw, plan->k_step}};
-    b->sg_map = (TileMap){{1, vw}, {plan->k_step, per[1] / vw}};
-    acc->sg_map = (TileMap){{vw, vw}, {per[0] / vw, per[1] / vw}};
-}
-
-/* With matrix instructions subgroups are waves; their lanes have a row of A or a column of B each, and their
- * share of the sums. */
-static void map_lanes(Tile *a, Tile *b, Tile *acc, const GpuPlan *plan, const int per[2])
-{
-    const GpuMatrix *mi = &plan->matrix;
-    int parts = plan->wave / mi->n > 0 ? plan->wave / mi->n : 1;
-    a->sg_map = (TileMap){{mi->m, 1}, {per[0] / mi->m, plan->k_step}};
-    b->sg_map = (TileMap){{1, mi->n}, {plan->k_step, per[1] / mi->n}};
-    acc->sg_map = (TileMap){{parts, mi->n}, {per[0] / parts, per[1] / mi->n}};
-}
-
-static void map_registers(Program *p, const GpuPlan *plan)
-{
-    Tile *a = &p->tile[program_tile(p, "reg_a")], *b = &p->tile[program_tile(p, "reg_b")];
-    Tile *acc = &p->tile[program_tile(p, "acc")];
-    const int *groups = plan->matrix.used ? plan->matrix.waves : plan->sg;
-    int per[2];
-    for (int i = 0; i < 2; i++) per[i] = plan->mt[i] / groups[i];
-    a->wg_map = (TileMap){{groups[0], 1}, {per[0], plan->k_step}};
-    b->wg_map = (TileMap){{1, groups[1]}, {plan->k_step, per[1]}};
-    acc->wg_map = (TileMap){{groups[0], groups[1]}, {per[0], per[1]}};
-    (plan->matrix.used ? map_lanes : map_threads)(a, b, acc, plan, per);
-    a->size[0] = per[0], a->size[1] = plan->k_step, a->n_buffers = 1 + plan->prefetch_local;
-    b->size[0] = plan->k_step, b->size[1] = per[1], b->n_buffers = 1 + plan->prefetch_local;
-    acc->size[0] = per[0], acc->size[1] = per[1];
-    acc->type = plan->acc.type;
-}
-
 static Op *barrier(Program *p) { return pass_tile_op(p, OP_BARRIER, -1, -1, -1); }
 
 /* The steps of one stage: fragments from local memory, multiply. */
 static Op *consumer(Program *p, const GpuPlan *plan, bool unrolled)
 {
     int acc = program_tile(p, "acc"), a = program_tile(p, "reg_a"), b = program_tile(p, "reg_b");
+    const bool swap = plan->matrix.swap; /* the instruction's first operand stands first */
     Op *const body[] = {pass_tile_op(p, OP_LOAD_TILE, a, program_tile(p, "local_a"), -1),
                         pass_tile_op(p, OP_LOAD_TILE, b, program_tile(p, "local_b"), -1),
-                        pass_tile_op(p, OP_TILE_MMA, acc, a, b)};
+                        pass_tile_op(p, OP_TILE_MMA, acc, swap ? b : a, swap ? a : b)};
     Op *loop = pass_loop(p, LEVEL_LANE, DIM_K, plan->k_step, pass_list(body, 3));
     if (!loop) return NULL;
     loop->unroll = unrolled ? plan->steps : 1;
@@ -86,14 +28,9 @@ static Op *consumer(Program *p, const GpuPlan *plan, bool unrolled)
 Err gpu_distribute(Program *p)
 {
     const GpuPlan *plan = p->gpu;
-    map_registers(p, plan);
+    TRY(gpu_tiles(p));
     int a = program_tile(p, "a"), b = program_tile(p, "b");
-    int la = add_tile(p, "local_a", a, SPACE_LOCAL, plan, 0);
-    int lb = add_tile(p, "local_b", b, SPACE_LOCAL, plan, 1);
-    if (!plan->copy->async) {
-        add_tile(p, "fetch_a", a, SPACE_REGISTER, plan, 0);
-        add_tile(p, "fetch_b", b, SPACE_REGISTER, plan, 1);
-    }
+    int la = program_tile(p, "local_a"), lb = program_tile(p, "local_b");
     Op *const chunk[] = {pass_tile_op(p, OP_LOAD_TILE, la, a, -1),
                          pass_tile_op(p, OP_LOAD_TILE, lb, b, -1),
                          pass_move(p, a, plan->depth_u),
@@ -109,7 +46,7 @@ Err gpu_distribute(Program *p)
     p->body = pass_list(whole, 5);
     if (!loop || !loop->body || !p->body)
         FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", plan->mt[0], plan->mt[1]);
-    return ERR_OK;
+    return gpu_maps_read(p, NULL);
 }
 
 /* ---- pipeline ---- */
@@ -256,18 +193,20 @@ Err gpu_pipeline(Program *p)
 
 /* ---- edges ---- */
 
+unsigned gpu_guards(const Program *p, const Op *o, Phase phase)
+{
+    if (o->kind == OP_LOOP) return o->phase == PHASE_REST ? 1u << DIM_K : 0;
+    int from = o->kind == OP_LOAD_TILE ? o->tile[1] : o->kind == OP_EPILOGUE ? o->tile[0] : -1;
+    if (from < 0 || p->tile[from].space != SPACE_GLOBAL) return 0;
+    unsigned both = 1u << p->tile[from].dim[0] | 1u << p->tile[from].dim[1];
+    return o->kind == OP_LOAD_TILE && phase != PHASE_REST ? both & ~(1u << DIM_K) : both;
+}
+
 static void mark(const Program *p, Op *list, Phase phase)
 {
     for (Op *o = list; o; o = o->next) {
-        if (o->kind == OP_LOOP) {
-            if (o->phase == PHASE_REST) o->guards = 1u << DIM_K;
-            mark(p, o->body, o->phase);
-            continue;
-        }
-        int from = o->kind == OP_LOAD_TILE ? o->tile[1] : o->kind == OP_EPILOGUE ? o->tile[0] : -1;
-        if (from < 0 || p->tile[from].space != SPACE_GLOBAL) continue;
-        o->guards = 1u << p->tile[from].dim[0] | 1u << p->tile[from].dim[1];
-        if (o->kind == OP_LOAD_TILE && phase != PHASE_REST) o->guards &= ~(1u << DIM_K);
+        o->guards = gpu_guards(p, o, phase);
+        if (o->kind == OP_LOOP) mark(p, o->body, o->phase);
     }
 }
 

@@ -76,13 +76,13 @@ static Err build_ops(Program *p, const Solution *s)
     int32_t mt0 = s->MacroTile0, mt1 = s->MacroTile1, du = s->DepthU;
     DataType in = (DataType)pt->DataType, compute = (DataType)pt->ComputeDataType,
              dest = (DataType)pt->DestDataType;
-    int a = add_tile(p, "a", 'A', in, DIM_M, DIM_K, mt0, du, &p->view[0]);
-    int b = add_tile(p, "b", 'B', in, DIM_K, DIM_N, du, mt1, &p->view[1]);
+    int a = add_tile(p, "a", 'A', problem_a_type(pt), DIM_M, DIM_K, mt0, du, &p->view[0]);
+    int b = add_tile(p, "b", 'B', problem_b_type(pt), DIM_K, DIM_N, du, mt1, &p->view[1]);
     int c = add_tile(p, "c", 'C', dest, DIM_M, DIM_N, mt0, mt1, &p->view[2]);
     int d = add_tile(p, "d", 'D', dest, DIM_M, DIM_N, mt0, mt1, &p->view[3]);
-    DataType held = pt->Fp16AltImpl && in == TYPE_H ? TYPE_B : in; /* converted on the way */
-    int ra = add_tile(p, "reg_a", 'A', held, DIM_M, DIM_K, mt0, du, NULL);
-    int rb = add_tile(p, "reg_b", 'B', held, DIM_K, DIM_N, du, mt1, NULL);
+    const bool to_bf16 = pt->Fp16AltImpl && in == TYPE_H; /* converted on the way */
+    int ra = add_tile(p, "reg_a", 'A', to_bf16 ? TYPE_B : problem_a_type(pt), DIM_M, DIM_K, mt0, du, NULL);
+    int rb = add_tile(p, "reg_b", 'B', to_bf16 ? TYPE_B : problem_b_type(pt), DIM_K, DIM_N, du, mt1, NULL);
     int acc = add_tile(p, "acc", 'P', compute, DIM_M, DIM_N, mt0, mt1, NULL);
     Op *loop = op_new(p, OP_LOOP, -1, -1, -1);
     bool ok = op_add(&p->body, op_new(p, OP_INIT_TILE, a, -1, -1)) &&

@@ -69,23 +69,6 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     while (p->store_width > 1 && p->store_width * p->out.part_bytes * p->out.parts > 16) p->store_width /= 2;
 }
 
-/* The loads of all threads make up the tile; with FractionalLoad they may be more, and then are `fractional`.
- */
-static Err check_loads(const GpuPlan *p, GpuOperand *x, bool fractional, int along, int across)
-{
-    int threads = p->n_threads / x->n_waves, covers_along = x->lsc * x->nlc,
-        covers_across = x->lsp * x->nlp * x->n_waves;
-    bool exact = covers_along == along && covers_across == across && x->lvc * x->lsp == threads;
-    bool enough = covers_along >= along && covers_across >= across && x->lvc * x->lsp <= threads &&
-                  along % (x->width > 0 ? x->width : 1) == 0;
-    if (x->width < 1 || x->nlc < 1 || x->nlp < 1 || x->lsc < 1 || x->lsp < 1 || x->lsc % x->width ||
-        !(fractional ? enough : exact))
-        FAIL(ERR_INPUT, "loads of %c, %d x %d of %d x %d elements by %d threads, do not make up %d x %d",
-             x->name - 'a' + 'A', x->nlc, x->nlp, x->lsc, x->lsp, threads, along, across);
-    x->fractional = !exact;
-    return ERR_OK;
-}
-
 /* Lanes of a line are divided among the groups of a wave, and a wave has whole lines. */
 static Err plan_groups(const GpuPlan *p, GpuOperand *x, int separate, bool grouped)
 {
@@ -120,11 +103,14 @@ static Err plan_operand(GpuPlan *p, const Solution *s, int i)
                       .hint = i ? s->NonTemporalB : s->NonTemporalA};
     bool separate = i ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
     x->n_waves = separate && s->WavefrontSize > 0 ? p->n_threads / s->WavefrontSize : 1;
-    int along = x->tlu ? x->tile : p->depth_u, across = x->tlu ? p->depth_u : x->tile;
     x->lvc = x->width > 0 ? x->lsc / x->width : 0;
+    if (p->ring.used && !p->groups.used) { /* copies have 4 bytes at least */
+        x->lvc = i ? s->LVCB : s->LVCA;
+        if (x->lvc > 0) x->width = x->lsc / x->lvc;
+    }
     TRY(plan_groups(p, x, i ? s->ThreadSeparateGlobalReadB : s->ThreadSeparateGlobalReadA, x->grouped));
     if (p->ring.used) return ERR_OK; /* some threads may have no copies */
-    TRY(check_loads(p, x, s->FractionalLoad, along, across));
+    TRY(gpu_check_loads(p, x, s->FractionalLoad));
     if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
     if (x->pad < 0) x->pad = 0;
     int multiple = i ? s->AssertFree1ElementMultiple : s->AssertFree0ElementMultiple;
@@ -175,8 +161,8 @@ static void plan_ring(GpuPlan *p, const Solution *s)
                         .moves_back = s->EdgeType == EDGE_SHIFTPTR,
                         .rounds_xf32 = s->EnableF32XdlMathOp ? s->NvRoundXF32 : 0,
                         .k_major = {matrix || s->UnrollMajorLDSA, matrix || s->UnrollMajorLDSB},
+                        .holds = bytes * s->GlobalLoadVectorWidthA < 4,
                         .k_vectors = !matrix && (s->UnrollMajorLDSA || s->UnrollMajorLDSB),
-                        .accumulators = s->NumElementsPerThread,
                         .lds_bytes = s->LdsNumElements * bytes,
                         .stage_bytes = (s->LdsNumElementsAlignedA + s->LdsNumElementsAlignedB) * bytes};
 }

@@ -66,7 +66,10 @@ typedef struct {
     int32_t size[2];   /* elements */
     int32_t n_buffers; /* local: 2 when double buffered */
     TileMap wg_map, sg_map;
+    TileOrder order;  /* of the numbers that the maps' coordinates are taken from */
+    int32_t mma[4];   /* lanes are those of the matrix instruction M, N, K, blocks; [0] is 0: of none */
     const View *view; /* global tiles; else NULL */
+    int line;         /* of the program's text; 0: it was not read */
 } Tile;
 
 typedef struct Op Op;
@@ -86,6 +89,7 @@ struct Op {
     int32_t slot;    /* stage of the ring, counted from the one that is consumed */
     int32_t pending; /* wait: newest loads that need not have arrived */
     unsigned guards; /* bit per Dim: elements behind that edge must not be touched */
+    int line;        /* of the program's text; 0: it was not read */
     HandArgs *hand;  /* of programs written by hand; else NULL */
     Op *body, *next;
 };
@@ -115,6 +119,10 @@ const Pass *pass_at(size_t i);
 
 /* Deterministic text, one op per line, indented by loop. */
 void program_dump(const Program *p, Buf *out);
+
+/* The line of one tile, and of one op of a generated program. */
+void program_dump_tile(const Tile *t, Buf *out);
+void program_dump_op(const Program *p, const Op *o, Buf *out);
 
 /* The view of operand i (A, B, C, D) of a GEMM. */
 void program_view(View *v, int i, bool trans);

@@ -90,6 +90,8 @@ int amdgcn_conflicts(const GpuPlan *p, int x, bool writes);
 bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
 bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
 bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
+/* Deals the loads of an operand to threads, once k_major is known: GpuOperand.lanes and run. */
+void amdgcn_deal_loads(GpuPlan *p, int i);
 /* The plan's copy module can write lines whose pieces are exchanged. */
 bool amdgcn_copy_exchanges(const GpuPlan *p, const GpuOperand *x);
 

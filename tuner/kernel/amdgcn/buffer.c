@@ -32,16 +32,23 @@ typedef struct {
 static Loads loads_of(const GpuPlan *p, int i)
 {
     const GpuOperand *x = &p->op[i];
-    Loads l = {.x = x, .i = i, .bytes = gpu_type_bytes(&x->type), .n = x->nlc * x->nlp, .run = 1};
+    Loads l = {.x = x, .i = i, .bytes = gpu_type_bytes(&x->type), .n = x->nlc * x->nlp};
     l.words = (x->width * l.bytes + 3) / 4;
     l.transpose = x->tlu && x->k_major;
     l.lsp = (x->tlu ? p->depth_u : x->tile) / x->nlp;
-    l.lanes = x->lvc;
-    if (!l.transpose) return l;
-    l.run = pow2_in(x->nlp, 16 / l.bytes);
-    /* a wave's writes spread over lines and K: 64 bytes of a line of memory per run are enough */
-    while (l.lanes % 2 == 0 && l.lanes > 4 && l.lanes * x->width * l.bytes > 64) l.lanes /= 2;
+    l.lanes = x->lanes, l.run = x->run;
     return l;
+}
+
+void amdgcn_deal_loads(GpuPlan *p, int i)
+{
+    GpuOperand *x = &p->op[i];
+    const int bytes = gpu_type_bytes(&x->type);
+    x->lanes = x->lvc, x->run = 1;
+    if (!x->tlu || !x->k_major) return;
+    x->run = pow2_in(x->nlp, 16 / bytes);
+    /* a wave's writes spread over lines and K: 64 bytes of a line of memory per run are enough */
+    while (x->lanes % 2 == 0 && x->lanes > 4 && x->lanes * x->width * bytes > 64) x->lanes /= 2;
 }
 
 /* ---- places ---- */
@@ -355,6 +362,7 @@ static void store(const GpuPlan *p, const Loads loads[2], Stmts *s)
  * into the first one. */
 static Err buffer_plan(GpuPlan *p)
 {
+    for (int i = 0; i < 2; i++) amdgcn_deal_loads(p, i);
     if (p->prefetch == 2 && p->n_stages == 2) p->n_sets = 1;
     return ERR_OK;
 }
@@ -375,4 +383,4 @@ static void buffer_emit(const GpuPlan *p, Buf *out)
     gpu_copy_tail(p, out);
 }
 
-const GpuCopy amdgcn_buffer = {"buffer", false, buffer_plan, buffer_emit};
+const GpuCopy amdgcn_buffer = {"buffer", false, true, buffer_plan, NULL, buffer_emit};

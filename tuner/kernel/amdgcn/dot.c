@@ -28,9 +28,17 @@ bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int access, ExprPoo
     const Expr *zero = expr_const(pool, 0);
     if (access) return false;
     a->k = zero, a->free = gpu_thread_free(pool, p, x->name == 'b', zero, zero);
-    a->bytes = run_of(p) * gpu_type_bytes(&p->in);
+    a->bytes = p->k_step * gpu_type_bytes(&p->in);
     a->n_threads = p->n_threads;
     return true;
+}
+
+static Err dot_shape(GpuPlan *p)
+{
+    const int run = run_of(p);
+    if (p->k_step < 4 / gpu_type_bytes(&p->in) || run % p->k_step)
+        FAIL(ERR_INPUT, "steps of %d elements of K, dot products take up to %d", p->k_step, run);
+    return gpu_thread_shape(p);
 }
 
 static Err dot_plan(GpuPlan *p)
@@ -39,8 +47,7 @@ static Err dot_plan(GpuPlan *p)
     for (int i = 0; i < 2; i++) p->op[i].k_major = true;
     p->k_step = run_of(p);
     p->steps = p->depth_u / p->lsu / p->k_step;
-    p->n_acc = p->tt[0] * p->tt[1];
-    p->acc_run = p->vw;
+    TRY(dot_shape(p));
     const int lines_unit[2] = {p->sg[0] * p->vw, p->sg[1] * p->vw};
     lds_choose_pads(p, amdgcn_dot_reads, NULL, lines_unit);
     return ERR_OK;
@@ -97,4 +104,4 @@ static void dot_emit(const GpuPlan *p, Buf *out)
     gpu_thread_tile_places(p, out);
 }
 
-const GpuCompute amdgcn_dot = {"dot", true, dot_plan, dot_emit};
+const GpuCompute amdgcn_dot = {"dot", true, dot_plan, dot_shape, dot_emit};

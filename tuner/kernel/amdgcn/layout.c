@@ -181,6 +181,7 @@ void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, con
     Lanes reads[2], writes[2];
     for (int i = 0; i < 2; i++) {
         GpuOperand *x = &p->op[i];
+        amdgcn_deal_loads(p, i);
         gather(p, x, accesses, &reads[i]);
         gather(p, x, amdgcn_buffer_writes, &writes[i]);
         choose(p, x, &reads[i], &writes[i], exchange, share * p->mt[i], lines_unit[i]);

@@ -41,15 +41,6 @@ static const MatrixInst *instruction_of(const GpuPlan *p)
     return matrix_inst(p->target, operand_type(p, mi->swap), operand_type(p, !mi->swap), shape);
 }
 
-/* K elements that a lane takes per step: 16 bytes of a K run, or what one instruction needs. */
-static int k_run(const GpuPlan *p, const Matrix *m)
-{
-    bool runs = p->op[0].k_major || p->op[1].k_major;
-    int vk = m->kpl, part = p->depth_u / p->lsu;
-    while (runs && vk * 2 * m->bytes <= 16 && part % (vk * 2 * m->parts) == 0) vk *= 2;
-    return vk;
-}
-
 static Matrix matrix_of(const GpuPlan *p)
 {
     const GpuMatrix *mi = &p->matrix;
@@ -59,17 +50,13 @@ static Matrix matrix_of(const GpuPlan *p)
     m.swap = mi->swap || m.in->layout == LANES_MFMA_F64 || m.in->layout == LANES_WMMA_R3;
     m.kpl = m.in->n_a;
     m.parts = m.in->k / m.kpl;
-    m.vk = k_run(p, &m);
+    m.vk = mi->vk;
     m.raw = m.vk * m.bytes > 16 ? 16 : m.vk * m.bytes;
     for (int i = 0; i < 2; i++) {
         m.tiles[i] = mi->tiles[i];
         m.waves[i] = mi->waves[i];
         m.blocks[i] = mi->blocks[i];
-        bool rows_in_lane = i == 0 && m.swap && p->out.parts == 1;
-        if (!p->op[i].k_major)
-            m.vec[i] = pow2_in(m.tiles[i], 16 / m.bytes);
-        else
-            m.vec[i] = rows_in_lane ? pow2_in(m.tiles[i], 16 / gpu_type_bytes(&p->out)) : 1;
+        m.vec[i] = mi->vec[i];
     }
     return m;
 }
@@ -162,32 +149,83 @@ static bool exchanges(const GpuPlan *p, const GpuOperand *x)
 
 /* ---- plan ---- */
 
-static Err matrix_plan(GpuPlan *p)
+/* K elements that a lane takes per step: 16 bytes of a K run, or what one instruction needs. */
+static int k_run(const GpuPlan *p, const Matrix *m)
 {
-    const GpuMatrix *mi = &p->matrix;
-    for (int i = 0; i < 2; i++)
-        if (gpu_type_bytes(&p->in) < 4) p->op[i].k_major = true; /* operands are packed along K */
-    Matrix m = matrix_of(p);
-    if (!m.in)
-        FAIL(ERR_INPUT, "%s has no matrix instruction %dx%dx%dx%d for type '%s'", p->target->name, mi->m,
-             mi->n, mi->k, mi->b, type_letter(operand_type(p, 0)));
-    if (is_wmma(&m) && p->wave != 32)
-        FAIL(ERR_INPUT, "WavefrontSize %d: WMMA kernels of %s have waves of 32 lanes", p->wave,
-             p->target->name);
-    int step = m.parts * m.vk, depth = p->depth_u / p->lsu;
+    bool runs = p->op[0].k_major || p->op[1].k_major;
+    int vk = m->kpl, part = p->depth_u / p->lsu;
+    while (runs && vk * 2 * m->bytes <= 16 && part % (vk * 2 * m->parts) == 0) vk *= 2;
+    return vk;
+}
+
+/* Tiles of a lane that lie interleaved: those of one read along the free dimension, or of one store. */
+static int interleaved(const GpuPlan *p, const Matrix *m, int i)
+{
+    bool rows_in_lane = i == 0 && m->swap && p->out.parts == 1;
+    if (!p->op[i].k_major) return pow2_in(m->tiles[i], 16 / m->bytes);
+    return rows_in_lane ? pow2_in(m->tiles[i], 16 / gpu_type_bytes(&p->out)) : 1;
+}
+
+/* The lanes' shares are some that reads and stores can have. */
+static Err check_lanes(const GpuPlan *p, const Matrix *m)
+{
+    const int depth = p->depth_u / p->lsu, step = m->parts * m->vk;
+    if (m->vk < 1 || m->vk % m->kpl || (m->vk != m->kpl && m->vk * m->bytes > 16) || p->k_step != step)
+        FAIL(ERR_INPUT, "steps of %d elements of K, %d of a lane: the instruction takes %d in %d parts",
+             p->k_step, m->vk, m->in->k, m->parts);
     if (depth % step)
         FAIL(ERR_INPUT, "DepthU %d / LocalSplitU %d is no multiple of the matrix instruction's K %d",
              p->depth_u, p->lsu, step);
-    for (int i = 0; i < 2; i++)
-        if (m.tiles[i] * m.waves[i] * m.blocks[i] * m.in->m != p->mt[i])
+    for (int i = 0; i < 2; i++) {
+        const int v = m->vec[i], most = 16 / (p->op[i].k_major ? 1 : m->bytes);
+        if (v < 1 || (v & (v - 1)) || v > (most > 1 ? most : 1) || m->tiles[i] % v)
+            FAIL(ERR_INPUT, "%d tiles of %d cannot be interleaved", v, m->tiles[i]);
+        if (m->tiles[i] * m->waves[i] * m->blocks[i] * m->in->m != p->mt[i])
             FAIL(ERR_INPUT, "MIWaveTile %d x MIWaveGroup %d x %d blocks of %d is not macro tile %d",
-                 m.tiles[i], m.waves[i], m.blocks[i], m.in->m, p->mt[i]);
-    p->steps = depth / step;
-    p->k_step = step;
+                 m->tiles[i], m->waves[i], m->blocks[i], m->in->m, p->mt[i]);
+    }
+    if (m->blocks[0] * m->blocks[1] != m->in->blocks)
+        FAIL(ERR_INPUT, "%d x %d blocks of an instruction that has %d", m->blocks[0], m->blocks[1],
+             m->in->blocks);
+    return ERR_OK;
+}
+
+static Err check_instruction(const GpuPlan *p, const Matrix *m)
+{
+    const GpuMatrix *mi = &p->matrix;
+    if (!m->in)
+        FAIL(ERR_INPUT, "%s has no matrix instruction %dx%dx%dx%d for type '%s'", p->target->name, mi->m,
+             mi->n, mi->k, mi->b, type_letter(operand_type(p, 0)));
+    if (is_wmma(m) && p->wave != 32)
+        FAIL(ERR_INPUT, "WavefrontSize %d: WMMA kernels of %s have waves of 32 lanes", p->wave,
+             p->target->name);
+    return ERR_OK;
+}
+
+static Err lanes_shape(GpuPlan *p)
+{
+    Matrix m = matrix_of(p);
+    TRY(check_instruction(p, &m));
+    TRY(check_lanes(p, &m));
     p->n_acc = m.tiles[0] * m.tiles[1] * m.in->n_acc;
     p->acc_run = m.vec[0];
     if (!m.swap && m.in->layout == LANES_MFMA) p->acc_run *= 4;
     if (!m.swap && m.in->layout == LANES_WMMA_R4) p->acc_run *= 8;
+    return ERR_OK;
+}
+
+static Err matrix_plan(GpuPlan *p)
+{
+    for (int i = 0; i < 2; i++)
+        if (gpu_type_bytes(&p->in) < 4) p->op[i].k_major = true; /* operands are packed along K */
+    Matrix m = matrix_of(p);
+    TRY(check_instruction(p, &m));
+    p->matrix.vk = k_run(p, &m);
+    p->k_step = m.parts * p->matrix.vk;
+    p->steps = p->depth_u / p->lsu / p->k_step;
+    for (int i = 0; i < 2; i++) p->matrix.vec[i] = interleaved(p, &m, i);
+    TRY(lanes_shape(p));
+    m = matrix_of(p);
     const int lines_unit[2] = {tile_stride(&m, 0), tile_stride(&m, 1)};
     lds_choose_pads(p, amdgcn_matrix_reads, exchanges, lines_unit);
     return ERR_OK;
@@ -371,4 +409,4 @@ static void make(const GpuPlan *p, Stmts *s)
 
 static void matrix_emit(const GpuPlan *p, Buf *out) { amdgcn_print(p, make, out); }
 
-const GpuCompute amdgcn_matrix = {"matrix", false, matrix_plan, matrix_emit};
+const GpuCompute amdgcn_matrix = {"matrix", false, matrix_plan, lanes_shape, matrix_emit};

@@ -147,6 +147,7 @@ typedef struct {
     int groups;  /* ThreadSeparateGlobalRead: so many groups of a wave's lanes share every line; else 1 */
     bool grouped;       /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
     bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
+    int lanes, run;     /* of amdgcn_buffer: lanes side by side along, neighbours across that a thread has */
     bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */
     int pad, pad_block; /* LdsPad, LdsBlockSizePerPad in elements; 0: padding behind each line */
     Layout layout;      /* line 0: not chosen yet */
@@ -173,14 +174,20 @@ typedef struct GpuCompute {
     /* Sets steps, k_step, n_acc, acc_run; may change the local memory layout of both operands (k_major, pad),
      * before offsets are laid out. ERR_INPUT: what it cannot do. */
     Err (*plan)(GpuPlan *p);
+    /* Sets n_acc and acc_run from the numbers of the program's maps. ERR_INPUT: they are none of its kernels.
+     */
+    Err (*shape)(GpuPlan *p);
     void (*emit)(const GpuPlan *p, Buf *out);
 } GpuCompute;
 
 typedef struct GpuCopy {
     const char *name;
-    bool async; /* copy_load writes local memory itself */
+    bool async;   /* copy_load writes local memory itself */
+    bool in_runs; /* GpuOperand.lanes and run are its own, else copy_load deals loads as copy_tail does */
     /* May set n_stages, n_sets, shift; after compute's plan, before offsets. */
     Err (*plan)(GpuPlan *p);
+    /* Of a program that was read: local memory has room for the copies. NULL: there are no further rules. */
+    Err (*check)(const GpuPlan *p);
     void (*emit)(const GpuPlan *p, Buf *out);
 } GpuCopy;
 
@@ -224,20 +231,22 @@ typedef struct {
     int blocks[2];          /* of one instruction along M and N */
     int tiles[2], waves[2]; /* instructions of a wave, waves of a work-group, along M and N */
     bool swap;              /* B is the instruction's first operand (SourceSwap) */
+    int vec[2];             /* so many tiles are interleaved along M and N: neighbours of one lane */
+    int vk;                 /* elements of K of a lane in a step */
 } GpuMatrix;
 
 /* Kernels of nvptx with a ring of asynchronous copies (NvRing). */
 typedef struct {
     bool used;
-    int blocks;       /* work-groups on a processor, for the launch bounds */
-    int lanes_m;      /* lanes of a warp along M, of FMA kernels */
-    int read_ahead;   /* steps by which fragments are read ahead (PrefetchLocalRead) */
-    bool shifts;      /* rows of any alignment are copied 16 bytes at a time and shifted when read */
-    bool moves_back;  /* tiles that hang over the edge are moved back inside (EdgeType ShiftPtr) */
-    int rounds_xf32;  /* how f32 becomes tf32 (NvRoundXF32) */
-    bool k_major[2];  /* A, B may keep K contiguous in shared memory */
-    bool k_vectors;   /* FMA kernels read vectors along K */
-    int accumulators; /* of a thread */
+    int blocks;      /* work-groups on a processor, for the launch bounds */
+    int lanes_m;     /* lanes of a warp along M, of FMA kernels */
+    int read_ahead;  /* steps by which fragments are read ahead (PrefetchLocalRead) */
+    bool shifts;     /* rows of any alignment are copied 16 bytes at a time and shifted when read */
+    bool moves_back; /* tiles that hang over the edge are moved back inside (EdgeType ShiftPtr) */
+    int rounds_xf32; /* how f32 becomes tf32 (NvRoundXF32) */
+    bool k_major[2]; /* A, B may keep K contiguous in shared memory */
+    bool k_vectors;  /* FMA kernels read vectors along K */
+    bool holds;      /* 16-bit operands go through registers, a chunk ahead (GlobalReadVectorWidth 1) */
     int lds_bytes, stage_bytes;
 } GpuRing;
 
@@ -312,6 +321,26 @@ Err gpu_plan_finish(GpuPlan *p);
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
 /* Fills arg, n_args, arg_bytes; part of gpu_plan. */
 Err gpu_args(GpuPlan *p);
+
+/* ---- maps: maps.c ----
+ *
+ * Which elements a thread copies, multiplies and stores stands in wg_map and sg_map of the program's tiles
+ * alone: %acc, %reg_a and %reg_b for products and results, %fetch_a and %fetch_b (%local_a and %local_b,
+ * where loads write local memory themselves) for the loop's loads, %local_a and %local_b for those of the
+ * rest of K. Subgroups are threads of kernels without matrix instructions and without a ring, and of loads;
+ * else they are waves. The numbers of a GpuPlan that say the same (mt to vw, steps to acc_run, n_stages,
+ * n_sets, matrix, tile to run of the operands, lanes_m) are the planner's before the maps are written, and
+ * the maps' from then on. */
+
+/* Writes the maps of the planner's numbers; adds tiles in local memory and those that loads go through. */
+Err gpu_tiles(Program *p);
+/* Makes the plan's numbers those of the maps. ERR_INPUT: "NAME:LINE: tile %acc: ...". name: of the text that
+ * the program was read from, NULL for none. */
+Err gpu_maps_read(Program *p, const char *name);
+/* The loads of all threads make up the tile; with FractionalLoad they may be more: x->fractional. */
+Err gpu_check_loads(const GpuPlan *p, GpuOperand *x, bool fractional);
+/* The same for a program that was read: every tile, loop and edge must be what goes with the maps. */
+Err gpu_verify(Program *p, const char *name);
 
 /* Lines of an operand's tile in local memory, and elements of each. */
 static inline int gpu_lines(const GpuPlan *p, const GpuOperand *x)
@@ -464,6 +493,8 @@ extern const GpuCompute gpu_valu; /* any type, any target */
 /* For modules whose threads hold ThreadTile0 x ThreadTile1 elements of D as gpu_valu's do: ERR_INPUT when
  * these do not make up the macro tile; @acc_row and @acc_col. */
 Err gpu_check_thread_tile(const GpuPlan *p);
+/* The same, and their GpuCompute.shape. */
+Err gpu_thread_shape(GpuPlan *p);
 void gpu_thread_tile(const GpuPlan *p, Stmts *s);
 /* The same, printed. */
 void gpu_thread_tile_places(const GpuPlan *p, Buf *out);

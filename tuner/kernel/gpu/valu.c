@@ -16,16 +16,27 @@ Err gpu_check_thread_tile(const GpuPlan *p)
     return ERR_OK;
 }
 
-static Err valu_plan(GpuPlan *p)
+Err gpu_thread_shape(GpuPlan *p)
 {
     TRY(gpu_check_thread_tile(p));
+    p->n_acc = p->tt[0] * p->tt[1];
+    p->acc_run = p->vw;
+    return ERR_OK;
+}
+
+static Err valu_plan(GpuPlan *p)
+{
     if (p->depth_u % p->lsu)
         FAIL(ERR_INPUT, "DepthU %d is not a multiple of LocalSplitU %d", p->depth_u, p->lsu);
     p->k_step = 1;
     p->steps = p->depth_u / p->lsu;
-    p->n_acc = p->tt[0] * p->tt[1];
-    p->acc_run = p->vw;
-    return ERR_OK;
+    return gpu_thread_shape(p);
+}
+
+static Err valu_shape(GpuPlan *p)
+{
+    if (p->k_step != 1) FAIL(ERR_INPUT, "steps of %d elements of K, multiply-adds take one", p->k_step);
+    return gpu_thread_shape(p);
 }
 
 /* Local memory is read 16 bytes at a time at most: pieces of a vector of VectorWidth elements. */
@@ -271,4 +282,4 @@ static void valu_emit(const GpuPlan *p, Buf *out)
     gpu_put(p, &s, out);
 }
 
-const GpuCompute gpu_valu = {"valu", false, valu_plan, valu_emit};
+const GpuCompute gpu_valu = {"valu", false, valu_plan, valu_shape, valu_emit};

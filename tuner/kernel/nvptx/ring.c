@@ -5,17 +5,36 @@
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/ring.h"
 
+/* Bytes whose free dimension is contiguous are turned in registers: four tiles of 8 lie interleaved. */
+enum { INTERLEAVED = 4, MMA_RUN = 2 };
+static bool interleaves(const GpuPlan *p, int i) { return gpu_type_bytes(&p->in) == 1 && p->op[i].tlu; }
+
+static Err shape(GpuPlan *p)
+{
+    const int bytes = gpu_type_bytes(&p->in), step = p->ring.k_vectors ? 16 / bytes : 1;
+    if (p->matrix.used) TRY(ring_mma_check(p));
+    if (!p->matrix.used && p->vw * bytes != 16)
+        FAIL(ERR_INPUT, "runs of %d elements of %d bytes, threads have runs of 16 bytes", p->vw, bytes);
+    if (p->k_step != (p->matrix.used ? p->matrix.k : step))
+        FAIL(ERR_INPUT, "steps of %d elements of K, expected %d", p->k_step,
+             p->matrix.used ? p->matrix.k : step);
+    if (p->ring.read_ahead && p->steps % 2)
+        FAIL(ERR_INPUT, "%d steps of a stage: fragments are read ahead into two sets in turn", p->steps);
+    p->n_acc = p->mt[0] * p->mt[1] / (p->n_threads / p->lsu);
+    p->acc_run = p->matrix.used ? MMA_RUN : p->vw;
+    return ERR_OK;
+}
+
 static Err compute_plan(GpuPlan *p)
 {
     const GpuRing *r = &p->ring;
-    if (p->matrix.used) TRY(ring_mma_check(p));
     for (int i = 0; i < 2; i++) p->op[i].k_major = r->k_major[i] && !p->op[i].tlu, p->op[i].pad = 0;
     p->k_step = p->matrix.used ? p->matrix.k : r->k_vectors ? 16 / gpu_type_bytes(&p->in) : 1;
     p->steps = p->depth_u / p->k_step / p->lsu;
-    p->n_acc = r->accumulators;
-    p->acc_run = p->vw;
     p->prefetch_local = r->read_ahead;
-    return ERR_OK;
+    p->matrix.vk = p->k_step;
+    for (int i = 0; i < 2; i++) p->matrix.vec[i] = interleaves(p, i) ? INTERLEAVED : 1;
+    return shape(p);
 }
 
 static RingTile ring_tile_of(const GpuPlan *p, int i)
@@ -37,11 +56,8 @@ static RingResults results_of(const GpuPlan *p)
     return ring_results(p->mt, parts, run, gpu_type_bytes(&p->acc), p->lsu);
 }
 
-static Err copy_plan(GpuPlan *p)
+static Err copy_check(const GpuPlan *p)
 {
-    p->n_stages = p->prefetch + 1;
-    p->lds_bytes = p->ring.lds_bytes;
-    p->stage_bytes = p->ring.stage_bytes;
     const int64_t stage = ring_tile_of(p, 0).bytes + ring_tile_of(p, 1).bytes, results = results_of(p).bytes;
     if (p->n_stages < 2 || p->stage_bytes < 1 || p->ring.blocks < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", p->n_stages, p->stage_bytes);
@@ -51,6 +67,14 @@ static Err copy_plan(GpuPlan *p)
              " bytes each, results %" PRId64,
              p->lds_bytes, p->stage_bytes, p->n_stages, stage, results);
     return ERR_OK;
+}
+
+static Err copy_plan(GpuPlan *p)
+{
+    p->n_stages = p->prefetch + 1;
+    p->lds_bytes = p->ring.lds_bytes;
+    p->stage_bytes = p->ring.stage_bytes;
+    return copy_check(p);
 }
 
 /* A member of a tile's struct: a function of x's only variable, which is named as the parameter is. */
@@ -118,17 +142,17 @@ static void copies(const GpuPlan *p, Buf *out)
     stmts_init(&s, GPU_STMTS_BYTES);
     stmt_file(&s, "nvptx/ring_copies.cuh");
     int bytes = gpu_type_bytes(&p->in);
-    bool held = p->op[0].width * bytes < 4;
-    if (held) stmt_file(&s, "nvptx/ring_held.cuh");
+    if (p->ring.holds) stmt_file(&s, "nvptx/ring_held.cuh");
     if (p->ring.shifts) stmt_file(&s, "nvptx/ring_shifted.cuh");
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         const char c = (char)('A' + i), *tlu = x->tlu ? "true" : "false";
-        const char *copy = held ? "@Held" : p->ring.shifts ? "@Shifted" : "@Copy";
+        const char *copy = p->ring.holds ? "@Held" : p->ring.shifts ? "@Shifted" : "@Copy";
         const RingTile t = ring_tile_of(p, i);
         shared_tile(&s, &t, c);
-        stmt_typedef(&s, stmts_name(&s, "@Tile<%d, %s, %d, @Shared%c>", x->tile, tlu, x->width * bytes, c),
-                     stmts_name(&s, "@L%c", c), NULL);
+        const char *tile = stmts_name(&s, "@Tile<%d, %s, %d, %d, %d, @Shared%c>", x->tile, tlu,
+                                      x->width * bytes, x->lvc, x->lsp, c);
+        stmt_typedef(&s, tile, stmts_name(&s, "@L%c", c), NULL);
         stmt_typedef(&s, stmts_name(&s, "%s<@L%c>", copy, c), stmts_name(&s, "@Copy%c", c), NULL);
     }
     gpu_put(p, &s, out);
@@ -153,9 +177,9 @@ static void ring_simt_emit(const GpuPlan *p, Buf *out)
     gpu_put(p, &s, out);
 }
 
-const GpuCompute ring_simt = {"ring-simt", false, compute_plan, ring_simt_emit},
-                 ring_mma = {"ring-mma", false, compute_plan, ring_mma_emit};
-const GpuCopy ring_copy = {"ring", true, copy_plan, copies};
+const GpuCompute ring_simt = {"ring-simt", false, compute_plan, shape, ring_simt_emit},
+                 ring_mma = {"ring-mma", false, compute_plan, shape, ring_mma_emit};
+const GpuCopy ring_copy = {"ring", true, false, copy_plan, copy_check, copies};
 
 /* ---- the kernel function ---- */
 

@@ -59,21 +59,22 @@ g_DEV void g_ldsd(double *d, g_u32 at) { asm volatile("ld.shared.f64 %0, [%1];" 
 /* An operand's tile. In memory: MR rows of MC contiguous elements, copied in pieces of CW bytes. In
    shared memory (SHARED): the same rows, their 16-byte chunks exclusive-or'ed with bits of the row
    number (swz), or, TURNed, its columns, whose elements change places by the row (turn); turn is known
-   when the text is compiled wherever they are read. */
+   when the text is compiled wherever they are read. A pass of all threads copies ALONG neighbouring
+   pieces of RS rows. */
 template <bool TURN_, int ROWB_, int GAP_, int BYTES_>
 struct g_SharedTile {
     static constexpr bool TURN = TURN_;
     static constexpr int ROWB = ROWB_, GAP = GAP_, BYTES = BYTES_;
 };
-template <int MT, bool TLU, int CW_, class SHARED>
+template <int MT, bool TLU, int CW_, int ALONG_, int RS_, class SHARED>
 struct g_Tile : SHARED {
     static constexpr int BPE = sizeof(g_T), MR = TLU ? g_DU : MT, MC = TLU ? MT : g_DU;
     static constexpr bool K_ROWS = TLU, TURN = SHARED::TURN;
-    static constexpr int CW = TURN ? BPE : CW_ < 4 ? 4 : CW_, CE = CW / BPE, NCOL = MC / CE;
-    static constexpr int ALONG = NCOL < g_NT ? NCOL : g_NT, RS = g_NT / ALONG, PASSES = NCOL / ALONG;
+    static constexpr int CW = CW_, CE = CW / BPE, NCOL = MC / CE;
+    static constexpr int ALONG = ALONG_, RS = RS_, PASSES = NCOL / ALONG;
     static constexpr int ROWS = (MR + RS - 1) / RS, N = ROWS * PASSES;
     static constexpr bool PARTLY = MR % RS != 0;
-    static_assert(g_NT % ALONG == 0 && NCOL % ALONG == 0, "copies");
+    static_assert(ALONG * RS == g_NT && NCOL % ALONG == 0, "copies");
     static g_FN g_u32 at(int r, int col)
     {
         if constexpr (TURN) return col * SHARED::ROWB + (r ^ SHARED::turn(col)) * BPE;
