@@ -114,19 +114,19 @@ static GpuPlace let_place(Stmts *s, const GpuOperand *x, GpuPlace first, const E
 
 /* Moves the pointer to the tile's first element that is read. Returns that element's row or column, and the
  * last one that a load may begin with, counted from there. */
-static const Expr *init_pointer(Stmts *s, const GpuOperand *x, const Expr **last)
+static const Expr *init_pointer(const GpuPlan *p, Stmts *s, const GpuOperand *x, const Expr **last)
 {
     ExprPool *pool = &s->pool;
     const int bytes = gpu_type_bytes(&x->type);
-    const Expr *from = expr_const(pool, 0), *at;
+    const Expr *zero = expr_const(pool, 0), *from = zero, *first = origin(s, x);
     if (x->tlu) {
         *last = stmt_let(s, "last", narrow(pool, expr_add_i(pool, side(s, x), -x->width)));
-        from = at = stmt_let(s, "from", least(pool, origin(s, x), *last));
+        from = first = stmt_let(s, "from", least(pool, first, *last));
     } else {
         const Expr *most = narrow(pool, expr_add_i(pool, side(s, x), -1));
-        *last = stmt_let(s, "last", narrow(pool, expr_sub(pool, most, origin(s, x))));
-        at = expr_mul(pool, origin(s, x), leading(s, x));
+        *last = stmt_let(s, "last", narrow(pool, expr_sub(pool, most, first)));
     }
+    const Expr *at = gpu_operand_address(pool, p, x, first, zero, leading(s, x));
     const Value *moved =
         value_op(s, VALUE_MUL, value_cast(s, "unsigned long long", value_expr(s, at)), value_int(s, bytes));
     stmt_set(s, value_reg(s, of_operand(s, "c.", x, "")), value_op(s, VALUE_ADD, tensor(s, x), moved));
@@ -134,19 +134,19 @@ static const Expr *init_pointer(Stmts *s, const GpuOperand *x, const Expr **last
 }
 
 /* Byte offset of a load from the pointer: 32 bits, as copy_slow has found. */
-static const Expr *load_offset(Stmts *s, const GpuOperand *x, GpuPlace at, const Expr *from, const Expr *last)
+static const Expr *load_offset(const GpuPlan *p, Stmts *s, const GpuOperand *x, GpuPlace at, const Expr *from,
+                               const Expr *last)
 {
     ExprPool *pool = &s->pool;
-    const Expr *ld = expr_var(pool, "ld", 0, 0, UINT32_MAX), *line = x->tlu ? at.across : at.along, *free;
-    if (x->tlu) {
-        free = stmt_let(s, "free", least(pool, expr_add(pool, origin(s, x), at.along), last));
-        free = narrow(pool, expr_sub(pool, free, from));
-        line = narrow(pool, expr_add(pool, narrow(pool, expr_mul(pool, at.across, ld)), free));
-    } else {
-        free = stmt_let(s, "free", least(pool, at.across, last));
-        line = narrow(pool, expr_add(pool, narrow(pool, expr_mul(pool, free, ld)), at.along));
-    }
-    return narrow(pool, expr_mul_i(pool, line, gpu_type_bytes(&x->type)));
+    const Expr *ld = expr_var(pool, "ld", 0, 0, UINT32_MAX), *zero = expr_const(pool, 0);
+    const Expr *first = x->tlu ? expr_add(pool, origin(s, x), at.along) : at.across;
+    const Expr *free = stmt_let(s, "free", least(pool, first, last)), *k = x->tlu ? at.across : at.along;
+    if (x->tlu) free = narrow(pool, expr_sub(pool, free, from));
+    /* each of both coordinates' addresses needs no more than 32 bits */
+    const Expr *of_free = narrow(pool, gpu_operand_address(pool, p, x, free, zero, ld));
+    const Expr *of_k = narrow(pool, gpu_operand_address(pool, p, x, zero, k, ld));
+    const Expr *at_load = x->tlu ? expr_add(pool, of_k, of_free) : expr_add(pool, of_free, of_k);
+    return narrow(pool, expr_mul_i(pool, narrow(pool, at_load), gpu_type_bytes(&x->type)));
 }
 
 static void init_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
@@ -157,7 +157,7 @@ static void init_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     stmt_set(s, value_reg(s, of_operand(s, "c.along_", x, "")), value_expr(s, first.along));
     stmt_set(s, value_reg(s, of_operand(s, "c.across_", x, "")), value_expr(s, first.across));
     stmt_block(s);
-    const Expr *from = init_pointer(s, x, &last);
+    const Expr *from = init_pointer(p, s, x, &last);
     stmt_define(s, "unsigned", "ld", value_cast(s, "unsigned", value_expr(s, leading(s, x))));
     const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x));
     GpuPlace at = load_place(pool, x, kept_place(s, p, x), i, expr_const(pool, 0));
@@ -167,7 +167,7 @@ static void init_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     }
     at = (GpuPlace){stmt_let(s, "along", at.along), stmt_let(s, "across", at.across)};
     const Value *offset = value_at(s, value_reg(s, of_operand(s, "c.off_", x, "")), i);
-    stmt_set(s, offset, value_expr(s, load_offset(s, x, at, from, last)));
+    stmt_set(s, offset, value_expr(s, load_offset(p, s, x, at, from, last)));
     stmt_end(s);
     stmt_end(s);
 }
@@ -372,8 +372,7 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     stmt_define(s, "unsigned long long", "free",
                 value_call(s, x->name == 'a' ? "@near_row" : "@near_col", value_reg(s, "t"),
                            value_expr(s, x->tlu ? at.along : at.across)));
-    const Expr *element = x->tlu ? expr_add(pool, expr_mul(pool, k, leading(s, x)), free)
-                                 : expr_add(pool, expr_mul(pool, free, leading(s, x)), k);
+    const Expr *element = gpu_operand_address(pool, p, x, free, k, leading(s, x));
     const Value *start = value_cast(s, "const @P *", tensor(s, x));
     const Value *moved = value_expr(s, expr_mul_i(pool, element, p->in.parts));
     const Value *from = stmt_define(s, "const @P *", "from", value_op(s, VALUE_ADD, start, moved));

@@ -276,6 +276,7 @@ struct GpuPlan {
     GpuType out;         /* what this kernel writes: dest, or the workspace's type */
     GpuType scalar;      /* alpha and beta as passed */
     GpuOperand op[2];
+    const View *view[4]; /* of A, B, C, D: of the program's tiles, behind gpu_maps_read */
     bool assembly; /* argument order of assembly kernels */
     bool batched, strided, use_beta, workspace;
     int n_threads, wave; /* of a work-group; lanes of a wave */
@@ -377,6 +378,14 @@ void gpu_index_done(const GpuIndex *x);
 void gpu_index_put(GpuIndex *x, const Expr *e);
 /* Declares e under that name and returns what stands for it from there on. */
 const Expr *gpu_index_let(GpuIndex *x, const char *name, const Expr *e);
+
+/* Elements from a tensor's first one (0 A, 1 B, 2 C, 3 D) to (row, column), by the program's view. ld: its
+ * leading dimension. */
+const Expr *gpu_address(ExprPool *pool, const GpuPlan *p, int tensor, const Expr *row, const Expr *col,
+                        const Expr *ld);
+/* The same of A or B: along M or N, and along K. */
+const Expr *gpu_operand_address(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, const Expr *free,
+                                const Expr *k, const Expr *ld);
 
 /* Thread of the work-group; a counter below n. */
 const Expr *gpu_tid(ExprPool *pool, const GpuPlan *p);

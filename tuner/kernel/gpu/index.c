@@ -47,6 +47,29 @@ const Expr *gpu_thread_free(ExprPool *pool, const GpuPlan *p, int i, const Expr 
     return expr_add(pool, expr_mul_i(pool, vector, p->vw), e);
 }
 
+/* ---- global memory ---- */
+
+const Expr *gpu_address(ExprPool *pool, const GpuPlan *p, int tensor, const Expr *row, const Expr *col,
+                        const Expr *ld)
+{
+    const Expr *zero = expr_const(pool, 0), *term[2], *length;
+    const Expr *const only[2][2] = {{row, zero}, {zero, col}};
+    const View *v = p->view[tensor];
+    int top[VIEW_MAX_DIMS];
+    view_top(v, top);
+    /* of a matrix: the sum of both coordinates' addresses, the one that is not contiguous first */
+    for (int i = 0; i < 2; i++) term[i] = view_address_by(pool, v, only[i], ld);
+    const bool rows = view_contiguous(pool, v, &length) == top[0];
+    return expr_add(pool, term[rows ? 1 : 0], term[rows ? 0 : 1]);
+}
+
+const Expr *gpu_operand_address(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, const Expr *free,
+                                const Expr *k, const Expr *ld)
+{
+    const bool b = x->name == 'b';
+    return gpu_address(pool, p, b, b ? k : free, b ? free : k, ld);
+}
+
 /* ---- loads from global memory ---- */
 
 const Expr *gpu_load_thread(ExprPool *pool, const GpuPlan *p, const GpuOperand *x)

@@ -137,9 +137,13 @@ static void tile(const GpuPlan *p, Stmts *s)
 /* Bytes of one chunk along K. */
 static const Value *chunk_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
-    const int bytes = p->depth_u * gpu_type_bytes(&x->type);
-    if (!x->tlu) return value_literal(s, stmts_name(s, "%dll", bytes));
-    return value_cast(s, "long long", product(s, value_named(s, "t.ld%c", x->name), value_int(s, bytes)));
+    ExprPool *pool = &s->pool;
+    const Expr *zero = expr_const(pool, 0), *depth = expr_const(pool, p->depth_u);
+    const Expr *ld = gpu_stride(s, stmts_name(s, "t.ld%c", x->name));
+    const Expr *bytes = gpu_operand_address(pool, p, x, zero, depth, ld);
+    bytes = expr_mul_i(pool, bytes, gpu_type_bytes(&x->type));
+    if (expr_is_const(bytes)) return value_literal(s, stmts_name(s, "%lldll", (long long)bytes->lo));
+    return value_cast(s, "long long", value_expr(s, bytes));
 }
 
 /* The copies at the group's first chunk; the accumulators. */

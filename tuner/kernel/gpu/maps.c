@@ -335,21 +335,17 @@ static Err check_operand(const Reader *r, const Tile *t, const GpuOperand *x)
 }
 
 /* Whether the free dimension is contiguous in memory. */
-static Err read_view(const Reader *r, int i)
+static void read_view(const Reader *r, int i)
 {
-    const Tile *t;
+    const View *v = r->plan->view[i];
     const Expr *length;
     Expr node[VIEW_NODES];
     ExprPool pool;
     int top[VIEW_MAX_DIMS];
     expr_pool_fixed(&pool, node, VIEW_NODES);
-    TRY(tile_of(r, i ? "b" : "a", &t));
-    if (!t->view || !view_is_matrix(t->view)) FAIL_TILE(r, t, "it has no view of a matrix");
-    const int d = view_contiguous(&pool, t->view, &length);
-    view_top(t->view, top);
-    r->plan->op[i].tlu = d == top[i];
+    view_top(v, top);
+    r->plan->op[i].tlu = view_contiguous(&pool, v, &length) == top[i];
     r->plan->op[i].tile = r->plan->mt[i];
-    return ERR_OK;
 }
 
 static Err read_loads(const Reader *r, int i)
@@ -357,7 +353,7 @@ static Err read_loads(const Reader *r, int i)
     GpuPlan *p = r->plan;
     GpuOperand *x = &p->op[i];
     const Tile *t, *held;
-    TRY(read_view(r, i));
+    read_view(r, i);
     TRY(tile_of(r, i ? "reg_b" : "reg_a", &held));
     TRY(tile_of(r, i ? "local_b" : "local_a", &t));
     x->type = gpu_type(held->type);
@@ -439,8 +435,21 @@ static Err read_warp_groups(const Reader *r)
     for (int i = 0; i < 2; i++) {
         const Tile *t;
         TRY(tile_of(r, i ? "b" : "a", &t));
-        TRY(read_view(r, i));
+        read_view(r, i);
         p->op[i].type = gpu_type(t->type);
+    }
+    return ERR_OK;
+}
+
+/* Addresses of all four tensors. */
+static Err read_views(const Reader *r)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (int i = 0; i < 4; i++) {
+        const Tile *t;
+        TRY(tile_of(r, names[i], &t));
+        if (!t->view || !view_is_matrix(t->view)) FAIL_TILE(r, t, "it has no view of a matrix");
+        r->plan->view[i] = t->view;
     }
     return ERR_OK;
 }
@@ -448,6 +457,7 @@ static Err read_warp_groups(const Reader *r)
 static Err read_all(const Reader *r)
 {
     GpuPlan *p = r->plan;
+    TRY(read_views(r));
     if (p->groups.used) {
         TRY(read_warp_groups(r));
         return gpu_plan_modules(p);

@@ -49,16 +49,17 @@ static void add_function(const GpuPlan *p, Stmts *s)
 /* ---- elements and vectors ---- */
 
 /* Element (row, col) of C or D: its number, counted from the tensor's first. */
-static const Expr *element_at(Stmts *s, const char *ld)
+static const Expr *element_at(const GpuPlan *p, Stmts *s, char tensor)
 {
     ExprPool *pool = &s->pool;
     const Expr *row = expr_var(pool, "row", 0, 0, UINT32_MAX), *col = expr_var(pool, "col", 0, 0, UINT32_MAX);
-    return expr_add(pool, expr_mul(pool, col, gpu_stride(s, ld)), row);
+    return gpu_address(pool, p, tensor - 'a', row, col, gpu_stride(s, tensor == 'c' ? "o.ldc" : "o.ldd"));
 }
 
-static const Value *element_of(Stmts *s, const char *base, const char *ld)
+static const Value *element_of(const GpuPlan *p, Stmts *s, char tensor)
 {
-    return value_op(s, VALUE_ADD, value_reg(s, base), value_expr(s, element_at(s, ld)));
+    const Value *base = value_reg(s, tensor == 'c' ? "o.c" : "o.d");
+    return value_op(s, VALUE_ADD, base, value_expr(s, element_at(p, s, tensor)));
 }
 
 /* beta * c + x. */
@@ -80,14 +81,14 @@ static void element(const GpuPlan *p, Stmts *s)
     stmt_function(s, (Function){.name = "@put",
                                 STMT_PARAMS({"const @Out &", "o"}, {"unsigned", "row"}, {"unsigned", "col"},
                                             {"@TC", "x"})});
-    const Value *to = stmt_define(s, "@TD *", "to", element_of(s, "o.d", "o.ldd"));
+    const Value *to = stmt_define(s, "@TD *", "to", element_of(p, s, 'd'));
     if (gpu_scales(p)) stmt_set(s, x, value_call(s, "@mul", value_reg(s, "o.alpha"), x));
     if (gpu_adds(p))
         stmt_call(s, "@add_to", to, x);
     else {
         if (gpu_reads_c(p)) {
             Access c =
-                access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(s, "o.ldc"));
+                access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(p, s, 'c'));
             stmt_if(s, beta_is_used(s));
             stmt_set(s, x, plus_c(s, value_load(s, c), x));
             stmt_end(s);
@@ -137,11 +138,11 @@ static void vector(const GpuPlan *p, Stmts *s)
                                 STMT_PARAMS({"const @Out &", "o"}, {"unsigned", "row"}, {"unsigned", "col"},
                                             {"const @Acc &", "acc"}, {"int", "i"})});
     const char *pointer = stmts_name(s, "%s *", memory);
-    const Value *to = stmt_define(s, pointer, "to", value_cast(s, pointer, element_of(s, "o.d", "o.ldd")));
+    const Value *to = stmt_define(s, pointer, "to", value_cast(s, pointer, element_of(p, s, 'd')));
     stmt_var(s, type, "v", NULL);
     if (gpu_reads_c(p)) {
         stmt_if(s, beta_is_used(s));
-        const Value *from = value_cast(s, stmts_name(s, "const %s", pointer), element_of(s, "o.c", "o.ldc"));
+        const Value *from = value_cast(s, stmts_name(s, "const %s", pointer), element_of(p, s, 'c'));
         Access c = access_element(SPACE_GLOBAL, memory, bytes, from, NULL);
         c.hint = p->hint_c;
         stmt_define(s, type, "old", value_load(s, c));
