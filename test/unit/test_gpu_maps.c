@@ -1,5 +1,5 @@
-/* Programs of GPU kernels decide: another map, size, view or op gives another kernel, or one line that refuses
- * it; maps of another solution give the other solution's kernel. */
+/* Programs of GPU kernels decide: another map, size, view or op gives another kernel, or one line that
+ * refuses it; maps of another solution give the other solution's kernel. */
 #include <ctype.h>
 
 #include "test/support.h"
