@@ -234,6 +234,7 @@ static void test_stores(void **state)
         Deriver d;
         Verdict v;
         GpuPlan p;
+        View view[4];
         Buf text;
         assert_ok(problem_type_gemm(&pt, false, false, TYPE_S, TYPE_S, TYPE_S));
         assert_ok(deriver_init(&d, &pt, target_find(STR("gfx906")), NULL));
@@ -247,6 +248,10 @@ static void test_stores(void **state)
         s.VectorWidth = 4;
         assert_true(solution_derive(&d, &s, &v));
         assert_ok(gpu_plan(&p, &s, d.target));
+        for (int j = 0; j < 4; j++) {
+            program_view(&view[j], j, false);
+            p.view[j] = &view[j];
+        }
         buf_init(&text);
         gpu_store(&p, &text);
         assert_non_null(strstr(buf_cstr(&text), rows[i].has));
