@@ -87,9 +87,20 @@ static void member(Stmts *s, const char *type, const char *name, const char *par
     stmt_end(s);
 }
 
-/* The tile in shared memory: its numbers, and the expressions of its rows. */
-static void shared_tile(Stmts *s, const RingTile *t, char name)
+/* Elements of global memory from a tensor's first to element x of one coordinate, by the program's view;
+ * those of both coordinates add up. */
+static void address(Stmts *s, const char *result, const char *name, const char *type, const Expr *e)
 {
+    stmt_function(s, (Function){.result = result, .name = name, STMT_PARAMS({type, "x"}, {"@u64", "ld"})});
+    stmt_return(s, value_expr(s, e));
+    stmt_end(s);
+}
+
+/* The tile in shared memory: its numbers, and the expressions of its rows. */
+static void shared_tile(const GpuPlan *p, Stmts *s, int i)
+{
+    const RingTile of = ring_tile_of(p, i), *t = &of;
+    const char name = (char)('A' + i);
     enum { ROWS = 0 };
     ExprPool *pool = &s->pool;
     const Expr *r = expr_var(pool, "r", ROWS, 0, INT32_MAX), *k = expr_var(pool, "k", ROWS, 0, t->rows - 1);
@@ -100,6 +111,10 @@ static void shared_tile(Stmts *s, const RingTile *t, char name)
     member(s, "@u32", "row", "r", ring_row(pool, t, expr_within(pool, r, 0, t->rows)));
     member(s, "@u32", "swz", "r", ring_swizzle(pool, t, r));
     member(s, "int", "turn", "k", ring_turn(pool, t, k));
+    const Expr *zero = expr_const(pool, 0), *ld = gpu_stride(s, "ld"), *x = gpu_stride(s, "x");
+    const GpuOperand *op = &p->op[i];
+    address(s, "static constexpr @u64", "at_free", "@u64", gpu_operand_address(pool, p, op, x, zero, ld));
+    address(s, "static constexpr @u64", "at_k", "@u64", gpu_operand_address(pool, p, op, zero, x, ld));
     stmt_end(s);
 }
 
@@ -148,8 +163,7 @@ static void copies(const GpuPlan *p, Buf *out)
         const GpuOperand *x = &p->op[i];
         const char c = (char)('A' + i), *tlu = x->tlu ? "true" : "false";
         const char *copy = p->ring.holds ? "@Held" : p->ring.shifts ? "@Shifted" : "@Copy";
-        const RingTile t = ring_tile_of(p, i);
-        shared_tile(&s, &t, c);
+        shared_tile(p, &s, i);
         const char *tile = stmts_name(&s, "@Tile<%d, %s, %d, %d, %d, @Shared%c>", x->tile, tlu,
                                       x->width * bytes, x->lvc, x->lsp, c);
         stmt_typedef(&s, tile, stmts_name(&s, "@L%c", c), NULL);
@@ -232,8 +246,8 @@ static void work_group(const GpuPlan *p, Stmts *s)
 /* The tile's first element of C or D. */
 static const Value *tile_of(Stmts *s, const Value *tensor, const char *ld)
 {
-    const Value *column = value_cast(s, "@u64", value_reg(s, "n0"));
-    return sum(s, sum(s, tensor, times(s, column, value_reg(s, ld))), value_reg(s, "m0"));
+    const Value *column = value_call(s, "@at_n", value_reg(s, "n0"), value_reg(s, ld));
+    return sum(s, sum(s, tensor, column), value_call(s, "@at_m", value_reg(s, "m0"), value_reg(s, ld)));
 }
 
 static void results(const GpuPlan *p, Stmts *s)
@@ -292,7 +306,11 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
 static void functions(const GpuPlan *p, Stmts *s)
 {
     const Value *d = value_reg(s, "d"), *v = value_reg(s, "v");
+    ExprPool *pool = &s->pool;
+    const Expr *zero = expr_const(pool, 0), *x = gpu_size(s, "x"), *ld = gpu_stride(s, "ld");
     stmt_file(s, "nvptx/ring_loop.cuh");
+    address(s, "@u64", "@at_m", "int", gpu_address(pool, p, 3, x, zero, ld));
+    address(s, "@u64", "@at_n", "int", gpu_address(pool, p, 3, zero, x, ld));
     stmt_function(s, (Function){.name = "@put", STMT_PARAMS({"@TD *", "d"}, {"@TC", "v"})});
     if (gpu_adds(p))
         stmt_call(s, "@atomic_add", d, v);

@@ -56,7 +56,8 @@ g_DEV void g_lds2(g_u32 *d, g_u32 at)
 g_DEV void g_lds1(g_u32 *d, g_u32 at) { asm volatile("ld.shared.u32 %0, [%1];" : "=r"(d[0]) : "r"(at) : "memory"); }
 g_DEV void g_ldsd(double *d, g_u32 at) { asm volatile("ld.shared.f64 %0, [%1];" : "=d"(d[0]) : "r"(at) : "memory"); }
 
-/* An operand's tile. In memory: MR rows of MC contiguous elements, copied in pieces of CW bytes. In
+/* An operand's tile. In memory: MR rows of MC contiguous elements, at_free() and at_k() elements from the
+   first, copied in pieces of CW bytes. In
    shared memory (SHARED): the same rows, their 16-byte chunks exclusive-or'ed with bits of the row
    number (swz), or, TURNed, its columns, whose elements change places by the row (turn); turn is known
    when the text is compiled wherever they are read. A pass of all threads copies ALONG neighbouring
@@ -100,12 +101,11 @@ struct g_Copy {
         s0 = L::at(r, col), p_safe = (const char *)base;
         row_step = ld * (L::RS * L::BPE);
         if (L::K_ROWS) {
-            p = (const char *)(base + (k0 + r) * ld + tile0 + col * L::CE);
-            k_step = (long long)(ld * (g_u64)(k_add * L::BPE));
+            p = (const char *)(base + L::at_k(k0 + r, ld) + L::at_free(tile0, ld) + L::at_free(col * L::CE, ld));
         } else {
-            p = (const char *)(base + (g_u64)(tile0 + r) * ld + k0 + col * L::CE);
-            k_step = (long long)k_add * L::BPE;
+            p = (const char *)(base + L::at_free(tile0 + r, ld) + L::at_k(k0, ld) + L::at_k(col * L::CE, ld));
         }
+        k_step = (long long)L::at_k(k_add * L::BPE, ld);
     }
     g_FN g_u32 place(int i) const
     {

@@ -25,13 +25,13 @@ template <bool READS> g_DEV void g_store_whole(const g_Out &o, const g_Acc &acc)
     g_UNROLL for (int r = 0; r < g_N_RUN; r++) {
         g_Run x, y;
         const int m = acc.row(r), n = acc.col(r);
-        if constexpr (READS) y = *(const g_Run *)(o.c + n * o.ldc + m);
+        if constexpr (READS) y = *(const g_Run *)(o.c + g_at_n(n, o.ldc) + g_at_m(m, o.ldc));
         g_UNROLL for (int e = 0; e < g_RUN; e++) {
             g_TC v = g_scaled(o, acc, r, e);
             if constexpr (READS) v = g_madd(o.beta, g_to_c(y.v[e]), v);
             x.v[e] = g_from_c(v);
         }
-        *(g_Run *)(o.d + n * o.ldd + m) = x;
+        *(g_Run *)(o.d + g_at_n(n, o.ldd) + g_at_m(m, o.ldd)) = x;
     }
 }
 /* All others go through shared memory, so that neighbouring threads have neighbouring rows of D: in
@@ -54,13 +54,13 @@ template <bool READS> g_DEV void g_store_wide(const g_Out &o, const g_TC *lines,
     g_NOUNROLL for (int i = tid; i < g_MT0 / g_WIDE * g_SLOTS; i += g_NT) {
         const int m = i % (g_MT0 / g_WIDE) * g_WIDE, slot = i / (g_MT0 / g_WIDE), n = g_Acc::column(part, slot);
         g_WideRun x, y;
-        if constexpr (READS) y = *(const g_WideRun *)(o.c + n * o.ldc + m);
+        if constexpr (READS) y = *(const g_WideRun *)(o.c + g_at_n(n, o.ldc) + g_at_m(m, o.ldc));
         g_UNROLL for (int e = 0; e < g_WIDE; e++) {
             g_TC v = g_line(lines, slot * g_LINE + m + e);
             if constexpr (READS) v = g_madd(o.beta, g_to_c(y.v[e]), v);
             x.v[e] = g_from_c(v);
         }
-        *(g_WideRun *)(o.d + n * o.ldd + m) = x;
+        *(g_WideRun *)(o.d + g_at_n(n, o.ldd) + g_at_m(m, o.ldd)) = x;
     }
 }
 template <bool READS> g_DEV void g_store_part(const g_Out &o, const g_TC *lines, int part, int tid)
@@ -69,8 +69,8 @@ template <bool READS> g_DEV void g_store_part(const g_Out &o, const g_TC *lines,
         const int m = i % g_MT0, slot = i / g_MT0, n = g_Acc::column(part, slot);
         if (m >= o.m_left || n >= o.n_left || m < o.m_skip || n < o.n_skip) continue;
         g_TC v = g_line(lines, slot * g_LINE + m);
-        if constexpr (READS) v = g_madd(o.beta, g_to_c(o.c[n * o.ldc + m]), v);
-        g_put(o.d + n * o.ldd + m, v);
+        if constexpr (READS) v = g_madd(o.beta, g_to_c(o.c[g_at_n(n, o.ldc) + g_at_m(m, o.ldc)]), v);
+        g_put(o.d + g_at_n(n, o.ldd) + g_at_m(m, o.ldd), v);
     }
 }
 /* 16-bit results as aligned pairs; those of a column that begins between two words start at row 1 */
@@ -82,14 +82,14 @@ template <bool READS> g_DEV void g_store_pairs(const g_Out &o, const g_TC *lines
     _Pragma("unroll 2") for (int i = tid; i < g_MT0 / 2 * g_SLOTS; i += g_NT) {
         const int slot = i / (g_MT0 / 2), n = g_Acc::column(part, slot);
         if (n >= o.n_left || n < o.n_skip) continue;
-        g_TD *d = o.d + n * o.ldd;
+        g_TD *d = o.d + g_at_n(n, o.ldd);
         const int r = i % (g_MT0 / 2) * 2 + (int)((g_u64)d / sizeof(g_TD) & 1);
         const int m[2] = {r, r + 1 < g_MT0 ? r + 1 : 0};
         g_Pair x;
         g_UNROLL for (int e = 0; e < 2; e++) {
             g_TC v = g_line(lines, slot * g_LINE + m[e]);
             if constexpr (READS)
-                if (m[e] < o.m_left) v = g_madd(o.beta, g_to_c(o.c[n * o.ldc + m[e]]), v);
+                if (m[e] < o.m_left) v = g_madd(o.beta, g_to_c(o.c[g_at_n(n, o.ldc) + g_at_m(m[e], o.ldc)]), v);
             x.v[e] = g_from_c(v);
         }
         if (m[1] && m[1] < o.m_left && m[0] >= o.m_skip) *(g_Pair *)(d + r) = x;
