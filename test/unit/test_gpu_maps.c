@@ -42,6 +42,12 @@ static const Kernel kernels[] = {
     {"sm_90", S_TYPE TN, "{" RING "WorkGroup: [8, 8, 2], ThreadTile: [4, 4], DepthU: 16}"},
     {"sm_90", H_TYPE TN, "{" RING "MatrixInstruction: [16, 8, 16, 1, 1, 2, 4, 2, 2], DepthU: 32}"},
     {"sm_90", I_TYPE NT, "{" RING "MatrixInstruction: [16, 8, 32, 1, 1, 2, 4, 2, 2], DepthU: 64}"},
+    {"sm_90", S_TYPE TN,
+     "{WorkGroup: [8, 1, 16], ThreadTile: [4, 2], DepthU: 128, StaggerU: 0, DirectToVgprA: true, "
+     "DirectToVgprB: true}"},
+    {"sm_90", S_TYPE NT,
+     "{WorkGroup: [8, 1, 16], ThreadTile: [4, 2], DepthU: 128, StaggerU: 0, DirectToVgprA: true, "
+     "DirectToVgprB: true, PrefetchGlobalRead: 1}"},
     {"sm_90a", H_TYPE NT,
      "{StaggerU: 0, PersistentKernel: 1, PersistentKernelAlongBatch: True, "
      "MatrixInstruction: [256, 64, 16, 1, 1, 1, 1, 1, 2]}"},

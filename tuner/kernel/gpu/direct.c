@@ -90,11 +90,10 @@ static const Expr *let_vector(Stmts *s, const GpuOperand *x, const Expr *at)
     return gpu_stride(s, "free");
 }
 
-static const Expr *element_of(Stmts *s, const GpuOperand *x, const Expr *free, const Expr *k)
+static const Expr *element_of(const GpuPlan *p, Stmts *s, const GpuOperand *x, const Expr *free,
+                              const Expr *k)
 {
-    ExprPool *pool = &s->pool;
-    return x->tlu ? expr_add(pool, expr_mul(pool, k, leading(s, x)), free)
-                  : expr_add(pool, expr_mul(pool, free, leading(s, x)), k);
+    return gpu_operand_address(&s->pool, p, x, free, k, leading(s, x));
 }
 
 /* The first element of K of the thread's run number `run` of the chunk at k0. */
@@ -118,7 +117,7 @@ static void load_operand(const GpuPlan *p, Stmts *s, int n)
     k = stmt_let(s, "k", expr_within(pool, k, 0, UINT32_MAX));
     Access from =
         access_at(SPACE_GLOBAL, stmts_name(s, "@VP%du", parts), x->width * gpu_type_bytes(&p->in),
-                  tensor(s, x), expr_mul_i(pool, element_of(s, x, free, k), gpu_type_bytes(&p->in)));
+                  tensor(s, x), expr_mul_i(pool, element_of(p, s, x, free, k), gpu_type_bytes(&p->in)));
     from.hint = x->hint;
     const Value *to = value_at(s, value_named(s, "c.%s", arrays[n]), run);
     stmt_set(s, value_at(s, to, expr_add(pool, expr_mul_i(pool, e, pieces), i)), value_load(s, from));
@@ -236,7 +235,7 @@ static void rest_loads(const GpuPlan *p, Stmts *s, int n)
     const Expr *free = let_free(s, x, free_of(pool, p, n, expr_div_i(pool, i, v), expr_mod_i(pool, i, v)));
     const Expr *k = expr_var(pool, "k", 0, 0, UINT32_MAX);
     const Value *start = value_cast(s, "const @P *", tensor(s, x));
-    const Value *moved = value_expr(s, expr_mul_i(pool, element_of(s, x, free, k), parts));
+    const Value *moved = value_expr(s, expr_mul_i(pool, element_of(p, s, x, free, k), parts));
     const Value *from = stmt_define(s, "const @P *", "from", value_op(s, VALUE_ADD, start, moved));
     const Expr *q = stmt_unrolled(s, "q", GPU_Q, parts);
     Access part = access_element(SPACE_GLOBAL, "@P", p->in.part_bytes, from, q);

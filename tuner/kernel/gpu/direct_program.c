@@ -6,25 +6,10 @@
 
 bool direct_is_program(const Program *p) { return p->gpu && p->gpu->direct; }
 
-static TileMap thread_map(int rows, int columns) { return (TileMap){{1, 1}, {rows, columns}}; }
-
 Err direct_distribute(Program *p)
 {
-    const GpuPlan *plan = p->gpu;
-    Tile *a = &p->tile[program_tile(p, "reg_a")], *b = &p->tile[program_tile(p, "reg_b")];
-    Tile *acc = &p->tile[program_tile(p, "acc")];
-    const int k = plan->steps * plan->k_step;
-    a->wg_map = (TileMap){{plan->sg[0], plan->lsu}, {plan->tt[0], k}};
-    b->wg_map = (TileMap){{plan->lsu, plan->sg[1]}, {k, plan->tt[1]}};
-    acc->wg_map = (TileMap){{plan->sg[0], plan->sg[1]}, {plan->tt[0], plan->tt[1]}};
-    a->sg_map = thread_map(plan->tt[0], k);
-    b->sg_map = thread_map(k, plan->tt[1]);
-    acc->sg_map = thread_map(plan->tt[0], plan->tt[1]);
-    a->size[0] = plan->tt[0], a->size[1] = k, a->n_buffers = plan->n_sets;
-    b->size[0] = k, b->size[1] = plan->tt[1], b->n_buffers = plan->n_sets;
-    acc->size[0] = plan->tt[0], acc->size[1] = plan->tt[1];
-    acc->type = plan->acc.type;
-    return ERR_OK;
+    TRY(gpu_tiles(p));
+    return gpu_maps_read(p, NULL);
 }
 
 static Op *load(Program *p, int operand, int set)

@@ -277,7 +277,7 @@ struct GpuPlan {
     GpuType scalar;      /* alpha and beta as passed */
     GpuOperand op[2];
     const View *view[4]; /* of A, B, C, D: of the program's tiles, behind gpu_maps_read */
-    bool assembly; /* argument order of assembly kernels */
+    bool assembly;       /* argument order of assembly kernels */
     bool batched, strided, use_beta, workspace;
     int n_threads, wave; /* of a work-group; lanes of a wave */
     int mt[2], depth_u;

@@ -22,6 +22,12 @@ typedef struct {
     TileMap wg, sg;
 } Maps;
 
+/* Neighbours along M (i 0) or N that a thread has without matrix instructions. */
+static int neighbours(const GpuPlan *p, int i)
+{
+    return !p->direct ? p->vw : p->op[i].tlu ? p->op[i].width : 1;
+}
+
 static Maps sum_maps(const GpuPlan *p)
 {
     Maps m = {0};
@@ -34,8 +40,8 @@ static Maps sum_maps(const GpuPlan *p)
             m.wg.layout[i] = p->sg[i] / lanes[i], m.wg.data[i] = lanes[i] * p->tt[i];
             m.sg.layout[i] = lanes[i], m.sg.data[i] = i && single_columns(p) ? 1 : p->vw;
         } else {
-            m.wg.layout[i] = p->sg[i], m.wg.data[i] = p->vw;
-            m.sg.layout[i] = 1, m.sg.data[i] = p->vw;
+            m.wg.layout[i] = p->sg[i], m.wg.data[i] = neighbours(p, i);
+            m.sg.layout[i] = 1, m.sg.data[i] = neighbours(p, i);
         }
     }
     return m;
@@ -47,7 +53,11 @@ static int k_part(const GpuPlan *p)
 {
     return p->ring.used && p->matrix.used ? p->depth_u / p->lsu : p->k_step;
 }
-static int k_lane(const GpuPlan *p) { return p->matrix.used ? p->matrix.vk : p->k_step; }
+static int k_lane(const GpuPlan *p, int i)
+{
+    if (p->direct) return p->op[i].tlu ? 1 : p->op[i].width; /* of a load */
+    return p->matrix.used ? p->matrix.vk : p->k_step;
+}
 
 static void set_mma(const GpuPlan *p, Tile *t)
 {
@@ -64,8 +74,8 @@ static void write_operand(const GpuPlan *p, Tile *t, int i, const Maps *sums)
     t->wg_map.layout[i] = sums->wg.layout[i], t->wg_map.data[i] = sums->wg.data[i];
     t->sg_map.layout[i] = sums->sg.layout[i], t->sg_map.data[i] = sums->sg.data[i];
     t->wg_map.layout[1 - i] = p->lsu, t->wg_map.data[1 - i] = k_part(p);
-    t->sg_map.layout[1 - i] = 1, t->sg_map.data[1 - i] = k_lane(p);
-    t->n_buffers = 1 + p->prefetch_local;
+    t->sg_map.layout[1 - i] = 1, t->sg_map.data[1 - i] = k_lane(p, i);
+    t->n_buffers = p->direct ? p->n_sets : 1 + p->prefetch_local;
     set_mma(p, t);
 }
 
@@ -148,7 +158,7 @@ Err gpu_tiles(Program *p)
 {
     if (p->n_tiles + 4 > PROGRAM_MAX_TILES) FAIL(ERR_FAILED, "a program of %d tiles", p->n_tiles);
     write_sums(p);
-    for (int i = 0; i < 2; i++) add_loads(p, i);
+    for (int i = 0; i < 2 && !p->gpu->direct; i++) add_loads(p, i);
     return ERR_OK;
 }
 
@@ -267,13 +277,10 @@ static Err read_steps(const Reader *r, const Tile *a)
     return ERR_OK;
 }
 
-static Err read_sums(const Reader *r)
+/* The work-group's tile. */
+static Err read_sides(const Reader *r, const Tile *acc, const Tile *a)
 {
-    enum { THREADS_MAX = 1024, SUMS_MAX = 1 << 12 };
     GpuPlan *p = r->plan;
-    const Tile *acc, *a;
-    TRY(tile_of(r, "acc", &acc));
-    TRY(tile_of(r, "reg_a", &a));
     TRY(mapped(r, acc));
     TRY(mapped(r, a));
     p->mt[0] = acc->size[0], p->mt[1] = acc->size[1], p->depth_u = a->size[1];
@@ -281,9 +288,13 @@ static Err read_sums(const Reader *r)
         FAIL_TILE(r, acc, "a work-group's tile of %d x %d x %d, a side is at most %d", p->mt[0], p->mt[1],
                   p->depth_u, SIDE_MAX);
     for (int i = 0; i < 2; i++) TRY(shared_out(r, acc, "wg_map", &acc->wg_map, i, acc->size[i]));
-    TRY(shared_out(r, a, "wg_map", &a->wg_map, 1, a->size[1]));
-    TRY(acc->mma[0] ? read_matrix(r, acc, a) : read_threads(r, acc));
-    TRY(read_steps(r, a));
+    return shared_out(r, a, "wg_map", &a->wg_map, 1, a->size[1]);
+}
+
+static Err read_n_threads(const Reader *r, const Tile *acc)
+{
+    enum { THREADS_MAX = 1024, SUMS_MAX = 1 << 12 };
+    GpuPlan *p = r->plan;
     const int64_t groups = (int64_t)acc->wg_map.layout[0] * acc->wg_map.layout[1] * p->lsu,
                   lanes = p->matrix.used || p->ring.used ? p->wave : 1;
     if (groups * lanes > THREADS_MAX || (int64_t)p->mt[0] * p->mt[1] / groups > lanes * SUMS_MAX)
@@ -292,6 +303,17 @@ static Err read_sums(const Reader *r)
                   (long long)groups, (long long)lanes, THREADS_MAX, SUMS_MAX);
     p->n_threads = (int)(groups * lanes);
     return ERR_OK;
+}
+
+static Err read_sums(const Reader *r)
+{
+    const Tile *acc, *a;
+    TRY(tile_of(r, "acc", &acc));
+    TRY(tile_of(r, "reg_a", &a));
+    TRY(read_sides(r, acc, a));
+    TRY(acc->mma[0] ? read_matrix(r, acc, a) : read_threads(r, acc));
+    TRY(read_steps(r, a));
+    return read_n_threads(r, acc);
 }
 
 Err gpu_check_loads(const GpuPlan *p, GpuOperand *x, bool fractional)
@@ -454,10 +476,42 @@ static Err read_views(const Reader *r)
     return ERR_OK;
 }
 
+/* Kernels without local memory: a thread loads what it multiplies. */
+static Err read_direct(const Reader *r)
+{
+    GpuPlan *p = r->plan;
+    const Tile *acc, *held[2];
+    TRY(tile_of(r, "acc", &acc));
+    TRY(tile_of(r, "reg_a", &held[0]));
+    TRY(tile_of(r, "reg_b", &held[1]));
+    TRY(read_sides(r, acc, held[0]));
+    p->lsu = held[0]->wg_map.layout[1], p->k_step = held[0]->wg_map.data[1];
+    p->steps = p->depth_u / p->k_step / p->lsu;
+    p->n_sets = held[0]->n_buffers, p->n_stages = 1;
+    if (p->lsu & (p->lsu - 1)) FAIL_TILE(r, held[0], "%d parts of K are no power of two", p->lsu);
+    for (int i = 0; i < 2; i++) {
+        GpuOperand *x = &p->op[i];
+        TRY(mapped(r, held[i]));
+        read_view(r, i);
+        x->type = gpu_type(held[i]->type);
+        x->width = x->tlu ? acc->wg_map.data[i] : held[i]->sg_map.data[1 - i];
+        p->sg[i] = acc->wg_map.layout[i], p->tt[i] = p->mt[i] / p->sg[i];
+        if (p->k_step % (x->tlu ? 1 : x->width) || x->width * gpu_type_bytes(&x->type) > 16)
+            FAIL_TILE(r, held[i], "loads of %d elements do not make up runs of %d", x->width, p->k_step);
+    }
+    p->vw = p->acc_run = acc->wg_map.data[0];
+    p->n_acc = p->tt[0] * p->tt[1];
+    return read_n_threads(r, acc);
+}
+
 static Err read_all(const Reader *r)
 {
     GpuPlan *p = r->plan;
     TRY(read_views(r));
+    if (p->direct) {
+        TRY(read_direct(r));
+        return gpu_plan_modules(p);
+    }
     if (p->groups.used) {
         TRY(read_warp_groups(r));
         return gpu_plan_modules(p);

@@ -87,8 +87,7 @@ static void element(const GpuPlan *p, Stmts *s)
         stmt_call(s, "@add_to", to, x);
     else {
         if (gpu_reads_c(p)) {
-            Access c =
-                access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(p, s, 'c'));
+            Access c = access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(p, s, 'c'));
             stmt_if(s, beta_is_used(s));
             stmt_set(s, x, plus_c(s, value_load(s, c), x));
             stmt_end(s);

@@ -2,8 +2,8 @@
  * program must be what goes with the rest of it, so that no part of the text is without effect.
  *
  * The tiles are made anew from what the maps say (maps.c), and compared. So are the ops of kernels whose loop
- * over K is an embedded text (with a ring, by wgmma). Others walk their ops (loop.c): numbers that the walk
- * does not read are checked one by one.
+ * over K is an embedded text (with a ring, by wgmma) or has one form (without local memory). Others walk
+ * their ops (loop.c): numbers that the walk does not read are checked one by one.
  */
 #include <string.h>
 
@@ -135,6 +135,11 @@ static Err ops_of_text(const Verifier *v, Program *q)
     if (v->plan->groups.used) {
         TRY(hopper_pipeline(q));
         TRY(hopper_edges(q));
+        return same_ops(v, v->p->body, q, q->body);
+    }
+    if (v->plan->direct) {
+        TRY(direct_pipeline(q));
+        TRY(direct_edges(q));
         return same_ops(v, v->p->body, q, q->body);
     }
     base_tiles(&whole);
@@ -285,7 +290,12 @@ static Err numbers(const Verifier *v)
 static Err local_memory(const Verifier *v)
 {
     const GpuPlan *p = v->plan;
+    const int64_t sums = p->lsu > 1 ? (int64_t)p->mt[0] * p->mt[1] * p->lsu * gpu_type_bytes(&p->acc) : 0;
     if (p->groups.used || p->ring.used) return ERR_OK;
+    if (p->lds_bytes < sums || p->lds_bytes < 1)
+        FAIL(ERR_INPUT, "%s: stage local_bytes %d, sums of %d parts have %lld", v->name, p->lds_bytes, p->lsu,
+             (long long)sums);
+    if (p->direct) return ERR_OK;
     int64_t at = 0;
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
@@ -299,8 +309,7 @@ static Err local_memory(const Verifier *v)
                 (long long)at, (long long)bytes);
         at += (bytes + 15) / 16 * 16;
     }
-    const int64_t sums = p->lsu > 1 ? (int64_t)p->mt[0] * p->mt[1] * p->lsu * gpu_type_bytes(&p->acc) : 0;
-    if (p->stage_bytes != at || p->lds_bytes < at * p->n_stages || p->lds_bytes < sums)
+    if (p->stage_bytes != at || p->lds_bytes < at * p->n_stages)
         FAIL(ERR_INPUT, "%s: stage bytes %d local_bytes %d, expected %lld and %d times as much", v->name,
              p->stage_bytes, p->lds_bytes, (long long)at, p->n_stages);
     return ERR_OK;
@@ -316,8 +325,8 @@ Err gpu_verify(Program *p, const char *name)
     TRY(expected_tiles(&v, &q));
     TRY(tiles(&v, &q));
     TRY(local_memory(&v));
-    if (v.plan->ring.used || v.plan->groups.used) {
-        if (!v.plan->groups.used) TRY(v.plan->copy->check(v.plan));
+    if (v.plan->ring.used || v.plan->groups.used || v.plan->direct) {
+        if (!v.plan->groups.used && !v.plan->direct) TRY(v.plan->copy->check(v.plan));
         return ops_of_text(&v, &q);
     }
     return walked(&v, p->body, PHASE_ALL, false, &ring);
