@@ -29,6 +29,7 @@ BenchmarkProblems:
 LibraryLogic: {ScheduleName: host, DeviceNames: [Device 0], ArchitectureName: host}
 LibraryClient:
 END
+"$BIN/tuner" --list-solutions --arch x86-64-v3 c.yaml; "$BIN/tuner" --list-solutions --count --arch x86-64-v3 c.yaml
 "$BIN/tuner" c.yaml out >log 2>&1; echo "exit $?"
 grep -h 'permutations\|0 wrong' log | sed 's/^measure.*  0 wrong/0 wrong/'
 ls out/3_LibraryLogic
@@ -37,6 +38,12 @@ TUNER_LIBPATH=out/4_LibraryClient/library "$BIN/tuner-bench" -f gemm -r f32_r --
   --beta 0.5 -v 1 2>&1 | grep -o 'solution 0 mine\|right: all [0-9]* elements'
 sed -i 's/grid tile_m 64/grid tile_m many/' mine.tile
 "$BIN/tuner" c.yaml out2; echo "exit $?"
+"$BIN/tuner" --list-solutions --arch x86-64-v3 c.yaml; echo "exit $?"
 rm mine.tile
 "$BIN/tuner" c.yaml out3 2>&1 | tail -1 | sed 's/x86-64-v[0-9]/HOST/'
+"$BIN/tuner" --list-solutions --reasons --arch x86-64-v3 c.yaml 2>&1 | grep custom
+echo "--- CustomKernels"
+sed 's/- ForkParameters:/- CustomKernels: [asm_kernel]\n      ForkParameters:/; /CustomKernelName/d' c.yaml >asm.yaml
+"$BIN/tuner" --list-solutions --count --arch x86-64-v3 asm.yaml
+"$BIN/tuner" --arch x86-64-v3 --compile-only asm.yaml out4 2>&1 | grep CustomKernel
 "$BIN/tuner-createlib" out/3_LibraryLogic lib HOST --architecture x86-64-v3 2>&1 | tail -1

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "kernel/custom.h"
 #include "problem/matrix_inst.h"
 #include "space/space.h"
 #include "run/candidates.h"
@@ -59,6 +61,7 @@ static Err pick_target(const Options *o, const Config *c, const Target **out)
 /* rules: Tensile's rules, which decide whether a permutation is valid. writer: with the kernel writer's own
  * rules, which decide whether a valid solution can be written. */
 typedef struct {
+    CustomFolder custom; /* of the config's folder */
     Deriver rules, writer;
     RuleCounts unwritten;                                       /* counts of the writer's rules */
     Verdict example[RULE_COUNT], unwritten_example[RULE_COUNT]; /* the first case of each rule */
@@ -74,6 +77,8 @@ static Err judge_init(Judge *j, List *l, const ProblemType *pt)
                            .unroll_loop_efficiency = g->UnrollLoopEfficiencyEnable,
                            .source_matrix = g->SourceMatrixInstructions};
     memset(j, 0, sizeof *j);
+    custom_folder_init(&j->custom, l->arena, l->target, path_dir(str_from(l->config->path)));
+    limits.custom = &j->custom.kernels;
     TRY(deriver_init(&j->rules, pt, l->target, &limits));
     limits.writer = true;
     TRY(deriver_init(&j->writer, pt, l->target, &limits));
@@ -155,6 +160,7 @@ static Err list_group(List *l, const SizeGroup *group, const Space *sp, Judge *j
     if (l->options->names) namer_show_all(l->namer);
     bool count = l->options->count, reasons = l->options->reasons, two_passes = !count && !l->options->names;
     Err e = walk(l, sp, j, !count && !two_passes, count || reasons, &fork);
+    if (!e) e = custom_folder_check(&j->custom);
     uint64_t n_unique = fork.n_unique;
     if (count && !e)
         fprintf(l->out, "%lld/%llu/%llu\n", (long long)size, (unsigned long long)n_unique,
@@ -194,7 +200,8 @@ static Err list_config(List *l)
             Space sp;
             TRY(size_group_check(l->config, group));
             for (size_t c = 0; c < group->n_custom_kernels; c++)
-                warning("%s:%d: custom kernel '%.*s' is left out: hand-written kernels are not part of tuner",
+                warning("%s:%d: CustomKernels: '%.*s' is a kernel in assembly, which is left out; "
+                        "CustomKernelName names programs written by hand",
                         l->config->path, group->line, STR_ARG(group->custom_kernel[c]));
             TRY(space_of_size_group(&sp, l->config, &pg->pt, group));
             Err e = judge_group(l, pg, group, &sp);

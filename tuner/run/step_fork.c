@@ -182,8 +182,9 @@ static Err group_make(Run *r, Group *g)
     if (g->n_variants == 0) return none_valid(r, g);
     TRY(group_names(r, g));
     if (g->config->n_custom_kernels)
-        notice("%s:%d: CustomKernels are AMD assembly and have no place on %s: left out", r->config->path,
-               g->config->line, r->target->name);
+        notice("%s:%d: CustomKernels are kernels in assembly, which are left out; CustomKernelName names "
+               "programs written by hand",
+               r->config->path, g->config->line);
     return problem_sizes_list(&r->arena, &g->config->sizes, MAX_SIZES, &g->size, &g->n_sizes);
 }
 
