@@ -76,7 +76,7 @@ bench_problems() { # OUTDIR
 library_csv() { # OUTDIR, output of tuner-bench
   awk -v bench="$2" '
     function columns(line,   n, i, v) { split("", at); n = split(line, v, ","); for (i = 1; i <= n; i++) at[v[i]] = i }
-    function letter(group, which,   v) { split(group, v, "_"); return v[which + 1] ~ (which == 1 ? /lik/ : /jlk/) ? "T" : "N" }
+    function letter(group, which,   v) { split(group, v, "_"); return v[which + 1] ~ (which == 1 ? "lik" : "jlk") ? "T" : "N" }
     BEGIN {
       while ((getline line <bench) > 0) {
         if (line ~ /^transA/) { columns(line); continue }

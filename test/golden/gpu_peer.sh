@@ -15,5 +15,8 @@ TUNER="$BIN/tuner" sh "$ROOT/scripts/h200_results.sh" h fake; ls h/results h/res
 echo "--- a peer that is wrong"
 TUNER_FAKE="ns=50000;blas_wrong=1;wrong=blas_wrong" "$BIN/tuner" --client-path "$PWD/client" --device cuda --peer cublas \
   "$DATA/run/gpu.yaml" wrong >log 2>&1; echo "exit $?"
-sed -n '/^peer/,/D(0/p' log; sed -n '/^Cijk/s/.*TT4_4,/no_peer: /p' wrong/peer.csv
+sed -n '/^peer/,/D(0/p' log; sed -n '/^Cijk/s/.*TT4_4,/no ratio: /p' wrong/peer.csv
 "$BIN/tuner" explain wrong 64,48,1,40 | grep peer
+echo "--- kernels that are wrong: the peer alone"
+TUNER_FAKE="ns=50000;wrong=SB_MT" "$BIN/tuner" --client-path "$PWD/client" --device cuda --peer cublas "$DATA/run/gpu.yaml" none >log 2>&1; echo "exit $?"
+sed -n '/^peer/,/^no/p' log; grep '^Cijk' none/peer.csv

@@ -23,7 +23,7 @@ for bad in "--unseen" "--sizes" "--size 3 o" ""; do sh "$ROOT/scripts/h200_resul
 echo "--- a run"
 export TUNER_FAKE="ns=50000" LD_LIBRARY_PATH="$BIN/../fake/cuda" TUNER_DEVICE=cuda
 mkdir configs bin
-cp "$DATA/run/gpu.yaml" configs/h200_fake.yaml
+sed 's/TransposeA: False/TransposeA: True/' "$DATA/run/gpu.yaml" >configs/h200_fake.yaml
 for p in client bench; do ln -s "$BIN/tuner-$p" bin/tuner-$p; done
 # the fake driver computes every product: tuner gets small sizes instead of the drawn ones
 cat >bin/tuner <<SH

@@ -1,7 +1,7 @@
 /* Step: compares winners with the peer (--peer): writes OUTDIR/peer.csv and prints a summary. The winner is
  * the best by its samples; ratio is its speed over the peer's, from pairs of blocks that were timed side by
- * side. A size that has a winner and no result of the peer has a row too, with the reason in the last column.
- * See run.h.
+ * side. A size without a winner, or without a result of the peer, has a row too, with the reason in the last
+ * column. See run.h.
  */
 #include "run/run.h"
 
@@ -65,7 +65,7 @@ static Err header(Peers *p)
              "\n# ratio: speed of ours over the peer's, median of n pairs of blocks taken side by side, 95% "
              "interval; times are medians of launches, operands not in the cache\n"
              "group,sizes,gflops,time_us,time_lo_us,time_hi_us,n,peer,peer_gflops,peer_time_us,ratio,"
-             "ratio_lo,ratio_hi,clock_mhz,power_w,temp_c,throttle,runner_up,solution,no_peer\n");
+             "ratio_lo,ratio_hi,clock_mhz,power_w,temp_c,throttle,runner_up,solution,no_ratio\n");
     return 0;
 }
 
@@ -104,38 +104,53 @@ static void peer_cells(Buf *out, const SizeRow *z, const Result *peer, Str name,
     number(out, c->hi);
 }
 
-/* A size with a winner; peer: NULL if it has no result, for the reason why. */
-static Err row_write(Peers *p, const PlanView *plan, size_t size, const Ranking *rank, const Result *peer,
-                     Str name, Str why)
+static void winner_cells(Buf *out, const PlanView *plan, const SizeRow *z, const Result *ours)
 {
-    const SizeRow *z = &plan->size[size];
-    const Result *ours = &rank->result[rank->best];
-    Buf *out = &p->csv;
-    Comparison c = {0};
-    if (peer) TRY(results_compare(p->a, peer, ours, &c));
     csv_cell(out, true, plan->group);
     csv_cell(out, false, sizes_of(z->key));
+    if (!ours) {
+        empty_cells(out, 5);
+        return;
+    }
     number(out, gflops_of(z->flops, ours->ns.median));
     number(out, ours->ns.median / 1000);
     number(out, ours->ns.lo / 1000);
     number(out, ours->ns.hi / 1000);
     csv_cell_f(out, false, "%zu", ours->ns.n);
+}
+
+/* peer: NULL if it has no result; c: NULL if there is no ratio, for the reason why. */
+static void row_write(Peers *p, const PlanView *plan, size_t size, const Ranking *rank, const Result *peer,
+                      Str name, const Comparison *c, Str why)
+{
+    static const Comparison none = {.ratio = NAN, .lo = NAN, .hi = NAN};
+    const SizeRow *z = &plan->size[size];
+    const Result *ours = rank->best == SIZE_MAX ? NULL : &rank->result[rank->best];
+    Buf *out = &p->csv;
+    winner_cells(out, plan, z, ours);
     if (peer)
-        peer_cells(out, z, peer, name, &c);
+        peer_cells(out, z, peer, name, c ? c : &none);
     else
         empty_cells(out, 6);
-    state_cells(out, ours);
+    if (ours)
+        state_cells(out, ours);
+    else
+        empty_cells(out, 4);
     csv_cell(out, false,
              rank->second == SIZE_MAX               ? STR("none")
              : rank->versus.verdict == STATS_FASTER ? STR("slower")
                                                     : STR("tie"));
-    csv_cell(out, false, plan->candidate[rank->best].name);
+    csv_cell(out, false, ours ? plan->candidate[rank->best].name : STR(""));
     csv_cell(out, false, why);
     csv_end(out);
-    if (!peer) return 0;
-    PeerRow row = {.ratio = c.ratio, .lo = c.lo, .hi = c.hi};
+}
+
+/* Keeps a ratio for the summary. */
+static Err ratio_add(Peers *p, const PlanView *plan, size_t size, Str name, const Comparison *c)
+{
+    PeerRow row = {.ratio = c->ratio, .lo = c->lo, .hi = c->hi};
     row.group = arena_dup(&p->r->arena, plan->group);
-    row.size = arena_dup(&p->r->arena, sizes_of(z->key));
+    row.size = arena_dup(&p->r->arena, sizes_of(plan->size[size].key));
     row.peer = arena_dup(&p->r->arena, name);
     if (!row.group.s || !row.size.s || !row.peer.s) FAIL(ERR_FAILED, "out of memory for %zu rows", p->n);
     p->row[p->n++] = row;
@@ -166,14 +181,23 @@ static Err size_row(Peers *p, const PlanView *plan, size_t size)
     arena_reset(p->a);
     TRY(ranking_make(&p->r->store, p->a, plan, size, &rank));
     TRY(result_peer(&p->r->store, p->a, plan, size, &name, &peer));
-    if (rank.best == SIZE_MAX) {
-        p->n_without_winner++;
-        return 0;
+    bool won = rank.best != SIZE_MAX;
+    Comparison c;
+    if (won && peer.good) {
+        TRY(results_compare(p->a, &peer, &rank.result[rank.best], &c));
+        row_write(p, plan, size, &rank, &peer, name, &c, STR(""));
+        return ratio_add(p, plan, size, name, &c);
     }
-    if (peer.good) return row_write(p, plan, size, &rank, &peer, name, STR(""));
-    Str why = !peer.found ? STR("not measured") : peer.detail.n ? peer.detail : peer.status;
-    TRY(reason_add(p, why));
-    return row_write(p, plan, size, &rank, NULL, name, why);
+    Str why = !won            ? STR("no winner")
+              : !peer.found   ? STR("no peer: not measured")
+              : peer.detail.n ? peer.detail
+                              : peer.status;
+    if (won)
+        TRY(reason_add(p, why));
+    else
+        p->n_without_winner++;
+    row_write(p, plan, size, &rank, peer.good ? &peer : NULL, name, NULL, why);
+    return 0;
 }
 
 static Err rows(Peers *p)
