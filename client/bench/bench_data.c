@@ -300,7 +300,8 @@ Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *ou
     ValidateOptions o = {.n_validate = n,
                          .n_allocated = g->m * g->n * g->batch,
                          .n_threads = b->n_threads,
-                         .xf32 = g->xf32 != 0};
+                         .input_bits =
+                             number_input_bits(type_of(b, g->a_type), g->xf32 != 0, g->fp16_alt != 0)};
     Matrix got = matrix(type, result, TUNER_N, ld, stride);
     Validator *v;
     TRY(validator_new(&x, &o, &v));

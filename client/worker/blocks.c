@@ -9,6 +9,7 @@
 #include "base/fs.h"
 #include "client/worker/block_timer.h"
 #include "client/worker/compare.h"
+#include "client/worker/number.h"
 #include "client/peer/peer.h"
 
 enum { GRAPHS_MAX = 96 };
@@ -284,7 +285,9 @@ static Err fresh_against_peer(Blocks *b, WorkMessage *valid, bool *right)
     TRY(set_check(t, s, CHECK_FULL, valid->text, sizeof valid->text, &good, &d));
     Gemm g = tensors_gemm(t);
     Matrix got = matrix_of_d(r, d), want = matrix_of_d(r, b->ref_d);
-    TRY(compare_results(&g, &got, &want, r->session->n_threads, r->session->o.f32_xdl == TYPE_X, &c));
+    const ClientOptions *o = &r->session->o;
+    int bits = number_input_bits(o->a_type, o->f32_xdl == TYPE_X, o->fp16_alt);
+    TRY(compare_results(&g, &got, &want, r->session->n_threads, bits, &c));
     *right = good && c.passed;
     valid->n_checked = c.n_checked;
     valid->max_err = c.max_err;

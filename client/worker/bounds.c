@@ -13,7 +13,8 @@ enum { STEP = 512 };
 
 struct Bounds {
     Gemm g;
-    bool xf32, usable;
+    bool usable;
+    int input_bits;
     atomic_bool finite, fractions;
     double *row, *col; /* m x batch of A, n x batch of B */
 };
@@ -49,12 +50,12 @@ static void column_task(void *ctx, int64_t task)
     b->col[task] = line_norm(b, &b->g.b, 0, task % b->g.n, task / b->g.n, b->g.k);
 }
 
-Err bounds_new(const Gemm *g, int n_threads, bool xf32, Bounds **out)
+Err bounds_new(const Gemm *g, int n_threads, int input_bits, Bounds **out)
 {
     Bounds *b = *out = calloc(1, sizeof *b);
     if (!b) FAIL(ERR_FAILED, "out of memory for bounds (%zu bytes)", sizeof *b);
     b->g = *g;
-    b->xf32 = xf32;
+    b->input_bits = input_bits;
     atomic_init(&b->finite, true);
     atomic_init(&b->fractions, false);
     b->row = malloc((size_t)(g->m * g->batch) * sizeof *b->row);
@@ -85,7 +86,7 @@ double bounds_of(const Bounds *b, int64_t i, int64_t j, int64_t batch, double go
     const Gemm *g = &b->g;
     if (!b->usable) return 0;
     double u = number_unit(g->compute) + 0x1p-53, step = SURE * sqrt((double)g->k + 2) * u;
-    if (b->xf32) step += SURE * 0x1p-11;
+    if (b->input_bits) step += SURE * ldexp(1, -b->input_bits);
     double product = hypot(g->alpha[0], g->alpha[1]) * b->row[i + g->m * batch] * b->col[j + g->n * batch];
     return step * product + 4 * (number_unit(g->out) + u) * (fabs(got) + fabs(want));
 }

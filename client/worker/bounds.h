@@ -1,7 +1,7 @@
 /* Bounds of the rounding error of one element of a product, from the norms of its row of A and its column of
  * B (Cauchy-Schwarz for the sum of products, independent roundings; probability below 1e-9). They decide
- * where the error formula of validate.h cannot: for elements near zero of long sums, and for products in
- * xf32. Not for integers, which are exact. */
+ * where the error formula of validate.h cannot: for elements near zero of long sums, and for products
+ * of inputs that are rounded first (xf32, Fp16AltImpl). Not for integers, which are exact. */
 #ifndef CLIENT_BOUNDS_H
 #define CLIENT_BOUNDS_H
 
@@ -9,8 +9,8 @@
 
 typedef struct Bounds Bounds;
 
-/* Reads all of A and B. */
-Err bounds_new(const Gemm *g, int n_threads, bool xf32, Bounds **out);
+/* Reads all of A and B. input_bits: significant bits of A and B that enter a product; 0: all. */
+Err bounds_new(const Gemm *g, int n_threads, int input_bits, Bounds **out);
 /* b may be NULL. */
 void bounds_free(Bounds *b);
 /* Bound of |got - want|, where one of the two is rounded; 0 when the inputs are integers or not finite. */

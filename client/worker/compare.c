@@ -57,12 +57,12 @@ static void column_task(void *ctx, int64_t task)
     pthread_mutex_unlock(&c->lock);
 }
 
-Err compare_results(const Gemm *g, const Matrix *d, const Matrix *reference, int n_threads, bool xf32,
+Err compare_results(const Gemm *g, const Matrix *d, const Matrix *reference, int n_threads, int input_bits,
                     Check *out)
 {
     Bounds *bounds;
     *out = (Check){.covered = true};
-    TRY(bounds_new(g, n_threads, xf32, &bounds));
+    TRY(bounds_new(g, n_threads, input_bits, &bounds));
     Comparing c = {g, d, reference, bounds, number_tolerance(g->out), out, PTHREAD_MUTEX_INITIALIZER};
     parallel_for(g->n * g->batch, n_threads, column_task, &c);
     out->passed = out->n_wrong == 0;

@@ -7,7 +7,7 @@
 #include "client/worker/validate.h"
 
 /* g: the GEMM with its data; d and reference are m x n x batch. */
-Err compare_results(const Gemm *g, const Matrix *d, const Matrix *reference, int n_threads, bool xf32,
+Err compare_results(const Gemm *g, const Matrix *d, const Matrix *reference, int n_threads, int input_bits,
                     Check *out);
 
 #endif

@@ -20,7 +20,8 @@ enum { BLOCKS = 64 };
 struct Freivalds {
     Gemm g;
     int n_threads;
-    bool complex, finite, integers, exact, xf32;
+    bool complex, finite, integers, exact;
+    int input_bits;
     int64_t n_blocks, width;
     double *y_re, *y_im; /* m x n_blocks x batch: expected sums */
     double *z_re, *z_im; /* k x n_blocks: B * X of one batch matrix, while preparing */
@@ -166,7 +167,7 @@ static Err prepare(Freivalds *f)
     }
     double limit = number_exact_limit(g->compute), bound = element_bound(f);
     if (number_exact_limit(g->out) < limit) limit = number_exact_limit(g->out);
-    if (f->xf32) limit = 2048;
+    if (f->input_bits) limit = fmin(limit, ldexp(1, f->input_bits));
     f->exact = f->integers && integer_pair(g->alpha) && integer_pair(g->beta) && bound < limit &&
                bound * (double)f->width < 0x1p53;
     /* Integers that may wrap cannot be judged by sums of doubles. */
@@ -174,7 +175,7 @@ static Err prepare(Freivalds *f)
     return 0;
 }
 
-Err freivalds_new(const Gemm *g, int n_threads, bool xf32, Freivalds **out)
+Err freivalds_new(const Gemm *g, int n_threads, int input_bits, Freivalds **out)
 {
     Freivalds *f = calloc(1, sizeof *f);
     *out = NULL;
@@ -183,7 +184,7 @@ Err freivalds_new(const Gemm *g, int n_threads, bool xf32, Freivalds **out)
     f->n_threads = n_threads;
     f->complex = gemm_is_complex(g);
     f->finite = f->integers = true;
-    f->xf32 = xf32;
+    f->input_bits = input_bits;
     pthread_mutex_init(&f->lock, NULL);
     int64_t most = BLOCKS;
     while (most > 1 && most > (INT64_C(1) << 25) / (g->m * g->batch)) most /= 2;
@@ -241,7 +242,7 @@ static double tolerance(const Freivalds *f, int64_t i, int64_t q, int64_t b, dou
     /* The unit of f32 stands for the double of the reference too, which is far smaller except for f64
      * kernels. */
     double u = number_unit(g->compute) + 0x1p-53, step = SURE * sqrt((double)g->k + 2) * u;
-    if (f->xf32) step += SURE * 0x1p-11;
+    if (f->input_bits) step += SURE * ldexp(1, -f->input_bits);
     double product = size_of(g->alpha) * f->a_norm[i + g->m * b] * f->b_norm[q + f->n_blocks * b];
     double c = size_of(g->beta) * f->c_max * sqrt((double)f->width);
     return SURE * (step * product + 4 * u * c + (number_unit(g->out) + u) * d_norm) + 1e-300;

@@ -13,7 +13,7 @@ typedef struct {
     int64_t i, j0, j1, b;
 } Suspect;
 
-Err freivalds_new(const Gemm *g, int n_threads, bool xf32, Freivalds **out);
+Err freivalds_new(const Gemm *g, int n_threads, int input_bits, Freivalds **out);
 void freivalds_free(Freivalds *f);
 /* False when inputs are not finite, as sums cannot be compared then. */
 bool freivalds_usable(const Freivalds *f);

@@ -335,3 +335,9 @@ double number_tolerance(DataType t)
         return 0;
     }
 }
+
+int number_input_bits(DataType a, bool xf32, bool fp16_alt)
+{
+    if (a == TYPE_H && fp16_alt) return 8;
+    return a == TYPE_S && xf32 ? 11 : 0;
+}

@@ -176,6 +176,8 @@ static void fill_shape(Problem *p, const ClientOptions *o, const Operation *op, 
     c->high_precision_accumulate = o->high_precision;
     c->deterministic = o->deterministic;
     c->stochastic_rounding = o->stochastic_rounding;
+    c->fp16_alt = o->fp16_alt;
+    c->fp16_alt_round = o->fp16_alt_round;
     c->eligible_for_persistent = true;
 }
 

@@ -82,7 +82,7 @@ static Err prepare(Validator *v)
     else
         parallel_for(v->n, v->o.n_threads, sample_task, v);
     round_all(v);
-    if (!v->all) TRY(freivalds_new(g, v->o.n_threads, v->o.xf32, &v->product));
+    if (!v->all) TRY(freivalds_new(g, v->o.n_threads, v->o.input_bits, &v->product));
     return 0;
 }
 
@@ -148,7 +148,7 @@ static void describe(const Gemm *g, Check *out, int64_t i, int64_t j, int64_t b,
 static bool within_bounds(Compare *c, int64_t i, int64_t j, int64_t b, Value got, Value want)
 {
     Validator *v = c->v;
-    if (!v->bounds && !c->failed) c->failed = bounds_new(&v->g, v->o.n_threads, v->o.xf32, &v->bounds);
+    if (!v->bounds && !c->failed) c->failed = bounds_new(&v->g, v->o.n_threads, v->o.input_bits, &v->bounds);
     return v->bounds && fabs(got.re - want.re) <= bounds_of(v->bounds, i, j, b, got.re, want.re) &&
            fabs(got.im - want.im) <= bounds_of(v->bounds, i, j, b, got.im, want.im);
 }

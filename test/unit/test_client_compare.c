@@ -70,7 +70,7 @@ static void test_bounds(void **state)
     Case c = make_case(INIT_NORMAL, 24);
     Bounds *b;
     double worst = 0;
-    assert_ok(bounds_new(&c.g, 2, false, &b));
+    assert_ok(bounds_new(&c.g, 2, 0, &b));
     for (int j = 0; j < N; j++)
         for (int i = 0; i < M; i++) {
             double want = reference_element(&c.g, i, j, 0).re, got = (double)c.d[i + j * M];
@@ -90,11 +90,11 @@ static void test_bounds_integers(void **state)
     (void)state;
     Case c = make_case(INIT_RANDOM, 24);
     Bounds *b;
-    assert_ok(bounds_new(&c.g, 2, false, &b));
+    assert_ok(bounds_new(&c.g, 2, 0, &b));
     assert_true(bounds_of(b, 3, 4, 0, 100, 101) == 0);
     bounds_free(b);
     c.a[5] = NAN;
-    assert_ok(bounds_new(&c.g, 2, false, &b));
+    assert_ok(bounds_new(&c.g, 2, 0, &b));
     assert_true(bounds_of(b, 3, 4, 0, 100, 101) == 0);
     bounds_free(b);
     case_free(&c);
@@ -105,16 +105,16 @@ static void test_compare(void **state)
     (void)state;
     Case c = make_case(INIT_NORMAL, 24);
     Check r;
-    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, false, &r));
+    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, 0, &r));
     if (!r.passed) fail_msg("%s", r.text);
     assert_int_equal(r.n_checked, M * N);
     c.d[7 + 11 * M] += 2;
-    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, false, &r));
+    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, 0, &r));
     assert_false(r.passed);
     assert_int_equal(r.n_wrong, 1);
     assert_non_null(strstr(r.text, "D(7,11,0)"));
     c.d[7 + 11 * M] = NAN;
-    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, false, &r));
+    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, 0, &r));
     assert_false(r.passed);
     case_free(&c);
 }
@@ -125,9 +125,26 @@ static void test_compare_xf32(void **state)
     (void)state;
     Case c = make_case(INIT_NORMAL, 7);
     Check r;
-    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, true, &r));
+    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, 11, &r));
     if (!r.passed) fail_msg("%s", r.text);
-    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, false, &r));
+    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, 0, &r));
+    assert_false(r.passed);
+    case_free(&c);
+}
+
+/* Rougher products pass as those of halves that were multiplied as bf16, and not as xf32. */
+static void test_compare_bf16(void **state)
+{
+    (void)state;
+    Case c = make_case(INIT_NORMAL, 1);
+    Check r;
+    assert_int_equal(number_input_bits(TYPE_S, true, false), 11);
+    assert_int_equal(number_input_bits(TYPE_H, false, true), 8);
+    assert_int_equal(number_input_bits(TYPE_H, false, false), 0);
+    assert_int_equal(number_input_bits(TYPE_B, true, true), 0);
+    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, 8, &r));
+    if (!r.passed) fail_msg("%s", r.text);
+    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, 11, &r));
     assert_false(r.passed);
     case_free(&c);
 }
@@ -208,9 +225,10 @@ static void test_random_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds),  cmocka_unit_test(test_bounds_integers),
-        cmocka_unit_test(test_compare), cmocka_unit_test(test_compare_xf32),
-        cmocka_unit_test(test_some),    cmocka_unit_test(test_random_numbers),
+        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_bounds_integers),
+        cmocka_unit_test(test_compare),        cmocka_unit_test(test_compare_xf32),
+        cmocka_unit_test(test_compare_bf16),   cmocka_unit_test(test_some),
+        cmocka_unit_test(test_random_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,7 +204,7 @@ static void test_packed_product(void **state)
         Validator *v;
         Check check;
         compute_packed(&c);
-        assert_ok(freivalds_new(&c.g, 2, false, &f));
+        assert_ok(freivalds_new(&c.g, 2, 0, &f));
         assert_true(freivalds_usable(f) && freivalds_exact(f));
         freivalds_free(f);
         assert_ok(validator_new(&c.g, &o, &v));

@@ -44,6 +44,8 @@ static void problem_type_lines(const ClientIni *c, Buf *out)
     text(out, "alpha-type", type_enum_name((DataType)pt->ComputeDataType));
     text(out, "beta-type", type_enum_name((DataType)pt->ComputeDataType));
     text(out, "f32-xdl-math-op", type_enum_name((DataType)pt->F32XdlMathOp));
+    if (pt->Fp16AltImpl) boolean(out, "fp16-alt-impl", true);
+    if (pt->Fp16AltImplRound) boolean(out, "fp16-alt-impl-round", true);
     boolean(out, "stochastic-rounding", pt->StochasticRounding);
     boolean(out, "high-precision-accumulate", pt->HighPrecisionAccumulate);
     boolean(out, "strided-batched", pt->StridedBatched);
