@@ -24,3 +24,13 @@ Str test_data(Arena *a, const char *name)
     assert_ok(file_read(a, test_data_path(a, name), (size_t)1 << 28, &content));
     return content;
 }
+
+void args_put(KernelArgs *a, const void *p, size_t bytes)
+{
+    a->n = (a->n + bytes - 1) / bytes * bytes;
+    if (a->n + bytes > sizeof a->bytes) fail_msg("more than %zu bytes of arguments", sizeof a->bytes);
+    memcpy(a->bytes + a->n, p, bytes);
+    a->n += bytes;
+}
+
+void args_put_u32(KernelArgs *a, int64_t v) { args_put(a, &(uint32_t){(uint32_t)v}, 4); }

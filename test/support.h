@@ -21,6 +21,15 @@ char *test_dir(void);
 Str test_data(Arena *a, const char *name);
 const char *test_data_path(Arena *a, const char *name);
 
+/* The arguments of a kernel as its launch packs them: each at a multiple of its size. */
+typedef struct {
+    _Alignas(16) char bytes[256];
+    size_t n; /* bytes used */
+} KernelArgs;
+/* bytes: 1 to 16, a power of two. Fails the test when there is no room. */
+void args_put(KernelArgs *a, const void *p, size_t bytes);
+void args_put_u32(KernelArgs *a, int64_t v);
+
 #define assert_ok(expr)                                                                                      \
     do {                                                                                                     \
         Err assert_err_ = (expr);                                                                            \

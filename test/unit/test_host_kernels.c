@@ -67,26 +67,17 @@ typedef struct {
     int64_t m, n, batch, k, ld[4], stride[4]; /* D C A B */
     Guarded mem[4], pointers[4], workspace;
     int64_t elements[4];
-    char args[256];
-    size_t args_n;
+    KernelArgs args;
 } Run;
 
-static void arg(Run *r, const void *p, size_t bytes)
-{
-    r->args_n = (r->args_n + bytes - 1) / bytes * bytes;
-    memcpy(r->args + r->args_n, p, bytes);
-    r->args_n += bytes;
-}
-
-static void arg_u32(Run *r, int64_t v) { arg(r, &(uint32_t){(uint32_t)v}, 4); }
-static void arg_pointer(Run *r, const void *p) { arg(r, &p, sizeof p); }
+static void arg_pointer(Run *r, const void *p) { args_put(&r->args, &p, sizeof p); }
 
 static void arg_scalar(Run *r, const int eighths[2])
 {
     DataType t = (DataType)r->pt.ComputeDataType;
     char value[16];
     for (int i = 0; i < parts_of(t); i++) put(t, value, i, eighths[i]);
-    arg(r, value, (size_t)type_bytes(t));
+    args_put(&r->args, value, (size_t)type_bytes(t));
 }
 
 static const void *operand(const Run *r, int t)
@@ -102,15 +93,15 @@ static bool accumulates(const Run *r)
 
 static void stride_args(Run *r, int64_t ld, int64_t batch)
 {
-    arg_u32(r, ld);
-    if (r->pt.NumIndicesC > 2) arg_u32(r, batch);
+    args_put_u32(&r->args, ld);
+    if (r->pt.NumIndicesC > 2) args_put_u32(&r->args, batch);
 }
 
 static void size_args(Run *r)
 {
-    arg_u32(r, r->m);
-    arg_u32(r, r->n);
-    if (r->pt.NumIndicesC > 2) arg_u32(r, r->batch);
+    args_put_u32(&r->args, r->m);
+    args_put_u32(&r->args, r->n);
+    if (r->pt.NumIndicesC > 2) args_put_u32(&r->args, r->batch);
 }
 
 static uint32_t ceil_div(int64_t a, int64_t b) { return (uint32_t)((a + b - 1) / b); }
@@ -121,7 +112,7 @@ static void run_groups(const Run *r, HostKernel *kernel, const uint32_t grid[3],
     for (int part = 1; part >= 0; part--) { /* ranges in any order, each with local memory of its own */
         Guarded local = guarded_new((local_bytes + 63) / 64 * 64, true);
         memset(local.data, 0x7f, local_bytes);
-        kernel(r->args, grid, part ? half : 0, part ? all : half, local.data);
+        kernel(r->args.bytes, grid, part ? half : 0, part ? all : half, local.data);
         guarded_free(&local);
     }
 }
@@ -129,13 +120,13 @@ static void run_groups(const Run *r, HostKernel *kernel, const uint32_t grid[3],
 /* General batched operands start two elements after their pointers. */
 static void offsets(Run *r, int n)
 {
-    for (int i = 0; i < n && !r->pt.StridedBatched; i++) arg(r, &(uint64_t){2}, 8);
+    for (int i = 0; i < n && !r->pt.StridedBatched; i++) args_put(&r->args, &(uint64_t){2}, 8);
 }
 
 static void launch_main(Run *r, const int alpha[2], const int beta[2])
 {
     bool acc = accumulates(r);
-    r->args_n = 0;
+    r->args.n = 0;
     for (int t = 0; t < 4; t++)
         arg_pointer(r, acc && t < 2 ? (const void *)r->workspace.data : operand(r, t));
     offsets(r, 4);
@@ -148,7 +139,7 @@ static void launch_main(Run *r, const int alpha[2], const int beta[2])
             stride_args(r, r->ld[t], r->stride[t]);
     }
     size_args(r);
-    arg_u32(r, r->k);
+    args_put_u32(&r->args, r->k);
     uint32_t grid[3];
     grid[0] = ceil_div(r->m, r->s.MacroTile0),
     grid[1] = ceil_div(r->n, r->s.MacroTile1) * (uint32_t)r->row->gsu;
@@ -160,7 +151,7 @@ static void launch_beta_only(Run *r, const int beta[2])
 {
     bool acc = accumulates(r);
     int64_t ldd = acc ? r->m : r->ld[0], strided = acc ? r->m * r->n : r->stride[0];
-    r->args_n = 0;
+    r->args.n = 0;
     arg_pointer(r, acc ? (const void *)r->workspace.data : operand(r, 0));
     arg_pointer(r, operand(r, 1));
     offsets(r, 2);
@@ -184,7 +175,7 @@ static void launch_post(Run *r, const int alpha[2], const int beta[2])
 {
     static const int one[2] = {8, 0}, zero[2] = {0, 0}, int_one[2] = {1, 0};
     bool multi = r->row->flags & MULTI;
-    r->args_n = 0;
+    r->args.n = 0;
     arg_pointer(r, operand(r, 0));
     arg_pointer(r, r->workspace.data);
     arg_pointer(r, operand(r, 1));
@@ -195,7 +186,7 @@ static void launch_post(Run *r, const int alpha[2], const int beta[2])
     stride_args(r, r->m, r->m * r->n);
     stride_args(r, r->ld[1], r->stride[1]);
     size_args(r);
-    arg_u32(r, multi ? r->row->gsu : 1);
+    args_put_u32(&r->args, multi ? r->row->gsu : 1);
     int per_group = KERNEL_HELPER_GROUP * (has_plain_post(r->row) ? 1 : 2);
     uint32_t grid[3] = {ceil_div(r->m * r->n * r->batch, per_group), 1, 1};
     run_groups(r, r->post, grid, 0);

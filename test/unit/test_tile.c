@@ -81,18 +81,8 @@ typedef struct {
     uint64_t local_bytes;
     int64_t m, n, batch, k, ld[4]; /* D C A B */
     Guarded mem[4];
-    char args[256];
-    size_t args_n;
+    KernelArgs args;
 } Case;
-
-static void arg(Case *c, const void *p, size_t bytes)
-{
-    c->args_n = (c->args_n + bytes - 1) / bytes * bytes;
-    memcpy(c->args + c->args_n, p, bytes);
-    c->args_n += bytes;
-}
-
-static void arg_u32(Case *c, int64_t v) { arg(c, &(uint32_t){(uint32_t)v}, 4); }
 
 static int64_t columns(const Case *c, int t)
 {
@@ -133,19 +123,20 @@ static void operands(Case *c, const int scalar[2])
 
 static void launch(Case *c, const int scalar[2])
 {
-    c->args_n = 0;
-    for (int t = 0; t < 4; t++) arg(c, &c->mem[t].data, 8);
-    for (int i = 0; i < 2; i++) arg(c, &(float){(float)scalar[i] / 8}, 4);
+    c->args.n = 0;
+    for (int t = 0; t < 4; t++) args_put(&c->args, &c->mem[t].data, 8);
+    for (int i = 0; i < 2; i++) args_put(&c->args, &(float){(float)scalar[i] / 8}, 4);
     for (int t = 0; t < 4; t++) {
-        arg_u32(c, c->ld[t]);
-        arg_u32(c, c->ld[t] * columns(c, t));
+        args_put_u32(&c->args, c->ld[t]);
+        args_put_u32(&c->args, c->ld[t] * columns(c, t));
     }
-    arg_u32(c, c->m), arg_u32(c, c->n), arg_u32(c, c->batch), arg_u32(c, c->k);
+    args_put_u32(&c->args, c->m), args_put_u32(&c->args, c->n), args_put_u32(&c->args, c->batch),
+        args_put_u32(&c->args, c->k);
     uint32_t grid[3] = {(uint32_t)((c->m + c->tile_m - 1) / c->tile_m),
                         (uint32_t)((c->n + c->tile_n - 1) / c->tile_n), (uint32_t)c->batch};
     Guarded local = guarded_new((c->local_bytes + 63) / 64 * 64, true);
     memset(local.data, 0x7f, c->local_bytes);
-    c->run(c->args, grid, 0, (uint64_t)grid[0] * grid[1] * grid[2], local.data);
+    c->run(c->args.bytes, grid, 0, (uint64_t)grid[0] * grid[1] * grid[2], local.data);
     guarded_free(&local);
 }
 
