@@ -175,7 +175,8 @@ Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol,
     uint32_t n = atomic_load(&t->n_helpers);
     for (i = 0; i < n && strcmp(t->helper[i].symbol, symbol) != 0; i++) {
     }
-    if (i == n && n == HELPERS_MAX) e = err_set(ERR_FAILED, "more than %d helper kernels", HELPERS_MAX);
+    if (i == n && n == LOADED_HELPERS_MAX)
+        e = err_set(ERR_FAILED, "more than %d helper kernels", LOADED_HELPERS_MAX);
     if (i == n && !e) {
         snprintf(t->helper[n].symbol, sizeof t->helper[n].symbol, "%s", symbol);
         e = kernel_search(t, s, t->helper[n].symbol, &t->helper[n].kernel);

@@ -10,7 +10,13 @@
 #include "client/runtime/launch.h"
 #include "client/runtime/tuner.h"
 
-enum { KERNEL_PAGE = 1024, KERNEL_PAGES = 4096, HELPERS_MAX = 1024, MODULES_MAX = 65536, STREAMS_MAX = 64 };
+enum {
+    KERNEL_PAGE = 1024,
+    KERNEL_PAGES = 4096,
+    LOADED_HELPERS_MAX = 1024,
+    MODULES_MAX = 65536,
+    STREAMS_MAX = 64
+};
 
 /* A kernel on the library's device. */
 typedef union {
@@ -24,10 +30,11 @@ typedef struct {
     atomic_bool ready;
 } KernelSlot;
 
+/* A helper kernel that a launch has asked for. */
 typedef struct {
     char symbol[HELPER_SYMBOL_MAX];
     AnyKernel kernel;
-} HelperKernel;
+} LoadedHelper;
 
 /* A file that is compiled into the program (tuner_embedded_add). */
 typedef struct EmbeddedFile EmbeddedFile;
@@ -87,7 +94,7 @@ struct tuner_library {
     CodeObject *code_object;
     size_t n_code_objects;
     _Atomic(KernelSlot *) page[KERNEL_PAGES]; /* by solution number */
-    HelperKernel helper[HELPERS_MAX];
+    LoadedHelper helper[LOADED_HELPERS_MAX];
     _Atomic uint32_t n_helpers; /* entries below this index are complete and never change */
     CallLog log;
     const char *offer; /* guarded by lock: list of kinds for no_solution */
