@@ -16,6 +16,7 @@ enum { CREATE_ARCHS_MAX = 64 };
 
 typedef struct {
     Str why;      /* reason for which it is left out; "" when it is in the library */
+    RuleId rule;  /* the rule that why is of; RULE_NONE: of none */
     Str stand_in; /* parameters that its ordinary kernel ignores (create_stand_in.c); "": none */
 } CreateSolution;
 

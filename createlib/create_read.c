@@ -157,14 +157,16 @@ static bool is_kept(const Create *c, const CreateLogic *l, const LogicSolution *
 static Err derive_one(Create *c, CreateLogic *l, size_t i, const LogicKeys *keys, const Deriver *d, Buf *why)
 {
     Verdict v;
+    RuleId rule;
     const LogicSolution *given = &l->logic.solution[i];
     TRY(library_solution(&l->logic, given, &l->state[i], &l->part.solution[i]));
-    Derived derived = logic_solution_derived(keys, given, d, &l->state[i], why);
+    Derived derived = logic_solution_derived(keys, given, d, &l->state[i], why, &rule);
     if (derived == DERIVED_VALID) return ERR_OK;
     if (is_kept(c, l, given, derived)) {
         if (c->o->metadata_only || solution_writable(d, &l->state[i], &v)) return ERR_OK;
         return create_stand_in(c, keys, d, l, i);
     }
+    l->solution[i].rule = rule;
     l->solution[i].why = arena_dup(&c->a, buf_view(why));
     TRY_ALLOC(l->solution[i].why.s);
     return ERR_OK;

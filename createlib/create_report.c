@@ -66,19 +66,16 @@ static void put_without_numbers(Str text, Buf *out)
     }
 }
 
-/* Reasons that differ only in numbers count as one. Rejections count by the name of the rule, except for a
- * rule that is shared by several parameters. */
-static Err count_left_out(Reasons *r, Str why)
+/* Rejections count by their rule, except for a rule that is shared by several parameters. Other reasons that
+ * differ only in numbers count as one. */
+static Err count_left_out(Reasons *r, const CreateSolution *s)
 {
     Buf kind;
-    size_t colon = str_find(why, ':', 0);
-    Str rule = str_sub(why, 0, colon);
     buf_init(&kind);
-    RuleId id = colon < why.n ? rule_find(rule) : RULE_COUNT;
-    if (id != RULE_COUNT && id != RULE_AMD_VALUE)
-        buf_str(&kind, rule);
+    if (s->rule != RULE_NONE && s->rule != RULE_AMD_VALUE)
+        buf_puts(&kind, rule_name(s->rule));
     else
-        put_without_numbers(why, &kind);
+        put_without_numbers(s->why, &kind);
     Err e = buf_check(&kind) ? buf_check(&kind) : count_reason(r, buf_view(&kind));
     buf_fini(&kind);
     return e;
@@ -119,7 +116,7 @@ static Err add_solution(Create *c, const CreateLogic *l, size_t i, Reasons *stan
     if (s->why.n) {
         put_row(l, i, s->why, "left out", b);
         c->r->n_left_out++;
-        return count_left_out(left_out, s->why);
+        return count_left_out(left_out, s);
     }
     if (!s->stand_in.n) return ERR_OK;
     Str reason = arena_printf(&c->a, "%.*s: an ordinary kernel stands in", STR_ARG(s->stand_in));

@@ -86,9 +86,9 @@ static Err same_description(const LibrarySolution *like, const Solution *x, cons
 }
 
 /* Sets parameters to their defaults until the writer accepts the solution. False: *why says what it still
- * rejects. */
+ * rejects by *rule. */
 static bool find_stand_in(const LogicKeys *keys, const LogicSolution *asked, const Deriver *d, Solution *out,
-                          Buf *words, Buf *why)
+                          Buf *words, Buf *why, RuleId *rule)
 {
     Verdict v;
     LogicSolution given = *asked;
@@ -96,13 +96,15 @@ static bool find_stand_in(const LogicKeys *keys, const LogicSolution *asked, con
     while (!solution_writable(d, out, &v)) {
         const StandIn *row = row_of(&v);
         reason(&v, why);
+        *rule = v.rule;
         if (!row || used[row - stand_ins]) return false;
         used[row - stand_ins] = true;
         buf_printf(words, "%s%s", words->n ? " " : "", row->word);
         for (int i = 0; i < row->n; i++) param_copy(param_at(row->id[i]), &d->defaults, &given.s);
+        RuleId again_rule;
         Buf again;
         buf_init(&again);
-        Derived derived = logic_solution_derived(keys, &given, d, out, &again);
+        Derived derived = logic_solution_derived(keys, &given, d, out, &again, &again_rule);
         if (derived == DERIVED_PARTLY)
             buf_printf(why, "; nor is there an ordinary kernel: %s", buf_cstr(&again));
         buf_fini(&again);
@@ -115,17 +117,18 @@ Err create_stand_in(Create *c, const LogicKeys *keys, const Deriver *d, CreateLo
 {
     Buf words, why;
     bool same = true;
+    RuleId rule = RULE_NONE;
     Solution state = l->state[i];
     buf_init(&words);
     buf_init(&why);
-    bool found = find_stand_in(keys, &l->logic.solution[i], d, &state, &words, &why);
+    bool found = find_stand_in(keys, &l->logic.solution[i], d, &state, &words, &why, &rule);
     Err e = found ? same_description(&l->part.solution[i], &l->state[i], &state, &same) : ERR_OK;
     if (found && !same) buf_puts(&why, "; the library would describe an ordinary kernel otherwise");
     CreateSolution *s = &l->solution[i];
     if (found && same)
         l->state[i] = state, s->stand_in = arena_dup(&c->a, buf_view(&words));
     else
-        s->why = arena_dup(&c->a, buf_view(&why));
+        s->why = arena_dup(&c->a, buf_view(&why)), s->rule = rule;
     if (!e) e = buf_check(&words) ? buf_check(&words) : buf_check(&why);
     buf_fini(&words);
     buf_fini(&why);

@@ -17,8 +17,8 @@ typedef enum {
     DERIVED_PARTLY /* rejected where nothing could be derived any more, or a value is not known */
 } Derived;
 
-/* The same, with the kind of result. */
+/* The same, with the kind of result. *rule: the rule that *why is of; RULE_NONE: of none. */
 Derived logic_solution_derived(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
-                               Buf *why);
+                               Buf *why, RuleId *rule);
 
 #endif

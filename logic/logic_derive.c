@@ -47,9 +47,10 @@ static bool derive_rest(const LogicSolution *s, const Deriver *d, Solution *out)
 }
 
 Derived logic_solution_derived(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
-                               Buf *why)
+                               Buf *why, RuleId *rule)
 {
     Verdict v;
+    *rule = RULE_NONE;
     const char *unknown = unknown_value(k, s);
     take_state(s, d, out);
     bool valid = solution_derive(d, out, &v), whole = valid || derive_rest(s, d, out);
@@ -58,6 +59,7 @@ Derived logic_solution_derived(const LogicKeys *k, const LogicSolution *s, const
         return DERIVED_PARTLY;
     }
     if (valid) return DERIVED_VALID;
+    *rule = v.rule;
     buf_printf(why, "%s: ", rule_name(v.rule));
     verdict_text(&v, why);
     return whole ? DERIVED_WHOLE : DERIVED_PARTLY;
@@ -66,5 +68,6 @@ Derived logic_solution_derived(const LogicKeys *k, const LogicSolution *s, const
 bool logic_solution_derive(const LogicKeys *k, const LogicSolution *s, const Deriver *d, Solution *out,
                            Buf *why)
 {
-    return logic_solution_derived(k, s, d, out, why) == DERIVED_VALID;
+    RuleId rule;
+    return logic_solution_derived(k, s, d, out, why, &rule) == DERIVED_VALID;
 }

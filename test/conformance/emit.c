@@ -346,7 +346,8 @@ static Err logic_solutions(Emitter *e, Item *it, Str path)
         Buf why;
         buf_init(&why);
         /* as createlib: what Tensile rejects today but its tuning once found valid has a kernel */
-        bool valid = logic_solution_derived(&keys, &logic.solution[i], d, s, &why) != DERIVED_PARTLY;
+        RuleId rule;
+        bool valid = logic_solution_derived(&keys, &logic.solution[i], d, s, &why, &rule) != DERIVED_PARTLY;
         it->s = s;
         it->name = arena_printf(&e->a, "%.*s_%zu", STR_ARG(base), i);
         Err err = emit_item(e, it, valid ? NULL : buf_cstr(&why), NULL);

@@ -302,10 +302,9 @@ static void test_rules_table(void **state)
     Buf b;
     buf_init(&b);
     for (int i = 0; i < RULE_COUNT; i++) {
-        assert_int_equal(rule_find(str_from(rule_name((RuleId)i))), i);
+        for (int k = 0; k < i; k++) assert_string_not_equal(rule_name((RuleId)k), rule_name((RuleId)i));
         assert_true(rule_families((RuleId)i) != 0);
     }
-    assert_int_equal(rule_find(STR("no-such-rule")), RULE_COUNT);
     c.n[RULE_NONE] = 3, c.n[RULE_LDS_BIG] = 7, c.n[RULE_VW_BIG] = 9;
     rule_counts_summary(&c, &b);
     assert_str(buf_view(&b), "3 valid, 9 vw-big, 7 lds-big");

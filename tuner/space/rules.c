@@ -26,13 +26,6 @@ const char *rule_name(RuleId id) { return rules[id].name; }
 
 unsigned rule_families(RuleId id) { return rules[id].families; }
 
-RuleId rule_find(Str name)
-{
-    for (int i = 0; i < RULE_COUNT; i++)
-        if (str_eq_c(name, rules[i].name)) return (RuleId)i;
-    return RULE_COUNT;
-}
-
 void verdict_text(const Verdict *v, Buf *out)
 {
     for (const char *t = rules[v->rule].text; *t; t++) {

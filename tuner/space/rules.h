@@ -30,8 +30,6 @@ typedef struct {
 } RuleCounts;
 
 const char *rule_name(RuleId id); /* "lds-too-large"; "valid" */
-/* The rule of that name; RULE_COUNT when there is none. */
-RuleId rule_find(Str name);
 unsigned rule_families(RuleId id);
 /* "LDS of 70000 bytes is more than the 65536 there are"; "valid". */
 void verdict_text(const Verdict *v, Buf *out);
