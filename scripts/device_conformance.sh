@@ -1,8 +1,8 @@
 #!/bin/sh
 # device_conformance.sh OUT [FAMILY...]: checks kernels of every family and data type on the NVIDIA GPU that is here, each
-# element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), wgmma (copy engine; also pack: copies of its
-# operands, any leading dimension and address), register (NvRing 0); or
-# a part of one, by its name in runs() below.
+# element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), wgmma (copy engine;
+# with it pack: the same with copied operands, any leading dimension and address), register (NvRing 0); or a part of one, by its
+# name in runs() below.
 #
 # It runs these steps, each bounded by a time limit:
 #   1. tuner makes and runs a few kernels of every data type and all transposes (conjugates too) on sizes around the tile:
