@@ -1,8 +1,8 @@
 #!/bin/sh
 # device_conformance.sh OUT [FAMILY...]: checks kernels of every family and data type on the NVIDIA GPU that is here, each
 # element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), wgmma (copy engine;
-# with it pack: the same with copied operands, any leading dimension and address), register (NvRing 0); or a part of one, by its
-# name in runs() below.
+# with it pack: the same with copied operands, any leading dimension and address), direct (no local memory), register (NvRing
+# 0); or a part of one, by its name in runs() below.
 #
 # It runs these steps, each bounded by a time limit:
 #   1. tuner makes and runs a few kernels of every data type and all transposes (conjugates too) on sizes around the tile:
@@ -17,12 +17,12 @@
 # Environment: TUNER (build/bin/tuner), TUNER_CLIENT TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), JOBS (processors),
 # SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT (seconds of a step, 240).
 set -e
-[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT|--list [simt|mma|wgmma|pack|register|register_int...]..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT|--list [simt|mma|wgmma|pack|direct|register|register_int...]..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 list= out=
 case $1 in --list) list=1;; *) mkdir -p "$1"; out=$(cd "$1" && pwd);; esac
 shift
-[ $# -gt 0 ] || set -- simt mma wgmma register
+[ $# -gt 0 ] || set -- simt mma wgmma direct register
 families=$*
 case " $families " in *" wgmma "*) families="$families pack";; esac
 . "$root/scripts/bench_words.sh"
@@ -142,6 +142,20 @@ MatrixInstruction: [64, 32, K, 1, 1, 1, 1, 1, 1], RingStages: 8
 MatrixInstruction: [192, 64, K, 1, 1, 1, 1, 1, 3]
 MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], $parts
 MatrixInstruction: [64, 192, K, 1, 1, 1, 1, 1, 1], EngineStore: False
+MatrixInstruction: [8, 64, K, 1, 1, 1, 1, 1, 1]
+MatrixInstruction: [16, 64, K, 1, 1, 1, 1, 1, 2], $parts
+MatrixInstruction: [24, 64, K, 1, 1, 1, 2, 1, 1], EngineStore: False
+MatrixInstruction: [64, 8, K, 1, 1, 1, 1, 1, 1]
+MatrixInstruction: [64, 16, K, 1, 1, 2, 1, 1, 1], ClusterN: 2
+EOF
+      ;;
+    direct:*) add=$atomic; case $2 in C|Z) add=$parts;; esac
+      sed 's/^/DirectToVgprA: True, DirectToVgprB: True, /' <<EOF
+WorkGroup: [1, 1, 128], ThreadTile: [1, 2]
+WorkGroup: [1, 4, 32], ThreadTile: [4, 2], PrefetchGlobalRead: 0
+WorkGroup: [8, 1, 32], ThreadTile: [4, 1], NonTemporalA: 1, NonTemporalB: 2
+WorkGroup: [4, 2, 16], ThreadTile: [2, 4], $parts
+WorkGroup: [16, 2, 1], ThreadTile: [4, 2], GlobalReadVectorWidth: 1, $add
 EOF
       ;;
     pack:*) k=16; case $2 in X) k=8;; I8II | [FB]8*) k=32;; esac
@@ -185,7 +199,8 @@ has_type() { # family, type
     simt:[SDCZ] | mma:[DX] | mma:HHS | mma:HSS | mma:BBS | mma:BSS | mma:I8II | mma:[FB]8*) ;;
     pack:HHS | pack:BBS | pack:X | pack:I8II | pack:F8SS | pack:F8B8SS) ;;
     wgmma:HHS | wgmma:HSS | wgmma:BBS | wgmma:BSS | wgmma:X | wgmma:I8II | wgmma:[FB]8*) ;;
-    register:X) return 1;;
+    register:X | direct:X | direct:4xi8II) return 1;;
+    direct:*) ;;
     register:*) ;;
     *) return 1;;
   esac
@@ -200,7 +215,10 @@ empty=64,48,2,0 # no K: in tuner-bench only
 # the same with leading dimensions M,N,batch,K,LDD,LDC,LDA,LDB: odd; of 16 bytes but more than the side
 strided="45,37,2,51,149,151,153,155 64,64,2,64,160,176,192,208 40,72,1,48,122,126,134,138"
 
-family_sizes() { case $1 in wgmma) echo "$engine_sizes $engine_strided";; pack) echo "$sizes $strided $engine_sizes";; *) echo "$sizes $strided";; esac; }
+# a side of a few elements, and tiles that hang over
+skinny_sizes="1,1,1,1 1,64,2,512 1,1000,1,1024 512,1,1,2048 3,130,2,65 4,256,1,1024 200,4,2,333 2,77,1,4099 64,64,1,64 33,31,2,3"
+
+family_sizes() { case $1 in direct) echo "$skinny_sizes $strided";; wgmma) echo "$engine_sizes $engine_strided";; pack) echo "$sizes $strided $engine_sizes";; *) echo "$sizes $strided";; esac; }
 # wgmma is an instruction of this architecture's own
 family_arch() { case $1 in wgmma | pack) echo "${arch%a}a";; *) echo "$arch";; esac; }
 
@@ -228,7 +246,7 @@ transposes() { # family, type
 }
 
 config() { # family, types, DataInitType of the operands
-  ring=1; [ "$1" != register ] || ring=0
+  ring=1; case $1 in register | direct) ring=0;; esac
   cat <<EOF
 GlobalParameters: {MinimumRequiredVersion: 4.34.0, TimingMethod: loop, KernelTime: True, SleepPercent: 0, NumWarmups: 0,
   EnqueuesPerSync: 1, SyncsPerBenchmark: 1, NumElementsToValidate: -1, BoundsCheck: 1, ExitOnFails: 0, PrintLevel: 1,
@@ -265,6 +283,11 @@ pack_16 pack 21 HHS BBS
 pack_32 pack 21 X
 pack_int pack 3 I8II
 pack_f8 pack 21 F8SS F8B8SS
+direct_real direct 21 S D
+direct_complex direct 21 C Z
+direct_16 direct 21 H HHS HSS BBS BSS
+direct_f8 direct 21 F8SS B8SS F8B8SS B8F8SS F8F8S F8HS
+direct_int direct 3 I8II
 register_real register 21 S D
 register_complex register 21 C Z
 register_16 register 21 H HHS HSS BBS BSS
