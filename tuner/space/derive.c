@@ -207,7 +207,8 @@ static const Step wgmma_steps[] = {
 };
 static const Step direct_steps[] = {
     derive_bounds,  derive_without_wgmma, derive_nv_instruction, derive_tile,   derive_accumulation,
-    derive_strides, derive_packing,       derive_tensor_tiles,   derive_direct, NULL,
+    derive_strides, derive_packing,       derive_tensor_tiles,   derive_direct, derive_stagger,
+    NULL,
 };
 
 static const Step *steps_of(const Deriver *f, const Solution *s, bool ring)
