@@ -60,6 +60,10 @@ bool amdgcn_finish(const GpuPlan *p, Buf *out);
  * takes about half of it, which the compiler then uses without moving accumulators between its parts. */
 bool matrix_fits_half(const GpuPlan *p);
 
+/* The types of an instruction and the instruction as functions of a text: @Op of a lane's part of an operand,
+ * @AccV of its accumulators, @AccV @inst(@Op first, @Op second, @AccV). */
+void amdgcn_instruction(const MatrixInst *in, Stmts *s);
+
 /* ---- layout.c: pads of local memory ---- */
 
 /* One access of a wave: byte offsets of its lanes into the operand's tile, bytes per lane. */

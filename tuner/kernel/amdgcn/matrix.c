@@ -280,6 +280,14 @@ static bool rounds_apart(const Matrix *m)
            m->in->n_acc * gpu_type_bytes(&m->p->acc) == 16;
 }
 
+/* The types of an operand and of the accumulators of an instruction. */
+static void instruction_types(const MatrixInst *in, Stmts *s)
+{
+    stmt_typedef(s, operand_type_name(in, s), "@Op", NULL);
+    const char *vector = stmts_name(s, "__attribute__((ext_vector_type(%d)))", in->n_acc);
+    stmt_typedef(s, acc_type(in), "@AccV", in->n_acc > 1 ? vector : NULL);
+}
+
 /* The numbers of text/matrix.hip, and the types of operands and accumulators. */
 static void types(const Matrix *m, Stmts *s)
 {
@@ -289,12 +297,9 @@ static void types(const Matrix *m, Stmts *s)
         {"int", "@MI_TILES_B", m->tiles[1]},         {"int", "@MI_KPL", m->kpl},
         {"int", "@MI_INSTRUCTIONS", m->vk / m->kpl}, {"int", "@MI_ACCUMULATORS", m->in->n_acc},
         {"bool", "@MI_STEPS_APART", rounds_apart(m)}};
-    const int n_acc = m->in->n_acc;
     stmt_file(s, "amdgcn/matrix_types.hip");
     amdgcn_constants(s, c, sizeof c / sizeof c[0]);
-    stmt_typedef(s, operand_type_name(m->in, s), "@Op", NULL);
-    const char *vector = stmts_name(s, "__attribute__((ext_vector_type(%d)))", n_acc);
-    stmt_typedef(s, acc_type(m->in), "@AccV", n_acc > 1 ? vector : NULL);
+    instruction_types(m->in, s);
     stmt_file(s, "amdgcn/matrix.hip");
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
@@ -306,23 +311,30 @@ static void types(const Matrix *m, Stmts *s)
 }
 
 /* @inst: the instruction, which takes B first with SourceSwap. */
-static void instruction(const Matrix *m, Stmts *s)
+static void instruction(const MatrixInst *in, bool swap, Stmts *s)
 {
-    const Value *x = value_reg(s, m->swap ? "b" : "a"), *y = value_reg(s, m->swap ? "a" : "b");
+    const Value *x = value_reg(s, swap ? "b" : "a"), *y = value_reg(s, swap ? "a" : "b");
     const Value *c = value_reg(s, "c"), *zero = value_int(s, 0), *product;
     const Value *is_signed = value_literal(s, "true"), *clamp = value_literal(s, "false");
-    const char *name = stmts_name(s, "__builtin_amdgcn_%s", m->in->name);
+    const char *name = stmts_name(s, "__builtin_amdgcn_%s", in->name);
     stmt_function(s, (Function){.result = "@AccV",
                                 .name = "@inst",
                                 STMT_PARAMS({"@Op", "a"}, {"@Op", "b"}, {"@AccV", "c"})});
-    if (!is_wmma(m))
+    if (matrix_unit(in) != MATRIX_UNIT_WMMA)
         product = value_call(s, name, x, y, c, zero, zero, zero);
-    else if (m->in->a == TYPE_I8)
+    else if (in->a == TYPE_I8)
         product = value_call(s, name, is_signed, x, is_signed, y, c, clamp);
     else
         product = value_call(s, name, x, y, c);
     stmt_return(s, product);
     stmt_end(s);
+}
+
+void amdgcn_instruction(const MatrixInst *in, Stmts *s)
+{
+    stmt_file(s, "amdgcn/matrix_types.hip");
+    instruction_types(in, s);
+    instruction(in, false, s);
 }
 
 static void load_operand(const Matrix *m, int i, const Expr *k, Stmts *s)
@@ -400,7 +412,7 @@ static void make(const GpuPlan *p, Stmts *s)
 {
     Matrix m = matrix_of(p);
     types(&m, s);
-    instruction(&m, s);
+    instruction(m.in, m.swap, s);
     place(&m, s);
     stmt_file(s, "amdgcn/matrix_steps.hip");
     load(&m, s);

@@ -45,6 +45,16 @@ static void halves(const GpuPlan *p, Stmts *s, int i)
     stmt_end(s);
 }
 
+/* Constraints and registers of an instruction; n: how many of them count as one. */
+static void operands_of(Mma *m, int n)
+{
+    const bool d = m->in->sum == TYPE_D;
+    const int bytes = type_bytes(m->in->a), unit = d ? 8 : 4;
+    m->sum = d ? 'd' : m->in->sum == TYPE_I ? 'r' : 'f';
+    m->part = d ? 'd' : 'r';
+    m->x = n * m->in->n_a * bytes / unit, m->y = m->in->n_b * bytes / unit;
+}
+
 /* The row operand is B. Two instructions of 8 rows count as one. */
 static Err mma_of(const GpuPlan *p, Mma *m)
 {
@@ -60,11 +70,8 @@ static Err mma_of(const GpuPlan *p, Mma *m)
     if (!held || !m->in || matrix_unit(m->in) != MATRIX_UNIT_MMA)
         FAIL(ERR_INPUT, "%s has no mma.sync %dx%dx%dx%d for types '%s' and '%s'", p->target->name, shape[0],
              shape[1], shape[2], shape[3], type_letter(part[1]), type_letter(part[0]));
-    bool d = m->in->sum == TYPE_D;
-    int bytes = type_bytes(part[0]), unit = d ? 8 : 4, n = mi->m < 16 ? 2 : 1;
-    m->sum = d ? 'd' : m->in->sum == TYPE_I ? 'r' : 'f';
-    m->part = d ? 'd' : 'r';
-    m->x = n * m->in->n_a * bytes / unit, m->y = m->in->n_b * bytes / unit;
+    const int n = mi->m < 16 ? 2 : 1;
+    operands_of(m, n);
     m->held = *held;
     m->held.m *= n, m->held.n_a *= n, m->held.n_acc *= n;
     return ERR_OK;
@@ -113,11 +120,31 @@ static void one_mma(const Mma *m, Stmts *s, int n_sums, int c0, int x0, int n_x)
     buf_fini(&text);
 }
 
-/* 8x8x4 is all that sm_80 has for doubles: two make one of 16 rows. */
-static void instruction(const GpuPlan *p, const Mma *m, Stmts *s)
+static void open_instruction(Stmts *s)
 {
     stmt_function(
         s, (Function){.name = "@mma", STMT_PARAMS({"@TC *", "c"}, {"const @F *", "x"}, {"const @F *", "y"})});
+}
+
+static void fragment_type(const Mma *m, Stmts *s)
+{
+    stmt_typedef(s, m->part == 'd' ? "double" : "unsigned", "@F", NULL);
+}
+
+void nvptx_instruction(const MatrixInst *in, Stmts *s)
+{
+    Mma m = {.in = in};
+    operands_of(&m, 1);
+    fragment_type(&m, s);
+    open_instruction(s);
+    one_mma(&m, s, in->n_acc, 0, 0, m.x);
+    stmt_end(s);
+}
+
+/* 8x8x4 is all that sm_80 has for doubles: two make one of 16 rows. */
+static void instruction(const GpuPlan *p, const Mma *m, Stmts *s)
+{
+    open_instruction(s);
     if (p->matrix.m == 8)
         for (int h = 0; h < 2; h++) one_mma(m, s, 2, 2 * h, h, 1);
     else
@@ -205,7 +232,7 @@ void ring_mma_emit(const GpuPlan *p, Buf *out)
     Mma m = {0};
     if (mma_of(p, &m)) BUG("mma.sync of %s was not checked", p->target->name);
     stmts_init(&s, GPU_STMTS_BYTES);
-    stmt_typedef(&s, m.part == 'd' ? "double" : "unsigned", "@F", NULL);
+    fragment_type(&m, &s);
     numbers(p, &m, &s);
     gpu_put(p, &s, out);
     if (nvptx_mma_lanes(&m.held, out)) BUG("lanes of %s", m.held.name);

@@ -22,11 +22,16 @@
 #define KERNEL_NVPTX_RING_H
 
 #include "kernel/gpu/gpu.h"
+#include "problem/matrix_inst.h"
 
 /* ERR_INPUT: the target has no mma.sync of the plan's shape and types. */
 Err ring_mma_check(const GpuPlan *p);
 /* The multiplying part: structs @Frag and @Acc (init, load, mac; row, col and element of result r). */
 void ring_mma_emit(const GpuPlan *p, Buf *out);
+
+/* An mma.sync as a function of a text, void @mma(@TC *sums, const @F *first, const @F *second), and the type
+ * @F of a register of operands. */
+void nvptx_instruction(const MatrixInst *in, Stmts *s);
 
 /* The modules as a plan has them; the program's passes see the ring through them. */
 extern const GpuCompute ring_simt, ring_mma;

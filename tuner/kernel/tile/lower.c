@@ -1,8 +1,6 @@
 /* Lowering of programs written by hand: loops, positions of tiles, barriers. See lower.h. */
 #include "kernel/tile/lower.h"
 
-#include <stdio.h>
-
 /* ---- names ---- */
 
 const Expr *tile_position(TileLowering *t, int tile, TilePosition which)
@@ -170,6 +168,7 @@ static void loop(TileLowering *t)
 {
     const Op *o = t->o;
     const HandArgs *h = o->hand;
+    if (t->family->loop && t->family->loop(t)) return;
     t->read |= touched(t->p, o->body); /* by the turn before */
     t->written |= touched(t->p, o->body);
     stmt_loop(t->s, (Loop){.var = h->variable,
@@ -200,10 +199,10 @@ static void branch(TileLowering *t)
     t->written |= written;
 }
 
-static void one(TileLowering *t)
+void tile_op(TileLowering *t, const Op *o)
 {
-    order(t);
-    switch (t->o->kind) {
+    t->o = o;
+    switch (o->kind) {
     case OP_LET:
     case OP_BARRIER:
         break;
@@ -240,30 +239,15 @@ static void ops(TileLowering *t, const Op *list)
 {
     for (const Op *o = list; o; o = o->next) {
         t->o = o;
-        one(t);
+        order(t);
+        tile_op(t, o);
     }
 }
 
 void tile_ops(TileLowering *t) { ops(t, t->p->body); }
 
-/* Products ask for no instruction: those that a target has are checked, but none is lowered. */
-static Err no_instructions(const Program *p, const Op *list, const Target *t)
-{
-    for (const Op *o = list; o; o = o->next) {
-        const int32_t *m = o->hand->mma;
-        if (m[0])
-            FAIL(ERR_INPUT,
-                 "line %d: the matrix instruction %d x %d x %d of %s is not written for programs by hand",
-                 o->hand->line, m[0], m[1], m[2], t->name);
-        TRY(no_instructions(p, o->body, t));
-    }
-    return ERR_OK;
-}
-
 Err tile_lower(const Program *p, const TilePlan *plan, Str symbol, Buf *out)
 {
-    const Target *t = plan->target;
-    TRY(no_instructions(p, p->body, t));
-    return target_family(t)->is_gpu ? tile_lower_gpu(p, plan, symbol, out)
-                                    : tile_lower_host(p, plan, symbol, out);
+    return target_family(plan->target)->is_gpu ? tile_lower_gpu(p, plan, symbol, out)
+                                               : tile_lower_host(p, plan, symbol, out);
 }

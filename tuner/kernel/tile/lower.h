@@ -1,6 +1,6 @@
 /* Lowering of programs written by hand to statements, for all families. lower.c walks the ops; what happens
  * to elements is in a TileFamily: gpu.c (each work-item has its elements, by the maps) and host.c (one thread
- * has all elements of a tile).
+ * has all elements of a tile, and products by matrix instructions are plain ones).
  *
  * Names in a kernel: v_NAME numbers of the program; t_NAME a tile's elements in local memory or registers;
  * t_NAME_row, _col, _rows, _cols, _ld position, shape and stride of a tile in global memory; base_a ..
@@ -22,7 +22,8 @@ typedef struct {
     /* x NULL: the same for all elements, v. */
     void (*elements)(TileLowering *t, const Value *v);
     void (*prefetch)(TileLowering *t);
-    bool barriers; /* work-items run side by side */
+    bool (*loop)(TileLowering *t); /* lowers the loop its own way; false: it did not. NULL: never */
+    bool barriers;                 /* work-items run side by side */
 } TileFamily;
 
 struct TileLowering {
@@ -34,6 +35,7 @@ struct TileLowering {
     unsigned written, read;    /* bit per local tile: since the last barrier */
     const Value *alpha, *beta; /* in the type of sums */
     const void *numbers;       /* the family's own */
+    bool is_short;             /* loops over K of products are not written out */
 };
 
 /* Slots of the text's variables behind those of hand.h. */
@@ -48,8 +50,9 @@ enum {
 
 /* Declares the positions of tiles. */
 void tile_positions(TileLowering *t);
-/* All ops. */
+/* All ops; one of them, without the barriers that it needs. */
 void tile_ops(TileLowering *t);
+void tile_op(TileLowering *t, const Op *o);
 
 /* ---- for families ---- */
 

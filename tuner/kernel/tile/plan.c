@@ -10,63 +10,49 @@
 
 enum { LOCAL_ALIGN = 64, HOST_LOCAL_BYTES = 1 << 28 };
 
-/* ---- elements of work-items ---- */
-
-const Expr *tile_element(ExprPool *pool, const TilePlace *x, const int32_t size[2], int side,
-                         const Expr *subgroup, const Expr *lane, const Expr *i)
-{
-    const int32_t data = x->wg.data[side], block = x->sg.data[side];
-    const Expr *at = expr_mod_i(pool, i, block), *turn = expr_div_i(pool, i, block);
-    const Expr *round = expr_div_i(pool, turn, x->turns[side]);
-    turn = expr_mod_i(pool, turn, x->turns[side]);
-    const Expr *tile =
-        distribute_subtile(pool, distribute_subtiles(size[side], data), x->wg.layout[side], subgroup, round);
-    const Expr *part =
-        distribute_subtile(pool, distribute_subtiles(data, block), x->sg.layout[side], lane, turn);
-    const Expr *in = expr_add(pool, expr_mul_i(pool, part, block), at);
-    return expr_add(pool, expr_mul_i(pool, tile, data), in);
-}
-
-const Expr *tile_writes(ExprPool *pool, const TilePlace *x, const int32_t size[2],
-                        const Expr *const subgroup[2])
-{
-    const Expr *both[2];
-    for (int i = 0; i < 2; i++)
-        both[i] = distribute_writes(pool, distribute_subtiles(size[i], x->wg.data[i]), x->wg.layout[i],
-                                    subgroup[i]);
-    return expr_op(pool, EXPR_BOTH, both[0], both[1]);
-}
-
-const Expr *tile_local(ExprPool *pool, const TilePlace *x, const Expr *row, const Expr *col)
-{
-    const Expr *line = x->columns_first ? col : row, *in = x->columns_first ? row : col;
-    return expr_add(pool, expr_mul_i(pool, line, x->line), in);
-}
-
 /* ---- maps ---- */
 
-/* Lanes along columns first: what a row of the subtile has, then rows. */
-static Err default_lanes(const Program *p, int i, const char *name, int32_t lanes, TilePlace *x)
+/* The side of a local tile that is contiguous in memory: that of its first load. */
+static int contiguous_side(const Op *list, int tile)
 {
-    int32_t along = 1;
-    while (along * 2 <= lanes && x->wg.data[1] % (along * 2) == 0) along *= 2;
-    int32_t across = lanes / along;
-    if (across * along != lanes || x->wg.data[0] % across)
-        FAIL_TILE(name, p, i, "%d lanes do not share a subtile of %d x %d evenly, and there is no sg_map",
-                  lanes, x->wg.data[0], x->wg.data[1]);
-    x->sg = (TileMap){{across, along}, {1, 1}};
-    return ERR_OK;
+    for (const Op *o = list; o; o = o->next) {
+        if (o->kind == OP_LOAD_TILE && o->tile[0] == tile) return o->hand->transpose ? 0 : 1;
+        int side = contiguous_side(o->body, tile);
+        if (side >= 0) return side;
+    }
+    return -1;
 }
 
-static Err one_map(const Program *p, int i, const char *name, int32_t lanes, TilePlace *x)
+/* Lanes along the side that is contiguous in memory first, with runs of up to 16 bytes, then across. Runs of
+ * half the length where lanes are left over. */
+static Err default_lanes(const Program *p, int i, const char *name, int32_t lanes, TilePlace *x)
+{
+    const int side = contiguous_side(p->body, i) == 0 ? 0 : 1;
+    const int32_t *data = x->wg.data;
+    for (int32_t run = 16 / type_bytes(p->tile[i].type); run; run /= 2) {
+        int32_t along = 1;
+        while (along * 2 <= lanes && data[side] % (along * 2 * run) == 0) along *= 2;
+        const int32_t across = lanes / along;
+        if (across * along != lanes || data[1 - side] % across || data[side] % run) continue;
+        x->sg.layout[side] = along, x->sg.layout[1 - side] = across;
+        x->sg.data[side] = run, x->sg.data[1 - side] = 1;
+        return ERR_OK;
+    }
+    FAIL_TILE(name, p, i, "%d lanes do not share a subtile of %d x %d evenly, and there is no sg_map", lanes,
+              data[0], data[1]);
+}
+
+static Err one_map(const Program *p, int i, const char *name, TilePlan *plan)
 {
     const Tile *t = &p->tile[i];
+    TilePlace *x = &plan->tile[i];
+    const int32_t lanes = plan->n_lanes;
     x->wg = t->wg_map, x->sg = t->sg_map;
     x->mapped = true;
-    if (!x->sg.layout[0]) TRY(default_lanes(p, i, name, lanes, x));
+    if (!x->sg.layout[0] && !x->inst) TRY(default_lanes(p, i, name, lanes, x));
     for (int side = 0; side < 2; side++) {
         Err e = distribute_check("wg_map", side, t->size[side], x->wg.layout[side], x->wg.data[side]);
-        int64_t all = (int64_t)x->sg.layout[side] * x->sg.data[side];
+        int64_t all = x->inst ? 1 : (int64_t)x->sg.layout[side] * x->sg.data[side];
         if (!e && x->wg.data[side] % all)
             e = err_set(ERR_INPUT,
                         "sg_map: a subtile of %d %s is no multiple of wi_layout * wi_data = %d * %d = %lld",
@@ -76,8 +62,10 @@ static Err one_map(const Program *p, int i, const char *name, int32_t lanes, Til
         int32_t n = distribute_subtiles(t->size[side], x->wg.data[side]);
         x->rounds[side] = distribute_rounds(n, x->wg.layout[side]);
         x->turns[side] = x->wg.data[side] / (int32_t)all;
-        x->per[side] = x->rounds[side] * x->turns[side] * x->sg.data[side];
+        x->per[side] = x->inst ? 0 : x->rounds[side] * x->turns[side] * x->sg.data[side];
     }
+    x->count = x->per[0] * x->per[1];
+    if (x->inst) x->count = tile_instructions(plan, i, 0) * tile_instructions(plan, i, 1) * x->inst->n_acc;
     return ERR_OK;
 }
 
@@ -113,26 +101,115 @@ static Err layouts(const Program *p, const char *name, TilePlan *plan)
     return ERR_OK;
 }
 
+/* ---- pipelines ---- */
+
+/* Ops of a list, and of what is nested in it, that touch the tile. */
+static int touches(const Op *list, int tile)
+{
+    int n = 0;
+    for (const Op *o = list; o; o = o->next) {
+        for (int i = 0; i < 3; i++) n += o->tile[i] == tile;
+        n += touches(o->body, tile);
+    }
+    return n;
+}
+
+/* The tile moves forward, by the same in each turn. */
+static bool moves_evenly(const Op *loop, const Op *o)
+{
+    for (int side = 0; side < 2; side++) {
+        const Expr *by = o->hand->n[side].e;
+        if (by && (by->lo < 0 || expr_has(by, loop->hand->slot))) return false;
+    }
+    return true;
+}
+
+/* The op may stand in a pipelined loop, behind the loads of the tiles in `loaded`. */
+static bool may_stand(const Program *p, const Op *loop, const Op *o, unsigned loaded)
+{
+    switch (o->kind) {
+    case OP_UPDATE_TILE_OFFSET:
+        return moves_evenly(loop, o);
+    case OP_LOAD_TILE: /* alone, and only here */
+        return p->tile[o->tile[0]].space == SPACE_LOCAL && p->tile[o->tile[0]].wg_map.layout[0] &&
+               !(loaded >> o->tile[0] & 1) && touches(loop->body, o->tile[0]) == touches(p->body, o->tile[0]);
+    case OP_TILE_MMA:
+        return (loaded >> o->tile[1] & 1) && (loaded >> o->tile[2] & 1);
+    case OP_LET:
+    case OP_PREFETCH_TILE:
+    case OP_FILL_TILE:
+    case OP_SCALE_TILE:
+    case OP_SHIFT_TILE:
+    case OP_ADD_TILE:
+    case OP_MULTIPLY_TILE:
+    case OP_CONVERT_TILE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool tile_pipelines(const Program *p, const Op *loop)
+{
+    unsigned loaded = 0;
+    bool moved = false;
+    for (const Op *o = loop->body; o; o = o->next) {
+        if (!may_stand(p, loop, o, loaded)) return false;
+        if (moved && (o->kind == OP_LOAD_TILE || o->kind == OP_PREFETCH_TILE)) return false;
+        moved |= o->kind == OP_UPDATE_TILE_OFFSET;
+        if (o->kind == OP_LOAD_TILE) loaded |= 1u << o->tile[0];
+    }
+    return loaded != 0;
+}
+
 /* ---- memory ---- */
 
-static Err local_memory(const Program *p, const char *name, TilePlan *plan)
+static bool is_gpu(const TilePlan *plan) { return plan->target && target_family(plan->target)->is_gpu; }
+
+/* Lines of a local tile in local memory. */
+static int lines_of(const Program *p, const TilePlan *plan, int i)
+{
+    return p->tile[i].size[plan->tile[i].columns_first ? 1 : 0];
+}
+
+/* Offsets of the local tiles in a stage. */
+static void lay_out(const Program *p, TilePlan *plan)
 {
     int64_t at = 0;
     for (int i = 0; i < p->n_tiles; i++) {
-        const Tile *t = &p->tile[i];
         TilePlace *x = &plan->tile[i];
-        if (t->space != SPACE_LOCAL) continue;
-        x->line = x->columns_first ? t->size[0] : t->size[1];
-        int64_t lines = x->columns_first ? t->size[1] : t->size[0];
+        if (p->tile[i].space != SPACE_LOCAL) continue;
         x->offset = at;
-        at += (lines * x->line * type_bytes(t->type) + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
+        at += (layout_bytes(&x->layout, lines_of(p, plan, i)) + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
     }
-    plan->local_bytes = at;
+    plan->stage_bytes = at;
+    plan->local_bytes = at * plan->stages;
+}
+
+static bool has_pipeline(const Program *p, const Op *list)
+{
+    for (const Op *o = list; o; o = o->next)
+        if (o->kind == OP_LOOP ? tile_pipelines(p, o) || has_pipeline(p, o->body) : has_pipeline(p, o->body))
+            return true;
+    return false;
+}
+
+static Err local_memory(const Program *p, const char *name, TilePlan *plan)
+{
     const Target *t = plan->target;
     int64_t most = t && t->lds_bytes ? t->lds_bytes : HOST_LOCAL_BYTES;
-    if (at > most)
-        FAIL(ERR_INPUT, "%s: the local tiles need %lld bytes, %s has %lld", name, (long long)at,
-             t ? t->name : "any target", (long long)most);
+    plan->stages = 1;
+    for (int i = 0; i < p->n_tiles; i++)
+        plan->tile[i].layout = (Layout){.bytes = type_bytes(p->tile[i].type),
+                                        .line = p->tile[i].size[plan->tile[i].columns_first ? 0 : 1]};
+    lay_out(p, plan);
+    if (plan->local_bytes > most)
+        FAIL(ERR_INPUT, "%s: the local tiles need %lld bytes, %s has %lld", name,
+             (long long)plan->local_bytes, t ? t->name : "any target", (long long)most);
+    if (!is_gpu(plan)) return ERR_OK;
+    if (2 * plan->stage_bytes <= most && has_pipeline(p, p->body)) plan->stages = 2;
+    tile_plan_pads(p, plan, most / plan->stages - plan->stage_bytes - (int64_t)p->n_tiles * LOCAL_ALIGN);
+    lay_out(p, plan);
     return ERR_OK;
 }
 
@@ -144,7 +221,7 @@ static Err registers(const Program *p, const char *name, TilePlan *plan)
         const TilePlace *x = &plan->tile[i];
         if (p->tile[i].space != SPACE_REGISTER) continue;
         int64_t one = type_bytes(p->tile[i].type) < 4 ? 4 : type_bytes(p->tile[i].type);
-        bytes += (int64_t)x->per[0] * x->per[1] * one;
+        bytes += x->count * one;
         last = i;
     }
     const Target *t = plan->target;
@@ -182,7 +259,7 @@ static Err tiles(const Program *p, const char *name, TilePlan *plan)
                       type_letter(t->type), type_letter((DataType)p->hand->type.DataType));
         if (t->space == SPACE_REGISTER && !t->wg_map.layout[0])
             FAIL_TILE(name, p, i, "a tile in registers needs a wg_map");
-        if (t->wg_map.layout[0]) TRY(one_map(p, i, name, plan->n_lanes, &plan->tile[i]));
+        if (t->wg_map.layout[0]) TRY(one_map(p, i, name, plan));
     }
     return ERR_OK;
 }
@@ -199,6 +276,7 @@ Err tile_plan(const Program *p, const Target *t, const char *name, TilePlan *out
     if (!p->hand->tile_m || !p->hand->tile_n)
         FAIL(ERR_INPUT, "%s: no 'grid tile_m N tile_n N', the tile of D of a work-group", name);
     TRY(layouts(p, name, out));
+    TRY(tile_plan_instructions(p, name, out));
     TRY(tiles(p, name, out));
     TRY(verify_ops(p, t, name, out));
     TRY(local_memory(p, name, out));

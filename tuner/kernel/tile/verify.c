@@ -63,7 +63,7 @@ static Err same_type(const Verifier *v, int i, int j)
 static Err same_map(const Verifier *v, int i, int j)
 {
     const TilePlace *x = &v->plan->tile[v->o->tile[i]], *y = &v->plan->tile[v->o->tile[j]];
-    if (memcmp(&x->wg, &y->wg, sizeof x->wg) || memcmp(&x->sg, &y->sg, sizeof x->sg))
+    if (x->inst != y->inst || memcmp(&x->wg, &y->wg, sizeof x->wg) || memcmp(&x->sg, &y->sg, sizeof x->sg))
         FAIL_OP(v, "%%%s and %%%s have different maps", tile(v, j)->name, tile(v, i)->name);
     return ERR_OK;
 }
@@ -111,18 +111,6 @@ static Err store_tile(Verifier *v)
     return same_type(v, 0, 1);
 }
 
-/* The instruction that a product asks for is one of the target's. */
-static Err instruction(const Verifier *v)
-{
-    const int32_t *m = v->o->hand->mma;
-    const Target *t = v->target;
-    if (!m[0] || !t) return ERR_OK;
-    const int32_t shape[] = {m[0], m[1], m[2], 1};
-    if (matrix_inst(t, tile(v, 1)->type, tile(v, 2)->type, shape)) return ERR_OK;
-    FAIL_OP(v, "%s has no matrix instruction of %d x %d x %d for type '%s'", t->name, m[0], m[1], m[2],
-            type_letter(tile(v, 1)->type));
-}
-
 static Err tile_mma(Verifier *v)
 {
     const Tile *d = tile(v, 0), *x = tile(v, 1), *y = tile(v, 2);
@@ -147,9 +135,12 @@ static Err tile_mma(Verifier *v)
         FAIL_OP(v, "%%%s is the first operand of one product and the second of another",
                 v->p->tile[both].name);
     }
-    v->plan->tile[v->o->tile[1]].columns_first = true;
+    /* K across lines; matrix instructions take elements of less than 4 bytes along K */
+    const bool along_k = v->plan->tile[v->o->tile[0]].inst && type_bytes(x->type) < 4;
+    v->plan->tile[v->o->tile[1]].columns_first = !along_k;
+    v->plan->tile[v->o->tile[2]].columns_first = along_k;
     v->ready |= 1u << v->o->tile[0];
-    return instruction(v);
+    return ERR_OK;
 }
 
 /* Ops on elements: %d and the sources are in registers, with one map. */
