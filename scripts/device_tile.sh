@@ -1,9 +1,11 @@
 #!/bin/sh
 # device_tile.sh OUT: checks and times the programs of configs/tile on the device that is here (an NVIDIA GPU, or DEVICE=host), with
-# the kernel that tuner makes for the same tile beside them. tuner validates every element; the table comes last.
+# the kernel that tuner makes for the same tile beside them. tuner validates every element; the table comes last, behind it the
+# speed of plain.tile by that of the made kernel.
 #
-# Environment: TUNER (build/bin/tuner), DEVICE (cuda), SIZE (4096,4096,1,4096; a small uneven one is run too), LIMIT (seconds, 240).
-# Exit code 1: a program is wrong or did not run.
+# Environment: TUNER (build/bin/tuner), DEVICE (cuda), SIZE (4096,4096,1,4096; a small uneven one is run too), LIMIT (seconds, 240),
+# LEAST (0.99): the least ratio of the two speeds at SIZE, on GPUs.
+# Exit code 1: a program is wrong or did not run, or the ratio is below LEAST.
 set -e
 [ $# = 1 ] || { echo "usage: device_tile.sh OUT" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -38,10 +40,11 @@ LibraryLogic: {ScheduleName: tile, DeviceNames: [Device 0], ArchitectureName: $a
 END
 }
 half="DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True"
+case $arch in sm_*) half_more=", {CustomKernelName: matrix_16x8x16}" ;; gfx*) half_more=", {CustomKernelName: matrix_16x16x16}" ;; *) half_more="" ;; esac
 names=""
 for p in plain k_sliced prefetching padded dual wrapped round_robin; do names="$names, {CustomKernelName: $p}"; done
 config single "DataType: s, TransposeA: False, TransposeB: False" "$same$names"
-config half "$half, TransposeA: True, TransposeB: False" "{CustomKernelName: transposed_a}"
+config half "$half, TransposeA: True, TransposeB: False" "{CustomKernelName: transposed_a}$half_more"
 bad=0
 for c in single half; do
   rm -rf "$out/$c"
@@ -54,5 +57,13 @@ for c in single half; do
     [ ! -f "$csv" ] || cut -d, -f2-5,11- "$csv" | sed 's/, */ | /g'
   done
 done | tee "$out/tile.txt"
+ratio=$(awk -F' [|] ' -v size="$(echo "$size" | sed 's/,/ | /g')" '
+  /^SizeI/ { for (i = 1; i <= NF; i++) if ($i == "plain") p = i; next }
+  p && index($0, size " | ") == 1 { printf "%.3f", $p / $(p - 1); exit }' "$out/tile.txt")
+echo "plain.tile runs at ${ratio:-?} of the made kernel's speed"
+if [ "$device" != host ] && ! awk -v r="${ratio:-0}" -v least="${LEAST:-0.99}" 'BEGIN { exit !(r >= least) }'; then
+  echo "that is below ${LEAST:-0.99}"
+  bad=1
+fi
 [ $bad = 0 ] && echo "all programs right" || echo "some programs FAILED"
 exit $bad

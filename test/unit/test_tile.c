@@ -9,8 +9,9 @@
 #include "kernel/tile/interpret.h"
 #include "test/unit/host_values.h"
 
-static const char *const programs[] = {"plain",  "k_sliced", "prefetching", "transposed_a",
-                                       "padded", "dual",     "wrapped",     "round_robin"};
+static const char *const programs[] = {"plain",           "k_sliced",      "prefetching", "transposed_a",
+                                       "padded",          "dual",          "wrapped",     "round_robin",
+                                       "matrix_16x16x16", "matrix_16x8x16"};
 enum { N_PROGRAMS = sizeof programs / sizeof *programs };
 
 /* M, N, batch, K */
@@ -69,6 +70,102 @@ static void interpreted(void **state)
             if (r.wrong) fail_msg("%s: %lld wrong", programs[i], (long long)r.wrong);
             arena_fini(&a);
         }
+}
+
+/* ---- on GPUs ---- */
+
+static void plan_of(Arena *a, const char *name, const char *arch, Program *p, TilePlan *plan)
+{
+    assert_ok(program_parse(p, program_text(a, name), name, a));
+    assert_ok(tile_plan(p, target_find(str_from(arch)), name, plan));
+}
+
+/* Each element of a tile in registers has as many work-items as its map repeats it. */
+static void check_held(const Program *p, const TilePlan *plan, int tile)
+{
+    enum { SIDE = 128 };
+    static int16_t seen[SIDE][SIDE];
+    const int32_t *size = p->tile[tile].size;
+    const int32_t copies = plan->n_threads * plan->tile[tile].count / (size[0] * size[1]);
+    Expr nodes[256];
+    ExprPool pool;
+    memset(seen, 0, sizeof seen);
+    expr_pool_fixed(&pool, nodes, 256);
+    const Expr *tid = expr_var(&pool, "tid", 0, 0, plan->n_threads - 1);
+    const Expr *e = expr_var(&pool, "e", 1, 0, plan->tile[tile].count - 1), *at[2];
+    for (int i = 0; i < 2; i++) at[i] = tile_held(&pool, p, plan, tile, i, tid, e);
+    assert_false(pool.failed);
+    for (int64_t t = 0; t < plan->n_threads; t++)
+        for (int64_t i = 0; i < plan->tile[tile].count; i++) {
+            int64_t v[] = {t, i}, place[2];
+            for (int side = 0; side < 2; side++) {
+                assert_true(expr_eval(at[side], v, &place[side]));
+                assert_in_range(place[side], 0, size[side] - 1);
+            }
+            seen[place[0]][place[1]]++;
+        }
+    for (int r = 0; r < size[0]; r++)
+        for (int c = 0; c < size[1]; c++) assert_int_equal(seen[r][c], copies);
+}
+
+static const struct {
+    const char *name, *arch;
+    int m, n; /* of the instruction; 0: none */
+} on_gpus[] = {{"plain", "gfx90a", 0, 0},
+               {"wrapped", "sm_90", 0, 0},
+               {"round_robin", "gfx1100", 0, 0},
+               {"matrix_16x16x16", "gfx90a", 16, 16},
+               {"matrix_16x16x16", "gfx1100", 16, 16},
+               {"matrix_16x8x16", "sm_90", 16, 8}};
+
+static void held(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof on_gpus / sizeof *on_gpus; i++) {
+        Arena a;
+        Program p;
+        TilePlan plan;
+        arena_init(&a, 0);
+        plan_of(&a, on_gpus[i].name, on_gpus[i].arch, &p, &plan);
+        for (int tile = 0; tile < p.n_tiles; tile++) {
+            if (p.tile[tile].space != SPACE_REGISTER) continue;
+            const MatrixInst *in = plan.tile[tile].inst;
+            assert_int_equal(in ? in->m : 0, on_gpus[i].m);
+            assert_int_equal(in ? in->n : 0, on_gpus[i].n);
+            check_held(&p, &plan, tile);
+        }
+        arena_fini(&a);
+    }
+}
+
+/* Loops whose loads can be under way early have two stages of local memory, where they fit. */
+static void pipelined(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *find, *put;
+        int stages;
+    } rows[] = {{"plain", "by 0", "by 0", 2},
+                {"dual", "by 0", "by 0", 2},
+                {"plain", "step 32 {", "step 32 {\n  update_tile_offset %a k + 0", 1},
+                {"plain", "%b k + 32", "%b k + %k", 1},
+                {"plain", "loop", "load_tile %la <- %a\nload_tile %lb <- %b\nloop", 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Arena a;
+        Program p;
+        TilePlan plan;
+        arena_init(&a, 0);
+        Str text = arena_dup(&a, program_text(&a, rows[i].name));
+        const char *at = strstr(text.s, rows[i].find);
+        assert_non_null(at);
+        text =
+            arena_printf(&a, "%.*s%s%s", (int)(at - text.s), text.s, rows[i].put, at + strlen(rows[i].find));
+        Err e = program_parse(&p, text, "p", &a);
+        if (!e) e = tile_plan(&p, target_find(STR("sm_90")), "p", &plan);
+        if (!e && plan.stages != rows[i].stages) fail_msg("'%s': %d stages", rows[i].put, plan.stages);
+        assert_ok(e);
+        arena_fini(&a);
+    }
 }
 
 /* ---- on the host ---- */
@@ -237,9 +334,8 @@ static void on_the_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(interpreted),
-        cmocka_unit_test(on_the_host),
+        cmocka_unit_test(round_trip), cmocka_unit_test(interpreted), cmocka_unit_test(held),
+        cmocka_unit_test(pipelined),  cmocka_unit_test(on_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

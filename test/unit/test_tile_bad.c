@@ -2,6 +2,7 @@
  * numbers. */
 #include "test/support.h"
 
+#include "base/fs.h"
 #include "kernel/kernel.h"
 #include "kernel/parse.h"
 #include "kernel/tile/interpret.h"
@@ -119,14 +120,16 @@ static const struct {
      "p:17: %a is [k 16, m 32], %la is [k 512, m 32]"},
 };
 
-static Str changed(Arena *a, const char *find, const char *put)
+static Str changed_in(Arena *a, const char *program, const char *find, const char *put)
 {
-    Str text = str_from(right);
-    const char *at = strstr(right, find);
+    Str text = str_from(program);
+    const char *at = strstr(program, find);
     if (!at) fail_msg("'%s' is not in the program", find);
-    size_t n = (size_t)(at - right);
+    size_t n = (size_t)(at - program);
     return arena_printf(a, "%.*s%s%s", (int)n, text.s, put, at + strlen(find));
 }
+
+static Str changed(Arena *a, const char *find, const char *put) { return changed_in(a, right, find, put); }
 
 static void malformed(void **state)
 {
@@ -151,6 +154,54 @@ static Err planned(Str text, const char *arch, Arena *a, Program *p, TilePlan *p
 {
     TRY(program_parse(p, text, "p", a));
     return tile_plan(p, arch ? target_find(str_from(arch)) : NULL, "p", plan);
+}
+
+/* Changes of matrix_16x8x16.tile: find NULL: none. */
+static const struct {
+    const char *find, *put, *arch, *message;
+} matrix_rows[] = {
+    {NULL, NULL, "gfx90a", "p:29: gfx90a has no matrix instruction of 16 x 8 x 16 for type 'H'"},
+    {"mma = [16, 8, 16]", "mma = [64, 64, 16]", "sm_90a",
+     "p:29: wgmma 64 x 64 x 16 is not written for programs by hand: it takes operands by descriptors"},
+    {"%acc : P register S[n 128, m 128] wg_map<[4, 2] of [32, 64]>",
+     "%acc : P register S[n 128, m 128] wg_map<[4, 2] of [8, 64]>", "sm_90",
+     "p:29: a subtile of %acc has 8 rows, no multiple of the 16 of the matrix instruction 16 x 8 x 16"},
+    {"%acc : P register S[n 128, m 128] wg_map<[4, 2] of [32, 64]>",
+     "%acc : P register S[n 128, m 128] wg_map<[4, 2] of [32, 4]>", "sm_90",
+     "p:29: a subtile of %acc has 4 columns, no multiple of the 8 of the matrix instruction 16 x 8 x 16"},
+    {"mma = [16, 8, 16]", "mma = [16, 8, 24]", NULL,
+     "p:29: %lb has 32 of K, no multiple of the 24 of the matrix instruction 16 x 8 x 24"},
+    {"mma = [16, 8, 16]", "mma = [16, 8, 24]", "x86-64-v3",
+     "p:29: %lb has 32 of K, no multiple of the 24 of the matrix instruction 16 x 8 x 24"},
+    {"%old : P register S[n 128, m 128] wg_map<[4, 2] of [32, 64]>",
+     "%old : P register S[n 128, m 128] wg_map<[4, 2] of [32, 64]> sg_map<[8, 4] of [1, 1]>", "sm_90",
+     "p:39: %old has an sg_map, and the matrix instruction 16 x 8 x 16 places its elements"},
+    {"%la : A local H[k 32, m 128] wg_map<[1, 8] of [32, 16]>",
+     "%la : A local H[k 32, m 128] wg_map<[1, 8] of [32, 16]> sg_map<[4, 16] of [8, 1]>", "sm_90",
+     "p:29: the matrix instruction 16 x 8 x 16 has 32 lanes, the maps give a subgroup 64"},
+    {"  update_tile_offset %a", "  tile_mma %old <- %lb, %la {mma = [16, 8, 8]}\n  update_tile_offset %a",
+     "sm_90", "p:30: sm_90 has no matrix instruction of 16 x 8 x 8 for type 'H'"},
+};
+
+static void matrix(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof matrix_rows / sizeof *matrix_rows; i++) {
+        Arena a;
+        Program p;
+        TilePlan plan;
+        Str text;
+        const char *arch = matrix_rows[i].arch, *find = matrix_rows[i].find;
+        arena_init(&a, 0);
+        assert_ok(file_read(&a, "configs/tile/matrix_16x8x16.tile", PARSE_MAX_BYTES, &text));
+        text = arena_dup(&a, text); /* ends with NUL */
+        if (find) text = changed_in(&a, text.s, find, matrix_rows[i].put);
+        Err e = program_parse(&p, text, "p", &a);
+        if (!e) e = tile_plan(&p, arch ? target_find(str_from(arch)) : NULL, "p", &plan);
+        if (e != ERR_INPUT) fail_msg("%s is accepted", matrix_rows[i].message);
+        assert_string_equal(err_message(), matrix_rows[i].message);
+        arena_fini(&a);
+    }
 }
 
 /* Local memory and registers against the target. */
@@ -204,7 +255,7 @@ static void out_of_bounds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(malformed), cmocka_unit_test(too_large),
-                                       cmocka_unit_test(out_of_bounds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(malformed), cmocka_unit_test(matrix),
+                                       cmocka_unit_test(too_large), cmocka_unit_test(out_of_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

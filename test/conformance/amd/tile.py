@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Programs over tiles that are written by hand (configs/tile): AMD kernels of them on the emulator, which checks bounds,
-races and waits, and NVIDIA kernels of them on the CPU.
+races and waits, and NVIDIA kernels of them on the CPU; the main loop of AMD kernels beside that of a generated one.
 
 usage: tile.py [--build DIR] [--only nvptx|amd]
 Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when something is wrong."""
@@ -13,19 +13,22 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..'), HERE]
 import cases
 import emulate
+import loop_stats
 import run
 
 PROGRAMS = ['plain', 'k_sliced', 'prefetching', 'transposed_a', 'padded', 'dual', 'wrapped', 'round_robin']
-SIZES = [[64, 64, 1, 64], [45, 37, 2, 51], [100, 130, 1, 33, 103, 101, 107, 133], [1, 1, 1, 1]]
-SCALARS = [[1, 0], [1, 2], [-2, 0.5], [0, 2]]
+MATRIX = {'gfx90a': ['matrix_16x16x16'], 'gfx1100': ['matrix_16x16x16'], 'sm_90': ['matrix_16x8x16']}
+HALF = ['transposed_a', 'matrix_16x16x16', 'matrix_16x8x16']
+SIZES = [[64, 64, 1, 64], [128, 256, 1, 96], [45, 37, 2, 51], [100, 130, 1, 33, 103, 101, 107, 133], [1, 1, 1, 1]]
+SCALARS = [[1, 0], [2, 0.5], [1, 2], [-2, 0.5], [0, 2]]
 
 
 def listed(arches):
     """Entries of emit's list."""
     out = []
     for arch in arches:
-        for name in PROGRAMS:
-            kind, trans = ('HHS', 'TN') if name == 'transposed_a' else ('S', 'NN')
+        for name in PROGRAMS + MATRIX[arch]:
+            kind, trans = ('HHS', 'TN') if name in HALF else ('S', 'NN')
             c = cases.case(arch, kind, trans, {'CustomKernelName': name, 'KernelLanguage': 'Source'})
             out.append(dict(c, name=f'{name}_{arch}', programs=os.path.join(HERE, '../../../configs/tile'), sizes=SIZES,
                             scalars=SCALARS, cus=4, apart=False))
@@ -48,6 +51,21 @@ def check(machine, todo, answers, objects):
     return failed, n
 
 
+def main_loops(made):
+    """The main loop of plain.tile beside that of the generated kernel of the same tile: at most 1 % more instructions."""
+    failed = []
+    for arch in ('gfx90a', 'gfx1100'):
+        own = {'DepthU': 32, 'KernelLanguage': 'Assembly', 'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'PrefetchGlobalRead': 1}
+        todo = [dict(cases.case(arch, 'S', 'NN', own), name='generated'), next(c for c in listed([arch]) if c['name'] == f'plain_{arch}')]
+        answers = made.make(todo)
+        objects = made.compile(made.texts(answers))
+        found = [loop_stats.stats(objects[(arch, a['symbol'])], arch, a['symbol']) for a in answers]
+        if not all(found) or any(f['scratch'] for f in found) or found[1]['loop'] > 1.01 * found[0]['loop']:
+            failed.append(f'plain_{arch}: instructions of the main loop of the generated kernel and of this: '
+                          f'{[f and f["loop"] for f in found]}')
+    return failed
+
+
 def amd(build):
     emu, why = emulate.load_emulator()
     compiler, version = run.newest_clang()
@@ -58,9 +76,10 @@ def amd(build):
     todo = listed(['gfx90a', 'gfx1100'])
     answers = made.make(todo)
     objects = made.compile(made.texts(answers))
-    out = check(emulate.Machine(emu), todo, answers, {a['name']: objects for a in answers})
+    failed, n = check(emulate.Machine(emu), todo, answers, {a['name']: objects for a in answers})
+    failed += main_loops(made)
     made.close()
-    return out
+    return failed, n
 
 
 def nvptx(build):
@@ -99,7 +118,7 @@ def main():
             print(line)
         wrong += len(failed)
         if n:
-            print(f'{name}: {len(PROGRAMS)} programs, {n} problems, {len(failed) or "none"} wrong')
+            print(f'{name}: {len(PROGRAMS) + 1} programs, {n} problems, {len(failed) or "none"} wrong')
     return 1 if wrong else 0
 
 

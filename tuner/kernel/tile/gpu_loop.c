@@ -31,7 +31,7 @@ static void move(TileLowering *t, const Op *loop)
         if (o->kind == OP_PREFETCH_TILE || o->kind == OP_UPDATE_TILE_OFFSET) tile_op(t, o);
 }
 
-/* The ops on what has been loaded, or the loads' second halves, with the stage at the byte of that name. */
+/* The ops on what has been loaded, with the stage at the byte of that name. */
 static void consume(TileLowering *t, const Op *loop, const char *stage)
 {
     stmt_block(t->s);
@@ -44,6 +44,7 @@ static void consume(TileLowering *t, const Op *loop, const char *stage)
     stmt_end(t->s);
 }
 
+/* The loads' second halves. */
 static void put(TileLowering *t, const Op *loop, const char *stage)
 {
     stmt_block(t->s);

@@ -261,29 +261,33 @@ void tile_gpu_put(TileLowering *t)
     stmt_end(t->s);
 }
 
+/* A run at a time: more addresses at once would take registers from the products. */
 void tile_gpu_copy(TileLowering *t)
 {
     ExprPool *pool = &t->s->pool;
     const Part x = part_of(t);
-    const bool some = open_writes(t, x.to);
-    const int line = x.along * x.n;
-    const int64_t all = (int64_t)x.across * line;
+    const bool some = open_writes(t, x.to), swap = t->o->hand->transpose;
+    const int64_t all = (int64_t)x.across * x.along;
+    const Expr *at[2];
     stmt_loop(t->s, (Loop){.var = "e",
                            .type = "unsigned",
                            .start = expr_const(pool, 0),
                            .limit = expr_const(pool, all),
                            .slot = TILE_SLOT_I,
                            .unroll = UNROLL_NONE});
-    const Expr *e = expr_var(pool, "e", TILE_SLOT_I, 0, all - 1), *at[2];
-    for (int i = 0; i < 2; i++) {
-        const Expr *number = i == x.side ? expr_mod_i(pool, e, line) : expr_div_i(pool, e, line);
-        at[i] = tile_element(pool, t->p, t->plan, x.to, i, tile_gpu_tid(t), number);
-        at[i] = stmt_let(t->s, i ? "col" : "row", at[i]);
-    }
-    const bool swap = t->o->hand->transpose;
-    stmt_store(t->s, local(t, x.to, "@T", 1, at[0], at[1]), found(t, x.from, at[swap], at[!swap]));
+    const Expr *e = expr_var(pool, "e", TILE_SLOT_I, 0, all - 1);
+    Run r = {.first = expr_mul_i(pool, expr_mod_i(pool, e, x.along), x.n)};
+    const Expr *across = expr_div_i(pool, e, x.along);
+    across = tile_element(pool, t->p, t->plan, x.to, 1 - x.side, tile_gpu_tid(t), across);
+    r.at[1 - x.side] = stmt_let(t->s, "across", across);
+    const Value *v = stmt_var(t->s, vector_type(t, x.to, x.n, ""), "v", NULL);
+    const Expr *q = stmt_unrolled(t->s, "q", TILE_SLOT_U, x.n);
+    element_of_run(t, &x, &r, q, at);
+    stmt_set(t->s, value_at(t->s, v, q), found(t, x.from, at[swap], at[!swap]));
     stmt_end(t->s);
-    if (some) stmt_end(t->s);
+    q = stmt_unrolled(t->s, "q", TILE_SLOT_U, x.n);
+    stmt_store(t->s, local(t, x.to, "@T", 1, at[0], at[1]), value_at(t->s, v, q));
+    for (int i = 0; i < 2 + some; i++) stmt_end(t->s);
 }
 
 /* Without a map: along the base's rows, all work-items side by side. */

@@ -1,11 +1,13 @@
-/* Products of programs written by hand on GPUs: vectors of both operands from local memory, then multiply-add;
- * or matrix instructions, whose lane maps say what a lane reads. See gpu.h. */
+/* Products of programs written by hand on GPUs: vectors of both operands from local memory, multiply-add; or
+ * matrix instructions, whose lane maps say what a lane reads. See gpu.h. */
 #include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
 #include "kernel/nvptx/ring.h"
 #include "kernel/tile/gpu.h"
 
-enum { PRODUCTS = 2048, PRODUCTS_OF_LONG_LOOPS = 512 }; /* of a work-item in unrolled steps */
+/* Products of a work-item in steps that are written out: of all steps, or else of a turn of a loop over them;
+ * of the loop of tiles that hang over an edge. */
+enum { PRODUCTS = 2048, PRODUCTS_OF_LONG_LOOPS = 512, PRODUCTS_OF_SHORT_LOOPS = 128 };
 
 /* An operand of the steps that are written out. */
 typedef struct {
@@ -207,7 +209,7 @@ static void read_step(TileLowering *t, Reader r[2], const Value *const x[2], con
                       : read_operands)(t, &r[i], value_at(t->s, x[i], set), k);
 }
 
-/* n steps from K element `from` on, written out; a step's operands are read while the one before multiplies. */
+/* n steps from K element `from` on, written out; operands are read while the step before multiplies. */
 static void steps(TileLowering *t, const Expr *from, int n, int depth)
 {
     Stmts *s = t->s;
@@ -241,10 +243,9 @@ void tile_gpu_mma(TileLowering *t)
     const int depth = acc->inst ? acc->inst->k : 1, all = t->p->tile[t->o->tile[1]].size[1] / depth;
     const int each = acc->inst ? acc->count : acc->per[0] * acc->per[1];
     int n = all;
-    if (t->is_short)
-        n = 1;
-    else if (all * each > PRODUCTS)
-        while (n > 1 && (all % n || n * each > PRODUCTS_OF_LONG_LOOPS)) n--;
+    const int most = t->is_short ? PRODUCTS_OF_SHORT_LOOPS : PRODUCTS_OF_LONG_LOOPS;
+    if (t->is_short || all * each > PRODUCTS)
+        while (n > 1 && (all % n || n * each > most)) n--;
     if (!t->o->set) tile_gpu_clear(t, t->o->tile[0]);
     if (n == all) {
         stmt_block(t->s);

@@ -1,4 +1,4 @@
-/* Which elements of a tile a work-item has, as expressions of its number: by wg_map and sg_map, or by the lane
+/* Which elements of a tile a work-item has, as expressions of its number: by wg_map and sg_map, or by a lane
  * map of a matrix instruction. See plan.h. */
 #include "index/matrix_lanes.h"
 #include "kernel/tile/plan.h"

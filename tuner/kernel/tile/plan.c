@@ -29,7 +29,9 @@ static Err default_lanes(const Program *p, int i, const char *name, int32_t lane
 {
     const int side = contiguous_side(p->body, i) == 0 ? 0 : 1;
     const int32_t *data = x->wg.data;
-    for (int32_t run = 16 / type_bytes(p->tile[i].type); run; run /= 2) {
+    /* tiles in registers have one map whatever their type is */
+    const DataType type = p->tile[i].space == SPACE_REGISTER ? hand_sum_type(p->hand) : p->tile[i].type;
+    for (int32_t run = 16 / type_bytes(type); run; run /= 2) {
         int32_t along = 1;
         while (along * 2 <= lanes && data[side] % (along * 2 * run) == 0) along *= 2;
         const int32_t across = lanes / along;
@@ -213,22 +215,50 @@ static Err local_memory(const Program *p, const char *name, TilePlan *plan)
     return ERR_OK;
 }
 
+/* Numbers of the first and the last op that touch each tile; ops in front of `*at` have been counted. What a
+ * loop touches and something in front of it does is kept through all of its turns. */
+typedef struct {
+    int first[PROGRAM_MAX_TILES], last[PROGRAM_MAX_TILES];
+} Lifetimes;
+
+static void lifetimes(const Op *list, int *at, Lifetimes *x)
+{
+    for (const Op *o = list; o; o = o->next) {
+        const int begin = (*at)++;
+        for (int i = 0; i < 3; i++) {
+            if (o->tile[i] < 0) continue;
+            if (!x->first[o->tile[i]]) x->first[o->tile[i]] = begin;
+            x->last[o->tile[i]] = begin;
+        }
+        lifetimes(o->body, at, x);
+        for (int i = 0; i < PROGRAM_MAX_TILES && o->kind == OP_LOOP; i++)
+            if (x->last[i] > begin && x->first[i] < begin) x->last[i] = *at;
+    }
+}
+
+/* Tiles in registers that live at the same time. */
 static Err registers(const Program *p, const char *name, TilePlan *plan)
 {
-    int64_t bytes = 0;
-    int last = 0;
-    for (int i = 0; i < p->n_tiles; i++) {
-        const TilePlace *x = &plan->tile[i];
-        if (p->tile[i].space != SPACE_REGISTER) continue;
-        int64_t one = type_bytes(p->tile[i].type) < 4 ? 4 : type_bytes(p->tile[i].type);
-        bytes += x->count * one;
-        last = i;
+    Lifetimes life = {{0}, {0}};
+    int64_t most = 0;
+    int n_ops = 1, worst = 0;
+    lifetimes(p->body, &n_ops, &life);
+    for (int at = 1; at < n_ops; at++) {
+        int64_t bytes = 0;
+        int last = 0;
+        for (int i = 0; i < p->n_tiles; i++) {
+            if (p->tile[i].space != SPACE_REGISTER || at < life.first[i] || at > life.last[i]) continue;
+            const int64_t one = type_bytes(p->tile[i].type) < 4 ? 4 : type_bytes(p->tile[i].type);
+            bytes += plan->tile[i].count * one;
+            last = i;
+        }
+        if (bytes > most) most = bytes, worst = last;
     }
     const Target *t = plan->target;
-    if (t && t->lds_bytes && bytes / 4 > t->n_vector_regs)
-        FAIL_TILE(name, p, last, "with it a work-item needs %lld registers for tiles, %s has %d",
-                  (long long)(bytes / 4), t->name, t->n_vector_regs);
-    plan->registers = (int32_t)(bytes / 4 < INT32_MAX ? bytes / 4 : INT32_MAX);
+    if (t && t->lds_bytes && most / 4 > t->n_vector_regs)
+        FAIL_TILE(name, p, worst, "with it a work-item needs %lld registers for tiles, %s has %d",
+                  (long long)(most / 4), t->name, t->n_vector_regs);
+    plan->registers = (int32_t)(most / 4 < INT32_MAX ? most / 4 : INT32_MAX);
     return ERR_OK;
 }
 
