@@ -236,8 +236,9 @@ static const CliCommand tile = {
              "  init_tile %t[ROW, COL] shape [ROWS, COLS] strides [LD, 1]\n"
              "  update_tile_offset %t k + EXPR, prefetch_tile %t\n"
              "  load_tile %v <- %t {transpose = [1, 0], padding = 1.0}, store_tile %t <- %v\n"
-             "  tile_mma %d <- %a, %b[, %d], fill_tile %v by 0, scale_tile %v by alpha\n"
-             "  shift_tile %v by EXPR, add_tile, multiply_tile %d <- %x, %y, convert_tile %d <- %x",
+             "  tile_mma %d <- %a, %b[, %d] {mma = [16, 16, 16]}\n"
+             "  fill_tile %v by 0, scale_tile %v by alpha, shift_tile %v by EXPR\n"
+             "  add_tile, multiply_tile %d <- %x, %y, convert_tile %d <- %x",
 };
 static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &tile};
 
