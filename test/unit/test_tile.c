@@ -148,6 +148,7 @@ static void pipelined(void **state)
     } rows[] = {{"plain", "by 0", "by 0", 2},
                 {"dual", "by 0", "by 0", 2},
                 {"plain", "step 32 {", "step 32 {\n  update_tile_offset %a k + 0", 1},
+                {"plain", " wg_map<[4, 1] of [8, 64]> sg_map<[4, 16] of [1, 4]>", "", 2},
                 {"plain", "%b k + 32", "%b k + %k", 1},
                 {"plain", "loop", "load_tile %la <- %a\nload_tile %lb <- %b\nloop", 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

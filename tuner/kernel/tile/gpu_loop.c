@@ -127,7 +127,7 @@ bool tile_gpu_loop(TileLowering *t)
     Stmts *s = t->s;
     const Op *loop = t->o;
     const HandArgs *h = loop->hand;
-    if (!tile_pipelines(t->p, loop)) return false;
+    if (!tile_pipelines(t->p, t->plan, loop)) return false;
     stmt_block(s);
     stmt_var(s, expr_type(t->family->style, h->counter), h->variable, value_expr(s, h->n[0].e));
     const Expr *whole = whole_end(t, loop);

@@ -12,6 +12,8 @@ enum { LOCAL_ALIGN = 64, HOST_LOCAL_BYTES = 1 << 28 };
 
 /* ---- maps ---- */
 
+static bool is_gpu(const TilePlan *plan) { return plan->target && target_family(plan->target)->is_gpu; }
+
 /* The side of a local tile that is contiguous in memory: that of its first load. */
 static int contiguous_side(const Op *list, int tile)
 {
@@ -25,7 +27,7 @@ static int contiguous_side(const Op *list, int tile)
 
 /* Lanes along the side that is contiguous in memory first, with runs of up to 16 bytes, then across. Runs of
  * half the length where lanes are left over. */
-static Err default_lanes(const Program *p, int i, const char *name, int32_t lanes, TilePlace *x)
+static bool default_lanes(const Program *p, int i, int32_t lanes, TilePlace *x)
 {
     const int side = contiguous_side(p->body, i) == 0 ? 0 : 1;
     const int32_t *data = x->wg.data;
@@ -38,20 +40,36 @@ static Err default_lanes(const Program *p, int i, const char *name, int32_t lane
         if (across * along != lanes || data[1 - side] % across || data[side] % run) continue;
         x->sg.layout[side] = along, x->sg.layout[1 - side] = across;
         x->sg.data[side] = run, x->sg.data[1 - side] = 1;
-        return ERR_OK;
+        return true;
     }
-    FAIL_TILE(name, p, i, "%d lanes do not share a subtile of %d x %d evenly, and there is no sg_map", lanes,
-              data[0], data[1]);
+    return false;
+}
+
+/* A local tile without a map is shared evenly, if it can be: by subgroups across the side that is contiguous
+ * in memory, or else along it. */
+static bool default_map(const Program *p, int i, const TilePlan *plan, TilePlace *x)
+{
+    const int side = contiguous_side(p->body, i) == 0 ? 0 : 1;
+    const int32_t *size = p->tile[i].size;
+    for (int tries = 0; tries < 2; tries++) {
+        const int cut = tries ? side : 1 - side;
+        if (size[cut] % plan->n_subgroups) continue;
+        x->wg = (TileMap){{1, 1}, {size[0], size[1]}};
+        x->wg.layout[cut] = plan->n_subgroups, x->wg.data[cut] /= plan->n_subgroups;
+        if (default_lanes(p, i, plan->n_lanes, x)) return true;
+    }
+    return false;
 }
 
 static Err one_map(const Program *p, int i, const char *name, TilePlan *plan)
 {
     const Tile *t = &p->tile[i];
     TilePlace *x = &plan->tile[i];
-    const int32_t lanes = plan->n_lanes;
-    x->wg = t->wg_map, x->sg = t->sg_map;
+    if (t->wg_map.layout[0]) x->wg = t->wg_map, x->sg = t->sg_map;
     x->mapped = true;
-    if (!x->sg.layout[0] && !x->inst) TRY(default_lanes(p, i, name, lanes, x));
+    if (!x->sg.layout[0] && !x->inst && !default_lanes(p, i, plan->n_lanes, x))
+        FAIL_TILE(name, p, i, "%d lanes do not share a subtile of %d x %d evenly, and there is no sg_map",
+                  plan->n_lanes, x->wg.data[0], x->wg.data[1]);
     for (int side = 0; side < 2; side++) {
         Err e = distribute_check("wg_map", side, t->size[side], x->wg.layout[side], x->wg.data[side]);
         int64_t all = x->inst ? 1 : (int64_t)x->sg.layout[side] * x->sg.data[side];
@@ -127,13 +145,13 @@ static bool moves_evenly(const Op *loop, const Op *o)
 }
 
 /* The op may stand in a pipelined loop, behind the loads of the tiles in `loaded`. */
-static bool may_stand(const Program *p, const Op *loop, const Op *o, unsigned loaded)
+static bool may_stand(const Program *p, const TilePlan *plan, const Op *loop, const Op *o, unsigned loaded)
 {
     switch (o->kind) {
     case OP_UPDATE_TILE_OFFSET:
         return moves_evenly(loop, o);
     case OP_LOAD_TILE: /* alone, and only here */
-        return p->tile[o->tile[0]].space == SPACE_LOCAL && p->tile[o->tile[0]].wg_map.layout[0] &&
+        return p->tile[o->tile[0]].space == SPACE_LOCAL && plan->tile[o->tile[0]].mapped &&
                !(loaded >> o->tile[0] & 1) && touches(loop->body, o->tile[0]) == touches(p->body, o->tile[0]);
     case OP_TILE_MMA:
         return (loaded >> o->tile[1] & 1) && (loaded >> o->tile[2] & 1);
@@ -151,12 +169,12 @@ static bool may_stand(const Program *p, const Op *loop, const Op *o, unsigned lo
     }
 }
 
-bool tile_pipelines(const Program *p, const Op *loop)
+bool tile_pipelines(const Program *p, const TilePlan *plan, const Op *loop)
 {
     unsigned loaded = 0;
     bool moved = false;
     for (const Op *o = loop->body; o; o = o->next) {
-        if (!may_stand(p, loop, o, loaded)) return false;
+        if (!may_stand(p, plan, loop, o, loaded)) return false;
         if (moved && (o->kind == OP_LOAD_TILE || o->kind == OP_PREFETCH_TILE)) return false;
         moved |= o->kind == OP_UPDATE_TILE_OFFSET;
         if (o->kind == OP_LOAD_TILE) loaded |= 1u << o->tile[0];
@@ -165,8 +183,6 @@ bool tile_pipelines(const Program *p, const Op *loop)
 }
 
 /* ---- memory ---- */
-
-static bool is_gpu(const TilePlan *plan) { return plan->target && target_family(plan->target)->is_gpu; }
 
 /* Lines of a local tile in local memory. */
 static int lines_of(const Program *p, const TilePlan *plan, int i)
@@ -188,11 +204,10 @@ static void lay_out(const Program *p, TilePlan *plan)
     plan->local_bytes = at * plan->stages;
 }
 
-static bool has_pipeline(const Program *p, const Op *list)
+static bool has_pipeline(const Program *p, const TilePlan *plan, const Op *list)
 {
     for (const Op *o = list; o; o = o->next)
-        if (o->kind == OP_LOOP ? tile_pipelines(p, o) || has_pipeline(p, o->body) : has_pipeline(p, o->body))
-            return true;
+        if ((o->kind == OP_LOOP && tile_pipelines(p, plan, o)) || has_pipeline(p, plan, o->body)) return true;
     return false;
 }
 
@@ -209,7 +224,7 @@ static Err local_memory(const Program *p, const char *name, TilePlan *plan)
         FAIL(ERR_INPUT, "%s: the local tiles need %lld bytes, %s has %lld", name,
              (long long)plan->local_bytes, t ? t->name : "any target", (long long)most);
     if (!is_gpu(plan)) return ERR_OK;
-    if (2 * plan->stage_bytes <= most && has_pipeline(p, p->body)) plan->stages = 2;
+    if (2 * plan->stage_bytes <= most && has_pipeline(p, plan, p->body)) plan->stages = 2;
     tile_plan_pads(p, plan, most / plan->stages - plan->stage_bytes - (int64_t)p->n_tiles * LOCAL_ALIGN);
     lay_out(p, plan);
     return ERR_OK;
@@ -289,7 +304,9 @@ static Err tiles(const Program *p, const char *name, TilePlan *plan)
                       type_letter(t->type), type_letter((DataType)p->hand->type.DataType));
         if (t->space == SPACE_REGISTER && !t->wg_map.layout[0])
             FAIL_TILE(name, p, i, "a tile in registers needs a wg_map");
-        if (t->wg_map.layout[0]) TRY(one_map(p, i, name, plan));
+        const bool shared = t->space == SPACE_LOCAL && is_gpu(plan) && !t->wg_map.layout[0] &&
+                            default_map(p, i, plan, &plan->tile[i]);
+        if (t->wg_map.layout[0] || shared) TRY(one_map(p, i, name, plan));
     }
     return ERR_OK;
 }

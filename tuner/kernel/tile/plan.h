@@ -44,7 +44,7 @@ Err tile_plan(const Program *p, const Target *t, const char *name, TilePlan *out
  * body loads local tiles with maps, each once, in front of the products that read them, changes tiles in
  * registers, and behind all loads moves tiles of memory, forward and by the same in each turn; no op outside
  * of the loop touches those local tiles. */
-bool tile_pipelines(const Program *p, const Op *loop);
+bool tile_pipelines(const Program *p, const TilePlan *plan, const Op *loop);
 
 /* ---- which elements a work-item has: place.c. tid: its number in the work-group ---- */
 
