@@ -2,6 +2,7 @@
 #include "problem/part.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const Part parts[] = {
@@ -9,7 +10,12 @@ static const Part parts[] = {
 #include "problem/parts.def"
 #undef PART
 };
-enum { N_PARTS = sizeof parts / sizeof *parts, KEY = 48 };
+static const PartRates rates[] = {
+#define RATE(...) {__VA_ARGS__},
+#include "problem/parts.def"
+#undef RATE
+};
+enum { N_PARTS = sizeof parts / sizeof *parts, N_RATES = sizeof rates / sizeof *rates, KEY = 48 };
 
 const Part *part_at(size_t i) { return i < N_PARTS ? &parts[i] : NULL; }
 
@@ -126,6 +132,31 @@ bool target_schedule_in(const Target *t, Str text)
             if (contains_word(text, one)) return true;
     }
     return false;
+}
+
+/* ---- rates ---- */
+
+/* The architecture of a row of rates. */
+static const Target *rates_target(const PartRates *r)
+{
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (!strcmp(parts[i].name, r->part)) return target_find(str_from(parts[i].arch));
+    return NULL;
+}
+
+const PartRates *part_rates(const Part *p, const Target *t)
+{
+    const PartRates *near = NULL;
+    int least = INT32_MAX;
+    for (size_t i = 0; i < N_RATES; i++) {
+        const Target *own = rates_target(&rates[i]);
+        if (p && !strcmp(rates[i].part, p->name)) return &rates[i];
+        if (!own || own->family != t->family || own->isa[0] != t->isa[0]) continue;
+        int far = abs(own->isa[1] - t->isa[1]) * 16 +
+                  (t->family == TARGET_NVPTX ? 0 : abs(own->isa[2] - t->isa[2]));
+        if (far < least) least = far, near = &rates[i];
+    }
+    return near;
 }
 
 /* ---- lists ---- */

@@ -18,8 +18,19 @@ typedef struct {
     const char *also; /* other names, separated by '|' */
 } Part;
 
+/* Rates of a part for the performance model; units as in parts.def. */
+typedef struct {
+    const char *part;
+    double clock_mhz, vector_s, vector_d, vector_h, vector_i8;
+    double matrix_h, matrix_b, matrix_x, matrix_s, matrix_d, matrix_i8, matrix_f8;
+    double local_bytes, l2_kib, l2_gbs, dram_gbs, dies;
+} PartRates;
+
 /* Rows in table order; NULL after the last. */
 const Part *part_at(size_t i);
+/* The row of the part; p NULL or without a row: the first of the architecture, else of one with the same
+ * major version. NULL: of a CPU. */
+const PartRates *part_rates(const Part *p, const Target *t);
 /* True when the part has that architecture; the parts of sm_90 are also parts of sm_90a. */
 bool part_is_of(const Part *p, const Target *t);
 /* True when the name denotes the part: a name of it, "Device 740c", "Vega 10 XT [Radeon RX Vega 64]". */

@@ -1,0 +1,252 @@
+/* The performance model: the traffic of work-group orders against the walk itself, kernels of every family
+ * from the ready configs, and what any model must say of sizes and kernels. */
+#include "test/support.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "index/walk.h"
+#include "measure/model.h"
+#include "space/space.h"
+
+/* ---- work-group order ---- */
+
+enum { N_NODES = 200, SIDE = 24 };
+
+static int64_t value(const Expr *e, const int64_t *slots)
+{
+    int64_t v = -1;
+    assert_true(expr_eval(e, slots, &v));
+    return v;
+}
+
+/* Rows and columns that waves of `wave` work-groups touch, on average over the whole waves of the grid. */
+static void count_footprint(int32_t mapping, int64_t tiles_m, int64_t tiles_n, int64_t wave, double *rows,
+                            double *columns)
+{
+    static const WalkNames names = {.group = {"x", "y", "z"}, .tiles_m = "m", .tiles_n = "n"};
+    Expr nodes[N_NODES];
+    ExprPool p;
+    expr_pool_fixed(&p, nodes, N_NODES);
+    Walk w = {.mapping = mapping, .split = 1, .depth_u = 16};
+    WalkPlace at = walk_place(&p, &w, &names);
+    int64_t v[WALK_SLOTS] = {[WALK_TILES_M] = tiles_m, [WALK_TILES_N] = tiles_n};
+    int64_t waves = tiles_m * tiles_n / wave;
+    *rows = *columns = 0;
+    for (int64_t i = 0; i < waves; i++) {
+        bool row[SIDE] = {0}, column[SIDE] = {0};
+        for (int64_t id = i * wave; id < (i + 1) * wave; id++) {
+            /* Walk counts ids along M first where bands lie along N, else along N first */
+            v[WALK_GROUP_X] = mapping < -1 ? id / tiles_n : id % tiles_m;
+            v[WALK_GROUP_Y] = mapping < -1 ? id % tiles_n : id / tiles_m;
+            row[value(at.wg0, v)] = column[value(at.wg1, v)] = true;
+        }
+        for (int k = 0; k < SIDE; k++) *rows += row[k], *columns += column[k];
+    }
+    *rows /= (double)waves, *columns /= (double)waves;
+}
+
+static void footprint_is_the_walks(void **state)
+{
+    (void)state;
+    static const int32_t mappings[] = {1, 2, 4, 6, 8, -2, -4, -8};
+    static const int64_t waves[] = {4, 8, 12, 24, 48};
+    double error = 0;
+    int n = 0;
+    for (size_t i = 0; i < sizeof mappings / sizeof *mappings; i++)
+        for (int64_t m = 8; m <= SIDE; m += 8)
+            for (int64_t k = 8; k <= SIDE; k += 8)
+                for (size_t w = 0; w < sizeof waves / sizeof *waves; w++) {
+                    double rows, columns, r, c;
+                    count_footprint(mappings[i], m, k, waves[w], &rows, &columns);
+                    model_footprint(mappings[i], (double)m, (double)k, (double)waves[w], &r, &c);
+                    error += fabs(log((r + c) / (rows + columns)));
+                    n++;
+                    if (fabs(log((r + c) / (rows + columns))) > 0.5)
+                        fail_msg("mapping %d, %lld x %lld tiles, wave %lld: %g + %g, the walk has %g + %g",
+                                 mappings[i], (long long)m, (long long)k, (long long)waves[w], r, c, rows,
+                                 columns);
+                }
+    if (error / n > 0.06) fail_msg("mean error of %d footprints is %g", n, error / n);
+}
+
+/* ---- kernels of the ready configs ---- */
+
+typedef void KernelFn(void *ctx, const Solution *s, const ModelKernel *k);
+
+/* Calls fn for each valid solution of the config's first problem type. */
+static size_t each_kernel(const char *config, const char *arch, KernelFn *fn, void *ctx)
+{
+    Arena a;
+    Config *c;
+    const Target *t = target_find(str_from(arch));
+    size_t n = 0;
+    arena_init(&a, 0);
+    assert_ok(config_read(&a, config, &(ConfigOptions){0}, &c));
+    const ProblemGroup *g = &c->problem[0];
+    for (size_t i = 0; i < g->n_size_groups; i++) {
+        Space sp;
+        Fork f;
+        Deriver d;
+        bool more;
+        DeriveLimits limits = {.writer = true, .max_depth_u = (int32_t)c->globals.MaxDepthU};
+        assert_ok(deriver_init(&d, &g->pt, t, &limits));
+        assert_ok(space_of_size_group(&sp, c, &g->pt, &g->size_group[i]));
+        assert_ok(fork_init(&f, &sp, &d));
+        assert_ok(fork_next(&f, &more));
+        for (; more; n++) {
+            ModelKernel k;
+            assert_ok(model_kernel(&f.solution, t, &k));
+            fn(ctx, &f.solution, &k);
+            assert_ok(fork_next(&f, &more));
+        }
+        fork_fini(&f);
+        space_fini(&sp);
+    }
+    arena_fini(&a);
+    return n;
+}
+
+typedef struct {
+    ModelDevice d;
+    ModelRates r[MODEL_CLASSES];
+    double best; /* part of the bound that the best kernel reaches at the size */
+    ModelSize z;
+} Judge;
+
+static void judge(void *ctx, const Solution *s, const ModelKernel *k)
+{
+    Judge *j = ctx;
+    ModelTime t;
+    static const double sizes[][4] = {
+        {1, 1, 1, 1}, {64, 64, 64, 1}, {4096, 4096, 4096, 1}, {1, 4096, 4096, 1}, {128, 128, 128, 64}};
+    double sum = 0;
+    (void)s;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ModelSize z = {sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], 16, 16, 16, false};
+        double seconds = model_time(k, &j->d, &j->r[k->class], &z, &t);
+        assert_true(isfinite(seconds) && seconds > 0 && seconds == t.seconds);
+        assert_true(seconds >= t.bound_seconds * 0.999);
+        assert_true(t.edge_waste >= 0 && t.edge_waste < 1 && t.last_fill > 0 && t.last_fill <= 1);
+        for (int m = 0; m < MODEL_N_TERMS; m++) sum += t.term[m];
+        assert_true(seconds <= sum * 1.2);
+    }
+    double part = model_time(k, &j->d, &j->r[k->class], &j->z, &t);
+    if (t.bound_seconds / part > j->best) j->best = t.bound_seconds / part;
+}
+
+static void every_family(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config, *arch;
+        double least;
+    } of[] = {{"configs/h200_hgemm.yaml", "sm_90a", 0.6},   {"configs/h200_sgemm.yaml", "sm_90a", 0.5},
+              {"configs/a100_dgemm.yaml", "sm_80", 0.5},    {"configs/mi200_hgemm.yaml", "gfx90a", 0.4},
+              {"configs/vega20_sgemm.yaml", "gfx906", 0.4}, {"configs/navi31_hgemm.yaml", "gfx1100", 0.4},
+              {"configs/host.yaml", "x86-64-v4", 0.4}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        Judge j = {.z = {4096, 4096, 4096, 1, 16, 16, 16, false}};
+        model_of_part(target_find(str_from(of[i].arch)), STR_NULL, 4, &j.d);
+        model_rates_typical(j.r);
+        assert_true(each_kernel(of[i].config, of[i].arch, judge, &j) > 10);
+        if (j.best < of[i].least || j.best > 1)
+            fail_msg("%s: the best kernel reaches %.3f of the hardware's bound at 4096", of[i].config,
+                     j.best);
+    }
+}
+
+/* ---- what it must say ---- */
+
+static const ModelKernel kernel = {.class = MODEL_MATRIX,
+                                   .tile_m = 128,
+                                   .tile_n = 128,
+                                   .depth = 32,
+                                   .threads = 256,
+                                   .groups = 2,
+                                   .stages = 3,
+                                   .split = 1,
+                                   .mapping = 8,
+                                   .cluster_m = 1,
+                                   .cluster_n = 1,
+                                   .bytes_ab = 2,
+                                   .bytes_d = 2,
+                                   .bytes_sum = 4,
+                                   .load_a = 16,
+                                   .load_b = 16,
+                                   .store = 16,
+                                   .free_a = 1,
+                                   .steps = 2,
+                                   .rate = 2540,
+                                   .peak = 4096,
+                                   .local_bytes = 1536};
+
+static double seconds_of(const ModelKernel *k, ModelSize z, ModelTime *out)
+{
+    ModelDevice d;
+    ModelRates r = model_rates((ModelClass)k->class);
+    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
+    assert_true(d.n_cu == 132 && d.dram_rate == 4800e9);
+    return model_time(k, &d, &r, &z, out);
+}
+
+static ModelSize size_of(double m, double n, double k) { return (ModelSize){m, n, k, 1, 16, 16, 16, false}; }
+
+static void direction(void **state)
+{
+    (void)state;
+    ModelTime t;
+    ModelKernel split = kernel, narrow = kernel, large = kernel;
+    large.tile_m = large.tile_n = 256, large.groups = 1, large.local_bytes = 3072;
+    split.split = 8, split.split_kind = MODEL_SPLIT_WORKSPACE;
+    narrow.load_a = narrow.load_b = 2;
+    /* few tiles and much K: split; many tiles: do not */
+    assert_true(seconds_of(&split, size_of(256, 256, 16384), NULL) <
+                seconds_of(&kernel, size_of(256, 256, 16384), NULL));
+    assert_true(seconds_of(&split, size_of(8192, 8192, 512), NULL) >
+                seconds_of(&kernel, size_of(8192, 8192, 512), NULL));
+    /* narrow loads cost time; one more tile than compute units have places costs a wave */
+    assert_true(seconds_of(&narrow, size_of(4096, 4096, 4096), NULL) >
+                1.5 * seconds_of(&kernel, size_of(4096, 4096, 4096), NULL));
+    double one = seconds_of(&kernel, size_of(128 * 132, 256, 4096), &t);
+    assert_true(t.waves == 1 && t.last_fill == 1 && t.edge_waste == 0);
+    double two = seconds_of(&kernel, size_of(128 * 132 + 1, 256, 4096), &t);
+    assert_true(t.waves == 2 && t.last_fill < 0.01 && t.edge_waste > 0);
+    assert_true(two > 1.3 * one);
+    /* what binds: compute at large sizes, DRAM at a matrix times a vector, the launch at a tiny one */
+    seconds_of(&large, size_of(8192, 8192, 8192), &t);
+    assert_string_equal(model_term_name(t.binds), "math");
+    seconds_of(&kernel, size_of(1, 1, 1), &t);
+    assert_true(t.binds == MODEL_TERM_launch || t.binds == MODEL_TERM_fill);
+}
+
+/* 10^7 candidates are scored in seconds; at run time a selection is below a microsecond. */
+static void is_fast(void **state)
+{
+    (void)state;
+    ModelDevice d;
+    ModelRates r = model_rates(MODEL_MATRIX);
+    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
+    double least = 1, sum = 0;
+    for (int turn = 0; turn < 20; turn++) { /* the machine may be busy */
+        struct timespec from, to;
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        for (int i = 0; i < 2000; i++) {
+            ModelSize z = size_of(1000 + i, 2000 - i, 512);
+            sum += model_time(&kernel, &d, &r, &z, NULL);
+        }
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        double s = ((double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec)) / 2000;
+        if (s < least) least = s;
+    }
+    assert_true(sum > 0);
+    if (least > 1e-6) fail_msg("a prediction takes %.0f ns, expected less than 1000", least * 1e9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(footprint_is_the_walks),
+                                       cmocka_unit_test(every_family), cmocka_unit_test(direction),
+                                       cmocka_unit_test(is_fast)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

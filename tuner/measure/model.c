@@ -1,0 +1,269 @@
+/* The performance model's numbers of kernels and devices. See model.h. */
+#include "measure/model.h"
+
+#include "base/proc.h"
+#include "kernel/plan.h"
+#include "problem/matrix_inst.h"
+
+/* mma.sync reaches this part of wgmma's rate (measured on an H200: 497 of 773 TFlop/s at 8192^3). */
+#define MMA_OF_WGMMA 0.62
+
+static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
+
+/* ---- rates of compute units ---- */
+
+static double matrix_rate(const PartRates *r, DataType math)
+{
+    switch (math) {
+    case TYPE_H:
+        return r->matrix_h;
+    case TYPE_B:
+        return r->matrix_b;
+    case TYPE_X:
+        return r->matrix_x;
+    case TYPE_S:
+    case TYPE_C:
+        return r->matrix_s;
+    case TYPE_D:
+    case TYPE_Z:
+        return r->matrix_d;
+    case TYPE_I8:
+        return r->matrix_i8;
+    default:
+        return r->matrix_f8;
+    }
+}
+
+static double vector_rate(const PartRates *r, DataType in, DataType sum)
+{
+    if (in == TYPE_D || in == TYPE_Z) return r->vector_d;
+    if (in == TYPE_H && sum == TYPE_H) return r->vector_h;
+    if (in == TYPE_4XI8) return r->vector_i8;
+    return r->vector_s;
+}
+
+/* Four real multiplications of a complex one. */
+static double complex_factor(DataType t) { return type_info(t)->complex ? 0.25 : 1; }
+
+static void gpu_rate(const GpuPlan *p, const Target *t, ModelKernel *k)
+{
+    const PartRates *r = part_rates(NULL, t);
+    double vector = vector_rate(r, p->in.type, p->acc.type), matrix = matrix_rate(r, p->math);
+    double factor = complex_factor(p->in.type);
+    bool has_wgmma = t->matrix == MATRIX_ARCH_SM90 || t->matrix == MATRIX_ARCH_SM90A;
+    if (matrix <= 0) matrix = vector;
+    k->peak = (float)((matrix > vector ? matrix : vector) * factor);
+    if (p->matrix.used && has_wgmma && !p->groups.used && p->in.part_bytes < 8) matrix *= MMA_OF_WGMMA;
+    k->rate = (float)((p->matrix.used ? matrix : vector) * factor);
+}
+
+/* ---- GPU kernels ---- */
+
+/* Registers of a lane: sums, fragments, loads on their way, addresses. */
+static int32_t registers_of(const GpuPlan *p)
+{
+    int32_t words = gpu_type_bytes(&p->acc) / 4 > 0 ? gpu_type_bytes(&p->acc) / 4 : 1;
+    int32_t sums = p->mt[0] * p->mt[1] / p->n_threads * p->lsu * words;
+    int32_t side = gpu_type_bytes(&p->in), loads = 0;
+    if (!p->ring.used && p->prefetch)
+        loads = (p->mt[0] + p->mt[1]) * p->depth_u * side / p->n_threads / 4 * p->n_sets;
+    int32_t fragments =
+        p->matrix.used ? p->matrix.tiles[0] * 4 + p->matrix.tiles[1] * 2 : (p->tt[0] + p->tt[1]) * words;
+    return sums + 2 * fragments + loads + 32;
+}
+
+/* Work-groups of a compute unit at once: by local memory, registers and waves. */
+static int32_t groups_of(const GpuPlan *p, const Target *t, int32_t local_bytes)
+{
+    const TargetRegisters *amd = target_registers(t);
+    int32_t waves = (p->n_threads + p->wave - 1) / p->wave, registers = registers_of(p), most;
+    int32_t granule = amd ? amd->vgpr_granule : 8, limit = amd ? 512 : 255;
+    registers = (registers + granule - 1) / granule * granule;
+    if (registers > limit) registers = limit;
+    if (amd) {
+        int32_t of_simd = least(amd->vgprs / registers, amd->waves);
+        most = of_simd * 4 / waves; /* four SIMDs in a compute unit, or two of RDNA's with twice the waves */
+        if (!most) most = 1;
+    } else {
+        most = least(65536 / (registers * waves * 32), 64 / waves);
+    }
+    if (local_bytes > 0) most = least(most, t->lds_bytes / local_bytes);
+    return most > 0 ? most : 1;
+}
+
+static void gpu_local(const GpuPlan *p, ModelKernel *k)
+{
+    double bytes = gpu_type_bytes(&p->in), written = (p->mt[0] + p->mt[1]) * bytes, read;
+    if (p->matrix.used && p->groups.used) {
+        /* an instruction reads its rows and its columns from shared memory */
+        int32_t rows = p->matrix.swap ? p->mt[1] : p->mt[0];
+        int32_t columns = p->matrix.swap ? p->matrix.m : p->matrix.n;
+        read = (double)rows / WGMMA_ROWS * (WGMMA_ROWS + columns) * bytes;
+    } else if (p->matrix.used) {
+        double side = (double)p->matrix.m * p->matrix.blocks[0] * p->matrix.tiles[0] +
+                      (double)p->matrix.n * p->matrix.blocks[1] * p->matrix.tiles[1];
+        read = (double)p->matrix.waves[0] * p->matrix.waves[1] * side * bytes;
+    } else {
+        /* lanes with the same row or column read the same words, which counts about half */
+        read = 0.5 * p->n_threads / p->lsu * (p->tt[0] + p->tt[1]) * bytes;
+    }
+    k->local_bytes = (float)(written + read);
+}
+
+static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k)
+{
+    GpuPlan p;
+    TRY(gpu_plan(&p, s, t));
+    bool engine = p.groups.used;
+    int32_t local = engine ? p.lds_bytes : p.ring.used ? p.ring.lds_bytes : p.lds_bytes;
+    int32_t stages = engine ? p.groups.stages : p.ring.used ? p.prefetch + 1 : p.prefetch ? 2 : 1;
+    int32_t bytes = gpu_type_bytes(&p.in);
+    *k = (ModelKernel){.class = engine          ? MODEL_ENGINE
+                                : p.matrix.used ? MODEL_MATRIX
+                                                : MODEL_VECTOR,
+                       .tile_m = p.mt[0],
+                       .tile_n = p.mt[1],
+                       .depth = p.depth_u,
+                       .threads = p.n_threads,
+                       .groups = groups_of(&p, t, local),
+                       .stages = stages,
+                       .persistent = !p.walk.persistent ? 0
+                                     : p.groups.turns   ? 2
+                                                        : 1,
+                       .cluster_m = engine ? p.groups.cluster[0] : 1,
+                       .cluster_n = engine ? p.groups.cluster[1] : 1,
+                       .load_a = engine ? 16 : p.op[0].width * bytes,
+                       .load_b = engine ? 16 : p.op[1].width * bytes,
+                       .store = p.store_width * gpu_type_bytes(&p.out),
+                       .free_a = p.op[0].tlu,
+                       .free_b = p.op[1].tlu,
+                       .steps = engine ? 1 : p.steps / (p.prefetch_local || p.ring.read_ahead ? 2 : 1)};
+    if (engine) k->groups = least(k->groups, 1);
+    if (p.ring.used && !engine && p.ring.blocks > k->groups) k->groups = p.ring.blocks;
+    gpu_rate(&p, t, k);
+    gpu_local(&p, k);
+    return ERR_OK;
+}
+
+/* ---- CPU kernels ---- */
+
+static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k)
+{
+    HostPlan p;
+    TRY(host_plan(&p, s, t));
+    /* two multiply-add units and two loads in a clock, four clocks from a sum to the next */
+    double vectors = (double)p.mv * p.nr * p.parts * p.parts, loads = (p.mv + p.nr) * p.parts;
+    double chain = 4.0 / p.lsu, step = vectors / 2;
+    if (step < loads / 2) step = loads / 2;
+    if (step < chain) step = chain;
+    *k = (ModelKernel){.class = MODEL_HOST,
+                       .tile_m = p.mt0,
+                       .tile_n = p.mt1,
+                       .depth = p.kc,
+                       .threads = 1,
+                       .groups = 1,
+                       .stages = 1,
+                       .cluster_m = 1,
+                       .cluster_n = 1,
+                       .load_a = 16,
+                       .load_b = 16,
+                       .store = 16,
+                       .free_a = !s->pt->TransposeA,
+                       .free_b = s->pt->TransposeB,
+                       .steps = p.mv * p.nr,
+                       .unit_m = p.mr,
+                       .unit_n = p.nr,
+                       .block_m = p.mc,
+                       .block_n = p.nc,
+                       .pack_a = p.pack[0],
+                       .pack_b = p.pack[1],
+                       .rate = (float)(2.0 * p.mr * p.nr / step),
+                       .peak = (float)(2.0 * t->vector_bits / 8 / p.compute.bytes * 2 / (p.parts * p.parts)),
+                       .local_bytes = (float)((p.mr + p.nr) * p.compute.bytes * p.parts)};
+    return ERR_OK;
+}
+
+Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
+{
+    static Err (*const numbers[])(const Solution *, const Target *,
+                                  ModelKernel *) = {[TARGET_HOST] = host_kernel_numbers,
+                                                    [TARGET_AMDGCN] = gpu_kernel_numbers,
+                                                    [TARGET_NVPTX] = gpu_kernel_numbers};
+    const ProblemType *pt = s->pt;
+    TRY(numbers[t->family](s, t, out));
+    out->mapping = s->WorkGroupMappingType == WGMT_B ? s->WorkGroupMapping : 1;
+    out->split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
+    bool workspace = s->GlobalAccumulation == GACC_MULTIPLE || s->GlobalAccumulation == GACC_SINGLE;
+    if (t->family == TARGET_HOST) workspace = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
+    out->split_kind = out->split == 1 ? MODEL_SPLIT_NONE
+                      : workspace     ? MODEL_SPLIT_WORKSPACE
+                                      : MODEL_SPLIT_ATOMIC;
+    out->bytes_ab = type_bytes((DataType)pt->DataType);
+    out->bytes_d = type_bytes((DataType)pt->DestDataType);
+    out->bytes_sum = type_bytes((DataType)pt->ComputeDataType);
+    out->use_c = pt->UseBeta;
+    return ERR_OK;
+}
+
+/* ---- devices ---- */
+
+/* A processor of 2023: two threads share nothing that counts here; DRAM serves about twelve of them. */
+static void host_device(int n_cu, ModelDevice *d)
+{
+    int threads = n_cu > 0 ? n_cu : cpu_count();
+    *d = (ModelDevice){.n_cu = threads,
+                       .clock_hz = 3.2e9,
+                       .local_rate = 128,
+                       .l2_bytes = 1 << 20,
+                       .l2_rate = 100e9,
+                       .dram_rate = 20e9 * (threads < 12 ? threads : 12),
+                       .dies = 1};
+}
+
+void model_of_part(const Target *t, Str part, int n_cu, ModelDevice *out)
+{
+    const Part *p = NULL;
+    if (t->family == TARGET_HOST) {
+        host_device(n_cu, out);
+        return;
+    }
+    if (part.n && part_find(part, t, &p)) p = NULL, err_clear();
+    const PartRates *r = part_rates(p, t);
+    int cus = n_cu > 0 ? n_cu : p ? p->n_cu : t->n_cu;
+    *out = (ModelDevice){.n_cu = cus,
+                         .clock_hz = r->clock_mhz * 1e6,
+                         .local_rate = r->local_bytes,
+                         .l2_bytes = r->l2_kib * 1024,
+                         .l2_rate = r->l2_gbs * 1e9,
+                         .dram_rate = r->dram_gbs * 1e9,
+                         .dies = r->dies};
+}
+
+void model_rates_typical(ModelRates r[MODEL_CLASSES])
+{
+    for (int c = 0; c < MODEL_CLASSES; c++) r[c] = model_rates((ModelClass)c);
+}
+
+/* ---- sizes ---- */
+
+static int32_t align_of(const ProblemType *pt, const ProblemSize *s, int tensor, DataType type)
+{
+    int64_t stride[INDEX_MAX], all = 0;
+    int32_t n = size_strides(pt, s, tensor, stride);
+    for (int32_t i = 1; i < n; i++) all |= stride[i];
+    return model_align(all * type_bytes(type));
+}
+
+ModelSize model_size(const ProblemType *pt, const ProblemSize *s, bool beta)
+{
+    DataType a, b;
+    problem_ab_types(pt, &a, &b);
+    return (ModelSize){.m = (double)size_m(pt, s),
+                       .n = (double)size_n(pt, s),
+                       .k = (double)size_k(pt, s),
+                       .batch = (double)size_batch(pt, s),
+                       .align_a = align_of(pt, s, LD_A, a),
+                       .align_b = align_of(pt, s, LD_B, b),
+                       .align_d = align_of(pt, s, LD_D, (DataType)pt->DestDataType),
+                       .reads_c = beta && pt->UseBeta};
+}

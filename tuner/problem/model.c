@@ -1,0 +1,310 @@
+/* The performance model's arithmetic. See model.h. */
+#include "problem/model.h"
+
+#include <math.h>
+
+static const struct {
+    const char *name, *help;
+} terms[] = {
+#define MODEL_TERM_ROW(name, help) {#name, help},
+    MODEL_TERMS(MODEL_TERM_ROW)
+#undef MODEL_TERM_ROW
+};
+const char *model_term_name(ModelTerm t) { return terms[t].name; }
+const char *model_term_help(ModelTerm t) { return terms[t].help; }
+
+static const struct {
+    const char *name;
+    double value[MODEL_CLASSES];
+} rates[] = {
+#define MODEL_RATE_ROW(name, vector, matrix, engine, host, help) {#name, {vector, matrix, engine, host}},
+    MODEL_RATES(MODEL_RATE_ROW)
+#undef MODEL_RATE_ROW
+};
+const char *model_rate_name(int i) { return rates[i].name; }
+
+ModelRates model_rates(ModelClass c)
+{
+    ModelRates r;
+    int i = 0;
+#define MODEL_RATE_VALUE(name, vector, matrix, engine, host, help) r.name = rates[i++].value[c];
+    MODEL_RATES(MODEL_RATE_VALUE)
+#undef MODEL_RATE_VALUE
+    return r;
+}
+
+const char *model_class_name(ModelClass c)
+{
+    static const char *const names[] = {"vector", "matrix", "engine", "host"};
+    return names[c];
+}
+
+static double least(double a, double b) { return a < b ? a : b; }
+static double most(double a, double b) { return a > b ? a : b; }
+/* Costs that overlap for the most part: near the largest, more where several are alike. */
+static double overlap(const double *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i] * x[i] * (x[i] * x[i]);
+    return sqrt(sqrt(sum));
+}
+
+void model_footprint(int32_t mapping, double tiles_m, double tiles_n, double wave, double *rows,
+                     double *columns)
+{
+    /* walk_bands: bands of `width` tiles along one dimension; inside a band ids go along it first */
+    double width = mapping < 0 ? -(double)mapping : mapping < 1 ? 1 : mapping;
+    double along = mapping < 0 ? tiles_m : tiles_n, across = mapping < 0 ? tiles_n : tiles_m;
+    width = least(width, along);
+    double band = width * across, a, c;
+    if (wave >= band) {
+        a = least(along, ceil(wave / band) * width);
+        c = across;
+    } else {
+        a = least(width, wave);
+        c = least(across, ceil(wave / width));
+    }
+    *rows = mapping < 0 ? a : c;
+    *columns = mapping < 0 ? c : a;
+}
+
+/* ---- GPUs ---- */
+
+/* What is the same for all waves. */
+typedef struct {
+    const ModelKernel *k;
+    const ModelDevice *d;
+    const ModelRates *r;
+    const ModelSize *z;
+    double tiles_m, tiles_n, groups; /* tiles of a matrix of the batch; work-groups in all */
+    double cus;                      /* that clusters leave */
+    double chunks;                   /* of a part of K */
+    double a_bytes, b_bytes;         /* of one element of K that a work-group loads through the L2 cache */
+    double math, local, l2_bytes;    /* clocks, clocks and bytes of one chunk of one work-group */
+    double latency, fill, store;     /* clocks of one work-group: of a chunk; of a tile */
+    double resident;                 /* part of A and B that stays in the L2 cache */
+} Gpu;
+
+/* Access of fewer than 16 bytes of a lane: the units that compute addresses take 8 bytes of a lane in a clock
+ * from 8 lanes (H200, A100 and MI300 alike within a factor of two). */
+static double access_clocks(double bytes, int32_t width) { return bytes / (width * 8.0); }
+
+static int32_t width_of(int32_t width, int32_t align)
+{
+    return align > 0 && align < width ? align : width > 0 ? width : 1;
+}
+
+static void gpu_chunk(Gpu *g)
+{
+    const ModelKernel *k = g->k;
+    const ModelRates *r = g->r;
+    double part = k->bytes_ab * (double)k->depth;
+    g->a_bytes = k->tile_m * part / k->cluster_n;
+    g->b_bytes = k->tile_n * part / k->cluster_m;
+    g->l2_bytes = g->a_bytes + g->b_bytes;
+    g->math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
+    g->local = (double)k->local_bytes * k->depth / (g->d->local_rate * r->local);
+    if (k->class != MODEL_ENGINE)
+        g->local += access_clocks(k->tile_m * part, width_of(k->load_a, g->z->align_a)) +
+                    access_clocks(k->tile_n * part, width_of(k->load_b, g->z->align_b));
+    double wait = k->stages > 1 ? r->load_clocks / (k->stages - 1) : r->load_clocks + g->math + g->local;
+    g->latency = most(r->chunk_clocks + k->steps * r->step_clocks, wait);
+    g->fill = r->group_clocks + r->load_clocks;
+    bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE;
+    double element = sums ? k->bytes_sum : k->bytes_d * (k->use_c && g->z->reads_c ? 2.0 : 1.0);
+    double d_bytes = (double)k->tile_m * k->tile_n * element;
+    double width = width_of(k->store, sums ? 16 : g->z->align_d);
+    g->store =
+        d_bytes / (32 * r->store) + (k->class == MODEL_ENGINE ? 0 : access_clocks(d_bytes, (int32_t)width));
+}
+
+static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
+                     const ModelSize *z)
+{
+    double cluster = (double)k->cluster_m * k->cluster_n;
+    *g = (Gpu){.k = k, .d = d, .r = r, .z = z};
+    g->tiles_m = ceil(z->m / k->tile_m);
+    g->tiles_n = ceil(z->n / k->tile_n);
+    if (cluster > 1) { /* clusters begin and end together */
+        g->tiles_m = ceil(g->tiles_m / k->cluster_m) * k->cluster_m;
+        g->tiles_n = ceil(g->tiles_n / k->cluster_n) * k->cluster_n;
+    }
+    g->groups = g->tiles_m * g->tiles_n * z->batch * k->split;
+    g->cus = cluster > 1 ? most(floor(d->n_cu / cluster) * cluster, cluster) : d->n_cu;
+    g->chunks = ceil(ceil(z->k / k->depth) / k->split);
+    double once = (z->m + z->n) * z->k * z->batch * k->bytes_ab;
+    g->resident = once > 0 ? least(1, 0.7 * d->l2_bytes / once) : 1;
+    gpu_chunk(g);
+}
+
+/* Bytes from DRAM of a wave for one chunk of each of its work-groups. */
+static double wave_dram_bytes(const Gpu *g, double groups)
+{
+    double matrix = g->tiles_m * g->tiles_n, parts = g->k->split;
+    double in_part = most(groups / parts, 1), matrices = most(in_part / matrix, 1), rows, columns;
+    model_footprint(g->k->mapping, g->tiles_m, g->tiles_n, in_part / matrices, &rows, &columns);
+    double part = g->k->bytes_ab * (double)g->k->depth;
+    double m = least(rows * g->k->tile_m, g->z->m), n = least(columns * g->k->tile_n, g->z->n);
+    return (m + n) * part * matrices * least(parts, groups);
+}
+
+typedef struct {
+    double seconds, term[MODEL_N_TERMS], l2_read, dram_read;
+} Wave;
+
+/* A wave of `groups` work-groups, `each` of them on a compute unit at once. first: the launch's first. */
+static Wave gpu_wave(const Gpu *g, double groups, double each, bool first)
+{
+    const ModelKernel *k = g->k;
+    double hz = g->d->clock_hz, busy = least(g->cus, groups), chunks = g->chunks;
+    /* a compute unit takes 64 bytes in a clock from the L2 cache, and all of them what it can give */
+    double l2_rate = least(64 * hz, g->d->l2_rate / busy) * g->r->l2;
+    double dram = wave_dram_bytes(g, groups) * chunks;
+    Wave w = {.l2_read = g->l2_bytes * groups * chunks, .dram_read = dram};
+    double x[5] = {each * g->math / hz, each * g->local / hz, each * g->l2_bytes / l2_rate,
+                   dram / chunks * (1 - (first ? 0 : g->resident)) / (g->d->dram_rate * g->r->dram),
+                   g->latency / hz};
+    double loop = overlap(x, 5) * chunks;
+    /* other work-groups of the compute unit compute while one fills or stores */
+    double alone = k->persistent ? (first ? 1 : 0) : first ? 1 : 1 / each;
+    double fill = g->fill / hz * alone;
+    double store = g->store * each / hz * (k->persistent > 1 && !first ? 0.3 : 1);
+    w.seconds = loop + fill + store;
+    for (int i = 0; i < 5; i++) w.term[i] = x[i] * chunks;
+    w.term[MODEL_TERM_fill] = fill;
+    w.term[MODEL_TERM_store] = store;
+    return w;
+}
+
+static void wave_add(Wave *sum, const Wave *w, double times)
+{
+    sum->seconds += times * w->seconds;
+    sum->l2_read += times * w->l2_read;
+    sum->dram_read += times * w->dram_read;
+    for (int i = 0; i < MODEL_N_TERMS; i++) sum->term[i] += times * w->term[i];
+}
+
+/* The sums of a split: a kernel that clears D, or one that adds up the workspace. */
+static double split_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
+                            const ModelSize *z)
+{
+    double elements = z->m * z->n * z->batch;
+    if (k->split_kind == MODEL_SPLIT_NONE) return 0;
+    if (k->split_kind == MODEL_SPLIT_ATOMIC)
+        return r->split_s + elements * k->bytes_d * k->split / (0.25 * d->l2_rate * r->l2);
+    double bytes = elements * (k->split * (double)k->bytes_sum + k->bytes_d);
+    double rate = bytes < 0.7 * d->l2_bytes ? 0.5 * d->l2_rate * r->l2 : d->dram_rate * r->dram;
+    return r->split_s + bytes / rate;
+}
+
+static double bound(const ModelKernel *k, const ModelDevice *d, const ModelSize *z)
+{
+    double math = 2 * z->m * z->n * z->k * z->batch / (k->peak * d->n_cu * d->clock_hz);
+    double ab = (z->m + z->n) * z->k * k->bytes_ab, c = z->m * z->n * k->bytes_d;
+    double bytes = z->batch * (ab + c * (z->reads_c ? 2 : 1));
+    return most(math, bytes / d->dram_rate);
+}
+
+static void finish(const ModelKernel *k, const ModelDevice *d, const ModelSize *z, const Wave *sum,
+                   double seconds, ModelTime *out)
+{
+    out->seconds = seconds;
+    out->binds = MODEL_TERM_math;
+    for (int i = 0; i < MODEL_N_TERMS; i++) {
+        out->term[i] = sum->term[i];
+        if (out->term[i] > out->term[out->binds]) out->binds = (ModelTerm)i;
+    }
+    out->l2_read = sum->l2_read;
+    out->dram_read = sum->dram_read;
+    out->bound_seconds = bound(k, d, z);
+}
+
+static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
+                       ModelTime *out)
+{
+    Gpu g;
+    gpu_init(&g, k, d, r, z);
+    double slots = g.cus * k->groups, rest = g.groups, full = 0;
+    Wave sum = {0}, w;
+    if (g.groups > slots) {
+        full = floor(g.groups / slots);
+        rest = g.groups - full * slots;
+        w = gpu_wave(&g, slots, k->groups, true);
+        wave_add(&sum, &w, 1);
+        if (full > 1) {
+            w = gpu_wave(&g, slots, k->groups, false);
+            wave_add(&sum, &w, full - 1);
+        }
+    }
+    if (rest > 0) {
+        w = gpu_wave(&g, rest, ceil(rest / g.cus), full == 0);
+        wave_add(&sum, &w, 1);
+    }
+    double busy = sum.seconds > 0 ? sum.term[MODEL_TERM_math] * r->math / sum.seconds : 0;
+    double split = split_seconds(k, d, r, z);
+    double seconds = sum.seconds * (1 + r->power * least(busy, 1)) + split + r->launch_s;
+    if (!out) return seconds;
+    sum.term[MODEL_TERM_split] = split;
+    sum.term[MODEL_TERM_launch] = r->launch_s;
+    finish(k, d, z, &sum, seconds, out);
+    out->tiles = g.groups;
+    out->waves = full + (rest > 0);
+    out->last_fill = rest > 0 ? rest / slots : 1;
+    out->edge_waste = 1 - z->m * z->n / (g.tiles_m * k->tile_m * g.tiles_n * k->tile_n);
+    return seconds;
+}
+
+/* ---- CPUs ---- */
+
+static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
+                        ModelTime *out)
+{
+    double tiles = ceil(z->m / k->tile_m) * ceil(z->n / k->tile_n) * z->batch;
+    if (k->split_kind == MODEL_SPLIT_WORKSPACE) tiles *= k->split;
+    double threads = least(d->n_cu, tiles), rounds = ceil(tiles / threads) * threads / tiles;
+    double per = z->batch * rounds / threads, hz = d->clock_hz;
+    double micro_m = ceil(z->m / k->unit_m), micro_n = ceil(z->n / k->unit_n);
+    double k_blocks = ceil(z->k / k->depth), ab = k->bytes_ab, micro = micro_m * micro_n * k_blocks;
+    double unit = (double)k->unit_m * k->unit_n;
+    Wave sum = {0};
+    double *t = sum.term;
+    t[MODEL_TERM_math] = per * 2 * micro_m * micro_n * unit * z->k / (k->rate * r->math) / hz;
+    t[MODEL_TERM_local] = per * micro_m * micro_n * z->k * k->local_bytes / (d->local_rate * r->local) / hz;
+    /* A's block is read for each column of register tiles; it stays in the L1 cache only when it is small */
+    double a_reads = micro_m * k->unit_m * z->k * micro_n * ab;
+    double block = least(z->m, k->block_m) * least(z->k, k->depth) * ab;
+    double l2_rate = d->l2_rate * r->l2;
+    sum.l2_read = block > 16384 ? z->batch * a_reads : 0;
+    t[MODEL_TERM_l2] = rounds / threads * sum.l2_read / l2_rate;
+    t[MODEL_TERM_latency] = per * micro * (r->chunk_clocks + k->steps * r->step_clocks) / hz;
+    double a_pack = k->pack_a ? z->m * z->k * ceil(z->n / k->block_n) : 0;
+    double b_pack = k->pack_b ? z->n * z->k * ceil(z->m / k->tile_m) : 0;
+    double packed = (a_pack * (k->free_a ? 2 : 3) + b_pack * (k->free_b ? 2 : 3)) * ab;
+    t[MODEL_TERM_fill] = per * packed / l2_rate + rounds * tiles / threads * r->group_clocks / hz;
+    double d_bytes = z->m * z->n * k->bytes_d * (2 * k_blocks - (z->reads_c ? 0 : 1));
+    t[MODEL_TERM_store] = per * d_bytes / (l2_rate * r->store);
+    /* without packing a column of A is a line of memory of its own */
+    double strided = k->pack_a ? 0 : a_reads * least(1, 64.0 / (k->unit_m * ab));
+    sum.dram_read =
+        z->batch * ((z->m + z->n) * z->k * ab + (block > d->l2_bytes / 2 ? a_reads : strided * 0.1));
+    t[MODEL_TERM_dram] = (sum.dram_read + z->batch * d_bytes) / (d->dram_rate * r->dram);
+    t[MODEL_TERM_split] =
+        k->split > 1 ? z->m * z->n * z->batch * k->split * k->bytes_sum / l2_rate + r->split_s : 0;
+    t[MODEL_TERM_launch] = r->launch_s * (threads > 1 ? 2 : 1);
+    double x[4] = {t[MODEL_TERM_math], t[MODEL_TERM_local], t[MODEL_TERM_l2], t[MODEL_TERM_dram]};
+    double seconds = overlap(x, 4) + t[MODEL_TERM_latency] + t[MODEL_TERM_fill] + t[MODEL_TERM_store] +
+                     t[MODEL_TERM_split] + t[MODEL_TERM_launch];
+    if (!out) return seconds;
+    finish(k, d, z, &sum, seconds, out);
+    out->tiles = tiles;
+    out->waves = ceil(tiles / threads);
+    out->last_fill = 1 / rounds;
+    out->edge_waste = 1 - z->m * z->n / (micro_m * micro_n * unit);
+    return seconds;
+}
+
+double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
+                  ModelTime *out)
+{
+    return k->class == MODEL_HOST ? host_time(k, d, r, z, out) : gpu_time(k, d, r, z, out);
+}

@@ -1,0 +1,154 @@
+/* The performance model: predicted time of a kernel on a problem size, from numbers alone.
+ *
+ * A ModelKernel holds what a kernel's program determines (measure/model.h fills it from the plan; a library
+ * file stores it), a ModelDevice what the device has (data sheet, parts.def), and ModelRates how much of that
+ * the kernels of a class reach. ModelRates start at typical values and are fitted to measured times
+ * (measure/calibrate.h). Nothing is allocated and nothing is read: model_time is for 10^7 candidates and for
+ * selection at run time.
+ *
+ * GPUs: a compute unit runs `groups` work-groups at once. A step of the main loop (DepthU elements of K) takes
+ * as long as the slowest of the matrix or vector units, local memory, the L2 cache and DRAM, or as the latency
+ * of loads that the stages do not hide. Tiles run in waves of all compute units; each begins with the fill of
+ * the pipeline and ends with the stores of D. The distinct rows and columns of tiles of a wave, which follow
+ * from the work-group order (index/walk.h), give the bytes that come from DRAM.
+ * CPUs: a work-group packs blocks of A and B and multiplies register tiles; the threads share the tiles of D.
+ */
+#ifndef PROBLEM_MODEL_H
+#define PROBLEM_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Kernels whose rates differ for reasons that the model does not have. */
+typedef enum {
+    MODEL_VECTOR, /* GPU, multiply-add instructions of vector units */
+    MODEL_MATRIX, /* GPU, matrix instructions on registers (MFMA, WMMA, mma.sync) */
+    MODEL_ENGINE, /* GPU, copy engine and wgmma */
+    MODEL_HOST,
+    MODEL_CLASSES
+} ModelClass;
+
+/* How parts of K (GlobalSplitU) are added up. */
+typedef enum { MODEL_SPLIT_NONE, MODEL_SPLIT_ATOMIC, MODEL_SPLIT_WORKSPACE } ModelSplit;
+
+/* Numbers of a kernel that do not depend on the size. All members are 4 bytes, so that files hold it as one
+ * list (MODEL_KERNEL_NUMBERS). */
+typedef struct {
+    int32_t class;                 /* ModelClass */
+    int32_t tile_m, tile_n, depth; /* depth: elements of K of a chunk */
+    int32_t threads;               /* of a work-group */
+    int32_t groups;                /* work-groups of a compute unit at once; host: 1 */
+    int32_t stages;                /* of the ring: loads in flight are stages - 1; 1: none is */
+    int32_t split, split_kind;     /* parts of K, ModelSplit */
+    int32_t persistent; /* tiles follow each other in one work-group; 2: with the store overlapped */
+    int32_t mapping;    /* Walk.mapping */
+    int32_t cluster_m, cluster_n;
+    int32_t bytes_ab, bytes_d, bytes_sum; /* of an element of A and B, of D, of a sum in the workspace */
+    int32_t load_a, load_b, store;        /* bytes of one access to global memory */
+    int32_t free_a, free_b;               /* M of A, N of B is contiguous in memory, else K */
+    int32_t steps;                        /* dependent steps of the main loop in one chunk of `depth` */
+    int32_t unit_m, unit_n;               /* host: register tile */
+    int32_t block_m, block_n;             /* host: blocks, which are packed as a whole */
+    int32_t pack_a, pack_b;               /* host: the operand is packed */
+    int32_t use_c;                        /* D = alpha A B + beta C: C may be read */
+    float rate;        /* floating-point operations of a compute unit in a clock; host: that the register tile
+                        * allows */
+    float peak;        /* the same of the fastest instruction for the type */
+    float local_bytes; /* read and written in local memory for one element of K; host: L1 */
+} ModelKernel;
+enum { MODEL_KERNEL_NUMBERS = sizeof(ModelKernel) / 4 };
+
+/* A device, or a part of the table. Rates that are unknown are guesses; `measured` says who filled it in. */
+typedef struct {
+    double n_cu; /* host: threads */
+    double clock_hz;
+    double local_rate;        /* bytes of local memory of a compute unit in a clock */
+    double l2_bytes, l2_rate; /* bytes; bytes per second, all compute units together */
+    double dram_rate;         /* bytes per second */
+    double dies;              /* parts with an L2 cache each */
+} ModelDevice;
+
+/* What kernels of a class reach. The first rows are factors of the device's rates (1: all of it), the others
+ * seconds or clocks. Rows: name, first value by class (vector, matrix, engine, host), meaning. */
+#define MODEL_RATES(R)                                                                                       \
+    R(math, 0.75, 0.70, 0.80, 0.85, "part of the peak rate of multiply-adds")                                \
+    R(local, 0.70, 0.80, 0.90, 0.80, "part of the bandwidth of local memory")                                \
+    R(l2, 0.70, 0.70, 0.80, 0.70, "part of the bandwidth of the L2 cache")                                   \
+    R(dram, 0.80, 0.80, 0.85, 0.60, "part of the bandwidth of DRAM")                                         \
+    R(launch_s, 2.5e-6, 2.5e-6, 3.5e-6, 1e-6, "seconds of a launch that does nothing")                       \
+    R(group_clocks, 600, 600, 900, 300, "clocks until a work-group's first load, and after its last store")  \
+    R(load_clocks, 800, 800, 1000, 200, "clocks from a load to its data")                                    \
+    R(step_clocks, 30, 40, 30, 6, "clocks of a dependent step of the main loop")                             \
+    R(chunk_clocks, 60, 60, 60, 40, "clocks of barriers and waits of one chunk of K")                        \
+    R(store, 0.6, 0.6, 0.8, 0.5, "part of the bandwidth that stores of D reach")                             \
+    R(split_s, 2.5e-6, 2.5e-6, 2.5e-6, 1e-6, "seconds of the launch that adds up parts of K")                \
+    R(power, 0.10, 0.10, 0.15, 0.05, "part of the clock that is lost when all units multiply")
+
+typedef struct {
+#define MODEL_RATE_FIELD(name, vector, matrix, engine, host, help) double name;
+    MODEL_RATES(MODEL_RATE_FIELD)
+#undef MODEL_RATE_FIELD
+} ModelRates;
+enum { MODEL_N_RATES = sizeof(ModelRates) / sizeof(double) };
+
+/* A problem size. */
+typedef struct {
+    double m, n, k, batch;
+    int32_t align_a, align_b, align_d; /* largest power of two that divides address and stride, in bytes */
+    bool reads_c;                      /* beta is not 0 */
+} ModelSize;
+
+/* Where the time goes. Each is the time that the whole problem would take if nothing else cost anything;
+ * `seconds` is less than their sum because they overlap. */
+#define MODEL_TERMS(T)                                                                                       \
+    T(math, "multiply-adds, edges of tiles and idle compute units included")                                 \
+    T(local, "local memory")                                                                                 \
+    T(l2, "L2 cache")                                                                                        \
+    T(dram, "DRAM")                                                                                          \
+    T(latency, "dependent steps and waits of the main loop")                                                 \
+    T(fill, "first loads of each tile")                                                                      \
+    T(store, "stores of D, reads of C")                                                                      \
+    T(split, "sums of parts of K")                                                                           \
+    T(launch, "launch")
+typedef enum {
+#define MODEL_TERM_ID(name, help) MODEL_TERM_##name,
+    MODEL_TERMS(MODEL_TERM_ID)
+#undef MODEL_TERM_ID
+        MODEL_N_TERMS
+} ModelTerm;
+const char *model_term_name(ModelTerm t);
+const char *model_term_help(ModelTerm t);
+
+typedef struct {
+    double seconds;
+    double term[MODEL_N_TERMS];
+    ModelTerm binds;           /* the largest term */
+    double bound_seconds;      /* of the hardware: no kernel for this type can be faster */
+    double tiles, waves;       /* work-groups (parts of K included); rounds of all compute units */
+    double last_fill;          /* part of the last round that is busy, 0 to 1 */
+    double edge_waste;         /* part of the multiply-adds that lie outside of D */
+    double l2_read, dram_read; /* bytes */
+} ModelTime;
+
+/* ModelSize.align_* of strides whose bits are combined by OR, in bytes: at most 16. */
+static inline int32_t model_align(int64_t stride_bytes)
+{
+    int64_t power = stride_bytes & -stride_bytes;
+    return power <= 0 || power > 16 ? 16 : (int32_t)power;
+}
+
+/* The typical rates of a class; the i-th row's name. */
+ModelRates model_rates(ModelClass c);
+const char *model_rate_name(int i);
+const char *model_class_name(ModelClass c);
+
+/* Predicted seconds. out may be NULL. About 100 ns. */
+double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *size,
+                  ModelTime *out);
+
+/* Distinct rows and columns of tiles that `wave` consecutive work-groups of a grid touch, on average, with
+ * Walk.mapping: model of the order of index/walk.h. */
+void model_footprint(int32_t mapping, double tiles_m, double tiles_n, double wave, double *rows,
+                     double *columns);
+
+#endif
