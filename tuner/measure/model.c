@@ -151,11 +151,8 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
 {
     HostPlan p;
     TRY(host_plan(&p, s, t));
-    /* two multiply-add units and two loads in a clock, four clocks from a sum to the next */
-    double vectors = (double)p.mv * p.nr * p.parts * p.parts, loads = (p.mv + p.nr) * p.parts;
-    double chain = 4.0 / p.lsu, step = vectors / 2;
-    if (step < loads / 2) step = loads / 2;
-    if (step < chain) step = chain;
+    /* loads of A's vectors and B's elements for one step of k, of a vector each */
+    double loads = (p.mv + p.nr) * p.parts, vector = t->vector_bits / 8.0;
     *k = (ModelKernel){.class = MODEL_HOST,
                        .tile_m = p.mt0,
                        .tile_n = p.mt1,
@@ -170,16 +167,16 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
                        .store = 16,
                        .free_a = !s->pt->TransposeA,
                        .free_b = s->pt->TransposeB,
-                       .steps = p.mv * p.nr,
+                       .steps = 16 / p.lsu, /* quarters of a clock from a sum to the next */
                        .unit_m = p.mr,
                        .unit_n = p.nr,
                        .block_m = p.mc,
                        .block_n = p.nc,
                        .pack_a = p.pack[0],
                        .pack_b = p.pack[1],
-                       .rate = (float)(2.0 * p.mr * p.nr / step),
-                       .peak = (float)(2.0 * t->vector_bits / 8 / p.compute.bytes * 2 / (p.parts * p.parts)),
-                       .local_bytes = (float)((p.mr + p.nr) * p.compute.bytes * p.parts)};
+                       .rate = (float)(4 * p.vl / (p.parts * p.parts)),
+                       .peak = (float)(4 * vector / p.compute.bytes / (p.parts * p.parts)),
+                       .local_bytes = (float)(loads * vector)};
     return ERR_OK;
 }
 
@@ -194,7 +191,7 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
     out->mapping = s->WorkGroupMappingType == WGMT_B ? s->WorkGroupMapping : 1;
     out->split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
     bool workspace = s->GlobalAccumulation == GACC_MULTIPLE || s->GlobalAccumulation == GACC_SINGLE;
-    if (t->family == TARGET_HOST) workspace = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
+    if (!target_family(t)->is_gpu) workspace = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
     out->split_kind = out->split == 1 ? MODEL_SPLIT_NONE
                       : workspace     ? MODEL_SPLIT_WORKSPACE
                                       : MODEL_SPLIT_ATOMIC;
@@ -223,7 +220,7 @@ static void host_device(int n_cu, ModelDevice *d)
 void model_of_part(const Target *t, Str part, int n_cu, ModelDevice *out)
 {
     const Part *p = NULL;
-    if (t->family == TARGET_HOST) {
+    if (!target_family(t)->is_gpu) {
         host_device(n_cu, out);
         return;
     }

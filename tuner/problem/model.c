@@ -2,6 +2,7 @@
 #include "problem/model.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static const struct {
     const char *name, *help;
@@ -39,6 +40,16 @@ const char *model_class_name(ModelClass c)
     return names[c];
 }
 
+/* Of sizes and counts, which are far below 2^63: the C library's ceil takes four times as long where the
+ * machine's instruction cannot be assumed. */
+static double up(double x)
+{
+    double whole = (double)(int64_t)x;
+    return whole < x ? whole + 1 : whole;
+}
+
+static double down(double x) { return (double)(int64_t)x; }
+
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
 /* Costs that overlap for the most part: near the largest, more where several are alike. */
@@ -58,11 +69,11 @@ void model_footprint(int32_t mapping, double tiles_m, double tiles_n, double wav
     width = least(width, along);
     double band = width * across, a, c;
     if (wave >= band) {
-        a = least(along, ceil(wave / band) * width);
+        a = least(along, up(wave / band) * width);
         c = across;
     } else {
         a = least(width, wave);
-        c = least(across, ceil(wave / width));
+        c = least(across, up(wave / width));
     }
     *rows = mapping < 0 ? a : c;
     *columns = mapping < 0 ? c : a;
@@ -81,8 +92,9 @@ typedef struct {
     double chunks;                   /* of a part of K */
     double a_bytes, b_bytes;         /* of one element of K that a work-group loads through the L2 cache */
     double math, local, l2_bytes;    /* clocks, clocks and bytes of one chunk of one work-group */
-    double latency, fill, store;     /* clocks of one work-group: of a chunk; of a tile */
-    double resident;                 /* part of A and B that stays in the L2 cache */
+    double latency, waits; /* clocks of a chunk of one work-group; those for others of its cluster */
+    double fill, store;    /* clocks of a tile */
+    double resident;       /* part of A and B that stays in the L2 cache */
 } Gpu;
 
 /* Access of fewer than 16 bytes of a lane: the units that compute addresses take 8 bytes of a lane in a clock
@@ -104,10 +116,17 @@ static void gpu_chunk(Gpu *g)
     g->l2_bytes = g->a_bytes + g->b_bytes;
     g->math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
     g->local = (double)k->local_bytes * k->depth / (g->d->local_rate * r->local);
+    int32_t width_a = width_of(k->load_a, g->z->align_a), width_b = width_of(k->load_b, g->z->align_b);
+    bool slow = k->class != MODEL_ENGINE && (width_a < k->load_a || width_b < k->load_b);
     if (k->class != MODEL_ENGINE)
-        g->local += access_clocks(k->tile_m * part, width_of(k->load_a, g->z->align_a)) +
-                    access_clocks(k->tile_n * part, width_of(k->load_b, g->z->align_b));
+        g->local += access_clocks(k->tile_m * part, width_a) + access_clocks(k->tile_n * part, width_b);
     double wait = k->stages > 1 ? r->load_clocks / (k->stages - 1) : r->load_clocks + g->math + g->local;
+    if (slow) { /* element by element, without loads ahead */
+        double each = (k->tile_m + k->tile_n) * part / (2.0 * k->threads);
+        wait = r->load_clocks + g->math + g->local + each * 8 * r->slow;
+    }
+    double cluster = (double)k->cluster_m * k->cluster_n;
+    g->waits = cluster > 1 ? r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2) : 0;
     g->latency = most(r->chunk_clocks + k->steps * r->step_clocks, wait);
     g->fill = r->group_clocks + r->load_clocks;
     bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE;
@@ -123,15 +142,15 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
 {
     double cluster = (double)k->cluster_m * k->cluster_n;
     *g = (Gpu){.k = k, .d = d, .r = r, .z = z};
-    g->tiles_m = ceil(z->m / k->tile_m);
-    g->tiles_n = ceil(z->n / k->tile_n);
+    g->tiles_m = up(z->m / k->tile_m);
+    g->tiles_n = up(z->n / k->tile_n);
     if (cluster > 1) { /* clusters begin and end together */
-        g->tiles_m = ceil(g->tiles_m / k->cluster_m) * k->cluster_m;
-        g->tiles_n = ceil(g->tiles_n / k->cluster_n) * k->cluster_n;
+        g->tiles_m = up(g->tiles_m / k->cluster_m) * k->cluster_m;
+        g->tiles_n = up(g->tiles_n / k->cluster_n) * k->cluster_n;
     }
     g->groups = g->tiles_m * g->tiles_n * z->batch * k->split;
-    g->cus = cluster > 1 ? most(floor(d->n_cu / cluster) * cluster, cluster) : d->n_cu;
-    g->chunks = ceil(ceil(z->k / k->depth) / k->split);
+    g->cus = cluster > 1 ? most(down(d->n_cu / cluster) * cluster, cluster) : d->n_cu;
+    g->chunks = up(up(z->k / k->depth) / k->split);
     double once = (z->m + z->n) * z->k * z->batch * k->bytes_ab;
     g->resident = once > 0 ? least(1, 0.7 * d->l2_bytes / once) : 1;
     gpu_chunk(g);
@@ -164,13 +183,14 @@ static Wave gpu_wave(const Gpu *g, double groups, double each, bool first)
     double x[5] = {each * g->math / hz, each * g->local / hz, each * g->l2_bytes / l2_rate,
                    dram / chunks * (1 - (first ? 0 : g->resident)) / (g->d->dram_rate * g->r->dram),
                    g->latency / hz};
-    double loop = overlap(x, 5) * chunks;
+    double loop = (overlap(x, 5) + g->waits / hz) * chunks;
     /* other work-groups of the compute unit compute while one fills or stores */
     double alone = k->persistent ? (first ? 1 : 0) : first ? 1 : 1 / each;
     double fill = g->fill / hz * alone;
     double store = g->store * each / hz * (k->persistent > 1 && !first ? 0.3 : 1);
     w.seconds = loop + fill + store;
     for (int i = 0; i < 5; i++) w.term[i] = x[i] * chunks;
+    w.term[MODEL_TERM_latency] += g->waits / hz * chunks;
     w.term[MODEL_TERM_fill] = fill;
     w.term[MODEL_TERM_store] = store;
     return w;
@@ -227,7 +247,7 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
     double slots = g.cus * k->groups, rest = g.groups, full = 0;
     Wave sum = {0}, w;
     if (g.groups > slots) {
-        full = floor(g.groups / slots);
+        full = down(g.groups / slots);
         rest = g.groups - full * slots;
         w = gpu_wave(&g, slots, k->groups, true);
         wave_add(&sum, &w, 1);
@@ -237,7 +257,7 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
         }
     }
     if (rest > 0) {
-        w = gpu_wave(&g, rest, ceil(rest / g.cus), full == 0);
+        w = gpu_wave(&g, rest, up(rest / g.cus), full == 0);
         wave_add(&sum, &w, 1);
     }
     double busy = sum.seconds > 0 ? sum.term[MODEL_TERM_math] * r->math / sum.seconds : 0;
@@ -259,12 +279,12 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
 static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
                         ModelTime *out)
 {
-    double tiles = ceil(z->m / k->tile_m) * ceil(z->n / k->tile_n) * z->batch;
+    double tiles = up(z->m / k->tile_m) * up(z->n / k->tile_n) * z->batch;
     if (k->split_kind == MODEL_SPLIT_WORKSPACE) tiles *= k->split;
-    double threads = least(d->n_cu, tiles), rounds = ceil(tiles / threads) * threads / tiles;
+    double threads = least(d->n_cu, tiles), rounds = up(tiles / threads) * threads / tiles;
     double per = z->batch * rounds / threads, hz = d->clock_hz;
-    double micro_m = ceil(z->m / k->unit_m), micro_n = ceil(z->n / k->unit_n);
-    double k_blocks = ceil(z->k / k->depth), ab = k->bytes_ab, micro = micro_m * micro_n * k_blocks;
+    double micro_m = up(z->m / k->unit_m), micro_n = up(z->n / k->unit_n);
+    double k_blocks = up(z->k / k->depth), ab = k->bytes_ab, micro = micro_m * micro_n * k_blocks;
     double unit = (double)k->unit_m * k->unit_n;
     Wave sum = {0};
     double *t = sum.term;
@@ -276,9 +296,11 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     double l2_rate = d->l2_rate * r->l2;
     sum.l2_read = block > 16384 ? z->batch * a_reads : 0;
     t[MODEL_TERM_l2] = rounds / threads * sum.l2_read / l2_rate;
-    t[MODEL_TERM_latency] = per * micro * (r->chunk_clocks + k->steps * r->step_clocks) / hz;
-    double a_pack = k->pack_a ? z->m * z->k * ceil(z->n / k->block_n) : 0;
-    double b_pack = k->pack_b ? z->n * z->k * ceil(z->m / k->tile_m) : 0;
+    double calls = per * micro * (r->chunk_clocks + unit * r->step_clocks) / hz;
+    double chain = per * micro_m * micro_n * z->k * k->steps / 4.0 / hz;
+    t[MODEL_TERM_latency] = calls + chain;
+    double a_pack = k->pack_a ? z->m * z->k * up(z->n / k->block_n) : 0;
+    double b_pack = k->pack_b ? z->n * z->k * up(z->m / k->tile_m) : 0;
     double packed = (a_pack * (k->free_a ? 2 : 3) + b_pack * (k->free_b ? 2 : 3)) * ab;
     t[MODEL_TERM_fill] = per * packed / l2_rate + rounds * tiles / threads * r->group_clocks / hz;
     double d_bytes = z->m * z->n * k->bytes_d * (2 * k_blocks - (z->reads_c ? 0 : 1));
@@ -291,13 +313,13 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     t[MODEL_TERM_split] =
         k->split > 1 ? z->m * z->n * z->batch * k->split * k->bytes_sum / l2_rate + r->split_s : 0;
     t[MODEL_TERM_launch] = r->launch_s * (threads > 1 ? 2 : 1);
-    double x[4] = {t[MODEL_TERM_math], t[MODEL_TERM_local], t[MODEL_TERM_l2], t[MODEL_TERM_dram]};
-    double seconds = overlap(x, 4) + t[MODEL_TERM_latency] + t[MODEL_TERM_fill] + t[MODEL_TERM_store] +
-                     t[MODEL_TERM_split] + t[MODEL_TERM_launch];
+    double x[5] = {t[MODEL_TERM_math], t[MODEL_TERM_local], t[MODEL_TERM_l2], t[MODEL_TERM_dram], chain};
+    double seconds = overlap(x, 5) + calls + t[MODEL_TERM_fill] + t[MODEL_TERM_store] + t[MODEL_TERM_split] +
+                     t[MODEL_TERM_launch];
     if (!out) return seconds;
     finish(k, d, z, &sum, seconds, out);
     out->tiles = tiles;
-    out->waves = ceil(tiles / threads);
+    out->waves = up(tiles / threads);
     out->last_fill = 1 / rounds;
     out->edge_waste = 1 - z->m * z->n / (micro_m * micro_n * unit);
     return seconds;
@@ -307,4 +329,41 @@ double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *
                   ModelTime *out)
 {
     return k->class == MODEL_HOST ? host_time(k, d, r, z, out) : gpu_time(k, d, r, z, out);
+}
+
+/* ---- numbers of files ---- */
+
+static bool within(double v, double lo, double hi) { return v >= lo && v <= hi; }
+
+bool model_kernel_ok(const ModelKernel *k)
+{
+    const int32_t positive[] = {k->tile_m,  k->tile_n,    k->depth,     k->threads,   k->groups,
+                                k->stages,  k->split,     k->cluster_m, k->cluster_n, k->bytes_ab,
+                                k->bytes_d, k->bytes_sum, k->load_a,    k->load_b,    k->store};
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
+        if (positive[i] < 1 || positive[i] > 1 << 24) return false;
+    bool host = k->class == MODEL_HOST;
+    int32_t least_unit = host ? 1 : 0;
+    return k->class >= 0 && k->class < MODEL_CLASSES && k->split_kind >= 0 &&
+           k->split_kind <= MODEL_SPLIT_WORKSPACE && k->steps >= 0 && k->steps <= 1 << 24 &&
+           k->unit_m >= least_unit && k->unit_n >= least_unit && k->block_m >= least_unit &&
+           k->block_n >= least_unit && within((double)k->rate, 1e-3, 1e9) &&
+           within((double)k->peak, 1e-3, 1e9) && within((double)k->local_bytes, 0, 1e9);
+}
+
+bool model_device_ok(const ModelDevice *d)
+{
+    return within(d->n_cu, 1, 1e6) && within(d->clock_hz, 1e6, 1e11) && within(d->local_rate, 1e-3, 1e6) &&
+           within(d->l2_bytes, 0, 1e12) && within(d->l2_rate, 1e6, 1e18) && within(d->dram_rate, 1e6, 1e18) &&
+           within(d->dies, 1, 1e3);
+}
+
+bool model_rates_ok(const ModelRates *r)
+{
+    return within(r->math, 1e-4, 1e4) && within(r->local, 1e-4, 1e4) && within(r->l2, 1e-4, 1e4) &&
+           within(r->dram, 1e-4, 1e4) && within(r->store, 1e-4, 1e4) && within(r->launch_s, 0, 1) &&
+           within(r->group_clocks, 0, 1e9) && within(r->load_clocks, 0, 1e9) &&
+           within(r->step_clocks, 0, 1e9) && within(r->cluster_clocks, 0, 1e9) &&
+           within(r->slow, 1e-4, 1e4) && within(r->chunk_clocks, 0, 1e9) && within(r->split_s, 0, 1) &&
+           within(r->power, 0, 10);
 }

@@ -6,12 +6,12 @@
  * (measure/calibrate.h). Nothing is allocated and nothing is read: model_time is for 10^7 candidates and for
  * selection at run time.
  *
- * GPUs: a compute unit runs `groups` work-groups at once. A step of the main loop (DepthU elements of K) takes
- * as long as the slowest of the matrix or vector units, local memory, the L2 cache and DRAM, or as the latency
- * of loads that the stages do not hide. Tiles run in waves of all compute units; each begins with the fill of
- * the pipeline and ends with the stores of D. The distinct rows and columns of tiles of a wave, which follow
- * from the work-group order (index/walk.h), give the bytes that come from DRAM.
- * CPUs: a work-group packs blocks of A and B and multiplies register tiles; the threads share the tiles of D.
+ * GPUs: a compute unit runs `groups` work-groups at once. A step of the main loop (DepthU elements of K)
+ * takes as long as the slowest of the matrix or vector units, local memory, the L2 cache and DRAM, or as
+ * the latency of loads that the stages do not hide. Tiles run in waves of all compute units; each begins
+ * with the fill of the pipeline and ends with the stores of D. The distinct rows and columns of tiles of a
+ * wave, which follow from the work-group order (index/walk.h), give the bytes that come from DRAM. CPUs: a
+ * work-group packs blocks of A and B and multiplies register tiles; the threads share the tiles of D.
  */
 #ifndef PROBLEM_MODEL_H
 #define PROBLEM_MODEL_H
@@ -78,9 +78,13 @@ typedef struct {
     R(launch_s, 2.5e-6, 2.5e-6, 3.5e-6, 1e-6, "seconds of a launch that does nothing")                       \
     R(group_clocks, 600, 600, 900, 300, "clocks until a work-group's first load, and after its last store")  \
     R(load_clocks, 800, 800, 1000, 200, "clocks from a load to its data")                                    \
-    R(step_clocks, 30, 40, 30, 6, "clocks of a dependent step of the main loop")                             \
+    R(step_clocks, 30, 40, 30, 0.05,                                                                         \
+      "clocks of a dependent step of the main loop; host: of an element of a register tile")                 \
     R(chunk_clocks, 60, 60, 60, 40, "clocks of barriers and waits of one chunk of K")                        \
     R(store, 0.6, 0.6, 0.8, 0.5, "part of the bandwidth that stores of D reach")                             \
+    R(cluster_clocks, 0, 0, 150, 0, "clocks of a chunk of K for waiting on each doubling of a cluster")      \
+    R(slow, 1, 1, 1, 1,                                                                                      \
+      "time of loads that the alignment of A or B does not allow, over a load for each access")              \
     R(split_s, 2.5e-6, 2.5e-6, 2.5e-6, 1e-6, "seconds of the launch that adds up parts of K")                \
     R(power, 0.10, 0.10, 0.15, 0.05, "part of the clock that is lost when all units multiply")
 
@@ -141,6 +145,11 @@ static inline int32_t model_align(int64_t stride_bytes)
 ModelRates model_rates(ModelClass c);
 const char *model_rate_name(int i);
 const char *model_class_name(ModelClass c);
+
+/* False when numbers of a file lie outside of what model_time accepts. */
+bool model_kernel_ok(const ModelKernel *k);
+bool model_device_ok(const ModelDevice *d);
+bool model_rates_ok(const ModelRates *r);
 
 /* Predicted seconds. out may be NULL. About 100 ns. */
 double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *size,

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/model.h"
+#include "measure/model_store.h"
 #include "run/client_ini.h"
 
 /* Appends " A=1,131072,64": a tensor's strides, where they do not follow from sizes and leading dimensions.
@@ -63,11 +65,24 @@ static Err sizes_store(Run *r, Group *g, Buf *key, Buf *plan)
     return 0;
 }
 
+/* Numbers for the performance model; kernels written by hand have none. */
+static Err model_store(Run *r, const Variant *v)
+{
+    ModelKernel k;
+    if (v->s.custom) return 0;
+    if (model_kernel(&v->s, r->target, &k)) {
+        err_clear();
+        return 0;
+    }
+    return store_model_kernel_add(&r->store, v->kernel, &k);
+}
+
 static Err variants_store(Run *r, Group *g, Buf *plan)
 {
     for (size_t i = 0; i < g->n_variants; i++) {
         Variant *v = &g->variant[i];
         TRY(store_kernel(&r->store, v->hash, v->name, &v->kernel));
+        TRY(model_store(r, v));
         buf_printf(plan, "kernel %.*s %.*s\n", STR_ARG(v->hash), STR_ARG(v->name));
         if ((i & 63) == 0) TRY(run_check());
     }

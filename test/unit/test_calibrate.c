@@ -1,0 +1,182 @@
+/* Calibration of the performance model against made-up devices whose rates are known, the store's round trip,
+ * and cross-validation of choices. */
+#include "test/support.h"
+
+#include <math.h>
+
+#include "measure/model.h"
+#include "measure/model_quality.h"
+#include "measure/model_store.h"
+
+enum { N_KERNELS = 12, N_SIZES = 30 };
+
+static ModelKernel kernel_of(int i)
+{
+    static const int side[][2] = {{32, 32}, {64, 64}, {128, 64}, {128, 128}, {256, 128}, {64, 256}};
+    const int *t = side[i % 6];
+    return (ModelKernel){.class = MODEL_MATRIX,
+                         .tile_m = t[0],
+                         .tile_n = t[1],
+                         .depth = 32,
+                         .threads = 128,
+                         .groups = 2,
+                         .stages = 3,
+                         .split = i < 6 ? 1 : 4,
+                         .split_kind = i < 6 ? MODEL_SPLIT_NONE : MODEL_SPLIT_WORKSPACE,
+                         .mapping = 8,
+                         .cluster_m = 1,
+                         .cluster_n = 1,
+                         .bytes_ab = 2,
+                         .bytes_d = 2,
+                         .bytes_sum = 4,
+                         .load_a = 16,
+                         .load_b = 16,
+                         .store = 16,
+                         .steps = 2,
+                         .rate = 2540,
+                         .peak = 4096,
+                         .local_bytes = (float)(6 * (t[0] + t[1]))};
+}
+
+static double uniform(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+static ModelSize made_size(uint64_t *state)
+{
+    double m = exp2(4 + 9 * uniform(state)), n = exp2(4 + 9 * uniform(state)),
+           k = exp2(5 + 8 * uniform(state));
+    return (ModelSize){round(m), round(n), round(k), 1, 16, 16, 16, false};
+}
+
+/* A device that differs from its data sheet, whose times scatter by 3%. */
+static void made_matrix(Arena *a, ModelMatrix *m, ModelDevice *d, ModelRates *truth)
+{
+    uint64_t state = 15;
+    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, d);
+    *truth = model_rates(MODEL_MATRIX);
+    truth->math *= 0.7;
+    truth->dram *= 0.8;
+    truth->launch_s *= 3;
+    truth->load_clocks *= 2;
+    truth->split_s *= 4;
+    *m = (ModelMatrix){.n_kernels = N_KERNELS, .n_sizes = N_SIZES};
+    m->kernel = ARENA_ARRAY(a, N_KERNELS, ModelKernel);
+    m->known = ARENA_ARRAY(a, N_KERNELS, bool);
+    m->size = ARENA_ARRAY(a, N_SIZES, ModelSize);
+    m->seconds = ARENA_ARRAY(a, N_KERNELS * N_SIZES, double);
+    assert_true(m->kernel && m->known && m->size && m->seconds);
+    for (int k = 0; k < N_KERNELS; k++) m->kernel[k] = kernel_of(k), m->known[k] = true;
+    for (size_t z = 0; z < N_SIZES; z++) {
+        m->size[z] = made_size(&state);
+        for (size_t k = 0; k < N_KERNELS; k++)
+            m->seconds[z * N_KERNELS + k] = model_time(&m->kernel[k], d, truth, &m->size[z], NULL) *
+                                            exp(0.03 * (uniform(&state) + uniform(&state) - 1));
+    }
+}
+
+static void finds_the_rates(void **state)
+{
+    (void)state;
+    Arena a;
+    ModelMatrix m;
+    ModelDevice d;
+    ModelRates truth, r[MODEL_CLASSES], before[MODEL_CLASSES];
+    ModelFit fit[MODEL_CLASSES];
+    arena_init(&a, 0);
+    made_matrix(&a, &m, &d, &truth);
+    model_rates_typical(r);
+    model_rates_typical(before);
+    assert_ok(model_fit_matrix(&m, NULL, &d, r, fit));
+    const ModelFit *f = &fit[MODEL_MATRIX];
+    assert_int_equal(f->n, N_KERNELS * N_SIZES);
+    if (f->before < 0.15 || f->after > 0.03)
+        fail_msg("median error %.3f before and %.3f after the fit", f->before, f->after);
+    assert_true(fabs(log(r[MODEL_MATRIX].launch_s / truth.launch_s)) < 0.2);
+    /* classes without samples, and rates that the samples do not show, stay */
+    assert_memory_equal(&r[MODEL_HOST], &before[MODEL_HOST], sizeof *r);
+    assert_true(fabs(log(r[MODEL_MATRIX].cluster_clocks + 1)) < 1e-9);
+    /* the same samples give the same rates */
+    ModelRates again[MODEL_CLASSES];
+    model_rates_typical(again);
+    assert_ok(model_fit_matrix(&m, NULL, &d, again, NULL));
+    assert_memory_equal(r, again, sizeof r);
+    arena_fini(&a);
+}
+
+static void choices_improve(void **state)
+{
+    (void)state;
+    Arena a;
+    ModelMatrix m;
+    ModelDevice d;
+    ModelRates truth;
+    ModelQuality q[MODEL_WAYS];
+    arena_init(&a, 0);
+    made_matrix(&a, &m, &d, &truth);
+    m.seconds[3] = 0; /* a kernel that failed on a size */
+    assert_ok(model_cross_validate(&a, &m, &d, 5, q));
+    for (int w = 0; w < MODEL_WAYS; w++) {
+        assert_int_equal(q[w].n, N_SIZES);
+        assert_true(q[w].share > 0 && q[w].share <= 1 && q[w].mean_lo <= q[w].mean &&
+                    q[w].mean <= q[w].mean_hi);
+        assert_true(q[w].p50 <= q[w].p90 && q[w].p90 <= q[w].p95 && q[w].p95 <= q[w].worst);
+    }
+    if (q[MODEL_WAY_FITTED].share < 0.98 || q[MODEL_WAY_FITTED].spearman < 0.95)
+        fail_msg("fitted: share %.3f, Spearman %.2f", q[MODEL_WAY_FITTED].share,
+                 q[MODEL_WAY_FITTED].spearman);
+    assert_true(q[MODEL_WAY_RESIDUAL].mean < q[MODEL_WAY_RATIO].mean);
+    assert_true(q[MODEL_WAY_RATIO].mean < q[MODEL_WAY_EUCLIDEAN].mean);
+    arena_fini(&a);
+}
+
+static void store_keeps_it(void **state)
+{
+    (void)state;
+    Store s;
+    ModelKernel k = kernel_of(7), back;
+    ModelRecord record = {.fit[MODEL_MATRIX] = {5, 0.25, 0.125}}, got;
+    bool found;
+    int64_t id;
+    char *dir = test_dir();
+    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &record.device);
+    model_rates_typical(record.rates);
+    assert_ok(store_open(&s, dir, STORE_WRITE));
+    assert_ok(store_model_kernel_get(&s, 1, &back, &found));
+    assert_false(found);
+    assert_ok(store_kernel(&s, STR("0123456789abcdef"), STR("K"), &id));
+    assert_ok(store_model_kernel_add(&s, id, &k));
+    assert_ok(store_model_kernel_get(&s, id, &back, &found));
+    assert_true(found);
+    assert_memory_equal(&k, &back, sizeof k);
+    assert_ok(store_model_add(&s, STR("H200 HHS"), &record));
+    assert_ok(store_model_get(&s, STR("H200 HHS"), &got, &found));
+    assert_true(found && got.fit[MODEL_MATRIX].n == 5 && got.device.n_cu == 132);
+    assert_true(fabs(got.rates[MODEL_MATRIX].math - record.rates[MODEL_MATRIX].math) < 1e-6);
+    assert_ok(store_model_get(&s, STR("another device"), &got, &found));
+    assert_false(found);
+    /* a kernel whose tile is empty is damage, and is told */
+    k.tile_m = 0;
+    assert_ok(store_model_kernel_add(&s, id, &k));
+    assert_int_equal(store_model_kernel_get(&s, id, &back, &found), ERR_INPUT);
+    store_close(&s);
+    assert_ok(dir_remove(dir));
+    free(dir);
+}
+
+static void sizes_of_keys(void **state)
+{
+    (void)state;
+    ModelSize z = model_size_of_key(STR("Cijk_Ailk_Bljk_HB 100,60,3,50,100,100,101,52"), 2, 2);
+    assert_true(z.m == 100 && z.n == 60 && z.batch == 3 && z.k == 50);
+    assert_true(z.align_d == 8 && z.align_a == 2 && z.align_b == 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_rates), cmocka_unit_test(choices_improve),
+                                       cmocka_unit_test(store_keeps_it), cmocka_unit_test(sizes_of_keys)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* Judging choices of kernels on measured times. See model_quality.h. */
+#include "measure/model_quality.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/model.h"
+
+enum { BOOTSTRAP = 400 };
+
+const char *model_way_name(ModelWay w)
+{
+    static const char *const names[] = {
+        "model, data sheet", "model, fitted", "model, residuals", "Ratio", "Manhattan", "Euclidean", "JSD"};
+    return names[w];
+}
+
+/* ---- fitting ---- */
+
+static double best_of(const ModelMatrix *m, size_t z)
+{
+    double best = 0;
+    for (size_t k = 0; k < m->n_kernels; k++) {
+        double t = m->seconds[z * m->n_kernels + k];
+        if (t > 0 && m->known[k] && (best == 0 || t < best)) best = t;
+    }
+    return best;
+}
+
+Err model_fit_matrix(const ModelMatrix *m, const bool *out, const ModelDevice *d, ModelRates r[MODEL_CLASSES],
+                     ModelFit fit[MODEL_CLASSES])
+{
+    ModelSample *s = calloc(m->n_kernels * m->n_sizes + 1, sizeof *s);
+    size_t n = 0;
+    TRY_ALLOC(s);
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        double best = best_of(m, z);
+        for (size_t k = 0; k < m->n_kernels && !(out && out[z]); k++) {
+            double t = m->seconds[z * m->n_kernels + k];
+            if (t > 0 && m->known[k])
+                s[n++] = (ModelSample){m->kernel[k], m->size[z], t, model_weight(t, best)};
+        }
+    }
+    Err e = model_calibrate(s, n, d, r, fit);
+    free(s);
+    return e;
+}
+
+static double predicted(const ModelMatrix *m, size_t k, size_t z, const ModelDevice *d, const ModelRates *r)
+{
+    const ModelKernel *kernel = &m->kernel[k];
+    return model_time(kernel, d, &r[kernel->class], &m->size[z], NULL);
+}
+
+Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
+                      const ModelRates r[MODEL_CLASSES], ModelSelector *s)
+{
+    size_t nk = m->n_kernels, n = 0;
+    for (size_t z = 0; z < m->n_sizes; z++) n += !(out && out[z]);
+    TRY(model_selector_new(a, nk, n, s));
+    for (size_t k = 0; k < nk; k++)
+        if (m->known[k]) s->entry[k] = (ModelEntry){m->kernel[k], *d, r[m->kernel[k].class]};
+    size_t p = 0;
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        if (out && out[z]) continue;
+        for (size_t k = 0; k < nk; k++) {
+            double t = m->seconds[z * nk + k];
+            if (t > 0 && m->known[k]) s->residual[p * nk + k] = (float)log(t / predicted(m, k, z, d, r));
+        }
+        s->size[p++] = m->size[z];
+    }
+    model_selector_finish(s);
+    return ERR_OK;
+}
+
+/* ---- one size ---- */
+
+typedef struct {
+    double predicted, measured;
+} Pair;
+
+static int by_predicted(const void *a, const void *b)
+{
+    const Pair *x = a, *y = b;
+    return (x->predicted > y->predicted) - (x->predicted < y->predicted);
+}
+
+static int by_measured(const void *a, const void *b)
+{
+    const Pair *x = a, *y = b;
+    return (x->measured > y->measured) - (x->measured < y->measured);
+}
+
+/* Rank correlation of n pairs, and how many of the first predicted hold 99% of the best. */
+static double spearman(Pair *p, size_t n, double *first_99)
+{
+    double sum = 0;
+    qsort(p, n, sizeof *p, by_measured);
+    double best = p[0].measured;
+    for (size_t i = 0; i < n; i++) p[i].measured = i == 0 || p[i].measured > best * 1.01 ? (double)i : 0;
+    qsort(p, n, sizeof *p, by_predicted);
+    *first_99 = 0;
+    for (size_t i = 0; i < n; i++) {
+        double d = (double)i - p[i].measured;
+        sum += d * d;
+        if (p[i].measured == 0 && *first_99 == 0) *first_99 = (double)i + 1;
+    }
+    double count = (double)n;
+    return n < 3 ? (double)NAN : 1 - 6 * sum / (count * (count * count - 1));
+}
+
+/* Where a choice's times come from. */
+typedef struct {
+    const ModelMatrix *m;
+    const ModelDevice *d;
+    const ModelRates *rates; /* NULL: by the selector */
+    const ModelSelector *selector;
+    Pair *pair;
+} Chooser;
+
+static bool can_run(void *ctx, size_t k)
+{
+    const double *seconds = ctx;
+    return seconds[k] > 0;
+}
+
+static void judge(const Chooser *c, size_t z, ModelQuality *q)
+{
+    const ModelMatrix *m = c->m;
+    const double *seconds = &m->seconds[z * m->n_kernels];
+    double best = best_of(m, z), first = 0, first_99;
+    ModelNear near;
+    size_t n = 0;
+    if (best <= 0) return;
+    if (!c->rates) model_near(c->selector, &m->size[z], &near);
+    for (size_t k = 0; k < m->n_kernels; k++) {
+        if (!m->known[k] || seconds[k] <= 0) continue;
+        double t =
+            c->rates ? predicted(m, k, z, c->d, c->rates) : model_predict(c->selector, &near, k, &m->size[z]);
+        if (n == 0 || t < first) first = t, q->loss[z] = seconds[k] / best - 1;
+        c->pair[n++] = (Pair){t, seconds[k]};
+    }
+    if (!c->rates) { /* as libtuner chooses: among the winners of the nearest points */
+        ModelMatrix one = *m;
+        size_t k = model_choose(c->selector, &one.size[z], can_run, (void *)(uintptr_t)seconds, &first);
+        if (k != SIZE_MAX) q->loss[z] = seconds[k] / best - 1;
+    }
+    q->spearman += spearman(c->pair, n, &first_99);
+    q->first_99 += first_99;
+    q->n++;
+}
+
+/* ---- Tensile's distances ---- */
+
+static double jsd_part(double p, double q) { return p > 0 ? p * log2(2 * p / (p + q)) : 0; }
+
+static double distance(ModelWay w, const ModelSize *a, const ModelSize *b)
+{
+    const double x[3] = {a->m, a->n, a->k}, y[3] = {b->m, b->n, b->k};
+    double sum = 0, sx = x[0] + x[1] + x[2], sy = y[0] + y[1] + y[2];
+    for (int i = 0; i < 3; i++) {
+        double d = x[i] - y[i];
+        sum += w == MODEL_WAY_RATIO       ? fabs(log(x[i] / y[i]))
+               : w == MODEL_WAY_MANHATTAN ? fabs(d)
+               : w == MODEL_WAY_EUCLIDEAN ? d * d
+                                          : jsd_part(x[i] / sx, y[i] / sy) + jsd_part(y[i] / sy, x[i] / sx);
+    }
+    return sum;
+}
+
+/* The fastest kernel of size `at` that can run size z: the choice of a table whose nearest row is `at`. */
+static size_t winner_at(const ModelMatrix *m, size_t at, size_t z)
+{
+    size_t best = SIZE_MAX;
+    const double *t = &m->seconds[at * m->n_kernels], *can = &m->seconds[z * m->n_kernels];
+    for (size_t k = 0; k < m->n_kernels; k++)
+        if (t[k] > 0 && m->known[k] && (best == SIZE_MAX || t[k] < t[best])) best = k;
+    return best != SIZE_MAX && can[best] > 0 ? best : SIZE_MAX;
+}
+
+static void judge_nearest(const ModelMatrix *m, ModelWay w, const bool *out, size_t z, ModelQuality *q)
+{
+    double least = 0, best = best_of(m, z);
+    size_t chosen = SIZE_MAX;
+    for (size_t i = 0; i < m->n_sizes; i++) {
+        if (out[i]) continue;
+        double d = distance(w, &m->size[z], &m->size[i]);
+        if (chosen != SIZE_MAX && d >= least) continue;
+        size_t k = winner_at(m, i, z);
+        if (k != SIZE_MAX) chosen = k, least = d;
+    }
+    if (chosen == SIZE_MAX || best <= 0) return;
+    q->loss[z] = m->seconds[z * m->n_kernels + chosen] / best - 1;
+    q->n++;
+}
+
+/* ---- cross-validation ---- */
+
+/* Sizes with the same M and N, which teach each other most, are in one fold. */
+static int fold_of(const ModelSize *z, int n_folds)
+{
+    uint64_t h =
+        (uint64_t)z->m * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)z->n * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ h >> 31) * UINT64_C(0x94d049bb133111eb);
+    return (int)((h >> 33) % (uint64_t)n_folds);
+}
+
+static Err validate_fold(Arena *a, const ModelMatrix *m, const ModelDevice *d, const bool *out,
+                         ModelQuality q[MODEL_WAYS])
+{
+    ModelRates typical[MODEL_CLASSES], fitted[MODEL_CLASSES];
+    ModelSelector s;
+    Pair *pair = ARENA_ARRAY(a, m->n_kernels + 1, Pair);
+    TRY_ALLOC(pair);
+    model_rates_typical(typical);
+    model_rates_typical(fitted);
+    TRY(model_fit_matrix(m, out, d, fitted, NULL));
+    TRY(model_selector_of(a, m, out, d, fitted, &s));
+    const Chooser by[] = {{m, d, typical, NULL, pair}, {m, d, fitted, NULL, pair}, {m, d, NULL, &s, pair}};
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        if (!out[z]) continue;
+        for (int w = 0; w < 3; w++) judge(&by[w], z, &q[w]);
+        for (int w = MODEL_WAY_RATIO; w < MODEL_WAYS; w++) judge_nearest(m, (ModelWay)w, out, z, &q[w]);
+    }
+    return ERR_OK;
+}
+
+Err model_cross_validate(Arena *a, const ModelMatrix *m, const ModelDevice *d, int n_folds,
+                         ModelQuality q[MODEL_WAYS])
+{
+    bool *out = ARENA_ARRAY(a, m->n_sizes + 1, bool);
+    TRY_ALLOC(out);
+    for (int w = 0; w < MODEL_WAYS; w++) {
+        q[w] = (ModelQuality){.loss = ARENA_ARRAY(a, m->n_sizes + 1, double)};
+        TRY_ALLOC(q[w].loss);
+        for (size_t z = 0; z < m->n_sizes; z++) q[w].loss[z] = (double)NAN;
+    }
+    for (int f = 0; f < n_folds; f++) {
+        size_t n_out = 0;
+        for (size_t z = 0; z < m->n_sizes; z++) n_out += out[z] = fold_of(&m->size[z], n_folds) == f;
+        if (n_out && n_out < m->n_sizes) TRY(validate_fold(a, m, d, out, q));
+    }
+    for (int w = 0; w < MODEL_WAYS; w++) {
+        bool ranks = w <= MODEL_WAY_RESIDUAL && q[w].n;
+        q[w].spearman = ranks ? q[w].spearman / (double)q[w].n : (double)NAN;
+        q[w].first_99 = ranks ? q[w].first_99 / (double)q[w].n : (double)NAN;
+        TRY(model_quality_finish(a, &q[w], m->n_sizes));
+    }
+    return ERR_OK;
+}
+
+/* ---- summaries ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* 95% interval of the mean of n values: percentiles of means of samples drawn with replacement. */
+static void bootstrap(const double *v, size_t n, double *lo, double *hi)
+{
+    double mean[BOOTSTRAP];
+    uint64_t state = 1;
+    for (int b = 0; b < BOOTSTRAP; b++) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            sum += v[(state >> 33) % n];
+        }
+        mean[b] = sum / (double)n;
+    }
+    qsort(mean, BOOTSTRAP, sizeof *mean, by_value);
+    *lo = mean[BOOTSTRAP * 25 / 1000];
+    *hi = mean[BOOTSTRAP * 975 / 1000 - 1];
+}
+
+Err model_quality_finish(Arena *a, ModelQuality *q, size_t n)
+{
+    double *v = ARENA_ARRAY(a, n + 1, double);
+    size_t k = 0;
+    TRY_ALLOC(v);
+    q->share = q->mean = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(q->loss[i])) continue;
+        v[k++] = q->loss[i];
+        q->mean += q->loss[i];
+        q->share += 1 / (1 + q->loss[i]);
+    }
+    q->n = k;
+    if (!k) return ERR_OK;
+    q->mean /= (double)k;
+    q->share /= (double)k;
+    bootstrap(v, k, &q->mean_lo, &q->mean_hi);
+    qsort(v, k, sizeof *v, by_value);
+    q->p50 = v[k / 2];
+    q->p90 = v[k * 90 / 100];
+    q->p95 = v[k * 95 / 100];
+    q->worst = v[k - 1];
+    return ERR_OK;
+}
+
+void model_quality_text(int way, const ModelQuality *q, char *text, size_t size)
+{
+    int n = snprintf(
+        text, size,
+        "%-17s n=%zu share of the best %.3f, loss mean %.1f%% [%.1f, %.1f] p50 %.1f%% p90 %.1f%% p95 "
+        "%.1f%% worst %.1f%%",
+        model_way_name((ModelWay)way), q->n, q->share, q->mean * 100, q->mean_lo * 100, q->mean_hi * 100,
+        q->p50 * 100, q->p90 * 100, q->p95 * 100, q->worst * 100);
+    if (!isnan(q->spearman) && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, ", Spearman %.2f, 99%% after %.1f", q->spearman, q->first_99);
+}

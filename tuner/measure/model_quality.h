@@ -1,0 +1,48 @@
+/* How good choices by the performance model are, judged on measured times, and beside them Tensile's nearest
+ * sizes. */
+#ifndef MEASURE_MODEL_QUALITY_H
+#define MEASURE_MODEL_QUALITY_H
+
+#include "measure/model_store.h"
+#include "problem/model_select.h"
+
+/* Ways to choose a kernel for a size: by the model as it comes, with fitted rates, with residuals (as
+ * libtuner does); the winner of the nearest size by one of Tensile's distances. */
+typedef enum {
+    MODEL_WAY_TYPICAL,
+    MODEL_WAY_FITTED,
+    MODEL_WAY_RESIDUAL,
+    MODEL_WAY_RATIO,
+    MODEL_WAY_MANHATTAN,
+    MODEL_WAY_EUCLIDEAN,
+    MODEL_WAY_JSD,
+    MODEL_WAYS
+} ModelWay;
+const char *model_way_name(ModelWay w);
+
+/* Loss of a choice on a size: its time over the best, minus 1. */
+typedef struct {
+    size_t n;                          /* sizes */
+    double share;                      /* mean speed of the first choice over the best */
+    double spearman;                   /* mean over sizes; NAN: no ranking */
+    double mean, p50, p90, p95, worst; /* of the losses */
+    double mean_lo, mean_hi;           /* 95% interval of the mean, by bootstrap */
+    double first_99;                   /* mean number of first choices that hold 99% of the best; NAN */
+    double *loss;                      /* of each size, in the arena; NAN: not judged */
+} ModelQuality;
+
+/* Fits rates of all classes to the matrix, without the sizes for which out (may be NULL) is true. */
+Err model_fit_matrix(const ModelMatrix *m, const bool *out, const ModelDevice *d, ModelRates r[MODEL_CLASSES],
+                     ModelFit fit[MODEL_CLASSES]);
+/* A selector over the matrix's kernels and sizes, in the arena; without the sizes for which out is true. */
+Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
+                      const ModelRates r[MODEL_CLASSES], ModelSelector *s);
+
+/* All ways on sizes that the fold had not seen. Sizes that differ only in one dimension stay in one fold. */
+Err model_cross_validate(Arena *a, const ModelMatrix *m, const ModelDevice *d, int n_folds,
+                         ModelQuality q[MODEL_WAYS]);
+/* Fills in a quality from q->loss of n sizes (share and losses). */
+Err model_quality_finish(Arena *a, ModelQuality *q, size_t n);
+void model_quality_text(int way, const ModelQuality *q, char *text, size_t size);
+
+#endif

@@ -1,0 +1,171 @@
+/* Choice by the performance model and its residuals. See model_select.h. */
+#include "problem/model_select.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Distances are in octaves of M, N, K and the batch; a point that is REACH away counts exp(-1/2). A size
+ * whose operands are aligned otherwise runs other code: as far as ALIGNED octaves. The mean residual counts
+ * as a point that is far away. */
+static const float REACH2 = 1.5F * 1.5F, ALIGNED = 3, FAR_WEIGHT = 0.05F;
+
+ModelPoint model_point(const ModelSize *z)
+{
+    float aligned = z->align_a >= 16 && z->align_b >= 16 ? 1 : z->align_a >= 4 && z->align_b >= 4 ? 0.5F : 0;
+    return (ModelPoint){
+        {(float)log2(z->m), (float)log2(z->n), (float)log2(z->k), (float)log2(z->batch), ALIGNED * aligned}};
+}
+
+float model_distance(const ModelPoint *a, const ModelPoint *b)
+{
+    float sum = 0;
+    for (int i = 0; i < MODEL_DIMS; i++) sum += (a->x[i] - b->x[i]) * (a->x[i] - b->x[i]);
+    return sum;
+}
+
+static double entry_time(const ModelEntry *e, const ModelSize *z)
+{
+    return model_time(&e->kernel, &e->device, &e->rates, z, NULL);
+}
+
+/* ---- files ---- */
+
+enum { N_INTS = MODEL_KERNEL_NUMBERS - 3 };
+_Static_assert(offsetof(ModelKernel, rate) == N_INTS * sizeof(int32_t), "the floats are the last members");
+
+void model_entry_write(const ModelEntry *e, double v[MODEL_ENTRY_NUMBERS])
+{
+    int32_t whole[N_INTS];
+    double *out = v;
+    *out++ = MODEL_VERSION;
+    memcpy(out, &e->device, sizeof e->device);
+    out += MODEL_DEVICE_NUMBERS;
+    memcpy(out, &e->rates, sizeof e->rates);
+    out += MODEL_N_RATES;
+    memcpy(whole, &e->kernel, sizeof whole);
+    for (int i = 0; i < N_INTS; i++) *out++ = whole[i];
+    *out++ = (double)e->kernel.rate;
+    *out++ = (double)e->kernel.peak;
+    *out = (double)e->kernel.local_bytes;
+}
+
+static bool is_whole(double v) { return fabs(v) <= INT32_MAX && v == floor(v); }
+
+bool model_entry_read(const double in[MODEL_ENTRY_NUMBERS], ModelEntry *e)
+{
+    int32_t whole[N_INTS];
+    const double *v = in;
+    if (*v++ != MODEL_VERSION) return false;
+    memcpy(&e->device, v, sizeof e->device);
+    v += MODEL_DEVICE_NUMBERS;
+    memcpy(&e->rates, v, sizeof e->rates);
+    v += MODEL_N_RATES;
+    for (int i = 0; i < N_INTS; i++) {
+        if (!is_whole(v[i])) return false;
+        whole[i] = (int32_t)v[i];
+    }
+    v += N_INTS;
+    memcpy(&e->kernel, whole, sizeof whole);
+    for (int i = 0; i < 3; i++)
+        if (!(v[i] >= 0 && v[i] <= 1e9)) return false;
+    e->kernel.rate = (float)v[0];
+    e->kernel.peak = (float)v[1];
+    e->kernel.local_bytes = (float)v[2];
+    return model_device_ok(&e->device) && model_rates_ok(&e->rates) && model_kernel_ok(&e->kernel);
+}
+
+void model_residual_write(const ModelResidual *r, double out[MODEL_RESIDUAL_NUMBERS])
+{
+    const ModelSize *z = &r->size;
+    const double v[MODEL_RESIDUAL_NUMBERS] = {z->m,       z->n,       z->batch,   z->k,
+                                              z->align_a, z->align_b, z->align_d, r->error};
+    memcpy(out, v, sizeof v);
+}
+
+bool model_residual_read(const double v[MODEL_RESIDUAL_NUMBERS], ModelResidual *r)
+{
+    for (int i = 0; i < 4; i++)
+        if (!(v[i] >= 1 && is_whole(v[i]))) return false;
+    for (int i = 4; i < 7; i++)
+        if (!(v[i] >= 1 && v[i] <= 16 && is_whole(v[i]))) return false;
+    *r = (ModelResidual){{v[0], v[1], v[3], v[2], (int32_t)v[4], (int32_t)v[5], (int32_t)v[6], false}, v[7]};
+    return fabs(v[7]) <= 30;
+}
+
+/* ---- preparation ---- */
+
+Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s)
+{
+    if (n_kernels > MODEL_KERNELS_MAX || n_points > MODEL_POINTS_MAX)
+        FAIL(ERR_INPUT, "a performance model of %zu kernels and %zu sizes, at most %d and %d", n_kernels,
+             n_points, MODEL_KERNELS_MAX, MODEL_POINTS_MAX);
+    *s = (ModelSelector){.n_kernels = n_kernels, .n_points = n_points};
+    TRY_ALLOC(s->entry = ARENA_ARRAY(a, n_kernels + 1, ModelEntry));
+    TRY_ALLOC(s->size = ARENA_ARRAY(a, n_points + 1, ModelSize));
+    TRY_ALLOC(s->point = ARENA_ARRAY(a, n_points + 1, ModelPoint));
+    TRY_ALLOC(s->residual = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
+    TRY_ALLOC(s->mean = ARENA_ARRAY(a, n_kernels + 1, float));
+    for (size_t i = 0; i < n_points * n_kernels; i++) s->residual[i] = NAN;
+    return ERR_OK;
+}
+
+static void mean_of(ModelSelector *s, size_t k)
+{
+    float sum = 0, n = 0;
+    for (size_t p = 0; p < s->n_points; p++) {
+        float e = s->residual[p * s->n_kernels + k];
+        if (!isnan(e)) sum += e, n++;
+    }
+    s->mean[k] = sum / (n + 1);
+}
+
+void model_selector_finish(ModelSelector *s)
+{
+    for (size_t k = 0; k < s->n_kernels; k++) mean_of(s, k);
+    for (size_t p = 0; p < s->n_points; p++) s->point[p] = model_point(&s->size[p]);
+}
+
+/* ---- prediction ---- */
+
+void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
+{
+    ModelPoint x = model_point(z);
+    float distance[MODEL_NEAR];
+    int n = 0;
+    for (size_t p = 0; p < s->n_points; p++) {
+        float d = model_distance(&x, &s->point[p]);
+        if (n == MODEL_NEAR && d >= distance[n - 1]) continue;
+        int at = n < MODEL_NEAR ? n++ : n - 1;
+        for (; at > 0 && distance[at - 1] > d; at--)
+            distance[at] = distance[at - 1], out->point[at] = out->point[at - 1];
+        distance[at] = d, out->point[at] = (uint32_t)p;
+    }
+    out->n = n;
+    for (int i = 0; i < n; i++) out->weight[i] = expf(-distance[i] / (2 * REACH2));
+}
+
+double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z)
+{
+    float sum = FAR_WEIGHT * s->mean[k], weight = FAR_WEIGHT;
+    for (int i = 0; i < near->n; i++) {
+        float e = s->residual[near->point[i] * s->n_kernels + k];
+        if (isnan(e)) continue;
+        sum += near->weight[i] * e;
+        weight += near->weight[i];
+    }
+    return entry_time(&s->entry[k], z) * (double)expf(sum / weight);
+}
+
+size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
+                    double *seconds)
+{
+    ModelNear near;
+    size_t best = SIZE_MAX;
+    model_near(s, z, &near);
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        double t = model_predict(s, &near, k, z);
+        if ((best == SIZE_MAX || t < *seconds) && (!allowed || allowed(ctx, k))) best = k, *seconds = t;
+    }
+    return best;
+}

@@ -1,0 +1,93 @@
+/* Choice of a kernel for a size that was not measured: the performance model, corrected by what it missed on
+ * measured sizes nearby. Shared by the program that tunes and libtuner.
+ *
+ * A ModelSelector has kernels and points. A point is a measured size with the residual of each kernel there,
+ * log(measured / predicted), where it is known. The time of a kernel on a new size is the prediction times
+ * the exponential of the mean residual of the nearest points, weighted by their distance in the logarithms
+ * of M, N, K and the batch; alignments that differ count as distance. Far from all points the kernel's mean
+ * residual takes over.
+ */
+#ifndef PROBLEM_MODEL_SELECT_H
+#define PROBLEM_MODEL_SELECT_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "problem/model.h"
+
+enum {
+    MODEL_DIMS = 5,
+    MODEL_NEAR = 6,
+    MODEL_SHORT = 16,
+    MODEL_KERNELS_MAX = 4096,
+    MODEL_POINTS_MAX = 1 << 16
+};
+
+/* log2 of M, N, K and the batch; the alignment of A and B as a distance. */
+typedef struct {
+    float x[MODEL_DIMS];
+} ModelPoint;
+ModelPoint model_point(const ModelSize *z);
+/* Square of the distance. */
+float model_distance(const ModelPoint *a, const ModelPoint *b);
+
+/* What a file says of one kernel: all that its predictions need, so that files of several runs can be
+ * merged. */
+typedef struct {
+    ModelKernel kernel;
+    ModelDevice device;
+    ModelRates rates;
+} ModelEntry;
+/* log(measured / predicted) of a kernel on a size. */
+typedef struct {
+    ModelSize size;
+    double error;
+} ModelResidual;
+
+/* In files an entry is a list of numbers: version, device, rates, kernel, and MODEL_RESIDUAL_NUMBERS for each
+ * residual. */
+enum { MODEL_VERSION = 1, MODEL_RESIDUAL_NUMBERS = 8 };
+enum {
+    MODEL_DEVICE_NUMBERS = sizeof(ModelDevice) / sizeof(double),
+    MODEL_ENTRY_NUMBERS = 1 + MODEL_DEVICE_NUMBERS + MODEL_N_RATES + MODEL_KERNEL_NUMBERS
+};
+void model_entry_write(const ModelEntry *e, double out[MODEL_ENTRY_NUMBERS]);
+void model_residual_write(const ModelResidual *r, double out[MODEL_RESIDUAL_NUMBERS]);
+/* False: another version, or a number out of bounds. */
+bool model_entry_read(const double v[MODEL_ENTRY_NUMBERS], ModelEntry *e);
+bool model_residual_read(const double v[MODEL_RESIDUAL_NUMBERS], ModelResidual *r);
+
+typedef struct {
+    size_t n_kernels, n_points;
+    ModelEntry *entry; /* of each kernel */
+    ModelSize *size;   /* of each point */
+    ModelPoint *point;
+    float *residual; /* [point * n_kernels + kernel]; NAN: not known */
+    float *mean;     /* of each kernel's residuals, drawn towards 0 where they are few */
+    uint16_t
+        *winner; /* [point * MODEL_SHORT]: the fastest kernels of the point, fastest first; UINT16_MAX: no
+                       * more */
+} ModelSelector;
+
+/* Memory for a selector, in the arena, with no residual known. ERR_INPUT: too many. */
+Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s);
+/* Fills point and mean from size and residual. */
+void model_selector_finish(ModelSelector *s);
+
+/* The nearest points of a size with their weights. */
+typedef struct {
+    int n;
+    uint32_t point[MODEL_NEAR];
+    float weight[MODEL_NEAR];
+} ModelNear;
+void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
+/* Predicted seconds of kernel k. */
+double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z);
+
+/* The kernel with the least predicted time among those for which allowed (may be NULL) is true, which is
+ * asked only of kernels that would be the best. *seconds gets the prediction. SIZE_MAX: none is allowed. */
+typedef bool ModelAllowed(void *ctx, size_t kernel);
+size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
+                    double *seconds);
+
+#endif
