@@ -142,6 +142,7 @@ static Err library_solution(const Logic *l, const LogicSolution *given, const So
     for (size_t i = 0; i < given->n_kept; i++)
         out->checks_k |=
             str_eq(given->kept[i].key, STR("_GlobalAccumulation")) && given->kept[i].value->kind == NODE_BOOL;
+    out->model = logic_solution_kept(given, LOGIC_MODEL_KEY);
     TRY(kept_numbers(l, given, STR("Ideals"), &out->ideals));
     return kept_numbers(l, given, STR("LinearModel"), &out->linear_model);
 }

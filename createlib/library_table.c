@@ -140,8 +140,10 @@ static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, bool exact)
     if (!err) {
         KeyShape shape = key_shape(first);
         if (t.n) qsort(t.v, t.n, sizeof *t.v, cmp_entries);
-        emit_map(e, 4, false);
+        bool model = !exact && library_has_model(part, n);
+        emit_map(e, 4u + model, false);
         emit_key_str(e, "distance", logic_distance(first));
+        if (model) err = library_emit_model(e, part, n);
         emit_cstr(e, "properties");
         emit_properties(e, &shape);
         emit_cstr(e, "table");

@@ -16,6 +16,7 @@ typedef struct {
     int32_t logic_index;
     int64_t index;                     /* global */
     const Node *ideals, *linear_model; /* maps of the logic file; NULL: empty */
+    const Node *model;                 /* its PerformanceModel, a list of numbers; NULL: none */
     bool checks_k;                     /* see pred_from_solution */
 } LibrarySolution;
 

@@ -109,6 +109,23 @@ static Err take_rows(const Analysis *an, Logic *l, const int32_t *number, size_t
     return ERR_OK;
 }
 
+static int64_t column_of(const AnalyzeGroup *g, int32_t merged)
+{
+    for (size_t c = 0; c < g->bench.n_solutions; c++)
+        if (g->merged[c] == merged) return (int64_t)c;
+    return -1;
+}
+
+/* The first csv that has the solution. */
+static AnalyzeColumn column_anywhere(const Analysis *an, int32_t merged)
+{
+    for (size_t g = 0; g < an->n_groups; g++) {
+        int64_t c = column_of(&an->group[g], merged);
+        if (c >= 0) return (AnalyzeColumn){an->group[g].stem, (size_t)c};
+    }
+    return (AnalyzeColumn){an->group[0].stem, 0};
+}
+
 static Err analysis_logic(Analysis *an, Logic *l)
 {
     const AnalyzeOptions *o = an->o;
@@ -131,7 +148,12 @@ static Err analysis_logic(Analysis *an, Logic *l)
     if (last->table.per_cu) l->metric = STR("CUEfficiency");
     take_order(l->pt, l);
     TRY(take_solutions(an, l, number));
-    return take_rows(an, l, number, first->table.n_dims);
+    TRY(take_rows(an, l, number, first->table.n_dims));
+    AnalyzeColumn *column = ARENA_ARRAY(an->a, l->n_solutions + 1, AnalyzeColumn);
+    TRY_ALLOC(column);
+    for (size_t i = 0; i < an->n_solutions; i++)
+        if (an->keep[i]) column[number[i]] = column_anywhere(an, (int32_t)i);
+    return analysis_add_model(an, l, column, first->table.n_dims);
 }
 
 static void analysis_fini(Analysis *an)
@@ -149,13 +171,6 @@ static Err analysis_steps(Analysis *an, Logic *l)
     TRY(analysis_decide_ties(an));
     TRY(analysis_select(an));
     return analysis_logic(an, l);
-}
-
-static int64_t column_of(const AnalyzeGroup *g, int32_t merged)
-{
-    for (size_t c = 0; c < g->bench.n_solutions; c++)
-        if (g->merged[c] == merged) return (int64_t)c;
-    return -1;
 }
 
 /* Calls the caller's function with the chosen solution of every size. */

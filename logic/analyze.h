@@ -25,6 +25,30 @@ typedef enum {
     TIES_FIRST   /* like Tensile: the greatest number, the first of equal ones */
 } AnalyzeTies;
 
+/* What the performance model of a run adds to the logic of one problem type. Functions that are NULL add
+ * nothing. A column is a solution of a csv (data: its stem). */
+typedef struct {
+    Str data;
+    size_t column;
+} AnalyzeColumn;
+typedef struct {
+    const int64_t *size; /* as many integers as the rows of the csv have */
+    size_t solution;     /* of the kept ones */
+    double speed;        /* predicted, in the unit of the csv */
+} AnalyzeRow;
+typedef struct {
+    /* The distance of the table ("Ratio"); s NULL: Tensile's default. */
+    Str (*distance)(void *ctx, Str data);
+    /* The numbers of the solution's key PerformanceModel; n 0: none. */
+    Err (*numbers)(void *ctx, Arena *a, const AnalyzeColumn *of, const double **out, size_t *n);
+    /* Rows for sizes that were not measured; kept: the solutions of the logic. */
+    Err (*rows)(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept, const AnalyzeRow **out,
+                size_t *n);
+    /* True for a size that was measured to judge the table and has no row in it. */
+    bool (*held_out)(void *ctx, Str data, const int64_t *size, size_t n_size);
+    void *ctx;
+} AnalyzeModel;
+
 typedef struct {
     const char *data_dir, *logic_dir;
     const char *schedule;     /* "Tensile" */
@@ -49,6 +73,7 @@ typedef struct {
     void *chosen_ctx;
     AnalyzeSamples *samples; /* NULL: no intervals, so only equal numbers tie */
     void *samples_ctx;
+    AnalyzeModel model;
 } AnalyzeOptions;
 
 typedef struct {

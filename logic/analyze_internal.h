@@ -52,6 +52,10 @@ static inline Str size_key(const int64_t *size, size_t n)
     return (Str){(const char *)size, n * sizeof *size};
 }
 
+/* Adds what the performance model knows: distance, numbers of solutions, rows of sizes that were not
+ * measured. column[i]: where solution i of the logic was measured. In analyze_model.c. */
+Err analysis_add_model(Analysis *an, Logic *l, const AnalyzeColumn *column, size_t n_dims);
+
 /* Fills in solution and group[].merged. */
 Err analysis_merge_solutions(Analysis *an);
 /* Fills in the winners by Tensile's rule. */

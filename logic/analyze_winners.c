@@ -95,6 +95,8 @@ static void interval_low(const Analysis *an, const AnalyzeGroup *g, const BenchR
 static Err winner_of_row(Analysis *an, AnalyzeGroup *g, const BenchRow *row)
 {
     bool exact = false;
+    const AnalyzeModel *m = &an->o->model;
+    if (m->held_out && m->held_out(m->ctx, g->stem, row->size, g->table.n_dims)) return ERR_OK;
     TRY(declared_as(g, row, &exact, an->o));
     if (!exact) return ERR_OK;
     int64_t column = best_column(&g->table, row);

@@ -125,7 +125,20 @@ Err logic_solution_emit(const LogicKeys *k, const LogicSolution *s, bool derive_
 Err logic_solution_parse(Arena *a, const LogicKeys *k, const char *name, const Node *map,
                          const ProblemType *pt, LogicSolution *out);
 
-/* Whether both have the same keys with equal values, except SolutionIndex and SolutionNameMin. */
+/* Keys of a solution that only tuner writes: numbers of the performance model (problem/model_select.h), and
+ * the sizes of the table that were not measured but predicted. Other programs keep or ignore them. */
+#define LOGIC_MODEL_KEY "PerformanceModel"
+#define LOGIC_PREDICTED_KEY "PredictedSizes"
+/* Gives the solution a key with a list of numbers, or of lists of n_each integers; replaces an earlier one.
+ * */
+Err logic_solution_numbers(Arena *a, LogicSolution *s, const char *key, const double *v, size_t n);
+Err logic_solution_lists(Arena *a, LogicSolution *s, const char *key, const int64_t *v, size_t n,
+                         size_t n_each);
+/* The value of a kept key; NULL when the solution has none. */
+const Node *logic_solution_kept(const LogicSolution *s, const char *key);
+
+/* Whether both have the same keys with equal values, except SolutionIndex, SolutionNameMin and the two
+ * above. */
 bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b);
 /* Sets SolutionIndex. */
 void logic_solution_number(LogicSolution *s, int32_t index);

@@ -56,4 +56,7 @@ Err logic_add_row(LogicReader *r, const int64_t *size, int32_t n, int64_t soluti
  * YAML. */
 Err logic_scan(LogicReader *r, Str text, bool *done);
 
+/* Adds a kept key, sorted. In logic_solution.c. */
+Err logic_solution_keep(Arena *a, Str key, const Node *value, LogicSolution *out);
+
 #endif

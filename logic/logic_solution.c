@@ -62,7 +62,7 @@ static Err parse_known(const char *name, const Param *p, const Node *v, LogicSol
     return ERR_OK;
 }
 
-static Err keep(Arena *a, Str key, const Node *value, LogicSolution *out)
+Err logic_solution_keep(Arena *a, Str key, const Node *value, LogicSolution *out)
 {
     if ((out->n_kept & (out->n_kept - 1)) == 0) { /* full: room for 1, 2, 4, ... */
         LogicKept *more = ARENA_ARRAY(a, out->n_kept ? 2 * out->n_kept : 1, LogicKept);
@@ -89,7 +89,7 @@ Err logic_solution_key(Arena *a, ParamId id, const char *name, Str key, const No
 {
     bool done = false;
     if (id != PARAM_COUNT) TRY(parse_known(name, param_at(id), value, out, &done));
-    return done ? ERR_OK : keep(a, key, value, out);
+    return done ? ERR_OK : logic_solution_keep(a, key, value, out);
 }
 
 Err logic_solution_parse(Arena *a, const LogicKeys *k, const char *name, const Node *map,
@@ -377,6 +377,27 @@ Err logic_solution_emit(const LogicKeys *k, const LogicSolution *s, bool derive_
 
 /* ---- comparing ---- */
 
+/* Numbers that a run found out about the kernel say nothing of what it is. */
+static bool is_finding(const LogicKept *k)
+{
+    return str_eq_c(k->key, LOGIC_MODEL_KEY) || str_eq_c(k->key, LOGIC_PREDICTED_KEY);
+}
+
+static size_t skip_findings(const LogicSolution *s, size_t i)
+{
+    while (i < s->n_kept && is_finding(&s->kept[i])) i++;
+    return i;
+}
+
+static bool kept_equal(const LogicSolution *a, const LogicSolution *b)
+{
+    size_t i = skip_findings(a, 0), k = skip_findings(b, 0);
+    for (; i < a->n_kept && k < b->n_kept; i = skip_findings(a, i + 1), k = skip_findings(b, k + 1))
+        if (!str_eq(a->kept[i].key, b->kept[k].key) || !node_equal(a->kept[i].value, b->kept[k].value))
+            return false;
+    return i == a->n_kept && k == b->n_kept;
+}
+
 bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b)
 {
     for (int i = 0; i < PARAM_COUNT; i++) {
@@ -385,11 +406,7 @@ bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b)
         if (has != solution_has(&b->s, (ParamId)i)) return false;
         if (has && !param_equal(param_at((ParamId)i), &a->s, &b->s)) return false;
     }
-    if (a->n_kept != b->n_kept) return false;
-    for (size_t i = 0; i < a->n_kept; i++)
-        if (!str_eq(a->kept[i].key, b->kept[i].key) || !node_equal(a->kept[i].value, b->kept[i].value))
-            return false;
-    return true;
+    return kept_equal(a, b);
 }
 
 static Str field_bytes(const Param *p, const Solution *s)
@@ -435,7 +452,8 @@ Err logic_solution_rename(Arena *a, LogicSolution *s, Str name)
 
 uint64_t logic_solution_hash(const LogicSolution *s)
 {
-    uint64_t h = s->n_kept;
+    uint64_t h = 0;
+    for (size_t i = 0; i < s->n_kept; i++) h += !is_finding(&s->kept[i]);
     for (int i = 0; i < PARAM_COUNT; i++) {
         if (i == PARAM_SolutionIndex || i == PARAM_SolutionNameMin || !solution_has(&s->s, (ParamId)i))
             continue;

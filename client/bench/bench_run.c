@@ -67,7 +67,7 @@ static void print_line(const BenchCase *c, const Summary *ns, const Check *check
     puts("");
 }
 
-static void print_solution(const tuner_selection *s)
+static void print_solution(const BenchCase *c, const tuner_selection *s)
 {
     printf("# solution %" PRId64 " %s, %s%s", s->solution_index, s->kernel, s->fallback ? "fallback, " : "",
            s->why);
@@ -76,6 +76,7 @@ static void print_solution(const tuner_selection *s)
         for (int i = 0; i < s->n_key; i++) printf("%s%" PRId64, i ? "x" : " ", s->key[i]);
     }
     if (s->distance > 0) printf(" at distance %g", s->distance);
+    if (!strcmp(s->why, "model")) printf(", predicted %.6g us", flops(c) / s->speed * 1e-3);
     if (s->n_kernels > 1) printf(", %d kernels", s->n_kernels);
 }
 
@@ -205,7 +206,7 @@ static Err run(Bench *b, BenchCase *c, BenchData *d)
         stats_summary(sample, (size_t)case_samples(c), 0.95, &ns);
         print_header(c, b);
         print_line(c, &ns, &right);
-        print_solution(&chosen);
+        print_solution(c, &chosen);
         print_times(c, &ns, &how);
         if (c->verify) print_check(c, &right);
         puts("");

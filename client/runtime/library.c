@@ -10,7 +10,7 @@
 
 const char *select_why_name(SelectWhy why)
 {
-    static const char *const names[] = {"none", "exact", "nearest", "row", "tree", "granularity"};
+    static const char *const names[] = {"none", "exact", "nearest", "row", "tree", "granularity", "model"};
     return names[why];
 }
 

@@ -6,9 +6,11 @@
  * needs it, a solution when it is first considered, placeholders (lazy libraries) when they are first
  * reached, all under a lock. A file may be replaced by rename while it is open; one that is written to or
  * truncated gives errors for the parts that were not read yet (filemap.h describes the limits of this check).
- * Selection gives exactly the results of Tensile's findBestSolution (SolutionLibrary.hpp); parts that were
- * read need no further allocation. A Library is for one kind of hardware: rows for other kinds are not kept.
- * Selection may be called from any thread. Code objects and launches are in launch.h and host_run.h.
+ * Selection gives exactly the results of Tensile's findBestSolution (SolutionLibrary.hpp), except that a
+ * table with a performance model, which tuner writes, chooses by that for sizes that were not measured;
+ * parts that were read need no further allocation. A Library is for one kind of hardware: rows for other
+ * kinds are not kept. Selection may be called from any thread. Code objects and launches are in launch.h
+ * and host_run.h.
  */
 #ifndef CLIENT_RUNTIME_LIBRARY_H
 #define CLIENT_RUNTIME_LIBRARY_H
@@ -57,16 +59,17 @@ typedef struct {
     char post_gsu[HELPER_NAME_MAX];  /* "Cijk_S_PostGSU" */
 } LibSolution;
 
-typedef enum { WHY_NONE, WHY_EXACT, WHY_NEAREST, WHY_ROW, WHY_TREE, WHY_GRANULARITY } SelectWhy;
+typedef enum { WHY_NONE, WHY_EXACT, WHY_NEAREST, WHY_ROW, WHY_TREE, WHY_GRANULARITY, WHY_MODEL } SelectWhy;
 
 typedef struct {
     const LibSolution *solution; /* NULL: no solution applies */
-    SelectWhy why;               /* exact size of a table, nearest of a table, a plain row (Single), a tree */
-    bool fallback;               /* through a hardware row for any architecture ("fallback") */
+    SelectWhy why; /* exact size of a table, nearest of a table, a plain row (Single), a tree, the
+                                  * least time that the table's performance model predicts */
+    bool fallback; /* through a hardware row for any architecture ("fallback") */
     uint8_t n_key;
     int64_t key[4];  /* the table's size, first elements */
     double distance; /* by the table's distance function; 0 when exact */
-    double speed;    /* of the table's entry */
+    double speed;    /* of the table's entry; WHY_MODEL: predicted GFlops */
 } Selection;
 
 /* Reads the file for this hardware. Placeholders are searched in the file's directory. */

@@ -242,6 +242,13 @@ static Best table_grid(Query *q)
     return best;
 }
 
+/* Whether the size has a row whose solution can run the problem. */
+static bool has_row(Query *q)
+{
+    size_t i = lower_bound(q);
+    return i < q->t->n && key_equal(q, i) && can_solve(q, i);
+}
+
 Err table_find(Library *lib, const Table *t, const Contraction *p, Selection *out)
 {
     Query q;
@@ -254,6 +261,10 @@ Err table_find(Library *lib, const Table *t, const Contraction *p, Selection *ou
     for (int d = 0; d < t->n_dims; d++) {
         q.key[d] = property_value(&t->prop[d], p);
         q.real[d] = (double)q.key[d];
+    }
+    if (t->model && !(has_row(&q) && table_model_measured(t->model, p))) {
+        TRY(table_model_find(lib, t, p, out));
+        if (out->solution) return ERR_OK;
     }
     Best best = t->distance == DIST_EQUALITY ? table_equal(&q)
                 : t->distance == DIST_GRID   ? table_grid(&q)

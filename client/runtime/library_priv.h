@@ -13,6 +13,7 @@
 
 #include "base/filemap.h"
 #include "client/runtime/library.h"
+#include "problem/model_select.h"
 
 enum {
     LIBRARY_MAX_BYTES = 1 << 30,
@@ -104,6 +105,12 @@ typedef struct {
     uint32_t right, block; /* right 0: a leaf */
 } NearNode;
 
+/* What predicts times of the table's solutions. */
+typedef struct {
+    ModelSelector select;
+    uint32_t *solution; /* in chunk, of each kernel of select */
+} TableModel;
+
 /* key, speed and solution are sorted by (key ascending, speed descending). */
 typedef struct {
     Distance distance;
@@ -120,6 +127,7 @@ typedef struct {
     uint32_t *order; /* position in the tree -> index of key, speed and solution */
     NearNode *near;
     double *column[TABLE_DIMS_MAX];
+    TableModel *model; /* NULL: sizes without a row get that of the nearest */
 } Table;
 
 typedef enum {
@@ -290,6 +298,12 @@ int64_t property_value(const Property *prop, const Contraction *p);
  * and speed. */
 Err table_find(Library *lib, const Table *t, const Contraction *p, Selection *out);
 Err node_find(Library *lib, LibNode *n, const Contraction *p, Selection *out);
+/* library_model.c. n: the node performanceModel; NULL gives NULL. */
+Err table_model_read(FileReader *r, const Node *n, TableModel **out);
+/* Whether the size was measured; rows of other sizes are predictions themselves. */
+bool table_model_measured(const TableModel *m, const Contraction *p);
+/* The solution with the least predicted time; out->solution stays NULL when none can run the problem. */
+Err table_model_find(Library *lib, const Table *t, const Contraction *p, Selection *out);
 Err forest_find(Library *lib, const Forest *f, const Contraction *p, Selection *out);
 
 #endif

@@ -247,6 +247,7 @@ Err table_read(FileReader *r, const Node *n, Table *t)
     t->n = list->n;
     t->n_blocks = (t->n + TABLE_BLOCK - 1) / TABLE_BLOCK;
     t->chunk = r->chunk;
+    TRY(table_model_read(r, node_get(n, "performanceModel"), &t->model));
     if (list->item) return table_load_from(r, list, t);
     t->bytes = list->text;
     return table_entries(r, NULL, t, key, NULL, &sorted);

@@ -235,12 +235,14 @@ TUNER_API tuner_status tuner_sgemm_strided_batched(tuner_library *lib, tuner_op 
 typedef struct {
     const char *kernel;     /* symbol of the main kernel; valid as long as the library */
     int64_t solution_index; /* in the file */
-    const char *why;        /* "exact", "nearest", "row", "tree", "granularity", "index" */
+    const char *why;        /* "exact", "model", "nearest", "row", "tree", "granularity", "index" */
     int fallback;           /* 1: it is from the rows for any architecture */
     double distance;        /* from the problem to the table's size; 0 when exact */
     int n_key;
     int64_t key[4]; /* the table's size: M, N, [batch,] K */
-    double speed;   /* in the table for that size: GFlops, or the unit with which the table was made */
+    double
+        speed; /* in the table for that size: GFlops, or the unit with which the table was made; by the model:
+                     * the GFlops that it predicts, so that 2e-9 * M * N * batch * K / speed is the time */
     uint64_t workspace_bytes;
     int n_kernels; /* launches: the main kernel and its helper kernels */
 } tuner_selection;

@@ -12,6 +12,7 @@
 #include "logic/analyze.h"
 #include "report/winners.h"
 #include "run/set_aside.h"
+#include "run/type_model.h"
 
 /* A group's results by size, for the analyzer. */
 typedef struct {
@@ -25,6 +26,7 @@ typedef struct {
     GroupSamples *group;
     size_t n;
     Arena arena, scratch;
+    TypeModels models;
     Err failed;
 } Samples;
 
@@ -111,6 +113,8 @@ static Err samples_init(Samples *s, Run *r)
     TRY_ALLOC(s->group);
     for (size_t i = 0; i < r->n_groups; i++)
         if (!r->group[i].skip) TRY(samples_index(s, &r->group[i], &s->group[s->n++]));
+    TRY(type_models_make(r, &s->arena, &s->models));
+    type_models_report(&s->models);
     return 0;
 }
 
@@ -252,6 +256,7 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     o.chosen_ctx = samples;
     o.samples = samples_get;
     o.samples_ctx = samples;
+    type_models_callbacks(&samples->models, &o.model);
     TRY(chosen_init(samples));
     TRY(analyze_run(&o, report));
     TRY(programs_write(r, logic.s));

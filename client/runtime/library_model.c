@@ -1,0 +1,141 @@
+/* Library: the performance model of a table (performanceModel of a Matching node, which createlib writes and
+ * Tensile's readers skip): reading it, and the choice of a solution for a size that has no row. The choice
+ * weighs all solutions of the model; a solution's predicates are evaluated when it would be the best so
+ * far. */
+#include <math.h>
+#include <string.h>
+
+#include "client/runtime/library_priv.h"
+
+/* ---- reading ---- */
+
+static Err numbers_read(const FileReader *r, const Node *list, size_t n, const char *what, double *out)
+{
+    TRY(node_seq(list, r->name, what, n, n));
+    for (size_t i = 0; i < n; i++) TRY(node_real(node_at(list, i), r->name, what, &out[i]));
+    return ERR_OK;
+}
+
+static Err kernel_read(FileReader *r, const Node *n, TableModel *m, size_t k)
+{
+    double v[1 + MODEL_ENTRY_NUMBERS];
+    TRY(numbers_read(r, n, 1 + MODEL_ENTRY_NUMBERS, "kernel of performanceModel", v));
+    TRY(solution_ref(r, node_at(n, 0), &m->solution[k]));
+    if (!model_entry_read(v + 1, &m->select.entry[k]))
+        FAIL(ERR_INPUT,
+             "%s:%d: kernel %zu of performanceModel is not of version %d, or a number is out of bounds",
+             r->name, n->line, k, MODEL_VERSION);
+    return ERR_OK;
+}
+
+static Err size_read(const FileReader *r, const Node *size, const Node *residuals, ModelSelector *s, size_t p)
+{
+    double v[MODEL_RESIDUAL_NUMBERS] = {0};
+    ModelResidual z;
+    TRY(numbers_read(r, size, MODEL_RESIDUAL_NUMBERS - 1, "size of performanceModel", v));
+    TRY(node_seq(residuals, r->name, "residuals of performanceModel", s->n_kernels, s->n_kernels));
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        const Node *e = node_at(residuals, k);
+        if (e->kind == NODE_NULL) continue;
+        int64_t thousandths;
+        TRY(node_int(e, r->name, "residual of performanceModel", -30000, 30000, &thousandths));
+        s->residual[p * s->n_kernels + k] = (float)thousandths / 1000;
+    }
+    if (!model_residual_read(v, &z))
+        FAIL(ERR_INPUT, "%s:%d: size %g, %g, %g, %g of performanceModel is out of bounds", r->name,
+             size->line, v[0], v[1], v[2], v[3]);
+    s->size[p] = z.size;
+    return ERR_OK;
+}
+
+Err table_model_read(FileReader *r, const Node *n, TableModel **out)
+{
+    Arena *a = &r->lib->arena;
+    const Node *kernels, *sizes, *residuals;
+    *out = NULL;
+    if (!n) return ERR_OK;
+    TRY(node_map(n, r->name, "performanceModel"));
+    kernels = node_get(n, "kernels"), sizes = node_get(n, "sizes"), residuals = node_get(n, "residuals");
+    if (!kernels || !sizes || !residuals)
+        FAIL(ERR_INPUT, "%s:%d: performanceModel has no %s", r->name, n->line,
+             !kernels ? "kernels"
+             : !sizes ? "sizes"
+                      : "residuals");
+    TRY(node_seq(kernels, r->name, "kernels of performanceModel", 1, MODEL_KERNELS_MAX));
+    TRY(node_seq(sizes, r->name, "sizes of performanceModel", 0, MODEL_POINTS_MAX));
+    TRY(node_seq(residuals, r->name, "residuals of performanceModel", sizes->n, sizes->n));
+    TableModel *m = ARENA_NEW(a, TableModel);
+    TRY_ALLOC(m);
+    TRY_ALLOC(m->solution = ARENA_ARRAY(a, kernels->n, uint32_t));
+    TRY(model_selector_new(a, kernels->n, sizes->n, &m->select));
+    for (size_t k = 0; k < kernels->n; k++) TRY(kernel_read(r, node_at(kernels, k), m, k));
+    for (size_t p = 0; p < sizes->n; p++)
+        TRY(size_read(r, node_at(sizes, p), node_at(residuals, p), &m->select, p));
+    model_selector_finish(&m->select);
+    *out = m;
+    return ERR_OK;
+}
+
+/* ---- choosing ---- */
+
+static double at_least_1(int64_t v) { return v > 1 ? (double)v : 1; }
+
+static int32_t align_of(const int64_t stride[3], uint32_t type)
+{
+    return model_align((stride[1] | stride[2]) * type_bytes((DataType)type));
+}
+
+static ModelSize size_of(const Contraction *p)
+{
+    return (ModelSize){.m = at_least_1(p->m),
+                       .n = at_least_1(p->n),
+                       .k = at_least_1(p->k),
+                       .batch = at_least_1(p->batch),
+                       .align_a = align_of(p->a, p->types & 255),
+                       .align_b = align_of(p->b, p->types >> 8 & 255),
+                       .align_d = align_of(p->d, p->types >> 24),
+                       .reads_c = false};
+}
+
+bool table_model_measured(const TableModel *m, const Contraction *p)
+{
+    for (size_t i = 0; i < m->select.n_points; i++) {
+        const ModelSize *z = &m->select.size[i];
+        if (z->m == (double)p->m && z->n == (double)p->n && z->k == (double)p->k &&
+            z->batch == (double)p->batch)
+            return true;
+    }
+    return false;
+}
+
+typedef struct {
+    Library *lib;
+    const Table *t;
+    const Contraction *p;
+    const LibSolution *solution; /* the last that was allowed */
+    Err e;
+} Ask;
+
+static bool can_solve(void *ctx, size_t kernel)
+{
+    Ask *q = ctx;
+    const LibSolution *s;
+    if (!q->e) q->e = solution_of(q->lib, q->t->chunk, q->t->model->solution[kernel], &s);
+    if (q->e || !solution_can_solve(s, q->p)) return false;
+    q->solution = s;
+    return true;
+}
+
+Err table_model_find(Library *lib, const Table *t, const Contraction *p, Selection *out)
+{
+    Ask q = {.lib = lib, .t = t, .p = p};
+    ModelSize z = size_of(p);
+    double seconds = 0;
+    size_t k = model_choose(&t->model->select, &z, can_solve, &q, &seconds);
+    if (q.e || k == SIZE_MAX) return q.e;
+    memset(out, 0, sizeof *out);
+    out->solution = q.solution;
+    out->why = WHY_MODEL;
+    out->speed = contraction_flops(p) / seconds * 1e-9;
+    return ERR_OK;
+}

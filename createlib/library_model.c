@@ -1,0 +1,186 @@
+/* The performance model of a table: what the solutions of its logic files say of themselves, as one map of
+ * the Matching node, which other readers skip:
+ *
+ *   performanceModel:
+ *     kernels: [[index of the solution, numbers of problem/model_select.h's ModelEntry...], ...]
+ *     sizes: [[M, N, batch, K, alignment of A, of B, of D], ...]
+ * residuals: [[thousandths of log(measured / predicted) of each kernel, or null], ...], a list for each
+ * size
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "createlib/library_internal.h"
+#include "createlib/library_table.h"
+#include "problem/model_select.h"
+
+typedef struct {
+    double size[MODEL_RESIDUAL_NUMBERS - 1];
+    double error;
+    size_t kernel;
+} Residual;
+
+typedef struct {
+    double number[MODEL_ENTRY_NUMBERS];
+    int64_t index;
+} Kernel;
+
+typedef struct {
+    VEC(Kernel) kernel;
+    VEC(Residual) residual;
+    size_t n_sizes;
+} Model;
+
+static Err numbers_of(const LibraryPart *part, const Node *list, size_t at, size_t n, double *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        const Node *v = node_at(list, at + i);
+        if (!v) FAIL(ERR_INPUT, "%s:%d: " LOGIC_MODEL_KEY " ends early", part->logic->path, list->line);
+        TRY(node_real(v, part->logic->path, LOGIC_MODEL_KEY, &out[i]));
+    }
+    return ERR_OK;
+}
+
+static Err add_solution(Model *m, const LibraryPart *part, const LibrarySolution *s)
+{
+    Kernel k = {.index = s->index};
+    ModelEntry entry;
+    const char *path = part->logic->path;
+    TRY(node_seq(s->model, path, LOGIC_MODEL_KEY, MODEL_ENTRY_NUMBERS, (size_t)1 << 20));
+    size_t n = (s->model->n - MODEL_ENTRY_NUMBERS) / MODEL_RESIDUAL_NUMBERS;
+    TRY(numbers_of(part, s->model, 0, MODEL_ENTRY_NUMBERS, k.number));
+    if (!model_entry_read(k.number, &entry) ||
+        s->model->n != MODEL_ENTRY_NUMBERS + n * MODEL_RESIDUAL_NUMBERS)
+        FAIL(ERR_INPUT,
+             "%s:%d: " LOGIC_MODEL_KEY
+             " of %zu numbers is not of version %d, expected %d and %d for each size",
+             path, s->model->line, s->model->n, MODEL_VERSION, MODEL_ENTRY_NUMBERS, MODEL_RESIDUAL_NUMBERS);
+    for (size_t i = 0; i < n; i++) {
+        double v[MODEL_RESIDUAL_NUMBERS];
+        ModelResidual checked;
+        Residual r = {.kernel = m->kernel.n};
+        TRY(numbers_of(part, s->model, MODEL_ENTRY_NUMBERS + i * MODEL_RESIDUAL_NUMBERS,
+                       MODEL_RESIDUAL_NUMBERS, v));
+        if (!model_residual_read(v, &checked))
+            FAIL(ERR_INPUT, "%s:%d: " LOGIC_MODEL_KEY " has a size of %g, %g, %g, %g with error %g", path,
+                 s->model->line, v[0], v[1], v[2], v[3], v[7]);
+        memcpy(r.size, v, sizeof r.size);
+        r.error = v[MODEL_RESIDUAL_NUMBERS - 1];
+        if (!VEC_PUSH(&m->residual, r)) FAIL(ERR_FAILED, "out of memory for %zu residuals", m->residual.n);
+    }
+    if (!VEC_PUSH(&m->kernel, k)) FAIL(ERR_FAILED, "out of memory for %zu kernels", m->kernel.n);
+    return ERR_OK;
+}
+
+static Err collect(Model *m, const LibraryPart *part, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < part[i].logic->n_solutions; k++) {
+            const LibrarySolution *s = &part[i].solution[k];
+            if (s->index >= 0 && s->model) TRY(add_solution(m, &part[i], s));
+        }
+    return ERR_OK;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const Residual *x = a, *y = b;
+    for (size_t i = 0; i < sizeof x->size / sizeof *x->size; i++)
+        if (x->size[i] != y->size[i]) return x->size[i] < y->size[i] ? -1 : 1;
+    return (x->kernel > y->kernel) - (x->kernel < y->kernel);
+}
+
+static bool same_size(const Residual *a, const Residual *b)
+{
+    return !memcmp(a->size, b->size, sizeof a->size);
+}
+
+static void emit_number(Emit *e, double v)
+{
+    if (v == floor(v) && fabs(v) < 1e15)
+        emit_int(e, (int64_t)v);
+    else
+        emit_real(e, v);
+}
+
+static void emit_kernels(Emit *e, const Model *m)
+{
+    emit_cstr(e, "kernels");
+    emit_seq(e, m->kernel.n, false);
+    for (size_t k = 0; k < m->kernel.n; k++) {
+        emit_seq(e, 1 + MODEL_ENTRY_NUMBERS, true);
+        emit_int(e, m->kernel.v[k].index);
+        for (int i = 0; i < MODEL_ENTRY_NUMBERS; i++) emit_number(e, m->kernel.v[k].number[i]);
+        emit_end(e);
+    }
+    emit_end(e);
+}
+
+/* The residuals of the size that begins at `from`; returns where the next one begins. */
+static size_t emit_row(Emit *e, const Model *m, size_t from)
+{
+    const Residual *r = m->residual.v;
+    size_t i = from;
+    emit_seq(e, m->kernel.n, true);
+    for (size_t k = 0; k < m->kernel.n; k++) {
+        if (i == m->residual.n || !same_size(&r[i], &r[from]) || r[i].kernel != k) {
+            emit_null(e);
+            continue;
+        }
+        emit_int(e, llround(r[i].error * 1000));
+        while (i < m->residual.n && same_size(&r[i], &r[from]) && r[i].kernel == k) i++;
+    }
+    emit_end(e);
+    return i;
+}
+
+static void emit_sizes(Emit *e, const Model *m)
+{
+    const Residual *r = m->residual.v;
+    emit_cstr(e, "residuals");
+    emit_seq(e, m->n_sizes, false);
+    for (size_t i = 0; i < m->residual.n;) i = emit_row(e, m, i);
+    emit_end(e);
+    emit_cstr(e, "sizes");
+    emit_seq(e, m->n_sizes, false);
+    for (size_t i = 0; i < m->residual.n; i++) {
+        if (i && same_size(&r[i], &r[i - 1])) continue;
+        emit_seq(e, MODEL_RESIDUAL_NUMBERS - 1, true);
+        for (size_t k = 0; k < MODEL_RESIDUAL_NUMBERS - 1; k++) emit_number(e, r[i].size[k]);
+        emit_end(e);
+    }
+    emit_end(e);
+}
+
+bool library_has_model(const LibraryPart *part, size_t n)
+{
+    size_t with = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < part[i].logic->n_solutions; k++)
+            with += part[i].solution[k].index >= 0 && part[i].solution[k].model;
+    return with >= 2;
+}
+
+Err library_emit_model(Emit *e, const LibraryPart *part, size_t n)
+{
+    Model m = {0};
+    Err err = collect(&m, part, n);
+    if (!err && m.kernel.n > MODEL_KERNELS_MAX)
+        err = err_set(ERR_INPUT, "%s: a performance model of %zu kernels, at most %d", part->logic->path,
+                      m.kernel.n, MODEL_KERNELS_MAX);
+    if (m.residual.n) qsort(m.residual.v, m.residual.n, sizeof *m.residual.v, by_size);
+    for (size_t i = 0; i < m.residual.n; i++)
+        m.n_sizes += !i || !same_size(&m.residual.v[i], &m.residual.v[i - 1]);
+    if (!err) {
+        emit_cstr(e, "performanceModel");
+        emit_map(e, 3, false);
+        emit_kernels(e, &m);
+        emit_sizes(e, &m);
+        emit_end(e);
+    }
+    VEC_FINI(&m.kernel);
+    VEC_FINI(&m.residual);
+    return err;
+}

@@ -1,0 +1,73 @@
+/* Analyze, what the performance model adds to a logic. See AnalyzeModel. */
+#include "logic/analyze_internal.h"
+#include "logic/logic_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static Err add_numbers(Analysis *an, Logic *l, const AnalyzeColumn *column)
+{
+    const AnalyzeModel *m = &an->o->model;
+    for (size_t i = 0; m->numbers && i < l->n_solutions; i++) {
+        const double *v = NULL;
+        size_t n = 0;
+        TRY(m->numbers(m->ctx, an->a, &column[i], &v, &n));
+        if (n) TRY(logic_solution_numbers(an->a, &l->solution[i], LOGIC_MODEL_KEY, v, n));
+    }
+    return ERR_OK;
+}
+
+/* Sizes that were measured keep their row. */
+static bool is_measured(const Logic *l, const int64_t *size, size_t n_dims)
+{
+    for (size_t i = 0; i < l->n_rows; i++)
+        if (!memcmp(l->row[i].size, size, n_dims * sizeof *size)) return true;
+    return false;
+}
+
+/* Lists the predicted sizes of each solution in its key PredictedSizes. */
+static Err mark_predicted(Analysis *an, Logic *l, size_t first, size_t n_dims)
+{
+    int64_t *v = ARENA_ARRAY(an->a, (l->n_rows - first) * n_dims + 1, int64_t);
+    TRY_ALLOC(v);
+    for (size_t s = 0; s < l->n_solutions; s++) {
+        size_t n = 0;
+        for (size_t i = first; i < l->n_rows; i++)
+            if (l->row[i].solution == (int32_t)s)
+                memcpy(&v[n++ * n_dims], l->row[i].size, n_dims * sizeof *v);
+        if (n) TRY(logic_solution_lists(an->a, &l->solution[s], LOGIC_PREDICTED_KEY, v, n, n_dims));
+    }
+    return ERR_OK;
+}
+
+static Err add_rows(Analysis *an, Logic *l, const AnalyzeColumn *column, size_t n_dims)
+{
+    const AnalyzeModel *m = &an->o->model;
+    const AnalyzeRow *row = NULL;
+    size_t n = 0, first = l->n_rows;
+    if (!m->rows) return ERR_OK;
+    TRY(m->rows(m->ctx, an->a, column, l->n_solutions, &row, &n));
+    LogicRow *all = ARENA_ARRAY(an->a, l->n_rows + n + 1, LogicRow);
+    TRY_ALLOC(all);
+    if (l->n_rows) memcpy(all, l->row, l->n_rows * sizeof *all);
+    l->row = all;
+    for (size_t i = 0; i < n; i++)
+        if (!is_measured(l, row[i].size, n_dims))
+            all[l->n_rows++] = (LogicRow){.size = row[i].size,
+                                          .n = (int32_t)n_dims,
+                                          .solution = (int32_t)row[i].solution,
+                                          .speed = row[i].speed};
+    return mark_predicted(an, l, first, n_dims);
+}
+
+Err analysis_add_model(Analysis *an, Logic *l, const AnalyzeColumn *column, size_t n_dims)
+{
+    const AnalyzeModel *m = &an->o->model;
+    Str distance = m->distance ? m->distance(m->ctx, an->group[0].stem) : STR_NULL;
+    if (distance.s) {
+        l->distance = distance;
+        if (l->n_elements <= LOGIC_AT_DISTANCE) l->n_elements = LOGIC_AT_DISTANCE + 1;
+    }
+    TRY(add_numbers(an, l, column));
+    return add_rows(an, l, column, n_dims);
+}

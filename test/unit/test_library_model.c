@@ -1,0 +1,198 @@
+/* Libraries with a performance model: sizes that were measured keep their row, others get the kernel with the
+ * least predicted time among those that can run them, rows that were predicted are predicted again, and a
+ * damaged model is one error. */
+#include "test/support.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "client/runtime/library.h"
+#include "problem/model_select.h"
+
+static const Hardware gfx906 = {STR("gfx906"), 60, false};
+
+static void add_solution(Buf *b, int index, const char *pred)
+{
+    buf_printf(b, "- name: K%d\n  index: %d\n  hardwarePredicate: {type: TruePred}\n  problemPredicate: %s\n",
+               index, index, pred);
+    buf_puts(
+        b, "  taskPredicate: {type: TruePred}\n"
+           "  problemType: {operationIdentifier: Contraction_l_Ailk_Bljk_Cijk_Dijk, aType: Float,\n"
+           "    bType: Float, cType: Float, dType: Float, useBeta: true, highPrecisionAccumulate: false}\n"
+           "  sizeMapping: {workGroup: [16, 16, 1], macroTile: [64, 64, 1], threadTile: [4, 4], depthU: 16,\n"
+           "    staggerU: 32, globalSplitU: 1, staggerStrideShift: 2, workGroupMapping: 8,\n"
+           "    persistentKernel: 0, persistentKernelAlongBatch: false, sourceKernel: true,\n"
+           "    globalAccumulation: 0, workspaceSizePerElemC: 0}\n  debugKernel: false\n");
+}
+
+/* Kernel 0 has small tiles, 1 and 2 large ones; 2 is the faster one where M is a multiple of 4. */
+static ModelEntry entry_of(int index)
+{
+    return (ModelEntry){.kernel = {.class = MODEL_VECTOR,
+                                   .tile_m = index ? 128 : 32,
+                                   .tile_n = index ? 128 : 32,
+                                   .depth = 16,
+                                   .threads = 256,
+                                   .groups = 2,
+                                   .stages = 2,
+                                   .split = 1,
+                                   .cluster_m = 1,
+                                   .cluster_n = 1,
+                                   .bytes_ab = 4,
+                                   .bytes_d = 4,
+                                   .bytes_sum = 4,
+                                   .load_a = 4,
+                                   .load_b = 4,
+                                   .store = 4,
+                                   .steps = 16,
+                                   .rate = index ? 128 : 64,
+                                   .peak = 128,
+                                   .local_bytes = index ? 1024 : 512},
+                        .device = {60, 1.7e9, 128, 4e6, 3e12, 1e12, 1},
+                        .rates = model_rates(MODEL_VECTOR)};
+}
+
+static void add_kernels(Buf *b, int n, double version)
+{
+    buf_puts(b, "  performanceModel:\n    kernels:\n");
+    for (int i = 0; i < n; i++) {
+        double v[MODEL_ENTRY_NUMBERS];
+        ModelEntry e = entry_of(i);
+        model_entry_write(&e, v);
+        v[0] = version;
+        buf_printf(b, "    - [%d", i);
+        for (int k = 0; k < MODEL_ENTRY_NUMBERS; k++) buf_printf(b, ", %.17g", v[k]);
+        buf_puts(b, "]\n");
+    }
+}
+
+/* residuals of the sizes 64 and 4096, in thousandths. */
+static void make(Buf *b, const char *residuals, double version)
+{
+    buf_init(b);
+    buf_puts(b, "solutions:\n");
+    add_solution(b, 0, "{type: TruePred}");
+    add_solution(b, 1, "{type: TruePred}");
+    add_solution(b, 2, "{type: Free0SizeMultiple, index: 0, value: 4}");
+    buf_puts(
+        b, "library:\n  type: Matching\n  properties: [{type: FreeSizeA, index: 0}, {type: FreeSizeB, index:"
+           " 0}, {type: BoundSize, index: 0}]\n  distance: Euclidean\n  table:\n"
+           "  - {key: [64, 64, 64], index: 1, speed: 1.0}\n"
+           "  - {key: [4096, 4096, 4096], index: 0, speed: 5.0}\n"
+           "  - {key: [512, 512, 512], index: 0, speed: 5.0}\n");
+    if (!residuals) return;
+    add_kernels(b, 3, version);
+    buf_puts(b, "    sizes:\n    - [64, 64, 1, 64, 16, 16, 16]\n    - [4096, 4096, 1, 4096, 16, 16, 16]\n");
+    buf_printf(b, "    residuals: %s\n", residuals);
+}
+
+static Selection choose(Library *lib, int64_t m, int64_t n, int64_t k)
+{
+    Contraction p;
+    Selection s, again;
+    contraction_gemm(&p, false, false, m, n, k, 1);
+    assert_ok(library_select(lib, &p, &s));
+    assert_ok(library_select(lib, &p, &again)); /* from the cache */
+    assert_memory_equal(&s, &again, sizeof s);
+    return s;
+}
+
+static const char known[] = "[[0, 0, 0], [0, 0, -100]]";
+
+static void chooses(void **state)
+{
+    (void)state;
+    Buf b;
+    Library *lib;
+    make(&b, known, MODEL_VERSION);
+    assert_ok(library_parse("lib.yaml", buf_view(&b), NULL, &gfx906, &lib));
+    /* measured: the row, whatever the model says */
+    Selection s = choose(lib, 64, 64, 64);
+    assert_true(s.why == WHY_EXACT && s.solution->index == 1);
+    s = choose(lib, 4096, 4096, 4096);
+    assert_true(s.why == WHY_EXACT && s.solution->index == 0);
+    /* not measured: large tiles with the residual of 4096, unless M forbids the faster kernel */
+    s = choose(lib, 4000, 4096, 4096);
+    assert_true(s.why == WHY_MODEL && s.solution->index == 2);
+    double flops = 2.0 * 4000 * 4096 * 4096;
+    assert_true(s.speed > 1000 && s.speed < 15000 && flops > 0); /* GFlops: the part has 13,056 */
+    s = choose(lib, 4001, 4096, 4096);
+    assert_true(s.why == WHY_MODEL && s.solution->index == 1);
+    s = choose(lib, 32, 30, 4096);
+    assert_true(s.why == WHY_MODEL && s.solution->index == 0);
+    /* a row of a size that was not measured is a prediction: the model knows better */
+    s = choose(lib, 512, 512, 512);
+    assert_true(s.why == WHY_MODEL);
+    library_free(lib);
+    buf_fini(&b);
+}
+
+static void without_a_model(void **state)
+{
+    (void)state;
+    Buf b;
+    Library *lib;
+    make(&b, NULL, MODEL_VERSION);
+    assert_ok(library_parse("lib.yaml", buf_view(&b), NULL, &gfx906, &lib));
+    Selection s = choose(lib, 4000, 4096, 4096);
+    assert_true(s.why == WHY_NEAREST && s.solution->index == 0);
+    assert_int_equal(choose(lib, 512, 512, 512).why, WHY_EXACT);
+    library_free(lib);
+    buf_fini(&b);
+}
+
+static void bad_models(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *residuals;
+        double version;
+        const char *says;
+    } bad[] = {
+        {known, MODEL_VERSION + 1, "not of version 1"},
+        {"[[0, 0, 0]]", MODEL_VERSION, "residuals of performanceModel"},
+        {"[[0, 0], [0, 0]]", MODEL_VERSION, "residuals of performanceModel"},
+        {"[[0, 0, 1000000], [0, 0, 0]]", MODEL_VERSION, "1000000"},
+        {"[[0, 0, x], [0, 0, 0]]", MODEL_VERSION, "residual of performanceModel"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        Buf b;
+        Library *lib = NULL;
+        make(&b, bad[i].residuals, bad[i].version);
+        Err e = library_parse("lib.yaml", buf_view(&b), NULL, &gfx906, &lib);
+        if (e != ERR_INPUT || !strstr(err_message(), bad[i].says))
+            fail_msg("case %zu: error %d '%s', expected '%s'", i, e, err_message(), bad[i].says);
+        assert_true(str_starts(str_from(err_message()), "lib.yaml:"));
+        buf_fini(&b);
+    }
+}
+
+/* An entry and a residual come back from their numbers; numbers out of bounds do not. */
+static void numbers(void **state)
+{
+    (void)state;
+    double v[MODEL_ENTRY_NUMBERS], w[MODEL_RESIDUAL_NUMBERS];
+    ModelEntry e = entry_of(1), back;
+    model_entry_write(&e, v);
+    assert_true(model_entry_read(v, &back));
+    assert_memory_equal(&e, &back, sizeof e);
+    for (int i = 0; i < MODEL_ENTRY_NUMBERS; i++) {
+        double was = v[i];
+        v[i] = NAN;
+        assert_false(model_entry_read(v, &back));
+        v[i] = was;
+    }
+    ModelResidual r = {{100, 200, 300, 4, 2, 4, 16, false}, 0.25}, again;
+    model_residual_write(&r, w);
+    assert_true(model_residual_read(w, &again));
+    assert_true(again.size.m == 100 && again.size.k == 300 && again.size.batch == 4 && again.error == 0.25);
+    w[0] = 0;
+    assert_false(model_residual_read(w, &again));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chooses), cmocka_unit_test(without_a_model),
+                                       cmocka_unit_test(bad_models), cmocka_unit_test(numbers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

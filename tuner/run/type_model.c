@@ -1,0 +1,283 @@
+/* The performance model of a run. See type_model.h. */
+#include "run/type_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "measure/model.h"
+
+/* ---- the matrix of a problem type ---- */
+
+typedef struct {
+    Run *r;
+    Arena *a;
+    size_t n_kernels, n_sizes; /* of all groups of the type, before equal ones are merged */
+} Gather;
+
+static bool is_of_type(const Group *g, const ProblemType *pt)
+{
+    return !g->skip && !g->given_up && problem_type_equal(&g->problem->pt, pt);
+}
+
+static Err type_alloc(Gather *x, TypeModel *t)
+{
+    size_t nk = x->n_kernels, nz = x->n_sizes;
+    ModelMatrix *m = &t->m;
+    TRY_ALLOC(t->kernel = ARENA_ARRAY(x->a, nk + 1, int64_t));
+    TRY_ALLOC(t->of = ARENA_ARRAY(x->a, nz + 1, const ProblemSize *));
+    TRY_ALLOC(t->held_out = ARENA_ARRAY(x->a, nz + 1, bool));
+    TRY_ALLOC(m->kernel = ARENA_ARRAY(x->a, nk + 1, ModelKernel));
+    TRY_ALLOC(m->known = ARENA_ARRAY(x->a, nk + 1, bool));
+    TRY_ALLOC(m->size = ARENA_ARRAY(x->a, nz + 1, ModelSize));
+    TRY_ALLOC(m->seconds = ARENA_ARRAY(x->a, nk * nz + 1, double));
+    return ERR_OK;
+}
+
+static size_t kernel_at(TypeModel *t, int64_t id)
+{
+    size_t k = 0;
+    while (k < t->m.n_kernels && t->kernel[k] != id) k++;
+    return k;
+}
+
+static size_t size_at(TypeModel *t, const ProblemSize *s)
+{
+    size_t z = 0;
+    while (z < t->m.n_sizes && !problem_size_equal(t->of[z], s)) z++;
+    return z;
+}
+
+/* Adds a group's kernels, sizes and times; stride: kernels of all groups, the rows of m->seconds until the
+ * end. */
+static Err type_add(Gather *x, TypeModel *t, const Group *g)
+{
+    PlanView p;
+    ModelMatrix own, *m = &t->m;
+    Arena a;
+    arena_init(&a, 0);
+    Err e = plan_load(&x->r->store, &a, g->plan, &p);
+    if (!e) e = model_matrix_load(&x->r->store, &a, &p, &own);
+    for (size_t z = 0; !e && z < own.n_sizes && z < g->n_sizes; z++) {
+        size_t row = size_at(t, &g->size[z]);
+        if (row == m->n_sizes) {
+            t->of[m->n_sizes] = &g->size[z];
+            m->size[m->n_sizes++] = own.size[z];
+        }
+        for (size_t k = 0; k < own.n_kernels; k++) {
+            size_t column = kernel_at(t, p.candidate[k].kernel);
+            if (column == m->n_kernels) {
+                t->kernel[column] = p.candidate[k].kernel;
+                m->known[column] = own.known[k];
+                m->kernel[m->n_kernels++] = own.kernel[k];
+            }
+            double s = own.seconds[z * own.n_kernels + k];
+            if (s > 0) m->seconds[row * x->n_kernels + column] = s;
+        }
+    }
+    arena_fini(&a);
+    return e;
+}
+
+/* Rows as long as the merged list of kernels. */
+static void type_pack(const Gather *x, ModelMatrix *m)
+{
+    for (size_t z = 0; z < m->n_sizes; z++)
+        memmove(&m->seconds[z * m->n_kernels], &m->seconds[z * x->n_kernels], m->n_kernels * sizeof(double));
+}
+
+static Err type_gather(Gather *x, TypeModel *t)
+{
+    const Run *r = x->r;
+    x->n_kernels = x->n_sizes = 0;
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (is_of_type(&r->group[i], t->pt)) {
+            x->n_kernels += r->group[i].n_variants;
+            x->n_sizes += r->group[i].n_sizes;
+        }
+    TRY(type_alloc(x, t));
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (is_of_type(&r->group[i], t->pt)) TRY(type_add(x, t, &r->group[i]));
+    type_pack(x, &t->m);
+    return ERR_OK;
+}
+
+/* ---- fitting ---- */
+
+/* What the rates were fitted on: device, driver and problem type. */
+static Err model_key(const Run *r, const ProblemType *pt, Buf *out)
+{
+    buf_printf(out, "%s %.*s: %.*s, %.*s, %lld CUs, ", r->target->name, STR_ARG(r->device.kind),
+               STR_ARG(r->device.name), STR_ARG(r->device.arch), (long long)r->device.n_cu);
+    problem_type_name(pt, out);
+    return buf_check(out);
+}
+
+static Err model_keep(Run *r, const TypeModel *t)
+{
+    ModelRecord record = {.device = t->device};
+    Buf key;
+    memcpy(record.rates, t->rates, sizeof record.rates);
+    memcpy(record.fit, t->fit, sizeof record.fit);
+    buf_init(&key);
+    Err e = model_key(r, t->pt, &key);
+    if (!e) e = store_model_add(&r->store, buf_view(&key), &record);
+    buf_fini(&key);
+    return e;
+}
+
+static size_t n_measured(const ModelMatrix *m)
+{
+    size_t n = 0;
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        bool any = false;
+        for (size_t k = 0; k < m->n_kernels && !any; k++)
+            any = m->known[k] && m->seconds[z * m->n_kernels + k] > 0;
+        n += any;
+    }
+    return n;
+}
+
+static Err type_fit(Run *r, Arena *a, TypeModel *t)
+{
+    size_t n_known = 0;
+    for (size_t k = 0; k < t->m.n_kernels; k++) n_known += t->m.known[k];
+    if (n_measured(&t->m) < TYPE_MODEL_SIZES || n_known < TYPE_MODEL_KERNELS) return ERR_OK;
+    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
+                  &t->device);
+    model_rates_typical(t->rates);
+    TRY(model_fit_matrix(&t->m, t->held_out, &t->device, t->rates, t->fit));
+    TRY(model_keep(r, t));
+    t->fitted = true;
+    return model_cross_validate(a, &t->m, &t->device, TYPE_MODEL_FOLDS, t->quality);
+}
+
+Err type_models_make(Run *r, Arena *a, TypeModels *out)
+{
+    Gather x = {.r = r, .a = a};
+    *out = (TypeModels){.r = r};
+    TRY_ALLOC(out->type = ARENA_ARRAY(a, r->n_groups + 1, TypeModel));
+    for (size_t i = 0; i < r->n_groups; i++) {
+        const ProblemType *pt = &r->group[i].problem->pt;
+        size_t k = 0;
+        if (!is_of_type(&r->group[i], pt)) continue;
+        while (k < out->n && !problem_type_equal(out->type[k].pt, pt)) k++;
+        if (k < out->n) continue;
+        TypeModel *t = &out->type[out->n++];
+        t->pt = pt;
+        TRY(type_gather(&x, t));
+        TRY(type_fit(r, a, t));
+    }
+    return ERR_OK;
+}
+
+const TypeModel *type_model_of(const TypeModels *m, const Group *g)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (m->type[i].fitted && problem_type_equal(m->type[i].pt, &g->problem->pt)) return &m->type[i];
+    return NULL;
+}
+
+/* The distance that loses least on sizes that were left out; equal ones: the first, Ratio. */
+static ModelWay best_distance(const TypeModel *t)
+{
+    int best = MODEL_WAY_RATIO;
+    for (int w = MODEL_WAY_RATIO; w < MODEL_WAYS; w++)
+        if (t->quality[w].mean < t->quality[best].mean - 1e-9) best = w;
+    return (ModelWay)best;
+}
+
+void type_models_report(const TypeModels *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        const TypeModel *t = &m->type[i];
+        const ModelQuality *q = t->quality;
+        ModelWay d = best_distance(t);
+        Buf name;
+        if (!t->fitted) continue;
+        buf_init(&name);
+        problem_type_name(t->pt, &name);
+        notice("model: %s: on sizes left out (%zu) the first choice has %.3f of the best speed (rank "
+               "correlation "
+               "%.2f), with residuals %.3f; the nearest size by %s %.3f, by Euclidean %.3f",
+               buf_cstr(&name), q[MODEL_WAY_FITTED].n, q[MODEL_WAY_FITTED].share,
+               q[MODEL_WAY_FITTED].spearman, q[MODEL_WAY_RESIDUAL].share, model_way_name(d), q[d].share,
+               q[MODEL_WAY_EUCLIDEAN].share);
+        buf_fini(&name);
+    }
+}
+
+/* ---- for the logic ---- */
+
+static const Group *group_of(const TypeModels *m, Str data)
+{
+    for (size_t i = 0; i < m->r->n_groups; i++)
+        if (str_eq(path_base(m->r->group[i].data), data)) return &m->r->group[i];
+    return NULL;
+}
+
+static Str distance_of(void *ctx, Str data)
+{
+    const TypeModels *m = ctx;
+    const Group *g = group_of(m, data);
+    const TypeModel *t = g ? type_model_of(m, g) : NULL;
+    return t ? str_from(model_way_name(best_distance(t))) : STR_NULL;
+}
+
+/* Position in the model of a column's kernel; SIZE_MAX: it has none. */
+static size_t kernel_of(const TypeModels *m, const TypeModel *t, const AnalyzeColumn *c)
+{
+    const Group *g = group_of(m, c->data);
+    if (!g || c->column >= g->n_columns) return SIZE_MAX;
+    int64_t id = g->variant[g->column[c->column]].kernel;
+    for (size_t k = 0; k < t->m.n_kernels; k++)
+        if (t->kernel[k] == id) return t->m.known[k] ? k : SIZE_MAX;
+    return SIZE_MAX;
+}
+
+static Err numbers_of(void *ctx, Arena *a, const AnalyzeColumn *c, const double **out, size_t *n)
+{
+    const TypeModels *m = ctx;
+    const Group *g = group_of(m, c->data);
+    const TypeModel *t = g ? type_model_of(m, g) : NULL;
+    size_t k = t ? kernel_of(m, t, c) : SIZE_MAX;
+    *n = 0;
+    if (k == SIZE_MAX) return ERR_OK;
+    const ModelMatrix *x = &t->m;
+    double *v = ARENA_ARRAY(a, MODEL_ENTRY_NUMBERS + x->n_sizes * MODEL_RESIDUAL_NUMBERS, double);
+    TRY_ALLOC(v);
+    ModelEntry entry = {x->kernel[k], t->device, t->rates[x->kernel[k].class]};
+    model_entry_write(&entry, v);
+    *n = MODEL_ENTRY_NUMBERS;
+    for (size_t z = 0; z < x->n_sizes; z++) {
+        double s = x->seconds[z * x->n_kernels + k];
+        if (s <= 0 || t->held_out[z]) continue;
+        double p = model_time(&entry.kernel, &entry.device, &entry.rates, &x->size[z], NULL);
+        model_residual_write(&(ModelResidual){x->size[z], log(s / p)}, v + *n);
+        *n += MODEL_RESIDUAL_NUMBERS;
+    }
+    *out = v;
+    return ERR_OK;
+}
+
+static bool is_held_out(void *ctx, Str data, const int64_t *size, size_t n_size)
+{
+    const TypeModels *m = ctx;
+    const Group *g = group_of(m, data);
+    const ProblemType *pt = g ? &g->problem->pt : NULL;
+    for (size_t i = 0; pt && i < m->n; i++) {
+        const TypeModel *t = &m->type[i];
+        if (!problem_type_equal(t->pt, pt)) continue;
+        for (size_t z = 0; z < t->m.n_sizes; z++)
+            if (t->held_out[z] && (size_t)t->of[z]->n == n_size &&
+                !memcmp(t->of[z]->v, size, n_size * sizeof *size))
+                return true;
+    }
+    return false;
+}
+
+void type_models_callbacks(TypeModels *m, AnalyzeModel *out)
+{
+    *out = (AnalyzeModel){.distance = distance_of, .numbers = numbers_of, .held_out = is_held_out, .ctx = m};
+}
