@@ -1,10 +1,10 @@
 /* A simulated device with known results and times, for tests of the pipeline, of statistics and of recovery.
  * It is used only when it is asked for by name.
  *
- * Time of a launch = flops / speed * (0.5 .. 1.5 by hash of kernel name and problem) + overhead, times drift
- * and noise. The clock is virtual, so hours of simulated measuring take no time. Kernels give the right
- * result (DeviceTruth), unless their name contains one of the patterns below. Settings are "key=value;..." in
- * DeviceOptions.sim or TUNER_SIM:
+ * Time of a launch = flops / speed * (1 +- spread / 2 by hash of kernel name and problem) + overhead, times
+ * drift and noise. The clock is virtual, so hours of simulated measuring take no time. Kernels give the
+ * right result (DeviceTruth), unless their name contains one of the patterns below. Settings are
+ * "key=value;..." in DeviceOptions.sim or TUNER_SIM:
  *
  *   seed=1          of the random numbers
  *   noise=0.01      relative standard deviation
@@ -14,6 +14,7 @@
  *   sag=0           share of every 200 virtual ms, at its end, that runs at 95 % of the clock with no reason
  *                   for throttling given, as at a power limit
  *   gflops=100      speed
+ *   spread=1        0: kernels differ by `fill` and `fast` alone
  *   overhead_ns=2000
  *   cus=60          compute units
  *   arch=gfx906
@@ -47,7 +48,7 @@ typedef struct {
     Device base;
     char text[512]; /* copy of the settings; patterns point into it */
     Str pattern[SIM_PATTERNS];
-    double noise, drift, outliers, throttle, sag, gflops, overhead_ns, fill;
+    double noise, drift, outliers, throttle, sag, gflops, overhead_ns, fill, spread;
     int n_cu;
     char arch[32];
     uint64_t seed, clock_ns, n_launches;
@@ -97,6 +98,7 @@ static Err setting(SimDevice *s, Str key, Str value)
     if (str_eq_c(key, "throttle")) return set_number(key, value, 0, 1, &s->throttle);
     if (str_eq_c(key, "sag")) return set_number(key, value, 0, 1, &s->sag);
     if (str_eq_c(key, "gflops")) return set_number(key, value, 1e-3, 1e9, &s->gflops);
+    if (str_eq_c(key, "spread")) return set_number(key, value, 0, 1, &s->spread);
     if (str_eq_c(key, "fill")) return set_number(key, value, 0, 1, &s->fill);
     if (str_eq_c(key, "overhead_ns")) return set_number(key, value, 0, 1e9, &s->overhead_ns);
     if (str_eq_c(key, "seed")) {
@@ -141,6 +143,7 @@ static Err sim_open(int index, const DeviceOptions *options, Device **out)
                      .noise = 0.01,
                      .gflops = 100,
                      .overhead_ns = 2000,
+                     .spread = 1,
                      .n_cu = 60,
                      .seed = 1,
                      .arch = "gfx906",
@@ -241,7 +244,7 @@ static double true_ns(const SimDevice *s, const DeviceKernel *k, const DeviceLau
 {
     const DeviceTruth *t = l->truth;
     uint64_t key = k->hash ^ (t ? t->problem_key * 0x9e3779b97f4a7c15u : 0);
-    double flops = t ? (double)t->flops : 0, factor = 0.5 + uniform(key, 0);
+    double flops = t ? (double)t->flops : 0, factor = 1 + s->spread * (uniform(key, 0) - 0.5);
     if (s->fill > 0 && l->is_helper) return s->overhead_ns;
     if (s->fill > 0) factor *= 1 + s->fill * (1 / share_busy(s, l->grid) - 1);
     return (flops / s->gflops * factor + s->overhead_ns) / (k->is[SIM_FAST] ? 3 : 1);

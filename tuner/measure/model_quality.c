@@ -156,7 +156,7 @@ static void judge(const Chooser *c, size_t z, ModelQuality *q)
 
 static double jsd_part(double p, double q) { return p > 0 ? p * log2(2 * p / (p + q)) : 0; }
 
-static double distance(ModelWay w, const ModelSize *a, const ModelSize *b)
+double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b)
 {
     const double x[3] = {a->m, a->n, a->k}, y[3] = {b->m, b->n, b->k};
     double sum = 0, sx = x[0] + x[1] + x[2], sy = y[0] + y[1] + y[2];
@@ -186,7 +186,7 @@ static void judge_nearest(const ModelMatrix *m, ModelWay w, const bool *out, siz
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < m->n_sizes; i++) {
         if (out[i]) continue;
-        double d = distance(w, &m->size[z], &m->size[i]);
+        double d = model_distance_by(w, &m->size[z], &m->size[i]);
         if (chosen != SIZE_MAX && d >= least) continue;
         size_t k = winner_at(m, i, z);
         if (k != SIZE_MAX) chosen = k, least = d;

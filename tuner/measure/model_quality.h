@@ -38,6 +38,9 @@ Err model_fit_matrix(const ModelMatrix *m, const bool *out, const ModelDevice *d
 Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
                       const ModelRates r[MODEL_CLASSES], ModelSelector *s);
 
+/* Tensile's distance of two sizes; w: MODEL_WAY_RATIO to MODEL_WAY_JSD. */
+double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b);
+
 /* All ways on sizes that the fold had not seen. Sizes that differ only in one dimension stay in one fold. */
 Err model_cross_validate(Arena *a, const ModelMatrix *m, const ModelDevice *d, int n_folds,
                          ModelQuality q[MODEL_WAYS]);

@@ -131,6 +131,7 @@ static Err plan_table(Store *s, Table *t, size_t *lines, size_t *left_out)
     if (!t->number) e = err_set(ERR_FAILED, "out of memory for %zu candidates", t->p->n_candidates);
     for (size_t z = 0; !e && z < t->p->n_sizes; z++) {
         Ranking r;
+        if (t->chosen && t->chosen[z] == WINNER_HELD_OUT) continue;
         if (t->o->max && *lines == t->o->max) {
             ++*left_out;
             continue;

@@ -9,9 +9,10 @@
 #include "measure/result.h"
 
 /* In place of a candidate. NONE: no solution works. ELSEWHERE: the logic takes a solution of another group.
- */
+ * HELD_OUT: the logic has no row for the size, which is not shown. */
 #define WINNER_NONE SIZE_MAX
 #define WINNER_ELSEWHERE (SIZE_MAX - 1)
+#define WINNER_HELD_OUT (SIZE_MAX - 2)
 
 enum { WINNERS_MAX = 40 };
 

@@ -45,6 +45,7 @@ typedef struct {
     ProblemSize *size;
     int64_t *problem_id; /* of each size, in the store */
     size_t n_sizes;
+    size_t n_held_out; /* of them, at the end: the library does not get them (held_out.h) */
     Variant *variant;
     size_t n_variants;
     size_t *column; /* the variants that were built, in order: solutions of library, csv, yaml */

@@ -81,6 +81,7 @@ static void chosen_spread(const Samples *s)
         for (size_t z = 0; z < g->n_sizes; z++) {
             int64_t *row = map_get(&s->group[i].size, size_bytes(g->size[z].v, (size_t)g->size[z].n));
             if (row) g->chosen[z] = g->chosen[*row - 1];
+            if (z + g->n_held_out >= g->n_sizes) g->chosen[z] = WINNER_HELD_OUT;
         }
     }
 }
@@ -262,6 +263,8 @@ static Err analyze(Run *r, Samples *samples, AnalyzeReport *report)
     TRY(programs_write(r, logic.s));
     TRY(samples->failed);
     chosen_spread(samples);
+    TRY(type_regret_report(&samples->models, &samples->arena));
+    TRY(type_suggest(&samples->models, &samples->arena, (size_t)r->o->suggest_sizes));
     return old_logic_aside(r);
 }
 

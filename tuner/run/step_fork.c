@@ -1,6 +1,7 @@
 /* Step: makes groups of variants from the config's size-groups: every valid solution once, in Tensile's
  * order, with its name; counts the rejections of the others. See run.h.
  */
+#include "run/held_out.h"
 #include "run/run.h"
 
 #include <inttypes.h>
@@ -260,11 +261,15 @@ Err step_fork(Run *r)
             if (!e) progress_step(&progress, ++i, "%zu solutions", g->n_variants);
         }
     map_fini(&numbers);
+    if (!e) e = held_out_add(r);
     for (i = 0; !e && i < r->n_groups; i++) {
         const Group *g = &r->group[i];
         if (g->skip) continue;
         notice("%.*s: %llu permutations, %zu solutions to try on %zu sizes", STR_ARG(g->name),
-               (unsigned long long)g->n_permutations, g->n_variants, g->n_sizes);
+               (unsigned long long)g->n_permutations, g->n_variants, g->n_sizes - g->n_held_out);
+        if (g->n_held_out)
+            notice("%.*s: %zu more sizes are held out, to judge the library on", STR_ARG(g->name),
+                   g->n_held_out);
         same_print(r, g);
     }
     return e;

@@ -271,7 +271,7 @@ static void usage_print(Run *r)
         return;
     }
     const ProblemType *pt = &g->problem->pt;
-    const ProblemSize *z = &g->size[g->n_sizes - 1];
+    const ProblemSize *z = &g->size[g->n_sizes - g->n_held_out - 1];
     const char *batched = pt->StridedBatched ? "" : "_batched";
     bool mixed = pt->DataType != pt->ComputeDataType || pt->DataType != pt->DestDataType;
     if (mixed)

@@ -211,7 +211,7 @@ static Err rows(Peers *p)
         PlanView plan;
         if (r->group[i].skip) continue;
         TRY(plan_load(&r->store, &r->arena, r->group[i].plan, &plan));
-        for (size_t z = 0; z < plan.n_sizes; z++) TRY(size_row(p, &plan, z));
+        for (size_t z = 0; z + r->group[i].n_held_out < plan.n_sizes; z++) TRY(size_row(p, &plan, z));
     }
     return 0;
 }

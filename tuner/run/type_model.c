@@ -28,6 +28,9 @@ static Err type_alloc(Gather *x, TypeModel *t)
     TRY_ALLOC(t->kernel = ARENA_ARRAY(x->a, nk + 1, int64_t));
     TRY_ALLOC(t->of = ARENA_ARRAY(x->a, nz + 1, const ProblemSize *));
     TRY_ALLOC(t->held_out = ARENA_ARRAY(x->a, nz + 1, bool));
+    TRY_ALLOC(t->kept = ARENA_ARRAY(x->a, nk + 1, bool));
+    TRY_ALLOC(t->row = ARENA_ARRAY(x->a, nz + 1, size_t));
+    for (size_t z = 0; z < nz; z++) t->row[z] = SIZE_MAX;
     TRY_ALLOC(m->kernel = ARENA_ARRAY(x->a, nk + 1, ModelKernel));
     TRY_ALLOC(m->known = ARENA_ARRAY(x->a, nk + 1, bool));
     TRY_ALLOC(m->size = ARENA_ARRAY(x->a, nz + 1, ModelSize));
@@ -65,6 +68,7 @@ static Err type_add(Gather *x, TypeModel *t, const Group *g)
             t->of[m->n_sizes] = &g->size[z];
             m->size[m->n_sizes++] = own.size[z];
         }
+        t->held_out[row] = z + g->n_held_out >= g->n_sizes;
         for (size_t k = 0; k < own.n_kernels; k++) {
             size_t column = kernel_at(t, p.candidate[k].kernel);
             if (column == m->n_kernels) {
@@ -139,6 +143,23 @@ static size_t n_measured(const ModelMatrix *m)
     return n;
 }
 
+/* The matrix of the sizes that the library gets. */
+static Err without_held_out(Arena *a, const TypeModel *t, ModelMatrix *out)
+{
+    const ModelMatrix *m = &t->m;
+    *out = *m;
+    TRY_ALLOC(out->size = ARENA_ARRAY(a, m->n_sizes + 1, ModelSize));
+    TRY_ALLOC(out->seconds = ARENA_ARRAY(a, m->n_sizes * m->n_kernels + 1, double));
+    out->n_sizes = 0;
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        if (t->held_out[z]) continue;
+        memcpy(&out->seconds[out->n_sizes * m->n_kernels], &m->seconds[z * m->n_kernels],
+               m->n_kernels * sizeof(double));
+        out->size[out->n_sizes++] = m->size[z];
+    }
+    return ERR_OK;
+}
+
 static Err type_fit(Run *r, Arena *a, TypeModel *t)
 {
     size_t n_known = 0;
@@ -150,7 +171,9 @@ static Err type_fit(Run *r, Arena *a, TypeModel *t)
     TRY(model_fit_matrix(&t->m, t->held_out, &t->device, t->rates, t->fit));
     TRY(model_keep(r, t));
     t->fitted = true;
-    return model_cross_validate(a, &t->m, &t->device, TYPE_MODEL_FOLDS, t->quality);
+    ModelMatrix given = t->m;
+    TRY(without_held_out(a, t, &given));
+    return model_cross_validate(a, &given, &t->device, TYPE_MODEL_FOLDS, t->quality);
 }
 
 Err type_models_make(Run *r, Arena *a, TypeModels *out)
@@ -179,13 +202,18 @@ const TypeModel *type_model_of(const TypeModels *m, const Group *g)
     return NULL;
 }
 
-/* The distance that loses least on sizes that were left out; equal ones: the first, Ratio. */
-static ModelWay best_distance(const TypeModel *t)
+ModelWay type_model_distance(const TypeModel *t)
 {
+    const ModelQuality *q = t->quality;
     int best = MODEL_WAY_RATIO;
     for (int w = MODEL_WAY_RATIO; w < MODEL_WAYS; w++)
-        if (t->quality[w].mean < t->quality[best].mean - 1e-9) best = w;
+        if (q[w].mean < q[MODEL_WAY_RATIO].mean_lo && q[w].mean < q[best].mean) best = w;
     return (ModelWay)best;
+}
+
+bool type_model_wins(const TypeModel *t)
+{
+    return t->quality[MODEL_WAY_RESIDUAL].mean < t->quality[type_model_distance(t)].mean;
 }
 
 void type_models_report(const TypeModels *m)
@@ -193,17 +221,19 @@ void type_models_report(const TypeModels *m)
     for (size_t i = 0; i < m->n; i++) {
         const TypeModel *t = &m->type[i];
         const ModelQuality *q = t->quality;
-        ModelWay d = best_distance(t);
+        ModelWay d = type_model_distance(t);
         Buf name;
         if (!t->fitted) continue;
         buf_init(&name);
         problem_type_name(t->pt, &name);
-        notice("model: %s: on sizes left out (%zu) the first choice has %.3f of the best speed (rank "
-               "correlation "
-               "%.2f), with residuals %.3f; the nearest size by %s %.3f, by Euclidean %.3f",
-               buf_cstr(&name), q[MODEL_WAY_FITTED].n, q[MODEL_WAY_FITTED].share,
-               q[MODEL_WAY_FITTED].spearman, q[MODEL_WAY_RESIDUAL].share, model_way_name(d), q[d].share,
-               q[MODEL_WAY_EUCLIDEAN].share);
+        notice(
+            "model: %s: on sizes left out (%zu) its first choice has %.3f of the best speed (rank "
+            "correlation "
+            "%.2f), with residuals %.3f; that of the nearest size by %s %.3f, by Euclidean %.3f; the library "
+            "chooses by %s",
+            buf_cstr(&name), q[MODEL_WAY_FITTED].n, q[MODEL_WAY_FITTED].share, q[MODEL_WAY_FITTED].spearman,
+            q[MODEL_WAY_RESIDUAL].share, model_way_name(d), q[d].share, q[MODEL_WAY_EUCLIDEAN].share,
+            type_model_wins(t) ? "the model" : "the nearest size");
         buf_fini(&name);
     }
 }
@@ -222,7 +252,7 @@ static Str distance_of(void *ctx, Str data)
     const TypeModels *m = ctx;
     const Group *g = group_of(m, data);
     const TypeModel *t = g ? type_model_of(m, g) : NULL;
-    return t ? str_from(model_way_name(best_distance(t))) : STR_NULL;
+    return t ? str_from(model_way_name(type_model_distance(t))) : STR_NULL;
 }
 
 /* Position in the model of a column's kernel; SIZE_MAX: it has none. */
@@ -244,6 +274,8 @@ static Err numbers_of(void *ctx, Arena *a, const AnalyzeColumn *c, const double 
     size_t k = t ? kernel_of(m, t, c) : SIZE_MAX;
     *n = 0;
     if (k == SIZE_MAX) return ERR_OK;
+    t->kept[k] = true;
+    if (!type_model_wins(t)) return ERR_OK;
     const ModelMatrix *x = &t->m;
     double *v = ARENA_ARRAY(a, MODEL_ENTRY_NUMBERS + x->n_sizes * MODEL_RESIDUAL_NUMBERS, double);
     TRY_ALLOC(v);
@@ -258,6 +290,31 @@ static Err numbers_of(void *ctx, Arena *a, const AnalyzeColumn *c, const double 
         *n += MODEL_RESIDUAL_NUMBERS;
     }
     *out = v;
+    return ERR_OK;
+}
+
+static Err rows_of(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept, const AnalyzeRow **out,
+                   size_t *n)
+{
+    const TypeModels *m = ctx;
+    const Group *g = n_kept ? group_of(m, kept[0].data) : NULL;
+    TypeModel *t = NULL;
+    for (size_t i = 0; g && i < m->n; i++)
+        if (m->type[i].fitted && problem_type_equal(m->type[i].pt, &g->problem->pt)) t = &m->type[i];
+    *n = 0;
+    if (!t) return ERR_OK;
+    TRY(type_rows_make(m->r, a, t));
+    AnalyzeRow *row = ARENA_ARRAY(a, t->n_more + 1, AnalyzeRow);
+    TRY_ALLOC(row);
+    for (size_t i = 0; i < t->n_more; i++) {
+        const ModelSize *z = &t->more[i].size;
+        size_t k = 0;
+        while (k < n_kept && kernel_of(m, t, &kept[k]) != t->more[i].kernel) k++;
+        if (k == n_kept) continue;
+        double flops = 2 * z->m * z->n * z->k * z->batch;
+        row[(*n)++] = (AnalyzeRow){t->more[i].at.v, k, flops / t->more[i].seconds * 1e-9};
+    }
+    *out = row;
     return ERR_OK;
 }
 
@@ -279,5 +336,6 @@ static bool is_held_out(void *ctx, Str data, const int64_t *size, size_t n_size)
 
 void type_models_callbacks(TypeModels *m, AnalyzeModel *out)
 {
-    *out = (AnalyzeModel){.distance = distance_of, .numbers = numbers_of, .held_out = is_held_out, .ctx = m};
+    *out = (AnalyzeModel){
+        .distance = distance_of, .numbers = numbers_of, .rows = rows_of, .held_out = is_held_out, .ctx = m};
 }

@@ -10,12 +10,23 @@
 /* Fewer sizes or kernels teach a model nothing. */
 enum { TYPE_MODEL_SIZES = 8, TYPE_MODEL_KERNELS = 3, TYPE_MODEL_FOLDS = 5 };
 
+typedef struct TypeRow {
+    ProblemSize at;
+    ModelSize size;
+    size_t kernel;
+    double seconds; /* predicted */
+} TypeRow;
+
 typedef struct {
     const ProblemType *pt;
     ModelMatrix m;          /* of the groups with this problem type, held-out sizes included */
     int64_t *kernel;        /* ids in the store, of m's kernels */
     const ProblemSize **of; /* of m's sizes */
     bool *held_out;         /* of m's sizes */
+    bool *kept;             /* of m's kernels: the logic has its solution; set by type_models_callbacks */
+    size_t *row;            /* of m's sizes: the kernel that the logic names; SIZE_MAX: it has no row */
+    struct TypeRow *more;   /* rows that were predicted */
+    size_t n_more;
     ModelDevice device;
     ModelRates rates[MODEL_CLASSES];
     ModelFit fit[MODEL_CLASSES];
@@ -35,6 +46,24 @@ Err type_models_make(Run *r, Arena *a, TypeModels *out);
 const TypeModel *type_model_of(const TypeModels *m, const Group *g);
 /* Prints a line for each type that was fitted. */
 void type_models_report(const TypeModels *m);
+/* The distance that loses least on sizes that were left out: Ratio, unless another loses less than the
+ * lower end of the interval of its mean. */
+ModelWay type_model_distance(const TypeModel *t);
+/* Whether choices by the model lose less than the nearest size does; else the library gets no model. */
+bool type_model_wins(const TypeModel *t);
+/* A selector over the kernels that the logic keeps and the sizes that are not held out, in the arena. */
+Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s);
+/* Rows for sizes that were not measured, where the predicted winner is not that of the nearest row and gains
+ * TYPE_ROW_GAIN; fills in more. */
+#define TYPE_ROW_GAIN 0.05
+enum { TYPE_ROWS_MAX = 1000 };
+Err type_rows_make(Run *r, Arena *a, TypeModel *t);
+
+/* After the analysis (Group.chosen): what the library loses on the held-out sizes, printed. */
+Err type_regret_report(TypeModels *m, Arena *a);
+/* Prints n sizes whose tuning promises most; nothing where no model was fitted. */
+Err type_suggest(TypeModels *m, Arena *a, size_t n);
+
 /* What the analyzer adds to logic files; m must outlive the analysis. */
 void type_models_callbacks(TypeModels *m, AnalyzeModel *out);
 

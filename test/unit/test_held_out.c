@@ -1,0 +1,59 @@
+/* Held-out sizes: inside the range of the given ones, by turns aligned and ragged, never one of them. */
+#include "test/support.h"
+
+#include "run/held_out.h"
+
+enum { N_GIVEN = 5, N = 40 };
+
+static void make(const ProblemType *pt, int64_t m, int64_t n, int64_t batch, int64_t k, ProblemSize *out)
+{
+    const int64_t v[] = {m, n, batch, k};
+    assert_ok(problem_size_from_ints(pt, v, 4, out));
+}
+
+static void draws(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    ProblemSize given[N_GIVEN], out[N], again[N], other[N];
+    assert_ok(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S));
+    make(&pt, 16, 4096, 1, 64, &given[0]);
+    make(&pt, 4096, 16, 1, 8192, &given[1]);
+    make(&pt, 1024, 1024, 1, 1024, &given[2]);
+    make(&pt, 128, 128, 16, 128, &given[3]);
+    make(&pt, 333, 777, 1, 555, &given[4]);
+    assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 7, N, out), N);
+    assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 7, N, again), N);
+    assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 8, N, other), N);
+    int same = 0;
+    for (int i = 0; i < N; i++) {
+        int64_t m = size_m(&pt, &out[i]), n = size_n(&pt, &out[i]), k = size_k(&pt, &out[i]);
+        assert_true(m >= 8 && m <= 4128 && n >= 8 && n <= 4128 && k >= 32 && k <= 8224);
+        assert_true(size_batch(&pt, &out[i]) == 1 || size_batch(&pt, &out[i]) == 16);
+        assert_true(m * n * k * size_batch(&pt, &out[i]) <= INT64_C(1024) * 1024 * 1024);
+        assert_int_equal(held_out_is_aligned(&pt, &out[i]), i % 2 == 0);
+        assert_true(problem_size_equal(&out[i], &again[i]));
+        same += problem_size_equal(&out[i], &other[i]);
+        for (int j = 0; j < N_GIVEN; j++) assert_false(problem_size_equal(&out[i], &given[j]));
+        for (int j = 0; j < i; j++) assert_false(problem_size_equal(&out[i], &out[j]));
+    }
+    assert_true(same < N / 2);
+}
+
+/* A range of one size has no other: the count says so. */
+static void narrow(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    ProblemSize given[1], out[N];
+    assert_ok(problem_type_gemm(&pt, false, false, TYPE_S, TYPE_S, TYPE_S));
+    make(&pt, 64, 64, 1, 64, &given[0]);
+    assert_int_equal(held_out_draw(&pt, given, 1, 1, N, out), 0);
+    assert_int_equal(held_out_draw(&pt, given, 0, 1, N, out), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(draws), cmocka_unit_test(narrow)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* Drawing held-out sizes. See held_out.h. */
+#include "run/held_out.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 200 };
+
+typedef struct {
+    double lo[3], hi[3]; /* log2 of M, N, K */
+    double flops, bytes; /* of the largest */
+} Range3;
+
+static double uniform(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+static void size_of(const ProblemType *pt, const ProblemSize *s, double v[3])
+{
+    v[0] = (double)size_m(pt, s), v[1] = (double)size_n(pt, s), v[2] = (double)size_k(pt, s);
+}
+
+static double flops_of(const double v[3], double batch) { return v[0] * v[1] * v[2] * batch; }
+static double bytes_of(const double v[3], double batch)
+{
+    return (v[0] * v[1] + v[1] * v[2] + v[0] * v[2]) * batch;
+}
+
+static Range3 range_of(const ProblemType *pt, const ProblemSize *given, size_t n)
+{
+    Range3 r = {{64, 64, 64}, {0, 0, 0}, 0, 0};
+    for (size_t i = 0; i < n; i++) {
+        double v[3], batch = (double)size_batch(pt, &given[i]);
+        size_of(pt, &given[i], v);
+        for (int d = 0; d < 3; d++) {
+            r.lo[d] = fmin(r.lo[d], log2(v[d]));
+            r.hi[d] = fmax(r.hi[d], log2(v[d]));
+        }
+        r.flops = fmax(r.flops, flops_of(v, batch));
+        r.bytes = fmax(r.bytes, bytes_of(v, batch));
+    }
+    return r;
+}
+
+static bool is_in(const ProblemSize *s, const ProblemSize *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (problem_size_equal(s, &list[i])) return true;
+    return false;
+}
+
+static int64_t rounded(double v, bool aligned, double hi)
+{
+    double step = !aligned ? 1 : hi >= 256 ? 32 : 8;
+    double r = round(v / step) * step;
+    return (int64_t)fmax(step, r);
+}
+
+/* The unbatched type has no batch index: [M, N, K]. */
+static bool make_size(const ProblemType *pt, const int64_t v[3], int64_t batch, ProblemSize *out)
+{
+    const int64_t batched[] = {v[0], v[1], batch, v[2]}, plain[] = {v[0], v[1], v[2]};
+    bool ok = pt->TotalIndices == 4   ? !problem_size_from_ints(pt, batched, 4, out)
+              : pt->TotalIndices == 3 ? !problem_size_from_ints(pt, plain, 3, out)
+                                      : false;
+    if (!ok) err_clear();
+    return ok;
+}
+
+bool held_out_is_aligned(const ProblemType *pt, const ProblemSize *s)
+{
+    return ((size_m(pt, s) | size_n(pt, s) | size_k(pt, s)) & 7) == 0;
+}
+
+size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
+                     ProblemSize *out)
+{
+    Range3 r = range_of(pt, given, n_given);
+    size_t made = 0;
+    uint64_t state = seed;
+    for (size_t try = 0; n_given && made < n && try < n * TRIES; try++) {
+        double real[3];
+        int64_t v[3], batch = size_batch(pt, &given[(size_t)(uniform(&state) * (double)n_given)]);
+        for (int d = 0; d < 3; d++) {
+            double x = exp2(r.lo[d] + (r.hi[d] - r.lo[d]) * uniform(&state));
+            v[d] = rounded(x, made % 2 == 0, exp2(r.hi[d]));
+            real[d] = (double)v[d];
+        }
+        if (flops_of(real, (double)batch) > r.flops || bytes_of(real, (double)batch) > r.bytes) continue;
+        if (!make_size(pt, v, batch, &out[made])) return made;
+        if (held_out_is_aligned(pt, &out[made]) != (made % 2 == 0)) continue;
+        made += !is_in(&out[made], given, n_given) && !is_in(&out[made], out, made);
+    }
+    return made;
+}
+
+/* ---- groups ---- */
+
+static bool is_of_type(const Group *g, const ProblemType *pt)
+{
+    return !g->skip && !g->given_up && g->n_sizes && problem_type_equal(&g->problem->pt, pt);
+}
+
+static size_t number_of(const Run *r, size_t n_given)
+{
+    int64_t n = r->config->globals.HeldOutSizes;
+    if (n != HELD_OUT_AUTO) return (size_t)n;
+    if (n_given < HELD_OUT_SIZES) return 0;
+    return n_given / 10 > HELD_OUT_LEAST ? n_given / 10 : HELD_OUT_LEAST;
+}
+
+static Err group_append(Run *r, Group *g, const ProblemSize *more, size_t n)
+{
+    ProblemSize *all = ARENA_ARRAY(&r->arena, g->n_sizes + n, ProblemSize);
+    TRY_ALLOC(all);
+    memcpy(all, g->size, g->n_sizes * sizeof *all);
+    memcpy(all + g->n_sizes, more, n * sizeof *all);
+    g->size = all;
+    g->n_sizes += n;
+    g->n_held_out = n;
+    return ERR_OK;
+}
+
+static Err type_add(Run *r, size_t first)
+{
+    const ProblemType *pt = &r->group[first].problem->pt;
+    size_t n = 0, made;
+    for (size_t i = first; i < r->n_groups; i++) n += is_of_type(&r->group[i], pt) ? r->group[i].n_sizes : 0;
+    size_t wanted = number_of(r, n);
+    if (!wanted) return ERR_OK;
+    ProblemSize *given = ARENA_ARRAY(&r->arena, n, ProblemSize),
+                *out = ARENA_ARRAY(&r->arena, wanted + 1, ProblemSize);
+    TRY_ALLOC(given);
+    TRY_ALLOC(out);
+    n = 0;
+    for (size_t i = first; i < r->n_groups; i++) {
+        const Group *g = &r->group[i];
+        if (!is_of_type(g, pt)) continue;
+        memcpy(given + n, g->size, g->n_sizes * sizeof *given);
+        n += g->n_sizes;
+    }
+    made = held_out_draw(pt, given, n, problem_type_hash(pt), wanted, out);
+    if (made < wanted)
+        warning("%s:%d: HeldOutSizes %zu, but the range of the sizes has only %zu others", r->config->path,
+                r->group[first].config->line, wanted, made);
+    for (size_t i = first; made && i < r->n_groups; i++)
+        if (is_of_type(&r->group[i], pt)) TRY(group_append(r, &r->group[i], out, made));
+    return ERR_OK;
+}
+
+Err held_out_add(Run *r)
+{
+    for (size_t i = 0; i < r->n_groups; i++) {
+        const ProblemType *pt = &r->group[i].problem->pt;
+        bool first = is_of_type(&r->group[i], pt) && problem_is_gemm(pt);
+        for (size_t k = 0; first && k < i; k++) first = !is_of_type(&r->group[k], pt);
+        if (first) TRY(type_add(r, i));
+    }
+    return ERR_OK;
+}

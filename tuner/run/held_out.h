@@ -1,0 +1,24 @@
+/* Sizes that are measured but not given to the library, to judge its choices on sizes that nobody tuned
+ * (HeldOutSizes). They are drawn from the range of the config's own sizes. */
+#ifndef RUN_HELD_OUT_H
+#define RUN_HELD_OUT_H
+
+#include "run/run.h"
+
+/* HELD_OUT_AUTO, the default: a tenth of the config's sizes and at least 20, where a problem type has
+ * HELD_OUT_SIZES of them; none where it has fewer. */
+enum { HELD_OUT_AUTO = -1, HELD_OUT_SIZES = 24, HELD_OUT_LEAST = 20 };
+
+/* Draws n sizes of a problem type: log-uniform between the least and the largest M, N and K of `given`, with
+ * one of its batch counts, no more operations and bytes than its largest; by turns multiples of 32 (of 8 where
+ * the range is small) and any numbers. None is in given, none comes twice. Equal arguments give equal sizes.
+ * Returns how many there are: fewer than n where the range has no more. */
+size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
+                     ProblemSize *out);
+/* True when M, N and K are multiples of 8, as draws by turns are. */
+bool held_out_is_aligned(const ProblemType *pt, const ProblemSize *s);
+
+/* Appends the held-out sizes to the groups of each problem type. */
+Err held_out_add(Run *r);
+
+#endif

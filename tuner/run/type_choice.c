@@ -1,0 +1,313 @@
+/* What a library made of a run's winners chooses on other sizes: rows that are predicted, the loss on held-out
+ * sizes, and sizes that are worth tuning. See type_model.h. */
+#include "run/type_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/model.h"
+#include "run/held_out.h"
+
+Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s)
+{
+    ModelMatrix m = t->m;
+    TRY_ALLOC(m.known = ARENA_ARRAY(a, m.n_kernels + 1, bool));
+    for (size_t k = 0; k < m.n_kernels; k++) m.known[k] = t->m.known[k] && t->kept[k];
+    return model_selector_of(a, &m, t->held_out, &t->device, t->rates, s);
+}
+
+/* ---- choices ---- */
+
+typedef struct {
+    const TypeModel *t;
+    const double *seconds; /* of the size; NULL: every kernel can run */
+} Ask;
+
+static bool can_run(void *ctx, size_t k)
+{
+    const Ask *q = ctx;
+    return q->t->kept[k] && q->t->m.known[k] && (!q->seconds || q->seconds[k] > 0);
+}
+
+/* The kernel of the nearest row, of those that were measured and those that were predicted. */
+static size_t nearest_row(const TypeModel *t, ModelWay way, const ModelSize *z, const double *seconds)
+{
+    Ask q = {t, seconds};
+    size_t best = SIZE_MAX;
+    double least = 0;
+    for (size_t i = 0; i < t->m.n_sizes; i++) {
+        if (t->row[i] == SIZE_MAX || !can_run(&q, t->row[i])) continue;
+        double d = model_distance_by(way, z, &t->m.size[i]);
+        if (best == SIZE_MAX || d < least) best = t->row[i], least = d;
+    }
+    for (size_t i = 0; i < t->n_more; i++) {
+        if (!can_run(&q, t->more[i].kernel)) continue;
+        double d = model_distance_by(way, z, &t->more[i].size);
+        if (best == SIZE_MAX || d < least) best = t->more[i].kernel, least = d;
+    }
+    return best;
+}
+
+/* ---- rows for sizes that were not measured ---- */
+
+/* The winners by measured time, for when the logic's own choice is not known yet. */
+static void rows_by_time(TypeModel *t)
+{
+    for (size_t z = 0; z < t->m.n_sizes; z++) {
+        const double *s = &t->m.seconds[z * t->m.n_kernels];
+        t->row[z] = SIZE_MAX;
+        for (size_t k = 0; k < t->m.n_kernels && !t->held_out[z]; k++)
+            if (t->kept[k] && s[k] > 0 && (t->row[z] == SIZE_MAX || s[k] < s[t->row[z]])) t->row[z] = k;
+    }
+}
+
+static bool grid_size(const ProblemType *pt, const int64_t v[3], ProblemSize *out)
+{
+    const int64_t batched[] = {v[0], v[1], 1, v[2]};
+    bool gemm = pt->TotalIndices == 4 || pt->TotalIndices == 3;
+    bool ok = gemm && (pt->TotalIndices == 4 ? !problem_size_from_ints(pt, batched, 4, out)
+                                             : !problem_size_from_ints(pt, v, 3, out));
+    if (!ok) err_clear();
+    return ok;
+}
+
+/* Powers of two from the least to the largest M, N and K of the measured sizes. */
+typedef struct {
+    int lo[3], hi[3];
+} Grid;
+
+static Grid grid_of(const TypeModel *t)
+{
+    Grid g = {{40, 40, 40}, {0, 0, 0}};
+    for (size_t z = 0; z < t->m.n_sizes; z++) {
+        if (t->held_out[z]) continue;
+        const double v[3] = {t->m.size[z].m, t->m.size[z].n, t->m.size[z].k};
+        for (int d = 0; d < 3; d++) {
+            int x = (int)lround(log2(v[d]));
+            if (x < g.lo[d]) g.lo[d] = x;
+            if (x > g.hi[d]) g.hi[d] = x;
+        }
+    }
+    return g;
+}
+
+/* Adds a row when the winner that is predicted gains enough over that of the nearest row. */
+static void row_consider(TypeModel *t, const ModelSelector *s, ModelWay way, const ProblemSize *at)
+{
+    Ask q = {t, NULL};
+    double seconds;
+    ModelNear near;
+    ModelSize z = model_size(t->pt, at, false);
+    size_t k = model_choose(s, &z, can_run, &q, &seconds), row = nearest_row(t, way, &z, NULL);
+    if (k == SIZE_MAX || row == SIZE_MAX || k == row) return;
+    model_near(s, &z, &near);
+    if (model_predict(s, &near, row, &z) < seconds * (1 + TYPE_ROW_GAIN)) return;
+    t->more[t->n_more++] = (TypeRow){*at, z, k, seconds};
+}
+
+Err type_rows_make(Run *r, Arena *a, TypeModel *t)
+{
+    ModelSelector s;
+    ModelWay way = type_model_distance(t);
+    t->n_more = 0;
+    TRY_ALLOC(t->more = ARENA_ARRAY(&r->arena, TYPE_ROWS_MAX, TypeRow));
+    TRY(type_model_selector(a, t, &s));
+    rows_by_time(t);
+    if (!type_model_wins(t)) return ERR_OK;
+    Grid g = grid_of(t);
+    int e[3];
+    for (e[0] = g.lo[0]; e[0] <= g.hi[0]; e[0]++)
+        for (e[1] = g.lo[1]; e[1] <= g.hi[1]; e[1]++)
+            for (e[2] = g.lo[2]; e[2] <= g.hi[2] && t->n_more < TYPE_ROWS_MAX; e[2]++) {
+                const int64_t v[3] = {INT64_C(1) << e[0], INT64_C(1) << e[1], INT64_C(1) << e[2]};
+                ProblemSize at;
+                if (grid_size(t->pt, v, &at)) row_consider(t, &s, way, &at);
+            }
+    return ERR_OK;
+}
+
+/* ---- regret ---- */
+
+static double best_seconds(const ModelMatrix *m, size_t z)
+{
+    double best = 0;
+    for (size_t k = 0; k < m->n_kernels; k++) {
+        double s = m->seconds[z * m->n_kernels + k];
+        if (s > 0 && (best == 0 || s < best)) best = s;
+    }
+    return best;
+}
+
+/* Losses of libtuner (0), the table (1), and the table with Tensile's default distance and without predicted
+ * rows (2). */
+enum { REGRET_WAYS = 3 };
+typedef struct {
+    double *loss[REGRET_WAYS];
+} Losses;
+
+static Err losses_of(Arena *a, TypeModel *t, Losses *out)
+{
+    ModelSelector s;
+    size_t n_more = t->n_more;
+    TRY(type_model_selector(a, t, &s));
+    for (int w = 0; w < REGRET_WAYS; w++) TRY_ALLOC(out->loss[w] = ARENA_ARRAY(a, t->m.n_sizes + 1, double));
+    for (size_t z = 0; z < t->m.n_sizes; z++) {
+        const double *seconds = &t->m.seconds[z * t->m.n_kernels];
+        double best = best_seconds(&t->m, z), predicted;
+        Ask q = {t, seconds};
+        size_t k[REGRET_WAYS] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+        if (t->held_out[z] && best > 0) {
+            k[1] = nearest_row(t, type_model_distance(t), &t->m.size[z], seconds);
+            k[0] = type_model_wins(t) ? model_choose(&s, &t->m.size[z], can_run, &q, &predicted) : k[1];
+            t->n_more = 0;
+            k[2] = nearest_row(t, MODEL_WAY_EUCLIDEAN, &t->m.size[z], seconds);
+            t->n_more = n_more;
+        }
+        for (int w = 0; w < REGRET_WAYS; w++)
+            out->loss[w][z] = k[w] == SIZE_MAX ? (double)NAN : seconds[k[w]] / best - 1;
+    }
+    return ERR_OK;
+}
+
+/* which: 0 all sizes, 1 aligned ones, 2 ragged ones. */
+static Err regret_line(Arena *a, const TypeModel *t, const char *name, const double *loss, int which)
+{
+    static const char *const words[] = {"all", "aligned", "ragged"};
+    ModelQuality q = {.loss = ARENA_ARRAY(a, t->m.n_sizes + 1, double)};
+    TRY_ALLOC(q.loss);
+    for (size_t z = 0; z < t->m.n_sizes; z++) {
+        bool in = which == 0 || held_out_is_aligned(t->pt, t->of[z]) == (which == 1);
+        q.loss[z] = in ? loss[z] : (double)NAN;
+    }
+    TRY(model_quality_finish(a, &q, t->m.n_sizes));
+    if (!q.n) return ERR_OK;
+    char mean[48];
+    snprintf(mean, sizeof mean, "%.1f%% [%.1f, %.1f]", q.mean * 100, q.mean_lo * 100, q.mean_hi * 100);
+    printf("  %-22s %-8s %5zu  %-22s %7.1f%% %7.1f%% %7.1f%% %7.1f%%\n", name, words[which], q.n, mean,
+           q.p50 * 100, q.p90 * 100, q.p95 * 100, q.worst * 100);
+    return ERR_OK;
+}
+
+static Err regret_print(Arena *a, TypeModel *t)
+{
+    Losses l;
+    Buf name;
+    char table[48];
+    TRY(losses_of(a, t, &l));
+    buf_init(&name);
+    problem_type_name(t->pt, &name);
+    printf("\n%s: loss of the library's choice on held-out sizes against the best kernel of the run\n"
+           "  %-22s %-8s %5s  %-22s %8s %8s %8s %8s\n",
+           buf_cstr(&name), "choice", "sizes", "n", "mean [95% interval]", "p50", "p90", "p95", "worst");
+    buf_fini(&name);
+    snprintf(table, sizeof table, "table, %s", model_way_name(type_model_distance(t)));
+    const char *names[REGRET_WAYS] = {"libtuner", table, "table, Euclidean"};
+    for (int w = 0; w < REGRET_WAYS; w++)
+        for (int which = 0; which < 3; which++) TRY(regret_line(a, t, names[w], l.loss[w], which));
+    return ERR_OK;
+}
+
+/* The rows of the logic: Group.chosen. */
+static void rows_by_choice(const TypeModels *m, TypeModel *t)
+{
+    for (size_t i = 0; i < m->r->n_groups; i++) {
+        const Group *g = &m->r->group[i];
+        if (type_model_of(m, g) != t || !g->chosen) continue;
+        for (size_t z = 0; z < g->n_sizes; z++) {
+            if (g->chosen[z] >= g->n_variants) continue;
+            size_t at = 0, k = 0;
+            while (at < t->m.n_sizes && !problem_size_equal(t->of[at], &g->size[z])) at++;
+            while (k < t->m.n_kernels && t->kernel[k] != g->variant[g->chosen[z]].kernel) k++;
+            if (at < t->m.n_sizes && k < t->m.n_kernels) t->row[at] = k;
+        }
+    }
+}
+
+Err type_regret_report(TypeModels *m, Arena *a)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        TypeModel *t = &m->type[i];
+        size_t n = 0;
+        for (size_t z = 0; z < t->m.n_sizes; z++) n += t->held_out[z];
+        if (!t->fitted || !n) continue;
+        rows_by_choice(m, t);
+        TRY(regret_print(a, t));
+    }
+    return ERR_OK;
+}
+
+/* ---- sizes that are worth tuning ---- */
+
+/* What tuning a size promises: the loss of choices near it by cross-validation, times how far it is from what
+ * was measured. */
+static double promise(const TypeModel *t, const ModelPoint *point, const ModelPoint *tuned,
+                      const double *loss, size_t n)
+{
+    double sum = 0.01, weight = 1, least = 1e9;
+    for (size_t i = 0; i < n; i++) {
+        double d = (double)model_distance(point, &tuned[i]), w = exp(-d / 8);
+        if (d < least) least = d;
+        if (isnan(loss[i])) continue;
+        sum += w * loss[i];
+        weight += w;
+    }
+    (void)t;
+    return sum / weight * (1 - exp(-least / 4));
+}
+
+static Err suggest_type(const TypeModel *t, Arena *a, size_t n)
+{
+    size_t n_given = 0, n_tuned = 0, n_pool = 20 * n + 400;
+    ProblemSize *given = ARENA_ARRAY(a, t->m.n_sizes + 1, ProblemSize),
+                *pool = ARENA_ARRAY(a, n_pool, ProblemSize);
+    ModelPoint *tuned = ARENA_ARRAY(a, t->m.n_sizes + n + 1, ModelPoint);
+    double *loss = ARENA_ARRAY(a, t->m.n_sizes + n + 1, double);
+    TRY_ALLOC(given);
+    TRY_ALLOC(pool);
+    TRY_ALLOC(tuned);
+    TRY_ALLOC(loss);
+    for (size_t z = 0; z < t->m.n_sizes; z++) {
+        if (t->held_out[z]) continue;
+        loss[n_tuned] = t->quality[MODEL_WAY_RESIDUAL].loss[n_tuned];
+        tuned[n_tuned++] = model_point(&t->m.size[z]);
+        given[n_given++] = *t->of[z];
+    }
+    n_pool = held_out_draw(t->pt, given, n_given, problem_type_hash(t->pt) + 1, n_pool, pool);
+    for (size_t i = 0; i < n && i < n_pool; i++) {
+        size_t best = 0;
+        double most = -1;
+        for (size_t k = 0; k < n_pool; k++) {
+            ModelSize z = model_size(t->pt, &pool[k], false);
+            ModelPoint point = model_point(&z);
+            double v = promise(t, &point, tuned, loss, n_tuned);
+            if (v > most) best = k, most = v;
+        }
+        ModelSize z = model_size(t->pt, &pool[best], false);
+        printf("          - Exact: [");
+        for (int32_t d = 0; d < t->pt->TotalIndices; d++)
+            printf("%s%lld", d ? ", " : "", (long long)pool[best].v[d]);
+        printf("]\n");
+        loss[n_tuned] = (double)NAN;
+        tuned[n_tuned++] = model_point(&z);
+    }
+    return ERR_OK;
+}
+
+Err type_suggest(TypeModels *m, Arena *a, size_t n)
+{
+    for (size_t i = 0; n && i < m->n; i++) {
+        const TypeModel *t = &m->type[i];
+        Buf name;
+        buf_init(&name);
+        problem_type_name(t->pt, &name);
+        if (t->fitted)
+            printf("\n%s: sizes whose tuning promises most\n", buf_cstr(&name));
+        else
+            notice("%s: no sizes to suggest: fewer than %d were measured", buf_cstr(&name), TYPE_MODEL_SIZES);
+        buf_fini(&name);
+        if (t->fitted) TRY(suggest_type(t, a, n));
+    }
+    return ERR_OK;
+}
