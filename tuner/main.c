@@ -9,6 +9,7 @@
 #include "base/proc.h"
 #include "run/dump.h"
 #include "run/list.h"
+#include "run/sizes.h"
 #include "run/tile.h"
 #include "space/globals.h"
 #include "run/options.h"
@@ -20,10 +21,11 @@ static Err status_command(const Options *o) { return report_status(o->operand[0]
 static Err explain_command(const Options *o) { return report_explain(o->operand[0], o->operand[1], stdout); }
 static Err log_command(const Options *o) { return report_log(o->operand[0], o->operand[1], stdout); }
 static Err tile_command(const Options *o) { return tile_file(o, stdout); }
+static Err sizes_of_logs(const Options *o) { return sizes_command(o, stdout); }
 
 /* In the order of tuner_program's commands. */
-static Err (*const commands[])(const Options *) = {run_command, status_command, explain_command, log_command,
-                                                 tile_command};
+static Err (*const commands[])(const Options *) = {run_command, status_command, explain_command,
+                                                   log_command, tile_command,   sizes_of_logs};
 
 /* Does the options that print tables, devices or a config instead of a run. *done: there was one. */
 static Err print_only(const Options *o, const CliLine *line, bool *done)

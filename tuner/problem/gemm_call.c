@@ -156,14 +156,15 @@ static const CallOption options[] = {
 
 static int option_cmp(const void *key, const void *row)
 {
-    return str_cmp(*(const Str *)key, str_from(((const CallOption *)row)->name));
+    Str name = *(const Str *)key;
+    const CallOption *o = row;
+    int first = name.n ? (unsigned char)name.s[0] - (unsigned char)o->name[0] : -1;
+    return first ? first : str_cmp(name, str_from(o->name));
 }
 static const CallOption *option_find(Str name)
 {
     return bsearch(&name, options, sizeof options / sizeof *options, sizeof *options, option_cmp);
 }
-
-bool call_has_option(Str name) { return option_find(name) != NULL; }
 
 static Err set_int(const CallOption *o, const char *name, Str value, int64_t *out)
 {
@@ -174,8 +175,17 @@ static Err set_int(const CallOption *o, const char *name, Str value, int64_t *ou
 
 Err call_set(GemmCall *c, Str option, Str value)
 {
+    bool known;
+    TRY(call_set_known(c, option, value, &known));
+    if (!known) FAIL(ERR_INPUT, "option '%.*s' is not supported", STR_ARG(option));
+    return ERR_OK;
+}
+
+Err call_set_known(GemmCall *c, Str option, Str value, bool *known)
+{
     const CallOption *o = option_find(option);
-    if (!o) FAIL(ERR_INPUT, "option '%.*s' is not supported", STR_ARG(option));
+    *known = o != NULL;
+    if (!o) return ERR_OK;
     const char *name = o->long_name ? o->long_name : o->name;
     void *field = (char *)c + o->offset;
     DataType t;

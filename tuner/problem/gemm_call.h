@@ -25,12 +25,12 @@ typedef struct {
 
 /* rocblas-bench's defaults: sgemm NN, 128 x 128 x 128, alpha 1, beta 0. */
 void call_init(GemmCall *c);
-/* Whether name is an option of a call, by its long name ("transposeA", "sizem") or its name in YAML files
- * (transA, M, rocblas_function). */
-bool call_has_option(Str name);
-/* Sets one option. ERR_INPUT: an unknown name, a value outside its range, a function that is not a GEMM; the
+/* Sets one option by its long name ("transposeA", "sizem") or its name in YAML files (transA, M,
+ * rocblas_function). ERR_INPUT: an unknown name, a value outside its range, a function that is not a GEMM; the
  * message begins with "--name: ". */
 Err call_set(GemmCall *c, Str name, Str value);
+/* The same; an unknown name is no error, and *known is then false. */
+Err call_set_known(GemmCall *c, Str name, Str value, bool *known);
 /* Fills in the defaults that depend on other options and checks the call as rocblas-bench does. */
 Err call_finish(GemmCall *c);
 /* Whether text is the name of one of rocBLAS's GEMM functions, with or without "rocblas_". */

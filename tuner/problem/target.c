@@ -53,6 +53,15 @@ const Target *target_find(Str name)
     return NULL;
 }
 
+bool target_is_called(const Target *t, Str architecture)
+{
+    if (str_eq_c(architecture, "host")) return t->family == TARGET_HOST;
+    const Target *own = target_find(architecture);
+    if (own == t) return true;
+    return own && own->family == TARGET_NVPTX && t->family == TARGET_NVPTX && own->isa[0] == t->isa[0] &&
+           own->isa[1] == t->isa[1];
+}
+
 const Target *target_of_isa(TargetFamily family, const int32_t isa[3])
 {
     for (size_t i = 0; i < N_TARGETS; i++) {

@@ -10,9 +10,9 @@
 enum { HELD_OUT_AUTO = -1, HELD_OUT_SIZES = 24, HELD_OUT_LEAST = 20 };
 
 /* Draws n sizes of a problem type: log-uniform between the least and the largest M, N and K of `given`, with
- * one of its batch counts, no more operations and bytes than its largest; by turns multiples of 32 (of 8 where
- * the range is small) and any numbers. None is in given, none comes twice. Equal arguments give equal sizes.
- * Returns how many there are: fewer than n where the range has no more. */
+ * one of its batch counts, no more operations and bytes than its largest; by turns multiples of 32 (of 8
+ * where the range is small) and any numbers. None is in given, none comes twice. Equal arguments give equal
+ * sizes. Returns how many there are: fewer than n where the range has no more. */
 size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
                      ProblemSize *out);
 /* True when M, N and K are multiples of 8, as draws by turns are. */

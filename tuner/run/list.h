@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "run/options.h"
 
 Err list_solutions(const Options *o, FILE *f);
@@ -19,5 +20,8 @@ Err list_targets(FILE *f);
 /* `tuner --list-devices`: the devices that tuner-client finds, or the reason why a kind has none, one per
  * line. */
 Err list_devices(const Options *o, FILE *f);
+/* The architecture of the first device that tuner-client finds (the one that a run without --device uses).
+ * ERR_NO_DEVICE: there is none. */
+Err first_device(const Options *o, Arena *a, Str *arch);
 
 #endif

@@ -59,6 +59,14 @@ static Err take_dump(void *target, const CliOption *row, const char *value)
     return ERR_OK;
 }
 
+static Err take_base(void *target, const CliOption *row, const char *value)
+{
+    Options *o = target;
+    if (o->n_bases == MAX_BASES) FAIL(ERR_INPUT, "--%s: more than %d", row->name, MAX_BASES);
+    o->base[o->n_bases++] = value;
+    return ERR_OK;
+}
+
 static Err take_help_params(void *target, const CliOption *row, const char *value)
 {
     Options *o = target;
@@ -246,7 +254,49 @@ static const CliCommand tile = {
              "  fill_tile %v by 0, scale_tile %v by alpha, shift_tile %v by EXPR\n"
              "  add_tile, multiply_tile %d <- %x, %y, convert_tile %d <- %x",
 };
-static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &tile};
+static const CliOption sizes_options[] = {
+    TEXT("arch", "NAME", arch, "architecture for whose rates and configs (default: the first device's)"),
+    TEXT("part", "NAME", part, "its part: MI210, 'RX 7900 XT' (--list-targets)"),
+    TEXT("client-path", "FILE", client_path, "tuner-client to ask for devices (default: beside tuner)"),
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .arg = "FILE",
+     FIELD(sizes_config),
+     .help = "write a config for these sizes, with the search ranges of --base"},
+    {.name = "base",
+     .kind = CLI_CALL,
+     .set = take_base,
+     .arg = "FILE",
+     .help = "config with the search ranges; may be given again (default: those for the device that come "
+             "with tuner)"},
+    TEXT("csv", "FILE", sizes_csv, "write all sizes, calls and times as CSV, which this command reads too"),
+    FLAG("json", json, "print JSON instead of a table"),
+    {.name = "share",
+     .kind = CLI_REAL,
+     .arg = "X",
+     .max = 1,
+     FIELD(sizes_share),
+     .help = "keep the most expensive sizes until they have this share of the time (1)"},
+    {.name = "top",
+     .kind = CLI_INT,
+     .arg = "N",
+     .max = 1000000,
+     FIELD(sizes_top),
+     .help = "keep at most N sizes"},
+    TEXT("precision", "TYPE", sizes_precision, "type of calls that name none (f32_r)"),
+};
+static const CliCommand sizes = {
+    .name = "sizes",
+    .operands = "LOG...",
+    .help = "the sizes of an application from its logs: rocBLAS layers 2 and 4, hipblaslt-bench lines, "
+            "TunableOp files, CSV; '-' is standard input",
+    .min = 1,
+    .max = MAX_OPERANDS,
+    .option = sizes_options,
+    .n_options = sizeof sizes_options / sizeof *sizes_options,
+};
+static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &tile, &sizes};
 
 const CliProgram tuner_program = {
     .name = "tuner",
@@ -262,7 +312,7 @@ const CliProgram tuner_program = {
 
 Err cli_options_parse(Options *o, int argc, char **argv, CliLine *line)
 {
-    *o = (Options){.tile_alpha = 1, .tile_beta = 0.5};
+    *o = (Options){.tile_alpha = 1, .tile_beta = 0.5, .sizes_share = 1};
     TRY(cli_parse(&tuner_program, o, argc, argv, line));
     for (; o->n_operands < line->n_operands; o->n_operands++)
         o->operand[o->n_operands] = line->operand[o->n_operands];

@@ -8,7 +8,7 @@
 
 #include "base/cli.h"
 
-enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128 };
+enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128, MAX_BASES = 16 };
 
 typedef struct {
     const char *key;   /* global parameter */
@@ -31,6 +31,12 @@ typedef struct {
     const char *tile_run, *tile_emit; /* of the command tile */
     int64_t tile_seed;
     double tile_alpha, tile_beta;
+    const char *sizes_config, *sizes_csv, *sizes_precision; /* of the command sizes */
+    const char *base[MAX_BASES];
+    int n_bases;
+    int64_t sizes_top;
+    double sizes_share;
+    bool json;
 } Options;
 
 extern const CliProgram tuner_program;

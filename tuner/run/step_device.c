@@ -144,6 +144,24 @@ static bool device_of(Arena *a, const AnswerRecord *r, DeviceChoice *out)
     return out->text.s != NULL;
 }
 
+Err first_device(const Options *o, Arena *a, Str *arch)
+{
+    Run r = {.o = o};
+    AnswerRecord *record;
+    DeviceChoice d;
+    size_t n = 0;
+    *arch = STR_NULL;
+    arena_init(&r.arena, 0);
+    Err e = client_find(&r);
+    if (!e) e = devices_ask(&r, &record, &n);
+    for (size_t i = 0; i < n && !e && !arch->n; i++)
+        if (device_of(&r.arena, &record[i], &d)) *arch = arena_dup(a, d.arch);
+    arena_fini(&r.arena);
+    if (!e && !arch->n)
+        e = err_set(ERR_NO_DEVICE, "tuner-client finds no device; name an architecture with --arch");
+    return e;
+}
+
 /* A CPU runs kernels for its own level and lower ones; an NVIDIA GPU those for its compute capability,
  * including the architecture-specific variant (sm_90a). */
 static bool device_runs(const DeviceChoice *d, const Target *t)

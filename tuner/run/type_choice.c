@@ -1,5 +1,5 @@
-/* What a library made of a run's winners chooses on other sizes: rows that are predicted, the loss on held-out
- * sizes, and sizes that are worth tuning. See type_model.h. */
+/* What a library made of a run's winners chooses on other sizes: rows that are predicted, the loss on
+ * held-out sizes, and sizes that are worth tuning. See type_model.h. */
 #include "run/type_model.h"
 
 #include <math.h>

@@ -1,0 +1,191 @@
+/* A config for the sizes of a workload. See write.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "fmt/write.h"
+#include "logic/logic.h"
+#include "workload/write.h"
+
+/* A size-group of a base config and how well it fits a problem type. */
+typedef struct {
+    const WorkloadBase *base;
+    const Node *group;
+    int fit; /* 0: not at all */
+} Choice;
+
+enum { FIT_TYPES = 1, FIT_TRANSPOSES = 2, FIT_WHOLE = 4 };
+
+static int fit_of(const ProblemType *have, const ProblemType *want)
+{
+    if (have->DataType != want->DataType || have->F32XdlMathOp != want->F32XdlMathOp) return 0;
+    bool types = have->DestDataType == want->DestDataType && have->ComputeDataType == want->ComputeDataType;
+    bool transposes = have->TransposeA == want->TransposeA && have->TransposeB == want->TransposeB;
+    return FIT_TYPES + (transposes ? FIT_TRANSPOSES : 0) + (types ? FIT_WHOLE : 0);
+}
+
+static Err choose_in(Arena *a, const WorkloadBase *b, const ProblemType *want, Choice *best)
+{
+    const Node *problems = node_get(b->root, "BenchmarkProblems");
+    for (size_t i = 0; problems && problems->kind == NODE_SEQ && i < problems->n; i++) {
+        const Node *problem = node_at(problems, i);
+        ProblemType have;
+        if (problem->kind != NODE_SEQ || problem->n < 2) continue;
+        TRY(problem_type_from_node(a, b->path, node_at(problem, 0), &have));
+        int fit = fit_of(&have, want);
+        if (fit > best->fit) *best = (Choice){b, node_at(problem, 1), fit};
+    }
+    return ERR_OK;
+}
+
+static void problem_emit(const ProblemType *pt, Buf *out)
+{
+    ProblemType plain;
+    problem_type_init(&plain);
+    buf_puts(out, "    - {OperationType: GEMM");
+    for (size_t i = 0; problem_key_at(i); i++) {
+        const PtKey *key = problem_key_at(i);
+        bool wanted =
+            strcmp(key->name, "DataType") == 0 || strcmp(key->name, "DestDataType") == 0 ||
+            strcmp(key->name, "ComputeDataType") == 0 || strcmp(key->name, "TransposeA") == 0 ||
+            strcmp(key->name, "TransposeB") == 0 || strcmp(key->name, "HighPrecisionAccumulate") == 0 ||
+            strcmp(key->name, "ComplexConjugateA") == 0 || strcmp(key->name, "ComplexConjugateB") == 0 ||
+            strcmp(key->name, "StridedBatched") == 0 || strcmp(key->name, "F32XdlMathOp") == 0;
+        const char *mine = (const char *)pt + key->offset, *usual = (const char *)&plain + key->offset;
+        if (key->group != PT_GIVEN || key->kind == PT_CONV || !wanted) continue;
+        bool type = key->kind == PT_TYPE, transpose = str_starts(str_from(key->name), "Transpose");
+        if (!transpose && !type && memcmp(mine, usual, sizeof(int32_t)) == 0) continue;
+        if (strcmp(key->name, "F32XdlMathOp") == 0 && memcmp(mine, usual, sizeof(int32_t)) == 0) continue;
+        buf_printf(out, ", %s: ", key->name);
+        if (type)
+            buf_puts(out, type_letter((DataType) * (const int32_t *)(const void *)mine));
+        else
+            buf_puts(out, *(const int32_t *)(const void *)mine ? "True" : "False");
+    }
+    buf_puts(out, ", UseBeta: True, Batched: True}\n");
+}
+
+/* One node as indented YAML of a config. */
+static Err node_text(const Node *n, const char *key, int indent, Buf *out)
+{
+    Buf text;
+    buf_init(&text);
+    Emit *e = emit_yaml(&text);
+    if (!e) FAIL(ERR_FAILED, "out of memory");
+    emit_map(e, 1, false);
+    emit_cstr(e, key);
+    logic_node_emit(n, e);
+    emit_end(e);
+    Err err = emit_finish(e);
+    emit_free(e);
+    Str rest = buf_view(&text), line;
+    while (!err && str_split(&rest, '\n', &line))
+        if (line.n) buf_printf(out, "%*s%.*s\n", indent, "", STR_ARG(line));
+    buf_fini(&text);
+    return err;
+}
+
+static void size_emit(const WorkloadCall *c, double share, Buf *out)
+{
+    const GemmCall *g = &c->call;
+    bool ta = g->op[0] != 'N', tb = g->op[1] != 'N';
+    const int64_t rows[4] = {ta ? g->k : g->m, tb ? g->n : g->k, g->m, g->m};
+    const int64_t columns[4] = {ta ? g->m : g->k, tb ? g->k : g->n, g->n, g->n};
+    bool packed = true, dense = true;
+    for (int i = 0; i < 4; i++) {
+        packed &= g->ld[i] == rows[i];
+        dense &= g->batch == 1 || g->batched || g->stride[i] == g->ld[i] * columns[i];
+    }
+    buf_printf(out, "          - Exact: {sizes: [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64, g->m, g->n,
+               g->batch, g->k);
+    if (!packed)
+        buf_printf(out, ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64, g->ld[CALL_D], g->ld[CALL_C],
+                   g->ld[CALL_A], g->ld[CALL_B]);
+    buf_puts(out, "]");
+    if (!dense) {
+        static const char names[] = "ABCD";
+        for (int i = 0; i < 4; i++)
+            buf_printf(out, ", strides%c: [-1, %" PRId64 ", %" PRId64 "]", names[i], g->ld[i], g->stride[i]);
+    }
+    buf_printf(out, ", count: %" PRId64 "} # %.2g %%\n", c->count, 100 * share);
+}
+
+static Err group_emit(const WorkloadTypes *w, const WorkloadType *x, const Choice *choice, Buf *out)
+{
+    static const char *const sections[] = {"InitialSolutionParameters", "BenchmarkCommonParameters",
+                                           "ForkParameters"};
+    Buf name;
+    buf_init(&name);
+    problem_type_name(&x->pt, &name);
+    Str base = path_base(str_from(choice->base->path));
+    buf_printf(out, "  - # %s: %" PRId64 " call%s, %.3g %% of the time; search ranges of %.*s%s\n",
+               buf_cstr(&name), x->n_calls, x->n_calls == 1 ? "" : "s", 100 * x->total / w->total,
+               STR_ARG(base),
+               choice->fit == FIT_TYPES + FIT_TRANSPOSES + FIT_WHOLE ? "" : ", which has similar types");
+    buf_fini(&name);
+    problem_emit(&x->pt, out);
+    bool first = true;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        const Node *n = node_get(choice->group, sections[i]);
+        if (!n || n->kind == NODE_NULL) continue;
+        size_t at = out->n;
+        TRY(node_text(n, sections[i], 6, out));
+        if (first && !out->failed) out->s[at + 4] = '-';
+        first = false;
+    }
+    buf_printf(out, "    %c BenchmarkFinalParameters:\n        - ProblemSizes:\n", first ? '-' : ' ');
+    for (size_t i = 0; i < x->n; i++) size_emit(x->call[i], x->seconds[i] / w->total, out);
+    return ERR_OK;
+}
+
+/* Appends the group of a problem type to out, or counts it as left out. *root: the first base in use. */
+static Err type_emit(const WorkloadTypes *w, const WorkloadType *x, const WorkloadBase *base, size_t n_base,
+                     Arena *a, const Node **root, size_t *n_left, Buf *out)
+{
+    Choice best = {0};
+    for (size_t b = 0; b < n_base; b++) TRY(choose_in(a, &base[b], &x->pt, &best));
+    if (best.fit) {
+        if (!*root) *root = best.base->root;
+        return group_emit(w, x, &best, out);
+    }
+    Buf name;
+    buf_init(&name);
+    problem_type_name(&x->pt, &name);
+    warning("no config has search ranges for %s: its %zu sizes are left out (name a config with --base)",
+            buf_cstr(&name), x->n);
+    buf_fini(&name);
+    ++*n_left;
+    return ERR_OK;
+}
+
+static Err section_emit(const Node *root, const char *name, Buf *out)
+{
+    const Node *n = node_get(root, name);
+    return n && n->kind == NODE_MAP ? node_text(n, name, 0, out) : ERR_OK;
+}
+
+Err workload_config(const WorkloadTypes *w, const char *source, const WorkloadBase *base, size_t n_base,
+                    Arena *a, Buf *out, size_t *n_left)
+{
+    const Node *root = NULL;
+    Buf groups;
+    Err e = ERR_OK;
+    *n_left = 0;
+    buf_init(&groups);
+    for (size_t i = 0; i < w->n && !e; i++)
+        e = type_emit(w, &w->type[i], base, n_base, a, &root, n_left, &groups);
+    if (!e && !root) e = err_set(ERR_INPUT, "no config has search ranges for these problem types (--base)");
+    buf_printf(out,
+               "# Sizes of %s, with the number of their calls and their share of the time.\n"
+               "# The most expensive ones come first; together they take %.4g %% of it.\n",
+               source, 100 * w->share);
+    if (!e) e = section_emit(root, "GlobalParameters", out);
+    buf_puts(out, "BenchmarkProblems:\n");
+    buf_str(out, buf_view(&groups));
+    if (!e) e = section_emit(root, "LibraryLogic", out);
+    buf_puts(out, "LibraryClient:\n");
+    if (!e) e = groups.failed ? err_set(ERR_FAILED, "out of memory") : buf_check(out);
+    buf_fini(&groups);
+    return e;
+}
