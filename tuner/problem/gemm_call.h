@@ -26,7 +26,7 @@ typedef struct {
 /* rocblas-bench's defaults: sgemm NN, 128 x 128 x 128, alpha 1, beta 0. */
 void call_init(GemmCall *c);
 /* Sets one option by its long name ("transposeA", "sizem") or its name in YAML files (transA, M,
- * rocblas_function). ERR_INPUT: an unknown name, a value outside its range, a function that is not a GEMM; the
+ * rocblas_function). ERR_INPUT: an unknown name, a value outside its range, a function that is no GEMM; the
  * message begins with "--name: ". */
 Err call_set(GemmCall *c, Str name, Str value);
 /* The same; an unknown name is no error, and *known is then false. */
