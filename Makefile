@@ -35,7 +35,7 @@ CORE_SRC   := $(call src,$(addprefix tuner/,base fmt problem index space kernel 
 DEVICE_SRC := $(call src,client/device client/worker client/race client/peer) client/answer.c client/events.c client/options.c
 LOGIC_SRC  := $(filter-out logic/main.c,$(call src,logic))
 CREATE_SRC := $(filter-out createlib/main.c,$(call src,createlib))
-TUNER_SRC  := $(call src,tuner/run tuner/report)
+TUNER_SRC  := $(call src,tuner/run tuner/report tuner/workload)
 ALL_SRC    := $(sort $(RUN_SRC) $(CORE_SRC) $(DEVICE_SRC) $(LOGIC_SRC) $(CREATE_SRC) $(TUNER_SRC))
 
 PROGRAMS := $(B)/bin/tuner $(B)/bin/tuner-client $(B)/bin/tuner-bench $(B)/bin/tuner-logic $(B)/bin/tuner-createlib \
@@ -75,8 +75,8 @@ $(B)/obj/kernel_texts.o: $(B)/gen/kernel_texts.c
 	$(Q)$(CC) $(CFLAGS) -Wno-overlength-strings -c -o $@ $<
 
 # Everything but the programs' main files, as one archive: the linker takes what a program uses.
-$(B)/obj/all.a: $(call objs,$(ALL_SRC)) $(B)/obj/kernel_texts.o
-	$(Q)rm -f $@; $(AR) rcs $@ $^
+$(B)/obj/all.a: $(call objs,$(ALL_SRC)) $(B)/obj/kernel_texts.o Makefile
+	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 
 # One object whose hidden symbols are local: a program that links the archive sees tuner_* and nothing else.
 OBJCOPY ?= objcopy
