@@ -197,7 +197,9 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .producer_registers = s->ProducerRegisters,
                                 .consumer_registers = s->ConsumerRegisters,
                                 .cluster = {s->ClusterM, s->ClusterN},
-                                .engine_store = wgmma_engine_store(s)};
+                                .engine_store = wgmma_engine_store(s),
+                                .slice_row = w.box[2][0],
+                                .slice_n = w.slice_n};
     for (int i = 0; i < 2; i++)
         p->op[i] = (GpuOperand){.type = gpu_type(i ? problem_b_type(s->pt) : problem_a_type(s->pt)),
                                 .name = i ? 'b' : 'a',

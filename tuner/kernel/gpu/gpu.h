@@ -261,6 +261,7 @@ typedef struct {
     int producer_registers, consumer_registers; /* of a thread; 0: as compiled */
     int cluster[2];                             /* work-groups along M and N that copy for one another */
     bool engine_store;                          /* the copy engine stores D and reads C */
+    int slice_row, slice_n; /* results leave in slices: rows along M of a block of one, columns */
 } GpuWarpGroups;
 
 struct GpuPlan {

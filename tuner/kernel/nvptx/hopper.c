@@ -31,6 +31,8 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "CLUSTER_N", g->cluster[1]},
                {"int", "SPLIT", p->walk.split},
                {"bool", "STORE_TMA", g->engine_store},
+               {"int", "OUT_ROW", g->slice_row},
+               {"int", "SLICE_N", g->slice_n},
                {"bool", "READS", p->use_beta && !p->workspace},
                {"bool", "PAIR_BF16", p->dest.type == TYPE_B},
                {"int", "SHARED_BYTES", p->lds_bytes}};

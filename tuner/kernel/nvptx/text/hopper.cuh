@@ -13,6 +13,7 @@
  *     CLUSTER_M CLUSTER_N       work-groups with neighbouring tiles that share copies of B, of A
  *     SPLIT                     parts of K, with sums of their own in the workspace
  *     STORE_TMA READS           results by the copy engine; C is read unless beta is 0
+ *     OUT_ROW SLICE_N           rows along M of a block of a slice of results, columns of a slice
  *     PAIR_BF16                 two 16-bit results are of bf16, not f16
  *     SHARED_BYTES              what the launcher gives, checked here
  *     wgmma()                   the instruction: 64 rows, Y_TILE columns, 32 bytes of K
@@ -53,10 +54,9 @@ constexpr int RX = X_TILE / (64 * TILE_WGS), N_ACC = Y_TILE / 2;
 
 /* Results leave in slices of 64 rows or 32 to 64 columns, each warp group through two buffers of its own. */
 constexpr int OUT_BYTES = STORE_TMA ? (int)sizeof(g_TD) : 4;
-constexpr int OUT_LINE = SWAP && Y_TILE * OUT_BYTES < ROW_BYTES ? Y_TILE * OUT_BYTES : ROW_BYTES; /* bytes along M */
-constexpr int OUT_ROW = OUT_LINE / OUT_BYTES;
+constexpr int OUT_LINE = OUT_ROW * OUT_BYTES;   /* bytes along M */
 constexpr int PIECES = SWAP ? 1 : 64 / OUT_ROW; /* blocks of a slice along M */
-constexpr int SLICE_N = SWAP ? 64 : Y_TILE < 64 / PIECES ? Y_TILE : Y_TILE % (64 / PIECES) ? 16 : 64 / PIECES;
+static_assert(OUT_LINE == ROW_BYTES || (SWAP && OUT_ROW == Y_TILE && OUT_LINE < ROW_BYTES), "a line of results");
 constexpr int SLICES_Y = SWAP ? Y_TILE / OUT_ROW : Y_TILE / SLICE_N, SLICES = RX * SLICES_Y;
 constexpr int SLICE_BYTES = PIECES * SLICE_N * OUT_LINE, BUFFERS = 2;
 constexpr int COLUMNS = SWAP ? OUT_ROW : SLICE_N; /* of the instruction, in a slice */
