@@ -3,6 +3,7 @@
 #include "problem/problem.h"
 #include "space/solution.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -246,11 +247,29 @@ void param_print(const Param *p, const Solution *s, Buf *out)
     }
 }
 
+/* Every name of a kernel needs the order: it is made once. */
+static ParamId by_name[PARAM_COUNT];
+static pthread_once_t sort_once = PTHREAD_ONCE_INIT;
+
+static void sort_rows(void)
+{
+    ParamId *order = by_name;
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        int from = 0, to = i; /* its place among those that are sorted */
+        while (from < to) {
+            const int middle = (from + to) / 2;
+            if (strcmp(table[order[middle]].name, table[i].name) > 0)
+                to = middle;
+            else
+                from = middle + 1;
+        }
+        memmove(order + from + 1, order + from, (size_t)(i - from) * sizeof *order);
+        order[from] = (ParamId)i;
+    }
+}
+
 void params_sorted(ParamId order[PARAM_COUNT])
 {
-    for (int i = 0; i < PARAM_COUNT; i++) {
-        int j = i;
-        for (; j > 0 && strcmp(table[order[j - 1]].name, table[i].name) > 0; j--) order[j] = order[j - 1];
-        order[j] = (ParamId)i;
-    }
+    pthread_once(&sort_once, sort_rows);
+    memcpy(order, by_name, sizeof by_name);
 }

@@ -19,9 +19,9 @@ static void put_names(Str body, Buf *out)
 static void put_undefs(Str text, Buf *out)
 {
     static const char define[] = "#define g_";
-    Str rest = text, line;
-    while (str_split(&rest, '\n', &line)) {
-        if (!str_starts(line, define)) continue;
+    for (size_t i = 0; (i = str_find(text, '#', i)) < text.n; i++) {
+        const Str line = str_sub(text, i, text.n);
+        if ((i && text.s[i - 1] != '\n') || !str_starts(line, define)) continue;
         size_t n = sizeof define - 1, end = n;
         while (end < line.n && line.s[end] != ' ' && line.s[end] != '(') end++;
         buf_printf(out, "#undef g_%.*s\n", (int)(end - n), line.s + n);

@@ -242,6 +242,29 @@ static void put_declared(const Text *t, const char *type, const char *name)
 }
 
 static void put_block(Text *t, const Stmt *body);
+static void put_body(Text *t, const Stmt *body);
+
+/* Statements that are one line and no other statement's part. */
+static bool is_line(const Text *t, const Stmt *s)
+{
+    return s->kind == STMT_SET || s->kind == STMT_UPDATE || s->kind == STMT_DO ||
+           (s->kind == STMT_STORE && !s->access->guard) || (s->kind == STMT_BARRIER && t->words->barrier);
+}
+
+/* Of a loop: one line needs no braces. */
+static void put_loop_body(Text *t, const Stmt *body)
+{
+    if (!body || body->next || !is_line(t, body)) {
+        put_body(t, body);
+        buf_putc(t->out, '\n');
+        return;
+    }
+    t->out->n--; /* the blank in front of a brace */
+    buf_putc(t->out, '\n');
+    t->indent++;
+    put_block(t, body);
+    t->indent--;
+}
 
 static void put_body(Text *t, const Stmt *body)
 {
@@ -324,8 +347,7 @@ static void put_loop(Text *t, const Stmt *s)
         buf_printf(t->out, "%s %s %lld", l->var,
                    l->step > 0 ? "+=" : "-=", (long long)(l->step > 0 ? l->step : -l->step));
     buf_puts(t->out, ") ");
-    put_body(t, s->body);
-    buf_putc(t->out, '\n');
+    put_loop_body(t, s->body);
 }
 
 static void put_if(Text *t, const Stmt *s)
