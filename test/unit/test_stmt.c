@@ -3,6 +3,7 @@
 #include "test/support.h"
 
 #include "kernel/lower/stmt.h"
+#include "kernel/text.h"
 
 static void check_text(Stmts *s, const StmtWords *words, const char *text)
 {
@@ -157,6 +158,36 @@ static void test_types_and_loops(void **unused)
                "    @keep_order();\n    return 0x1p-7f;\n}\n");
 }
 
+/* Kernels are made by the thousand: a loop over one line has no braces; one over a store with a guard, which
+ * is an if, and one over several lines have. */
+static void test_short_loops(void **unused)
+{
+    (void)unused;
+    Stmts s;
+    stmts_init(&s, 0);
+    const Value *v = value_reg(&s, "v");
+    const Expr *i = stmt_unrolled(&s, "i", 0, 4);
+    stmt_set(&s, value_at(&s, v, i), value_int(&s, 0));
+    stmt_end(&s);
+    i = stmt_unrolled(&s, "i", 0, 4);
+    Access to = access_element(SPACE_GLOBAL, "float", 4, value_reg(&s, "p"), i);
+    to.guard = expr_op(&s.pool, EXPR_LT, i, var(&s, "n", 9));
+    stmt_store(&s, to, value_int(&s, 1));
+    stmt_end(&s);
+    check_text(&s, &stmt_words_cuda,
+               "@UNROLL for (int i = 0; i < 4; i++)\n    v[i] = 0;\n"
+               "@UNROLL for (int i = 0; i < 4; i++) {\n    if (i < n) p[i] = 1;\n}\n");
+}
+
+/* Of comments, embedded texts have headings alone. */
+static void test_embedded(void **unused)
+{
+    (void)unused;
+    for (const KernelText *t = kernel_texts; t->name; t++)
+        for (const char *at = t->text; (at = strstr(at, "/*")); at++)
+            if (strncmp(at, "/* ----", 7)) fail_msg("%s: %.60s", t->name, at);
+}
+
 static void test_no_memory(void **unused)
 {
     (void)unused;
@@ -188,8 +219,9 @@ static void test_no_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_languages), cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_types_and_loops),
+        cmocka_unit_test(test_languages),   cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_values),      cmocka_unit_test(test_types_and_loops),
+        cmocka_unit_test(test_short_loops), cmocka_unit_test(test_embedded),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
