@@ -20,7 +20,9 @@ struct alignas(16) Vector {
     u32 v[4];
 };
 
-constexpr int LINES = 64, WORDS = 64, WARPS = 8, EACH = LINES / WARPS, HALVES = WORDS / 32;
+/* Lines that may need shifts are copied in two parts: half the registers, so more work-groups at a time. */
+constexpr int PARTS = T_BYTES == 4 ? 1 : 2;
+constexpr int LINES = 64, WORDS = 64, WARPS = 8, EACH = LINES / WARPS / PARTS, HALVES = WORDS / 32;
 /* A line of a tile in shared memory: lines 4, 8 or 16 apart lie in different banks. */
 constexpr int PITCH = WORDS + 1;
 
@@ -42,15 +44,15 @@ struct Tile {
     int bytes;
 };
 
-/* A thread's words: of line EACH, words lane and lane + 32. A line may begin anywhere: its words are shifted
- * out of the aligned ones that they lie in, or where those are not all the line's, made of bytes. */
-FN void load_words(const Operand &o, const Tile &t, u32 (&word)[EACH][HALVES])
+/* A thread's words of a part: of EACH lines, words lane and lane + 32. A line may begin anywhere: its words
+ * are shifted out of the aligned ones that they lie in, or where those are not all the line's, made of bytes. */
+FN void load_words(const Operand &o, const Tile &t, int part, u32 (&word)[EACH][HALVES])
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     u32 low[EACH][HALVES], high[EACH][HALVES];
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
-        const int number = i * WARPS + warp;
+        const int number = (part * EACH + i) * WARPS + warp;
         const u8 *line = t.from + number * o.ld;
         const int off = T_BYTES < 4 ? (int)((u64)line & 3) : 0;
 #pragma unroll
@@ -63,7 +65,7 @@ FN void load_words(const Operand &o, const Tile &t, u32 (&word)[EACH][HALVES])
     }
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
-        const int number = i * WARPS + warp;
+        const int number = (part * EACH + i) * WARPS + warp;
         const u8 *line = t.from + number * o.ld;
         const int off = T_BYTES < 4 ? (int)((u64)line & 3) : 0;
 #pragma unroll
@@ -77,14 +79,14 @@ FN void load_words(const Operand &o, const Tile &t, u32 (&word)[EACH][HALVES])
     }
 }
 
-FN void store_lines(const Operand &o, const Tile &t, const u32 (&word)[EACH][HALVES])
+FN void store_lines(const Operand &o, const Tile &t, int part, const u32 (&word)[EACH][HALVES])
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
     for (int i = 0; i < EACH; i++)
 #pragma unroll
         for (int h = 0; h < HALVES; h++) {
-            const int number = i * WARPS + warp, at = (lane + 32 * h) * 4;
+            const int number = (part * EACH + i) * WARPS + warp, at = (lane + 32 * h) * 4;
             if (number < t.lines && at < t.bytes)
                 *(u32 *)(t.to + (t.line + number) * o.to_ld + t.at + at) = word[i][h];
         }
@@ -133,18 +135,13 @@ FN void store_across_bytes(const Operand &o, const Tile &t, const u32 *tile)
     for (u32 e = 0; e < 4; e++) store_vector(o, t, column * 4 + e, line, v[e]);
 }
 
-FN void store_across(const Operand &o, const Tile &t, const u32 (&word)[EACH][HALVES], u32 *tile)
+FN void keep_lines(int part, const u32 (&word)[EACH][HALVES], u32 *tile)
 {
 #pragma unroll
     for (int i = 0; i < EACH; i++)
 #pragma unroll
         for (int h = 0; h < HALVES; h++)
-            tile[(i * WARPS + threadIdx.x / 32) * PITCH + threadIdx.x % 32 + 32 * h] = word[i][h];
-    __syncthreads();
-    if constexpr (T_BYTES == 4)
-        store_across_words(o, t, tile);
-    else
-        store_across_bytes(o, t, tile);
+            tile[((part * EACH + i) * WARPS + threadIdx.x / 32) * PITCH + threadIdx.x % 32 + 32 * h] = word[i][h];
 }
 
 FN int at_most(u64 n, int most) { return n < most ? (int)n : most; }
@@ -159,12 +156,21 @@ FN void pack_operand(const Operand &o, u32 group, u32 *tile)
     t.to = o.to + batch * o.to_matrix;
     t.lines = at_most(o.lines - t.line, LINES);
     t.bytes = at_most(o.line_bytes - t.at, WORDS * 4 + 8); /* a word's aligned ones end up to 7 behind */
-    u32 word[EACH][HALVES];
-    load_words(o, t, word);
-    if (T_BYTES == 2 || !o.transposes)
-        store_lines(o, t, word);
+    const bool across = T_BYTES != 2 && o.transposes;
+    for (int part = 0; part < PARTS; part++) {
+        u32 word[EACH][HALVES];
+        load_words(o, t, part, word);
+        if (across)
+            keep_lines(part, word, tile);
+        else
+            store_lines(o, t, part, word);
+    }
+    if (!across) return;
+    __syncthreads();
+    if constexpr (T_BYTES == 4)
+        store_across_words(o, t, tile);
     else
-        store_across(o, t, word, tile);
+        store_across_bytes(o, t, tile);
 }
 
 /* The operand of a work-group; of what is in registers, not of an address. */
