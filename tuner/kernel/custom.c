@@ -1,4 +1,4 @@
-/* Folders of kernels written by hand. See custom.h. */
+/* Reads kernels written by hand from a folder. See custom.h. */
 #include "kernel/custom.h"
 
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "kernel/parse.h"
 #include "kernel/tile/plan.h"
 
-/* A file of this folder: letters, digits, '_', '-' and '.', which does not begin it. */
+/* Is the name that of a file in the folder itself? It has letters, digits, '_', '-' and '.', and does not
+ * begin with a '.'. */
 static bool is_file_name(Str name)
 {
     if (!name.n || name.n > 200 || name.s[0] == '.') return false;
@@ -19,7 +20,7 @@ static bool is_file_name(Str name)
     return true;
 }
 
-/* Elements of K of the first product. */
+/* Returns the elements of K that the first product of the list multiplies; 0: the list has no product. */
 static int32_t depth_of(const Program *p, const Op *list)
 {
     for (const Op *o = list; o; o = o->next) {

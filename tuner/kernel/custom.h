@@ -1,4 +1,5 @@
-/* Kernels written by hand, by name: NAME.tile of a folder, read when a solution asks for it first. */
+/* Kernels written by hand: a solution's CustomKernelName names a file NAME.tile of a folder, which is read
+ * when the first solution asks for it. */
 #ifndef KERNEL_CUSTOM_H
 #define KERNEL_CUSTOM_H
 
@@ -15,13 +16,13 @@ typedef struct {
     Str dir;
     CustomKernel *kernel[CUSTOM_KERNELS_MAX];
     size_t n;
-    Err error; /* of the first file that is faulty; ERR_OK */
+    Err error; /* of the first faulty file; ERR_OK: there is none */
     Str why;
 } CustomFolder;
 
 /* dir must outlive *f, which must not move. */
 void custom_folder_init(CustomFolder *f, Arena *arena, const Target *target, Str dir);
-/* The first fault of a file that was asked for: "FILE:line: what". */
+/* Returns the first fault in the files that were asked for, as "FILE:line: what". */
 Err custom_folder_check(const CustomFolder *f);
 
 #endif

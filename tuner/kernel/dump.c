@@ -1,5 +1,4 @@
-/* Text of programs, for people and golden tests: tiles with their maps and views, then ops indented by loop.
- */
+/* Prints programs as text: tiles with their maps and views, then ops indented by loop. */
 #include <stdio.h>
 
 #include "kernel/fields.h"
@@ -116,7 +115,7 @@ static void dump_attributes(const Op *o, Buf *out)
     buf_putc(out, '}');
 }
 
-/* Behind the op's name. */
+/* Prints what follows the op's name. */
 static void dump_hand_op(const Program *p, const Op *o, Buf *out)
 {
     const HandArgs *h = o->hand;

@@ -21,7 +21,7 @@ static const Field fields[] = {
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-/* Both families' element types begin with their DataType. */
+/* Reads the DataType of an element type: GpuType and HostType both begin with it. */
 static DataType element(const char *at)
 {
     DataType t;

@@ -11,11 +11,12 @@ typedef enum { FIELDS_WALK, FIELDS_GPU, FIELDS_HOST } FieldsOf;
 
 /* One line for each clause that has a number which is not 0: "clause key value key value\n". */
 void fields_put(FieldsOf of, const void *from, Buf *out);
-/* There is a clause of that name. */
+/* Is there a clause of that name? */
 bool fields_have(FieldsOf of, Str clause);
-/* Reads "key value" into *to. ERR_INPUT when the clause has no such key, or the value is none. */
+/* Reads "key value" into *to. ERR_INPUT: the clause has no such key, or the value is not of the key's
+ * kind. */
 Err fields_set(FieldsOf of, Str clause, Str key, Str value, void *to);
-/* Everything that a lowering divides by or measures with is there. ERR_INPUT names what is missing. */
+/* Checks that the numbers which lowerings divide by are not 0. ERR_INPUT names the first that is missing. */
 Err fields_check(FieldsOf of, const void *from);
 
 #endif

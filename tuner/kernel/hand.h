@@ -1,6 +1,6 @@
-/* What programs that people write have beside generated ones: the problem type, names of sizes, and the
- * numbers of ops as expressions of them. A generated program has its numbers in a GpuPlan or HostPlan
- * instead; both are one language with one parser.
+/* The parts of a program that only programs written by hand have: the problem type, names for sizes, and the
+ * numbers of ops as expressions over those names. A generated program has its numbers in a GpuPlan or
+ * HostPlan instead. Both are one language with one parser.
  *
  * A program written by hand begins with
  *     program any              (or an architecture)
@@ -16,8 +16,9 @@
 #include "kernel/program.h"
 #include "problem/problem.h"
 
-/* Sizes that `param` names, as kernels get them. K counts as 0 where alpha is 0: BLAS does not read A and B
- * then. WG0, WG1: column and row of tiles of D, WG2: the batch. */
+/* The sizes that `param` can name; kernels receive them as arguments. K is 0 where alpha is 0, because BLAS
+ * does not read A and B then. WG0 and WG1 are the column and the row of the work-group's tile in D, WG2 is
+ * its matrix in the batch. */
 typedef enum {
     HAND_M,
     HAND_N,
@@ -44,19 +45,19 @@ typedef struct {
 
 typedef enum { HAND_NUMBER, HAND_ALPHA, HAND_BETA } HandScalar;
 
-/* What an op of such a program says beyond Op. */
+/* The arguments of an op of such a program that Op has no field for. */
 struct HandArgs {
     int line;
-    const char *name, *variable; /* of a loop's variable or a let; in kernels */
+    const char *name, *variable; /* of a loop's variable or a let, in the program and in kernels */
     int slot;                    /* of a loop's variable */
     const Expr *counter;         /* the variable */
     /* loop: from, to; let, shift_tile, if: value; init_tile: offsets, shape, strides, two each;
      * update_tile_offset: by row, by column */
     HandNumber n[6];
     bool transpose, has_padding, has_attributes;
-    double padding;    /* load_tile: of elements outside of the base; scale_tile, fill_tile: the number */
-    HandScalar scalar; /* scale_tile, if: by what */
-    int32_t mma[3];    /* tile_mma: the matrix instruction's M, N, K; 0: free */
+    double padding;    /* load_tile: value of elements outside the base; scale_tile, fill_tile: the number */
+    HandScalar scalar; /* the scalar of scale_tile and if */
+    int32_t mma[3];    /* tile_mma: the matrix instruction's M, N, K; 0: any instruction */
 };
 
 struct Hand {
@@ -69,9 +70,9 @@ struct Hand {
     int tile_line[PROGRAM_MAX_TILES];
 };
 
-/* The variable of a param, under the name that kernels have for it. */
+/* Returns the variable of a param, with the name that it has in kernels. */
 const Expr *hand_param(ExprPool *pool, HandParam i);
-/* Type of sums of products of elements: S for 16-bit types, I for I8, else the type itself. */
+/* Returns the type in which products are summed: S for 16-bit types, I for I8, otherwise the type itself. */
 DataType hand_sum_type(const Hand *h);
 
 #endif

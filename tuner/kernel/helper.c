@@ -4,7 +4,7 @@
 #include "problem/helper_name.h"
 #include "problem/pack.h"
 
-/* "Cijk" */
+/* Returns the indices of C as names of helper kernels have them: "Cijk". */
 static Str c_indices(const ProblemType *pt, char out[HELPER_INDICES_MAX])
 {
     int32_t n = pt->NumIndicesC < HELPER_INDICES_MAX ? pt->NumIndicesC : HELPER_INDICES_MAX - 1;
@@ -22,8 +22,8 @@ static Err add(Arena *a, const char *name, HelperKind kind, bool ga, HelperKerne
     return ERR_OK;
 }
 
-/* The reductions that Tensile's launcher may choose by the compute type: it unrolls by GSU where that is
- * known, and takes one or two elements and one or more reducers. */
+/* Adds the reductions that Tensile's launcher may choose for the compute type. The launcher chooses how far
+ * the loop over parts is unrolled, the elements of a thread (1 or 2) and the number of reducers. */
 static Err post_gsu(Arena *a, const Solution *s, Str c, HelperKernel *out, size_t *n)
 {
     const ProblemType *pt = s->pt;
@@ -84,6 +84,6 @@ bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol)
 
 bool helper_serves(const ProblemType *made_for, const ProblemType *pt, const Target *t, Str symbol)
 {
-    if (pack_kernel_bytes(symbol.s, symbol.n)) return true; /* the name says all */
+    if (pack_kernel_bytes(symbol.s, symbol.n)) return true; /* the name has all parameters */
     return made_for->ComputeDataType == pt->ComputeDataType || helper_is_for_both(pt, t, symbol);
 }

@@ -20,16 +20,18 @@ typedef struct {
     bool ga; /* of beta-only: writes the workspace */
 } HelperKernel;
 
-/* All names that a launch of s may ask for, whatever the problem's size. */
+/* Lists all helper kernels that a launch of s may need, for problems of any size. */
 Err kernel_helpers(Arena *a, const Solution *s, HelperKernel out[HELPERS_MAX], size_t *n);
 Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKernel *h, Buf *out);
 
-/* Names tell the type of D alone. C.._H_PostGSU is asked for by what computes in half (MultipleBuffer) and by
- * what computes in float (SingleBuffer, which passes alpha 1, beta 0, one part): one kernel that knows them
- * apart by the word behind alpha, which is float's beta, 0, or half's first stride, which is never 0. It
- * takes 4 bytes less than float's launch passes; not for NVIDIA, whose driver is told the exact number. */
+/* Is the helper kernel shared by two compute types? A helper's name has the type of D alone, and
+ * C.._H_PostGSU is launched by solutions that compute in half (MultipleBuffer) and by those that compute in
+ * float (SingleBuffer, which passes alpha 1, beta 0 and one part). One kernel serves both: it reads the word
+ * behind alpha, which is beta for float and always 0, and the first stride for half and never 0. The kernel
+ * declares 4 bytes fewer than a launch in float passes; NVIDIA's driver needs the exact number, so this is
+ * never true there. */
 bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol);
-/* A kernel made for one problem type is right for another that asks for the same name. */
+/* Does the helper kernel of one problem type compute what another needs that launches the same name? */
 bool helper_serves(const ProblemType *made_for, const ProblemType *pt, const Target *t, Str symbol);
 
 #endif

@@ -21,13 +21,14 @@ static Err program_make(Program *p, const Solution *s, const Target *t, Arena *a
     return ERR_OK;
 }
 
-/* What a family writes. */
+/* The functions of a target family that write kernels. */
 typedef struct {
     Err (*lower)(const Program *p, Str symbol, Buf *out);
-    Err (*finish)(const Program *p, Str symbol, Str body, Buf *out); /* of an unnamed kernel's text */
+    Err (*finish)(const Program *p, Str symbol, Str body,
+                  Buf *out); /* completes the text of an unnamed kernel */
     Err (*beta_only)(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
     Err (*post_gsu)(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
-    Err (*pack)(const ProblemType *pt, const Target *t, Str symbol, Buf *out); /* NULL: none */
+    Err (*pack)(const ProblemType *pt, const Target *t, Str symbol, Buf *out); /* NULL: the family has none */
 } Family;
 
 static const Family families[] = {
@@ -85,7 +86,7 @@ Str kernel_content(Str text)
     return STR_NULL;
 }
 
-/* The finished text of a kernel that was lowered without a name. */
+/* Completes the text of a kernel that was lowered without a name. */
 static Err emit_named(const Program *p, Str body, Str symbol, Buf *out)
 {
     Buf named;
@@ -97,7 +98,8 @@ static Err emit_named(const Program *p, Str body, Str symbol, Buf *out)
     return e;
 }
 
-/* Lowers p once and names the text twice: for its hash, and with the name that has the hash. */
+/* Lowers p once and completes the text twice: first to compute its hash, then with the symbol made
+ * from it. */
 static Err emit_by_hash(const Program *p, Buf *body, Buf *text, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
 {
     char hash[SHA256_HEX + 1];
@@ -108,7 +110,7 @@ static Err emit_by_hash(const Program *p, Buf *body, Buf *text, Buf *out, char s
     return emit_named(p, buf_view(body), str_from(symbol), out);
 }
 
-/* A program written by hand: lowered for its hash, and with the name that has the hash. */
+/* Does the same for a program written by hand, which is lowered twice. */
 static Err custom_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
 {
     char hash[SHA256_HEX + 1];
@@ -166,7 +168,7 @@ static Err dump_after(const Program *p, const char *name, Str pass, bool *shown,
     return ERR_OK;
 }
 
-/* The program's text, read again, gives the same kernel. */
+/* Checks that the program's text, read again, gives the same kernel. */
 static Err check_text(const Solution *s, const Target *t, Buf *out)
 {
     Buf program, kernel, again;
@@ -183,7 +185,8 @@ static Err check_text(const Solution *s, const Target *t, Buf *out)
     return e;
 }
 
-/* A program written by hand: as it was read, or its kernel. check: the text read again gives the same. */
+/* Prints a program written by hand as it was read, or its kernel; "check" reads the printed program again and
+ * compares the kernels. */
 static Err dump_custom(const CustomKernel *k, const Target *t, Str pass, Buf *out)
 {
     Arena arena;

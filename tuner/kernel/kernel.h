@@ -30,42 +30,43 @@
 #include "space/solution.h"
 #include "problem/target.h"
 
-/* s: derived and valid for t. ERR_INPUT when t's family has no lowering or s says something it cannot honour.
- */
+/* Emits the kernel of s, which is derived and valid for t. ERR_INPUT: t's family has no lowering, or s has a
+ * parameter that the lowering cannot honour. */
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out);
 
-/* The kernel of a program that is given as text, as kernel_dump writes it after the last pass. name: of
- * the file, for messages. ERR_INPUT: "name:line: what". */
+/* Emits the kernel of a program in the text form that kernel_dump writes after the last pass. name: of the
+ * file, for messages. ERR_INPUT: "name:line: what". */
 Err kernel_emit_text(Str program, const char *name, Str symbol, Buf *out);
 
-/* The kernel of a program that is written by hand (kernel/hand.h), for t. ERR_INPUT: "name:line: what". */
+/* Emits the kernel of a program written by hand (kernel/hand.h) for t. ERR_INPUT: "name:line: what". */
 Err kernel_emit_hand(Str program, const char *name, const Target *t, Str symbol, Buf *out);
 
-/* The same as kernel_emit with a symbol made from the text itself: equal kernels give equal texts, whatever a
- * library calls them. build_link gives them their names. */
+/* Like kernel_emit, with a symbol made from the hash of the text: equal kernels give equal texts, whatever
+ * name a library has for them. build_link gives them their names. */
 enum { KERNEL_SYMBOL_BYTES = 48 };
 Err kernel_emit_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES]);
 
-/* The hash in the header of a text that kernel_emit made: of all that is compiled, without the solution's
- * name. */
+/* Returns the hash in the header of a text that kernel_emit made. It covers everything that is compiled, but
+ * not the solution's name. */
 Str kernel_content(Str text);
 
 /* Helper kernels of tensile-formats 8.4. ga: writes the workspace in the compute type (name with _GA). */
 Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
-/* The _VW2 and _R<n> parts are read from the symbol; gsu comes as an argument, so mod and unit make no
- * difference. That of half is for two compute types: helper_is_for_both. */
+/* Reads the vector width (_VW2) and the number of reducers (_R<n>) from the symbol. The number of parts is an
+ * argument of the kernel, so the name's unroll suffixes change nothing. The kernel for half serves two
+ * compute types: helper_is_for_both. */
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
-/* The copies of PackOperands (problem/pack.h); the size of elements is read from the symbol. ERR_INPUT: the
- * target's family has none. */
+/* Emits the copy kernel of PackOperands (problem/pack.h), which reads the size of elements from the symbol.
+ * ERR_INPUT: the target's family has no such kernel. */
 Err kernel_emit_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 
-/* The program as text after the named pass ("build", "distribute", "pipeline", "edges"), after the last one
- * when pass is "", after each under a heading when it is "all"; the kernel's text when it is "text";
- * whether the program's text gives the same kernel when it is "check".
- * ERR_INPUT names the passes there are. */
+/* Prints the program as text after the named pass ("build", "distribute", "pipeline", "edges"), after the
+ * last one when pass is "", after each under a heading when it is "all"; the kernel's text when it is "text";
+ * whether the program's text gives the same kernel when it is "check". ERR_INPUT names the passes
+ * there are. */
 Err kernel_dump(const Solution *s, const Target *t, Str pass, Buf *out);
 
-/* Work-items of one work-group as launched: WorkGroup's product (helper kernels: 256). */
+/* Work-items in a work-group of a helper kernel. */
 enum { KERNEL_HELPER_GROUP = 256 };
 
 #endif

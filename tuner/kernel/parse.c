@@ -10,7 +10,7 @@
 
 /* ---- words ---- */
 
-/* '<-' is a word, the '<' of "wg_map<[" is not. */
+/* Is the character a separator? '<-' is a word, but the '<' of "wg_map<[" is a separator. */
 static bool is_blank(Str line, size_t i)
 {
     return strchr(" \t[],>", line.s[i]) || (line.s[i] == '<' && i + 1 < line.n && line.s[i + 1] == '[');
@@ -54,7 +54,7 @@ static Err number(Parser *r, int32_t lo, int32_t *to)
     return ERR_OK;
 }
 
-/* One of a list of words; its index. */
+/* Reads one of a list of words and sets *to to its index. */
 static Err one_of(Parser *r, const char *const *words, int n, const char *what, int *to)
 {
     for (int i = 0; i < n; i++)
@@ -102,7 +102,7 @@ static Err order(Parser *r, Tile *t)
     return ERR_OK;
 }
 
-/* "view": one of the operands' views, which follow from the transposes. */
+/* Reads "view": the tile has the view of its operand, which follows from the transposes. */
 static Err view(Parser *r, Tile *t, Str line)
 {
     if (!accept(r, "view")) return ERR_OK;
@@ -225,7 +225,7 @@ static Err attributes(Parser *r, Op *o)
     return ERR_OK;
 }
 
-/* Appends an op to the innermost block that is open; with a body, it is open from here on. */
+/* Appends an op to the innermost open block. An op with a body opens a block. */
 Err parse_append(Parser *r, Op *o, bool body)
 {
     *r->tail[r->depth] = o;
@@ -305,7 +305,7 @@ static Err clause(Parser *r, Str name)
 
 static Err line_read(Parser *r, Str line)
 {
-    if (r->p->hand) line = str_sub(line, 0, str_find(line, ';', 0)); /* a remark */
+    if (r->p->hand) line = str_sub(line, 0, str_find(line, ';', 0)); /* ';' begins a comment */
     r->text = line;
     TRY(split(r, line));
     if (r->n == 0 || r->word[0].s[0] == ';' || r->word[0].s[0] == '#') return ERR_OK;

@@ -6,8 +6,9 @@
 
 enum { PARSE_MAX_BYTES = 1 << 20, PARSE_MAX_OPS = 4096, PARSE_MAX_DEPTH = 16 };
 
-/* *p: everything lives in the arena. name: of the file, for messages. The target's module choice and the
- * order of arguments follow from the numbers. ERR_INPUT: "name:line: what, with the value". */
+/* Reads a program; everything in *p lives in the arena. name: of the file, for messages. The target's modules
+ * and the order of the kernel's arguments follow from the program's numbers. ERR_INPUT: "name:line: what,
+ * with the value". */
 Err program_parse(Program *p, Str text, const char *name, Arena *arena);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reader of what programs written by hand have of their own: head, expressions, ops. See hand.h, parse.h. */
+/* Reads the parts of the language that only programs written by hand use: head, expressions, ops. See hand.h,
+ * parse.h. */
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ const Expr *hand_param(ExprPool *pool, HandParam i)
 
 /* ---- characters ---- */
 
-/* The rest of a line behind its first word. */
+/* A position in the rest of a line, after its first word. */
 typedef struct {
     Parser *r;
     Str s;
@@ -44,7 +45,7 @@ static bool is_letter(char x)
     return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') || x == '_';
 }
 
-/* A name, a number or one character; "<-" is one. Not taken. */
+/* Returns the next token without taking it: a name, a number, "<-", or one character. */
 static Str look(Cursor *c)
 {
     skip(c);
@@ -124,7 +125,7 @@ static Err bounded(Cursor *c, const Expr *e)
     return ERR_OK;
 }
 
-/* min(x, y), max(x, y) */
+/* Reads the arguments of min(x, y) or max(x, y). */
 static Err call(Cursor *c, ExprKind kind, const Expr **e)
 {
     const Expr *x, *y;
@@ -246,7 +247,9 @@ static Err variable_name(Cursor *c, HandArgs *h)
 {
     Str name;
     TRY(name_of(c, "a name (%name)", &name));
-    Str copy = arena_printf(c->r->p->arena, "v_%.*s", STR_ARG(name)); /* no word of the kernels' languages */
+    Str copy =
+        arena_printf(c->r->p->arena, "v_%.*s",
+                     STR_ARG(name)); /* the prefix keeps it from being a keyword of a kernel's language */
     TRY_ALLOC(copy.s);
     h->variable = copy.s;
     h->name = copy.s + 2;
@@ -260,7 +263,7 @@ bool parse_is_hand_clause(Str first)
     return str_eq_c(first, "problem") || str_eq_c(first, "grid") || str_eq_c(first, "param");
 }
 
-/* Keys and values of a ProblemType, as a config has them. */
+/* Reads keys and values of a ProblemType, which are those of a config. */
 static Err problem(Parser *r, Hand *h)
 {
     Buf yaml, words;
@@ -340,7 +343,7 @@ static Err tile_of(Cursor *c, int *to)
     FAIL_AT(c->r, "there is no tile '%%%.*s'", STR_ARG(name));
 }
 
-/* %d <- %x, %y, %z; the third source is kept in Op.tile only if it is the destination. */
+/* Reads "%d <- %x, %y, %z". The third source has no place in Op.tile; it must be the destination. */
 static Err tiles(Cursor *c, Op *o, int sources)
 {
     TRY(tile_of(c, &o->tile[0]));
@@ -372,7 +375,7 @@ static Err init(Cursor *c, Op *o)
     return pair(c, &o->hand->n[4]);
 }
 
-/* "k + 32" or "m + 4, k + %step" */
+/* Reads the offsets of update_tile_offset: "k + 32" or "m + 4, k + %step". */
 static Err update(Cursor *c, Op *o)
 {
     TRY(tile_of(c, &o->tile[0]));
@@ -448,7 +451,7 @@ static Err transpose(Cursor *c, HandArgs *h)
     return need(c, "]");
 }
 
-/* {transpose = [1, 0], padding = 1.0} of loads, {mma = [m, n, k]} of products. */
+/* Reads attributes: {transpose = [1, 0], padding = 1.0} of loads, {mma = [m, n, k]} of products. */
 static Err attributes(Cursor *c, Op *o)
 {
     if (!take(c, "{")) return ERR_OK;
@@ -470,7 +473,7 @@ static Err attributes(Cursor *c, Op *o)
     return need(c, "}");
 }
 
-/* The sum of a product is added to the tile that it goes to, or there is none. */
+/* Reads tile_mma. The tile that is added, where there is one, must be the destination. */
 static Err mma(Cursor *c, Op *o)
 {
     int sum_tile;

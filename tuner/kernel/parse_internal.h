@@ -39,9 +39,9 @@ Err parse_append(Parser *r, Op *o, bool body);
 /* `problem`, `grid`, `param`. */
 bool parse_is_hand_clause(Str first);
 Err parse_hand_clause(Parser *r, Str first);
-/* The rest of an op's line; o has its kind. */
+/* Reads the rest of an op's line; o->kind is set. */
 Err parse_hand_op(Parser *r, Op *o);
-/* '}': names of the block are forgotten. */
+/* Ends a block at '}' and forgets the names that were defined in it. */
 void parse_close(Parser *r);
 
 #endif

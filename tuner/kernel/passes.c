@@ -1,5 +1,6 @@
 /* Passes over the program, in order: distribute (work-group -> blocks -> subgroups -> lanes), pipeline
- * (prefetches), edges (which ops must look at sizes). Each keeps what the program computes.
+ * (prefetches), edges (which ops must look at sizes). No pass changes
+ * what the program computes.
  */
 #include "kernel/passes.h"
 
@@ -57,7 +58,7 @@ static int local_tile(Program *p, const char *name, int global, int32_t rows, in
 {
     Tile t = p->tile[global];
     t.name = name;
-    t.type = p->host->scalar.type; /* packing converts */
+    t.type = p->host->scalar.type; /* packing converts to the compute type */
     t.space = SPACE_LOCAL;
     t.size[0] = rows;
     t.size[1] = cols;
@@ -66,7 +67,7 @@ static int local_tile(Program *p, const char *name, int global, int32_t rows, in
     return p->n_tiles++;
 }
 
-/* What one lane (GPU) or vector element (host) has of the work-group's tile. */
+/* Sets the maps of the work-group's tiles: the part of a lane (GPU) or of a vector element (host). */
 static void map_tiles(Program *p)
 {
     const HostPlan *h = p->host;
@@ -85,7 +86,7 @@ static void map_tiles(Program *p)
     acc->size[0] = tt0, acc->size[1] = tt1;
 }
 
-/* Loop over k of one register tile and what stands around it. */
+/* Makes the ops of one register tile: init, the loop over k, and the epilogue. */
 static Op *subgroup_body(Program *p, int from_a, int from_b)
 {
     int acc = program_tile(p, "acc"), ra = program_tile(p, "reg_a"), rb = program_tile(p, "reg_b");
@@ -127,7 +128,7 @@ static Err host_distribute(Program *p)
     return ERR_OK;
 }
 
-/* The list that directly holds the lane loop; NULL when there is none. */
+/* Returns the list that holds the lane loop as one of its own ops; NULL: there is no lane loop. */
 static Op **lane_list(Op **list)
 {
     for (Op *o = *list; o; o = o->next) {
@@ -139,8 +140,8 @@ static Op **lane_list(Op **list)
     return NULL;
 }
 
-/* PrefetchGlobalRead: D's tile is asked for before the loop over k; PrefetchLocalRead: A's panel that many
- * steps ahead. */
+/* With PrefetchGlobalRead, D's tile is prefetched before the loop over k. PrefetchLocalRead is the number of
+ * steps by which A's panel is prefetched ahead. */
 static Err host_pipeline(Program *p)
 {
     const HostPlan *h = p->host;
@@ -167,8 +168,8 @@ static unsigned tile_edges(const Program *p, int tile)
     return tile < 0 ? 0 : 1u << p->tile[tile].dim[0] | 1u << p->tile[tile].dim[1];
 }
 
-/* Ops on global memory stop at M, N and K; packed copies are padded with zeros, so what reads them need not
- * look. */
+/* Guards ops on global memory at M, N and K. Packed copies are padded with zeros, so that ops which read them
+ * need no guard. */
 static void mark_edges(const Program *p, Op *list, bool free_edges)
 {
     unsigned allowed = free_edges ? 7u : 1u << DIM_K;

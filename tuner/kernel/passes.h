@@ -1,10 +1,10 @@
-/* Between the files of the passes: making ops, and the GPU families' passes (passes_gpu.c). */
+/* Shared by the files of the passes: functions that make ops, and the GPU families' passes (passes_gpu.c). */
 #ifndef KERNEL_PASSES_H
 #define KERNEL_PASSES_H
 
 #include "kernel/program.h"
 
-/* NULL when out of memory; lists leave NULL entries out. */
+/* Returns a copy of an op in the program's arena; NULL: out of memory. Lists leave NULL entries out. */
 Op *pass_op(Program *p, Op from);
 Op *pass_list(Op *const *ops, int n);
 Op *pass_loop(Program *p, Level level, Dim dim, int32_t step, Op *body);
@@ -19,7 +19,8 @@ Err gpu_edges(Program *p);
 /* Bit per Dim: edges that an op, in a loop over K of that phase, looks at. */
 unsigned gpu_guards(const Program *p, const Op *o, Phase phase);
 
-/* The same for kernels with roles of their own (nvptx/hopper_program.c); is this one? */
+/* Kernels whose producer and consumers run different code have passes of their own (nvptx/hopper_program.c).
+ * hopper_is: is this one of them? */
 bool hopper_is(const Program *p);
 Err hopper_distribute(Program *p);
 Err hopper_pipeline(Program *p);

@@ -2,14 +2,14 @@
  * into local memory and the multiplications. Pipeline: loads run PrefetchGlobalRead chunks of K ahead of the
  * multiplications, through a ring of stages in local memory; the loads are the producer's ops, the reads of
  * local memory and the multiplications the consumer's, barriers and waits stand between them. Edges: which
- * loads look at sizes. kernel/gpu/loop.c walks the result.
+ * loads need guards. kernel/gpu/loop.c walks the result.
  */
 #include "kernel/gpu/gpu.h"
 #include "kernel/passes.h"
 
 static Op *barrier(Program *p) { return pass_tile_op(p, OP_BARRIER, -1, -1, -1); }
 
-/* The steps of one stage: fragments from local memory, multiply. */
+/* Makes the consumer's ops for one stage: load fragments from local memory, multiply. */
 static Op *consumer(Program *p, const GpuPlan *plan, bool unrolled)
 {
     int acc = program_tile(p, "acc"), a = program_tile(p, "reg_a"), b = program_tile(p, "reg_b");
@@ -68,7 +68,7 @@ static Op *push(OpList *l, Op *o)
     return l->op[l->n++] = o;
 }
 
-/* The producer's ops on A and on B; slot: of the ring, where they reach local memory. */
+/* Appends the producer's op on A and the one on B. slot: the stage of the ring that they write. */
 static void push_pair(OpList *l, OpKind kind, const char *const to[2], const char *const from[2], int set,
                       int slot, int ahead)
 {
@@ -81,7 +81,7 @@ static void push_pair(OpList *l, OpKind kind, const char *const to[2], const cha
 static const char *const global_ab[] = {"a", "b"}, *const local_ab[] = {"local_a", "local_b"},
                          *const fetch_ab[] = {"fetch_a", "fetch_b"};
 
-/* The producer's first half: a chunk of A and B starts on its way. */
+/* Appends the first half of the producer's work: the loads of a chunk of A and B are issued. */
 static void push_load(OpList *l, int set, int slot, int ahead)
 {
     push_pair(l, OP_LOAD_TILE, l->plan->copy->async ? local_ab : fetch_ab, global_ab, set,
@@ -98,7 +98,8 @@ static void push_barrier(OpList *l, int ahead)
     if (o) o->ahead = ahead;
 }
 
-/* The second half, where it goes through registers: the oldest fetched chunk to the next stage. */
+/* Appends the second half, for chunks that go through registers: the oldest fetched chunk is stored to the
+ * next stage. */
 static void push_store(OpList *l, int slot, int ahead)
 {
     if (l->plan->n_stages == 1) push_barrier(l, ahead); /* the only stage may still be read */
@@ -106,8 +107,8 @@ static void push_store(OpList *l, int slot, int ahead)
     push_barrier(l, ahead);
 }
 
-/* One register set holds the chunk that is fetched next to the one that is consumed: it is written to the
- * free stage before the loads of the chunk behind it. */
+/* Is the fetched chunk stored before the next one is loaded? The registers hold one chunk, so it must go to
+ * the free stage before the loads of the following chunk overwrite it. */
 static bool stores_first(const GpuPlan *plan) { return !plan->copy->async && plan->prefetch > plan->n_sets; }
 
 static void push_wait(OpList *l, int pending)
@@ -151,7 +152,7 @@ static Op *drain_loop(Program *p, const GpuPlan *plan)
     return phase_loop(&l, PHASE_DRAIN);
 }
 
-/* Chunks that copy_tail reads: the rest of K. */
+/* Makes the loop over the rest of K, behind the last whole DepthU, whose chunks copy_tail reads. */
 static Op *rest_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};

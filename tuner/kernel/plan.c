@@ -1,5 +1,5 @@
-/* From a Solution to a program: the walk, the views of the operands, the numbers of the family's planner, and
- * the ops on whole tiles of the work-group. */
+/* Makes a program from a Solution: the walk, the views of the operands, the numbers of the family's planner,
+ * and the ops on whole tiles of the work-group. */
 #include "kernel/plan.h"
 
 #include <string.h>
@@ -69,7 +69,7 @@ static Op *update_offset(Program *p, int tile, int32_t step)
     return o;
 }
 
-/* Load, multiply, accumulate over K, epilogue: on whole tiles of the work-group. */
+/* Makes the ops: load, multiply and accumulate over K, epilogue, all on whole tiles of the work-group. */
 static Err build_ops(Program *p, const Solution *s)
 {
     const ProblemType *pt = s->pt;
@@ -80,7 +80,7 @@ static Err build_ops(Program *p, const Solution *s)
     int b = add_tile(p, "b", 'B', problem_b_type(pt), DIM_K, DIM_N, du, mt1, &p->view[1]);
     int c = add_tile(p, "c", 'C', dest, DIM_M, DIM_N, mt0, mt1, &p->view[2]);
     int d = add_tile(p, "d", 'D', dest, DIM_M, DIM_N, mt0, mt1, &p->view[3]);
-    const bool to_bf16 = pt->Fp16AltImpl && in == TYPE_H; /* converted on the way */
+    const bool to_bf16 = pt->Fp16AltImpl && in == TYPE_H; /* the loads convert */
     int ra = add_tile(p, "reg_a", 'A', to_bf16 ? TYPE_B : problem_a_type(pt), DIM_M, DIM_K, mt0, du, NULL);
     int rb = add_tile(p, "reg_b", 'B', to_bf16 ? TYPE_B : problem_b_type(pt), DIM_K, DIM_N, du, mt1, NULL);
     int acc = add_tile(p, "acc", 'P', compute, DIM_M, DIM_N, mt0, mt1, NULL);

@@ -7,11 +7,11 @@
 #include "kernel/program.h"
 #include "space/solution.h"
 
-/* The work-group's view of a derived solution that is valid for t. ERR_INPUT says what the kernel writer
- * cannot do. Everything lives in the arena. */
+/* Makes the program of a derived solution that is valid for t, as the work-group sees it, before the passes.
+ * Everything lives in the arena. ERR_INPUT says what the kernel writer cannot do. */
 Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena);
 
-/* Work-group order, split and stagger of K. */
+/* Returns the order of work-groups, and the split and the stagger of K. */
 Walk plan_walk(const Solution *s);
 /* Fill Program.gpu and Program.host. ERR_INPUT says what the kernel writer cannot do. */
 Err plan_gpu(Program *program, const Solution *s);

@@ -1,6 +1,6 @@
-/* GpuPlan from a Solution: every number that a GPU kernel's text is printed from, and what the kernel
- * writer refuses. The rules of space/ reject most of that before a kernel is asked for; it is checked
- * again here because logic files come from anywhere. */
+/* Makes a GpuPlan from a Solution: every number that a GPU kernel's text is printed from. Refuses what the
+ * kernel writer cannot do; the rules of space/ reject most of that before, but logic files are untrusted
+ * input. */
 #include "kernel/plan.h"
 
 #include "kernel/gpu/gpu.h"
@@ -18,7 +18,7 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
     if (p->to_bf16) p->in = gpu_type(TYPE_B);
     p->scalar = gpu_type((DataType)pt->ComputeDataType);
     p->dest = p->out = gpu_type((DataType)pt->DestDataType);
-    /* 16-bit types are summed in f32 whatever the problem type says: more exact than the reference. */
+    /* Products of 16-bit types are summed in f32 for every problem type, which is more exact than Tensile. */
     p->acc = p->scalar.part_bytes == 2 ? gpu_type(TYPE_S) : p->scalar;
     p->batched = pt->NumIndicesC > 2;
     p->strided = pt->StridedBatched;
@@ -60,7 +60,7 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     p->n_stages = p->prefetch > 0 && s->LDSBuffer1 != 1 ? 2 : 1;
     p->n_sets = p->prefetch > 1 ? 2 : 1;
     p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
-    /* older files name MultipleBuffer without a workspace: their parts add to D */
+    /* Older logic files have MultipleBuffer without a workspace; their parts are added to D. */
     p->gsu_multiple = p->gsu > 1 && s->GlobalAccumulation == GACC_MULTIPLE;
     p->workspace = s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE;
     if (p->workspace) p->out = p->scalar;
@@ -69,7 +69,7 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     while (p->store_width > 1 && p->store_width * p->out.part_bytes * p->out.parts > 16) p->store_width /= 2;
 }
 
-/* Lanes of a line are divided among the groups of a wave, and a wave has whole lines. */
+/* Divides the lanes of a line among the groups of a wave; a wave must have whole lines. */
 static Err plan_groups(const GpuPlan *p, GpuOperand *x, int separate, bool grouped)
 {
     x->groups = 1;
@@ -109,7 +109,7 @@ static Err plan_operand(GpuPlan *p, const Solution *s, int i)
         if (x->lvc > 0) x->width = x->lsc / x->lvc;
     }
     TRY(plan_groups(p, x, i ? s->ThreadSeparateGlobalReadB : s->ThreadSeparateGlobalReadA, x->grouped));
-    if (p->ring.used) return ERR_OK; /* some threads may have no copies */
+    if (p->ring.used) return ERR_OK; /* some threads may have nothing to copy */
     TRY(gpu_check_loads(p, x, s->FractionalLoad));
     if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
     if (x->pad < 0) x->pad = 0;
@@ -179,7 +179,7 @@ static void plan_rest(GpuPlan *p, const Solution *s)
     p->lds_reserve = s->MaxOccupancy > 0 ? 65536 / s->MaxOccupancy / 16 * 16 : 0;
 }
 
-/* Kernels of wgmma have a layout of their own. */
+/* Plans the warp groups and stages of wgmma kernels. */
 static Err plan_warp_groups(GpuPlan *p, const Solution *s)
 {
     WgmmaPlan w;

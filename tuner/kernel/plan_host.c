@@ -1,6 +1,5 @@
-/* HostPlan from a Solution; what the host kernel writer refuses. The rules in space/rules_host.c reject
- * the same before a kernel is emitted; here it is checked again because logic files and libraries come
- * from anywhere. */
+/* Makes a HostPlan from a Solution, and refuses what the host kernel writer cannot do. The rules in
+ * space/rules_host.c reject the same before a kernel is emitted, but logic files are untrusted input. */
 #include "kernel/plan.h"
 
 void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t)
@@ -93,7 +92,7 @@ static Err plan_split(HostPlan *p, const Solution *s)
     bool accumulates = p->gsu_multiple || s->pt->ComputeDataType != s->pt->DestDataType;
     if (!accumulates && p->out.bytes == 2) FAIL(ERR_INPUT, "GlobalSplitU %d would add to 16-bit D", p->gsu);
     p->workspace = accumulates;
-    if (accumulates) p->out = p->scalar; /* what the workspace holds */
+    if (accumulates) p->out = p->scalar; /* the workspace's type */
     return ERR_OK;
 }
 

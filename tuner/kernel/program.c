@@ -1,4 +1,4 @@
-/* Programs: finding tiles and ops. plan.c makes programs, passes.c refines them, dump.c prints them. */
+/* Finds tiles and ops of programs. plan.c makes programs, passes.c refines them, dump.c prints them. */
 #include "kernel/program.h"
 
 #include <string.h>

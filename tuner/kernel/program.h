@@ -34,7 +34,7 @@ typedef enum {
     OP_UPDATE_TILE_OFFSET,
     OP_TILE_MMA,
     OP_BARRIER,
-    OP_WAIT, /* asynchronous loads into local memory have arrived */
+    OP_WAIT, /* until asynchronous loads into local memory have arrived */
     OP_LOOP,
     OP_EPILOGUE,
     /* of programs written by hand (hand.h) */
@@ -42,19 +42,19 @@ typedef enum {
     OP_IF,
     OP_FILL_TILE,
     OP_SCALE_TILE,
-    OP_SHIFT_TILE, /* adds a whole number */
+    OP_SHIFT_TILE, /* adds an integer to all elements */
     OP_ADD_TILE,
     OP_MULTIPLY_TILE,
     OP_CONVERT_TILE
 } OpKind;
 
-/* Which iterations of a loop over K at LEVEL_GROUP on a GPU: the fill of the ring (not a loop), those that
- * load ahead, those that only drain the ring, and the rest of K behind the last whole DepthU. PHASE_ALL: the
- * loop is not pipelined. */
+/* The iterations of a pipelined loop over K at LEVEL_GROUP on a GPU. PHASE_MAIN loads ahead, PHASE_DRAIN
+ * consumes the stages that are still full, PHASE_REST does the rest of K after the last whole DepthU; the
+ * prologue that fills the ring is not a loop. PHASE_ALL: the loop is not pipelined. */
 typedef enum { PHASE_ALL, PHASE_MAIN, PHASE_DRAIN, PHASE_REST } Phase;
 
-/* Who does an op of a pipelined loop. Where no threads are set apart (a copy engine's, say), all threads play
- * both roles, and one barrier tells both that a stage is full and that one is empty. */
+/* Which threads do an op of a pipelined loop. Where no threads are specialised (as the producer warp of TMA
+ * copies is), all threads have both roles, and one barrier signals both a full and an empty stage. */
 typedef enum { ROLE_ALL, ROLE_PRODUCER, ROLE_CONSUMER } Role;
 
 typedef struct {
@@ -62,7 +62,7 @@ typedef struct {
     char operand;     /* 'A' 'B' 'C' 'D', 'P' for the accumulators */
     Space space;
     DataType type;
-    Dim dim[2];        /* what its rows and columns are */
+    Dim dim[2];        /* the problem's dimensions along rows and columns */
     int32_t size[2];   /* elements */
     int32_t n_buffers; /* local: 2 when double buffered */
     TileMap wg_map, sg_map;
@@ -83,12 +83,12 @@ struct Op {
     int32_t split;    /* loop over K: independent accumulators (LocalSplitU) */
     int32_t distance; /* prefetch: iterations ahead */
     Phase phase;      /* loop over K */
-    int32_t ahead;    /* done only if there is an iteration that many after this one */
-    int32_t set;      /* of registers that hold a fetched tile: 0 the oldest, 1 the next */
+    int32_t ahead;    /* done only if at least that many iterations follow */
+    int32_t set;      /* of the registers that hold fetched tiles: 0 the oldest, 1 the next */
     Role role;
     int32_t slot;    /* stage of the ring, counted from the one that is consumed */
-    int32_t pending; /* wait: newest loads that need not have arrived */
-    unsigned guards; /* bit per Dim: elements behind that edge must not be touched */
+    int32_t pending; /* wait: number of newest loads that may still be in flight */
+    unsigned guards; /* bit per Dim: elements beyond that edge must not be accessed */
     int line;        /* of the program's text; 0: it was not read */
     HandArgs *hand;  /* of programs written by hand; else NULL */
     Op *body, *next;
@@ -98,9 +98,9 @@ enum { PROGRAM_MAX_TILES = 16 };
 
 typedef struct {
     Arena *arena;
-    const Target *target; /* NULL: any, of programs written by hand */
+    const Target *target; /* NULL: any target (programs written by hand) */
     Str title;            /* the solution's full name */
-    const GpuPlan *gpu;   /* one of the two, by the target's family, of generated programs */
+    const GpuPlan *gpu;   /* generated programs have one of the two, by the target's family */
     const HostPlan *host;
     Hand *hand; /* of programs written by hand */
     Walk walk;
@@ -114,22 +114,22 @@ typedef struct {
     const char *name;
     Err (*run)(Program *p);
 } Pass;
-/* In order; NULL behind the last. */
+/* Returns the i-th pass in order of execution; NULL after the last. */
 const Pass *pass_at(size_t i);
 
-/* Deterministic text, one op per line, indented by loop. */
+/* Prints deterministic text, one op per line, indented by loop. */
 void program_dump(const Program *p, Buf *out);
 
 /* The line of one tile, and of one op of a generated program. */
 void program_dump_tile(const Tile *t, Buf *out);
 void program_dump_op(const Program *p, const Op *o, Buf *out);
 
-/* The view of operand i (A, B, C, D) of a GEMM. */
+/* Sets *v to the view of operand i (A, B, C, D) of a GEMM. */
 void program_view(View *v, int i, bool trans);
 
-/* Index of the tile of that name, -1 when absent. */
+/* Returns the index of the tile with that name; -1: there is none. */
 int program_tile(const Program *p, const char *name);
-/* First op of that kind in a list, not descending; NULL when absent. */
+/* Returns the first op of that kind in the list itself, not in bodies of its ops; NULL: there is none. */
 Op *op_find(Op *list, OpKind kind);
 
 #endif

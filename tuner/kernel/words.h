@@ -1,4 +1,4 @@
-/* Words of the programs' text, by the enums of program.h; dump.c writes them, parse.c reads them. */
+/* The words of the text form of programs, indexed by the enums of program.h. */
 #ifndef KERNEL_WORDS_H
 #define KERNEL_WORDS_H
 
@@ -6,7 +6,7 @@
 
 extern const char *const program_dims[3], *const program_spaces[3], *const program_levels[4],
                                                                         *const program_phases[4];
-/* OpKind of that name; -1. */
+/* Returns the OpKind with that name; -1: there is none. */
 int program_op_named(Str name);
 
 #endif
