@@ -286,7 +286,7 @@ static Err fresh_against_peer(Blocks *b, WorkMessage *valid, bool *right)
     Gemm g = tensors_gemm(t);
     Matrix got = matrix_of_d(r, d), want = matrix_of_d(r, b->ref_d);
     const ClientOptions *o = &r->session->o;
-    int bits = number_input_bits(o->a_type, o->f32_xdl == TYPE_X, o->fp16_alt);
+    int bits = number_input_bits(g.a.type, o->f32_xdl == TYPE_X, o->fp16_alt);
     TRY(compare_results(&g, &got, &want, r->session->n_threads, bits, &c));
     *right = good && c.passed;
     valid->n_checked = c.n_checked;

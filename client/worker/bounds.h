@@ -9,7 +9,7 @@
 
 typedef struct Bounds Bounds;
 
-/* Reads all of A and B. input_bits: significant bits of A and B that enter a product; 0: all. */
+/* Reads all of A and B. input_bits: of number_input_bits. */
 Err bounds_new(const Gemm *g, int n_threads, int input_bits, Bounds **out);
 /* b may be NULL. */
 void bounds_free(Bounds *b);

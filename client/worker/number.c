@@ -339,5 +339,6 @@ double number_tolerance(DataType t)
 int number_input_bits(DataType a, bool xf32, bool fp16_alt)
 {
     if (a == TYPE_H && fp16_alt) return 8;
+    if (a == TYPE_F8_OCP || a == TYPE_B8_OCP) return 14;
     return a == TYPE_S && xf32 ? 11 : 0;
 }

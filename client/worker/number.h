@@ -37,8 +37,10 @@ unsigned char number_poison(DataType t);
 /* Tensile's tolerance of |a-b| / (|a|+|b|+1) by output type; 0: must be equal. */
 double number_tolerance(DataType t);
 
-/* Significant bits of A and B that enter a product, in types that round them first: 11 of f32 multiplied as
- * xf32, 8 of half multiplied as bf16 (Fp16AltImpl); 0: all. a: type of A. */
+/* Significant bits that products keep where hardware or the problem rounds them: 11 of f32 multiplied as
+ * xf32, 8 of half multiplied as bf16 (Fp16AltImpl); 14 of 8-bit floats in OCP formats, whose products wgmma
+ * aligns to the largest one and cuts to about 14 bits before it sums them (DeepSeek-V3 Technical Report,
+ * 3.3.2; cublasLt's kernels are subject to it too). 0: all. a: type of A. */
 int number_input_bits(DataType a, bool xf32, bool fp16_alt);
 
 #endif

@@ -296,7 +296,7 @@ Err tensors_validator(Tensors *t)
     ValidateOptions v = {.n_validate = o->n_validate,
                          .n_allocated = t->problem->tensor[TENSOR_D].n_elements,
                          .n_threads = t->session->n_threads,
-                         .input_bits = number_input_bits(o->a_type, o->f32_xdl == TYPE_X, o->fp16_alt),
+                         .input_bits = number_input_bits(g.a.type, o->f32_xdl == TYPE_X, o->fp16_alt),
                          .print_max = o->print_max < 0 ? 0 : o->print_max,
                          .print_valids = o->print_valids};
     return validator_new(&g, &v, &t->validator);

@@ -22,7 +22,7 @@ typedef struct {
     int64_t n_validate;  /* elements: 0 none, -1 all, else about this number */
     int64_t n_allocated; /* elements of D from first to last */
     int n_threads;
-    int input_bits;    /* significant bits of A and B that enter a product; 0: all */
+    int input_bits;    /* of number_input_bits */
     bool never_all;    /* for tests: treat small problems like large ones */
     int64_t print_max; /* elements to print; -1 all, 0 none */
     bool print_valids; /* right ones too */

@@ -149,6 +149,21 @@ static void test_compare_bf16(void **state)
     case_free(&c);
 }
 
+/* Products of 8-bit floats that wgmma has cut before their sum are right in f32, too. */
+static void test_compare_f8(void **state)
+{
+    (void)state;
+    Case c = make_case(INIT_NORMAL, 8);
+    Check r;
+    assert_int_equal(number_input_bits(TYPE_F8, false, false), 0);
+    assert_ok(
+        compare_results(&c.g, &c.d_view, &c.e_view, 2, number_input_bits(TYPE_F8_OCP, false, false), &r));
+    if (!r.passed) fail_msg("%s", r.text);
+    assert_ok(compare_results(&c.g, &c.d_view, &c.e_view, 2, 0, &r));
+    assert_false(r.passed);
+    case_free(&c);
+}
+
 /* Some columns: a wrong element in them is found, one elsewhere only by the whole check. */
 static void test_some(void **state)
 {
@@ -225,10 +240,10 @@ static void test_random_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_bounds_integers),
-        cmocka_unit_test(test_compare),        cmocka_unit_test(test_compare_xf32),
-        cmocka_unit_test(test_compare_bf16),   cmocka_unit_test(test_some),
-        cmocka_unit_test(test_random_numbers),
+        cmocka_unit_test(test_bounds),       cmocka_unit_test(test_bounds_integers),
+        cmocka_unit_test(test_compare),      cmocka_unit_test(test_compare_xf32),
+        cmocka_unit_test(test_compare_bf16), cmocka_unit_test(test_compare_f8),
+        cmocka_unit_test(test_some),         cmocka_unit_test(test_random_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
