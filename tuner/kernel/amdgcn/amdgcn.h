@@ -6,7 +6,7 @@
 #include "kernel/gpu/gpu.h"
 #include "problem/matrix_inst.h"
 
-/* The largest power of two that divides n and is at most `most`. */
+/* Returns the largest power of two that divides n and is at most `most`. */
 static inline int pow2_in(int n, int most)
 {
     int v = 1;
@@ -16,7 +16,7 @@ static inline int pow2_in(int n, int most)
 
 extern const GpuCompute amdgcn_matrix; /* MFMA and WMMA */
 extern const GpuCompute amdgcn_dot;    /* dot products of 16-bit and 8-bit elements */
-/* The processor has them for the plan's types. */
+/* Does the processor have dot products for the plan's types? */
 bool dot_applies(const GpuPlan *p);
 extern const GpuCopy amdgcn_buffer; /* raw buffer loads with range check */
 
@@ -27,37 +27,39 @@ typedef struct {
     Stmts *s;
     const char *name, *from; /* "a", a_1, a_2 ...: from + offset */
     bool is_const;
-    bool steps_apart; /* what a step adds to the address is a sum of its own, a constant once unrolled */
+    bool steps_apart; /* the step's part of an address is added last: a constant after unrolling */
     const Expr *base[AMDGCN_POINTERS_MAX];
     const Value *pointer[AMDGCN_POINTERS_MAX];
     int n;
 } AmdgcnPointers;
-/* The access at byte offset `at`; declares the pointer if it is a new one. */
+/* Returns the access at byte offset `at`; declares a pointer if no pointer so far differs by a constant. */
 Access amdgcn_access(AmdgcnPointers *q, const char *type, int bytes, const Expr *at);
 
 /* ---- store.c: raw buffers, stores of D through them ---- */
 
 /* @w2, @w4, @raw_load<bytes>, @raw_store<bytes> and @descriptor: part of the prelude. */
 void amdgcn_raw_buffers(const GpuPlan *p, Stmts *s);
-/* A named number of a text. */
+/* A named constant of a text. */
 typedef struct {
     const char *type, *name;
     int64_t value;
 } AmdgcnConstant;
 void amdgcn_constants(Stmts *s, const AmdgcnConstant *c, size_t n);
-/* Prints the statements that make() makes; memory that is missing fails the Buf. */
+/* Prints the statements that make() emits; running out of memory marks the Buf as failed. */
 void amdgcn_print(const GpuPlan *p, void (*make)(const GpuPlan *p, Stmts *s), Buf *out);
-/* Cache policy bits of a buffer instruction from NonTemporal's: 1 glc or sc0, 2 slc or nt, 4 sc1. */
+/* Converts NonTemporal's bits to cache policy bits of a buffer instruction: 1 glc or sc0, 2 slc or nt,
+ * 4 sc1. */
 int amdgcn_policy(const GpuPlan *p, int hint);
-/* Accumulators take most of a file of 256 registers. */
+/* Do accumulators take most of a register file of 256? */
 bool amdgcn_fills_file(const GpuPlan *p);
 /* GpuDialect.finish. */
 bool amdgcn_finish(const GpuPlan *p, Buf *out);
 
 /* ---- matrix.c ---- */
 
-/* On processors whose accumulation registers are part of one file of 512: a kernel of amdgcn_matrix that
- * takes about half of it, which the compiler then uses without moving accumulators between its parts. */
+/* On processors with one file of 512 vector and accumulation registers: does a kernel of amdgcn_matrix need
+ * about half of it? The compiler then keeps accumulators in one half and inserts no copies between the
+ * halves. */
 bool matrix_fits_half(const GpuPlan *p);
 
 /* The types of an instruction and the instruction as functions of a text: @Op of a lane's part of an operand,
@@ -73,10 +75,10 @@ typedef struct {
     int64_t at[EXPR_LANES_MAX];
 } LdsAccess;
 
-/* Extra cycles that banks cost: 0 when no two lanes of a cycle meet in a bank. */
+/* Counts the extra cycles of bank conflicts: 0 when no two lanes of a cycle access the same bank. */
 int lds_conflicts(const LdsAccess *a);
 
-/* What can be read and written with the pieces of lines exchanged as x->layout says. */
+/* Can the operand be read and written with the pieces of its lines swizzled as x->layout says? */
 typedef bool (*LdsExchange)(const GpuPlan *p, const GpuOperand *x);
 /* Chooses pads of both operands by counting conflicts of the reads and of amdgcn_buffer's writes; where pads
  * leave some, or there is no room for them, an exchange of pieces (NULL: none can be used). lines_unit: of
@@ -86,9 +88,9 @@ void lds_choose_pads(GpuPlan *p, GpuAccesses reads, LdsExchange exchange, const 
  * free dimension in local memory) go between blocks of lines where that has fewer conflicts than LdsPad
  * elements behind each line and takes no more room. */
 void amdgcn_valu_pads(GpuPlan *p);
-/* Conflicts of all accesses of a kind with the layout that x has. */
+/* Counts the conflicts of all accesses of a kind with the layout that x has. */
 int lds_count(const GpuPlan *p, int x, GpuAccesses accesses);
-/* The same of the plan's modules: of a read of a step, or of the writes of a load. */
+/* Does the same for the plan's modules: for the reads of a step, or the writes of a load. */
 int amdgcn_conflicts(const GpuPlan *p, int x, bool writes);
 /* The reads of amdgcn_matrix and of amdgcn_dot, the writes of amdgcn_buffer. */
 bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
@@ -96,7 +98,7 @@ bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *po
 bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
 /* Deals the loads of an operand to threads, once k_major is known: GpuOperand.lanes and run. */
 void amdgcn_deal_loads(GpuPlan *p, int i);
-/* The plan's copy module can write lines whose pieces are exchanged. */
+/* Can the plan's copy module write lines whose pieces are swizzled? */
 bool amdgcn_copy_exchanges(const GpuPlan *p, const GpuOperand *x);
 
 #endif

@@ -12,10 +12,10 @@
  */
 #include "kernel/amdgcn/amdgcn.h"
 
-/* Registers of a load, and of a run of K that is transposed, at most. */
+/* Limits of the registers of a load, and of a transposed run of K. */
 enum { LOAD_WORDS = 16, RUN_WORDS = 16 };
 
-/* How the loads of one operand are dealt to threads; made anew from the plan by each function. */
+/* How the loads of one operand are distributed over threads; each function computes it from the plan. */
 typedef struct {
     const GpuOperand *x;
     int i, bytes;   /* operand number, bytes of an element */
@@ -53,7 +53,7 @@ void amdgcn_deal_loads(GpuPlan *p, int i)
 
 /* ---- places ---- */
 
-/* First element of load 0 of a thread. */
+/* Returns the first element of load 0 of a thread. */
 static GpuPlace thread_place(ExprPool *pool, const GpuPlan *p, const Loads *l)
 {
     const Expr *tid = gpu_load_thread(pool, p, l->x);
@@ -74,7 +74,7 @@ static Distance load_distance(const Loads *l, int j)
     return (Distance){c * l->x->lsc, q % l->run + q / l->run * l->run * l->lsp};
 }
 
-/* Byte offset in the operand's tile of element e of load j. */
+/* Returns the byte offset of element e of load j in the operand's tile. */
 static const Expr *lds_at(ExprPool *pool, const Loads *l, GpuPlace first, int j, int e)
 {
     Distance d = load_distance(l, j);
@@ -101,7 +101,7 @@ bool amdgcn_copy_exchanges(const GpuPlan *p, const GpuOperand *x)
     return l.transpose ? p->copy == &amdgcn_buffer || x->width == 1 : x->width * l.bytes <= 16;
 }
 
-/* Fills in what the addresses of all writes have in common. */
+/* Finds whether the addresses of all writes differ by constants, and their common alignment. */
 static void compare_addresses(const GpuPlan *p, Loads *l)
 {
     GpuIndex index;
@@ -126,7 +126,7 @@ static void compare_addresses(const GpuPlan *p, Loads *l)
 
 /* ---- statements ---- */
 
-/* Pieces of the descriptor and registers of an operand: text/buffer_copy.hip. */
+/* Declares the parts of the descriptor and the registers of an operand (text/buffer_copy.hip). */
 static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
     static const char *const type[] = {"@CopyA", "@CopyB"}, *const name[] = {"a", "b"};
@@ -204,7 +204,7 @@ static void writes_init(Writes *w, const GpuPlan *p, const Loads *l, Stmts *s)
     stmt_known(s, w->first.across);
 }
 
-/* Where element e of load j goes: `bytes` of them. */
+/* Returns the access of `bytes` bytes where element e of load j is written. */
 static Access place_of(Writes *w, int j, int e, int bytes)
 {
     const Expr *at = lds_at(&w->s->pool, w->l, w->first, j, e);
@@ -217,7 +217,7 @@ static int alignment(const Loads *l, int bytes)
     return bytes & -bytes & (l->align - 1) ? bytes & -bytes : l->align;
 }
 
-/* Register i of load j. */
+/* Returns register i of load j. */
 static const Value *loaded(Writes *w, int j, int i)
 {
     Stmts *s = w->s;
@@ -226,17 +226,17 @@ static const Value *loaded(Writes *w, int j, int i)
     return value_at_i(s, value_at_i(s, set, j), i);
 }
 
-/* 1 or 2 bytes from byte `at` of a register on. */
+/* Writes 1 or 2 bytes of a register, from byte `at` on. */
 static void write_piece(Stmts *s, Access to, const Value *word, int at)
 {
     to.type = to.bytes == 2 ? "short" : "signed char";
     stmt_store(s, to, value_cast(s, to.type, value_op(s, VALUE_SHR, word, value_int(s, at * 8))));
 }
 
-/* The widest write of n bytes at most. */
+/* Returns the width of the widest write of at most n bytes. */
 static int piece_of(int n) { return n >= 16 ? 16 : n >= 8 ? 8 : n >= 4 ? 4 : n >= 2 ? 2 : 1; }
 
-/* `bytes` of registers in pieces of `align`. */
+/* Writes `bytes` bytes of registers in pieces of `align`. */
 static void write_words(Stmts *s, const Access *to, const Value *const *word, int bytes, int align)
 {
     for (int b = 0; b < bytes;) {
@@ -270,7 +270,7 @@ static const Value *packed(Stmts *s, const Loads *l, const Value *const d[4], in
                     e % 2 ? 0x07060302 : 0x05040100);
 }
 
-/* Register i of the run: of element e of load j and of those behind it along K. */
+/* Returns register i of the run that begins with element e of load j and goes on along K. */
 static const Value *run_word(Writes *w, int j, int e, int i)
 {
     const Loads *l = w->l;
@@ -284,7 +284,7 @@ static const Value *run_word(Writes *w, int j, int e, int i)
     return value_cast(w->s, "int", packed(w->s, l, d, e));
 }
 
-/* Element e of load j and of those behind it along K. */
+/* Writes the run that begins with element e of load j and goes on along K. */
 static void write_run(Writes *w, int j, int e)
 {
     const Loads *l = w->l;
@@ -306,7 +306,7 @@ static void write_run(Writes *w, int j, int e)
     stmt_end(s);
 }
 
-/* Writes of a transposing operand: for each element of the vector a run of K. */
+/* Writes a transposed operand: a run along K for each element of the vector. */
 static void store_transposed(Writes *w)
 {
     const GpuOperand *x = w->l->x;
@@ -357,9 +357,8 @@ static void store(const GpuPlan *p, const Loads loads[2], Stmts *s)
     stmt_end(s);
 }
 
-/* With PrefetchGlobalRead 2 and two stages an iteration begins with the writes of the chunk that has
- * arrived, whose registers take the next loads, as in the reference: a second set would have to be copied
- * into the first one. */
+/* With PrefetchGlobalRead 2 and two stages an iteration begins with the writes of the chunk that has arrived.
+ * Its registers then take the next loads, as in Tensile; a second set of registers would need copies. */
 static Err buffer_plan(GpuPlan *p)
 {
     for (int i = 0; i < 2; i++) amdgcn_deal_loads(p, i);

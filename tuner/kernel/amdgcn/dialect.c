@@ -1,5 +1,4 @@
-/* What HIP C++ on amdgcn calls things (GpuDialect, kernel/gpu/gpu.h), and which modules a kernel gets there.
- */
+/* The names of HIP C++ on amdgcn (GpuDialect, kernel/gpu/gpu.h), and the choice of a kernel's modules. */
 #include "kernel/amdgcn/amdgcn.h"
 #include "kernel/text.h"
 
@@ -11,7 +10,7 @@ void amdgcn_print(const GpuPlan *p, void (*make)(const GpuPlan *p, Stmts *s), Bu
     gpu_put(p, &s, out);
 }
 
-/* gfx906 and later have dot products of signed bytes, under two names. */
+/* Returns the text of the dot product of signed bytes, which gfx906 and later have under two names. */
 static const char *dot4(const Target *t)
 {
     const int major = t->isa[0], minor = t->isa[1], step = t->isa[2];
@@ -22,7 +21,7 @@ static const char *dot4(const Target *t)
     return "amdgcn/dot4_products.hip";
 }
 
-/* How local memory is laid out, for readers and for counts over many kernels. */
+/* Prints a comment with the layout of local memory and its bank conflicts. */
 static void layout_remark(const GpuPlan *p, Buf *out)
 {
     for (int i = 0; i < 2; i++) {

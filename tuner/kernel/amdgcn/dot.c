@@ -15,7 +15,8 @@ bool dot_applies(const GpuPlan *p)
     return r && r->dot & wanted && p->depth_u % (p->lsu * per) == 0 && p->acc.part_bytes == 4;
 }
 
-/* Elements of K that one read brings: 16 bytes for small tiles, 8 for those that need the registers. */
+/* Returns the elements of K that one read loads: 16 bytes for small tiles, 8 for tiles that need the
+ * registers. */
 static int run_of(const GpuPlan *p)
 {
     int bytes = gpu_type_bytes(&p->in), most = p->tt[0] + p->tt[1] > 12 ? 8 : 16, run = 4 / bytes;

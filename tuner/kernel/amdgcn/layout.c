@@ -41,7 +41,7 @@ int lds_conflicts(const LdsAccess *a)
     return n > crossed ? n : crossed;
 }
 
-/* Which elements the lanes of the first wave access: the same whatever the layout is. */
+/* The elements that the lanes of the first wave access, which do not depend on the layout. */
 typedef struct {
     int n;
     struct {
@@ -70,7 +70,7 @@ static void gather(const GpuPlan *p, const GpuOperand *x, GpuAccesses accesses, 
     }
 }
 
-/* Conflicts of these accesses: the layout's expression, evaluated for the lanes. */
+/* Counts the conflicts of these accesses by evaluating the layout's expression for the lanes. */
 static int count(const GpuPlan *p, const GpuOperand *x, const Lanes *lanes)
 {
     GpuIndex index;
@@ -133,7 +133,7 @@ static void consider(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const 
     c.bytes = bytes_of(p, x);
     if (c.bytes > bytes) return;
     if (best->bytes >= 0 && best->conflicts == 0 && c.bytes >= best->bytes) return; /* cannot be better */
-    /* the reads are many: a stage is written once and read by several waves */
+    /* reads weigh more: a stage is written once and read by several waves */
     c.conflicts = 4 * count(p, x, reads);
     if (best->bytes >= 0 && c.conflicts > best->conflicts) return;
     c.conflicts += count(p, x, writes);
@@ -142,7 +142,8 @@ static void consider(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const 
         *best = c;
 }
 
-/* Exchanges of the pieces of lines: their number is a power of two, up to those of 128 bytes. */
+/* Tries swizzles of the pieces of lines. The number of pieces is a power of two, at most those of 128
+ * bytes. */
 static void consider_exchanges(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const Lanes *writes,
                                LdsExchange exchange, int bytes, Choice *best)
 {
@@ -174,7 +175,8 @@ static void choose(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const La
     apply(p, x, &best);
 }
 
-/* The operands share local memory as their tiles do; what one leaves over can save the other conflicts. */
+/* Each operand may use local memory in proportion to its tile; the other can use what is left for its
+ * pads. */
 void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, const int lines_unit[2])
 {
     int all = p->target->lds_bytes / p->n_stages / 16 * 16, share = all / (p->mt[0] + p->mt[1]);

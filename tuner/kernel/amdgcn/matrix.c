@@ -12,7 +12,7 @@
 /* Architectures whose waves divide one file of vector and accumulation registers. */
 enum { ONE_FILE = MATRIX_ARCH_GFX90A | MATRIX_ARCH_GFX940 };
 
-/* Everything that the text needs beside the GpuPlan; made anew from it by each function. */
+/* The numbers that the text needs beside the GpuPlan; each function computes them from it. */
 typedef struct {
     const GpuPlan *p;
     const MatrixInst *in;
@@ -27,7 +27,8 @@ typedef struct {
 
 static bool is_wmma(const Matrix *m) { return matrix_unit(m->in) == MATRIX_UNIT_WMMA; }
 
-/* Type of A (i 0) or B as the instruction takes it: of parts of complex numbers. */
+/* Returns the type of A (i 0) or B that the instruction multiplies; of complex numbers, the type of a
+ * part. */
 static DataType operand_type(const GpuPlan *p, int i)
 {
     if (p->in.type == TYPE_S && p->math == TYPE_X) return TYPE_X;
@@ -61,7 +62,7 @@ static Matrix matrix_of(const GpuPlan *p)
     return m;
 }
 
-/* ---- what a lane reads ---- */
+/* ---- reads of a lane ---- */
 
 static int tile_stride(const Matrix *m, int i) { return m->blocks[i] * m->in->m * m->vec[i]; }
 
@@ -76,7 +77,7 @@ static Thread thread_of(ExprPool *pool, const Matrix *m)
                     expr_name(pool, "wave", expr_div_i(pool, tid, m->p->wave))};
 }
 
-/* First row (i 0) or column of a wave. */
+/* Returns the first row (i 0) or column of a wave. */
 static const Expr *wave_free(ExprPool *pool, const Matrix *m, int i, const Expr *wave)
 {
     const Expr *w = i ? expr_mod_i(pool, expr_div_i(pool, wave, m->waves[0]), m->waves[1])
@@ -84,7 +85,7 @@ static const Expr *wave_free(ExprPool *pool, const Matrix *m, int i, const Expr 
     return expr_mul_i(pool, w, m->tiles[i] * m->blocks[i] * m->in->m);
 }
 
-/* Row or column `in_block` of the instruction's block number `block`, in tile 0 of a wave. */
+/* Returns the row or column of element `in_block` of the instruction's block `block`, in tile 0 of a wave. */
 static const Expr *block_free(ExprPool *pool, const Matrix *m, int i, const Expr *block, const Expr *in_block)
 {
     const Expr *b = i ? expr_div_i(pool, block, m->blocks[0]) : expr_mod_i(pool, block, m->blocks[0]);
@@ -98,7 +99,7 @@ static const Expr *tile_free(ExprPool *pool, const Matrix *m, int i, const Expr 
     return expr_add(pool, outer, expr_mod_i(pool, t, m->vec[i]));
 }
 
-/* First row or column of tile 0 that this thread reads. */
+/* Returns the first row or column of tile 0 that this thread reads. */
 static const Expr *first_free(ExprPool *pool, const Matrix *m, int i)
 {
     Thread t = thread_of(pool, m);
@@ -107,7 +108,7 @@ static const Expr *first_free(ExprPool *pool, const Matrix *m, int i)
     return expr_name(pool, i ? "n0" : "m0", e);
 }
 
-/* First element of K that this thread reads in its part's first step. */
+/* Returns the first element of K that this thread reads in its part's first step. */
 static const Expr *first_k(ExprPool *pool, const Matrix *m)
 {
     MatrixOperandLane l = matrix_operand_lane(pool, m->in, thread_of(pool, m).lane);
@@ -271,10 +272,10 @@ static const char *operand_type_name(const MatrixInst *in, Stmts *s)
     }
 }
 
-/* Accumulators of four registers fill the accumulation registers. The instruction's result may then only take
- * the place of what it adds to; compilers that mix sums of one and of the next K run out of places, and
- * move hundreds of them about. */
-static bool rounds_apart(const Matrix *m)
+/* Does the text need a scheduling fence between k-steps? When 4-register accumulators fill the AGPRs, the
+ * MFMA must update them in place. If LLVM interleaves k-steps, it runs out of AGPRs and inserts hundreds of
+ * copies; a fence between k-steps prevents it. */
+static bool needs_step_fences(const Matrix *m)
 {
     return (m->p->target->matrix & ONE_FILE) && amdgcn_fills_file(m->p) &&
            m->in->n_acc * gpu_type_bytes(&m->p->acc) == 16;
@@ -288,15 +289,17 @@ static void instruction_types(const MatrixInst *in, Stmts *s)
     stmt_typedef(s, acc_type(in), "@AccV", in->n_acc > 1 ? vector : NULL);
 }
 
-/* The numbers of text/matrix.hip, and the types of operands and accumulators. */
+/* Prints the constants of text/matrix.hip, and the types of operands and accumulators. */
 static void types(const Matrix *m, Stmts *s)
 {
     const GpuPlan *p = m->p;
-    const AmdgcnConstant c[] = {
-        {"int", "@MI_PARTS", p->in.parts},           {"int", "@MI_TILES_A", m->tiles[0]},
-        {"int", "@MI_TILES_B", m->tiles[1]},         {"int", "@MI_KPL", m->kpl},
-        {"int", "@MI_INSTRUCTIONS", m->vk / m->kpl}, {"int", "@MI_ACCUMULATORS", m->in->n_acc},
-        {"bool", "@MI_STEPS_APART", rounds_apart(m)}};
+    const AmdgcnConstant c[] = {{"int", "@MI_PARTS", p->in.parts},
+                                {"int", "@MI_TILES_A", m->tiles[0]},
+                                {"int", "@MI_TILES_B", m->tiles[1]},
+                                {"int", "@MI_KPL", m->kpl},
+                                {"int", "@MI_INSTRUCTIONS", m->vk / m->kpl},
+                                {"int", "@MI_ACCUMULATORS", m->in->n_acc},
+                                {"bool", "@MI_STEPS_APART", needs_step_fences(m)}};
     stmt_file(s, "amdgcn/matrix_types.hip");
     amdgcn_constants(s, c, sizeof c / sizeof c[0]);
     instruction_types(m->in, s);
@@ -310,7 +313,7 @@ static void types(const Matrix *m, Stmts *s)
     }
 }
 
-/* @inst: the instruction, which takes B first with SourceSwap. */
+/* Prints @inst, the function of the instruction, which takes B first with SourceSwap. */
 static void instruction(const MatrixInst *in, bool swap, Stmts *s)
 {
     const Value *x = value_reg(s, swap ? "b" : "a"), *y = value_reg(s, swap ? "a" : "b");
@@ -366,7 +369,8 @@ static void load(const Matrix *m, Stmts *s)
                   (Function){.name = "@frag_load",
                              STMT_PARAMS({"@Frag &", "f"}, {"const char *", "lds_a"},
                                          {"const char *", "lds_b"}, {"unsigned", "tid"}, {"int", "step"})});
-    /* parts of a local split take turns, so that the first steps of all are the first elements of K */
+    /* the parts of LocalSplitU are interleaved along K: together their first steps are the first elements of
+     * K */
     const Expr *part = expr_mul_i(pool, expr_name(pool, "z", gpu_part_of_k(pool, p)), p->k_step);
     const Expr *step = expr_mul_i(pool, gpu_counter(pool, "step", GPU_STEP, p->steps), p->k_step * p->lsu);
     const Expr *k = expr_add(pool, expr_add(pool, first_k(pool, m), part), step);
@@ -391,7 +395,7 @@ static void place(const Matrix *m, Stmts *s)
     stmt_end(s);
 }
 
-/* Row (i 0) or column of the tile that accumulator i holds. */
+/* Prints the function of the row (i 0) or column of an accumulator in the work-group's tile. */
 static void place_in_tile(const Matrix *m, int i, Stmts *s)
 {
     ExprPool *pool = &s->pool;

@@ -1,4 +1,4 @@
-/* Pointers into local memory: one for all addresses of a piece of text that differ by a constant. */
+/* Pointers into local memory: addresses of a piece of text that differ by constants share one. */
 #include "kernel/amdgcn/amdgcn.h"
 
 static const Value *pointer_new(AmdgcnPointers *q, const Expr *base)

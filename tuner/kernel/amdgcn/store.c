@@ -10,8 +10,8 @@
  */
 #include "kernel/amdgcn/amdgcn.h"
 
-/* Registers of a batch: with more, kernels need more than their main loop does; least where accumulators
- * fill a register file. */
+/* Registers of a batch. With more, the epilogue would need more registers than the main loop.
+ * FULL_BATCH_WORDS is for kernels whose accumulators fill a register file. */
 enum { BATCH_WORDS = 8, FULL_BATCH_WORDS = 4 };
 
 int amdgcn_policy(const GpuPlan *p, int hint)
@@ -33,7 +33,7 @@ void amdgcn_raw_buffers(const GpuPlan *p, Stmts *s)
     stmt_file(s, "amdgcn/raw_buffers.hip");
 }
 
-/* Elements of a vector that one instruction stores. */
+/* Returns the number of elements that one instruction stores. */
 static int width_of(const GpuPlan *p)
 {
     int width = p->store_width;

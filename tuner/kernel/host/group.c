@@ -8,7 +8,7 @@ static const Expr *least(HostText *t, const Expr *x, const Expr *y)
     return expr_op(&t->s.pool, EXPR_MIN, x, y);
 }
 
-/* x - y, and no more than n. */
+/* Returns min(x - y, n). */
 static const Expr *rest(HostText *t, const char *x, const char *y, int64_t n)
 {
     return least(t, expr_sub(&t->s.pool, host_int(t, x), host_int(t, y)), host_number(t, n));
@@ -16,7 +16,8 @@ static const Expr *rest(HostText *t, const char *x, const char *y, int64_t n)
 
 /* ---- loops ---- */
 
-/* Over K: DepthU chunks of this part, at least one so that D is always written. */
+/* Opens the loop over the DepthU chunks of this part of K. There is at least one, so that D is always
+ * written. */
 static void open_chunks(HostText *t, const Op *o)
 {
     Stmts *s = &t->s;
@@ -43,7 +44,7 @@ static void close_chunks(HostText *t)
     stmt_if(s, value_op(s, VALUE_LE, value_reg(s, "left"), value_int(s, 0)));
     stmt_leave(s);
     stmt_end(s);
-    if (!host_plan_keeps_sums(t->p)) { /* the next chunk adds to this one */
+    if (!host_plan_keeps_sums(t->p)) { /* the next chunk adds to the sums of this one */
         stmt_set(s, value_reg(s, "C"), value_reg(s, "D"));
         stmt_set(s, value_reg(s, "ldc"), value_reg(s, "g->ldd"));
         for (int i = 0; i < 2 * parts; i++)
@@ -67,9 +68,9 @@ static void open_loop(HostText *t, const Op *o)
     stmt_let(&t->s, size[inner][dim], rest(t, limit, index[inner][dim], o->step));
 }
 
-/* ---- what the loops do ---- */
+/* ---- bodies of the loops ---- */
 
-/* Block of A or B to its packed buffer. */
+/* Packs a block of A or B into its buffer. */
 static void load_local(HostText *t, const Op *o)
 {
     Stmts *s = &t->s;
@@ -89,7 +90,7 @@ static const Expr *tile_column(HostText *t)
     return expr_add(&t->s.pool, host_int(t, "n0"), host_int(t, "j"));
 }
 
-/* From an element of C or D to one so many rows and columns further. */
+/* Returns the distance in memory from an element of C or D to the one `rows` and `columns` further. */
 static const Value *stride(HostText *t, HostOperand o, int rows, int columns)
 {
     const char *ld = o == HOST_C ? "ldc" : "g->ldd";
@@ -106,8 +107,8 @@ static const Value *tile_of_d(HostText *t)
     return host_plus(t, "D", host_address(t, HOST_D, "g->ldd", tile_row(t), tile_column(t)));
 }
 
-/* Where the register tile's stripes of A and B begin: in the packed buffer a panel is kc rows deep, and i (j)
- * is a multiple of its width. */
+/* Declares where the register tile's stripes of A and B begin. In the packed buffer a panel has kc rows, and
+ * i (j) is a multiple of its width. */
 static void stripes(HostText *t)
 {
     ExprPool *pool = &t->s.pool;
@@ -121,7 +122,7 @@ static void stripes(HostText *t)
     host_pointer(t, "const @TC *", "bp", p->pack[1] ? "lb" : "B", b);
 }
 
-/* The sums of a register tile that stay in local memory while the chunks of K go by. */
+/* Returns the place in local memory of a register tile's sums, which are kept there between chunks of K. */
 static const Expr *kept_sums(HostText *t)
 {
     ExprPool *pool = &t->s.pool;
@@ -207,7 +208,7 @@ static void nest(HostText *t, const Op *list)
 
 /* ---- the work-group ---- */
 
-/* Declares first, step and count of this part's chunks of K. */
+/* Declares the first chunk of K of this part, the step to the next one, and their number. */
 static void chunks(HostText *t)
 {
     ExprPool *pool = &t->s.pool;
@@ -219,7 +220,7 @@ static void chunks(HostText *t)
     stmt_let(&t->s, "step", c.step);
 }
 
-/* The work-group's tile of each operand. */
+/* Declares the work-group's tile of each operand. */
 static void operands(HostText *t)
 {
     static const struct {
@@ -250,7 +251,7 @@ static void operands(HostText *t)
     }
 }
 
-/* One work-group: tile (wg0, wg1) of D, one part of K. */
+/* Prints the function of one work-group: tile (wg0, wg1) of D, one part of K. */
 static void group_function(HostText *t)
 {
     const HostPlan *p = t->p;
@@ -281,8 +282,8 @@ static void group_call(HostText *t)
               value_reg(s, "part"), value_reg(s, "la"), value_reg(s, "lb"), value_reg(s, "sums"));
 }
 
-/* A thread walks ids first to last - 1 of the grid. Where parts of K add to D in place, the thread that
- * has a tile does all its parts, in order. */
+/* Prints the loop over ids first to last - 1 of the grid. Where parts of K are added to D in place, the
+ * thread that has a tile does all of its parts, in order. */
 static void walk_ids_of_thread(HostText *t)
 {
     static const WalkNames names = {.id = "tile", .tiles_m = "tiles0", .tiles_n = "tiles1"};
@@ -318,8 +319,8 @@ static void walk_ids_of_thread(HostText *t)
     stmt_end(s);
 }
 
-/* What GlobalSplitU makes of the arguments: a part does not read C; its sums are scaled by the kernel that
- * adds them up, or added to the D that the beta-only kernel has left. */
+/* Changes the arguments for GlobalSplitU. A part does not read C. Its sums are scaled by the kernel that adds
+ * up the workspace, or are added to D, which the beta-only kernel has written before. */
 static void split_args(HostText *t)
 {
     const HostPlan *p = t->p;

@@ -7,7 +7,7 @@
 #include "kernel/host/text.h"
 #include "problem/helper_name.h"
 
-/* C's type of workspace elements. */
+/* Returns the C type of the workspace's elements. */
 static const char *workspace_type(const HostPlan *p) { return p->scalar.bytes == 2 ? "@TI" : "@TC"; }
 
 static void offsets(HostText *t)
@@ -42,7 +42,7 @@ static void open_columns(HostText *t, int64_t per_group)
     stmt_let(s, "z", expr_div(pool, column, n));
 }
 
-/* Opens the loop over the elements of the column that are the work-groups'. */
+/* Opens the loop over those elements of the column that belong to the work-groups. */
 static const Expr *open_rows(HostText *t)
 {
     ExprPool *pool = &t->s.pool;
@@ -56,7 +56,8 @@ static const Expr *open_rows(HostText *t)
     return host_int(t, "i");
 }
 
-/* Column j of a tensor. pointer: the text's name of it; like: the operand whose view it has. */
+/* Declares a pointer to column j of a tensor. pointer: its name in the text; like: the operand that has the
+ * same view. */
 static void column_of(HostText *t, const char *pointer, char field, HostOperand like, const char *type,
                       bool array)
 {
@@ -68,13 +69,13 @@ static void column_of(HostText *t, const char *pointer, char field, HostOperand 
              value_op(s, VALUE_ADD, base, value_expr(s, at)));
 }
 
-/* Where element i of a column is; all have one part after another. */
+/* Returns the offset of element i in a column. The parts of complex numbers follow each other. */
 static const Expr *row_at(HostText *t, HostOperand like, const Expr *i)
 {
     return host_address(t, like, like == HOST_C ? "g->ldc" : "g->ldd", i, host_number(t, 0));
 }
 
-/* Stores alpha * sum + beta * c, beta == 0 reading nothing. sum[1]: of a complex one. */
+/* Stores alpha * sum + beta * c; with beta 0, C is not read. sum[1]: the imaginary part. */
 static void store(HostText *t, const Expr *i, const Value *const sum[2], const char *to)
 {
     Stmts *s = &t->s;
@@ -134,7 +135,8 @@ Err host_beta_only(const ProblemType *pt, const Target *target, bool ga, Str sym
 
 /* ---- PostGSU ---- */
 
-/* Declares the sum of the parts of one element, in order: the same whatever the number of threads. */
+/* Declares the sum of the parts of one element. They are added in order, so that results do not depend on the
+ * number of threads. */
 static void sum_parts(HostText *t, const Expr *i, bool both)
 {
     Stmts *s = &t->s;
@@ -158,8 +160,9 @@ static void sum_parts(HostText *t, const Expr *i, bool both)
     stmt_end(s);
 }
 
-/* helper_is_for_both: half's scalars are two numbers of 2 bytes, behind which all is 4 bytes nearer; what is
- * summed in float has one part, which is D's. */
+/* Reads the scalars of a kernel that serves two compute types (helper_is_for_both). Those of half are two
+ * numbers of 2 bytes, so that the arguments after them lie 4 bytes earlier. Sums in float have one part,
+ * which is D. */
 static void scalars_of_both(HostText *t)
 {
     Stmts *s = &t->s;
@@ -185,7 +188,7 @@ static void post_gsu_args(HostText *t, bool both)
     }
     for (int i = 0; i < 3; i++) host_arg_strides(t, *pointers[i]);
     host_arg_sizes(t);
-    if (both) { /* what is not there is not read */
+    if (both) { /* arguments that the launch does not pass are not read */
         stmt_if(s, value_op(s, VALUE_NOT, value_reg(s, "is_float"), NULL));
         host_arg(t, "gsu", 4);
         stmt_end(s);

@@ -2,7 +2,7 @@
 #include "kernel/host/host.h"
 #include "kernel/host/text.h"
 
-/* What the views must say so that the plan's vectors lie along memory. */
+/* Checks that memory is contiguous along the dimension that the plan's vectors lie along. */
 static Err check_views(const HostText *t)
 {
     if (!t->p->pack[0] && t->contiguous[HOST_A])

@@ -12,7 +12,7 @@ typedef struct {
     bool along; /* the panel's side is contiguous in memory, else k is */
 } Pack;
 
-/* Where element x of a panel's row goes. */
+/* Returns the offset of element x of a panel's row. */
 static const Expr *packed_at(const Pack *k, const Expr *x, int part)
 {
     ExprPool *pool = &k->t->s.pool;
@@ -38,7 +38,7 @@ static const Expr *address(const Pack *k, const Expr *x, const Expr *q)
     return host_address_k(k->t, k->operand, "ld", x, q);
 }
 
-/* Over the rows of a panel. */
+/* Opens the loop over the rows of a panel. */
 static const Expr *open_rows(const Pack *k)
 {
     HostText *t = k->t;
@@ -72,7 +72,8 @@ static void full_along(const Pack *k)
     close_rows(k);
 }
 
-/* k is contiguous: reads STRIPE rows of memory side by side, so that few streams are open at a time. */
+/* Packs a panel where k is contiguous in memory. STRIPE rows of memory are read side by side, which limits
+ * the number of streams that the prefetcher must follow. */
 static void full_across(const Pack *k)
 {
     enum { STRIPE = 8 };

@@ -1,4 +1,4 @@
-/* What follows from a HostPlan's numbers: local buffers. The numbers come from kernel/plan_host.c. */
+/* Computes the local buffers from a HostPlan's numbers, which come from kernel/plan_host.c. */
 #include "kernel/host/plan.h"
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }

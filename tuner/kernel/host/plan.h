@@ -8,7 +8,7 @@
 #include "problem/problem.h"
 #include "problem/target.h"
 
-/* An element type as C sees it. Complex numbers are pairs of their part's type. */
+/* An element type in C. Complex numbers are pairs of their part's type. */
 typedef struct {
     DataType type;
     const char *c; /* of one part in memory */
@@ -37,9 +37,9 @@ struct HostPlan {
 };
 
 HostType host_type(DataType type);
-/* Fields that do not come from a solution: for helper kernels. In kernel/plan_host.c, as the rest. */
+/* Sets the fields that do not come from a solution, which are all that helper kernels need. */
 void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t);
-/* Partial sums of 16-bit D stay in local memory between K blocks. */
+/* Do partial sums stay in local memory between chunks of K (16-bit D)? */
 static inline bool host_plan_keeps_sums(const HostPlan *p) { return !p->direct && p->parts == 1; }
 /* Elements (compute type parts) of the local buffers. */
 typedef struct {

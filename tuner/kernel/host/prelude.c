@@ -27,7 +27,7 @@ HostType host_type(DataType type)
     }
 }
 
-/* x of that type as the compute type, and the other way round. */
+/* Convert x from that type to the compute type, and back. */
 static const Value *to_compute(Stmts *s, DataType type)
 {
     const Value *x = value_reg(s, "x");
@@ -48,7 +48,7 @@ static void conversion(Stmts *s, const char *to, const char *name, const char *f
     stmt_end(s);
 }
 
-/* Vectors of the compute type; @MM(f) is the intrinsic f of them. */
+/* Prints the vector types of the compute type. @MM(f) names the intrinsic f for them. */
 static void vectors(HostText *t)
 {
     Stmts *s = &t->s;
@@ -73,7 +73,7 @@ static void vectors(HostText *t)
     stmt_file(s, p->level >= 4 ? "host/part_access_mask.h" : "host/part_access.h");
 }
 
-/* vl consecutive elements of A or B in memory, converted to the compute type. */
+/* Prints the load of vl consecutive elements of A or B, converted to the compute type. */
 static void vector_input(HostText *t)
 {
     Stmts *s = &t->s;

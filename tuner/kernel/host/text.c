@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/version.h"
 
-/* Far above what a register tile needs of the most steps. */
+/* A limit far above the memory that the largest register tile needs for its statements. */
 enum { STMTS_BYTES = 256 << 20 };
 
 Err host_text_init(HostText *t, const HostPlan *p, const View view[4])
@@ -38,7 +38,7 @@ void host_text_fini(HostText *t) { stmts_fini(&t->s); }
 
 /* ---- integers ---- */
 
-/* Wide enough for every count of elements, and so signed that expressions of it are int64_t. */
+/* The bound of variables: wide enough for every count of elements, so that their expressions are int64_t. */
 static const int64_t INT_MOST = INT64_C(1) << 40;
 
 const Expr *host_int(HostText *t, const char *name)
@@ -108,7 +108,7 @@ const Expr *host_loop(HostText *t, const char *name, const Expr *limit, int64_t 
 
 /* ---- kernel arguments ---- */
 
-/* p + the place of the next argument. */
+/* Returns p plus the offset of the next argument. */
 static const Value *place(HostText *t, int align, int bytes)
 {
     t->at = (t->at + align - 1) / align * align;
@@ -185,7 +185,7 @@ void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes)
     stmt_set(s, value_reg(s, "g->batch"), value_int(s, 1));
 }
 
-/* Every '@' becomes a prefix from the content's hash, so that texts can be concatenated. */
+/* Replaces every '@' by a prefix made from the content's hash, so that texts can be concatenated. */
 static Err put_finished(Str title, Str body, Buf *out)
 {
     char hex[SHA256_HEX + 1], prefix[16];

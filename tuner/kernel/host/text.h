@@ -1,6 +1,5 @@
-/* HostText: what the files of this folder write a kernel's statements with. Integers of a host kernel are
- * int64_t, unless said otherwise; '@' in a name stands for the kernel's prefix (host_finish).
- */
+/* HostText: the state with which the files of this folder build a kernel's statements. Integers of a host
+ * kernel are int64_t unless said otherwise; '@' in a name stands for the kernel's prefix (host_finish). */
 #ifndef KERNEL_HOST_TEXT_H
 #define KERNEL_HOST_TEXT_H
 
@@ -20,19 +19,19 @@ typedef struct {
     int64_t at; /* of the next kernel argument */
 } HostText;
 
-/* Looks at the operands' views. ERR_INPUT names one that host kernels cannot walk. */
+/* Reads the operands' views. ERR_INPUT names one that host kernels cannot address. */
 Err host_text_init(HostText *t, const HostPlan *p, const View view[4]);
 void host_text_fini(HostText *t);
 
 /* ---- integers ---- */
 
-/* A variable of the text. */
+/* Returns a variable of the text. */
 const Expr *host_int(HostText *t, const char *name);
 const Expr *host_number(HostText *t, int64_t n);
-/* Elements of one part from the first one of an operand to (row, column), by its view. ld: the text's name
- * of the leading dimension. */
+/* Returns the offset of (row, column) in an operand by its view, in elements of one part. ld: name of the
+ * leading dimension in the text. */
 const Expr *host_address(HostText *t, HostOperand o, const char *ld, const Expr *row, const Expr *column);
-/* The same of A or B by coordinates along M or N and along K. */
+/* Does the same for A or B with coordinates along M or N and along K. */
 const Expr *host_address_k(HostText *t, HostOperand o, const char *ld, const Expr *side, const Expr *k);
 
 /* ---- values ---- */
@@ -43,11 +42,11 @@ const Value *host_plus(HostText *t, const char *pointer, const Expr *offset);
 const Value *host_element(HostText *t, const char *pointer, const Expr *offset);
 /* `type name = base + offset`, a pointer. */
 void host_pointer(HostText *t, const char *type, const char *name, const char *base, const Expr *offset);
-/* The base of an operand's matrix z of a batch: of a strided batch, or of an array of pointers. name: of its
+/* Returns the base of matrix z of an operand's batch, which is strided or an array of pointers. name: of its
  * fields in @Args. type: of its elements. */
 const Value *host_matrix(HostText *t, char name, const char *type, bool is_const, bool strided,
                          const char *z);
-/* Names that the function does not use in every kernel. */
+/* Marks names as used, so that compilers do not warn in kernels that need none of them. */
 void host_unused(HostText *t, int n, const char *const *names);
 #define HOST_UNUSED(t, ...)                                                                                  \
     host_unused(t, (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)),                            \
@@ -57,30 +56,30 @@ const Expr *host_loop(HostText *t, const char *name, const Expr *limit, int64_t 
 
 /* ---- kernel arguments, in the order of tensile-formats 8.3 and 8.4 ---- */
 
-/* Statements that read the next one into a field of @Args g. */
+/* Emits statements that read the next argument into a field of @Args g. */
 void host_arg(HostText *t, const char *field, int bytes);
 void host_arg_scalar(HostText *t, int first);
-/* Leading dimension and, of a batched problem, batch stride. */
+/* Reads a leading dimension and, in batched problems, the batch stride. */
 void host_arg_strides(HostText *t, char tensor);
 void host_arg_sizes(HostText *t);
 
 /* ---- parts of the text ---- */
 
-/* Includes, scalar types and arguments: what helper kernels need too. */
+/* Emits includes, scalar types and arguments, which helper kernels need too. */
 void host_scalars(HostText *t);
 void host_prelude(HostText *t);
 void host_packs(HostText *t);
-/* Finds the loop of the register tiles. ERR_INPUT: the program has none, or the tile is none that the target
- * can have; a planner has made sure of that, a program that was written by hand need not. */
+/* Finds the loop of the register tiles. ERR_INPUT: the program has none, or the target cannot have a tile of
+ * that shape. The planner ensures both; a program that was read from text need not. */
 Err host_check_tiles(HostText *t);
 void host_tiles(HostText *t);
-/* The function of a register tile of mv vectors and nr columns. */
+/* Returns the name of the function of a register tile of mv vectors and nr columns. */
 const char *host_tile_name(HostText *t, bool masked, int mv, int nr);
 void host_args(HostText *t);
 void host_groups(HostText *t, Str symbol);
-/* The exported function, open, and what the ABI has beside it. */
+/* Opens the exported function, after the constants that the ABI has beside it. */
 void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes);
-/* The statements as host_finish_program finishes them. */
+/* Appends the statements as a complete text, like host_finish_program. */
 Err host_finish(HostText *t, Str symbol, Buf *out);
 
 #endif

@@ -18,10 +18,10 @@ static const char *const part_name[2] = {"r", "i"};
 /* Columns of B that share a pointer where K is contiguous. */
 enum { COLUMNS = 4 };
 
-/* "c" or, of a complex number, "cr" and "ci". */
+/* Returns the suffix of a part's names: "" for real numbers, else the part's letter. */
 static const char *part_of(const HostText *t, int part) { return t->p->parts == 2 ? part_name[part] : ""; }
 
-/* Accumulator of split l, column j, vector i; complex: part. */
+/* Returns the accumulator of split l, column j and vector i, and of a part of complex numbers. */
 static const Value *sum_of(const Shape *x, int l, int i, int j, int part)
 {
     return value_named(&x->t->s, "c%s%d_%d_%d", part_of(x->t, part), l, i, j);
@@ -32,7 +32,7 @@ static const Value *vector_of_a(const Shape *x, int i, int part)
     return value_named(&x->t->s, "a%s%d", part_of(x->t, part), i);
 }
 
-/* B is read where it lies, and K is contiguous: several columns of it are streams of their own. */
+/* Is B read without packing, with K contiguous? Then each column of the tile is a stream of its own. */
 static bool has_columns(const HostText *t) { return !t->p->pack[1] && !t->contiguous[HOST_B]; }
 
 static const char *column_pointer(HostText *t, int j)
@@ -134,7 +134,7 @@ static void move(HostText *t, const char *pointer, const Expr *by)
     stmt_update(&t->s, VALUE_ADD, value_reg(&t->s, pointer), value_expr(&t->s, by));
 }
 
-/* The program's update_tile_offset: n steps of k further. */
+/* Lowers update_tile_offset: advances the pointers by n steps of k. */
 static void advance(const Shape *x, int n)
 {
     HostText *t = x->t;
@@ -154,8 +154,8 @@ static void prefetch_a(const Shape *x, int k)
         stmt_call(&t->s, "__builtin_prefetch", host_plus(t, "a", address_a(t, i, 0, k + x->distance)));
 }
 
-/* `steps` steps of k in one turn of the loop. */
-static void turn(const Shape *x, int steps)
+/* Prints one iteration of the loop, which does `steps` steps of k. */
+static void iteration(const Shape *x, int steps)
 {
     Stmts *s = &x->t->s;
     for (int k = 0; k < steps; k++) {
@@ -178,7 +178,7 @@ static void k_loop(const Shape *x)
     for (int i = steps[0] == 1; i < 2; i++) {
         const Expr *left = expr_op(pool, EXPR_LE, host_number(t, steps[i]), k);
         stmt_loop(s, (Loop){.var = "k", .condition = value_expr(s, left), .step = -steps[i]});
-        turn(x, steps[i]);
+        iteration(x, steps[i]);
         stmt_end(s);
     }
     for (int l = 1; l < x->split; l++)
@@ -238,7 +238,8 @@ static void epilogue_direct(const Shape *x)
     stmt_end(s);
 }
 
-/* Sums of a staged tile go to s, column by column (complex: real part, then imaginary part of a column). */
+/* Stores the sums of a staged tile to s, column by column (complex: the real parts of a column, then its
+ * imaginary parts). */
 static void store_staged(const Shape *x)
 {
     HostText *t = x->t;
@@ -297,7 +298,7 @@ static void tile(const Shape *x, bool prefetches_d)
     stmt_end(&x->t->s);
 }
 
-/* Masked tiles of i + 1 vectors and j + 1 columns. */
+/* Prints the table of masked tiles, which have i + 1 vectors and j + 1 columns. */
 static void tile_table(HostText *t)
 {
     enum { SIDE = 64 };
@@ -313,7 +314,7 @@ static void tile_table(HostText *t)
              value_list_n(s, p->mv, all));
 }
 
-/* The innermost loop over k of a program: the one that multiplies register tiles. */
+/* Finds the innermost loop over k, which multiplies register tiles. */
 static const Op *lane_loop(const Op *list)
 {
     for (const Op *o = list; o; o = o->next) {

@@ -1,5 +1,4 @@
-/* What CUDA C++ on nvptx calls things (GpuDialect, kernel/gpu/gpu.h), and which modules a kernel gets there.
- */
+/* The names of CUDA C++ on nvptx (GpuDialect, kernel/gpu/gpu.h), and the choice of a kernel's modules. */
 #include "kernel/nvptx/hint.h"
 #include "kernel/nvptx/ring.h"
 #include "kernel/text.h"
@@ -80,8 +79,8 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
     return ERR_OK;
 }
 
-/* e4m3.cuh is exact: binary16 has all numbers of e4m3. Not so the other way: cvt's .satfinite makes
- * infinities, which are NaN here, the largest number. */
+/* e4m3.cuh converts exactly, because binary16 has all numbers of e4m3. The conversion to e4m3 does not use
+ * cvt: its .satfinite turns infinities into the largest number, where the result must be NaN. */
 const GpuDialect dialect_nvptx = {.language = "CUDA C++",
                                   .words = &stmt_words_cuda,
                                   .static_lds = 49152,

@@ -1,5 +1,5 @@
-/* NonTemporal's bits as cache hints of nvptx. On AMD bit 0 (glc) passes the compute unit's cache by and bit 1
- * (slc) streams through the L2; the same here:
+/* NonTemporal's bits as cache hints of nvptx. On AMD bit 0 (glc) bypasses the compute unit's cache and bit 1
+ * (slc) streams through the L2. The values mean the same here:
  *
  *     1   L1::no_allocate                        no line of L1
  *     2   cs                                     first to be evicted, from L1 and L2
@@ -26,6 +26,6 @@ void nvptx_hints(const GpuPlan *p, Stmts *s)
     stmt_file(s, "nvptx/hint_types.cuh");
     for (int h = 1; h < N_HINTS; h++)
         if (used[h]) stmt_file(s, texts[h]);
-    /* a type's alignment says how much of it one instruction can move */
+    /* an instruction moves as many bytes as the type is aligned to */
     stmt_file(s, "nvptx/hints.cuh");
 }

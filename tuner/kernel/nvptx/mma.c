@@ -10,7 +10,7 @@
  * as elements 0 to 7 of K, bytes 2, 3 as 8 to 15. Both operands have that order, so that sums are the same.
  */
 
-/* mma.sync as the text names it, and what its asm statement needs. */
+/* The text's name of mma.sync, and the operands of its asm statement. */
 typedef struct {
     const MatrixInst *in;
     char sum, part;  /* constraints of accumulators and fragments */
@@ -55,7 +55,7 @@ static void operands_of(Mma *m, int n)
     m->x = n * m->in->n_a * bytes / unit, m->y = m->in->n_b * bytes / unit;
 }
 
-/* The row operand is B. Two instructions of 8 rows count as one. */
+/* Describes the plan's mma.sync. Its row operand is B; two instructions of 8 rows count as one. */
 static Err mma_of(const GpuPlan *p, Mma *m)
 {
     const GpuMatrix *mi = &p->matrix;
@@ -86,7 +86,7 @@ static void registers(int from, int n, Buf *out)
     buf_putc(out, '}');
 }
 
-/* n elements of an array from `first` on, as operands. */
+/* Appends n elements of an array, from `first` on, as operands. */
 static int elements(Stmts *s, const char *constraint, const char *array, int first, int n, AsmOperand *to)
 {
     for (int i = 0; i < n; i++)
@@ -94,7 +94,7 @@ static int elements(Stmts *s, const char *constraint, const char *array, int fir
     return n;
 }
 
-/* One mma.sync: sums c[c0] .., of x[x0] .. and y. */
+/* Prints one mma.sync, which adds the product of x[x0] .. and y to c[c0] .. */
 static void one_mma(const Mma *m, Stmts *s, int n_sums, int c0, int x0, int n_x)
 {
     AsmOperand operands[ASM_MAX];
@@ -187,7 +187,7 @@ static void rounding(const GpuPlan *p, Stmts *s)
     stmt_end(s);
 }
 
-/* How fragments of A and B are read from shared memory. */
+/* Prints the functions that read fragments of A and B from shared memory. */
 static void readers(const GpuPlan *p, Stmts *s)
 {
     bool d = p->in.type == TYPE_D, turned = p->op[0].tlu || p->op[1].tlu;

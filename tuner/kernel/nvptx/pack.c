@@ -1,4 +1,5 @@
-/* The helper kernel that copies operands: the text nvptx/pack.cuh behind the size of elements. See pack.h. */
+/* Prints the helper kernel that copies operands: the size of elements, then the text nvptx/pack.cuh. See
+ * pack.h. */
 #include "kernel/nvptx/pack.h"
 
 #include "kernel/gpu/gpu.h"

@@ -77,7 +77,7 @@ static Err copy_plan(GpuPlan *p)
     return copy_check(p);
 }
 
-/* A member of a tile's struct: a function of x's only variable, which is named as the parameter is. */
+/* Prints a member of a tile's struct: a function whose parameter is the only variable of x. */
 static void member(Stmts *s, const char *type, const char *name, const char *parameter, const Expr *x)
 {
     stmt_function(s, (Function){.result = stmts_name(s, "static constexpr %s", type),
@@ -96,7 +96,7 @@ static void address(Stmts *s, const char *result, const char *name, const char *
     stmt_end(s);
 }
 
-/* The tile in shared memory: its numbers, and the expressions of its rows. */
+/* Prints the struct of a tile in shared memory: its constants, and the addresses of its rows. */
 static void shared_tile(const GpuPlan *p, Stmts *s, int i)
 {
     const RingTile of = ring_tile_of(p, i), *t = &of;
@@ -203,7 +203,8 @@ static const Value *sum(Stmts *s, const Value *x, const Value *y) { return value
 static const Value *less(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_SUB, x, y); }
 static const Value *times(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_MUL, x, y); }
 
-/* The tile's first row and column; those of tiles over the edge may be moved back inside. */
+/* Declares the tile's first row and column. Tiles that overhang the edge of D may be shifted back inside
+ * (ShiftPtr). */
 static void origins(const GpuPlan *p, Stmts *s)
 {
     const Value *mt[] = {value_int(s, p->mt[0]), value_int(s, p->mt[1])};
@@ -273,7 +274,7 @@ static void results(const GpuPlan *p, Stmts *s)
               value_cast(s, "int", value_reg(s, "tid")));
 }
 
-/* Prints what stands in s, one level in, and begins anew. */
+/* Prints the statements in s, indented by one level, and empties s. */
 static Err put_body(const GpuPlan *p, Stmts *s, Buf *out)
 {
     Err e = stmt_print(s, p->dialect->words, 1, out);
@@ -302,7 +303,7 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
     return buf_check(out);
 }
 
-/* The functions behind the modules' own. */
+/* Prints the functions that follow those of the modules. */
 static void functions(const GpuPlan *p, Stmts *s)
 {
     const Value *d = value_reg(s, "d"), *v = value_reg(s, "v");

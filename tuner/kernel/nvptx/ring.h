@@ -5,19 +5,18 @@
  * Constants of the text, '@' in front: MT0 MT1 DU, macro tile and DepthU; NT, threads; NS, stages; PLR, steps
  * by which fragments are read ahead; STAGGER, StaggerU is used; LDS, bytes of shared memory; LINE and SLOTS,
  * the lines of results in it; ADDS, results are added to D or the workspace; SCALE, they are multiplied by
- * alpha; READS, C is read unless beta is 0. LSU parts of the work-group take steps of a chunk each
- * (LocalSplitU), and their sums meet in shared memory. MOVES: tiles that hang over the edge are moved back
- * inside (EdgeType ShiftPtr), else what is outside is guarded. Of FMA kernels WG0 WG1 TT0 TT1, threads and
- * elements of a thread along M and N; LM, lanes of a warp along M; KV, elements of K that are read at once.
- * The texts derive KS, steps of a part's share of a chunk, and RUN and N_RUN: a thread's results are N_RUN
- * runs of RUN neighbours along M.
+ * alpha; READS, C is read unless beta is 0. LSU: groups of warps that split each DepthU chunk (LocalSplitU)
+ * and reduce in shared memory. MOVES: tiles that overhang the edge of D are shifted back inside (EdgeType
+ * ShiftPtr); otherwise accesses outside are guarded. Of FMA kernels WG0 WG1 TT0 TT1, threads and elements of
+ * a thread along M and N; LM, lanes of a warp along M; KV, elements of K that are read at once. The texts
+ * derive KS, the steps of a group's share of a chunk, RUN, consecutive rows of D per thread, and N_RUN, the
+ * number of such runs.
  *
  * Operands need not be aligned. Copies of GlobalReadVectorWidth elements that turn out misaligned are made
  * element by element (slow); with GlobalReadVectorWidth 1 they are as short as elements, neighbouring threads
  * copying neighbours: 32-bit and longer ones by cp.async, 16-bit ones HELD in registers for a chunk. With
  * NvShift 32-bit rows are SHIFTED: copied from the 16 bytes that they begin in, at most 12 bytes in front of
- * the operand, which are read, and never used.
- */
+ * the operand, which are read, and never used. */
 #ifndef KERNEL_NVPTX_RING_H
 #define KERNEL_NVPTX_RING_H
 
@@ -33,7 +32,7 @@ void ring_mma_emit(const GpuPlan *p, Buf *out);
  * @F of a register of operands. */
 void nvptx_instruction(const MatrixInst *in, Stmts *s);
 
-/* The modules as a plan has them; the program's passes see the ring through them. */
+/* The compute modules of these kernels. */
 extern const GpuCompute ring_simt, ring_mma;
 extern const GpuCopy ring_copy;
 
