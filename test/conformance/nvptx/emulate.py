@@ -346,7 +346,7 @@ def without_local(kind, trans):
 def direct_cases(short):
     for i, (kind, trans) in enumerate(itertools.product([k for k in KINDS if k != 'X'] + ['HSS'], ('NN', 'NT', 'TN', 'TT'))):
         for j, s in enumerate(without_local(kind, trans)):
-            if (i + j) % (9 if short else 1 if kind in ('S', 'HHS') else 2):
+            if (i + j) % (17 if short else 1 if kind in ('S', 'HHS') else 2):
                 continue
             both = {'DirectToVgprA': True, 'DirectToVgprB': True, 'StaggerU': 0, 'PrefetchGlobalRead': 1}
             yield dict(cases.case('sm_90', kind, trans, {**both, **s, 'KernelLanguage': 'Source'}), sizes=SKINNY_SIZES)
