@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "build/build.h"
 #include "build/facts.h"
+#include "kernel/helper.h"
 #include "kernel/kernel.h"
 
 static Err emit_text(Create *c, CreateUnit *u, Buf *out)

@@ -86,7 +86,10 @@ static void emit_tensor_map(Emit *e, char tensor, const int32_t box[2], int32_t 
 /* Kernels of the copy engine take tensor maps, and clusters of work-groups. */
 static bool has_tensor_maps(const Solution *s) { return s->NvRing == 1 && wgmma_is(s); }
 
-static bool has_cluster(const Solution *s) { return has_tensor_maps(s) && s->ClusterM * s->ClusterN > 1; }
+static bool has_cluster(const Solution *s)
+{
+    return has_tensor_maps(s) && s->ClusterM * s->ClusterN * s->ClusterK > 1;
+}
 
 static void emit_tensor_maps(Emit *e, const Solution *s)
 {

@@ -130,7 +130,7 @@ MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2
 EOF
       esac;;
     wgmma:*) k=16; case $2 in X) k=8;; I8II | [FB]8*) k=32;; esac
-      sed "s/, K, /, $k, /; s/\$/, PersistentKernel: 1, PersistentKernelAlongBatch: True/" <<EOF
+      sed "s/, K, /, $k, /; /PersistentKernel/!s/\$/, PersistentKernel: 1, PersistentKernelAlongBatch: True/" <<EOF
 MatrixInstruction: [256, 64, K, 1, 1, 1, 1, 1, 2]
 MatrixInstruction: [256, 64, K, 1, 1, 1, 1, 1, 2], ClusterM: 2, WorkGroupMapping: -4
 MatrixInstruction: [64, 256, K, 1, 1, 1, 1, 2, 1], ClusterN: 2, WorkGroupMapping: 3
@@ -142,6 +142,13 @@ MatrixInstruction: [64, 32, K, 1, 1, 1, 1, 1, 1], RingStages: 8
 MatrixInstruction: [192, 64, K, 1, 1, 1, 1, 1, 3]
 MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], $parts
 MatrixInstruction: [64, 192, K, 1, 1, 1, 1, 1, 1], EngineStore: False
+MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], ClusterK: 4, DependentLaunch: True
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 2, 1], ClusterK: 2, ClusterM: 2, ClusterN: 2
+MatrixInstruction: [64, 128, K, 1, 1, 1, 1, 1, 1], ClusterK: 8, DependentLaunch: True
+MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], GlobalSplitU: 3, GlobalSplitUAlgorithm: MultipleBufferSingleKernel, DependentLaunch: True
+MatrixInstruction: [64, 128, K, 1, 1, 1, 1, 2, 1], StreamK: 1, PersistentKernel: 0
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 2, 1], StreamK: 2, PersistentKernel: 0, ClusterM: 2, ClusterN: 2, DependentLaunch: True
+MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 1], StreamK: 3, PersistentKernel: 0, ConsumerSchedule: PingPong
 MatrixInstruction: [8, 64, K, 1, 1, 1, 1, 1, 1]
 MatrixInstruction: [16, 64, K, 1, 1, 1, 1, 1, 2], $parts
 MatrixInstruction: [24, 64, K, 1, 1, 1, 2, 1, 1], EngineStore: False

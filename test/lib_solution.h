@@ -15,6 +15,8 @@ static inline void lib_engine_of(const Solution *s, SizeMapping *m, TensorMapSpe
     wgmma_plan(s, &p);
     m->pack_operands = s->PackOperands;
     m->cluster[0] = (uint8_t)s->ClusterM, m->cluster[1] = (uint8_t)s->ClusterN;
+    m->cluster[2] = (uint8_t)s->ClusterK;
+    m->dependent_launch = s->DependentLaunch != 0;
     m->n_tensor_maps = s->EngineStore ? 4 : 2;
     m->tensor_map = specs;
     for (uint8_t i = 0; i < m->n_tensor_maps; i++)
@@ -43,6 +45,7 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     m->persistent_along_batch = s->PersistentKernelAlongBatch;
     m->global_accumulation = s->GlobalAccumulation;
     m->workspace_bytes_per_c = s->WorkspaceSizePerElemC;
+    m->stream_k = s->StreamK;
     m->source_kernel = s->KernelLanguage == LANG_SOURCE;
     m->preload_kernargs = s->PreloadKernelArguments == 1;
     static TensorMapSpec specs[TENSOR_MAPS_MAX]; /* of the last solution */

@@ -77,6 +77,7 @@ typedef struct {
     const void *args;  /* packed, natural alignment; copied before launch returns */
     size_t args_bytes;
     uint32_t lds_bytes;        /* dynamic, in addition to the bytes that the code object asks for */
+    bool dependent;            /* may begin before the launch in front has ended, and waits for it itself */
     DeviceEvent *start, *stop; /* recorded right before and after this kernel; NULL: none */
     const DeviceTruth *truth;  /* NULL on every device but sim */
     bool is_helper;            /* a helper kernel: its simulated time does not contain the problem's flops */

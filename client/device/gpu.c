@@ -166,6 +166,7 @@ Err gpu_device_launch(Device *d, const DeviceLaunch *l)
                         .args = l->args,
                         .args_bytes = l->args_bytes,
                         .lds_bytes = l->lds_bytes,
+                        .dependent = l->dependent,
                         .stream = g->stream};
     if (!g->recording) {
         launch.start = event(l->start);

@@ -50,7 +50,9 @@ typedef struct {
     size_t args_bytes;            /* bytes that the kernel takes; padding up to 8 bytes may follow them */
     uint32_t lds_bytes;           /* in addition to the kernel's dynamic_bytes */
     void *stream;                 /* NULL: the default stream */
-    GpuEvent start, stop;         /* recorded around it; NULL: none */
+    bool dependent; /* may begin before the launch in front of it has ended (CUDA's programmatic dependent
+                     * launch); without effect where the driver has no such launches */
+    GpuEvent start, stop; /* recorded around it; NULL: none */
 } GpuLaunch;
 
 const char *gpu_kind_name(const GpuKind *kind); /* "cuda", "hip" */

@@ -84,14 +84,32 @@ static Err cuda_kernel_ready(Gpu *g, const GpuModule *m, GpuKernel *k)
     return ERR_OK;
 }
 
+/* A launch that may begin before the one in front of it on the stream has ended. */
+static GpuErr launch_dependent(Gpu *g, const GpuLaunch *l, void **extra)
+{
+    GpuLaunchAttribute allowed = {.id = CUDA_LAUNCH_DEPENDENT, .value.number = 1};
+    const GpuLaunchConfig config = {.grid = {l->grid[0], l->grid[1], l->grid[2]},
+                                    .group = {l->group[0], l->group[1], l->group[2]},
+                                    .lds_bytes = l->kernel->dynamic_bytes + l->lds_bytes,
+                                    .stream = l->stream,
+                                    .attribute = &allowed,
+                                    .n_attributes = 1};
+    return g->driver->launch_with(&config, l->kernel->function, NULL, extra);
+}
+
 static Err cuda_launch(Gpu *g, const GpuLaunch *l, void **extra)
 {
     const GpuKernel *k = l->kernel;
     if (l->start) TRY(gpu_event_record(g, l->start, l->stream));
-    GPU_TRY(g,
-            launch(k->function, l->grid[0], l->grid[1], l->grid[2], l->group[0], l->group[1], l->group[2],
-                   k->dynamic_bytes + l->lds_bytes, l->stream, NULL, extra),
-            "launch of %s", k->symbol);
+    if (l->dependent && g->driver->launch_with) {
+        GpuErr rc = launch_dependent(g, l, extra);
+        if (rc) return gpu_error(g, rc, "launch of %s", k->symbol);
+    } else {
+        GPU_TRY(g,
+                launch(k->function, l->grid[0], l->grid[1], l->grid[2], l->group[0], l->group[1], l->group[2],
+                       k->dynamic_bytes + l->lds_bytes, l->stream, NULL, extra),
+                "launch of %s", k->symbol);
+    }
     return l->stop ? gpu_event_record(g, l->stop, l->stream) : ERR_OK;
 }
 

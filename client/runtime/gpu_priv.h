@@ -30,6 +30,22 @@ typedef int GpuMapSwizzle;
 typedef int GpuMapPromotion;
 typedef int GpuMapFill;
 
+/* CUlaunchAttribute with a number for its value, and CUlaunchConfig. */
+typedef struct {
+    int id;
+    char pad[4];
+    union {
+        int number;
+        char bytes[64];
+    } value;
+} GpuLaunchAttribute;
+typedef struct {
+    unsigned grid[3], group[3], lds_bytes;
+    GpuStream stream;
+    GpuLaunchAttribute *attribute;
+    unsigned n_attributes;
+} GpuLaunchConfig;
+
 /* A driver library with its functions; those it lacks are NULL. */
 typedef struct {
     const GpuKind *kind;

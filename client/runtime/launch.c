@@ -50,6 +50,11 @@ uint32_t launch_stagger_iter(const Contraction *p, const LibSolution *s)
 
 /* ---- geometry ---- */
 
+static uint64_t cluster_of(const SizeMapping *m, int dim)
+{
+    return m->cluster[dim] > 0 ? (uint64_t)m->cluster[dim] : 1;
+}
+
 void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
 {
     const SizeMapping *m = &s->map;
@@ -65,6 +70,8 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
     g->grid[1] = g->tiles1 * (uint64_t)m->global_split_u;
     g->grid[2] = g->tiles2;
     g->sk_grid = 0;
+    g->padded_tiles = ceil_div(g->tiles0, cluster_of(m, 0)) * cluster_of(m, 0);
+    g->padded_tiles *= ceil_div(g->tiles1, cluster_of(m, 1)) * cluster_of(m, 1) * g->tiles2;
     if (m->stream_k) {
         g->sk_grid = g->cu;
         if (hw && hw->streamk_fixed_grid > 0) {
@@ -74,17 +81,19 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
                 g->sk_grid = (uint64_t)hw->streamk_max_cus;
             if (hw->streamk_grid_multiplier > 1) g->sk_grid *= (uint64_t)hw->streamk_grid_multiplier;
         }
+        uint64_t cluster = cluster_of(m, 0) * cluster_of(m, 1);
+        if (g->sk_grid > cluster) g->sk_grid = g->sk_grid / cluster * cluster;
+        if (g->sk_grid < cluster) g->sk_grid = cluster;
         g->grid[0] = g->sk_grid;
         g->grid[1] = 1;
-        g->grid[2] = m->persistent_along_batch ? 1 : g->grid[2];
+        g->grid[2] = m->persistent_along_batch || m->source_kernel ? 1 : g->grid[2];
     }
     if (m->persistent_kernel) {
-        uint64_t c0 = m->cluster[0] > 0 ? (uint64_t)m->cluster[0] : 1;
-        uint64_t c1 = m->cluster[1] > 0 ? (uint64_t)m->cluster[1] : 1;
-        uint64_t cluster = c0 * c1, pk;
+        uint64_t c0 = cluster_of(m, 0), c1 = cluster_of(m, 1), parts = cluster_of(m, 2);
+        uint64_t cluster = c0 * c1 * parts, pk;
         /* in clusters beyond the edge, work-groups without a tile run too */
         uint64_t groups = ceil_div(g->grid[0], c0) * c0;
-        groups *= ceil_div(g->tiles1, c1) * c1 * (uint64_t)m->global_split_u;
+        groups *= ceil_div(g->tiles1, c1) * c1 * (uint64_t)m->global_split_u * parts;
         if (m->persistent_along_batch) {
             groups *= g->grid[2];
             g->grid[2] = 1;
@@ -97,19 +106,36 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
     }
 }
 
-uint64_t launch_partials_bytes(const LibSolution *s, const Geometry *g)
+/* Sums of parts of tiles lie in front of the flags that count them. Our kernels have 8 flags for each
+ * part: counters and marks of up to 4 warp groups. */
+WorkspaceParts workspace_parts(const LibSolution *s, const Geometry *g)
 {
-    return (uint64_t)s->map.macro_tile[0] * (uint64_t)s->map.macro_tile[1] *
-           (uint64_t)s->map.workspace_bytes_per_c * g->sk_grid;
+    enum { FLAGS_OF_PART = 8 };
+    uint64_t tile = (uint64_t)s->map.macro_tile[0] * (uint64_t)s->map.macro_tile[1] *
+                    (uint64_t)s->map.workspace_bytes_per_c;
+    uint64_t groups = s->map.stream_k ? g->sk_grid : g->padded_tiles;
+    uint64_t slots = groups * (s->map.stream_k ? 2 : (uint64_t)s->map.global_split_u);
+    WorkspaceParts parts = {.n_flags = s->map.source_kernel ? slots * FLAGS_OF_PART : groups};
+    if (__builtin_mul_overflow(tile, groups, &parts.sum_bytes))
+        parts.sum_bytes = UINT64_MAX - parts.n_flags * 4;
+    return parts;
+}
+
+/* Whether tiles have parts: with stream-K where groups do not go evenly into tiles. */
+static bool has_parts(const LibSolution *s, const Geometry *g)
+{
+    if (s->map.stream_k) return !s->map.stream_k_atomic && g->padded_tiles % g->sk_grid;
+    return s->map.global_accumulation == GLOBAL_ACC_PARTIALS && s->map.global_split_u > 1;
 }
 
 uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
 {
     if (s->map.workspace_bytes_per_c == 0) return 0;
-    if (s->map.stream_k) {
+    if (s->map.stream_k || s->map.global_accumulation == GLOBAL_ACC_PARTIALS) {
         Geometry g;
         geometry_init(&g, p, s, hw);
-        return launch_partials_bytes(s, &g) + (g.tiles % g.sk_grid ? 4 * g.sk_grid : 0);
+        WorkspaceParts parts = workspace_parts(s, &g);
+        return parts.sum_bytes + (has_parts(s, &g) ? parts.n_flags * 4 : 0);
     }
     uint64_t bytes = (uint64_t)s->map.workspace_bytes_per_c;
     if (__builtin_mul_overflow(bytes, (uint64_t)p->m, &bytes) ||
@@ -302,9 +328,9 @@ static void main_args(const Main *m, const LaunchHardware *hw)
     if (!m->s->map.source_kernel) put_tensor_sizes(m);
     put_cd(m);
     put_ab(m);
-    if (m->s->map.stream_k && !m->s->map.stream_k_atomic) {
+    if (m->s->map.global_accumulation == GLOBAL_ACC_PARTIALS) {
         put_ptr(m->args, m->in->workspace);
-        put_u64(m->args, (uint64_t)(uintptr_t)m->in->workspace + launch_partials_bytes(m->s, m->g));
+        put_u64(m->args, (uint64_t)(uintptr_t)m->in->workspace + workspace_parts(m->s, m->g).sum_bytes);
     }
     put_offsets(m);
     put_main_scalar(m, m->in->alpha);
@@ -349,6 +375,7 @@ Err call_add(LaunchList *out, CallRole role, const char *symbol, const uint64_t 
     KernelCall *call = &out->call[out->n++];
     call->symbol = symbol;
     call->role = role;
+    call->dependent = false;
     for (int i = 0; i < 3; i++) {
         call->work_group[i] = i ? 1 : work_group;
         call->num_work_groups[i] = (uint32_t)grid[i];
@@ -378,6 +405,7 @@ static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, L
     else
         main_args(&here, hw);
     TRY(put_tensor_maps(h, &args));
+    out->call[out->n - 1].dependent = m->s->map.dependent_launch;
     return call_done(out, &args);
 }
 
@@ -395,8 +423,9 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     Main m = {p, s, in, &g, NULL};
     out->n = 0;
     if (s->map.pack_operands) TRY(pack_call(&h, out));
-    if (s->map.stream_k && !s->map.stream_k_atomic && g.tiles % g.sk_grid) TRY(streamk_init_call(&h, out));
-    if ((s->map.global_split_u > 1 && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE) ||
+    if (has_parts(s, &g)) TRY(streamk_init_call(&h, out));
+    if ((s->map.global_split_u > 1 && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE &&
+         s->map.global_accumulation != GLOBAL_ACC_PARTIALS) ||
         (s->map.stream_k && s->map.stream_k_atomic))
         TRY(beta_only_call(&h, out));
     TRY(main_call(&m, &h, hw, out));

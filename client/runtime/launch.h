@@ -19,6 +19,7 @@ typedef struct {
     CallRole role;
     uint32_t work_group[3], num_work_groups[3];
     uint32_t n_arg_bytes;
+    bool dependent; /* may begin before the launch in front of it has ended, for whose results it waits */
     _Alignas(16) unsigned char args[LAUNCH_ARGS_MAX];
 } KernelCall;
 

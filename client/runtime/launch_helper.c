@@ -119,11 +119,13 @@ Err post_gsu_call(const Helper *h, LaunchList *out)
 
 Err streamk_init_call(const Helper *h, LaunchList *out)
 {
-    uint64_t n = h->g->sk_grid;
+    WorkspaceParts parts = workspace_parts(h->s, h->g);
+    uint64_t n = parts.n_flags;
     const uint64_t grid[3] = {(n + HELPER_WORK_GROUP - 1) / HELPER_WORK_GROUP, 1, 1};
     Args a;
     TRY(call_add(out, CALL_STREAMK_INIT, "WSFlags", grid, HELPER_WORK_GROUP, &a));
-    put_u64(&a, (uint64_t)(uintptr_t)h->in->workspace + launch_partials_bytes(h->s, h->g));
+    put_u64(&a, (uint64_t)(uintptr_t)h->in->workspace + parts.sum_bytes);
     put_u32(&a, (uint32_t)n);
+    out->call[out->n - 1].dependent = h->s->map.dependent_launch;
     return call_done(out, &a);
 }

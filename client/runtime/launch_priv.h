@@ -70,12 +70,18 @@ static inline void put_strides(Args *a, const Contraction *p, const int64_t stri
 /* The grid and the numbers of tiles from which it is computed. */
 typedef struct {
     uint64_t tiles0, tiles1, tiles2, tiles, grid[3], cu, sk_grid;
+    uint64_t padded_tiles; /* in whole clusters */
 } Geometry;
 
 void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
 /* Bytes at the beginning of the workspace for results; the copies of PackOperands follow. */
 uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
-uint64_t launch_partials_bytes(const LibSolution *s, const Geometry *g);
+
+/* The areas of a workspace of parts of tiles, one behind the other: sums, then 32-bit flags. */
+typedef struct {
+    uint64_t sum_bytes, n_flags;
+} WorkspaceParts;
+WorkspaceParts workspace_parts(const LibSolution *s, const Geometry *g);
 
 /* Starts a call and its argument list; call_done checks and closes it. */
 Err call_add(LaunchList *out, CallRole role, const char *symbol, const uint64_t grid[3], uint32_t work_group,

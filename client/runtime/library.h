@@ -33,7 +33,8 @@ typedef struct {
     int32_t workspace_bytes_per_c; /* workspaceSizePerElemC */
     bool persistent_along_batch, source_kernel, stream_k_atomic, preload_kernargs;
     bool gsu_round_robin;  /* extension "globalSplitUWorkGroupMappingRoundRobin" */
-    int32_t cluster[3];    /* extension "cluster": work-groups of a cluster along M and N; else 1, 1 */
+    bool dependent_launch; /* extension "dependentLaunch": the kernel waits for the launches in front of it */
+    int32_t cluster[3];    /* extension "cluster": work-groups of a cluster along M, N and K; else 1 */
     uint8_t n_tensor_maps; /* extension "tensorMaps" */
     const TensorMapSpec *tensor_map;
 } SizeMapping;

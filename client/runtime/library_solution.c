@@ -145,10 +145,11 @@ static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
     TRY(fields_read(r->name, "sizeMapping", n, size_fields, N_FIELDS(size_fields), m));
     /* only persistent kernels may have clusters, because their tiles do not depend on the grid */
     const int32_t *c = m->cluster;
-    if (c[0] * c[1] > CLUSTER_MAX || c[2] != 1 || (c[0] * c[1] > 1 && !m->persistent_kernel))
+    const int32_t groups = c[0] * c[1] * c[2];
+    if (groups > CLUSTER_MAX || (groups > 1 && !m->persistent_kernel && !m->stream_k))
         FAIL(ERR_INPUT,
              "%s:%d: a cluster of %d x %d x %d work-groups and persistentKernel %d, expected up to %d in "
-             "all, 1 along batches, and a persistent kernel",
+             "all, and a persistent or stream-K kernel",
              r->name, n->line, c[0], c[1], c[2], m->persistent_kernel, CLUSTER_MAX);
     return read_tensor_maps(r, n, m);
 }

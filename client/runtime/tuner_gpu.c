@@ -120,6 +120,7 @@ static Err launch_call(tuner_library *t, void *stream, const LibSolution *s, con
                          .grid = call->num_work_groups,
                          .args = call->args,
                          .args_bytes = call->n_arg_bytes,
+                         .dependent = call->dependent,
                          .stream = stream};
     return gpu_launch(t->gpu, &l);
 }

@@ -165,6 +165,7 @@ static Err enqueue(WorkerContext *r, const Launches *l)
         DeviceLaunch launch = {.kernel = l->kernel[i],
                                .args = c->args,
                                .args_bytes = c->n_arg_bytes,
+                               .dependent = c->dependent,
                                .truth = &r->truth,
                                .is_helper = c->role != CALL_MAIN};
         memcpy(launch.group, c->work_group, sizeof launch.group);

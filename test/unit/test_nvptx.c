@@ -293,6 +293,28 @@ static void test_wgmma_plan(void **state)
     split.GlobalSplitU = 4, split.GlobalSplitUAlgorithm = GSUA_MULTIPLE;
     assert_true(solution_derive(&d, &split, NULL));
     assert_int_equal(split.EngineStore, 0); /* parts go into the workspace */
+    split = warp_groups(&pt, 128, 64, 16, 1, 2);
+    split.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL, split.GlobalSplitU = 3;
+    assert_true(solution_derive(&d, &split, NULL));
+    assert_true(split.EngineStore == 1 && split.GlobalAccumulation == GACC_PARTIALS);
+    assert_int_equal(split.WorkspaceSizePerElemC, 3 * 4);
+    Solution stream = warp_groups(&pt, 128, 64, 16, 1, 2);
+    stream.StreamK = 2, stream.PersistentKernel = 0;
+    assert_true(solution_derive(&d, &stream, NULL));
+    assert_true(stream.EngineStore == 1 && stream.GlobalAccumulation == GACC_PARTIALS);
+    assert_int_equal(stream.WorkspaceSizePerElemC, 2 * 4); /* two slots of each work-group */
+    again = stream;
+    assert_true(solution_derive(&d, &again, NULL));
+    assert_memory_equal(&again, &stream, sizeof stream);
+    Solution members = warp_groups(&pt, 128, 64, 16, 1, 2);
+    members.ClusterK = 8;
+    assert_true(solution_derive(&d, &members, NULL));
+    /* sums take the ring's place, so there are no slices, and one stage more than with them */
+    assert_true(members.EngineStore == 0 && members.GlobalSplitU == 1 && members.WorkspaceSizePerElemC == 0);
+    assert_int_equal(members.LdsNumElements * 2, 7 * (128 + 128) * 128 + 512 + 1024);
+    again = members;
+    assert_true(solution_derive(&d, &again, NULL));
+    assert_memory_equal(&again, &members, sizeof members);
 }
 
 static void test_wgmma_reasons(void **state)
@@ -317,6 +339,14 @@ static void test_wgmma_reasons(void **state)
     REASON(bad.DepthU = 96, RULE_WG_DEPTH);
     REASON(bad.MatrixInstruction.v[0] = 96, RULE_WG_COLUMNS);
     REASON(bad.ClusterM = bad.ClusterN = 4, RULE_WG_CLUSTER);
+    REASON(bad.ClusterM = bad.ClusterN = 2; bad.ClusterK = 4, RULE_WG_CLUSTER_K);
+    REASON(bad.ClusterK = bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_MULTIPLE, RULE_WG_CLUSTER_K);
+    REASON(bad.ClusterK = 2; bad.MatrixInstruction.v[8] = 1;
+           bad.ConsumerSchedule = SCHEDULE_PINGPONG, RULE_WG_CLUSTER_K);
+    REASON(bad.StreamK = 1, RULE_WG_STREAM_K); /* and PersistentKernel */
+    REASON(bad.StreamK = 1; bad.PersistentKernel = 0; bad.ClusterK = 2, RULE_WG_STREAM_K);
+    REASON(bad.StreamK = bad.StreamKAtomic = 1; bad.PersistentKernel = 0, RULE_WG_STREAM_K);
+    REASON(bad.ClusterK = 2; bad.RingStages = 2, RULE_WG_CLUSTER_SUMS); /* 128 x 264 sums */
     REASON(bad.MatrixInstruction.v[6] = 2, RULE_WG_REGISTERS);
     REASON(bad.ConsumerRegisters = 248, RULE_WG_REGISTERS); /* 2 * 248 + 56 are more than 512 */
     REASON(bad.RingStages = 5, RULE_WG_STAGES);
@@ -326,7 +356,15 @@ static void test_wgmma_reasons(void **state)
     Solution threads_only = matrix(&pt, 16, 4, 4, 64);
     threads_only.ClusterN = 2;
     assert_rule(&d, threads_only, RULE_WG_ONLY);
-    threads_only.ClusterN = 1, threads_only.PackOperands = 1;
+    threads_only.ClusterN = 1, threads_only.GlobalSplitU = 2;
+    threads_only.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL;
+    assert_rule(&d, threads_only, RULE_GSU_SINGLE_KERNEL);
+    threads_only.GlobalSplitU = 1, threads_only.GlobalSplitUAlgorithm = GSUA_SINGLE;
+    threads_only.ClusterK = 2;
+    assert_rule(&d, threads_only, RULE_WG_ONLY);
+    threads_only.ClusterK = 1, threads_only.DependentLaunch = 1;
+    assert_rule(&d, threads_only, RULE_WG_ONLY);
+    threads_only.DependentLaunch = 0, threads_only.PackOperands = 1;
     assert_rule(&d, threads_only, RULE_WG_ONLY);
     d = deriver(&pt, "sm_90a", TYPE_S, TYPE_S, TYPE_S, false, false);
     pt.F32XdlMathOp = TYPE_X;
@@ -384,6 +422,12 @@ static void test_wgmma_texts(void **state)
             assert_true(text_has(&d, s, types[t].instruction));
             if (types[t].k == 16) assert_true(text_has(&d, s, majors[op]));
             assert_false(text_has(&d, s, "__cluster_dims__"));
+            assert_true(text_has(&d, s, "constexpr bool DEPENDENT = 0;"));
+            s.DependentLaunch = 1, s.ClusterK = 4;
+            assert_true(text_has(&d, s, "__cluster_dims__(4, 1, 1)"));
+            assert_true(text_has(&d, s, "constexpr int CLUSTER_K = 4;"));
+            assert_true(text_has(&d, s, "constexpr bool DEPENDENT = 1;"));
+            s.ClusterK = 1;
             s.ClusterM = 2, s.RingStages = 3, s.ConsumerRegisters = 232, s.ProducerRegisters = 40;
             assert_true(text_has(&d, s, "__cluster_dims__(2, 1, 1)"));
             assert_true(text_has(&d, s, "constexpr int STAGES = 3;"));

@@ -47,6 +47,7 @@ static void refused(void **state)
          "8]}, {tensor: A, box: [8, 8]}]",
          "tensorMaps"},
         {"[], cluster: [4, 4]", "a cluster of 4 x 4 x 1 work-groups"},
+        {"[], cluster: [2, 1, 8]", "a cluster of 2 x 1 x 8 work-groups"},
         {"[], cluster: [2]", "cluster"},
         {"[], cluster: [0, 1]", "cluster"},
     };
@@ -294,10 +295,81 @@ static void cached_by_threads(void **state)
     }
 }
 
+/* Clusters whose work-groups have parts of K, for launches that may begin early. */
+static void parts_of_k(void **state)
+{
+    (void)state;
+    Library *lib;
+    LaunchList list;
+    float one = 1;
+    assert_ok(
+        parse("Contraction_l_Alik_Bljk_Cijk_Dijk", "[], cluster: [1, 2, 4], dependentLaunch: true", &lib));
+    LibSolution s = *library_solution(lib, 0);
+    assert_true(s.map.cluster[2] == 4 && s.map.dependent_launch);
+    s.map.macro_tile[0] = s.map.macro_tile[1] = 64;
+    s.map.persistent_along_batch = true;
+    LaunchInputs in = {.alpha = &one, .beta = &one};
+    Contraction p = {.m = 128, .n = 192, .k = 64, .batch = 1};
+    p.trans_a = p.batched = p.strided_batched = true;
+    contraction_strides(&p, 64, 64, p.m, p.m, 64 * p.m, 64 * p.n, p.m * p.n, p.m * p.n);
+    contraction_types(&p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
+    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 130}, &list));
+    assert_true(list.n == 1 && list.call[0].dependent);
+    assert_int_equal(list.call[0].num_work_groups[0], 2 * 4 * 4); /* an edge of tiles, times the parts */
+    assert_int_equal(launch_workspace_bytes(&p, &s, &(LaunchHardware){.n_cu = 130}), 0);
+    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 5}, &list));
+    assert_int_equal(list.call[0].num_work_groups[0], 8); /* a whole cluster */
+    library_free(lib);
+}
+
+/* Parts of tiles whose sums lie in a workspace: its bytes, the flags behind the sums, the call that sets them
+ * to 0 where tiles have parts at all. */
+static void sums_in_workspace(void **state)
+{
+    (void)state;
+    Library *lib;
+    LaunchList list;
+    float one = 1;
+    const LaunchHardware hw = {.n_cu = 11};
+    assert_ok(parse("Contraction_l_Alik_Bljk_Cijk_Dijk", "[], cluster: [2, 1, 1]", &lib));
+    LibSolution s = *library_solution(lib, 0);
+    s.map.macro_tile[0] = s.map.macro_tile[1] = 64, s.map.source_kernel = true;
+    s.map.persistent_along_batch = true, s.map.global_accumulation = GLOBAL_ACC_PARTIALS;
+    LaunchInputs in = {.alpha = &one, .beta = &one, .workspace = (void *)0x10000};
+    Contraction p = {.m = 192, .n = 192, .k = 64, .batch = 1};
+    p.trans_a = p.batched = p.strided_batched = true;
+    contraction_strides(&p, 64, 64, p.m, p.m, 64 * p.m, 64 * p.n, p.m * p.n, p.m * p.n);
+    contraction_types(&p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
+    /* MultipleBufferSingleKernel of 3 parts: tiles of whole clusters */
+    s.map.global_split_u = 3, s.map.workspace_bytes_per_c = 12;
+    const uint64_t sums = 4 * 3 * 3 * 64 * 64 * 4;
+    assert_int_equal(launch_workspace_bytes(&p, &s, &hw), sums + 4 * 3 * 3 * 32);
+    assert_ok(launch_build(&p, &s, &in, &hw, &list));
+    assert_true(list.n == 2 && list.call[0].role == CALL_STREAMK_INIT && list.call[1].role == CALL_MAIN);
+    uint64_t at[2];
+    memcpy(at, list.call[0].args, sizeof at);
+    assert_int_equal(at[0], 0x10000 + sums);
+    assert_int_equal((uint32_t)at[1], 4 * 3 * 3 * 8);
+    memcpy(at, list.call[1].args + 32, sizeof at);
+    assert_true(at[0] == 0x10000 && at[1] == 0x10000 + sums);
+    /* stream-K: two slots of each work-group of whole clusters */
+    s.map.global_split_u = 1, s.map.workspace_bytes_per_c = 8;
+    s.map.persistent_kernel = 0, s.map.stream_k = 2;
+    assert_int_equal(launch_workspace_bytes(&p, &s, &hw), 10 * (64 * 64 * 8 + 2 * 32));
+    assert_ok(launch_build(&p, &s, &in, &hw, &list));
+    assert_true(list.n == 2 && list.call[1].num_work_groups[0] == 10 && list.call[1].num_work_groups[2] == 1);
+    p.n = 64 * 5; /* 20 tiles of whole clusters: none has parts */
+    assert_int_equal(launch_workspace_bytes(&p, &s, &hw), 10 * 64 * 64 * 8);
+    assert_ok(launch_build(&p, &s, &in, &hw, &list));
+    assert_int_equal(list.n, 1);
+    library_free(lib);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(appended),
-                                       cmocka_unit_test(fits),    cmocka_unit_test(clusters),
-                                       cmocka_unit_test(cached),  cmocka_unit_test(cached_by_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refused),    cmocka_unit_test(appended),
+                                       cmocka_unit_test(fits),       cmocka_unit_test(clusters),
+                                       cmocka_unit_test(cached),     cmocka_unit_test(cached_by_threads),
+                                       cmocka_unit_test(parts_of_k), cmocka_unit_test(sums_in_workspace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

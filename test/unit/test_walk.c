@@ -112,12 +112,13 @@ static void chunks(void **state)
 {
     (void)state;
     for (int32_t split = 1; split < 6; split++)
-        for (int rr = 0; rr < 2; rr++)
+        for (int rr = 0; rr < 4; rr++) /* round robin; members of a cluster */
             for (int64_t k = 0; k < 200; k += 3) {
                 Expr nodes[N_NODES];
                 ExprPool p;
                 expr_pool_fixed(&p, nodes, N_NODES);
-                Walk w = {.split = split, .split_chunks_round_robin = rr, .depth_u = 8};
+                Walk w = {.split = split, .split_chunks_round_robin = rr & 1, .depth_u = 8};
+                if (rr & 2) w.split = 1, w.members = split;
                 const Expr *part = expr_var(&p, "part", WALK_PART, 0, split - 1);
                 const Expr *size = expr_var(&p, "k", WALK_K, 0, UINT32_MAX);
                 WalkChunks c = walk_chunks(&p, &w, size, part);
@@ -218,11 +219,65 @@ static void stagger(void **state)
     assert_int_equal(value(late, v), 0);
 }
 
+/* Stream-K: every chunk of every tile once; the parts of a tile belong to neighbouring groups, in the order
+ * of K; slots of sums and counters are nobody else's. */
+static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups)
+{
+    enum { TILES = 40, CHUNKS = 12 };
+    static const WalkNames stream_names = {.id = "id", .stream_group = "group", .stream_groups = "groups"};
+    Expr nodes[512];
+    ExprPool p;
+    expr_pool_fixed(&p, nodes, 512);
+    const Expr *size = expr_var(&p, "k", WALK_K, 0, UINT32_MAX);
+    WalkStream x = walk_stream(&p, w, &stream_names, expr_const(&p, tiles), size);
+    assert_int_equal(expr_pool_check(&p), ERR_OK);
+    const int64_t chunks = k > 0 ? (k + w->depth_u - 1) / w->depth_u : 1;
+    unsigned char seen[TILES][CHUNKS] = {{0}}, slots[2 * TILES] = {0};
+    int64_t counter[TILES], parts[TILES] = {0}, least = INT64_MAX, most = 0;
+    assert_true(tiles <= TILES && chunks <= CHUNKS && groups <= TILES);
+    for (int64_t g = 0; g < groups; g++) {
+        int64_t v[WALK_SLOTS] = {[WALK_K] = k, [WALK_GROUP] = g, [WALK_GROUPS] = groups}, sum = 0;
+        const int64_t steps = value(x.steps, v);
+        for (v[WALK_ID] = 0; v[WALK_ID] < steps; v[WALK_ID]++) {
+            int64_t t = value(x.tile, v), first = value(x.first, v), count = value(x.count, v);
+            int64_t part = value(x.part, v), n = value(x.parts, v);
+            assert_true(t < tiles && count > 0 && first + count <= chunks && part >= 0 && part < n);
+            for (int64_t i = first; i < first + count; i++) assert_int_equal(seen[t][i]++, 0);
+            sum += count;
+            assert_int_equal(n == 1, count == chunks);
+            if (n == 1) continue;
+            int64_t slot = part ? value(x.next_slot, v) + 2 * part : value(x.slot, v);
+            assert_true(slot < 2 * groups);
+            assert_int_equal(slots[slot]++, 0);
+            assert_int_equal(part == 0, first == 0);
+            assert_int_equal(part, g - value(x.slot, v) / 2);
+            if (parts[t]++) assert_int_equal(counter[t], value(x.slot, v) / 2);
+            counter[t] = value(x.slot, v) / 2;
+        }
+        least = sum < least ? sum : least, most = sum > most ? sum : most;
+    }
+    for (int64_t t = 0; t < tiles; t++)
+        for (int64_t i = 0; i < chunks; i++) assert_int_equal(seen[t][i], 1);
+    for (int64_t t = 0; t < tiles; t++)
+        for (int64_t u = 0; u < t; u++) assert_true(!parts[t] || !parts[u] || counter[t] != counter[u]);
+    assert_true(most - least <= 1); /* the work is even */
+}
+
+static void streams(void **state)
+{
+    (void)state;
+    for (int32_t kind = 1; kind <= 3; kind++)
+        for (int64_t tiles = 1; tiles < 40; tiles += 1 + tiles / 8)
+            for (int64_t k = 0; k < 90; k += 13)
+                for (int64_t groups = 1; groups < 14; groups += 1 + groups / 4)
+                    stream(&(Walk){.split = 1, .depth_u = 8, .stream_k = kind}, tiles, k, groups);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bijections), cmocka_unit_test(bands_along_m),
                                        cmocka_unit_test(band_words), cmocka_unit_test(chunks),
                                        cmocka_unit_test(dies),       cmocka_unit_test(blocks_of_a_die),
-                                       cmocka_unit_test(stagger)};
+                                       cmocka_unit_test(stagger),    cmocka_unit_test(streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

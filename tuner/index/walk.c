@@ -114,6 +114,7 @@ WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names)
         at.part = expr_name(p, "part", expr_within(p, at.part, 0, w->split - 1));
         y = w->split_rows_round_robin ? expr_mod(p, y, tiles_n) : expr_div_i(p, y, w->split);
     }
+    if (w->members > 1) at.part = expr_var(p, names->member, WALK_PART, 0, w->members - 1);
     if (w->mapping > 1) walk_bands(p, expr_const(p, w->mapping), tiles_n, tiles_m, &x, &y);
     if (w->mapping < -1) walk_bands(p, expr_const(p, -(int64_t)w->mapping), tiles_m, tiles_n, &y, &x);
     at.wg0 = x, at.wg1 = y;
@@ -124,26 +125,38 @@ WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *pa
 {
     const Expr *cut = expr_op(p, EXPR_LT, expr_const(p, 0), expr_mod_i(p, k, w->depth_u));
     const Expr *chunks = expr_name(p, "chunks", expr_ceil_div(p, k, expr_const(p, w->depth_u)));
-    if (w->split <= 1)
+    const int32_t parts = w->members > 1 ? w->members : w->split;
+    if (parts <= 1)
         return (WalkChunks){.first = expr_const(p, 0),
                             .step = expr_const(p, 1),
                             .count = chunks,
                             .whole = expr_div_i(p, k, w->depth_u)};
-    const Expr *each = expr_name(p, "each", expr_div_i(p, chunks, w->split));
-    const Expr *more = expr_name(p, "more", expr_mod_i(p, chunks, w->split));
+    const Expr *each = expr_name(p, "each", expr_div_i(p, chunks, parts));
+    const Expr *more = expr_name(p, "more", expr_mod_i(p, chunks, parts));
     const Expr *count = expr_name(p, "count", counted(p, expr_add(p, each, expr_op(p, EXPR_LT, part, more))));
-    const Expr *first = part, *step = expr_const(p, w->split_chunks_round_robin ? w->split : 1);
+    const Expr *first = part, *step = expr_const(p, w->split_chunks_round_robin ? parts : 1);
     if (!w->split_chunks_round_robin)
         first = expr_add(p, counted(p, expr_mul(p, part, each)), expr_op(p, EXPR_MIN, part, more));
     first = expr_name(p, "first", counted(p, first));
     /* the last chunk, which the end of K may cut, belongs to this part */
-    const Expr *last_part = expr_mod_i(p, counted(p, expr_add_i(p, chunks, w->split - 1)), w->split);
+    const Expr *last_part = expr_mod_i(p, counted(p, expr_add_i(p, chunks, parts - 1)), parts);
     const Expr *has_last = w->split_chunks_round_robin
                                ? expr_op(p, EXPR_EQ, part, last_part)
                                : expr_op(p, EXPR_EQ, counted(p, expr_add(p, first, count)), chunks);
     has_last = expr_op(p, EXPR_BOTH, expr_op(p, EXPR_LT, expr_const(p, 0), count), has_last);
     const Expr *whole = expr_sub(p, count, expr_op(p, EXPR_BOTH, cut, has_last));
     return (WalkChunks){.first = first, .step = step, .count = count, .whole = counted(p, whole)};
+}
+
+WalkSlots walk_slots(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at)
+{
+    const Expr *tiles_m = var(p, names->tiles_m, WALK_TILES_M, 1),
+               *tiles_n = var(p, names->tiles_n, WALK_TILES_N, 1);
+    const Expr *tile = counted(p, expr_add(p, counted(p, expr_mul(p, at->wg2, tiles_n)), at->wg1));
+    tile = counted(p, expr_add(p, counted(p, expr_mul(p, tile, tiles_m)), at->wg0));
+    if (w->split <= 1) tile = expr_const(p, 0);
+    tile = expr_name(p, "tile_number", tile);
+    return (WalkSlots){.slot = counted(p, expr_mul_i(p, tile, w->split)), .parts = expr_const(p, w->split)};
 }
 
 const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at,

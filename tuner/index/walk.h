@@ -22,6 +22,8 @@ enum {
     WALK_K,
     WALK_PART,
     WALK_STAGGER_MASK,
+    WALK_GROUP, /* of stream-K: number of a group; WALK_ID is the number of its step */
+    WALK_GROUPS,
     WALK_SLOTS
 };
 
@@ -31,8 +33,11 @@ typedef struct {
     bool batch_in_id;              /* PersistentKernelAlongBatch: the batch is part of the id */
     int32_t depth_u;               /* elements of K of a chunk */
     int32_t split;                 /* GlobalSplitU, 1 or more */
+    int32_t members;               /* of a cluster that have a part of K each; 0 or 1: none */
     bool split_rows_round_robin;   /* GlobalSplitUWorkGroupMappingRoundRobin */
     bool split_chunks_round_robin; /* GlobalSplitUSummationAssignmentRoundRobin */
+    int32_t stream_k;              /* StreamK: 0 no; 1 shares of all tiles; 2 of the rest of the last round
+                                    * and a round before it, these tiles first; 3 these tiles last */
     int32_t mapping;               /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
     bool staggers;                 /* StaggerU is not 0 */
     int32_t stagger_shift;         /* StaggerUStride as a power of two of chunks */
@@ -42,11 +47,13 @@ typedef struct {
 /* The variables under the names that a text has for them. */
 typedef struct {
     const char *group[3], *id, *tiles_m, *tiles_n, *batch, *k, *stagger_mask;
+    const char *stream_group, *stream_groups; /* needed for stream-K */
+    const char *member; /* number of a work-group among Walk.members; needed where there are several */
 } WalkNames;
 
 typedef struct {
     const Expr *wg0, *wg1, *wg2; /* row and column of tiles, batch */
-    const Expr *part;            /* of K, below Walk.split */
+    const Expr *part;            /* of K, below Walk.split or, in clusters with parts, below Walk.members */
 } WalkPlace;
 WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names);
 /* Ids of a persistent kernel: all tiles, times the parts of K, times the batches that are in the id. */
@@ -58,6 +65,21 @@ typedef struct {
     const Expr *first, *step, *count, *whole;
 } WalkChunks;
 WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *part);
+
+/* Where the parts of a tile have their sums in a workspace: part i in slot `slot` + i. */
+typedef struct {
+    const Expr *slot, *parts;
+} WalkSlots;
+WalkSlots walk_slots(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at);
+
+/* Stream-K: what a group of work-groups (one, or a cluster) takes in its step WALK_ID, below `steps`: chunks
+ * first to first + count of a tile, part `part` of `parts` that neighbouring groups have of it. The sums of
+ * part 0 lie in slot `slot` of the workspace, of part i in next_slot + 2 * i; a group has two slots. tiles:
+ * all tiles of all batches. */
+typedef struct {
+    const Expr *steps, *tile, *first, *count, *part, *parts, *slot, *next_slot;
+} WalkStream;
+WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const Expr *tiles, const Expr *k);
 
 /* StaggerU: the number of chunks by which a work-group starts after its first one; it wraps around after the
  * last of its `whole` chunks. */

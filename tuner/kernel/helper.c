@@ -1,6 +1,8 @@
 /* Which helper kernels a solution needs. See helper.h. */
 #include "kernel/helper.h"
 
+#include "kernel/gpu/gpu.h"
+
 #include "problem/helper_name.h"
 #include "problem/pack.h"
 
@@ -58,6 +60,10 @@ Err kernel_helpers(Arena *a, const Solution *s, HelperKernel out[HELPERS_MAX], s
             FAIL(ERR_INPUT, "operands of type '%s' are not copied", type_letter((DataType)pt->DataType));
         TRY(add(a, pack, HELPER_PACK, false, out, n));
     }
+    if (s->GlobalAccumulation == GACC_PARTIALS && s->KernelLanguage == LANG_SOURCE) {
+        TRY(add(a, FLAGS_SYMBOL, HELPER_FLAGS, false, out, n));
+        return ERR_OK;
+    }
     if (s->GlobalSplitU <= 1 && !(s->StreamK && s->StreamKAtomic)) return ERR_OK;
     helper_beta_only_name(c, (DataType)pt->DestDataType, pt->StridedBatched, ga, name);
     if (s->GlobalAccumulation != GACC_MULTIPLE) TRY(add(a, name, HELPER_BETA_ONLY, ga, out, n));
@@ -69,6 +75,8 @@ Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKerne
     switch (h->kind) {
     case HELPER_PACK:
         return kernel_emit_pack(pt, t, h->symbol, out);
+    case HELPER_FLAGS:
+        return gpu_flags(pt, t, h->symbol, out);
     case HELPER_POST_GSU:
         return kernel_emit_post_gsu(pt, t, h->symbol, out);
     default:
@@ -85,5 +93,6 @@ bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol)
 bool helper_serves(const ProblemType *made_for, const ProblemType *pt, const Target *t, Str symbol)
 {
     if (pack_kernel_bytes(symbol.s, symbol.n)) return true; /* the name has all parameters */
+    if (str_eq(symbol, str_from(FLAGS_SYMBOL))) return true;
     return made_for->ComputeDataType == pt->ComputeDataType || helper_is_for_both(pt, t, symbol);
 }

@@ -7,11 +7,13 @@
 #include "kernel/kernel.h"
 
 enum { HELPERS_MAX = 7 };
+#define FLAGS_SYMBOL "WSFlags" /* Tensile's */
 
 typedef enum {
     HELPER_BETA_ONLY,
     HELPER_POST_GSU,
-    HELPER_PACK /* copies A and B: problem/pack.h */
+    HELPER_FLAGS, /* sets the counters of a tile's parts to 0 */
+    HELPER_PACK   /* copies A and B: problem/pack.h */
 } HelperKind;
 
 typedef struct {

@@ -63,6 +63,7 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     /* Older logic files have MultipleBuffer without a workspace; their parts are added to D. */
     p->gsu_multiple = p->gsu > 1 && s->GlobalAccumulation == GACC_MULTIPLE;
     p->workspace = s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE;
+    p->partial_sums = s->GlobalAccumulation == GACC_PARTIALS;
     if (p->workspace) p->out = p->scalar;
     int width = s->EnableMatrixInstruction ? s->StoreVectorWidth : s->GlobalWriteVectorWidth;
     p->store_width = s->VectorStoreUsed && width > 0 ? width : 1;
@@ -187,7 +188,7 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
     if (s->RingStages < 2 || w.stage_bytes < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", s->RingStages, w.stage_bytes);
     if (!p->strided) FAIL(ERR_INPUT, "tensor maps cannot be made of arrays of pointers");
-    if (p->gsu > 1 && !p->gsu_multiple)
+    if (p->gsu > 1 && !p->gsu_multiple && !p->partial_sums)
         FAIL(ERR_INPUT, "GlobalSplitU %d: wgmma kernels do not add to D in place", p->gsu);
     p->groups = (GpuWarpGroups){.used = true,
                                 .stages = s->RingStages,
@@ -199,7 +200,8 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .cluster = {s->ClusterM, s->ClusterN},
                                 .engine_store = wgmma_engine_store(s),
                                 .slice_row = w.box[2][0],
-                                .slice_n = w.slice_n};
+                                .slice_n = w.slice_n,
+                                .dependent_launch = s->DependentLaunch != 0};
     for (int i = 0; i < 2; i++)
         p->op[i] = (GpuOperand){.type = gpu_type(i ? problem_b_type(s->pt) : problem_a_type(s->pt)),
                                 .name = i ? 'b' : 'a',

@@ -49,6 +49,7 @@ static const Bound bounds[] = {
     {PARAM_RingStages, 0, 16, false},
     {PARAM_ClusterM, 1, 4, false},
     {PARAM_ClusterN, 1, 4, false},
+    {PARAM_ClusterK, 1, 8, false},
     {PARAM_ProducerRegisters, 0, 256, false},
     {PARAM_ConsumerRegisters, 0, 256, false},
     {PARAM_PackOperands, 0, 3, false},

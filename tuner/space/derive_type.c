@@ -1,6 +1,7 @@
 /* Derivation: accumulation buffers, stream-K, kernel argument preload, modifiers, types, persistence,
  * strides. */
 #include "space/derive_internal.h"
+#include "space/wgmma.h"
 
 static bool check_stream_k(Derive *d)
 {
@@ -26,7 +27,9 @@ static bool check_stream_k(Derive *d)
 static bool derive_stream_k(Derive *d)
 {
     Solution *s = d->s;
-    if (s->StreamK) return check_stream_k(d);
+    bool by_wgmma = d->f->target->family == TARGET_NVPTX && wgmma_is(s); /* rules_wgmma.c has its rules */
+    if (s->StreamK && !by_wgmma) return check_stream_k(d);
+    if (s->StreamK) return true;
     s->StreamKAtomic = s->StreamKXCCMapping = s->DebugStreamK = 0; /* avoids duplicates */
     return true;
 }
@@ -34,6 +37,9 @@ static bool derive_stream_k(Derive *d)
 bool derive_accumulation(Derive *d)
 {
     Solution *s = d->s;
+    bool by_wgmma = d->f->target->family == TARGET_NVPTX && wgmma_is(s);
+    if (s->GlobalSplitU > 1 && s->GlobalSplitUAlgorithm == GSUA_SINGLE_KERNEL && !by_wgmma)
+        REJECT(d, GSU_SINGLE_KERNEL, s->GlobalSplitU);
     bool known = solution_has(s, PARAM_GlobalAccumulation) && solution_has(s, PARAM_WorkspaceSizePerElemC);
     if (known) return derive_stream_k(d); /* a logic file's solution keeps its values */
     s->GlobalAccumulation = GACC_NONE;
@@ -41,9 +47,14 @@ bool derive_accumulation(Derive *d)
     if (s->StreamK > 0 && s->StreamKAtomic == 0) {
         s->GlobalAccumulation = GACC_PARTIALS;
         s->WorkspaceSizePerElemC = d->f->compute_bpe;
+        /* a group has a slot each for the tile that it begins with and the one that it ends with */
+        if (by_wgmma) s->WorkspaceSizePerElemC *= 2;
     }
     if (s->GlobalSplitU > 1) {
-        if (s->GlobalSplitUAlgorithm == GSUA_MULTIPLE) {
+        if (s->GlobalSplitUAlgorithm == GSUA_SINGLE_KERNEL) {
+            s->GlobalAccumulation = GACC_PARTIALS;
+            s->WorkspaceSizePerElemC = d->f->compute_bpe * s->GlobalSplitU;
+        } else if (s->GlobalSplitUAlgorithm == GSUA_MULTIPLE) {
             s->GlobalAccumulation = GACC_MULTIPLE;
             s->WorkspaceSizePerElemC = d->f->compute_bpe * s->GlobalSplitU;
         } else if (d->f->compute != d->f->dest) {

@@ -115,8 +115,8 @@ Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation
     if (s->PackedC0IndicesX.n > 1) TRY(pred_add(&l, PRED_CD_STRIDES_EQUAL, 0, 0));
     TRY(pred_add(&l, PRED_LANGUAGE, 0,
                  s->KernelLanguage == LANG_ASSEMBLY ? LANGUAGE_ASSEMBLY : LANGUAGE_SOURCE));
-    if ((s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE) ||
-        (s->StreamK > 0 && s->StreamKAtomic))
+    bool ordered = s->GlobalAccumulation == GACC_MULTIPLE || s->GlobalAccumulation == GACC_PARTIALS;
+    if ((s->GlobalSplitU > 1 && !ordered) || (s->StreamK > 0 && s->StreamKAtomic))
         TRY(pred_add(&l, PRED_DETERMINISTIC, 0, false));
     if (s->PersistentKernel) TRY(pred_add(&l, PRED_PERSISTENT, 0, 0));
     TRY(pred_add(&l, PRED_UNIT, 0, s->EnableMatrixInstruction ? UNIT_MFMA : UNIT_VALU));

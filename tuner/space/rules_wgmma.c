@@ -80,9 +80,18 @@ static bool check_values(Derive *d)
 {
     Solution *s = d->s;
     if (!check_only(d, ONLY_WGMMA)) return false;
-    if (s->PersistentKernel == 0 || (d->f->batched && !s->PersistentKernelAlongBatch))
+    bool streams = s->StreamK != 0;
+    if (streams &&
+        (s->GlobalSplitU > 1 || s->ClusterK > 1 || s->PersistentKernel != 0 || s->StreamKAtomic != 0))
+        REJECT(d, WG_STREAM_K, s->StreamK);
+    if (!streams) s->StreamKAtomic = 0;
+    if (streams)
+        s->PersistentKernelAlongBatch = 0;
+    else if (s->PersistentKernel == 0 || (d->f->batched && !s->PersistentKernelAlongBatch))
         REJECT(d, WG_PERSISTENT, s->PersistentKernel, s->PersistentKernelAlongBatch);
-    if (s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE) REJECT(d, WG_SPLIT, s->GlobalSplitU);
+    if (s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE &&
+        s->GlobalAccumulation != GACC_PARTIALS)
+        REJECT(d, WG_SPLIT, s->GlobalSplitU);
     return true;
 }
 
@@ -111,6 +120,9 @@ static bool check_sides(Derive *d)
     Solution *s = d->s;
     const Deriver *f = d->f;
     int32_t row = WGMMA_ROW_BYTES / f->bpe, cluster = s->ClusterM * s->ClusterN;
+    if (s->ClusterK > 1 &&
+        (cluster * s->ClusterK > 8 || s->GlobalSplitU > 1 || s->ConsumerSchedule == SCHEDULE_PINGPONG))
+        REJECT(d, WG_CLUSTER_K, s->ClusterK, s->ClusterM, s->ClusterN);
     if (s->DepthU < 0) s->DepthU = row;
     if (s->DepthU % row) REJECT(d, WG_DEPTH, s->DepthU, row);
     s->DepthULds = s->LoopUnroll = s->DepthU;
@@ -119,8 +131,8 @@ static bool check_sides(Derive *d)
         int32_t side = AB(s, MacroTile, t), parts = t ? s->ClusterM : s->ClusterN;
         const bool k_major = wgmma_k_major(s, t);
         if (!k_major && side > row && side % row) REJECT(d, WG_SIDE, t, side, row);
-        bool cut = !k_major ? ceil_div(side, row) % parts == 0 || s->DepthU / parts % 8 == 0
-                            : side / parts % 8 == 0;
+        bool cut =
+            !k_major ? ceil_div(side, row) % parts == 0 || s->DepthU / parts % 8 == 0 : side / parts % 8 == 0;
         if (cluster > 4 || side % parts || !cut) REJECT(d, WG_CLUSTER, s->ClusterM, s->ClusterN, t);
         if (side / parts > 256) REJECT(d, WG_SIDE, t, side, 256);
     }
@@ -157,6 +169,8 @@ static bool check_local(Derive *d)
     wgmma_plan(s, &p);
     if (s->RingStages < 2 || p.local_bytes > limit)
         STOP(d, WG_STAGES, s->RingStages, p.stage_bytes, p.other_bytes, limit);
+    if (p.cluster_sum_bytes > s->RingStages * p.stage_bytes)
+        REJECT(d, WG_CLUSTER_SUMS, s->ClusterK, p.cluster_sum_bytes, s->RingStages * p.stage_bytes);
     s->LdsNumElements = p.local_bytes / d->f->bpe;
     s->LdsNumElementsAlignedA = s->MacroTileA * s->DepthU;
     s->LdsNumElementsAlignedB = s->MacroTileB * s->DepthU;
@@ -202,7 +216,8 @@ bool derive_without_wgmma(Derive *d)
     if (d->f->target->family != TARGET_NVPTX) return true;
     static const ParamId of_wgmma[] = {
         PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,    PARAM_ClusterN,
-        PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore, PARAM_PackOperands};
+        PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore, PARAM_PackOperands,
+        PARAM_ClusterK,          PARAM_DependentLaunch};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         int32_t v = *(const int32_t *)solution_field_const(s, p);

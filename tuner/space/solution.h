@@ -36,7 +36,7 @@ typedef struct {
 /* Values of ENUM rows: positions in the row's list of names. */
 enum { EDGE_BRANCH, EDGE_SHIFTPTR, EDGE_NONE };
 enum { LANG_SOURCE, LANG_ASSEMBLY };
-enum { GSUA_SINGLE, GSUA_MULTIPLE };
+enum { GSUA_SINGLE, GSUA_MULTIPLE, GSUA_SINGLE_KERNEL };
 enum { WGMT_B, WGMT_Z };
 enum { MAC_FMA, MAC_MAD };
 enum { MMF_NONE, MMF_GLC, MMF_SC0 };

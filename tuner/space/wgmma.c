@@ -21,7 +21,8 @@ bool wgmma_k_major(const Solution *s, int t)
 
 bool wgmma_engine_store(const Solution *s)
 {
-    return s->EngineStore && s->GlobalSplitU <= 1 && type_bytes((DataType)s->pt->DestDataType) > 1;
+    return s->EngineStore && (s->GlobalSplitU <= 1 || s->GlobalSplitUAlgorithm == GSUA_SINGLE_KERNEL) &&
+           s->ClusterK <= 1 && type_bytes((DataType)s->pt->DestDataType) > 1;
 }
 
 /* The box that one TMA copy transfers of a work-group's part of an operand's tile. */
@@ -53,7 +54,7 @@ static void plan_slices(const Solution *s, WgmmaPlan *p)
         else if (p->columns % p->slice_n)
             p->slice_n = 16;
     }
-    p->slice_bytes = pieces * p->slice_n * row * p->out_bytes;
+    p->slice_bytes = s->ClusterK > 1 ? 0 : pieces * p->slice_n * row * p->out_bytes;
     for (int t = 2; t < 4; t++) {
         p->box[t][0] = row, p->box[t][1] = p->slice_n;
         p->swizzle[t] = row * p->out_bytes == WGMMA_ROW_BYTES ? WGMMA_ROW_BYTES : 0;
@@ -85,6 +86,8 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->promotes = bytes == 1 && s->pt->DataType != TYPE_I8;
     p->registers = p->sums * (p->promotes ? 2 : 1);
     p->stage_bytes = (p->held[0] + p->held[1]) * s->DepthU * bytes;
+    /* columns of D; the pitch keeps writes of the fragments free of bank conflicts */
+    if (s->ClusterK > 1) p->cluster_sum_bytes = p->side[1] * (p->side[0] + (p->swapped ? 8 : 4)) * 4;
     p->other_bytes = p->groups * WGMMA_BUFFERS * p->slice_bytes + BARRIER_BYTES + ALIGN_BYTES;
     p->local_bytes = s->RingStages * p->stage_bytes + p->other_bytes;
 }

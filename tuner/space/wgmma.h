@@ -28,11 +28,12 @@ typedef struct {
     int32_t swizzle[4]; /* their swizzle in bytes; 0: lines that are shorter than the swizzle's rows */
     int32_t stage_bytes, slice_bytes, slice_n; /* slice_n: columns of D in a slice of results */
     int32_t out_bytes;                         /* bytes of an element of a slice */
-    int32_t local_bytes;                       /* shared memory with the solution's RingStages */
-    int32_t other_bytes;                       /* local_bytes without the ring */
-    bool promotes;     /* each stage has sums of its own, which are then added to those in f32 */
-    int32_t sums;      /* of a thread */
-    int32_t registers; /* that a thread's sums take, those of a stage with them */
+    int32_t cluster_sum_bytes; /* sums of a tile, which take the ring's place with ClusterK; else 0 */
+    int32_t local_bytes;       /* shared memory with the solution's RingStages */
+    int32_t other_bytes;       /* local_bytes without the ring */
+    bool promotes;             /* each stage has sums of its own, which are then added to those in f32 */
+    int32_t sums;              /* of a thread */
+    int32_t registers;         /* that a thread's sums take, those of a stage with them */
 } WgmmaPlan;
 
 /* True when MatrixInstruction is a wgmma shape; also for solutions that are not derived. */
@@ -41,7 +42,7 @@ bool wgmma_is(const Solution *s);
 void wgmma_plan(const Solution *s, WgmmaPlan *p);
 /* True when K is contiguous in operand t, or in the copy that PackOperands makes of it. */
 bool wgmma_k_major(const Solution *s, int t);
-/* True when TMA stores D. */
+/* True when TMA stores D: neither parts of K in a workspace nor sums of a cluster. */
 bool wgmma_engine_store(const Solution *s);
 
 #endif

@@ -7,9 +7,12 @@
  * poison: copies of the engine land when every thread waits or at a random moment before, wgmma multiplies when it
  * is waited for, and its accumulators are NaN until then; the engine reads what it stores when that is waited for.
  * fail() ends a launch that breaks the protocol: a copy into a stage that wgmma still reads, a barrier with more
- * arrivals or bytes than it expects, a slice that the engine stores without a fence behind the writes or that is
+ * arrivals or bytes than it expects, a read of another work-group's memory with no barrier of the cluster behind
+ * the write or before a write over it, a slice that the engine stores without a fence behind the writes or that is
  * written again while it is read, wgmma without its fence or off the boundary of its swizzle, an mbarrier that
  * other threads use before all have met, registers beyond those of a processor, a wait for ever. */
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <random>
@@ -46,8 +49,10 @@ struct MBarrier {
     int cta, tid, turn;
 };
 
+/* any, answer: of a reduction that is under way, and of the last one. */
 struct Named {
     int count, turn;
+    bool any, answer;
 };
 
 /* One wgmma of a thread that has not been waited for. */
@@ -75,11 +80,21 @@ struct Thread {
     bool fenced = false; /* wgmma.fence since the last wait */
     int store_group = 0;
     int registers = 0;        /* by setmaxnreg */
+    std::vector<std::pair<void *, std::array<uint32_t, 4>>> sums; /* written to a workspace, with no fence behind them */
+    bool acquired = true; /* a fence has followed the barrier that told of others' sums */
+    bool begins = false, waited = false; /* before the launches in front have ended; for them */
     std::vector<Range> dirty; /* writes that no fence of the proxy has followed */
+};
+
+/* Turns of the cluster's barrier in which a word of shared memory was written by a thread, and read by another
+ * work-group's; 0: never. */
+struct Turns {
+    int written, read;
 };
 
 struct Cta {
     std::vector<char> memory;
+    std::vector<Turns> turns;
     std::map<uint32_t, MBarrier> barrier;
     Named named[NAMED_BARRIERS];
     std::vector<Thread> thread;
@@ -109,6 +124,15 @@ char *bytes_at(Cta &c, Range r)
 {
     check_range(r);
     return c.memory.data() + (r.at - SHARED_AT);
+}
+
+int turn_now() { return cluster_barrier.turn + 1; }
+Turns &turns_at(Cta &c, uint32_t at) { return c.turns[(at - SHARED_AT) / 4]; }
+/* Bytes that are about to change. */
+void check_read(Cta &c, const Range &r)
+{
+    for (uint32_t at = r.at & ~3u; at < r.at + r.bytes; at += 4)
+        if (turns_at(c, at).read == turn_now()) fail("a write to shared address %lld, which other work-groups may still read", at);
 }
 
 /* ---- mbarriers ---- */
@@ -219,6 +243,10 @@ void check_unused(Cta &c, const Range &r)
                 if (x.meets(r)) fail("a copy into shared address %lld, which wgmma still reads", r.at);
     for (const Stored &s : c.stores)
         if (s.from.meets(r)) fail("a copy into shared address %lld, which a store still reads", r.at);
+    for (const Thread &t : c.thread)
+        for (const Range &w : t.dirty)
+            if (w.meets(r)) fail("a copy over shared address %lld, which was written without a fence of the proxy", w.at);
+    check_read(c, r);
     for (const auto &b : c.barrier)
         if (r.meets({b.first, 8})) fail("a copy over the mbarrier at %lld", b.first);
 }
@@ -235,6 +263,11 @@ void land(const Box &b)
         barrier_turn(bar);
     }
 }
+/* Launches in front may still write what this one reads, and read what it writes. */
+void check_waited()
+{
+    if (self().begins && !self().waited) fail("a copy before the launches in front have ended");
+}
 /* Starts a copy into the work-groups of the mask. */
 void engine_load(uint32_t to, const void *map, uint32_t bar, int c0, int c1, int c2, int mask)
 {
@@ -243,6 +276,7 @@ void engine_load(uint32_t to, const void *map, uint32_t bar, int c0, int c1, int
     const Range r = {to, box_bytes(m)};
     Box b = {to, bar, m.swizzle, std::vector<char>(r.bytes), mask};
     check_box(m, to);
+    check_waited();
     each_element(m, c, [&](uint32_t at, const char *from) {
         if (from) memcpy(&b.data[at], from, m.bytes); /* zeros behind the edge */
     });
@@ -272,6 +306,7 @@ void engine_store(const void *map, uint32_t from, int c0, int c1, int c2)
     const MapModel m = model_of(map);
     const Range r = {from, box_bytes(m)};
     check_box(m, from);
+    check_waited();
     check_range(r);
     for (const Thread &t : cta().thread)
         for (const Range &w : t.dirty)
@@ -314,6 +349,14 @@ void written(Range r)
     if (r.at % r.bytes) fail("a write of %lld bytes to shared address %lld", r.bytes, r.at);
     for (const Stored &s : cta().stores)
         if (s.from.meets(r)) fail("a write to shared address %lld, which a store still reads", r.at);
+    for (const Thread &t : cta().thread)
+        for (const Product &p : t.products)
+            for (const Range &x : p.reads)
+                if (x.meets(r)) fail("a write to shared address %lld, which wgmma still reads", r.at);
+    for (const Box &b : in_flight)
+        if (b.mask >> cur->cta & 1 && r.meets({b.to, (uint32_t)b.data.size()})) fail("a write to shared address %lld, which a copy is to fill", r.at);
+    check_read(cta(), r);
+    turns_at(cta(), r.at).written = turn_now();
     self().dirty.push_back(r);
 }
 void write_word(uint32_t at, uint32_t v)
@@ -327,6 +370,21 @@ uint32_t read_word(uint32_t at)
     if (at % 4) fail("a read of shared address %lld", at);
     memcpy(&v, bytes_at(cta(), {at, 4}), 4);
     return v;
+}
+/* 16 bytes of the shared memory of a work-group of the cluster. */
+void read_there(uint32_t at, uint32_t rank, uint32_t *v)
+{
+    check_range({at, 16});
+    if (at % 16) fail("a read of 16 bytes at shared address %lld", at);
+    if (rank >= ctas.size()) fail("work-group %lld of a cluster of %lld", rank, (long long)ctas.size());
+    Cta &c = ctas[rank];
+    if (!c.running) fail("a read of the memory of work-group %lld of the cluster, which has ended", rank);
+    for (uint32_t i = 0; i < 4; i++) {
+        Turns &t = turns_at(c, at + i * 4);
+        if (t.written == turn_now()) fail("a read of shared address %lld with no barrier of the cluster behind the write", at);
+        t.read = turn_now();
+    }
+    memcpy(v, bytes_at(c, {at, 16}), 16);
 }
 /* ldmatrix and stmatrix of n matrices: lane 8q + r has the address of row r of matrix q. */
 void move_matrices(uint32_t at, uint32_t *v, bool trans, bool store, int n = 4)
@@ -472,6 +530,55 @@ void named_meet(int id, int n, bool waits)
     }
     while (waits && b.turn == turn) swapcontext(&cur->c, &scheduler);
 }
+bool named_any(int id, int n, bool x)
+{
+    Named &b = cta().named[id];
+    if (b.count == 0) b.any = false;
+    b.any = b.any || x;
+    if (b.count == n - 1) b.answer = b.any;
+    self().acquired = false;
+    named_meet(id, n, true);
+    return b.answer;
+}
+
+/* ---- sums of parts in a workspace ---- */
+
+void sums_put(void *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    if ((uintptr_t)to % 16) fail("sums at an address that is no multiple of 16");
+    check_waited();
+    self().sums.push_back({to, {a, b, c, d}});
+}
+void fence_gpu()
+{
+    for (const auto &s : self().sums) memcpy(s.first, s.second.data(), 16);
+    self().sums.clear();
+    self().acquired = true;
+}
+void sums_get(const void *from, uint32_t *v)
+{
+    if ((uintptr_t)from % 16) fail("sums at an address that is no multiple of 16");
+    if (!self().acquired) fail("sums are read with no fence behind the barrier");
+    memcpy(v, from, 16);
+}
+/* All threads of the warp group have written and fenced. */
+uint32_t sums_count(uint32_t *counter)
+{
+    for (int t = cur->tid / 128 * 128; t < cur->tid / 128 * 128 + 128; t++)
+        if (!cta().thread[t].sums.empty()) fail("a part counts in before the sums of thread %lld are there", t);
+    check_waited();
+    return (*counter)++;
+}
+
+/* Work-groups run one after another here: what has not come yet does not come while one waits. */
+bool sums_wait(const uint32_t *counter, uint32_t n) { return *counter == n; }
+bool flag_change(uint32_t *flag, uint32_t from, uint32_t to)
+{
+    const uint32_t before = *flag;
+    if (before == from) *flag = to;
+    return before == from;
+}
+
 void registers_own(int n)
 {
     long long all = 0;
@@ -481,12 +588,15 @@ void registers_own(int n)
 }
 uint32_t rank_own() { return (uint32_t)cur->cta; }
 void cluster_meet() { meet(cluster_barrier); }
+/* Launches in front: there are none here. A thread has to wait before its work-group reads or writes memory. */
+void launches_begin() { self().begins = true; }
+void launches_wait() { self().waited = true; }
 void __syncwarp() { meet_warp(); }
 
 /* The work-groups of a cluster, and nothing under way. */
 void ctas_begin(int n, int threads)
 {
-    ctas.assign(n, Cta{std::vector<char>(SHARED_BYTES_MAX, (char)0xff), {}, {}, std::vector<Thread>(threads), {}, threads});
+    ctas.assign(n, Cta{std::vector<char>(SHARED_BYTES_MAX, (char)0xff), std::vector<Turns>(SHARED_BYTES_MAX / 4), {}, {}, std::vector<Thread>(threads), {}, threads});
     cluster_barrier = {n * threads, 0, 0};
     for (Barrier &b : warp_group_barrier) b = {128, 0, 0};
     in_flight.clear();

@@ -31,7 +31,9 @@ void fiber()
 void go_on(bool nobody_did)
 {
 #ifdef HOPPER
-    if (nobody_did ? !engine_step() : engine_random() % 4 == 0 && (engine_step(), false)) fail("every thread waits");
+    for (size_t i = 0; i < ctas.size(); i++)
+        if (engine_random() % 4 == 0) nobody_did = !engine_step() && nobody_did;
+    if (nobody_did && !engine_step()) fail("every thread waits");
 #else
     if (nobody_did) abort();
 #endif
@@ -61,30 +63,42 @@ void run_groups(std::vector<Fiber> &fibers, std::vector<char> &stacks, int group
 #endif
     for (size_t t = 0; t < n; t++) {
         Fiber &f = fibers[t];
-        f.tid = (int)t % threads, f.cta = (int)t / threads, f.done = false;
+        f.tid = (int)t % threads, f.cta = (int)t / threads, f.done = false, f.seen = UINT64_MAX;
         getcontext(&f.c);
         f.c.uc_stack.ss_sp = &stacks[t * bytes], f.c.uc_stack.ss_size = bytes, f.c.uc_link = nullptr;
         makecontext(&f.c, fiber, 0);
     }
     for (size_t left = n; left;) {
-        const uint64_t before = progress;
         bool all = true;
         left = 0;
         for (Fiber &f : fibers) {
             if (f.done) continue;
-            if (lags(f)) {
-                left++, all = false;
-                continue;
+            if (f.seen != progress && !lags(f)) { /* what it waits for changes with progress */
+                cur = &f;
+                swapcontext(&scheduler, &f.c);
+                f.seen = progress;
             }
-            cur = &f;
-            swapcontext(&scheduler, &f.c);
             left += !f.done;
         }
-        if (left) go_on(all && progress == before);
+        for (const Fiber &f : fibers) all = all && (f.done || f.seen == progress);
+        if (left) go_on(all);
     }
 #ifdef HOPPER
     ctas_end();
 #endif
+}
+} // namespace
+namespace
+{
+/* In which order work-groups (of kernels by wgmma: clusters) run; parts of a tile may come in any. */
+std::vector<unsigned> turns_of(unsigned n)
+{
+    std::vector<unsigned> order(n);
+    for (unsigned i = 0; i < n; i++) order[i] = i;
+#ifdef HOPPER
+    std::shuffle(order.begin(), order.end(), engine_random);
+#endif
+    return order;
 }
 } // namespace
 /* groups: of a cluster along x. */
@@ -95,7 +109,8 @@ extern "C" void launch(int which, int threads, int groups, const unsigned *grid,
     kernel = entries[which], arguments = args, gridDim = {grid[0], grid[1], grid[2]};
     for (unsigned z = 0; z < grid[2]; z++)
         for (unsigned y = 0; y < grid[1]; y++)
-            for (unsigned x = 0; x < grid[0]; x += groups) {
+            for (unsigned first : turns_of(grid[0] / groups)) {
+                const unsigned x = first * groups;
                 for (int i = 0; i < groups; i++) group_index[i] = {x + i, y, z};
                 run_groups(fibers, stacks, groups);
             }

@@ -23,7 +23,7 @@
 
 namespace
 {
-enum { CTAS = 4 /* of a cluster */, WARPS = 32 * CTAS, LANES = 32, SHARED_AT = 1024 /* of the stand-in for shared addresses */ };
+enum { CTAS = 8 /* of a cluster */, WARPS = 32 * CTAS, LANES = 32, SHARED_AT = 1024 /* of the stand-in for shared addresses */ };
 struct Index {
     unsigned x, y, z;
 };
@@ -34,6 +34,7 @@ struct Fiber {
     ucontext_t c;
     int tid, cta;
     bool done;
+    uint64_t seen; /* progress when it last had to wait */
 };
 Fiber *cur;
 ucontext_t scheduler;

@@ -24,6 +24,7 @@ typedef CUevent GpuEventHandle;
 typedef CUgraph GpuGraphHandle;
 typedef CUgraphExec GpuExec;
 typedef CUcontext GpuContext;
+typedef CUlaunchConfig GpuLaunchConfig;
 typedef CUtensorMap GpuMap;
 typedef CUtensorMapDataType GpuMapType;
 typedef CUtensorMapInterleave GpuMapInterleave;
@@ -31,6 +32,9 @@ typedef CUtensorMapSwizzle GpuMapSwizzle;
 typedef CUtensorMapL2promotion GpuMapPromotion;
 typedef CUtensorMapFloatOOBfill GpuMapFill;
 SAME(CUtensorMap, 128)
+SAME(CUlaunchConfig, 56)
+SAME(CUlaunchAttribute, 72)
+_Static_assert(offsetof(CUlaunchConfig, attrs) == 40 && offsetof(CUlaunchAttribute, value) == 8, "launches");
 _Static_assert(CU_TENSOR_MAP_DATA_TYPE_UINT8 == 0 && CU_TENSOR_MAP_DATA_TYPE_INT32 == 3, "map types");
 _Static_assert(CU_TENSOR_MAP_DATA_TYPE_FLOAT16 == 6 && CU_TENSOR_MAP_DATA_TYPE_FLOAT32 == 7, "map types");
 _Static_assert(CU_TENSOR_MAP_DATA_TYPE_FLOAT64 == 8 && CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 == 9, "map types");

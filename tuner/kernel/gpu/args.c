@@ -105,6 +105,10 @@ Err gpu_args(GpuPlan *p)
     if (p->assembly) TRY(tensor_sizes(p));
     TRY(pointers(p, "d", "c", true));
     TRY(pointers(p, "a", "b", false));
+    if (p->partial_sums) {
+        TRY(add(p, "@TC *", "sums", 8, 8));
+        TRY(add(p, "unsigned *", "flags", 8, 8));
+    }
     TRY(offsets(p));
     TRY(scalar(p, "alpha", "alpha_2"));
     if (p->use_beta) TRY(scalar(p, "beta", "beta_2"));

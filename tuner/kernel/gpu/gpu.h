@@ -262,6 +262,7 @@ typedef struct {
     int cluster[2];                             /* work-groups along M and N that copy for one another */
     bool engine_store;                          /* the copy engine stores D and reads C */
     int slice_row, slice_n; /* results leave in slices: rows along M of a block of one, columns */
+    bool dependent_launch;                      /* begins before the launch in front of it has ended */
 } GpuWarpGroups;
 
 struct GpuPlan {
@@ -280,6 +281,7 @@ struct GpuPlan {
     const View *view[4]; /* of A, B, C, D: of the program's tiles, behind gpu_maps_read */
     bool assembly;       /* argument order of assembly kernels */
     bool batched, strided, use_beta, workspace;
+    bool partial_sums;   /* D is written by the last one of a tile's parts; their sums are in a workspace */
     int n_threads, wave; /* of a work-group; lanes of a wave */
     int mt[2], depth_u;
     int sg[2], tt[2], lsu; /* threads and elements per thread along M and N; local split U */
@@ -511,6 +513,8 @@ void gpu_thread_tile_places(const GpuPlan *p, Buf *out);
 extern const GpuCopy gpu_copy_register; /* global memory -> registers -> local memory */
 
 Err gpu_lower(const Program *program, Str symbol, Buf *out);
+/* Sets n 32-bit flags to 0; nvptx. */
+Err gpu_flags(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
 Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 

@@ -189,6 +189,31 @@ Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, B
     return helper_end(&h, symbol, out);
 }
 
+/* ---- flags ---- */
+
+Err gpu_flags(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
+{
+    HelperText h;
+    TRY(helper_begin(&h, pt, t));
+    Stmts *s = &h.s, head;
+    ExprPool *pool = &s->pool;
+    stmts_init(&head, GPU_STMTS_BYTES);
+    stmt_file(&head, "nvptx/flags.cuh");
+    gpu_put(&h.p, &head, &h.body);
+    open_kernel(&h, symbol);
+    arg(&h, "unsigned *", "flags");
+    arg(&h, "unsigned", "n");
+    buf_puts(&h.body, ")\n{\n");
+    stmt_call(s, "flags_begin");
+    const Expr *group = expr_mul_i(pool, word(&h, "@group_x()"), KERNEL_HELPER_GROUP);
+    stmt_let(s, "at", expr_add(pool, group, expr_var(pool, "@tid()", 0, 0, KERNEL_HELPER_GROUP - 1)));
+    stmt_if_expr(s, expr_op(pool, EXPR_LT, wide(&h, "at"), word(&h, "n")));
+    stmt_store(s, access_element(SPACE_GLOBAL, "unsigned", 4, value_reg(s, "flags"), wide(&h, "at")),
+               value_int(s, 0));
+    stmt_end(s);
+    return helper_end(&h, symbol, out);
+}
+
 /* ---- post-GSU ---- */
 
 static void post_gsu_tensors(HelperText *h, const char *w)

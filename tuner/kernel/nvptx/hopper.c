@@ -4,6 +4,8 @@
  * engine stores D, of C and D. */
 #include "kernel/nvptx/hopper.h"
 
+#include <string.h>
+
 #include "kernel/nvptx/lanes.h"
 #include "problem/matrix_inst.h"
 
@@ -29,7 +31,12 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"bool", "B_K_MAJOR", !p->op[1].tlu},
                {"int", "CLUSTER_M", g->cluster[0]},
                {"int", "CLUSTER_N", g->cluster[1]},
-               {"int", "SPLIT", p->walk.split},
+               {"int", "CLUSTER_K", p->walk.members > 1 ? p->walk.members : 1},
+               {"bool", "DEPENDENT", g->dependent_launch},
+               {"int", "SPLIT", p->gsu_multiple ? p->walk.split : 1},
+               {"int", "STREAM_K", p->walk.stream_k},
+               {"bool", "PARTIAL_SUMS", p->partial_sums},
+               {"int", "SLOT_STEP", p->walk.stream_k ? 2 : 1},
                {"bool", "STORE_TMA", g->engine_store},
                {"int", "OUT_ROW", g->slice_row},
                {"int", "SLICE_N", g->slice_n},
@@ -109,48 +116,111 @@ static const WalkNames names = {.group = {"0u", "0u", "0u"},
                                 .tiles_m = "tiles_m",
                                 .tiles_n = "tiles_n",
                                 .batch = "size_batch",
-                                .stagger_mask = "stagger_mask"};
+                                .stagger_mask = "stagger_mask",
+                                .stream_group = "group",
+                                .stream_groups = "groups",
+                                .member = "member"};
+static const WalkNames names_of_tile = {.group = {"0u", "0u", "0u"},
+                                        .id = "tile",
+                                        .tiles_m = "tiles_m",
+                                        .tiles_n = "tiles_n",
+                                        .batch = "size_batch",
+                                        .stagger_mask = "stagger_mask"};
 
 static void tile_struct(Stmts *s)
 {
-    static const char *const field[] = {"wg0", "wg1", "wg2", "part", "first", "step", "late", "count"};
+    static const char *const field[] = {"wg0",  "wg1",   "wg2",  "part",      "first", "step",
+                                        "late", "count", "slot", "next_slot", "parts"};
     stmt_struct(s, "Tile", 0);
     for (size_t i = 0; i < sizeof field / sizeof *field; i++) stmt_var(s, "unsigned", field[i], NULL);
     stmt_end(s);
+}
+
+/* What a step of the walk is: its tile, its part of K, where the sums of all parts of the tile lie. */
+enum { TILE_FIELDS = 11 };
+typedef struct {
+    const char *name;
+    const Expr *value;
+} TileField;
+
+static const Expr *all_tiles(ExprPool *pool, const Walk *w)
+{
+    Walk one = *w; /* as if a tile had one part */
+    one.split = 1;
+    return walk_ids(pool, &one, &names);
+}
+
+static void stream_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
+{
+    ExprPool *pool = &s->pool;
+    const Expr *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX);
+    WalkStream x = walk_stream(pool, w, &names, all_tiles(pool, w), k);
+    stmt_let(s, "tile", x.tile);
+    WalkPlace at = walk_place(pool, w, &names_of_tile);
+    const TileField fields[TILE_FIELDS] = {{"wg0", at.wg0},
+                                           {"wg1", at.wg1},
+                                           {"wg2", at.wg2},
+                                           {"tile_part", x.part},
+                                           {"from", x.first},
+                                           {"by", expr_const(pool, 1)},
+                                           {"late", expr_const(pool, 0)},
+                                           {"n", x.count},
+                                           {"slot", x.slot},
+                                           {"next_slot", x.next_slot},
+                                           {"parts", x.parts}};
+    memcpy(out, fields, sizeof fields);
+}
+
+static void grid_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
+{
+    ExprPool *pool = &s->pool;
+    WalkPlace at = walk_place(pool, w, &names);
+    WalkChunks chunks = walk_chunks(pool, w, expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), at.part);
+    const Expr *late = w->staggers ? walk_stagger(pool, w, &names, &at, chunks.whole) : expr_const(pool, 0);
+    WalkSlots slots = walk_slots(pool, w, &names, &at);
+    const TileField fields[TILE_FIELDS] = {
+        {"wg0", at.wg0},        {"wg1", at.wg1},           {"wg2", at.wg2},       {"tile_part", at.part},
+        {"from", chunks.first}, {"by", chunks.step},       {"late", late},        {"n", chunks.count},
+        {"slot", slots.slot},   {"next_slot", slots.slot}, {"parts", slots.parts}};
+    memcpy(out, fields, sizeof fields);
 }
 
 /* Tiles count in clusters here; hopper.cuh finds a work-group's own. */
 static void walk(const Walk *w, Stmts *s)
 {
     ExprPool *pool = &s->pool;
+    TileField let[TILE_FIELDS];
+    const Value *field[TILE_FIELDS];
     gpu_heading(s, "---- the walk ----");
     tile_struct(s);
-    stmt_function(s, (Function){.result = "Tile",
-                                .name = "tile_of",
-                                STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"},
-                                            {"unsigned", "tiles_n"}, {"unsigned", "size_batch"},
-                                            {"unsigned", "size_k"}, {"unsigned", "stagger_mask"})});
-    WalkPlace at = walk_place(pool, w, &names);
-    WalkChunks chunks = walk_chunks(pool, w, expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), at.part);
-    const Expr *late = w->staggers ? walk_stagger(pool, w, &names, &at, chunks.whole) : expr_const(pool, 0);
-    const struct {
-        const char *name;
-        const Expr *value;
-    } let[] = {{"wg0", at.wg0},        {"wg1", at.wg1},     {"wg2", at.wg2}, {"tile_part", at.part},
-               {"from", chunks.first}, {"by", chunks.step}, {"late", late},  {"n", chunks.count}};
-    enum { N = sizeof let / sizeof *let };
-    const Value *field[N];
-    for (int i = 0; i < N; i++) {
+    stmt_function(s,
+                  (Function){.result = "Tile",
+                             .name = "tile_of",
+                             STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
+                                         {"unsigned", "size_batch"}, {"unsigned", "size_k"},
+                                         {"unsigned", "stagger_mask"}, {"unsigned", "member"},
+                                         {"unsigned", "group"}, {"unsigned", "groups"})});
+    if (w->stream_k)
+        stream_fields(w, s, let);
+    else
+        grid_fields(w, s, let);
+    for (int i = 0; i < TILE_FIELDS; i++) {
         stmt_let(s, let[i].name, let[i].value);
         field[i] = value_reg(s, let[i].name);
     }
-    stmt_return(s, value_list_n(s, N, field));
+    stmt_return(s, value_list_n(s, TILE_FIELDS, field));
     stmt_end(s);
     stmt_function(s, (Function){.result = "unsigned",
                                 .name = "tile_ids",
                                 STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
-                                            {"unsigned", "size_batch"})});
-    stmt_return(s, value_expr(s, walk_ids(pool, w, &names)));
+                                            {"unsigned", "size_batch"}, {"unsigned", "size_k"},
+                                            {"unsigned", "group"}, {"unsigned", "groups"})});
+    const Expr *ids = walk_ids(pool, w, &names);
+    if (w->stream_k)
+        ids =
+            walk_stream(pool, w, &names, all_tiles(pool, w), expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX))
+                .steps;
+    stmt_return(s, value_expr(s, ids));
     stmt_end(s);
     stmt_gap(s);
 }
@@ -160,7 +230,8 @@ static void walk(const Walk *w, Stmts *s)
 static void kernel_head(const GpuPlan *plan, Str symbol, Buf *out)
 {
     const GpuWarpGroups *g = &plan->groups;
-    int cluster = g->cluster[0] * g->cluster[1], n_maps = g->engine_store ? 4 : 2;
+    int parts = plan->walk.members > 1 ? plan->walk.members : 1;
+    int cluster = g->cluster[0] * g->cluster[1] * parts, n_maps = g->engine_store ? 4 : 2;
     plan->dialect->lds_file(plan, symbol, out);
     /* the 1 lets the compiler know how many registers there are to be divided */
     buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%d, 1) ", plan->n_threads);
@@ -184,14 +255,15 @@ static void kernel(const GpuPlan *p, Stmts *s)
     const Value *beta = value_call(s, "g_from_s", value_reg(s, "beta"));
     const char *const map[] = {"map_a", "map_b", "map_c", "map_d"};
     const int from = p->groups.engine_store ? 2 : 0; /* without it maps of C and D are not used */
-    stmt_define(s, "Args", "args",
-                value_list(s, value_reg(s, "d"), value_reg(s, "c"), alpha,
-                           p->use_beta ? beta : value_int(s, 0), value_reg(s, "ldd"),
-                           or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
-                           or_number(s, p->batched, "batch_c", "0"), value_reg(s, "size_m"),
-                           value_reg(s, "size_n"), or_number(s, p->batched, "size_batch", "1"),
-                           value_reg(s, "size_k"), value_reg(s, "tiles_m"), value_reg(s, "tiles_n"),
-                           or_number(s, p->walk.staggers, "stagger_mask", "0")));
+    stmt_define(
+        s, "Args", "args",
+        value_list(s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
+                   value_reg(s, "ldd"), or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
+                   or_number(s, p->batched, "batch_c", "0"), value_reg(s, "size_m"), value_reg(s, "size_n"),
+                   or_number(s, p->batched, "size_batch", "1"), value_reg(s, "size_k"),
+                   value_reg(s, "tiles_m"), value_reg(s, "tiles_n"),
+                   or_number(s, p->walk.staggers, "stagger_mask", "0"),
+                   or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0")));
     stmt_call(s, "gemm", value_reg(s, "lds"), value_reg(s, "args"), value_reg(s, map[0]),
               value_reg(s, map[1]), value_reg(s, map[from]), value_reg(s, map[from + 1]));
 }
@@ -212,6 +284,8 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     walk(&program->walk, &s);
     stmt_file(&s, "nvptx/hopper.cuh");
     stmt_file(&s, "nvptx/hopper_results.cuh");
+    stmt_file(&s, "nvptx/hopper_split.cuh");
+    stmt_file(&s, "nvptx/hopper_kernel.cuh");
     gpu_put(p, &s, &body);
     kernel_head(p, symbol, &body);
     stmts_init(&s, GPU_STMTS_BYTES);

@@ -11,6 +11,10 @@
  *     SWAP                      the instruction's 64 rows lie along N, not M
  *     A_K_MAJOR B_K_MAJOR       K is contiguous in memory
  *     CLUSTER_M CLUSTER_N       work-groups with neighbouring tiles that share copies of B, of A
+ *     CLUSTER_K                 work-groups of a cluster with a part of K each, whose sums are added in shared memory
+ *     DEPENDENT                 begins before the launch in front of it has ended
+ *     STREAM_K                  groups take shares of the chunks of tiles
+ *     PARTIAL_SUMS SLOT_STEP    parts of K of a tile, of which the last one that comes adds the sums of all
  *     SPLIT                     parts of K, with sums of their own in the workspace
  *     STORE_TMA READS           results by the copy engine; C is read unless beta is 0
  *     OUT_ROW SLICE_N           rows along M of a block of a slice of results, columns of a slice
@@ -34,12 +38,15 @@ struct Args {
     g_TC alpha, beta;
     u64 ldd, batch_d, ldc, batch_c;
     u32 m, n, batch, k, tiles_m, tiles_n, stagger_mask;
+    g_TC *sums;
+    u32 *flags;
 };
 
 /* X is the operand of the instruction's 64 rows, Y that of its columns. */
 constexpr int X_TILE = SWAP ? M1 : M0, Y_TILE = SWAP ? M0 : M1;
 constexpr bool X_K = SWAP ? B_K_MAJOR : A_K_MAJOR, Y_K = SWAP ? A_K_MAJOR : B_K_MAJOR;
-constexpr int CLUSTER = CLUSTER_M * CLUSTER_N;
+/* Work-groups that copy for one another; all of a cluster. */
+constexpr int COPIERS = CLUSTER_M * CLUSTER_N, CLUSTER = COPIERS * CLUSTER_K;
 /* Parts that a tile's copy is cut into, one of each work-group that shares it. */
 constexpr int X_PARTS = SWAP ? CLUSTER_M : CLUSTER_N, Y_PARTS = SWAP ? CLUSTER_N : CLUSTER_M;
 
@@ -61,7 +68,8 @@ constexpr int SLICES_Y = SWAP ? Y_TILE / OUT_ROW : Y_TILE / SLICE_N, SLICES = RX
 constexpr int SLICE_BYTES = PIECES * SLICE_N * OUT_LINE, BUFFERS = 2;
 constexpr int COLUMNS = SWAP ? OUT_ROW : SLICE_N; /* of the instruction, in a slice */
 
-constexpr int OUT_AT = STAGES * STAGE, BARS_AT = OUT_AT + CONSUMERS * BUFFERS * SLICE_BYTES;
+/* With CLUSTER_K sums are stored from the ring's place. */
+constexpr int OUT_AT = STAGES * STAGE, BARS_AT = OUT_AT + (CLUSTER_K > 1 ? 0 : CONSUMERS * BUFFERS * SLICE_BYTES);
 static_assert(SHARED_BYTES == BARS_AT + 512 + 1024,
               "the planner's bytes; 1024: to begin on a boundary of the swizzle");
 
@@ -105,7 +113,7 @@ FN void bar_wait(u32 bar, u32 parity)
 /* Arrives at the barrier of that place in work-group `rank` of the cluster. */
 FN void bar_arrive(u32 bar, u32 rank)
 {
-    if constexpr (CLUSTER == 1)
+    if constexpr (COPIERS == 1)
         asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
     else
         asm volatile("{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %0, %1;\n\t"
@@ -162,6 +170,7 @@ template <int N> FN void store_wait_read()
 FN void store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 FN void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 FN void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
+FN void consumers_sync() { asm volatile("bar.sync %0, %1;" ::"r"(1 + CONSUMERS), "n"(CONSUMERS * 128) : "memory"); }
 /* Two warp groups that take turns: one waits for its turn, the other gives it. */
 FN void turn_wait(int wg) { asm volatile("bar.sync %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
 FN void turn_give(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
@@ -169,6 +178,10 @@ FN void turn_give(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(1 + CONSUME
 /* Registers of each thread of a warp group. */
 template <int N> FN void fewer_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
 template <int N> FN void more_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
+
+/* The next launch may begin; those in front have ended, and what they wrote is there. */
+FN void dependent_begins() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+FN void wait_for_launches() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
 FN void prefetch_map(const Map &map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 
@@ -181,6 +194,7 @@ template <int N> FN void wgmma_wait()
 
 /* Registers are the compiler's while no product is under way. */
 FN void keep(float &x) { asm volatile("" : "+f"(x)::"memory"); }
+FN void keep(u32 &x) { asm volatile("" : "+r"(x)::"memory"); }
 FN void keep(int &x) { asm volatile("" : "+r"(x)::"memory"); }
 FN void keep(g_TC (&acc)[RX][N_ACC])
 {
@@ -195,31 +209,39 @@ FN void keep(g_TC (&acc)[RX][N_ACC])
 struct Place {
     int m, n, batch;                    /* first row and column */
     u32 part, first, step, late, count; /* chunks of K: the first one, from one to the next, where to begin */
+    u32 slot, next_slot, parts; /* of sums in the workspace */
 };
 
 struct Walk {
-    u32 id, step, total, along, across;
+    u32 id, step, total, along, across, group, groups;
     FN Walk(const Args &a)
     {
         along = (a.tiles_m + CLUSTER_M - 1) / CLUSTER_M;
         across = (a.tiles_n + CLUSTER_N - 1) / CLUSTER_N;
-        id = blockIdx.x / CLUSTER;
-        step = gridDim.x / CLUSTER;
-        total = tile_ids(along, across, a.batch);
+        group = blockIdx.x / CLUSTER;
+        groups = gridDim.x / CLUSTER;
+        id = STREAM_K ? 0 : group;
+        step = STREAM_K ? 1 : groups;
+        total = tile_ids(along, across, a.batch, a.k, group, groups);
     }
     FN bool done() const { return id >= total; }
     FN void next() { id += step; }
     FN Place place(const Args &a, u32 rank) const
     {
-        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask);
+        u32 g = group, n = groups; /* shares are computed for each step; else they take registers all the time */
+        if constexpr (STREAM_K) keep(g), keep(n);
+        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask, rank / COPIERS, g, n);
         Place p = {(int)((t.wg0 * CLUSTER_M + rank % CLUSTER_M) * M0),
-                   (int)((t.wg1 * CLUSTER_N + rank / CLUSTER_M) * M1),
+                   (int)((t.wg1 * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N) * M1),
                    (int)t.wg2,
                    t.part,
                    t.first,
                    t.step,
                    t.late,
-                   t.count};
+                   t.count,
+                   t.slot,
+                   t.next_slot,
+                   t.parts};
         /* nothing to add up: a chunk behind K, which the copy engine fills with zeros */
         if (p.count == 0 || g_is_zero(a.alpha)) p.first = a.k / DU + 1, p.late = 0, p.count = 1;
         return p;
@@ -282,14 +304,14 @@ FN void load_tile(u32 to, const Map &map, u32 bar, int free, int k, int batch, i
     }
 }
 
-FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shared &shared)
+FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shared &shared, int thread)
 {
     const u32 rank = cluster_rank();
-    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
+    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N, first = rank / COPIERS * COPIERS;
     /* A is shared along N, B along M */
     int mask_a = 0, mask_b = 0;
-    for (int i = 0; i < CLUSTER_N; i++) mask_a |= 1 << (i * CLUSTER_M + rank_m);
-    for (int i = 0; i < CLUSTER_M; i++) mask_b |= 1 << (rank_n * CLUSTER_M + i);
+    for (int i = 0; i < CLUSTER_N; i++) mask_a |= 1 << (first + i * CLUSTER_M + rank_m);
+    for (int i = 0; i < CLUSTER_M; i++) mask_b |= 1 << (first + rank_n * CLUSTER_M + i);
     const Map &map_x = SWAP ? map_b : map_a, &map_y = SWAP ? map_a : map_b;
     const int part_x = SWAP ? rank_m : rank_n, part_y = SWAP ? rank_n : rank_m;
     const int mask_x = SWAP ? mask_b : mask_a, mask_y = SWAP ? mask_a : mask_b;
@@ -298,7 +320,7 @@ FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shar
         const Place p = walk.place(args, rank);
         const int x = SWAP ? p.n : p.m, y = SWAP ? p.m : p.n;
         u32 chunk = p.late;
-        for (u32 i = 0; i < p.count; i++, ring.next()) {
+        for (u32 i = 0; thread == 0 && i < p.count; i++, ring.next()) {
             const int k = (int)((p.first + chunk * p.step) * DU);
             if (++chunk == p.count) chunk = 0;
             bar_wait(shared.empty(ring.stage), ring.phase ^ 1);
@@ -306,6 +328,11 @@ FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shar
             bar_expect(bar, STAGE);
             load_tile<X_K, X_TILE, X_PARTS>(shared.x(ring.stage), map_x, bar, x, k, p.batch, part_x, mask_x);
             load_tile<Y_K, Y_TILE, Y_PARTS>(shared.y(ring.stage), map_y, bar, y, k, p.batch, part_y, mask_y);
+        }
+        if constexpr (CLUSTER_K > 1) {
+            __syncwarp();
+            cluster_sync(); /* all parts' sums are there */
+            cluster_sync(); /* and have been read: copies may take their place */
         }
     }
 }
@@ -343,12 +370,12 @@ FN void multiply(g_TC (&acc)[RX][N_ACC], u32 x, u32 y, int add)
 /* Tells the work-groups that copy into this one's stages. */
 FN void release(const Shared &shared, u32 stage, u32 rank, int thread)
 {
-    if constexpr (CLUSTER == 1) {
+    if constexpr (COPIERS == 1) {
         if (thread == 0) bar_arrive(shared.empty(stage), 0);
     } else {
-        const u32 other = thread;
-        const bool shares = other % CLUSTER_M == rank % CLUSTER_M || other / CLUSTER_M == rank / CLUSTER_M;
-        if (thread < CLUSTER && shares) bar_arrive(shared.empty(stage), other);
+        const u32 other = thread, own = rank % COPIERS;
+        const bool shares = other % CLUSTER_M == own % CLUSTER_M || other / CLUSTER_M == own / CLUSTER_M;
+        if (thread < COPIERS && shares) bar_arrive(shared.empty(stage), rank - own + other);
     }
 }
 
