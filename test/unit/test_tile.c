@@ -145,12 +145,16 @@ static void pipelined(void **state)
     static const struct {
         const char *name, *find, *put;
         int stages;
-    } rows[] = {{"plain", "by 0", "by 0", 2},
-                {"dual", "by 0", "by 0", 2},
-                {"plain", "step 32 {", "step 32 {\n  update_tile_offset %a k + 0", 1},
-                {"plain", " wg_map<[4, 1] of [8, 64]> sg_map<[4, 16] of [1, 4]>", "", 2},
-                {"plain", "%b k + 32", "%b k + %k", 1},
-                {"plain", "loop", "load_tile %la <- %a\nload_tile %lb <- %b\nloop", 1}};
+        bool async;
+    } rows[] = {{"plain", "by 0", "by 0", 2, false},
+                {"matrix_16x8x16", "by 0", "by 0", 4, true},
+                {"plain", "S[k 32, m 64] wg_map", "S[k 32, m 64] buffers 3 wg_map", 3, true},
+                {"transposed_a", "H[k 32, m 64] wg_map", "H[k 32, m 64] buffers 3 wg_map", 2, false},
+                {"dual", "by 0", "by 0", 2, false},
+                {"plain", "step 32 {", "step 32 {\n  update_tile_offset %a k + 0", 1, false},
+                {"plain", " wg_map<[4, 1] of [8, 64]> sg_map<[4, 16] of [1, 4]>", "", 2, false},
+                {"plain", "%b k + 32", "%b k + %k", 1, false},
+                {"plain", "loop", "load_tile %la <- %a\nload_tile %lb <- %b\nloop", 1, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Arena a;
         Program p;
@@ -165,6 +169,7 @@ static void pipelined(void **state)
         if (!e) e = tile_plan(&p, target_find(STR("sm_90")), "p", &plan);
         if (!e && plan.stages != rows[i].stages) fail_msg("'%s': %d stages", rows[i].put, plan.stages);
         assert_ok(e);
+        assert_int_equal(plan.async, rows[i].async);
         arena_fini(&a);
     }
 }

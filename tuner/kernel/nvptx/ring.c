@@ -155,6 +155,9 @@ static void copies(const GpuPlan *p, Buf *out)
 {
     Stmts s;
     stmts_init(&s, GPU_STMTS_BYTES);
+    stmt_file(&s, "nvptx/ring_types.cuh");
+    stmt_file(&s, "nvptx/async.cuh");
+    stmt_file(&s, "nvptx/shared.cuh");
     stmt_file(&s, "nvptx/ring_copies.cuh");
     int bytes = gpu_type_bytes(&p->in);
     if (p->ring.holds) stmt_file(&s, "nvptx/ring_held.cuh");

@@ -153,6 +153,8 @@ static void nvptx_memory(const GpuPlan *p, Stmts *s)
 {
     (void)p;
     stmt_file(s, "nvptx/tile.cuh");
+    stmt_file(s, "nvptx/async.cuh");
+    stmt_file(s, "nvptx/shared.cuh");
 }
 
 /* What the kernel calls: access to memory, the matrix instruction, padding as an element of A and B. */

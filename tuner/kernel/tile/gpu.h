@@ -41,6 +41,8 @@ static inline const GpuPlan *tile_gpu_plan(const TileLowering *t) { return t->nu
 void tile_gpu_fetch_registers(TileLowering *t);
 void tile_gpu_fetch(TileLowering *t);
 void tile_gpu_put(TileLowering *t);
+/* Both at once: copies that are under way until tile_gpu_loop waits for them (TilePlan.async). */
+void tile_gpu_fetch_async(TileLowering *t);
 /* The same of any tile, element by element. */
 void tile_gpu_copy(TileLowering *t);
 /* Lowers the variable `turns` to the number of the loop's first turns in which tile_gpu_fetch can load it. */

@@ -79,6 +79,12 @@ static void whole_turns(TileLowering *t, const Op *loop, const Expr *whole)
     const HandArgs *h = loop->hand;
     const char *rd = t->plan->stages > 1 ? "rd" : NULL, *wr = t->plan->stages > 1 ? "wr" : NULL;
     const Expr *next = expr_add_i(pool, h->counter, loop->step);
+    each_load(t, loop, tile_gpu_fetch_registers);
+    if (rd) stmt_var(s, "unsigned", rd, value_int(s, 0));
+    each_load(t, loop, tile_gpu_fetch);
+    move(t, loop);
+    put(t, loop, NULL);
+    stmt_barrier(s);
     stmt_loop(s, (Loop){.var = h->variable,
                         .condition = value_expr(s, expr_op(pool, EXPR_LT, next, whole)),
                         .step = loop->step,
@@ -100,6 +106,58 @@ static void whole_turns(TileLowering *t, const Op *loop, const Expr *whole)
     consume(t, loop, rd);
     stmt_barrier(s);
     stmt_update(s, VALUE_ADD, value_reg(s, h->variable), value_int(s, loop->step));
+}
+
+/* ---- asynchronous copies ---- */
+
+/* The stage behind that at the byte `at`. */
+static void advance(TileLowering *t, const char *at)
+{
+    ExprPool *pool = &t->s->pool;
+    const int64_t bytes = t->plan->stage_bytes, last = bytes * (t->plan->stages - 1);
+    const Expr *now = expr_var(pool, at, 0, 0, last),
+               *wraps = expr_op(pool, EXPR_EQ, now, expr_const(pool, last));
+    const Expr *next = expr_within(pool, expr_add_i(pool, now, bytes), 0, last);
+    stmt_set(t->s, value_reg(t->s, at),
+             value_expr(t->s, expr_select(pool, wraps, expr_const(pool, 0), next)));
+}
+
+/* Starts the loads of the turn with that counter, if there is one. They are a group in any case, so that
+ * waits can count. */
+static void start(TileLowering *t, const Op *loop, const Expr *counter, const Expr *whole)
+{
+    Stmts *s = t->s;
+    stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, counter, whole));
+    tile_gpu_local_tiles(t, "wr");
+    each_load(t, loop, tile_gpu_fetch_async);
+    move(t, loop);
+    stmt_end(s);
+    stmt_do(s, value_call_0(s, "@commit"));
+    advance(t, "wr");
+}
+
+/* Turns up to `whole`; the loads of a turn begin stages - 1 turns before. */
+static void async_turns(TileLowering *t, const Op *loop, const Expr *whole)
+{
+    Stmts *s = t->s;
+    ExprPool *pool = &s->pool;
+    const HandArgs *h = loop->hand;
+    const int32_t ahead = t->plan->stages - 1;
+    stmt_var(s, "unsigned", "rd", value_int(s, 0));
+    stmt_var(s, "unsigned", "wr", value_int(s, 0));
+    for (int32_t i = 0; i < ahead; i++)
+        start(t, loop, expr_add_i(pool, h->counter, (int64_t)i * loop->step), whole);
+    stmt_loop(
+        s,
+        (Loop){
+            .var = h->variable, .limit = whole, .step = loop->step, .slot = h->slot, .unroll = UNROLL_NONE});
+    stmt_do(s, value_call_0(s, stmts_name(s, "@arrived<%d>", ahead - 1)));
+    stmt_barrier(s);
+    start(t, loop, expr_add_i(pool, h->counter, (int64_t)ahead * loop->step), whole);
+    consume(t, loop, "rd");
+    advance(t, "rd");
+    stmt_end(s);
+    stmt_barrier(s);
 }
 
 /* The others, element by element, in one stage. */
@@ -132,13 +190,7 @@ bool tile_gpu_loop(TileLowering *t)
     stmt_var(s, expr_type(t->family->style, h->counter), h->variable, value_expr(s, h->n[0].e));
     const Expr *whole = whole_end(t, loop);
     stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, h->counter, whole));
-    each_load(t, loop, tile_gpu_fetch_registers);
-    if (t->plan->stages > 1) stmt_var(s, "unsigned", "rd", value_int(s, 0));
-    each_load(t, loop, tile_gpu_fetch);
-    move(t, loop);
-    put(t, loop, NULL);
-    stmt_barrier(s);
-    whole_turns(t, loop, whole);
+    (t->plan->async ? async_turns : whole_turns)(t, loop, whole);
     stmt_end(s);
     other_turns(t, loop);
     stmt_end(s);

@@ -160,25 +160,37 @@ void tile_gpu_fetch_registers(TileLowering *t)
                DIMS(x.across * x.along));
 }
 
-/* All inside: a 32-bit offset from the tile's first element. */
-static void fetch_vectors(TileLowering *t, const Part *x)
+/* Declares the tile's first element in memory and its leading dimension. */
+static const Value *let_first(TileLowering *t, const Part *x)
 {
     Stmts *s = t->s;
-    ExprPool *pool = &s->pool;
-    const int bytes = type_bytes(t->p->tile[x->from].type);
-    const Expr *zero = expr_const(pool, 0);
+    const Expr *zero = expr_const(&s->pool, 0);
     const Value *first =
         value_op(s, VALUE_ADD, base(t, x->from), value_expr(s, tile_offset(t, x->from, zero, zero)));
     first = stmt_define(s, "const char *", "first", value_cast(s, "const char *", first));
     stmt_define(s, "unsigned", "ld",
                 value_cast(s, "unsigned", value_expr(s, tile_position(t, x->from, POSITION_LD))));
-    Run r = open_runs(t, x);
+    return first;
+}
+
+/* Bytes from there to a run's first element: 32 bits, as is_near has found. */
+static const Expr *run_offset(TileLowering *t, const Part *x, const Run *r)
+{
+    ExprPool *pool = &t->s->pool;
     const Expr *ld = expr_var(pool, "ld", 0, 0, UINT32_MAX);
-    const Expr *line = expr_within(pool, expr_mul(pool, r.at[1 - x->side], ld), 0, INT32_MAX);
-    const Expr *offset = expr_within(pool, expr_add(pool, line, r.at[x->side]), 0, INT32_MAX);
-    offset = expr_within(pool, expr_mul_i(pool, offset, bytes), 0, INT32_MAX);
+    const Expr *line = expr_within(pool, expr_mul(pool, r->at[1 - x->side], ld), 0, INT32_MAX);
+    const Expr *offset = expr_within(pool, expr_add(pool, line, r->at[x->side]), 0, INT32_MAX);
+    return expr_within(pool, expr_mul_i(pool, offset, type_bytes(t->p->tile[x->from].type)), 0, INT32_MAX);
+}
+
+/* All inside: a 32-bit offset from the tile's first element. */
+static void fetch_vectors(TileLowering *t, const Part *x)
+{
+    Stmts *s = t->s;
+    const Value *first = let_first(t, x);
+    Run r = open_runs(t, x);
     const char *load = stmts_name(s, "@load_from<%s>", vector_type(t, x->from, x->n, ""));
-    stmt_set(s, fetched(t, x->to, r.number), value_call(s, load, first, value_expr(s, offset)));
+    stmt_set(s, fetched(t, x->to, r.number), value_call(s, load, first, value_expr(s, run_offset(t, x, &r))));
     stmt_end(s);
     stmt_end(s);
 }
@@ -251,6 +263,32 @@ static void put_runs(TileLowering *t, const Part *x)
     }
     stmt_end(t->s);
     stmt_end(t->s);
+}
+
+void tile_gpu_fetch_async(TileLowering *t)
+{
+    Stmts *s = t->s;
+    ExprPool *pool = &s->pool;
+    const Part x = part_of(t);
+    const TilePlace *place = &t->plan->tile[x.to];
+    const int bytes = tile_copy_bytes(t->p, t->plan, t->o), element = type_bytes(t->p->tile[x.to].type);
+    if (!open_writes(t, x.to)) stmt_block(s);
+    const Expr *zero = expr_const(pool, 0), *at[2];
+    const Value *first = let_first(t, &x);
+    for (int i = 0; i < 2; i++) at[i] = tile_element(pool, t->p, t->plan, x.to, i, tile_gpu_tid(t), zero);
+    const TilePointer to = tile_gpu_pointer(t, x.to, "to", tile_local(pool, place, at[0], at[1]));
+    Run r = open_runs(t, &x);
+    const Expr *q = zero, *from = run_offset(t, &x, &r);
+    const bool single = bytes == element && x.n > 1;
+    if (single) q = stmt_unrolled(s, "q", TILE_SLOT_U, x.n);
+    element_of_run(t, &x, &r, q, at);
+    const Value *local_at =
+        value_place(s, tile_gpu_local(t, &to, "char", 1, tile_local(pool, place, at[0], at[1])));
+    from = expr_add(pool, from, expr_mul_i(pool, q, element));
+    const Value *global_at = value_op(s, VALUE_ADD, first, value_expr(s, from));
+    stmt_call(s, stmts_name(s, "@cp<%d>", bytes), value_call(s, "@shared", value_reg(s, "lds"), local_at),
+              global_at);
+    for (int i = 0; i < 3 + single; i++) stmt_end(s);
 }
 
 void tile_gpu_put(TileLowering *t)

@@ -82,11 +82,71 @@ static void multiply_elements(TileLowering *t, const Value *const x[2])
 
 /* ---- matrix instructions ---- */
 
+static bool is_mma(const MatrixInst *in) { return matrix_unit(in) == MATRIX_UNIT_MMA; }
+
+/* ldmatrix reads four blocks of 8 rows of 16 bytes along K: an operand of 16 rows, or those of 8 columns of
+ * two instructions. Lane l has the address of row l % 8 of block l / 8. Blocks are in the order of registers
+ * (matrix_lanes.h): rows first in the first operand, K first in the second. */
+enum { BLOCK_ROWS = 8, BLOCK_BYTES = 16, BLOCKS = 4 };
+
+/* What the lane reads of instruction, or pair of instructions, number i. */
+static const Expr *block_address(TileLowering *t, int operand, const Expr *k, const Expr *i)
+{
+    ExprPool *pool = &t->s->pool;
+    const int acc = t->o->tile[0], length = BLOCK_BYTES / type_bytes(t->plan->tile[acc].inst->a);
+    const Expr *lane = expr_mod_i(pool, tile_gpu_tid(t), t->plan->n_lanes);
+    const Expr *block = expr_div_i(pool, lane, BLOCK_ROWS), *row = expr_mod_i(pool, lane, BLOCK_ROWS);
+    const Expr *second = expr_div_i(pool, block, 2), *odd = expr_mod_i(pool, block, 2);
+    if (operand)
+        i = expr_add(pool, expr_mul_i(pool, i, 2), second);
+    else
+        row = expr_add(pool, row, expr_mul_i(pool, odd, BLOCK_ROWS));
+    const Expr *free =
+        expr_add(pool, tile_instruction(pool, t->p, t->plan, acc, operand, tile_gpu_tid(t), i), row);
+    return address(t, operand, expr_add(pool, k, expr_mul_i(pool, operand ? odd : second, length)), free);
+}
+
+/* Instructions that one ldmatrix serves; 0: it cannot read this operand. */
+static int per_ldmatrix(TileLowering *t, int operand)
+{
+    ExprPool *pool = &t->s->pool;
+    const int acc = t->o->tile[0], n = tile_instructions(t->plan, acc, operand), each = operand ? 2 : 1;
+    const MatrixInst *in = t->plan->tile[acc].inst;
+    const int bytes = in ? type_bytes(in->a) : 0, rows = in && operand ? in->n : in ? in->m : 0;
+    if (!in || !is_mma(in) || bytes > 2 || in->k * bytes != 2 * BLOCK_BYTES || n % each) return 0;
+    if (rows * each != 2 * BLOCK_ROWS) return 0;
+    const Expr *i = expr_var(pool, "i", TILE_SLOT_I, 0, n / each - 1);
+    const Expr *k = expr_mul_i(pool, expr_var(pool, "u", TILE_SLOT_L, 0, HAND_MAX_SIDE / in->k), in->k);
+    return block_address(t, operand, k, i)->factor % BLOCK_BYTES ? 0 : each;
+}
+
+static void read_blocks(TileLowering *t, Reader *reader, const Value *to, const Expr *k, int each)
+{
+    Stmts *s = t->s;
+    ExprPool *pool = &s->pool;
+    const int registers = BLOCKS / each,
+              n = tile_instructions(t->plan, t->o->tile[0], reader->operand) / each;
+    const Expr *i = stmt_unrolled(s, "i", TILE_SLOT_I, n);
+    const Value *all = stmt_array(s, "@F", "all", DIMS(BLOCKS));
+    const Access from =
+        tile_gpu_local(t, &reader->pointer, "@F", BLOCK_BYTES, block_address(t, reader->operand, k, i));
+    stmt_call(s, "@ldsm", all, value_call(s, "@shared", value_reg(s, "lds"), value_place(s, from)));
+    const Expr *r = stmt_unrolled(s, "r", TILE_SLOT_J, BLOCKS);
+    const Expr *number = expr_add(pool, expr_mul_i(pool, i, each), expr_div_i(pool, r, registers));
+    stmt_set(s, value_at(s, value_at(s, to, number), expr_mod_i(pool, r, registers)), value_at(s, all, r));
+    stmt_end(s);
+    stmt_end(s);
+}
+
 /* What a lane of an mma.sync holds: registers of 4 bytes, or doubles. */
 static void read_registers(TileLowering *t, Reader *reader, const Value *to, const Expr *k)
 {
-    const int operand = reader->operand;
+    const int operand = reader->operand, each = per_ldmatrix(t, operand);
     Stmts *s = t->s;
+    if (each) {
+        read_blocks(t, reader, to, k, each);
+        return;
+    }
     ExprPool *pool = &s->pool;
     const int acc = t->o->tile[0];
     const MatrixInst *in = t->plan->tile[acc].inst;
@@ -129,8 +189,6 @@ static void read_operands(TileLowering *t, Reader *reader, const Value *to, cons
     stmt_set(s, value_at(s, to, i), value_call(s, "@operand<@Op>", run));
     stmt_end(s);
 }
-
-static bool is_mma(const MatrixInst *in) { return matrix_unit(in) == MATRIX_UNIT_MMA; }
 
 static void multiply_matrices(TileLowering *t, const Value *const x[2])
 {
@@ -187,6 +245,7 @@ static const Expr *first_address(TileLowering *t, int operand, const Expr *k)
     const MatrixInst *in = t->plan->tile[acc].inst;
     const Expr *tid = tile_gpu_tid(t), *zero = expr_const(pool, 0);
     if (!in) return address(t, operand, k, tile_element(pool, t->p, t->plan, acc, operand, tid, zero));
+    if (per_ldmatrix(t, operand)) return block_address(t, operand, k, zero);
     MatrixElement e =
         matrix_operand_element(pool, in, operand, expr_mod_i(pool, tid, t->plan->n_lanes), zero);
     const Expr *free = tile_instruction(pool, t->p, t->plan, acc, operand, tid, zero);

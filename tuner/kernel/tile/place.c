@@ -104,6 +104,24 @@ int tile_fragment_run(const MatrixInst *in, int operand)
     return power_of_two_in(n, (in->layout == LANES_MMA ? 4 : VECTOR_BYTES) / bytes);
 }
 
+int tile_copy_bytes(const Program *p, const TilePlan *plan, const Op *load)
+{
+    const int tile = load->tile[0], side = load->hand->transpose ? 0 : 1, n = tile_run(p, plan, tile, side);
+    const TilePlace *x = &plan->tile[tile];
+    Expr nodes[256];
+    ExprPool pool;
+    const Expr *at[2];
+    expr_pool_fixed(&pool, nodes, 256);
+    const Expr *tid = expr_var(&pool, "tid", 0, 0, plan->n_threads - 1);
+    for (int i = 0; i < 2; i++) {
+        const int step = i == side ? n : 1;
+        const Expr *run = expr_var(&pool, i ? "j" : "i", 1 + i, 0, x->per[i] / step - 1);
+        at[i] = tile_element(&pool, p, plan, tile, i, tid, expr_mul_i(&pool, run, step));
+    }
+    const bool vector = tile_local_is_vector(&pool, x, at[0], at[1], side, n) && !pool.failed;
+    return (vector ? n : 1) * type_bytes(p->tile[tile].type);
+}
+
 const Expr *tile_local(ExprPool *pool, const TilePlace *x, const Expr *row, const Expr *col)
 {
     return layout_at(pool, &x->layout, x->columns_first ? col : row, x->columns_first ? row : col);

@@ -3,12 +3,14 @@
 #include "kernel/tile/plan.h"
 
 #include "kernel/tile/verify.h"
+#include "kernel/words.h"
 
 #define FAIL_TILE(name, p, i, ...)                                                                           \
     return err_context(err_set(ERR_INPUT, __VA_ARGS__), "%s:%d: tile %%%s: ", name, (p)->hand->tile_line[i], \
                        (p)->tile[i].name)
 
-enum { LOCAL_ALIGN = 64, HOST_LOCAL_BYTES = 1 << 28 };
+enum { MAX_STAGES = 8, LOCAL_ALIGN = 64, HOST_LOCAL_BYTES = 1 << 28 };
+enum { ASYNC_BYTES = 4 }; /* the least that cp.async copies */
 
 /* ---- maps ---- */
 
@@ -204,12 +206,36 @@ static void lay_out(const Program *p, TilePlan *plan)
     plan->local_bytes = at * plan->stages;
 }
 
+/* All loads of pipelined loops can be copies of the family's asynchronous instruction. */
+static bool copies_async(const Program *p, const TilePlan *plan, const Op *list)
+{
+    for (const Op *loop = list; loop; loop = loop->next) {
+        if (!copies_async(p, plan, loop->body)) return false;
+        if (loop->kind != OP_LOOP || !tile_pipelines(p, plan, loop)) continue;
+        for (const Op *o = loop->body; o; o = o->next)
+            if (o->kind == OP_LOAD_TILE && tile_copy_bytes(p, plan, o) < ASYNC_BYTES) return false;
+    }
+    return true;
+}
+
+/* Stages that the program asks for: `buffers` of its local tiles. */
+static int32_t asked_stages(const Program *p)
+{
+    int32_t most = 1;
+    for (int i = 0; i < p->n_tiles; i++)
+        if (p->tile[i].space == SPACE_LOCAL && p->tile[i].n_buffers > most) most = p->tile[i].n_buffers;
+    return most;
+}
+
 static bool has_pipeline(const Program *p, const TilePlan *plan, const Op *list)
 {
     for (const Op *o = list; o; o = o->next)
         if ((o->kind == OP_LOOP && tile_pipelines(p, plan, o)) || has_pipeline(p, plan, o->body)) return true;
     return false;
 }
+
+/* cp.async: from which version of the family's instruction set on; 0: it has none. */
+static const int async_isa[] = {[TARGET_AMDGCN] = 0, [TARGET_NVPTX] = 8, [TARGET_HOST] = 0};
 
 static Err local_memory(const Program *p, const char *name, TilePlan *plan)
 {
@@ -224,7 +250,13 @@ static Err local_memory(const Program *p, const char *name, TilePlan *plan)
         FAIL(ERR_INPUT, "%s: the local tiles need %lld bytes, %s has %lld", name,
              (long long)plan->local_bytes, t ? t->name : "any target", (long long)most);
     if (!is_gpu(plan)) return ERR_OK;
-    if (2 * plan->stage_bytes <= most && has_pipeline(p, plan, p->body)) plan->stages = 2;
+    const int32_t asked = asked_stages(p), isa = async_isa[t->family];
+    const bool pipeline = has_pipeline(p, plan, p->body);
+    plan->async = pipeline && asked > 1 && isa && t->isa[0] >= isa && copies_async(p, plan, p->body);
+    if (plan->async && asked * plan->stage_bytes > most)
+        FAIL(ERR_INPUT, "%s: %d stages of the local tiles need %lld bytes, %s has %lld", name, asked,
+             (long long)(asked * plan->stage_bytes), t->name, (long long)most);
+    if (pipeline && 2 * plan->stage_bytes <= most) plan->stages = plan->async ? asked : 2;
     tile_plan_pads(p, plan, most / plan->stages - plan->stage_bytes - (int64_t)p->n_tiles * LOCAL_ALIGN);
     lay_out(p, plan);
     return ERR_OK;
@@ -281,7 +313,9 @@ static Err tiles(const Program *p, const char *name, TilePlan *plan)
 {
     for (int i = 0; i < p->n_tiles; i++) {
         const Tile *t = &p->tile[i];
-        if (t->n_buffers != 1) FAIL_TILE(name, p, i, "buffers %d: give each buffer a tile", t->n_buffers);
+        if (t->n_buffers > (t->space == SPACE_LOCAL ? MAX_STAGES : 1))
+            FAIL_TILE(name, p, i, "buffers %d, at most %d of a tile in %s memory", t->n_buffers,
+                      t->space == SPACE_LOCAL ? MAX_STAGES : 1, program_spaces[t->space]);
         if (type_info(t->type)->complex || type_info(t->type)->packing != 1)
             FAIL_TILE(name, p, i, "no tiles of data type '%s' in programs written by hand",
                       type_letter(t->type));

@@ -31,7 +31,8 @@ typedef struct {
     int32_t n_subgroups, n_lanes, n_threads;
     TilePlace tile[PROGRAM_MAX_TILES];
     int64_t stage_bytes; /* all local tiles once */
-    int32_t stages;      /* 2: loops that are pipelined write one while they read the other */
+    int32_t stages;      /* loops that are pipelined write one while they read the others; 1: none is */
+    bool async;          /* their loads write local memory themselves, stages - 1 turns ahead */
     int64_t local_bytes; /* of all stages */
     int32_t registers;   /* of a work-item, 32 bits each, for tiles alone */
 } TilePlan;
@@ -66,6 +67,10 @@ const Expr *tile_instruction(ExprPool *pool, const Program *p, const TilePlan *p
 int tile_instructions(const TilePlan *plan, int tile, int side);
 /* Elements of a lane's part of an operand (0: the first) that are neighbours along K: as tile_run. */
 int tile_fragment_run(const MatrixInst *in, int operand);
+
+/* Bytes that one copy of a load to local memory can have: a run of a work-item's elements, where they are
+ * neighbours in local memory too, or one element. */
+int tile_copy_bytes(const Program *p, const TilePlan *plan, const Op *load);
 
 /* Byte of local memory, from the tile's offset, of row and column. */
 const Expr *tile_local(ExprPool *pool, const TilePlace *x, const Expr *row, const Expr *col);

@@ -1,0 +1,9 @@
+
+/* ---- copies and shared memory ---- */
+
+typedef unsigned int g_u32;
+typedef unsigned long long g_u64;
+#define g_FN __device__ __forceinline__
+/* Bytes of a thread's sums. */
+constexpr int g_SUMS = g_MT0 * g_MT1 / (g_NT / g_LSU) * (int)sizeof(g_TC);
+
