@@ -4,6 +4,7 @@
 #include "base/proc.h"
 #include "kernel/plan.h"
 #include "problem/matrix_inst.h"
+#include "problem/pack.h"
 
 /* mma.sync reaches this part of wgmma's rate (measured on an H200: 497 of 773 TFlop/s at 8192^3). */
 #define MMA_OF_WGMMA 0.62
@@ -199,6 +200,10 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
     out->bytes_d = type_bytes((DataType)pt->DestDataType);
     out->bytes_sum = type_bytes((DataType)pt->ComputeDataType);
     out->use_c = pt->UseBeta;
+    if (target_family(t)->is_gpu) {
+        out->pack_a = (s->PackOperands & PACK_A) != 0;
+        out->pack_b = (s->PackOperands & PACK_B) != 0;
+    }
     return ERR_OK;
 }
 

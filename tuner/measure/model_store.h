@@ -17,6 +17,8 @@ typedef struct {
     ModelRates rates[MODEL_CLASSES];
     ModelFit fit[MODEL_CLASSES];
 } ModelRecord;
+/* A record is kept under two keys: the fingerprint, and that of each plan whose times it was fitted to. */
+#define MODEL_PLAN_KEY "plan %lld"
 Err store_model_add(Store *s, Str key, const ModelRecord *m);
 Err store_model_get(Store *s, Str key, ModelRecord *out, bool *found);
 

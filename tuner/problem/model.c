@@ -204,6 +204,15 @@ static void wave_add(Wave *sum, const Wave *w, double times)
     for (int i = 0; i < MODEL_N_TERMS; i++) sum->term[i] += times * w->term[i];
 }
 
+/* The launch that copies A or B: both are read and written. */
+static double copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
+                           const ModelSize *z)
+{
+    double elements = (k->pack_a ? z->m : 0) + (k->pack_b ? z->n : 0);
+    if (elements <= 0) return 0;
+    return r->split_s + 2 * elements * z->k * z->batch * k->bytes_ab / (d->dram_rate * r->dram);
+}
+
 /* The sums of a split: a kernel that clears D, or one that adds up the workspace. */
 static double split_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                             const ModelSize *z)
@@ -262,9 +271,11 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
     }
     double busy = sum.seconds > 0 ? sum.term[MODEL_TERM_math] * r->math / sum.seconds : 0;
     double split = split_seconds(k, d, r, z);
-    double seconds = sum.seconds * (1 + r->power * least(busy, 1)) + split + r->launch_s;
+    double copy = copy_seconds(k, d, r, z);
+    double seconds = sum.seconds * (1 + r->power * least(busy, 1)) + copy + split + r->launch_s;
     if (!out) return seconds;
     sum.term[MODEL_TERM_split] = split;
+    sum.term[MODEL_TERM_copy] = copy;
     sum.term[MODEL_TERM_launch] = r->launch_s;
     finish(k, d, z, &sum, seconds, out);
     out->tiles = g.groups;

@@ -49,8 +49,8 @@ typedef struct {
     int32_t steps;                        /* dependent steps of the main loop in one chunk of `depth` */
     int32_t unit_m, unit_n;               /* host: register tile */
     int32_t block_m, block_n;             /* host: blocks, which are packed as a whole */
-    int32_t pack_a, pack_b;               /* host: the operand is packed */
-    int32_t use_c;                        /* D = alpha A B + beta C: C may be read */
+    int32_t pack_a, pack_b; /* host: the operand is packed; GPU: a kernel copies it before (PackOperands) */
+    int32_t use_c;          /* D = alpha A B + beta C: C may be read */
     float rate;        /* floating-point operations of a compute unit in a clock; host: that the register tile
                         * allows */
     float peak;        /* the same of the fastest instruction for the type */
@@ -68,25 +68,26 @@ typedef struct {
     double dies;              /* parts with an L2 cache each */
 } ModelDevice;
 
-/* What kernels of a class reach. The first rows are factors of the device's rates (1: all of it), the others
- * seconds or clocks. Rows: name, first value by class (vector, matrix, engine, host), meaning. */
+/* What kernels of a class reach; the values were fitted on an H200 and on a CPU with 512-bit vectors. The
+ * first rows are factors of the device's rates (1: all of it), the others seconds or clocks. Rows: name,
+ * first value by class (vector, matrix, engine, host), meaning. */
 #define MODEL_RATES(R)                                                                                       \
-    R(math, 0.75, 0.70, 0.80, 0.85, "part of the peak rate of multiply-adds")                                \
-    R(local, 0.70, 0.80, 0.90, 0.80, "part of the bandwidth of local memory")                                \
-    R(l2, 0.70, 0.70, 0.80, 0.70, "part of the bandwidth of the L2 cache")                                   \
-    R(dram, 0.80, 0.80, 0.85, 0.60, "part of the bandwidth of DRAM")                                         \
-    R(launch_s, 2.5e-6, 2.5e-6, 3.5e-6, 1e-6, "seconds of a launch that does nothing")                       \
-    R(group_clocks, 600, 600, 900, 300, "clocks until a work-group's first load, and after its last store")  \
-    R(load_clocks, 800, 800, 1000, 200, "clocks from a load to its data")                                    \
-    R(step_clocks, 30, 40, 30, 0.05,                                                                         \
+    R(math, 0.90, 0.90, 0.90, 0.85, "part of the peak rate of multiply-adds")                                \
+    R(local, 1.00, 1.00, 1.00, 0.80, "part of the bandwidth of local memory")                                \
+    R(l2, 1.00, 1.00, 1.00, 0.70, "part of the bandwidth of the L2 cache")                                   \
+    R(dram, 0.70, 0.70, 0.60, 0.60, "part of the bandwidth of DRAM")                                         \
+    R(launch_s, 2e-6, 1.5e-6, 1.5e-6, 1e-7, "seconds of a launch that does nothing")                         \
+    R(group_clocks, 1200, 1400, 700, 25, "clocks until a work-group's first load, and after its last store") \
+    R(load_clocks, 500, 1600, 1300, 200, "clocks from a load to its data")                                   \
+    R(step_clocks, 80, 40, 30, 0.005,                                                                        \
       "clocks of a dependent step of the main loop; host: of an element of a register tile")                 \
-    R(chunk_clocks, 60, 60, 60, 40, "clocks of barriers and waits of one chunk of K")                        \
-    R(store, 0.6, 0.6, 0.8, 0.5, "part of the bandwidth that stores of D reach")                             \
-    R(cluster_clocks, 0, 0, 150, 0, "clocks of a chunk of K for waiting on each doubling of a cluster")      \
-    R(slow, 1, 1, 1, 1,                                                                                      \
+    R(chunk_clocks, 200, 60, 60, 4, "clocks of barriers and waits of one chunk of K")                        \
+    R(store, 0.5, 0.3, 0.6, 0.5, "part of the bandwidth that stores of D reach")                             \
+    R(cluster_clocks, 0, 0, 800, 0, "clocks of a chunk of K for waiting on each doubling of a cluster")      \
+    R(slow, 1.2, 5, 1, 1,                                                                                    \
       "time of loads that the alignment of A or B does not allow, over a load for each access")              \
-    R(split_s, 2.5e-6, 2.5e-6, 2.5e-6, 1e-6, "seconds of the launch that adds up parts of K")                \
-    R(power, 0.10, 0.10, 0.15, 0.05, "part of the clock that is lost when all units multiply")
+    R(split_s, 1.5e-6, 1.5e-6, 4.5e-6, 1e-6, "seconds of the launch that adds up parts of K")                \
+    R(power, 0.10, 0.10, 0.10, 0.05, "part of the clock that is lost when all units multiply")
 
 typedef struct {
 #define MODEL_RATE_FIELD(name, vector, matrix, engine, host, help) double name;
@@ -112,6 +113,7 @@ typedef struct {
     T(latency, "dependent steps and waits of the main loop")                                                 \
     T(fill, "first loads of each tile")                                                                      \
     T(store, "stores of D, reads of C")                                                                      \
+    T(copy, "copies of A and B before the kernel")                                                           \
     T(split, "sums of parts of K")                                                                           \
     T(launch, "launch")
 typedef enum {

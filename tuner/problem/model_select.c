@@ -8,7 +8,7 @@
 /* Distances are in octaves of M, N, K and the batch; a point that is REACH away counts exp(-1/2). A size
  * whose operands are aligned otherwise runs other code: as far as ALIGNED octaves. The mean residual counts
  * as a point that is far away. */
-static const float REACH2 = 1.5F * 1.5F, ALIGNED = 3, FAR_WEIGHT = 0.05F;
+static const float REACH2 = 2.2F * 2.2F, ALIGNED = 3, FAR_WEIGHT = 0.15F;
 
 ModelPoint model_point(const ModelSize *z)
 {

@@ -17,7 +17,7 @@
 
 enum {
     MODEL_DIMS = 5,
-    MODEL_NEAR = 6,
+    MODEL_NEAR = 8,
     MODEL_SHORT = 16,
     MODEL_KERNELS_MAX = 4096,
     MODEL_POINTS_MAX = 1 << 16

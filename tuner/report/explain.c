@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "report/report.h"
+#include "report/terms.h"
 #include "report/text.h"
 #include "report/winners.h"
 
@@ -77,7 +78,7 @@ static Err facts_print(Store *s, Arena *a, const PlanView *p, size_t candidate, 
     return 0;
 }
 
-static Err losers_print(Arena *a, const PlanView *p, const SizeRow *z, const Ranking *r, FILE *f)
+static Err losers_print(Store *s, Arena *a, const PlanView *p, const SizeRow *z, const Ranking *r, FILE *f)
 {
     Placed *order = ARENA_ARRAY(a, r->n_good, Placed);
     size_t n = 0;
@@ -89,6 +90,7 @@ static Err losers_print(Arena *a, const PlanView *p, const SizeRow *z, const Ran
     for (size_t i = 2; i < n && i < MAX_LOSERS; i++) {
         fprintf(f, "    %.3fx  ", order[i].ns / order[0].ns);
         times_print(p, z, r, order[i].candidate, f);
+        TRY(terms_print(s, p, order[i].candidate, z, order[i].ns, f));
     }
     if (n <= 2) fprintf(f, "    none\n");
     if (n > MAX_LOSERS) fprintf(f, "    and %zu more\n", n - MAX_LOSERS);
@@ -152,12 +154,14 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
         fprintf(f, "  winner:    ");
         times_print(p, z, &r, r.best, f);
         TRY(facts_print(s, a, p, r.best, f));
+        TRY(terms_print(s, p, r.best, z, r.result[r.best].ns.median, f));
     }
     if (r.second != SIZE_MAX) {
         const Comparison *c = &r.versus;
         fprintf(f, "  runner-up: ");
         times_print(p, z, &r, r.second, f);
         TRY(facts_print(s, a, p, r.second, f));
+        TRY(terms_print(s, p, r.second, z, r.result[r.second].ns.median, f));
         fprintf(f, "  winner against runner-up: %s, time ratio %.4f", stats_verdict_name(c->verdict),
                 c->ratio);
         if (r.dropped)
@@ -166,8 +170,9 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
             fprintf(f, " (too few samples to tell: raise SyncsPerBenchmark)\n");
         else
             fprintf(f, " [%.4f, %.4f] at %.0f%%\n", c->lo, c->hi, c->level * 100);
-        TRY(losers_print(a, p, z, &r, f));
+        TRY(losers_print(s, a, p, z, &r, f));
     }
+    TRY(terms_source_print(s, p, f));
     TRY(peer_print(s, a, p, size, &r, f));
     failures_print(p, &r, f);
     fprintf(f, "  of %lld permutations %lld were valid; rejected before compiling:\n",

@@ -127,6 +127,13 @@ static Err model_keep(Run *r, const TypeModel *t)
     buf_init(&key);
     Err e = model_key(r, t->pt, &key);
     if (!e) e = store_model_add(&r->store, buf_view(&key), &record);
+    for (size_t i = 0; !e && i < r->n_groups; i++) {
+        if (!is_of_type(&r->group[i], t->pt)) continue;
+        buf_reset(&key);
+        buf_printf(&key, MODEL_PLAN_KEY, (long long)r->group[i].plan);
+        e = buf_check(&key);
+        if (!e) e = store_model_add(&r->store, buf_view(&key), &record);
+    }
     buf_fini(&key);
     return e;
 }
@@ -164,10 +171,10 @@ static Err type_fit(Run *r, Arena *a, TypeModel *t)
 {
     size_t n_known = 0;
     for (size_t k = 0; k < t->m.n_kernels; k++) n_known += t->m.known[k];
-    if (n_measured(&t->m) < TYPE_MODEL_SIZES || n_known < TYPE_MODEL_KERNELS) return ERR_OK;
     model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
                   &t->device);
     model_rates_typical(t->rates);
+    if (n_measured(&t->m) < TYPE_MODEL_SIZES || n_known < TYPE_MODEL_KERNELS) return model_keep(r, t);
     TRY(model_fit_matrix(&t->m, t->held_out, &t->device, t->rates, t->fit));
     TRY(model_keep(r, t));
     t->fitted = true;
