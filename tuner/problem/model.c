@@ -90,11 +90,12 @@ typedef struct {
     double tiles_m, tiles_n, groups; /* tiles of a matrix of the batch; work-groups in all */
     double cus;                      /* that clusters leave */
     double chunks;                   /* of a part of K */
-    double a_bytes, b_bytes;         /* of one element of K that a work-group loads through the L2 cache */
-    double math, local, l2_bytes;    /* clocks, clocks and bytes of one chunk of one work-group */
-    double latency, waits; /* clocks of a chunk of one work-group; those for others of its cluster */
-    double fill, store;    /* clocks of a tile */
-    double resident;       /* part of A and B that stays in the L2 cache */
+    double l2_bytes;                 /* of one chunk of one work-group */
+    /* seconds of a chunk: of one work-group by itself; of the L2 cache for one compute unit, and for all in
+     * all; of DRAM for a byte; of the wait for others of a cluster */
+    double math_s, local_s, latency_s, l2_s, l2_all_s, dram_s, waits_s;
+    double fill_s, store_s; /* of a tile */
+    double resident;        /* part of A and B that stays in the L2 cache */
 } Gpu;
 
 /* Access of fewer than 16 bytes of a lane: the units that compute addresses take 8 bytes of a lane in a clock
@@ -106,35 +107,47 @@ static int32_t width_of(int32_t width, int32_t align)
     return align > 0 && align < width ? align : width > 0 ? width : 1;
 }
 
+/* Clocks of the stores of a tile. */
+static double store_clocks(const Gpu *g)
+{
+    const ModelKernel *k = g->k;
+    bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE;
+    double element = sums ? k->bytes_sum : k->bytes_d * (k->use_c && g->z->reads_c ? 2.0 : 1.0);
+    double bytes = (double)k->tile_m * k->tile_n * element, clocks = bytes / (32 * g->r->store);
+    if (k->class == MODEL_ENGINE) return clocks;
+    return clocks + access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
+}
+
 static void gpu_chunk(Gpu *g)
 {
     const ModelKernel *k = g->k;
     const ModelRates *r = g->r;
-    double part = k->bytes_ab * (double)k->depth;
-    g->a_bytes = k->tile_m * part / k->cluster_n;
-    g->b_bytes = k->tile_n * part / k->cluster_m;
-    g->l2_bytes = g->a_bytes + g->b_bytes;
-    g->math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
-    g->local = (double)k->local_bytes * k->depth / (g->d->local_rate * r->local);
+    double part = k->bytes_ab * (double)k->depth, s = 1 / g->d->clock_hz, l2 = 1 / r->l2;
+    double a = k->tile_m * part, b = k->tile_n * part;
+    double math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
+    double local = (double)k->local_bytes * k->depth / (g->d->local_rate * r->local);
     int32_t width_a = width_of(k->load_a, g->z->align_a), width_b = width_of(k->load_b, g->z->align_b);
     bool slow = k->class != MODEL_ENGINE && (width_a < k->load_a || width_b < k->load_b);
-    if (k->class != MODEL_ENGINE)
-        g->local += access_clocks(k->tile_m * part, width_a) + access_clocks(k->tile_n * part, width_b);
-    double wait = k->stages > 1 ? r->load_clocks / (k->stages - 1) : r->load_clocks + g->math + g->local;
-    if (slow) { /* element by element, without loads ahead */
-        double each = (k->tile_m + k->tile_n) * part / (2.0 * k->threads);
-        wait = r->load_clocks + g->math + g->local + each * 8 * r->slow;
+    if (k->class != MODEL_ENGINE) local += access_clocks(a, width_a) + access_clocks(b, width_b);
+    double wait = r->load_clocks;
+    if (slow) /* element by element, without loads ahead */
+        wait += math + local + (a + b) / (2.0 * k->threads) * 8 * r->slow;
+    else
+        wait = k->stages > 1 ? wait / (k->stages - 1) : wait + math + local;
+    int32_t cluster = k->cluster_m * k->cluster_n;
+    if (cluster > 1) {
+        a /= k->cluster_n, b /= k->cluster_m;
+        g->waits_s = r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2.0) * s;
     }
-    double cluster = (double)k->cluster_m * k->cluster_n;
-    g->waits = cluster > 1 ? r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2) : 0;
-    g->latency = most(r->chunk_clocks + k->steps * r->step_clocks, wait);
-    g->fill = r->group_clocks + r->load_clocks;
-    bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE;
-    double element = sums ? k->bytes_sum : k->bytes_d * (k->use_c && g->z->reads_c ? 2.0 : 1.0);
-    double d_bytes = (double)k->tile_m * k->tile_n * element;
-    double width = width_of(k->store, sums ? 16 : g->z->align_d);
-    g->store =
-        d_bytes / (32 * r->store) + (k->class == MODEL_ENGINE ? 0 : access_clocks(d_bytes, (int32_t)width));
+    g->l2_bytes = a + b;
+    g->math_s = math * s;
+    g->local_s = local * s;
+    g->latency_s = most(r->chunk_clocks + k->steps * r->step_clocks, wait) * s;
+    g->l2_s = g->l2_bytes * l2 * s * (1 / 64.0);
+    g->l2_all_s = g->l2_bytes * l2 / g->d->l2_rate;
+    g->dram_s = 1 / (g->d->dram_rate * r->dram);
+    g->fill_s = (r->group_clocks + r->load_clocks) * s;
+    g->store_s = store_clocks(g) * s;
 }
 
 static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
@@ -160,48 +173,48 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
 static double wave_dram_bytes(const Gpu *g, double groups)
 {
     double matrix = g->tiles_m * g->tiles_n, parts = g->k->split;
-    double in_part = most(groups / parts, 1), matrices = most(in_part / matrix, 1), rows, columns;
-    model_footprint(g->k->mapping, g->tiles_m, g->tiles_n, in_part / matrices, &rows, &columns);
+    double in_part = parts > 1 ? most(groups / parts, 1) : groups, matrices = 1, rows, columns;
+    if (in_part > matrix) matrices = in_part / matrix, in_part = matrix;
+    model_footprint(g->k->mapping, g->tiles_m, g->tiles_n, in_part, &rows, &columns);
     double part = g->k->bytes_ab * (double)g->k->depth;
     double m = least(rows * g->k->tile_m, g->z->m), n = least(columns * g->k->tile_n, g->z->n);
     return (m + n) * part * matrices * least(parts, groups);
 }
 
+/* What the waves add up to. */
 typedef struct {
-    double seconds, term[MODEL_N_TERMS], l2_read, dram_read;
-} Wave;
+    double seconds, math; /* math: of the multiply-adds */
+    double term[MODEL_N_TERMS], l2_read, dram_read;
+    bool detailed; /* the line above is wanted */
+} Waves;
 
-/* A wave of `groups` work-groups, `each` of them on a compute unit at once. first: the launch's first. */
-static Wave gpu_wave(const Gpu *g, double groups, double each, bool first)
+static void add_terms(Waves *w, const Gpu *g, const double x[5], double times)
 {
-    const ModelKernel *k = g->k;
-    double hz = g->d->clock_hz, busy = least(g->cus, groups), chunks = g->chunks;
-    /* a compute unit takes 64 bytes in a clock from the L2 cache, and all of them what it can give */
-    double l2_rate = least(64 * hz, g->d->l2_rate / busy) * g->r->l2;
-    double dram = wave_dram_bytes(g, groups) * chunks;
-    Wave w = {.l2_read = g->l2_bytes * groups * chunks, .dram_read = dram};
-    double x[5] = {each * g->math / hz, each * g->local / hz, each * g->l2_bytes / l2_rate,
-                   dram / chunks * (1 - (first ? 0 : g->resident)) / (g->d->dram_rate * g->r->dram),
-                   g->latency / hz};
-    double loop = (overlap(x, 5) + g->waits / hz) * chunks;
-    /* other work-groups of the compute unit compute while one fills or stores */
-    double alone = k->persistent ? (first ? 1 : 0) : first ? 1 : 1 / each;
-    double fill = g->fill / hz * alone;
-    double store = g->store * each / hz * (k->persistent > 1 && !first ? 0.3 : 1);
-    w.seconds = loop + fill + store;
-    for (int i = 0; i < 5; i++) w.term[i] = x[i] * chunks;
-    w.term[MODEL_TERM_latency] += g->waits / hz * chunks;
-    w.term[MODEL_TERM_fill] = fill;
-    w.term[MODEL_TERM_store] = store;
-    return w;
+    for (int i = 0; i < 5; i++) w->term[i] += times * x[i] * g->chunks;
+    w->term[MODEL_TERM_latency] += times * g->waits_s * g->chunks;
 }
 
-static void wave_add(Wave *sum, const Wave *w, double times)
+/* Adds `times` waves of `groups` work-groups, `each` of them on a compute unit at once. first: the launch's
+ * first. */
+static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool first, double times)
 {
-    sum->seconds += times * w->seconds;
-    sum->l2_read += times * w->l2_read;
-    sum->dram_read += times * w->dram_read;
-    for (int i = 0; i < MODEL_N_TERMS; i++) sum->term[i] += times * w->term[i];
+    const ModelKernel *k = g->k;
+    double busy = least(g->cus, groups), chunks = g->chunks, dram = wave_dram_bytes(g, groups);
+    /* a compute unit takes 64 bytes in a clock from the L2 cache, and all of them what it can give */
+    double x[5] = {each * g->math_s, each * g->local_s, each * most(g->l2_s, g->l2_all_s * busy),
+                   dram * (1 - (first ? 0 : g->resident)) * g->dram_s, g->latency_s};
+    double loop = (overlap(x, 5) + g->waits_s) * chunks;
+    /* other work-groups of the compute unit compute while one fills or stores */
+    double alone = k->persistent ? (first ? 1 : 0) : first || each <= 1 ? 1 : 1 / each;
+    double fill = g->fill_s * alone, store = g->store_s * each * (k->persistent > 1 && !first ? 0.3 : 1);
+    w->seconds += times * (loop + fill + store);
+    w->math += times * x[0] * chunks;
+    if (!w->detailed) return;
+    add_terms(w, g, x, times);
+    w->term[MODEL_TERM_fill] += times * fill;
+    w->term[MODEL_TERM_store] += times * store;
+    w->l2_read += times * g->l2_bytes * groups * chunks;
+    w->dram_read += times * dram * chunks;
 }
 
 /* The launch that copies A or B: both are read and written. */
@@ -234,7 +247,7 @@ static double bound(const ModelKernel *k, const ModelDevice *d, const ModelSize 
     return most(math, bytes / d->dram_rate);
 }
 
-static void finish(const ModelKernel *k, const ModelDevice *d, const ModelSize *z, const Wave *sum,
+static void finish(const ModelKernel *k, const ModelDevice *d, const ModelSize *z, const Waves *sum,
                    double seconds, ModelTime *out)
 {
     out->seconds = seconds;
@@ -254,22 +267,18 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
     Gpu g;
     gpu_init(&g, k, d, r, z);
     double slots = g.cus * k->groups, rest = g.groups, full = 0;
-    Wave sum = {0}, w;
+    Waves sum;
+    sum.seconds = sum.math = 0;
+    sum.detailed = out != NULL;
+    if (out) sum = (Waves){.detailed = true};
     if (g.groups > slots) {
         full = down(g.groups / slots);
         rest = g.groups - full * slots;
-        w = gpu_wave(&g, slots, k->groups, true);
-        wave_add(&sum, &w, 1);
-        if (full > 1) {
-            w = gpu_wave(&g, slots, k->groups, false);
-            wave_add(&sum, &w, full - 1);
-        }
+        add_waves(&sum, &g, slots, k->groups, true, 1);
+        if (full > 1) add_waves(&sum, &g, slots, k->groups, false, full - 1);
     }
-    if (rest > 0) {
-        w = gpu_wave(&g, rest, up(rest / g.cus), full == 0);
-        wave_add(&sum, &w, 1);
-    }
-    double busy = sum.seconds > 0 ? sum.term[MODEL_TERM_math] * r->math / sum.seconds : 0;
+    if (rest > 0) add_waves(&sum, &g, rest, up(rest / g.cus), full == 0, 1);
+    double busy = sum.seconds > 0 ? sum.math * r->math / sum.seconds : 0;
     double split = split_seconds(k, d, r, z);
     double copy = copy_seconds(k, d, r, z);
     double seconds = sum.seconds * (1 + r->power * least(busy, 1)) + copy + split + r->launch_s;
@@ -297,7 +306,7 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     double micro_m = up(z->m / k->unit_m), micro_n = up(z->n / k->unit_n);
     double k_blocks = up(z->k / k->depth), ab = k->bytes_ab, micro = micro_m * micro_n * k_blocks;
     double unit = (double)k->unit_m * k->unit_n;
-    Wave sum = {0};
+    Waves sum = {0};
     double *t = sum.term;
     t[MODEL_TERM_math] = per * 2 * micro_m * micro_n * unit * z->k / (k->rate * r->math) / hz;
     t[MODEL_TERM_local] = per * micro_m * micro_n * z->k * k->local_bytes / (d->local_rate * r->local) / hz;

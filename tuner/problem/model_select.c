@@ -95,6 +95,62 @@ bool model_residual_read(const double v[MODEL_RESIDUAL_NUMBERS], ModelResidual *
 
 /* ---- preparation ---- */
 
+/* What a kernel's time cannot be below, from few products: the work of the compute unit that has most
+ * work-groups, the waits of its chunks, the first loads and launches. */
+typedef struct ModelLeast {
+    double per_m, per_n, per_k, split; /* tiles and chunks of an element; parts of K */
+    double per_cu, per_slot;           /* of a work-group: rounds of compute units, of all their places */
+    double work_s, wait_s;             /* seconds of a chunk */
+    double fixed_s;
+} ModelLeast;
+
+static double most(double a, double b) { return a > b ? a : b; }
+
+static ModelLeast least_of(const ModelEntry *e)
+{
+    const ModelKernel *k = &e->kernel;
+    const ModelRates *r = &e->rates;
+    double hz = e->device.clock_hz, cus = e->device.n_cu, depth = k->depth;
+    if (k->class == MODEL_HOST) { /* register tiles, elements of K */
+        double math = 2.0 * k->unit_m * k->unit_n / ((double)k->rate * r->math * hz * cus);
+        return (ModelLeast){1.0 / k->unit_m, 1.0 / k->unit_n, 1, 1, 1, 0, math, 0, r->launch_s};
+    }
+    double math = 2.0 * k->tile_m * k->tile_n * depth / ((double)k->rate * r->math);
+    double local = (double)k->local_bytes * depth / (e->device.local_rate * r->local);
+    double bytes =
+        ((double)k->tile_m / k->cluster_n + (double)k->tile_n / k->cluster_m) * k->bytes_ab * depth;
+    double wait = r->chunk_clocks + k->steps * r->step_clocks;
+    double fixed = r->launch_s + (r->group_clocks + r->load_clocks) / hz;
+    if (k->stages > 1) wait = most(wait, r->load_clocks / (k->stages - 1));
+    return (ModelLeast){1.0 / k->tile_m,
+                        1.0 / k->tile_n,
+                        1.0 / depth,
+                        k->split,
+                        1.0 / cus,
+                        1.0 / (cus * k->groups),
+                        most(most(math, local), bytes / (64 * r->l2)) / hz,
+                        wait / hz,
+                        fixed + (k->split_kind != MODEL_SPLIT_NONE ? r->split_s : 0)};
+}
+
+static double up(double x)
+{
+    double whole = (double)(int64_t)x;
+    return whole < x ? whole + 1 : whole;
+}
+
+/* Reciprocals round: a ten-thousandth above a whole number counts as that. */
+static double least_seconds(const ModelLeast *l, const ModelSize *z)
+{
+    double groups = up(z->m * l->per_m - 1e-4) * up(z->n * l->per_n - 1e-4) * z->batch * l->split;
+    double chunks = z->k * l->per_k;
+    if (l->split > 1) chunks /= l->split;
+    if (chunks < 1) chunks = 1;
+    double work = up(groups * l->per_cu - 1e-4) * l->work_s,
+           wait = up(groups * l->per_slot - 1e-4) * l->wait_s;
+    return l->fixed_s + chunks * most(work, wait);
+}
+
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s)
 {
     if (n_kernels > MODEL_KERNELS_MAX || n_points > MODEL_POINTS_MAX)
@@ -105,7 +161,10 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
     TRY_ALLOC(s->size = ARENA_ARRAY(a, n_points + 1, ModelSize));
     TRY_ALLOC(s->point = ARENA_ARRAY(a, n_points + 1, ModelPoint));
     TRY_ALLOC(s->residual = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
+    TRY_ALLOC(s->error = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
+    TRY_ALLOC(s->known = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
     TRY_ALLOC(s->mean = ARENA_ARRAY(a, n_kernels + 1, float));
+    TRY_ALLOC(s->least = ARENA_ARRAY(a, n_kernels + 1, ModelLeast));
     for (size_t i = 0; i < n_points * n_kernels; i++) s->residual[i] = NAN;
     return ERR_OK;
 }
@@ -122,7 +181,12 @@ static void mean_of(ModelSelector *s, size_t k)
 
 void model_selector_finish(ModelSelector *s)
 {
-    for (size_t k = 0; k < s->n_kernels; k++) mean_of(s, k);
+    for (size_t k = 0; k < s->n_kernels; k++) mean_of(s, k), s->least[k] = least_of(&s->entry[k]);
+    for (size_t i = 0; i < s->n_points * s->n_kernels; i++) {
+        bool known = !isnan(s->residual[i]);
+        s->error[i] = known ? s->residual[i] : 0;
+        s->known[i] = known;
+    }
     for (size_t p = 0; p < s->n_points; p++) s->point[p] = model_point(&s->size[p]);
 }
 
@@ -157,14 +221,38 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
     return entry_time(&s->entry[k], z) * (double)expf(sum / weight);
 }
 
+/* The residual that is expected of each kernel. */
+static void expect(const ModelSelector *s, const ModelNear *near, float *out, float *weight)
+{
+    size_t n = s->n_kernels;
+    for (size_t k = 0; k < n; k++) out[k] = FAR_WEIGHT * s->mean[k], weight[k] = FAR_WEIGHT;
+    for (int i = 0; i < near->n; i++) {
+        const float *e = &s->error[near->point[i] * n], *known = &s->known[near->point[i] * n];
+        float w = near->weight[i];
+        for (size_t k = 0; k < n; k++) out[k] += w * e[k], weight[k] += w * known[k];
+    }
+    for (size_t k = 0; k < n; k++) out[k] /= weight[k];
+}
+
+/* The kernel that is most likely the best comes first, so that most others need no prediction: their least
+ * time is above it. exp(x) is at least 1 + x. */
 size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
                     double *seconds)
 {
     ModelNear near;
-    size_t best = SIZE_MAX;
+    float residual[MODEL_KERNELS_MAX], scratch[MODEL_KERNELS_MAX];
+    size_t best = SIZE_MAX, first = 0, n = s->n_kernels;
+    if (!n) return SIZE_MAX;
     model_near(s, z, &near);
-    for (size_t k = 0; k < s->n_kernels; k++) {
-        double t = model_predict(s, &near, k, z);
+    expect(s, &near, residual, scratch);
+    for (size_t k = 0; k < n; k++) {
+        scratch[k] = (float)(least_seconds(&s->least[k], z) * 0.999) * (1 + residual[k]);
+        if (scratch[k] < scratch[first]) first = k;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t k = i == 0 ? first : i - (i <= first);
+        if (best != SIZE_MAX && (double)scratch[k] >= *seconds) continue;
+        double t = entry_time(&s->entry[k], z) * (double)expf(residual[k]);
         if ((best == SIZE_MAX || t < *seconds) && (!allowed || allowed(ctx, k))) best = k, *seconds = t;
     }
     return best;

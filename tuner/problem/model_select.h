@@ -19,7 +19,7 @@ enum {
     MODEL_DIMS = 5,
     MODEL_NEAR = 8,
     MODEL_SHORT = 16,
-    MODEL_KERNELS_MAX = 4096,
+    MODEL_KERNELS_MAX = 2048,
     MODEL_POINTS_MAX = 1 << 16
 };
 
@@ -61,17 +61,17 @@ typedef struct {
     size_t n_kernels, n_points;
     ModelEntry *entry; /* of each kernel */
     ModelSize *size;   /* of each point */
+    float *residual;   /* [point * n_kernels + kernel]; NAN: not known */
+    /* made by model_selector_finish */
     ModelPoint *point;
-    float *residual; /* [point * n_kernels + kernel]; NAN: not known */
-    float *mean;     /* of each kernel's residuals, drawn towards 0 where they are few */
-    uint16_t
-        *winner; /* [point * MODEL_SHORT]: the fastest kernels of the point, fastest first; UINT16_MAX: no
-                       * more */
+    float *error, *known; /* as residual: 0 and 0 where it is not known, else its value and 1 */
+    float *mean;          /* of each kernel's residuals, drawn towards 0 where they are few */
+    struct ModelLeast *least;
 } ModelSelector;
 
 /* Memory for a selector, in the arena, with no residual known. ERR_INPUT: too many. */
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s);
-/* Fills point and mean from size and residual. */
+/* Fills in the rest from entry, size and residual. */
 void model_selector_finish(ModelSelector *s);
 
 /* The nearest points of a size with their weights. */
