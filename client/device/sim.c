@@ -20,6 +20,8 @@
  *   arch=gfx906
  *   fill=0          1: kernels take longer by the share of compute units without work-groups, and helper
  *                   kernels take the overhead only
+ *   words=0         size of the effect of each word of a kernel's name ("DU32") on its time, in place of the
+ *                   hash of the whole name: kernels that share parameters are alike, as they are on devices
  *   crash= hang= wrong= exit= abort= oob= fast=   comma-separated parts of kernel names
  *
  * Kernels named by `fast` are three times as fast; `crash` really crashes and `hang` really hangs, as they
@@ -48,7 +50,7 @@ typedef struct {
     Device base;
     char text[512]; /* copy of the settings; patterns point into it */
     Str pattern[SIM_PATTERNS];
-    double noise, drift, outliers, throttle, sag, gflops, overhead_ns, fill, spread;
+    double noise, drift, outliers, throttle, sag, words, gflops, overhead_ns, fill, spread;
     int n_cu;
     char arch[32];
     uint64_t seed, clock_ns, n_launches;
@@ -62,6 +64,7 @@ struct DeviceModule {
 struct DeviceKernel {
     DeviceKernel *next;
     uint64_t hash;
+    double words; /* effect of the words of its name, a factor */
     bool is[SIM_PATTERNS];
 };
 
@@ -97,6 +100,7 @@ static Err setting(SimDevice *s, Str key, Str value)
     if (str_eq_c(key, "outliers")) return set_number(key, value, 0, 1, &s->outliers);
     if (str_eq_c(key, "throttle")) return set_number(key, value, 0, 1, &s->throttle);
     if (str_eq_c(key, "sag")) return set_number(key, value, 0, 1, &s->sag);
+    if (str_eq_c(key, "words")) return set_number(key, value, 0, 0.9, &s->words);
     if (str_eq_c(key, "gflops")) return set_number(key, value, 1e-3, 1e9, &s->gflops);
     if (str_eq_c(key, "spread")) return set_number(key, value, 0, 1, &s->spread);
     if (str_eq_c(key, "fill")) return set_number(key, value, 0, 1, &s->fill);
@@ -212,24 +216,34 @@ static bool matches(Str patterns, const char *symbol)
     return false;
 }
 
-static Err sim_kernel_get(Device *d, DeviceModule *m, const char *symbol, DeviceKernel **out)
-{
-    const SimDevice *s = (const SimDevice *)d;
-    DeviceKernel *k = *out = calloc(1, sizeof *k);
-    if (!k) FAIL(ERR_FAILED, "out of memory for kernel '%s'", symbol);
-    k->hash = hash64(str_from(symbol));
-    for (int i = 0; i < SIM_PATTERNS; i++) k->is[i] = s->pattern[i].s && matches(s->pattern[i], symbol);
-    k->next = m->kernels;
-    m->kernels = k;
-    return 0;
-}
-
 static double uniform(uint64_t seed, uint64_t i)
 {
     uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* The product over the words of a name, which are separated by '_', of 1 - effect .. 1 + effect. */
+static double words_effect(Str name, double effect)
+{
+    double factor = 1;
+    Str word;
+    while (str_split(&name, '_', &word)) factor *= 1 + effect * (2 * uniform(hash64(word), 1) - 1);
+    return factor;
+}
+
+static Err sim_kernel_get(Device *d, DeviceModule *m, const char *symbol, DeviceKernel **out)
+{
+    const SimDevice *s = (const SimDevice *)d;
+    DeviceKernel *k = *out = calloc(1, sizeof *k);
+    if (!k) FAIL(ERR_FAILED, "out of memory for kernel '%s'", symbol);
+    k->hash = hash64(str_from(symbol));
+    k->words = words_effect(str_from(symbol), s->words);
+    for (int i = 0; i < SIM_PATTERNS; i++) k->is[i] = s->pattern[i].s && matches(s->pattern[i], symbol);
+    k->next = m->kernels;
+    m->kernels = k;
+    return 0;
 }
 
 /* Mean share of the compute units that have a work-group, over the waves of work-groups of the grid. */
@@ -244,7 +258,8 @@ static double true_ns(const SimDevice *s, const DeviceKernel *k, const DeviceLau
 {
     const DeviceTruth *t = l->truth;
     uint64_t key = k->hash ^ (t ? t->problem_key * 0x9e3779b97f4a7c15u : 0);
-    double flops = t ? (double)t->flops : 0, factor = 1 + s->spread * (uniform(key, 0) - 0.5);
+    double flops = t ? (double)t->flops : 0,
+           factor = s->words > 0 ? k->words : 1 + s->spread * (uniform(key, 0) - 0.5);
     if (s->fill > 0 && l->is_helper) return s->overhead_ns;
     if (s->fill > 0) factor *= 1 + s->fill * (1 / share_busy(s, l->grid) - 1);
     return (flops / s->gflops * factor + s->overhead_ns) / (k->is[SIM_FAST] ? 3 : 1);

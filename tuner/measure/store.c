@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "measure/db.h"
+#include "measure/store_search.h"
 
 #define FORMAT "tuner-store"
 
@@ -69,6 +70,7 @@ static Err schema_create(Store *s)
     for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) TRY(db_exec(s->db, schema[i], ""));
     TRY(db_exec(s->db, code_table, ""));
     TRY(db_exec(s->db, busy_table, ""));
+    TRY(store_search_tables(s));
     char version[16];
     snprintf(version, sizeof version, "%d", STORE_VERSION);
     TRY(db_exec(s->db, "INSERT INTO meta VALUES('format', ?), ('version', ?)", "ss", STR(FORMAT),
@@ -109,7 +111,8 @@ static Err schema_check(Store *s, const char *path, StoreMode mode)
              STORE_VERSION);
     if (mode == STORE_READ) return 0;
     TRY(db_exec(s->db, code_table, ""));
-    return db_exec(s->db, busy_table, "");
+    TRY(db_exec(s->db, busy_table, ""));
+    return store_search_tables(s);
 }
 
 static Err open_in(Store *s, Arena *a, const char *outdir, StoreMode mode)

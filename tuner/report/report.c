@@ -8,6 +8,7 @@
 
 #include "base/fs.h"
 #include "measure/query.h"
+#include "measure/store_search.h"
 #include "report/text.h"
 
 enum { FAILED_SHOWN = 10, LOGS_SHOWN = 200 };
@@ -102,6 +103,33 @@ static Err session_print(Store *s, Arena *a, bool at_work, FILE *f)
     return 0;
 }
 
+/* What was searched, how far, and why it stopped. */
+static Err searches_print(Store *s, Arena *a, bool *any, FILE *f)
+{
+    SearchView *v;
+    size_t n;
+    TRY(query_searches(s, a, &v, &n));
+    *any = n > 0;
+    for (size_t i = 0; i < n; i++) {
+        const SearchEnd *e = &v[i].end;
+        fprintf(f, "search of %.*s by %.*s: %lld candidates%s of %lld permutations, %lld sizes\n",
+                STR_ARG(v[i].search.group), STR_ARG(v[i].search.method), (long long)v[i].search.n_candidates,
+                v[i].search.sampled ? " (a sample)" : "", (long long)v[i].search.n_permutations,
+                (long long)v[i].search.n_sizes);
+        if (!v[i].ended) {
+            fprintf(f, "  not finished: %lld rounds so far\n", (long long)v[i].n_rounds);
+            continue;
+        }
+        fprintf(f, "  %lld kernels, %lld pairs of kernel and size, %lld rounds, %.3g s; %lld finalists\n",
+                (long long)e->n_candidates, (long long)e->n_pairs, (long long)e->n_rounds, e->seconds,
+                (long long)e->n_finalists);
+        fprintf(f, "  stopped: %.*s", STR_ARG(e->reason));
+        if (e->hope >= 0) fprintf(f, "; expected gain that is left %.2f %%", 100 * e->hope);
+        fprintf(f, "\n");
+    }
+    return 0;
+}
+
 static Err status_print(Store *s, Arena *a, const char *outdir, FILE *f)
 {
     PlanView *plans;
@@ -112,8 +140,10 @@ static Err status_print(Store *s, Arena *a, const char *outdir, FILE *f)
     TRY(session_print(s, a, lock_held(a, outdir), f));
     TRY(store_busy_last(s, &busy, &found));
     if (found && busy_text(&busy, text, sizeof text)) fprintf(f, "%s\n", text);
+    bool searched;
+    TRY(searches_print(s, a, &searched, f));
     TRY(plans_latest(s, a, &plans, &n));
-    if (n == 0) fprintf(f, "nothing was planned yet\n");
+    if (n == 0 && !searched) fprintf(f, "nothing was planned yet\n");
     for (size_t i = 0; i < n; i++) TRY(plan_print(s, a, &plans[i], f));
     return 0;
 }

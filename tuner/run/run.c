@@ -114,6 +114,7 @@ static Err step(Run *r, const char *name, Err (*run)(Run *))
 static Err run_benchmark(Run *r)
 {
     TRY(step(r, "fork", step_fork));
+    if (run_searches(r)) TRY(step(r, "search", step_search));
     TRY(step(r, "plan", step_plan));
     TRY(step(r, "build", step_build));
     if (r->config->globals.GenerateSourcesAndExit) return 0;

@@ -14,6 +14,7 @@
 #include "measure/store.h"
 #include "space/config.h"
 #include "problem/part.h"
+#include "space/derive.h"
 #include "space/rules.h"
 #include "run/candidates.h"
 #include "run/options.h"
@@ -64,6 +65,9 @@ typedef struct {
     int64_t plan, setting;
     bool skip;     /* its results exist and ForceRedoBenchmarkProblems is off; or it is given up */
     bool given_up; /* none of its kernels can be made */
+    int64_t round; /* of a search, while its kernels are measured; 0: the final ones are */
+    const bool *wanted;         /* [size][variant]: the pairs to measure; NULL: all */
+    const struct Namer *namer;  /* of the kernels of a search; NULL: names depend on the variants */
 } Group;
 
 typedef struct {
@@ -97,6 +101,8 @@ typedef struct {
     size_t n_left_out;        /* solutions that createlib could not build */
     size_t n_given_up;        /* groups none of whose kernels can be made */
     size_t n_spilled;         /* kernels that were left out because they spill */
+    uint64_t deadline_ns;     /* clock_ns() when a search stops measuring; 0: never */
+    double race_seconds;      /* of a race on one size; 0: the client's own */
     double load;              /* highest load average while measuring */
     uint64_t load_ns;         /* time of the last sample of the load; 0: none */
     Arena arena;              /* of what lives as long as the run */
@@ -115,6 +121,7 @@ const char *run_compiler(Run *r);
 
 Err step_device(Run *r);  /* target, device, toolchain */
 Err step_fork(Run *r);    /* configs to groups of variants */
+Err step_search(Run *r);  /* where SearchMethod asks for it: chooses the variants of every group */
 Err step_plan(Run *r);    /* candidates, sizes and rejections to the store */
 Err step_build(Run *r);   /* sources, objects, code objects of every group */
 Err step_write(Run *r);   /* library, ini, run.sh, cache.yaml of every group */
@@ -130,6 +137,17 @@ Err step_finish(Run *r);  /* the winners table, and how to use the library */
 Err variant_facts(Run *r, Variant *v, Str object, Arena *a, Str *why);
 /* Counts main loops in the code objects, records all facts and writes 00_Final/kernels.csv. */
 Err group_facts(Run *r, Group *g);
+
+/* Gives the group's setting, sizes and variants their ids in the store. */
+Err group_identify(Run *r, Group *g);
+/* Names the variants of a group. */
+Err group_names(Run *r, Group *g);
+/* Limits of derivation by the config; the folder of kernels written by hand is added by the caller. */
+DeriveLimits run_derive_limits(const Run *r);
+/* Prints why a group has no kernels, and gives it up. */
+Err group_none_valid(Run *r, Group *g);
+/* Whether solutions are chosen by a search, not all measured. */
+bool run_searches(const Run *r);
 
 /* Makes the files that the device loads from the objects that were built. */
 Err group_code_objects(Run *r, Group *g);

@@ -258,6 +258,10 @@ static Err columns_make(Run *r, Group *g)
     for (size_t i = 0; i < g->n_variants; i++)
         if (g->variant[i].object.s) g->column[g->n_columns++] = i;
     if (g->n_columns) return 0;
+    if (g->round) {
+        g->skip = true; /* the search goes on with other kernels */
+        return 0;
+    }
     return group_give_up(
         r, g, ERR_FAILED,
         "%.*s: none of the %zu kernels can be compiled and run (tuner log %s Cijk shows why)",
@@ -298,6 +302,7 @@ Err step_build(Run *r)
 {
     Progress progress;
     size_t n_failed = 0, total = 0;
+    const size_t n_spilled = r->n_spilled;
     Chunk *c = calloc(1, sizeof *c);
     TRY_ALLOC(c);
     *c = (Chunk){.r = r, .progress = &progress, .n_failed = &n_failed};
@@ -319,11 +324,12 @@ Err step_build(Run *r)
     if (!e) e = groups_build(r, c);
     progress.done = c->done_before;
     if (!e) progress_done(&progress, "%zu failed", n_failed);
-    if (!e && n_failed > r->n_spilled)
-        warning("%zu kernels do not compile and are left out (tuner status %s)", n_failed - r->n_spilled,
+    const size_t spilled = r->n_spilled - n_spilled;
+    if (!e && n_failed > spilled)
+        warning("%zu kernels do not compile and are left out (tuner status %s)", n_failed - spilled,
                 r->outdir);
-    if (!e && r->n_spilled)
-        warning("%zu kernels spill registers and are left out (--allow-spills keeps them)", r->n_spilled);
+    if (!e && spilled)
+        warning("%zu kernels spill registers and are left out (--allow-spills keeps them)", spilled);
     arena_fini(&c->arena);
     free(c);
     return e;

@@ -68,8 +68,16 @@ static Err variants_collect(Run *r, Group *g, Fork *fork, Candidates *candidates
     return 0;
 }
 
-static DeriveLimits limits_of(const Globals *g)
+bool run_searches(const Run *r)
 {
+    const Globals *g = &r->config->globals;
+    return (g->SearchMethod != GLOBAL_SEARCH_EXHAUSTIVE || g->TimeBudget.n) && !r->o->compile_only &&
+           !g->GenerateSourcesAndExit;
+}
+
+DeriveLimits run_derive_limits(const Run *r)
+{
+    const Globals *g = &r->config->globals;
     return (DeriveLimits){.max_lds_bytes = g->MaxLDS,
                           .device_lds_bytes = g->DeviceLDS,
                           .max_depth_u = (int32_t)g->MaxDepthU,
@@ -81,7 +89,7 @@ static DeriveLimits limits_of(const Globals *g)
 static Err group_fork(Run *r, Group *g, Space *space, Variants *list)
 {
     Deriver deriver;
-    DeriveLimits limits = limits_of(&r->config->globals);
+    DeriveLimits limits = run_derive_limits(r);
     Fork fork;
     CustomFolder folder;
     custom_folder_init(&folder, &r->arena, r->target, path_dir(str_from(r->config->path)));
@@ -127,11 +135,24 @@ static Err names_min(Run *r, Group *g, Buf *name)
     return 0;
 }
 
-static Err group_names(Run *r, Group *g)
+/* Names of a search's kernels, which stay the same from round to round. */
+static Err names_given(Run *r, Group *g, Buf *name)
+{
+    for (size_t i = 0; i < g->n_variants; i++) {
+        buf_reset(name);
+        solution_name(g->namer, &g->variant[i].s, NAME_KERNEL, name);
+        g->variant[i].name = arena_dup(&r->arena, buf_view(name));
+    }
+    return 0;
+}
+
+Err group_names(Run *r, Group *g)
 {
     Buf name;
     buf_init(&name);
-    Err e = r->config->globals.ShortNames ? names_serial(r, g, &name) : names_min(r, g, &name);
+    Err e = g->namer                        ? names_given(r, g, &name)
+            : r->config->globals.ShortNames ? names_serial(r, g, &name)
+                                            : names_min(r, g, &name);
     if (!e) e = buf_check(&name);
     for (size_t i = 0; !e && i < g->n_variants; i++)
         if (!g->variant[i].name.s) e = err_set(ERR_FAILED, "out of memory for names");
@@ -148,7 +169,7 @@ static void unwritten_print(const Group *g)
 
 /* Prints every reason with its count and first case for a group without a valid solution, or without one that
  * can be written. The run continues with the other groups. */
-static Err none_valid(Run *r, Group *g)
+Err group_none_valid(Run *r, Group *g)
 {
     Buf why;
     buf_init(&why);
@@ -166,6 +187,12 @@ static Err none_valid(Run *r, Group *g)
                          r->target->name, (unsigned long long)g->n_permutations);
 }
 
+/* The sizes of a group whose solutions a search chooses. */
+static Err group_sizes(Run *r, Group *g)
+{
+    return problem_sizes_list(&r->arena, &g->config->sizes, MAX_SIZES, &g->size, &g->n_sizes);
+}
+
 static Err group_make(Run *r, Group *g)
 {
     Space space = {0};
@@ -180,7 +207,7 @@ static Err group_make(Run *r, Group *g)
     space_fini(&space);
     if (e) return e;
     unwritten_print(g);
-    if (g->n_variants == 0) return none_valid(r, g);
+    if (g->n_variants == 0) return group_none_valid(r, g);
     TRY(group_names(r, g));
     if (g->config->n_custom_kernels)
         notice("%s:%d: CustomKernels are kernels in assembly, which are left out; CustomKernelName names "
@@ -257,14 +284,14 @@ Err step_fork(Run *r)
             *g = (Group){.problem = &c->problem[p], .config = &c->problem[p].size_group[s]};
             e = group_name(r, g, &numbers);
             if (!e) e = group_skip(r, g);
-            if (!e && !g->skip) e = group_make(r, g);
+            if (!e && !g->skip) e = run_searches(r) ? group_sizes(r, g) : group_make(r, g);
             if (!e) progress_step(&progress, ++i, "%zu solutions", g->n_variants);
         }
     map_fini(&numbers);
     if (!e) e = held_out_add(r);
     for (i = 0; !e && i < r->n_groups; i++) {
         const Group *g = &r->group[i];
-        if (g->skip) continue;
+        if (g->skip || run_searches(r)) continue;
         notice("%.*s: %llu permutations, %zu solutions to try on %zu sizes", STR_ARG(g->name),
                (unsigned long long)g->n_permutations, g->n_variants, g->n_sizes - g->n_held_out);
         if (g->n_held_out)

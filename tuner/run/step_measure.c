@@ -37,6 +37,7 @@ typedef struct {
     int64_t best_size;
     uint64_t n_ended; /* pairs that this client has finished */
     Eta eta;
+    bool late;         /* the time of the search is over */
     uint64_t ended_ns; /* when the last pair ended, or the first client was started */
     Buf environment;
     Str plan_path, log_path, ini_path, build_dir;
@@ -46,6 +47,12 @@ static MeasureKey key_of(const Measuring *m, int64_t p, int64_t s)
 {
     const Group *g = m->g;
     return (MeasureKey){g->variant[g->column[s]].kernel, g->problem_id[p], g->setting, m->run};
+}
+
+/* Whether the pair of size and column is to be measured. */
+static bool wanted(const Group *g, size_t p, size_t s)
+{
+    return !g->wanted || g->wanted[p * g->n_variants + g->column[s]];
 }
 
 static bool is_peer(const Measuring *m, int64_t s) { return s == -1 && m->r->config->globals.Peer; }
@@ -164,6 +171,8 @@ static Err event(void *ctx, const Event *e)
     TRY(pair_check(m, e));
     switch (e->kind) {
     case EVENT_START:
+        m->late = m->r->deadline_ns && m->n_ended && e->p != m->p && clock_ns() > m->r->deadline_ns;
+        if (m->late) FAIL(ERR_FAILED, "the time of the search is over");
         m->open = true;
         m->p = e->p;
         m->s = e->s;
@@ -203,6 +212,7 @@ static Err plan_write(Measuring *m, size_t *n)
         if (!map_put(&seen, (Str){(const char *)&m->g->problem_id[p], sizeof(int64_t)}, &added))
             e = err_set(ERR_FAILED, "out of memory for %zu sizes", p);
         for (size_t s = 0; !e && added && s < m->g->n_columns; s++) {
+            if (!wanted(m->g, p, s)) continue;
             MeasureKey key = key_of(m, (int64_t)p, (int64_t)s);
             e = store_measured(&m->r->store, &key, &found);
             if (e || found) continue;
@@ -264,6 +274,11 @@ static const char **client_args(Run *r)
     argv[n++] = "";
     argv[n++] = "--num-benchmarks";
     argv[n++] = "1";
+    if (r->race_seconds > 0) {
+        argv[n++] = "--race-seconds";
+        argv[n++] = arena_printf(&r->arena, "%.4g", r->race_seconds).s;
+        if (!argv[n - 1]) return NULL;
+    }
     Str rest = r->config->globals.ClientArgs, part;
     while (n < 30 && str_split(&rest, ' ', &part))
         if (part.n) argv[n++] = arena_dup(&r->arena, part).s;
@@ -280,12 +295,14 @@ static Err run_measure(Measuring *m)
         ClientEnd end;
         TRY(run_check());
         TRY(plan_write(m, &n));
-        if (n == 0) return 0;
+        if (n == 0 || m->late) return 0;
         ClientSpec spec = {m->r->client.s, m->ini_path.s, m->plan_path.s, m->log_path.s, m->build_dir.s,
                            extra,          tick};
         m->n_ended = 0;
         busy_look(m->r);
-        TRY(client_run(&spec, event, m, &end));
+        Err e = client_run(&spec, event, m, &end);
+        if (m->late) return environment_keep(m);
+        TRY(e);
         busy_look(m->r);
         TRY(environment_keep(m));
         if (m->r->config->globals.ExitOnFails == 2 && m->r->n_wrong + m->r->n_faults)
@@ -324,6 +341,7 @@ static Err count_group(Measuring *m, Map *seen)
         for (m->run = 0; m->run < m->r->config->globals.NumBenchmarks; m->run++)
             for (size_t s = 0; s < m->g->n_columns; s++) {
                 bool found;
+                if (!wanted(m->g, p, s)) continue;
                 MeasureKey key = key_of(m, (int64_t)p, (int64_t)s);
                 TRY(store_measured(&m->r->store, &key, &found));
                 m->total++;

@@ -114,6 +114,7 @@ static Err setting_store(Run *r, Group *g)
                STR_ARG(d->kind), STR_ARG(d->name), STR_ARG(d->arch), d->n_cu, r->target->name,
                STR_ARG(r->toolchain.identity));
     if (sim.s) buf_printf(&environment, "sim=%.*s\n", STR_ARG(sim));
+    if (g->round) buf_printf(&environment, "search=%" PRId64 "\n", g->round);
     Err e = buf_check(&environment);
     if (!e) e = client_ini_setting(&ini, buf_view(&environment), &key);
     if (!e) e = store_setting(&r->store, buf_view(&key), &g->setting);
@@ -192,6 +193,22 @@ static Err plan_store(Run *r, Group *g, Str content)
         TRY(store_size_add(&r->store, g->plan, (int64_t)i, g->problem_id[i]));
     TRY(rejections_store(r, g));
     return unwritten_store(r, g);
+}
+
+Err group_identify(Run *r, Group *g)
+{
+    Buf key, unused;
+    buf_init(&key);
+    buf_init(&unused);
+    Err e = store_begin(&r->store);
+    if (!e && !r->environment) e = environment_store(r);
+    if (!e) e = setting_store(r, g);
+    if (!e) e = sizes_store(r, g, &key, &unused);
+    if (!e) e = variants_store(r, g, &unused);
+    if (!e) e = store_commit(&r->store);
+    buf_fini(&key);
+    buf_fini(&unused);
+    return e;
 }
 
 static Err group_plan(Run *r, Group *g, Buf *scratch, Buf *content)

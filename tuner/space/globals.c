@@ -115,6 +115,10 @@ static Err read_text(const char *file, const GlobalKey *k, const Node *n, void *
              TEXT_MAX);
     if (*k->legal && enum_position(k->legal, text) < 0) return illegal(file, k, n);
     *(Str *)field = str_eq_c(text, "None") ? STR("") : text;
+    double seconds;
+    if (k->offset == offsetof(Globals, TimeBudget) && !time_parse(*(Str *)field, &seconds))
+        FAIL(ERR_INPUT, "%s:%d: %s: '%.*s' is no time, expected seconds or a number with s, m or h: 600, 10m",
+             file, n->line, k->name, STR_ARG(text));
     return 0;
 }
 
@@ -150,6 +154,27 @@ static bool is_default(const GlobalKey *k, const Globals *g)
     buf_fini(&have);
     buf_fini(&want);
     return same;
+}
+
+bool time_parse(Str text, double *seconds)
+{
+    static const struct {
+        const char *suffix;
+        double seconds;
+    } unit[] = {{"s", 1}, {"m", 60}, {"h", 3600}};
+    double factor = 1;
+    Str t = str_trim(text);
+    *seconds = 0;
+    if (!t.n) return true;
+    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+        if (str_ends(t, unit[i].suffix)) {
+            factor = unit[i].seconds;
+            t.n--;
+            break;
+        }
+    if (!str_to_f64(t, seconds) || !(*seconds > 0)) return false;
+    *seconds *= factor;
+    return *seconds <= 1e7;
 }
 
 static bool number(Str text, int *out)

@@ -17,6 +17,7 @@ enum { METRIC_DEVICE_EFFICIENCY, METRIC_CU_EFFICIENCY };
 enum { RUNTIME_HIP, RUNTIME_HSA, RUNTIME_HOST };
 enum { CODE_OBJECT_DEFAULT, CODE_OBJECT_V4, CODE_OBJECT_V5 };
 enum { FORMAT_YAML, FORMAT_MSGPACK };
+enum { GLOBAL_SEARCH_EXHAUSTIVE, GLOBAL_SEARCH_MODEL, GLOBAL_SEARCH_RANDOM };
 
 typedef enum { GLOBAL_BOOL, GLOBAL_INT, GLOBAL_REAL, GLOBAL_STR, GLOBAL_ENUM } GlobalKind;
 typedef enum { GLOBAL_USED, GLOBAL_NONE } GlobalUse;
@@ -50,6 +51,8 @@ Err globals_read(const char *file, const Node *node, Notices *notices, Globals *
 /* One key from text, as `--global-parameters key=value` gives it; the value is read as YAML. Strings are kept
  * in a. */
 Err globals_set(Arena *a, const char *where, Str key, Str value, Notices *notices, Globals *g);
+/* Seconds of a time like "600", "90s", "10m", "2h"; 0 for an empty text. False for anything else. */
+bool time_parse(Str text, double *seconds);
 /* Value as text: 'true', '128', '0.15', 'DeviceEfficiency'. Appends. */
 void global_print(const GlobalKey *key, const Globals *g, Buf *out);
 /* `tuner --help-globals`. */

@@ -22,7 +22,7 @@ typedef struct {
     char word[ENUM_NAMES_MAX][ENUM_LETTERS_MAX]; /* ENUM: capitals of the names */
 } NamePart;
 
-typedef struct {
+typedef struct Namer {
     char prefix[PROBLEM_NAME_MAX]; /* of the problem type, with '_' */
     uint64_t shown[PARAM_WORDS];   /* parameters that the names have */
     NamePart part[PARAM_COUNT];    /* nameable parameters sorted by name */

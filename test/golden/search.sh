@@ -1,0 +1,24 @@
+# A search by model on the simulated device: what is chosen, how far, why it stopped; against measuring all; bad values.
+export TUNER_SIM="arch=x86-64-v3;noise=0;words=0.1;fill=1"
+tune() { "$BIN/tuner" "$DATA/search/sim.yaml" "$@" 2>&1; }
+numbers() { sed -E 's/[0-9.e-]+ s( of|;|$)/T s\1/; s/[0-9.]+ %/P %/'; }
+echo "-- by model"
+tune whole --search model >said; echo "exit $?"
+grep -E 'permutations|searched' said
+grep -c '^search: round' said | awk '{ print ($1 > 2 ? "several rounds" : $1 " rounds") }'
+head -2 said | tail -1 | numbers
+echo "-- the best of all, by measuring all: speeds and winners are within 1 %"
+tune all >said; echo "exit $?"
+gflops() { awk -F, 'NR > 1 { m = 0; for (i = 14; i <= NF; i++) if ($i > m) m = $i; print m }' "$1"/2_BenchmarkData/*.csv; }
+gflops whole >a; gflops all >b
+paste a b | awk '{ if ($1 < 0.99 * $2) worse++; n++ } END { print n, "sizes,", worse + 0, "worse by more than 1 %" }'
+echo "-- status"
+"$BIN/tuner" status whole | grep -A2 '^search' | sed -E 's/[0-9.]+ s;/T s;/'
+echo "-- again: nothing is measured"
+before=$(cksum <whole/1_BenchmarkProblems/Cijk_Ailk_Bljk_SB_00/00_Final/build/client.log)
+tune whole --search model >said; echo "exit $?"
+[ "$before" = "$(cksum <whole/1_BenchmarkProblems/Cijk_Ailk_Bljk_SB_00/00_Final/build/client.log)" ] && echo "no client was started"
+echo "-- bad values"
+tune bad --search greedy; echo "exit $?"
+tune bad --budget 10x; echo "exit $?"
+tune bad --budget -5; echo "exit $?"

@@ -1,0 +1,209 @@
+/* The candidates of a space. See pool.h. */
+#include "measure/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+
+static uint64_t mix(uint64_t z)
+{
+    z += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* A Feistel network of four rounds over the next even number of bits; values beyond size are mapped again
+ * until they fall inside (cycle walking, Black and Rogaway 2002). */
+int64_t pool_shuffle(int64_t i, int64_t size, uint64_t seed)
+{
+    unsigned half = 1;
+    while (half < 31 && (INT64_C(1) << (2 * half)) < size) half++;
+    const uint64_t mask = (UINT64_C(1) << half) - 1;
+    uint64_t x = (uint64_t)i;
+    do {
+        uint64_t left = x >> half, right = x & mask;
+        for (uint64_t round = 0; round < 4; round++) {
+            uint64_t next = left ^ (mix(right ^ seed ^ (round << 56)) & mask);
+            left = right;
+            right = next;
+        }
+        x = left << half | right;
+    } while (x >= (uint64_t)size);
+    return (int64_t)x;
+}
+
+bool pool_is_whole(const Pool *p) { return !p->drawn && p->keep_below == UINT64_MAX; }
+
+bool pool_get(const Pool *p, int64_t permutation, Solution *out, Hash128 *hash)
+{
+    Verdict v;
+    space_get(p->space, permutation, out);
+    if (!solution_derive(p->deriver, out, &v)) return false;
+    *hash = solution_hash(out);
+    return true;
+}
+
+void pool_choices(const Pool *p, int64_t permutation, uint32_t *choice)
+{
+    for (size_t d = 0; d < p->space->dim.n; d++) {
+        const int64_t n = (int64_t)p->space->dim.v[d].choice.n;
+        choice[d] = (uint32_t)(permutation % n);
+        permutation /= n;
+    }
+}
+
+int64_t pool_permutation(const Pool *p, const uint32_t *choice)
+{
+    int64_t permutation = 0;
+    for (size_t d = p->space->dim.n; d-- > 0;)
+        permutation = permutation * (int64_t)p->space->dim.v[d].choice.n + choice[d];
+    return permutation;
+}
+
+/* How far along the list of a dimension a step goes. */
+static size_t reach(const Dimension *d)
+{
+    enum { SHORT = 4, NUMBERS = 2 };
+    if (d->choice.n <= SHORT) return SHORT;
+    if (d->param == PARAM_COUNT) return POOL_STEPS / 2;
+    const uint8_t kind = param_at(d->param)->kind;
+    return kind == KIND_INT || kind == KIND_FLOAT ? NUMBERS : POOL_STEPS / 2;
+}
+
+size_t pool_neighbours_max(const Pool *p) { return p->space->dim.n * POOL_STEPS; }
+
+size_t pool_neighbours(const Pool *p, int64_t permutation, int64_t *out, size_t max)
+{
+    size_t n = 0;
+    int64_t step = 1, rest = permutation;
+    for (size_t d = 0; d < p->space->dim.n; d++) {
+        const Dimension *dim = &p->space->dim.v[d];
+        const int64_t values = (int64_t)dim->choice.n, at = rest % values, far = (int64_t)reach(dim);
+        for (int64_t c = at > far ? at - far : 0; c < values && c <= at + far && n < max; c++)
+            if (c != at) out[n++] = permutation + (c - at) * step;
+        rest /= values;
+        step *= values;
+    }
+    return n;
+}
+
+/* Removes the items above the halved threshold: each item stays with the same probability. */
+static void thin(Pool *p)
+{
+    size_t kept = 0;
+    p->keep_below /= 2;
+    for (size_t i = 0; i < p->n; i++)
+        if (mix((uint64_t)p->item[i]) < p->keep_below) p->item[kept++] = p->item[i];
+    p->n = kept;
+}
+
+static Err item_add(Pool *p, int64_t permutation)
+{
+    if (p->keep_below != UINT64_MAX && mix((uint64_t)permutation) >= p->keep_below) return 0;
+    if (p->n == p->cap) {
+        size_t cap = p->cap ? p->cap * 2 : 1024;
+        int64_t *more = realloc(p->item, cap * sizeof *more);
+        if (!more) FAIL(ERR_FAILED, "out of memory for %zu candidates", cap);
+        p->item = more;
+        p->cap = cap;
+    }
+    p->item[p->n++] = permutation;
+    if (p->n == POOL_ITEMS) thin(p);
+    return 0;
+}
+
+static void rejection_note(Pool *p, const Verdict *v)
+{
+    if (p->example[v->rule].rule == RULE_NONE) p->example[v->rule] = *v;
+}
+
+static Err enumerate(Pool *p, PoolCheckFn *check)
+{
+    Fork fork;
+    bool more = true, kept;
+    Err e = fork_init(&fork, p->space, p->deriver);
+    while (!e && !(e = fork_step(&fork, &more, &kept)) && more) {
+        if (kept)
+            e = item_add(p, fork.p);
+        else if (fork.verdict.rule != RULE_NONE)
+            rejection_note(p, &fork.verdict);
+        if (!e && check && (++p->n_looks & 0xfff) == 0) e = check();
+    }
+    p->n_looks = (uint64_t)p->size;
+    p->rules = fork.counts;
+    p->n_duplicates = fork.n_duplicates;
+    fork_fini(&fork);
+    return e;
+}
+
+/* One permutation of a space that is too large to enumerate. Distinct candidates are told by their hash. */
+static Err draw_one(Pool *p, Map *seen, int64_t permutation, Solution *s)
+{
+    Verdict v;
+    space_get(p->space, permutation, s);
+    solution_derive(p->deriver, s, &v);
+    p->rules.n[v.rule]++;
+    if (v.rule != RULE_NONE) return rejection_note(p, &v), 0;
+    if (p->keep_below != UINT64_MAX && mix((uint64_t)permutation) >= p->keep_below) return 0;
+    bool added;
+    Hash128 h = solution_hash(s);
+    if (!map_put(seen, (Str){(const char *)&h, sizeof h}, &added))
+        FAIL(ERR_FAILED, "out of memory for %zu candidates", seen->n);
+    if (!added) return p->n_duplicates++, 0;
+    return item_add(p, permutation);
+}
+
+static Err draw(Pool *p, PoolCheckFn *check)
+{
+    Map seen;
+    Solution s;
+    Err e = 0;
+    map_init(&seen);
+    p->drawn = true;
+    for (; !e && p->n_looks < POOL_LOOKS && seen.n < 2 * (size_t)POOL_ITEMS; p->n_looks++) {
+        e = draw_one(p, &seen, pool_shuffle((int64_t)p->n_looks, p->size, 1), &s);
+        if (!e && check && (p->n_looks & 0xfff) == 0) e = check();
+    }
+    map_fini(&seen);
+    return e;
+}
+
+Err pool_init(Pool *p, const Space *space, const Deriver *deriver, PoolCheckFn *check)
+{
+    *p = (Pool){.space = space, .deriver = deriver, .keep_below = UINT64_MAX};
+    TRY(space_size(space, &p->size));
+    if (p->size == 0) return 0;
+    return p->size <= POOL_LOOKS ? enumerate(p, check) : draw(p, check);
+}
+
+void pool_fini(Pool *p)
+{
+    free(p->item);
+    p->item = NULL;
+    p->n = p->cap = 0;
+}
+
+void pool_identity(const Space *space, Buf *out)
+{
+    solution_name_full(&space->base, out);
+    buf_putc(out, '\n');
+    for (size_t d = 0; d < space->dim.n; d++) {
+        const Dimension *dim = &space->dim.v[d];
+        buf_printf(out, "dimension %d:", (int)dim->param);
+        for (size_t c = 0; c < dim->choice.n; c++) {
+            const Choice *choice = &dim->choice.v[c];
+            const char *from = choice->bytes;
+            Solution s = space->base;
+            for (size_t i = 0; i < choice->n_set; i++) {
+                const Param *p = param_at(choice->set[i]);
+                memcpy(solution_field(&s, p), from, param_size(p));
+                from += param_size(p);
+                buf_printf(out, "%s%s=", i ? "," : " ", p->name);
+                param_print(p, &s, out);
+            }
+        }
+        buf_putc(out, '\n');
+    }
+}

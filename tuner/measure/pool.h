@@ -1,0 +1,53 @@
+/* Pool: the candidates of a space, known by the hash of their derived parameters before any text is made.
+ *
+ * A space is a product of dimensions and is indexed by permutation (space.h). Up to POOL_LOOKS permutations
+ * are derived; of a larger space, that many are drawn without repetition by a fixed bijection, so that equal
+ * spaces give equal pools. The pool keeps the permutations of at most POOL_ITEMS distinct valid candidates, a
+ * uniform sample where there are more. Any other permutation can still be asked for with pool_get.
+ */
+#ifndef MEASURE_POOL_H
+#define MEASURE_POOL_H
+
+#include "space/space.h"
+
+enum { POOL_LOOKS = 1 << 22, POOL_ITEMS = 1 << 18 };
+
+typedef struct {
+    const Space *space;
+    const Deriver *deriver;
+    int64_t size;     /* permutations of the space */
+    uint64_t n_looks; /* permutations that were derived */
+    int64_t *item;    /* distinct valid candidates, in the order in which they were found */
+    size_t n, cap;
+    uint64_t keep_below; /* of a thinned pool: items are those whose mixed index is below it */
+    bool drawn;          /* the space was sampled, not enumerated */
+    RuleCounts rules;    /* of the permutations that were derived */
+    uint64_t n_duplicates;
+    Verdict example[RULE_COUNT];
+} Pool;
+
+/* Called now and then; an error ends the work. */
+typedef Err PoolCheckFn(void);
+
+/* space (sealed) and deriver must outlive the pool. check may be NULL. */
+Err pool_init(Pool *p, const Space *space, const Deriver *deriver, PoolCheckFn *check);
+void pool_fini(Pool *p);
+/* True when item has every valid candidate of the space. */
+bool pool_is_whole(const Pool *p);
+/* Derives a permutation; false when it is not valid. */
+bool pool_get(const Pool *p, int64_t permutation, Solution *out, Hash128 *hash);
+/* The choice of each dimension at a permutation, and back. */
+void pool_choices(const Pool *p, int64_t permutation, uint32_t *choice);
+int64_t pool_permutation(const Pool *p, const uint32_t *choice);
+/* Permutations that differ in one dimension: the two next values of long lists of numbers on either side, all
+ * values of short lists, at most POOL_STEPS of groups and names. They may be invalid or duplicates. */
+enum { POOL_STEPS = 16 };
+size_t pool_neighbours(const Pool *p, int64_t permutation, int64_t *out, size_t max);
+/* Upper bound of the number that pool_neighbours gives. */
+size_t pool_neighbours_max(const Pool *p);
+/* A bijection of 0 .. size-1 onto itself that looks random; size > 0. */
+int64_t pool_shuffle(int64_t i, int64_t size, uint64_t seed);
+/* SHA-256 input that identifies the space: every dimension with its values, and the constants. */
+void pool_identity(const Space *space, Buf *out);
+
+#endif

@@ -1,0 +1,160 @@
+/* The searcher's state: candidates, results, what is learned from them. See search.h; search_next.c chooses
+ * the batches. */
+#include "measure/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/search_work.h"
+#include "problem/problem.h"
+
+static double log_at_least(double x) { return log(x > 1 ? x : 1); }
+
+/* Places of sizes: logarithms of M, N, batch and K; x is that of their product, scaled to -1 .. 1. */
+static Err places_make(Search *s)
+{
+    const size_t n = s->o.n_sizes;
+    double lo = (double)INFINITY, hi = -(double)INFINITY;
+    s->place = ARENA_ARRAY(&s->arena, n * SEARCH_EXTENTS, double);
+    s->x = ARENA_ARRAY(&s->arena, n, double);
+    TRY_ALLOC(s->place);
+    TRY_ALLOC(s->x);
+    for (size_t z = 0; z < n; z++) {
+        double *at = &s->place[z * SEARCH_EXTENTS];
+        at[0] = log_at_least((double)size_m(s->o.pt, &s->o.size[z]));
+        at[1] = log_at_least((double)size_n(s->o.pt, &s->o.size[z]));
+        at[2] = log_at_least((double)size_batch(s->o.pt, &s->o.size[z]));
+        at[3] = log_at_least((double)s->o.size[z].v[s->o.pt->TotalIndices - 1]);
+        s->x[z] = at[0] + at[1] + at[2] + at[3];
+        lo = fmin(lo, s->x[z]);
+        hi = fmax(hi, s->x[z]);
+    }
+    for (size_t z = 0; z < n; z++) s->x[z] = hi > lo ? 2 * (s->x[z] - lo) / (hi - lo) - 1 : 0;
+    return 0;
+}
+
+static Err surrogate_make(Search *s)
+{
+    const Space *sp = s->o.pool->space;
+    size_t *n = ARENA_ARRAY(&s->arena, sp->dim.n, size_t);
+    TRY_ALLOC(n);
+    for (size_t d = 0; d < sp->dim.n; d++) n[d] = sp->dim.v[d].choice.n;
+    return surrogate_init(&s->surrogate, &s->arena, sp->dim.n, n, s->o.n_sizes, s->x);
+}
+
+Err search_init(Search *s, const SearchOptions *o)
+{
+    *s = (Search){.o = *o, .n_dims = o->pool->space->dim.n};
+    arena_init(&s->arena, 0);
+    map_init(&s->by_hash);
+    s->best = ARENA_ARRAY(&s->arena, o->n_sizes, uint32_t);
+    s->hope = ARENA_ARRAY(&s->arena, o->n_sizes, double);
+    s->n_measured = ARENA_ARRAY(&s->arena, o->n_sizes, size_t);
+    TRY_ALLOC(s->best);
+    TRY_ALLOC(s->hope);
+    TRY_ALLOC(s->n_measured);
+    for (size_t z = 0; z < o->n_sizes; z++) s->best[z] = UINT32_MAX;
+    TRY(places_make(s));
+    TRY(surrogate_make(s));
+    return search_work_new(s, &s->work);
+}
+
+void search_fini(Search *s)
+{
+    search_work_free(s->work);
+    VEC_FINI(&s->known);
+    VEC_FINI(&s->value);
+    VEC_FINI(&s->predicted);
+    VEC_FINI(&s->choice);
+    map_fini(&s->by_hash);
+    arena_fini(&s->arena);
+}
+
+static double *value_at(const Search *s, uint32_t c, uint32_t z) { return &s->value.v[c * s->o.n_sizes + z]; }
+
+double search_value(const Search *s, uint32_t c, uint32_t z) { return *value_at(s, c, z); }
+
+Err search_known_add(Search *s, int64_t permutation, const Solution *solution, Hash128 hash,
+                     uint32_t *candidate)
+{
+    bool added;
+    int64_t *known = map_put(&s->by_hash, (Str){(const char *)&hash, sizeof hash}, &added);
+    if (!known) FAIL(ERR_FAILED, "out of memory for %zu candidates", s->known.n);
+    if (!added) return *candidate = (uint32_t)*known, 0;
+    *known = (int64_t)s->known.n;
+    *candidate = (uint32_t)s->known.n;
+    SearchCandidate c = {.permutation = permutation, .hash = hash};
+    const bool makes = s->o.model.kernel(s->o.model.ctx, solution);
+    bool ok = VEC_PUSH(&s->known, c);
+    for (size_t z = 0; ok && z < s->o.n_sizes; z++) {
+        double seconds = makes ? s->o.model.seconds(s->o.model.ctx, z) : 0;
+        ok = VEC_PUSH(&s->value, 0.0) && VEC_PUSH(&s->predicted, seconds > 0 ? log(seconds) : (double)NAN);
+    }
+    for (size_t d = 0; ok && d < s->n_dims; d++) ok = VEC_PUSH(&s->choice, 0u);
+    if (!ok) FAIL(ERR_FAILED, "out of memory for %zu candidates", s->known.n);
+    if (s->n_dims) pool_choices(s->o.pool, permutation, &s->choice.v[*candidate * s->n_dims]);
+    return 0;
+}
+
+Err search_candidate(Search *s, int64_t permutation, uint32_t *candidate)
+{
+    Solution solution;
+    Hash128 hash;
+    if (permutation < 0 || permutation >= s->o.pool->size ||
+        !pool_get(s->o.pool, permutation, &solution, &hash))
+        FAIL(ERR_INPUT, "permutation %lld is no valid candidate of %lld", (long long)permutation,
+             (long long)s->o.pool->size);
+    return search_known_add(s, permutation, &solution, hash, candidate);
+}
+
+void search_result(Search *s, uint32_t c, uint32_t z, double ns)
+{
+    double *value = value_at(s, c, z);
+    if (*value == 0) s->n_measured[z]++, s->n_pairs++;
+    *value = ns > 0 ? ns : (double)INFINITY;
+    s->best[z] = UINT32_MAX;
+    for (uint32_t i = 0; i < s->known.n; i++) {
+        const double v = *value_at(s, i, z);
+        if (v > 0 && !isinf(v) && (s->best[z] == UINT32_MAX || v < *value_at(s, s->best[z], z)))
+            s->best[z] = i;
+    }
+}
+
+void search_failed(Search *s, uint32_t c)
+{
+    s->known.v[c].failed = true;
+    for (uint32_t z = 0; z < s->o.n_sizes; z++)
+        if (*value_at(s, c, z) == 0) *value_at(s, c, z) = (double)INFINITY;
+}
+
+void search_learn(Search *s)
+{
+    surrogate_reset(&s->surrogate);
+    for (uint32_t c = 0; c < s->known.n; c++)
+        for (uint32_t z = 0; z < s->o.n_sizes; z++) {
+            const double v = *value_at(s, c, z);
+            if (!(v > 0) || isinf(v) || isnan(s->predicted.v[c * s->o.n_sizes + z])) continue;
+            surrogate_add(&s->surrogate, s->n_dims ? &s->choice.v[c * s->n_dims] : NULL, z,
+                          log(v * 1e-9) - s->predicted.v[c * s->o.n_sizes + z]);
+        }
+    surrogate_fit(&s->surrogate);
+}
+
+double search_expected(Search *s, uint32_t c, uint32_t z)
+{
+    const double v = *value_at(s, c, z);
+    double sd;
+    if (v > 0) return v;
+    if (isnan(s->predicted.v[c * s->o.n_sizes + z])) return (double)INFINITY;
+    return 1e9 *
+           exp(s->predicted.v[c * s->o.n_sizes + z] +
+               surrogate_predict(&s->surrogate, s->n_dims ? &s->choice.v[c * s->n_dims] : NULL, z, &sd));
+}
+
+double search_hope(const Search *s)
+{
+    double sum = 0;
+    for (size_t z = 0; z < s->o.n_sizes; z++) sum += s->hope[z];
+    return s->o.n_sizes ? sum / (double)s->o.n_sizes : 0;
+}

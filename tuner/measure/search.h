@@ -1,0 +1,95 @@
+/* Search: chooses which candidates of a pool are measured on which sizes, batch by batch.
+ *
+ *   search_init(&s, &options); loop { search_next -> pairs; measure them; search_result for each }
+ *
+ * SEARCH_MODEL. The first batch has, for each size, the candidates with the least time by the model, the best
+ * of other families, and random ones. Later batches have winners of neighbouring sizes, the one-step
+ * neighbourhood of the size's best (all of it, but for candidates that are predicted to be hopeless), and
+ * those of the pool that promise most. Predictions are the model's, corrected by a regression over what was
+ * measured (surrogate.h), and are ordered by the expected gain over the best. A size is finished when nothing
+ * that was not measured promises to be faster. SEARCH_RANDOM: candidates in random order. SEARCH_EXHAUSTIVE:
+ * all of them in their order.
+ * Equal options and equal results give equal batches: a search is continued by repeating it.
+ */
+#ifndef MEASURE_SEARCH_H
+#define MEASURE_SEARCH_H
+
+#include "base/vec.h"
+#include "measure/pool.h"
+#include "measure/surrogate.h"
+#include "problem/sizes.h"
+
+typedef enum { SEARCH_EXHAUSTIVE, SEARCH_MODEL, SEARCH_RANDOM } SearchMethod;
+
+/* The performance model. kernel: takes a derived, valid solution; false when no kernel can be made of it.
+ * seconds: of that kernel on a size, by its number; 0: the kernel does not take that size. */
+typedef struct {
+    bool (*kernel)(void *ctx, const Solution *s);
+    double (*seconds)(void *ctx, size_t size);
+    void *ctx;
+} SearchModel;
+
+typedef struct {
+    const Pool *pool;
+    SearchMethod method;
+    const ProblemType *pt;
+    const ProblemSize *size;
+    size_t n_sizes;
+    SearchModel model;
+    uint64_t seed;      /* of the random ones */
+    PoolCheckFn *check; /* may be NULL */
+} SearchOptions;
+
+typedef struct {
+    int64_t permutation;
+    Hash128 hash;
+    bool failed; /* it cannot be written or compiled */
+} SearchCandidate;
+
+/* again: the size's best so far is measured once more, side by side with the new ones. */
+typedef struct {
+    uint32_t candidate, size;
+    bool again;
+} SearchPair;
+typedef VEC(SearchPair) SearchBatch;
+
+typedef struct {
+    SearchOptions o;
+    Arena arena;
+    VEC(SearchCandidate) known;
+    Map by_hash;
+    VEC(double) value;     /* [candidate][size] ns; 0: not measured, INFINITY: failed */
+    VEC(double) predicted; /* [candidate][size] logarithm of the model's seconds */
+    VEC(uint32_t) choice;  /* [candidate][dimension] */
+    uint32_t *best;        /* of each size; UINT32_MAX: none */
+    double *x, *place;     /* of each size: scaled log of work; logarithms of its extents */
+    double *hope;          /* of each size: largest expected gain of what is not measured */
+    size_t *n_measured;    /* of each size */
+    size_t n_dims, next;   /* next: in the order of random and exhaustive search */
+    size_t n_batches, n_pairs, n_hopeless;
+    Surrogate surrogate;
+    struct SearchWork *work;
+} Search;
+
+/* What the options point to must outlive the search. */
+Err search_init(Search *s, const SearchOptions *o);
+void search_fini(Search *s);
+/* The next pairs, at most about quota new candidates for each size; none when the search is finished. */
+Err search_next(Search *s, size_t quota, SearchBatch *out);
+/* Takes note of a batch that was chosen by an earlier run, instead of search_next. */
+void search_replay(Search *s, const SearchBatch *batch);
+/* A candidate by its permutation, which a recorded batch names. ERR_INPUT when it is not a valid one. */
+Err search_candidate(Search *s, int64_t permutation, uint32_t *candidate);
+/* The time of a pair in ns; INFINITY: it failed. */
+void search_result(Search *s, uint32_t candidate, uint32_t size, double ns);
+/* The candidate cannot be written or compiled. */
+void search_failed(Search *s, uint32_t candidate);
+double search_value(const Search *s, uint32_t candidate, uint32_t size);
+/* The time that is expected of a pair, in ns: measured, else predicted; INFINITY for a failed one. */
+double search_expected(Search *s, uint32_t candidate, uint32_t size);
+/* Mean over the sizes of the expected gain that is left, as a share of the time. */
+double search_hope(const Search *s);
+/* Fits the surrogate to the results; search_next does it first. */
+void search_learn(Search *s);
+
+#endif

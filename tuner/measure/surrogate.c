@@ -1,0 +1,163 @@
+/* Ridge regression over choices. See surrogate.h. */
+#include "measure/surrogate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* RIDGE: noise variance over prior variance of a weight, both about 0.1 squared. RIDGE_SIZE: the level of a
+ * size is nearly free. SD_MIN: below it differences are noise. SD_FIRST: of a model without measurements.
+ * SD_UNSEEN: of a choice that was never measured. */
+static const double RIDGE = 1, RIDGE_PAIR = 4, RIDGE_SIZE = 0.01, SD_MIN = 0.02, SD_FIRST = 0.3,
+                    SD_UNSEEN = 0.1;
+
+Err surrogate_init(Surrogate *s, Arena *a, size_t n_dims, const size_t *n_choices, size_t n_sizes,
+                   const double *x)
+{
+    *s = (Surrogate){.n_dims = n_dims, .n_sizes = n_sizes, .x = x};
+    s->first = ARENA_ARRAY(a, n_dims, size_t);
+    TRY_ALLOC(s->first);
+    size_t total = 0;
+    for (size_t d = 0; d < n_dims; d++) {
+        s->first[d] = n_sizes + total;
+        total += n_choices[d];
+    }
+    if (n_sizes + 2 * total <= SURROGATE_FEATURES) s->slope = total;
+    s->n_features = n_sizes + total + s->slope;
+    if (s->n_features + SURROGATE_PAIRS <= SURROGATE_FEATURES && n_dims <= SURROGATE_PAIR_DIMS) {
+        s->pairs = s->n_features;
+        s->n_features += SURROGATE_PAIRS;
+    }
+    if (s->n_features > SURROGATE_FEATURES)
+        s->n_features = 0; /* too many values to learn from few samples */
+    const size_t n = s->n_features;
+    s->ata = ARENA_ARRAY(a, n * n, double);
+    s->atb = ARENA_ARRAY(a, n, double);
+    s->w = ARENA_ARRAY(a, n, double);
+    s->seen = ARENA_ARRAY(a, n, size_t);
+    if (!s->ata || !s->atb || !s->w || !s->seen) FAIL(ERR_FAILED, "out of memory for %zu features", n);
+    s->sd = SD_FIRST;
+    return 0;
+}
+
+void surrogate_reset(Surrogate *s)
+{
+    const size_t n = s->n_features;
+    memset(s->ata, 0, n * n * sizeof *s->ata);
+    memset(s->atb, 0, n * sizeof *s->atb);
+    memset(s->w, 0, n * sizeof *s->w);
+    memset(s->seen, 0, n * sizeof *s->seen);
+    s->sum_rr = 0;
+    s->n = 0;
+    s->sd = SD_FIRST;
+}
+
+static size_t pair_bucket(size_t a, size_t b)
+{
+    const uint64_t mixed = (a * 0x9e3779b97f4a7c15u + b + 1) * 0xbf58476d1ce4e5b9u;
+    return (size_t)(mixed >> 32) % SURROGATE_PAIRS;
+}
+
+/* Features that are not 0. */
+static size_t features(const Surrogate *s, const uint32_t *choice, size_t size, size_t *at, double *value)
+{
+    size_t n = 0;
+    at[n] = size;
+    value[n++] = 1;
+    for (size_t d = 0; d < s->n_dims; d++) {
+        at[n] = s->first[d] + choice[d];
+        value[n++] = 1;
+        if (!s->slope) continue;
+        at[n] = s->first[d] + choice[d] + s->slope;
+        value[n++] = s->x[size];
+    }
+    for (size_t d = 0; s->pairs && d < s->n_dims; d++)
+        for (size_t k = 0; k < d; k++) {
+            at[n] = s->pairs + pair_bucket(s->first[d] + choice[d], s->first[k] + choice[k]);
+            value[n++] = 1;
+        }
+    return n;
+}
+
+enum { DIMS_MAX = 160, NONZERO_MAX = 1 + 2 * DIMS_MAX + SURROGATE_PAIR_DIMS * SURROGATE_PAIR_DIMS / 2 };
+
+void surrogate_add(Surrogate *s, const uint32_t *choice, size_t size, double log_ratio)
+{
+    size_t at[NONZERO_MAX];
+    double value[NONZERO_MAX];
+    if (!s->n_features || s->n_dims > DIMS_MAX) return;
+    const size_t k = features(s, choice, size, at, value);
+    for (size_t i = 0; i < k; i++) {
+        s->seen[at[i]]++;
+        s->atb[at[i]] += value[i] * log_ratio;
+        for (size_t j = 0; j < k; j++) s->ata[at[i] * s->n_features + at[j]] += value[i] * value[j];
+    }
+    s->sum_rr += log_ratio * log_ratio;
+    s->n++;
+}
+
+/* Solves (ata + ridge) w = atb by Cholesky decomposition in place; returns w' ata w - 2 w' atb first. */
+static double solve(Surrogate *s)
+{
+    const size_t n = s->n_features;
+    double *a = s->ata, *w = s->w;
+    for (size_t i = 0; i < n; i++)
+        a[i * n + i] += i < s->n_sizes ? RIDGE_SIZE : s->pairs && i >= s->pairs ? RIDGE_PAIR : RIDGE;
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = j; i < n; i++) {
+            double sum = a[i * n + j];
+            for (size_t k = 0; k < j; k++) sum -= a[i * n + k] * a[j * n + k];
+            a[i * n + j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / a[j * n + j];
+        }
+    }
+    double explained = 0;
+    for (size_t i = 0; i < n; i++) {
+        double sum = s->atb[i];
+        for (size_t k = 0; k < i; k++) sum -= a[i * n + k] * w[k];
+        w[i] = sum / a[i * n + i];
+        explained += w[i] * w[i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        double sum = w[i];
+        for (size_t k = i + 1; k < n; k++) sum -= a[k * n + i] * w[k];
+        w[i] = sum / a[i * n + i];
+    }
+    return explained;
+}
+
+void surrogate_fit(Surrogate *s)
+{
+    if (!s->n) return;
+    if (!s->n_features) {
+        s->sd = SD_FIRST;
+        return;
+    }
+    const double left = fmax(s->sum_rr - solve(s), 0);
+    size_t used = 0;
+    for (size_t i = 0; i < s->n_features; i++) used += s->seen[i] > 0;
+    /* About half of the weights are free under the ridge. */
+    const double degrees = fmax((double)s->n - 0.5 * (double)used, 0.25 * (double)s->n);
+    s->sd = fmax(sqrt(left / degrees), SD_MIN);
+}
+
+double surrogate_predict(const Surrogate *s, const uint32_t *choice, size_t size, double *sd)
+{
+    size_t at[NONZERO_MAX];
+    double value[NONZERO_MAX], sum = 0, variance = s->sd * s->sd;
+    if (s->n && s->n_features && s->n_dims <= DIMS_MAX) {
+        const size_t k = features(s, choice, size, at, value);
+        for (size_t i = 0; i < k; i++) sum += s->w[at[i]] * value[i];
+        for (size_t d = 0; d < s->n_dims; d++)
+            if (!s->seen[s->first[d] + choice[d]]) variance += SD_UNSEEN * SD_UNSEEN;
+    }
+    *sd = sqrt(variance);
+    return sum;
+}
+
+/* Of a logarithm that is normal, approximately: E[max(0, -x)]. */
+double expected_gain(double mean, double sd)
+{
+    const double z = -mean / sd;
+    const double density = 0.3989422804014327 * exp(-0.5 * z * z),
+                 below = 0.5 * erfc(-z * 0.7071067811865476);
+    return fmax(0, sd * density - mean * below);
+}

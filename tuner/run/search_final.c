@@ -1,0 +1,115 @@
+/* The finalists of a search: the candidates that are measured once more, side by side and on all sizes, so
+ * that a size's winner is not the luckiest of many. See search_group.h. */
+#include <math.h>
+
+#include "measure/cover.h"
+#include "run/search_group.h"
+
+/* Candidates within CLOSE of a size's best are finalists, as in the last stage of a race, OF_SIZE of each
+ * size and about FINALISTS in all. All winners are, but where they are more than that, those that keep every
+ * size within COVER of its best. */
+static const double CLOSE = 0.03, COVER = 0.005;
+enum { FINALISTS = 48, OF_SIZE = 3 };
+
+static bool lacks_results(const Search *s)
+{
+    for (size_t z = 0; z < s->o.n_sizes; z++)
+        if (s->best[z] == UINT32_MAX) return true;
+    return false;
+}
+
+/* Marks the winners. */
+static size_t winners_mark(const Search *s, bool *kept)
+{
+    size_t n = 0;
+    for (size_t z = 0; z < s->o.n_sizes; z++) {
+        if (s->best[z] == UINT32_MAX || kept[s->best[z]]) continue;
+        kept[s->best[z]] = true;
+        n++;
+    }
+    return n;
+}
+
+/* Marks the fewest candidates that cover all sizes. A size without any result is covered by predictions. */
+static Err cover_mark(SearchGroup *x, Arena *a, bool *kept, size_t *n_kept)
+{
+    Search *s = &x->search;
+    const size_t n = s->known.n;
+    double *ns = ARENA_ARRAY(a, n * s->o.n_sizes, double);
+    Cover cover;
+    TRY_ALLOC(ns);
+    search_learn(s);
+    for (uint32_t z = 0; z < s->o.n_sizes; z++)
+        for (uint32_t c = 0; c < n; c++) {
+            const bool use = search_value(s, c, z) > 0 || s->best[z] == UINT32_MAX;
+            ns[z * n + c] = use && !s->known.v[c].failed ? search_expected(s, c, z) : (double)INFINITY;
+        }
+    TRY(cover_make(a, &(CoverTimes){s->o.n_sizes, n, ns}, COVER, &cover));
+    for (size_t c = 0; c < n; c++) kept[c] = cover.kept[c];
+    *n_kept = cover.n_kept;
+    return 0;
+}
+
+/* The fastest candidate of a size that is close to its best and not yet marked; UINT32_MAX: none. */
+static uint32_t next_close(const Search *s, uint32_t z, const bool *kept)
+{
+    uint32_t next = UINT32_MAX;
+    if (s->best[z] == UINT32_MAX) return next;
+    const double limit = search_value(s, s->best[z], z) * (1 + CLOSE);
+    for (uint32_t c = 0; c < s->known.n; c++) {
+        const double v = search_value(s, c, z);
+        if (kept[c] || s->known.v[c].failed || !(v > 0) || v > limit) continue;
+        if (next == UINT32_MAX || v < search_value(s, next, z)) next = c;
+    }
+    return next;
+}
+
+/* Where the time was over before a size had a result, the best ones by prediction are finalists: they become
+ * known here. */
+static Err predicted_add(SearchGroup *x)
+{
+    Search *s = &x->search;
+    const SearchMethod method = s->o.method;
+    s->o.method = SEARCH_MODEL;
+    Err e = search_next(s, OF_SIZE, &x->batch);
+    s->o.method = method;
+    return e;
+}
+
+static Err finalists_mark(SearchGroup *x, Arena *a, bool *kept)
+{
+    const Search *s = &x->search;
+    size_t n = winners_mark(s, kept);
+    if (n > FINALISTS || lacks_results(s)) TRY(cover_mark(x, a, kept, &n));
+    for (int place = 1; place < OF_SIZE; place++)
+        for (uint32_t z = 0; z < s->o.n_sizes && n < FINALISTS; z++) {
+            const uint32_t next = next_close(s, z, kept);
+            if (next == UINT32_MAX) continue;
+            kept[next] = true;
+            n++;
+        }
+    return 0;
+}
+
+Err search_group_finalists(SearchGroup *x)
+{
+    Arena a;
+    size_t n = 0;
+    arena_init(&a, 0);
+    Err e = lacks_results(&x->search) ? predicted_add(x) : 0;
+    const size_t n_known = x->search.known.n;
+    bool *kept = ARENA_ARRAY(&a, n_known, bool);
+    uint32_t *list = ARENA_ARRAY(&x->r->arena, n_known, uint32_t);
+    if (!e && (!kept || !list)) e = err_set(ERR_FAILED, "out of memory for %zu candidates", n_known);
+    if (!e) e = finalists_mark(x, &a, kept);
+    for (uint32_t c = 0; !e && c < n_known; c++) {
+        if (!kept[c]) continue;
+        e = search_group_make(x, c);
+        if (!e && !x->search.known.v[c].failed) list[n++] = c;
+    }
+    arena_fini(&a);
+    TRY(e);
+    x->g->round = 0;
+    x->g->wanted = NULL;
+    return search_group_variants(x, list, n);
+}

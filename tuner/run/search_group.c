@@ -1,0 +1,364 @@
+/* The search of one size-group. See search_group.h. */
+#include "run/search_group.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "run/search_model.h"
+
+static const char *method_name(int method)
+{
+    static const char *const names[] = {"exhaustive", "model", "random"};
+    return names[method];
+}
+
+/* Everything that decides what a search does, but for its time: more time continues it. */
+static Err record_make(SearchGroup *x, Buf *text)
+{
+    Run *r = x->r;
+    char hash[SHA256_HEX + 1];
+    buf_printf(text,
+               "search 1\ngroup %.*s\narch %s\nmethod %s\nsetting %" PRId64 "\nenvironment %" PRId64 "\n",
+               STR_ARG(x->g->name), r->target->name, method_name(r->config->globals.SearchMethod),
+               x->g->setting, r->environment);
+    for (size_t z = 0; z < x->g->n_sizes; z++) buf_printf(text, "size %" PRId64 "\n", x->g->problem_id[z]);
+    pool_identity(&x->space, text);
+    TRY(buf_check(text));
+    sha256_hex(buf_view(text), hash);
+    Str key = arena_dup(&r->arena, (Str){hash, SHA256_HEX});
+    TRY_ALLOC(key.s);
+    x->record = (SearchRecord){.key = key,
+                               .group = x->g->name,
+                               .method = str_from(method_name(r->config->globals.SearchMethod)),
+                               .n_permutations = x->pool.size,
+                               .n_candidates = (int64_t)x->pool.n,
+                               .n_sizes = (int64_t)x->g->n_sizes,
+                               .sampled = !pool_is_whole(&x->pool)};
+    TRY(store_search(&r->store, &x->record));
+    return store_search_rounds(&r->store, &r->arena, x->record.id, &x->recorded, &x->n_recorded);
+}
+
+static Err record_open(SearchGroup *x)
+{
+    Buf text;
+    buf_init(&text);
+    Err e = record_make(x, &text);
+    buf_fini(&text);
+    return e;
+}
+
+/* Names have the parameters that differ within the pool, so that they are the same in all rounds. */
+static Err namer_make(SearchGroup *x)
+{
+    Solution s;
+    Hash128 hash;
+    TRY(namer_init(&x->namer, &x->g->problem->pt));
+    for (size_t i = 0; i < x->pool.n; i++) {
+        if (pool_get(&x->pool, x->pool.item[i], &s, &hash)) namer_note(&x->namer, &s);
+        if ((i & 0xfff) == 0) TRY(run_check());
+    }
+    x->g->namer = &x->namer;
+    return 0;
+}
+
+static Err pool_make(SearchGroup *x)
+{
+    Run *r = x->r;
+    Group *g = x->g;
+    DeriveLimits limits = run_derive_limits(r);
+    custom_folder_init(&x->folder, &r->arena, r->target, path_dir(str_from(r->config->path)));
+    limits.custom = &x->folder.kernels;
+    TRY(deriver_init(&x->deriver, &g->problem->pt, r->target, &limits));
+    TRY(space_of_size_group(&x->space, r->config, &g->problem->pt, g->config));
+    TRY(pool_init(&x->pool, &x->space, &x->deriver, run_check));
+    TRY(custom_folder_check(&x->folder));
+    g->n_permutations = (uint64_t)x->pool.size;
+    g->rules = x->pool.rules;
+    g->n_duplicates = x->pool.n_duplicates;
+    memcpy(g->example, x->pool.example, sizeof g->example);
+    return 0;
+}
+
+Err search_group_init(SearchGroup *x, Run *r, Group *g)
+{
+    static const SearchMethod method[] = {[GLOBAL_SEARCH_EXHAUSTIVE] = SEARCH_EXHAUSTIVE,
+                                          [GLOBAL_SEARCH_MODEL] = SEARCH_MODEL,
+                                          [GLOBAL_SEARCH_RANDOM] = SEARCH_RANDOM};
+    x->r = r;
+    x->g = g;
+    candidates_init(&x->candidates, r->target, &r->arena);
+    map_init(&x->names);
+    TRY(pool_make(x));
+    if (x->pool.n == 0 || g->n_sizes == 0) {
+        x->finished = true;
+        return x->pool.n ? 0 : group_none_valid(r, g);
+    }
+    SearchOptions o = {.pool = &x->pool,
+                       .method = method[r->config->globals.SearchMethod],
+                       .pt = &g->problem->pt,
+                       .size = g->size,
+                       .n_sizes = g->n_sizes,
+                       .seed = 1,
+                       .check = run_check};
+    TRY(search_model_init(r, g, &o.model));
+    TRY(search_init(&x->search, &o));
+    TRY(namer_make(x));
+    TRY(group_identify(r, g));
+    return record_open(x);
+}
+
+void search_group_fini(SearchGroup *x)
+{
+    search_model_fini(&x->search.o.model);
+    search_fini(&x->search);
+    pool_fini(&x->pool);
+    space_fini(&x->space);
+    candidates_fini(&x->candidates);
+    map_fini(&x->names);
+    VEC_FINI(&x->made);
+    VEC_FINI(&x->batch);
+}
+
+/* ---- rounds ---- */
+
+static int by_candidate(const void *a, const void *b)
+{
+    const SearchPair *x = a, *y = b;
+    if (x->candidate != y->candidate) return x->candidate < y->candidate ? -1 : 1;
+    return x->size < y->size ? -1 : x->size > y->size;
+}
+
+static void batch_print(const SearchGroup *x, Buf *out)
+{
+    const SearchBatch *b = &x->batch;
+    for (size_t i = 0; i < b->n; i++) {
+        if (i == 0 || b->v[i].candidate != b->v[i - 1].candidate)
+            buf_printf(out, "%s%" PRId64 ":", i ? ";" : "", x->search.known.v[b->v[i].candidate].permutation);
+        else
+            buf_putc(out, ',');
+        buf_printf(out, "%s%u", b->v[i].again ? "+" : "", b->v[i].size);
+    }
+}
+
+static Err bad_round(const SearchGroup *x, Str part)
+{
+    FAIL(ERR_INPUT, "'%s' is damaged: round %zu of a search has '%.*s', expected PERMUTATION:SIZE,SIZE",
+         store_path(&x->r->store), x->n_rounds, (int)(part.n < 40 ? part.n : 40), part.s);
+}
+
+static Err part_parse(SearchGroup *x, Str part)
+{
+    int64_t permutation, size;
+    uint32_t candidate;
+    const size_t colon = str_find(part, ':', 0);
+    Str sizes = str_sub(part, colon + 1, part.n), word;
+    if (colon >= part.n || !str_to_i64(str_sub(part, 0, colon), &permutation)) return bad_round(x, part);
+    TRY(search_candidate(&x->search, permutation, &candidate));
+    while (str_split(&sizes, ',', &word)) {
+        const bool again = word.n && word.s[0] == '+';
+        if (!str_to_i64(str_sub(word, again, word.n), &size) || size < 0 || size >= (int64_t)x->g->n_sizes)
+            return bad_round(x, part);
+        SearchPair pair = {candidate, (uint32_t)size, again};
+        if (!VEC_PUSH(&x->batch, pair)) FAIL(ERR_FAILED, "out of memory for a round");
+    }
+    return 0;
+}
+
+/* Candidates get their numbers in the order of the batch, as when it was chosen. */
+static Err batch_replay(SearchGroup *x, Str pairs)
+{
+    Str part;
+    x->batch.n = 0;
+    while (str_split(&pairs, ';', &part)) TRY(part_parse(x, part));
+    search_replay(&x->search, &x->batch);
+    return 0;
+}
+
+static Err batch_record(SearchGroup *x, double seconds)
+{
+    Buf text;
+    buf_init(&text);
+    batch_print(x, &text);
+    Err e = buf_check(&text);
+    if (!e)
+        e = store_search_round_add(&x->r->store, x->record.id, (int64_t)x->n_rounds,
+                                   &(SearchRound){buf_view(&text), seconds});
+    buf_fini(&text);
+    return e;
+}
+
+Err search_group_choose(SearchGroup *x, size_t quota, double seconds, size_t *n)
+{
+    *n = 0;
+    x->batch.n = 0;
+    if (x->finished) return 0;
+    if (x->n_rounds < x->n_recorded) {
+        TRY(batch_replay(x, x->recorded[x->n_rounds].pairs));
+    } else if (quota) {
+        TRY(search_next(&x->search, quota, &x->batch));
+        qsort(x->batch.v, x->batch.n, sizeof *x->batch.v, by_candidate);
+        if (x->batch.n) TRY(batch_record(x, seconds));
+    }
+    *n = x->batch.n;
+    x->finished = x->batch.n == 0;
+    x->n_rounds += x->batch.n > 0;
+    return 0;
+}
+
+Err search_group_make(SearchGroup *x, uint32_t c)
+{
+    Solution s;
+    Hash128 unused;
+    CandidateKind kind;
+    char hash[SHA256_HEX + 1];
+    bool added;
+    Variant none = {0};
+    while (x->made.n <= c)
+        if (!VEC_PUSH(&x->made, none)) FAIL(ERR_FAILED, "out of memory for %u candidates", c);
+    Variant *v = &x->made.v[c];
+    if (v->hash.s || x->search.known.v[c].failed) return 0;
+    if (!pool_get(&x->pool, x->search.known.v[c].permutation, &s, &unused)) BUG("a candidate is not valid");
+    TRY(candidates_add(&x->candidates, &s, &kind, hash));
+    if (kind != CANDIDATE_NEW) return search_failed(&x->search, c), 0;
+    *v = (Variant){.s = s, .hash = arena_dup(&x->r->arena, (Str){hash, SHA256_HEX})};
+    TRY_ALLOC(v->hash.s);
+    Group one = {.variant = v, .n_variants = 1, .namer = &x->namer, .problem = x->g->problem};
+    TRY(group_names(x->r, &one));
+    if (!map_put(&x->names, v->name, &added)) FAIL(ERR_FAILED, "out of memory for names");
+    if (added) return 0;
+    verbose("%.*s: another kernel has this name; left out", STR_ARG(v->name));
+    v->hash = STR_NULL;
+    return search_failed(&x->search, c), 0;
+}
+
+Err search_group_variants(SearchGroup *x, const uint32_t *candidate, size_t n)
+{
+    Group *g = x->g;
+    g->variant = ARENA_ARRAY(&x->r->arena, n, Variant);
+    x->of_variant = ARENA_ARRAY(&x->r->arena, n, uint32_t);
+    TRY_ALLOC(g->variant);
+    TRY_ALLOC(x->of_variant);
+    g->n_variants = n;
+    for (size_t i = 0; i < n; i++) {
+        g->variant[i] = x->made.v[candidate[i]];
+        x->of_variant[i] = candidate[i];
+    }
+    return 0;
+}
+
+/* Whether the store has all results of the round; a kernel that failed to compile needs none. */
+static Err round_known(SearchGroup *x, bool *known)
+{
+    Run *r = x->r;
+    Group *g = x->g;
+    *known = true;
+    for (size_t i = 0; *known && i < g->n_variants; i++) {
+        bool all = true, found;
+        for (size_t z = 0; all && z < g->n_sizes; z++) {
+            MeasureKey key = {g->variant[i].kernel, g->problem_id[z], g->setting, 0};
+            if (g->wanted[z * g->n_variants + i]) TRY(store_measured(&r->store, &key, &all));
+        }
+        if (all) continue;
+        Compile compile;
+        TRY(store_compile_get(&r->store, &r->arena, g->variant[i].kernel, r->environment, &compile, &found));
+        *known = found && compile.outcome != BUILD_OK && !r->o->no_cache;
+    }
+    return 0;
+}
+
+Err search_group_prepare(SearchGroup *x, bool *known)
+{
+    Group *g = x->g;
+    const SearchBatch *b = &x->batch;
+    uint32_t *list = ARENA_ARRAY(&x->r->arena, b->n, uint32_t);
+    TRY_ALLOC(list);
+    size_t n = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        if (i && b->v[i].candidate == b->v[i - 1].candidate) continue;
+        TRY(search_group_make(x, b->v[i].candidate));
+        if (!x->search.known.v[b->v[i].candidate].failed) list[n++] = b->v[i].candidate;
+        if ((i & 15) == 0) TRY(run_check());
+    }
+    g->round = (int64_t)x->n_rounds;
+    TRY(search_group_variants(x, list, n));
+    bool *wanted = ARENA_ARRAY(&x->r->arena, n * g->n_sizes, bool);
+    TRY_ALLOC(wanted);
+    for (size_t i = 0, at = 0; i < b->n; i++) {
+        while (at < n && list[at] < b->v[i].candidate) at++;
+        if (at < n && list[at] == b->v[i].candidate) wanted[b->v[i].size * n + at] = true;
+    }
+    g->wanted = wanted;
+    TRY(group_identify(x->r, g));
+    for (size_t i = 0; i < n; i++) x->made.v[list[i]].kernel = g->variant[i].kernel;
+    return round_known(x, known);
+}
+
+/* ---- results ---- */
+
+/* The results of a size in this round, with the incumbent's of the same round: other candidates are compared
+ * with the time that it has now, so that drift between rounds does not count. */
+static Err size_results(SearchGroup *x, const PlanView *p, uint32_t z, Arena *a)
+{
+    Group *g = x->g;
+    Result *r = ARENA_ARRAY(a, g->n_variants, Result);
+    TRY_ALLOC(r);
+    double scale = 1;
+    for (size_t i = 0; i < g->n_variants; i++)
+        if (g->wanted[z * g->n_variants + i]) TRY(result_get(&x->r->store, a, p, i, z, 0, &r[i]));
+    results_level(r, g->n_variants);
+    const uint32_t best = x->search.best[z];
+    for (size_t i = 0; i < g->n_variants; i++)
+        if (x->of_variant[i] == best && r[i].good) scale = search_value(&x->search, best, z) / r[i].ns.median;
+    for (size_t i = 0; i < g->n_variants; i++) {
+        const uint32_t c = x->of_variant[i];
+        if (!r[i].found || c == best) continue;
+        search_result(&x->search, c, z, r[i].good ? r[i].ns.median * scale : (double)INFINITY);
+    }
+    return 0;
+}
+
+/* The store's view of the round, which is no plan. */
+static Err view_make(const SearchGroup *x, Arena *a, PlanView *p)
+{
+    const Group *g = x->g;
+    *p = (PlanView){.setting = g->setting, .n_runs = 1, .n_candidates = g->n_variants, .n_sizes = g->n_sizes};
+    p->candidate = ARENA_ARRAY(a, g->n_variants, Candidate);
+    p->size = ARENA_ARRAY(a, g->n_sizes, SizeRow);
+    TRY_ALLOC(p->candidate);
+    TRY_ALLOC(p->size);
+    for (size_t i = 0; i < g->n_variants; i++) p->candidate[i].kernel = g->variant[i].kernel;
+    for (size_t z = 0; z < g->n_sizes; z++) p->size[z].problem = g->problem_id[z];
+    return 0;
+}
+
+/* Kernels of the round that were not compiled. */
+static Err failed_note(SearchGroup *x)
+{
+    for (size_t i = 0; i < x->g->n_variants; i++) {
+        Compile c;
+        bool found;
+        TRY(store_compile_get(&x->r->store, &x->r->arena, x->g->variant[i].kernel, x->r->environment, &c,
+                              &found));
+        if (found && c.outcome != BUILD_OK) search_failed(&x->search, x->of_variant[i]);
+    }
+    return 0;
+}
+
+Err search_group_results(SearchGroup *x)
+{
+    Arena a;
+    PlanView p;
+    arena_init(&a, 0);
+    Err e = failed_note(x);
+    for (uint32_t z = 0; !e && z < x->g->n_sizes; z++) {
+        arena_reset(&a);
+        e = view_make(x, &a, &p);
+        if (!e) e = size_results(x, &p, z, &a);
+    }
+    arena_fini(&a);
+    x->g->skip = false;
+    return e;
+}

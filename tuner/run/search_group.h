@@ -1,0 +1,51 @@
+/* The search of one size-group: its space and candidates, the rounds that the store has of it, and the pairs
+ * of kernel and size of the current round. step_search.c is the loop over rounds. */
+#ifndef TUNER_SEARCH_GROUP_H
+#define TUNER_SEARCH_GROUP_H
+
+#include "kernel/custom.h"
+#include "measure/search.h"
+#include "measure/store_search.h"
+#include "run/run.h"
+#include "space/naming.h"
+#include "space/space.h"
+
+typedef struct {
+    Run *r;
+    Group *g;
+    CustomFolder folder;
+    Deriver deriver;
+    Space space;
+    Pool pool;
+    Search search;
+    Namer namer;
+    Candidates candidates;
+    Map names;
+    SearchRecord record;
+    SearchRound *recorded; /* rounds of earlier runs */
+    size_t n_recorded, n_rounds;
+    VEC(Variant) made;    /* of each known candidate; hash.s == NULL: not made yet */
+    SearchBatch batch;    /* of the current round */
+    uint32_t *of_variant; /* candidate of each of the group's variants */
+    bool finished;        /* there is no next batch */
+} SearchGroup;
+
+/* The group's sizes are known. A group without valid solutions is given up: g->skip. */
+Err search_group_init(SearchGroup *x, Run *r, Group *g);
+void search_group_fini(SearchGroup *x);
+/* Chooses the next round's pairs, or repeats what the store has; records a new one. *n: pairs. */
+Err search_group_choose(SearchGroup *x, size_t quota, double seconds, size_t *n);
+/* Makes the group's variants and wanted pairs of the round, with their ids in the store. *known: all of them
+ * were measured before. */
+Err search_group_prepare(SearchGroup *x, bool *known);
+/* Takes the round's results from the store. */
+Err search_group_results(SearchGroup *x);
+/* Makes the variant of a candidate, with the first text that is made of it. A candidate that cannot be
+ * written, or has the kernel of another, is marked as failed. */
+Err search_group_make(SearchGroup *x, uint32_t candidate);
+/* Gives the group these candidates, which were made, as variants. */
+Err search_group_variants(SearchGroup *x, const uint32_t *candidate, size_t n);
+/* Makes the group's variants the finalists: those that are measured once more, side by side, on all sizes. */
+Err search_group_finalists(SearchGroup *x);
+
+#endif
