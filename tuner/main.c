@@ -20,12 +20,16 @@ static Err run_command(const Options *o) { return run_pipeline(o); }
 static Err status_command(const Options *o) { return report_status(o->operand[0], stdout); }
 static Err explain_command(const Options *o) { return report_explain(o->operand[0], o->operand[1], stdout); }
 static Err log_command(const Options *o) { return report_log(o->operand[0], o->operand[1], stdout); }
+static Err diff_command(const Options *o)
+{
+    return report_diff((const char *const[]){o->operand[0], o->operand[1]}, o->margin, stdout);
+}
 static Err tile_command(const Options *o) { return tile_file(o, stdout); }
 static Err sizes_of_logs(const Options *o) { return sizes_command(o, stdout); }
 
 /* In the order of tuner_program's commands. */
-static Err (*const commands[])(const Options *) = {run_command, status_command, explain_command,
-                                                   log_command, tile_command,   sizes_of_logs};
+static Err (*const commands[])(const Options *) = {run_command,  status_command, explain_command, log_command,
+                                                   diff_command, tile_command,   sizes_of_logs};
 
 /* Does the options that print tables, devices or a config instead of a run. *done: there was one. */
 static Err print_only(const Options *o, const CliLine *line, bool *done)

@@ -15,6 +15,11 @@ Err report_explain(const char *outdir, const char *size, FILE *f);
 /* Prints compiler output and faults of the kernels whose name or hash contains the text. */
 Err report_log(const char *outdir, const char *kernel, FILE *f);
 
+/* Prints the sizes on which the winners of the second run are faster or slower than the first's, by comparing
+ * their samples: the 95 % interval of the ratio lies beyond 1 - margin .. 1 + margin. ERR_FAILED, after
+ * printing: a size is slower, or has no winner any more. ERR_INPUT: no size is in both. */
+Err report_diff(const char *const outdir[2], double margin, FILE *f);
+
 /* Prints how many solutions of a plan each rule rejected, with the rule's sentence for the first of them. */
 Err rejections_print(Store *s, Arena *a, int64_t plan, FILE *f);
 

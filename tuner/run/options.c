@@ -220,6 +220,24 @@ static const CliCommand log_ = {.name = "log",
                                 .help = "compiler output and faults of kernels with that in their name",
                                 .min = 2,
                                 .max = 2};
+static const CliOption diff_options[] = {
+    {.name = "margin",
+     .kind = CLI_REAL,
+     .arg = "X",
+     .min = 0,
+     .max = 1,
+     FIELD(margin),
+     .help = "differences within this share of the time are none (0.01)"},
+};
+static const CliCommand diff = {
+    .name = "diff",
+    .operands = "RUN1 RUN2",
+    .help = "sizes that got faster or slower from one OUTDIR to another, by their samples; exit code 1: some "
+            "are slower",
+    .min = 2,
+    .max = 2,
+    .option = diff_options,
+    .n_options = sizeof diff_options / sizeof *diff_options};
 static const CliOption tile_options[] = {
     TEXT("run", "M,N,K", tile_run,
          "run the program on random matrices of that size, and compare D with a product in double precision"),
@@ -299,7 +317,7 @@ static const CliCommand sizes = {
     .option = sizes_options,
     .n_options = sizeof sizes_options / sizeof *sizes_options,
 };
-static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &tile, &sizes};
+static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &diff, &tile, &sizes};
 
 const CliProgram tuner_program = {
     .name = "tuner",
@@ -315,7 +333,7 @@ const CliProgram tuner_program = {
 
 Err cli_options_parse(Options *o, int argc, char **argv, CliLine *line)
 {
-    *o = (Options){.tile_alpha = 1, .tile_beta = 0.5, .sizes_share = 1};
+    *o = (Options){.tile_alpha = 1, .tile_beta = 0.5, .sizes_share = 1, .margin = 0.01};
     TRY(cli_parse(&tuner_program, o, argc, argv, line));
     for (; o->n_operands < line->n_operands; o->n_operands++)
         o->operand[o->n_operands] = line->operand[o->n_operands];

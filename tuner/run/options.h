@@ -37,6 +37,7 @@ typedef struct {
     int64_t sizes_top;
     double sizes_share;
     bool json;
+    double margin; /* of the command diff */
 } Options;
 
 extern const CliProgram tuner_program;
