@@ -216,6 +216,8 @@ void interrupt_init(void)
 
 bool interrupted(void) { return interrupt_flag != 0; }
 
+void interrupt_clear(void) { interrupt_flag = 0; }
+
 int cpu_count(void)
 {
     cpu_set_t set;

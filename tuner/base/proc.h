@@ -52,6 +52,8 @@ Str proc_which(Arena *a, const char *program);
 /* After interrupt_init, Ctrl-C and SIGTERM set a flag; the second one ends the process. */
 void interrupt_init(void);
 bool interrupted(void);
+/* Forgets an interrupt, to finish what is known; the next one sets the flag again. */
+void interrupt_clear(void);
 
 int cpu_count(void);              /* usable by this process */
 uint64_t memory_free_bytes(void); /* available without swapping */

@@ -60,7 +60,7 @@ static void interval_print(const SizeRow *z, const Result *r, char *to, size_t s
     snprintf(to, size, "%s..%s%s", lo, hi, r->ns.level < 0.949 ? " few" : "");
 }
 
-static void other_print(const SizeRow *z, const Ranking *r, size_t used, char *to, size_t size)
+static void other_print(const SizeRow *z, const Ranking *r, size_t used, bool covered, char *to, size_t size)
 {
     size_t other = used == r->best ? r->second : r->best;
     char speed[32];
@@ -68,10 +68,11 @@ static void other_print(const SizeRow *z, const Ranking *r, size_t used, char *t
         snprintf(to, size, "-");
         return;
     }
-    /* The logic names another solution than the fastest only if their times are a tie. */
+    /* The logic names another solution than the fastest only if their times are a tie, or if MaxLoss left the
+     * fastest out. */
     bool tie = used != r->best || r->versus.verdict != STATS_FASTER;
     speed_print(speed, sizeof speed, gflops_of(z->flops, r->result[other].ns.median));
-    snprintf(to, size, "%s%s", speed, tie ? " tie" : "");
+    snprintf(to, size, "%s%s", speed, used != r->best && covered ? " left" : tie ? " tie" : "");
 }
 
 static void row_print(Table *t, size_t z, const Ranking *r)
@@ -94,7 +95,7 @@ static void row_print(Table *t, size_t z, const Ranking *r)
     if (!t->number[used]) t->number[used] = ++t->n_named;
     speed_print(speed, sizeof speed, gflops_of(row->flops, r->result[used].ns.median));
     interval_print(row, &r->result[used], interval, sizeof interval);
-    other_print(row, r, used, other, sizeof other);
+    other_print(row, r, used, t->o->covered, other, sizeof other);
     snprintf(counts, sizeof counts, "%zu/%zu", r->n_good, t->p->n_candidates);
     fprintf(t->f, " %8s  %-18s %-12s %-8s %3zu\n", speed, interval, other, counts, t->number[used]);
 }

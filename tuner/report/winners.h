@@ -3,6 +3,7 @@
 #ifndef TUNER_WINNERS_H
 #define TUNER_WINNERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,6 +21,7 @@ typedef struct {
     /* chosen[plan][size]: the candidate that the logic names, or WINNER_*. chosen, or chosen[plan], is NULL
      * where there is no logic: then the fastest is shown. */
     const size_t *const *chosen;
+    bool covered; /* MaxLoss left out kernels, so that the logic may name a slower one than the fastest */
     size_t max; /* most lines for sizes, over all plans; 0: no limit */
     int width;  /* columns of the terminal; the table needs 80 */
 } WinnersOptions;

@@ -14,6 +14,16 @@ Err run_check(void)
     return 0;
 }
 
+bool run_stop(Run *r, Err e, bool has_results)
+{
+    if (!e || !interrupted() || !has_results || r->stopped) return false;
+    interrupt_clear();
+    r->stopped = true;
+    store_rollback(&r->store);
+    notice("interrupted: making a library of what is known (Ctrl-C again: without it)");
+    return true;
+}
+
 Err run_path(Run *r, Str *out, const char *fmt, ...)
 {
     char below[2048];
@@ -120,7 +130,11 @@ static Err run_benchmark(Run *r)
     if (r->config->globals.GenerateSourcesAndExit) return 0;
     TRY(step(r, "write", step_write));
     if (r->o->compile_only) return 0;
-    TRY(step(r, "measure", step_measure));
+    if (!r->stopped) {
+        Err e = step(r, "measure", step_measure);
+        if (!run_stop(r, e, r->n_measured > 0)) TRY(e);
+    }
+    if (r->config->globals.MaxLoss > 0) TRY(step(r, "cover", step_cover));
     return step(r, "export", step_export);
 }
 
@@ -168,7 +182,9 @@ static Err run_steps(Run *r)
     if (c->has_logic) TRY(step(r, "analyze", step_analyze));
     if (c->has_client) TRY(step(r, "pack", step_pack));
     if (c->has_problems) TRY(step(r, "peer", step_peer));
-    TRY(step(r, "finish", step_finish));
+    Err e = step(r, "finish", step_finish);
+    if (r->stopped) FAIL(ERR_FAILED, "interrupted");
+    TRY(e);
     return given_up_check(r);
 }
 
@@ -177,7 +193,7 @@ static void run_ended(Run *r, Err e)
 {
     char why[512] = "";
     if (e) snprintf(why, sizeof why, "%s", err_message());
-    bool stopped = interrupted();
+    bool stopped = interrupted() || r->stopped;
     if (r->session) {
         store_rollback(&r->store);
         const char *state = !e ? "done" : stopped ? "interrupted" : "failed";
@@ -186,9 +202,11 @@ static void run_ended(Run *r, Err e)
     }
     if (!e) return;
     if (stopped)
-        err_set(e,
-                "interrupted; nothing is lost: run the same command again to continue, or 'tuner status %s'",
-                r->outdir);
+        err_set(
+            e, "interrupted; nothing is lost%s: run the same command again to continue, or 'tuner status %s'",
+            r->stopped && !interrupted() && r->config->has_client ? ", and the library has what is known"
+                                                                  : "",
+            r->outdir);
     else
         err_set(e, "%s", why);
 }

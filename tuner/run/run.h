@@ -97,11 +97,13 @@ typedef struct {
     size_t n_logic_files;
     uint64_t started_ns;
     size_t n_wrong, n_faults; /* measurements that failed validation; that crashed, hung or could not run */
+    size_t n_measured;        /* pairs of the variants that are in the store */
     size_t n_lost;            /* sizes without a winner */
     size_t n_left_out;        /* solutions that createlib could not build */
     size_t n_given_up;        /* groups none of whose kernels can be made */
     size_t n_spilled;         /* kernels that were left out because they spill */
     uint64_t deadline_ns;     /* clock_ns() when a search stops measuring; 0: never */
+    bool stopped;             /* Ctrl-C: nothing is measured any more, the library is made of what is known */
     double race_seconds;      /* of a race on one size; 0: the client's own */
     double load;              /* highest load average while measuring */
     uint64_t load_ns;         /* time of the last sample of the load; 0: none */
@@ -126,6 +128,7 @@ Err step_plan(Run *r);    /* candidates, sizes and rejections to the store */
 Err step_build(Run *r);   /* sources, objects, code objects of every group */
 Err step_write(Run *r);   /* library, ini, run.sh, cache.yaml of every group */
 Err step_measure(Run *r); /* runs tuner-client */
+Err step_cover(Run *r);   /* MaxLoss: leaves out kernels that are not needed */
 Err step_export(Run *r);  /* csv and yaml */
 Err step_analyze(Run *r); /* 3_LibraryLogic */
 Err step_pack(Run *r);    /* 4_LibraryClient */
@@ -159,6 +162,9 @@ Err group_give_up(Run *r, Group *g, Err code, const char *fmt, ...) PRINTF_LIKE(
 /* "OUT/dir/name" in the run's arena; an absolute path stands for itself, like in Python's os.path.join, with
  * which Tensile joins its *Path parameters. */
 Err run_path(Run *r, Str *out, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* After an error: whether it was Ctrl-C, and there are results to make a library of. Then the interrupt is
+ * forgotten, r->stopped is set, and the caller goes on. */
+bool run_stop(Run *r, Err e, bool has_results);
 /* ERR_FAILED "interrupted" after Ctrl-C. */
 Err run_check(void);
 

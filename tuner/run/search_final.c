@@ -96,7 +96,7 @@ Err search_group_finalists(SearchGroup *x)
     Arena a;
     size_t n = 0;
     arena_init(&a, 0);
-    Err e = lacks_results(&x->search) ? predicted_add(x) : 0;
+    Err e = lacks_results(&x->search) && !x->r->stopped ? predicted_add(x) : 0;
     const size_t n_known = x->search.known.n;
     bool *kept = ARENA_ARRAY(&a, n_known, bool);
     uint32_t *list = ARENA_ARRAY(&x->r->arena, n_known, uint32_t);
@@ -112,4 +112,38 @@ Err search_group_finalists(SearchGroup *x)
     x->g->round = 0;
     x->g->wanted = NULL;
     return search_group_variants(x, list, n);
+}
+
+/* The result of the last round that has one. */
+static Err result_keep(SearchGroup *x, Arena *a, int64_t kernel, size_t z)
+{
+    Store *s = &x->r->store;
+    MeasureKey key = {kernel, x->g->problem_id[z], 0, 0};
+    bool found = false;
+    Measurement m;
+    for (size_t i = x->setting.n; !found && i-- > 0;) {
+        key.setting = x->setting.v[i];
+        TRY(store_measure_get(s, a, &key, &m, &found));
+    }
+    if (!found) return 0;
+    m.key = key;
+    m.key.setting = x->g->setting;
+    return store_measure_add(s, &m);
+}
+
+Err search_group_keep(SearchGroup *x)
+{
+    Group *g = x->g;
+    Arena a;
+    g->round = -1;
+    TRY(group_identify(x->r, g));
+    arena_init(&a, 0);
+    Err e = 0;
+    for (size_t i = 0; !e && i < g->n_variants; i++)
+        for (size_t z = 0; !e && z < g->n_sizes; z++) {
+            arena_reset(&a);
+            e = result_keep(x, &a, g->variant[i].kernel, z);
+        }
+    arena_fini(&a);
+    return e;
 }

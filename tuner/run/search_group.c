@@ -120,6 +120,7 @@ void search_group_fini(SearchGroup *x)
     map_fini(&x->names);
     VEC_FINI(&x->made);
     VEC_FINI(&x->batch);
+    VEC_FINI(&x->setting);
 }
 
 /* ---- rounds ---- */
@@ -292,6 +293,7 @@ Err search_group_prepare(SearchGroup *x, bool *known)
     }
     g->wanted = wanted;
     TRY(group_identify(x->r, g));
+    if (!VEC_PUSH(&x->setting, g->setting)) FAIL(ERR_FAILED, "out of memory for %zu rounds", x->n_rounds);
     for (size_t i = 0; i < n; i++) x->made.v[list[i]].kernel = g->variant[i].kernel;
     return round_known(x, known);
 }

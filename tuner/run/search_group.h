@@ -26,6 +26,7 @@ typedef struct {
     size_t n_recorded, n_rounds;
     VEC(Variant) made;    /* of each known candidate; hash.s == NULL: not made yet */
     SearchBatch batch;    /* of the current round */
+    VEC(int64_t) setting; /* of each round, in the store */
     uint32_t *of_variant; /* candidate of each of the group's variants */
     bool finished;        /* there is no next batch */
 } SearchGroup;
@@ -47,5 +48,8 @@ Err search_group_make(SearchGroup *x, uint32_t candidate);
 Err search_group_variants(SearchGroup *x, const uint32_t *candidate, size_t n);
 /* Makes the group's variants the finalists: those that are measured once more, side by side, on all sizes. */
 Err search_group_finalists(SearchGroup *x);
+/* After an interrupt: gives the finalists the results that they had in the rounds, under a setting of their
+ * own, so that a run that goes on measures them all the same. */
+Err search_group_keep(SearchGroup *x);
 
 #endif

@@ -389,6 +389,7 @@ Err step_measure(Run *r)
     Measuring m = {.r = r};
     buf_init(&m.environment);
     Err e = measure_all(&m);
+    r->n_measured = (size_t)m.done;
     buf_fini(&m.environment);
     VEC_FINI(&m.samples);
     return e;

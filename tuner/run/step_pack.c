@@ -196,7 +196,9 @@ static Err winners_print(Run *r)
            "the one that wins more sizes; few: fewer than 6 samples, so that the interval\n"
            "holds with less than 95%%)\n");
     WinnersOptions o = {.max = log_level() > LOG_NORMAL ? 0 : WINNERS_MAX,
-                        .width = terminal_width(STDOUT_FILENO)};
+                        .width = terminal_width(STDOUT_FILENO),
+                        .covered = r->config->globals.MaxLoss > 0};
+    if (o.covered) printf("(left: MaxLoss left out a faster kernel)\n");
     TRY(chosen_of(r, plans, n, &o.chosen));
     TRY(report_winners(&r->store, plans, n, &o, stdout));
     return n && plans[0].n_sizes ? explain_hint_print(&r->arena, r->outdir, plans[0].size[0].key) : ERR_OK;

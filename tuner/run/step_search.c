@@ -59,7 +59,7 @@ static size_t quota_of(Searching *x, bool first)
     /* sizes share candidates: about half of them are compiled for one size alone */
     const double each = (double)x->n_sizes * (0.5 * x->compile_s + x->pair_s);
     const double most = left(x) * ROUND_SHARE / each;
-    if (first && left(x) < each)
+    if (first && x->before == 0 && left(x) < each)
         warning("TimeBudget of %.4g s: too short for one candidate on each of %zu sizes, which takes about "
                 "%.3g s",
                 x->budget, x->n_sizes, each);
@@ -164,7 +164,8 @@ static bool is_race(const Run *r)
 
 static Err end_record(Searching *x, SearchGroup *s)
 {
-    const char *reason = !s->finished || x->out_of_time ? "TimeBudget is spent"
+    const char *reason = x->r->stopped                    ? "interrupted"
+                         : !s->finished || x->out_of_time ? "TimeBudget is spent"
                          : s->search.o.method == SEARCH_MODEL
                              ? "nothing that was not measured promises to be faster"
                              : "all candidates were measured";
@@ -212,11 +213,20 @@ static double race_of_finalists(const Searching *x)
     return each < RACE_S_MIN ? RACE_S_MIN : each < FINAL_RACE_S ? each : FINAL_RACE_S;
 }
 
+static bool has_results(const Searching *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->group[i].search.n_pairs) return true;
+    return false;
+}
+
 static Err rounds_run(Searching *x)
 {
     x->r->race_seconds = ROUND_RACE_S;
     bool more = true;
-    for (size_t round = 1; more; round++) TRY(round_run(x, round, &more));
+    Err e = 0;
+    for (size_t round = 1; !e && more; round++) e = round_run(x, round, &more);
+    if (!run_stop(x->r, e, has_results(x))) TRY(e);
     x->r->deadline_ns = 0;
     x->r->race_seconds = race_of_finalists(x);
     for (size_t i = 0; i < x->n; i++) {
@@ -255,6 +265,8 @@ Err step_search(Run *r)
     if (!e) e = rounds_run(&x);
     r->deadline_ns = 0;
     r->config->globals = x.as_given;
+    for (size_t i = 0; !e && r->stopped && i < x.n; i++)
+        if (x.group[i].record.id) e = search_group_keep(&x.group[i]);
     for (size_t i = 0; i < x.n; i++) search_group_fini(&x.group[i]);
     return e;
 }
