@@ -242,8 +242,35 @@ static void maps_are_the_kernel(void **state)
     }
 }
 
+/* Numbers that would take memory or time without end are refused. */
+static void bounds(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_KERNELS; i++) {
+        Buf b, text;
+        char hash[65];
+        buf_init(&b);
+        buf_init(&text);
+        program_of(&kernels[i], &b);
+        const Str program = buf_view(&b);
+        const char *word = strstr(buf_cstr(&b), " prefetch ");
+        if (word) {
+            size_t at = (size_t)(word - b.s) + strlen(" prefetch "), end = at;
+            while (isdigit((unsigned char)program.s[end])) end++;
+            buf_str(&text, str_sub(program, 0, at));
+            buf_puts(&text, "2147483647");
+            buf_str(&text, str_sub(program, end, program.n));
+            assert_false(content_of(buf_view(&text), hash));
+            assert_non_null(strstr(err_message(), "prefetch 2147483647, at most 16"));
+        }
+        buf_fini(&text);
+        buf_fini(&b);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(maps_decide), cmocka_unit_test(maps_are_the_kernel)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(maps_decide), cmocka_unit_test(maps_are_the_kernel),
+                                       cmocka_unit_test(bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,8 +268,14 @@ static Err walked(const Verifier *v, const Op *list, Phase phase, bool in_stage,
 
 static Err numbers(const Verifier *v)
 {
+    enum { PREFETCH_MAX = 16 }; /* chunks that loads run ahead; ops are made for each */
     const GpuPlan *p = v->plan;
     const Walk *w = &v->p->walk;
+    if (p->prefetch > PREFETCH_MAX)
+        FAIL(ERR_INPUT, "%s: stage prefetch %d, at most %d", v->name, p->prefetch, PREFETCH_MAX);
+    if (p->ring.used && !p->groups.used && p->prefetch + 1 != p->n_stages)
+        FAIL(ERR_INPUT, "%s: stage prefetch %d, a ring of %d stages has %d", v->name, p->prefetch,
+             p->n_stages, p->n_stages - 1);
     if (w->depth_u != p->depth_u)
         FAIL(ERR_INPUT, "%s: walk depth %d, the tiles have %d elements of K", v->name, w->depth_u,
              p->depth_u);
