@@ -6,8 +6,10 @@ usage: tile.py [--build DIR] [--only nvptx|amd]
 Prints what is wrong and a line of counts; says why when it skips. Exit code 1 when something is wrong."""
 import argparse
 import os
+import re
 import shutil
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..'), HERE]
@@ -16,11 +18,45 @@ import emulate
 import loop_stats
 import run
 
+FOLDER = os.path.join(HERE, '../../../configs/tile')
 PROGRAMS = ['plain', 'k_sliced', 'prefetching', 'transposed_a', 'padded', 'dual', 'wrapped', 'round_robin']
 MATRIX = {'gfx90a': ['matrix_16x16x16'], 'gfx1100': ['matrix_16x16x16'], 'sm_90': ['matrix_16x8x16']}
 HALF = ['transposed_a', 'matrix_16x16x16', 'matrix_16x8x16']
 SIZES = [[64, 64, 1, 64], [128, 256, 1, 96], [45, 37, 2, 51], [100, 130, 1, 33, 103, 101, 107, 133], [1, 1, 1, 1]]
 SCALARS = [[1, 0], [2, 0.5], [1, 2], [-2, 0.5], [0, 2]]
+
+
+# matrix_16x16x16.tile with other types and instructions: architecture, kind, transposes, instruction; types of A and B, of sums
+# and of D
+VARIANTS = [('gfx90a', 'S', 'NN', '16, 16, 4', 'SSS'), ('gfx90a', 'D', 'TN', '16, 16, 4', 'DDD'),
+            ('gfx90a', 'BBS', 'NN', '32, 32, 8', 'BSB'), ('gfx90a', 'I8II', 'TN', '16, 16, 16', ['I8', 'I', 'I']),
+            ('gfx1100', 'BBS', 'NN', '16, 16, 16', 'BSB'), ('sm_90', 'BBS', 'NN', '16, 8, 16', 'BSB'),
+            ('sm_90', 'I8II', 'TN', '16, 8, 32', ['I8', 'I', 'I']), ('sm_90', 'X', 'TN', '16, 8, 8', 'SSS')]
+
+
+def variants(arches, to):
+    """Entries of emit's list; the programs are written to that folder."""
+    text, out = open(os.path.join(FOLDER, 'matrix_16x16x16.tile')).read(), []
+    for arch, kind, trans, shape, types in VARIANTS:
+        if arch not in arches:
+            continue
+        name = f'{kind}_{shape.replace(", ", "x")}_{arch}'
+        c = cases.case(arch, kind, trans, {'CustomKernelName': name, 'KernelLanguage': 'Source'})
+        keys = ' '.join(f'{k} {v}' for k, v in c['problem'].items())
+        s = re.sub(r'(?m)^problem .*$', f'problem {keys}', text).replace('mma = [16, 16, 16]', f'mma = [{shape}]')
+        for where, t in (('[AB] (?:global|local)', types[0]), ('P register', types[1]), ('[CD] (?:global|register)', types[2])):
+            s = re.sub(f': ({where}) [HS]\\[', f': \\1 {t}[', s)
+        if trans == 'NN':
+            s = s.replace('[m 128, k 32]', '[k 32, m 128]').replace('[%m0, 0] shape [%M, %K]', '[0, %m0] shape [%K, %M]')
+            s = s.replace(' {transpose = [1, 0]}', '')
+        if kind == 'D':   # sums take two registers each
+            s = s.replace('tile_m 128', 'tile_m 64').replace('m 128', 'm 64').replace('%wg0 * 128', '%wg0 * 64')
+            s = s.replace('[32, 64]', '[32, 32]').replace('[32, 16]', '[32, 8]')
+        with open(os.path.join(to, f'{name}.tile'), 'w') as f:
+            f.write(s)
+        out.append(dict(c, name=name, programs=to, sizes=[[128, 128, 1, 64], [45, 37, 2, 51]], scalars=[[1, 0], [2, 3]], cus=4,
+                        apart=False))
+    return out
 
 
 def listed(arches):
@@ -30,7 +66,7 @@ def listed(arches):
         for name in PROGRAMS + MATRIX[arch]:
             kind, trans = ('HHS', 'TN') if name in HALF else ('S', 'NN')
             c = cases.case(arch, kind, trans, {'CustomKernelName': name, 'KernelLanguage': 'Source'})
-            out.append(dict(c, name=f'{name}_{arch}', programs=os.path.join(HERE, '../../../configs/tile'), sizes=SIZES,
+            out.append(dict(c, name=f'{name}_{arch}', programs=FOLDER, sizes=SIZES,
                             scalars=SCALARS, cus=4, apart=False))
     return out
 
@@ -73,7 +109,8 @@ def amd(build):
         print(f'skipped: programs written by hand on the emulator: {why or "no clang 19 or newer"}')
         return [], 0
     made = emulate.Kernels(f'{build}/conformance/emit', compiler, f'{build}/conformance/amd.cache')
-    todo = listed(['gfx90a', 'gfx1100'])
+    folder = tempfile.TemporaryDirectory()
+    todo = listed(['gfx90a', 'gfx1100']) + variants(['gfx90a', 'gfx1100'], folder.name)
     answers = made.make(todo)
     objects = made.compile(made.texts(answers))
     failed, n = check(emulate.Machine(emu), todo, answers, {a['name']: objects for a in answers})
@@ -93,7 +130,8 @@ def nvptx(build):
         print('skipped: programs written by hand, NVIDIA kernels on the CPU: no g++')
         return [], 0
     made = emulate.Kernels(f'{build}/conformance/emit', None, f'{build}/conformance/nvptx.cache')
-    todo = listed(['sm_90'])
+    folder = tempfile.TemporaryDirectory()
+    todo = listed(['sm_90']) + variants(['sm_90'], folder.name)
     answers, objects = made.make(todo), {}
     for a in answers:
         if 'file' in a:
@@ -118,7 +156,7 @@ def main():
             print(line)
         wrong += len(failed)
         if n:
-            print(f'{name}: {len(PROGRAMS) + 1} programs, {n} problems, {len(failed) or "none"} wrong')
+            print(f'{name}: {len(PROGRAMS) + 1} programs and other types of one, {n} problems, {len(failed) or "none"} wrong')
     return 1 if wrong else 0
 
 
