@@ -12,8 +12,8 @@ for config in "$CONFIGS"/h200_*.yaml; do
     END { print n["large"], n["skinny"], n["small"], n["odd"], n["batched"] }' drawn
 done | sort | uniq -c | sed 's/^ *//'
 echo "--- equal seeds, equal sizes"
-$unseen "$CONFIGS/h200_fp8.yaml" 10 7 2>log >a; $unseen "$CONFIGS/h200_fp8.yaml" 10 7 2>log >b; cmp a b && cat log | sed "s,$CONFIGS/,,"; sed -n '1p; s/^ *- Exact/Exact/p' a
-$unseen "$CONFIGS/h200_fp8.yaml" 10 8 2>log | cmp -s a - || echo "another seed, other sizes"
+$unseen "$DATA/run/gpu.yaml" 10 7 2>log >a; $unseen "$DATA/run/gpu.yaml" 10 7 2>log >b; cmp a b && cat log | sed "s,$DATA/,,"; sed -n '1p; s/^ *- Exact/Exact/p' a
+$unseen "$DATA/run/gpu.yaml" 10 8 2>log | cmp -s a - || echo "another seed, other sizes"
 echo "--- strata"
 for s in "1 4096 1 4096" "128 1024 1 64" "129 1024 1 64" "64 64 1 512" "64 64 1 504" "1001 1536 1 64" "1024 1024 1 1024" "1016 1024 1 1024" "7 7 2 7"; do
   echo "$s" | awk "$(cat "$ROOT/scripts/strata.awk")"'{ print $0 ": " stratum($1, $2, $3, $4) }'; done
