@@ -8,7 +8,9 @@
 
 #include "measure/model.h"
 
-enum { BOOTSTRAP = 400 };
+/* FIT_SAMPLES: about so many times are enough for a dozen rates; of more, every n-th and the best of each
+ * size are taken. */
+enum { BOOTSTRAP = 400, FIT_SAMPLES = 8000 };
 
 const char *model_way_name(ModelWay w)
 {
@@ -33,13 +35,14 @@ Err model_fit_matrix(const ModelMatrix *m, const bool *out, const ModelDevice *d
                      ModelFit fit[MODEL_CLASSES])
 {
     ModelSample *s = calloc(m->n_kernels * m->n_sizes + 1, sizeof *s);
-    size_t n = 0;
+    size_t n = 0, every = m->n_kernels * m->n_sizes / FIT_SAMPLES + 1;
     TRY_ALLOC(s);
     for (size_t z = 0; z < m->n_sizes; z++) {
         double best = best_of(m, z);
         for (size_t k = 0; k < m->n_kernels && !(out && out[z]); k++) {
             double t = m->seconds[z * m->n_kernels + k];
-            if (t > 0 && m->known[k])
+            bool taken = t <= best * 1.02 || (k * 7919 + z * 104729) % every == 0;
+            if (t > 0 && m->known[k] && taken)
                 s[n++] = (ModelSample){m->kernel[k], m->size[z], t, model_weight(t, best)};
         }
     }

@@ -153,9 +153,9 @@ static double least_seconds(const ModelLeast *l, const ModelSize *z)
 
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s)
 {
-    if (n_kernels > MODEL_KERNELS_MAX || n_points > MODEL_POINTS_MAX)
-        FAIL(ERR_INPUT, "a performance model of %zu kernels and %zu sizes, at most %d and %d", n_kernels,
-             n_points, MODEL_KERNELS_MAX, MODEL_POINTS_MAX);
+    if (!model_selector_fits(n_kernels, n_points))
+        FAIL(ERR_INPUT, "a performance model of %zu kernels and %zu sizes, at most %d and %d, and %d times",
+             n_kernels, n_points, MODEL_KERNELS_MAX, MODEL_POINTS_MAX, MODEL_TIMES_MAX);
     *s = (ModelSelector){.n_kernels = n_kernels, .n_points = n_points};
     TRY_ALLOC(s->entry = ARENA_ARRAY(a, n_kernels + 1, ModelEntry));
     TRY_ALLOC(s->size = ARENA_ARRAY(a, n_points + 1, ModelSize));

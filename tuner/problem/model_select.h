@@ -69,6 +69,14 @@ typedef struct {
     struct ModelLeast *least;
 } ModelSelector;
 
+/* Whether that many are within the bounds, MODEL_TIMES_MAX residuals in all. */
+enum { MODEL_TIMES_MAX = 1 << 22 };
+static inline bool model_selector_fits(size_t n_kernels, size_t n_points)
+{
+    return n_kernels <= MODEL_KERNELS_MAX && n_points <= MODEL_POINTS_MAX &&
+           n_kernels * n_points <= MODEL_TIMES_MAX;
+}
+
 /* Memory for a selector, in the arena, with no residual known. ERR_INPUT: too many. */
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s);
 /* Fills in the rest from entry, size and residual. */

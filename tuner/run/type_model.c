@@ -84,11 +84,24 @@ static Err type_add(Gather *x, TypeModel *t, const Group *g)
     return e;
 }
 
-/* Rows as long as the merged list of kernels. */
-static void type_pack(const Gather *x, ModelMatrix *m)
+/* Leaves out kernels without a time, which a search has by the thousand, and makes rows as long as the
+ * list. */
+static void type_pack(const Gather *x, TypeModel *t)
 {
+    ModelMatrix *m = &t->m;
+    size_t n = 0, n_all = m->n_kernels;
+    for (size_t k = 0; k < n_all; k++) {
+        bool any = false;
+        for (size_t z = 0; z < m->n_sizes && !any; z++) any = m->seconds[z * x->n_kernels + k] > 0;
+        if (!any) continue;
+        for (size_t z = 0; z < m->n_sizes; z++)
+            m->seconds[z * x->n_kernels + n] = m->seconds[z * x->n_kernels + k];
+        m->kernel[n] = m->kernel[k], m->known[n] = m->known[k], t->kernel[n] = t->kernel[k];
+        n++;
+    }
+    m->n_kernels = n;
     for (size_t z = 0; z < m->n_sizes; z++)
-        memmove(&m->seconds[z * m->n_kernels], &m->seconds[z * x->n_kernels], m->n_kernels * sizeof(double));
+        memmove(&m->seconds[z * n], &m->seconds[z * x->n_kernels], n * sizeof(double));
 }
 
 static Err type_gather(Gather *x, TypeModel *t)
@@ -100,10 +113,12 @@ static Err type_gather(Gather *x, TypeModel *t)
             x->n_kernels += r->group[i].n_variants;
             x->n_sizes += r->group[i].n_sizes;
         }
+    if (x->n_kernels > TYPE_MODEL_KERNELS_MAX || x->n_kernels * x->n_sizes > TYPE_MODEL_TIMES_MAX)
+        return ERR_OK;
     TRY(type_alloc(x, t));
     for (size_t i = 0; i < r->n_groups; i++)
         if (is_of_type(&r->group[i], t->pt)) TRY(type_add(x, t, &r->group[i]));
-    type_pack(x, &t->m);
+    type_pack(x, t);
     return ERR_OK;
 }
 
@@ -174,7 +189,9 @@ static Err type_fit(Run *r, Arena *a, TypeModel *t)
     model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
                   &t->device);
     model_rates_typical(t->rates);
-    if (n_measured(&t->m) < TYPE_MODEL_SIZES || n_known < TYPE_MODEL_KERNELS) return model_keep(r, t);
+    if (n_measured(&t->m) < TYPE_MODEL_SIZES || n_known < TYPE_MODEL_KERNELS ||
+        !model_selector_fits(t->m.n_kernels, t->m.n_sizes))
+        return model_keep(r, t);
     TRY(model_fit_matrix(&t->m, t->held_out, &t->device, t->rates, t->fit));
     TRY(model_keep(r, t));
     t->fitted = true;
@@ -329,15 +346,8 @@ static bool is_held_out(void *ctx, Str data, const int64_t *size, size_t n_size)
 {
     const TypeModels *m = ctx;
     const Group *g = group_of(m, data);
-    const ProblemType *pt = g ? &g->problem->pt : NULL;
-    for (size_t i = 0; pt && i < m->n; i++) {
-        const TypeModel *t = &m->type[i];
-        if (!problem_type_equal(t->pt, pt)) continue;
-        for (size_t z = 0; z < t->m.n_sizes; z++)
-            if (t->held_out[z] && (size_t)t->of[z]->n == n_size &&
-                !memcmp(t->of[z]->v, size, n_size * sizeof *size))
-                return true;
-    }
+    for (size_t z = g ? g->n_sizes - g->n_held_out : 0; g && z < g->n_sizes; z++)
+        if ((size_t)g->size[z].n == n_size && !memcmp(g->size[z].v, size, n_size * sizeof *size)) return true;
     return false;
 }
 

@@ -9,6 +9,8 @@
 
 /* Fewer sizes or kernels teach a model nothing. */
 enum { TYPE_MODEL_SIZES = 8, TYPE_MODEL_KERNELS = 3, TYPE_MODEL_FOLDS = 5 };
+/* More are not looked at: the table's nearest row is all there is then. */
+enum { TYPE_MODEL_KERNELS_MAX = 20000, TYPE_MODEL_TIMES_MAX = 1 << 24 };
 
 typedef struct TypeRow {
     ProblemSize at;
