@@ -24,7 +24,8 @@ static Err record_make(SearchGroup *x, Buf *text)
                "search 1\ngroup %.*s\narch %s\nmethod %s\nsetting %" PRId64 "\nenvironment %" PRId64 "\n",
                STR_ARG(x->g->name), r->target->name, method_name(r->config->globals.SearchMethod),
                x->g->setting, r->environment);
-    for (size_t z = 0; z < x->g->n_sizes; z++) buf_printf(text, "size %" PRId64 "\n", x->g->problem_id[z]);
+    for (size_t z = 0; z < x->search.o.n_sizes; z++)
+        buf_printf(text, "size %" PRId64 "\n", x->g->problem_id[z]);
     pool_identity(&x->space, text);
     TRY(buf_check(text));
     sha256_hex(buf_view(text), hash);
@@ -35,7 +36,7 @@ static Err record_make(SearchGroup *x, Buf *text)
                                .method = str_from(method_name(r->config->globals.SearchMethod)),
                                .n_permutations = x->pool.size,
                                .n_candidates = (int64_t)x->pool.n,
-                               .n_sizes = (int64_t)x->g->n_sizes,
+                               .n_sizes = (int64_t)x->search.o.n_sizes,
                                .sampled = !pool_is_whole(&x->pool)};
     TRY(store_search(&r->store, &x->record));
     return store_search_rounds(&r->store, &r->arena, x->record.id, &x->recorded, &x->n_recorded);
@@ -92,7 +93,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
     candidates_init(&x->candidates, r->target, &r->arena);
     map_init(&x->names);
     TRY(pool_make(x));
-    if (x->pool.n == 0 || g->n_sizes == 0) {
+    if (x->pool.n == 0 || g->n_sizes == g->n_held_out) {
         x->finished = true;
         return x->pool.n ? 0 : group_none_valid(r, g);
     }
@@ -100,7 +101,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
                        .method = method[r->config->globals.SearchMethod],
                        .pt = &g->problem->pt,
                        .size = g->size,
-                       .n_sizes = g->n_sizes,
+                       .n_sizes = g->n_sizes - g->n_held_out, /* a search does not see held-out sizes */
                        .seed = 1,
                        .check = run_check};
     TRY(search_model_init(r, g, &o.model));
@@ -160,7 +161,8 @@ static Err part_parse(SearchGroup *x, Str part)
     TRY(search_candidate(&x->search, permutation, &candidate));
     while (str_split(&sizes, ',', &word)) {
         const bool again = word.n && word.s[0] == '+';
-        if (!str_to_i64(str_sub(word, again, word.n), &size) || size < 0 || size >= (int64_t)x->g->n_sizes)
+        if (!str_to_i64(str_sub(word, again, word.n), &size) || size < 0 ||
+            size >= (int64_t)x->search.o.n_sizes)
             return bad_round(x, part);
         SearchPair pair = {candidate, (uint32_t)size, again};
         if (!VEC_PUSH(&x->batch, pair)) FAIL(ERR_FAILED, "out of memory for a round");
@@ -355,7 +357,7 @@ Err search_group_results(SearchGroup *x)
     PlanView p;
     arena_init(&a, 0);
     Err e = failed_note(x);
-    for (uint32_t z = 0; !e && z < x->g->n_sizes; z++) {
+    for (uint32_t z = 0; !e && z < x->search.o.n_sizes; z++) {
         arena_reset(&a);
         e = view_make(x, &a, &p);
         if (!e) e = size_results(x, &p, z, &a);

@@ -44,7 +44,7 @@ static size_t winners_count(const Group *g, const double *ns, Arena *a, uint64_t
     size_t n = 0;
     bool *wins = ARENA_ARRAY(a, g->n_columns, bool);
     *bytes = 0;
-    for (size_t z = 0; wins && z < g->n_sizes; z++) {
+    for (size_t z = 0; wins && z < g->n_sizes - g->n_held_out; z++) {
         size_t best = 0;
         const double *row = &ns[z * g->n_columns];
         for (size_t c = 1; c < g->n_columns; c++)
@@ -96,7 +96,8 @@ static Err group_cover(Run *r, Group *g, Arena *a)
     TRY_ALLOC(ns);
     TRY_ALLOC(kept);
     TRY(times_get(r, g, a, ns));
-    TRY(cover_make(a, &(CoverTimes){g->n_sizes, g->n_columns, ns}, r->config->globals.MaxLoss, &c));
+    TRY(cover_make(a, &(CoverTimes){g->n_sizes - g->n_held_out, g->n_columns, ns}, r->config->globals.MaxLoss,
+                   &c));
     if (c.n_kept == 0) return 0; /* no kernel works on any size */
     cover_tell(r, g, &c, ns, a);
     for (size_t k = 0; k < g->n_columns; k++)

@@ -182,7 +182,7 @@ static Err end_record(Searching *x, SearchGroup *s)
            " permutations), %.1f on a size, %" PRId64 " rounds; stopped: %s; %zu finalists",
            STR_ARG(s->g->name), STR_ARG(s->record.method), end.n_candidates, s->record.n_candidates,
            s->record.sampled ? " of a sample" : "", s->record.n_permutations,
-           (double)end.n_pairs / (double)s->g->n_sizes, end.n_rounds, reason, s->g->n_variants);
+           (double)end.n_pairs / (double)s->search.o.n_sizes, end.n_rounds, reason, s->g->n_variants);
     return store_search_end_add(&x->r->store, s->record.id, x->r->session, &end);
 }
 
@@ -196,11 +196,11 @@ static Err groups_open(Searching *x)
         TRY(search_group_init(s, x->r, s->g));
         if (s->finished) continue;
         progress_step(&progress, i + 1, "%zu candidates", s->pool.n);
-        x->n_sizes += s->g->n_sizes;
+        x->n_sizes += s->search.o.n_sizes;
         TRY(store_search_spent_before(&x->r->store, s->record.id, x->r->session, &before));
         x->before = fmax(x->before, before);
         notice("%.*s: %" PRId64 " permutations, %zu candidates%s to search on %zu sizes", STR_ARG(s->g->name),
-               x->group[i].pool.size, s->pool.n, s->record.sampled ? " (a sample)" : "", s->g->n_sizes);
+               x->group[i].pool.size, s->pool.n, s->record.sampled ? " (a sample)" : "", s->search.o.n_sizes);
     }
     return spent_note(x);
 }
