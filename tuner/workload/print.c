@@ -88,8 +88,6 @@ static void top_print(const WorkloadTypes *t, Buf *out)
 
 void workload_table(const Workload *w, const WorkloadTypes *types, Buf *out)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < types->n; i++) n += types->type[i].n;
     plural(out, w->n_lines, "line");
     buf_puts(out, ": ");
     plural(out, w->n_calls, "call");
