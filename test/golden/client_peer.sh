@@ -27,6 +27,7 @@ log-level=Error
 init-a=Normal
 init-b=Uniform
 END
+cp c.ini float.ini
 run() { "$BIN/tuner-client" --config-file c.ini --peer cublas "$@" --events-fd 3 2>&1 3>events.txt | grep -v '^run,'; grep '^end.*	-1	' events.txt | cut -f3,4,9 | sort -u; }
 calls() { grep -E '^(gemmEx|ltMatmul)' log | sort -u; grep WRONG log; rm log; }
 columns() { cut -d, -f2-5,11-16 r.csv; }
@@ -95,5 +96,5 @@ unset LD_LIBRARY_PATH
 if ! libraries | grep -q libopenblas.so.0; then echo PASSED; exit 0; fi
 cc -O2 -fPIC -shared -o k.so "$DATA/client/kernels.c" || exit 1
 sh "$DATA/client/library.sh" good prints >lib.yaml
-"$BIN/tuner-client" --config-file c.ini --code-object k.so --device host --peer openblas --events-fd 3 2>/dev/null 3>events.txt >/dev/null
+"$BIN/tuner-client" --config-file float.ini --code-object k.so --device host --peer openblas --events-fd 3 2>/dev/null 3>events.txt >/dev/null
 grep '^end.*	-1	' events.txt | cut -f4 | sort -u
