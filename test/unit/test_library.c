@@ -1,33 +1,14 @@
 /* Libraries: every kind of node, every distance by hand-made tables, the fast search against the literal one
  * on random tables, the cache, placeholders, damaged files. */
-#include "test/support.h"
+#include "test/lib_text.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "client/runtime/library.h"
 #include "problem/datatype.h"
 #include "test/fuzz/emit_node.h"
 
-static const Hardware gfx906 = {STR("gfx906"), 60, false};
-
 /* ---- hand-made libraries ---- */
-
-static void add_solution(Buf *b, int index, const char *pred)
-{
-    buf_printf(b, "- name: K%d\n  index: %d\n  hardwarePredicate: {type: TruePred}\n  problemPredicate: %s\n",
-               index, index, pred);
-    buf_puts(
-        b, "  taskPredicate: {type: TruePred}\n"
-           "  problemType: {operationIdentifier: Contraction_l_Ailk_Bljk_Cijk_Dijk, aType: Float, bType: "
-           "Float,\n"
-           "    cType: Float, dType: Float, useBeta: true, highPrecisionAccumulate: false}\n"
-           "  sizeMapping: {workGroup: [16, 16, 1], macroTile: [64, 64, 1], threadTile: [4, 4], depthU: 16,\n"
-           "    staggerU: 32, globalSplitU: 1, staggerStrideShift: 2, workGroupMapping: 8, persistentKernel: "
-           "0,\n"
-           "    persistentKernelAlongBatch: false, sourceKernel: true, globalAccumulation: 0,\n"
-           "    workspaceSizePerElemC: 0}\n  debugKernel: false\n");
-}
 
 static void add_solutions(Buf *b, int n)
 {
@@ -68,17 +49,6 @@ static Library *parse(Buf *b)
     assert_ok(library_parse("lib.dat", buf_view(&msgpack), NULL, &gfx906, &lib));
     buf_fini(&msgpack);
     return lib;
-}
-
-static Selection choose(Library *lib, int64_t m, int64_t n, int64_t k)
-{
-    Contraction p;
-    Selection s, again;
-    contraction_gemm(&p, false, false, m, n, k, 1);
-    assert_ok(library_select(lib, &p, &s));
-    assert_ok(library_select(lib, &p, &again)); /* from the cache */
-    assert_memory_equal(&s, &again, sizeof s);
-    return s;
 }
 
 static int64_t index_of(Library *lib, int64_t m, int64_t n, int64_t k)

@@ -1,29 +1,12 @@
 /* Libraries with a performance model: sizes that were measured keep their row, others get the kernel with the
  * least predicted time among those that can run them, rows that were predicted are predicted again, and a
  * damaged model is one error. */
-#include "test/support.h"
+#include "test/lib_text.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "client/runtime/library.h"
 #include "problem/model_select.h"
-
-static const Hardware gfx906 = {STR("gfx906"), 60, false};
-
-static void add_solution(Buf *b, int index, const char *pred)
-{
-    buf_printf(b, "- name: K%d\n  index: %d\n  hardwarePredicate: {type: TruePred}\n  problemPredicate: %s\n",
-               index, index, pred);
-    buf_puts(
-        b, "  taskPredicate: {type: TruePred}\n"
-           "  problemType: {operationIdentifier: Contraction_l_Ailk_Bljk_Cijk_Dijk, aType: Float,\n"
-           "    bType: Float, cType: Float, dType: Float, useBeta: true, highPrecisionAccumulate: false}\n"
-           "  sizeMapping: {workGroup: [16, 16, 1], macroTile: [64, 64, 1], threadTile: [4, 4], depthU: 16,\n"
-           "    staggerU: 32, globalSplitU: 1, staggerStrideShift: 2, workGroupMapping: 8,\n"
-           "    persistentKernel: 0, persistentKernelAlongBatch: false, sourceKernel: true,\n"
-           "    globalAccumulation: 0, workspaceSizePerElemC: 0}\n  debugKernel: false\n");
-}
 
 /* Kernel 0 has small tiles, 1 and 2 large ones; 2 is the faster one where M is a multiple of 4. */
 static ModelEntry entry_of(int index)
@@ -84,17 +67,6 @@ static void make(Buf *b, const char *residuals, double version)
     add_kernels(b, 3, version);
     buf_puts(b, "    sizes:\n    - [64, 64, 1, 64, 16, 16, 16]\n    - [4096, 4096, 1, 4096, 16, 16, 16]\n");
     buf_printf(b, "    residuals: %s\n", residuals);
-}
-
-static Selection choose(Library *lib, int64_t m, int64_t n, int64_t k)
-{
-    Contraction p;
-    Selection s, again;
-    contraction_gemm(&p, false, false, m, n, k, 1);
-    assert_ok(library_select(lib, &p, &s));
-    assert_ok(library_select(lib, &p, &again)); /* from the cache */
-    assert_memory_equal(&s, &again, sizeof s);
-    return s;
 }
 
 static const char known[] = "[[0, 0, 0], [0, 0, -100]]";

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "measure/search.h"
-#include "test/support.h"
+#include "test/space_setup.h"
 
 enum { N_SIZES = 12 };
 
@@ -17,32 +17,6 @@ typedef struct {
     Solution current; /* of the model */
     uint64_t n_kernels;
 } Setup;
-
-static void set_ints(Setup *s, ParamId id, const int32_t *v, size_t n)
-{
-    Solution value;
-    solution_init(&value, &s->pt);
-    assert_ok(space_param(&s->space, param_at(id)));
-    for (size_t i = 0; i < n; i++) {
-        *(int32_t *)solution_field(&value, param_at(id)) = v[i];
-        assert_ok(space_value(&s->space, &value));
-    }
-}
-
-static void set_lists(Setup *s, ParamId id, const IntList *v, size_t n)
-{
-    Solution value;
-    solution_init(&value, &s->pt);
-    assert_ok(space_param(&s->space, param_at(id)));
-    for (size_t i = 0; i < n; i++) {
-        *(IntList *)solution_field(&value, param_at(id)) = v[i];
-        assert_ok(space_value(&s->space, &value));
-    }
-}
-
-#define INTS(s, id, ...)                                                                                     \
-    set_ints(s, PARAM_##id, (const int32_t[]){__VA_ARGS__},                                                  \
-             sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
 static void sizes_make(Setup *s)
 {
@@ -75,8 +49,8 @@ static void wide_space(Setup *s)
     const IntList group[] = {{3, {8, 8, 1}},  {3, {16, 8, 1}}, {3, {8, 16, 1}}, {3, {16, 16, 1}},
                              {3, {32, 8, 1}}, {3, {8, 32, 1}}, {3, {8, 8, 4}}};
     setup_space(s);
-    set_lists(s, PARAM_ThreadTile, tile, sizeof tile / sizeof *tile);
-    set_lists(s, PARAM_WorkGroup, group, sizeof group / sizeof *group);
+    LISTS(s, ThreadTile, tile, sizeof tile / sizeof *tile);
+    LISTS(s, WorkGroup, group, sizeof group / sizeof *group);
     INTS(s, DepthU, 8, 16, 24, 32, 64);
     INTS(s, GlobalSplitU, 1, 2, 4, 8);
     INTS(s, PrefetchGlobalRead, 0, 1);
@@ -304,11 +278,12 @@ static void test_large(void **state)
     const IntList tile[] = {{2, {2, 2}}, {2, {4, 4}}, {2, {8, 4}}, {2, {4, 8}}, {2, {8, 8}}};
     for (int i = 0; i < 64; i++) many[i] = i + 1;
     setup_space(&x);
-    set_lists(&x, PARAM_ThreadTile, tile, 5);
-    set_ints(&x, PARAM_WorkGroupMapping, many, 64);
-    set_ints(&x, PARAM_GlobalSplitU, many, 64);
-    set_ints(&x, PARAM_StaggerU, (const int32_t[]){0, 2, 4, 8, 16, 32, 64}, 7);
-    set_ints(&x, PARAM_StaggerUStride, (const int32_t[]){16, 32, 64, 128, 256, 512, 1024}, 7);
+    LISTS(&x, ThreadTile, tile, 5);
+    set_ints(&(&x)->space, &(&x)->pt, PARAM_WorkGroupMapping, many, 64);
+    set_ints(&(&x)->space, &(&x)->pt, PARAM_GlobalSplitU, many, 64);
+    set_ints(&(&x)->space, &(&x)->pt, PARAM_StaggerU, (const int32_t[]){0, 2, 4, 8, 16, 32, 64}, 7);
+    set_ints(&(&x)->space, &(&x)->pt, PARAM_StaggerUStride,
+             (const int32_t[]){16, 32, 64, 128, 256, 512, 1024}, 7);
     INTS(&x, DepthU, 8, 16, 32, 64);
     INTS(&x, PrefetchGlobalRead, 0, 1);
     INTS(&x, PrefetchLocalRead, 0, 1);

@@ -1,7 +1,6 @@
 /* The fork: order, groups, counting, duplicates; names of what it gives. */
 #include "base/map.h"
-#include "space/space.h"
-#include "test/support.h"
+#include "test/space_setup.h"
 
 typedef struct {
     ProblemType pt;
@@ -16,41 +15,14 @@ static void setup_init(Setup *s, const char *arch)
     assert_ok(space_init(&s->space, &s->pt));
 }
 
-static void set_ints(Setup *s, ParamId id, const int32_t *v, size_t n)
-{
-    Solution value;
-    solution_init(&value, &s->pt);
-    assert_ok(space_param(&s->space, param_at(id)));
-    for (size_t i = 0; i < n; i++) {
-        *(int32_t *)solution_field(&value, param_at(id)) = v[i];
-        assert_ok(space_value(&s->space, &value));
-    }
-}
-
-static void set_lists(Setup *s, ParamId id, const IntList *v, size_t n)
-{
-    Solution value;
-    solution_init(&value, &s->pt);
-    assert_ok(space_param(&s->space, param_at(id)));
-    for (size_t i = 0; i < n; i++) {
-        *(IntList *)solution_field(&value, param_at(id)) = v[i];
-        assert_ok(space_value(&s->space, &value));
-    }
-}
-
-#define INTS(s, id, ...)                                                                                     \
-    set_ints(s, PARAM_##id, (const int32_t[]){__VA_ARGS__},                                                  \
-             sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
-
 static void fork_of_tiles(Setup *s)
 {
     const IntList tiles[] = {{2, {4, 4}}, {2, {8, 8}}}, groups[] = {{3, {16, 16, 1}}, {3, {8, 8, 1}}};
     setup_init(s, "gfx906");
-    set_lists(s, PARAM_ThreadTile, tiles,
-              2); /* not in table order: the order of the config does not matter */
+    LISTS(s, ThreadTile, tiles, 2); /* not in table order: the order of the config does not matter */
     INTS(s, DepthU, 16);
     INTS(s, GlobalSplitU, 1, 4);
-    set_lists(s, PARAM_WorkGroup, groups, 2);
+    LISTS(s, WorkGroup, groups, 2);
     assert_ok(space_seal(&s->space));
 }
 
@@ -181,7 +153,7 @@ static void test_large(void **state)
     int32_t v[1000];
     for (int32_t i = 0; i < 1000; i++) v[i] = i + 1;
     setup_init(&s, "gfx906");
-    for (int i = 0; i < 4; i++) set_ints(&s, ids[i], v, 1000);
+    for (int i = 0; i < 4; i++) set_ints(&s.space, &s.pt, ids[i], v, 1000);
     assert_ok(space_seal(&s.space));
     assert_ok(space_size(&s.space, &size));
     assert_true(size == INT64_C(1000000000000));
@@ -189,7 +161,7 @@ static void test_large(void **state)
     assert_int_equal(got.DepthU, 1000);
     space_fini(&s.space);
     setup_init(&s, "gfx906");
-    for (int i = 0; i < 8; i++) set_ints(&s, ids[i], v, 1000);
+    for (int i = 0; i < 8; i++) set_ints(&s.space, &s.pt, ids[i], v, 1000);
     assert_ok(space_seal(&s.space));
     assert_int_equal(space_size(&s.space, &size), ERR_INPUT);
     space_fini(&s.space);
@@ -262,7 +234,7 @@ static void test_duplicates_without_table(void **state)
     for (int order = 0; order < 2; order++) {
         Setup s;
         setup_init(&s, "gfx906");
-        set_lists(&s, PARAM_ThreadTile, tiles, 3);
+        LISTS(&s, ThreadTile, tiles, 3);
         if (order) {
             INTS(&s, VectorWidth, 4, -1, 2, 4, 1);
             INTS(&s, DepthU, 16, 8, -2, -1);
@@ -305,7 +277,7 @@ static void test_many(void **state)
     setup_init(&s, "gfx906");
     INTS(&s, DepthU, 16);
     INTS(&s, VectorWidth, -1, -1); /* derived to 4, which is no value of this space */
-    set_ints(&s, PARAM_GlobalSplitU, v, 4096);
+    set_ints(&(&s)->space, &(&s)->pt, PARAM_GlobalSplitU, v, 4096);
     assert_ok(space_seal(&s.space));
     assert_ok(fork_init(&fork, &s.space, &s.deriver));
     while (more) assert_ok(fork_next(&fork, &more));

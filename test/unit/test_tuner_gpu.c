@@ -330,15 +330,13 @@ static void device_choice(void)
     CHECK(!strcmp(leaks(), ""));
 }
 
-/* A kernel that takes maps of A and B after its arguments. */
-static void tensor_maps(void)
+/* Opens a library of one solution. maps: what its sizeMapping has besides the usual; code: the kernels of its
+ * code object, as the fake driver reads them. */
+static tuner_library *open_mapped(const char *maps, const char *code)
 {
-    float one = 1;
     tuner_library *lib;
     Arena a;
     Buf b;
-    tuner_gemm_desc g = {
-        .m = 64, .n = 48, .k = 32, .lda = 68, .ldb = 36, .ldc = 64, .alpha = &one, .beta = &one};
     use("cuda", "libcuda.so.1", "");
     arena_init(&a, 0);
     buf_init(&b);
@@ -346,15 +344,26 @@ static void tensor_maps(void)
     add_solution(&b, 0, "Mapped", 1, 0, 0);
     const char *at = strstr(buf_cstr(&b), "globalSplitU:");
     Str text = arena_printf(&a,
-                            "%.*stensorMaps: [{tensor: A, box: [64, 16], swizzle: 128}, {tensor: B, box: "
-                            "[32, 48], l2: 256}],\n    %s"
-                            "library:\n  type: Problem\n  rows:\n  - {predicate: {type: TruePred}, library: "
-                            "{type: Single, index: 0}}\n",
-                            (int)(at - buf_cstr(&b)), buf_cstr(&b), at);
+                            "%.*s%s,\n    %slibrary:\n  type: Problem\n  rows:\n  - {predicate: {type: "
+                            "TruePred}, library: {type: Single, index: 0}}\n",
+                            (int)(at - buf_cstr(&b)), buf_cstr(&b), maps, at);
     CHECK(!file_write(arena_printf(&a, "%s/TensileLibrary.yaml", dir).s, text));
-    CHECK(!file_write(arena_printf(&a, "%s/Kernels.so-000-sm_90.cubin", dir).s,
-                      STR("FAKE sm_90\nMapped 368 0 112\n")));
+    CHECK(!file_write(arena_printf(&a, "%s/Kernels.so-000-sm_90.cubin", dir).s, str_from(code)));
     CHECK(!tuner_open(&lib, dir, &(tuner_options){.device = "cuda"}));
+    buf_fini(&b);
+    arena_fini(&a);
+    return lib;
+}
+
+/* A kernel that takes maps of A and B after its arguments. */
+static void tensor_maps(void)
+{
+    float one = 1;
+    tuner_gemm_desc g = {
+        .m = 64, .n = 48, .k = 32, .lda = 68, .ldb = 36, .ldc = 64, .alpha = &one, .beta = &one};
+    tuner_library *lib = open_mapped("tensorMaps: [{tensor: A, box: [64, 16], swizzle: 128}, "
+                                     "{tensor: B, box: [32, 48], l2: 256}]",
+                                     "FAKE sm_90\nMapped 368 0 112\n");
     g.a = pointer(0x10000), g.b = pointer(0x20000), g.c = pointer(0x30000);
     CHECK(!tuner_gemm(lib, &g));
     /* 96 bytes of arguments; the maps are at 112, where the driver says that the kernel has them, and not at
@@ -373,8 +382,6 @@ static void tensor_maps(void)
     CHECK(tuner_select(lib, &g, &s) == TUNER_NO_SOLUTION && tuner_gemm(lib, &g) == TUNER_NO_SOLUTION);
     CHECK(strstr(tuner_error_message(), " with addresses that are no multiples of 16 bytes"));
     tuner_close(lib);
-    buf_fini(&b);
-    arena_fini(&a);
 }
 
 /* A kernel that reads copies: made of B, which has a stride that the copy engine does not support, and of A
@@ -382,27 +389,12 @@ static void tensor_maps(void)
 static void copied_operands(void)
 {
     float one = 1;
-    tuner_library *lib;
     tuner_selection s;
-    Arena a;
-    Buf b;
     tuner_gemm_desc g = {
         .m = 64, .n = 48, .k = 32, .lda = 68, .ldb = 36, .ldc = 64, .alpha = &one, .beta = &one};
-    use("cuda", "libcuda.so.1", "");
-    arena_init(&a, 0);
-    buf_init(&b);
-    buf_puts(&b, "solutions:\n");
-    add_solution(&b, 0, "Mapped", 1, 0, 0);
-    const char *at = strstr(buf_cstr(&b), "globalSplitU:");
-    Str text = arena_printf(&a,
-                            "%.*stensorMaps: [{tensor: A, box: [32, 64]}, {tensor: B, box: [32, 48]}],\n    "
-                            "packOperands: 3, %slibrary:\n  type: Problem\n  rows:\n  - {predicate: {type: "
-                            "TruePred}, library: {type: Single, index: 0}}\n",
-                            (int)(at - buf_cstr(&b)), buf_cstr(&b), at);
-    CHECK(!file_write(arena_printf(&a, "%s/TensileLibrary.yaml", dir).s, text));
-    CHECK(!file_write(arena_printf(&a, "%s/Kernels.so-000-sm_90.cubin", dir).s,
-                      STR("FAKE sm_90\nMapped 384 0 128\nPackOperands_4 160 0\n")));
-    CHECK(!tuner_open(&lib, dir, &(tuner_options){.device = "cuda"}));
+    tuner_library *lib = open_mapped(
+        "tensorMaps: [{tensor: A, box: [32, 64]}, {tensor: B, box: [32, 48]}],\n    packOperands: 3",
+        "FAKE sm_90\nMapped 384 0 128\nPackOperands_4 160 0\n");
     g.a = pointer(0x10000), g.b = pointer(0x20004), g.c = pointer(0x30000);
     CHECK(!tuner_select(lib, &g, &s));
     CHECK(s.n_kernels == 2 && s.workspace_bytes == 64 * 128 + 48 * 128 + 256); /* K is strided in A */
@@ -419,8 +411,6 @@ static void copied_operands(void)
     CHECK(!tuner_select(lib, &g, &s) && s.n_kernels == 1 && s.workspace_bytes == 0);
     CHECK(!tuner_gemm(lib, &g) && log_count("launch PackOperands_4") == 1);
     tuner_close(lib);
-    buf_fini(&b);
-    arena_fini(&a);
 }
 
 /* Solutions for xf32 and tf32 are selected only on request, and other solutions if there are none. */
