@@ -13,43 +13,13 @@ static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 
 /* ---- rates of compute units ---- */
 
-static double matrix_rate(const PartRates *r, DataType math)
-{
-    switch (math) {
-    case TYPE_H:
-        return r->matrix_h;
-    case TYPE_B:
-        return r->matrix_b;
-    case TYPE_X:
-        return r->matrix_x;
-    case TYPE_S:
-    case TYPE_C:
-        return r->matrix_s;
-    case TYPE_D:
-    case TYPE_Z:
-        return r->matrix_d;
-    case TYPE_I8:
-        return r->matrix_i8;
-    default:
-        return r->matrix_f8;
-    }
-}
-
-static double vector_rate(const PartRates *r, DataType in, DataType sum)
-{
-    if (in == TYPE_D || in == TYPE_Z) return r->vector_d;
-    if (in == TYPE_H && sum == TYPE_H) return r->vector_h;
-    if (in == TYPE_4XI8) return r->vector_i8;
-    return r->vector_s;
-}
-
 /* Four real multiplications of a complex one. */
 static double complex_factor(DataType t) { return type_info(t)->complex ? 0.25 : 1; }
 
 static void gpu_rate(const GpuPlan *p, const Target *t, ModelKernel *k)
 {
     const PartRates *r = part_rates(NULL, t);
-    double vector = vector_rate(r, p->in.type, p->acc.type), matrix = matrix_rate(r, p->math);
+    double vector = part_vector_rate(r, p->in.type, p->acc.type), matrix = part_matrix_rate(r, p->math);
     double factor = complex_factor(p->in.type);
     bool has_wgmma = t->matrix == MATRIX_ARCH_SM90 || t->matrix == MATRIX_ARCH_SM90A;
     if (matrix <= 0) matrix = vector;

@@ -137,6 +137,37 @@ bool target_schedule_in(const Target *t, Str text)
 /* ---- rates ---- */
 
 /* The architecture of a row of rates. */
+double part_matrix_rate(const PartRates *r, DataType math)
+{
+    switch (math) {
+    case TYPE_H:
+        return r->matrix_h;
+    case TYPE_B:
+        return r->matrix_b;
+    case TYPE_X:
+        return r->matrix_x;
+    case TYPE_S:
+    case TYPE_C:
+        return r->matrix_s;
+    case TYPE_D:
+    case TYPE_Z:
+        return r->matrix_d;
+    case TYPE_I8:
+    case TYPE_4XI8:
+        return r->matrix_i8;
+    default:
+        return r->matrix_f8;
+    }
+}
+
+double part_vector_rate(const PartRates *r, DataType in, DataType sum)
+{
+    if (in == TYPE_D || in == TYPE_Z) return r->vector_d;
+    if (in == TYPE_H && sum == TYPE_H) return r->vector_h;
+    if (in == TYPE_4XI8) return r->vector_i8;
+    return r->vector_s;
+}
+
 static const Target *rates_target(const PartRates *r)
 {
     for (size_t i = 0; i < N_PARTS; i++)

@@ -7,6 +7,7 @@
 #ifndef MODEL_PART_H
 #define MODEL_PART_H
 
+#include "problem/datatype.h"
 #include "problem/target.h"
 
 typedef struct {
@@ -31,6 +32,10 @@ const Part *part_at(size_t i);
 /* The row of the part; p NULL or without a row: the first of the architecture, else of one with the same
  * major version. NULL: of a CPU. */
 const PartRates *part_rates(const Part *p, const Target *t);
+/* Operations of a compute unit in a clock: of matrix instructions on that type (0: the part has none), and of
+ * vector units. Real operations: a complex product is four. */
+double part_matrix_rate(const PartRates *r, DataType math);
+double part_vector_rate(const PartRates *r, DataType in, DataType sum);
 /* True when the part has that architecture; the parts of sm_90 are also parts of sm_90a. */
 bool part_is_of(const Part *p, const Target *t);
 /* True when the name denotes the part: a name of it, "Device 740c", "Vega 10 XT [Radeon RX Vega 64]". */

@@ -52,10 +52,10 @@ const TargetRegisters *target_registers(const Target *t);
 /* The row of that name; "host" is this machine's level; features behind ':' ("gfx90a:xnack-") are ignored.
  * NULL when unknown. */
 const Target *target_find(Str name);
-/* The family's row of an ISA version, {9, 0, 10}; NULL when unknown. */
 /* Whether a config's ArchitectureName means this target: its name, that of a variant of the same NVIDIA GPU
  * (sm_90 and sm_90a), or "host" for a CPU. */
 bool target_is_called(const Target *t, Str architecture);
+/* The family's row of an ISA version, {9, 0, 10}; NULL when unknown. */
 const Target *target_of_isa(TargetFamily family, const int32_t isa[3]);
 /* Rows in table order; NULL behind the last. */
 const Target *target_at(size_t i);

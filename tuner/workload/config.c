@@ -39,29 +39,34 @@ static Err choose_in(Arena *a, const WorkloadBase *b, const ProblemType *want, C
     return ERR_OK;
 }
 
+/* Types and transposes always, other settings where they are not the usual ones. */
 static void problem_emit(const ProblemType *pt, Buf *out)
 {
-    ProblemType plain;
-    problem_type_init(&plain);
+    static const struct {
+        const char *name;
+        bool always;
+    } shown[] = {{"ComplexConjugateA", false},
+                 {"ComplexConjugateB", false},
+                 {"ComputeDataType", true},
+                 {"DataType", true},
+                 {"DestDataType", true},
+                 {"F32XdlMathOp", false},
+                 {"HighPrecisionAccumulate", false},
+                 {"StridedBatched", false},
+                 {"TransposeA", true},
+                 {"TransposeB", true}};
+    ProblemType usual;
+    problem_type_init(&usual);
     buf_puts(out, "    - {OperationType: GEMM");
-    for (size_t i = 0; problem_key_at(i); i++) {
-        const PtKey *key = problem_key_at(i);
-        bool wanted =
-            strcmp(key->name, "DataType") == 0 || strcmp(key->name, "DestDataType") == 0 ||
-            strcmp(key->name, "ComputeDataType") == 0 || strcmp(key->name, "TransposeA") == 0 ||
-            strcmp(key->name, "TransposeB") == 0 || strcmp(key->name, "HighPrecisionAccumulate") == 0 ||
-            strcmp(key->name, "ComplexConjugateA") == 0 || strcmp(key->name, "ComplexConjugateB") == 0 ||
-            strcmp(key->name, "StridedBatched") == 0 || strcmp(key->name, "F32XdlMathOp") == 0;
-        const char *mine = (const char *)pt + key->offset, *usual = (const char *)&plain + key->offset;
-        if (key->group != PT_GIVEN || key->kind == PT_CONV || !wanted) continue;
-        bool type = key->kind == PT_TYPE, transpose = str_starts(str_from(key->name), "Transpose");
-        if (!transpose && !type && memcmp(mine, usual, sizeof(int32_t)) == 0) continue;
-        if (strcmp(key->name, "F32XdlMathOp") == 0 && memcmp(mine, usual, sizeof(int32_t)) == 0) continue;
-        buf_printf(out, ", %s: ", key->name);
-        if (type)
-            buf_puts(out, type_letter((DataType) * (const int32_t *)(const void *)mine));
-        else
-            buf_puts(out, *(const int32_t *)(const void *)mine ? "True" : "False");
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const PtKey *key = problem_key_find(str_from(shown[i].name));
+        const int32_t *mine = (const void *)((const char *)pt + key->offset);
+        const int32_t *other = (const void *)((const char *)&usual + key->offset);
+        if (!shown[i].always && *mine == *other) continue;
+        buf_printf(out, ", %s: %s", key->name,
+                   key->kind == PT_TYPE ? type_letter((DataType)*mine)
+                   : *mine              ? "True"
+                                        : "False");
     }
     buf_puts(out, ", UseBeta: True, Batched: True}\n");
 }

@@ -6,30 +6,14 @@
 
 /* ---- time ---- */
 
-/* Multiply-adds of a compute unit in a clock, times 2: the fastest unit for the types. */
+/* Operations of a compute unit in a clock: of the fastest unit for the types. */
 static double unit_rate(const PartRates *r, const ProblemType *pt)
 {
-    switch ((DataType)pt->DataType) {
-    case TYPE_H:
-        return r->matrix_h > 0 ? r->matrix_h : r->vector_h;
-    case TYPE_B:
-        return r->matrix_b > 0 ? r->matrix_b : r->vector_s;
-    case TYPE_I8:
-    case TYPE_4XI8:
-        return r->matrix_i8 > 0 ? r->matrix_i8 : r->vector_i8;
-    case TYPE_F8:
-    case TYPE_B8:
-    case TYPE_F8B8:
-    case TYPE_B8F8:
-        return r->matrix_f8 > 0 ? r->matrix_f8 : r->vector_s;
-    case TYPE_D:
-    case TYPE_Z:
-        return r->matrix_d > r->vector_d ? r->matrix_d : r->vector_d;
-    default:
-        break;
-    }
-    double matrix = (DataType)pt->F32XdlMathOp == TYPE_X ? r->matrix_x : r->matrix_s;
-    return matrix > r->vector_s ? matrix : r->vector_s;
+    const DataType in = (DataType)pt->DataType;
+    const bool rounded = (DataType)pt->F32XdlMathOp == TYPE_X;
+    double matrix = part_matrix_rate(r, rounded ? TYPE_X : in);
+    double vector = part_vector_rate(r, in, (DataType)pt->ComputeDataType);
+    return matrix > vector ? matrix : vector;
 }
 
 /* Seconds of one call: the least that arithmetic and memory allow, and a launch. A CPU's core is taken as 64
