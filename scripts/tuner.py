@@ -19,7 +19,6 @@ stream if an operand is a PyTorch tensor, otherwise the device's default stream.
 Errors of the library raise tuner.Error (with .status, a number of tuner.h); operands that do not fit raise ValueError or TypeError.
 The shared object is $TUNER_LIBRARY_FILE, or libtuner.so.0 of the tree that this file
 stands in (../build/lib, or ../.. when installed), or of the system."""
-import builtins
 import collections
 import ctypes as C
 import os
@@ -28,12 +27,12 @@ import sys
 FAILED, INPUT, NO_SOLUTION, NO_DEVICE = 1, 2, 3, 4
 _N, _T = 0, 1
 
-_Type = collections.namedtuple('_Type', 'number bytes compute')
-_TYPES = {  # name of a dtype: number in tuner.h, bytes of an element, compute type
-    'float32': _Type(0, 4, 'float32'), 'float64': _Type(1, 8, 'float64'), 'complex64': _Type(2, 8, 'complex64'),
-    'complex128': _Type(3, 16, 'complex128'), 'float16': _Type(4, 2, 'float32'), 'int32': _Type(6, 4, 'int32'),
-    'bfloat16': _Type(7, 2, 'float32'), 'int8': _Type(8, 1, 'int32'), 'float8_e4m3fn': _Type(10, 1, 'float32'),
-    'float8_e4m3fnuz': _Type(10, 1, 'float32'), 'float8_e5m2': _Type(11, 1, 'float32'), 'float8_e5m2fnuz': _Type(11, 1, 'float32')}
+_Type = collections.namedtuple('_Type', 'number compute')
+_TYPES = {  # name of a dtype: number in tuner.h, compute type
+    'float32': _Type(0, 'float32'), 'float64': _Type(1, 'float64'), 'complex64': _Type(2, 'complex64'),
+    'complex128': _Type(3, 'complex128'), 'float16': _Type(4, 'float32'), 'int32': _Type(6, 'int32'),
+    'bfloat16': _Type(7, 'float32'), 'int8': _Type(8, 'int32'), 'float8_e4m3fn': _Type(10, 'float32'),
+    'float8_e4m3fnuz': _Type(10, 'float32'), 'float8_e5m2': _Type(11, 'float32'), 'float8_e5m2fnuz': _Type(11, 'float32')}
 _RESULT = {'int8': 'int32', 'float8_e4m3fn': 'float32', 'float8_e4m3fnuz': 'float32', 'float8_e5m2': 'float32', 'float8_e5m2fnuz': 'float32'}
 
 
@@ -118,7 +117,7 @@ def _strides_of(shape, itemsize, strides):
         for n in reversed(shape):
             strides.insert(0, step)
             step *= n
-    if builtins.any(s % itemsize for s in strides):
+    if any(s % itemsize for s in strides):
         raise ValueError(f'strides {tuple(strides)} are no multiples of the {itemsize} bytes of an element')
     return [s // itemsize for s in strides]
 
@@ -157,7 +156,7 @@ def _view(name, x, written=False):
         raise ValueError(f'{name} is read-only')
     if len(shape) == 2:
         shape, strides = (1, *shape), [0, *strides]
-    if builtins.any(s < 0 for s in strides):
+    if any(s < 0 for s in strides):
         raise ValueError(f'{name} has a negative stride')
     return _View(address, tuple(shape), strides, kind, on_gpu, stream, name)
 
