@@ -1,4 +1,4 @@
-# The README's tables of parameters name none that the family does not honour: each is looked up in --help-params=md, which is
+# The parameter tables of tuner/space/README.md name none that the family does not honour: each is looked up in --help-params=md, which is
 # made from the one table (effect.def, params.def). Also its own rows: three families, each honoured, hint, only or -.
 "$BIN"/tuner --help-params=md >page.md
 check() { # README-like file
@@ -20,7 +20,7 @@ check() { # README-like file
     }
     END { print checked + 0, "parameters of the tables are honoured" }' page.md "$1"
 }
-check "$ROOT/README.md"
+check "$ROOT/tuner/space/README.md"
 echo "--- the check itself"
 printf '%s\n' '| parameter | on the host |' '|---|---|' '| DepthU, Depthv | |' '| StaggerU | |' >wrong.md; check wrong.md
 echo "--- the page"
