@@ -77,6 +77,9 @@ strip --strip-debug --enable-deterministic-archives "$work/libtuner-dev/usr/lib/
 mkdir -p "$work/libtuner$major/DEBIAN"
 printf 'libtuner %s libtuner%s (>= %s)\n' "$major" "$major" "${version%-*}" >"$work/libtuner$major/DEBIAN/shlibs"
 printf 'activate-noawait ldconfig\n' >"$work/libtuner$major/DEBIAN/triggers"
+mkdir -p "$work/python3-tuner/DEBIAN"
+printf '#!/bin/sh\nset -e\nrm -f /usr/lib/python3/dist-packages/__pycache__/tuner.*.pyc\n' >"$work/python3-tuner/DEBIAN/prerm"
+chmod 755 "$work/python3-tuner/DEBIAN/prerm"
 package libtuner$major libs "$arch" same "$(needs "$work"/libtuner$major/usr/lib/*/libtuner.so.*.*)" \
   'GEMM with tuned kernels, shared library' <<'END'
 libtuner loads a library of tuned matrix kernels (TUNER_LIBPATH), selects a
