@@ -19,6 +19,7 @@
 #ifndef MODEL_DERIVE_H
 #define MODEL_DERIVE_H
 
+#include "problem/conv.h"
 #include "problem/problem.h"
 #include "space/custom.h"
 #include "space/rules.h"
@@ -81,6 +82,7 @@ typedef struct {
     int32_t n_indices_c, n_summation, index_unroll, index01[2];
     const IndexList *assign[2]; /* index assignments of A and B */
     uint32_t free_mask, batch_mask;
+    int32_t n_fixed_sizes, fixed_index[CONV_SPATIAL], fixed_size[CONV_SPATIAL]; /* a convolution's filter */
     uint64_t keys[KEYS_GIVEN][PARAM_WORDS];
 } Deriver;
 

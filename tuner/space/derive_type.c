@@ -191,6 +191,8 @@ bool derive_strides(Derive *d)
                 fits = intmap_set(t ? &s->AssertStrideBEqual : &s->AssertStrideAEqual,
                                   index_list_find(f->assign[t], i), 0) &&
                        fits;
+    for (int32_t i = 0; i < f->n_fixed_sizes; i++)
+        fits = intmap_set(&s->AssertSizeEqual, f->fixed_index[i], f->fixed_size[i]) && fits;
     if (!fits) STOP(d, TOO_MANY_ASSERTS);
     for (int t = 0; t < 2; t++) {
         bool has_free = false;
