@@ -176,7 +176,7 @@ static int32_t list_index(const IntList *l, int32_t value)
     return -1;
 }
 
-/* A convolution's constant strides and filter sizes are what its solutions assert, whatever the config has. */
+/* Solutions of a convolution assert its constant strides and filter sizes, whatever the config has. */
 static bool assert_convolution(Solution *s, const Deriver *f)
 {
     const ProblemType *pt = f->pt;
