@@ -1,5 +1,6 @@
-/* Convolutions as contractions: 400 random ones against Tensile's answers (test/data/tensile/convolution.txt),
- * addresses and sizes against the definition of a convolution, and bad ones. */
+/* Convolutions as contractions: 400 random ones against Tensile's answers
+ * (test/data/tensile/convolution.txt), addresses and sizes against the definition of a convolution, and
+ * bad ones. */
 #include "test/support.h"
 
 #include "problem/conv.h"
@@ -162,8 +163,8 @@ static int64_t by_strides(const IndexList *l, const int64_t *stride, const int64
     return sum;
 }
 
-/* Coordinates of the convolution for a position of the contraction: those of its indices by their sizes, which
- * are all different primes. */
+/* Coordinates of the convolution for a position of the contraction: those of its indices by their sizes,
+ * which are all different primes. */
 typedef struct {
     const ConvSize *s;
     int64_t n, c, k, out[2], filter[2];

@@ -1,7 +1,8 @@
-/* See conv.h. The numbering of indices is Tensile's (SolutionStructs.py, class Convolution), down to what is
- * packed and which strides are constants. Tensile also packs where the filter is wider than one element, which
- * gives addresses of another convolution: such sizes are refused. Beyond it: pads where the filter has one element, pads of Weights,
- * CHWN and KZYXC; constant strides of Weights belong to the dimension whose step they are. */
+/* See conv.h. The numbering of indices is Tensile's (SolutionStructs.py, class Convolution), down to what
+ * is packed and which strides are constants. Tensile also packs where the filter is wider than one
+ * element, which gives addresses of another convolution: such sizes are refused. Beyond it: pads where the
+ * filter has one element, pads of Weights, CHWN and KZYXC; constant strides of Weights belong to the
+ * dimension whose step they are. */
 #include "problem/conv.h"
 
 #include <string.h>
@@ -454,8 +455,8 @@ static int64_t extent(const ConvSize *s, char letter, int64_t channels, bool in)
     return s->filter[strchr(names_filter, letter) - names_filter];
 }
 
-/* Distance in memory, in elements, of two neighbours along a letter of the format; 0 for a letter that it does
- * not have. */
+/* Distance in memory, in elements, of two neighbours along a letter of the format; 0 for a letter that it
+ * does not have. */
 static int64_t distance(const ConvSize *s, const char *format, char letter, int64_t channels, bool in)
 {
     int64_t step = 1;
@@ -472,8 +473,8 @@ typedef struct {
     bool image, in;   /* has positions of the input or the output; the input's */
 } Tensor;
 
-/* The stride of a dimension in a tensor. Along a spatial dimension the input moves by `stride` for an output
- * position and by `dilation` for a filter element. */
+/* The stride of a dimension in a tensor. Along a spatial dimension the input moves by `stride` for an
+ * output position and by `dilation` for a filter element. */
 static int64_t dim_stride(const ConvSize *s, const Tensor *t, char name)
 {
     const char *at;

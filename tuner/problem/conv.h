@@ -1,5 +1,5 @@
-/* Convolutions as contractions: what a ConvolutionConfig makes of a problem type, and the index sizes, strides
- * and pads of one convolution.
+/* Convolutions as contractions: what a ConvolutionConfig makes of a problem type, and the index sizes,
+ * strides and pads of one convolution.
  *
  * A is the tensor that the filter slides over, B the one that is multiplied with it:
  *
@@ -8,10 +8,11 @@
  *   Weights    | input  n c h w  | output n k p q  | filter k c y x  | n p q
  *   Data       | output n k p q  | filter k c y x  | input  n c h w  | k y x
  *
- * Indices are numbered as Tensile numbers them: those of D with the contiguous one first, then the filter's (of
- * Weights: the output's), then the channel (UnrollOnChannel 0: the channel first). Spatial dimensions without
- * strides and pads are packed into one index. The input's position along a spatial dimension is
- * stride * output + dilation * filter - pad, so that dimension has two indices in A and no stride of its own.
+ * Indices are numbered as Tensile numbers them: those of D with the contiguous one first, then the
+ * filter's (of Weights: the output's), then the channel (UnrollOnChannel 0: the channel first). Spatial
+ * dimensions without strides and pads are packed into one index. The input's position along a spatial
+ * dimension is stride * output + dilation * filter - pad, so that dimension has two indices in A and no
+ * stride of its own.
  */
 #ifndef PROBLEM_CONV_H
 #define PROBLEM_CONV_H
@@ -40,8 +41,9 @@ Err conv_derive(ProblemType *pt);
  * size[i]. Returns how many. */
 int32_t conv_fixed_sizes(const ProblemType *pt, int32_t index[CONV_SPATIAL], int32_t size[CONV_SPATIAL]);
 
-/* The contraction of one convolution: sizes, strides and pads (elements of A) of all indices. ERR_INPUT with the
- * numbers where the convolution does not agree with the problem type, has no output, or is too large. */
+/* The contraction of one convolution: sizes, strides and pads (elements of A) of all indices. ERR_INPUT
+ * with the numbers where the convolution does not agree with the problem type, has no output, or is too
+ * large. */
 Err conv_problem(const ProblemType *pt, const ConvSize *s, ProblemSize *out, SizeExtra *extra);
 
 /* Output positions along spatial dimension d (0 W, 1 H, 2 D); below 1 where the filter does not fit. */
