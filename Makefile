@@ -28,7 +28,7 @@ RUN_PARTS  := $(addprefix base/,arena err filemap fs hash map own seal str) \
               $(addprefix fmt/,keys msgpack_read msgpack_scan node scalar yaml_read) \
               $(addprefix problem/,datatype helper_name model model_select pack predicate predicate_hardware predicate_io \
                 predicate_scan target) \
-              $(addprefix index/,expr expr_eval walk)
+              $(addprefix index/,expr expr_eval walk walk_stream)
 RUN_SRC    := $(patsubst %,tuner/%.c,$(RUN_PARTS)) $(call src,client/runtime)
 KERNELS    := $(addprefix tuner/kernel/,lower host gpu amdgcn nvptx tile)
 CORE_SRC   := $(call src,$(addprefix tuner/,base fmt problem index space kernel build measure) $(KERNELS))

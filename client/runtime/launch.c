@@ -73,20 +73,13 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
     g->padded_tiles = ceil_div(g->tiles0, cluster_of(m, 0)) * cluster_of(m, 0);
     g->padded_tiles *= ceil_div(g->tiles1, cluster_of(m, 1)) * cluster_of(m, 1) * g->tiles2;
     if (m->stream_k) {
-        g->sk_grid = g->cu;
-        if (hw && hw->streamk_fixed_grid > 0) {
-            g->sk_grid = (uint64_t)hw->streamk_fixed_grid;
-        } else if (hw) {
-            if (hw->streamk_max_cus > 0 && (uint64_t)hw->streamk_max_cus < g->sk_grid)
-                g->sk_grid = (uint64_t)hw->streamk_max_cus;
-            if (hw->streamk_grid_multiplier > 1) g->sk_grid *= (uint64_t)hw->streamk_grid_multiplier;
-        }
+        g->sk_grid = stream_grid(p, s, hw, g);
         uint64_t cluster = cluster_of(m, 0) * cluster_of(m, 1);
         if (g->sk_grid > cluster) g->sk_grid = g->sk_grid / cluster * cluster;
         if (g->sk_grid < cluster) g->sk_grid = cluster;
         g->grid[0] = g->sk_grid;
         g->grid[1] = 1;
-        g->grid[2] = m->persistent_along_batch || m->source_kernel ? 1 : g->grid[2];
+        g->grid[2] = 1;
     }
     if (m->persistent_kernel) {
         uint64_t c0 = cluster_of(m, 0), c1 = cluster_of(m, 1), parts = cluster_of(m, 2);
@@ -106,8 +99,9 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
     }
 }
 
-/* Sums of parts of tiles lie in front of the flags that count them. Our kernels have 8 flags for each
- * part: counters and marks of up to 4 warp groups. */
+/* Sums of parts of tiles lie in front of the flags that count them. Kernels in the Source form have 8 flags
+ * for each part: counters and marks of up to 4 warp groups. Stream-K kernels in the Assembly form use a flag
+ * for each group; Tensile's host clears as many for each matrix of the batch. */
 WorkspaceParts workspace_parts(const LibSolution *s, const Geometry *g)
 {
     enum { FLAGS_OF_PART = 8 };
@@ -115,7 +109,9 @@ WorkspaceParts workspace_parts(const LibSolution *s, const Geometry *g)
                     (uint64_t)s->map.workspace_bytes_per_c;
     uint64_t groups = s->map.stream_k ? g->sk_grid : g->padded_tiles;
     uint64_t slots = groups * (s->map.stream_k ? 2 : (uint64_t)s->map.global_split_u);
-    WorkspaceParts parts = {.n_flags = s->map.source_kernel ? slots * FLAGS_OF_PART : groups};
+    WorkspaceParts parts = {.n_flags = s->map.source_kernel ? slots * FLAGS_OF_PART
+                                       : s->map.stream_k    ? groups * g->tiles2
+                                                            : slots};
     if (__builtin_mul_overflow(tile, groups, &parts.sum_bytes))
         parts.sum_bytes = UINT64_MAX - parts.n_flags * 4;
     return parts;
@@ -240,38 +236,6 @@ static void put_packed(const Main *m)
     }
 }
 
-static void put_magic(const Main *m, uint64_t divisor)
-{
-    uint32_t number, shift;
-    magic_division(2, (uint32_t)divisor, &number, &shift);
-    put_u32(m->args, number);
-    put_u32(m->args, shift);
-}
-
-static void put_streamk(const Main *m, const LaunchHardware *hw)
-{
-    const Geometry *g = m->g;
-    uint64_t iters = ceil_div((uint64_t)m->p->k, (uint64_t)m->s->map.depth_u), total = g->tiles * iters;
-    put_u32(m->args, (uint32_t)iters);
-    put_magic(m, iters);
-    put_magic(m, g->tiles0 * g->tiles1);
-    put_u32(m->args, (uint32_t)total);
-    if (m->s->map.stream_k < 2) {
-        put_u32(m->args, (uint32_t)ceil_div(total, g->sk_grid));
-        return;
-    }
-    uint64_t sk_tiles = g->sk_grid,
-             full = hw && hw->streamk_full_tiles_set ? (uint64_t)hw->streamk_full_tiles : 1;
-    if (g->tiles % g->sk_grid) {
-        sk_tiles = g->tiles > g->sk_grid ? g->sk_grid * full + g->tiles % g->sk_grid : g->tiles;
-        if (sk_tiles > g->tiles) sk_tiles = g->tiles;
-    }
-    put_u32(m->args, (uint32_t)(sk_tiles * iters / g->sk_grid));
-    put_u32(m->args, (uint32_t)g->sk_grid);
-    put_u32(m->args, (uint32_t)sk_tiles);
-    put_u32(m->args, (uint32_t)(sk_tiles * iters % g->sk_grid));
-}
-
 /* The numbers of WorkGroupMapping's bands, by the expressions that kernels print (index/walk.h). */
 static void put_mapping(const Main *m)
 {
@@ -301,13 +265,13 @@ static void put_tail(const Main *m, const LaunchHardware *hw)
     put_u32(m->args, (uint32_t)g->tiles0);
     put_u32(m->args, (uint32_t)g->tiles1);
     if (assembly) {
-        if (map->persistent_kernel || map->stream_k) put_magic(m, g->tiles0);
+        if (map->persistent_kernel || map->stream_k) put_magic(m->args, g->tiles0);
         if (map->persistent_kernel) put_u32(m->args, (uint32_t)g->grid[0]);
         if (map->persistent_kernel && map->persistent_along_batch) {
             put_u32(m->args, (uint32_t)g->tiles2);
-            put_magic(m, g->tiles0 * g->tiles1);
+            put_magic(m->args, g->tiles0 * g->tiles1);
         }
-        if (map->stream_k) put_streamk(m, hw);
+        if (map->stream_k) put_streamk(m->p, m->s, hw, g, m->args);
         put_mapping(m);
     }
     if (m->s->stochastic_rounding) put_u32(m->args, m->in->rnd_seed);
@@ -323,15 +287,20 @@ static void put_offsets(const Main *m)
     put_u64(m->args, (uint64_t)m->in->offset_b);
 }
 
+/* Where the sums of parts of tiles lie, and the flags behind them. */
+static void put_parts(const Main *m)
+{
+    if (m->s->map.global_accumulation != GLOBAL_ACC_PARTIALS) return;
+    put_ptr(m->args, m->in->workspace);
+    put_u64(m->args, (uint64_t)(uintptr_t)m->in->workspace + workspace_parts(m->s, m->g).sum_bytes);
+}
+
 static void main_args(const Main *m, const LaunchHardware *hw)
 {
     if (!m->s->map.source_kernel) put_tensor_sizes(m);
     put_cd(m);
     put_ab(m);
-    if (m->s->map.global_accumulation == GLOBAL_ACC_PARTIALS) {
-        put_ptr(m->args, m->in->workspace);
-        put_u64(m->args, (uint64_t)(uintptr_t)m->in->workspace + workspace_parts(m->s, m->g).sum_bytes);
-    }
+    put_parts(m);
     put_offsets(m);
     put_main_scalar(m, m->in->alpha);
     if (m->s->use_beta) put_main_scalar(m, m->in->beta);
@@ -353,6 +322,7 @@ static void main_args_preload(const Main *m, const LaunchHardware *hw)
     put_strides_ab(m);
     put_size(m->args, m->p->k);
     put_cd(m);
+    put_parts(m);
     put_offsets(m);
     if (m->s->use_beta) put_main_scalar(m, m->in->beta);
     put_strides_cd(m);

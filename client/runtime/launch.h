@@ -41,11 +41,16 @@ typedef struct {
     const TensorMapEncoder *maps; /* NULL: tensor maps are zeros (selection without a device) */
 } LaunchInputs;
 
+/* Work-groups of stream-K kernels, Tensile's TENSILE_STREAMK_DYNAMIC_GRID: as many as compute units; not more
+ * than tiles; for many tiles fewer, which fill whole rounds; by a model of the time. */
+enum { STREAMK_GRID_CUS, STREAMK_GRID_TILES, STREAMK_GRID_LESS, STREAMK_GRID_MODEL };
+
 /* Numbers of the device, and settings of StreamK and persistent kernels. Zeroed: defaults. */
 typedef struct {
     int64_t n_cu;        /* 0: 1 */
     uint32_t grid_limit; /* work-groups along N, and along the batch, of a launch; 0: 2^31 - 1 */
     int64_t streamk_max_cus, streamk_fixed_grid, streamk_grid_multiplier;
+    int streamk_dynamic_grid;
     bool streamk_full_tiles_set;
     int64_t streamk_full_tiles;
 } LaunchHardware;

@@ -41,6 +41,15 @@ static inline void put_size(Args *a, int64_t v)
     put_u32(a, (uint32_t)v);
 }
 
+/* The number and the shift by which kernels divide. */
+static inline void put_magic(Args *a, uint64_t divisor)
+{
+    uint32_t number, shift;
+    magic_division(2, (uint32_t)divisor, &number, &shift);
+    put_u32(a, number);
+    put_u32(a, shift);
+}
+
 static inline DataType tensor_type(const Contraction *p, unsigned tensor)
 {
     return (DataType)(p->types >> (8 * tensor) & 0xff);
@@ -76,6 +85,12 @@ typedef struct {
 void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
 /* Bytes at the beginning of the workspace for results; the copies of PackOperands follow. */
 uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
+
+/* Work-groups of a stream-K launch; launch_stream.c. */
+uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, const Geometry *g);
+/* The arguments of stream-K. */
+void put_streamk(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, const Geometry *g,
+                 Args *args);
 
 /* The areas of a workspace of parts of tiles, one behind the other: sums, then 32-bit flags. */
 typedef struct {

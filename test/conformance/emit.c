@@ -6,7 +6,7 @@
  * LIST.yaml: a list of maps. Either one solution:
  *     {name: k0, arch: gfx906, problem: {DataType: s, TransposeA: false}, solution: {DepthU: 16, ...},
  *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], scalars: [[1, 0], [2, [0.5, 2]]],
- *      cus: 4}
+ *      cus: 4, full_tiles: 1}
  * (programs: DIR: where the solution's CustomKernelName is a file NAME.tile),
  * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
  * solution; kernels are then NAME_<position>. scalars: alpha and beta of each size, a complex one as
@@ -161,7 +161,10 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, const
     if (!memcmp(alpha, zeros, sizeof alpha)) p.alpha = SCALAR_ZERO;
     bool offsets = !it->s->pt->StridedBatched;
     if (offsets) in.offset_d = 8, in.offset_c = 16, in.offset_a = 24, in.offset_b = 32;
-    LaunchHardware hw = {.n_cu = cus};
+    LaunchHardware hw = {.n_cu = cus, .streamk_full_tiles_set = node_get(it->entry, "full_tiles") != NULL};
+    if (hw.streamk_full_tiles_set)
+        TRY(node_int(node_get(it->entry, "full_tiles"), e->list, "full_tiles", 0, 4096,
+                     &hw.streamk_full_tiles));
     bool fits = tensor_maps_fit(&lib, &p);
     buf_printf(out, "{\"size\":[%lld,%lld,%lld,%lld]", (long long)p.m, (long long)p.n, (long long)p.batch,
                (long long)p.k);

@@ -221,7 +221,7 @@ static void stagger(void **state)
 
 /* Stream-K: every chunk of every tile once; the parts of a tile belong to neighbouring groups, in the order
  * of K; slots of sums and counters are nobody else's. */
-static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups)
+static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups, int64_t rounds)
 {
     enum { TILES = 40, CHUNKS = 12 };
     static const WalkNames stream_names = {.id = "id", .stream_group = "group", .stream_groups = "groups"};
@@ -229,10 +229,12 @@ static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups)
     ExprPool p;
     expr_pool_fixed(&p, nodes, 512);
     const Expr *size = expr_var(&p, "k", WALK_K, 0, UINT32_MAX);
-    WalkStream x = walk_stream(&p, w, &stream_names, expr_const(&p, tiles), size);
+    const Expr *all = expr_const(&p, tiles), *n_groups = expr_var(&p, "groups", WALK_GROUPS, 1, UINT32_MAX);
+    const WalkStreamWords words = walk_stream_words(&p, w, all, n_groups, size, expr_const(&p, rounds));
+    WalkStream x = walk_stream(&p, w, &stream_names, &words, all);
     assert_int_equal(expr_pool_check(&p), ERR_OK);
-    const int64_t chunks = k > 0 ? (k + w->depth_u - 1) / w->depth_u : 1;
-    unsigned char seen[TILES][CHUNKS] = {{0}}, slots[2 * TILES] = {0};
+    const int64_t chunks = (k + w->depth_u - 1) / w->depth_u;
+    unsigned char seen[TILES][CHUNKS] = {{0}}, slots[2 * TILES] = {0}, taken[TILES] = {0}, one[TILES] = {0};
     int64_t counter[TILES], parts[TILES] = {0}, least = INT64_MAX, most = 0;
     assert_true(tiles <= TILES && chunks <= CHUNKS && groups <= TILES);
     for (int64_t g = 0; g < groups; g++) {
@@ -241,11 +243,15 @@ static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups)
         for (v[WALK_ID] = 0; v[WALK_ID] < steps; v[WALK_ID]++) {
             int64_t t = value(x.tile, v), first = value(x.first, v), count = value(x.count, v);
             int64_t part = value(x.part, v), n = value(x.parts, v);
-            assert_true(t < tiles && count > 0 && first + count <= chunks && part >= 0 && part < n);
+            assert_true(t < tiles && first + count <= chunks && part >= 0 && part < n);
+            assert_true(count > 0 || chunks == 0);
+            taken[t]++;
             for (int64_t i = first; i < first + count; i++) assert_int_equal(seen[t][i]++, 0);
             sum += count;
             assert_int_equal(n == 1, count == chunks);
             if (n == 1) continue;
+            assert_int_equal(g - part, value(x.first_group, v));
+            if (part) assert_int_equal(one[g]++, 0); /* a slot for each group is enough */
             int64_t slot = part ? value(x.next_slot, v) + 2 * part : value(x.slot, v);
             assert_true(slot < 2 * groups);
             assert_int_equal(slots[slot]++, 0);
@@ -257,10 +263,11 @@ static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups)
         least = sum < least ? sum : least, most = sum > most ? sum : most;
     }
     for (int64_t t = 0; t < tiles; t++)
-        for (int64_t i = 0; i < chunks; i++) assert_int_equal(seen[t][i], 1);
+        for (int64_t i = 0; i < chunks || i < 1; i++) assert_int_equal(chunks ? seen[t][i] : taken[t], 1);
     for (int64_t t = 0; t < tiles; t++)
         for (int64_t u = 0; u < t; u++) assert_true(!parts[t] || !parts[u] || counter[t] != counter[u]);
-    assert_true(most - least <= 1); /* the work is even */
+    const int64_t even = w->stream_k == 1 ? (tiles * chunks + groups - 1) / groups : least + 1;
+    assert_true(most <= even); /* no group has more than its share */
 }
 
 static void streams(void **state)
@@ -270,7 +277,8 @@ static void streams(void **state)
         for (int64_t tiles = 1; tiles < 40; tiles += 1 + tiles / 8)
             for (int64_t k = 0; k < 90; k += 13)
                 for (int64_t groups = 1; groups < 14; groups += 1 + groups / 4)
-                    stream(&(Walk){.split = 1, .depth_u = 8, .stream_k = kind}, tiles, k, groups);
+                    for (int64_t rounds = 0; rounds < (kind > 1 ? 3 : 1); rounds++)
+                        stream(&(Walk){.split = 1, .depth_u = 8, .stream_k = kind}, tiles, k, groups, rounds);
 }
 
 int main(void)

@@ -36,8 +36,10 @@ typedef struct {
     int32_t members;               /* of a cluster that have a part of K each; 0 or 1: none */
     bool split_rows_round_robin;   /* GlobalSplitUWorkGroupMappingRoundRobin */
     bool split_chunks_round_robin; /* GlobalSplitUSummationAssignmentRoundRobin */
-    int32_t stream_k;              /* StreamK: 0 no; 1 shares of all tiles; 2 of the rest of the last round
-                                    * and a round before it, these tiles first; 3 these tiles last */
+    int32_t stream_k;              /* StreamK: 0 no; 1 shares of all tiles; 2 of the first tiles, as many as
+                                    * leave whole rounds for the others; 3 of the last tiles, at the end */
+    int32_t stream_dies;           /* StreamKXCCMapping: shares next to each other are of one of so many
+                                    * dies; 0: of the groups in their order */
     int32_t mapping;               /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
     bool staggers;                 /* StaggerU is not 0 */
     int32_t stagger_shift;         /* StaggerUStride as a power of two of chunks */
@@ -47,7 +49,7 @@ typedef struct {
 /* The variables under the names that a text has for them. */
 typedef struct {
     const char *group[3], *id, *tiles_m, *tiles_n, *batch, *k, *stagger_mask;
-    const char *stream_group, *stream_groups; /* needed for stream-K */
+    const char *stream_group, *stream_groups; /* needed for stream-K: number of a share, shares */
     const char *member; /* number of a work-group among Walk.members; needed where there are several */
 } WalkNames;
 
@@ -72,14 +74,36 @@ typedef struct {
 } WalkSlots;
 WalkSlots walk_slots(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at);
 
-/* Stream-K: what a group of work-groups (one, or a cluster) takes in its step WALK_ID, below `steps`: chunks
- * first to first + count of a tile, part `part` of `parts` that neighbouring groups have of it. The sums of
- * part 0 lie in slot `slot` of the workspace, of part i in next_slot + 2 * i; a group has two slots. tiles:
- * all tiles of all batches. */
+/* Numbers of stream-K, the same for all groups. Tensile's host passes them to kernels in assembly under the
+ * names in brackets; other kernels compute them. */
 typedef struct {
-    const Expr *steps, *tile, *first, *count, *part, *parts, *slot, *next_slot;
+    const Expr *chunks; /* of a tile, 0 where there is nothing to add up (itersPerTile) */
+    const Expr *total;  /* of all tiles (totalIters) */
+    const Expr *share;  /* chunks of each group (SKItersPerWG) */
+    const Expr *shared; /* tiles that are cut into shares (skTiles) */
+    const Expr *longer; /* the first groups, which have a chunk more (skExtraIters) */
+} WalkStreamWords;
+/* tiles: of all batches. rounds: so many whole rounds of tiles are cut into shares besides the tiles that do
+ * not fill one; of no meaning with StreamK 1. */
+WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
+                                  const Expr *k, const Expr *rounds);
+/* The share of work-group `group`: its own number, or by Walk.stream_dies one next to those of its die. */
+const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups);
+
+/* Stream-K: what a group of work-groups (one, or a cluster) takes in its step WALK_ID, below `steps`: chunks
+ * first to first + count of a tile, part `part` of `parts` that neighbouring groups from first_group on have
+ * of it. A part takes up a slot of a workspace, all but one of a tile's parts or all of them:
+ * - one slot for each group: slots first_group + 1 to first_group + parts - 1 are the tile's;
+ * - two slots for each group: the sums of part 0 lie in slot `slot`, of part i in next_slot + 2 * i. */
+typedef struct {
+    const Expr *steps, *tile, *first, *count, *part, *parts, *first_group, *slot, *next_slot;
 } WalkStream;
-WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const Expr *tiles, const Expr *k);
+WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const WalkStreamWords *words,
+                       const Expr *tiles);
+
+/* The chunks of a step. k: elements that are added up, fewer than the words were made of where A and B are not
+ * read. */
+WalkChunks walk_stream_chunks(ExprPool *p, const Walk *w, const WalkStream *step, const Expr *k);
 
 /* StaggerU: the number of chunks by which a work-group starts after its first one; it wraps around after the
  * last of its `whole` chunks. */

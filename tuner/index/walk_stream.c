@@ -1,6 +1,6 @@
 /* The walk of stream-K (walk.h): groups take equal shares of the chunks of all tiles, or of those tiles that
- * do not fill whole rounds; the other tiles go round whole. Source: ContractionSolution.cpp of Tensile for
- * the numbers (skTiles, SKItersPerWG, skExtraIters), StreamK 1 to 3 for the order. */
+ * do not fill whole rounds; the other tiles go round whole. Source: ContractionSolution.cpp of Tensile 4.44
+ * for the numbers, KernelWriterAssembly.py for the order of the steps and the mapping to dies. */
 #include "index/walk.h"
 
 /* Sizes have 32 bits because larger launches are refused. */
@@ -8,80 +8,139 @@ static const Expr *counted(ExprPool *p, const Expr *e) { return expr_within(p, e
 static const Expr *add(ExprPool *p, const Expr *x, const Expr *y) { return counted(p, expr_add(p, x, y)); }
 static const Expr *sub(ExprPool *p, const Expr *x, const Expr *y) { return counted(p, expr_sub(p, x, y)); }
 static const Expr *mul(ExprPool *p, const Expr *x, const Expr *y) { return counted(p, expr_mul(p, x, y)); }
+static const Expr *min(ExprPool *p, const Expr *x, const Expr *y) { return expr_op(p, EXPR_MIN, x, y); }
 static const Expr *at_least_1(ExprPool *p, const Expr *e)
 {
     return expr_within(p, expr_op(p, EXPR_MAX, e, expr_const(p, 1)), 1, UINT32_MAX);
 }
 
-/* The shares: group g has chunks first(g) to first(g + 1). */
+/* Tiles that are cut into shares. Where all rounds are whole, each share is a tile. */
+static const Expr *shared_tiles(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
+                                const Expr *rounds)
+{
+    if (w->stream_k == 1) return tiles;
+    const Expr *rest = expr_name(p, "rest", expr_mod(p, tiles, groups));
+    const Expr *some = min(p, expr_add(p, expr_mul(p, groups, rounds), rest), tiles);
+    return expr_select(p, rest, some, groups);
+}
+
+WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
+                                  const Expr *k, const Expr *rounds)
+{
+    WalkStreamWords words = {.longer = expr_const(p, 0)};
+    words.chunks = expr_name(p, "chunks", expr_ceil_div(p, k, expr_const(p, w->depth_u)));
+    words.shared = expr_name(p, "shared_tiles", counted(p, shared_tiles(p, w, tiles, groups, rounds)));
+    words.total = mul(p, tiles, words.chunks);
+    if (w->stream_k == 1) {
+        words.share = expr_name(p, "share", expr_ceil_div(p, words.total, groups));
+        return words;
+    }
+    const Expr *all = mul(p, words.shared, words.chunks);
+    words.share = expr_name(p, "share", expr_div(p, all, groups));
+    words.longer = expr_name(p, "longer_shares", expr_mod(p, all, groups));
+    return words;
+}
+
+const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups)
+{
+    return w->stream_dies > 1 ? walk_dies(p, group, groups, w->stream_dies) : group;
+}
+
+/* The shares: group g has chunks share_first(g) to share_first(g + 1). */
 typedef struct {
-    const Expr *base, *extra; /* each share's chunks; shares that have one more */
+    const Expr *base, *extra, *all; /* each share's chunks; shares that have one more; of all shares */
 } Shares;
 
-static const Expr *share_first(ExprPool *p, const Shares *s, const Expr *group)
+static const Expr *share_first(ExprPool *p, const Shares *s, const Expr *group, const char *name)
 {
-    return add(p, mul(p, group, s->base), expr_op(p, EXPR_MIN, group, s->extra));
+    const Expr *first = add(p, mul(p, group, s->base), min(p, group, s->extra));
+    return min(p, expr_name(p, name, first), s->all);
 }
 
 /* The group that has a chunk. */
 static const Expr *share_of(ExprPool *p, const Shares *s, const Expr *chunk)
 {
     const Expr *longer = add(p, s->base, expr_const(p, 1));
-    const Expr *cut = mul(p, s->extra, longer);
-    const Expr *rest = expr_div(p, sub(p, chunk, cut), at_least_1(p, s->base));
+    const Expr *cut = expr_name(p, "in_longer", mul(p, s->extra, longer));
+    const Expr *rest = expr_div(p, sub(p, chunk, cut), expr_name(p, "least_share", at_least_1(p, s->base)));
     return expr_select(p, expr_op(p, EXPR_LT, chunk, cut), expr_div(p, chunk, longer),
                        add(p, s->extra, rest));
 }
 
-/* Tiles that are cut into shares. */
-static const Expr *shared_tiles(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups)
+/* Tiles `first` of n that a group has a share of, from chunk `from` to `to`. */
+static const Expr *cut_tiles(ExprPool *p, const Expr *from, const Expr *to, const Expr *chunks,
+                             const Expr *first)
 {
-    if (w->stream_k == 1) return tiles;
-    const Expr *rest = expr_name(p, "rest", expr_mod(p, tiles, groups));
-    const Expr *some = expr_select(p, expr_op(p, EXPR_LT, groups, tiles), add(p, groups, rest), tiles);
-    return expr_select(p, rest, some, expr_const(p, 0));
+    const Expr *last = expr_div(p, sub(p, to, expr_const(p, 1)), chunks);
+    const Expr *n = add(p, sub(p, last, first), expr_const(p, 1));
+    n = expr_select(p, expr_op(p, EXPR_LT, from, to), n, expr_const(p, 0));
+    return expr_name(p, "cut_tiles", counted(p, n));
 }
 
-WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const Expr *tiles, const Expr *k)
+/* Tiles that a group takes whole. */
+static const Expr *whole_tiles(ExprPool *p, const Expr *tiles, const Expr *group, const Expr *groups)
+{
+    const Expr *more = expr_op(p, EXPR_LT, group, expr_mod(p, tiles, groups));
+    return expr_name(p, "whole_tiles", add(p, expr_div(p, tiles, groups), more));
+}
+
+WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const WalkStreamWords *words,
+                       const Expr *tiles)
 {
     const Expr *group = expr_var(p, names->stream_group, WALK_GROUP, 0, UINT32_MAX),
                *groups = expr_var(p, names->stream_groups, WALK_GROUPS, 1, UINT32_MAX),
                *step = expr_var(p, names->id, WALK_ID, 0, UINT32_MAX);
-    const Expr *chunks = at_least_1(p, expr_ceil_div(p, k, expr_const(p, w->depth_u)));
-    chunks = expr_name(p, "chunks", chunks);
-    const Expr *shared = expr_name(p, "shared_tiles", counted(p, shared_tiles(p, w, tiles, groups)));
-    const Expr *all = expr_name(p, "all_chunks", mul(p, shared, chunks));
-    const Shares s = {expr_name(p, "share", expr_div(p, all, groups)),
-                      expr_name(p, "longer_shares", expr_mod(p, all, groups))};
-    const Expr *from = expr_name(p, "share_from", share_first(p, &s, group));
-    const Expr *to = add(p, add(p, from, s.base), expr_op(p, EXPR_LT, group, s.extra));
-    to = expr_name(p, "share_to", to);
-    const Expr *tile0 = expr_name(p, "share_tile", expr_div(p, from, chunks)), *one = expr_const(p, 1);
-    const Expr *cut = add(p, sub(p, expr_div(p, sub(p, to, one), chunks), tile0), one);
-    cut = expr_select(p, expr_op(p, EXPR_LT, from, to), cut, expr_const(p, 0));
-    cut = expr_name(p, "cut_tiles", counted(p, cut));
-    const Expr *whole = expr_name(p, "whole_tiles", expr_div(p, sub(p, tiles, shared), groups));
-    const bool whole_first = w->stream_k == 3;
-    const Expr *is_cut = whole_first ? expr_op(p, EXPR_LE, whole, step) : expr_op(p, EXPR_LT, step, cut);
+    const Expr *zero = expr_const(p, 0), *one = expr_const(p, 1), *chunks = at_least_1(p, words->chunks);
+    chunks = expr_name(p, "per_tile", chunks);
+    /* without chunks all tiles go round whole */
+    const Expr *shared = counted(p, expr_select(p, words->chunks, words->shared, zero));
+    shared = expr_name(p, "cut_into_shares", shared);
+    const Shares s = {words->share, words->longer,
+                      expr_name(p, "all_chunks", mul(p, shared, words->chunks))};
+    const Expr *from = expr_name(p, "share_from", share_first(p, &s, group, "share_at"));
+    const Expr *to = expr_name(p, "share_to", share_first(p, &s, add(p, group, one), "next_share_at"));
+    const Expr *tile0 = expr_name(p, "share_tile", expr_div(p, from, chunks));
+    const Expr *cut = cut_tiles(p, from, to, chunks, tile0);
+    const Expr *whole = whole_tiles(p, sub(p, tiles, shared), group, groups);
+    const bool last = w->stream_k == 3;
+    const Expr *is_cut = last ? expr_op(p, EXPR_LE, whole, step) : expr_op(p, EXPR_LT, step, cut);
     is_cut = expr_name(p, "is_cut", is_cut);
-    const Expr *i = whole_first ? sub(p, step, whole) : step, *j = whole_first ? step : sub(p, step, cut);
-    const Expr *tile = add(p, tile0, i), *round = add(p, add(p, shared, mul(p, j, groups)), group);
-    tile = expr_name(p, "tile", counted(p, expr_select(p, is_cut, tile, round)));
-    const Expr *begin = expr_name(p, "tile_from", mul(p, tile, chunks)), *end = add(p, begin, chunks);
+    const Expr *i = add(p, tile0, last ? sub(p, step, whole) : step);
+    const Expr *j = add(p, mul(p, last ? step : sub(p, step, cut), groups), group);
+    const Expr *begin = expr_name(p, "tile_from", mul(p, i, chunks)), *end = expr_name(p, "tile_to", add(p, begin, chunks));
     const Expr *first = sub(p, expr_op(p, EXPR_MAX, from, begin), begin);
-    first = expr_name(p, "first", counted(p, expr_select(p, is_cut, first, expr_const(p, 0))));
-    const Expr *last = sub(p, expr_op(p, EXPR_MIN, to, end), begin);
-    const Expr *count = counted(p, expr_select(p, is_cut, sub(p, last, first), chunks));
-    const Expr *before = share_of(p, &s, begin), *behind = share_of(p, &s, sub(p, end, one));
-    before = expr_name(p, "first_group", counted(p, expr_select(p, is_cut, before, group)));
+    first = expr_name(p, "share_first", first);
+    const Expr *before = expr_name(p, "share_before", share_of(p, &s, begin));
+    const Expr *behind = share_of(p, &s, sub(p, end, one));
+    const Expr *late = expr_op(p, EXPR_LT, share_first(p, &s, before, "before_at"), begin);
+    const Expr *tile = last ? expr_select(p, is_cut, add(p, sub(p, tiles, shared), i), j)
+                            : expr_select(p, is_cut, i, add(p, shared, j));
+    const Expr *count = expr_select(p, is_cut, sub(p, sub(p, min(p, to, end), begin), first), words->chunks);
+    const Expr *first_group = expr_name(p, "first_group", expr_select(p, is_cut, before, group));
     behind = expr_select(p, is_cut, behind, group);
-    const Expr *late = expr_op(p, EXPR_LT, share_first(p, &s, before), begin);
     return (WalkStream){.steps = add(p, whole, cut),
-                        .tile = tile,
-                        .first = first,
-                        .count = expr_name(p, "count", count),
-                        .part = sub(p, group, before),
-                        .parts = add(p, sub(p, behind, before), one),
-                        .slot = add(p, mul(p, before, expr_const(p, 2)), late),
-                        .next_slot = mul(p, before, expr_const(p, 2))};
+                        .tile = expr_name(p, "tile", counted(p, tile)),
+                        .first = expr_name(p, "first", counted(p, expr_select(p, is_cut, first, zero))),
+                        .count = expr_name(p, "in_share", counted(p, count)),
+                        .part = sub(p, group, first_group),
+                        .parts = add(p, sub(p, behind, first_group), one),
+                        .first_group = first_group,
+                        .slot = add(p, mul(p, first_group, expr_const(p, 2)), late),
+                        .next_slot = mul(p, first_group, expr_const(p, 2))};
+}
+
+/* Of `count` chunks from `first` on those below `end`. */
+static const Expr *below(ExprPool *p, const Expr *first, const Expr *count, const Expr *end, const char *name)
+{
+    const Expr *stop = expr_name(p, name, min(p, expr_name(p, "share_end", add(p, first, count)), end));
+    return sub(p, expr_op(p, EXPR_MAX, stop, first), first);
+}
+
+WalkChunks walk_stream_chunks(ExprPool *p, const Walk *w, const WalkStream *step, const Expr *k)
+{
+    const Expr *chunks = expr_name(p, "chunks_of_k", expr_ceil_div(p, k, expr_const(p, w->depth_u)));
+    return (WalkChunks){.first = step->first,
+                        .step = expr_const(p, 1),
+                        .count = below(p, step->first, step->count, chunks, "chunks_end"),
+                        .whole = below(p, step->first, step->count, expr_div_i(p, k, w->depth_u), "whole_end")};
 }

@@ -60,7 +60,7 @@ Err kernel_helpers(Arena *a, const Solution *s, HelperKernel out[HELPERS_MAX], s
             FAIL(ERR_INPUT, "operands of type '%s' are not copied", type_letter((DataType)pt->DataType));
         TRY(add(a, pack, HELPER_PACK, false, out, n));
     }
-    if (s->GlobalAccumulation == GACC_PARTIALS && s->KernelLanguage == LANG_SOURCE) {
+    if (s->GlobalAccumulation == GACC_PARTIALS) {
         TRY(add(a, FLAGS_SYMBOL, HELPER_FLAGS, false, out, n));
         return ERR_OK;
     }

@@ -56,6 +56,7 @@ Walk plan_walk(const Solution *s)
                   .depth_u = s->DepthU,
                   .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
                   .stream_k = s->StreamK,
+                  .stream_dies = s->StreamK ? s->StreamKXCCMapping : 0,
                   .members = s->ClusterK > 1 ? s->ClusterK : 0,
                   .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,
                   .split_chunks_round_robin = s->GlobalSplitUSummationAssignmentRoundRobin,

@@ -64,6 +64,7 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     p->gsu_multiple = p->gsu > 1 && s->GlobalAccumulation == GACC_MULTIPLE;
     p->workspace = s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE;
     p->partial_sums = s->GlobalAccumulation == GACC_PARTIALS;
+    p->adds_shares = s->StreamK && s->StreamKAtomic;
     if (p->workspace) p->out = p->scalar;
     int width = s->EnableMatrixInstruction ? s->StoreVectorWidth : s->GlobalWriteVectorWidth;
     p->store_width = s->VectorStoreUsed && width > 0 ? width : 1;
@@ -124,7 +125,8 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
     if (p->mt[0] < 1 || p->mt[1] < 1 || p->n_threads < 1 || p->depth_u < 1)
         FAIL(ERR_INPUT, "macro tile %dx%dx%d with %d threads is empty", p->mt[0], p->mt[1], p->depth_u,
              p->n_threads);
-    if (s->StreamK) FAIL(ERR_INPUT, "GPU kernels have no StreamK yet; it is %d", s->StreamK);
+    if (p->partial_sums && gpu_type_bytes(&p->acc) != gpu_type_bytes(&p->scalar))
+        FAIL(ERR_INPUT, "the workspace of StreamK has no room for sums of %d bytes", gpu_type_bytes(&p->acc));
     if (s->DepthULdsDivisor > 1)
         FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
     if (s->PackBatchDims)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """AMD kernels on the emulator: builds and runs every family and random points of the parameter space.
 
-usage: run.py [--build DIR] [--count N] [--seed S] [--arch gfx90a,...] [--families] [--short] [--compiler hipcc] [-v]
+usage: run.py [--build DIR] [--count N] [--seed S] [--arch gfx90a,...] [--families] [--walks] [--short] [--compiler hipcc] [-v]
 Prints a line per architecture, every failure with its case, and a summary; exit code 1 when a kernel failed.
 Needs AMDEMU_DIR and TINYGRAD_DIR, clang; prints what it skips without them."""
 import argparse
@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import cases
 import emulate
 import progress
+import walks
 
 NEWEST_ONLY = ('gfx942', 'gfx1100', 'gfx1201')   # older compilers do not know them, or encode them wrongly
 
@@ -28,9 +29,10 @@ def arguments():
     p.add_argument('--count', type=int, default=60, help='random kernels per architecture')
     p.add_argument('--sizes', type=int, default=13, help='problem sizes per kernel')
     p.add_argument('--seed', type=int, default=None)
-    p.add_argument('--arch', default=','.join(cases.ARCHES))
+    p.add_argument('--arch', default=None)
     p.add_argument('--kinds', default='', help='data types: S,HHS,...')
     p.add_argument('--families', action='store_true', help='one kernel of each family as well')
+    p.add_argument('--walks', action='store_true', help='persistent and stream-K kernels only')
     p.add_argument('--short', action='store_true', help='the slice of make check: few kernels, prints failures only')
     p.add_argument('--compiler', default=None, help='clang-19, hipcc, ... (default: the newest clang)')
     p.add_argument('--cache', default=None)
@@ -48,13 +50,14 @@ def newest_clang():
 def wanted(args, arch, rng, emit):
     """Cases with text: families first, then random ones until there are enough. Also why others were refused."""
     kinds = args.kinds.split(',') if args.kinds else cases.kinds(arch)
+    source = walks if args.walks else cases
     given = [c for c in cases.families(arch) if c['kind'] in kinds] if args.families or args.short else []
     if args.short:
         given = [given[i] for i in rng.choice(len(given), 3, replace=False)]
     out, why, serial = [], collections.Counter(), 0
     need = args.count
     for attempt in range(60):
-        batch = given + [cases.random_case(rng, arch, kinds) for _ in range(20 * need if need < 40 else 800)]
+        batch = given + [source.random_case(rng, arch, kinds) for _ in range(20 * need if need < 40 else 800)]
         for c in batch:
             serial += 1
             c['name'] = f'k{serial}_{arch}'
@@ -64,7 +67,7 @@ def wanted(args, arch, rng, emit):
                 why[a.get('rule') or a['error']] += 1
             elif i < len(given) or need > 0:
                 need -= i >= len(given)
-                c['sizes'] = cases.sizes(rng, c, a['tile'], args.sizes)
+                c['sizes'] = source.sizes(rng, c, a['tile'], args.sizes)
                 c['scalars'] = cases.scalars(rng, c, args.sizes)
                 out.append(c)
         given = []
@@ -133,7 +136,7 @@ def main():
         return 0
     if args.seed is None:
         args.seed = int(time.time())
-    arches = args.arch.split(',')
+    arches = args.arch.split(',') if args.arch else walks.ARCHES if args.walks else cases.ARCHES
     if args.short:
         args.count, args.sizes = 2, 3
         if version < 19:

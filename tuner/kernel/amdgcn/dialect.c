@@ -110,5 +110,6 @@ const GpuDialect dialect_amdgcn = {.language = "HIP C++",
                                    .lds_file = lds_file,
                                    .lds_body = lds_body,
                                    .finish = amdgcn_finish,
+                                   .parts = "amdgcn/parts.hip",
                                    .pads = amdgcn_valu_pads,
                                    .choose = choose};

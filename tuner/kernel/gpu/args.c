@@ -69,14 +69,27 @@ static Err tail(GpuPlan *p)
     static const char *const stagger = "stagger_mask", *const tiles[] = {"tiles_m", "tiles_n"};
     static const char *const magic[] = {"magic_tiles_m", "shift_tiles_m", "n_groups"};
     static const char *const along[] = {"tiles_batch", "magic_tiles", "shift_tiles"};
+    static const char *const stream[] = {"tile_chunks",  "magic_chunks", "shift_chunks", "magic_tiles",
+                                         "shift_tiles",  "total_chunks", "share_chunks", "share_groups",
+                                         "share_tiles", "longer_groups"};
     static const char *const wgm[] = {"full_blocks", "last_block", "magic_last_block"}, *const pad = "pad";
     if (p->walk.staggers) TRY(words(p, &stagger, 1));
     TRY(words(p, tiles, 2));
     if (!p->assembly) return ERR_OK;
-    if (p->walk.persistent) TRY(words(p, magic, 3));
-    if (p->walk.batch_in_id) TRY(words(p, along, 3));
+    if (p->walk.persistent) TRY(words(p, magic, p->walk.stream_k ? 2 : 3));
+    if (p->walk.stream_k)
+        TRY(words(p, stream, p->walk.stream_k > 1 ? 10 : 7));
+    else if (p->walk.batch_in_id)
+        TRY(words(p, along, 3));
     if (p->walk.mapping > 1 || p->walk.mapping < -1) TRY(words(p, wgm, 3));
     return words(p, &pad, 1);
+}
+
+static Err partial_sums(GpuPlan *p)
+{
+    if (!p->partial_sums) return ERR_OK;
+    TRY(add(p, "@TC *", "sums", 8, 8));
+    return add(p, "unsigned *", "flags", 8, 8);
 }
 
 static Err preloaded(GpuPlan *p)
@@ -89,6 +102,7 @@ static Err preloaded(GpuPlan *p)
     TRY(strides(p, "ldb", "batch_b"));
     TRY(words(p, &k, 1));
     TRY(pointers(p, "d", "c", true));
+    TRY(partial_sums(p));
     TRY(offsets(p));
     if (p->use_beta) TRY(scalar(p, "beta", "beta_2"));
     TRY(strides(p, "ldd", "batch_d"));
@@ -105,10 +119,7 @@ Err gpu_args(GpuPlan *p)
     if (p->assembly) TRY(tensor_sizes(p));
     TRY(pointers(p, "d", "c", true));
     TRY(pointers(p, "a", "b", false));
-    if (p->partial_sums) {
-        TRY(add(p, "@TC *", "sums", 8, 8));
-        TRY(add(p, "unsigned *", "flags", 8, 8));
-    }
+    TRY(partial_sums(p));
     TRY(offsets(p));
     TRY(scalar(p, "alpha", "alpha_2"));
     if (p->use_beta) TRY(scalar(p, "beta", "beta_2"));

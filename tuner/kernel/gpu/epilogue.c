@@ -9,7 +9,8 @@
 
 Epilogue gpu_epilogue(const GpuPlan *p)
 {
-    const bool cluster = p->walk.members > 1, adds = p->gsu > 1 && !p->gsu_multiple && !p->partial_sums;
+    const bool cluster = p->walk.members > 1;
+    const bool adds = p->adds_shares || (p->gsu > 1 && !p->gsu_multiple && !p->partial_sums);
     return (Epilogue){.across = p->partial_sums ? ACROSS_GRID
                                 : cluster       ? ACROSS_CLUSTER
                                 : p->lsu > 1    ? ACROSS_GROUP

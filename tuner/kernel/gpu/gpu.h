@@ -205,6 +205,8 @@ struct GpuDialect {
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
+    const char *parts; /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
+    const char *flags; /* embedded text of flags_begin(), the first call of the kernel that clears flags; NULL: there is none */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the
@@ -283,6 +285,7 @@ struct GpuPlan {
     bool assembly;       /* argument order of assembly kernels */
     bool batched, strided, use_beta, workspace;
     bool partial_sums;   /* D is written by the last one of a tile's parts; their sums are in a workspace */
+    bool adds_shares;    /* stream-K: all shares of tiles are added to D in atomic operations */
     int n_threads, wave; /* of a work-group; lanes of a wave */
     int mt[2], depth_u;
     int sg[2], tt[2], lsu; /* threads and elements per thread along M and N; local split U */
@@ -475,6 +478,10 @@ bool gpu_reads_c(const GpuPlan *p);
 bool gpu_scales(const GpuPlan *p);
 /* D is added to, in atomic operations. */
 bool gpu_adds(const GpuPlan *p);
+/* The sums of a tile's parts in a workspace (GpuPlan.partial_sums): @join; whether this work-group is to store
+ * the tile's results. */
+void gpu_parts(const GpuPlan *p, Stmts *s);
+const Value *gpu_joined(const GpuPlan *p, Stmts *s);
 /* Accumulators that a thread stores when the parts of a local split have been added up: its part's share of
  * them, or all in part 0 when they cannot be shared out in whole vectors. */
 int gpu_share(const GpuPlan *p);
@@ -484,16 +491,18 @@ Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
 /* The same's parts: everything up to the opening brace; the base of one tensor ('a' to 'd') in this batch. */
 void gpu_signature(const GpuPlan *p, Str symbol, Buf *out);
 /* The walk in the kernel function's text: its expressions under the kernel's names. */
-enum { GPU_WALK_NODES = 256 };
+enum { GPU_WALK_NODES = 512 };
 typedef struct {
     const GpuPlan *p;
     ExprPool pool;
     ExprText text;
     WalkPlace at;
     WalkChunks chunks;
+    WalkStream stream;
     Expr node[GPU_WALK_NODES];
 } GpuWalk;
-/* Declares the work-group's tile (wg0 wg1 wg2) and part of K; opens the loop of a persistent kernel. */
+/* Declares the work-group's tile (wg0 wg1 wg2) and part of K; opens the loop of a persistent kernel. Where a
+ * tile's parts are added up in the same launch, also part, parts and first_slot (kernel/gpu/text/parts.h). */
 void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out);
 /* Declares first, step, count and whole (WalkChunks) of K elements named k. slow: a name; if it is true,
  * no chunk is a whole one. NULL: never. */
@@ -524,7 +533,7 @@ void gpu_thread_tile_places(const GpuPlan *p, Buf *out);
 extern const GpuCopy gpu_copy_register; /* global memory -> registers -> local memory */
 
 Err gpu_lower(const Program *program, Str symbol, Buf *out);
-/* Sets n 32-bit flags to 0; nvptx. */
+/* Sets n 32-bit flags to 0. */
 Err gpu_flags(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
 Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);

@@ -198,13 +198,13 @@ Err gpu_flags(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
     Stmts *s = &h.s, head;
     ExprPool *pool = &s->pool;
     stmts_init(&head, GPU_STMTS_BYTES);
-    stmt_file(&head, "nvptx/flags.cuh");
+    if (h.p.dialect->flags) stmt_file(&head, h.p.dialect->flags);
     gpu_put(&h.p, &head, &h.body);
     open_kernel(&h, symbol);
     arg(&h, "unsigned *", "flags");
     arg(&h, "unsigned", "n");
     buf_puts(&h.body, ")\n{\n");
-    stmt_call(s, "flags_begin");
+    if (h.p.dialect->flags) stmt_call(s, "flags_begin");
     const Expr *group = expr_mul_i(pool, word(&h, "@group_x()"), KERNEL_HELPER_GROUP);
     stmt_let(s, "at", expr_add(pool, group, expr_var(pool, "@tid()", 0, 0, KERNEL_HELPER_GROUP - 1)));
     stmt_if_expr(s, expr_op(pool, EXPR_LT, wide(&h, "at"), word(&h, "n")));

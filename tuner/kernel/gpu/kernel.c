@@ -26,22 +26,91 @@ static const WalkNames names = {.group = {"@group_x()", "@group_y()", "@group_z(
                                 .tiles_m = "tiles_m",
                                 .tiles_n = "tiles_n",
                                 .batch = "size_batch",
-                                .stagger_mask = "stagger_mask"};
+                                .stagger_mask = "stagger_mask",
+                                .stream_group = "group",
+                                .stream_groups = "groups"};
+/* Of stream-K, whose steps have a tile's number. */
+static const WalkNames names_of_tile = {.id = "tile",
+                                        .tiles_m = "tiles_m",
+                                        .tiles_n = "tiles_n",
+                                        .batch = "size_batch",
+                                        .stagger_mask = "stagger_mask"};
+
+/* ---- the walk ---- */
+
+static const Expr *word(ExprPool *pool, const char *name) { return expr_var(pool, name, 0, 0, UINT32_MAX); }
+
+/* Stream-K in the text: the numbers that Tensile's host passes to kernels in the Assembly form. */
+static WalkStreamWords stream_words(GpuWalk *w, const Expr *tiles, const Expr *groups)
+{
+    ExprPool *pool = &w->pool;
+    const Walk *walk = &w->p->walk;
+    const Expr *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX);
+    WalkStreamWords words = walk_stream_words(pool, walk, tiles, groups, k, expr_const(pool, 1));
+    if (!w->p->assembly) return words;
+    words.chunks = word(pool, "tile_chunks");
+    words.share = word(pool, "share_chunks");
+    if (walk->stream_k == 1) return words;
+    words.shared = word(pool, "share_tiles");
+    words.longer = word(pool, "longer_groups");
+    return words;
+}
+
+/* Opens the loop over the steps of a group. */
+static void stream_loop(GpuWalk *w, Buf *out)
+{
+    ExprPool *pool = &w->pool;
+    Walk whole = w->p->walk;
+    whole.split = 1;
+    const Expr *tiles = expr_name(pool, "all_tiles", walk_ids(pool, &whole, &names));
+    const Expr *groups = expr_var(pool, "@grid_x()", WALK_GROUPS, 1, UINT32_MAX);
+    expr_let(&w->text, names.stream_groups, groups);
+    groups = expr_var(pool, names.stream_groups, WALK_GROUPS, 1, UINT32_MAX);
+    const Expr *group = expr_var(pool, "@group_x()", WALK_GROUP_X, 0, UINT32_MAX);
+    expr_let(&w->text, names.stream_group, walk_stream_group(pool, &w->p->walk, group, groups));
+    const WalkStreamWords words = stream_words(w, tiles, groups);
+    w->stream = walk_stream(pool, &w->p->walk, &names, &words, tiles);
+    expr_let(&w->text, "n_steps", w->stream.steps);
+    buf_puts(out, "    @NOUNROLL for (unsigned id = 0; id < n_steps; id++) {\n");
+    expr_let(&w->text, names_of_tile.id, w->stream.tile);
+}
+
+/* What text/parts.h needs to know of a tile's parts. */
+static void parts(GpuWalk *w)
+{
+    const Walk *walk = &w->p->walk;
+    ExprPool *pool = &w->pool;
+    if (!w->p->partial_sums) return;
+    if (walk->stream_k) {
+        expr_let(&w->text, "part", w->stream.part);
+        expr_let(&w->text, "parts", w->stream.parts);
+        const Expr *first = expr_add_i(pool, w->stream.first_group, 1);
+        expr_let(&w->text, "first_slot", expr_within(pool, first, 0, UINT32_MAX));
+        return;
+    }
+    const WalkSlots slots = walk_slots(pool, walk, &names, &w->at);
+    expr_let(&w->text, "parts", slots.parts);
+    expr_let(&w->text, "first_slot", slots.slot);
+}
 
 void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out)
 {
+    const bool streams = p->walk.stream_k != 0;
     w->p = p;
     expr_pool_fixed(&w->pool, w->node, GPU_WALK_NODES);
     w->text = (ExprText){.style = &expr_gpu_style, .out = out, .indent = 1};
-    if (p->walk.persistent) {
+    if (streams)
+        stream_loop(w, out);
+    else if (p->walk.persistent) {
         expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
         buf_puts(out, "    @NOUNROLL for (unsigned id = @group_x(); id < n_ids; id += @grid_x()) {\n");
     }
-    w->at = walk_place(&w->pool, &p->walk, &names);
+    w->at = walk_place(&w->pool, &p->walk, streams ? &names_of_tile : &names);
     expr_let(&w->text, "wg0", w->at.wg0);
     expr_let(&w->text, "wg1", w->at.wg1);
     expr_let(&w->text, "wg2", w->at.wg2);
     if (p->gsu > 1) expr_let(&w->text, "part", w->at.part);
+    parts(w);
     /* what follows takes the names */
     w->at.wg0 = expr_var(&w->pool, "wg0", 0, w->at.wg0->lo, w->at.wg0->hi);
     w->at.wg1 = expr_var(&w->pool, "wg1", 0, w->at.wg1->lo, w->at.wg1->hi);
@@ -52,7 +121,8 @@ void gpu_walk_chunks(GpuWalk *w, const char *k, const char *slow)
 {
     ExprPool *pool = &w->pool;
     const Expr *size = expr_var(pool, k, WALK_K, 0, UINT32_MAX);
-    w->chunks = walk_chunks(pool, &w->p->walk, size, w->at.part);
+    w->chunks = w->p->walk.stream_k ? walk_stream_chunks(pool, &w->p->walk, &w->stream, size)
+                                    : walk_chunks(pool, &w->p->walk, size, w->at.part);
     const Expr *whole = w->chunks.whole;
     if (slow) {
         const Expr *is_slow = expr_var(pool, slow, 0, 0, 1);
@@ -187,7 +257,9 @@ static void results(const GpuPlan *p, Stmts *s)
         set(s, "o.ldc", value_reg(s, "ldc"));
         set(s, "o.beta", value_call(s, "@from_s", value_reg(s, "beta")));
     }
+    if (p->partial_sums) stmt_if(s, gpu_joined(p, s));
     stmt_call(s, "@finish", value_reg(s, "t"), o, acc, tid);
+    if (p->partial_sums) stmt_end(s);
     if (p->walk.persistent) stmt_barrier(s);
 }
 

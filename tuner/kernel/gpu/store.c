@@ -364,6 +364,7 @@ void gpu_store(const GpuPlan *p, Buf *out)
         reduce_in_pairs(p, &s);
     else
         reduce(p, &s);
+    if (p->partial_sums) gpu_parts(p, &s);
     gpu_put(p, &s, out);
     if (p->dialect->finish && p->dialect->finish(p, out)) return;
     stmts_init(&s, GPU_STMTS_BYTES);

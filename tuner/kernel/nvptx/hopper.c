@@ -150,11 +150,18 @@ static const Expr *all_tiles(ExprPool *pool, const Walk *w)
     return walk_ids(pool, &one, &names);
 }
 
+static WalkStream stream_step(const Walk *w, ExprPool *pool)
+{
+    const Expr *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), *tiles = all_tiles(pool, w);
+    const Expr *groups = expr_var(pool, names.stream_groups, WALK_GROUPS, 1, UINT32_MAX);
+    const WalkStreamWords words = walk_stream_words(pool, w, tiles, groups, k, expr_const(pool, 1));
+    return walk_stream(pool, w, &names, &words, tiles);
+}
+
 static void stream_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
 {
     ExprPool *pool = &s->pool;
-    const Expr *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX);
-    WalkStream x = walk_stream(pool, w, &names, all_tiles(pool, w), k);
+    WalkStream x = stream_step(w, pool);
     stmt_let(s, "tile", x.tile);
     WalkPlace at = walk_place(pool, w, &names_of_tile);
     const TileField fields[TILE_FIELDS] = {{"wg0", at.wg0},
@@ -216,10 +223,7 @@ static void walk(const Walk *w, Stmts *s)
                                             {"unsigned", "size_batch"}, {"unsigned", "size_k"},
                                             {"unsigned", "group"}, {"unsigned", "groups"})});
     const Expr *ids = walk_ids(pool, w, &names);
-    if (w->stream_k)
-        ids =
-            walk_stream(pool, w, &names, all_tiles(pool, w), expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX))
-                .steps;
+    if (w->stream_k) ids = stream_step(w, pool).steps;
     stmt_return(s, value_expr(s, ids));
     stmt_end(s);
     stmt_gap(s);

@@ -1,0 +1,63 @@
+"""Which persistent and stream-K kernels the AMD conformance test builds: random points of the parameter space whose work-groups take
+several tiles, or parts of tiles, on devices of fewer and of more compute units than tiles.
+
+Not here: the other parameters (cases.py), running them (emulate.py)."""
+import cases
+
+ARCHES = ['gfx906', 'gfx90a', 'gfx942', 'gfx1100']
+
+
+def random_case(rng, arch, kinds):
+    """A point of the space, legal or not."""
+    kind = cases._pick(rng, *kinds)
+    trans = cases._pick(rng, *cases.transposes(kind))
+    matrix = cases.matrix_shapes(arch, kind) and (kind == 'X' or rng.random() < .8)
+    s = cases.random_matrix(rng, arch, kind) if matrix else cases.random_valu(rng, arch, kind)
+    for name in ('PersistentKernel', 'PersistentKernelAlongBatch'):
+        s.pop(name, None)
+    stream = matrix and arch in cases.MFMA_ARCHES and rng.random() < .75
+    more = {'Batched': bool(rng.random() > .1), 'UseBeta': bool(rng.random() > .1)}
+    s['WorkGroupMapping'] = int(cases._pick(rng, 0, 1, 2, 8, -3))
+    if stream:
+        for name in [x for x in s if x.startswith('GlobalSplitU')]:
+            del s[name]
+        s.update({'StreamK': int(rng.integers(1, 4)), 'StreamKAtomic': int(cases._pick(rng, 0, 0, 0, 1)), 'KernelLanguage': 'Assembly',
+                  'StreamKXCCMapping': int(cases._pick(rng, 0, 0, 2, 3, 8)) if arch == 'gfx942' else 0})
+        s['MatrixInstruction'] = s['MatrixInstruction'][:7] + list(cases._pick(rng, (2, 2), (4, 1), (1, 4)))
+    else:
+        s['PersistentKernel'] = int(cases._pick(rng, 1, 2, -1))
+        s['PersistentKernelAlongBatch'] = bool(rng.integers(2))
+        if s['KernelLanguage'] == 'Assembly':
+            for name in [x for x in s if x.startswith('GlobalSplitU')]:
+                del s[name]
+            s['WorkGroupMapping'] = abs(s['WorkGroupMapping'])
+    c = cases.case(arch, kind, trans, s, **more)
+    c['cus'] = int(cases._pick(rng, 1, 2, 3, 4, 5, 7, 8, 13, 24))
+    if rng.random() < .5:
+        c['full_tiles'] = int(rng.integers(0, 3))
+    return c
+
+
+def sizes(rng, c, tile, n):
+    """n sizes of one to about twelve tiles and none to many chunks of K: one tile that all work-groups share; whole tiles, as many as
+    work-groups, or in whole rounds; edges and a rest of K; several matrices; K of 0 and less than a chunk."""
+    mt0, mt1, du = tile
+    cus, out = c['cus'], []
+    few = 3 if mt0 * mt1 <= 4096 else 2
+    for i in range(n):
+        across, along = int(rng.integers(1, few + 1)), int(rng.integers(1, few + 1))
+        k = int(du * rng.integers(1, 8) + cases._pick(rng, 0, 0, 1, du // 2, du - 1))
+        batch = int(cases._pick(rng, 1, 1, 2, 3)) if c['problem']['Batched'] else 1
+        rows, columns = across * mt0 - int(cases._pick(rng, 0, 0, 1, mt0 // 2)), along * mt1 - int(cases._pick(rng, 0, 0, 1, mt1 // 2))
+        fixed = [(mt0, mt1, 1, 9 * du + 3), (min(cus, 4) * mt0, mt1, batch, 3 * du), (2 * mt0 - 1, mt1 + 1, batch, 5 * du + 1),
+                 (mt0, 2 * mt1, batch, 4 * du), (mt0 + 1, mt1 - 1, batch, max(1, du - 1)), (rows, columns, batch, 0)]
+        if i < len(fixed):
+            rows, columns, batch, k = fixed[i]
+        s = c['solution']
+        f0, f1 = s.get('AssertFree0ElementMultiple', 1), s.get('AssertFree1ElementMultiple', 1)
+        rows, columns = [max(1, -(-max(v, 1) // f) * f) for v, f in ((rows, f0), (columns, f1))]
+        pad = [int(x) for x in rng.permutation([0, 1, 3, 6])] if i else [0] * 4
+        ta, tb = c['problem']['TransposeA'], c['problem']['TransposeB']
+        out.append([rows, columns, batch, k, rows + pad[0], rows + pad[1], (k if ta else rows) + pad[2],
+                    (columns if tb else k) + pad[3]])
+    return out

@@ -1,0 +1,92 @@
+
+/* ---- parts of a tile ---- */
+
+/* Work-groups that have a part of K of the same tile each: all but the last one that comes leave their sums in
+ * the workspace, the last one adds up those of all parts, in the parts' order, and stores the results. Nobody
+ * waits for a work-group that has not come yet.
+ *
+ * A tile of n parts has n - 1 slots for sums and as many flags, which are 0 at first. The first flag counts
+ * the parts that have come in its upper half; a part takes the slot of its number in that order. The lower
+ * half of the slot's flag becomes the part's number plus 1 when the sums are there. */
+struct alignas(sizeof(g_TC) * g_PARTS_RUN) g_Sums {
+    g_TC v[g_PARTS_RUN];
+};
+
+/* Accumulators b to end of a thread, for all parts. */
+template <int b> g_DEV void g_add_parts(g_Acc &acc, const g_Sums *sums, const unsigned *flags, unsigned parts, unsigned part)
+{
+    constexpr int end = b + g_PARTS_BATCH < g_PARTS_N ? b + g_PARTS_BATCH : g_PARTS_N;
+    g_Sums x[(end - b) / g_PARTS_RUN], y[(end - b) / g_PARTS_RUN];
+    g_NOUNROLL for (unsigned q = 0; q < parts; q++) {
+        if (q == part)
+            g_UNROLL for (int i = b; i < end; i++) y[(i - b) / g_PARTS_RUN].v[i % g_PARTS_RUN] = g_acc_get(acc, i);
+        else {
+            const unsigned other = q > part ? q - 1 : q;
+            unsigned slot = 0;
+            if (parts > 2) slot = ((g_flag(flags + other) >> 16) - (other ? 0 : parts)) & 0xffff;
+            const g_Sums *const from = sums + (unsigned long long)g_uniform(slot) * g_PARTS_SLOT;
+            g_UNROLL for (int i = b; i < end; i += g_PARTS_RUN)
+                y[(i - b) / g_PARTS_RUN] = from[i / g_PARTS_RUN * g_PARTS_THREADS];
+        }
+        g_UNROLL for (int i = 0; i < (end - b) / g_PARTS_RUN; i++)
+            g_UNROLL for (int e = 0; e < g_PARTS_RUN; e++)
+                x[i].v[e] = q ? g_add(x[i].v[e], y[i].v[e]) : y[i].v[e];
+    }
+    g_UNROLL for (int i = b; i < end; i++) g_acc_set(acc, i, x[(i - b) / g_PARTS_RUN].v[i % g_PARTS_RUN]);
+}
+
+/* The same accumulators to the slot that begins at sums. */
+template <int b> g_DEV void g_leave_all(const g_Acc &acc, g_Sums *sums)
+{
+    if constexpr (b < g_PARTS_N) {
+        constexpr int end = b + g_PARTS_BATCH < g_PARTS_N ? b + g_PARTS_BATCH : g_PARTS_N;
+        g_UNROLL for (int i = b; i < end; i += g_PARTS_RUN) {
+            g_Sums x;
+            g_UNROLL for (int e = 0; e < g_PARTS_RUN; e++) x.v[e] = g_acc_get(acc, i + e);
+            sums[i / g_PARTS_RUN * g_PARTS_THREADS] = x;
+        }
+        g_leave_all<b + g_PARTS_BATCH>(acc, sums);
+    }
+}
+
+template <int b> g_DEV void g_add_all(g_Acc &acc, const g_Sums *sums, const unsigned *flags, unsigned parts, unsigned part)
+{
+    if constexpr (b < g_PARTS_N) {
+        g_add_parts<b>(acc, sums, flags, parts, part);
+        g_add_all<b + g_PARTS_BATCH>(acc, sums, flags, parts, part);
+    }
+}
+
+/* sums, flags: of the tile's first slot. True: this is the last part, and acc has the sums of all. */
+g_DEV bool g_join(g_Acc &acc, g_TC *all, unsigned *flags, unsigned parts, unsigned part, char *lds, unsigned tid)
+{
+    unsigned *const shared = (unsigned *)lds;
+    g_Sums *const sums = (g_Sums *)all + tid;
+    const bool holds = tid < g_PARTS_THREADS;
+    g_barrier();
+    if (tid == 0) *shared = g_count_in(flags, 1u << 16) >> 16;
+    g_barrier();
+    const unsigned place = g_uniform(*shared);
+    if (place + 1 < parts) {
+        if (holds) g_leave_all<0>(acc, sums + (unsigned long long)place * g_PARTS_SLOT);
+        g_release();
+        g_barrier();
+        if (tid == 0) g_count_in(flags + place, part + 1);
+        return false;
+    }
+    /* the other parts have come, and are about to set their flags */
+    g_NOUNROLL for (unsigned slot = tid; slot + 1 < parts; slot += g_PARTS_GROUP) {
+        unsigned number;
+        do
+            number = g_flag(flags + slot) & 0xffff;
+        while (number == 0);
+        /* from the slot's part to the part's slot, in the upper halves */
+        number = number - 1 > part ? number - 2 : number - 1;
+        if (parts > 2) g_count_in(flags + number, slot << 16);
+    }
+    g_release();
+    g_barrier();
+    g_acquire();
+    if (holds) g_add_all<0>(acc, sums, flags, parts, part);
+    return true;
+}
