@@ -125,13 +125,15 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
     if (p->mt[0] < 1 || p->mt[1] < 1 || p->n_threads < 1 || p->depth_u < 1)
         FAIL(ERR_INPUT, "macro tile %dx%dx%d with %d threads is empty", p->mt[0], p->mt[1], p->depth_u,
              p->n_threads);
-    if (p->partial_sums && gpu_type_bytes(&p->acc) != gpu_type_bytes(&p->scalar))
-        FAIL(ERR_INPUT, "the workspace of StreamK has no room for sums of %d bytes", gpu_type_bytes(&p->acc));
+    const int slot = gpu_type_bytes(&p->acc) * (p->ring.used ? p->lsu : 1) * p->gsu;
+    if (p->partial_sums && s->WorkspaceSizePerElemC < slot)
+        FAIL(ERR_INPUT, "sums of %d bytes for each element of a tile, the workspace has %d", slot,
+             s->WorkspaceSizePerElemC);
     if (s->DepthULdsDivisor > 1)
         FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
     if (s->PackBatchDims)
         FAIL(ERR_INPUT, "PackBatchDims %d: packed batches have no kernels", s->PackBatchDims);
-    if (p->gsu > 1 && !p->gsu_multiple && p->out.part_bytes == 1)
+    if (gpu_adds(p) && p->out.part_bytes == 1)
         FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
     if (s->WorkGroupMappingType != WGMT_B) FAIL(ERR_INPUT, "WorkGroupMappingType Z has no kernels");
     if (s->WorkGroupMapping < 0 && !p->assembly)

@@ -24,36 +24,57 @@ static bool check_stream_k(Derive *d)
     return true;
 }
 
+/* The same of kernels that are not Tensile's: any number of threads, with and without matrix instructions. */
+static bool check_own_stream_k(Derive *d)
+{
+    Solution *s = d->s;
+    if (s->GlobalSplitU > 1 || s->PersistentKernel)
+        REJECT(d, STREAM_K_ALONE, s->StreamK, s->GlobalSplitU, s->PersistentKernel);
+    if (s->StreamKAtomic && (d->f->dest != TYPE_S || d->f->compute != TYPE_S)) REJECT(d, STREAM_K_ADDS);
+    s->StreamKXCCMapping = s->DebugStreamK = 0;
+    return true;
+}
+
 static bool derive_stream_k(Derive *d)
 {
     Solution *s = d->s;
-    bool by_wgmma = d->f->target->family == TARGET_NVPTX && wgmma_is(s); /* rules_wgmma.c has its rules */
-    if (s->StreamK && !by_wgmma) return check_stream_k(d);
-    if (s->StreamK) return true;
+    const TargetFamily family = d->f->target->family;
+    if (s->StreamK && family == TARGET_AMDGCN) return check_stream_k(d);
+    if (s->StreamK && family == TARGET_NVPTX && wgmma_is(s)) return true; /* rules_wgmma.c has their rules */
+    if (s->StreamK) return check_own_stream_k(d);
     s->StreamKAtomic = s->StreamKXCCMapping = s->DebugStreamK = 0; /* avoids duplicates */
     return true;
+}
+
+/* Bytes of the workspace for an element of D that is summed in parts, for each slot of a part. */
+static int32_t slot_bytes(const Derive *d)
+{
+    const Solution *s = d->s;
+    const bool on_amd = d->f->target->family == TARGET_AMDGCN;
+    const int32_t sum = d->f->compute_bpe < 4 ? 4 : d->f->compute_bpe; /* 16-bit types are summed in f32 */
+    if (on_amd && s->StreamK) return d->f->compute_bpe; /* as Tensile has it */
+    /* threads of a ring's local split keep their own sums */
+    return s->NvRing && d->f->target->family == TARGET_NVPTX && !wgmma_is(s) ? sum * s->LocalSplitU : sum;
 }
 
 bool derive_accumulation(Derive *d)
 {
     Solution *s = d->s;
     bool by_wgmma = d->f->target->family == TARGET_NVPTX && wgmma_is(s);
-    if (s->GlobalSplitU > 1 && s->GlobalSplitUAlgorithm == GSUA_SINGLE_KERNEL && !by_wgmma)
-        REJECT(d, GSU_SINGLE_KERNEL, s->GlobalSplitU);
     bool known = solution_has(s, PARAM_GlobalAccumulation) && solution_has(s, PARAM_WorkspaceSizePerElemC);
     if (known) return derive_stream_k(d); /* a logic file's solution keeps its values */
     s->GlobalAccumulation = GACC_NONE;
     s->WorkspaceSizePerElemC = 0;
     if (s->StreamK > 0 && s->StreamKAtomic == 0) {
         s->GlobalAccumulation = GACC_PARTIALS;
-        s->WorkspaceSizePerElemC = d->f->compute_bpe;
+        s->WorkspaceSizePerElemC = slot_bytes(d);
         /* a group has a slot each for the tile that it begins with and the one that it ends with */
         if (by_wgmma) s->WorkspaceSizePerElemC *= 2;
     }
     if (s->GlobalSplitU > 1) {
         if (s->GlobalSplitUAlgorithm == GSUA_SINGLE_KERNEL) {
             s->GlobalAccumulation = GACC_PARTIALS;
-            s->WorkspaceSizePerElemC = d->f->compute_bpe * s->GlobalSplitU;
+            s->WorkspaceSizePerElemC = slot_bytes(d) * s->GlobalSplitU;
         } else if (s->GlobalSplitUAlgorithm == GSUA_MULTIPLE) {
             s->GlobalAccumulation = GACC_MULTIPLE;
             s->WorkspaceSizePerElemC = d->f->compute_bpe * s->GlobalSplitU;

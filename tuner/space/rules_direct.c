@@ -88,7 +88,8 @@ static bool set_rest(Derive *d)
 {
     Solution *s = d->s;
     if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
-    bool adds = s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE;
+    bool adds = s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE &&
+                s->GlobalAccumulation != GACC_PARTIALS;
     if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
     if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
     if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;

@@ -259,7 +259,8 @@ class Machine:
 
 def _scalar_results(decoder):
     """v_readlane_b32 and v_readfirstlane_b32 write a scalar register; the check of waits takes its number for that of a vector
-    register, which a load may be returning into. Makes the decoder say what they write."""
+    register, which a load may be returning into. The same with the second source of v_dual_mov_b32, which has none: its field is 0,
+    not v0. Makes the decoder say what they read and write."""
     registers_of = decoder.jit_regs
 
     def jit_regs(self, i):
@@ -268,6 +269,13 @@ def _scalar_results(decoder):
         if self.emu._op_name(i).startswith(('V_READLANE_B32', 'V_READFIRSTLANE_B32')):
             self.regs[known:] = [(2 if written and not file else file, written, *rest)
                                  for file, written, *rest in self.regs[known:]]
+        for op, source in (('opx', 'vsrcx1'), ('opy', 'vsrcy1')):
+            if type(i).__name__ == 'VOPD' and 'V_DUAL_MOV_B32' in str(getattr(i, op)):
+                field = dict(type(i)._fields)[source]
+                at = (i._raw >> field.lo) & field.mask
+                unread = next((r for r in self.regs[known:] if list(r[:3]) == [0, 0, at]), None)
+                if unread is not None:
+                    self.regs.remove(unread)
     decoder.jit_regs = jit_regs
 
 

@@ -21,7 +21,7 @@ def random_case(rng, arch, kinds):
     if stream:
         for name in [x for x in s if x.startswith('GlobalSplitU')]:
             del s[name]
-        s.update({'StreamK': int(rng.integers(1, 4)), 'StreamKAtomic': int(cases._pick(rng, 0, 0, 0, 1)), 'KernelLanguage': 'Assembly',
+        s.update({'StreamK': int(rng.integers(1, 4)), 'StreamKAtomic': int(kind == 'S' and rng.integers(2)), 'KernelLanguage': 'Assembly',
                   'StreamKXCCMapping': int(cases._pick(rng, 0, 0, 2, 3, 8)) if arch == 'gfx942' else 0})
         s['MatrixInstruction'] = s['MatrixInstruction'][:7] + list(cases._pick(rng, (2, 2), (4, 1), (1, 4)))
     else:

@@ -374,9 +374,35 @@ def direct_cases(short):
             yield dict(cases.case('sm_90', kind, trans, {**both, **s, 'KernelLanguage': 'Source'}), sizes=SKINNY_SIZES)
 
 
+# Fewer tiles than the 4 work-groups, as many, more; one tile of many chunks; none to add up.
+WALK_SIZES = [[45, 37, 2, 51], [64, 64, 1, 528], [200, 129, 1, 96, 208, 208, 160, 176], [130, 150, 2, 17, 132, 134, 136, 168],
+              [65, 64, 1, 0], [256, 128, 1, 64]]
+WALKS = [{'PersistentKernel': 1}, {'PersistentKernel': 1, 'PersistentKernelAlongBatch': True}, {'StreamK': 1}, {'StreamK': 2}, {'StreamK': 3},
+         {'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16},
+         {'GlobalSplitU': 2, 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16, 'PersistentKernel': 1},
+         {'StreamK': 2, 'StreamKAtomic': 1}]
+
+
+def walk_cases(short):
+    """Work-groups that take several tiles or parts of tiles, of kernels with a ring, without one, without local memory."""
+    n = 0
+    for kind, trans in itertools.product(KINDS, ('NN', 'NT', 'TN', 'TT')):
+        direct = [{'DirectToVgprA': True, 'DirectToVgprB': True, 'PrefetchGlobalRead': 1, **s} for s in without_local(kind, trans)]
+        for s in kernels(kind, trans) + (direct if kind != 'X' else []):
+            n += 1
+            if n % (23 if short else 3):
+                continue
+            own = {k: v for k, v in s.items() if not k.startswith('GlobalSplitU') and k != 'MinKForGSU'}
+            walk = WALKS[(n // (23 if short else 3)) % (8 if kind in 'SX' else 7)]
+            stagger = 0 if 'DirectToVgprA' in s else n % 2 * 4
+            yield dict(cases.case('sm_90', kind, trans, {'WorkGroupMapping': 1 + n % 3, 'StaggerU': stagger, **own, **walk, 'KernelLanguage': 'Source'}),
+                       sizes=WALK_SIZES)
+
+
 def all_cases(short):
     yield from wgmma_cases(short)
     yield from direct_cases(short)
+    yield from walk_cases(short)
     for i, (kind, trans) in enumerate(itertools.product(KINDS, ('NN', 'NT', 'TN', 'TT'))):
         arch = 'sm_89' if kind in cases.F8 and i % 5 == 4 else 'sm_90'
         for j, s in enumerate(kernels(kind, trans)):
@@ -397,6 +423,7 @@ def main():
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true', help='some of each type')
     p.add_argument('--jobs', type=int, default=2)
+    p.add_argument('--walks', action='store_true', help='persistent and stream-K kernels alone')
     p.add_argument('--kind', help='kernels of one type alone')
     p.add_argument('--arch', help='kernels of one architecture alone: sm_89, sm_90, sm_90a')
     args = p.parse_args()
@@ -405,7 +432,7 @@ def main():
         print('skipped: NVIDIA kernels on the CPU: no g++')
         return 0
     made = amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [given(c, f'k{i}', i) for i, c in enumerate(all_cases(args.short))
+    todo = [given(c, f'k{i}', i) for i, c in enumerate((walk_cases if args.walks else all_cases)(args.short))
             if args.arch in (None, c['arch']) and args.kind in (None, c['kind'])]
     at_end, aligned = machines()
     answers, failed, n = made.make(todo), [], 0

@@ -97,6 +97,9 @@ std::vector<unsigned> turns_of(unsigned n)
     for (unsigned i = 0; i < n; i++) order[i] = i;
 #ifdef HOPPER
     std::shuffle(order.begin(), order.end(), engine_random);
+#else
+    static std::mt19937 random;
+    std::shuffle(order.begin(), order.end(), random);
 #endif
     return order;
 }

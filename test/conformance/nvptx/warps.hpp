@@ -3,11 +3,13 @@
  * fragments are, is written down from the PTX ISA's figures of mma.sync and ldmatrix, not from the kernels.
  * emulate.py puts this in front of a text, and launch.hpp behind it. One work-group (with hopper.hpp, one cluster) at
  * a time; asynchronous copies of cp.async are done at once. Misaligned accesses abort. */
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 #include <tuple>
 #include <ucontext.h>
 #include <vector>
@@ -94,6 +96,7 @@ template <class T> T atomicCAS(T *p, T expected, T desired)
     if (old == expected) *p = desired;
     return old;
 }
+void __threadfence() {}
 uint32_t __shfl_sync(uint32_t, uint32_t x, int from)
 {
     slot[warp()][lane()][0] = x;

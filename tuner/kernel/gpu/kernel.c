@@ -30,7 +30,8 @@ static const WalkNames names = {.group = {"@group_x()", "@group_y()", "@group_z(
                                 .stream_group = "group",
                                 .stream_groups = "groups"};
 /* Of stream-K, whose steps have a tile's number. */
-static const WalkNames names_of_tile = {.id = "tile",
+static const WalkNames names_of_tile = {.group = {"0u", "0u", "0u"},
+                                        .id = "tile",
                                         .tiles_m = "tiles_m",
                                         .tiles_n = "tiles_n",
                                         .batch = "size_batch",

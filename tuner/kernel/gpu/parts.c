@@ -11,9 +11,9 @@ static int batch_words(const GpuPlan *p)
 
 void gpu_parts(const GpuPlan *p, Stmts *s)
 {
-    const int bytes = gpu_type_bytes(&p->acc), n = gpu_share(p), wide = 16 / bytes;
+    const int bytes = gpu_type_bytes(&p->acc), n = p->ring.used ? p->n_acc : gpu_share(p), wide = 16 / bytes;
     const int run = n % wide ? 1 : wide, batch = batch_words(p) * 4 / bytes / run * run;
-    const int threads = n < p->n_acc ? p->n_threads : p->n_threads / p->lsu;
+    const int threads = n < p->n_acc || p->ring.used ? p->n_threads : p->n_threads / p->lsu;
     stmt_constant(s, "int", "@PARTS_N", n);
     stmt_constant(s, "int", "@PARTS_RUN", run);
     stmt_constant(s, "int", "@PARTS_BATCH", batch > run ? batch : run);
@@ -27,7 +27,8 @@ void gpu_parts(const GpuPlan *p, Stmts *s)
 const Value *gpu_joined(const GpuPlan *p, Stmts *s)
 {
     const Value *slot = value_cast(s, "unsigned long long", value_reg(s, "first_slot"));
-    const Value *at = value_op(s, VALUE_MUL, slot, value_int(s, (int64_t)p->mt[0] * p->mt[1]));
+    const int64_t sums_of_slot = (int64_t)p->mt[0] * p->mt[1] * (p->ring.used ? p->lsu : 1);
+    const Value *at = value_op(s, VALUE_MUL, slot, value_int(s, sums_of_slot));
     const Value *sums = value_op(s, VALUE_ADD, value_reg(s, "sums"), at);
     const Value *flags = value_op(s, VALUE_ADD, value_reg(s, "flags"), value_reg(s, "first_slot"));
     const Value *last =

@@ -273,8 +273,11 @@ static void results(const GpuPlan *p, Stmts *s)
     set(s, "o.n_left", less(s, n, n0));
     set(s, "o.m_skip", value_call(s, "@moved", m0, value_reg(s, "@MT0"), m));
     set(s, "o.n_skip", value_call(s, "@moved", n0, value_reg(s, "@MT1"), n));
+    if (p->partial_sums) stmt_if(s, gpu_joined(p, s));
     stmt_call(s, "@store", o, value_reg(s, "acc"), value_reg(s, "lds"),
               value_cast(s, "int", value_reg(s, "tid")));
+    if (p->partial_sums) stmt_end(s);
+    if (p->walk.persistent) stmt_barrier(s);
 }
 
 /* Prints the statements in s, indented by one level, and empties s. */
@@ -302,7 +305,7 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
     work_group(p, s);
     results(p, s);
     TRY(put_body(p, s, out));
-    buf_puts(out, "}\n");
+    buf_puts(out, p->walk.persistent ? "    }\n}\n" : "}\n");
     return buf_check(out);
 }
 
@@ -323,6 +326,10 @@ static void functions(const GpuPlan *p, Stmts *s)
                    value_call(s, "@from_c", v));
     stmt_end(s);
     stmt_file(s, "nvptx/ring_store.cuh");
+    if (p->partial_sums) {
+        stmt_file(s, "nvptx/ring_parts.cuh");
+        gpu_parts(p, s);
+    }
 }
 
 static Err ring_lower(const Program *program, Str symbol, Buf *out)

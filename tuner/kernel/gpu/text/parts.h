@@ -8,15 +8,15 @@
  * A tile of n parts has n - 1 slots for sums and as many flags, which are 0 at first. The first flag counts
  * the parts that have come in its upper half; a part takes the slot of its number in that order. The lower
  * half of the slot's flag becomes the part's number plus 1 when the sums are there. */
-struct alignas(sizeof(g_TC) * g_PARTS_RUN) g_Sums {
+struct alignas(sizeof(g_TC) * g_PARTS_RUN) g_PartSums {
     g_TC v[g_PARTS_RUN];
 };
 
 /* Accumulators b to end of a thread, for all parts. */
-template <int b> g_DEV void g_add_parts(g_Acc &acc, const g_Sums *sums, const unsigned *flags, unsigned parts, unsigned part)
+template <int b> g_DEV void g_add_parts(g_Acc &acc, const g_PartSums *sums, const unsigned *flags, unsigned parts, unsigned part)
 {
     constexpr int end = b + g_PARTS_BATCH < g_PARTS_N ? b + g_PARTS_BATCH : g_PARTS_N;
-    g_Sums x[(end - b) / g_PARTS_RUN], y[(end - b) / g_PARTS_RUN];
+    g_PartSums x[(end - b) / g_PARTS_RUN], y[(end - b) / g_PARTS_RUN];
     g_NOUNROLL for (unsigned q = 0; q < parts; q++) {
         if (q == part)
             g_UNROLL for (int i = b; i < end; i++) y[(i - b) / g_PARTS_RUN].v[i % g_PARTS_RUN] = g_acc_get(acc, i);
@@ -24,7 +24,7 @@ template <int b> g_DEV void g_add_parts(g_Acc &acc, const g_Sums *sums, const un
             const unsigned other = q > part ? q - 1 : q;
             unsigned slot = 0;
             if (parts > 2) slot = ((g_flag(flags + other) >> 16) - (other ? 0 : parts)) & 0xffff;
-            const g_Sums *const from = sums + (unsigned long long)g_uniform(slot) * g_PARTS_SLOT;
+            const g_PartSums *const from = sums + (unsigned long long)slot * g_PARTS_SLOT;
             g_UNROLL for (int i = b; i < end; i += g_PARTS_RUN)
                 y[(i - b) / g_PARTS_RUN] = from[i / g_PARTS_RUN * g_PARTS_THREADS];
         }
@@ -36,12 +36,12 @@ template <int b> g_DEV void g_add_parts(g_Acc &acc, const g_Sums *sums, const un
 }
 
 /* The same accumulators to the slot that begins at sums. */
-template <int b> g_DEV void g_leave_all(const g_Acc &acc, g_Sums *sums)
+template <int b> g_DEV void g_leave_all(const g_Acc &acc, g_PartSums *sums)
 {
     if constexpr (b < g_PARTS_N) {
         constexpr int end = b + g_PARTS_BATCH < g_PARTS_N ? b + g_PARTS_BATCH : g_PARTS_N;
         g_UNROLL for (int i = b; i < end; i += g_PARTS_RUN) {
-            g_Sums x;
+            g_PartSums x;
             g_UNROLL for (int e = 0; e < g_PARTS_RUN; e++) x.v[e] = g_acc_get(acc, i + e);
             sums[i / g_PARTS_RUN * g_PARTS_THREADS] = x;
         }
@@ -49,7 +49,7 @@ template <int b> g_DEV void g_leave_all(const g_Acc &acc, g_Sums *sums)
     }
 }
 
-template <int b> g_DEV void g_add_all(g_Acc &acc, const g_Sums *sums, const unsigned *flags, unsigned parts, unsigned part)
+template <int b> g_DEV void g_add_all(g_Acc &acc, const g_PartSums *sums, const unsigned *flags, unsigned parts, unsigned part)
 {
     if constexpr (b < g_PARTS_N) {
         g_add_parts<b>(acc, sums, flags, parts, part);
@@ -61,7 +61,7 @@ template <int b> g_DEV void g_add_all(g_Acc &acc, const g_Sums *sums, const unsi
 g_DEV bool g_join(g_Acc &acc, g_TC *all, unsigned *flags, unsigned parts, unsigned part, char *lds, unsigned tid)
 {
     unsigned *const shared = (unsigned *)lds;
-    g_Sums *const sums = (g_Sums *)all + tid;
+    g_PartSums *const sums = (g_PartSums *)all + tid;
     const bool holds = tid < g_PARTS_THREADS;
     g_barrier();
     if (tid == 0) *shared = g_count_in(flags, 1u << 16) >> 16;

@@ -12,6 +12,7 @@
     g_FN int row(int r) const { return m + place_m(tile(r, 0), g_acc_col(0, sum(r, 0))); }
     g_FN int col(int r) const { return n + place_n(r / PER / 2, g_acc_row(0, sum(r, 0))); }
     g_FN g_TC get(int r, int e) const { return v[r / PER / 2][tile(r, e)][sum(r, e)]; }
+    g_FN void set(int r, int e, g_TC x) { v[r / PER / 2][tile(r, e)][sum(r, e)] = x; }
     /* parts of the tile that go through shared memory together: rows of it, and their columns of D */
     static constexpr int PARTS = g_NX;
     g_FN int part(int r) const { return r / PER / 2; }

@@ -81,6 +81,7 @@ struct g_Acc {
         return g_SINGLE ? n + j * g_LN : n + j / g_VE * g_LN * g_VE + j % g_VE;
     }
     g_FN g_TC get(int r, int e) const { return v[r / PER * g_TT0 + r % PER * g_VE + e]; }
+    g_FN void set(int r, int e, g_TC x) { v[r / PER * g_TT0 + r % PER * g_VE + e] = x; }
     /* parts of the tile that go through shared memory together: rows of it, and their columns of D */
     static constexpr int PARTS = g_TT1 / g_VE;
     g_FN int part(int r) const { return r / PER / g_VE; }
