@@ -31,7 +31,8 @@ static uint64_t modelled_grid(const Contraction *p, const LibSolution *s, const 
     double best_time = 0;
     for (uint64_t grid = 1; grid <= g->cu; grid++) {
         uint64_t each = ceil_div(total, grid), parts = each ? ceil_div(chunks, each) : 1;
-        double time = group + (parts > 1 ? first_part : 0) + chunk * (double)each + part * (double)(parts - 1);
+        double time =
+            group + (parts > 1 ? first_part : 0) + chunk * (double)each + part * (double)(parts - 1);
         if (grid > 1 && time >= best_time) continue;
         best = grid, best_time = time;
     }
@@ -97,10 +98,9 @@ void put_streamk(const Contraction *p, const LibSolution *s, const LaunchHardwar
     expr_pool_fixed(&pool, nodes, 96);
     /* the kernel counts the chunks of all tiles with 32 bits */
     args->overflow |= (unsigned __int128)g->tiles * chunks_of(p, s) > UINT32_MAX;
-    const WalkStreamWords words =
-        walk_stream_words(&pool, &w, expr_const(&pool, (int64_t)g->tiles),
-                          expr_const(&pool, (int64_t)g->sk_grid), expr_const(&pool, p->k),
-                          expr_const(&pool, (int64_t)least(rounds, g->tiles)));
+    const WalkStreamWords words = walk_stream_words(
+        &pool, &w, expr_const(&pool, (int64_t)g->tiles), expr_const(&pool, (int64_t)g->sk_grid),
+        expr_const(&pool, p->k), expr_const(&pool, (int64_t)least(rounds, g->tiles)));
     put_word(args, &pool, words.chunks);
     put_magic(args, chunks_of(p, s));
     put_magic(args, g->tiles0 * g->tiles1);

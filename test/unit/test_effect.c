@@ -57,6 +57,8 @@ static const Base bases[] = {
     {"gfx1100", SGEMM, "{" TILE ", KernelLanguage: Assembly, WavefrontSize: 32}"},
     {"gfx90a", SGEMM,
      "{WorkGroup: [16, 16, 1], ThreadTile: [6, 4], DepthU: 16, KernelLanguage: Assembly, FractionalLoad: 1}"},
+    {"gfx942", SGEMM, "{" MFMA_S ", StreamK: 2}"},
+    {"gfx90a", SGEMM, "{" MFMA_S ", StreamK: 1, StreamKAtomic: 1}"},
     {"gfx906", HGEMM,
      "{" TILE ", KernelLanguage: Assembly, VectorWidth: 2, LocalDotLayout: 2, InnerUnroll: 2}"},
     {"gfx906", SGEMM, "{" TILE ", KernelLanguage: Assembly, BufferLoad: false, BufferStore: false}"},
@@ -66,6 +68,8 @@ static const Base bases[] = {
     {"sm_90", SGEMM, "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer}"},
     {"sm_90", SGEMM, "{" TILE ", PrefetchGlobalRead: 3, NvRing: 1}"},
     {"sm_90", SGEMM, "{" TILE ", NvRing: 0}"},
+    {"sm_90", SGEMM, "{" TILE ", NvRing: 1, StreamK: 1}"},
+    {"sm_90", SGEMM, "{" TILE ", NvRing: 0, StreamK: 3, StreamKAtomic: 1}"},
     {"sm_90", SGEMM_TN, "{" TILE ", NvRing: 0, KernelLanguage: Assembly}"},
     {"sm_90", SGEMM,
      "{" TILE ", NvRing: 0, LoopTail: false, AssertSummationElementMultiple: 16, GlobalSplitU: 2, "
@@ -391,7 +395,8 @@ static void test_texts(void **state)
         const char *name;
         unsigned family;
         const char *text;
-    } cases[] = {
+        {"StreamK", SCOPE_AMD, "honoured"},
+        {"DebugStreamK", SCOPE_AMD, "only 0 (stream-k-debug)"},
         {"ThreadTile", SCOPE_AMD, "honoured"},
         {"ScheduleIterAlg", SCOPE_CPU, "hint: it has no meaning there"},
         {"ClusterLocalRead", SCOPE_AMD, "hint: the compiler orders instructions"},

@@ -317,6 +317,21 @@ static void test_wgmma_plan(void **state)
     assert_memory_equal(&again, &members, sizeof members);
 }
 
+/* Stream-K of kernels without wgmma. */
+static void test_stream_k_reasons(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    Deriver d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, false, false);
+    Solution bad = matrix(&pt, 16, 4, 4, 64);
+    bad.GlobalSplitU = 2, bad.StreamK = 1;
+    assert_rule(&d, bad, RULE_STREAM_K_ALONE);
+    bad.GlobalSplitU = 1, bad.PersistentKernel = 1;
+    assert_rule(&d, bad, RULE_STREAM_K_ALONE);
+    bad.PersistentKernel = 0, bad.StreamKAtomic = 1; /* D is half */
+    assert_rule(&d, bad, RULE_STREAM_K_ADDS);
+}
+
 static void test_wgmma_reasons(void **state)
 {
     (void)state;
@@ -356,10 +371,7 @@ static void test_wgmma_reasons(void **state)
     Solution threads_only = matrix(&pt, 16, 4, 4, 64);
     threads_only.ClusterN = 2;
     assert_rule(&d, threads_only, RULE_WG_ONLY);
-    threads_only.ClusterN = 1, threads_only.GlobalSplitU = 2;
-    threads_only.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL;
-    assert_rule(&d, threads_only, RULE_GSU_SINGLE_KERNEL);
-    threads_only.GlobalSplitU = 1, threads_only.GlobalSplitUAlgorithm = GSUA_SINGLE;
+    threads_only.ClusterN = 1;
     threads_only.ClusterK = 2;
     assert_rule(&d, threads_only, RULE_WG_ONLY);
     threads_only.ClusterK = 1, threads_only.DependentLaunch = 1;
@@ -480,6 +492,7 @@ int main(void)
                                        cmocka_unit_test(test_xf32),
                                        cmocka_unit_test(test_texts),
                                        cmocka_unit_test(test_wgmma_plan),
+                                       cmocka_unit_test(test_stream_k_reasons),
                                        cmocka_unit_test(test_wgmma_reasons),
                                        cmocka_unit_test(test_wgmma_texts),
                                        cmocka_unit_test(test_f8)};

@@ -278,7 +278,7 @@ static void test_page(void **state)
     for (int i = 0; i < PARAM_COUNT; i++)
         n_params += param_at((ParamId)i)->group != GROUP_STATE && param_at((ParamId)i)->group != GROUP_OLD;
     assert_int_equal(n_rows, n_params + 2);
-    assert_non_null(strstr(text, "| StreamK | only 0 (amd-value) | only 0 (nv-register-value);"));
+    assert_non_null(strstr(text, "| DebugStreamK | only 0 (stream-k-debug) | "));
     free(text);
 }
 

@@ -101,8 +101,8 @@ typedef struct {
 WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const WalkStreamWords *words,
                        const Expr *tiles);
 
-/* The chunks of a step. k: elements that are added up, fewer than the words were made of where A and B are not
- * read. */
+/* The chunks of a step. k: elements that are added up, fewer than the words were made of where A and B are
+ * not read. */
 WalkChunks walk_stream_chunks(ExprPool *p, const Walk *w, const WalkStream *step, const Expr *k);
 
 /* StaggerU: the number of chunks by which a work-group starts after its first one; it wraps around after the

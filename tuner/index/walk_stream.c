@@ -95,8 +95,7 @@ WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const
     /* without chunks all tiles go round whole */
     const Expr *shared = counted(p, expr_select(p, words->chunks, words->shared, zero));
     shared = expr_name(p, "cut_into_shares", shared);
-    const Shares s = {words->share, words->longer,
-                      expr_name(p, "all_chunks", mul(p, shared, words->chunks))};
+    const Shares s = {words->share, words->longer, expr_name(p, "all_chunks", mul(p, shared, words->chunks))};
     const Expr *from = expr_name(p, "share_from", share_first(p, &s, group, "share_at"));
     const Expr *to = expr_name(p, "share_to", share_first(p, &s, add(p, group, one), "next_share_at"));
     const Expr *tile0 = expr_name(p, "share_tile", expr_div(p, from, chunks));
@@ -107,7 +106,8 @@ WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const
     is_cut = expr_name(p, "is_cut", is_cut);
     const Expr *i = add(p, tile0, last ? sub(p, step, whole) : step);
     const Expr *j = add(p, mul(p, last ? step : sub(p, step, cut), groups), group);
-    const Expr *begin = expr_name(p, "tile_from", mul(p, i, chunks)), *end = expr_name(p, "tile_to", add(p, begin, chunks));
+    const Expr *begin = expr_name(p, "tile_from", mul(p, i, chunks)),
+               *end = expr_name(p, "tile_to", add(p, begin, chunks));
     const Expr *first = sub(p, expr_op(p, EXPR_MAX, from, begin), begin);
     first = expr_name(p, "share_first", first);
     const Expr *before = expr_name(p, "share_before", share_of(p, &s, begin));
@@ -142,5 +142,6 @@ WalkChunks walk_stream_chunks(ExprPool *p, const Walk *w, const WalkStream *step
     return (WalkChunks){.first = step->first,
                         .step = expr_const(p, 1),
                         .count = below(p, step->first, step->count, chunks, "chunks_end"),
-                        .whole = below(p, step->first, step->count, expr_div_i(p, k, w->depth_u), "whole_end")};
+                        .whole =
+                            below(p, step->first, step->count, expr_div_i(p, k, w->depth_u), "whole_end")};
 }

@@ -52,7 +52,7 @@ static int32_t slot_bytes(const Derive *d)
     const Solution *s = d->s;
     const bool on_amd = d->f->target->family == TARGET_AMDGCN;
     const int32_t sum = d->f->compute_bpe < 4 ? 4 : d->f->compute_bpe; /* 16-bit types are summed in f32 */
-    if (on_amd && s->StreamK) return d->f->compute_bpe; /* as Tensile has it */
+    if (on_amd && s->StreamK) return d->f->compute_bpe;                /* as Tensile has it */
     /* threads of a ring's local split keep their own sums */
     return s->NvRing && d->f->target->family == TARGET_NVPTX && !wgmma_is(s) ? sum * s->LocalSplitU : sum;
 }

@@ -69,8 +69,8 @@ static Err tail(GpuPlan *p)
     static const char *const stagger = "stagger_mask", *const tiles[] = {"tiles_m", "tiles_n"};
     static const char *const magic[] = {"magic_tiles_m", "shift_tiles_m", "n_groups"};
     static const char *const along[] = {"tiles_batch", "magic_tiles", "shift_tiles"};
-    static const char *const stream[] = {"tile_chunks",  "magic_chunks", "shift_chunks", "magic_tiles",
-                                         "shift_tiles",  "total_chunks", "share_chunks", "share_groups",
+    static const char *const stream[] = {"tile_chunks", "magic_chunks", "shift_chunks", "magic_tiles",
+                                         "shift_tiles", "total_chunks", "share_chunks", "share_groups",
                                          "share_tiles", "longer_groups"};
     static const char *const wgm[] = {"full_blocks", "last_block", "magic_last_block"}, *const pad = "pad";
     if (p->walk.staggers) TRY(words(p, &stagger, 1));

@@ -205,8 +205,8 @@ struct GpuDialect {
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
-    const char *parts; /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
-    const char *flags; /* embedded text of flags_begin(), the first call of the kernel that clears flags; NULL: there is none */
+    const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
+    const char *flags;     /* embedded text of flags_begin(), with which WSFlags begins; NULL: none */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the
@@ -478,8 +478,8 @@ bool gpu_reads_c(const GpuPlan *p);
 bool gpu_scales(const GpuPlan *p);
 /* D is added to, in atomic operations. */
 bool gpu_adds(const GpuPlan *p);
-/* The sums of a tile's parts in a workspace (GpuPlan.partial_sums): @join; whether this work-group is to store
- * the tile's results. */
+/* The sums of a tile's parts in a workspace (GpuPlan.partial_sums): @join; whether this work-group is to
+ * store the tile's results. */
 void gpu_parts(const GpuPlan *p, Stmts *s);
 const Value *gpu_joined(const GpuPlan *p, Stmts *s);
 /* Accumulators that a thread stores when the parts of a local split have been added up: its part's share of

@@ -31,8 +31,7 @@ const Value *gpu_joined(const GpuPlan *p, Stmts *s)
     const Value *at = value_op(s, VALUE_MUL, slot, value_int(s, sums_of_slot));
     const Value *sums = value_op(s, VALUE_ADD, value_reg(s, "sums"), at);
     const Value *flags = value_op(s, VALUE_ADD, value_reg(s, "flags"), value_reg(s, "first_slot"));
-    const Value *last =
-        value_call(s, "@join", value_reg(s, "acc"), sums, flags, value_reg(s, "parts"), value_reg(s, "part"),
-                   value_reg(s, "lds"), value_reg(s, "tid"));
+    const Value *last = value_call(s, "@join", value_reg(s, "acc"), sums, flags, value_reg(s, "parts"),
+                                   value_reg(s, "part"), value_reg(s, "lds"), value_reg(s, "tid"));
     return value_op(s, VALUE_EITHER, value_op(s, VALUE_EQ, value_reg(s, "parts"), value_int(s, 1)), last);
 }
