@@ -45,7 +45,7 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     m->persistent_along_batch = s->PersistentKernelAlongBatch;
     m->global_accumulation = s->GlobalAccumulation;
     m->workspace_bytes_per_c = s->WorkspaceSizePerElemC;
-    m->stream_k = s->StreamK;
+    m->stream_k = s->StreamK, m->stream_k_atomic = s->StreamKAtomic != 0;
     m->source_kernel = s->KernelLanguage == LANG_SOURCE;
     m->preload_kernargs = s->PreloadKernelArguments == 1;
     static TensorMapSpec specs[TENSOR_MAPS_MAX]; /* of the last solution */

@@ -33,6 +33,7 @@ def arguments():
     p.add_argument('--kinds', default='', help='data types: S,HHS,...')
     p.add_argument('--families', action='store_true', help='one kernel of each family as well')
     p.add_argument('--walks', action='store_true', help='persistent and stream-K kernels only')
+    p.add_argument('--config', action='append', default=[], help='kernels of a Tensile config alone: --count of all, 0: all')
     p.add_argument('--short', action='store_true', help='the slice of make check: few kernels, prints failures only')
     p.add_argument('--compiler', default=None, help='clang-19, hipcc, ... (default: the newest clang)')
     p.add_argument('--cache', default=None)
@@ -54,10 +55,14 @@ def wanted(args, arch, rng, emit):
     given = [c for c in cases.families(arch) if c['kind'] in kinds] if args.families or args.short else []
     if args.short:
         given = [given[i] for i in rng.choice(len(given), 3, replace=False)]
-    out, why, serial = [], collections.Counter(), 0
     need = args.count
+    if args.config:
+        given = [c for path in args.config for c in walks.of_config(path, arch)]
+        given = [given[i] for i in rng.permutation(len(given))][:need or None]
+        source, need = walks, 0
+    out, why, serial = [], collections.Counter(), 0
     for attempt in range(60):
-        batch = given + [source.random_case(rng, arch, kinds) for _ in range(20 * need if need < 40 else 800)]
+        batch = given + [source.random_case(rng, arch, kinds) for _ in range(min(20 * need, 800))]
         for c in batch:
             serial += 1
             c['name'] = f'k{serial}_{arch}'

@@ -2,6 +2,8 @@
 several tiles, or parts of tiles, on devices of fewer and of more compute units than tiles.
 
 Not here: the other parameters (cases.py), running them (emulate.py)."""
+import itertools
+
 import cases
 
 ARCHES = ['gfx906', 'gfx90a', 'gfx942', 'gfx1100']
@@ -60,4 +62,25 @@ def sizes(rng, c, tile, n):
         ta, tb = c['problem']['TransposeA'], c['problem']['TransposeB']
         out.append([rows, columns, batch, k, rows + pad[0], rows + pad[1], (k if ta else rows) + pad[2],
                     (columns if tb else k) + pad[3]])
+    return out
+
+
+def of_config(path, arch):
+    """The kernels of a Tensile config: every permutation of its parameters, legal or not, with problems that fit the emulator."""
+    import yaml     # only these need it
+    out = []
+    with open(path) as f:
+        config = yaml.safe_load(f)
+    for problem, *groups in config['BenchmarkProblems']:
+        for group in groups:
+            common = {k: v[0] for p in group.get('BenchmarkCommonParameters') or [] for k, v in p.items()}
+            forks = [(k, v) for p in group.get('ForkParameters') or [] for k, v in p.items()]
+            for values in itertools.product(*[v for _, v in forks]):
+                s = {**common, **dict(zip([k for k, _ in forks], values))}
+                for name in ('PrefetchLocalRead', 'PrefetchGlobalRead', 'PrefetchAcrossPersistent'):    # once True and False
+                    if name in s:
+                        s[name] = int(s[name])
+                out.append({'arch': arch, 'kind': {'s': 'S', 'h': 'HHS'}[problem['DataType']], 'apart': True, 'solution': s,
+                            'trans': ''.join('T' if problem[f'Transpose{x}'] else 'N' for x in 'AB'), 'problem': dict(problem),
+                            'cus': (3, 4, 7)[len(out) % 3]})
     return out
