@@ -212,7 +212,9 @@ static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *ca
         TRY(kernel_of_helper(t, s, call->symbol, &kernel));
     if (library_print_debug(t->library)) log_launch(t, call);
     HostSplit split = {.brief = flops < BRIEF_FLOPS};
-    if (call->role == CALL_MAIN && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE) {
+    const bool in_place = s->map.global_accumulation != GLOBAL_ACC_MULTIPLE &&
+                          s->map.global_accumulation != GLOBAL_ACC_PARTIALS;
+    if (call->role == CALL_MAIN && in_place) {
         split.tile_y = (uint32_t)s->map.global_split_u;
         split.round_robin = s->map.gsu_round_robin;
     }

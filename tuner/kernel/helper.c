@@ -76,7 +76,7 @@ Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKerne
     case HELPER_PACK:
         return kernel_emit_pack(pt, t, h->symbol, out);
     case HELPER_FLAGS:
-        return gpu_flags(pt, t, h->symbol, out);
+        return kernel_emit_flags(pt, t, h->symbol, out);
     case HELPER_POST_GSU:
         return kernel_emit_post_gsu(pt, t, h->symbol, out);
     default:

@@ -28,13 +28,14 @@ typedef struct {
                   Buf *out); /* completes the text of an unnamed kernel */
     Err (*beta_only)(const ProblemType *pt, const Target *t, bool ga, Str symbol, Buf *out);
     Err (*post_gsu)(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
+    Err (*flags)(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
     Err (*pack)(const ProblemType *pt, const Target *t, Str symbol, Buf *out); /* NULL: the family has none */
 } Family;
 
 static const Family families[] = {
-    [TARGET_HOST] = {host_lower, host_finish_program, host_beta_only, host_post_gsu, NULL},
-    [TARGET_AMDGCN] = {gpu_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu, NULL},
-    [TARGET_NVPTX] = {nvptx_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu, nvptx_pack}};
+    [TARGET_HOST] = {host_lower, host_finish_program, host_beta_only, host_post_gsu, host_flags, NULL},
+    [TARGET_AMDGCN] = {gpu_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu, gpu_flags, NULL},
+    [TARGET_NVPTX] = {nvptx_lower, gpu_finish_program, gpu_beta_only, gpu_post_gsu, gpu_flags, nvptx_pack}};
 
 Err kernel_emit(const Solution *s, const Target *t, Str symbol, Buf *out)
 {
@@ -150,6 +151,11 @@ Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str s
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
 {
     return families[t->family].post_gsu(pt, t, symbol, out);
+}
+
+Err kernel_emit_flags(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
+{
+    return families[t->family].flags(pt, t, symbol, out);
 }
 
 Err kernel_emit_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out)

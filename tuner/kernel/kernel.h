@@ -56,6 +56,8 @@ Err kernel_emit_beta_only(const ProblemType *pt, const Target *t, bool ga, Str s
  * argument of the kernel, so the name's unroll suffixes change nothing. The kernel for half serves two
  * compute types: helper_is_for_both. */
 Err kernel_emit_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
+/* Emits the kernel that sets the flags of parts of tiles to 0 (Tensile's WSFlags). */
+Err kernel_emit_flags(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 /* Emits the copy kernel of PackOperands (problem/pack.h), which reads the size of elements from the symbol.
  * ERR_INPUT: the target's family has no such kernel. */
 Err kernel_emit_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out);

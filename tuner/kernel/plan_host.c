@@ -86,9 +86,17 @@ static Err plan_split(HostPlan *p, const Solution *s)
     if (s->PackBatchDims || s->PackSummationDims)
         FAIL(ERR_INPUT, "host kernels have neither PackBatchDims %d nor PackSummationDims %d",
              s->PackBatchDims, s->PackSummationDims);
-    if (s->PersistentKernel || s->StreamK)
-        FAIL(ERR_INPUT, "host kernels have neither PersistentKernel nor StreamK");
-    if (p->gsu == 1) return ERR_OK;
+    p->joins = s->GlobalAccumulation == GACC_PARTIALS;
+    if ((s->PersistentKernel || s->StreamK) && p->gsu > 1)
+        FAIL(ERR_INPUT, "host kernels with PersistentKernel %d, StreamK %d have GlobalSplitU 1, not %d",
+             s->PersistentKernel, s->StreamK, p->gsu);
+    if (s->StreamK && !p->joins)
+        FAIL(ERR_INPUT, "host kernels do not add to D: StreamKAtomic %d", s->StreamKAtomic);
+    const int slots = s->StreamK ? HOST_STREAM_SLOTS : p->gsu;
+    if (p->joins && s->WorkspaceSizePerElemC < slots * p->compute.bytes)
+        FAIL(ERR_INPUT, "%d slots of %d bytes for each element of a tile, the workspace has %d bytes", slots,
+             p->compute.bytes, s->WorkspaceSizePerElemC);
+    if (p->gsu == 1 || p->joins) return ERR_OK;
     bool accumulates = p->gsu_multiple || s->pt->ComputeDataType != s->pt->DestDataType;
     if (!accumulates && p->out.bytes == 2) FAIL(ERR_INPUT, "GlobalSplitU %d would add to 16-bit D", p->gsu);
     p->workspace = accumulates;
@@ -104,6 +112,8 @@ Err host_plan(HostPlan *p, const Solution *s, const Target *t)
     TRY(check_tile(p, s));
     TRY(plan_split(p, s));
     p->direct = host_plan_is_direct(p);
+    if (p->joins && (!p->direct || !p->strided))
+        FAIL(ERR_INPUT, "sums of parts of tiles are of D's type, real, and not of arrays of pointers");
     p->pack[0] = s->HostPackA;
     p->pack[1] = s->HostPackB;
     bool converts = p->in.type != p->compute.type || p->parts == 2;

@@ -42,6 +42,7 @@ static bool derive_stream_k(Derive *d)
     if (s->StreamK && family == TARGET_AMDGCN) return check_stream_k(d);
     if (s->StreamK && family == TARGET_NVPTX && wgmma_is(s)) return true; /* rules_wgmma.c has their rules */
     if (s->StreamK) return check_own_stream_k(d);
+    if (family != TARGET_AMDGCN && s->PersistentKernel == 0) s->PersistentKernelAlongBatch = 0;
     s->StreamKAtomic = s->StreamKXCCMapping = s->DebugStreamK = 0; /* avoids duplicates */
     return true;
 }
@@ -53,6 +54,7 @@ static int32_t slot_bytes(const Derive *d)
     const bool on_amd = d->f->target->family == TARGET_AMDGCN;
     const int32_t sum = d->f->compute_bpe < 4 ? 4 : d->f->compute_bpe; /* 16-bit types are summed in f32 */
     if (on_amd && s->StreamK) return d->f->compute_bpe;                /* as Tensile has it */
+    if (d->f->target->family == TARGET_HOST && s->StreamK) return 2 * sum; /* as kernels by wgmma */
     /* threads of a ring's local split keep their own sums */
     return s->NvRing && d->f->target->family == TARGET_NVPTX && !wgmma_is(s) ? sum * s->LocalSplitU : sum;
 }

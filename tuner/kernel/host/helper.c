@@ -227,3 +227,25 @@ Err host_post_gsu(const ProblemType *pt, const Target *target, Str symbol, Buf *
     post_gsu(&t, symbol, per_group, helper_is_for_both(pt, target, symbol));
     return helper_finish(&t, 3, symbol, out);
 }
+
+/* ---- flags ---- */
+
+Err host_flags(const ProblemType *pt, const Target *target, Str symbol, Buf *out)
+{
+    HostPlan p;
+    HostText t;
+    TRY(helper_init(&t, &p, pt, target));
+    Stmts *s = &t.s;
+    host_open_kernel(&t, symbol, 0);
+    host_arg(&t, "d", 8);
+    host_arg(&t, "n", 4);
+    stmt_var(s, "uint32_t *", "flags", value_cast(s, "uint32_t *", value_reg(s, "g->d")));
+    const Expr *group = host_number(&t, KERNEL_HELPER_GROUP);
+    const Expr *end = expr_mul(&s->pool, host_int(&t, "last"), group);
+    stmt_loop(s, (Loop){.var = "i",
+                        .type = "int64_t",
+                        .start = expr_mul(&s->pool, host_int(&t, "first"), group),
+                        .limit = expr_op(&s->pool, EXPR_MIN, end, host_int(&t, "g->n"))});
+    stmt_set(s, host_element(&t, "flags", host_int(&t, "i")), value_int(s, 0));
+    return helper_finish(&t, 2, symbol, out);
+}

@@ -33,6 +33,7 @@ struct HostPlan {
     int mc, nc, kc, mt0, mt1; /* blocks, macro tile */
     int gsu;
     bool gsu_multiple;
+    bool joins;         /* a tile's parts are added up by the last one: StreamK, MultipleBufferSingleKernel */
     bool workspace;     /* d and c are the workspace: never arrays of pointers */
     bool edges;         /* false: M and N are multiples of the register tile */
     const Op *epilogue; /* the ops behind the loop over k, behind host_epilogue_read */
@@ -48,6 +49,8 @@ static inline bool host_plan_is_direct(const HostPlan *p)
 }
 /* Do partial sums stay in local memory between chunks of K (16-bit D)? */
 static inline bool host_plan_keeps_sums(const HostPlan *p) { return !p->direct && p->parts == 1; }
+/* Slots of a stream-K work-group in the workspace: for the tile that it begins with and the one it ends with. */
+enum { HOST_STREAM_SLOTS = 2 };
 /* The epilogue of the planner's numbers. */
 Epilogue host_epilogue(const HostPlan *p);
 /* Makes the plan's numbers those of the program's epilogue. ERR_INPUT: "NAME:LINE: what". name: NULL, or that

@@ -154,6 +154,10 @@ void host_args(HostText *t)
     const HostPlan *p = t->p;
     static const char *const pointers[] = {"d", "c", "a", "b"};
     for (int i = 0; i < 4; i++) host_arg(t, pointers[i], 8);
+    for (int i = 0; i < 2 && p->joins; i++) {
+        const Value *at = place(t, 8, 8);
+        stmt_define(s, "uint64_t", i ? "flags" : "slots", value_call(s, "@word", at, value_int(s, 8)));
+    }
     for (int i = 0; i < 4 && !p->strided; i++) host_arg(t, stmts_name(s, "off%s", pointers[i]), 8);
     host_arg_scalar(t, 0);
     if (p->use_beta) host_arg_scalar(t, 1);
