@@ -113,4 +113,27 @@ static Guarded guarded_new(size_t bytes, bool at_end)
 
 static void guarded_free(Guarded *g) { munmap(g->map, g->map_bytes); }
 
+/* ---- flags of a row of host_kernels.def ---- */
+
+enum {
+    GB = 1,
+    CONJ_A = 2,
+    CONJ_B = 4,
+    NO_BETA = 8,
+    FLAT = 16,
+    MULTI = 32,
+    CHUNK_BLOCKS = 64,
+    GROUP_RR = 128,
+    NO_EDGES = 256,
+    PERSISTENT = 512,
+    ALONG_BATCH = 1024,
+    STREAM_1 = 2048,
+    STREAM_2 = 4096,
+    STREAM_3 = 8192,
+    JOIN = 16384, /* GlobalSplitUAlgorithm MultipleBufferSingleKernel */
+    STREAMS = STREAM_1 | STREAM_2 | STREAM_3,
+    PARTS = STREAMS | JOIN,
+    GROUPS = 4 /* of persistent and stream-K kernels */
+};
+
 #endif

@@ -107,6 +107,7 @@ static const Base bases[] = {
     {"x86-64-v3", SGEMM,
      "{WorkGroup: [4, 8, 1], ThreadTile: [8, 4], DepthU: 32, AssertFree0ElementMultiple: 16, "
      "AssertFree1ElementMultiple: 4, AssertSummationElementMultiple: 32}"},
+    {"x86-64-v3", SGEMM, "{WorkGroup: [4, 8, 1], ThreadTile: [8, 4], DepthU: 32, PersistentKernel: 1}"},
     {"x86-64-v3", HGEMM, "{WorkGroup: [4, 8, 1], ThreadTile: [16, 4], DepthU: 32}"},
 };
 
@@ -395,13 +396,13 @@ static void test_texts(void **state)
         const char *name;
         unsigned family;
         const char *text;
-        {"StreamK", SCOPE_AMD, "honoured"},
-        {"DebugStreamK", SCOPE_AMD, "only 0 (stream-k-debug)"},
+    } cases[] = {
         {"ThreadTile", SCOPE_AMD, "honoured"},
         {"ScheduleIterAlg", SCOPE_CPU, "hint: it has no meaning there"},
         {"ClusterLocalRead", SCOPE_AMD, "hint: the compiler orders instructions"},
-        {"StreamK", SCOPE_AMD, "only 0 (amd-value)"},
-        {"StreamK", SCOPE_CPU, "only 0 (host-persistent)"},
+        {"StreamK", SCOPE_AMD, "honoured"},
+        {"StreamK", SCOPE_CPU, "honoured"},
+        {"DebugStreamK", SCOPE_AMD, "only 0 (stream-k-debug)"},
         {"WorkGroupMappingType", SCOPE_NV,
          "only B (nv-register-value); with the ring only B (nv-value); by wgmma only B (nv-value); "
          "without local memory only B (direct-value)"},

@@ -10,18 +10,6 @@
 #include "space/derive.h"
 #include "test/unit/host_values.h"
 
-enum {
-    GB = 1,
-    CONJ_A = 2,
-    CONJ_B = 4,
-    NO_BETA = 8,
-    FLAT = 16,
-    MULTI = 32,
-    CHUNK_BLOCKS = 64,
-    GROUP_RR = 128,
-    NO_EDGES = 256
-};
-
 typedef struct {
     int level;
     DataType in, out, compute;
@@ -85,7 +73,7 @@ static const void *operand(const Run *r, int t)
     return r->pt.StridedBatched ? r->mem[t].data : r->pointers[t].data;
 }
 
-static bool splits(const Run *r) { return r->row->gsu > 1; }
+static bool splits(const Run *r) { return r->row->gsu > 1 && !(r->row->flags & JOIN); }
 static bool accumulates(const Run *r)
 {
     return splits(r) && ((r->row->flags & MULTI) || r->pt.ComputeDataType != r->pt.DestDataType);
@@ -123,12 +111,38 @@ static void offsets(Run *r, int n)
     for (int i = 0; i < n && !r->pt.StridedBatched; i++) args_put(&r->args, &(uint64_t){2}, 8);
 }
 
+/* Slots of parts of tiles, and the bytes of their sums. */
+static uint64_t slots_of(const Run *r)
+{
+    uint64_t tiles = (uint64_t)ceil_div(r->m, r->s.MacroTile0) * ceil_div(r->n, r->s.MacroTile1);
+    if (!(r->row->flags & PARTS)) return 0;
+    return r->row->flags & STREAMS ? 2 * GROUPS : tiles * (uint64_t)(r->batch * r->row->gsu);
+}
+static size_t sum_bytes(const Run *r)
+{
+    return slots_of(r) * (size_t)r->s.MacroTile0 * (size_t)r->s.MacroTile1 *
+           (size_t)type_bytes((DataType)r->pt.ComputeDataType);
+}
+
+/* The workspace: sums are poisoned, flags are 0. */
+static void parts_new(Run *r, bool at_end)
+{
+    const size_t flags = slots_of(r) * 8 * 4;
+    r->workspace = guarded_new(sum_bytes(r) + flags, at_end);
+    memset(r->workspace.data, 0xff, sum_bytes(r));
+    memset(r->workspace.data + sum_bytes(r), 0, flags);
+}
+
 static void launch_main(Run *r, const int alpha[2], const int beta[2])
 {
     bool acc = accumulates(r);
     r->args.n = 0;
     for (int t = 0; t < 4; t++)
         arg_pointer(r, acc && t < 2 ? (const void *)r->workspace.data : operand(r, t));
+    if (r->row->flags & PARTS) {
+        arg_pointer(r, r->workspace.data);
+        arg_pointer(r, r->workspace.data + sum_bytes(r));
+    }
     offsets(r, 4);
     arg_scalar(r, alpha);
     if (r->pt.UseBeta) arg_scalar(r, beta);
@@ -144,6 +158,9 @@ static void launch_main(Run *r, const int alpha[2], const int beta[2])
     grid[0] = ceil_div(r->m, r->s.MacroTile0),
     grid[1] = ceil_div(r->n, r->s.MacroTile1) * (uint32_t)r->row->gsu;
     grid[2] = (uint32_t)r->batch;
+    const int flags = r->row->flags;
+    if (flags & (PERSISTENT | STREAMS)) grid[0] = GROUPS, grid[1] = 1;
+    if (flags & (ALONG_BATCH | STREAMS)) grid[2] = 1;
     run_groups(r, r->main, grid, r->local_bytes);
 }
 
@@ -306,7 +323,10 @@ static void run_size(Run *r, const int *size, bool at_end, const int alpha[2], c
     if (!reads_c) memset(r->mem[1].data, 0xff, (size_t)(r->elements[1] * type_bytes(r->row->out)));
     size_t ws = (size_t)(r->m * r->n * r->batch * type_bytes((DataType)r->pt.ComputeDataType)) *
                 (size_t)(r->row->flags & MULTI ? r->row->gsu : 1);
-    r->workspace = guarded_new(accumulates(r) ? ws : 0, at_end);
+    if (r->row->flags & PARTS)
+        parts_new(r, at_end);
+    else
+        r->workspace = guarded_new(accumulates(r) ? ws : 0, at_end);
     if (accumulates(r)) memset(r->workspace.data, 0xff, ws);
     if (splits(r) && !(r->row->flags & MULTI)) launch_beta_only(r, beta);
     launch_main(r, alpha, beta);
@@ -353,7 +373,16 @@ static void row_solution(const Row *w, ProblemType *pt, Solution *s)
     s->HostRepeatM = w->rep_m, s->HostRepeatN = w->rep_n;
     s->HostPackA = w->pack_a, s->HostPackB = w->pack_b;
     s->GlobalSplitU = w->gsu;
-    s->GlobalSplitUAlgorithm = w->flags & MULTI ? GSUA_MULTIPLE : GSUA_SINGLE;
+    s->GlobalSplitUAlgorithm = w->flags & MULTI  ? GSUA_MULTIPLE
+                               : w->flags & JOIN ? GSUA_SINGLE_KERNEL
+                                                 : GSUA_SINGLE;
+    s->PersistentKernel = (w->flags & PERSISTENT) != 0;
+    s->PersistentKernelAlongBatch = (w->flags & ALONG_BATCH) != 0;
+    s->StreamK = w->flags & STREAM_1 ? 1 : w->flags & STREAM_2 ? 2 : w->flags & STREAM_3 ? 3 : 0;
+    if (w->flags & PARTS) {
+        s->GlobalAccumulation = GACC_PARTIALS;
+        s->WorkspaceSizePerElemC = type_bytes(w->compute) * (w->flags & JOIN ? w->gsu : 2);
+    }
     s->GlobalSplitUSummationAssignmentRoundRobin = !(w->flags & CHUNK_BLOCKS);
     s->GlobalSplitUWorkGroupMappingRoundRobin = (w->flags & GROUP_RR) != 0;
     s->WorkGroupMapping = w->wgm;
@@ -385,7 +414,7 @@ static void *build_level(const Target *t, const char *dir, const char *cc)
         if (kernels[i].level != t->isa[0]) continue;
         row_solution(&kernels[i], &pt, &s);
         assert_ok(kernel_emit(&s, t, symbol_of(name, i, "main"), &text));
-        if (kernels[i].gsu < 2) continue;
+        if (kernels[i].gsu < 2 || kernels[i].flags & JOIN) continue;
         bool ga = (kernels[i].flags & MULTI) || pt.ComputeDataType != pt.DestDataType;
         assert_ok(kernel_emit_beta_only(&pt, t, ga, symbol_of(name, i, "beta"), &text));
         assert_ok(kernel_emit_post_gsu(&pt, t, symbol_of(name, i, post_name(&kernels[i])), &text));
@@ -529,6 +558,9 @@ static void test_refusals(void **state)
     refused(&w, "x86-64-v3", "VectorWidth 16 needs 512-bit vectors");
     w.tt1 = 20;
     refused(&w, "x86-64-v4", "register tile of 40 vectors");
+    w = kernels[0];
+    w.flags = STREAM_1, w.gsu = 2;
+    refused(&w, "x86-64-v4", "StreamK 1 have GlobalSplitU 1, not 2");
     w = kernels[2];
     w.pack_a = 0;
     refused(&w, "x86-64-v4", "HostPackA 0");

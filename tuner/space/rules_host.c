@@ -55,11 +55,11 @@ static bool check_parameters(Derive *d)
         REJECT(d, HOST_EDGE_NONE, s->AssertFree0ElementMultiple, s->AssertFree1ElementMultiple,
                s->ThreadTile0, s->ThreadTile1);
     if (!check_only(d, ONLY_CPU)) return false;
-    if (s->PersistentKernel && s->GlobalSplitU > 1) REJECT(d, HOST_PERSISTENT, s->PersistentKernel, s->GlobalSplitU);
+    if (s->PersistentKernel && s->GlobalSplitU > 1)
+        REJECT(d, HOST_PERSISTENT, s->PersistentKernel, s->GlobalSplitU);
     if (s->StreamK && s->StreamKAtomic) REJECT(d, HOST_ADDS, s->StreamKAtomic);
-    if (s->GlobalAccumulation == GACC_PARTIALS &&
-        (d->f->dest != d->f->compute || is_complex(d->f->compute) || is_16bit(d->f->compute) ||
-         !d->f->strided_batched))
+    if (s->GlobalAccumulation == GACC_PARTIALS && (d->f->dest != d->f->compute || is_complex(d->f->compute) ||
+                                                   is_16bit(d->f->compute) || !d->f->strided_batched))
         REJECT(d, HOST_JOIN, d->f->dest, d->f->compute);
     if (s->InnerUnroll * s->LocalSplitU > 64) REJECT(d, HOST_UNROLL, s->InnerUnroll, s->LocalSplitU);
     if (!s->LoopTail && s->AssertSummationElementMultiple % s->DepthU)

@@ -301,8 +301,8 @@ static void part_call(HostText *t, const WalkSlots *slots, const Expr *next_slot
     const Value *sums = value_cast(s, "@TC *", value_reg(s, "slots")),
                 *flags = value_cast(s, "uint32_t *", value_reg(s, "flags"));
     stmt_define(s, "@Parts", "q",
-                value_list(s, sums, flags, value_reg(s, "part"), value_reg(s, "parts"),
-                           value_reg(s, "slot"), value_reg(s, "next_slot")));
+                value_list(s, sums, flags, value_reg(s, "part"), value_reg(s, "parts"), value_reg(s, "slot"),
+                           value_reg(s, "next_slot")));
     stmt_call(s, "@group_part", value_reg(s, "g"), value_reg(s, "x"), value_reg(s, "y"), value_reg(s, "z"),
               value_reg(s, "first_chunk"), value_reg(s, "step"), value_reg(s, "chunks_here"),
               value_op(s, VALUE_ADDRESS, value_reg(s, "q"), NULL), value_reg(s, "la"), value_reg(s, "lb"),

@@ -49,7 +49,7 @@ static inline bool host_plan_is_direct(const HostPlan *p)
 }
 /* Do partial sums stay in local memory between chunks of K (16-bit D)? */
 static inline bool host_plan_keeps_sums(const HostPlan *p) { return !p->direct && p->parts == 1; }
-/* Slots of a stream-K work-group in the workspace: for the tile that it begins with and the one it ends with. */
+/* Slots of a stream-K work-group: for the tile that it begins with and for the one that it ends with. */
 enum { HOST_STREAM_SLOTS = 2 };
 /* The epilogue of the planner's numbers. */
 Epilogue host_epilogue(const HostPlan *p);
