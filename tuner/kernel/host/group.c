@@ -361,7 +361,7 @@ static void open_groups(HostText *t)
     stmt_define(s, "uint32_t", "groups", groups);
     stmt_define(s, "uint32_t", "group", value_cast(s, "uint32_t", value_op(s, VALUE_MOD, id, groups)));
     stmt_define(s, "uint32_t", "z_of_group", value_cast(s, "uint32_t", value_op(s, VALUE_DIV, id, groups)));
-    HOST_UNUSED(t, "z_of_group");
+    HOST_UNUSED(t, "z_of_group", "group", "groups");
 }
 
 /* PersistentKernel: a work-group takes tiles group, group + groups, ... */
