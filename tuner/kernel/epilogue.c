@@ -89,6 +89,7 @@ Op *epilogue_ops(Program *p, const Epilogue *e)
 {
     List l = {.p = p, .e = e};
     if (e->across) push(&l, OP_REDUCE_TILE, "acc", NULL, NULL)->across = e->across;
+    if (e->grid) push(&l, OP_REDUCE_TILE, "acc", NULL, NULL)->across = ACROSS_GRID;
     const char *x = push_sums(&l);
     if (e->scales) push(&l, OP_SCALE_TILE, x, NULL, NULL)->scalar = SCALAR_ALPHA;
     if (e->reads_c) push_c(&l, x);
@@ -109,7 +110,8 @@ static bool is_tile(const Program *p, int tile, const char *name)
 static void note(const Program *p, const Op *o, Epilogue *e)
 {
     const bool sums = is_tile(p, o->tile[0], "sums"), to_d = is_tile(p, o->tile[0], "d");
-    if (o->across) e->across = o->across;
+    if (o->across == ACROSS_GRID) e->grid = true;
+    if (o->across && o->across != ACROSS_GRID) e->across = o->across;
     if (o->kind == OP_SCALE_TILE) e->scales = true;
     if (o->kind == OP_LOAD_TILE) e->reads_c = true, e->staged = e->staged || !is_tile(p, o->tile[0], "reg_c");
     if (o->kind == OP_ATOMIC_ADD_TILE) e->adds = true;

@@ -1,5 +1,5 @@
-/* The epilogue: the ops behind the loop over K, from the sums of products to D. They stand in the program like
- * all others, and lowerings walk them; nothing about the epilogue is taken from elsewhere.
+/* The epilogue: the ops behind the loop over K, from the sums of products to D. They stand in the program
+ * like all others, and lowerings walk them; nothing about the epilogue is taken from elsewhere.
  *
  *     reduce_tile %acc across group         adds up the sums of parts of K
  *     scale_tile %acc by alpha
@@ -8,9 +8,9 @@
  *     convert_tile %reg_d <- %acc           to the type of %d
  *     store_tile %d <- %reg_d guard m n
  *
- * `store_tile %d <- %reg_d parts`: %d is the workspace, where each part of K has a matrix. Kernels that add to
- * D in place end with `atomic_add_tile %d <- %acc` instead of the last two. Where the copy engine moves C and
- * D, %local_d takes the place of %reg_c, and D is stored there first.
+ * `store_tile %d <- %reg_d parts`: %d is the workspace, where each part of K has a matrix. Kernels that add
+ * to D in place end with `atomic_add_tile %d <- %acc` instead of the last two. Where the copy engine moves C
+ * and D, %local_d takes the place of %reg_c, and D is stored there first.
  *
  * On the host, where the register tile's sums are those of a chunk of K, `carry_tile %c <- %d` ends a chunk:
  * those behind it add to what it has stored. Sums that are converted go to local memory first (`store_tile
@@ -28,7 +28,8 @@ typedef enum { SUMS_IN_REGISTERS, SUMS_STORED, SUMS_ADDED } SumsIn;
 
 /* What the planner knows of an epilogue. The ops are made from it, and lowerings see the ops. */
 typedef struct {
-    Across across; /* parts of K that are added up */
+    Across across; /* parts of K of a work-group or a cluster that are added up */
+    bool grid;     /* then those of work-groups of the grid, across ACROSS_GRID, through a workspace */
     bool scales;   /* by alpha */
     bool reads_c;  /* beta * C is added */
     bool adds;     /* D is added to in place */

@@ -11,10 +11,10 @@ Epilogue gpu_epilogue(const GpuPlan *p)
 {
     const bool cluster = p->walk.members > 1;
     const bool adds = p->adds_shares || (p->gsu > 1 && !p->gsu_multiple && !p->partial_sums);
-    return (Epilogue){.across = p->partial_sums ? ACROSS_GRID
-                                : cluster       ? ACROSS_CLUSTER
-                                : p->lsu > 1    ? ACROSS_GROUP
-                                                : ACROSS_NONE,
+    return (Epilogue){.across = cluster      ? ACROSS_CLUSTER
+                                : p->lsu > 1 ? ACROSS_GROUP
+                                             : ACROSS_NONE,
+                      .grid = p->partial_sums,
                       .scales = !p->gsu_multiple,
                       .reads_c = p->use_beta && !adds && !p->gsu_multiple,
                       .adds = adds,
@@ -35,7 +35,8 @@ Err gpu_epilogue_read(Program *p, const char *name)
     plan->epilogue = ops;
     plan->gsu = p->walk.split;
     plan->gsu_multiple = e.parts;
-    plan->partial_sums = e.across == ACROSS_GRID;
+    plan->partial_sums = e.grid;
+    plan->adds_shares = e.adds && p->walk.stream_k;
     plan->groups.engine_store = e.staged;
     plan->out = gpu_type(e.written);
     p->gpu = plan;

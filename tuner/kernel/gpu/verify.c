@@ -301,10 +301,10 @@ static Err epilogue(const Program *p, const char *name)
     const GpuPlan *plan = p->gpu;
     TRY(epilogue_read(p, plan->epilogue, name, &e));
     const Across parts = p->walk.members > 1 ? ACROSS_CLUSTER : plan->lsu > 1 ? ACROSS_GROUP : ACROSS_NONE;
-    if (e.across != parts && (e.across != ACROSS_GRID || parts))
+    if (e.across != parts)
         FAIL(ERR_INPUT, "%s: the epilogue adds up no parts across '%s', but across '%s'", name, across[parts],
              across[e.across]);
-    if (p->walk.split > 1 && !e.adds && !e.parts && e.across != ACROSS_GRID && e.across != ACROSS_CLUSTER)
+    if (p->walk.split > 1 && !e.adds && !e.parts && !e.grid && e.across != ACROSS_CLUSTER)
         FAIL(ERR_INPUT, "%s: walk split %d, but the epilogue stores one part", name, p->walk.split);
     for (const Op *o = plan->epilogue; o; o = o->next) {
         const unsigned guards = gpu_guards(p, o, PHASE_ALL);

@@ -17,7 +17,7 @@ HostLocal host_plan_local(const HostPlan *p)
  * begin with alpha 1 and beta 0, and with beta 1 and C in D's place (group.c). */
 Epilogue host_epilogue(const HostPlan *p)
 {
-    return (Epilogue){.across = p->joins ? ACROSS_GRID : ACROSS_NONE,
+    return (Epilogue){.grid = p->joins,
                       .scales = true,
                       .reads_c = true,
                       .parts = p->gsu > 1 && p->gsu_multiple,
@@ -49,13 +49,13 @@ Err host_epilogue_read(Program *p, const char *name)
     *plan = *p->host;
     plan->epilogue = loop->next;
     plan->gsu = p->walk.split, plan->gsu_multiple = e.parts;
-    plan->joins = e.across == ACROSS_GRID;
+    plan->joins = e.grid;
     plan->out = host_type(e.written);
     plan->direct = host_plan_is_direct(plan);
     p->host = plan;
     const Epilogue own = host_epilogue(plan);
     if (!plan->out.c || e.scales != own.scales || e.reads_c != own.reads_c || e.adds || e.staged ||
-        e.across != own.across || e.role)
+        e.across || e.role)
         FAIL(ERR_INPUT, "%s%sthis epilogue is none of a host kernel", name ? name : "", name ? ": " : "");
     if (e.sums != own.sums)
         FAIL(ERR_INPUT, "%s%sthe place of the sums does not go with the types %s and %s", name ? name : "",
