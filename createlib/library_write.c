@@ -150,7 +150,8 @@ static Err emit_solution_with(Emit *e, const LibrarySolution *s, Str operation, 
     emit_map(e, 11, false);
     emit_key_bool(e, "debugKernel", false);
     emit_cstr(e, "hardwarePredicate");
-    emit_type_only(e, "TruePred");
+    /* other hosts do not pass the words of the work-group order; ours looks at workGroupMappingDim instead */
+    emit_type_only(e, s->s->WorkGroupMappingDim >= 0 ? "FalsePred" : "TruePred");
     emit_key_map(e, "ideals", s->ideals);
     emit_key_int(e, "index", s->index);
     emit_key_int(e, "libraryLogicIndex", s->logic_index);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "problem/part.h"
 #include "client/runtime/library_priv.h"
 
 const char *select_why_name(SelectWhy why)
@@ -26,6 +27,7 @@ static Err library_new(const char *name, const char *dir, const Hardware *hw, Li
     lib->suffix = str_ends(str_from(name), ".yaml") ? ".yaml" : ".dat";
     lib->hw = *hw;
     lib->hw.arch = arena_dup(&lib->arena, hw->arch);
+    lib->device = part_traffic(hw->arch, hw->n_cu);
     if (dir) lib->dir = arena_dup(&lib->arena, str_from(dir)).s;
     if (!lib->cache || !lib->name || !lib->hw.arch.s || (dir && !lib->dir))
         FAIL(ERR_FAILED, "out of memory for library '%s'", name);

@@ -16,8 +16,10 @@
 #define CLIENT_RUNTIME_LIBRARY_H
 
 #include "client/runtime/tensor_map.h"
+#include "problem/mapping.h"
 #include "problem/helper_name.h"
 #include "problem/predicate.h"
+#include "problem/traffic.h"
 
 typedef struct Library Library;
 
@@ -35,6 +37,9 @@ typedef struct {
     bool gsu_round_robin;  /* extension "globalSplitUWorkGroupMappingRoundRobin" */
     bool dependent_launch; /* extension "dependentLaunch": the kernel waits for the launches in front of it */
     int32_t cluster[3];    /* extension "cluster": work-groups of a cluster along M, N and K; else 1 */
+    /* extensions "workGroupMappingDim": -1: the order is part of the kernel; 0, 1: it is an argument, for
+     * bands along M or N; "workGroupMappingXCC", "-XCCGroup", "-XCCChunk": as params.def has them */
+    int32_t mapping_dim, mapping_xcc, mapping_group, mapping_chunk;
     uint8_t n_tensor_maps; /* extension "tensorMaps" */
     const TensorMapSpec *tensor_map;
 } SizeMapping;
@@ -51,9 +56,11 @@ typedef struct {
     uint8_t f32_xdl, compute_type;
     bool use_beta, high_precision_accumulate, use_initial_strides_ab, use_initial_strides_cd, strided_batched;
     bool stochastic_rounding, fp16_alt, fp16_alt_round;
-    bool hardware_ok;    /* hardwarePredicate is true on this Library's hardware */
-    int64_t n_cu;        /* of this Library's hardware */
-    bool task_workspace; /* taskPredicate is WorkspaceCheck */
+    bool hardware_ok;            /* hardwarePredicate is true on this Library's hardware */
+    int64_t n_cu;                /* of this Library's hardware */
+    bool task_workspace;         /* taskPredicate is WorkspaceCheck */
+    const TrafficDevice *device; /* this Library's hardware */
+    Mapping mapping; /* the order's numbers on this Library's hardware; wgm 0: by the traffic model */
     SizeMapping map;
     const PredOp *problem_pred;
     char beta_only[HELPER_NAME_MAX]; /* name of the beta-only kernel: "Cijk_S", "Cijk_S_GA" */

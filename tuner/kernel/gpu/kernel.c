@@ -26,7 +26,9 @@ static const WalkNames names = {.group = {"@group_x()", "@group_y()", "@group_z(
                                 .tiles_m = "tiles_m",
                                 .tiles_n = "tiles_n",
                                 .batch = "size_batch",
-                                .stagger_mask = "stagger_mask"};
+                                .stagger_mask = "stagger_mask",
+                                .mapping = "mapping",
+                                .mapping_chunk = "mapping_chunk"};
 
 void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out)
 {
