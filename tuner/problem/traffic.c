@@ -284,7 +284,7 @@ Traffic traffic_count(const TrafficDevice *d, const TrafficGrid *g, const Mappin
     Order o;
     order_init(&o, g, m);
     const int64_t waves = (o.n + d->cus - 1) / d->cus,
-                  count = most_waves > 0 ? least(most_waves, waves) : waves;
+                  count = least(most_waves > 0 ? most_waves : TRAFFIC_WAVES_MAX, waves);
     double l2[2] = {0, 0}, llc[2] = {0, 0};
     for (int64_t i = 0; i < count; i++) {
         const int64_t wave =

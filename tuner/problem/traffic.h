@@ -39,7 +39,9 @@ typedef struct {
 TrafficSet traffic_set(const TrafficGrid *g, const Mapping *m, int64_t from, int64_t to, int32_t dies,
                        int32_t die);
 
-/* Sums over all waves. most_waves > 0: that many waves and one die in each stand for the others. */
+/* Sums over all waves; of more than TRAFFIC_WAVES_MAX that many, evenly spaced, stand for the others.
+ * most_waves > 0: that many waves and one die in each do. */
+enum { TRAFFIC_WAVES_MAX = 1 << 13 };
 Traffic traffic_count(const TrafficDevice *d, const TrafficGrid *g, const Mapping *m, int64_t most_waves);
 /* The longer of the times that both caches need. */
 double traffic_seconds(const TrafficDevice *d, const Traffic *t);
@@ -49,7 +51,7 @@ double traffic_seconds(const TrafficDevice *d, const Traffic *t);
  * the hardware has them, regrouped by die, and regrouped by die within a wave. */
 enum { TRAFFIC_ORDERS_MAX = 128 };
 bool traffic_order(const TrafficDevice *d, const TrafficGrid *g, int i, Mapping *out);
-/* The order with the least time, by counting every wave. */
+/* The order with the least time, by counting waves as traffic_count does. */
 Mapping traffic_best(const TrafficDevice *d, const TrafficGrid *g);
 /* The same for a call at run time, in about a microsecond: 5 waves are counted, of orders that regroup within
  * a wave, or on a GPU with one die of the sizes alone. */
