@@ -318,12 +318,9 @@ MappingSource launch_mapping(const LibSolution *s, const Contraction *p, Mapping
 /* The words of the work-group order, behind all other arguments of the kernel. */
 static void put_order(const Main *m)
 {
-    Mapping order;
+    Mapping order = m->in->mapping;
     if (m->s->map.mapping_dim < 0) return;
-    if (m->in->mapping)
-        order = *m->in->mapping;
-    else
-        launch_mapping(m->s, m->p, &order);
+    if (!order.wgm) launch_mapping(m->s, m->p, &order);
     put_u32(m->args, mapping_word(&order));
     put_u32(m->args, mapping_chunk_word(&order));
 }

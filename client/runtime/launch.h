@@ -39,8 +39,7 @@ typedef struct {
     int64_t offset_a, offset_b, offset_c, offset_d;
     uint32_t rnd_seed;
     const TensorMapEncoder *maps; /* NULL: tensor maps are zeros (selection without a device) */
-    /* The work-group order of kernels that take it as an argument; NULL: launch_mapping's choice. */
-    const Mapping *mapping;
+    Mapping mapping; /* work-group order of kernels that take it as an argument; wgm 0: launch_mapping's */
 } LaunchInputs;
 
 /* Numbers of the device, and settings of StreamK and persistent kernels. Zeroed: defaults. */
@@ -68,8 +67,6 @@ bool launch_part(const Contraction *p, const LibSolution *s, const LaunchInputs 
  * tensor map. */
 Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
                  LaunchList *out);
-/* Where the numbers of a launch's work-group order come from. */
-typedef enum { MAPPING_FIXED, MAPPING_TUNED, MAPPING_MODEL, MAPPING_GIVEN } MappingSource;
 /* The tiles of a problem for the traffic model. */
 TrafficGrid launch_traffic(const LibSolution *s, const Contraction *p);
 /* The order of a solution on a problem: the one that its file gives, or where that says so the choice of the

@@ -15,6 +15,12 @@ const char *select_why_name(SelectWhy why)
     return names[why];
 }
 
+const char *mapping_source_name(MappingSource source)
+{
+    static const char *const names[] = {"fixed", "tuned", "model", "given"};
+    return names[source];
+}
+
 static Err library_new(const char *name, const char *dir, const Hardware *hw, Library **out)
 {
     Library *lib = calloc(1, sizeof *lib);

@@ -67,6 +67,10 @@ typedef struct {
     char post_gsu[HELPER_NAME_MAX];  /* "Cijk_S_PostGSU" */
 } LibSolution;
 
+/* Where the numbers of a launch's work-group order come from: they are part of the kernel, of the file, the
+ * choice of the traffic model, or the caller's. */
+typedef enum { MAPPING_FIXED, MAPPING_TUNED, MAPPING_MODEL, MAPPING_GIVEN } MappingSource;
+
 typedef enum { WHY_NONE, WHY_EXACT, WHY_NEAREST, WHY_ROW, WHY_TREE, WHY_GRANULARITY, WHY_MODEL } SelectWhy;
 
 typedef struct {
@@ -78,6 +82,8 @@ typedef struct {
     int64_t key[4];  /* the table's size, first elements */
     double distance; /* by the table's distance function; 0 when exact */
     double speed;    /* of the table's entry; WHY_MODEL: predicted GFlops */
+    MappingSource mapping_source;
+    Mapping mapping; /* MAPPING_FIXED: zeros */
 } Selection;
 
 /* Reads the file for this hardware. Placeholders are searched in the file's directory. */
@@ -122,5 +128,6 @@ Err library_select(Library *lib, const Contraction *p, Selection *out);
 Err library_select_uncached(Library *lib, const Contraction *p, Selection *out);
 
 const char *select_why_name(SelectWhy why); /* "exact", "nearest", ... */
+const char *mapping_source_name(MappingSource source); /* "fixed", "tuned", "model", "given" */
 
 #endif

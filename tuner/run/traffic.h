@@ -1,5 +1,5 @@
-/* `tuner traffic`: what each work-group order makes a GPU's dies and its last-level cache read, and pictures of
- * the tiles that each die has. */
+/* `tuner traffic`: what each work-group order makes a GPU's dies and its last-level cache read, and pictures
+ * of the tiles that each die has. */
 #ifndef RUN_TRAFFIC_H
 #define RUN_TRAFFIC_H
 
