@@ -29,6 +29,7 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
 {
     const ProblemType *pt = s->pt;
     *out = (LibSolution){.name = name,
+                         .symbol = name,
                          .use_beta = pt->UseBeta,
                          .strided_batched = pt->StridedBatched,
                          .compute_type = (uint8_t)pt->ComputeDataType};

@@ -435,7 +435,7 @@ static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, L
     Args args;
     Main here = *m;
     here.args = &args;
-    TRY(call_add(out, CALL_MAIN, m->s->name, m->g->grid, (uint32_t)(wg[0] * wg[1] * wg[2]), &args));
+    TRY(call_add(out, CALL_MAIN, m->s->symbol, m->g->grid, (uint32_t)(wg[0] * wg[1] * wg[2]), &args));
     if (m->s->map.preload_kernargs && !m->s->map.source_kernel)
         main_args_preload(&here, hw);
     else

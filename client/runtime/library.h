@@ -45,7 +45,8 @@ typedef struct {
 } SizeMapping;
 
 typedef struct {
-    const char *name;    /* kernel symbol */
+    const char *name;
+    const char *symbol;  /* of the kernel: extension "kernelName", else the name */
     int64_t index;       /* global, as in the file */
     int64_t logic_index; /* -1 when absent */
     uint32_t number;     /* 0, 1, 2..: an index for arrays of the caller */

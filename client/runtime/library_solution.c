@@ -161,7 +161,7 @@ static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
 /* ---- the solution ---- */
 
 typedef struct {
-    Str name;
+    Str name, kernel;
     int64_t index, logic_index;
 } SolutionFields;
 
@@ -175,6 +175,7 @@ static const Field solution_fields[] = {
     FIELD("ideals", OTHER, false, 0, 0, PART_NO_MATTER, 0),
     FIELD("index", I64, true, 0, AT(index), 0, INT64_MAX - 1),
     FIELD("info", OTHER, false, 0, 0, PART_NO_MATTER, 0),
+    FIELD("kernelName", TEXT, false, 0, AT(kernel), 0, 4096),
     FIELD("libraryLogicIndex", I64, false, 0, AT(logic_index), -1, INT64_MAX),
     FIELD("linearModel", OTHER, false, 0, 0, PART_NO_MATTER, 0),
     FIELD("name", TEXT, true, 0, AT(name), 0, 4096),
@@ -230,7 +231,10 @@ Err solution_read(FileReader *r, const Node *n, LibSolution *s)
     TRY(fields_read(r->name, "solution", n, solution_fields, N_FIELDS(solution_fields), &f));
     f.name = arena_dup(r->arena, f.name);
     TRY_ALLOC(f.name.s);
+    f.kernel = f.kernel.n ? arena_dup(r->arena, f.kernel) : f.name;
+    TRY_ALLOC(f.kernel.s);
     *s = (LibSolution){.name = f.name.s,
+                       .symbol = f.kernel.s,
                        .index = f.index,
                        .logic_index = f.logic_index,
                        .n_cu = r->lib->hw.n_cu,

@@ -345,7 +345,7 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selecti
         TRY(launch_build(&part.problem, s.solution, &part.in, &t->launch_hw, &list));
         n_kernels += (int)list.n;
     }
-    *out = (tuner_selection){.kernel = s.solution->name,
+    *out = (tuner_selection){.kernel = s.solution->symbol,
                              .solution_index = s.solution->index,
                              .why = g->solution_index > 0 ? "index" : select_why_name(s.why),
                              .fallback = s.fallback,

@@ -41,6 +41,16 @@ void order_along_n(Solution *s)
     if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
 }
 
+bool solution_shares_kernel(const Solution *s, Solution *out)
+{
+    if (s->WorkGroupMappingDim < 0 || s->custom) return false;
+    *out = *s;
+    out->WorkGroupMapping = 0;
+    out->WorkGroupMappingXCC = 1;
+    out->WorkGroupMappingXCCGroup = out->WorkGroupMappingXCCChunk = 0;
+    return true;
+}
+
 void order_finish(Solution *s)
 {
     for (int i = PARAM_WorkGroupMappingDim; i <= PARAM_WorkGroupMappingXCCChunk; i++) {
