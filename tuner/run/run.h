@@ -127,6 +127,7 @@ const char *run_compiler(Run *r);
 Err step_device(Run *r);  /* target, device, toolchain */
 Err step_fork(Run *r);    /* configs to groups of variants */
 Err step_search(Run *r);  /* where SearchMethod asks for it: chooses the variants of every group */
+Err step_order(Run *r);   /* further work-group orders of the best kernels, as variants */
 Err step_plan(Run *r);    /* candidates, sizes and rejections to the store */
 Err step_build(Run *r);   /* sources, objects, code objects of every group */
 Err step_write(Run *r);   /* library, ini, run.sh, cache.yaml of every group */

@@ -161,7 +161,16 @@ static Err names_min(Run *r, Group *g, Buf *name)
 {
     Namer namer;
     TRY(namer_init(&namer, &g->problem->pt));
-    for (size_t i = 0; i < g->n_variants; i++) namer_note(&namer, &g->variant[i].s);
+    for (size_t i = 0; i < g->n_variants; i++) {
+        Solution shared;
+        namer_note(&namer, &g->variant[i].s);
+        if (!solution_shares_kernel(&g->variant[i].s, &shared)) continue;
+        namer_note(&namer, &shared);
+        if (!r->config->globals.WorkGroupMappingSweep) continue;
+        /* names of kernels must not change when a sweep adds solutions */
+        shared.WorkGroupMappingXCC = shared.WorkGroupMappingXCCGroup = -1;
+        namer_note(&namer, &shared);
+    }
     return names_put(r, g, &(Names){.namer = &namer}, name);
 }
 

@@ -17,7 +17,8 @@ static Err solutions_of(Run *r, const Group *g, const Solution ***solutions, Str
     *solutions = ARENA_ARRAY(&r->arena, g->n_columns, const Solution *);
     *names = ARENA_ARRAY(&r->arena, g->n_columns, Str);
     *kernels = ARENA_ARRAY(&r->arena, g->n_columns, Str);
-    if (!*solutions || !*names || !*kernels) FAIL(ERR_FAILED, "out of memory for %zu solutions", g->n_columns);
+    if (!*solutions || !*names || !*kernels)
+        FAIL(ERR_FAILED, "out of memory for %zu solutions", g->n_columns);
     for (size_t i = 0; i < g->n_columns; i++) {
         (*solutions)[i] = &g->variant[g->column[i]].s;
         (*names)[i] = g->variant[g->column[i]].name;

@@ -112,8 +112,8 @@ bool param_has_one_value(const Param *p);
 
 /* The row of effect.def, or NULL. */
 const ParamOnly *param_only(const Param *p, unsigned where);
-/* Whether the work-group order of s is an argument: then *out is the solution of which the kernel is made, for
- * all solutions that differ in the order's numbers only. */
+/* Whether the work-group order of s is an argument: then *out is the solution of which the kernel is made,
+ * for all solutions that differ in the order's numbers only. */
 bool solution_shares_kernel(const Solution *s, Solution *out);
 
 /* Prints what a family (SCOPE_AMD, SCOPE_NV, SCOPE_CPU) does with p: "honoured", "hint: why", "only 0
