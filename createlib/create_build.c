@@ -17,10 +17,12 @@ static Err emit_text(Create *c, CreateUnit *u, Buf *out)
 {
     const Target *t = target_find(str_from(u->target->name)); /* without a setting */
     char symbol[KERNEL_SYMBOL_BYTES];
+    Solution shared;
+    const Solution *s = u->s && solution_shares_kernel(u->s, &shared) ? &shared : u->s;
     u->linked = u->symbol;
-    if (u->s && target_family(u->target)->is_gpu) return kernel_emit(u->s, t, u->symbol, out);
+    if (u->s && target_family(u->target)->is_gpu) return kernel_emit(s, t, u->symbol, out);
     if (u->s) {
-        TRY(kernel_emit_unnamed(u->s, t, out, symbol));
+        TRY(kernel_emit_unnamed(s, t, out, symbol));
         u->linked = arena_dup(&c->a, str_from(symbol));
         TRY_ALLOC(u->linked.s);
         return ERR_OK;
@@ -65,7 +67,7 @@ static const CreateUnit *unit_for(const Create *c, const CreateLogic *l, size_t 
         const Target *one = v ? c->variant.v[v - 1] : t;
         if (v && target_find(str_from(one->name)) != t) continue;
         buf_reset(&key);
-        buf_printf(&key, "%.*s %s", STR_ARG(l->part.solution[i].name), one->name);
+        buf_printf(&key, "%.*s %s", STR_ARG(l->part.solution[i].kernel), one->name);
         const int64_t *at = buf_check(&key) ? NULL : map_get(&c->by_symbol, buf_view(&key));
         if (at && *at) found = &c->unit.v[*at - 1];
     }

@@ -10,18 +10,28 @@
 
 /* ---- names ---- */
 
-static Err name_solution(Create *c, Namer *namer, const SerialNamer *serial, CreateLogic *l, size_t i)
+static Err name_of(Create *c, Namer *namer, const SerialNamer *serial, const Solution *s, Str *out)
 {
     Buf b;
     buf_init(&b);
     if (serial)
-        serial_name(serial, &l->state[i], &b);
+        serial_name(serial, s, &b);
     else
-        solution_name(namer, &l->state[i], NAME_KERNEL, &b);
-    l->part.solution[i].name = arena_dup(&c->a, buf_view(&b));
+        solution_name(namer, s, NAME_KERNEL, &b);
+    *out = arena_dup(&c->a, buf_view(&b));
     buf_fini(&b);
-    TRY_ALLOC(l->part.solution[i].name.s);
+    TRY_ALLOC(out->s);
     return ERR_OK;
+}
+
+static Err name_solution(Create *c, Namer *namer, const SerialNamer *serial, CreateLogic *l, size_t i)
+{
+    LibrarySolution *s = &l->part.solution[i];
+    Solution shared;
+    TRY(name_of(c, namer, serial, &l->state[i], &s->name));
+    s->kernel = s->name;
+    return solution_shares_kernel(&l->state[i], &shared) ? name_of(c, namer, serial, &shared, &s->kernel)
+                                                         : ERR_OK;
 }
 
 static Err name_all(Create *c, Namer *all, SerialNamer *serial)
@@ -47,6 +57,9 @@ static Err note_all(Create *c, Namer *all, SerialNamer *serial)
             if (l->solution[j].why.n) continue;
             namer_note(all, &l->state[j]);
             if (serial) TRY(serial_namer_note(serial, &l->state[j]));
+            Solution shared;
+            if (serial && solution_shares_kernel(&l->state[j], &shared))
+                TRY(serial_namer_note(serial, &shared));
         }
     }
     return serial ? serial_namer_done(serial) : ERR_OK;
@@ -241,7 +254,7 @@ static Err plan_solution(Create *c, CreateLogic *l, size_t i, const Target *t, S
 {
     const Solution *s = &l->state[i];
     HelperKernel helper[HELPERS_MAX];
-    CreateUnit u = {.symbol = l->part.solution[i].name, .target = t, .s = s};
+    CreateUnit u = {.symbol = l->part.solution[i].kernel, .target = t, .s = s};
     size_t n;
     TRY(kernel_helpers(&c->a, s, helper, &n));
     for (size_t j = 0; j < n && !why->n; j++) TRY(check_shared(c, &helper[j], s->pt, t, why));

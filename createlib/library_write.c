@@ -147,12 +147,15 @@ static Err emit_solution_with(Emit *e, const LibrarySolution *s, Str operation, 
 {
     const PredOp *pred = NULL;
     TRY(pred_from_solution(scratch, s->s, s->checks_k, operation, &pred));
-    emit_map(e, 11, false);
+    const bool shares = s->kernel.s && !str_eq(s->kernel, s->name);
+    emit_map(e, shares ? 12 : 11, false);
     emit_key_bool(e, "debugKernel", false);
     emit_cstr(e, "hardwarePredicate");
-    emit_type_only(e, "TruePred");
+    /* other hosts do not pass the words of the work-group order; ours looks at workGroupMappingDim instead */
+    emit_type_only(e, s->s->WorkGroupMappingDim >= 0 ? "FalsePred" : "TruePred");
     emit_key_map(e, "ideals", s->ideals);
     emit_key_int(e, "index", s->index);
+    if (shares) emit_key_str(e, "kernelName", s->kernel);
     emit_key_int(e, "libraryLogicIndex", s->logic_index);
     emit_key_map(e, "linearModel", s->linear_model);
     emit_key_str(e, "name", s->name);
@@ -222,8 +225,8 @@ static Err emit_benchmark_rows(Emit *e, const Solution *const *solutions, size_t
     return ERR_OK;
 }
 
-static Err emit_benchmark(Emit *e, const Solution *const *solutions, const Str *names, size_t n,
-                          Str operation, Arena *scratch)
+static Err emit_benchmark(Emit *e, const Solution *const *solutions, const Str *names, const Str *kernels,
+                          size_t n, Str operation, Arena *scratch)
 {
     emit_map(e, 2, false);
     emit_cstr(e, "library");
@@ -231,8 +234,11 @@ static Err emit_benchmark(Emit *e, const Solution *const *solutions, const Str *
     emit_cstr(e, "solutions");
     emit_seq(e, n, n == 0);
     for (size_t i = 0; i < n; i++) {
-        LibrarySolution s = {
-            .s = solutions[i], .name = names[i], .logic_index = (int32_t)i, .index = (int64_t)i};
+        LibrarySolution s = {.s = solutions[i],
+                             .name = names[i],
+                             .kernel = kernels[i],
+                             .logic_index = (int32_t)i,
+                             .index = (int64_t)i};
         arena_reset(scratch);
         TRY(emit_solution_with(e, &s, operation, scratch));
     }
@@ -242,7 +248,7 @@ static Err emit_benchmark(Emit *e, const Solution *const *solutions, const Str *
 }
 
 Err library_write_benchmark(const char *path, LibraryFormat f, const Solution *const *solutions,
-                            const Str *names, size_t n)
+                            const Str *names, const Str *kernels, size_t n)
 {
     Arena scratch;
     Buf out, operation;
@@ -257,7 +263,7 @@ Err library_write_benchmark(const char *path, LibraryFormat f, const Solution *c
     Emit *e = f == LIBRARY_YAML ? emit_yaml(&out) : emit_msgpack(&out);
     Err err = e ? library_operation(solutions[0]->pt, &operation)
                 : err_set(ERR_FAILED, "out of memory for '%s'", path);
-    if (!err) err = emit_benchmark(e, solutions, names, n, buf_view(&operation), &scratch);
+    if (!err) err = emit_benchmark(e, solutions, names, kernels, n, buf_view(&operation), &scratch);
     if (!err) err = library_finish(path, f, &out);
     emit_free(e);
     buf_fini(&operation);

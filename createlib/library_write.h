@@ -12,7 +12,8 @@
 /* A solution with its name and index in the library. */
 typedef struct {
     const Solution *s; /* derived */
-    Str name;          /* symbol of its kernel */
+    Str name;
+    Str kernel; /* symbol of its kernel, where other solutions have the same one; s == NULL: the name */
     int32_t logic_index;
     int64_t index;                     /* global */
     const Node *ideals, *linear_model; /* maps of the logic file; NULL: empty */
@@ -26,9 +27,9 @@ typedef enum { LIBRARY_MSGPACK, LIBRARY_YAML } LibraryFormat;
 const char *library_suffix(LibraryFormat f);
 
 /* The library that the benchmark client runs: one Problem node with a row per solution, indices 0..n-1, no
- * hardware. The solutions must share one problem type; names[i] is the symbol of solutions[i]. */
+ * hardware. The solutions must share one problem type; kernels[i] is the symbol of solutions[i]. */
 Err library_write_benchmark(const char *path, LibraryFormat f, const Solution *const *solutions,
-                            const Str *names, size_t n);
+                            const Str *names, const Str *kernels, size_t n);
 
 /* Parts, for the master library writer and tests. */
 Err library_emit_solution(Emit *e, const LibrarySolution *s);

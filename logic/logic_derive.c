@@ -15,7 +15,9 @@ static const char *unknown_value(const LogicKeys *k, const LogicSolution *s)
         ParamId id = logic_keys_find(k, s->kept[i].key);
         if (id == PARAM_COUNT || id == PARAM_MACInstruction || s->kept[i].value->kind == NODE_NULL) continue;
         const Param *p = param_at(id);
-        if (p->group == GROUP_FORK || p->group == GROUP_HOST || p->group == GROUP_NV) return p->name;
+        if (p->group == GROUP_FORK || p->group == GROUP_ORDER || p->group == GROUP_HOST ||
+            p->group == GROUP_NV)
+            return p->name;
     }
     return NULL;
 }

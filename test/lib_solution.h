@@ -29,6 +29,7 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
 {
     const ProblemType *pt = s->pt;
     *out = (LibSolution){.name = name,
+                         .symbol = name,
                          .use_beta = pt->UseBeta,
                          .strided_batched = pt->StridedBatched,
                          .compute_type = (uint8_t)pt->ComputeDataType};
@@ -51,6 +52,15 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     static TensorMapSpec specs[TENSOR_MAPS_MAX]; /* of the last solution */
     lib_engine_of(s, m, specs);
     m->gsu_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin;
+    m->mapping_dim = s->WorkGroupMappingDim;
+    m->mapping_xcc = s->WorkGroupMappingXCC;
+    static const TrafficDevice device = {.dies = 8, .cus = 304, .l2_rate = 3, .llc_rate = 1};
+    out->device = &device;
+    out->mapping =
+        (Mapping){.wgm = s->WorkGroupMapping,
+                  .dies = s->WorkGroupMappingXCC < 0 ? device.dies : s->WorkGroupMappingXCC,
+                  .group = s->WorkGroupMappingXCCGroup < 0 ? device.cus : s->WorkGroupMappingXCCGroup,
+                  .chunk = s->WorkGroupMappingXCCChunk};
 }
 
 #endif

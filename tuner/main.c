@@ -11,6 +11,7 @@
 #include "run/list.h"
 #include "run/sizes.h"
 #include "run/tile.h"
+#include "run/traffic.h"
 #include "space/globals.h"
 #include "run/options.h"
 #include "report/report.h"
@@ -26,10 +27,11 @@ static Err diff_command(const Options *o)
 }
 static Err tile_command(const Options *o) { return tile_file(o, stdout); }
 static Err sizes_of_logs(const Options *o) { return sizes_command(o, stdout); }
+static Err traffic(const Options *o) { return traffic_command(o, stdout); }
 
 /* In the order of tuner_program's commands. */
 static Err (*const commands[])(const Options *) = {run_command,  status_command, explain_command, log_command,
-                                                   diff_command, tile_command,   sizes_of_logs};
+                                                   diff_command, tile_command,   sizes_of_logs,   traffic};
 
 /* Does the options that print tables, devices or a config instead of a run. *done: there was one. */
 static Err print_only(const Options *o, const CliLine *line, bool *done)

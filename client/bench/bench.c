@@ -13,7 +13,7 @@
 typedef struct {
     BenchCase base;
     tuner_options options;
-    const char *library, *yaml, *part;
+    const char *library, *yaml, *part, *mapping;
     int64_t n_threads, n_cu;
     bool select_only, launches;
 } Arguments;
@@ -87,6 +87,11 @@ static const CliOption options[] = {
          "hpl (default), rand_int, trig_float, zero, or tuner-client's One Two Random RandomNarrow Uniform "
          "Normal"),
     CASE("solution_index", 0, "N", NULL, NULL, "index + 1; 0: chosen"),
+    {.name = "mapping",
+     .kind = CLI_TEXT,
+     .arg = "W[,XCC[,GROUP[,CHUNK]]]",
+     FIELD(mapping),
+     .help = "work-group order of kernels that have it as an argument (default: the library's choice)"},
     CASE("algo", 0, "N", NULL, NULL, "0 or 1, as rocblas-bench takes it; changes nothing"),
     CASE("flags", 0, "N", NULL, NULL,
          "0 to 15, rocblas_gemm_flags: 1 (packed int8) is refused for i8_r, 2 has no effect, 4 and 8 are "
@@ -198,6 +203,22 @@ static Err take_part(Arguments *a)
     return ERR_OK;
 }
 
+static Err set_mapping(tuner_library *lib, const char *text)
+{
+    int64_t v[4] = {1, 1, 0, 0};
+    Str rest = str_from(text ? text : ""), part;
+    int n = 0;
+    if (!text) return ERR_OK;
+    while (str_split(&rest, ',', &part)) {
+        if (n == 4 || !str_to_i64(part, &v[n]) || v[n] < 0 || v[n] > INT32_MAX)
+            FAIL(ERR_INPUT, "--mapping: '%s', expected W[,XCC[,GROUP[,CHUNK]]]", text);
+        n++;
+    }
+    const tuner_mapping m = {(int32_t)v[0], (int32_t)v[1], (int32_t)v[2], (int32_t)v[3]};
+    if (tuner_set_mapping(lib, &m)) FAIL(ERR_INPUT, "--mapping: '%s': %s", text, tuner_error_message());
+    return ERR_OK;
+}
+
 static Err run(Arena *arena, Arguments *a)
 {
     tuner_library *lib;
@@ -212,7 +233,12 @@ static Err run(Arena *arena, Arguments *a)
         TRY(case_finish(cases));
     a->options.select_only = a->select_only;
     TRY((Err)tuner_open(&lib, a->library, &a->options));
-    Err e = a->select_only ? bench_select(lib, a->launches) : run_all(lib, a->options.n_threads, cases, n);
+    Err e = set_mapping(lib, a->mapping);
+    if (e) {
+        tuner_close(lib);
+        return e;
+    }
+    e = a->select_only ? bench_select(lib, a->launches) : run_all(lib, a->options.n_threads, cases, n);
     tuner_close(lib);
     return e;
 }

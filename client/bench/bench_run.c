@@ -80,6 +80,18 @@ static void print_solution(const BenchCase *c, const tuner_selection *s)
     if (s->n_kernels > 1) printf(", %d kernels", s->n_kernels);
 }
 
+/* Prints ", wgm 4 xcc 8 (tuned)"; nothing where the order is part of the kernel. */
+static void print_mapping(tuner_library *lib, const tuner_gemm_desc *g)
+{
+    tuner_mapping m;
+    const char *why;
+    if (tuner_select_mapping(lib, g, &m, &why) || !m.wgm) return;
+    printf(", wgm %d xcc %d", m.wgm, m.xcc);
+    if (m.group) printf(" group %d", m.group);
+    if (m.chunk) printf(" chunk %d", m.chunk);
+    printf(" (%s)", why);
+}
+
 static void print_times(const BenchCase *c, const Summary *ns, const BenchTiming *how)
 {
     if (c->timing == TIMING_LOOP) {
@@ -207,6 +219,7 @@ static Err run(Bench *b, BenchCase *c, BenchData *d)
         print_header(c, b);
         print_line(c, &ns, &right);
         print_solution(c, &chosen);
+        print_mapping(b->lib, &c->g);
         print_times(c, &ns, &how);
         if (c->verify) print_check(c, &right);
         puts("");

@@ -195,6 +195,11 @@ static Err answer(tuner_library *lib, Str line, bool launches)
     printf("{\"index\":%" PRId64
            ",\"kernel\":\"%s\",\"why\":\"%s\",\"distance\":%.17g,\"workspace\":%" PRIu64,
            s.solution_index, s.kernel, s.why, s.distance, s.workspace_bytes);
+    tuner_mapping m;
+    const char *from;
+    if (!tuner_select_mapping(lib, &r.g, &m, &from) && m.wgm)
+        printf(",\"mapping\":{\"wgm\":%d,\"xcc\":%d,\"group\":%d,\"chunk\":%d,\"from\":\"%s\"}", m.wgm, m.xcc,
+               m.group, m.chunk, from);
     if (launches) {
         Printer p = {0};
         printf(",\"calls\":[");

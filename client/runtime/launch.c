@@ -240,7 +240,7 @@ static void put_packed(const Main *m)
 static void put_mapping(const Main *m)
 {
     int32_t wgm = m->s->map.work_group_mapping;
-    if (wgm >= -1 && wgm <= 1) return;
+    if ((wgm >= -1 && wgm <= 1) || m->s->map.mapping_dim >= 0) return;
     Expr nodes[32];
     ExprPool pool;
     expr_pool_fixed(&pool, nodes, 32);
@@ -252,6 +252,41 @@ static void put_mapping(const Main *m)
         m->args->overflow |= pool.failed || !expr_eval(word[i], NULL, &value) || value > UINT32_MAX;
         put_u32(m->args, (uint32_t)value);
     }
+}
+
+TrafficGrid launch_traffic(const LibSolution *s, const Contraction *p)
+{
+    const SizeMapping *m = &s->map;
+    const int64_t rows = (int64_t)m->macro_tile[0] * m->cluster[0],
+                  columns = (int64_t)m->macro_tile[1] * m->cluster[1];
+    const double k = (double)p->k;
+    return (TrafficGrid){.tiles_m = p->m > 0 ? (int64_t)ceil_div((uint64_t)p->m, (uint64_t)rows) : 1,
+                         .tiles_n = p->n > 0 ? (int64_t)ceil_div((uint64_t)p->n, (uint64_t)columns) : 1,
+                         .dim = m->mapping_dim > 0,
+                         .bytes_m = (double)rows * k * type_bytes((DataType)(p->types & 0xff)),
+                         .bytes_n = (double)columns * k * type_bytes((DataType)(p->types >> 8 & 0xff))};
+}
+
+MappingSource launch_mapping(const LibSolution *s, const Contraction *p, Mapping *out)
+{
+    *out = s->mapping;
+    if (s->map.mapping_dim < 0) return MAPPING_FIXED;
+    if (out->wgm > 0) return MAPPING_TUNED;
+    const TrafficGrid grid = launch_traffic(s, p);
+    const Mapping chosen = traffic_choose(s->device, &grid);
+    out->wgm = chosen.wgm;
+    if (s->map.mapping_xcc == 1) *out = chosen; /* dies, unless the file gives them */
+    return MAPPING_MODEL;
+}
+
+/* The words of the work-group order, behind all other arguments of the kernel. */
+static void put_order(const Main *m)
+{
+    Mapping order = m->in->mapping;
+    if (m->s->map.mapping_dim < 0) return;
+    if (!order.wgm) launch_mapping(m->s, m->p, &order);
+    put_u32(m->args, mapping_word(&order));
+    put_u32(m->args, mapping_chunk_word(&order));
 }
 
 /* The arguments after the sizes. */
@@ -276,6 +311,7 @@ static void put_tail(const Main *m, const LaunchHardware *hw)
     }
     if (m->s->stochastic_rounding) put_u32(m->args, m->in->rnd_seed);
     if (assembly) put_u32(m->args, 0);
+    put_order(m);
 }
 
 static void put_offsets(const Main *m)
@@ -369,7 +405,7 @@ static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, L
     Args args;
     Main here = *m;
     here.args = &args;
-    TRY(call_add(out, CALL_MAIN, m->s->name, m->g->grid, (uint32_t)(wg[0] * wg[1] * wg[2]), &args));
+    TRY(call_add(out, CALL_MAIN, m->s->symbol, m->g->grid, (uint32_t)(wg[0] * wg[1] * wg[2]), &args));
     if (m->s->map.preload_kernargs && !m->s->map.source_kernel)
         main_args_preload(&here, hw);
     else

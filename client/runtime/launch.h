@@ -39,6 +39,7 @@ typedef struct {
     int64_t offset_a, offset_b, offset_c, offset_d;
     uint32_t rnd_seed;
     const TensorMapEncoder *maps; /* NULL: tensor maps are zeros (selection without a device) */
+    Mapping mapping; /* work-group order of kernels that take it as an argument; wgm 0: launch_mapping's */
 } LaunchInputs;
 
 /* Work-groups of stream-K kernels, Tensile's TENSILE_STREAMK_DYNAMIC_GRID: as many as compute units; not more
@@ -71,6 +72,11 @@ bool launch_part(const Contraction *p, const LibSolution *s, const LaunchInputs 
  * tensor map. */
 Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
                  LaunchList *out);
+/* The tiles of a problem for the traffic model. */
+TrafficGrid launch_traffic(const LibSolution *s, const Contraction *p);
+/* The order of a solution on a problem: the one that its file gives, or where that says so the choice of the
+ * traffic model. MAPPING_FIXED: it is part of the kernel; *out is all zeros. */
+MappingSource launch_mapping(const LibSolution *s, const Contraction *p, Mapping *out);
 /* Bytes of workspace that the launch needs; 0 for most solutions. */
 uint64_t launch_workspace_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
 

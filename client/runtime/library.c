@@ -6,12 +6,19 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "problem/part.h"
 #include "client/runtime/library_priv.h"
 
 const char *select_why_name(SelectWhy why)
 {
     static const char *const names[] = {"none", "exact", "nearest", "row", "tree", "granularity", "model"};
     return names[why];
+}
+
+const char *mapping_source_name(MappingSource source)
+{
+    static const char *const names[] = {"fixed", "tuned", "model", "given"};
+    return names[source];
 }
 
 static Err library_new(const char *name, const char *dir, const Hardware *hw, Library **out)
@@ -26,6 +33,7 @@ static Err library_new(const char *name, const char *dir, const Hardware *hw, Li
     lib->suffix = str_ends(str_from(name), ".yaml") ? ".yaml" : ".dat";
     lib->hw = *hw;
     lib->hw.arch = arena_dup(&lib->arena, hw->arch);
+    lib->device = part_traffic(hw->arch, hw->n_cu);
     if (dir) lib->dir = arena_dup(&lib->arena, str_from(dir)).s;
     if (!lib->cache || !lib->name || !lib->hw.arch.s || (dir && !lib->dir))
         FAIL(ERR_FAILED, "out of memory for library '%s'", name);

@@ -16,8 +16,10 @@
 #define CLIENT_RUNTIME_LIBRARY_H
 
 #include "client/runtime/tensor_map.h"
+#include "problem/mapping.h"
 #include "problem/helper_name.h"
 #include "problem/predicate.h"
+#include "problem/traffic.h"
 
 typedef struct Library Library;
 
@@ -35,12 +37,16 @@ typedef struct {
     bool gsu_round_robin;  /* extension "globalSplitUWorkGroupMappingRoundRobin" */
     bool dependent_launch; /* extension "dependentLaunch": the kernel waits for the launches in front of it */
     int32_t cluster[3];    /* extension "cluster": work-groups of a cluster along M, N and K; else 1 */
+    /* extensions "workGroupMappingDim": -1: the order is part of the kernel; 0, 1: it is an argument, for
+     * bands along M or N; "workGroupMappingXCC", "-XCCGroup", "-XCCChunk": as params.def has them */
+    int32_t mapping_dim, mapping_xcc, mapping_group, mapping_chunk;
     uint8_t n_tensor_maps; /* extension "tensorMaps" */
     const TensorMapSpec *tensor_map;
 } SizeMapping;
 
 typedef struct {
-    const char *name;    /* kernel symbol */
+    const char *name;
+    const char *symbol;  /* of the kernel: extension "kernelName", else the name */
     int64_t index;       /* global, as in the file */
     int64_t logic_index; /* -1 when absent */
     uint32_t number;     /* 0, 1, 2..: an index for arrays of the caller */
@@ -51,14 +57,20 @@ typedef struct {
     uint8_t f32_xdl, compute_type;
     bool use_beta, high_precision_accumulate, use_initial_strides_ab, use_initial_strides_cd, strided_batched;
     bool stochastic_rounding, fp16_alt, fp16_alt_round;
-    bool hardware_ok;    /* hardwarePredicate is true on this Library's hardware */
-    int64_t n_cu;        /* of this Library's hardware */
-    bool task_workspace; /* taskPredicate is WorkspaceCheck */
+    bool hardware_ok;            /* hardwarePredicate is true on this Library's hardware */
+    int64_t n_cu;                /* of this Library's hardware */
+    bool task_workspace;         /* taskPredicate is WorkspaceCheck */
+    const TrafficDevice *device; /* this Library's hardware */
+    Mapping mapping; /* the order's numbers on this Library's hardware; wgm 0: by the traffic model */
     SizeMapping map;
     const PredOp *problem_pred;
     char beta_only[HELPER_NAME_MAX]; /* name of the beta-only kernel: "Cijk_S", "Cijk_S_GA" */
     char post_gsu[HELPER_NAME_MAX];  /* "Cijk_S_PostGSU" */
 } LibSolution;
+
+/* Where the numbers of a launch's work-group order come from: they are part of the kernel, of the file, the
+ * choice of the traffic model, or the caller's. */
+typedef enum { MAPPING_FIXED, MAPPING_TUNED, MAPPING_MODEL, MAPPING_GIVEN } MappingSource;
 
 typedef enum { WHY_NONE, WHY_EXACT, WHY_NEAREST, WHY_ROW, WHY_TREE, WHY_GRANULARITY, WHY_MODEL } SelectWhy;
 
@@ -71,6 +83,8 @@ typedef struct {
     int64_t key[4];  /* the table's size, first elements */
     double distance; /* by the table's distance function; 0 when exact */
     double speed;    /* of the table's entry; WHY_MODEL: predicted GFlops */
+    MappingSource mapping_source;
+    Mapping mapping; /* MAPPING_FIXED: zeros */
 } Selection;
 
 /* Reads the file for this hardware. Placeholders are searched in the file's directory. */
@@ -115,5 +129,6 @@ Err library_select(Library *lib, const Contraction *p, Selection *out);
 Err library_select_uncached(Library *lib, const Contraction *p, Selection *out);
 
 const char *select_why_name(SelectWhy why); /* "exact", "nearest", ... */
+const char *mapping_source_name(MappingSource source); /* "fixed", "tuned", "model", "given" */
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "client/runtime/launch.h"
 #include "client/runtime/library_priv.h"
 
 /* ---- nodes ---- */
@@ -227,6 +228,7 @@ Err library_select(Library *lib, const Contraction *p, Selection *out)
     CacheSlot *first = &lib->cache[hash % CACHE_SLOTS], *second = &lib->cache[(hash % CACHE_SLOTS) ^ 1];
     if (cache_get(first, key, out) || cache_get(second, key, out)) return ERR_OK;
     TRY(library_select_uncached(lib, p, out));
+    if (out->solution) out->mapping_source = launch_mapping(out->solution, p, &out->mapping);
     /* an empty slot of the two, else one by a bit of the hash that the slot number does not use */
     CacheSlot *to = atomic_load_explicit(&first->seq, memory_order_relaxed) == 0 ? first
                     : hash >> 63                                                 ? first

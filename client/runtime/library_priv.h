@@ -213,6 +213,7 @@ struct Library {
     const char *name, *dir, *suffix;
     LibraryFiles files; /* read NULL: dir */
     Hardware hw;
+    TrafficDevice device;
     LibNode *root;
     bool names_arch, print_debug;
     pthread_mutex_t lock;

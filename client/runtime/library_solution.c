@@ -140,8 +140,12 @@ static const Field size_fields[] = {
 
 static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
 {
-    *m = (SizeMapping){
-        .macro_tile = {1, 1, 1}, .work_group = {1, 1, 1}, .magic_div_alg = 1, .cluster = {1, 1, 1}};
+    *m = (SizeMapping){.macro_tile = {1, 1, 1},
+                       .work_group = {1, 1, 1},
+                       .magic_div_alg = 1,
+                       .cluster = {1, 1, 1},
+                       .mapping_dim = -1,
+                       .mapping_xcc = 1};
     TRY(fields_read(r->name, "sizeMapping", n, size_fields, N_FIELDS(size_fields), m));
     /* only persistent kernels may have clusters, because their tiles do not depend on the grid */
     const int32_t *c = m->cluster;
@@ -157,7 +161,7 @@ static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
 /* ---- the solution ---- */
 
 typedef struct {
-    Str name;
+    Str name, kernel;
     int64_t index, logic_index;
 } SolutionFields;
 
@@ -171,6 +175,7 @@ static const Field solution_fields[] = {
     FIELD("ideals", OTHER, false, 0, 0, PART_NO_MATTER, 0),
     FIELD("index", I64, true, 0, AT(index), 0, INT64_MAX - 1),
     FIELD("info", OTHER, false, 0, 0, PART_NO_MATTER, 0),
+    FIELD("kernelName", TEXT, false, 0, AT(kernel), 0, 4096),
     FIELD("libraryLogicIndex", I64, false, 0, AT(logic_index), -1, INT64_MAX),
     FIELD("linearModel", OTHER, false, 0, 0, PART_NO_MATTER, 0),
     FIELD("name", TEXT, true, 0, AT(name), 0, 4096),
@@ -180,6 +185,22 @@ static const Field solution_fields[] = {
     FIELD("taskPredicate", OTHER, true, 0, 0, PART_TASK, 0),
 };
 #undef AT
+
+/* The order's numbers on this hardware. A host that does not know the words sees hardwarePredicate FalsePred
+ * (createlib/library_write.c); here they decide: on hardware whose dies or compute units do not go with them
+ * the solution is not used. */
+static void read_order(const Library *lib, LibSolution *s)
+{
+    const SizeMapping *map = &s->map;
+    if (map->mapping_dim < 0) return;
+    Mapping m = {.wgm = map->work_group_mapping,
+                 .dies = map->mapping_xcc < 0 ? lib->device.dies : map->mapping_xcc,
+                 .group = map->mapping_group < 0 ? lib->device.cus : map->mapping_group,
+                 .chunk = map->mapping_chunk};
+    s->mapping = m;
+    if (m.wgm == 0) m.wgm = 1; /* the size that the model will choose is valid */
+    s->hardware_ok = mapping_fault(&m) == NULL;
+}
 
 static void name_helpers(LibSolution *s)
 {
@@ -210,16 +231,21 @@ Err solution_read(FileReader *r, const Node *n, LibSolution *s)
     TRY(fields_read(r->name, "solution", n, solution_fields, N_FIELDS(solution_fields), &f));
     f.name = arena_dup(r->arena, f.name);
     TRY_ALLOC(f.name.s);
+    f.kernel = f.kernel.n ? arena_dup(r->arena, f.kernel) : f.name;
+    TRY_ALLOC(f.kernel.s);
     *s = (LibSolution){.name = f.name.s,
+                       .symbol = f.kernel.s,
                        .index = f.index,
                        .logic_index = f.logic_index,
                        .n_cu = r->lib->hw.n_cu,
+                       .device = &r->lib->device,
                        .code_object = r->chunk->code_object};
     TRY(read_problem_type(r, node_get(n, "problemType"), s));
     TRY(read_size_mapping(r, node_get(n, "sizeMapping"), &s->map));
     TRY(read_predicates(r, n, s));
     if (c_indices(str_from(s->operation_text)).n > HELPER_INDICES_MAX)
         FAIL(ERR_INPUT, "%s: operation identifier '%s' has too many indices", r->name, s->operation_text);
+    read_order(r->lib, s);
     name_helpers(s);
     return ERR_OK;
 }

@@ -248,6 +248,22 @@ typedef struct {
 } tuner_selection;
 TUNER_API tuner_status tuner_select(tuner_library *lib, const tuner_gemm_desc *gemm, tuner_selection *out);
 
+/* The order in which the work-groups of a kernel take the tiles of D, for kernels that have it as an argument
+ * (WorkGroupMappingDim 0 or 1 of the solution): bands of wgm tiles (1 to 1024); ids regrouped for xcc dies (1
+ * to 32; 1: not), in groups of so many ids (0: all; a multiple of xcc, below 1024), or in chunks of a die (0:
+ * no; below 256; then group is 0). */
+typedef struct {
+    int32_t wgm, xcc, group, chunk;
+} tuner_mapping;
+/* Sets the order for all following calls, from any thread; NULL: the library's choice again. Solutions whose
+ * kernels have an order of their own keep it. TUNER_INPUT: a number is out of its range. */
+TUNER_API tuner_status tuner_set_mapping(tuner_library *lib, const tuner_mapping *mapping);
+/* The order that tuner_gemm would launch with. *why: "tuned" (the library file has it), "model" (least bytes
+ * by the traffic model, asked once for each problem), "given" (tuner_set_mapping), "fixed" (part of
+ * the kernel; *mapping is all zeros). */
+TUNER_API tuner_status tuner_select_mapping(tuner_library *lib, const tuner_gemm_desc *gemm,
+                                            tuner_mapping *mapping, const char **why);
+
 /* One launch of a GEMM: grid, block and the bytes of the argument buffer, for callers that launch kernels
  * themselves. */
 typedef struct {

@@ -162,6 +162,19 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contracti
     return ERR_OK;
 }
 
+/* Puts the caller's work-group order in place of the library's, for kernels that have it as an argument. */
+static void mapping_given(tuner_library *t, Selection *out)
+{
+    const uint64_t words = atomic_load_explicit(&t->mapping, memory_order_relaxed);
+    const uint32_t word = (uint32_t)words;
+    if (!words || out->mapping_source == MAPPING_FIXED) return;
+    out->mapping_source = MAPPING_GIVEN;
+    out->mapping = (Mapping){.wgm = (int32_t)(word & 0xffff),
+                             .dies = (int32_t)(word >> 16 & 63),
+                             .group = (int32_t)(word >> 22),
+                             .chunk = (int32_t)(words >> 32)};
+}
+
 Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, Selection *out)
 {
     if (g->solution_index <= 0) {
@@ -178,7 +191,10 @@ Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p
         if (!solution_can_solve(out->solution, p) || out->solution->operation != p->operation)
             FAIL(TUNER_NO_SOLUTION, "solution %" PRId64 " cannot run this problem", g->solution_index - 1);
     }
-    return out->solution ? ERR_OK : no_solution(t, p);
+    if (!out->solution) return no_solution(t, p);
+    if (g->solution_index > 0) out->mapping_source = launch_mapping(out->solution, p, &out->mapping);
+    mapping_given(t, out);
+    return ERR_OK;
 }
 
 static void inputs_of(const tuner_gemm_desc *g, void *workspace, LaunchInputs *in)
@@ -223,17 +239,20 @@ static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *ca
     return host_launch(t->pool, &kernel->host, call->num_work_groups, call->args, &split);
 }
 
-static Err run(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const LibSolution *s)
+static Err run(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const Selection *chosen)
 {
+    const LibSolution *s = chosen->solution;
     LaunchList list;
     LaunchInputs in;
     HostScratch workspace;
     if (t->gpu) {
         inputs_of(g, NULL, &in);
+        in.mapping = chosen->mapping;
         return gemm_on_gpu(t, &in, p, s);
     }
     TRY(host_scratch_take(t->pool, launch_workspace_bytes(p, s, &t->launch_hw), &workspace));
     inputs_of(g, workspace.p, &in);
+    in.mapping = chosen->mapping;
     Err e = launch_build(p, s, &in, &t->launch_hw, &list);
     double flops = contraction_flops(p);
     for (uint32_t i = 0; i < list.n && !e; i++) e = run_call(t, s, &list.call[i], flops);
@@ -285,7 +304,7 @@ static Err gemm(tuner_library *t, const tuner_gemm_desc *g)
         FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process cannot run", t->path, t->hw.arch.s);
     Err e = gemm_choose(t, g, &p, &chosen);
     if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) return one_by_one(t, g, p.batch);
-    return e ? e : run(t, g, &p, chosen.solution);
+    return e ? e : run(t, g, &p, &chosen);
 }
 
 static Err call_usable(const tuner_library *t, const tuner_gemm_desc *g, const char *call)
@@ -322,12 +341,13 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selecti
     }
     if (e) return e;
     inputs_of(g, NULL, &in);
+    in.mapping = s.mapping;
     int n_kernels = 0;
     for (uint64_t k = 0; launch_part(&p, s.solution, &in, &t->launch_hw, k, &part); k++) {
         TRY(launch_build(&part.problem, s.solution, &part.in, &t->launch_hw, &list));
         n_kernels += (int)list.n;
     }
-    *out = (tuner_selection){.kernel = s.solution->name,
+    *out = (tuner_selection){.kernel = s.solution->symbol,
                              .solution_index = s.solution->index,
                              .why = g->solution_index > 0 ? "index" : select_why_name(s.why),
                              .fallback = s.fallback,
@@ -345,6 +365,43 @@ tuner_status tuner_select(tuner_library *t, const tuner_gemm_desc *g, tuner_sele
     Err e = call_usable(t, g, "tuner_select");
     if (!e && !out) e = err_set(ERR_INPUT, "tuner_select: no place for the selection");
     return (tuner_status)(e ? e : select_into(t, g, out));
+}
+
+tuner_status tuner_select_mapping(tuner_library *t, const tuner_gemm_desc *g, tuner_mapping *mapping,
+                                  const char **why)
+{
+    Contraction p;
+    Selection s;
+    Err e = call_usable(t, g, "tuner_select_mapping");
+    if (!e && (!mapping || !why))
+        e = err_set(ERR_INPUT, "tuner_select_mapping: no place for the work-group order");
+    if (!e) e = gemm_contraction(t, g, &p);
+    if (!e) e = gemm_choose(t, g, &p, &s);
+    if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) {
+        const tuner_gemm_desc one = one_of(g, -1);
+        return tuner_select_mapping(t, &one, mapping, why);
+    }
+    if (e) return (tuner_status)e;
+    *mapping = (tuner_mapping){s.mapping.wgm, s.mapping.dies, s.mapping.group, s.mapping.chunk};
+    *why = mapping_source_name(s.mapping_source);
+    return TUNER_OK;
+}
+
+tuner_status tuner_set_mapping(tuner_library *t, const tuner_mapping *mapping)
+{
+    Err e = library_usable(t, "tuner_set_mapping");
+    if (e) return (tuner_status)e;
+    if (!mapping) {
+        atomic_store(&t->mapping, 0);
+        return TUNER_OK;
+    }
+    const Mapping m = {mapping->wgm, mapping->xcc, mapping->group, mapping->chunk};
+    const char *fault = mapping_fault(&m);
+    if (fault)
+        return (tuner_status)err_set(ERR_INPUT, "tuner_set_mapping: wgm %d xcc %d group %d chunk %d: %s",
+                                     m.wgm, m.dies, m.group, m.chunk, fault);
+    atomic_store(&t->mapping, (uint64_t)mapping_chunk_word(&m) << 32 | mapping_word(&m));
+    return TUNER_OK;
 }
 
 static void visit_call(const KernelCall *c, void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
@@ -366,6 +423,7 @@ static Err launches(tuner_library *t, const tuner_gemm_desc *g, void *workspace,
     TRY(gemm_contraction(t, g, &p));
     TRY(gemm_choose(t, g, &p, &s));
     inputs_of(g, workspace, &in);
+    in.mapping = s.mapping;
     for (uint64_t k = 0; launch_part(&p, s.solution, &in, &t->launch_hw, k, &part); k++) {
         TRY(launch_build(&part.problem, s.solution, &part.in, &t->launch_hw, &list));
         for (uint32_t i = 0; i < list.n; i++) visit_call(&list.call[i], visit, ctx);

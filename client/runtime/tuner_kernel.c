@@ -156,7 +156,7 @@ Err kernel_of_solution(tuner_library *t, const LibSolution *s, const AnyKernel *
     *out = &slot->kernel;
     if (atomic_load_explicit(&slot->ready, memory_order_acquire)) return ERR_OK;
     pthread_mutex_lock(&t->lock);
-    Err e = atomic_load(&slot->ready) ? ERR_OK : kernel_search(t, s, s->name, &slot->kernel);
+    Err e = atomic_load(&slot->ready) ? ERR_OK : kernel_search(t, s, s->symbol, &slot->kernel);
     if (!e) atomic_store_explicit(&slot->ready, true, memory_order_release);
     pthread_mutex_unlock(&t->lock);
     return e;

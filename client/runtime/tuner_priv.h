@@ -86,6 +86,7 @@ struct tuner_library {
     GpuInfo gpu_info;
     char device[24]; /* "cuda:0" */
     _Atomic(void *) stream;
+    _Atomic uint64_t mapping; /* words of tuner_set_mapping, the first one in the low half; 0: none */
     pthread_mutex_t gpu_lock; /* guards calls with more than one launch, and the workspaces */
     StreamWorkspace workspace[STREAMS_MAX];
     size_t n_workspaces;

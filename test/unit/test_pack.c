@@ -37,6 +37,7 @@ static LibSolution solution(int32_t pack)
                                  .depth_u = 32,
                                  .global_split_u = 1,
                                  .work_group_mapping = 1,
+                                 .mapping_dim = -1,
                                  .persistent_kernel = 1,
                                  .persistent_along_batch = true,
                                  .source_kernel = true,

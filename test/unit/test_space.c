@@ -296,7 +296,7 @@ static void test_hash_is_full_name(void **state)
     Solution a, b;
     setup_init(&s, "gfx906");
     solution_init(&a, &s.pt);
-    a.DepthU = 16;
+    a.DepthU = 16, a.WorkGroupMappingDim = 0;
     assert_true(solution_derive(&s.deriver, &a, NULL));
     for (int i = 0; i < PARAM_COUNT; i++) {
         const Param *p = param_at((ParamId)i);

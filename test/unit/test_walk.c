@@ -154,10 +154,11 @@ static void dies(void **state)
                 ExprPool p;
                 expr_pool_fixed(&p, nodes, N_NODES);
                 const Expr *id = expr_var(&p, "id", 0, 0, UINT32_MAX), *n = expr_const(&p, sizes[i]);
-                int32_t group = kind == 1 ? 0 : kind == 2 ? 16 : 304;
-                const Expr *to = kind == 0  ? walk_dies(&p, id, n, x)
-                                 : kind < 4 ? walk_dies_grouped(&p, id, n, x, group)
-                                            : walk_dies_chunked(&p, id, n, x, kind - 3);
+                const Expr *n_dies = expr_const(&p, x), *chunk = expr_const(&p, kind - 3);
+                const Expr *group = kind == 1 ? NULL : expr_const(&p, kind == 2 ? 16 : 304);
+                const Expr *to = kind == 0  ? walk_dies(&p, id, n, n_dies)
+                                 : kind < 4 ? walk_dies_grouped(&p, id, n, n_dies, group)
+                                            : walk_dies_chunked(&p, id, n, n_dies, chunk);
                 assert_int_equal(expr_pool_check(&p), ERR_OK);
                 unsigned char seen[608] = {0};
                 for (int64_t u = 0; u < sizes[i]; u++) {
@@ -189,7 +190,7 @@ static void blocks_of_a_die(void **state)
         ExprPool p;
         expr_pool_fixed(&p, nodes, N_NODES);
         const Expr *id = expr_var(&p, "id", 0, 0, 63), *n = expr_const(&p, 64), *eight = expr_const(&p, 8);
-        if (rows[i].remap) id = walk_dies(&p, id, n, 8);
+        if (rows[i].remap) id = walk_dies(&p, id, n, eight);
         const Expr *across = expr_mod(&p, id, eight), *along = expr_div(&p, id, eight);
         walk_bands(&p, expr_const(&p, rows[i].width), eight, eight, &across, &along);
         bool seen_across[8] = {false}, seen_along[8] = {false};

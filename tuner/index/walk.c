@@ -32,6 +32,14 @@ WalkBandWords walk_band_words(ExprPool *p, int32_t mapping, const Expr *tiles)
         .full = full_bands(p, width, tiles), .last = last, .magic = expr_add_i(p, magic, 1)};
 }
 
+/* Places the id `serial` of a band that begins at tile `first` along and is `wide` tiles wide. */
+static void in_band(ExprPool *p, const Expr *serial, const Expr *wide, const Expr *first, const Expr **across,
+                    const Expr **along)
+{
+    *across = expr_div(p, serial, wide);
+    *along = counted(p, expr_add(p, expr_mod(p, serial, wide), first));
+}
+
 void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *across_tiles,
                 const Expr **across, const Expr **along)
 {
@@ -39,47 +47,101 @@ void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *a
     const Expr *full = expr_op(p, EXPR_LT, band, full_bands(p, width, tiles));
     const Expr *wide = expr_select(p, full, width, last_width(p, width, tiles));
     wide = expr_name(p, "wide", expr_within(p, wide, 1, UINT32_MAX));
-    const Expr *in_band =
+    const Expr *serial =
         counted(p, expr_add(p, *across, counted(p, expr_mul(p, expr_mod(p, *along, width), across_tiles))));
-    const Expr *serial = expr_name(p, "serial", in_band);
-    *across = expr_div(p, serial, wide);
-    *along = counted(p, expr_add(p, expr_mod(p, serial, wide), counted(p, expr_mul(p, band, width))));
+    in_band(p, expr_name(p, "serial", serial), wide, counted(p, expr_mul(p, band, width)), across, along);
 }
 
-const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies)
+void walk_map(ExprPool *p, const Expr *id, const Expr *width, const Expr *tiles, const Expr *across_tiles,
+              const Expr **across, const Expr **along)
 {
-    const Expr *die = expr_name(p, "die", expr_mod_i(p, id, n_dies));
-    const Expr *before = expr_add(p, counted(p, expr_mul(p, die, expr_div_i(p, n, n_dies))),
-                                  expr_op(p, EXPR_MIN, die, expr_mod_i(p, n, n_dies)));
-    return counted(p, expr_add(p, counted(p, before), expr_div_i(p, id, n_dies)));
+    /* a band of more tiles than there are is a band of all: the product stays below 2^32 */
+    const Expr *least = expr_name(p, "width", expr_op(p, EXPR_MIN, width, tiles));
+    const Expr *in_a_band = expr_name(p, "band_ids", counted(p, expr_mul(p, least, across_tiles)));
+    const Expr *band = expr_name(p, "band", expr_div(p, id, in_a_band));
+    const Expr *first = expr_name(p, "band_first", counted(p, expr_mul(p, band, least)));
+    const Expr *left = expr_within(p, expr_sub(p, tiles, first), 1, UINT32_MAX);
+    const Expr *wide = expr_name(p, "wide", expr_op(p, EXPR_MIN, least, left));
+    const Expr *before = counted(p, expr_mul(p, band, in_a_band));
+    const Expr *serial = expr_name(p, "serial", expr_within(p, expr_sub(p, id, before), 0, UINT32_MAX));
+    in_band(p, serial, wide, first, across, along);
 }
 
-const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t group)
+/* `bits` bits of a word, from bit `from` on. */
+static const Expr *field(ExprPool *p, const Expr *word, int from, int bits)
 {
-    const Expr *die = expr_name(p, "die", expr_mod_i(p, id, n_dies));
-    const Expr *turns = expr_div_i(p, n, n_dies), *base = expr_const(p, 0), *size = turns, *in = id;
-    if (group > 0) { /* the last group may be smaller */
-        const Expr *first_left = counted(p, expr_mul_i(p, expr_div_i(p, n, group), group));
+    return expr_and_i(p, expr_div_i(p, word, INT64_C(1) << from), (INT64_C(1) << bits) - 1);
+}
+
+MappingSizes mapping_sizes(ExprPool *p, const Expr *word, const Expr *chunk_word)
+{
+    const Expr *wgm = expr_within(p, field(p, word, 0, 16), 1, MAPPING_WGM_MAX);
+    const Expr *dies = expr_within(p, field(p, word, 16, 6), 1, MAPPING_XCC_MAX);
+    return (MappingSizes){.wgm = expr_name(p, "wgm", wgm),
+                          .dies = expr_name(p, "dies", dies),
+                          .group = expr_name(p, "die_group", field(p, word, 22, 10)),
+                          .chunk = expr_within(p, chunk_word, 0, MAPPING_CHUNK_MAX)};
+}
+
+MappingSizes mapping_constants(ExprPool *p, const Mapping *m)
+{
+    return (MappingSizes){.wgm = expr_const(p, m->wgm),
+                          .dies = expr_const(p, m->dies),
+                          .group = expr_const(p, m->group),
+                          .chunk = expr_const(p, m->chunk)};
+}
+
+const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies)
+{
+    const Expr *die = expr_name(p, "die", expr_mod(p, id, n_dies));
+    const Expr *before = expr_add(p, counted(p, expr_mul(p, die, expr_div(p, n, n_dies))),
+                                  expr_op(p, EXPR_MIN, die, expr_mod(p, n, n_dies)));
+    return counted(p, expr_add(p, counted(p, before), expr_div(p, id, n_dies)));
+}
+
+/* Only the die is named: a text computes named expressions whether or not a select takes them, and a group or
+ * chunk of 0 must not divide there. */
+const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies,
+                              const Expr *group)
+{
+    const Expr *die = expr_name(p, "die", expr_mod(p, id, n_dies));
+    const Expr *turns = expr_div(p, n, n_dies), *base = expr_const(p, 0), *size = turns, *in = id;
+    if (group) { /* the last group may be smaller */
+        const Expr *first_left = counted(p, expr_mul(p, expr_div(p, n, group), group));
         const Expr *left = expr_within(p, expr_sub(p, n, first_left), 0, UINT32_MAX);
         const Expr *is_left = expr_op(p, EXPR_LE, first_left, id);
-        size = expr_div_i(p, expr_select(p, is_left, left, expr_const(p, group)), n_dies);
-        base = counted(p, expr_mul_i(p, expr_div_i(p, id, group), group));
-        in = expr_mod_i(p, id, group);
+        size = expr_div(p, expr_select(p, is_left, left, group), n_dies);
+        base = counted(p, expr_mul(p, expr_div(p, id, group), group));
+        in = expr_mod(p, id, group);
     }
-    const Expr *moved = expr_add(p, expr_add(p, base, expr_div_i(p, in, n_dies)), expr_mul(p, die, size));
-    const Expr *stays = expr_op(p, EXPR_LE, counted(p, expr_mul_i(p, turns, n_dies)), id);
+    const Expr *moved = counted(p, expr_add(p, base, expr_div(p, in, n_dies)));
+    moved = expr_add(p, moved, counted(p, expr_mul(p, die, size)));
+    const Expr *stays = expr_op(p, EXPR_LE, counted(p, expr_mul(p, turns, n_dies)), id);
     return expr_select(p, stays, id, counted(p, moved));
 }
 
-const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t chunk)
+const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies,
+                              const Expr *chunk)
 {
-    int64_t turn = (int64_t)n_dies * chunk;
-    const Expr *whole = counted(p, expr_mul_i(p, expr_div_i(p, n, turn), turn));
-    const Expr *local = expr_name(p, "local_id", expr_div_i(p, id, n_dies));
+    const Expr *die = expr_name(p, "die", expr_mod(p, id, n_dies));
+    const Expr *turn = expr_mul(p, n_dies, chunk), *local = expr_div(p, id, n_dies);
+    const Expr *whole = counted(p, expr_mul(p, expr_div(p, n, turn), turn));
+    const Expr *round = counted(p, expr_mul(p, expr_div(p, local, chunk), turn));
     const Expr *moved =
-        expr_add(p, expr_mul_i(p, expr_div_i(p, local, chunk), turn),
-                 expr_add(p, expr_mul_i(p, expr_mod_i(p, id, n_dies), chunk), expr_mod_i(p, local, chunk)));
+        expr_add(p, round, counted(p, expr_add(p, expr_mul(p, die, chunk), expr_mod(p, local, chunk))));
     return expr_select(p, expr_op(p, EXPR_LE, whole, id), id, counted(p, moved));
+}
+
+const Expr *walk_remap(ExprPool *p, const Expr *id, const Expr *n, const MappingSizes *sizes)
+{
+    const Expr *dies = sizes->dies;
+    const Expr *moved = expr_is(sizes->group, 0)
+                            ? walk_dies(p, id, n, dies)
+                            : expr_select(p, sizes->group, walk_dies_grouped(p, id, n, dies, sizes->group),
+                                          walk_dies(p, id, n, dies));
+    if (!expr_is(sizes->chunk, 0))
+        moved = expr_select(p, sizes->chunk, walk_dies_chunked(p, id, n, dies, sizes->chunk), moved);
+    return expr_select(p, expr_op(p, EXPR_LT, expr_const(p, 1), dies), moved, id);
 }
 
 /* Rows of the grid: columns of tiles, times the parts of K. */
@@ -94,6 +156,28 @@ const Expr *walk_ids(ExprPool *p, const Walk *w, const WalkNames *names)
                              rows(p, w, var(p, names->tiles_n, WALK_TILES_N, 1)));
     n = counted(p, n);
     return w->batch_in_id ? counted(p, expr_mul(p, n, var(p, names->batch, WALK_BATCH, 1))) : n;
+}
+
+/* The tile in the order of the argument words. x, y: column and row of the tile in the grid. */
+static void place_by_words(ExprPool *p, const Walk *w, const WalkNames *names, const Expr *x, const Expr *y,
+                           WalkPlace *at)
+{
+    const Expr *tiles_m = var(p, names->tiles_m, WALK_TILES_M, 1),
+               *tiles_n = var(p, names->tiles_n, WALK_TILES_N, 1);
+    const Expr *n = expr_name(p, "n_tiles", counted(p, expr_mul(p, tiles_m, tiles_n)));
+    const MappingSizes sizes = mapping_sizes(p, var(p, names->mapping, WALK_MAPPING, 0),
+                                             var(p, names->mapping_chunk, WALK_MAPPING_CHUNK, 0));
+    const Expr *id = counted(p, expr_add(p, x, counted(p, expr_mul(p, y, tiles_m))));
+    if (w->persistent && w->split <= 1) { /* it is the walk's own id */
+        id = var(p, names->id, WALK_ID, 0);
+        if (w->batch_in_id) at->wg2 = expr_div(p, id, n), id = expr_mod(p, id, n);
+    }
+    id = expr_name(p, "tile_id", id);
+    id = expr_name(p, "mapped_id", walk_remap(p, id, n, &sizes));
+    if (w->mapping_dim)
+        walk_map(p, id, sizes.wgm, tiles_n, tiles_m, &at->wg0, &at->wg1);
+    else
+        walk_map(p, id, sizes.wgm, tiles_m, tiles_n, &at->wg1, &at->wg0);
 }
 
 WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names)
@@ -115,6 +199,10 @@ WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names)
         y = w->split_rows_round_robin ? expr_mod(p, y, tiles_n) : expr_div_i(p, y, w->split);
     }
     if (w->members > 1) at.part = expr_var(p, names->member, WALK_PART, 0, w->members - 1);
+    if (w->mapping_words) {
+        place_by_words(p, w, names, x, y, &at);
+        return at;
+    }
     if (w->mapping > 1) walk_bands(p, expr_const(p, w->mapping), tiles_n, tiles_m, &x, &y);
     if (w->mapping < -1) walk_bands(p, expr_const(p, -(int64_t)w->mapping), tiles_m, tiles_n, &y, &x);
     at.wg0 = x, at.wg1 = y;

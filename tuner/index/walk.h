@@ -9,6 +9,7 @@
 #define INDEX_WALK_H
 
 #include "index/expr.h"
+#include "problem/mapping.h"
 
 /* Slots of the variables, for expr_eval. */
 enum {
@@ -24,6 +25,8 @@ enum {
     WALK_STAGGER_MASK,
     WALK_GROUP, /* of stream-K: number of a group; WALK_ID is the number of its step */
     WALK_GROUPS,
+    WALK_MAPPING, /* words of problem/mapping.h */
+    WALK_MAPPING_CHUNK,
     WALK_SLOTS
 };
 
@@ -41,15 +44,18 @@ typedef struct {
     int32_t stream_dies;           /* StreamKXCCMapping: shares next to each other are of one of so many
                                     * dies; 0: of the groups in their order */
     int32_t mapping;               /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
-    bool staggers;                 /* StaggerU is not 0 */
-    int32_t stagger_shift;         /* StaggerUStride as a power of two of chunks */
-    int32_t stagger_mapping;       /* StaggerUMapping */
+    bool mapping_words;      /* the order is an argument (WorkGroupMappingDim 0, 1); `mapping` is not used */
+    int32_t mapping_dim;     /* WorkGroupMappingDim: bands along M (0) or N (1) */
+    bool staggers;           /* StaggerU is not 0 */
+    int32_t stagger_shift;   /* StaggerUStride as a power of two of chunks */
+    int32_t stagger_mapping; /* StaggerUMapping */
 } Walk;
 
 /* The variables under the names that a text has for them. */
 typedef struct {
     const char *group[3], *id, *tiles_m, *tiles_n, *batch, *k, *stagger_mask;
     const char *stream_group, *stream_groups; /* needed for stream-K: number of a share, shares */
+    const char *mapping, *mapping_chunk;      /* needed for mapping_words */
     const char *member; /* number of a work-group among Walk.members; needed where there are several */
 } WalkNames;
 
@@ -112,6 +118,13 @@ const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, con
 
 /* ---- the steps ---- */
 
+/* The numbers of an order (problem/mapping.h) as expressions: taken from its words, or constants. */
+typedef struct {
+    const Expr *wgm, *dies, *group, *chunk;
+} MappingSizes;
+MappingSizes mapping_sizes(ExprPool *p, const Expr *word, const Expr *chunk_word);
+MappingSizes mapping_constants(ExprPool *p, const Mapping *m);
+
 /* Renumbers a grid of `tiles` along and `across_tiles` across in bands of width * across_tiles, so that
  * `width` neighbours along run together; the last band may be narrower. *across and *along are the hardware's
  * numbers and are replaced by the new ones. width is an expression, so that it may be a kernel argument. */
@@ -126,13 +139,23 @@ typedef struct {
 } WalkBandWords;
 WalkBandWords walk_band_words(ExprPool *p, int32_t mapping, const Expr *tiles);
 
+/* Like walk_bands, for a linear id below tiles * across_tiles, which counts the tiles across first: bands of
+ * `width` tiles along, inside a band along first. For Wave's order tiles are along M, for Tensile's
+ * WorkGroupMapping along N. Writes *across and *along. */
+void walk_map(ExprPool *p, const Expr *id, const Expr *width, const Expr *tiles, const Expr *across_tiles,
+              const Expr **across, const Expr **along);
+
 /* The hardware gives ids to the dies (XCCs) round robin; these functions renumber them so that a die gets
  * consecutive ids. n: the number of ids. A bijection of [0, n) for every n. */
-const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies);
-/* The same within groups of `group` ids, a multiple of n_dies; 0: one group of all full rounds. Ids after the
- * last full round stay. n_dies: a power of two. */
-const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t group);
+const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies);
+/* The same within groups of `group` ids, a multiple of n_dies; NULL: one group of all full rounds. Ids after
+ * the last full round stay. */
+const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies,
+                              const Expr *group);
 /* Each die gets chunks of `chunk` consecutive ids; ids after the last full round of chunks stay. */
-const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, int32_t n_dies, int32_t chunk);
+const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies,
+                              const Expr *chunk);
+/* The one of the three that the sizes ask for: chunks, else groups, else the first. */
+const Expr *walk_remap(ExprPool *p, const Expr *id, const Expr *n, const MappingSizes *sizes);
 
 #endif

@@ -43,7 +43,7 @@ WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles,
 
 const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups)
 {
-    return w->stream_dies > 1 ? walk_dies(p, group, groups, w->stream_dies) : group;
+    return w->stream_dies > 1 ? walk_dies(p, group, groups, expr_const(p, w->stream_dies)) : group;
 }
 
 /* The shares: group g has chunks share_first(g) to share_first(g + 1). */

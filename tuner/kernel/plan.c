@@ -50,20 +50,23 @@ static void build_views(Program *p, const Solution *s)
 
 Walk plan_walk(const Solution *s)
 {
-    return (Walk){.persistent = s->PersistentKernel != 0 || s->StreamK,
-                  .batch_in_id = (s->StreamK || (s->PersistentKernel && s->PersistentKernelAlongBatch)) &&
-                                 s->pt->NumIndicesC > 2,
-                  .depth_u = s->DepthU,
-                  .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
-                  .stream_k = s->StreamK,
-                  .stream_dies = s->StreamK ? s->StreamKXCCMapping : 0,
-                  .members = s->ClusterK > 1 ? s->ClusterK : 0,
-                  .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,
-                  .split_chunks_round_robin = s->GlobalSplitUSummationAssignmentRoundRobin,
-                  .mapping = s->WorkGroupMappingType == WGMT_B ? s->WorkGroupMapping : 1,
-                  .staggers = s->StaggerU != 0,
-                  .stagger_shift = s->StaggerStrideShift,
-                  .stagger_mapping = s->StaggerUMapping};
+    return (Walk){
+        .persistent = s->PersistentKernel != 0 || s->StreamK,
+        .batch_in_id =
+            (s->StreamK || (s->PersistentKernel && s->PersistentKernelAlongBatch)) && s->pt->NumIndicesC > 2,
+        .depth_u = s->DepthU,
+        .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
+        .stream_k = s->StreamK,
+        .stream_dies = s->StreamK ? s->StreamKXCCMapping : 0,
+        .members = s->ClusterK > 1 ? s->ClusterK : 0,
+        .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,
+        .split_chunks_round_robin = s->GlobalSplitUSummationAssignmentRoundRobin,
+        .mapping = s->WorkGroupMappingType == WGMT_B && s->WorkGroupMappingDim < 0 ? s->WorkGroupMapping : 1,
+        .mapping_words = s->WorkGroupMappingDim >= 0,
+        .mapping_dim = s->WorkGroupMappingDim > 0,
+        .staggers = s->StaggerU != 0,
+        .stagger_shift = s->StaggerStrideShift,
+        .stagger_mapping = s->StaggerUMapping};
 }
 
 static Op *update_offset(Program *p, int tile, int32_t step)

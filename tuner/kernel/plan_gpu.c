@@ -136,7 +136,7 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
     if (gpu_adds(p) && p->out.part_bytes == 1)
         FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
     if (s->WorkGroupMappingType != WGMT_B) FAIL(ERR_INPUT, "WorkGroupMappingType Z has no kernels");
-    if (s->WorkGroupMapping < 0 && !p->assembly)
+    if (s->WorkGroupMapping < 0 && (!p->assembly || p->walk.mapping_words))
         FAIL(ERR_INPUT, "WorkGroupMapping %d is negative", s->WorkGroupMapping);
     return ERR_OK;
 }

@@ -190,6 +190,23 @@ const PartRates *part_rates(const Part *p, const Target *t)
     return near;
 }
 
+TrafficDevice part_traffic(Str arch, int64_t n_cu)
+{
+    const Target *t = target_find(arch);
+    const Part *p = NULL;
+    for (size_t i = 0; t && !p && i < N_PARTS; i++)
+        if (part_is_of(&parts[i], t) && (n_cu <= 0 || parts[i].n_cu == n_cu)) p = &parts[i];
+    const PartRates *r = t ? part_rates(p, t) : NULL;
+    if (n_cu <= 0) n_cu = p ? p->n_cu : 1;
+    if (n_cu > 1 << 20) n_cu = 1 << 20;
+    if (!r) return (TrafficDevice){.dies = 1, .cus = (int32_t)n_cu, .l2_rate = 1, .llc_rate = 1};
+    const int64_t dies = (int64_t)((double)n_cu / r->die_cus + 0.5);
+    return (TrafficDevice){.dies = dies > 1 ? (int32_t)dies : 1,
+                           .cus = (int32_t)n_cu,
+                           .l2_rate = (r->llc_gbs > 0 ? r->llc_gbs : r->dram_gbs) * 1e9,
+                           .llc_rate = r->dram_gbs * 1e9};
+}
+
 /* ---- lists ---- */
 
 static void list_add(PartList *l, const Part *p)

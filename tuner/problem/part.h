@@ -9,6 +9,7 @@
 
 #include "problem/datatype.h"
 #include "problem/target.h"
+#include "problem/traffic.h"
 
 typedef struct {
     const char *arch;     /* "gfx90a" */
@@ -25,6 +26,7 @@ typedef struct {
     double clock_mhz, vector_s, vector_d, vector_h, vector_i8;
     double matrix_h, matrix_b, matrix_x, matrix_s, matrix_d, matrix_i8, matrix_f8;
     double local_bytes, l2_kib, l2_gbs, dram_gbs, dies;
+    double die_cus, llc_mib, llc_gbs;
 } PartRates;
 
 /* Rows in table order; NULL after the last. */
@@ -32,6 +34,9 @@ const Part *part_at(size_t i);
 /* The row of the part; p NULL or without a row: the first of the architecture, else of one with the same
  * major version. NULL: of a CPU. */
 const PartRates *part_rates(const Part *p, const Target *t);
+/* A GPU for the traffic model: rates of the part with that architecture and number of compute units, else of
+ * the architecture's first; as many dies as the compute units make up. n_cu 0: the part's. CPU: one die. */
+TrafficDevice part_traffic(Str arch, int64_t n_cu);
 /* Operations of a compute unit in a clock: of matrix instructions on that type (0: the part has none), and of
  * vector units. Real operations: a complex product is four. */
 double part_matrix_rate(const PartRates *r, DataType math);

@@ -317,7 +317,29 @@ static const CliCommand sizes = {
     .option = sizes_options,
     .n_options = sizeof sizes_options / sizeof *sizes_options,
 };
-static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &diff, &tile, &sizes};
+static const CliOption traffic_options[] = {
+    TEXT("part", "NAME", part, "GPU: MI300X, H200 (--list-targets)"),
+    TEXT("tile", "MxNxK", traffic_tile, "macro tile and DepthU (128x256x64)"),
+    TEXT("type", "TYPE", traffic_type, "type of A and B, as DataType in a config (h)"),
+    TEXT("size", "M,N,K", traffic_size, "problem size"),
+    TEXT("order", "W[,XCC[,GROUP[,CHUNK]]]", traffic_order,
+         "print and draw this order beside the chosen one"),
+    {.name = "dim",
+     .kind = CLI_INT32,
+     .arg = "D",
+     .max = 1,
+     FIELD(traffic_dim),
+     .help = "WorkGroupMappingDim of --order: bands along M (0) or N (1) (0)"},
+    TEXT("svg", "FILE", traffic_svg, "draw the grid of tiles by die: default, chosen and --order"),
+};
+static const CliCommand traffic = {
+    .name = "traffic",
+    .operands = "",
+    .help = "what each work-group order makes the dies and the last-level cache read",
+    .option = traffic_options,
+    .n_options = sizeof traffic_options / sizeof *traffic_options,
+};
+static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &diff, &tile, &sizes, &traffic};
 
 const CliProgram tuner_program = {
     .name = "tuner",

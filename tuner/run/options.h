@@ -38,6 +38,9 @@ typedef struct {
     double sizes_share;
     bool json;
     double margin; /* of the command diff */
+    /* of the command traffic */
+    const char *traffic_tile, *traffic_type, *traffic_size, *traffic_order, *traffic_svg;
+    int32_t traffic_dim;
 } Options;
 
 extern const CliProgram tuner_program;

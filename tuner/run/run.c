@@ -120,11 +120,21 @@ static Err step(Run *r, const char *name, Err (*run)(Run *))
     return store_step_add(&r->store, r->session, str_from(name), clock_ns() - start);
 }
 
+static bool sweeps_orders(const Run *r)
+{
+    const Globals *g = &r->config->globals;
+    return g->WorkGroupMappingSweep > 0 && !r->o->compile_only && !g->GenerateSourcesAndExit && !r->stopped;
+}
+
 /* The benchmark: everything up to 2_BenchmarkData. */
 static Err run_benchmark(Run *r)
 {
     TRY(step(r, "fork", step_fork));
     if (run_searches(r)) TRY(step(r, "search", step_search));
+    if (sweeps_orders(r)) {
+        Err e = step(r, "order", step_order);
+        if (!run_stop(r, e, r->n_measured > 0)) TRY(e);
+    }
     TRY(step(r, "plan", step_plan));
     TRY(step(r, "build", step_build));
     if (r->config->globals.GenerateSourcesAndExit) return 0;

@@ -19,15 +19,18 @@
 #include "run/candidates.h"
 #include "run/options.h"
 
-/* A candidate of a size-group: a valid solution with a kernel that no other solution has. */
+/* A candidate of a size-group: a valid solution that launches a kernel as no other one does. Solutions whose
+ * work-group order is an argument may share a kernel. */
 typedef struct {
     Solution s;
     Str hash;        /* identity of its kernel: text, launch, predicates */
-    Str name;        /* name of its kernel in this benchmark */
+    Str name;        /* in this benchmark */
+    Str kernel_name; /* symbol of its kernel: the name, or that of solutions that share it */
     int64_t kernel;  /* id in the store */
     Str symbol;      /* of the kernel in the object; host code objects export it as name */
     Str object;      /* path; s == NULL: it was not built */
     CodeFacts facts; /* only of GPU kernels that were built */
+    size_t shares;   /* 1 + the number of an earlier variant whose kernel it has; 0: none */
 } Variant;
 
 /* A helper kernel of a group and its object. */
@@ -124,6 +127,7 @@ const char *run_compiler(Run *r);
 Err step_device(Run *r);  /* target, device, toolchain */
 Err step_fork(Run *r);    /* configs to groups of variants */
 Err step_search(Run *r);  /* where SearchMethod asks for it: chooses the variants of every group */
+Err step_order(Run *r);   /* further work-group orders of the best kernels, as variants */
 Err step_plan(Run *r);    /* candidates, sizes and rejections to the store */
 Err step_build(Run *r);   /* sources, objects, code objects of every group */
 Err step_write(Run *r);   /* library, ini, run.sh, cache.yaml of every group */

@@ -124,19 +124,21 @@ static Err source_take(Chunk *c, Str symbol, const Buf *text)
 
 static Err variant_source(Chunk *c, Variant *v, Buf *text)
 {
+    Solution shared;
+    const Solution *s = solution_shares_kernel(&v->s, &shared) ? &shared : &v->s;
     c->made[c->n].variant = v;
     c->made[c->n].helper = NULL;
     buf_reset(text);
     if (target_family(c->r->target)->is_gpu) {
-        v->symbol = v->name;
-        TRY(kernel_emit(&v->s, c->r->target, v->name, text));
-        return source_take(c, v->name, text);
+        v->symbol = v->kernel_name;
+        TRY(kernel_emit(s, c->r->target, v->kernel_name, text));
+        return source_take(c, v->kernel_name, text);
     }
     char symbol[KERNEL_SYMBOL_BYTES];
-    TRY(kernel_emit_unnamed(&v->s, c->r->target, text, symbol));
+    TRY(kernel_emit_unnamed(s, c->r->target, text, symbol));
     v->symbol = arena_dup(&c->r->arena, str_from(symbol));
     TRY_ALLOC(v->symbol.s);
-    return source_take(c, v->name, text);
+    return source_take(c, v->kernel_name, text);
 }
 
 static Err helper_source(Chunk *c, GroupHelper *h, Buf *text)
@@ -197,6 +199,43 @@ static Err failed_before(Chunk *c, const Variant *v, bool *failed)
     return 0;
 }
 
+/* Finds the variants that have the kernel of an earlier one. */
+static Err shared_find(Group *g)
+{
+    Map seen;
+    Err e = 0;
+    map_init(&seen);
+    for (size_t i = 0; !e && i < g->n_variants; i++) {
+        bool added;
+        int64_t *at = map_put(&seen, g->variant[i].kernel_name, &added);
+        if (!at) e = err_set(ERR_FAILED, "out of memory for %zu kernels", g->n_variants);
+        if (at && added) *at = (int64_t)i;
+        if (at) g->variant[i].shares = added ? 0 : (size_t)*at + 1;
+    }
+    map_fini(&seen);
+    return e;
+}
+
+/* Gives them its object, and records its compile for them too. */
+static Err shared_take(Run *r, Group *g)
+{
+    for (size_t i = 0; i < g->n_variants; i++) {
+        Variant *v = &g->variant[i];
+        if (!v->shares) continue;
+        const Variant *first = &g->variant[v->shares - 1];
+        Compile known;
+        bool found;
+        TRY(store_compile_get(&r->store, &r->arena, first->kernel, r->environment, &known, &found));
+        v->object = first->object, v->symbol = first->symbol, v->facts = first->facts;
+        if (!found) continue;
+        known.kernel = v->kernel;
+        Compile own;
+        TRY(store_compile_get(&r->store, &r->arena, v->kernel, r->environment, &own, &found));
+        if (!found || own.outcome != known.outcome) TRY(store_compile_add(&r->store, &known));
+    }
+    return 0;
+}
+
 static Err group_compile(Chunk *c)
 {
     Group *g = c->g;
@@ -206,6 +245,10 @@ static Err group_compile(Chunk *c)
     Err e = 0;
     for (size_t i = 0; !e && i < g->n_variants; i++) {
         bool failed;
+        if (g->variant[i].shares) {
+            c->done_before++;
+            continue;
+        }
         e = run_check();
         if (!e) e = failed_before(c, &g->variant[i], &failed);
         if (!e && failed) {
@@ -271,6 +314,7 @@ static Err columns_make(Run *r, Group *g)
 /* Queues a group's kernels, which are compiled now or together with those of later groups. */
 static Err group_queue(Run *r, Chunk *c)
 {
+    TRY(shared_find(c->g));
     TRY(run_path(r, &c->source_dir, "%.*s/%.*s/00_Final/source/build_tmp/SOURCE",
                  STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(c->g->name)));
     return group_compile(c);
@@ -279,6 +323,7 @@ static Err group_queue(Run *r, Chunk *c)
 /* Makes code objects and facts from a group's objects. */
 static Err group_finish(Run *r, Group *g)
 {
+    TRY(shared_take(r, g));
     TRY(columns_make(r, g));
     if (g->skip) return 0;
     TRY(group_code_objects(r, g));

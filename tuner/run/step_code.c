@@ -17,31 +17,45 @@
 
 static const size_t OBJECT_BYTES_MAX = (size_t)256 << 20;
 
-/* Objects of the kernels that were built, then of the helpers. */
-static Str *objects_of(Run *r, const Group *g)
+/* A kernel's object with its name and its symbol in it. */
+typedef struct {
+    Str *object;
+    LinkName *name;
+    size_t n, n_kernels; /* helpers follow the kernels */
+} Objects;
+
+/* Objects of the kernels that were built, each once, then of the helpers. */
+static Err objects_of(Run *r, const Group *g, Objects *out)
 {
-    Str *object = ARENA_ARRAY(&r->arena, g->n_columns + g->n_helpers, Str);
-    for (size_t i = 0; object && i < g->n_columns; i++) object[i] = g->variant[g->column[i]].object;
-    for (size_t i = 0; object && i < g->n_helpers; i++) object[g->n_columns + i] = g->helper[i].object;
-    return object;
+    *out = (Objects){.object = ARENA_ARRAY(&r->arena, g->n_columns + g->n_helpers, Str),
+                     .name = ARENA_ARRAY(&r->arena, g->n_columns + g->n_helpers, LinkName)};
+    if (!out->object || !out->name) FAIL(ERR_FAILED, "out of memory for %zu kernels", g->n_columns);
+    for (size_t i = 0; i < g->n_columns; i++) {
+        const Variant *v = &g->variant[g->column[i]];
+        if (v->shares) continue;
+        out->object[out->n] = v->object;
+        out->name[out->n++] = (LinkName){v->kernel_name, v->symbol};
+    }
+    out->n_kernels = out->n;
+    for (size_t i = 0; i < g->n_helpers; i++) {
+        out->object[out->n] = g->helper[i].object;
+        out->name[out->n++] = (LinkName){g->helper[i].h.symbol, g->helper[i].h.symbol};
+    }
+    return 0;
 }
 
 static Err link_all(Run *r, Group *g, Str dir)
 {
     bool named = !target_family(r->target)->is_gpu;
-    Str *object = objects_of(r, g), *out = ARENA_NEW(&r->arena, Str);
-    LinkName *name = ARENA_ARRAY(&r->arena, g->n_columns, LinkName);
-    if (!object || !out || !name) FAIL(ERR_FAILED, "out of memory for %zu kernels", g->n_columns);
+    Objects all;
+    Str *out = ARENA_NEW(&r->arena, Str);
+    TRY_ALLOC(out);
+    TRY(objects_of(r, g, &all));
     *out = arena_printf(&r->arena, "%s/TensileLibrary_%s%s", dir.s, r->target->name, named ? ".so" : ".co");
     TRY_ALLOC(out->s);
-    for (size_t i = 0; i < g->n_columns; i++) {
-        const Variant *v = &g->variant[g->column[i]];
-        name[i] = (LinkName){v->name, v->symbol};
-    }
     g->code_object = out;
     g->n_code_objects = 1;
-    return build_link(&r->toolchain, object, g->n_columns + g->n_helpers, name, named ? g->n_columns : 0,
-                      out->s);
+    return build_link(&r->toolchain, all.object, all.n, all.name, named ? all.n_kernels : 0, out->s);
 }
 
 /* Whether the folder of the group's code objects is below OUTDIR. Elsewhere (BenchmarkProblemsPath may be
@@ -77,16 +91,12 @@ static Err place(Run *r, Str dir, bool own, Str symbol, Str object, Str *out)
 
 static Err place_all(Run *r, Group *g, Str dir, bool own)
 {
-    size_t n = g->n_columns + g->n_helpers;
-    Str *object = objects_of(r, g);
-    g->code_object = ARENA_ARRAY(&r->arena, n, Str);
-    if (!object || !g->code_object) FAIL(ERR_FAILED, "out of memory for %zu kernels", n);
-    for (size_t i = 0; i < n; i++) {
-        Str symbol =
-            i < g->n_columns ? g->variant[g->column[i]].symbol : g->helper[i - g->n_columns].h.symbol;
-        TRY(place(r, dir, own, symbol, object[i], &g->code_object[i]));
-    }
-    g->n_code_objects = n;
+    Objects all;
+    TRY(objects_of(r, g, &all));
+    TRY_ALLOC(g->code_object = ARENA_ARRAY(&r->arena, all.n, Str));
+    for (size_t i = 0; i < all.n; i++)
+        TRY(place(r, dir, own, all.name[i].name, all.object[i], &g->code_object[i]));
+    g->n_code_objects = all.n;
     return 0;
 }
 

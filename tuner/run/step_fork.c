@@ -106,18 +106,53 @@ static Err group_fork(Run *r, Group *g, Space *space, Variants *list)
     return e;
 }
 
+/* Names solutions by one of the three ways: numbers, the parameters that differ, those of a search. */
+typedef struct {
+    const SerialNamer *serial; /* NULL: by namer */
+    const Namer *namer;
+} Names;
+
+static Err name_put(Run *r, const Names *names, const Solution *s, Buf *name, Str *out)
+{
+    buf_reset(name);
+    if (names->serial)
+        serial_name(names->serial, s, name);
+    else
+        solution_name(names->namer, s, NAME_KERNEL, name);
+    TRY(buf_check(name));
+    *out = arena_dup(&r->arena, buf_view(name));
+    TRY_ALLOC(out->s);
+    return 0;
+}
+
+static Err names_put(Run *r, Group *g, const Names *names, Buf *name)
+{
+    for (size_t i = 0; i < g->n_variants; i++) {
+        Variant *v = &g->variant[i];
+        Solution shared;
+        TRY(name_put(r, names, &v->s, name, &v->name));
+        v->kernel_name = v->name;
+        if (solution_shares_kernel(&v->s, &shared)) TRY(name_put(r, names, &shared, name, &v->kernel_name));
+    }
+    return 0;
+}
+
+/* Notes a solution, and the one of which its kernel is made. */
+static Err serial_note(SerialNamer *namer, const Solution *s)
+{
+    Solution shared;
+    TRY(serial_namer_note(namer, s));
+    return solution_shares_kernel(s, &shared) ? serial_namer_note(namer, &shared) : 0;
+}
+
 static Err names_serial(Run *r, Group *g, Buf *name)
 {
     SerialNamer *namer;
     TRY(serial_namer_new(&namer));
     Err e = 0;
-    for (size_t i = 0; !e && i < g->n_variants; i++) e = serial_namer_note(namer, &g->variant[i].s);
+    for (size_t i = 0; !e && i < g->n_variants; i++) e = serial_note(namer, &g->variant[i].s);
     if (!e) e = serial_namer_done(namer);
-    for (size_t i = 0; !e && i < g->n_variants; i++) {
-        buf_reset(name);
-        serial_name(namer, &g->variant[i].s, name);
-        g->variant[i].name = arena_dup(&r->arena, buf_view(name));
-    }
+    if (!e) e = names_put(r, g, &(Names){.serial = namer}, name);
     serial_namer_free(namer);
     return e;
 }
@@ -126,36 +161,26 @@ static Err names_min(Run *r, Group *g, Buf *name)
 {
     Namer namer;
     TRY(namer_init(&namer, &g->problem->pt));
-    for (size_t i = 0; i < g->n_variants; i++) namer_note(&namer, &g->variant[i].s);
     for (size_t i = 0; i < g->n_variants; i++) {
-        buf_reset(name);
-        solution_name(&namer, &g->variant[i].s, NAME_KERNEL, name);
-        g->variant[i].name = arena_dup(&r->arena, buf_view(name));
+        Solution shared;
+        namer_note(&namer, &g->variant[i].s);
+        if (!solution_shares_kernel(&g->variant[i].s, &shared)) continue;
+        namer_note(&namer, &shared);
+        if (!r->config->globals.WorkGroupMappingSweep) continue;
+        /* names of kernels must not change when a sweep adds solutions */
+        shared.WorkGroupMappingXCC = shared.WorkGroupMappingXCCGroup = -1;
+        namer_note(&namer, &shared);
     }
-    return 0;
-}
-
-/* Names of a search's kernels, which stay the same from round to round. */
-static Err names_given(Run *r, Group *g, Buf *name)
-{
-    for (size_t i = 0; i < g->n_variants; i++) {
-        buf_reset(name);
-        solution_name(g->namer, &g->variant[i].s, NAME_KERNEL, name);
-        g->variant[i].name = arena_dup(&r->arena, buf_view(name));
-    }
-    return 0;
+    return names_put(r, g, &(Names){.namer = &namer}, name);
 }
 
 Err group_names(Run *r, Group *g)
 {
     Buf name;
     buf_init(&name);
-    Err e = g->namer                        ? names_given(r, g, &name)
+    Err e = g->namer                        ? names_put(r, g, &(Names){.namer = g->namer}, &name)
             : r->config->globals.ShortNames ? names_serial(r, g, &name)
                                             : names_min(r, g, &name);
-    if (!e) e = buf_check(&name);
-    for (size_t i = 0; !e && i < g->n_variants; i++)
-        if (!g->variant[i].name.s) e = err_set(ERR_FAILED, "out of memory for names");
     buf_fini(&name);
     return e;
 }

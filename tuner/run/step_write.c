@@ -12,14 +12,17 @@
 #include "run/hint.h"
 #include "createlib/library_write.h"
 
-static Err solutions_of(Run *r, const Group *g, const Solution ***solutions, Str **names)
+static Err solutions_of(Run *r, const Group *g, const Solution ***solutions, Str **names, Str **kernels)
 {
     *solutions = ARENA_ARRAY(&r->arena, g->n_columns, const Solution *);
     *names = ARENA_ARRAY(&r->arena, g->n_columns, Str);
-    if (!*solutions || !*names) FAIL(ERR_FAILED, "out of memory for %zu solutions", g->n_columns);
+    *kernels = ARENA_ARRAY(&r->arena, g->n_columns, Str);
+    if (!*solutions || !*names || !*kernels)
+        FAIL(ERR_FAILED, "out of memory for %zu solutions", g->n_columns);
     for (size_t i = 0; i < g->n_columns; i++) {
         (*solutions)[i] = &g->variant[g->column[i]].s;
         (*names)[i] = g->variant[g->column[i]].name;
+        (*kernels)[i] = g->variant[g->column[i]].kernel_name;
     }
     return 0;
 }
@@ -32,13 +35,13 @@ static LibraryFormat format_of(const Run *r)
 static Err library_write(Run *r, const Group *g)
 {
     const Solution **solutions;
-    Str *names;
-    TRY(solutions_of(r, g, &solutions, &names));
+    Str *names, *kernels;
+    TRY(solutions_of(r, g, &solutions, &names, &kernels));
     Str path = arena_printf(&r->arena, "%.*s/source/library/TensileLibrary%s", STR_ARG(g->dir),
                             library_suffix(format_of(r)));
     TRY_ALLOC(path.s);
     TRY(path_no_link(path.s));
-    return library_write_benchmark(path.s, format_of(r), solutions, names, g->n_columns);
+    return library_write_benchmark(path.s, format_of(r), solutions, names, kernels, g->n_columns);
 }
 
 static Err file_put(Run *r, const Group *g, const char *name, const Buf *text)

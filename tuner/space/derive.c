@@ -159,6 +159,7 @@ typedef bool (*Step)(Derive *d);
 /* In Tensile's order: later steps use results of earlier ones, and the first rejection is reported. */
 static const Step gpu_steps[] = {
     derive_bounds,
+    derive_order,
     derive_without_ring,
     derive_without_wgmma,
     derive_matrix_instruction,
@@ -195,21 +196,31 @@ static const Step gpu_steps[] = {
     derive_writer,
     NULL,
 };
-static const Step host_steps[] = {
-    derive_bounds, derive_tile, derive_accumulation, derive_tensor_tiles, derive_strides, derive_host, NULL};
+static const Step host_steps[] = {derive_bounds,       derive_order,   derive_tile, derive_accumulation,
+                                  derive_tensor_tiles, derive_strides, derive_host, NULL};
 static const Step nvptx_steps[] = {
-    derive_bounds,       derive_without_wgmma, derive_nv_instruction, derive_matrix_instruction,
-    derive_tile,         derive_accumulation,  derive_strides,        derive_packing,
-    derive_tensor_tiles, derive_nvptx,         derive_stagger,        NULL,
+    derive_bounds,
+    derive_order,
+    derive_without_wgmma,
+    derive_nv_instruction,
+    derive_matrix_instruction,
+    derive_tile,
+    derive_accumulation,
+    derive_strides,
+    derive_packing,
+    derive_tensor_tiles,
+    derive_nvptx,
+    derive_stagger,
+    NULL,
 };
 static const Step wgmma_steps[] = {
-    derive_bounds,       derive_wgmma_tile, derive_accumulation, derive_strides, derive_packing,
-    derive_tensor_tiles, derive_wgmma,      derive_stagger,      NULL,
+    derive_bounds,  derive_order,        derive_wgmma_tile, derive_accumulation, derive_strides,
+    derive_packing, derive_tensor_tiles, derive_wgmma,      derive_stagger,      NULL,
 };
 static const Step direct_steps[] = {
-    derive_bounds,  derive_without_wgmma, derive_nv_instruction, derive_tile,   derive_accumulation,
-    derive_strides, derive_packing,       derive_tensor_tiles,   derive_direct, derive_stagger,
-    NULL,
+    derive_bounds,       derive_order,        derive_without_wgmma, derive_nv_instruction,
+    derive_tile,         derive_accumulation, derive_strides,       derive_packing,
+    derive_tensor_tiles, derive_direct,       derive_stagger,       NULL,
 };
 
 static const Step *steps_of(const Deriver *f, const Solution *s, bool ring)
@@ -229,6 +240,7 @@ static void finish(Derive *d)
     s->Valid = s->AssignedDerivedParameters = s->AssignedProblemIndependentDerivedParameters = 1;
     for (int k = 0; k < KEYS_GIVEN; k++)
         for (int i = 0; i < PARAM_WORDS && has[k]; i++) s->present[i] |= keys[k][i];
+    order_finish(s);
 }
 
 /* Removes rows that belong to other families only. */

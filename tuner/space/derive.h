@@ -116,6 +116,10 @@ bool param_has_one_value(const Param *p);
 const ParamOnly *param_only(const Param *p, unsigned where);
 /* Why no value of p changes kernels of one kind (a row HINT of effect.def), or NULL. */
 const char *param_hint(const Param *p, unsigned where);
+/* Whether the work-group order of s is an argument: then *out is the solution of which the kernel is made,
+ * for all solutions that differ in the order's numbers only. */
+bool solution_shares_kernel(const Solution *s, Solution *out);
+
 /* Prints what a family (SCOPE_AMD, SCOPE_NV, SCOPE_CPU) does with p: "honoured", "hint: why", "only 0
  * (rule)", or "-" for a parameter of another family. */
 void param_effect_print(const Param *p, unsigned family, Buf *out);

@@ -63,6 +63,12 @@ static inline int32_t vectors(const Deriver *f, int32_t n, int32_t width)
 }
 
 bool derive_bounds(Derive *d);
+/* Rules of the work-group order (derive_order.c). */
+bool derive_order(Derive *d);
+/* An order that is part of the kernel: bands along N, of 1 tile at least. */
+void order_along_n(Solution *s);
+/* Whether the rows of group ORDER are part of the state. */
+void order_finish(Solution *s);
 bool derive_matrix_instruction(Derive *d);
 bool derive_tile(Derive *d);
 bool derive_tensor_tiles(Derive *d);

@@ -98,7 +98,8 @@ static RuleId preload_obstacle(const Derive *d)
     if (f->type != TYPE_S && !is_16bit(f->type)) return RULE_PRELOAD_TYPE;
     if (!f->use_beta) return RULE_PRELOAD_BETA;
     if (f->initial_ab) return RULE_PRELOAD_STRIDES;
-    if (s->WorkGroupMapping > 1 || s->WorkGroupMapping < -1) return RULE_PRELOAD_WGM;
+    if (s->WorkGroupMappingDim < 0 && (s->WorkGroupMapping > 1 || s->WorkGroupMapping < -1))
+        return RULE_PRELOAD_WGM;
     if (!s->PrefetchGlobalRead) return RULE_PRELOAD_PGR;
     if (s->EdgeType == EDGE_SHIFTPTR) return RULE_PRELOAD_SHIFT_PTR;
     if (s->StaggerU) return RULE_PRELOAD_STAGGER;

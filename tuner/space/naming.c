@@ -7,8 +7,8 @@
 
 bool param_in_names(const Param *p)
 {
-    return p->group == GROUP_FORK || p->group == GROUP_EXTRA || p->group == GROUP_HOST ||
-           p->group == GROUP_NV;
+    return p->group == GROUP_FORK || p->group == GROUP_EXTRA || p->group == GROUP_ORDER ||
+           p->group == GROUP_HOST || p->group == GROUP_NV;
 }
 
 /* Parameters that are always in the first part of a name, or in no name. */
@@ -80,8 +80,12 @@ void namer_note(Namer *n, const Solution *s)
     }
     for (int i = 0; i < n->n_parts; i++) {
         ParamId id = (ParamId)n->part[i].param->id;
-        if (shows(n, id) || never_in_min((int)id) || !solution_has(&n->first, id)) continue;
-        if (!solution_has(s, id) || !param_equal(n->part[i].param, &n->first, s)) show(n, id);
+        const bool order = n->part[i].param->group == GROUP_ORDER; /* some solutions have it, others not */
+        if (shows(n, id) || never_in_min((int)id)) continue;
+        if (!solution_has(&n->first, id) && !(order && solution_has(s, id))) continue;
+        if (solution_has(s, id) != solution_has(&n->first, id) ||
+            !param_equal(n->part[i].param, &n->first, s))
+            show(n, id);
     }
 }
 
@@ -255,21 +259,24 @@ Hash128 solution_hash(const Solution *s)
         NAME = offsetof(Solution, CustomKernelName),
         REST = offsetof(Solution, NoReject),
         TO = offsetof(Solution, MatrixInstBM),
+        ORDER = offsetof(Solution, WorkGroupMappingDim),
         HOST = offsetof(Solution, HostRepeatM),
         NV = offsetof(Solution, NvRing),
         END = offsetof(Solution, NvRoundXF32) + sizeof(int32_t)
     };
-    _Static_assert(REST > NAME && NAME > FROM && TO > REST && HOST > TO, "order of params.def");
+    _Static_assert(REST > NAME && NAME > FROM && TO > REST && ORDER > TO && HOST > ORDER,
+                   "order of params.def");
     _Static_assert(PARAM_NvRoundXF32 == PARAM_COUNT - 1, "order of params.def");
     const char *bytes = (const char *)s;
     struct {
-        Hash128 head, rest, family, name;
+        Hash128 head, rest, family, name; /* name: of a kernel written by hand, or the work-group order */
     } all;
     memset(&all, 0, sizeof all);
     all.head = hash128((Str){bytes + FROM, NAME - FROM});
     all.rest = hash128((Str){bytes + REST, TO - REST});
     if (solution_has(s, PARAM_HostRepeatM)) all.family = hash128((Str){bytes + HOST, NV - HOST});
     if (solution_has(s, PARAM_NvRing)) all.family = hash128((Str){bytes + NV, END - NV});
+    if (solution_has(s, PARAM_WorkGroupMappingDim)) all.name = hash128((Str){bytes + ORDER, HOST - ORDER});
     if (s->CustomKernelName.n) all.name = hash128(s->CustomKernelName);
     return hash128((Str){(const char *)&all, sizeof all});
 }

@@ -91,8 +91,7 @@ static bool set_rest(Derive *d)
     bool adds = s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE &&
                 s->GlobalAccumulation != GACC_PARTIALS;
     if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
-    if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
-    if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
+    order_along_n(s);
     s->UseSgprForGROUsed = 0, s->VectorStoreUsed = 1, s->NoLdsWriteCode = 1, s->VectorStore = -1;
     s->LocalReadVectorWidth = 1, s->PrefetchLocalRead = 0;
     s->LdsPadA = s->LdsPadB = s->LdsBlockSizePerPadA = s->LdsBlockSizePerPadB = s->TransposeLDS = 0;

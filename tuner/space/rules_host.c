@@ -108,8 +108,7 @@ bool derive_host(Derive *d)
     if (s->DepthULds % s->LocalSplitU) STOP(d, LOOP_SPLIT, s->DepthULds, s->LocalSplitU);
     s->LoopIters = s->LoopUnroll;
     if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
-    if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
-    if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
+    order_along_n(s);
     if (s->EdgeType == EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH; /* edge tiles are masked with either value */
     s->StaggerU = s->StaggerUStride = s->StaggerUMapping = 0;    /* have no meaning here; avoids duplicates */
     return check_parameters(d) && check_local(d);

@@ -290,8 +290,7 @@ static bool check_split(Derive *d)
     bool adds = s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE &&
                 s->GlobalAccumulation != GACC_PARTIALS;
     if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
-    if (s->WorkGroupMapping < 0) s->WorkGroupMapping = -s->WorkGroupMapping;
-    if (s->WorkGroupMapping == 0) s->WorkGroupMapping = 1;
+    order_along_n(s);
     /* ShiftPtr moves edge tiles back into the matrix; otherwise they are guarded. */
     if (s->EdgeType != EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH;
     return true;

@@ -198,7 +198,8 @@ static void set_rest(Solution *s, const Deriver *f)
     s->EdgeType = EDGE_BRANCH;
     s->EngineStore = wgmma_engine_store(s);
     if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
-    if (s->WorkGroupMapping == 0 || s->WorkGroupMapping == -1) s->WorkGroupMapping = 1;
+    if (s->WorkGroupMappingDim < 0 && s->WorkGroupMapping <= 0 && s->WorkGroupMapping >= -1)
+        s->WorkGroupMapping = 1;
 }
 
 bool derive_wgmma(Derive *d)

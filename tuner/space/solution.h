@@ -61,7 +61,15 @@ typedef enum {
     KIND_CHARS,
     KIND_STR
 } ParamKind;
-typedef enum { GROUP_FORK, GROUP_EXTRA, GROUP_STATE, GROUP_OLD, GROUP_HOST, GROUP_NV } ParamGroup;
+typedef enum {
+    GROUP_FORK,
+    GROUP_EXTRA,
+    GROUP_STATE,
+    GROUP_OLD,
+    GROUP_ORDER,
+    GROUP_HOST,
+    GROUP_NV
+} ParamGroup;
 /* Families on which a parameter has a meaning. */
 enum { SCOPE_AMD = 1, SCOPE_NV = 2, SCOPE_CPU = 4, SCOPE_GPU = 3, SCOPE_ALL = 7 };
 

@@ -63,6 +63,13 @@ static Err sizes(GpuPlan *p)
     return p->batched ? words(p, &batch, 1) : ERR_OK;
 }
 
+/* The work-group order (problem/mapping.h). */
+static Err mapping(GpuPlan *p)
+{
+    static const char *const names[] = {"mapping", "mapping_chunk"};
+    return p->walk.mapping_words ? words(p, names, 2) : ERR_OK;
+}
+
 /* Everything behind the sizes. */
 static Err tail(GpuPlan *p)
 {
@@ -75,14 +82,15 @@ static Err tail(GpuPlan *p)
     static const char *const wgm[] = {"full_blocks", "last_block", "magic_last_block"}, *const pad = "pad";
     if (p->walk.staggers) TRY(words(p, &stagger, 1));
     TRY(words(p, tiles, 2));
-    if (!p->assembly) return ERR_OK;
+    if (!p->assembly) return mapping(p);
     if (p->walk.persistent) TRY(words(p, magic, p->walk.stream_k ? 2 : 3));
     if (p->walk.stream_k)
         TRY(words(p, stream, p->walk.stream_k > 1 ? 10 : 7));
     else if (p->walk.batch_in_id)
         TRY(words(p, along, 3));
     if (p->walk.mapping > 1 || p->walk.mapping < -1) TRY(words(p, wgm, 3));
-    return words(p, &pad, 1);
+    TRY(words(p, &pad, 1));
+    return mapping(p);
 }
 
 static Err partial_sums(GpuPlan *p)

@@ -441,7 +441,11 @@ static void walk_parts(HostText *t)
  * thread that has a tile does all of its parts, in order. */
 static void walk_ids_of_thread(HostText *t)
 {
-    static const WalkNames names = {.id = "tile", .tiles_m = "tiles0", .tiles_n = "tiles1"};
+    static const WalkNames names = {.id = "tile",
+                                    .tiles_m = "tiles0",
+                                    .tiles_n = "tiles1",
+                                    .mapping = "mapping",
+                                    .mapping_chunk = "mapping_chunk"};
     const HostPlan *p = t->p;
     Stmts *s = &t->s;
     const bool serial = p->gsu > 1 && !p->gsu_multiple;
@@ -512,6 +516,7 @@ void host_groups(HostText *t, Str symbol)
     parts_text(t);
     host_open_kernel(t, symbol, (l.a + l.b + l.sums) * t->p->compute.bytes);
     host_args(t);
+    if (t->program->walk.mapping_words) host_arg_mapping(t);
     split_args(t);
     stmt_var(s, "@TC *", "la", value_reg(s, "local"));
     host_pointer(t, "@TC *", "lb", "la", host_number(t, l.a));

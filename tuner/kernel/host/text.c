@@ -124,6 +124,17 @@ void host_arg(HostText *t, const char *field, int bytes)
     stmt_set(s, value_named(s, "g->%s", field), value_call(s, "@word", at, value_int(s, bytes)));
 }
 
+void host_arg_mapping(HostText *t)
+{
+    static const char *const names[] = {"mapping", "mapping_chunk"};
+    Stmts *s = &t->s;
+    place(t, 4, 8); /* the numbers of tiles, which the grid has too */
+    for (int i = 0; i < 2; i++) {
+        const Value *word = value_call(s, "@word", place(t, 4, 4), value_int(s, 4));
+        stmt_define(s, "uint32_t", names[i], value_cast(s, "uint32_t", word));
+    }
+}
+
 void host_arg_scalar(HostText *t, int first)
 {
     Stmts *s = &t->s;

@@ -117,6 +117,8 @@ static const WalkNames names = {.group = {"0u", "0u", "0u"},
                                 .tiles_n = "tiles_n",
                                 .batch = "size_batch",
                                 .stagger_mask = "stagger_mask",
+                                .mapping = "mapping",
+                                .mapping_chunk = "mapping_chunk",
                                 .stream_group = "group",
                                 .stream_groups = "groups",
                                 .member = "member"};
@@ -125,7 +127,9 @@ static const WalkNames names_of_tile = {.group = {"0u", "0u", "0u"},
                                         .tiles_m = "tiles_m",
                                         .tiles_n = "tiles_n",
                                         .batch = "size_batch",
-                                        .stagger_mask = "stagger_mask"};
+                                        .stagger_mask = "stagger_mask",
+                                        .mapping = "mapping",
+                                        .mapping_chunk = "mapping_chunk"};
 
 static void tile_struct(Stmts *s)
 {
@@ -206,7 +210,8 @@ static void walk(const Walk *w, Stmts *s)
                              STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
                                          {"unsigned", "size_batch"}, {"unsigned", "size_k"},
                                          {"unsigned", "stagger_mask"}, {"unsigned", "member"},
-                                         {"unsigned", "group"}, {"unsigned", "groups"})});
+                                         {"unsigned", "group"}, {"unsigned", "groups"},
+                                         {"unsigned", "mapping"}, {"unsigned", "mapping_chunk"})});
     if (w->stream_k)
         stream_fields(w, s, let);
     else
@@ -267,7 +272,9 @@ static void kernel(const GpuPlan *p, Stmts *s)
                    or_number(s, p->batched, "size_batch", "1"), value_reg(s, "size_k"),
                    value_reg(s, "tiles_m"), value_reg(s, "tiles_n"),
                    or_number(s, p->walk.staggers, "stagger_mask", "0"),
-                   or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0")));
+                   or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
+                   or_number(s, p->walk.mapping_words, "mapping", "0"),
+                   or_number(s, p->walk.mapping_words, "mapping_chunk", "0")));
     stmt_call(s, "gemm", value_reg(s, "lds"), value_reg(s, "args"), value_reg(s, map[0]),
               value_reg(s, map[1]), value_reg(s, map[from]), value_reg(s, map[from + 1]));
 }

@@ -40,6 +40,7 @@ struct Args {
     u32 m, n, batch, k, tiles_m, tiles_n, stagger_mask;
     g_TC *sums;
     u32 *flags;
+    u32 mapping, mapping_chunk; /* words of the work-group order; 0: the kernel has none */
 };
 
 /* X is the operand of the instruction's 64 rows, Y that of its columns. */
@@ -230,7 +231,8 @@ struct Walk {
     {
         u32 g = group, n = groups; /* shares are computed for each step; else they take registers all the time */
         if constexpr (STREAM_K) keep(g), keep(n);
-        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask, rank / COPIERS, g, n);
+        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask, rank / COPIERS, g, n,
+                               a.mapping, a.mapping_chunk);
         Place p = {(int)((t.wg0 * CLUSTER_M + rank % CLUSTER_M) * M0),
                    (int)((t.wg1 * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N) * M1),
                    (int)t.wg2,

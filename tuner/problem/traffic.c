@@ -1,0 +1,384 @@
+/* Counting of the rows and columns of tiles that work-groups share. See traffic.h. */
+#include "problem/traffic.h"
+
+/* ---- sets of tiles along one dimension ---- */
+
+/* Spans from .. to - 1. A set that does not fit is merged; what still does not fit is counted as it comes. */
+enum { SPANS_MAX = 512 };
+typedef struct {
+    int64_t from, to;
+} Span;
+typedef struct {
+    int n;
+    int64_t overflow;
+    Span span[SPANS_MAX];
+} SpanSet;
+
+/* Sorts the spans and joins those that touch. */
+static void span_merge(SpanSet *s)
+{
+    for (int i = 1; i < s->n; i++) {
+        const Span x = s->span[i];
+        int at = i;
+        for (; at > 0 && s->span[at - 1].from > x.from; at--) s->span[at] = s->span[at - 1];
+        s->span[at] = x;
+    }
+    int n = 0;
+    for (int i = 0; i < s->n; i++) {
+        Span *last = &s->span[n - 1];
+        if (n && s->span[i].from <= last->to)
+            last->to = s->span[i].to > last->to ? s->span[i].to : last->to;
+        else
+            s->span[n++] = s->span[i];
+    }
+    s->n = n;
+}
+
+static void span_add(SpanSet *s, int64_t from, int64_t to)
+{
+    if (s->n && s->span[s->n - 1].from <= from && from <= s->span[s->n - 1].to) { /* the usual case */
+        if (to > s->span[s->n - 1].to) s->span[s->n - 1].to = to;
+        return;
+    }
+    if (s->n == SPANS_MAX) span_merge(s);
+    if (s->n == SPANS_MAX)
+        s->overflow += to - from;
+    else
+        s->span[s->n++] = (Span){from, to};
+}
+
+static int64_t span_count(SpanSet *s)
+{
+    int64_t sum = s->overflow;
+    if (s->n > 1) span_merge(s);
+    for (int i = 0; i < s->n; i++) sum += s->span[i].to - s->span[i].from;
+    return sum;
+}
+
+/* ---- runs of mapped ids ---- */
+
+/* Division of numbers below 2^52 by one that stays: a product, which is corrected. */
+typedef struct {
+    int64_t by;
+    double inverse;
+} Divisor;
+
+static Divisor divisor(int64_t by) { return (Divisor){by, 1.0 / (double)by}; }
+
+static inline int64_t divide(int64_t x, Divisor d)
+{
+    const int64_t q = (int64_t)((double)x * d.inverse), rest = x - q * d.by;
+    return rest < 0 ? q - 1 : rest >= d.by ? q + 1 : q;
+}
+
+/* An order on a grid. */
+typedef struct {
+    const TrafficGrid *g;
+    const Mapping *m;
+    int64_t n, tiles, across_tiles; /* along the dimension of the bands, and across */
+    int64_t last_first;             /* first tile of the band that is narrower; tiles: there is none */
+    Divisor width, last, band;      /* tiles along of a band, of the narrower one; ids of a band */
+    int64_t size, moved;            /* ids that are regrouped together; ids behind `moved` stay */
+} Order;
+
+typedef struct {
+    const Order *o;
+    int64_t id, n; /* a run of step 1 that is not in the sets yet */
+    SpanSet along, across;
+} Counter;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    return a;
+}
+
+static void order_init(Order *o, const TrafficGrid *g, const Mapping *m)
+{
+    const int64_t turn = (int64_t)m->dies * m->chunk;
+    o->g = g, o->m = m;
+    o->tiles = g->dim ? g->tiles_n : g->tiles_m;
+    o->across_tiles = g->dim ? g->tiles_m : g->tiles_n;
+    o->n = o->tiles * o->across_tiles;
+    o->width = divisor(least(m->wgm, o->tiles));
+    o->band = divisor(o->width.by * o->across_tiles);
+    o->last_first = divide(o->tiles, o->width) * o->width.by;
+    o->last = divisor(o->last_first < o->tiles ? o->tiles - o->last_first : o->width.by);
+    o->size = turn ? turn : m->group ? m->group : o->n;
+    o->moved = turn ? o->n / turn * turn : o->n / m->dies * m->dies;
+}
+
+static inline const Divisor *width_at(const Order *o, int64_t first)
+{
+    return first < o->last_first ? &o->width : &o->last;
+}
+
+/* Ids id to id + n - 1 by themselves: within a band, in two that follow each other, or over whole ones. */
+static TrafficSet run_alone(const Order *o, int64_t id, int64_t n)
+{
+    const int64_t end = id + n - 1, band = divide(id, o->band), band_end = divide(end, o->band);
+    const int64_t serial = id - band * o->band.by, serial_end = end - band_end * o->band.by;
+    const Divisor *wide = width_at(o, band * o->width.by), *wide_end = width_at(o, band_end * o->width.by);
+    const int64_t from = divide(serial, *wide), to = divide(serial_end, *wide_end) + 1;
+    int64_t along, across;
+    if (band == band_end) {
+        along = least(n, wide->by), across = to - from;
+    } else {
+        const int64_t left = wide->by * o->across_tiles - serial;
+        along =
+            least(left, wide->by) + (band_end - band - 1) * o->width.by + least(serial_end + 1, wide_end->by);
+        across = band_end > band + 1 || from <= to ? o->across_tiles : o->across_tiles - from + to;
+    }
+    return (TrafficSet){along, across};
+}
+
+/* Ids serial, serial + step, .. of a band that is `wide` tiles wide and begins at tile `first`: n of them. */
+static void band_run(Counter *c, int64_t first, int64_t wide, int64_t serial, int64_t step, int64_t n)
+{
+    const int64_t last = serial + (n - 1) * step, a = serial / wide, b = last / wide;
+    if (step <= wide)
+        span_add(&c->across, a, b + 1);
+    else
+        for (int64_t k = 0; k < n; k++) {
+            const int64_t at = (serial + k * step) / wide;
+            span_add(&c->across, at, at + 1);
+        }
+    if (step == 1 && n < wide) {
+        const int64_t from = first + serial - a * wide, to = first + last - b * wide + 1;
+        if (a == b) {
+            span_add(&c->along, from, to);
+        } else {
+            span_add(&c->along, from, first + wide);
+            span_add(&c->along, first, to);
+        }
+    } else if (step == 1 || wide == 1) {
+        span_add(&c->along, first, first + wide);
+    } else {
+        const int64_t different = least(n, wide / gcd(step, wide));
+        for (int64_t k = 0; k < different; k++) {
+            const int64_t at = first + (serial + k * step) % wide;
+            span_add(&c->along, at, at + 1);
+        }
+    }
+}
+
+static void add_run(Counter *c, int64_t id, int64_t step, int64_t n)
+{
+    const Order *o = c->o;
+    while (n > 0) {
+        const int64_t band = divide(id, o->band), first = band * o->width.by;
+        const int64_t wide = width_at(o, first)->by, serial = id - band * o->band.by;
+        const int64_t in_band = least(n, (wide * o->across_tiles - serial + step - 1) / step);
+        band_run(c, first, wide, serial, step, in_band);
+        id += in_band * step;
+        n -= in_band;
+    }
+}
+
+/* Mapped ids id, id + step, ..: n of them. The first run waits, as it may be the only one. */
+static void run(Counter *c, int64_t id, int64_t step, int64_t n)
+{
+    if (n <= 0) return;
+    if (c->n < 0 && step == 1) {
+        c->id = id, c->n = n;
+        return;
+    }
+    if (c->n > 0) add_run(c, c->id, 1, c->n);
+    c->n = 0;
+    add_run(c, id, step, n);
+}
+
+/* How many of u, u + step, .. are below `to`; u < to. */
+static inline int64_t steps_to(int64_t u, int64_t to, int64_t step)
+{
+    return step == 1 ? to - u : (to - u + step - 1) / step;
+}
+
+/* Ids u, u + step, .. below `to`, where step is a multiple of the dies of the order: all of one die of it. */
+static void die_run(Counter *c, int64_t u, int64_t to, int64_t step)
+{
+    const Order *o = c->o;
+    const int64_t x = o->m->dies, die = u % x;
+    if (!o->m->chunk && !o->m->group) {
+        const int64_t rest = o->n - o->moved, base = die * (o->moved / x) + least(die, rest);
+        if (u < to) run(c, base + u / x, step / x, steps_to(u, to, step));
+        return;
+    }
+    while (u < to && u < o->moved) {
+        const int64_t from = u / o->size * o->size, end = least(least(from + o->size, o->moved), to);
+        const int64_t share = o->m->chunk ? o->m->chunk : least(o->n - from, o->size) / x;
+        const int64_t n = steps_to(u, end, step);
+        run(c, from + (u - from) / x + die * share, step / x, n);
+        u += n * step;
+    }
+    if (u < to) run(c, u, step, steps_to(u, to, step));
+}
+
+/* As traffic_set. */
+static TrafficSet order_set(const Order *o, int64_t from, int64_t to, int32_t dies, int32_t die)
+{
+    Counter c;
+    c.o = o, c.n = -1;
+    c.along.n = c.across.n = 0;
+    c.along.overflow = c.across.overflow = 0;
+    to = least(to, o->n);
+    const int64_t stride = die < 0 ? 1 : dies, x = o->m->dies;
+    int64_t u = from;
+    if (die >= 0) u += (die - from % dies + dies) % dies;
+    if (x == 1) {
+        if (u < to) run(&c, u, stride, steps_to(u, to, stride));
+    } else {
+        const int64_t step = stride == x ? x : stride / gcd(stride, x) * x;
+        for (int64_t k = u; k < u + step && k < to; k += stride) die_run(&c, k, to, step);
+    }
+    TrafficSet set = {0, 0};
+    if (c.n > 0)
+        set = run_alone(o, c.id, c.n);
+    else
+        set = (TrafficSet){span_count(&c.along), span_count(&c.across)};
+    return o->g->dim ? (TrafficSet){set.columns, set.rows} : set;
+}
+
+TrafficSet traffic_set(const TrafficGrid *g, const Mapping *m, int64_t from, int64_t to, int32_t dies,
+                       int32_t die)
+{
+    Order o;
+    order_init(&o, g, m);
+    return order_set(&o, from, to, dies, die);
+}
+
+/* ---- sums ---- */
+
+static void add_set(double rows_and_columns[2], TrafficSet s, double times)
+{
+    rows_and_columns[0] += times * (double)s.rows;
+    rows_and_columns[1] += times * (double)s.columns;
+}
+
+/* Adds ids from .. from + cus - 1. one_die: it stands for the others. */
+static void add_wave(const TrafficDevice *d, const Order *o, int64_t from, bool one_die, double l2[2],
+                     double llc[2])
+{
+    const int64_t to = from + d->cus;
+    if (o->m->group == d->cus) { /* ids stay within the wave */
+        Mapping stays = *o->m;
+        Order alike = *o;
+        stays.dies = 1, stays.group = 0;
+        alike.m = &stays;
+        add_set(llc, order_set(&alike, from, to, 1, -1), 1);
+    } else {
+        add_set(llc, order_set(o, from, to, 1, -1), 1);
+    }
+    if (d->dies <= 1) return;
+    for (int32_t die = one_die ? d->dies - 1 : 0; die < d->dies; die++)
+        add_set(l2, order_set(o, from, to, d->dies, die), one_die ? d->dies : 1);
+}
+
+Traffic traffic_count(const TrafficDevice *d, const TrafficGrid *g, const Mapping *m, int64_t most_waves)
+{
+    Order o;
+    order_init(&o, g, m);
+    const int64_t waves = (o.n + d->cus - 1) / d->cus,
+                  count = least(most_waves > 0 ? most_waves : TRAFFIC_WAVES_MAX, waves);
+    double l2[2] = {0, 0}, llc[2] = {0, 0};
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t wave =
+            count == waves ? i : (2 * i + 1) * waves / (2 * count); /* the middle of its share */
+        add_wave(d, &o, wave * d->cus, most_waves > 0, l2, llc);
+    }
+    const double weight = (double)waves / (double)count, *own = d->dies > 1 ? l2 : llc;
+    Traffic t = {.waves = waves,
+                 .l2_rows = own[0] * weight,
+                 .l2_columns = own[1] * weight,
+                 .llc_rows = llc[0] * weight,
+                 .llc_columns = llc[1] * weight};
+    t.l2_bytes = t.l2_rows * g->bytes_m + t.l2_columns * g->bytes_n;
+    t.llc_bytes = t.llc_rows * g->bytes_m + t.llc_columns * g->bytes_n;
+    return t;
+}
+
+double traffic_seconds(const TrafficDevice *d, const Traffic *t)
+{
+    const double l2 = t->l2_bytes / d->l2_rate, llc = t->llc_bytes / d->llc_rate;
+    return l2 > llc ? l2 : llc;
+}
+
+/* ---- the choice ---- */
+
+/* Waves that traffic_choose counts: all of small problems. With 5 its choice is within 5% of the best order's
+ * time on nine sizes in ten (test_traffic). */
+enum { CHOICE_WAVES = 5 };
+
+/* Widths in ascending order; returns how many there are, TRAFFIC_ORDERS_MAX / 4 at most. */
+static int widths(const TrafficDevice *d, const TrafficGrid *g, int32_t out[TRAFFIC_ORDERS_MAX / 4])
+{
+    static const int32_t always[] = {1, 2, 3, 4, 6, 8};
+    const int64_t tiles = g->dim ? g->tiles_n : g->tiles_m, of_die = d->cus / d->dies;
+    const int64_t most = least(least(tiles, of_die > 1 ? of_die : 1), MAPPING_WGM_MAX);
+    int n = 0;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (always[i] == 1 || always[i] <= tiles) out[n++] = always[i];
+    for (int32_t w = always[n - 1] + 1; w <= most && n < TRAFFIC_ORDERS_MAX / 4; w++)
+        if (most % w == 0) out[n++] = w;
+    return n;
+}
+
+/* Whether ids can be regrouped by die within a wave. */
+static bool regroups_waves(const TrafficDevice *d)
+{
+    return d->dies > 1 && d->dies <= MAPPING_XCC_MAX && d->cus <= MAPPING_GROUP_MAX && d->cus % d->dies == 0;
+}
+
+static Mapping order_of(const TrafficDevice *d, int32_t width, int kind)
+{
+    return (Mapping){.wgm = width, .dies = kind ? d->dies : 1, .group = kind == 2 ? d->cus : 0, .chunk = 0};
+}
+
+bool traffic_order(const TrafficDevice *d, const TrafficGrid *g, int i, Mapping *out)
+{
+    int32_t width[TRAFFIC_ORDERS_MAX / 4];
+    const int n = widths(d, g, width), kinds = d->dies <= 1 ? 1 : regroups_waves(d) ? 3 : 2;
+    if (i < 0 || i >= n * kinds) return false;
+    *out = order_of(d, width[i % n], i / n);
+    return true;
+}
+
+static Mapping best(const TrafficDevice *d, const TrafficGrid *g, int kind, int n, const int32_t *width,
+                    int64_t most_waves, double *seconds)
+{
+    Mapping found = order_of(d, 1, kind);
+    *seconds = -1;
+    for (int i = 0; i < n; i++) {
+        const Mapping m = order_of(d, width[i], kind);
+        const Traffic t = traffic_count(d, g, &m, most_waves);
+        const double s = traffic_seconds(d, &t);
+        if (*seconds < 0 || s < *seconds) found = m, *seconds = s;
+    }
+    return found;
+}
+
+Mapping traffic_best(const TrafficDevice *d, const TrafficGrid *g)
+{
+    int32_t width[TRAFFIC_ORDERS_MAX / 4];
+    const int n = widths(d, g, width), kinds = d->dies <= 1 ? 1 : regroups_waves(d) ? 3 : 2;
+    double least_seconds, seconds;
+    Mapping found = best(d, g, 0, n, width, 0, &least_seconds);
+    for (int kind = 1; kind < kinds; kind++) {
+        const Mapping m = best(d, g, kind, n, width, 0, &seconds);
+        if (seconds < least_seconds) found = m, least_seconds = seconds;
+    }
+    return found;
+}
+
+Mapping traffic_choose(const TrafficDevice *d, const TrafficGrid *g)
+{
+    int32_t width[TRAFFIC_ORDERS_MAX / 4];
+    double seconds;
+    const int n = widths(d, g, width), kind = d->dies <= 1 ? 0 : regroups_waves(d) ? 2 : 1;
+    return best(d, g, kind, n, width, CHOICE_WAVES, &seconds);
+}

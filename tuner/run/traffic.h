@@ -1,0 +1,14 @@
+/* `tuner traffic`: what each work-group order makes a GPU's dies and its last-level cache read, and pictures
+ * of the tiles that each die has. */
+#ifndef RUN_TRAFFIC_H
+#define RUN_TRAFFIC_H
+
+#include <stdio.h>
+
+#include "run/options.h"
+
+/* ERR_INPUT: an option's value, or a grid that is too large to be drawn; ERR_FAILED: the SVG cannot be
+ * written. */
+Err traffic_command(const Options *o, FILE *f);
+
+#endif
