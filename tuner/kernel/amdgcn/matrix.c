@@ -9,9 +9,6 @@
 #include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
 
-/* Architectures whose waves divide one file of vector and accumulation registers. */
-enum { ONE_FILE = MATRIX_ARCH_GFX90A | MATRIX_ARCH_GFX940 };
-
 /* The numbers that the text needs beside the GpuPlan; each function computes them from it. */
 typedef struct {
     const GpuPlan *p;
@@ -235,7 +232,7 @@ static Err matrix_plan(GpuPlan *p)
 bool matrix_fits_half(const GpuPlan *p)
 {
     Matrix m = matrix_of(p);
-    if (!(p->target->matrix & ONE_FILE)) return false;
+    if (!(p->target->matrix & AMDGCN_ONE_FILE)) return false;
     if (m.in->m > 16) return false; /* accumulators of 16 registers and more do not pack so well */
     int n = p->n_acc * gpu_type_bytes(&p->acc) / 4, moved = 24; /* addresses, sizes */
     for (int i = 0; i < 2; i++) {
@@ -277,7 +274,7 @@ static const char *operand_type_name(const MatrixInst *in, Stmts *s)
  * copies; a fence between k-steps prevents it. */
 static bool needs_step_fences(const Matrix *m)
 {
-    return (m->p->target->matrix & ONE_FILE) && amdgcn_fills_file(m->p) &&
+    return (m->p->target->matrix & AMDGCN_ONE_FILE) && amdgcn_fills_file(m->p) &&
            m->in->n_acc * gpu_type_bytes(&m->p->acc) == 16;
 }
 

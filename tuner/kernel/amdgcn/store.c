@@ -22,6 +22,11 @@ int amdgcn_policy(const GpuPlan *p, int hint)
 
 bool amdgcn_fills_file(const GpuPlan *p) { return p->n_acc * gpu_type_bytes(&p->acc) / 4 > 200; }
 
+bool amdgcn_sums_in_agprs(const GpuPlan *p)
+{
+    return p->compute == &amdgcn_matrix && (p->target->matrix & AMDGCN_ONE_FILE) && amdgcn_fills_file(p);
+}
+
 void amdgcn_constants(Stmts *s, const AmdgcnConstant *c, size_t n)
 {
     for (size_t i = 0; i < n; i++) stmt_constant(s, c[i].type, c[i].name, c[i].value);
@@ -73,6 +78,7 @@ static void constants(const GpuPlan *p, Stmts *s)
 static void finish(const GpuPlan *p, Stmts *s)
 {
     constants(p, s);
+    stmt_file(s, amdgcn_sums_in_agprs(p) ? "amdgcn/acc_take_agpr.hip" : "amdgcn/acc_take.hip");
     stmt_file(s, "amdgcn/buffer_store.hip");
 }
 
