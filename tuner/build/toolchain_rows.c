@@ -41,7 +41,9 @@ static const ToolchainRow rows[] = {
      * All ROCm releases since 5 load version 4 of the code object. Objects of LLVM 18 and newer all define
      * __hip_cuid_. */
     {.name = "hip",
-     .programs = {"clang++-21",
+     .programs = {"clang++-22",
+                  "clang-22",
+                  "clang++-21",
                   "clang-21",
                   "clang++-20",
                   "clang-20",

@@ -53,7 +53,7 @@ int amdgcn_policy(const GpuPlan *p, int hint);
 /* Do accumulators take most of a register file of 256? */
 bool amdgcn_fills_file(const GpuPlan *p);
 /* Architectures whose waves divide one file of vector and accumulation registers. */
-enum { AMDGCN_ONE_FILE = MATRIX_ARCH_GFX90A | MATRIX_ARCH_GFX940 };
+enum { AMDGCN_ONE_FILE = MATRIX_ARCH_GFX90A | MATRIX_ARCH_GFX940 | MATRIX_ARCH_GFX950 };
 /* Do the sums of matrix instructions stay in accumulation registers until they are stored? */
 bool amdgcn_sums_in_agprs(const GpuPlan *p);
 /* GpuDialect.finish. */
