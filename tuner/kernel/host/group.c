@@ -324,7 +324,9 @@ static const WalkNames names_of_tile = {.group = {"0", "0", "z_of_group"},
                                         .tiles_n = "tiles1",
                                         .batch = "n_matrices",
                                         .stream_group = "group",
-                                        .stream_groups = "groups"};
+                                        .stream_groups = "groups",
+                                        .mapping = "mapping",
+                                        .mapping_chunk = "mapping_chunk"};
 
 static void place_of_tile(HostText *t, const Walk *w)
 {
