@@ -265,9 +265,10 @@ static Err plan_buffers(GpuPlan *p, const Solution *s)
     return plan_tiles(p, s);
 }
 
-Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
+static Err plan_solution(GpuPlan *p, const Solution *s, const Target *t, bool sketch)
 {
     TRY(gpu_plan_types(p, s->pt, t));
+    p->sketch = sketch;
     p->walk = plan_walk(s);
     plan_numbers(p, s);
     plan_rest(p, s);
@@ -276,6 +277,10 @@ Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
     TRY(check_solution(p, s));
     return plan_buffers(p, s);
 }
+
+Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t) { return plan_solution(p, s, t, false); }
+
+Err gpu_plan_sketch(GpuPlan *p, const Solution *s, const Target *t) { return plan_solution(p, s, t, true); }
 
 Err plan_gpu(Program *program, const Solution *s)
 {
