@@ -63,7 +63,7 @@ typedef struct {
 } CompareTotal;
 
 /* Compares, prints the table, writes the files. options: of both libraries. ERR_FAILED: a result is wrong, or
- * sizes fall below --fail-below. ERR_PARTIAL: a library has no solution for some sizes. */
+ * sizes fall below --fail-below. ERR_PARTIAL: the second library has no solution for some sizes. */
 Err bench_compare(Arena *a, const CompareOptions *o, const tuner_options *options, int n_threads,
                   const BenchCase *base);
 

@@ -174,6 +174,17 @@ static double gflops_of(const CompareRow *r, const CompareCell *cell)
 
 static double us_of(const CompareCell *cell, double ns) { return cell->ns ? ns / 1000 : NAN; }
 
+/* The problem type as files of tuner name it: "Cijk_Ailk_Bljk_SB". */
+static void csv_group(const GemmCall *c, Buf *out)
+{
+    ProblemType pt;
+    Buf name;
+    buf_init(&name);
+    if (!call_problem_type(c, &pt)) problem_type_name(&pt, &name);
+    csv_cell(out, false, buf_view(&name));
+    buf_fini(&name);
+}
+
 /* The columns of the problem are those of `tuner sizes --csv`, so that the file can be compared again. */
 static void csv_problem(const CompareRow *r, Buf *out)
 {
@@ -184,6 +195,7 @@ static void csv_problem(const CompareRow *r, Buf *out)
     for (int i = 0; i < 4; i++) buf_printf(out, ",%" PRId64, c->stride[i]);
     for (int i = 0; i < CALL_TYPES; i++) buf_printf(out, ",%s", call_type_name(c->type[i]));
     buf_printf(out, ",%d,%" PRId64, c->xf32, r->c->count);
+    csv_group(c, out);
 }
 
 static void csv_side(const CompareRow *r, const CompareCell *cell, Buf *out)
@@ -194,7 +206,6 @@ static void csv_side(const CompareRow *r, const CompareCell *cell, Buf *out)
     cell_real(out, gflops_of(r, cell));
     csv_cell(out, false, str_from(cell->solution));
     csv_cell(out, false, str_from(cell->why));
-    csv_cell(out, false, str_from(cell->problem));
 }
 
 static void csv_ratio(const Comparison *c, Buf *out)
@@ -211,12 +222,15 @@ static void csv_text(const Compare *x, Buf *out)
     if (x->n_sides > SIDE_PEER) buf_printf(out, "# peer: %s\n", x->name[SIDE_PEER]);
     buf_puts(out,
              "transA,transB,M,N,K,batch_count,lda,ldb,ldc,ldd,stride_a,stride_b,stride_c,stride_d,a_type,"
-             "b_type,c_type,d_type,compute_type,math_mode,call_count");
+             "b_type,c_type,d_type,compute_type,math_mode,call_count,group");
     for (size_t s = 0; s < x->n_sides; s++)
-        buf_printf(out, ",us_%s,us_lo_%s,us_hi_%s,gflops_%s,solution_%s,why_%s,problem_%s", endings[s],
-                   endings[s], endings[s], endings[s], endings[s], endings[s], endings[s]);
+        buf_printf(out, ",us_%s,us_lo_%s,us_hi_%s,gflops_%s,solution_%s,why_%s", endings[s], endings[s],
+                   endings[s], endings[s], endings[s], endings[s]);
     buf_puts(out, ",ratio,ratio_lo,ratio_hi,verdict,failed");
-    buf_puts(out, x->n_sides > SIDE_PEER ? ",ratio_peer,ratio_peer_lo,ratio_peer_hi\n" : "\n");
+    if (x->n_sides > SIDE_PEER) buf_puts(out, ",ratio_peer,ratio_peer_lo,ratio_peer_hi");
+    /* last, as their texts may have commas, which simple readers do not expect */
+    for (size_t s = 0; s < x->n_sides; s++) buf_printf(out, ",problem_%s", endings[s]);
+    buf_putc(out, '\n');
     for (size_t i = 0; i < x->n_done; i++) {
         const CompareRow *r = &x->row[i];
         csv_problem(r, out);
@@ -225,6 +239,7 @@ static void csv_text(const Compare *x, Buf *out)
         csv_cell(out, false, str_from(compare_verdict(&r->ratio)));
         csv_cell_f(out, false, "%d", r->failed);
         if (x->n_sides > SIDE_PEER) csv_ratio(&r->versus, out);
+        for (size_t s = 0; s < x->n_sides; s++) csv_cell(out, false, str_from(r->side[s].problem));
         csv_end(out);
     }
 }
