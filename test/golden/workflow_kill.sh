@@ -54,4 +54,5 @@ for d in whole killed; do
     $d/validate/benchmarks/tuning.1.csv >$d.verified
 done
 name=verified; same whole.verified killed.verified; cat killed.verified
-ls -A killed killed/validate/library killed/.steps
+ls -A killed | grep -v '^report\|^analysis' # of tuner report
+ls -A killed/validate/library killed/.steps
