@@ -140,7 +140,9 @@ static const CliOption options[] = {
     {.name = "select-only",
      .kind = CLI_FLAG,
      FIELD(select_only),
-     .help = "read problem lines from standard input, print JSON lines with the chosen solution"},
+     .help =
+         "read problem lines from standard input, or the problems of --yaml, and print JSON lines with the "
+         "chosen solution"},
     {.name = "launches",
      .kind = CLI_FLAG,
      FIELD(launches),
@@ -279,7 +281,9 @@ static Err run(Arena *arena, Arguments *a, const CliLine *line)
         TRY(case_finish(cases));
     a->options.select_only = a->select_only;
     TRY((Err)tuner_open(&lib, a->library, &a->options));
-    Err e = a->select_only ? bench_select(lib, a->launches) : run_all(lib, a->options.n_threads, cases, n);
+    Err e = !a->select_only ? run_all(lib, a->options.n_threads, cases, n)
+            : a->yaml       ? bench_select_cases(lib, cases, n, a->launches)
+                            : bench_select(lib, a->launches);
     tuner_close(lib);
     return e;
 }

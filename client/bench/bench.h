@@ -163,5 +163,7 @@ Err lane_block(Bench *b, BenchLane *l, const BenchCase *c, double *ns);
 
 /* Reads problem lines from stdin and prints JSON lines on stdout; the format is in bench_select.c. */
 Err bench_select(tuner_library *lib, bool launches);
+/* The same for the cases of a file. */
+Err bench_select_cases(tuner_library *lib, const BenchCase *cases, size_t n, bool launches);
 
 #endif

@@ -59,6 +59,9 @@ run old new sizes.yaml -i 6 | tail -6
 echo "--- a log for --yaml: --iters wins over the number of calls"
 "$BIN/tuner-bench" --library old --yaml app.log 2>/dev/null | sed -n 's/^#.* n \([0-9]*\) .*/n \1/p'
 "$BIN/tuner-bench" --library old --yaml app.log -i 3 2>/dev/null | sed -n 's/^#.* n \([0-9]*\) .*/n \1/p'
+echo "--- and for --select-only: the problems as lines that it reads"
+"$BIN/tuner-bench" --library old --arch sm_90 --select-only --yaml app.log 2>/dev/null | tee answers
+sed 's/{"line":"\([^"]*\)".*/\1/' answers | "$BIN/tuner-bench" --library old --arch sm_90 --select-only | cmp - answers && echo "the same"
 echo "--- what a library of doubles, and one of int8, has"
 mkdir double int8
 IN=Double OUT=Double on sm_90 Cijk_Ailk_Bljk_DB_a >double/TensileLibrary.yaml
