@@ -1,9 +1,10 @@
-/* tuner-bench --select-only: problem lines on stdin, or the problems of a file (--yaml), one JSON line each on
- * stdout with the chosen solution and, when asked, its launches. Problems of a file are printed as such lines. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1]
- * [xf32=1] [fp16_alt=1|2|3] [metric=cu|device]`; a leading dimension of 0 is the packed one; batch strides
- * are leading dimension times columns. Pointers are fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D
- * 0x4000000000 (C with cd=1), workspace 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers at
- * 0x6000000000, 0x6100000000, ...; with cd=1 beside it D's array is C's. */
+/* tuner-bench --select-only: problem lines on stdin, or the problems of a file (--yaml), and one JSON line
+ * for each on stdout with the chosen solution and, when asked, its launches. Problems of a file are printed
+ * as such lines. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1] [xf32=1]
+ * [fp16_alt=1|2|3] [metric=cu|device]`; a leading dimension of 0 is the packed one; batch strides are
+ * leading dimension times columns. Pointers are fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D
+ * 0x4000000000 (C with cd=1), workspace 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers
+ * at 0x6000000000, 0x6100000000, ...; with cd=1 beside it D's array is C's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
