@@ -70,7 +70,7 @@ tuning=$out/tuning validate=$out/validate list=$out/tuning/scripts/tuning.csv
 # What a step depends on, as one number
 sum_of() { # WORD..., files of them are read
   for w in "$@"; do
-    if [ -d "$w" ]; then (cd "$w" && find . -type f | LC_ALL=C sort | xargs cksum); elif [ -f "$w" ]; then cksum <"$w"; else echo "$w"; fi
+    if [ -d "$w" ]; then (cd "$w" && find . -type f -exec cksum {} + | LC_ALL=C sort); elif [ -f "$w" ]; then cksum <"$w"; else echo "$w"; fi
   done | cksum
 }
 all=0 fresh=0

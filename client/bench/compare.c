@@ -2,6 +2,7 @@
 #include "client/bench/compare.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -59,12 +60,24 @@ static Err choose_peer(Compare *x, const CompareRow *r, CompareCell *cell)
     return ERR_OK;
 }
 
+/* After a fault on a GPU nothing runs any more in this process. */
+static bool device_lost(const Compare *x)
+{
+    const Device *d = x->bench.gpu ? bench_gpu_device(x->bench.gpu) : NULL;
+    return d && d->api->lost(d);
+}
+
 static Err check_side(Compare *x, size_t s, CompareRow *r, BenchData *d, Validator *v)
 {
     CompareCell *cell = &r->side[s];
     TRY(data_restore(&x->bench, r->c, d));
-    TRY(side_call(&x->side[s], &r->c->g));
-    if (x->bench.gpu) TRY((Err)tuner_synchronize(x->side[SIDE_OLD].lib)); /* the stream of all sides */
+    Err e = side_call(&x->side[s], &r->c->g);
+    if (!e && x->bench.gpu) e = (Err)tuner_synchronize(x->side[SIDE_OLD].lib); /* the stream of all sides */
+    if (e == ERR_FAILED && !device_lost(x)) {
+        cell->problem = keep(x, err_message());
+        return ERR_OK;
+    }
+    TRY(e);
     TRY(data_check(&x->bench, r->c, d, v, &cell->check));
     if (!cell->check.passed)
         cell->problem = arena_printf(x->arena, "the result is wrong: %s", cell->check.text).s;
@@ -176,7 +189,7 @@ static Err run_sizes(Compare *x)
 static Err verdict(const Compare *x, const CompareTotal *t)
 {
     if (x->n_done < x->n) FAIL(ERR_FAILED, "interrupted behind %zu of %zu sizes", x->n_done, x->n);
-    if (t->n_wrong) FAIL(ERR_FAILED, "%zu results are wrong", t->n_wrong);
+    if (t->n_wrong) FAIL(ERR_FAILED, "%zu results are wrong or missing", t->n_wrong);
     if (t->n_failed)
         FAIL(ERR_FAILED, "%zu of %zu sizes are slower than %g of '%s'", t->n_failed, t->n_both,
              x->o->fail_below, x->name[SIDE_OLD]);
@@ -207,11 +220,25 @@ static Err read_sizes(Compare *x, const BenchCase *base)
     return ERR_OK;
 }
 
+/* An error ends the comparison; what was compared before is written. */
+static Err stopped_at(Compare *x, Err e)
+{
+    CompareTotal t;
+    char why[2048];
+    snprintf(why, sizeof why, "%s", err_message());
+    if (x->n_done > 0 && !compare_total(x, &t)) {
+        compare_summary(x, &t);
+        if (compare_files(x, &t)) warning("%s", err_message());
+    }
+    FAIL(e, "%s", why);
+}
+
 static Err run(Compare *x)
 {
     CompareTotal t;
     interrupt_init();
-    TRY(run_sizes(x));
+    Err stopped = run_sizes(x);
+    if (stopped) return stopped_at(x, stopped);
     TRY(compare_total(x, &t));
     compare_summary(x, &t);
     TRY(compare_files(x, &t));

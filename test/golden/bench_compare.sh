@@ -40,6 +40,12 @@ TUNER_FAKE="ns=50000;slow=SB_a" code old new app.log -i 6 --fail-below 0.98
 echo "--- a wrong result"
 TUNER_FAKE="ns=50000;wrong=SB_b" run old new app.log -i 6
 TUNER_FAKE="ns=50000;wrong=SB_b" code old new app.log -i 6
+echo "--- a kernel that is not launched, and one that takes the device with it behind a size that is written"
+TUNER_FAKE="ns=50000;fail=SB_b" run old new app.log -i 6 | tail -9
+MULTIPLE=8 on sm_90 Cijk_Ailk_Bljk_SB_c >narrow/TensileLibrary.yaml
+printf 'FAKE sm_90\n%s 96 0\n' Cijk_Ailk_Bljk_SB_c >narrow/Kernels.so-000-sm_90.cubin
+{ sed -n 3p app.log; sed -n 1p app.log; } >two.log
+TUNER_FAKE="ns=50000;illegal=SB_c" run old narrow two.log -i 6 --csv lost.csv | tail -5; grep -c '^N' lost.csv
 echo "--- sizes for which a library has nothing"
 run old narrow app.log -i 6
 code old narrow app.log -i 6

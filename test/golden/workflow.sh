@@ -56,6 +56,7 @@ run tune_all.sh -o x
 run tune_all.sh -z app.log -o x --rk
 run tune_all.sh -z none.log -o x
 run tune_all.sh -z app.log -o x --nonsense
+echo "rocblas-bench -f trsm -m 3" >empty.log; run tune_all.sh -z empty.log -o x
 run tune_all.sh -z app.log -o
 run provision_tuning.sh -w x -z none.log
 run provision_tuning.sh -w x -z logs -n nothing
