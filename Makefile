@@ -48,7 +48,7 @@ UNIT     := $(patsubst test/unit/%.c,$(B)/unit/%,$(call src,test/unit))
 FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
 BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
 
-.PHONY: all help conformance-amd conformance-nvptx conformance-mutation quickstart check unit golden bench lint fuzz fuzz-run \
+.PHONY: all help conformance-amd conformance-nvptx conformance-mutation workflow-kill quickstart check unit golden bench lint fuzz fuzz-run \
         clang tests fmt golden-rewrite install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -56,7 +56,7 @@ BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
 all: $(PROGRAMS) $(LIBS)
 
 help:
-	@echo 'all quickstart check (lint unit golden) conformance-amd conformance-nvptx conformance-mutation bench fuzz clang fmt'
+	@echo 'all quickstart check (lint unit golden) conformance-amd conformance-nvptx conformance-mutation workflow-kill bench fuzz clang fmt'
 	@echo 'golden-rewrite install uninstall clean'
 	@echo 'options: B=dir STATIC=1 DEBUG=1 SAN=address,undefined CC=clang V=1 FUZZ_SECONDS=60 PREFIX=/usr/local'
 
@@ -165,6 +165,10 @@ conformance-mutation: $(B)/conformance/emit
 	$(Q)sh test/conformance/amd/run.sh mutation.py --build $(B) $(if $(COUNT),--count $(COUNT))
 	$(Q)sh test/conformance/amd/run.sh ../nvptx/mutation.py --build $(B) $(if $(COUNT),--count $(COUNT))
 	$(Q)sh test/conformance/amd/run.sh ../nvptx/protocol.py --build $(B)
+
+# scripts/tune_all.sh, killed at 20 random moments.
+workflow-kill: all
+	$(Q)KILLS=20 sh test/golden/run.sh $(B) workflow_kill
 
 unit: $(UNIT) $(FAKES) all
 	$(Q)sh test/unit/run.sh $(B) $(UNIT)

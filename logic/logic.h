@@ -140,6 +140,8 @@ const Node *logic_solution_kept(const LogicSolution *s, const char *key);
 /* Whether both have the same keys with equal values, except SolutionIndex, SolutionNameMin and the two
  * above. */
 bool logic_solution_equal(const LogicSolution *a, const LogicSolution *b);
+/* Marks a key as present, and as written by the type of its row in params.def; the caller sets its value. */
+void logic_solution_own(LogicSolution *s, ParamId id);
 /* Sets SolutionIndex. */
 void logic_solution_number(LogicSolution *s, int32_t index);
 /* Sets SolutionNameMin. */

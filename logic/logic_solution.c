@@ -426,7 +426,7 @@ static Str field_bytes(const Param *p, const Solution *s)
 }
 
 /* Removes the kept value of a key, so that the field of its row is written. */
-static void own_key(LogicSolution *s, ParamId id)
+void logic_solution_own(LogicSolution *s, ParamId id)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n_kept; i++)
@@ -438,13 +438,13 @@ static void own_key(LogicSolution *s, ParamId id)
 
 void logic_solution_number(LogicSolution *s, int32_t index)
 {
-    own_key(s, PARAM_SolutionIndex);
+    logic_solution_own(s, PARAM_SolutionIndex);
     s->s.SolutionIndex = index;
 }
 
 Err logic_solution_rename(Arena *a, LogicSolution *s, Str name)
 {
-    own_key(s, PARAM_SolutionNameMin);
+    logic_solution_own(s, PARAM_SolutionNameMin);
     s->s.SolutionNameMin = arena_dup(a, name);
     TRY_ALLOC(s->s.SolutionNameMin.s);
     return ERR_OK;

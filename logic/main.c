@@ -1,4 +1,4 @@
-/* tuner-logic: shows, analyses, merges, compares, checks and converts library logic files. */
+/* tuner-logic: shows, analyses, merges, massages, compares, checks and converts library logic files. */
 #include "base/log.h"
 #include "logic/show.h"
 

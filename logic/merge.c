@@ -316,7 +316,7 @@ static Err merge_best(Arena *arena, Merge *m, Logic *out)
 {
     MergeReport ignored = {0};
     m->pool.with_type = true;
-    TRY(merge_check_same(m->original, m->increment));
+    TRY(merge_check_same(m->original, m->increment, m->text));
     TRY(merge_unify(m->original, m->original));
     TRY(merge_unify(m->original, m->increment));
     TRY(merge_rows_best(m->original, m->o, &m->out, m->r, m->text));

@@ -11,14 +11,15 @@
  *   original's; files in one directory alone are left out.
  *
  * MERGE_BEST keeps the fastest row of every size. It refuses files whose speeds have different units, whose
- * problem types, architectures or index orders differ. Rows of a size whose solutions are for other scalars
- * (AssertAlphaValue, AssertBetaValue, AssertCEqualsD) do not replace each other; such a row goes when one for
- * more problems is faster. Equal speed: the original's row stays. Idempotent, and associative: the order of
- * sizes is that of the files, the order of solutions that of their first rows, SolutionNameMin follows from
- * the set of solutions, and equal solutions are written in one way, so that equal tables are equal bytes
- * (except for unknown keys: 1 and 1.0 are equal, and the first row's is kept). When nothing changes, the
- * original file stays byte for byte. The check of units depends on the two files that are merged, so one
- * order of merging may be refused while another is accepted.
+ * problem types, architectures or index orders differ. Of two distances the original's is kept, with a
+ * line. Rows of a size whose solutions are for other scalars (AssertAlphaValue, AssertBetaValue,
+ * AssertCEqualsD) do not replace each other; such a row goes when one for more problems is faster. Equal
+ * speed: the original's row stays. Idempotent, and associative: the order of sizes is that of the files,
+ * the order of solutions that of their first rows, SolutionNameMin follows from the set of solutions, and
+ * equal solutions are written in one way, so that equal tables are equal bytes (except for unknown keys: 1
+ * and 1.0 are equal, and the first row's is kept). When nothing changes, the original file stays byte for
+ * byte. The check of units depends on the two files that are merged, so one order of merging may be refused
+ * while another is accepted.
  *
  * MERGE_NEWER: like MERGE_BEST, but the increment's row always replaces.
  */
@@ -26,6 +27,7 @@
 #define LOGIC_MERGE_H
 
 #include "logic/logic.h"
+#include "workload/workload.h"
 
 typedef enum { MERGE_TENSILE, MERGE_BEST, MERGE_NEWER } MergePolicy;
 typedef enum {
@@ -36,12 +38,21 @@ typedef enum {
 
 typedef struct {
     MergePolicy policy;
-    MergeForce force; /* MERGE_TENSILE alone */
-    bool keep_long;   /* sizes keep their leading dimensions */
-    bool tags;        /* a size may be kept once per kind of solution */
-    bool same_units;  /* the units are equal: speeds are not used to distinguish GFlops from % */
-    int verbosity;    /* 0 totals, 1 every replaced or dropped size, 2 every size */
+    MergeForce force;        /* MERGE_TENSILE alone */
+    bool keep_long;          /* sizes keep their leading dimensions */
+    bool tags;               /* a size may be kept once per kind of solution */
+    bool same_units;         /* the units are equal: speeds are not used to distinguish GFlops from % */
+    int verbosity;           /* 0 totals, 1 every replaced or dropped size, 2 every size */
+    const Workload *weights; /* calls of an application, for the report; NULL: none */
 } MergeOptions;
+
+/* What the merge does for the calls of an application that ask for these tables. Times are work over speed,
+ * in the tables' unit, of the calls whose size is in the table before and after. */
+typedef struct {
+    int64_t n_calls, n_before, n_after; /* calls; those whose size is in the table */
+    double time_before, time_after;
+} MergeWeight;
+void merge_weight_print(const MergeWeight *w, Buf *out);
 
 typedef struct {
     size_t n_added, n_replaced, n_kept, n_dropped; /* sizes; kept: of the increment, not taken */
@@ -57,6 +68,7 @@ Err logic_merge(Arena *a, Logic *original, Logic *increment, const MergeOptions 
 typedef struct {
     size_t n_merged, n_copied, n_ignored, n_conflicts;
     MergeReport total;
+    MergeWeight weight; /* with weights */
 } MergeDirsReport;
 
 /* Merges files of the same relative path (MERGE_TENSILE: only *.yaml directly in the directories). Results

@@ -10,6 +10,7 @@
 typedef struct {
     MergeOptions o;
     bool policy_given;
+    const char *weights; /* path of a log */
 } MergeArgs;
 
 /* Tensile requires a value; without one it means true here. */
@@ -59,6 +60,13 @@ static const CliOption options[] = {
     {.name = "same-units",
      FIELD(same_units),
      .help = "speeds have the same unit: do not guess it from their size"},
+    {.name = "weights",
+     .kind = CLI_TEXT,
+     .arg = "LOG",
+     .offset = offsetof(MergeArgs, weights),
+     .help =
+         "a log, profile or table that 'tuner sizes' reads: its calls are weights in the report of what the "
+         "merge does for them"},
     {.name = "verbosity",
      .letter = 'v',
      .kind = CLI_WORD,
@@ -91,23 +99,46 @@ static Err settle(MergeArgs *a)
     return ERR_OK;
 }
 
-Err logic_merge_command(int argc, char **argv)
+static Err merge(const CliLine *line, const MergeOptions *o)
 {
-    MergeArgs a = {.o = {.policy = MERGE_BEST, .verbosity = 1}};
     MergeDirsReport r;
     Buf text;
-    CliLine line;
-    TRY(cli_options(&logic_program, &logic_merge_cli, &a, argc, argv, &line));
-    if (line.done) return ERR_OK;
-    TRY(settle(&a));
-    interrupt_init();
     buf_init(&text);
-    Err e = merge_dirs(line.operand[0], line.operand[1], line.operand[2], &a.o, &r, &text);
+    Err e = merge_dirs(line->operand[0], line->operand[1], line->operand[2], o, &r, &text);
     if (!e || e == ERR_PARTIAL) {
+        if (o->weights) merge_weight_print(&r.weight, &text);
         fwrite(text.s, 1, text.n, stdout);
         printf("%zu files merged, %zu copied, %zu left out; sizes: %zu added, %zu replaced\n", r.n_merged,
                r.n_copied, r.n_ignored, r.total.n_added, r.total.n_replaced);
     }
     buf_fini(&text);
+    return e;
+}
+
+/* Reads the log of --weights and says what of it is no weight. */
+static Err weights_read(const char *path, Workload *w)
+{
+    TRY(workload_read(w, path));
+    if (w->call.n == 0) FAIL(ERR_INPUT, "--weights: no line of '%s' is a call of a GEMM", path);
+    if (w->n_skipped)
+        notice("%s: %lld lines left out, the first at %lld: %.*s", path, (long long)w->n_skipped,
+               (long long)w->skip.v[0].line, STR_ARG(w->skip.v[0].reason));
+    return ERR_OK;
+}
+
+Err logic_merge_command(int argc, char **argv)
+{
+    MergeArgs a = {.o = {.policy = MERGE_BEST, .verbosity = 1}};
+    Workload weights;
+    CliLine line;
+    TRY(cli_options(&logic_program, &logic_merge_cli, &a, argc, argv, &line));
+    if (line.done) return ERR_OK;
+    TRY(settle(&a));
+    interrupt_init();
+    workload_init(&weights);
+    Err e = a.weights ? weights_read(a.weights, &weights) : ERR_OK;
+    if (a.weights) a.o.weights = &weights;
+    if (!e) e = merge(&line, &a.o);
+    workload_fini(&weights);
     return e;
 }

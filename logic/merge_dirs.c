@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
-#include "logic/merge.h"
+#include "logic/merge_internal.h"
 #include "logic/staging.h"
 
 typedef struct {
@@ -114,12 +114,29 @@ static void add_report(MergeReport *sum, const MergeReport *r)
     sum->changed |= r->changed;
 }
 
+/* After the merge, whose speeds before it are known. */
+static Err weigh(Dirs *d, Arena *a, const MergeSpeeds *before, const Logic *merged)
+{
+    MergeSpeeds after;
+    MergeWeight w;
+    TRY(merge_speeds(a, d->o->weights, merged, &after));
+    merge_weigh(d->o->weights, before, &after, &w);
+    merge_weight_add(&d->r->weight, &w);
+    if (w.n_calls) {
+        buf_puts(d->text, "  ");
+        merge_weight_print(&w, d->text);
+    }
+    return ERR_OK;
+}
+
 static Err merge_pair(Dirs *d, Arena *a, Str name, Logic *original, Logic *increment)
 {
     Logic merged;
     MergeReport r;
     Str path;
     Buf sizes;
+    MergeSpeeds before = {0};
+    if (d->o->weights) TRY(merge_speeds(a, d->o->weights, original, &before));
     buf_init(&sizes);
     Err e = logic_merge(a, original, increment, d->o, &merged, &r, &sizes);
     if (!e) {
@@ -134,6 +151,7 @@ static Err merge_pair(Dirs *d, Arena *a, Str name, Logic *original, Logic *incre
     }
     buf_fini(&sizes);
     TRY(e);
+    if (d->o->weights) TRY(weigh(d, a, &before, &merged));
     if (!r.changed) return stage_copy(d, &d->original, name);
     TRY(staged_path(d, name, &path));
     return logic_write(&merged, path.s);

@@ -51,9 +51,19 @@ int merge_general_tags(unsigned tag, unsigned out[8]);
 /* MERGE_BEST: makes the texts of equal solutions of l equal: truth values and numbers get the types of their
  * rows in params.def, and nested problem types with the meaning of the original's get its text. */
 Err merge_unify(const Logic *original, Logic *l);
-Err merge_check_same(const Logic *original, const Logic *increment);
+/* Says in text what differs and is taken from the original. */
+Err merge_check_same(const Logic *original, const Logic *increment, Buf *text);
 Err merge_check_units(const Logic *original, const Logic *increment, const MergeRows *a, const RowTable *at,
                       const MergeRows *b);
+
+/* By call of the workload: the speed of its size in the table; 0 without one, -1 when it asks for another
+ * table. */
+typedef struct {
+    double *speed;
+} MergeSpeeds;
+Err merge_speeds(Arena *a, const Workload *w, const Logic *l, MergeSpeeds *out);
+void merge_weigh(const Workload *w, const MergeSpeeds *before, const MergeSpeeds *after, MergeWeight *out);
+void merge_weight_add(MergeWeight *sum, const MergeWeight *w);
 
 void merge_say(Buf *text, const char *what, const MergeRow *row);
 

@@ -228,7 +228,7 @@ static Err check_text(const Logic *a, const Logic *b, const char *what, Str x, S
          STR_ARG(x));
 }
 
-Err merge_check_same(const Logic *a, const Logic *b)
+Err merge_check_same(const Logic *a, const Logic *b, Buf *text)
 {
     TRY(check_text(a, b, "architecture", a->arch, b->arch));
     if (a->cu_count != b->cu_count || a->is_apu != b->is_apu)
@@ -236,7 +236,9 @@ Err merge_check_same(const Logic *a, const Logic *b)
              b->cu_count, b->is_apu, a->path, a->cu_count, a->is_apu);
     if (!problem_type_equal(a->pt, b->pt))
         FAIL(ERR_INPUT, "%s: another problem type than that of %s", b->path, a->path);
-    TRY(check_text(a, b, "distance", logic_distance(a), logic_distance(b)));
+    if (!str_eq(logic_distance(a), logic_distance(b)))
+        buf_printf(text, "  distance %.*s is kept, the increment has %.*s\n", STR_ARG(logic_distance(a)),
+                   STR_ARG(logic_distance(b)));
     TRY(check_text(a, b, "Fp16AltImpl", a->fp16_alt, b->fp16_alt));
     TRY(check_text(a, b, "Fp16AltImplRound", a->fp16_alt_round, b->fp16_alt_round));
     if (a->n_index_order != b->n_index_order ||

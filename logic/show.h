@@ -9,9 +9,10 @@ typedef Err LogicCommand(int argc, char **argv);
 
 LogicCommand logic_show_command, logic_analyze_command, logic_merge_command;
 LogicCommand logic_diff_command, logic_check_command, logic_convert_command;
+LogicCommand logic_massage_command;
 
 extern const CliCommand logic_show_cli, logic_analyze_cli, logic_merge_cli;
-extern const CliCommand logic_diff_cli, logic_check_cli, logic_convert_cli;
+extern const CliCommand logic_diff_cli, logic_check_cli, logic_convert_cli, logic_massage_cli;
 
 extern const CliProgram logic_program;
 /* The functions of logic_program's commands, in their order. */

@@ -14,7 +14,8 @@ case $lib in /*|*..*|'') echo "install.sh: LIBDIR '$lib', expected a path below 
 up=$(echo "$lib" | sed 's|[^/][^/]*|..|g') # from a folder in LIBDIR/.. back to PREFIX
 version=$(sed -n 's/.*TUNER_VERSION "\(.*\)"/\1/p' tuner/base/version.h)
 programs="tuner tuner-client tuner-bench tuner-logic tuner-createlib tuner-nvrtc"
-scripts="device_conformance.sh h200_results.sh h200_table.sh library_speed.sh pack_amd.sh spread.sh unseen_sizes.sh"
+scripts="analyze_results.sh device_conformance.sh h200_results.sh h200_table.sh library_speed.sh pack_amd.sh provision_tuning.sh
+  provision_verification.sh run_validation.sh spread.sh tune_all.sh unseen_sizes.sh"
 
 # put MODE FILE DESTINATION; a link stays one
 put() {
@@ -72,6 +73,14 @@ endif()
 EOF
 }
 
+# The comment at the top of a script of the workflow is its manual page.
+script_man() {
+  help=$(sed -n '2,/^[^#]/s/^# \{0,1\}//p' "scripts/$1" | sed 's/\\/\\e/g; s/-/\\-/g; s/^[.'"'"']/\\\&&/')
+  first=$(echo "$help" | head -1)
+  printf '.TH %s 1\n.SH NAME\n%s \\- %s\n' "$(echo "$1" | tr a-z A-Z)" "$1" "${first#*: }"
+  printf '.SH SYNOPSIS\n%s\n.SH OPTIONS\n.nf\n%s\n.fi\n' "${first%%: *}" "$(echo "$help" | sed 1d)"
+}
+
 for p in $programs; do
   put 755 "$build/bin/$p" "bin/$p"
   text "share/man/man1/$p.1" "$build/bin/$p" --help-man
@@ -85,8 +94,11 @@ text "$lib/pkgconfig/tuner.pc" pkg_config
 text "$lib/cmake/tuner/tuner-config.cmake" cmake_config
 text "$lib/cmake/tuner/tuner-config-version.cmake" cmake_version
 for f in configs/*.yaml; do put 644 "$f" "share/tuner/$f"; done
+for f in analyze_results.sh provision_tuning.sh provision_verification.sh run_validation.sh tune_all.sh; do
+  text "share/man/man1/$f.1" script_man $f
+done
 for f in $scripts; do put 755 "scripts/$f" "share/tuner/scripts/$f"; done
-for f in bench_words.sh strata.awk; do put 644 "scripts/$f" "share/tuner/scripts/$f"; done # other scripts read them
+for f in bench_words.sh sizes_filter.awk strata.awk workflow.sh; do put 644 "scripts/$f" "share/tuner/scripts/$f"; done # other scripts read them
 put 644 LICENSE share/doc/tuner/LICENSE
 # The pages keep their folders, so that the links between them hold.
 for f in README.md tuner/README.md tuner/space/README.md tuner/kernel/README.md client/README.md logic/README.md \

@@ -8,6 +8,7 @@
 #include "base/proc.h"
 #include "client/bench/bench.h"
 #include "client/bench/bench_gpu.h"
+#include "client/bench/compare.h"
 #include "problem/part.h"
 
 typedef struct {
@@ -15,7 +16,8 @@ typedef struct {
     tuner_options options;
     const char *library, *yaml, *part, *mapping;
     int64_t n_threads, n_cu;
-    bool select_only, launches;
+    bool select_only, launches, comparing;
+    CompareOptions compare;
 } Arguments;
 
 /* An option of the case, with the names of rocblas-bench's command line and of its YAML files. */
@@ -107,11 +109,45 @@ static const CliOption options[] = {
      .kind = CLI_TEXT,
      .arg = "FILE",
      FIELD(yaml),
-     .help = "problems as '- {rocblas_function: rocblas_sgemm, transA: N, ..., iters: 10}'"},
+     .help = "problems as '- {rocblas_function: rocblas_sgemm, transA: N, ..., iters: 10}', or a "
+             "log or table that 'tuner sizes' reads; its number of calls is --iters unless that is given"},
+    {.name = "compare",
+     .kind = CLI_FLAG,
+     FIELD(comparing),
+     .help =
+         "compare two libraries on the problems of a file of these kinds: every result is checked, blocks of "
+         "calls are timed in turns, --iters rounds of them (20)"},
+    {.name = "peer",
+     .kind = CLI_TEXT,
+     .arg = "NAME",
+     .words = "cublas openblas",
+     FIELD(compare.peer),
+     .help = "with --compare: cublas or openblas beside them"},
+    {.name = "csv",
+     .kind = CLI_TEXT,
+     .arg = "FILE",
+     FIELD(compare.csv),
+     .help = "with --compare: the table as CSV"},
+    {.name = "json",
+     .kind = CLI_TEXT,
+     .arg = "FILE",
+     FIELD(compare.json),
+     .help = "with --compare: and as JSON"},
+    {.name = "fail-below",
+     .kind = CLI_REAL,
+     .arg = "RATIO",
+     .min = 0,
+     .max = 1000,
+     FIELD(compare.fail_below),
+     .help =
+         "with --compare: exit code 1 if on some size the interval of LIB2's speed over LIB1's is below it, "
+         "twice (for example 0.98)"},
     {.name = "select-only",
      .kind = CLI_FLAG,
      FIELD(select_only),
-     .help = "read problem lines from standard input, print JSON lines with the chosen solution"},
+     .help =
+         "read problem lines from standard input, or the problems of --yaml, and print JSON lines with the "
+         "chosen solution"},
     {.name = "launches",
      .kind = CLI_FLAG,
      FIELD(launches),
@@ -136,7 +172,8 @@ static const CliOption options[] = {
 };
 
 static const CliCommand command = {
-    .operands = "",
+    .operands = "[--compare LIB1 LIB2 FILE]",
+    .max = 3,
     .help =
         "times one GEMM, or those of a YAML file; prints rocblas-bench's columns, then a line with '#': the "
         "solution, why it was chosen (exact, nearest, fallback), median time with its 95% interval, the best "
@@ -157,6 +194,7 @@ static const CliProgram program = {
         "  tuner-bench -f gemm -r f32_r --transposeB T -m 1001 -n 1536 -k 64 -i 10\n"
         "  tuner-bench --yaml problem-sizes.yaml [-v 1]\n"
         "  tuner-bench --select-only [--launches] [--arch gfx90a --cus 104] <LINES\n"
+        "  tuner-bench --compare OLD NEW [--peer cublas] [--fail-below 0.98] app.log\n"
         "\n"
         "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some problems have no solution, 4 no device\n",
 };
@@ -181,11 +219,9 @@ static Err run_cases(Bench *b, BenchCase *cases, size_t n)
 
 static Err run_all(tuner_library *lib, int n_threads, BenchCase *cases, size_t n)
 {
-    const Target *t = target_find(str_from(tuner_library_arch(lib)));
-    Bench b = {.lib = lib, .n_threads = n_threads > 0 ? n_threads : cpu_count(), .f8 = t ? t->f8 : F8_NONE};
-    TRY(bench_gpu_open(lib, &b.gpu));
-    Err e = run_cases(&b, cases, n);
-    bench_gpu_close(b.gpu);
+    Bench b;
+    Err e = bench_open(&b, lib, n_threads);
+    if (!e) e = run_cases(&b, cases, n);
     bench_fini(&b);
     return e;
 }
@@ -219,7 +255,39 @@ static Err set_mapping(tuner_library *lib, const char *text)
     return ERR_OK;
 }
 
-static Err run(Arena *arena, Arguments *a)
+/* The options of --compare, and those that have no meaning beside it. */
+static Err compare(Arena *arena, Arguments *a, const CliLine *line)
+{
+    if (line->n_operands != 3)
+        FAIL(ERR_INPUT, "--compare: %d names, expected LIB1 LIB2 FILE", line->n_operands);
+    if (a->library || a->yaml || a->select_only || a->mapping)
+        FAIL(ERR_INPUT, "--%s has no meaning with --compare LIB1 LIB2 FILE",
+             a->library   ? "library"
+             : a->yaml    ? "yaml"
+             : a->mapping ? "mapping"
+                          : "select-only");
+    if (a->base.timing == TIMING_LOOP) FAIL(ERR_INPUT, "--timing loop: --compare times as race does");
+    a->compare.library[0] = line->operand[0];
+    a->compare.library[1] = line->operand[1];
+    a->compare.file = line->operand[2];
+    return bench_compare(arena, &a->compare, &a->options, a->options.n_threads, &a->base);
+}
+
+static Err compare_only(const Arguments *a, const CliLine *line)
+{
+    const CompareOptions *c = &a->compare;
+    if (line->n_operands)
+        FAIL(ERR_INPUT, "unexpected argument '%s' (see tuner-bench --help)", line->operand[0]);
+    if (c->peer || c->csv || c->json || c->fail_below > 0)
+        FAIL(ERR_INPUT, "--%s needs --compare",
+             c->peer   ? "peer"
+             : c->csv  ? "csv"
+             : c->json ? "json"
+                       : "fail-below");
+    return ERR_OK;
+}
+
+static Err run(Arena *arena, Arguments *a, const CliLine *line)
 {
     tuner_library *lib;
     BenchCase *cases = &a->base;
@@ -227,18 +295,19 @@ static Err run(Arena *arena, Arguments *a)
     if ((a->options.arch || a->part) && !a->select_only)
         FAIL(ERR_INPUT, "--%s needs --select-only", a->options.arch ? "arch" : "part");
     TRY(take_part(a));
+    if (a->comparing) return compare(arena, a, line);
+    TRY(compare_only(a, line));
     if (a->yaml)
-        TRY(case_read_yaml(arena, a->yaml, &a->base, &cases, &n));
+        TRY(case_read_file(arena, a->yaml, &a->base, &cases, &n));
     else
         TRY(case_finish(cases));
     a->options.select_only = a->select_only;
     TRY((Err)tuner_open(&lib, a->library, &a->options));
     Err e = set_mapping(lib, a->mapping);
-    if (e) {
-        tuner_close(lib);
-        return e;
-    }
-    e = a->select_only ? bench_select(lib, a->launches) : run_all(lib, a->options.n_threads, cases, n);
+    if (!e)
+        e = !a->select_only ? run_all(lib, a->options.n_threads, cases, n)
+            : a->yaml       ? bench_select_cases(lib, cases, n, a->launches)
+                            : bench_select(lib, a->launches);
     tuner_close(lib);
     return e;
 }
@@ -255,7 +324,7 @@ int main(int argc, char **argv)
     a.select_only |= a.launches;
     a.options.n_threads = (int)a.n_threads;
     a.options.n_cu = a.n_cu;
-    if (!e && !line.done) e = run(&arena, &a);
+    if (!e && !line.done) e = run(&arena, &a, &line);
     arena_fini(&arena);
     return e ? error_report(e) : ERR_OK;
 }

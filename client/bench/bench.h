@@ -1,12 +1,14 @@
-/* tuner-bench: a rocblas-bench work-alike over libtuner. Declares a case (one GEMM to time) and the steps on
- * it. bench.c reads the command line, bench_case.c makes cases from options and YAML, bench_data.c makes the
- * matrices and checks results, bench_run.c times on the host and bench_gpu.c on GPUs, bench_select.c does
- * --select-only. No device state is changed.
+/* tuner-bench: a rocblas-bench work-alike over libtuner. Declares a case (one GEMM to time) and the steps
+ * on it. bench.c reads the command line, bench_case.c makes cases from options, YAML and logs, bench_data.c
+ * makes the matrices and checks results, bench_side.c calls a library or a peer and times it, on GPUs with
+ * bench_gpu.c, bench_run.c runs one case, compare*.c do --compare, bench_select.c does --select-only. No
+ * device state is changed.
  */
 #ifndef CLIENT_BENCH_H
 #define CLIENT_BENCH_H
 
 #include "base/arena.h"
+#include "client/peer/peer.h"
 #include "client/runtime/tuner.h"
 #include "client/worker/validate.h"
 #include "fmt/node.h"
@@ -35,7 +37,8 @@ typedef struct {
     GemmCall call;
     tuner_gemm_desc g; /* of the call, made by case_finish; pointers and scalars unset */
     int64_t iters, cold_iters;
-    bool iters_given; /* by -i: the call_count of a YAML file has no effect */
+    bool iters_given; /* by -i: the call_count of a file has no effect on iters */
+    int64_t count;    /* calls of this problem in the file: call_count, or equal lines of a log; 1 */
     int64_t rotating; /* GPU: MiB of copies of the matrices to rotate over; -1: twice its cache */
     bool verify;
     BenchFill fill;
@@ -49,9 +52,11 @@ Err case_set(BenchCase *c, const char *name, Str value);
 void case_init(BenchCase *c);
 /* Fills in the defaults that depend on other options and checks the case. */
 Err case_finish(BenchCase *c);
-/* The cases of a YAML file, a list of maps whose options are applied to a copy of base; the base's iters, if
- * it was given, comes before the file's call_count. */
-Err case_read_yaml(Arena *a, const char *path, const BenchCase *base, BenchCase **cases, size_t *n);
+/* The cases of a file: of a YAML list of maps, whose options are applied to a copy of base; otherwise of a
+ * log or table that `tuner sizes` reads (workload/workload.h), equal calls merged; lines that are no GEMM are
+ * told in a notice. The base's iters, if it was given, comes before the file's call_count. ERR_INPUT: the
+ * file has no GEMM. */
+Err case_read_file(Arena *a, const char *path, const BenchCase *base, BenchCase **cases, size_t *n);
 
 /* BENCH_PERIOD bytes of random numbers of one type and kind, made once. A matrix repeats them, from some
  * offset on; the period is a prime number of pages, so that nearby columns differ. */
@@ -80,6 +85,9 @@ typedef struct {
     size_t n_failed, n_wrong;
 } Bench;
 
+/* Opens the library's device if that is a GPU. n_threads 0: all processors. The caller must call fini, even
+ * after an error. */
+Err bench_open(Bench *b, tuner_library *lib, int n_threads);
 void bench_fini(Bench *b);
 
 enum { MATRICES = 4 }; /* A, B, C, D */
@@ -96,9 +104,13 @@ typedef struct {
 /* Allocates and fills; on the host sets the pointers of c->g. */
 Err data_init(Bench *b, BenchCase *c, BenchData *d);
 void data_fini(BenchData *d);
-/* Checks D: all elements of a small problem; a product check of all of D and a sample of elements of a large
- * one. On a GPU, D is in b->result. */
-Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *out);
+/* The reference that results of the case are compared with: all elements of a small problem; a product check
+ * of all of D and a sample of elements of a large one. */
+Err data_validator(const Bench *b, const BenchCase *c, const BenchData *d, Validator **out);
+/* Compares D, or C where that is written; a GPU's is copied to the host first. */
+Err data_check(Bench *b, const BenchCase *c, const BenchData *d, Validator *v, Check *out);
+/* Makes the matrices as they were before a call, and poisons D; on a GPU those of the first set. */
+Err data_restore(Bench *b, const BenchCase *c, BenchData *d);
 /* A scalar as bytes of the compute type. */
 void scalar_bytes(tuner_type type, const double value[2], unsigned char out[16]);
 
@@ -115,8 +127,43 @@ typedef struct {
 int64_t case_samples(const BenchCase *c);
 
 Err bench_run(Bench *b, BenchCase *c);
+/* 2 M N K of all matrices of the batch, 8 M N K of complex ones. */
+double case_flops(const BenchCase *c);
+
+/* ---- who computes ---- */
+
+typedef struct {
+    tuner_library *lib; /* NULL: the peer */
+    Peer *peer;
+    Problem problem; /* of the peer */
+} BenchSide;
+
+/* One call; g: of the case, with the pointers of a set of matrices. */
+Err side_call(const BenchSide *s, const tuner_gemm_desc *g);
+/* Prepares the peer for a case. ERR_INPUT: it cannot do it, for the reason in the message. */
+Err side_peer_problem(const Bench *b, BenchSide *s, const BenchCase *c);
+
+/* How the calls of one side are timed: blocks of equal calls, whose number is found once. */
+typedef struct {
+    const BenchSide *side;
+    int64_t repeat; /* calls of a block */
+    double call_ns; /* GPU: time of one, as it looks at first */
+    DeviceGraph *graph;
+    int64_t n_graph; /* calls in the graph */
+    double host_ns;  /* GPU: time of the host per call */
+    bool rested;     /* GPU: a block was timed before */
+} BenchLane;
+
+/* block_ns: least time of a block on the host; a GPU's blocks have BLOCK_NS. The caller must close the lane,
+ * even after an error. */
+Err lane_open(Bench *b, const BenchSide *s, const BenchCase *c, double block_ns, BenchLane *out);
+void lane_close(Bench *b, BenchLane *l);
+/* Times a block; *ns: per call. */
+Err lane_block(Bench *b, BenchLane *l, const BenchCase *c, double *ns);
 
 /* Reads problem lines from stdin and prints JSON lines on stdout; the format is in bench_select.c. */
 Err bench_select(tuner_library *lib, bool launches);
+/* The same for the cases of a file. */
+Err bench_select_cases(tuner_library *lib, const BenchCase *cases, size_t n, bool launches);
 
 #endif

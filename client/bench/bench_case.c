@@ -1,13 +1,18 @@
-/* tuner-bench: cases from options and from YAML files, with rocblas-bench's names. */
+/* tuner-bench: cases from options, YAML files and logs, with rocblas-bench's names. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "client/bench/bench.h"
+#include "workload/workload.h"
+
+enum { ERROR_BYTES = 2048 };
 
 void case_init(BenchCase *c)
 {
-    *c = (BenchCase){.iters = 10, .cold_iters = 2, .rotating = -1, .fill = FILL_HPL, .seed = 1};
+    *c = (BenchCase){.iters = 10, .cold_iters = 2, .rotating = -1, .fill = FILL_HPL, .seed = 1, .count = 1};
     call_init(&c->call);
 }
 
@@ -46,8 +51,12 @@ static Err read_timing(Str v, BenchMethod *out)
 Err case_set(BenchCase *c, const char *name, Str value)
 {
     int64_t n;
-    if (strcmp(name, "iters") == 0 || strcmp(name, "call_count") == 0)
-        return read_int("iters", value, 1, &c->iters);
+    if (strcmp(name, "call_count") == 0) {
+        TRY(read_int(name, value, 1, &c->count));
+        if (!c->iters_given) c->iters = c->count;
+        return ERR_OK;
+    }
+    if (strcmp(name, "iters") == 0) return read_int("iters", value, 1, &c->iters);
     if (strcmp(name, "cold_iters") == 0) return read_int(name, value, 0, &c->cold_iters);
     if (strcmp(name, "rotating") == 0) return read_int(name, value, 0, &c->rotating);
     if (strcmp(name, "initialization") == 0) return read_fill(value, &c->fill);
@@ -113,7 +122,6 @@ static Err read_map(const char *path, const Node *map, BenchCase *c)
         memcpy(name, key->text.s, key->text.n);
         name[key->text.n] = 0;
         TRY(node_str(value, path, name, &text));
-        if (c->iters_given && strcmp(name, "call_count") == 0) continue;
         Err e = case_set(c, name, text);
         if (e) return err_context(e, "%s:%d: ", path, key->line);
     }
@@ -121,10 +129,9 @@ static Err read_map(const char *path, const Node *map, BenchCase *c)
     return e ? err_context(e, "%s:%d: ", path, map->line) : ERR_OK;
 }
 
-Err case_read_yaml(Arena *a, const char *path, const BenchCase *base, BenchCase **cases, size_t *n)
+static Err take_yaml(Arena *a, const char *path, const Node *doc, const BenchCase *base, BenchCase **cases,
+                     size_t *n)
 {
-    Node *doc;
-    TRY(yaml_read(a, path, NULL, &doc));
     TRY(node_seq(doc, path, "list of problems", 1, 1 << 20));
     *cases = ARENA_ARRAY(a, doc->n, BenchCase);
     TRY_ALLOC(*cases);
@@ -134,4 +141,70 @@ Err case_read_yaml(Arena *a, const char *path, const BenchCase *base, BenchCase 
         TRY(read_map(path, node_at(doc, i), &(*cases)[i]));
     }
     return ERR_OK;
+}
+
+/* ---- logs ---- */
+
+static Err take_workload(Arena *a, const char *path, const Workload *w, const BenchCase *base,
+                         BenchCase **cases, size_t *n)
+{
+    const WorkloadSkip *skip = w->skip.v;
+    if (w->call.n == 0)
+        FAIL(ERR_INPUT,
+             "%s: no line is a call of a GEMM (%" PRId64 " lines read, %" PRId64 " left out%s%.*s)", path,
+             w->n_lines, w->n_skipped, w->skip.n ? ": " : "", w->skip.n ? (int)skip->reason.n : 0,
+             w->skip.n ? skip->reason.s : "");
+    for (size_t i = 0; i < w->skip.n; i++)
+        notice("%.*s:%" PRId64 ": left out: %.*s (%" PRId64 " in all)", STR_ARG(skip[i].file), skip[i].line,
+               STR_ARG(skip[i].reason), skip[i].count);
+    *cases = ARENA_ARRAY(a, w->call.n, BenchCase);
+    TRY_ALLOC(*cases);
+    *n = w->call.n;
+    for (size_t i = 0; i < *n; i++) {
+        BenchCase *c = &(*cases)[i];
+        *c = *base;
+        c->call = w->call.v[i].call;
+        c->call.solution_index = base->call.solution_index;
+        c->count = w->call.v[i].count;
+        if (!c->iters_given) c->iters = c->count;
+        TRY(case_finish(c));
+    }
+    return ERR_OK;
+}
+
+/* By its name, or because its first line that is no remark begins an item of a list. */
+static bool looks_like_yaml(const char *path)
+{
+    Str name = str_from(path);
+    char line[64];
+    bool yes = str_ends(name, ".yaml") || str_ends(name, ".yml"), begins = true, found = false;
+    FILE *f = yes ? NULL : fopen(path, "r");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        Str text = str_trim(str_from(line));
+        found = begins && text.n && text.s[0] != '#';
+        yes = found && text.s[0] == '-' && (text.n == 1 || text.s[1] == ' ' || text.s[1] == '-');
+        begins = strchr(line, '\n') != NULL;
+    }
+    if (f) fclose(f);
+    return yes;
+}
+
+/* A profile that is cut in the middle of a line is no YAML any more, but a log. */
+Err case_read_file(Arena *a, const char *path, const BenchCase *base, BenchCase **cases, size_t *n)
+{
+    Workload w;
+    Node *doc;
+    char why[ERROR_BYTES] = "";
+    if (looks_like_yaml(path)) {
+        if (!yaml_read(a, path, NULL, &doc)) return take_yaml(a, path, doc, base, cases, n);
+        snprintf(why, sizeof why, "%s", err_message());
+    }
+    workload_init(&w);
+    Err e = workload_read(&w, path);
+    if (*why && (e || w.call.n == 0))
+        e = err_set(ERR_INPUT, "%s", why);
+    else if (!e)
+        e = take_workload(a, path, &w, base, cases, n);
+    workload_fini(&w);
+    return e;
 }

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/bench/bench.h"
+#include "client/bench/bench_gpu.h"
 #include "client/worker/init.h"
 #include "client/worker/number.h"
 #include "client/worker/parallel.h"
@@ -103,6 +103,7 @@ static Err block_get(Bench *bench, DataType type, BenchFill fill, uint64_t seed,
 
 void bench_fini(Bench *b)
 {
+    bench_gpu_close(b->gpu);
     for (int i = 0; i < BENCH_BLOCKS; i++) block_free(&b->block[i]);
     free(b->result);
     b->result = NULL;
@@ -277,16 +278,13 @@ static Matrix matrix(DataType type, const void *data, tuner_op op, int64_t ld, i
 static const double SAMPLE_WORK = 0x1p24;
 enum { SAMPLE_MIN = 64, SAMPLE_MAX = 1 << 14 };
 
-Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *out)
+Err data_validator(const Bench *b, const BenchCase *c, const BenchData *d, Validator **out)
 {
     const tuner_gemm_desc *g = &c->g;
-    int64_t ld = c->call.ex ? g->ldd : g->ldc, stride = c->call.ex ? g->stride_d : g->stride_c;
-    DataType type = type_of(b, c->call.ex ? g->d_type : g->c_type);
-    const void *result = b->gpu ? b->result : c->call.ex ? d->at[3] : d->at[2];
     Gemm x = {.m = g->m, .n = g->n, .batch = g->batch};
-    x.k = g->k * type_info(type_of(b, g->a_type))->packing;
-    *out = (Check){.passed = true, .covered = true};
+    *out = NULL;
     if (g->m == 0 || g->n == 0) return ERR_OK;
+    x.k = g->k * type_info(type_of(b, g->a_type))->packing;
     x.a = matrix(type_of(b, g->a_type), d->at[0], g->trans_a, g->lda, g->stride_a);
     x.b = matrix(type_of(b, g->b_type), d->at[1], g->trans_b, g->ldb, g->stride_b);
     x.b.packed_rows = true;
@@ -294,7 +292,7 @@ Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *ou
     memcpy(x.alpha, c->call.alpha, sizeof x.alpha);
     memcpy(x.beta, c->call.beta, sizeof x.beta);
     x.compute = (DataType)g->compute_type;
-    x.out = type;
+    x.out = type_of(b, c->call.ex ? g->d_type : g->c_type);
     double sample = SAMPLE_WORK / (double)(x.k > 0 ? x.k : 1);
     int64_t n = sample < SAMPLE_MIN ? SAMPLE_MIN : sample > SAMPLE_MAX ? SAMPLE_MAX : (int64_t)sample;
     ValidateOptions o = {.n_validate = n,
@@ -302,10 +300,47 @@ Err data_check(const Bench *b, const BenchCase *c, const BenchData *d, Check *ou
                          .n_threads = b->n_threads,
                          .input_bits =
                              number_input_bits(type_of(b, g->a_type), g->xf32 != 0, g->fp16_alt != 0)};
-    Matrix got = matrix(type, result, TUNER_N, ld, stride);
-    Validator *v;
-    TRY(validator_new(&x, &o, &v));
-    Err e = validator_check(v, &got, out);
-    validator_free(v);
-    return e;
+    return validator_new(&x, &o, out);
+}
+
+static void touch_task(void *ctx, int64_t task) { ((char *)ctx)[task * BENCH_PAGE] = 0; }
+
+/* Grows the buffer for the result; all threads touch its new pages. */
+static Err result_room(Bench *b, size_t bytes)
+{
+    if (bytes <= b->result_bytes) return ERR_OK;
+    free(b->result);
+    b->result_bytes = 0;
+    b->result = malloc(bytes);
+    TRY_ALLOC(b->result);
+    b->result_bytes = bytes;
+    parallel_for((int64_t)(bytes / BENCH_PAGE), b->n_threads, touch_task, b->result);
+    return ERR_OK;
+}
+
+Err data_check(Bench *b, const BenchCase *c, const BenchData *d, Validator *v, Check *out)
+{
+    const tuner_gemm_desc *g = &c->g;
+    bool ex = c->call.ex;
+    const void *result = ex ? d->at[3] : d->at[2];
+    *out = (Check){.passed = true, .covered = true};
+    if (!v) return ERR_OK; /* D is empty */
+    if (b->gpu) {
+        TRY(result_room(b, bench_gpu_result_bytes(c, d)));
+        TRY(bench_gpu_result(b->gpu, c, d, b->result));
+        result = b->result;
+    }
+    Matrix got = matrix(type_of(b, ex ? g->d_type : g->c_type), result, TUNER_N, ex ? g->ldd : g->ldc,
+                        ex ? g->stride_d : g->stride_c);
+    return validator_check(v, &got, out);
+}
+
+Err data_restore(Bench *b, const BenchCase *c, BenchData *d)
+{
+    if (b->gpu) return bench_gpu_restore(b->gpu, d);
+    if (c->call.ex)
+        memset(d->at[3], 0xff, d->bytes[3]);
+    else if (d->before)
+        memcpy(d->at[2], d->before, d->bytes[2]);
+    return ERR_OK;
 }

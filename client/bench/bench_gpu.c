@@ -14,7 +14,7 @@ enum { ALIGN = 256, SETS_MAX = 2048 };
 static const uint64_t READING_NS = UINT64_C(10000000);
 
 struct BenchGpu {
-    tuner_library *lib;
+    const BenchSide *side; /* that the timer calls */
     Device *device;
     DeviceProps props;
     BlockTimer timer;
@@ -45,7 +45,7 @@ static Err call(void *ctx, int64_t first, int64_t n)
     (void)first; /* the rotation over the sets continues from block to block */
     uint64_t before = clock_ns();
     for (int64_t i = 0; i < n; i++) {
-        TRY((Err)tuner_gemm(g->lib, &g->set[g->next]));
+        TRY(side_call(g->side, &g->set[g->next]));
         g->next = (g->next + 1) % g->n_sets;
     }
     if (n > 0) g->host_ns = (double)(clock_ns() - before) / (double)n;
@@ -65,7 +65,7 @@ static void read_device(void *ctx)
     g->n_readings++;
 }
 
-static Err open_gpu(BenchGpu *g, Str name)
+static Err open_gpu(BenchGpu *g, tuner_library *lib, Str name)
 {
     Str kind;
     int64_t index = 0;
@@ -78,8 +78,15 @@ static Err open_gpu(BenchGpu *g, Str name)
     g->timer = (BlockTimer){
         .device = g->device, .ctx = g, .prepare = prepare, .launch = call, .meanwhile = read_device};
     TRY(block_timer_init(&g->timer));
-    return (Err)tuner_set_stream(g->lib, api->stream(g->device));
+    return bench_gpu_join(g, lib);
 }
+
+Err bench_gpu_join(BenchGpu *g, tuner_library *lib)
+{
+    return g ? (Err)tuner_set_stream(lib, g->device->api->stream(g->device)) : ERR_OK;
+}
+
+Device *bench_gpu_device(BenchGpu *g) { return g->device; }
 
 Err bench_gpu_open(tuner_library *lib, BenchGpu **out)
 {
@@ -88,8 +95,7 @@ Err bench_gpu_open(tuner_library *lib, BenchGpu **out)
     if (str_eq_c(device, "host")) return ERR_OK;
     BenchGpu *g = calloc(1, sizeof *g);
     TRY_ALLOC(g);
-    g->lib = lib;
-    Err e = open_gpu(g, device);
+    Err e = open_gpu(g, lib, device);
     if (e)
         bench_gpu_close(g);
     else
@@ -156,8 +162,8 @@ static Err double_up(BenchGpu *g, uint64_t base, uint64_t done, uint64_t bytes)
     return ERR_OK;
 }
 
-/* Copies one period of each matrix from the host; the rest is copied on the device. */
-static Err fill_sets(BenchGpu *g, const BenchData *d)
+/* Fills the first set: copies one period of each matrix from the host; the rest is copied on the device. */
+static Err fill_first(BenchGpu *g, const BenchData *d)
 {
     const DeviceApi *api = g->device->api;
     for (int i = 0; i < MATRICES; i++) {
@@ -170,8 +176,21 @@ static Err fill_sets(BenchGpu *g, const BenchData *d)
             TRY(api->fill(g->device, &m, 0xff));
         if (d->at[i]) TRY(double_up(g, m.address, first, bytes));
     }
+    return ERR_OK;
+}
+
+static Err fill_sets(BenchGpu *g, const BenchData *d)
+{
+    TRY(fill_first(g, d));
     TRY(double_up(g, g->pool.address, g->stride, (uint64_t)g->n_sets * g->stride));
-    return api->sync(g->device);
+    return g->device->api->sync(g->device);
+}
+
+Err bench_gpu_restore(BenchGpu *g, const BenchData *d)
+{
+    TRY(g->device->api->sync(g->device));
+    TRY(fill_first(g, d));
+    return g->device->api->sync(g->device);
 }
 
 static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
@@ -238,44 +257,77 @@ Err bench_gpu_result(BenchGpu *g, const BenchCase *c, const BenchData *d, void *
 
 static double of_each(const BlockTimes *t) { return (double)t->ns[0] / (double)t->n_launches; }
 
-/* Times blocks as in the last stage of tuner-client's race. graph NULL: calls one by one. */
-static Err race(BenchGpu *g, const BenchCase *c, double call_ns, DeviceGraph *graph, int64_t n_graph,
-                double *sample, BenchTiming *how)
+Err bench_gpu_lane_open(BenchGpu *g, const BenchSide *s, BenchLane *out)
 {
     const DeviceApi *api = g->device->api;
-    int64_t n = block_launches(call_ns, BLOCK_NS);
     BlockTimes t;
-    for (int64_t i = 0; i < c->iters; i++) {
-        uint64_t rest_ns = block_rest_ns(call_ns, BLOCK_NS, i == 0);
-        if (rest_ns) api->idle(g->device, rest_ns);
-        if (graph)
-            TRY(block_timer_graph(&g->timer, graph, n_graph, n, 1, &t));
-        else
-            TRY(block_timer_plain(&g->timer, n, 1, call_ns, &t));
-        sample[i] = of_each(&t);
-        how->repeat = t.n_launches;
+    *out = (BenchLane){.side = s};
+    g->side = s;
+    TRY(block_timer_plain(&g->timer, 1, 1, 0, &t));
+    TRY(block_timer_look(&g->timer, (double)t.ns[0], &t));
+    out->call_ns = of_each(&t);
+    out->host_ns = g->host_ns;
+    out->n_graph = block_graph_length(g->n_sets);
+    g->next = 0;
+    if (out->call_ns < BLOCK_GRAPH_NS && block_timer_record(&g->timer, out->n_graph, &out->graph)) {
+        api->graph_free(g->device, out->graph);
+        out->graph = NULL; /* the calls synchronise, or the driver has no graphs */
     }
-    how->graph = graph != NULL;
+    return ERR_OK;
+}
+
+void bench_gpu_lane_close(BenchGpu *g, BenchLane *l)
+{
+    g->device->api->graph_free(g->device, l->graph);
+    *l = (BenchLane){0};
+}
+
+/* Times a block as in the last stage of tuner-client's race: calls one by one, or as replays of the graph. */
+Err bench_gpu_lane_block(BenchGpu *g, BenchLane *l, double *ns)
+{
+    int64_t n = block_launches(l->call_ns, BLOCK_NS);
+    uint64_t rest_ns = block_rest_ns(l->call_ns, BLOCK_NS, !l->rested);
+    BlockTimes t;
+    g->side = l->side;
+    if (rest_ns) g->device->api->idle(g->device, rest_ns);
+    if (l->graph)
+        TRY(block_timer_graph(&g->timer, l->graph, l->n_graph, n, 1, &t));
+    else
+        TRY(block_timer_plain(&g->timer, n, 1, l->call_ns, &t));
+    l->rested = true;
+    l->repeat = t.n_launches;
+    *ns = of_each(&t);
+    return ERR_OK;
+}
+
+Err bench_gpu_peer_choose(BenchGpu *g, BenchSide *s)
+{
+    double least = INFINITY;
+    int best = -1;
+    g->side = s;
+    for (int i = 0; i < s->peer->n_algos; i++) {
+        BlockTimes t;
+        s->peer->algo = i;
+        Err e = block_timer_look(&g->timer, 0, &t);
+        if (e && g->device->api->lost(g->device)) return e;
+        if (e || of_each(&t) >= least) continue; /* its heuristics may name what it does not support */
+        least = of_each(&t);
+        best = i;
+    }
+    if (best < 0) FAIL(ERR_INPUT, "no algorithm of the peer does it: %s", err_message());
+    s->peer->algo = best;
     return ERR_OK;
 }
 
 static Err time_race(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how)
 {
-    const DeviceApi *api = g->device->api;
-    DeviceGraph *graph = NULL;
-    BlockTimes t;
-    TRY(block_timer_plain(&g->timer, 1, 1, 0, &t));
-    TRY(block_timer_look(&g->timer, (double)t.ns[0], &t));
-    double call_ns = of_each(&t);
-    int64_t n_graph = block_graph_length(g->n_sets);
-    how->host_ns = g->host_ns;
-    g->next = 0;
-    if (call_ns < BLOCK_GRAPH_NS && block_timer_record(&g->timer, n_graph, &graph)) {
-        api->graph_free(g->device, graph);
-        graph = NULL; /* the calls synchronise, or the driver has no graphs */
-    }
-    Err e = race(g, c, call_ns, graph, n_graph, sample, how);
-    api->graph_free(g->device, graph);
+    BenchLane lane;
+    Err e = bench_gpu_lane_open(g, g->side, &lane);
+    how->host_ns = lane.host_ns;
+    how->graph = lane.graph != NULL;
+    for (int64_t i = 0; !e && i < c->iters; i++) e = bench_gpu_lane_block(g, &lane, &sample[i]);
+    how->repeat = lane.repeat;
+    bench_gpu_lane_close(g, &lane);
     return e;
 }
 
@@ -296,8 +348,9 @@ static Err time_loop(BenchGpu *g, const BenchCase *c, double *sample, BenchTimin
     return ERR_OK;
 }
 
-Err bench_gpu_time(BenchGpu *g, const BenchCase *c, double *sample, BenchTiming *how)
+Err bench_gpu_time(BenchGpu *g, const BenchSide *s, const BenchCase *c, double *sample, BenchTiming *how)
 {
+    g->side = s;
     *how = (BenchTiming){.n_sets = g->n_sets, .n_wanted = g->n_wanted};
     TRY(call(g, 0, c->cold_iters));
     g->read_at = 0;

@@ -8,7 +8,6 @@
 #include "base/fs.h"
 #include "client/bench/bench.h"
 #include "client/bench/bench_gpu.h"
-#include "client/worker/parallel.h"
 #include "measure/stats.h"
 
 static const char *const ops[] = {"N", "T", "C"};
@@ -43,7 +42,7 @@ static void print_scalar(const double v[2])
     if (v[1] != 0) printf(":%g", v[1]);
 }
 
-static double flops(const BenchCase *c)
+double case_flops(const BenchCase *c)
 {
     double f = 2.0 * (double)c->g.m * (double)c->g.n * (double)c->g.k * (double)c->g.batch *
                type_info((DataType)c->g.a_type)->packing;
@@ -62,7 +61,7 @@ static void print_line(const BenchCase *c, const Summary *ns, const Check *check
     print_ld(c, g->ldc, g->stride_c);
     if (c->call.ex) print_ld(c, g->ldd, g->stride_d);
     if (c->call.strided || c->call.batched) printf(",%" PRId64, g->batch);
-    printf(",%.6g,%.6g", flops(c) / ns->median, ns->median / 1000);
+    printf(",%.6g,%.6g", case_flops(c) / ns->median, ns->median / 1000);
     if (c->verify) printf(",%.3g", isnan(error) ? (double)INFINITY : error);
     puts("");
 }
@@ -76,7 +75,7 @@ static void print_solution(const BenchCase *c, const tuner_selection *s)
         for (int i = 0; i < s->n_key; i++) printf("%s%" PRId64, i ? "x" : " ", s->key[i]);
     }
     if (s->distance > 0) printf(" at distance %g", s->distance);
-    if (!strcmp(s->why, "model")) printf(", predicted %.6g us", flops(c) / s->speed * 1e-3);
+    if (!strcmp(s->why, "model")) printf(", predicted %.6g us", case_flops(c) / s->speed * 1e-3);
     if (s->n_kernels > 1) printf(", %d kernels", s->n_kernels);
 }
 
@@ -128,80 +127,41 @@ static void print_check(const BenchCase *c, const Check *k)
 
 /* ---- timing ---- */
 
-enum { LEAST_SAMPLE_NS = 5000, REPEAT_MAX = 1000000 };
+/* Short calls are timed in groups, so that the clock's own cost (tens of ns) does not show. */
+static const double LEAST_SAMPLE_NS = 5000;
 
-/* Calls in one sample: short calls are timed in groups, so that the clock's own cost (tens of ns) does not
- * show. */
-static Err find_repeat(tuner_library *lib, const BenchCase *c, int64_t *repeat)
+static Err time_host(Bench *b, const BenchSide *s, const BenchCase *c, double *sample, BenchTiming *how)
 {
-    *repeat = 1;
-    for (;;) {
-        uint64_t from = clock_ns();
-        for (int64_t i = 0; i < *repeat; i++) TRY(status(tuner_gemm(lib, &c->g)));
-        uint64_t took = clock_ns() - from;
-        if (took >= LEAST_SAMPLE_NS || *repeat >= REPEAT_MAX) return ERR_OK;
-        *repeat *= 2;
-    }
-}
-
-static Err time_calls(tuner_library *lib, const BenchCase *c, int64_t n, double *sample, int64_t repeat)
-{
-    for (int64_t s = 0; s < n; s++) {
-        uint64_t from = clock_ns();
-        for (int64_t i = 0; i < repeat; i++) TRY(status(tuner_gemm(lib, &c->g)));
-        sample[s] = (double)(clock_ns() - from) / (double)repeat;
-    }
-    return ERR_OK;
-}
-
-static Err time_host(tuner_library *lib, const BenchCase *c, double *sample, BenchTiming *how)
-{
+    BenchLane lane = {.side = s, .repeat = c->iters};
+    Err e = ERR_OK;
     *how = (BenchTiming){0};
-    for (int64_t i = 1; i < c->cold_iters; i++) TRY(status(tuner_gemm(lib, &c->g)));
-    if (c->timing == TIMING_RACE) {
-        TRY(find_repeat(lib, c, &how->repeat));
-        return time_calls(lib, c, c->iters, sample, how->repeat);
-    }
-    how->repeat = c->iters;
-    return time_calls(lib, c, 1, sample, how->repeat);
+    for (int64_t i = 1; i < c->cold_iters; i++) TRY(side_call(s, &c->g));
+    if (c->timing == TIMING_RACE) e = lane_open(b, s, c, LEAST_SAMPLE_NS, &lane);
+    for (int64_t i = 0; !e && i < case_samples(c); i++) e = lane_block(b, &lane, c, &sample[i]);
+    how->repeat = lane.repeat;
+    lane_close(b, &lane);
+    return e;
 }
 
 int64_t case_samples(const BenchCase *c) { return c->timing == TIMING_LOOP ? 1 : c->iters; }
 
-/* ---- the check ---- */
-
-static void touch_task(void *ctx, int64_t task) { ((char *)ctx)[task * BENCH_PAGE] = 0; }
-
-/* Grows the buffer for the result; all threads touch its new pages. */
-static Err result_room(Bench *b, size_t bytes)
-{
-    if (bytes <= b->result_bytes) return ERR_OK;
-    free(b->result);
-    b->result_bytes = 0;
-    b->result = malloc(bytes);
-    TRY_ALLOC(b->result);
-    b->result_bytes = bytes;
-    parallel_for((int64_t)(bytes / BENCH_PAGE), b->n_threads, touch_task, b->result);
-    return ERR_OK;
-}
+/* ---- a case ---- */
 
 static Err check(Bench *b, const BenchCase *c, const BenchData *d, Check *out)
 {
+    Validator *v;
     *out = (Check){0};
     if (!c->verify) return ERR_OK;
-    if (b->gpu) {
-        TRY(result_room(b, bench_gpu_result_bytes(c, d)));
-        TRY(bench_gpu_result(b->gpu, c, d, b->result));
-    }
-    TRY(data_check(b, c, d, out));
-    if (!out->passed) b->n_wrong++;
-    return ERR_OK;
+    TRY(data_validator(b, c, d, &v));
+    Err e = data_check(b, c, d, v, out);
+    validator_free(v);
+    if (!e && !out->passed) b->n_wrong++;
+    return e;
 }
-
-/* ---- a case ---- */
 
 static Err run(Bench *b, BenchCase *c, BenchData *d)
 {
+    const BenchSide side = {.lib = b->lib};
     tuner_selection chosen;
     Summary ns;
     BenchTiming how;
@@ -213,7 +173,7 @@ static Err run(Bench *b, BenchCase *c, BenchData *d)
     TRY(check(b, c, d, &right));
     double *sample = calloc((size_t)case_samples(c), sizeof *sample);
     TRY_ALLOC(sample);
-    Err e = b->gpu ? bench_gpu_time(b->gpu, c, sample, &how) : time_host(b->lib, c, sample, &how);
+    Err e = b->gpu ? bench_gpu_time(b->gpu, &side, c, sample, &how) : time_host(b, &side, c, sample, &how);
     if (!e) {
         stats_summary(sample, (size_t)case_samples(c), 0.95, &ns);
         print_header(c, b);

@@ -1,9 +1,10 @@
-/* tuner-bench --select-only: problem lines on stdin, one JSON line each on stdout with the chosen solution
- * and, when asked, its launches. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1]
- * [xf32=1] [fp16_alt=1|2|3] [metric=cu|device]`; a leading dimension of 0 is the packed one; batch strides
- * are leading dimension times columns. Pointers are fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D
- * 0x4000000000 (C with cd=1), workspace 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers at
- * 0x6000000000, 0x6100000000, ...; with cd=1 beside it D's array is C's. */
+/* tuner-bench --select-only: problem lines on stdin, or the problems of a file (--yaml), and one JSON line
+ * for each on stdout with the chosen solution and, when asked, its launches. Problems of a file are printed
+ * as such lines. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1] [xf32=1]
+ * [fp16_alt=1|2|3] [metric=cu|device]`; a leading dimension of 0 is the packed one; batch strides are
+ * leading dimension times columns. Pointers are fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D
+ * 0x4000000000 (C with cd=1), workspace 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers
+ * at 0x6000000000, 0x6100000000, ...; with cd=1 beside it D's array is C's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,6 +117,19 @@ static Err read_option(Str word, tuner_gemm_desc *g, bool *same)
     return ERR_OK;
 }
 
+/* same: C and D are one matrix. */
+static void finish(Request *r, const double alpha[2], const double beta[2], bool same)
+{
+    scalar_bytes(r->g.compute_type, alpha, r->alpha);
+    scalar_bytes(r->g.compute_type, beta, r->beta);
+    uint64_t first = r->g.pointer_arrays ? 0x6000000000 : 0x1000000000;
+    uint64_t step = r->g.pointer_arrays ? 0x100000000 : 0x1000000000;
+    r->g.a = pointer(first);
+    r->g.b = pointer(first + step);
+    r->g.c = pointer(first + 2 * step);
+    r->g.d = pointer(first + (same ? 2 : 3) * step);
+}
+
 static Err read_request(Str line, Request *r)
 {
     Str word[WORDS + OPTIONS], rest = line, part;
@@ -140,14 +154,7 @@ static Err read_request(Str line, Request *r)
     bool same = false;
     for (int i = WORDS; i < n; i++) TRY(read_option(word[i], &r->g, &same));
     set_sizes(&r->g, v);
-    scalar_bytes(r->g.compute_type, alpha, r->alpha);
-    scalar_bytes(r->g.compute_type, beta, r->beta);
-    uint64_t first = r->g.pointer_arrays ? 0x6000000000 : 0x1000000000;
-    uint64_t step = r->g.pointer_arrays ? 0x100000000 : 0x1000000000;
-    r->g.a = pointer(first);
-    r->g.b = pointer(first + step);
-    r->g.c = pointer(first + 2 * step);
-    r->g.d = pointer(first + (same ? 2 : 3) * step);
+    finish(r, alpha, beta, same);
     return ERR_OK;
 }
 
@@ -178,14 +185,12 @@ static void print_line(Str line)
     printf("\",\"best\":");
 }
 
-static Err answer(tuner_library *lib, Str line, bool launches)
+static Err answer(tuner_library *lib, Str line, Request *r, bool launches)
 {
-    Request r;
     tuner_selection s;
-    TRY(read_request(str_trim(line), &r));
-    r.g.alpha = r.alpha;
-    r.g.beta = r.beta;
-    Err e = (Err)tuner_select(lib, &r.g, &s);
+    r->g.alpha = r->alpha;
+    r->g.beta = r->beta;
+    Err e = (Err)tuner_select(lib, &r->g, &s);
     if (e && e != (Err)TUNER_NO_SOLUTION) return e;
     print_line(line);
     if (e) {
@@ -203,7 +208,7 @@ static Err answer(tuner_library *lib, Str line, bool launches)
     if (launches) {
         Printer p = {0};
         printf(",\"calls\":[");
-        TRY((Err)tuner_launches(lib, &r.g, pointer(0x5000000000), print_launch, &p));
+        TRY((Err)tuner_launches(lib, &r->g, pointer(0x5000000000), print_launch, &p));
         printf("]");
     }
     puts("}}");
@@ -223,8 +228,51 @@ Err bench_select(tuner_library *lib, bool launches)
             if ((line.s[i] < ' ' && line.s[i] != '\t' && line.s[i] != '\r') || line.s[i] == '"' ||
                 line.s[i] == '\\')
                 FAIL(ERR_INPUT, "line %d: character %d is not allowed", number, line.s[i]);
-        Err e = answer(lib, line, launches);
+        Request r;
+        Err e = read_request(str_trim(line), &r);
+        if (!e) e = answer(lib, line, &r, launches);
         if (e) return err_context(e, "line %d: ", number);
     }
     return ERR_OK;
+}
+
+/* The case as a line of stdin; types that have no letters there as their words. */
+static void case_line(const BenchCase *c, Buf *out)
+{
+    const tuner_gemm_desc *g = &c->g;
+    const char *kind = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].a == g->a_type && kinds[i].b == g->b_type && kinds[i].out == g->c_type &&
+            kinds[i].out == g->d_type && kinds[i].compute == g->compute_type)
+            kind = kinds[i].name;
+    if (kind)
+        buf_puts(out, kind);
+    else
+        for (int i = 0; i < CALL_TYPES; i++)
+            buf_printf(out, "%s%s", i ? "," : "", call_type_name(c->call.type[i]));
+    buf_printf(out, " %c %c %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, c->call.op[0], c->call.op[1], g->m,
+               g->n, g->k, g->batch);
+    buf_printf(out, " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, g->lda, g->ldb, g->ldc, g->ldd);
+    buf_printf(out, " %g %g", c->call.alpha[0], c->call.beta[0]);
+    if (!c->call.ex) buf_puts(out, " cd=1");
+    if (g->pointer_arrays) buf_puts(out, " gb=1");
+    if (g->xf32) buf_puts(out, " xf32=1");
+    if (g->fp16_alt) buf_printf(out, " fp16_alt=%u", g->fp16_alt);
+}
+
+Err bench_select_cases(tuner_library *lib, const BenchCase *cases, size_t n, bool launches)
+{
+    Err e = ERR_OK;
+    Buf line;
+    buf_init(&line);
+    for (size_t i = 0; !e && i < n; i++) {
+        Request r = {.g = cases[i].g};
+        finish(&r, cases[i].call.alpha, cases[i].call.beta, !cases[i].call.ex);
+        buf_reset(&line);
+        case_line(&cases[i], &line);
+        e = buf_check(&line);
+        if (!e) e = answer(lib, buf_view(&line), &r, launches);
+    }
+    buf_fini(&line);
+    return e;
 }

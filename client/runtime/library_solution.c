@@ -41,6 +41,14 @@ static const Field type_fields[] = {
 };
 #undef AT
 
+/* Of alpha, beta and the sums: the file names it by highPrecisionAccumulate alone. */
+static DataType compute_type(const TypeFields *t)
+{
+    bool integral = type_info((DataType)t->a)->integral;
+    if (t->high_precision) return integral ? TYPE_I : TYPE_S;
+    return (DataType)(integral ? t->d : t->a);
+}
+
 static Err read_problem_type(FileReader *r, const Node *n, LibSolution *s)
 {
     TypeFields t = {.xdl = TYPE_S, .strided = true};
@@ -51,6 +59,7 @@ static Err read_problem_type(FileReader *r, const Node *n, LibSolution *s)
     s->operation = operation_code(t.operation);
     s->types = types_pack((unsigned)t.a, (unsigned)t.b, (unsigned)t.c, (unsigned)t.d);
     s->f32_xdl = (uint8_t)t.xdl;
+    s->compute_type = (uint8_t)compute_type(&t);
     s->use_beta = t.use_beta;
     s->high_precision_accumulate = t.high_precision;
     s->use_initial_strides_ab = t.initial_strides_ab;

@@ -167,11 +167,12 @@ Err gemm_pointers(tuner_library *t, const tuner_gemm_desc *g, int64_t batch, tun
     const void *const from[4] = {g->a, g->b, g->c, g->d};
     *host = *g;
     Err e = gpu_enter(t->gpu, &saved);
+    bool entered = !e;
     for (size_t i = 0; i < 4 && !e; i++)
         if (from[i])
             e = gpu_copy_from(t->gpu, p + i * n, (uint64_t)(uintptr_t)from[i], n * sizeof *p,
                               atomic_load(&t->stream));
-    if (!e) gpu_leave(t->gpu, saved);
+    if (entered) gpu_leave(t->gpu, saved);
     if (e) {
         free(p);
         return e;

@@ -5,7 +5,8 @@
  * (fake_gemm.c). Settings in the environment, TUNER_FAKE="key=value;...":
  *   arch=sm_90 (gfx90a)  devices=1  memory=BYTES (1 GiB)  ns=10000 (of a launch, on the events' clock)
  *   illegal= fail= hang= wrong=PATTERN   kernels whose name holds it: fault that stays, error at launch, no
- * end, a wrong element   nostart=1 (init fails)   log=PATH (every launch and each wrong call is appended)
+ * end, a wrong element   slow=PATTERN (they take twice the time)   nostart=1 (init fails)
+ *   log=PATH (every launch and each wrong call is appended)
  *
  * Like a driver, these can be called from several threads, as long as an object is used by one at a time.
  */

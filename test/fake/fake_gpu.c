@@ -364,7 +364,7 @@ int fake_play(const Call *c)
 {
     bool fault = false;
     const char *name = c->function->name;
-    fake_clock_ns += (uint64_t)fake_number("ns", 10000);
+    fake_clock_ns += (uint64_t)fake_number("ns", 10000) * (fake_matches("slow", name) ? 2 : 1);
     fake_gemm(c, &fault);
     if (fault) fake_wrong(ILLEGAL, "%s touches what is no buffer", name);
     if (fault || fake_matches("illegal", name)) sticky = ILLEGAL;

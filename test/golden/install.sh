@@ -45,6 +45,10 @@ END
   cmake -S . -B newer -DCMAKE_PREFIX_PATH="$PWD/inst" -DWANTED=99.0 >log 2>&1 && echo "cmake takes another major version"
 fi
 sh inst/share/tuner/scripts/library_speed.sh out >log 2>&1; grep -c 'not the winner: 0; wrong: 0' log || cat log
+echo "--- the scripts of the workflow"
+echo 'rocblas-bench -f gemm -r f32_r -m 40 -n 30 -k 20' >app.log
+sh inst/share/tuner/scripts/provision_tuning.sh -w tuning -z app.log -l host --base one.yaml | tail -1
+sh tuning/doit-all.sh >log 2>&1; echo "exit $?"
 echo "--- manual pages"
 for f in inst/share/man/man1/*.1; do
   grep -c '^\.SH NAME\|^\.SH SYNOPSIS\|^\.SH OPTIONS\|^\.TH' "$f"

@@ -23,3 +23,22 @@ sed 's/gfx90a/gfx908/' base/$F >bad/$F; "$T" merge base bad out; echo "exit $?"
 "$T" merge base inc out --policy best --force_merge true; echo "exit $?"
 "$T" merge base inc out --force; echo "exit $?"
 "$T" merge base missing out; echo "exit $?"
+echo "--- another distance: that of the original is kept"
+mkdir ratio
+{ cat base2/$G; printf -- '- null\n- Ratio\n'; } >ratio/$G
+"$T" merge base2 ratio kept -v 0; echo "exit $?"; cmp base2/$G kept/$G && echo "as it was"
+echo "--- calls of an application as weights"
+cat >app.csv <<'END'
+M,N,K,batch_count,transA,transB,a_type,b_type,c_type,d_type,compute_type,call_count
+END
+# the last two sizes, one that is new, and one of another type
+"$T" show base/$F --sizes 2>/dev/null | tail -2 | sed 's/ .*//' | awk -F, '{ print $1 "," $2 "," $4 "," $3 ",T,T,f64_r,f64_r,f64_r,f64_r,f64_r,10" }' >>app.csv
+echo "77,78,79,1,T,T,f64_r,f64_r,f64_r,f64_r,f64_r,5" >>app.csv
+echo "77,78,79,1,T,T,f32_r,f32_r,f32_r,f32_r,f32_r,3" >>app.csv
+echo "0,78,79,1,T,T,f32_r,f32_r,f32_r,f32_r,f32_r,3" >>app.csv
+"$T" merge base inc out3 --weights app.csv -v 0; echo "exit $?"
+awk '!done && /^- - - \[/ { n++ } { print } ' base/$F >inc/$F
+sed -i "0,/^- - - \[[0-9, ]*\]/s//- - - [77, 78, 1, 79]/" inc/$F
+"$T" merge base inc out4 --weights app.csv -v 0; echo "exit $?"
+"$T" merge base inc out4 --weights none.log; echo "exit $?"
+echo nothing >none.log; "$T" merge base inc out4 --weights none.log; echo "exit $?"

@@ -274,6 +274,31 @@ static void threads_and_contexts(void)
     CHECK(!strcmp(leaks(), "") && log_count("WRONG") == 0);
 }
 
+/* Arrays of pointers that cannot be read: the thread's context is the caller's again. */
+static void context_after_error(void)
+{
+    On on;
+    void *before, *after;
+    float one = 1;
+    tuner_options o = {.device = "cuda:1"};
+    tuner_gemm_desc g = {
+        .m = 10, .n = 5, .k = 4, .lda = 10, .ldb = 4, .ldc = 10, .alpha = &one, .beta = &one, .batch = 2};
+    int (*get)(void **);
+    use("cuda", "libcuda.so.1", "devices=2");
+    void *p = dlsym(fake, "cuCtxGetCurrent");
+    memcpy(&get, &p, sizeof get);
+    make_library("sm_90", ".cubin");
+    CHECK(!gpu_open(&gpu_cuda, 0, &on.gpu, NULL) && !get(&before) && before);
+    CHECK(!tuner_open(&on.lib, dir, &o));
+    g.pointer_arrays = 1;
+    g.a = g.b = g.c = pointer(4096); /* no memory of the device */
+    CHECK(tuner_gemm(on.lib, &g) != TUNER_OK);
+    CHECK(!get(&after) && after == before);
+    tuner_close(on.lib);
+    gpu_close(on.gpu);
+    CHECK(!strcmp(leaks(), ""));
+}
+
 /* The fake driver reads its settings, which other threads read too, in every call. */
 static void *count_devices(void *function)
 {
@@ -508,6 +533,7 @@ CHILD_TEST(cuda_results)
 CHILD_TEST(hip_results)
 CHILD_TEST(workspaces)
 CHILD_TEST(threads_and_contexts)
+CHILD_TEST(context_after_error)
 CHILD_TEST(driver_in_threads)
 CHILD_TEST(device_choice)
 CHILD_TEST(tensor_maps)
@@ -518,11 +544,12 @@ CHILD_TEST(device_errors)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuda_results),     cmocka_unit_test(test_hip_results),
-        cmocka_unit_test(test_workspaces),       cmocka_unit_test(test_threads_and_contexts),
-        cmocka_unit_test(test_device_choice),    cmocka_unit_test(test_device_errors),
-        cmocka_unit_test(test_tensor_maps),      cmocka_unit_test(test_copied_operands),
-        cmocka_unit_test(test_rounded_products), cmocka_unit_test(test_driver_in_threads),
+        cmocka_unit_test(test_cuda_results),        cmocka_unit_test(test_hip_results),
+        cmocka_unit_test(test_workspaces),          cmocka_unit_test(test_threads_and_contexts),
+        cmocka_unit_test(test_context_after_error), cmocka_unit_test(test_device_choice),
+        cmocka_unit_test(test_device_errors),       cmocka_unit_test(test_tensor_maps),
+        cmocka_unit_test(test_copied_operands),     cmocka_unit_test(test_rounded_products),
+        cmocka_unit_test(test_driver_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
