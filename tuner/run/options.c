@@ -317,7 +317,97 @@ static const CliCommand sizes = {
     .option = sizes_options,
     .n_options = sizeof sizes_options / sizeof *sizes_options,
 };
-static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &diff, &tile, &sizes};
+/* Options that decide what is measured; the others are a machine's own (run-shard). */
+static const CliOption shard_options[] = {
+    {.name = "shards",
+     .letter = 'n',
+     .kind = CLI_INT,
+     .min = 1,
+     .max = 100000,
+     .arg = "N",
+     FIELD(shards),
+     .help = "the number of parts"},
+    TEXT("arch", "NAME", arch, "architecture (default: the config's, else that of this machine's device)"),
+    TEXT("part", "NAME", part, "its part: MI210, 'RX 7900 XT' (--list-targets)"),
+    FLAG("simulate", simulate, "shards are measured on a simulated device: times are made up"),
+    {.name = "global-parameters",
+     .kind = CLI_CALL,
+     .set = take_assignment,
+     .takes = CLI_ASSIGNMENTS,
+     .arg = "K=V",
+     .help = "override GlobalParameters of the config"},
+    GLOBAL("search", "METHOD", "SearchMethod", "exhaustive model random",
+           "which kernels are measured (SearchMethod)"),
+    GLOBAL("budget", "TIME", "TimeBudget", NULL, "time for the search of each shard (TimeBudget)"),
+    GLOBAL("peer", "NAME", "Peer", "cublas openblas", "time this library too (Peer)"),
+    FLAG("alternate-format", alternate, "configs are one settings file and, optionally, one list of sizes"),
+    FLAG("allow-spills", allow_spills, "also measure kernels that spill registers"),
+    TEXT("client-path", "FILE", client_path, "tuner-client to ask for devices (default: beside tuner)"),
+    TEXT("c-compiler", "FILE", cc, "compiler of host kernels (default: cc)"),
+    TEXT("cxx-compiler", "FILE", cxx, "compiler of GPU kernels (CxxCompiler)"),
+};
+static const CliCommand shard = {.name = "shard",
+                                 .operands = "CONFIG.yaml DIR --shards N",
+                                 .help = "cut a run into N parts for several machines; DIR gets the plan",
+                                 .min = 2,
+                                 .max = 3,
+                                 .option = shard_options,
+                                 .n_options = sizeof shard_options / sizeof *shard_options};
+static const CliOption machine_options[] = {
+    {.name = "device",
+     .letter = 'd',
+     .kind = CLI_CALL,
+     .set = take_device,
+     .arg = "KIND|N",
+     .words = "host cuda hip",
+     .help = "host, cuda or hip, a number (Device), or both: cuda:1"},
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = CLI_INT,
+     .max = 65536,
+     .arg = "N",
+     FIELD(jobs),
+     .help = "compilers at once (default: usable cores)"},
+    TEXT("client-path", "FILE", client_path, "tuner-client to run (default: beside tuner)"),
+    FLAG("no-cache", no_cache, "compile again what the object cache has"),
+    GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "more words"),
+};
+static const CliCommand run_shard = {
+    .name = "run-shard",
+    .operands = "DIR I",
+    .help = "measure shard I, 0 to N-1, in a folder of its own below DIR; again: continue it",
+    .min = 2,
+    .max = 2,
+    .option = machine_options,
+    .n_options = sizeof machine_options / sizeof *machine_options};
+static const CliOption gather_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .arg = "DIR",
+     FIELD(gather_out),
+     .help = "run directory to make (default: DIR/gathered)"},
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = CLI_INT,
+     .max = 65536,
+     .arg = "N",
+     FIELD(jobs),
+     .help = "compilers at once (default: usable cores)"},
+    TEXT("client-path", "FILE", client_path, "tuner-client to name in scripts (default: beside tuner)"),
+    GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "more words"),
+};
+static const CliCommand gather = {
+    .name = "gather",
+    .operands = "DIR",
+    .help = "put finished shards together into one run directory with its library; exit code 3: some are "
+            "missing",
+    .min = 1,
+    .max = 1,
+    .option = gather_options,
+    .n_options = sizeof gather_options / sizeof *gather_options};
+static const CliCommand *const commands[] = {&run,  &status, &explain, &log_,      &diff,
+                                             &tile, &sizes,  &shard,   &run_shard, &gather};
 
 const CliProgram tuner_program = {
     .name = "tuner",

@@ -37,7 +37,9 @@ typedef struct {
     int64_t sizes_top;
     double sizes_share;
     bool json;
-    double margin; /* of the command diff */
+    double margin;          /* of the command diff */
+    int64_t shards;         /* of the command shard */
+    const char *gather_out; /* of the command gather; NULL: DIR/gathered */
 } Options;
 
 extern const CliProgram tuner_program;

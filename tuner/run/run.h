@@ -22,12 +22,13 @@
 /* A candidate of a size-group: a valid solution with a kernel that no other solution has. */
 typedef struct {
     Solution s;
-    Str hash;        /* identity of its kernel: text, launch, predicates */
-    Str name;        /* name of its kernel in this benchmark */
-    int64_t kernel;  /* id in the store */
-    Str symbol;      /* of the kernel in the object; host code objects export it as name */
-    Str object;      /* path; s == NULL: it was not built */
-    CodeFacts facts; /* only of GPU kernels that were built */
+    Str hash;            /* identity of its kernel: text, launch, predicates */
+    Str name;            /* name of its kernel in this benchmark */
+    int64_t kernel;      /* id in the store */
+    Str symbol;          /* of the kernel in the object; host code objects export it as name */
+    Str object;          /* path; s == NULL: it was not built */
+    CodeFacts facts;     /* only of GPU kernels that were built */
+    int64_t permutation; /* of the group's space */
 } Variant;
 
 /* A helper kernel of a group and its object. */
@@ -63,12 +64,19 @@ typedef struct {
     uint64_t n_permutations, n_duplicates;
     size_t *chosen; /* of each size: the variant that the logic names, or WINNER_; NULL: not analyzed */
     int64_t plan, setting;
-    bool skip;     /* its results exist and ForceRedoBenchmarkProblems is off; or it is given up */
-    bool given_up; /* none of its kernels can be made */
-    int64_t round; /* of a search, while its kernels are measured; 0: the final ones are */
-    const bool *wanted;         /* [size][variant]: the pairs to measure; NULL: all */
-    const struct Namer *namer;  /* of the kernels of a search; NULL: names depend on the variants */
+    bool skip;          /* its results exist and ForceRedoBenchmarkProblems is off; or it is given up */
+    bool given_up;      /* none of its kernels can be made */
+    int64_t round;      /* of a search, while its kernels are measured; 0: the final ones are */
+    const bool *wanted; /* [size][variant]: the pairs to measure; NULL: all */
+    const struct Namer *namer; /* of the kernels of a search; NULL: names depend on the variants */
 } Group;
+
+/* The sizes of a size-group that a shard measures: numbers in its whole list, behind which the held-out sizes
+ * follow; ascending. */
+typedef struct {
+    int64_t *number;
+    size_t n, n_all; /* of the shard; of the whole list */
+} SizesOnly;
 
 typedef struct {
     Str kind; /* "host", "sim", ... */
@@ -79,6 +87,9 @@ typedef struct {
     Str sim;
     Str text; /* description for the store */
 } DeviceChoice;
+
+typedef struct ShardRun ShardRun;   /* run/shard_run.h */
+typedef struct Gathering Gathering; /* run/gather.h */
 
 typedef struct {
     const Options *o;
@@ -107,21 +118,36 @@ typedef struct {
     double race_seconds;      /* of a race on one size; 0: the client's own */
     double load;              /* highest load average while measuring */
     uint64_t load_ns;         /* time of the last sample of the load; 0: none */
-    Arena arena;              /* of what lives as long as the run */
+    const SizesOnly *only;    /* of each size-group; NULL: all sizes */
+    size_t n_only;
+    const ShardRun *shard; /* the shard that this run measures; NULL: none */
+    Gathering *gather;     /* the shards that this run puts together; NULL: none */
+    Arena arena;           /* of what lives as long as the run */
 } Run;
 
+void run_init(Run *r);
+void run_fini(Run *r);
 /* Reads the config and runs all steps. */
 Err run_pipeline(const Options *o);
+/* The same with r->outdir and r->shard or r->gather set; all operands of o are configs. */
+Err run_with(Run *r, const Options *o);
 /* The config and the target that --list-solutions, --dump-program and a run work on. */
 Err run_config(Run *r, const Options *o, int n_configs);
 
 /* Sets the target to the requested architecture, or else to this machine's level; does not ask devices. */
 Err run_target(Run *r);
 
+/* The architecture that the options or the config ask for; n == 0: none. */
+Str run_wanted_arch(const Run *r);
+
 /* The requested compiler; NULL: any. */
 const char *run_compiler(Run *r);
 
-Err step_device(Run *r);  /* target, device, toolchain */
+Err step_device(Run *r); /* target, device, toolchain */
+/* The groups of the config with their names, without sizes and variants; their whole lists of sizes. */
+Err groups_make(Run *r);
+Err groups_sizes(Run *r);
+
 Err step_fork(Run *r);    /* configs to groups of variants */
 Err step_search(Run *r);  /* where SearchMethod asks for it: chooses the variants of every group */
 Err step_plan(Run *r);    /* candidates, sizes and rejections to the store */

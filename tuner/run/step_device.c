@@ -18,6 +18,7 @@
 #include "base/proc.h"
 #include "client/answer.h"
 #include "run/client_ini.h"
+#include "run/gather.h"
 #include "run/list.h"
 #include "run/part_choice.h"
 
@@ -170,7 +171,7 @@ static bool device_runs(const DeviceChoice *d, const Target *t)
 }
 
 /* The requested architecture; n == 0: none. */
-static Str wanted(const Run *r)
+Str run_wanted_arch(const Run *r)
 {
     const Config *c = r->config;
     if (r->o->arch) return str_from(r->o->arch);
@@ -195,7 +196,7 @@ static Err target_choose(Run *r, Str want)
 Err run_target(Run *r)
 {
     TRY(part_option(r->o, &r->part));
-    TRY(target_choose(r, wanted(r)));
+    TRY(target_choose(r, run_wanted_arch(r)));
     if (!r->target) r->target = target_host_level();
     return 0;
 }
@@ -224,7 +225,7 @@ static Err no_device(Run *r, Str want, Str kind, const AnswerRecord *record, siz
 
 static Err device_choose(Run *r, const AnswerRecord *record, size_t n)
 {
-    Str want = wanted(r);
+    Str want = run_wanted_arch(r);
     bool sim = getenv("TUNER_SIM") != NULL, found = false;
     Str kind = str_from(r->o->device_kind ? r->o->device_kind : "");
     TRY(target_choose(r, want));
@@ -266,6 +267,15 @@ static Err device_none(Run *r)
     return part_choose(r, r->part, &part, &r->device.n_cu);
 }
 
+/* Nothing is computed, so that there is nothing to check. */
+static void simulated_settings(Run *r)
+{
+    if (r->config->globals.Peer) notice("Peer: a simulated run has none");
+    r->config->globals.Peer = 0;
+    r->config->globals.NumElementsToValidate = 0;
+    r->config->globals.BoundsCheck = 0;
+}
+
 /* A simulated device of the requested architecture and part; settings of TUNER_SIM are appended and take
  * precedence. */
 static Err device_simulated(Run *r)
@@ -284,10 +294,6 @@ static Err device_simulated(Run *r)
                           d->n_cu, SIM_GFLOPS_OF_CU * d->n_cu, env ? ";" : "", env ? env : "");
     d->text = arena_printf(&r->arena, "%.*s: %.*s", STR_ARG(d->name), STR_ARG(d->sim));
     TRY_ALLOC(d->name.s && d->sim.s ? d->text.s : NULL);
-    if (r->config->globals.Peer) notice("Peer: a simulated run has none");
-    r->config->globals.Peer = 0;
-    r->config->globals.NumElementsToValidate = 0;
-    r->config->globals.BoundsCheck = 0;
     notice("%.*s (%s, %" PRId64 " compute units): times are made up, nothing is computed; the logic and the "
            "library serve to try out, not to use",
            STR_ARG(d->name), r->target->name, d->n_cu);
@@ -345,7 +351,10 @@ Err step_device(Run *r)
     TRY(client_find(r));
     if (r->o->simulate && r->o->compile_only)
         FAIL(ERR_INPUT, "--simulate and --compile-only: one or the other");
-    if (r->o->compile_only) {
+    if (r->gather) {
+        TRY(run_target(r));
+        gather_device(r);
+    } else if (r->o->compile_only) {
         TRY(device_none(r));
     } else if (r->o->simulate) {
         TRY(device_simulated(r));
@@ -354,7 +363,8 @@ Err step_device(Run *r)
         TRY(devices_ask(r, &record, &n));
         TRY(device_choose(r, record, n));
     }
-    TRY(peer_check(r));
+    if (r->device.is_simulated) simulated_settings(r);
+    if (!r->gather) TRY(peer_check(r));
     part_notice(r);
     fallback_tell(r);
     bounds_choose(r);
