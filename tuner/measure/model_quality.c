@@ -210,7 +210,8 @@ static int fold_of(const ModelSize *z, int n_folds)
     return (int)((h >> 33) % (uint64_t)n_folds);
 }
 
-/* Judging takes time by the square of the number of sizes: of more than JUDGED_MAX, an even sample is judged. */
+/* Judging takes time by the square of the number of sizes: of more than JUDGED_MAX, an even sample is judged.
+ */
 enum { JUDGED_MAX = 2000 };
 
 static bool is_judged(size_t z, size_t n)

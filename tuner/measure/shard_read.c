@@ -127,8 +127,9 @@ static Err file_check(const In *in, const char *dir, const ShardFile *f)
     if (!e) sha256_hex(text, hash);
     arena_fini(&a);
     if (!e && !str_eq_c(f->hash, hash))
-        e = err_set(ERR_INPUT, "'%s' was changed after it was cut into shards: its SHA-256 is %.12s, expected "
-                               "%.12s",
+        e = err_set(ERR_INPUT,
+                    "'%s' was changed after it was cut into shards: its SHA-256 is %.12s, expected "
+                    "%.12s",
                     path.s, hash, f->hash.s);
     return e;
 }

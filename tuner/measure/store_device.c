@@ -53,33 +53,20 @@ static Err share_row(void *ctx, const DbRow *row)
     return 0;
 }
 
-static Err shares_get(Store *s, Arena *a, DeviceShare **out, size_t *n, const char *sql, int64_t setting,
-                      int64_t other)
+Err query_devices(Store *s, Arena *a, const PlanView *p, int64_t problem, DeviceShare **out, size_t *n)
 {
     bool has;
     Shares x = {.a = a};
     *n = 0;
     TRY_ALLOC(*out = x.list = ARENA_ARRAY(a, DEVICE_SHARES_MAX, DeviceShare));
     TRY(store_has_devices(s, &has));
-    if (has) TRY(db_each(s->db, share_row, &x, sql, "ii", setting, other));
+    if (has)
+        TRY(db_each(s->db, share_row, &x,
+                    "SELECT d.key, count(DISTINCT m.problem), count(*) FROM candidate c JOIN size z ON"
+                    " z.plan=c.plan JOIN measurement m ON m.kernel=c.kernel AND m.problem=z.problem AND"
+                    " m.setting=? JOIN measured_on o ON o.measurement=m.id JOIN device d ON d.id=o.device"
+                    " WHERE c.plan=? AND (?=0 OR z.problem=?) GROUP BY d.id ORDER BY d.key",
+                    "iiii", p->setting, p->id, problem, problem));
     *n = x.n;
     return 0;
-}
-
-Err query_devices(Store *s, Arena *a, const PlanView *p, DeviceShare **out, size_t *n)
-{
-    return shares_get(s, a, out, n,
-                      "SELECT d.key, count(DISTINCT m.problem), count(*) FROM measurement m JOIN measured_on o"
-                      " ON o.measurement=m.id JOIN device d ON d.id=o.device WHERE m.setting=? AND m.problem IN"
-                      " (SELECT problem FROM size WHERE plan=?) GROUP BY d.id ORDER BY d.key",
-                      p->setting, p->id);
-}
-
-Err query_size_devices(Store *s, Arena *a, const PlanView *p, size_t size, DeviceShare **out, size_t *n)
-{
-    return shares_get(s, a, out, n,
-                      "SELECT d.key, 1, count(*) FROM measurement m JOIN measured_on o ON o.measurement=m.id"
-                      " JOIN device d ON d.id=o.device WHERE m.setting=? AND m.problem=? GROUP BY d.id ORDER BY"
-                      " d.key",
-                      p->setting, p->size[size].problem);
 }

@@ -16,7 +16,10 @@ typedef struct {
     MergeCount count;
 } Merge;
 
-static Err look_around(Merge *m) { return ++m->n_rows % ROWS_BETWEEN_CHECKS == 0 && m->check ? m->check() : 0; }
+static Err look_around(Merge *m)
+{
+    return ++m->n_rows % ROWS_BETWEEN_CHECKS == 0 && m->check ? m->check() : 0;
+}
 
 static Err id_put(Map *map, int64_t there, int64_t here)
 {
@@ -97,10 +100,9 @@ static Err compile_row(void *ctx, const DbRow *row)
                environment, row_text(row, 2)));
     if (found) return 0;
     m->count.n_compiles++;
-    return db_exec(m->into->db,
-                   "INSERT INTO compile(kernel, environment, status, ns, log, at) VALUES(?, ?, ?, ?, ?, ?)",
-                   "iisiss", kernel, environment, row_text(row, 2), row_int(row, 3), row_text(row, 4),
-                   row_text(row, 5));
+    return db_exec(
+        m->into->db, "INSERT INTO compile(kernel, environment, status, ns, log, at) VALUES(?, ?, ?, ?, ?, ?)",
+        "iisiss", kernel, environment, row_text(row, 2), row_int(row, 3), row_text(row, 4), row_text(row, 5));
 }
 
 static Err code_row(void *ctx, const DbRow *row)
@@ -198,8 +200,9 @@ static Err rejection_row(void *ctx, const DbRow *row)
 Err store_merge_rejections(Store *into, int64_t plan, Store *from, Str group)
 {
     Rejections r = {into, plan};
-    return db_each(from->db, rejection_row, &r,
-                   "SELECT reason, text, count FROM rejection WHERE plan=(SELECT max(x.plan) FROM session_plan"
-                   " x JOIN plan p ON p.id=x.plan WHERE p.grp=?)",
-                   "s", group);
+    return db_each(
+        from->db, rejection_row, &r,
+        "SELECT reason, text, count FROM rejection WHERE plan=(SELECT max(x.plan) FROM session_plan"
+        " x JOIN plan p ON p.id=x.plan WHERE p.grp=?)",
+        "s", group);
 }

@@ -146,9 +146,9 @@ static Err device_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE
 {
     DeviceShare *d;
     size_t n;
-    TRY(query_devices(s, a, p, &d, &n));
+    TRY(query_devices(s, a, p, 0, &d, &n));
     if (n < 2) return 0;
-    TRY(query_size_devices(s, a, p, size, &d, &n));
+    TRY(query_devices(s, a, p, p->size[size].problem, &d, &n));
     for (size_t i = 0; i < n; i++)
         fprintf(f, "%s%.*s%s", i ? ", " : "  measured on: ", STR_ARG(d[i].device), i + 1 == n ? "\n" : "");
     return 0;

@@ -70,7 +70,7 @@ static Err devices_print(Store *s, Arena *a, const PlanView *p, FILE *f)
 {
     DeviceShare *d;
     size_t n;
-    TRY(query_devices(s, a, p, &d, &n));
+    TRY(query_devices(s, a, p, 0, &d, &n));
     for (size_t i = 0; n > 1 && i < n; i++)
         fprintf(f, "    %8lld on %.*s, %lld sizes\n", (long long)d[i].n_pairs, STR_ARG(d[i].device),
                 (long long)d[i].n_sizes);

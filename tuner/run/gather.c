@@ -43,8 +43,9 @@ static Str device_text(Arena *a, const ShardResult *r)
 
 static bool same_device(const ShardResult *a, const ShardResult *b)
 {
-    return str_eq(a->kind, b->kind) && str_eq(a->device, b->device) && str_eq(a->device_arch, b->device_arch) &&
-           str_eq(a->sim, b->sim) && a->n_cu == b->n_cu && a->simulated == b->simulated;
+    return str_eq(a->kind, b->kind) && str_eq(a->device, b->device) &&
+           str_eq(a->device_arch, b->device_arch) && str_eq(a->sim, b->sim) && a->n_cu == b->n_cu &&
+           a->simulated == b->simulated;
 }
 
 static bool fits(const ShardResult *a, const ShardResult *b)
@@ -216,8 +217,9 @@ static Err toolchain_fits(const Run *r)
 {
     const ShardResult *s = &r->gather->shard[0].result;
     if (str_eq(s->toolchain, r->toolchain.identity)) return 0;
-    FAIL(ERR_FAILED, "the shards were compiled by '%.*s', this machine has '%.*s': gather where the same "
-                     "compiler is installed",
+    FAIL(ERR_FAILED,
+         "the shards were compiled by '%.*s', this machine has '%.*s': gather where the same "
+         "compiler is installed",
          STR_ARG(str_sub(s->toolchain, 0, str_find(s->toolchain, '\n', 0))),
          STR_ARG(str_sub(r->toolchain.identity, 0, str_find(r->toolchain.identity, '\n', 0))));
 }

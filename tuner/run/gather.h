@@ -31,8 +31,8 @@ Err gather_command(const Options *o);
 
 /* The device of the shards, in place of one of this machine. */
 void gather_device(Run *r);
-/* Step in place of fork, search and measure: merges the stores, and makes the groups with the kernels and sizes
- * of the shards. */
+/* Step in place of fork, search and measure: merges the stores, and makes the groups with the kernels and
+ * sizes of the shards. */
 Err step_gather(Run *r);
 /* After the plan is stored: copies the reasons of rejections, and counts what was measured. */
 Err gather_planned(Run *r);

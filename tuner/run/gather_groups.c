@@ -88,9 +88,9 @@ static Err kernel_make(Run *r, const Group *g, Maker *m, const ShardKernel *k, V
         FAIL(ERR_INPUT,
              "a shard names permutation %" PRId64 " of %.*s as a kernel, which is %s: the shard is damaged",
              k->permutation, STR_ARG(g->name),
-             verdict.rule != RULE_NONE      ? "not valid"
+             verdict.rule != RULE_NONE     ? "not valid"
              : kind == CANDIDATE_UNWRITTEN ? "not written for this target"
-                                            : "the kernel of another one");
+                                           : "the kernel of another one");
     v->hash = arena_dup(&r->arena, (Str){hash, SHA256_HEX});
     TRY_ALLOC(v->hash.s);
     return 0;

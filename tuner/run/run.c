@@ -93,6 +93,7 @@ static Err session_command(const Run *r, Buf *out)
     for (int i = 0; i < o->n_operands; i++) buf_printf(out, " %s", o->operand[i]);
     buf_printf(out, " %s", r->outdir);
     if (o->simulate) buf_puts(out, " --simulate");
+    if (o->devices) buf_printf(out, " --devices %s", o->devices);
     if (o->arch) buf_printf(out, " --arch %s", o->arch);
     if (o->part) buf_printf(out, " --part '%s'", o->part);
     for (int i = 0; i < o->n_overrides; i++)

@@ -85,7 +85,8 @@ typedef struct {
     bool is_apu;
     bool is_simulated; /* --simulate; sim: settings of the simulated device */
     Str sim;
-    Str text; /* description for the store */
+    Str text;     /* description for the store */
+    bool is_lost; /* of a pool: it measures no more */
 } DeviceChoice;
 
 typedef struct ShardRun ShardRun;   /* run/shard_run.h */
@@ -96,8 +97,10 @@ typedef struct {
     const char *outdir;
     Config *config;
     const Target *target;
-    const Part *part; /* --part; NULL: none */
-    DeviceChoice device;
+    const Part *part;    /* --part; NULL: none */
+    DeviceChoice device; /* the first of a pool */
+    DeviceChoice *pool;  /* the devices that measure, all of one model */
+    size_t n_pool;       /* 0: device alone */
     Toolchain toolchain;
     Str client; /* path of tuner-client */
     Store store;

@@ -224,8 +224,9 @@ static Err plan_write(Run *r, const Files *files, Str text)
     if (file_exists(path.s)) {
         TRY(file_read(&r->arena, path.s, CONFIG_BYTES, &before));
         if (!str_eq(before, text))
-            FAIL(ERR_INPUT, "'%s' is another plan, of another config, other options or another number of "
-                            "shards: remove the folder or name another one",
+            FAIL(ERR_INPUT,
+                 "'%s' is another plan, of another config, other options or another number of "
+                 "shards: remove the folder or name another one",
                  path.s);
     }
     TRY(dir_make(r->outdir));
@@ -242,12 +243,13 @@ static void plan_tell(const Run *r, const ShardPlan *p)
         most = p->shard[i].seconds > most ? p->shard[i].seconds : most;
         n_sizes += p->shard[i].n_sizes;
     }
-    notice("%zu shards of %zu sizes for %s in %s; the largest is expected to take %.0f %% longer than the mean\n"
-           "one machine: tuner run-shard %s 0, and so on to %zu\n"
-           "Slurm:       sbatch --array=0-%zu scripts/slurm.sbatch %s\n"
-           "then:        tuner gather %s",
-           p->n, n_sizes, p->arch.s, r->outdir, 100 * (most / (sum / (double)p->n) - 1), r->outdir, p->n - 1,
-           p->n - 1, r->outdir, r->outdir);
+    notice(
+        "%zu shards of %zu sizes for %s in %s; the largest is expected to take %.0f %% longer than the mean\n"
+        "one machine: tuner run-shard %s 0, and so on to %zu\n"
+        "Slurm:       sbatch --array=0-%zu scripts/slurm.sbatch %s\n"
+        "then:        tuner gather %s",
+        p->n, n_sizes, p->arch.s, r->outdir, 100 * (most / (sum / (double)p->n) - 1), r->outdir, p->n - 1,
+        p->n - 1, r->outdir, r->outdir);
 }
 
 static Err shard(Run *r, Files *files)

@@ -1,5 +1,5 @@
-/* `tuner shard CONFIG DIR --shards N`: cuts a run into parts for several machines. See measure/shard.h for the
- * files. */
+/* `tuner shard CONFIG DIR --shards N`: cuts a run into parts for several machines. See measure/shard.h for
+ * the files. */
 #ifndef TUNER_SHARD_PLAN_H
 #define TUNER_SHARD_PLAN_H
 

@@ -45,6 +45,7 @@ Err shard_options(Arena *a, const char *dir, const ShardPlan *p, const Options *
                      .device_kind = own->device_kind,
                      .has_device = own->has_device,
                      .device = own->device,
+                     .devices = own->devices,
                      .client_path = own->client_path,
                      .no_cache = own->no_cache};
     TRY(text_of(a, p->arch, &out->arch));
@@ -62,8 +63,9 @@ Err shard_options(Arena *a, const char *dir, const ShardPlan *p, const Options *
 Err shard_version_check(const ShardPlan *p)
 {
     if (str_eq_c(p->version, TUNER_VERSION)) return 0;
-    FAIL(ERR_INPUT, "the shards were planned by tuner %.*s, this is %s, which may make other kernels: use one "
-                    "version for all",
+    FAIL(ERR_INPUT,
+         "the shards were planned by tuner %.*s, this is %s, which may make other kernels: use one "
+         "version for all",
          STR_ARG(p->version), TUNER_VERSION);
 }
 
@@ -140,8 +142,8 @@ Err shard_finish(Run *r)
     }
     TRY(result_write(r, &result));
     TRY(query_session_faults(&r->store, r->session, &bad));
-    notice("shard %zu of %zu is finished: %zu sizes on %.*s; %" PRId64 " measurements gave wrong results, %" PRId64
-           " crashed, hung or could not run",
+    notice("shard %zu of %zu is finished: %zu sizes on %.*s; %" PRId64
+           " measurements gave wrong results, %" PRId64 " crashed, hung or could not run",
            r->shard->i, r->shard->plan.n, n_sizes, STR_ARG(d->name), bad.n_wrong, bad.n_faulted);
     return 0;
 }

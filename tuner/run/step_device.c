@@ -18,6 +18,7 @@
 #include "base/proc.h"
 #include "client/answer.h"
 #include "run/client_ini.h"
+#include "run/device_pool.h"
 #include "run/gather.h"
 #include "run/list.h"
 #include "run/part_choice.h"
@@ -128,8 +129,7 @@ Err list_devices(const Options *o, FILE *f)
     return e;
 }
 
-/* False for a record that is no device, and for a device of an architecture that is not in targets.def. */
-static bool device_of(Arena *a, const AnswerRecord *r, DeviceChoice *out)
+bool device_of_record(Arena *a, const AnswerRecord *r, DeviceChoice *out)
 {
     Buf text;
     if (r->record != ANSWER_DEVICE || !target_find(r->arch)) return false;
@@ -156,7 +156,7 @@ Err first_device(const Options *o, Arena *a, Str *arch)
     Err e = client_find(&r);
     if (!e) e = devices_ask(&r, &record, &n);
     for (size_t i = 0; i < n && !e && !arch->n; i++)
-        if (device_of(&r.arena, &record[i], &d)) *arch = arena_dup(a, d.arch);
+        if (device_of_record(&r.arena, &record[i], &d)) *arch = arena_dup(a, d.arch);
     arena_fini(&r.arena);
     if (!e && !arch->n)
         e = err_set(ERR_NO_DEVICE, "tuner-client finds no device; name an architecture with --arch");
@@ -229,10 +229,11 @@ static Err device_choose(Run *r, const AnswerRecord *record, size_t n)
     bool sim = getenv("TUNER_SIM") != NULL, found = false;
     Str kind = str_from(r->o->device_kind ? r->o->device_kind : "");
     TRY(target_choose(r, want));
+    if (r->o->devices) return device_pool_choose(r, record, n);
     const Target *t = r->target;
     for (size_t i = 0; i < n; i++) {
         DeviceChoice d;
-        if (!device_of(&r->arena, &record[i], &d) || (t && !device_runs(&d, t))) continue;
+        if (!device_of_record(&r->arena, &record[i], &d) || (t && !device_runs(&d, t))) continue;
         if (kind.n && !str_eq(kind, d.kind)) continue;
         if (d.index != r->config->globals.Device && !str_eq_c(d.kind, "sim")) continue;
         bool better = !found || (sim && str_eq_c(d.kind, "sim"));
@@ -349,6 +350,7 @@ Err step_device(Run *r)
     AnswerRecord *record;
     size_t n;
     TRY(client_find(r));
+    TRY(device_pool_check(r));
     if (r->o->simulate && r->o->compile_only)
         FAIL(ERR_INPUT, "--simulate and --compile-only: one or the other");
     if (r->gather) {
