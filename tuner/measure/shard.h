@@ -62,6 +62,8 @@ typedef struct {
 
 /* Writes the text of a plan; its id is not read. */
 Err shard_plan_print(const ShardPlan *p, Buf *out);
+/* Parses a plan; its files are not looked at. name: for messages. */
+Err shard_plan_parse(Arena *a, const char *name, Str text, ShardPlan *out);
 /* Reads DIR/shards.yaml and compares the hashes of its files. ERR_INPUT: a file is damaged or was changed. */
 Err shard_plan_read(Arena *a, const char *dir, ShardPlan *out);
 /* "DIR/shard_0003". */
@@ -95,7 +97,10 @@ typedef struct {
 } ShardResult;
 
 Err shard_result_print(const ShardResult *r, Buf *out);
-/* ERR_INPUT when the file is damaged, or of another plan or shard. */
+/* ERR_INPUT when the text is damaged, or of another plan or shard. */
+Err shard_result_parse(Arena *a, const char *name, Str text, const ShardPlan *p, size_t shard,
+                       ShardResult *out);
+/* The same of DIR's shard. */
 Err shard_result_read(Arena *a, const char *dir, const ShardPlan *p, size_t shard, ShardResult *out);
 
 #endif

@@ -115,26 +115,7 @@ static Err options_read(const In *in, const Node *root, ShardOptions *o)
     return 0;
 }
 
-static Err file_check(const In *in, const char *dir, const ShardFile *f)
-{
-    Arena a;
-    Str text;
-    char hash[SHA256_HEX + 1];
-    Str path = path_join(in->a, dir, f->name.s);
-    TRY_ALLOC(path.s);
-    arena_init(&a, 0);
-    Err e = file_read(&a, path.s, FILE_BYTES_MAX, &text);
-    if (!e) sha256_hex(text, hash);
-    arena_fini(&a);
-    if (!e && !str_eq_c(f->hash, hash))
-        e = err_set(ERR_INPUT,
-                    "'%s' was changed after it was cut into shards: its SHA-256 is %.12s, expected "
-                    "%.12s",
-                    path.s, hash, f->hash.s);
-    return e;
-}
-
-static Err files_read(const In *in, const char *dir, const Node *root, ShardPlan *p)
+static Err files_read(const In *in, const Node *root, ShardPlan *p)
 {
     const Node *list;
     int64_t n_configs;
@@ -150,7 +131,6 @@ static Err files_read(const In *in, const char *dir, const Node *root, ShardPlan
         f->name = arena_dup(in->a, f->name);
         f->hash = arena_dup(in->a, f->hash);
         TRY_ALLOC(f->name.s && f->hash.s ? f : NULL);
-        TRY(file_check(in, dir, f));
     }
     p->n_files = list->n;
     p->n_configs = (size_t)n_configs;
@@ -204,13 +184,13 @@ static Err shard_read(const In *in, const ShardPlan *p, const Node *n, Shard *s)
     return 0;
 }
 
-static Err plan_parse(const In *in, const char *dir, const Node *root, ShardPlan *p)
+static Err plan_parse(const In *in, const Node *root, ShardPlan *p)
 {
     const Node *list;
     TRY(format_check(in, root, "tuner-shards"));
     TRY(str_of(in, root, "version", &p->version));
     TRY(str_of(in, root, "architecture", &p->arch));
-    TRY(files_read(in, dir, root, p));
+    TRY(files_read(in, root, p));
     TRY(options_read(in, root, &p->options));
     TRY(groups_read(in, root, p));
     TRY(seq_of(in, root, "shards", 1, SHARDS_MAX, &list));
@@ -220,21 +200,47 @@ static Err plan_parse(const In *in, const char *dir, const Node *root, ShardPlan
     return 0;
 }
 
-Err shard_plan_read(Arena *a, const char *dir, ShardPlan *out)
+Err shard_plan_parse(Arena *a, const char *name, Str text, ShardPlan *out)
 {
     Node *root;
-    Str text, path = path_join(a, dir, SHARD_PLAN_FILE);
     char id[SHA256_HEX + 1];
-    TRY_ALLOC(path.s);
     *out = (ShardPlan){0};
-    if (!file_exists(path.s))
-        FAIL(ERR_INPUT, "there are no shards in '%s' (no " SHARD_PLAN_FILE "; tuner shard makes it)", dir);
-    TRY(file_read(a, path.s, FILE_BYTES_MAX, &text));
-    TRY(yaml_parse(a, path.s, text, NULL, &root));
+    TRY(yaml_parse(a, name, text, NULL, &root));
     sha256_hex(text, id);
     out->id = arena_dup(a, (Str){id, SHA256_HEX});
     TRY_ALLOC(out->id.s);
-    return plan_parse(&(In){a, path.s}, dir, root, out);
+    return plan_parse(&(In){a, name}, root, out);
+}
+
+static Err file_check(Arena *names, const char *dir, const ShardFile *f)
+{
+    Arena a;
+    Str text;
+    char hash[SHA256_HEX + 1];
+    Str path = path_join(names, dir, f->name.s);
+    TRY_ALLOC(path.s);
+    arena_init(&a, 0);
+    Err e = file_read(&a, path.s, FILE_BYTES_MAX, &text);
+    if (!e) sha256_hex(text, hash);
+    arena_fini(&a);
+    if (!e && !str_eq_c(f->hash, hash))
+        e = err_set(ERR_INPUT,
+                    "'%s' was changed after it was cut into shards: its SHA-256 is %.12s, expected "
+                    "%.12s",
+                    path.s, hash, f->hash.s);
+    return e;
+}
+
+Err shard_plan_read(Arena *a, const char *dir, ShardPlan *out)
+{
+    Str text, path = path_join(a, dir, SHARD_PLAN_FILE);
+    TRY_ALLOC(path.s);
+    if (!file_exists(path.s))
+        FAIL(ERR_INPUT, "there are no shards in '%s' (no " SHARD_PLAN_FILE "; tuner shard makes it)", dir);
+    TRY(file_read(a, path.s, FILE_BYTES_MAX, &text));
+    TRY(shard_plan_parse(a, path.s, text, out));
+    for (size_t i = 0; i < out->n_files; i++) TRY(file_check(a, dir, &out->file[i]));
+    return 0;
 }
 
 Str shard_dir(Arena *a, const char *dir, size_t i) { return arena_printf(a, "%s/shard_%04zu", dir, i); }
@@ -299,14 +305,20 @@ static Err result_parse(const In *in, const ShardPlan *p, size_t shard, const No
     return result_groups_read(in, p, root, r);
 }
 
-Err shard_result_read(Arena *a, const char *dir, const ShardPlan *p, size_t shard, ShardResult *out)
+Err shard_result_parse(Arena *a, const char *name, Str text, const ShardPlan *p, size_t shard,
+                       ShardResult *out)
 {
     Node *root;
+    *out = (ShardResult){0};
+    TRY(yaml_parse(a, name, text, NULL, &root));
+    return result_parse(&(In){a, name}, p, shard, root, out);
+}
+
+Err shard_result_read(Arena *a, const char *dir, const ShardPlan *p, size_t shard, ShardResult *out)
+{
     Str text, path = shard_dir(a, dir, shard);
     if (path.s) path = path_join(a, path.s, SHARD_RESULT_FILE);
     TRY_ALLOC(path.s);
-    *out = (ShardResult){0};
     TRY(file_read(a, path.s, FILE_BYTES_MAX, &text));
-    TRY(yaml_parse(a, path.s, text, NULL, &root));
-    return result_parse(&(In){a, path.s}, p, shard, root, out);
+    return shard_result_parse(a, path.s, text, p, shard, out);
 }
