@@ -17,6 +17,7 @@
 enum { SHARD_FORMAT = 1, SHARDS_MAX = 100000, SHARD_FILES_MAX = 300, SHARD_GLOBALS_MAX = 128 };
 #define SHARD_PLAN_FILE "shards.yaml"
 #define SHARD_RESULT_FILE "shard.yaml"
+#define SHARD_HASH "sha256: " /* begins the last line of both: the hash of all before it */
 
 /* Sizes first to last of a size-group, by their numbers in the config's list, behind which the held-out sizes
  * follow. */
@@ -62,7 +63,7 @@ typedef struct {
 
 /* Writes the text of a plan; its id is not read. */
 Err shard_plan_print(const ShardPlan *p, Buf *out);
-/* Parses a plan; its files are not looked at. name: for messages. */
+/* Parses a plan; its hash is not compared, its files are not looked at. name: for messages. */
 Err shard_plan_parse(Arena *a, const char *name, Str text, ShardPlan *out);
 /* Reads DIR/shards.yaml and compares the hashes of its files. ERR_INPUT: a file is damaged or was changed. */
 Err shard_plan_read(Arena *a, const char *dir, ShardPlan *out);
@@ -97,10 +98,10 @@ typedef struct {
 } ShardResult;
 
 Err shard_result_print(const ShardResult *r, Buf *out);
-/* ERR_INPUT when the text is damaged, or of another plan or shard. */
+/* ERR_INPUT when the text is damaged, or of another plan or shard; its hash is not compared. */
 Err shard_result_parse(Arena *a, const char *name, Str text, const ShardPlan *p, size_t shard,
                        ShardResult *out);
-/* The same of DIR's shard. */
+/* Reads the file of DIR's shard and compares its hash. */
 Err shard_result_read(Arena *a, const char *dir, const ShardPlan *p, size_t shard, ShardResult *out);
 
 #endif

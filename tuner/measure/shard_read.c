@@ -231,6 +231,22 @@ static Err file_check(Arena *names, const char *dir, const ShardFile *f)
     return e;
 }
 
+/* Compares the hash in the last line with that of the text before it. */
+static Err text_whole(const char *path, Str text)
+{
+    char hash[SHA256_HEX + 1];
+    size_t last = text.n ? text.n - 1 : 0;
+    while (last > 0 && text.s[last - 1] != '\n') last--;
+    Str line = str_trim(str_sub(text, last, text.n));
+    sha256_hex(str_sub(text, 0, last), hash);
+    if (str_starts(line, SHARD_HASH) && str_eq_c(str_sub(line, sizeof SHARD_HASH - 1, line.n), hash))
+        return 0;
+    FAIL(ERR_INPUT,
+         "'%s' is damaged or was changed: its last line is not '" SHARD_HASH "' with the hash of the text "
+         "before it",
+         path);
+}
+
 Err shard_plan_read(Arena *a, const char *dir, ShardPlan *out)
 {
     Str text, path = path_join(a, dir, SHARD_PLAN_FILE);
@@ -238,6 +254,7 @@ Err shard_plan_read(Arena *a, const char *dir, ShardPlan *out)
     if (!file_exists(path.s))
         FAIL(ERR_INPUT, "there are no shards in '%s' (no " SHARD_PLAN_FILE "; tuner shard makes it)", dir);
     TRY(file_read(a, path.s, FILE_BYTES_MAX, &text));
+    TRY(text_whole(path.s, text));
     TRY(shard_plan_parse(a, path.s, text, out));
     for (size_t i = 0; i < out->n_files; i++) TRY(file_check(a, dir, &out->file[i]));
     return 0;
@@ -320,5 +337,6 @@ Err shard_result_read(Arena *a, const char *dir, const ShardPlan *p, size_t shar
     if (path.s) path = path_join(a, path.s, SHARD_RESULT_FILE);
     TRY_ALLOC(path.s);
     TRY(file_read(a, path.s, FILE_BYTES_MAX, &text));
+    TRY(text_whole(path.s, text));
     return shard_result_parse(a, path.s, text, p, shard, out);
 }

@@ -3,6 +3,14 @@
 #include "fmt/write.h"
 #include "measure/shard.h"
 
+/* A file that was cut is still YAML: the last line has the hash of all before it. */
+static void hash_put(Buf *out)
+{
+    char hash[SHA256_HEX + 1];
+    sha256_hex(buf_view(out), hash);
+    buf_printf(out, SHARD_HASH "%s\n", hash);
+}
+
 static void pair_str(Emit *e, const char *key, Str value)
 {
     emit_cstr(e, key);
@@ -101,6 +109,7 @@ Err shard_plan_print(const ShardPlan *p, Buf *out)
     plan_emit(e, p);
     Err err = emit_finish(e);
     emit_free(e);
+    if (!err) hash_put(out);
     return err ? err : buf_check(out);
 }
 
@@ -148,5 +157,6 @@ Err shard_result_print(const ShardResult *r, Buf *out)
     emit_end(e);
     Err err = emit_finish(e);
     emit_free(e);
+    if (!err) hash_put(out);
     return err ? err : buf_check(out);
 }

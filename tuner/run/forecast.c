@@ -69,7 +69,9 @@ Err forecast_measure(Run *r, EtaRange *out)
         sizes += (double)g->n_sizes * (double)r->config->globals.NumBenchmarks;
     }
     *out = eta_range(&eta, 0);
+    const double n = r->n_pool > 1 ? (double)r->n_pool : 1;
     if (out->hi < 0 && run_races(r))
-        *out = (EtaRange){sizes * RACE_SECONDS * 0.5, sizes * RACE_SECONDS * 1.5 + eta.left_n * LOOK_SECONDS};
+        *out = (EtaRange){sizes * RACE_SECONDS * 0.5 / n,
+                          (sizes * RACE_SECONDS * 1.5 + eta.left_n * LOOK_SECONDS) / n};
     return 0;
 }

@@ -186,30 +186,42 @@ static Err shard_take(Run *r, Arena *a, size_t i, MergeCount *sum)
     if (!e) e = store_merge(&r->store, &from, run_check, &count);
     store_close(&from);
     if (!e) e = store_commit(&r->store);
-    if (e) return err_context(e, "shard %zu: ", i);
+    if (e) return e;
     sum->n_measurements += count.n_measurements;
     sum->n_compiles += count.n_compiles;
     return cache_take(r, a, dir.s);
 }
 
+/* A shard whose store is damaged is left out. */
 static Err shards_take(Run *r)
 {
-    const Gathering *x = r->gather;
+    Gathering *x = r->gather;
     MergeCount sum = {0};
     Progress progress;
     Arena a;
     Err e = 0;
-    progress_init(&progress, "gather", x->n, 0);
+    size_t kept = 0;
+    const size_t n = x->n;
+    progress_init(&progress, "gather", n, 0);
     arena_init(&a, 0);
-    for (size_t i = 0; !e && i < x->n; i++) {
+    for (size_t i = 0; !e && i < n; i++) {
         arena_reset(&a);
         e = run_check();
         if (!e) e = shard_take(r, &a, x->shard[i].i, &sum);
+        if (!e) x->shard[kept++] = x->shard[i];
+        if (e != ERR_INPUT) continue;
+        store_rollback(&r->store);
+        warning("shard %zu is left out: %s", x->shard[i].i, err_message());
+        x->n_refused++;
+        e = 0;
         progress_step(&progress, i + 1, "%" PRId64 " new measurements", sum.n_measurements);
     }
     arena_fini(&a);
-    if (!e) progress_done(&progress, "%" PRId64 " new measurements", sum.n_measurements);
-    return e;
+    TRY(e);
+    x->n = kept;
+    progress_done(&progress, "%" PRId64 " new measurements", sum.n_measurements);
+    if (!kept) FAIL(ERR_FAILED, "none of the %zu shards in '%s' can be gathered", x->plan.n, x->dir);
+    return 0;
 }
 
 /* The compiler of this machine must be that of the shards: kernels are known by it. */

@@ -85,12 +85,10 @@ static Err kernel_make(Run *r, const Group *g, Maker *m, const ShardKernel *k, V
     solution_derive(&m->deriver, &v->s, &verdict);
     if (verdict.rule == RULE_NONE) TRY(candidates_add(&m->candidates, &v->s, &kind, hash));
     if (kind != CANDIDATE_NEW)
-        FAIL(ERR_INPUT,
-             "a shard names permutation %" PRId64 " of %.*s as a kernel, which is %s: the shard is damaged",
-             k->permutation, STR_ARG(g->name),
+        FAIL(ERR_INPUT, "its permutation %" PRId64 " of %.*s is %s", k->permutation, STR_ARG(g->name),
              verdict.rule != RULE_NONE     ? "not valid"
              : kind == CANDIDATE_UNWRITTEN ? "not written for this target"
-                                           : "the kernel of another one");
+                                           : "the same kernel as another one");
     v->hash = arena_dup(&r->arena, (Str){hash, SHA256_HEX});
     TRY_ALLOC(v->hash.s);
     return 0;
@@ -105,8 +103,8 @@ static Err kernels_make(Run *r, Group *g, Maker *m, const ShardGroup *from)
     TRY(space_of_size_group(&m->space, r->config, &g->problem->pt, g->config));
     TRY(space_size(&m->space, &n));
     if (from->n_permutations != n)
-        FAIL(ERR_INPUT, "a shard has %" PRId64 " permutations of %.*s, expected %" PRId64,
-             from->n_permutations, STR_ARG(g->name), n);
+        FAIL(ERR_INPUT, "it has %" PRId64 " permutations of %.*s, expected %" PRId64, from->n_permutations,
+             STR_ARG(g->name), n);
     TRY_ALLOC(g->variant = ARENA_ARRAY(&r->arena, from->n_kernels, Variant));
     for (g->n_variants = 0; g->n_variants < from->n_kernels; g->n_variants++) {
         TRY(kernel_make(r, g, m, &from->kernel[g->n_variants], &g->variant[g->n_variants]));
@@ -161,7 +159,7 @@ static Err plan_fits(const Run *r, const ShardPlan *p)
 
 Err gather_groups(Run *r)
 {
-    const Gathering *x = r->gather;
+    Gathering *x = r->gather;
     TRY(groups_make(r));
     TRY(groups_sizes(r));
     TRY(plan_fits(r, &x->plan));
@@ -178,9 +176,16 @@ Err gather_groups(Run *r)
             const size_t number = x->shard[k].i;
             if (g) TRY(class_take(&r->arena, class, &n, g, &x->plan.shard[number], number, whole[i].n_sizes));
         }
-        for (size_t c = 0; c < n; c++)
-            TRY(group_make(r, &whole[i], &class[c], n == 1, &r->group[r->n_groups++]));
+        for (size_t c = 0; c < n; c++) {
+            Err e = group_make(r, &whole[i], &class[c], n == 1, &r->group[r->n_groups]);
+            if (e && e != ERR_INPUT) return e;
+            r->n_groups += e == 0;
+            if (!e) continue;
+            warning("%.*s of shard %zu is left out: %s", STR_ARG(whole[i].name), class[c].first,
+                    err_message());
+            r->gather->n_refused++;
+        }
     }
-    if (r->n_given_up == r->n_groups) FAIL(ERR_FAILED, "no size-group of the shards has kernels");
+    if (r->n_given_up >= r->n_groups) FAIL(ERR_FAILED, "no size-group of the shards has kernels");
     return 0;
 }
