@@ -1,5 +1,5 @@
-/* Unit tests of tuner/measure/shard and tuner/run/shard_deal: files of shards are read back as they were written
- * and refused where they are damaged; sizes are dealt evenly, with few kernels for each shard. */
+/* Unit tests of tuner/measure/shard and tuner/run/shard_deal: files of shards are read back as they were
+ * written and refused where they are damaged; sizes are dealt evenly, with few kernels for each shard. */
 #include "test/support.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Unit tests of tuner/measure/store_merge: stores that were made apart become one, in any order and any number of
- * times. */
+/* Unit tests of tuner/measure/store_merge: stores that were made apart become one, in any order and any
+ * number of times. */
 #include "test/support.h"
 
 #include "measure/db.h"

@@ -7,8 +7,8 @@
 
 /* ERR_INPUT: the text is no list of devices, or does not go with the other options. */
 Err device_pool_check(const Run *r);
-/* Sets r->pool to the devices that --devices names, in order, and r->device to the first. Refused: host (it is
- * one device), devices that differ in what their times depend on, and devices that do not run r's target.
+/* Sets r->pool to the devices that --devices names, in order, and r->device to the first. Refused: host (it
+ * is one device), devices that differ in what their times depend on, and devices that do not run r's target.
  * ERR_NO_DEVICE: one is not there. Of "all", devices that cannot be opened are left out with a warning. */
 Err device_pool_choose(Run *r, const AnswerRecord *record, size_t n);
 

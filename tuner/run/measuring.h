@@ -39,8 +39,8 @@ typedef struct {
     double max_err;
     uint64_t n_ended; /* pairs that this client has finished */
     bool part_done;   /* the client has done all that it was given */
-    /* With several devices a kernel that crashes may be the victim of a device that is lost. Such results wait
-     * until a later kernel runs on the device. */
+    /* With several devices a kernel that crashes may be the victim of a device that is lost. Such results
+     * wait until a later kernel runs on the device. */
     bool holds;
     VEC(HeldResult) held;
     Buf environment;
