@@ -14,7 +14,8 @@ case $lib in /*|*..*|'') echo "install.sh: LIBDIR '$lib', expected a path below 
 up=$(echo "$lib" | sed 's|[^/][^/]*|..|g') # from a folder in LIBDIR/.. back to PREFIX
 version=$(sed -n 's/.*TUNER_VERSION "\(.*\)"/\1/p' tuner/base/version.h)
 programs="tuner tuner-client tuner-bench tuner-logic tuner-createlib tuner-nvrtc"
-scripts="device_conformance.sh h200_results.sh h200_table.sh library_speed.sh pack_amd.sh spread.sh unseen_sizes.sh"
+scripts="device_conformance.sh h200_results.sh h200_table.sh library_speed.sh many_devices.sh pack_amd.sh slurm.sbatch spread.sh
+  unseen_sizes.sh"
 
 # put MODE FILE DESTINATION; a link stays one
 put() {

@@ -46,3 +46,6 @@ export TUNER_SIM="$TUNER_SIM;unlike=2"
 tuner --devices sim:all "$C" bad; echo "exit $?"
 tuner --devices sim:0,1 "$C" like $(build) >/dev/null 2>&1; echo "exit $?"; same one like
 [ -e bad ] && echo "a folder was made"
+echo "--- the script that measures the gain; simulated times are made up, so that there is none"
+export TUNER_SIM="arch=x86-64-v3;noise=0;devices=3"
+sh "$ROOT/scripts/many_devices.sh" "$C" gain sim 2 | awk 'NR > 1 { print $1, $4, $5 }'
