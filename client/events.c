@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 
-static const char *const kind_name[] = {"events", "env", "start", "valid", "sample", "end", "done"};
+static const char *const kind_name[] = {"events", "env", "start", "valid", "sample", "end", "part", "done"};
 
 static const char *const status_name[RUN_STATUS_COUNT] = {
     [RUN_PASSED] = "PASSED",
@@ -54,7 +54,7 @@ void event_format(const Event *e, Buf *out)
         put_text(out, e->key);
         buf_putc(out, '\t');
         put_text(out, e->value);
-    } else if (e->kind != EVENT_DONE) {
+    } else if (e->kind != EVENT_PART && e->kind != EVENT_DONE) {
         buf_printf(out, "\t%lld\t%lld", (long long)e->p, (long long)e->s);
     }
     if (e->kind == EVENT_VALID)
@@ -193,7 +193,7 @@ Err event_parse(Str line, Event *out)
     } else if (kind == EVENT_ENV) {
         if (!str_split(&rest, '\t', &out->key) || !str_split(&rest, '\t', &out->value))
             FAIL(ERR_INPUT, "event 'env' without key and value");
-    } else if (kind != EVENT_DONE) {
+    } else if (kind != EVENT_PART && kind != EVENT_DONE) {
         TRY(parse_numbers(&rest, out));
         if ((kind == EVENT_VALID || kind == EVENT_END) && !str_split(&rest, '\t', &out->text))
             FAIL(ERR_INPUT, "event '%s' without text", kind_name[kind]);

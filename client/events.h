@@ -7,6 +7,7 @@
  *   valid   p s STATUS checked max_err text         verdict of the validated run
  *   sample  p s sync_no enqueues total_ns           one timed sync group
  *   end     p s STATUS n median_ns lo_ns hi_ns text per enqueue, interval at 0.95; nan where n is 0
+ *   part                                        the lines of a plan before an empty one are done (plan.h)
  *   done
  *
  * A sample of a race has more fields:
@@ -36,6 +37,7 @@ typedef enum {
     EVENT_VALID,
     EVENT_SAMPLE,
     EVENT_END,
+    EVENT_PART,
     EVENT_DONE
 } EventKind;
 
@@ -75,7 +77,7 @@ const char *sample_use_name(SampleUse u);
 typedef struct {
     EventKind kind;
     Str key, value;              /* env */
-    int64_t p, s;                /* all but version, env, done */
+    int64_t p, s;                /* all but version, env, part, done */
     RunStatus status;            /* valid, end */
     int64_t checked;             /* valid: elements compared */
     double max_err;              /* valid: largest of the error formula */

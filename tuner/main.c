@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "run/dump.h"
+#include "run/gather.h"
 #include "run/list.h"
 #include "run/sizes.h"
 #include "run/tile.h"
@@ -16,6 +17,8 @@
 #include "run/options.h"
 #include "report/report.h"
 #include "run/run.h"
+#include "run/shard_plan.h"
+#include "run/shard_run.h"
 
 static Err run_command(const Options *o) { return run_pipeline(o); }
 static Err status_command(const Options *o) { return report_status(o->operand[0], stdout); }
@@ -30,8 +33,9 @@ static Err sizes_of_logs(const Options *o) { return sizes_command(o, stdout); }
 static Err traffic(const Options *o) { return traffic_command(o, stdout); }
 
 /* In the order of tuner_program's commands. */
-static Err (*const commands[])(const Options *) = {run_command,  status_command, explain_command, log_command,
-                                                   diff_command, tile_command,   sizes_of_logs,   traffic};
+static Err (*const commands[])(const Options *) = {
+    run_command,   status_command, explain_command, log_command,       diff_command,  tile_command,
+    sizes_of_logs, traffic,        shard_command,   run_shard_command, gather_command};
 
 /* Does the options that print tables, devices or a config instead of a run. *done: there was one. */
 static Err print_only(const Options *o, const CliLine *line, bool *done)

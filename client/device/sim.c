@@ -17,6 +17,9 @@
  *   spread=1        0: kernels differ by `fill` and `fast` alone
  *   overhead_ns=2000
  *   cus=60          compute units
+ *   devices=1       number of devices, all alike
+ *   unlike=         number of a device whose clock is another one's
+ *   real=0          1: launches take their time on the machine's clock too, as when several devices are timed
  *   arch=gfx906
  *   fill=0          1: kernels take longer by the share of compute units without work-groups, and helper
  *                   kernels take the overhead only
@@ -33,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -51,7 +55,8 @@ typedef struct {
     char text[512]; /* copy of the settings; patterns point into it */
     Str pattern[SIM_PATTERNS];
     double noise, drift, outliers, throttle, sag, words, gflops, overhead_ns, fill, spread;
-    int n_cu;
+    int n_cu, n_devices, unlike;
+    bool real;
     char arch[32];
     uint64_t seed, clock_ns, n_launches;
     Recorder recorder;
@@ -71,13 +76,6 @@ struct DeviceKernel {
 struct DeviceEvent {
     uint64_t ns;
 };
-
-static int sim_count(Buf *why)
-{
-    if (getenv("TUNER_SIM")) return 1;
-    buf_puts(why, "simulated device, for tests: set TUNER_SIM (\"\" will do)");
-    return 0;
-}
 
 static Err set_number(Str key, Str value, double min, double max, double *out)
 {
@@ -115,6 +113,21 @@ static Err setting(SimDevice *s, Str key, Str value)
         s->n_cu = (int)x;
         return 0;
     }
+    if (str_eq_c(key, "devices")) {
+        TRY(set_number(key, value, 1, 64, &x));
+        s->n_devices = (int)x;
+        return 0;
+    }
+    if (str_eq_c(key, "unlike")) {
+        TRY(set_number(key, value, 0, 63, &x));
+        s->unlike = (int)x;
+        return 0;
+    }
+    if (str_eq_c(key, "real")) {
+        TRY(set_number(key, value, 0, 1, &x));
+        s->real = x > 0;
+        return 0;
+    }
     if (str_eq_c(key, "arch") && value.n < sizeof s->arch) {
         snprintf(s->arch, sizeof s->arch, "%.*s", STR_ARG(value));
         return 0;
@@ -136,14 +149,25 @@ static Err settings(SimDevice *s, const char *text)
     return 0;
 }
 
+static int sim_count(Buf *why)
+{
+    const char *env = getenv("TUNER_SIM");
+    SimDevice s = {.n_devices = 1};
+    if (env && !settings(&s, env)) return s.n_devices;
+    if (env) return 1; /* opening it tells what is wrong */
+    buf_puts(why, "simulated device, for tests: set TUNER_SIM (\"\" will do)");
+    return 0;
+}
+
 static Err sim_open(int index, const DeviceOptions *options, Device **out)
 {
     *out = NULL;
     const char *env = getenv("TUNER_SIM"), *text = options->sim ? options->sim : env ? env : "";
-    if (index != 0) FAIL(ERR_NO_DEVICE, "no simulated device %d: there is one, number 0", index);
     SimDevice *s = calloc(1, sizeof *s);
     if (!s) FAIL(ERR_FAILED, "out of memory for a device (%zu bytes)", sizeof *s);
-    *s = (SimDevice){.base = {&device_sim, 0},
+    *s = (SimDevice){.base = {&device_sim, index},
+                     .n_devices = 1,
+                     .unlike = -1,
                      .noise = 0.01,
                      .gflops = 100,
                      .overhead_ns = 2000,
@@ -153,6 +177,9 @@ static Err sim_open(int index, const DeviceOptions *options, Device **out)
                      .arch = "gfx906",
                      .clock_ns = 1000000000};
     Err e = settings(s, text);
+    if (!e && index >= s->n_devices)
+        e = err_set(ERR_NO_DEVICE, "no simulated device %d: there %s %d, from number 0", index,
+                    s->n_devices == 1 ? "is" : "are", s->n_devices);
     if (e)
         free(s);
     else
@@ -176,7 +203,7 @@ static Err sim_props(Device *d, DeviceProps *out)
                          .memory_bytes = UINT64_C(16) << 30,
                          .l2_bytes = 4 << 20,
                          .lds_bytes = 65536,
-                         .clock_mhz = 1700,
+                         .clock_mhz = s->base.index == s->unlike ? 1500 : 1700,
                          .memory_clock_mhz = 1000,
                          .driver = "sim 1"};
     memcpy(out->architecture, s->arch, sizeof out->architecture);
@@ -287,6 +314,12 @@ static bool sagged(const SimDevice *s)
     return fmod((double)s->clock_ns, BURST_NS) >= (1 - s->sag) * BURST_NS;
 }
 
+static void really_wait(double ns)
+{
+    struct timespec t = {(time_t)(ns / 1e9), (long)fmod(ns, 1e9)};
+    nanosleep(&t, NULL);
+}
+
 static Err sim_launch(Device *d, const DeviceLaunch *l)
 {
     SimDevice *s = (SimDevice *)d;
@@ -305,6 +338,7 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
     if (sagged(s)) ns /= SAGGED;
     if (l->start) l->start->ns = s->clock_ns;
     s->clock_ns += (uint64_t)ns;
+    if (s->real) really_wait(ns);
     if (l->stop) l->stop->ns = s->clock_ns;
     return 0;
 }

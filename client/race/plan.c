@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
+#include "base/proc.h"
 #include "base/vec.h"
 
 static Err add(RunPlan *plan, PlanItem item)
@@ -24,30 +25,53 @@ static bool next_number(Str *rest, int64_t *out)
     return str_to_i64(word, out);
 }
 
-static Err read_file(Arena *a, const Session *s, RunPlan *out)
+static Err take_line(const Session *s, int number, Str line, RunPlan *out)
 {
     const char *path = s->o.plan_file;
-    Str text, line;
     int64_t n_solutions = (int64_t)library_n_solutions(s->library), n_problems = (int64_t)s->problems.n;
-    TRY(file_read(a, path, 1 << 30, &text));
-    for (int number = 1; str_split(&text, '\n', &line); number++) {
-        Str rest = str_trim(line);
-        int64_t p, sol, validate;
-        if (!rest.n || rest.s[0] == '#') continue;
-        if (!next_number(&rest, &p) || !next_number(&rest, &sol) || !next_number(&rest, &validate) ||
-            str_trim(rest).n)
-            FAIL(ERR_INPUT, "%s:%d: '%.*s' is not 'problem solution validate'", path, number,
-                 STR_ARG(str_trim(line)));
-        if (p < 0 || p >= n_problems || sol < 0 || sol >= n_solutions || validate < 0 || validate > 1)
-            FAIL(ERR_INPUT, "%s:%d: '%.*s': there are %lld problems and %lld solutions", path, number,
-                 STR_ARG(str_trim(line)), (long long)n_problems, (long long)n_solutions);
-        TRY(add(out, (PlanItem){.p = p,
-                                .s = sol,
-                                .validate = validate && s->o.n_validate != 0,
-                                .s_position = sol,
-                                .s_last = n_solutions - 1}));
-    }
+    Str rest = str_trim(line);
+    int64_t p, sol, validate;
+    if (!rest.n || rest.s[0] == '#') return 0;
+    if (!next_number(&rest, &p) || !next_number(&rest, &sol) || !next_number(&rest, &validate) ||
+        str_trim(rest).n)
+        FAIL(ERR_INPUT, "%s:%d: '%.*s' is not 'problem solution validate'", path, number,
+             STR_ARG(str_trim(line)));
+    if (p < 0 || p >= n_problems || sol < 0 || sol >= n_solutions || validate < 0 || validate > 1)
+        FAIL(ERR_INPUT, "%s:%d: '%.*s': there are %lld problems and %lld solutions", path, number,
+             STR_ARG(str_trim(line)), (long long)n_problems, (long long)n_solutions);
+    return add(out, (PlanItem){.p = p,
+                               .s = sol,
+                               .validate = validate && s->o.n_validate != 0,
+                               .s_position = sol,
+                               .s_last = n_solutions - 1});
+}
+
+static Err read_file(Arena *a, const Session *s, RunPlan *out)
+{
+    Str text, line;
+    TRY(file_read(a, s->o.plan_file, 1 << 30, &text));
+    for (int number = 1; str_split(&text, '\n', &line); number++) TRY(take_line(s, number, line, out));
     return 0;
+}
+
+bool plan_is_stream(const Session *s) { return s->o.plan_file[0] && file_is_special(s->o.plan_file); }
+
+Err plan_part(const Session *s, FILE *f, RunPlan *out)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n = 0;
+    int number = 0;
+    Err e = 0;
+    out->n = 0;
+    while (!e && (n = getline(&line, &room, f)) > 0) {
+        Str text = str_trim((Str){line, (size_t)n});
+        if (!text.n && out->n) break;
+        e = take_line(s, ++number, text, out);
+    }
+    free(line);
+    if (!e && n < 0 && interrupted()) e = err_set(ERR_PARTIAL, "interrupted");
+    return e;
 }
 
 static Err sweep(const Session *s, RunPlan *out)
@@ -80,6 +104,7 @@ static Err sweep(const Session *s, RunPlan *out)
 Err plan_make(Arena *a, const Session *s, RunPlan *out)
 {
     *out = (RunPlan){0};
+    if (plan_is_stream(s)) return 0;
     Err e = s->o.plan_file[0] ? read_file(a, s, out) : sweep(s, out);
     if (e) plan_free(out);
     return e;

@@ -1,7 +1,13 @@
 /* The plan of a client run: which solutions run on which problems, in which order. It is the whole sweep, or
- * the lines of a plan file. */
+ * the lines of a plan file.
+ *
+ * A plan file that is a FIFO is read in parts, so that its writer can deal work to several clients as they
+ * get done: the lines before an empty line are one part, whose end is told by an event. The plan ends when
+ * the writer closes the FIFO. */
 #ifndef CLIENT_PLAN_H
 #define CLIENT_PLAN_H
+
+#include <stdio.h>
 
 #include "client/worker/session.h"
 
@@ -17,7 +23,13 @@ typedef struct {
     size_t n, cap;
 } RunPlan;
 
-/* ERR_INPUT: an index that does not exist ('file:line: '). Freed with plan_free. */
+/* Whether the plan comes in parts. */
+bool plan_is_stream(const Session *s);
+/* Reads the next part; n == 0: there is none. ERR_PARTIAL when interrupted. */
+Err plan_part(const Session *s, FILE *f, RunPlan *out);
+
+/* ERR_INPUT: an index that does not exist ('file:line: '). Empty when the plan comes in parts. Freed with
+ * plan_free. */
 Err plan_make(Arena *a, const Session *s, RunPlan *out);
 void plan_free(RunPlan *p);
 

@@ -247,6 +247,23 @@ static Err run_plan(Supervisor *v, const RunPlan *plan)
     return 0;
 }
 
+/* Runs the parts of a plan as they come. */
+static Err run_parts(Supervisor *v)
+{
+    RunPlan part = {0};
+    FILE *f = fopen(v->s->o.plan_file, "re");
+    if (!f) FAIL(ERR_INPUT, "cannot open '%s': %s", v->s->o.plan_file, strerror(errno));
+    Err e = plan_part(v->s, f, &part);
+    while (!e && part.n) {
+        e = run_plan(v, &part);
+        if (!e) e = supervisor_emit(v, &(Event){.kind = EVENT_PART});
+        if (!e) e = plan_part(v->s, f, &part);
+    }
+    plan_free(&part);
+    fclose(f);
+    return e;
+}
+
 static Err emit_env(Supervisor *v)
 {
     const DeviceProps *p = &v->s->props;
@@ -277,7 +294,7 @@ Err supervise(Session *s, const RunPlan *plan, int64_t *n_failures)
     if (!v.best_ns || !s->bad_code) FAIL(ERR_FAILED, "out of memory for %zu problems", s->problems.n);
     Err e = report_new(s, plan, &v.report);
     if (!e) e = emit_env(&v);
-    if (!e) e = run_plan(&v, plan);
+    if (!e) e = plan_is_stream(s) ? run_parts(&v) : run_plan(&v, plan);
     requests_end(&v.q);
     if (v.report && (!e || e == ERR_PARTIAL)) {
         Err written = report_write(v.report);

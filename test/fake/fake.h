@@ -4,6 +4,9 @@
  * host. What a kernel would have done is played for GEMM kernels with Tensile's names and Source arguments
  * (fake_gemm.c). Settings in the environment, TUNER_FAKE="key=value;...":
  *   arch=sm_90 (gfx90a)  devices=1  memory=BYTES (1 GiB)  ns=10000 (of a launch, on the events' clock)
+ *   twins=1 (all devices have one name)
+ *   gone=N;gone_after=N;gone_file=PATH   device N is lost after so many launches of a process: that makes the
+ * file, and while it is there the device gives errors only
  *   illegal= fail= hang= wrong=PATTERN   kernels whose name holds it: fault that stays, error at launch, no
  * end, a wrong element   slow=PATTERN (they take twice the time)   nostart=1 (init fails)
  *   log=PATH (every launch and each wrong call is appended)
@@ -31,7 +34,8 @@ enum {
     NOT_FOUND = 500,
     ILLEGAL = 700,
     LAUNCH_FAILED = 719,
-    BAD_CAPTURE = 901
+    BAD_CAPTURE = 901,
+    UNKNOWN = 999
 };
 
 /* Value of a setting, or NULL; lives until the next call of this thread. */

@@ -22,11 +22,26 @@ static const char *architecture(void)
 
 static int n_devices(void) { return (int)fake_number("devices", 1); }
 
+/* A device that has fallen off the bus. */
+static bool fake_gone(int device)
+{
+    const char *path = fake_setting("gone_file");
+    return path && access(path, F_OK) == 0 && device == (int)fake_number("gone", -1);
+}
+
+static void fake_leave(int device)
+{
+    static _Atomic int64_t n_launches;
+    if (device != (int)fake_number("gone", -1) || ++n_launches < fake_number("gone_after", 1)) return;
+    FILE *f = fopen(fake_setting("gone_file") ? fake_setting("gone_file") : "/dev/null", "a");
+    if (f) fclose(f);
+}
+
 int fake_ready(const char *who)
 {
     if (!started) return fake_wrong(NOT_STARTED, "%s before init", who);
     if (current < 0) return fake_wrong(BAD_CONTEXT, "%s without a context", who);
-    return sticky;
+    return fake_gone(current) ? UNKNOWN : sticky;
 }
 
 /* ---- library and devices ---- */
@@ -70,7 +85,10 @@ API int FN(cuDeviceGet, hipDeviceGet)(int *device, int index)
 API int FN(cuDeviceGetName, hipDeviceGetName)(char *name, int bytes, int device);
 API int FN(cuDeviceGetName, hipDeviceGetName)(char *name, int bytes, int device)
 {
-    snprintf(name, (size_t)bytes, "Fake %s %d", architecture(), device);
+    if (fake_number("twins", 0))
+        snprintf(name, (size_t)bytes, "Fake %s", architecture());
+    else
+        snprintf(name, (size_t)bytes, "Fake %s %d", architecture(), device);
     return OK;
 }
 
@@ -125,6 +143,7 @@ static _Atomic int contexts[16]; /* references to each device's context */
 API int cuDevicePrimaryCtxRetain(void **context, int device);
 API int cuDevicePrimaryCtxRetain(void **context, int device)
 {
+    if (fake_gone(device)) return UNKNOWN;
     contexts[device]++;
     *context = &contexts[device];
     return OK;
@@ -365,6 +384,8 @@ int fake_play(const Call *c)
     bool fault = false;
     const char *name = c->function->name;
     fake_clock_ns += (uint64_t)fake_number("ns", 10000) * (fake_matches("slow", name) ? 2 : 1);
+    fake_leave(current);
+    if (fake_gone(current)) return UNKNOWN;
     fake_gemm(c, &fault);
     if (fault) fake_wrong(ILLEGAL, "%s touches what is no buffer", name);
     if (fault || fake_matches("illegal", name)) sticky = ILLEGAL;

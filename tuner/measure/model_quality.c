@@ -210,6 +210,15 @@ static int fold_of(const ModelSize *z, int n_folds)
     return (int)((h >> 33) % (uint64_t)n_folds);
 }
 
+/* Judging takes time by the square of the number of sizes: of more than JUDGED_MAX, an even sample is judged.
+ */
+enum { JUDGED_MAX = 2000 };
+
+static bool is_judged(size_t z, size_t n)
+{
+    return n <= JUDGED_MAX || z * JUDGED_MAX / n != (z + 1) * JUDGED_MAX / n;
+}
+
 static Err validate_fold(Arena *a, const ModelMatrix *m, const ModelDevice *d, const bool *out,
                          ModelQuality q[MODEL_WAYS])
 {
@@ -223,7 +232,7 @@ static Err validate_fold(Arena *a, const ModelMatrix *m, const ModelDevice *d, c
     TRY(model_selector_of(a, m, out, d, fitted, &s));
     const Chooser by[] = {{m, d, typical, NULL, pair}, {m, d, fitted, NULL, pair}, {m, d, NULL, &s, pair}};
     for (size_t z = 0; z < m->n_sizes; z++) {
-        if (!out[z]) continue;
+        if (!out[z] || !is_judged(z, m->n_sizes)) continue;
         for (int w = 0; w < 3; w++) judge(&by[w], z, &q[w]);
         for (int w = MODEL_WAY_RATIO; w < MODEL_WAYS; w++) judge_nearest(m, (ModelWay)w, out, z, &q[w]);
     }

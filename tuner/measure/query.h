@@ -62,6 +62,15 @@ Err query_plan_work(Store *s, int64_t plan, PairCount *out);
 /* Pairs of the plan that are measured in a setting, runs 0 to n_runs - 1; flops_max stays 0. */
 Err query_measured_work(Store *s, int64_t plan, int64_t setting, int64_t n_runs, PairCount *out);
 
+/* The devices that measured a plan's sizes, by name, or one of its problems (0: all); those of older stores
+ * are not known. */
+typedef struct {
+    Str device; /* "cuda:1 of node7: NVIDIA H200" */
+    int64_t n_sizes, n_pairs;
+} DeviceShare;
+enum { DEVICE_SHARES_MAX = 1024 };
+Err query_devices(Store *s, Arena *a, const PlanView *p, int64_t problem, DeviceShare **out, size_t *n);
+
 /* The times at which the last max measurements in a setting ended, latest first. */
 typedef struct {
     int64_t id;

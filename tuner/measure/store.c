@@ -71,6 +71,7 @@ static Err schema_create(Store *s)
     TRY(db_exec(s->db, code_table, ""));
     TRY(db_exec(s->db, busy_table, ""));
     TRY(store_search_tables(s));
+    TRY(store_device_tables(s));
     char version[16];
     snprintf(version, sizeof version, "%d", STORE_VERSION);
     TRY(db_exec(s->db, "INSERT INTO meta VALUES('format', ?), ('version', ?)", "ss", STR(FORMAT),
@@ -112,6 +113,7 @@ static Err schema_check(Store *s, const char *path, StoreMode mode)
     if (mode == STORE_READ) return 0;
     TRY(db_exec(s->db, code_table, ""));
     TRY(db_exec(s->db, busy_table, ""));
+    TRY(store_device_tables(s));
     return store_search_tables(s);
 }
 
@@ -304,6 +306,7 @@ Err store_measure_add(Store *s, const Measurement *m)
                     "iiiisssir", m->key.kernel, m->key.problem, m->key.setting, m->key.run, m->status,
                     m->detail, str_from(buf_cstr(&samples)), m->checked, m->max_err);
     buf_fini(&samples);
+    if (!e && m->device && db_changes(s->db)) e = store_measured_on(s, db_last_id(s->db), m->device);
     return e;
 }
 

@@ -9,6 +9,7 @@
  *   problem      problem type and size                      key: "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64"
  *   setting      what else a time depends on                key: canonical ini text, device included
  *   measurement  kernel x problem x setting x run           verdict, samples
+ *   device       which device measured it                   key: name, number and host
  *   plan         one size-group as it was forked            candidates (kernels by column), sizes, rejections
  *   session      one start of the program                   its plans, time of each step, how it ended
  *
@@ -88,7 +89,15 @@ typedef struct {
     size_t n_samples;
     int64_t checked; /* elements compared */
     double max_err;
+    int64_t device; /* of store_device; 0: not known. Written, not read: query_devices */
 } Measurement;
+
+/* The id of a device, described by its name, number and host: which of several devices measured what. */
+Err store_device(Store *s, Str text, int64_t *id);
+Err store_measured_on(Store *s, int64_t measurement, int64_t device);
+/* Whether the store has tables of devices, which older ones lack; they are created. */
+Err store_has_devices(Store *s, bool *has);
+Err store_device_tables(Store *s);
 
 /* A measurement that is already there is kept. */
 Err store_measure_add(Store *s, const Measurement *m);

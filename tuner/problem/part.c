@@ -19,6 +19,28 @@ enum { N_PARTS = sizeof parts / sizeof *parts, N_RATES = sizeof rates / sizeof *
 
 const Part *part_at(size_t i) { return i < N_PARTS ? &parts[i] : NULL; }
 
+/* Operations of a compute unit in a clock: of the fastest unit for the types. */
+static double unit_rate(const PartRates *r, const ProblemType *pt)
+{
+    const DataType in = (DataType)pt->DataType;
+    const bool rounded = (DataType)pt->F32XdlMathOp == TYPE_X;
+    double matrix = part_matrix_rate(r, rounded ? TYPE_X : in);
+    double vector = part_vector_rate(r, in, (DataType)pt->ComputeDataType);
+    return matrix > vector ? matrix : vector;
+}
+
+double part_least_seconds(const PartRates *r, int64_t n_cu, const ProblemType *pt, double ops, double bytes)
+{
+    double rate = 64 * 3e9, dram = 20e9, launch = 1e-6;
+    if (r) {
+        rate = unit_rate(r, pt) * r->clock_mhz * 1e6 * (double)n_cu;
+        dram = r->dram_gbs * 1e9;
+        launch = 3e-6;
+    }
+    double math = ops / rate, memory = bytes / dram;
+    return (math > memory ? math : memory) + launch;
+}
+
 bool part_is_of(const Part *p, const Target *t)
 {
     const Target *own = target_find(str_from(p->arch));

@@ -8,6 +8,7 @@
 #define MODEL_PART_H
 
 #include "problem/datatype.h"
+#include "problem/problem.h"
 #include "problem/target.h"
 #include "problem/traffic.h"
 
@@ -41,6 +42,10 @@ TrafficDevice part_traffic(Str arch, int64_t n_cu);
  * vector units. Real operations: a complex product is four. */
 double part_matrix_rate(const PartRates *r, DataType math);
 double part_vector_rate(const PartRates *r, DataType in, DataType sum);
+/* Seconds of one launch that does so many operations and moves so many bytes: the least that arithmetic and
+ * memory allow, and a launch. r NULL: a CPU's core, taken as 64 operations in a clock of 3 GHz, and 20 GB/s.
+ */
+double part_least_seconds(const PartRates *r, int64_t n_cu, const ProblemType *pt, double ops, double bytes);
 /* True when the part has that architecture; the parts of sm_90 are also parts of sm_90a. */
 bool part_is_of(const Part *p, const Target *t);
 /* True when the name denotes the part: a name of it, "Device 740c", "Vega 10 XT [Radeon RX Vega 64]". */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "measure/query.h"
 #include "report/report.h"
 #include "report/terms.h"
 #include "report/text.h"
@@ -140,6 +141,19 @@ static void failures_print(const PlanView *p, const Ranking *r, FILE *f)
     if (n > shown) fprintf(f, "    and %zu more\n", n - shown);
 }
 
+/* The device of a size, where the run had several: all its kernels are measured on one. */
+static Err device_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *f)
+{
+    DeviceShare *d;
+    size_t n;
+    TRY(query_devices(s, a, p, 0, &d, &n));
+    if (n < 2) return 0;
+    TRY(query_devices(s, a, p, p->size[size].problem, &d, &n));
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "%s%.*s%s", i ? ", " : "  measured on: ", STR_ARG(d[i].device), i + 1 == n ? "\n" : "");
+    return 0;
+}
+
 static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *f)
 {
     const SizeRow *z = &p->size[size];
@@ -148,6 +162,7 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
     fprintf(f, "%.*s  %.*s\n", STR_ARG(p->group), STR_ARG(z->key));
     fprintf(f, "  tried: %zu candidates: %zu good, %zu out of the running, %zu without a measurement\n",
             p->n_candidates, r.n_good, r.n_failed, r.n_missing);
+    TRY(device_print(s, a, p, size, f));
     if (r.best == SIZE_MAX) {
         fprintf(f, "  winner: none\n");
     } else {

@@ -8,7 +8,9 @@
 
 #include "base/fs.h"
 #include "measure/query.h"
+#include "measure/shard.h"
 #include "measure/store_search.h"
+#include "report/shards.h"
 #include "report/text.h"
 
 enum { FAILED_SHOWN = 10, LOGS_SHOWN = 200 };
@@ -63,6 +65,18 @@ static Err measurements_print(Store *s, Arena *a, const PlanView *p, int64_t n_f
     return 0;
 }
 
+/* Where several devices measured, what each did. */
+static Err devices_print(Store *s, Arena *a, const PlanView *p, FILE *f)
+{
+    DeviceShare *d;
+    size_t n;
+    TRY(query_devices(s, a, p, 0, &d, &n));
+    for (size_t i = 0; n > 1 && i < n; i++)
+        fprintf(f, "    %8lld on %.*s, %lld sizes\n", (long long)d[i].n_pairs, STR_ARG(d[i].device),
+                (long long)d[i].n_sizes);
+    return 0;
+}
+
 static Err plan_print(Store *s, Arena *a, const PlanView *p, FILE *f)
 {
     Rejection *r;
@@ -76,11 +90,11 @@ static Err plan_print(Store *s, Arena *a, const PlanView *p, FILE *f)
     fprintf(f, "  rejected: %lld\n", (long long)n_rejected);
     TRY(rejections_print(s, a, p->id, f));
     TRY(kernels_print(s, a, p, &n_failed, f));
-    return measurements_print(s, a, p, n_failed, f);
+    TRY(measurements_print(s, a, p, n_failed, f));
+    return devices_print(s, a, p, f);
 }
 
-/* A run that works on outdir holds its lock. */
-static bool lock_held(Arena *a, const char *outdir)
+bool run_at_work(Arena *a, const char *outdir)
 {
     Str path = path_join(a, outdir, "tuning.lock");
     int fd = path.s ? open(path.s, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
@@ -137,7 +151,7 @@ static Err status_print(Store *s, Arena *a, const char *outdir, FILE *f)
     Busy busy;
     bool found;
     char text[256];
-    TRY(session_print(s, a, lock_held(a, outdir), f));
+    TRY(session_print(s, a, run_at_work(a, outdir), f));
     TRY(store_busy_last(s, &busy, &found));
     if (found && busy_text(&busy, text, sizeof text)) fprintf(f, "%s\n", text);
     bool searched;
@@ -148,18 +162,33 @@ static Err status_print(Store *s, Arena *a, const char *outdir, FILE *f)
     return 0;
 }
 
-Err report_status(const char *outdir, FILE *f)
+static Err status_of_run(const char *outdir, FILE *f)
 {
     Store s;
     Arena a;
     TRY(store_open(&s, outdir, STORE_READ));
     arena_init(&a, 0);
-    FILE *text;
-    Err e = text_open(f, &text);
-    if (!e) e = text_close(text, status_print(&s, &a, outdir, text));
+    Err e = status_print(&s, &a, outdir, f);
     arena_fini(&a);
     store_close(&s);
     return e;
+}
+
+static bool has_shards(const char *dir)
+{
+    Arena a;
+    arena_init(&a, 0);
+    Str path = path_join(&a, dir, SHARD_PLAN_FILE);
+    bool has = path.s && file_exists(path.s);
+    arena_fini(&a);
+    return has;
+}
+
+Err report_status(const char *outdir, FILE *f)
+{
+    FILE *text;
+    TRY(text_open(f, &text));
+    return text_close(text, has_shards(outdir) ? report_shards(outdir, text) : status_of_run(outdir, text));
 }
 
 typedef struct {

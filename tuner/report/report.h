@@ -7,7 +7,7 @@
 
 #include "measure/result.h"
 
-/* Prints what is done, what failed and why, and what remains. */
+/* Prints what is done, what failed and why, and what remains; of a folder with shards, how far each is. */
 Err report_status(const char *outdir, FILE *f);
 /* Prints the candidates of one size ("1024,1024,1,1024", also in brackets): the winner, its lead, and why the
  * others did not win. size NULL: the table of all sizes and their winners. */
@@ -19,6 +19,9 @@ Err report_log(const char *outdir, const char *kernel, FILE *f);
  * their samples: the 95 % interval of the ratio lies beyond 1 - margin .. 1 + margin. ERR_FAILED, after
  * printing: a size is slower, or has no winner any more. ERR_INPUT: no size is in both. */
 Err report_diff(const char *const outdir[2], double margin, FILE *f);
+
+/* Whether a run works on outdir now: it holds its lock. */
+bool run_at_work(Arena *a, const char *outdir);
 
 /* Prints how many solutions of a plan each rule rejected, with the rule's sentence for the first of them. */
 Err rejections_print(Store *s, Arena *a, int64_t plan, FILE *f);

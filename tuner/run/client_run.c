@@ -34,33 +34,6 @@ static Err lines_take(Buf *pending, ClientEventFn *fn, void *ctx, ClientEnd *end
     return 0;
 }
 
-/* Reads until the client closes its end of the pipe. */
-static Err events_read(int fd, const ClientSpec *spec, ClientEventFn *fn, void *ctx, ClientEnd *end)
-{
-    char chunk[65536];
-    Buf pending;
-    buf_init(&pending);
-    Err e = 0;
-    while (!e) {
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        int n = poll(&p, 1, POLL_MS);
-        if (interrupted()) {
-            e = err_set(ERR_FAILED, "interrupted");
-            break;
-        }
-        if (n <= 0 && spec->tick) spec->tick(ctx);
-        if (n <= 0) continue;
-        ssize_t got = read(fd, chunk, sizeof chunk);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        buf_add(&pending, chunk, (size_t)got);
-        e = buf_check(&pending);
-        if (!e) e = lines_take(&pending, fn, ctx, end);
-    }
-    buf_fini(&pending);
-    return e;
-}
-
 static Err start(const ClientSpec *spec, int fd, Proc *proc)
 {
     const char *argv[MAX_ARGS];
@@ -83,21 +56,78 @@ static Err start(const ClientSpec *spec, int fd, Proc *proc)
     return proc_start(proc, &p, 0);
 }
 
-Err client_run(const ClientSpec *spec, ClientEventFn *fn, void *ctx, ClientEnd *end)
+Err client_start(Client *c, const ClientSpec *spec)
 {
     int fd[2];
-    Proc proc;
-    *end = (ClientEnd){0};
+    *c = (Client){.fd = -1};
+    buf_init(&c->pending);
     if (pipe2(fd, O_CLOEXEC)) FAIL(ERR_FAILED, "cannot make a pipe: %s", strerror(errno));
-    Err e = start(spec, fd[1], &proc);
+    Err e = start(spec, fd[1], &c->proc);
     close(fd[1]);
-    if (!e) {
-        e = events_read(fd[0], spec, fn, ctx, end);
-        if (e)
-            proc_kill(&proc);
-        else
-            e = proc_wait(&proc, UINT64_MAX, &end->result);
+    if (e)
+        close(fd[0]);
+    else
+        c->fd = fd[0];
+    return e;
+}
+
+Err client_read(Client *c, ClientEventFn *fn, void *ctx, bool *closed)
+{
+    char chunk[65536];
+    *closed = false;
+    ssize_t got = read(c->fd, chunk, sizeof chunk);
+    if (got < 0 && errno == EINTR) return 0;
+    *closed = got <= 0;
+    if (*closed) return 0;
+    buf_add(&c->pending, chunk, (size_t)got);
+    TRY(buf_check(&c->pending));
+    return lines_take(&c->pending, fn, ctx, &c->end);
+}
+
+static void client_free(Client *c)
+{
+    buf_fini(&c->pending);
+    if (c->fd >= 0) close(c->fd);
+    c->fd = -1;
+}
+
+Err client_wait(Client *c)
+{
+    client_free(c);
+    return proc_wait(&c->proc, UINT64_MAX, &c->end.result);
+}
+
+void client_kill(Client *c)
+{
+    proc_kill(&c->proc);
+    client_free(c);
+}
+
+/* Reads until the client closes its end of the pipe. */
+static Err events_read(Client *c, const ClientSpec *spec, ClientEventFn *fn, void *ctx)
+{
+    bool closed = false;
+    Err e = 0;
+    while (!e && !closed) {
+        struct pollfd p = {.fd = c->fd, .events = POLLIN};
+        int n = poll(&p, 1, POLL_MS);
+        if (interrupted()) FAIL(ERR_FAILED, "interrupted");
+        if (n <= 0 && spec->tick) spec->tick(ctx);
+        if (n > 0) e = client_read(c, fn, ctx, &closed);
     }
-    close(fd[0]);
+    return e;
+}
+
+Err client_run(const ClientSpec *spec, ClientEventFn *fn, void *ctx, ClientEnd *end)
+{
+    Client c;
+    *end = (ClientEnd){0};
+    TRY(client_start(&c, spec));
+    Err e = events_read(&c, spec, fn, ctx);
+    if (e)
+        client_kill(&c);
+    else
+        e = client_wait(&c);
+    *end = c.end;
     return e;
 }

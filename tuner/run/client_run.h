@@ -24,6 +24,21 @@ typedef struct {
 
 typedef Err ClientEventFn(void *ctx, const Event *e);
 
+/* A client that runs: for a caller that waits for several. fd: to poll for reading. */
+typedef struct {
+    Proc proc;
+    int fd;
+    Buf pending; /* the beginning of an event */
+    ClientEnd end;
+} Client;
+
+Err client_start(Client *c, const ClientSpec *spec);
+/* Reads what there is and calls fn for each event; *closed: the client has ended, or will not say more. */
+Err client_read(Client *c, ClientEventFn *fn, void *ctx, bool *closed);
+/* Waits for the end of a client that has closed, or kills it, and frees what it used. c->end stays. */
+Err client_wait(Client *c);
+void client_kill(Client *c);
+
 /* Calls fn for each event. An error of fn, or Ctrl-C (ERR_FAILED "interrupted"), kills the client. */
 Err client_run(const ClientSpec *spec, ClientEventFn *fn, void *ctx, ClientEnd *end);
 

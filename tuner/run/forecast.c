@@ -6,9 +6,8 @@
 enum { HISTORY_MAX = 2000 };
 /* A longer time between the ends of two pairs is a pause between runs. */
 static const double PAUSE_SECONDS = 300;
-/* A race takes RACE_SECONDS per size (the client's option race-seconds) after a first launch of each kernel,
- * which takes up to LOOK_SECONDS with its validation. */
-static const double RACE_SECONDS = 2, LOOK_SECONDS = 0.1;
+/* The first launch of a kernel in a race takes up to LOOK_SECONDS with its validation. */
+static const double LOOK_SECONDS = 0.1;
 
 /* Rows come latest first: the time of a pair is the difference to the row before it in the store. */
 static void history_add(const PairEnd *end, size_t n, Eta *eta)
@@ -48,7 +47,7 @@ static Err group_expect(Run *r, const Group *g, Eta *eta)
     return 0;
 }
 
-static bool is_race(const Run *r)
+bool run_races(const Run *r)
 {
     const Globals *g = &r->config->globals;
     bool gpu =
@@ -70,7 +69,9 @@ Err forecast_measure(Run *r, EtaRange *out)
         sizes += (double)g->n_sizes * (double)r->config->globals.NumBenchmarks;
     }
     *out = eta_range(&eta, 0);
-    if (out->hi < 0 && is_race(r))
-        *out = (EtaRange){sizes * RACE_SECONDS * 0.5, sizes * RACE_SECONDS * 1.5 + eta.left_n * LOOK_SECONDS};
+    const double n = r->n_pool > 1 ? (double)r->n_pool : 1;
+    if (out->hi < 0 && run_races(r))
+        *out = (EtaRange){sizes * RACE_SECONDS * 0.5 / n,
+                          (sizes * RACE_SECONDS * 1.5 + eta.left_n * LOOK_SECONDS) / n};
     return 0;
 }

@@ -25,6 +25,7 @@ typedef struct {
     const char *arch, *part, *device_kind, *dump_pass, *client_path;
     const char *cxx, *cc;
     const char *seed_from; /* of a search */
+    const char *devices;   /* --devices: "cuda:all", "cuda:0,2" */
     int64_t jobs, device, suggest_sizes;
     bool has_device, help_params, help_markdown, help_globals, alternate, no_cache, compile_only,
         allow_spills, simulate, list_targets, list_devices;
@@ -42,6 +43,8 @@ typedef struct {
     /* of the command traffic */
     const char *traffic_tile, *traffic_type, *traffic_size, *traffic_order, *traffic_svg;
     int32_t traffic_dim;
+    int64_t shards;         /* of the command shard */
+    const char *gather_out; /* of the command gather; NULL: DIR/gathered */
 } Options;
 
 extern const CliProgram tuner_program;

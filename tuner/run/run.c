@@ -7,6 +7,8 @@
 #include "base/own.h"
 #include "base/proc.h"
 #include "report/report.h"
+#include "run/gather.h"
+#include "run/shard_run.h"
 
 Err run_check(void)
 {
@@ -16,7 +18,7 @@ Err run_check(void)
 
 bool run_stop(Run *r, Err e, bool has_results)
 {
-    if (!e || !interrupted() || !has_results || r->stopped) return false;
+    if (!e || !interrupted() || !has_results || r->stopped || r->shard) return false;
     interrupt_clear();
     r->stopped = true;
     store_rollback(&r->store);
@@ -77,11 +79,21 @@ Err run_config(Run *r, const Options *o, int n_configs)
     return 0;
 }
 
-static Err session_command(const Options *o, Buf *out)
+static Err session_command(const Run *r, Buf *out)
 {
+    const Options *o = r->o;
+    if (r->shard) buf_printf(out, "tuner run-shard %s %zu", r->shard->dir, r->shard->i);
+    if (r->gather) {
+        const Gathering *x = r->gather;
+        buf_printf(out, "tuner gather %s: %zu of %zu shards", x->dir, x->n, x->plan.n);
+        if (x->n_missing) buf_printf(out, ", without %.*s", (int)x->missing.n, x->missing.s);
+    }
+    if (r->shard || r->gather) return buf_check(out);
     buf_puts(out, "tuner");
     for (int i = 0; i < o->n_operands; i++) buf_printf(out, " %s", o->operand[i]);
+    buf_printf(out, " %s", r->outdir);
     if (o->simulate) buf_puts(out, " --simulate");
+    if (o->devices) buf_printf(out, " --devices %s", o->devices);
     if (o->arch) buf_printf(out, " --arch %s", o->arch);
     if (o->part) buf_printf(out, " --part '%s'", o->part);
     for (int i = 0; i < o->n_overrides; i++)
@@ -94,7 +106,7 @@ static Err session_begin(Run *r)
 {
     Buf command;
     buf_init(&command);
-    Err e = session_command(r->o, &command);
+    Err e = session_command(r, &command);
     if (!e) e = store_session_begin(&r->store, buf_view(&command), &r->session);
     buf_fini(&command);
     return e;
@@ -120,31 +132,34 @@ static Err step(Run *r, const char *name, Err (*run)(Run *))
     return store_step_add(&r->store, r->session, str_from(name), clock_ns() - start);
 }
 
+/* Shards are put together by permutations of the config, which further orders are not. */
 static bool sweeps_orders(const Run *r)
 {
     const Globals *g = &r->config->globals;
+    if (r->shard || r->gather) return false;
     return g->WorkGroupMappingSweep > 0 && !r->o->compile_only && !g->GenerateSourcesAndExit && !r->stopped;
 }
 
 /* The benchmark: everything up to 2_BenchmarkData. */
 static Err run_benchmark(Run *r)
 {
-    TRY(step(r, "fork", step_fork));
-    if (run_searches(r)) TRY(step(r, "search", step_search));
+    TRY(r->gather ? step(r, "gather", step_gather) : step(r, "fork", step_fork));
+    if (run_searches(r) && !r->gather) TRY(step(r, "search", step_search));
     if (sweeps_orders(r)) {
         Err e = step(r, "order", step_order);
         if (!run_stop(r, e, r->n_measured > 0)) TRY(e);
     }
     TRY(step(r, "plan", step_plan));
+    if (r->gather) TRY(gather_planned(r));
     TRY(step(r, "build", step_build));
     if (r->config->globals.GenerateSourcesAndExit) return 0;
     TRY(step(r, "write", step_write));
     if (r->o->compile_only) return 0;
-    if (!r->stopped) {
+    if (!r->stopped && !r->gather) {
         Err e = step(r, "measure", step_measure);
         if (!run_stop(r, e, r->n_measured > 0)) TRY(e);
     }
-    if (r->config->globals.MaxLoss > 0) TRY(step(r, "cover", step_cover));
+    if (r->config->globals.MaxLoss > 0 && !r->shard) TRY(step(r, "cover", step_cover));
     return step(r, "export", step_export);
 }
 
@@ -182,6 +197,10 @@ static Err run_steps(Run *r)
     TRY(session_begin(r));
     TRY(leftovers_remove(r));
     if (c->has_problems) TRY(run_benchmark(r));
+    if (r->shard) {
+        TRY(shard_finish(r));
+        return given_up_check(r);
+    }
     if (c->globals.GenerateSourcesAndExit) return 0;
     if (r->o->compile_only) {
         if (c->has_client && has_logic_files(r)) TRY(step(r, "pack", step_pack));
@@ -221,17 +240,32 @@ static void run_ended(Run *r, Err e)
         err_set(e, "%s", why);
 }
 
+void run_init(Run *r)
+{
+    *r = (Run){.store.lock_fd = -1, .started_ns = clock_ns()};
+    arena_init(&r->arena, 0);
+}
+
+void run_fini(Run *r) { arena_fini(&r->arena); }
+
+Err run_with(Run *r, const Options *o)
+{
+    Err e = run_config(r, o, o->n_operands);
+    if (!e) e = step_device(r);
+    if (!e) e = store_open(&r->store, r->outdir, STORE_WRITE);
+    if (!e) e = run_steps(r);
+    run_ended(r, e);
+    store_close(&r->store);
+    return e;
+}
+
 Err run_pipeline(const Options *o)
 {
-    Run r = {.store.lock_fd = -1, .started_ns = clock_ns()};
-    arena_init(&r.arena, 0);
-    r.outdir = o->operand[o->n_operands - 1];
-    Err e = run_config(&r, o, o->n_operands - 1);
-    if (!e) e = step_device(&r);
-    if (!e) e = store_open(&r.store, r.outdir, STORE_WRITE);
-    if (!e) e = run_steps(&r);
-    run_ended(&r, e);
-    store_close(&r.store);
-    arena_fini(&r.arena);
+    Run r;
+    Options configs = *o;
+    run_init(&r);
+    r.outdir = o->operand[--configs.n_operands];
+    Err e = run_with(&r, &configs);
+    run_fini(&r);
     return e;
 }

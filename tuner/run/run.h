@@ -23,14 +23,15 @@
  * work-group order is an argument may share a kernel. */
 typedef struct {
     Solution s;
-    Str hash;        /* identity of its kernel: text, launch, predicates */
-    Str name;        /* in this benchmark */
-    Str kernel_name; /* symbol of its kernel: the name, or that of solutions that share it */
-    int64_t kernel;  /* id in the store */
-    Str symbol;      /* of the kernel in the object; host code objects export it as name */
-    Str object;      /* path; s == NULL: it was not built */
-    CodeFacts facts; /* only of GPU kernels that were built */
-    size_t shares;   /* 1 + the number of an earlier variant whose kernel it has; 0: none */
+    Str hash;            /* identity of its kernel: text, launch, predicates */
+    Str name;            /* in this benchmark */
+    Str kernel_name;     /* symbol of its kernel: the name, or that of solutions that share it */
+    int64_t kernel;      /* id in the store */
+    Str symbol;          /* of the kernel in the object; host code objects export it as name */
+    Str object;          /* path; s == NULL: it was not built */
+    CodeFacts facts;     /* only of GPU kernels that were built */
+    size_t shares;       /* 1 + the number of an earlier variant whose kernel it has; 0: none */
+    int64_t permutation; /* of the group's space */
 } Variant;
 
 /* A helper kernel of a group and its object. */
@@ -66,12 +67,19 @@ typedef struct {
     uint64_t n_permutations, n_duplicates;
     size_t *chosen; /* of each size: the variant that the logic names, or WINNER_; NULL: not analyzed */
     int64_t plan, setting;
-    bool skip;     /* its results exist and ForceRedoBenchmarkProblems is off; or it is given up */
-    bool given_up; /* none of its kernels can be made */
-    int64_t round; /* of a search, while its kernels are measured; 0: the final ones are */
-    const bool *wanted;         /* [size][variant]: the pairs to measure; NULL: all */
-    const struct Namer *namer;  /* of the kernels of a search; NULL: names depend on the variants */
+    bool skip;          /* its results exist and ForceRedoBenchmarkProblems is off; or it is given up */
+    bool given_up;      /* none of its kernels can be made */
+    int64_t round;      /* of a search, while its kernels are measured; 0: the final ones are */
+    const bool *wanted; /* [size][variant]: the pairs to measure; NULL: all */
+    const struct Namer *namer; /* of the kernels of a search; NULL: names depend on the variants */
 } Group;
+
+/* The sizes of a size-group that a shard measures: numbers in its whole list, behind which the held-out sizes
+ * follow; ascending. */
+typedef struct {
+    int64_t *number;
+    size_t n, n_all; /* of the shard; of the whole list */
+} SizesOnly;
 
 typedef struct {
     Str kind; /* "host", "sim", ... */
@@ -80,16 +88,22 @@ typedef struct {
     bool is_apu;
     bool is_simulated; /* --simulate; sim: settings of the simulated device */
     Str sim;
-    Str text; /* description for the store */
+    Str text;     /* description for the store */
+    bool is_lost; /* of a pool: it measures no more */
 } DeviceChoice;
+
+typedef struct ShardRun ShardRun;   /* run/shard_run.h */
+typedef struct Gathering Gathering; /* run/gather.h */
 
 typedef struct {
     const Options *o;
     const char *outdir;
     Config *config;
     const Target *target;
-    const Part *part; /* --part; NULL: none */
-    DeviceChoice device;
+    const Part *part;    /* --part; NULL: none */
+    DeviceChoice device; /* the first of a pool */
+    DeviceChoice *pool;  /* the devices that measure, all of one model */
+    size_t n_pool;       /* 0: device alone */
     Toolchain toolchain;
     Str client; /* path of tuner-client */
     Store store;
@@ -110,21 +124,36 @@ typedef struct {
     double race_seconds;      /* of a race on one size; 0: the client's own */
     double load;              /* highest load average while measuring */
     uint64_t load_ns;         /* time of the last sample of the load; 0: none */
-    Arena arena;              /* of what lives as long as the run */
+    const SizesOnly *only;    /* of each size-group; NULL: all sizes */
+    size_t n_only;
+    const ShardRun *shard; /* the shard that this run measures; NULL: none */
+    Gathering *gather;     /* the shards that this run puts together; NULL: none */
+    Arena arena;           /* of what lives as long as the run */
 } Run;
 
+void run_init(Run *r);
+void run_fini(Run *r);
 /* Reads the config and runs all steps. */
 Err run_pipeline(const Options *o);
+/* The same with r->outdir and r->shard or r->gather set; all operands of o are configs. */
+Err run_with(Run *r, const Options *o);
 /* The config and the target that --list-solutions, --dump-program and a run work on. */
 Err run_config(Run *r, const Options *o, int n_configs);
 
 /* Sets the target to the requested architecture, or else to this machine's level; does not ask devices. */
 Err run_target(Run *r);
 
+/* The architecture that the options or the config ask for; n == 0: none. */
+Str run_wanted_arch(const Run *r);
+
 /* The requested compiler; NULL: any. */
 const char *run_compiler(Run *r);
 
-Err step_device(Run *r);  /* target, device, toolchain */
+Err step_device(Run *r); /* target, device, toolchain */
+/* The groups of the config with their names, without sizes and variants; their whole lists of sizes. */
+Err groups_make(Run *r);
+Err groups_sizes(Run *r);
+
 Err step_fork(Run *r);    /* configs to groups of variants */
 Err step_search(Run *r);  /* where SearchMethod asks for it: chooses the variants of every group */
 Err step_order(Run *r);   /* further work-group orders of the best kernels, as variants */

@@ -274,7 +274,9 @@ Err search_group_make(SearchGroup *x, uint32_t c)
     if (!pool_get(&x->pool, x->search.known.v[c].permutation, &s, &unused)) BUG("a candidate is not valid");
     TRY(candidates_add(&x->candidates, &s, &kind, hash));
     if (kind != CANDIDATE_NEW) return search_failed(&x->search, c), 0;
-    *v = (Variant){.s = s, .hash = arena_dup(&x->r->arena, (Str){hash, SHA256_HEX})};
+    *v = (Variant){.s = s,
+                   .hash = arena_dup(&x->r->arena, (Str){hash, SHA256_HEX}),
+                   .permutation = x->search.known.v[c].permutation};
     TRY_ALLOC(v->hash.s);
     Group one = {.variant = v, .n_variants = 1, .namer = &x->namer, .problem = x->g->problem};
     TRY(group_names(x->r, &one));

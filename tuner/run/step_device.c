@@ -18,6 +18,8 @@
 #include "base/proc.h"
 #include "client/answer.h"
 #include "run/client_ini.h"
+#include "run/device_pool.h"
+#include "run/gather.h"
 #include "run/list.h"
 #include "run/part_choice.h"
 
@@ -127,8 +129,7 @@ Err list_devices(const Options *o, FILE *f)
     return e;
 }
 
-/* False for a record that is no device, and for a device of an architecture that is not in targets.def. */
-static bool device_of(Arena *a, const AnswerRecord *r, DeviceChoice *out)
+bool device_of_record(Arena *a, const AnswerRecord *r, DeviceChoice *out)
 {
     Buf text;
     if (r->record != ANSWER_DEVICE || !target_find(r->arch)) return false;
@@ -155,7 +156,7 @@ Err first_device(const Options *o, Arena *a, Str *arch)
     Err e = client_find(&r);
     if (!e) e = devices_ask(&r, &record, &n);
     for (size_t i = 0; i < n && !e && !arch->n; i++)
-        if (device_of(&r.arena, &record[i], &d)) *arch = arena_dup(a, d.arch);
+        if (device_of_record(&r.arena, &record[i], &d)) *arch = arena_dup(a, d.arch);
     arena_fini(&r.arena);
     if (!e && !arch->n)
         e = err_set(ERR_NO_DEVICE, "tuner-client finds no device; name an architecture with --arch");
@@ -170,7 +171,7 @@ static bool device_runs(const DeviceChoice *d, const Target *t)
 }
 
 /* The requested architecture; n == 0: none. */
-static Str wanted(const Run *r)
+Str run_wanted_arch(const Run *r)
 {
     const Config *c = r->config;
     if (r->o->arch) return str_from(r->o->arch);
@@ -195,7 +196,7 @@ static Err target_choose(Run *r, Str want)
 Err run_target(Run *r)
 {
     TRY(part_option(r->o, &r->part));
-    TRY(target_choose(r, wanted(r)));
+    TRY(target_choose(r, run_wanted_arch(r)));
     if (!r->target) r->target = target_host_level();
     return 0;
 }
@@ -224,14 +225,15 @@ static Err no_device(Run *r, Str want, Str kind, const AnswerRecord *record, siz
 
 static Err device_choose(Run *r, const AnswerRecord *record, size_t n)
 {
-    Str want = wanted(r);
+    Str want = run_wanted_arch(r);
     bool sim = getenv("TUNER_SIM") != NULL, found = false;
     Str kind = str_from(r->o->device_kind ? r->o->device_kind : "");
     TRY(target_choose(r, want));
+    if (r->o->devices) return device_pool_choose(r, record, n);
     const Target *t = r->target;
     for (size_t i = 0; i < n; i++) {
         DeviceChoice d;
-        if (!device_of(&r->arena, &record[i], &d) || (t && !device_runs(&d, t))) continue;
+        if (!device_of_record(&r->arena, &record[i], &d) || (t && !device_runs(&d, t))) continue;
         if (kind.n && !str_eq(kind, d.kind)) continue;
         if (d.index != r->config->globals.Device && !str_eq_c(d.kind, "sim")) continue;
         bool better = !found || (sim && str_eq_c(d.kind, "sim"));
@@ -266,6 +268,15 @@ static Err device_none(Run *r)
     return part_choose(r, r->part, &part, &r->device.n_cu);
 }
 
+/* Nothing is computed, so that there is nothing to check. */
+static void simulated_settings(Run *r)
+{
+    if (r->config->globals.Peer) notice("Peer: a simulated run has none");
+    r->config->globals.Peer = 0;
+    r->config->globals.NumElementsToValidate = 0;
+    r->config->globals.BoundsCheck = 0;
+}
+
 /* A simulated device of the requested architecture and part; settings of TUNER_SIM are appended and take
  * precedence. */
 static Err device_simulated(Run *r)
@@ -284,10 +295,6 @@ static Err device_simulated(Run *r)
                           d->n_cu, SIM_GFLOPS_OF_CU * d->n_cu, env ? ";" : "", env ? env : "");
     d->text = arena_printf(&r->arena, "%.*s: %.*s", STR_ARG(d->name), STR_ARG(d->sim));
     TRY_ALLOC(d->name.s && d->sim.s ? d->text.s : NULL);
-    if (r->config->globals.Peer) notice("Peer: a simulated run has none");
-    r->config->globals.Peer = 0;
-    r->config->globals.NumElementsToValidate = 0;
-    r->config->globals.BoundsCheck = 0;
     notice("%.*s (%s, %" PRId64 " compute units): times are made up, nothing is computed; the logic and the "
            "library serve to try out, not to use",
            STR_ARG(d->name), r->target->name, d->n_cu);
@@ -343,9 +350,13 @@ Err step_device(Run *r)
     AnswerRecord *record;
     size_t n;
     TRY(client_find(r));
+    TRY(device_pool_check(r));
     if (r->o->simulate && r->o->compile_only)
         FAIL(ERR_INPUT, "--simulate and --compile-only: one or the other");
-    if (r->o->compile_only) {
+    if (r->gather) {
+        TRY(run_target(r));
+        gather_device(r);
+    } else if (r->o->compile_only) {
         TRY(device_none(r));
     } else if (r->o->simulate) {
         TRY(device_simulated(r));
@@ -354,7 +365,8 @@ Err step_device(Run *r)
         TRY(devices_ask(r, &record, &n));
         TRY(device_choose(r, record, n));
     }
-    TRY(peer_check(r));
+    if (r->device.is_simulated) simulated_settings(r);
+    if (!r->gather) TRY(peer_check(r));
     part_notice(r);
     fallback_tell(r);
     bounds_choose(r);

@@ -30,7 +30,8 @@ static void rejection_print(const Fork *f)
 }
 
 /* Adds a valid solution that is no duplicate as a variant if it is a candidate. */
-static Err variant_add(Run *r, Group *g, const Solution *s, Candidates *candidates, Variants *list)
+static Err variant_add(Run *r, Group *g, const Solution *s, int64_t permutation, Candidates *candidates,
+                       Variants *list)
 {
     CandidateKind kind;
     char hash[SHA256_HEX + 1];
@@ -39,7 +40,7 @@ static Err variant_add(Run *r, Group *g, const Solution *s, Candidates *candidat
     if (list->n == MAX_VARIANTS)
         FAIL(ERR_INPUT, "%s:%d: more than %d valid solutions", r->config->path, g->config->line,
              MAX_VARIANTS);
-    Variant v = {.s = *s, .hash = arena_dup(&r->arena, (Str){hash, SHA256_HEX})};
+    Variant v = {.s = *s, .hash = arena_dup(&r->arena, (Str){hash, SHA256_HEX}), .permutation = permutation};
     TRY_ALLOC(v.hash.s);
     if (!VEC_PUSH(list, v)) FAIL(ERR_FAILED, "out of memory for %zu solutions", list->n);
     return (list->n & 63) == 0 ? run_check() : 0;
@@ -52,7 +53,7 @@ static Err variants_collect(Run *r, Group *g, Fork *fork, Candidates *candidates
         TRY(fork_step(fork, &more, &kept));
         if (!more) break;
         if (kept) {
-            TRY(variant_add(r, g, &fork->solution, candidates, list));
+            TRY(variant_add(r, g, &fork->solution, fork->p, candidates, list));
         } else {
             Verdict *example = &g->example[fork->verdict.rule];
             if (example->rule == RULE_NONE) *example = fork->verdict;
@@ -212,13 +213,12 @@ Err group_none_valid(Run *r, Group *g)
                          r->target->name, (unsigned long long)g->n_permutations);
 }
 
-/* The sizes of a group whose solutions a search chooses. */
 static Err group_sizes(Run *r, Group *g)
 {
     return problem_sizes_list(&r->arena, &g->config->sizes, MAX_SIZES, &g->size, &g->n_sizes);
 }
 
-static Err group_make(Run *r, Group *g)
+static Err group_variants(Run *r, Group *g)
 {
     Space space = {0};
     Variants list = {0};
@@ -238,7 +238,27 @@ static Err group_make(Run *r, Group *g)
         notice("%s:%d: CustomKernels are kernels in assembly, which are left out; CustomKernelName names "
                "programs written by hand",
                r->config->path, g->config->line);
-    return problem_sizes_list(&r->arena, &g->config->sizes, MAX_SIZES, &g->size, &g->n_sizes);
+    return 0;
+}
+
+/* Keeps the sizes of the shard; a group of which it has none is skipped. Held-out sizes stay last. */
+static Err group_select(Run *r, Group *g, const SizesOnly *only)
+{
+    ProblemSize *kept = ARENA_ARRAY(&r->arena, only->n, ProblemSize);
+    TRY_ALLOC(kept);
+    if (only->n_all != g->n_sizes)
+        FAIL(ERR_INPUT, "the shards are of %zu sizes of %.*s, the config has %zu", only->n_all,
+             STR_ARG(g->name), g->n_sizes);
+    const size_t n_given = g->n_sizes - g->n_held_out;
+    g->n_held_out = 0;
+    for (size_t i = 0; i < only->n; i++) {
+        kept[i] = g->size[only->number[i]];
+        g->n_held_out += only->number[i] >= (int64_t)n_given;
+    }
+    g->size = kept;
+    g->n_sizes = only->n;
+    g->skip = only->n == 0;
+    return 0;
 }
 
 /* Size-groups are numbered per problem type over all problem groups. Tensile numbers them within each problem
@@ -290,7 +310,7 @@ static void same_print(const Run *r, const Group *g)
     buf_fini(&names);
 }
 
-Err step_fork(Run *r)
+Err groups_make(Run *r)
 {
     const Config *c = r->config;
     Map numbers;
@@ -301,20 +321,49 @@ Err step_fork(Run *r)
     r->n_groups = n;
     map_init(&numbers);
     Err e = 0;
-    Progress progress;
-    progress_init(&progress, "fork", n, 0);
     for (size_t p = 0; !e && p < c->n_problems; p++)
         for (size_t s = 0; !e && s < c->problem[p].n_size_groups; s++) {
-            Group *g = &r->group[i];
+            Group *g = &r->group[i++];
             *g = (Group){.problem = &c->problem[p], .config = &c->problem[p].size_group[s]};
             e = group_name(r, g, &numbers);
-            if (!e) e = group_skip(r, g);
-            if (!e && !g->skip) e = run_searches(r) ? group_sizes(r, g) : group_make(r, g);
-            if (!e) progress_step(&progress, ++i, "%zu solutions", g->n_variants);
         }
     map_fini(&numbers);
-    if (!e) e = held_out_add(r);
-    for (i = 0; !e && i < r->n_groups; i++) {
+    return e;
+}
+
+Err groups_sizes(Run *r)
+{
+    for (size_t i = 0; i < r->n_groups; i++) TRY(group_sizes(r, &r->group[i]));
+    return held_out_add(r);
+}
+
+/* The sizes and solutions of the groups. The sizes of a shard are taken from the whole list with its held-out
+ * sizes, before it is known which groups have valid solutions. */
+static Err groups_fill(Run *r)
+{
+    Progress progress;
+    progress_init(&progress, "fork", r->n_groups, 0);
+    if (r->only) {
+        if (r->n_only != r->n_groups)
+            FAIL(ERR_INPUT, "the shards are of %zu size-groups, the config has %zu", r->n_only, r->n_groups);
+        TRY(groups_sizes(r));
+        for (size_t i = 0; i < r->n_groups; i++) TRY(group_select(r, &r->group[i], &r->only[i]));
+    }
+    for (size_t i = 0; i < r->n_groups; i++) {
+        Group *g = &r->group[i];
+        if (!g->skip) TRY(group_skip(r, g));
+        if (!g->skip && !run_searches(r)) TRY(group_variants(r, g));
+        if (!g->skip && !r->only) TRY(group_sizes(r, g));
+        progress_step(&progress, i + 1, "%zu solutions", g->n_variants);
+    }
+    return r->only ? 0 : held_out_add(r);
+}
+
+Err step_fork(Run *r)
+{
+    TRY(groups_make(r));
+    TRY(groups_fill(r));
+    for (size_t i = 0; i < r->n_groups; i++) {
         const Group *g = &r->group[i];
         if (g->skip || run_searches(r)) continue;
         notice("%.*s: %llu permutations, %zu solutions to try on %zu sizes", STR_ARG(g->name),
@@ -324,5 +373,5 @@ Err step_fork(Run *r)
                    g->n_held_out);
         same_print(r, g);
     }
-    return e;
+    return 0;
 }

@@ -106,7 +106,8 @@ static Err setting_store(Run *r, Group *g)
     const DeviceChoice *d = &r->device;
     const char *env = str_eq_c(d->kind, "sim") && !d->is_simulated ? getenv("TUNER_SIM") : NULL;
     Str sim = env ? str_from(env) : d->sim;
-    ClientIni ini = {.g = &r->config->globals, .pt = &g->problem->pt, .device = d->index};
+    /* Any device of this model: the number stays 0, which stores of one device have. */
+    ClientIni ini = {.g = &r->config->globals, .pt = &g->problem->pt, .device = 0};
     Buf environment, key;
     buf_init(&environment);
     buf_init(&key);

@@ -11,6 +11,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "run/forecast.h"
 #include "run/search_group.h"
 
 /* New candidates of a size: of the first round, and of later ones. SIZES_OF_KERNEL: on which a kernel is
@@ -169,14 +170,6 @@ static void globals_of_rounds(Searching *x, bool race)
     g->NumBenchmarks = 1;
 }
 
-static bool is_race(const Run *r)
-{
-    const Globals *g = &r->config->globals;
-    bool gpu =
-        target_family(r->target)->is_gpu && !r->device.is_simulated && !str_eq_c(r->device.kind, "sim");
-    return g->TimingMethod == 2 || (g->TimingMethod == 0 && (gpu || g->Peer));
-}
-
 static Err end_record(Searching *x, SearchGroup *s)
 {
     const char *reason = x->r->stopped                    ? "interrupted"
@@ -272,7 +265,7 @@ Err step_search(Run *r)
 {
     Searching x;
     TRY(searching_init(&x, r));
-    globals_of_rounds(&x, is_race(r));
+    globals_of_rounds(&x, run_races(r));
     for (size_t i = 0; i < x.n; i++) x.group[i].g->round = 1;
     Err e = groups_open(&x);
     if (x.budget > 0)

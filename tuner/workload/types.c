@@ -6,32 +6,14 @@
 
 /* ---- time ---- */
 
-/* Operations of a compute unit in a clock: of the fastest unit for the types. */
-static double unit_rate(const PartRates *r, const ProblemType *pt)
-{
-    const DataType in = (DataType)pt->DataType;
-    const bool rounded = (DataType)pt->F32XdlMathOp == TYPE_X;
-    double matrix = part_matrix_rate(r, rounded ? TYPE_X : in);
-    double vector = part_vector_rate(r, in, (DataType)pt->ComputeDataType);
-    return matrix > vector ? matrix : vector;
-}
-
-/* Seconds of one call: the least that arithmetic and memory allow, and a launch. A CPU's core is taken as 64
- * operations in a clock of 3 GHz, and 20 GB/s. */
+/* Seconds of one call. */
 static double estimate(const GemmCall *c, const ProblemType *pt, const PartRates *r, int n_cu)
 {
     double m = (double)c->m, n = (double)c->n, k = (double)c->k, batch = (double)c->batch;
     double ops = 2 * m * n * k * batch * (type_info((DataType)pt->DataType)->complex ? 4 : 1);
     double bytes = batch * ((m * k + k * n) * type_bytes((DataType)pt->DataType) +
                             m * n * type_bytes((DataType)pt->DestDataType));
-    double rate = 64 * 3e9, dram = 20e9, launch = 1e-6;
-    if (r) {
-        rate = unit_rate(r, pt) * r->clock_mhz * 1e6 * n_cu;
-        dram = r->dram_gbs * 1e9;
-        launch = 3e-6;
-    }
-    double math = ops / rate, memory = bytes / dram;
-    return (math > memory ? math : memory) + launch;
+    return part_least_seconds(r, n_cu, pt, ops, bytes);
 }
 
 /* ---- groups ---- */

@@ -1,0 +1,41 @@
+# A run in shards: gathered in any order and any subset it is the run that one machine would have made; a missing shard is
+# named, a shard of another device, config or version is refused; killed shards continue; searches too.
+export TUNER_SIM="arch=x86-64-v3;spread=0;noise=0;words=0.2"
+tuner() { "$BIN/tuner" "$@"; }
+same() { # A B: equal results and logic
+  for d in 2_BenchmarkData 3_LibraryLogic; do diff -r "$1/$d" "$2/$d" >/dev/null && echo "$d: the same" || echo "$d: differs"; done
+}
+said() { grep '^tuner:' log | sed "s|$DATA|DATA|g"; }
+tuner "$DATA/run/shards.yaml" whole >/dev/null 2>&1; echo "whole run: exit $?"
+tuner shard "$DATA/run/shards.yaml" S --shards 3 --global-parameters PrintLevel=1 ClientBuildPath="$PWD/build"; echo "exit $?"
+sed -n '/^groups/,$p' S/shards.yaml
+echo "--- nothing is there to gather"
+tuner status S
+tuner gather S >log 2>&1; echo "exit $?"; said
+echo "--- in any order, any subset"
+for i in 2 0; do
+  tuner run-shard S $i 2>&1 | tail -1 | sed "s/ on simulated device//"
+  tuner gather S >log 2>&1; echo "gather: exit $?"; said
+done
+tuner status S | sed 's/ on .*//; s/  */ /g'
+tuner run-shard S 1 >/dev/null 2>&1
+tuner gather S >log 2>&1; echo "gather: exit $?"; said
+same whole S/gathered
+tuner diff whole S/gathered | tail -1
+echo "--- again: the same; from the beginning, too"
+tuner gather S >/dev/null 2>&1; same whole S/gathered
+tuner gather S -o other >/dev/null 2>&1; echo "exit $?"; same whole other
+tuner status other | sed 's/started .*)/started)/; s/-[^ ]*Z//'
+tuner explain other 256,256,1,256 | sed -n 1,3p
+echo "--- an ordinary run goes on in it, and has nothing to do"
+tuner "$DATA/run/shards.yaml" other --global-parameters ClientBuildPath="$PWD/build" >/dev/null 2>&1; echo "exit $?"; same whole other
+ls other/1_BenchmarkProblems/*/00_Final/build/client.log 2>/dev/null
+echo "--- the library selects"
+TUNER_LIBPATH=S/gathered "$BIN/tuner-bench" -f gemm -r f32_r --transposeA N --transposeB N -m 64 -n 64 -k 128 | grep -o 'exact size.*;'
+echo "--- killed at random moments, and run again"
+tuner shard "$DATA/run/shards.yaml" K --shards 2 --global-parameters ClientBuildPath="$PWD/build" >/dev/null 2>&1
+for t in 0.05 0.1 0.15 0.2 0.3; do
+  "$BIN/tuner" run-shard K 0 >/dev/null 2>&1 & sleep $t; kill -9 $! 2>/dev/null; wait $! 2>/dev/null
+done
+for i in 0 1; do tuner run-shard K $i >/dev/null 2>&1 || echo "shard $i: exit $?"; done
+tuner gather K >/dev/null 2>&1; echo "exit $?"; same whole K/gathered

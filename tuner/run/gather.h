@@ -1,0 +1,40 @@
+/* `tuner gather DIR`: puts finished shards together into one ordinary run directory, DIR/gathered: a store
+ * with all measurements, results, logic and library.
+ *
+ * Nothing is measured and no device is needed; the compiler that the shards used is, for what is packed.
+ * Shards may be gathered in any order and any number of times; what is not finished yet, or does not fit the
+ * others, is named and left out. Where all shards have the same kernels of a size-group (no search), the
+ * gathered group is what one run would have made; where each shard searched its own, each is a group of its
+ * own, so that no kernel is looked for on sizes on which it was never measured.
+ */
+#ifndef TUNER_GATHER_H
+#define TUNER_GATHER_H
+
+#include "measure/shard.h"
+#include "run/run.h"
+
+typedef struct {
+    size_t i; /* of the plan */
+    ShardResult result;
+} GatheredShard;
+
+struct Gathering {
+    const char *dir;
+    ShardPlan plan;
+    GatheredShard *shard; /* those that fit together */
+    size_t n;
+    size_t n_missing, n_refused;
+    Buf missing; /* their numbers: "3, 17-20" */
+};
+
+Err gather_command(const Options *o);
+
+/* The device of the shards, in place of one of this machine. */
+void gather_device(Run *r);
+/* Step in place of fork, search and measure: merges the stores, and makes the groups with the kernels and
+ * sizes of the shards. */
+Err step_gather(Run *r);
+/* After the plan is stored: copies the reasons of rejections, and counts what was measured. */
+Err gather_planned(Run *r);
+
+#endif
