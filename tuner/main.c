@@ -10,6 +10,7 @@
 #include "run/dump.h"
 #include "run/gather.h"
 #include "run/list.h"
+#include "run/report_files.h"
 #include "run/sizes.h"
 #include "run/tile.h"
 #include "run/traffic.h"
@@ -21,21 +22,34 @@
 #include "run/shard_run.h"
 
 static Err run_command(const Options *o) { return run_pipeline(o); }
-static Err status_command(const Options *o) { return report_status(o->operand[0], stdout); }
-static Err explain_command(const Options *o) { return report_explain(o->operand[0], o->operand[1], stdout); }
-static Err log_command(const Options *o) { return report_log(o->operand[0], o->operand[1], stdout); }
+static Err status_command(const Options *o)
+{
+    return o->json ? report_query_json(REPORT_STATUS, o->operand[0], NULL, stdout)
+                   : report_status(o->operand[0], stdout);
+}
+static Err explain_command(const Options *o)
+{
+    return o->json ? report_query_json(REPORT_EXPLAIN, o->operand[0], o->operand[1], stdout)
+                   : report_explain(o->operand[0], o->operand[1], stdout);
+}
+static Err log_command(const Options *o)
+{
+    return o->json ? report_query_json(REPORT_LOG, o->operand[0], o->operand[1], stdout)
+                   : report_log(o->operand[0], o->operand[1], stdout);
+}
 static Err diff_command(const Options *o)
 {
     return report_diff((const char *const[]){o->operand[0], o->operand[1]}, o->margin, stdout);
 }
 static Err tile_command(const Options *o) { return tile_file(o, stdout); }
+static Err report_command(const Options *o) { return report_files(o); }
 static Err sizes_of_logs(const Options *o) { return sizes_command(o, stdout); }
 static Err traffic(const Options *o) { return traffic_command(o, stdout); }
 
 /* In the order of tuner_program's commands. */
 static Err (*const commands[])(const Options *) = {
-    run_command,   status_command, explain_command, log_command,       diff_command,  tile_command,
-    sizes_of_logs, traffic,        shard_command,   run_shard_command, gather_command};
+    run_command,   status_command, explain_command, log_command,   diff_command,      tile_command,
+    sizes_of_logs, traffic,        report_command,  shard_command, run_shard_command, gather_command};
 
 /* Does the options that print tables, devices or a config instead of a run. *done: there was one. */
 static Err print_only(const Options *o, const CliLine *line, bool *done)
@@ -51,6 +65,8 @@ static Err print_only(const Options *o, const CliLine *line, bool *done)
         return o->dump ? dump_programs(o, stdout) : list_solutions(o, stdout);
     }
     *done = false;
+    if (o->json && line->command == tuner_program.command[0])
+        FAIL(ERR_INPUT, "--json: expected --list-solutions beside it, or a command that prints JSON");
     return line->command == tuner_program.command[0] && o->n_operands < 2
                ? cli_usage(&tuner_program, line->command)
                : ERR_OK;

@@ -1,11 +1,14 @@
 /* The store: schema and facts. See store.h. */
 #include "measure/store.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/vec.h"
@@ -147,6 +150,16 @@ void store_close(Store *s)
     db_close(s->db);
     s->db = NULL;
     lock_release(&s->lock_fd);
+}
+
+bool store_at_work(const char *outdir)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/tuning.lock", outdir) >= (int)sizeof path) return false;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+    if (fd >= 0) close(fd);
+    return held;
 }
 
 const char *store_path(const Store *s) { return db_path(s->db); }
@@ -457,8 +470,9 @@ Err store_peer_find(Store *s, Arena *a, int64_t problem, int64_t setting, int64_
 {
     PeerFound p = {.a = a};
     TRY(db_each(s->db, peer_row, &p,
-                "SELECT k.id, k.name FROM measurement m JOIN kernel k ON k.id=m.kernel WHERE m.problem=? AND"
-                " m.setting=? AND substr(k.hash, 1, 5)='" PEER "' ORDER BY m.id DESC LIMIT 1",
+                /* by the index of kernel.hash, because no index of measurement begins with the problem */
+                "SELECT k.id, k.name FROM kernel k CROSS JOIN measurement m ON m.kernel=k.id AND m.problem=?"
+                " AND m.setting=? WHERE k.hash>='" PEER "' AND k.hash<'peer!' ORDER BY +m.id DESC LIMIT 1",
                 "ii", problem, setting));
     *found = p.name.s != NULL;
     *kernel = p.kernel;

@@ -46,6 +46,9 @@ double part_vector_rate(const PartRates *r, DataType in, DataType sum);
  * memory allow, and a launch. r NULL: a CPU's core, taken as 64 operations in a clock of 3 GHz, and 20 GB/s.
  */
 double part_least_seconds(const PartRates *r, int64_t n_cu, const ProblemType *pt, double ops, double bytes);
+/* The larger of the two: of the part's fastest instruction for the types. math: what matrix instructions
+ * multiply, which is not `in` where inputs are rounded (X for S). */
+double part_peak_rate(const PartRates *r, DataType in, DataType math, DataType sum);
 /* True when the part has that architecture; the parts of sm_90 are also parts of sm_90a. */
 bool part_is_of(const Part *p, const Target *t);
 /* True when the name denotes the part: a name of it, "Device 740c", "Vega 10 XT [Radeon RX Vega 64]". */

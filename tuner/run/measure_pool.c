@@ -28,6 +28,7 @@ typedef struct {
     DeviceChoice *device;
     Client client;
     bool running;
+    uint64_t started_ns;
     int fifo;   /* -1: closed */
     Work *work; /* NULL: waits for some */
     int n_idle; /* deaths in a row without a finished pair */
@@ -127,6 +128,7 @@ static Err lane_start(Lane *x)
     x->n_sent = 0;
     x->m.n_ended = 0;
     x->m.open = x->m.part_done = false;
+    x->started_ns = clock_ns();
     TRY(client_start(&x->client, &spec));
     x->running = true;
     return 0;
@@ -216,6 +218,7 @@ static Err lane_ended(Lanes *l, Lane *x)
     x->running = false;
     lane_close(x);
     TRY(client_wait(&x->client));
+    TRY(measuring_client_end(&x->m, &x->client.end, x->started_ns));
     TRY(measuring_environment(&x->m));
     return x->client.end.done ? measuring_release(&x->m) : lane_died(l, x);
 }

@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "run/busy.h"
 #include "run/client_ini.h"
+#include "measure/history.h"
 
 MeasureKey measuring_key(const Measuring *m, int64_t p, int64_t s)
 {
@@ -227,6 +228,23 @@ Err measuring_environment(Measuring *m)
     return e;
 }
 
+Err measuring_client_end(Measuring *m, const ClientEnd *end, uint64_t started_ns)
+{
+    Buf how;
+    buf_init(&how);
+    if (end->result.wall_ns)
+        proc_describe(&end->result, &how);
+    else
+        buf_puts(&how, "ended by tuner");
+    Err e = store_client_add(&m->r->store, m->r->session,
+                             &(ClientTime){.group = m->g->name,
+                                           .device = m->device_text,
+                                           .end = str_from(buf_cstr(&how)),
+                                           .seconds = (double)(clock_ns() - started_ns) * 1e-9});
+    buf_fini(&how);
+    return e;
+}
+
 const char **measuring_args(Run *r, const char *device)
 {
     const char **argv = ARENA_ARRAY(&r->arena, 32, const char *);
@@ -273,6 +291,7 @@ Err measuring_device(Measuring *m, const DeviceChoice *d)
     Str text = arena_printf(&m->r->arena, "%.*s:%" PRId64 " of %s: %.*s", STR_ARG(d->kind), d->index, host,
                             STR_ARG(d->name));
     TRY_ALLOC(text.s);
+    m->device_text = d->text;
     return store_device(&m->r->store, text, &m->device_id);
 }
 

@@ -67,6 +67,14 @@ static Err take_base(void *target, const CliOption *row, const char *value)
     return ERR_OK;
 }
 
+static Err take_log(void *target, const CliOption *row, const char *value)
+{
+    Options *o = target;
+    if (o->n_logs == MAX_LOGS) FAIL(ERR_INPUT, "--%s: more than %d", row->name, MAX_LOGS);
+    o->log[o->n_logs++] = value;
+    return ERR_OK;
+}
+
 static Err take_help_params(void *target, const CliOption *row, const char *value)
 {
     Options *o = target;
@@ -144,6 +152,7 @@ static const CliOption run_options[] = {
     FLAG("names", names, "with --list-solutions: full names"),
     FLAG("reasons", reasons,
          "with --list-solutions: why permutations were rejected, and valid ones not written"),
+    FLAG("json", json, "with --list-solutions: print JSON"),
     {.name = "dump-program",
      .kind = CLI_CALL,
      .set = take_dump,
@@ -183,6 +192,8 @@ static const CliOption run_options[] = {
     TEXT("seed-from", "OUTDIR|LOGIC", seed_from,
          "a search begins with the winners and the fitted model of that run, or of logic files"),
     GLOBAL("peer", "NAME", "Peer", "cublas openblas", "time this library too: cublas or openblas (Peer)"),
+    TEXT("metrics", "FILE", metrics,
+         "write the run's progress there in the OpenMetrics text format, every few seconds"),
     GLOBAL("library-format", "FORMAT", "LibraryFormat", "yaml msgpack", "yaml or msgpack"),
     GLOBAL("short-names", NULL, "ShortNames=True", NULL, "kernels are K0, K1, ..."),
     GLOBAL("no-merge-files", NULL, "MergeFiles=False", NULL, "one code object per kernel"),
@@ -202,6 +213,8 @@ static const CliOption run_options[] = {
     IGNORED("asm-cache", "assembler abilities are a table (targets.def)"),
 };
 
+static const CliOption json_options[] = {FLAG("json", json, "print JSON (tuner/README.md has its keys)")};
+
 static const CliCommand run = {.name = "run",
                                .operands = "CONFIG.yaml OUTDIR",
                                .help = "tune, and write everything below OUTDIR",
@@ -212,18 +225,24 @@ static const CliCommand status = {.name = "status",
                                   .operands = "OUTDIR",
                                   .help = "what is done, what failed and why, what remains",
                                   .min = 1,
-                                  .max = 1};
+                                  .max = 1,
+                                  .option = json_options,
+                                  .n_options = sizeof json_options / sizeof *json_options};
 static const CliCommand explain = {
     .name = "explain",
     .operands = "OUTDIR [M,N,BATCH,K]",
     .help = "why a size has its winner; without a size: all sizes and their winners",
     .min = 1,
-    .max = 2};
+    .max = 2,
+    .option = json_options,
+    .n_options = sizeof json_options / sizeof *json_options};
 static const CliCommand log_ = {.name = "log",
                                 .operands = "OUTDIR KERNEL",
                                 .help = "compiler output and faults of kernels with that in their name",
                                 .min = 2,
-                                .max = 2};
+                                .max = 2,
+                                .option = json_options,
+                                .n_options = sizeof json_options / sizeof *json_options};
 static const CliOption diff_options[] = {
     {.name = "margin",
      .kind = CLI_REAL,
@@ -434,8 +453,35 @@ static const CliCommand gather = {
     .max = 1,
     .option = gather_options,
     .n_options = sizeof gather_options / sizeof *gather_options};
-static const CliCommand *const commands[] = {&run,   &status,  &explain, &log_,      &diff,  &tile,
-                                             &sizes, &traffic, &shard,   &run_shard, &gather};
+static const CliOption report_options[] = {
+    TEXT("html", "FILE", report_html,
+         "write one page with everything in it, for a browser; it needs no network"),
+    TEXT("xlsx", "FILE", report_xlsx, "write a spreadsheet"),
+    TEXT("md", "FILE", report_md, "write a summary in Markdown (default: to standard output)"),
+    TEXT("json", "FILE", report_json, "write the data of the page as JSON; '-': to standard output"),
+    TEXT("trace", "FILE", report_trace,
+         "write when compilers, clients and measurements of a run worked, for ui.perfetto.dev and "
+         "chrome://tracing"),
+    TEXT("before", "OUTDIR|CSV", report_before, "compare with these earlier results, size by size"),
+    {.name = "log",
+     .kind = CLI_CALL,
+     .set = take_log,
+     .arg = "FILE",
+     .help =
+         "calls of an application, as 'tuner sizes' reads them: weights of the sizes; may be given again"},
+    TEXT("part", "NAME", part, "device of CSV files that name none: MI210, 'RX 7900 XT' (--list-targets)"),
+    FLAG("follow", follow, "write again while a run is at work; the page reloads itself"),
+};
+static const CliCommand report = {.name = "report",
+                                  .operands = "OUTDIR|CSV...",
+                                  .help = "results of runs, results CSV files and output of rocblas-bench as "
+                                          "a page, a spreadsheet or a summary",
+                                  .min = 1,
+                                  .max = MAX_OPERANDS,
+                                  .option = report_options,
+                                  .n_options = sizeof report_options / sizeof *report_options};
+static const CliCommand *const commands[] = {&run,   &status,  &explain, &log_,  &diff,      &tile,
+                                             &sizes, &traffic, &report,  &shard, &run_shard, &gather};
 
 const CliProgram tuner_program = {
     .name = "tuner",

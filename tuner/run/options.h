@@ -8,7 +8,7 @@
 
 #include "base/cli.h"
 
-enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128, MAX_BASES = 16 };
+enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128, MAX_BASES = 16, MAX_LOGS = 64 };
 
 typedef struct {
     const char *key;   /* global parameter */
@@ -39,12 +39,18 @@ typedef struct {
     int64_t sizes_top;
     double sizes_share;
     bool json;
-    double margin; /* of the command diff */
     /* of the command traffic */
     const char *traffic_tile, *traffic_type, *traffic_size, *traffic_order, *traffic_svg;
     int32_t traffic_dim;
     int64_t shards;         /* of the command shard */
     const char *gather_out; /* of the command gather; NULL: DIR/gathered */
+    const char *report_html, *report_xlsx, *report_md, *report_json, *report_trace,
+        *report_before; /* of the command report */
+    const char *log[MAX_LOGS];
+    int n_logs;
+    bool follow;
+    const char *metrics; /* of a run */
+    double margin;       /* of the command diff */
 } Options;
 
 extern const CliProgram tuner_program;

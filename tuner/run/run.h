@@ -124,7 +124,13 @@ typedef struct {
     double race_seconds;      /* of a race on one size; 0: the client's own */
     double load;              /* highest load average while measuring */
     uint64_t load_ns;         /* time of the last sample of the load; 0: none */
-    const SizesOnly *only;    /* of each size-group; NULL: all sizes */
+    struct {                  /* of metrics.c */
+        const char *step;     /* that works now */
+        Progress progress;    /* the last that was seen; its step NULL: none */
+        uint64_t written_ns;
+        bool failed; /* a warning was printed */
+    } metrics;
+    const SizesOnly *only; /* of each size-group; NULL: all sizes */
     size_t n_only;
     const ShardRun *shard; /* the shard that this run measures; NULL: none */
     Gathering *gather;     /* the shards that this run puts together; NULL: none */

@@ -86,7 +86,9 @@ static Err run_measure(Measuring *m)
                            m->build_dir.s, extra,         measuring_tick};
         m->n_ended = 0;
         busy_look(m->r);
+        const uint64_t started_ns = clock_ns();
         Err e = client_run(&spec, measuring_event, m, &end);
+        TRY(measuring_client_end(m, &end, started_ns));
         if (m->all->late) return measuring_environment(m);
         TRY(e);
         busy_look(m->r);
