@@ -202,7 +202,7 @@ static Err answer(tuner_library *lib, Str line, Request *r, bool launches)
            s.solution_index, s.kernel, s.why, s.distance, s.workspace_bytes);
     tuner_mapping m;
     const char *from;
-    if (!tuner_select_mapping(lib, &r.g, &m, &from) && m.wgm)
+    if (!tuner_select_mapping(lib, &r->g, &m, &from) && m.wgm)
         printf(",\"mapping\":{\"wgm\":%d,\"xcc\":%d,\"group\":%d,\"chunk\":%d,\"from\":\"%s\"}", m.wgm, m.xcc,
                m.group, m.chunk, from);
     if (launches) {

@@ -24,9 +24,7 @@ static double unit_rate(const PartRates *r, const ProblemType *pt)
 {
     const DataType in = (DataType)pt->DataType;
     const bool rounded = (DataType)pt->F32XdlMathOp == TYPE_X;
-    double matrix = part_matrix_rate(r, rounded ? TYPE_X : in);
-    double vector = part_vector_rate(r, in, (DataType)pt->ComputeDataType);
-    return matrix > vector ? matrix : vector;
+    return part_peak_rate(r, in, rounded ? TYPE_X : in, (DataType)pt->ComputeDataType);
 }
 
 double part_least_seconds(const PartRates *r, int64_t n_cu, const ProblemType *pt, double ops, double bytes)
