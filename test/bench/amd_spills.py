@@ -2,10 +2,10 @@
 """How many solutions of foreign logic are left out, and how many kernels of the others spill registers.
 
 usage: amd_spills.py LOGIC --architecture gfx942 [--sample 300] [--seed 1] [--jobs 1] [--compiler clang-19]
-                     [--build build] [--only REGEX] [--list] [--work DIR]
+                     [--build build] [--only REGEX] [--list] [--work DIR] [--minutes M]
 LOGIC: a folder of logic files, such as one of rocBLAS's. tuner-createlib writes the texts of all kernels into DIR
-and says what it leaves out; a sample of the texts is compiled. The sample is stratified: of each problem type and
-size of macro tile its share, at least one. Prints a table by data types. --list also prints the kernels that spill.
+and says what it leaves out; a sample of the texts is compiled. The sample is stratified: problem types and sizes of
+macro tiles have their shares. Prints a table by data types. --list also prints the kernels that spill.
 Answers of the compiler are kept in DIR by the hash of text and compiler."""
 import argparse
 import collections
@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 NAME = re.compile(r'^(C\w*?_A\w+?_B[a-z]+C?)_(.+?)_MT(\d+)x(\d+)x(\d+)')
 
@@ -35,16 +36,16 @@ def stratum(name):
 
 
 def sampled(names, n, seed):
-    """About n of the names: of each stratum its share, rounded up to one."""
-    strata = collections.defaultdict(list)
-    for name in sorted(names):
-        strata[stratum(name)[1:]].append(name)
-    rng, total, out = random.Random(seed), len(names), []
-    for key in sorted(strata):
-        mine = strata[key]
-        share = n * len(mine) / total
-        take = int(share) + (rng.random() < share - int(share))
-        out += rng.sample(mine, min(len(mine), max(1, take)))
+    """n of the names: every so many-th in the order of problem types and sizes, so that each has its share. In
+    random order, so that a run that ends early has a sample, too."""
+    rng = random.Random(seed)
+    order = sorted(names)
+    rng.shuffle(order)
+    order.sort(key=lambda name: stratum(name)[1:])
+    n = min(n, len(order))
+    start = rng.random()
+    out = [order[int((start + i) * len(order) / n)] for i in range(n)]
+    rng.shuffle(out)
     return out
 
 
@@ -131,6 +132,7 @@ def main():
     p.add_argument('--compiler', default='clang-19')
     p.add_argument('--build', default='build')
     p.add_argument('--only', default='', help='kernels whose names this regular expression finds')
+    p.add_argument('--minutes', type=float, default=1e9, help='no compiler is started later')
     p.add_argument('--list', action='store_true')
     p.add_argument('--work', default='')
     args = p.parse_args()
@@ -143,9 +145,14 @@ def main():
     write_texts(args, work)
     names = [n for n in os.listdir(texts) if stratum(n) and re.search(args.only, n)]
     chosen = sampled(names, args.sample, args.seed)
+    end = time.time() + 60 * args.minutes
+
+    def one(name):
+        if time.time() < end:
+            return facts(args.compiler, args.architecture, os.path.join(texts, name), cache)
+
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        answers = dict(zip(chosen, pool.map(
-            lambda n: facts(args.compiler, args.architecture, os.path.join(texts, n), cache), chosen)))
+        answers = {n: a for n, a in zip(chosen, pool.map(one, chosen)) if a}
     if args.list:
         for n, a in sorted(answers.items()):
             if a.get('vgpr_spill_count', 1):

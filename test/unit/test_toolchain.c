@@ -67,7 +67,7 @@ static void test_hip_choice(void **state)
     Toolchain t;
     setenv("PATH", f->dir, 1);
     assert_int_equal(toolchain_find(&f->arena, target("gfx906"), NULL, NULL, &t), ERR_FAILED);
-    assert_non_null(strstr(err_message(), "no compiler for gfx906: none of clang++-21, clang-21, "));
+    assert_non_null(strstr(err_message(), "no compiler for gfx906: none of clang++-22, clang-22, "));
     assert_non_null(strstr(err_message(), "hipcc is in PATH (install clang 16 or newer"));
 
     const char *old = script(f, "clang-15", "Debian clang version 15.0.6", "exit 0");

@@ -107,7 +107,8 @@ static bool is_output(const ToolchainRow *row, const char *arg)
     return false;
 }
 
-/* Checks that the compiler knows the target: old ones do not know x86-64-v4. more: arguments to try, or NULL. */
+/* Checks that the compiler knows the target: old ones do not know x86-64-v4. more: arguments to try, or
+ * NULL. */
 static Err flags_check(Arena *a, const ToolchainRow *row, const Toolchain *t, const char *const *more)
 {
     const char *args[TOOLCHAIN_MAX_ARGS + TOOLCHAIN_MAX_FIXED + 1];

@@ -76,8 +76,8 @@ static const ToolchainRow rows[] = {
      .architecture_prefix = "--offload-arch=",
      .unfit = hip_unfit,
      /* Where sums take all 256 accumulation registers, each matrix instruction must write over its own sum.
-      * LLVM's allocator finds such an order of registers from the end of a block, but not from its beginning
-      * (gfx942 SB_MX 256x256x32: 48 spilled registers, none with this). Other kernels are not better for it. */
+      * LLVM's allocator finds such registers from the end of a block, but not from its beginning (gfx942 ZB
+      * TN 128x128x8: 256 spilled registers, none with this). Other kernels are not better for it. */
      .marked_word = "/* sums fill the accumulation registers */",
      .marked = {"-mllvm", "-greedy-reverse-local-assignment=1"},
      .linker = "ld.lld",

@@ -116,7 +116,11 @@ def large(arch):
     full = {'MatrixInstruction': [16, 16, 16, 1, 1, 4, 16, 4, 1], 'DepthU': 32, 'GlobalReadVectorWidth': 8, '1LDSBuffer': 1, **common}
     two = {'MatrixInstruction': [16, 16, 4, 1, 1, 2, 8, 4, 1], 'DepthU': 16, 'GlobalReadVectorWidth': 2, 'PrefetchGlobalRead': 2,
            'StoreVectorWidth': 1, 'TransposeLDS': 1, **common}
-    return [case(arch, 'HHS', 'NN', full), case(arch, 'HHS', 'TN', full), case(arch, 'D', 'TN', two)]
+    wide = {**full, 'MatrixInstruction': [32, 32, 8, 1, 1, 2, 8, 4, 1], 'PrefetchGlobalRead': 2}
+    both = {**full, 'DepthU': 64}       # both operands transposed in registers
+    pairs = {'MatrixInstruction': [16, 16, 4, 1, 1, 2, 8, 4, 1], 'DepthU': 8, 'GlobalReadVectorWidth': 1, 'StoreVectorWidth': 1, **common}
+    return [case(arch, 'HHS', 'NN', full), case(arch, 'HHS', 'TN', full), case(arch, 'D', 'TN', two),
+            case(arch, 'HHS', 'TT', wide), case(arch, 'HHS', 'NT', both), case(arch, 'Z', 'TN', pairs)]
 
 
 def _pick(rng, *values):

@@ -330,7 +330,8 @@ static void types(const Matrix *m, Stmts *s)
     }
 }
 
-/* MFMA of gfx950 with 32 bytes of a lane take any of the 8-bit, 6-bit and 4-bit formats and scales of blocks. */
+/* MFMA of gfx950 with 32 bytes of a lane take any of the 8-bit, 6-bit and 4-bit formats, and scales of
+ * blocks. */
 static bool is_f8f6f4(const MatrixInst *in) { return in->n_a == 32; }
 
 /* The number of a format in those instructions. */

@@ -179,8 +179,8 @@ typedef struct GpuCompute {
      */
     Err (*shape)(GpuPlan *p);
     void (*emit)(const GpuPlan *p, Buf *out);
-    /* Does the text have @acc_hold(@Acc &), which names the sums' registers at the beginning of a stage? NULL:
-     * no kernel of it has. */
+    /* Does the text have @acc_hold(@Acc &), which keeps the sums in their registers from stage to stage?
+     * NULL: no kernel of it has. */
     bool (*holds)(const GpuPlan *p);
 } GpuCompute;
 
