@@ -87,7 +87,7 @@ step() {
     say "$name"
     "$@" || rc=$?
     # what is missing or slow does not stop what follows; anything else does
-    case $name:$rc in *:0|*:3|verify:1) ;; *) say "$name: exit code $rc; the same command continues here"; exit $rc;; esac
+    case $name:$rc in *:0|*:3|verify:1) ;; *:2) say "$name: exit code 2"; exit 2;; *) say "$name: exit code $rc; the same command continues here"; exit $rc;; esac
     printf '%s\n%s\n' "$key" $rc >"$stamp.tmp" && mv "$stamp.tmp" "$stamp" || exit 1
   fi
   all=$(worse "$all" "$rc")
