@@ -19,7 +19,6 @@ while [ $# -gt 0 ]; do
     -w|--working-path|-s|--test-scripts|-i|--id|--peer|--fail-below|--iters|--initialization|--device|--threads) needs_value "$1" $#;;
     *) old_option "$1" || usage "unknown option '$1'"; [ $old_takes = 0 ] || shift; [ $# -eq 0 ] || shift; continue;;
   esac
-  case $2 in *[!A-Za-z0-9._:/\ -]*) usage "$1: '$2' has characters that are not taken";; esac
   case $1 in
     -w|--working-path) work=$2;;
     -s|--test-scripts) lists=$2;;
@@ -28,7 +27,7 @@ while [ $# -gt 0 ]; do
     --fail-below) below=$2;;
     --iters) iters=$2;;
     --initialization) case $2 in rand_int|trig_float|hpl) more="$more $1 $2";; *) usage "$1: '$2' is none of rand_int trig_float hpl";; esac;;
-    *) more="$more $1 $2";;
+    *) case $2 in *[!A-Za-z0-9:]*) usage "$1: '$2', expected a name or a number";; esac; more="$more $1 $2";;
   esac
   shift 2
 done

@@ -87,18 +87,20 @@ step() {
     say "$name"
     "$@" || rc=$?
     # what is missing or slow does not stop what follows; anything else does
-    case $name:$rc in *:0|*:3|verify:1) ;; *) say "$name: exit code $rc; the same command continues here"; exit $rc;; esac
+    case $name:$rc in *:0|*:3|verify:1) ;; *:2) say "$name: exit code 2"; exit 2;; *) say "$name: exit code $rc; the same command continues here"; exit $rc;; esac
     printf '%s\n%s\n' "$key" $rc >"$stamp.tmp" && mv "$stamp.tmp" "$stamp" || exit 1
   fi
   all=$(worse "$all" "$rc")
 }
-config() { eval "sh \"$here/provision_tuning.sh\" -w \"$tuning\" -z \"$log\" -o tuning.yaml $provision"; }
-tune() { eval "sh \"$tuning/doit-all.sh\" --search \"$search\" --budget \"$budget\" ${device:+--device \"$device\"} $words"; }
-libraries() { eval "sh \"$here/provision_verification.sh\" -w \"$validate\" -r \"$tuning\" --weights \"$list\" $verification"; }
+# with_words "WORDS" COMMAND...: the command with the quoted words behind it
+with_words() { more=$1; shift; eval "set -- \"\$@\" $more"; "$@"; }
+config() { with_words "$provision" sh "$here/provision_tuning.sh" -w "$tuning" -z "$log" -o tuning.yaml; }
+tune() { with_words "$words" sh "$tuning/doit-all.sh" --search "$search" --budget "$budget" ${device:+--device "$device"}; }
+libraries() { with_words "$verification" sh "$here/provision_verification.sh" -w "$validate" -r "$tuning" --weights "$list"; }
 verify() {
   rm -rf "$validate/benchmarks"
   rc=0
-  eval "sh \"$here/run_validation.sh\" -w \"$validate\" -s \"$list\" $validation" || rc=$?
+  with_words "$validation" sh "$here/run_validation.sh" -w "$validate" -s "$list" || rc=$?
   [ -f "$validate/benchmarks/tuning.1.txt" ] || [ $rc != 1 ] || return 130 # interrupted
   return $rc
 }

@@ -16,7 +16,7 @@ on sm_90 $B >new/TensileLibrary.yaml
 MULTIPLE=8 on sm_90 $B >narrow/TensileLibrary.yaml
 for d in old new narrow; do printf 'FAKE sm_90\n%s 96 0\n%s 96 0\n' $A $B >$d/Kernels.so-000-sm_90.cubin; done
 on gfx90a $A >other/TensileLibrary.yaml; printf 'FAKE gfx90a\n%s 96 0\n' $A >other/Kernels.so-000-gfx90a.co
-export LD_LIBRARY_PATH="$BIN/../fake/cuda" TUNER_FAKE="ns=50000"
+export LD_LIBRARY_PATH="$BIN/../fake/cuda" TUNER_FAKE="ns=30000"
 cat >app.log <<'END'
 rocblas-bench -f gemm -r f32_r --transposeA N --transposeB N -m 40 -n 30 -k 20 --alpha 1 --lda 40 --ldb 20 --beta 0 --ldc 40
 rocblas-bench -f gemm -r f32_r --transposeA N --transposeB N -m 40 -n 30 -k 20 --alpha 1 --lda 40 --ldb 20 --beta 0 --ldc 40
@@ -33,26 +33,26 @@ grep -o '"total".*' c.json
 echo "--- its CSV is a list of sizes, and keeps the calls"
 run old new c.csv -i 6 | tail -5
 echo "--- twice as slow: significant, and again"
-TUNER_FAKE="ns=50000;slow=SB_b" run old new app.log -i 6 --fail-below 0.98
-TUNER_FAKE="ns=50000;slow=SB_b" code old new app.log -i 6 --fail-below 0.98
-TUNER_FAKE="ns=50000;slow=SB_b" code old new app.log -i 6
-TUNER_FAKE="ns=50000;slow=SB_a" code old new app.log -i 6 --fail-below 0.98
+TUNER_FAKE="ns=30000;slow=SB_b" run old new app.log -i 6 --fail-below 0.98
+TUNER_FAKE="ns=30000;slow=SB_b" code old new app.log -i 6 --fail-below 0.98
+TUNER_FAKE="ns=30000;slow=SB_b" code old new app.log -i 6
+TUNER_FAKE="ns=30000;slow=SB_a" code old new app.log -i 6 --fail-below 0.98
 echo "--- a wrong result"
-TUNER_FAKE="ns=50000;wrong=SB_b" run old new app.log -i 6
-TUNER_FAKE="ns=50000;wrong=SB_b" code old new app.log -i 6
+TUNER_FAKE="ns=30000;wrong=SB_b" run old new app.log -i 6
+TUNER_FAKE="ns=30000;wrong=SB_b" code old new app.log -i 6
 echo "--- a kernel that is not launched, and one that takes the device with it behind a size that is written"
-TUNER_FAKE="ns=50000;fail=SB_b" run old new app.log -i 6 | tail -9
+TUNER_FAKE="ns=30000;fail=SB_b" run old new app.log -i 6 | tail -9
 MULTIPLE=8 on sm_90 Cijk_Ailk_Bljk_SB_c >narrow/TensileLibrary.yaml
 printf 'FAKE sm_90\n%s 96 0\n' Cijk_Ailk_Bljk_SB_c >narrow/Kernels.so-000-sm_90.cubin
 { sed -n 3p app.log; sed -n 1p app.log; } >two.log
-TUNER_FAKE="ns=50000;illegal=SB_c" run old narrow two.log -i 6 --csv lost.csv | tail -5; grep -c '^N' lost.csv
+TUNER_FAKE="ns=30000;illegal=SB_c" run old narrow two.log -i 6 --csv lost.csv | tail -5; grep -c '^N' lost.csv
 echo "--- sizes for which a library has nothing"
 run old narrow app.log -i 6
 code old narrow app.log -i 6
 echo "--- a peer"
 run old new app.log -i 6 --peer cublas --csv p.csv
 sed -n '/^transA/,$p' p.csv | cut -d, -f3-5,21,36-
-TUNER_FAKE="ns=50000;blas_wrong=1;wrong=blas_wrong" code old new app.log -i 6 --peer cublas
+TUNER_FAKE="ns=30000;blas_wrong=1;wrong=blas_wrong" code old new app.log -i 6 --peer cublas
 echo "--- YAML, whose options hold"
 cat >sizes.yaml <<'END'
 - {rocblas_function: rocblas_sgemm, M: 40, N: 30, K: 20, beta: 3, call_count: 7}
