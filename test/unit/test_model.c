@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "index/walk.h"
+#include "problem/traffic.h"
 #include "measure/model.h"
 #include "space/space.h"
 
@@ -59,7 +60,7 @@ static void footprint_is_the_walks(void **state)
                 for (size_t w = 0; w < sizeof waves / sizeof *waves; w++) {
                     double rows, columns, r, c;
                     count_footprint(mappings[i], m, k, waves[w], &rows, &columns);
-                    model_footprint(mappings[i], (double)m, (double)k, (double)waves[w], &r, &c);
+                    traffic_of_wave(mappings[i], m, k, waves[w], &r, &c);
                     error += fabs(log((r + c) / (rows + columns)));
                     n++;
                     if (fabs(log((r + c) / (rows + columns))) > 0.5)

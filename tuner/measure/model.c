@@ -151,6 +151,15 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
     return ERR_OK;
 }
 
+/* Bands of tiles; 8 stands for a width that is chosen at run time. */
+static int32_t mapping_of(const Solution *s)
+{
+    if (s->WorkGroupMappingType != WGMT_B) return 1;
+    if (s->WorkGroupMappingDim < 0) return s->WorkGroupMapping;
+    const int32_t width = s->WorkGroupMapping > 0 ? s->WorkGroupMapping : 8;
+    return s->WorkGroupMappingDim ? width : -width;
+}
+
 Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
 {
     static Err (*const numbers[])(const Solution *, const Target *,
@@ -159,7 +168,7 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
                                                     [TARGET_NVPTX] = gpu_kernel_numbers};
     const ProblemType *pt = s->pt;
     TRY(numbers[t->family](s, t, out));
-    out->mapping = s->WorkGroupMappingType == WGMT_B ? s->WorkGroupMapping : 1;
+    out->mapping = mapping_of(s);
     out->split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
     bool workspace = s->GlobalAccumulation == GACC_MULTIPLE || s->GlobalAccumulation == GACC_SINGLE;
     if (!target_family(t)->is_gpu) workspace = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;

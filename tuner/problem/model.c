@@ -1,6 +1,8 @@
 /* The performance model's arithmetic. See model.h. */
 #include "problem/model.h"
 
+#include "problem/traffic.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -58,25 +60,6 @@ static double overlap(const double *x, int n)
     double sum = 0;
     for (int i = 0; i < n; i++) sum += x[i] * x[i] * (x[i] * x[i]);
     return sqrt(sqrt(sum));
-}
-
-void model_footprint(int32_t mapping, double tiles_m, double tiles_n, double wave, double *rows,
-                     double *columns)
-{
-    /* walk_bands: bands of `width` tiles along one dimension; inside a band ids go along it first */
-    double width = mapping < 0 ? -(double)mapping : mapping < 1 ? 1 : mapping;
-    double along = mapping < 0 ? tiles_m : tiles_n, across = mapping < 0 ? tiles_n : tiles_m;
-    width = least(width, along);
-    double band = width * across, a, c;
-    if (wave >= band) {
-        a = least(along, up(wave / band) * width);
-        c = across;
-    } else {
-        a = least(width, wave);
-        c = least(across, up(wave / width));
-    }
-    *rows = mapping < 0 ? a : c;
-    *columns = mapping < 0 ? c : a;
 }
 
 /* ---- GPUs ---- */
@@ -175,7 +158,8 @@ static double wave_dram_bytes(const Gpu *g, double groups)
     double matrix = g->tiles_m * g->tiles_n, parts = g->k->split;
     double in_part = parts > 1 ? most(groups / parts, 1) : groups, matrices = 1, rows, columns;
     if (in_part > matrix) matrices = in_part / matrix, in_part = matrix;
-    model_footprint(g->k->mapping, g->tiles_m, g->tiles_n, in_part, &rows, &columns);
+    traffic_of_wave(g->k->mapping, (int64_t)g->tiles_m, (int64_t)g->tiles_n, (int64_t)in_part, &rows,
+                    &columns);
     double part = g->k->bytes_ab * (double)g->k->depth;
     double m = least(rows * g->k->tile_m, g->z->m), n = least(columns * g->k->tile_n, g->z->n);
     return (m + n) * part * matrices * least(parts, groups);

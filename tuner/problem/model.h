@@ -10,7 +10,7 @@
  * takes as long as the slowest of the matrix or vector units, local memory, the L2 cache and DRAM, or as
  * the latency of loads that the stages do not hide. Tiles run in waves of all compute units; each begins
  * with the fill of the pipeline and ends with the stores of D. The distinct rows and columns of tiles of a
- * wave, which follow from the work-group order (index/walk.h), give the bytes that come from DRAM. CPUs: a
+ * wave, which problem/traffic.h counts, give the bytes that come from DRAM. CPUs: a
  * work-group packs blocks of A and B and multiplies register tiles; the threads share the tiles of D.
  */
 #ifndef PROBLEM_MODEL_H
@@ -41,7 +41,7 @@ typedef struct {
     int32_t stages;                /* of the ring: loads in flight are stages - 1; 1: none is */
     int32_t split, split_kind;     /* parts of K, ModelSplit */
     int32_t persistent; /* tiles follow each other in one work-group; 2: with the store overlapped */
-    int32_t mapping;    /* Walk.mapping */
+    int32_t mapping;    /* width of the bands of tiles: > 0 along N, < 0 along M */
     int32_t cluster_m, cluster_n;
     int32_t bytes_ab, bytes_d, bytes_sum; /* of an element of A and B, of D, of a sum in the workspace */
     int32_t load_a, load_b, store;        /* bytes of one access to global memory */
@@ -156,10 +156,5 @@ bool model_rates_ok(const ModelRates *r);
 /* Predicted seconds. out may be NULL. About 100 ns. */
 double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *size,
                   ModelTime *out);
-
-/* Distinct rows and columns of tiles that `wave` consecutive work-groups of a grid touch, on average, with
- * Walk.mapping: model of the order of index/walk.h. */
-void model_footprint(int32_t mapping, double tiles_m, double tiles_n, double wave, double *rows,
-                     double *columns);
 
 #endif

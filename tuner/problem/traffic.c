@@ -302,6 +302,19 @@ Traffic traffic_count(const TrafficDevice *d, const TrafficGrid *g, const Mappin
     return t;
 }
 
+void traffic_of_wave(int32_t mapping, int64_t tiles_m, int64_t tiles_n, int64_t wave, double *rows,
+                     double *columns)
+{
+    const TrafficGrid g = {.tiles_m = tiles_m, .tiles_n = tiles_n, .dim = mapping >= 0};
+    const Mapping m = {.wgm = mapping < 0 ? -mapping : mapping > 1 ? mapping : 1, .dies = 1};
+    Order o;
+    order_init(&o, &g, &m);
+    const int64_t n = wave < 1 ? 1 : least(wave, o.n);
+    const TrafficSet s = run_alone(&o, o.n / n / 2 * n, n);
+    *rows = (double)(g.dim ? s.columns : s.rows);
+    *columns = (double)(g.dim ? s.rows : s.columns);
+}
+
 double traffic_seconds(const TrafficDevice *d, const Traffic *t)
 {
     const double l2 = t->l2_bytes / d->l2_rate, llc = t->llc_bytes / d->llc_rate;

@@ -43,6 +43,10 @@ TrafficSet traffic_set(const TrafficGrid *g, const Mapping *m, int64_t from, int
  * most_waves > 0: that many waves and one die in each do. */
 enum { TRAFFIC_WAVES_MAX = 1 << 13 };
 Traffic traffic_count(const TrafficDevice *d, const TrafficGrid *g, const Mapping *m, int64_t most_waves);
+/* Rows and columns of tiles of one wave of `wave` work-groups in the middle of the grid, for the performance
+ * model. mapping: the width of the bands of tiles, > 0 along N, < 0 along M; ids as the hardware has them. */
+void traffic_of_wave(int32_t mapping, int64_t tiles_m, int64_t tiles_n, int64_t wave, double *rows,
+                     double *columns);
 /* The longer of the times that both caches need. */
 double traffic_seconds(const TrafficDevice *d, const Traffic *t);
 
