@@ -115,6 +115,6 @@ step tune "$(sum_of "$tuning/configs/tuning.yaml" "$search $budget $device $word
 eval "set -- $verification"
 step libraries "$(sum_of "$tuning/tune/3_LibraryLogic" "$list" "$@")" libraries
 step verify "$(sum_of "$validate/library/tensile_library" "$validate/library/reference" "$list" "$validation")" verify
-step report "$(sum_of "$validate/benchmarks" "$tuning/tune/2_BenchmarkData" "$("$bin/tuner" --version)")" report
+step report "$(sum_of "$validate/benchmarks" "$tuning/tune/2_BenchmarkData" "$("$bin/tuner" --version; "$bin/tuner" --help | grep '^  tuner report ')")" report
 say "library: $validate/library/tensile_library"
 exit "$all"
