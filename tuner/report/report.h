@@ -24,9 +24,6 @@ Err report_query_json(ReportQuery what, const char *outdir, const char *operand,
  * printing: a size is slower, or has no winner any more. ERR_INPUT: no size is in both. */
 Err report_diff(const char *const outdir[2], double margin, FILE *f);
 
-/* Whether a run works on outdir now: it holds its lock. */
-bool run_at_work(Arena *a, const char *outdir);
-
 /* Prints how many solutions of a plan each rule rejected, with the rule's sentence for the first of them. */
 Err rejections_print(Store *s, Arena *a, int64_t plan, FILE *f);
 

@@ -64,7 +64,7 @@ static Err shard_look(Arena *a, const char *dir, const ShardPlan *p, size_t i, P
     TRY_ALLOC(db.s && done.s ? db.s : NULL);
     *out = (Progressed){.detail = STR("")};
     if (!file_exists(db.s)) return 0;
-    out->state = run_at_work(a, path.s) ? RUNNING : file_exists(done.s) ? FINISHED : STOPPED;
+    out->state = store_at_work(path.s) ? RUNNING : file_exists(done.s) ? FINISHED : STOPPED;
     if (out->state == FINISHED) {
         TRY(shard_result_read(a, dir, p, i, &result));
         out->detail = arena_printf(a, "%.*s on %.*s", STR_ARG(result.device), STR_ARG(result.host));
