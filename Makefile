@@ -15,10 +15,13 @@ LDFLAGS += -pthread $(SANF)
 
 # msgpack-c is libmsgpackc before version 6 and libmsgpack-c since
 MSGPACK := $(if $(filter /%,$(shell $(CC) -print-file-name=libmsgpack-c.so)),-lmsgpack-c,-lmsgpackc)
+# libxlsxwriter is optional: without it (with STATIC=1: without its archive) 'tuner report' writes no .xlsx
+XLSX    := $(if $(filter /%,$(shell $(CC) -print-file-name=libxlsxwriter.$(if $(STATIC),a,so))),-lxlsxwriter$(if $(STATIC), -lz))
+CFLAGS  += $(if $(XLSX),-DHAVE_XLSXWRITER)
 comma   := ,
 pick    = $(if $(STATIC),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))
 L_RUN  := $(call pick,-lyaml -lmd) -ldl -lm
-L_CORE := $(call pick,-lsqlite3 $(MSGPACK) -lyaml -lmd) -ldl -lm
+L_CORE := $(call pick,-lsqlite3 $(MSGPACK) -lyaml -lmd $(XLSX)) -ldl -lm
 
 src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
@@ -74,8 +77,17 @@ $(B)/obj/kernel_texts.o: $(B)/gen/kernel_texts.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -Wno-overlength-strings -c -o $@ $<
 
+# The page of a report.
+PAGE := $(sort $(wildcard tuner/report/page/*))
+$(B)/gen/page_text.c: $(PAGE) scripts/embed_page.sh
+	@mkdir -p $(@D)
+	$(Q)sh scripts/embed_page.sh tuner/report/page >$@
+$(B)/obj/page_text.o: $(B)/gen/page_text.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -Wno-overlength-strings -c -o $@ $<
+
 # Everything but the programs' main files, as one archive: the linker takes what a program uses.
-$(B)/obj/all.a: $(call objs,$(ALL_SRC)) $(B)/obj/kernel_texts.o Makefile
+$(B)/obj/all.a: $(call objs,$(ALL_SRC)) $(B)/obj/kernel_texts.o $(B)/obj/page_text.o Makefile
 	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 
 # One object whose hidden symbols are local: a program that links the archive sees tuner_* and nothing else.

@@ -20,7 +20,7 @@ allowed() {
     tuner/build*) echo "base/ fmt/ problem/ index/ space/ kernel/ build/" ;;
     tuner/measure) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/" ;;
     tuner/workload) echo "base/ fmt/ problem/ logic/logic.h workload/" ;;
-    tuner/report) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/ report/" ;;
+    tuner/report) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/ workload/workload.h report/" ;;
     tuner*) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/ logic/ createlib/ client/events.h client/answer.h report/ workload/ run/" ;;
     client/runtime) echo "base/ fmt/ problem/ index/ client/runtime/" ;;
     client*) echo "base/ fmt/ problem/ measure/stats.h client/" ;;

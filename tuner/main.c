@@ -9,6 +9,7 @@
 #include "base/proc.h"
 #include "run/dump.h"
 #include "run/list.h"
+#include "run/report_files.h"
 #include "run/sizes.h"
 #include "run/tile.h"
 #include "space/globals.h"
@@ -25,11 +26,13 @@ static Err diff_command(const Options *o)
     return report_diff((const char *const[]){o->operand[0], o->operand[1]}, o->margin, stdout);
 }
 static Err tile_command(const Options *o) { return tile_file(o, stdout); }
+static Err report_command(const Options *o) { return report_files(o); }
 static Err sizes_of_logs(const Options *o) { return sizes_command(o, stdout); }
 
 /* In the order of tuner_program's commands. */
-static Err (*const commands[])(const Options *) = {run_command,  status_command, explain_command, log_command,
-                                                   diff_command, tile_command,   sizes_of_logs};
+static Err (*const commands[])(const Options *) = {run_command,   status_command, explain_command,
+                                                   log_command,   diff_command,   tile_command,
+                                                   sizes_of_logs, report_command};
 
 /* Does the options that print tables, devices or a config instead of a run. *done: there was one. */
 static Err print_only(const Options *o, const CliLine *line, bool *done)

@@ -23,7 +23,7 @@ static void gpu_rate(const GpuPlan *p, const Target *t, ModelKernel *k)
     double factor = complex_factor(p->in.type);
     bool has_wgmma = t->matrix == MATRIX_ARCH_SM90 || t->matrix == MATRIX_ARCH_SM90A;
     if (matrix <= 0) matrix = vector;
-    k->peak = (float)((matrix > vector ? matrix : vector) * factor);
+    k->peak = (float)(part_peak_rate(r, p->in.type, p->math, p->acc.type) * factor);
     if (p->matrix.used && has_wgmma && !p->groups.used && p->in.part_bytes < 8) matrix *= MMA_OF_WGMMA;
     k->rate = (float)((p->matrix.used ? matrix : vector) * factor);
 }

@@ -3,83 +3,21 @@
 
 #include <string.h>
 
-#include "measure/db.h"
-
-/* Collects rows as an array of structs of size bytes each; fill sets one struct from one row. */
-typedef struct Rows Rows;
-typedef void RowFill(Rows *to, const DbRow *row, void *out);
-struct Rows {
-    RowFill *fill;
-    size_t size;
-    Arena *a;
-    Err e; /* of fill */
-    Buf bytes;
-    size_t n;
-};
-
-typedef union {
-    SessionRecord session;
-    Rejection rejection;
-    FailedKernel failed;
-    StatusCount status;
-    PairCount pairs;
-    PairEnd end;
-    FaultRecord fault;
-} AnyRow;
-
-static Str text(Rows *to, const DbRow *row, int column)
-{
-    Str s = row_dup(row, column, to->a);
-    if (!s.s) to->e = err_set(ERR_FAILED, "out of memory reading the store");
-    return s;
-}
-
-static Err row_take(void *ctx, const DbRow *row)
-{
-    Rows *to = ctx;
-    AnyRow one;
-    memset(&one, 0, sizeof one);
-    to->fill(to, row, &one);
-    buf_add(&to->bytes, &one, to->size);
-    to->n++;
-    TRY(to->e);
-    return buf_check(&to->bytes);
-}
-
-/* Copies the rows into the arena, unless the query ended with the error e. */
-static Err rows_end(Rows *r, Err e, void *out, size_t *n)
-{
-    void *copy = e ? NULL : arena_array(r->a, r->n, r->size);
-    if (!e && !copy) e = err_set(ERR_FAILED, "out of memory for %zu rows of the store", r->n);
-    if (!e && r->n) memcpy(copy, r->bytes.s, r->n * r->size);
-    memcpy(out, &copy, sizeof copy);
-    *n = e ? 0 : r->n;
-    buf_fini(&r->bytes);
-    return e;
-}
-
-/* Copies the first row to out; *found is false when there is none. */
-static Err rows_first(Rows *r, Err e, void *out, bool *found)
-{
-    memset(out, 0, r->size);
-    *found = !e && r->n > 0;
-    if (*found) memcpy(out, r->bytes.s, r->size);
-    buf_fini(&r->bytes);
-    return e;
-}
+#include "measure/rows.h"
 
 /* ---- sessions ---- */
 
 static void session_fill(Rows *to, const DbRow *row, void *out)
 {
     SessionRecord *s = out;
-    *s = (SessionRecord){text(to, row, 0), text(to, row, 1), text(to, row, 2), text(to, row, 3)};
+    *s = (SessionRecord){rows_text(to, row, 0), rows_text(to, row, 1), rows_text(to, row, 2),
+                         rows_text(to, row, 3)};
 }
 
 Err query_session(Store *s, Arena *a, int64_t session, SessionRecord *out, bool *found)
 {
     Rows r = {session_fill, sizeof *out, a, 0, {0}, 0};
-    Err e = db_each(s->db, row_take, &r, "SELECT command, state, started, detail FROM session WHERE id=?",
+    Err e = db_each(s->db, rows_take, &r, "SELECT command, state, started, detail FROM session WHERE id=?",
                     "i", session);
     return rows_first(&r, e, out, found);
 }
@@ -87,7 +25,7 @@ Err query_session(Store *s, Arena *a, int64_t session, SessionRecord *out, bool 
 Err query_last_session(Store *s, Arena *a, SessionRecord *out, bool *found)
 {
     Rows r = {session_fill, sizeof *out, a, 0, {0}, 0};
-    Err e = db_each(s->db, row_take, &r,
+    Err e = db_each(s->db, rows_take, &r,
                     "SELECT command, state, started, detail FROM session ORDER BY id DESC LIMIT 1", "");
     return rows_first(&r, e, out, found);
 }
@@ -143,13 +81,13 @@ Err query_environment(Store *s, Arena *a, const char *key, Str *out)
 static void rejection_fill(Rows *to, const DbRow *row, void *out)
 {
     Rejection *r = out;
-    *r = (Rejection){text(to, row, 0), text(to, row, 1), row_int(row, 2)};
+    *r = (Rejection){rows_text(to, row, 0), rows_text(to, row, 1), row_int(row, 2)};
 }
 
 Err query_rejections(Store *s, Arena *a, int64_t plan, Rejection **out, size_t *n)
 {
     Rows r = {rejection_fill, sizeof **out, a, 0, {0}, 0};
-    Err e = db_each(s->db, row_take, &r,
+    Err e = db_each(s->db, rows_take, &r,
                     "SELECT reason, text, count FROM rejection WHERE plan=? ORDER BY count DESC, reason", "i",
                     plan);
     return rows_end(&r, e, out, n);
@@ -158,7 +96,7 @@ Err query_rejections(Store *s, Arena *a, int64_t plan, Rejection **out, size_t *
 static void failed_fill(Rows *to, const DbRow *row, void *out)
 {
     FailedKernel *k = out;
-    k->name = text(to, row, 0);
+    k->name = rows_text(to, row, 0);
     to->e = row_outcome(row, 1, &k->outcome);
 }
 
@@ -166,7 +104,7 @@ Err query_failed_kernels(Store *s, Arena *a, const PlanView *p, int64_t max, Fai
 {
     Rows r = {failed_fill, sizeof **out, a, 0, {0}, 0};
     Err e = db_each(
-        s->db, row_take, &r,
+        s->db, rows_take, &r,
         "SELECT c.name, m.status FROM candidate c JOIN compile m ON m.kernel=c.kernel AND m.environment=?"
         " WHERE c.plan=? AND m.status<>'ok' GROUP BY c.i ORDER BY c.i LIMIT ?",
         "iii", p->environment, p->id, max);
@@ -176,7 +114,7 @@ Err query_failed_kernels(Store *s, Arena *a, const PlanView *p, int64_t max, Fai
 static void status_fill(Rows *to, const DbRow *row, void *out)
 {
     StatusCount *c = out;
-    c->status = text(to, row, 0);
+    c->status = rows_text(to, row, 0);
     c->n = row_int(row, 1);
     c->good = status_good(c->status);
 }
@@ -184,7 +122,7 @@ static void status_fill(Rows *to, const DbRow *row, void *out)
 Err query_statuses(Store *s, Arena *a, const PlanView *p, StatusCount **out, size_t *n)
 {
     Rows r = {status_fill, sizeof **out, a, 0, {0}, 0};
-    Err e = db_each(s->db, row_take, &r,
+    Err e = db_each(s->db, rows_take, &r,
                     "SELECT m.status, count(*) FROM candidate c JOIN size z ON z.plan=c.plan JOIN measurement"
                     " m ON m.kernel=c.kernel AND m.problem=z.problem AND m.setting=? AND m.run<? WHERE"
                     " c.plan=? GROUP BY m.status ORDER BY 2 DESC, 1",
@@ -205,7 +143,7 @@ Err query_plan_work(Store *s, int64_t plan, PairCount *out)
 {
     bool found;
     Rows r = {pairs_fill, sizeof *out, NULL, 0, {0}, 0};
-    Err e = db_each(s->db, row_take, &r,
+    Err e = db_each(s->db, rows_take, &r,
                     "SELECT count(*), coalesce(sum(q.flops), 0.0), coalesce(max(q.flops), 0.0) FROM size z"
                     " JOIN problem q ON q.id=z.problem WHERE z.plan=?",
                     "i", plan);
@@ -217,7 +155,7 @@ Err query_measured_work(Store *s, int64_t plan, int64_t setting, int64_t n_runs,
     bool found;
     Rows r = {pairs_fill, sizeof *out, NULL, 0, {0}, 0};
     Err e = db_each(
-        s->db, row_take, &r,
+        s->db, rows_take, &r,
         "SELECT count(*), coalesce(sum(q.flops), 0.0), 0.0 FROM candidate c JOIN size z ON z.plan=c.plan"
         " JOIN problem q ON q.id=z.problem JOIN measurement m ON m.kernel=c.kernel AND"
         " m.problem=z.problem AND m.setting=? WHERE c.plan=? AND m.run<?",
@@ -236,7 +174,7 @@ Err query_pair_ends(Store *s, Arena *a, int64_t setting, int64_t max, PairEnd **
 {
     Rows r = {end_fill, sizeof **out, a, 0, {0}, 0};
     Err e = db_each(
-        s->db, row_take, &r,
+        s->db, rows_take, &r,
         "SELECT m.id, (julianday(m.at) - 2440587.5) * 86400, p.flops FROM measurement m JOIN problem p"
         " ON p.id=m.problem WHERE m.setting=? ORDER BY m.id DESC LIMIT ?",
         "ii", setting, max);
@@ -276,14 +214,15 @@ Err query_compiles(Store *s, Str name, int64_t max, CompileRecordFn *fn, void *c
 static void fault_fill(Rows *to, const DbRow *row, void *out)
 {
     FaultRecord *f = out;
-    *f = (FaultRecord){text(to, row, 0), text(to, row, 1), text(to, row, 2), text(to, row, 3)};
+    *f = (FaultRecord){rows_text(to, row, 0), rows_text(to, row, 1), rows_text(to, row, 2),
+                       rows_text(to, row, 3)};
 }
 
 Err query_faults(Store *s, Arena *a, Str name, int64_t max, FaultRecord **out, size_t *n)
 {
     Rows r = {fault_fill, sizeof **out, a, 0, {0}, 0};
     Err e = db_each(
-        s->db, row_take, &r,
+        s->db, rows_take, &r,
         "SELECT k.name, p.key, m.status, m.detail FROM measurement m JOIN kernel k ON k.id=m.kernel"
         " JOIN problem p ON p.id=m.problem WHERE m.status IN ('FAILED', 'INVALID', 'CRASHED', 'TIMEOUT')"
         " AND (instr(k.name, ?) OR instr(k.hash, ?)) ORDER BY m.id LIMIT ?",

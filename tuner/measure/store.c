@@ -1,11 +1,14 @@
 /* The store: schema and facts. See store.h. */
 #include "measure/store.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/vec.h"
@@ -145,6 +148,16 @@ void store_close(Store *s)
     db_close(s->db);
     s->db = NULL;
     lock_release(&s->lock_fd);
+}
+
+bool store_at_work(const char *outdir)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/tuning.lock", outdir) >= (int)sizeof path) return false;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+    if (fd >= 0) close(fd);
+    return held;
 }
 
 const char *store_path(const Store *s) { return db_path(s->db); }

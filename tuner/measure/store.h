@@ -33,6 +33,8 @@ typedef struct {
  * or checks the database. STORE_READ: ERR_INPUT when there is no store. */
 Err store_open(Store *s, const char *outdir, StoreMode mode);
 void store_close(Store *s);
+/* Whether a run works on outdir now: it holds the lock. */
+bool store_at_work(const char *outdir);
 /* Path of the database, for messages. */
 const char *store_path(const Store *s);
 

@@ -168,6 +168,12 @@ double part_vector_rate(const PartRates *r, DataType in, DataType sum)
     return r->vector_s;
 }
 
+double part_peak_rate(const PartRates *r, DataType in, DataType math, DataType sum)
+{
+    const double matrix = part_matrix_rate(r, math), vector = part_vector_rate(r, in, sum);
+    return matrix > vector ? matrix : vector;
+}
+
 static const Target *rates_target(const PartRates *r)
 {
     for (size_t i = 0; i < N_PARTS; i++)

@@ -36,6 +36,9 @@ const PartRates *part_rates(const Part *p, const Target *t);
  * vector units. Real operations: a complex product is four. */
 double part_matrix_rate(const PartRates *r, DataType math);
 double part_vector_rate(const PartRates *r, DataType in, DataType sum);
+/* The larger of the two: of the part's fastest instruction for the types. math: what matrix instructions
+ * multiply, which is not `in` where inputs are rounded (X for S). */
+double part_peak_rate(const PartRates *r, DataType in, DataType math, DataType sum);
 /* True when the part has that architecture; the parts of sm_90 are also parts of sm_90a. */
 bool part_is_of(const Part *p, const Target *t);
 /* True when the name denotes the part: a name of it, "Device 740c", "Vega 10 XT [Radeon RX Vega 64]". */

@@ -1,9 +1,7 @@
 /* `tuner status` and `tuner log`. See report.h; `tuner explain` is in explain.c. */
 #include "report/report.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -79,16 +77,6 @@ static Err plan_print(Store *s, Arena *a, const PlanView *p, FILE *f)
     return measurements_print(s, a, p, n_failed, f);
 }
 
-/* A run that works on outdir holds its lock. */
-static bool lock_held(Arena *a, const char *outdir)
-{
-    Str path = path_join(a, outdir, "tuning.lock");
-    int fd = path.s ? open(path.s, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
-    if (fd >= 0) close(fd);
-    return held;
-}
-
 /* at_work: a run holds the lock now. A session that says that it runs while nobody holds it was killed. */
 static Err session_print(Store *s, Arena *a, bool at_work, FILE *f)
 {
@@ -137,7 +125,7 @@ static Err status_print(Store *s, Arena *a, const char *outdir, FILE *f)
     Busy busy;
     bool found;
     char text[256];
-    TRY(session_print(s, a, lock_held(a, outdir), f));
+    TRY(session_print(s, a, store_at_work(outdir), f));
     TRY(store_busy_last(s, &busy, &found));
     if (found && busy_text(&busy, text, sizeof text)) fprintf(f, "%s\n", text);
     bool searched;

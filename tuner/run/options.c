@@ -67,6 +67,14 @@ static Err take_base(void *target, const CliOption *row, const char *value)
     return ERR_OK;
 }
 
+static Err take_log(void *target, const CliOption *row, const char *value)
+{
+    Options *o = target;
+    if (o->n_logs == MAX_LOGS) FAIL(ERR_INPUT, "--%s: more than %d", row->name, MAX_LOGS);
+    o->log[o->n_logs++] = value;
+    return ERR_OK;
+}
+
 static Err take_help_params(void *target, const CliOption *row, const char *value)
 {
     Options *o = target;
@@ -179,6 +187,8 @@ static const CliOption run_options[] = {
            "which kernels are measured (SearchMethod): exhaustive, model or random"),
     GLOBAL("budget", "TIME", "TimeBudget", NULL, "time for the search: 600, 90s, 10m, 2h (TimeBudget)"),
     GLOBAL("peer", "NAME", "Peer", "cublas openblas", "time this library too: cublas or openblas (Peer)"),
+    TEXT("metrics", "FILE", metrics,
+         "write the run's progress there in the OpenMetrics text format, every few seconds"),
     GLOBAL("library-format", "FORMAT", "LibraryFormat", "yaml msgpack", "yaml or msgpack"),
     GLOBAL("short-names", NULL, "ShortNames=True", NULL, "kernels are K0, K1, ..."),
     GLOBAL("no-merge-files", NULL, "MergeFiles=False", NULL, "one code object per kernel"),
@@ -317,7 +327,34 @@ static const CliCommand sizes = {
     .option = sizes_options,
     .n_options = sizeof sizes_options / sizeof *sizes_options,
 };
-static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &diff, &tile, &sizes};
+static const CliOption report_options[] = {
+    TEXT("html", "FILE", report_html,
+         "write one page with everything in it, for a browser; it needs no network"),
+    TEXT("xlsx", "FILE", report_xlsx, "write a spreadsheet"),
+    TEXT("md", "FILE", report_md, "write a summary in Markdown (default: to standard output)"),
+    TEXT("json", "FILE", report_json, "write the data of the page as JSON; '-': to standard output"),
+    TEXT("trace", "FILE", report_trace,
+         "write when compilers, clients and measurements of a run worked, for ui.perfetto.dev and "
+         "chrome://tracing"),
+    TEXT("before", "OUTDIR|CSV", report_before, "compare with these earlier results, size by size"),
+    {.name = "log",
+     .kind = CLI_CALL,
+     .set = take_log,
+     .arg = "FILE",
+     .help =
+         "calls of an application, as 'tuner sizes' reads them: weights of the sizes; may be given again"},
+    TEXT("part", "NAME", part, "device of CSV files that name none: MI210, 'RX 7900 XT' (--list-targets)"),
+    FLAG("follow", follow, "write again while a run is at work; the page reloads itself"),
+};
+static const CliCommand report = {.name = "report",
+                                  .operands = "OUTDIR|CSV...",
+                                  .help = "results of runs, results CSV files and output of rocblas-bench as "
+                                          "a page, a spreadsheet or a summary",
+                                  .min = 1,
+                                  .max = MAX_OPERANDS,
+                                  .option = report_options,
+                                  .n_options = sizeof report_options / sizeof *report_options};
+static const CliCommand *const commands[] = {&run, &status, &explain, &log_, &diff, &tile, &sizes, &report};
 
 const CliProgram tuner_program = {
     .name = "tuner",

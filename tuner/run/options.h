@@ -8,7 +8,7 @@
 
 #include "base/cli.h"
 
-enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128, MAX_BASES = 16 };
+enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128, MAX_BASES = 16, MAX_LOGS = 64 };
 
 typedef struct {
     const char *key;   /* global parameter */
@@ -37,7 +37,13 @@ typedef struct {
     int64_t sizes_top;
     double sizes_share;
     bool json;
-    double margin; /* of the command diff */
+    const char *report_html, *report_xlsx, *report_md, *report_json, *report_trace,
+        *report_before; /* of the command report */
+    const char *log[MAX_LOGS];
+    int n_logs;
+    bool follow;
+    const char *metrics; /* of a run */
+    double margin;       /* of the command diff */
 } Options;
 
 extern const CliProgram tuner_program;

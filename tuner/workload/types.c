@@ -11,9 +11,7 @@ static double unit_rate(const PartRates *r, const ProblemType *pt)
 {
     const DataType in = (DataType)pt->DataType;
     const bool rounded = (DataType)pt->F32XdlMathOp == TYPE_X;
-    double matrix = part_matrix_rate(r, rounded ? TYPE_X : in);
-    double vector = part_vector_rate(r, in, (DataType)pt->ComputeDataType);
-    return matrix > vector ? matrix : vector;
+    return part_peak_rate(r, in, rounded ? TYPE_X : in, (DataType)pt->ComputeDataType);
 }
 
 /* Seconds of one call: the least that arithmetic and memory allow, and a launch. A CPU's core is taken as 64

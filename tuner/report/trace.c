@@ -1,0 +1,277 @@
+/* Traces of runs. See trace.h.
+ *
+ * Compilers: the store has their ends and durations; overlapping ones are dealt out to tracks. Measurements: the
+ * store has their ends; one begins when the one before it ended, or with its client process. The time of its
+ * samples stands at its end, inside of it; what is before is loading, validation and warm-up. The measurements
+ * of a race end together: the race is one slice, from the end of the size before. */
+#include "report/trace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "fmt/json.h"
+#include "measure/history.h"
+
+enum {
+    TRACK_STEPS = 1,
+    TRACK_CLIENTS = 100,
+    TRACK_MEASURE = 200,
+    TRACK_COMPILERS = 1000,
+    COMPILERS_MAX = 4096
+};
+
+typedef struct {
+    Json j;
+    Store s;
+    Arena a;
+    int64_t pid;
+    double start_s;         /* of the first session: 0 of the trace */
+    VEC(double) busy_until; /* of each compiler's track */
+    ClientTime *client;
+    size_t n_clients;
+    double last_s; /* end of the measurement before */
+    struct {       /* measurements of one size, side by side */
+        Str problem;
+        double from_s, to_s;
+        int64_t n;
+    } race;
+} Trace;
+
+/* Microseconds since the start, to the nanosecond. */
+static void micros(Trace *t, const char *key, double seconds)
+{
+    if (t->j.comma) buf_putc(t->j.out, ',');
+    buf_printf(t->j.out, "\"%s\":%.3f", key, seconds * 1e6);
+    t->j.comma = true;
+}
+
+static void name_track(Trace *t, const char *what, int64_t tid, const char *name, int64_t number)
+{
+    json_object(&t->j, NULL);
+    json_cstr(&t->j, "ph", "M");
+    json_cstr(&t->j, "name", what);
+    json_int(&t->j, "pid", t->pid);
+    json_int(&t->j, "tid", tid);
+    json_object(&t->j, "args");
+    char text[4200];
+    if (number)
+        snprintf(text, sizeof text, "%s %lld", name, (long long)number);
+    else
+        snprintf(text, sizeof text, "%s", name);
+    json_cstr(&t->j, "name", text);
+    json_object_end(&t->j);
+    json_object_end(&t->j);
+}
+
+/* Begins a complete event ("X") and its args; both are closed by slice_end. */
+static void slice(Trace *t, int64_t tid, const char *category, Str name, double from_s, double to_s)
+{
+    if (from_s < t->start_s) from_s = t->start_s;
+    if (!(to_s > from_s)) to_s = from_s;
+    json_object(&t->j, NULL);
+    json_cstr(&t->j, "ph", "X");
+    json_str(&t->j, "name", name);
+    json_cstr(&t->j, "cat", category);
+    json_int(&t->j, "pid", t->pid);
+    json_int(&t->j, "tid", tid);
+    micros(t, "ts", from_s - t->start_s);
+    micros(t, "dur", to_s - from_s);
+    json_object(&t->j, "args");
+}
+
+static void slice_end(Trace *t)
+{
+    json_object_end(&t->j);
+    json_object_end(&t->j);
+}
+
+/* ---- steps ---- */
+
+static Err sessions_put(Trace *t)
+{
+    SessionTimes *all;
+    size_t n;
+    TRY(query_sessions(&t->s, &t->a, &all, &n));
+    t->start_s = n ? all[0].started_s : 0;
+    name_track(t, "thread_name", TRACK_STEPS, "tuner", 0);
+    for (size_t i = 0; i < n; i++) {
+        StepTime *step;
+        size_t n_steps;
+        double at = all[i].started_s, end = all[i].ended_s;
+        TRY(query_steps(&t->s, &t->a, all[i].id, &step, &n_steps));
+        double steps_end = at;
+        for (size_t k = 0; k < n_steps; k++) steps_end += step[k].seconds;
+        /* steps follow each other; what is not theirs is before the first */
+        if (isnan(end) || end < steps_end) end = steps_end;
+        slice(t, TRACK_STEPS, "run", all[i].command, all[i].started_s, end);
+        json_str(&t->j, "state", all[i].state);
+        json_str(&t->j, "detail", all[i].detail);
+        slice_end(t);
+        for (size_t k = 0; k < n_steps; k++) {
+            slice(t, TRACK_STEPS, "step", step[k].name, at, at + step[k].seconds);
+            slice_end(t);
+            at += step[k].seconds;
+        }
+    }
+    return ERR_OK;
+}
+
+/* ---- compilers ---- */
+
+/* The first compiler's track that is idle at that time. */
+static Err track_idle(Trace *t, double from_s, double to_s, size_t *track)
+{
+    const double rounding_s = 0.002; /* ends are stored to the millisecond */
+    size_t i = 0;
+    while (i < t->busy_until.n && t->busy_until.v[i] > from_s + rounding_s) i++;
+    if (i == t->busy_until.n) {
+        if (i == COMPILERS_MAX)
+            i--;
+        else if (!VEC_PUSH(&t->busy_until, 0))
+            FAIL(ERR_FAILED, "out of memory for tracks");
+        else
+            name_track(t, "thread_name", TRACK_COMPILERS + (int64_t)i, "compiler", (int64_t)i + 1);
+    }
+    t->busy_until.v[i] = to_s;
+    *track = i;
+    return ERR_OK;
+}
+
+static Err compile_put(void *ctx, const CompileTime *c)
+{
+    Trace *t = ctx;
+    size_t track = 0;
+    if (!(c->seconds > 0)) return ERR_OK; /* the object came from the cache */
+    TRY(track_idle(t, c->ended_s - c->seconds, c->ended_s, &track));
+    slice(t, TRACK_COMPILERS + (int64_t)track, "compile", c->name, c->ended_s - c->seconds, c->ended_s);
+    json_cstr(&t->j, "outcome", build_outcome_name(c->outcome));
+    slice_end(t);
+    return buf_check(t->j.out);
+}
+
+/* ---- clients ---- */
+
+static Err clients_put(Trace *t)
+{
+    TRY(query_clients(&t->s, &t->a, &t->client, &t->n_clients));
+    Str device[64];
+    size_t n_devices = 0;
+    for (size_t i = 0; i < t->n_clients; i++) {
+        const ClientTime *c = &t->client[i];
+        size_t k = 0;
+        while (k < n_devices && !str_eq(device[k], c->device)) k++;
+        if (k == n_devices && k < sizeof device / sizeof *device) {
+            char name[300];
+            snprintf(name, sizeof name, "tuner-client on %.*s", STR_ARG(str_sub(c->device, 0, 200)));
+            device[n_devices++] = c->device;
+            name_track(t, "thread_name", TRACK_CLIENTS + (int64_t)k, name, 0);
+        }
+        slice(t, TRACK_CLIENTS + (int64_t)k, "client", c->group, c->started_s, c->started_s + c->seconds);
+        json_str(&t->j, "end", c->end);
+        slice_end(t);
+    }
+    return ERR_OK;
+}
+
+/* Start of the client that was at work at that time; or the time itself. */
+static double client_start(const Trace *t, double at)
+{
+    for (size_t i = 0; i < t->n_clients; i++)
+        if (t->client[i].started_s <= at && at <= t->client[i].started_s + t->client[i].seconds + 0.002)
+            return t->client[i].started_s;
+    return at;
+}
+
+/* ---- measurements ---- */
+
+static void race_flush(Trace *t)
+{
+    if (!t->race.n) return;
+    slice(t, TRACK_MEASURE, "race", t->race.problem, t->race.from_s, t->race.to_s);
+    json_int(&t->j, "kernels", t->race.n);
+    slice_end(t);
+    t->race.n = 0;
+}
+
+static double begin_of(const Trace *t, const MeasureTime *m)
+{
+    const double client = client_start(t, m->ended_s), least = m->ended_s - m->timed_s;
+    double from = t->last_s > client ? t->last_s : client;
+    if (from > least) from = least;
+    return from;
+}
+
+static Err race_note(Trace *t, const MeasureTime *m)
+{
+    if (t->race.n && !str_eq(t->race.problem, m->problem)) race_flush(t);
+    if (!t->race.n++) {
+        t->race.problem = arena_dup(&t->a, m->problem);
+        TRY_ALLOC(t->race.problem.s);
+        const double client = client_start(t, m->ended_s);
+        t->race.from_s = t->last_s > client ? t->last_s : client;
+    }
+    t->race.to_s = t->last_s = m->ended_s;
+    return ERR_OK;
+}
+
+static Err measure_put(void *ctx, const MeasureTime *m)
+{
+    Trace *t = ctx;
+    if (m->race) return race_note(t, m);
+    race_flush(t);
+    const double from = begin_of(t, m), timed = m->ended_s - m->timed_s;
+    slice(t, TRACK_MEASURE, "measure", m->problem, from, m->ended_s);
+    json_str(&t->j, "kernel", m->kernel);
+    json_str(&t->j, "status", m->status);
+    slice_end(t);
+    slice(t, TRACK_MEASURE, "validate",
+          m->checked > 0 ? STR("load, validate, warm up") : STR("load, warm up"), from, timed);
+    json_int(&t->j, "checked", m->checked);
+    slice_end(t);
+    slice(t, TRACK_MEASURE, "time", STR("samples"), timed, m->ended_s);
+    json_int(&t->j, "samples", m->n_samples);
+    slice_end(t);
+    t->last_s = m->ended_s;
+    return buf_check(t->j.out);
+}
+
+/* ---- runs ---- */
+
+static Err run_put(Trace *t, const char *outdir)
+{
+    name_track(t, "process_name", 0, outdir, 0);
+    TRY(sessions_put(t));
+    TRY(query_compile_times(&t->s, compile_put, t));
+    TRY(clients_put(t));
+    name_track(t, "thread_name", TRACK_MEASURE, "measurements", 0);
+    TRY(query_measure_times(&t->s, measure_put, t));
+    race_flush(t);
+    return buf_check(t->j.out);
+}
+
+Err report_trace(const char *const *outdir, size_t n, Buf *out)
+{
+    Json j = json_to(out);
+    Err e = ERR_OK;
+    json_object(&j, NULL);
+    json_cstr(&j, "displayTimeUnit", "ms");
+    json_array(&j, "traceEvents");
+    for (size_t i = 0; !e && i < n; i++) {
+        Trace t = {.j = j, .pid = (int64_t)i + 1};
+        e = store_open(&t.s, outdir[i], STORE_READ);
+        if (e) break;
+        arena_init(&t.a, 0);
+        e = run_put(&t, outdir[i]);
+        VEC_FINI(&t.busy_until);
+        arena_fini(&t.a);
+        store_close(&t.s);
+        j = t.j;
+    }
+    json_array_end(&j);
+    json_object_end(&j);
+    buf_putc(out, '\n');
+    return e ? e : buf_check(out);
+}
