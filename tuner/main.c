@@ -18,9 +18,21 @@
 #include "run/run.h"
 
 static Err run_command(const Options *o) { return run_pipeline(o); }
-static Err status_command(const Options *o) { return report_status(o->operand[0], stdout); }
-static Err explain_command(const Options *o) { return report_explain(o->operand[0], o->operand[1], stdout); }
-static Err log_command(const Options *o) { return report_log(o->operand[0], o->operand[1], stdout); }
+static Err status_command(const Options *o)
+{
+    return o->json ? report_query_json(REPORT_STATUS, o->operand[0], NULL, stdout)
+                   : report_status(o->operand[0], stdout);
+}
+static Err explain_command(const Options *o)
+{
+    return o->json ? report_query_json(REPORT_EXPLAIN, o->operand[0], o->operand[1], stdout)
+                   : report_explain(o->operand[0], o->operand[1], stdout);
+}
+static Err log_command(const Options *o)
+{
+    return o->json ? report_query_json(REPORT_LOG, o->operand[0], o->operand[1], stdout)
+                   : report_log(o->operand[0], o->operand[1], stdout);
+}
 static Err diff_command(const Options *o)
 {
     return report_diff((const char *const[]){o->operand[0], o->operand[1]}, o->margin, stdout);
@@ -48,6 +60,8 @@ static Err print_only(const Options *o, const CliLine *line, bool *done)
         return o->dump ? dump_programs(o, stdout) : list_solutions(o, stdout);
     }
     *done = false;
+    if (o->json && line->command == tuner_program.command[0])
+        FAIL(ERR_INPUT, "--json: expected --list-solutions beside it, or a command that prints JSON");
     return line->command == tuner_program.command[0] && o->n_operands < 2
                ? cli_usage(&tuner_program, line->command)
                : ERR_OK;

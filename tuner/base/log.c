@@ -13,7 +13,9 @@
 static struct {
     const char *program;
     int level;
-} logger = {"tuner", LOG_NORMAL};
+    ProgressFn *observer; /* of progress; NULL: none */
+    void *observer_ctx;
+} logger = {"tuner", LOG_NORMAL, NULL, NULL};
 
 void log_init(const char *program, int level)
 {
@@ -142,16 +144,35 @@ static void progress_draw(Progress *p, bool last, const char *note)
     buf_fini(&line);
 }
 
-bool progress_due(const Progress *p)
+void progress_observe(ProgressFn *fn, void *ctx)
+{
+    logger.observer = fn;
+    logger.observer_ctx = ctx;
+}
+
+static bool draws(const Progress *p)
 {
     if (logger.level < LOG_NORMAL) return false;
     return clock_ns() - p->drawn_ns >= (p->terminal ? (uint64_t)REDRAW_NS : (uint64_t)LINE_NS);
 }
 
+bool progress_due(const Progress *p)
+{
+    return draws(p) || (logger.observer && clock_ns() - p->told_ns >= (uint64_t)REDRAW_NS);
+}
+
+static void observer_tell(Progress *p)
+{
+    if (!logger.observer) return;
+    p->told_ns = clock_ns();
+    logger.observer(logger.observer_ctx, p);
+}
+
 void progress_step(Progress *p, uint64_t done, const char *note_fmt, ...)
 {
     p->done = done;
-    if (!progress_due(p)) return;
+    observer_tell(p);
+    if (!draws(p)) return;
     p->drawn_ns = clock_ns();
     char note[256];
     va_list ap;
@@ -163,6 +184,7 @@ void progress_step(Progress *p, uint64_t done, const char *note_fmt, ...)
 
 void progress_done(Progress *p, const char *note_fmt, ...)
 {
+    observer_tell(p);
     if (logger.level < LOG_NORMAL) return;
     char note[256];
     va_list ap;

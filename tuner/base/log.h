@@ -39,13 +39,18 @@ int terminal_width(int fd);
 typedef struct {
     const char *step;
     uint64_t total, done, start_ns, drawn_ns, done_at_start;
+    uint64_t told_ns; /* when the observer was called last */
     bool terminal;
     double eta_lo, eta_hi; /* seconds left of the step; hi < 0: computed from the rate so far */
     double run_lo, run_hi; /* seconds left of the whole run; hi < 0: not known */
 } Progress;
 
+/* fn is called with every progress, whether it is drawn or not; NULL: no longer. The pointer is valid in fn
+ * alone. */
+typedef void ProgressFn(void *ctx, const Progress *p);
+void progress_observe(ProgressFn *fn, void *ctx);
 void progress_init(Progress *p, const char *step, uint64_t total, uint64_t already_done);
-/* Whether progress_step would draw now. */
+/* Whether progress_step would draw now, or has news for the observer. */
 bool progress_due(const Progress *p);
 void progress_step(Progress *p, uint64_t done, const char *note_fmt, ...) PRINTF_LIKE(3, 4);
 void progress_done(Progress *p, const char *note_fmt, ...) PRINTF_LIKE(2, 3);

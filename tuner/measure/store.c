@@ -467,8 +467,9 @@ Err store_peer_find(Store *s, Arena *a, int64_t problem, int64_t setting, int64_
 {
     PeerFound p = {.a = a};
     TRY(db_each(s->db, peer_row, &p,
-                "SELECT k.id, k.name FROM measurement m JOIN kernel k ON k.id=m.kernel WHERE m.problem=? AND"
-                " m.setting=? AND substr(k.hash, 1, 5)='" PEER "' ORDER BY m.id DESC LIMIT 1",
+                /* by the index of kernel.hash, because no index of measurement begins with the problem */
+                "SELECT k.id, k.name FROM kernel k CROSS JOIN measurement m ON m.kernel=k.id AND m.problem=?"
+                " AND m.setting=? WHERE k.hash>='" PEER "' AND k.hash<'peer!' ORDER BY +m.id DESC LIMIT 1",
                 "ii", problem, setting));
     *found = p.name.s != NULL;
     *kernel = p.kernel;

@@ -113,11 +113,10 @@ static char class_of(Str type, int index)
     return in[0] && in[1] && in[2] ? 'b' : in[0] && in[1] ? 'm' : in[0] ? 'n' : 'k';
 }
 
-void report_size_init(const ReportGroup *g, ReportSize *z, Str numbers, double flops)
+void report_size_init(ReportGroup *g, ReportSize *z, Str numbers, double flops)
 {
     Str rest = str_sub(numbers, 0, str_find(numbers, ' ', 0)), one;
     const Str tensors = g->type;
-    DataType in = TYPE_S, out = TYPE_S, sum = TYPE_S;
     int n_indices = 0;
     for (size_t i = 0, tensor = 0; i < tensors.n && tensor < 3; i++) {
         if (tensors.s[i] == '_') tensor++;
@@ -132,10 +131,15 @@ void report_size_init(const ReportGroup *g, ReportSize *z, Str numbers, double f
         int64_t *to = class == 'm' ? &z->m : class == 'n' ? &z->n : class == 'k' ? &z->k : &z->batch;
         *to = v && *to > INT64_MAX / v ? INT64_MAX : *to * v;
     }
-    types_find(g->type, &in, &out, &sum);
+    if (!g->bytes_ab) {
+        DataType in = TYPE_S, out = TYPE_S, sum = TYPE_S;
+        types_find(g->type, &in, &out, &sum);
+        g->bytes_ab = type_bytes(in);
+        g->bytes_d = type_bytes(out);
+    }
     const double m = (double)z->m, n = (double)z->n, k = (double)z->k, b = (double)z->batch;
     z->flops = isnan(flops) ? 2 * m * n * k * b : flops;
-    z->bytes = b * ((m * k + k * n) * type_bytes(in) + m * n * type_bytes(out));
+    z->bytes = b * ((m * k + k * n) * g->bytes_ab + m * n * g->bytes_d);
     z->versus.verdict = STATS_UNKNOWN;
 }
 
@@ -183,13 +187,20 @@ static const int32_t *speeds_of(const void *ctx, size_t size)
     return g->size[size].speed;
 }
 
+static size_t winner_of(const void *ctx, size_t size)
+{
+    const ReportGroup *g = ctx;
+    return g->size[size].n_places ? g->size[size].place[0].kernel : SIZE_MAX;
+}
+
 static Err group_finish(ReportData *d, ReportGroup *g)
 {
     Str *name = ARENA_ARRAY(&d->arena, g->n_kernels, Str);
     TRY_ALLOC(name);
     for (size_t i = 0; i < g->n_kernels; i++) name[i] = g->kernel[i].name;
     TRY(params_of_names(&d->arena, g->type, name, g->n_kernels, &g->param, &g->n_params));
-    return params_effects(&d->arena, g->param, g->n_params, g->n_kernels, g->n_sizes, speeds_of, g);
+    return params_effects(&d->arena, g->param, g->n_params, g->n_kernels, g->n_sizes, speeds_of, winner_of,
+                          g);
 }
 
 static Err all_read(ReportData *d, const char *const *path, size_t n, const char *part)

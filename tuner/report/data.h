@@ -73,6 +73,7 @@ typedef struct {
     Str name, type; /* "Cijk_Ailk_Bljk_SB_00", "Cijk_Ailk_Bljk_SB" */
     Str arch;
     bool per_cu;
+    int32_t bytes_ab, bytes_d;                     /* of an element of A and B, of D; 0: not looked up yet */
     int64_t n_permutations, n_valid, n_duplicates; /* 0, 0, 0: unknown */
     ReportKernel *kernel;
     size_t n_kernels;
@@ -147,7 +148,7 @@ bool report_data_live(const ReportData *d);
 ReportRun *report_run_add(ReportData *d, SourceKind kind, Str path);
 ReportGroup *report_group_add(ReportData *d);
 /* M, N, batch and K of the numbers, operations and bytes. flops: NAN: computed. */
-void report_size_init(const ReportGroup *g, ReportSize *z, Str numbers, double flops);
+void report_size_init(ReportGroup *g, ReportSize *z, Str numbers, double flops);
 /* True while speeds of n more pairs fit. */
 bool report_speeds_fit(ReportData *d, size_t n);
 /* The ceilings by the table of parts. device: text with a part's name; g->type and g->arch are set. */

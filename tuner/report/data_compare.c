@@ -12,8 +12,8 @@
 /* Speeds that differ by less are equal where no interval is known. */
 #define MARGIN 0.01
 
-/* How two sizes are found to be the same: by problem type and all numbers; where the data types or the leading
- * dimensions of one side are not known, without them. */
+/* How two sizes are found to be the same: by problem type and all numbers; where the data types or the
+ * leading dimensions of one side are not known, without them. */
 typedef enum { MATCH_ALL, MATCH_SHAPE, MATCH_WAYS } Match;
 
 /* "Cijk_Ailk_Bljk" of "Cijk_Ailk_Bljk_SB". */

@@ -1,5 +1,5 @@
-/* The data of a report from CSV files: results of tuner and Tensile, tables with a row for each size (peer.csv
- * and the like), output of rocblas-bench and tuner-bench. See data.h. */
+/* The data of a report from CSV files: results of tuner and Tensile, tables with a row for each size
+ * (peer.csv and the like), output of rocblas-bench and tuner-bench. See data.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

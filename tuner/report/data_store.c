@@ -83,8 +83,7 @@ static Err peer_take(Loading *l, const PlanView *p, size_t size, const Ranking *
     return results_compare(&l->scratch, &peer, &rank->result[rank->best], &z->peer.ratio);
 }
 
-static Err size_take(Loading *l, const PlanView *p, size_t size, const ReportGroup *g, bool speeds,
-                     ReportSize *z)
+static Err size_take(Loading *l, const PlanView *p, size_t size, ReportGroup *g, bool speeds, ReportSize *z)
 {
     Ranking rank;
     const Str key = p->size[size].key;

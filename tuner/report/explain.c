@@ -7,45 +7,10 @@
 #include "report/report.h"
 #include "report/terms.h"
 #include "report/text.h"
+#include "report/wanted.h"
 #include "report/winners.h"
 
-enum { MAX_DIMS = 16, MAX_LOSERS = 25 };
-
-typedef struct {
-    int64_t v[MAX_DIMS];
-    size_t n;
-} Wanted;
-
-static Err wanted_parse(const char *text, Wanted *w)
-{
-    Str rest = str_trim(str_from(text)), part;
-    *w = (Wanted){.n = 0};
-    if (str_starts(rest, "[") && str_ends(rest, "]")) rest = str_sub(rest, 1, rest.n - 1);
-    while (str_split(&rest, ',', &part))
-        if (w->n == MAX_DIMS || !str_to_i64(str_trim(part), &w->v[w->n++]))
-            FAIL(ERR_INPUT, "'%s' is not a size, expected M,N,batch,K or [M,N,batch,K,LDD,LDC,LDA,LDB]",
-                 text);
-    return 0;
-}
-
-/* A config may list a size twice; both rows are the same problem. */
-static bool seen_before(const PlanView *p, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (p->size[i].problem == p->size[size].problem) return true;
-    return false;
-}
-
-static bool size_matches(Str key, const Wanted *w)
-{
-    size_t i = 0;
-    Str rest = size_numbers(key), part;
-    for (; i < w->n && str_split(&rest, ',', &part); i++) {
-        int64_t v;
-        if (!str_to_i64(part, &v) || v != w->v[i]) return false;
-    }
-    return i == w->n;
-}
+enum { MAX_LOSERS = 25 };
 
 typedef struct {
     size_t candidate;
@@ -193,7 +158,7 @@ static Err explain(Store *s, Arena *a, const char *outdir, const char *text, FIL
     if (!text) return report_winners(s, plans, n, &table, f);
     for (size_t i = 0; i < n; i++)
         for (size_t z = 0; z < plans[i].n_sizes; z++)
-            if (size_matches(plans[i].size[z].key, &w) && !seen_before(&plans[i], z)) {
+            if (wanted_is(plans[i].size[z].key, &w) && !size_seen_before(&plans[i], z)) {
                 if (found++) fprintf(f, "\n");
                 TRY(size_print(s, a, &plans[i], z, f));
             }

@@ -6,7 +6,8 @@
 #include "base/hash.h"
 #include "report/page_text.h"
 
-/* A source of a content security policy: 'sha256-...' of a text (https://www.w3.org/TR/CSP3/#grammardef-hash-source). */
+/* A source of a content security policy: 'sha256-...' of a text
+ * (https://www.w3.org/TR/CSP3/#grammardef-hash-source). */
 static void hash_source(const char *text, Buf *out)
 {
     char hash[45];

@@ -3,39 +3,13 @@
 #include <time.h>
 
 #include "base/version.h"
-#include "fmt/json.h"
 #include "measure/model_quality.h"
+#include "report/json_parts.h"
 #include "report/page.h"
 
 static const char *const kinds[] = {"run", "results", "table", "bench"};
 
 /* ---- runs ---- */
-
-static void searches(Json *j, const ReportRun *r)
-{
-    json_array(j, "searches");
-    for (size_t i = 0; i < r->n_searches; i++) {
-        const SearchView *v = &r->search[i];
-        json_object(j, NULL);
-        json_str(j, "group", v->search.group);
-        json_str(j, "method", v->search.method);
-        json_int(j, "permutations", v->search.n_permutations);
-        json_int(j, "candidates", v->search.n_candidates);
-        json_bool(j, "sampled", v->search.sampled);
-        json_bool(j, "ended", v->ended);
-        json_int(j, "rounds", v->ended ? v->end.n_rounds : v->n_rounds);
-        if (v->ended) {
-            json_int(j, "kernels", v->end.n_candidates);
-            json_int(j, "pairs", v->end.n_pairs);
-            json_int(j, "finalists", v->end.n_finalists);
-            json_real(j, "seconds", v->end.seconds);
-            json_str(j, "reason", v->end.reason);
-            json_real(j, "expected_gain", v->end.hope);
-        }
-        json_object_end(j);
-    }
-    json_array_end(j);
-}
 
 static void faults(Json *j, const ReportRun *r)
 {
@@ -81,18 +55,7 @@ static void run(Json *j, const ReportRun *r)
     json_str(j, "device", r->device);
     json_str(j, "driver", r->driver);
     json_str(j, "arch", r->arch);
-    if (r->has_busy) {
-        char text[256] = "";
-        json_object(j, "busy");
-        json_real(j, "load", r->busy.load);
-        json_int(j, "cores", r->busy.n_cores);
-        json_int(j, "wide_intervals", r->busy.n_wide);
-        json_int(j, "sizes", r->busy.n_sizes);
-        json_cstr(j, "warning", busy_text(&r->busy, text, sizeof text) ? text : "");
-        json_object_end(j);
-    } else {
-        json_null(j, "busy");
-    }
+    json_busy(j, &r->busy, r->has_busy);
     json_array(j, "steps");
     for (size_t i = 0; i < r->n_steps; i++) {
         json_object(j, NULL);
@@ -101,7 +64,7 @@ static void run(Json *j, const ReportRun *r)
         json_object_end(j);
     }
     json_array_end(j);
-    searches(j, r);
+    json_searches(j, r->search, r->n_searches);
     faults(j, r);
     regrets(j, r);
     json_object_end(j);
@@ -129,28 +92,6 @@ static void params(Json *j, const ReportGroup *g)
             json_object_end(j);
         }
         json_array_end(j);
-        json_object_end(j);
-    }
-    json_array_end(j);
-}
-
-static void counts(Json *j, const ReportGroup *g)
-{
-    json_array(j, "rejections");
-    for (size_t i = 0; i < g->n_rejections; i++) {
-        json_object(j, NULL);
-        json_str(j, "rule", g->rejection[i].rule);
-        json_str(j, "text", g->rejection[i].text);
-        json_int(j, "count", g->rejection[i].n);
-        json_object_end(j);
-    }
-    json_array_end(j);
-    json_array(j, "statuses");
-    for (size_t i = 0; i < g->n_statuses; i++) {
-        json_object(j, NULL);
-        json_str(j, "status", g->status[i].status);
-        json_int(j, "count", g->status[i].n);
-        json_bool(j, "good", g->status[i].good);
         json_object_end(j);
     }
     json_array_end(j);
@@ -198,92 +139,79 @@ typedef enum {
     COLUMN_SHARE,
     COLUMNS
 } Column;
-static const char *const column_names[COLUMNS] = {
-    "size",    "m",       "n",     "batch",  "k",       "flops",      "bytes",   "kernel",
-    "gflops",  "us",      "us_lo", "us_hi",  "samples", "efficiency", "verdict", "lead",
-    "lead_lo", "lead_hi", "good",  "failed", "missing", "held_out",   "calls",   "share"};
+static const struct {
+    const char *name;
+    bool is_int;
+} columns[COLUMNS] = {{"size", false},    {"m", true},           {"n", true},        {"batch", true},
+                      {"k", true},        {"flops", false},      {"bytes", false},   {"kernel", true},
+                      {"gflops", false},  {"us", false},         {"us_lo", false},   {"us_hi", false},
+                      {"samples", true},  {"efficiency", false}, {"verdict", false}, {"lead", false},
+                      {"lead_lo", false}, {"lead_hi", false},    {"good", true},     {"failed", true},
+                      {"missing", true},  {"held_out", false},   {"calls", true},    {"share", false}};
 
-/* What the comparison with the second place says. lead: its time over the winner's. */
-static void lead(Json *j, const ReportSize *z, Column c)
+/* What the comparison with the second place says: its time over the winner's, and the interval. */
+static double lead(const ReportSize *z, Column c)
 {
     const Comparison *v = &z->versus;
-    const bool known = z->n_places > 1;
-    if (c == COLUMN_VERDICT)
-        json_cstr(j, NULL, z->dropped ? "dropped" : stats_verdict_name(v->verdict));
-    else if (!known || z->dropped || v->verdict == STATS_UNKNOWN)
-        json_real(j, NULL, c == COLUMN_LEAD && known ? z->place[1].ns / z->place[0].ns : (double)NAN);
-    else
-        json_real(j, NULL, 1 / (c == COLUMN_LEAD ? v->ratio : c == COLUMN_LEAD_LO ? v->hi : v->lo));
+    const double plain = z->n_places > 1 ? z->place[1].ns / z->place[0].ns : (double)NAN;
+    if (z->n_places < 2 || z->dropped || v->verdict == STATS_UNKNOWN)
+        return c == COLUMN_LEAD ? plain : (double)NAN;
+    return 1 / (c == COLUMN_LEAD ? v->ratio : c == COLUMN_LEAD_LO ? v->hi : v->lo);
+}
+
+static double real_cell(const ReportData *d, const ReportGroup *g, const ReportSize *z, Column c)
+{
+    const ReportPlace none = {.ns = NAN, .lo_ns = NAN, .hi_ns = NAN}, *first = z->n_places ? z->place : &none;
+    switch (c) {
+    case COLUMN_FLOPS:
+        return z->flops;
+    case COLUMN_BYTES:
+        return z->bytes;
+    case COLUMN_GFLOPS:
+        return z->gflops;
+    case COLUMN_US:
+        return first->ns * 1e-3;
+    case COLUMN_US_LO:
+        return first->lo_ns * 1e-3;
+    case COLUMN_US_HI:
+        return first->hi_ns * 1e-3;
+    case COLUMN_EFFICIENCY:
+        return report_efficiency(g, z);
+    case COLUMN_SHARE:
+        return report_share(d, z);
+    default:
+        return lead(z, c);
+    }
+}
+
+static int64_t int_cell(const ReportSize *z, Column c)
+{
+    const int64_t kernel = z->n_places ? (int64_t)z->place[0].kernel : -1;
+    const int64_t samples = z->n_places ? (int64_t)z->place[0].n : 0;
+    return c == COLUMN_M         ? z->m
+           : c == COLUMN_N       ? z->n
+           : c == COLUMN_BATCH   ? z->batch
+           : c == COLUMN_K       ? z->k
+           : c == COLUMN_KERNEL  ? kernel
+           : c == COLUMN_SAMPLES ? samples
+           : c == COLUMN_GOOD    ? (int64_t)z->n_good
+           : c == COLUMN_FAILED  ? (int64_t)z->n_failed
+           : c == COLUMN_MISSING ? (int64_t)z->n_missing
+                                 : z->calls;
 }
 
 static void cell(Json *j, const ReportData *d, const ReportGroup *g, const ReportSize *z, Column c)
 {
-    const ReportPlace none = {.ns = NAN, .lo_ns = NAN, .hi_ns = NAN}, *first = z->n_places ? z->place : &none;
-    switch (c) {
-    case COLUMN_SIZE:
+    if (c == COLUMN_SIZE)
         json_str(j, NULL, z->numbers);
-        return;
-    case COLUMN_M:
-        json_int(j, NULL, z->m);
-        return;
-    case COLUMN_N:
-        json_int(j, NULL, z->n);
-        return;
-    case COLUMN_BATCH:
-        json_int(j, NULL, z->batch);
-        return;
-    case COLUMN_K:
-        json_int(j, NULL, z->k);
-        return;
-    case COLUMN_FLOPS:
-        json_real(j, NULL, z->flops);
-        return;
-    case COLUMN_BYTES:
-        json_real(j, NULL, z->bytes);
-        return;
-    case COLUMN_KERNEL:
-        json_int(j, NULL, z->n_places ? (int64_t)first->kernel : -1);
-        return;
-    case COLUMN_GFLOPS:
-        json_real(j, NULL, z->gflops);
-        return;
-    case COLUMN_US:
-        json_real(j, NULL, first->ns * 1e-3);
-        return;
-    case COLUMN_US_LO:
-        json_real(j, NULL, first->lo_ns * 1e-3);
-        return;
-    case COLUMN_US_HI:
-        json_real(j, NULL, first->hi_ns * 1e-3);
-        return;
-    case COLUMN_SAMPLES:
-        json_int(j, NULL, (int64_t)first->n);
-        return;
-    case COLUMN_EFFICIENCY:
-        json_real(j, NULL, report_efficiency(g, z));
-        return;
-    case COLUMN_GOOD:
-        json_int(j, NULL, (int64_t)z->n_good);
-        return;
-    case COLUMN_FAILED:
-        json_int(j, NULL, (int64_t)z->n_failed);
-        return;
-    case COLUMN_MISSING:
-        json_int(j, NULL, (int64_t)z->n_missing);
-        return;
-    case COLUMN_HELD_OUT:
+    else if (c == COLUMN_VERDICT)
+        json_cstr(j, NULL, z->dropped ? "dropped" : stats_verdict_name(z->versus.verdict));
+    else if (c == COLUMN_HELD_OUT)
         json_bool(j, NULL, z->held_out);
-        return;
-    case COLUMN_CALLS:
-        json_int(j, NULL, z->calls);
-        return;
-    case COLUMN_SHARE:
-        json_real(j, NULL, report_share(d, z));
-        return;
-    default:
-        lead(j, z, c);
-        return;
-    }
+    else if (columns[c].is_int)
+        json_int(j, NULL, int_cell(z, c));
+    else
+        json_real(j, NULL, real_cell(d, g, z, c));
 }
 
 /* Times from elsewhere: null where no size has one. */
@@ -375,10 +303,11 @@ static void group(Json *j, const ReportData *d, const ReportGroup *g)
     json_real(j, "cache_bytes", g->cache_bytes);
     kernels(j, g);
     params(j, g);
-    counts(j, g);
+    json_rejections(j, g->rejection, g->n_rejections);
+    json_statuses(j, g->status, g->n_statuses);
     json_object(j, "sizes");
     for (int c = 0; c < COLUMNS; c++) {
-        json_array(j, column_names[c]);
+        json_array(j, columns[c].name);
         for (size_t z = 0; z < g->n_sizes; z++) cell(j, d, g, &g->size[z], (Column)c);
         json_array_end(j);
     }
@@ -416,8 +345,7 @@ void report_json(const ReportData *d, const PageOptions *o, Buf *out)
     struct tm tm;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
     json_object(&j, NULL);
-    json_cstr(&j, "format", "tuner-report");
-    json_int(&j, "version", 1);
+    json_format(&j, "tuner-report", 1);
     json_cstr(&j, "tuner", TUNER_VERSION);
     json_cstr(&j, "made", date);
     json_bool(&j, "live", o->live);

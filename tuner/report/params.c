@@ -29,7 +29,7 @@ static bool is_number(Str s)
 {
     size_t i = s.n && s.s[0] == 'n';
     for (size_t k = i; k < s.n; k++)
-        if (!isdigit((unsigned char)s.s[k]) && s.s[k] != 'x') return false;
+        if (!isdigit((unsigned char)s.s[k]) && s.s[k] != 'x' && s.s[k] != '_') return false;
     return s.n > i;
 }
 
@@ -177,7 +177,7 @@ Err params_of_names(Arena *a, Str type, const Str *name, size_t n, ReportParam *
 /* The best speed of each value on one size, and how many values were measured. */
 static void size_judge(ReportParam *p, size_t n_kernels, const int32_t *speed, int32_t *best, double *logs)
 {
-    size_t n_measured = 0, wins = SIZE_MAX;
+    size_t n_measured = 0;
     int32_t most = 0;
     memset(best, 0, p->n_values * sizeof *best);
     for (size_t k = 0; k < n_kernels; k++) {
@@ -185,10 +185,9 @@ static void size_judge(ReportParam *p, size_t n_kernels, const int32_t *speed, i
         if (speed[k] <= 0) continue;
         n_measured += *b == 0;
         if (speed[k] > *b) *b = speed[k];
-        if (speed[k] > most) most = speed[k], wins = (size_t)p->of[k];
+        if (speed[k] > most) most = speed[k];
     }
     if (n_measured < 2) return;
-    p->value[wins].n_wins++;
     for (size_t v = 0; v < p->n_values; v++) {
         ReportValue *x = &p->value[v];
         if (!best[v]) continue;
@@ -199,7 +198,7 @@ static void size_judge(ReportParam *p, size_t n_kernels, const int32_t *speed, i
 }
 
 Err params_effects(Arena *a, ReportParam *p, size_t n_params, size_t n_kernels, size_t n_sizes,
-                   SpeedsOfSize *speed, const void *ctx)
+                   SpeedsOfSize *speed, WinnerOfSize *winner, const void *ctx)
 {
     for (size_t i = 0; i < n_params; i++) {
         int32_t *best = ARENA_ARRAY(a, p[i].n_values, int32_t);
@@ -208,6 +207,8 @@ Err params_effects(Arena *a, ReportParam *p, size_t n_params, size_t n_kernels, 
         TRY_ALLOC(logs);
         for (size_t z = 0; z < n_sizes; z++) {
             const int32_t *of_size = speed(ctx, z);
+            const size_t best_of_size = winner(ctx, z);
+            if (best_of_size < n_kernels) p[i].value[p[i].of[best_of_size]].n_wins++;
             if (of_size) size_judge(&p[i], n_kernels, of_size, best, logs);
         }
         for (size_t v = 0; v < p[i].n_values; v++) {

@@ -8,7 +8,9 @@
  * another were measured: the fastest kernel with the value against the fastest of all. */
 typedef struct {
     Str text; /* "16"; "-" where the name has no such part */
-    size_t n_kernels, n_sizes, n_wins;
+    size_t n_kernels;
+    size_t n_wins;      /* sizes whose winner has it */
+    size_t n_sizes;     /* sizes on which it is judged */
     double mean_speed;  /* geometric mean of the speed over the winner's, 0 to 1; NAN: not judged */
     double worst_speed; /* the least of it */
 } ReportValue;
@@ -24,10 +26,11 @@ typedef struct {
  * before. Parameters that all names have with one value are left out. */
 Err params_of_names(Arena *a, Str type, const Str *name, size_t n, ReportParam **out, size_t *n_out);
 
-/* speed(ctx, size): parts of 10000 of the winner's speed, of each of the n_kernels; NULL: unknown. Fills in
- * the worth of all values. */
+/* Fills in the worth of all values. SpeedsOfSize: parts of 10000 of the winner's speed, of each of the
+ * n_kernels; NULL: unknown. WinnerOfSize: the winner's number; SIZE_MAX: there is none. */
 typedef const int32_t *SpeedsOfSize(const void *ctx, size_t size);
+typedef size_t WinnerOfSize(const void *ctx, size_t size);
 Err params_effects(Arena *a, ReportParam *p, size_t n_params, size_t n_kernels, size_t n_sizes,
-                   SpeedsOfSize *speed, const void *ctx);
+                   SpeedsOfSize *speed, WinnerOfSize *winner, const void *ctx);
 
 #endif

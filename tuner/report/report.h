@@ -15,6 +15,10 @@ Err report_explain(const char *outdir, const char *size, FILE *f);
 /* Prints compiler output and faults of the kernels whose name or hash contains the text. */
 Err report_log(const char *outdir, const char *kernel, FILE *f);
 
+/* The same three as one JSON document each. operand: the size, which may be NULL, or the kernel. */
+typedef enum { REPORT_STATUS, REPORT_EXPLAIN, REPORT_LOG } ReportQuery;
+Err report_query_json(ReportQuery what, const char *outdir, const char *operand, FILE *f);
+
 /* Prints the sizes on which the winners of the second run are faster or slower than the first's, by comparing
  * their samples: the 95 % interval of the ratio lies beyond 1 - margin .. 1 + margin. ERR_FAILED, after
  * printing: a size is slower, or has no winner any more. ERR_INPUT: no size is in both. */

@@ -1,9 +1,9 @@
 /* Traces of runs. See trace.h.
  *
- * Compilers: the store has their ends and durations; overlapping ones are dealt out to tracks. Measurements: the
- * store has their ends; one begins when the one before it ended, or with its client process. The time of its
- * samples stands at its end, inside of it; what is before is loading, validation and warm-up. The measurements
- * of a race end together: the race is one slice, from the end of the size before. */
+ * Compilers: the store has their ends and durations; overlapping ones are dealt out to tracks. Measurements:
+ * the store has their ends; one begins when the one before it ended, or with its client process. The time of
+ * its samples stands at its end, inside of it; what is before is loading, validation and warm-up. The
+ * measurements of a race end together: the race is one slice, from the end of the size before. */
 #include "report/trace.h"
 
 #include <math.h>

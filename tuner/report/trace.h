@@ -1,5 +1,5 @@
-/* When compilers, clients and measurements of runs worked, as a trace that ui.perfetto.dev and chrome://tracing
- * open (Trace Event Format, JSON object form). */
+/* When compilers, clients and measurements of runs worked, as a trace that ui.perfetto.dev and
+ * chrome://tracing open (Trace Event Format, JSON object form). */
 #ifndef REPORT_TRACE_H
 #define REPORT_TRACE_H
 

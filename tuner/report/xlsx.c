@@ -19,7 +19,6 @@ Err report_xlsx(const ReportData *d, const char *path)
 #include <unistd.h>
 #include <xlsxwriter.h>
 
-
 #include "base/arena.h"
 
 /* libxlsxwriter refuses longer texts, and sheets of more rows. */
@@ -87,7 +86,45 @@ static void sheet_begin(Sheet *s, const char *name, const char *const *column, s
     head(s, column, n);
 }
 
-/* The columns of the analysis that the document describes: sizes, speeds now and before, efficiency, ratio, calls, time. */
+static void size_row(Sheet *s, const ReportGroup *g, const ReportSize *x)
+{
+    const ReportPlace none = {0, NAN, NAN, NAN, 0}, *p = x->n_places ? x->place : &none;
+    const ReportOther *b = x->before.found ? &x->before : NULL, *peer = x->peer.found ? &x->peer : NULL;
+    const double calls = x->calls ? (double)x->calls : (double)NAN, us = p->ns * 1e-3;
+    const double us_before = b ? b->ns * 1e-3 : (double)NAN;
+    const struct {
+        double value;
+        lxw_format *format;
+    } behind_numbers[] = {{x->gflops, s->number},
+                          {us, NULL},
+                          {p->lo_ns * 1e-3, NULL},
+                          {p->hi_ns * 1e-3, NULL},
+                          {p->n ? (double)p->n : (double)NAN, s->number},
+                          {report_efficiency(g, x), s->percent},
+                          {b ? b->gflops : (double)NAN, s->number},
+                          {us_before, NULL},
+                          {b ? b->ratio.ratio : (double)NAN, s->ratio},
+                          {b ? b->ratio.lo : (double)NAN, s->ratio},
+                          {b ? b->ratio.hi : (double)NAN, s->ratio},
+                          {peer ? peer->gflops : (double)NAN, s->number},
+                          {peer ? peer->ratio.ratio : (double)NAN, s->ratio},
+                          {calls, s->number},
+                          {calls * us, s->number},
+                          {report_share(s->d, x), s->percent},
+                          {calls * (us_before - us), s->number}};
+    text(s, s->d->run[g->run].path, NULL);
+    text(s, g->type, NULL);
+    const int64_t side[] = {x->m, x->n, x->batch, x->k};
+    for (size_t i = 0; i < sizeof side / sizeof *side; i++) number(s, (double)side[i], s->number);
+    text(s, x->numbers, NULL);
+    for (size_t i = 0; i < sizeof behind_numbers / sizeof *behind_numbers; i++)
+        number(s, behind_numbers[i].value, behind_numbers[i].format);
+    text(s, x->n_places && p->kernel < g->n_kernels ? g->kernel[p->kernel].name : STR(""), NULL);
+    text(s, x->before.kernel.s ? x->before.kernel : STR(""), NULL);
+    next_row(s);
+}
+
+/* The columns of the document's analysis: sizes, speeds now and before, efficiency, ratio, calls, time. */
 static void sizes(Sheet *s)
 {
     static const char *const column[] = {"run",
@@ -119,42 +156,8 @@ static void sizes(Sheet *s)
     const ReportData *d = s->d;
     sheet_begin(s, "sizes", column, sizeof column / sizeof *column);
     for (size_t i = 0; i < d->n_groups; i++)
-        for (size_t z = 0; z < d->group[i].n_sizes && s->row < ROWS_MAX && !s->failed; z++) {
-            const ReportGroup *g = &d->group[i];
-            const ReportSize *x = &g->size[z];
-            const ReportPlace none = {0, NAN, NAN, NAN, 0}, *p = x->n_places ? x->place : &none;
-            const ReportOther *b = x->before.found ? &x->before : NULL,
-                              *peer = x->peer.found ? &x->peer : NULL;
-            const double calls = (double)x->calls, us = p->ns * 1e-3,
-                         us_before = b ? b->ns * 1e-3 : (double)NAN;
-            text(s, d->run[g->run].path, NULL);
-            text(s, g->type, NULL);
-            number(s, (double)x->m, s->number);
-            number(s, (double)x->n, s->number);
-            number(s, (double)x->batch, s->number);
-            number(s, (double)x->k, s->number);
-            text(s, x->numbers, NULL);
-            number(s, x->gflops, s->number);
-            number(s, us, NULL);
-            number(s, p->lo_ns * 1e-3, NULL);
-            number(s, p->hi_ns * 1e-3, NULL);
-            number(s, p->n ? (double)p->n : (double)NAN, s->number);
-            number(s, report_efficiency(g, x), s->percent);
-            number(s, b ? b->gflops : (double)NAN, s->number);
-            number(s, us_before, NULL);
-            number(s, b ? b->ratio.ratio : (double)NAN, s->ratio);
-            number(s, b ? b->ratio.lo : (double)NAN, s->ratio);
-            number(s, b ? b->ratio.hi : (double)NAN, s->ratio);
-            number(s, peer ? peer->gflops : (double)NAN, s->number);
-            number(s, peer ? peer->ratio.ratio : (double)NAN, s->ratio);
-            number(s, calls > 0 ? calls : (double)NAN, s->number);
-            number(s, calls > 0 ? calls * us : (double)NAN, s->number);
-            number(s, report_share(d, x), s->percent);
-            number(s, calls > 0 ? calls * (us_before - us) : (double)NAN, s->number);
-            text(s, x->n_places && p->kernel < g->n_kernels ? g->kernel[p->kernel].name : STR(""), NULL);
-            text(s, x->before.kernel.s ? x->before.kernel : STR(""), NULL);
-            next_row(s);
-        }
+        for (size_t z = 0; z < d->group[i].n_sizes && s->row < ROWS_MAX && !s->failed; z++)
+            size_row(s, &d->group[i], &d->group[i].size[z]);
 }
 
 static void parameters(Sheet *s)

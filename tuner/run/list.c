@@ -7,11 +7,14 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "fmt/json.h"
 #include "kernel/custom.h"
 #include "problem/matrix_inst.h"
 #include "space/space.h"
 #include "run/candidates.h"
 #include "run/part_choice.h"
+
+enum { JSON_FLUSH = 1 << 20 };
 
 typedef struct {
     const Options *options;
@@ -22,6 +25,8 @@ typedef struct {
     Arena *arena;
     Buf line;
     size_t n_without; /* size groups that have no valid solution */
+    Json json;        /* with --json; its buffer goes to out from time to time */
+    Buf json_text;
 } List;
 
 static Err read_config(const Options *o, int i, Arena *a, Config **out)
@@ -128,6 +133,52 @@ static void reasons_print(List *l, const Judge *j, const Fork *fork)
                 i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(c->unwritten[i].why));
 }
 
+/* ---- JSON ---- */
+
+static void json_flush(List *l)
+{
+    fwrite(l->json_text.s, 1, l->json_text.n, l->out);
+    buf_reset(&l->json_text);
+}
+
+static void json_name(List *l)
+{
+    json_str(&l->json, NULL, buf_view(&l->line));
+    if (l->json_text.n > JSON_FLUSH) json_flush(l);
+}
+
+static void json_rules(List *l, const char *key, const RuleCounts *c, const Verdict *example)
+{
+    int order[RULE_COUNT];
+    const int n = rule_counts_sorted(c, order);
+    json_array(&l->json, key);
+    for (int i = 0; i < n; i++) {
+        buf_reset(&l->line);
+        verdict_text(&example[order[i]], &l->line);
+        json_object(&l->json, NULL);
+        json_cstr(&l->json, "rule", rule_name((RuleId)order[i]));
+        json_str(&l->json, "text", buf_view(&l->line));
+        json_int(&l->json, "count", (int64_t)c->n[order[i]]);
+        json_object_end(&l->json);
+    }
+    json_array_end(&l->json);
+}
+
+static void json_counts(List *l, const SizeGroup *group, int64_t permutations, const Judge *j,
+                        const Fork *fork)
+{
+    json_int(&l->json, "line", group->line);
+    json_str(&l->json, "problem_type", str_sub(str_from(l->namer->prefix), 0, strlen(l->namer->prefix) - 1));
+    json_cstr(&l->json, "arch", l->target->name);
+    json_int(&l->json, "permutations", permutations);
+    json_int(&l->json, "valid", (int64_t)fork->n_unique);
+    json_int(&l->json, "duplicates", (int64_t)fork->n_duplicates);
+    json_int(&l->json, "written", (int64_t)j->candidates.n_written);
+    json_int(&l->json, "same_kernel", (int64_t)j->candidates.n_same);
+    json_rules(l, "rejections", &fork->counts, j->example);
+    json_rules(l, "unwritten", &j->unwritten, j->unwritten_example);
+}
+
 /* Enumerates the fork once. print: prints names; otherwise the namer collects the values that differ. write:
  * the writer judges too. */
 static Err walk(List *l, const Space *sp, Judge *j, bool print, bool write, Fork *fork)
@@ -147,7 +198,10 @@ static Err walk(List *l, const Space *sp, Judge *j, bool print, bool write, Fork
         }
         buf_reset(&l->line);
         solution_name(l->namer, &fork->solution, kind, &l->line);
-        fprintf(l->out, "%s\n", buf_cstr(&l->line));
+        if (l->options->json)
+            json_name(l);
+        else
+            fprintf(l->out, "%s\n", buf_cstr(&l->line));
     }
     return e;
 }
@@ -158,14 +212,20 @@ static Err list_group(List *l, const SizeGroup *group, const Space *sp, Judge *j
     int64_t size = 0;
     TRY(space_size(sp, &size));
     if (l->options->names) namer_show_all(l->namer);
-    bool count = l->options->count, reasons = l->options->reasons, two_passes = !count && !l->options->names;
-    Err e = walk(l, sp, j, !count && !two_passes, count || reasons, &fork);
+    bool json = l->options->json, count = l->options->count, reasons = l->options->reasons;
+    bool two_passes = !count && (json || !l->options->names);
+    Err e = walk(l, sp, j, !count && !two_passes, count || reasons || json, &fork);
     if (!e) e = custom_folder_check(&j->custom);
     uint64_t n_unique = fork.n_unique;
-    if (count && !e)
+    if (json && !e) {
+        json_object(&l->json, NULL);
+        json_counts(l, group, size, j, &fork);
+        json_array(&l->json, "solutions");
+    }
+    if (count && !json && !e)
         fprintf(l->out, "%lld/%llu/%llu\n", (long long)size, (unsigned long long)n_unique,
                 (unsigned long long)j->candidates.n_written);
-    if (reasons && !e) reasons_print(l, j, &fork);
+    if (reasons && !json && !e) reasons_print(l, j, &fork);
     if (!e && n_unique == 0) {
         buf_reset(&l->line);
         rule_counts_summary(&fork.counts, &l->line);
@@ -174,9 +234,14 @@ static Err list_group(List *l, const SizeGroup *group, const Space *sp, Judge *j
         l->n_without++;
     }
     fork_fini(&fork);
-    if (e || !two_passes) return e;
-    e = walk(l, sp, j, true, false, &fork);
-    fork_fini(&fork);
+    if (!e && two_passes) {
+        e = walk(l, sp, j, true, false, &fork);
+        fork_fini(&fork);
+    }
+    if (json) {
+        json_array_end(&l->json);
+        json_object_end(&l->json);
+    }
     return e;
 }
 
@@ -229,9 +294,25 @@ Err list_solutions(const Options *o, FILE *f)
     Err e = ERR_OK;
     arena_init(&arena, 0);
     buf_init(&l.line);
+    buf_init(&l.json_text);
+    l.json = json_to(&l.json_text);
     l.namer = ARENA_NEW(&arena, Namer);
     if (!l.namer) e = err_set(ERR_FAILED, "out of memory for the list of solutions");
+    if (o->json) {
+        json_object(&l.json, NULL);
+        json_cstr(&l.json, "format", "tuner-solutions");
+        json_int(&l.json, "version", 1);
+        json_array(&l.json, "groups");
+    }
     for (int i = 0; i < (o->alternate ? 1 : o->n_operands) && !e; i++) e = list_file(&l, i);
+    if (o->json && !e) {
+        json_array_end(&l.json);
+        json_object_end(&l.json);
+        buf_putc(&l.json_text, '\n');
+        json_flush(&l);
+        e = buf_check(&l.json_text);
+    }
+    buf_fini(&l.json_text);
     buf_fini(&l.line);
     arena_fini(&arena);
     if (!e && fflush(f) && errno != EPIPE) e = err_set(ERR_FAILED, "cannot write the list of solutions");

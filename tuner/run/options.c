@@ -150,6 +150,7 @@ static const CliOption run_options[] = {
     FLAG("names", names, "with --list-solutions: full names"),
     FLAG("reasons", reasons,
          "with --list-solutions: why permutations were rejected, and valid ones not written"),
+    FLAG("json", json, "with --list-solutions: print JSON"),
     {.name = "dump-program",
      .kind = CLI_CALL,
      .set = take_dump,
@@ -208,6 +209,8 @@ static const CliOption run_options[] = {
     IGNORED("asm-cache", "assembler abilities are a table (targets.def)"),
 };
 
+static const CliOption json_options[] = {FLAG("json", json, "print JSON (tuner/README.md has its keys)")};
+
 static const CliCommand run = {.name = "run",
                                .operands = "CONFIG.yaml OUTDIR",
                                .help = "tune, and write everything below OUTDIR",
@@ -218,18 +221,24 @@ static const CliCommand status = {.name = "status",
                                   .operands = "OUTDIR",
                                   .help = "what is done, what failed and why, what remains",
                                   .min = 1,
-                                  .max = 1};
+                                  .max = 1,
+                                  .option = json_options,
+                                  .n_options = sizeof json_options / sizeof *json_options};
 static const CliCommand explain = {
     .name = "explain",
     .operands = "OUTDIR [M,N,BATCH,K]",
     .help = "why a size has its winner; without a size: all sizes and their winners",
     .min = 1,
-    .max = 2};
+    .max = 2,
+    .option = json_options,
+    .n_options = sizeof json_options / sizeof *json_options};
 static const CliCommand log_ = {.name = "log",
                                 .operands = "OUTDIR KERNEL",
                                 .help = "compiler output and faults of kernels with that in their name",
                                 .min = 2,
-                                .max = 2};
+                                .max = 2,
+                                .option = json_options,
+                                .n_options = sizeof json_options / sizeof *json_options};
 static const CliOption diff_options[] = {
     {.name = "margin",
      .kind = CLI_REAL,

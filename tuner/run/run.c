@@ -7,6 +7,7 @@
 #include "base/own.h"
 #include "base/proc.h"
 #include "report/report.h"
+#include "run/metrics.h"
 
 Err run_check(void)
 {
@@ -116,6 +117,7 @@ static Err step(Run *r, const char *name, Err (*run)(Run *))
 {
     uint64_t start = clock_ns();
     TRY(run_check());
+    metrics_step(r, name);
     TRY(run(r));
     return store_step_add(&r->store, r->session, str_from(name), clock_ns() - start);
 }
@@ -170,6 +172,7 @@ static Err run_steps(Run *r)
     const Config *c = r->config;
     TRY(check_logic_there(r));
     TRY(session_begin(r));
+    TRY(metrics_begin(r));
     TRY(leftovers_remove(r));
     if (c->has_problems) TRY(run_benchmark(r));
     if (c->globals.GenerateSourcesAndExit) return 0;
@@ -199,6 +202,7 @@ static void run_ended(Run *r, Err e)
         const char *state = !e ? "done" : stopped ? "interrupted" : "failed";
         Err ended = store_session_end(&r->store, r->session, str_from(state), str_from(why));
         if (ended) verbose("%s", err_message());
+        metrics_end(r, state);
     }
     if (!e) return;
     if (stopped)

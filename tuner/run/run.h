@@ -107,7 +107,13 @@ typedef struct {
     double race_seconds;      /* of a race on one size; 0: the client's own */
     double load;              /* highest load average while measuring */
     uint64_t load_ns;         /* time of the last sample of the load; 0: none */
-    Arena arena;              /* of what lives as long as the run */
+    struct {                  /* of metrics.c */
+        const char *step;         /* that works now */
+        Progress progress; /* the last that was seen; its step NULL: none */
+        uint64_t written_ns;
+        bool failed; /* a warning was printed */
+    } metrics;
+    Arena arena; /* of what lives as long as the run */
 } Run;
 
 /* Reads the config and runs all steps. */

@@ -15,6 +15,7 @@
 #include "base/own.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "measure/history.h"
 #include "run/busy.h"
 #include "run/client_ini.h"
 #include "run/client_run.h"
@@ -285,6 +286,24 @@ static const char **client_args(Run *r)
     return argv;
 }
 
+/* Keeps when the process worked, for traces; an error of the client's run stays this thread's message. */
+static Err client_note(Measuring *m, const ClientEnd *end, uint64_t started_ns)
+{
+    Buf how;
+    buf_init(&how);
+    if (end->result.wall_ns)
+        proc_describe(&end->result, &how);
+    else
+        buf_puts(&how, "ended by tuner");
+    Err e = store_client_add(&m->r->store, m->r->session,
+                             &(ClientTime){.group = m->g->name,
+                                           .device = m->r->device.text,
+                                           .end = str_from(buf_cstr(&how)),
+                                           .seconds = (double)(clock_ns() - started_ns) * 1e-9});
+    buf_fini(&how);
+    return e;
+}
+
 static Err run_measure(Measuring *m)
 {
     Deaths deaths = {.p = -1};
@@ -300,7 +319,9 @@ static Err run_measure(Measuring *m)
                            extra,          tick};
         m->n_ended = 0;
         busy_look(m->r);
+        const uint64_t started_ns = clock_ns();
         Err e = client_run(&spec, event, m, &end);
+        TRY(client_note(m, &end, started_ns));
         if (m->late) return environment_keep(m);
         TRY(e);
         busy_look(m->r);

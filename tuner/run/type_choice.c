@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure/model.h"
+#include "measure/history.h"
 #include "run/held_out.h"
 
 Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s)
@@ -190,7 +191,30 @@ static Err regret_line(Arena *a, const TypeModel *t, const char *name, const dou
     return ERR_OK;
 }
 
-static Err regret_print(Arena *a, TypeModel *t)
+/* Keeps the losses of a choice for reports. */
+static Err regret_store(Run *r, const TypeModel *t, Str type, const char *choice, const double *loss)
+{
+    Buf size;
+    Err e = 0;
+    buf_init(&size);
+    for (size_t z = 0; !e && z < t->m.n_sizes; z++) {
+        if (isnan(loss[z])) continue;
+        buf_reset(&size);
+        problem_size_print(t->of[z], &size);
+        e = buf_check(&size);
+        if (!e)
+            e = store_regret_add(&r->store, r->session,
+                                 &(Regret){.type = type,
+                                           .choice = str_from(choice),
+                                           .numbers = buf_view(&size),
+                                           .aligned = held_out_is_aligned(t->pt, t->of[z]),
+                                           .loss = loss[z]});
+    }
+    buf_fini(&size);
+    return e;
+}
+
+static Err regret_print(Run *r, Arena *a, TypeModel *t)
 {
     Losses l;
     Buf name;
@@ -198,15 +222,20 @@ static Err regret_print(Arena *a, TypeModel *t)
     TRY(losses_of(a, t, &l));
     buf_init(&name);
     problem_type_name(t->pt, &name);
+    Str type = arena_dup(a, buf_view(&name));
     printf("\n%s: loss of the library's choice on held-out sizes against the best kernel of the run\n"
            "  %-22s %-8s %5s  %-22s %8s %8s %8s %8s\n",
            buf_cstr(&name), "choice", "sizes", "n", "mean [95% interval]", "p50", "p90", "p95", "worst");
     buf_fini(&name);
+    TRY_ALLOC(type.s);
     snprintf(table, sizeof table, "table, %s", model_way_name(type_model_distance(t)));
     const char *names[REGRET_WAYS] = {"libtuner", table, "table, Euclidean"};
-    for (int w = 0; w < REGRET_WAYS; w++)
+    TRY(store_begin(&r->store));
+    for (int w = 0; w < REGRET_WAYS; w++) {
         for (int which = 0; which < 3; which++) TRY(regret_line(a, t, names[w], l.loss[w], which));
-    return ERR_OK;
+        TRY(regret_store(r, t, type, names[w], l.loss[w]));
+    }
+    return store_commit(&r->store);
 }
 
 /* The rows of the logic: Group.chosen. */
@@ -233,7 +262,7 @@ Err type_regret_report(TypeModels *m, Arena *a)
         for (size_t z = 0; z < t->m.n_sizes; z++) n += t->held_out[z];
         if (!t->fitted || !n) continue;
         rows_by_choice(m, t);
-        TRY(regret_print(a, t));
+        TRY(regret_print(m->r, a, t));
     }
     return ERR_OK;
 }

@@ -27,7 +27,7 @@ class Row {
   }
   get label() {
     const b = this.get('batch');
-    return `${this.get('m')}×${this.get('n')}×${this.get('k')}` + (b > 1 ? ` ×${b}` : '');
+    return `${this.get('m')}×\u200b${this.get('n')}×\u200b${this.get('k')}` + (b > 1 ? ` ×${b}` : ''); // may break behind ×
   }
 }
 const rows = groups.flatMap(g => g.sizes.size.map((_, i) => new Row(g, i)));
@@ -71,6 +71,7 @@ const ratio = x => (x === null || x === undefined ? '–' : x.toFixed(3));
 const plural = (n, what) => `${grouped.format(n)} ${what}${n === 1 ? '' : 's'}`;
 function duration(s) {
   if (s === null || Number.isNaN(s)) return '–';
+  if (s < 1) return s < 0.001 ? '< 1 ms' : Math.round(1000 * s) + ' ms';
   if (s < 60) return number(s) + ' s';
   return s < 3600 ? `${Math.floor(s / 60)} min ${Math.round(s % 60)} s` : `${Math.floor(s / 3600)} h ${Math.round(s / 60 % 60)} min`;
 }

@@ -8,21 +8,21 @@ const sorted = values => values.filter(v => v !== null && !Number.isNaN(v)).sort
 function sizeColumns() {
   const several = groups.length > 1;
   return [
-    { key: 'label', name: 'M×N×K', width: '10.5rem', narrow: 'minmax(8rem, 1fr)', num: true, value: r => r.get('flops'), text: r => r.label, help: 'sorted by operations' },
+    { key: 'label', name: 'M×N×K', width: '10.5rem', narrow: 'minmax(8.6rem, 1fr)', slim: true, num: true, value: r => r.get('flops'), text: r => r.label, help: 'sorted by operations' },
     several && { key: 'type', name: 'Type', width: '12rem', text: r => r.get('type'), mono: true, wide: true },
-    ...['m', 'n', 'k', 'batch'].map(c => ({ key: c, name: c === 'batch' ? 'Batch' : c.toUpperCase(), num: true, ascending: true, width: '5rem', wide: true, value: r => r.get(c), text: r => grouped.format(r.get(c)) })),
-    { key: 'gflops', name: 'GFlops', num: true, width: '6.5rem', narrow: '5rem', value: r => r.get('gflops'), text: r => number(r.get('gflops')) },
-    has.efficiency && { key: 'efficiency', name: '% of ceiling', num: true, width: '8rem', narrow: '5rem', value: r => r.get('efficiency'), text: r => percent(r.get('efficiency')), help: 'part of the roofline at the intensity of the size' },
-    { key: 'us', name: 'Time µs', num: true, width: '6.5rem', wide: true, value: r => r.get('us'), text: r => number(r.get('us')) },
-    has.intervals && { key: 'interval', name: '95% interval', num: true, width: '10rem', wide: true, value: r => (r.get('us_hi') - r.get('us_lo')) / r.get('us') || null,
+    ...['m', 'n', 'k', 'batch'].map(c => ({ key: c, name: c === 'batch' ? 'Batch' : c.toUpperCase(), num: true, ascending: true, width: '4.6rem', wide: true, value: r => r.get(c), text: r => grouped.format(r.get(c)) })),
+    { key: 'gflops', name: 'GFlops', num: true, width: '6rem', narrow: '4.6rem', value: r => r.get('gflops'), text: r => number(r.get('gflops')) },
+    has.efficiency && { key: 'efficiency', name: 'Of ceiling', short: 'Ceiling', num: true, width: '6.4rem', narrow: '4.4rem', value: r => r.get('efficiency'), text: r => percent(r.get('efficiency')), help: 'part of the roofline at the intensity of the size' },
+    { key: 'us', name: 'Time µs', num: true, width: '5.6rem', wide: true, value: r => r.get('us'), text: r => number(r.get('us')) },
+    has.intervals && { key: 'interval', name: '95% interval', num: true, width: '9.5rem', wide: true, value: r => (r.get('us_hi') - r.get('us_lo')) / r.get('us') || null,
       text: r => r.get('us_lo') === null ? '–' : `${number(r.get('us_lo'))} – ${number(r.get('us_hi'))}`, help: 'sorted by width' },
     { key: 'lead', name: 'Lead', num: true, width: '5.5rem', wide: true, value: r => r.get('lead'), text: r => ratio(r.get('lead')), help: 'time of the second place over the winner\'s' },
     { key: 'verdict', name: 'Race', width: '5.5rem', wide: true, value: r => r.get('verdict'), text: r => (r.get('lead') === null && r.get('verdict') === 'unknown' ? '–' : r.get('verdict') === 'faster' ? 'clear' : r.get('verdict')) },
-    has.peer && { key: 'peer', name: '× peer', num: true, width: '5.5rem', narrow: '4.2rem', value: r => r.get('peer'), text: r => ratio(r.get('peer')), help: 'speed over the other library\'s', cell: r => ratioCell(r.get('peer')) },
-    has.before && { key: 'before', name: '× before', num: true, width: '6rem', narrow: '4.2rem', value: r => r.get('before'), text: r => ratio(r.get('before')), help: 'speed over the earlier results', cell: r => ratioCell(r.get('before')) },
+    has.peer && { key: 'peer', name: '× peer', num: true, width: '5.5rem', short: 'Peer', narrow: '3.6rem', value: r => r.get('peer'), text: r => ratio(r.get('peer')), help: 'speed over the other library\'s', cell: r => ratioCell(r.get('peer')) },
+    has.before && { key: 'before', name: '× before', num: true, width: '6rem', short: 'Before', narrow: '4rem', value: r => r.get('before'), text: r => ratio(r.get('before')), help: 'speed over the earlier results', cell: r => ratioCell(r.get('before')) },
     has.calls && { key: 'calls', name: 'Calls', num: true, width: '6rem', wide: true, value: r => r.get('calls'), text: r => number(r.get('calls')) },
     has.calls && { key: 'share', name: 'Time share', num: true, width: '6.5rem', wide: true, value: r => r.get('share'), text: r => percent(r.get('share'), 2) },
-    { key: 'tried', name: 'Good/all', num: true, width: '6rem', wide: true, value: r => r.get('good'), text: r => `${r.get('good')}/${r.get('good') + r.get('failed') + r.get('missing')}` },
+    { key: 'tried', name: 'Good/all', num: true, width: '5.4rem', wide: true, value: r => r.get('good'), text: r => `${r.get('good')}/${r.get('good') + r.get('failed') + r.get('missing')}` },
     { key: 'name', name: 'Kernel', width: 'minmax(30rem, 1fr)', mono: true, wide: true, text: r => r.get('name') || 'no kernel works' },
   ].filter(Boolean);
 }
@@ -55,12 +55,12 @@ function openSize(row) {
     row.get('peer') !== null && [ratio(row.get('peer')) + '×', `speed over ${report.peer.name}`], row.get('before') !== null && [ratio(row.get('before')) + '×', 'speed over the earlier results'],
     row.get('calls') ? [number(row.get('calls')), 'calls'] : null];
   const notes = [g.peer && row.get('peer') === null && g.peer.verdict[i] && `Peer: ${g.peer.verdict[i]}`, row.get('held_out') && 'Held out: the library did not get this size.'].filter(Boolean);
-  dialog.replaceChildren(el('button', { class: 'close', type: 'button', onclick: () => dialog.close() }, 'Close'),
+  dialog.replaceChildren(el('div', {}, el('button', { class: 'close', type: 'button', onclick: () => dialog.close() }, 'Close'),
     el('h2', { id: 'detail-title' }, row.label), el('p', { class: 'muted' }, `${g.name} `, el('span', { class: 'mono' }, row.get('size'))),
     facts(line), notes.map(n => el('p', {}, n)),
     el('h3', {}, 'First places, with 95% intervals'), raceChart(places), facts0 ? el('p', { class: 'name muted' }, facts0) : null,
     g.before?.kernel[i] ? el('p', { class: 'name muted' }, `before: ${g.before.kernel[i]}`) : null,
-    el('h3', {}, speeds ? `All ${plural(list.length, 'kernel')}` : 'Times of other kernels are not in this page'), speeds ? grid.element : null);
+    el('h3', {}, speeds ? `All ${plural(list.length, 'kernel')}` : 'Times of other kernels are not in this page'), speeds ? grid.element : null));
   dialog.showModal();
   grid.set(list);
   dialog.scrollTop = 0;
@@ -144,16 +144,17 @@ function parameters(list) {
   return [...all].map(([name, values]) => {
     const list_ = [...values.values()].map(v => ({ ...v, mean: v.sizes ? Math.exp(v.logs / v.sizes) : null }));
     const means = list_.map(v => v.mean).filter(v => v !== null);
-    return { name, values: list_, effect: means.length > 1 ? Math.max(...means) - Math.min(...means) : 0, sizes: list_.reduce((n, v) => n + v.wins, 0) };
-  }).sort((a, b) => b.effect - a.effect);
+    return { name, values: list_, effect: means.length > 1 ? Math.max(...means) - Math.min(...means) : null, wins: list_.reduce((n, v) => n + v.wins, 0) || 1 };
+  }).sort((a, b) => (b.effect ?? -1) - (a.effect ?? -1));
 }
 function drawParameters(body, list) {
   const all = parameters(list);
   body.append(el('div', { class: 'cards' }, all.map(p => {
     const values = p.values.slice().sort((a, b) => b.wins - a.wins || (b.mean ?? 0) - (a.mean ?? 0)), most = values.slice(0, 12);
-    return el('div', { class: 'card' }, el('h3', {}, p.name, ' ', el('span', { class: 'muted' }, p.effect ? `matters ${percent(p.effect)}` : 'not judged')),
-      el('div', { class: 'values' }, most.flatMap(v => [el('span', { class: 'v' }, v.value), meter(v.mean),
-        el('span', { class: 'num', title: `${plural(v.kernels, 'kernel')}; worst size ${percent(v.sizes ? v.worst : null)} of the best` }, `${percent(v.mean)} · wins ${grouped.format(v.wins)}`)])),
+    return el('div', { class: 'card' }, el('h3', {}, p.name, ' ', el('span', { class: 'muted' }, p.effect !== null ? `matters ${percent(p.effect)}` : '')),
+      el('div', { class: 'values' }, most.flatMap(v => [el('span', { class: 'v' }, v.value), meter(v.mean ?? v.wins / p.wins),
+        el('span', { class: 'num', title: `${plural(v.kernels, 'kernel')}; worst size ${percent(v.sizes ? v.worst : null)} of the best` },
+          (v.mean !== null ? percent(v.mean) + ' · ' : '') + `wins ${grouped.format(v.wins)} (${percent(v.wins / p.wins, 0)})`)])),
       values.length > most.length ? el('p', { class: 'muted' }, `and ${plural(values.length - most.length, 'more value')}`) : null);
   })));
 }
@@ -238,7 +239,7 @@ const sections = [
   { id: 'winners', title: 'Winners by size', draw: drawWinners, show: () => true, lead: 'The fastest kernel of each size. Click a column to sort, a row for its race and all kernels.' },
   { id: 'roofline', title: 'Roofline', draw: drawRoofline, show: () => true, lead: 'Speed against the operations for each byte of the operands; the lines are what the device\'s peak rate and memory allow.' },
   { id: 'heat', title: 'Speed by size', draw: drawHeat, show: () => true, lead: 'Geometric means of the sizes in each cell. Click a cell to filter.' },
-  { id: 'parameters', title: 'Parameters', draw: drawParameters, show: () => groups.some(g => g.parameters.length), lead: 'For each value, how fast the best kernel with it is against the best of all, and on how many sizes it wins. A parameter matters by the difference between its best and its worst value.' },
+  { id: 'parameters', title: 'Parameters', draw: drawParameters, show: () => groups.some(g => g.parameters.length), lead: () => (groups.some(g => g.speeds.some(Boolean)) ? 'For each value, how fast the best kernel with it is against the best of all, and on how many sizes it wins. A parameter matters by the difference between its best and its worst value.' : 'On how many sizes each value wins; times of the losers are not known.') },
   { id: 'races', title: 'Races', draw: drawRaces, show: () => rows.some(r => r.get('lead') !== null), lead: 'How certain the winners are: time of the second place over the winner\'s, closest first.' },
   { id: 'compare', title: 'Before and after', draw: compared('before', 'Before and after'), show: () => has.before, lead: () => `Speed over ${report.before.name}.` },
   { id: 'peer', title: 'Peer', draw: compared('peer', 'Peer'), show: () => has.peer, lead: () => `Speed over ${report.peer.name}.` },

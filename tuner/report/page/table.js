@@ -1,5 +1,5 @@
-// A table of any number of rows, of which only the visible ones are elements. Columns: {key, name, num, width, mono, wide,
-// text(row), value(row), cell(row)}; wide: shown where there is room only. Rows open with a click or Enter.
+// A table of any number of rows, of which only the visible ones are elements. Columns: {key, name, num, width, narrow, short, mono, wide, slim,
+// text(row), value(row), cell(row)}; wide: shown where there is room only, slim: only where there is not; narrow and short: width and name there. Rows open with a click or Enter.
 class Grid {
   constructor({ label, columns, open, sort, height = 26 }) {
     this.columns = columns; this.open = open; this.rows = []; this.shown = []; this.active = -1; this.height = height;
@@ -14,10 +14,12 @@ class Grid {
     this.layout();
   }
   layout() {
-    this.visible = this.columns.filter(c => !(this.narrow.matches && c.wide));
-    this.element.style.setProperty('--columns', this.visible.map(c => (this.narrow.matches && c.narrow) || c.width || '6rem').join(' '));
+    this.visible = this.columns.filter(c => !(this.narrow.matches ? c.wide : c.slim));
+    const widths = this.visible.map(c => (this.narrow.matches && c.narrow) || c.width || '6rem');
+    this.element.style.setProperty('--columns', widths.join(' '));
+    this.element.style.setProperty('--least', widths.reduce((sum, w) => sum + parseFloat(/[0-9.]+(?=rem)/.exec(w)[0]), 0) + 'rem');
     this.head.replaceChildren(...this.visible.map(c => el('div', { class: 'th' + (c.num ? ' num' : ''), role: 'columnheader', 'data-key': c.key },
-      el('button', { type: 'button', title: c.help || null, onclick: () => this.sortBy(c.key) }, c.name))));
+      el('button', { type: 'button', title: c.help || null, onclick: () => this.sortBy(c.key) }, (this.narrow.matches && c.short) || c.name))));
     this.element.setAttribute('aria-colcount', this.visible.length);
     this.marks();
     this.body.replaceChildren();

@@ -1,0 +1,32 @@
+/* The size that a user asks for. See wanted.h. */
+#include "report/wanted.h"
+
+Err wanted_parse(const char *text, Wanted *w)
+{
+    Str rest = str_trim(str_from(text)), part;
+    *w = (Wanted){.n = 0};
+    if (str_starts(rest, "[") && str_ends(rest, "]")) rest = str_sub(rest, 1, rest.n - 1);
+    while (str_split(&rest, ',', &part))
+        if (w->n == WANTED_MAX || !str_to_i64(str_trim(part), &w->v[w->n++]))
+            FAIL(ERR_INPUT, "'%s' is not a size, expected M,N,batch,K or [M,N,batch,K,LDD,LDC,LDA,LDB]",
+                 text);
+    return 0;
+}
+
+bool size_seen_before(const PlanView *p, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (p->size[i].problem == p->size[size].problem) return true;
+    return false;
+}
+
+bool wanted_is(Str key, const Wanted *w)
+{
+    size_t i = 0;
+    Str rest = size_numbers(key), part;
+    for (; i < w->n && str_split(&rest, ',', &part); i++) {
+        int64_t v;
+        if (!str_to_i64(part, &v) || v != w->v[i]) return false;
+    }
+    return i == w->n;
+}
