@@ -142,13 +142,19 @@ class Browser:
         return out['result'].get('value')
 
     def wait(self, code, seconds=20):
-        """Until the expression is true; returns the seconds that it took."""
+        """Until the expression is true; returns the seconds that it took. While a page is loaded it may have no value."""
         start = time.time()
-        while not self.eval(code):
+        while True:
+            try:
+                if self.eval(code):
+                    return time.time() - start
+            except OSError as e:
+                why = e
+            else:
+                why = 'it is false'
             if time.time() - start > seconds:
-                raise OSError(f'not true after {seconds} s: {code}')
+                raise OSError(f'not true after {seconds} s: {code}: {why}')
             time.sleep(0.03)
-        return time.time() - start
 
     def open(self, url):
         """Opens a page and returns the seconds until its script has run."""

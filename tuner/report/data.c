@@ -203,6 +203,12 @@ static Err group_finish(ReportData *d, ReportGroup *g)
                           g);
 }
 
+Err report_data_finish(ReportData *d)
+{
+    for (size_t i = 0; i < d->n_groups; i++) TRY(group_finish(d, &d->group[i]));
+    return ERR_OK;
+}
+
 static Err all_read(ReportData *d, const char *const *path, size_t n, const char *part)
 {
     for (size_t i = 0; i < n; i++) TRY(path_read(d, path[i], part));
@@ -224,7 +230,7 @@ Err report_data_read(ReportData *d, const ReportInputs *in)
     *d = (ReportData){0};
     arena_init(&d->arena, 0);
     TRY(all_read(d, in->path, in->n_paths, in->part));
-    for (size_t i = 0; i < d->n_groups; i++) TRY(group_finish(d, &d->group[i]));
+    TRY(report_data_finish(d));
     if (in->before) TRY(before_read(d, in));
     return in->n_logs ? data_calls(d, in->log, in->n_logs) : ERR_OK;
 }

@@ -142,6 +142,9 @@ void report_data_fini(ReportData *d);
 /* Whether a process works on one of the runs. */
 bool report_data_live(const ReportData *d);
 
+/* What all readers leave to be done: parameters and their worth. */
+Err report_data_finish(ReportData *d);
+
 /* ---- for the readers ---- */
 
 /* Appends a run, or a group of the last run; NULL: out of memory. Pointers to earlier ones become invalid. */
@@ -158,8 +161,8 @@ Str report_type_of(Str name);
 
 Err data_store_read(ReportData *d, const char *outdir);
 Err data_csv_read(ReportData *d, const char *path, const char *part);
-/* Whether the first lines are those of a CSV file of results. */
-bool data_csv_is(Str text);
+/* The same from text in memory, which must live as long as the data; path: for messages. */
+Err data_csv_take(ReportData *d, const char *path, const char *part, Str text);
 /* Adds the results of other data as ReportSize.before. */
 Err data_compare(ReportData *d, const ReportData *before, Str path);
 /* Reads the application's calls and adds their number to the sizes. */

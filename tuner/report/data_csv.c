@@ -466,11 +466,9 @@ static Err file_take(Reading *r, ReportRun *run, Str text)
     return e;
 }
 
-Err data_csv_read(ReportData *d, const char *path, const char *part)
+Err data_csv_take(ReportData *d, const char *path, const char *part, Str text)
 {
-    Str text;
     Reading r = {.d = d, .path = path, .part = part, .device = STR("")};
-    TRY(file_read(&d->arena, path, CSV_BYTES_MAX, &text));
     ReportRun *run = report_run_add(d, SOURCE_RESULTS, str_from(path));
     if (!run) return out_of_memory(&r);
     arena_init(&r.row, 0);
@@ -487,4 +485,11 @@ Err data_csv_read(ReportData *d, const char *path, const char *part)
     map_fini(&r.groups);
     arena_fini(&r.row);
     return e;
+}
+
+Err data_csv_read(ReportData *d, const char *path, const char *part)
+{
+    Str text;
+    TRY(file_read(&d->arena, path, CSV_BYTES_MAX, &text));
+    return data_csv_take(d, path, part, text);
 }

@@ -9,7 +9,7 @@
 #include "measure/model_store.h"
 #include "report/data.h"
 
-enum { FAULTS_MAX = 500 };
+enum { FAULTS_MAX = 500, STATUSES_MAX = 32 };
 
 typedef struct {
     ReportData *d;
@@ -83,6 +83,25 @@ static Err peer_take(Loading *l, const PlanView *p, size_t size, const Ranking *
     return results_compare(&l->scratch, &peer, &rank->result[rank->best], &z->peer.ratio);
 }
 
+/* Counts the pairs of size and kernel by their status. */
+static Err statuses_count(Loading *l, const PlanView *p, const Ranking *rank, ReportGroup *g)
+{
+    for (size_t k = 0; k < p->n_candidates; k++) {
+        const Result *r = &rank->result[k];
+        size_t i = 0;
+        if (!r->found) continue;
+        while (i < g->n_statuses && !str_eq(g->status[i].status, r->status)) i++;
+        if (i == STATUSES_MAX) i--; /* a damaged store: the rest counts with the last */
+        if (i == g->n_statuses) {
+            g->status[i] = (StatusCount){arena_dup(&l->d->arena, r->status), 0, status_good(r->status)};
+            TRY_ALLOC(g->status[i].status.s);
+            g->n_statuses++;
+        }
+        g->status[i].n++;
+    }
+    return ERR_OK;
+}
+
 static Err size_take(Loading *l, const PlanView *p, size_t size, ReportGroup *g, bool speeds, ReportSize *z)
 {
     Ranking rank;
@@ -96,6 +115,7 @@ static Err size_take(Loading *l, const PlanView *p, size_t size, ReportGroup *g,
     z->versus = rank.versus;
     z->dropped = rank.dropped;
     TRY(places_take(l, p, &rank, z, speeds));
+    TRY(statuses_count(l, p, &rank, g));
     if (rank.best != SIZE_MAX) {
         z->gflops = gflops_of(z->flops, rank.result[rank.best].ns.median);
         TRY(samples_take(l->d, &rank.result[rank.best], z));
@@ -174,7 +194,7 @@ static Err group_take(Loading *l, const PlanView *p)
     g->n_valid = p->n_valid;
     g->n_duplicates = p->n_duplicates;
     TRY(query_rejections(&l->s, &d->arena, p->id, &g->rejection, &g->n_rejections));
-    TRY(query_statuses(&l->s, &d->arena, p, &g->status, &g->n_statuses));
+    TRY_ALLOC(g->status = ARENA_ARRAY(&d->arena, STATUSES_MAX, StatusCount));
     TRY(faults_of_plan(l, p, &d->run[g->run]));
     TRY(kernels_take(l, p, g));
     TRY(ceilings_take(l, p, g));

@@ -49,6 +49,11 @@ static void ratio_line(const ReportData *d, RatioOf of, Str name, Buf *out)
     buf_putc(out, '\n');
 }
 
+static void count(Buf *out, const char *before, size_t n, const char *what, const char *behind)
+{
+    buf_printf(out, "%s%zu %s%s%s", before, n, what, n == 1 ? "" : "s", behind);
+}
+
 static void runs_put(const ReportData *d, Buf *out)
 {
     for (size_t i = 0; i < d->n_runs; i++) {
@@ -67,9 +72,10 @@ static void runs_put(const ReportData *d, Buf *out)
             cell_text(out, r->state);
             buf_puts(out, ")");
         }
-        buf_printf(out, ": %zu sizes, %zu kernels", n_sizes, n_kernels);
-        if (n_none) buf_printf(out, ", **%zu sizes without a kernel that works**", n_none);
-        if (r->n_faults) buf_printf(out, ", %zu failures", r->n_faults);
+        count(out, ": ", n_sizes, "size", "");
+        count(out, ", ", n_kernels, "kernel", "");
+        if (n_none) count(out, ", **", n_none, "size", " without a kernel that works**");
+        if (r->n_faults) count(out, ", ", r->n_faults, "failure", "");
         if (r->device.n) {
             buf_puts(out, "; ");
             cell_text(out, r->device);
@@ -150,7 +156,7 @@ static void sizes_put(const ReportData *d, size_t max, Buf *out)
     qsort(line, n, sizeof *line, by_weight);
     head(d, out);
     for (size_t i = 0; i < n && i < max; i++) size_line(d, &line[i], out);
-    if (n > max) buf_printf(out, "\nand %zu more sizes.\n", n - max);
+    if (n > max) count(out, "\nand ", n - max, "more size", ".\n");
     free(line);
 }
 
