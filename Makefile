@@ -78,7 +78,7 @@ $(B)/obj/kernel_texts.o: $(B)/gen/kernel_texts.c
 	$(Q)$(CC) $(CFLAGS) -Wno-overlength-strings -c -o $@ $<
 
 # The page of a report.
-PAGE := $(sort $(wildcard tuner/report/page/*))
+PAGE := $(sort $(wildcard $(addprefix tuner/report/page/*.,html css js)))
 $(B)/gen/page_text.c: $(PAGE) scripts/embed_page.sh
 	@mkdir -p $(@D)
 	$(Q)sh scripts/embed_page.sh tuner/report/page >$@

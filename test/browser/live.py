@@ -19,13 +19,13 @@ with cdp.Browser(1280, 900) as b:
     print('at work:', b.eval("document.getElementById('state').textContent"))
     n = b.loaded
     b.wait("performance.now() < 4000 && document.documentElement.dataset.ready === 'yes'", 5)
-    time.sleep(5.5)
+    time.sleep(3.5)
     b.wait("document.documentElement.dataset.ready === 'yes'", 30)
     print('reloaded:', b.loaded > n, '| filter', b.eval("document.getElementById('filter').value"))
     fcntl.flock(lock, fcntl.LOCK_UN)
     p.wait(60)
     b.wait("document.documentElement.dataset.ready === 'yes' && document.getElementById('state').textContent === 'killed'", 40)
     n = b.loaded
-    time.sleep(6)
+    time.sleep(4)
     print('ended:', b.eval("document.getElementById('state').textContent"), '| reloads:', b.loaded - n, '| exit', p.returncode)
     print('messages:', b.messages)

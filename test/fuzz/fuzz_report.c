@@ -1,5 +1,5 @@
-/* Fuzz target of `tuner report` on CSV files: whatever is read can be written as a page, as Markdown, and compared with
- * itself. */
+/* Fuzz target of `tuner report` on CSV files: whatever is read can be written as JSON and as Markdown, and
+ * compared with itself. */
 #include "report/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

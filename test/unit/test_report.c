@@ -1,4 +1,5 @@
-/* Unit tests of tuner/report and tuner/fmt/json: readers of CSV files, parameters in names, comparisons, pages. */
+/* Unit tests of tuner/report and tuner/fmt/json: readers of CSV files, parameters in names, comparisons,
+ * pages. */
 #include "test/support.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* `tuner status`, `tuner explain` and `tuner log` as JSON. See report.h; the schemas are in tuner/README.md. */
+/* `tuner status`, `tuner explain` and `tuner log` as JSON. See report.h; schemas: tuner/README.md. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -13,6 +13,8 @@ Err report_xlsx(const ReportData *d, const char *path)
 }
 
 #else
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -216,9 +218,16 @@ Err report_xlsx(const ReportData *d, const char *path)
     char temporary[4096];
     if (snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid()) >= (int)sizeof temporary)
         FAIL(ERR_INPUT, "path is too long: '%.100s...'", path);
+    int fd =
+        open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666); /* the library prints its errors */
+    if (fd < 0) FAIL(ERR_FAILED, "cannot create '%s': %s", path, strerror(errno));
+    close(fd);
     lxw_workbook_options options = {.constant_memory = LXW_FALSE};
     Sheet s = {.d = d, .book = workbook_new_opt(temporary, &options)};
-    if (!s.book) FAIL(ERR_FAILED, "out of memory for '%s'", path);
+    if (!s.book) {
+        unlink(temporary);
+        FAIL(ERR_FAILED, "out of memory for '%s'", path);
+    }
     arena_init(&s.a, 0);
     s.bold = workbook_add_format(s.book);
     s.number = workbook_add_format(s.book);

@@ -1,5 +1,6 @@
-/* Progress of a run as an OpenMetrics text file (--metrics), for scrapers such as the node exporter's textfile
- * collector. Written to a temporary file that is renamed, at most every few seconds, and once at the end. */
+/* Progress of a run as an OpenMetrics text file (--metrics), for scrapers such as the node exporter's
+ * textfile collector. Written to a temporary file that is renamed, at most every few seconds, and at the
+ * end. */
 #ifndef TUNER_METRICS_H
 #define TUNER_METRICS_H
 

@@ -12,7 +12,7 @@
 #include "report/trace.h"
 
 enum {
-    RELOAD_S = 5,    /* of the page of a run that is at work */
+    RELOAD_S = 3,    /* of the page of a run that is at work */
     LOAD_SHARE = 10, /* reading the store takes at most this part of the time while following */
     MD_SIZES = 40
 };
