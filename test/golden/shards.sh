@@ -8,7 +8,7 @@ same() { # A B: equal results and logic
 said() { grep '^tuner:' log | sed "s|$DATA|DATA|g"; }
 tuner "$DATA/run/shards.yaml" whole >/dev/null 2>&1; echo "whole run: exit $?"
 tuner shard "$DATA/run/shards.yaml" S --shards 3 --global-parameters PrintLevel=1 ClientBuildPath="$PWD/build"; echo "exit $?"
-sed -n '/^groups/,$p' S/shards.yaml
+sed -n '/^groups/,$p' S/shards.yaml | grep -v ^sha256
 echo "--- nothing is there to gather"
 tuner status S
 tuner gather S >log 2>&1; echo "exit $?"; said
