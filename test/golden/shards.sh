@@ -8,7 +8,7 @@ same() { # A B: equal results and logic
 said() { grep '^tuner:' log | sed "s|$DATA|DATA|g"; }
 tuner "$DATA/run/shards.yaml" whole >/dev/null 2>&1; echo "whole run: exit $?"
 tuner shard "$DATA/run/shards.yaml" S --shards 3 --global-parameters PrintLevel=1 ClientBuildPath="$PWD/build"; echo "exit $?"
-sed -n '/^groups/,$p' S/shards.yaml
+sed -n '/^groups/,$p' S/shards.yaml | grep -v ^sha256
 echo "--- nothing is there to gather"
 tuner status S
 tuner gather S >log 2>&1; echo "exit $?"; said
@@ -39,3 +39,14 @@ for t in 0.05 0.1 0.15 0.2 0.3; do
 done
 for i in 0 1; do tuner run-shard K $i >/dev/null 2>&1 || echo "shard $i: exit $?"; done
 tuner gather K >/dev/null 2>&1; echo "exit $?"; same whole K/gathered
+echo "--- each shard searches kernels for its own sizes, and is a group of its own where they differ from the others'"
+sed 's/DepthU: \[8\]/DepthU: [4, 8, 16]/; s/\[\[4, 4\], \[8, 4\]\]/[[4, 4], [8, 4], [4, 8], [8, 8], [2, 4]]/
+  s/GlobalSplitU: \[1, 2\]/GlobalSplitU: [1]/; s/HeldOutSizes: 4/HeldOutSizes: 0/' "$DATA/run/shards.yaml" >search.yaml
+export TUNER_SIM="arch=x86-64-v3;noise=0"
+tuner shard search.yaml M --shards 3 --search model --global-parameters ClientBuildPath="$PWD/build" >/dev/null 2>&1
+for i in 2 1 0; do tuner run-shard M $i >/dev/null 2>&1 || echo "shard $i: exit $?"; done
+tuner gather M >/dev/null 2>&1; echo "exit $?"; (cd M/gathered/2_BenchmarkData && ls *.csv)
+for i in 0 1 2; do tuner explain M/shard_000$i; done | grep -c '^  [0-9]'
+tuner explain M/gathered | grep -c '^  [0-9]'
+winners() { tuner explain "$1" | grep '^  [0-9]' | awk '{ print $1, $2 }'; }
+for i in 0 1 2; do winners M/shard_000$i; done | sort >a; winners M/gathered | sort >b; cmp a b && echo "the winners' speeds are those of the shards"
