@@ -165,6 +165,9 @@ conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh fp16_alt.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only amd
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+	$(Q)sh test/conformance/amd/run.sh --build $(B) --walks $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+	$(Q)sh test/conformance/amd/run.sh --build $(B) --arch gfx90a,gfx942 --sizes 4 $(if $(COUNT),--count $(COUNT)) \
+	  $(if $(SEED),--seed $(SEED)) $(addprefix --config ,$(wildcard test/data/tensile/config/ext_streamk*.yaml test/data/tensile/walks/*))
 	$(Q)sh test/conformance/amd/run.sh library_run.py --build $(B) $(if $(SEED),--seed $(SEED))
 
 # The text of NVIDIA kernels on the CPU.

@@ -424,6 +424,9 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     if (__builtin_mul_overflow(groups, split, &groups) || groups > UINT32_MAX)
         FAIL(ERR_INPUT, "kernel %s: %llu tiles times GlobalSplitU %llu are more than 32 bits count", s->name,
              (unsigned long long)g.tiles, (unsigned long long)split);
+    if (s->map.stream_k && g.sk_grid > STREAM_GROUPS_MAX)
+        FAIL(ERR_INPUT, "kernel %s: %llu work-groups share tiles, at most %d can", s->name,
+             (unsigned long long)g.sk_grid, STREAM_GROUPS_MAX);
     const uint64_t copies = (uint64_t)(uintptr_t)in->workspace + launch_results_bytes(p, s, hw);
     Helper h = {p, s, in, &g, copies};
     Main m = {p, s, in, &g, NULL};

@@ -86,6 +86,8 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
 /* Bytes at the beginning of the workspace for results; the copies of PackOperands follow. */
 uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw);
 
+/* The parts of a tile are counted with 16 bits (kernel/gpu/text/parts.h). */
+enum { STREAM_GROUPS_MAX = 65535 };
 /* Work-groups of a stream-K launch; launch_stream.c. */
 uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, const Geometry *g);
 /* The arguments of stream-K. */

@@ -24,10 +24,10 @@ static uint64_t reduced_grid(uint64_t tiles, uint64_t cu)
 
 /* STREAMK_GRID_MODEL: the grid of least predicted time, from the work of a group and the parts that a tile's
  * sums come in. */
-static uint64_t modelled_grid(const Contraction *p, const LibSolution *s, const Geometry *g)
+static uint64_t modelled_grid(const Contraction *p, const LibSolution *s, const Geometry *g, uint64_t tiles)
 {
     const double group = 5.04 + 8.30, first_part = 5.47, chunk = 4.17, part = 18.59;
-    uint64_t chunks = chunks_of(p, s), total = g->tiles0 * g->tiles1 * chunks, best = 1;
+    uint64_t chunks = chunks_of(p, s), total = tiles * chunks, best = 1;
     double best_time = 0;
     for (uint64_t grid = 1; grid <= g->cu; grid++) {
         uint64_t each = ceil_div(total, grid), parts = each ? ceil_div(chunks, each) : 1;
@@ -49,10 +49,13 @@ uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHar
     case STREAMK_GRID_LESS:
         return reduced_grid(g->tiles ? g->tiles : 1, g->cu);
     case STREAMK_GRID_MODEL:
-        return modelled_grid(p, s, g);
+        return modelled_grid(p, s, g, g->tiles0 * g->tiles1); /* Tensile's leaves out the batch */
     default:
         break;
     }
+    /* Tensile's kernels have as many groups as there are compute units. For few tiles that gives shares of a
+     * chunk or two, whose sums cost more than their products. */
+    if (s->map.source_kernel && g->tiles < g->cu && p->k > 0) return modelled_grid(p, s, g, g->tiles);
     if (hw->streamk_max_cus > 0) return least(g->cu, (uint64_t)hw->streamk_max_cus);
     return hw->streamk_grid_multiplier > 1 ? g->cu * (uint64_t)hw->streamk_grid_multiplier : g->cu;
 }

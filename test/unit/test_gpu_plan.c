@@ -94,6 +94,15 @@ static uint64_t expected(const Case *c, const Contraction *p, const LaunchHardwa
         {"tiles_batch", (uint64_t)BATCH},
         {"n_groups", (uint64_t)(hw->n_cu < tiles0 * tiles1 ? hw->n_cu : tiles0 * tiles1)},
         {"pad", 0},
+        /* stream-K: 12 tiles of 67 chunks for 5 work-groups, which share all, or the 2 of the last round */
+        {"sums", address(4)},
+        {"flags", address(4) + 32 * 32 * 4 * 5},
+        {"tile_chunks", 67},
+        {"total_chunks", 804},
+        {"share_chunks", s->StreamK == 1 ? 161 : 26},
+        {"share_groups", 5},
+        {"share_tiles", 2},
+        {"longer_groups", 4},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (!strcmp(table[i].name, name)) return table[i].value;
@@ -129,7 +138,7 @@ static void check_args(const char *arch, const char *problem, const char *soluti
                        .alpha = alpha,
                        .beta = beta};
     if (!strided) in.offset_d = 5, in.offset_c = 6, in.offset_a = 7, in.offset_b = 8;
-    LaunchHardware hw = {.n_cu = 2};
+    LaunchHardware hw = {.n_cu = c.s.StreamK ? 5 : 2};
     assert_ok(launch_build(&p, &lib, &in, &hw, &list));
     const KernelCall *call = NULL;
     for (uint32_t i = 0; i < list.n; i++)
@@ -160,6 +169,7 @@ static void check_args(const char *arch, const char *problem, const char *soluti
 
 #define S_NN "{DataType: s, TransposeB: false, Batched: true}"
 #define TILE "WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 8"
+#define STREAM "KernelLanguage: Assembly, MatrixInstruction: [16, 16, 4, 1, 1, 1, 1, 2, 2], DepthU: 8"
 #define ASM ", KernelLanguage: Assembly"
 
 static void test_arguments(void **state)
@@ -172,6 +182,9 @@ static void test_arguments(void **state)
     check_args("gfx906", S_NN, "{" TILE ASM ", WorkGroupMapping: -3}", 22);
     check_args("gfx906", S_NN, "{" TILE ASM ", PersistentKernel: 1, PersistentKernelAlongBatch: true}", 23);
     check_args("gfx906", S_NN, "{" TILE ", GlobalSplitU: 3, GlobalSplitUAlgorithm: MultipleBuffer}", 21);
+    check_args("gfx90a", S_NN, "{" STREAM ", StreamK: 1}", 27);
+    check_args("gfx90a", S_NN, "{" STREAM ", StreamK: 2, WorkGroupMapping: 8}", 30);
+    check_args("gfx90a", S_NN, "{" STREAM ", StreamK: 3, StreamKAtomic: 1, StaggerU: 0}", 27);
     check_args("gfx906", "{DataType: d, TransposeB: false}", "{" TILE ASM "}", 17);
     check_args("gfx906", "{DataType: s, UseBeta: false, Batched: true}", "{" TILE "}", 20);
     check_args("gfx906", "{DataType: s, Batched: true, StridedBatched: false}", "{" TILE "}", 25);

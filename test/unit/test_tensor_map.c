@@ -355,12 +355,15 @@ static void sums_in_workspace(void **state)
     /* stream-K: two slots of each work-group of whole clusters */
     s.map.global_split_u = 1, s.map.workspace_bytes_per_c = 8;
     s.map.persistent_kernel = 0, s.map.stream_k = 2;
-    assert_int_equal(launch_workspace_bytes(&p, &s, &hw), 10 * (64 * 64 * 8 + 2 * 32));
-    assert_ok(launch_build(&p, &s, &in, &hw, &list));
+    const LaunchHardware all = {.n_cu = 11, .streamk_fixed_grid = 11};
+    assert_ok(launch_build(&p, &s, &in, &hw, &list)); /* a tile each: K is too short for shares of tiles */
+    assert_int_equal(list.call[list.n - 1].num_work_groups[0], 8);
+    assert_int_equal(launch_workspace_bytes(&p, &s, &all), 10 * (64 * 64 * 8 + 2 * 32));
+    assert_ok(launch_build(&p, &s, &in, &all, &list));
     assert_true(list.n == 2 && list.call[1].num_work_groups[0] == 10 && list.call[1].num_work_groups[2] == 1);
     p.n = 64 * 5; /* 20 tiles of whole clusters: none has parts */
-    assert_int_equal(launch_workspace_bytes(&p, &s, &hw), 10 * 64 * 64 * 8);
-    assert_ok(launch_build(&p, &s, &in, &hw, &list));
+    assert_int_equal(launch_workspace_bytes(&p, &s, &all), 10 * 64 * 64 * 8);
+    assert_ok(launch_build(&p, &s, &in, &all, &list));
     assert_int_equal(list.n, 1);
     library_free(lib);
 }

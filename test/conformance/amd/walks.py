@@ -20,7 +20,11 @@ def random_case(rng, arch, kinds):
     stream = matrix and arch in cases.MFMA_ARCHES and rng.random() < .75
     more = {'Batched': bool(rng.random() > .1), 'UseBeta': bool(rng.random() > .1)}
     s['WorkGroupMapping'] = int(cases._pick(rng, 0, 1, 2, 8, -3))
-    if stream:
+    join = not stream and rng.random() < .3     # parts of K that are added up in the same launch
+    if join:
+        s.update({'GlobalSplitU': int(cases._pick(rng, 2, 3, 5)), 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16})
+        s['PersistentKernel'] = int(s['KernelLanguage'] == 'Source' and rng.integers(2))
+    elif stream:
         for name in [x for x in s if x.startswith('GlobalSplitU')]:
             del s[name]
         s.update({'StreamK': int(rng.integers(1, 4)), 'StreamKAtomic': int(kind == 'S' and rng.integers(2)), 'KernelLanguage': 'Assembly',
