@@ -128,8 +128,33 @@ void search_failed(Search *s, uint32_t c)
         if (*value_at(s, c, z) == 0) *value_at(s, c, z) = (double)INFINITY;
 }
 
-void search_learn(Search *s)
+/* Gives the measured times to the model, lets it fit its rates, and takes its new predictions. */
+static Err model_refit(Search *s)
 {
+    const SearchModel *m = &s->o.model;
+    Solution solution;
+    Hash128 hash;
+    if (!m->fit || !s->n_pairs) return 0;
+    for (int predict = 0; predict < 2; predict++) {
+        for (uint32_t c = 0; c < s->known.n; c++) {
+            if (!pool_get(s->o.pool, s->known.v[c].permutation, &solution, &hash) ||
+                !m->kernel(m->ctx, &solution))
+                continue;
+            for (uint32_t z = 0; z < s->o.n_sizes; z++) {
+                const double v = *value_at(s, c, z);
+                double *predicted = &s->predicted.v[c * s->o.n_sizes + z];
+                if (!predict && v > 0 && !isinf(v)) TRY(m->measured(m->ctx, z, v * 1e-9));
+                if (predict && !isnan(*predicted)) *predicted = log(m->seconds(m->ctx, z));
+            }
+        }
+        if (!predict) TRY(m->fit(m->ctx));
+    }
+    return 0;
+}
+
+Err search_learn(Search *s)
+{
+    TRY(model_refit(s));
     surrogate_reset(&s->surrogate);
     for (uint32_t c = 0; c < s->known.n; c++)
         for (uint32_t z = 0; z < s->o.n_sizes; z++) {
@@ -139,6 +164,7 @@ void search_learn(Search *s)
                           log(v * 1e-9) - s->predicted.v[c * s->o.n_sizes + z]);
         }
     surrogate_fit(&s->surrogate);
+    return 0;
 }
 
 double search_expected(Search *s, uint32_t c, uint32_t z)

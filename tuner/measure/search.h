@@ -2,14 +2,15 @@
  *
  *   search_init(&s, &options); loop { search_next -> pairs; measure them; search_result for each }
  *
- * SEARCH_MODEL. The first batch has, for each size, the candidates with the least time by the model, the best
- * of other families, and random ones. Later batches have winners of neighbouring sizes, the one-step
- * neighbourhood of the size's best (all of it, but for candidates that are predicted to be hopeless), and
- * those of the pool that promise most. Predictions are the model's, corrected by a regression over what was
- * measured (surrogate.h), and are ordered by the expected gain over the best. A size is finished when nothing
- * that was not measured promises to be faster. SEARCH_RANDOM: candidates in random order. SEARCH_EXHAUSTIVE:
- * all of them in their order.
- * Equal options and equal results give equal batches: a search is continued by repeating it.
+ * SEARCH_MODEL. Predictions are the model's, with rates fitted to what was measured, corrected by a
+ * regression over parameters (surrogate.h). A scan of the pool keeps, for each size, the candidates that
+ * promise most and the best of each family; the one-step neighbourhood of the size's best and every kernel
+ * that is compiled already join them. Of these a batch takes the kernels with the largest expected gain,
+ * added up over all sizes by weight, for the seconds that compiling and measuring take (search_gain.h), so
+ * that a kernel that serves many sizes comes first. A kernel is measured on the sizes where it promises to
+ * be faster; a search is finished when nothing that was not measured does. SEARCH_RANDOM: candidates in
+ * random order. SEARCH_EXHAUSTIVE: all of them in their order. Equal options and equal results give equal
+ * batches: a search is continued by repeating it.
  */
 #ifndef MEASURE_SEARCH_H
 #define MEASURE_SEARCH_H
@@ -22,20 +23,35 @@
 typedef enum { SEARCH_EXHAUSTIVE, SEARCH_MODEL, SEARCH_RANDOM } SearchMethod;
 
 /* The performance model. kernel: takes a derived, valid solution; false when no kernel can be made of it.
- * seconds: of that kernel on a size, by its number; 0: the kernel does not take that size. */
+ * seconds: of that kernel on a size, by its number; 0: the kernel does not take that size. measured: the
+ * time of that kernel on a size; fit: adjusts the model to all times since the last fit, and forgets them.
+ * The last two may be NULL. */
 typedef struct {
     bool (*kernel)(void *ctx, const Solution *s);
     double (*seconds)(void *ctx, size_t size);
+    Err (*measured)(void *ctx, size_t size, double seconds);
+    Err (*fit)(void *ctx);
     void *ctx;
 } SearchModel;
+
+/* What a batch may have at most: kernels that are not compiled yet (all groups that share a compiler count
+ * theirs together, so it is up to the caller), and new candidates of a size. kernel_s, pair_s: seconds of a
+ * compilation, all processors taken together, and of measuring a kernel on a size. */
+typedef struct {
+    size_t kernels, per_size;
+    double kernel_s, pair_s;
+} SearchQuota;
 
 typedef struct {
     const Pool *pool;
     SearchMethod method;
     const ProblemType *pt;
     const ProblemSize *size;
+    const double *weight; /* of each size, its share of use; NULL: all alike */
     size_t n_sizes;
     SearchModel model;
+    const int64_t *first; /* permutations that the first batch begins with: known to be good elsewhere */
+    size_t n_first;
     uint64_t seed;      /* of the random ones */
     PoolCheckFn *check; /* may be NULL */
 } SearchOptions;
@@ -66,7 +82,7 @@ typedef struct {
     double *hope;          /* of each size: largest expected gain of what is not measured */
     size_t *n_measured;    /* of each size */
     size_t n_dims, next;   /* next: in the order of random and exhaustive search */
-    size_t n_batches, n_pairs, n_hopeless;
+    size_t n_batches, n_pairs;
     Surrogate surrogate;
     struct SearchWork *work;
 } Search;
@@ -74,8 +90,8 @@ typedef struct {
 /* What the options point to must outlive the search. */
 Err search_init(Search *s, const SearchOptions *o);
 void search_fini(Search *s);
-/* The next pairs, at most about quota new candidates for each size; none when the search is finished. */
-Err search_next(Search *s, size_t quota, SearchBatch *out);
+/* The next pairs; none when the search is finished. */
+Err search_next(Search *s, const SearchQuota *q, SearchBatch *out);
 /* Takes note of a batch that was chosen by an earlier run, instead of search_next. */
 void search_replay(Search *s, const SearchBatch *batch);
 /* A candidate by its permutation, which a recorded batch names. ERR_INPUT when it is not a valid one. */
@@ -89,7 +105,7 @@ double search_value(const Search *s, uint32_t candidate, uint32_t size);
 double search_expected(Search *s, uint32_t candidate, uint32_t size);
 /* Mean over the sizes of the expected gain that is left, as a share of the time. */
 double search_hope(const Search *s);
-/* Fits the surrogate to the results; search_next does it first. */
-void search_learn(Search *s);
+/* Fits model and surrogate to the results; search_next does it first. */
+Err search_learn(Search *s);
 
 #endif

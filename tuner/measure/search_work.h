@@ -1,4 +1,4 @@
-/* What search.c and search_next.c share. See search.h. */
+/* What the files of the search share. See search.h. */
 #ifndef MEASURE_SEARCH_WORK_H
 #define MEASURE_SEARCH_WORK_H
 
@@ -6,10 +6,42 @@
 
 enum { SEARCH_EXTENTS = 4 }; /* numbers in Search.place of a size */
 
-Err search_work_new(const Search *s, struct SearchWork **out);
-void search_work_free(struct SearchWork *w);
+/* TOP: candidates of the pool that are remembered for each size; FAMILIES: families whose best is. */
+enum { SEARCH_TOP = 48, SEARCH_FAMILIES = 24 };
+
+/* A candidate that may be measured on a size. */
+typedef struct {
+    int64_t permutation;
+    double gain, time; /* expected gain over the best; expected logarithm of its time */
+    uint64_t family;
+} Offer;
+
+typedef struct {
+    Offer v[SEARCH_TOP];
+    size_t n;
+} Offers;
+
+typedef struct SearchWork {
+    Offers *top;    /* of each size */
+    Offers *family; /* of each size: the best one of each family */
+    int64_t *near;  /* permutations */
+    size_t n_near_max;
+    unsigned char *chosen; /* of the pairs of this batch: bit of each size, by candidate */
+    size_t n_chosen;
+} SearchWork;
+
+Err search_work_new(const Search *s, SearchWork **out);
+void search_work_free(SearchWork *w);
 /* Finds a derived, valid solution among the known candidates by its hash, or adds it. */
 Err search_known_add(Search *s, int64_t permutation, const Solution *solution, Hash128 hash,
                      uint32_t *candidate);
+/* Kernels of one family are built alike: instruction, schedule, split of K, size of the tile. */
+uint64_t search_family(const Solution *s);
+/* Scores the pool, or as many of it, drawn at random, as a second or two allow: fills in top and family. */
+Err search_scan(Search *s);
+/* Sets of candidates, for a batch by the model; appends pairs to out. */
+Err search_batch(Search *s, const SearchQuota *q, SearchBatch *out);
+/* Adds a pair to a batch unless the batch has it or it is measured. *n counts the added ones. */
+Err search_take(Search *s, SearchBatch *out, uint32_t candidate, uint32_t size, size_t *n);
 
 #endif

@@ -6,9 +6,10 @@
 
 /* RIDGE: noise variance over prior variance of a weight, both about 0.1 squared. RIDGE_SIZE: the level of a
  * size is nearly free. SD_MIN: below it differences are noise. SD_FIRST: of a model without measurements.
- * SD_UNSEEN: of a choice that was never measured. */
+ * SD_UNSEEN: of a choice that was never measured; SD_PAIR: of a pair of choices, which falls with the
+ * measurements that have it. */
 static const double RIDGE = 1, RIDGE_PAIR = 4, RIDGE_SIZE = 0.01, SD_MIN = 0.02, SD_FIRST = 0.3,
-                    SD_UNSEEN = 0.1;
+                    SD_UNSEEN = 0.1, SD_PAIR = 0.01;
 
 Err surrogate_init(Surrogate *s, Arena *a, size_t n_dims, const size_t *n_choices, size_t n_sizes,
                    const double *x)
@@ -27,8 +28,7 @@ Err surrogate_init(Surrogate *s, Arena *a, size_t n_dims, const size_t *n_choice
         s->pairs = s->n_features;
         s->n_features += SURROGATE_PAIRS;
     }
-    if (s->n_features > SURROGATE_FEATURES)
-        s->n_features = 0; /* too many values to learn from few samples */
+    if (s->n_features > SURROGATE_FEATURES) s->n_features = 0; /* too many values to learn from few samples */
     const size_t n = s->n_features;
     s->ata = ARENA_ARRAY(a, n * n, double);
     s->atb = ARENA_ARRAY(a, n, double);
@@ -148,6 +148,8 @@ double surrogate_predict(const Surrogate *s, const uint32_t *choice, size_t size
         for (size_t i = 0; i < k; i++) sum += s->w[at[i]] * value[i];
         for (size_t d = 0; d < s->n_dims; d++)
             if (!s->seen[s->first[d] + choice[d]]) variance += SD_UNSEEN * SD_UNSEEN;
+        for (size_t i = s->pairs ? 0 : k; i < k; i++)
+            if (at[i] >= s->pairs) variance += SD_PAIR * SD_PAIR / (1 + (double)s->seen[at[i]]);
     }
     *sd = sqrt(variance);
     return sum;

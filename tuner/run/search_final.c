@@ -38,7 +38,7 @@ static Err cover_mark(SearchGroup *x, Arena *a, bool *kept, size_t *n_kept)
     double *ns = ARENA_ARRAY(a, n * s->o.n_sizes, double);
     Cover cover;
     TRY_ALLOC(ns);
-    search_learn(s);
+    TRY(search_learn(s));
     for (uint32_t z = 0; z < s->o.n_sizes; z++)
         for (uint32_t c = 0; c < n; c++) {
             const bool use = search_value(s, c, z) > 0 || s->best[z] == UINT32_MAX;
@@ -71,7 +71,7 @@ static Err predicted_add(SearchGroup *x)
     Search *s = &x->search;
     const SearchMethod method = s->o.method;
     s->o.method = SEARCH_MODEL;
-    Err e = search_next(s, OF_SIZE, &x->batch);
+    Err e = search_next(s, &(SearchQuota){SIZE_MAX, OF_SIZE, 1, 1}, &x->batch);
     s->o.method = method;
     return e;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "run/search_model.h"
+#include "measure/predictor.h"
 
 static const char *method_name(int method)
 {
@@ -83,6 +83,21 @@ static Err pool_make(SearchGroup *x)
     return 0;
 }
 
+static Err model_make(SearchGroup *x, size_t n_sizes, SearchModel *out)
+{
+    const Run *r = x->r;
+    const ProblemType *pt = &x->g->problem->pt;
+    PredictorOptions o = {.target = r->target,
+                          .pt = pt,
+                          .size = x->g->size,
+                          .n_sizes = n_sizes,
+                          .beta = pt->UseBeta && r->config->globals.DataInitTypeBeta != 0};
+    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
+                  &o.device);
+    model_rates_typical(o.rates);
+    return predictor_init(&o, out);
+}
+
 Err search_group_init(SearchGroup *x, Run *r, Group *g)
 {
     static const SearchMethod method[] = {[GLOBAL_SEARCH_EXHAUSTIVE] = SEARCH_EXHAUSTIVE,
@@ -104,7 +119,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
                        .n_sizes = g->n_sizes - g->n_held_out, /* a search does not see held-out sizes */
                        .seed = 1,
                        .check = run_check};
-    TRY(search_model_init(r, g, &o.model));
+    TRY(model_make(x, o.n_sizes, &o.model));
     TRY(search_init(&x->search, &o));
     TRY(namer_make(x));
     TRY(group_identify(r, g));
@@ -113,7 +128,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
 
 void search_group_fini(SearchGroup *x)
 {
-    search_model_fini(&x->search.o.model);
+    predictor_fini(&x->search.o.model);
     search_fini(&x->search);
     pool_fini(&x->pool);
     space_fini(&x->space);
@@ -193,15 +208,15 @@ static Err batch_record(SearchGroup *x, double seconds)
     return e;
 }
 
-Err search_group_choose(SearchGroup *x, size_t quota, double seconds, size_t *n)
+Err search_group_choose(SearchGroup *x, const SearchQuota *q, double seconds, size_t *n)
 {
     *n = 0;
     x->batch.n = 0;
     if (x->finished) return 0;
     if (x->n_rounds < x->n_recorded) {
         TRY(batch_replay(x, x->recorded[x->n_rounds].pairs));
-    } else if (quota) {
-        TRY(search_next(&x->search, quota, &x->batch));
+    } else if (q->per_size) {
+        TRY(search_next(&x->search, q, &x->batch));
         qsort(x->batch.v, x->batch.n, sizeof *x->batch.v, by_candidate);
         if (x->batch.n) TRY(batch_record(x, seconds));
     }

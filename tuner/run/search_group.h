@@ -34,8 +34,9 @@ typedef struct {
 /* The group's sizes are known. A group without valid solutions is given up: g->skip. */
 Err search_group_init(SearchGroup *x, Run *r, Group *g);
 void search_group_fini(SearchGroup *x);
-/* Chooses the next round's pairs, or repeats what the store has; records a new one. *n: pairs. */
-Err search_group_choose(SearchGroup *x, size_t quota, double seconds, size_t *n);
+/* Chooses the next round's pairs, or repeats what the store has; records a new one. q->per_size 0: only what
+ * the store has. *n: pairs. */
+Err search_group_choose(SearchGroup *x, const SearchQuota *q, double seconds, size_t *n);
 /* Makes the group's variants and wanted pairs of the round, with their ids in the store. *known: all of them
  * were measured before. */
 Err search_group_prepare(SearchGroup *x, bool *known);

@@ -13,10 +13,12 @@
 #include "base/proc.h"
 #include "run/search_group.h"
 
-/* New candidates of a size: of the first round, and of later ones. */
-enum { FIRST_QUOTA = 12, LATER_QUOTA = 4 };
-/* Share of the budget for measuring the finalists, and the share of what is left that a round may take. */
-static const double FINAL_SHARE = 0.2, ROUND_SHARE = 0.6;
+/* New candidates of a size: of the first round, and of later ones. SIZES_OF_KERNEL: on which a kernel is
+ * measured in a round, about. */
+enum { FIRST_QUOTA = 12, LATER_QUOTA = 4, SIZES_OF_KERNEL = 3 };
+/* Share of the budget for measuring the finalists, and the shares of what is left that the first round and
+ * others may take: several rounds learn from each other. */
+static const double FINAL_SHARE = 0.2, FIRST_SHARE = 0.3, ROUND_SHARE = 0.25;
 /* Seconds of a race on one size: in rounds, which only need to tell good candidates from bad ones, and of the
  * finalists, at most (the client's own). */
 static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05;
@@ -51,22 +53,22 @@ static Err spent_note(Searching *x)
 /* The time that is left for rounds. */
 static double left(const Searching *x) { return x->budget * (1 - FINAL_SHARE) - spent(x); }
 
-/* New candidates of a size in the next round; 0: the time is over. */
-static size_t quota_of(Searching *x, bool first)
+/* What the next round may have, of all groups together; per_size 0: the time is over. */
+static SearchQuota quota_of(Searching *x, bool first)
 {
-    size_t q = first ? FIRST_QUOTA : LATER_QUOTA;
+    SearchQuota q = {SIZE_MAX, first ? FIRST_QUOTA : LATER_QUOTA, x->compile_s, x->pair_s};
     if (x->budget <= 0) return q;
-    /* sizes share candidates: about half of them are compiled for one size alone */
-    const double each = (double)x->n_sizes * (0.5 * x->compile_s + x->pair_s);
-    const double most = left(x) * ROUND_SHARE / each;
-    if (first && x->before == 0 && left(x) < each)
+    const double each = x->compile_s + x->pair_s * SIZES_OF_KERNEL;
+    const double most = left(x) * (first ? FIRST_SHARE : ROUND_SHARE) / each;
+    if (first && x->before == 0 && left(x) < each * (double)x->n_sizes / SIZES_OF_KERNEL)
         warning("TimeBudget of %.4g s: too short for one candidate on each of %zu sizes, which takes about "
                 "%.3g s",
-                x->budget, x->n_sizes, each);
-    if (first) return most < 1 ? 1 : most < (double)q ? (size_t)most : q;
-    if (left(x) <= 0) return x->out_of_time = true, 0;
-    if (most < 1) return x->out_of_time = left(x) < each, left(x) < each ? 0 : 1;
-    return most < (double)q ? (size_t)most : q;
+                x->budget, x->n_sizes, each * (double)x->n_sizes / SIZES_OF_KERNEL);
+    if (!first && left(x) < each) return x->out_of_time = true, (SearchQuota){0};
+    q.kernels = most < 1 ? 1 : (size_t)most;
+    const size_t at_once = (size_t)cpu_count();
+    if (q.kernels < at_once && left(x) > each * (double)at_once) q.kernels = at_once;
+    return q;
 }
 
 /* Builds and measures the round's kernels of the groups that have any. */
@@ -121,15 +123,28 @@ static Err prepare_all(Searching *x, bool *known, size_t *n_kernels)
     return 0;
 }
 
+/* A group's part of the kernels of a round: by its sizes, among the groups that are not finished. */
+static size_t share_of(const Searching *x, size_t i, size_t n_kernels)
+{
+    double all = 0;
+    for (size_t k = 0; k < x->n; k++)
+        if (!x->group[k].finished) all += (double)x->group[k].search.o.n_sizes;
+    if (n_kernels == SIZE_MAX || all <= 0) return n_kernels;
+    const double part = (double)x->group[i].search.o.n_sizes / all;
+    return (size_t)ceil((double)n_kernels * part);
+}
+
 /* *more: there was a round. */
 static Err round_run(Searching *x, size_t round, bool *more)
 {
     size_t n_pairs = 0, n_kernels;
     bool known;
-    const size_t quota = quota_of(x, round == 1);
+    const SearchQuota all = quota_of(x, round == 1);
     for (size_t i = 0; i < x->n; i++) {
         size_t n;
-        TRY(search_group_choose(&x->group[i], quota, spent(x), &n));
+        SearchQuota q = all;
+        q.kernels = share_of(x, i, all.kernels);
+        TRY(search_group_choose(&x->group[i], &q, spent(x), &n));
         n_pairs += n;
     }
     *more = n_pairs > 0;

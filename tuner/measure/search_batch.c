@@ -1,0 +1,251 @@
+/* A batch by the model: which candidates come into question, what is expected of each, and which of them the
+ * batch takes. See search.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/search_gain.h"
+#include "measure/search_work.h"
+
+/* CANDIDATES of a batch, at most, and numbers that are kept of them. */
+enum { CANDIDATES = 6000, NUMBERS = 1 << 24 };
+/* Expected gains, as shares of the best time, below which a candidate is not worth measuring: of the pool,
+ * and of the best one's neighbours, of which nearly all are measured. */
+static const double WORTH_POOL = 1e-3, WORTH_STEP = 2e-4;
+/* Before a size has a result, a candidate is compared with this multiple of the least expected time. */
+static const double FIRST_OF_LEAST = 1.5;
+/* A kernel's own error against that of its times on single sizes, as variances. */
+static const double KERNEL_OVER_PAIR = 1.7, PAIR_PART = 0.35;
+
+typedef struct {
+    Search *s;
+    Map seen; /* kernels, by hash */
+    size_t max;
+    VEC(int64_t) permutation;
+    VEC(uint64_t) kernel;
+    VEC(uint64_t) family;
+    VEC(double) worth;
+    bool *compiled;
+    float *mean, *sd;
+    double *best, *weight;
+    uint32_t *choice;
+} Batch;
+
+/* Adds a candidate unless it is there. */
+static Err offer(Batch *b, int64_t permutation, double worth)
+{
+    Solution solution;
+    Hash128 hash;
+    bool added;
+    Search *s = b->s;
+    if (b->permutation.n >= b->max || !pool_get(s->o.pool, permutation, &solution, &hash)) return ERR_OK;
+    int64_t *at = map_put(&b->seen, (Str){(const char *)&hash, sizeof hash}, &added);
+    if (!at) FAIL(ERR_FAILED, "out of memory for %zu candidates", b->seen.n);
+    if (!added) {
+        if (*at < (int64_t)b->worth.n && worth < b->worth.v[*at]) b->worth.v[*at] = worth;
+        return ERR_OK;
+    }
+    *at = INT64_MAX;
+    const int64_t *known = map_get(&s->by_hash, (Str){(const char *)&hash, sizeof hash});
+    if (known && s->known.v[*known].failed) return ERR_OK;
+    if (!s->o.model.kernel(s->o.model.ctx, &solution)) return ERR_OK;
+    *at = (int64_t)b->permutation.n;
+    if (!VEC_PUSH(&b->permutation, permutation) || !VEC_PUSH(&b->kernel, hash.lo) ||
+        !VEC_PUSH(&b->family, search_family(&solution)) || !VEC_PUSH(&b->worth, worth))
+        FAIL(ERR_FAILED, "out of memory for %zu candidates", b->permutation.n);
+    return ERR_OK;
+}
+
+/* Compiled kernels, neighbours of each size's best, and what the scan found. Every size has its turn, so that
+ * all have some where there are too many. */
+static Err offers_collect(Batch *b)
+{
+    Search *s = b->s;
+    SearchWork *w = s->work;
+    for (size_t i = 0; s->n_batches == 0 && i < s->o.n_first; i++)
+        TRY(offer(b, s->o.first[i], -(double)INFINITY));
+    for (size_t c = 0; c < s->known.n && b->permutation.n < b->max / 2; c++)
+        if (!s->known.v[c].failed) TRY(offer(b, s->known.v[c].permutation, WORTH_STEP));
+    for (size_t z = 0; z < s->o.n_sizes; z++) {
+        if (s->best[z] == UINT32_MAX) continue;
+        const size_t n =
+            pool_neighbours(s->o.pool, s->known.v[s->best[z]].permutation, w->near, w->n_near_max);
+        for (size_t i = 0; i < n; i++) TRY(offer(b, w->near[i], WORTH_STEP));
+        if (s->o.check) TRY(s->o.check());
+    }
+    for (size_t i = 0; i < SEARCH_TOP; i++)
+        for (size_t z = 0; z < s->o.n_sizes; z++) {
+            if (i < w->top[z].n) TRY(offer(b, w->top[z].v[i].permutation, WORTH_POOL));
+            if (i < w->family[z].n) TRY(offer(b, w->family[z].v[i].permutation, WORTH_POOL));
+        }
+    return ERR_OK;
+}
+
+/* What a compiled kernel's measured times are above what was expected, and of how many sizes. */
+static double own_error(Batch *b, uint32_t c, size_t *n)
+{
+    Search *s = b->s;
+    double sum = 0, sd;
+    *n = 0;
+    for (uint32_t z = 0; z < s->o.n_sizes; z++) {
+        const double v = search_value(s, c, z), predicted = s->predicted.v[c * s->o.n_sizes + z];
+        if (!(v > 0) || isinf(v) || isnan(predicted)) continue;
+        sum += log(v * 1e-9) - predicted - surrogate_predict(&s->surrogate, b->choice, z, &sd);
+        ++*n;
+    }
+    return sum / ((double)*n + 1 / KERNEL_OVER_PAIR);
+}
+
+/* Fills in what is expected of a candidate on all sizes. */
+static Err expect(Batch *b, size_t i)
+{
+    Search *s = b->s;
+    Solution solution;
+    Hash128 hash;
+    size_t n_own = 0;
+    double own = 0, sd;
+    float *mean = &b->mean[i * s->o.n_sizes], *sds = &b->sd[i * s->o.n_sizes];
+    for (size_t z = 0; z < s->o.n_sizes; z++) mean[z] = NAN;
+    if (!pool_get(s->o.pool, b->permutation.v[i], &solution, &hash) ||
+        !s->o.model.kernel(s->o.model.ctx, &solution))
+        return ERR_OK;
+    const int64_t *known = map_get(&s->by_hash, (Str){(const char *)&hash, sizeof hash});
+    pool_choices(s->o.pool, b->permutation.v[i], b->choice);
+    if (known) own = own_error(b, (uint32_t)*known, &n_own);
+    b->compiled[i] = n_own > 0;
+    const double part = n_own ? PAIR_PART + (1 - PAIR_PART) / (1 + (double)n_own * KERNEL_OVER_PAIR) : 1;
+    for (uint32_t z = 0; z < s->o.n_sizes; z++) {
+        if (known && search_value(s, (uint32_t)*known, z) != 0) continue;
+        const double seconds = s->o.model.seconds(s->o.model.ctx, z);
+        if (!(seconds > 0)) continue;
+        mean[z] = (float)(log(seconds) + own + surrogate_predict(&s->surrogate, b->choice, z, &sd));
+        sds[z] = (float)(sd * sqrt(part));
+    }
+    return ERR_OK;
+}
+
+/* The time with which candidates are compared on each size. */
+static void bests_make(Batch *b)
+{
+    const Search *s = b->s;
+    for (size_t z = 0; z < s->o.n_sizes; z++) {
+        double least = (double)INFINITY;
+        for (size_t i = 0; i < b->permutation.n; i++)
+            least = fmin(least, (double)b->mean[i * s->o.n_sizes + z]);
+        b->best[z] = s->best[z] == UINT32_MAX ? least + log(FIRST_OF_LEAST)
+                                              : log(1e-9 * search_value(s, s->best[z], (uint32_t)z));
+        b->weight[z] = s->o.weight ? s->o.weight[z] : 1;
+    }
+}
+
+/* The largest expected gain of each size, of one candidate by itself. */
+static void hopes_make(Batch *b)
+{
+    Search *s = b->s;
+    for (size_t z = 0; z < s->o.n_sizes; z++) {
+        s->hope[z] = 0;
+        for (size_t i = 0; i < b->permutation.n; i++) {
+            const size_t at = i * s->o.n_sizes + z;
+            if (isnan(b->mean[at])) continue;
+            s->hope[z] = fmax(s->hope[z], expected_gain((double)b->mean[at] - b->best[z], (double)b->sd[at]));
+        }
+    }
+}
+
+static Err table_make(Batch *b)
+{
+    const size_t n = b->permutation.n, nz = b->s->o.n_sizes;
+    b->compiled = calloc(n + 1, sizeof *b->compiled);
+    b->mean = calloc(n * nz + 1, sizeof *b->mean);
+    b->sd = calloc(n * nz + 1, sizeof *b->sd);
+    b->best = calloc(nz + 1, sizeof *b->best);
+    b->weight = calloc(nz + 1, sizeof *b->weight);
+    if (!b->compiled || !b->mean || !b->sd || !b->best || !b->weight)
+        FAIL(ERR_FAILED, "out of memory for %zu candidates of a batch", n);
+    for (size_t i = 0; i < n; i++) {
+        TRY(expect(b, i));
+        if (b->s->o.check && (i & 0xff) == 0) TRY(b->s->o.check());
+    }
+    bests_make(b);
+    hopes_make(b);
+    return ERR_OK;
+}
+
+/* Only candidates of a batch become known, so that a search that is repeated numbers them alike. */
+static Err pairs_take(Batch *b, const GainPairs *pairs, SearchBatch *out)
+{
+    Search *s = b->s;
+    for (size_t i = 0; i < pairs->n; i++) {
+        Solution solution;
+        Hash128 hash;
+        uint32_t c;
+        size_t n = 0;
+        const int64_t permutation = b->permutation.v[pairs->v[i].candidate];
+        if (!pool_get(s->o.pool, permutation, &solution, &hash)) continue;
+        TRY(search_known_add(s, permutation, &solution, hash, &c));
+        TRY(search_take(s, out, c, pairs->v[i].size, &n));
+    }
+    return ERR_OK;
+}
+
+/* The best so far of each size with new candidates is measured again, beside them. */
+static Err bests_again(Search *s, SearchBatch *out)
+{
+    const size_t n = out->n;
+    bool *has = calloc(s->o.n_sizes + 1, sizeof *has);
+    TRY_ALLOC(has);
+    Err e = 0;
+    for (size_t i = 0; i < n; i++) has[out->v[i].size] = true;
+    for (uint32_t z = 0; !e && z < s->o.n_sizes; z++) {
+        SearchPair again = {s->best[z], z, true};
+        if (has[z] && s->best[z] != UINT32_MAX && !VEC_PUSH(out, again))
+            e = err_set(ERR_FAILED, "out of memory for %zu pairs", out->n);
+    }
+    free(has);
+    return e;
+}
+
+static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
+{
+    GainPairs pairs = {0};
+    TRY(offers_collect(b));
+    TRY(table_make(b));
+    GainTable t = {.n = b->permutation.n,
+                   .n_sizes = b->s->o.n_sizes,
+                   .kernel = b->kernel.v,
+                   .family = b->family.v,
+                   .compiled = b->compiled,
+                   .mean = b->mean,
+                   .sd = b->sd,
+                   .best = b->best,
+                   .weight = b->weight,
+                   .worth = b->worth.v,
+                   .quota = *q};
+    Err e = gain_choose(&t, &pairs);
+    if (!e) e = pairs_take(b, &pairs, out);
+    if (!e) e = bests_again(b->s, out);
+    VEC_FINI(&pairs);
+    return e;
+}
+
+Err search_batch(Search *s, const SearchQuota *q, SearchBatch *out)
+{
+    Batch b = {
+        .s = s, .max = NUMBERS / (s->o.n_sizes + 1), .choice = calloc(s->n_dims + 1, sizeof *b.choice)};
+    TRY_ALLOC(b.choice);
+    if (b.max > CANDIDATES) b.max = CANDIDATES;
+    map_init(&b.seen);
+    Err e = batch_make(&b, q, out);
+    map_fini(&b.seen);
+    VEC_FINI(&b.permutation);
+    VEC_FINI(&b.kernel);
+    VEC_FINI(&b.family);
+    VEC_FINI(&b.worth);
+    free(b.compiled);
+    free(b.mean);
+    free(b.sd);
+    free(b.best);
+    free(b.weight);
+    free(b.choice);
+    return e;
+}

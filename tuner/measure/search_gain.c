@@ -1,0 +1,229 @@
+/* Lazy greedy choice by sampled gains. See search_gain.h. */
+#include "measure/search_gain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* SAMPLES of the errors; NORMALS: of the table that they are drawn from. */
+enum { SAMPLES = 32, NORMALS = 4096 };
+/* Shares of the variance of an error: of a family, of a kernel, of a pair of kernel and size. */
+static const double OF_FAMILY = 0.45, OF_KERNEL = 0.35, OF_PAIR = 0.2;
+/* What is left of a gain in the tails for each pair that a batch has of the size. */
+static const double LESS = 0.6;
+
+/* A kernel that is not compiled, or a pair of one that is (size < n_sizes). */
+typedef struct {
+    uint32_t candidate, size;
+    double density; /* gain in a second; it only falls while the batch grows */
+} Item;
+
+typedef struct {
+    const GainTable *t;
+    double *normal; /* [NORMALS] */
+    double *low;    /* [size][sample] logarithm of the least time so far */
+    size_t *n_of;   /* of each size: pairs of the batch */
+    double *gain;   /* of each size: of the item in hand */
+    Item *heap;
+    size_t n, n_kernels;
+} Choosing;
+
+static double normal_of(const Choosing *c, uint64_t a, uint64_t b)
+{
+    uint64_t z = (a ^ (b * 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 29)) * 0x94d049bb133111ebu;
+    return c->normal[(z ^ (z >> 32)) % NORMALS];
+}
+
+/* Quantiles of the normal distribution, by bisection of erfc. */
+static void normals_make(double *out)
+{
+    for (int i = 0; i < NORMALS; i++) {
+        const double want = (i + 0.5) / NORMALS;
+        double lo = -5, hi = 5;
+        for (int k = 0; k < 40; k++) {
+            const double x = 0.5 * (lo + hi);
+            if (0.5 * erfc(-x * 0.7071067811865476) < want)
+                lo = x;
+            else
+                hi = x;
+        }
+        out[i] = lo;
+    }
+}
+
+static double time_at(const Choosing *c, uint32_t k, size_t z, uint64_t sample)
+{
+    const GainTable *t = c->t;
+    const size_t at = k * t->n_sizes + z;
+    const double error = sqrt(OF_FAMILY) * normal_of(c, t->family[k], sample) +
+                         sqrt(OF_KERNEL) * normal_of(c, t->kernel[k], sample + SAMPLES) +
+                         sqrt(OF_PAIR) * normal_of(c, t->kernel[k] ^ (z + 1) << 40, sample + 2 * SAMPLES);
+    return (double)t->mean[at] + (double)t->sd[at] * error;
+}
+
+/* Expected gain of a candidate on a size; 0 where it is not to be measured. Small gains lie in the tails,
+ * which the samples do not reach: there the gain over the best so far counts, less with each pair that the
+ * batch has of the size. */
+static double gain_at(const Choosing *c, uint32_t k, size_t z)
+{
+    const size_t at = k * c->t->n_sizes + z;
+    double sum = 0;
+    if (isnan(c->t->mean[at]) || c->n_of[z] >= c->t->quota.per_size) return 0;
+    const double alone = expected_gain((double)c->t->mean[at] - c->t->best[z], (double)c->t->sd[at]);
+    if (alone < c->t->worth[k]) return 0;
+    for (uint64_t s = 0; c->n_of[z] && s < SAMPLES; s++) {
+        const double less = c->low[z * SAMPLES + s] - time_at(c, k, z, s);
+        if (less > 0) sum += less;
+    }
+    return c->t->weight[z] * fmax(sum / SAMPLES, alone * pow(LESS, (double)c->n_of[z]));
+}
+
+static int descending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The gain in a second of a kernel that has to be compiled, measured on the sizes that raise it. *least: the
+ * gain below which a size does not. */
+static double kernel_density(const Choosing *c, uint32_t k, double *least)
+{
+    const SearchQuota *q = &c->t->quota;
+    double sum = 0, seconds = q->kernel_s, density = 0;
+    size_t n = 0;
+    *least = (double)INFINITY;
+    for (size_t z = 0; z < c->t->n_sizes; z++) {
+        const double gain = gain_at(c, k, z);
+        if (gain > 0) c->gain[n++] = gain;
+    }
+    qsort(c->gain, n, sizeof *c->gain, descending);
+    for (size_t i = 0; i < n; i++) {
+        const double more = (sum + c->gain[i]) / (seconds + q->pair_s);
+        if (more <= density) break;
+        sum += c->gain[i], seconds += q->pair_s, density = more, *least = c->gain[i];
+    }
+    return density;
+}
+
+static double density_of(const Choosing *c, const Item *x)
+{
+    double least;
+    if (x->size < c->t->n_sizes) return gain_at(c, x->candidate, x->size) / c->t->quota.pair_s;
+    if (c->n_kernels >= c->t->quota.kernels) return 0;
+    return kernel_density(c, x->candidate, &least);
+}
+
+/* ---- a heap, the largest density first; equal ones by number ---- */
+
+static bool before(const Item *a, const Item *b)
+{
+    if (a->density != b->density) return a->density > b->density;
+    return a->candidate != b->candidate ? a->candidate < b->candidate : a->size < b->size;
+}
+
+static void sift_down(Item *h, size_t n, size_t i)
+{
+    for (;;) {
+        size_t first = i, left = 2 * i + 1;
+        if (left < n && before(&h[left], &h[first])) first = left;
+        if (left + 1 < n && before(&h[left + 1], &h[first])) first = left + 1;
+        if (first == i) return;
+        const Item t = h[i];
+        h[i] = h[first], h[first] = t, i = first;
+    }
+}
+
+static void heap_add(Choosing *c, Item x)
+{
+    size_t i = c->n++;
+    for (; i > 0 && before(&x, &c->heap[(i - 1) / 2]); i = (i - 1) / 2) c->heap[i] = c->heap[(i - 1) / 2];
+    c->heap[i] = x;
+}
+
+static Item heap_take(Choosing *c)
+{
+    const Item x = c->heap[0];
+    c->heap[0] = c->heap[--c->n];
+    sift_down(c->heap, c->n, 0);
+    return x;
+}
+
+/* ---- choice ---- */
+
+static Err pair_take(Choosing *c, uint32_t k, size_t z, GainPairs *out)
+{
+    GainPair pair = {k, (uint32_t)z};
+    for (uint64_t s = 0; s < SAMPLES; s++) {
+        double *low = &c->low[z * SAMPLES + s];
+        *low = fmin(*low, time_at(c, k, z, s));
+    }
+    c->n_of[z]++;
+    if (!VEC_PUSH(out, pair)) FAIL(ERR_FAILED, "out of memory for %zu pairs", out->n);
+    return ERR_OK;
+}
+
+/* Takes a kernel with the sizes that raise its density; the others become pairs of their own. */
+static Err kernel_take(Choosing *c, uint32_t k, GainPairs *out)
+{
+    double least;
+    kernel_density(c, k, &least);
+    for (size_t z = 0; z < c->t->n_sizes; z++) {
+        const double gain = gain_at(c, k, z);
+        if (gain <= 0) continue;
+        if (gain >= least)
+            TRY(pair_take(c, k, z, out));
+        else
+            heap_add(c, (Item){k, (uint32_t)z, gain / c->t->quota.pair_s});
+    }
+    c->n_kernels++;
+    return ERR_OK;
+}
+
+static Err choose(Choosing *c, GainPairs *out)
+{
+    const GainTable *t = c->t;
+    for (uint32_t k = 0; k < t->n; k++)
+        for (size_t z = t->compiled[k] ? 0 : t->n_sizes; z <= t->n_sizes - t->compiled[k]; z++) {
+            Item x = {k, (uint32_t)z, 0};
+            x.density = density_of(c, &x);
+            if (x.density > 0) heap_add(c, x);
+        }
+    while (c->n) {
+        Item x = heap_take(c);
+        const double had = x.density;
+        x.density = density_of(c, &x);
+        if (x.density <= 0) continue;
+        if (x.density < had && c->n && before(&c->heap[0], &x))
+            heap_add(c, x);
+        else
+            TRY(x.size < t->n_sizes ? pair_take(c, x.candidate, x.size, out)
+                                    : kernel_take(c, x.candidate, out));
+    }
+    return ERR_OK;
+}
+
+Err gain_choose(const GainTable *t, GainPairs *out)
+{
+    const size_t n_items = t->n * (t->n_sizes + 1);
+    Choosing c = {.t = t,
+                  .normal = malloc(NORMALS * sizeof *c.normal),
+                  .low = malloc((t->n_sizes + 1) * SAMPLES * sizeof *c.low),
+                  .n_of = calloc(t->n_sizes + 1, sizeof *c.n_of),
+                  .gain = malloc((t->n_sizes + 1) * sizeof *c.gain),
+                  .heap = malloc((n_items + 1) * sizeof *c.heap)};
+    Err e = 0;
+    if (!c.normal || !c.low || !c.n_of || !c.gain || !c.heap) {
+        e = err_set(ERR_FAILED, "out of memory for %zu candidates of a search", t->n);
+    } else {
+        normals_make(c.normal);
+        for (size_t i = 0; i < t->n_sizes * SAMPLES; i++) c.low[i] = t->best[i / SAMPLES];
+        e = choose(&c, out);
+    }
+    free(c.normal);
+    free(c.low);
+    free(c.n_of);
+    free(c.gain);
+    free(c.heap);
+    return e;
+}

@@ -1,0 +1,34 @@
+/* Which candidates a batch takes: the ones with the largest expected gain for the seconds that they cost.
+ *
+ * The logarithm of a candidate's time on a size is normal, and its error has parts that candidates of a
+ * family share, that a kernel has on all sizes, and that are a pair's own. Joint samples of all errors give
+ * the expected gain of a candidate over the best so far and over what the batch has already, so that a
+ * second candidate of the same kind is worth less. The gain of a kernel is added up over the sizes on which
+ * it is to be measured, by their weights. Taken is, again and again, what gains most in a second (Krause and
+ * Golovin, Submodular Function Maximization, 2014: lazy greedy).
+ */
+#ifndef MEASURE_SEARCH_GAIN_H
+#define MEASURE_SEARCH_GAIN_H
+
+#include "measure/search.h"
+
+typedef struct {
+    size_t n, n_sizes;
+    const uint64_t *kernel, *family; /* of each candidate: those with equal ones share errors */
+    const bool *compiled;            /* of each candidate: measuring is all that it costs */
+    const float *mean, *sd; /* [candidate][size] of the logarithm of seconds; mean NAN: not to be measured */
+    const double *best;   /* of each size: logarithm of the best time, or of a time that is easily reached */
+    const double *weight; /* of each size */
+    const double *worth;  /* of each candidate: gain below which it is not measured on a size */
+    SearchQuota quota;
+} GainTable;
+
+typedef struct {
+    uint32_t candidate, size;
+} GainPair;
+typedef VEC(GainPair) GainPairs;
+
+/* Appends the pairs of the batch, in the order in which they were taken. */
+Err gain_choose(const GainTable *t, GainPairs *out);
+
+#endif
