@@ -27,3 +27,8 @@ echo "-- bad values"
 tune bad --search greedy; echo "exit $?"
 tune bad --budget 10x; echo "exit $?"
 tune bad --budget -5; echo "exit $?"
+echo "-- begun with the winners and the model of that run"
+tune seeded --search model --seed-from whole >said; echo "exit $?"
+grep -oE -- '--seed-from: [0-9]+ of [0-9]+ .*' said
+tune seeded --search model --seed-from nothere; echo "exit $?"
+tune seeded --search model --seed-from "$DATA/tensile/logic/r9nano_Cijk_Ailk_Bjlk_SB.yaml" 2>&1 | grep seed-from

@@ -42,6 +42,11 @@ typedef struct {
     double kernel_s, pair_s;
 } SearchQuota;
 
+typedef struct SearchFirst {
+    int64_t permutation;
+    uint32_t size;
+} SearchFirst;
+
 typedef struct {
     const Pool *pool;
     SearchMethod method;
@@ -50,7 +55,7 @@ typedef struct {
     const double *weight; /* of each size, its share of use; NULL: all alike */
     size_t n_sizes;
     SearchModel model;
-    const int64_t *first; /* permutations that the first batch begins with: known to be good elsewhere */
+    const struct SearchFirst *first; /* pairs that the first batch begins with: known to be good elsewhere */
     size_t n_first;
     uint64_t seed;      /* of the random ones */
     PoolCheckFn *check; /* may be NULL */

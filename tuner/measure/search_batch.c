@@ -63,7 +63,7 @@ static Err offers_collect(Batch *b)
     Search *s = b->s;
     SearchWork *w = s->work;
     for (size_t i = 0; s->n_batches == 0 && i < s->o.n_first; i++)
-        TRY(offer(b, s->o.first[i], -(double)INFINITY));
+        TRY(offer(b, s->o.first[i].permutation, WORTH_POOL));
     for (size_t c = 0; c < s->known.n && b->permutation.n < b->max / 2; c++)
         if (!s->known.v[c].failed) TRY(offer(b, s->known.v[c].permutation, WORTH_STEP));
     for (size_t z = 0; z < s->o.n_sizes; z++) {
@@ -205,6 +205,21 @@ static Err bests_again(Search *s, SearchBatch *out)
     return e;
 }
 
+/* The pairs with which the first batch begins. */
+static Err firsts_take(Batch *b, GainPairs *pairs)
+{
+    const SearchOptions *o = &b->s->o;
+    for (size_t i = 0; b->s->n_batches == 0 && i < o->n_first; i++) {
+        GainPair pair = {0, o->first[i].size};
+        while (pair.candidate < b->permutation.n &&
+               b->permutation.v[pair.candidate] != o->first[i].permutation)
+            pair.candidate++;
+        if (pair.candidate < b->permutation.n && !VEC_PUSH(pairs, pair))
+            FAIL(ERR_FAILED, "out of memory for %zu pairs", pairs->n);
+    }
+    return ERR_OK;
+}
+
 static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
 {
     GainPairs pairs = {0};
@@ -221,7 +236,8 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
                    .weight = b->weight,
                    .worth = b->worth.v,
                    .quota = *q};
-    Err e = gain_choose(&t, &pairs);
+    Err e = firsts_take(b, &pairs);
+    if (!e) e = gain_choose(&t, &pairs);
     if (!e) e = pairs_take(b, &pairs, out);
     if (!e) e = bests_again(b->s, out);
     VEC_FINI(&pairs);

@@ -24,6 +24,7 @@ typedef struct {
     double *low;    /* [size][sample] logarithm of the least time so far */
     size_t *n_of;   /* of each size: pairs of the batch */
     double *gain;   /* of each size: of the item in hand */
+    bool *compiled; /* of each candidate, those of the batch included */
     Item *heap;
     size_t n, n_kernels;
 } Choosing;
@@ -180,13 +181,39 @@ static Err kernel_take(Choosing *c, uint32_t k, GainPairs *out)
     return ERR_OK;
 }
 
+/* Takes the pairs that were there before, within the quota. */
+static Err given_take(Choosing *c, GainPairs *out)
+{
+    const size_t n = out->n;
+    out->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const GainPair x = out->v[i];
+        bool *compiled = &c->compiled[x.candidate];
+        if (!*compiled && c->n_kernels >= c->t->quota.kernels) continue;
+        if (isnan(c->t->mean[x.candidate * c->t->n_sizes + x.size])) continue;
+        c->n_kernels += !*compiled;
+        *compiled = true;
+        TRY(pair_take(c, x.candidate, x.size, out));
+    }
+    return ERR_OK;
+}
+
+static bool is_taken(const GainPairs *out, uint32_t k, size_t z)
+{
+    for (size_t i = 0; i < out->n; i++)
+        if (out->v[i].candidate == k && out->v[i].size == z) return true;
+    return false;
+}
+
 static Err choose(Choosing *c, GainPairs *out)
 {
     const GainTable *t = c->t;
+    TRY(given_take(c, out));
+    const GainPairs given = *out;
     for (uint32_t k = 0; k < t->n; k++)
-        for (size_t z = t->compiled[k] ? 0 : t->n_sizes; z <= t->n_sizes - t->compiled[k]; z++) {
+        for (size_t z = c->compiled[k] ? 0 : t->n_sizes; z <= t->n_sizes - c->compiled[k]; z++) {
             Item x = {k, (uint32_t)z, 0};
-            x.density = density_of(c, &x);
+            x.density = given.n && is_taken(&given, k, z) ? 0 : density_of(c, &x);
             if (x.density > 0) heap_add(c, x);
         }
     while (c->n) {
@@ -211,11 +238,13 @@ Err gain_choose(const GainTable *t, GainPairs *out)
                   .low = malloc((t->n_sizes + 1) * SAMPLES * sizeof *c.low),
                   .n_of = calloc(t->n_sizes + 1, sizeof *c.n_of),
                   .gain = malloc((t->n_sizes + 1) * sizeof *c.gain),
+                  .compiled = calloc(t->n + 1, sizeof *c.compiled),
                   .heap = malloc((n_items + 1) * sizeof *c.heap)};
     Err e = 0;
-    if (!c.normal || !c.low || !c.n_of || !c.gain || !c.heap) {
+    if (!c.normal || !c.low || !c.n_of || !c.gain || !c.compiled || !c.heap) {
         e = err_set(ERR_FAILED, "out of memory for %zu candidates of a search", t->n);
     } else {
+        memcpy(c.compiled, t->compiled, t->n * sizeof *c.compiled);
         normals_make(c.normal);
         for (size_t i = 0; i < t->n_sizes * SAMPLES; i++) c.low[i] = t->best[i / SAMPLES];
         e = choose(&c, out);
@@ -224,6 +253,7 @@ Err gain_choose(const GainTable *t, GainPairs *out)
     free(c.low);
     free(c.n_of);
     free(c.gain);
+    free(c.compiled);
     free(c.heap);
     return e;
 }

@@ -28,7 +28,8 @@ typedef struct {
 } GainPair;
 typedef VEC(GainPair) GainPairs;
 
-/* Appends the pairs of the batch, in the order in which they were taken. */
+/* Appends the pairs of the batch, in the order in which they were taken. Pairs that are in it are taken
+ * first, as many as the quota allows. */
 Err gain_choose(const GainTable *t, GainPairs *out);
 
 #endif

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "problem/model_least.h"
+#include "problem/vec4.h"
+
 /* Distances are in octaves of M, N, K and the batch; a point that is REACH away counts exp(-1/2). A size
  * whose operands are aligned otherwise runs other code: as far as ALIGNED octaves. The mean residual counts
  * as a point that is far away. */
@@ -95,62 +98,6 @@ bool model_residual_read(const double v[MODEL_RESIDUAL_NUMBERS], ModelResidual *
 
 /* ---- preparation ---- */
 
-/* What a kernel's time cannot be below, from few products: the work of the compute unit that has most
- * work-groups, the waits of its chunks, the first loads and launches. */
-typedef struct ModelLeast {
-    double per_m, per_n, per_k, split; /* tiles and chunks of an element; parts of K */
-    double per_cu, per_slot;           /* of a work-group: rounds of compute units, of all their places */
-    double work_s, wait_s;             /* seconds of a chunk */
-    double fixed_s;
-} ModelLeast;
-
-static double most(double a, double b) { return a > b ? a : b; }
-
-static ModelLeast least_of(const ModelEntry *e)
-{
-    const ModelKernel *k = &e->kernel;
-    const ModelRates *r = &e->rates;
-    double hz = e->device.clock_hz, cus = e->device.n_cu, depth = k->depth;
-    if (k->class == MODEL_HOST) { /* register tiles, elements of K */
-        double math = 2.0 * k->unit_m * k->unit_n / ((double)k->rate * r->math * hz * cus);
-        return (ModelLeast){1.0 / k->unit_m, 1.0 / k->unit_n, 1, 1, 1, 0, math, 0, r->launch_s};
-    }
-    double math = 2.0 * k->tile_m * k->tile_n * depth / ((double)k->rate * r->math);
-    double local = (double)k->local_bytes * depth / (e->device.local_rate * r->local);
-    double bytes =
-        ((double)k->tile_m / k->cluster_n + (double)k->tile_n / k->cluster_m) * k->bytes_ab * depth;
-    double wait = r->chunk_clocks + k->steps * r->step_clocks;
-    double fixed = r->launch_s + (r->group_clocks + r->load_clocks) / hz;
-    if (k->stages > 1) wait = most(wait, r->load_clocks / (k->stages - 1));
-    return (ModelLeast){1.0 / k->tile_m,
-                        1.0 / k->tile_n,
-                        1.0 / depth,
-                        k->split,
-                        1.0 / cus,
-                        1.0 / (cus * k->groups),
-                        most(most(math, local), bytes / (64 * r->l2)) / hz,
-                        wait / hz,
-                        fixed + (k->split_kind != MODEL_SPLIT_NONE ? r->split_s : 0)};
-}
-
-static double up(double x)
-{
-    double whole = (double)(int64_t)x;
-    return whole < x ? whole + 1 : whole;
-}
-
-/* Reciprocals round: a ten-thousandth above a whole number counts as that. */
-static double least_seconds(const ModelLeast *l, const ModelSize *z)
-{
-    double groups = up(z->m * l->per_m - 1e-4) * up(z->n * l->per_n - 1e-4) * z->batch * l->split;
-    double chunks = z->k * l->per_k;
-    if (l->split > 1) chunks /= l->split;
-    if (chunks < 1) chunks = 1;
-    double work = up(groups * l->per_cu - 1e-4) * l->work_s,
-           wait = up(groups * l->per_slot - 1e-4) * l->wait_s;
-    return l->fixed_s + chunks * most(work, wait);
-}
-
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s)
 {
     if (!model_selector_fits(n_kernels, n_points))
@@ -159,12 +106,13 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
     *s = (ModelSelector){.n_kernels = n_kernels, .n_points = n_points};
     TRY_ALLOC(s->entry = ARENA_ARRAY(a, n_kernels + 1, ModelEntry));
     TRY_ALLOC(s->size = ARENA_ARRAY(a, n_points + 1, ModelSize));
-    TRY_ALLOC(s->point = ARENA_ARRAY(a, n_points + 1, ModelPoint));
+    for (int i = 0; i < MODEL_DIMS; i++)
+        TRY_ALLOC(s->point[i] = ARENA_ARRAY(a, vec4_padded(n_points + 1), float));
     TRY_ALLOC(s->residual = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
-    TRY_ALLOC(s->error = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
-    TRY_ALLOC(s->known = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
-    TRY_ALLOC(s->mean = ARENA_ARRAY(a, n_kernels + 1, float));
-    TRY_ALLOC(s->least = ARENA_ARRAY(a, n_kernels + 1, ModelLeast));
+    TRY_ALLOC(s->error = ARENA_ARRAY(a, n_points * vec4_padded(n_kernels) + 1, float));
+    TRY_ALLOC(s->known = ARENA_ARRAY(a, n_points * vec4_padded(n_kernels) + 1, float));
+    TRY_ALLOC(s->mean = ARENA_ARRAY(a, vec4_padded(n_kernels + 1), float));
+    TRY(model_least_new(a, n_kernels, &s->least));
     for (size_t i = 0; i < n_points * n_kernels; i++) s->residual[i] = NAN;
     return ERR_OK;
 }
@@ -181,24 +129,46 @@ static void mean_of(ModelSelector *s, size_t k)
 
 void model_selector_finish(ModelSelector *s)
 {
-    for (size_t k = 0; k < s->n_kernels; k++) mean_of(s, k), s->least[k] = least_of(&s->entry[k]);
-    for (size_t i = 0; i < s->n_points * s->n_kernels; i++) {
-        bool known = !isnan(s->residual[i]);
-        s->error[i] = known ? s->residual[i] : 0;
-        s->known[i] = known;
+    for (size_t k = 0; k < s->n_kernels; k++)
+        mean_of(s, k),
+            model_least_set(s->least, k, &s->entry[k].kernel, &s->entry[k].device, &s->entry[k].rates);
+    for (size_t p = 0; p < s->n_points; p++)
+        for (size_t k = 0; k < s->n_kernels; k++) {
+            const float e = s->residual[p * s->n_kernels + k];
+            const size_t at = p * vec4_padded(s->n_kernels) + k;
+            s->error[at] = isnan(e) ? 0 : e;
+            s->known[at] = isnan(e) ? 0.0F : 1.0F;
+        }
+    for (size_t p = 0; p < s->n_points; p++) {
+        const ModelPoint x = model_point(&s->size[p]);
+        for (int i = 0; i < MODEL_DIMS; i++) s->point[i][p] = x.x[i];
     }
-    for (size_t p = 0; p < s->n_points; p++) s->point[p] = model_point(&s->size[p]);
 }
 
 /* ---- prediction ---- */
 
+/* Squares of the distances of n points, from `first` on; sums in the order of model_distance. */
+static void distances(const ModelSelector *s, const ModelPoint *x, size_t first, size_t n, float *out)
+{
+    for (size_t p = 0; p < n; p += VEC4) {
+        Vec4 sum = vec4_of(0);
+        for (int i = 0; i < MODEL_DIMS; i++) {
+            const Vec4 d = x->x[i] - vec4_load(&s->point[i][first + p]);
+            sum += d * d;
+        }
+        vec4_store(&out[p], sum);
+    }
+}
+
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
 {
-    ModelPoint x = model_point(z);
-    float distance[MODEL_NEAR];
+    enum { BLOCK = 64 };
+    const ModelPoint x = model_point(z);
+    float distance[MODEL_NEAR], of[BLOCK];
     int n = 0;
     for (size_t p = 0; p < s->n_points; p++) {
-        float d = model_distance(&x, &s->point[p]);
+        if (p % BLOCK == 0) distances(s, &x, p, s->n_points - p < BLOCK ? s->n_points - p : BLOCK, of);
+        const float d = of[p % BLOCK];
         if (n == MODEL_NEAR && d >= distance[n - 1]) continue;
         int at = n < MODEL_NEAR ? n++ : n - 1;
         for (; at > 0 && distance[at - 1] > d; at--)
@@ -222,16 +192,18 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
 }
 
 /* The residual that is expected of each kernel. */
-static void expect(const ModelSelector *s, const ModelNear *near, float *out, float *weight)
+static void expect(const ModelSelector *s, const ModelNear *near, float *out)
 {
-    size_t n = s->n_kernels;
-    for (size_t k = 0; k < n; k++) out[k] = FAR_WEIGHT * s->mean[k], weight[k] = FAR_WEIGHT;
-    for (int i = 0; i < near->n; i++) {
-        const float *e = &s->error[near->point[i] * n], *known = &s->known[near->point[i] * n];
-        float w = near->weight[i];
-        for (size_t k = 0; k < n; k++) out[k] += w * e[k], weight[k] += w * known[k];
+    const size_t n = s->n_kernels, row = vec4_padded(n);
+    for (size_t k = 0; k < n; k += VEC4) {
+        Vec4 sum = FAR_WEIGHT * vec4_load(&s->mean[k]), weight = vec4_of(FAR_WEIGHT);
+        for (int i = 0; i < near->n; i++) {
+            const size_t at = near->point[i] * row + k;
+            sum += near->weight[i] * vec4_load(&s->error[at]);
+            weight += near->weight[i] * vec4_load(&s->known[at]);
+        }
+        vec4_store(&out[k], sum / weight);
     }
-    for (size_t k = 0; k < n; k++) out[k] /= weight[k];
 }
 
 /* The kernel that is most likely the best comes first, so that most others need no prediction: their least
@@ -244,11 +216,12 @@ size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *al
     size_t best = SIZE_MAX, first = 0, n = s->n_kernels;
     if (!n) return SIZE_MAX;
     model_near(s, z, &near);
-    expect(s, &near, residual, scratch);
-    for (size_t k = 0; k < n; k++) {
-        scratch[k] = (float)(least_seconds(&s->least[k], z) * 0.999) * (1 + residual[k]);
+    expect(s, &near, residual);
+    model_least_seconds(s->least, n, z, scratch);
+    for (size_t k = 0; k < n; k += VEC4)
+        vec4_store(&scratch[k], vec4_load(&scratch[k]) * 0.999F * (1 + vec4_load(&residual[k])));
+    for (size_t k = 1; k < n; k++)
         if (scratch[k] < scratch[first]) first = k;
-    }
     for (size_t i = 0; i < n; i++) {
         size_t k = i == 0 ? first : i - (i <= first);
         if (best != SIZE_MAX && (double)scratch[k] >= *seconds) continue;

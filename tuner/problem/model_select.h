@@ -63,8 +63,8 @@ typedef struct {
     ModelSize *size;   /* of each point */
     float *residual;   /* [point * n_kernels + kernel]; NAN: not known */
     /* made by model_selector_finish */
-    ModelPoint *point;
-    float *error, *known; /* as residual: 0 and 0 where it is not known, else its value and 1 */
+    float *point[MODEL_DIMS]; /* of each point */
+    float *error, *known; /* as residual, rows padded: 0 and 0 where it is not known, else its value and 1 */
     float *mean;          /* of each kernel's residuals, drawn towards 0 where they are few */
     struct ModelLeast *least;
 } ModelSelector;

@@ -178,6 +178,8 @@ static const CliOption run_options[] = {
     GLOBAL("search", "METHOD", "SearchMethod", "exhaustive model random",
            "which kernels are measured (SearchMethod): exhaustive, model or random"),
     GLOBAL("budget", "TIME", "TimeBudget", NULL, "time for the search: 600, 90s, 10m, 2h (TimeBudget)"),
+    TEXT("seed-from", "OUTDIR|LOGIC", seed_from,
+         "a search begins with the winners and the fitted model of that run, or of logic files"),
     GLOBAL("peer", "NAME", "Peer", "cublas openblas", "time this library too: cublas or openblas (Peer)"),
     GLOBAL("library-format", "FORMAT", "LibraryFormat", "yaml msgpack", "yaml or msgpack"),
     GLOBAL("short-names", NULL, "ShortNames=True", NULL, "kernels are K0, K1, ..."),

@@ -24,6 +24,7 @@ typedef struct {
     int n_overrides;
     const char *arch, *part, *device_kind, *dump_pass, *client_path;
     const char *cxx, *cc;
+    const char *seed_from; /* of a search */
     int64_t jobs, device, suggest_sizes;
     bool has_device, help_params, help_markdown, help_globals, alternate, no_cache, compile_only,
         allow_spills, simulate, list_targets, list_devices;

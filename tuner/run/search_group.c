@@ -27,6 +27,7 @@ static Err record_make(SearchGroup *x, Buf *text)
     for (size_t z = 0; z < x->search.o.n_sizes; z++)
         buf_printf(text, "size %" PRId64 "\n", x->g->problem_id[z]);
     pool_identity(&x->space, text);
+    search_seed_identity(&x->seed, text);
     TRY(buf_check(text));
     sha256_hex(buf_view(text), hash);
     Str key = arena_dup(&r->arena, (Str){hash, SHA256_HEX});
@@ -51,6 +52,14 @@ static Err record_open(SearchGroup *x)
     return e;
 }
 
+/* Gives the pairs of the seed that have this kernel their permutation. */
+static void seed_find(SearchSeed *seed, int64_t permutation, Hash128 hash)
+{
+    for (size_t i = 0; i < seed->n; i++)
+        if (seed->pair[i].hash.lo == hash.lo && seed->pair[i].hash.hi == hash.hi)
+            seed->pair[i].permutation = permutation;
+}
+
 /* Names have the parameters that differ within the pool, so that they are the same in all rounds. */
 static Err namer_make(SearchGroup *x)
 {
@@ -58,7 +67,10 @@ static Err namer_make(SearchGroup *x)
     Hash128 hash;
     TRY(namer_init(&x->namer, &x->g->problem->pt));
     for (size_t i = 0; i < x->pool.n; i++) {
-        if (pool_get(&x->pool, x->pool.item[i], &s, &hash)) namer_note(&x->namer, &s);
+        if (pool_get(&x->pool, x->pool.item[i], &s, &hash)) {
+            namer_note(&x->namer, &s);
+            seed_find(&x->seed, x->pool.item[i], hash);
+        }
         if ((i & 0xfff) == 0) TRY(run_check());
     }
     x->g->namer = &x->namer;
@@ -83,6 +95,25 @@ static Err pool_make(SearchGroup *x)
     return 0;
 }
 
+/* Pairs of a seed that the space has. Of a sampled pool others are looked for by their values. */
+static Err seed_use(SearchGroup *x, SearchOptions *o)
+{
+    SearchSeed *seed = &x->seed;
+    SearchFirst *first = ARENA_ARRAY(&x->r->arena, seed->n + 1, SearchFirst);
+    TRY_ALLOC(first);
+    for (size_t i = 0; i < seed->n; i++) {
+        SeedPair *p = &seed->pair[i];
+        if (p->permutation < 0) p->permutation = space_home(&x->space, &p->s);
+        if (p->permutation >= 0) first[o->n_first++] = (SearchFirst){p->permutation, p->size};
+    }
+    o->first = first;
+    if (x->r->o->seed_from)
+        notice("%.*s: --seed-from: %zu of %zu solutions for these sizes are in the space%s",
+               STR_ARG(x->g->name), o->n_first, seed->n,
+               seed->has_rates ? "; rates of the performance model are those of this device" : "");
+    return 0;
+}
+
 static Err model_make(SearchGroup *x, size_t n_sizes, SearchModel *out)
 {
     const Run *r = x->r;
@@ -94,7 +125,7 @@ static Err model_make(SearchGroup *x, size_t n_sizes, SearchModel *out)
                           .beta = pt->UseBeta && r->config->globals.DataInitTypeBeta != 0};
     model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
                   &o.device);
-    model_rates_typical(o.rates);
+    memcpy(o.rates, x->seed.rates, sizeof o.rates);
     return predictor_init(&o, out);
 }
 
@@ -119,9 +150,11 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
                        .n_sizes = g->n_sizes - g->n_held_out, /* a search does not see held-out sizes */
                        .seed = 1,
                        .check = run_check};
+    TRY(search_seed_read(r, g, &x->deriver, o.n_sizes, &x->seed));
+    TRY(namer_make(x));
+    TRY(seed_use(x, &o));
     TRY(model_make(x, o.n_sizes, &o.model));
     TRY(search_init(&x->search, &o));
-    TRY(namer_make(x));
     TRY(group_identify(r, g));
     return record_open(x);
 }

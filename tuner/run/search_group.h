@@ -7,6 +7,7 @@
 #include "measure/search.h"
 #include "measure/store_search.h"
 #include "run/run.h"
+#include "run/search_seed.h"
 #include "space/naming.h"
 #include "space/space.h"
 
@@ -18,6 +19,7 @@ typedef struct {
     Space space;
     Pool pool;
     Search search;
+    SearchSeed seed;
     Namer namer;
     Candidates candidates;
     Map names;

@@ -124,8 +124,7 @@ static Err type_gather(Gather *x, TypeModel *t)
 
 /* ---- fitting ---- */
 
-/* What the rates were fitted on: device, driver and problem type. */
-static Err model_key(const Run *r, const ProblemType *pt, Buf *out)
+Err type_model_key(const Run *r, const ProblemType *pt, Buf *out)
 {
     buf_printf(out, "%s %.*s: %.*s, %.*s, %lld CUs, ", r->target->name, STR_ARG(r->device.kind),
                STR_ARG(r->device.name), STR_ARG(r->device.arch), (long long)r->device.n_cu);
@@ -140,7 +139,7 @@ static Err model_keep(Run *r, const TypeModel *t)
     memcpy(record.rates, t->rates, sizeof record.rates);
     memcpy(record.fit, t->fit, sizeof record.fit);
     buf_init(&key);
-    Err e = model_key(r, t->pt, &key);
+    Err e = type_model_key(r, t->pt, &key);
     if (!e) e = store_model_add(&r->store, buf_view(&key), &record);
     for (size_t i = 0; !e && i < r->n_groups; i++) {
         if (!is_of_type(&r->group[i], t->pt)) continue;

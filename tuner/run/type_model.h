@@ -42,6 +42,8 @@ typedef struct {
     size_t n;
 } TypeModels;
 
+/* What rates are kept under: device, driver and problem type. */
+Err type_model_key(const Run *r, const ProblemType *pt, Buf *out);
 /* Reads the times, fits, stores the rates and judges. Everything lives in the arena. */
 Err type_models_make(Run *r, Arena *a, TypeModels *out);
 /* The model that has the group's kernels; NULL: none was fitted. */

@@ -1,0 +1,32 @@
+/* What a search begins with (--seed-from): winners of an earlier run, or of logic files, on the nearest
+ * sizes, and the rates that were fitted on this device. */
+#ifndef RUN_SEARCH_SEED_H
+#define RUN_SEARCH_SEED_H
+
+#include "measure/search.h"
+#include "problem/model.h"
+#include "run/run.h"
+
+/* A solution that is to be tried on a size. */
+typedef struct {
+    Solution s;
+    Hash128 hash;        /* of its derived parameters */
+    int64_t permutation; /* in the space of the search; -1: not looked for, or not there */
+    uint32_t size;
+} SeedPair;
+
+typedef struct {
+    SeedPair *pair; /* the nearest rows of every size first, then those that are second */
+    size_t n;
+    size_t n_solutions; /* of the logic, for this problem type */
+    bool has_rates;
+    ModelRates rates[MODEL_CLASSES];
+} SearchSeed;
+
+/* Nothing without --seed-from. ERR_INPUT when the path holds no logic. What is there for another architecture
+ * or device is not used, and a line says so. n_sizes: without the held-out ones. */
+Err search_seed_read(Run *r, const Group *g, const Deriver *deriver, size_t n_sizes, SearchSeed *out);
+/* Appends what makes two seeds different. */
+void search_seed_identity(const SearchSeed *s, Buf *out);
+
+#endif
