@@ -71,7 +71,9 @@ for config in "$@"; do
   # the first part of the architecture in the list: the largest
   part=${PART:-$("$bin/tuner" --list-targets | sed -n "/^$arch:/,/^[^ ]/p" | sed -n '2s/^  \(.*[^ ]\)  *[0-9]* CUs.*/\1/p')}
   start=$(date +%s) rc=0
-  "$bin/tuner" --simulate --part "$part" --arch "$arch" $jobs "$config" "$out/$name" >"$out/$name.log" 2>&1 || rc=$?
+  budget= # ranges are searched for a while only
+  if grep -q '^ *SearchMethod:' "$config"; then budget="--budget ${BUDGET:-120}"; fi
+  "$bin/tuner" --simulate --part "$part" --arch "$arch" $jobs $budget "$config" "$out/$name" >"$out/$name.log" 2>&1 || rc=$?
   [ $rc = 0 ] || say "tuner: exit code $rc: $(tail -1 "$out/$name.log")"
   [ $rc = 0 ] || [ $rc = 3 ] || continue
   ran=$(($(date +%s)-start)) start=$(date +%s)

@@ -19,6 +19,9 @@ Err plan_host(Program *program, const Solution *s);
 
 /* The same without a program. */
 Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t);
+/* Without pads of local memory, whose choice takes a hundred times as long as the rest: for the performance
+ * model, which asks for every candidate of a space. */
+Err gpu_plan_sketch(GpuPlan *p, const Solution *s, const Target *t);
 Err host_plan(HostPlan *p, const Solution *s, const Target *t);
 
 #endif

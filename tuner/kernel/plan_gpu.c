@@ -244,9 +244,10 @@ static Err plan_direct(GpuPlan *p, const Solution *s)
     return gpu_plan_modules(p);
 }
 
-Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
+static Err plan_solution(GpuPlan *p, const Solution *s, const Target *t, bool sketch)
 {
     TRY(gpu_plan_types(p, s->pt, t));
+    p->sketch = sketch;
     p->walk = plan_walk(s);
     plan_numbers(p, s);
     plan_rest(p, s);
@@ -256,6 +257,10 @@ Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
     for (int i = 0; i < 2; i++) TRY(plan_operand(p, s, i));
     return gpu_plan_finish(p);
 }
+
+Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t) { return plan_solution(p, s, t, false); }
+
+Err gpu_plan_sketch(GpuPlan *p, const Solution *s, const Target *t) { return plan_solution(p, s, t, true); }
 
 Err plan_gpu(Program *program, const Solution *s)
 {

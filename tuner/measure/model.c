@@ -84,7 +84,7 @@ static void gpu_local(const GpuPlan *p, ModelKernel *k)
 static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k)
 {
     GpuPlan p;
-    TRY(gpu_plan(&p, s, t));
+    TRY(gpu_plan_sketch(&p, s, t));
     bool engine = p.groups.used;
     int32_t local = engine ? p.lds_bytes : p.ring.used ? p.ring.lds_bytes : p.lds_bytes;
     int32_t stages = engine ? p.groups.stages : p.ring.used ? p.prefetch + 1 : p.prefetch ? 2 : 1;

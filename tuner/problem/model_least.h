@@ -1,5 +1,5 @@
-/* What the times of kernels cannot be below by the performance model (model.h), of all kernels of a library at
- * once: a choice among hundreds of kernels needs the whole model for a few of them only. */
+/* What the times of kernels cannot be below by the performance model (model.h), of all kernels of a library
+ * at once: a choice among hundreds of kernels needs the whole model for a few of them only. */
 #ifndef PROBLEM_MODEL_LEAST_H
 #define PROBLEM_MODEL_LEAST_H
 

@@ -1,5 +1,5 @@
-/* Four floats at once, by the vector types that gcc and clang have on every target. Lists end with padding to a
- * multiple of VEC4 elements. */
+/* Four floats at once, by the vector types that gcc and clang have on every target. Lists end with padding
+ * to a multiple of VEC4 elements. */
 #ifndef PROBLEM_VEC4_H
 #define PROBLEM_VEC4_H
 

@@ -184,11 +184,12 @@ void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, con
     for (int i = 0; i < 2; i++) {
         GpuOperand *x = &p->op[i];
         amdgcn_deal_loads(p, i);
+        if (p->sketch) continue;
         gather(p, x, accesses, &reads[i]);
         gather(p, x, amdgcn_buffer_writes, &writes[i]);
         choose(p, x, &reads[i], &writes[i], exchange, share * p->mt[i], lines_unit[i]);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && !p->sketch; i++) {
         GpuOperand *x = &p->op[i];
         if (count(p, x, &reads[i]) + count(p, x, &writes[i]) == 0) continue;
         int rest = all - (bytes_of(p, &p->op[!i]) + 15) / 16 * 16;
@@ -203,7 +204,7 @@ static void spread_pads(GpuPlan *p, GpuOperand *x)
     int unit = gpu_type_bytes(&x->type) < 16 ? 16 / gpu_type_bytes(&x->type) : 1;
     Choice given = {.line_pad = x->pad}, best = {.bytes = -1};
     Lanes reads, writes;
-    if (p->copy != &amdgcn_buffer || x->k_major || x->tlu || x->pad_block || x->pad < 1) return;
+    if (p->sketch || p->copy != &amdgcn_buffer || x->k_major || x->tlu || x->pad_block || x->pad < 1) return;
     apply(p, x, &given);
     int bytes = bytes_of(p, x);
     gather(p, x, gpu_valu_reads, &reads);

@@ -292,6 +292,7 @@ struct GpuPlan {
     int store_width;    /* elements of a store of D */
     int n_stages;       /* copies of A's and B's tile in local memory */
     int n_sets;         /* register sets of the copy module */
+    bool sketch;        /* no text is made of it: pads of local memory are not chosen */
     int prefetch;       /* chunks loaded ahead: PrefetchGlobalRead */
     int prefetch_local; /* 1: fragments are loaded one step ahead */
     int stage_bytes, lds_bytes;
