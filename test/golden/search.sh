@@ -31,4 +31,4 @@ echo "-- begun with the winners and the model of that run"
 tune seeded --search model --seed-from whole >said; echo "exit $?"
 grep -oE -- '--seed-from: [0-9]+ of [0-9]+ .*' said
 tune seeded --search model --seed-from nothere; echo "exit $?"
-tune seeded --search model --seed-from "$DATA/tensile/logic/r9nano_Cijk_Ailk_Bjlk_SB.yaml" 2>&1 | grep seed-from
+tune seeded --search model --seed-from "$DATA/tensile/logic/r9nano_Cijk_Ailk_Bjlk_SB.yaml" 2>&1 | grep seed-from | sed "s|$DATA|DATA|"

@@ -8,7 +8,7 @@ ls budget/4_LibraryClient/library/*.dat | wc -l
 echo "-- more time continues it"
 rounds() { "$BIN/tuner" status budget | sed -n 's/.* \([0-9]*\) rounds.*/\1/p'; }
 was=$(rounds)
-tune budget --search random --budget 6s >/dev/null; echo "exit $?"
+tune budget --search random --budget 20s >/dev/null; echo "exit $?"
 [ "$(rounds)" -gt "$was" ] && echo "more rounds"
 echo "-- too little for one candidate of each size"
 tune short --search model --budget 0.01 >said; echo "exit $?"

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "measure/search.h"
+#include "measure/search_left.h"
 #include "test/space_setup.h"
 
 enum { N_SIZES = 12 };
@@ -391,10 +392,53 @@ static void test_replay(void **state)
     setup_fini(&x);
 }
 
+/* A size that is called often is worth more, a short one less; without counts all are alike. */
+static void test_weights(void **state)
+{
+    (void)state;
+    Setup x;
+    Arena a;
+    SizeExtra often = {.count = 1000}, once = {.count = 1};
+    const double *w;
+    arena_init(&a, 0);
+    setup_space(&x);
+    assert_ok(search_weights(&a, &x.pt, x.size, N_SIZES, &w));
+    assert_null(w);
+    x.size[1].extra = &often; /* 1024^3 */
+    x.size[2].extra = &once;  /* 4096^3 */
+    assert_ok(search_weights(&a, &x.pt, x.size, N_SIZES, &w));
+    assert_true(w[1] > 5 * w[2] && w[2] > w[0] && w[0] >= 1.0 / SEARCH_WEIGHT_LEAST);
+    space_fini(&x.space);
+    arena_fini(&a);
+}
+
+/* A gain that halves in each round, from 8 % on, falls below a thousandth after six or seven rounds. */
+static void test_left(void **state)
+{
+    (void)state;
+    SearchPace p = {.n_rounds = 3,
+                    .first_hope = 0.32,
+                    .last_hope = 0.08,
+                    .compile_s = 10,
+                    .measure_s = 2,
+                    .budget_s = (double)INFINITY};
+    SearchLeft l = search_left(&p);
+    assert_true(l.compile_lo >= 20 && l.compile_lo <= 65 && l.compile_hi >= 65 && l.compile_hi <= 150);
+    assert_true(fabs(l.measure_hi - l.compile_hi / 5) < 1e-9);
+    p.budget_s = 24; /* enough for two rounds */
+    l = search_left(&p);
+    assert_true(fabs(l.compile_hi - 20) < 1e-9 && l.compile_lo <= l.compile_hi);
+    p.last_hope = 0; /* nothing is promised: at most one more round */
+    p.budget_s = (double)INFINITY;
+    l = search_left(&p);
+    assert_true(l.compile_lo == 0 && fabs(l.compile_hi - 10) < 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffle), cmocka_unit_test(test_neighbours),
                                        cmocka_unit_test(test_small),   cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_replay),  cmocka_unit_test(test_oracle)};
+                                       cmocka_unit_test(test_replay),  cmocka_unit_test(test_left),
+                                       cmocka_unit_test(test_weights), cmocka_unit_test(test_oracle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

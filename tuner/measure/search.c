@@ -34,6 +34,24 @@ static Err places_make(Search *s)
     return 0;
 }
 
+Err search_weights(Arena *a, const ProblemType *pt, const ProblemSize *size, size_t n, const double **out)
+{
+    const double launch = 1e7; /* multiply-adds that a device does in the time of a launch, about */
+    double *w = ARENA_ARRAY(a, n + 1, double), sum = 0;
+    bool any = false;
+    TRY_ALLOC(w);
+    for (size_t z = 0; z < n; z++) {
+        const int64_t count = size[z].extra ? size[z].extra->count : 0;
+        const double work = (double)size_m(pt, &size[z]) * (double)size_n(pt, &size[z]) *
+                            (double)size_k(pt, &size[z]) * (double)size_batch(pt, &size[z]);
+        any |= count > 0;
+        sum += w[z] = (count > 0 ? (double)count : 1) * (work + launch);
+    }
+    for (size_t z = 0; z < n; z++) w[z] = fmax(w[z] * (double)n / sum, 1.0 / SEARCH_WEIGHT_LEAST);
+    *out = any ? w : NULL;
+    return 0;
+}
+
 static Err surrogate_make(Search *s)
 {
     const Space *sp = s->o.pool->space;

@@ -92,6 +92,12 @@ typedef struct {
     struct SearchWork *work;
 } Search;
 
+/* Weights by how often an application calls each size (`count` in the config) and how long a call is, about:
+ * their mean is 1, and none is so small that a size is left out. NULL where no size has a count; where some
+ * have none, those count once. */
+enum { SEARCH_WEIGHT_LEAST = 20 }; /* a weight is at least 1 / SEARCH_WEIGHT_LEAST */
+Err search_weights(Arena *a, const ProblemType *pt, const ProblemSize *size, size_t n, const double **out);
+
 /* What the options point to must outlive the search. */
 Err search_init(Search *s, const SearchOptions *o);
 void search_fini(Search *s);

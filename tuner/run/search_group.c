@@ -150,6 +150,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
                        .n_sizes = g->n_sizes - g->n_held_out, /* a search does not see held-out sizes */
                        .seed = 1,
                        .check = run_check};
+    TRY(search_weights(&r->arena, o.pt, o.size, o.n_sizes, &o.weight));
     TRY(search_seed_read(r, g, &x->deriver, o.n_sizes, &x->seed));
     TRY(namer_make(x));
     TRY(seed_use(x, &o));
@@ -346,6 +347,18 @@ Err search_group_prepare(SearchGroup *x, bool *known)
     if (!VEC_PUSH(&x->setting, g->setting)) FAIL(ERR_FAILED, "out of memory for %zu rounds", x->n_rounds);
     for (size_t i = 0; i < n; i++) x->made.v[list[i]].kernel = g->variant[i].kernel;
     return round_known(x, known);
+}
+
+size_t search_group_new_kernels(const SearchGroup *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->g->n_variants; i++) {
+        bool any = false;
+        for (uint32_t z = 0; z < x->search.o.n_sizes; z++)
+            any |= search_value(&x->search, x->of_variant[i], z) != 0;
+        n += !any;
+    }
+    return n;
 }
 
 /* ---- results ---- */

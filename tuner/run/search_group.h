@@ -42,6 +42,8 @@ Err search_group_choose(SearchGroup *x, const SearchQuota *q, double seconds, si
 /* Makes the group's variants and wanted pairs of the round, with their ids in the store. *known: all of them
  * were measured before. */
 Err search_group_prepare(SearchGroup *x, bool *known);
+/* Kernels of the round that no round before had. */
+size_t search_group_new_kernels(const SearchGroup *x);
 /* Takes the round's results from the store. */
 Err search_group_results(SearchGroup *x);
 /* Makes the variant of a candidate, with the first text that is made of it. A candidate that cannot be

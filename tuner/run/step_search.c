@@ -11,14 +11,15 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "measure/search_left.h"
 #include "run/search_group.h"
 
 /* New candidates of a size: of the first round, and of later ones. SIZES_OF_KERNEL: on which a kernel is
  * measured in a round, about. */
 enum { FIRST_QUOTA = 12, LATER_QUOTA = 4, SIZES_OF_KERNEL = 3 };
 /* Share of the budget for measuring the finalists, and the shares of what is left that the first round and
- * others may take: several rounds learn from each other. */
-static const double FINAL_SHARE = 0.2, FIRST_SHARE = 0.3, ROUND_SHARE = 0.25;
+ * others may take: several rounds learn from each other; those in random or given order do not. */
+static const double FINAL_SHARE = 0.2, FIRST_SHARE = 0.3, ROUND_SHARE = 0.25, ORDER_SHARE = 0.6;
 /* Seconds of a race on one size: in rounds, which only need to tell good candidates from bad ones, and of the
  * finalists, at most (the client's own). */
 static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05;
@@ -35,6 +36,8 @@ typedef struct {
     uint64_t started_ns;
     double compile_s, pair_s; /* of one, on average; wall time */
     size_t n_compiled, n_pairs;
+    SearchPace pace;
+    size_t n_measured_rounds;
     bool out_of_time;
     size_t n_sizes;
 } Searching;
@@ -59,7 +62,8 @@ static SearchQuota quota_of(Searching *x, bool first)
     SearchQuota q = {SIZE_MAX, first ? FIRST_QUOTA : LATER_QUOTA, x->compile_s, x->pair_s};
     if (x->budget <= 0) return q;
     const double each = x->compile_s + x->pair_s * SIZES_OF_KERNEL;
-    const double most = left(x) * (first ? FIRST_SHARE : ROUND_SHARE) / each;
+    const bool learns = x->r->config->globals.SearchMethod == GLOBAL_SEARCH_MODEL;
+    const double most = left(x) * (!learns ? ORDER_SHARE : first ? FIRST_SHARE : ROUND_SHARE) / each;
     if (first && x->before == 0 && left(x) < each * (double)x->n_sizes / SIZES_OF_KERNEL)
         warning("TimeBudget of %.4g s: too short for one candidate on each of %zu sizes, which takes about "
                 "%.3g s",
@@ -86,10 +90,22 @@ static Err round_measure(Searching *x, size_t n_kernels, size_t n_pairs)
     x->pair_s = (x->pair_s * (double)x->n_pairs + pair_s) / (double)(x->n_pairs + n_pairs);
     x->n_compiled += n_kernels;
     x->n_pairs += n_pairs;
+    const double n = (double)x->n_measured_rounds++;
+    x->pace.compile_s = (x->pace.compile_s * n + compile_s) / (n + 1);
+    x->pace.measure_s = (x->pace.measure_s * n + pair_s) / (n + 1);
     return 0;
 }
 
-static void round_tell(const Searching *x, size_t round, size_t n_kernels, size_t n_pairs)
+/* Within a budget the finalists' races share what is kept for them. */
+static double race_of_finalists(const Searching *x)
+{
+    if (x->budget <= 0 || x->n_sizes == 0) return 0;
+    const double each = x->budget * FINAL_SHARE / (double)x->n_sizes;
+    return each < RACE_S_MIN ? RACE_S_MIN : each < FINAL_RACE_S ? each : FINAL_RACE_S;
+}
+
+/* Takes note of the expected gain that is left; -1: it is not known yet. */
+static double hope_note(Searching *x)
 {
     double hope = 0;
     size_t n = 0;
@@ -98,12 +114,30 @@ static void round_tell(const Searching *x, size_t round, size_t n_kernels, size_
         hope += search_hope(&x->group[i].search);
         n++;
     }
+    if (!n) return -1;
+    hope /= (double)n;
+    if (!x->pace.n_rounds++) x->pace.first_hope = hope;
+    x->pace.last_hope = hope;
+    return hope;
+}
+
+static void round_tell(Searching *x, size_t round, size_t n_kernels, size_t n_pairs)
+{
+    const double hope = hope_note(x);
     Buf text;
     buf_init(&text);
     buf_printf(&text, "search: round %zu: %zu kernels, %zu pairs of kernel and size; %.3g s", round,
                n_kernels, n_pairs, spent(x));
     if (x->budget > 0) buf_printf(&text, " of %.4g s", x->budget);
-    if (n) buf_printf(&text, "; expected gain that is left %.2f %%", 100 * hope / (double)n);
+    if (hope >= 0) buf_printf(&text, "; expected gain that is left %.2f %%", 100 * hope);
+    if (hope >= 0 && x->n_measured_rounds) {
+        x->pace.budget_s = x->budget > 0 ? left(x) : (double)INFINITY;
+        const SearchLeft l = search_left(&x->pace);
+        const double race = race_of_finalists(x), most = race > 0 ? race : FINAL_RACE_S;
+        buf_printf(&text, "; left: compile %.2g s to %.2g s, measure %.2g s to %.2g s", l.compile_lo,
+                   l.compile_hi, l.measure_lo + (double)x->n_sizes * RACE_S_MIN,
+                   l.measure_hi + (double)x->n_sizes * most);
+    }
     notice("%s", buf_cstr(&text));
     buf_fini(&text);
 }
@@ -118,7 +152,7 @@ static Err prepare_all(Searching *x, bool *known, size_t *n_kernels)
         if (s->batch.n) TRY(search_group_prepare(s, &all));
         s->g->skip = s->batch.n == 0 || all || s->g->n_variants == 0;
         *known = *known && s->g->skip;
-        *n_kernels += s->batch.n ? s->g->n_variants : 0;
+        *n_kernels += s->batch.n ? search_group_new_kernels(s) : 0;
     }
     return 0;
 }
@@ -218,14 +252,6 @@ static Err groups_open(Searching *x)
                x->group[i].pool.size, s->pool.n, s->record.sampled ? " (a sample)" : "", s->search.o.n_sizes);
     }
     return spent_note(x);
-}
-
-/* Within a budget the finalists' races share what is kept for them. */
-static double race_of_finalists(const Searching *x)
-{
-    if (x->budget <= 0 || x->n_sizes == 0) return 0;
-    const double each = x->budget * FINAL_SHARE / (double)x->n_sizes;
-    return each < RACE_S_MIN ? RACE_S_MIN : each < FINAL_RACE_S ? each : FINAL_RACE_S;
 }
 
 static bool has_results(const Searching *x)
