@@ -5,7 +5,6 @@
  * budget (0: none) it prints the share of the best speed that the search's choices reach, as the geometric
  * mean and the least over the sizes, and how many candidates it measured on a size. */
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +191,7 @@ static Err setup(Setup *x, Arena *a, const char *path, const char *arch)
     return ERR_OK;
 }
 
-static Err bench(int argc, char **argv)
+static Err bench(int argc, const char *const *argv)
 {
     Setup x = {0};
     Arena a;
@@ -219,8 +218,8 @@ static Err bench(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static char *const usual[] = {"search_bench", "configs/host.yaml", "x86-64-v4", "45", "0"};
-    Err e = argc < 4 ? bench(5, (char **)(uintptr_t)usual) : bench(argc, argv);
+    static const char *const usual[] = {"search_bench", "configs/host.yaml", "x86-64-v4", "45", "0"};
+    Err e = argc < 4 ? bench(5, usual) : bench(argc, (const char *const *)argv);
     if (e) fprintf(stderr, "search_bench: %s\n", err_message());
     return e ? 1 : 0;
 }
