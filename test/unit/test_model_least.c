@@ -1,0 +1,142 @@
+/* The lower bounds with which libtuner passes over kernels: they are below the model's times for kernels of
+ * all classes, splits and clusters, and the choice is the kernel with the least predicted time. */
+#include <math.h>
+
+#include "measure/model.h"
+#include "problem/model_least.h"
+#include "problem/model_select.h"
+#include "problem/vec4.h"
+#include "test/support.h"
+
+enum { N_KERNELS = 37, N_SIZES = 300, N_POINTS = 11 };
+
+static uint64_t state = 3;
+
+static int32_t draw(int32_t lo, int32_t hi)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return lo + (int32_t)((state >> 33) % (uint64_t)(hi - lo + 1));
+}
+
+static ModelKernel kernel_draw(void)
+{
+    const int32_t class = draw(0, MODEL_CLASSES - 1), split = draw(0, 1) ? 1 : draw(2, 16);
+    const bool engine = class == MODEL_ENGINE, host = class == MODEL_HOST;
+    return (ModelKernel){.class = class,
+                         .tile_m = 8 << draw(0, 5),
+                         .tile_n = 8 << draw(0, 5),
+                         .depth = 8 << draw(0, 5),
+                         .threads = host ? 1 : 32 * draw(1, 12),
+                         .groups = host ? 1 : draw(1, 6),
+                         .stages = draw(1, 6),
+                         .split = split,
+                         .split_kind = split > 1 ? draw(1, 2) : MODEL_SPLIT_NONE,
+                         .persistent = engine ? draw(0, 2) : 0,
+                         .mapping = draw(-8, 16),
+                         .cluster_m = engine ? draw(1, 2) : 1,
+                         .cluster_n = engine ? draw(1, 4) : 1,
+                         .bytes_ab = 2,
+                         .bytes_d = 2,
+                         .bytes_sum = 4,
+                         .load_a = 16,
+                         .load_b = 16,
+                         .store = 16,
+                         .free_a = draw(0, 1),
+                         .free_b = draw(0, 1),
+                         .steps = draw(0, 16),
+                         .unit_m = 8 * draw(1, 8),
+                         .unit_n = draw(1, 12),
+                         .block_m = 64 * draw(1, 8),
+                         .block_n = 64 * draw(1, 8),
+                         .pack_a = draw(0, 1),
+                         .pack_b = draw(0, 1),
+                         .use_c = draw(0, 1),
+                         .rate = (float)draw(64, 8192),
+                         .peak = 8192,
+                         .local_bytes = (float)draw(16, 2048)};
+}
+
+static ModelSize size_draw(void)
+{
+    const int32_t align = 1 << draw(0, 4);
+    return (ModelSize){(double)draw(1, 1 << draw(1, 14)),
+                       (double)draw(1, 1 << draw(1, 14)),
+                       (double)draw(1, 1 << draw(1, 14)),
+                       (double)(draw(0, 3) ? 1 : draw(1, 200)),
+                       align,
+                       align,
+                       align,
+                       draw(0, 1)};
+}
+
+static void selector_make(Arena *a, ModelSelector *s)
+{
+    ModelDevice gpu, host;
+    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &gpu);
+    model_of_part(target_find(STR("x86-64-v4")), STR_NULL, 8, &host);
+    assert_ok(model_selector_new(a, N_KERNELS, N_POINTS, s));
+    for (size_t k = 0; k < N_KERNELS; k++) {
+        const ModelKernel kernel = kernel_draw();
+        s->entry[k] = (ModelEntry){kernel, kernel.class == MODEL_HOST ? host : gpu,
+                                   model_rates((ModelClass)kernel.class)};
+        assert_true(model_kernel_ok(&kernel));
+    }
+    for (size_t p = 0; p < N_POINTS; p++) s->size[p] = size_draw();
+    for (size_t i = 0; i < N_KERNELS * N_POINTS; i++)
+        s->residual[i] = draw(0, 2) ? (float)draw(-400, 400) / 1000 : NAN;
+    model_selector_finish(s);
+}
+
+static void test_bound(void **unused)
+{
+    (void)unused;
+    Arena a;
+    ModelSelector s;
+    float least[64];
+    double sum = 0;
+    arena_init(&a, 0);
+    selector_make(&a, &s);
+    assert_true(vec4_padded(N_KERNELS) <= 64);
+    for (int i = 0; i < N_SIZES; i++) {
+        const ModelSize z = size_draw();
+        model_least_seconds(s.least, N_KERNELS, &z, least);
+        for (size_t k = 0; k < N_KERNELS; k++) {
+            const ModelEntry *e = &s.entry[k];
+            const double time = model_time(&e->kernel, &e->device, &e->rates, &z, NULL);
+            if ((double)least[k] * 0.999 > time)
+                fail_msg("kernel %zu of class %d, size %g %g %g %g: bound %g, time %g", k, e->kernel.class,
+                         z.m, z.n, z.k, z.batch, (double)least[k], time);
+            sum += (double)least[k] / time / (N_KERNELS * N_SIZES);
+        }
+    }
+    print_message("the bound is %.3f of the time on average\n", sum);
+    assert_true(sum > 0.3); /* it is of use */
+    arena_fini(&a);
+}
+
+static void test_choice(void **unused)
+{
+    (void)unused;
+    Arena a;
+    ModelSelector s;
+    arena_init(&a, 0);
+    for (int n = 0; n < 10; n++) {
+        selector_make(&a, &s);
+        for (int i = 0; i < N_SIZES; i++) {
+            const ModelSize z = size_draw();
+            ModelNear near;
+            double seconds, best = (double)INFINITY;
+            const size_t k = model_choose(&s, &z, NULL, NULL, &seconds);
+            model_near(&s, &z, &near);
+            for (size_t j = 0; j < N_KERNELS; j++) best = fmin(best, model_predict(&s, &near, j, &z));
+            assert_true(k < N_KERNELS && fabs(seconds / best - 1) < 1e-5);
+        }
+    }
+    arena_fini(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bound), cmocka_unit_test(test_choice)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
