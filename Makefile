@@ -161,6 +161,7 @@ check: all $(UNIT) $(FAKES) $(B)/conformance/emit
 conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh loop_stats.py --build $(B) --check test/bench/results/amd_loops.md
 	$(Q)sh test/conformance/amd/run.sh far.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh order.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh f8.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh fp16_alt.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only amd

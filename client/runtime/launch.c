@@ -257,11 +257,11 @@ static void put_mapping(const Main *m)
 TrafficGrid launch_traffic(const LibSolution *s, const Contraction *p)
 {
     const SizeMapping *m = &s->map;
-    const int64_t rows = (int64_t)m->macro_tile[0] * m->cluster[0],
-                  columns = (int64_t)m->macro_tile[1] * m->cluster[1];
+    const uint64_t rows = (uint64_t)m->macro_tile[0] * cluster_of(m, 0),
+                   columns = (uint64_t)m->macro_tile[1] * cluster_of(m, 1);
     const double k = (double)p->k;
-    return (TrafficGrid){.tiles_m = p->m > 0 ? (int64_t)ceil_div((uint64_t)p->m, (uint64_t)rows) : 1,
-                         .tiles_n = p->n > 0 ? (int64_t)ceil_div((uint64_t)p->n, (uint64_t)columns) : 1,
+    return (TrafficGrid){.tiles_m = p->m > 0 ? (int64_t)ceil_div((uint64_t)p->m, rows) : 1,
+                         .tiles_n = p->n > 0 ? (int64_t)ceil_div((uint64_t)p->n, columns) : 1,
                          .dim = m->mapping_dim > 0,
                          .bytes_m = (double)rows * k * type_bytes((DataType)(p->types & 0xff)),
                          .bytes_n = (double)columns * k * type_bytes((DataType)(p->types >> 8 & 0xff))};

@@ -388,10 +388,45 @@ Mapping traffic_best(const TrafficDevice *d, const TrafficGrid *g)
     return found;
 }
 
+/* Seconds that an order of that width is hardly below: a run of ids has as many tiles along as a band is wide,
+ * and the others across, of which there are no more than the grid has. */
+static double least_seconds(const TrafficDevice *d, const TrafficGrid *g, int32_t width)
+{
+    const double n = (double)(g->tiles_m * g->tiles_n), side = (double)(g->dim ? g->tiles_m : g->tiles_n);
+    const double tiles = (double)(g->dim ? g->tiles_n : g->tiles_m), wide = width < tiles ? width : tiles;
+    const double along_bytes = g->dim ? g->bytes_n : g->bytes_m,
+                 across_bytes = g->dim ? g->bytes_m : g->bytes_n;
+    const double waves = n > d->cus ? n / d->cus : 1;
+    double ids = n > d->cus ? d->cus : n, seconds = 0;
+    for (int i = 0; i < 2; i++) { /* all dies together, then a die */
+        const double across = ids / wide > side ? side : ids / wide > 1 ? ids / wide : 1;
+        const double bytes = waves * (ids / across * along_bytes + across * across_bytes);
+        const double s = i ? bytes * d->dies / d->l2_rate : bytes / d->llc_rate;
+        if (s > seconds) seconds = s;
+        ids /= d->dies;
+    }
+    return seconds;
+}
+
+/* Most widths are out by what they cannot be below; the one with the least bound comes first. */
 Mapping traffic_choose(const TrafficDevice *d, const TrafficGrid *g)
 {
     int32_t width[TRAFFIC_ORDERS_MAX / 4];
-    double seconds;
+    double bound[TRAFFIC_ORDERS_MAX / 4], seconds = -1;
     const int n = widths(d, g, width), kind = d->dies <= 1 ? 0 : regroups_waves(d) ? 2 : 1;
-    return best(d, g, kind, n, width, CHOICE_WAVES, &seconds);
+    int first = 0;
+    for (int i = 0; i < n; i++) {
+        bound[i] = least_seconds(d, g, width[i]);
+        if (bound[i] < bound[first]) first = i;
+    }
+    Mapping found = order_of(d, width[first], kind);
+    for (int i = 0; i < n; i++) {
+        const int at = i == 0 ? first : i - (i <= first);
+        if (seconds >= 0 && 0.97 * bound[at] >= seconds) continue;
+        const Mapping m = order_of(d, width[at], kind);
+        const Traffic t = traffic_count(d, g, &m, CHOICE_WAVES);
+        const double s = traffic_seconds(d, &t);
+        if (seconds < 0 || s < seconds) found = m, seconds = s;
+    }
+    return found;
 }

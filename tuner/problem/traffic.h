@@ -57,7 +57,7 @@ enum { TRAFFIC_ORDERS_MAX = 128 };
 bool traffic_order(const TrafficDevice *d, const TrafficGrid *g, int i, Mapping *out);
 /* The order with the least time, by counting waves as traffic_count does. */
 Mapping traffic_best(const TrafficDevice *d, const TrafficGrid *g);
-/* The same for a call at run time, in about a microsecond: 5 waves are counted, of orders that regroup within
+/* The same for a call at run time, below a microsecond: 5 waves are counted, of orders that regroup within
  * a wave, or on a GPU with one die of the sizes alone. */
 Mapping traffic_choose(const TrafficDevice *d, const TrafficGrid *g);
 

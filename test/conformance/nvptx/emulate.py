@@ -399,8 +399,30 @@ def walk_cases(short):
                        sizes=WALK_SIZES)
 
 
+# The work-group order as an argument; the third is the traffic model's.
+ORDERS = [{'WorkGroupMappingDim': 0, 'WorkGroupMapping': 2, 'WorkGroupMappingXCC': 4},
+          {'WorkGroupMappingDim': 1, 'WorkGroupMapping': 3, 'WorkGroupMappingXCC': 8, 'WorkGroupMappingXCCGroup': 16},
+          {'WorkGroupMappingDim': 0, 'WorkGroupMapping': 0},
+          {'WorkGroupMappingDim': 1, 'WorkGroupMapping': 2, 'WorkGroupMappingXCC': 2, 'WorkGroupMappingXCCChunk': 1}]
+
+
+def order_cases(short):
+    engine = by_wgmma('HHS', 'TN')
+    engine = [engine[i] for i in (0, 2, 7, 3, 13, 11, 8)]
+    others = [(kind, s) for kind in ('S', 'HHS') for s in kernels(kind, 'NT') + without_local(kind, 'NT')[:3]]
+    for i, (kind, s) in enumerate([('HHS', s) for s in engine] + others):
+        if short and i not in (0, 1, 4, 9):
+            continue
+        arch, sizes = ('sm_90a', ENGINE_SIZES) if i < len(engine) else ('sm_90', SIZES)
+        both = {'DirectToVgprA': True, 'DirectToVgprB': True, 'StaggerU': 0, 'PrefetchGlobalRead': 1} if 'NvRing' not in s and i >= len(engine) else {}
+        order = ORDERS[i % len(ORDERS) if not s.get('StreamK') else 0]
+        trans = 'TN' if i < len(engine) else 'NT'
+        yield dict(cases.case(arch, kind, trans, {**both, **s, **order, 'KernelLanguage': 'Source'}), sizes=sizes)
+
+
 def all_cases(short):
     yield from wgmma_cases(short)
+    yield from order_cases(short)
     yield from direct_cases(short)
     yield from walk_cases(short)
     for i, (kind, trans) in enumerate(itertools.product(KINDS, ('NN', 'NT', 'TN', 'TT'))):
@@ -424,6 +446,7 @@ def main():
     p.add_argument('--short', action='store_true', help='some of each type')
     p.add_argument('--jobs', type=int, default=2)
     p.add_argument('--walks', action='store_true', help='persistent and stream-K kernels alone')
+    p.add_argument('--orders', action='store_true', help='kernels with the work-group order as an argument alone')
     p.add_argument('--kind', help='kernels of one type alone')
     p.add_argument('--arch', help='kernels of one architecture alone: sm_89, sm_90, sm_90a')
     args = p.parse_args()
@@ -432,7 +455,8 @@ def main():
         print('skipped: NVIDIA kernels on the CPU: no g++')
         return 0
     made = amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [given(c, f'k{i}', i) for i, c in enumerate((walk_cases if args.walks else all_cases)(args.short))
+    of = walk_cases if args.walks else order_cases if args.orders else all_cases
+    todo = [given(c, f'k{i}', i) for i, c in enumerate(of(args.short))
             if args.arch in (None, c['arch']) and args.kind in (None, c['kind'])]
     at_end, aligned = machines()
     answers, failed, n = made.make(todo), [], 0
