@@ -234,7 +234,7 @@ static void test_wgmma_figure(void **unused)
  * twice; wgmma: in shared memory). */
 static void check_complete(const MatrixInst *in)
 {
-    static int held[16][64][64], read[2][16][64][64];
+    static int held[16][64][64], read[2][16][64][128];
     memset(held, 0, sizeof held);
     memset(read, 0, sizeof read);
     const int n[] = {in->n_a, in->n_b}, side[] = {in->m, in->n};

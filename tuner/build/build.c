@@ -148,8 +148,12 @@ static void call_fill(Build *b, Call *c)
     }
     size_t left = b->n_todo - b->todo_at, fair = left / (2 * b->max_calls), bytes = 0;
     size_t most = fair < 1 ? 1 : fair < b->batch ? fair : b->batch;
+    const char *const *marked = NULL;
     while (c->n < most && b->todo_at < b->n_todo) {
         size_t i = b->todo[b->todo_at];
+        const char *const *mine = toolchain_marked(b->o->toolchain, b->job[i].source);
+        if (c->n && mine != marked) break; /* one call has one list of arguments */
+        marked = mine;
         bytes += b->job[i].source.n;
         if (c->n && bytes > BATCH_BYTES) break;
         c->job[c->n++] = i;
@@ -183,9 +187,11 @@ static Err call_start(Build *b, Call *c)
     snprintf(c->source, sizeof c->source, "%s/%.16s%s", b->cache.work, key, t->source_suffix);
     snprintf(c->object, sizeof c->object, "%s/%.16s%s", b->cache.work, key, t->object_suffix);
     TRY(source_write(b, c));
-    const char *argv[TOOLCHAIN_MAX_ARGS + 8] = {t->program};
+    const char *argv[TOOLCHAIN_MAX_ARGS + 12] = {t->program};
     size_t n = 1;
     for (size_t i = 0; i < t->n_args; i++) argv[n++] = t->args[i];
+    const char *const *marked = toolchain_marked(t, b->job[c->job[0]].source);
+    for (size_t i = 0; marked && marked[i]; i++) argv[n++] = marked[i];
     if (b->header) argv[n++] = "-include";
     if (b->header) argv[n++] = b->header;
     argv[n++] = "-o";
@@ -248,6 +254,8 @@ static void log_write(const Build *b, const BuildJob *j, Str how, Str output, Bu
     buf_printf(log, "tuner-build-log 1\nkernel: %.*s\ncompiler: %s\ncommand: %s", STR_ARG(j->symbol),
                t->version, t->program);
     for (size_t i = 0; i < t->n_args; i++) buf_printf(log, " %s", t->args[i]);
+    const char *const *marked = toolchain_marked(t, j->source);
+    for (size_t i = 0; marked && marked[i]; i++) buf_printf(log, " %s", marked[i]);
     buf_printf(log, "\nresult: %.*s\n--- compiler output, %zu bytes\n", STR_ARG(how), output.n);
     buf_str(log, output);
     buf_printf(log, "\n--- source, %zu bytes\n", j->source.n);

@@ -131,7 +131,7 @@ static Err descriptor_read(Arena *a, const Elf *e, const Target *t, Str symbol, 
     s.size = DESCRIPTOR_BYTES;
     TRY(elf_symbol_data(e, &s, &data));
     int64_t granules = (elf_u32(data, RSRC1) & 63) + 1;
-    bool unified = t->isa[0] == 9 && ((t->isa[1] == 0 && t->isa[2] == 10) || t->isa[1] == 4);
+    bool unified = t->isa[0] == 9 && ((t->isa[1] == 0 && t->isa[2] == 10) || t->isa[1] >= 4);
     *allocated = granules * (unified || t->isa[0] >= 10 ? 8 : 4);
     return 0;
 }

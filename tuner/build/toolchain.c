@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 
-enum { PROBE_BYTES = 4096 };
+enum { PROBE_BYTES = 4096, MARKED_BYTES = 8192 };
 
 /* Runs program with args; *output gets the first PROBE_BYTES of its output. */
 static Err probe(Arena *a, const char *program, const char *const *args, Str *output, ProcResult *r)
@@ -107,13 +107,15 @@ static bool is_output(const ToolchainRow *row, const char *arg)
     return false;
 }
 
-/* Checks that the compiler knows the target: old ones do not know x86-64-v4. */
-static Err flags_check(Arena *a, const ToolchainRow *row, const Toolchain *t)
+/* Checks that the compiler knows the target: old ones do not know x86-64-v4. more: arguments to try, or
+ * NULL. */
+static Err flags_check(Arena *a, const ToolchainRow *row, const Toolchain *t, const char *const *more)
 {
     const char *args[TOOLCHAIN_MAX_ARGS + TOOLCHAIN_MAX_FIXED + 1];
     size_t n = 0;
     for (size_t i = 0; t->args[i]; i++)
         if (!is_output(row, t->args[i])) args[n++] = t->args[i];
+    for (size_t i = 0; more && more[i]; i++) args[n++] = more[i];
     for (size_t i = 0; row->probe[i]; i++) args[n++] = row->probe[i];
     args[n] = NULL;
     Str output;
@@ -158,11 +160,32 @@ static Err identity_make(Arena *a, Toolchain *t)
     buf_init(&b);
     buf_printf(&b, "%s\n%s\n", t->name, t->version);
     for (size_t i = 0; i < t->n_args; i++) buf_printf(&b, "%s\n", t->args[i]);
+    for (size_t i = 0; t->marked && t->marked[i]; i++) buf_printf(&b, "marked %s\n", t->marked[i]);
     t->identity = arena_dup(a, buf_view(&b));
     Err e = buf_check(&b);
     buf_fini(&b);
     if (!e) TRY_ALLOC(t->identity.s);
     return e;
+}
+
+/* Takes the arguments of marked sources where the compiler knows them. */
+static void marked_take(Arena *a, const ToolchainRow *row, Toolchain *t)
+{
+    if (!row->marked_word) return;
+    if (flags_check(a, row, t, row->marked)) {
+        verbose("%s; kernels are compiled without", err_message());
+        err_clear();
+        return;
+    }
+    t->marked_word = row->marked_word;
+    t->marked = row->marked;
+}
+
+const char *const *toolchain_marked(const Toolchain *t, Str source)
+{
+    const size_t n = source.n < MARKED_BYTES ? source.n : MARKED_BYTES;
+    if (!t->marked_word || !n) return NULL;
+    return memmem(source.s, n, t->marked_word, strlen(t->marked_word)) ? t->marked : NULL;
 }
 
 /* Checks that a program which is there can make code for the target. */
@@ -182,7 +205,8 @@ static Err candidate_take(Arena *a, const ToolchainRow *row, const Target *targe
     out->args[out->n_args++] = march.s;
     if (row->flags) row->flags(target, out->args, &out->n_args);
     TRY(args_add(out, extra));
-    TRY(flags_check(a, row, out));
+    TRY(flags_check(a, row, out, NULL));
+    marked_take(a, row, out);
     TRY(tools_find(a, row, out));
     return identity_make(a, out);
 }

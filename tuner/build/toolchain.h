@@ -22,6 +22,9 @@ typedef struct {
     /* Arguments of a compilation, without program, source and '-o object'; NULL-terminated. */
     const char *args[TOOLCHAIN_MAX_ARGS];
     size_t n_args;
+    /* Further arguments of sources that have the word near their beginning; NULL: there are none. */
+    const char *marked_word;
+    const char *const *marked;
     const char *source_suffix, *object_suffix; /* ".c", ".o"; code objects: target_code_suffix */
     const char *headers;          /* '#include' lines that sources begin with, for precompiling; NULL: none */
     const char *linker;           /* full path; NULL: objects are not linked */
@@ -29,6 +32,9 @@ typedef struct {
     const char *const *link_args; /* arguments behind the objects, NULL-terminated */
     Str identity; /* version and arguments: together with the source they determine the object */
 } Toolchain;
+
+/* The further arguments of a source, NULL-terminated; NULL: it has none. */
+const char *const *toolchain_marked(const Toolchain *t, Str source);
 
 /* Finds the compiler for a target: forced (a name or a path), or the first of the rows' programs that is
  * there and accepts the target's flags. extra: more arguments, NULL or NULL-terminated. Strings live in the

@@ -22,6 +22,9 @@ typedef struct {
     const char *architecture_prefix; /* "-march=", before the target's name */
     /* Adds arguments that depend on the target; may be NULL. */
     void (*flags)(const Target *t, const char **args, size_t *n);
+    /* Arguments for sources that have `marked_word` among their first MARKED_BYTES bytes; compilers that do
+     * not know them go without. NULL: none. */
+    const char *marked_word, *marked[4];
     /* The reason why this version must not be used for the target, or NULL. */
     const char *(*unfit)(const Target *t, const char *version);
     const char *linker;       /* found by the compiler's -print-prog-name; NULL: the compiler links */

@@ -244,6 +244,23 @@ static Err plan_direct(GpuPlan *p, const Solution *s)
     return gpu_plan_modules(p);
 }
 
+static Err plan_tiles(GpuPlan *p, const Solution *s)
+{
+    for (int i = 0; i < 2; i++) TRY(plan_operand(p, s, i));
+    return gpu_plan_finish(p);
+}
+
+/* Kernels with one buffer in local memory where two do not fit. Foreign logic has such solutions, because
+ * DirectToVgpr keeps an operand out of local memory; the ordinary kernels that stand in for them do not. */
+static Err plan_buffers(GpuPlan *p, const Solution *s)
+{
+    Err e = plan_tiles(p, s);
+    if (!e || p->n_stages != 2 || p->ring.used || p->lds_bytes <= p->target->lds_bytes) return e;
+    err_clear();
+    p->n_stages = p->n_sets = p->prefetch = 1;
+    return plan_tiles(p, s);
+}
+
 Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
 {
     TRY(gpu_plan_types(p, s->pt, t));
@@ -253,8 +270,7 @@ Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t)
     if (p->ring.used && wgmma_is(s)) return plan_warp_groups(p, s);
     if (direct_is(s, t->family)) return plan_direct(p, s);
     TRY(check_solution(p, s));
-    for (int i = 0; i < 2; i++) TRY(plan_operand(p, s, i));
-    return gpu_plan_finish(p);
+    return plan_buffers(p, s);
 }
 
 Err plan_gpu(Program *program, const Solution *s)

@@ -18,7 +18,8 @@ typedef enum {
     MATRIX_ARCH_GFX12 = 16,
     MATRIX_ARCH_SM80 = 32,
     MATRIX_ARCH_SM90 = 64,
-    MATRIX_ARCH_SM90A = 128
+    MATRIX_ARCH_SM90A = 128,
+    MATRIX_ARCH_GFX950 = 256
 } MatrixArch;
 
 typedef struct {

@@ -86,7 +86,8 @@ static void drop_pads(Derive *d)
 bool derive_lds_padding(Derive *d)
 {
     Solution *s = d->s;
-    if (!(d->caps & CAP_WMMA) && s->LocalReadVectorWidth * d->f->bpe / 4 > 4)
+    bool one_operand = s->EnableMatrixInstruction && s->LocalReadVectorWidth == s->MIInputPerThread;
+    if (!(d->caps & CAP_WMMA) && s->LocalReadVectorWidth * d->f->bpe / 4 > 4 && !one_operand)
         REJECT(d, LRVW_BIG, s->LocalReadVectorWidth, d->f->bpe);
     for (int t = 0; t < 2; t++) {
         int32_t *pad = &AB(s, LdsPad, t), *block = &AB(s, LdsBlockSizePerPad, t);

@@ -2,8 +2,8 @@
 of the parameter space. A case is an entry of emit's list; most random points are refused by a rule.
 
 Not here: running them (emulate.py)."""
-ARCHES = ['gfx900', 'gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx1030', 'gfx1100', 'gfx1201']
-MFMA_ARCHES = ('gfx908', 'gfx90a', 'gfx942')
+ARCHES = ['gfx900', 'gfx906', 'gfx908', 'gfx90a', 'gfx942', 'gfx950', 'gfx1030', 'gfx1100', 'gfx1201']
+MFMA_ARCHES = ('gfx908', 'gfx90a', 'gfx942', 'gfx950')
 
 PROBLEMS = {
     'S': {'DataType': 's'}, 'D': {'DataType': 'd'}, 'C': {'DataType': 'c'}, 'Z': {'DataType': 'z'},
@@ -27,11 +27,12 @@ _B = [(32, 32, 2, 2), (32, 32, 4, 1), (16, 16, 2, 4), (16, 16, 8, 1), (4, 4, 2, 
 _D = [(16, 16, 4, 1), (4, 4, 4, 4)]
 _W = [(16, 16, 16, 1)]
 _F8 = [(32, 32, 16, 1), (16, 16, 32, 1)]
+_CDNA4 = {1: [(32, 32, 32, 1), (16, 16, 64, 1)], 2: [(32, 32, 16, 1), (16, 16, 32, 1)], 'f8': [(32, 32, 64, 1), (16, 16, 128, 1)]}
 
 
 def kinds(arch):
     """Names of the problem types that an architecture has kernels for."""
-    return [k for k in PROBLEMS if arch == 'gfx942' or k != 'X' and (k not in F8 or arch == 'gfx1201')]
+    return [k for k in PROBLEMS if arch == 'gfx942' or k != 'X' and (k not in F8 or arch in ('gfx950', 'gfx1201'))]
 
 
 def matrix_shapes(arch, kind):
@@ -40,20 +41,23 @@ def matrix_shapes(arch, kind):
         return _W if kind in ('HHS', 'HSS', 'BBS', 'I8II', *ALT) or kind in F8 and arch == 'gfx1201' else []
     if arch not in MFMA_ARCHES:
         return []
+    newest = arch == 'gfx950'
     if kind in F8:
-        return _F8 if arch == 'gfx942' else []
+        return (_F8 if arch in ('gfx942', 'gfx950') else []) + (_CDNA4['f8'] if newest else [])
     if kind in ('S', 'C'):
         return _S
     if kind in ('D', 'Z'):
         return [] if arch == 'gfx908' else _D
     if kind in ('H', 'HHS', 'HSS'):
-        return _H
+        return _H + (_CDNA4[2] if newest else [])
     if kind in ALT:
-        return _H if arch != 'gfx908' else []
+        return (_H if arch != 'gfx908' else []) + (_CDNA4[2] if newest else [])
     if kind == 'BBS':
-        return (_B if arch != 'gfx942' else []) + (_H if arch != 'gfx908' else [])
+        older = _B if arch in ('gfx908', 'gfx90a') else []
+        return older + (_H if arch != 'gfx908' else []) + (_CDNA4[2] if newest else [])
     if kind == 'I8II':
-        return _H[:1] + _H[2:3] + _H[4:] + ([(32, 32, 16, 1), (16, 16, 32, 1)] if arch == 'gfx942' else [_H[1], _H[3]])
+        own = _F8 if arch in ('gfx942', 'gfx950') else [_H[1], _H[3]]
+        return _H[:1] + _H[2:3] + _H[4:] + own + (_CDNA4[1] if newest else [])
     return [(32, 32, 4, 1), (16, 16, 8, 1)] if kind == 'X' and arch == 'gfx942' else []
 
 
@@ -106,13 +110,17 @@ def families(arch):
 
 def large(arch):
     """Accumulators fill a file of 256 registers; stages of two that fill local memory."""
-    if arch not in ('gfx90a', 'gfx942'):
+    if arch not in ('gfx90a', 'gfx942', 'gfx950'):
         return []
     common = {'KernelLanguage': 'Assembly', 'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'ScheduleIterAlg': 3}
     full = {'MatrixInstruction': [16, 16, 16, 1, 1, 4, 16, 4, 1], 'DepthU': 32, 'GlobalReadVectorWidth': 8, '1LDSBuffer': 1, **common}
     two = {'MatrixInstruction': [16, 16, 4, 1, 1, 2, 8, 4, 1], 'DepthU': 16, 'GlobalReadVectorWidth': 2, 'PrefetchGlobalRead': 2,
            'StoreVectorWidth': 1, 'TransposeLDS': 1, **common}
-    return [case(arch, 'HHS', 'NN', full), case(arch, 'HHS', 'TN', full), case(arch, 'D', 'TN', two)]
+    wide = {**full, 'MatrixInstruction': [32, 32, 8, 1, 1, 2, 8, 4, 1], 'PrefetchGlobalRead': 2}
+    both = {**full, 'DepthU': 64}       # both operands transposed in registers
+    pairs = {'MatrixInstruction': [16, 16, 4, 1, 1, 2, 8, 4, 1], 'DepthU': 8, 'GlobalReadVectorWidth': 1, 'StoreVectorWidth': 1, **common}
+    return [case(arch, 'HHS', 'NN', full), case(arch, 'HHS', 'TN', full), case(arch, 'D', 'TN', two),
+            case(arch, 'HHS', 'TT', wide), case(arch, 'HHS', 'NT', both), case(arch, 'Z', 'TN', pairs)]
 
 
 def _pick(rng, *values):

@@ -128,6 +128,8 @@ class Kernels:
                    '-nogpuinc', '-O3', '-std=c++17', '--no-gpu-bundle-output', '-c', source, '-o', out + '.t']
             own = f"/usr/lib/llvm-{self.compiler.rpartition('-')[2]}/bin"      # its own lld, not another version's
             cmd += ['-B', own] if os.path.exists(os.path.join(own, 'lld')) else []
+        marked = '/* sums fill the accumulation registers */' in text     # as build/toolchain_rows.c has it
+        cmd += ['-mllvm', '-greedy-reverse-local-assignment=1'] if marked else []
         r = subprocess.run(cmd + self.flags, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if r.returncode:
             lines = [line for line in r.stdout.splitlines() if 'error' in line] or r.stdout.splitlines()[:1] or ['?']

@@ -49,7 +49,7 @@ OCP = {'f8': Small(3, 7, False), 'b8': Small(2, 15, False)}
 
 def smalls(arch):
     """The 8-bit floats of an architecture, None when it has none."""
-    return FNUZ if arch.startswith('gfx94') else OCP if arch.startswith(('gfx12', 'sm_89', 'sm_9')) else None
+    return FNUZ if arch.startswith('gfx94') else OCP if arch.startswith(('gfx95', 'gfx12', 'sm_89', 'sm_9')) else None
 
 
 class Type:

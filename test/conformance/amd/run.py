@@ -19,7 +19,8 @@ import cases
 import emulate
 import progress
 
-NEWEST_ONLY = ('gfx942', 'gfx1100', 'gfx1201')   # older compilers do not know them, or encode them wrongly
+# the least version of clang: older ones do not know them, or encode them wrongly
+LEAST = {'gfx942': 19, 'gfx1100': 19, 'gfx1201': 19, 'gfx950': 20}
 
 
 def arguments():
@@ -127,7 +128,10 @@ def main():
     if not emu:
         print(f'skipped: AMD kernels on the emulator: {why}')
         return 0
-    compiler, version = (args.compiler, 0) if args.compiler else newest_clang()
+    compiler, version = newest_clang()
+    if args.compiler:
+        number = re.search(r'-(\d+)$', args.compiler)
+        compiler, version = args.compiler, int(number[1]) if number else 0
     if not compiler:
         print('skipped: AMD kernels on the emulator: no clang from version 15 on')
         return 0
@@ -143,8 +147,8 @@ def main():
     say(f'seed {args.seed}, {compiler}')
     totals, failed = collections.defaultdict(lambda: [0, 0]), 0
     for arch in arches:
-        if arch in NEWEST_ONLY and (args.compiler or version < 19):
-            say(f'skipped: {arch}: needs clang 19 or newer, not {compiler}')
+        if version < LEAST.get(arch, 0):
+            say(f'skipped: {arch}: needs clang {LEAST[arch]} or newer, not {compiler}')
             continue
         failed += run_arch(args, arch, compiler, emu, np.random.default_rng(args.seed + int(arch[3:], 16)), totals, say)
     if args.short:

@@ -52,6 +52,10 @@ void amdgcn_print(const GpuPlan *p, void (*make)(const GpuPlan *p, Stmts *s), Bu
 int amdgcn_policy(const GpuPlan *p, int hint);
 /* Do accumulators take most of a register file of 256? */
 bool amdgcn_fills_file(const GpuPlan *p);
+/* Architectures whose waves divide one file of vector and accumulation registers. */
+enum { AMDGCN_ONE_FILE = MATRIX_ARCH_GFX90A | MATRIX_ARCH_GFX940 | MATRIX_ARCH_GFX950 };
+/* Do the sums of matrix instructions stay in accumulation registers until they are stored? */
+bool amdgcn_sums_in_agprs(const GpuPlan *p);
 /* GpuDialect.finish. */
 bool amdgcn_finish(const GpuPlan *p, Buf *out);
 

@@ -41,6 +41,8 @@ static void layout_remark(const GpuPlan *p, Buf *out)
 
 static void prelude_head(const GpuPlan *p, Stmts *s)
 {
+    /* the word by which build/toolchain_rows.c gives them arguments of their own */
+    if (amdgcn_sums_in_agprs(p)) stmt_comment(s, "sums fill the accumulation registers");
     stmt_constant(s, "unsigned", "@THREADS", p->n_threads > 0 ? p->n_threads : 256);
     stmt_file(s, "amdgcn/prelude.hip");
     stmt_file(s, p->target->isa[0] >= 12 ? "amdgcn/barrier_split.hip" : "amdgcn/barrier.hip");

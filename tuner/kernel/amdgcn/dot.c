@@ -105,4 +105,4 @@ static void dot_emit(const GpuPlan *p, Buf *out)
     gpu_thread_tile_places(p, out);
 }
 
-const GpuCompute amdgcn_dot = {"dot", true, dot_plan, dot_shape, dot_emit};
+const GpuCompute amdgcn_dot = {"dot", true, dot_plan, dot_shape, dot_emit, NULL};

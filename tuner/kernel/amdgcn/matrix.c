@@ -9,9 +9,6 @@
 #include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
 
-/* Architectures whose waves divide one file of vector and accumulation registers. */
-enum { ONE_FILE = MATRIX_ARCH_GFX90A | MATRIX_ARCH_GFX940 };
-
 /* The numbers that the text needs beside the GpuPlan; each function computes them from it. */
 typedef struct {
     const GpuPlan *p;
@@ -215,6 +212,20 @@ static Err lanes_shape(GpuPlan *p)
     return ERR_OK;
 }
 
+/* Estimates the vector registers of the main loop beside the sums. */
+static int vector_registers(const Matrix *m)
+{
+    const GpuPlan *p = m->p;
+    int n = 24; /* addresses, sizes */
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        n += m->tiles[i] * m->vk * m->bytes / 4 * (p->prefetch_local ? 2 : 1);
+        n += x->nlc * x->nlp * ((x->width * m->bytes + 3) / 4) * p->n_sets;
+        if (x->tlu && x->k_major) n += 8; /* a run that is transposed, and its address */
+    }
+    return n;
+}
+
 static Err matrix_plan(GpuPlan *p)
 {
     for (int i = 0; i < 2; i++)
@@ -229,13 +240,14 @@ static Err matrix_plan(GpuPlan *p)
     m = matrix_of(p);
     const int lines_unit[2] = {tile_stride(&m, 0), tile_stride(&m, 1)};
     lds_choose_pads(p, amdgcn_matrix_reads, exchanges, lines_unit);
+    if (amdgcn_sums_in_agprs(p) && vector_registers(&m) > 256) p->prefetch_local = 0;
     return ERR_OK;
 }
 
 bool matrix_fits_half(const GpuPlan *p)
 {
     Matrix m = matrix_of(p);
-    if (!(p->target->matrix & ONE_FILE)) return false;
+    if (!(p->target->matrix & AMDGCN_ONE_FILE)) return false;
     if (m.in->m > 16) return false; /* accumulators of 16 registers and more do not pack so well */
     int n = p->n_acc * gpu_type_bytes(&p->acc) / 4, moved = 24; /* addresses, sizes */
     for (int i = 0; i < 2; i++) {
@@ -267,7 +279,7 @@ static const char *operand_type_name(const MatrixInst *in, Stmts *s)
     case TYPE_X:
         return stmts_name(s, "@%c%d", in->a == TYPE_H ? 'h' : in->a == TYPE_B ? 's' : 'f', in->n_a);
     default:
-        if (matrix_unit(in) == MATRIX_UNIT_MFMA) return words == 1 ? "int" : "long";
+        if (matrix_unit(in) == MATRIX_UNIT_MFMA && words < 4) return words == 1 ? "int" : "long";
         return stmts_name(s, "@i%d", words);
     }
 }
@@ -277,14 +289,19 @@ static const char *operand_type_name(const MatrixInst *in, Stmts *s)
  * copies; a fence between k-steps prevents it. */
 static bool needs_step_fences(const Matrix *m)
 {
-    return (m->p->target->matrix & ONE_FILE) && amdgcn_fills_file(m->p) &&
+    return (m->p->target->matrix & AMDGCN_ONE_FILE) && amdgcn_fills_file(m->p) &&
            m->in->n_acc * gpu_type_bytes(&m->p->acc) == 16;
 }
 
 /* The types of an operand and of the accumulators of an instruction. */
 static void instruction_types(const MatrixInst *in, Stmts *s)
 {
-    stmt_typedef(s, operand_type_name(in, s), "@Op", NULL);
+    if (in->a == TYPE_B && in->n_a == 8 && matrix_unit(in) == MATRIX_UNIT_MFMA)
+        stmt_typedef(s, "__bf16", "@Op", "__attribute__((ext_vector_type(8)))");
+    else if (in->n_a == 32)
+        stmt_typedef(s, "int", "@Op", "__attribute__((ext_vector_type(8)))");
+    else
+        stmt_typedef(s, operand_type_name(in, s), "@Op", NULL);
     const char *vector = stmts_name(s, "__attribute__((ext_vector_type(%d)))", in->n_acc);
     stmt_typedef(s, acc_type(in), "@AccV", in->n_acc > 1 ? vector : NULL);
 }
@@ -313,6 +330,13 @@ static void types(const Matrix *m, Stmts *s)
     }
 }
 
+/* MFMA of gfx950 with 32 bytes of a lane take any of the 8-bit, 6-bit and 4-bit formats, and scales of
+ * blocks. */
+static bool is_f8f6f4(const MatrixInst *in) { return in->n_a == 32; }
+
+/* The number of a format in those instructions. */
+static int format_number(DataType type) { return type == TYPE_B8 ? 1 : 0; }
+
 /* Prints @inst, the function of the instruction, which takes B first with SourceSwap. */
 static void instruction(const MatrixInst *in, bool swap, Stmts *s)
 {
@@ -323,7 +347,10 @@ static void instruction(const MatrixInst *in, bool swap, Stmts *s)
     stmt_function(s, (Function){.result = "@AccV",
                                 .name = "@inst",
                                 STMT_PARAMS({"@Op", "a"}, {"@Op", "b"}, {"@AccV", "c"})});
-    if (matrix_unit(in) != MATRIX_UNIT_WMMA)
+    if (is_f8f6f4(in)) /* constant scales of 0 choose the instruction without scales */
+        product = value_call(s, name, x, y, c, value_int(s, format_number(in->a)),
+                             value_int(s, format_number(in->b)), zero, zero, zero, zero);
+    else if (matrix_unit(in) != MATRIX_UNIT_WMMA)
         product = value_call(s, name, x, y, c, zero, zero, zero);
     else if (in->a == TYPE_I8)
         product = value_call(s, name, is_signed, x, is_signed, y, c, clamp);
@@ -419,10 +446,12 @@ static void make(const GpuPlan *p, Stmts *s)
     instruction(m.in, m.swap, s);
     place(&m, s);
     stmt_file(s, "amdgcn/matrix_steps.hip");
+    if (amdgcn_sums_in_agprs(p)) stmt_file(s, "amdgcn/acc_hold.hip");
     load(&m, s);
     for (int i = 0; i < 2; i++) place_in_tile(&m, i, s);
 }
 
 static void matrix_emit(const GpuPlan *p, Buf *out) { amdgcn_print(p, make, out); }
 
-const GpuCompute amdgcn_matrix = {"matrix", false, matrix_plan, lanes_shape, matrix_emit};
+const GpuCompute amdgcn_matrix = {"matrix",    false,       matrix_plan,
+                                  lanes_shape, matrix_emit, amdgcn_sums_in_agprs};

@@ -17,10 +17,17 @@ enum { BATCH_WORDS = 8, FULL_BATCH_WORDS = 4 };
 int amdgcn_policy(const GpuPlan *p, int hint)
 {
     if (p->target->isa[0] >= 12) return hint ? 1 : 0;
-    return (hint & 3) | (p->target->isa[0] == 9 && p->target->isa[1] == 4 && hint & 4 ? 16 : 0);
+    return (hint & 3) | (p->target->isa[0] == 9 && p->target->isa[1] >= 4 && hint & 4 ? 16 : 0);
 }
 
 bool amdgcn_fills_file(const GpuPlan *p) { return p->n_acc * gpu_type_bytes(&p->acc) / 4 > 200; }
+
+bool amdgcn_sums_in_agprs(const GpuPlan *p)
+{
+    enum { MANY = 160 };
+    return p->compute == &amdgcn_matrix && (p->target->matrix & AMDGCN_ONE_FILE) &&
+           p->n_acc * gpu_type_bytes(&p->acc) / 4 > MANY && !matrix_fits_half(p);
+}
 
 void amdgcn_constants(Stmts *s, const AmdgcnConstant *c, size_t n)
 {
@@ -73,6 +80,7 @@ static void constants(const GpuPlan *p, Stmts *s)
 static void finish(const GpuPlan *p, Stmts *s)
 {
     constants(p, s);
+    stmt_file(s, amdgcn_sums_in_agprs(p) ? "amdgcn/acc_take_agpr.hip" : "amdgcn/acc_take.hip");
     stmt_file(s, "amdgcn/buffer_store.hip");
 }
 

@@ -179,6 +179,9 @@ typedef struct GpuCompute {
      */
     Err (*shape)(GpuPlan *p);
     void (*emit)(const GpuPlan *p, Buf *out);
+    /* Does the text have @acc_hold(@Acc &), which keeps the sums in their registers from stage to stage?
+     * NULL: no kernel of it has. */
+    bool (*holds)(const GpuPlan *p);
 } GpuCompute;
 
 typedef struct GpuCopy {
@@ -314,6 +317,11 @@ struct GpuPlan {
     GpuArg arg[GPU_ARGS_MAX];
     int n_args, arg_bytes;
 };
+
+static inline bool gpu_compute_holds(const GpuPlan *p)
+{
+    return p->compute && p->compute->holds && p->compute->holds(p);
+}
 
 GpuType gpu_type(DataType type);
 

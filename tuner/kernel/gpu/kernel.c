@@ -171,6 +171,7 @@ static void start(const GpuPlan *p, Stmts *s)
     stmt_call(s, "@copy_move", copy, t, uniform64(s, product(s, at[0], from)),
               uniform64(s, product(s, at[1], from)));
     stmt_call(s, "@acc_zero", stmt_var(s, "@Acc", "acc", NULL));
+    if (gpu_compute_holds(p)) stmt_call(s, "@acc_hold", value_reg(s, "acc"));
 }
 
 static void results(const GpuPlan *p, Stmts *s)

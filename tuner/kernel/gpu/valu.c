@@ -282,4 +282,4 @@ static void valu_emit(const GpuPlan *p, Buf *out)
     gpu_put(p, &s, out);
 }
 
-const GpuCompute gpu_valu = {"valu", false, valu_plan, valu_shape, valu_emit};
+const GpuCompute gpu_valu = {"valu", false, valu_plan, valu_shape, valu_emit, NULL};

@@ -194,8 +194,8 @@ static void ring_simt_emit(const GpuPlan *p, Buf *out)
     gpu_put(p, &s, out);
 }
 
-const GpuCompute ring_simt = {"ring-simt", false, compute_plan, shape, ring_simt_emit},
-                 ring_mma = {"ring-mma", false, compute_plan, shape, ring_mma_emit};
+const GpuCompute ring_simt = {"ring-simt", false, compute_plan, shape, ring_simt_emit, NULL},
+                 ring_mma = {"ring-mma", false, compute_plan, shape, ring_mma_emit, NULL};
 const GpuCopy ring_copy = {"ring", true, false, copy_plan, copy_check, copies};
 
 /* ---- the kernel function ---- */

@@ -100,10 +100,11 @@ g_DEV void g_batch_end()
  * the stores of D, so that a batch of them comes first. A batch is a function of its own with the first
  * accumulator as a constant: compilers give up to unroll a loop over hundreds of them, and then keep all
  * accumulators in scratch memory. */
-template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, const g_Acc &acc, unsigned tid)
+template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, g_Acc &acc, unsigned tid)
 {
     constexpr int end = b + g_STORE_BATCH < g_STORE_N ? b + g_STORE_BATCH : g_STORE_N;
     const unsigned id = g_opaque(tid);
+    g_acc_take<b, end>(acc);
     g_StoreV old[g_STORE_BATCH / g_STORE_WIDTH];
     if constexpr (with_c)
         g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
@@ -128,11 +129,12 @@ template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, const g_Acc 
 /* A batch of elements of a tile that overhangs D, or of which the descriptor reaches one column: what lies
  * outside gets an offset behind every buffer's end. C has no element in reach when beta is 0: nothing is read,
  * and what is added is 0. */
-template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, const g_Acc &acc, unsigned tid)
+template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, g_Acc &acc, unsigned tid)
 {
     constexpr int end = b + g_STORE_SINGLE < g_STORE_N ? b + g_STORE_SINGLE : g_STORE_N;
     constexpr unsigned outside = 0x80000000u;
     const unsigned id = g_opaque(tid);
+    g_acc_take<b, end>(acc);
     unsigned at[g_STORE_SINGLE];
     g_TD old[g_STORE_SINGLE];
     g_UNROLL for (int i = b; i < end; i++) {
@@ -153,17 +155,17 @@ template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, const g_Ac
 
 template <typename N, N... i> struct g_Batches {};
 template <bool with_c, int... i>
-g_DEV void g_all_inside(g_Batches<int, i...>, const g_Store &s, const g_Acc &acc, unsigned tid)
+g_DEV void g_all_inside(g_Batches<int, i...>, const g_Store &s, g_Acc &acc, unsigned tid)
 {
     (g_inside<with_c, i * g_STORE_BATCH>(s, acc, tid), ...);
 }
 template <int... i>
-g_DEV void g_all_edge(g_Batches<int, i...>, const g_Store &s, const g_Tile &t, const g_Acc &acc, unsigned tid)
+g_DEV void g_all_edge(g_Batches<int, i...>, const g_Store &s, const g_Tile &t, g_Acc &acc, unsigned tid)
 {
     (g_edge<i * g_STORE_SINGLE>(s, t, acc, tid), ...);
 }
 
-template <typename O> g_DEV void g_store_inside(g_Store &s, const g_Tile &t, const O &o, const g_Acc &acc, unsigned tid)
+template <typename O> g_DEV void g_store_inside(g_Store &s, const g_Tile &t, const O &o, g_Acc &acc, unsigned tid)
 {
     typedef __make_integer_seq<g_Batches, int, (g_STORE_N + g_STORE_BATCH - 1) / g_STORE_BATCH> Batches;
     s.d = g_out_buffer(o.d, o.ldd, t, t.n0, true);
@@ -179,7 +181,7 @@ template <typename O> g_DEV void g_store_inside(g_Store &s, const g_Tile &t, con
 
 /* near: the columns of a tile lie less than 2 GiB apart; else the descriptor moves from column to column. */
 template <typename O>
-g_DEV void g_store_edge(g_Store &s, const g_Tile &t, const O &o, const g_Acc &acc, unsigned tid, bool near)
+g_DEV void g_store_edge(g_Store &s, const g_Tile &t, const O &o, g_Acc &acc, unsigned tid, bool near)
 {
     typedef __make_integer_seq<g_Batches, int, (g_STORE_N + g_STORE_SINGLE - 1) / g_STORE_SINGLE> Batches;
     s.wide = near ? g_STORE_COLUMNS : 1;
@@ -192,7 +194,7 @@ g_DEV void g_store_edge(g_Store &s, const g_Tile &t, const O &o, const g_Acc &ac
     }
 }
 
-template <typename O> g_DEV void g_finish(const g_Tile &t, const O &o, const g_Acc &acc, unsigned tid)
+template <typename O> g_DEV void g_finish(const g_Tile &t, const O &o, g_Acc &acc, unsigned tid)
 {
     constexpr unsigned reach = 0x7fff0000 / (unsigned)sizeof(g_TD) / g_STORE_COLUMNS;
     if constexpr (g_STORE_LSU > 1 && !g_STORE_SHARED)
