@@ -95,6 +95,27 @@ static void test_hip_choice(void **state)
     assert_non_null(strstr(err_message(), "(clang version 15) cannot compile for gfx90a: error: no"));
 }
 
+/* Sources with the word get further arguments, where the compiler knows them. */
+static void test_marked_sources(void **state)
+{
+    Fixture *f = *state;
+    Toolchain t, without;
+    setenv("PATH", f->dir, 1);
+    script(f, "ld.lld", "LLD", "exit 0");
+    script(f, "clang-19", "clang version 19.1.7", "exit 0");
+    assert_ok(toolchain_find(&f->arena, target("gfx90a"), NULL, NULL, &t));
+    const char *const *more = toolchain_marked(&t, STR("/* sums fill the accumulation registers */\nint x;"));
+    assert_non_null(more);
+    assert_string_equal(more[0], "-mllvm");
+    assert_null(more[2]);
+    assert_null(toolchain_marked(&t, STR("int x;")));
+    script(f, "clang-19", "clang version 19.1.7",
+           "case \"$*\" in *-mllvm*) echo 'error: unknown argument'; exit 1 ;; esac; exit 0");
+    assert_ok(toolchain_find(&f->arena, target("gfx90a"), NULL, NULL, &without));
+    assert_null(toolchain_marked(&without, STR("/* sums fill the accumulation registers */")));
+    assert_false(str_eq(t.identity, without.identity));
+}
+
 static void test_cuda_choice(void **state)
 {
     Fixture *f = *state;
@@ -249,8 +270,8 @@ static void test_nvcc_real(void **state) { real_test(*state, "sm_90", "nvcc", ke
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_hip_choice), TEST(test_cuda_choice), TEST(test_hip_real),
-                                       TEST(test_metadata),   TEST(test_hipcc_real),  TEST(test_nvrtc_real),
-                                       TEST(test_nvcc_real)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_hip_choice), TEST(test_marked_sources), TEST(test_cuda_choice), TEST(test_hip_real),
+        TEST(test_metadata),   TEST(test_hipcc_real),     TEST(test_nvrtc_real),  TEST(test_nvcc_real)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
