@@ -1,15 +1,20 @@
 #!/bin/sh
 # install.sh BUILD PREFIX PRIVATE_LIBS [--uninstall]: what 'make install' puts below $DESTDIR$PREFIX, or takes away again. The
-# files stand here once: programs, libtuner with its header and pkg-config file, manual pages and completions (made by the
-# programs themselves), configs, the scripts that work on runs of tuner, licence and README. Run from the repository root.
+# files stand here once: programs, libtuner with its header, pkg-config and CMake files, manual pages and completions (made by
+# the programs themselves), configs, the scripts that work on runs of tuner, licence and documentation. Run from the repository
+# root. LIBDIR: where libraries go below PREFIX, 'lib' unless set (lib/x86_64-linux-gnu in Debian packages).
 set -e
 build=$1 prefix=$2 private=$3 mode=${4:-install}
 [ $# -ge 3 ] && case $mode in install|--uninstall) ;; *) false;; esac ||
   { echo "usage: install.sh BUILD PREFIX PRIVATE_LIBS [--uninstall]" >&2; exit 2; }
 case $prefix in /*) ;; *) echo "install.sh: PREFIX '$prefix', expected an absolute path" >&2; exit 2;; esac
 to=${DESTDIR:-}$prefix
+lib=${LIBDIR:-lib}
+case $lib in /*|*..*|'') echo "install.sh: LIBDIR '$lib', expected a path below PREFIX" >&2; exit 2;; esac
+up=$(echo "$lib" | sed 's|[^/][^/]*|..|g') # from a folder in LIBDIR/.. back to PREFIX
+version=$(sed -n 's/.*TUNER_VERSION "\(.*\)"/\1/p' tuner/base/version.h)
 programs="tuner tuner-client tuner-bench tuner-logic tuner-createlib tuner-nvrtc"
-scripts="bench_words.sh device_conformance.sh h200_results.sh h200_table.sh library_speed.sh pack_amd.sh spread.sh unseen_sizes.sh"
+scripts="device_conformance.sh h200_results.sh h200_table.sh library_speed.sh pack_amd.sh spread.sh unseen_sizes.sh"
 
 # put MODE FILE DESTINATION; a link stays one
 put() {
@@ -27,10 +32,44 @@ text() {
 }
 # Relocatable: all paths are relative to the file itself.
 pkg_config() {
-  printf '%s\n' 'prefix=${pcfiledir}/../..' 'libdir=${prefix}/lib' 'includedir=${prefix}/include' '' \
-    'Name: tuner' 'Description: GEMM with tuned kernels' \
-    "Version: $(sed -n 's/.*TUNER_VERSION "\(.*\)"/\1/p' tuner/base/version.h)" \
+  printf '%s\n' "prefix=\${pcfiledir}/../$up" "libdir=\${prefix}/$lib" 'includedir=${prefix}/include' '' \
+    'Name: tuner' 'Description: GEMM with tuned kernels' "Version: $version" \
     'Cflags: -I${includedir}' 'Libs: -L${libdir} -ltuner' "Libs.private: $private"
+}
+# CMake's find_package(tuner): targets tuner::tuner (shared) and tuner::static.
+cmake_config() {
+  cat <<EOF
+get_filename_component(_tuner_prefix "\${CMAKE_CURRENT_LIST_DIR}/../../$up" ABSOLUTE)
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+if(NOT TARGET tuner::tuner)
+  add_library(tuner::tuner SHARED IMPORTED)
+  set_target_properties(tuner::tuner PROPERTIES
+    IMPORTED_LOCATION "\${_tuner_prefix}/$lib/libtuner.so.$version"
+    IMPORTED_SONAME "libtuner.so.${version%%.*}"
+    INTERFACE_INCLUDE_DIRECTORIES "\${_tuner_prefix}/include")
+  add_library(tuner::static STATIC IMPORTED)
+  set_target_properties(tuner::static PROPERTIES
+    IMPORTED_LOCATION "\${_tuner_prefix}/$lib/libtuner.a"
+    INTERFACE_INCLUDE_DIRECTORIES "\${_tuner_prefix}/include"
+    INTERFACE_LINK_LIBRARIES "$(echo "$private" | sed 's/ *-pthread/ Threads::Threads/; s/-l//g; s/^ *//; s/  */;/g')")
+endif()
+unset(_tuner_prefix)
+EOF
+}
+# A version of the same major number (the soname) that is not older will do.
+cmake_version() {
+  cat <<EOF
+set(PACKAGE_VERSION "$version")
+set(PACKAGE_VERSION_COMPATIBLE FALSE)
+set(PACKAGE_VERSION_EXACT FALSE)
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+if(PACKAGE_FIND_VERSION_MAJOR EQUAL ${version%%.*} AND NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+EOF
 }
 
 for p in $programs; do
@@ -39,16 +78,22 @@ for p in $programs; do
   text "share/bash-completion/completions/$p" "$build/bin/$p" --help-completion bash
   text "share/zsh/site-functions/_$p" "$build/bin/$p" --help-completion zsh
 done
-for f in "$build"/lib/libtuner.*; do put 644 "$f" "lib/$(basename "$f")"; done
+for f in "$build"/lib/libtuner.*; do put 644 "$f" "$lib/$(basename "$f")"; done
 put 644 client/runtime/tuner.h include/tuner.h
 put 644 scripts/tuner.py lib/python3/dist-packages/tuner.py
-text lib/pkgconfig/tuner.pc pkg_config
+text "$lib/pkgconfig/tuner.pc" pkg_config
+text "$lib/cmake/tuner/tuner-config.cmake" cmake_config
+text "$lib/cmake/tuner/tuner-config-version.cmake" cmake_version
 for f in configs/*.yaml; do put 644 "$f" "share/tuner/$f"; done
 for f in $scripts; do put 755 "scripts/$f" "share/tuner/scripts/$f"; done
-put 644 scripts/strata.awk share/tuner/scripts/strata.awk
+for f in bench_words.sh strata.awk; do put 644 "scripts/$f" "share/tuner/scripts/$f"; done # other scripts read them
 put 644 LICENSE share/doc/tuner/LICENSE
-put 644 README.md share/doc/tuner/README.md
+# The pages keep their folders, so that the links between them hold.
+for f in README.md tuner/README.md tuner/space/README.md tuner/kernel/README.md client/README.md logic/README.md \
+  createlib/README.md test/README.md; do put 644 "$f" "share/doc/tuner/$f"; done
 text share/doc/tuner/parameters.md "$build/bin/tuner" --help-params=md
 case $mode in --uninstall)
-  for d in share/tuner/configs share/tuner/scripts share/tuner share/doc/tuner; do rmdir "$to/$d" 2>/dev/null || true; done;;
+  for d in share/tuner/configs share/tuner/scripts share/tuner share/doc/tuner/tuner/space share/doc/tuner/tuner/kernel \
+    share/doc/tuner/tuner share/doc/tuner/client share/doc/tuner/logic share/doc/tuner/createlib share/doc/tuner/test \
+    share/doc/tuner "$lib/cmake/tuner"; do rmdir "$to/$d" 2>/dev/null || true; done;;
 esac

@@ -30,6 +30,20 @@ for p in ./shared ./static; do
   $p out/4_LibraryClient/library; echo "exit $?"
   $p nowhere; echo "exit $?"
 done
+if command -v cmake >/dev/null; then # find_package(tuner): both targets, an older version that will do, a newer one that will not
+  cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(example C)
+find_package(tuner ${WANTED} REQUIRED)
+add_executable(shared example.c)
+target_link_libraries(shared tuner::tuner)
+add_executable(static example.c)
+target_link_libraries(static tuner::static)
+END
+  cmake -S . -B cmake -DCMAKE_PREFIX_PATH="$PWD/inst" -DWANTED=0.1 >log 2>&1 && make -C cmake >>log 2>&1 || cat log
+  for p in cmake/shared cmake/static; do $p nowhere 2>&1 | grep -v "'nowhere' does not exist"; done
+  cmake -S . -B newer -DCMAKE_PREFIX_PATH="$PWD/inst" -DWANTED=99.0 >log 2>&1 && echo "cmake takes another major version"
+fi
 sh inst/share/tuner/scripts/library_speed.sh out >log 2>&1; grep -c 'not the winner: 0; wrong: 0' log || cat log
 echo "--- manual pages"
 for f in inst/share/man/man1/*.1; do

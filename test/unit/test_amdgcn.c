@@ -233,8 +233,8 @@ static void test_stores(void **state)
         ProblemType pt;
         Deriver d;
         Verdict v;
-        GpuPlan p;
-        View view[4];
+        Program program;
+        Arena arena;
         Buf text;
         assert_ok(problem_type_gemm(&pt, false, false, TYPE_S, TYPE_S, TYPE_S));
         assert_ok(deriver_init(&d, &pt, target_find(STR("gfx906")), NULL));
@@ -247,15 +247,15 @@ static void test_stores(void **state)
         s.ThreadTile = intlist2(8, 8);
         s.VectorWidth = 4;
         assert_true(solution_derive(&d, &s, &v));
-        assert_ok(gpu_plan(&p, &s, d.target));
-        for (int j = 0; j < 4; j++) {
-            program_view(&view[j], j, false);
-            p.view[j] = &view[j];
-        }
+        arena_init(&arena, 0);
+        assert_ok(program_build(&program, &s, d.target, &arena));
+        for (size_t j = 0; pass_at(j); j++) assert_ok(pass_at(j)->run(&program));
         buf_init(&text);
-        gpu_store(&p, &text);
+        gpu_store(program.gpu, &text);
         assert_non_null(strstr(buf_cstr(&text), rows[i].has));
         assert_null(strstr(buf_cstr(&text), rows[i].has_not));
+        buf_fini(&text);
+        arena_fini(&arena);
     }
 }
 

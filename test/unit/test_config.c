@@ -45,17 +45,18 @@ static void add_group(Arena *a, const ProblemGroup *p, const SizeGroup *g, Buf *
     buf_fini(&text);
 }
 
-static void test_tensile_files(void **state)
+static void check_folder(const char *folder, int want_files)
 {
-    (void)state;
     Arena a;
     arena_init(&a, 0);
-    Str rest = str_trim(test_data(&a, "tensile/config-expanded.txt")), line;
+    Str rest = str_trim(test_data(
+            &a, arena_printf(&a, "tensile/%s.txt", strcmp(folder, "config") ? folder : "config-expanded").s)),
+        line;
     int n = 0;
     while (str_split(&rest, '\n', &line)) {
         Str want = line, name;
         assert_true(str_split(&want, ' ', &name));
-        const Str path = arena_printf(&a, "test/data/tensile/config/%.*s", STR_ARG(name));
+        const Str path = arena_printf(&a, "test/data/tensile/%s/%.*s", folder, STR_ARG(name));
         Config *c;
         Buf have;
         buf_init(&have);
@@ -68,8 +69,21 @@ static void test_tensile_files(void **state)
         buf_fini(&have);
         n++;
     }
-    assert_int_equal(n, 13);
+    assert_int_equal(n, want_files);
     arena_fini(&a);
+}
+
+static void test_tensile_files(void **state)
+{
+    (void)state;
+    check_folder("config", 13);
+}
+
+/* Contractions and convolutions; what Tensile makes of them. */
+static void test_contractions(void **state)
+{
+    (void)state;
+    check_folder("config-contraction", 31);
 }
 
 /* Tensile refuses these two for LdsBlockSizePerPad; here it is one dimension that sets both of today's
@@ -503,13 +517,21 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tensile_files), cmocka_unit_test(test_old_name_of_pair),
-        cmocka_unit_test(test_alternate),     cmocka_unit_test(test_fork_lists),
-        cmocka_unit_test(test_large_fork),    cmocka_unit_test(test_old_forms),
-        cmocka_unit_test(test_globals),       cmocka_unit_test(test_logic),
-        cmocka_unit_test(test_globals_table), cmocka_unit_test(test_bad_structure),
-        cmocka_unit_test(test_bad_groups),    cmocka_unit_test(test_c_equal_d),
-        cmocka_unit_test(test_as_tensile),    cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_tensile_files),
+        cmocka_unit_test(test_contractions),
+        cmocka_unit_test(test_old_name_of_pair),
+        cmocka_unit_test(test_alternate),
+        cmocka_unit_test(test_fork_lists),
+        cmocka_unit_test(test_large_fork),
+        cmocka_unit_test(test_old_forms),
+        cmocka_unit_test(test_globals),
+        cmocka_unit_test(test_logic),
+        cmocka_unit_test(test_globals_table),
+        cmocka_unit_test(test_bad_structure),
+        cmocka_unit_test(test_bad_groups),
+        cmocka_unit_test(test_c_equal_d),
+        cmocka_unit_test(test_as_tensile),
+        cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,9 @@ static const Base bases[] = {
     {"sm_90a", HGEMM,
      "{MatrixInstruction: [128, 64, 16, 1, 1, 1, 2, 1, 1], ConsumerSchedule: PingPong, PersistentKernel: 1, "
      "PersistentKernelAlongBatch: true}"},
+    {"sm_90a", HGEMM,
+     "{MatrixInstruction: [64, 128, 16, 1], WorkGroup: [384, 1, 1], ThreadTile: [1, 1], PersistentKernel: 1, "
+     "PersistentKernelAlongBatch: true, GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer}"},
     {"sm_80", DGEMM, "{MatrixInstruction: [8, 8, 4, 1, 1, 4, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3}"},
     {"sm_90", DGEMM, "{MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3}"},
     {"sm_90", "{DataType: s, Batched: true, TransposeA: true, TransposeB: true}",
@@ -209,6 +212,8 @@ static bool value_set(Arena *a, const Param *p, size_t i, Solution *s)
     static const char *const lists[] = {"[8, 8, 1]",
                                         "[16, 8, 1]",
                                         "[8, 8, 2]",
+                                        "[256, 1, 1]",
+                                        "[2, 1]",
                                         "[4, 4]",
                                         "[8, 4]",
                                         "[2, 2]",
@@ -396,9 +401,11 @@ static void test_texts(void **state)
          "only B (nv-register-value); with the ring only B (nv-value); by wgmma only B (nv-value); "
          "without local memory only B (direct-value)"},
         {"VectorStore", SCOPE_NV,
-         "honoured; with the ring only -1 and 1 (nv-value); without local memory only -1 and 1 "
-         "(direct-value)"},
+         "honoured; with the ring only -1 and 1 (nv-value); by wgmma hint: EngineStore decides; "
+         "without local memory only -1 and 1 (direct-value)"},
         {"CustomKernelName", SCOPE_NV, "honoured"},
+        {"PrefetchGlobalRead", SCOPE_NV,
+         "honoured; by wgmma hint: RingStages decides; without local memory only 0 and 1 (direct-value)"},
         {"HostPackA", SCOPE_CPU, "honoured"},
         {"HostPackA", SCOPE_NV, "-"},
         {"NvRing", SCOPE_AMD, "-"},
@@ -504,6 +511,66 @@ static void test_rejected(void **state)
     }
 }
 
+/* ---- kinds of nvptx kernels ---- */
+
+/* Counts the values of p that kernels of the base's kind accept, also those that derivation takes back, and
+ * those that give another kernel. */
+static void vary_kind(Bench *b, const Param *p, Effect *e)
+{
+    const unsigned place = place_of(b);
+    for (size_t i = 0; !e->changed; i++) {
+        Solution s = b->base, d;
+        Verdict v;
+        bool same;
+        if (!value_set(&b->arena, p, i, &s)) break;
+        if (!s.pt || param_equal(p, &s, &b->base)) continue;
+        d = s;
+        Bench other = *b;
+        if (!solution_derive(&b->deriver, &d, &v)) continue;
+        other.derived = d;
+        if (place_of(&other) != place || param_only(p, place)) continue;
+        if (!written(b, NULL, &s, &v, &same)) continue;
+        e->valid++;
+        e->changed += !same;
+    }
+}
+
+/* In kernels of one kind (with the ring, by wgmma, without local memory) what is accepted and never gives
+ * another kernel is listed as a hint there, and nothing else is. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    static Effect effect[ONLY_CPU + 1][PARAM_COUNT];
+    static const unsigned places[] = {ONLY_RING, ONLY_WGMMA, ONLY_DIRECT};
+    size_t bad = 0;
+    memset(effect, 0, sizeof effect);
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        Bench b;
+        if (target_find(str_from(bases[i].arch))->family != TARGET_NVPTX) continue;
+        bench_init(&b, &bases[i]);
+        for (int id = 0; id < PARAM_COUNT; id++) {
+            const Param *p = param_at((ParamId)id);
+            if (settable(p, TARGET_NVPTX)) vary_kind(&b, p, &effect[place_of(&b)][id]);
+        }
+        bench_fini(&b);
+    }
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++)
+        for (int id = 0; id < PARAM_COUNT; id++) {
+            const Param *p = param_at((ParamId)id);
+            const Effect *e = &effect[places[k]][id];
+            const bool listed = param_hint(p, places[k]) != NULL;
+            if (id == PARAM_NvRing) continue; /* another value gives a kernel of another kind */
+            if (!settable(p, TARGET_NVPTX) || param_has_one_value(p) || param_no_effect(p, SCOPE_NV))
+                continue;
+            if (e->valid ? listed == !e->changed : !listed) continue;
+            print_error("%s (place %u): %zu values are accepted, %s, but %s\n", p->name, places[k], e->valid,
+                        e->changed ? "one gives another kernel" : "all give the same kernel",
+                        listed ? "it is listed as a hint" : "it is not listed as a hint");
+            bad++;
+        }
+    assert_int_equal(bad, 0);
+}
+
 static void test_amdgcn(void **state)
 {
     (void)state;
@@ -527,7 +594,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_amdgcn),   cmocka_unit_test(test_nvptx), cmocka_unit_test(test_host),
         cmocka_unit_test(test_only),     cmocka_unit_test(test_texts), cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_rejected),
+        cmocka_unit_test(test_rejected), cmocka_unit_test(test_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

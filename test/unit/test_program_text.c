@@ -177,13 +177,25 @@ static void host_refuses(void **state)
          "tile %d : D global S[m 64, n 24] view m:size_m*stride_d1 n:size_n*1 | passthrough m -> m "
          "| passthrough n -> n",
          "the view of D runs along N"},
-        {"tile vector", "tile vector 8 vectors 200000 rows 16 columns 200000 sums 1 unroll 1 direct 1",
+        {"tile vector", "tile vector 8 vectors 200000 rows 16 columns 200000 sums 1 unroll 1",
          "200000x200000 vectors"},
-        {"tile vector", "tile vector 8 vectors 2 rows 2000000000 columns 6 sums 1 unroll 1 direct 1",
+        {"tile vector", "tile vector 8 vectors 2 rows 2000000000 columns 6 sums 1 unroll 1",
          "2000000000 rows are not 2 vectors of 8 elements"},
-        {"tile vector", "tile vector 12 vectors 2 rows 24 columns 6 sums 1 unroll 1 direct 1",
+        {"tile vector", "tile vector 12 vectors 2 rows 24 columns 6 sums 1 unroll 1",
          "vectors of 12 elements of 4 bytes are none of x86-64-v3"},
         {"loop k step 1 at lane", "loop k step 1 at lane unroll 1000000 {", "over 64 steps"},
+        {"scale_tile", "scale_tile %acc by beta",
+         ": this op of the epilogue, expected 'scale_tile %acc by alpha'"},
+        {"scale_tile", "", "this epilogue is none of a host kernel"},
+        {"add_tile", "add_tile %acc <- %acc, %reg_c by gamma", "'gamma' is no scalar: alpha, beta"},
+        {"convert_tile", "", "expected 'convert_tile %reg_d <- %acc'"},
+        {"store_tile", "", "end of the epilogue, expected 'store_tile %d <- %reg_d'"},
+        {"store_tile", "atomic_add_tile %d <- %acc", "expected 'atomic_add_tile %d <- %acc'"},
+        {"tile %reg_c ", "", "there is no tile '%reg_c'"},
+        {"tile %d ",
+         "tile %d : D global H[m 64, n 24] view m:size_m*1 n:size_n*stride_d1 | passthrough m -> m "
+         "| passthrough n -> n",
+         "the place of the sums does not go with the types S and H"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Buf b[2], out;
@@ -197,6 +209,51 @@ static void host_refuses(void **state)
         for (int j = 0; j < 2; j++) buf_fini(&b[j]);
         buf_fini(&out);
     }
+}
+
+/* An epilogue that does not go with the rest of a GPU kernel's program. */
+static void gpu_epilogue_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *instead, *why;
+    } cases[] = {
+        {"reduce_tile", "", "the epilogue adds up no parts across 'group', but across ''"},
+        {"reduce_tile", "reduce_tile %acc across cluster", "no parts across 'group', but across 'cluster'"},
+        {"reduce_tile", "reduce_tile %acc across moon", "'moon' is no place of parts: group, cluster, grid"},
+        {"store_tile %d", "store_tile %d <- %reg_d parts", "guard of edges 0, expected 3"},
+        {"walk", "walk depth 16 split 3 split_chunks_round_robin 1 mapping 8 staggers 1 stagger_shift 2",
+         "walk split 3, but the epilogue stores one part"},
+        {"scale_tile", "carry_tile %c <- %d", "this op of the epilogue, expected 'load_tile %reg_c <- %c'"},
+        {"tile %d ",
+         "tile %d : D global I8[m 32, n 32] view m:size_m*1 n:size_n*stride_d1 | passthrough m -> m "
+         "| passthrough n -> n",
+         "tile %reg_d"},
+    };
+    ProblemType pt;
+    Solution s;
+    Deriver d;
+    Verdict v;
+    Buf program, changed, out;
+    const Target *t = target_find(STR("gfx906"));
+    assert_int_equal(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S), 0);
+    solution_init(&s, &pt);
+    s.ThreadTile = intlist2(4, 4), s.WorkGroup = intlist3(8, 8, 2), s.DepthU = 16;
+    assert_int_equal(deriver_init(&d, &pt, t, NULL), 0);
+    assert_true(solution_derive(&d, &s, &v));
+    buf_init(&program);
+    assert_int_equal(kernel_dump(&s, t, STR_NULL, &program), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_init(&changed);
+        buf_init(&out);
+        with_line(buf_view(&program), str_from(cases[i].instead), cases[i].line, &changed);
+        assert_int_equal(kernel_emit_text(buf_view(&changed), "p", STR("k"), &out), ERR_INPUT);
+        if (!strstr(err_message(), cases[i].why))
+            fail_msg("'%s' does not say '%s'", err_message(), cases[i].why);
+        buf_fini(&changed);
+        buf_fini(&out);
+    }
+    buf_fini(&program);
 }
 
 /* A kernel that is named after its text has the text that it has under that name. */
@@ -234,8 +291,8 @@ static void unnamed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(malformed), cmocka_unit_test(deep),
-                                       cmocka_unit_test(views_decide), cmocka_unit_test(host_refuses),
-                                       cmocka_unit_test(unnamed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(malformed),    cmocka_unit_test(deep),    cmocka_unit_test(views_decide),
+        cmocka_unit_test(host_refuses), cmocka_unit_test(unnamed), cmocka_unit_test(gpu_epilogue_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,9 @@
 const char *const program_dims[3] = {"m", "n", "k"},
                   *const program_spaces[3] = {"global", "local", "register"},
                   *const program_levels[4] = {"group", "block", "subgroup", "lane"},
-                  *const program_phases[4] = {"all", "main", "drain", "rest"};
+                  *const program_phases[4] = {"all", "main", "drain", "rest"},
+                  *const program_scalars[3] = {"", "alpha", "beta"},
+                  *const program_across[4] = {"", "group", "cluster", "grid"};
 static const char *const roles[] = {"", " by producer", " by consumer"};
 static const char *const ops[] = {"init_tile",
                                   "load_tile",
@@ -19,15 +21,17 @@ static const char *const ops[] = {"init_tile",
                                   "barrier",
                                   "wait",
                                   "loop",
-                                  "epilogue",
+                                  "reduce_tile",
+                                  "scale_tile",
+                                  "add_tile",
+                                  "convert_tile",
+                                  "atomic_add_tile",
+                                  "carry_tile",
                                   "let",
                                   "if",
                                   "fill_tile",
-                                  "scale_tile",
                                   "shift_tile",
-                                  "add_tile",
-                                  "multiply_tile",
-                                  "convert_tile"};
+                                  "multiply_tile"};
 
 int program_op_named(Str name)
 {
@@ -186,6 +190,10 @@ void program_dump_op(const Program *p, const Op *o, Buf *out)
     } else
         dump_tiles(p, o, out);
     if (o->kind == OP_UPDATE_TILE_OFFSET) buf_printf(out, " %s + %d", program_dims[o->dim], o->step);
+    if (o->scalar) buf_printf(out, " by %s", program_scalars[o->scalar]);
+    if (o->across) buf_printf(out, " across %s", program_across[o->across]);
+    if (o->parts) buf_puts(out, " parts");
+    if (o->last) buf_puts(out, " last");
     if (o->role) buf_puts(out, roles[o->role]);
     if (o->slot) buf_printf(out, " slot %d", o->slot);
     if (o->set) buf_printf(out, " set %d", o->set);

@@ -204,9 +204,30 @@ static Err operands(Parser *r, Op *o)
     return ERR_OK;
 }
 
+/* Attributes of the ops of an epilogue. */
+static Err epilogue_attributes(Parser *r, Op *o)
+{
+    int i;
+    const bool of_sums = o->kind == OP_ADD_TILE && o->tile[2] >= 0 && r->p->tile[o->tile[2]].operand == 'P';
+    if (o->kind == OP_SCALE_TILE || (o->kind == OP_ADD_TILE && !of_sums)) {
+        TRY(expect(r, "by"));
+        TRY(one_of(r, program_scalars + 1, 2, "scalar: alpha, beta", &i));
+        o->scalar = (Scalar)(i + 1);
+    }
+    if (o->kind == OP_REDUCE_TILE) {
+        TRY(expect(r, "across"));
+        TRY(one_of(r, program_across + 1, 3, "place of parts: group, cluster, grid", &i));
+        o->across = (Across)(i + 1);
+    }
+    o->parts = o->kind == OP_STORE_TILE && accept(r, "parts");
+    o->last = accept(r, "last");
+    return ERR_OK;
+}
+
 static Err attributes(Parser *r, Op *o)
 {
     int i;
+    TRY(epilogue_attributes(r, o));
     if (accept(r, "by")) {
         static const char *const names[] = {"all", "producer", "consumer"};
         TRY(one_of(r, names, 3, "role: all, producer, consumer", &i));
@@ -364,5 +385,6 @@ Err program_parse(Program *p, Str text, const char *name, Arena *arena)
         e = gpu_verify(p, name);
         return e;
     }
+    if (!e && r.host) return host_epilogue_read(p, name);
     return e ? err_context(e, "%s: ", name) : ERR_OK;
 }

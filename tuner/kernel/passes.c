@@ -4,6 +4,7 @@
  */
 #include "kernel/passes.h"
 
+#include "kernel/epilogue.h"
 #include "kernel/host/plan.h"
 
 #include "problem/problem.h"
@@ -86,7 +87,7 @@ static void map_tiles(Program *p)
     acc->size[0] = tt0, acc->size[1] = tt1;
 }
 
-/* Makes the ops of one register tile: init, the loop over k, and the epilogue. */
+/* Makes the ops of one register tile: init, the loop over k, and those of the epilogue. */
 static Op *subgroup_body(Program *p, int from_a, int from_b)
 {
     int acc = program_tile(p, "acc"), ra = program_tile(p, "reg_a"), rb = program_tile(p, "reg_b");
@@ -97,9 +98,9 @@ static Op *subgroup_body(Program *p, int from_a, int from_b)
     if (!k) return NULL;
     k->split = p->host->lsu;
     k->unroll = p->host->unroll;
-    Op *const body[] = {pass_tile_op(p, OP_INIT_TILE, acc, -1, -1), k,
-                        pass_tile_op(p, OP_EPILOGUE, program_tile(p, "d"), acc, program_tile(p, "c"))};
-    return pass_list(body, 3);
+    const Epilogue e = host_epilogue(p->host);
+    Op *const body[] = {pass_tile_op(p, OP_INIT_TILE, acc, -1, -1), k, epilogue_ops(p, &e)};
+    return body[2] ? pass_list(body, 3) : NULL;
 }
 
 /* Host: B is packed a block of columns and a DepthU chunk at a time, A a block of rows; blocks are walked in
@@ -117,9 +118,12 @@ static Err host_distribute(Program *p)
     Op *const block[] = {h->pack[0] ? pass_tile_op(p, OP_LOAD_TILE, from_a, a, -1) : NULL,
                          pass_tile_op(p, OP_BARRIER, -1, -1, -1), cols};
     Op *m = pass_loop(p, LEVEL_BLOCK, DIM_M, mc, pass_list(block, 3));
-    Op *const chunk[] = {h->pack[1] ? pass_tile_op(p, OP_LOAD_TILE, from_b, b, -1) : NULL, m,
-                         pass_move(p, a, du), pass_move(p, b, du)};
-    Op *k = pass_loop(p, LEVEL_GROUP, DIM_K, du, pass_list(chunk, 4));
+    const bool carries = !host_plan_keeps_sums(h);
+    Op *const chunk[] = {
+        h->pack[1] ? pass_tile_op(p, OP_LOAD_TILE, from_b, b, -1) : NULL, m, pass_move(p, a, du),
+        pass_move(p, b, du),
+        carries ? pass_tile_op(p, OP_CARRY_TILE, program_tile(p, "c"), program_tile(p, "d"), -1) : NULL};
+    Op *k = pass_loop(p, LEVEL_GROUP, DIM_K, du, pass_list(chunk, 5));
     Op *const whole[] = {pass_tile_op(p, OP_INIT_TILE, a, -1, -1), pass_tile_op(p, OP_INIT_TILE, b, -1, -1),
                          pass_loop(p, LEVEL_BLOCK, DIM_N, nc, k)};
     p->body = pass_list(whole, 3);
@@ -179,7 +183,7 @@ static void mark_edges(const Program *p, Op *list, bool free_edges)
             mark_edges(p, o->body, free_edges);
             continue;
         }
-        int from = o->kind == OP_LOAD_TILE ? o->tile[1] : o->kind == OP_EPILOGUE ? o->tile[0] : -1;
+        int from = o->kind == OP_LOAD_TILE ? o->tile[1] : o->kind == OP_STORE_TILE ? o->tile[0] : -1;
         if (from >= 0 && p->tile[from].space == SPACE_GLOBAL) o->guards = tile_edges(p, from) & allowed;
         if (o->kind == OP_LOAD_TILE && p->tile[o->tile[0]].space == SPACE_REGISTER)
             o->guards &= ~(1u << DIM_K);
@@ -189,7 +193,7 @@ static void mark_edges(const Program *p, Op *list, bool free_edges)
 static Err host_edges(Program *p)
 {
     mark_edges(p, p->body, p->host->edges);
-    return ERR_OK;
+    return host_epilogue_read(p, NULL);
 }
 
 static Err pass_distribute(Program *p)

@@ -40,11 +40,11 @@ Err gpu_distribute(Program *p)
                          barrier(p)};
     Op *loop = pass_loop(p, LEVEL_GROUP, DIM_K, plan->depth_u, pass_list(chunk, 7));
     int acc = program_tile(p, "acc");
+    const Epilogue e = gpu_epilogue(plan);
     Op *const whole[] = {pass_tile_op(p, OP_INIT_TILE, a, -1, -1), pass_tile_op(p, OP_INIT_TILE, b, -1, -1),
-                         pass_tile_op(p, OP_INIT_TILE, acc, -1, -1), loop,
-                         pass_tile_op(p, OP_EPILOGUE, program_tile(p, "d"), acc, program_tile(p, "c"))};
+                         pass_tile_op(p, OP_INIT_TILE, acc, -1, -1), loop, epilogue_ops(p, &e)};
     p->body = pass_list(whole, 5);
-    if (!loop || !loop->body || !p->body)
+    if (!loop || !loop->body || !p->body || !whole[4])
         FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", plan->mt[0], plan->mt[1]);
     return gpu_maps_read(p, NULL);
 }
@@ -197,7 +197,8 @@ Err gpu_pipeline(Program *p)
 unsigned gpu_guards(const Program *p, const Op *o, Phase phase)
 {
     if (o->kind == OP_LOOP) return o->phase == PHASE_REST ? 1u << DIM_K : 0;
-    int from = o->kind == OP_LOAD_TILE ? o->tile[1] : o->kind == OP_EPILOGUE ? o->tile[0] : -1;
+    const bool writes = o->kind == OP_STORE_TILE || o->kind == OP_ATOMIC_ADD_TILE;
+    int from = o->kind == OP_LOAD_TILE ? o->tile[1] : writes ? o->tile[0] : -1;
     if (from < 0 || p->tile[from].space != SPACE_GLOBAL) return 0;
     unsigned both = 1u << p->tile[from].dim[0] | 1u << p->tile[from].dim[1];
     return o->kind == OP_LOAD_TILE && phase != PHASE_REST ? both & ~(1u << DIM_K) : both;
@@ -214,5 +215,5 @@ static void mark(const Program *p, Op *list, Phase phase)
 Err gpu_edges(Program *p)
 {
     mark(p, p->body, PHASE_ALL);
-    return ERR_OK;
+    return gpu_epilogue_read(p, NULL);
 }

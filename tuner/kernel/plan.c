@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "kernel/epilogue.h"
 #include "problem/problem.h"
 #include "space/naming.h"
 #include "space/wgmma.h"
@@ -83,12 +84,14 @@ static Err build_ops(Program *p, const Solution *s)
              dest = (DataType)pt->DestDataType;
     int a = add_tile(p, "a", 'A', problem_a_type(pt), DIM_M, DIM_K, mt0, du, &p->view[0]);
     int b = add_tile(p, "b", 'B', problem_b_type(pt), DIM_K, DIM_N, du, mt1, &p->view[1]);
-    int c = add_tile(p, "c", 'C', dest, DIM_M, DIM_N, mt0, mt1, &p->view[2]);
-    int d = add_tile(p, "d", 'D', dest, DIM_M, DIM_N, mt0, mt1, &p->view[3]);
+    add_tile(p, "c", 'C', dest, DIM_M, DIM_N, mt0, mt1, &p->view[2]);
+    add_tile(p, "d", 'D', dest, DIM_M, DIM_N, mt0, mt1, &p->view[3]);
     const bool to_bf16 = pt->Fp16AltImpl && in == TYPE_H; /* the loads convert */
     int ra = add_tile(p, "reg_a", 'A', to_bf16 ? TYPE_B : problem_a_type(pt), DIM_M, DIM_K, mt0, du, NULL);
     int rb = add_tile(p, "reg_b", 'B', to_bf16 ? TYPE_B : problem_b_type(pt), DIM_K, DIM_N, du, mt1, NULL);
     int acc = add_tile(p, "acc", 'P', compute, DIM_M, DIM_N, mt0, mt1, NULL);
+    const Epilogue e = p->host ? host_epilogue(p->host) : gpu_epilogue(p->gpu);
+    TRY(epilogue_tiles(p, &e));
     Op *loop = op_new(p, OP_LOOP, -1, -1, -1);
     bool ok = op_add(&p->body, op_new(p, OP_INIT_TILE, a, -1, -1)) &&
               op_add(&p->body, op_new(p, OP_INIT_TILE, b, -1, -1)) &&
@@ -100,7 +103,7 @@ static Err build_ops(Program *p, const Solution *s)
          op_add(&loop->body, op_new(p, OP_LOAD_TILE, rb, b, -1)) &&
          op_add(&loop->body, op_new(p, OP_TILE_MMA, acc, ra, rb)) &&
          op_add(&loop->body, update_offset(p, a, du)) && op_add(&loop->body, update_offset(p, b, du)) &&
-         op_add(&p->body, op_new(p, OP_EPILOGUE, d, acc, c));
+         op_add(&p->body, epilogue_ops(p, &e));
     if (!ok) FAIL(ERR_FAILED, "out of memory for a program of macro tile %dx%d", mt0, mt1);
     return ERR_OK;
 }

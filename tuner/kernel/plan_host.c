@@ -103,7 +103,7 @@ Err host_plan(HostPlan *p, const Solution *s, const Target *t)
     plan_tile(p, s);
     TRY(check_tile(p, s));
     TRY(plan_split(p, s));
-    p->direct = p->parts == 1 && p->out.type == p->compute.type;
+    p->direct = host_plan_is_direct(p);
     p->pack[0] = s->HostPackA;
     p->pack[1] = s->HostPackB;
     bool converts = p->in.type != p->compute.type || p->parts == 2;

@@ -16,6 +16,14 @@ Op *op_find(Op *list, OpKind kind)
     return list;
 }
 
+Op *op_behind_loops(Op *list)
+{
+    Op *behind = list;
+    for (Op *o = list; o; o = o->next)
+        if (o->kind == OP_LOOP) behind = o->next;
+    return behind;
+}
+
 void program_view(View *v, int i, bool trans)
 {
     static const struct {

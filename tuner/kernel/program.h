@@ -36,16 +36,19 @@ typedef enum {
     OP_BARRIER,
     OP_WAIT, /* until asynchronous loads into local memory have arrived */
     OP_LOOP,
-    OP_EPILOGUE,
-    /* of programs written by hand (hand.h) */
+    /* of the epilogue (epilogue.h) */
+    OP_REDUCE_TILE, /* adds up the sums of several parts of K */
+    OP_SCALE_TILE,
+    OP_ADD_TILE,
+    OP_CONVERT_TILE,
+    OP_ATOMIC_ADD_TILE,
+    OP_CARRY_TILE, /* later chunks of K add to what has been stored */
+    /* of programs written by hand alone (hand.h) */
     OP_LET,
     OP_IF,
     OP_FILL_TILE,
-    OP_SCALE_TILE,
     OP_SHIFT_TILE, /* adds an integer to all elements */
-    OP_ADD_TILE,
-    OP_MULTIPLY_TILE,
-    OP_CONVERT_TILE
+    OP_MULTIPLY_TILE
 } OpKind;
 
 /* The iterations of a pipelined loop over K at LEVEL_GROUP on a GPU. PHASE_MAIN loads ahead, PHASE_DRAIN
@@ -56,6 +59,14 @@ typedef enum { PHASE_ALL, PHASE_MAIN, PHASE_DRAIN, PHASE_REST } Phase;
 /* Which threads do an op of a pipelined loop. Where no threads are specialised (as the producer warp of TMA
  * copies is), all threads have both roles, and one barrier signals both a full and an empty stage. */
 typedef enum { ROLE_ALL, ROLE_PRODUCER, ROLE_CONSUMER } Role;
+
+/* The scalar argument that scales a tile (scale_tile), or what is added to it (add_tile). */
+typedef enum { SCALAR_NONE, SCALAR_ALPHA, SCALAR_BETA } Scalar;
+
+/* Who has the parts of K whose sums reduce_tile adds up: waves of one work-group (LocalSplitU), work-groups
+ * of a cluster (ClusterK), or any work-groups, whose partial sums are in the workspace (GlobalSplitU in one
+ * kernel, StreamK). */
+typedef enum { ACROSS_NONE, ACROSS_GROUP, ACROSS_CLUSTER, ACROSS_GRID } Across;
 
 typedef struct {
     const char *name; /* "a", "local_a", "reg_a", "acc" */
@@ -89,12 +100,16 @@ struct Op {
     int32_t slot;    /* stage of the ring, counted from the one that is consumed */
     int32_t pending; /* wait: number of newest loads that may still be in flight */
     unsigned guards; /* bit per Dim: elements beyond that edge must not be accessed */
+    Scalar scalar;   /* scale, add: of a generated program */
+    Across across;   /* reduce */
+    bool last;       /* done in the last iteration of the loop over chunks of K only */
+    bool parts;      /* store: each part of K has a matrix of its own in the workspace */
     int line;        /* of the program's text; 0: it was not read */
     HandArgs *hand;  /* of programs written by hand; else NULL */
     Op *body, *next;
 };
 
-enum { PROGRAM_MAX_TILES = 16 };
+enum { PROGRAM_MAX_TILES = 24 };
 
 typedef struct {
     Arena *arena;
@@ -129,6 +144,8 @@ void program_view(View *v, int i, bool trans);
 
 /* Returns the index of the tile with that name; -1: there is none. */
 int program_tile(const Program *p, const char *name);
+/* Returns the ops behind the last loop of a list: the epilogue, where the loops are those over K. */
+Op *op_behind_loops(Op *list);
 /* Returns the first op of that kind in the list itself, not in bodies of its ops; NULL: there is none. */
 Op *op_find(Op *list, OpKind kind);
 

@@ -5,7 +5,9 @@
 #include "kernel/program.h"
 
 extern const char *const program_dims[3], *const program_spaces[3], *const program_levels[4],
-                                                                        *const program_phases[4];
+                                                                        *const program_phases[4],
+                                                                            *const program_scalars[3],
+                                                                                *const program_across[4];
 /* Returns the OpKind with that name; -1: there is none. */
 int program_op_named(Str name);
 

@@ -1,5 +1,6 @@
 /* Reads problem types from document trees: configs (strict) and the full maps of logic and solutions files,
  * whose derived keys must agree with the derivation. Also collects notices. */
+#include "problem/conv.h"
 #include "problem/problem.h"
 
 #include <stdarg.h>
@@ -291,6 +292,20 @@ static Err check_agreement(const Reader *r, const Node *node, const ProblemType 
     return err;
 }
 
+/* Index assignments of a convolution, where the file does not have them as logic files do. */
+static Err derive_convolution(const Reader *r, const Node *node, ProblemType *pt)
+{
+    if (pt->OperationType < OP_CONV_FORWARD || is_given(r, "IndexAssignmentsA")) return 0;
+    if (!is_given(r, "ConvolutionConfig"))
+        FAIL(ERR_INPUT, "%s:%d: %s needs a ConvolutionConfig", r->file, node->line,
+             operation_name((OperationKind)pt->OperationType));
+    if (!is_given(r, "UseBeta")) pt->UseBeta = 0;
+    const Err err = conv_derive(pt);
+    return err ? err_context(err, "%s:%d: ConvolutionConfig: ", r->file,
+                             node_get(node, "ConvolutionConfig")->line)
+               : 0;
+}
+
 Err problem_type_read(const char *file, const Node *node, const ProblemReadOptions *options, ProblemType *pt)
 {
     Reader r = {.file = file, .strict = options->strict, .notices = options->notices};
@@ -298,10 +313,7 @@ Err problem_type_read(const char *file, const Node *node, const ProblemReadOptio
     TRY(node_map(node, file, "ProblemType"));
     TRY(read_keys(&r, node, pt));
     TRY(derive_types(&r, node, pt));
-    if (pt->OperationType >= OP_CONV_FORWARD && !is_given(&r, "IndexAssignmentsA"))
-        FAIL(ERR_INPUT,
-             "%s:%d: %s without index assignments is not supported yet: write it as TensorContraction", file,
-             node->line, operation_name((OperationKind)pt->OperationType));
+    TRY(derive_convolution(&r, node, pt));
     const ProblemType read = *pt;
     const Err err = problem_type_derive(pt);
     if (err) return err_context(err, "%s:%d: ProblemType: ", file, node->line);

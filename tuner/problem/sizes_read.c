@@ -1,4 +1,5 @@
-/* Reads the ProblemSizes of a config: Range, Exact (list and map), MinStride. Conv needs a convolution. */
+/* Reads the ProblemSizes of a config: Range, Exact (list and map), Conv, MinStride. */
+#include "problem/conv.h"
 #include "problem/sizes.h"
 
 #include <stdio.h>
@@ -361,6 +362,58 @@ static Err read_min_stride(Reader *r, const Node *n)
     return 0;
 }
 
+/* ---- Conv: {n, c, k, [d,] h, w, ...} ---- */
+
+/* Letters of a convolution's size, as MIOpen has them: field of ConvSize, position along W, H, D. */
+static int64_t *conv_field(ConvSize *s, Str key)
+{
+    const struct {
+        const char *letters[CONV_SPATIAL];
+        int64_t *field;
+    } spatial[] = {{{"w", "h", "d"}, s->in},     {{"x", "y", "z"}, s->filter},
+                   {{"v", "u", "#"}, s->stride}, {{"j", "l", "^"}, s->dilation},
+                   {{"q", "p", "$"}, s->pad},    {{"q_", "p_", "$_"}, s->pad_end}};
+    const struct {
+        const char *name;
+        int64_t *field;
+    } single[] = {{"n", &s->n}, {"c", &s->c}, {"k", &s->k}, {"g", &s->groups}, {"count", &s->count}};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (str_eq_c(key, single[i].name)) return single[i].field;
+    for (size_t i = 0; i < sizeof spatial / sizeof *spatial; i++)
+        for (int d = 0; d < CONV_SPATIAL; d++)
+            if (str_eq_c(key, spatial[i].letters[d])) return &spatial[i].field[d];
+    return NULL;
+}
+
+static Err read_conv(Reader *r, const Node *key_node, const Node *n)
+{
+    if (r->pt->OperationType < OP_CONV_FORWARD || !r->pt->ConvolutionConfig.n)
+        FAIL(ERR_INPUT, "%s:%d: Conv needs an OperationType Convolution..., this is %s", r->file,
+             key_node->line, operation_name((OperationKind)r->pt->OperationType));
+    TRY(node_map(n, r->file, "Conv"));
+    ConvSize s;
+    conv_size_init(&s);
+    for (size_t i = 0; i < n->n; i++) {
+        Str key;
+        TRY(node_str(&n->item[2 * i], r->file, "Conv", &key));
+        int64_t *field = conv_field(&s, key);
+        if (!field)
+            FAIL(ERR_INPUT,
+                 "%s:%d: unknown key '%.*s' in Conv (legal: n c k, d h w, z y x, # u v, ^ l j, $ p q, $_ p_ "
+                 "q_, g, count)",
+                 r->file, n->item[2 * i].line, (int)(key.n < 64 ? key.n : 64), key.s);
+        TRY(node_int(&n->item[2 * i + 1], r->file, "Conv", -1, SIZE_VALUE_MAX, field));
+    }
+    if (s.n < 0 || s.c < 0 || s.k < 0)
+        FAIL(ERR_INPUT, "%s:%d: Conv has no '%s'", r->file, n->line, s.n < 0 ? "n" : s.c < 0 ? "c" : "k");
+    if (s.count < 0) s.count = 0;
+    ProblemSize out;
+    SizeExtra *e = ARENA_NEW(r->arena, SizeExtra);
+    TRY_ALLOC(e);
+    const Err err = conv_problem(r->pt, &s, &out, e);
+    return err ? err_context(err, "%s:%d: Conv: ", r->file, n->line) : push_exact(r, &out);
+}
+
 static Err read_entry(Reader *r, const Node *key_node, const Node *n)
 {
     Str key;
@@ -368,9 +421,7 @@ static Err read_entry(Reader *r, const Node *key_node, const Node *n)
     if (str_eq_c(key, "Range")) return read_range(r, n);
     if (str_eq_c(key, "Exact")) return n->kind == NODE_MAP ? read_exact_map(r, n) : read_exact_list(r, n);
     if (str_eq_c(key, "MinStride")) return read_min_stride(r, n);
-    if (str_eq_c(key, "Conv"))
-        FAIL(ERR_INPUT, "%s:%d: Conv needs an OperationType Convolution..., this is %s", r->file,
-             key_node->line, operation_name((OperationKind)r->pt->OperationType));
+    if (str_eq_c(key, "Conv")) return read_conv(r, key_node, n);
     FAIL(ERR_INPUT, "%s:%d: unknown kind of size '%.*s' (legal: Exact, Range, MinStride, Conv)", r->file,
          key_node->line, (int)(key.n < 64 ? key.n : 64), key.s);
 }

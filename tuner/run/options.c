@@ -266,7 +266,7 @@ static const CliCommand tile = {
     .max = 1,
     .option = tile_options,
     .n_options = sizeof tile_options / sizeof *tile_options,
-    .notes = "ops of the programs that 'tuner tile' reads (README.md, configs/tile):\n"
+    .notes = "ops of the programs that 'tuner tile' reads (tuner/kernel/README.md, configs/tile):\n"
              "  let %x = EXPR, loop %k from EXPR to EXPR step N {, if beta {, barrier\n"
              "  init_tile %t[ROW, COL] shape [ROWS, COLS] strides [LD, 1]\n"
              "  update_tile_offset %t k + EXPR, prefetch_tile %t\n"

@@ -9,15 +9,14 @@
  * minimum is raised to it; strides beyond a tensor's last index, and other unknown keys of a size-group, have
  * no effect; with an empty ProblemSizes nothing is measured.
  *
- * Intended differences from Tensile: - renamed parameters are accepted under their old names; an old name of
- * two parameters stays one dimension (a
- *   group before the others), so that n values do not become n * n;
+ * Intended differences from Tensile:
+ * - renamed parameters are accepted under their old names; an old name of two parameters stays one dimension
+ *   (a group before the others), so that n values do not become n * n;
  * - unknown keys at the top level, in a ProblemType and in LibraryLogic are refused; in a size-group, keys
- * that
- *   look misspelt;
- * - sizes are 1..2^31-1; a Range that never ends, or starts after its end, is refused; -
- * MinimumRequiredVersion 0.0.0 means no requirement; - Convolution operations need explicit index
- * assignments, and Conv sizes are refused.
+ *   that look misspelt;
+ * - sizes are 1..2^31-1; a Range that never ends, or starts after its end, is refused;
+ * - MinimumRequiredVersion 0.0.0 means no requirement;
+ * - a Conv whose packed spatial dimensions are not contiguous is refused (problem/conv.h).
  */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H

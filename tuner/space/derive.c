@@ -45,6 +45,7 @@ static void facts_of_indices(Deriver *d, const ProblemType *pt)
     d->zero_pad[0] = pt->ZeroPadA.n > 0, d->zero_pad[1] = pt->ZeroPadB.n > 0;
     d->zero_pad_contiguous[0] = pads_contiguous(&pt->ZeroPadA, &pt->IndexAssignmentsA);
     d->zero_pad_contiguous[1] = pads_contiguous(&pt->ZeroPadB, &pt->IndexAssignmentsB);
+    d->n_fixed_sizes = conv_fixed_sizes(pt, d->fixed_index, d->fixed_size);
     d->tensor0 = pt->Tensor0;
     d->n_indices_c = pt->NumIndicesC;
     d->n_summation = pt->NumIndicesSummation;

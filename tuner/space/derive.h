@@ -19,6 +19,7 @@
 #ifndef MODEL_DERIVE_H
 #define MODEL_DERIVE_H
 
+#include "problem/conv.h"
 #include "problem/problem.h"
 #include "space/custom.h"
 #include "space/rules.h"
@@ -81,6 +82,7 @@ typedef struct {
     int32_t n_indices_c, n_summation, index_unroll, index01[2];
     const IndexList *assign[2]; /* index assignments of A and B */
     uint32_t free_mask, batch_mask;
+    int32_t n_fixed_sizes, fixed_index[CONV_SPATIAL], fixed_size[CONV_SPATIAL]; /* a convolution's filter */
     uint64_t keys[KEYS_GIVEN][PARAM_WORDS];
 } Deriver;
 
@@ -112,6 +114,8 @@ bool param_has_one_value(const Param *p);
 
 /* The row of effect.def, or NULL. */
 const ParamOnly *param_only(const Param *p, unsigned where);
+/* Why no value of p changes kernels of one kind (a row HINT of effect.def), or NULL. */
+const char *param_hint(const Param *p, unsigned where);
 /* Whether the work-group order of s is an argument: then *out is the solution of which the kernel is made,
  * for all solutions that differ in the order's numbers only. */
 bool solution_shares_kernel(const Solution *s, Solution *out);

@@ -177,13 +177,32 @@ static int32_t list_index(const IntList *l, int32_t value)
     return -1;
 }
 
+/* Solutions of a convolution assert its constant strides and filter sizes, whatever the config has. */
+static bool assert_convolution(Solution *s, const Deriver *f)
+{
+    const ProblemType *pt = f->pt;
+    bool fits = true;
+    if (pt->OperationType < OP_CONV_FORWARD || !pt->ConvolutionConfig.n) return true;
+    s->AssertStrideAEqual = s->AssertStrideBEqual = s->AssertSizeEqual = (IntMap){.n = 0};
+    for (int t = 0; t < 2; t++) {
+        const TupleList *fixed = t ? &pt->SetConstStrideB : &pt->SetConstStrideA;
+        for (int32_t i = 0; i < fixed->n; i++)
+            fits = intmap_set(t ? &s->AssertStrideBEqual : &s->AssertStrideAEqual,
+                              index_list_find(f->assign[t], fixed->v[i][0]), fixed->v[i][1]) &&
+                   fits;
+    }
+    for (int32_t i = 0; i < f->n_fixed_sizes; i++)
+        fits = intmap_set(&s->AssertSizeEqual, f->fixed_index[i], f->fixed_size[i]) && fits;
+    return fits;
+}
+
 bool derive_strides(Derive *d)
 {
     Solution *s = d->s;
     const Deriver *f = d->f;
-    bool fits = true;
+    bool fits = assert_convolution(s, f);
     if (!f->initial_ab)
-        fits = intmap_set(&s->AssertStrideAEqual, 0, 1) && intmap_set(&s->AssertStrideBEqual, 0, 1);
+        fits = intmap_set(&s->AssertStrideAEqual, 0, 1) && intmap_set(&s->AssertStrideBEqual, 0, 1) && fits;
     if (!f->initial_cd)
         fits = intmap_set(&s->AssertStrideCEqual, 0, 1) && intmap_set(&s->AssertStrideDEqual, 0, 1) && fits;
     for (int t = 0; t < 2; t++) /* batch packed into A has stride 0 in B and the other way round */

@@ -15,6 +15,7 @@ static const struct {
 
 #define ONLY(field, where, rule, a, b)
 #define ELSEWHERE(field, where, rule, a, b)
+#define HINT(field, where, why)
 #define NO_EFFECT(field, scp, why) {PARAM_##field, SCOPE_##scp, why},
 static const struct {
     ParamId id;
@@ -23,11 +24,23 @@ static const struct {
 } no_effect[] = {
 #include "space/effect.def"
 };
-#undef ONLY
-#undef ELSEWHERE
+#undef HINT
 #undef NO_EFFECT
 
 #define NO_EFFECT(field, scp, why)
+#define HINT(field, place, why) {PARAM_##field, ONLY_##place, why},
+static const struct {
+    ParamId id;
+    unsigned where;
+    const char *why;
+} hints[] = {
+#include "space/effect.def"
+};
+#undef ONLY
+#undef ELSEWHERE
+#undef HINT
+
+#define HINT(field, where, why)
 #define ONLY(field, where, rule, a, b) {PARAM_##field, ONLY_##where, RULE_##rule, false, {(a), (b)}},
 #define ELSEWHERE(field, where, rule, a, b) {PARAM_##field, ONLY_##where, RULE_##rule, true, {(a), (b)}},
 static const ParamOnly only[] = {
@@ -35,6 +48,7 @@ static const ParamOnly only[] = {
 };
 #undef ONLY
 #undef ELSEWHERE
+#undef HINT
 #undef NO_EFFECT
 
 bool check_only(Derive *d, unsigned where)
@@ -53,6 +67,13 @@ const ParamOnly *param_only(const Param *p, unsigned where)
 {
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
         if (only[i].id == p->id && only[i].where == where) return &only[i];
+    return NULL;
+}
+
+const char *param_hint(const Param *p, unsigned where)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (hints[i].id == p->id && hints[i].where == where) return hints[i].why;
     return NULL;
 }
 
@@ -107,7 +128,6 @@ void param_effect_print(const Param *p, unsigned family, Buf *out)
     const ParamOnly *all = param_only(p, family == SCOPE_AMD  ? ONLY_AMD
                                          : family == SCOPE_NV ? ONLY_NV
                                                               : ONLY_CPU);
-    const ParamOnly *ring = family == SCOPE_NV ? param_only(p, ONLY_RING) : NULL;
     if (!is_of_family(p, family)) {
         buf_puts(out, "-");
         return;
@@ -120,19 +140,20 @@ void param_effect_print(const Param *p, unsigned family, Buf *out)
         buf_puts(out, "hint: no other value is legal");
     else
         buf_puts(out, "honoured");
-    if (ring && !(all && all->rule == ring->rule)) {
-        buf_puts(out, "; with the ring ");
-        only_print(p, ring, out);
-    }
     static const struct {
         unsigned where;
         const char *text;
-    } more[] = {{ONLY_WGMMA, "; by wgmma "}, {ONLY_DIRECT, "; without local memory "}};
+    } more[] = {{ONLY_RING, "; with the ring "},
+                {ONLY_WGMMA, "; by wgmma "},
+                {ONLY_DIRECT, "; without local memory "}};
     for (size_t i = 0; i < sizeof more / sizeof *more && family == SCOPE_NV; i++) {
         const ParamOnly *o = param_only(p, more[i].where);
-        if (!o || (all && all->rule == o->rule)) continue;
+        const char *why = param_hint(p, more[i].where);
+        const bool said = !o || (all && all->rule == o->rule);
+        if (said && !why) continue;
         buf_puts(out, more[i].text);
-        only_print(p, o, out);
+        if (!said) only_print(p, o, out);
+        if (why) buf_printf(out, "%shint: %s", said ? "" : ", ", why);
     }
 }
 

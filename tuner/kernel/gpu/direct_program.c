@@ -46,16 +46,16 @@ static Op *chunk_loop(Program *p, Phase phase, int set)
 Err direct_pipeline(Program *p)
 {
     const bool ahead = p->gpu->prefetch > 0;
-    Op *const ops[] = {
-        pass_tile_op(p, OP_INIT_TILE, program_tile(p, "a"), -1, -1),
-        pass_tile_op(p, OP_INIT_TILE, program_tile(p, "b"), -1, -1),
-        pass_tile_op(p, OP_INIT_TILE, program_tile(p, "acc"), -1, -1),
-        ahead ? load(p, 0, 0) : NULL,
-        ahead ? load(p, 1, 0) : NULL,
-        chunk_loop(p, ahead ? PHASE_MAIN : PHASE_ALL, ahead ? 1 : 0),
-        ahead ? chunk_loop(p, PHASE_DRAIN, 0) : NULL,
-        chunk_loop(p, PHASE_REST, 0),
-        pass_tile_op(p, OP_EPILOGUE, program_tile(p, "d"), program_tile(p, "acc"), program_tile(p, "c"))};
+    const Epilogue e = gpu_epilogue(p->gpu);
+    Op *const ops[] = {pass_tile_op(p, OP_INIT_TILE, program_tile(p, "a"), -1, -1),
+                       pass_tile_op(p, OP_INIT_TILE, program_tile(p, "b"), -1, -1),
+                       pass_tile_op(p, OP_INIT_TILE, program_tile(p, "acc"), -1, -1),
+                       ahead ? load(p, 0, 0) : NULL,
+                       ahead ? load(p, 1, 0) : NULL,
+                       chunk_loop(p, ahead ? PHASE_MAIN : PHASE_ALL, ahead ? 1 : 0),
+                       ahead ? chunk_loop(p, PHASE_DRAIN, 0) : NULL,
+                       chunk_loop(p, PHASE_REST, 0),
+                       epilogue_ops(p, &e)};
     enum { N = sizeof ops / sizeof *ops };
     for (int i = 0; i < N; i++)
         if (i != 3 && i != 4 && i != 6) TRY_ALLOC(ops[i]);
@@ -69,18 +69,13 @@ static void mark(const Program *p, Op *list, Phase phase)
         if (o->kind == OP_LOOP) {
             if (o->phase == PHASE_REST) o->guards = 1u << DIM_K;
             mark(p, o->body, o->phase);
-        } else if (o->kind == OP_EPILOGUE)
-            o->guards = 1u << DIM_M | 1u << DIM_N;
-        else if (o->kind == OP_LOAD_TILE) {
-            const Tile *from = &p->tile[o->tile[1]];
-            o->guards = 1u << from->dim[0] | 1u << from->dim[1];
-            if (phase != PHASE_REST) o->guards &= ~(1u << DIM_K);
-        }
+        } else
+            o->guards = gpu_guards(p, o, phase);
     }
 }
 
 Err direct_edges(Program *p)
 {
     mark(p, p->body, PHASE_ALL);
-    return ERR_OK;
+    return gpu_epilogue_read(p, NULL);
 }

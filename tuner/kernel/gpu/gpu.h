@@ -112,6 +112,7 @@
 #define KERNEL_GPU_GPU_H
 
 #include "index/layout.h"
+#include "kernel/epilogue.h"
 #include "kernel/lower/stmt.h"
 #include "kernel/program.h"
 #include "problem/problem.h"
@@ -262,7 +263,7 @@ typedef struct {
     int cluster[2];                             /* work-groups along M and N that copy for one another */
     bool engine_store;                          /* the copy engine stores D and reads C */
     int slice_row, slice_n; /* results leave in slices: rows along M of a block of one, columns */
-    bool dependent_launch;                      /* begins before the launch in front of it has ended */
+    bool dependent_launch;  /* begins before the launch in front of it has ended */
 } GpuWarpGroups;
 
 struct GpuPlan {
@@ -309,6 +310,7 @@ struct GpuPlan {
     bool one_loop;      /* the last iterations of the main loop skip their loads (SuppressNoLoadLoop) */
     int lds_reserve;    /* bytes of local memory at least (MaxOccupancy) */
     bool direct;        /* threads load A and B into registers without local memory: kernel/gpu/direct.c */
+    const Op *epilogue; /* the program's ops behind the loops, behind gpu_epilogue_read */
     GpuArg arg[GPU_ARGS_MAX];
     int n_args, arg_bytes;
 };
@@ -459,7 +461,16 @@ void gpu_copy_tail(const GpuPlan *p, Buf *out);
 void gpu_stage(const GpuPlan *p, Stmts *s);
 Err gpu_loop(const GpuPlan *p, const Program *program, Stmts *s);
 void gpu_store(const GpuPlan *p, Buf *out);
-/* For GpuDialect.finish. C is read, and alpha applied, by this kernel (else by a helper kernel). */
+/* ---- the epilogue: epilogue.c ---- */
+
+/* The epilogue of the planner's numbers. */
+Epilogue gpu_epilogue(const GpuPlan *p);
+/* Makes the plan's numbers those of the program's ops behind its loops. ERR_INPUT: "NAME:LINE: what". */
+Err gpu_epilogue_read(Program *p, const char *name);
+/* What an op of the epilogue makes of an element x of the sums (in the text: scalars in a struct o). c: the
+ * element of C, as it is in memory; NULL where beta is 0. */
+const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const Value *c, const Value *x);
+/* C is read, and alpha applied, by this kernel (else by a helper kernel). */
 bool gpu_reads_c(const GpuPlan *p);
 bool gpu_scales(const GpuPlan *p);
 /* D is added to, in atomic operations. */

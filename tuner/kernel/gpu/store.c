@@ -3,12 +3,6 @@
  * dialect may have another way (GpuDialect.finish). */
 #include "kernel/gpu/gpu.h"
 
-bool gpu_adds(const GpuPlan *p) { return p->gsu > 1 && !p->gsu_multiple; }
-/* C is read here, not by a helper kernel. */
-bool gpu_reads_c(const GpuPlan *p) { return p->use_beta && p->gsu == 1; }
-/* Scaled here, not by a helper kernel. */
-bool gpu_scales(const GpuPlan *p) { return !p->gsu_multiple; }
-
 /* Where C and D are, and the scalars. */
 static void out_struct(const GpuPlan *p, Stmts *s)
 {
@@ -62,40 +56,43 @@ static const Value *element_of(const GpuPlan *p, Stmts *s, char tensor)
     return value_op(s, VALUE_ADD, base, value_expr(s, element_at(p, s, tensor)));
 }
 
-/* beta * c + x. */
-static const Value *plus_c(Stmts *s, const Value *c, const Value *x)
-{
-    return value_call(s, "@madd", value_reg(s, "o.beta"), value_call(s, "@to_c", c), x);
-}
-
 static const Value *beta_is_used(Stmts *s)
 {
     return value_op(s, VALUE_NOT, value_call(s, "@is_zero", value_reg(s, "o.beta")), NULL);
 }
 
+/* The ops of the epilogue on the element x at `to`. */
+static void element_ops(const GpuPlan *p, Stmts *s, const Value *to)
+{
+    const int bytes = gpu_type_bytes(&p->out);
+    const Value *const x = value_reg(s, "x"), *out = x;
+    for (const Op *o = p->epilogue; o; o = o->next) {
+        if (o->kind == OP_ADD_TILE) {
+            Access c = access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(p, s, 'c'));
+            stmt_if(s, beta_is_used(s));
+            stmt_set(s, x, gpu_element_op(p, s, o, value_load(s, c), x));
+            stmt_end(s);
+        } else if (o->kind == OP_CONVERT_TILE)
+            out = gpu_element_op(p, s, o, NULL, x);
+        else if (o->kind == OP_ATOMIC_ADD_TILE)
+            stmt_call(s, "@add_to", to, x);
+        else if (o->kind == OP_STORE_TILE) {
+            Access d = access_element(SPACE_GLOBAL, "@TD", bytes, to, NULL);
+            if (p->out.parts == 1) d.hint = p->hint_d;
+            stmt_store(s, d, out);
+        } else if (o->kind == OP_SCALE_TILE)
+            stmt_set(s, x, gpu_element_op(p, s, o, NULL, x));
+    }
+}
+
 /* One element at row and col. */
 static void element(const GpuPlan *p, Stmts *s)
 {
-    const int bytes = gpu_type_bytes(&p->out);
-    const Value *x = value_reg(s, "x");
     stmt_function(s, (Function){.name = "@put",
                                 STMT_PARAMS({"const @Out &", "o"}, {"unsigned", "row"}, {"unsigned", "col"},
                                             {"@TC", "x"})});
     const Value *to = stmt_define(s, "@TD *", "to", element_of(p, s, 'd'));
-    if (gpu_scales(p)) stmt_set(s, x, value_call(s, "@mul", value_reg(s, "o.alpha"), x));
-    if (gpu_adds(p))
-        stmt_call(s, "@add_to", to, x);
-    else {
-        if (gpu_reads_c(p)) {
-            Access c = access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(p, s, 'c'));
-            stmt_if(s, beta_is_used(s));
-            stmt_set(s, x, plus_c(s, value_load(s, c), x));
-            stmt_end(s);
-        }
-        Access d = access_element(SPACE_GLOBAL, "@TD", bytes, to, NULL);
-        if (p->out.parts == 1) d.hint = p->hint_d;
-        stmt_store(s, d, value_call(s, "@from_c", x));
-    }
+    element_ops(p, s, to);
     stmt_end(s);
     stmt_gap(s);
 }
@@ -116,15 +113,16 @@ static void fill_vector(const GpuPlan *p, Stmts *s, bool with_c)
     }
     const Expr *number = expr_add(pool, gpu_size(s, "i"), q);
     const Value *x = value_call(s, "@acc_get", value_reg(s, "acc"), value_expr(s, number));
-    if (gpu_scales(p)) x = value_call(s, "@mul", value_reg(s, "o.alpha"), x);
-    x = stmt_define(s, "@TC", "x", with_c ? plus_c(s, was, x) : x);
-    const Value *to_memory = value_call(s, "@from_c", x);
+    for (const Op *o = p->epilogue; o; o = o->next) {
+        if (o->kind == OP_CONVERT_TILE) x = stmt_define(s, "@TC", "x", x);
+        x = gpu_element_op(p, s, o, was, x);
+    }
     if (p->out.parts == 2) {
-        const Value *e = stmt_define(s, "@TD", "e", to_memory);
+        const Value *e = stmt_define(s, "@TD", "e", x);
         stmt_set(s, value_at(s, v, at[0]), value_field(s, e, "re"));
         stmt_set(s, value_at(s, v, at[1]), value_field(s, e, "im"));
     } else
-        stmt_set(s, value_at(s, v, q), to_memory);
+        stmt_set(s, value_at(s, v, q), x);
     stmt_end(s);
 }
 

@@ -34,7 +34,7 @@ static void add_tile(Program *q, const char *name, Space space, DataType type, D
 }
 
 /* The work-group's tiles, as a solution's program begins with. */
-static void base_tiles(Program *q)
+static Err base_tiles(Program *q)
 {
     const GpuPlan *p = q->gpu;
     const DataType held[] = {p->op[0].type.type, p->op[1].type.type};
@@ -47,6 +47,8 @@ static void base_tiles(Program *q)
     add_tile(q, "reg_a", SPACE_REGISTER, held[0], DIM_M, DIM_K);
     add_tile(q, "reg_b", SPACE_REGISTER, held[1], DIM_K, DIM_N);
     add_tile(q, "acc", SPACE_REGISTER, p->scalar.type, DIM_M, DIM_N);
+    const Epilogue e = gpu_epilogue(p);
+    return epilogue_tiles(q, &e);
 }
 
 /* The program with the tiles of the plan's numbers. */
@@ -54,7 +56,7 @@ static Err expected_tiles(const Verifier *v, Program *q)
 {
     memset(q, 0, sizeof *q);
     q->arena = v->p->arena, q->target = v->p->target, q->gpu = v->plan, q->walk = v->p->walk;
-    base_tiles(q);
+    TRY(base_tiles(q));
     if (!v->plan->groups.used) return gpu_tiles(q);
     TRY(hopper_distribute(q));
     gpu_mma_of_warp_groups(q);
@@ -142,7 +144,7 @@ static Err ops_of_text(const Verifier *v, Program *q)
         TRY(direct_edges(q));
         return same_ops(v, v->p->body, q, q->body);
     }
-    base_tiles(&whole);
+    TRY(base_tiles(&whole));
     TRY(gpu_distribute(&whole));
     TRY(gpu_pipeline(&whole));
     TRY(gpu_edges(&whole));
@@ -211,7 +213,6 @@ static Err operands(const Verifier *v, const Op *o, Phase phase, bool in_stage)
                 {OP_UPDATE_TILE_OFFSET, {"b"}},
                 {OP_TILE_MMA, {"acc", "reg_a", "reg_b"}},
                 {OP_TILE_MMA, {"acc", "reg_b", "reg_a"}}, /* SourceSwap */
-                {OP_EPILOGUE, {"d", "acc", "c"}},
                 {OP_BARRIER, {NULL}},
                 {OP_WAIT, {NULL}},
                 {OP_LOOP, {NULL}}};
@@ -251,14 +252,15 @@ static Err one_op(const Verifier *v, const Op *o, Phase phase, bool in_stage)
     return o->kind == OP_LOOP ? loop(v, o, phase) : ERR_OK;
 }
 
-static Err walked(const Verifier *v, const Op *list, Phase phase, bool in_stage, Ring *ring)
+/* The ops of a list up to `end`. */
+static Err walked(const Verifier *v, const Op *list, const Op *end, Phase phase, bool in_stage, Ring *ring)
 {
-    for (const Op *o = list; o; o = o->next) {
+    for (const Op *o = list; o != end; o = o->next) {
         TRY(one_op(v, o, phase, in_stage));
         if (!in_stage) TRY(slot(v, o, phase, ring));
         if (o->kind != OP_LOOP) continue;
         const bool lane = o->level == LEVEL_LANE;
-        TRY(walked(v, o->body, lane ? phase : o->phase, lane, ring));
+        TRY(walked(v, o->body, NULL, lane ? phase : o->phase, lane, ring));
         if (!lane) ring->read++;
     }
     return ERR_OK;
@@ -279,7 +281,6 @@ static Err numbers(const Verifier *v)
     if (w->depth_u != p->depth_u)
         FAIL(ERR_INPUT, "%s: walk depth %d, the tiles have %d elements of K", v->name, w->depth_u,
              p->depth_u);
-    if (w->split != p->gsu) FAIL(ERR_INPUT, "%s: walk split %d, results parts %d", v->name, w->split, p->gsu);
     for (int i = 0; i < 2; i++) {
         const DataType type = p->op[i].type.type;
         if (type != p->in.type && !(gpu_is_f8(type) && gpu_is_f8(p->in.type)))
@@ -289,6 +290,29 @@ static Err numbers(const Verifier *v)
     if (!p->groups.used && (p->store_width < 1 || p->acc_run % p->store_width))
         FAIL(ERR_INPUT, "%s: results vector %d, a thread has runs of %d", v->name, p->store_width,
              p->acc_run);
+    return ERR_OK;
+}
+
+/* The epilogue adds up just those parts of K that the walk and the maps make. */
+static Err epilogue(const Program *p, const char *name)
+{
+    static const char *const across[] = {"", "group", "cluster", "grid"};
+    Epilogue e;
+    const GpuPlan *plan = p->gpu;
+    TRY(epilogue_read(p, plan->epilogue, name, &e));
+    const Across parts = p->walk.members > 1 ? ACROSS_CLUSTER : plan->lsu > 1 ? ACROSS_GROUP : ACROSS_NONE;
+    if (e.across != parts && (e.across != ACROSS_GRID || parts))
+        FAIL(ERR_INPUT, "%s: the epilogue adds up no parts across '%s', but across '%s'", name, across[parts],
+             across[e.across]);
+    if (p->walk.split > 1 && !e.adds && !e.parts && e.across != ACROSS_GRID && e.across != ACROSS_CLUSTER)
+        FAIL(ERR_INPUT, "%s: walk split %d, but the epilogue stores one part", name, p->walk.split);
+    for (const Op *o = plan->epilogue; o; o = o->next) {
+        const unsigned guards = gpu_guards(p, o, PHASE_ALL);
+        if (o->guards != guards) {
+            const Err at = err_set(ERR_INPUT, "guard of edges %u, expected %u", o->guards, guards);
+            return err_context(at, "%s:%d: ", name, o->line);
+        }
+    }
     return ERR_OK;
 }
 
@@ -325,7 +349,9 @@ Err gpu_verify(Program *p, const char *name)
 {
     Program q;
     Ring ring = {0};
+    TRY(gpu_epilogue_read(p, name));
     TRY(gpu_maps_read(p, name));
+    TRY(epilogue(p, name));
     const Verifier v = {p, p->gpu, name};
     TRY(numbers(&v));
     TRY(expected_tiles(&v, &q));
@@ -335,5 +361,6 @@ Err gpu_verify(Program *p, const char *name)
         if (!v.plan->groups.used && !v.plan->direct) TRY(v.plan->copy->check(v.plan));
         return ops_of_text(&v, &q);
     }
-    return walked(&v, p->body, PHASE_ALL, false, &ring);
+    TRY(walked(&v, p->body, op_behind_loops(p->body), PHASE_ALL, false, &ring));
+    return ERR_OK;
 }

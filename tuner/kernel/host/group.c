@@ -36,20 +36,25 @@ static void open_chunks(HostText *t, const Op *o)
     stmt_let(s, "kc", expr_select(pool, any, rest(t, "g->k", "k0", o->step), host_number(t, 0)));
 }
 
-static void close_chunks(HostText *t)
+/* The next chunk adds to the sums of this one, which stand in D. */
+static void carry(HostText *t)
 {
     Stmts *s = &t->s;
     const int parts = t->p->parts;
+    stmt_set(s, value_reg(s, "C"), value_reg(s, "D"));
+    stmt_set(s, value_reg(s, "ldc"), value_reg(s, "g->ldd"));
+    for (int i = parts; i < 2 * parts; i++)
+        stmt_set(s, value_named(s, "ab[%d]", i), value_int(s, i == parts));
+}
+
+static void close_chunks(HostText *t, const Op *o)
+{
+    Stmts *s = &t->s;
     stmt_update(s, VALUE_SUB, value_reg(s, "left"), value_int(s, 1));
     stmt_if(s, value_op(s, VALUE_LE, value_reg(s, "left"), value_int(s, 0)));
     stmt_leave(s);
     stmt_end(s);
-    if (!host_plan_keeps_sums(t->p)) { /* the next chunk adds to the sums of this one */
-        stmt_set(s, value_reg(s, "C"), value_reg(s, "D"));
-        stmt_set(s, value_reg(s, "ldc"), value_reg(s, "g->ldd"));
-        for (int i = 0; i < 2 * parts; i++)
-            if (i >= parts) stmt_set(s, value_named(s, "ab[%d]", i), value_int(s, i == parts));
-    }
+    if (op_find(o->body, OP_CARRY_TILE)) carry(t);
     stmt_end(s);
 }
 
@@ -137,7 +142,8 @@ static void staged_call(HostText *t)
 {
     const HostPlan *p = t->p;
     Stmts *s = &t->s;
-    const bool keeps = host_plan_keeps_sums(p);
+    const Op *store = op_find(t->loop->next, OP_STORE_TILE);
+    const bool keeps = store->last;
     const Value *left = value_reg(s, "left"), *sum = value_reg(s, keeps ? "s" : "sums");
     if (keeps) host_pointer(t, "@TC *", "s", "sums", kept_sums(t));
     stmt_call(s, host_tile_name(t, false, p->mv, p->nr), value_reg(s, "kc"), value_reg(s, "ap"),
@@ -195,12 +201,12 @@ static void nest(HostText *t, const Op *list)
         if (o->kind != OP_LOOP)
             continue; /* barrier: one thread; init_tile, updates: in the loops' own arithmetic */
         open_loop(t, o);
-        if (o->level == LEVEL_SUBGROUP && op_find(o->body, OP_EPILOGUE))
+        if (o->level == LEVEL_SUBGROUP && op_find(o->body, OP_STORE_TILE))
             tile_call(t);
         else
             nest(t, o->body);
         if (o->level == LEVEL_GROUP)
-            close_chunks(t);
+            close_chunks(t, o);
         else
             stmt_end(&t->s);
     }

@@ -98,6 +98,7 @@ static Err helper_init(HostText *t, HostPlan *p, const ProblemType *pt, const Ta
         FAIL(ERR_INPUT, "host kernels have no data types '%s', '%s', '%s'",
              type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
              type_letter((DataType)pt->ComputeDataType));
+    p->epilogue = host_helper_epilogue;
     TRY(host_text_init(t, p, view));
     host_scalars(t);
     return ERR_OK;

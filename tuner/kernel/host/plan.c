@@ -12,3 +12,58 @@ HostLocal host_plan_local(const HostPlan *p)
     if (host_plan_keeps_sums(p)) l.sums = (int64_t)p->mt0 * p->nc;
     return l;
 }
+
+/* Parts of K that have a matrix of the workspace each, or are added to D in place, have the same ops: they
+ * begin with alpha 1 and beta 0, and with beta 1 and C in D's place (group.c). */
+Epilogue host_epilogue(const HostPlan *p)
+{
+    return (Epilogue){.scales = true,
+                      .reads_c = true,
+                      .parts = p->gsu > 1 && p->gsu_multiple,
+                      .sums = p->direct                 ? SUMS_IN_REGISTERS
+                              : host_plan_keeps_sums(p) ? SUMS_ADDED
+                                                        : SUMS_STORED,
+                      .written = p->out.type};
+}
+
+const Op *host_lane_loop(const Op *list)
+{
+    for (const Op *o = list; o; o = o->next) {
+        if (o->kind != OP_LOOP) continue;
+        if (o->level == LEVEL_LANE) return o;
+        const Op *found = host_lane_loop(o->body);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+Err host_epilogue_read(Program *p, const char *name)
+{
+    Epilogue e;
+    const Op *loop = host_lane_loop(p->body);
+    HostPlan *plan = ARENA_NEW(p->arena, HostPlan);
+    TRY_ALLOC(plan);
+    if (!loop) FAIL(ERR_INPUT, "a host kernel needs a loop over k at lane");
+    TRY(epilogue_read(p, loop->next, name, &e));
+    *plan = *p->host;
+    plan->epilogue = loop->next;
+    plan->gsu = p->walk.split, plan->gsu_multiple = e.parts;
+    plan->out = host_type(e.written);
+    plan->direct = host_plan_is_direct(plan);
+    p->host = plan;
+    const Epilogue own = host_epilogue(plan);
+    if (!plan->out.c || e.scales != own.scales || e.reads_c != own.reads_c || e.adds || e.staged ||
+        e.across || e.role)
+        FAIL(ERR_INPUT, "%s%sthis epilogue is none of a host kernel", name ? name : "", name ? ": " : "");
+    if (e.sums != own.sums)
+        FAIL(ERR_INPUT, "%s%sthe place of the sums does not go with the types %s and %s", name ? name : "",
+             name ? ": " : "", type_letter(plan->compute.type), type_letter(plan->out.type));
+    return ERR_OK;
+}
+
+static const Op helper_op[] = {{.kind = OP_SCALE_TILE, .scalar = SCALAR_ALPHA, .next = (Op *)&helper_op[1]},
+                               {.kind = OP_LOAD_TILE, .next = (Op *)&helper_op[2]},
+                               {.kind = OP_ADD_TILE, .scalar = SCALAR_BETA, .next = (Op *)&helper_op[3]},
+                               {.kind = OP_CONVERT_TILE, .next = (Op *)&helper_op[4]},
+                               {.kind = OP_STORE_TILE}};
+const Op *const host_helper_epilogue = helper_op;

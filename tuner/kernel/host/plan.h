@@ -4,6 +4,7 @@
 #ifndef KERNEL_HOST_PLAN_H
 #define KERNEL_HOST_PLAN_H
 
+#include "kernel/epilogue.h"
 #include "kernel/program.h"
 #include "problem/problem.h"
 #include "problem/target.h"
@@ -32,15 +33,30 @@ struct HostPlan {
     int mc, nc, kc, mt0, mt1; /* blocks, macro tile */
     int gsu;
     bool gsu_multiple;
-    bool workspace; /* d and c are the workspace: never arrays of pointers */
-    bool edges;     /* false: M and N are multiples of the register tile */
+    bool workspace;     /* d and c are the workspace: never arrays of pointers */
+    bool edges;         /* false: M and N are multiples of the register tile */
+    const Op *epilogue; /* the ops behind the loop over k, behind host_epilogue_read */
 };
 
 HostType host_type(DataType type);
 /* Sets the fields that do not come from a solution, which are all that helper kernels need. */
 void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t);
+/* Are registers stored straight to D? */
+static inline bool host_plan_is_direct(const HostPlan *p)
+{
+    return p->parts == 1 && p->out.type == p->compute.type;
+}
 /* Do partial sums stay in local memory between chunks of K (16-bit D)? */
 static inline bool host_plan_keeps_sums(const HostPlan *p) { return !p->direct && p->parts == 1; }
+/* The epilogue of the planner's numbers. */
+Epilogue host_epilogue(const HostPlan *p);
+/* Makes the plan's numbers those of the program's epilogue. ERR_INPUT: "NAME:LINE: what". name: NULL, or that
+ * of the text that the program was read from. */
+Err host_epilogue_read(Program *p, const char *name);
+/* Finds the innermost loop over k, which multiplies register tiles; NULL: there is none. */
+const Op *host_lane_loop(const Op *list);
+/* The ops of helper kernels: beta-only and PostGSU, which add beta * C to a sum and store it. */
+extern const Op *const host_helper_epilogue;
 /* Elements (compute type parts) of the local buffers. */
 typedef struct {
     int64_t a, b, sums;

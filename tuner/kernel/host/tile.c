@@ -207,20 +207,37 @@ static void prefetch_d(const Shape *x)
                       value_int(s, 1));
 }
 
-static void store_direct(const Shape *x, int i, int j, bool reads_c)
+static const Value *scale_vector(const Shape *x, const Value *v)
 {
-    HostText *t = x->t;
-    Stmts *s = &t->s;
-    const int row = i * t->p->vl;
-    const Value *to = host_plus(t, "d", address_of_result(x, HOST_D, row, j));
-    const Value *v = value_op(s, VALUE_MUL, value_reg(s, "alpha"), sum_of(x, 0, i, j, 0));
-    if (reads_c)
-        v = value_call(s, "@fma", value_reg(s, "beta"), load(x, "c", address_of_result(x, HOST_C, row, j), i),
-                       v);
+    return value_op(&x->t->s, VALUE_MUL, value_reg(&x->t->s, "alpha"), v);
+}
+
+static const Value *add_c(const Shape *x, int i, int j, const Value *v)
+{
+    Stmts *s = &x->t->s;
+    const Value *c = load(x, "c", address_of_result(x, HOST_C, i * x->t->p->vl, j), i);
+    return value_call(s, "@fma", value_reg(s, "beta"), c, v);
+}
+
+static void store_vector(const Shape *x, int i, int j, const Value *v)
+{
+    Stmts *s = &x->t->s;
+    const Value *to = host_plus(x->t, "d", address_of_result(x, HOST_D, i * x->t->p->vl, j));
     if (x->masked && i == x->mv - 1)
         stmt_call(s, "@store_n", to, v, value_reg(s, "w"));
     else
         stmt_call(s, "@store", to, v);
+}
+
+/* The ops of the epilogue on a vector of sums. Those are of D's type, so that nothing is converted. */
+static void store_direct(const Shape *x, int i, int j, bool reads_c)
+{
+    const Value *v = sum_of(x, 0, i, j, 0);
+    for (const Op *o = x->t->p->epilogue; o; o = o->next) {
+        if (o->kind == OP_SCALE_TILE) v = scale_vector(x, v);
+        if (o->kind == OP_ADD_TILE && reads_c) v = add_c(x, i, j, v);
+        if (o->kind == OP_STORE_TILE) store_vector(x, i, j, v);
+    }
 }
 
 static void epilogue_direct(const Shape *x)
@@ -250,7 +267,7 @@ static void store_staged(const Shape *x)
             for (int i = 0; i < x->mv; i++) {
                 const Expr *at = host_number(t, (j * p->parts + part) * p->mr + i * p->vl);
                 const Value *c = sum_of(x, 0, i, j, part), *to = host_plus(t, "s", at);
-                if (host_plan_keeps_sums(p))
+                if (p->epilogue->kind == OP_ADD_TILE)
                     c = value_select(s, value_reg(s, "more"),
                                      value_op(s, VALUE_ADD, c, value_call(s, "@load", to)), c);
                 stmt_call(s, "@store", to, c);
@@ -314,23 +331,11 @@ static void tile_table(HostText *t)
              value_list_n(s, p->mv, all));
 }
 
-/* Finds the innermost loop over k, which multiplies register tiles. */
-static const Op *lane_loop(const Op *list)
-{
-    for (const Op *o = list; o; o = o->next) {
-        if (o->kind != OP_LOOP) continue;
-        if (o->level == LEVEL_LANE) return o;
-        const Op *found = lane_loop(o->body);
-        if (found) return found;
-    }
-    return NULL;
-}
-
 Err host_check_tiles(HostText *t)
 {
     enum { MOST_STEPS = 64 };
     const HostPlan *p = t->p;
-    const Op *loop = t->loop = lane_loop(t->program->body);
+    const Op *loop = t->loop = host_lane_loop(t->program->body);
     const int64_t most = p->target->n_vector_regs, tile = (int64_t)p->mv * p->nr;
     const int64_t bytes = (int64_t)p->vl * p->compute.bytes;
     if (!loop) FAIL(ERR_INPUT, "a host kernel needs a loop over k at lane");

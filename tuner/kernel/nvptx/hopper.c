@@ -40,7 +40,7 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"bool", "STORE_TMA", g->engine_store},
                {"int", "OUT_ROW", g->slice_row},
                {"int", "SLICE_N", g->slice_n},
-               {"bool", "READS", p->use_beta && !p->workspace},
+               {"bool", "READS", gpu_reads_c(p)},
                {"bool", "PAIR_BF16", p->dest.type == TYPE_B},
                {"int", "SHARED_BYTES", p->lds_bytes}};
     gpu_heading(s, "---- numbers ----");

@@ -21,13 +21,12 @@ static void local_tile(Program *p, int at, const char *name, int from, int32_t n
 
 Err hopper_distribute(Program *p)
 {
-    enum { ROWS = WGMMA_ROWS, BUFFERS = 2 };
+    enum { ROWS = WGMMA_ROWS };
     const GpuPlan *plan = p->gpu;
     const GpuWarpGroups *g = &plan->groups;
     /* the instruction reads local memory: no tiles of registers */
     local_tile(p, program_tile(p, "reg_a"), "local_a", program_tile(p, "a"), g->stages);
     local_tile(p, program_tile(p, "reg_b"), "local_b", program_tile(p, "b"), g->stages);
-    if (g->engine_store) local_tile(p, p->n_tiles++, "local_d", program_tile(p, "d"), BUFFERS);
     /* a warp group's accumulators; 64 rows of the instruction lie along M, or with swap along N */
     Tile *acc = &p->tile[program_tile(p, "acc")];
     int rows = plan->matrix.swap ? 1 : 0, columns = rows ? plan->matrix.m : plan->matrix.n;
@@ -70,17 +69,12 @@ static Op *consumer_loop(Program *p)
 
 Err hopper_pipeline(Program *p)
 {
-    bool engine = p->gpu->groups.engine_store;
-    int slice = program_tile(p, "local_d"), d = program_tile(p, "d");
+    const Epilogue e = gpu_epilogue(p->gpu);
     Op *const ops[] = {pass_tile_op(p, OP_INIT_TILE, program_tile(p, "a"), -1, -1),
-                       pass_tile_op(p, OP_INIT_TILE, program_tile(p, "b"), -1, -1),
-                       producer_loop(p),
-                       consumer_loop(p),
-                       role_op(p, OP_EPILOGUE, ROLE_CONSUMER, engine ? slice : d, program_tile(p, "acc"),
-                               program_tile(p, "c")),
-                       engine ? role_op(p, OP_STORE_TILE, ROLE_CONSUMER, d, slice, -1) : NULL};
-    for (int i = 0; i < 5 + engine; i++) TRY_ALLOC(ops[i]);
-    p->body = pass_list(ops, 6);
+                       pass_tile_op(p, OP_INIT_TILE, program_tile(p, "b"), -1, -1), producer_loop(p),
+                       consumer_loop(p), epilogue_ops(p, &e)};
+    for (int i = 0; i < 5; i++) TRY_ALLOC(ops[i]);
+    p->body = pass_list(ops, 5);
     return ERR_OK;
 }
 
@@ -89,13 +83,13 @@ Err hopper_pipeline(Program *p)
 Err hopper_edges(Program *p)
 {
     for (Op *o = p->body; o; o = o->next) {
-        bool stores = o->kind == OP_STORE_TILE || o->kind == OP_EPILOGUE;
-        if (stores && p->tile[o->tile[0]].space == SPACE_GLOBAL) o->guards = 1u << DIM_M | 1u << DIM_N;
+        const int at = o->kind == OP_STORE_TILE ? o->tile[0] : o->kind == OP_LOAD_TILE ? o->tile[1] : -1;
+        if (at >= 0 && p->tile[at].space == SPACE_GLOBAL) o->guards = 1u << DIM_M | 1u << DIM_N;
         if (o->kind != OP_LOOP) continue;
         o->guards = 1u << DIM_K;
         for (Op *in = o->body; in; in = in->next)
             if (in->kind == OP_LOAD_TILE)
                 in->guards = 1u << p->tile[in->tile[1]].dim[0] | 1u << p->tile[in->tile[1]].dim[1];
     }
-    return ERR_OK;
+    return gpu_epilogue_read(p, NULL);
 }

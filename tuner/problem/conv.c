@@ -1,0 +1,561 @@
+/* See conv.h. The numbering of indices is Tensile's (SolutionStructs.py, class Convolution), down to what
+ * is packed and which strides are constants. Tensile also packs where the filter is wider than one
+ * element, which gives addresses of another convolution: such sizes are refused. Beyond it: pads where the
+ * filter has one element, pads of Weights, CHWN and KZYXC; constant strides of Weights belong to the
+ * dimension whose step they are. */
+#include "problem/conv.h"
+
+#include <string.h>
+
+enum { FORMAT_MAX = 8, REGS_MAX = 10, NAME_PACKED = 'P' };
+
+/* A dimension of the convolution: N, C, K, W, H, D (output positions; P: all of them packed), X, Y, Z. */
+typedef struct {
+    char name;
+    int32_t index;
+    int64_t size;     /* of a filter dimension that the problem type fixes; -1 else */
+    int64_t stride_a; /* constants, -1: none */
+    int64_t stride_b;
+} Dim;
+
+typedef struct {
+    char a[FORMAT_MAX], b[FORMAT_MAX], d[FORMAT_MAX]; /* given formats, slowest dimension first */
+    int n_spatial;
+    int64_t filter[CONV_SPATIAL], stride[CONV_SPATIAL], dilation[CONV_SPATIAL]; /* CONV_ANY: of each size */
+    int64_t pad[CONV_SPATIAL], pad_end[CONV_SPATIAL], in[CONV_SPATIAL];
+    bool has_in, packs_spatial, packs_filter, channel_last;
+    int64_t groups;
+} Config;
+
+typedef struct {
+    Config cfg;
+    OperationKind op;
+    Dim n, c, k, out[CONV_SPATIAL], filter[CONV_SPATIAL];
+    Dim *outs[CONV_SPATIAL], *filters[CONV_SPATIAL]; /* as they are registered: slowest first */
+    int n_outs, n_filters;
+    Dim *a[REGS_MAX], *b[REGS_MAX]; /* dimensions of A, B, slowest first */
+    int n_a, n_b;
+    int32_t n_indices_d;
+} Conv;
+
+static const char names_out[] = "WHD", names_filter[] = "XYZ";
+
+void conv_size_init(ConvSize *s)
+{
+    memset(s, 0xff, sizeof *s);
+    s->groups = 1, s->count = 0;
+}
+
+int64_t conv_out(const ConvSize *s, int d)
+{
+    const int64_t span = s->in[d] + s->pad[d] + s->pad_end[d] - ((s->filter[d] - 1) * s->dilation[d] + 1);
+    return span < 0 ? 0 : span / s->stride[d] + 1;
+}
+
+/* ---- the settings ---- */
+
+static const char *setting(const ProblemType *pt, ConvKey key)
+{
+    const ConvConfig *c = &pt->ConvolutionConfig;
+    for (int i = 0; i < c->n; i++)
+        if (c->key[i] == (int32_t)key) return c->value[i];
+    return NULL;
+}
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strcmp(text, *list)) return true;
+    return false;
+}
+
+static Err read_format(const ProblemType *pt, ConvKey key, const char *fallback, bool filter, char *out)
+{
+    static const char *const images[] = {"NCHW",  "NHWC",  "CNHW",  "CHWN", "NCDHW",
+                                         "NDHWC", "CNDHW", "CDHWN", NULL};
+    static const char *const filters[] = {"KCYX",  "KYXC",  "CKYX",  "CYXK", "KCZYX",
+                                          "KZYXC", "CKZYX", "CZYXK", NULL};
+    const char *text = setting(pt, key);
+    if (!text || !strcmp(text, "0")) text = fallback;
+    if (!is_one_of(text, filter ? filters : images))
+        FAIL(ERR_INPUT, "%s '%s', expected %s", conv_key_name(key), text,
+             filter ? "KCYX, KYXC, CKYX, CYXK, KCZYX, KZYXC, CKZYX or CZYXK"
+                    : "NCHW, NHWC, CNHW, CHWN, NCDHW, NDHWC, CNDHW or CDHWN");
+    memcpy(out, text, strlen(text) + 1);
+    return 0;
+}
+
+/* "3x5": H 3, W 5, the last number is W's; N: any. */
+static Err read_numbers(const ProblemType *pt, ConvKey key, int n, int64_t otherwise, int64_t least,
+                        int64_t *out)
+{
+    const char *text = setting(pt, key);
+    for (int i = 0; i < CONV_SPATIAL; i++) out[i] = i < n || least == 0 ? otherwise : 1;
+    if (!text || !*text) return 0;
+    Str rest = str_from(text), part;
+    int count = 0;
+    for (; str_split(&rest, 'x', &part); count++) {
+        int64_t v = CONV_ANY;
+        bool any = part.n == 1 && (part.s[0] == 'N' || part.s[0] == 'n');
+        if (count < n && (any || (str_to_i64(part, &v) && v >= least && v <= SIZE_VALUE_MAX))) {
+            out[n - 1 - count] = v;
+            continue;
+        }
+        count = n + 1;
+        break;
+    }
+    if (count != n)
+        FAIL(ERR_INPUT, "%s '%s', expected %d numbers from %d on or N, separated by x", conv_key_name(key),
+             text, n, (int)least);
+    return 0;
+}
+
+static Err read_number(const ProblemType *pt, ConvKey key, int64_t least, int64_t most, int64_t *out)
+{
+    const char *text = setting(pt, key);
+    int64_t v;
+    if (!text || !*text) return 0;
+    if (!str_to_i64(str_from(text), &v) || v < least || v > most)
+        FAIL(ERR_INPUT, "%s '%s', expected %lld to %lld", conv_key_name(key), text, (long long)least,
+             (long long)most);
+    *out = v;
+    return 0;
+}
+
+static bool all(const int64_t *v, int from, int n, int64_t value)
+{
+    for (int i = from; i < n; i++)
+        if (v[i] != value) return false;
+    return true;
+}
+
+static Err read_flag(const ProblemType *pt, ConvKey key, bool *out)
+{
+    int64_t v = *out;
+    TRY(read_number(pt, key, 0, 1, &v));
+    *out = v;
+    return 0;
+}
+
+static Err read_formats(const ProblemType *pt, Config *c)
+{
+    const bool weights = pt->OperationType == OP_CONV_BACKWARD_WEIGHTS;
+    TRY(read_format(pt, CONV_TensorAFormat, "NCHW", false, c->a));
+    c->n_spatial = (int)strlen(c->a) - 2;
+    const char *filter = c->n_spatial == 2 ? "KCYX" : "KCZYX", *image = c->n_spatial == 2 ? "NCHW" : "NCDHW";
+    TRY(read_format(pt, CONV_TensorBFormat, weights ? image : filter, !weights, c->b));
+    TRY(read_format(pt, CONV_TensorDFormat, weights ? filter : c->a, weights, c->d));
+    if (strlen(c->b) != strlen(c->a) || strlen(c->d) != strlen(c->a))
+        FAIL(ERR_INPUT,
+             "TensorAFormat %s, TensorBFormat %s, TensorDFormat %s, expected equally many dimensions", c->a,
+             c->b, c->d);
+    return 0;
+}
+
+static Err read_config(const ProblemType *pt, Config *c)
+{
+    memset(c, 0, sizeof *c);
+    TRY(read_formats(pt, c));
+    const int n = c->n_spatial;
+    const char *in = setting(pt, CONV_Spatial);
+    c->has_in = in && *in;
+    TRY(read_numbers(pt, CONV_Spatial, n, CONV_ANY, 1, c->in));
+    TRY(read_numbers(pt, CONV_Filter, n, 1, 1, c->filter));
+    TRY(read_numbers(pt, CONV_Stride, n, 1, 1, c->stride));
+    TRY(read_numbers(pt, CONV_Dilation, n, 1, 1, c->dilation));
+    TRY(read_numbers(pt, CONV_PadStart, n, 0, 0, c->pad));
+    TRY(read_numbers(pt, CONV_PadEnd, n, 0, 0, c->pad_end));
+    c->packs_spatial = c->packs_filter = c->channel_last = true;
+    TRY(read_flag(pt, CONV_PackedSpatialDims, &c->packs_spatial));
+    TRY(read_flag(pt, CONV_PackedFilterDims, &c->packs_filter));
+    TRY(read_flag(pt, CONV_UnrollOnChannel, &c->channel_last));
+    c->groups = 1;
+    TRY(read_number(pt, CONV_GroupCount, 1, SIZE_VALUE_MAX, &c->groups));
+    if (!all(c->dilation, 1, n, 1) && !all(c->filter, 0, n, 1)) c->packs_filter = false;
+    if (!all(c->stride, 1, n, 1) || !all(c->pad, 0, n, 0) || !all(c->pad_end, 0, n, 0))
+        c->packs_spatial = false;
+    return 0;
+}
+
+/* ---- dimensions and their indices ---- */
+
+static void dim_init(Dim *d, char name, int64_t size) { *d = (Dim){name, -1, size, -1, -1}; }
+
+static void init_dims(Conv *v)
+{
+    const Config *c = &v->cfg;
+    const bool weights = v->op == OP_CONV_BACKWARD_WEIGHTS;
+    dim_init(&v->n, 'N', -1), dim_init(&v->c, 'C', -1), dim_init(&v->k, 'K', -1);
+    Dim **outs = weights ? v->filters : v->outs, **filters = weights ? v->outs : v->filters;
+    int *n_outs = weights ? &v->n_filters : &v->n_outs, *n_filters = weights ? &v->n_outs : &v->n_filters;
+    *n_outs = *n_filters = 0;
+    for (int i = c->n_spatial - 1; i >= 0; i--) { /* slowest first */
+        bool padded = c->pad[i] || c->pad_end[i];
+        dim_init(&v->out[i], names_out[i], -1);
+        dim_init(&v->filter[i], names_filter[i], c->filter[i]);
+        if (!c->packs_filter || c->filter[i] != 1 || padded) filters[(*n_filters)++] = &v->filter[i];
+        if (!c->packs_spatial) outs[(*n_outs)++] = &v->out[i];
+    }
+    if (c->packs_spatial) {
+        dim_init(&v->out[0], NAME_PACKED, -1);
+        outs[(*n_outs)++] = &v->out[0];
+    }
+}
+
+/* Indices of D: its format from the fastest dimension on; then those that are summed over. outs and filters
+ * stand for the dimensions that D and the filter have in a forward convolution. */
+static void number_indices(Conv *v, const char *format, Dim *batch, Dim *sum, Dim *channel)
+{
+    int32_t next = 0;
+    bool placed = false;
+    for (size_t i = strlen(format); i-- > 0;) {
+        if (format[i] == 'N') {
+            batch->index = next++;
+        } else if (format[i] == 'C') {
+            channel->index = next++;
+        } else if (!placed) {
+            placed = true;
+            for (int s = v->n_outs; s-- > 0;) v->outs[s]->index = next++;
+        }
+    }
+    v->n_indices_d = next;
+    if (!v->cfg.channel_last) sum->index = next++;
+    for (int f = 0; f < v->n_filters; f++) v->filters[f]->index = next++;
+    if (v->cfg.channel_last) sum->index = next++;
+}
+
+static void push(Dim **list, int *n, Dim *d) { list[(*n)++] = d; }
+
+/* The dimensions of A (the image) or B (the filter, with the batch in front, where it has stride 0). */
+static void list_dims(Conv *v, const char *format, bool image, Dim *batch, Dim *sum, Dim *channel)
+{
+    Dim **list = image ? v->a : v->b;
+    int *n = image ? &v->n_a : &v->n_b;
+    bool placed = false;
+    *n = 0;
+    if (!image) push(list, n, batch);
+    for (; *format; format++) {
+        if (*format == 'N') {
+            push(list, n, batch);
+        } else if (*format == 'C') {
+            push(list, n, sum);
+        } else if (*format == 'K') {
+            push(list, n, channel);
+        } else if (!placed) {
+            placed = true;
+            for (int s = 0; s < v->n_outs && image; s++) push(list, n, v->outs[s]);
+            for (int f = 0; f < v->n_filters; f++) push(list, n, v->filters[f]);
+        }
+    }
+}
+
+/* Exchanges letters of a format: from[i] becomes to[i]. */
+static void rename_dims(const char *format, const char *from, const char *to, char out[FORMAT_MAX])
+{
+    size_t i = 0;
+    for (; format[i]; i++) {
+        const char *at = strchr(from, format[i]);
+        out[i] = at ? to[at - from] : format[i];
+    }
+    out[i] = 0;
+}
+
+static bool is_filter(const Conv *v, const Dim *d)
+{
+    for (int i = 0; i < v->n_filters; i++)
+        if (v->filters[i] == d) return true;
+    return false;
+}
+
+/* Strides that are known when the kernel is written: of the contiguous dimension, and of the two that share
+ * the contiguous one. */
+static void fix_strides(Conv *v, Dim *batch, Dim *sum, Dim *channel, const int64_t *out_step,
+                        const int64_t *filter_step)
+{
+    const char *single = "XWP";
+    Dim *last_filter = v->n_filters ? v->filters[v->n_filters - 1] : NULL, *last = NULL;
+    for (int i = 0; i < v->n_a; i++)
+        if (!is_filter(v, v->a[i])) last = v->a[i];
+    if (v->n_outs && last == v->outs[v->n_outs - 1]) {
+        last->stride_a = out_step[0];
+    } else if (last == sum || last == batch) {
+        last->stride_a = 1;
+    }
+    if (last_filter && v->a[v->n_a - 1] == last_filter && strchr(single, last_filter->name))
+        last_filter->stride_a = filter_step[0];
+    batch->stride_b = 0;
+    Dim *b = v->b[v->n_b - 1];
+    if (b == sum || b == channel || (b == last_filter && strchr(single, b->name))) b->stride_b = 1;
+}
+
+static Err conv_init(Conv *v, const ProblemType *pt)
+{
+    memset(v, 0, sizeof *v);
+    v->op = (OperationKind)pt->OperationType;
+    TRY(read_config(pt, &v->cfg));
+    const Config *c = &v->cfg;
+    init_dims(v);
+    char a[FORMAT_MAX], b[FORMAT_MAX], d[FORMAT_MAX];
+    Dim *batch = &v->n, *sum = &v->c, *channel = &v->k;
+    const int64_t *out_step = c->stride, *filter_step = c->dilation;
+    rename_dims(c->a, "", "", a), rename_dims(c->b, "", "", b), rename_dims(c->d, "", "", d);
+    if (v->op == OP_CONV_BACKWARD_DATA) { /* the output's channels are summed over */
+        sum = &v->k, channel = &v->c;
+        rename_dims(c->b, "CK", "KC", b);
+    } else if (
+        v->op ==
+        OP_CONV_BACKWARD_WEIGHTS) { /* the filter's channels are D's batch, the images are summed over */
+        batch = &v->c, sum = &v->n;
+        rename_dims(c->a, "NC", "CN", a);
+        rename_dims(c->b, "NCWHD", "CKXYZ", b);
+        rename_dims(c->d, "CKXYZ", "NCWHD", d);
+        out_step = c->dilation, filter_step = c->stride;
+    }
+    number_indices(v, d, batch, sum, channel);
+    list_dims(v, a, true, batch, sum, channel);
+    list_dims(v, b, false, batch, sum, channel);
+    fix_strides(v, batch, sum, channel, out_step, filter_step);
+    return 0;
+}
+
+/* ---- the problem type ---- */
+
+static void assign(IndexList *l, TupleList *fixed, Dim *const *dims, int n, bool b)
+{
+    *l = (IndexList){.n = 0};
+    *fixed = (TupleList){.n = 0};
+    for (int i = n; i-- > 0;) l->v[l->n++] = dims[i]->index;
+    for (int32_t index = 0; index < INDEX_MAX; index++)
+        for (int i = 0; i < n; i++) {
+            const int64_t stride = b ? dims[i]->stride_b : dims[i]->stride_a;
+            if (dims[i]->index != index || stride < 0) continue;
+            fixed->width = 2;
+            fixed->v[fixed->n][0] = index, fixed->v[fixed->n++][1] = (int32_t)stride;
+        }
+}
+
+/* [free index, summation index, -1, -1] of each padded dimension; the pads are those of each size. */
+static void assign_pads(const Conv *v, TupleList *pads)
+{
+    const Config *c = &v->cfg;
+    const bool weights = v->op == OP_CONV_BACKWARD_WEIGHTS;
+    *pads = (TupleList){.n = 0};
+    for (int i = 0; i < c->n_spatial && !c->packs_spatial; i++) {
+        if (!c->pad[i] && !c->pad_end[i]) continue;
+        const int32_t out = v->out[i].index, filter = v->filter[i].index;
+        int32_t *z = pads->v[pads->n++];
+        pads->width = 4;
+        z[0] = weights ? filter : out, z[1] = weights ? out : filter, z[2] = z[3] = -1;
+    }
+}
+
+static bool is_product(const Config *c)
+{
+    const int n = c->n_spatial;
+    return n == 2 && all(c->filter, 0, n, 1) && all(c->stride, 0, n, 1) && all(c->dilation, 0, n, 1) &&
+           all(c->pad, 0, n, 0) && all(c->pad_end, 0, n, 0);
+}
+
+Err conv_derive(ProblemType *pt)
+{
+    Conv v;
+    TRY(conv_init(&v, pt));
+    pt->NumIndicesC = v.n_indices_d;
+    assign(&pt->IndexAssignmentsA, &pt->SetConstStrideA, v.a, v.n_a, false);
+    assign(&pt->IndexAssignmentsB, &pt->SetConstStrideB, v.b, v.n_b, true);
+    assign_pads(&v, &pt->ZeroPadA);
+    if (v.a[v.n_a - 1]->stride_a != 1 || v.b[v.n_b - 1]->stride_b != 1) pt->UseInitialStridesAB = 1;
+    if (v.op == OP_CONV_BACKWARD_WEIGHTS && !v.n_outs) pt->AllowNoFreeDims = 1;
+    if (!is_product(&v.cfg)) pt->UseBeta = 0;
+    return 0;
+}
+
+int32_t conv_fixed_sizes(const ProblemType *pt, int32_t index[CONV_SPATIAL], int32_t size[CONV_SPATIAL])
+{
+    Conv v;
+    int32_t n = 0;
+    if (pt->OperationType < OP_CONV_FORWARD || conv_init(&v, pt)) return 0;
+    for (int i = 0; i < v.cfg.n_spatial; i++)
+        if (v.filter[i].index >= 0 && v.filter[i].size > 0)
+            index[n] = v.filter[i].index, size[n++] = (int32_t)v.filter[i].size;
+    return n;
+}
+
+/* ---- one convolution ---- */
+
+static Err take(const char *what, int d, int64_t fixed, int64_t *given)
+{
+    if (*given == CONV_ANY) *given = fixed;
+    if (fixed != CONV_ANY && *given != fixed)
+        FAIL(ERR_INPUT, "%s of %c is %lld, but the problem type's is %lld", what, names_out[d],
+             (long long)*given, (long long)fixed);
+    if (*given == CONV_ANY)
+        FAIL(ERR_INPUT, "%s of %c is given neither here nor by the problem type", what, names_out[d]);
+    return 0;
+}
+
+static Err in_range(const char *what, int64_t v, int64_t least)
+{
+    if (v < least || v > SIZE_VALUE_MAX)
+        FAIL(ERR_INPUT, "%s %lld is not in %lld..%lld", what, (long long)v, (long long)least,
+             (long long)SIZE_VALUE_MAX);
+    return 0;
+}
+
+/* Everything that the size leaves open, from the problem type. */
+static Err complete(const Config *c, ConvSize *s)
+{
+    for (int d = 0; d < CONV_SPATIAL; d++) {
+        if (d >= c->n_spatial) {
+            s->in[d] = s->filter[d] = s->stride[d] = s->dilation[d] = 1, s->pad[d] = s->pad_end[d] = 0;
+            continue;
+        }
+        if (s->pad_end[d] == CONV_ANY) s->pad_end[d] = s->pad[d];
+        TRY(take("the input size", d, c->in[d], &s->in[d]));
+        TRY(take("the filter size", d, c->filter[d], &s->filter[d]));
+        TRY(take("the stride", d, c->stride[d], &s->stride[d]));
+        TRY(take("the dilation", d, c->dilation[d], &s->dilation[d]));
+        TRY(take("the pad", d, c->pad[d], &s->pad[d]));
+        TRY(take("the pad at the end", d, c->pad_end[d], &s->pad_end[d]));
+        TRY(in_range("input size", s->in[d], 1));
+        TRY(in_range("filter size", s->filter[d], 1));
+        TRY(in_range("stride", s->stride[d], 1));
+        TRY(in_range("dilation", s->dilation[d], 1));
+        TRY(in_range("pad", s->pad[d], 0));
+        TRY(in_range("pad at the end", s->pad_end[d], 0));
+        if (conv_out(s, d) < 1)
+            FAIL(ERR_INPUT,
+                 "along %c the filter of %lld elements with dilation %lld does not fit the input of %lld "
+                 "with pads "
+                 "%lld and %lld",
+                 names_out[d], (long long)s->filter[d], (long long)s->dilation[d], (long long)s->in[d],
+                 (long long)s->pad[d], (long long)s->pad_end[d]);
+    }
+    TRY(in_range("n", s->n, 1));
+    TRY(in_range("c", s->c, 1));
+    TRY(in_range("k", s->k, 1));
+    if (s->groups != c->groups && c->groups != 1)
+        FAIL(ERR_INPUT, "%lld groups, but the problem type's GroupCount is %lld", (long long)s->groups,
+             (long long)c->groups);
+    if (s->groups < 1 || s->c % s->groups || s->k % s->groups)
+        FAIL(ERR_INPUT, "%lld groups do not divide %lld input and %lld output channels", (long long)s->groups,
+             (long long)s->c, (long long)s->k);
+    return 0;
+}
+
+/* A tensor's size along a letter of its format. in: it has the input's spatial size, else the output's. */
+static int64_t extent(const ConvSize *s, char letter, int64_t channels, bool in)
+{
+    const char *at;
+    if (letter == 'N') return s->n;
+    if (letter == 'C') return channels;
+    if (letter == 'K') return s->k;
+    if ((at = strchr(names_out, letter)))
+        return in ? s->in[at - names_out] : conv_out(s, (int)(at - names_out));
+    return s->filter[strchr(names_filter, letter) - names_filter];
+}
+
+/* Distance in memory, in elements, of two neighbours along a letter of the format; 0 for a letter that it
+ * does not have. */
+static int64_t distance(const ConvSize *s, const char *format, char letter, int64_t channels, bool in)
+{
+    int64_t step = 1;
+    for (size_t i = strlen(format); i-- > 0;) {
+        if (format[i] == letter) return step;
+        if (__builtin_mul_overflow(step, extent(s, format[i], channels, in), &step)) return INT64_MAX / 4;
+    }
+    return 0;
+}
+
+typedef struct {
+    const char *format;
+    int64_t channels; /* sizes of C in the format */
+    bool image, in;   /* has positions of the input or the output; the input's */
+} Tensor;
+
+/* The stride of a dimension in a tensor. Along a spatial dimension the input moves by `stride` for an
+ * output position and by `dilation` for a filter element. */
+static int64_t dim_stride(const ConvSize *s, const Tensor *t, char name)
+{
+    const char *at;
+    if (name == NAME_PACKED) name = 'W';
+    if (!t->image) return distance(s, t->format, name, t->channels, t->in);
+    if (name == 'K') name = 'C'; /* the output's channels are called C in its format */
+    if ((at = strchr(names_out, name)))
+        return distance(s, t->format, name, t->channels, t->in) * (t->in ? s->stride[at - names_out] : 1);
+    if ((at = strchr(names_filter, name))) {
+        const int d = (int)(at - names_filter);
+        return t->in ? distance(s, t->format, names_out[d], t->channels, true) * s->dilation[d] : 0;
+    }
+    return distance(s, t->format, name, t->channels, t->in);
+}
+
+static int64_t dim_size(const Conv *v, const ConvSize *s, char name)
+{
+    const char *at;
+    if (name == NAME_PACKED) {
+        int64_t all_of = 1;
+        for (int d = 0; d < v->cfg.n_spatial; d++) all_of *= conv_out(s, d);
+        return all_of;
+    }
+    if (name == 'C') return s->c;
+    if (name == 'K') return s->k;
+    if (name == 'N') return s->n;
+    if ((at = strchr(names_out, name))) return conv_out(s, (int)(at - names_out));
+    return s->filter[strchr(names_filter, name) - names_filter];
+}
+
+static Err check_supported(const Conv *v, const ConvSize *s)
+{
+    if (v->op == OP_CONV_BACKWARD_DATA)
+        FAIL(ERR_INPUT,
+             "ConvolutionBackwardData is more than one contraction: its sizes are not supported yet");
+    for (int d = 0; d + 1 < v->cfg.n_spatial && v->cfg.packs_spatial; d++)
+        if (conv_out(s, d) != s->in[d])
+            FAIL(ERR_INPUT,
+                 "packed spatial dimensions need lines of equal length, along %c the input has %lld and the "
+                 "output %lld "
+                 "positions: set PackedSpatialDims 0",
+                 names_out[d], (long long)s->in[d], (long long)conv_out(s, d));
+    if (s->groups != 1)
+        FAIL(ERR_INPUT, "%lld groups: convolutions of more than one group are not supported yet",
+             (long long)s->groups);
+    return 0;
+}
+
+static void set_strides(const Conv *v, const ConvSize *s, SizeExtra *e, ProblemSize *p, const Tensor *a,
+                        const Tensor *b)
+{
+    for (int i = 0; i < v->n_a; i++) {
+        e->stride[LD_A][v->n_a - 1 - i] = dim_stride(s, a, v->a[i]->name);
+        p->v[v->a[i]->index] = dim_size(v, s, v->a[i]->name);
+    }
+    for (int i = 0; i < v->n_b; i++) {
+        e->stride[LD_B][v->n_b - 1 - i] = v->b[i]->stride_b == 0 ? 0 : dim_stride(s, b, v->b[i]->name);
+        p->v[v->b[i]->index] = dim_size(v, s, v->b[i]->name);
+    }
+    e->n_stride[LD_A] = v->n_a, e->n_stride[LD_B] = v->n_b;
+}
+
+Err conv_problem(const ProblemType *pt, const ConvSize *given, ProblemSize *out, SizeExtra *extra)
+{
+    Conv v;
+    ConvSize s = *given;
+    TRY(conv_init(&v, pt));
+    TRY(complete(&v.cfg, &s));
+    TRY(check_supported(&v, &s));
+    const bool weights = v.op == OP_CONV_BACKWARD_WEIGHTS;
+    const Tensor a = {v.cfg.a, s.c, true, true};
+    const Tensor b = {v.cfg.b, weights ? s.k : s.c, weights, false};
+    *out = (ProblemSize){.n = pt->TotalIndices, .extra = extra};
+    *extra = (SizeExtra){.count = s.count};
+    set_strides(&v, &s, extra, out, &a, &b);
+    extra->n_pad[0] = pt->ZeroPadA.n;
+    for (int d = 0, i = 0; d < v.cfg.n_spatial && i < pt->ZeroPadA.n; d++) {
+        if (!v.cfg.pad[d] && !v.cfg.pad_end[d]) continue;
+        const int64_t step = distance(&s, v.cfg.a, names_out[d], s.c, true);
+        extra->pad_start[0][i] = s.pad[d] * step, extra->pad_end[0][i++] = s.pad_end[d] * step;
+    }
+    for (int32_t i = 0; i < out->n; i++) TRY(in_range("a size", out->v[i], 1));
+    return problem_size_check(pt, out);
+}
