@@ -388,8 +388,8 @@ Mapping traffic_best(const TrafficDevice *d, const TrafficGrid *g)
     return found;
 }
 
-/* Seconds that an order of that width is hardly below: a run of ids has as many tiles along as a band is wide,
- * and the others across, of which there are no more than the grid has. */
+/* Seconds that an order of that width is hardly below: a run of ids has as many tiles along as a band is
+ * wide, and the others across, but no more than the grid has. */
 static double least_seconds(const TrafficDevice *d, const TrafficGrid *g, int32_t width)
 {
     const double n = (double)(g->tiles_m * g->tiles_n), side = (double)(g->dim ? g->tiles_m : g->tiles_n);
