@@ -30,6 +30,7 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     const ProblemType *pt = s->pt;
     *out = (LibSolution){.name = name,
                          .use_beta = pt->UseBeta,
+                         .fused = problem_fused(pt),
                          .strided_batched = pt->StridedBatched,
                          .compute_type = (uint8_t)pt->ComputeDataType};
     SizeMapping *m = &out->map;

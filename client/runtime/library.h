@@ -17,6 +17,7 @@
 
 #include "client/runtime/tensor_map.h"
 #include "problem/helper_name.h"
+#include "problem/fused.h"
 #include "problem/predicate.h"
 
 typedef struct Library Library;
@@ -51,6 +52,7 @@ typedef struct {
     uint8_t f32_xdl, compute_type;
     bool use_beta, high_precision_accumulate, use_initial_strides_ab, use_initial_strides_cd, strided_batched;
     bool stochastic_rounding, fp16_alt, fp16_alt_round;
+    Fused fused;         /* of the operation identifier's suffix */
     bool hardware_ok;    /* hardwarePredicate is true on this Library's hardware */
     int64_t n_cu;        /* of this Library's hardware */
     bool task_workspace; /* taskPredicate is WorkspaceCheck */

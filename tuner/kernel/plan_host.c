@@ -19,6 +19,7 @@ void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t)
     p->batched = pt->NumIndicesC > 2;
     p->strided = pt->StridedBatched;
     p->use_beta = pt->UseBeta;
+    p->fused = problem_fused(pt);
 }
 
 static Err check_problem(const HostPlan *p, const ProblemType *pt)
@@ -54,6 +55,7 @@ static void plan_tile(HostPlan *p, const Solution *s)
     p->mt1 = p->nc * s->HostRepeatN;
     p->kc = s->DepthU;
     p->edges = s->EdgeType != EDGE_NONE;
+    p->stagger_argument = s->StaggerU != 0 && fused_any(&p->fused);
 }
 
 static Err check_tile(const HostPlan *p, const Solution *s)
@@ -89,6 +91,7 @@ static Err plan_split(HostPlan *p, const Solution *s)
     if (s->PersistentKernel || s->StreamK)
         FAIL(ERR_INPUT, "host kernels have neither PersistentKernel nor StreamK");
     if (p->gsu == 1) return ERR_OK;
+    if (fused_any(&p->fused)) FAIL(ERR_INPUT, "GlobalSplitU %d: fused operations need whole sums", p->gsu);
     bool accumulates = p->gsu_multiple || s->pt->ComputeDataType != s->pt->DestDataType;
     if (!accumulates && p->out.bytes == 2) FAIL(ERR_INPUT, "GlobalSplitU %d would add to 16-bit D", p->gsu);
     p->workspace = accumulates;

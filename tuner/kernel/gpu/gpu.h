@@ -282,6 +282,7 @@ struct GpuPlan {
     const View *view[4]; /* of A, B, C, D: of the program's tiles, behind gpu_maps_read */
     bool assembly;       /* argument order of assembly kernels */
     bool batched, strided, use_beta, workspace;
+    Fused fused;         /* of the problem type, and of the epilogue's ops */
     bool partial_sums;   /* D is written by the last one of a tile's parts; their sums are in a workspace */
     int n_threads, wave; /* of a work-group; lanes of a wave */
     int mt[2], depth_u;
@@ -310,6 +311,7 @@ struct GpuPlan {
     bool one_loop;      /* the last iterations of the main loop skip their loads (SuppressNoLoadLoop) */
     int lds_reserve;    /* bytes of local memory at least (MaxOccupancy) */
     bool direct;        /* threads load A and B into registers without local memory: kernel/gpu/direct.c */
+    const Tile *tile;   /* of the program */
     const Op *epilogue; /* the program's ops behind the loops, behind gpu_epilogue_read */
     GpuArg arg[GPU_ARGS_MAX];
     int n_args, arg_bytes;
@@ -467,9 +469,17 @@ void gpu_store(const GpuPlan *p, Buf *out);
 Epilogue gpu_epilogue(const GpuPlan *p);
 /* Makes the plan's numbers those of the program's ops behind its loops. ERR_INPUT: "NAME:LINE: what". */
 Err gpu_epilogue_read(Program *p, const char *name);
-/* What an op of the epilogue makes of an element x of the sums (in the text: scalars in a struct o). c: the
- * element of C, as it is in memory; NULL where beta is 0. */
-const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const Value *c, const Value *x);
+/* An element: its row and column in D, and the element of C, as it is in memory (NULL where beta is 0). */
+typedef struct {
+    const Expr *row, *col;
+    const Value *c;
+} GpuPoint;
+/* What an op of the epilogue makes of an element x of the sums. Scalars and vectors are in a struct o. */
+const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const GpuPoint *at, const Value *x);
+/* Prints @element(o, x, c, with_c, row, col): what all ops but those that convert and store make of a sum. */
+void gpu_element_function(const GpuPlan *p, Stmts *s);
+/* Prints @activate(o, x), where the epilogue has an activation. */
+void gpu_activation(const GpuPlan *p, Stmts *s);
 /* C is read, and alpha applied, by this kernel (else by a helper kernel). */
 bool gpu_reads_c(const GpuPlan *p);
 bool gpu_scales(const GpuPlan *p);
