@@ -117,7 +117,7 @@ const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const GpuPo
 
 /* ---- activations ---- */
 
-/* In C, of a value x and the two numbers of o. EXP and TANH are of the machine. */
+/* In C, of a value x and the two numbers of o. */
 static const char *const activation_text[ACTIVATION_COUNT] = {
     [ACTIVATION_ABS] = "x < 0 ? -x : x",
     [ACTIVATION_CLIPPEDRELU] = "x >= o.number_0 ? (x < o.number_1 ? x : o.number_1) : 0",
@@ -135,7 +135,7 @@ void gpu_activation(const GpuPlan *p, Stmts *s)
     if (activation_has_exp(p->fused.activation)) {
         const Value *x = value_reg(s, "x");
         stmt_function(s, (Function){.result = "@TC", .name = "@exp", STMT_PARAMS({"@TC", "x"})});
-        stmt_return(s, value_call(s, p->scalar.type == TYPE_D ? "__builtin_exp" : "__builtin_expf", x));
+        stmt_return(s, value_call(s, p->dialect->exp[p->scalar.type == TYPE_D], x));
         stmt_end(s);
         stmt_file(s, "gpu/tanh.h");
     }

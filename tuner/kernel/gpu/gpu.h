@@ -204,6 +204,7 @@ struct GpuDialect {
     bool hint_levels;       /* NonTemporal's values are told apart */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
+    const char *exp[2]; /* e^x of a float and of a double */
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
