@@ -29,8 +29,8 @@ objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 # libtuner: the runtime and what it needs of base, the readers of fmt, problem and index; no writer, no process.
 RUN_PARTS  := $(addprefix base/,arena err filemap fs hash map own seal str) \
               $(addprefix fmt/,keys msgpack_read msgpack_scan node scalar yaml_read) \
-              $(addprefix problem/,datatype helper_name model model_least model_select pack part predicate predicate_hardware \
-                predicate_io predicate_scan target traffic) \
+              $(addprefix problem/,datatype fused helper_name model model_least model_select pack part predicate \
+                predicate_hardware predicate_io predicate_scan target traffic) \
               $(addprefix index/,expr expr_eval walk walk_stream)
 RUN_SRC    := $(patsubst %,tuner/%.c,$(RUN_PARTS)) $(call src,client/runtime)
 KERNELS    := $(addprefix tuner/kernel/,lower host gpu amdgcn nvptx tile)
@@ -164,6 +164,7 @@ conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh order.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh f8.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh fp16_alt.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh fused.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only amd
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --walks $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))

@@ -294,10 +294,11 @@ static void emit_conv(const ConvConfig *c, Emit *e)
 void logic_problem_type_emit(const ProblemType *pt, Emit *e)
 {
     size_t n = 0;
-    while (problem_key_at(n)) n++;
+    const PtKey *key;
+    for (size_t i = 0; (key = problem_key_at(i)); i++) n += problem_key_is_written(key, pt);
     emit_map(e, n, false);
-    for (size_t i = 0; i < n; i++) {
-        const PtKey *key = problem_key_at(i);
+    for (size_t i = 0; (key = problem_key_at(i)); i++) {
+        if (!problem_key_is_written(key, pt)) continue;
         const void *f = (const char *)pt + key->offset;
         emit_cstr(e, key->name);
         switch ((PtKind)key->kind) {
@@ -308,6 +309,13 @@ void logic_problem_type_emit(const ProblemType *pt, Emit *e)
         case PT_TYPE:
             emit_int(e, *(const int32_t *)f);
             break;
+        case PT_ACTIVATION:
+            emit_cstr(e, activation_name(*(const Activation *)f));
+            break;
+        case PT_SCALE_AB:
+            emit_cstr(e, scale_ab_name(*(const ScaleAB *)f));
+            break;
+        case PT_TYPES:
         case PT_INDICES:
             emit_indices(f, e);
             break;

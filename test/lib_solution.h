@@ -31,6 +31,7 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     *out = (LibSolution){.name = name,
                          .symbol = name,
                          .use_beta = pt->UseBeta,
+                         .fused = problem_fused(pt),
                          .strided_batched = pt->StridedBatched,
                          .compute_type = (uint8_t)pt->ComputeDataType};
     SizeMapping *m = &out->map;

@@ -10,7 +10,7 @@
 #include "client/runtime/library.h"
 #include "problem/pack.h"
 
-enum { LAUNCH_CALLS_MAX = 5, LAUNCH_ARGS_MAX = 384 + TENSOR_MAPS_MAX * TENSOR_MAP_BYTES };
+enum { LAUNCH_CALLS_MAX = 5, LAUNCH_ARGS_MAX = 448 + TENSOR_MAPS_MAX * TENSOR_MAP_BYTES };
 
 typedef enum { CALL_MAIN, CALL_BETA_ONLY, CALL_POST_GSU, CALL_STREAMK_INIT, CALL_PACK } CallRole;
 
@@ -37,6 +37,9 @@ typedef struct {
     void *workspace;
     const void *alpha, *beta;
     int64_t offset_a, offset_b, offset_c, offset_d;
+    const void *fused[FUSED_OPERANDS]; /* vectors and numbers of fused operations (problem/fused.h) */
+    int64_t bias_batch;                /* elements between the biases of two matrices */
+    const void *activation;            /* its two numbers, in the compute type */
     uint32_t rnd_seed;
     const TensorMapEncoder *maps; /* NULL: tensor maps are zeros (selection without a device) */
     Mapping mapping; /* work-group order of kernels that take it as an argument; wgm 0: launch_mapping's */

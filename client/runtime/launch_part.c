@@ -57,5 +57,12 @@ bool launch_part(const Contraction *p, const LibSolution *s, const LaunchInputs 
     move(s, &out->in.c, &out->in.offset_c, p->c, 1, first, matrix);
     move(s, &d, &out->in.offset_d, p->d, 1, first, matrix);
     out->in.d = (void *)(uintptr_t)d;
+    for (int o = 0; o < FUSED_OPERANDS; o++) {
+        const bool bias = o == FUSED_BIAS;
+        const DataType type = bias ? s->fused.bias_type : (DataType)p->compute_type;
+        int64_t by = fused_along(&s->fused, (FusedOperand)o) == ALONG_N ? (int64_t)first : 0;
+        if (bias) by += (int64_t)matrix * in->bias_batch;
+        if (in->fused[o]) out->in.fused[o] = (const char *)in->fused[o] + by * type_bytes(type);
+    }
     return true;
 }

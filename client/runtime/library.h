@@ -18,6 +18,7 @@
 #include "client/runtime/tensor_map.h"
 #include "problem/mapping.h"
 #include "problem/helper_name.h"
+#include "problem/fused.h"
 #include "problem/predicate.h"
 #include "problem/traffic.h"
 
@@ -57,6 +58,7 @@ typedef struct {
     uint8_t f32_xdl, compute_type;
     bool use_beta, high_precision_accumulate, use_initial_strides_ab, use_initial_strides_cd, strided_batched;
     bool stochastic_rounding, fp16_alt, fp16_alt_round;
+    Fused fused;                 /* of the operation identifier's suffix */
     bool hardware_ok;            /* hardwarePredicate is true on this Library's hardware */
     int64_t n_cu;                /* of this Library's hardware */
     bool task_workspace;         /* taskPredicate is WorkspaceCheck */
@@ -128,7 +130,7 @@ Err library_select(Library *lib, const Contraction *p, Selection *out);
 /* The same without the cache. */
 Err library_select_uncached(Library *lib, const Contraction *p, Selection *out);
 
-const char *select_why_name(SelectWhy why); /* "exact", "nearest", ... */
+const char *select_why_name(SelectWhy why);            /* "exact", "nearest", ... */
 const char *mapping_source_name(MappingSource source); /* "fixed", "tuned", "model", "given" */
 
 #endif

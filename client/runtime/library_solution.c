@@ -57,6 +57,8 @@ static Err read_problem_type(FileReader *r, const Node *n, LibSolution *s)
     TRY_ALLOC(t.operation.s);
     s->operation_text = t.operation.s;
     s->operation = operation_code(t.operation);
+    Str indices = t.operation; /* a suffix that is none of ours is of no problem */
+    if (!fused_of_identifier(&indices, &s->fused)) s->fused = (Fused){0};
     s->types = types_pack((unsigned)t.a, (unsigned)t.b, (unsigned)t.c, (unsigned)t.d);
     s->f32_xdl = (uint8_t)t.xdl;
     s->compute_type = (uint8_t)compute_type(&t);

@@ -120,7 +120,7 @@ static Err build_part(WorkerContext *r, const TensorSet *s, uint64_t i, Launches
     number_store((DataType)p->shape.compute_type, alpha, 0, p->gemm.alpha[0], p->gemm.alpha[1]);
     number_store((DataType)p->shape.compute_type, beta, 0, p->gemm.beta[0], p->gemm.beta[1]);
     const TensorMapEncoder maps = {encode_map, r->device};
-    const LaunchInputs in = {
+    LaunchInputs in = {
         .a = (const void *)(uintptr_t)set_operand(s, p, TENSOR_A),
         .b = (const void *)(uintptr_t)set_operand(s, p, TENSOR_B),
         .c = (const void *)(uintptr_t)set_operand(s, p, TENSOR_C),
@@ -135,6 +135,7 @@ static Err build_part(WorkerContext *r, const TensorSet *s, uint64_t i, Launches
         .rnd_seed = 1,
         .maps = &maps,
     };
+    fused_data_inputs(&r->tensors->fused, &in);
     const LaunchHardware hw = hardware(r);
     *is_there = launch_part(&p->shape, r->solution, &in, &hw, i, &part);
     if (!*is_there) return 0;

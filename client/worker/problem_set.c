@@ -11,6 +11,7 @@ static const int64_t SIZE_LIMIT = (INT64_C(1) << 31) - 1;
 /* The contents of an identifier like "Contraction_l_Ailk_Bljk_Cijk_Dijk". */
 typedef struct {
     bool trans_a, trans_b, conj_a, conj_b, batched;
+    Fused fused;
 } Operation;
 
 /* Parses "Ailk" or "AilkC": the index letters after the tensor's name, and whether it is conjugated. */
@@ -27,6 +28,8 @@ static Err parse_identifier(const char *text, Operation *out)
     Str rest = str_from(text), word, bound, a, b, c, d, la, lb, lc, ld;
     bool conj_c, conj_d;
     *out = (Operation){0};
+    if (!fused_of_identifier(&rest, &out->fused))
+        FAIL(ERR_INPUT, "problem-identifier '%s': the fused operations behind the indices are none", text);
     bool ok = str_split(&rest, '_', &word) && str_split(&rest, '_', &bound) && str_split(&rest, '_', &a) &&
               str_split(&rest, '_', &b) && str_split(&rest, '_', &c) && str_split(&rest, '_', &d) &&
               !rest.s && str_eq_c(word, "Contraction") && bound.n == 1 &&
@@ -197,6 +200,7 @@ static Err read_problem(const ClientOptions *o, const Operation *op, const char 
                  (long long)SIZE_LIMIT);
     memset(p, 0, sizeof *p);
     p->n_sizes = n;
+    p->fused = op->fused;
     memcpy(p->size, v, sizeof *v * (size_t)n);
     Contraction *c = &p->shape;
     c->m = v[0];

@@ -13,10 +13,11 @@ typedef struct {
     Contraction shape;
     Tensor tensor[TENSOR_COUNT];
     int64_t offset[TENSOR_COUNT]; /* elements before the tensor in its buffer */
-    Gemm gemm;                    /* data pointers NULL; its k counts values, not elements */
-    int n_sizes;                  /* 3 or 4 */
-    int64_t size[4];              /* m, n, [batch,] k */
-    int64_t ld[4];                /* LDD, LDC, LDA, LDB, as result files list them */
+    Fused fused;
+    Gemm gemm;       /* data pointers NULL; its k counts values, not elements */
+    int n_sizes;     /* 3 or 4 */
+    int64_t size[4]; /* m, n, [batch,] k */
+    int64_t ld[4];   /* LDD, LDC, LDA, LDB, as result files list them */
 } Problem;
 
 typedef struct {

@@ -86,6 +86,27 @@ static bool in_integers(const Gemm *g)
     return type_info(g->compute)->integral && type_info(g->out)->integral;
 }
 
+/* ---- fused operations ---- */
+
+static double fused_value(const FusedVectors *f, FusedOperand o, int64_t i, int64_t j, int64_t b)
+{
+    const Along along = fused_along(&f->op, o);
+    if (!fused_has(&f->op, o)) return o == FUSED_BIAS ? 0 : 1;
+    return f->value[o][(along == ALONG_M   ? i
+                        : along == ALONG_N ? j
+                                           : 0) +
+                       (o == FUSED_BIAS ? b * f->bias_batch : 0)];
+}
+
+/* D of alpha * sum and beta * c. */
+static double fused_result(const FusedVectors *f, double sum, double c, int64_t i, int64_t j, int64_t b)
+{
+    static const FusedOperand factor[] = {FUSED_SCALE_A, FUSED_SCALE_B, FUSED_SCALE_ALPHA};
+    for (int s = 0; s < 3; s++) sum *= fused_value(f, factor[s], i, j, b);
+    sum += fused_value(f, FUSED_SCALE_C, i, j, b) * c + fused_value(f, FUSED_BIAS, i, j, b);
+    return fused_value(f, FUSED_SCALE_D, i, j, b) * activation_of(f->op.activation, sum, f->number);
+}
+
 /* alpha * sum + beta * c of integers, in int32 that wraps; sum is one, exactly. */
 static double wrapped(const Gemm *g, int64_t sum, int64_t i, int64_t j, int64_t b)
 {
@@ -115,6 +136,10 @@ Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b)
     if (!is_zero(g->alpha)) {
         sr = g->alpha[0] * re - (g->alpha[1] == 0 ? 0 : g->alpha[1] * im);
         si = g->alpha[0] * im + (g->alpha[1] == 0 ? 0 : g->alpha[1] * re);
+    }
+    if (g->fused) {
+        const double c = is_zero(g->beta) ? 0 : g->beta[0] * matrix_at(&g->c, i, j, b).re;
+        return (Value){fused_result(g->fused, (double)sr, c, i, j, b), 0};
     }
     if (!is_zero(g->beta)) {
         Value c = matrix_at(&g->c, i, j, b);
@@ -233,6 +258,10 @@ static Value tile_value(const Product *p, double re, double im, int64_t i, int64
     if (!is_zero(al)) {
         v.re = al[0] * re - (al[1] == 0 ? 0 : al[1] * im);
         v.im = al[0] * im + (al[1] == 0 ? 0 : al[1] * re);
+    }
+    if (g->fused && !p->x_re) {
+        const double c = is_zero(be) ? 0 : be[0] * matrix_at(&g->c, i, j, b).re;
+        return (Value){fused_result(g->fused, v.re, c, i, j, b), 0};
     }
     if (!is_zero(be) && !p->x_re) {
         Value c = matrix_at(&g->c, i, j, b);

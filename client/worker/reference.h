@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "problem/datatype.h"
+#include "problem/fused.h"
 
 /* Value (r, c) of matrix b is data[r * row + c * col + b * batch], conjugated when conj. Of types with
  * packing p (Int8x4: 4) it is one of the p in such an element: number r % p of that of row r / p when
@@ -22,12 +23,22 @@ typedef struct {
     bool packed_rows; /* values are packed along rows (B) or along columns (A): always along k */
 } Matrix;
 
+/* The operands of fused operations (problem/fused.h): element i of a vector, or the only one. The biases of
+ * two matrices of a batch are bias_batch apart. */
+typedef struct {
+    Fused op;
+    const double *value[FUSED_OPERANDS];
+    int64_t bias_batch;
+    double number[2]; /* the activation's */
+} FusedVectors;
+
 typedef struct {
     int64_t m, n, batch, k;
     Matrix a, b, c; /* a: (i, l), b: (l, j), c: (i, j); packed along l */
     double alpha[2], beta[2];
-    DataType compute; /* of the accumulation, for tolerances */
-    DataType out;     /* of D */
+    DataType compute;          /* of the accumulation, for tolerances */
+    DataType out;              /* of D */
+    const FusedVectors *fused; /* NULL: none */
 } Gemm;
 
 typedef struct {

@@ -234,6 +234,9 @@ Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out)
     *t = (Tensors){.session = s, .problem = p, .device = d};
     Err e = make_all(t, 0);
     if (!e) e = make_copies(t);
+    if (!e)
+        e = fused_data_init(&t->fused, &p->fused, p->shape.m, p->shape.n, p->shape.batch,
+                            (DataType)p->shape.compute_type, d);
     if (e)
         tensors_free(t);
     else
@@ -263,6 +266,7 @@ void tensors_free(Tensors *t)
     t->device->api->free(t->device, &t->pool_pointers);
     for (int i = 0; i < 2; i++) set_free(t, &t->checked[i]);
     free(t->copies);
+    fused_data_free(&t->fused, t->device);
     for (int i = 0; i < TENSOR_COUNT; i++) free(t->pristine[i]);
     free(t->d_out.data);
     free(t->in_out.data);
@@ -285,6 +289,7 @@ Gemm tensors_gemm(const Tensors *t)
     g.a.data = pristine_data(t, TENSOR_A);
     g.b.data = pristine_data(t, TENSOR_B);
     g.c.data = pristine_data(t, TENSOR_C);
+    g.fused = t->fused.any ? &t->fused.vectors : NULL;
     return g;
 }
 

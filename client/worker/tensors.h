@@ -8,6 +8,7 @@
 #ifndef CLIENT_TENSORS_H
 #define CLIENT_TENSORS_H
 
+#include "client/worker/fused_data.h"
 #include "client/worker/session.h"
 #include "client/worker/validate.h"
 
@@ -42,6 +43,7 @@ typedef struct {
     DeviceMem pool;           /* of a GPU's copies: one allocation */
     DeviceMem pool_pointers;  /* of their arrays of pointers */
     DeviceMem pool_workspace; /* shared by all copies of a GPU, as their launches run one after another */
+    FusedData fused;          /* read by all sets' launches */
     TensorSet checked[2];     /* of validated_set */
     bool refreshed;           /* after tensors_refresh: a GPU's copies differ from the host's data */
 } Tensors;

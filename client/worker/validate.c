@@ -82,7 +82,7 @@ static Err prepare(Validator *v)
     else
         parallel_for(v->n, v->o.n_threads, sample_task, v);
     round_all(v);
-    if (!v->all) TRY(freivalds_new(g, v->o.n_threads, v->o.input_bits, &v->product));
+    if (!v->all && !g->fused) TRY(freivalds_new(g, v->o.n_threads, v->o.input_bits, &v->product));
     return 0;
 }
 
@@ -278,7 +278,9 @@ static void conclude(const Validator *v, Check *out)
                  "rounding is larger than that of the accumulator in %lld sums, within the tolerance",
                  (long long)out->n_suspect);
     else if (out->passed && !out->covered && v->n)
-        snprintf(out->text, sizeof out->text, "inputs are not finite: sample of %lld elements only",
+        snprintf(out->text, sizeof out->text,
+                 v->g.fused ? "fused operations: sample of %lld elements only"
+                            : "inputs are not finite: sample of %lld elements only",
                  (long long)v->n);
 }
 

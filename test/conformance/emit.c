@@ -15,8 +15,9 @@
  * in files of their own, OUTDIR/ARCH_TYPES_SYMBOL.hip) and prints a line of JSON for each: name, arch, file,
  * symbol, tile, or why there is none (rule: the name of the one that rejected it); and per size the calls
  * with grid, group and argument bytes. Pointers in them are 0x7e50000000000000 + (0 d, 1 c, 2 a, 3 b, 4
- * workspace) << 40. Where pointers of a batch stand in an array, matrices begin 8, 16, 24 and 32 elements of
- * D, C, A and B behind them. Tensor maps are plain structures of the matrix that they describe (plain_map); a
+ * workspace, from 5 on the operands of fused operations) << 40. The numbers of an activation are 1/4
+ * and 3/2. Where pointers of a batch stand in an array, matrices begin 8, 16, 24 and 32 elements of D, C, A
+ * and B behind them. Tensor maps are plain structures of the matrix that they describe (plain_map); a
  * size of which there can be none is "refused".
  */
 #include <stdio.h>
@@ -106,6 +107,18 @@ static void *fake(unsigned which)
     return (void *)(uintptr_t)(UINT64_C(0x7e50000000000000) + ((uint64_t)which << 40));
 }
 
+/* Operands of fused operations; a bias has no gaps between the matrices of a batch. */
+static void fused_inputs(const Item *it, const Contraction *p, LaunchInputs *in, unsigned char number[16])
+{
+    const Fused f = problem_fused(it->s->pt);
+    const double numbers[] = {0.25, 1.5};
+    for (int o = 0; o < FUSED_OPERANDS; o++) in->fused[o] = fake(5 + (unsigned)o);
+    in->bias_batch = f.bias == ALONG_N ? p->n : p->m;
+    for (int i = 0; i < 2 && fused_any(&f); i++)
+        number_store((DataType)it->s->pt->ComputeDataType, number, i, numbers[i], 0);
+    in->activation = number;
+}
+
 /* Instead of a CUtensorMap: what it says, for tests that have no copy engine (nvptx/hopper.hpp reads it). */
 static Err plain_map(void *ctx, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES])
 {
@@ -156,6 +169,8 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, const
     scalar(scalars ? node_at(scalars, 1) : NULL, 0, compute, beta);
     LaunchInputs in = {.d = fake(0), .c = fake(1), .a = fake(2), .b = fake(3), .workspace = fake(4)};
     static const TensorMapEncoder maps = {plain_map, NULL};
+    unsigned char number[16] = {0};
+    fused_inputs(it, &p, &in, number);
     in.alpha = alpha, in.beta = beta, in.maps = &maps;
     static const unsigned char zeros[sizeof alpha];
     if (!memcmp(alpha, zeros, sizeof alpha)) p.alpha = SCALAR_ZERO;

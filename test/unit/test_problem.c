@@ -202,7 +202,7 @@ static void test_full_map(void **state)
     assert_non_null(tlu);
     memcpy(tlu, "TLUA: true ", 11);
     assert_int_equal(problem_type_from_node(&a, "l.yaml", parse(&a, buf_cstr(&b)), &again), ERR_INPUT);
-    assert_string_equal(err_message(), "l.yaml:42: TLUA is true, but the other keys make it false");
+    assert_string_equal(err_message(), "l.yaml:45: TLUA is true, but the other keys make it false");
     again = pt;
     again.Batched = 0;
     assert_false(problem_type_equal(&pt, &again));

@@ -23,7 +23,7 @@ static const Row rows[] = {
      "p:4: there is a tile '%a' already"},
     {"@tile a : A global S[m 8, k 8]\n", "p:3: unknown word 'tile'"},
     {"@tile %a A global S[m 8, k 8]\n", "p:3: 'A' where ':' is expected"},
-    {"@tile %a : Q global S[m 8, k 8]\n", "p:3: 'Q' is no operand: A, B, C, D or P for sums"},
+    {"@tile %a : Q global S[m 8, k 8]\n", "p:3: 'Q' is no operand: A, B, C, D, P for sums or E for vectors"},
     {"@tile %a : A shared S[m 8, k 8]\n", "p:3: 'shared' is no memory: global, local, register"},
     {"@tile %a : A global Q[m 8, k 8]\n", "p:3: 'Q' is no data type"},
     {"@tile %a : A global S[x 8, k 8]\n", "p:3: 'x' is no dimension: m, n, k"},

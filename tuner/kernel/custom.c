@@ -36,7 +36,7 @@ static Err check_problem(const char *path, const ProblemType *mine, const Proble
     for (size_t i = 0; problem_key_at(i); i++) {
         const PtKey *key = problem_key_at(i);
         const char *a = (const char *)mine + key->offset, *b = (const char *)pt + key->offset;
-        if (key->kind > PT_TYPE || !memcmp(a, b, sizeof(int32_t))) continue;
+        if (key->kind > PT_SCALE_AB || !memcmp(a, b, sizeof(int32_t))) continue;
         Buf text;
         buf_init(&text);
         problem_key_print(key, mine, &text);

@@ -24,6 +24,7 @@ static const char *const ops[] = {"init_tile",
                                   "reduce_tile",
                                   "scale_tile",
                                   "add_tile",
+                                  "activate_tile",
                                   "convert_tile",
                                   "atomic_add_tile",
                                   "carry_tile",
@@ -191,6 +192,7 @@ void program_dump_op(const Program *p, const Op *o, Buf *out)
         dump_tiles(p, o, out);
     if (o->kind == OP_UPDATE_TILE_OFFSET) buf_printf(out, " %s + %d", program_dims[o->dim], o->step);
     if (o->scalar) buf_printf(out, " by %s", program_scalars[o->scalar]);
+    if (o->activation) buf_printf(out, " by %s", activation_name(o->activation));
     if (o->across) buf_printf(out, " across %s", program_across[o->across]);
     if (o->parts) buf_puts(out, " parts");
     if (o->last) buf_puts(out, " last");

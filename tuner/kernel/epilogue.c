@@ -26,6 +26,24 @@ static Err add_tile(Program *p, const char *name, const char *like, Space space,
     return ERR_OK;
 }
 
+/* The vector or number of a fused operation. */
+static Err add_vector(Program *p, const Epilogue *e, FusedOperand o)
+{
+    const char *name = fused_name(o);
+    const Tile acc = p->tile[program_tile(p, "acc")];
+    const Tile d = p->tile[program_tile(p, "d")];
+    if (program_tile(p, name) >= 0) return ERR_OK;
+    if (p->n_tiles == PROGRAM_MAX_TILES) FAIL(ERR_INPUT, "more than %d tiles", PROGRAM_MAX_TILES);
+    Tile *t = &p->tile[p->n_tiles++];
+    const Along along = fused_along(&e->fused, o);
+    *t = (Tile){.name = name, .operand = 'E', .space = SPACE_GLOBAL, .type = acc.type, .n_buffers = 1};
+    if (o == FUSED_BIAS) t->type = e->fused.bias_type;
+    t->dim[0] = t->dim[1] = DIM_K, t->size[0] = t->size[1] = 1;
+    if (along == ALONG_M) t->dim[0] = DIM_M, t->size[0] = d.size[0];
+    if (along == ALONG_N) t->dim[1] = DIM_N, t->size[1] = d.size[1];
+    return ERR_OK;
+}
+
 Err epilogue_tiles(Program *p, const Epilogue *e)
 {
     const int c = program_tile(p, "c"), d = program_tile(p, "d"), acc = program_tile(p, "acc");
@@ -33,6 +51,8 @@ Err epilogue_tiles(Program *p, const Epilogue *e)
     p->tile[d].type = e->written;
     if (e->sums) TRY(add_tile(p, "sums", "acc", SPACE_LOCAL, p->tile[acc].type));
     if (e->reads_c && !e->staged) TRY(add_tile(p, "reg_c", "c", SPACE_REGISTER, p->tile[c].type));
+    for (int o = 0; o < FUSED_OPERANDS; o++)
+        if (fused_has(&e->fused, (FusedOperand)o)) TRY(add_vector(p, e, (FusedOperand)o));
     if (!e->adds) TRY(add_tile(p, "reg_d", "d", SPACE_REGISTER, e->written));
     return e->staged ? add_tile(p, "local_d", "d", SPACE_LOCAL, e->written) : ERR_OK;
 }
@@ -71,11 +91,26 @@ static const char *push_sums(List *l)
     return "sums";
 }
 
+/* x times the vector or number of a fused operation, if there is one. */
+static void push_scale(List *l, const char *x, FusedOperand o)
+{
+    if (fused_has(&l->e->fused, o)) push(l, OP_SCALE_TILE, x, fused_name(o), NULL);
+}
+
 static void push_c(List *l, const char *x)
 {
     const char *c = l->e->staged ? "local_d" : "reg_c";
     push(l, OP_LOAD_TILE, c, "c", NULL);
+    push_scale(l, c, FUSED_SCALE_C);
     push(l, OP_ADD_TILE, x, x, c)->scalar = SCALAR_BETA;
+}
+
+static void push_fused(List *l, const char *x)
+{
+    const Fused *f = &l->e->fused;
+    if (f->bias) push(l, OP_ADD_TILE, x, x, fused_name(FUSED_BIAS));
+    if (f->activation) push(l, OP_ACTIVATE_TILE, x, NULL, NULL)->activation = f->activation;
+    push_scale(l, x, FUSED_SCALE_D);
 }
 
 static void push_stores(List *l, const char *x)
@@ -92,7 +127,11 @@ Op *epilogue_ops(Program *p, const Epilogue *e)
     if (e->grid) push(&l, OP_REDUCE_TILE, "acc", NULL, NULL)->across = ACROSS_GRID;
     const char *x = push_sums(&l);
     if (e->scales) push(&l, OP_SCALE_TILE, x, NULL, NULL)->scalar = SCALAR_ALPHA;
+    push_scale(&l, x, FUSED_SCALE_A);
+    push_scale(&l, x, FUSED_SCALE_B);
+    push_scale(&l, x, FUSED_SCALE_ALPHA);
     if (e->reads_c) push_c(&l, x);
+    push_fused(&l, x);
     if (e->adds)
         push(&l, OP_ATOMIC_ADD_TILE, "d", x, NULL);
     else
@@ -107,18 +146,37 @@ static bool is_tile(const Program *p, int tile, const char *name)
     return tile >= 0 && !strcmp(p->tile[tile].name, name);
 }
 
+static Along along_of(const Tile *t)
+{
+    return t->dim[0] == DIM_M ? ALONG_M : t->dim[1] == DIM_N ? ALONG_N : ALONG_NONE;
+}
+
+/* Notes a fused operation; t: its vector or number. */
+static void note_fused(const Tile *t, Fused *f)
+{
+    const Along along = along_of(t);
+    if (!strcmp(t->name, "bias")) f->bias = along, f->bias_type = t->type;
+    if (!strcmp(t->name, "scale_alpha")) f->scale_alpha = along;
+    if (!strcmp(t->name, "scale_a")) f->scale_ab = along ? SCALE_AB_VECTOR : SCALE_AB_SCALAR;
+    if (!strcmp(t->name, "scale_d")) f->scale_cd = true;
+}
+
 static void note(const Program *p, const Op *o, Epilogue *e)
 {
+    for (int i = 1; i < 3; i++)
+        if (o->tile[i] >= 0 && p->tile[o->tile[i]].operand == 'E')
+            note_fused(&p->tile[o->tile[i]], &e->fused);
+    if (o->activation) e->fused.activation = o->activation;
     const bool sums = is_tile(p, o->tile[0], "sums"), to_d = is_tile(p, o->tile[0], "d");
     if (o->across == ACROSS_GRID) e->grid = true;
     if (o->across && o->across != ACROSS_GRID) e->across = o->across;
-    if (o->kind == OP_SCALE_TILE) e->scales = true;
+    if (o->kind == OP_SCALE_TILE && o->scalar) e->scales = true;
     if (o->kind == OP_LOAD_TILE) e->reads_c = true, e->staged = e->staged || !is_tile(p, o->tile[0], "reg_c");
     if (o->kind == OP_ATOMIC_ADD_TILE) e->adds = true;
     if (o->kind == OP_STORE_TILE && to_d) e->parts = o->parts;
     if (o->kind == OP_STORE_TILE && sums) e->sums = SUMS_STORED;
     if (o->kind == OP_STORE_TILE && !sums && !to_d) e->staged = true;
-    if (o->kind == OP_ADD_TILE && sums && !o->scalar) e->sums = SUMS_ADDED;
+    if (o->kind == OP_ADD_TILE && sums && is_tile(p, o->tile[2], "acc")) e->sums = SUMS_ADDED;
     e->role = o->role;
 }
 
@@ -126,8 +184,8 @@ static bool same(const Op *x, const Op *y)
 {
     for (int i = 0; i < 3; i++)
         if (x->tile[i] != y->tile[i]) return false;
-    return x->kind == y->kind && x->scalar == y->scalar && x->across == y->across && x->last == y->last &&
-           x->parts == y->parts && x->role == y->role;
+    return x->kind == y->kind && x->scalar == y->scalar && x->across == y->across &&
+           x->activation == y->activation && x->last == y->last && x->parts == y->parts && x->role == y->role;
 }
 
 static Err unexpected(const Program *p, const Op *is, const Op *expected, const char *name, int line)
@@ -143,6 +201,29 @@ static Err unexpected(const Program *p, const Op *is, const Op *expected, const 
     return name ? err_context(e, "%s:%d: ", name, is ? is->line : line) : e;
 }
 
+/* The tiles of fused operations are those that go with the work-group's tile. */
+static Err same_vectors(const Program *p, const Epilogue *e, const char *name)
+{
+    Program other = *p;
+    for (int o = 0; o < FUSED_OPERANDS; o++) {
+        const int at = program_tile(p, fused_name((FusedOperand)o));
+        if (at < 0) continue;
+        other.n_tiles = at; /* without it; those in front of it are known */
+        if (program_tile(&other, "d") < 0 || program_tile(&other, "acc") < 0)
+            FAIL(ERR_INPUT, "%s%stile %%%s stands before %%d or %%acc", name ? name : "", name ? ": " : "",
+                 fused_name((FusedOperand)o));
+        TRY(add_vector(&other, e, (FusedOperand)o));
+        const Tile *is = &p->tile[at], *want = &other.tile[at];
+        bool same = is->operand == want->operand && is->space == want->space && is->type == want->type &&
+                    !is->view && fused_has(&e->fused, (FusedOperand)o);
+        for (int i = 0; i < 2; i++) same = same && is->dim[i] == want->dim[i] && is->size[i] == want->size[i];
+        if (!same)
+            FAIL(ERR_INPUT, "%s%stile %%%s does not go with the epilogue and the work-group's tile",
+                 name ? name : "", name ? ": " : "", fused_name((FusedOperand)o));
+    }
+    return ERR_OK;
+}
+
 Err epilogue_read(const Program *p, const Op *ops, const char *name, Epilogue *e)
 {
     Program expected = *p; /* with the tiles that the ops need; they must be those of p */
@@ -153,6 +234,7 @@ Err epilogue_read(const Program *p, const Op *ops, const char *name, Epilogue *e
     if (expected.n_tiles > p->n_tiles)
         FAIL(ERR_INPUT, "%s%sthe epilogue needs a tile %%%s", name ? name : "", name ? ": " : "",
              expected.tile[p->n_tiles].name);
+    TRY(same_vectors(p, e, name));
     const Op *o = ops, *want = epilogue_ops(&expected, e);
     TRY_ALLOC(want);
     int line = 0;

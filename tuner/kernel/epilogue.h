@@ -3,8 +3,13 @@
  *
  *     reduce_tile %acc across group         adds up the sums of parts of K
  *     scale_tile %acc by alpha
+ *     scale_tile %acc <- %scale_a           so do %scale_b and %scale_alpha (problem/fused.h)
  *     load_tile %reg_c <- %c guard m n      not where beta is 0
+ *     scale_tile %reg_c <- %scale_c
  *     add_tile %acc <- %acc, %reg_c by beta
+ *     add_tile %acc <- %acc, %bias
+ *     activate_tile %acc by relu
+ *     scale_tile %acc <- %scale_d
  *     convert_tile %reg_d <- %acc           to the type of %d
  *     store_tile %d <- %reg_d guard m n
  *
@@ -16,6 +21,8 @@
  * those behind it add to what it has stored. Sums that are converted go to local memory first (`store_tile
  * %sums <- %acc`, or `add_tile %sums <- %sums, %acc` where they stay there until the last chunk, and the ops
  * behind are done in the `last` one only).
+ *
+ * Tiles of fused operations are vectors along M ([m, k 1]) or N ([k 1, n]), or single numbers ([k 1, k 1]).
  *
  * The type of %d is that of what the kernel writes: D or the workspace. */
 #ifndef KERNEL_EPILOGUE_H
@@ -37,6 +44,7 @@ typedef struct {
     bool staged;   /* C and D go through %local_d */
     SumsIn sums;   /* SUMS_ADDED: the ops are done in the last chunk of K */
     Role role;
+    Fused fused;
     DataType written; /* elements of %d */
 } Epilogue;
 

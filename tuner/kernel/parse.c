@@ -132,7 +132,7 @@ static Err view(Parser *r, Tile *t, Str line)
 
 static Err tile(Parser *r, Str line)
 {
-    static const char letters[] = "ABCDP";
+    static const char letters[] = "ABCDPE";
     Str name = peek(r), type, operand;
     int space, dim;
     if (r->p->n_tiles == PROGRAM_MAX_TILES) FAIL_AT(r, "more than %d tiles", PROGRAM_MAX_TILES);
@@ -153,7 +153,7 @@ static Err tile(Parser *r, Str line)
     TRY(expect(r, ":"));
     operand = peek(r);
     if (operand.n != 1 || !strchr(letters, operand.s[0]))
-        FAIL_AT(r, "'%.*s' is no operand: A, B, C, D or P for sums", STR_ARG(operand));
+        FAIL_AT(r, "'%.*s' is no operand: A, B, C, D, P for sums or E for vectors", STR_ARG(operand));
     t->operand = operand.s[0];
     r->at++;
     TRY(one_of(r, program_spaces, 3, "memory: global, local, register", &space));
@@ -208,8 +208,15 @@ static Err operands(Parser *r, Op *o)
 static Err epilogue_attributes(Parser *r, Op *o)
 {
     int i;
-    const bool of_sums = o->kind == OP_ADD_TILE && o->tile[2] >= 0 && r->p->tile[o->tile[2]].operand == 'P';
-    if (o->kind == OP_SCALE_TILE || (o->kind == OP_ADD_TILE && !of_sums)) {
+    const int with = o->kind == OP_SCALE_TILE ? o->tile[1] : o->kind == OP_ADD_TILE ? o->tile[2] : -1;
+    const char operand = with >= 0 ? r->p->tile[with].operand : 0; /* sums and vectors are not scaled */
+    if (o->kind == OP_ACTIVATE_TILE) {
+        TRY(expect(r, "by"));
+        if (!activation_find(peek(r), &o->activation))
+            FAIL_AT(r, "'%.*s' is no activation", STR_ARG(peek(r)));
+        r->at++;
+    }
+    if ((o->kind == OP_SCALE_TILE || o->kind == OP_ADD_TILE) && operand != 'P' && operand != 'E') {
         TRY(expect(r, "by"));
         TRY(one_of(r, program_scalars + 1, 2, "scalar: alpha, beta", &i));
         o->scalar = (Scalar)(i + 1);

@@ -15,6 +15,7 @@
 #include "index/walk.h"
 #include "index/view.h"
 #include "problem/datatype.h"
+#include "problem/fused.h"
 #include "problem/target.h"
 
 typedef struct GpuPlan GpuPlan;
@@ -40,6 +41,7 @@ typedef enum {
     OP_REDUCE_TILE, /* adds up the sums of several parts of K */
     OP_SCALE_TILE,
     OP_ADD_TILE,
+    OP_ACTIVATE_TILE,
     OP_CONVERT_TILE,
     OP_ATOMIC_ADD_TILE,
     OP_CARRY_TILE, /* later chunks of K add to what has been stored */
@@ -70,7 +72,7 @@ typedef enum { ACROSS_NONE, ACROSS_GROUP, ACROSS_CLUSTER, ACROSS_GRID } Across;
 
 typedef struct {
     const char *name; /* "a", "local_a", "reg_a", "acc" */
-    char operand;     /* 'A' 'B' 'C' 'D', 'P' for the accumulators */
+    char operand;     /* 'A' 'B' 'C' 'D', 'P' for the accumulators, 'E' for vectors of fused operations */
     Space space;
     DataType type;
     Dim dim[2];        /* the problem's dimensions along rows and columns */
@@ -102,10 +104,11 @@ struct Op {
     unsigned guards; /* bit per Dim: elements beyond that edge must not be accessed */
     Scalar scalar;   /* scale, add: of a generated program */
     Across across;   /* reduce */
-    bool last;       /* done in the last iteration of the loop over chunks of K only */
-    bool parts;      /* store: each part of K has a matrix of its own in the workspace */
-    int line;        /* of the program's text; 0: it was not read */
-    HandArgs *hand;  /* of programs written by hand; else NULL */
+    Activation activation;
+    bool last;      /* done in the last iteration of the loop over chunks of K only */
+    bool parts;     /* store: each part of K has a matrix of its own in the workspace */
+    int line;       /* of the program's text; 0: it was not read */
+    HandArgs *hand; /* of programs written by hand; else NULL */
     Op *body, *next;
 };
 

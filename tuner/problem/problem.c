@@ -27,6 +27,29 @@ const PtKey *problem_key_find(Str name)
     return NULL;
 }
 
+bool problem_key_is_written(const PtKey *key, const ProblemType *pt)
+{
+    int32_t v; /* lists begin with their length */
+    memcpy(&v, (const char *)pt + key->offset, sizeof v);
+    return key->group != PT_FUSED || v != 0;
+}
+
+const char *scale_ab_name(ScaleAB s)
+{
+    static const char *const names[] = {"", "Scalar", "Vector"};
+    return names[s];
+}
+
+Fused problem_fused(const ProblemType *pt)
+{
+    return (Fused){.bias = (Along)pt->UseBias,
+                   .scale_alpha = (Along)pt->UseScaleAlphaVec,
+                   .bias_type = pt->UseBias ? (DataType)pt->BiasDataTypeList.v[0] : TYPE_S,
+                   .activation = (Activation)pt->ActivationType,
+                   .scale_ab = (ScaleAB)pt->UseScaleAB,
+                   .scale_cd = pt->UseScaleCD};
+}
+
 static const char *const operations[OP_COUNT] = {
     "GEMM",
     "TensorContraction",
@@ -257,6 +280,35 @@ static Err check_strides(const TupleList *l, const IndexList *assigned, const ch
     return 0;
 }
 
+/* Checks the fused operations. A bias is of D's type where none is given. */
+static Err derive_fused(ProblemType *pt)
+{
+    const Fused f = {.bias = (Along)pt->UseBias,
+                     .scale_alpha = (Along)pt->UseScaleAlphaVec,
+                     .activation = (Activation)pt->ActivationType,
+                     .scale_ab = (ScaleAB)pt->UseScaleAB,
+                     .scale_cd = pt->UseScaleCD};
+    if (pt->UseBias > ALONG_N || pt->UseScaleAlphaVec > ALONG_N)
+        FAIL(ERR_INPUT, "%s %d: a kernel has a vector along M (1) or along N (2), not either of them",
+             pt->UseBias > ALONG_N ? "UseBias" : "UseScaleAlphaVec",
+             (int)(pt->UseBias > ALONG_N ? pt->UseBias : pt->UseScaleAlphaVec));
+    if (!pt->UseBias) pt->BiasDataTypeList = (IndexList){0};
+    if (pt->UseBias && pt->BiasDataTypeList.n == 0) pt->BiasDataTypeList = (IndexList){1, {pt->DestDataType}};
+    if (pt->BiasDataTypeList.n > 1)
+        FAIL(ERR_INPUT, "BiasDataTypeList has %d types: a kernel has a bias of one type",
+             (int)pt->BiasDataTypeList.n);
+    if (!fused_any(&f)) return 0;
+    const DataType compute = (DataType)pt->ComputeDataType;
+    if (!problem_is_gemm(pt)) FAIL(ERR_INPUT, "%s has no fused operations", operations[pt->OperationType]);
+    if (compute != TYPE_S && compute != TYPE_D)
+        FAIL(ERR_INPUT, "fused operations compute in S or D, not in %s", type_letter(compute));
+    const int32_t bias = pt->UseBias ? pt->BiasDataTypeList.v[0] : pt->DestDataType;
+    if (bias != pt->DestDataType && bias != pt->ComputeDataType)
+        FAIL(ERR_INPUT, "BiasDataTypeList: a bias of type %s, expected %s or %s", type_letter((DataType)bias),
+             type_letter((DataType)pt->DestDataType), type_letter(compute));
+    return 0;
+}
+
 Err problem_type_derive(ProblemType *pt)
 {
     pt->AssignedDerivedParameters = 0;
@@ -273,6 +325,7 @@ Err problem_type_derive(ProblemType *pt)
     } else {
         pt->NumIndicesLD = 0;
     }
+    TRY(derive_fused(pt));
     TRY(classify_indices(pt));
     TRY(assign_tiles(pt));
     TRY(check_pads(pt, &pt->ZeroPadA, &pt->IndexAssignmentsA, "A"));

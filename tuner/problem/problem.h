@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "fmt/node.h"
 #include "problem/datatype.h"
+#include "problem/fused.h"
 
 enum { INDEX_MAX = 12, TUPLE_MAX = 6 };
 
@@ -67,6 +68,9 @@ typedef struct {
 #define PTYPE_TUPLES TupleList
 #define PTYPE_OPERATION int32_t /* OperationKind */
 #define PTYPE_CONV ConvConfig
+#define PTYPE_TYPES IndexList    /* DataTypes */
+#define PTYPE_ACTIVATION int32_t /* Activation */
+#define PTYPE_SCALE_AB int32_t   /* ScaleAB */
 
 typedef struct ProblemType {
 #define PT(kind, field, group) PTYPE_##kind field;
@@ -74,8 +78,19 @@ typedef struct ProblemType {
 #undef PT
 } ProblemType;
 
-typedef enum { PT_BOOL, PT_INT, PT_TYPE, PT_INDICES, PT_TUPLES, PT_OPERATION, PT_CONV } PtKind;
-typedef enum { PT_GIVEN, PT_DERIVED } PtGroup;
+typedef enum {
+    PT_BOOL,
+    PT_INT,
+    PT_TYPE,
+    PT_ACTIVATION,
+    PT_SCALE_AB,
+    PT_TYPES,
+    PT_INDICES,
+    PT_TUPLES,
+    PT_OPERATION,
+    PT_CONV
+} PtKind;
+typedef enum { PT_GIVEN, PT_DERIVED, PT_FUSED } PtGroup;
 
 /* A key of the table, for writers: keys come sorted by name. */
 typedef struct {
@@ -86,6 +101,12 @@ typedef struct {
 /* The keys in order; NULL after the last. */
 const PtKey *problem_key_at(size_t i);
 const PtKey *problem_key_find(Str name);
+/* Do files of that problem type have the key? Those of fused operations are there only where they are set. */
+bool problem_key_is_written(const PtKey *key, const ProblemType *pt);
+/* The fused operations of a derived problem type. */
+Fused problem_fused(const ProblemType *pt);
+/* "", "Scalar", "Vector". */
+const char *scale_ab_name(ScaleAB s);
 
 /* One-line remarks ("config.yaml:12: ..."), collected by readers, printed once by programs. */
 typedef struct {

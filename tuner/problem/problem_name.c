@@ -49,6 +49,8 @@ void problem_type_name(const ProblemType *pt, Buf *out)
         buf_puts(out, type_letter((DataType)pt->F32XdlMathOp));
     }
     if (pt->StochasticRounding) buf_puts(out, "_SR");
+    const Fused f = problem_fused(pt);
+    fused_put(&f, out);
 }
 
 void problem_operation_identifier(const ProblemType *pt, Buf *out)
@@ -61,6 +63,8 @@ void problem_operation_identifier(const ProblemType *pt, Buf *out)
         buf_putc(out, *d);
         for (int32_t i = 0; i < pt->NumIndicesC; i++) add_letter(out, i, false);
     }
+    const Fused f = problem_fused(pt);
+    fused_put(&f, out);
 }
 
 static void print_indices(const IndexList *l, Buf *out)
@@ -101,6 +105,15 @@ void problem_key_print(const PtKey *key, const ProblemType *pt, Buf *out)
     case PT_INT:
     case PT_TYPE:
         buf_i64(out, v);
+        return;
+    case PT_ACTIVATION:
+        buf_puts(out, activation_name((Activation)v));
+        return;
+    case PT_SCALE_AB:
+        buf_printf(out, "'%s'", scale_ab_name((ScaleAB)v));
+        return;
+    case PT_TYPES:
+        print_indices((const IndexList *)(const void *)field, out);
         return;
     case PT_OPERATION:
         buf_puts(out, operation_name((OperationKind)v));

@@ -45,7 +45,7 @@ typedef struct {
     const char *file;
     bool strict;
     Notices *notices;
-    bool given[64]; /* by position in the table */
+    bool given[96]; /* by position in the table */
 } Reader;
 
 static Err read_type(const Reader *r, const Node *n, const char *what, int32_t *out)
@@ -75,6 +75,41 @@ static Err read_indices(const Reader *r, const Node *n, const char *what, IndexL
         out->v[out->n++] = (int32_t)v;
     }
     return 0;
+}
+
+static Err read_types(const Reader *r, const Node *n, const char *what, IndexList *out)
+{
+    TRY(node_seq(n, r->file, what, 0, INDEX_MAX));
+    *out = (IndexList){0};
+    for (size_t i = 0; i < n->n; i++) TRY(read_type(r, &n->item[i], what, &out->v[out->n++]));
+    return 0;
+}
+
+static Err read_activation(const Reader *r, const Node *n, int32_t *out)
+{
+    Str text;
+    Activation a;
+    TRY(node_str(n, r->file, "ActivationType", &text));
+    if (!activation_find(text, &a))
+        FAIL(ERR_INPUT,
+             "%s:%d: ActivationType '%.*s', expected none, abs, clippedrelu, gelu, leakyrelu, relu, sigmoid, "
+             "tanh, silu or clamp (a kernel has one, not all that are chosen from at run time)",
+             r->file, n->line, (int)(text.n < 64 ? text.n : 64), text.s);
+    *out = (int32_t)a;
+    return 0;
+}
+
+static Err read_scale_ab(const Reader *r, const Node *n, int32_t *out)
+{
+    Str text = STR("");
+    if (n->kind != NODE_NULL) TRY(node_str(n, r->file, "UseScaleAB", &text));
+    for (int i = SCALE_AB_NONE; i <= SCALE_AB_VECTOR; i++)
+        if (str_eq_c(text, scale_ab_name((ScaleAB)i))) {
+            *out = i;
+            return 0;
+        }
+    FAIL(ERR_INPUT, "%s:%d: UseScaleAB '%.*s', expected '', Scalar or Vector", r->file, n->line,
+         (int)(text.n < 64 ? text.n : 64), text.s);
 }
 
 static Err read_tuples(const Reader *r, const Node *n, const char *what, int32_t width, TupleList *out)
@@ -171,6 +206,12 @@ static Err read_value(const Reader *r, const PtKey *key, const Node *n, ProblemT
         return 0;
     case PT_TYPE:
         return read_type(r, n, key->name, word);
+    case PT_ACTIVATION:
+        return read_activation(r, n, word);
+    case PT_SCALE_AB:
+        return read_scale_ab(r, n, word);
+    case PT_TYPES:
+        return read_types(r, n, key->name, field);
     case PT_OPERATION:
         return read_operation(r, n, word);
     case PT_INDICES:
@@ -190,7 +231,7 @@ static const char *nearest_key(Str name)
     const PtKey *k;
     for (size_t i = 0; (k = problem_key_at(i)); i++) {
         const unsigned d = str_distance(name, str_from(k->name));
-        if (k->group == PT_GIVEN && d < least) {
+        if (k->group != PT_DERIVED && d < least) {
             least = d;
             best = k->name;
         }
@@ -259,6 +300,16 @@ static Err derive_types(const Reader *r, const Node *node, ProblemType *pt)
     return 0;
 }
 
+/* Activation False takes ActivationType's effect; one without the other is taken as both. */
+static Err derive_activation(const Reader *r, const Node *node, ProblemType *pt)
+{
+    if (is_given(r, "Activation") && pt->Activation && !pt->ActivationType)
+        FAIL(ERR_INPUT, "%s:%d: Activation without an ActivationType", r->file, node->line);
+    if (is_given(r, "Activation") && !pt->Activation) pt->ActivationType = ACTIVATION_NONE;
+    pt->Activation = pt->ActivationType != ACTIVATION_NONE;
+    return 0;
+}
+
 /* Derived keys of the file must equal the derivation; index assignments of a GEMM in a config are replaced.
  */
 static Err check_agreement(const Reader *r, const Node *node, const ProblemType *pt, const ProblemType *read)
@@ -271,7 +322,7 @@ static Err check_agreement(const Reader *r, const Node *node, const ProblemType 
     for (size_t i = 0; !err && (k = problem_key_at(i)); i++) {
         const bool indices =
             str_starts(str_from(k->name), "Index") || str_starts(str_from(k->name), "NumInd");
-        if (!r->given[i] || (k->group == PT_GIVEN && !indices) ||
+        if (!r->given[i] || (k->group != PT_DERIVED && !indices) ||
             str_eq_c(STR("AssignedDerivedParameters"), k->name))
             continue;
         buf_reset(&have);
@@ -314,6 +365,7 @@ Err problem_type_read(const char *file, const Node *node, const ProblemReadOptio
     TRY(read_keys(&r, node, pt));
     TRY(derive_types(&r, node, pt));
     TRY(derive_convolution(&r, node, pt));
+    TRY(derive_activation(&r, node, pt));
     const ProblemType read = *pt;
     const Err err = problem_type_derive(pt);
     if (err) return err_context(err, "%s:%d: ProblemType: ", file, node->line);

@@ -140,6 +140,7 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
     d->hpa = pt->HighPrecisionAccumulate, d->use_beta = pt->UseBeta;
     d->initial_ab = pt->UseInitialStridesAB, d->initial_cd = pt->UseInitialStridesCD;
     d->no_free_dims = pt->AllowNoFreeDims;
+    d->fused = problem_fused(pt);
     d->fp16_alt = pt->Fp16AltImpl, d->stochastic = pt->StochasticRounding;
     facts_of_indices(d, pt);
     collect_keys(d);

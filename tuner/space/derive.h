@@ -77,6 +77,7 @@ typedef struct {
     int32_t bpe, dest_bpe, compute_bpe;
     bool tlu[2]; /* of A and B: the free index is contiguous */
     bool gemm, batched, strided_batched, hpa, use_beta, initial_ab, initial_cd, no_free_dims;
+    Fused fused;
     bool fp16_alt, stochastic, zero_pad[2], zero_pad_contiguous[2];
     int32_t tensor0; /* 0: D's contiguous index is one of A */
     int32_t n_indices_c, n_summation, index_unroll, index01[2];

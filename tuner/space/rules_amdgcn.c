@@ -39,6 +39,7 @@ static bool check_writer(Derive *d)
     for (int i = 0; i < 2; i++)
         if (is_f8(types[i]) && d->f->target->f8 == F8_NONE) REJECT(d, AMD_TYPE, types[i]);
     if (d->f->stochastic) REJECT(d, AMD_STOCHASTIC);
+    if (d->f->compute == TYPE_D && activation_has_exp(d->f->fused.activation)) REJECT(d, FUSED_DOUBLE);
     if (d->s->CustomKernelName.n) REJECT(d, CUSTOM_KERNEL);
     /* compare-and-swap accesses 4 bytes, which may reach beyond D's last element */
     if (d->s->GlobalSplitU > 1 && d->s->GlobalAccumulation == GACC_NONE &&
@@ -50,6 +51,8 @@ static bool check_writer(Derive *d)
 
 bool derive_writer(Derive *d)
 {
+    if (fused_any(&d->f->fused) && (d->s->GlobalSplitU > 1 || d->s->StreamK))
+        REJECT(d, FUSED_SPLIT, d->s->GlobalSplitU, d->s->StreamK);
     return !d->f->writer || d->f->target->family != TARGET_AMDGCN || check_writer(d);
 }
 

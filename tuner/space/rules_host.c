@@ -64,8 +64,8 @@ static bool check_parameters(Derive *d)
     if (s->InnerUnroll * s->LocalSplitU > 64) REJECT(d, HOST_UNROLL, s->InnerUnroll, s->LocalSplitU);
     if (!s->LoopTail && s->AssertSummationElementMultiple % s->DepthU)
         REJECT(d, HOST_TAIL, s->AssertSummationElementMultiple, s->DepthU);
-    bool converts = d->f->type != d->f->dest || d->f->type != d->f->compute || is_complex(d->f->type) ||
-                    is_16bit(d->f->type);
+    bool converts = fused_any(&d->f->fused) || d->f->type != d->f->dest || d->f->type != d->f->compute ||
+                    is_complex(d->f->type) || is_16bit(d->f->type);
     if (!s->HostPackA && (converts || !d->f->tlu[0])) REJECT(d, HOST_PACK_A);
     if (!s->HostPackB && converts) REJECT(d, HOST_PACK_B);
     if (s->GlobalSplitU > 1 && s->GlobalAccumulation == GACC_NONE && is_16bit(d->f->dest))
@@ -82,7 +82,7 @@ static bool check_local(Derive *d)
     int64_t parts = is_complex(d->f->compute) ? 2 : 1;
     if (s->HostPackA) elements += (int64_t)s->SubGroup0 * s->ThreadTile0 * s->DepthU * parts;
     if (s->HostPackB) elements += nc * s->DepthU * parts;
-    if (is_16bit(d->f->dest)) elements += s->MacroTile0 * nc;
+    if (is_16bit(d->f->dest) || fused_any(&d->f->fused)) elements += s->MacroTile0 * nc;
     int64_t bytes = elements * sum_bytes(d->f);
     if (bytes > INT64_C(255) << 20) REJECT(d, HOST_LOCAL, bytes >> 10);
     return true;
@@ -111,5 +111,7 @@ bool derive_host(Derive *d)
     order_along_n(s);
     if (s->EdgeType == EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH; /* edge tiles are masked with either value */
     s->StaggerU = s->StaggerUStride = s->StaggerUMapping = 0;    /* have no meaning here; avoids duplicates */
+    if (fused_any(&d->f->fused) && (s->GlobalSplitU > 1 || s->StreamK))
+        REJECT(d, FUSED_SPLIT, s->GlobalSplitU, s->StreamK);
     return check_parameters(d) && check_local(d);
 }

@@ -19,7 +19,7 @@ import numpy as np
 
 import numbers_gemm as num
 
-SLOTS = ('d', 'c', 'a', 'b', 'workspace')   # numbers of emit's stand-ins for pointers
+SLOTS = ('d', 'c', 'a', 'b', 'workspace', *num.FUSED)   # numbers of emit's stand-ins for pointers
 
 
 class Problem:
@@ -39,6 +39,7 @@ class Problem:
         self.strided = p.get('StridedBatched', True)
         self.parts = case['solution'].get('GlobalSplitU', 1)
         self.split = self.parts > 1
+        self.fused = num.Fused(p, num.type_of((p.get('BiasDataTypeList') or [self.dest.name])[0], arch), self.compute)
 
 
 def flow(x):
@@ -205,6 +206,8 @@ class Machine:
             address[SLOTS.index(x)] = 0
         if launch['workspace']:
             buffers['workspace'] = self.emu.Buffer(b'\xff' * launch['workspace'], end_aligned=True, name='workspace')
+        for x, raw in kind.fused.make(rng, m, n, batches).items():
+            buffers[x] = self.emu.Buffer(raw.tobytes(), end_aligned=True, name=x, writable=False)
         for x, b in buffers.items():
             address[SLOTS.index(x)] = b.ptr
             extra.append(b)
@@ -249,7 +252,7 @@ class Machine:
         for i in range(d.batches):
             a, b, c = (data[x].part(i) for x in 'abc')
             view = d.part(i, got)
-            want, bound = num.expect(kind, a.T if kind.trans[0] else a, b.T if kind.trans[1] else b, c, alpha, beta)
+            want, bound = num.expect(kind, a.T if kind.trans[0] else a, b.T if kind.trans[1] else b, c, alpha, beta, i)
             bad = num.wrong(kind, view, want, bound)
             if bad:
                 return f'batch {i}: {bad}'

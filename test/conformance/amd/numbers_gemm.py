@@ -135,7 +135,56 @@ def columns(raw, rows, cols, ld, stride, batch):
     return np.lib.stride_tricks.as_strided(raw[batch * stride:], (rows, cols), (raw.itemsize, ld * raw.itemsize))
 
 
-def expect(kind, a, b, c, alpha, beta):
+FUSED = ('scale_a', 'scale_b', 'scale_c', 'scale_d', 'scale_alpha', 'bias')     # in the order of the kernels' arguments
+NUMBERS = 0.25, 1.5     # of an activation, as emit passes them
+ACTIVATIONS = {
+    'none': lambda x, p, q: x, 'abs': lambda x, p, q: abs(x), 'relu': lambda x, p, q: np.maximum(x, 0),
+    'clippedrelu': lambda x, p, q: np.where(x >= p, np.minimum(x, q), 0),
+    'gelu': lambda x, p, q: 0.5 * x * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x ** 3))),
+    'leakyrelu': lambda x, p, q: np.where(x >= 0, x, p * x), 'sigmoid': lambda x, p, q: 1 / (1 + np.exp(-x)),
+    'tanh': lambda x, p, q: p * np.tanh(q * x), 'silu': lambda x, p, q: x / (1 + np.exp(-x)),
+    'clamp': lambda x, p, q: np.clip(x, p, q)}
+
+
+class Fused:
+    """Bias, activation and scale factors of a problem type, and their operands."""
+
+    def __init__(self, problem, bias, compute):
+        get = problem.get
+        self.activation, along = get('ActivationType', 'none'), {1: 'm', 2: 'n'}
+        ab = {'': None, 'Scalar': '1', 'Vector': 'mn'}[get('UseScaleAB', '')]
+        cd = '1' if get('UseScaleCD') else None
+        self.along = {'scale_a': ab and ab[0], 'scale_b': ab and ab[-1], 'scale_c': cd, 'scale_d': cd,
+                      'scale_alpha': along.get(get('UseScaleAlphaVec')), 'bias': along.get(get('UseBias'))}
+        self.types = {x: bias if x == 'bias' else compute for x in FUSED}
+        self.any = self.activation != 'none' or any(self.along.values())
+
+    def make(self, rng, m, n, batches):
+        """The operands' bytes by name."""
+        self.size, out = {'m': m, 'n': n, '1': 1}, {}
+        for x in FUSED:
+            if self.along[x]:
+                count = self.size[self.along[x]] * (batches if x == 'bias' else 1)
+                out[x] = self.types[x].pack(rng.integers(1, 5, count) / 2.0 if x != 'bias' else rng.uniform(-1, 1, count))
+        self.values = {x: self.types[x].unpack(raw) for x, raw in out.items()}
+        return out
+
+    def value(self, x, batch=0):
+        if not self.along[x]:
+            return 0 if x == 'bias' else 1
+        count = self.size[self.along[x]]
+        v = self.values[x][batch * count:][:count]
+        return v[:, None] if self.along[x] == 'm' else v[None, :]
+
+    def apply(self, s, size, c, batch):
+        """(D, sizes of what is added up) of alpha times the sums and beta times C."""
+        factor = self.value('scale_a') * self.value('scale_b') * self.value('scale_alpha')
+        c, bias = self.value('scale_c') * c, self.value('bias', batch)
+        r, size = factor * s + c + bias, abs(factor) * size + abs(c) + abs(bias) + 1
+        return self.value('scale_d') * ACTIVATIONS[self.activation](r, *NUMBERS), 1.5 * self.value('scale_d') * size
+
+
+def expect(kind, a, b, c, alpha, beta, batch=0):
     """(value, bound of the error) of one batch. a is M x K, b is K x N, as stored, and not looked at when alpha is 0; kind:
     Problem."""
     ti, td, tc = kind.input[0], kind.dest, kind.compute
@@ -152,7 +201,9 @@ def expect(kind, a, b, c, alpha, beta):
         b = b.conj()
     r = alpha * (a @ b)
     size = abs(alpha) * (abs(a) @ abs(b))
-    if beta:
+    if kind.fused.any:
+        r, size = kind.fused.apply(r, size, beta * td.unpack(c) if beta else 0, batch)
+    elif beta:
         r = r + beta * td.unpack(c)
         size = size + abs(beta) * abs(td.unpack(c))
     if ti.integer:

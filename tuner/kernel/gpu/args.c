@@ -119,10 +119,24 @@ static Err preloaded(GpuPlan *p)
     return tail(p);
 }
 
-Err gpu_args(GpuPlan *p)
+/* Those of fused operations, behind all others (problem/fused.h). */
+static Err fused(GpuPlan *p)
+{
+    static const char *const batch = "bias_batch", *const number[] = {"number_0", "number_1"};
+    const bool same = p->fused.bias && p->fused.bias_type != p->scalar.type;
+    for (int i = 0; i < FUSED_OPERANDS; i++)
+        if (fused_has(&p->fused, (FusedOperand)i))
+            TRY(add(p, i == FUSED_BIAS && same ? "const @TD *" : "const @TS *", fused_name((FusedOperand)i),
+                    8, 8));
+    if (p->fused.bias && p->batched) TRY(words(p, &batch, 1));
+    for (int i = 0; i < activation_numbers(p->fused.activation); i++)
+        TRY(add(p, "@TS", number[i], gpu_type_bytes(&p->scalar), p->scalar.part_bytes));
+    return ERR_OK;
+}
+
+static Err tensile(GpuPlan *p)
 {
     static const char *const k = "size_k";
-    p->n_args = p->arg_bytes = 0;
     if (p->assembly && p->preloads_args) return preloaded(p);
     if (p->assembly) TRY(tensor_sizes(p));
     TRY(pointers(p, "d", "c", true));
@@ -138,4 +152,11 @@ Err gpu_args(GpuPlan *p)
     TRY(sizes(p));
     TRY(words(p, &k, 1));
     return tail(p);
+}
+
+Err gpu_args(GpuPlan *p)
+{
+    p->n_args = p->arg_bytes = 0;
+    TRY(tensile(p));
+    return fused(p);
 }

@@ -207,6 +207,7 @@ struct GpuDialect {
     bool hint_levels;       /* NonTemporal's values are told apart */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
+    const char *exp[2]; /* e^x of a float and of a double */
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
     const char *flags;     /* embedded text of flags_begin(), with which WSFlags begins; NULL: none */
@@ -287,6 +288,7 @@ struct GpuPlan {
     const View *view[4]; /* of A, B, C, D: of the program's tiles, behind gpu_maps_read */
     bool assembly;       /* argument order of assembly kernels */
     bool batched, strided, use_beta, workspace;
+    Fused fused;         /* of the problem type, and of the epilogue's ops */
     bool partial_sums;   /* D is written by the last one of a tile's parts; their sums are in a workspace */
     bool adds_shares;    /* stream-K: all shares of tiles are added to D in atomic operations */
     int n_threads, wave; /* of a work-group; lanes of a wave */
@@ -317,6 +319,7 @@ struct GpuPlan {
     bool one_loop;      /* the last iterations of the main loop skip their loads (SuppressNoLoadLoop) */
     int lds_reserve;    /* bytes of local memory at least (MaxOccupancy) */
     bool direct;        /* threads load A and B into registers without local memory: kernel/gpu/direct.c */
+    const Tile *tile;   /* of the program */
     const Op *epilogue; /* the program's ops behind the loops, behind gpu_epilogue_read */
     GpuArg arg[GPU_ARGS_MAX];
     int n_args, arg_bytes;
@@ -479,9 +482,17 @@ void gpu_store(const GpuPlan *p, Buf *out);
 Epilogue gpu_epilogue(const GpuPlan *p);
 /* Makes the plan's numbers those of the program's ops behind its loops. ERR_INPUT: "NAME:LINE: what". */
 Err gpu_epilogue_read(Program *p, const char *name);
-/* What an op of the epilogue makes of an element x of the sums (in the text: scalars in a struct o). c: the
- * element of C, as it is in memory; NULL where beta is 0. */
-const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const Value *c, const Value *x);
+/* An element: its row and column in D, and the element of C, as it is in memory (NULL where beta is 0). */
+typedef struct {
+    const Expr *row, *col;
+    const Value *c;
+} GpuPoint;
+/* What an op of the epilogue makes of an element x of the sums. Scalars and vectors are in a struct o. */
+const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const GpuPoint *at, const Value *x);
+/* Prints @element(o, x, c, with_c, row, col): what all ops but those that convert and store make of a sum. */
+void gpu_element_function(const GpuPlan *p, Stmts *s);
+/* Prints @activate(o, x), where the epilogue has an activation. */
+void gpu_activation(const GpuPlan *p, Stmts *s);
 /* C is read, and alpha applied, by this kernel (else by a helper kernel). */
 bool gpu_reads_c(const GpuPlan *p);
 bool gpu_scales(const GpuPlan *p);

@@ -249,6 +249,23 @@ static void start(const GpuPlan *p, Stmts *s)
     if (gpu_compute_holds(p)) stmt_call(s, "@acc_hold", value_reg(s, "acc"));
 }
 
+/* Vectors and numbers of fused operations; the bias of this matrix of the batch. */
+static void fused_operands(const GpuPlan *p, Stmts *s)
+{
+    for (int i = 0; i < FUSED_OPERANDS; i++) {
+        const char *name = fused_name((FusedOperand)i);
+        if (!fused_has(&p->fused, (FusedOperand)i)) continue;
+        const Value *x = value_reg(s, name);
+        if (i == FUSED_BIAS && p->batched) {
+            const Value *matrix = value_cast(s, "unsigned long long", value_reg(s, "wg2"));
+            x = value_op(s, VALUE_ADD, x, product(s, matrix, value_reg(s, "bias_batch")));
+        }
+        set(s, stmts_name(s, "o.%s", name), x);
+    }
+    for (int i = 0; i < activation_numbers(p->fused.activation); i++)
+        set(s, i ? "o.number_1" : "o.number_0", value_reg(s, i ? "number_1" : "number_0"));
+}
+
 static void results(const GpuPlan *p, Stmts *s)
 {
     const bool strided = p->strided || p->workspace;
@@ -263,6 +280,7 @@ static void results(const GpuPlan *p, Stmts *s)
         set(s, "o.ldc", value_reg(s, "ldc"));
         set(s, "o.beta", value_call(s, "@from_s", value_reg(s, "beta")));
     }
+    fused_operands(p, s);
     if (p->partial_sums) stmt_if(s, gpu_joined(p, s));
     stmt_call(s, "@finish", value_reg(s, "t"), o, acc, tid);
     if (p->partial_sums) stmt_end(s);

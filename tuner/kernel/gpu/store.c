@@ -7,6 +7,7 @@
 static void out_struct(const GpuPlan *p, Stmts *s)
 {
     gpu_heading(s, "---- stores ----");
+    if (p->fused.bias) stmt_typedef(s, p->fused.bias_type == p->scalar.type ? "@TC" : "@TD", "@TB", NULL);
     stmt_struct(s, "@Out", 0);
     stmt_var(s, "@TD *", "d", NULL);
     stmt_var(s, "unsigned long long", "ldd", NULL);
@@ -16,6 +17,11 @@ static void out_struct(const GpuPlan *p, Stmts *s)
         stmt_var(s, "unsigned long long", "ldc", NULL);
         stmt_var(s, "@TC", "beta", NULL);
     }
+    for (int i = 0; i < FUSED_OPERANDS; i++)
+        if (fused_has(&p->fused, (FusedOperand)i))
+            stmt_var(s, i == FUSED_BIAS ? "const @TB *" : "const @TC *", fused_name((FusedOperand)i), NULL);
+    for (int i = 0; i < activation_numbers(p->fused.activation); i++)
+        stmt_var(s, "@TC", i ? "number_1" : "number_0", NULL);
     stmt_end(s);
     stmt_gap(s);
 }
@@ -66,22 +72,27 @@ static void element_ops(const GpuPlan *p, Stmts *s, const Value *to)
 {
     const int bytes = gpu_type_bytes(&p->out);
     const Value *const x = value_reg(s, "x"), *out = x;
+    GpuPoint at = {expr_var(&s->pool, "row", 0, 0, UINT32_MAX), expr_var(&s->pool, "col", 0, 0, UINT32_MAX),
+                   NULL};
     for (const Op *o = p->epilogue; o; o = o->next) {
-        if (o->kind == OP_ADD_TILE) {
+        if (o->kind == OP_ADD_TILE && o->scalar) {
             Access c = access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(p, s, 'c'));
             stmt_if(s, beta_is_used(s));
-            stmt_set(s, x, gpu_element_op(p, s, o, value_load(s, c), x));
+            at.c = value_load(s, c);
+            stmt_set(s, x, gpu_element_op(p, s, o, &at, x));
             stmt_end(s);
         } else if (o->kind == OP_CONVERT_TILE)
-            out = gpu_element_op(p, s, o, NULL, x);
+            out = gpu_element_op(p, s, o, &at, x);
         else if (o->kind == OP_ATOMIC_ADD_TILE)
             stmt_call(s, "@add_to", to, x);
         else if (o->kind == OP_STORE_TILE) {
             Access d = access_element(SPACE_GLOBAL, "@TD", bytes, to, NULL);
             if (p->out.parts == 1) d.hint = p->hint_d;
             stmt_store(s, d, out);
-        } else if (o->kind == OP_SCALE_TILE)
-            stmt_set(s, x, gpu_element_op(p, s, o, NULL, x));
+        } else if (o->kind == OP_SCALE_TILE || o->kind == OP_ADD_TILE || o->kind == OP_ACTIVATE_TILE) {
+            const Value *y = gpu_element_op(p, s, o, &at, x);
+            if (y != x) stmt_set(s, x, y);
+        }
     }
 }
 
@@ -113,9 +124,11 @@ static void fill_vector(const GpuPlan *p, Stmts *s, bool with_c)
     }
     const Expr *number = expr_add(pool, gpu_size(s, "i"), q);
     const Value *x = value_call(s, "@acc_get", value_reg(s, "acc"), value_expr(s, number));
+    const Expr *row = expr_var(pool, "row", 0, 0, UINT32_MAX), *col = expr_var(pool, "col", 0, 0, UINT32_MAX);
+    const GpuPoint point = {expr_add(pool, row, q), col, was};
     for (const Op *o = p->epilogue; o; o = o->next) {
         if (o->kind == OP_CONVERT_TILE) x = stmt_define(s, "@TC", "x", x);
-        x = gpu_element_op(p, s, o, was, x);
+        x = gpu_element_op(p, s, o, &point, x);
     }
     if (p->out.parts == 2) {
         const Value *e = stmt_define(s, "@TD", "e", x);
@@ -365,6 +378,7 @@ void gpu_store(const GpuPlan *p, Buf *out)
     else
         reduce(p, &s);
     if (p->partial_sums) gpu_parts(p, &s);
+    gpu_activation(p, &s);
     gpu_put(p, &s, out);
     if (p->dialect->finish && p->dialect->finish(p, out)) return;
     stmts_init(&s, GPU_STMTS_BYTES);

@@ -150,9 +150,24 @@ static void staged_call(HostText *t)
               value_reg(s, "g->lda"), value_reg(s, "bp"), value_reg(s, "g->ldb"), sum,
               keeps ? value_op(s, VALUE_LT, left, value_reg(s, "count")) : value_int(s, 0));
     if (keeps) stmt_if(s, value_op(s, VALUE_LE, left, value_int(s, 1)));
-    stmt_call(s, "@finish", sum, value_reg(s, "mr"), value_reg(s, "nr"), value_reg(s, "ab"), tile_of_c(t),
-              stride(t, HOST_C, 1, 0), stride(t, HOST_C, 0, 1), tile_of_d(t), stride(t, HOST_D, 1, 0),
-              stride(t, HOST_D, 0, 1));
+    const Value *row = value_expr(s, expr_add(&s->pool, host_int(t, "m1"), tile_row(t)));
+    const Value *column = value_expr(s, expr_add(&s->pool, host_int(t, "n1"), tile_column(t)));
+    const Value *const arg[] = {sum,
+                                value_reg(s, "mr"),
+                                value_reg(s, "nr"),
+                                value_reg(s, "ab"),
+                                tile_of_c(t),
+                                stride(t, HOST_C, 1, 0),
+                                stride(t, HOST_C, 0, 1),
+                                tile_of_d(t),
+                                stride(t, HOST_D, 1, 0),
+                                stride(t, HOST_D, 0, 1),
+                                value_cast(s, "const @Fused *", value_reg(s, "g")),
+                                row,
+                                column,
+                                value_reg(s, "z")};
+    enum { ALL = sizeof arg / sizeof *arg, OF_FUSED = 4 };
+    stmt_do(s, value_call_n(s, "@finish", fused_any(&p->fused) ? ALL : ALL - OF_FUSED, arg));
     if (keeps) stmt_end(s);
 }
 

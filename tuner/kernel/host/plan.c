@@ -24,6 +24,7 @@ Epilogue host_epilogue(const HostPlan *p)
                       .sums = p->direct                 ? SUMS_IN_REGISTERS
                               : host_plan_keeps_sums(p) ? SUMS_ADDED
                                                         : SUMS_STORED,
+                      .fused = p->fused,
                       .written = p->out.type};
 }
 
@@ -51,6 +52,7 @@ Err host_epilogue_read(Program *p, const char *name)
     plan->gsu = p->walk.split, plan->gsu_multiple = e.parts;
     plan->joins = e.grid;
     plan->out = host_type(e.written);
+    plan->fused = e.fused;
     plan->direct = host_plan_is_direct(plan);
     p->host = plan;
     const Epilogue own = host_epilogue(plan);

@@ -27,25 +27,27 @@ struct HostPlan {
     int parts;             /* 2 for complex, else 1 */
     bool conj[2], pack[2]; /* of A and B */
     bool batched, strided, use_beta;
+    Fused fused;        /* of the problem type, and of the epilogue's ops */
     bool direct;        /* registers are stored straight to D: out is compute and not complex */
     int vl, mv, mr, nr; /* vector elements; register tile of mr = mv * vl rows, nr columns */
     int lsu, unroll, prefetch_local, prefetch_global;
     int mc, nc, kc, mt0, mt1; /* blocks, macro tile */
     int gsu;
     bool gsu_multiple;
-    bool joins;         /* a tile's parts are added up by the last one: StreamK, MultipleBufferSingleKernel */
-    bool workspace;     /* d and c are the workspace: never arrays of pointers */
-    bool edges;         /* false: M and N are multiples of the register tile */
-    const Op *epilogue; /* the ops behind the loop over k, behind host_epilogue_read */
+    bool joins; /* a tile's parts are added up by the last one: StreamK, MultipleBufferSingleKernel */
+    bool stagger_argument; /* StaggerU has an argument, which stands before those of fused operations */
+    bool workspace;        /* d and c are the workspace: never arrays of pointers */
+    bool edges;            /* false: M and N are multiples of the register tile */
+    const Op *epilogue;    /* the ops behind the loop over k, behind host_epilogue_read */
 };
 
 HostType host_type(DataType type);
 /* Sets the fields that do not come from a solution, which are all that helper kernels need. */
 void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t);
-/* Are registers stored straight to D? */
+/* Are registers stored straight to D? Fused operations need the sum over all of K. */
 static inline bool host_plan_is_direct(const HostPlan *p)
 {
-    return p->parts == 1 && p->out.type == p->compute.type;
+    return p->parts == 1 && p->out.type == p->compute.type && !fused_any(&p->fused);
 }
 /* Do partial sums stay in local memory between chunks of K (16-bit D)? */
 static inline bool host_plan_keeps_sums(const HostPlan *p) { return !p->direct && p->parts == 1; }

@@ -101,36 +101,6 @@ static bool uses(const HostPlan *p, DataType type)
     return p->in.type == type || p->out.type == type || p->dest == type;
 }
 
-/* Prints @result, which makes an element of D of a sum v and an element of C by the ops of the epilogue, and
- * @store_result, which stores it. */
-static void result(HostText *t)
-{
-    Stmts *s = &t->s;
-    const Value *ab = value_reg(s, "ab"), *v = value_reg(s, "v"), *beta = value_at_i(s, ab, 1);
-    const Value *c = value_call(s, "@from", value_at_i(s, value_reg(s, "c"), 0));
-    const Value *out = value_call(s, "@result", ab, v, value_reg(s, "c"));
-    stmt_function(s, (Function){.result = "@TC",
-                                .name = "@result",
-                                STMT_PARAMS({"const @TC *", "ab"}, {"@TC", "v"}, {"const @TD *", "c"})});
-    for (const Op *o = t->p->epilogue; o; o = o->next) {
-        if (o->kind == OP_SCALE_TILE) stmt_set(s, v, value_op(s, VALUE_MUL, value_at_i(s, ab, 0), v));
-        if (o->kind == OP_ADD_TILE && o->scalar) {
-            stmt_if(s, value_op(s, VALUE_NE, beta, value_int(s, 0)));
-            stmt_update(s, VALUE_ADD, v, value_op(s, VALUE_MUL, beta, c));
-            stmt_end(s);
-        }
-        if (o->kind == OP_CONVERT_TILE) out = value_call(s, "@to", out);
-    }
-    stmt_return(s, v);
-    stmt_end(s);
-    stmt_function(s, (Function){.name = "@store_result",
-                                STMT_PARAMS({"@TD *", "d"}, {"const @TC *", "ab"}, {"@TC", "v"},
-                                            {"@TC", "unused"}, {"const @TD *", "c"})});
-    HOST_UNUSED(t, "unused");
-    stmt_set(s, value_at_i(s, value_reg(s, "d"), 0), out);
-    stmt_end(s);
-}
-
 void host_scalars(HostText *t)
 {
     Stmts *s = &t->s;
@@ -146,10 +116,15 @@ void host_scalars(HostText *t)
     conversion(s, "@TC", "@from", "@TD", to_compute(s, p->out.type));
     conversion(s, "@TD", "@to", "@TC", from_compute(s, p->out.type));
     stmt_file(s, "host/args.h");
+    if (fused_any(&p->fused)) {
+        const bool same = !p->fused.bias || p->fused.bias_type == p->compute.type;
+        stmt_typedef(s, same ? p->compute.c : p->out.c, "@TB", NULL);
+        stmt_file(s, "host/fused.h");
+    }
     if (p->parts == 2)
         stmt_file(s, "host/result_complex.h");
     else if (p->epilogue)
-        result(t);
+        host_result(t);
 }
 
 void host_prelude(HostText *t)

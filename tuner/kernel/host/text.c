@@ -159,6 +159,29 @@ void host_arg_sizes(HostText *t)
     if (t->p->batched) host_arg(t, "batch", 4);
 }
 
+/* Those of fused operations, as problem/fused.h has them. */
+static void fused_args(HostText *t)
+{
+    Stmts *s = &t->s;
+    const Fused *f = &t->p->fused;
+    if (!fused_any(f)) return;
+    if (t->p->stagger_argument) (void)place(t, 4, 4);
+    for (int i = 0; i < 2; i++) (void)place(t, 4, 4); /* numbers of tiles along M and N */
+    for (int i = 0; i < FUSED_OPERANDS; i++) {
+        const char *type = i == FUSED_BIAS ? "const @TB *" : "const @TC *";
+        if (!fused_has(f, (FusedOperand)i)) continue;
+        const Value *at = place(t, 8, 8);
+        stmt_set(s, value_named(s, "args.%s", fused_name((FusedOperand)i)),
+                 value_cast(s, type, value_call(s, "@word", at, value_int(s, 8))));
+    }
+    if (f->bias && t->p->batched)
+        stmt_set(s, value_reg(s, "args.bias_batch"), value_call(s, "@word", place(t, 4, 4), value_int(s, 4)));
+    for (int i = 0; i < activation_numbers(f->activation); i++) {
+        const int bytes = t->p->compute.bytes;
+        stmt_set(s, value_named(s, "args.number[%d]", i), value_call(s, "@real", place(t, bytes, bytes)));
+    }
+}
+
 void host_args(HostText *t)
 {
     Stmts *s = &t->s;
@@ -175,6 +198,7 @@ void host_args(HostText *t)
     for (int i = 0; i < 4; i++) host_arg_strides(t, *pointers[i]);
     host_arg_sizes(t);
     host_arg(t, "k", 4);
+    fused_args(t);
 }
 
 /* ---- the frame ---- */
@@ -195,8 +219,10 @@ void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes)
                                          {"uint64_t", "first"}, {"uint64_t", "last"}, {"void *", "local"})});
     HOST_UNUSED(t, "grid", "local");
     stmt_var(s, "const char *", "p", value_reg(s, "kernarg"));
-    stmt_var(s, "@Args", "args", value_list(s, value_int(s, 0)));
-    stmt_var(s, "@Args *const", "g", value_op(s, VALUE_ADDRESS, value_reg(s, "args"), NULL));
+    const bool fused = fused_any(&t->p->fused);
+    const Value *zero = value_list(s, value_int(s, 0)), *args = value_reg(s, fused ? "args.args" : "args");
+    stmt_var(s, fused ? "@Fused" : "@Args", "args", fused ? value_reg(s, "{.args = {0}}") : zero);
+    stmt_var(s, "@Args *const", "g", value_op(s, VALUE_ADDRESS, args, NULL));
     stmt_set(s, value_reg(s, "g->batch"), value_int(s, 1));
 }
 

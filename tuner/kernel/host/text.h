@@ -70,6 +70,9 @@ void host_arg_sizes(HostText *t);
 /* Emits includes, scalar types and arguments, which helper kernels need too. */
 void host_scalars(HostText *t);
 void host_prelude(HostText *t);
+/* Emits @result, an element of D of a sum v and an element of C, and @store_result, which stores it; by the
+ * ops of the epilogue. */
+void host_result(HostText *t);
 void host_packs(HostText *t);
 /* Finds the loop of the register tiles. ERR_INPUT: the program has none, or the target cannot have a tile of
  * that shape. The planner ensures both; a program that was read from text need not. */

@@ -367,7 +367,7 @@ void host_tiles(HostText *t)
     tile(&x, p->prefetch_global > 0);
     if (!p->direct) {
         stmt_constant(&t->s, "int", "@MR", p->mr);
-        stmt_file(&t->s, "host/finish.h");
+        stmt_file(&t->s, fused_any(&p->fused) ? "host/finish_fused.h" : "host/finish.h");
         return;
     }
     if (!p->edges) return;

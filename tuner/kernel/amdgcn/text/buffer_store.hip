@@ -70,6 +70,8 @@ struct g_Store {
     unsigned ldd, ldc, n0, wide;
     int first;
     g_TC alpha, beta;
+    const g_Out *out; /* of kernels with fused operations */
+    const g_Tile *tile;
 };
 
 /* Accumulator i, scaled. */
@@ -117,7 +119,12 @@ template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, g_Acc &acc, 
         g_StoreV v;
         g_UNROLL for (int q = 0; q < g_STORE_WIDTH; q++) {
             g_TC x = g_scaled(s, acc, i + q);
-            if constexpr (with_c)
+            if constexpr (g_STORE_FUSED) {
+                g_TD c = {};
+                if constexpr (with_c) c = g_get_element<g_TD>(old[(i - b) / g_STORE_WIDTH], q);
+                x = g_element(*s.out, g_acc_get(acc, i + q), c, with_c, s.tile->m0 + g_acc_row(id, n) + q,
+                              s.tile->n0 + g_acc_col(id, n));
+            } else if constexpr (with_c)
                 x = g_madd(s.beta, g_to_c(g_get_element<g_TD>(old[(i - b) / g_STORE_WIDTH], q)), x);
             g_set_element(v, q, g_from_c(x));
         }
@@ -147,7 +154,14 @@ template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, g_Acc &acc
     }
     g_UNROLL for (int i = b; i < end; i++) {
         g_TC x = g_scaled(s, acc, i);
-        if constexpr (g_STORE_READS_C) x = g_madd(s.beta, g_to_c(old[i - b]), x);
+        if constexpr (g_STORE_FUSED) {
+            const unsigned row = g_edge_row(t, g_acc_row(id, g_number(s, i)));
+            const unsigned col = g_edge_col(t, g_acc_col(id, g_number(s, i)));
+            g_TD c = {};
+            if constexpr (g_STORE_READS_C) c = old[i - b];
+            x = g_element(*s.out, g_acc_get(acc, i), c, g_STORE_READS_C && !g_is_zero(s.beta), row != ~0u ? row : 0,
+                          col != ~0u ? col : 0);
+        } else if constexpr (g_STORE_READS_C) x = g_madd(s.beta, g_to_c(old[i - b]), x);
         g_store_raw(g_from_c(x), s.d, at[i - b]);
     }
     g_batch_end();
@@ -201,6 +215,7 @@ template <typename O> g_DEV void g_finish(const g_Tile &t, const O &o, g_Acc &ac
         if (tid >= g_STORE_THREADS) return;
     g_Store s;
     if constexpr (g_STORE_SHARED) s.first = (int)(tid / g_STORE_THREADS * g_STORE_N);
+    if constexpr (g_STORE_FUSED) s.out = &o, s.tile = &t;
     bool near = o.ldd <= reach;
     s.ldd = (unsigned)o.ldd * (unsigned)sizeof(g_TD);
     if constexpr (g_STORE_READS_C) {
