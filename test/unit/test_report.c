@@ -286,12 +286,55 @@ static void test_page_is_safe(void **state)
     buf_fini(&md);
 }
 
+/* ---- history ---- */
+
+/* Only the losses of the last session that has any count; a store without the tables has none. */
+static void test_history(void **state)
+{
+    (void)state;
+    char *dir = test_dir();
+    Store s;
+    Arena a;
+    Regret *regret;
+    ClientTime *client;
+    int64_t session[2];
+    size_t n;
+    arena_init(&a, 0);
+    assert_ok(store_open(&s, dir, STORE_WRITE));
+    assert_true(store_at_work(dir));
+    assert_ok(query_regrets(&s, &a, &regret, &n));
+    assert_int_equal(n, 0);
+    assert_ok(query_clients(&s, &a, &client, &n));
+    assert_int_equal(n, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(store_session_begin(&s, STR("tuner x"), &session[i]));
+        const Regret r = {STR("Cijk_Ailk_Bljk_SB"), STR("libtuner"), STR("8,8,1,8"), true, 0.25 * i};
+        assert_ok(store_regret_add(&s, session[i], &r));
+    }
+    const ClientTime ended = {STR("Cijk_Ailk_Bljk_SB_00"), STR("sim 0"), STR("exit status 0"), 0, 1.5};
+    assert_ok(store_client_add(&s, session[1], &ended));
+    store_close(&s);
+    assert_false(store_at_work(dir));
+    assert_ok(store_open(&s, dir, STORE_READ));
+    assert_ok(query_regrets(&s, &a, &regret, &n));
+    assert_true(n == 1 && regret[0].loss == 0.25 && regret[0].aligned);
+    assert_str(regret[0].numbers, "8,8,1,8");
+    assert_ok(query_clients(&s, &a, &client, &n));
+    assert_true(n == 1 && client[0].seconds == 1.5 && client[0].started_s > 1.7e9);
+    assert_str(client[0].end, "exit status 0");
+    store_close(&s);
+    assert_ok(dir_remove(dir));
+    free(dir);
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json_text), cmocka_unit_test(test_params),  cmocka_unit_test(test_effects),
         cmocka_unit_test(test_results),   cmocka_unit_test(test_table),   cmocka_unit_test(test_bench),
         cmocka_unit_test(test_bad_files), cmocka_unit_test(test_compare), cmocka_unit_test(test_page_is_safe),
+        cmocka_unit_test(test_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
