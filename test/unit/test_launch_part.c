@@ -8,7 +8,7 @@ enum { LIMIT = 65535, TILE = 32 };
 
 static LibSolution solution(int32_t gsu, int32_t pack, bool strided)
 {
-    LibSolution s = {.name = "k", .strided_batched = strided};
+    LibSolution s = {.name = "k", .strided_batched = strided, .map.mapping_dim = -1};
     s.map.macro_tile[0] = s.map.macro_tile[1] = TILE;
     s.map.work_group[0] = s.map.work_group[1] = 8, s.map.work_group[2] = 1;
     s.map.depth_u = 8, s.map.global_split_u = gsu, s.map.pack_batch_dims = pack;
