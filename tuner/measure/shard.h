@@ -70,10 +70,11 @@ Err shard_plan_read(Arena *a, const char *dir, ShardPlan *out);
 /* "DIR/shard_0003". */
 Str shard_dir(Arena *a, const char *dir, size_t i);
 
-/* A kernel of a shard: its permutation in the space of the size-group, and the name that its code has. */
+/* A candidate of a shard: its permutation in the space of the size-group, its name, and the name of its kernel,
+ * which is another one where several candidates share a kernel. */
 typedef struct {
     int64_t permutation;
-    Str name;
+    Str name, kernel_name;
 } ShardKernel;
 
 typedef struct {

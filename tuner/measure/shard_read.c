@@ -272,10 +272,11 @@ static Err kernels_read(const In *in, const Node *n, ShardGroup *g)
     g->n_kernels = list->n;
     for (size_t i = 0; i < list->n; i++) {
         const Node *pair = &list->item[i];
-        TRY(node_seq(pair, in->path, "kernels", 2, 2));
+        TRY(node_seq(pair, in->path, "kernels", 3, 3));
         TRY(node_int(&pair->item[0], in->path, "kernels", 0, g->n_permutations - 1,
                      &g->kernel[i].permutation));
         TRY(name_of(in, &pair->item[1], "kernels", &g->kernel[i].name));
+        TRY(name_of(in, &pair->item[2], "kernels", &g->kernel[i].kernel_name));
     }
     return 0;
 }

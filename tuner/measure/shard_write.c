@@ -123,9 +123,10 @@ static void group_emit(Emit *e, const ShardGroup *g)
     emit_cstr(e, "kernels");
     emit_seq(e, g->n_kernels, false);
     for (size_t i = 0; i < g->n_kernels; i++) {
-        emit_seq(e, 2, true);
+        emit_seq(e, 3, true);
         emit_int(e, g->kernel[i].permutation);
         emit_str(e, g->kernel[i].name);
+        emit_str(e, g->kernel[i].kernel_name);
         emit_end(e);
     }
     emit_end(e);

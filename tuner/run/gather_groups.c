@@ -22,7 +22,8 @@ static bool same_kernels(const ShardGroup *a, const ShardGroup *b)
     if (a->n_kernels != b->n_kernels || a->n_permutations != b->n_permutations) return false;
     for (size_t i = 0; i < a->n_kernels; i++)
         if (a->kernel[i].permutation != b->kernel[i].permutation ||
-            !str_eq(a->kernel[i].name, b->kernel[i].name))
+            !str_eq(a->kernel[i].name, b->kernel[i].name) ||
+            !str_eq(a->kernel[i].kernel_name, b->kernel[i].kernel_name))
             return false;
     return true;
 }
@@ -79,8 +80,10 @@ static Err kernel_make(Run *r, const Group *g, Maker *m, const ShardKernel *k, V
     Verdict verdict;
     CandidateKind kind = CANDIDATE_UNWRITTEN;
     char hash[SHA256_HEX + 1];
-    *v = (Variant){.name = arena_dup(&r->arena, k->name), .permutation = k->permutation};
-    TRY_ALLOC(v->name.s);
+    *v = (Variant){.name = arena_dup(&r->arena, k->name),
+                   .kernel_name = arena_dup(&r->arena, k->kernel_name),
+                   .permutation = k->permutation};
+    TRY_ALLOC(v->name.s ? v->kernel_name.s : NULL);
     space_get(&m->space, k->permutation, &v->s);
     solution_derive(&m->deriver, &v->s, &verdict);
     if (verdict.rule == RULE_NONE) TRY(candidates_add(&m->candidates, &v->s, &kind, hash));

@@ -97,7 +97,8 @@ static Err group_result(Run *r, const Group *g, ShardGroup *out)
     if (g->given_up) return 0;
     TRY_ALLOC(out->kernel = ARENA_ARRAY(&r->arena, g->n_variants, ShardKernel));
     for (size_t i = 0; i < g->n_variants; i++)
-        out->kernel[i] = (ShardKernel){g->variant[i].permutation, g->variant[i].name};
+        out->kernel[i] =
+            (ShardKernel){g->variant[i].permutation, g->variant[i].name, g->variant[i].kernel_name};
     out->n_kernels = g->n_variants;
     return 0;
 }
