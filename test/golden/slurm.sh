@@ -8,10 +8,10 @@ PATH=$PATH:/usr/sbin
 D=$PWD me=$(id -un) host=$(hostname -s) port=$(( 20000 + $$ % 10000 ))
 export SLURM_CONF=$D/slurm.conf
 finish() {
-  for f in *.pid; do [ -s "$f" ] && kill "$(cat "$f")" 2>/dev/null; done
+  for f in *.pid; do [ -s "$f" ] && kill "$(cat "$f" 2>/dev/null)" 2>/dev/null; done
   for i in 1 2 3 4 5 6 7 8 9 10; do
     alive=0
-    for f in *.pid; do [ -s "$f" ] && kill -0 "$(cat "$f")" 2>/dev/null && alive=1; done
+    for f in *.pid; do [ -s "$f" ] && kill -0 "$(cat "$f" 2>/dev/null)" 2>/dev/null && alive=1; done
     [ $alive = 0 ] && break
     sleep 0.5
   done

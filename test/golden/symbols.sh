@@ -12,11 +12,11 @@ readelf -d "$LIB"/libtuner.so | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p' | sed "s/\.
 for l in libtuner.so libtuner.so."${version%%.*}"; do
   echo "$l -> $(readlink "$LIB/$l")" | sed "s/$version/VERSION/; s/\.${version%%.*}/.MAJOR/"
 done
-# libtuner holds the runtime, readers and index expressions: no writer of files, command lines, processes, rules, kernels,
+# libtuner holds the runtime, readers, index expressions and the table of parts (the traffic model needs its rates): no writer of files, command lines, processes, rules, kernels,
 # compilers or SQL.
 nm "$LIB"/libtuner.so | awk '{ print $NF }' | sed 's/@.*//' | LC_ALL=C sort -u >inside
 grep -c '^library_open$\|^yaml_parse$\|^expr_eval$\|^pred_parse$' inside
-grep -E '^(yaml_emitter|emit|csv|ini|cli|progress|proc|sizes|part|solution_derive|deriver|space|rule|param|kernel_emit|gpu_lower|toolchain|build|db|store|sqlite3)_' inside
+grep -E '^(yaml_emitter|emit|csv|ini|cli|progress|proc|sizes|solution_derive|deriver|space|rule|param|kernel_emit|gpu_lower|toolchain|build|db|store|sqlite3)_' inside
 readelf -d "$LIB"/libtuner.so | grep -E 'NEEDED.*(sqlite|msgpack)'
 cat >main.c <<'END'
 #include <stdio.h>
