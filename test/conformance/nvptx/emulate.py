@@ -390,10 +390,10 @@ def walk_cases(short):
         direct = [{'DirectToVgprA': True, 'DirectToVgprB': True, 'PrefetchGlobalRead': 1, **s} for s in without_local(kind, trans)]
         for s in kernels(kind, trans) + (direct if kind != 'X' else []):
             n += 1
-            if n % (23 if short else 3):
+            if n % (71 if short else 3):
                 continue
             own = {k: v for k, v in s.items() if not k.startswith('GlobalSplitU') and k != 'MinKForGSU'}
-            walk = WALKS[(n // (23 if short else 3)) % (8 if kind in 'SX' else 7)]
+            walk = WALKS[(n // (71 if short else 3)) % (8 if kind in 'SX' else 7)]
             stagger = 0 if 'DirectToVgprA' in s else n % 2 * 4
             yield dict(cases.case('sm_90', kind, trans, {'WorkGroupMapping': 1 + n % 3, 'StaggerU': stagger, **own, **walk, 'KernelLanguage': 'Source'}),
                        sizes=WALK_SIZES)
