@@ -161,6 +161,9 @@ static Err take_workload(Arena *a, const char *path, const Workload *w, const Be
     for (size_t i = 0; i < w->skip.n; i++)
         notice("%.*s:%" PRId64 ": left out: %.*s (%" PRId64 " in all)", STR_ARG(skip[i].file), skip[i].line,
                STR_ARG(skip[i].reason), skip[i].count);
+    if (w->n_epilogues)
+        notice("%s: %" PRId64 " calls with bias or activation are taken as plain GEMMs", path,
+               w->n_epilogues);
     *cases = ARENA_ARRAY(a, w->call.n, BenchCase);
     TRY_ALLOC(*cases);
     *n = w->call.n;
