@@ -25,7 +25,7 @@ static Err take_case(void *target, const CliOption *o, const char *value)
 {
     Arguments *a = target;
     if (o->letter == 'i') a->base.iters_given = true;
-    return case_set(&a->base, o->name, str_from(value));
+    return case_set(&a->base, o->name, str_from(value ? value : "1"));
 }
 
 #define TYPES "f32_r f64_r f32_c f64_c f16_r bf16_r i8_r i8x4_r i32_r f8_r bf8_r"
@@ -33,6 +33,11 @@ static Err take_case(void *target, const CliOption *o, const char *value)
     {                                                                                                        \
         .name = nam, .letter = ltr, .kind = CLI_CALL, .set = take_case, .arg = value, .alias = yaml,         \
         .words = wrds, .help = hlp                                                                           \
+    }
+#define SWITCH(nam, hlp)                                                                                     \
+    {                                                                                                        \
+        .name = nam, .kind = CLI_CALL, .takes = CLI_OPTIONAL_WORD, .set = take_case, .arg = "0|1",           \
+        .words = "0 1 false true", .help = hlp                                                               \
     }
 #define FIELD(f) .offset = offsetof(Arguments, f)
 
@@ -69,6 +74,21 @@ static const CliOption options[] = {
     CASE("alphai", 0, "X", NULL, NULL, "imaginary part of alpha (0)"),
     CASE("beta", 0, "X", NULL, NULL, "beta (0)"),
     CASE("betai", 0, "X", NULL, NULL, "imaginary part of beta (0)"),
+    SWITCH("bias_vector", "add a bias to each column of D"),
+    CASE("bias_type", 0, "T", NULL, TYPES " default", "type of the bias (default: that of D)"),
+    CASE("bias_dim", 0, "M|N", NULL, "M N",
+         "the bias has an element for each row (M) or column (N) of D (M)"),
+    CASE("activation_type", 0, "NAME", NULL,
+         "none abs clippedrelu gelu leakyrelu relu sigmoid tanh silu clamp",
+         "none, abs, clippedrelu, gelu, leakyrelu, relu, sigmoid, tanh, silu, clamp (none)"),
+    CASE("activation_arg1", 0, "X", NULL, NULL, "first number of clippedrelu, leakyrelu, tanh, clamp (0)"),
+    CASE("activation_arg2", 0, "X", NULL, NULL, "second number of clippedrelu, tanh, clamp (inf)"),
+    CASE("scaleA", 0, "0|1|2", NULL, "0 1 2", "factor of A: none, a number, a vector along M (0)"),
+    CASE("scaleB", 0, "0|1|2", NULL, "0 1 2", "factor of B: none, a number, a vector along N (0)"),
+    CASE("scaleC", 0, "0|1", NULL, "0 1", "factor of C: none, a number (0)"),
+    CASE("scaleD", 0, "0|1", NULL, "0 1", "factor of D: none, a number (0)"),
+    SWITCH("scaleAlpha_vector", "factors of alpha, a vector"),
+    CASE("scaleAlpha_dim", 0, "M|N", NULL, "M N", "that vector lies along M or N (M)"),
     CASE("math_mode", 0, "0|1", NULL, "0 1", "1: f32 products may be xf32 or tf32"),
     CASE("iters", 'i', "N", "call_count", NULL, "timed calls or blocks (10)"),
     CASE("cold_iters", 'j', "N", NULL, NULL, "calls before them (2)"),

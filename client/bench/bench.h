@@ -1,5 +1,6 @@
 /* tuner-bench: a rocblas-bench work-alike over libtuner. Declares a case (one GEMM to time) and the steps
- * on it. bench.c reads the command line, bench_case.c makes cases from options, YAML and logs, bench_data.c
+ * on it. bench.c reads the command line, bench_case.c makes cases from options, YAML and logs, bench_fused.c
+ * has the options and the data of bias, activation and scale factors, bench_data.c
  * makes the matrices and checks results, bench_side.c calls a library or a peer and times it, on GPUs with
  * bench_gpu.c, bench_run.c runs one case, compare*.c do --compare, bench_select.c does --select-only. No
  * device state is changed.
@@ -10,6 +11,7 @@
 #include "base/arena.h"
 #include "client/peer/peer.h"
 #include "client/runtime/tuner.h"
+#include "client/worker/fused_data.h"
 #include "client/worker/validate.h"
 #include "fmt/node.h"
 #include "problem/gemm_call.h"
@@ -33,8 +35,21 @@ typedef enum {
  * as rocblas-bench times them. */
 typedef enum { TIMING_RACE, TIMING_LOOP } BenchMethod;
 
+/* Bias, activation and scale factors, as the options give them; op: what they are together, made by
+ * case_finish. */
+typedef struct {
+    bool bias, bias_type_given, scale_alpha;
+    DataType bias_type;
+    Along bias_along, scale_alpha_along; /* ALONG_NONE: not given */
+    Activation activation;
+    double arg[2]; /* of the activation */
+    ScaleAB scale[FUSED_SCALE_D + 1];
+    Fused op;
+} BenchFused;
+
 typedef struct {
     GemmCall call;
+    BenchFused fused;
     tuner_gemm_desc g; /* of the call, made by case_finish; pointers and scalars unset */
     int64_t iters, cold_iters;
     bool iters_given; /* by -i: the call_count of a file has no effect on iters */
@@ -75,6 +90,7 @@ typedef struct BenchGpu BenchGpu;
 typedef struct {
     tuner_library *lib;
     BenchGpu *gpu; /* NULL: the library runs on the host */
+    Device *host;  /* memory for bias and scale factors on the host; NULL: not needed so far */
     int n_threads; /* for data and checks */
     F8Format f8;   /* of the library's architecture */
     BenchBlock block[BENCH_BLOCKS];
@@ -99,11 +115,30 @@ typedef struct {
     void *before;          /* C before the call, when the call writes it and verifies; else NULL */
     bool mapped_before;
     void **pointers; /* arrays of batch pointers, or NULL */
+    FusedData fused;
+    Device *device; /* that has them; NULL: there are none */
+    tuner_epilogue epilogue_of;
+    const tuner_epilogue *epilogue; /* NULL: a plain GEMM */
 } BenchData;
 
 /* Allocates and fills; on the host sets the pointers of c->g. */
 Err data_init(Bench *b, BenchCase *c, BenchData *d);
 void data_fini(BenchData *d);
+/* ---- bench_fused.c ---- */
+
+/* Sets an option with one of hipblaslt-bench's names; *known false: it is none of them. */
+Err bench_fused_set(BenchFused *f, const char *name, Str value, bool *known);
+/* Checks the options together and makes op. */
+Err bench_fused_finish(BenchCase *c);
+/* The case's operations without pointers, for a selection. */
+void bench_epilogue(const BenchCase *c, tuner_epilogue *out);
+/* The vectors and numbers, in the memory of the library's device; parts of data_init and data_fini. */
+Err bench_fused_init(Bench *b, const BenchCase *c, BenchData *d);
+void bench_fused_fini(BenchData *d);
+/* Titles and values of its columns; "" and nothing for a plain GEMM. */
+const char *bench_fused_columns(const BenchCase *c);
+void bench_fused_print(const BenchCase *c);
+
 /* The reference that results of the case are compared with: all elements of a small problem; a product check
  * of all of D and a sample of elements of a large one. */
 Err data_validator(const Bench *b, const BenchCase *c, const BenchData *d, Validator **out);
@@ -133,7 +168,8 @@ double case_flops(const BenchCase *c);
 /* ---- who computes ---- */
 
 typedef struct {
-    tuner_library *lib; /* NULL: the peer */
+    tuner_library *lib;             /* NULL: the peer */
+    const tuner_epilogue *epilogue; /* of the case; NULL: none */
     Peer *peer;
     Problem problem; /* of the peer */
 } BenchSide;

@@ -1,5 +1,6 @@
 /* tuner-bench: cases from options, YAML files and logs, with rocblas-bench's names. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ enum { ERROR_BYTES = 2048 };
 void case_init(BenchCase *c)
 {
     *c = (BenchCase){.iters = 10, .cold_iters = 2, .rotating = -1, .fill = FILL_HPL, .seed = 1, .count = 1};
+    c->fused.arg[1] = INFINITY; /* hipblaslt-bench's defaults: 0 and infinite */
     call_init(&c->call);
 }
 
@@ -66,7 +68,9 @@ Err case_set(BenchCase *c, const char *name, Str value)
         c->verify = n != 0;
         return ERR_OK;
     }
-    return call_set(&c->call, str_from(name), value);
+    bool known;
+    TRY(bench_fused_set(&c->fused, name, value, &known));
+    return known ? ERR_OK : call_set(&c->call, str_from(name), value);
 }
 
 static tuner_op tuner_op_of(char letter)
@@ -102,7 +106,7 @@ Err case_finish(BenchCase *c)
                            .xf32 = x->xf32,
                            .fp16_alt = (uint16_t)(x->flags >> 2),
                            .solution_index = x->solution_index};
-    return ERR_OK;
+    return bench_fused_finish(c);
 }
 
 /* ---- YAML ---- */
@@ -157,6 +161,9 @@ static Err take_workload(Arena *a, const char *path, const Workload *w, const Be
     for (size_t i = 0; i < w->skip.n; i++)
         notice("%.*s:%" PRId64 ": left out: %.*s (%" PRId64 " in all)", STR_ARG(skip[i].file), skip[i].line,
                STR_ARG(skip[i].reason), skip[i].count);
+    if (w->n_epilogues)
+        notice("%s: %" PRId64 " calls with bias or activation are taken as plain GEMMs", path,
+               w->n_epilogues);
     *cases = ARENA_ARRAY(a, w->call.n, BenchCase);
     TRY_ALLOC(*cases);
     *n = w->call.n;

@@ -104,6 +104,8 @@ static Err block_get(Bench *bench, DataType type, BenchFill fill, uint64_t seed,
 void bench_fini(Bench *b)
 {
     bench_gpu_close(b->gpu);
+    if (b->host) b->host->api->close(b->host);
+    b->host = NULL;
     for (int i = 0; i < BENCH_BLOCKS; i++) block_free(&b->block[i]);
     free(b->result);
     b->result = NULL;
@@ -243,6 +245,7 @@ Err data_init(Bench *b, BenchCase *c, BenchData *d)
     g->b = d->at[1];
     g->c = d->at[2];
     g->d = d->at[3];
+    TRY(bench_fused_init(b, c, d));
     return c->call.batched && !b->gpu ? point(c, d) : ERR_OK;
 }
 
@@ -259,6 +262,7 @@ void data_fini(BenchData *d)
     for (int i = 0; i < MATRICES; i++) memory_free(d->at[i], d->mapped[i], d->bytes[i]);
     memory_free(d->before, d->mapped_before, d->bytes[2]);
     free(d->pointers);
+    bench_fused_fini(d);
     *d = (BenchData){0};
 }
 
@@ -292,6 +296,7 @@ Err data_validator(const Bench *b, const BenchCase *c, const BenchData *d, Valid
     memcpy(x.alpha, c->call.alpha, sizeof x.alpha);
     memcpy(x.beta, c->call.beta, sizeof x.beta);
     x.compute = (DataType)g->compute_type;
+    x.fused = d->epilogue ? &d->fused.vectors : NULL;
     x.out = type_of(b, c->call.ex ? g->d_type : g->c_type);
     double sample = SAMPLE_WORK / (double)(x.k > 0 ? x.k : 1);
     int64_t n = sample < SAMPLE_MIN ? SAMPLE_MIN : sample > SAMPLE_MAX ? SAMPLE_MAX : (int64_t)sample;

@@ -21,10 +21,10 @@ static void print_header(const BenchCase *c, Bench *b)
     char header[sizeof b->header];
     bool batch = c->call.strided || c->call.batched;
     snprintf(
-        header, sizeof header, "transA,transB,M,N,K,alpha,lda%s,beta,ldb%s,ldc%s%s%s,rocblas-Gflops,us%s",
+        header, sizeof header, "transA,transB,M,N,K,alpha,lda%s,beta,ldb%s,ldc%s%s%s%s,rocblas-Gflops,us%s",
         c->call.strided ? ",stride_a" : "", c->call.strided ? ",stride_b" : "",
         c->call.strided ? ",stride_c" : "", c->call.ex ? (c->call.strided ? ",ldd,stride_d" : ",ldd") : "",
-        batch ? ",batch_count" : "", c->verify ? ",norm_error_1" : "");
+        batch ? ",batch_count" : "", bench_fused_columns(c), c->verify ? ",norm_error_1" : "");
     if (strcmp(header, b->header) == 0) return;
     memcpy(b->header, header, sizeof header);
     puts(header);
@@ -61,6 +61,7 @@ static void print_line(const BenchCase *c, const Summary *ns, const Check *check
     print_ld(c, g->ldc, g->stride_c);
     if (c->call.ex) print_ld(c, g->ldd, g->stride_d);
     if (c->call.strided || c->call.batched) printf(",%" PRId64, g->batch);
+    bench_fused_print(c);
     printf(",%.6g,%.6g", case_flops(c) / ns->median, ns->median / 1000);
     if (c->verify) printf(",%.3g", isnan(error) ? (double)INFINITY : error);
     puts("");
@@ -161,14 +162,14 @@ static Err check(Bench *b, const BenchCase *c, const BenchData *d, Check *out)
 
 static Err run(Bench *b, BenchCase *c, BenchData *d)
 {
-    const BenchSide side = {.lib = b->lib};
+    const BenchSide side = {.lib = b->lib, .epilogue = d->epilogue};
     tuner_selection chosen;
     Summary ns;
     BenchTiming how;
     Check right;
-    TRY(status(tuner_select(b->lib, &c->g, &chosen)));
+    TRY(status(tuner_select_fused(b->lib, &c->g, d->epilogue, &chosen)));
     if (b->gpu) TRY(bench_gpu_load(b->gpu, c, d));
-    TRY(status(tuner_gemm(b->lib, &c->g)));
+    TRY(side_call(&side, &c->g));
     TRY(status(tuner_synchronize(b->lib)));
     TRY(check(b, c, d, &right));
     double *sample = calloc((size_t)case_samples(c), sizeof *sample);
@@ -179,7 +180,7 @@ static Err run(Bench *b, BenchCase *c, BenchData *d)
         print_header(c, b);
         print_line(c, &ns, &right);
         print_solution(c, &chosen);
-        print_mapping(b->lib, &c->g);
+        if (!d->epilogue) print_mapping(b->lib, &c->g);
         print_times(c, &ns, &how);
         if (c->verify) print_check(c, &right);
         puts("");

@@ -1,10 +1,11 @@
 /* tuner-bench --select-only: problem lines on stdin, or the problems of a file (--yaml), and one JSON line
  * for each on stdout with the chosen solution and, when asked, its launches. Problems of a file are printed
- * as such lines. A line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1] [xf32=1]
- * [fp16_alt=1|2|3] [metric=cu|device]`; a leading dimension of 0 is the packed one; batch strides are
- * leading dimension times columns. Pointers are fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D
- * 0x4000000000 (C with cd=1), workspace 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers
- * at 0x6000000000, 0x6100000000, ...; with cd=1 beside it D's array is C's. */
+ * as such lines, with fused=SUFFIX where they have bias, activation or scale factors (problem/fused.h). A
+ * line is `TYPE TA TB M N K BATCH LDA LDB LDC LDD ALPHA BETA [cd=1] [gb=1] [xf32=1] [fp16_alt=1|2|3]
+ * [metric=cu|device]`; a leading dimension of 0 is the packed one; batch strides are leading dimension
+ * times columns. Pointers are fixed: A 0x1000000000, B 0x2000000000, C 0x3000000000, D 0x4000000000 (C with
+ * cd=1), workspace 0x5000000000; with gb=1 those of A, B, C, D are arrays of pointers at 0x6000000000,
+ * 0x6100000000, ...; with cd=1 beside it D's array is C's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static const struct {
 
 typedef struct {
     tuner_gemm_desc g;
+    const tuner_epilogue *epilogue; /* NULL: none */
     unsigned char alpha[16], beta[16];
 } Request;
 
@@ -190,7 +192,9 @@ static Err answer(tuner_library *lib, Str line, Request *r, bool launches)
     tuner_selection s;
     r->g.alpha = r->alpha;
     r->g.beta = r->beta;
-    Err e = (Err)tuner_select(lib, &r->g, &s);
+    if (r->epilogue && launches)
+        FAIL(ERR_INPUT, "--launches: not for problems with bias, activation or scale factors");
+    Err e = (Err)tuner_select_fused(lib, &r->g, r->epilogue, &s);
     if (e && e != (Err)TUNER_NO_SOLUTION) return e;
     print_line(line);
     if (e) {
@@ -202,7 +206,7 @@ static Err answer(tuner_library *lib, Str line, Request *r, bool launches)
            s.solution_index, s.kernel, s.why, s.distance, s.workspace_bytes);
     tuner_mapping m;
     const char *from;
-    if (!tuner_select_mapping(lib, &r->g, &m, &from) && m.wgm)
+    if (!r->epilogue && !tuner_select_mapping(lib, &r->g, &m, &from) && m.wgm)
         printf(",\"mapping\":{\"wgm\":%d,\"xcc\":%d,\"group\":%d,\"chunk\":%d,\"from\":\"%s\"}", m.wgm, m.xcc,
                m.group, m.chunk, from);
     if (launches) {
@@ -258,6 +262,8 @@ static void case_line(const BenchCase *c, Buf *out)
     if (g->pointer_arrays) buf_puts(out, " gb=1");
     if (g->xf32) buf_puts(out, " xf32=1");
     if (g->fp16_alt) buf_printf(out, " fp16_alt=%u", g->fp16_alt);
+    if (fused_any(&c->fused.op)) buf_puts(out, " fused=");
+    fused_put(&c->fused.op, out);
 }
 
 Err bench_select_cases(tuner_library *lib, const BenchCase *cases, size_t n, bool launches)
@@ -266,7 +272,10 @@ Err bench_select_cases(tuner_library *lib, const BenchCase *cases, size_t n, boo
     Buf line;
     buf_init(&line);
     for (size_t i = 0; !e && i < n; i++) {
+        tuner_epilogue epilogue;
         Request r = {.g = cases[i].g};
+        bench_epilogue(&cases[i], &epilogue);
+        if (fused_any(&cases[i].fused.op)) r.epilogue = &epilogue;
         finish(&r, cases[i].call.alpha, cases[i].call.beta, !cases[i].call.ex);
         buf_reset(&line);
         case_line(&cases[i], &line);

@@ -25,7 +25,7 @@ static Err peer_call(const BenchSide *s, const tuner_gemm_desc *g)
 
 Err side_call(const BenchSide *s, const tuner_gemm_desc *g)
 {
-    return s->lib ? (Err)tuner_gemm(s->lib, g) : peer_call(s, g);
+    return s->lib ? (Err)tuner_gemm_fused(s->lib, g, s->epilogue) : peer_call(s, g);
 }
 
 static void tensors_fill(const Bench *b, const BenchCase *c, Problem *p)
@@ -51,6 +51,8 @@ Err side_peer_problem(const Bench *b, BenchSide *s, const BenchCase *c)
     const tuner_gemm_desc *g = &c->g;
     Problem *p = &s->problem;
     bool complex = type_info((DataType)g->a_type)->complex;
+    if (fused_any(&c->fused.op))
+        FAIL(ERR_INPUT, "the peer is not called with bias, activation or scale factors");
     if (c->call.batched) FAIL(ERR_INPUT, "the peer is not called with arrays of pointers");
     if (g->m == 0 || g->n == 0 || g->k == 0) FAIL(ERR_INPUT, "a size is 0");
     *p = (Problem){.n_sizes = 4};

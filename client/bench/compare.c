@@ -25,7 +25,7 @@ static const char *keep(Compare *x, const char *text)
 static Err choose(Compare *x, size_t s, const CompareRow *r, CompareCell *cell)
 {
     tuner_selection chosen;
-    Err e = (Err)tuner_select(x->side[s].lib, &r->c->g, &chosen);
+    Err e = (Err)tuner_select_fused(x->side[s].lib, &r->c->g, x->side[s].epilogue, &chosen);
     if (e == (Err)TUNER_NO_SOLUTION) {
         cell->problem = keep(x, tuner_error_message());
         return ERR_OK;
@@ -156,6 +156,7 @@ static Err run_size(Compare *x, CompareRow *r)
     c->g.alpha = alpha;
     c->g.beta = beta;
     Err e = data_init(&x->bench, c, &d);
+    for (size_t s = 0; s < x->n_sides; s++) x->side[s].epilogue = d.epilogue;
     if (!e && x->bench.gpu) e = bench_gpu_load(x->bench.gpu, c, &d);
     if (!e) e = check_all(x, r, &d);
     if (!e) e = time_all(x, r);

@@ -76,15 +76,17 @@ Err compare_total(const Compare *x, CompareTotal *t)
 
 /* ---- the table ---- */
 
-/* "f32_r", or the types of A, D and the sums where they differ. */
-static void types_text(const GemmCall *c, Buf *out)
+/* "f32_r", or the types of A, D and the sums where they differ; with the suffix of fused operations. */
+static void types_text(const BenchCase *x, Buf *out)
 {
+    const GemmCall *c = &x->call;
     const DataType *t = c->type;
     bool same = t[CALL_A] == t[CALL_B] && t[CALL_A] == t[CALL_D] && t[CALL_A] == t[CALL_COMPUTE];
     buf_puts(out, call_type_name(t[CALL_A]));
     if (t[CALL_B] != t[CALL_A]) buf_printf(out, ",%s", call_type_name(t[CALL_B]));
     if (!same) buf_printf(out, ">%s,%s", call_type_name(t[CALL_D]), call_type_name(t[CALL_COMPUTE]));
     if (c->xf32) buf_puts(out, ",xf32");
+    fused_put(&x->fused.op, out);
 }
 
 void compare_header(const Compare *x)
@@ -112,7 +114,7 @@ void compare_line(const Compare *x, const CompareRow *r)
     char ratio[64] = " -";
     Buf types;
     buf_init(&types);
-    types_text(c, &types);
+    types_text(r->c, &types);
     printf("%c%c %-8s %7" PRId64 " %7" PRId64 " %7" PRId64 " %6" PRId64 " %8" PRId64, c->op[0], c->op[1],
            buf_cstr(&types), c->m, c->n, c->k, c->batch, r->c->count);
     buf_fini(&types);
@@ -175,12 +177,13 @@ static double gflops_of(const CompareRow *r, const CompareCell *cell)
 static double us_of(const CompareCell *cell, double ns) { return cell->ns ? ns / 1000 : NAN; }
 
 /* The problem type as files of tuner name it: "Cijk_Ailk_Bljk_SB". */
-static void csv_group(const GemmCall *c, Buf *out)
+static void csv_group(const BenchCase *c, Buf *out)
 {
     ProblemType pt;
     Buf name;
     buf_init(&name);
-    if (!call_problem_type(c, &pt)) problem_type_name(&pt, &name);
+    if (!call_problem_type(&c->call, &pt)) problem_type_name(&pt, &name);
+    fused_put(&c->fused.op, &name);
     csv_cell(out, false, buf_view(&name));
     buf_fini(&name);
 }
@@ -195,7 +198,7 @@ static void csv_problem(const CompareRow *r, Buf *out)
     for (int i = 0; i < 4; i++) buf_printf(out, ",%" PRId64, c->stride[i]);
     for (int i = 0; i < CALL_TYPES; i++) buf_printf(out, ",%s", call_type_name(c->type[i]));
     buf_printf(out, ",%d,%" PRId64, c->xf32, r->c->count);
-    csv_group(c, out);
+    csv_group(r->c, out);
 }
 
 static void csv_side(const CompareRow *r, const CompareCell *cell, Buf *out)
@@ -267,6 +270,15 @@ static void json_side(Json *j, const CompareRow *r, const CompareCell *cell, con
     json_object_end(j);
 }
 
+static void json_fused(Json *j, const Fused *op)
+{
+    Buf suffix;
+    buf_init(&suffix);
+    fused_put(op, &suffix);
+    json_cstr(j, "fused", buf_cstr(&suffix));
+    buf_fini(&suffix);
+}
+
 static void json_row(const Compare *x, const CompareRow *r, Json *j)
 {
     const GemmCall *c = &r->c->call;
@@ -283,6 +295,7 @@ static void json_row(const Compare *x, const CompareRow *r, Json *j)
     for (int i = 0; i < 4; i++) json_int(j, lds[i], c->ld[i]);
     for (int i = 0; i < CALL_TYPES; i++) json_cstr(j, types[i], call_type_name(c->type[i]));
     json_int(j, "call_count", r->c->count);
+    if (fused_any(&r->c->fused.op)) json_fused(j, &r->c->fused.op);
     for (size_t s = 0; s < x->n_sides; s++) json_side(j, r, &r->side[s], endings[s]);
     json_ratio(j, "new_over_old", &r->ratio);
     json_cstr(j, "verdict", compare_verdict(&r->ratio));

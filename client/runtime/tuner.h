@@ -216,6 +216,69 @@ typedef struct {
  * for the workspace. */
 TUNER_API tuner_status tuner_gemm(tuner_library *lib, const tuner_gemm_desc *gemm);
 
+/* ---- bias, activation, scale factors ---- */
+
+/* hipBLASLt's activations. x is the value, a and b are tuner_epilogue.activation_arg[0] and [1]. */
+typedef enum {
+    TUNER_ACTIVATION_NONE,
+    TUNER_ACTIVATION_ABS,         /* |x| */
+    TUNER_ACTIVATION_CLIPPEDRELU, /* x if x >= a, else 0; at most b */
+    TUNER_ACTIVATION_GELU,        /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+    TUNER_ACTIVATION_LEAKYRELU,   /* x if x >= 0, else a x */
+    TUNER_ACTIVATION_RELU,        /* max(x, 0) */
+    TUNER_ACTIVATION_SIGMOID,     /* 1 / (1 + exp(-x)) */
+    TUNER_ACTIVATION_TANH,        /* a tanh(b x) */
+    TUNER_ACTIVATION_SILU,        /* x / (1 + exp(-x)) */
+    TUNER_ACTIVATION_CLAMP        /* max(a, min(x, b)) */
+} tuner_activation;
+
+/* Where a vector lies: along M it has m elements, one for each row of D; along N it has n, one for each
+ * column. 0: there is none. */
+enum { TUNER_ALONG_M = 1, TUNER_ALONG_N = 2 };
+/* tuner_epilogue.scale_ab. 0: neither. */
+enum { TUNER_SCALE_SCALAR = 1, TUNER_SCALE_VECTOR = 2 };
+
+/* What a GEMM does to its result besides alpha and beta, as hipBLASLt and TensileLite do it:
+ *
+ *     D = scale_d * activation(scale_alpha * scale_a * scale_b * alpha * op(A) * op(B)
+ *                              + scale_c * beta * C + bias)
+ *
+ * Zero the structure, set size to sizeof(tuner_epilogue), then the members that you need. It may grow at its
+ * end: size says what the program knows, and what it does not know is 0. A size that is less than that of
+ * the first release is TUNER_INPUT; so is a larger one than the library's, unless all bytes behind it are 0.
+ *
+ * Which operations there are is said by bias_along, activation, scale_ab, scale_cd and scale_alpha_along; the
+ * library needs a solution with exactly these (and with this bias_type). Each of them needs its pointers, and
+ * a pointer whose operation is not wanted must be NULL. Vectors are contiguous. Scale factors have the
+ * GEMM's compute type, which must be TUNER_F32 or TUNER_F64; numbers of one element are pointers, too. All
+ * pointers are in the memory of the matrices (GPUs: device pointers), aligned to their elements, belong to
+ * the caller, and are only read; on a GPU they must stay valid and unchanged until the kernels on the stream
+ * have ended. The structure itself is read during the call. */
+typedef struct {
+    uint64_t size;
+    const void *bias;          /* of bias_type; in a batch also for arrays of pointers one block of memory */
+    int32_t bias_type;         /* a tuner_type: that of D, or the compute type */
+    int32_t bias_along;        /* TUNER_ALONG_ */
+    int64_t bias_stride;       /* elements between the biases of two matrices of a batch; 0: all have one */
+    int32_t activation;        /* a tuner_activation */
+    int32_t scale_ab;          /* scale_a and scale_b: a number each, or vectors along M and along N */
+    double activation_arg[2];  /* a and b of the activation; rounded to the compute type */
+    const void *scale_a;       /* 1 or m elements */
+    const void *scale_b;       /* 1 or n elements */
+    const void *scale_c;       /* 1 element */
+    const void *scale_d;       /* 1 element */
+    const void *scale_alpha;   /* m or n elements */
+    int32_t scale_cd;          /* 1: scale_c and scale_d */
+    int32_t scale_alpha_along; /* TUNER_ALONG_ */
+} tuner_epilogue;
+
+/* tuner_gemm with an epilogue. NULL, or one without any operation: tuner_gemm. TUNER_INPUT, besides the
+ * errors of tuner_gemm: a wrong size of the structure, an unknown activation, direction or type, a pointer
+ * that is missing or not expected, a compute type without fused operations. TUNER_NO_SOLUTION: the library
+ * has no solution with these operations; nothing is computed in parts. */
+TUNER_API tuner_status tuner_gemm_fused(tuner_library *lib, const tuner_gemm_desc *gemm,
+                                        const tuner_epilogue *epilogue);
+
 /* tuner_gemm with BLAS's order of arguments, in place (D is C). Strides in elements; with batch 0 nothing is
  * done. */
 TUNER_API tuner_status tuner_sgemm(tuner_library *lib, tuner_op trans_a, tuner_op trans_b, int64_t m,
@@ -247,6 +310,10 @@ typedef struct {
     int n_kernels; /* launches: the main kernel and its helper kernels */
 } tuner_selection;
 TUNER_API tuner_status tuner_select(tuner_library *lib, const tuner_gemm_desc *gemm, tuner_selection *out);
+/* The solution that tuner_gemm_fused would run. Pointers of the epilogue may be NULL; other errors are those
+ * of tuner_gemm_fused. */
+TUNER_API tuner_status tuner_select_fused(tuner_library *lib, const tuner_gemm_desc *gemm,
+                                          const tuner_epilogue *epilogue, tuner_selection *out);
 
 /* The order in which the work-groups of a kernel take the tiles of D, for kernels that have it as an argument
  * (WorkGroupMappingDim 0 or 1 of the solution): bands of wgm tiles (1 to 1024); ids regrouped for xcc dies (1

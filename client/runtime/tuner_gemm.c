@@ -53,7 +53,7 @@ static uint8_t scalar_kind(tuner_type type, const void *value)
     return SCALAR_ANY;
 }
 
-static Err check_type(const char *what, tuner_type t)
+Err check_type(const char *what, tuner_type t)
 {
     if ((int)t < 0 || t > TUNER_BF8 || (DataType)t == TYPE_X)
         FAIL(ERR_INPUT, "%s type is %d, expected 0 to 8, 10 or 11", what, (int)t);
@@ -106,12 +106,13 @@ static Err check(const tuner_gemm_desc *g)
 /* Bytes of workspace that a call may allocate; solutions that need more are not chosen. */
 #define WORKSPACE_MAX (UINT64_C(1) << 32)
 
-static unsigned operation_index(const tuner_gemm_desc *g)
+/* That of plain GEMMs is in a table. */
+static uint64_t operation_of(const tuner_library *t, const tuner_gemm_desc *g, const Fused *op)
 {
-    bool conj = is_complex(g->a_type);
-    return (g->trans_a != TUNER_N) | (unsigned)(g->trans_b != TUNER_N) << 1 |
-           (unsigned)(conj && g->trans_a == TUNER_C) << 2 | (unsigned)(conj && g->trans_b == TUNER_C) << 3 |
-           16;
+    const bool conj = is_complex(g->a_type), ta = g->trans_a != TUNER_N, tb = g->trans_b != TUNER_N;
+    const bool ca = conj && g->trans_a == TUNER_C, cb = conj && g->trans_b == TUNER_C;
+    if (fused_any(op)) return operation_code_fused(ta, tb, ca, cb, true, op);
+    return t->operation[ta | (unsigned)tb << 1 | (unsigned)ca << 2 | (unsigned)cb << 3 | 16];
 }
 
 _Static_assert((int)TUNER_METRIC_CU == METRIC_CU_EFFICIENCY &&
@@ -129,7 +130,7 @@ static uint8_t unaligned(const tuner_library *t, const tuner_gemm_desc *g)
     return bits;
 }
 
-Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p)
+Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f, Contraction *p)
 {
     TRY(check(g));
     memset(p, 0, sizeof *p);
@@ -145,7 +146,7 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contracti
     unsigned alt = (g->fp16_alt & ~t->fp16_alt_fixed) | t->fp16_alt;
     p->fp16_alt = alt & TUNER_FP16_ALT;
     p->fp16_alt_round = (alt & TUNER_FP16_ALT_ROUND) != 0;
-    p->operation = t->operation[operation_index(g)];
+    p->operation = operation_of(t, g, &f->op);
     p->trans_a = g->trans_a != TUNER_N;
     p->trans_b = g->trans_b != TUNER_N;
     p->batched = true;
@@ -175,7 +176,8 @@ static void mapping_given(tuner_library *t, Selection *out)
                              .chunk = (int32_t)(words >> 32)};
 }
 
-Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, Selection *out)
+Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const Fused *op,
+                Selection *out)
 {
     if (g->solution_index <= 0) {
         TRY(library_select(t->library, p, out));
@@ -191,13 +193,13 @@ Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p
         if (!solution_can_solve(out->solution, p) || out->solution->operation != p->operation)
             FAIL(TUNER_NO_SOLUTION, "solution %" PRId64 " cannot run this problem", g->solution_index - 1);
     }
-    if (!out->solution) return no_solution(t, p);
+    if (!out->solution) return no_solution(t, p, op);
     if (g->solution_index > 0) out->mapping_source = launch_mapping(out->solution, p, &out->mapping);
     mapping_given(t, out);
     return ERR_OK;
 }
 
-static void inputs_of(const tuner_gemm_desc *g, void *workspace, LaunchInputs *in)
+static void inputs_of(const tuner_gemm_desc *g, const Epilogue *f, void *workspace, LaunchInputs *in)
 {
     union {
         const void *c;
@@ -209,7 +211,10 @@ static void inputs_of(const tuner_gemm_desc *g, void *workspace, LaunchInputs *i
                          .d = g->d ? g->d : same.v,
                          .workspace = workspace,
                          .alpha = g->alpha,
-                         .beta = g->beta};
+                         .beta = g->beta,
+                         .bias_batch = f->bias_stride,
+                         .activation = f->number};
+    memcpy(in->fused, f->operand, sizeof in->fused);
 }
 
 /* ---- running ---- */
@@ -239,19 +244,20 @@ static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *ca
     return host_launch(t->pool, &kernel->host, call->num_work_groups, call->args, &split);
 }
 
-static Err run(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const Selection *chosen)
+static Err run(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f, const Contraction *p,
+               const Selection *chosen)
 {
     const LibSolution *s = chosen->solution;
     LaunchList list;
     LaunchInputs in;
     HostScratch workspace;
     if (t->gpu) {
-        inputs_of(g, NULL, &in);
+        inputs_of(g, f, NULL, &in);
         in.mapping = chosen->mapping;
         return gemm_on_gpu(t, &in, p, s);
     }
     TRY(host_scratch_take(t->pool, launch_workspace_bytes(p, s, &t->launch_hw), &workspace));
-    inputs_of(g, workspace.p, &in);
+    inputs_of(g, f, workspace.p, &in);
     in.mapping = chosen->mapping;
     Err e = launch_build(p, s, &in, &t->launch_hw, &list);
     double flops = contraction_flops(p);
@@ -260,7 +266,7 @@ static Err run(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p,
     return e;
 }
 
-static Err gemm(tuner_library *t, const tuner_gemm_desc *g);
+static Err gemm(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f);
 
 /* Matrix i of arrays of pointers as a GEMM of its own. */
 static tuner_gemm_desc one_of(const tuner_gemm_desc *g, int64_t i)
@@ -278,7 +284,7 @@ static tuner_gemm_desc one_of(const tuner_gemm_desc *g, int64_t i)
 }
 
 /* Runs each matrix as a GEMM of its own, for libraries without kernels for arrays of pointers. */
-static Err one_by_one(tuner_library *t, const tuner_gemm_desc *g, int64_t batch)
+static Err one_by_one(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f, int64_t batch)
 {
     tuner_gemm_desc here = *g;
     void *block = NULL;
@@ -286,25 +292,27 @@ static Err one_by_one(tuner_library *t, const tuner_gemm_desc *g, int64_t batch)
     Err e = ERR_OK;
     for (int64_t i = 0; i < batch && !e; i++) {
         const tuner_gemm_desc one = one_of(&here, i);
-        e = gemm(t, &one);
+        const Epilogue its = epilogue_of_matrix(f, i);
+        e = gemm(t, &one, &its);
     }
     free(block);
     return e;
 }
 
-static Err gemm(tuner_library *t, const tuner_gemm_desc *g)
+static Err gemm(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f)
 {
     Contraction p;
     Selection chosen;
-    TRY(gemm_contraction(t, g, &p));
+    TRY(gemm_contraction(t, g, f, &p));
     if (p.m == 0 || p.n == 0) return ERR_OK;
     if (!g->c && !g->d) FAIL(ERR_INPUT, "C and D are null pointers");
     if (p.k && (!g->a || !g->b)) FAIL(ERR_INPUT, "%s is a null pointer", g->a ? "B" : "A");
+    TRY(epilogue_pointers(f));
     if (!t->can_run)
         FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process cannot run", t->path, t->hw.arch.s);
-    Err e = gemm_choose(t, g, &p, &chosen);
-    if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) return one_by_one(t, g, p.batch);
-    return e ? e : run(t, g, &p, &chosen);
+    Err e = gemm_choose(t, g, &p, &f->op, &chosen);
+    if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) return one_by_one(t, g, f, p.batch);
+    return e ? e : run(t, g, f, &p, &chosen);
 }
 
 static Err call_usable(const tuner_library *t, const tuner_gemm_desc *g, const char *call)
@@ -316,31 +324,42 @@ static Err call_usable(const tuner_library *t, const tuner_gemm_desc *g, const c
 
 tuner_status tuner_gemm(tuner_library *t, const tuner_gemm_desc *g)
 {
+    static const Epilogue none;
     Err e = call_usable(t, g, "tuner_gemm");
     if (e) return (tuner_status)e;
-    if (t->log.layer) log_call(&t->log, g);
-    return (tuner_status)gemm(t, g);
+    if (t->log.layer) log_call(&t->log, g, &none);
+    return (tuner_status)gemm(t, g, &none);
+}
+
+tuner_status tuner_gemm_fused(tuner_library *t, const tuner_gemm_desc *g, const tuner_epilogue *epilogue)
+{
+    Epilogue f;
+    Err e = call_usable(t, g, "tuner_gemm_fused");
+    if (!e) e = epilogue_of_call(g, epilogue, &f);
+    if (e) return (tuner_status)e;
+    if (t->log.layer) log_call(&t->log, g, &f);
+    return (tuner_status)gemm(t, g, &f);
 }
 
 /* ---- without running ---- */
 
-static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selection *out)
+static Err select_into(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f, tuner_selection *out)
 {
     Contraction p;
     Selection s;
     LaunchPart part;
     LaunchList list;
     LaunchInputs in;
-    TRY(gemm_contraction(t, g, &p));
-    Err e = gemm_choose(t, g, &p, &s);
+    TRY(gemm_contraction(t, g, f, &p));
+    Err e = gemm_choose(t, g, &p, &f->op, &s);
     if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) {
         const tuner_gemm_desc one = one_of(g, -1);
-        TRY(select_into(t, &one, out));
+        TRY(select_into(t, &one, f, out));
         out->n_kernels *= (int)(p.batch < INT32_MAX / LAUNCH_CALLS_MAX ? p.batch : 1);
         return ERR_OK;
     }
     if (e) return e;
-    inputs_of(g, NULL, &in);
+    inputs_of(g, f, NULL, &in);
     in.mapping = s.mapping;
     int n_kernels = 0;
     for (uint64_t k = 0; launch_part(&p, s.solution, &in, &t->launch_hw, k, &part); k++) {
@@ -362,9 +381,20 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, tuner_selecti
 
 tuner_status tuner_select(tuner_library *t, const tuner_gemm_desc *g, tuner_selection *out)
 {
+    static const Epilogue none;
     Err e = call_usable(t, g, "tuner_select");
     if (!e && !out) e = err_set(ERR_INPUT, "tuner_select: no place for the selection");
-    return (tuner_status)(e ? e : select_into(t, g, out));
+    return (tuner_status)(e ? e : select_into(t, g, &none, out));
+}
+
+tuner_status tuner_select_fused(tuner_library *t, const tuner_gemm_desc *g, const tuner_epilogue *epilogue,
+                                tuner_selection *out)
+{
+    Epilogue f;
+    Err e = call_usable(t, g, "tuner_select_fused");
+    if (!e && !out) e = err_set(ERR_INPUT, "tuner_select_fused: no place for the selection");
+    if (!e) e = epilogue_of_call(g, epilogue, &f);
+    return (tuner_status)(e ? e : select_into(t, g, &f, out));
 }
 
 tuner_status tuner_select_mapping(tuner_library *t, const tuner_gemm_desc *g, tuner_mapping *mapping,
@@ -372,11 +402,12 @@ tuner_status tuner_select_mapping(tuner_library *t, const tuner_gemm_desc *g, tu
 {
     Contraction p;
     Selection s;
+    const Epilogue none = {.bias_stride = 0};
     Err e = call_usable(t, g, "tuner_select_mapping");
     if (!e && (!mapping || !why))
         e = err_set(ERR_INPUT, "tuner_select_mapping: no place for the work-group order");
-    if (!e) e = gemm_contraction(t, g, &p);
-    if (!e) e = gemm_choose(t, g, &p, &s);
+    if (!e) e = gemm_contraction(t, g, &none, &p);
+    if (!e) e = gemm_choose(t, g, &p, &none.op, &s);
     if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) {
         const tuner_gemm_desc one = one_of(g, -1);
         return tuner_select_mapping(t, &one, mapping, why);
@@ -420,9 +451,10 @@ static Err launches(tuner_library *t, const tuner_gemm_desc *g, void *workspace,
     LaunchPart part;
     LaunchList list;
     LaunchInputs in;
-    TRY(gemm_contraction(t, g, &p));
-    TRY(gemm_choose(t, g, &p, &s));
-    inputs_of(g, workspace, &in);
+    const Epilogue none = {.bias_stride = 0};
+    TRY(gemm_contraction(t, g, &none, &p));
+    TRY(gemm_choose(t, g, &p, &none.op, &s));
+    inputs_of(g, &none, workspace, &in);
     in.mapping = s.mapping;
     for (uint64_t k = 0; launch_part(&p, s.solution, &in, &t->launch_hw, k, &part); k++) {
         TRY(launch_build(&part.problem, s.solution, &part.in, &t->launch_hw, &list));

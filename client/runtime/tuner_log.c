@@ -19,6 +19,7 @@ enum { LINE_MAX_BYTES = 1024, PROFILE_MAX = 65536 };
 
 struct Profile {
     tuner_gemm_desc g;
+    Epilogue f;
     double alpha[2], beta[2];
     uint64_t count;
 };
@@ -36,10 +37,12 @@ static const char *type_name(tuner_type t)
 const char *tuner_type_word(unsigned type) { return type_name((tuner_type)type); }
 
 /* Whether the call is one of BLAS's typed functions; others are logged as gemm_ex. */
-static bool is_plain(const tuner_gemm_desc *g)
+static bool is_plain(const Profile *p)
 {
-    return (unsigned)g->a_type <= TUNER_F16 && g->a_type == g->b_type && g->a_type == g->c_type &&
-           g->a_type == g->d_type && g->a_type == g->compute_type && (!g->d || g->d == g->c) && !g->fp16_alt;
+    const tuner_gemm_desc *g = &p->g;
+    return !fused_any(&p->f.op) && (unsigned)g->a_type <= TUNER_F16 && g->a_type == g->b_type &&
+           g->a_type == g->c_type && g->a_type == g->d_type && g->a_type == g->compute_type &&
+           (!g->d || g->d == g->c) && !g->fp16_alt;
 }
 
 static const char *batch_name(const tuner_gemm_desc *g)
@@ -108,21 +111,60 @@ static void add(Line *l, const char *fmt, ...)
     if (n > 0) l->n = l->n + (size_t)n < sizeof l->text ? l->n + (size_t)n : sizeof l->text - 1;
 }
 
+/* One option of an epilogue: of a command line or of a YAML map. */
+static void add_option(Line *l, bool yaml, const char *name, const char *value)
+{
+    add(l, yaml ? ", %s: %s" : " --%s %s", name, value);
+}
+
+/* An epilogue with hipblaslt-bench's names, and tuner-bench's for what that does not have. */
+static void add_epilogue(Line *l, const Profile *p, bool yaml)
+{
+    const Epilogue *f = &p->f;
+    const char *scale = f->op.scale_ab == SCALE_AB_VECTOR ? "2" : "1";
+    char number[32];
+    if (f->op.bias) {
+        add_option(l, yaml, "bias_vector", "1");
+        add_option(l, yaml, "bias_type", type_name((tuner_type)f->op.bias_type));
+        if (f->op.bias == ALONG_N) add_option(l, yaml, "bias_dim", "N");
+    }
+    if (f->op.activation) add_option(l, yaml, "activation_type", activation_name(f->op.activation));
+    for (int i = 0; i < activation_numbers(f->op.activation); i++) {
+        snprintf(number, sizeof number, "%.17g", f->arg[i]);
+        add_option(l, yaml, i ? "activation_arg2" : "activation_arg1", number);
+    }
+    if (f->op.scale_ab) {
+        add_option(l, yaml, "scaleA", scale);
+        add_option(l, yaml, "scaleB", scale);
+    }
+    if (f->op.scale_cd) {
+        add_option(l, yaml, "scaleC", "1");
+        add_option(l, yaml, "scaleD", "1");
+    }
+    if (f->op.scale_alpha) add_option(l, yaml, "scaleAlpha_vector", "1");
+    if (f->op.scale_alpha == ALONG_N) add_option(l, yaml, "scaleAlpha_dim", "N");
+}
+
 static void line_trace(Line *l, const Profile *p)
 {
     const tuner_gemm_desc *g = &p->g;
-    add(l, "tuner_gemm%s,%s,%s,%s,%s,%s,%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64, batch_name(g),
-        type_name(g->a_type), type_name(g->b_type), type_name(g->c_type), type_name(g->d_type),
+    char suffix[FUSED_SUFFIX_MAX];
+    const int n_suffix = (int)fused_suffix(&p->f.op, suffix);
+    add(l, "tuner_gemm%s%s,%s,%s,%s,%s,%s,%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64, n_suffix ? "_fused" : "",
+        batch_name(g), type_name(g->a_type), type_name(g->b_type), type_name(g->c_type), type_name(g->d_type),
         type_name(g->compute_type), op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k);
-    add(l, ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%" PRId64 "\n", p->alpha[0],
-        g->a, g->lda, g->b, g->ldb, p->beta[0], g->c, g->ldc, g->d, g->ldd, g->batch ? g->batch : 1);
+    add(l, ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%g,%p,%" PRId64 ",%p,%" PRId64 ",%" PRId64, p->alpha[0], g->a,
+        g->lda, g->b, g->ldb, p->beta[0], g->c, g->ldc, g->d, g->ldd, g->batch ? g->batch : 1);
+    if (n_suffix) add(l, ",%.*s", n_suffix - 1, suffix + 1);
+    add(l, "\n");
 }
 
 static void line_bench(Line *l, const Profile *p)
 {
     const tuner_gemm_desc *g = &p->g;
-    bool plain = is_plain(g), strided = g->batch > 1 && !g->pointer_arrays;
-    add(l, "rocblas-bench -f gemm%s%s", batch_name(g), plain ? "" : "_ex");
+    bool plain = is_plain(p), strided = g->batch > 1 && !g->pointer_arrays;
+    add(l, "%s -f gemm%s%s", fused_any(&p->f.op) ? "tuner-bench" : "rocblas-bench", batch_name(g),
+        plain ? "" : "_ex");
     if (plain) add(l, " -r %s", type_name(g->a_type));
     add(l, " --transposeA %s --transposeB %s -m %" PRId64 " -n %" PRId64 " -k %" PRId64 " --alpha %.17g",
         op_name(g->trans_a), op_name(g->trans_b), g->m, g->n, g->k, p->alpha[0]);
@@ -146,13 +188,14 @@ static void line_bench(Line *l, const Profile *p)
     if (!plain)
         add(l, " --compute_type %s --algo 0 --solution_index %" PRId64 " --flags %u",
             type_name(g->compute_type), g->solution_index, g->fp16_alt << 2);
+    add_epilogue(l, p, false);
     add(l, "\n");
 }
 
 static void line_profile(Line *l, const Profile *p)
 {
     const tuner_gemm_desc *g = &p->g;
-    bool plain = is_plain(g), strided = g->batch > 1 && !g->pointer_arrays;
+    bool plain = is_plain(p), strided = g->batch > 1 && !g->pointer_arrays;
     if (plain)
         add(l, "- { rocblas_function: \"rocblas_%cgemm%s\"", letters[g->a_type], batch_name(g));
     else
@@ -176,6 +219,7 @@ static void line_profile(Line *l, const Profile *p)
     if (!plain && strided) add(l, ", stride_d: %" PRId64, g->d ? g->stride_d : g->stride_c);
     if (g->batch > 1 || g->pointer_arrays) add(l, ", batch_count: %" PRId64, g->batch ? g->batch : 1);
     if (g->fp16_alt) add(l, ", flags: %u", g->fp16_alt << 2);
+    add_epilogue(l, p, true);
     add(l, ", call_count: %" PRIu64 " }\n", p->count);
 }
 
@@ -188,6 +232,14 @@ static void put(CallLog *log, LogLayer layer, void (*form)(Line *, const Profile
 
 /* ---- profile ---- */
 
+static bool same_epilogue(const Epilogue *x, const Epilogue *y)
+{
+    return x->op.bias == y->op.bias && x->op.scale_alpha == y->op.scale_alpha &&
+           x->op.bias_type == y->op.bias_type && x->op.activation == y->op.activation &&
+           x->op.scale_ab == y->op.scale_ab && x->op.scale_cd == y->op.scale_cd &&
+           memcmp(x->arg, y->arg, sizeof x->arg) == 0;
+}
+
 /* Whether two calls are equal but for their pointers. */
 static bool same_call(const Profile *a, const Profile *b)
 {
@@ -198,8 +250,8 @@ static bool same_call(const Profile *a, const Profile *b)
            x->lda == y->lda && x->ldb == y->ldb && x->ldc == y->ldc && x->ldd == y->ldd &&
            x->stride_a == y->stride_a && x->stride_b == y->stride_b && x->stride_c == y->stride_c &&
            x->stride_d == y->stride_d && x->batch == y->batch && x->pointer_arrays == y->pointer_arrays &&
-           x->fp16_alt == y->fp16_alt && memcmp(a->alpha, b->alpha, sizeof a->alpha) == 0 &&
-           memcmp(a->beta, b->beta, sizeof a->beta) == 0;
+           x->fp16_alt == y->fp16_alt && same_epilogue(&a->f, &b->f) &&
+           memcmp(a->alpha, b->alpha, sizeof a->alpha) == 0 && memcmp(a->beta, b->beta, sizeof a->beta) == 0;
 }
 
 static void profile_count(CallLog *log, const Profile *p)
@@ -283,9 +335,9 @@ void log_close(CallLog *log)
         if (log->fd[i] >= 0) close(log->fd[i]);
 }
 
-void log_call(CallLog *log, const tuner_gemm_desc *g)
+void log_call(CallLog *log, const tuner_gemm_desc *g, const Epilogue *f)
 {
-    Profile p = {.g = *g, .count = 1};
+    Profile p = {.g = *g, .f = *f, .count = 1};
     scalar_value(g->compute_type, g->alpha, p.alpha);
     scalar_value(g->compute_type, g->beta, p.beta);
     pthread_mutex_lock(&log->lock);

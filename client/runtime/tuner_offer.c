@@ -12,26 +12,32 @@ typedef struct {
     uint64_t operation;
     uint32_t types;
     uint8_t compute;
+    Fused fused;
 } Kind;
 
-/* "NT"; for an operation other than a batched BLAS GEMM, its identifier. */
-static const char *operation_name(const tuner_library *t, uint64_t operation, const char *text)
+/* "NT"; for an operation other than a batched BLAS GEMM, its identifier without a suffix. */
+static const char *operation_name(uint64_t operation, const Fused *fused, const char *text)
 {
     static const char *const names[16] = {"NN", "TN", "NT", "TT", NULL, "CN", NULL, "CT",
                                           NULL, NULL, "NC", "TC", NULL, NULL, NULL, "CC"};
     for (unsigned i = 0; i < 16; i++)
-        if (names[i] && t->operation[16 | i] == operation) return names[i];
+        if (names[i] && operation_code_fused(i & 1, i & 2, i & 4, i & 8, true, fused) == operation)
+            return names[i];
     return text;
 }
 
-/* "NT f32_r"; if types differ, those of A, B, C, D and the accumulator: "NT i8_r i8_r i32_r i32_r i32_r". */
-static void kind_text(const tuner_library *t, const Kind *k, const char *text, char out[TEXT_MAX])
+/* "NT f32_r", "NT_BiasS_RELU f32_r"; if types differ, those of A, B, C, D and the accumulator: "NT i8_r i8_r
+ * i32_r i32_r i32_r". */
+static void kind_text(const Kind *k, const char *text, char out[TEXT_MAX])
 {
+    char suffix[FUSED_SUFFIX_MAX];
+    const char *name = operation_name(k->operation, &k->fused, text);
+    const int n_suffix = name == text ? 0 : (int)fused_suffix(&k->fused, suffix);
     uint8_t type[5] = {0, 0, 0, 0, k->compute};
     bool same = true;
     for (int i = 0; i < 4; i++) type[i] = (uint8_t)(k->types >> 8 * i);
     for (int i = 1; i < 5; i++) same &= type[i] == type[0];
-    int n = snprintf(out, TEXT_MAX, "%s", operation_name(t, k->operation, text));
+    int n = snprintf(out, TEXT_MAX, "%s%.*s", name, n_suffix, suffix);
     for (int i = 0; i < (same ? 1 : 5) && n > 0 && n < TEXT_MAX; i++)
         n += snprintf(out + n, TEXT_MAX - (size_t)n, " %s", tuner_type_word(type[i]));
 }
@@ -47,7 +53,7 @@ static size_t kinds_collect(const tuner_library *t, Kind kind[KINDS_MAX], const 
                          kind[k].compute != s->compute_type))
             k++;
         if (k < n) continue;
-        kind[n] = (Kind){s->operation, s->types, s->compute_type};
+        kind[n] = (Kind){s->operation, s->types, s->compute_type, s->fused};
         text[n++] = s->operation_text;
     }
     return n;
@@ -67,7 +73,7 @@ static const char *offer_text(tuner_library *t)
         size_t n = kinds_collect(t, kind, text);
         buf_init(&b);
         for (size_t i = 0; i < n && i < KINDS_SHOWN; i++) {
-            kind_text(t, &kind[i], text[i], one);
+            kind_text(&kind[i], text[i], one);
             buf_printf(&b, "%s%s", i ? ", " : "", one);
         }
         if (n > KINDS_SHOWN) buf_printf(&b, " and %zu%s more", n - KINDS_SHOWN, n == KINDS_MAX ? " or" : "");
@@ -80,12 +86,12 @@ static const char *offer_text(tuner_library *t)
     return offer;
 }
 
-Err no_solution(tuner_library *t, const Contraction *p)
+Err no_solution(tuner_library *t, const Contraction *p, const Fused *op)
 {
     char wanted[TEXT_MAX];
-    const Kind kind = {p->operation, p->types, p->compute_type};
+    const Kind kind = {p->operation, p->types, p->compute_type, *op};
     const char *offer = offer_text(t), *at = offer;
-    kind_text(t, &kind, "?", wanted);
+    kind_text(&kind, "?", wanted);
     size_t n = strlen(wanted);
     bool listed = false;
     for (; at && (at = strstr(at, wanted)); at += n) listed |= at[n] == 0 || at[n] == ',' || at[n] == ' ';

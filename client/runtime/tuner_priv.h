@@ -18,6 +18,15 @@ enum {
     STREAMS_MAX = 64
 };
 
+/* A tuner_epilogue that was checked, as the launcher takes it. */
+typedef struct {
+    Fused op;
+    const void *operand[FUSED_OPERANDS];
+    int64_t bias_stride;
+    double arg[2];
+    _Alignas(8) unsigned char number[16]; /* the activation's numbers, in the compute type */
+} Epilogue;
+
 /* A kernel on the library's device. */
 typedef union {
     HostKernel host;
@@ -135,17 +144,25 @@ Err gemm_on_gpu(tuner_library *t, const LaunchInputs *in, const Contraction *p, 
 Err gemm_pointers(tuner_library *t, const tuner_gemm_desc *g, int64_t batch, tuner_gemm_desc *host,
                   void **block);
 /* tuner_gemm.c */
-Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, Contraction *p);
+Err check_type(const char *what, tuner_type t);
+Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f, Contraction *p);
+/* tuner_epilogue.c: e NULL: no operations. */
+Err epilogue_of_call(const tuner_gemm_desc *g, const tuner_epilogue *e, Epilogue *out);
+/* ERR_INPUT: an operation has no pointer. */
+Err epilogue_pointers(const Epilogue *f);
+/* Matrix i of a batch as a GEMM of its own. */
+Epilogue epilogue_of_matrix(const Epilogue *f, int64_t i);
 /* rocBLAS's name of a type: "f32_r". */
 const char *tuner_type_word(unsigned type);
 /* Returns TUNER_NO_SOLUTION with a message that has the problem and the kinds of problems that the library
  * can solve. */
-Err no_solution(tuner_library *t, const Contraction *p);
-Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, Selection *out);
+Err no_solution(tuner_library *t, const Contraction *p, const Fused *op);
+Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const Fused *op,
+                Selection *out);
 /* tuner_log.c */
 Err log_open(CallLog *log);
 void log_close(CallLog *log);
-void log_call(CallLog *log, const tuner_gemm_desc *g);
+void log_call(CallLog *log, const tuner_gemm_desc *g, const Epilogue *f);
 /* Prints a launch on stderr (createlib --library-print-debug). */
 void log_launch(const tuner_library *t, const KernelCall *call);
 

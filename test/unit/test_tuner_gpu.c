@@ -60,7 +60,9 @@ static size_t log_count(const char *text)
 
 /* ---- the library ---- */
 
-static void add_solution(Buf *b, int index, const char *name, int gsu, int accumulation, int bytes)
+/* fused: suffix of the operation identifier. */
+static void add_solution(Buf *b, int index, const char *name, const char *fused, int gsu, int accumulation,
+                         int bytes)
 {
     buf_printf(b, "- name: %s\n  index: %d\n  hardwarePredicate: {type: TruePred}\n", name, index);
     buf_puts(
@@ -68,9 +70,11 @@ static void add_solution(Buf *b, int index, const char *name, int gsu, int accum
         "  problemPredicate: {type: And, value: [{type: TypesEqual, value: [Float, Float, Float, Float]},\n"
         "    {type: StrideAEqual, index: 0, value: 1}, {type: StridedBatched, value: true}]}\n");
     buf_printf(b, "  taskPredicate: {type: %s}\n", bytes ? "WorkspaceCheck" : "TruePred");
-    buf_puts(b, "  problemType: {operationIdentifier: Contraction_l_Ailk_Bljk_Cijk_Dijk, aType: Float, "
-                "bType: Float,\n"
-                "    cType: Float, dType: Float, useBeta: true, highPrecisionAccumulate: false}\n");
+    buf_printf(b,
+               "  problemType: {operationIdentifier: Contraction_l_Ailk_Bljk_Cijk_Dijk%s, aType: Float, "
+               "bType: Float,\n"
+               "    cType: Float, dType: Float, useBeta: true, highPrecisionAccumulate: false}\n",
+               fused);
     buf_printf(
         b,
         "  sizeMapping: {workGroup: [16, 16, 1], macroTile: [16, 16, 1], threadTile: [1, 1], depthU: 8,\n"
@@ -89,9 +93,10 @@ static void make_library(const char *arch, const char *suffix)
     arena_init(&a, 0);
     buf_init(&b);
     buf_puts(&b, "solutions:\n");
-    add_solution(&b, 0, "Cijk_Ailk_Bljk_SB_plain", 1, 0, 0);
-    add_solution(&b, 1, "Cijk_Ailk_Bljk_SB_split", 4, 0, 0);
-    add_solution(&b, 2, "Other_workspace", 2, 2, 8);
+    add_solution(&b, 0, "Cijk_Ailk_Bljk_SB_plain", "", 1, 0, 0);
+    add_solution(&b, 1, "Cijk_Ailk_Bljk_SB_split", "", 4, 0, 0);
+    add_solution(&b, 2, "Other_workspace", "", 2, 2, 8);
+    add_solution(&b, 3, "Other_fused", "_BiasSN_CLAMP_SCD", 1, 0, 0);
     buf_printf(
         &b,
         "library:\n  type: Hardware\n  rows:\n  - predicate: {type: AMDGPU, value: {type: Processor, "
@@ -101,13 +106,14 @@ static void make_library(const char *arch, const char *suffix)
         "Euclidean\n"
         "          properties: [{type: FreeSizeA, index: 0}]\n          table:\n"
         "          - {key: [10], index: 0, speed: 1.0}\n          - {key: [20], index: 1, speed: 1.0}\n"
-        "          - {key: [30], index: 2, speed: 1.0}\n          - {key: [50], index: 0, speed: 1.0}\n",
+        "          - {key: [30], index: 2, speed: 1.0}\n          - {key: [50], index: 0, speed: 1.0}\n"
+        "        Contraction_l_Ailk_Bljk_Cijk_Dijk_BiasSN_CLAMP_SCD: {type: Single, index: 3}\n",
         arch);
     CHECK(!file_write(arena_printf(&a, "%s/TensileLibrary.yaml", dir).s, buf_view(&b)));
     Str code = arena_printf(
         &a,
         "FAKE %s\nCijk_Ailk_Bljk_SB_plain 96 70000\nCijk_Ailk_Bljk_SB_split 96 0\nOther_workspace 96 "
-        "0\nCijk_S 48 0\nCijk_S_PostGSU2 68 0\nCijk_S_PostGSU2_VW2 68 0\n",
+        "0\nOther_fused 132 0\nCijk_S 48 0\nCijk_S_PostGSU2 68 0\nCijk_S_PostGSU2_VW2 68 0\n",
         arch);
     CHECK(!file_write(arena_printf(&a, "%s/Kernels.so-000-%s%s", dir, arch, suffix).s, code));
     CHECK(!file_write(arena_printf(&a, "%s/Kernels.so-000-gfx1030%s", dir, suffix).s, STR("FAKE gfx1030\n")));
@@ -366,7 +372,7 @@ static tuner_library *open_mapped(const char *maps, const char *code)
     arena_init(&a, 0);
     buf_init(&b);
     buf_puts(&b, "solutions:\n");
-    add_solution(&b, 0, "Mapped", 1, 0, 0);
+    add_solution(&b, 0, "Mapped", "", 1, 0, 0);
     const char *at = strstr(buf_cstr(&b), "globalSplitU:");
     Str text = arena_printf(&a,
                             "%.*s%s,\n    %slibrary:\n  type: Problem\n  rows:\n  - {predicate: {type: "
@@ -452,8 +458,8 @@ static void rounded_products(void)
     arena_init(&a, 0);
     buf_init(&b);
     buf_puts(&b, "solutions:\n");
-    add_solution(&b, 0, "exact", 1, 0, 0);
-    add_solution(&b, 1, "rounded", 1, 0, 0);
+    add_solution(&b, 0, "exact", "", 1, 0, 0);
+    add_solution(&b, 1, "rounded", "", 1, 0, 0);
     for (int i = 0; i < 2; i++) { /* the predicate of both, one after the other */
         const char *text = buf_cstr(&b), *at = strstr(text, "{type: StridedBatched, value: true}]");
         at = i ? strstr(at + 1, "{type: StridedBatched, value: true}]") : at;
@@ -504,6 +510,32 @@ static void device_errors(void)
 
 /* ---- in children ---- */
 
+/* The operands of an epilogue stand behind the other arguments; its numbers are in the compute type. */
+static void epilogues(void)
+{
+    tuner_library *lib;
+    const float one = 1;
+    use("cuda", "libcuda.so.1", "");
+    make_library("sm_90", ".cubin");
+    CHECK(!tuner_open(&lib, dir, NULL));
+    const uint64_t at = 0x0807060504030201;
+    const void *pointer = (const void *)(uintptr_t)at;
+    void *d = (void *)(uintptr_t)0x1000;
+    tuner_gemm_desc g = {.m = 16, .n = 16, .k = 8, .lda = 16, .ldb = 8, .ldc = 16, .ldd = 16, .batch = 2};
+    g.alpha = g.beta = &one;
+    g.a = g.b = g.c = g.d = d;
+    tuner_epilogue e = {.size = sizeof e, .activation = TUNER_ACTIVATION_CLAMP, .activation_arg = {1, 2}};
+    e.bias_along = TUNER_ALONG_N, e.bias_stride = 0x55, e.scale_cd = 1;
+    e.scale_c = e.scale_d = e.bias = pointer;
+    CHECK(!tuner_gemm_fused(lib, &g, &e));
+    CHECK(!tuner_synchronize(lib));
+    CHECK(log_count("Other_fused") == 1);
+    CHECK(log_count("010203040506070801020304050607080102030405060708550000000000803f00000040") == 1);
+    e.bias = NULL;
+    CHECK(tuner_gemm_fused(lib, &g, &e) == TUNER_INPUT);
+    tuner_close(lib);
+}
+
 static void in_child(void (*body)(void))
 {
     int status;
@@ -532,6 +564,7 @@ static void in_child(void (*body)(void))
 CHILD_TEST(cuda_results)
 CHILD_TEST(hip_results)
 CHILD_TEST(workspaces)
+CHILD_TEST(epilogues)
 CHILD_TEST(threads_and_contexts)
 CHILD_TEST(context_after_error)
 CHILD_TEST(driver_in_threads)
@@ -544,11 +577,17 @@ CHILD_TEST(device_errors)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuda_results),        cmocka_unit_test(test_hip_results),
-        cmocka_unit_test(test_workspaces),          cmocka_unit_test(test_threads_and_contexts),
-        cmocka_unit_test(test_context_after_error), cmocka_unit_test(test_device_choice),
-        cmocka_unit_test(test_device_errors),       cmocka_unit_test(test_tensor_maps),
-        cmocka_unit_test(test_copied_operands),     cmocka_unit_test(test_rounded_products),
+        cmocka_unit_test(test_cuda_results),
+        cmocka_unit_test(test_hip_results),
+        cmocka_unit_test(test_epilogues),
+        cmocka_unit_test(test_workspaces),
+        cmocka_unit_test(test_threads_and_contexts),
+        cmocka_unit_test(test_context_after_error),
+        cmocka_unit_test(test_device_choice),
+        cmocka_unit_test(test_device_errors),
+        cmocka_unit_test(test_tensor_maps),
+        cmocka_unit_test(test_copied_operands),
+        cmocka_unit_test(test_rounded_products),
         cmocka_unit_test(test_driver_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

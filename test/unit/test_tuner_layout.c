@@ -27,6 +27,16 @@ struct first_selection {
     uint64_t workspace_bytes;
     int n_kernels;
 };
+struct first_epilogue {
+    uint64_t size;
+    const void *bias;
+    int32_t bias_type, bias_along;
+    int64_t bias_stride;
+    int32_t activation, scale_ab;
+    double activation_arg[2];
+    const void *scale_a, *scale_b, *scale_c, *scale_d, *scale_alpha;
+    int32_t scale_cd, scale_alpha_along;
+};
 struct first_options {
     const char *arch;
     int64_t n_cu;
@@ -54,6 +64,15 @@ static void layout_of_first_release(void **state)
     assert_int_equal(offsetof(tuner_selection, n_kernels), offsetof(struct first_selection, n_kernels));
     assert_int_equal(sizeof(tuner_options), sizeof(struct first_options));
     assert_int_equal(offsetof(tuner_options, stream), offsetof(struct first_options, stream));
+    /* may grow at its end */
+    assert_true(sizeof(tuner_epilogue) >= sizeof(struct first_epilogue));
+    assert_int_equal(offsetof(tuner_epilogue, size), 0);
+    assert_int_equal(offsetof(tuner_epilogue, bias_stride), offsetof(struct first_epilogue, bias_stride));
+    assert_int_equal(offsetof(tuner_epilogue, activation_arg),
+                     offsetof(struct first_epilogue, activation_arg));
+    assert_int_equal(offsetof(tuner_epilogue, scale_alpha), offsetof(struct first_epilogue, scale_alpha));
+    assert_int_equal(offsetof(tuner_epilogue, scale_alpha_along),
+                     offsetof(struct first_epilogue, scale_alpha_along));
 }
 
 int main(void)

@@ -108,13 +108,29 @@ double activation_of(Activation a, double x, const double number[2])
     }
 }
 
+size_t fused_suffix(const Fused *f, char out[FUSED_SUFFIX_MAX])
+{
+    const char *const part[] = {f->bias ? "_Bias" : "",
+                                f->bias ? type_letter(f->bias_type) : "",
+                                f->bias == ALONG_N ? "N" : "",
+                                activations[f->activation].suffix,
+                                f->scale_ab == SCALE_AB_VECTOR ? "_SABV"
+                                : f->scale_ab                  ? "_SAB"
+                                                               : "",
+                                f->scale_cd ? "_SCD" : "",
+                                f->scale_alpha == ALONG_N ? "_SAVN"
+                                : f->scale_alpha          ? "_SAV"
+                                                          : ""};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        for (const char *s = part[i]; *s && n < FUSED_SUFFIX_MAX; s++) out[n++] = *s;
+    return n;
+}
+
 void fused_put(const Fused *f, Buf *out)
 {
-    if (f->bias) buf_printf(out, "_Bias%s%s", type_letter(f->bias_type), f->bias == ALONG_N ? "N" : "");
-    buf_puts(out, activations[f->activation].suffix);
-    if (f->scale_ab) buf_puts(out, f->scale_ab == SCALE_AB_VECTOR ? "_SABV" : "_SAB");
-    if (f->scale_cd) buf_puts(out, "_SCD");
-    if (f->scale_alpha) buf_puts(out, f->scale_alpha == ALONG_N ? "_SAVN" : "_SAV");
+    char suffix[FUSED_SUFFIX_MAX];
+    buf_add(out, suffix, fused_suffix(f, suffix));
 }
 
 /* Reads one word of a suffix, without its '_'. */

@@ -76,8 +76,11 @@ bool activation_has_exp(Activation a);
 /* The activation of x, for the reference. */
 double activation_of(Activation a, double x, const double number[2]);
 
-/* Appends the suffix of names and operation identifiers: "_BiasS" ("_BiasSN" along N), "_RELU", "_SAB" or
- * "_SABV", "_SCD", "_SAV" or "_SAVN"; nothing without any. */
+/* The suffix of names and operation identifiers: "_BiasS" ("_BiasSN" along N), "_RELU", "_SAB" or "_SABV",
+ * "_SCD", "_SAV" or "_SAVN"; nothing without any. Writes it without a NUL and returns its length. */
+enum { FUSED_SUFFIX_MAX = 64 };
+size_t fused_suffix(const Fused *f, char out[FUSED_SUFFIX_MAX]);
+/* Appends it. */
 void fused_put(const Fused *f, Buf *out);
 /* Reads such a suffix; false: it is none. */
 bool fused_read(Str suffix, Fused *out);

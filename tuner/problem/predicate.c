@@ -13,7 +13,13 @@ uint64_t operation_code(Str identifier) { return hash64(identifier); }
 
 uint64_t operation_code_gemm(bool trans_a, bool trans_b, bool conj_a, bool conj_b, bool batched)
 {
-    char text[64];
+    return operation_code_fused(trans_a, trans_b, conj_a, conj_b, batched, &(Fused){.bias = ALONG_NONE});
+}
+
+uint64_t operation_code_fused(bool trans_a, bool trans_b, bool conj_a, bool conj_b, bool batched,
+                              const Fused *fused)
+{
+    char text[64 + FUSED_SUFFIX_MAX];
     size_t n = 0;
     const char *k = batched ? "k" : "";
     const char *part[] = {"Contraction_l_A",
@@ -30,6 +36,7 @@ uint64_t operation_code_gemm(bool trans_a, bool trans_b, bool conj_a, bool conj_
                           k};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         for (const char *s = part[i]; *s; s++) text[n++] = *s;
+    n += fused_suffix(fused, text + n);
     return hash64((Str){text, n});
 }
 

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "fmt/msgpack_scan.h"
 #include "fmt/node.h"
+#include "problem/fused.h"
 
 typedef struct Emit Emit;
 typedef struct Solution Solution;
@@ -68,6 +69,9 @@ static inline uint32_t types_pack(unsigned a, unsigned b, unsigned c, unsigned d
 uint64_t operation_code(Str identifier);
 /* The same hash for a GEMM, computed without the text; conj requires trans, as in BLAS. */
 uint64_t operation_code_gemm(bool trans_a, bool trans_b, bool conj_a, bool conj_b, bool batched);
+/* The same with the suffix of fused operations. Allocates nothing. */
+uint64_t operation_code_fused(bool trans_a, bool trans_b, bool conj_a, bool conj_b, bool batched,
+                              const Fused *fused);
 
 /* Fills in a strided-batched GEMM: sizes, leading dimensions and batch strides as in BLAS; [0] strides 1,
  * flags at rocBLAS's defaults (batched operation, any language, persistent kernels allowed, unlimited
