@@ -1,6 +1,7 @@
 # Bias, activation and scale factors: programs, what is refused, and kernels on this processor, every element validated.
+# One kernel also takes the work-group order as an argument, in front of those of the fused operations.
 cat > fused.yaml <<'Y'
-GlobalParameters: {MinimumRequiredVersion: 4.14.0, NumElementsToValidate: -1, DataInitTypeBeta: 2}
+GlobalParameters: {MinimumRequiredVersion: 4.14.0, NumElementsToValidate: -1, DataInitTypeBeta: 2, WorkGroupMappingSweep: 0}
 BenchmarkProblems:
   -
     - {OperationType: GEMM, DataType: s, TransposeA: False, TransposeB: True, UseBeta: True, Batched: True,
@@ -12,6 +13,8 @@ BenchmarkProblems:
         - DepthU: [32]
         - WorkGroup: [[2, 16, 1]]
         - GlobalSplitU: [1, 2]
+        - WorkGroupMappingDim: [-1, 1]
+        - WorkGroupMapping: [2]
       BenchmarkFinalParameters:
         - ProblemSizes:
           - Exact: [67, 35, 2, 75]

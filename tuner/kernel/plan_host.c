@@ -55,7 +55,7 @@ static void plan_tile(HostPlan *p, const Solution *s)
     p->mt1 = p->nc * s->HostRepeatN;
     p->kc = s->DepthU;
     p->edges = s->EdgeType != EDGE_NONE;
-    p->stagger_argument = s->StaggerU != 0 && fused_any(&p->fused);
+    p->stagger_argument = s->StaggerU && (fused_any(&p->fused) || s->WorkGroupMappingDim >= 0);
 }
 
 static Err check_tile(const HostPlan *p, const Solution *s)
