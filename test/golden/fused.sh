@@ -1,6 +1,7 @@
 # Bias, activation and scale factors: programs, what is refused, and kernels on this processor, every element validated.
+# One kernel also takes the work-group order as an argument, in front of those of the fused operations.
 cat > fused.yaml <<'Y'
-GlobalParameters: {MinimumRequiredVersion: 4.14.0, NumElementsToValidate: -1, DataInitTypeBeta: 2}
+GlobalParameters: {MinimumRequiredVersion: 4.14.0, NumElementsToValidate: -1, DataInitTypeBeta: 2, WorkGroupMappingSweep: 0}
 BenchmarkProblems:
   -
     - {OperationType: GEMM, DataType: s, TransposeA: False, TransposeB: True, UseBeta: True, Batched: True,
@@ -12,6 +13,8 @@ BenchmarkProblems:
         - DepthU: [32]
         - WorkGroup: [[2, 16, 1]]
         - GlobalSplitU: [1, 2]
+        - WorkGroupMappingDim: [-1, 1]
+        - WorkGroupMapping: [2]
       BenchmarkFinalParameters:
         - ProblemSizes:
           - Exact: [67, 35, 2, 75]
@@ -33,6 +36,10 @@ Y
 "$BIN/tuner" --dump-program=check fused.yaml | grep -v '^#' | grep .
 "$BIN/tuner" fused.yaml out > log 2>&1 || cat log
 cat out/1_BenchmarkProblems/*/*/build/client.log | grep -oE '"\([0-9,]*\)",[^,]*,(PASSED|FAILED|INVALID)'
+# Without local memory on NVIDIA: split kernels are no solutions.
+sed 's/ThreadTile: .*/ThreadTile: [[2, 4]]/; s/DepthU: .*/DepthU: [4]/; s/WorkGroup: .*/WorkGroup: [[8, 8, 1]]\n        - StaggerU: [0]/
+  s/WorkGroupMappingDim: .*/DirectToVgprA: [True]\n        - DirectToVgprB: [True]/' fused.yaml >direct.yaml
+"$BIN/tuner" --list-solutions --reasons --arch sm_90 direct.yaml
 sed -i 's/UseBias: 2/UseBias: 3/' fused.yaml
 "$BIN/tuner" fused.yaml out; echo "exit $?"
 sed -i 's/UseBias: 3/UseBias: 1/; s/ActivationType: relu/ActivationType: all/' fused.yaml

@@ -53,6 +53,8 @@ static const Row rows[] = {
     {"@", "p: the program has no 'depth' in its clause 'walk'"},
     {"@walk depth 8 split 1\n", "p: the program has no 'ab' in its clause 'types'"},
     {"@walk persistent 2\n", "p:3: walk persistent is '2', expected 0 or 1"},
+    {"@walk depth 8 split 1 stream_k 4\n", "p: walk stream_k 4, at most 3"},
+    {"@walk depth 8 split 1 stream_k 1\n", "p: walk stream_k 1 needs persistent 1 and split 1, not 0 and 1"},
     {"@types ab Q\n", "p:3: types ab is no data type: 'Q'"},
 };
 
@@ -192,6 +194,8 @@ static void host_refuses(void **state)
         {"store_tile", "", "end of the epilogue, expected 'store_tile %d <- %reg_d'"},
         {"store_tile", "atomic_add_tile %d <- %acc", "expected 'atomic_add_tile %d <- %acc'"},
         {"tile %reg_c ", "", "there is no tile '%reg_c'"},
+        {"walk", "walk depth 64 split 1 persistent 1 batch_in_id 1 stream_k 1 mapping 8",
+         "walk stream_k 1, but the epilogue stores one part"},
         {"tile %d ",
          "tile %d : D global H[m 64, n 24] view m:size_m*1 n:size_n*stride_d1 | passthrough m -> m "
          "| passthrough n -> n",
@@ -256,6 +260,50 @@ static void gpu_epilogue_refused(void **state)
     buf_fini(&program);
 }
 
+/* Fused operations that a kernel cannot have, or would not do. */
+static void fused_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target, *line, *instead, *why;
+    } cases[] = {
+        {"gfx906", "tile %bias", "tile %bias : E global H[m 64, k 1]",
+         "p: tile %bias has type H, expected S or S"},
+        {"gfx906", "walk", "walk depth 16 split 3 mapping 8",
+         "p: walk split 3, stream_k 0: fused operations need whole sums"},
+        {"x86-64-v3", "walk", "walk depth 16 split 3 mapping 8",
+         "p: walk split 3, stream_k 0: fused operations need whole sums"},
+        {"sm_80", "convert_tile",
+         "tile %bias : E global S[m 64, k 1]\nadd_tile %acc <- %acc, %bias\nconvert_tile %reg_d "
+         "<- %acc",
+         "kernels with a ring of stages have no bias"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Target *t = target_find(str_from(cases[i].target));
+        ProblemType pt;
+        Solution s;
+        Deriver d;
+        Verdict v;
+        Buf b[3];
+        for (int j = 0; j < 3; j++) buf_init(&b[j]);
+        assert_int_equal(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S), 0);
+        pt.UseBias = t->family != TARGET_NVPTX;
+        assert_int_equal(problem_type_derive(&pt), 0);
+        solution_init(&s, &pt);
+        s.ThreadTile = t->family == TARGET_HOST ? intlist2(16, 6) : intlist2(4, 4);
+        s.WorkGroup = t->family == TARGET_HOST ? intlist3(4, 4, 1) : intlist3(16, 16, 1);
+        s.DepthU = 16;
+        assert_int_equal(deriver_init(&d, &pt, t, NULL), 0);
+        assert_true(solution_derive(&d, &s, &v));
+        assert_int_equal(kernel_dump(&s, t, STR_NULL, &b[0]), 0);
+        with_line(buf_view(&b[0]), str_from(cases[i].instead), cases[i].line, &b[1]);
+        assert_int_equal(kernel_emit_text(buf_view(&b[1]), "p", STR("k"), &b[2]), ERR_INPUT);
+        if (!strstr(err_message(), cases[i].why))
+            fail_msg("'%s' does not say '%s'", err_message(), cases[i].why);
+        for (int j = 0; j < 3; j++) buf_fini(&b[j]);
+    }
+}
+
 /* A kernel that is named after its text has the text that it has under that name. */
 static void unnamed(void **state)
 {
@@ -291,8 +339,9 @@ static void unnamed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(malformed),    cmocka_unit_test(deep),    cmocka_unit_test(views_decide),
-        cmocka_unit_test(host_refuses), cmocka_unit_test(unnamed), cmocka_unit_test(gpu_epilogue_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(malformed),    cmocka_unit_test(deep),
+                                       cmocka_unit_test(views_decide), cmocka_unit_test(host_refuses),
+                                       cmocka_unit_test(unnamed),      cmocka_unit_test(gpu_epilogue_refused),
+                                       cmocka_unit_test(fused_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,19 +62,19 @@ typedef struct {
     const Epilogue *e;
     Op *op[OPS_MAX];
     int n;
+    Op none; /* returned where there is no memory */
     bool failed;
 } List;
 
 static Op *push(List *l, OpKind kind, const char *to, const char *from, const char *with)
 {
-    static Op none;
     const char *const name[] = {to, from, with};
     int tile[3];
     for (int i = 0; i < 3; i++) tile[i] = name[i] ? program_tile(l->p, name[i]) : -1;
     Op *o = l->n < OPS_MAX ? pass_tile_op(l->p, kind, tile[0], tile[1], tile[2]) : NULL;
     if (!o) {
         l->failed = true;
-        return &none;
+        return &l->none;
     }
     o->role = l->e->role, o->last = l->e->sums == SUMS_ADDED;
     return l->op[l->n++] = o;
@@ -155,10 +155,10 @@ static Along along_of(const Tile *t)
 static void note_fused(const Tile *t, Fused *f)
 {
     const Along along = along_of(t);
-    if (!strcmp(t->name, "bias")) f->bias = along, f->bias_type = t->type;
-    if (!strcmp(t->name, "scale_alpha")) f->scale_alpha = along;
-    if (!strcmp(t->name, "scale_a")) f->scale_ab = along ? SCALE_AB_VECTOR : SCALE_AB_SCALAR;
-    if (!strcmp(t->name, "scale_d")) f->scale_cd = true;
+    if (!strcmp(t->name, fused_name(FUSED_BIAS))) f->bias = along, f->bias_type = t->type;
+    if (!strcmp(t->name, fused_name(FUSED_SCALE_ALPHA))) f->scale_alpha = along;
+    if (!strcmp(t->name, fused_name(FUSED_SCALE_A))) f->scale_ab = along ? SCALE_AB_VECTOR : SCALE_AB_SCALAR;
+    if (!strcmp(t->name, fused_name(FUSED_SCALE_D))) f->scale_cd = true;
 }
 
 static void note(const Program *p, const Op *o, Epilogue *e)
@@ -224,6 +224,21 @@ static Err same_vectors(const Program *p, const Epilogue *e, const char *name)
     return ERR_OK;
 }
 
+/* Fused operations are for whole sums of products; a bias has the type of the sums or of C and D. */
+static Err check_fused(const Program *p, const Epilogue *e, const char *name)
+{
+    const char *const of = name ? name : "", *const colon = name ? ": " : "";
+    if (!fused_any(&e->fused)) return ERR_OK;
+    if (p->walk.split > 1 || p->walk.stream_k)
+        FAIL(ERR_INPUT, "%s%swalk split %d, stream_k %d: fused operations need whole sums", of, colon,
+             p->walk.split, p->walk.stream_k);
+    const DataType sum = p->tile[program_tile(p, "acc")].type, c = p->tile[program_tile(p, "c")].type;
+    if (e->fused.bias && e->fused.bias_type != sum && e->fused.bias_type != c)
+        FAIL(ERR_INPUT, "%s%stile %%%s has type %s, expected %s or %s", of, colon, fused_name(FUSED_BIAS),
+             type_letter(e->fused.bias_type), type_letter(sum), type_letter(c));
+    return ERR_OK;
+}
+
 Err epilogue_read(const Program *p, const Op *ops, const char *name, Epilogue *e)
 {
     Program expected = *p; /* with the tiles that the ops need; they must be those of p */
@@ -235,6 +250,7 @@ Err epilogue_read(const Program *p, const Op *ops, const char *name, Epilogue *e
         FAIL(ERR_INPUT, "%s%sthe epilogue needs a tile %%%s", name ? name : "", name ? ": " : "",
              expected.tile[p->n_tiles].name);
     TRY(same_vectors(p, e, name));
+    TRY(check_fused(p, e, name));
     const Op *o = ops, *want = epilogue_ops(&expected, e);
     TRY_ALLOC(want);
     int line = 0;

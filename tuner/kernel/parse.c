@@ -368,6 +368,16 @@ static Err line_read(Parser *r, Str line)
     return ERR_OK;
 }
 
+/* Numbers of a walk that do not go with each other. */
+static Err check_walk(const Walk *w)
+{
+    if (w->stream_k > 3) FAIL(ERR_INPUT, "walk stream_k %d, at most 3", w->stream_k);
+    if (w->stream_k && (!w->persistent || w->split > 1))
+        FAIL(ERR_INPUT, "walk stream_k %d needs persistent 1 and split 1, not %d and %d", w->stream_k,
+             w->persistent, w->split);
+    return ERR_OK;
+}
+
 Err program_parse(Program *p, Str text, const char *name, Arena *arena)
 {
     Parser r = {.p = p, .name = name};
@@ -386,6 +396,7 @@ Err program_parse(Program *p, Str text, const char *name, Arena *arena)
     if (r.depth) FAIL(ERR_INPUT, "%s:%d: a loop is not closed", name, r.line);
     if (p->hand) return expr_pool_check(&p->hand->pool);
     Err e = fields_check(FIELDS_WALK, &p->walk);
+    if (!e) e = check_walk(&p->walk);
     if (!e) e = fields_check(r.host ? FIELDS_HOST : FIELDS_GPU, r.host ? (void *)r.host : (void *)r.gpu);
     if (!e && r.gpu) {
         r.gpu->walk = p->walk;

@@ -130,9 +130,6 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
     if (p->partial_sums && s->WorkspaceSizePerElemC < slot)
         FAIL(ERR_INPUT, "sums of %d bytes for each element of a tile, the workspace has %d", slot,
              s->WorkspaceSizePerElemC);
-    if ((p->gsu > 1 || s->StreamK) && fused_any(&p->fused))
-        FAIL(ERR_INPUT, "GlobalSplitU %d, StreamK %d: fused operations need whole sums", p->gsu, s->StreamK);
-    if (p->ring.used && fused_any(&p->fused)) FAIL(ERR_INPUT, "kernels with a ring have no fused operations");
     if (s->DepthULdsDivisor > 1)
         FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
     if (s->PackBatchDims)
@@ -195,7 +192,6 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
     wgmma_plan(s, &w);
     if (s->RingStages < 2 || w.stage_bytes < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", s->RingStages, w.stage_bytes);
-    if (fused_any(&p->fused)) FAIL(ERR_INPUT, "wgmma kernels have no fused operations");
     if (!p->strided) FAIL(ERR_INPUT, "tensor maps cannot be made of arrays of pointers");
     if (p->gsu > 1 && !p->gsu_multiple && !p->partial_sums)
         FAIL(ERR_INPUT, "GlobalSplitU %d: wgmma kernels do not add to D in place", p->gsu);

@@ -55,7 +55,7 @@ static void plan_tile(HostPlan *p, const Solution *s)
     p->mt1 = p->nc * s->HostRepeatN;
     p->kc = s->DepthU;
     p->edges = s->EdgeType != EDGE_NONE;
-    p->stagger_argument = s->StaggerU != 0 && fused_any(&p->fused);
+    p->stagger_argument = s->StaggerU && (fused_any(&p->fused) || s->WorkGroupMappingDim >= 0);
 }
 
 static Err check_tile(const HostPlan *p, const Solution *s)
@@ -98,8 +98,6 @@ static Err plan_split(HostPlan *p, const Solution *s)
     if (p->joins && s->WorkspaceSizePerElemC < slots * p->compute.bytes)
         FAIL(ERR_INPUT, "%d slots of %d bytes for each element of a tile, the workspace has %d bytes", slots,
              p->compute.bytes, s->WorkspaceSizePerElemC);
-    if ((p->gsu > 1 || s->StreamK) && fused_any(&p->fused))
-        FAIL(ERR_INPUT, "GlobalSplitU %d, StreamK %d: fused operations need whole sums", p->gsu, s->StreamK);
     if (p->gsu == 1 || p->joins) return ERR_OK;
     bool accumulates = p->gsu_multiple || s->pt->ComputeDataType != s->pt->DestDataType;
     if (!accumulates && p->out.bytes == 2) FAIL(ERR_INPUT, "GlobalSplitU %d would add to 16-bit D", p->gsu);

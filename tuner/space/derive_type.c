@@ -63,6 +63,8 @@ bool derive_accumulation(Derive *d)
 {
     Solution *s = d->s;
     bool by_wgmma = d->f->target->family == TARGET_NVPTX && wgmma_is(s);
+    if (fused_any(&d->f->fused) && (s->GlobalSplitU > 1 || s->StreamK))
+        REJECT(d, FUSED_SPLIT, s->GlobalSplitU, s->StreamK);
     bool known = solution_has(s, PARAM_GlobalAccumulation) && solution_has(s, PARAM_WorkspaceSizePerElemC);
     if (known) return derive_stream_k(d); /* a logic file's solution keeps its values */
     s->GlobalAccumulation = GACC_NONE;

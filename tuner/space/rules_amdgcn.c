@@ -51,8 +51,6 @@ static bool check_writer(Derive *d)
 
 bool derive_writer(Derive *d)
 {
-    if (fused_any(&d->f->fused) && (d->s->GlobalSplitU > 1 || d->s->StreamK))
-        REJECT(d, FUSED_SPLIT, d->s->GlobalSplitU, d->s->StreamK);
     return !d->f->writer || d->f->target->family != TARGET_AMDGCN || check_writer(d);
 }
 

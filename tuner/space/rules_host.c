@@ -111,7 +111,5 @@ bool derive_host(Derive *d)
     order_along_n(s);
     if (s->EdgeType == EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH; /* edge tiles are masked with either value */
     s->StaggerU = s->StaggerUStride = s->StaggerUMapping = 0;    /* have no meaning here; avoids duplicates */
-    if (fused_any(&d->f->fused) && (s->GlobalSplitU > 1 || s->StreamK))
-        REJECT(d, FUSED_SPLIT, s->GlobalSplitU, s->StreamK);
     return check_parameters(d) && check_local(d);
 }

@@ -422,14 +422,15 @@ def order_cases(short):
 
 def fused_cases(short):
     """Bias, activations and scale factors in kernels without a ring of stages."""
+    plain = {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'NvRing': 0, 'StaggerU': 0, 'KernelLanguage': 'Source'}
     for i, activation in enumerate(amd.num.ACTIVATIONS):
         if short and i % 4:
             continue
         kind, trans = ['S', 'HHS', 'BBS', 'D'][i % 4], ['NN', 'NT', 'TN', 'TT'][i % 4]
         more = {'UseBias': i % 3 or 1, 'ActivationType': activation, 'UseScaleAB': ['Scalar', 'Vector'][i % 2],
                 'UseScaleCD': i % 2 == 0, 'UseScaleAlphaVec': (i + 1) % 3}
-        yield cases.case('sm_90', kind, trans, {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'NvRing': 0,
-                                                'StaggerU': 0, 'KernelLanguage': 'Source'}, **more)
+        yield cases.case('sm_90', kind, trans, plain, **more)
+    yield cases.case('sm_90', 'D', 'NN', plain, ActivationType='gelu')
     yield cases.case('sm_90', 'S', 'NN', {'DirectToVgprA': True, 'DirectToVgprB': True, 'StaggerU': 0, 'PrefetchGlobalRead': 1,
                                           'WorkGroup': [2, 16, 1], 'ThreadTile': [2, 4], 'DepthU': 2, 'GlobalReadVectorWidth': 2,
                                           'KernelLanguage': 'Source'}, UseBias=1, ActivationType='gelu', UseScaleCD=True)

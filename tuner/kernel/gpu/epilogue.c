@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/gpu/gpu.h"
+#include "kernel/lower/activation.h"
 
 /* ---- from numbers to ops and back ---- */
 
@@ -45,6 +46,9 @@ Err gpu_epilogue_read(Program *p, const char *name)
     plan->out = gpu_type(e.written);
     p->gpu = plan;
     if (!plan->out.part) FAIL(ERR_INPUT, "GPU kernels write no elements of type %s", type_letter(e.written));
+    if (fused_any(&e.fused) && (plan->ring.used || plan->groups.used))
+        FAIL(ERR_INPUT, "%s%skernels with a ring of stages have no bias, activation and scale factors",
+             name ? name : "", name ? ": " : "");
     return ERR_OK;
 }
 
@@ -109,7 +113,8 @@ const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const GpuPo
         if (!o->scalar) return value_call(s, "@add", x, of_vector(p, s, &p->tile[o->tile[2]], at));
         return at->c ? plus_c(p, s, at, x) : x;
     case OP_ACTIVATE_TILE:
-        return value_call(s, "@activate", value_reg(s, "o"), x);
+        return value_activated(s, o->activation, x,
+                               (const Value *[]){value_reg(s, "o.number_0"), value_reg(s, "o.number_1")});
     case OP_CONVERT_TILE:
         return value_call(s, "@from_c", x);
     default: /* what moves whole tiles */
@@ -118,18 +123,6 @@ const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const GpuPo
 }
 
 /* ---- activations ---- */
-
-/* In C, of a value x and the two numbers of o. */
-static const char *const activation_text[ACTIVATION_COUNT] = {
-    [ACTIVATION_ABS] = "x < 0 ? -x : x",
-    [ACTIVATION_CLIPPEDRELU] = "x >= o.number_0 ? (x < o.number_1 ? x : o.number_1) : 0",
-    [ACTIVATION_GELU] = "0.5f * x * (1 + @tanh(0.7978845608f * (x + 0.044715f * x * x * x)))",
-    [ACTIVATION_LEAKYRELU] = "x >= 0 ? x : o.number_0 * x",
-    [ACTIVATION_RELU] = "x > 0 ? x : 0",
-    [ACTIVATION_SIGMOID] = "1 / (1 + @exp(-x))",
-    [ACTIVATION_TANH] = "o.number_0 * @tanh(o.number_1 * x)",
-    [ACTIVATION_SILU] = "x / (1 + @exp(-x))",
-    [ACTIVATION_CLAMP] = "x > o.number_1 ? o.number_1 : x < o.number_0 ? o.number_0 : x"};
 
 void gpu_activation(const GpuPlan *p, Stmts *s)
 {
@@ -141,11 +134,7 @@ void gpu_activation(const GpuPlan *p, Stmts *s)
         stmt_end(s);
         stmt_file(s, "gpu/tanh.h");
     }
-    stmt_function(
-        s,
-        (Function){.result = "@TC", .name = "@activate", STMT_PARAMS({"const @Out &", "o"}, {"@TC", "x"})});
-    stmt_return(s, value_reg(s, activation_text[p->fused.activation]));
-    stmt_end(s);
+    stmt_activation(s, p->fused.activation);
     stmt_gap(s);
 }
 

@@ -491,7 +491,7 @@ typedef struct {
 const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const GpuPoint *at, const Value *x);
 /* Prints @element(o, x, c, with_c, row, col): what all ops but those that convert and store make of a sum. */
 void gpu_element_function(const GpuPlan *p, Stmts *s);
-/* Prints @activate(o, x), where the epilogue has an activation. */
+/* Prints @activate, where the epilogue has an activation. */
 void gpu_activation(const GpuPlan *p, Stmts *s);
 /* C is read, and alpha applied, by this kernel (else by a helper kernel). */
 bool gpu_reads_c(const GpuPlan *p);

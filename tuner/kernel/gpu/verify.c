@@ -9,6 +9,7 @@
 
 #include "kernel/gpu/maps.h"
 #include "kernel/passes.h"
+#include "kernel/words.h"
 
 typedef struct {
     const Program *p;
@@ -296,16 +297,17 @@ static Err numbers(const Verifier *v)
 /* The epilogue adds up just those parts of K that the walk and the maps make. */
 static Err epilogue(const Program *p, const char *name)
 {
-    static const char *const across[] = {"", "group", "cluster", "grid"};
     Epilogue e;
     const GpuPlan *plan = p->gpu;
     TRY(epilogue_read(p, plan->epilogue, name, &e));
     const Across parts = p->walk.members > 1 ? ACROSS_CLUSTER : plan->lsu > 1 ? ACROSS_GROUP : ACROSS_NONE;
     if (e.across != parts)
-        FAIL(ERR_INPUT, "%s: the epilogue adds up no parts across '%s', but across '%s'", name, across[parts],
-             across[e.across]);
+        FAIL(ERR_INPUT, "%s: the epilogue adds up no parts across '%s', but across '%s'", name,
+             program_across[parts], program_across[e.across]);
     if (p->walk.split > 1 && !e.adds && !e.parts && !e.grid && e.across != ACROSS_CLUSTER)
         FAIL(ERR_INPUT, "%s: walk split %d, but the epilogue stores one part", name, p->walk.split);
+    if (p->walk.stream_k && !e.adds && !e.grid)
+        FAIL(ERR_INPUT, "%s: walk stream_k %d, but the epilogue stores one part", name, p->walk.stream_k);
     for (const Op *o = plan->epilogue; o; o = o->next) {
         const unsigned guards = gpu_guards(p, o, PHASE_ALL);
         if (o->guards != guards) {

@@ -533,7 +533,6 @@ void host_groups(HostText *t, Str symbol)
     parts_text(t);
     host_open_kernel(t, symbol, (l.a + l.b + l.sums) * t->p->compute.bytes);
     host_args(t);
-    if (t->program->walk.mapping_words) host_arg_mapping(t);
     split_args(t);
     stmt_var(s, "@TC *", "la", value_reg(s, "local"));
     host_pointer(t, "@TC *", "lb", "la", host_number(t, l.a));

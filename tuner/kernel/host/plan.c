@@ -59,6 +59,9 @@ Err host_epilogue_read(Program *p, const char *name)
     if (!plan->out.c || e.scales != own.scales || e.reads_c != own.reads_c || e.adds || e.staged ||
         e.across || e.role)
         FAIL(ERR_INPUT, "%s%sthis epilogue is none of a host kernel", name ? name : "", name ? ": " : "");
+    if (p->walk.stream_k && !e.grid)
+        FAIL(ERR_INPUT, "%s%swalk stream_k %d, but the epilogue stores one part", name ? name : "",
+             name ? ": " : "", p->walk.stream_k);
     if (e.sums != own.sums)
         FAIL(ERR_INPUT, "%s%sthe place of the sums does not go with the types %s and %s", name ? name : "",
              name ? ": " : "", type_letter(plan->compute.type), type_letter(plan->out.type));

@@ -35,7 +35,7 @@ struct HostPlan {
     int gsu;
     bool gsu_multiple;
     bool joins; /* a tile's parts are added up by the last one: StreamK, MultipleBufferSingleKernel */
-    bool stagger_argument; /* StaggerU has an argument, which stands before those of fused operations */
+    bool stagger_argument; /* the unused argument of StaggerU stands in front of others that are read */
     bool workspace;        /* d and c are the workspace: never arrays of pointers */
     bool edges;            /* false: M and N are multiples of the register tile */
     const Op *epilogue;    /* the ops behind the loop over k, behind host_epilogue_read */

@@ -1,6 +1,7 @@
 /* The function that makes an element of D of a sum and an element of C: the ops of the epilogue, one function
  * each. */
 #include "kernel/host/text.h"
+#include "kernel/lower/activation.h"
 
 #include <string.h>
 
@@ -40,22 +41,11 @@ static void add_bias(HostText *t, const Op *o)
     stmt_update(&t->s, VALUE_ADD, value_reg(&t->s, "v"), operand(t, &t->program->tile[o->tile[2]]));
 }
 
-/* The activations in C, of a value v and their two numbers. */
 static void activate(HostText *t, const Op *o)
 {
-    static const char *const text[ACTIVATION_COUNT] = {
-        [ACTIVATION_ABS] = "v < 0 ? -v : v",
-        [ACTIVATION_CLIPPEDRELU] = "v >= f->number[0] ? (v < f->number[1] ? v : f->number[1]) : 0",
-        [ACTIVATION_GELU] = "0.5 * v * (1 + @tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)))",
-        [ACTIVATION_LEAKYRELU] = "v >= 0 ? v : f->number[0] * v",
-        [ACTIVATION_RELU] = "v > 0 ? v : 0",
-        [ACTIVATION_SIGMOID] = "1 / (1 + @exp(-v))",
-        [ACTIVATION_TANH] = "f->number[0] * @tanh(f->number[1] * v)",
-        [ACTIVATION_SILU] = "v / (1 + @exp(-v))",
-        [ACTIVATION_CLAMP] = "v > f->number[1] ? f->number[1] : v < f->number[0] ? f->number[0] : v"};
     Stmts *s = &t->s;
-    stmt_set(s, value_reg(s, "v"),
-             value_cast(s, "@TC", value_reg(s, stmts_name(s, "(%s)", text[o->activation]))));
+    const Value *const number[] = {value_reg(s, "f->number[0]"), value_reg(s, "f->number[1]")};
+    stmt_set(s, value_reg(s, "v"), value_activated(s, o->activation, value_reg(s, "v"), number));
 }
 
 /* Ops on sums in the order of the program. Those that store and convert are @store_result's and @finish's. */
@@ -87,6 +77,7 @@ void host_result(HostText *t)
                                       {"const @Fused *", "f"}, {"int64_t", "row"}, {"int64_t", "column"},
                                       {"int64_t", "matrix"}};
     const bool is_fused = fused_any(&t->p->fused);
+    if (t->p->fused.activation) stmt_activation(s, t->p->fused.activation);
     stmt_function(s, (Function){.result = "@TC",
                                 .name = "@result",
                                 .param = is_fused ? fused : plain,

@@ -124,17 +124,6 @@ void host_arg(HostText *t, const char *field, int bytes)
     stmt_set(s, value_named(s, "g->%s", field), value_call(s, "@word", at, value_int(s, bytes)));
 }
 
-void host_arg_mapping(HostText *t)
-{
-    static const char *const names[] = {"mapping", "mapping_chunk"};
-    Stmts *s = &t->s;
-    place(t, 4, 8); /* the numbers of tiles, which the grid has too */
-    for (int i = 0; i < 2; i++) {
-        const Value *word = value_call(s, "@word", place(t, 4, 4), value_int(s, 4));
-        stmt_define(s, "uint32_t", names[i], value_cast(s, "uint32_t", word));
-    }
-}
-
 void host_arg_scalar(HostText *t, int first)
 {
     Stmts *s = &t->s;
@@ -159,14 +148,22 @@ void host_arg_sizes(HostText *t)
     if (t->p->batched) host_arg(t, "batch", 4);
 }
 
+/* The two words of the work-group order (problem/mapping.h). */
+static void mapping_args(HostText *t)
+{
+    static const char *const names[] = {"mapping", "mapping_chunk"};
+    Stmts *s = &t->s;
+    for (int i = 0; i < 2; i++) {
+        const Value *word = value_call(s, "@word", place(t, 4, 4), value_int(s, 4));
+        stmt_define(s, "uint32_t", names[i], value_cast(s, "uint32_t", word));
+    }
+}
+
 /* Those of fused operations, as problem/fused.h has them. */
 static void fused_args(HostText *t)
 {
     Stmts *s = &t->s;
     const Fused *f = &t->p->fused;
-    if (!fused_any(f)) return;
-    if (t->p->stagger_argument) (void)place(t, 4, 4);
-    for (int i = 0; i < 2; i++) (void)place(t, 4, 4); /* numbers of tiles along M and N */
     for (int i = 0; i < FUSED_OPERANDS; i++) {
         const char *type = i == FUSED_BIAS ? "const @TB *" : "const @TC *";
         if (!fused_has(f, (FusedOperand)i)) continue;
@@ -180,6 +177,15 @@ static void fused_args(HostText *t)
         const int bytes = t->p->compute.bytes;
         stmt_set(s, value_named(s, "args.number[%d]", i), value_call(s, "@real", place(t, bytes, bytes)));
     }
+}
+
+/* The arguments behind the sizes. StaggerU has no effect here, and the grid has the numbers of tiles. */
+static void tail_args(HostText *t)
+{
+    if (t->p->stagger_argument) (void)place(t, 4, 4);
+    for (int i = 0; i < 2; i++) (void)place(t, 4, 4); /* tiles along M and N */
+    if (t->program->walk.mapping_words) mapping_args(t);
+    fused_args(t);
 }
 
 void host_args(HostText *t)
@@ -198,7 +204,7 @@ void host_args(HostText *t)
     for (int i = 0; i < 4; i++) host_arg_strides(t, *pointers[i]);
     host_arg_sizes(t);
     host_arg(t, "k", 4);
-    fused_args(t);
+    tail_args(t);
 }
 
 /* ---- the frame ---- */

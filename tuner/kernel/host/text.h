@@ -59,8 +59,6 @@ const Expr *host_loop(HostText *t, const char *name, const Expr *limit, int64_t 
 /* Emits statements that read the next argument into a field of @Args g. */
 void host_arg(HostText *t, const char *field, int bytes);
 void host_arg_scalar(HostText *t, int first);
-/* Emits variables `mapping` and `mapping_chunk` for the words of problem/mapping.h, the last arguments. */
-void host_arg_mapping(HostText *t);
 /* Reads a leading dimension and, in batched problems, the batch stride. */
 void host_arg_strides(HostText *t, char tensor);
 void host_arg_sizes(HostText *t);

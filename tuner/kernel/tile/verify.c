@@ -221,7 +221,8 @@ Err verify_ops(const Program *p, const Target *t, const char *name, TilePlan *pl
 {
     Verifier v = {.p = p, .target = t, .name = name, .plan = plan};
     const Walk *w = &p->walk;
-    if (w->persistent || w->batch_in_id || w->split > 1 || w->staggers || w->depth_u || w->mapping_words)
+    if (w->persistent || w->batch_in_id || w->split > 1 || w->staggers || w->depth_u || w->stream_k ||
+        w->mapping_words)
         FAIL(ERR_INPUT, "%s: walk has more than mapping, which is for generated programs", name);
     TRY(ops(&v, p->body));
     if (!v.stores) FAIL(ERR_INPUT, "%s: no store_tile: the program writes nothing to D", name);
