@@ -33,6 +33,7 @@ for n in "$@"; do
   run "$n" --devices "$kind:$(numbers "$n")"
   "$tuner" diff --margin 0.01 "$out/1" "$out/$n" >"$out/$n.diff" || true
   line=$(sed -n 's/^\([0-9]* sizes: .*\)/\1/p' "$out/$n.diff" | tail -1)
+  [ -n "$line" ] || { echo "many_devices.sh: $out/1 and $out/$n have no size in common, see $out/$n.diff" >&2; exit 1; }
   echo "$line" | awk -v n="$n" -v one="$one" -v s="$(seconds "$n")" '{
       for (i = 1; i < NF; i++) if ($(i + 1) == "equal") equal = $i
       ratio = one / s; share = 100 * equal / $1
