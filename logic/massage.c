@@ -21,7 +21,7 @@ static Err check(const Logic *l)
             FAIL(ERR_INPUT, "%s:%d: SolutionIndex %d, expected 0 or more", l->path, s->line,
                  s->s.SolutionIndex);
     }
-    if ((size_t)(highest + 1) != l->n_solutions)
+    if ((int64_t)highest + 1 != (int64_t)l->n_solutions)
         FAIL(ERR_INPUT, "%s: the highest SolutionIndex is %d, expected %zu: the number of solutions less 1",
              l->path, highest, l->n_solutions - 1);
     return ERR_OK;

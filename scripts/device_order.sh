@@ -17,7 +17,8 @@ set -e
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-tuner=${TUNER:-$root/build/bin/tuner} device=${DEVICE:-cuda} limit=${LIMIT:-1500}
+bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
+tuner=${TUNER:-$bin/tuner} device=${DEVICE:-cuda} limit=${LIMIT:-1500}
 bin=$(dirname "$tuner")
 large="8192,8192,8192 16384,4096,8192 16384,16384,1024"
 sizes=${SIZES:-$large 4096,4096,4096 8192,4096,4096 4096,8192,2048 12288,4096,4096 6144,6144,6144 5120,10240,2048 3000,9000,4096

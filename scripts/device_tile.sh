@@ -11,7 +11,8 @@ set -e
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-tuner=${TUNER:-$root/build/bin/tuner}
+bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
+tuner=${TUNER:-$bin/tuner}
 programs=$root/configs/tile
 device=${DEVICE:-cuda} size=${SIZE:-4096,4096,1,4096} limit=${LIMIT:-240}
 [ -x "$tuner" ] || { echo "device_tile.sh: there is no '$tuner'" >&2; exit 2; }

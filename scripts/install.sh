@@ -14,8 +14,9 @@ case $lib in /*|*..*|'') echo "install.sh: LIBDIR '$lib', expected a path below 
 up=$(echo "$lib" | sed 's|[^/][^/]*|..|g') # from a folder in LIBDIR/.. back to PREFIX
 version=$(sed -n 's/.*TUNER_VERSION "\(.*\)"/\1/p' tuner/base/version.h)
 programs="tuner tuner-client tuner-bench tuner-logic tuner-createlib tuner-nvrtc"
-scripts="analyze_results.sh device_conformance.sh h200_results.sh h200_table.sh library_speed.sh many_devices.sh pack_amd.sh
-  provision_tuning.sh provision_verification.sh run_validation.sh slurm.sbatch spread.sh tune_all.sh unseen_sizes.sh"
+scripts="analyze_results.sh device_conformance.sh device_order.sh device_tile.sh h200_results.sh h200_table.sh library_speed.sh many_devices.sh pack_amd.sh
+  provision_tuning.sh provision_verification.sh run_validation.sh slurm.sbatch spread.sh stream_k_speed.sh tune_all.sh
+  unseen_sizes.sh"
 
 # put MODE FILE DESTINATION; a link stays one
 put() {
@@ -93,19 +94,21 @@ put 644 scripts/tuner.py lib/python3/dist-packages/tuner.py
 text "$lib/pkgconfig/tuner.pc" pkg_config
 text "$lib/cmake/tuner/tuner-config.cmake" cmake_config
 text "$lib/cmake/tuner/tuner-config-version.cmake" cmake_version
-for f in configs/*.yaml; do put 644 "$f" "share/tuner/$f"; done
+for f in configs/*.yaml configs/tile/*.tile; do put 644 "$f" "share/tuner/$f"; done
+put 644 test/data/search/h200_hgemm_list.yaml share/tuner/configs/lists/h200_hgemm_list.yaml # stream_k_speed.sh reads it
 for f in analyze_results.sh provision_tuning.sh provision_verification.sh run_validation.sh tune_all.sh; do
   text "share/man/man1/$f.1" script_man $f
 done
 for f in $scripts; do put 755 "scripts/$f" "share/tuner/scripts/$f"; done
-for f in bench_words.sh sizes_filter.awk strata.awk workflow.sh; do put 644 "scripts/$f" "share/tuner/scripts/$f"; done # other scripts read them
+for f in bench_words.sh device_order.awk sizes_filter.awk strata.awk workflow.sh; do put 644 "scripts/$f" "share/tuner/scripts/$f"; done # other scripts read them
 put 644 LICENSE share/doc/tuner/LICENSE
 # The pages keep their folders, so that the links between them hold.
 for f in README.md tuner/README.md tuner/space/README.md tuner/kernel/README.md client/README.md logic/README.md \
   createlib/README.md test/README.md; do put 644 "$f" "share/doc/tuner/$f"; done
+put 644 tuner/report/page/report.png share/doc/tuner/tuner/report/page/report.png
 text share/doc/tuner/parameters.md "$build/bin/tuner" --help-params=md
 case $mode in --uninstall)
-  for d in share/tuner/configs share/tuner/scripts share/tuner share/doc/tuner/tuner/space share/doc/tuner/tuner/kernel \
-    share/doc/tuner/tuner share/doc/tuner/client share/doc/tuner/logic share/doc/tuner/createlib share/doc/tuner/test \
+  for d in share/tuner/configs/tile share/tuner/configs/lists share/tuner/configs share/tuner/scripts share/tuner share/doc/tuner/tuner/space share/doc/tuner/tuner/kernel \
+    share/doc/tuner/tuner/report/page share/doc/tuner/tuner/report share/doc/tuner/tuner share/doc/tuner/client share/doc/tuner/logic share/doc/tuner/createlib share/doc/tuner/test \
     share/doc/tuner "$lib/cmake/tuner"; do rmdir "$to/$d" 2>/dev/null || true; done;;
 esac

@@ -1,6 +1,6 @@
 #!/bin/sh
 # many_devices.sh CONFIG OUT KIND N...: how much faster N devices of one machine measure than one, and whether the winners agree:
-#   sh scripts/many_devices.sh configs/h200.yaml out cuda 2 4
+#   sh scripts/many_devices.sh configs/h200_sgemm.yaml out cuda 2 4
 # Tunes CONFIG once with one device and once with each number of devices (OUT/1, OUT/2, ...; kernels are compiled once), and prints
 # the time of the measuring phase, its ratio to that of one device, and the share of sizes whose winners' times agree within 1 %.
 # Exit code 1 where the ratio is below 0.925 N for 2 devices and 0.875 N for more (1.85 of 2, 3.5 of 4), or the winners agree on
@@ -33,6 +33,7 @@ for n in "$@"; do
   run "$n" --devices "$kind:$(numbers "$n")"
   "$tuner" diff --margin 0.01 "$out/1" "$out/$n" >"$out/$n.diff" || true
   line=$(sed -n 's/^\([0-9]* sizes: .*\)/\1/p' "$out/$n.diff" | tail -1)
+  [ -n "$line" ] || { echo "many_devices.sh: $out/1 and $out/$n have no size in common, see $out/$n.diff" >&2; exit 1; }
   echo "$line" | awk -v n="$n" -v one="$one" -v s="$(seconds "$n")" '{
       for (i = 1; i < NF; i++) if ($(i + 1) == "equal") equal = $i
       ratio = one / s; share = 100 * equal / $1

@@ -6,6 +6,7 @@
 # it. With EMULATE=N the problems of at most N multiplications (4e7: seconds) are computed by the library's own code objects
 # on the emulator of test/conformance/amd. Prints a table; exit code 1 when something is missing. OUT may be one of an earlier
 # call: what was compiled is not compiled again. JOBS=1: one compiler. PART: another part than the architecture's largest.
+# BUDGET: seconds of the search where a config states ranges (120).
 set -e
 [ $# -ge 1 ] || { echo "usage: pack_amd.sh OUT [CONFIG.yaml...]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -2,7 +2,7 @@
 # stream_k_speed.sh OUT [TUNER OPTION...]: what stream-K gains on the NVIDIA GPU that is here, half precision, NN.
 #   1. OUT/waves: one tile (256x128 by wgmma) as a persistent kernel and with StreamK 1 to 3, on 60 sizes whose last wave of tiles fills
 #      less than half of the processors; prints the geometric mean of the best stream-K kernel against the persistent one.
-#   2. OUT/few: 8 stream-K kernels of different tiles and the kernels of configs/h200_hgemm.yaml (NN) on unseen sizes
+#   2. OUT/few: 8 stream-K kernels of different tiles and the list of NN kernels in test/data/search on unseen sizes
 #      (unseen_sizes.sh); prints the mean loss of the best of the 8 against the best of all others.
 # Every result is validated by the run. Environment: CUS (132: processors), SIZES (60), UNSEEN (100).
 # `stream_k_speed.sh OUT --simulate --arch sm_90a` goes through it without a device, with times that are made up.
@@ -10,7 +10,9 @@ set -e
 [ $# -ge 1 ] || { echo "usage: stream_k_speed.sh OUT [TUNER OPTION...]" >&2; exit 2; }
 out=$1; shift
 root=$(cd "$(dirname "$0")/.." && pwd)
-bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
+bin=$root/build/bin list=$root/test/data/search/h200_hgemm_list.yaml
+if [ ! -d "$bin" ]; then bin=${root%/share/tuner}/bin list=$root/configs/lists/h200_hgemm_list.yaml; fi # installed
+for f in "$bin/tuner" "$list"; do [ -f "$f" ] || { echo "stream_k_speed.sh: there is no '$f'" >&2; exit 2; }; done
 mkdir -p "$out"
 
 head_of() { # of a config
@@ -56,10 +58,11 @@ head_of >"$out/waves.yaml"
   tail_of; } >>"$out/waves.yaml"
 measure waves "$@"
 best waves | awk '{ s += log($5 / $6); n++ }
-  END { printf "stream-K against the persistent kernel of the same tile: %.3f geometric mean of %d sizes\n", exp(s / n), n }'
+  END { if (!n) { print "no size has a stream-K kernel and another one"; exit 1 }
+    printf "stream-K against the persistent kernel of the same tile: %.3f geometric mean of %d sizes\n", exp(s / n), n }'
 
 head_of >"$out/few_base.yaml"
-{ sed -n '/- # NN/,/- # /p' "$root/configs/h200_hgemm.yaml" | grep '^            - {MatrixInstruction'
+{ sed -n '/- # NN/,/- # /p' "$list" | grep '^            - {MatrixInstruction'
   for tile in '256, 64, 16, 1, 1, 1, 1, 1, 2' '128, 64, 16, 1, 1, 1, 1, 1, 2' '64, 64, 16, 1, 1, 1, 1, 2, 1' '64, 256, 16, 1, 1, 1, 1, 2, 1'; do
     stream "$tile" '1 3'
   done
@@ -68,4 +71,5 @@ head_of >"$out/few_base.yaml"
 sh "$root/scripts/unseen_sizes.sh" "$out/few_base.yaml" "${UNSEEN:-100}" >"$out/few.yaml"
 measure few "$@"
 best few | awk '{ loss = 1 - ($5 < $6 ? $5 / $6 : 1); s += loss; n++ }
-  END { printf "8 stream-K kernels against all others on unseen sizes: %.1f%% mean loss of %d sizes\n", 100 * s / n, n }'
+  END { if (!n) { print "no size has a stream-K kernel and another one"; exit 1 }
+    printf "8 stream-K kernels against all others on unseen sizes: %.1f%% mean loss of %d sizes\n", 100 * s / n, n }'

@@ -58,12 +58,14 @@ done
 [ -e "$log" ] || { say "-z: there is no '$log'"; exit 2; }
 mkdir -p "$out/.steps" || exit 1
 out=$(cd "$out" && pwd)
-[ $redo = 0 ] || rm -rf "$out/.steps" "$out/tuning" "$out/validate" "$out/analysis"
-mkdir -p "$out/.steps"
 # What a killed call has started may still be at work here.
 exec 9>"$out/.steps/lock"
 if command -v flock >/dev/null; then
   flock -n 9 || { say "waiting for processes that are still at work in '$out'"; flock 9; }
+fi
+if [ $redo = 1 ]; then
+  rm -rf "$out/tuning" "$out/validate" "$out/analysis" || exit 1
+  for f in "$out"/.steps/*; do [ "$f" = "$out/.steps/lock" ] || rm -f "$f"; done
 fi
 tuning=$out/tuning validate=$out/validate list=$out/tuning/scripts/tuning.csv
 

@@ -177,9 +177,11 @@ static Err run_sizes(Compare *x)
         r->suspect = is_low(x, &r->ratio);
         compare_line(x, r);
     }
-    for (size_t i = 0; i < x->n_done && !interrupted(); i++) {
+    for (size_t i = 0; i < x->n_done && x->n_done == x->n; i++) {
         CompareRow *r = &x->row[i];
         if (!r->suspect) continue;
+        if (interrupted())
+            FAIL(ERR_FAILED, "interrupted before all sizes below %g were timed again", x->o->fail_below);
         TRY(run_size(x, r));
         r->failed = is_low(x, &r->ratio);
         compare_line(x, r);

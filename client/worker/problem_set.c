@@ -29,7 +29,8 @@ static Err parse_identifier(const char *text, Operation *out)
     bool conj_c, conj_d;
     *out = (Operation){0};
     if (!fused_of_identifier(&rest, &out->fused))
-        FAIL(ERR_INPUT, "problem-identifier '%s': the fused operations behind the indices are none", text);
+        FAIL(ERR_INPUT, "problem-identifier '%s': no fused operations have the name behind the indices",
+             text);
     bool ok = str_split(&rest, '_', &word) && str_split(&rest, '_', &bound) && str_split(&rest, '_', &a) &&
               str_split(&rest, '_', &b) && str_split(&rest, '_', &c) && str_split(&rest, '_', &d) &&
               !rest.s && str_eq_c(word, "Contraction") && bound.n == 1 &&

@@ -73,6 +73,13 @@ class Browser:
 
     def __enter__(self):
         self.profile = tempfile.mkdtemp(prefix='tuner-browser-')
+        try:
+            return self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def start(self):
         self.process = subprocess.Popen(
             [self.path, '--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking',
              '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-dev-shm-usage',

@@ -18,13 +18,14 @@ with cdp.Browser(1280, 900) as b:
     b.open('file://' + os.path.abspath('live.html') + '#f=m%3E%3D64')
     print('at work:', b.eval("document.getElementById('state').textContent"))
     n = b.loaded
-    b.wait("performance.now() < 4000 && document.documentElement.dataset.ready === 'yes'", 5)
-    time.sleep(3.5)
-    b.wait("document.documentElement.dataset.ready === 'yes'", 30)
+    until = time.time() + 60
+    while b.loaded <= n and time.time() < until:
+        time.sleep(0.2)
+        b.wait("document.documentElement.dataset.ready === 'yes'", 60)
     print('reloaded:', b.loaded > n, '| filter', b.eval("document.getElementById('filter').value"))
     fcntl.flock(lock, fcntl.LOCK_UN)
     p.wait(60)
-    b.wait("document.documentElement.dataset.ready === 'yes' && document.getElementById('state').textContent === 'killed'", 40)
+    b.wait("document.documentElement.dataset.ready === 'yes' && document.getElementById('state').textContent === 'killed'", 60)
     n = b.loaded
     time.sleep(4)
     print('ended:', b.eval("document.getElementById('state').textContent"), '| reloads:', b.loaded - n, '| exit', p.returncode)

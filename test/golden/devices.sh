@@ -20,7 +20,7 @@ done
 tuner --devices sim:1,0 "$C" killed $(build) >/dev/null 2>&1; echo "exit $?"; same one killed
 echo "--- Ctrl-C, and again"
 TUNER_SIM="$TUNER_SIM;hang=TT8_4" "$BIN/tuner" --devices sim:all "$C" stopped $(build) >log 2>&1 & pid=$!
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 0.2; [ -e stopped/1_BenchmarkProblems/Cijk_Ailk_Bljk_SB_00/00_Final/build/client.0.log ] && break; done
+for i in $(seq 150); do sleep 0.2; [ -e stopped/1_BenchmarkProblems/Cijk_Ailk_Bljk_SB_00/00_Final/build/client.0.log ] && break; done
 kill -INT $pid; wait $pid; echo "exit $?"; ls stopped/1_BenchmarkProblems/*/00_Final/build/*.fifo 2>/dev/null
 tuner --devices sim:all "$C" stopped $(build) >/dev/null 2>&1; echo "exit $?"; same one stopped
 echo "--- a kernel that crashes is recorded once for each size, by whichever device"

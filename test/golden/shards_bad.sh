@@ -49,6 +49,9 @@ head -n -3 plan >S/shards.yaml; tuner gather S; echo "exit $?"
 cp plan S/shards.yaml
 echo "--- two processes on one shard"
 mkdir -p S/shard_0003
-flock S/shard_0003/tuning.lock sleep 3 & sleep 0.5
+: >hold
+flock S/shard_0003/tuning.lock sh -c ': >held; while [ -e hold ]; do sleep 0.1; done' &
+while [ ! -e held ]; do sleep 0.05; done
 tuner run-shard S 3 2>&1 | sed 's/pid .*)/pid N)/'
+rm hold
 wait
