@@ -22,7 +22,7 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "DU", p->depth_u},
                {"int", "STAGES", g->stages},
                {"int", "CONSUMERS", g->consumers},
-               {"bool", "PINGPONG", g->turns},
+               {"bool", "PINGPONG", g->pingpong},
                {"bool", "PROMOTES", g->promotes},
                {"int", "REGS_PRODUCER", g->producer_registers},
                {"int", "REGS_CONSUMER", g->consumer_registers},

@@ -31,7 +31,7 @@ Err hopper_distribute(Program *p)
     Tile *acc = &p->tile[program_tile(p, "acc")];
     int rows = plan->matrix.swap ? 1 : 0, columns = rows ? plan->matrix.m : plan->matrix.n;
     int repeats = plan->matrix.tiles[rows];
-    acc->wg_map.layout[rows] = g->turns ? 1 : g->consumers, acc->wg_map.layout[1 - rows] = 1;
+    acc->wg_map.layout[rows] = g->pingpong ? 1 : g->consumers, acc->wg_map.layout[1 - rows] = 1;
     acc->wg_map.data[rows] = repeats * ROWS, acc->wg_map.data[1 - rows] = columns;
     acc->sg_map.layout[rows] = ROWS / 2, acc->sg_map.layout[1 - rows] = 4;
     acc->sg_map.data[rows] = 2 * repeats, acc->sg_map.data[1 - rows] = columns / 4;

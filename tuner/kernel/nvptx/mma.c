@@ -216,8 +216,8 @@ static void numbers(const GpuPlan *p, const Mma *m, Stmts *s)
     stmt_constant(s, "int", "@MK", mi->k);
     stmt_constant(s, "int", "@XR", m->x);
     stmt_constant(s, "int", "@YR", m->y);
-    stmt_constant(s, "int", "@LONG_M", bytes && p->op[0].tlu);
-    stmt_constant(s, "int", "@LONG_N", bytes && p->op[1].tlu);
+    stmt_constant(s, "int", "@INTERLEAVED_M", bytes && p->op[0].tlu);
+    stmt_constant(s, "int", "@INTERLEAVED_N", bytes && p->op[1].tlu);
 }
 
 Err ring_mma_check(const GpuPlan *p)

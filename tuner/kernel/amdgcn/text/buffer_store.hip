@@ -106,7 +106,7 @@ template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, g_Acc &acc, 
 {
     constexpr int end = b + g_STORE_BATCH < g_STORE_N ? b + g_STORE_BATCH : g_STORE_N;
     const unsigned id = g_opaque(tid);
-    g_acc_take<b, end>(acc);
+    g_acc_pin_batch<b, end>(acc);
     g_StoreV old[g_STORE_BATCH / g_STORE_WIDTH];
     if constexpr (with_c)
         g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
@@ -141,7 +141,7 @@ template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, g_Acc &acc
     constexpr int end = b + g_STORE_SINGLE < g_STORE_N ? b + g_STORE_SINGLE : g_STORE_N;
     constexpr unsigned outside = 0x80000000u;
     const unsigned id = g_opaque(tid);
-    g_acc_take<b, end>(acc);
+    g_acc_pin_batch<b, end>(acc);
     unsigned at[g_STORE_SINGLE];
     g_TD old[g_STORE_SINGLE];
     g_UNROLL for (int i = b; i < end; i++) {

@@ -23,7 +23,7 @@ template <typename F> g_DEV void g_frag_mac(g_Acc &acc, const F &f)
                     *c_im = g_inst(a_im, b, *c_im);
                 }
             }
-        if constexpr (g_MI_STEPS_APART) g_keep_order();
+        if constexpr (g_MI_STEP_FENCES) g_keep_order();
     }
 }
 g_DEV void g_acc_zero(g_Acc &acc)

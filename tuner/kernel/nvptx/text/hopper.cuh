@@ -47,7 +47,7 @@ struct Args {
 constexpr int X_TILE = SWAP ? M1 : M0, Y_TILE = SWAP ? M0 : M1;
 constexpr bool X_K = SWAP ? B_K_MAJOR : A_K_MAJOR, Y_K = SWAP ? A_K_MAJOR : B_K_MAJOR;
 /* Work-groups that copy for one another; all of a cluster. */
-constexpr int COPIERS = CLUSTER_M * CLUSTER_N, CLUSTER = COPIERS * CLUSTER_K;
+constexpr int MULTICAST_WGS = CLUSTER_M * CLUSTER_N, CLUSTER = MULTICAST_WGS * CLUSTER_K;
 /* Parts that a tile's copy is cut into, one of each work-group that shares it. */
 constexpr int X_PARTS = SWAP ? CLUSTER_M : CLUSTER_N, Y_PARTS = SWAP ? CLUSTER_N : CLUSTER_M;
 
@@ -114,11 +114,11 @@ FN void bar_wait(u32 bar, u32 parity)
 /* Arrives at the barrier of that place in work-group `rank` of the cluster. */
 FN void bar_arrive(u32 bar, u32 rank)
 {
-    if constexpr (COPIERS == 1)
+    if constexpr (MULTICAST_WGS == 1)
         asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
     else
-        asm volatile("{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %0, %1;\n\t"
-                     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n\t}" ::"r"(bar),
+        asm volatile("{\n\t.reg .b32 remote;\n\tmapa.shared::cluster.u32 remote, %0, %1;\n\t"
+                     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(bar),
                      "r"(rank)
                      : "memory");
 }
@@ -173,8 +173,8 @@ FN void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memor
 FN void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
 FN void consumers_sync() { asm volatile("bar.sync %0, %1;" ::"r"(1 + CONSUMERS), "n"(CONSUMERS * 128) : "memory"); }
 /* Two warp groups that take turns: one waits for its turn, the other gives it. */
-FN void turn_wait(int wg) { asm volatile("bar.sync %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
-FN void turn_give(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
+FN void pingpong_wait(int wg) { asm volatile("bar.sync %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
+FN void pingpong_arrive(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
 
 /* Registers of each thread of a warp group. */
 template <int N> FN void fewer_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
@@ -207,7 +207,7 @@ FN void keep(g_TC (&acc)[RX][N_ACC])
 
 /* ---- the walk over tiles ---- */
 
-struct Place {
+struct WorkTile {
     int m, n, batch;                    /* first row and column */
     u32 part, first, step, late, count; /* chunks of K: the first one, from one to the next, where to begin */
     u32 slot, next_slot, parts; /* of sums in the workspace */
@@ -227,13 +227,13 @@ struct Walk {
     }
     FN bool done() const { return id >= total; }
     FN void next() { id += step; }
-    FN Place place(const Args &a, u32 rank) const
+    FN WorkTile work_tile(const Args &a, u32 rank) const
     {
         u32 g = group, n = groups; /* shares are computed for each step; else they take registers all the time */
         if constexpr (STREAM_K) keep(g), keep(n);
-        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask, rank / COPIERS, g, n,
+        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask, rank / MULTICAST_WGS, g, n,
                                a.mapping, a.mapping_chunk);
-        Place p = {(int)((t.wg0 * CLUSTER_M + rank % CLUSTER_M) * M0),
+        WorkTile p = {(int)((t.wg0 * CLUSTER_M + rank % CLUSTER_M) * M0),
                    (int)((t.wg1 * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N) * M1),
                    (int)t.wg2,
                    t.part,
@@ -309,7 +309,7 @@ FN void load_tile(u32 to, const Map &map, u32 bar, int free, int k, int batch, i
 FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shared &shared, int thread)
 {
     const u32 rank = cluster_rank();
-    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N, first = rank / COPIERS * COPIERS;
+    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N, first = rank / MULTICAST_WGS * MULTICAST_WGS;
     /* A is shared along N, B along M */
     int mask_a = 0, mask_b = 0;
     for (int i = 0; i < CLUSTER_N; i++) mask_a |= 1 << (first + i * CLUSTER_M + rank_m);
@@ -319,7 +319,7 @@ FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shar
     const int mask_x = SWAP ? mask_b : mask_a, mask_y = SWAP ? mask_a : mask_b;
     Ring ring;
     for (Walk walk(args); !walk.done(); walk.next()) {
-        const Place p = walk.place(args, rank);
+        const WorkTile p = walk.work_tile(args, rank);
         const int x = SWAP ? p.n : p.m, y = SWAP ? p.m : p.n;
         u32 chunk = p.late;
         for (u32 i = 0; thread == 0 && i < p.count; i++, ring.next()) {
@@ -348,7 +348,7 @@ FN constexpr u64 descriptor(u64 leading)
 }
 constexpr u64 X_DESC = descriptor(X_K ? 16 : DU * ROW_BYTES), Y_DESC = descriptor(Y_K ? 16 : DU * ROW_BYTES);
 
-FN u64 place_in(u64 desc, u32 address) { return desc | (u64)((address & 0x3ffff) >> 4); }
+FN u64 with_address(u64 desc, u32 address) { return desc | (u64)((address & 0x3ffff) >> 4); }
 
 /* Bytes from a tile's beginning to step s of its depth. */
 template <bool K_MAJOR, int TILE> FN constexpr u32 step_offset(int s)
@@ -360,11 +360,11 @@ FN void multiply(g_TC (&acc)[RX][N_ACC], u32 x, u32 y, int add)
 {
 #pragma unroll
     for (int s = 0; s < STEPS; s++) {
-        const u64 dy = place_in(Y_DESC, y) + (step_offset<Y_K, Y_TILE>(s) >> 4);
+        const u64 dy = with_address(Y_DESC, y) + (step_offset<Y_K, Y_TILE>(s) >> 4);
 #pragma unroll
         for (int r = 0; r < RX; r++) {
             const u32 row = r * (X_K ? 64 * ROW_BYTES : 64 / ROW * DU * ROW_BYTES);
-            wgmma(acc[r], place_in(X_DESC, x) + ((step_offset<X_K, X_TILE>(s) + row) >> 4), dy, s ? 1 : add);
+            wgmma(acc[r], with_address(X_DESC, x) + ((step_offset<X_K, X_TILE>(s) + row) >> 4), dy, s ? 1 : add);
         }
     }
 }
@@ -372,12 +372,12 @@ FN void multiply(g_TC (&acc)[RX][N_ACC], u32 x, u32 y, int add)
 /* Tells the work-groups that copy into this one's stages. */
 FN void release(const Shared &shared, u32 stage, u32 rank, int thread)
 {
-    if constexpr (COPIERS == 1) {
+    if constexpr (MULTICAST_WGS == 1) {
         if (thread == 0) bar_arrive(shared.empty(stage), 0);
     } else {
-        const u32 other = thread, own = rank % COPIERS;
+        const u32 other = thread, own = rank % MULTICAST_WGS;
         const bool shares = other % CLUSTER_M == own % CLUSTER_M || other / CLUSTER_M == own / CLUSTER_M;
-        if (thread < COPIERS && shares) bar_arrive(shared.empty(stage), rank - own + other);
+        if (thread < MULTICAST_WGS && shares) bar_arrive(shared.empty(stage), rank - own + other);
     }
 }
 
@@ -411,10 +411,10 @@ FN void accumulate(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32
 {
     u32 last = 0;
     /* before its turn a stage's parity could be that of a tile before */
-    if (PINGPONG) turn_wait(wg);
+    if (PINGPONG) pingpong_wait(wg);
     if constexpr (PROMOTES) {
         accumulate_promoted(acc, shared, ring, chunks, x_offset, rank, thread);
-        if (PINGPONG) turn_give(1 - wg);
+        if (PINGPONG) pingpong_arrive(1 - wg);
         return;
     }
     keep(acc);
@@ -429,7 +429,7 @@ FN void accumulate(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32
         }
         last = ring.stage;
     }
-    if (PINGPONG) turn_give(1 - wg);
+    if (PINGPONG) pingpong_arrive(1 - wg);
     wgmma_wait<0>();
     keep(acc);
     release(shared, last, rank, thread);

@@ -10,14 +10,14 @@ FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shar
     u32 phases = 0;
     g_TC acc[RX][N_ACC];
     Walk walk(args);
-    if (PINGPONG && wg) turn_give(0);
+    if (PINGPONG && wg) pingpong_arrive(0);
     if (PINGPONG && wg && !walk.done()) {
-        const Place p = walk.place(args, rank);
+        const WorkTile p = walk.work_tile(args, rank);
         ring.skip(p.count);
         walk.next();
     }
     while (!walk.done()) {
-        const Place p = walk.place(args, rank);
+        const WorkTile p = walk.work_tile(args, rank);
         accumulate(acc, shared, ring, p.count, x_offset, rank, wg, thread);
         if (PARTIAL_SUMS && p.parts > 1)
             add_sums(acc, args, p, rank, wg, thread);
@@ -31,7 +31,7 @@ FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shar
             store_slices<false>(acc, args, map_c, map_d, shared, p, wg, thread, phases);
         walk.next();
         if (PINGPONG && !walk.done()) {
-            const Place other = walk.place(args, rank);
+            const WorkTile other = walk.work_tile(args, rank);
             ring.skip(other.count);
             walk.next();
         }

@@ -132,7 +132,7 @@ FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int th
 
 struct Slice {
     int m, n; /* first element of D */
-    FN Slice(int i, const Place &p, int wg)
+    FN Slice(int i, const WorkTile &p, int wg)
     {
         const int x = (PINGPONG ? 0 : wg * RX * 64) + i / SLICES_Y * 64, y = i % SLICES_Y * COLUMNS;
         m = p.m + (SWAP ? y : x);
@@ -140,7 +140,7 @@ struct Slice {
     }
 };
 
-FN void load_slice(const Map &map_c, const Shared &shared, int i, const Place &p, int wg)
+FN void load_slice(const Map &map_c, const Shared &shared, int i, const WorkTile &p, int wg)
 {
     const Slice s(i, p, wg);
     const u32 bar = shared.c(wg, i % BUFFERS);
@@ -154,7 +154,7 @@ FN void load_slice(const Map &map_c, const Shared &shared, int i, const Place &p
 /* Through the copy engine. phases: of the barriers of C. */
 template <bool READS>
 FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c, const Map &map_d,
-                     const Shared &shared, const Place &p, int wg, int thread, u32 &phases)
+                     const Shared &shared, const WorkTile &p, int wg, int thread, u32 &phases)
 {
 #pragma unroll
     for (int i = 0; i < SLICES; i++) {
@@ -191,7 +191,7 @@ FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c,
 }
 
 /* Element by element, neighbouring lanes along M: for D of any alignment, and sums of parts of K. */
-FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const Place &p, int wg,
+FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const WorkTile &p, int wg,
                        int thread)
 {
     const int lane = thread % 32, warp = thread / 32;

@@ -69,19 +69,19 @@ FN bool any_of_group(int id, bool x)
 }
 
 /* A tile's sums and flags as a warp group sees them. */
-struct Parts {
+struct PartialSums {
     g_TC *sums; /* of part 0, of this thread */
     u64 next, step; /* from there to part 0's place by number, and from one part to the next */
     u32 *flags; /* of part 0: the counter; a part's own: 1 its share is done by another, 2 is left to another */
     u64 next_flag, flag_step;
     u32 n;
-    FN Parts(const Args &args, const Place &p, u32 own, int w, int thread)
+    FN PartialSums(const Args &args, const WorkTile &p, u32 own, int w, int thread)
     {
-        const u64 slot = p.slot * COPIERS + own, number = p.next_slot * COPIERS + own;
+        const u64 slot = p.slot * MULTICAST_WGS + own, number = p.next_slot * MULTICAST_WGS + own;
         sums = args.sums + slot * (M0 * M1) + (w * (RX * N_ACC / 4) * 128 + thread) * 4;
-        next = (number - slot) * (M0 * M1), step = (u64)(SLOT_STEP * COPIERS) * (M0 * M1);
+        next = (number - slot) * (M0 * M1), step = (u64)(SLOT_STEP * MULTICAST_WGS) * (M0 * M1);
         flags = args.flags + slot * 8 + w;
-        next_flag = (number - slot) * 8, flag_step = SLOT_STEP * COPIERS * 8;
+        next_flag = (number - slot) * 8, flag_step = SLOT_STEP * MULTICAST_WGS * 8;
         n = p.parts;
     }
     FN g_TC *of(u32 part) const { return part ? sums + next + part * step : sums; }
@@ -98,7 +98,7 @@ FN void store_one(g_TC sum, const Args &args, int m, int n, int batch)
 }
 
 /* Adds and stores a part's share: every n-th run of four registers, the parts always in the same order. */
-FN void store_share(const Parts &parts, u32 share, const Args &args, const Place &p, int w, int thread)
+FN void store_share(const PartialSums &parts, u32 share, const Args &args, const WorkTile &p, int w, int thread)
 {
     constexpr int BATCH = 8; /* loads at once */
     for (u32 run = share; run < RX * N_ACC / 4; run += parts.n) {
@@ -129,12 +129,12 @@ FN void store_share(const Parts &parts, u32 share, const Args &args, const Place
 
 /* The tile's other parts: each stores its share when the sums of all are there; the last one that comes those of
  * parts that no longer wait, too. */
-FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const Place &p, u32 rank, int wg, int thread)
+FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const WorkTile &p, u32 rank, int wg, int thread)
 {
     constexpr int RUNS = RX * N_ACC / 4;
     static_assert(!PARTIAL_SUMS || N_ACC % 4 == 0, "runs of 4 sums");
     const int w = PINGPONG ? 0 : wg, bar = 1 + wg;
-    const Parts parts(args, p, rank % COPIERS, w, thread);
+    const PartialSums parts(args, p, rank % MULTICAST_WGS, w, thread);
     g_TC *to = parts.of(p.part);
 #pragma unroll
     for (int v = 0; v < RUNS; v++) {
@@ -182,10 +182,10 @@ FN void store_two(u32 at, u32 a, u32 b)
 }
 
 /* 16 bytes of the shared memory of work-group `rank` of the cluster. */
-FN void load_there(u32 at, u32 rank, u32 (&v)[4])
+FN void load_remote(u32 at, u32 rank, u32 (&v)[4])
 {
-    asm volatile("{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %4, %5;\n\t"
-                 "ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [there];\n\t}"
+    asm volatile("{\n\t.reg .b32 remote;\n\tmapa.shared::cluster.u32 remote, %4, %5;\n\t"
+                 "ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [remote];\n\t}"
                  : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
                  : "r"(at), "r"(rank)
                  : "memory");
@@ -219,8 +219,8 @@ FN void store_four(const g_TC (&sum)[4], const Args &args, int m, int n, int bat
     const bool reads = READS && !g_is_zero(args.beta);
     g_TD *d = args.d + (batch * args.batch_d + n * args.ldd + m);
     const g_TD *c = args.c + (batch * args.batch_c + n * args.ldc + m);
-    const u64 odd = (u64)d | (reads ? (u64)c : 0);
-    if (m + 4 <= (int)args.m && odd % sizeof(Four) == 0) {
+    const u64 address_bits = (u64)d | (reads ? (u64)c : 0);
+    if (m + 4 <= (int)args.m && address_bits % sizeof(Four) == 0) {
         Four out, old;
         if (reads) old = *(const Four *)c;
 #pragma unroll
@@ -241,7 +241,7 @@ FN void store_four(const g_TC (&sum)[4], const Args &args, int m, int n, int bat
     }
 }
 
-FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const Place &p, u32 rank, int wg,
+FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const WorkTile &p, u32 rank, int wg,
                   int thread)
 {
     constexpr int RUNS = M0 / 4, THREADS = CONSUMERS * 128;
@@ -254,7 +254,7 @@ FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared
         g_TC sum[4];
 #pragma unroll
         for (int q = 0; q < CLUSTER_K; q++)
-            load_there(shared.base + (n * PITCH + m) * 4, q * COPIERS + rank % COPIERS, v[q]);
+            load_remote(shared.base + (n * PITCH + m) * 4, q * MULTICAST_WGS + rank % MULTICAST_WGS, v[q]);
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             from_word(v[0][e], sum[e]);
