@@ -1,6 +1,7 @@
 
-/* Keeps the sums in accumulation registers from stage to stage. Without this, compilers may carry them through the
- * loop over K in vector registers and copy them to and fro in each iteration; where they fill a file, they spill. */
+/* Keeps the accumulators in accumulation registers (AGPRs) from stage to stage. Without this constraint LLVM may
+ * carry them through the loop over K in vector registers (VGPRs) and copy them in each iteration, or spill them when
+ * they fill the register file. */
 g_DEV void g_acc_pin(g_Acc &acc)
 {
     g_UNROLL for (int j = 0; j < g_MI_TILES_B; j++)

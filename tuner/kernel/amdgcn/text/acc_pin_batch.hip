@@ -1,7 +1,7 @@
 
-/* Keeps the sums of accumulators b to end - 1 in accumulation registers up to here. Without this, compilers copy
- * all sums to vector registers behind the loop over K; where they fill a file of 256, they spill what is left. A
- * batch then copies only its own. Each sum comes by once on the way through the batches. */
+/* Keeps accumulators b to end - 1 in accumulation registers (AGPRs) until their batch of stores. Without this
+ * constraint LLVM copies all accumulators to VGPRs after the loop over K, and spills what exceeds the 256 VGPRs.
+ * Only the first element of each accumulator vector names it, so that each is constrained once. */
 template <int b, int end> g_DEV void g_acc_pin_batch(g_Acc &acc)
 {
     g_UNROLL for (int i = b; i < end; i++) {

@@ -1,3 +1,3 @@
 
-/* Batches take the sums where they are. */
+/* Accumulators that are not in accumulation registers need no constraint before a batch of stores. */
 template <int b, int end> g_DEV void g_acc_pin_batch(g_Acc &) {}

@@ -1,9 +1,10 @@
-/* Turns of a loop. */
+/* Returns the number of iterations of a loop. */
 g_DEV long long g_iterations(long long from, long long to, long long step)
 {
     return from < to ? (to - from + step - 1) / step : 0;
 }
-/* The first of these iterations in which `size` elements from `at` on, `by` further in each turn, are below `end`. */
+/* Returns how many of the first iterations only access elements in [0, end). An iteration accesses `size` elements;
+ * the first one begins at `at`, and each begins `by` elements after the one before. */
 g_DEV long long g_iterations_inside(long long iterations, long long at, long long size, long long end, long long by)
 {
     const long long room = end - size - at;

@@ -1,4 +1,4 @@
-/* The consumers of the kernels of hopper.cuh, and the kernel around all of it. */
+/* The consumer warp groups of the kernels of hopper.cuh, and the kernel function. */
 
 FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shared &shared, int wg,
                 int thread)
@@ -71,5 +71,5 @@ FN void gemm(char *dynamic, const Args &args, const Map &map_a, const Map &map_b
         __syncwarp();
     }
     if constexpr (CLUSTER > 1)
-        cluster_sync(); /* others copy into this one's stages, and arrive at its barriers */
+        cluster_sync(); /* other work-groups may still multicast into this one and arrive at its mbarriers */
 }
