@@ -88,7 +88,7 @@ static void test_held_copies(void **state)
     static const struct {
         DataType type;
         int32_t given, width, loads;
-        bool held;
+        bool via_registers;
     } cases[] = {{TYPE_H, 1, 1, 16, true},
                  {TYPE_B, 1, 1, 16, true},
                  {TYPE_H, 2, 2, 16, false},
@@ -104,7 +104,7 @@ static void test_held_copies(void **state)
         Buf text;
         buf_init(&text);
         assert_ok(kernel_emit(&s, d.target, STR("k"), &text));
-        assert_int_equal(strstr(buf_cstr(&text), "_Held<") != NULL, cases[i].held);
+        assert_int_equal(strstr(buf_cstr(&text), "_RegisterCopy<") != NULL, cases[i].via_registers);
         buf_fini(&text);
     }
 }

@@ -23,7 +23,7 @@ static void test_bytes(void **unused)
     check_bytes((RingOperand){.matrix = true, .tlu = true, .tile = 128, .depth = 32, .bytes = 2}, 32, 256, 1,
                 0, 8192);
     check_bytes((RingOperand){.matrix = true, .tile = 128, .depth = 32, .bytes = 2}, 128, 64, 1, 0, 8192);
-    /* turned: K is the slow dimension, 16 bytes behind each row */
+    /* transposed: K is the slow dimension, 16 bytes behind each row */
     check_bytes((RingOperand){.tile = 64, .depth = 16, .bytes = 4}, 16, 272, 1, 0, 4352);
     /* vectors along K: of A 16 bytes behind each 16 bytes' worth of rows, of B behind each row */
     check_bytes((RingOperand){.first = true, .vectors = true, .tile = 64, .depth = 16, .bytes = 4}, 64, 64, 4,
@@ -126,8 +126,8 @@ static void test_lanes(void **unused)
         (RingOperand){.matrix = true, .shifts = true, .tlu = true, .tile = 64, .depth = 32, .bytes = 4});
 }
 
-/* A turned tile's writes: lanes with neighbouring K's put an element of one row of memory each. */
-static void test_turn(void **unused)
+/* A transposed tile's writes: lanes with neighbouring K's put an element of one row of memory each. */
+static void test_element_swizzle(void **unused)
 {
     (void)unused;
     RingOperand x = {.tile = 64, .depth = 32, .bytes = 4};
@@ -135,18 +135,19 @@ static void test_turn(void **unused)
     Expr node[NODES];
     ExprPool p;
     expr_pool_fixed(&p, node, NODES);
-    const Expr *k = expr_var(&p, "k", 0, 0, 31), *turn = ring_turn(&p, &t, k), *row = ring_row(&p, &t, k);
+    const Expr *k = expr_var(&p, "k", 0, 0, 31), *swizzle = ring_element_swizzle(&p, &t, k),
+               *row = ring_row(&p, &t, k);
     uint32_t used = 0;
     for (int lane = 0; lane < 32; lane++)
-        used |= 1u << (value(row, lane) + value(turn, lane) * 4) % BANK_BYTES / 4;
+        used |= 1u << (value(row, lane) + value(swizzle, lane) * 4) % BANK_BYTES / 4;
     assert_int_equal(used, 0xffffffffu);
     x.tlu = true, t = ring_tile(&x);
-    assert_true(expr_is(ring_turn(&p, &t, k), 0));
+    assert_true(expr_is(ring_element_swizzle(&p, &t, k), 0));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bytes), cmocka_unit_test(test_ldmatrix),
-                                       cmocka_unit_test(test_lanes), cmocka_unit_test(test_turn)};
+                                       cmocka_unit_test(test_lanes), cmocka_unit_test(test_element_swizzle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,13 +26,13 @@ static RingSwizzle swizzle_of(const RingOperand *x)
 
 RingTile ring_tile(const RingOperand *x)
 {
-    bool turned = !x->matrix && !x->tlu && !x->vectors, along_free = x->tlu || turned;
-    int pad = turned || x->vectors ? CHUNK : x->shifts ? x->tlu ? 2 * CHUNK : CHUNK : 0;
+    bool transposed = !x->matrix && !x->tlu && !x->vectors, along_free = x->tlu || transposed;
+    int pad = transposed || x->vectors ? CHUNK : x->shifts ? x->tlu ? 2 * CHUNK : CHUNK : 0;
     RingTile t = {.rows = along_free ? x->depth : x->tile,
                   .row_bytes = (along_free ? x->tile : x->depth) * x->bytes,
                   /* the rows of A that lanes read at once are a run apart, those of B are neighbours */
                   .every = x->vectors && x->first ? CHUNK / x->bytes : 1,
-                  .turned = turned,
+                  .transposed = transposed,
                   .swizzle = swizzle_of(x),
                   .element_bytes = x->bytes,
                   .depth = x->depth};
@@ -69,11 +69,11 @@ const Expr *ring_swizzle(ExprPool *p, const RingTile *t, const Expr *row)
     }
 }
 
-const Expr *ring_turn(ExprPool *p, const RingTile *t, const Expr *k)
+const Expr *ring_element_swizzle(ExprPool *p, const RingTile *t, const Expr *k)
 {
     int run = CHUNK / t->element_bytes;
     const Expr *eights = expr_div_i(p, k, 8);
-    if (!t->turned || t->depth < 16 || run == 1) return expr_const(p, 0);
+    if (!t->transposed || t->depth < 16 || run == 1) return expr_const(p, 0);
     if (run == 2) return expr_mod_i(p, eights, 2);
     return t->depth < 32 ? expr_mul_i(p, expr_mod_i(p, eights, 2), 2) : expr_mod_i(p, eights, 4);
 }

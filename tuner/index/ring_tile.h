@@ -27,10 +27,10 @@ typedef enum {
 } RingSwizzle;
 
 typedef struct {
-    int rows, row_bytes; /* of shared memory; row_bytes with what lies behind every row */
-    int gap, every;      /* bytes more behind so many rows */
+    int rows, row_bytes; /* in shared memory; row_bytes includes the padding of a row */
+    int gap, every;      /* `gap` bytes of padding after each `every` rows */
     int bytes;           /* of all rows, a multiple of 128 */
-    bool turned; /* rows of memory are columns here: K is the slow dimension, though contiguous in memory */
+    bool transposed;     /* K is the slow dimension here, though it is the contiguous one in global memory */
     RingSwizzle swizzle;
     int element_bytes, depth;
 } RingTile;
@@ -40,11 +40,12 @@ RingTile ring_tile(const RingOperand *x);
 const Expr *ring_row(ExprPool *p, const RingTile *t, const Expr *row);
 /* What is exclusive-or'ed to the number of a chunk of the row. */
 const Expr *ring_swizzle(ExprPool *p, const RingTile *t, const Expr *row);
-/* Turned tiles: what is exclusive-or'ed to the number of an element of row k, so that a warp's writes along K
- * spread over the banks. */
-const Expr *ring_turn(ExprPool *p, const RingTile *t, const Expr *k);
+/* Transposed tiles: what is exclusive-or'ed with the number of an element of row k, so that a warp's writes
+ * along K are spread over the banks. */
+const Expr *ring_element_swizzle(ExprPool *p, const RingTile *t, const Expr *k);
 
-/* Results go through shared memory in parts: so many lines of sums of a column of D each. */
+/* Results pass through shared memory in parts. A part consists of lines, each with the sums of one column of
+ * D. */
 typedef struct {
     int line;      /* sums from one line to the next, padding included */
     int slots;     /* lines */

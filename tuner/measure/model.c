@@ -98,9 +98,9 @@ static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k
                        .threads = p.n_threads,
                        .groups = groups_of(&p, t, local),
                        .stages = stages,
-                       .persistent = !p.walk.persistent ? 0
-                                     : p.groups.turns   ? 2
-                                                        : 1,
+                       .persistent = !p.walk.persistent  ? 0
+                                     : p.groups.pingpong ? 2
+                                                         : 1,
                        .cluster_m = engine ? p.groups.cluster[0] : 1,
                        .cluster_n = engine ? p.groups.cluster[1] : 1,
                        .load_a = engine ? 16 : p.op[0].width * bytes,

@@ -10,7 +10,7 @@ FAR = 'decides or serves leading dimensions that 32 bits of bytes do not reach: 
 ROWS = [
     # registers and order
     (r'sizeof ?\(?[Vw]\b', '', 'g_opaque hides a value from the compiler; what it hides stays the same'),
-    (r'g_keep_order\(\)|bool g_MI_STEPS_APART = ', '', 'order of instructions'),
+    (r'g_keep_order\(\)|bool g_MI_STEP_FENCES = ', '', 'order of instructions'),
     (r'amdgpu_flat_work_group_size\(\d+, \d+\)', r'size\(\d+, \d+\)', 'a bound of work-groups, not their size'),
     # far operands
     (r'slow \|= t\.ld[ab] > \d+', '', FAR), (r'bool near = |near = near && o\.ldc|unsigned (reach|STRIDE_MOST) = ', '', FAR),
@@ -35,7 +35,7 @@ ROWS = [
     (r'const unsigned (delay|late) = |stagger_mask', r'(delay|late) = ', 'a sum may start at any chunk'),
     (r'g_MT0 % g_WIDE|const g_u64 bits = ', '', 'elements may be stored one by one'),
     (r'sizeof\(g_T\)\) & \(g_L[AB]::CW - 1\)', r'CW - 2', 'addresses of elements are even'),
-    (r'\.al_[ab] = ', r'!= 0;|== 1;|SHIFTED &&', 'copies of single elements are right for all addresses'),
+    (r'\.aligned_[ab] = ', r'!= 0;|== 1;|SHIFTED &&', 'copies of single elements are right for all addresses'),
     (r'ring\.wrap = whole - 0', r'wrap = ', 'without StaggerU no sum goes back to the first chunk'),
     (r'g_copy_store\(copy, 0, lds \+ wr\);\n\s*(\}|g_copy_move\()', r'lds \+ rd\)', 'both are 0 before the loop'),
     (r'if \(i \+ 1 < whole\)', r'i( \+ 1 <=| <) whole', 'a chunk more is loaded or stored behind the last, where nothing reads it'),
@@ -75,11 +75,11 @@ ROWS = [
      'a vector behind the tile, where B is copied later or the other stage is'),
     (r'__builtin_amdgcn_mfma_\w*_(32x32x8|16x16x16)', r', 1, 0, 0\);|, 0, 1, 0\);', 'one block: there are none to broadcast to'),
     (r'g_raw_(load|store)|g_STORE_POLICY', r', 0, 1\)|, \(int\)\(.*\), 1\)|POLICY_[CD] = 1;', 'a hint to caches'),
-    (r'\.al_[ab] = ', r'ld[ab] \+ sizeof', 'a leading dimension that is a multiple of 16 less 4 is one of 4 elements; single elements are always right'),
+    (r'\.aligned_[ab] = ', r'ld[ab] \+ sizeof', 'a leading dimension that is a multiple of 16 less 4 is one of 4 elements; single elements are always right'),
     (r'bool whole = !g_ADDS', r'[mn]_left > ', 'whole tiles may be stored as edges are'),
     (r'sizeof\(g_TD\) == 2 && !g_ADDS\) g_store_pairs', r'== 2 \|\| !g_ADDS', 'pairs are right for all types'),
     (r'\|\| n < 0\) n = 0;', r'n < 1\)|n <= 0\)', 'n is 0 then'),
-    (r'^place: .*L::RS % (4|16) == 0\) return', r'RS % (4|16) == 1|RS % (5|17)|PASSES == 2', 'a short form of the same address'),
+    (r'^shared_offset: .*L::PASS_ROWS % (4|16) == 0\)', r'PASS_ROWS % (4|16) == 1|PASS_ROWS % (5|17)|PASSES == 2', 'a short form of the same address'),
     (r'if \(near && ', r'if \(near && t\.m0 \+ (\d+|g_STORE_ROWS) <= t\.m && ', 'buffers: columns that are too many are behind the end of D'),
     (r'^g_near_\w+: const unsigned last = t\.[mn] - 2;', r'\+ 2;|t\.[mn];',
      'vectors of two: at the odd row of the last one is the last row either way, the even one is not stored'),

@@ -316,7 +316,7 @@ static void types(const Matrix *m, Stmts *s)
                                 {"int", "@MI_KPL", m->kpl},
                                 {"int", "@MI_INSTRUCTIONS", m->vk / m->kpl},
                                 {"int", "@MI_ACCUMULATORS", m->in->n_acc},
-                                {"bool", "@MI_STEPS_APART", needs_step_fences(m)}};
+                                {"bool", "@MI_STEP_FENCES", needs_step_fences(m)}};
     stmt_file(s, "amdgcn/matrix_types.hip");
     amdgcn_constants(s, c, sizeof c / sizeof c[0]);
     instruction_types(m->in, s);
@@ -446,12 +446,12 @@ static void make(const GpuPlan *p, Stmts *s)
     instruction(m.in, m.swap, s);
     place(&m, s);
     stmt_file(s, "amdgcn/matrix_steps.hip");
-    if (amdgcn_sums_in_agprs(p)) stmt_file(s, "amdgcn/acc_hold.hip");
+    if (amdgcn_sums_in_agprs(p)) stmt_file(s, "amdgcn/acc_pin.hip");
     load(&m, s);
     for (int i = 0; i < 2; i++) place_in_tile(&m, i, s);
 }
 
 static void matrix_emit(const GpuPlan *p, Buf *out) { amdgcn_print(p, make, out); }
 
-const GpuCompute amdgcn_matrix = {"matrix", false, matrix_plan, lanes_shape, matrix_emit,
-                                  amdgcn_sums_in_agprs};
+const GpuCompute amdgcn_matrix = {"matrix",    false,       matrix_plan,
+                                  lanes_shape, matrix_emit, amdgcn_sums_in_agprs};

@@ -82,7 +82,7 @@ static void finish(const GpuPlan *p, Stmts *s)
 {
     constants(p, s);
     gpu_element_function(p, s);
-    stmt_file(s, amdgcn_sums_in_agprs(p) ? "amdgcn/acc_take_agpr.hip" : "amdgcn/acc_take.hip");
+    stmt_file(s, amdgcn_sums_in_agprs(p) ? "amdgcn/acc_pin_batch.hip" : "amdgcn/acc_pin_none.hip");
     stmt_file(s, "amdgcn/buffer_store.hip");
 }
 

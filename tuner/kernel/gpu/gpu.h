@@ -179,9 +179,9 @@ typedef struct GpuCompute {
      */
     Err (*shape)(GpuPlan *p);
     void (*emit)(const GpuPlan *p, Buf *out);
-    /* Does the text have @acc_hold(@Acc &), which keeps the sums in their registers from stage to stage?
-     * NULL: no kernel of it has. */
-    bool (*holds)(const GpuPlan *p);
+    /* Does the text have @acc_pin(@Acc &), which keeps the sums in accumulation registers between stages?
+     * NULL: no kernel of this module has it. */
+    bool (*pins)(const GpuPlan *p);
 } GpuCompute;
 
 typedef struct GpuCopy {
@@ -207,7 +207,7 @@ struct GpuDialect {
     bool hint_levels;       /* NonTemporal's values are told apart */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
-    const char *exp[2]; /* e^x of a float and of a double */
+    const char *exp[2];    /* e^x of a float and of a double */
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
     const char *flags;     /* embedded text of flags_begin(), with which WSFlags begins; NULL: none */
@@ -245,15 +245,15 @@ typedef struct {
 /* Kernels of nvptx with a ring of asynchronous copies (NvRing). */
 typedef struct {
     bool used;
-    int blocks;      /* work-groups on a processor, for the launch bounds */
-    int lanes_m;     /* lanes of a warp along M, of FMA kernels */
-    int read_ahead;  /* steps by which fragments are read ahead (PrefetchLocalRead) */
-    bool shifts;     /* rows of any alignment are copied 16 bytes at a time and shifted when read */
-    bool moves_back; /* tiles that hang over the edge are moved back inside (EdgeType ShiftPtr) */
-    int rounds_xf32; /* how f32 becomes tf32 (NvRoundXF32) */
-    bool k_major[2]; /* A, B may keep K contiguous in shared memory */
-    bool k_vectors;  /* FMA kernels read vectors along K */
-    bool holds;      /* 16-bit operands go through registers, a chunk ahead (GlobalReadVectorWidth 1) */
+    int blocks;         /* work-groups on a processor, for the launch bounds */
+    int lanes_m;        /* lanes of a warp along M, of FMA kernels */
+    int read_ahead;     /* steps by which fragments are read ahead (PrefetchLocalRead) */
+    bool shifts;        /* 32-bit rows of any alignment are copied from a 16-byte boundary (NvShift) */
+    bool shift_ptr;     /* tiles that overhang D are shifted back inside (EdgeType ShiftPtr) */
+    int rounds_xf32;    /* how f32 becomes tf32 (NvRoundXF32) */
+    bool k_major[2];    /* A, B may keep K contiguous in shared memory */
+    bool k_vectors;     /* FMA kernels read vectors along K */
+    bool via_registers; /* 16-bit operands are copied through registers (GlobalReadVectorWidth 1) */
     int lds_bytes, stage_bytes;
 } GpuRing;
 
@@ -264,7 +264,7 @@ typedef struct {
     int stages;    /* of the ring */
     int consumers; /* warp groups that multiply */
     bool promotes; /* a stage's products have sums of their own, which are then added to those of all */
-    bool turns;    /* they have a tile each and take turns; else they share it */
+    bool pingpong; /* ping-pong schedule: each consumer warp group has a tile; else all share one */
     int producer_registers, consumer_registers; /* of a thread; 0: as compiled */
     int cluster[2];                             /* work-groups along M and N that copy for one another */
     bool engine_store;                          /* the copy engine stores D and reads C */
@@ -325,9 +325,9 @@ struct GpuPlan {
     int n_args, arg_bytes;
 };
 
-static inline bool gpu_compute_holds(const GpuPlan *p)
+static inline bool gpu_compute_pins(const GpuPlan *p)
 {
-    return p->compute && p->compute->holds && p->compute->holds(p);
+    return p->compute && p->compute->pins && p->compute->pins(p);
 }
 
 GpuType gpu_type(DataType type);

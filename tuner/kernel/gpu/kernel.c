@@ -38,8 +38,8 @@ static const WalkNames names_of_tile = {.group = {"0u", "0u", "0u"},
                                         .tiles_n = "tiles_n",
                                         .batch = "size_batch",
                                         .stagger_mask = "stagger_mask",
-                                         .mapping = "mapping",
-                                         .mapping_chunk = "mapping_chunk"};
+                                        .mapping = "mapping",
+                                        .mapping_chunk = "mapping_chunk"};
 
 /* ---- the walk ---- */
 
@@ -246,7 +246,7 @@ static void start(const GpuPlan *p, Stmts *s)
     stmt_call(s, "@copy_move", copy, t, uniform64(s, product(s, at[0], from)),
               uniform64(s, product(s, at[1], from)));
     stmt_call(s, "@acc_zero", stmt_var(s, "@Acc", "acc", NULL));
-    if (gpu_compute_holds(p)) stmt_call(s, "@acc_hold", value_reg(s, "acc"));
+    if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", value_reg(s, "acc"));
 }
 
 /* Vectors and numbers of fused operations; the bias of this matrix of the batch. */

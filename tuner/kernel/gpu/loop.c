@@ -21,7 +21,7 @@ static void steps(const GpuPlan *p, Stmts *s, const Value *const lds[2])
     const int fence = p->dialect->mixed_steps;
     const bool ahead = p->prefetch_local && p->steps > 1;
     const Value *acc = value_reg(s, "acc"), *f = value_reg(s, "f");
-    if (gpu_compute_holds(p)) stmt_call(s, "@acc_hold", acc);
+    if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", acc);
     if (ahead) {
         stmt_array(s, "@Frag", "f", DIMS(2));
         load_fragments(s, value_at_i(s, f, 0), lds, expr_const(pool, 0));
@@ -71,7 +71,7 @@ void gpu_stage(const GpuPlan *p, Stmts *s)
     stmt_function(s, (Function){.name = "@stage_rest",
                                 STMT_PARAMS({"@Acc &", "acc"}, {"const char *", "stage"}, {"unsigned", "tid"},
                                             {"int", "steps"})});
-    if (gpu_compute_holds(p)) stmt_call(s, "@acc_hold", value_reg(s, "acc"));
+    if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", value_reg(s, "acc"));
     stage_operands(p, s, lds);
     const Expr *step = stmt_loop(s, (Loop){.var = "s",
                                            .type = "int",

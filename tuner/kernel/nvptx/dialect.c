@@ -1,4 +1,5 @@
-/* The names of CUDA C++ on nvptx (GpuDialect, kernel/gpu/gpu.h), and the choice of a kernel's modules. */
+/* The CUDA C++ dialect of GPU kernels (GpuDialect, kernel/gpu/gpu.h), and the choice of a kernel's compute
+ * and copy modules. */
 #include "kernel/nvptx/hint.h"
 #include "kernel/nvptx/ring.h"
 #include "kernel/text.h"
@@ -13,7 +14,7 @@ static void prelude(const GpuPlan *p, Buf *out)
     gpu_put(p, &s, out);
 }
 
-/* Element i of a vector, which may be set or is constant. */
+/* Adds operator[] of a vector, for constant or for modifiable vectors. */
 static void element(Stmts *s, const char *part, bool is_const)
 {
     const char *result = stmts_name(s, is_const ? "__device__ const %s &" : "__device__ %s &", part);
@@ -79,8 +80,9 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
     return ERR_OK;
 }
 
-/* e4m3.cuh converts exactly, because binary16 has all numbers of e4m3. The conversion to e4m3 does not use
- * cvt: its .satfinite turns infinities into the largest number, where the result must be NaN. */
+/* e4m3.cuh converts exactly, because f16 contains all values of e4m3. The conversion to e4m3 does not use
+ * cvt, whose mandatory .satfinite converts infinities to the largest number (PTX ISA, cvt); the result must
+ * be NaN. */
 const GpuDialect dialect_nvptx = {.language = "CUDA C++",
                                   .words = &stmt_words_cuda,
                                   .static_lds = 49152,

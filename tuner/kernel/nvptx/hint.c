@@ -1,13 +1,12 @@
-/* NonTemporal's bits as cache hints of nvptx. On AMD bit 0 (glc) bypasses the compute unit's cache and bit 1
- * (slc) streams through the L2. The values mean the same here:
+/* Cache hints of nvptx for Tensile's NonTemporal values. On AMD bit 0 (glc) bypasses the compute unit's cache
+ * and bit 1 (slc) streams through the L2. Here the values are:
  *
- *     1   L1::no_allocate                        no line of L1
- *     2   cs                                     first to be evicted, from L1 and L2
+ *     1   L1::no_allocate                        does not allocate a line in L1
+ *     2   cs                                     evicted first from L1 and L2 (streaming)
  *     3   L1::no_allocate, L2::cache_hint with a policy of evict_first
  *
- * (PTX ISA 9.7.9, ld and st.) Loads and stores of whole vectors have them; those of edges, which are element
- * by element and few, and sums that are added in place are plain.
- */
+ * (PTX ISA 9.7.9, ld and st.) Loads and stores of whole vectors have these hints. Accesses at edges, which
+ * are few and element by element, and atomic additions have none. */
 #include "kernel/nvptx/hint.h"
 
 void nvptx_hints(const GpuPlan *p, Stmts *s)
@@ -26,6 +25,6 @@ void nvptx_hints(const GpuPlan *p, Stmts *s)
     stmt_file(s, "nvptx/hint_types.cuh");
     for (int h = 1; h < N_HINTS; h++)
         if (used[h]) stmt_file(s, texts[h]);
-    /* an instruction moves as many bytes as the type is aligned to */
+    /* hints.cuh splits an access into pieces of the alignment of its type */
     stmt_file(s, "nvptx/hints.cuh");
 }

@@ -1,7 +1,7 @@
-/* Kernels that multiply by wgmma: the text nvptx/text/hopper.cuh and hopper_results.cuh behind the numbers
- * of a kernel, which are read from the program as hopper_program.c leaves it, and the kernel function.
- * Arguments are Tensile's in the Source form; behind them stand tensor maps of A, B and, where the copy
- * engine stores D, of C and D. */
+/* Lowers kernels that multiply by wgmma. It prints the constants, the instruction and the walk, which it
+ * reads from the program that hopper_program.c's passes made, then the texts nvptx/text/hopper*.cuh, then the
+ * kernel function. The arguments are Tensile's in the Source form, followed by tensor maps of A and B and,
+ * with EngineStore, of C and D. */
 #include "kernel/nvptx/hopper.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "DU", p->depth_u},
                {"int", "STAGES", g->stages},
                {"int", "CONSUMERS", g->consumers},
-               {"bool", "PINGPONG", g->turns},
+               {"bool", "PINGPONG", g->pingpong},
                {"bool", "PROMOTES", g->promotes},
                {"int", "REGS_PRODUCER", g->producer_registers},
                {"int", "REGS_CONSUMER", g->consumer_registers},
@@ -50,8 +50,9 @@ static void numbers(const GpuPlan *p, Stmts *s)
 
 /* ---- the instruction ---- */
 
-/* One instruction in the words of the PTX ISA (9.7.15.5): accumulators, descriptors of X and Y, whether to
- * add; for floats signs of both, for 16 bits which of them has K strided. */
+/* Appends the text of a wgmma.mma_async (PTX ISA 9.7.15.5). Its operands are the accumulators, the matrix
+ * descriptors of X and Y, and scale-d, which is 0 to overwrite the accumulators; for floats imm-scale-a and
+ * imm-scale-b; for 16-bit types tnsp-a and tnsp-b, 1 where K is strided. */
 static void instruction_text(const GpuPlan *plan, const MatrixInst *in, int columns, int n, Buf *text)
 {
     const GpuMatrix *mi = &plan->matrix;
@@ -65,10 +66,10 @@ static void instruction_text(const GpuPlan *plan, const MatrixInst *in, int colu
     buf_puts(text, ";\\n\\t}");
 }
 
-/* The statement around it, of n accumulators. */
+/* Adds the asm statement of that text, with n accumulators. */
 static void instruction_asm(const GpuPlan *plan, const char *text, int n, Stmts *s)
 {
-    enum { OPERANDS_MAX = WGMMA_ROWS * 256 / WGMMA_LANES + 3 }; /* descriptors, whether to add */
+    enum { OPERANDS_MAX = WGMMA_ROWS * 256 / WGMMA_LANES + 3 }; /* two descriptors, scale-d */
     AsmOperand operand[OPERANDS_MAX];
     for (int i = 0; i < n; i++)
         operand[i] =
@@ -79,7 +80,7 @@ static void instruction_asm(const GpuPlan *plan, const char *text, int n, Stmts 
     stmt_asm(s, (Asm){.text = text, .operand = operand, .n_outputs = n, .n_inputs = 3, .is_volatile = true});
 }
 
-/* wgmma, and the lanes of its accumulator. */
+/* Prints the functions wgmma(), and acc_row() and acc_col(), the lane map of its accumulators. */
 static Err instruction(const GpuPlan *plan, Buf *out)
 {
     const GpuMatrix *mi = &plan->matrix;
@@ -140,7 +141,8 @@ static void tile_struct(Stmts *s)
     stmt_end(s);
 }
 
-/* What a step of the walk is: its tile, its part of K, where the sums of all parts of the tile lie. */
+/* The fields of struct Tile for one step of the walk: the tile, its part of K, and the workspace slots of the
+ * sums of the tile's parts. */
 enum { TILE_FIELDS = 11 };
 typedef struct {
     const char *name;
@@ -149,7 +151,7 @@ typedef struct {
 
 static const Expr *all_tiles(ExprPool *pool, const Walk *w)
 {
-    Walk one = *w; /* as if a tile had one part */
+    Walk one = *w; /* the number of ids if no tile were split */
     one.split = 1;
     return walk_ids(pool, &one, &names);
 }
@@ -196,7 +198,8 @@ static void grid_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
     memcpy(out, fields, sizeof fields);
 }
 
-/* Tiles count in clusters here; hopper.cuh finds a work-group's own. */
+/* Prints the walk in units of clusters: tile coordinates are those of a cluster, and hopper.cuh adds the
+ * work-group's place in its cluster. */
 static void walk(const Walk *w, Stmts *s)
 {
     ExprPool *pool = &s->pool;
@@ -242,7 +245,8 @@ static void kernel_head(const GpuPlan *plan, Str symbol, Buf *out)
     int parts = plan->walk.members > 1 ? plan->walk.members : 1;
     int cluster = g->cluster[0] * g->cluster[1] * parts, n_maps = g->engine_store ? 4 : 2;
     plan->dialect->lds_file(plan, symbol, out);
-    /* the 1 lets the compiler know how many registers there are to be divided */
+    /* One block per multiprocessor: the compiler may use all registers, which setmaxnreg then divides among
+     * the warp groups. */
     buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%d, 1) ", plan->n_threads);
     if (cluster > 1) buf_printf(out, "__cluster_dims__(%d, 1, 1) ", cluster);
     buf_printf(out, "%.*s(", STR_ARG(symbol));
@@ -263,7 +267,10 @@ static void kernel(const GpuPlan *p, Stmts *s)
     const Value *alpha = value_call(s, "g_from_s", value_reg(s, "alpha"));
     const Value *beta = value_call(s, "g_from_s", value_reg(s, "beta"));
     const char *const map[] = {"map_a", "map_b", "map_c", "map_d"};
-    const int from = p->groups.engine_store ? 2 : 0; /* without it maps of C and D are not used */
+    const int from =
+        p->groups.engine_store
+            ? 2
+            : 0; /* without EngineStore the maps of C and D are unused, and A's and B's take their places */
     stmt_define(
         s, "Args", "args",
         value_list(s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),

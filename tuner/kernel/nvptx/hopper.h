@@ -1,11 +1,11 @@
-/* Kernels of warp groups with a role each: the copy engine fills a ring of stages, wgmma multiplies
- * (sm_90a). */
+/* Warp-specialised kernels for sm_90a: a producer warp group fills a ring of stages by TMA, and consumer warp
+ * groups multiply by wgmma. */
 #ifndef KERNEL_NVPTX_HOPPER_H
 #define KERNEL_NVPTX_HOPPER_H
 
 #include "kernel/gpu/gpu.h"
 
-/* The text of a kernel whose program hopper_program.c's passes have made. */
+/* Appends the text of a kernel. program: as the passes of hopper_program.c made it. */
 Err hopper_lower(const Program *program, Str symbol, Buf *out);
 
 #endif

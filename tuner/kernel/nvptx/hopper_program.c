@@ -1,14 +1,14 @@
-/* Passes of kernels that multiply by wgmma: threads of a work-group have one role each. Distribute: a
- * producer fills stages of A and B by the copy engine, warp groups multiply what is in local memory.
- * Pipeline: the loop over K once for each role, with waits for empty and for full stages (mbarriers);
- * results leave in slices through local memory where the copy engine stores them. */
+/* Program passes of kernels that multiply by wgmma. Their warp groups are specialised. Distribute: a producer
+ * fills stages of A and B in local memory by TMA, and consumer warp groups multiply from there. Pipeline:
+ * each role has its own loop over K, in which it waits for empty or full stages (mbarriers). With EngineStore
+ * the results pass through local memory in slices that TMA stores. */
 #include "kernel/gpu/gpu.h"
 #include "kernel/passes.h"
 #include "problem/matrix_inst.h"
 
 bool hopper_is(const Program *p) { return p->gpu && p->gpu->groups.used; }
 
-/* A tile in local memory of what is at `from`, in place number `at`. */
+/* Makes tile number `at` a local memory copy of tile `from`, with n_buffers stages. */
 static void local_tile(Program *p, int at, const char *name, int from, int32_t n_buffers)
 {
     Tile t = p->tile[from];
@@ -24,14 +24,14 @@ Err hopper_distribute(Program *p)
     enum { ROWS = WGMMA_ROWS };
     const GpuPlan *plan = p->gpu;
     const GpuWarpGroups *g = &plan->groups;
-    /* the instruction reads local memory: no tiles of registers */
+    /* wgmma reads A and B from local memory, so they have no register tiles */
     local_tile(p, program_tile(p, "reg_a"), "local_a", program_tile(p, "a"), g->stages);
     local_tile(p, program_tile(p, "reg_b"), "local_b", program_tile(p, "b"), g->stages);
-    /* a warp group's accumulators; 64 rows of the instruction lie along M, or with swap along N */
+    /* the accumulators of a warp group; the 64 rows of wgmma lie along M, or with swap along N */
     Tile *acc = &p->tile[program_tile(p, "acc")];
     int rows = plan->matrix.swap ? 1 : 0, columns = rows ? plan->matrix.m : plan->matrix.n;
     int repeats = plan->matrix.tiles[rows];
-    acc->wg_map.layout[rows] = g->turns ? 1 : g->consumers, acc->wg_map.layout[1 - rows] = 1;
+    acc->wg_map.layout[rows] = g->pingpong ? 1 : g->consumers, acc->wg_map.layout[1 - rows] = 1;
     acc->wg_map.data[rows] = repeats * ROWS, acc->wg_map.data[1 - rows] = columns;
     acc->sg_map.layout[rows] = ROWS / 2, acc->sg_map.layout[1 - rows] = 4;
     acc->sg_map.data[rows] = 2 * repeats, acc->sg_map.data[1 - rows] = columns / 4;
@@ -78,7 +78,7 @@ Err hopper_pipeline(Program *p)
     return ERR_OK;
 }
 
-/* ---- edges: the copy engine writes zeros behind them, and stores nothing there ---- */
+/* ---- edges: TMA loads zeros past them, and does not store there ---- */
 
 Err hopper_edges(Program *p)
 {

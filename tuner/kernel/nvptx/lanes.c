@@ -1,5 +1,5 @@
-/* Prints the lane maps of index/matrix_lanes.h as functions of a kernel's text. Not here: which registers a
- * text keeps elements in, and how they get there (text/mma_read_*.cuh). */
+/* Prints the lane maps of index/matrix_lanes.h as functions of a kernel's text. It does not decide which
+ * registers hold the elements, or how they are loaded (text/mma_read_*.cuh). */
 #include "kernel/nvptx/lanes.h"
 
 enum { LANE, ELEMENT, NODES = 128 };

@@ -1,29 +1,29 @@
-/* Wave tiles by mma.sync: f16, bf16, tf32, f64, int8 and 8-bit floats, either dimension of either operand
- * contiguous. The text's readers take fragments from shared memory without bank conflicts: 32 bytes along K
- * by ldmatrix; 16-bit elements along the free dimension by transposing ldmatrix; longer ones by plain loads;
- * bytes by turning 4x4 of them in registers. */
+/* Compute part of ring kernels with mma.sync: f16, bf16, tf32, f64, int8 and 8-bit floats. In each operand K
+ * or the free dimension may be contiguous. The readers (text/mma_read_*.cuh) load fragments from shared
+ * memory without bank conflicts. Where K is contiguous they use ldmatrix on 32 bytes of K. Where the free
+ * dimension is contiguous they use transposing ldmatrix for 16-bit elements, plain loads for longer ones, and
+ * plain loads with a transpose of 4x4 blocks in registers for bytes. */
 #include "base/log.h"
 #include "kernel/nvptx/lanes.h"
 #include "kernel/nvptx/ring.h"
 
-/* Numbers of two bytes of a fragment each, in the order of m16n8k16: its steps take bytes 0, 1 of every four
- * as elements 0 to 7 of K, bytes 2, 3 as 8 to 15. Both operands have that order, so that sums are the same.
- */
-
-/* The text's name of mma.sync, and the operands of its asm statement. */
+/* An mma.sync and the operands of its asm statement. */
 typedef struct {
     const MatrixInst *in;
-    char sum, part;  /* constraints of accumulators and fragments */
-    int x, y;        /* registers of the row (x) and the column (y) operand */
-    MatrixInst held; /* whose layout fragments and sums have */
+    char sum, part;    /* asm constraints of accumulators and fragments */
+    int x, y;          /* registers of the row (x) and the column (y) operand */
+    MatrixInst layout; /* the instruction whose lane layout fragments and accumulators have */
 } Mma;
 
-/* sm_90 has no mma.sync of 8-bit floats: compilers make m16n8k32 of conversions, two of binary16, whose sums
- * they add to the accumulators. The same is written out here, with sums in the accumulators: binary16 has all
- * numbers of both formats. */
+/* sm_90 has no hardware mma.sync for 8-bit floats. The compiler expands m16n8k32 into conversions and two f16
+ * instructions with separate sums, which it then adds to the accumulators. This text does the same, but
+ * accumulates directly. It is exact, because f16 contains all values of e4m3 and e5m2. Each f16 instruction
+ * takes two of every four bytes along K as its elements; both operands use the same order, so the sums are
+ * right. */
 static bool by_halves(const GpuPlan *p) { return gpu_is_f8(p->in.type) && p->target->isa[0] >= 9; }
 
-/* Four numbers of 8 bits as two and two of binary16; e5m2 is its upper half. */
+/* Prints the function that converts four 8-bit floats to two pairs of f16. e5m2 is the upper half of an f16.
+ */
 static void halves(const GpuPlan *p, Stmts *s, int i)
 {
     const Value *low = value_reg(s, "low"), *high = value_reg(s, "high"), *x = value_reg(s, "x");
@@ -45,7 +45,7 @@ static void halves(const GpuPlan *p, Stmts *s, int i)
     stmt_end(s);
 }
 
-/* Constraints and registers of an instruction; n: how many of them count as one. */
+/* Sets the constraints and registers of an instruction; n instructions of 8 rows are used as one of 16. */
 static void operands_of(Mma *m, int n)
 {
     const bool d = m->in->sum == TYPE_D;
@@ -55,29 +55,29 @@ static void operands_of(Mma *m, int n)
     m->x = n * m->in->n_a * bytes / unit, m->y = m->in->n_b * bytes / unit;
 }
 
-/* Describes the plan's mma.sync. Its row operand is B; two instructions of 8 rows count as one. */
+/* Finds the plan's mma.sync. Its row operand is B. Two instructions of 8 rows are used as one of 16. */
 static Err mma_of(const GpuPlan *p, Mma *m)
 {
     const GpuMatrix *mi = &p->matrix;
     DataType part[2] = {p->op[0].type.type, p->op[1].type.type};
     int32_t shape[] = {mi->m, mi->n, mi->k, mi->b};
     if (p->math == TYPE_X) part[0] = part[1] = TYPE_X;
-    const MatrixInst *held = m->in = matrix_inst(p->target, part[1], part[0], shape);
+    const MatrixInst *layout = m->in = matrix_inst(p->target, part[1], part[0], shape);
     if (by_halves(p)) {
         part[0] = part[1] = TYPE_H, shape[2] /= 2;
         m->in = matrix_inst(p->target, part[1], part[0], shape);
     }
-    if (!held || !m->in || matrix_unit(m->in) != MATRIX_UNIT_MMA)
+    if (!layout || !m->in || matrix_unit(m->in) != MATRIX_UNIT_MMA)
         FAIL(ERR_INPUT, "%s has no mma.sync %dx%dx%dx%d for types '%s' and '%s'", p->target->name, shape[0],
              shape[1], shape[2], shape[3], type_letter(part[1]), type_letter(part[0]));
     const int n = mi->m < 16 ? 2 : 1;
     operands_of(m, n);
-    m->held = *held;
-    m->held.m *= n, m->held.n_a *= n, m->held.n_acc *= n;
+    m->layout = *layout;
+    m->layout.m *= n, m->layout.n_a *= n, m->layout.n_acc *= n;
     return ERR_OK;
 }
 
-enum { ASM_MAX = 16 }; /* operands of an instruction */
+enum { ASM_MAX = 16 }; /* most operands of an asm statement */
 
 /* Appends "{%from, ...}" of n operands. */
 static void registers(int from, int n, Buf *out)
@@ -141,7 +141,7 @@ void nvptx_instruction(const MatrixInst *in, Stmts *s)
     stmt_end(s);
 }
 
-/* 8x8x4 is all that sm_80 has for doubles: two make one of 16 rows. */
+/* Prints @mma. For doubles sm_80 only has m8n8k4, and two of them make an instruction of 16 rows. */
 static void instruction(const GpuPlan *p, const Mma *m, Stmts *s)
 {
     open_instruction(s);
@@ -152,9 +152,10 @@ static void instruction(const GpuPlan *p, const Mma *m, Stmts *s)
     stmt_end(s);
 }
 
-/* The instruction cuts inputs to tf32. NvRoundXF32 1: cvt.rna.tf32, a sequence of instructions on these
- * machines. 2: half a unit of the last place, 2^-11 of the number's power of two, is added, in two
- * instructions. The same for all but denormal numbers (2 cuts them); NaN and infinities stay. */
+/* mma.sync truncates f32 inputs to tf32. NvRoundXF32 1 rounds them by cvt.rna.tf32, which compiles to several
+ * instructions on these targets. NvRoundXF32 2 adds half a unit in the last place of tf32, 2^-11 of the
+ * value's power of two, in two instructions (mask, fma). Both give the same result except for denormals,
+ * which 2 truncates. NaN and infinities are preserved. */
 static const char *rounding_text(Stmts *s, int rounds)
 {
     const char *half = "{ .reg .b32 half; and.b32 half, %0, 0xff800000; ";
@@ -190,13 +191,13 @@ static void rounding(const GpuPlan *p, Stmts *s)
 /* Prints the functions that read fragments of A and B from shared memory. */
 static void readers(const GpuPlan *p, Stmts *s)
 {
-    bool d = p->in.type == TYPE_D, turned = p->op[0].tlu || p->op[1].tlu;
+    bool d = p->in.type == TYPE_D, transposed = p->op[0].tlu || p->op[1].tlu;
     bool along = !p->op[0].tlu || !p->op[1].tlu;
     int bytes = gpu_type_bytes(&p->in);
-    if (p->ring.shifts) stmt_file(s, "nvptx/mma_read_shifted.cuh"), along = turned = false;
+    if (p->ring.shifts) stmt_file(s, "nvptx/mma_read_shifted.cuh"), along = transposed = false;
     if (d) stmt_file(s, "nvptx/mma_read_f64.cuh");
     if (!d && along) stmt_file(s, "nvptx/mma_read_k.cuh");
-    if (!d && turned)
+    if (!d && transposed)
         stmt_file(s, bytes == 2   ? "nvptx/mma_read_t16.cuh"
                      : bytes == 4 ? "nvptx/mma_read_t32.cuh"
                                   : "nvptx/mma_read_t8.cuh");
@@ -216,8 +217,8 @@ static void numbers(const GpuPlan *p, const Mma *m, Stmts *s)
     stmt_constant(s, "int", "@MK", mi->k);
     stmt_constant(s, "int", "@XR", m->x);
     stmt_constant(s, "int", "@YR", m->y);
-    stmt_constant(s, "int", "@LONG_M", bytes && p->op[0].tlu);
-    stmt_constant(s, "int", "@LONG_N", bytes && p->op[1].tlu);
+    stmt_constant(s, "int", "@INTERLEAVED_M", bytes && p->op[0].tlu);
+    stmt_constant(s, "int", "@INTERLEAVED_N", bytes && p->op[1].tlu);
 }
 
 Err ring_mma_check(const GpuPlan *p)
@@ -235,7 +236,7 @@ void ring_mma_emit(const GpuPlan *p, Buf *out)
     fragment_type(&m, &s);
     numbers(p, &m, &s);
     gpu_put(p, &s, out);
-    if (nvptx_mma_lanes(&m.held, out)) BUG("lanes of %s", m.held.name);
+    if (nvptx_mma_lanes(&m.layout, out)) BUG("lanes of %s", m.layout.name);
     stmts_init(&s, GPU_STMTS_BYTES);
     stmt_file(&s, "nvptx/mma_tile.cuh");
     readers(p, &s);

@@ -6,7 +6,7 @@
 #include "problem/problem.h"
 #include "problem/target.h"
 
-/* Appends its text; the symbol says the size of elements. */
+/* Appends its text. The symbol contains the element size (pack_kernel_bytes). */
 Err nvptx_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out);
 
 #endif

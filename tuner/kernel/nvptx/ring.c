@@ -5,7 +5,9 @@
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/ring.h"
 
-/* Bytes whose free dimension is contiguous are turned in registers: four tiles of 8 lie interleaved. */
+/* Operands of bytes whose free dimension is contiguous are transposed in registers in blocks of 4x4, so that
+ * four of the instruction's tiles of 8 are interleaved (mma_read_t8.cuh). MMA_RUN: adjacent accumulators of a
+ * lane. */
 enum { INTERLEAVED = 4, MMA_RUN = 2 };
 static bool interleaves(const GpuPlan *p, int i) { return gpu_type_bytes(&p->in) == 1 && p->op[i].tlu; }
 
@@ -77,7 +79,7 @@ static Err copy_plan(GpuPlan *p)
     return copy_check(p);
 }
 
-/* Prints a member of a tile's struct: a function whose parameter is the only variable of x. */
+/* Prints a member function of a tile's struct. Its parameter is the only variable of x. */
 static void member(Stmts *s, const char *type, const char *name, const char *parameter, const Expr *x)
 {
     stmt_function(s, (Function){.result = stmts_name(s, "static constexpr %s", type),
@@ -87,8 +89,8 @@ static void member(Stmts *s, const char *type, const char *name, const char *par
     stmt_end(s);
 }
 
-/* Elements of global memory from a tensor's first to element x of one coordinate, by the program's view;
- * those of both coordinates add up. */
+/* Prints a function that returns the distance, in elements of global memory, from a tensor's first element to
+ * coordinate x of one dimension, as the program's view maps it. The distances of both dimensions add up. */
 static void address(Stmts *s, const char *result, const char *name, const char *type, const Expr *e)
 {
     stmt_function(s, (Function){.result = result, .name = name, STMT_PARAMS({type, "x"}, {"@u64", "ld"})});
@@ -105,12 +107,12 @@ static void shared_tile(const GpuPlan *p, Stmts *s, int i)
     ExprPool *pool = &s->pool;
     const Expr *r = expr_var(pool, "r", ROWS, 0, INT32_MAX), *k = expr_var(pool, "k", ROWS, 0, t->rows - 1);
     stmt_struct(s,
-                stmts_name(s, "@Shared%c : @SharedTile<%s, %d, %d, %d>", name, t->turned ? "true" : "false",
-                           t->row_bytes, t->gap, t->bytes),
+                stmts_name(s, "@Shared%c : @SharedTile<%s, %d, %d, %d>", name,
+                           t->transposed ? "true" : "false", t->row_bytes, t->gap, t->bytes),
                 0);
     member(s, "@u32", "row", "r", ring_row(pool, t, expr_within(pool, r, 0, t->rows)));
     member(s, "@u32", "swz", "r", ring_swizzle(pool, t, r));
-    member(s, "int", "turn", "k", ring_turn(pool, t, k));
+    member(s, "int", "element_swz", "k", ring_element_swizzle(pool, t, k));
     const Expr *zero = expr_const(pool, 0), *ld = gpu_stride(s, "ld"), *x = gpu_stride(s, "x");
     const GpuOperand *op = &p->op[i];
     address(s, "static constexpr @u64", "at_free", "@u64", gpu_operand_address(pool, p, op, x, zero, ld));
@@ -135,7 +137,7 @@ static void constants(const GpuPlan *p, Stmts *s)
                {"@LINE", r.line},
                {"@SLOTS", r.slots},
                {"@LSU", p->lsu},
-               {"@MOVES", p->ring.moves_back},
+               {"@SHIFT_PTR", p->ring.shift_ptr},
                {"@ADDS", gpu_adds(p)},
                {"@SCALE", gpu_scales(p)},
                {"@READS", gpu_reads_c(p)},
@@ -145,7 +147,8 @@ static void constants(const GpuPlan *p, Stmts *s)
                {"@TT1", p->tt[1]},
                {"@LM", p->ring.lanes_m},
                {"@KV", p->k_step}};
-    const int n = sizeof all / sizeof *all, of_lanes = 6; /* of kernels without matrix instructions */
+    const int n = sizeof all / sizeof *all,
+              of_lanes = 6; /* the last six are of kernels without matrix instructions */
     gpu_heading(s, "---- numbers ----");
     for (int i = 0; i < n - (p->matrix.used ? of_lanes : 0); i++)
         stmt_constant(s, "int", all[i].name, all[i].value);
@@ -160,12 +163,12 @@ static void copies(const GpuPlan *p, Buf *out)
     stmt_file(&s, "nvptx/shared.cuh");
     stmt_file(&s, "nvptx/ring_copies.cuh");
     int bytes = gpu_type_bytes(&p->in);
-    if (p->ring.holds) stmt_file(&s, "nvptx/ring_held.cuh");
+    if (p->ring.via_registers) stmt_file(&s, "nvptx/ring_register_copy.cuh");
     if (p->ring.shifts) stmt_file(&s, "nvptx/ring_shifted.cuh");
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         const char c = (char)('A' + i), *tlu = x->tlu ? "true" : "false";
-        const char *copy = p->ring.holds ? "@Held" : p->ring.shifts ? "@Shifted" : "@Copy";
+        const char *copy = p->ring.via_registers ? "@RegisterCopy" : p->ring.shifts ? "@Shifted" : "@Copy";
         shared_tile(p, &s, i);
         const char *tile = stmts_name(&s, "@Tile<%d, %s, %d, %d, %d, @Shared%c>", x->tile, tlu,
                                       x->width * bytes, x->lvc, x->lsp, c);
@@ -175,7 +178,7 @@ static void copies(const GpuPlan *p, Buf *out)
     gpu_put(p, &s, out);
 }
 
-/* The elements of A and B as the sums take them. */
+/* Prints the conversions of elements of A and B to the accumulator type, then the FMA compute part. */
 static void ring_simt_emit(const GpuPlan *p, Buf *out)
 {
     Stmts s;
@@ -207,14 +210,14 @@ static const Value *less(Stmts *s, const Value *x, const Value *y) { return valu
 static const Value *times(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_MUL, x, y); }
 
 /* Declares the tile's first row and column. Tiles that overhang the edge of D may be shifted back inside
- * (ShiftPtr). */
+ * (EdgeType ShiftPtr). */
 static void origins(const GpuPlan *p, Stmts *s)
 {
     const Value *mt[] = {value_int(s, p->mt[0]), value_int(s, p->mt[1])};
     const Value *m0 = stmt_var(s, "int", "m0", times(s, value_reg(s, "wg0"), mt[0]));
     const Value *n0 = stmt_var(s, "int", "n0", times(s, value_reg(s, "wg1"), mt[1]));
-    stmt_call(s, "@move_back<@CopyA, @LA>", m0, mt[0], value_reg(s, "size_m"));
-    stmt_call(s, "@move_back<@CopyB, @LB>", n0, mt[1], value_reg(s, "size_n"));
+    stmt_call(s, "@shift_ptr<@CopyA, @LA>", m0, mt[0], value_reg(s, "size_m"));
+    stmt_call(s, "@shift_ptr<@CopyB, @LB>", n0, mt[1], value_reg(s, "size_n"));
 }
 
 static void work_group(const GpuPlan *p, Stmts *s)
@@ -244,10 +247,10 @@ static void work_group(const GpuPlan *p, Stmts *s)
         stmt_call(s, "acc.a.shift", a, lda, m0, lane);
         stmt_call(s, "acc.b.shift", b, ldb, n0, lane);
     }
-    stmt_call(s, "@sum", acc, copy_a, copy_b, ring);
+    stmt_call(s, "@main_loop", acc, copy_a, copy_b, ring);
 }
 
-/* The tile's first element of C or D. */
+/* Returns the address of the tile's first element of C or D. */
 static const Value *tile_of(Stmts *s, const Value *tensor, const char *ld)
 {
     const Value *column = value_call(s, "@at_n", value_reg(s, "n0"), value_reg(s, ld));
@@ -271,8 +274,8 @@ static void results(const GpuPlan *p, Stmts *s)
                 *n0 = value_reg(s, "n0");
     set(s, "o.m_left", less(s, m, m0));
     set(s, "o.n_left", less(s, n, n0));
-    set(s, "o.m_skip", value_call(s, "@moved", m0, value_reg(s, "@MT0"), m));
-    set(s, "o.n_skip", value_call(s, "@moved", n0, value_reg(s, "@MT1"), n));
+    set(s, "o.m_skip", value_call(s, "@overlap", m0, value_reg(s, "@MT0"), m));
+    set(s, "o.n_skip", value_call(s, "@overlap", n0, value_reg(s, "@MT1"), n));
     if (p->partial_sums) stmt_if(s, gpu_joined(p, s));
     stmt_call(s, "@store", o, value_reg(s, "acc"), value_reg(s, "lds"),
               value_cast(s, "int", value_reg(s, "tid")));

@@ -1,22 +1,33 @@
-/* Kernels with a ring of stages (NvRing 1): a work-group's copies of A and B run PrefetchGlobalRead chunks of
- * K ahead, by cp.async, into stages of shared memory; full and empty are a wait for the copy group and one
- * barrier per chunk. Inside only: the pieces of their text. ring.c puts them together.
+/* Kernels with a ring of stages (NvRing 1): a work-group copies A and B by cp.async into stages of shared
+ * memory, PrefetchGlobalRead chunks of K ahead of the multiplication. Each chunk has one wait for its group
+ * of copies and one barrier, which is both the "stage is full" and the "stage is empty" synchronisation.
+ * This header declares the parts that ring.c combines into a kernel.
  *
- * Constants of the text, '@' in front: MT0 MT1 DU, macro tile and DepthU; NT, threads; NS, stages; PLR, steps
- * by which fragments are read ahead; STAGGER, StaggerU is used; LDS, bytes of shared memory; LINE and SLOTS,
- * the lines of results in it; ADDS, results are added to D or the workspace; SCALE, they are multiplied by
- * alpha; READS, C is read unless beta is 0. LSU: groups of warps that split each DepthU chunk (LocalSplitU)
- * and reduce in shared memory. MOVES: tiles that overhang the edge of D are shifted back inside (EdgeType
- * ShiftPtr); otherwise accesses outside are guarded. Of FMA kernels WG0 WG1 TT0 TT1, threads and elements of
- * a thread along M and N; LM, lanes of a warp along M; KV, elements of K that are read at once. The texts
- * derive KS, the steps of a group's share of a chunk, RUN, consecutive rows of D per thread, and N_RUN, the
- * number of such runs.
+ * The text has these constants, with '@' in front:
+ *     MT0 MT1 DU       macro tile and DepthU
+ *     NT NS            threads; stages
+ *     PLR              steps of K by which fragments are read ahead (PrefetchLocalRead)
+ *     STAGGER          StaggerU is used
+ *     LDS              bytes of shared memory
+ *     LINE SLOTS       results pass through shared memory in SLOTS lines, LINE elements apart
+ *     ADDS             results are added to D or the workspace
+ *     SCALE READS      results are multiplied by alpha; C is read unless beta is 0
+ *     LSU              groups of warps that split each DepthU chunk (LocalSplitU) and reduce in shared memory
+ *     SHIFT_PTR        tiles that overhang the edge of D are shifted back inside (EdgeType ShiftPtr);
+ *                      otherwise accesses outside are guarded
+ *     WG0 WG1 TT0 TT1  FMA kernels: threads, and elements of a thread, along M and N
+ *     LM KV            FMA kernels: lanes of a warp along M; elements of K per step
+ * The texts derive from them:
+ *     KS               steps of K in a group's share of a chunk
+ *     RUN N_RUN        consecutive rows of D in a run of a thread; number of its runs
+ *     VIA_REGISTERS    16-bit elements are copied through registers (ring_register_copy.cuh)
+ *     SHIFTED          rows are copied from an aligned address (NvShift, ring_shifted.cuh)
  *
- * Operands need not be aligned. Copies of GlobalReadVectorWidth elements that turn out misaligned are made
- * element by element (slow); with GlobalReadVectorWidth 1 they are as short as elements, neighbouring threads
- * copying neighbours: 32-bit and longer ones by cp.async, 16-bit ones HELD in registers for a chunk. With
- * NvShift 32-bit rows are SHIFTED: copied from the 16 bytes that they begin in, at most 12 bytes in front of
- * the operand, which are read, and never used. */
+ * Operands need not be aligned. Misaligned pieces of GlobalReadVectorWidth elements are copied element by
+ * element, which is slow. With GlobalReadVectorWidth 1 adjacent threads copy adjacent elements, and any
+ * alignment is fast: elements of 32 bits and more by cp.async, 16-bit ones through registers. With NvShift a
+ * row of 32-bit elements is copied from the 16-byte boundary at or before its first element. The at most 12
+ * bytes in front of the operand are read but not used. */
 #ifndef KERNEL_NVPTX_RING_H
 #define KERNEL_NVPTX_RING_H
 
@@ -25,18 +36,20 @@
 
 /* ERR_INPUT: the target has no mma.sync of the plan's shape and types. */
 Err ring_mma_check(const GpuPlan *p);
-/* The multiplying part: structs @Frag and @Acc (init, load, mac; row, col and element of result r). */
+/* Emits the compute part: structs @Frag and @Acc, with init, load (fragments of a step), mac, and the row,
+ * column and elements of run r of the results. */
 void ring_mma_emit(const GpuPlan *p, Buf *out);
 
-/* An mma.sync as a function of a text, void @mma(@TC *sums, const @F *first, const @F *second), and the type
- * @F of a register of operands. */
+/* Emits an mma.sync as a function, void @mma(@TC *sums, const @F *first, const @F *second), and the type @F
+ * of an operand register. */
 void nvptx_instruction(const MatrixInst *in, Stmts *s);
 
 /* The compute modules of these kernels. */
 extern const GpuCompute ring_simt, ring_mma;
 extern const GpuCopy ring_copy;
 
-/* Entry point of the family: kernels with a ring from here, others from gpu_lower. */
+/* Entry point of the nvptx family. Kernels with a ring are lowered by ring.c, those with wgmma by hopper.c,
+ * and all others by gpu_lower. */
 Err nvptx_lower(const Program *program, Str symbol, Buf *out);
 
 #endif

@@ -168,7 +168,7 @@ static void functions(TileLowering *t, Buf *out)
     t->s = &s;
     memory[p->target->family](p, &s);
     tile_gpu_mma_functions(t);
-    stmt_file(&s, "gpu/turns.h");
+    stmt_file(&s, "gpu/iterations.h");
     gpu_put(p, &s, out);
     const char *narrow = gpu_narrow(p->in.type);
     buf_printf(out, "@DEV @T @narrow(@TC x) { return %s(x); }\n", *narrow ? narrow : "(@T)");

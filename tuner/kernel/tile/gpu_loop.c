@@ -61,7 +61,7 @@ static const Expr *whole_end(TileLowering *t, const Op *loop)
     const char *type = expr_type(t->family->style, h->counter);
     const Value *from = value_expr(s, h->n[0].e), *to = value_expr(s, h->n[1].e);
     const Value *step = value_int(s, loop->step);
-    const Value *turns = stmt_var(s, "long long", "turns", value_call(s, "@turns", from, to, step));
+    const Value *turns = stmt_var(s, "long long", "turns", value_call(s, "@iterations", from, to, step));
     for (const Op *o = loop->body; o; o = o->next) {
         t->o = o;
         if (o->kind == OP_LOAD_TILE) tile_gpu_whole_turns(t, loop, turns);

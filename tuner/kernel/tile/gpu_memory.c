@@ -224,8 +224,8 @@ void tile_gpu_whole_turns(TileLowering *t, const Op *loop, const Value *turns)
         const Value *at = value_expr(s, tile_position(t, x.from, side ? POSITION_COL : POSITION_ROW));
         const Value *end = value_expr(s, tile_position(t, x.from, side ? POSITION_COLS : POSITION_ROWS));
         stmt_set(s, turns,
-                 value_call(s, "@turns_inside", turns, at, value_int(s, t->p->tile[x.from].size[side]), end,
-                            by ? value_expr(s, by) : value_int(s, 0)));
+                 value_call(s, "@iterations_inside", turns, at, value_int(s, t->p->tile[x.from].size[side]),
+                            end, by ? value_expr(s, by) : value_int(s, 0)));
     }
     const Value *fits =
         value_op(s, VALUE_BOTH, is_near(t, &x), is_aligned(t, x.from, x.n, moved_by(t, loop, x.from, 1)));

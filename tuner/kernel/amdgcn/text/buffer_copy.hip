@@ -1,10 +1,15 @@
 
 /* ---- copy: buffer loads, registers, local memory ---- */
 
-/* The loads of one operand. TLU_: its free dimension is contiguous in memory, else K is. NLC_ x NLP_ loads of
- * WIDTH_ elements of BYTES_, LSC_ elements apart along the contiguous dimension and LSP_ across, where RUN_
- * neighbours are a thread's. LIMITED_: lines behind M or N are limited, with an offset of its own for each load
- * across; else the range check drops them. LINES_: across that one stage covers. */
+/* The loads that one thread makes of one operand.
+ *     TLU_         the free dimension is contiguous in memory; otherwise K is
+ *     WIDTH_       elements of a load, BYTES_ bytes each
+ *     NLC_ NLP_    loads of a thread along the contiguous dimension and across it (across: from line to line)
+ *     LSC_ LSP_    distance in elements or lines between them; RUN_ consecutive lines belong to one thread
+ *     LIMITED_     lines past M or N are clamped to the last one, so that each load across has its own offset;
+ *                  otherwise the range check of the buffer drops them
+ *     LINES_       lines that a stage covers, for the limit of the stride
+ *     SETS_        register sets; POLICY_: cache policy operand of the buffer loads */
 template <bool TLU_, bool LIMITED_, int BYTES_, int WIDTH_, int NLC_, int NLP_, int LSC_, int LSP_, int RUN_, int LINES_,
           int SETS_, int POLICY_>
 struct g_CopyOf {
@@ -19,8 +24,8 @@ struct g_CopyOf {
     int data[SETS][N][WORDS];
 };
 
-/* Offsets from the descriptor's base of the loads that begin at element `along`, line `across`. rows: M or N;
- * row0: of the tile. */
+/* Sets the base of the descriptor and the offsets of the loads. The first load of the thread begins at element
+ * `along` of line `across`. rows: M or N; row0: the tile's first row. */
 template <typename C>
 g_DEV void g_copy_start(C &c, const char *first, unsigned long long ld, unsigned rows, unsigned row0, unsigned k,
                         unsigned along, unsigned across)
@@ -44,7 +49,7 @@ g_DEV void g_copy_start(C &c, const char *first, unsigned long long ld, unsigned
     c.along = along, c.across = across;
 }
 
-/* What is left of a load's vector from byte AT on. */
+/* Loads the bytes of a vector from byte AT on, in the widest pieces. */
 template <typename C, int AT> g_DEV void g_copy_load_from(g_w4 d, int *to, int offset, int scalar)
 {
     constexpr int left = C::WIDTH * C::BYTES - AT;
@@ -77,14 +82,14 @@ template <typename C> g_DEV void g_copy_loads(C &c, int set)
     }
 }
 
-/* Halves that were loaded become bf16. */
+/* Fp16AltImpl: converts the loaded f16 elements to bf16. */
 template <typename C> g_DEV void g_copy_to_bf16(C &c, int set)
 {
     g_UNROLL for (int j = 0; j < C::N; j++)
         g_UNROLL for (int w = 0; w < C::WORDS; w++) c.data[set][j][w] = g_to_bf16x2(c.data[set][j][w]);
 }
 
-/* The second register set becomes the first. */
+/* Moves each register set to the one before it. */
 template <typename C> g_DEV void g_copy_shift_sets(C &c)
 {
     g_UNROLL for (int s = 0; s + 1 < C::SETS; s++)
@@ -92,7 +97,7 @@ template <typename C> g_DEV void g_copy_shift_sets(C &c)
             g_UNROLL for (int e = 0; e < C::WORDS; e++) c.data[s][j][e] = c.data[s + 1][j][e];
 }
 
-/* Offsets of a thread stay below 2 GiB; a side has a whole vector. */
+/* Returns whether the fast loads cannot be used: offsets would exceed 2 GiB, or M or N is less than a vector. */
 template <typename C> g_DEV int g_copy_is_slow(const C *, unsigned long long ld, unsigned rows)
 {
     return ld > C::STRIDE_MOST || (C::TLU && rows < C::WIDTH);

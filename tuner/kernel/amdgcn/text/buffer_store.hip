@@ -1,5 +1,5 @@
 
-/* One element or vector through a raw buffer, which drops what lies behind its end. */
+/* Stores one element or vector through a raw buffer, which drops accesses past its end. */
 template <typename V> g_DEV void g_store_raw(V x, g_w4 d, unsigned at)
 {
     if constexpr (sizeof(V) == 1)
@@ -28,7 +28,7 @@ template <typename V> g_DEV V g_load_raw(g_w4 c, unsigned at)
         return __builtin_bit_cast(V, g_raw_load16(c, (int)at, 0, g_STORE_POLICY_C));
 }
 
-/* Element q of a vector of parts. */
+/* Sets or gets element q of a vector; a complex element is two parts of it. */
 template <typename V, typename E> g_DEV void g_set_element(V &v, int q, E e)
 {
     if constexpr (g_STORE_PARTS == 2)
@@ -45,7 +45,8 @@ template <typename E, typename V> g_DEV E g_get_element(const V &v, int q)
         return v[q];
 }
 
-/* C or D from row t.m0 and column n0 on, to its last element; 2 GiB of it at most. */
+/* Returns a raw buffer of C or D from row t.m0 and column n0 to its last element, at most 2 GiB. used: false makes
+ * it empty, so that loads return 0. */
 g_DEV g_w4 g_out_buffer(const g_TD *x, unsigned long long ld, const g_Tile &t, unsigned n0, bool used)
 {
     const unsigned long long bytes = ((t.n - 1 - n0) * ld + (t.m - t.m0)) * sizeof(g_TD);
@@ -64,17 +65,18 @@ template <typename V> g_DEV V g_opaque(V x)
     return x;
 }
 
-/* What the batches share, equal in all threads but for `first`. */
+/* The values that all batches use. They are uniform across the work-group except `first`, the number of the first
+ * accumulator of this LocalSplitU part. n0, wide: first column that the buffers reach, and number of columns. */
 struct g_Store {
     g_w4 d, c;
     unsigned ldd, ldc, n0, wide;
     int first;
     g_TC alpha, beta;
-    const g_Out *out; /* of kernels with fused operations */
+    const g_Out *out; /* only with fused operations */
     const g_Tile *tile;
 };
 
-/* Accumulator i, scaled. */
+/* Returns alpha * accumulator i. */
 g_DEV g_TC g_scaled(const g_Store &s, const g_Acc &acc, int i)
 {
     if constexpr (g_STORE_SCALES)
@@ -82,7 +84,7 @@ g_DEV g_TC g_scaled(const g_Store &s, const g_Acc &acc, int i)
     else
         return g_acc_get(acc, i);
 }
-/* Its number in the work-group's tile. */
+/* Returns the number of accumulator i among those of all LocalSplitU parts. */
 g_DEV int g_number(const g_Store &s, int i)
 {
     if constexpr (g_STORE_SHARED)
@@ -91,22 +93,23 @@ g_DEV int g_number(const g_Store &s, int i)
         return i;
 }
 
-/* The next batch's products would take registers beside accumulators that still live. Where those fill a
- * register file compilers need the freedom to begin with any. */
+/* Ends a batch with a scheduling fence, so that the next batch's products do not occupy registers while this one's
+ * accumulators are live. Kernels whose accumulators fill the register file have no fence: LLVM needs the freedom
+ * to begin with any of them. */
 g_DEV void g_batch_end()
 {
     if constexpr (g_STORE_IN_ORDER) g_keep_order();
 }
 
-/* A batch of vectors of a tile inside D, from accumulator b on. with_c: beta is not 0. Loads of C would not pass
- * the stores of D, so that a batch of them comes first. A batch is a function of its own with the first
- * accumulator as a constant: compilers give up to unroll a loop over hundreds of them, and then keep all
- * accumulators in scratch memory. */
+/* Stores a batch of vectors of a tile inside D, from accumulator b on. with_c: beta is not 0. The loads of C of a
+ * batch all precede its stores of D, because the compiler does not move loads across stores. Each batch is an
+ * instance of this function with its first accumulator as a constant: LLVM does not fully unroll a loop over
+ * hundreds of batches, and would then index the accumulators in scratch memory. */
 template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, g_Acc &acc, unsigned tid)
 {
     constexpr int end = b + g_STORE_BATCH < g_STORE_N ? b + g_STORE_BATCH : g_STORE_N;
     const unsigned id = g_opaque(tid);
-    g_acc_take<b, end>(acc);
+    g_acc_pin_batch<b, end>(acc);
     g_StoreV old[g_STORE_BATCH / g_STORE_WIDTH];
     if constexpr (with_c)
         g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
@@ -133,15 +136,15 @@ template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, g_Acc &acc, 
     g_batch_end();
 }
 
-/* A batch of elements of a tile that overhangs D, or of which the descriptor reaches one column: what lies
- * outside gets an offset behind every buffer's end. C has no element in reach when beta is 0: nothing is read,
- * and what is added is 0. */
+/* Stores a batch of elements of a tile that overhangs D, or whose columns are too far apart for one descriptor.
+ * Elements outside get an offset past the end of every buffer, so that the range check drops them. When beta is
+ * 0 the buffer of C is empty, and loads from it return 0. */
 template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, g_Acc &acc, unsigned tid)
 {
     constexpr int end = b + g_STORE_SINGLE < g_STORE_N ? b + g_STORE_SINGLE : g_STORE_N;
     constexpr unsigned outside = 0x80000000u;
     const unsigned id = g_opaque(tid);
-    g_acc_take<b, end>(acc);
+    g_acc_pin_batch<b, end>(acc);
     unsigned at[g_STORE_SINGLE];
     g_TD old[g_STORE_SINGLE];
     g_UNROLL for (int i = b; i < end; i++) {
@@ -193,7 +196,7 @@ template <typename O> g_DEV void g_store_inside(g_Store &s, const g_Tile &t, con
     g_all_inside<false>(Batches{}, s, acc, tid);
 }
 
-/* near: the columns of a tile lie less than 2 GiB apart; else the descriptor moves from column to column. */
+/* near: all columns of a tile are within 2 GiB; otherwise the descriptor moves from column to column. */
 template <typename O>
 g_DEV void g_store_edge(g_Store &s, const g_Tile &t, const O &o, g_Acc &acc, unsigned tid, bool near)
 {

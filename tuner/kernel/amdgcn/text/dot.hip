@@ -1,6 +1,7 @@
 
 /* ---- compute: runs of K from local memory, dot products ---- */
 
+/* A run of consecutive elements along K, as words of a dot product instruction. */
 struct __attribute__((aligned(g_DOT_WORDS * 4))) g_Run {
     int w[g_DOT_WORDS];
 };

@@ -1,6 +1,6 @@
 g_DEV int g_dot4(int x, int y, int z)
 {
     for (int i = 0; i < 4; i++) z += __builtin_amdgcn_sbfe(x, i * 8, 8) * __builtin_amdgcn_sbfe(y, i * 8, 8);
-    asm("" : "+v"(z)); /* sums of hundreds of products take compilers minutes to reorder */
+    asm("" : "+v"(z)); /* without this LLVM reassociates sums of hundreds of products, which takes minutes */
     return z;
 }

@@ -1,9 +1,10 @@
 
-/* What a lane reads of an operand at once: N elements, of K or of tiles that are interleaved. */
+/* One local memory read of a lane: N elements, consecutive along K or of interleaved tiles. */
 template <int N, int ALIGN> struct __attribute__((aligned(ALIGN))) g_RunOf {
     g_T x[N];
 };
-/* An operand's fragments of a step. K_MAJOR: TILES x KS runs of K; else KS of K, of VEC interleaved tiles each. */
+/* The fragments of an operand in one step of KS elements of K. K_MAJOR: runs of RUN elements of K for each tile;
+ * otherwise, for each element of K, runs of VEC interleaved tiles. */
 template <bool K_MAJOR_, bool CONJUGATE_, int TILES, int VEC_, int KS, int RUN_, int ALIGN> struct g_FragmentsOf {
     static constexpr bool K_MAJOR = K_MAJOR_, CONJUGATE = CONJUGATE_;
     static constexpr int VEC = VEC_, RUN = RUN_;
@@ -17,7 +18,7 @@ template <typename O, int N> struct g_Operands {
     O o[N];
 };
 
-/* Element k of tile t. */
+/* Returns element k of tile t. */
 template <typename F> g_DEV g_T g_element(const F &f, int t, int k)
 {
     if constexpr (F::K_MAJOR)
@@ -26,7 +27,8 @@ template <typename F> g_DEV g_T g_element(const F &f, int t, int k)
         return f.r[t / F::VEC][k].x[t % F::VEC];
 }
 
-/* The operand of instruction e of a step; part: 1 of the imaginary parts. */
+/* Returns the operand of instruction e of a step, KPL elements of K. COMPLEX: part 0 is the real and part 1 the
+ * imaginary part. */
 template <typename O, int KPL, bool COMPLEX, typename F> g_DEV O g_operand(const F &f, int t, int e, int part)
 {
     if constexpr (COMPLEX) {
@@ -49,7 +51,7 @@ template <typename O, int KPL, bool COMPLEX, typename F> g_DEV O g_operand(const
     }
 }
 
-/* Row and column of the accumulators' tiles; the accumulator in one. */
+/* Where an accumulator is: tile t0 along M, tile t1 along N, element v of the tile. */
 struct g_Place {
     int t0, t1, v;
 };

@@ -3,7 +3,7 @@ struct g_Frag {
     g_FragA a;
     g_FragB b;
 };
-/* Products of one step. Complex numbers are four real products. */
+/* Multiplies the fragments of one step. A complex product is four real ones. */
 template <typename F> g_DEV void g_frag_mac(g_Acc &acc, const F &f)
 {
     constexpr bool complex = g_MI_PARTS == 2;
@@ -23,7 +23,7 @@ template <typename F> g_DEV void g_frag_mac(g_Acc &acc, const F &f)
                     *c_im = g_inst(a_im, b, *c_im);
                 }
             }
-        if constexpr (g_MI_STEPS_APART) g_keep_order();
+        if constexpr (g_MI_STEP_FENCES) g_keep_order();
     }
 }
 g_DEV void g_acc_zero(g_Acc &acc)

@@ -17,13 +17,13 @@ g_DEV unsigned long long g_uniform64(unsigned long long x)
 {
     return (unsigned long long)g_uniform((unsigned)(x >> 32)) << 32 | g_uniform((unsigned)x);
 }
-/* The compiler moves no instruction over it; it is none itself. */
+/* A scheduling fence: the compiler moves no instruction across it, and it emits no instruction. */
 #if __has_builtin(__builtin_amdgcn_sched_barrier)
 g_DEV void g_keep_order() { __builtin_amdgcn_sched_barrier(0); }
 #else
 g_DEV void g_keep_order() {}
 #endif
-/* Vectors that the language has no type for, and those of one part. */
+/* Vectors for which the language has no ext_vector_type, and vectors of one element. */
 template <typename P, int N, int ALIGN> struct __attribute__((aligned(ALIGN))) g_VectorOf {
     P v[N];
     __attribute__((device)) P &operator[](int i) { return v[i]; }

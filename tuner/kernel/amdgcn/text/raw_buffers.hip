@@ -10,10 +10,10 @@ g_RAW(unsigned short, 2, "i16")
 g_RAW(int, 4, "i32")
 g_RAW(g_w2, 8, "v2i32")
 g_RAW(g_w4, 16, "v4i32")
-/* A raw buffer of `bytes`; at most 4 GiB are seen from its base. Addresses have 48 bits: what stands above them
- * in the descriptor, the stride, is 0 without a mask, which would cost a copy of the descriptor in each iteration
- * of the main loop. Old compilers keep the base in vector registers when they are not told that it is uniform,
- * and loop over its values at each load. */
+/* Returns the descriptor (V#, see the ISA documents) of a raw buffer of `bytes`; at most 4 GiB are reachable from
+ * its base. Global addresses have 48 bits, so that the bits above them, which are the stride, are 0. Masking them
+ * would cost a copy of the descriptor in each iteration of the main loop. g_uniform64 states that the base is
+ * uniform: otherwise old compilers keep it in VGPRs, and emit a waterfall loop at each load. */
 g_DEV g_w4 g_descriptor(const char *base, unsigned long long bytes)
 {
     const unsigned long long b = g_uniform64((unsigned long long)base);

@@ -1,11 +1,11 @@
-/* A load whose result goes nowhere brings its line to the caches. */
+/* Prefetches a cache line by a load whose result is not used. */
 template <typename V> g_DEV void g_prefetch(const V *p)
 {
     const unsigned char x = *(const volatile unsigned char *)p;
     asm volatile("" ::"v"((int)x));
 }
-/* A vector at a 32-bit offset from an address that is the same in all lanes: by a buffer, whose base and offset
- * need no vector arithmetic. */
+/* Loads a vector at a 32-bit offset from a uniform address. A buffer load adds base and offset without vector
+ * arithmetic. */
 template <typename V> g_DEV V g_load_from(const char *base, unsigned offset)
 {
     const g_w4 d = g_descriptor(base, ~0ull);

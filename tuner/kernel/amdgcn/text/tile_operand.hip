@@ -1,4 +1,4 @@
-/* The operand of a matrix instruction from the runs of elements that a lane has read. */
+/* Makes the operand of a matrix instruction of the runs of elements that a lane has read. */
 template <typename V, int N> struct g_RunsOf {
     V r[N];
 };

@@ -1,18 +1,19 @@
 
 /* ---- parts of a tile ---- */
 
-/* Work-groups that have a part of K of the same tile each: all but the last one that comes leave their sums in
- * the workspace, the last one adds up those of all parts, in the parts' order, and stores the results. Nobody
- * waits for a work-group that has not come yet.
+/* Several work-groups split the K of a tile into parts. All but the last one to arrive write their sums to the
+ * workspace. The last one adds the sums of all parts, in the order of the parts, and stores the results. No
+ * work-group waits for one that has not arrived yet.
  *
- * A tile of n parts has n - 1 slots for sums and as many flags, which are 0 at first. The first flag counts
- * the parts that have come in its upper half; a part takes the slot of its number in that order. The lower
- * half of the slot's flag becomes the part's number plus 1 when the sums are there. */
+ * A tile of n parts has n - 1 slots for sums, and a flag of 32 bits for each slot, initially 0. The upper half of
+ * the first flag counts the parts that have arrived, and a part takes the slot with its number in that order. The
+ * lower half of a slot's flag is set to the number of its part plus 1 when the sums are written. */
 struct alignas(sizeof(g_TC) * g_PARTS_RUN) g_PartSums {
     g_TC v[g_PARTS_RUN];
 };
 
-/* Accumulators b to end of a thread, for all parts. */
+/* Adds up a batch of accumulators, b to end - 1, of a thread over all parts. flags: the upper half of flag i has the
+ * slot of the i-th other part. */
 template <int b> g_DEV void g_add_parts(g_Acc &acc, const g_PartSums *sums, const unsigned *flags, unsigned parts, unsigned part)
 {
     constexpr int end = b + g_PARTS_BATCH < g_PARTS_N ? b + g_PARTS_BATCH : g_PARTS_N;
@@ -35,7 +36,7 @@ template <int b> g_DEV void g_add_parts(g_Acc &acc, const g_PartSums *sums, cons
     g_UNROLL for (int i = b; i < end; i++) g_acc_set(acc, i, x[(i - b) / g_PARTS_RUN].v[i % g_PARTS_RUN]);
 }
 
-/* The same accumulators to the slot that begins at sums. */
+/* Writes all accumulators of a thread, batch by batch, to the slot that begins at sums. */
 template <int b> g_DEV void g_leave_all(const g_Acc &acc, g_PartSums *sums)
 {
     if constexpr (b < g_PARTS_N) {
@@ -57,7 +58,8 @@ template <int b> g_DEV void g_add_all(g_Acc &acc, const g_PartSums *sums, const 
     }
 }
 
-/* sums, flags: of the tile's first slot. True: this is the last part, and acc has the sums of all. */
+/* all, flags: sums and flag of the tile's first slot. Returns true in the part that arrives last; acc then has the
+ * sums of all parts. */
 g_DEV bool g_join(g_Acc &acc, g_TC *all, unsigned *flags, unsigned parts, unsigned part, char *lds, unsigned tid)
 {
     unsigned *const shared = (unsigned *)lds;
@@ -74,13 +76,14 @@ g_DEV bool g_join(g_Acc &acc, g_TC *all, unsigned *flags, unsigned parts, unsign
         if (tid == 0) g_count_in(flags + place, part + 1);
         return false;
     }
-    /* the other parts have come, and are about to set their flags */
+    /* all other parts have arrived, and set their flags without waiting for anybody */
     g_NOUNROLL for (unsigned slot = tid; slot + 1 < parts; slot += g_PARTS_GROUP) {
         unsigned number;
         do
             number = g_flag(flags + slot) & 0xffff;
         while (number == 0);
-        /* from the slot's part to the part's slot, in the upper halves */
+        /* The flag of a slot has the number of its part. This stores the inverse, the slot of each part, in the upper
+         * halves. */
         number = number - 1 > part ? number - 2 : number - 1;
         if (parts > 2) g_count_in(flags + number, slot << 16);
     }

@@ -1,4 +1,4 @@
-/* Arguments of a kernel with fused operations: vectors or single numbers. */
+/* Arguments of a kernel with fused operations. A scale is a vector or points to a single number. */
 typedef struct {
     g_Args args;
     const g_TC *scale_a, *scale_b, *scale_c, *scale_d, *scale_alpha;
@@ -6,7 +6,8 @@ typedef struct {
     int64_t bias_batch;
     g_TC number[2];
 } g_Fused;
-/* e^x in double: x = k ln 2 + r, a polynomial of r, times 2^k in two steps, so that results may be denormal. */
+/* e^x in double precision: x = k ln 2 + r, with ln 2 in two parts (Cody and Waite); a Taylor polynomial of r; the
+ * factor 2^k in two steps, so that results may be denormal. */
 static inline double g_exp(double x)
 {
     double k, r, p, half[2];

@@ -1,11 +1,11 @@
 
-/* Parts of K of a tile: each leaves its sums in the workspace, the last one to end adds up those of all parts, in
- * the parts' order, and writes D. Nobody waits. sums: of slots of a tile each; flags: @FLAGS of a slot, the first one
- * of part 0's slot counts the parts that have ended. */
+/* Several work-groups split the K of a tile into parts. Each part writes its sums to the workspace. The part that ends
+ * last adds the sums of all parts, in the order of the parts, and writes D. No part waits for another one. sums: slots
+ * of a tile each. flags: @FLAGS for each slot; the first one of part 0's slot counts the parts that have ended. */
 typedef struct {
     @TC *sums;
     uint32_t *flags, part, parts;
-    uint64_t slot, next_slot; /* of part 0; of part i: next_slot + @SLOT_STEP * i */
+    uint64_t slot, next_slot; /* slot of part 0; part i > 0 has slot next_slot + @SLOT_STEP * i */
 } @Parts;
 static inline @TC *@slot_of(const @Parts *q, uint32_t part)
 {
@@ -25,7 +25,7 @@ static void @add_parts(const @Args *g, int64_t x, int64_t y, int64_t z, const @P
         }
     }
 }
-/* What a work-group does of a tile: chunks first, first + step, ... of K. */
+/* Computes one part of a tile: chunks first, first + step, ... of K, `count` of them. */
 static void @group_part(const @Args *g, int64_t x, int64_t y, int64_t z, uint32_t first, uint32_t step, uint32_t count,
                         const @Parts *q, @TC *la, @TC *lb, @TC *local)
 {

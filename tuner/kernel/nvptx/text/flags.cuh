@@ -1,4 +1,5 @@
-/* Sets counters of parts to 0. The launch in front may still use them. */
+/* Called before the flags of partial sums are set to 0. The previous launch may still use them, so a dependent
+   launch (programmatic dependent launch, sm_90) waits for its end here. */
 __device__ __forceinline__ void flags_begin()
 {
 #if __CUDA_ARCH__ >= 900

@@ -1,27 +1,32 @@
-/* GEMM by wgmma (sm_90a): persistent work-groups; a ring of stages that the copy engine (TMA) fills from tensor maps;
- * products by warp groups of 128 threads; results through swizzled shared memory, by the copy engine or in runs of 32.
+/* GEMM by wgmma (sm_90a), warp-specialised. A producer warp group fills a ring of stages in shared memory by TMA;
+ * consumer warp groups of 128 threads multiply with wgmma. Results pass through swizzled shared memory and are
+ * stored by TMA, or element by element. Work-groups are persistent. Instructions: PTX ISA, chapters
+ * "Asynchronous Warpgroup Level Matrix Instructions", "mbarrier" and "cp.async.bulk.tensor".
  *
- * The text stands in a kernel's namespace behind what hopper.c prints from the kernel's program:
- *     g_T g_TD g_TC g_TS        elements of A and B, of C and D or the workspace, of sums, of alpha and beta
+ * The text stands in a kernel's namespace, after what hopper.c prints from the kernel's program:
+ *     g_T g_TD g_TC g_TS        element types: of A and B; of C and D or the workspace; of accumulators; of scalars
  *     g_to_c() g_from_c() g_from_s() g_madd() g_is_zero()
  *     M0 M1 DU STAGES           macro tile, DepthU, stages of the ring
- *     CONSUMERS PINGPONG        warp groups that multiply; they have a tile each and take turns, else they share one
- *     PROMOTES                  a stage's products have sums of their own, which are then added to those of all
- *     REGS_PRODUCER REGS_CONSUMER   registers of a thread of either role, 0: as compiled
- *     SWAP                      the instruction's 64 rows lie along N, not M
+ *     CONSUMERS                 consumer warp groups
+ *     PINGPONG                  each consumer warp group has its own tile, and one multiplies while the other stores;
+ *                               otherwise (cooperative) all share one tile
+ *     PROMOTES                  the products of each stage are accumulated separately, then added to the sums in f32
+ *     REGS_PRODUCER REGS_CONSUMER   registers per thread of either role (setmaxnreg); 0: as compiled
+ *     SWAP                      the 64 rows of the instruction lie along N, not M
  *     A_K_MAJOR B_K_MAJOR       K is contiguous in memory
- *     CLUSTER_M CLUSTER_N       work-groups with neighbouring tiles that share copies of B, of A
- *     CLUSTER_K                 work-groups of a cluster with a part of K each, whose sums are added in shared memory
- *     DEPENDENT                 begins before the launch in front of it has ended
- *     STREAM_K                  groups take shares of the chunks of tiles
- *     PARTIAL_SUMS SLOT_STEP    parts of K of a tile, of which the last one that comes adds the sums of all
- *     SPLIT                     parts of K, with sums of their own in the workspace
- *     STORE_TMA READS           results by the copy engine; C is read unless beta is 0
- *     OUT_ROW SLICE_N           rows along M of a block of a slice of results, columns of a slice
- *     PAIR_BF16                 two 16-bit results are of bf16, not f16
- *     SHARED_BYTES              what the launcher gives, checked here
+ *     CLUSTER_M CLUSTER_N       work-groups of a cluster along M and N; they share A and B tiles by TMA multicast
+ *     CLUSTER_K                 work-groups of a cluster that split K; their sums are added in shared memory
+ *     DEPENDENT                 programmatic dependent launch: may begin before the previous launch has ended
+ *     STREAM_K                  work-groups take shares of the chunks of all tiles
+ *     PARTIAL_SUMS SLOT_STEP    work-groups that split the K of a tile add their sums up in the workspace; distance
+ *                               in slots from one part of a tile to the next
+ *     SPLIT                     parts of K whose sums a helper kernel adds up later
+ *     STORE_TMA READS           D is stored by TMA; C is read unless beta is 0
+ *     OUT_ROW SLICE_N           a slice of results: rows along M of one of its blocks; its columns
+ *     PAIR_BF16                 16-bit results are bf16, not f16
+ *     SHARED_BYTES              dynamic shared memory of the launch, checked here
  *     wgmma()                   the instruction: 64 rows, Y_TILE columns, 32 bytes of K
- *     struct Tile, tile_of(), tile_ids()   the walk: which tile and which chunks of K an id stands for
+ *     struct Tile, tile_of(), tile_ids()   the walk: the tile and the chunks of K that belong to an id
  */
 typedef unsigned u32;
 typedef unsigned long long u64;
@@ -40,48 +45,49 @@ struct Args {
     u32 m, n, batch, k, tiles_m, tiles_n, stagger_mask;
     g_TC *sums;
     u32 *flags;
-    u32 mapping, mapping_chunk; /* words of the work-group order; 0: the kernel has none */
+    u32 mapping, mapping_chunk; /* the work-group order as an argument; 0: the kernel has none */
 };
 
-/* X is the operand of the instruction's 64 rows, Y that of its columns. */
+/* X is the operand with the 64 rows of the instruction, Y the one with its columns. */
 constexpr int X_TILE = SWAP ? M1 : M0, Y_TILE = SWAP ? M0 : M1;
 constexpr bool X_K = SWAP ? B_K_MAJOR : A_K_MAJOR, Y_K = SWAP ? A_K_MAJOR : B_K_MAJOR;
-/* Work-groups that copy for one another; all of a cluster. */
-constexpr int COPIERS = CLUSTER_M * CLUSTER_N, CLUSTER = COPIERS * CLUSTER_K;
-/* Parts that a tile's copy is cut into, one of each work-group that shares it. */
+/* Work-groups of a cluster that share tiles by multicast, and all work-groups of a cluster. */
+constexpr int MULTICAST_WGS = CLUSTER_M * CLUSTER_N, CLUSTER = MULTICAST_WGS * CLUSTER_K;
+/* The work-groups that share a tile each copy one part of it, and multicast it to all of them. */
 constexpr int X_PARTS = SWAP ? CLUSTER_M : CLUSTER_N, Y_PARTS = SWAP ? CLUSTER_N : CLUSTER_M;
 
 constexpr int T_BYTES = sizeof(g_T), ROW_BYTES = 128,
               ROW = ROW_BYTES / T_BYTES; /* a row of a swizzled block */
 constexpr int STEPS = DU * T_BYTES / 32;
-/* With K strided a tile consists of whole blocks of ROW columns, of which few columns use a part. */
+/* Where K is strided, a tile in shared memory consists of whole blocks of ROW columns; a tile with fewer
+ * columns leaves the rest of its block unused. */
 constexpr int Y_SIDE = Y_K ? Y_TILE : (Y_TILE + ROW - 1) / ROW * ROW;
 constexpr int X_BYTES = X_TILE * DU * T_BYTES, Y_BYTES = Y_SIDE * DU * T_BYTES, STAGE = X_BYTES + Y_BYTES;
-constexpr int TILE_WGS = PINGPONG ? 1 : CONSUMERS; /* warp groups that share a tile */
+constexpr int TILE_WGS = PINGPONG ? 1 : CONSUMERS; /* consumer warp groups that share a tile */
 constexpr int RX = X_TILE / (64 * TILE_WGS), N_ACC = Y_TILE / 2;
 
-/* Results leave in slices of 64 rows or 32 to 64 columns, each warp group through two buffers of its own. */
+/* Results are stored in slices of 64 rows by 32 to 64 columns. Each consumer warp group has two buffers for them. */
 constexpr int OUT_BYTES = STORE_TMA ? (int)sizeof(g_TD) : 4;
 constexpr int OUT_LINE = OUT_ROW * OUT_BYTES;   /* bytes along M */
 constexpr int PIECES = SWAP ? 1 : 64 / OUT_ROW; /* blocks of a slice along M */
 static_assert(OUT_LINE == ROW_BYTES || (SWAP && OUT_ROW == Y_TILE && OUT_LINE < ROW_BYTES), "a line of results");
 constexpr int SLICES_Y = SWAP ? Y_TILE / OUT_ROW : Y_TILE / SLICE_N, SLICES = RX * SLICES_Y;
 constexpr int SLICE_BYTES = PIECES * SLICE_N * OUT_LINE, BUFFERS = 2;
-constexpr int COLUMNS = SWAP ? OUT_ROW : SLICE_N; /* of the instruction, in a slice */
+constexpr int COLUMNS = SWAP ? OUT_ROW : SLICE_N; /* columns of the instruction in a slice */
 
-/* With CLUSTER_K sums are stored from the ring's place. */
+/* With CLUSTER_K, results reuse the memory of the ring and need no buffers. */
 constexpr int OUT_AT = STAGES * STAGE, BARS_AT = OUT_AT + (CLUSTER_K > 1 ? 0 : CONSUMERS * BUFFERS * SLICE_BYTES);
 static_assert(SHARED_BYTES == BARS_AT + 512 + 1024,
-              "the planner's bytes; 1024: to begin on a boundary of the swizzle");
+              "the planner's bytes; 1024: alignment of the 128-byte swizzle");
 
 static_assert(X_TILE % (64 * TILE_WGS) == 0 && (DU * T_BYTES) % ROW_BYTES == 0, "tile");
 static_assert(!SWAP || Y_TILE % OUT_ROW == 0, "columns of a slice");
 static_assert((SWAP || Y_TILE % SLICE_N == 0) && COLUMNS % 8 == 0, "slices");
 static_assert(X_TILE % X_PARTS == 0 && Y_TILE % Y_PARTS == 0, "multicast");
-static_assert(!PINGPONG || CONSUMERS == 2, "two take turns");
+static_assert(!PINGPONG || CONSUMERS == 2, "ping-pong has two consumers");
 static_assert(2 * STAGES + CONSUMERS * BUFFERS <= 64, "barriers");
 
-/* ---- machine ---- */
+/* ---- instructions ---- */
 
 FN u32 shared_address(const void *p) { return (u32)__cvta_generic_to_shared(p); }
 
@@ -90,14 +96,16 @@ FN void bar_init(u32 bar, int count)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count));
 }
 
-/* Makes barriers that have been set known to other work-groups and to the copy engine. */
+/* Makes initialised mbarriers visible to the cluster and to TMA. */
 FN void bars_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
+/* Arrives, and adds bytes to the transactions that the current phase waits for (expect-tx). */
 FN void bar_expect(u32 bar, int bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
 }
 
+/* Waits until the phase of that parity has completed. */
 FN void bar_wait(u32 bar, u32 parity)
 {
     u32 done;
@@ -111,14 +119,14 @@ FN void bar_wait(u32 bar, u32 parity)
     while (!done);
 }
 
-/* Arrives at the barrier of that place in work-group `rank` of the cluster. */
+/* Arrives at the mbarrier at the same shared-memory offset in work-group `rank` of the cluster. */
 FN void bar_arrive(u32 bar, u32 rank)
 {
-    if constexpr (COPIERS == 1)
+    if constexpr (MULTICAST_WGS == 1)
         asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
     else
-        asm volatile("{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %0, %1;\n\t"
-                     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n\t}" ::"r"(bar),
+        asm volatile("{\n\t.reg .b32 remote;\n\tmapa.shared::cluster.u32 remote, %0, %1;\n\t"
+                     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(bar),
                      "r"(rank)
                      : "memory");
 }
@@ -172,15 +180,17 @@ FN void store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 FN void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 FN void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
 FN void consumers_sync() { asm volatile("bar.sync %0, %1;" ::"r"(1 + CONSUMERS), "n"(CONSUMERS * 128) : "memory"); }
-/* Two warp groups that take turns: one waits for its turn, the other gives it. */
-FN void turn_wait(int wg) { asm volatile("bar.sync %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
-FN void turn_give(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
+/* Ping-pong schedule: named barriers order the main loops of the two consumer warp groups. wg waits for
+ * permission to multiply; the other one gives it by pingpong_arrive(wg). */
+FN void pingpong_wait(int wg) { asm volatile("bar.sync %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
+FN void pingpong_arrive(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
 
-/* Registers of each thread of a warp group. */
+/* Sets the registers per thread of a warp group (setmaxnreg). */
 template <int N> FN void fewer_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
 template <int N> FN void more_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
 
-/* The next launch may begin; those in front have ended, and what they wrote is there. */
+/* Programmatic dependent launch: lets the next launch begin; waits until previous launches have ended and their
+ * writes are visible. */
 FN void dependent_begins() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 FN void wait_for_launches() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
@@ -193,7 +203,8 @@ template <int N> FN void wgmma_wait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
 
-/* Registers are the compiler's while no product is under way. */
+/* An empty asm that reads and writes x: the compiler must have the value in registers here, and moves no access to
+ * it across. It separates accesses to accumulators from wgmma in flight, which uses these registers. */
 FN void keep(float &x) { asm volatile("" : "+f"(x)::"memory"); }
 FN void keep(u32 &x) { asm volatile("" : "+r"(x)::"memory"); }
 FN void keep(int &x) { asm volatile("" : "+r"(x)::"memory"); }
@@ -207,12 +218,13 @@ FN void keep(g_TC (&acc)[RX][N_ACC])
 
 /* ---- the walk over tiles ---- */
 
-struct Place {
-    int m, n, batch;                    /* first row and column */
-    u32 part, first, step, late, count; /* chunks of K: the first one, from one to the next, where to begin */
-    u32 slot, next_slot, parts; /* of sums in the workspace */
+struct WorkTile {
+    int m, n, batch;                    /* first row and column; matrix of the batch */
+    u32 part, first, step, late, count; /* chunks of K: part number; first; step; StaggerU offset; count */
+    u32 slot, next_slot, parts;         /* workspace slots of part 0 and of later parts; parts of the tile */
 };
 
+/* The tiles of a work-group. along, across: tiles along M and N in units of clusters. */
 struct Walk {
     u32 id, step, total, along, across, group, groups;
     FN Walk(const Args &a)
@@ -227,13 +239,13 @@ struct Walk {
     }
     FN bool done() const { return id >= total; }
     FN void next() { id += step; }
-    FN Place place(const Args &a, u32 rank) const
+    FN WorkTile work_tile(const Args &a, u32 rank) const
     {
-        u32 g = group, n = groups; /* shares are computed for each step; else they take registers all the time */
+        u32 g = group, n = groups; /* hides both: shares computed ahead would occupy registers */
         if constexpr (STREAM_K) keep(g), keep(n);
-        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask, rank / COPIERS, g, n,
+        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask, rank / MULTICAST_WGS, g, n,
                                a.mapping, a.mapping_chunk);
-        Place p = {(int)((t.wg0 * CLUSTER_M + rank % CLUSTER_M) * M0),
+        WorkTile p = {(int)((t.wg0 * CLUSTER_M + rank % CLUSTER_M) * M0),
                    (int)((t.wg1 * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N) * M1),
                    (int)t.wg2,
                    t.part,
@@ -244,12 +256,13 @@ struct Walk {
                    t.slot,
                    t.next_slot,
                    t.parts};
-        /* nothing to add up: a chunk behind K, which the copy engine fills with zeros */
+        /* nothing to multiply: read one chunk past the end of K, which TMA fills with zeros */
         if (p.count == 0 || g_is_zero(a.alpha)) p.first = a.k / DU + 1, p.late = 0, p.count = 1;
         return p;
     }
 };
 
+/* The current stage of the ring, and the parity of its mbarriers' phase. skip(n): as n calls of next(). */
 struct Ring {
     u32 stage = 0, phase = 0;
     FN void next()
@@ -264,6 +277,7 @@ struct Ring {
     }
 };
 
+/* Addresses in shared memory: tiles of X and Y, slices, and the mbarriers of full stages, empty stages and C. */
 struct Shared {
     u32 base;
     FN u32 x(u32 stage) const { return base + stage * STAGE; }
@@ -276,11 +290,13 @@ struct Shared {
 
 /* ---- producer ---- */
 
+/* Starts the TMA copies of one part of a tile. free, k, batch: coordinates of the tile. */
 template <bool K_MAJOR, int TILE, int PARTS>
 FN void load_tile(u32 to, const Map &map, u32 bar, int free, int k, int batch, int part, int mask)
 {
     constexpr int BLOCKS = (TILE + ROW - 1) / ROW;
-    constexpr bool CUT_K = !K_MAJOR && BLOCKS % PARTS != 0; /* parts of a block rather than whole ones */
+    /* a part consists of rows of every block, not of whole blocks */
+    constexpr bool CUT_K = !K_MAJOR && BLOCKS % PARTS != 0;
     if constexpr (K_MAJOR) {
 #pragma unroll
         for (int b = 0; b < DU / ROW; b++) {
@@ -309,8 +325,9 @@ FN void load_tile(u32 to, const Map &map, u32 bar, int free, int k, int batch, i
 FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shared &shared, int thread)
 {
     const u32 rank = cluster_rank();
-    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N, first = rank / COPIERS * COPIERS;
-    /* A is shared along N, B along M */
+    const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M % CLUSTER_N;
+    const int first = rank / MULTICAST_WGS * MULTICAST_WGS;
+    /* multicast masks: A is shared by the work-groups along N, B by those along M */
     int mask_a = 0, mask_b = 0;
     for (int i = 0; i < CLUSTER_N; i++) mask_a |= 1 << (first + i * CLUSTER_M + rank_m);
     for (int i = 0; i < CLUSTER_M; i++) mask_b |= 1 << (first + rank_n * CLUSTER_M + i);
@@ -319,7 +336,7 @@ FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shar
     const int mask_x = SWAP ? mask_b : mask_a, mask_y = SWAP ? mask_a : mask_b;
     Ring ring;
     for (Walk walk(args); !walk.done(); walk.next()) {
-        const Place p = walk.place(args, rank);
+        const WorkTile p = walk.work_tile(args, rank);
         const int x = SWAP ? p.n : p.m, y = SWAP ? p.m : p.n;
         u32 chunk = p.late;
         for (u32 i = 0; thread == 0 && i < p.count; i++, ring.next()) {
@@ -333,24 +350,25 @@ FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shar
         }
         if constexpr (CLUSTER_K > 1) {
             __syncwarp();
-            cluster_sync(); /* all parts' sums are there */
-            cluster_sync(); /* and have been read: copies may take their place */
+            cluster_sync(); /* the sums of all parts are written */
+            cluster_sync(); /* and have been read: TMA may overwrite them */
         }
     }
 }
 
 /* ---- consumers: products ---- */
 
-/* Descriptor of a matrix with swizzled rows of 128 bytes; its address is added. */
+/* Matrix descriptor of wgmma without its address (PTX ISA, "Matrix Descriptor Format"): 128-byte swizzle, stride
+ * byte offset of 8 rows, leading byte offset. */
 FN constexpr u64 descriptor(u64 leading)
 {
     return 1ull << 62 | (u64)(8 * ROW_BYTES >> 4) << 32 | (leading >> 4) << 16;
 }
 constexpr u64 X_DESC = descriptor(X_K ? 16 : DU * ROW_BYTES), Y_DESC = descriptor(Y_K ? 16 : DU * ROW_BYTES);
 
-FN u64 place_in(u64 desc, u32 address) { return desc | (u64)((address & 0x3ffff) >> 4); }
+FN u64 with_address(u64 desc, u32 address) { return desc | (u64)((address & 0x3ffff) >> 4); }
 
-/* Bytes from a tile's beginning to step s of its depth. */
+/* Returns the byte offset of step s of DepthU in a tile. */
 template <bool K_MAJOR, int TILE> FN constexpr u32 step_offset(int s)
 {
     return K_MAJOR ? s / 4 * (TILE * ROW_BYTES) + s % 4 * 32 : s * (32 / T_BYTES) * ROW_BYTES;
@@ -360,28 +378,30 @@ FN void multiply(g_TC (&acc)[RX][N_ACC], u32 x, u32 y, int add)
 {
 #pragma unroll
     for (int s = 0; s < STEPS; s++) {
-        const u64 dy = place_in(Y_DESC, y) + (step_offset<Y_K, Y_TILE>(s) >> 4);
+        const u64 dy = with_address(Y_DESC, y) + (step_offset<Y_K, Y_TILE>(s) >> 4);
 #pragma unroll
         for (int r = 0; r < RX; r++) {
             const u32 row = r * (X_K ? 64 * ROW_BYTES : 64 / ROW * DU * ROW_BYTES);
-            wgmma(acc[r], place_in(X_DESC, x) + ((step_offset<X_K, X_TILE>(s) + row) >> 4), dy, s ? 1 : add);
+            wgmma(acc[r], with_address(X_DESC, x) + ((step_offset<X_K, X_TILE>(s) + row) >> 4), dy, s ? 1 : add);
         }
     }
 }
 
-/* Tells the work-groups that copy into this one's stages. */
+/* Marks a stage as empty in every work-group that copies into it: this one and those in its row and column of
+ * the cluster. */
 FN void release(const Shared &shared, u32 stage, u32 rank, int thread)
 {
-    if constexpr (COPIERS == 1) {
+    if constexpr (MULTICAST_WGS == 1) {
         if (thread == 0) bar_arrive(shared.empty(stage), 0);
     } else {
-        const u32 other = thread, own = rank % COPIERS;
+        const u32 other = thread, own = rank % MULTICAST_WGS;
         const bool shares = other % CLUSTER_M == own % CLUSTER_M || other / CLUSTER_M == own / CLUSTER_M;
-        if (thread < COPIERS && shares) bar_arrive(shared.empty(stage), rank - own + other);
+        if (thread < MULTICAST_WGS && shares) bar_arrive(shared.empty(stage), rank - own + other);
     }
 }
 
-/* Products of each stage alone, added in f32: wgmma adds those of 8-bit floats with fewer bits. */
+/* Accumulates each stage separately and adds it in f32. The accumulators of wgmma for 8-bit floats have fewer
+ * bits than f32 (CUTLASS promotes them likewise, GmmaFP8Accumulation). */
 FN void accumulate_promoted(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32 chunks,
                             u32 x_offset, u32 rank, int thread)
 {
@@ -410,11 +430,11 @@ FN void accumulate(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32
                    u32 rank, int wg, int thread)
 {
     u32 last = 0;
-    /* before its turn a stage's parity could be that of a tile before */
-    if (PINGPONG) turn_wait(wg);
+    /* without this wait the parity of a stage could be that of an earlier tile's phase */
+    if (PINGPONG) pingpong_wait(wg);
     if constexpr (PROMOTES) {
         accumulate_promoted(acc, shared, ring, chunks, x_offset, rank, thread);
-        if (PINGPONG) turn_give(1 - wg);
+        if (PINGPONG) pingpong_arrive(1 - wg);
         return;
     }
     keep(acc);
@@ -429,7 +449,7 @@ FN void accumulate(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32
         }
         last = ring.stage;
     }
-    if (PINGPONG) turn_give(1 - wg);
+    if (PINGPONG) pingpong_arrive(1 - wg);
     wgmma_wait<0>();
     keep(acc);
     release(shared, last, rank, thread);

@@ -1,4 +1,4 @@
-/* The consumers of the kernels of hopper.cuh, and the kernel around all of it. */
+/* The consumer warp groups of the kernels of hopper.cuh, and the kernel function. */
 
 FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shared &shared, int wg,
                 int thread)
@@ -10,14 +10,14 @@ FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shar
     u32 phases = 0;
     g_TC acc[RX][N_ACC];
     Walk walk(args);
-    if (PINGPONG && wg) turn_give(0);
+    if (PINGPONG && wg) pingpong_arrive(0);
     if (PINGPONG && wg && !walk.done()) {
-        const Place p = walk.place(args, rank);
+        const WorkTile p = walk.work_tile(args, rank);
         ring.skip(p.count);
         walk.next();
     }
     while (!walk.done()) {
-        const Place p = walk.place(args, rank);
+        const WorkTile p = walk.work_tile(args, rank);
         accumulate(acc, shared, ring, p.count, x_offset, rank, wg, thread);
         if (PARTIAL_SUMS && p.parts > 1)
             add_sums(acc, args, p, rank, wg, thread);
@@ -31,7 +31,7 @@ FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shar
             store_slices<false>(acc, args, map_c, map_d, shared, p, wg, thread, phases);
         walk.next();
         if (PINGPONG && !walk.done()) {
-            const Place other = walk.place(args, rank);
+            const WorkTile other = walk.work_tile(args, rank);
             ring.skip(other.count);
             walk.next();
         }
@@ -71,5 +71,5 @@ FN void gemm(char *dynamic, const Args &args, const Map &map_a, const Map &map_b
         __syncwarp();
     }
     if constexpr (CLUSTER > 1)
-        cluster_sync(); /* others copy into this one's stages, and arrive at its barriers */
+        cluster_sync(); /* other work-groups may still multicast into this one and arrive at its mbarriers */
 }

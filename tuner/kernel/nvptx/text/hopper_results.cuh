@@ -1,7 +1,7 @@
-/* Results of the kernels of hopper.cuh, behind which this text stands: sums times alpha plus beta times C,
- * through slices in swizzled shared memory, by the copy engine or element by element. */
+/* Epilogue of the kernels of hopper.cuh: D = alpha * sums + beta * C. Results pass through slices in swizzled
+ * shared memory, and are stored by TMA or element by element. */
 
-/* Lines of fewer bytes than the swizzle has stand as they are. */
+/* Offset in a slice with the 128-byte swizzle of TMA. Rows shorter than 128 bytes are not swizzled. */
 FN u32 swizzled(u32 row, u32 byte)
 {
     return OUT_LINE == ROW_BYTES ? row * ROW_BYTES + (byte ^ (row & 7) << 4) : row * OUT_LINE + byte;
@@ -78,12 +78,13 @@ FN u32 word_of(int v) { return (u32)v; }
 FN void from_word(u32 w, float &v) { v = __uint_as_float(w); }
 FN void from_word(u32 w, int &v) { v = (int)w; }
 
-/* 16-bit results of slice i: alpha * sums (+ beta * what the slice holds). */
+/* Writes the 16-bit results of slice i to shared memory: alpha * sums, plus beta * C, which is in the slice. */
 template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int thread)
 {
     const int r = i / SLICES_Y, first = i % SLICES_Y * COLUMNS, lane = thread % 32, warp = thread / 32;
     constexpr int MATRICES = COLUMNS % 16 ? 2 : 4;
-    /* this lane's row of matrix q, which is of sums 2q and 2q + 1; in words of the lane that begins it */
+    /* Each lane gives stmatrix the address of one row of 8x8 matrix q, which consists of accumulators 2q and
+       2q + 1. of_row: the first of the four lanes that have the elements of this row. */
     const int q = lane / 8 % MATRICES, of_row = warp * 32 + lane % 8 * 4;
 #pragma unroll
     for (int col = 0; col < COLUMNS; col += 4 * MATRICES) {
@@ -110,7 +111,7 @@ template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at,
     }
 }
 
-/* 4-byte results, or (RAW) sums as they are. */
+/* Writes the 4-byte results of slice i to shared memory, or with RAW the sums without alpha, beta and C. */
 template <bool READS, bool RAW>
 FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int thread)
 {
@@ -132,7 +133,7 @@ FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int th
 
 struct Slice {
     int m, n; /* first element of D */
-    FN Slice(int i, const Place &p, int wg)
+    FN Slice(int i, const WorkTile &p, int wg)
     {
         const int x = (PINGPONG ? 0 : wg * RX * 64) + i / SLICES_Y * 64, y = i % SLICES_Y * COLUMNS;
         m = p.m + (SWAP ? y : x);
@@ -140,7 +141,7 @@ struct Slice {
     }
 };
 
-FN void load_slice(const Map &map_c, const Shared &shared, int i, const Place &p, int wg)
+FN void load_slice(const Map &map_c, const Shared &shared, int i, const WorkTile &p, int wg)
 {
     const Slice s(i, p, wg);
     const u32 bar = shared.c(wg, i % BUFFERS);
@@ -151,10 +152,10 @@ FN void load_slice(const Map &map_c, const Shared &shared, int i, const Place &p
                  s.m + piece * OUT_ROW, s.n, p.batch);
 }
 
-/* Through the copy engine. phases: of the barriers of C. */
+/* Stores all slices by TMA. phases: a bit for each buffer, the parity of its mbarrier for C. */
 template <bool READS>
 FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c, const Map &map_d,
-                     const Shared &shared, const Place &p, int wg, int thread, u32 &phases)
+                     const Shared &shared, const WorkTile &p, int wg, int thread, u32 &phases)
 {
 #pragma unroll
     for (int i = 0; i < SLICES; i++) {
@@ -165,7 +166,7 @@ FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c,
                 if (i == 0) load_slice(map_c, shared, 0, p, wg);
                 if (i + 1 < SLICES) load_slice(map_c, shared, i + 1, p, wg);
             } else if (SLICES % BUFFERS && i == 0)
-                store_wait_read<0>(); /* the last tile's last slice went through the same buffer */
+                store_wait_read<0>(); /* the last slice of the previous tile used the same buffer */
             else
                 store_wait_read<BUFFERS - 1>();
         }
@@ -190,13 +191,13 @@ FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c,
     }
 }
 
-/* Element by element, neighbouring lanes along M: for D of any alignment, and sums of parts of K. */
-FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const Place &p, int wg,
+/* Stores element by element, adjacent lanes along M: D of any alignment, and the sums of parts of K (SPLIT). */
+FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const WorkTile &p, int wg,
                        int thread)
 {
     const int lane = thread % 32, warp = thread / 32;
     const bool reads = READS && !g_is_zero(args.beta);
-    group_sync(1 + wg); /* the last tile's slices have been read */
+    group_sync(1 + wg); /* the slices of the previous tile have been read */
 #pragma unroll
     for (int i = 0; i < SLICES; i++) {
         const u32 at = shared.out(wg, i % BUFFERS);

@@ -1,12 +1,13 @@
-/* Kernels of hopper.cuh whose work-groups have parts of K of a tile.
+/* Kernels of hopper.cuh in which several work-groups split the K of a tile.
  *
- * PARTIAL_SUMS: each warp group writes its sums to the workspace in the order of its registers, 16 bytes a thread,
- * waits a while for the other parts of the tile, adds a share of all parts' sums in their order and stores it.
- * A part that has waited in vain leaves its share to the last one that comes: nothing depends on others running.
+ * PARTIAL_SUMS: each warp group writes its accumulators to the workspace in register order, 16 bytes a thread. It
+ * then waits a limited time for the other parts of the tile, adds its share of the tile over all parts, in the
+ * order of the parts, and stores it. A part whose wait times out leaves its share to the part that arrives last,
+ * so that no work-group depends on another one being resident.
  *
- * Clusters split K (CLUSTER_K): each work-group writes the sums of its part into its own
- * shared memory, in the ring's place, as columns of D; then each adds the parts of every CLUSTER_K-th column,
- * always in the order of the parts, from the shared memory of all of them, and stores what belongs to D. */
+ * CLUSTER_K: each work-group of a cluster writes its sums to its own shared memory, in the memory of the ring, as
+ * columns of D. Each then adds every CLUSTER_K-th column over all parts, in the order of the parts, through
+ * distributed shared memory, and stores the elements inside D. */
 
 /* ---- through a workspace ---- */
 
@@ -15,7 +16,7 @@ FN void put_sums(g_TC *to, u32 a, u32 b, u32 c, u32 d)
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 
-/* From the L2 cache, which all processors share. */
+/* Loads through L2 only (.cg): L1 is not coherent between multiprocessors. */
 FN void get_sums(const g_TC *from, u32 (&v)[4])
 {
     asm volatile("ld.global.cg.v4.b32 {%0, %1, %2, %3}, [%4];"
@@ -26,7 +27,7 @@ FN void get_sums(const g_TC *from, u32 (&v)[4])
 
 FN void fence_all() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
-/* Counts in; how many were there before. */
+/* Increments the counter, and returns its previous value. */
 FN u32 count_in(u32 *counter)
 {
     u32 before;
@@ -34,7 +35,8 @@ FN u32 count_in(u32 *counter)
     return before;
 }
 
-/* Waits, but not for ever, until the counter is n. A part may be of a work-group that begins when others end. */
+/* Waits until the counter is n, for at most 40000 clock cycles: a part may belong to a work-group that only begins
+ * when others end. Returns whether the counter reached n. */
 FN bool wait_count(const u32 *counter, u32 n)
 {
     const long long begin = clock64();
@@ -45,7 +47,7 @@ FN bool wait_count(const u32 *counter, u32 n)
     return now == n;
 }
 
-/* Sets a flag to `to` if it is `from`; true when it was. */
+/* Compare and swap of a flag. Returns whether it was `from`. */
 FN bool change_flag(u32 *flag, u32 from, u32 to)
 {
     u32 before;
@@ -56,7 +58,7 @@ FN bool change_flag(u32 *flag, u32 from, u32 to)
     return before == from;
 }
 
-/* Whether x is true in any thread of the warp group, all of which come here. */
+/* Returns whether x is true in any thread of the warp group. All of its threads must call it. */
 FN bool any_of_group(int id, bool x)
 {
     u32 any;
@@ -68,23 +70,24 @@ FN bool any_of_group(int id, bool x)
     return any;
 }
 
-/* A tile's sums and flags as a warp group sees them. */
-struct Parts {
-    g_TC *sums; /* of part 0, of this thread */
-    u64 next, step; /* from there to part 0's place by number, and from one part to the next */
-    u32 *flags; /* of part 0: the counter; a part's own: 1 its share is done by another, 2 is left to another */
+/* The workspace sums and flags of one tile, for one warp group. */
+struct PartialSums {
+    g_TC *sums; /* sums of part 0, at this thread's first run */
+    u64 next, step; /* elements from there to where part 0 would be if it had a regular slot, and between parts */
+    u32 *flags; /* counter of arrived parts, in part 0's slot */
     u64 next_flag, flag_step;
     u32 n;
-    FN Parts(const Args &args, const Place &p, u32 own, int w, int thread)
+    FN PartialSums(const Args &args, const WorkTile &p, u32 own, int w, int thread)
     {
-        const u64 slot = p.slot * COPIERS + own, number = p.next_slot * COPIERS + own;
+        const u64 slot = p.slot * MULTICAST_WGS + own, number = p.next_slot * MULTICAST_WGS + own;
         sums = args.sums + slot * (M0 * M1) + (w * (RX * N_ACC / 4) * 128 + thread) * 4;
-        next = (number - slot) * (M0 * M1), step = (u64)(SLOT_STEP * COPIERS) * (M0 * M1);
+        next = (number - slot) * (M0 * M1), step = (u64)(SLOT_STEP * MULTICAST_WGS) * (M0 * M1);
         flags = args.flags + slot * 8 + w;
-        next_flag = (number - slot) * 8, flag_step = SLOT_STEP * COPIERS * 8;
+        next_flag = (number - slot) * 8, flag_step = SLOT_STEP * MULTICAST_WGS * 8;
         n = p.parts;
     }
     FN g_TC *of(u32 part) const { return part ? sums + next + part * step : sums; }
+    /* 1: the share of this part has been taken; 2: it is left to the last part */
     FN u32 *flag(u32 part) const { return (part ? flags + next_flag + part * flag_step : flags) + 4; }
 };
 
@@ -97,10 +100,11 @@ FN void store_one(g_TC sum, const Args &args, int m, int n, int batch)
     args.d[batch * args.batch_d + n * args.ldd + m] = g_from_c(v);
 }
 
-/* Adds and stores a part's share: every n-th run of four registers, the parts always in the same order. */
-FN void store_share(const Parts &parts, u32 share, const Args &args, const Place &p, int w, int thread)
+/* Adds up and stores a share of the tile: every n-th run of four registers. Parts are always added in the same
+ * order, so that results do not depend on timing. */
+FN void store_share(const PartialSums &parts, u32 share, const Args &args, const WorkTile &p, int w, int thread)
 {
-    constexpr int BATCH = 8; /* loads at once */
+    constexpr int BATCH = 8; /* loads in flight */
     for (u32 run = share; run < RX * N_ACC / 4; run += parts.n) {
         g_TC sum[4];
         for (u32 first = 0; first < parts.n; first += BATCH) {
@@ -127,14 +131,14 @@ FN void store_share(const Parts &parts, u32 share, const Args &args, const Place
     }
 }
 
-/* The tile's other parts: each stores its share when the sums of all are there; the last one that comes those of
- * parts that no longer wait, too. */
-FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const Place &p, u32 rank, int wg, int thread)
+/* Writes this part's sums, then stores its share when the sums of all parts are written. The part that arrives last
+ * also stores the shares of parts whose wait timed out. */
+FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const WorkTile &p, u32 rank, int wg, int thread)
 {
     constexpr int RUNS = RX * N_ACC / 4;
     static_assert(!PARTIAL_SUMS || N_ACC % 4 == 0, "runs of 4 sums");
     const int w = PINGPONG ? 0 : wg, bar = 1 + wg;
-    const Parts parts(args, p, rank % COPIERS, w, thread);
+    const PartialSums parts(args, p, rank % MULTICAST_WGS, w, thread);
     g_TC *to = parts.of(p.part);
 #pragma unroll
     for (int v = 0; v < RUNS; v++) {
@@ -147,7 +151,7 @@ FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const Place &p, u32 r
     if (thread == 0) {
         last = count_in(parts.flags) == parts.n - 1;
         all = last || wait_count(parts.flags, parts.n);
-        if (!all) { /* leave it to the last one, unless that has come just now */
+        if (!all) { /* leave the share to the last part, unless that has just arrived */
             change_flag(parts.flag(p.part), 0, 2);
             all = wait_count(parts.flags, parts.n) && change_flag(parts.flag(p.part), 2, 1);
         }
@@ -171,9 +175,9 @@ FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const Place &p, u32 r
 
 /* ---- through the shared memory of a cluster ---- */
 
-/* Elements from one column to the next: writes of the instruction's fragments meet all banks. */
+/* Elements from one column to the next. The padding spreads the writes of wgmma's fragments over all banks. */
 constexpr int PITCH = M0 + (SWAP ? 8 : 4);
-static_assert(CLUSTER_K == 1 || M1 * PITCH * 4 <= STAGES * STAGE, "the ring's place");
+static_assert(CLUSTER_K == 1 || M1 * PITCH * 4 <= STAGES * STAGE, "sums fit in the memory of the ring");
 static_assert(CLUSTER_K == 1 || (M1 % CLUSTER_K == 0 && !PINGPONG), "columns of a part");
 
 FN void store_two(u32 at, u32 a, u32 b)
@@ -181,11 +185,11 @@ FN void store_two(u32 at, u32 a, u32 b)
     asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at), "r"(a), "r"(b) : "memory");
 }
 
-/* 16 bytes of the shared memory of work-group `rank` of the cluster. */
-FN void load_there(u32 at, u32 rank, u32 (&v)[4])
+/* Loads 16 bytes from the shared memory of work-group `rank` of the cluster (distributed shared memory). */
+FN void load_remote(u32 at, u32 rank, u32 (&v)[4])
 {
-    asm volatile("{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %4, %5;\n\t"
-                 "ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [there];\n\t}"
+    asm volatile("{\n\t.reg .b32 remote;\n\tmapa.shared::cluster.u32 remote, %4, %5;\n\t"
+                 "ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [remote];\n\t}"
                  : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
                  : "r"(at), "r"(rank)
                  : "memory");
@@ -212,15 +216,15 @@ struct alignas(4 * sizeof(g_TD)) Four {
     g_TD v[4];
 };
 
-/* Four sums of rows m, m + 1, ... of a column. */
+/* Stores the results of rows m to m + 3 of a column, as one vector where it is aligned and inside D. */
 FN void store_four(const g_TC (&sum)[4], const Args &args, int m, int n, int batch)
 {
     if (m >= (int)args.m || n >= (int)args.n) return;
     const bool reads = READS && !g_is_zero(args.beta);
     g_TD *d = args.d + (batch * args.batch_d + n * args.ldd + m);
     const g_TD *c = args.c + (batch * args.batch_c + n * args.ldc + m);
-    const u64 odd = (u64)d | (reads ? (u64)c : 0);
-    if (m + 4 <= (int)args.m && odd % sizeof(Four) == 0) {
+    const u64 address_bits = (u64)d | (reads ? (u64)c : 0);
+    if (m + 4 <= (int)args.m && address_bits % sizeof(Four) == 0) {
         Four out, old;
         if (reads) old = *(const Four *)c;
 #pragma unroll
@@ -241,11 +245,11 @@ FN void store_four(const g_TC (&sum)[4], const Args &args, int m, int n, int bat
     }
 }
 
-FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const Place &p, u32 rank, int wg,
+FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const WorkTile &p, u32 rank, int wg,
                   int thread)
 {
     constexpr int RUNS = M0 / 4, THREADS = CONSUMERS * 128;
-    consumers_sync(); /* no warp group multiplies what stands in the ring */
+    consumers_sync(); /* no warp group multiplies from the ring any more */
     write_sums(acc, shared.base, wg, thread);
     cluster_sync();
     for (int i = wg * 128 + thread; i < RUNS * (M1 / CLUSTER_K); i += THREADS) {
@@ -254,7 +258,7 @@ FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared
         g_TC sum[4];
 #pragma unroll
         for (int q = 0; q < CLUSTER_K; q++)
-            load_there(shared.base + (n * PITCH + m) * 4, q * COPIERS + rank % COPIERS, v[q]);
+            load_remote(shared.base + (n * PITCH + m) * 4, q * MULTICAST_WGS + rank % MULTICAST_WGS, v[q]);
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             from_word(v[0][e], sum[e]);

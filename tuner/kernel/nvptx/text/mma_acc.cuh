@@ -14,12 +14,13 @@ struct g_Acc {
             g_UNROLL for (int j = 0; j < g_NY; j++)
                 g_UNROLL for (int e = 0; e < 4; e++) v[i][j][e] = 0;
     }
-    /* Element x of tile j along M, of tile i along N. Of bytes that readers turn, four columns of 8
-       lie interleaved, and four halves of rows. */
-    static g_FN int place_m(int j, g_u32 x) { return g_LONG_M ? j / 4 * 32 + x * 4 + j % 4 : j * 8 + x; }
+    /* Row of D of column x of tile j of instructions, and column of D of row x of tile i, counted from the first
+       of the wave. Where readers transpose bytes in registers (mma_read_t8.cuh), four tiles of 8 are
+       interleaved: consecutive elements belong to different tiles. */
+    static g_FN int place_m(int j, g_u32 x) { return g_INTERLEAVED_M ? j / 4 * 32 + x * 4 + j % 4 : j * 8 + x; }
     static g_FN int place_n(int i, g_u32 x)
     {
-        return g_LONG_N ? i / 2 * 32 + x % 8 * 4 + i % 2 * 2 + x / 8 : i * 16 + x;
+        return g_INTERLEAVED_N ? i / 2 * 32 + x % 8 * 4 + i % 2 * 2 + x / 8 : i * 16 + x;
     }
     g_FN void load(g_Frag &f, g_u32 sa, g_u32 sb, int ks) const
     {

@@ -1,4 +1,4 @@
-/* Reads fragments of doubles, either dimension contiguous. */
+/* Reads fragments of doubles by plain loads. K or the free dimension may be contiguous in shared memory. */
 template <class L, bool ROW, int WT>
 struct g_ReadD {
     g_u32 p;

@@ -1,10 +1,12 @@
-/* Reads fragments where K is contiguous, 32 bytes of it a step. ROW: of the instruction's row operand. */
+/* Reads fragments by ldmatrix where K is contiguous in shared memory; a step has 32 bytes of K. ROW: for the
+   first operand of mma.sync, which holds rows; otherwise for the second one. */
 template <class L, bool ROW, int WT>
 struct g_ReadK {
     g_u32 p;
     g_FN void init(int first, int lane)
     {
-        /* lane's row of matrix q: it begins with element v of the first lane that has the row */
+        /* ldmatrix takes the address of one row of 8x8 matrix q = lane / 8 from each lane. The row begins with
+           element v of lane `at`, the first of the four lanes that receive it. */
         const int q = lane >> 3, v = (ROW ? q : q & 1) * (4 / L::BPE), at = (lane & 7) * 4;
         const int r = first + g_op_free<ROW>(at, v) + (ROW ? 0 : (q >> 1) * 8);
         p = r * L::ROWB + ((g_op_k<ROW>(at, v) * L::BPE / 16 ^ L::swz(r)) << 4);

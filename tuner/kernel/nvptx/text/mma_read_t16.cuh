@@ -1,10 +1,11 @@
-/* Reads fragments of 16-bit elements where the free dimension is contiguous. */
+/* Reads fragments of 16-bit elements by transposing ldmatrix where the free dimension is contiguous. */
 template <class L, bool ROW, int WT>
 struct g_ReadT {
     g_u32 p;
     g_FN void init(int first, int lane)
     {
-        /* lane's row of matrix q, which is turned: it begins with element v of lane 0, eight K's on */
+        /* Each lane gives the address of one row of 8x8 matrix q = lane / 8. ldmatrix transposes it, so the rows
+           of a matrix are 8 consecutive elements of K, from element v of lane 0 on. */
         const int q = lane >> 3, v = (ROW ? q : q & 1) * 2, k = g_op_k<ROW>(0, v) + (lane & 7);
         const int c = g_op_free<ROW>(0, v) / 8 + (ROW ? 0 : q >> 1);
         p = k * L::ROWB + ((((first >> 3) + c) ^ L::swz(k)) << 4);

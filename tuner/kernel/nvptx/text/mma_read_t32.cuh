@@ -1,4 +1,4 @@
-/* Reads fragments of 32-bit elements where the free dimension is contiguous. */
+/* Reads fragments of 32-bit elements by plain loads where the free dimension is contiguous. */
 template <class L, bool ROW, int WT>
 struct g_ReadT {
     g_u32 p;
@@ -11,7 +11,7 @@ struct g_ReadT {
     template <int W> g_FN void load(g_u32 (*f)[W], g_u32 stage, int ks) const
     {
         g_UNROLL for (int i = 0; i < WT / 8; i++) {
-            /* swz changes bits 5 and 6 alone */
+            /* the swizzle only changes bits 5 and 6 of an offset */
             const g_u32 at = stage + (p ^ (i * 32 & 96)) + (i * 32 & ~96) + ks * 8 * L::ROWB;
             g_u32 *to = ROW ? &f[i / 2][i % 2] : f[i];
             g_lds1(to, at);

@@ -1,6 +1,6 @@
-/* Reads fragments of bytes where the free dimension is contiguous: 4x4 bytes are turned in registers, so
-   that element */
-/* 4g+i of 32 along the free dimension is number g of tile i. */
+/* Reads fragments of bytes where the free dimension is contiguous. ldmatrix transposes 16-bit elements only, so
+   blocks of 4x4 bytes are transposed in registers. Element 4g+i of 32 along the free dimension is then element
+   g of the instruction's tile i. */
 template <class L, bool ROW, int WT>
 struct g_ReadT {
     g_u32 p;

@@ -1,7 +1,8 @@
-/* Copies A and B into the workspace, so that lines begin at multiples of 128 bytes and, where wgmma takes nothing
- * else, K is contiguous (problem/pack.h). A work-group copies 64 lines of 256 bytes.
+/* Copies A and B into the workspace, so that lines (rows of contiguous elements) begin at multiples of 128 bytes.
+ * For types of 1 and 4 bytes, whose wgmma needs contiguous K, it also transposes them (problem/pack.h). A
+ * work-group copies a tile of 64 lines of 256 bytes.
  *
- * The text stands behind T_BYTES, the bytes of an element, and in front of the kernel function.
+ * The text stands after the constant T_BYTES, the bytes of an element, and before the kernel function.
  */
 typedef unsigned u32;
 typedef unsigned long long u64;
@@ -20,13 +21,15 @@ struct alignas(16) Vector {
     u32 v[4];
 };
 
-/* Lines that may need shifts are copied in two parts: half the registers, so more work-groups at a time. */
+/* Tiles of elements below 4 bytes, whose words may need shifts, are copied in two parts: half the registers, and
+ * so a higher occupancy. */
 constexpr int PARTS = T_BYTES == 4 ? 1 : 2;
 constexpr int LINES = 64, WORDS = 64, WARPS = 8, EACH = LINES / WARPS / PARTS, HALVES = WORDS / 32;
-/* A line of a tile in shared memory: lines 4, 8 or 16 apart lie in different banks. */
+/* Words from one line of a tile in shared memory to the next. It is odd, so that lines 4, 8 or 16 apart are in
+ * different banks. */
 constexpr int PITCH = WORDS + 1;
 
-/* Bytes at to at + 3 of a line of which n bytes are left; zeros behind its end. */
+/* Returns bytes `at` to at + 3 of a line as a word. Bytes from n on are past its end, and are zero. */
 FN u32 word_of_bytes(const u8 *line, int n, int at)
 {
     u32 word = 0;
@@ -36,16 +39,17 @@ FN u32 word_of_bytes(const u8 *line, int n, int at)
 }
 
 struct Tile {
-    const u8 *from; /* first byte */
-    u8 *to;         /* the copy's matrix */
-    u32 line;       /* first one */
-    u64 at;         /* first byte of the lines */
-    int lines;      /* lines, and bytes of each, which there are; maybe more than the tile has */
+    const u8 *from; /* first byte of the tile in the operand */
+    u8 *to;         /* the matrix of the copy */
+    u32 line;       /* number of the first line */
+    u64 at;         /* offset of the tile in its lines, in bytes */
+    int lines;      /* lines of the tile inside the matrix, and bytes of each, at most 8 past the tile */
     int bytes;
 };
 
-/* A thread's words of a part: of EACH lines, words lane and lane + 32. A line may begin anywhere: its words
- * are shifted out of the aligned ones that they lie in, or where those are not all the line's, made of bytes. */
+/* Loads a thread's words of a part: words lane and lane + 32 of EACH lines. Lines need not be aligned to words: a
+ * word is shifted out of the two aligned words around it. Where these are not inside the line, it is loaded byte
+ * by byte. */
 FN void load_words(const Operand &o, const Tile &t, int part, u32 (&word)[EACH][HALVES])
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -92,14 +96,14 @@ FN void store_lines(const Operand &o, const Tile &t, int part, const u32 (&word)
         }
 }
 
-/* 16 bytes of the copy: an element of the tile's lines, from line `line` of the tile on. */
+/* Stores 16 bytes of the transposed copy: element number `element` of the tile's lines from `line` on. */
 FN void store_vector(const Operand &o, const Tile &t, int element, int line, const Vector &v)
 {
     if (element * T_BYTES < t.bytes && line < t.lines)
         *(Vector *)(t.to + (t.at / T_BYTES + element) * o.to_ld + (u64)(t.line + line) * T_BYTES) = v;
 }
 
-/* Of 4-byte elements. Lanes: 8 vectors of a line of the copy, 4 lines. */
+/* Stores the transposed tile of 4-byte elements. A warp stores 8 vectors in each of 4 lines of the copy. */
 FN void store_across_words(const Operand &o, const Tile &t, const u32 *tile)
 {
 #pragma unroll
@@ -113,7 +117,7 @@ FN void store_across_words(const Operand &o, const Tile &t, const u32 *tile)
     }
 }
 
-/* Of 1-byte elements, a word's four at once. Lanes: 2 vectors of a line of the copy, 16 words. */
+/* Stores the transposed tile of 1-byte elements, in blocks of 4x4 bytes. A warp has 2 vectors of 16 words each. */
 FN void store_across_bytes(const Operand &o, const Tile &t, const u32 *tile)
 {
     const u32 id = threadIdx.x;
@@ -155,7 +159,8 @@ FN void pack_operand(const Operand &o, u32 group, u32 *tile)
     t.from = o.from + batch * o.matrix + t.line * o.ld + t.at;
     t.to = o.to + batch * o.to_matrix;
     t.lines = at_most(o.lines - t.line, LINES);
-    t.bytes = at_most(o.line_bytes - t.at, WORDS * 4 + 8); /* a word's aligned ones end up to 7 behind */
+    /* the two aligned words around a word end up to 7 bytes after its first byte */
+    t.bytes = at_most(o.line_bytes - t.at, WORDS * 4 + 8);
     const bool across = T_BYTES != 2 && o.transposes;
     for (int part = 0; part < PARTS; part++) {
         u32 word[EACH][HALVES];
@@ -173,7 +178,8 @@ FN void pack_operand(const Operand &o, u32 group, u32 *tile)
         store_across_bytes(o, t, tile);
 }
 
-/* The operand of a work-group; of what is in registers, not of an address. */
+/* Selects the operand of a work-group field by field. Selecting a pointer would make the compiler copy both to
+ * local memory. */
 FN Operand choose(const Operand &a, const Operand &b, bool first)
 {
     Operand o;

@@ -6,8 +6,8 @@ struct g_Out {
     const g_TD *c;
     g_u64 ldd, ldc;
     g_TC alpha, beta;
-    int m_left, n_left; /* rows and columns of the tile that are there */
-    int m_skip, n_skip; /* the first of them that are a neighbour's */
+    int m_left, n_left; /* rows and columns from the tile's first to the edge of D */
+    int m_skip, n_skip; /* how many of the first ones a neighbouring tile stores (EdgeType ShiftPtr) */
 };
 struct alignas(g_RUN * sizeof(g_TD)) g_Run {
     g_TD v[g_RUN];
@@ -19,7 +19,7 @@ g_DEV g_TC g_scaled(const g_Out &o, const g_Acc &acc, int r, int e)
 {
     return g_SCALE ? g_mul(o.alpha, acc.get(r, e)) : acc.get(r, e);
 }
-/* Whole tiles whose runs are vectors. */
+/* Stores a tile that lies inside D, each run of a thread as one vector, straight from the accumulators. */
 template <bool READS> g_DEV void g_store_whole(const g_Out &o, const g_Acc &acc)
 {
     g_UNROLL for (int r = 0; r < g_N_RUN; r++) {
@@ -34,11 +34,12 @@ template <bool READS> g_DEV void g_store_whole(const g_Out &o, const g_Acc &acc)
         *(g_Run *)(o.d + g_at_n(n, o.ldd) + g_at_m(m, o.ldd)) = x;
     }
 }
-/* All others go through shared memory, so that neighbouring threads have neighbouring rows of D: in
-   vectors where that can be, else element by element, as far as they are there. */
+/* All other tiles go through shared memory, so that adjacent threads store adjacent rows of D. They are stored
+   in vectors where these are aligned and inside D, and otherwise element by element. Shared memory has SLOTS
+   lines, each with one column of sums. */
 static_assert(g_SLOTS == g_MT1 / g_Acc::PARTS, "lines of results");
 static_assert(g_LINE * g_SLOTS * sizeof(g_TC) * g_LSU <= g_LDS, "results do not fit in shared memory");
-/* Element i of the lines: of the sum of all parts that the work-group splits K into. */
+/* Returns element i of the lines, added up over the LocalSplitU parts. */
 g_DEV g_TC g_line(const g_TC *lines, int i)
 {
     g_TC v = lines[i];
@@ -73,7 +74,8 @@ template <bool READS> g_DEV void g_store_part(const g_Out &o, const g_TC *lines,
         g_put(o.d + g_at_n(n, o.ldd) + g_at_m(m, o.ldd), v);
     }
 }
-/* 16-bit results as aligned pairs; those of a column that begins between two words start at row 1 */
+/* Stores 16-bit results as aligned pairs. In a column whose first element is not aligned to 4 bytes the pairs
+   begin at row 1. */
 struct alignas(2 * sizeof(g_TD)) g_Pair {
     g_TD v[2];
 };

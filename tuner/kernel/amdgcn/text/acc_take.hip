@@ -1,3 +1,0 @@
-
-/* Batches take the sums where they are. */
-template <int b, int end> g_DEV void g_acc_take(g_Acc &) {}
