@@ -70,10 +70,12 @@ Err shard_plan_read(Arena *a, const char *dir, ShardPlan *out);
 /* "DIR/shard_0003". */
 Str shard_dir(Arena *a, const char *dir, size_t i);
 
-/* A kernel of a shard: its permutation in the space of the size-group, and the name that its code has. */
+/* A solution of a shard: its permutation in the space of the size-group, its name, and the name that the code
+ * of its kernel has. Solutions that differ in the work-group order alone may share a kernel, whose name is
+ * then none of theirs. */
 typedef struct {
     int64_t permutation;
-    Str name;
+    Str name, kernel_name;
 } ShardKernel;
 
 typedef struct {
