@@ -16,14 +16,6 @@ static const char regret_table[] =
     "CREATE TABLE IF NOT EXISTS regret(session INTEGER NOT NULL REFERENCES session, type TEXT NOT NULL,"
     " choice TEXT NOT NULL, numbers TEXT NOT NULL, aligned INTEGER NOT NULL, loss REAL NOT NULL)";
 
-static Err has_table(Store *s, const char *name, bool *out)
-{
-    int64_t n;
-    TRY(db_int(s->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name=?", "s", str_from(name)));
-    *out = n > 0;
-    return 0;
-}
-
 /* ---- starts and steps ---- */
 
 static void session_fill(Rows *to, const DbRow *row, void *out)
@@ -146,7 +138,7 @@ Err query_clients(Store *s, Arena *a, ClientTime **out, size_t *n)
 {
     bool there;
     Rows r = {client_fill, sizeof **out, a, 0, {0}, 0};
-    TRY(has_table(s, "client", &there));
+    TRY(db_has_table(s->db, "client", &there));
     Err e = !there ? 0
                    : db_each(s->db, rows_take, &r,
                              "SELECT grp, device, end, seconds, " SECONDS("at") " FROM client ORDER BY rowid",
@@ -174,7 +166,7 @@ Err query_regrets(Store *s, Arena *a, Regret **out, size_t *n)
 {
     bool there;
     Rows r = {regret_fill, sizeof **out, a, 0, {0}, 0};
-    TRY(has_table(s, "regret", &there));
+    TRY(db_has_table(s->db, "regret", &there));
     Err e = !there ? 0
                    : db_each(s->db, rows_take, &r,
                              "SELECT type, choice, numbers, aligned, loss FROM regret WHERE session=(SELECT"

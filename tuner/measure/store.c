@@ -283,10 +283,10 @@ static Err code_row(void *ctx, const DbRow *row)
 Err store_code_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Str *facts, bool *found)
 {
     RowTo to = {.a = a, .out = facts};
-    int64_t n;
+    bool has;
     *found = false;
-    TRY(db_int(s->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name='code'", ""));
-    if (n == 0) return 0;
+    TRY(db_has_table(s->db, "code", &has));
+    if (!has) return 0;
     TRY(db_each(s->db, code_row, &to, "SELECT facts FROM code WHERE kernel=? AND environment=?", "ii", kernel,
                 environment));
     *found = to.found;

@@ -97,8 +97,7 @@ typedef struct {
 /* The id of a device, described by its name, number and host: which of several devices measured what. */
 Err store_device(Store *s, Str text, int64_t *id);
 Err store_measured_on(Store *s, int64_t measurement, int64_t device);
-/* Whether the store has tables of devices, which older ones lack; they are created. */
-Err store_has_devices(Store *s, bool *has);
+/* Creates the tables of devices, which stores of older versions lack. */
 Err store_device_tables(Store *s);
 
 /* A measurement that is already there is kept. */
