@@ -103,19 +103,27 @@ static Err measure_row(void *ctx, const DbRow *row)
                      .checked = row_int(row, 4),
                      .ended_s = row_real(row, 5),
                      .setting = row_int(row, 6),
-                     .run = row_int(row, 7)};
+                     .run = row_int(row, 7),
+                     .device = row_text(row, 8)};
     samples_sum(row_text(row, 3), &m);
     return to->fn(to->ctx, &m);
 }
 
+#define MEASURE_COLUMNS                                                                                      \
+    "SELECT k.name, p.key, m.status, m.samples, m.checked, " SECONDS("m.at") ", m.setting, m.run"
+#define MEASURE_TABLES                                                                                       \
+    " FROM measurement m JOIN kernel k ON k.id=m.kernel JOIN problem p ON p.id=m.problem"
+
 Err query_measure_times(Store *s, MeasureTimeFn *fn, void *ctx)
 {
+    bool devices;
     MeasuresTo to = {fn, ctx};
+    TRY(db_has_table(s->db, "measured_on", &devices));
+    if (!devices)
+        return db_each(s->db, measure_row, &to, MEASURE_COLUMNS ", ''" MEASURE_TABLES " ORDER BY m.id", "");
     return db_each(s->db, measure_row, &to,
-                   "SELECT k.name, p.key, m.status, m.samples, m.checked, " SECONDS(
-                       "m.at") ", m.setting,"
-                               " m.run FROM measurement m JOIN kernel k ON k.id=m.kernel JOIN problem p ON"
-                               " p.id=m.problem ORDER BY m.id",
+                   MEASURE_COLUMNS ", d.key" MEASURE_TABLES " LEFT JOIN measured_on o ON o.measurement=m.id"
+                                   " LEFT JOIN device d ON d.id=o.device ORDER BY m.id",
                    "");
 }
 

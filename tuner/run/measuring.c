@@ -292,7 +292,7 @@ Err measuring_device(Measuring *m, const DeviceChoice *d)
     Str text = arena_printf(&m->r->arena, "%.*s:%" PRId64 " of %s: %.*s", STR_ARG(d->kind), d->index, host,
                             STR_ARG(d->name));
     TRY_ALLOC(text.s);
-    m->device_text = d->text;
+    m->device_text = text;
     return store_device(&m->r->store, text, &m->device_id);
 }
 

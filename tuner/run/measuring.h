@@ -32,7 +32,7 @@ typedef struct {
     int64_t run;
     MeasureTotals *all;
     int64_t device_id; /* of store_device */
-    Str device_text;   /* of the device, as sessions have it */
+    Str device_text;   /* the same as text */
     bool open;         /* a pair has started and not ended */
     int64_t p, s;
     VEC(Sample) samples;
