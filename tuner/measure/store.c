@@ -162,6 +162,11 @@ bool store_at_work(const char *outdir)
     return held;
 }
 
+Str session_state(Str stored, bool at_work)
+{
+    return str_eq_c(stored, "running") && !at_work ? STR("killed") : stored;
+}
+
 const char *store_path(const Store *s) { return db_path(s->db); }
 
 Err store_begin(Store *s) { return db_exec(s->db, "BEGIN IMMEDIATE", ""); }

@@ -36,6 +36,8 @@ Err store_open(Store *s, const char *outdir, StoreMode mode);
 void store_close(Store *s);
 /* Whether a run works on outdir now: it holds the lock. */
 bool store_at_work(const char *outdir);
+/* A session's state for users: one that says that it runs while no run is at work was killed. */
+Str session_state(Str stored, bool at_work);
 /* Path of the database, for messages. */
 const char *store_path(const Store *s);
 
