@@ -13,6 +13,8 @@ same one all
 tuner status all | grep -c ' on sim:[012] of .*: simulated device, [0-9]* sizes'
 tuner explain all 100,90,2,80 | grep -c 'measured on: sim:[012] of [^,]*$'
 tuner status one | grep -c ' on sim'
+tuner report all --trace trace.json >/dev/null 2>&1
+python3 "$ROOT/test/browser/trace_check.py" trace.json | sed 's/ of [^ ,]*: / of HOST: /g'
 echo "--- killed at random moments, and continued with other devices"
 for d in all 0,1 2 1,2 0; do
   "$BIN/tuner" --devices sim:$d "$C" killed $(build) >/dev/null 2>&1 & sleep 0.2; kill -9 $! 2>/dev/null; wait $! 2>/dev/null

@@ -50,3 +50,18 @@ for i in 0 1 2; do tuner explain M/shard_000$i; done | grep -c '^  [0-9]'
 tuner explain M/gathered | grep -c '^  [0-9]'
 winners() { tuner explain "$1" | grep '^  [0-9]' | awk '{ print $1, $2 }'; }
 for i in 0 1 2; do winners M/shard_000$i; done | sort >a; winners M/gathered | sort >b; cmp a b && echo "the winners' speeds are those of the shards"
+tuner status M/gathered | sed -n '/^Cijk/p; /rejected/{p;n;p}'
+echo "--- solutions that share a kernel, because the work-group order is its argument"
+sed 's/GlobalSplitU: \[1, 2\]/WorkGroupMapping: [1, 4]/; s/- GlobalSplitUAlg.*/- WorkGroupMappingDim: [1]/' "$DATA/run/shards.yaml" >words.yaml
+export TUNER_SIM="arch=x86-64-v3;spread=0;noise=0;words=0.2"
+set -- --global-parameters ClientBuildPath="$PWD/build"
+tuner words.yaml words "$@" WorkGroupMappingSweep=0 >/dev/null 2>&1; echo "exit $?"
+tuner shard words.yaml W --shards 2 "$@" PrintLevel=1 WorkGroupMappingSweep=2 2>&1 | sed -n 1p
+tuner shard words.yaml N --shards 2 "$@" PrintLevel=1 WorkGroupMappingSweep=0 2>&1 | grep -c Sweep
+for i in 0 1; do tuner run-shard W $i >/dev/null 2>&1 || echo "shard $i: exit $?"; done
+tuner gather W >/dev/null 2>&1; echo "exit $?"; same words W/gathered
+source=1_BenchmarkProblems/Cijk_Ailk_Bljk_SB_00/00_Final/source; diff -r words/$source W/gathered/$source && ls W/gathered/$source/build_tmp/SOURCE
+echo "--- a finished shard that is run again with ForceRedoBenchmarkProblems off still has its kernels"
+tuner shard "$DATA/run/shards.yaml" F --shards 2 "$@" ForceRedoBenchmarkProblems=False >/dev/null 2>&1
+for i in 0 1 0 1; do tuner run-shard F $i >/dev/null 2>&1 || echo "shard $i: exit $?"; done
+tuner gather F >/dev/null 2>&1; echo "exit $?"; same whole F/gathered

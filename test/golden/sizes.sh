@@ -41,6 +41,7 @@ sizes --arch gfx90a --part MI210 bench.log profile.yaml hipblaslt.log tunable.cs
 echo "--- read again"
 sizes --arch gfx90a all.csv --top 3
 sizes --arch gfx90a --json --top 1 - <bench.log
+log=$(printf 'b\377<.csv'); cp sizes.csv "$log"; sizes --arch gfx90a --json "$log" | grep -o '"file":"[^"]*"'
 echo "--- a config, tuned"
 "$BIN"/tuner-bench --help >/dev/null
 printf 'M,N,K,call_count\n40,36,20,5\n64,64,64,9\n' | sizes --arch host --base "$DATA"/run/bench.yaml -o c.yaml - | tail -3

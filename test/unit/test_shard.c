@@ -32,6 +32,8 @@ static void test_files_again(void **state)
     assert_str(r.host, "node7");
     assert_int_equal(r.group[0].n_kernels, 4);
     assert_int_equal(r.group[0].kernel[3].permutation, 6);
+    assert_true(str_eq(r.group[0].kernel[0].name, r.group[0].kernel[0].kernel_name));
+    assert_str(r.group[0].kernel[3].kernel_name, "Cijk_Ailk_Bljk_SB_MT64x32x8_SN_GSU2_WGM0");
     assert_ok(shard_plan_print(&p, &text));
     assert_true(str_eq(buf_view(&text), test_data(&a, "shard/plan.yaml")));
     buf_reset(&text);
@@ -96,6 +98,7 @@ static void test_bad_results(void **state)
         {"- group: 0", "- group: 2", "group"},
         {"- [6, ", "- [8, ", "kernels"},
         {"- [6, Cijk", "- [6, ../Cijk", "is no name"},
+        {"VWB8, Cijk", "VWB8, ../Cijk", "is no name"},
         {"compute-units: 60", "compute-units: -1", "compute-units"},
     };
     Arena a;

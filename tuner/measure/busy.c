@@ -27,11 +27,11 @@ static Err busy_row(void *ctx, const DbRow *row)
 
 Err store_busy_last(Store *s, Busy *out, bool *found)
 {
-    int64_t n;
+    bool has;
     BusyTo to = {.b = out};
     *found = false;
-    TRY(db_int(s->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name='busy'", ""));
-    if (n == 0) return 0;
+    TRY(db_has_table(s->db, "busy", &has));
+    if (!has) return 0;
     TRY(db_each(s->db, busy_row, &to,
                 "SELECT load, cores, wide, sizes FROM busy ORDER BY session DESC LIMIT 1", ""));
     *found = to.found;

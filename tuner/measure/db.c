@@ -232,6 +232,15 @@ Err db_int(Db *db, int64_t *out, bool *found, const char *sql, const char *types
     return e;
 }
 
+Err db_has_table(Db *db, const char *name, bool *has)
+{
+    int64_t n;
+    TRY(db_int(db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE type='table' AND name=?", "s",
+               str_from(name)));
+    *has = n > 0;
+    return 0;
+}
+
 const char *db_path(const Db *db) { return db->path; }
 
 int64_t db_last_id(const Db *db) { return sqlite3_last_insert_rowid(db->handle); }

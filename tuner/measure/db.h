@@ -34,6 +34,9 @@ Err db_each(Db *db, DbRowFn *fn, void *ctx, const char *sql, const char *types, 
 /* First column of the first row. *found (may be NULL): whether there is a row. */
 Err db_int(Db *db, int64_t *out, bool *found, const char *sql, const char *types, ...);
 
+/* Whether the file has a table of that name: one that was added later, in a store of an older version. */
+Err db_has_table(Db *db, const char *name, bool *has);
+
 int64_t row_int(const DbRow *row, int column);
 double row_real(const DbRow *row, int column); /* NAN for NULL */
 /* The text is valid inside fn only. */

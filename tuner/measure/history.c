@@ -16,14 +16,6 @@ static const char regret_table[] =
     "CREATE TABLE IF NOT EXISTS regret(session INTEGER NOT NULL REFERENCES session, type TEXT NOT NULL,"
     " choice TEXT NOT NULL, numbers TEXT NOT NULL, aligned INTEGER NOT NULL, loss REAL NOT NULL)";
 
-static Err has_table(Store *s, const char *name, bool *out)
-{
-    int64_t n;
-    TRY(db_int(s->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name=?", "s", str_from(name)));
-    *out = n > 0;
-    return 0;
-}
-
 /* ---- starts and steps ---- */
 
 static void session_fill(Rows *to, const DbRow *row, void *out)
@@ -111,19 +103,27 @@ static Err measure_row(void *ctx, const DbRow *row)
                      .checked = row_int(row, 4),
                      .ended_s = row_real(row, 5),
                      .setting = row_int(row, 6),
-                     .run = row_int(row, 7)};
+                     .run = row_int(row, 7),
+                     .device = row_text(row, 8)};
     samples_sum(row_text(row, 3), &m);
     return to->fn(to->ctx, &m);
 }
 
+#define MEASURE_COLUMNS                                                                                      \
+    "SELECT k.name, p.key, m.status, m.samples, m.checked, " SECONDS("m.at") ", m.setting, m.run"
+#define MEASURE_TABLES                                                                                       \
+    " FROM measurement m JOIN kernel k ON k.id=m.kernel JOIN problem p ON p.id=m.problem"
+
 Err query_measure_times(Store *s, MeasureTimeFn *fn, void *ctx)
 {
+    bool devices;
     MeasuresTo to = {fn, ctx};
+    TRY(db_has_table(s->db, "measured_on", &devices));
+    if (!devices)
+        return db_each(s->db, measure_row, &to, MEASURE_COLUMNS ", ''" MEASURE_TABLES " ORDER BY m.id", "");
     return db_each(s->db, measure_row, &to,
-                   "SELECT k.name, p.key, m.status, m.samples, m.checked, " SECONDS(
-                       "m.at") ", m.setting,"
-                               " m.run FROM measurement m JOIN kernel k ON k.id=m.kernel JOIN problem p ON"
-                               " p.id=m.problem ORDER BY m.id",
+                   MEASURE_COLUMNS ", d.key" MEASURE_TABLES " LEFT JOIN measured_on o ON o.measurement=m.id"
+                                   " LEFT JOIN device d ON d.id=o.device ORDER BY m.id",
                    "");
 }
 
@@ -146,7 +146,7 @@ Err query_clients(Store *s, Arena *a, ClientTime **out, size_t *n)
 {
     bool there;
     Rows r = {client_fill, sizeof **out, a, 0, {0}, 0};
-    TRY(has_table(s, "client", &there));
+    TRY(db_has_table(s->db, "client", &there));
     Err e = !there ? 0
                    : db_each(s->db, rows_take, &r,
                              "SELECT grp, device, end, seconds, " SECONDS("at") " FROM client ORDER BY rowid",
@@ -174,7 +174,7 @@ Err query_regrets(Store *s, Arena *a, Regret **out, size_t *n)
 {
     bool there;
     Rows r = {regret_fill, sizeof **out, a, 0, {0}, 0};
-    TRY(has_table(s, "regret", &there));
+    TRY(db_has_table(s->db, "regret", &there));
     Err e = !there ? 0
                    : db_each(s->db, rows_take, &r,
                              "SELECT type, choice, numbers, aligned, loss FROM regret WHERE session=(SELECT"

@@ -39,6 +39,7 @@ Err query_compile_times(Store *s, CompileTimeFn *fn, void *ctx);
 
 typedef struct {
     Str kernel, problem, status; /* kernel: its latest name as a candidate, or the peer's name */
+    Str device;                  /* as clients have it; empty: a store of an older version */
     int64_t setting, run;
     double ended_s;
     double timed_s; /* sum of the timed samples */

@@ -27,14 +27,6 @@ static Err numbers_read(Str text, const char *what, double *out, size_t n)
     return 0;
 }
 
-static Err has_table(Store *s, const char *name, bool *out)
-{
-    int64_t n;
-    TRY(db_int(s->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name=?", "s", str_from(name)));
-    *out = n > 0;
-    return 0;
-}
-
 typedef struct {
     const char *what;
     double *out;
@@ -75,7 +67,7 @@ Err store_model_kernel_get(Store *s, int64_t kernel, ModelKernel *out, bool *fou
     double v[MODEL_KERNEL_NUMBERS];
     int32_t whole[N_INTS];
     Row r = {"numbers of a kernel", v, MODEL_KERNEL_NUMBERS, false};
-    TRY(has_table(s, "model_kernel", found));
+    TRY(db_has_table(s->db, "model_kernel", found));
     if (!*found) return 0;
     TRY(db_each(s->db, row_take, &r, "SELECT numbers FROM model_kernel WHERE kernel=?", "i", kernel));
     *found = r.found;
@@ -119,7 +111,7 @@ Err store_model_get(Store *s, Str key, ModelRecord *out, bool *found)
 {
     double v[N_MODEL];
     Row r = {"rates of the performance model", v, N_MODEL, false};
-    TRY(has_table(s, "model", found));
+    TRY(db_has_table(s->db, "model", found));
     if (!*found) return 0;
     TRY(db_each(s->db, row_take, &r, "SELECT numbers FROM model WHERE key=?", "s", key));
     *found = r.found;

@@ -271,12 +271,13 @@ static Err kernels_read(const In *in, const Node *n, ShardGroup *g)
     TRY_ALLOC(g->kernel = ARENA_ARRAY(in->a, list->n, ShardKernel));
     g->n_kernels = list->n;
     for (size_t i = 0; i < list->n; i++) {
-        const Node *pair = &list->item[i];
-        TRY(node_seq(pair, in->path, "kernels", 3, 3));
-        TRY(node_int(&pair->item[0], in->path, "kernels", 0, g->n_permutations - 1,
-                     &g->kernel[i].permutation));
-        TRY(name_of(in, &pair->item[1], "kernels", &g->kernel[i].name));
-        TRY(name_of(in, &pair->item[2], "kernels", &g->kernel[i].kernel_name));
+        const Node *one = &list->item[i];
+        ShardKernel *k = &g->kernel[i];
+        TRY(node_seq(one, in->path, "kernels", 2, 3));
+        TRY(node_int(&one->item[0], in->path, "kernels", 0, g->n_permutations - 1, &k->permutation));
+        TRY(name_of(in, &one->item[1], "kernels", &k->name));
+        k->kernel_name = k->name;
+        if (one->n > 2) TRY(name_of(in, &one->item[2], "kernels", &k->kernel_name));
     }
     return 0;
 }

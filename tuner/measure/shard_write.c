@@ -123,10 +123,12 @@ static void group_emit(Emit *e, const ShardGroup *g)
     emit_cstr(e, "kernels");
     emit_seq(e, g->n_kernels, false);
     for (size_t i = 0; i < g->n_kernels; i++) {
-        emit_seq(e, 3, true);
-        emit_int(e, g->kernel[i].permutation);
-        emit_str(e, g->kernel[i].name);
-        emit_str(e, g->kernel[i].kernel_name);
+        const ShardKernel *k = &g->kernel[i];
+        const bool shared = !str_eq(k->name, k->kernel_name);
+        emit_seq(e, shared ? 3 : 2, true);
+        emit_int(e, k->permutation);
+        emit_str(e, k->name);
+        if (shared) emit_str(e, k->kernel_name);
         emit_end(e);
     }
     emit_end(e);

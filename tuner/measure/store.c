@@ -162,6 +162,11 @@ bool store_at_work(const char *outdir)
     return held;
 }
 
+Str session_state(Str stored, bool at_work)
+{
+    return str_eq_c(stored, "running") && !at_work ? STR("killed") : stored;
+}
+
 const char *store_path(const Store *s) { return db_path(s->db); }
 
 Err store_begin(Store *s) { return db_exec(s->db, "BEGIN IMMEDIATE", ""); }
@@ -283,10 +288,10 @@ static Err code_row(void *ctx, const DbRow *row)
 Err store_code_get(Store *s, Arena *a, int64_t kernel, int64_t environment, Str *facts, bool *found)
 {
     RowTo to = {.a = a, .out = facts};
-    int64_t n;
+    bool has;
     *found = false;
-    TRY(db_int(s->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name='code'", ""));
-    if (n == 0) return 0;
+    TRY(db_has_table(s->db, "code", &has));
+    if (!has) return 0;
     TRY(db_each(s->db, code_row, &to, "SELECT facts FROM code WHERE kernel=? AND environment=?", "ii", kernel,
                 environment));
     *found = to.found;

@@ -36,6 +36,8 @@ Err store_open(Store *s, const char *outdir, StoreMode mode);
 void store_close(Store *s);
 /* Whether a run works on outdir now: it holds the lock. */
 bool store_at_work(const char *outdir);
+/* A session's state for users: one that says that it runs while no run is at work was killed. */
+Str session_state(Str stored, bool at_work);
 /* Path of the database, for messages. */
 const char *store_path(const Store *s);
 
@@ -97,8 +99,7 @@ typedef struct {
 /* The id of a device, described by its name, number and host: which of several devices measured what. */
 Err store_device(Store *s, Str text, int64_t *id);
 Err store_measured_on(Store *s, int64_t measurement, int64_t device);
-/* Whether the store has tables of devices, which older ones lack; they are created. */
-Err store_has_devices(Store *s, bool *has);
+/* Creates the tables of devices, which stores of older versions lack. */
 Err store_device_tables(Store *s);
 
 /* A measurement that is already there is kept. */

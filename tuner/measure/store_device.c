@@ -15,14 +15,6 @@ Err store_device_tables(Store *s)
     return 0;
 }
 
-Err store_has_devices(Store *s, bool *has)
-{
-    int64_t n;
-    TRY(db_int(s->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name='measured_on'", ""));
-    *has = n > 0;
-    return 0;
-}
-
 Err store_device(Store *s, Str text, int64_t *id)
 {
     bool found;
@@ -59,7 +51,7 @@ Err query_devices(Store *s, Arena *a, const PlanView *p, int64_t problem, Device
     Shares x = {.a = a};
     *n = 0;
     TRY_ALLOC(*out = x.list = ARENA_ARRAY(a, DEVICE_SHARES_MAX, DeviceShare));
-    TRY(store_has_devices(s, &has));
+    TRY(db_has_table(s->db, "measured_on", &has));
     if (has)
         TRY(db_each(s->db, share_row, &x,
                     "SELECT d.key, count(DISTINCT m.problem), count(*) FROM candidate c JOIN size z ON"

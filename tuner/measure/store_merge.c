@@ -137,7 +137,7 @@ static Err measurement_row(void *ctx, const DbRow *row)
 static Err measurements_merge(Merge *m)
 {
     bool devices;
-    TRY(store_has_devices(m->from, &devices));
+    TRY(db_has_table(m->from->db, "measured_on", &devices));
     if (devices) {
         TRY(db_each(m->from->db, device_row, m, "SELECT id, key FROM device ORDER BY id", ""));
         return db_each(m->from->db, measurement_row, m,
@@ -154,9 +154,9 @@ static Err measurements_merge(Merge *m)
 
 static Err codes_merge(Merge *m)
 {
-    int64_t n;
-    TRY(db_int(m->from->db, &n, NULL, "SELECT count(*) FROM sqlite_master WHERE name='code'", ""));
-    if (n == 0) return 0;
+    bool has;
+    TRY(db_has_table(m->from->db, "code", &has));
+    if (!has) return 0;
     return db_each(m->from->db, code_row, m, "SELECT kernel, environment, facts FROM code", "");
 }
 

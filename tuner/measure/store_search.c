@@ -133,12 +133,12 @@ static Err view_row(void *ctx, const DbRow *row)
 
 Err query_searches(Store *s, Arena *a, SearchView **out, size_t *n)
 {
-    int64_t n_tables;
+    bool has;
     Views v = {.a = a};
     *out = NULL;
     *n = 0;
-    TRY(db_int(s->db, &n_tables, NULL, "SELECT count(*) FROM sqlite_master WHERE name='search_end'", ""));
-    if (!n_tables) return 0;
+    TRY(db_has_table(s->db, "search_end", &has));
+    if (!has) return 0;
     Err e = db_each(s->db, view_row, &v,
                     "SELECT q.id, q.grp, q.method, q.permutations, q.candidates, q.sizes, q.sampled,"
                     " (SELECT count(*) FROM search_round WHERE search=q.id), e.search IS NOT NULL, e.reason,"

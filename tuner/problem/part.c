@@ -27,8 +27,12 @@ static double unit_rate(const PartRates *r, const ProblemType *pt)
     return part_peak_rate(r, in, rounded ? TYPE_X : in, (DataType)pt->ComputeDataType);
 }
 
-double part_least_seconds(const PartRates *r, int64_t n_cu, const ProblemType *pt, double ops, double bytes)
+double part_least_seconds(const PartRates *r, int64_t n_cu, const ProblemType *pt, double m, double n,
+                          double k, double batch)
 {
+    const double ops = 2 * m * n * k * batch * (type_info((DataType)pt->DataType)->complex ? 4 : 1);
+    const double bytes = batch * ((m * k + k * n) * type_bytes((DataType)pt->DataType) +
+                                  m * n * type_bytes((DataType)pt->DestDataType));
     double rate = 64 * 3e9, dram = 20e9, launch = 1e-6;
     if (r) {
         rate = unit_rate(r, pt) * r->clock_mhz * 1e6 * (double)n_cu;

@@ -42,10 +42,11 @@ TrafficDevice part_traffic(Str arch, int64_t n_cu);
  * vector units. Real operations: a complex product is four. */
 double part_matrix_rate(const PartRates *r, DataType math);
 double part_vector_rate(const PartRates *r, DataType in, DataType sum);
-/* Seconds of one launch that does so many operations and moves so many bytes: the least that arithmetic and
- * memory allow, and a launch. r NULL: a CPU's core, taken as 64 operations in a clock of 3 GHz, and 20 GB/s.
+/* Seconds of one GEMM of that size: the least that its arithmetic and the bytes of A, B and D allow, and a
+ * launch. r NULL: a CPU's core, taken as 64 operations in a clock of 3 GHz, and 20 GB/s.
  */
-double part_least_seconds(const PartRates *r, int64_t n_cu, const ProblemType *pt, double ops, double bytes);
+double part_least_seconds(const PartRates *r, int64_t n_cu, const ProblemType *pt, double m, double n,
+                          double k, double batch);
 /* The larger of the two: of the part's fastest instruction for the types. math: what matrix instructions
  * multiply, which is not `in` where inputs are rounded (X for S). */
 double part_peak_rate(const PartRates *r, DataType in, DataType math, DataType sum);

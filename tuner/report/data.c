@@ -9,8 +9,6 @@
 #include "problem/part.h"
 #include "problem/problem.h"
 
-enum { MAX_CSV_BYTES = 1 << 30 };
-
 /* Grows an array in the arena by doubling. */
 static void *grown(Arena *a, void *v, size_t n, size_t size)
 {

@@ -11,7 +11,7 @@
 #include "fmt/csv.h"
 #include "report/data.h"
 
-enum { CSV_BYTES_MAX = 1 << 30, TABLE_COLUMNS_MAX = 64 };
+enum { CSV_BYTES_MAX = 1 << 30 };
 
 /* A group whose sizes are still being read. */
 typedef struct {

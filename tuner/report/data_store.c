@@ -223,8 +223,7 @@ static Err session_take(Loading *l, ReportRun *run, const char *outdir)
     run->live = store_at_work(outdir);
     if (!n) return ERR_OK;
     const SessionTimes *last = &all[n - 1];
-    run->state = last->state;
-    if (str_eq_c(last->state, "running") && !run->live) run->state = STR("killed");
+    run->state = session_state(last->state, run->live);
     run->detail = last->detail;
     run->started = last->started;
     run->ended = last->ended;

@@ -31,9 +31,8 @@ static Err session_put(Answer *x, const char *outdir)
         return ERR_OK;
     }
     const SessionTimes *last = &all[n - 1];
-    const bool killed = str_eq_c(last->state, "running") && !live;
     json_object(&x->j, "run");
-    json_str(&x->j, "state", killed ? STR("killed") : last->state);
+    json_str(&x->j, "state", session_state(last->state, live));
     json_str(&x->j, "command", last->command);
     json_str(&x->j, "started", last->started);
     json_str(&x->j, "ended", last->ended);

@@ -92,15 +92,14 @@ static Err plan_print(Store *s, Arena *a, const PlanView *p, FILE *f)
     return devices_print(s, a, p, f);
 }
 
-/* at_work: a run holds the lock now. A session that says that it runs while nobody holds it was killed. */
 static Err session_print(Store *s, Arena *a, bool at_work, FILE *f)
 {
     SessionRecord session;
     bool found;
     TRY(query_last_session(s, a, &session, &found));
     if (!found) return 0;
-    if (str_eq_c(session.state, "running") && !at_work) session.state = STR("killed");
-    fprintf(f, "last run: %.*s (started %.*s)\n  %.*s\n", STR_ARG(session.state), STR_ARG(session.started),
+    const Str state = session_state(session.state, at_work);
+    fprintf(f, "last run: %.*s (started %.*s)\n  %.*s\n", STR_ARG(state), STR_ARG(session.started),
             STR_ARG(session.command));
     if (session.detail.n) fprintf(f, "  %.*s\n", STR_ARG(session.detail));
     return 0;

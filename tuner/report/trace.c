@@ -3,7 +3,8 @@
  * Compilers: the store has their ends and durations; overlapping ones are dealt out to tracks. Measurements:
  * the store has their ends; one begins when the one before it ended, or with its client process. The time of
  * its samples stands at its end, inside of it; what is before is loading, validation and warm-up. The
- * measurements of a race end together: the race is one slice, from the end of the size before. */
+ * measurements of a race end together: the race is one slice, from the end of the size before. Devices that
+ * measure at the same time have tracks of their own. */
 #include "report/trace.h"
 
 #include <math.h>
@@ -20,8 +21,20 @@ enum {
     TRACK_CLIENTS = 100,
     TRACK_MEASURE = 200,
     TRACK_COMPILERS = 1000,
-    COMPILERS_MAX = 4096
+    COMPILERS_MAX = 4096,
+    DEVICES_MAX = TRACK_MEASURE - TRACK_CLIENTS
 };
+
+/* What one device measures. */
+typedef struct {
+    Str device;    /* as the store has it; empty in older ones */
+    double last_s; /* end of the measurement before */
+    struct {       /* measurements of one size, side by side */
+        Str problem;
+        double from_s, to_s;
+        int64_t n;
+    } race;
+} DeviceTrack;
 
 typedef struct {
     Json j;
@@ -32,12 +45,8 @@ typedef struct {
     VEC(double) busy_until; /* of each compiler's track */
     ClientTime *client;
     size_t n_clients;
-    double last_s; /* end of the measurement before */
-    struct {       /* measurements of one size, side by side */
-        Str problem;
-        double from_s, to_s;
-        int64_t n;
-    } race;
+    DeviceTrack device[DEVICES_MAX]; /* further ones share the last */
+    size_t n_devices;
 } Trace;
 
 /* Microseconds since the start, to the nanosecond. */
@@ -154,21 +163,37 @@ static Err compile_put(void *ctx, const CompileTime *c)
 
 /* ---- clients ---- */
 
+/* The number of a device's tracks. */
+static Err device_find(Trace *t, Str device, size_t *out)
+{
+    size_t k = 0;
+    while (k < t->n_devices && !str_eq(t->device[k].device, device)) k++;
+    if (k == DEVICES_MAX) k--;
+    if (k == t->n_devices) {
+        DeviceTrack *d = &t->device[t->n_devices++];
+        d->device = arena_dup(&t->a, device);
+        TRY_ALLOC(d->device.s);
+    }
+    *out = k;
+    return ERR_OK;
+}
+
+static void name_device(Trace *t, int64_t tid, const char *what, Str device)
+{
+    char name[300];
+    snprintf(name, sizeof name, "%s on %.*s", what, STR_ARG(str_sub(device, 0, 200)));
+    name_track(t, "thread_name", tid, name, 0);
+}
+
 static Err clients_put(Trace *t)
 {
     TRY(query_clients(&t->s, &t->a, &t->client, &t->n_clients));
-    Str device[64];
-    size_t n_devices = 0;
     for (size_t i = 0; i < t->n_clients; i++) {
         const ClientTime *c = &t->client[i];
-        size_t k = 0;
-        while (k < n_devices && !str_eq(device[k], c->device)) k++;
-        if (k == n_devices && k < sizeof device / sizeof *device) {
-            char name[300];
-            snprintf(name, sizeof name, "tuner-client on %.*s", STR_ARG(str_sub(c->device, 0, 200)));
-            device[n_devices++] = c->device;
-            name_track(t, "thread_name", TRACK_CLIENTS + (int64_t)k, name, 0);
-        }
+        const size_t before = t->n_devices;
+        size_t k;
+        TRY(device_find(t, c->device, &k));
+        if (t->n_devices > before) name_device(t, TRACK_CLIENTS + (int64_t)k, "tuner-client", c->device);
         slice(t, TRACK_CLIENTS + (int64_t)k, "client", c->group, c->started_s, c->started_s + c->seconds);
         json_str(&t->j, "end", c->end);
         slice_end(t);
@@ -176,66 +201,87 @@ static Err clients_put(Trace *t)
     return ERR_OK;
 }
 
-/* Start of the client that was at work at that time; or the time itself. */
-static double client_start(const Trace *t, double at)
+/* Start of the device's client that was at work at that time; or the time itself. */
+static double client_start(const Trace *t, const DeviceTrack *d, double at)
 {
     for (size_t i = 0; i < t->n_clients; i++)
-        if (t->client[i].started_s <= at && at <= t->client[i].started_s + t->client[i].seconds + 0.002)
+        if (t->client[i].started_s <= at && at <= t->client[i].started_s + t->client[i].seconds + 0.002 &&
+            str_eq(t->client[i].device, d->device))
             return t->client[i].started_s;
     return at;
 }
 
 /* ---- measurements ---- */
 
-static void race_flush(Trace *t)
+static int64_t track_of(const Trace *t, const DeviceTrack *d) { return TRACK_MEASURE + (d - t->device); }
+
+static void race_flush(Trace *t, DeviceTrack *d)
 {
-    if (!t->race.n) return;
-    slice(t, TRACK_MEASURE, "race", t->race.problem, t->race.from_s, t->race.to_s);
-    json_int(&t->j, "kernels", t->race.n);
+    if (!d->race.n) return;
+    slice(t, track_of(t, d), "race", d->race.problem, d->race.from_s, d->race.to_s);
+    json_int(&t->j, "kernels", d->race.n);
     slice_end(t);
-    t->race.n = 0;
+    d->race.n = 0;
 }
 
-static double begin_of(const Trace *t, const MeasureTime *m)
+static double begin_of(const Trace *t, const DeviceTrack *d, const MeasureTime *m)
 {
-    const double client = client_start(t, m->ended_s), least = m->ended_s - m->timed_s;
-    double from = t->last_s > client ? t->last_s : client;
+    const double client = client_start(t, d, m->ended_s), least = m->ended_s - m->timed_s;
+    double from = d->last_s > client ? d->last_s : client;
     if (from > least) from = least;
     return from;
 }
 
-static Err race_note(Trace *t, const MeasureTime *m)
+static Err race_note(Trace *t, DeviceTrack *d, const MeasureTime *m)
 {
-    if (t->race.n && !str_eq(t->race.problem, m->problem)) race_flush(t);
-    if (!t->race.n++) {
-        t->race.problem = arena_dup(&t->a, m->problem);
-        TRY_ALLOC(t->race.problem.s);
-        const double client = client_start(t, m->ended_s);
-        t->race.from_s = t->last_s > client ? t->last_s : client;
+    if (d->race.n && !str_eq(d->race.problem, m->problem)) race_flush(t, d);
+    if (!d->race.n++) {
+        d->race.problem = arena_dup(&t->a, m->problem);
+        TRY_ALLOC(d->race.problem.s);
+        const double client = client_start(t, d, m->ended_s);
+        d->race.from_s = d->last_s > client ? d->last_s : client;
     }
-    t->race.to_s = t->last_s = m->ended_s;
+    d->race.to_s = d->last_s = m->ended_s;
     return ERR_OK;
 }
 
 static Err measure_put(void *ctx, const MeasureTime *m)
 {
     Trace *t = ctx;
-    if (m->race) return race_note(t, m);
-    race_flush(t);
-    const double from = begin_of(t, m), timed = m->ended_s - m->timed_s;
-    slice(t, TRACK_MEASURE, "measure", m->problem, from, m->ended_s);
+    size_t k;
+    TRY(device_find(t, m->device, &k));
+    DeviceTrack *d = &t->device[k];
+    if (m->race) return race_note(t, d, m);
+    race_flush(t, d);
+    const double from = begin_of(t, d, m), timed = m->ended_s - m->timed_s;
+    const int64_t track = track_of(t, d);
+    slice(t, track, "measure", m->problem, from, m->ended_s);
     json_str(&t->j, "kernel", m->kernel);
     json_str(&t->j, "status", m->status);
     slice_end(t);
-    slice(t, TRACK_MEASURE, "validate",
-          m->checked > 0 ? STR("load, validate, warm up") : STR("load, warm up"), from, timed);
+    slice(t, track, "validate", m->checked > 0 ? STR("load, validate, warm up") : STR("load, warm up"), from,
+          timed);
     json_int(&t->j, "checked", m->checked);
     slice_end(t);
-    slice(t, TRACK_MEASURE, "time", STR("samples"), timed, m->ended_s);
+    slice(t, track, "time", STR("samples"), timed, m->ended_s);
     json_int(&t->j, "samples", m->n_samples);
     slice_end(t);
-    t->last_s = m->ended_s;
+    d->last_s = m->ended_s;
     return buf_check(t->j.out);
+}
+
+static Err measurements_put(Trace *t)
+{
+    TRY(query_measure_times(&t->s, measure_put, t));
+    for (size_t i = 0; i < t->n_devices; i++) {
+        const int64_t track = track_of(t, &t->device[i]);
+        race_flush(t, &t->device[i]);
+        if (t->n_devices > 1 && t->device[i].device.n)
+            name_device(t, track, "measurements", t->device[i].device);
+        else
+            name_track(t, "thread_name", track, "measurements", 0);
+    }
+    return ERR_OK;
 }
 
 /* ---- runs ---- */
@@ -246,9 +292,7 @@ static Err run_put(Trace *t, const char *outdir)
     TRY(sessions_put(t));
     TRY(query_compile_times(&t->s, compile_put, t));
     TRY(clients_put(t));
-    name_track(t, "thread_name", TRACK_MEASURE, "measurements", 0);
-    TRY(query_measure_times(&t->s, measure_put, t));
-    race_flush(t);
+    TRY(measurements_put(t));
     return buf_check(t->j.out);
 }
 

@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /* Appends the trace of the runs in these directories; each is a process of the trace, with a track for the
- * program's steps, one for each compiler that worked at the same time, one for the client processes of each
- * device, and one for the measurements. ERR_INPUT: a path is no run's directory. */
+ * program's steps, one for each compiler that worked at the same time, and two for each device: its client
+ * processes and its measurements. ERR_INPUT: a path is no run's directory. */
 Err report_trace(const char *const *outdir, size_t n, Buf *out);
 
 #endif

@@ -144,7 +144,7 @@ static Err shards_find(Run *r)
 /* ---- what they found ---- */
 
 /* Links or copies the files of a shard's object cache that are not there yet. */
-static Err cache_import(Run *r, Arena *a, const char *from, const char *to)
+static Err cache_import(Arena *a, const char *from, const char *to)
 {
     Str *name;
     size_t n;
@@ -161,7 +161,6 @@ static Err cache_import(Run *r, Arena *a, const char *from, const char *to)
         if (link(have.s, want.s) && errno != EEXIST) TRY(file_copy(have.s, want.s, SIZE_MAX / 2));
         if ((i & 63) == 0) TRY(run_check());
     }
-    (void)r;
     return 0;
 }
 
@@ -172,7 +171,7 @@ static Err cache_take(Run *r, Arena *a, const char *shard)
     TRY(run_path(r, &to, "%.*s/cache", STR_ARG(below)));
     from = arena_printf(a, "%s/%.*s/cache", shard, STR_ARG(below));
     TRY_ALLOC(from.s);
-    return cache_import(r, a, from.s, to.s);
+    return cache_import(a, from.s, to.s);
 }
 
 static Err shard_take(Run *r, Arena *a, size_t i, MergeCount *sum)
@@ -209,12 +208,13 @@ static Err shards_take(Run *r)
         e = run_check();
         if (!e) e = shard_take(r, &a, x->shard[i].i, &sum);
         if (!e) x->shard[kept++] = x->shard[i];
-        if (e != ERR_INPUT) continue;
-        store_rollback(&r->store);
-        warning("shard %zu is left out: %s", x->shard[i].i, err_message());
-        x->n_refused++;
-        e = 0;
-        progress_step(&progress, i + 1, "%" PRId64 " new measurements", sum.n_measurements);
+        if (e == ERR_INPUT) {
+            store_rollback(&r->store);
+            warning("shard %zu is left out: %s", x->shard[i].i, err_message());
+            x->n_refused++;
+            e = 0;
+        }
+        if (!e) progress_step(&progress, i + 1, "%" PRId64 " new measurements", sum.n_measurements);
     }
     arena_fini(&a);
     TRY(e);
@@ -261,6 +261,7 @@ Err gather_planned(Run *r)
     const Gathering *x = r->gather;
     for (size_t i = 0; i < r->n_groups; i++) {
         const Group *g = &r->group[i];
+        const size_t whole = x->of_group[i];
         PairCount done;
         Store from;
         if (g->skip) continue;
@@ -270,11 +271,11 @@ Err gather_planned(Run *r)
             Str dir = shard_dir(&r->arena, x->dir, x->shard[k].i);
             bool has = false;
             for (size_t m = 0; m < x->shard[k].result.n_groups; m++)
-                has = has || str_eq(x->plan.group[x->shard[k].result.group[m].group], path_base(g->name));
+                has = has || x->shard[k].result.group[m].group == (int64_t)whole;
             if (!has) continue;
             TRY_ALLOC(dir.s);
             TRY(store_open(&from, dir.s, STORE_READ));
-            Err e = store_merge_rejections(&r->store, g->plan, &from, g->name);
+            Err e = store_merge_rejections(&r->store, g->plan, &from, x->plan.group[whole]);
             store_close(&from);
             TRY(e);
             break;

@@ -23,6 +23,7 @@ struct Gathering {
     ShardPlan plan;
     GatheredShard *shard; /* those that fit together */
     size_t n;
+    size_t *of_group; /* of each group of the run, its number in the plan */
     size_t n_missing, n_refused;
     Buf missing; /* their numbers: "3, 17-20" */
 };

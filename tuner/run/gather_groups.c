@@ -83,7 +83,8 @@ static Err kernel_make(Run *r, const Group *g, Maker *m, const ShardKernel *k, V
     *v = (Variant){.name = arena_dup(&r->arena, k->name),
                    .kernel_name = arena_dup(&r->arena, k->kernel_name),
                    .permutation = k->permutation};
-    TRY_ALLOC(v->name.s ? v->kernel_name.s : NULL);
+    TRY_ALLOC(v->name.s);
+    TRY_ALLOC(v->kernel_name.s);
     space_get(&m->space, k->permutation, &v->s);
     solution_derive(&m->deriver, &v->s, &verdict);
     if (verdict.rule == RULE_NONE) TRY(candidates_add(&m->candidates, &v->s, &kind, hash));
@@ -171,6 +172,7 @@ Err gather_groups(Run *r)
     Class *class = ARENA_ARRAY(&r->arena, x->n, Class);
     TRY_ALLOC(r->group = ARENA_ARRAY(&r->arena, n_whole * x->n, Group));
     TRY_ALLOC(class);
+    TRY_ALLOC(x->of_group = ARENA_ARRAY(&r->arena, n_whole * x->n, size_t));
     r->n_groups = 0;
     for (size_t i = 0; i < n_whole; i++) {
         size_t n = 0;
@@ -182,11 +184,12 @@ Err gather_groups(Run *r)
         for (size_t c = 0; c < n; c++) {
             Err e = group_make(r, &whole[i], &class[c], n == 1, &r->group[r->n_groups]);
             if (e && e != ERR_INPUT) return e;
+            x->of_group[r->n_groups] = i;
             r->n_groups += e == 0;
             if (!e) continue;
             warning("%.*s of shard %zu is left out: %s", STR_ARG(whole[i].name), class[c].first,
                     err_message());
-            r->gather->n_refused++;
+            x->n_refused++;
         }
     }
     if (r->n_given_up >= r->n_groups) FAIL(ERR_FAILED, "no size-group of the shards has kernels");

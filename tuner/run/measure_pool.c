@@ -124,8 +124,6 @@ static Err lane_start(Lane *x)
                        .log_path = x->m.log_path.s,
                        .dir = x->m.build_dir.s,
                        .extra = extra};
-    buf_reset(&x->out);
-    x->n_sent = 0;
     x->m.n_ended = 0;
     x->m.open = x->m.part_done = false;
     x->started_ns = clock_ns();
@@ -147,19 +145,25 @@ static Err lane_send(Lane *x)
     return 0;
 }
 
-/* Gives the device the next size that lacks results, and starts its client where none runs. */
+/* Gives the device the next size that lacks results, and starts its client where none runs. A client whose
+ * FIFO is closed is about to end: the device waits for a new one. */
 static Err lane_deal(Lanes *l, Lane *x)
 {
+    if (x->running && x->fifo < 0) return 0;
     while (l->n_queue && !x->work) {
         size_t n = 0;
         Work *w = l->queue[--l->n_queue];
-        if (!x->running) TRY(lane_start(x));
         buf_reset(&x->out);
         x->n_sent = 0;
         TRY(measuring_missing(&x->m, w->p, &x->out, &n));
         buf_putc(&x->out, '\n');
         TRY(buf_check(&x->out));
-        if (n) x->work = w;
+        if (!n) {
+            buf_reset(&x->out);
+            continue;
+        }
+        if (!x->running) TRY(lane_start(x));
+        x->work = w;
     }
     if (x->work && x->n_sent < x->out.n) return lane_send(x);
     return 0;
@@ -261,11 +265,24 @@ static Err lanes_open(Lanes *l, const Measuring *m)
     return 0;
 }
 
+/* Ends the clients that still run, after an error or Ctrl-C. */
+static Err lanes_kill(Lanes *l)
+{
+    Err e = 0;
+    for (size_t i = 0; i < l->n_lanes; i++) {
+        Lane *x = &l->lane[i];
+        if (!x->running) continue;
+        client_kill(&x->client);
+        x->running = false;
+        if (!e) e = measuring_client_end(&x->m, &x->client.end, x->started_ns);
+    }
+    return e;
+}
+
 static void lanes_fini(Lanes *l)
 {
     for (size_t i = 0; i < l->n_lanes; i++) {
         Lane *x = &l->lane[i];
-        if (x->running) client_kill(&x->client);
         if (x->fifo >= 0) lane_close(x);
         buf_fini(&x->out);
         measuring_fini(&x->m);
@@ -337,6 +354,7 @@ Err pool_measure(Measuring *m)
     if (!l.n_work || m->all->late) return 0;
     Err e = lanes_open(&l, m);
     if (!e) e = lanes_run(&l, m);
+    const Err killed = lanes_kill(&l);
     lanes_fini(&l);
-    return e;
+    return e ? e : killed;
 }

@@ -177,9 +177,10 @@ Err measuring_event(void *ctx, const Event *e)
     TRY(pair_check(m, e));
     switch (e->kind) {
     case EVENT_START:
-        m->all->late =
-            !m->holds && m->r->deadline_ns && m->n_ended && e->p != m->p && clock_ns() > m->r->deadline_ns;
-        if (m->all->late) FAIL(ERR_FAILED, "the time of the search is over");
+        if (!m->holds && m->r->deadline_ns && m->n_ended && e->p != m->p && clock_ns() > m->r->deadline_ns) {
+            m->all->late = true;
+            FAIL(ERR_FAILED, "the time of the search is over");
+        }
         m->open = true;
         m->p = e->p;
         m->s = e->s;
@@ -291,7 +292,7 @@ Err measuring_device(Measuring *m, const DeviceChoice *d)
     Str text = arena_printf(&m->r->arena, "%.*s:%" PRId64 " of %s: %.*s", STR_ARG(d->kind), d->index, host,
                             STR_ARG(d->name));
     TRY_ALLOC(text.s);
-    m->device_text = d->text;
+    m->device_text = text;
     return store_device(&m->r->store, text, &m->device_id);
 }
 

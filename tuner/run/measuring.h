@@ -32,7 +32,7 @@ typedef struct {
     int64_t run;
     MeasureTotals *all;
     int64_t device_id; /* of store_device */
-    Str device_text;   /* of the device, as sessions have it */
+    Str device_text;   /* the same as text */
     bool open;         /* a pair has started and not ended */
     int64_t p, s;
     VEC(Sample) samples;
@@ -69,7 +69,7 @@ void measuring_tick(void *ctx);
 Err measuring_pair_end(Measuring *m, RunStatus status, Str text);
 /* Stores the results that waited: the device is alive. */
 Err measuring_release(Measuring *m);
-/* Stores when a client worked, for traces. The caller's error message stays. */
+/* Stores when a client worked, for traces. Its result without a time: tuner ended it. */
 Err measuring_client_end(Measuring *m, const ClientEnd *end, uint64_t started_ns);
 /* Stores what the client said of its device and driver. */
 Err measuring_environment(Measuring *m);

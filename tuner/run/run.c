@@ -134,11 +134,9 @@ static Err step(Run *r, const char *name, Err (*run)(Run *))
     return store_step_add(&r->store, r->session, str_from(name), clock_ns() - start);
 }
 
-/* Shards are put together by permutations of the config, which further orders are not. */
 static bool sweeps_orders(const Run *r)
 {
     const Globals *g = &r->config->globals;
-    if (r->shard || r->gather) return false;
     return g->WorkGroupMappingSweep > 0 && !r->o->compile_only && !g->GenerateSourcesAndExit && !r->stopped;
 }
 
@@ -255,6 +253,9 @@ void run_fini(Run *r) { arena_fini(&r->arena); }
 Err run_with(Run *r, const Options *o)
 {
     Err e = run_config(r, o, o->n_operands);
+    /* Shards are put together by permutations of the config, which a sweep's orders are not; tuner shard says
+     * so to the user. */
+    if (!e && (r->shard || r->gather)) r->config->globals.WorkGroupMappingSweep = 0;
     if (!e) e = step_device(r);
     if (!e) e = store_open(&r->store, r->outdir, STORE_WRITE);
     if (!e) e = run_steps(r);

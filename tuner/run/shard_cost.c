@@ -66,12 +66,9 @@ double size_cost(const Run *r, const Group *g, const GroupCost *c, const Problem
     const ProblemType *pt = &g->problem->pt;
     const PartRates *rates = part_rates(r->part, r->target);
     const int64_t n_cu = r->part ? r->part->n_cu : r->target->n_cu;
-    const double m = (double)size_m(pt, s), n = (double)size_n(pt, s), k = (double)size_k(pt, s);
-    const double batch = (double)size_batch(pt, s);
-    const double ops = 2 * m * n * k * batch * (type_info((DataType)pt->DataType)->complex ? 4 : 1);
-    const double bytes = batch * ((m * k + k * n) * type_bytes((DataType)pt->DataType) +
-                                  m * n * type_bytes((DataType)pt->DestDataType));
-    const double launch = part_least_seconds(rates, n_cu, pt, ops, bytes);
+    const double launch =
+        part_least_seconds(rates, n_cu, pt, (double)size_m(pt, s), (double)size_n(pt, s),
+                           (double)size_k(pt, s), (double)size_batch(pt, s));
     double launches = (double)o->NumWarmups + (double)o->EnqueuesPerSync * (double)o->SyncsPerBenchmark;
     double fixed = 0;
     if (run_races(r)) launches = RACE_LAUNCHES, fixed = RACE_SECONDS;

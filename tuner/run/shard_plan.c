@@ -197,6 +197,10 @@ static Err config_check(const Run *r)
     if (!c->has_problems) FAIL(ERR_INPUT, "%s: it has no BenchmarkProblems to cut into shards", c->path);
     if (c->globals.GenerateSourcesAndExit)
         FAIL(ERR_INPUT, "%s: GenerateSourcesAndExit measures nothing that shards could share", c->path);
+    if (c->globals.given[GLOBAL_KEY_WorkGroupMappingSweep] && c->globals.WorkGroupMappingSweep > 0)
+        notice("%s: WorkGroupMappingSweep: shards measure no work-group orders besides those of the config; "
+               "list further ones there (WorkGroupMapping, WorkGroupMappingXCC), or tune without shards",
+               c->path);
     return 0;
 }
 

@@ -10,6 +10,8 @@
 #include "base/version.h"
 #include "measure/query.h"
 
+_Static_assert(SHARD_GLOBALS_MAX <= (int)MAX_OVERRIDES, "all overrides of a plan fit into the options");
+
 static Err text_of(Arena *a, Str s, const char **out)
 {
     Str copy = arena_dup(a, s);
@@ -30,8 +32,10 @@ static Err globals_of(Arena *a, const ShardOptions *from, const Options *own, Op
         x->key = key;
         x->key_n = from->global[i].key.n;
     }
-    for (int i = 0; i < own->n_overrides && out->n_overrides < MAX_OVERRIDES; i++)
-        out->override[out->n_overrides++] = own->override[i];
+    if (own->n_overrides > MAX_OVERRIDES - out->n_overrides)
+        FAIL(ERR_INPUT, "more than %d overrides, %d of them in " SHARD_PLAN_FILE, MAX_OVERRIDES,
+             out->n_overrides);
+    for (int i = 0; i < own->n_overrides; i++) out->override[out->n_overrides++] = own->override[i];
     return 0;
 }
 
@@ -97,8 +101,11 @@ static Err group_result(Run *r, const Group *g, ShardGroup *out)
     if (g->given_up) return 0;
     TRY_ALLOC(out->kernel = ARENA_ARRAY(&r->arena, g->n_variants, ShardKernel));
     for (size_t i = 0; i < g->n_variants; i++)
-        out->kernel[i] =
-            (ShardKernel){g->variant[i].permutation, g->variant[i].name, g->variant[i].kernel_name};
+        out->kernel[i] = (ShardKernel){
+            .permutation = g->variant[i].permutation,
+            .name = g->variant[i].name,
+            .kernel_name = g->variant[i].kernel_name,
+        };
     out->n_kernels = g->n_variants;
     return 0;
 }

@@ -351,7 +351,7 @@ static Err groups_fill(Run *r)
     }
     for (size_t i = 0; i < r->n_groups; i++) {
         Group *g = &r->group[i];
-        if (!g->skip) TRY(group_skip(r, g));
+        if (!g->skip && !r->only) TRY(group_skip(r, g)); /* shard.yaml names the kernels of all its groups */
         if (!g->skip && !run_searches(r)) TRY(group_variants(r, g));
         if (!g->skip && !r->only) TRY(group_sizes(r, g));
         progress_step(&progress, i + 1, "%zu solutions", g->n_variants);

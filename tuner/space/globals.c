@@ -233,6 +233,7 @@ static Err read_pair(const char *file, Str name, int line, const Node *value, No
         return 0;
     }
     TRY(read_value(file, k, value, g));
+    g->given[k - keys] = true;
     if (str_eq_c(name, "MinimumRequiredVersion")) {
         const Err err = tensile_version_check(g->MinimumRequiredVersion);
         if (err) return err_context(err, "%s:%d: ", file, line);

@@ -28,10 +28,18 @@ typedef enum { GLOBAL_USED, GLOBAL_NONE } GlobalUse;
 #define GTYPE_STR Str
 #define GTYPE_ENUM int
 
+enum {
+#define G(kind, field, def, legal, use, help) GLOBAL_KEY_##field,
+#include "space/globals.def"
+#undef G
+    GLOBAL_KEYS
+};
+
 typedef struct {
 #define G(kind, field, def, legal, use, help) GTYPE_##kind field;
 #include "space/globals.def"
 #undef G
+    bool given[GLOBAL_KEYS]; /* by GLOBAL_KEY_name: the config or the command line sets it */
 } Globals;
 
 typedef struct {

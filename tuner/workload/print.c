@@ -1,8 +1,7 @@
 /* A workload as text: CSV, table, JSON. See write.h. */
 #include <inttypes.h>
-#include <string.h>
 
-#include "fmt/csv.h"
+#include "fmt/json.h"
 #include "workload/write.h"
 
 enum { TOP_SHOWN = 20 };
@@ -105,51 +104,64 @@ void workload_table(const Workload *w, const WorkloadTypes *types, Buf *out)
                    100 * (1 - types->share));
 }
 
-static void json_text(Str s, Buf *out)
+static void skips_json(const Workload *w, Json *j)
 {
-    buf_putc(out, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.s[i];
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c < ' ')
-            buf_printf(out, "\\u%04x", c);
-        else
-            buf_putc(out, (char)c);
+    json_array(j, "left_out");
+    for (size_t i = 0; i < w->skip.n; i++) {
+        const WorkloadSkip *s = &w->skip.v[i];
+        json_object(j, NULL);
+        json_int(j, "count", s->count);
+        json_int(j, "line", s->line);
+        json_str(j, "file", s->file);
+        json_str(j, "reason", s->reason);
+        json_object_end(j);
     }
-    buf_putc(out, '"');
+    json_array_end(j);
+}
+
+static void call_json(const WorkloadCall *c, double seconds, double total, Json *j)
+{
+    json_object(j, NULL);
+    json_int(j, "m", c->call.m);
+    json_int(j, "n", c->call.n);
+    json_int(j, "k", c->call.k);
+    json_int(j, "batch", c->call.batch);
+    json_array(j, "ld");
+    for (int i = 0; i < 4; i++) json_int(j, NULL, c->call.ld[i]);
+    json_array_end(j);
+    json_int(j, "calls", c->count);
+    json_real(j, "us", seconds / (double)c->count * 1e6);
+    json_real(j, "share", seconds / total);
+    json_object_end(j);
+}
+
+static void type_json(const WorkloadType *t, double total, Json *j)
+{
+    Buf name;
+    buf_init(&name);
+    problem_type_name(&t->pt, &name);
+    json_object(j, NULL);
+    json_str(j, "name", buf_view(&name));
+    buf_fini(&name);
+    json_int(j, "calls", t->n_calls);
+    json_real(j, "share", t->total / total);
+    json_array(j, "sizes");
+    for (size_t i = 0; i < t->n; i++) call_json(t->call[i], t->seconds[i], total, j);
+    json_array_end(j);
+    json_object_end(j);
 }
 
 void workload_json(const Workload *w, const WorkloadTypes *types, Buf *out)
 {
-    buf_printf(out, "{\"lines\":%" PRId64 ",\"calls\":%" PRId64 ",\"sizes\":%zu,\"left_out\":[", w->n_lines,
-               w->n_calls, w->call.n);
-    for (size_t i = 0; i < w->skip.n; i++) {
-        buf_printf(out, "%s{\"count\":%" PRId64 ",\"line\":%" PRId64 ",\"file\":", i ? "," : "",
-                   w->skip.v[i].count, w->skip.v[i].line);
-        json_text(w->skip.v[i].file, out);
-        buf_puts(out, ",\"reason\":");
-        json_text(w->skip.v[i].reason, out);
-        buf_putc(out, '}');
-    }
-    buf_puts(out, "],\"problem_types\":[");
-    for (size_t i = 0; i < types->n; i++) {
-        const WorkloadType *x = &types->type[i];
-        buf_printf(out, "%s{\"name\":\"", i ? "," : "");
-        problem_type_name(&x->pt, out);
-        buf_printf(out, "\",\"calls\":%" PRId64 ",\"share\":%.6g,\"sizes\":[", x->n_calls,
-                   x->total / types->total);
-        for (size_t j = 0; j < x->n; j++) {
-            const WorkloadCall *c = x->call[j];
-            buf_printf(out,
-                       "%s{\"m\":%" PRId64 ",\"n\":%" PRId64 ",\"k\":%" PRId64 ",\"batch\":%" PRId64
-                       ",\"ld\":[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "],\"calls\":%" PRId64
-                       ",\"us\":%.6g,\"share\":%.6g}",
-                       j ? "," : "", c->call.m, c->call.n, c->call.k, c->call.batch, c->call.ld[0],
-                       c->call.ld[1], c->call.ld[2], c->call.ld[3], c->count,
-                       x->seconds[j] / (double)c->count * 1e6, x->seconds[j] / types->total);
-        }
-        buf_puts(out, "]}");
-    }
-    buf_puts(out, "]}\n");
+    Json j = json_to(out);
+    json_object(&j, NULL);
+    json_int(&j, "lines", w->n_lines);
+    json_int(&j, "calls", w->n_calls);
+    json_int(&j, "sizes", (int64_t)w->call.n);
+    skips_json(w, &j);
+    json_array(&j, "problem_types");
+    for (size_t i = 0; i < types->n; i++) type_json(&types->type[i], types->total, &j);
+    json_array_end(&j);
+    json_object_end(&j);
+    buf_putc(out, '\n');
 }

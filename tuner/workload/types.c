@@ -9,11 +9,7 @@
 /* Seconds of one call. */
 static double estimate(const GemmCall *c, const ProblemType *pt, const PartRates *r, int n_cu)
 {
-    double m = (double)c->m, n = (double)c->n, k = (double)c->k, batch = (double)c->batch;
-    double ops = 2 * m * n * k * batch * (type_info((DataType)pt->DataType)->complex ? 4 : 1);
-    double bytes = batch * ((m * k + k * n) * type_bytes((DataType)pt->DataType) +
-                            m * n * type_bytes((DataType)pt->DestDataType));
-    return part_least_seconds(r, n_cu, pt, ops, bytes);
+    return part_least_seconds(r, n_cu, pt, (double)c->m, (double)c->n, (double)c->k, (double)c->batch);
 }
 
 /* ---- groups ---- */
