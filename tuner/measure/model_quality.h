@@ -3,11 +3,11 @@
 #ifndef MEASURE_MODEL_QUALITY_H
 #define MEASURE_MODEL_QUALITY_H
 
-#include "measure/model_store.h"
+#include "measure/model_tree.h"
 #include "problem/model_select.h"
 
 /* Ways to choose a kernel for a size: by the model as it comes, with fitted rates, with residuals (as
- * libtuner does); the winner of the nearest size by one of Tensile's distances. */
+ * libtuner does); the winner of the nearest size by one of Tensile's distances; a decision tree. */
 typedef enum {
     MODEL_WAY_TYPICAL,
     MODEL_WAY_FITTED,
@@ -16,6 +16,7 @@ typedef enum {
     MODEL_WAY_MANHATTAN,
     MODEL_WAY_EUCLIDEAN,
     MODEL_WAY_JSD,
+    MODEL_WAY_TREE,
     MODEL_WAYS
 } ModelWay;
 const char *model_way_name(ModelWay w);

@@ -229,7 +229,7 @@ ModelWay type_model_distance(const TypeModel *t)
 {
     const ModelQuality *q = t->quality;
     int best = MODEL_WAY_RATIO;
-    for (int w = MODEL_WAY_RATIO; w < MODEL_WAYS; w++)
+    for (int w = MODEL_WAY_RATIO; w <= MODEL_WAY_JSD; w++)
         if (q[w].mean < q[MODEL_WAY_RATIO].mean_lo && q[w].mean < q[best].mean) best = w;
     return (ModelWay)best;
 }
