@@ -329,6 +329,18 @@ Err model_quality_finish(Arena *a, ModelQuality *q, size_t n)
     return ERR_OK;
 }
 
+bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b, size_t n)
+{
+    double *v = calloc(n + 1, sizeof *v), lo = 0, hi = 0;
+    size_t k = 0;
+    if (!v) return false;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(a->loss[i]) && !isnan(b->loss[i])) v[k++] = a->loss[i] - b->loss[i];
+    if (k) bootstrap(v, k, &lo, &hi);
+    free(v);
+    return hi < 0;
+}
+
 void model_quality_text(int way, const ModelQuality *q, char *text, size_t size)
 {
     int n = snprintf(
