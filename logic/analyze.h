@@ -37,8 +37,8 @@ typedef struct {
     size_t solution;     /* of the kept ones */
     double speed;        /* predicted, in the unit of the csv */
 } AnalyzeRow;
-/* A decision tree over sizes in Tensile's terms. A feature is a property of the size ("FreeSizeA", index 0), or
- * with tiles set "CUGranularity" or "WavesPerSIMD" of tiles of 1 / mt0 rows and 1 / mt1 columns. */
+/* A decision tree over sizes in Tensile's terms. A feature is a property of the size ("FreeSizeA", index 0),
+ * or with tiles set "CUGranularity" or "WavesPerSIMD" of tiles of 1 / mt0 rows and 1 / mt1 columns. */
 typedef struct {
     const char *type;
     bool tiles;

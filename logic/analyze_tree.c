@@ -2,8 +2,8 @@
  *
  * A Matching file of tuner cannot hold trees, and Tensile's tree file has no table, so there are three:
  * NAME.yaml is the table with its distance, NAME_equality.yaml has the measured sizes as exact rows, and
- * NAME_dtree.yaml the trees. Libraries ask them in the order equality, trees, table. Tensile's createlib sorts
- * these rows by the names of their predicates, with TruePred last: the region of the trees must be one
+ * NAME_dtree.yaml the trees. Libraries ask them in the order equality, trees, table. Tensile's createlib
+ * sorts these rows by the names of their predicates, with TruePred last: the region of the trees must be one
  * predicate behind "EqualityMatching", which SizeInRange is, and And (what two predicates become) is not. A
  * region without predicates would be TruePred like the table's, and Tensile refuses to merge the two.
  */

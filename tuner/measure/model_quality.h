@@ -47,8 +47,8 @@ Err model_cross_validate(Arena *a, const ModelMatrix *m, const ModelDevice *d, i
                          ModelQuality q[MODEL_WAYS]);
 /* Fills in a quality from q->loss of n sizes (share and losses). */
 Err model_quality_finish(Arena *a, ModelQuality *q, size_t n);
-/* Whether the mean of a's losses is clearly less than that of b's: the 95% interval of the mean difference, on
- * sizes that both judged, is below 0. */
+/* Whether the mean of a's losses is clearly less than that of b's: the 95% interval of the mean difference,
+ * on sizes that both judged, is below 0. */
 bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b, size_t n);
 void model_quality_text(int way, const ModelQuality *q, char *text, size_t size);
 

@@ -9,8 +9,9 @@
 /* CANDIDATES: kernels that a tree tells apart, those that win most sizes. POINTS_MAX: sizes with those around
  * them. */
 enum { CANDIDATES = 64, POINTS_MAX = 8000, AROUND = 6, TILES = 3 };
-/* A loss above LOSS_MAX counts as LOSS_MAX, so that one size does not decide a split. A measured size weighs 1,
- * a predicted one PREDICTED_WEIGHT, and a time that is only predicted counts UNSURE times. */
+/* A loss above LOSS_MAX counts as LOSS_MAX, so that one size does not decide a split. A measured size weighs
+ * 1, a predicted one PREDICTED_WEIGHT; the predicted time of a kernel that was not measured on a measured
+ * size counts UNSURE times. */
 #define LOSS_MAX 2.0
 #define PREDICTED_WEIGHT 0.25
 #define UNSURE 1.05

@@ -66,7 +66,8 @@ Err type_tree_make(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept
  * (SIZE_MAX: none). */
 TypeModel *type_model_of_data(const TypeModels *m, Str data);
 size_t type_model_kernel(const TypeModels *m, const TypeModel *t, const AnalyzeColumn *c);
-/* Whether choices by the model lose less than the nearest size or the decision tree does; else the library gets no model. */
+/* Whether choices by the model lose less than the nearest size or the decision tree does; else the library
+ * gets no model. */
 bool type_model_wins(const TypeModel *t);
 /* A selector over the kernels that the logic keeps and the sizes that are not held out, in the arena. */
 Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s);
