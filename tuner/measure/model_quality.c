@@ -309,6 +309,7 @@ Err model_quality_finish(Arena *a, ModelQuality *q, size_t n)
     double *v = ARENA_ARRAY(a, n + 1, double);
     size_t k = 0;
     TRY_ALLOC(v);
+    q->n_sizes = n;
     q->share = q->mean = 0;
     for (size_t i = 0; i < n; i++) {
         if (isnan(q->loss[i])) continue;
@@ -329,10 +330,10 @@ Err model_quality_finish(Arena *a, ModelQuality *q, size_t n)
     return ERR_OK;
 }
 
-bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b, size_t n)
+bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b)
 {
+    size_t n = a->n_sizes < b->n_sizes ? a->n_sizes : b->n_sizes, k = 0;
     double *v = calloc(n + 1, sizeof *v), lo = 0, hi = 0;
-    size_t k = 0;
     if (!v) return false;
     for (size_t i = 0; i < n; i++)
         if (!isnan(a->loss[i]) && !isnan(b->loss[i])) v[k++] = a->loss[i] - b->loss[i];

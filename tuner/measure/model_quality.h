@@ -30,6 +30,7 @@ typedef struct {
     double mean_lo, mean_hi;           /* 95% interval of the mean, by bootstrap */
     double first_99;                   /* mean number of first choices that hold 99% of the best; NAN */
     double *loss;                      /* of each size, in the arena; NAN: not judged */
+    size_t n_sizes;                    /* of loss */
 } ModelQuality;
 
 /* Fits rates of all classes to the matrix, without the sizes for which out (may be NULL) is true. */
@@ -45,11 +46,11 @@ double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b);
 /* All ways on sizes that the fold had not seen. Sizes that differ only in one dimension stay in one fold. */
 Err model_cross_validate(Arena *a, const ModelMatrix *m, const ModelDevice *d, int n_folds,
                          ModelQuality q[MODEL_WAYS]);
-/* Fills in a quality from q->loss of n sizes (share and losses). */
+/* Fills in a quality from q->loss of n sizes (n_sizes, share and losses). */
 Err model_quality_finish(Arena *a, ModelQuality *q, size_t n);
 /* Whether the mean of a's losses is clearly less than that of b's: the 95% interval of the mean difference,
- * on sizes that both judged, is below 0. */
-bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b, size_t n);
+ * on sizes that both judged, is below 0. Both are of the same sizes. */
+bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b);
 void model_quality_text(int way, const ModelQuality *q, char *text, size_t size);
 
 #endif

@@ -14,8 +14,7 @@ bool type_tree_wins(const Run *r, const TypeModel *t)
     int how = (int)r->config->globals.DecisionTrees;
     bool has_index_order = t->pt->TotalIndices == 4; /* of exact rows: M, N, batch, K */
     if (how == TREES_NEVER || !has_index_order || !tree->n) return false;
-    return how == TREES_ALWAYS ||
-           (model_quality_is_less(tree, table, t->m.n_sizes) && tree->p95 <= table->p95);
+    return how == TREES_ALWAYS || (model_quality_is_less(tree, table) && tree->p95 <= table->p95);
 }
 
 void type_tree_report(const TypeModel *t, const char *name)
