@@ -190,21 +190,29 @@ static Err report_chosen(const Analysis *an)
     return ERR_OK;
 }
 
+/* <logic_dir>/<schedule>_<problem type><suffix>.yaml */
+static Err file_put(const Analysis *an, const Logic *l, const char *suffix)
+{
+    Buf name;
+    buf_init(&name);
+    buf_printf(&name, "%s/%s_", an->o->logic_dir, an->o->schedule);
+    problem_type_name(l->pt, &name);
+    buf_printf(&name, "%s.yaml", suffix);
+    Err e = buf_check(&name);
+    if (!e) e = logic_write(l, buf_cstr(&name));
+    if (!e && an->o->written) e = an->o->written(an->o->written_ctx, path_base(buf_view(&name)));
+    buf_fini(&name);
+    return e;
+}
+
 static Err analysis_write(Analysis *an, AnalyzeReport *r)
 {
     Logic l;
-    Buf name;
     TRY(analysis_steps(an, &l));
     TRY(report_chosen(an));
-    buf_init(&name);
-    buf_printf(&name, "%s/%s_", an->o->logic_dir, an->o->schedule);
-    problem_type_name(l.pt, &name);
-    buf_puts(&name, ".yaml");
-    Err e = buf_check(&name);
-    if (!e) e = logic_write(&l, buf_cstr(&name));
-    if (!e && an->o->written) e = an->o->written(an->o->written_ctx, path_base(buf_view(&name)));
-    buf_fini(&name);
-    TRY(e);
+    TRY(file_put(an, &l, ""));
+    if (an->equality) TRY(file_put(an, an->equality, "_equality"));
+    if (an->trees) TRY(file_put(an, an->trees, "_dtree"));
     r->n_files++;
     r->n_sizes += l.n_rows;
     r->n_lost += an->n_lost;

@@ -3,7 +3,8 @@
  * Per problem type: solutions of all size-groups are merged (equal ones once), every size gets its fastest
  * solution, and solutions that win no size are removed. A size is the key of Tensile's table, sizes and
  * leading dimensions: problems that differ only in batch strides share a row, which gets the highest speed,
- * like in Tensile's LibraryLogic.py. Does not measure.
+ * like in Tensile's LibraryLogic.py. Where a decision tree comes with the model, <...>_equality.yaml and
+ * <...>_dtree.yaml are written beside it. Does not measure.
  */
 #ifndef LOGIC_ANALYZE_H
 #define LOGIC_ANALYZE_H
@@ -36,6 +37,25 @@ typedef struct {
     size_t solution;     /* of the kept ones */
     double speed;        /* predicted, in the unit of the csv */
 } AnalyzeRow;
+/* A decision tree over sizes in Tensile's terms. A feature is a property of the size ("FreeSizeA", index 0),
+ * or with tiles set "CUGranularity" or "WavesPerSIMD" of tiles of 1 / mt0 rows and 1 / mt1 columns. */
+typedef struct {
+    const char *type;
+    bool tiles;
+    float mt0, mt1, cus, ws; /* ws 0: the feature has none */
+} AnalyzeFeature;
+/* A child >= 0 is a later node, otherwise ~child is a kept solution. */
+typedef struct {
+    int32_t feature; /* at most threshold: lte, else gt */
+    float threshold;
+    int32_t lte, gt;
+} AnalyzeTreeNode;
+typedef struct {
+    const AnalyzeFeature *feature;
+    size_t n_features;
+    const AnalyzeTreeNode *node; /* at most a few dozen levels deep */
+    size_t n_nodes;              /* 0: no tree */
+} AnalyzeTree;
 typedef struct {
     /* The distance of the table ("Ratio"); s NULL: Tensile's default. */
     Str (*distance)(void *ctx, Str data);
@@ -44,6 +64,8 @@ typedef struct {
     /* Rows for sizes that were not measured; kept: the solutions of the logic. */
     Err (*rows)(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept, const AnalyzeRow **out,
                 size_t *n);
+    /* A tree for sizes that have no exact row; *out NULL: none. Called last. */
+    Err (*tree)(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept, const AnalyzeTree **out);
     /* True for a size that was measured to judge the table and has no row in it. */
     bool (*held_out)(void *ctx, Str data, const int64_t *size, size_t n_size);
     void *ctx;

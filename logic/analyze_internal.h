@@ -44,7 +44,8 @@ typedef struct {
     VEC(AnalyzeWinner) winner;
     VEC(AnalyzeRival) rival;
     size_t n_lost, n_ties, n_tie_moves;
-    bool *keep; /* of merged solutions */
+    bool *keep;              /* of merged solutions */
+    Logic *equality, *trees; /* files beside the table; NULL: none */
 } Analysis;
 
 static inline Str size_key(const int64_t *size, size_t n)
@@ -55,6 +56,10 @@ static inline Str size_key(const int64_t *size, size_t n)
 /* Adds what the performance model knows: distance, numbers of solutions, rows of sizes that were not
  * measured. column[i]: where solution i of the logic was measured. In analyze_model.c. */
 Err analysis_add_model(Analysis *an, Logic *l, const AnalyzeColumn *column, size_t n_dims);
+
+/* Fills in equality and trees, where the model has a decision tree; the first n_measured rows of l were
+ * measured. In analyze_tree.c. */
+Err analysis_make_trees(Analysis *an, const Logic *l, const AnalyzeColumn *column, size_t n_measured);
 
 /* Fills in solution and group[].merged. */
 Err analysis_merge_solutions(Analysis *an);

@@ -69,5 +69,7 @@ Err analysis_add_model(Analysis *an, Logic *l, const AnalyzeColumn *column, size
         if (l->n_elements <= LOGIC_AT_DISTANCE) l->n_elements = LOGIC_AT_DISTANCE + 1;
     }
     TRY(add_numbers(an, l, column));
-    return add_rows(an, l, column, n_dims);
+    size_t n_measured = l->n_rows;
+    TRY(add_rows(an, l, column, n_dims));
+    return analysis_make_trees(an, l, column, n_measured);
 }

@@ -59,10 +59,23 @@ Err forest_find(Library *lib, const Forest *f, const Contraction *p, Selection *
     return f->null_value ? node_find(lib, f->null_value, p, out) : ERR_OK;
 }
 
+/* A library has both decision trees and a performance model where the model lost less on sizes that were left
+ * out: the trees are for readers that do not know the model, and for those who ask for trees. */
+static bool model_instead(const LibNode *n, const LibRow *row, const Contraction *p)
+{
+    if (row->node->kind != LIB_TREES || p->metric == METRIC_EXPERIMENTAL_DTREE) return false;
+    for (size_t i = 0; i < n->rows.n; i++) {
+        const LibNode *other = n->rows.row[i].node;
+        if (other->kind == LIB_MATCHING && other->table.model) return true;
+    }
+    return false;
+}
+
 static Err rows_find(Library *lib, const LibNode *n, const Contraction *p, Selection *out)
 {
     for (size_t i = 0; i < n->rows.n; i++) {
         const LibRow *row = &n->rows.row[i];
+        if (model_instead(n, row, p)) continue;
         if (row->pred && !pred_holds(row->pred, p)) continue;
         TRY(node_find(lib, row->node, p, out));
         if (out->solution) {

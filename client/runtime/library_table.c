@@ -355,7 +355,9 @@ Err forest_read(FileReader *r, const Node *n, Forest *f, unsigned depth)
     for (size_t i = 0; i < trees->n; i++)
         TRY(tree_read(r, node_at(trees, i), f->n_features, &f->tree[i], depth));
     f->n_trees = trees->n;
-    if (null_value && null_value->kind == NODE_MAP)
+    const Node *index = null_value ? node_get(null_value, "index") : NULL;
+    bool none = index && index->kind == NODE_INT && index->integer == -1; /* the logic has no fallback */
+    if (null_value && null_value->kind == NODE_MAP && !none)
         return node_read(r, null_value, depth + 1, &f->null_value);
     return ERR_OK;
 }

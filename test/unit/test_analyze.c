@@ -201,6 +201,80 @@ static void test_ties(void **state)
     row_is(&l, 3, 67, 8, 10);
 }
 
+/* M <= 100: the second kept solution; else by N the first or the second. */
+static Err tree_given(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept, const AnalyzeTree **out)
+{
+    static const AnalyzeFeature feature[] = {
+        {.type = "FreeSizeA"},
+        {.type = "WavesPerSIMD", .tiles = true, .mt0 = 0.5f, .mt1 = 0.25f, .cus = 1, .ws = 1}};
+    static const AnalyzeTreeNode node[] = {{0, 100.5f, ~1, 1}, {1, 0.1f, ~0, ~1}};
+    static const AnalyzeTree tree = {feature, 2, node, 2};
+    (void)a;
+    assert_ptr_equal(ctx, &tree_given);
+    assert_int_equal(n_kept, 3);
+    assert_str(kept[0].data, "Cijk_Ailk_Bljk_SB_00");
+    *out = &tree;
+    return ERR_OK;
+}
+
+/* number of a key in a map */
+static int64_t number(const Node *map, const char *key)
+{
+    int64_t v;
+    assert_non_null(node_get(map, key));
+    assert_ok(node_int(node_get(map, key), "test", key, INT64_MIN, INT64_MAX, &v));
+    return v;
+}
+
+static void node_is(const Node *n, int feature, int lte, int gt)
+{
+    assert_int_equal(number(n, "featureIdx"), feature);
+    assert_int_equal(number(n, "nextIdxLTE"), lte);
+    assert_int_equal(number(n, "nextIdxGT"), gt);
+}
+
+/* A tree becomes one for each solution that it names, in a file of its own, with exact rows beside it. The
+ * third solution wins a size, so it is in the exact rows, but in no tree. */
+static void test_trees(void **state)
+{
+    Fixture *f = *state;
+    AnalyzeOptions o;
+    AnalyzeReport r;
+    Logic l, equality, trees;
+    group(f, 0, "[{Exact: [64,64,1,128]},{Exact: [128,64,1,128]},{Exact: [192,64,1,128]}]", "012", "GFlops",
+          SIZE(64) "5,6,1\n" SIZE(128) "7,6.99,1\n" SIZE(192) "3,6,8\n");
+    options(f, &o);
+    o.model = (AnalyzeModel){.tree = tree_given, .ctx = (void *)(uintptr_t)&tree_given};
+    analyze(f, &o, &r, &l);
+    assert_int_equal(r.n_files, 1);
+    assert_int_equal(l.n_rows, 3);
+    assert_ok(logic_read(&f->a, arena_printf(&f->a, "%s/vega20_Cijk_Ailk_Bljk_SB_equality.yaml", f->dir).s,
+                         NULL, &equality));
+    assert_str(logic_distance(&equality), "Equality");
+    assert_int_equal(equality.n_rows, 3);
+    for (size_t i = 0; i < 3; i++)
+        row_is(&equality, i, l.row[i].size[0], l.solution[l.row[i].solution].s.DepthU, l.row[i].speed);
+    assert_ok(logic_read(&f->a, arena_printf(&f->a, "%s/vega20_Cijk_Ailk_Bljk_SB_dtree.yaml", f->dir).s, NULL,
+                         &trees));
+    assert_int_equal(trees.n_solutions, 2);
+    assert_int_equal(trees.solution[0].s.DepthU, 8);
+    assert_int_equal(trees.solution[1].s.DepthU, 16);
+    const Node *forest = node_at(trees.trees, 0), *list = node_get(forest, "trees");
+    assert_int_equal(trees.trees->n, 1);
+    assert_null(node_get(forest, "fallback"));
+    assert_int_equal(node_get(forest, "region")->n,
+                     1); /* exact rows come before SizeInRange, not before And */
+    assert_str(node_get(node_at(node_get(forest, "region"), 0), "type")->text, "SizeInRange");
+    assert_int_equal(list->n, 2);
+    assert_int_equal(number(node_at(list, 1), "solution"), 1);
+    const Node *first = node_get(node_at(list, 0), "tree"), *second = node_get(node_at(list, 1), "tree");
+    assert_int_equal(first->n, 2);
+    node_is(node_at(first, 0), 0, -1, 1);
+    node_is(node_at(first, 1), 1, -2, -1);
+    node_is(node_at(second, 0), 0, -2, 1);
+    node_is(node_at(second, 1), 1, -1, -2);
+}
+
 static void fails(Fixture *f, const char *message)
 {
     AnalyzeOptions o;
@@ -262,8 +336,8 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_winners), TEST(test_two_groups), TEST(test_ranges),
-        TEST(test_ties),    TEST(test_bad_data),   TEST(test_solutions_file),
+        TEST(test_winners),  TEST(test_two_groups),     TEST(test_ranges), TEST(test_ties),
+        TEST(test_bad_data), TEST(test_solutions_file), TEST(test_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

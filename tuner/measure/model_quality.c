@@ -15,7 +15,8 @@ enum { BOOTSTRAP = 400, FIT_SAMPLES = 8000 };
 const char *model_way_name(ModelWay w)
 {
     static const char *const names[] = {
-        "model, data sheet", "model, fitted", "model, residuals", "Ratio", "Manhattan", "Euclidean", "JSD"};
+        "model, data sheet", "model, fitted", "model, residuals", "Ratio", "Manhattan",
+        "Euclidean",         "JSD",           "DecisionTree"};
     return names[w];
 }
 
@@ -183,9 +184,9 @@ static size_t winner_at(const ModelMatrix *m, size_t at, size_t z)
     return best != SIZE_MAX && can[best] > 0 ? best : SIZE_MAX;
 }
 
-static void judge_nearest(const ModelMatrix *m, ModelWay w, const bool *out, size_t z, ModelQuality *q)
+static size_t nearest_winner(const ModelMatrix *m, ModelWay w, const bool *out, size_t z)
 {
-    double least = 0, best = best_of(m, z);
+    double least = 0;
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < m->n_sizes; i++) {
         if (out[i]) continue;
@@ -194,6 +195,12 @@ static void judge_nearest(const ModelMatrix *m, ModelWay w, const bool *out, siz
         size_t k = winner_at(m, i, z);
         if (k != SIZE_MAX) chosen = k, least = d;
     }
+    return chosen;
+}
+
+static void judge_choice(const ModelMatrix *m, size_t z, size_t chosen, ModelQuality *q)
+{
+    double best = best_of(m, z);
     if (chosen == SIZE_MAX || best <= 0) return;
     q->loss[z] = m->seconds[z * m->n_kernels + chosen] / best - 1;
     q->n++;
@@ -225,16 +232,24 @@ static Err validate_fold(Arena *a, const ModelMatrix *m, const ModelDevice *d, c
     ModelRates typical[MODEL_CLASSES], fitted[MODEL_CLASSES];
     ModelSelector s;
     Pair *pair = ARENA_ARRAY(a, m->n_kernels + 1, Pair);
+    ModelTree *tree = ARENA_NEW(a, ModelTree);
     TRY_ALLOC(pair);
+    TRY_ALLOC(tree);
     model_rates_typical(typical);
     model_rates_typical(fitted);
     TRY(model_fit_matrix(m, out, d, fitted, NULL));
     TRY(model_selector_of(a, m, out, d, fitted, &s));
+    TRY(model_tree_train(m, out, NULL, &s, d, tree));
     const Chooser by[] = {{m, d, typical, NULL, pair}, {m, d, fitted, NULL, pair}, {m, d, NULL, &s, pair}};
     for (size_t z = 0; z < m->n_sizes; z++) {
         if (!out[z] || !is_judged(z, m->n_sizes)) continue;
         for (int w = 0; w < 3; w++) judge(&by[w], z, &q[w]);
-        for (int w = MODEL_WAY_RATIO; w < MODEL_WAYS; w++) judge_nearest(m, (ModelWay)w, out, z, &q[w]);
+        for (int w = MODEL_WAY_RATIO; w <= MODEL_WAY_JSD; w++)
+            judge_choice(m, z, nearest_winner(m, (ModelWay)w, out, z), &q[w]);
+        size_t k = model_tree_choose(tree, &m->size[z]);
+        if (k == SIZE_MAX || m->seconds[z * m->n_kernels + k] <= 0) /* the table comes next */
+            k = nearest_winner(m, MODEL_WAY_RATIO, out, z);
+        judge_choice(m, z, k, &q[MODEL_WAY_TREE]);
     }
     return ERR_OK;
 }
@@ -294,6 +309,7 @@ Err model_quality_finish(Arena *a, ModelQuality *q, size_t n)
     double *v = ARENA_ARRAY(a, n + 1, double);
     size_t k = 0;
     TRY_ALLOC(v);
+    q->n_sizes = n;
     q->share = q->mean = 0;
     for (size_t i = 0; i < n; i++) {
         if (isnan(q->loss[i])) continue;
@@ -312,6 +328,18 @@ Err model_quality_finish(Arena *a, ModelQuality *q, size_t n)
     q->p95 = v[k * 95 / 100];
     q->worst = v[k - 1];
     return ERR_OK;
+}
+
+bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b)
+{
+    size_t n = a->n_sizes < b->n_sizes ? a->n_sizes : b->n_sizes, k = 0;
+    double *v = calloc(n + 1, sizeof *v), lo = 0, hi = 0;
+    if (!v) return false;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(a->loss[i]) && !isnan(b->loss[i])) v[k++] = a->loss[i] - b->loss[i];
+    if (k) bootstrap(v, k, &lo, &hi);
+    free(v);
+    return hi < 0;
 }
 
 void model_quality_text(int way, const ModelQuality *q, char *text, size_t size)

@@ -3,11 +3,11 @@
 #ifndef MEASURE_MODEL_QUALITY_H
 #define MEASURE_MODEL_QUALITY_H
 
-#include "measure/model_store.h"
+#include "measure/model_tree.h"
 #include "problem/model_select.h"
 
 /* Ways to choose a kernel for a size: by the model as it comes, with fitted rates, with residuals (as
- * libtuner does); the winner of the nearest size by one of Tensile's distances. */
+ * libtuner does); the winner of the nearest size by one of Tensile's distances; a decision tree. */
 typedef enum {
     MODEL_WAY_TYPICAL,
     MODEL_WAY_FITTED,
@@ -16,6 +16,7 @@ typedef enum {
     MODEL_WAY_MANHATTAN,
     MODEL_WAY_EUCLIDEAN,
     MODEL_WAY_JSD,
+    MODEL_WAY_TREE,
     MODEL_WAYS
 } ModelWay;
 const char *model_way_name(ModelWay w);
@@ -29,6 +30,7 @@ typedef struct {
     double mean_lo, mean_hi;           /* 95% interval of the mean, by bootstrap */
     double first_99;                   /* mean number of first choices that hold 99% of the best; NAN */
     double *loss;                      /* of each size, in the arena; NAN: not judged */
+    size_t n_sizes;                    /* of loss */
 } ModelQuality;
 
 /* Fits rates of all classes to the matrix, without the sizes for which out (may be NULL) is true. */
@@ -44,8 +46,11 @@ double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b);
 /* All ways on sizes that the fold had not seen. Sizes that differ only in one dimension stay in one fold. */
 Err model_cross_validate(Arena *a, const ModelMatrix *m, const ModelDevice *d, int n_folds,
                          ModelQuality q[MODEL_WAYS]);
-/* Fills in a quality from q->loss of n sizes (share and losses). */
+/* Fills in a quality from q->loss of n sizes (n_sizes, share and losses). */
 Err model_quality_finish(Arena *a, ModelQuality *q, size_t n);
+/* Whether the mean of a's losses is clearly less than that of b's: the 95% interval of the mean difference,
+ * on sizes that both judged, is below 0. Both are of the same sizes. */
+bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b);
 void model_quality_text(int way, const ModelQuality *q, char *text, size_t size);
 
 #endif

@@ -141,9 +141,9 @@ static double best_seconds(const ModelMatrix *m, size_t z)
     return best;
 }
 
-/* Losses of libtuner (0), the table (1), and the table with Tensile's default distance and without predicted
- * rows (2). */
-enum { REGRET_WAYS = 3 };
+/* Losses of libtuner (0), the table (1), the table with Tensile's default distance and without predicted
+ * rows (2), and the decision trees (3), where the library has them. */
+enum { REGRET_WAYS = 4 };
 typedef struct {
     double *loss[REGRET_WAYS];
 } Losses;
@@ -158,10 +158,14 @@ static Err losses_of(Arena *a, TypeModel *t, Losses *out)
         const double *seconds = &t->m.seconds[z * t->m.n_kernels];
         double best = best_seconds(&t->m, z), predicted;
         Ask q = {t, seconds};
-        size_t k[REGRET_WAYS] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+        size_t k[REGRET_WAYS] = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
         if (t->held_out[z] && best > 0) {
             k[1] = nearest_row(t, type_model_distance(t), &t->m.size[z], seconds);
-            k[0] = type_model_wins(t) ? model_choose(&s, &t->m.size[z], can_run, &q, &predicted) : k[1];
+            if (t->tree) k[3] = model_tree_choose(t->tree, &t->m.size[z]);
+            if (t->tree && (k[3] == SIZE_MAX || !can_run(&q, k[3]))) k[3] = k[1]; /* the table comes next */
+            k[0] = type_model_wins(t) ? model_choose(&s, &t->m.size[z], can_run, &q, &predicted)
+                   : t->tree          ? k[3]
+                                      : k[1];
             t->n_more = 0;
             k[2] = nearest_row(t, MODEL_WAY_EUCLIDEAN, &t->m.size[z], seconds);
             t->n_more = n_more;
@@ -229,9 +233,9 @@ static Err regret_print(Run *r, Arena *a, TypeModel *t)
     buf_fini(&name);
     TRY_ALLOC(type.s);
     snprintf(table, sizeof table, "table, %s", model_way_name(type_model_distance(t)));
-    const char *names[REGRET_WAYS] = {"libtuner", table, "table, Euclidean"};
+    const char *names[REGRET_WAYS] = {"libtuner", table, "table, Euclidean", "decision trees"};
     TRY(store_begin(&r->store));
-    for (int w = 0; w < REGRET_WAYS; w++) {
+    for (int w = 0; w < (t->tree ? REGRET_WAYS : REGRET_WAYS - 1); w++) {
         for (int which = 0; which < 3; which++) TRY(regret_line(a, t, names[w], l.loss[w], which));
         TRY(regret_store(r, t, type, names[w], l.loss[w]));
     }

@@ -196,7 +196,9 @@ static Err type_fit(Run *r, Arena *a, TypeModel *t)
     t->fitted = true;
     ModelMatrix given = t->m;
     TRY(without_held_out(a, t, &given));
-    return model_cross_validate(a, &given, &t->device, TYPE_MODEL_FOLDS, t->quality);
+    TRY(model_cross_validate(a, &given, &t->device, TYPE_MODEL_FOLDS, t->quality));
+    t->tree_wins = type_tree_wins(r, t);
+    return ERR_OK;
 }
 
 Err type_models_make(Run *r, Arena *a, TypeModels *out)
@@ -229,14 +231,15 @@ ModelWay type_model_distance(const TypeModel *t)
 {
     const ModelQuality *q = t->quality;
     int best = MODEL_WAY_RATIO;
-    for (int w = MODEL_WAY_RATIO; w < MODEL_WAYS; w++)
+    for (int w = MODEL_WAY_RATIO; w <= MODEL_WAY_JSD; w++)
         if (q[w].mean < q[MODEL_WAY_RATIO].mean_lo && q[w].mean < q[best].mean) best = w;
     return (ModelWay)best;
 }
 
 bool type_model_wins(const TypeModel *t)
 {
-    return t->quality[MODEL_WAY_RESIDUAL].mean < t->quality[type_model_distance(t)].mean;
+    ModelWay other = t->tree_wins ? MODEL_WAY_TREE : type_model_distance(t);
+    return t->quality[MODEL_WAY_RESIDUAL].mean < t->quality[other].mean;
 }
 
 void type_models_report(const TypeModels *m)
@@ -256,7 +259,10 @@ void type_models_report(const TypeModels *m)
             "chooses by %s",
             buf_cstr(&name), q[MODEL_WAY_FITTED].n, q[MODEL_WAY_FITTED].share, q[MODEL_WAY_FITTED].spearman,
             q[MODEL_WAY_RESIDUAL].share, model_way_name(d), q[d].share, q[MODEL_WAY_EUCLIDEAN].share,
-            type_model_wins(t) ? "the model" : "the nearest size");
+            type_model_wins(t) ? "the model"
+            : t->tree_wins     ? "a decision tree"
+                               : "the nearest size");
+        type_tree_report(t, buf_cstr(&name));
         buf_fini(&name);
     }
 }
@@ -273,13 +279,19 @@ static const Group *group_of(const TypeModels *m, Str data)
 static Str distance_of(void *ctx, Str data)
 {
     const TypeModels *m = ctx;
-    const Group *g = group_of(m, data);
-    const TypeModel *t = g ? type_model_of(m, g) : NULL;
+    const TypeModel *t = type_model_of_data(m, data);
     return t ? str_from(model_way_name(type_model_distance(t))) : STR_NULL;
 }
 
-/* Position in the model of a column's kernel; SIZE_MAX: it has none. */
-static size_t kernel_of(const TypeModels *m, const TypeModel *t, const AnalyzeColumn *c)
+TypeModel *type_model_of_data(const TypeModels *m, Str data)
+{
+    const Group *g = group_of(m, data);
+    for (size_t i = 0; g && i < m->n; i++)
+        if (m->type[i].fitted && problem_type_equal(m->type[i].pt, &g->problem->pt)) return &m->type[i];
+    return NULL;
+}
+
+size_t type_model_kernel(const TypeModels *m, const TypeModel *t, const AnalyzeColumn *c)
 {
     const Group *g = group_of(m, c->data);
     if (!g || c->column >= g->n_columns) return SIZE_MAX;
@@ -292,9 +304,8 @@ static size_t kernel_of(const TypeModels *m, const TypeModel *t, const AnalyzeCo
 static Err numbers_of(void *ctx, Arena *a, const AnalyzeColumn *c, const double **out, size_t *n)
 {
     const TypeModels *m = ctx;
-    const Group *g = group_of(m, c->data);
-    const TypeModel *t = g ? type_model_of(m, g) : NULL;
-    size_t k = t ? kernel_of(m, t, c) : SIZE_MAX;
+    const TypeModel *t = type_model_of_data(m, c->data);
+    size_t k = t ? type_model_kernel(m, t, c) : SIZE_MAX;
     *n = 0;
     if (k == SIZE_MAX) return ERR_OK;
     t->kept[k] = true;
@@ -320,10 +331,7 @@ static Err rows_of(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept
                    size_t *n)
 {
     const TypeModels *m = ctx;
-    const Group *g = n_kept ? group_of(m, kept[0].data) : NULL;
-    TypeModel *t = NULL;
-    for (size_t i = 0; g && i < m->n; i++)
-        if (m->type[i].fitted && problem_type_equal(m->type[i].pt, &g->problem->pt)) t = &m->type[i];
+    TypeModel *t = n_kept ? type_model_of_data(m, kept[0].data) : NULL;
     *n = 0;
     if (!t) return ERR_OK;
     TRY(type_rows_make(m->r, a, t));
@@ -332,7 +340,7 @@ static Err rows_of(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept
     for (size_t i = 0; i < t->n_more; i++) {
         const ModelSize *z = &t->more[i].size;
         size_t k = 0;
-        while (k < n_kept && kernel_of(m, t, &kept[k]) != t->more[i].kernel) k++;
+        while (k < n_kept && type_model_kernel(m, t, &kept[k]) != t->more[i].kernel) k++;
         if (k == n_kept) continue;
         double flops = 2 * z->m * z->n * z->k * z->batch;
         row[(*n)++] = (AnalyzeRow){t->more[i].at.v, k, flops / t->more[i].seconds * 1e-9};
@@ -352,6 +360,10 @@ static bool is_held_out(void *ctx, Str data, const int64_t *size, size_t n_size)
 
 void type_models_callbacks(TypeModels *m, AnalyzeModel *out)
 {
-    *out = (AnalyzeModel){
-        .distance = distance_of, .numbers = numbers_of, .rows = rows_of, .held_out = is_held_out, .ctx = m};
+    *out = (AnalyzeModel){.distance = distance_of,
+                          .numbers = numbers_of,
+                          .rows = rows_of,
+                          .tree = type_tree_make,
+                          .held_out = is_held_out,
+                          .ctx = m};
 }

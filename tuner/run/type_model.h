@@ -33,6 +33,8 @@ typedef struct {
     ModelRates rates[MODEL_CLASSES];
     ModelFit fit[MODEL_CLASSES];
     ModelQuality quality[MODEL_WAYS]; /* by cross-validation over the sizes that are not held out */
+    bool tree_wins;                   /* the library gets a decision tree */
+    ModelTree *tree;                  /* NULL: none, or not trained yet */
     bool fitted;                      /* there were enough times; else only pt to held_out are valid */
 } TypeModel;
 
@@ -53,7 +55,19 @@ void type_models_report(const TypeModels *m);
 /* The distance that loses least on sizes that were left out: Ratio, unless another loses less than the
  * lower end of the interval of its mean. */
 ModelWay type_model_distance(const TypeModel *t);
-/* Whether choices by the model lose less than the nearest size does; else the library gets no model. */
+/* Whether the library gets decision trees (DecisionTrees): auto where they lose clearly less than the best
+ * distance and their p95 is not above its. */
+bool type_tree_wins(const Run *r, const TypeModel *t);
+/* A line with the losses of the distances and of the tree. */
+void type_tree_report(const TypeModel *t, const char *name);
+/* AnalyzeModel.tree. */
+Err type_tree_make(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept, const AnalyzeTree **out);
+/* The model of the csv's problem type (NULL: none was fitted), and the position in it of a column's kernel
+ * (SIZE_MAX: none). */
+TypeModel *type_model_of_data(const TypeModels *m, Str data);
+size_t type_model_kernel(const TypeModels *m, const TypeModel *t, const AnalyzeColumn *c);
+/* Whether choices by the model lose less than the nearest size or the decision tree does; else the library
+ * gets no model. */
 bool type_model_wins(const TypeModel *t);
 /* A selector over the kernels that the logic keeps and the sizes that are not held out, in the arena. */
 Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s);
