@@ -17,6 +17,9 @@ t --client-path nowhere "$DATA/run/sim.yaml" out; rc --client-path nowhere "$DAT
 t --c-compiler nowhere "$DATA/run/sim.yaml" out; rc --c-compiler nowhere "$DATA/run/sim.yaml" out
 touch file
 t "$DATA/run/sim.yaml" file; rc "$DATA/run/sim.yaml" file
-mkdir held; flock held/tuning.lock sleep 3 & sleep 0.5
+mkdir held; : >hold
+flock held/tuning.lock sh -c ': >locked; while [ -e hold ]; do sleep 0.1; done' &
+while [ ! -e locked ]; do sleep 0.05; done
 t "$DATA/run/sim.yaml" held; rc "$DATA/run/sim.yaml" held
+rm hold
 wait
