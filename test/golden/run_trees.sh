@@ -15,6 +15,9 @@ run never_fine fine.yaml never
 run auto "$DATA/run/unseen.yaml" auto
 run always "$DATA/run/unseen.yaml" always
 grep '^  decision trees' said | masked
+sed 's/Range: .*/Range: [[32, 96, 224], [48], [1], [64]]/; s/HeldOutSizes: .*/HeldOutSizes: 0/' "$DATA/run/unseen.yaml" >few.yaml
+run few few.yaml always
+grep DecisionTrees said
 cd always/3_LibraryLogic || exit
 "$BIN/tuner-logic" check ./*.yaml
 tail -2 sim_Cijk_Ailk_Bljk_SB_equality.yaml

@@ -15,15 +15,14 @@
  * (Serialization/DecisionTreeLibrary.hpp, mappingKey); rocBLAS's trees stay below that too. */
 enum { MODEL_TREE_FEATURES = 10, MODEL_TREE_DEPTH = 12, MODEL_TREE_LEAVES = 64 };
 
+/* x = ceil(M * mt0) * ceil(N * mt1) * cus, the rounds of tiles */
 typedef enum {
-    TREE_FREE_A,        /* M */
-    TREE_FREE_B,        /* N */
-    TREE_BOUND,         /* K */
-    TREE_BATCH,         /* batch count */
-    TREE_CU_GRANULARITY /* the part of the last round of tiles that has work: x / ceil(x),
-                           x = ceil(M * mt0) * ceil(N * mt1) * cus */
-    ,
-    TREE_WAVES /* ceil(x) */
+    TREE_FREE_A,         /* M */
+    TREE_FREE_B,         /* N */
+    TREE_BOUND,          /* K */
+    TREE_BATCH,          /* batch count */
+    TREE_CU_GRANULARITY, /* the filling of the rounds: x / ceil(x) */
+    TREE_WAVES           /* ceil(x) */
 } ModelTreeKind;
 
 typedef struct {
@@ -46,14 +45,13 @@ typedef struct {
     int32_t root;    /* a child as in the nodes */
 } ModelTree;
 
-/* Trains on the sizes for which out (may be NULL) is false, and on sizes around them. Kernels that win none
- * of them, and those for which usable (may be NULL) is false, are not chosen. selector: over the matrix's
- * kernels and these sizes. n_nodes is 0 and root SIZE_MAX's stand-in MODEL_TREE_NONE where no kernel can be
- * chosen. */
+/* Trains on the sizes for which out (may be NULL) is false, and on sizes around them. Only kernels are chosen
+ * that win one of them, and for which usable (may be NULL) is true. selector: over the matrix's kernels and
+ * these sizes. Where no kernel can be chosen n_nodes is 0 and root is MODEL_TREE_NONE. */
 #define MODEL_TREE_NONE INT32_MAX
 Err model_tree_train(const ModelMatrix *m, const bool *out, const bool *usable, const ModelSelector *s,
                      const ModelDevice *d, ModelTree *tree);
-/* SIZE_MAX: MODEL_TREE_NONE. */
+/* The kernel's position in the matrix; SIZE_MAX: the tree chooses none. */
 size_t model_tree_choose(const ModelTree *t, const ModelSize *z);
 
 #endif

@@ -242,27 +242,30 @@ bool type_model_wins(const TypeModel *t)
     return t->quality[MODEL_WAY_RESIDUAL].mean < t->quality[other].mean;
 }
 
+static void type_model_report(const TypeModel *t, const char *name)
+{
+    const ModelQuality *q = t->quality;
+    ModelWay d = type_model_distance(t);
+    notice("model: %s: on sizes left out (%zu) its first choice has %.3f of the best speed (rank correlation "
+           "%.2f), with residuals %.3f; that of the nearest size by %s %.3f, by Euclidean %.3f; the library "
+           "chooses by %s",
+           name, q[MODEL_WAY_FITTED].n, q[MODEL_WAY_FITTED].share, q[MODEL_WAY_FITTED].spearman,
+           q[MODEL_WAY_RESIDUAL].share, model_way_name(d), q[d].share, q[MODEL_WAY_EUCLIDEAN].share,
+           type_model_wins(t) ? "the model"
+           : t->tree_wins     ? "a decision tree"
+                              : "the nearest size");
+    type_tree_report(t, name);
+}
+
 void type_models_report(const TypeModels *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         const TypeModel *t = &m->type[i];
-        const ModelQuality *q = t->quality;
-        ModelWay d = type_model_distance(t);
         Buf name;
-        if (!t->fitted) continue;
         buf_init(&name);
         problem_type_name(t->pt, &name);
-        notice(
-            "model: %s: on sizes left out (%zu) its first choice has %.3f of the best speed (rank "
-            "correlation "
-            "%.2f), with residuals %.3f; that of the nearest size by %s %.3f, by Euclidean %.3f; the library "
-            "chooses by %s",
-            buf_cstr(&name), q[MODEL_WAY_FITTED].n, q[MODEL_WAY_FITTED].share, q[MODEL_WAY_FITTED].spearman,
-            q[MODEL_WAY_RESIDUAL].share, model_way_name(d), q[d].share, q[MODEL_WAY_EUCLIDEAN].share,
-            type_model_wins(t) ? "the model"
-            : t->tree_wins     ? "a decision tree"
-                               : "the nearest size");
-        type_tree_report(t, buf_cstr(&name));
+        type_tree_missing(m->r, t, buf_cstr(&name));
+        if (t->fitted) type_model_report(t, buf_cstr(&name));
         buf_fini(&name);
     }
 }

@@ -60,6 +60,8 @@ ModelWay type_model_distance(const TypeModel *t);
 bool type_tree_wins(const Run *r, const TypeModel *t);
 /* A line with the losses of the distances and of the tree. */
 void type_tree_report(const TypeModel *t, const char *name);
+/* A warning where DecisionTrees is always and the problem type gets none. */
+void type_tree_missing(const Run *r, const TypeModel *t, const char *name);
 /* AnalyzeModel.tree. */
 Err type_tree_make(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept, const AnalyzeTree **out);
 /* The model of the csv's problem type (NULL: none was fitted), and the position in it of a column's kernel

@@ -30,6 +30,15 @@ void type_tree_report(const TypeModel *t, const char *name)
     buf_fini(&b);
 }
 
+void type_tree_missing(const Run *r, const TypeModel *t, const char *name)
+{
+    if (r->config->globals.DecisionTrees != TREES_ALWAYS || t->tree_wins) return;
+    warning(
+        "%s: DecisionTrees is always, but there are none: they need %d sizes and %d kernels with times, and "
+        "sizes of M, N, batch, K",
+        name, TYPE_MODEL_SIZES, TYPE_MODEL_KERNELS);
+}
+
 /* ---- for the analyzer ---- */
 
 static AnalyzeFeature feature_of(const ModelTreeFeature *f)
@@ -88,6 +97,8 @@ Err type_tree_make(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept
     TRY(model_tree_train(&t->m, t->held_out, t->kept, &s, &t->device, tree));
     for (size_t i = 0; i < n_kept; i++) kernel[i] = type_model_kernel(m, t, &kept[i]);
     AnalyzeTree *made = NULL;
+    if (!tree->n_nodes)
+        notice("model: no decision trees are written: one kernel loses least on all sizes together");
     if (tree->n_nodes) TRY(tree_convert(a, tree, kernel, n_kept, &made));
     if (made) t->tree = tree;
     *out = made;
