@@ -31,15 +31,15 @@ static const WalkNames names = {.group = {"@group_x()", "@group_y()", "@group_z(
                                 .stream_groups = "groups",
                                 .mapping = "mapping",
                                 .mapping_chunk = "mapping_chunk"};
-/* Of stream-K, whose steps have a tile's number. */
+/* In the loop over the steps of stream-K, where a step has the number of its tile. */
 static const WalkNames names_of_tile = {.group = {"0u", "0u", "0u"},
                                         .id = "tile",
                                         .tiles_m = "tiles_m",
                                         .tiles_n = "tiles_n",
                                         .batch = "size_batch",
                                         .stagger_mask = "stagger_mask",
-                                         .mapping = "mapping",
-                                         .mapping_chunk = "mapping_chunk"};
+                                        .mapping = "mapping",
+                                        .mapping_chunk = "mapping_chunk"};
 
 /* ---- the walk ---- */
 
