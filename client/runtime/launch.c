@@ -278,7 +278,7 @@ MappingSource launch_mapping(const LibSolution *s, const Contraction *p, Mapping
     return MAPPING_MODEL;
 }
 
-/* The words of the work-group order, behind all other arguments of the kernel. */
+/* The words of the work-group order, behind Tensile's arguments (problem/mapping.h). */
 static void put_order(const Main *m)
 {
     Mapping order = m->in->mapping;
