@@ -104,12 +104,11 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
  * for each group; Tensile's host clears as many for each matrix of the batch. */
 WorkspaceParts workspace_parts(const LibSolution *s, const Geometry *g)
 {
-    enum { FLAGS_OF_PART = 8 };
     uint64_t tile = (uint64_t)s->map.macro_tile[0] * (uint64_t)s->map.macro_tile[1] *
                     (uint64_t)s->map.workspace_bytes_per_c;
     uint64_t groups = s->map.stream_k ? g->sk_grid : g->padded_tiles;
     uint64_t slots = groups * (s->map.stream_k ? 2 : (uint64_t)s->map.global_split_u);
-    WorkspaceParts parts = {.n_flags = s->map.source_kernel ? slots * FLAGS_OF_PART
+    WorkspaceParts parts = {.n_flags = s->map.source_kernel ? slots * WALK_SLOT_FLAGS
                                        : s->map.stream_k    ? groups * g->tiles2
                                                             : slots};
     if (__builtin_mul_overflow(tile, groups, &parts.sum_bytes))
@@ -279,7 +278,7 @@ MappingSource launch_mapping(const LibSolution *s, const Contraction *p, Mapping
     return MAPPING_MODEL;
 }
 
-/* The words of the work-group order, behind all other arguments of the kernel. */
+/* The words of the work-group order, behind Tensile's arguments (problem/mapping.h). */
 static void put_order(const Main *m)
 {
     Mapping order = m->in->mapping;

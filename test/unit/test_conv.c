@@ -307,6 +307,9 @@ static void test_refused(void **state)
         {"Filter:1x1", "n:1 c:6 k:6 h:8 w:8 g:4", "4 groups do not divide 6 input and 6 output channels"},
         {"Filter:1x1", "n:1 c:1 k:1 h:8 w:8 p:1", "the pad of H is 1, but the problem type's is 0"},
         {"Filter:1x1", "n:0 c:1 k:1 h:8 w:8", "n 0 is not in 1..2147483647"},
+        /* the product of the three is 2^64 + 1673807444 */
+        {"TensorAFormat:NCDHW TensorBFormat:KCZYX Filter:1x1x1", "n:1 c:1 k:1 d:442157 h:4008524 w:10407795",
+         "a size 2305843009213693952 is not in 1..2147483647"},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         Arena a;

@@ -42,6 +42,8 @@ static const struct {
     {"program any\n", "program sm_90\n", "gfx90a", "p: a program for sm_90, not for gfx90a"},
     {"problem DataType s", "problem DataType q", NULL, "p:3: "},
     {"problem DataType s", "problem Colour s", NULL, "p:3: "},
+    {"problem DataType s", "problem UseBias 1 DataType s", NULL,
+     "p: programs written by hand have no bias, activation and scale factors"},
     {"Batched True\n", "Batched\n", NULL, "p:3: 'Batched' has no value"},
     {"grid tile_m 32", "grid tile_m 0", NULL, "p:4: '0' where a number from 1 to 4096 is expected"},
     {"grid tile_m 32 tile_n 32\n", "\n", NULL,

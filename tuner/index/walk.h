@@ -78,6 +78,8 @@ WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *pa
 typedef struct {
     const Expr *slot, *parts;
 } WalkSlots;
+/* 32-bit flags of the workspace for each slot, of kernels that are not in the Assembly form. */
+enum { WALK_SLOT_FLAGS = 8 };
 WalkSlots walk_slots(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at);
 
 /* Numbers of stream-K, the same for all groups. Tensile's host passes them to kernels in assembly under the

@@ -443,6 +443,15 @@ static Err complete(const Config *c, ConvSize *s)
     return 0;
 }
 
+/* a * b; 2^61, which no size and no stride can be, where it is larger. */
+static int64_t times(int64_t a, int64_t b)
+{
+    enum { HUGE_SHIFT = 61 };
+    const int64_t huge = INT64_C(1) << HUGE_SHIFT;
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) || product > huge ? huge : product;
+}
+
 /* A tensor's size along a letter of its format. in: it has the input's spatial size, else the output's. */
 static int64_t extent(const ConvSize *s, char letter, int64_t channels, bool in)
 {
@@ -462,7 +471,7 @@ static int64_t distance(const ConvSize *s, const char *format, char letter, int6
     int64_t step = 1;
     for (size_t i = strlen(format); i-- > 0;) {
         if (format[i] == letter) return step;
-        if (__builtin_mul_overflow(step, extent(s, format[i], channels, in), &step)) return INT64_MAX / 4;
+        step = times(step, extent(s, format[i], channels, in));
     }
     return 0;
 }
@@ -482,10 +491,10 @@ static int64_t dim_stride(const ConvSize *s, const Tensor *t, char name)
     if (!t->image) return distance(s, t->format, name, t->channels, t->in);
     if (name == 'K') name = 'C'; /* the output's channels are called C in its format */
     if ((at = strchr(names_out, name)))
-        return distance(s, t->format, name, t->channels, t->in) * (t->in ? s->stride[at - names_out] : 1);
+        return times(distance(s, t->format, name, t->channels, t->in), t->in ? s->stride[at - names_out] : 1);
     if ((at = strchr(names_filter, name))) {
         const int d = (int)(at - names_filter);
-        return t->in ? distance(s, t->format, names_out[d], t->channels, true) * s->dilation[d] : 0;
+        return t->in ? times(distance(s, t->format, names_out[d], t->channels, true), s->dilation[d]) : 0;
     }
     return distance(s, t->format, name, t->channels, t->in);
 }
@@ -495,7 +504,7 @@ static int64_t dim_size(const Conv *v, const ConvSize *s, char name)
     const char *at;
     if (name == NAME_PACKED) {
         int64_t all_of = 1;
-        for (int d = 0; d < v->cfg.n_spatial; d++) all_of *= conv_out(s, d);
+        for (int d = 0; d < v->cfg.n_spatial; d++) all_of = times(all_of, conv_out(s, d));
         return all_of;
     }
     if (name == 'C') return s->c;
@@ -554,7 +563,7 @@ Err conv_problem(const ProblemType *pt, const ConvSize *given, ProblemSize *out,
     for (int d = 0, i = 0; d < v.cfg.n_spatial && i < pt->ZeroPadA.n; d++) {
         if (!v.cfg.pad[d] && !v.cfg.pad_end[d]) continue;
         const int64_t step = distance(&s, v.cfg.a, names_out[d], s.c, true);
-        extra->pad_start[0][i] = s.pad[d] * step, extra->pad_end[0][i++] = s.pad_end[d] * step;
+        extra->pad_start[0][i] = times(s.pad[d], step), extra->pad_end[0][i++] = times(s.pad_end[d], step);
     }
     for (int32_t i = 0; i < out->n; i++) TRY(in_range("a size", out->v[i], 1));
     return problem_size_check(pt, out);

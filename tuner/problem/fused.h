@@ -9,10 +9,11 @@
  * factors are of the compute type, the bias of a type of its own. All of them are passed as pointers.
  *
  * A problem that has any of this has another operation identifier, with a suffix, so that solutions for it
- * apply to no call of a host that cannot pass the further arguments. These stand behind all others of the
- * main kernel: the pointers scaleA, scaleB, scaleC, scaleD, scaleAlphaVec, bias (those that there are, 8
- * bytes each), the elements between the biases of two matrices of a batch (4 bytes, in batched problems),
- * and the two numbers of the activation, where it has any, in the compute type. */
+ * apply to no call of a host that cannot pass the further arguments. These stand behind Tensile's and the
+ * words of the work-group order (problem/mapping.h): the pointers scaleA, scaleB, scaleC, scaleD,
+ * scaleAlphaVec, bias (those that there are, 8 bytes each), the elements between the biases of two matrices
+ * of a batch (4 bytes, in batched problems), and the two numbers of the activation, where it has any, in the
+ * compute type. */
 #ifndef PROBLEM_FUSED_H
 #define PROBLEM_FUSED_H
 

@@ -1,5 +1,6 @@
-/* Work-group order as kernel arguments: the two 32-bit words behind all other arguments of a kernel whose
- * WorkGroupMappingDim is 0 or 1. index/walk.h has what kernels compute from them.
+/* Work-group order as kernel arguments: two 32-bit words behind Tensile's arguments of a kernel whose
+ * WorkGroupMappingDim is 0 or 1, in front of those of fused operations (problem/fused.h). index/walk.h has
+ * what kernels compute from them.
  *
  *   first word    bits 0..15 WorkGroupMapping, 16..21 WorkGroupMappingXCC, 22..31 WorkGroupMappingXCCGroup
  *   second word   WorkGroupMappingXCCChunk

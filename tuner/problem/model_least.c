@@ -2,7 +2,7 @@
  *
  * A launch runs rounds of all compute units. A round takes as long as its work-groups multiply, wait, fill
  * and store, without DRAM. Of each number there is a list, so that the compiler makes vectors of the loop.
- * */
+ */
 #include "problem/model_least.h"
 
 #include <math.h>

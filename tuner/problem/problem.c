@@ -283,11 +283,6 @@ static Err check_strides(const TupleList *l, const IndexList *assigned, const ch
 /* Checks the fused operations. A bias is of D's type where none is given. */
 static Err derive_fused(ProblemType *pt)
 {
-    const Fused f = {.bias = (Along)pt->UseBias,
-                     .scale_alpha = (Along)pt->UseScaleAlphaVec,
-                     .activation = (Activation)pt->ActivationType,
-                     .scale_ab = (ScaleAB)pt->UseScaleAB,
-                     .scale_cd = pt->UseScaleCD};
     if (pt->UseBias > ALONG_N || pt->UseScaleAlphaVec > ALONG_N)
         FAIL(ERR_INPUT, "%s %d: a kernel has a vector along M (1) or along N (2), not either of them",
              pt->UseBias > ALONG_N ? "UseBias" : "UseScaleAlphaVec",
@@ -297,14 +292,14 @@ static Err derive_fused(ProblemType *pt)
     if (pt->BiasDataTypeList.n > 1)
         FAIL(ERR_INPUT, "BiasDataTypeList has %d types: a kernel has a bias of one type",
              (int)pt->BiasDataTypeList.n);
+    const Fused f = problem_fused(pt);
     if (!fused_any(&f)) return 0;
     const DataType compute = (DataType)pt->ComputeDataType;
     if (!problem_is_gemm(pt)) FAIL(ERR_INPUT, "%s has no fused operations", operations[pt->OperationType]);
     if (compute != TYPE_S && compute != TYPE_D)
         FAIL(ERR_INPUT, "fused operations compute in S or D, not in %s", type_letter(compute));
-    const int32_t bias = pt->UseBias ? pt->BiasDataTypeList.v[0] : pt->DestDataType;
-    if (bias != pt->DestDataType && bias != pt->ComputeDataType)
-        FAIL(ERR_INPUT, "BiasDataTypeList: a bias of type %s, expected %s or %s", type_letter((DataType)bias),
+    if (f.bias && (int32_t)f.bias_type != pt->DestDataType && f.bias_type != compute)
+        FAIL(ERR_INPUT, "BiasDataTypeList: a bias of type %s, expected %s or %s", type_letter(f.bias_type),
              type_letter((DataType)pt->DestDataType), type_letter(compute));
     return 0;
 }

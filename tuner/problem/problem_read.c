@@ -300,7 +300,8 @@ static Err derive_types(const Reader *r, const Node *node, ProblemType *pt)
     return 0;
 }
 
-/* Activation False takes ActivationType's effect; one without the other is taken as both. */
+/* Activation False: there is none, whatever ActivationType says (as in TensileLite). An ActivationType alone
+ * sets Activation. */
 static Err derive_activation(const Reader *r, const Node *node, ProblemType *pt)
 {
     if (is_given(r, "Activation") && pt->Activation && !pt->ActivationType)

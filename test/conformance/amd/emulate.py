@@ -19,6 +19,8 @@ import numpy as np
 
 import numbers_gemm as num
 
+# Older versions of clang do not know these architectures, or encode their instructions wrongly.
+LEAST_CLANG = {'gfx942': 19, 'gfx1100': 19, 'gfx1201': 19, 'gfx950': 20}
 SLOTS = ('d', 'c', 'a', 'b', 'workspace', *num.FUSED)   # numbers of emit's stand-ins for pointers
 
 

@@ -18,9 +18,6 @@ import sys
 import cases
 import emulate
 
-# the least version of clang
-LEAST = {'gfx942': 19, 'gfx1100': 19, 'gfx1201': 19, 'gfx950': 20}
-
 # arch, kind, trans, Tensile's share in %, solution
 ROWS = []
 
@@ -198,7 +195,7 @@ def main():
         objects = k.compile(k.texts(answers))
         lines = [head, ['---'] * len(head)]
         for r, a in zip(rows, answers):
-            if int(re.search(r'(\d*)$', compiler)[1] or 0) < LEAST.get(r[0], 0):
+            if int(re.search(r'(\d*)$', compiler)[1] or 0) < emulate.LEAST_CLANG.get(r[0], 0):
                 continue
             path = objects.get((r[0], a.get('symbol')), a.get('error', '?'))
             s = stats(path, r[0], a['symbol']) if path.endswith('.co') else None

@@ -20,9 +20,6 @@ import emulate
 import progress
 import walks
 
-# the least version of clang: older ones do not know them, or encode them wrongly
-LEAST = {'gfx942': 19, 'gfx1100': 19, 'gfx1201': 19, 'gfx950': 20}
-
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -155,8 +152,8 @@ def main():
     say(f'seed {args.seed}, {compiler}')
     totals, failed = collections.defaultdict(lambda: [0, 0]), 0
     for arch in arches:
-        if version < LEAST.get(arch, 0):
-            say(f'skipped: {arch}: needs clang {LEAST[arch]} or newer, not {compiler}')
+        if version < emulate.LEAST_CLANG.get(arch, 0):
+            say(f'skipped: {arch}: needs clang {emulate.LEAST_CLANG[arch]} or newer, not {compiler}')
             continue
         failed += run_arch(args, arch, compiler, emu, np.random.default_rng(args.seed + int(arch[3:], 16)), totals, say)
     if args.short:

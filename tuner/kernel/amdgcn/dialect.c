@@ -41,7 +41,7 @@ static void layout_remark(const GpuPlan *p, Buf *out)
 
 static void prelude_head(const GpuPlan *p, Stmts *s)
 {
-    /* the word by which build/toolchain_rows.c gives them arguments of their own */
+    /* the compiler gets more options for texts with this comment (build/toolchain_rows.c) */
     if (amdgcn_sums_in_agprs(p)) stmt_comment(s, "sums fill the accumulation registers");
     stmt_constant(s, "unsigned", "@THREADS", p->n_threads > 0 ? p->n_threads : 256);
     stmt_file(s, "amdgcn/prelude.hip");

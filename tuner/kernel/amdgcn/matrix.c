@@ -212,7 +212,7 @@ static Err lanes_shape(GpuPlan *p)
     return ERR_OK;
 }
 
-/* Estimates the vector registers of the main loop beside the sums. */
+/* Estimates the vector registers of the main loop beside the sums: fragments, loads under way, addresses. */
 static int vector_registers(const Matrix *m)
 {
     const GpuPlan *p = m->p;
@@ -221,8 +221,16 @@ static int vector_registers(const Matrix *m)
         const GpuOperand *x = &p->op[i];
         n += m->tiles[i] * m->vk * m->bytes / 4 * (p->prefetch_local ? 2 : 1);
         n += x->nlc * x->nlp * ((x->width * m->bytes + 3) / 4) * p->n_sets;
-        if (x->tlu && x->k_major) n += 8; /* a run that is transposed, and its address */
     }
+    return n;
+}
+
+/* The same with what transposing a run of K in registers takes: the run and its address. */
+static int vector_registers_transposing(const Matrix *m)
+{
+    int n = vector_registers(m);
+    for (int i = 0; i < 2; i++)
+        if (m->p->op[i].tlu && m->p->op[i].k_major) n += 8;
     return n;
 }
 
@@ -240,7 +248,7 @@ static Err matrix_plan(GpuPlan *p)
     m = matrix_of(p);
     const int lines_unit[2] = {tile_stride(&m, 0), tile_stride(&m, 1)};
     lds_choose_pads(p, amdgcn_matrix_reads, exchanges, lines_unit);
-    if (amdgcn_sums_in_agprs(p) && vector_registers(&m) > 256) p->prefetch_local = 0;
+    if (amdgcn_sums_in_agprs(p) && vector_registers_transposing(&m) > 256) p->prefetch_local = 0;
     return ERR_OK;
 }
 
@@ -249,13 +257,8 @@ bool matrix_fits_half(const GpuPlan *p)
     Matrix m = matrix_of(p);
     if (!(p->target->matrix & AMDGCN_ONE_FILE)) return false;
     if (m.in->m > 16) return false; /* accumulators of 16 registers and more do not pack so well */
-    int n = p->n_acc * gpu_type_bytes(&p->acc) / 4, moved = 24; /* addresses, sizes */
-    for (int i = 0; i < 2; i++) {
-        const GpuOperand *x = &p->op[i];
-        moved += m.tiles[i] * m.vk * m.bytes / 4 * (p->prefetch_local ? 2 : 1);
-        moved += x->nlc * x->nlp * ((x->width * m.bytes + 3) / 4) * p->n_sets;
-    }
-    return n + moved <= (p->n_stages > 1 ? 300 : 270); /* not all of it lives at the same time */
+    const int n = p->n_acc * gpu_type_bytes(&p->acc) / 4 + vector_registers(&m);
+    return n <= (p->n_stages > 1 ? 300 : 270); /* not all of it lives at the same time */
 }
 
 /* ---- statements ---- */
@@ -293,12 +296,16 @@ static bool needs_step_fences(const Matrix *m)
            m->in->n_acc * gpu_type_bytes(&m->p->acc) == 16;
 }
 
+/* MFMA of gfx950 whose operands are 32 bytes of each lane: they take 8-bit, 6-bit and 4-bit floats in any
+ * combination, and a scale factor for each block of 32 elements. */
+static bool is_f8f6f4(const MatrixInst *in) { return in->n_a == 32; }
+
 /* The types of an operand and of the accumulators of an instruction. */
 static void instruction_types(const MatrixInst *in, Stmts *s)
 {
     if (in->a == TYPE_B && in->n_a == 8 && matrix_unit(in) == MATRIX_UNIT_MFMA)
         stmt_typedef(s, "__bf16", "@Op", "__attribute__((ext_vector_type(8)))");
-    else if (in->n_a == 32)
+    else if (is_f8f6f4(in))
         stmt_typedef(s, "int", "@Op", "__attribute__((ext_vector_type(8)))");
     else
         stmt_typedef(s, operand_type_name(in, s), "@Op", NULL);
@@ -330,11 +337,7 @@ static void types(const Matrix *m, Stmts *s)
     }
 }
 
-/* MFMA of gfx950 with 32 bytes of a lane take any of the 8-bit, 6-bit and 4-bit formats, and scales of
- * blocks. */
-static bool is_f8f6f4(const MatrixInst *in) { return in->n_a == 32; }
-
-/* The number of a format in those instructions. */
+/* The number by which is_f8f6f4 instructions know a format. */
 static int format_number(DataType type) { return type == TYPE_B8 ? 1 : 0; }
 
 /* Prints @inst, the function of the instruction, which takes B first with SourceSwap. */

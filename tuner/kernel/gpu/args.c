@@ -119,15 +119,14 @@ static Err preloaded(GpuPlan *p)
     return tail(p);
 }
 
-/* Those of fused operations, behind all others (problem/fused.h). */
+/* Those of fused operations (problem/fused.h), the last ones. */
 static Err fused(GpuPlan *p)
 {
     static const char *const batch = "bias_batch", *const number[] = {"number_0", "number_1"};
-    const bool same = p->fused.bias && p->fused.bias_type != p->scalar.type;
+    const char *const bias = p->fused.bias_type == p->scalar.type ? "const @TS *" : "const @TD *";
     for (int i = 0; i < FUSED_OPERANDS; i++)
         if (fused_has(&p->fused, (FusedOperand)i))
-            TRY(add(p, i == FUSED_BIAS && same ? "const @TD *" : "const @TS *", fused_name((FusedOperand)i),
-                    8, 8));
+            TRY(add(p, i == FUSED_BIAS ? bias : "const @TS *", fused_name((FusedOperand)i), 8, 8));
     if (p->fused.bias && p->batched) TRY(words(p, &batch, 1));
     for (int i = 0; i < activation_numbers(p->fused.activation); i++)
         TRY(add(p, "@TS", number[i], gpu_type_bytes(&p->scalar), p->scalar.part_bytes));

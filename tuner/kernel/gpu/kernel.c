@@ -31,7 +31,7 @@ static const WalkNames names = {.group = {"@group_x()", "@group_y()", "@group_z(
                                 .stream_groups = "groups",
                                 .mapping = "mapping",
                                 .mapping_chunk = "mapping_chunk"};
-/* Of stream-K, whose steps have a tile's number. */
+/* In the loop over the steps of stream-K, where a step has the number of its tile. */
 static const WalkNames names_of_tile = {.group = {"0u", "0u", "0u"},
                                         .id = "tile",
                                         .tiles_m = "tiles_m",

@@ -514,13 +514,12 @@ static void split_args(HostText *t)
 /* The text of parts of tiles, behind @group. */
 static void parts_text(HostText *t)
 {
-    enum { FLAGS_OF_PART = 8 }; /* as client/runtime/launch.c counts them */
     Stmts *s = &t->s;
     if (!t->p->joins) return;
     stmt_constant(s, "int", "@MT0", t->p->mt0);
     stmt_constant(s, "int", "@MT1", t->p->mt1);
     stmt_constant(s, "int", "@SLOT_STEP", t->program->walk.stream_k ? HOST_STREAM_SLOTS : 1);
-    stmt_constant(s, "int", "@FLAGS", FLAGS_OF_PART);
+    stmt_constant(s, "int", "@FLAGS", WALK_SLOT_FLAGS);
     stmt_file(s, "host/parts.h");
 }
 

@@ -354,6 +354,9 @@ Err tile_plan(const Program *p, const Target *t, const char *name, TilePlan *out
         FAIL(ERR_INPUT, "%s: a program for %s, not for %s", name, p->target->name, t->name);
     const ProblemType *pt = &p->hand->type;
     if (pt->OperationType != OP_GEMM) FAIL(ERR_INPUT, "%s: the problem is no GEMM", name);
+    const Fused fused = problem_fused(pt);
+    if (fused_any(&fused))
+        FAIL(ERR_INPUT, "%s: programs written by hand have no bias, activation and scale factors", name);
     if (!p->hand->tile_m || !p->hand->tile_n)
         FAIL(ERR_INPUT, "%s: no 'grid tile_m N tile_n N', the tile of D of a work-group", name);
     TRY(layouts(p, name, out));
