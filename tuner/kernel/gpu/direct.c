@@ -76,8 +76,8 @@ static const Expr *let_free(Stmts *s, const GpuOperand *x, const Expr *at)
     return gpu_stride(s, "free");
 }
 
-/* The same of a vector that begins there: one that hangs over the edge begins so far before it that it does
- * not, and has the rows that @edge_row gives. */
+/* The same for a vector that begins there. One that straddles the edge is shifted back to end at it; its rows
+ * are then those of @edge_row. */
 static const Expr *let_vector(Stmts *s, const GpuOperand *x, const Expr *at)
 {
     ExprPool *pool = &s->pool;
@@ -219,7 +219,7 @@ static void products(const GpuPlan *p, Stmts *s)
 
 /* ---- element by element ---- */
 
-/* Elements of K that are under way at a time. */
+/* Elements of K whose loads are in flight at a time. */
 static int rest_step(const GpuPlan *p)
 {
     const int n = p->steps * p->k_step;
@@ -246,7 +246,7 @@ static void rest_loads(const GpuPlan *p, Stmts *s, int n)
     stmt_end(s);
 }
 
-/* The elements of the chunk at k0 that are below K; groups take single ones in turn. */
+/* The elements of the chunk at k0 that are below K, distributed round-robin over the groups. */
 static void rest(const GpuPlan *p, Stmts *s)
 {
     ExprPool *pool = &s->pool;
@@ -324,7 +324,7 @@ typedef struct {
     Stmts *s;
 } Loops;
 
-/* Ops of A stand for the pair. */
+/* The ops of A and B are adjacent; A's stands for both. */
 static bool second_of_pair(const Loops *t, const Op *o)
 {
     return o->kind == OP_LOAD_TILE && t->program->tile[o->tile[1]].operand == 'B';

@@ -1,6 +1,6 @@
-/* Epilogues of GPU kernels: the ops of a plan's numbers, and what they do to one element. How elements leave
- * (by pointers, raw buffers, through local memory, by the copy engine) is the stores' matter: they walk the
- * same ops, or call the functions of gpu_element_functions. */
+/* Epilogues of GPU kernels: the ops of a plan's numbers, and what they do to one element. How elements are
+ * stored (by pointers, raw buffers, through local memory, by TMA) is decided by the store modules, which walk
+ * the same ops or call the functions of gpu_element_functions. */
 #include "kernel/epilogue.h"
 
 #include <string.h>

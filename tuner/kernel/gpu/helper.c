@@ -237,7 +237,7 @@ static void post_gsu_args(HelperText *h)
     arg(h, "unsigned", "gsu");
 }
 
-/* What this thread is to do: of so many elements in all, vw from element `at` on. */
+/* The work of a thread: vw elements from element `at` on, out of all elements of D. */
 static void post_gsu_share(HelperText *h, int vw, int reducers)
 {
     Stmts *s = &h->s;
