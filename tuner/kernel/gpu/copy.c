@@ -45,10 +45,10 @@ static const Expr *below(ExprPool *pool, const Expr *x, int64_t n)
     return expr_op(pool, EXPR_LT, x, expr_const(pool, n));
 }
 
-/* e, which is known to need no more than 32 bits. */
+/* Returns e as a 32-bit expression; the caller knows that it is in [0, INT32_MAX]. */
 static const Expr *narrow(ExprPool *pool, const Expr *e) { return expr_within(pool, e, 0, INT32_MAX); }
 
-/* The registers of load i. */
+/* Returns the registers of load i. */
 static const Value *data_of(Stmts *s, const GpuOperand *x, const Value *set, const Expr *i)
 {
     const Value *sets = value_reg(s, of_operand(s, "c.", x, "_data"));
@@ -93,7 +93,7 @@ static GpuPlace kept_place(Stmts *s, const GpuPlan *p, const GpuOperand *x)
     return at;
 }
 
-/* Place of element e of load i. */
+/* Returns the position of element e of load i. */
 static GpuPlace load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
 {
     const Expr *along = expr_mul_i(pool, expr_mod_i(pool, i, x->nlc), x->lsc),
@@ -132,7 +132,7 @@ static const Expr *init_pointer(const GpuPlan *p, Stmts *s, const GpuOperand *x,
     return from;
 }
 
-/* Byte offset of a load from the pointer: 32 bits, as copy_slow has found. */
+/* Returns the byte offset of a load from the pointer. copy_slow has checked that it fits in 32 bits. */
 static const Expr *load_offset(const GpuPlan *p, Stmts *s, const GpuOperand *x, GpuPlace at, const Expr *from,
                                const Expr *last)
 {
@@ -228,7 +228,7 @@ bool gpu_register_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool 
     return true;
 }
 
-/* Fp16AltImpl: what was loaded as half becomes bf16. */
+/* Fp16AltImpl: converts the loaded f16 elements to bf16. */
 static void convert(Stmts *s, const GpuOperand *x)
 {
     const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x)), *e = stmt_unrolled(s, "e", GPU_E, x->width);
@@ -238,14 +238,15 @@ static void convert(Stmts *s, const GpuOperand *x)
     stmt_end(s);
 }
 
-/* The address of a place in the operand's tile. */
+/* Returns the local memory address of a position in the operand's tile. */
 static Access local_at(Stmts *s, const GpuOperand *x, const char *type, int bytes, GpuPlace at)
 {
     const Expr *offset = expr_add_i(&s->pool, gpu_lds_place(&s->pool, x, at), x->lds_offset);
     return access_at(SPACE_LOCAL, type, bytes, value_reg(s, "stage"), offset);
 }
 
-/* One operand's registers to local memory: as vectors where the same dimension is contiguous there. */
+/* Writes the registers of one operand to local memory, as vectors where the same dimension is contiguous
+ * there. */
 static void store_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;

@@ -67,7 +67,7 @@ bool gpu_reads_c(const GpuPlan *p) { return find(p, OP_LOAD_TILE); }
 
 /* ---- one element ---- */
 
-/* The element of a fused operation's vector in that row and column, or its only one. */
+/* Returns the element of a fused operation's vector for that row and column, or its single number. */
 static const Value *of_vector(const GpuPlan *p, Stmts *s, const Tile *t, const GpuPoint *at)
 {
     const bool bias = !strcmp(t->name, fused_name(FUSED_BIAS));

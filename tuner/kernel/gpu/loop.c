@@ -87,7 +87,7 @@ void gpu_stage(const GpuPlan *p, Stmts *s)
 
 /* ---- the loop over K ---- */
 
-/* The next stage of the ring: `at` is its offset in local memory. */
+/* Advances `at`, the offset of a stage in local memory, to the next stage of the ring. */
 static void advance(Loops *t, const char *at)
 {
     ExprPool *pool = &t->s->pool;
@@ -102,7 +102,7 @@ static void advance(Loops *t, const char *at)
 
 static const Tile *tile_of(const Loops *t, const Op *o, int i) { return &t->program->tile[o->tile[i]]; }
 
-/* The stage of the ring at the offset of that name. */
+/* Returns the address of the stage whose offset is the variable of that name. */
 static const Value *stage_at(Loops *t, const char *at)
 {
     const Value *offset = t->p->n_stages > 1 ? value_reg(t->s, at) : value_int(t->s, 0);

@@ -3,7 +3,7 @@
  * dialect may have another way (GpuDialect.finish). */
 #include "kernel/gpu/gpu.h"
 
-/* Where C and D are, and the scalars. */
+/* The tensors C and D, and the scalars. */
 static void out_struct(const GpuPlan *p, Stmts *s)
 {
     gpu_heading(s, "---- stores ----");
@@ -246,7 +246,7 @@ static void reduce_in_pairs(const GpuPlan *p, Stmts *s)
     stmt_gap(s);
 }
 
-/* LocalSplitU: the parts' sums meet in local memory, and each part adds up its share of them. */
+/* LocalSplitU: all parts write their sums to local memory, and each part adds up a share of them. */
 static void reduce(const GpuPlan *p, Stmts *s)
 {
     ExprPool *pool = &s->pool;
