@@ -1,14 +1,14 @@
 /* Copy module "buffer": raw buffer loads to registers to local memory (BufferLoad).
  *
- * A descriptor's base moves along K in scalar registers, a thread's offsets never change, further loads of a
- * thread differ by a scalar offset or an immediate. Where the free dimension is contiguous in memory, vectors
- * that straddle M or N are read from the edge back (GpuOperand.shift): the range check must not cut a vector,
- * because processors differ in what is left of it. Where K is contiguous, lines behind M or N are dropped by
- * the range check on gfx9; later processors may or may not count the scalar offset in it, so that lines are
- * limited there, with an offset of its own for each.
+ * The base of the descriptor moves along K in scalar registers, and a thread's vector offsets never change.
+ * The loads of a thread differ by a scalar offset or an immediate. Where the free dimension is contiguous in
+ * memory, a vector that straddles M or N is shifted back to end at the edge (GpuOperand.shift): the range
+ * check must not cut a vector, because processors differ in which of its bytes they then return. Where K is
+ * contiguous, the range check drops lines past M or N on gfx9. Later processors may or may not include the
+ * scalar offset in the check, so lines are clamped there, and each has its own offset.
  * Where the free dimension is contiguous in memory and K in local memory (types below 4 bytes,
- * UnrollMajorLDS) a thread loads neighbours along K and writes runs of `run` elements of K, transposed in
- * registers.
+ * UnrollMajorLDS), a thread loads consecutive lines of K, transposes them in registers, and writes runs of
+ * `run` elements of K.
  */
 #include "kernel/amdgcn/amdgcn.h"
 
@@ -22,10 +22,10 @@ typedef struct {
     int n;          /* loads of a thread */
     int words;      /* registers of a load: 4 bytes each */
     bool transpose; /* free contiguous in memory, K in local memory */
-    int run;        /* neighbours along K that a thread has; 1 unless transposed */
+    int run;        /* consecutive elements of K of a thread; 1 unless transposed */
     int lsp;        /* elements across that one load of all threads covers */
     int lanes;      /* threads side by side along the contiguous dimension */
-    bool exchanged; /* addresses in local memory that do not differ by constants: each has its own */
+    bool exchanged; /* swizzled so that local addresses do not differ by constants: each is computed */
     int align;      /* bytes: a power of two of which all addresses in local memory are multiples */
 } Loads;
 
@@ -47,7 +47,7 @@ void amdgcn_deal_loads(GpuPlan *p, int i)
     x->lanes = x->lvc, x->run = 1;
     if (!x->tlu || !x->k_major) return;
     x->run = pow2_in(x->nlp, 16 / bytes);
-    /* a wave's writes spread over lines and K: 64 bytes of a line of memory per run are enough */
+    /* a wave's writes are spread over lines and K: 64 bytes of a memory line per run suffice */
     while (x->lanes % 2 == 0 && x->lanes > 4 && x->lanes * x->width * bytes > 64) x->lanes /= 2;
 }
 
@@ -63,7 +63,7 @@ static GpuPlace thread_place(ExprPool *pool, const GpuPlan *p, const Loads *l)
     return (GpuPlace){expr_mul_i(pool, vector, l->x->width), expr_mul_i(pool, line, l->run)};
 }
 
-/* Distance of load j (of nlc * nlp) from load 0: along comes first. */
+/* Distance of load j (of nlc * nlp) from load 0. The contiguous dimension is the fastest. */
 typedef struct {
     int along, across;
 } Distance;
@@ -357,8 +357,9 @@ static void store(const GpuPlan *p, const Loads loads[2], Stmts *s)
     stmt_end(s);
 }
 
-/* With PrefetchGlobalRead 2 and two stages an iteration begins with the writes of the chunk that has arrived.
- * Its registers then take the next loads, as in Tensile; a second set of registers would need copies. */
+/* With PrefetchGlobalRead 2 and two stages, an iteration begins by writing the loaded chunk to local memory.
+ * Its registers are then the destination of the next loads, as in Tensile, so no second register set is
+ * needed. */
 static Err buffer_plan(GpuPlan *p)
 {
     for (int i = 0; i < 2; i++) amdgcn_deal_loads(p, i);

@@ -1,4 +1,4 @@
-/* The names of HIP C++ on amdgcn (GpuDialect, kernel/gpu/gpu.h), and the choice of a kernel's modules. */
+/* The HIP C++ dialect of GPU kernels (GpuDialect, kernel/gpu/gpu.h), and the choice of a kernel's modules. */
 #include "kernel/amdgcn/amdgcn.h"
 #include "kernel/text.h"
 

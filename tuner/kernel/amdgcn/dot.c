@@ -1,6 +1,6 @@
 /* Compute module for dot product instructions: two products of 16-bit or four of 8-bit elements per
- * instruction, added in 32 bits. Threads hold the same elements of D as in the valu module; local memory has
- * K contiguous, so that one read brings several elements of K of one row or column.
+ * instruction, added in 32 bits. Threads have the same elements of D as in the valu module. K is
+ * contiguous in local memory, so that one read returns several elements of K of a row or column.
  */
 #include "kernel/amdgcn/amdgcn.h"
 

@@ -1,10 +1,9 @@
-/* Layouts of local memory by counting bank conflicts: 32 banks of 4 bytes; a cycle serves 128 bytes, so that
- * 32 lanes of 4 bytes or less, 16 of 8, 8 of 16 meet; lanes that read the same 4 bytes do not. From the ISA
- * documents of GCN, CDNA and RDNA. Reads of 16 bytes on processors with MFMA: lanes 0 to 3 meet 20 to 23, 4
- * to 7 meet 16 to 19 and so on (Composable Kernel's documentation, "Understanding AMD GPU LDS and bank
- * conflicts"); a layout is only free of conflicts here if neighbours do not meet either. Called by the plans
- * of matrix.c and dot.c, and by gpu_plan for kernels of gpu_valu.
- */
+/* Chooses layouts of local memory by counting bank conflicts. Local memory has 32 banks of 4 bytes, and
+ * serves 128 bytes per cycle: 32 lanes of 4 bytes or less, 16 lanes of 8 bytes, or 8 lanes of 16 bytes. Lanes
+ * of one cycle conflict when they access the same bank, but not when they read the same 4 bytes (ISA
+ * documents of GCN, CDNA and RDNA). For 16-byte reads on processors with MFMA, a cycle serves lanes 0 to 3
+ * with 20 to 23, 4 to 7 with 16 to 19, and so on (Composable Kernel's documentation, "Understanding AMD GPU
+ * LDS and bank conflicts"); there a layout must also be free of conflicts between 8 consecutive lanes. */
 #include "kernel/amdgcn/amdgcn.h"
 
 enum { N_BANKS = 32, ACCESSES_MAX = 16 };
@@ -133,7 +132,7 @@ static void consider(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const 
     c.bytes = bytes_of(p, x);
     if (c.bytes > bytes) return;
     if (best->bytes >= 0 && best->conflicts == 0 && c.bytes >= best->bytes) return; /* cannot be better */
-    /* reads weigh more: a stage is written once and read by several waves */
+    /* reads have more weight: a stage is written once, and read by several waves */
     c.conflicts = 4 * count(p, x, reads);
     if (best->bytes >= 0 && c.conflicts > best->conflicts) return;
     c.conflicts += count(p, x, writes);
@@ -175,8 +174,8 @@ static void choose(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const La
     apply(p, x, &best);
 }
 
-/* Each operand may use local memory in proportion to its tile; the other can use what is left for its
- * pads. */
+/* Each operand may use local memory in proportion to its tile. The other one can use the rest for its
+ * padding. */
 void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, const int lines_unit[2])
 {
     int all = p->target->lds_bytes / p->n_stages / 16 * 16, share = all / (p->mt[0] + p->mt[1]);
@@ -197,8 +196,8 @@ void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, con
     }
 }
 
-/* Not with gpu_copy_register: LLVM 15 gets addresses wrong that it makes of lines of a power of two, where
- * lanes and elements add up (gfx1030 D TT: `or` taken for an addition behind a dropped mask). */
+/* Does not swizzle with gpu_copy_register: LLVM 15 miscompiles the addresses when the distance between lines
+ * is a power of two (seen on gfx1030, D TT: it drops a mask, and then uses `or` in place of an addition). */
 static void spread_pads(GpuPlan *p, GpuOperand *x)
 {
     int unit = gpu_type_bytes(&x->type) < 16 ? 16 / gpu_type_bytes(&x->type) : 1;

@@ -1,11 +1,11 @@
 /* Compute module for matrix instructions: MFMA of gfx908, gfx90a, gfx94x and WMMA of gfx11, gfx12.
  *
- * A wave holds MIWaveTile tiles of M x N (x blocks) accumulators. Both operands are read from local memory as
- * K runs (K contiguous: 16 bytes of K per lane) or, for types of 4 bytes and more that lie across K, as runs
- * of the free dimension that serve several tiles at once (tiles interleaved). Which K an instruction
- * multiplies is free as long as A and B agree: part g of K (lane / side) takes elements g * vk .. of every
- * step. Complex numbers are four real products. Not here: how local memory is filled (buffer.c).
- */
+ * A wave has MIWaveTile tiles of M x N (x blocks) accumulators. Where K is contiguous in local memory, a lane
+ * reads runs of 16 bytes along K. Where the free dimension is contiguous (types of 4 bytes and more), it
+ * reads runs along that dimension, whose elements belong to different tiles: the tiles are interleaved. The
+ * assignment of K to the instruction's operands is free as long as A and B agree: part g of K (lane / side)
+ * takes elements g * vk to g * vk + vk - 1 of each step. A complex product is four real ones. Local memory is
+ * filled by buffer.c. */
 #include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
 
@@ -89,7 +89,7 @@ static const Expr *block_free(ExprPool *pool, const Matrix *m, int i, const Expr
     return expr_mul_i(pool, expr_add(pool, expr_mul_i(pool, b, m->in->m), in_block), m->vec[i]);
 }
 
-/* Tile t behind tile 0: `vec` of them are interleaved. */
+/* Returns the distance of tile t from tile 0; `vec` tiles are interleaved. */
 static const Expr *tile_free(ExprPool *pool, const Matrix *m, int i, const Expr *t)
 {
     const Expr *outer = expr_mul_i(pool, expr_div_i(pool, t, m->vec[i]), tile_stride(m, i));
@@ -125,7 +125,7 @@ bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int access, Expr
     return true;
 }
 
-/* One address serves all tiles of a lane: their lines are exchanged alike. */
+/* One address register serves all tiles of a lane, because the same swizzle applies to all their lines. */
 static bool exchanges(const GpuPlan *p, const GpuOperand *x)
 {
     Matrix m = matrix_of(p);
@@ -156,7 +156,7 @@ static int k_run(const GpuPlan *p, const Matrix *m)
     return vk;
 }
 
-/* Tiles of a lane that lie interleaved: those of one read along the free dimension, or of one store. */
+/* Returns the number of interleaved tiles: those of one read along the free dimension, or of one store. */
 static int interleaved(const GpuPlan *p, const Matrix *m, int i)
 {
     bool rows_in_lane = i == 0 && m->swap && p->out.parts == 1;
@@ -164,7 +164,7 @@ static int interleaved(const GpuPlan *p, const Matrix *m, int i)
     return rows_in_lane ? pow2_in(m->tiles[i], 16 / gpu_type_bytes(&p->out)) : 1;
 }
 
-/* The lanes' shares are some that reads and stores can have. */
+/* Checks that reads and stores exist for the numbers of elements that the maps give to a lane. */
 static Err check_lanes(const GpuPlan *p, const Matrix *m)
 {
     const int depth = p->depth_u / p->lsu, step = m->parts * m->vk;
@@ -256,9 +256,9 @@ bool matrix_fits_half(const GpuPlan *p)
 {
     Matrix m = matrix_of(p);
     if (!(p->target->matrix & AMDGCN_ONE_FILE)) return false;
-    if (m.in->m > 16) return false; /* accumulators of 16 registers and more do not pack so well */
+    if (m.in->m > 16) return false; /* accumulators of 16 registers fragment the register file */
     const int n = p->n_acc * gpu_type_bytes(&p->acc) / 4 + vector_registers(&m);
-    return n <= (p->n_stages > 1 ? 300 : 270); /* not all of it lives at the same time */
+    return n <= (p->n_stages > 1 ? 300 : 270); /* not all are live at once */
 }
 
 /* ---- statements ---- */

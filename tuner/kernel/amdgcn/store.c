@@ -1,13 +1,12 @@
 /* Raw buffers, and stores of D through them (BufferStore; C is read that way too).
  *
- * The descriptor begins at the first element of the work-group's tile, whose place in the matrix is 64 bits
- * in scalar registers; a lane's offset in the tile is 32 bits. Inside D rows are stored in vectors. A tile
- * that overhangs D is stored element by element without a branch: what lies outside gets an offset that the
- * range check drops. Where the columns of a tile are more than 2 GiB apart, the descriptor moves from column
- * to column and drops the others. Loads of C would not pass the stores of D, so that a batch of them comes
- * first (text/buffer_store.hip).
- * Not here: sums that are added to D in atomic operations, which need pointers (kernel/gpu/store.c).
- */
+ * The base of the descriptor is the first element of the work-group's tile, a 64-bit address in scalar
+ * registers; a lane's offset in the tile has 32 bits. Tiles inside D are stored in vectors. A tile that
+ * overhangs D is stored element by element without branches: elements outside get an offset that the range
+ * check drops. Where the columns of a tile are spread over more than 2 GiB, the descriptor moves from column
+ * to column, and drops the other ones. All loads of C of a batch precede its stores of D, because the
+ * compiler does not move loads across stores (text/buffer_store.hip). Atomic additions to D need pointers,
+ * and are in kernel/gpu/store.c. */
 #include "kernel/amdgcn/amdgcn.h"
 
 /* Registers of a batch. With more, the epilogue would need more registers than the main loop.
@@ -57,7 +56,7 @@ static void constants(const GpuPlan *p, Stmts *s)
     const int words = amdgcn_fills_file(p) ? FULL_BATCH_WORDS : BATCH_WORDS;
     const int most = given > 0 ? given : words * 4 / bytes;
     const int batch = most > width ? most / width * width : width;
-    const int single = given > 0 ? given : bytes <= 4 ? words / 2 : 1; /* offsets too */
+    const int single = given > 0 ? given : bytes <= 4 ? words / 2 : 1; /* also an offset each */
     const AmdgcnConstant c[] = {{"int", "@STORE_N", n},
                                 {"int", "@STORE_WIDTH", width},
                                 {"int", "@STORE_BATCH", batch < n ? batch : n},

@@ -70,7 +70,7 @@ static Err mapping(GpuPlan *p)
     return p->walk.mapping_words ? words(p, names, 2) : ERR_OK;
 }
 
-/* Everything behind the sizes. */
+/* The arguments after the sizes. */
 static Err tail(GpuPlan *p)
 {
     static const char *const stagger = "stagger_mask", *const tiles[] = {"tiles_m", "tiles_n"};
@@ -119,7 +119,7 @@ static Err preloaded(GpuPlan *p)
     return tail(p);
 }
 
-/* Those of fused operations (problem/fused.h), the last ones. */
+/* The arguments of fused operations, which are the last ones (problem/fused.h). */
 static Err fused(GpuPlan *p)
 {
     static const char *const batch = "bias_batch", *const number[] = {"number_0", "number_1"};

@@ -1,10 +1,9 @@
 /* Copy module "register": global memory to registers to local memory, on any target.
  *
- * A thread's loads have 32-bit offsets from one uniform pointer per operand, which moves along K: the loop
- * has no vector arithmetic for addresses. Vectors that straddle M or N are read from the edge back
- * (GpuOperand.shift); what lies behind the edge reads the last row or column again. copy_tail reads element
- * by element with 64-bit addresses and does everything else.
- */
+ * A thread's loads have 32-bit offsets from one uniform pointer per operand, which moves along K, so that the
+ * loop has no vector arithmetic for addresses. A vector that straddles M or N is shifted back to end at the
+ * edge (GpuOperand.shift); loads past the edge read the last row or column again. copy_tail handles all other
+ * cases: it loads element by element with 64-bit addresses. */
 #include "kernel/gpu/gpu.h"
 
 static Err register_plan(GpuPlan *p)
@@ -46,10 +45,10 @@ static const Expr *below(ExprPool *pool, const Expr *x, int64_t n)
     return expr_op(pool, EXPR_LT, x, expr_const(pool, n));
 }
 
-/* e, which is known to need no more than 32 bits. */
+/* Returns e as a 32-bit expression; the caller knows that it is in [0, INT32_MAX]. */
 static const Expr *narrow(ExprPool *pool, const Expr *e) { return expr_within(pool, e, 0, INT32_MAX); }
 
-/* The registers of load i. */
+/* Returns the registers of load i. */
 static const Value *data_of(Stmts *s, const GpuOperand *x, const Value *set, const Expr *i)
 {
     const Value *sets = value_reg(s, of_operand(s, "c.", x, "_data"));
@@ -83,7 +82,7 @@ static const Expr *inside(ExprPool *pool, const GpuPlan *p, const GpuOperand *x,
                    below(pool, at.across, x->tlu ? p->depth_u : x->tile));
 }
 
-/* The thread's first place, which copy_init has kept. */
+/* The position of the thread's load 0, which copy_init has stored. */
 static GpuPlace kept_place(Stmts *s, const GpuPlan *p, const GpuOperand *x)
 {
     GpuPlace at = gpu_load_place(&s->pool, p, x);
@@ -94,7 +93,7 @@ static GpuPlace kept_place(Stmts *s, const GpuPlan *p, const GpuOperand *x)
     return at;
 }
 
-/* Place of element e of load i. */
+/* Returns the position of element e of load i. */
 static GpuPlace load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
 {
     const Expr *along = expr_mul_i(pool, expr_mod_i(pool, i, x->nlc), x->lsc),
@@ -133,7 +132,7 @@ static const Expr *init_pointer(const GpuPlan *p, Stmts *s, const GpuOperand *x,
     return from;
 }
 
-/* Byte offset of a load from the pointer: 32 bits, as copy_slow has found. */
+/* Returns the byte offset of a load from the pointer. copy_slow has checked that it fits in 32 bits. */
 static const Expr *load_offset(const GpuPlan *p, Stmts *s, const GpuOperand *x, GpuPlace at, const Expr *from,
                                const Expr *last)
 {
@@ -161,7 +160,7 @@ static void init_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     stmt_define(s, "unsigned", "ld", value_cast(s, "unsigned", value_expr(s, leading(s, x))));
     const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x));
     GpuPlace at = load_place(pool, x, kept_place(s, p, x), i, expr_const(pool, 0));
-    if (x->fractional) { /* reads something that is there */
+    if (x->fractional) { /* a thread without a load reads a valid address */
         at.along = least(pool, at.along, expr_const(pool, (x->tlu ? x->tile : p->depth_u) - x->width));
         at.across = least(pool, at.across, expr_const(pool, (x->tlu ? p->depth_u : x->tile) - 1));
     }
@@ -208,7 +207,7 @@ static void load(const GpuPlan *p, Stmts *s)
 
 /* ---- registers to local memory ---- */
 
-/* Whether a load's vector is one in local memory too, side by side and aligned to its size. */
+/* Returns whether a load's vector is also contiguous in local memory, and aligned to its size. */
 static bool is_vector(ExprPool *pool, const GpuOperand *x, GpuPlace at)
 {
     const Layout *l = &x->layout;
@@ -229,7 +228,7 @@ bool gpu_register_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool 
     return true;
 }
 
-/* Fp16AltImpl: what was loaded as half becomes bf16. */
+/* Fp16AltImpl: converts the loaded f16 elements to bf16. */
 static void convert(Stmts *s, const GpuOperand *x)
 {
     const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x)), *e = stmt_unrolled(s, "e", GPU_E, x->width);
@@ -239,14 +238,15 @@ static void convert(Stmts *s, const GpuOperand *x)
     stmt_end(s);
 }
 
-/* The address of a place in the operand's tile. */
+/* Returns the local memory address of a position in the operand's tile. */
 static Access local_at(Stmts *s, const GpuOperand *x, const char *type, int bytes, GpuPlace at)
 {
     const Expr *offset = expr_add_i(&s->pool, gpu_lds_place(&s->pool, x, at), x->lds_offset);
     return access_at(SPACE_LOCAL, type, bytes, value_reg(s, "stage"), offset);
 }
 
-/* One operand's registers to local memory: as vectors where the same dimension is contiguous there. */
+/* Writes the registers of one operand to local memory, as vectors where the same dimension is contiguous
+ * there. */
 static void store_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
@@ -301,7 +301,7 @@ static void slow_if(Stmts *s, const Value *condition)
     stmt_update(s, VALUE_OR, value_reg(s, "slow"), condition);
 }
 
-/* Misaligned vectors, where the machine minds. */
+/* Finds misaligned vectors, on targets whose vector loads must be aligned. */
 static void slow_alignment(Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
@@ -326,7 +326,7 @@ void gpu_slow_vectors(const GpuPlan *p, Stmts *s, const GpuOperand *x)
         slow_alignment(s, x);
 }
 
-/* Sides shorter than a vector, offsets over 32 bits, misaligned vectors. */
+/* Prints copy_slow: M or N below a vector, offsets over 32 bits, or misaligned vectors. */
 static void slow(const GpuPlan *p, Stmts *s)
 {
     stmt_function(s, (Function){.result = "int", .name = "@copy_slow", STMT_PARAMS({"const @Tile &", "t"})});
@@ -345,7 +345,7 @@ static void slow(const GpuPlan *p, Stmts *s)
     stmt_gap(s);
 }
 
-/* Element by element, with 64-bit addresses and zeros behind K. */
+/* Prints copy_tail: element by element, with 64-bit addresses, and zeros past K. */
 static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;

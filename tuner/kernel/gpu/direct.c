@@ -9,10 +9,10 @@
  */
 #include "kernel/gpu/gpu.h"
 
-/* Elements of a row or column at a time that are side by side. */
+/* Returns the number of consecutive rows (or columns) in a piece of a thread. */
 static int vector_of(const GpuOperand *x) { return x->tlu ? x->width : 1; }
 
-/* Loads of a run: along M or N, and along K. */
+/* Return the number of loads of a run, along M or N and along K. */
 static int loads_free(const GpuPlan *p, int n) { return p->tt[n] / vector_of(&p->op[n]); }
 static int loads_k(const GpuPlan *p, int n) { return p->op[n].tlu ? p->k_step : p->k_step / p->op[n].width; }
 
@@ -67,7 +67,7 @@ static const Expr *leading(Stmts *s, const GpuOperand *x)
     return gpu_stride(s, x->name == 'a' ? "t.lda" : "t.ldb");
 }
 
-/* The row or column of the operand that tile position `at` reads, as the variable `free`. */
+/* Declares the variable `free`, the row or column of the operand that tile position `at` reads. */
 static const Expr *let_free(Stmts *s, const GpuOperand *x, const Expr *at)
 {
     stmt_define(
@@ -76,8 +76,8 @@ static const Expr *let_free(Stmts *s, const GpuOperand *x, const Expr *at)
     return gpu_stride(s, "free");
 }
 
-/* The same of a vector that begins there: one that hangs over the edge begins so far before it that it does
- * not, and has the rows that @edge_row gives. */
+/* The same for a vector that begins there. One that straddles the edge is shifted back to end at it; its rows
+ * are then those of @edge_row. */
 static const Expr *let_vector(Stmts *s, const GpuOperand *x, const Expr *at)
 {
     ExprPool *pool = &s->pool;
@@ -136,7 +136,7 @@ static void loads(const GpuPlan *p, Stmts *s)
 
 /* ---- products ---- */
 
-/* A part of an element as a number of the sums' type. */
+/* Converts a part (real or imaginary) of an element to the type of the sums. */
 static const Value *widened(const GpuPlan *p, Stmts *s, int n, const Value *part)
 {
     const DataType type = p->op[n].type.type;
@@ -160,7 +160,7 @@ static const Value *of_vectors(const GpuPlan *p, Stmts *s, int n, const Expr *i,
     return widened(p, s, n, value_at(s, value_at(s, runs, load), part));
 }
 
-/* The same of elements that are loaded one by one. */
+/* The same for elements that are loaded one by one. */
 static const Value *of_elements(const GpuPlan *p, Stmts *s, int n, const Expr *i, const Expr *k, int q)
 {
     ExprPool *pool = &s->pool;
@@ -219,7 +219,7 @@ static void products(const GpuPlan *p, Stmts *s)
 
 /* ---- element by element ---- */
 
-/* Elements of K that are under way at a time. */
+/* Elements of K whose loads are in flight at a time. */
 static int rest_step(const GpuPlan *p)
 {
     const int n = p->steps * p->k_step;
@@ -246,7 +246,7 @@ static void rest_loads(const GpuPlan *p, Stmts *s, int n)
     stmt_end(s);
 }
 
-/* The elements of the chunk at k0 that are below K; groups take single ones in turn. */
+/* The elements of the chunk at k0 that are below K, distributed round-robin over the groups. */
 static void rest(const GpuPlan *p, Stmts *s)
 {
     ExprPool *pool = &s->pool;
@@ -280,7 +280,7 @@ static void rest(const GpuPlan *p, Stmts *s)
     stmt_gap(s);
 }
 
-/* Whether vectors are misaligned or do not fit the side. */
+/* Prints the function that returns whether vectors are misaligned or longer than M or N. */
 static void slow(const GpuPlan *p, Stmts *s)
 {
     stmt_function(s, (Function){.result = "int", .name = "@copy_slow", STMT_PARAMS({"const @Tile &", "t"})});
@@ -324,7 +324,7 @@ typedef struct {
     Stmts *s;
 } Loops;
 
-/* Ops of A stand for the pair. */
+/* The ops of A and B are adjacent; A's stands for both. */
 static bool second_of_pair(const Loops *t, const Op *o)
 {
     return o->kind == OP_LOAD_TILE && t->program->tile[o->tile[1]].operand == 'B';
@@ -338,7 +338,7 @@ static void chunk_load(const Loops *t, const Op *o)
     stmt_call(s, "@chunk_load", chunk, value_reg(s, "t"), value_reg(s, "tid"), first_k(t->p, s, turn));
 }
 
-/* Opens the loop; false: the whole of its body has been written. */
+/* Opens the loop over K of a phase; the last chunk of a prefetching loop (drain) is a block, not a loop. */
 static void open_loop(const Loops *t, const Op *o)
 {
     Stmts *s = t->s;

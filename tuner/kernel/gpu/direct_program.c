@@ -1,6 +1,6 @@
 /* Passes of kernels without local memory. Distribute: threads load what they multiply themselves, groups of
- * them share K. Pipeline: with PrefetchGlobalRead the loads of the next DepthU are under way while this one's
- * are multiplied. Edges: which ops look at sizes. */
+ * them share K. Pipeline: with PrefetchGlobalRead the loads of the next DepthU are in flight while the
+ * current one is multiplied. Edges: which ops look at sizes. */
 #include "kernel/gpu/gpu.h"
 #include "kernel/passes.h"
 
@@ -33,7 +33,7 @@ static Op *phase_loop(Program *p, Phase phase, Op *body)
     return o;
 }
 
-/* Loads of the chunk `set` turns later, products of this one. */
+/* Loads the chunk `set` iterations ahead, and multiplies the current one. */
 static Op *chunk_loop(Program *p, Phase phase, int set)
 {
     int a = program_tile(p, "a"), b = program_tile(p, "b"), by = p->gpu->depth_u;

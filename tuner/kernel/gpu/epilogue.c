@@ -1,6 +1,6 @@
-/* Epilogues of GPU kernels: the ops of a plan's numbers, and what they do to one element. How elements leave
- * (by pointers, raw buffers, through local memory, by the copy engine) is the stores' matter: they walk the
- * same ops, or call the functions of gpu_element_functions. */
+/* Epilogues of GPU kernels: the ops of a plan's numbers, and what they do to one element. How elements are
+ * stored (by pointers, raw buffers, through local memory, by TMA) is decided by the store modules, which walk
+ * the same ops or call the functions of gpu_element_functions. */
 #include "kernel/epilogue.h"
 
 #include <string.h>
@@ -71,7 +71,7 @@ bool gpu_reads_c(const GpuPlan *p) { return find(p, OP_LOAD_TILE); }
 
 /* ---- one element ---- */
 
-/* The element of a fused operation's vector in that row and column, or its only one. */
+/* Returns the element of a fused operation's vector for that row and column, or its single number. */
 static const Value *of_vector(const GpuPlan *p, Stmts *s, const Tile *t, const GpuPoint *at)
 {
     const bool bias = !strcmp(t->name, fused_name(FUSED_BIAS));

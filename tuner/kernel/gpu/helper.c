@@ -104,7 +104,7 @@ static void let_thread(HelperText *h, const char *name)
     stmt_let(&h->s, "all", all);
 }
 
-/* Threads behind the last element have nothing to do. */
+/* Threads past the last element return. */
 static void leave_outside(HelperText *h)
 {
     stmt_if_expr(&h->s, expr_op(&h->s.pool, EXPR_LE, wide(h, "all"), wide(h, "at")));
@@ -237,7 +237,7 @@ static void post_gsu_args(HelperText *h)
     arg(h, "unsigned", "gsu");
 }
 
-/* What this thread is to do: of so many elements in all, vw from element `at` on. */
+/* The work of a thread: vw elements from element `at` on, out of all elements of D. */
 static void post_gsu_share(HelperText *h, int vw, int reducers)
 {
     Stmts *s = &h->s;
@@ -257,7 +257,7 @@ static void add_to_sum(Stmts *s, const Expr *e, const Value *x)
     stmt_set(s, sum, value_call(s, "@add", sum, x));
 }
 
-/* The first of `reducers` threads adds up what all of them have. */
+/* The first of `reducers` threads adds up the sums of all of them. */
 static void post_gsu_reduce(HelperText *h, int vw, int reducers)
 {
     Stmts *s = &h->s;
@@ -328,8 +328,8 @@ static void post_gsu_store(HelperText *h, int vw)
     stmt_end(s);
 }
 
-/* helper_is_for_both: the arguments of half, alpha and beta in one word. Float's are one word longer, all
- * behind alpha is one word further, and gsu is 1. */
+/* helper_is_for_both: one kernel serves half and float scalars. Half alpha and beta share one word. With
+ * float scalars all arguments after alpha are one word later, and gsu is 1. */
 static void both_args(HelperText *h, Str symbol, int n)
 {
     open_kernel(h, symbol);

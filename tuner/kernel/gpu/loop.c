@@ -37,7 +37,7 @@ static void steps(const GpuPlan *p, Stmts *s, const Value *const lds[2])
         load_fragments(s, f, lds, step);
         stmt_call(s, "@frag_mac", acc, f);
     }
-    /* compilers that mix a hundred steps load all their fragments first, and spill them */
+    /* if LLVM interleaves a hundred steps, it loads all their fragments first, and spills them */
     if (fence && p->steps > 2 * fence) {
         const Expr *in_turn = expr_mod_i(pool, step, fence), *last = expr_const(pool, fence - 1);
         stmt_if_expr(s, expr_op(pool, EXPR_EQ, in_turn, last));
@@ -87,7 +87,7 @@ void gpu_stage(const GpuPlan *p, Stmts *s)
 
 /* ---- the loop over K ---- */
 
-/* The next stage of the ring: `at` is its offset in local memory. */
+/* Advances `at`, the offset of a stage in local memory, to the next stage of the ring. */
 static void advance(Loops *t, const char *at)
 {
     ExprPool *pool = &t->s->pool;
@@ -102,7 +102,7 @@ static void advance(Loops *t, const char *at)
 
 static const Tile *tile_of(const Loops *t, const Op *o, int i) { return &t->program->tile[o->tile[i]]; }
 
-/* The stage of the ring at the offset of that name. */
+/* Returns the address of the stage whose offset is the variable of that name. */
 static const Value *stage_at(Loops *t, const char *at)
 {
     const Value *offset = t->p->n_stages > 1 ? value_reg(t->s, at) : value_int(t->s, 0);
@@ -190,7 +190,7 @@ static void one_op(Loops *t, const Op *o, Phase phase)
     }
 }
 
-/* Ops of A stand for the pair. */
+/* The ops of A and B are adjacent; A's stands for both. */
 static bool second_of_pair(const Loops *t, const Op *o)
 {
     bool pairs = o->kind == OP_LOAD_TILE || o->kind == OP_STORE_TILE || o->kind == OP_UPDATE_TILE_OFFSET;
@@ -199,7 +199,7 @@ static bool second_of_pair(const Loops *t, const Op *o)
 
 static void walk(Loops *t, const Op *list, Phase phase);
 
-/* i + ahead < whole: there is a whole chunk that many turns later. */
+/* i + ahead < whole: the chunk `ahead` iterations later exists and is whole. */
 static const Expr *has_chunk(Stmts *s, int ahead)
 {
     const Expr *i = expr_var(&s->pool, "i", 0, 0, INT32_MAX);
@@ -246,7 +246,7 @@ static void walk(Loops *t, const Op *list, Phase phase)
     }
 }
 
-/* Everything between the accumulators' and the copies' start and the epilogue. */
+/* Lowers all ops after the initialisation of accumulators and copies, up to the epilogue. */
 Err gpu_loop(const GpuPlan *p, const Program *program, Stmts *s)
 {
     Loops t = {p, program, s};

@@ -187,7 +187,7 @@ static Err tile_of(const Reader *r, const char *name, const Tile **t)
     return ERR_OK;
 }
 
-/* It has both maps, of numbers whose products fit. */
+/* Checks that a tile has both maps, and that the products of their numbers fit. */
 static Err mapped(const Reader *r, const Tile *t)
 {
     for (int i = 0; i < 4; i++) {
@@ -200,7 +200,7 @@ static Err mapped(const Reader *r, const Tile *t)
     return ERR_OK;
 }
 
-/* The map's parts of a side are equally many for all coordinates, and all of it. */
+/* Checks that the map covers a side completely, with the same number of parts for all coordinates. */
 static Err shared_out(const Reader *r, const Tile *t, const char *what, const TileMap *m, int side,
                       int32_t size)
 {
@@ -338,7 +338,7 @@ static Err check_operand(const Reader *r, const Tile *t, const GpuOperand *x)
     enum { LOAD_BYTES = 64, LOADS_MAX = 1 << 10 };
     const GpuPlan *p = r->plan;
     const int bytes = gpu_type_bytes(&x->type), lines = x->tlu ? p->depth_u : x->tile;
-    const bool ring = p->ring.used; /* its copies have all threads, and the last pass may be in part */
+    const bool ring = p->ring.used; /* all threads copy, and the last pass may be partial */
     if (ring && (x->n_waves != 1 || !x->grouped || x->lvc * x->lsp != p->n_threads ||
                  x->nlc * x->lsc != (x->tlu ? x->tile : p->depth_u) || (x->nlp - 1) * x->lsp >= lines))
         FAIL_TILE(r, t, "copies of %d x %d pieces, %d x %d times, are not those of %d threads", x->lvc,
@@ -396,7 +396,7 @@ static Err read_loads(const Reader *r, int i)
     return check_operand(r, t, x);
 }
 
-/* What differs of the loads that go through registers. */
+/* Reads the numbers that only loads through registers have. */
 static Err read_fetch(const Reader *r, int i)
 {
     GpuPlan *p = r->plan;

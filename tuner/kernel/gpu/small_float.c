@@ -2,8 +2,8 @@
  * words (GpuDialect.as_float, as_bits, e4m3_to_f) and @h2f. Called by the dialects' preludes. */
 #include "kernel/gpu/gpu.h"
 
-/* Floats of 8 bits (problem/datatype.h). Codes without the sign: largest number, then NaN, and inf, NaN's own
- * where there are no infinities. */
+/* 8-bit float formats (problem/datatype.h), as codes without the sign: the largest number, NaN, and infinity,
+ * which is the code of NaN in formats without infinities. */
 typedef struct {
     const char *name;
     int man_bits, bias;
@@ -47,7 +47,7 @@ static void f8_to_float(const GpuDialect *d, Stmts *s, const Small *x)
 
 static const Value *word(Stmts *s, unsigned value) { return value_literal(s, stmts_name(s, "0x%xu", value)); }
 
-/* a rounded to a code of the normal numbers, to the nearest even. */
+/* Rounds a to the nearest code of a normal number, ties to even. */
 static const Value *normal_code(Stmts *s, const Small *x, const Value *a)
 {
     const int shift = 23 - x->man_bits, rebias = 127 - x->bias;
@@ -58,7 +58,7 @@ static const Value *normal_code(Stmts *s, const Small *x, const Value *a)
     return value_op(s, VALUE_SUB, sum, word(s, (unsigned)rebias << x->man_bits));
 }
 
-/* The code with the sign and, where it is too large, what stands for that. */
+/* Adds the sign, and replaces codes that are too large. */
 static void return_code(Stmts *s, const Small *x, const Value *u, const Value *a, const Value *code)
 {
     const Value *sign = value_op(s, VALUE_SHR, u, value_int(s, 24));
@@ -77,10 +77,10 @@ static void return_code(Stmts *s, const Small *x, const Value *u, const Value *a
     stmt_return(s, value_cast(s, "unsigned char", all));
 }
 
-/* By arithmetic on the bits of a float: magic's last bit is the least number's, so that adding it rounds
- * numbers below the least normal one; the others round as integers. What is too large becomes the largest
- * number or, without clip, what infinity does: infinities stay or, where there are none, become NaN, as in
- * the reference's kernels. */
+/* Converts by integer arithmetic on the bits of a float. Denormals are rounded by adding `magic`, a float
+ * whose last bit has the value of the format's smallest number; normal numbers are rounded as integers.
+ * Values that are too large become the largest number, or without clip infinity, which is NaN in formats
+ * without infinities. */
 static void f8_from_float(const GpuDialect *d, Stmts *s, const Small *x, bool clip)
 {
     const int shift = 23 - x->man_bits, rebias = 127 - x->bias;

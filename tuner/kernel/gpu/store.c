@@ -1,9 +1,9 @@
-/* The end of a kernel: parts of a local split are added up, then D is written: alpha, beta, or the split
+/* The end of a kernel: it adds up the parts of LocalSplitU, then writes D with alpha and beta, or the partial
  * sums of GlobalSplitU. Tiles inside D are written in vectors, others element by element. Here by pointers; a
  * dialect may have another way (GpuDialect.finish). */
 #include "kernel/gpu/gpu.h"
 
-/* Where C and D are, and the scalars. */
+/* The tensors C and D, and the scalars. */
 static void out_struct(const GpuPlan *p, Stmts *s)
 {
     gpu_heading(s, "---- stores ----");
@@ -26,7 +26,8 @@ static void out_struct(const GpuPlan *p, Stmts *s)
     stmt_gap(s);
 }
 
-/* Adds to memory. Types without an instruction: compare and swap of the 4 or 8 bytes around. */
+/* Prints the atomic addition. Types without an instruction for it use compare and swap of the 4 or 8 bytes
+ * that contain the element. */
 static void add_function(const GpuPlan *p, Stmts *s)
 {
     if (p->out.parts == 1 && p->out.part_bytes < 4) {
@@ -245,7 +246,7 @@ static void reduce_in_pairs(const GpuPlan *p, Stmts *s)
     stmt_gap(s);
 }
 
-/* LocalSplitU: the parts' sums meet in local memory, and each part adds up its share of them. */
+/* LocalSplitU: all parts write their sums to local memory, and each part adds up a share of them. */
 static void reduce(const GpuPlan *p, Stmts *s)
 {
     ExprPool *pool = &s->pool;
@@ -305,7 +306,7 @@ const Expr *gpu_finish_open(const GpuPlan *p, Stmts *s)
     return expr_const(pool, 0);
 }
 
-/* NumElementsPerBatchStore: loads of C do not run ahead of the stores by more than a batch. */
+/* NumElementsPerBatchStore limits how far the loads of C run ahead of the stores of D. */
 static void batch(const GpuPlan *p, Stmts *s, const Expr *i)
 {
     ExprPool *pool = &s->pool;

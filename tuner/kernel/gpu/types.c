@@ -88,8 +88,8 @@ const Value *gpu_as_bits(const GpuDialect *d, Stmts *s, const Value *x)
     return reinterpreted(s, d->as_bits, x);
 }
 
-/* Tensile's conversion: half becomes float, of which bf16 is the upper half; with Fp16AltImplRound to the
- * nearest, the middle to the one near zero. Half's denormals are normal numbers of bf16. */
+/* Fp16AltImpl, as in Tensile: converts f16 to f32 and takes the upper half as bf16. With Fp16AltImplRound it
+ * rounds to the nearest, ties toward zero. Denormals of f16 are normal numbers of bf16. */
 static void half_to_bf16(const GpuPlan *p, Stmts *s)
 {
     stmt_function(

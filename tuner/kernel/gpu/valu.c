@@ -3,7 +3,7 @@
  *
  * As in Tensile's VALU kernels a thread has ThreadTile0 x ThreadTile1 elements of D, in pieces of VectorWidth
  * consecutive ones that are SubGroup * VectorWidth apart. A step is one element of K; with local split U the
- * parts take turns.
+ * steps are distributed round-robin over the parts.
  */
 #include "kernel/gpu/gpu.h"
 

@@ -169,7 +169,7 @@ static Err loop(const Verifier *v, const Op *o, Phase phase)
     return ERR_OK;
 }
 
-/* Chunks in the ring of stages, and what stands in front of an op. */
+/* The chunks in the ring of stages, and the ops before the current one. */
 typedef struct {
     int written, read; /* of those that loops behind this one read */
     bool barrier;
@@ -294,7 +294,7 @@ static Err numbers(const Verifier *v)
     return ERR_OK;
 }
 
-/* The epilogue adds up just those parts of K that the walk and the maps make. */
+/* Checks that the epilogue adds up exactly the parts of K that the walk and the maps make. */
 static Err epilogue(const Program *p, const char *name)
 {
     Epilogue e;
@@ -318,7 +318,7 @@ static Err epilogue(const Program *p, const char *name)
     return ERR_OK;
 }
 
-/* Local memory has room for what the maps put there. */
+/* Checks that the tiles that the maps put into local memory fit. */
 static Err local_memory(const Verifier *v)
 {
     const GpuPlan *p = v->plan;
