@@ -5,7 +5,7 @@ set -u
 
 run="make:builds|gcc:compiles tuner and, at tuning time, the host kernels|libc6-dev:C headers
 libyaml-dev:reads configs and logic|libmsgpack-c-dev,libmsgpack-dev:solution library files|libsqlite3-dev:tuning.db
-libxxhash-dev:hash tables|libmd-dev:SHA-256"
+libxxhash-dev:hash tables|libmd-dev:SHA-256|libxlsxwriter-dev:spreadsheets of tuner report"
 check="libcmocka-dev:unit tests|python3-numpy:tests of the Python bindings"
 bench="libopenblas0-pthread,libopenblas0:the peer that host kernels are compared with|sqlite3:reads the store for the overhead bench"
 fuzz="clang:libFuzzer|libclang-rt-dev,libclang-rt-14-dev:its runtime"
