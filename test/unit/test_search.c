@@ -244,7 +244,7 @@ static void test_oracle(void **state)
     search_run(&x, SEARCH_MODEL, DEAR, best, SIZE_MAX, &dear);
     outcome_print("kernels that take long to compile", &dear);
     print_message("%zu kernels, %zu where they take long to compile\n", model.n_kernels, dear.n_kernels);
-    assert_true(dear.n_kernels < 0.7 * (double)model.n_kernels && geomean(dear.reached) >= 0.97);
+    assert_true((double)dear.n_kernels < 0.7 * (double)model.n_kernels && geomean(dear.reached) >= 0.97);
     assert_true(mean_of(model.n) <= 50);
     assert_true(geomean(model.at_40) >= 0.99);
     assert_true(geomean(random.reached) < 0.9);
