@@ -33,8 +33,6 @@ bool run_status_good(RunStatus s) { return s == RUN_PASSED || s == RUN_NO_CHECK;
 
 static const char *const use_name[] = {"first", "final", "outlier"};
 
-const char *sample_use_name(SampleUse u) { return use_name[u]; }
-
 /* One line, no tabs: a reader splits on them. */
 static void put_text(Buf *out, Str text)
 {

@@ -71,9 +71,6 @@ typedef struct {
     SampleUse use;
 } SampleState;
 
-/* "first", "final", "outlier". */
-const char *sample_use_name(SampleUse u);
-
 typedef struct {
     EventKind kind;
     Str key, value;              /* env */

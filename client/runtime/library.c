@@ -148,8 +148,6 @@ const LibSolution *library_solution_by_index(const Library *lib, int64_t index)
     return solution_or_null(l, &ref);
 }
 
-const Hardware *library_hardware(const Library *lib) { return &lib->hw; }
-
 bool library_names_arch(const Library *lib) { return lib->names_arch; }
 
 bool library_print_debug(const Library *lib) { return lib->print_debug; }

@@ -107,7 +107,6 @@ size_t library_n_solutions(const Library *lib);
 /* By number (0..n-1), in file order; NULL when out of range or when it cannot be read (err_message). */
 const LibSolution *library_solution(const Library *lib, size_t number);
 const LibSolution *library_solution_by_index(const Library *lib, int64_t index);
-const Hardware *library_hardware(const Library *lib);
 /* Whether a hardware row names this Library's architecture; else only fallback rows apply. */
 bool library_names_arch(const Library *lib);
 /* Whether the file asks for a line on stderr per launch (createlib --library-print-debug). */

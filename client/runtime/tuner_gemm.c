@@ -167,13 +167,9 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, const Epi
 static void mapping_given(tuner_library *t, Selection *out)
 {
     const uint64_t words = atomic_load_explicit(&t->mapping, memory_order_relaxed);
-    const uint32_t word = (uint32_t)words;
     if (!words || out->mapping_source == MAPPING_FIXED) return;
     out->mapping_source = MAPPING_GIVEN;
-    out->mapping = (Mapping){.wgm = (int32_t)(word & 0xffff),
-                             .dies = (int32_t)(word >> 16 & 63),
-                             .group = (int32_t)(word >> 22),
-                             .chunk = (int32_t)(words >> 32)};
+    out->mapping = mapping_of_words((uint32_t)words, (uint32_t)(words >> 32));
 }
 
 Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const Fused *op,

@@ -12,6 +12,7 @@
 #include "measure/stats.h"
 #include "problem/model_select.h"
 #include "problem/target.h"
+#include "test/model_kernel.h"
 
 enum { N_POINTS = 38, N_QUERIES = 2000, REPEAT = 15 };
 
@@ -45,12 +46,7 @@ static ModelKernel kernel_draw(void)
                          .mapping = ONE_OF(1, 8, 16, -8),
                          .cluster_m = engine ? ONE_OF(1, 1, 2) : 1,
                          .cluster_n = 1,
-                         .bytes_ab = 2,
-                         .bytes_d = 2,
-                         .bytes_sum = 4,
-                         .load_a = 16,
-                         .load_b = 16,
-                         .store = 16,
+                         MODEL_KERNEL_16_BIT,
                          .free_a = 1,
                          .steps = 4,
                          .use_c = 1,

@@ -40,7 +40,7 @@ static void test_separate(void **state)
         const GpuOperand x = {.groups = rows[r].groups, .lvc = 8};
         int lane[128] = {0};
         GpuIndex index;
-        gpu_index_init(&index, NULL, 0);
+        gpu_index_init(&index);
         const Expr *e = gpu_load_thread(&index.pool, &p, &x);
         for (int64_t tid = 0; tid < 128; tid++) {
             int64_t at;

@@ -7,6 +7,7 @@
 #include "measure/model.h"
 #include "measure/model_quality.h"
 #include "measure/model_store.h"
+#include "test/model_kernel.h"
 
 enum { N_KERNELS = 12, N_SIZES = 30 };
 
@@ -26,12 +27,7 @@ static ModelKernel kernel_of(int i)
                          .mapping = 8,
                          .cluster_m = 1,
                          .cluster_n = 1,
-                         .bytes_ab = 2,
-                         .bytes_d = 2,
-                         .bytes_sum = 4,
-                         .load_a = 16,
-                         .load_b = 16,
-                         .store = 16,
+                         MODEL_KERNEL_16_BIT,
                          .steps = 2,
                          .rate = 2540,
                          .peak = 4096,

@@ -9,6 +9,7 @@
 #include "problem/traffic.h"
 #include "measure/model.h"
 #include "space/space.h"
+#include "test/model_kernel.h"
 
 /* ---- work-group order ---- */
 
@@ -170,12 +171,7 @@ static const ModelKernel kernel = {.class = MODEL_MATRIX,
                                    .mapping = 8,
                                    .cluster_m = 1,
                                    .cluster_n = 1,
-                                   .bytes_ab = 2,
-                                   .bytes_d = 2,
-                                   .bytes_sum = 4,
-                                   .load_a = 16,
-                                   .load_b = 16,
-                                   .store = 16,
+                                   MODEL_KERNEL_16_BIT,
                                    .free_a = 1,
                                    .steps = 2,
                                    .rate = 2540,

@@ -83,14 +83,6 @@ MappingSizes mapping_sizes(ExprPool *p, const Expr *word, const Expr *chunk_word
                           .chunk = expr_within(p, chunk_word, 0, MAPPING_CHUNK_MAX)};
 }
 
-MappingSizes mapping_constants(ExprPool *p, const Mapping *m)
-{
-    return (MappingSizes){.wgm = expr_const(p, m->wgm),
-                          .dies = expr_const(p, m->dies),
-                          .group = expr_const(p, m->group),
-                          .chunk = expr_const(p, m->chunk)};
-}
-
 const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies)
 {
     const Expr *die = expr_name(p, "die", expr_mod(p, id, n_dies));

@@ -120,12 +120,11 @@ const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, con
 
 /* ---- the steps ---- */
 
-/* The numbers of an order (problem/mapping.h) as expressions: taken from its words, or constants. */
+/* The numbers of an order (problem/mapping.h) as expressions, taken from its words. */
 typedef struct {
     const Expr *wgm, *dies, *group, *chunk;
 } MappingSizes;
 MappingSizes mapping_sizes(ExprPool *p, const Expr *word, const Expr *chunk_word);
-MappingSizes mapping_constants(ExprPool *p, const Mapping *m);
 
 /* Renumbers a grid of `tiles` along and `across_tiles` across in bands of width * across_tiles, so that
  * `width` neighbours along run together; the last band may be narrower. *across and *along are the hardware's

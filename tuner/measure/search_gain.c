@@ -25,6 +25,7 @@ typedef struct {
     size_t *n_of;   /* of each size: pairs of the batch */
     double *gain;   /* of each size: of the item in hand */
     bool *compiled; /* of each candidate, those of the batch included */
+    bool *taken;    /* [candidate][size] pairs of the batch */
     Item *heap;
     size_t n, n_kernels;
 } Choosing;
@@ -160,6 +161,7 @@ static Err pair_take(Choosing *c, uint32_t k, size_t z, GainPairs *out)
         *low = fmin(*low, time_at(c, k, z, s));
     }
     c->n_of[z]++;
+    c->taken[k * c->t->n_sizes + z] = true;
     if (!VEC_PUSH(out, pair)) FAIL(ERR_FAILED, "out of memory for %zu pairs", out->n);
     return ERR_OK;
 }
@@ -198,22 +200,14 @@ static Err given_take(Choosing *c, GainPairs *out)
     return ERR_OK;
 }
 
-static bool is_taken(const GainPairs *out, uint32_t k, size_t z)
-{
-    for (size_t i = 0; i < out->n; i++)
-        if (out->v[i].candidate == k && out->v[i].size == z) return true;
-    return false;
-}
-
 static Err choose(Choosing *c, GainPairs *out)
 {
     const GainTable *t = c->t;
     TRY(given_take(c, out));
-    const GainPairs given = *out;
     for (uint32_t k = 0; k < t->n; k++)
         for (size_t z = c->compiled[k] ? 0 : t->n_sizes; z <= t->n_sizes - c->compiled[k]; z++) {
             Item x = {k, (uint32_t)z, 0};
-            x.density = given.n && is_taken(&given, k, z) ? 0 : density_of(c, &x);
+            x.density = z < t->n_sizes && c->taken[k * t->n_sizes + z] ? 0 : density_of(c, &x);
             if (x.density > 0) heap_add(c, x);
         }
     while (c->n) {
@@ -239,9 +233,10 @@ Err gain_choose(const GainTable *t, GainPairs *out)
                   .n_of = calloc(t->n_sizes + 1, sizeof *c.n_of),
                   .gain = malloc((t->n_sizes + 1) * sizeof *c.gain),
                   .compiled = calloc(t->n + 1, sizeof *c.compiled),
+                  .taken = calloc(n_items + 1, sizeof *c.taken),
                   .heap = malloc((n_items + 1) * sizeof *c.heap)};
     Err e = 0;
-    if (!c.normal || !c.low || !c.n_of || !c.gain || !c.compiled || !c.heap) {
+    if (!c.normal || !c.low || !c.n_of || !c.gain || !c.compiled || !c.taken || !c.heap) {
         e = err_set(ERR_FAILED, "out of memory for %zu candidates of a search", t->n);
     } else {
         memcpy(c.compiled, t->compiled, t->n * sizeof *c.compiled);
@@ -254,6 +249,7 @@ Err gain_choose(const GainTable *t, GainPairs *out)
     free(c.n_of);
     free(c.gain);
     free(c.compiled);
+    free(c.taken);
     free(c.heap);
     return e;
 }

@@ -31,7 +31,8 @@ typedef struct {
 Err store_search_round_add(Store *s, int64_t search, int64_t round, const SearchRound *r);
 /* In order. ERR_INPUT when rounds are missing. */
 Err store_search_rounds(Store *s, Arena *a, int64_t search, SearchRound **out, size_t *n);
-/* Seconds that the search has taken in this session so far, and in all sessions before. */
+/* Seconds that the search has taken up to now in one start of the program (its row in table session), and in
+ * all starts before it. */
 Err store_search_spent_set(Store *s, int64_t search, int64_t session, double seconds);
 Err store_search_spent_before(Store *s, int64_t search, int64_t session, double *seconds);
 

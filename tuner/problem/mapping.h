@@ -38,5 +38,13 @@ static inline uint32_t mapping_word(const Mapping *m)
     return (uint32_t)m->group << 22 | (uint32_t)m->dies << 16 | (uint32_t)m->wgm;
 }
 static inline uint32_t mapping_chunk_word(const Mapping *m) { return (uint32_t)m->chunk; }
+/* The numbers of both words. */
+static inline Mapping mapping_of_words(uint32_t word, uint32_t chunk_word)
+{
+    return (Mapping){.wgm = (int32_t)(word & 0xffff),
+                     .dies = (int32_t)(word >> 16 & 63),
+                     .group = (int32_t)(word >> 22),
+                     .chunk = (int32_t)chunk_word};
+}
 
 #endif

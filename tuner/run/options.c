@@ -99,6 +99,17 @@ static Err take_help_params(void *target, const CliOption *row, const char *valu
         .name = nam, .kind = CLI_CALL, .set = take_global, .arg = val, .data = parameter, .words = wrds,     \
         .help = hlp                                                                                          \
     }
+/* Options of several commands. */
+#define JOBS                                                                                                 \
+    {                                                                                                        \
+        .name = "jobs", .letter = 'j', .kind = CLI_INT, .max = 65536, .arg = "N", FIELD(jobs),               \
+        .help = "compilers at once (default: usable cores)"                                                  \
+    }
+#define DEVICE                                                                                               \
+    {                                                                                                        \
+        .name = "device", .letter = 'd', .kind = CLI_CALL, .set = take_device, .arg = "KIND|N",              \
+        .words = "host cuda hip", .help = "host, cuda or hip, a number (Device), or both: cuda:1"            \
+    }
 #define IGNORED(nam, hlp)                                                                                    \
     {                                                                                                        \
         .name = nam, .kind = CLI_IGNORED, .arg = "FILE", .help = hlp                                         \
@@ -122,25 +133,13 @@ static const CliOption options[] = {
 static const CliOption run_options[] = {
     TEXT("arch", "NAME", arch, "tune for this architecture: gfx90a, sm_90, x86-64-v4, host"),
     TEXT("part", "NAME", part, "its part: MI210, 'RX 7900 XT' (--list-targets); counts where no device is"),
-    {.name = "device",
-     .letter = 'd',
-     .kind = CLI_CALL,
-     .set = take_device,
-     .arg = "KIND|N",
-     .words = "host cuda hip",
-     .help = "host, cuda or hip, a number (Device), or both: cuda:1"},
+    DEVICE,
     TEXT("devices", "KIND:LIST", devices,
          "measure on several devices of one model at once: cuda:all, hip:all, cuda:0,2"),
     FLAG("compile-only", compile_only,
          "build the kernels of --arch without a device; pack what logic there is"),
     FLAG("simulate", simulate, "the whole run without a device, to try out a config: times are made up"),
-    {.name = "jobs",
-     .letter = 'j',
-     .kind = CLI_INT,
-     .max = 65536,
-     .arg = "N",
-     FIELD(jobs),
-     .help = "compilers at once (default: usable cores)"},
+    JOBS,
     {.name = "suggest-sizes",
      .kind = CLI_INT,
      .max = 10000,
@@ -399,22 +398,10 @@ static const CliCommand shard = {.name = "shard",
                                  .option = shard_options,
                                  .n_options = sizeof shard_options / sizeof *shard_options};
 static const CliOption machine_options[] = {
-    {.name = "device",
-     .letter = 'd',
-     .kind = CLI_CALL,
-     .set = take_device,
-     .arg = "KIND|N",
-     .words = "host cuda hip",
-     .help = "host, cuda or hip, a number (Device), or both: cuda:1"},
+    DEVICE,
     TEXT("devices", "KIND:LIST", devices,
          "measure on several devices of one model at once: cuda:all, hip:all, cuda:0,2"),
-    {.name = "jobs",
-     .letter = 'j',
-     .kind = CLI_INT,
-     .max = 65536,
-     .arg = "N",
-     FIELD(jobs),
-     .help = "compilers at once (default: usable cores)"},
+    JOBS,
     TEXT("client-path", "FILE", client_path, "tuner-client to run (default: beside tuner)"),
     FLAG("no-cache", no_cache, "compile again what the object cache has"),
     GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "more words"),
@@ -434,13 +421,7 @@ static const CliOption gather_options[] = {
      .arg = "DIR",
      FIELD(gather_out),
      .help = "run directory to make (default: DIR/gathered)"},
-    {.name = "jobs",
-     .letter = 'j',
-     .kind = CLI_INT,
-     .max = 65536,
-     .arg = "N",
-     FIELD(jobs),
-     .help = "compilers at once (default: usable cores)"},
+    JOBS,
     TEXT("client-path", "FILE", client_path, "tuner-client to name in scripts (default: beside tuner)"),
     GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "more words"),
 };

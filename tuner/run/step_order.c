@@ -14,7 +14,7 @@ enum { N_WIDTHS = sizeof widths / sizeof *widths, N_KINDS = 3, SWEEP_MAX = N_WID
 /* log(time / best) of a kernel without a time on a size. */
 static const double NO_TIME = 2;
 
-/* A kernel with the mean of log(time / best) over the sizes. */
+/* A kernel with the sum of log(time / best) over the sizes. */
 typedef struct {
     size_t variant; /* the first that has it */
     double loss;
@@ -55,11 +55,12 @@ static Err size_add(Run *r, const Group *g, size_t size, Arena *a, double *ns, K
         if (ns[i] < best) best = ns[i];
     }
     if (isinf(best)) return 0;
+    for (size_t i = 0; i < g->n_variants; i++) {
+        const size_t first = g->variant[i].shares;
+        if (first && ns[i] < ns[first - 1]) ns[first - 1] = ns[i];
+    }
     for (size_t k = 0; k < n; k++) {
-        double own = (double)INFINITY;
-        for (size_t i = 0; i < g->n_variants; i++)
-            if (str_eq(g->variant[i].kernel_name, g->variant[kernel[k].variant].kernel_name) && ns[i] < own)
-                own = ns[i];
+        const double own = ns[kernel[k].variant];
         kernel[k].loss += isinf(own) ? NO_TIME : log(own / best);
     }
     return 0;

@@ -109,7 +109,7 @@ static void compare_addresses(const GpuPlan *p, Loads *l)
     const GpuOperand *x = l->x;
     int elements = x->tlu != x->k_major ? 1 : x->width;
     int64_t c, all = l->x->lds_offset | p->stage_bytes | 16;
-    gpu_index_init(&index, NULL, 0);
+    gpu_index_init(&index);
     GpuPlace first = thread_place(pool, p, l);
     first.along = expr_kept(pool, "along", first.along),
     first.across = expr_kept(pool, "across", first.across);

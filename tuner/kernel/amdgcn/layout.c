@@ -58,7 +58,7 @@ static void gather(const GpuPlan *p, const GpuOperand *x, GpuAccesses accesses, 
     for (int i = 0; i < EXPR_LANES_MAX; i++) tid[i] = i;
     for (to->n = 0; to->n < ACCESSES_MAX; to->n++) {
         GpuAccess a = {0};
-        gpu_index_init(&index, NULL, 0);
+        gpu_index_init(&index);
         if (!accesses(p, x, to->n, &index.pool, &a)) return;
         int n = a.n_threads < p->wave ? a.n_threads : p->wave;
         to->access[to->n].n_lanes = n;
@@ -75,7 +75,7 @@ static int count(const GpuPlan *p, const GpuOperand *x, const Lanes *lanes)
     GpuIndex index;
     ExprPool *pool = &index.pool;
     int n = 0;
-    gpu_index_init(&index, NULL, 0);
+    gpu_index_init(&index);
     const Expr *line = expr_var(pool, "line", 0, 0, gpu_lines(p, x) - 1);
     const Expr *at = layout_at(pool, &x->layout, line, expr_var(pool, "at", 1, 0, gpu_line_length(p, x) - 1));
     for (int i = 0; i < lanes->n; i++) {

@@ -133,7 +133,7 @@ static bool exchanges(const GpuPlan *p, const GpuOperand *x)
     ExprPool *pool = &index.pool;
     int i = x->name == 'b';
     int64_t c;
-    gpu_index_init(&index, NULL, 0);
+    gpu_index_init(&index);
     const Expr *k = first_k(pool, &m), *free = first_free(pool, &m, i);
     const Expr *base = expr_base(pool, gpu_lds_at(pool, x, k, free), &c);
     bool alike = true;

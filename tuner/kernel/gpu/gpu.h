@@ -386,18 +386,13 @@ typedef enum {
     GPU_SLOTS
 } GpuSlot;
 
-/* The expressions of a piece of text. A piece that needs more nodes fails; gpu_index_done tells the Buf. */
+/* Expressions that are evaluated and not printed, on the stack. One that needs more nodes fails (pool.failed). */
 enum { GPU_INDEX_NODES = 2048 };
 typedef struct {
     ExprPool pool;
-    ExprText text;
     Expr node[GPU_INDEX_NODES];
 } GpuIndex;
-void gpu_index_init(GpuIndex *x, Buf *out, int indent);
-void gpu_index_done(const GpuIndex *x);
-void gpu_index_put(GpuIndex *x, const Expr *e);
-/* Declares e under that name and returns what stands for it from there on. */
-const Expr *gpu_index_let(GpuIndex *x, const char *name, const Expr *e);
+void gpu_index_init(GpuIndex *x);
 
 /* Elements from a tensor's first one (0 A, 1 B, 2 C, 3 D) to (row, column), by the program's view. ld: its
  * leading dimension. */
@@ -521,6 +516,8 @@ typedef struct {
     WalkStream stream;
     Expr node[GPU_WALK_NODES];
 } GpuWalk;
+/* Names in the loop over the steps of stream-K, where a step has the number of its tile. */
+extern const WalkNames gpu_names_of_tile;
 /* Declares the work-group's tile (wg0 wg1 wg2) and part of K; opens the loop of a persistent kernel. Where a
  * tile's parts are added up in the same launch, also part, parts and first_slot (kernel/gpu/text/parts.h). */
 void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out);

@@ -2,26 +2,7 @@
  * memory. Texts are printed from them, bank counting evaluates them. */
 #include "kernel/gpu/gpu.h"
 
-void gpu_index_init(GpuIndex *x, Buf *out, int indent)
-{
-    expr_pool_fixed(&x->pool, x->node, GPU_INDEX_NODES);
-    x->text = (ExprText){.style = &expr_gpu_style, .out = out, .indent = indent};
-}
-
-void gpu_index_done(const GpuIndex *x)
-{
-    if (x->pool.failed) x->text.out->failed = true;
-}
-
-void gpu_index_put(GpuIndex *x, const Expr *e) { expr_print(x->text.style, e, 0, x->text.out); }
-
-const Expr *gpu_index_let(GpuIndex *x, const char *name, const Expr *e)
-{
-    expr_let(&x->text, name, e);
-    const Expr *kept = expr_kept(&x->pool, name, e);
-    expr_declared(&x->text, kept);
-    return kept;
-}
+void gpu_index_init(GpuIndex *x) { expr_pool_fixed(&x->pool, x->node, GPU_INDEX_NODES); }
 
 const Expr *gpu_tid(ExprPool *pool, const GpuPlan *p)
 {

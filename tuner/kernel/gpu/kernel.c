@@ -31,15 +31,14 @@ static const WalkNames names = {.group = {"@group_x()", "@group_y()", "@group_z(
                                 .stream_groups = "groups",
                                 .mapping = "mapping",
                                 .mapping_chunk = "mapping_chunk"};
-/* In the loop over the steps of stream-K, where a step has the number of its tile. */
-static const WalkNames names_of_tile = {.group = {"0u", "0u", "0u"},
-                                        .id = "tile",
-                                        .tiles_m = "tiles_m",
-                                        .tiles_n = "tiles_n",
-                                        .batch = "size_batch",
-                                        .stagger_mask = "stagger_mask",
-                                        .mapping = "mapping",
-                                        .mapping_chunk = "mapping_chunk"};
+const WalkNames gpu_names_of_tile = {.group = {"0u", "0u", "0u"},
+                                     .id = "tile",
+                                     .tiles_m = "tiles_m",
+                                     .tiles_n = "tiles_n",
+                                     .batch = "size_batch",
+                                     .stagger_mask = "stagger_mask",
+                                     .mapping = "mapping",
+                                     .mapping_chunk = "mapping_chunk"};
 
 /* ---- the walk ---- */
 
@@ -77,7 +76,7 @@ static void stream_loop(GpuWalk *w, Buf *out)
     w->stream = walk_stream(pool, &w->p->walk, &names, &words, tiles);
     expr_let(&w->text, "n_steps", w->stream.steps);
     buf_puts(out, "    @NOUNROLL for (unsigned id = 0; id < n_steps; id++) {\n");
-    expr_let(&w->text, names_of_tile.id, w->stream.tile);
+    expr_let(&w->text, gpu_names_of_tile.id, w->stream.tile);
 }
 
 /* What text/parts.h needs to know of a tile's parts. */
@@ -110,7 +109,7 @@ void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out)
         expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
         buf_puts(out, "    @NOUNROLL for (unsigned id = @group_x(); id < n_ids; id += @grid_x()) {\n");
     }
-    w->at = walk_place(&w->pool, &p->walk, streams ? &names_of_tile : &names);
+    w->at = walk_place(&w->pool, &p->walk, streams ? &gpu_names_of_tile : &names);
     expr_let(&w->text, "wg0", w->at.wg0);
     expr_let(&w->text, "wg1", w->at.wg1);
     expr_let(&w->text, "wg2", w->at.wg2);

@@ -84,7 +84,7 @@ static bool reads_vectors(const GpuPlan *p, const GpuOperand *x)
 {
     GpuIndex index;
     ExprPool *pool = &index.pool;
-    gpu_index_init(&index, NULL, 0);
+    gpu_index_init(&index);
     int bytes = p->vw * x->layout.bytes;
     if (p->vw == 1) return true;
     if (x->k_major) return false;

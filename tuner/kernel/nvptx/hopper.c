@@ -123,14 +123,6 @@ static const WalkNames names = {.group = {"0u", "0u", "0u"},
                                 .stream_group = "group",
                                 .stream_groups = "groups",
                                 .member = "member"};
-static const WalkNames names_of_tile = {.group = {"0u", "0u", "0u"},
-                                        .id = "tile",
-                                        .tiles_m = "tiles_m",
-                                        .tiles_n = "tiles_n",
-                                        .batch = "size_batch",
-                                        .stagger_mask = "stagger_mask",
-                                        .mapping = "mapping",
-                                        .mapping_chunk = "mapping_chunk"};
 
 static void tile_struct(Stmts *s)
 {
@@ -169,7 +161,7 @@ static void stream_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
     ExprPool *pool = &s->pool;
     WalkStream x = stream_step(w, pool);
     stmt_let(s, "tile", x.tile);
-    WalkPlace at = walk_place(pool, w, &names_of_tile);
+    WalkPlace at = walk_place(pool, w, &gpu_names_of_tile);
     const TileField fields[TILE_FIELDS] = {{"wg0", at.wg0},
                                            {"wg1", at.wg1},
                                            {"wg2", at.wg2},

@@ -1,0 +1,9 @@
+/* What made-up kernels of the performance model's tests and benches have in common: 16-bit A, B and D, sums in
+ * f32, loads and stores of 16 bytes. */
+#ifndef TEST_MODEL_KERNEL_H
+#define TEST_MODEL_KERNEL_H
+
+#define MODEL_KERNEL_16_BIT                                                                                  \
+    .bytes_ab = 2, .bytes_d = 2, .bytes_sum = 4, .load_a = 16, .load_b = 16, .store = 16
+
+#endif
