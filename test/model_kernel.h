@@ -1,4 +1,4 @@
-/* What made-up kernels of the performance model's tests and benches have in common: 16-bit A, B and D, sums in
+/* What made-up kernels of the performance model's tests and benches share: 16-bit A, B and D, sums in
  * f32, loads and stores of 16 bytes. */
 #ifndef TEST_MODEL_KERNEL_H
 #define TEST_MODEL_KERNEL_H

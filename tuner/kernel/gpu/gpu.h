@@ -386,7 +386,7 @@ typedef enum {
     GPU_SLOTS
 } GpuSlot;
 
-/* Expressions that are evaluated and not printed, on the stack. One that needs more nodes fails (pool.failed). */
+/* Expressions, evaluated, not printed, on the stack. One that needs more nodes fails (pool.failed). */
 enum { GPU_INDEX_NODES = 2048 };
 typedef struct {
     ExprPool pool;
