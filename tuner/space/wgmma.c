@@ -52,7 +52,7 @@ static void plan_slices(const Solution *s, WgmmaPlan *p)
         if (p->columns < p->slice_n)
             p->slice_n = p->columns;
         else if (p->columns % p->slice_n)
-            p->slice_n = 16;
+            p->slice_n = p->columns % 16 ? 8 : 16;
     }
     p->slice_bytes = s->ClusterK > 1 ? 0 : pieces * p->slice_n * row * p->out_bytes;
     for (int t = 2; t < 4; t++) {
