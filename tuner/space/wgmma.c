@@ -5,7 +5,16 @@
 #include "problem/pack.h"
 #include "problem/problem.h"
 
-enum { BARRIER_BYTES = 512, ALIGN_BYTES = 1024, MOST_SLICE = 64 };
+enum {
+    BARRIER_BYTES = 512,
+    ALIGN_BYTES = 1024,
+    MOST_SLICE = 64,
+    /* X in registers (accumulate_rows in hopper.cuh): two sets of fragments, each for two instructions along K, of
+       four registers for 64 rows */
+    FRAGMENT_SETS = 2,
+    FRAGMENT_STEPS = 2,
+    FRAGMENT_REGISTERS = 4
+};
 
 bool wgmma_is(const Solution *s)
 {
@@ -66,6 +75,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     int32_t bytes = type_bytes((DataType)s->pt->DataType);
     *p = (WgmmaPlan){.swapped = s->SourceSwap != 0,
                      .turns = s->ConsumerSchedule == SCHEDULE_PINGPONG,
+                     .from_registers = s->RowsFromRegisters != 0,
                      .k = s->MatrixInstK};
     int rows = p->swapped ? 1 : 0;
     p->columns = p->swapped ? s->MatrixInstM : s->MatrixInstN;
@@ -85,6 +95,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     /* wgmma adds products of 8-bit floats with fewer bits than f32 has (PTX ISA 9.7.15.5) */
     p->promotes = bytes == 1 && s->pt->DataType != TYPE_I8;
     p->registers = p->sums * (p->promotes ? 2 : 1);
+    if (p->from_registers) p->registers += FRAGMENT_SETS * FRAGMENT_STEPS * FRAGMENT_REGISTERS * p->repeats;
     p->stage_bytes = (p->held[0] + p->held[1]) * s->DepthU * bytes;
     /* columns of D; the pitch keeps writes of the fragments free of bank conflicts */
     if (s->ClusterK > 1) p->cluster_sum_bytes = p->side[1] * (p->side[0] + (p->swapped ? 8 : 4)) * 4;
