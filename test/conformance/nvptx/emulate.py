@@ -35,7 +35,7 @@ INSTRUCTIONS = {
     'void g_commit()': '',
     'void g_prefetch(const void *p)': '(void)*(const volatile char *)p;',
     'void g_arrived()': '',
-    'void flags_begin()': '',
+    'void wait_for_previous()': '',
     'void g_sts(g_u32 to, const g_u32 *v)': 'memcpy(at_shared<char>(to, W), v, W);',
     'void g_ldsm(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, false);',
     'void g_ldsm_t(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, true);',
