@@ -387,6 +387,12 @@ static void test_wgmma_reasons(void **state)
     assert_rule(&d, copies, RULE_WG_K_MAJOR);
     copies.PackOperands = 1;
     assert_true(solution_derive(&d, &copies, NULL));
+    copies.RowsFromRegisters = 1; /* of B, whose K is contiguous */
+    assert_rule(&d, copies, RULE_WG_ROWS);
+    Solution rows = warp_groups(&pt, 64, 128, 8, 1, 1);
+    assert_rule(&d, rows, RULE_WG_K_MAJOR);
+    rows.RowsFromRegisters = 1;
+    assert_true(solution_derive(&d, &rows, NULL));
     d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, false, false);
     Solution narrow = warp_groups(&pt, 96, 64, 16, 1, 2);
     assert_rule(&d, narrow, RULE_WG_SIDE);
