@@ -210,7 +210,7 @@ struct GpuDialect {
     const char *exp[2];    /* e^x of a float and of a double */
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
-    const char *dependent; /* embedded text of wait_for_previous(), with which helper kernels begin; NULL: none */
+    const char *dependent; /* embedded text of wait_for_previous(), which helper kernels call; NULL: none */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the

@@ -56,9 +56,10 @@ enum { ROW_WORDS = WGMMA_ROWS * 32 / 4 / WGMMA_LANES };
 
 /* Appends the text of a wgmma.mma_async (PTX ISA 9.7.15.5). Its operands are the accumulators, X, the matrix
  * descriptor of Y, and scale-d, which is 0 to overwrite the accumulators; for floats imm-scale-a and
- * imm-scale-b; for 16-bit types tnsp-a and tnsp-b, 1 where K is strided. X is a matrix descriptor, or a list of
- * registers. */
-static void instruction_text(const GpuPlan *plan, const MatrixInst *in, int columns, int n, bool rows, Buf *text)
+ * imm-scale-b; for 16-bit types tnsp-a and tnsp-b, 1 where K is strided. X is a matrix descriptor, or with
+ * `rows` a list of registers. */
+static void instruction_text(const GpuPlan *plan, const MatrixInst *in, int columns, int n, bool rows,
+                             Buf *text)
 {
     const GpuMatrix *mi = &plan->matrix;
     const bool x_k = !plan->op[mi->swap].tlu, y_k = !plan->op[!mi->swap].tlu;
@@ -88,7 +89,11 @@ static void instruction_asm(const GpuPlan *plan, const char *text, int n, bool r
                               : (AsmOperand){"l", value_reg(s, "x")};
     operand[n + n_x] = (AsmOperand){"l", value_reg(s, "y")};
     operand[n + n_x + 1] = (AsmOperand){"r", value_reg(s, "add")};
-    stmt_asm(s, (Asm){.text = text, .operand = operand, .n_outputs = n, .n_inputs = n_x + 2, .is_volatile = true});
+    stmt_asm(s, (Asm){.text = text,
+                      .operand = operand,
+                      .n_outputs = n,
+                      .n_inputs = n_x + 2,
+                      .is_volatile = true});
 }
 
 /* Adds the function wgmma(). */

@@ -51,15 +51,16 @@ Err nvptx_mma_lanes(const MatrixInst *in, Buf *out)
     return ERR_OK;
 }
 
-/* A permutation of 64 rows, by which bit i of the place is bit from[i] of a fragment's row. Places 2i and 2i + 1
- * are rows of one lane, which loads both at once. The lanes of half a warp, with 4 of K, then access all banks of
- * shared memory once, of lines of 32 words with the 128-byte swizzle. */
+/* A permutation of 64 rows: bit i of the place is bit from[i] of a fragment's row. Places 2i and 2i + 1 are
+ * rows of one lane, which loads both at once. Half a warp, whose lanes have 4 values of k, then accesses all
+ * banks of shared memory once, where each k has lines of 32 words with the 128-byte swizzle. */
 static const Expr *spread_row(ExprPool *p, const Expr *row)
 {
     static const int from[] = {3, 0, 2, 4, 1, 5};
     const Expr *place = NULL;
     for (int i = 0; i < (int)(sizeof from / sizeof *from); i++) {
-        const Expr *bit = expr_mod_i(p, expr_div_i(p, row, 1 << from[i]), 2), *part = expr_mul_i(p, bit, 1 << i);
+        const Expr *bit = expr_mod_i(p, expr_div_i(p, row, 1 << from[i]), 2);
+        const Expr *part = expr_mul_i(p, bit, 1 << i);
         place = place ? expr_add(p, place, part) : part;
     }
     return place;
