@@ -28,10 +28,16 @@ bool wgmma_k_major(const Solution *s, int t)
     return k_major || (copied && pack_transposes(type_bytes((DataType)s->pt->DataType), k_major));
 }
 
+/* Bytes of an element that the kernel stores: of D, or of the sums of parts of K, which go into the workspace. */
+static int32_t stored_bytes(const Solution *s)
+{
+    bool parts = s->GlobalSplitU > 1 && s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
+    return type_bytes((DataType)(parts ? s->pt->ComputeDataType : s->pt->DestDataType));
+}
+
 bool wgmma_engine_store(const Solution *s)
 {
-    return s->EngineStore && (s->GlobalSplitU <= 1 || s->GlobalSplitUAlgorithm == GSUA_SINGLE_KERNEL) &&
-           s->ClusterK <= 1 && type_bytes((DataType)s->pt->DestDataType) > 1;
+    return s->EngineStore && s->ClusterK <= 1 && stored_bytes(s) > 1;
 }
 
 /* The box that one TMA copy transfers of a work-group's part of an operand's tile. */
@@ -51,7 +57,7 @@ static void plan_box(const Solution *s, WgmmaPlan *p, int t)
  * M, of up to 64 columns; if they lie along N, fewer columns of the instruction make shorter lines. */
 static void plan_slices(const Solution *s, WgmmaPlan *p)
 {
-    p->out_bytes = wgmma_engine_store(s) ? type_bytes((DataType)s->pt->DestDataType) : 4;
+    p->out_bytes = wgmma_engine_store(s) ? stored_bytes(s) : 4;
     int32_t row = WGMMA_ROW_BYTES / p->out_bytes;
     if (p->swapped && p->columns < row) row = p->columns;
     int32_t pieces = p->swapped ? 1 : WGMMA_ROWS / row;

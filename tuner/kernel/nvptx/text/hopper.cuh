@@ -22,7 +22,7 @@
  *     PARTIAL_SUMS SLOT_STEP    work-groups that split the K of a tile add their sums up in the workspace; distance
  *                               in slots from one part of a tile to the next
  *     SPLIT                     parts of K whose sums a helper kernel adds up later
- *     STORE_TMA READS           D is stored by TMA; C is read unless beta is 0
+ *     STORE_TMA READS           D, or with SPLIT the sums, are stored by TMA; C is read unless beta is 0
  *     OUT_ROW SLICE_N           a slice of results: rows along M of one of its blocks; its columns
  *     PAIR_BF16                 16-bit results are bf16, not f16
  *     SHARED_BYTES              dynamic shared memory of the launch, checked here
