@@ -30,7 +30,7 @@ static bool accumulates(const LibSolution *s)
     return acc == GLOBAL_ACC_SINGLE || acc == GLOBAL_ACC_MULTIPLE;
 }
 
-/* The sums of parts of K in the workspace: all matrices of a part, without gaps, then those of the next part. */
+/* The sums of parts of K in the workspace, without gaps: all matrices of a part, then those of the next. */
 static void describe_parts(const Helper *h, TensorMap *out)
 {
     const Contraction *p = h->p;

@@ -28,7 +28,7 @@ bool wgmma_k_major(const Solution *s, int t)
     return k_major || (copied && pack_transposes(type_bytes((DataType)s->pt->DataType), k_major));
 }
 
-/* Bytes of an element that the kernel stores: of D, or of the sums of parts of K, which go into the workspace. */
+/* Bytes of an element that the kernel stores: of D, or of the sums of parts of K in the workspace. */
 static int32_t stored_bytes(const Solution *s)
 {
     bool parts = s->GlobalSplitU > 1 && s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;

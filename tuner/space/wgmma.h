@@ -45,7 +45,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p);
 bool wgmma_k_major(const Solution *s, int t);
 /* Operand X: 0 is A, 1 is B. Of solutions whose SourceSwap is derived. */
 static inline int wgmma_rows_operand(const Solution *s) { return s->SourceSwap ? 1 : 0; }
-/* True when TMA stores D, or the sums of parts of K that a helper kernel adds up; not the sums of a cluster. */
+/* True when TMA stores D, or the sums of parts of K that a helper kernel adds up; not with ClusterK. */
 bool wgmma_engine_store(const Solution *s);
 
 #endif
