@@ -28,8 +28,8 @@ typedef enum {
     MODEL_CLASSES
 } ModelClass;
 
-/* How parts of K are added up: those of GlobalSplitU by atomic operations or in a workspace, those of ClusterK
- * in the local memory of a cluster. */
+/* How parts of K are added up: those of GlobalSplitU by atomic operations or in a workspace, those of
+ * ClusterK in the local memory of a cluster. */
 typedef enum {
     MODEL_SPLIT_NONE,
     MODEL_SPLIT_ATOMIC,

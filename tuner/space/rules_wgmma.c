@@ -112,6 +112,7 @@ static bool check_problem(Derive *d)
     const int rows = wgmma_rows_operand(d->s);
     const bool from_registers = d->s->RowsFromRegisters;
     if (from_registers && (f->bpe != 4 || wgmma_k_major(d->s, rows))) REJECT(d, WG_ROWS, rows, f->bpe);
+    if (d->s->PromotionSets > 1 && !f8) REJECT(d, WG_PROMOTION, d->s->PromotionSets);
     for (int t = 0; t < 2; t++)
         if (!wgmma_k_major(d->s, t) && f->bpe != 2 && !(from_registers && t == rows))
             REJECT(d, WG_K_MAJOR, t, f->bpe);
@@ -223,7 +224,8 @@ bool derive_without_wgmma(Derive *d)
     static const ParamId of_wgmma[] = {
         PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,    PARAM_ClusterN,
         PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore, PARAM_PackOperands,
-        PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters};
+        PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters,
+        PARAM_PromotionSets};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         int32_t v = *(const int32_t *)solution_field_const(s, p);

@@ -100,7 +100,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->sums = p->repeats * p->columns / 2;
     /* wgmma adds products of 8-bit floats with fewer bits than f32 has (PTX ISA 9.7.15.5) */
     p->promotes = bytes == 1 && s->pt->DataType != TYPE_I8;
-    p->registers = p->sums * (p->promotes ? 2 : 1);
+    p->registers = p->sums * (p->promotes ? 1 + s->PromotionSets : 1);
     if (p->from_registers) p->registers += FRAGMENT_SETS * FRAGMENT_STEPS * FRAGMENT_REGISTERS * p->repeats;
     p->stage_bytes = (p->held[0] + p->held[1]) * s->DepthU * bytes;
     /* columns of D; the pitch keeps writes of the fragments free of bank conflicts */

@@ -264,6 +264,7 @@ typedef struct {
     int stages;    /* of the ring */
     int consumers; /* warp groups that multiply */
     bool promotes; /* a stage's products have sums of their own, which are then added to those of all */
+    int promotion_sets; /* sets of registers for them: with 2, wgmma and these additions overlap */
     bool rows_from_registers; /* the operand along the instruction's rows goes through registers */
     bool pingpong; /* ping-pong schedule: each consumer warp group has a tile; else all share one */
     int producer_registers, consumer_registers; /* of a thread; 0: as compiled */

@@ -25,6 +25,7 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"bool", "PINGPONG", g->pingpong},
                {"bool", "ROWS_FROM_REGISTERS", g->rows_from_registers},
                {"bool", "PROMOTES", g->promotes},
+               {"int", "PROMOTION_SETS", g->promotion_sets},
                {"int", "REGS_PRODUCER", g->producer_registers},
                {"int", "REGS_CONSUMER", g->consumer_registers},
                {"bool", "SWAP", p->matrix.swap},

@@ -12,6 +12,7 @@
  *                               otherwise (cooperative) all share one tile
  *     ROWS_FROM_REGISTERS       X goes from shared memory through registers, because its K is strided there
  *     PROMOTES                  the products of each stage are accumulated separately, then added to the sums in f32
+ *     PROMOTION_SETS            sets of registers for the products of a stage
  *     REGS_PRODUCER REGS_CONSUMER   registers per thread of either role (setmaxnreg); 0: as compiled
  *     SWAP                      the 64 rows of the instruction lie along N, not M
  *     A_K_MAJOR B_K_MAJOR       K is contiguous in memory
@@ -121,14 +122,16 @@ FN void bar_wait(u32 bar, u32 parity)
     while (!done);
 }
 
-/* Arrives at the mbarrier at the same shared-memory offset in work-group `rank` of the cluster. */
+/* Arrives at the mbarrier at the same shared-memory offset in work-group `rank` of the cluster. It follows reads of
+ * wgmma that have completed, and no writes, so it needs no release at the scope of the cluster: that is a fence of
+ * memory, which costs about 1000 clocks a stage on an H200. */
 FN void bar_arrive(u32 bar, u32 rank)
 {
     if constexpr (MULTICAST_WGS == 1)
         asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
     else
         asm volatile("{\n\t.reg .b32 remote;\n\tmapa.shared::cluster.u32 remote, %0, %1;\n\t"
-                     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(bar),
+                     "mbarrier.arrive.shared::cluster.b64 _, [remote];\n\t}" ::"r"(bar),
                      "r"(rank)
                      : "memory");
 }
