@@ -158,6 +158,16 @@ MatrixInstruction: [24, 64, K, 1, 1, 1, 2, 1, 1], EngineStore: False
 MatrixInstruction: [64, 8, K, 1, 1, 1, 1, 1, 1]
 MatrixInstruction: [64, 16, K, 1, 1, 2, 1, 1, 1], ClusterN: 2
 EOF
+      # one operand through registers, the other one copied where its K is strided
+      [ "$2" != X ] || sed 's/$/, RowsFromRegisters: True, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<EOF
+MatrixInstruction: [64, 128, 8, 1, 1, 2, 1, 2, 1], PackOperands: 2, DependentLaunch: True
+MatrixInstruction: [64, 128, 8, 1, 1, 1, 1, 1, 1], PackOperands: 2, ConsumerSchedule: PingPong, StaggerU: 4
+MatrixInstruction: [64, 64, 8, 1, 1, 2, 1, 2, 1], PackOperands: 2, ClusterM: 2, ClusterN: 2, DepthU: 64
+MatrixInstruction: [64, 72, 8, 1, 1, 1, 1, 1, 1], PackOperands: 2, ClusterK: 4
+MatrixInstruction: [64, 64, 8, 1, 1, 1, 1, 2, 1], PackOperands: 2, $parts, DependentLaunch: True
+MatrixInstruction: [128, 64, 8, 1, 1, 1, 1, 1, 2], PackOperands: 1
+MatrixInstruction: [16, 64, 8, 1, 1, 1, 2, 1, 1], PackOperands: 1, EngineStore: False
+EOF
       ;;
     direct:*) add=$atomic; case $2 in C|Z) add=$parts;; esac
       sed 's/^/DirectToVgprA: True, DirectToVgprB: True, /' <<EOF
@@ -246,10 +256,10 @@ group() { # problem type, transposes as Tensile's keys, sizes; kernels on stdin
   for s in $3; do echo "$s" | awk -F, -v OFS=, 'NF > 4 { $6 = $5 } { print "          - Exact: [" $0 "]" }'; done
 }
 
-# Transposes of A and B that a family has kernels for: conjugates of complex types; wgmma reads 8- and 32-bit operands along K.
+# Transposes of A and B that a family has kernels for: conjugates of complex types; wgmma reads 8-bit operands along K.
 transposes() { # family, type
   case $1:$2 in
-    wgmma:X | wgmma:I8II | wgmma:[FB]8*) echo TN;;
+    wgmma:I8II | wgmma:[FB]8*) echo TN;;
     *:[CZ]) echo NN NT NC TN TT TC CN CT CC;;
     *) echo NN NT TN TT;;
   esac

@@ -24,6 +24,25 @@ static void describe_operand(const Helper *h, unsigned tensor, uint64_t bytes, T
     out->stride[0] = x.ld, out->stride[1] = x.matrix;
 }
 
+static bool accumulates(const LibSolution *s)
+{
+    int32_t acc = s->map.global_accumulation;
+    return acc == GLOBAL_ACC_SINGLE || acc == GLOBAL_ACC_MULTIPLE;
+}
+
+/* The sums of parts of K in the workspace, without gaps: all matrices of a part, then those of the next. */
+static void describe_parts(const Helper *h, TensorMap *out)
+{
+    const Contraction *p = h->p;
+    const DataType type = (DataType)p->compute_type;
+    const uint64_t row = (uint64_t)p->m * (uint64_t)type_bytes(type);
+    *out = (TensorMap){.address = (uint64_t)(uintptr_t)h->in->workspace,
+                       .type = (int)type,
+                       .size = {(uint64_t)p->m, (uint64_t)p->n,
+                                (uint64_t)p->batch * (uint64_t)h->s->map.global_split_u},
+                       .stride = {row, row * (uint64_t)p->n}};
+}
+
 /* Describes the matrix in memory order: contiguous dimension, the other one, batch. */
 static void describe(const Helper *h, unsigned tensor, TensorMap *out)
 {
@@ -41,12 +60,6 @@ static void describe(const Helper *h, unsigned tensor, TensorMap *out)
     if (tensor < 2) describe_operand(h, tensor, bytes, out);
     /* with one matrix the batch stride may have any value */
     if (p->batch == 1) out->stride[1] = out->stride[0] * out->size[1];
-}
-
-static bool accumulates(const LibSolution *s)
-{
-    int32_t acc = s->map.global_accumulation;
-    return acc == GLOBAL_ACC_SINGLE || acc == GLOBAL_ACC_MULTIPLE;
 }
 
 /* Whether the copy engine supports the stride. */
@@ -75,7 +88,9 @@ bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
         unsigned t = s->map.tensor_map[i].tensor;
         DataType type = tensor_type(p, t);
         if (p->k == 0 && t < 2) continue;
+        if (t >= 2 && accumulates(s)) type = (DataType)p->compute_type;
         if (t >= 2 && p->m * type_bytes(type) % RUN) return false;
+        if (t >= 2 && accumulates(s)) continue; /* the workspace has no gaps */
         if (t < 2 && s->map.pack_operands & 1 << t) continue;
         if (!tensor_fits(p, t)) return false;
     }
@@ -93,10 +108,9 @@ Err put_tensor_maps(const Helper *h, Args *a)
         const TensorMapSpec *spec = &m->tensor_map[i];
         TensorMap map;
         if (spec->tensor > 1 && accumulates(h->s))
-            FAIL(ERR_INPUT, "kernel %s takes a tensor map of %c and writes into a workspace", h->s->name,
-                 "ABCD"[spec->tensor]);
-        /* C may be NULL where beta is 0 */
-        describe(h, spec->tensor == 2 && !h->in->c ? 3 : spec->tensor, &map);
+            describe_parts(h, &map);
+        else /* C may be NULL where beta is 0 */
+            describe(h, spec->tensor == 2 && !h->in->c ? 3 : spec->tensor, &map);
         if (spec->tensor < 2 && map.type == TYPE_S && h->s->f32_xdl == TYPE_X) map.type = TYPE_X;
         map.box[0] = spec->box[0];
         map.box[1] = spec->box[1];

@@ -104,5 +104,6 @@ Err pack_call(const Helper *h, LaunchList *out)
              type_bytes(tensor_type(h->p, 0)));
     TRY(call_add(out, CALL_PACK, name, grid, PACK_WORK_GROUP, &a));
     for (int i = 0; i < 2; i++) put_operand(&operand[i], &a);
+    out->call[out->n - 1].dependent = h->s->map.dependent_launch;
     return call_done(out, &a);
 }

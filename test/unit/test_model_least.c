@@ -30,7 +30,7 @@ static ModelKernel kernel_draw(void)
                          .groups = host ? 1 : draw(1, 6),
                          .stages = draw(1, 6),
                          .split = split,
-                         .split_kind = split > 1 ? draw(1, 2) : MODEL_SPLIT_NONE,
+                         .split_kind = split > 1 ? draw(1, 3) : MODEL_SPLIT_NONE,
                          .persistent = engine ? draw(0, 2) : 0,
                          .mapping = draw(-8, 16),
                          .cluster_m = engine ? draw(1, 2) : 1,

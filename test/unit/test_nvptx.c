@@ -378,7 +378,17 @@ static void test_wgmma_reasons(void **state)
     assert_rule(&d, threads_only, RULE_WG_ONLY);
     threads_only.DependentLaunch = 0, threads_only.PackOperands = 1;
     assert_rule(&d, threads_only, RULE_WG_ONLY);
-    d = deriver(&pt, "sm_90a", TYPE_S, TYPE_S, TYPE_S, false, false);
+    d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, false, false);
+    Solution narrow = warp_groups(&pt, 96, 64, 16, 1, 2);
+    assert_rule(&d, narrow, RULE_WG_SIDE);
+}
+
+/* Operands of tf32 with K strided: copied, or through registers. */
+static void test_wgmma_strided_k(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    Deriver d = deriver(&pt, "sm_90a", TYPE_S, TYPE_S, TYPE_S, false, false);
     pt.F32XdlMathOp = TYPE_X;
     assert_ok(deriver_init(&d, &pt, d.target, NULL));
     assert_rule(&d, warp_groups(&pt, 256, 64, 8, 1, 2), RULE_WG_K_MAJOR);
@@ -387,9 +397,12 @@ static void test_wgmma_reasons(void **state)
     assert_rule(&d, copies, RULE_WG_K_MAJOR);
     copies.PackOperands = 1;
     assert_true(solution_derive(&d, &copies, NULL));
-    d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, false, false);
-    Solution narrow = warp_groups(&pt, 96, 64, 16, 1, 2);
-    assert_rule(&d, narrow, RULE_WG_SIDE);
+    copies.RowsFromRegisters = 1; /* of B, whose K is contiguous */
+    assert_rule(&d, copies, RULE_WG_ROWS);
+    Solution rows = warp_groups(&pt, 64, 128, 8, 1, 1);
+    assert_rule(&d, rows, RULE_WG_K_MAJOR);
+    rows.RowsFromRegisters = 1;
+    assert_true(solution_derive(&d, &rows, NULL));
 }
 
 static bool text_has(const Deriver *d, Solution s, const char *word)
@@ -494,6 +507,7 @@ int main(void)
                                        cmocka_unit_test(test_wgmma_plan),
                                        cmocka_unit_test(test_stream_k_reasons),
                                        cmocka_unit_test(test_wgmma_reasons),
+                                       cmocka_unit_test(test_wgmma_strided_k),
                                        cmocka_unit_test(test_wgmma_texts),
                                        cmocka_unit_test(test_f8)};
     return cmocka_run_group_tests(tests, NULL, NULL);

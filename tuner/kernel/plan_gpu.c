@@ -200,6 +200,8 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .consumers = w.groups,
                                 .pingpong = w.turns,
                                 .promotes = w.promotes,
+                                .promotion_sets = s->PromotionSets,
+                                .rows_from_registers = w.from_registers,
                                 .producer_registers = s->ProducerRegisters,
                                 .consumer_registers = s->ConsumerRegisters,
                                 .cluster = {s->ClusterM, s->ClusterN},

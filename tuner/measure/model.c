@@ -175,6 +175,7 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
     out->split_kind = out->split == 1 ? MODEL_SPLIT_NONE
                       : workspace     ? MODEL_SPLIT_WORKSPACE
                                       : MODEL_SPLIT_ATOMIC;
+    if (s->ClusterK > 1) out->split = s->ClusterK, out->split_kind = MODEL_SPLIT_CLUSTER;
     out->bytes_ab = type_bytes((DataType)pt->DataType);
     out->bytes_d = type_bytes((DataType)pt->DestDataType);
     out->bytes_sum = type_bytes((DataType)pt->ComputeDataType);

@@ -97,6 +97,10 @@ static double store_clocks(const Gpu *g)
     bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE;
     double element = sums ? k->bytes_sum : k->bytes_d * (k->use_c && g->z->reads_c ? 2.0 : 1.0);
     double bytes = (double)k->tile_m * k->tile_n * element, clocks = bytes / (32 * g->r->store);
+    /* sums of a cluster are written to local memory once, and read once */
+    if (k->split_kind == MODEL_SPLIT_CLUSTER)
+        clocks = clocks / k->split +
+                 2.0 * k->tile_m * k->tile_n * k->bytes_sum / (g->d->local_rate * g->r->local);
     if (k->class == MODEL_ENGINE) return clocks;
     return clocks + access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
 }
@@ -133,6 +137,12 @@ static void gpu_chunk(Gpu *g)
     g->store_s = store_clocks(g) * s;
 }
 
+/* Compute units that run clusters of that many work-groups at once. */
+static double cluster_cus(double n_cu, double cluster)
+{
+    return cluster > 1 ? most(down(n_cu / cluster) * cluster, cluster) : n_cu;
+}
+
 static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                      const ModelSize *z)
 {
@@ -145,7 +155,7 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
         g->tiles_n = up(g->tiles_n / k->cluster_n) * k->cluster_n;
     }
     g->groups = g->tiles_m * g->tiles_n * z->batch * k->split;
-    g->cus = cluster > 1 ? most(down(d->n_cu / cluster) * cluster, cluster) : d->n_cu;
+    g->cus = cluster_cus(d->n_cu, k->split_kind == MODEL_SPLIT_CLUSTER ? cluster * k->split : cluster);
     g->chunks = up(up(z->k / k->depth) / k->split);
     double once = (z->m + z->n) * z->k * z->batch * k->bytes_ab;
     g->resident = once > 0 ? least(1, 0.7 * d->l2_bytes / once) : 1;
@@ -215,7 +225,7 @@ static double split_seconds(const ModelKernel *k, const ModelDevice *d, const Mo
                             const ModelSize *z)
 {
     double elements = z->m * z->n * z->batch;
-    if (k->split_kind == MODEL_SPLIT_NONE) return 0;
+    if (k->split_kind == MODEL_SPLIT_NONE || k->split_kind == MODEL_SPLIT_CLUSTER) return 0;
     if (k->split_kind == MODEL_SPLIT_ATOMIC)
         return r->split_s + elements * k->bytes_d * k->split / (0.25 * d->l2_rate * r->l2);
     double bytes = elements * (k->split * (double)k->bytes_sum + k->bytes_d);
@@ -349,7 +359,7 @@ bool model_kernel_ok(const ModelKernel *k)
     bool host = k->class == MODEL_HOST;
     int32_t least_unit = host ? 1 : 0;
     return k->class >= 0 && k->class < MODEL_CLASSES && k->split_kind >= 0 &&
-           k->split_kind <= MODEL_SPLIT_WORKSPACE && k->steps >= 0 && k->steps <= 1 << 24 &&
+           k->split_kind <= MODEL_SPLIT_CLUSTER && k->steps >= 0 && k->steps <= 1 << 24 &&
            k->unit_m >= least_unit && k->unit_n >= least_unit && k->block_m >= least_unit &&
            k->block_n >= least_unit && within((double)k->rate, 1e-3, 1e9) &&
            within((double)k->peak, 1e-3, 1e9) && within((double)k->local_bytes, 0, 1e9);

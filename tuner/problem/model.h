@@ -28,8 +28,14 @@ typedef enum {
     MODEL_CLASSES
 } ModelClass;
 
-/* How parts of K (GlobalSplitU) are added up. */
-typedef enum { MODEL_SPLIT_NONE, MODEL_SPLIT_ATOMIC, MODEL_SPLIT_WORKSPACE } ModelSplit;
+/* How parts of K are added up: those of GlobalSplitU by atomic operations or in a workspace, those of
+ * ClusterK in the local memory of a cluster. */
+typedef enum {
+    MODEL_SPLIT_NONE,
+    MODEL_SPLIT_ATOMIC,
+    MODEL_SPLIT_WORKSPACE,
+    MODEL_SPLIT_CLUSTER
+} ModelSplit;
 
 /* Numbers of a kernel that do not depend on the size. All members are 4 bytes, so that files hold it as one
  * list (MODEL_KERNEL_NUMBERS). */

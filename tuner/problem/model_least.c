@@ -85,7 +85,8 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
     if (k->stages > 1) wait = most(wait, r->load_clocks / (k->stages - 1));
     wait *= s;
     const double out = k->split_kind == MODEL_SPLIT_WORKSPACE ? k->bytes_sum : k->bytes_d;
-    const double store = (double)k->tile_m * k->tile_n * out / (32 * r->store) * s;
+    double store = (double)k->tile_m * k->tile_n * out / (32 * r->store) * s;
+    if (k->split_kind == MODEL_SPLIT_CLUSTER) store /= k->split;
     l->per_m[i] = (float)(1.0 / k->tile_m / k->cluster_m),
     l->per_n[i] = (float)(1.0 / k->tile_n / k->cluster_n);
     l->each[i] = (float)(cluster * k->split);
@@ -98,8 +99,9 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
     l->more_s[i] = powered(norm4(groups * math, groups * local, groups * one, wait) / groups, math, r);
     l->end_s[i] = (float)(store * groups * (k->persistent > 1 ? 0.3 : 1) + again);
     l->last_s[i] = (float)(store * (k->persistent > 1 ? 0.3 : 1) + again);
+    const bool split = k->split_kind == MODEL_SPLIT_ATOMIC || k->split_kind == MODEL_SPLIT_WORKSPACE;
     l->fixed_s[i] =
-        (float)(r->launch_s + fill - again + (k->split_kind != MODEL_SPLIT_NONE ? r->split_s : 0));
+        (float)(r->launch_s + fill - again + (split ? r->split_s : 0));
     l->sum_s[i] = 0;
     if (k->split_kind == MODEL_SPLIT_ATOMIC)
         l->sum_s[i] = (float)(k->bytes_d * (double)k->split / (0.25 * d->l2_rate * r->l2));

@@ -109,8 +109,13 @@ static bool check_problem(Derive *d)
     bool single = f->type == TYPE_S && f->dest == TYPE_S && f->compute == TYPE_S;
     bool f8 = is_f8(f->type) && f->compute == TYPE_S;
     if (!half && !bytes && !single && !f8) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
+    const int rows = wgmma_rows_operand(d->s);
+    const bool from_registers = d->s->RowsFromRegisters;
+    if (from_registers && (f->bpe != 4 || wgmma_k_major(d->s, rows))) REJECT(d, WG_ROWS, rows, f->bpe);
+    if (d->s->PromotionSets > 1 && !f8) REJECT(d, WG_PROMOTION, d->s->PromotionSets);
     for (int t = 0; t < 2; t++)
-        if (!wgmma_k_major(d->s, t) && f->bpe != 2) REJECT(d, WG_K_MAJOR, t, f->bpe);
+        if (!wgmma_k_major(d->s, t) && f->bpe != 2 && !(from_registers && t == rows))
+            REJECT(d, WG_K_MAJOR, t, f->bpe);
     return true;
 }
 
@@ -164,7 +169,7 @@ static bool check_local(Derive *d)
     WgmmaPlan p;
     wgmma_plan(s, &p);
     int32_t limit = d->f->target->lds_bytes, row = WGMMA_ROW_BYTES / p.out_bytes;
-    int32_t most = p.swapped ? row : p.slice_n, unit = p.columns <= most ? 8 : p.swapped ? row : 16;
+    int32_t unit = p.swapped && p.columns > row ? row : 8;
     if (p.columns % unit) REJECT(d, WG_COLUMNS, p.columns, unit);
     if (s->RingStages == 0) s->RingStages = min32((limit - p.other_bytes) / p.stage_bytes, MOST_STAGES);
     wgmma_plan(s, &p);
@@ -219,7 +224,8 @@ bool derive_without_wgmma(Derive *d)
     static const ParamId of_wgmma[] = {
         PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,    PARAM_ClusterN,
         PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore, PARAM_PackOperands,
-        PARAM_ClusterK,          PARAM_DependentLaunch};
+        PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters,
+        PARAM_PromotionSets};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         int32_t v = *(const int32_t *)solution_field_const(s, p);

@@ -5,7 +5,16 @@
 #include "problem/pack.h"
 #include "problem/problem.h"
 
-enum { BARRIER_BYTES = 512, ALIGN_BYTES = 1024, MOST_SLICE = 64 };
+enum {
+    BARRIER_BYTES = 512,
+    ALIGN_BYTES = 1024,
+    MOST_SLICE = 64,
+    /* X in registers (text/hopper_rows.cuh): two sets of fragments, each for two instructions along K,
+       of four registers for 64 rows */
+    FRAGMENT_SETS = 2,
+    FRAGMENT_STEPS = 2,
+    FRAGMENT_REGISTERS = 4
+};
 
 bool wgmma_is(const Solution *s)
 {
@@ -19,10 +28,16 @@ bool wgmma_k_major(const Solution *s, int t)
     return k_major || (copied && pack_transposes(type_bytes((DataType)s->pt->DataType), k_major));
 }
 
+/* Bytes of an element that the kernel stores: of D, or of the sums of parts of K in the workspace. */
+static int32_t stored_bytes(const Solution *s)
+{
+    bool parts = s->GlobalSplitU > 1 && s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
+    return type_bytes((DataType)(parts ? s->pt->ComputeDataType : s->pt->DestDataType));
+}
+
 bool wgmma_engine_store(const Solution *s)
 {
-    return s->EngineStore && (s->GlobalSplitU <= 1 || s->GlobalSplitUAlgorithm == GSUA_SINGLE_KERNEL) &&
-           s->ClusterK <= 1 && type_bytes((DataType)s->pt->DestDataType) > 1;
+    return s->EngineStore && s->ClusterK <= 1 && stored_bytes(s) > 1;
 }
 
 /* The box that one TMA copy transfers of a work-group's part of an operand's tile. */
@@ -42,7 +57,7 @@ static void plan_box(const Solution *s, WgmmaPlan *p, int t)
  * M, of up to 64 columns; if they lie along N, fewer columns of the instruction make shorter lines. */
 static void plan_slices(const Solution *s, WgmmaPlan *p)
 {
-    p->out_bytes = wgmma_engine_store(s) ? type_bytes((DataType)s->pt->DestDataType) : 4;
+    p->out_bytes = wgmma_engine_store(s) ? stored_bytes(s) : 4;
     int32_t row = WGMMA_ROW_BYTES / p->out_bytes;
     if (p->swapped && p->columns < row) row = p->columns;
     int32_t pieces = p->swapped ? 1 : WGMMA_ROWS / row;
@@ -52,7 +67,7 @@ static void plan_slices(const Solution *s, WgmmaPlan *p)
         if (p->columns < p->slice_n)
             p->slice_n = p->columns;
         else if (p->columns % p->slice_n)
-            p->slice_n = 16;
+            p->slice_n = p->columns % 16 ? 8 : 16;
     }
     p->slice_bytes = s->ClusterK > 1 ? 0 : pieces * p->slice_n * row * p->out_bytes;
     for (int t = 2; t < 4; t++) {
@@ -66,6 +81,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     int32_t bytes = type_bytes((DataType)s->pt->DataType);
     *p = (WgmmaPlan){.swapped = s->SourceSwap != 0,
                      .turns = s->ConsumerSchedule == SCHEDULE_PINGPONG,
+                     .from_registers = s->RowsFromRegisters != 0,
                      .k = s->MatrixInstK};
     int rows = p->swapped ? 1 : 0;
     p->columns = p->swapped ? s->MatrixInstM : s->MatrixInstN;
@@ -84,7 +100,8 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->sums = p->repeats * p->columns / 2;
     /* wgmma adds products of 8-bit floats with fewer bits than f32 has (PTX ISA 9.7.15.5) */
     p->promotes = bytes == 1 && s->pt->DataType != TYPE_I8;
-    p->registers = p->sums * (p->promotes ? 2 : 1);
+    p->registers = p->sums * (p->promotes ? 1 + s->PromotionSets : 1);
+    if (p->from_registers) p->registers += FRAGMENT_SETS * FRAGMENT_STEPS * FRAGMENT_REGISTERS * p->repeats;
     p->stage_bytes = (p->held[0] + p->held[1]) * s->DepthU * bytes;
     /* columns of D; the pitch keeps writes of the fragments free of bank conflicts */
     if (s->ClusterK > 1) p->cluster_sum_bytes = p->side[1] * (p->side[0] + (p->swapped ? 8 : 4)) * 4;

@@ -16,6 +16,7 @@ enum { WGMMA_ROW_BYTES = 128, WGMMA_BUFFERS = 2 };
 
 typedef struct {
     bool swapped, turns; /* turns: PingPong, each warp group has its own tile */
+    bool from_registers; /* X goes through registers */
     int32_t columns, k;  /* N and K of the instruction */
     int32_t groups;      /* warp groups that multiply */
     int32_t tile_groups; /* warp groups that share a tile of D */
@@ -42,7 +43,9 @@ bool wgmma_is(const Solution *s);
 void wgmma_plan(const Solution *s, WgmmaPlan *p);
 /* True when K is contiguous in operand t, or in the copy that PackOperands makes of it. */
 bool wgmma_k_major(const Solution *s, int t);
-/* True when TMA stores D: neither parts of K in a workspace nor sums of a cluster. */
+/* Operand X: 0 is A, 1 is B. Of solutions whose SourceSwap is derived. */
+static inline int wgmma_rows_operand(const Solution *s) { return s->SourceSwap ? 1 : 0; }
+/* True when TMA stores D, or the sums of parts of K that a helper kernel adds up; not with ClusterK. */
 bool wgmma_engine_store(const Solution *s);
 
 #endif

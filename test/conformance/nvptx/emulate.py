@@ -35,7 +35,7 @@ INSTRUCTIONS = {
     'void g_commit()': '',
     'void g_prefetch(const void *p)': '(void)*(const volatile char *)p;',
     'void g_arrived()': '',
-    'void flags_begin()': '',
+    'void wait_for_previous()': '',
     'void g_sts(g_u32 to, const g_u32 *v)': 'memcpy(at_shared<char>(to, W), v, W);',
     'void g_ldsm(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, false);',
     'void g_ldsm_t(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, true);',
@@ -94,9 +94,10 @@ HOPPER = {
     'void load_matrices_2(u32 at, u32 (&v)[4])': 'move_matrices(at, v, !SWAP, false, 2);',
     'u32 pair(float lo, float hi)': 'return PAIR_BF16 ? bf16_bits(lo) | bf16_bits(hi) << 16 : float_to_half(lo) | '
                                     'float_to_half(hi) << 16;',
+    'void load_pair(u32 at, u32 &a, u32 &b)': 'a = read_word(at), b = read_word(at + 4), rows_loaded();',
     'void store_word(u32 at, u32 v)': 'write_word(at, v);',
     'u32 load_word(u32 at)': 'return read_word(at);'}
-WGMMA = re.compile(r'void wgmma\(g_TC \(&d\)\[\d+\], unsigned long long x, unsigned long long y, int add\)')
+WGMMA = re.compile(r'void wgmma\(g_TC \(&d\)\[\d+\], (unsigned long long x|const unsigned \(&x\)\[4\]), unsigned long long y, int add\)')
 WGMMA_NAME = re.compile(r'wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k\d+\.\w+\.(\w+)\.(\w+) ')
 WGMMA_MAJOR = re.compile(r', p(?:, 1, 1(?:, ([01]), ([01]))?)?;')
 
@@ -107,6 +108,8 @@ def wgmma(text):
     if not head:
         return {}
     columns, x, y = WGMMA_NAME.search(text, head.start()).groups()
+    if 'unsigned (&x)' in head.group(1):
+        return {head.group(0): f'wgmma_start_rows<{columns}, {x}, {y}, g_TC>(d, x, y, add);', **HOPPER}
     major = [m == '1' for m in WGMMA_MAJOR.search(text, head.start()).groups()]
     k_major = ', '.join('false' if m else 'true' for m in major)
     return {head.group(0): f'wgmma_start<{columns}, {x}, {y}, g_TC, {k_major}>(d, x, y, add);', **HOPPER}
@@ -313,6 +316,22 @@ def by_wgmma(kind, trans):
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
 
 
+def by_wgmma_of_registers(trans):
+    """Solutions of tf32 with one operand through registers: A, or with its rows along N, B; the other one is copied where its K is strided."""
+    along_m = [{'MatrixInstruction': [64, 64, 8, 1, 1, 1, 1, 2, 1]},
+               {'MatrixInstruction': [64, 128, 8, 1, 1, 2, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'StaggerU': 4},
+               {'MatrixInstruction': [64, 32, 8, 1, 1, 2, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 2, 'DepthU': 64},
+               {'MatrixInstruction': [64, 64, 8, 1, 1, 1, 1, 1, 1], 'ClusterK': 4, 'DependentLaunch': True},
+               {'MatrixInstruction': [64, 128, 8, 1, 1, 1, 1, 2, 1], **PARTS},
+               {'MatrixInstruction': [64, 64, 8, 1, 1, 1, 1, 2, 1], 'GlobalSplitU': 3, 'MinKForGSU': 16,
+                'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel'}]
+    along_n = [{'MatrixInstruction': [128, 64, 8, 1, 1, 1, 1, 1, 2]},
+               {'MatrixInstruction': [16, 64, 8, 1, 1, 1, 2, 1, 1], 'EngineStore': False}]
+    out = [{**s, 'PackOperands': 2 if trans[1] == 'T' else 0} for s in along_m if trans[0] == 'N']
+    out += [{**s, 'PackOperands': 1 if trans[0] == 'N' else 0} for s in along_n if trans[1] == 'T']
+    return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'RowsFromRegisters': True, **s} for s in out]
+
+
 # Odd leading dimensions of one operand, of both, of none; lines shorter and longer than a tile of the copies, batches.
 COPY_SIZES = [[45, 37, 2, 51], [129, 70, 1, 333, 129, 131, 337, 341], [144, 80, 2, 96, 144, 144, 144, 131], [64, 300, 3, 130, 65, 67, 160, 304],
               [1, 1, 1, 1], [258, 17, 2, 65, 260, 259, 263, 80]]
@@ -327,6 +346,7 @@ def by_wgmma_of_copies(kind):
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'EngineStore': False, **s} for s in out]
 
 
+SHORT_REGISTERS = [('NN', 1), ('NN', 2), ('NN', 5), ('NT', 6), ('TT', 0)]
 SHORT_COPIES = [('HHS', 'NT', 0), ('X', 'NT', 0), ('I8II', 'NN', 1), ('F8SS', 'TT', 2)]
 # type, transposes, number of by_wgmma's solution
 SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6), ('F8HS', 'TN', 3),
@@ -340,6 +360,10 @@ def wgmma_cases(short):
         for j, s in enumerate(by_wgmma(kind, trans)):
             if not short or (kind, trans, j) in SHORT_WGMMA:
                 yield dict(cases.case('sm_90a', kind, trans, {**s, 'KernelLanguage': 'Source'}), sizes=ENGINE_SIZES)
+    for trans in ('NN', 'NT', 'TT'):
+        for j, s in enumerate(by_wgmma_of_registers(trans)):
+            if not short or (trans, j) in SHORT_REGISTERS:
+                yield dict(cases.case('sm_90a', 'X', trans, {**s, 'KernelLanguage': 'Source'}), sizes=ENGINE_SIZES)
     for kind, trans in itertools.product(['HHS', 'BBS', 'X', 'I8II', 'F8SS', 'F8B8SS'], ('NN', 'NT', 'TN', 'TT')):
         for j, s in enumerate(by_wgmma_of_copies(kind)):
             if not short or (kind, trans, j) in SHORT_COPIES:

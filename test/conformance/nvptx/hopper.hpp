@@ -61,10 +61,12 @@ struct Product {
     int n, group;
     uint64_t x, y;
     bool add;
-    void (*run)(const Product &);
+    void (*run)(const Product &, size_t number);
     std::vector<uint32_t> kept; /* the accumulators; NaN stands in their registers */
     std::vector<Range> reads;
+    const uint32_t *rows; /* this thread's words of X, which stay in its registers until the product is made; or NULL */
 };
+using Words = std::array<uint32_t, 4>;
 
 /* A store of the engine that has not been waited for. group: -1 before its commit. */
 struct Stored {
@@ -76,6 +78,7 @@ struct Stored {
 /* What a thread of these kernels has under way. */
 struct Thread {
     std::deque<Product> products;
+    std::vector<Words> rows; /* words of X of the products that are made now, which other lanes need */
     int group = 0;       /* of wgmma: committed so far */
     bool fenced = false; /* wgmma.fence since the last wait */
     int store_group = 0;
@@ -443,15 +446,23 @@ template <class T, int BYTES> auto number_at(uint64_t descriptor, bool k_major, 
     memcpy(&x, bytes_at(cta(), {element_at<BYTES>(descriptor, k_major, row, k), BYTES}), BYTES);
     return T::get(x);
 }
+/* Element k of row lane / 4 or that + 8 of a fragment (PTX ISA 9.7.15.5.1, matrix A in registers). */
+template <class X> auto number_in(size_t product, int half, int k)
+{
+    enum { PER = X::N };
+    const int tid = (cur->tid & ~3) + k / PER % 4;
+    return X::get(cta().thread[tid].rows[product][half + k / PER / 4 * 2] >> k % PER * (32 / PER));
+}
 /* 64 rows, N columns, 32 bytes of K: the elements of this thread. */
-template <int N, class X, class Y, class Sum, bool X_K, bool Y_K> void multiply_now(const Product &p)
+template <int N, class X, class Y, class Sum, bool X_K, bool Y_K> void multiply_now(const Product &p, size_t number)
 {
     enum { BYTES = 4 / X::N, K = 32 / BYTES };
     Sum *sums = (Sum *)p.sums;
     const int row = warp() % 4 * 16 + lane() / 4;
     Sum x[2][K];
     for (int r = 0; r < 2; r++)
-        for (int k = 0; k < K; k++) x[r][k] = number_at<X, BYTES>(p.x, X_K, row + r * 8, k);
+        for (int k = 0; k < K; k++)
+            x[r][k] = p.rows ? number_in<X>(number, r, k) : number_at<X, BYTES>(p.x, X_K, row + r * 8, k);
     for (int i = 0; i < N / 2; i += 4)
         for (int e = 0; e < 2; e++) {
             const int column = i * 2 + lane() % 4 * 2 + e;
@@ -471,16 +482,18 @@ template <int BYTES> void reads_of(std::vector<Range> &to, uint64_t descriptor, 
     for (int r = 0; r < rows; r += run)
         for (int k = 0; k < 32 / BYTES; k += k_run) to.push_back({element_at<BYTES>(descriptor, k_major, r, k) & ~15u, 16});
 }
-template <int N, class X, class Y, class Sum, bool X_K, bool Y_K> void wgmma_start(Sum *sums, uint64_t x, uint64_t y, int add)
+template <int N, class X, class Y, class Sum, bool X_K, bool Y_K>
+void wgmma_start(Sum *sums, uint64_t x, uint64_t y, int add, const uint32_t *rows = NULL)
 {
     enum { BYTES = 4 / X::N };
     static_assert((X_K && Y_K) || BYTES == 2, "only 16-bit types have operands with K strided");
     Thread &t = self();
     if (!t.fenced) fail("wgmma without wgmma.fence before it");
-    check_descriptor(x), check_descriptor(y);
-    Product p = {sums, N / 2, t.group, x, y, add != 0, multiply_now<N, X, Y, Sum, X_K, Y_K>, {}, {}};
+    if (!rows) check_descriptor(x);
+    check_descriptor(y);
+    Product p = {sums, N / 2, t.group, x, y, add != 0, multiply_now<N, X, Y, Sum, X_K, Y_K>, {}, {}, rows};
     if (cur->tid % 128 == 0) { /* one thread's ranges stand for the warp group's */
-        reads_of<BYTES>(p.reads, x, X_K, 64);
+        if (!rows) reads_of<BYTES>(p.reads, x, X_K, 64);
         reads_of<BYTES>(p.reads, y, Y_K, N);
     }
     bool first = true;
@@ -492,6 +505,11 @@ template <int N, class X, class Y, class Sum, bool X_K, bool Y_K> void wgmma_sta
     }
     t.products.push_back(p);
 }
+/* The same with X in registers; X: the type of its elements. */
+template <int N, class X, class Y, class Sum> void wgmma_start_rows(Sum *sums, const uint32_t *rows, uint64_t y, int add)
+{
+    wgmma_start<N, X, Y, Sum, true, true>(sums, 0, y, add, rows);
+}
 void wgmma_commit_own() { self().group++; }
 /* Multiplies all but the newest n groups; all threads of the warp group are here, and leave together. */
 void wgmma_wait_own(int n)
@@ -499,11 +517,15 @@ void wgmma_wait_own(int n)
     Thread &t = self();
     Barrier &all = warp_group_barrier[cur->cta * 8 + cur->tid / 128];
     meet(all);
-    while (!t.products.empty() && t.products.front().group < t.group - n) {
+    t.rows.clear();
+    for (const Product &p : t.products)
+        if (p.group < t.group - n) t.rows.push_back(p.rows ? Words{p.rows[0], p.rows[1], p.rows[2], p.rows[3]} : Words{});
+    meet(all);
+    for (size_t number = 0; !t.products.empty() && t.products.front().group < t.group - n; number++) {
         const Product p = t.products.front();
         t.products.pop_front();
         if (!p.kept.empty()) memcpy(p.sums, p.kept.data(), p.kept.size() * 4);
-        p.run(p);
+        p.run(p, number);
         for (Product &o : t.products) /* the next one of these accumulators has them */
             if (o.sums == p.sums) {
                 o.kept.resize(o.n);
@@ -515,6 +537,8 @@ void wgmma_wait_own(int n)
     if (n == 0) t.fenced = false;
     meet(all);
 }
+/* Registers of X have changed, which a fence lets wgmma see. */
+void rows_loaded() { self().fenced = false; }
 void wgmma_fence_own() { self().fenced = true; }
 
 /* ---- threads ---- */

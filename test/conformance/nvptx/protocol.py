@@ -30,10 +30,12 @@ KERNELS = {
               [[256, 192, 1, 448]]),
     'stream-k': ('HHS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'StreamK': 1, 'PersistentKernel': 0,
                                'DependentLaunch': True}, [[256, 192, 1, 448]]),
+    'rows': ('X', 'NN', {'MatrixInstruction': [64, 64, 8, 1, 1, 1, 1, 2, 1], 'RowsFromRegisters': True, 'RingStages': 2},
+             [[320, 192, 1, 224]]),
     'elements': ('I8II', 'TN', {'MatrixInstruction': [64, 64, 32, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'RingStages': 2},
                  [[320, 192, 1, 512]]),
 }
-ALL, ENGINE = tuple(KERNELS), ('cooperative', 'cluster', 'ping-pong')
+ALL, ENGINE = tuple(KERNELS), ('cooperative', 'cluster', 'ping-pong', 'rows')
 # what, kernels, what stands in the text, what becomes of it
 CHANGES = [
     ('multiplies before the stage is full', ALL, 'bar_wait(shared.full(ring.stage), ring.phase);', ';'),
@@ -70,6 +72,10 @@ CHANGES = [
     ('tells itself alone', ('cluster',), 'thread < MULTICAST_WGS && shares', 'thread == own'),
     ('tells every work-group', ('cluster',), 'thread < MULTICAST_WGS && shares', 'thread < MULTICAST_WGS'),
     ('ends while others copy to it', ('cluster',), '    if constexpr (CLUSTER > 1)\n        cluster_sync();', ';'),
+    ('words of X change while wgmma reads them', ('rows',), 'set[b % 2]', 'set[0]'),
+    ('words of X are of another line', ('rows',), '* T_BYTES) ^ k << 4)', '* T_BYTES) ^ (k & 3) << 4)'),
+    ('words of X are of another batch', ('rows',), 'load_fragments(set[b % 2], shared.x(ring.stage) + x_offset, b * BATCH_STEPS,',
+     'load_fragments(set[b % 2], shared.x(ring.stage) + x_offset, 0,'),
     ('two multiply at once', ('ping-pong',), 'if (PINGPONG) pingpong_wait(wg);', ';'),
     ('gives no turn', ('ping-pong',), 'if (PINGPONG) pingpong_arrive(1 - wg);', ';'),
     ("keeps the other's stages", ('ping-pong',), 'ring.skip(other.count);', ';'),

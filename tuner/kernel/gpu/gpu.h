@@ -210,7 +210,7 @@ struct GpuDialect {
     const char *exp[2];    /* e^x of a float and of a double */
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
-    const char *flags;     /* embedded text of flags_begin(), with which WSFlags begins; NULL: none */
+    const char *dependent; /* embedded text of wait_for_previous(), which helper kernels call; NULL: none */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the
@@ -264,6 +264,8 @@ typedef struct {
     int stages;    /* of the ring */
     int consumers; /* warp groups that multiply */
     bool promotes; /* a stage's products have sums of their own, which are then added to those of all */
+    int promotion_sets; /* sets of registers for them: with 2, wgmma and these additions overlap */
+    bool rows_from_registers; /* the operand along the instruction's rows goes through registers */
     bool pingpong; /* ping-pong schedule: each consumer warp group has a tile; else all share one */
     int producer_registers, consumer_registers; /* of a thread; 0: as compiled */
     int cluster[2];                             /* work-groups along M and N that copy for one another */

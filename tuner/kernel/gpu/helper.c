@@ -74,6 +74,21 @@ static void open_kernel(HelperText *h, Str symbol)
     h->p.dialect->kernel_head(&h->p, symbol, KERNEL_HELPER_GROUP, &h->body);
 }
 
+/* The same for kernels that wait_for_previous(). */
+static void open_dependent_kernel(HelperText *h, Str symbol)
+{
+    Stmts head;
+    stmts_init(&head, GPU_STMTS_BYTES);
+    if (h->p.dialect->dependent) stmt_file(&head, h->p.dialect->dependent);
+    gpu_put(&h->p, &head, &h->body);
+    open_kernel(h, symbol);
+}
+
+static void wait_for_previous(HelperText *h)
+{
+    if (h->p.dialect->dependent) stmt_call(&h->s, "wait_for_previous");
+}
+
 /* ---- where elements are ---- */
 
 static const Expr *word(HelperText *h, const char *name)
@@ -195,16 +210,13 @@ Err gpu_flags(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
 {
     HelperText h;
     TRY(helper_begin(&h, pt, t));
-    Stmts *s = &h.s, head;
+    Stmts *s = &h.s;
     ExprPool *pool = &s->pool;
-    stmts_init(&head, GPU_STMTS_BYTES);
-    if (h.p.dialect->flags) stmt_file(&head, h.p.dialect->flags);
-    gpu_put(&h.p, &head, &h.body);
-    open_kernel(&h, symbol);
+    open_dependent_kernel(&h, symbol);
     arg(&h, "unsigned *", "flags");
     arg(&h, "unsigned", "n");
     buf_puts(&h.body, ")\n{\n");
-    if (h.p.dialect->flags) stmt_call(s, "flags_begin");
+    wait_for_previous(&h);
     const Expr *group = expr_mul_i(pool, word(&h, "@group_x()"), KERNEL_HELPER_GROUP);
     stmt_let(s, "at", expr_add(pool, group, expr_var(pool, "@tid()", 0, 0, KERNEL_HELPER_GROUP - 1)));
     stmt_if_expr(s, expr_op(pool, EXPR_LT, wide(&h, "at"), word(&h, "n")));
@@ -291,6 +303,7 @@ static void post_gsu_sums(HelperText *h, int vw, int reducers)
     Stmts *s = &h->s;
     ExprPool *pool = &s->pool;
     post_gsu_share(h, vw, reducers);
+    wait_for_previous(h);
     stmt_if_expr(s, expr_op(pool, EXPR_LT, wide(h, "at"), wide(h, "all")));
     const Value *from = stmt_define(s, "const @TS *", "from", place(h, 'w', false));
     const Expr *g = stmt_loop(s, (Loop){.var = "g",
@@ -401,7 +414,7 @@ Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
         return helper_end(&h, symbol, out);
     }
     h.p.lds_bytes = KERNEL_HELPER_GROUP * (int)vw * gpu_type_bytes(&h.p.acc);
-    open_kernel(&h, symbol);
+    open_dependent_kernel(&h, symbol);
     post_gsu_args(&h);
     buf_puts(&h.body, ")\n{\n");
     if (reducers > 1) h.p.dialect->lds_body(&h.p, &h.body);

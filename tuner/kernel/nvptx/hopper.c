@@ -23,7 +23,9 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "STAGES", g->stages},
                {"int", "CONSUMERS", g->consumers},
                {"bool", "PINGPONG", g->pingpong},
+               {"bool", "ROWS_FROM_REGISTERS", g->rows_from_registers},
                {"bool", "PROMOTES", g->promotes},
+               {"int", "PROMOTION_SETS", g->promotion_sets},
                {"int", "REGS_PRODUCER", g->producer_registers},
                {"int", "REGS_CONSUMER", g->consumer_registers},
                {"bool", "SWAP", p->matrix.swap},
@@ -50,41 +52,74 @@ static void numbers(const GpuPlan *p, Stmts *s)
 
 /* ---- the instruction ---- */
 
-/* Appends the text of a wgmma.mma_async (PTX ISA 9.7.15.5). Its operands are the accumulators, the matrix
- * descriptors of X and Y, and scale-d, which is 0 to overwrite the accumulators; for floats imm-scale-a and
- * imm-scale-b; for 16-bit types tnsp-a and tnsp-b, 1 where K is strided. */
-static void instruction_text(const GpuPlan *plan, const MatrixInst *in, int columns, int n, Buf *text)
+/* Words of X of a thread: 64 rows and 32 bytes of K. */
+enum { ROW_WORDS = WGMMA_ROWS * 32 / 4 / WGMMA_LANES };
+
+/* Appends the text of a wgmma.mma_async (PTX ISA 9.7.15.5). Its operands are the accumulators, X, the matrix
+ * descriptor of Y, and scale-d, which is 0 to overwrite the accumulators; for floats imm-scale-a and
+ * imm-scale-b; for 16-bit types tnsp-a and tnsp-b, 1 where K is strided. X is a matrix descriptor, or with
+ * `rows` a list of registers. */
+static void instruction_text(const GpuPlan *plan, const MatrixInst *in, int columns, int n, bool rows,
+                             Buf *text)
 {
     const GpuMatrix *mi = &plan->matrix;
     const bool x_k = !plan->op[mi->swap].tlu, y_k = !plan->op[!mi->swap].tlu;
-    buf_printf(text, "{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %%%d, 0;\\n\\t", n + 2);
+    const int n_x = rows ? ROW_WORDS : 1;
+    buf_printf(text, "{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %%%d, 0;\\n\\t", n + n_x + 1);
     buf_printf(text, "wgmma.mma_async.sync.aligned.m%dn%dk%d.%s ", in->m, columns, mi->k, in->name);
     for (int i = 0; i < n; i++) buf_printf(text, "%s%%%d", i ? ", " : "{", i);
-    buf_printf(text, "}, %%%d, %%%d, p", n, n + 1);
+    buf_puts(text, "}, ");
+    for (int i = 0; i < n_x; i++) buf_printf(text, "%s%%%d", !rows ? "" : i ? ", " : "{", n + i);
+    buf_printf(text, "%s, %%%d, p", rows ? "}" : "", n + n_x);
     if (plan->acc.type != TYPE_I) buf_puts(text, ", 1, 1");
     if (plan->in.part_bytes == 2) buf_printf(text, ", %d, %d", !x_k, !y_k);
     buf_puts(text, ";\\n\\t}");
 }
 
 /* Adds the asm statement of that text, with n accumulators. */
-static void instruction_asm(const GpuPlan *plan, const char *text, int n, Stmts *s)
+static void instruction_asm(const GpuPlan *plan, const char *text, int n, bool rows, Stmts *s)
 {
-    enum { OPERANDS_MAX = WGMMA_ROWS * 256 / WGMMA_LANES + 3 }; /* two descriptors, scale-d */
+    enum { OPERANDS_MAX = WGMMA_ROWS * 256 / WGMMA_LANES + ROW_WORDS + 2 }; /* X, Y's descriptor, scale-d */
+    const int n_x = rows ? ROW_WORDS : 1;
     AsmOperand operand[OPERANDS_MAX];
     for (int i = 0; i < n; i++)
         operand[i] =
             (AsmOperand){plan->acc.type == TYPE_I ? "+r" : "+f", value_at_i(s, value_reg(s, "d"), i)};
-    operand[n] = (AsmOperand){"l", value_reg(s, "x")};
-    operand[n + 1] = (AsmOperand){"l", value_reg(s, "y")};
-    operand[n + 2] = (AsmOperand){"r", value_reg(s, "add")};
-    stmt_asm(s, (Asm){.text = text, .operand = operand, .n_outputs = n, .n_inputs = 3, .is_volatile = true});
+    for (int i = 0; i < n_x; i++)
+        operand[n + i] = rows ? (AsmOperand){"r", value_at_i(s, value_reg(s, "x"), i)}
+                              : (AsmOperand){"l", value_reg(s, "x")};
+    operand[n + n_x] = (AsmOperand){"l", value_reg(s, "y")};
+    operand[n + n_x + 1] = (AsmOperand){"r", value_reg(s, "add")};
+    stmt_asm(s, (Asm){.text = text,
+                      .operand = operand,
+                      .n_outputs = n,
+                      .n_inputs = n_x + 2,
+                      .is_volatile = true});
 }
 
-/* Prints the functions wgmma(), and acc_row() and acc_col(), the lane map of its accumulators. */
+/* Adds the function wgmma(). */
+static void instruction_function(const GpuPlan *plan, const MatrixInst *in, int columns, bool rows, Stmts *s)
+{
+    const int n = WGMMA_ROWS * columns / WGMMA_LANES;
+    Buf text;
+    stmt_function(s, (Function){.name = "wgmma",
+                                STMT_PARAMS({stmts_name(s, "g_TC (&d)[%d]", n), NULL},
+                                            {rows ? stmts_name(s, "const unsigned (&x)[%d]", ROW_WORDS)
+                                                  : "unsigned long long",
+                                             rows ? NULL : "x"},
+                                            {"unsigned long long", "y"}, {"int", "add"})});
+    buf_init(&text);
+    instruction_text(plan, in, columns, n, rows, &text);
+    instruction_asm(plan, stmts_name(s, "%s", buf_cstr(&text)), n, rows, s);
+    buf_fini(&text);
+    stmt_end(s);
+}
+
+/* Prints the instruction, and acc_row() and acc_col(), the lane map of its accumulators. */
 static Err instruction(const GpuPlan *plan, Buf *out)
 {
     const GpuMatrix *mi = &plan->matrix;
-    const int columns = mi->swap ? mi->m : mi->n, n = WGMMA_ROWS * columns / WGMMA_LANES;
+    const int columns = mi->swap ? mi->m : mi->n;
     const bool tf32 = plan->math == TYPE_X;
     const DataType x = tf32 ? TYPE_X : plan->op[mi->swap].type.type,
                    y = tf32 ? TYPE_X : plan->op[!mi->swap].type.type;
@@ -94,20 +129,11 @@ static Err instruction(const GpuPlan *plan, Buf *out)
              type_letter(plan->op[1].type.type));
     if (columns > 256) FAIL(ERR_INPUT, "wgmma has no %d columns, 256 at most", columns);
     Stmts s;
-    Buf text;
     stmts_init(&s, GPU_STMTS_BYTES);
     stmt_gap(&s);
-    stmt_function(
-        &s, (Function){.name = "wgmma",
-                       STMT_PARAMS({stmts_name(&s, "g_TC (&d)[%d]", n), NULL}, {"unsigned long long", "x"},
-                                   {"unsigned long long", "y"}, {"int", "add"})});
-    buf_init(&text);
-    instruction_text(plan, in, columns, n, &text);
-    instruction_asm(plan, stmts_name(&s, "%s", buf_cstr(&text)), n, &s);
-    buf_fini(&text);
-    stmt_end(&s);
+    instruction_function(plan, in, columns, plan->groups.rows_from_registers, &s);
     gpu_put(plan, &s, out);
-    return nvptx_wgmma_lanes(in, columns, out);
+    return nvptx_wgmma_lanes(in, columns, plan->groups.rows_from_registers, out);
 }
 
 /* ---- the walk ---- */
@@ -293,6 +319,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     stmts_init(&s, GPU_STMTS_BYTES);
     walk(&program->walk, &s);
     stmt_file(&s, "nvptx/hopper.cuh");
+    stmt_file(&s, p->groups.rows_from_registers ? "nvptx/hopper_rows.cuh" : "nvptx/hopper_products.cuh");
     stmt_file(&s, "nvptx/hopper_results.cuh");
     stmt_file(&s, "nvptx/hopper_split.cuh");
     stmt_file(&s, "nvptx/hopper_kernel.cuh");

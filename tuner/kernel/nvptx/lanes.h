@@ -13,7 +13,8 @@
  * in: an mma.sync. The text must define @u32 and @FN. */
 Err nvptx_mma_lanes(const MatrixInst *in, Buf *out);
 /* Prints unsigned acc_row(unsigned lane, unsigned v) and acc_col for a wgmma with `columns` columns. lane:
- * thread of the warp group, 0 to 127. */
-Err nvptx_wgmma_lanes(const MatrixInst *in, int columns, Buf *out);
+ * thread of the warp group, 0 to 127. spread: rows of X are spread over the fragments so that X can be loaded
+ * into registers from shared memory in which its K is strided (text/hopper_rows.cuh). */
+Err nvptx_wgmma_lanes(const MatrixInst *in, int columns, bool spread, Buf *out);
 
 #endif

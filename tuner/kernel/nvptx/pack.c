@@ -1,5 +1,5 @@
 /* Prints the helper kernel that copies operands into the workspace: the element size, the text
- * nvptx/pack.cuh, and the kernel function. */
+ * nvptx/pack.cuh, and the kernel function. It may be a dependent launch. */
 #include "kernel/nvptx/pack.h"
 
 #include "kernel/gpu/gpu.h"
@@ -20,6 +20,7 @@ Err nvptx_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
     buf_init(&title);
     stmts_init(&s, GPU_STMTS_BYTES);
     stmt_constant(&s, "int", "T_BYTES", bytes);
+    stmt_file(&s, p.dialect->dependent);
     stmt_file(&s, "nvptx/pack.cuh");
     gpu_put(&p, &s, &body);
     /* An occupancy of 6 work-groups per multiprocessor was the fastest on an H200 for 1,000 to 8,000 lines.

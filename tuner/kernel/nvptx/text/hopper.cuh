@@ -10,7 +10,9 @@
  *     CONSUMERS                 consumer warp groups
  *     PINGPONG                  each consumer warp group has its own tile, and one multiplies while the other stores;
  *                               otherwise (cooperative) all share one tile
+ *     ROWS_FROM_REGISTERS       X goes from shared memory through registers, because its K is strided there
  *     PROMOTES                  the products of each stage are accumulated separately, then added to the sums in f32
+ *     PROMOTION_SETS            sets of registers for the products of a stage
  *     REGS_PRODUCER REGS_CONSUMER   registers per thread of either role (setmaxnreg); 0: as compiled
  *     SWAP                      the 64 rows of the instruction lie along N, not M
  *     A_K_MAJOR B_K_MAJOR       K is contiguous in memory
@@ -21,11 +23,12 @@
  *     PARTIAL_SUMS SLOT_STEP    work-groups that split the K of a tile add their sums up in the workspace; distance
  *                               in slots from one part of a tile to the next
  *     SPLIT                     parts of K whose sums a helper kernel adds up later
- *     STORE_TMA READS           D is stored by TMA; C is read unless beta is 0
+ *     STORE_TMA READS           D, or with SPLIT the sums, are stored by TMA; C is read unless beta is 0
  *     OUT_ROW SLICE_N           a slice of results: rows along M of one of its blocks; its columns
  *     PAIR_BF16                 16-bit results are bf16, not f16
  *     SHARED_BYTES              dynamic shared memory of the launch, checked here
- *     wgmma()                   the instruction: 64 rows, Y_TILE columns, 32 bytes of K
+ *     wgmma()                   the instruction: 64 rows, Y_TILE columns, 32 bytes of K; X is a matrix descriptor, or
+ *                               with ROWS_FROM_REGISTERS its elements in registers
  *     struct Tile, tile_of(), tile_ids()   the walk: the tile and the chunks of K that belong to an id
  */
 typedef unsigned u32;
@@ -119,14 +122,16 @@ FN void bar_wait(u32 bar, u32 parity)
     while (!done);
 }
 
-/* Arrives at the mbarrier at the same shared-memory offset in work-group `rank` of the cluster. */
+/* Arrives at the mbarrier at the same shared-memory offset in work-group `rank` of the cluster. It follows reads of
+ * wgmma that have completed, and no writes, so it needs no release at the scope of the cluster: that is a fence of
+ * memory, which costs about 1000 clocks a stage on an H200. */
 FN void bar_arrive(u32 bar, u32 rank)
 {
     if constexpr (MULTICAST_WGS == 1)
         asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
     else
         asm volatile("{\n\t.reg .b32 remote;\n\tmapa.shared::cluster.u32 remote, %0, %1;\n\t"
-                     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(bar),
+                     "mbarrier.arrive.shared::cluster.b64 _, [remote];\n\t}" ::"r"(bar),
                      "r"(rank)
                      : "memory");
 }
@@ -356,7 +361,7 @@ FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shar
     }
 }
 
-/* ---- consumers: products ---- */
+/* ---- consumers ---- */
 
 /* Matrix descriptor of wgmma without its address (PTX ISA, "Matrix Descriptor Format"): 128-byte swizzle, stride
  * byte offset of 8 rows, leading byte offset. */
@@ -374,19 +379,6 @@ template <bool K_MAJOR, int TILE> FN constexpr u32 step_offset(int s)
     return K_MAJOR ? s / 4 * (TILE * ROW_BYTES) + s % 4 * 32 : s * (32 / T_BYTES) * ROW_BYTES;
 }
 
-FN void multiply(g_TC (&acc)[RX][N_ACC], u32 x, u32 y, int add)
-{
-#pragma unroll
-    for (int s = 0; s < STEPS; s++) {
-        const u64 dy = with_address(Y_DESC, y) + (step_offset<Y_K, Y_TILE>(s) >> 4);
-#pragma unroll
-        for (int r = 0; r < RX; r++) {
-            const u32 row = r * (X_K ? 64 * ROW_BYTES : 64 / ROW * DU * ROW_BYTES);
-            wgmma(acc[r], with_address(X_DESC, x) + ((step_offset<X_K, X_TILE>(s) + row) >> 4), dy, s ? 1 : add);
-        }
-    }
-}
-
 /* Marks a stage as empty in every work-group that copies into it: this one and those in its row and column of
  * the cluster. */
 FN void release(const Shared &shared, u32 stage, u32 rank, int thread)
@@ -398,59 +390,4 @@ FN void release(const Shared &shared, u32 stage, u32 rank, int thread)
         const bool shares = other % CLUSTER_M == own % CLUSTER_M || other / CLUSTER_M == own / CLUSTER_M;
         if (thread < MULTICAST_WGS && shares) bar_arrive(shared.empty(stage), rank - own + other);
     }
-}
-
-/* Accumulates each stage separately and adds it in f32. The accumulators of wgmma for 8-bit floats have fewer
- * bits than f32 (CUTLASS promotes them likewise, GmmaFP8Accumulation). */
-FN void accumulate_promoted(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32 chunks,
-                            u32 x_offset, u32 rank, int thread)
-{
-    g_TC part[RX][N_ACC];
-#pragma unroll
-    for (int r = 0; r < RX; r++)
-#pragma unroll
-        for (int i = 0; i < N_ACC; i++) acc[r][i] = 0, part[r][i] = 0;
-    for (u32 i = 0; i < chunks; i++, ring.next()) {
-        bar_wait(shared.full(ring.stage), ring.phase);
-        keep(part);
-        wgmma_fence();
-        multiply(part, shared.x(ring.stage) + x_offset, shared.y(ring.stage), 0);
-        wgmma_commit();
-        wgmma_wait<0>();
-        keep(part);
-        release(shared, ring.stage, rank, thread);
-#pragma unroll
-        for (int r = 0; r < RX; r++)
-#pragma unroll
-            for (int j = 0; j < N_ACC; j++) acc[r][j] += part[r][j];
-    }
-}
-
-FN void accumulate(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32 chunks, u32 x_offset,
-                   u32 rank, int wg, int thread)
-{
-    u32 last = 0;
-    /* without this wait the parity of a stage could be that of an earlier tile's phase */
-    if (PINGPONG) pingpong_wait(wg);
-    if constexpr (PROMOTES) {
-        accumulate_promoted(acc, shared, ring, chunks, x_offset, rank, thread);
-        if (PINGPONG) pingpong_arrive(1 - wg);
-        return;
-    }
-    keep(acc);
-    for (u32 i = 0; i < chunks; i++, ring.next()) {
-        bar_wait(shared.full(ring.stage), ring.phase);
-        wgmma_fence();
-        multiply(acc, shared.x(ring.stage) + x_offset, shared.y(ring.stage), i > 0);
-        wgmma_commit();
-        if (i > 0) {
-            wgmma_wait<1>();
-            release(shared, last, rank, thread);
-        }
-        last = ring.stage;
-    }
-    if (PINGPONG) pingpong_arrive(1 - wg);
-    wgmma_wait<0>();
-    keep(acc);
-    release(shared, last, rank, thread);
 }

@@ -18,6 +18,8 @@ FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shar
     }
     while (!walk.done()) {
         const WorkTile p = walk.work_tile(args, rank);
+        /* without this wait the parity of a stage could be that of an earlier tile's phase */
+        if (PINGPONG) pingpong_wait(wg);
         accumulate(acc, shared, ring, p.count, x_offset, rank, wg, thread);
         if (PARTIAL_SUMS && p.parts > 1)
             add_sums(acc, args, p, rank, wg, thread);

@@ -152,7 +152,8 @@ FN void load_slice(const Map &map_c, const Shared &shared, int i, const WorkTile
                  s.m + piece * OUT_ROW, s.n, p.batch);
 }
 
-/* Stores all slices by TMA. phases: a bit for each buffer, the parity of its mbarrier for C. */
+/* Stores all slices by TMA. With SPLIT these are sums, and map_d is of the workspace, in which the matrices of a part
+ * follow those of the part before. phases: a bit for each buffer, the parity of its mbarrier for C. */
 template <bool READS>
 FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c, const Map &map_d,
                      const Shared &shared, const WorkTile &p, int wg, int thread, u32 &phases)
@@ -178,14 +179,15 @@ FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c,
         if constexpr (sizeof(g_TD) == 2)
             write_pairs<READS>(acc, i, at, args, thread);
         else
-            write_words<READS, false>(acc, i, at, args, thread);
+            write_words<READS, (SPLIT > 1)>(acc, i, at, args, thread);
         proxy_fence();
         group_sync(1 + wg);
         if (thread == 0) {
             const Slice s(i, p, wg);
+            const int matrix = SPLIT > 1 ? p.part * args.batch + p.batch : p.batch;
 #pragma unroll
             for (int piece = 0; piece < PIECES; piece++)
-                store_box(map_d, at + piece * (SLICE_N * OUT_LINE), s.m + piece * OUT_ROW, s.n, p.batch);
+                store_box(map_d, at + piece * (SLICE_N * OUT_LINE), s.m + piece * OUT_ROW, s.n, matrix);
             store_commit();
         }
     }

@@ -200,6 +200,7 @@ FN Operand choose(const Operand &a, const Operand &b, bool first)
 FN void pack(const Operand &a, const Operand &b)
 {
     __shared__ u32 tile[LINES * PITCH];
+    wait_for_previous();
     const bool first = blockIdx.x < a.groups;
     pack_operand(choose(a, b, first), first ? blockIdx.x : blockIdx.x - a.groups, tile);
 }
