@@ -17,6 +17,15 @@ Err run_check(void)
     return 0;
 }
 
+void run_aside(Run *r)
+{
+    if (!r->aside.work || r->aside.e || r->aside.works) return;
+    r->aside.works = true;
+    r->aside.e = r->aside.work(r->aside.ctx);
+    r->aside.works = false;
+    if (r->aside.e) snprintf(r->aside.why, sizeof r->aside.why, "%s", err_message());
+}
+
 bool run_stop(Run *r, Err e, bool has_results)
 {
     if (!e || !interrupted() || !has_results || r->stopped || r->shard) return false;
