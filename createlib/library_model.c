@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/vec.h"
 #include "createlib/library_internal.h"
 #include "createlib/library_table.h"
@@ -154,22 +155,43 @@ static void emit_sizes(Emit *e, const Model *m)
     emit_end(e);
 }
 
-bool library_has_model(const LibraryPart *part, size_t n)
+static void model_fini(Model *m)
 {
+    VEC_FINI(&m->kernel);
+    VEC_FINI(&m->residual);
+}
+
+static Err model_read(Model *m, const LibraryPart *part, size_t n)
+{
+    TRY(collect(m, part, n));
+    if (m->kernel.n > MODEL_KERNELS_MAX)
+        FAIL(ERR_INPUT, "%s: a performance model of %zu kernels, at most %d", part->logic->path, m->kernel.n,
+             MODEL_KERNELS_MAX);
+    return ERR_OK;
+}
+
+Err library_has_model(const LibraryPart *part, size_t n, bool *has)
+{
+    Model m = {0};
     size_t with = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < part[i].logic->n_solutions; k++)
             with += part[i].solution[k].index >= 0 && part[i].solution[k].model;
-    return with >= 2;
+    *has = with >= 2;
+    if (!*has) return ERR_OK;
+    Err e = model_read(&m, part, n);
+    model_fini(&m);
+    if (e != ERR_INPUT) return e;
+    warning("%s; the library has no performance model", err_message());
+    err_clear();
+    *has = false;
+    return ERR_OK;
 }
 
 Err library_emit_model(Emit *e, const LibraryPart *part, size_t n)
 {
     Model m = {0};
-    Err err = collect(&m, part, n);
-    if (!err && m.kernel.n > MODEL_KERNELS_MAX)
-        err = err_set(ERR_INPUT, "%s: a performance model of %zu kernels, at most %d", part->logic->path,
-                      m.kernel.n, MODEL_KERNELS_MAX);
+    Err err = model_read(&m, part, n);
     if (m.residual.n) qsort(m.residual.v, m.residual.n, sizeof *m.residual.v, by_size);
     for (size_t i = 0; i < m.residual.n; i++)
         m.n_sizes += !i || !same_size(&m.residual.v[i], &m.residual.v[i - 1]);
@@ -180,7 +202,6 @@ Err library_emit_model(Emit *e, const LibraryPart *part, size_t n)
         emit_sizes(e, &m);
         emit_end(e);
     }
-    VEC_FINI(&m.kernel);
-    VEC_FINI(&m.residual);
+    model_fini(&m);
     return err;
 }

@@ -140,10 +140,11 @@ static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, bool exact)
     if (!err) {
         KeyShape shape = key_shape(first);
         if (t.n) qsort(t.v, t.n, sizeof *t.v, cmp_entries);
-        bool model = !exact && library_has_model(part, n);
+        bool model = false;
+        if (!exact) err = library_has_model(part, n, &model);
         emit_map(e, 4u + model, false);
         emit_key_str(e, "distance", logic_distance(first));
-        if (model) err = library_emit_model(e, part, n);
+        if (!err && model) err = library_emit_model(e, part, n);
         emit_cstr(e, "properties");
         emit_properties(e, &shape);
         emit_cstr(e, "table");

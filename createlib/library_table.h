@@ -8,9 +8,9 @@
  * sizes. */
 Err library_emit_tables(Emit *e, const LibraryPart *part, size_t n);
 
-/* Whether at least two solutions have numbers for the performance model; and the key performanceModel of a
- * Matching node. In library_model.c. */
-bool library_has_model(const LibraryPart *part, size_t n);
+/* Whether at least two solutions have numbers for the performance model (of numbers that do not fit a warning
+ * tells, and there is no model); and the key performanceModel of a Matching node. In library_model.c. */
+Err library_has_model(const LibraryPart *part, size_t n, bool *has);
 Err library_emit_model(Emit *e, const LibraryPart *part, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # many_devices.sh CONFIG OUT KIND N...: how much faster N devices of one machine measure than one, and whether the winners agree:
-#   sh scripts/many_devices.sh configs/h200_sgemm.yaml out cuda 2 4
+#   sh scripts/many_devices.sh test/data/search/h200_sgemm_list.yaml out cuda 2 4
 # Tunes CONFIG once with one device and once with each number of devices (OUT/1, OUT/2, ...; kernels are compiled once), and prints
 # the time of the measuring phase, its ratio to that of one device, and the share of sizes whose winners' times agree within 1 %.
 # Exit code 1 where the ratio is below 0.925 N for 2 devices and 0.875 N for more (1.85 of 2, 3.5 of 4), or the winners agree on

@@ -1,22 +1,26 @@
 /* search_bench [CONFIG ARCH SECONDS...]: searches of a wide space, on a device whose times are known for all
  * candidates. The device is the performance model with other rates, drawn at random, and with effects that
  * the model does not have: of families, of parameters and pairs of them, of kernels, of pairs of kernel and
- * size. Compiling and measuring take the seconds that they took on an H200's machine with 16 cores. For each
- * budget (0: none) it prints the share of the best speed that the search's choices reach, as the geometric
- * mean and the least over the sizes, and how many candidates it measured on a size. */
+ * size. Compiling and measuring take the seconds that they took on an H200's machine with 16 cores, one after
+ * the other, or (as step_search does on GPUs) the next round's kernels are compiled while the device
+ * measures. For each budget (0: none) it prints the share of the best speed that the search's choices reach,
+ * as the geometric mean and the least over the sizes, how many candidates it measured on a size, and the
+ * device's idle share of the time. GROUP chooses another of the config's problems
+ * than the first, DEVICES how many are made. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fs.h"
 #include "measure/predictor.h"
-#include "measure/search.h"
+#include "measure/search_quota.h"
 #include "space/config.h"
 
 /* COMPILE_S: of a kernel, on 16 cores; PAIR_S: of a pair; ROUND_S: of starting a round. */
 static const double COMPILE_S = 0.22, PAIR_S = 0.03, ROUND_S = 1;
-enum { DEVICES = 3 };
+enum { DEVICES_MADE = 3, CORES = 16 };
 
 typedef struct {
     Config *config;
@@ -83,83 +87,143 @@ static Err truth_make(Setup *x, uint64_t device)
 }
 
 typedef struct {
-    double seconds, share, least, per_size, first_99;
+    double seconds, share, least, per_size, without_99, idle, thought;
     size_t n_kernels, n_rounds;
 } Outcome;
 
-static Err measure(Setup *x, Search *s, const SearchBatch *batch, double *reached, size_t *n, size_t *to_99)
+/* One search, and a clock that compiling and measuring set. */
+typedef struct {
+    Setup *x;
+    Search s;
+    double budget, now, busy, thought; /* busy: of the device; thought: choosing */
+    double next_built, after_built;    /* when the kernels of a round are there */
+    bool overlaps;
+    SearchBatch batch, next, after;
+    double *reached;
+    size_t *n, *to_99;
+    size_t n_rounds;
+} Run;
+
+static Err measure(Run *r)
 {
+    Setup *x = r->x;
     Solution solution;
     Hash128 hash;
-    for (size_t i = 0; i < batch->n; i++) {
-        const SearchPair *p = &batch->v[i];
+    for (size_t i = 0; i < r->batch.n; i++) {
+        const SearchPair *p = &r->batch.v[i];
+        const size_t z = p->size;
         if (p->again) continue;
-        if (!pool_get(&x->pool, s->known.v[p->candidate].permutation, &solution, &hash) ||
+        if (!pool_get(&x->pool, r->s.known.v[p->candidate].permutation, &solution, &hash) ||
             !x->truth.kernel(x->truth.ctx, &solution))
             continue;
-        const double t = true_seconds(x, &solution, hash, p->size);
-        n[p->size]++;
-        reached[p->size] = fmax(reached[p->size], x->best[p->size] / t);
-        if (!to_99[p->size] && reached[p->size] >= 0.99) to_99[p->size] = n[p->size];
-        search_result(s, p->candidate, p->size, t * 1e9);
+        const double t = true_seconds(x, &solution, hash, z);
+        r->n[z]++;
+        r->reached[z] = fmax(r->reached[z], x->best[z] / t);
+        if (!r->to_99[z] && r->reached[z] >= 0.99) r->to_99[z] = r->n[z];
+        search_result(&r->s, p->candidate, p->size, t * 1e9);
     }
     return ERR_OK;
 }
 
-/* What step_search does, with a clock that compiling and measuring set. */
-static Err run(Setup *x, double budget, Outcome *out)
+/* Chooses a batch. *ready: when it is chosen and compiled. */
+static Err choose(Run *r, const SearchBatch *flight, SearchBatch *out, double *ready)
 {
-    Search s;
-    SearchBatch batch = {0};
-    double *reached = calloc(x->n_sizes, sizeof *reached);
-    size_t *n = calloc(x->n_sizes, sizeof *n), *to_99 = calloc(x->n_sizes, sizeof *to_99);
+    const double compile_s = r->overlaps ? COMPILE_S * CORES / (CORES - 1) : COMPILE_S;
+    const double pending_s = (double)flight->n * PAIR_S;
+    const SearchQuota q = search_quota(&(SearchTime){.budget_s = r->budget,
+                                                     .left_s = r->budget - r->now - pending_s,
+                                                     .kernel_s = compile_s,
+                                                     .pair_s = PAIR_S,
+                                                     .n_rounds = r->s.n_batches,
+                                                     .n_cores = CORES,
+                                                     .learns = true,
+                                                     .overlaps = r->overlaps});
+    const size_t known = r->s.known.n;
+    const clock_t from = clock();
+    out->n = 0;
+    if (q.per_size) TRY(search_next(&r->s, &q, flight, out));
+    const double thought = (double)(clock() - from) / CLOCKS_PER_SEC;
+    r->thought += thought;
+    r->now += thought;
+    *ready = fmax(r->now, *ready) + (double)(r->s.known.n - known) * compile_s;
+    return ERR_OK;
+}
+
+static Err choose_both(Run *r)
+{
+    const SearchBatch none = {0};
+    if (!r->next.n) TRY(choose(r, &none, &r->next, &r->next_built));
+    r->after_built = r->next_built;
+    if (r->next.n && r->overlaps) TRY(choose(r, &r->next, &r->after, &r->after_built));
+    return ERR_OK;
+}
+
+static Err rounds(Run *r)
+{
+    TRY(choose_both(r));
+    while (r->next.n && (r->now < r->budget || r->budget <= 0)) {
+        const SearchBatch t = r->batch;
+        r->batch = r->next, r->next = r->after, r->after = t, r->after.n = 0;
+        r->now = fmax(r->now, r->next_built) + ROUND_S + (double)r->batch.n * PAIR_S;
+        r->busy += (double)r->batch.n * PAIR_S;
+        r->next_built = r->after_built;
+        r->n_rounds++;
+        TRY(measure(r));
+        TRY(choose_both(r));
+    }
+    return ERR_OK;
+}
+
+static void summary(const Run *r, Outcome *out)
+{
+    const size_t nz = r->x->n_sizes;
+    double logs = 0;
+    *out = (Outcome){.seconds = r->now,
+                     .n_kernels = r->s.known.n,
+                     .n_rounds = r->n_rounds,
+                     .least = 1,
+                     .thought = r->thought,
+                     .idle = 1 - r->busy / r->now};
+    for (size_t z = 0; z < nz; z++) {
+        logs += log(fmax(r->reached[z], 1e-3));
+        out->per_size += (double)r->n[z] / (double)nz;
+        out->least = fmin(out->least, r->reached[z]);
+        out->without_99 += r->to_99[z] ? 0 : 1 / (double)nz;
+        if (getenv("VERBOSE"))
+            printf("    size %zu: %zu measured, 99%% after %zu, %.4f\n", z, r->n[z], r->to_99[z],
+                   r->reached[z]);
+    }
+    out->share = exp(logs / (double)nz);
+}
+
+/* What step_search does. */
+static Err run(Setup *x, double budget, bool overlaps, Outcome *out)
+{
+    Run r = {.x = x,
+             .budget = budget,
+             .overlaps = overlaps,
+             .reached = calloc(x->n_sizes, sizeof *r.reached),
+             .n = calloc(x->n_sizes, sizeof *r.n),
+             .to_99 = calloc(x->n_sizes, sizeof *r.to_99)};
     SearchOptions o = {.pool = &x->pool,
                        .method = SEARCH_MODEL,
                        .pt = x->pt,
                        .size = x->size,
                        .n_sizes = x->n_sizes,
                        .seed = 1};
-    *out = (Outcome){0};
     TRY(predictor_init(&x->predictor, &o.model));
-    TRY(search_init(&s, &o));
-    double spent = 0;
-    while (spent < budget || budget <= 0) {
-        SearchQuota q = {SIZE_MAX, s.n_batches ? 4 : 12, COMPILE_S, PAIR_S};
-        if (budget > 0) {
-            const double most = (budget - spent) * (s.n_batches ? 0.25 : 0.3) / (COMPILE_S + 3 * PAIR_S);
-            q.kernels = most < 16 ? 16 : (size_t)most;
-        }
-        const size_t known = s.known.n;
-        uint64_t from = clock_ns();
-        TRY(search_next(&s, &q, &batch));
-        spent += (double)(clock_ns() - from) * 1e-9;
-        if (!batch.n) break;
-        spent += ROUND_S + (double)(s.known.n - known) * COMPILE_S + (double)batch.n * PAIR_S;
-        TRY(measure(x, &s, &batch, reached, n, to_99));
-        out->n_rounds++;
-    }
-    out->seconds = spent, out->n_kernels = s.known.n, out->least = 1;
-    double logs = 0, missed = 0;
-    for (size_t z = 0; z < x->n_sizes; z++) {
-        logs += log(fmax(reached[z], 1e-3));
-        out->per_size += (double)n[z] / (double)x->n_sizes;
-        out->least = fmin(out->least, reached[z]);
-        if (to_99[z])
-            out->first_99 += (double)to_99[z];
-        else
-            missed++;
-        if (getenv("VERBOSE"))
-            printf("    size %zu: %zu measured, 99%% after %zu, %.4f\n", z, n[z], to_99[z], reached[z]);
-    }
-    out->first_99 = missed / (double)x->n_sizes;
-    out->share = exp(logs / (double)x->n_sizes);
-    predictor_fini(&s.o.model);
-    search_fini(&s);
-    VEC_FINI(&batch);
-    free(reached);
-    free(n);
-    free(to_99);
-    return ERR_OK;
+    TRY(search_init(&r.s, &o));
+    Err e = rounds(&r);
+    if (!e) summary(&r, out);
+    predictor_fini(&r.s.o.model);
+    search_fini(&r.s);
+    VEC_FINI(&r.batch);
+    VEC_FINI(&r.next);
+    VEC_FINI(&r.after);
+    free(r.reached);
+    free(r.n);
+    free(r.to_99);
+    return e;
 }
 
 static Err setup(Setup *x, Arena *a, const char *path, const char *arch)
@@ -167,7 +231,10 @@ static Err setup(Setup *x, Arena *a, const char *path, const char *arch)
     TRY(config_read(a, path, NULL, &x->config));
     x->target = target_find(str_from(arch));
     if (!x->target) FAIL(ERR_INPUT, "unknown architecture '%s'", arch);
-    const ProblemGroup *p = &x->config->problem[0];
+    const char *group = getenv("GROUP");
+    const size_t at = group ? strtoul(group, NULL, 10) : 0;
+    if (at >= x->config->n_problems) FAIL(ERR_INPUT, "GROUP %zu of %zu", at, x->config->n_problems);
+    const ProblemGroup *p = &x->config->problem[at];
     const Globals *g = &x->config->globals;
     x->pt = &p->pt;
     TRY(problem_sizes_list(a, &p->size_group[0].sizes, 1 << 20, &x->size, &x->n_sizes));
@@ -197,17 +264,21 @@ static Err bench(int argc, const char *const *argv)
     Arena a;
     arena_init(&a, 0);
     TRY(setup(&x, &a, argv[1], argv[2]));
-    for (uint64_t device = 1; device <= DEVICES; device++) {
+    const char *devices = getenv("DEVICES");
+    const uint64_t n_devices = devices ? strtoul(devices, NULL, 10) : DEVICES_MADE;
+    for (uint64_t device = 1; device <= n_devices; device++) {
         TRY(truth_make(&x, device));
-        for (int i = 3; i < argc; i++) {
-            Outcome o;
-            TRY(run(&x, atof(argv[i]), &o));
-            printf("search_bench: device %d, budget %5s s: %.4f of the best speed, least %.4f; %zu kernels, "
-                   "%.1f candidates on a size, %zu rounds, %.0f s; without 99%%: %.2f\n",
-                   (int)device, argv[i], o.share, o.least, o.n_kernels, o.per_size, o.n_rounds, o.seconds,
-                   o.first_99);
-            fflush(stdout);
-        }
+        for (int i = 3; i < argc; i++)
+            for (int overlaps = 0; overlaps < 2; overlaps++) {
+                Outcome o = {0};
+                TRY(run(&x, atof(argv[i]), overlaps, &o));
+                printf("search_bench: device %d, budget %5s s%s: %.4f of the best speed, least %.4f; %zu "
+                       "kernels, %.1f candidates on a size, %zu rounds, %.0f s (%.0f choosing); without "
+                       "99%%: %.2f; device idle %.2f\n",
+                       (int)device, argv[i], overlaps ? ", overlapped" : "", o.share, o.least, o.n_kernels,
+                       o.per_size, o.n_rounds, o.seconds, o.thought, o.without_99, o.idle);
+                fflush(stdout);
+            }
         predictor_fini(&x.truth);
     }
     pool_fini(&x.pool);

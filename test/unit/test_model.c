@@ -143,9 +143,12 @@ static void every_family(void **state)
     static const struct {
         const char *config, *arch;
         double least;
-    } of[] = {{"configs/h200_hgemm.yaml", "sm_90a", 0.6},   {"configs/h200_sgemm.yaml", "sm_90a", 0.5},
-              {"configs/a100_dgemm.yaml", "sm_80", 0.5},    {"configs/mi200_hgemm.yaml", "gfx90a", 0.4},
-              {"configs/vega20_sgemm.yaml", "gfx906", 0.4}, {"configs/navi31_hgemm.yaml", "gfx1100", 0.4},
+    } of[] = {{"configs/h200_hgemm.yaml", "sm_90a", 0.6},
+              {"test/data/search/h200_sgemm_list.yaml", "sm_90a", 0.5},
+              {"configs/a100_dgemm.yaml", "sm_80", 0.5},
+              {"configs/mi200_hgemm.yaml", "gfx90a", 0.4},
+              {"configs/vega20_sgemm.yaml", "gfx906", 0.4},
+              {"configs/navi31_hgemm.yaml", "gfx1100", 0.4},
               {"configs/host.yaml", "x86-64-v4", 0.4}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         Judge j = {.z = {4096, 4096, 4096, 1, 16, 16, 16, false}};

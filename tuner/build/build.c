@@ -33,10 +33,12 @@ typedef struct {
     char source[4096 + 128], object[4096 + 128];
 } Call;
 
-typedef struct {
+struct Build {
     const BuildOptions *o;
+    BuildOptions options; /* what o points to */
     Arena *arena;
     BuildJob *job;
+    uint64_t start_ns;
     size_t n_jobs, n_done;
     Key *key;
     size_t *same;                  /* the first job with the same key, or the job itself */
@@ -49,7 +51,7 @@ typedef struct {
     const char *log_dir;
     const char *header; /* precompiled header in the work directory; NULL: none */
     BuildReport report;
-} Build;
+};
 
 static const char *const outcome_name[BUILD_OUTCOMES] = {
     [BUILD_NONE] = "",           [BUILD_OK] = "ok",         [BUILD_FAILED] = "failed",
@@ -346,15 +348,15 @@ static bool call_lost(const Call *c)
     return lost;
 }
 
-/* Takes the results of calls that have ended; sleeps 2 ms when none has. */
-static Err calls_reap(Build *b)
+/* Takes the results of calls that have ended; waits for one for wait_ns when none has. */
+static Err calls_reap(Build *b, uint64_t wait_ns)
 {
     bool any = false;
     for (size_t k = 0; k < b->n_calls;) {
         Call *c = b->call[k];
         ProcResult r;
         bool last = k + 1 == b->n_calls;
-        TRY(proc_wait(&c->proc, last && !any ? 2000000 : 0, &r));
+        TRY(proc_wait(&c->proc, last && !any ? wait_ns : 0, &r));
         if (r.end == PROC_RUNNING) {
             k++;
             continue;
@@ -370,23 +372,33 @@ static Err calls_reap(Build *b)
     return 0;
 }
 
-static Err pool_run(Build *b)
+static bool has_work(const Build *b) { return b->todo_at < b->n_todo || b->alone.n; }
+
+/* Starts compilers until as many run as may. */
+static Err calls_start(Build *b)
 {
-    if (b->n_todo >= PCH_KERNELS) b->header = pch_make(b->arena, b->o->toolchain, b->cache.work);
-    while (b->todo_at < b->n_todo || b->alone.n || b->n_calls) {
-        if (interrupted()) FAIL(ERR_FAILED, "interrupted after %zu of %zu kernels", b->n_done, b->n_jobs);
-        while (b->n_calls < b->max_calls && (b->todo_at < b->n_todo || b->alone.n)) {
-            Call *c = malloc(sizeof *c);
-            TRY_ALLOC(c);
-            call_fill(b, c);
-            Err e = call_start(b, c);
-            if (e) free(c);
-            TRY(e);
-            b->call[b->n_calls++] = c;
-            b->report.n_calls++;
-        }
-        TRY(calls_reap(b));
+    while (b->n_calls < b->max_calls && has_work(b)) {
+        Call *c = malloc(sizeof *c);
+        TRY_ALLOC(c);
+        call_fill(b, c);
+        Err e = call_start(b, c);
+        if (e) free(c);
+        TRY(e);
+        b->call[b->n_calls++] = c;
+        b->report.n_calls++;
     }
+    return 0;
+}
+
+Err build_step(Build *b, uint64_t wait_ns, bool *done)
+{
+    *done = !has_work(b) && !b->n_calls;
+    if (*done) return 0;
+    if (interrupted()) FAIL(ERR_FAILED, "interrupted after %zu of %zu kernels", b->n_done, b->n_jobs);
+    TRY(calls_start(b));
+    TRY(calls_reap(b, wait_ns));
+    TRY(calls_start(b));
+    *done = !has_work(b) && !b->n_calls;
     return 0;
 }
 
@@ -395,7 +407,8 @@ static size_t calls_at_once(const Build *b)
     size_t n = b->o->jobs > 0 ? (size_t)b->o->jobs : (size_t)cpu_count();
     uint64_t fit = memory_free_bytes() / b->memory_bytes;
     if (b->o->jobs <= 0 && n > fit) n = (size_t)fit;
-    return n < 1 ? 1 : n > MAX_JOBS ? MAX_JOBS : n;
+    n = n > b->o->spare ? n - b->o->spare : 1;
+    return n > MAX_JOBS ? MAX_JOBS : n;
 }
 
 static Err build_init(Build *b)
@@ -420,26 +433,57 @@ static Err build_init(Build *b)
     return cache_init(&b->cache, o->cache_dir);
 }
 
-Err build_run(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, BuildReport *r)
+static void build_free(Build *b)
 {
-    Build b = {.o = o, .arena = a, .job = job, .n_jobs = n, .cache = {.lock_fd = -1}};
-    uint64_t start = clock_ns();
-    Err e = build_init(&b);
-    if (!e) e = jobs_look_up(&b);
-    if (!e) e = pool_run(&b);
-    while (b.n_calls) {
-        Call *c = b.call[--b.n_calls];
+    while (b->n_calls) {
+        Call *c = b->call[--b->n_calls];
         proc_kill(&c->proc);
         call_free(c);
     }
-    if (!e) e = repeats_finish(&b);
-    b.report.wall_ns = clock_ns() - start;
-    if (r) *r = b.report;
-    cache_fini(&b.cache);
-    VEC_FINI(&b.alone);
-    free(b.key);
-    free(b.same);
-    free(b.todo);
-    free(b.call);
+    cache_fini(&b->cache);
+    VEC_FINI(&b->alone);
+    free(b->key);
+    free(b->same);
+    free(b->todo);
+    free(b->call);
+    free(b);
+}
+
+Err build_begin(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, Build **out)
+{
+    Build *b = *out = malloc(sizeof *b);
+    TRY_ALLOC(b);
+    *b = (Build){.options = *o, .arena = a, .job = job, .n_jobs = n, .cache = {.lock_fd = -1}};
+    b->o = &b->options;
+    b->start_ns = clock_ns();
+    Err e = build_init(b);
+    if (!e) e = jobs_look_up(b);
+    if (!e && b->n_todo >= PCH_KERNELS) b->header = pch_make(a, o->toolchain, b->cache.work);
+    if (!e) return 0;
+    build_free(b);
+    *out = NULL;
+    return e;
+}
+
+Err build_end(Build *b, BuildReport *r)
+{
+    const bool done = !has_work(b) && !b->n_calls;
+    Err e = done ? repeats_finish(b) : 0;
+    b->report.wall_ns = clock_ns() - b->start_ns;
+    if (r) *r = b->report;
+    build_free(b);
+    return e;
+}
+
+Err build_run(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, BuildReport *r)
+{
+    enum { WAIT_NS = 2000000 };
+    Build *b;
+    bool done = false;
+    TRY(build_begin(a, o, job, n, &b));
+    Err e = 0;
+    while (!e && !done) e = build_step(b, WAIT_NS, &done);
+    if (!e) return build_end(b, r);
+    build_free(b);
     return e;
 }

@@ -48,6 +48,7 @@ typedef struct {
     const char *cache_dir; /* created when missing; several processes may share it */
     const char *log_dir;   /* NULL: cache_dir/failed */
     int jobs;              /* compilers at once; 0: as many as cores and free memory allow */
+    size_t spare;          /* of these, so many fewer, but at least one: cores for others */
     size_t batch;          /* most kernels in one compiler call; 0: 16; 1: every kernel gets its own object */
     uint64_t timeout_ns;   /* of one compiler call; 0: 60 s */
     uint64_t memory_bytes; /* limit of one compiler, also used to choose jobs; 0: 1.5 GiB */
@@ -65,6 +66,15 @@ typedef struct {
 /* Builds n jobs; strings of their results live in the arena. A kernel that fails is no error. ERR_FAILED when
  * the run was interrupted (Ctrl-C) or cannot continue (disk full, compiler missing). r may be NULL. */
 Err build_run(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, BuildReport *r);
+
+/* The same, step by step, while the caller does something else. What the options and jobs point to, and the
+ * arena, must live until the end. A step starts compilers, waits at most wait_ns for one to end when none
+ * has, and takes the results of those that have ended. build_end also ends a build that is not done, or that
+ * failed: compilers that still run are killed, and their jobs are not finished. */
+typedef struct Build Build;
+Err build_begin(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, Build **out);
+Err build_step(Build *b, uint64_t wait_ns, bool *done);
+Err build_end(Build *b, BuildReport *r);
 
 /* A further name of a kernel in an object: the linked file also exports name and name_local_bytes. Only for
  * the host, because GPU kernels are compiled under their final names. */

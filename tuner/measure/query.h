@@ -68,6 +68,8 @@ typedef struct {
     Str device; /* "cuda:1 of node7: NVIDIA H200" */
     int64_t n_sizes, n_pairs;
 } DeviceShare;
+/* A device in the store that is not of this name, where none of this name is; STR_NULL: there is none. */
+Err query_other_device(Store *s, Arena *a, Str name, Str *other);
 enum { DEVICE_SHARES_MAX = 1024 };
 Err query_devices(Store *s, Arena *a, const PlanView *p, int64_t problem, DeviceShare **out, size_t *n);
 

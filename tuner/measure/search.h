@@ -57,8 +57,9 @@ typedef struct {
     SearchModel model;
     const struct SearchFirst *first; /* pairs that the first batch begins with: known to be good elsewhere */
     size_t n_first;
-    uint64_t seed;      /* of the random ones */
-    PoolCheckFn *check; /* may be NULL */
+    uint64_t seed; /* of the random ones */
+    Err (*check)(void *ctx); /* called now and then; an error ends the work; may be NULL */
+    void *check_ctx;
 } SearchOptions;
 
 typedef struct {
@@ -101,8 +102,10 @@ Err search_weights(Arena *a, const ProblemType *pt, const ProblemSize *size, siz
 /* What the options point to must outlive the search. */
 Err search_init(Search *s, const SearchOptions *o);
 void search_fini(Search *s);
-/* The next pairs; none when the search is finished. */
-Err search_next(Search *s, const SearchQuota *q, SearchBatch *out);
+/* The next pairs. flight: pairs of an earlier batch whose results are to come, while which the next one is
+ * compiled; NULL: none. Of these what is expected is taken for known. No pairs and none in flight: the search
+ * is finished. */
+Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out);
 /* Takes note of a batch that was chosen by an earlier run, instead of search_next. */
 void search_replay(Search *s, const SearchBatch *batch);
 /* A candidate by its permutation, which a recorded batch names. ERR_INPUT when it is not a valid one. */

@@ -19,7 +19,9 @@ static const double KERNEL_OVER_PAIR = 1.7, PAIR_PART = 0.35;
 
 typedef struct {
     Search *s;
-    Map seen; /* kernels, by hash */
+    const SearchBatch *in_flight; /* may be NULL */
+    GainPairs flight;             /* the same, by the candidates of this batch */
+    Map seen;                     /* kernels, by hash */
     size_t max;
     VEC(int64_t) permutation;
     VEC(uint64_t) kernel;
@@ -64,6 +66,8 @@ static Err offers_collect(Batch *b)
     SearchWork *w = s->work;
     for (size_t i = 0; s->n_batches == 0 && i < s->o.n_first; i++)
         TRY(offer(b, s->o.first[i].permutation, WORTH_POOL));
+    for (size_t i = 0; b->in_flight && i < b->in_flight->n; i++)
+        TRY(offer(b, s->known.v[b->in_flight->v[i].candidate].permutation, WORTH_STEP));
     for (size_t c = 0; c < s->known.n && b->permutation.n < b->max / 2; c++)
         if (!s->known.v[c].failed) TRY(offer(b, s->known.v[c].permutation, WORTH_STEP));
     for (size_t z = 0; z < s->o.n_sizes; z++) {
@@ -71,7 +75,7 @@ static Err offers_collect(Batch *b)
         const size_t n =
             pool_neighbours(s->o.pool, s->known.v[s->best[z]].permutation, w->near, w->n_near_max);
         for (size_t i = 0; i < n; i++) TRY(offer(b, w->near[i], WORTH_STEP));
-        if (s->o.check) TRY(s->o.check());
+        if (s->o.check) TRY(s->o.check(s->o.check_ctx));
     }
     for (size_t i = 0; i < SEARCH_TOP; i++)
         for (size_t z = 0; z < s->o.n_sizes; z++) {
@@ -164,7 +168,7 @@ static Err table_make(Batch *b)
         FAIL(ERR_FAILED, "out of memory for %zu candidates of a batch", n);
     for (size_t i = 0; i < n; i++) {
         TRY(expect(b, i));
-        if (b->s->o.check && (i & 0xff) == 0) TRY(b->s->o.check());
+        if (b->s->o.check && (i & 0xff) == 0) TRY(b->s->o.check(b->s->o.check_ctx));
     }
     bests_make(b);
     hopes_make(b);
@@ -205,6 +209,21 @@ static Err bests_again(Search *s, SearchBatch *out)
     return e;
 }
 
+/* The pairs in flight that have no results yet. */
+static Err flight_find(Batch *b)
+{
+    const SearchBatch *f = b->in_flight;
+    for (size_t i = 0; f && i < f->n; i++) {
+        const SearchPair *p = &f->v[i];
+        const Hash128 *hash = &b->s->known.v[p->candidate].hash;
+        const int64_t *at = map_get(&b->seen, (Str){(const char *)hash, sizeof *hash});
+        if (p->again || !at || *at == INT64_MAX) continue;
+        GainPair pair = {(uint32_t)*at, p->size};
+        if (!VEC_PUSH(&b->flight, pair)) FAIL(ERR_FAILED, "out of memory for %zu pairs", f->n);
+    }
+    return ERR_OK;
+}
+
 /* The pairs with which the first batch begins. */
 static Err firsts_take(Batch *b, GainPairs *pairs)
 {
@@ -225,6 +244,7 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
     GainPairs pairs = {0};
     TRY(offers_collect(b));
     TRY(table_make(b));
+    TRY(flight_find(b));
     GainTable t = {.n = b->permutation.n,
                    .n_sizes = b->s->o.n_sizes,
                    .kernel = b->kernel.v,
@@ -235,6 +255,8 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
                    .best = b->best,
                    .weight = b->weight,
                    .worth = b->worth.v,
+                   .flight = b->flight.v,
+                   .n_flight = b->flight.n,
                    .quota = *q};
     Err e = firsts_take(b, &pairs);
     if (!e) e = gain_choose(&t, &pairs);
@@ -244,15 +266,18 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
     return e;
 }
 
-Err search_batch(Search *s, const SearchQuota *q, SearchBatch *out)
+Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out)
 {
-    Batch b = {
-        .s = s, .max = NUMBERS / (s->o.n_sizes + 1), .choice = calloc(s->n_dims + 1, sizeof *b.choice)};
+    Batch b = {.s = s,
+               .in_flight = flight,
+               .max = NUMBERS / (s->o.n_sizes + 1),
+               .choice = calloc(s->n_dims + 1, sizeof *b.choice)};
     TRY_ALLOC(b.choice);
     if (b.max > CANDIDATES) b.max = CANDIDATES;
     map_init(&b.seen);
     Err e = batch_make(&b, q, out);
     map_fini(&b.seen);
+    VEC_FINI(&b.flight);
     VEC_FINI(&b.permutation);
     VEC_FINI(&b.kernel);
     VEC_FINI(&b.family);

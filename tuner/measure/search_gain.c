@@ -22,7 +22,8 @@ typedef struct {
     const GainTable *t;
     double *normal; /* [NORMALS] */
     double *low;    /* [size][sample] logarithm of the least time so far */
-    size_t *n_of;   /* of each size: pairs of the batch */
+    size_t *n_of;   /* of each size: pairs of the batch and in flight */
+    size_t *n_new;  /* of each size: pairs of the batch */
     double *gain;   /* of each size: of the item in hand */
     bool *compiled; /* of each candidate, those of the batch included */
     bool *taken;    /* [candidate][size] pairs of the batch */
@@ -71,7 +72,7 @@ static double gain_at(const Choosing *c, uint32_t k, size_t z)
 {
     const size_t at = k * c->t->n_sizes + z;
     double sum = 0;
-    if (isnan(c->t->mean[at]) || c->n_of[z] >= c->t->quota.per_size) return 0;
+    if (isnan(c->t->mean[at]) || c->n_new[z] >= c->t->quota.per_size) return 0;
     const double alone = expected_gain((double)c->t->mean[at] - c->t->best[z], (double)c->t->sd[at]);
     if (alone < c->t->worth[k]) return 0;
     for (uint64_t s = 0; c->n_of[z] && s < SAMPLES; s++) {
@@ -153,15 +154,22 @@ static Item heap_take(Choosing *c)
 
 /* ---- choice ---- */
 
-static Err pair_take(Choosing *c, uint32_t k, size_t z, GainPairs *out)
+/* Makes a pair part of the samples. */
+static void pair_note(Choosing *c, uint32_t k, size_t z)
 {
-    GainPair pair = {k, (uint32_t)z};
     for (uint64_t s = 0; s < SAMPLES; s++) {
         double *low = &c->low[z * SAMPLES + s];
         *low = fmin(*low, time_at(c, k, z, s));
     }
     c->n_of[z]++;
     c->taken[k * c->t->n_sizes + z] = true;
+}
+
+static Err pair_take(Choosing *c, uint32_t k, size_t z, GainPairs *out)
+{
+    GainPair pair = {k, (uint32_t)z};
+    pair_note(c, k, z);
+    c->n_new[z]++;
     if (!VEC_PUSH(out, pair)) FAIL(ERR_FAILED, "out of memory for %zu pairs", out->n);
     return ERR_OK;
 }
@@ -181,6 +189,16 @@ static Err kernel_take(Choosing *c, uint32_t k, GainPairs *out)
     }
     c->n_kernels++;
     return ERR_OK;
+}
+
+static void flight_note(Choosing *c)
+{
+    const GainTable *t = c->t;
+    for (size_t i = 0; i < t->n_flight; i++) {
+        const GainPair x = t->flight[i];
+        c->compiled[x.candidate] = true;
+        if (!isnan(t->mean[x.candidate * t->n_sizes + x.size])) pair_note(c, x.candidate, x.size);
+    }
 }
 
 /* Takes the pairs that were there before, within the quota. */
@@ -203,6 +221,7 @@ static Err given_take(Choosing *c, GainPairs *out)
 static Err choose(Choosing *c, GainPairs *out)
 {
     const GainTable *t = c->t;
+    flight_note(c);
     TRY(given_take(c, out));
     for (uint32_t k = 0; k < t->n; k++)
         for (size_t z = c->compiled[k] ? 0 : t->n_sizes; z <= t->n_sizes - c->compiled[k]; z++) {
@@ -231,12 +250,13 @@ Err gain_choose(const GainTable *t, GainPairs *out)
                   .normal = malloc(NORMALS * sizeof *c.normal),
                   .low = malloc((t->n_sizes + 1) * SAMPLES * sizeof *c.low),
                   .n_of = calloc(t->n_sizes + 1, sizeof *c.n_of),
+                  .n_new = calloc(t->n_sizes + 1, sizeof *c.n_new),
                   .gain = malloc((t->n_sizes + 1) * sizeof *c.gain),
                   .compiled = calloc(t->n + 1, sizeof *c.compiled),
                   .taken = calloc(n_items + 1, sizeof *c.taken),
                   .heap = malloc((n_items + 1) * sizeof *c.heap)};
     Err e = 0;
-    if (!c.normal || !c.low || !c.n_of || !c.gain || !c.compiled || !c.taken || !c.heap) {
+    if (!c.normal || !c.low || !c.n_of || !c.n_new || !c.gain || !c.compiled || !c.taken || !c.heap) {
         e = err_set(ERR_FAILED, "out of memory for %zu candidates of a search", t->n);
     } else {
         memcpy(c.compiled, t->compiled, t->n * sizeof *c.compiled);
@@ -247,6 +267,7 @@ Err gain_choose(const GainTable *t, GainPairs *out)
     free(c.normal);
     free(c.low);
     free(c.n_of);
+    free(c.n_new);
     free(c.gain);
     free(c.compiled);
     free(c.taken);

@@ -4,8 +4,9 @@
  * family share, that a kernel has on all sizes, and that are a pair's own. Joint samples of all errors give
  * the expected gain of a candidate over the best so far and over what the batch has already, so that a
  * second candidate of the same kind is worth less. The gain of a kernel is added up over the sizes on which
- * it is to be measured, by their weights. Taken is, again and again, what gains most in a second (Krause and
- * Golovin, Submodular Function Maximization, 2014: lazy greedy).
+ * it is to be measured, by their weights. Pairs in flight are part of the samples from the beginning. Taken
+ * is, again and again, what gains most in a second (Krause and Golovin, Submodular Function Maximization,
+ * 2014: lazy greedy).
  */
 #ifndef MEASURE_SEARCH_GAIN_H
 #define MEASURE_SEARCH_GAIN_H
@@ -20,10 +21,12 @@ typedef struct {
     const double *best;   /* of each size: logarithm of the best time, or of a time that is easily reached */
     const double *weight; /* of each size */
     const double *worth;  /* of each candidate: gain below which it is not measured on a size */
+    const struct GainPair *flight; /* pairs whose results are to come; their kernels are compiled */
+    size_t n_flight;
     SearchQuota quota;
 } GainTable;
 
-typedef struct {
+typedef struct GainPair {
     uint32_t candidate, size;
 } GainPair;
 typedef VEC(GainPair) GainPairs;

@@ -61,14 +61,14 @@ static Err next_in_order(Search *s, const SearchQuota *q, SearchBatch *out)
     return 0;
 }
 
-static Err next_by_model(Search *s, const SearchQuota *q, SearchBatch *out)
+static Err next_by_model(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out)
 {
     TRY(search_learn(s));
     TRY(search_scan(s));
-    return search_batch(s, q, out);
+    return search_batch(s, q, flight, out);
 }
 
-Err search_next(Search *s, const SearchQuota *q, SearchBatch *out)
+Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out)
 {
     SearchWork *w = s->work;
     SearchQuota quota = *q;
@@ -76,8 +76,9 @@ Err search_next(Search *s, const SearchQuota *q, SearchBatch *out)
     if (w->chosen) memset(w->chosen, 0, w->n_chosen);
     if (quota.kernels < 1) quota.kernels = 1;
     if (quota.per_size < 1) quota.per_size = 1;
-    TRY(s->o.method == SEARCH_MODEL ? next_by_model(s, &quota, out) : next_in_order(s, &quota, out));
-    s->n_batches++;
+    TRY(s->o.method == SEARCH_MODEL ? next_by_model(s, &quota, flight, out)
+                                  : next_in_order(s, &quota, out));
+    s->n_batches += out->n > 0; /* a batch that is not recorded does not count */
     return 0;
 }
 

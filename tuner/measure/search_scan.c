@@ -128,7 +128,7 @@ Err search_scan(Search *s)
     for (size_t i = 0; !e && i < n; i++) {
         const size_t at = n == p->n ? i : (size_t)pool_shuffle((int64_t)i, (int64_t)p->n, s->n_batches + 2);
         scan_one(s, p->item[at], &solution, choice);
-        if (s->o.check && (i & 0xff) == 0) e = s->o.check();
+        if (s->o.check && (i & 0xff) == 0) e = s->o.check(s->o.check_ctx);
     }
     free(choice);
     return e;

@@ -39,8 +39,8 @@ Err search_known_add(Search *s, int64_t permutation, const Solution *solution, H
 uint64_t search_family(const Solution *s);
 /* Scores the pool, or as many of it, drawn at random, as a second or two allow: fills in top and family. */
 Err search_scan(Search *s);
-/* Sets of candidates, for a batch by the model; appends pairs to out. */
-Err search_batch(Search *s, const SearchQuota *q, SearchBatch *out);
+/* Sets of candidates, for a batch by the model; appends pairs to out. flight may be NULL. */
+Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out);
 /* Adds a pair to a batch unless the batch has it or it is measured. *n counts the added ones. */
 Err search_take(Search *s, SearchBatch *out, uint32_t candidate, uint32_t size, size_t *n);
 

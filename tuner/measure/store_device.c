@@ -32,6 +32,38 @@ Err store_measured_on(Store *s, int64_t measurement, int64_t device)
 
 typedef struct {
     Arena *a;
+    Str name, other; /* of this device, of another one */
+    bool found;
+} Others;
+
+static Err other_row(void *ctx, const DbRow *row)
+{
+    Others *o = ctx;
+    Str text = row_dup(row, 0, o->a);
+    TRY_ALLOC(text.s);
+    const size_t n = text.n, from = n >= o->name.n + 2 ? n - o->name.n - 2 : n; /* "cuda:1 of node7: NAME" */
+    const bool same = str_starts(str_sub(text, from, n), ": ") && str_eq(str_sub(text, from + 2, n), o->name);
+    o->found = o->found || same;
+    if (!same) o->other = text;
+    return ERR_OK;
+}
+
+Err query_other_device(Store *s, Arena *a, Str name, Str *other)
+{
+    bool has;
+    Others o = {.a = a, .name = name};
+    *other = STR_NULL;
+    TRY(db_has_table(s->db, "measured_on", &has));
+    if (!has) return ERR_OK;
+    TRY(db_each(s->db, other_row, &o,
+                "SELECT key FROM device WHERE id IN (SELECT device FROM measured_on) ORDER BY id LIMIT 1024",
+                ""));
+    if (!o.found) *other = o.other;
+    return ERR_OK;
+}
+
+typedef struct {
+    Arena *a;
     DeviceShare *list;
     size_t n;
 } Shares;

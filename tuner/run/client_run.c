@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_ARGS = 64, MAX_LINE = 1 << 20, POLL_MS = 100 };
+enum { MAX_ARGS = 64, MAX_LINE = 1 << 20, POLL_MS = 20, PIPE_BYTES = 1 << 20 };
 
 /* Passes complete lines to fn and keeps the rest; fills in end. */
 static Err lines_take(Buf *pending, ClientEventFn *fn, void *ctx, ClientEnd *end)
@@ -62,6 +62,8 @@ Err client_start(Client *c, const ClientSpec *spec)
     *c = (Client){.fd = -1};
     buf_init(&c->pending);
     if (pipe2(fd, O_CLOEXEC)) FAIL(ERR_FAILED, "cannot make a pipe: %s", strerror(errno));
+    /* Room for the events of seconds in which tick does something else; the usual 64 KiB will do too. */
+    (void)fcntl(fd[0], F_SETPIPE_SZ, PIPE_BYTES);
     Err e = start(spec, fd[1], &c->proc);
     close(fd[1]);
     if (e)
@@ -112,7 +114,7 @@ static Err events_read(Client *c, const ClientSpec *spec, ClientEventFn *fn, voi
         struct pollfd p = {.fd = c->fd, .events = POLLIN};
         int n = poll(&p, 1, POLL_MS);
         if (interrupted()) FAIL(ERR_FAILED, "interrupted");
-        if (n <= 0 && spec->tick) spec->tick(ctx);
+        if (spec->tick) spec->tick(ctx);
         if (n > 0) e = client_read(c, fn, ctx, &closed);
     }
     return e;

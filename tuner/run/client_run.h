@@ -13,7 +13,7 @@ typedef struct {
     const char *log_path;     /* of its standard output and error */
     const char *dir;          /* its working directory */
     const char *const *extra; /* more arguments, NULL-terminated; may be NULL */
-    void (*tick)(void *ctx);  /* called about ten times a second while the client is silent; may be NULL */
+    void (*tick)(void *ctx);  /* called after each reading, and at least 50 times a second; may be NULL */
 } ClientSpec;
 
 typedef struct {

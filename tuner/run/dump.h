@@ -1,4 +1,5 @@
-/* `tuner --dump-program[=PASS] CONFIG`: prints the kernel program of every valid solution as text. */
+/* `tuner --dump-program[=PASS] CONFIG`: prints the kernel program of every valid solution as text; of a
+ * config that is searched, of some that are drawn. */
 #ifndef TUNER_DUMP_H
 #define TUNER_DUMP_H
 

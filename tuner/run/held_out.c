@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 200 };
+enum { TRIES = 200, LISTED_MAX = 10000 };
 
 typedef struct {
     double lo[3], hi[3]; /* log2 of M, N, K */
@@ -124,30 +124,86 @@ static Err group_append(Run *r, Group *g, const ProblemSize *more, size_t n)
     return ERR_OK;
 }
 
-static Err type_add(Run *r, size_t first)
+/* The sizes of a problem type, of all groups. */
+typedef struct {
+    ProblemSize *given, *out; /* of the config; held out */
+    size_t n_given, n_out;
+} TypeSizes;
+
+static Err given_collect(Run *r, size_t first, TypeSizes *t)
 {
     const ProblemType *pt = &r->group[first].problem->pt;
-    size_t n = 0, made;
+    size_t n = 0;
     for (size_t i = first; i < r->n_groups; i++) n += is_of_type(&r->group[i], pt) ? r->group[i].n_sizes : 0;
-    size_t wanted = number_of(r, n);
-    if (!wanted) return ERR_OK;
-    ProblemSize *given = ARENA_ARRAY(&r->arena, n, ProblemSize),
-                *out = ARENA_ARRAY(&r->arena, wanted + 1, ProblemSize);
-    TRY_ALLOC(given);
-    TRY_ALLOC(out);
-    n = 0;
+    TRY_ALLOC(t->given = ARENA_ARRAY(&r->arena, n + 1, ProblemSize));
     for (size_t i = first; i < r->n_groups; i++) {
         const Group *g = &r->group[i];
         if (!is_of_type(g, pt)) continue;
-        memcpy(given + n, g->size, g->n_sizes * sizeof *given);
-        n += g->n_sizes;
+        memcpy(t->given + t->n_given, g->size, g->n_sizes * sizeof *t->given);
+        t->n_given += g->n_sizes;
     }
-    made = held_out_draw(pt, given, n, problem_type_hash(pt), wanted, out);
-    if (made < wanted)
+    return ERR_OK;
+}
+
+/* The sizes of a list of the config, but those that are tuned. */
+static Err list_take(Run *r, const SizeGroup *c, TypeSizes *t)
+{
+    ProblemSize *list, *all;
+    size_t n, n_tuned = 0, example = 0;
+    TRY(problem_sizes_list(&r->arena, &c->held_out, LISTED_MAX, &list, &n));
+    TRY_ALLOC(all = ARENA_ARRAY(&r->arena, t->n_out + n + 1, ProblemSize));
+    if (t->n_out) memcpy(all, t->out, t->n_out * sizeof *all);
+    t->out = all;
+    for (size_t i = 0; i < n; i++) {
+        const bool tuned = is_in(&list[i], t->given, t->n_given);
+        if (tuned && !n_tuned++) example = i;
+        if (!tuned && !is_in(&list[i], t->out, t->n_out)) t->out[t->n_out++] = list[i];
+    }
+    if (!n_tuned) return ERR_OK;
+    Buf text;
+    buf_init(&text);
+    problem_size_print(&list[example], &text);
+    warning("%s:%d: HeldOutSizes: %zu of %zu sizes are tuned too, as %s: they are not held out",
+            r->config->path, c->held_out_line, n_tuned, n, buf_cstr(&text));
+    buf_fini(&text);
+    return ERR_OK;
+}
+
+static Err lists_take(Run *r, size_t first, TypeSizes *t, bool *any)
+{
+    const ProblemType *pt = &r->group[first].problem->pt;
+    *any = false;
+    for (size_t i = first; i < r->n_groups; i++) {
+        if (!is_of_type(&r->group[i], pt) || !r->group[i].config->held_out_line) continue;
+        *any = true;
+        TRY(list_take(r, r->group[i].config, t));
+    }
+    return ERR_OK;
+}
+
+static Err sizes_draw(Run *r, size_t first, TypeSizes *t)
+{
+    const ProblemType *pt = &r->group[first].problem->pt;
+    const size_t wanted = number_of(r, t->n_given);
+    TRY_ALLOC(t->out = ARENA_ARRAY(&r->arena, wanted + 1, ProblemSize));
+    t->n_out = held_out_draw(pt, t->given, t->n_given, problem_type_hash(pt), wanted, t->out);
+    if (t->n_out < wanted)
         warning("%s:%d: HeldOutSizes %zu, but the range of the sizes has only %zu others", r->config->path,
-                r->group[first].config->line, wanted, made);
+                r->group[first].config->line, wanted, t->n_out);
+    return ERR_OK;
+}
+
+static Err type_add(Run *r, size_t first)
+{
+    const ProblemType *pt = &r->group[first].problem->pt;
+    TypeSizes t = {0};
+    bool listed;
+    TRY(given_collect(r, first, &t));
+    TRY(lists_take(r, first, &t, &listed));
+    if (!listed) TRY(sizes_draw(r, first, &t));
+    const size_t made = t.n_out;
     for (size_t i = first; made && i < r->n_groups; i++)
-        if (is_of_type(&r->group[i], pt)) TRY(group_append(r, &r->group[i], out, made));
+        if (is_of_type(&r->group[i], pt)) TRY(group_append(r, &r->group[i], t.out, made));
     return ERR_OK;
 }
 

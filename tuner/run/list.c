@@ -14,7 +14,9 @@
 #include "run/candidates.h"
 #include "run/part_choice.h"
 
-enum { JSON_FLUSH = 1 << 20 };
+/* COUNT_TEXTS: --count alone writes the texts of as many valid solutions of a size-group, to see which are
+ * the same kernel; of more, which would take minutes, it counts derived parameters. */
+enum { JSON_FLUSH = 1 << 20, COUNT_TEXTS = 4096 };
 
 typedef struct {
     const Options *options;
@@ -71,6 +73,8 @@ typedef struct {
     RuleCounts unwritten;                                       /* counts of the writer's rules */
     Verdict example[RULE_COUNT], unwritten_example[RULE_COUNT]; /* the first case of each rule */
     Candidates candidates;
+    bool all_texts;       /* COUNT_TEXTS is no limit */
+    uint64_t n_writeable; /* by the rules of the writer */
 } Judge;
 
 static Err judge_init(Judge *j, List *l, const ProblemType *pt)
@@ -82,6 +86,7 @@ static Err judge_init(Judge *j, List *l, const ProblemType *pt)
                            .unroll_loop_efficiency = g->UnrollLoopEfficiencyEnable,
                            .source_matrix = g->SourceMatrixInstructions};
     memset(j, 0, sizeof *j);
+    j->all_texts = l->options->reasons || l->options->json;
     custom_folder_init(&j->custom, l->arena, l->target, path_dir(str_from(l->config->path)));
     limits.custom = &j->custom.kernels;
     TRY(deriver_init(&j->rules, pt, l->target, &limits));
@@ -98,9 +103,19 @@ static Err judge_writer(Judge *j, const Solution *as)
     Verdict v;
     CandidateKind kind;
     char hash[SHA256_HEX + 1];
-    if (solution_derive(&j->writer, &s, &v)) return candidates_add(&j->candidates, &s, &kind, hash);
+    if (solution_derive(&j->writer, &s, &v)) {
+        const bool texts = ++j->n_writeable <= COUNT_TEXTS || j->all_texts;
+        return texts ? candidates_add(&j->candidates, &s, &kind, hash) : ERR_OK;
+    }
     if (!j->unwritten.n[v.rule]++) j->unwritten_example[v.rule] = v;
     return ERR_OK;
+}
+
+/* Kernels of the valid solutions. */
+static uint64_t kernel_count(const Judge *j)
+{
+    const bool texts = j->n_writeable <= COUNT_TEXTS || j->all_texts;
+    return texts ? j->candidates.n_written : j->n_writeable;
 }
 
 static void example_print(List *l, const RuleCounts *c, const Verdict *example)
@@ -224,7 +239,7 @@ static Err list_group(List *l, const SizeGroup *group, const Space *sp, Judge *j
     }
     if (count && !json && !e)
         fprintf(l->out, "%lld/%llu/%llu\n", (long long)size, (unsigned long long)n_unique,
-                (unsigned long long)j->candidates.n_written);
+                (unsigned long long)kernel_count(j));
     if (reasons && !json && !e) reasons_print(l, j, &fork);
     if (!e && n_unique == 0) {
         buf_reset(&l->line);

@@ -2,8 +2,8 @@
  *
  * Prints the minimal names of the valid solutions of each size group in fork order (--names: full names).
  * --count: one line 'permutations/valid/written' per size group, where valid is by Tensile's rules and
- * written is what a run would build. --reasons: how often each rule and the kernel writer rejected, with the
- * first case of each.
+ * written is what a run would build (of large spaces, what the writer's rules allow). --reasons: how often
+ * each rule and the kernel writer rejected, with the first case of each.
  */
 #ifndef TUNER_LIST_H
 #define TUNER_LIST_H

@@ -15,7 +15,7 @@
 #include "base/own.h"
 #include "run/busy.h"
 
-enum { IDLE_DEATHS_MAX = 2, GIVEN_BACK_MAX = 2, POLL_MS = 100 };
+enum { IDLE_DEATHS_MAX = 2, GIVEN_BACK_MAX = 2, POLL_MS = 20 };
 
 typedef struct {
     size_t p; /* number of the size */

@@ -162,6 +162,7 @@ void measuring_tick(void *ctx)
 {
     Measuring *m = ctx;
     busy_look(m->r);
+    run_aside(m->r);
     show(m);
 }
 

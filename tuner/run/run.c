@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/own.h"
 #include "base/proc.h"
+#include "measure/query.h"
 #include "report/report.h"
 #include "run/gather.h"
 #include "run/shard_run.h"
@@ -15,6 +16,15 @@ Err run_check(void)
 {
     if (interrupted()) FAIL(ERR_FAILED, "interrupted");
     return 0;
+}
+
+void run_aside(Run *r)
+{
+    if (!r->aside.work || r->aside.e || r->aside.works) return;
+    r->aside.works = true;
+    r->aside.e = r->aside.work(r->aside.ctx);
+    r->aside.works = false;
+    if (r->aside.e) snprintf(r->aside.why, sizeof r->aside.why, "%s", err_message());
 }
 
 bool run_stop(Run *r, Err e, bool has_results)
@@ -113,6 +123,18 @@ static Err session_begin(Run *r)
     return e;
 }
 
+/* Results of another device are not used, and stay. */
+static Err other_device_tell(Run *r)
+{
+    Str other;
+    if (r->gather || r->o->compile_only || r->config->globals.GenerateSourcesAndExit) return 0;
+    TRY(query_other_device(&r->store, &r->arena, r->device.name, &other));
+    if (other.s)
+        warning("'%s' has results of another device, %.*s: '%.*s' measures anew", store_path(&r->store),
+                STR_ARG(other), STR_ARG(r->device.name));
+    return 0;
+}
+
 /* Removes the temporary files of a killed run's file_write. */
 static Err leftovers_remove(Run *r)
 {
@@ -195,6 +217,7 @@ static Err run_steps(Run *r)
     const Config *c = r->config;
     TRY(check_logic_there(r));
     TRY(session_begin(r));
+    TRY(other_device_tell(r));
     TRY(metrics_begin(r));
     TRY(leftovers_remove(r));
     if (c->has_problems) TRY(run_benchmark(r));

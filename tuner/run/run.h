@@ -121,7 +121,15 @@ typedef struct {
     size_t n_spilled;         /* kernels that were left out because they spill */
     uint64_t deadline_ns;     /* clock_ns() when a search stops measuring; 0: never */
     bool stopped;             /* Ctrl-C: nothing is measured any more, the library is made of what is known */
+    bool cache_cleared;       /* of objects, once, by --no-cache */
     double race_seconds;      /* of a race on one size; 0: the client's own */
+    struct {                  /* what the run does while a client measures */
+        Err (*work)(void *ctx); /* NULL: nothing */
+        void *ctx;
+        bool works; /* now: it does not call itself */
+        Err e;      /* of work, which is not called again then; the message: why */
+        char why[512];
+    } aside;
     double load;              /* highest load average while measuring */
     uint64_t load_ns;         /* time of the last sample of the load; 0: none */
     struct {                  /* of metrics.c */
@@ -206,5 +214,7 @@ Err run_path(Run *r, Str *out, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool run_stop(Run *r, Err e, bool has_results);
 /* ERR_FAILED "interrupted" after Ctrl-C. */
 Err run_check(void);
+/* Does some of the work aside; an error waits in r->aside. */
+void run_aside(Run *r);
 
 #endif

@@ -71,7 +71,7 @@ static Err predicted_add(SearchGroup *x)
     Search *s = &x->search;
     const SearchMethod method = s->o.method;
     s->o.method = SEARCH_MODEL;
-    Err e = search_next(s, &(SearchQuota){SIZE_MAX, OF_SIZE, 1, 1}, &x->batch);
+    Err e = search_next(s, &(SearchQuota){SIZE_MAX, OF_SIZE, 1, 1}, NULL, &x->now.batch);
     s->o.method = method;
     return e;
 }
@@ -111,7 +111,7 @@ Err search_group_finalists(SearchGroup *x)
     TRY(e);
     x->g->round = 0;
     x->g->wanted = NULL;
-    return search_group_variants(x, list, n);
+    return search_group_variants(x, x->g, list, n);
 }
 
 /* The result of the last round that has one. */

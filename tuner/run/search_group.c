@@ -129,6 +129,13 @@ static Err model_make(SearchGroup *x, size_t n_sizes, SearchModel *out)
     return predictor_init(&o, out);
 }
 
+/* While a search thinks, compilers go on. */
+static Err check(void *run)
+{
+    run_aside(run);
+    return run_check();
+}
+
 Err search_group_init(SearchGroup *x, Run *r, Group *g)
 {
     static const SearchMethod method[] = {[GLOBAL_SEARCH_EXHAUSTIVE] = SEARCH_EXHAUSTIVE,
@@ -149,7 +156,8 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
                        .size = g->size,
                        .n_sizes = g->n_sizes - g->n_held_out, /* a search does not see held-out sizes */
                        .seed = 1,
-                       .check = run_check};
+                       .check = check,
+                       .check_ctx = r};
     TRY(search_weights(&r->arena, o.pt, o.size, o.n_sizes, &o.weight));
     TRY(search_seed_read(r, g, &x->deriver, o.n_sizes, &x->seed));
     TRY(namer_make(x));
@@ -169,7 +177,9 @@ void search_group_fini(SearchGroup *x)
     candidates_fini(&x->candidates);
     map_fini(&x->names);
     VEC_FINI(&x->made);
-    VEC_FINI(&x->batch);
+    VEC_FINI(&x->now.batch);
+    VEC_FINI(&x->next.batch);
+    VEC_FINI(&x->after.batch);
     VEC_FINI(&x->setting);
 }
 
@@ -184,7 +194,7 @@ static int by_candidate(const void *a, const void *b)
 
 static void batch_print(const SearchGroup *x, Buf *out)
 {
-    const SearchBatch *b = &x->batch;
+    const SearchBatch *b = &x->after.batch;
     for (size_t i = 0; i < b->n; i++) {
         if (i == 0 || b->v[i].candidate != b->v[i - 1].candidate)
             buf_printf(out, "%s%" PRId64 ":", i ? ";" : "", x->search.known.v[b->v[i].candidate].permutation);
@@ -214,7 +224,7 @@ static Err part_parse(SearchGroup *x, Str part)
             size >= (int64_t)x->search.o.n_sizes)
             return bad_round(x, part);
         SearchPair pair = {candidate, (uint32_t)size, again};
-        if (!VEC_PUSH(&x->batch, pair)) FAIL(ERR_FAILED, "out of memory for a round");
+        if (!VEC_PUSH(&x->after.batch, pair)) FAIL(ERR_FAILED, "out of memory for a round");
     }
     return 0;
 }
@@ -223,9 +233,8 @@ static Err part_parse(SearchGroup *x, Str part)
 static Err batch_replay(SearchGroup *x, Str pairs)
 {
     Str part;
-    x->batch.n = 0;
     while (str_split(&pairs, ';', &part)) TRY(part_parse(x, part));
-    search_replay(&x->search, &x->batch);
+    search_replay(&x->search, &x->after.batch);
     return 0;
 }
 
@@ -244,19 +253,21 @@ static Err batch_record(SearchGroup *x, double seconds)
 
 Err search_group_choose(SearchGroup *x, const SearchQuota *q, double seconds, size_t *n)
 {
-    *n = 0;
-    x->batch.n = 0;
+    SearchBatch *b = &x->after.batch;
+    const SearchBatch *flight = &x->next.batch;
+    *n = b->n = 0;
+    x->after.n_before = x->search.known.n;
     if (x->finished) return 0;
     if (x->n_rounds < x->n_recorded) {
         TRY(batch_replay(x, x->recorded[x->n_rounds].pairs));
     } else if (q->per_size) {
-        TRY(search_next(&x->search, q, &x->batch));
-        qsort(x->batch.v, x->batch.n, sizeof *x->batch.v, by_candidate);
-        if (x->batch.n) TRY(batch_record(x, seconds));
+        TRY(search_next(&x->search, q, flight, b));
+        qsort(b->v, b->n, sizeof *b->v, by_candidate);
+        if (b->n) TRY(batch_record(x, seconds));
     }
-    *n = x->batch.n;
-    x->finished = x->batch.n == 0;
-    x->n_rounds += x->batch.n > 0;
+    *n = b->n;
+    x->finished = b->n == 0 && flight->n == 0;
+    x->n_rounds += b->n > 0;
     return 0;
 }
 
@@ -288,26 +299,19 @@ Err search_group_make(SearchGroup *x, uint32_t c)
     return search_failed(&x->search, c), 0;
 }
 
-Err search_group_variants(SearchGroup *x, const uint32_t *candidate, size_t n)
+Err search_group_variants(SearchGroup *x, Group *g, const uint32_t *candidate, size_t n)
 {
-    Group *g = x->g;
     g->variant = ARENA_ARRAY(&x->r->arena, n, Variant);
-    x->of_variant = ARENA_ARRAY(&x->r->arena, n, uint32_t);
     TRY_ALLOC(g->variant);
-    TRY_ALLOC(x->of_variant);
     g->n_variants = n;
-    for (size_t i = 0; i < n; i++) {
-        g->variant[i] = x->made.v[candidate[i]];
-        x->of_variant[i] = candidate[i];
-    }
+    for (size_t i = 0; i < n; i++) g->variant[i] = x->made.v[candidate[i]];
     return 0;
 }
 
-/* Whether the store has all results of the round; a kernel that failed to compile needs none. */
-static Err round_known(SearchGroup *x, bool *known)
+/* Whether the store has all results of a round; a kernel that failed to compile needs none. */
+static Err round_known(SearchGroup *x, const Group *g, bool *known)
 {
     Run *r = x->r;
-    Group *g = x->g;
     *known = true;
     for (size_t i = 0; *known && i < g->n_variants; i++) {
         bool all = true, found;
@@ -323,21 +327,28 @@ static Err round_known(SearchGroup *x, bool *known)
     return 0;
 }
 
-Err search_group_prepare(SearchGroup *x, bool *known)
+/* The candidates of the next round that can be written. */
+static Err variants_of(SearchGroup *x)
 {
-    Group *g = x->g;
-    const SearchBatch *b = &x->batch;
-    uint32_t *list = ARENA_ARRAY(&x->r->arena, b->n, uint32_t);
+    const SearchBatch *b = &x->after.batch;
+    uint32_t *list = x->after.of_variant = ARENA_ARRAY(&x->r->arena, b->n, uint32_t);
     TRY_ALLOC(list);
     size_t n = 0;
     for (size_t i = 0; i < b->n; i++) {
         if (i && b->v[i].candidate == b->v[i - 1].candidate) continue;
         TRY(search_group_make(x, b->v[i].candidate));
         if (!x->search.known.v[b->v[i].candidate].failed) list[n++] = b->v[i].candidate;
-        if ((i & 15) == 0) TRY(run_check());
+        TRY(check(x->r));
     }
-    g->round = (int64_t)x->n_rounds;
-    TRY(search_group_variants(x, list, n));
+    return search_group_variants(x, x->after.g, list, n);
+}
+
+static Err wanted_make(SearchGroup *x)
+{
+    Group *g = x->after.g;
+    const SearchBatch *b = &x->after.batch;
+    const uint32_t *list = x->after.of_variant;
+    const size_t n = g->n_variants;
     bool *wanted = ARENA_ARRAY(&x->r->arena, n * g->n_sizes, bool);
     TRY_ALLOC(wanted);
     for (size_t i = 0, at = 0; i < b->n; i++) {
@@ -345,44 +356,86 @@ Err search_group_prepare(SearchGroup *x, bool *known)
         if (at < n && list[at] == b->v[i].candidate) wanted[b->v[i].size * n + at] = true;
     }
     g->wanted = wanted;
+    return 0;
+}
+
+Err search_group_prepare(SearchGroup *x)
+{
+    Group *g;
+    x->after.known = true;
+    if (!x->after.batch.n) return 0;
+    TRY_ALLOC(x->after.g = g = ARENA_NEW(&x->r->arena, Group));
+    *g = *x->g;
+    g->skip = false;
+    g->helper = NULL, g->column = NULL, g->code_object = NULL;
+    g->n_helpers = g->n_columns = g->n_code_objects = 0;
+    g->round = (int64_t)x->n_rounds;
+    TRY(variants_of(x));
+    TRY(wanted_make(x));
     TRY(group_identify(x->r, g));
     if (!VEC_PUSH(&x->setting, g->setting)) FAIL(ERR_FAILED, "out of memory for %zu rounds", x->n_rounds);
-    for (size_t i = 0; i < n; i++) x->made.v[list[i]].kernel = g->variant[i].kernel;
-    return round_known(x, known);
+    for (size_t i = 0; i < g->n_variants; i++)
+        x->made.v[x->after.of_variant[i]].kernel = g->variant[i].kernel;
+    return round_known(x, g, &x->after.known);
 }
 
 size_t search_group_new_kernels(const SearchGroup *x)
 {
     size_t n = 0;
-    for (size_t i = 0; i < x->g->n_variants; i++) {
-        bool any = false;
-        for (uint32_t z = 0; z < x->search.o.n_sizes; z++)
-            any |= search_value(&x->search, x->of_variant[i], z) != 0;
-        n += !any;
-    }
+    for (size_t i = 0; x->after.batch.n && i < x->after.g->n_variants; i++)
+        n += x->after.of_variant[i] >= x->after.n_before;
     return n;
+}
+
+/* Moves a round up and leaves an empty one, which keeps the memory of the list. */
+static void turn_move(SearchTurn *to, SearchTurn *from)
+{
+    const SearchBatch empty = to->batch;
+    *to = *from;
+    *from = (SearchTurn){.batch = empty};
+    from->batch.n = 0;
+}
+
+void search_group_queue(SearchGroup *x)
+{
+    turn_move(&x->next, &x->after);
+}
+
+void search_group_advance(SearchGroup *x)
+{
+    turn_move(&x->now, &x->next);
+    turn_move(&x->next, &x->after);
+    if (x->now.batch.n) *x->g = *x->now.g;
+    x->g->skip = x->g->skip || x->now.batch.n == 0 || x->now.known || x->g->n_variants == 0;
 }
 
 /* ---- results ---- */
 
-/* The results of a size in this round, with the incumbent's of the same round: other candidates are compared
- * with the time that it has now, so that drift between rounds does not count. */
+/* The candidate that is measured again on a size in this round; UINT32_MAX: none. */
+static uint32_t anchor_of(const SearchGroup *x, uint32_t z)
+{
+    for (size_t i = 0; i < x->now.batch.n; i++)
+        if (x->now.batch.v[i].again && x->now.batch.v[i].size == z) return x->now.batch.v[i].candidate;
+    return UINT32_MAX;
+}
+
+/* The results of a size in this round. Where the round has the time of an earlier candidate once more, times
+ * are scaled by it, so that drift between rounds does not count. */
 static Err size_results(SearchGroup *x, const PlanView *p, uint32_t z, Arena *a)
 {
     Group *g = x->g;
+    const uint32_t *of = x->now.of_variant, anchor = anchor_of(x, z);
     Result *r = ARENA_ARRAY(a, g->n_variants, Result);
     TRY_ALLOC(r);
     double scale = 1;
     for (size_t i = 0; i < g->n_variants; i++)
         if (g->wanted[z * g->n_variants + i]) TRY(result_get(&x->r->store, a, p, i, z, 0, &r[i]));
     results_level(r, g->n_variants);
-    const uint32_t best = x->search.best[z];
     for (size_t i = 0; i < g->n_variants; i++)
-        if (x->of_variant[i] == best && r[i].good) scale = search_value(&x->search, best, z) / r[i].ns.median;
+        if (of[i] == anchor && r[i].good) scale = search_value(&x->search, anchor, z) / r[i].ns.median;
     for (size_t i = 0; i < g->n_variants; i++) {
-        const uint32_t c = x->of_variant[i];
-        if (!r[i].found || c == best) continue;
-        search_result(&x->search, c, z, r[i].good ? r[i].ns.median * scale : (double)INFINITY);
+        if (!r[i].found || of[i] == anchor) continue;
+        search_result(&x->search, of[i], z, r[i].good ? r[i].ns.median * scale : (double)INFINITY);
     }
     return 0;
 }
@@ -409,7 +462,7 @@ static Err failed_note(SearchGroup *x)
         bool found;
         TRY(store_compile_get(&x->r->store, &x->r->arena, x->g->variant[i].kernel, x->r->environment, &c,
                               &found));
-        if (found && c.outcome != BUILD_OK) search_failed(&x->search, x->of_variant[i]);
+        if (found && c.outcome != BUILD_OK) search_failed(&x->search, x->now.of_variant[i]);
     }
     return 0;
 }
@@ -418,6 +471,8 @@ Err search_group_results(SearchGroup *x)
 {
     Arena a;
     PlanView p;
+    x->g->skip = x->g->given_up;
+    if (!x->now.batch.n) return 0;
     arena_init(&a, 0);
     Err e = failed_note(x);
     for (uint32_t z = 0; !e && z < x->search.o.n_sizes; z++) {
@@ -426,6 +481,6 @@ Err search_group_results(SearchGroup *x)
         if (!e) e = size_results(x, &p, z, &a);
     }
     arena_fini(&a);
-    x->g->skip = false;
+    x->now.batch.n = 0;
     return e;
 }

@@ -11,9 +11,18 @@
 #include "space/naming.h"
 #include "space/space.h"
 
+/* A round: its pairs, and the group with its variants and wanted pairs. */
+typedef struct {
+    SearchBatch batch;
+    Group *g;
+    uint32_t *of_variant; /* candidate of each of the group's variants */
+    size_t n_before;      /* candidates that were known before */
+    bool known;           /* all of its results are in the store */
+} SearchTurn;
+
 typedef struct {
     Run *r;
-    Group *g;
+    Group *g; /* of the run; like now.g while that is measured */
     CustomFolder folder;
     Deriver deriver;
     Space space;
@@ -27,30 +36,37 @@ typedef struct {
     SearchRound *recorded; /* rounds of earlier runs */
     size_t n_recorded, n_rounds;
     VEC(Variant) made;    /* of each known candidate; hash.s == NULL: not made yet */
-    SearchBatch batch;    /* of the current round */
+    SearchTurn now;       /* the round that is measured */
+    SearchTurn next;      /* the round whose kernels are compiled */
+    SearchTurn after;     /* the round that was chosen last */
     VEC(int64_t) setting; /* of each round, in the store */
-    uint32_t *of_variant; /* candidate of each of the group's variants */
     bool finished;        /* there is no next batch */
 } SearchGroup;
 
 /* The group's sizes are known. A group without valid solutions is given up: g->skip. */
 Err search_group_init(SearchGroup *x, Run *r, Group *g);
 void search_group_fini(SearchGroup *x);
-/* Chooses the next round's pairs, or repeats what the store has; records a new one. q->per_size 0: only what
- * the store has. *n: pairs. */
+/* Chooses the pairs of the next round, or of the one after it where the next one is chosen; or repeats what
+ * the store has. Records a new one. What is proposed depends on the results of all rounds up to the one that
+ * was measured last, and on what is expected of the next one's, so that it is the same however long anything
+ * takes. q->per_size 0: only what the store has. *n: pairs. */
 Err search_group_choose(SearchGroup *x, const SearchQuota *q, double seconds, size_t *n);
-/* Makes the group's variants and wanted pairs of the round, with their ids in the store. *known: all of them
- * were measured before. */
-Err search_group_prepare(SearchGroup *x, bool *known);
-/* Kernels of the round that no round before had. */
+/* Makes the variants and wanted pairs of the round that was chosen, with their ids in the store. */
+Err search_group_prepare(SearchGroup *x);
+/* Kernels of that round that no round before had. */
 size_t search_group_new_kernels(const SearchGroup *x);
-/* Takes the round's results from the store. */
+/* The round that was chosen becomes the next one, where there is none. */
+void search_group_queue(SearchGroup *x);
+/* The next round, whose kernels are built, becomes the one that is measured: the run's group gets its
+ * variants. g->skip: there is nothing to measure. The round after it becomes the next one. */
+void search_group_advance(SearchGroup *x);
+/* Takes the results of the round from the store. */
 Err search_group_results(SearchGroup *x);
 /* Makes the variant of a candidate, with the first text that is made of it. A candidate that cannot be
  * written, or has the kernel of another, is marked as failed. */
 Err search_group_make(SearchGroup *x, uint32_t candidate);
-/* Gives the group these candidates, which were made, as variants. */
-Err search_group_variants(SearchGroup *x, const uint32_t *candidate, size_t n);
+/* Gives a group these candidates, which were made, as variants. */
+Err search_group_variants(SearchGroup *x, Group *g, const uint32_t *candidate, size_t n);
 /* Makes the group's variants the finalists: those that are measured once more, side by side, on all sizes. */
 Err search_group_finalists(SearchGroup *x);
 /* After an interrupt: gives the finalists the results that they had in the rounds, under a setting of their

@@ -16,15 +16,19 @@
 #include "base/own.h"
 #include "base/vec.h"
 #include "kernel/kernel.h"
+#include "run/building.h"
 #include "run/forecast.h"
 #include "space/naming.h"
 
 enum { CHUNK = 1024, LOG_BYTES_MAX = 256 << 10 };
 
-/* The kernels of one call of build_run, and their texts. */
-typedef struct {
+/* The kernels of one build, and their texts. The next ones follow when it is done. */
+typedef struct Building {
     Run *r;
-    Group *g;
+    Group *const *group;
+    size_t n_groups, at_group, at; /* what comes next: a variant, or behind them a helper of the group */
+    Group *g;                      /* of the texts that are made now */
+    Build *build;                  /* NULL: none runs */
     Arena arena;
     BuildJob job[CHUNK];
     struct {
@@ -33,9 +37,13 @@ typedef struct {
     } made[CHUNK]; /* of each job */
     size_t n, done_before;
     bool again; /* second try of kernels whose compiler was killed */
-    Progress *progress;
-    size_t *n_failed;
+    bool aside; /* while a client measures: without progress, one core fewer for each device */
+    bool done;
+    uint64_t started_ns, done_ns;
+    Progress progress;
+    size_t n_failed, n_spilled, total;
     Str cache_dir, source_dir;
+    BuildOptions options;
 } Chunk;
 
 static bool killed(const BuildJob *job) { return job->outcome == BUILD_KILLED; }
@@ -75,7 +83,7 @@ static Err variant_done(Chunk *c, BuildJob *job, Variant *v)
         TRY(store_compile_add(&c->r->store, &fact));
     }
     if (job->outcome != BUILD_OK) {
-        ++*c->n_failed;
+        c->n_failed++;
         verbose("%.*s: %.*s", STR_ARG(v->name), STR_ARG(job->why));
     } else {
         v->object = arena_dup(&c->r->arena, job->object_path);
@@ -93,7 +101,8 @@ static Err compile_done(void *user, BuildJob *job, size_t n_done)
         TRY(helper_done(c, job, c->made[i].helper));
     else
         TRY(variant_done(c, job, c->made[i].variant));
-    progress_step(c->progress, c->done_before + n_done, "%zu failed", *c->n_failed);
+    c->progress.done = c->done_before + n_done;
+    if (!c->aside) progress_step(&c->progress, c->done_before + n_done, "%zu failed", c->n_failed);
     return 0;
 }
 
@@ -161,33 +170,6 @@ static size_t killed_keep(Chunk *c)
     return c->n = kept;
 }
 
-static Err chunk_build(Chunk *c)
-{
-    Run *r = c->r;
-    Str logs = path_join(&c->arena, c->cache_dir.s, "failed");
-    TRY_ALLOC(logs.s);
-    BuildOptions o = {.toolchain = &r->toolchain,
-                      .cache_dir = c->cache_dir.s,
-                      .log_dir = logs.s,
-                      .jobs = (int)(r->o->jobs ? r->o->jobs : r->config->globals.CpuThreads),
-                      .batch = 1, /* contents of objects must not depend on where an earlier run was killed */
-                      .on_done = compile_done,
-                      .user = c};
-    if (o.jobs < 0) o.jobs = 0;
-    bool sources_only = r->config->globals.GenerateSourcesAndExit;
-    if (c->n && !sources_only) TRY(build_run(&c->arena, &o, c->job, c->n, NULL));
-    size_t n = c->n;
-    if (killed_keep(c)) {
-        c->again = true;
-        TRY(build_run(&c->arena, &o, c->job, c->n, NULL));
-        c->again = false;
-    }
-    c->done_before += n;
-    c->n = 0;
-    arena_reset(&c->arena);
-    return run_check();
-}
-
 /* *failed: this compiler failed on the kernel in an earlier run. */
 static Err failed_before(Chunk *c, const Variant *v, bool *failed)
 {
@@ -236,37 +218,6 @@ static Err shared_take(Run *r, Group *g)
     return 0;
 }
 
-static Err group_compile(Chunk *c)
-{
-    Group *g = c->g;
-    Buf text;
-    buf_init(&text);
-    TRY(dir_make(c->source_dir.s));
-    Err e = 0;
-    for (size_t i = 0; !e && i < g->n_variants; i++) {
-        bool failed;
-        if (g->variant[i].shares) {
-            c->done_before++;
-            continue;
-        }
-        e = run_check();
-        if (!e) e = failed_before(c, &g->variant[i], &failed);
-        if (!e && failed) {
-            c->done_before++;
-            ++*c->n_failed;
-            continue;
-        }
-        if (!e) e = variant_source(c, &g->variant[i], &text);
-        if (!e && c->n == CHUNK) e = chunk_build(c);
-    }
-    for (size_t i = 0; !e && i < g->n_helpers; i++) {
-        e = helper_source(c, &g->helper[i], &text);
-        if (!e && c->n == CHUNK) e = chunk_build(c);
-    }
-    buf_fini(&text);
-    return e;
-}
-
 /* Collects the helper kernels of all variants, each once. */
 static Err helpers_find(Run *r, Group *g)
 {
@@ -311,15 +262,6 @@ static Err columns_make(Run *r, Group *g)
         STR_ARG(g->name), g->n_variants, r->outdir);
 }
 
-/* Queues a group's kernels, which are compiled now or together with those of later groups. */
-static Err group_queue(Run *r, Chunk *c)
-{
-    TRY(shared_find(c->g));
-    TRY(run_path(r, &c->source_dir, "%.*s/%.*s/00_Final/source/build_tmp/SOURCE",
-                 STR_ARG(r->config->globals.BenchmarkProblemsPath), STR_ARG(c->g->name)));
-    return group_compile(c);
-}
-
 /* Makes code objects and facts from a group's objects. */
 static Err group_finish(Run *r, Group *g)
 {
@@ -330,52 +272,200 @@ static Err group_finish(Run *r, Group *g)
     return group_facts(r, g);
 }
 
-static Err groups_build(Run *r, Chunk *c)
+/* ---- the queue ---- */
+
+static Err group_begin(Chunk *c)
 {
-    for (size_t i = 0; i < r->n_groups; i++) {
-        c->g = &r->group[i];
-        if (!c->g->skip) TRY(group_queue(r, c));
+    TRY(shared_find(c->g));
+    TRY(run_path(c->r, &c->source_dir, "%.*s/%.*s/00_Final/source/build_tmp/SOURCE",
+                 STR_ARG(c->r->config->globals.BenchmarkProblemsPath), STR_ARG(c->g->name)));
+    return dir_make(c->source_dir.s);
+}
+
+/* Adds the next kernel of the group to the build, unless it has its object elsewhere, or failed before. */
+static Err next_queue(Chunk *c, Buf *text)
+{
+    Group *g = c->g;
+    const size_t i = c->at++;
+    bool failed = false;
+    if (i >= g->n_variants) return helper_source(c, &g->helper[i - g->n_variants], text);
+    if (!g->variant[i].shares) TRY(failed_before(c, &g->variant[i], &failed));
+    if (!failed && !g->variant[i].shares) return variant_source(c, &g->variant[i], text);
+    c->done_before++;
+    c->n_failed += failed;
+    return ERR_OK;
+}
+
+/* Queues kernels of one group after the other, so that no compiler waits for the last kernel of a group. */
+static Err chunk_fill(Chunk *c)
+{
+    Buf text;
+    Err e = 0;
+    buf_init(&text);
+    while (!e && c->n < CHUNK && c->at_group < c->n_groups) {
+        c->g = c->group[c->at_group];
+        if (c->at == 0) e = group_begin(c);
+        if (!e && c->at == c->g->n_variants + c->g->n_helpers) {
+            c->at_group++;
+            c->at = 0;
+            continue;
+        }
+        if (!e) e = run_check();
+        if (!e) e = next_queue(c, &text);
+        run_aside(c->r); /* another build may be at work */
     }
-    TRY(chunk_build(c));
-    if (r->config->globals.GenerateSourcesAndExit) return 0;
-    for (size_t i = 0; i < r->n_groups; i++)
-        if (!r->group[i].skip) TRY(group_finish(r, &r->group[i]));
-    return 0;
+    buf_fini(&text);
+    return e;
+}
+
+static Err chunk_start(Chunk *c)
+{
+    if (c->r->config->globals.GenerateSourcesAndExit || !c->n) return ERR_OK;
+    return build_begin(&c->arena, &c->options, c->job, c->n, &c->build);
+}
+
+/* After a build: the kernels whose compiler was killed once more, else the next ones. */
+static Err chunk_next(Chunk *c)
+{
+    const size_t n = c->n;
+    if (!c->again && killed_keep(c)) {
+        c->again = true;
+        c->done_before += n - c->n;
+    } else {
+        c->done_before += n;
+        c->again = false;
+        c->n = 0;
+        arena_reset(&c->arena);
+        TRY(chunk_fill(c));
+    }
+    return chunk_start(c);
+}
+
+static Err building_step(Chunk *c, uint64_t wait_ns)
+{
+    bool done = true;
+    if (c->done) return ERR_OK;
+    if (!c->started_ns) {
+        c->started_ns = clock_ns();
+        TRY(chunk_start(c));
+    }
+    if (c->build) TRY(build_step(c->build, wait_ns, &done));
+    if (!done) return ERR_OK;
+    Build *b = c->build;
+    c->build = NULL;
+    if (b) TRY(build_end(b, NULL));
+    TRY(run_check());
+    c->done = c->n == 0;
+    c->done_ns = clock_ns();
+    return c->done ? ERR_OK : chunk_next(c);
+}
+
+static Err building_init(Chunk *c)
+{
+    Run *r = c->r;
+    for (size_t i = 0; i < c->n_groups; i++) {
+        TRY(helpers_find(r, c->group[i]));
+        c->total += c->group[i]->n_variants + c->group[i]->n_helpers;
+    }
+    progress_init(&c->progress, "build", c->total, 0);
+    TRY(run_path(r, &c->cache_dir, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath)));
+    if (r->o->no_cache && !r->cache_cleared) TRY(build_cache_clear(c->cache_dir.s));
+    r->cache_cleared = true;
+    Str logs = path_join(&r->arena, c->cache_dir.s, "failed");
+    TRY_ALLOC(logs.s);
+    const int64_t jobs = r->o->jobs ? r->o->jobs : r->config->globals.CpuThreads;
+    c->options = (BuildOptions){
+        .toolchain = &r->toolchain,
+        .cache_dir = c->cache_dir.s,
+        .log_dir = logs.s,
+        .jobs = jobs < 0 ? 0 : (int)jobs,
+        .spare = !c->aside ? 0 : r->n_pool ? r->n_pool : 1,
+        .batch = 1, /* contents of objects must not depend on where an earlier run was killed */
+        .on_done = compile_done,
+        .user = c};
+    return ERR_OK;
+}
+
+Err building_begin(Run *r, Group *const *group, size_t n, bool aside, Building **out)
+{
+    Chunk *c = *out = calloc(1, sizeof *c);
+    TRY_ALLOC(c);
+    *c = (Chunk){.r = r,
+                 .group = group,
+                 .n_groups = n,
+                 .aside = aside,
+                 .n_spilled = r->n_spilled};
+    arena_init(&c->arena, 0);
+    Err e = building_init(c);
+    if (!e) e = chunk_fill(c);
+    if (!e) return ERR_OK;
+    building_drop(c);
+    *out = NULL;
+    return e;
+}
+
+Err building_work(Building *c) { return building_step(c, 0); }
+
+void building_drop(Building *c)
+{
+    if (!c) return;
+    if (c->build) build_end(c->build, NULL);
+    arena_fini(&c->arena);
+    free(c);
+}
+
+static void failures_tell(const Chunk *c)
+{
+    const size_t spilled = c->r->n_spilled - c->n_spilled;
+    if (c->n_failed > spilled)
+        warning("%zu kernels do not compile and are left out (tuner status %s)", c->n_failed - spilled,
+                c->r->outdir);
+    if (spilled)
+        warning("%zu kernels spill registers and are left out (--allow-spills keeps them)", spilled);
+}
+
+static Err groups_finish(Chunk *c)
+{
+    if (c->r->config->globals.GenerateSourcesAndExit) return ERR_OK;
+    for (size_t i = 0; i < c->n_groups; i++) TRY(group_finish(c->r, c->group[i]));
+    return ERR_OK;
+}
+
+Err building_wait(Building *c, uint64_t *ns)
+{
+    enum { WAIT_NS = 2000000 };
+    Err e = 0;
+    c->aside = false;
+    while (!e && !c->done) e = building_step(c, WAIT_NS);
+    if (ns) *ns = c->done_ns - c->started_ns;
+    return e;
+}
+
+Err building_end(Building *c)
+{
+    Err e = groups_finish(c);
+    c->progress.done = c->done_before;
+    if (!e) progress_done(&c->progress, "%zu failed", c->n_failed);
+    if (!e) failures_tell(c);
+    building_drop(c);
+    return e;
 }
 
 Err step_build(Run *r)
 {
-    Progress progress;
-    size_t n_failed = 0, total = 0;
-    const size_t n_spilled = r->n_spilled;
-    Chunk *c = calloc(1, sizeof *c);
-    TRY_ALLOC(c);
-    *c = (Chunk){.r = r, .progress = &progress, .n_failed = &n_failed};
-    arena_init(&c->arena, 0);
-    Err e = 0;
-    for (size_t i = 0; !e && i < r->n_groups; i++) {
-        Group *g = &r->group[i];
-        if (g->skip) continue;
-        e = helpers_find(r, g);
-        total += g->n_variants + g->n_helpers;
-    }
+    Building *b;
+    size_t n = 0;
     EtaRange measure = {0, -1};
-    progress_init(&progress, "build", total, 0);
-    if (!e) e = forecast_measure(r, &measure);
-    progress.run_lo = measure.lo;
-    progress.run_hi = measure.hi;
-    if (!e) e = run_path(r, &c->cache_dir, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath));
-    if (!e && r->o->no_cache) e = build_cache_clear(c->cache_dir.s);
-    if (!e) e = groups_build(r, c);
-    progress.done = c->done_before;
-    if (!e) progress_done(&progress, "%zu failed", n_failed);
-    const size_t spilled = r->n_spilled - n_spilled;
-    if (!e && n_failed > spilled)
-        warning("%zu kernels do not compile and are left out (tuner status %s)", n_failed - spilled,
-                r->outdir);
-    if (!e && spilled)
-        warning("%zu kernels spill registers and are left out (--allow-spills keeps them)", spilled);
-    arena_fini(&c->arena);
-    free(c);
+    Group **group = ARENA_ARRAY(&r->arena, r->n_groups + 1, Group *);
+    TRY_ALLOC(group);
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (!r->group[i].skip) group[n++] = &r->group[i];
+    TRY(building_begin(r, group, n, false, &b));
+    Err e = forecast_measure(r, &measure);
+    b->progress.run_lo = measure.lo;
+    b->progress.run_hi = measure.hi;
+    if (!e) e = building_wait(b, NULL);
+    if (!e) return building_end(b);
+    building_drop(b);
     return e;
 }

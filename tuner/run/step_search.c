@@ -2,8 +2,16 @@
  *
  * A round chooses candidates for every group, compiles the union once, and measures each on the sizes for
  * which it was chosen. Rounds are recorded before they are measured, so that a run that was killed repeats
- * them from the store and goes on. In the end the finalists become the variants of the groups, and the steps
- * that follow treat them like an exhaustive run's. See run.h, measure/search.h.
+ * them from the store and goes on. Where compiling does not disturb measuring (the CPU does not measure
+ * itself), rounds overlap, so that neither the compilers nor the device wait for long:
+ *
+ *   round    n       n+1       n+2
+ *            measure compile
+ *                    compile   choose (knows the results of n)
+ *                    measure   compile
+ *
+ * In the end the finalists become the variants of the groups, and the steps that follow treat them like an
+ * exhaustive run's. See run.h, measure/search.h.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,20 +20,24 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "measure/search_left.h"
+#include "measure/search_quota.h"
+#include "run/building.h"
 #include "run/forecast.h"
 #include "run/search_group.h"
 
-/* New candidates of a size: of the first round, and of later ones. SIZES_OF_KERNEL: on which a kernel is
- * measured in a round, about. */
-enum { FIRST_QUOTA = 12, LATER_QUOTA = 4, SIZES_OF_KERNEL = 3 };
-/* Share of the budget for measuring the finalists, and the shares of what is left that the first round and
- * others may take: several rounds learn from each other; those in random or given order do not. */
-static const double FINAL_SHARE = 0.2, FIRST_SHARE = 0.3, ROUND_SHARE = 0.25, ORDER_SHARE = 0.6;
+/* Share of the budget for measuring the finalists. */
+static const double FINAL_SHARE = 0.2;
 /* Seconds of a race on one size: in rounds, which only need to tell good candidates from bad ones, and of the
  * finalists, at most (the client's own). */
 static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05;
 /* Before anything was measured: seconds of a compilation on one core, and of a pair. */
 static const double COMPILE_GUESS_S = 1.5, PAIR_GUESS_S = 0.05;
+
+/* What all groups together do in a round. */
+typedef struct {
+    size_t n_pairs, n_kernels; /* n_pairs 0: there is no round */
+    Building *building;        /* NULL: nothing to build */
+} RoundWork;
 
 typedef struct {
     Run *r;
@@ -38,9 +50,12 @@ typedef struct {
     double compile_s, pair_s; /* of one, on average; wall time */
     size_t n_compiled, n_pairs;
     SearchPace pace;
-    size_t n_measured_rounds;
+    size_t n_measured_rounds, n_rounds; /* n_rounds: that were chosen */
+    double device_s;                    /* measuring */
     bool out_of_time;
     size_t n_sizes;
+    bool overlaps;
+    RoundWork now, next, after; /* as in SearchGroup */
 } Searching;
 
 static double spent(const Searching *x) { return x->before + (double)(clock_ns() - x->started_ns) * 1e-9; }
@@ -54,47 +69,31 @@ static Err spent_note(Searching *x)
     return 0;
 }
 
-/* The time that is left for rounds. */
-static double left(const Searching *x) { return x->budget * (1 - FINAL_SHARE) - spent(x); }
-
-/* What the next round may have, of all groups together; per_size 0: the time is over. */
-static SearchQuota quota_of(Searching *x, bool first)
+/* The time that is left for rounds, without measuring the next one. */
+static double left(const Searching *x)
 {
-    SearchQuota q = {SIZE_MAX, first ? FIRST_QUOTA : LATER_QUOTA, x->compile_s, x->pair_s};
-    if (x->budget <= 0) return q;
-    const double each = x->compile_s + x->pair_s * SIZES_OF_KERNEL;
-    const bool learns = x->r->config->globals.SearchMethod == GLOBAL_SEARCH_MODEL;
-    const double most = left(x) * (!learns ? ORDER_SHARE : first ? FIRST_SHARE : ROUND_SHARE) / each;
-    if (first && x->before == 0 && left(x) < each * (double)x->n_sizes / SIZES_OF_KERNEL)
-        warning("TimeBudget of %.4g s: too short for one candidate on each of %zu sizes, which takes about "
-                "%.3g s",
-                x->budget, x->n_sizes, each * (double)x->n_sizes / SIZES_OF_KERNEL);
-    if (!first && left(x) < each) return x->out_of_time = true, (SearchQuota){0};
-    q.kernels = most < 1 ? 1 : (size_t)most;
-    const size_t at_once = (size_t)cpu_count();
-    if (q.kernels < at_once && left(x) > each * (double)at_once) q.kernels = at_once;
-    return q;
+    return x->budget * (1 - FINAL_SHARE) - spent(x) - (double)x->next.n_pairs * x->pair_s;
 }
 
-/* Builds and measures the round's kernels of the groups that have any. */
-static Err round_measure(Searching *x, size_t n_kernels, size_t n_pairs)
+/* What the next round may have. */
+static SearchQuota quota_of(Searching *x)
 {
-    Run *r = x->r;
-    const uint64_t start = clock_ns();
-    TRY(step_build(r));
-    const uint64_t built = clock_ns();
-    TRY(spent_note(x));
-    TRY(step_write(r));
-    TRY(step_measure(r));
-    const double compile_s = (double)(built - start) * 1e-9, pair_s = (double)(clock_ns() - built) * 1e-9;
-    x->compile_s = (x->compile_s * (double)x->n_compiled + compile_s) / (double)(x->n_compiled + n_kernels);
-    x->pair_s = (x->pair_s * (double)x->n_pairs + pair_s) / (double)(x->n_pairs + n_pairs);
-    x->n_compiled += n_kernels;
-    x->n_pairs += n_pairs;
-    const double n = (double)x->n_measured_rounds++;
-    x->pace.compile_s = (x->pace.compile_s * n + compile_s) / (n + 1);
-    x->pace.measure_s = (x->pace.measure_s * n + pair_s) / (n + 1);
-    return 0;
+    const SearchTime t = {.budget_s = x->budget,
+                          .left_s = left(x),
+                          .kernel_s = x->compile_s,
+                          .pair_s = x->pair_s,
+                          .n_rounds = x->n_rounds,
+                          .n_cores = (size_t)cpu_count(),
+                          .learns = x->r->config->globals.SearchMethod == GLOBAL_SEARCH_MODEL,
+                          .overlaps = x->overlaps};
+    const SearchQuota q = search_quota(&t);
+    const double one = search_kernel_seconds(&t) * (double)x->n_sizes / SEARCH_SIZES_OF_KERNEL;
+    if (x->n_rounds == 0 && x->before == 0 && x->budget > 0 && t.left_s < one)
+        warning("TimeBudget of %.4g s: too short for one candidate on each of %zu sizes, which takes about "
+                "%.3g s",
+                x->budget, x->n_sizes, one);
+    x->out_of_time = x->out_of_time || !q.per_size;
+    return q;
 }
 
 /* Within a budget the finalists' races share what is kept for them. */
@@ -143,21 +142,6 @@ static void round_tell(Searching *x, size_t round, size_t n_kernels, size_t n_pa
     buf_fini(&text);
 }
 
-static Err prepare_all(Searching *x, bool *known, size_t *n_kernels)
-{
-    *known = true;
-    *n_kernels = 0;
-    for (size_t i = 0; i < x->n; i++) {
-        SearchGroup *s = &x->group[i];
-        bool all = true;
-        if (s->batch.n) TRY(search_group_prepare(s, &all));
-        s->g->skip = s->batch.n == 0 || all || s->g->n_variants == 0;
-        *known = *known && s->g->skip;
-        *n_kernels += s->batch.n ? search_group_new_kernels(s) : 0;
-    }
-    return 0;
-}
-
 /* A group's part of the kernels of a round: by its sizes, among the groups that are not finished. */
 static size_t share_of(const Searching *x, size_t i, size_t n_kernels)
 {
@@ -169,29 +153,133 @@ static size_t share_of(const Searching *x, size_t i, size_t n_kernels)
     return (size_t)ceil((double)n_kernels * part);
 }
 
-/* *more: there was a round. */
-static Err round_run(Searching *x, size_t round, bool *more)
+/* ---- choosing and compiling ---- */
+
+static Err after_build(Searching *x)
 {
-    size_t n_pairs = 0, n_kernels;
-    bool known;
-    const SearchQuota all = quota_of(x, round == 1);
+    size_t n = 0;
+    Group **list = ARENA_ARRAY(&x->r->arena, x->n + 1, Group *);
+    TRY_ALLOC(list);
+    for (size_t i = 0; i < x->n; i++) {
+        const SearchTurn *t = &x->group[i].after;
+        if (t->batch.n && !t->known && t->g->n_variants) list[n++] = t->g;
+    }
+    return n ? building_begin(x->r, list, n, x->overlaps, &x->after.building) : 0;
+}
+
+/* Chooses a round, if there is anything to propose, and makes its texts. */
+static Err round_choose(Searching *x)
+{
+    const SearchQuota all = quota_of(x);
     for (size_t i = 0; i < x->n; i++) {
         size_t n;
         SearchQuota q = all;
         q.kernels = share_of(x, i, all.kernels);
         TRY(search_group_choose(&x->group[i], &q, spent(x), &n));
-        n_pairs += n;
+        TRY(search_group_prepare(&x->group[i]));
+        x->after.n_pairs += n;
+        x->after.n_kernels += search_group_new_kernels(&x->group[i]);
     }
-    *more = n_pairs > 0;
-    if (!*more) return 0;
-    TRY(prepare_all(x, &known, &n_kernels));
-    round_tell(x, round, n_kernels, n_pairs);
-    Err e = known ? 0 : round_measure(x, n_kernels, n_pairs);
-    for (size_t i = 0; i < x->n; i++) x->group[i].g->skip = x->group[i].g->given_up;
-    TRY(e);
-    for (size_t i = 0; i < x->n; i++)
-        if (x->group[i].batch.n) TRY(search_group_results(&x->group[i]));
+    if (!x->after.n_pairs) return 0;
+    round_tell(x, ++x->n_rounds, x->after.n_kernels, x->after.n_pairs);
+    return after_build(x);
+}
+
+static void round_queue(Searching *x)
+{
+    for (size_t i = 0; i < x->n; i++) search_group_queue(&x->group[i]);
+    x->next = x->after;
+    x->after = (RoundWork){0};
+}
+
+/* Chooses the next round where there is none, and the one after it where rounds overlap. */
+static Err rounds_choose(Searching *x)
+{
+    if (!x->next.n_pairs) {
+        TRY(round_choose(x));
+        round_queue(x);
+    }
+    return x->next.n_pairs && x->overlaps ? round_choose(x) : 0;
+}
+
+/* Run.aside: while a client measures, and while the search thinks. */
+static Err next_compile(void *ctx)
+{
+    const Searching *x = ctx;
+    return x->next.building ? building_work(x->next.building) : 0;
+}
+
+/* ---- measuring ---- */
+
+static double running_mean(double mean, size_t n, double sum, size_t n_more)
+{
+    return n + n_more ? (mean * (double)n + sum) / (double)(n + n_more) : mean;
+}
+
+static Err aside_check(const Run *r)
+{
+    return r->aside.e ? err_set(r->aside.e, "%s", r->aside.why) : ERR_OK;
+}
+
+/* Waits for the kernels of the next round, which becomes the one that is measured; begins to compile those of
+ * the round after it. */
+static Err round_advance(Searching *x)
+{
+    uint64_t ns = 0;
+    x->now = x->next;
+    x->next.building = NULL;
+    TRY(aside_check(x->r));
+    if (x->now.building) {
+        TRY(building_wait(x->now.building, &ns));
+        const double compile_s = (double)ns * 1e-9;
+        x->compile_s = running_mean(x->compile_s, x->n_compiled, compile_s, x->now.n_kernels);
+        x->n_compiled += x->now.n_kernels;
+        x->pace.compile_s = running_mean(x->pace.compile_s, x->n_measured_rounds, compile_s, 1);
+    }
+    x->next = x->after;
+    x->after = (RoundWork){0};
+    run_aside(x->r);
+    Building *b = x->now.building;
+    x->now.building = NULL;
+    if (b) TRY(building_end(b));
+    for (size_t i = 0; i < x->n; i++) search_group_advance(&x->group[i]);
     return spent_note(x);
+}
+
+static Err round_measure(Searching *x)
+{
+    Run *r = x->r;
+    bool any = false;
+    for (size_t i = 0; i < x->n; i++) any = any || !x->group[i].g->skip;
+    if (!any) return 0;
+    const uint64_t start = clock_ns();
+    TRY(step_write(r));
+    TRY(step_measure(r));
+    TRY(aside_check(r));
+    const double s = (double)(clock_ns() - start) * 1e-9;
+    x->device_s += s;
+    x->pair_s = running_mean(x->pair_s, x->n_pairs, s, x->now.n_pairs);
+    x->n_pairs += x->now.n_pairs;
+    x->pace.measure_s = running_mean(x->pace.measure_s, x->n_measured_rounds++, s, 1);
+    return 0;
+}
+
+static Err round_run(Searching *x)
+{
+    TRY(round_advance(x));
+    TRY(round_measure(x));
+    for (size_t i = 0; i < x->n; i++) TRY(search_group_results(&x->group[i]));
+    TRY(spent_note(x));
+    return rounds_choose(x);
+}
+
+/* The time is over, and the next round has something to measure. The first one is measured always. */
+static bool is_late(const Searching *x)
+{
+    if (!x->r->deadline_ns || clock_ns() < x->r->deadline_ns || x->n_rounds < 2) return false;
+    for (size_t i = 0; i < x->n; i++)
+        if (x->group[i].next.batch.n && !x->group[i].next.known) return true;
+    return false;
 }
 
 /* Rounds are timed without the peer, once; the method of timing is that of the whole run. */
@@ -257,9 +345,17 @@ static bool has_results(const Searching *x)
 static Err rounds_run(Searching *x)
 {
     x->r->race_seconds = ROUND_RACE_S;
-    bool more = true;
-    Err e = 0;
-    for (size_t round = 1; !e && more; round++) e = round_run(x, round, &more);
+    if (x->overlaps) x->r->aside.work = next_compile, x->r->aside.ctx = x;
+    Err e = rounds_choose(x);
+    while (!e && x->next.n_pairs && !is_late(x)) e = round_run(x);
+    if (x->next.n_pairs) x->out_of_time = true;
+    x->r->aside.work = NULL;
+    if (x->n_measured_rounds)
+        notice("search: the device measured %.0f %% of %.3g s", 100 * x->device_s / (spent(x) - x->before),
+               spent(x) - x->before);
+    building_drop(x->now.building);
+    building_drop(x->next.building);
+    building_drop(x->after.building);
     if (!run_stop(x->r, e, has_results(x))) TRY(e);
     x->r->deadline_ns = 0;
     x->r->race_seconds = race_of_finalists(x);
@@ -279,6 +375,7 @@ static Err searching_init(Searching *x, Run *r)
     time_parse(r->config->globals.TimeBudget, &seconds);
     x->budget = seconds;
     x->compile_s = COMPILE_GUESS_S / fmax(1, (double)cpu_count());
+    x->overlaps = !str_eq_c(r->device.kind, "host");
     x->group = ARENA_ARRAY(&r->arena, r->n_groups, SearchGroup);
     TRY_ALLOC(x->group);
     for (size_t i = 0; i < r->n_groups; i++)

@@ -104,7 +104,7 @@ static Err gather_beside(ConfigReader *r, const Node *final, Node **out)
 /* The list of sizes; *out is NULL when there is none. */
 static Err find_sizes(ConfigReader *r, const Node *group, Node **out)
 {
-    static const char *const legal[] = {"ProblemSizes", "Exact", "Range", NULL};
+    static const char *const legal[] = {"ProblemSizes", "HeldOutSizes", "Exact", "Range", NULL};
     const Node *final = get_value(group, "BenchmarkFinalParameters");
     *out = NULL;
     if (!final) return 0;
@@ -117,11 +117,27 @@ static Err find_sizes(ConfigReader *r, const Node *group, Node **out)
              final->item[0].line);
     if (sizes->kind == NODE_NULL || (sizes->kind == NODE_SEQ && !sizes->n))
         return gather_beside(r, final, out);
-    if (final->n > 1)
+    if (final->n > 1 && !node_get(&final->item[1], "HeldOutSizes"))
         notices_add(r->notices, "%s:%d: only the first entry of BenchmarkFinalParameters is used", r->file,
                     final->item[1].line);
     *out = sizes;
     return 0;
+}
+
+/* HeldOutSizes, in the first entry or one of its own. */
+static Err read_held_out(ConfigReader *r, const Node *group, SizeGroup *out)
+{
+    const Node *final = get_value(group, "BenchmarkFinalParameters");
+    for (size_t i = 0; final && i < final->n; i++) {
+        Node *sizes = node_get(&final->item[i], "HeldOutSizes");
+        if (!sizes) continue;
+        if (out->held_out_line)
+            FAIL(ERR_INPUT, "%s:%d: a second list HeldOutSizes, expected one", r->file, sizes->line);
+        TRY(node_seq(sizes, r->file, "HeldOutSizes", 1, CONFIG_VALUES_MAX));
+        TRY(problem_sizes_from_node(r->arena, r->file, sizes, &out->sizes.pt, r->notices, &out->held_out));
+        out->held_out_line = sizes->line;
+    }
+    return ERR_OK;
 }
 
 /* With C and D in one buffer LDC must equal LDD. */
@@ -190,6 +206,7 @@ static Err read_size_group(ConfigReader *r, const Node *n, const ProblemType *pt
     else
         TRY(problem_sizes_from_node(r->arena, r->file, sizes, pt, r->notices, &out->sizes));
     out->sizes.sorted = r->globals->SortProblems;
+    TRY(read_held_out(r, n, out));
     return check_c_equal_d(r, out);
 }
 

@@ -64,6 +64,8 @@ typedef struct {
 /* A benchmark: a set of solutions and a list of sizes. */
 typedef struct {
     ProblemSizes sizes;
+    ProblemSizes held_out; /* HeldOutSizes beside ProblemSizes: measured, not given to the library */
+    int held_out_line;     /* 0: there are none */
     /* The parameters in the config, each once: those of the default table (GROUP_FORK) in table order, then
      * the others in the order of the file. All others have their defaults. */
     const ForkParam *param;
