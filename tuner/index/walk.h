@@ -34,6 +34,8 @@ enum {
 typedef struct {
     bool persistent;               /* PersistentKernel: a group takes tiles id, id + groups, ... */
     bool batch_in_id;              /* PersistentKernelAlongBatch: the batch is part of the id */
+    bool prefetches;               /* PrefetchAcrossPersistent: a tile's first loads are issued before the
+                                    * results of the tile before it are stored */
     int32_t depth_u;               /* elements of K of a chunk */
     int32_t split;                 /* GlobalSplitU, 1 or more */
     int32_t members;               /* of a cluster that have a part of K each; 0 or 1: none */

@@ -54,6 +54,7 @@ Walk plan_walk(const Solution *s)
         .persistent = s->PersistentKernel != 0 || s->StreamK,
         .batch_in_id =
             (s->StreamK || (s->PersistentKernel && s->PersistentKernelAlongBatch)) && s->pt->NumIndicesC > 2,
+        .prefetches = s->PersistentKernel != 0 && s->PrefetchAcrossPersistent != 0,
         .depth_u = s->DepthU,
         .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
         .stream_k = s->StreamK,
