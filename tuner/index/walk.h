@@ -46,6 +46,7 @@ typedef struct {
     int32_t stream_dies;           /* StreamKXCCMapping: shares next to each other are of one of so many
                                     * dies; 0: of the groups in their order */
     int32_t mapping;               /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
+    bool mapping_z;                /* WorkGroupMappingType Z, instead of bands */
     bool mapping_words;      /* the order is an argument (WorkGroupMappingDim 0, 1); `mapping` is not used */
     int32_t mapping_dim;     /* WorkGroupMappingDim: bands along M (0) or N (1) */
     bool staggers;           /* StaggerU is not 0 */
@@ -133,6 +134,10 @@ MappingSizes mapping_sizes(ExprPool *p, const Expr *word, const Expr *chunk_word
  * numbers and are replaced by the new ones. width is an expression, so that it may be a kernel argument. */
 void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *across_tiles,
                 const Expr **across, const Expr **along);
+/* Renumbers a grid in Z order (WorkGroupMappingType Z with WorkGroupMapping 1; Tensile's generalized Z order):
+ * each tile lies in the largest square of tiles, of a side that is a power of two and begins at a multiple of
+ * it, that the grid holds whole; in that square, bits of the tile's number alternate between *x and *y. */
+void walk_z(ExprPool *p, const Expr *tiles_m, const Expr *tiles_n, const Expr **x, const Expr **y);
 /* Arguments that the host passes to Tensile's assembly kernels for WorkGroupMapping `mapping`, of tiles along
  * N or (mapping < 0) along M: the number of full bands, the width of the last band, and the magic number that
  * divides by that width (31 bits). Where no band is narrower, the width is the parameter itself, sign

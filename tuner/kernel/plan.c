@@ -63,6 +63,7 @@ Walk plan_walk(const Solution *s)
         .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,
         .split_chunks_round_robin = s->GlobalSplitUSummationAssignmentRoundRobin,
         .mapping = s->WorkGroupMappingType == WGMT_B && s->WorkGroupMappingDim < 0 ? s->WorkGroupMapping : 1,
+        .mapping_z = s->WorkGroupMappingType == WGMT_Z,
         .mapping_words = s->WorkGroupMappingDim >= 0,
         .mapping_dim = s->WorkGroupMappingDim > 0,
         .staggers = s->StaggerU != 0,

@@ -142,7 +142,9 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
     if (p->walk.prefetches && !gpu_can_prefetch(p))
         FAIL(ERR_INPUT, "PrefetchAcrossPersistent %d: the kernel has no loads ahead of a next tile",
              s->PrefetchAcrossPersistent);
-    if (s->WorkGroupMappingType != WGMT_B) FAIL(ERR_INPUT, "WorkGroupMappingType Z has no kernels");
+    if (s->WorkGroupMappingType == WGMT_Z && (s->WorkGroupMapping > 1 || p->walk.mapping_words))
+        FAIL(ERR_INPUT, "WorkGroupMappingType Z with WorkGroupMapping %d, WorkGroupMappingDim %d",
+             s->WorkGroupMapping, s->WorkGroupMappingDim);
     if (s->WorkGroupMapping < 0 && (!p->assembly || p->walk.mapping_words))
         FAIL(ERR_INPUT, "WorkGroupMapping %d is negative", s->WorkGroupMapping);
     return ERR_OK;

@@ -32,7 +32,7 @@ def arguments():
     p.add_argument('--families', action='store_true', help='one kernel of each family as well')
     p.add_argument('--walks', action='store_true', help='persistent and stream-K kernels only')
     p.add_argument('--config', action='append', default=[], help='kernels of a Tensile config alone: --count of all, 0: all')
-    p.add_argument('--having', default='', help='of configs: kernels in which a parameter of this beginning is not 0')
+    p.add_argument('--having', default='', help='only kernels in which a parameter of this beginning is not 0')
     p.add_argument('--short', action='store_true', help='the slice of make check: few kernels, prints failures only')
     p.add_argument('--compiler', default=None, help='clang-19, hipcc, ... (default: the newest clang)')
     p.add_argument('--cache', default=None)
@@ -45,6 +45,11 @@ def newest_clang():
         if shutil.which(f'clang-{v}'):
             return f'clang-{v}', v
     return None, 0
+
+
+def has(case, beginning):
+    """A parameter whose name begins so is not 0; '': always."""
+    return not beginning or any(v for k, v in case['solution'].items() if k.startswith(beginning))
 
 
 def legal(cases_of_config, emit, rng, need):
@@ -72,12 +77,12 @@ def wanted(args, arch, rng, emit):
     need = args.count
     if args.config:
         given = [c for path in args.config for c in walks.of_config(path, arch)]
-        having = [c for c in given if not args.having or any(v for k, v in c['solution'].items() if k.startswith(args.having))]
-        given = legal(having, emit, rng, need)
+        given = legal([c for c in given if has(c, args.having)], emit, rng, need)
         source, need = walks, 0
     out, why, serial = [], collections.Counter(), 0
     for attempt in range(60):
-        batch = given + [source.random_case(rng, arch, kinds) for _ in range(min(20 * need, 800))]
+        more = [source.random_case(rng, arch, kinds) for _ in range(min(20 * need, 800))]
+        batch = given + [c for c in more if has(c, args.having)]
         for c in batch:
             serial += 1
             c['name'] = f'k{serial}_{arch}'
