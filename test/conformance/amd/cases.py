@@ -150,6 +150,8 @@ def _common(rng, kind):
     elif rng.random() < .2:
         s['PersistentKernel'] = int(_pick(rng, 1, 2, -1))
         s['PersistentKernelAlongBatch'] = _pick(rng, True, False)
+    if rng.random() < .1:
+        s.update({'WorkGroupMappingType': 'Z', 'WorkGroupMapping': 1})
     if rng.random() < .15:
         s['LoopTail'] = False
         s['AssertSummationElementMultiple'] = s['DepthU']

@@ -83,6 +83,8 @@ def wanted(args, arch, rng, emit):
     for attempt in range(60):
         more = [source.random_case(rng, arch, kinds) for _ in range(min(20 * need, 800))]
         batch = given + [c for c in more if has(c, args.having)]
+        if not batch:
+            continue
         for c in batch:
             serial += 1
             c['name'] = f'k{serial}_{arch}'

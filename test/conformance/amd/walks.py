@@ -19,7 +19,8 @@ def random_case(rng, arch, kinds):
         s.pop(name, None)
     stream = matrix and arch in cases.MFMA_ARCHES and rng.random() < .75
     more = {'Batched': bool(rng.random() > .1), 'UseBeta': bool(rng.random() > .1)}
-    s['WorkGroupMapping'] = int(cases._pick(rng, 0, 1, 2, 8, -3))
+    if 'WorkGroupMappingType' not in s:
+        s['WorkGroupMapping'] = int(cases._pick(rng, 0, 1, 2, 8, -3))
     join = not stream and rng.random() < .3     # parts of K that are added up in the same launch
     if join:
         s.update({'GlobalSplitU': int(cases._pick(rng, 2, 3, 5)), 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16})
