@@ -393,7 +393,8 @@ static void test_rejected(void **state)
         {{"x86-64-v3", SGEMM, "{WorkGroupMappingType: Z, WorkGroupMapping: 2}"},
          "WorkGroupMappingType Z with WorkGroupMapping 2 needs a grid of powers of 2, which hosts do not "
          "launch"},
-        {{"gfx1100", SGEMM, "{KernelLanguage: Assembly, GlobalReadVectorWidth: 1, VectorWidth: 1, DirectToLdsA: true}"},
+        {{"gfx1100", SGEMM,
+          "{KernelLanguage: Assembly, GlobalReadVectorWidth: 1, VectorWidth: 1, DirectToLdsA: true}"},
          "DirectToLdsA: the architecture has no loads of 4 bytes into local memory"},
         {{"x86-64-v3", SGEMM, "{CustomKernelName: x}"},
          "CustomKernelName names no program (NAME.tile) in the config's folder"},

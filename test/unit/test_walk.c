@@ -77,7 +77,8 @@ static void z_expected(int64_t m, int64_t n, int64_t x, int64_t y, int64_t *at0,
         side *= 2;
     int64_t serial = x % side + y % side * side;
     *at0 = x - x % side, *at1 = y - y % side;
-    for (int64_t bit = 1; serial; bit *= 2, serial /= 4) *at0 += serial % 2 * bit, *at1 += serial / 2 % 2 * bit;
+    for (int64_t bit = 1; serial; bit *= 2, serial /= 4)
+        *at0 += serial % 2 * bit, *at1 += serial / 2 % 2 * bit;
 }
 
 static void z_order(void **state)
@@ -106,8 +107,8 @@ static void z_order(void **state)
         }
     }
     /* the largest grids: no number leaves 32 bits */
-    const int64_t v[WALK_SLOTS] = {[WALK_TILES_M] = 65535, [WALK_TILES_N] = 65537, [WALK_GROUP_X] = 40000,
-                                   [WALK_GROUP_Y] = 65536};
+    const int64_t v[WALK_SLOTS] = {
+        [WALK_TILES_M] = 65535, [WALK_TILES_N] = 65537, [WALK_GROUP_X] = 40000, [WALK_GROUP_Y] = 65536};
     int64_t x, y;
     z_expected(65535, 65537, 40000, 65536, &x, &y);
     assert_true(value(at.wg0, v) == x && value(at.wg1, v) == y);
@@ -331,9 +332,9 @@ static void streams(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bijections), cmocka_unit_test(z_order), cmocka_unit_test(bands_along_m),
-                                       cmocka_unit_test(band_words), cmocka_unit_test(chunks),
-                                       cmocka_unit_test(dies),       cmocka_unit_test(blocks_of_a_die),
-                                       cmocka_unit_test(stagger),    cmocka_unit_test(streams)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bijections),      cmocka_unit_test(z_order), cmocka_unit_test(bands_along_m),
+        cmocka_unit_test(band_words),      cmocka_unit_test(chunks),  cmocka_unit_test(dies),
+        cmocka_unit_test(blocks_of_a_die), cmocka_unit_test(stagger), cmocka_unit_test(streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,8 @@ static const Expr *filled_up(ExprPool *p, const Expr *x)
     static const char *const names[] = {"up_1", "up_2", "up_4", "up_8", "up_16"};
     for (int i = 0; i < 5; i++) {
         const Expr *moved = expr_div_i(p, x, INT64_C(1) << (1 << i));
-        const Expr *either = expr_op(p, EXPR_XOR, expr_op(p, EXPR_XOR, x, moved), expr_op(p, EXPR_AND, x, moved));
+        const Expr *either =
+            expr_op(p, EXPR_XOR, expr_op(p, EXPR_XOR, x, moved), expr_op(p, EXPR_AND, x, moved));
         x = expr_name(p, names[i], counted(p, either));
     }
     return x;
@@ -70,7 +71,8 @@ static const Expr *even_bits(ExprPool *p, const Expr *x)
     static const int64_t mask[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
     x = expr_and_i(p, x, mask[0]);
     for (int i = 1; i < 5; i++)
-        x = expr_and_i(p, counted(p, expr_add(p, x, expr_div_i(p, x, INT64_C(1) << (1 << (i - 1))))), mask[i]);
+        x = expr_and_i(p, counted(p, expr_add(p, x, expr_div_i(p, x, INT64_C(1) << (1 << (i - 1))))),
+                       mask[i]);
     return x;
 }
 
@@ -83,7 +85,8 @@ void walk_z(ExprPool *p, const Expr *tiles_m, const Expr *tiles_n, const Expr **
          * set is at most size - 1: up to the highest bit in which the two differ, or as often as 2 divides
          * the size. */
         const Expr *last = counted(p, expr_add_i(p, size[i], -1));
-        const Expr *differs = expr_op(p, EXPR_XOR, at[i], last), *divides = expr_op(p, EXPR_XOR, size[i], last);
+        const Expr *differs = expr_op(p, EXPR_XOR, at[i], last),
+                   *divides = expr_op(p, EXPR_XOR, size[i], last);
         side = expr_op(p, EXPR_MIN, side, expr_op(p, EXPR_MAX, differs, divides));
     }
     const Expr *mask = filled_up(p, expr_name(p, "side", counted(p, side)));

@@ -134,9 +134,9 @@ MappingSizes mapping_sizes(ExprPool *p, const Expr *word, const Expr *chunk_word
  * numbers and are replaced by the new ones. width is an expression, so that it may be a kernel argument. */
 void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *across_tiles,
                 const Expr **across, const Expr **along);
-/* Renumbers a grid in Z order (WorkGroupMappingType Z with WorkGroupMapping 1; Tensile's generalized Z order):
- * each tile lies in the largest square of tiles, of a side that is a power of two and begins at a multiple of
- * it, that the grid holds whole; in that square, bits of the tile's number alternate between *x and *y. */
+/* Renumbers a grid in Z order (WorkGroupMappingType Z with WorkGroupMapping 1, Tensile's generalized
+ * one). A tile lies in the largest whole square of tiles whose side is a power of two and which begins at
+ * a multiple of it; in that square, bits of the tile's number alternate between *x and *y. */
 void walk_z(ExprPool *p, const Expr *tiles_m, const Expr *tiles_n, const Expr **x, const Expr **y);
 /* Arguments that the host passes to Tensile's assembly kernels for WorkGroupMapping `mapping`, of tiles along
  * N or (mapping < 0) along M: the number of full bands, the width of the last band, and the magic number that

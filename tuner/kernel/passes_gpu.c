@@ -102,8 +102,7 @@ static void push_barrier(OpList *l, int ahead)
 static void push_registers(OpList *l, int slot, int ahead)
 {
     for (int i = 0; i < 2; i++)
-        if (!l->plan->op[i].to_local)
-            push_one(l, OP_STORE_TILE, local_ab[i], fetch_ab[i], 0, slot, ahead);
+        if (!l->plan->op[i].to_local) push_one(l, OP_STORE_TILE, local_ab[i], fetch_ab[i], 0, slot, ahead);
 }
 
 static void push_wait(OpList *l, int pending, int ahead)

@@ -269,7 +269,8 @@ static Err plan_tiles(GpuPlan *p, const Solution *s)
 static Err plan_buffers(GpuPlan *p, const Solution *s)
 {
     Err e = plan_tiles(p, s);
-    while (e && gpu_any_to_local(p) && !p->ring.used && p->prefetch > 0 && p->lds_bytes > p->target->lds_bytes) {
+    while (e && gpu_any_to_local(p) && !p->ring.used && p->prefetch > 0 &&
+           p->lds_bytes > p->target->lds_bytes) {
         err_clear();
         p->prefetch--;
         e = plan_tiles(p, s);

@@ -88,8 +88,8 @@ typedef bool (*LdsExchange)(const GpuPlan *p, const GpuOperand *x);
  * leave some, or there is no room for them, an exchange of pieces (NULL: none can be used). lines_unit: of
  * each operand, blocks of lines between pads divide it. */
 void lds_choose_pads(GpuPlan *p, GpuAccesses reads, LdsExchange exchange, const int lines_unit[2]);
-/* The layout of an operand whose loads write local memory themselves (DirectToLds), with `pad` elements behind
- * each load of a wave. */
+/* The layout of an operand whose loads write local memory themselves (DirectToLds), with `pad` elements
+ * behind each load of a wave. */
 void amdgcn_layout_to_local(const GpuPlan *p, GpuOperand *x, int pad);
 /* Elements of K that lie together in local memory in such layouts; INT32_MAX where no line is cut. */
 int amdgcn_k_together(const GpuPlan *p);

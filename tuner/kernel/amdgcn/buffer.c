@@ -143,10 +143,10 @@ static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
     for (int i = 0; i < 2; i++) {
         const Loads *l = &loads[i];
         const GpuOperand *x = l->x;
-        const char *of =
-            stmts_name(s, "@CopyOf<%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d>", x->tlu,
-                       p->target->isa[0] >= 10, l->bytes, x->width, x->nlc, x->nlp, x->lsc * x->parts, l->lsp,
-                       l->run, (x->tlu ? p->depth_u : x->tile) * x->parts, p->n_sets, amdgcn_policy(p, x->hint));
+        const char *of = stmts_name(
+            s, "@CopyOf<%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d>", x->tlu, p->target->isa[0] >= 10,
+            l->bytes, x->width, x->nlc, x->nlp, x->lsc * x->parts, l->lsp, l->run,
+            (x->tlu ? p->depth_u : x->tile) * x->parts, p->n_sets, amdgcn_policy(p, x->hint));
         stmt_typedef(s, of, type[i], NULL);
     }
     stmt_struct(s, "@Copy", 0);
@@ -390,8 +390,9 @@ static void load_operand(const GpuPlan *p, const Loads *l, Stmts *s)
     Writes w;
     stmt_block(s);
     writes_init(&w, p, l, s);
-    const Value *d = stmt_define(
-        s, "const @w4", "d", value_call(s, "@descriptor", value_field(s, c, "base"), value_field(s, c, "bytes")));
+    const Value *d =
+        stmt_define(s, "const @w4", "d",
+                    value_call(s, "@descriptor", value_field(s, c, "base"), value_field(s, c, "bytes")));
     for (int j = 0; j < l->n; j++) {
         const Distance by = load_distance(l, j);
         const Value *offset = value_at_i(s, value_field(s, c, "off"), x->tlu ? j % x->nlc : limited ? j : 0);
@@ -401,9 +402,8 @@ static void load_operand(const GpuPlan *p, const Loads *l, Stmts *s)
         const int64_t at = to.offset && fixed ? to.offset->lo : 0;
         to.type = "char";
         if (fixed) to.offset = NULL;
-        stmt_call(s,
-                  stmts_name(s, "@load_to_local<%d, %d, %d>", bytes, amdgcn_policy(p, x->hint), (int)at), d,
-                  offset, scalar, value_place(s, to));
+        stmt_call(s, stmts_name(s, "@load_to_local<%d, %d, %d>", bytes, amdgcn_policy(p, x->hint), (int)at),
+                  d, offset, scalar, value_place(s, to));
     }
     stmt_end(s);
 }
@@ -493,9 +493,9 @@ static Err buffer_check(const GpuPlan *p)
             FAIL(ERR_INPUT, "%s has no loads of %d bytes into local memory", p->target->name, bytes);
         if (x->tlu == x->k_major || p->to_bf16 || p->n_threads % p->wave)
             FAIL(ERR_INPUT, "DirectToLds of %c: what is loaded cannot be %s on its way", "AB"[i],
-                 p->to_bf16              ? "converted"
-                 : x->tlu == x->k_major ? "transposed"
-                                         : "masked");
+                 p -> to_bf16                ? "converted"
+                      : x->tlu == x->k_major ? "transposed"
+                                             : "masked");
         if (!p->sketch) TRY(check_lanes(p, &l));
         if (!p->sketch) TRY(check_reads(p, x));
     }

@@ -152,8 +152,7 @@ static int k_run(const GpuPlan *p, const Matrix *m)
 {
     bool runs = p->op[0].k_major || p->op[1].k_major;
     int vk = m->kpl, part = p->depth_u / p->lsu, together = amdgcn_k_together(p);
-    while (runs && vk * 2 * m->bytes <= 16 && part % (vk * 2 * m->parts) == 0 && vk * 2 <= together)
-        vk *= 2;
+    while (runs && vk * 2 * m->bytes <= 16 && part % (vk * 2 * m->parts) == 0 && vk * 2 <= together) vk *= 2;
     return vk;
 }
 
@@ -333,9 +332,9 @@ static void types(const Matrix *m, Stmts *s)
         const GpuOperand *x = &p->op[i];
         const bool packs = !x->k_major && m->bytes < 4;
         if (packs && (i == 0 || p->op[0].k_major)) stmt_file(s, "amdgcn/matrix_across.hip");
-        const char *of =
-            stmts_name(s, "@Fragments%s<%d, %d, %d, %d, %d, %d, %d>", packs ? "Across" : "Of", x->k_major,
-                       x->conj, m->tiles[i], m->vec[i], m->vk, m->raw / m->bytes, x->k_major ? m->raw : m->vec[i] * m->bytes);
+        const char *of = stmts_name(s, "@Fragments%s<%d, %d, %d, %d, %d, %d, %d>", packs ? "Across" : "Of",
+                                    x->k_major, x->conj, m->tiles[i], m->vec[i], m->vk, m->raw / m->bytes,
+                                    x->k_major ? m->raw : m->vec[i] * m->bytes);
         stmt_typedef(s, of, i ? "@FragB" : "@FragA", NULL);
     }
 }

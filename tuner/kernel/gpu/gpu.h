@@ -147,9 +147,9 @@ typedef struct {
     int lvc;      /* threads along: lsc / width */
     int n_waves; /* WaveSeparateGlobalRead: so many groups of threads load a part of the lines each; else 1 */
     int groups;  /* ThreadSeparateGlobalRead: so many groups of a wave's lanes share every line; else 1 */
-    bool grouped;       /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
-    bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
-    int parts; /* lanes that load a part of each element, where a load has less than one (DirectToLds); else 1 */
+    bool grouped;    /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
+    bool fractional; /* FractionalLoad: some loads of some threads lie outside the tile */
+    int parts;          /* lanes that share an element: loads have less than one (DirectToLds); else 1 */
     bool to_local;      /* loads write local memory themselves: DirectToLds, asynchronous copies of a ring */
     int lanes, run;     /* of amdgcn_buffer: lanes side by side along, neighbours across that a thread has */
     bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */

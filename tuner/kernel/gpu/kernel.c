@@ -1,6 +1,7 @@
 /* The kernel function: arguments, work-group to tile and part of K, the start of the copies, the loop, the
  * stores. */
 #include "kernel/gpu/gpu.h"
+#include "kernel/text.h"
 
 #include <string.h>
 
@@ -107,9 +108,7 @@ void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out)
         stream_loop(w, out);
     else if (p->walk.prefetches) {
         expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
-        buf_puts(out, "    unsigned id = @group_x(), more = 1, stores = 0;\n"
-                      "    if (id >= n_ids) return;\n"
-                      "    @Acc acc;\n    @Out o;\n    @Tile last;\n    @NOUNROLL while (more | stores) {\n");
+        kernel_text_put("gpu/next_tile.h", out);
     } else if (p->walk.persistent) {
         expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
         buf_puts(out, "    @NOUNROLL for (unsigned id = @group_x(); id < n_ids; id += @grid_x()) {\n");

@@ -53,8 +53,8 @@ static Err stages_to_local(GpuPlan *p)
 {
     if (!gpu_any_to_local(p) || p->ring.used) return ERR_OK;
     if (!gpu_all_to_local(p) && p->prefetch > 1)
-        FAIL(ERR_INPUT, "DirectToLds of %c alone loads one chunk ahead, not %d", p->op[0].to_local ? 'A' : 'B',
-             p->prefetch);
+        FAIL(ERR_INPUT, "DirectToLds of %c alone loads one chunk ahead, not %d",
+             p->op[0].to_local ? 'A' : 'B', p->prefetch);
     p->n_stages = p->prefetch + 1, p->n_sets = 1;
     return ERR_OK;
 }

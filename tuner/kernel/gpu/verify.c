@@ -280,8 +280,9 @@ static Err numbers(const Verifier *v)
         FAIL(ERR_INPUT, "%s: stage prefetch %d, a ring of %d stages has %d", v->name, p->prefetch,
              p->n_stages, p->n_stages - 1);
     if (w->prefetches && !gpu_can_prefetch(p))
-        FAIL(ERR_INPUT, "%s: walk prefetches: first loads of a next tile are for persistent kernels with "
-                        "loads ahead, without parts in a workspace",
+        FAIL(ERR_INPUT,
+             "%s: walk prefetches: first loads of a next tile are for persistent kernels with "
+             "loads ahead, without parts in a workspace",
              v->name);
     if (w->depth_u != p->depth_u)
         FAIL(ERR_INPUT, "%s: walk depth %d, the tiles have %d elements of K", v->name, w->depth_u,
