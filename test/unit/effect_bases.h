@@ -43,6 +43,8 @@ static const Base bases[] = {
     {"gfx90a", HGEMM, "{" MFMA ", GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer}"},
     {"gfx90a", SGEMM, "{" MFMA_S ", GlobalSplitU: 2}"},
     {"gfx90a", SGEMM_TN, "{" MFMA_S "}"},
+    {"gfx90a", "{DataType: s, Batched: true, TransposeB: true}",
+     "{" MFMA_S ", GlobalReadVectorWidth: 1, DirectToLdsA: true}"},
     {"gfx90a", SGEMM,
      "{" TILE
      ", GlobalSplitU: 2, LoopTail: false, AssertSummationElementMultiple: 16, KernelLanguage: Assembly}"},
@@ -57,6 +59,7 @@ static const Base bases[] = {
      "{" TILE ", KernelLanguage: Assembly, VectorWidth: 2, LocalDotLayout: 2, InnerUnroll: 2}"},
     {"gfx906", SGEMM, "{" TILE ", KernelLanguage: Assembly, BufferLoad: false, BufferStore: false}"},
     {"sm_90", SGEMM, "{" TILE "}"},
+    {"sm_90", SGEMM, "{" TILE ", WorkGroupMapping: 1}"},
     {"sm_90", SGEMM_TN, "{" TILE ", PrefetchGlobalRead: 0}"},
     {"sm_90", SGEMM, "{" TILE ", GlobalSplitU: 2}"},
     {"sm_90", SGEMM, "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer}"},
@@ -104,6 +107,7 @@ static const Base bases[] = {
      "{WorkGroup: [4, 8, 1], ThreadTile: [8, 4], DepthU: 32, AssertFree0ElementMultiple: 16, "
      "AssertFree1ElementMultiple: 4, AssertSummationElementMultiple: 32}"},
     {"x86-64-v3", SGEMM, "{WorkGroup: [4, 8, 1], ThreadTile: [8, 4], DepthU: 32, PersistentKernel: 1}"},
+    {"x86-64-v3", SGEMM, "{WorkGroup: [4, 8, 1], ThreadTile: [8, 4], DepthU: 32, WorkGroupMapping: 1}"},
     {"x86-64-v3", HGEMM, "{WorkGroup: [4, 8, 1], ThreadTile: [16, 4], DepthU: 32}"},
 };
 

@@ -4,6 +4,7 @@
 #include "test/support.h"
 
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/kernel.h"
 #include "kernel/plan.h"
 #include "space/derive.h"
 
@@ -259,9 +260,84 @@ static void test_stores(void **state)
     }
 }
 
+/* DirectToLds and PrefetchAcrossPersistent: single precision, both operands across K. */
+typedef struct {
+    bool a, b;
+    int prefetch, persistent, across;
+} ToLocal;
+
+static void to_local_kernel(const ToLocal *w, GpuPlan *p, Buf *text)
+{
+    ProblemType pt;
+    Deriver d;
+    Verdict v;
+    assert_ok(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S));
+    assert_ok(deriver_init(&d, &pt, target_find(STR("gfx90a")), &(DeriveLimits){.writer = true}));
+    Solution s = d.defaults;
+    s.KernelLanguage = LANG_ASSEMBLY;
+    s.MatrixInstruction = (IntList){9, {32, 32, 2, 1, 1, 2, 2, 2, 2}};
+    s.DepthU = 16, s.GlobalReadVectorWidth = 1, s.PrefetchLocalRead = 0, s.LDSBuffer1 = 0;
+    s.DirectToLdsA = w->a, s.DirectToLdsB = w->b, s.PrefetchGlobalRead = w->prefetch;
+    s.PersistentKernel = w->persistent, s.PrefetchAcrossPersistent = w->across;
+    buf_reset(text);
+    if (!solution_derive(&d, &s, &v)) {
+        verdict_text(&v, text);
+        fail_msg("%s", buf_cstr(text));
+    }
+    assert_ok(gpu_plan(p, &s, d.target));
+    assert_ok(kernel_emit(&s, d.target, STR("k"), text));
+}
+
+static void test_to_local(void **state)
+{
+    (void)state;
+    GpuPlan p;
+    Buf text;
+    buf_init(&text);
+    /* 128 x 16 elements of each operand are 8 loads of 256 threads; waits leave the newest chunk */
+    to_local_kernel(&(ToLocal){true, true, 2, 0, 0}, &p, &text);
+    assert_true(p.n_stages == 3 && p.lds_bytes == 3 * 2 * 128 * 16 * 4);
+    assert_true(has(&text, "g_LOADS_TO_LOCAL = 16;") && has(&text, "g_copy_wait(1);"));
+    assert_true(has(&text, "g_copy_wait(0);") && has(&text, "g_load_to_local<4, 0, 7168>("));
+    to_local_kernel(&(ToLocal){true, true, 1, 0, 0}, &p, &text);
+    assert_true(p.n_stages == 2 && !has(&text, "g_copy_wait(1);") && has(&text, "g_copy_wait(0);"));
+    /* the other operand goes through registers: the compiler's loads are not counted */
+    to_local_kernel(&(ToLocal){true, false, 1, 0, 0}, &p, &text);
+    assert_true(has(&text, "g_LOADS_TO_LOCAL = 0;") && has(&text, "g_copy_loads(c.b, set);"));
+    assert_false(has(&text, "g_copy_wait(1);"));
+    /* a layout in which lanes of a wave are apart */
+    assert_ok(p.copy->check(&p));
+    p.op[0].layout.block = 32, p.op[0].layout.pad = 4;
+    assert_int_equal(p.copy->check(&p), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "DirectToLds of A: load 0 of thread"));
+    buf_fini(&text);
+}
+
+static void test_across_persistent(void **state)
+{
+    (void)state;
+    GpuPlan p;
+    Buf text;
+    buf_init(&text);
+    for (int direct = 0; direct < 2; direct++) {
+        to_local_kernel(&(ToLocal){direct, direct, 1, 1, 1}, &p, &text);
+        const char *kernel = strstr(buf_cstr(&text), "while (more | stores)");
+        assert_non_null(kernel);
+        const char *load = strstr(kernel, "g_copy_load(copy"),
+                   *finish = strstr(kernel, "g_finish(last, o, acc");
+        const char *sums = strstr(kernel, "g_acc_zero(acc)");
+        assert_true(load && finish && sums && load < finish && finish < sums);
+        assert_true((strstr(sums, "g_barrier();\n        more = ") != NULL) == (direct != 0));
+    }
+    to_local_kernel(&(ToLocal){false, false, 1, 1, 0}, &p, &text);
+    assert_false(has(&text, "more | stores"));
+    buf_fini(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_to_local),    cmocka_unit_test(test_across_persistent),
         cmocka_unit_test(test_conflicts),   cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_stores),      cmocka_unit_test(test_f8),
         cmocka_unit_test(test_stochastic),  cmocka_unit_test(test_separate),

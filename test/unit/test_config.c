@@ -381,6 +381,11 @@ static void test_bad_groups(void **state)
     static const struct {
         const char *group, *want;
     } cases[] = {
+        {"{ForkParameters: [{GlobalSplitUCoalesced: [8]}]}",
+         "c.yaml:3: unknown parameter 'GlobalSplitUCoalesced' in ForkParameters: Tensile 4.44 has no such "
+         "parameter; "
+         "MultipleBuffer and MultipleBufferSingleKernel of GlobalSplitUAlgorithm write the parts of K in "
+         "whole vectors"},
         {"{ForkParameters: [{DepthV: [8]}]}",
          "c.yaml:3: unknown parameter 'DepthV' in ForkParameters (did you mean 'DepthU'?)"},
         {"{BenchmarkCommonParameters: [{Groups: []}]}",

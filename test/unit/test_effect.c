@@ -302,9 +302,11 @@ static void test_texts(void **state)
         {"StreamK", SCOPE_AMD, "honoured"},
         {"StreamK", SCOPE_CPU, "honoured"},
         {"DebugStreamK", SCOPE_AMD, "only 0 (stream-k-debug)"},
-        {"WorkGroupMappingType", SCOPE_NV,
-         "only B (nv-register-value); with the ring only B (nv-value); by wgmma only B (nv-value); "
-         "without local memory only B (direct-value)"},
+        {"WorkGroupMappingType", SCOPE_NV, "honoured; by wgmma only B (nv-value)"},
+        {"DirectToLdsA", SCOPE_AMD, "honoured"},
+        {"PackBatchDims", SCOPE_NV,
+         "only 0 (nv-register-value); with the ring only 0 (nv-value); by wgmma only 0 (nv-value); "
+         "without local memory only 0 (direct-value)"},
         {"VectorStore", SCOPE_NV,
          "honoured; with the ring only -1 and 1 (nv-value); by wgmma hint: EngineStore decides; "
          "without local memory only -1 and 1 (direct-value)"},
@@ -388,8 +390,12 @@ static void test_rejected(void **state)
          "host kernels cannot have PackSummationDims 1: their tiles do not span matrices of a batch or "
          "several "
          "summations"},
-        {{"x86-64-v3", SGEMM, "{WorkGroupMappingType: Z, WorkGroupMapping: 1}"},
-         "host kernels have WorkGroupMappingType B only, not Z"},
+        {{"x86-64-v3", SGEMM, "{WorkGroupMappingType: Z, WorkGroupMapping: 2}"},
+         "WorkGroupMappingType Z with WorkGroupMapping 2 needs a grid of powers of 2, which hosts do not "
+         "launch"},
+        {{"gfx1100", SGEMM,
+          "{KernelLanguage: Assembly, GlobalReadVectorWidth: 1, VectorWidth: 1, DirectToLdsA: true}"},
+         "DirectToLdsA: the architecture has no loads of 4 bytes into local memory"},
         {{"x86-64-v3", SGEMM, "{CustomKernelName: x}"},
          "CustomKernelName names no program (NAME.tile) in the config's folder"},
         {{"sm_90", SGEMM, "{CustomKernelName: x}"},

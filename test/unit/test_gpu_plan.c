@@ -221,8 +221,12 @@ static void refused(const char *arch, const char *problem, const char *solution,
 static void test_refusals(void **state)
 {
     (void)state;
-    refused("gfx906", S_NN, "{" TILE ", WorkGroupMappingType: Z, WorkGroupMapping: 1}",
-            "WorkGroupMappingType Z");
+    refused("gfx906", S_NN, "{" TILE ", WorkGroupMappingType: Z, WorkGroupMapping: 2}",
+            "WorkGroupMappingType Z with WorkGroupMapping 2");
+    refused("gfx1100", S_NN,
+            "{" TILE
+            ", KernelLanguage: Assembly, GlobalReadVectorWidth: 1, VectorWidth: 1, DirectToLdsA: true}",
+            "gfx1100 has no loads of 4 bytes into local memory");
     refused("gfx906", "{DataType: s, UseInitialStridesAB: true, Batched: true}",
             "{" TILE ", VectorWidth: 1, GlobalReadVectorWidth: 1}", "UseInitialStrides");
     refused("gfx906", S_NN,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { N_NODES = 200 };
+enum { N_NODES = 400 };
 static const WalkNames names = {.group = {"x", "y", "z"},
                                 .id = "id",
                                 .tiles_m = "tiles_m",
@@ -63,7 +63,55 @@ static void bijections(void **state)
                         w.persistent = how >= 2;
                         w.batch_in_id = how >= 4;
                         every_tile_once(&w, m, n, w.persistent && !w.batch_in_id ? 1 : 3);
+                        w.mapping = 1, w.mapping_z = true;
+                        if (i == 0) every_tile_once(&w, m, n, w.persistent && !w.batch_in_id ? 1 : 3);
                     }
+}
+
+/* Z order by its words: the largest whole square around a tile, in which bits alternate. */
+static void z_expected(int64_t m, int64_t n, int64_t x, int64_t y, int64_t *at0, int64_t *at1)
+{
+    int64_t side = 1;
+    while (2 * side <= m && 2 * side <= n && x / (2 * side) * 2 * side + 2 * side <= m &&
+           y / (2 * side) * 2 * side + 2 * side <= n)
+        side *= 2;
+    int64_t serial = x % side + y % side * side;
+    *at0 = x - x % side, *at1 = y - y % side;
+    for (int64_t bit = 1; serial; bit *= 2, serial /= 4)
+        *at0 += serial % 2 * bit, *at1 += serial / 2 % 2 * bit;
+}
+
+static void z_order(void **state)
+{
+    (void)state;
+    /* 4 x 4 tiles; ids along M first */
+    static const int first[16][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {3, 0}, {2, 1}, {3, 1},
+                                     {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 2}, {3, 2}, {2, 3}, {3, 3}};
+    static const int64_t sides[] = {1, 2, 3, 4, 5, 7, 12, 17, 38};
+    enum { N_SIDES = sizeof sides / sizeof *sides };
+    Expr nodes[N_NODES];
+    ExprPool p;
+    expr_pool_fixed(&p, nodes, N_NODES);
+    const Walk w = {.mapping = 1, .mapping_z = true, .split = 1, .depth_u = 16};
+    const WalkPlace at = walk_place(&p, &w, &names);
+    assert_ok(expr_pool_check(&p));
+    for (int i = 0; i < N_SIDES * N_SIDES; i++) {
+        const int64_t m = sides[i % N_SIDES], n = sides[i / N_SIDES];
+        for (int64_t id = 0; id < m * n; id++) {
+            int64_t x, y, v[WALK_SLOTS] = {[WALK_TILES_M] = m, [WALK_TILES_N] = n};
+            v[WALK_GROUP_X] = id % m, v[WALK_GROUP_Y] = id / m;
+            z_expected(m, n, id % m, id / m, &x, &y);
+            assert_int_equal(value(at.wg0, v), x);
+            assert_int_equal(value(at.wg1, v), y);
+            if (m == 4 && n == 4) assert_true(x == first[id][0] && y == first[id][1]);
+        }
+    }
+    /* the largest grids: no number leaves 32 bits */
+    const int64_t v[WALK_SLOTS] = {
+        [WALK_TILES_M] = 65535, [WALK_TILES_N] = 65537, [WALK_GROUP_X] = 40000, [WALK_GROUP_Y] = 65536};
+    int64_t x, y;
+    z_expected(65535, 65537, 40000, 65536, &x, &y);
+    assert_true(value(at.wg0, v) == x && value(at.wg1, v) == y);
 }
 
 /* Seed tables of a 6 x 8 grid: the order in which groups of 6, and of 4, tiles along M are taken. */
@@ -284,9 +332,9 @@ static void streams(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bijections), cmocka_unit_test(bands_along_m),
-                                       cmocka_unit_test(band_words), cmocka_unit_test(chunks),
-                                       cmocka_unit_test(dies),       cmocka_unit_test(blocks_of_a_die),
-                                       cmocka_unit_test(stagger),    cmocka_unit_test(streams)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bijections),      cmocka_unit_test(z_order), cmocka_unit_test(bands_along_m),
+        cmocka_unit_test(band_words),      cmocka_unit_test(chunks),  cmocka_unit_test(dies),
+        cmocka_unit_test(blocks_of_a_die), cmocka_unit_test(stagger), cmocka_unit_test(streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,18 @@ static const Expr *exchanged(ExprPool *p, const Layout *l, const Expr *line, con
     return expr_add(p, expr_mul_i(p, line, (int64_t)l->line * l->bytes), in_line);
 }
 
+/* The number of elements before element `at` of a line, padding of blocks not included. */
+static const Expr *position(ExprPool *p, const Layout *l, const Expr *line, const Expr *at)
+{
+    if (!l->panel) return expr_add(p, expr_mul_i(p, line, l->line), at);
+    const int lines = l->panel_lines;
+    const Expr *group = expr_mul_i(p, expr_div_i(p, line, lines), (int64_t)lines * l->line);
+    const Expr *panel = expr_mul_i(p, expr_div_i(p, at, l->panel), (int64_t)lines * l->panel);
+    const Expr *in_panel = expr_mul_i(p, expr_mod_i(p, line, lines), l->panel);
+    in_panel = expr_add(p, in_panel, expr_mod_i(p, at, l->panel));
+    return expr_add(p, expr_add(p, group, panel), in_panel);
+}
+
 /* Multiplies each term of a sum, so that a compiler can fold the constant into the instruction's offset. */
 static const Expr *scaled(ExprPool *p, const Expr *e, int64_t by)
 {
@@ -28,8 +40,7 @@ static const Expr *scaled(ExprPool *p, const Expr *e, int64_t by)
 const Expr *layout_at(ExprPool *p, const Layout *l, const Expr *line, const Expr *at)
 {
     if (l->xor_mask) return exchanged(p, l, line, at);
-    const Expr *pos = expr_add(p, expr_mul_i(p, line, l->line), at);
-    pos = padded(p, l, pos);
+    const Expr *pos = padded(p, l, position(p, l, line, at));
     return l->in_elements ? expr_mul_i(p, pos, l->bytes) : scaled(p, pos, l->bytes);
 }
 

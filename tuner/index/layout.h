@@ -1,7 +1,8 @@
 /* Layout: the byte offsets of a tile's elements in local memory. A tile consists of lines of elements.
  * Padding after each line or after blocks of elements, or an XOR swizzle of the 16-byte pieces of a line,
- * avoids bank conflicts between lanes that access different lines. Kernels print the expression, bank
- * counting evaluates it.
+ * avoids bank conflicts between lanes that access different lines. Panels are the order in which loads write
+ * local memory themselves (DirectToLds): a panel has `panel` elements of each of `panel_lines` lines. Kernels
+ * print the expression, bank counting evaluates it.
  */
 #ifndef INDEX_LAYOUT_H
 #define INDEX_LAYOUT_H
@@ -15,6 +16,10 @@ typedef struct {
     /* Swizzle, only without padding: the 16-byte piece c of line l is stored at position
      * c ^ (l / xor_lines & xor_mask). xor_mask: 0 for none, else a power of two less one */
     int xor_lines, xor_mask;
+    /* Panels, only without padding behind lines: of each group of `panel_lines` lines, first the first
+     * `panel` elements of all its lines, line by line, then the next ones. panel: 0 for none, else it divides
+     * `line` */
+    int panel, panel_lines;
     /* True: the address is (sum of elements) * bytes; false: the sum of each term in bytes. The value is the
      * same, but the form decides in which kernels LLVM spills registers. */
     bool in_elements;

@@ -52,6 +52,56 @@ void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *a
     in_band(p, expr_name(p, "serial", serial), wide, counted(p, expr_mul(p, band, width)), across, along);
 }
 
+/* The bits of x and all below the highest of them. */
+static const Expr *filled_up(ExprPool *p, const Expr *x)
+{
+    static const char *const names[] = {"up_1", "up_2", "up_4", "up_8", "up_16"};
+    for (int i = 0; i < 5; i++) {
+        const Expr *moved = expr_div_i(p, x, INT64_C(1) << (1 << i));
+        const Expr *either =
+            expr_op(p, EXPR_XOR, expr_op(p, EXPR_XOR, x, moved), expr_op(p, EXPR_AND, x, moved));
+        x = expr_name(p, names[i], counted(p, either));
+    }
+    return x;
+}
+
+/* Bits 0, 2, 4 .. of x side by side. */
+static const Expr *even_bits(ExprPool *p, const Expr *x)
+{
+    static const int64_t mask[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
+    x = expr_and_i(p, x, mask[0]);
+    for (int i = 1; i < 5; i++)
+        x = expr_and_i(p, counted(p, expr_add(p, x, expr_div_i(p, x, INT64_C(1) << (1 << (i - 1))))),
+                       mask[i]);
+    return x;
+}
+
+void walk_z(ExprPool *p, const Expr *tiles_m, const Expr *tiles_n, const Expr **x, const Expr **y)
+{
+    const Expr *size[] = {tiles_m, tiles_n}, *at[] = {*x, *y};
+    const Expr *side = expr_op(p, EXPR_MIN, tiles_m, tiles_n);
+    for (int i = 0; i < 2; i++) {
+        /* The square of side 2^t around the tile is whole as long as the tile's number with the lowest t bits
+         * set is at most size - 1: up to the highest bit in which the two differ, or as often as 2 divides
+         * the size. */
+        const Expr *last = counted(p, expr_add_i(p, size[i], -1));
+        const Expr *differs = expr_op(p, EXPR_XOR, at[i], last),
+                   *divides = expr_op(p, EXPR_XOR, size[i], last);
+        side = expr_op(p, EXPR_MIN, side, expr_op(p, EXPR_MAX, differs, divides));
+    }
+    const Expr *mask = filled_up(p, expr_name(p, "side", counted(p, side)));
+    mask = expr_name(p, "z_mask", expr_div_i(p, mask, 2));
+    const Expr *in[2];
+    for (int i = 0; i < 2; i++) in[i] = expr_name(p, i ? "z_n" : "z_m", expr_op(p, EXPR_AND, at[i], mask));
+    const Expr *rows = counted(p, expr_mul(p, in[1], counted(p, expr_add_i(p, mask, 1))));
+    const Expr *serial = expr_name(p, "z_serial", counted(p, expr_add(p, in[0], rows)));
+    for (int i = 0; i < 2; i++) {
+        const Expr *bits = even_bits(p, i ? expr_div_i(p, serial, 2) : serial);
+        const Expr *first = counted(p, expr_sub(p, at[i], in[i]));
+        *(i ? y : x) = counted(p, expr_add(p, first, bits));
+    }
+}
+
 void walk_map(ExprPool *p, const Expr *id, const Expr *width, const Expr *tiles, const Expr *across_tiles,
               const Expr **across, const Expr **along)
 {
@@ -195,6 +245,7 @@ WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names)
         place_by_words(p, w, names, x, y, &at);
         return at;
     }
+    if (w->mapping_z) walk_z(p, tiles_m, tiles_n, &x, &y);
     if (w->mapping > 1) walk_bands(p, expr_const(p, w->mapping), tiles_n, tiles_m, &x, &y);
     if (w->mapping < -1) walk_bands(p, expr_const(p, -(int64_t)w->mapping), tiles_m, tiles_n, &y, &x);
     at.wg0 = x, at.wg1 = y;

@@ -34,6 +34,8 @@ enum {
 typedef struct {
     bool persistent;               /* PersistentKernel: a group takes tiles id, id + groups, ... */
     bool batch_in_id;              /* PersistentKernelAlongBatch: the batch is part of the id */
+    bool prefetches;               /* PrefetchAcrossPersistent: a tile's first loads are issued before the
+                                    * results of the tile before it are stored */
     int32_t depth_u;               /* elements of K of a chunk */
     int32_t split;                 /* GlobalSplitU, 1 or more */
     int32_t members;               /* of a cluster that have a part of K each; 0 or 1: none */
@@ -44,6 +46,7 @@ typedef struct {
     int32_t stream_dies;           /* StreamKXCCMapping: shares next to each other are of one of so many
                                     * dies; 0: of the groups in their order */
     int32_t mapping;               /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
+    bool mapping_z;                /* WorkGroupMappingType Z, instead of bands */
     bool mapping_words;      /* the order is an argument (WorkGroupMappingDim 0, 1); `mapping` is not used */
     int32_t mapping_dim;     /* WorkGroupMappingDim: bands along M (0) or N (1) */
     bool staggers;           /* StaggerU is not 0 */
@@ -131,6 +134,10 @@ MappingSizes mapping_sizes(ExprPool *p, const Expr *word, const Expr *chunk_word
  * numbers and are replaced by the new ones. width is an expression, so that it may be a kernel argument. */
 void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *across_tiles,
                 const Expr **across, const Expr **along);
+/* Renumbers a grid in Z order (WorkGroupMappingType Z with WorkGroupMapping 1, Tensile's generalized
+ * one). A tile lies in the largest whole square of tiles whose side is a power of two and which begins at
+ * a multiple of it; in that square, bits of the tile's number alternate between *x and *y. */
+void walk_z(ExprPool *p, const Expr *tiles_m, const Expr *tiles_n, const Expr **x, const Expr **y);
 /* Arguments that the host passes to Tensile's assembly kernels for WorkGroupMapping `mapping`, of tiles along
  * N or (mapping < 0) along M: the number of full bands, the width of the last band, and the magic number that
  * divides by that width (31 bits). Where no band is narrower, the width is the parameter itself, sign

@@ -68,14 +68,11 @@ static Op *push(OpList *l, Op *o)
     return l->op[l->n++] = o;
 }
 
-/* Appends the producer's op on A and the one on B. slot: the stage of the ring that they write. */
-static void push_pair(OpList *l, OpKind kind, const char *const to[2], const char *const from[2], int set,
-                      int slot, int ahead)
+/* Appends a producer's op. slot: the stage of the ring that it writes. */
+static void push_one(OpList *l, OpKind kind, const char *to, const char *from, int set, int slot, int ahead)
 {
-    for (int i = 0; i < 2; i++) {
-        Op *o = push(l, pass_tile_op(l->p, kind, program_tile(l->p, to[i]), program_tile(l->p, from[i]), -1));
-        if (o) o->role = ROLE_PRODUCER, o->set = set, o->slot = slot, o->ahead = ahead;
-    }
+    Op *o = push(l, pass_tile_op(l->p, kind, program_tile(l->p, to), program_tile(l->p, from), -1));
+    if (o) o->role = ROLE_PRODUCER, o->set = set, o->slot = slot, o->ahead = ahead;
 }
 
 static const char *const global_ab[] = {"a", "b"}, *const local_ab[] = {"local_a", "local_b"},
@@ -84,8 +81,11 @@ static const char *const global_ab[] = {"a", "b"}, *const local_ab[] = {"local_a
 /* Appends the first half of the producer's work: the loads of a chunk of A and B are issued. */
 static void push_load(OpList *l, int set, int slot, int ahead)
 {
-    push_pair(l, OP_LOAD_TILE, l->plan->copy->async ? local_ab : fetch_ab, global_ab, set,
-              l->plan->copy->async ? slot : 0, ahead);
+    for (int i = 0; i < 2; i++) {
+        const bool to_local = l->plan->op[i].to_local;
+        push_one(l, OP_LOAD_TILE, to_local ? local_ab[i] : fetch_ab[i], global_ab[i], set,
+                 to_local ? slot : 0, ahead);
+    }
     for (int i = 0; i < 2; i++) {
         Op *o = push(l, pass_move(l->p, program_tile(l->p, global_ab[i]), l->plan->depth_u));
         if (o) o->role = ROLE_PRODUCER, o->ahead = ahead;
@@ -98,24 +98,38 @@ static void push_barrier(OpList *l, int ahead)
     if (o) o->ahead = ahead;
 }
 
-/* Appends the second half, for chunks that go through registers: the oldest fetched chunk is stored to the
- * next stage. */
+/* Appends the stores of the oldest fetched chunk's operands that go through registers. */
+static void push_registers(OpList *l, int slot, int ahead)
+{
+    for (int i = 0; i < 2; i++)
+        if (!l->plan->op[i].to_local) push_one(l, OP_STORE_TILE, local_ab[i], fetch_ab[i], 0, slot, ahead);
+}
+
+static void push_wait(OpList *l, int pending, int ahead)
+{
+    Op *o = push(l, pass_tile_op(l->p, OP_WAIT, -1, -1, -1));
+    if (o) o->pending = pending, o->ahead = ahead;
+    push_barrier(l, ahead);
+}
+
+/* Appends the second half: the oldest fetched chunk is stored to the next stage; what has been loaded there
+ * arrives. */
 static void push_store(OpList *l, int slot, int ahead)
 {
-    if (l->plan->n_stages == 1) push_barrier(l, ahead); /* the only stage may still be read */
-    push_pair(l, OP_STORE_TILE, local_ab, fetch_ab, 0, slot, ahead);
-    push_barrier(l, ahead);
+    const bool direct = gpu_any_to_local(l->plan);
+    if (l->plan->n_stages == 1 && !direct) push_barrier(l, ahead); /* the only stage may still be read */
+    push_registers(l, slot, ahead);
+    if (direct)
+        push_wait(l, 0, ahead);
+    else
+        push_barrier(l, ahead);
 }
 
 /* Is the fetched chunk stored before the next one is loaded? The registers hold one chunk, so it must go to
  * the free stage before the loads of the following chunk overwrite it. */
-static bool stores_first(const GpuPlan *plan) { return !plan->copy->async && plan->prefetch > plan->n_sets; }
-
-static void push_wait(OpList *l, int pending)
+static bool stores_first(const GpuPlan *plan)
 {
-    Op *o = push(l, pass_tile_op(l->p, OP_WAIT, -1, -1, -1));
-    if (o) o->pending = pending;
-    push_barrier(l, 0);
+    return !gpu_any_to_local(plan) && plan->prefetch > plan->n_sets;
 }
 
 static Op *list_close(OpList *l) { return l->failed ? NULL : pass_list(l->op, l->n); }
@@ -130,11 +144,12 @@ static Op *phase_loop(OpList *l, Phase phase)
 static Op *main_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};
-    bool async = plan->copy->async, single = plan->one_loop;
-    if (async) push_wait(&l, single ? 0 : plan->prefetch - 1);
-    if (stores_first(plan)) push_pair(&l, OP_STORE_TILE, local_ab, fetch_ab, 0, 1, single ? 1 : 0);
+    bool async = gpu_all_to_local(plan), single = plan->one_loop;
+    if (plan->prefetch > 0 && async) push_wait(&l, single ? 0 : plan->prefetch - 1, 0);
+    if (plan->prefetch == 0 && gpu_any_to_local(plan)) push_barrier(&l, 0); /* as in push_store */
+    if (stores_first(plan)) push_registers(&l, 1, single ? 1 : 0);
     push_load(&l, plan->prefetch > 0 ? plan->n_sets - 1 : 0, plan->prefetch, single ? plan->prefetch : 0);
-    if (plan->prefetch == 0 && !async) push_store(&l, 0, 0);
+    if (plan->prefetch == 0) push_store(&l, 0, 0);
     push(&l, consumer(p, plan, true));
     if (stores_first(plan))
         push_barrier(&l, single ? 1 : 0);
@@ -146,9 +161,9 @@ static Op *main_loop(Program *p, const GpuPlan *plan)
 static Op *drain_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};
-    if (plan->copy->async) push_wait(&l, 0);
+    if (gpu_all_to_local(plan)) push_wait(&l, 0, 0);
     push(&l, consumer(p, plan, true));
-    if (!plan->copy->async && plan->prefetch > 1) push_store(&l, 1, 1);
+    if (!gpu_all_to_local(plan) && plan->prefetch > 1) push_store(&l, 1, 1);
     return phase_loop(&l, PHASE_DRAIN);
 }
 
@@ -157,7 +172,7 @@ static Op *rest_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};
     push_barrier(&l, 0);
-    push_pair(&l, OP_LOAD_TILE, local_ab, global_ab, 0, 0, 0);
+    for (int i = 0; i < 2; i++) push_one(&l, OP_LOAD_TILE, local_ab[i], global_ab[i], 0, 0, 0);
     push_barrier(&l, 0);
     push(&l, consumer(p, plan, false));
     return phase_loop(&l, PHASE_REST);
@@ -176,9 +191,11 @@ Err gpu_pipeline(Program *p)
             continue;
         }
         int first = stores_first(plan) ? plan->n_sets : plan->prefetch;
-        for (int i = 0; i < first; i++) push_load(&l, plan->copy->async ? 0 : i, i, i);
-        if (plan->prefetch > 0 && !plan->copy->async) {
-            push_pair(&l, OP_STORE_TILE, local_ab, fetch_ab, 0, 0, 0);
+        for (int i = 0; i < first; i++) push_load(&l, gpu_any_to_local(plan) ? 0 : i, i, i);
+        if (plan->prefetch > 0 && gpu_any_to_local(plan) && !gpu_all_to_local(plan)) {
+            push_store(&l, 0, 0);
+        } else if (plan->prefetch > 0 && !gpu_all_to_local(plan)) {
+            push_registers(&l, 0, 0);
             for (int i = first; i < plan->prefetch; i++) push_load(&l, i - first, i, i);
             push_barrier(&l, 0);
         }

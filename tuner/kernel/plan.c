@@ -54,6 +54,7 @@ Walk plan_walk(const Solution *s)
         .persistent = s->PersistentKernel != 0 || s->StreamK,
         .batch_in_id =
             (s->StreamK || (s->PersistentKernel && s->PersistentKernelAlongBatch)) && s->pt->NumIndicesC > 2,
+        .prefetches = s->PersistentKernel != 0 && s->PrefetchAcrossPersistent != 0,
         .depth_u = s->DepthU,
         .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
         .stream_k = s->StreamK,
@@ -62,6 +63,7 @@ Walk plan_walk(const Solution *s)
         .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,
         .split_chunks_round_robin = s->GlobalSplitUSummationAssignmentRoundRobin,
         .mapping = s->WorkGroupMappingType == WGMT_B && s->WorkGroupMappingDim < 0 ? s->WorkGroupMapping : 1,
+        .mapping_z = s->WorkGroupMappingType == WGMT_Z,
         .mapping_words = s->WorkGroupMappingDim >= 0,
         .mapping_dim = s->WorkGroupMappingDim > 0,
         .staggers = s->StaggerU != 0,

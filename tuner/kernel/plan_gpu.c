@@ -102,18 +102,21 @@ static Err plan_operand(GpuPlan *p, const Solution *s, int i)
                       .pad = i ? s->LdsPadB : s->LdsPadA,
                       .pad_block = i ? s->LdsBlockSizePerPadB : s->LdsBlockSizePerPadA,
                       .grouped = i ? s->GlobalReadCoalesceGroupB : s->GlobalReadCoalesceGroupA,
+                      .to_local = i ? s->DirectToLdsB : s->DirectToLdsA,
                       .shift = 1,
                       .hint = i ? s->NonTemporalB : s->NonTemporalA};
+    if (x->to_local && x->width < 1) x->width = 1; /* of a part of an element: gpu_check_loads */
     bool separate = i ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
     x->n_waves = separate && s->WavefrontSize > 0 ? p->n_threads / s->WavefrontSize : 1;
     x->lvc = x->width > 0 ? x->lsc / x->width : 0;
+    x->parts = 1;
     if (p->ring.used && !p->groups.used) { /* copies have 4 bytes at least */
         x->lvc = i ? s->LVCB : s->LVCA;
         if (x->lvc > 0) x->width = x->lsc / x->lvc;
     }
     TRY(plan_groups(p, x, i ? s->ThreadSeparateGlobalReadB : s->ThreadSeparateGlobalReadA, x->grouped));
     if (p->ring.used) return ERR_OK; /* some threads may have nothing to copy */
-    TRY(gpu_check_loads(p, x, s->FractionalLoad));
+    TRY(gpu_check_loads(p, x, s->FractionalLoad || x->to_local));
     if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
     if (x->pad < 0) x->pad = 0;
     int multiple = i ? s->AssertFree1ElementMultiple : s->AssertFree0ElementMultiple;
@@ -136,7 +139,12 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
         FAIL(ERR_INPUT, "PackBatchDims %d: packed batches have no kernels", s->PackBatchDims);
     if (gpu_adds(p) && p->out.part_bytes == 1)
         FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
-    if (s->WorkGroupMappingType != WGMT_B) FAIL(ERR_INPUT, "WorkGroupMappingType Z has no kernels");
+    if (p->walk.prefetches && !gpu_can_prefetch(p))
+        FAIL(ERR_INPUT, "PrefetchAcrossPersistent %d: the kernel has no loads ahead of a next tile",
+             s->PrefetchAcrossPersistent);
+    if (s->WorkGroupMappingType == WGMT_Z && (s->WorkGroupMapping > 1 || p->walk.mapping_words))
+        FAIL(ERR_INPUT, "WorkGroupMappingType Z with WorkGroupMapping %d, WorkGroupMappingDim %d",
+             s->WorkGroupMapping, s->WorkGroupMappingDim);
     if (s->WorkGroupMapping < 0 && (!p->assembly || p->walk.mapping_words))
         FAIL(ERR_INPUT, "WorkGroupMapping %d is negative", s->WorkGroupMapping);
     return ERR_OK;
@@ -258,10 +266,17 @@ static Err plan_tiles(GpuPlan *p, const Solution *s)
 }
 
 /* Kernels with one buffer in local memory where two do not fit. Foreign logic has such solutions, because
- * DirectToVgpr keeps an operand out of local memory; the ordinary kernels that stand in for them do not. */
+ * DirectToVgpr keeps an operand out of local memory; the ordinary kernels that stand in for them do not.
+ * DirectToLds loads as many chunks ahead as fit. */
 static Err plan_buffers(GpuPlan *p, const Solution *s)
 {
     Err e = plan_tiles(p, s);
+    while (e && gpu_any_to_local(p) && !p->ring.used && p->prefetch > 0 &&
+           p->lds_bytes > p->target->lds_bytes) {
+        err_clear();
+        p->prefetch--;
+        e = plan_tiles(p, s);
+    }
     if (!e || p->n_stages != 2 || p->ring.used || p->lds_bytes <= p->target->lds_bytes) return e;
     err_clear();
     p->n_stages = p->n_sets = p->prefetch = 1;

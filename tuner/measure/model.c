@@ -151,10 +151,11 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
     return ERR_OK;
 }
 
-/* Bands of tiles; 8 stands for a width that is chosen at run time. */
+/* Bands of tiles; 8 stands for a width that is chosen at run time, and for Z order, whose waves are about
+ * square. */
 static int32_t mapping_of(const Solution *s)
 {
-    if (s->WorkGroupMappingType != WGMT_B) return 1;
+    if (s->WorkGroupMappingType == WGMT_Z) return 8;
     if (s->WorkGroupMappingDim < 0) return s->WorkGroupMapping;
     const int32_t width = s->WorkGroupMapping > 0 ? s->WorkGroupMapping : 8;
     return s->WorkGroupMappingDim ? width : -width;

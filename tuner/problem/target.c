@@ -62,6 +62,14 @@ bool target_is_called(const Target *t, Str architecture)
            own->isa[1] == t->isa[1];
 }
 
+/* Sources: the ISA documents; GFX11 has no such loads, CDNA4 those of 12 and 16 bytes. */
+bool target_loads_to_local(const Target *t, int bytes)
+{
+    const bool wide = t->isa[0] == 9 && t->isa[1] >= 5;
+    return t->family == TARGET_AMDGCN && t->isa[0] >= 8 && t->isa[0] <= 10 &&
+           (bytes == 4 || (wide && (bytes == 12 || bytes == 16)));
+}
+
 const Target *target_of_isa(TargetFamily family, const int32_t isa[3])
 {
     for (size_t i = 0; i < N_TARGETS; i++) {

@@ -50,6 +50,9 @@ typedef struct {
 /* NULL for targets of other families. */
 const TargetRegisters *target_registers(const Target *t);
 
+/* Whether buffer loads of so many bytes can write local memory themselves (the lds modifier). */
+bool target_loads_to_local(const Target *t, int bytes);
+
 /* The row of that name; "host" is this machine's level; features behind ':' ("gfx90a:xnack-") are ignored.
  * NULL when unknown. */
 const Target *target_find(Str name);

@@ -344,7 +344,7 @@ static const CliOption traffic_options[] = {
     TEXT("tile", "MxNxK", traffic_tile, "macro tile and DepthU (128x256x64)"),
     TEXT("type", "TYPE", traffic_type, "type of A and B, as DataType in a config (h)"),
     TEXT("size", "M,N,K", traffic_size, "problem size"),
-    TEXT("order", "W[,XCC[,GROUP[,CHUNK]]]", traffic_order,
+    TEXT("order", "Z|W[,XCC[,GROUP[,CHUNK]]]", traffic_order,
          "print and draw this order beside the chosen one"),
     {.name = "dim",
      .kind = CLI_INT32,

@@ -1,6 +1,7 @@
 /* The command `tuner traffic`. See traffic.h. */
 #include "run/traffic.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -12,11 +13,13 @@
 
 enum { SIDE_MAX = 1 << 26, TILE_MAX = 16384, DRAWN_MAX = 1 << 16, DRAWN_SIDE_MAX = 1024 };
 
-/* An order with the dimension of its bands. */
+/* An order with the dimension of its bands; or Z order (WorkGroupMappingType Z), with the ids as the hardware
+ * has them. */
 typedef struct {
     const char *title;
     int32_t dim;
     Mapping m;
+    bool z;
 } Order;
 
 typedef struct {
@@ -51,7 +54,11 @@ static Err numbers(const char *option, const char *text, char separator, int lea
 static Err order_option(const Options *o, Order *out)
 {
     int64_t v[4] = {1, 1, 0, 0};
-    TRY(numbers("order", o->traffic_order, ',', 1, 4, 0, MAPPING_WGM_MAX, "W, XCC, GROUP, CHUNK", v));
+    if (!strcmp(o->traffic_order, "Z")) {
+        *out = (Order){"--order", 1, {.wgm = 1, .dies = 1}, true};
+        return ERR_OK;
+    }
+    TRY(numbers("order", o->traffic_order, ',', 1, 4, 0, MAPPING_WGM_MAX, "Z, or W, XCC, GROUP, CHUNK", v));
     *out = (Order){.title = "--order",
                    .dim = o->traffic_dim,
                    .m = {(int32_t)v[0], (int32_t)v[1], (int32_t)v[2], (int32_t)v[3]}};
@@ -83,7 +90,93 @@ static Err command_read(const Options *o, Command *c)
     return ERR_OK;
 }
 
+/* ---- the kernel's own expressions ---- */
+
+enum { NODES = 512 };
+typedef struct {
+    Expr node[NODES];
+    ExprPool pool;
+    WalkPlace at;
+    int64_t value[WALK_SLOTS];
+} Places;
+
+static Err places_init(Places *p, const Command *c, const Order *o)
+{
+    static const WalkNames names = {.id = "id", .tiles_m = "tiles_m", .tiles_n = "tiles_n", .batch = "batch"};
+    const Walk walk = {.persistent = true,
+                       .split = 1,
+                       .mapping = 1,
+                       .mapping_z = o->z,
+                       .mapping_words = !o->z,
+                       .mapping_dim = o->dim};
+    expr_pool_fixed(&p->pool, p->node, NODES);
+    memset(p->value, 0, sizeof p->value);
+    p->value[WALK_TILES_M] = c->grid.tiles_m, p->value[WALK_TILES_N] = c->grid.tiles_n;
+    p->value[WALK_MAPPING] = mapping_word(&o->m), p->value[WALK_MAPPING_CHUNK] = mapping_chunk_word(&o->m);
+    p->at = walk_place(&p->pool, &walk, &names);
+    return expr_pool_check(&p->pool);
+}
+
+static void place_of(Places *p, int64_t id, int64_t *m, int64_t *n)
+{
+    p->value[WALK_ID] = id;
+    if (!expr_eval(p->at.wg0, p->value, m) || !expr_eval(p->at.wg1, p->value, n))
+        BUG("no tile for work-group %lld", (long long)id);
+}
+
 /* ---- the table ---- */
+
+static int order_of_numbers(const void *x, const void *y)
+{
+    const int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
+static int64_t distinct(int64_t *v, int64_t n)
+{
+    int64_t different = n > 0;
+    qsort(v, (size_t)n, sizeof *v, order_of_numbers);
+    for (int64_t i = 1; i < n; i++) different += v[i] != v[i - 1];
+    return different;
+}
+
+/* Distinct rows and columns of ids `from` to `to` - 1, of one die or with die < 0 of all. */
+static TrafficSet set_by_places(const Command *c, Places *p, int64_t *room, int64_t from, int64_t to,
+                                int32_t die)
+{
+    int64_t n = 0, *columns = room + c->device.cus;
+    for (int64_t id = from; id < to; id++)
+        if (die < 0 || id % c->device.dies == die) place_of(p, id, &room[n], &columns[n]), n++;
+    return (TrafficSet){distinct(room, n), distinct(columns, n)};
+}
+
+/* Counts Z order tile by tile; of many waves some, evenly spaced, stand for the others. */
+static Err count_z(const Command *c, const Order *o, Traffic *t, double *die_0)
+{
+    enum { WAVES_MAX = 1 << 9 };
+    const int64_t n = c->grid.tiles_m * c->grid.tiles_n, cus = c->device.cus, waves = (n + cus - 1) / cus;
+    const int64_t counted = waves < WAVES_MAX ? waves : WAVES_MAX;
+    const double each = (double)waves / (double)counted;
+    Places places;
+    TRY(places_init(&places, c, o));
+    int64_t *room = malloc(2 * (size_t)cus * sizeof *room);
+    TRY_ALLOC(room);
+    *t = (Traffic){.waves = waves};
+    *die_0 = 0;
+    for (int64_t i = 0; i < counted; i++) {
+        const int64_t from = (int64_t)((double)i * each) * cus, to = from + cus < n ? from + cus : n;
+        for (int32_t die = -1; die < c->device.dies; die++) {
+            const TrafficSet s = set_by_places(c, &places, room, from, to, die);
+            *(die < 0 ? &t->llc_rows : &t->l2_rows) += (double)s.rows * each;
+            *(die < 0 ? &t->llc_columns : &t->l2_columns) += (double)s.columns * each;
+            if (die == 0) *die_0 += (double)(s.rows + s.columns) * each;
+        }
+    }
+    free(room);
+    t->l2_bytes = t->l2_rows * c->grid.bytes_m + t->l2_columns * c->grid.bytes_n;
+    t->llc_bytes = t->llc_rows * c->grid.bytes_m + t->llc_columns * c->grid.bytes_n;
+    return ERR_OK;
+}
 
 static Traffic count(const Command *c, const Order *o)
 {
@@ -91,6 +184,8 @@ static Traffic count(const Command *c, const Order *o)
     g.dim = o->dim;
     return traffic_count(&c->device, &g, &o->m, 0);
 }
+
+static double chunks(const Command *c) { return (double)((c->size[2] + c->tile[2] - 1) / c->tile[2]); }
 
 /* Blocks of tile side x DepthU elements of A and B that die 0 reads; of large grids in the first waves. */
 static double blocks_of_die(const Command *c, const Order *o)
@@ -104,17 +199,27 @@ static double blocks_of_die(const Command *c, const Order *o)
         const TrafficSet s = traffic_set(&g, &o->m, from, from + c->device.cus, c->device.dies, 0);
         sum += (double)(s.rows + s.columns);
     }
-    return sum * (double)((c->size[2] + c->tile[2] - 1) / c->tile[2]);
+    return sum * chunks(c);
 }
 
-static void row(const Command *c, const Order *o, FILE *f)
+static Err row(const Command *c, const Order *o, FILE *f)
 {
-    const Traffic t = count(c, o);
     const double mib = 1 << 20;
-    fprintf(f, "%-8s %3d %5d %4d %6d %6d %9.0f %9.0f %10.1f %9.0f %9.0f %10.1f %12.0f %10.1f\n",
-            o->title ? o->title : "", o->dim, o->m.wgm, o->m.dies, o->m.group, o->m.chunk, t.l2_rows,
-            t.l2_columns, t.l2_bytes / mib, t.llc_rows, t.llc_columns, t.llc_bytes / mib, blocks_of_die(c, o),
+    Traffic t;
+    double blocks;
+    if (o->z) {
+        TRY(count_z(c, o, &t, &blocks));
+        blocks *= chunks(c);
+        fprintf(f, "%-8s %3s %5s %4d %6d %6d", o->title, "Z", "", 1, 0, 0);
+    } else {
+        t = count(c, o), blocks = blocks_of_die(c, o);
+        fprintf(f, "%-8s %3d %5d %4d %6d %6d", o->title ? o->title : "", o->dim, o->m.wgm, o->m.dies,
+                o->m.group, o->m.chunk);
+    }
+    fprintf(f, " %9.0f %9.0f %10.1f %9.0f %9.0f %10.1f %12.0f %10.1f\n", t.l2_rows, t.l2_columns,
+            t.l2_bytes / mib, t.llc_rows, t.llc_columns, t.llc_bytes / mib, blocks,
             traffic_seconds(&c->device, &t) * 1e6);
+    return ERR_OK;
 }
 
 /* The better of both dimensions' best orders. */
@@ -125,7 +230,7 @@ static Order chosen(const Command *c)
     for (int32_t dim = 0; dim < 2; dim++) {
         TrafficGrid g = c->grid;
         g.dim = dim;
-        const Order o = {"chosen", dim, traffic_best(&c->device, &g)};
+        const Order o = {.title = "chosen", .dim = dim, .m = traffic_best(&c->device, &g)};
         const Traffic t = count(c, &o);
         const double seconds = traffic_seconds(&c->device, &t);
         if (least < 0 || seconds < least) best = o, least = seconds;
@@ -133,7 +238,7 @@ static Order chosen(const Command *c)
     return best;
 }
 
-static void table(const Command *c, FILE *f)
+static Err table(const Command *c, FILE *f)
 {
     const TrafficGrid *g = &c->grid;
     const TrafficDevice *d = &c->device;
@@ -147,13 +252,15 @@ static void table(const Command *c, FILE *f)
     fprintf(f, "%-8s %3s %5s %4s %6s %6s %9s %9s %10s %9s %9s %10s %12s %10s\n", "", "dim", "wgm", "xcc",
             "group", "chunk", "L2 rows", "columns", "MiB", "LLC rows", "columns", "MiB", "die 0 blocks",
             "us");
-    for (int i = 0; i < c->n_drawn; i++) row(c, &c->drawn[i], f);
+    for (int i = 0; i < c->n_drawn; i++) TRY(row(c, &c->drawn[i], f));
     for (int32_t dim = 0; dim < 2; dim++) {
         TrafficGrid of_dim = *g;
         Order o = {.dim = dim};
         of_dim.dim = dim;
-        for (int i = 0; traffic_order(d, &of_dim, i, &o.m); i++) row(c, &o, f);
+        for (int i = 0; traffic_order(d, &of_dim, i, &o.m); i++) TRY(row(c, &o, f));
     }
+    const Order z = {"", 1, {.wgm = 1, .dies = 1}, true};
+    return row(c, &z, f);
 }
 
 /* ---- the picture ---- */
@@ -161,29 +268,23 @@ static void table(const Command *c, FILE *f)
 /* Colours of dies, light enough for black numbers; further dies begin anew. */
 static const char *const colours[] = {"#bdbdbd", "#9ecae1", "#fdae6b", "#a1d99b", "#dadaeb", "#fcbba1",
                                       "#ffe08a", "#c7e9e4", "#f4b6d2", "#b7c9a8", "#c6b89e", "#8fd0c5"};
-enum { N_COLOURS = sizeof colours / sizeof *colours, CELL = 26, MARGIN = 24, NODES = 256 };
+enum { N_COLOURS = sizeof colours / sizeof *colours, CELL = 26, MARGIN = 24 };
 
 /* Draws the tiles at x, y: rows are tiles along M. The kernel's own expressions say who has which. */
 static Err grid_draw(const Command *c, const Order *o, int64_t x, int64_t y, Buf *out)
 {
-    static const WalkNames names = {.id = "id", .tiles_m = "tiles_m", .tiles_n = "tiles_n", .batch = "batch"};
-    const Walk walk = {.persistent = true, .split = 1, .mapping_words = true, .mapping_dim = o->dim};
     const TrafficGrid *g = &c->grid;
-    int64_t v[WALK_SLOTS] = {[WALK_TILES_M] = g->tiles_m, [WALK_TILES_N] = g->tiles_n};
-    Expr node[NODES];
-    ExprPool pool;
-    expr_pool_fixed(&pool, node, NODES);
-    v[WALK_MAPPING] = mapping_word(&o->m), v[WALK_MAPPING_CHUNK] = mapping_chunk_word(&o->m);
-    const WalkPlace at = walk_place(&pool, &walk, &names);
-    TRY(expr_pool_check(&pool));
-    buf_printf(out, "<text x=\"%lld\" y=\"%lld\">%s: dim %d, wgm %d, xcc %d, group %d, chunk %d</text>\n",
-               (long long)x, (long long)(y - 8), o->title, o->dim, o->m.wgm, o->m.dies, o->m.group,
-               o->m.chunk);
+    Places places;
+    TRY(places_init(&places, c, o));
+    buf_printf(out, "<text x=\"%lld\" y=\"%lld\">%s: ", (long long)x, (long long)(y - 8), o->title);
+    if (o->z)
+        buf_puts(out, "Z order</text>\n");
+    else
+        buf_printf(out, "dim %d, wgm %d, xcc %d, group %d, chunk %d</text>\n", o->dim, o->m.wgm, o->m.dies,
+                   o->m.group, o->m.chunk);
     for (int64_t u = 0; u < g->tiles_m * g->tiles_n; u++) {
         int64_t m, n;
-        v[WALK_ID] = u;
-        if (!expr_eval(at.wg0, v, &m) || !expr_eval(at.wg1, v, &n))
-            BUG("no tile for work-group %lld", (long long)u);
+        place_of(&places, u, &m, &n);
         const long long left = x + n * CELL, top = y + m * CELL;
         buf_printf(out, "<rect x=\"%lld\" y=\"%lld\" width=\"%d\" height=\"%d\" fill=\"%s\"/>", left, top,
                    CELL, CELL, colours[u % c->device.dies % N_COLOURS]);
@@ -231,11 +332,10 @@ Err traffic_command(const Options *o, FILE *f)
     Command c;
     memset(&c, 0, sizeof c);
     TRY(command_read(o, &c));
-    c.drawn[0] = (Order){"default", 1, {.wgm = 1, .dies = 1}};
+    c.drawn[0] = (Order){.title = "default", .dim = 1, .m = {.wgm = 1, .dies = 1}};
     c.drawn[1] = chosen(&c);
     c.n_drawn = 2;
     if (o->traffic_order) TRY(order_option(o, &c.drawn[c.n_drawn++]));
     if (o->traffic_svg) TRY(draw(&c, o->traffic_svg));
-    table(&c, f);
-    return ERR_OK;
+    return table(&c, f);
 }

@@ -35,6 +35,10 @@ typedef struct {
 static Err unknown_parameter(const ForkReader *f, const Node *key, Str name)
 {
     const Param *near = param_nearest(name);
+    const char *why = param_foreign(name);
+    if (why)
+        FAIL(ERR_INPUT, "%s:%d: unknown parameter '%.*s' in %s: %s", f->r->file, key->line, STR_ARG(name),
+             f->section, why);
     FAIL(ERR_INPUT, "%s:%d: unknown parameter '%.*s' in %s%s%s%s", f->r->file, key->line,
          (int)(name.n < 64 ? name.n : 64), name.s, f->section, near ? " (did you mean '" : "",
          near ? near->name : "", near ? "'?)" : "");

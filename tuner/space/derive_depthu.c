@@ -35,6 +35,7 @@ static int32_t wanted_width(const Derive *d, const Search *w, int t)
     const Solution *s = d->s;
     bool direct = t ? s->DirectToLdsB && !s->DirectToVgprB : s->DirectToLdsA;
     if (!direct || w->width[t] * d->f->bpe <= 4) return w->width[t];
+    if (target_loads_to_local(d->f->target, w->width[t] * d->f->bpe)) return w->width[t];
     return d->f->bpe <= 4 ? 4 / d->f->bpe : 0;
 }
 

@@ -78,7 +78,8 @@ static bool lds_loads(Derive *d, int t)
     int32_t load = AB(s, GlobalLoadVectorWidth, t), bytes = load ? load * d->f->bpe : 4;
     int32_t asem = s->AssertSummationElementMultiple, gsu = s->GlobalSplitU;
     bool tlu = d->f->tlu[t];
-    if (bytes != 4) STOP(d, DTL_BYTES, t, bytes);
+    const bool wide = bytes > 4 && target_loads_to_local(d->f->target, bytes);
+    if (bytes != 4 && !wide) STOP(d, DTL_BYTES, t, bytes);
     if (d->f->bpe < 4) {
         int32_t free_multiple = t ? s->AssertFree1ElementMultiple : s->AssertFree0ElementMultiple;
         if (!tlu && (asem % gsu || asem / gsu % load)) STOP(d, DTL_ASEM, t, asem, gsu, load);
@@ -86,7 +87,7 @@ static bool lds_loads(Derive *d, int t)
     }
     if (s->NumThreads % s->WavefrontSize) STOP(d, THREADS_NOT_WAVES, s->NumThreads, s->WavefrontSize);
     if (tlu == (AB(s, UnrollMajorLDS, t) != 0)) STOP(d, DTL_UNROLL_MAJOR, t);
-    if (!s->EnableMatrixInstruction && bytes * s->WavefrontSize > 256)
+    if (!s->EnableMatrixInstruction && !wide && bytes * s->WavefrontSize > 256)
         STOP(d, DTL_WAVE, t, bytes, s->WavefrontSize);
     int32_t lanes = AB(s, WaveSeparateGlobalRead, t) ? s->WavefrontSize : s->NumThreads;
     if (AB(s, LSC, t) * AB(s, LSP, t) * d->f->bpe != lanes * bytes)

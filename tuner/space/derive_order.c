@@ -27,6 +27,8 @@ bool derive_order(Derive *d)
                  {PARAM_WorkGroupMappingXCCGroup, 0},
                  {PARAM_WorkGroupMappingXCCChunk, 0}};
     if (d->s->WorkGroupMappingDim >= 0) return check_words(d);
+    if (d->s->WorkGroupMappingType == WGMT_Z && d->s->WorkGroupMapping > 1 && d->f->writer)
+        REJECT(d, ORDER_Z_GRID, d->s->WorkGroupMapping);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         int32_t v = *(const int32_t *)solution_field_const(d->s, param_at(words[i].id));
         if (v != words[i].baked) REJECT(d, ORDER_BAKED, words[i].id, v);

@@ -1,5 +1,6 @@
 /* Derivation: accumulation buffers, stream-K, kernel argument preload, modifiers, types, persistence,
  * strides. */
+#include "problem/part.h"
 #include "space/derive_internal.h"
 #include "space/wgmma.h"
 
@@ -14,7 +15,7 @@ static bool check_stream_k(Derive *d)
     if (s->GlobalSplitU > 1) REJECT(d, STREAM_K_GSU, s->GlobalSplitU);
     if (s->PersistentKernel) REJECT(d, STREAM_K_PERSISTENT, s->PersistentKernel);
     if (!f->strided_batched) REJECT(d, STREAM_K_GENERAL_BATCH);
-    if (s->StreamKXCCMapping > 0 && !(s->ISA.v[0] == 9 && s->ISA.v[1] == 4 && s->ISA.v[2] == 2))
+    if (s->StreamKXCCMapping > 0 && part_traffic(str_from(f->target->name), 0).dies < 2)
         REJECT(d, STREAM_K_XCC, s->StreamKXCCMapping);
     if (s->StreamKAtomic == 1) {
         if (f->type != TYPE_S) REJECT(d, STREAM_K_ATOMIC_TYPE);

@@ -124,6 +124,21 @@ static const ParamAlias aliases[] = {
     {"ScheduleLocalReads", {NULL, NULL}, "'ScheduleLocalReads' has no effect any more"},
 };
 
+static const struct {
+    const char *name, *why;
+} foreign[] = {
+    {"GlobalSplitUCoalesced",
+     "Tensile 4.44 has no such parameter; MultipleBuffer and MultipleBufferSingleKernel of "
+     "GlobalSplitUAlgorithm write the parts of K in whole vectors"},
+};
+
+const char *param_foreign(Str name)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (str_eq_c(name, foreign[i].name)) return foreign[i].why;
+    return NULL;
+}
+
 const ParamAlias *param_alias_find(Str name)
 {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)

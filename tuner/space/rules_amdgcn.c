@@ -20,6 +20,19 @@ static bool check_separate(Derive *d, int t)
     return true;
 }
 
+/* DirectToLds: the rest of its rules is Tensile's (derive_direct.c). */
+static bool check_to_local(Derive *d, int t)
+{
+    const Solution *s = d->s;
+    const int32_t load = AB(s, GlobalLoadVectorWidth, t), bytes = load ? load * d->f->bpe : 4;
+    if (!AB(s, DirectToLds, t)) return true;
+    if (!target_loads_to_local(d->f->target, bytes)) REJECT(d, AMD_DTL_LOAD, t, bytes);
+    if (s->PrefetchGlobalRead > 1 && !AB(s, DirectToLds, 1 - t))
+        REJECT(d, AMD_DTL_PREFETCH, t, s->PrefetchGlobalRead);
+    if (d->f->fp16_alt) REJECT(d, AMD_DTL_CONVERTS, t);
+    return true;
+}
+
 /* Kernels use Fp16AltImpl of the problem type, predicates that of the solution: they must agree. There must
  * be a bf16 matrix instruction of the same shape. */
 static bool check_fp16_alt(Derive *d)
@@ -46,6 +59,7 @@ static bool check_writer(Derive *d)
         (is_16bit(d->f->dest) || is_f8(d->f->dest)))
         REJECT(d, AMD_SPLIT_HALF, d->s->GlobalSplitU);
     if (!check_only(d, ONLY_AMD)) return false;
+    if (!check_to_local(d, 0) || !check_to_local(d, 1)) return false;
     return check_fp16_alt(d) && check_separate(d, 0) && check_separate(d, 1);
 }
 

@@ -121,6 +121,9 @@ typedef struct {
     const char *notice;       /* "LdsBlockSizePerPad is now LdsBlockSizePerPadA and LdsBlockSizePerPadB" */
 } ParamAlias;
 const ParamAlias *param_alias_find(Str name);
+/* Why the parameter of that name, which is asked for elsewhere, is unknown here; NULL: nothing is known of
+ * the name. */
+const char *param_foreign(Str name);
 
 /* True when a truth value is given for a number (PrefetchGlobalRead: True), which is accepted as 1 or 0 with
  * a notice. */

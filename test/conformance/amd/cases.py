@@ -150,6 +150,8 @@ def _common(rng, kind):
     elif rng.random() < .2:
         s['PersistentKernel'] = int(_pick(rng, 1, 2, -1))
         s['PersistentKernelAlongBatch'] = _pick(rng, True, False)
+    if rng.random() < .1:
+        s.update({'WorkGroupMappingType': 'Z', 'WorkGroupMapping': 1})
     if rng.random() < .15:
         s['LoopTail'] = False
         s['AssertSummationElementMultiple'] = s['DepthU']
@@ -193,12 +195,36 @@ def random_matrix(rng, arch, kind):
     return s
 
 
+def to_local(rng, arch, kind, s):
+    """DirectToLds of one operand or both, with what it asks for."""
+    s.update({'DirectToLdsA': _pick(rng, True, True, False), 'DirectToLdsB': _pick(rng, True, True, False), 'BufferLoad': True,
+              '1LDSBuffer': 0, 'GlobalLoadVectorWidthA': -1, 'GlobalLoadVectorWidthB': -1, 'GlobalReadVectorWidth': {1: 4, 2: 2}.get(bytes_of(kind), 1),
+              'StaggerUStride': 256, 'NumLoadsCoalescedA': _pick(rng, 1, 1, 2), 'NumLoadsCoalescedB': _pick(rng, 1, 1, 2),
+              'PrefetchGlobalRead': _pick(rng, 0, 1, 1, 2), 'PrefetchLocalRead': _pick(rng, 0, 1, 3), 'LdsPadA': 0, 'LdsPadB': 0, 'WorkGroup': [16, 16, 1], 'KernelLanguage': 'Assembly', 'GlobalReadCoalesceGroupA': True,
+              'VectorWidth': {1: 4, 2: 2}.get(bytes_of(kind), 1), 'VectorWidthB': 1,
+              'ScheduleIterAlg': 3 if 'MatrixInstruction' in s else 1,
+              'AssertSummationElementMultiple': _pick(rng, 4, 64), 'AssertFree0ElementMultiple': 4, 'AssertFree1ElementMultiple': 4,
+              'ThreadSeparateGlobalReadA': _pick(rng, 0, 0, 1, 2), 'ThreadSeparateGlobalReadB': _pick(rng, 0, 0, 1, 2)})
+    for name in [x for x in s if x.startswith('GlobalSplitU')]:
+        del s[name]
+    if 'MatrixInstruction' in s:
+        s['TransposeLDS'] = 1
+        s.update({'LocalReadVectorWidth': -1, 'StoreVectorWidth': -1})
+        s.pop('UnrollMajorLDSA'), s.pop('UnrollMajorLDSB')
+    else:
+        s['ThreadTile'] = list(_pick(rng, (4, 4), (8, 8), (4, 8), (2, 2)))
+    if arch == 'gfx950' and rng.random() < .5:     # loads of 16 bytes
+        s['GlobalReadVectorWidth'] = 16 // bytes_of(kind)
+
+
 def random_case(rng, arch, kinds):
     """A point of the space, legal or not."""
     kind = _pick(rng, *kinds)
     trans = _pick(rng, *transposes(kind))
     matrix = matrix_shapes(arch, kind) and (kind == 'X' or rng.random() < .6)
     s = random_matrix(rng, arch, kind) if matrix else random_valu(rng, arch, kind)
+    if arch[3:5] not in ('11', '12') and rng.random() < .3:
+        to_local(rng, arch, kind, s)
     more = {}
     if rng.random() < .15:
         more['StridedBatched'] = False

@@ -32,6 +32,7 @@ def arguments():
     p.add_argument('--families', action='store_true', help='one kernel of each family as well')
     p.add_argument('--walks', action='store_true', help='persistent and stream-K kernels only')
     p.add_argument('--config', action='append', default=[], help='kernels of a Tensile config alone: --count of all, 0: all')
+    p.add_argument('--having', default='', help='only kernels in which a parameter of this beginning is not 0')
     p.add_argument('--short', action='store_true', help='the slice of make check: few kernels, prints failures only')
     p.add_argument('--compiler', default=None, help='clang-19, hipcc, ... (default: the newest clang)')
     p.add_argument('--cache', default=None)
@@ -46,6 +47,26 @@ def newest_clang():
     return None, 0
 
 
+def has(case, beginning):
+    """A parameter whose name begins so is not 0; '': always."""
+    return not beginning or any(v for k, v in case['solution'].items() if k.startswith(beginning))
+
+
+def legal(cases_of_config, emit, rng, need):
+    """`need` of the cases that have a text, in random order; 0: all cases."""
+    order, out = [cases_of_config[i] for i in rng.permutation(len(cases_of_config))], []
+    if not need:
+        return order
+    for i in range(0, len(order), 500):
+        batch = order[i:i + 500]
+        for j, c in enumerate(batch):
+            c['name'] = f'legal{i + j}'
+        out += [c for c, a in zip(batch, emit.make(batch)) if 'file' in a]
+        if len(out) >= need:
+            break
+    return out[:need]
+
+
 def wanted(args, arch, rng, emit):
     """Cases with text: families first, then random ones until there are enough. Also why others were refused."""
     kinds = args.kinds.split(',') if args.kinds else cases.kinds(arch)
@@ -56,11 +77,14 @@ def wanted(args, arch, rng, emit):
     need = args.count
     if args.config:
         given = [c for path in args.config for c in walks.of_config(path, arch)]
-        given = [given[i] for i in rng.permutation(len(given))][:need or None]
+        given = legal([c for c in given if has(c, args.having)], emit, rng, need)
         source, need = walks, 0
     out, why, serial = [], collections.Counter(), 0
     for attempt in range(60):
-        batch = given + [source.random_case(rng, arch, kinds) for _ in range(min(20 * need, 800))]
+        more = [source.random_case(rng, arch, kinds) for _ in range(min(20 * need, 800))]
+        batch = given + [c for c in more if has(c, args.having)]
+        if not batch:
+            continue
         for c in batch:
             serial += 1
             c['name'] = f'k{serial}_{arch}'

@@ -19,7 +19,8 @@ def random_case(rng, arch, kinds):
         s.pop(name, None)
     stream = matrix and arch in cases.MFMA_ARCHES and rng.random() < .75
     more = {'Batched': bool(rng.random() > .1), 'UseBeta': bool(rng.random() > .1)}
-    s['WorkGroupMapping'] = int(cases._pick(rng, 0, 1, 2, 8, -3))
+    if 'WorkGroupMappingType' not in s:
+        s['WorkGroupMapping'] = int(cases._pick(rng, 0, 1, 2, 8, -3))
     join = not stream and rng.random() < .3     # parts of K that are added up in the same launch
     if join:
         s.update({'GlobalSplitU': int(cases._pick(rng, 2, 3, 5)), 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16})
@@ -37,6 +38,10 @@ def random_case(rng, arch, kinds):
             for name in [x for x in s if x.startswith('GlobalSplitU')]:
                 del s[name]
             s['WorkGroupMapping'] = abs(s['WorkGroupMapping'])
+            s['PrefetchAcrossPersistent'] = int(rng.integers(2))
+            s['PrefetchAcrossPersistentMode'] = int(s['PrefetchAcrossPersistent'] and rng.integers(2))
+            if s['PrefetchAcrossPersistentMode']:   # needs whole chunks of K
+                s['AssertSummationElementMultiple'] = s['DepthU']
     c = cases.case(arch, kind, trans, s, **more)
     c['cus'] = int(cases._pick(rng, 1, 2, 3, 4, 5, 7, 8, 13, 24))
     if rng.random() < .5:
@@ -62,11 +67,22 @@ def sizes(rng, c, tile, n):
         s = c['solution']
         f0, f1 = s.get('AssertFree0ElementMultiple', 1), s.get('AssertFree1ElementMultiple', 1)
         rows, columns = [max(1, -(-max(v, 1) // f) * f) for v, f in ((rows, f0), (columns, f1))]
+        multiple = s.get('AssertSummationElementMultiple', 1)
+        k = -(-k // multiple) * multiple
         pad = [int(x) for x in rng.permutation([0, 1, 3, 6])] if i else [0] * 4
         ta, tb = c['problem']['TransposeA'], c['problem']['TransposeB']
         out.append([rows, columns, batch, k, rows + pad[0], rows + pad[1], (k if ta else rows) + pad[2],
                     (columns if tb else k) + pad[3]])
     return out
+
+
+def kind_of(problem):
+    """The name in cases.PROBLEMS of a config's problem type."""
+    def letters(p):
+        data = str(p['DataType']).lower()
+        sums = str(p.get('ComputeDataType', 's' if p.get('HighPrecisionAccumulate') and data in 'hb' else data)).lower()
+        return data, str(p.get('DestDataType', data)).lower(), sums
+    return next(k for k, p in cases.PROBLEMS.items() if letters(p) == letters(problem) and k != 'X')
 
 
 def of_config(path, arch):
@@ -84,7 +100,8 @@ def of_config(path, arch):
                 for name in ('PrefetchLocalRead', 'PrefetchGlobalRead', 'PrefetchAcrossPersistent'):    # once True and False
                     if name in s:
                         s[name] = int(s[name])
-                out.append({'arch': arch, 'kind': {'s': 'S', 'h': 'HHS'}[problem['DataType']], 'apart': True, 'solution': s,
-                            'trans': ''.join('T' if problem[f'Transpose{x}'] else 'N' for x in 'AB'), 'problem': dict(problem),
+                out.append({'arch': arch, 'kind': kind_of(problem), 'apart': True, 'solution': s,
+                            'trans': ''.join('T' if problem[f'Transpose{x}'] else 'N' for x in 'AB'),
+                            'problem': {**problem, **cases.PROBLEMS[kind_of(problem)]},
                             'cus': (3, 4, 7)[len(out) % 3]})
     return out

@@ -88,6 +88,11 @@ typedef bool (*LdsExchange)(const GpuPlan *p, const GpuOperand *x);
  * leave some, or there is no room for them, an exchange of pieces (NULL: none can be used). lines_unit: of
  * each operand, blocks of lines between pads divide it. */
 void lds_choose_pads(GpuPlan *p, GpuAccesses reads, LdsExchange exchange, const int lines_unit[2]);
+/* The layout of an operand whose loads write local memory themselves (DirectToLds), with `pad` elements
+ * behind each load of a wave. */
+void amdgcn_layout_to_local(const GpuPlan *p, GpuOperand *x, int pad);
+/* Elements of K that lie together in local memory in such layouts; INT32_MAX where no line is cut. */
+int amdgcn_k_together(const GpuPlan *p);
 /* GpuDialect.pads. In kernels of gpu_valu, pads of operands that come transposed (K contiguous in memory, the
  * free dimension in local memory) go between blocks of lines where that has fewer conflicts than LdsPad
  * elements behind each line and takes no more room. */
@@ -96,6 +101,8 @@ void amdgcn_valu_pads(GpuPlan *p);
 int lds_count(const GpuPlan *p, int x, GpuAccesses accesses);
 /* Does the same for the plan's modules: for the reads of a step, or the writes of a load. */
 int amdgcn_conflicts(const GpuPlan *p, int x, bool writes);
+/* The reads of the plan's compute module. */
+GpuAccesses amdgcn_reads(const GpuPlan *p);
 /* The reads of amdgcn_matrix and of amdgcn_dot, the writes of amdgcn_buffer. */
 bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);
 bool amdgcn_dot_reads(const GpuPlan *p, const GpuOperand *x, int i, ExprPool *pool, GpuAccess *a);

@@ -9,16 +9,21 @@
  * Where the free dimension is contiguous in memory and K in local memory (types below 4 bytes,
  * UnrollMajorLDS), a thread loads consecutive lines of K, transposes them in registers, and writes runs of
  * `run` elements of K.
+ * DirectToLds: loads write local memory themselves, the lanes of a wave one behind the other. The layout of
+ * local memory follows from that (amdgcn_layout_to_local); edges are handled as above. These loads are inline
+ * assembly: where the compiler makes them, it waits for all of them before each read of local memory.
  */
 #include "kernel/amdgcn/amdgcn.h"
 
 /* Limits of the registers of a load, and of a transposed run of K. */
 enum { LOAD_WORDS = 16, RUN_WORDS = 16 };
 
-/* How the loads of one operand are distributed over threads; each function computes it from the plan. */
+/* How the loads of one operand are distributed over threads; each function computes it from the plan. Where
+ * lanes load parts of elements (GpuOperand.parts), all that lies along the contiguous dimension is counted in
+ * parts. */
 typedef struct {
     const GpuOperand *x;
-    int i, bytes;   /* operand number, bytes of an element */
+    int i, bytes;   /* operand number, bytes of an element or part */
     int n;          /* loads of a thread */
     int words;      /* registers of a load: 4 bytes each */
     bool transpose; /* free contiguous in memory, K in local memory */
@@ -32,11 +37,11 @@ typedef struct {
 static Loads loads_of(const GpuPlan *p, int i)
 {
     const GpuOperand *x = &p->op[i];
-    Loads l = {.x = x, .i = i, .bytes = gpu_type_bytes(&x->type), .n = x->nlc * x->nlp};
+    Loads l = {.x = x, .i = i, .bytes = gpu_type_bytes(&x->type) / x->parts, .n = x->nlc * x->nlp};
     l.words = (x->width * l.bytes + 3) / 4;
     l.transpose = x->tlu && x->k_major;
     l.lsp = (x->tlu ? p->depth_u : x->tile) / x->nlp;
-    l.lanes = x->lanes, l.run = x->run;
+    l.lanes = x->lanes * x->parts, l.run = x->run;
     return l;
 }
 
@@ -71,7 +76,7 @@ typedef struct {
 static Distance load_distance(const Loads *l, int j)
 {
     int c = j % l->x->nlc, q = j / l->x->nlc;
-    return (Distance){c * l->x->lsc, q % l->run + q / l->run * l->run * l->lsp};
+    return (Distance){c * l->x->lsc * l->x->parts, q % l->run + q / l->run * l->run * l->lsp};
 }
 
 /* Returns the byte offset of element e of load j in the operand's tile. */
@@ -79,7 +84,10 @@ static const Expr *lds_at(ExprPool *pool, const Loads *l, GpuPlace first, int j,
 {
     Distance d = load_distance(l, j);
     GpuPlace at = {expr_add_i(pool, first.along, d.along + e), expr_add_i(pool, first.across, d.across)};
-    return gpu_lds_place(pool, l->x, at);
+    if (l->x->parts == 1) return gpu_lds_place(pool, l->x, at);
+    const Expr *part = expr_mul_i(pool, expr_mod_i(pool, at.along, l->x->parts), l->bytes);
+    at.along = expr_div_i(pool, at.along, l->x->parts);
+    return expr_add(pool, gpu_lds_place(pool, l->x, at), part);
 }
 
 bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int access, ExprPool *pool, GpuAccess *a)
@@ -88,6 +96,7 @@ bool amdgcn_buffer_writes(const GpuPlan *p, const GpuOperand *x, int access, Exp
     bool vector = x->tlu != x->k_major;
     if (access >= (vector ? 1 : x->width) || access >= 4) return false;
     GpuPlace at = thread_place(pool, p, &l);
+    if (x->parts > 1) at.along = expr_div_i(pool, at.along, x->parts);
     at.along = expr_add_i(pool, at.along, vector ? 0 : access);
     a->n_threads = p->n_threads;
     a->bytes = (vector ? x->width : l.run) * l.bytes;
@@ -134,10 +143,10 @@ static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
     for (int i = 0; i < 2; i++) {
         const Loads *l = &loads[i];
         const GpuOperand *x = l->x;
-        const char *of =
-            stmts_name(s, "@CopyOf<%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d>", x->tlu,
-                       p->target->isa[0] >= 10, l->bytes, x->width, x->nlc, x->nlp, x->lsc, l->lsp, l->run,
-                       x->tlu ? p->depth_u : x->tile, p->n_sets, amdgcn_policy(p, x->hint));
+        const char *of = stmts_name(
+            s, "@CopyOf<%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d>", x->tlu, p->target->isa[0] >= 10,
+            l->bytes, x->width, x->nlc, x->nlp, x->lsc * x->parts, l->lsp, l->run,
+            (x->tlu ? p->depth_u : x->tile) * x->parts, p->n_sets, amdgcn_policy(p, x->hint));
         stmt_typedef(s, of, type[i], NULL);
     }
     stmt_struct(s, "@Copy", 0);
@@ -147,6 +156,12 @@ static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
 
 static const Value *operand(const Loads *l, Stmts *s) { return value_named(s, "c.%c", l->x->name); }
 
+/* A number of elements in parts of elements. */
+static const Value *in_parts(Stmts *s, const Value *n, int parts)
+{
+    return parts > 1 ? value_op(s, VALUE_MUL, n, value_int(s, parts)) : n;
+}
+
 static void init_operand(const GpuPlan *p, const Loads *l, Stmts *s)
 {
     const GpuOperand *x = l->x;
@@ -155,12 +170,17 @@ static void init_operand(const GpuPlan *p, const Loads *l, Stmts *s)
     GpuPlace first = thread_place(&s->pool, p, l);
     first.along = stmt_let(s, "along", first.along);
     first.across = stmt_let(s, "across", first.across);
-    stmt_call(s, "@copy_start", operand(l, s), value_named(s, "t.%c", c), value_named(s, "t.ld%c", c),
-              value_named(s, "t.%c", size), value_named(s, "t.%c0", size), value_reg(s, "t.k"),
+    const int free = x->tlu ? x->parts : 1, k = x->tlu ? 1 : x->parts;
+    stmt_call(s, "@copy_start", operand(l, s), value_named(s, "t.%c", c),
+              in_parts(s, value_named(s, "t.ld%c", c), x->parts),
+              in_parts(s, value_named(s, "t.%c", size), free),
+              in_parts(s, value_named(s, "t.%c0", size), free), in_parts(s, value_reg(s, "t.k"), k),
               value_expr(s, first.along), value_expr(s, first.across));
     if (!l->exchanged) {
         const Expr *at = expr_add_i(&s->pool, lds_at(&s->pool, l, first, 0, 0), x->lds_offset);
-        stmt_set(s, value_field(s, operand(l, s), "lds"), value_expr(s, at));
+        const Value *lds = value_expr(s, at);
+        if (x->to_local) lds = value_call(s, "@uniform", lds); /* lane 0's */
+        stmt_set(s, value_field(s, operand(l, s), "lds"), lds);
     }
     stmt_end(s);
 }
@@ -353,8 +373,59 @@ static void store(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
     stmt_function(s, (Function){.name = "@copy_store",
                                 STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"})});
-    for (int i = 0; i < 2; i++) store_operand(p, &loads[i], s);
+    for (int i = 0; i < 2; i++)
+        if (!p->op[i].to_local) store_operand(p, &loads[i], s);
     stmt_end(s);
+}
+
+/* ---- loads to local memory ---- */
+
+/* Issues all loads of one operand. */
+static void load_operand(const GpuPlan *p, const Loads *l, Stmts *s)
+{
+    const GpuOperand *x = l->x;
+    const bool limited = !x->tlu && p->target->isa[0] >= 10;
+    const int bytes = x->width * l->bytes;
+    const Value *c = operand(l, s), *ld = value_field(s, c, "ld");
+    Writes w;
+    stmt_block(s);
+    writes_init(&w, p, l, s);
+    const Value *d =
+        stmt_define(s, "const @w4", "d",
+                    value_call(s, "@descriptor", value_field(s, c, "base"), value_field(s, c, "bytes")));
+    for (int j = 0; j < l->n; j++) {
+        const Distance by = load_distance(l, j);
+        const Value *offset = value_at_i(s, value_field(s, c, "off"), x->tlu ? j % x->nlc : limited ? j : 0);
+        const Value *scalar = limited ? value_int(s, 0) : value_op(s, VALUE_MUL, ld, value_int(s, by.across));
+        Access to = place_of(&w, j, 0, bytes);
+        const bool fixed = !to.offset || expr_is_const(to.offset);
+        const int64_t at = to.offset && fixed ? to.offset->lo : 0;
+        to.type = "char";
+        if (fixed) to.offset = NULL;
+        stmt_call(s, stmts_name(s, "@load_to_local<%d, %d, %d>", bytes, amdgcn_policy(p, x->hint), (int)at),
+                  d, offset, scalar, value_place(s, to));
+    }
+    stmt_end(s);
+}
+
+/* Prints @copy_load and @copy_wait of kernels with DirectToLds. */
+static void load_and_wait(const GpuPlan *p, const Loads loads[2], Stmts *s)
+{
+    const bool all = gpu_all_to_local(p);
+    stmt_function(s, (Function){.name = "@copy_load",
+                                STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"})});
+    for (int i = 0; i < 2; i++) {
+        if (p->op[i].to_local)
+            load_operand(p, &loads[i], s);
+        else
+            stmt_call(s, "@copy_loads", operand(&loads[i], s), value_reg(s, "set"));
+    }
+    stmt_end(s);
+    /* a wait for the loads of one operand is one for all loads */
+    stmt_constant(s, "int", "@LOADS_TO_LOCAL", all ? loads[0].n + loads[1].n : 0);
+    stmt_constant(s, "int", "@LOADS_MOST", p->target->isa[0] >= 9 ? 63 : 15);
+    stmt_file(s, "amdgcn/buffer_slow.hip");
+    stmt_file(s, "amdgcn/buffer_arrived_to_local.hip");
 }
 
 /* With PrefetchGlobalRead 2 and two stages, an iteration begins by writing the loaded chunk to local memory.
@@ -367,14 +438,86 @@ static Err buffer_plan(GpuPlan *p)
     return ERR_OK;
 }
 
+/* Checks that all loads of a wave write local memory lane behind lane. */
+static Err check_lanes(const GpuPlan *p, const Loads *l)
+{
+    GpuIndex index;
+    int64_t tid[EXPR_LANES_MAX], at[EXPR_LANES_MAX];
+    const int64_t *const values[GPU_SLOTS] = {[GPU_TID] = tid};
+    const int bytes = l->x->width * l->bytes;
+    gpu_index_init(&index);
+    const GpuPlace first = thread_place(&index.pool, p, l);
+    const int mark = index.pool.n_used;
+    for (int j = 0; j < l->n; j++, expr_pool_back(&index.pool, mark)) {
+        const Expr *to = lds_at(&index.pool, l, first, j, 0);
+        for (int wave = 0; wave < p->n_threads; wave += p->wave) {
+            for (int i = 0; i < p->wave; i++) tid[i] = wave + i;
+            TRY(expr_pool_check(&index.pool));
+            expr_eval_lanes(to, p->wave, values, at);
+            for (int i = 0; i < p->wave; i++)
+                if (at[i] != at[0] + (int64_t)i * bytes || at[0] % (bytes == 4 ? 4 : 16))
+                    FAIL(ERR_INPUT,
+                         "DirectToLds of %c: load %d of thread %d goes to byte %lld of local memory, lane %d "
+                         "writes byte %lld",
+                         l->x->name - 'a' + 'A', j, wave + i, (long long)at[i], i,
+                         (long long)(at[0] + (int64_t)i * bytes));
+        }
+    }
+    return ERR_OK;
+}
+
+/* Checks that the elements of a read lie together in the layout that the loads make. */
+static Err check_reads(const GpuPlan *p, const GpuOperand *x)
+{
+    GpuIndex index;
+    GpuAccess a = {0};
+    gpu_index_init(&index);
+    const GpuAccesses reads = amdgcn_reads(p);
+    if (!reads(p, x, 0, &index.pool, &a)) return ERR_OK;
+    const int n = a.bytes / gpu_type_bytes(&x->type) > 0 ? a.bytes / gpu_type_bytes(&x->type) : 1;
+    if (x->layout.panel % n || x->layout.block % n || x->layout.pad % n)
+        FAIL(ERR_INPUT, "DirectToLds of %c: reads of %d elements, of which %d lie together in local memory",
+             x->name - 'a' + 'A', n, x->layout.panel ? x->layout.panel : x->layout.block);
+    return ERR_OK;
+}
+
+/* Checks the operands whose loads write local memory. */
+static Err buffer_check(const GpuPlan *p)
+{
+    for (int i = 0; i < 2; i++) {
+        const GpuOperand *x = &p->op[i];
+        const Loads l = loads_of(p, i);
+        const int bytes = x->width * l.bytes;
+        if (!x->to_local) continue;
+        if (!target_loads_to_local(p->target, bytes))
+            FAIL(ERR_INPUT, "%s has no loads of %d bytes into local memory", p->target->name, bytes);
+        if (x->tlu == x->k_major || p->to_bf16 || p->n_threads % p->wave)
+            FAIL(ERR_INPUT, "DirectToLds of %c: what is loaded cannot be %s on its way", "AB"[i],
+                 p -> to_bf16                ? "converted"
+                      : x->tlu == x->k_major ? "transposed"
+                                             : "masked");
+        if (!p->sketch) TRY(check_lanes(p, &l));
+        if (!p->sketch) TRY(check_reads(p, x));
+    }
+    return ERR_OK;
+}
+
 static void make(const GpuPlan *p, Stmts *s)
 {
     Loads l[2] = {loads_of(p, 0), loads_of(p, 1)};
     for (int i = 0; i < 2; i++) compare_addresses(p, &l[i]);
+    if (gpu_any_to_local(p)) stmt_file(s, "amdgcn/buffer_to_local.hip");
     state(p, l, s);
     init(p, l, s);
     store(p, l, s);
-    stmt_file(s, "amdgcn/buffer_calls.hip");
+    stmt_file(s, "amdgcn/buffer_move.hip");
+    if (gpu_any_to_local(p)) {
+        load_and_wait(p, l, s);
+        return;
+    }
+    stmt_file(s, "amdgcn/buffer_load.hip");
+    stmt_file(s, "amdgcn/buffer_slow.hip");
+    stmt_file(s, "amdgcn/buffer_arrived.hip");
 }
 
 static void buffer_emit(const GpuPlan *p, Buf *out)
@@ -383,4 +526,9 @@ static void buffer_emit(const GpuPlan *p, Buf *out)
     gpu_copy_tail(p, out);
 }
 
-const GpuCopy amdgcn_buffer = {"buffer", false, true, buffer_plan, NULL, buffer_emit};
+const GpuCopy amdgcn_buffer = {.name = "buffer",
+                               .direct = true,
+                               .in_runs = true,
+                               .plan = buffer_plan,
+                               .check = buffer_check,
+                               .emit = buffer_emit};

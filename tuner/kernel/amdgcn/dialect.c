@@ -92,9 +92,15 @@ static void lds_body(const GpuPlan *p, Buf *out)
 
 static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 {
-    *compute = p->matrix.used ? &amdgcn_matrix : dot_applies(p) ? &amdgcn_dot : &gpu_valu;
-    *copy =
-        p->buffer_load && !p->op[0].fractional && !p->op[1].fractional ? &amdgcn_buffer : &gpu_copy_register;
+    bool across = false; /* loads leave an operand in local memory as it is in memory, across K */
+    for (int i = 0; i < 2; i++) across |= p->op[i].to_local && p->op[i].tlu;
+    *compute = p->matrix.used ? &amdgcn_matrix : dot_applies(p) && !across ? &amdgcn_dot : &gpu_valu;
+    bool whole = true; /* each thread loads elements of the tile alone */
+    for (int i = 0; i < 2; i++) whole &= !p->op[i].fractional || p->op[i].parts > 1;
+    *copy = p->buffer_load && whole ? &amdgcn_buffer : &gpu_copy_register;
+    if (gpu_any_to_local(p) && *copy != &amdgcn_buffer)
+        FAIL(ERR_INPUT, "DirectToLds of %c needs BufferLoad, and loads of whole tiles",
+             p->op[0].to_local ? 'A' : 'B');
     return ERR_OK;
 }
 

@@ -20,7 +20,8 @@ bool dot_applies(const GpuPlan *p)
 static int run_of(const GpuPlan *p)
 {
     int bytes = gpu_type_bytes(&p->in), most = p->tt[0] + p->tt[1] > 12 ? 8 : 16, run = 4 / bytes;
-    while (run * 2 * bytes <= most && p->depth_u % (run * 2 * p->lsu) == 0) run *= 2;
+    const int together = amdgcn_k_together(p);
+    while (run * 2 * bytes <= most && p->depth_u % (run * 2 * p->lsu) == 0 && run * 2 <= together) run *= 2;
     return run;
 }
 

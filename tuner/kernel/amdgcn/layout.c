@@ -94,14 +94,18 @@ int lds_count(const GpuPlan *p, int i, GpuAccesses accesses)
     return count(p, &p->op[i], &lanes);
 }
 
+GpuAccesses amdgcn_reads(const GpuPlan *p)
+{
+    return p->compute == &amdgcn_matrix ? amdgcn_matrix_reads
+           : p->compute == &amdgcn_dot  ? amdgcn_dot_reads
+                                        : gpu_valu_reads;
+}
+
 int amdgcn_conflicts(const GpuPlan *p, int i, bool writes)
 {
     if (writes)
         return lds_count(p, i, p->copy == &amdgcn_buffer ? amdgcn_buffer_writes : gpu_register_writes);
-    return lds_count(p, i,
-                     p->compute == &amdgcn_matrix ? amdgcn_matrix_reads
-                     : p->compute == &amdgcn_dot  ? amdgcn_dot_reads
-                                                  : gpu_valu_reads);
+    return lds_count(p, i, amdgcn_reads(p));
 }
 
 typedef struct {
@@ -174,6 +178,44 @@ static void choose(const GpuPlan *p, GpuOperand *x, const Lanes *reads, const La
     apply(p, x, &best);
 }
 
+/* Elements of a line that lie together, where groups of a wave's lanes share its lines; else 0. */
+static int group_panel(const GpuOperand *x) { return x->groups > 1 ? x->lvc / x->groups * x->width : 0; }
+
+int amdgcn_k_together(const GpuPlan *p)
+{
+    int n = INT32_MAX;
+    for (int i = 0; i < 2; i++) {
+        const int panel = group_panel(&p->op[i]);
+        if (p->op[i].to_local && !p->op[i].tlu && panel && panel < n) n = panel;
+    }
+    return n;
+}
+
+/* The layout in which loads write local memory themselves, `pad` elements behind each load of a wave. */
+void amdgcn_layout_to_local(const GpuPlan *p, GpuOperand *x, int pad)
+{
+    x->layout = (Layout){.bytes = gpu_type_bytes(&x->type), .line = gpu_line_length(p, x)};
+    if (pad > 0) x->layout.block = p->wave * x->width / x->parts, x->layout.pad = pad;
+    if (x->groups > 1) /* groups of a wave's lanes share its lines */
+        x->layout.panel = group_panel(x), x->layout.panel_lines = p->wave / x->lvc;
+    else if (x->nlc > 1 && x->lvc * x->parts % p->wave) /* a load covers a part of its lines */
+        x->layout.panel = x->lsc, x->layout.panel_lines = gpu_lines(p, x);
+}
+
+/* Chooses the pad of such a layout. */
+static void choose_to_local(const GpuPlan *p, GpuOperand *x, const Lanes *reads, int bytes)
+{
+    const int unit = gpu_type_bytes(&x->type) < 16 ? 16 / gpu_type_bytes(&x->type) : 1;
+    int best = 0, least = -1;
+    for (int pad = 0; pad <= 4 && least; pad++) {
+        amdgcn_layout_to_local(p, x, pad * unit);
+        if (pad && bytes_of(p, x) > bytes) break;
+        const int n = count(p, x, reads);
+        if (least < 0 || n < least) best = pad, least = n;
+    }
+    amdgcn_layout_to_local(p, x, best * unit);
+}
+
 /* Each operand may use local memory in proportion to its tile. The other one can use the rest for its
  * padding. */
 void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, const int lines_unit[2])
@@ -185,11 +227,16 @@ void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, con
         amdgcn_deal_loads(p, i);
         if (p->sketch) continue;
         gather(p, x, accesses, &reads[i]);
+        if (x->to_local) {
+            choose_to_local(p, x, &reads[i], share * p->mt[i]);
+            continue;
+        }
         gather(p, x, amdgcn_buffer_writes, &writes[i]);
         choose(p, x, &reads[i], &writes[i], exchange, share * p->mt[i], lines_unit[i]);
     }
     for (int i = 0; i < 2 && !p->sketch; i++) {
         GpuOperand *x = &p->op[i];
+        if (x->to_local) continue;
         if (count(p, x, &reads[i]) + count(p, x, &writes[i]) == 0) continue;
         int rest = all - (bytes_of(p, &p->op[!i]) + 15) / 16 * 16;
         choose(p, x, &reads[i], &writes[i], exchange, rest, lines_unit[i]);
@@ -221,5 +268,11 @@ static void spread_pads(GpuPlan *p, GpuOperand *x)
 
 void amdgcn_valu_pads(GpuPlan *p)
 {
-    for (int i = 0; i < 2 && p->compute == &gpu_valu; i++) spread_pads(p, &p->op[i]);
+    for (int i = 0; i < 2 && p->compute == &gpu_valu; i++) {
+        GpuOperand *x = &p->op[i];
+        if (x->to_local)
+            amdgcn_layout_to_local(p, x, x->pad_block ? x->pad : 0);
+        else
+            spread_pads(p, x);
+    }
 }

@@ -151,8 +151,8 @@ static bool exchanges(const GpuPlan *p, const GpuOperand *x)
 static int k_run(const GpuPlan *p, const Matrix *m)
 {
     bool runs = p->op[0].k_major || p->op[1].k_major;
-    int vk = m->kpl, part = p->depth_u / p->lsu;
-    while (runs && vk * 2 * m->bytes <= 16 && part % (vk * 2 * m->parts) == 0) vk *= 2;
+    int vk = m->kpl, part = p->depth_u / p->lsu, together = amdgcn_k_together(p);
+    while (runs && vk * 2 * m->bytes <= 16 && part % (vk * 2 * m->parts) == 0 && vk * 2 <= together) vk *= 2;
     return vk;
 }
 
@@ -236,8 +236,8 @@ static int vector_registers_transposing(const Matrix *m)
 
 static Err matrix_plan(GpuPlan *p)
 {
-    for (int i = 0; i < 2; i++)
-        if (gpu_type_bytes(&p->in) < 4) p->op[i].k_major = true; /* operands are packed along K */
+    for (int i = 0; i < 2; i++) /* operands are packed along K, those that come transposed by the reads */
+        if (gpu_type_bytes(&p->in) < 4) p->op[i].k_major = !(p->op[i].to_local && p->op[i].tlu);
     Matrix m = matrix_of(p);
     TRY(check_instruction(p, &m));
     p->matrix.vk = k_run(p, &m);
@@ -330,9 +330,11 @@ static void types(const Matrix *m, Stmts *s)
     stmt_file(s, "amdgcn/matrix.hip");
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
-        const char *of =
-            stmts_name(s, "@FragmentsOf<%d, %d, %d, %d, %d, %d, %d>", x->k_major, x->conj, m->tiles[i],
-                       m->vec[i], m->vk, m->raw / m->bytes, x->k_major ? m->raw : m->vec[i] * m->bytes);
+        const bool packs = !x->k_major && m->bytes < 4;
+        if (packs && (i == 0 || p->op[0].k_major)) stmt_file(s, "amdgcn/matrix_across.hip");
+        const char *of = stmts_name(s, "@Fragments%s<%d, %d, %d, %d, %d, %d, %d>", packs ? "Across" : "Of",
+                                    x->k_major, x->conj, m->tiles[i], m->vec[i], m->vk, m->raw / m->bytes,
+                                    x->k_major ? m->raw : m->vec[i] * m->bytes);
         stmt_typedef(s, of, i ? "@FragB" : "@FragA", NULL);
     }
 }

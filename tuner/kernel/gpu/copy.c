@@ -422,4 +422,4 @@ static void register_emit(const GpuPlan *p, Buf *out)
     gpu_put(p, &s, out);
 }
 
-const GpuCopy gpu_copy_register = {"register", false, false, register_plan, NULL, register_emit};
+const GpuCopy gpu_copy_register = {.name = "register", .plan = register_plan, .emit = register_emit};

@@ -77,11 +77,12 @@
  *   @DEV void @copy_move(@Copy &, const @Tile &, long long a, long long b);  bytes along K; equal in all
  *   threads
  *   @DEV void @copy_load(@Copy &, int set, char *stage);   starts the loads of DepthU elements of K: into
- *                                                          register set `set`, or (async) into stage
- *   @DEV void @copy_store(@Copy &, int set, char *stage);  registers to stage (async: nothing)
+ *                                                          register set `set`, or (to_local) into stage
+ *   @DEV void @copy_store(@Copy &, int set, char *stage);  registers to stage (to_local: nothing)
  *   @DEV void @copy_shift(@Copy &);   the second register set becomes the first (only if n_sets is 2)
  *   @DEV void @copy_wait(int n);  template or macro, constant n: all but the newest n copy_loads of this
- *                                 thread have arrived (register: nothing)
+ *                                 thread into local memory have arrived (n is 0 where one operand alone goes
+ *                                 there)
  *   @DEV void @copy_tail(const @Tile &, unsigned tid, char *stage, unsigned k0);   K elements
  *       k0 .. k0 + DepthU - 1 into stage, zero from t.k on; any size, any alignment, any stride; used for the
  *       rest of K and, when t.slow, for all of it. It may be slow; it reads nothing outside the operands.
@@ -146,8 +147,10 @@ typedef struct {
     int lvc;      /* threads along: lsc / width */
     int n_waves; /* WaveSeparateGlobalRead: so many groups of threads load a part of the lines each; else 1 */
     int groups;  /* ThreadSeparateGlobalRead: so many groups of a wave's lanes share every line; else 1 */
-    bool grouped;       /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
-    bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
+    bool grouped;    /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
+    bool fractional; /* FractionalLoad: some loads of some threads lie outside the tile */
+    int parts;          /* lanes that share an element: loads have less than one (DirectToLds); else 1 */
+    bool to_local;      /* loads write local memory themselves: DirectToLds, asynchronous copies of a ring */
     int lanes, run;     /* of amdgcn_buffer: lanes side by side along, neighbours across that a thread has */
     bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */
     int pad, pad_block; /* LdsPad, LdsBlockSizePerPad in elements; 0: padding behind each line */
@@ -186,7 +189,8 @@ typedef struct GpuCompute {
 
 typedef struct GpuCopy {
     const char *name;
-    bool async;   /* copy_load writes local memory itself */
+    bool async;   /* copy_load always writes local memory itself */
+    bool direct;  /* it can, for operands with to_local */
     bool in_runs; /* GpuOperand.lanes and run are its own, else copy_load deals loads as copy_tail does */
     /* May set n_stages, n_sets, shift; after compute's plan, before offsets. */
     Err (*plan)(GpuPlan *p);
@@ -332,6 +336,17 @@ static inline bool gpu_compute_pins(const GpuPlan *p)
     return p->compute && p->compute->pins && p->compute->pins(p);
 }
 
+/* Do loads of an operand, or of both, write local memory themselves? */
+static inline bool gpu_any_to_local(const GpuPlan *p) { return p->op[0].to_local || p->op[1].to_local; }
+static inline bool gpu_all_to_local(const GpuPlan *p) { return p->op[0].to_local && p->op[1].to_local; }
+
+/* Has the plan's walk a next tile, and its kernel loads that may be issued before that tile's turn? */
+static inline bool gpu_can_prefetch(const GpuPlan *p)
+{
+    return p->walk.persistent && !p->walk.stream_k && p->prefetch > 0 && !p->partial_sums && !p->direct &&
+           !p->ring.used && !p->groups.used;
+}
+
 GpuType gpu_type(DataType type);
 
 /* An empty plan of a target. */
@@ -472,6 +487,9 @@ void gpu_copy_tail(const GpuPlan *p, Buf *out);
 /* The steps of a stage, the loop over K, the stores of D, the kernel. */
 void gpu_stage(const GpuPlan *p, Stmts *s);
 Err gpu_loop(const GpuPlan *p, const Program *program, Stmts *s);
+/* Of a walk that prefetches: the loop's counters and, where `where` is true, the loads in front of it, which
+ * gpu_loop then leaves out. */
+Err gpu_loop_first(const GpuPlan *p, const Program *program, Stmts *s, const Value *where);
 void gpu_store(const GpuPlan *p, Buf *out);
 /* ---- the epilogue: epilogue.c ---- */
 

@@ -1,6 +1,7 @@
 /* The kernel function: arguments, work-group to tile and part of K, the start of the copies, the loop, the
  * stores. */
 #include "kernel/gpu/gpu.h"
+#include "kernel/text.h"
 
 #include <string.h>
 
@@ -105,7 +106,10 @@ void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out)
     w->text = (ExprText){.style = &expr_gpu_style, .out = out, .indent = 1};
     if (streams)
         stream_loop(w, out);
-    else if (p->walk.persistent) {
+    else if (p->walk.prefetches) {
+        expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
+        kernel_text_put("gpu/next_tile.h", out);
+    } else if (p->walk.persistent) {
         expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
         buf_puts(out, "    @NOUNROLL for (unsigned id = @group_x(); id < n_ids; id += @grid_x()) {\n");
     }
@@ -244,7 +248,11 @@ static void start(const GpuPlan *p, Stmts *s)
     stmt_call(s, "@copy_init", copy, t, value_reg(s, "tid"));
     stmt_call(s, "@copy_move", copy, t, uniform64(s, product(s, at[0], from)),
               uniform64(s, product(s, at[1], from)));
-    stmt_call(s, "@acc_zero", stmt_var(s, "@Acc", "acc", NULL));
+}
+
+static void clear_sums(const GpuPlan *p, Stmts *s)
+{
+    stmt_call(s, "@acc_zero", p->walk.prefetches ? value_reg(s, "acc") : stmt_var(s, "@Acc", "acc", NULL));
     if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", value_reg(s, "acc"));
 }
 
@@ -265,12 +273,11 @@ static void fused_operands(const GpuPlan *p, Stmts *s)
         set(s, i ? "o.number_1" : "o.number_0", value_reg(s, i ? "number_1" : "number_0"));
 }
 
-static void results(const GpuPlan *p, Stmts *s)
+/* Where the tile's results go, and what they are made of: struct o. */
+static void output(const GpuPlan *p, Stmts *s)
 {
     const bool strided = p->strided || p->workspace;
-    const Value *acc = value_reg(s, "acc"), *tid = value_reg(s, "tid");
-    if (p->lsu > 1) stmt_call(s, "@reduce", acc, value_reg(s, "lds"), tid);
-    const Value *o = stmt_var(s, "@Out", "o", NULL), *d = gpu_tensor_value(p, s, 'd', strided);
+    const Value *d = gpu_tensor_value(p, s, 'd', strided);
     set(s, "o.d", p->gsu_multiple ? value_op(s, VALUE_ADD, d, gpu_workspace_part(p, s)) : d);
     set(s, "o.ldd", value_reg(s, "ldd"));
     if (gpu_scales(p)) set(s, "o.alpha", value_call(s, "@from_s", value_reg(s, "alpha")));
@@ -280,10 +287,52 @@ static void results(const GpuPlan *p, Stmts *s)
         set(s, "o.beta", value_call(s, "@from_s", value_reg(s, "beta")));
     }
     fused_operands(p, s);
+}
+
+/* Stores the results of the tile whose struct @Tile has that name. */
+static void store_results(const GpuPlan *p, Stmts *s, const char *of)
+{
     if (p->partial_sums) stmt_if(s, gpu_joined(p, s));
-    stmt_call(s, "@finish", value_reg(s, "t"), o, acc, tid);
+    stmt_call(s, "@finish", value_reg(s, of), value_reg(s, "o"), value_reg(s, "acc"), value_reg(s, "tid"));
     if (p->partial_sums) stmt_end(s);
     if (p->walk.persistent) stmt_barrier(s);
+}
+
+static void add_up_parts(const GpuPlan *p, Stmts *s)
+{
+    if (p->lsu > 1) stmt_call(s, "@reduce", value_reg(s, "acc"), value_reg(s, "lds"), value_reg(s, "tid"));
+}
+
+static void results(const GpuPlan *p, Stmts *s)
+{
+    add_up_parts(p, s);
+    stmt_var(s, "@Out", "o", NULL);
+    output(p, s);
+    store_results(p, s, "t");
+}
+
+/* The tile of a walk that prefetches: its first loads, the results of the tile before it, its sums. A turn
+ * behind the last tile only stores. */
+static Err prefetching_turn(const GpuPlan *p, const Program *program, Stmts *s)
+{
+    start(p, s);
+    TRY(gpu_loop_first(p, program, s, value_reg(s, "more")));
+    stmt_if(s, value_reg(s, "stores"));
+    store_results(p, s, "last");
+    stmt_end(s);
+    set(s, "stores", value_reg(s, "more"));
+    stmt_if(s, value_reg(s, "more"));
+    clear_sums(p, s);
+    TRY(gpu_loop(p, program, s));
+    add_up_parts(p, s);
+    output(p, s);
+    set(s, "last", value_reg(s, "t"));
+    if (gpu_any_to_local(p)) stmt_barrier(s); /* the next tile's loads overwrite the first stage */
+    const Value *next = value_op(s, VALUE_ADD, value_reg(s, "id"), value_call_0(s, "@grid_x"));
+    set(s, "more", value_op(s, VALUE_LT, next, value_reg(s, "n_ids")));
+    set(s, "id", value_select(s, value_reg(s, "more"), next, value_reg(s, "id")));
+    stmt_end(s);
+    return ERR_OK;
 }
 
 /* Statements of the kernel function's body behind what the text has already. */
@@ -306,13 +355,18 @@ static Err body(const GpuPlan *p, const Program *program, Stmts *s, Buf *out)
     gpu_walk_chunks(&walk, "t.k", "t.slow");
     if (p->walk.staggers) gpu_walk_stagger(&walk);
     TRY(gpu_walk_check(&walk));
-    if (p->direct)
-        TRY(gpu_direct_loop(p, program, s));
+    if (p->walk.prefetches)
+        TRY(prefetching_turn(p, program, s));
     else {
-        start(p, s);
-        TRY(gpu_loop(p, program, s));
+        if (p->direct)
+            TRY(gpu_direct_loop(p, program, s));
+        else {
+            start(p, s);
+            clear_sums(p, s);
+            TRY(gpu_loop(p, program, s));
+        }
+        results(p, s);
     }
-    results(p, s);
     TRY(put_body(p, s, out));
     buf_puts(out, p->walk.persistent ? "    }\n}\n" : "}\n");
     return buf_check(out);

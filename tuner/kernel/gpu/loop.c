@@ -121,10 +121,10 @@ static void load(Loops *t, const Op *o, Phase phase)
                   value_expr(s, expr_mul_i(pool, chunk, t->p->depth_u)));
         return;
     }
-    const Value *to =
-        t->p->copy->async ? stage_at(t, "wr") : value_op(s, VALUE_ADD, value_reg(s, "lds"), value_int(s, 0));
+    const Value *to = gpu_any_to_local(t->p) ? stage_at(t, "wr")
+                                             : value_op(s, VALUE_ADD, value_reg(s, "lds"), value_int(s, 0));
     stmt_call(s, "@copy_load", value_reg(s, "copy"), value_int(s, o->set), to);
-    if (t->p->copy->async) advance(t, "wr");
+    if (gpu_all_to_local(t->p)) advance(t, "wr");
 }
 
 static void store(Loops *t)
@@ -193,7 +193,8 @@ static void one_op(Loops *t, const Op *o, Phase phase)
 /* The ops of A and B are adjacent; A's stands for both. */
 static bool second_of_pair(const Loops *t, const Op *o)
 {
-    bool pairs = o->kind == OP_LOAD_TILE || o->kind == OP_STORE_TILE || o->kind == OP_UPDATE_TILE_OFFSET;
+    bool pairs = o->kind == OP_LOAD_TILE || o->kind == OP_UPDATE_TILE_OFFSET ||
+                 (o->kind == OP_STORE_TILE && !t->p->op[0].to_local);
     return pairs && tile_of(t, o, 0)->operand == 'B';
 }
 
@@ -246,28 +247,71 @@ static void walk(Loops *t, const Op *list, Phase phase)
     }
 }
 
+/* The ops in front of the loop over the rest of K, as a list of their own. */
+typedef struct {
+    Op op[64];
+    int n, n_loads; /* of them, loads in front of all others */
+    const Op *rest;
+} Head;
+
+static Err head_of(const Program *program, Head *h)
+{
+    const Op *o = program->body;
+    *h = (Head){0};
+    while (o && o->kind == OP_INIT_TILE) o = o->next;
+    for (const Op *r = o; r; r = r->next)
+        if (r->kind == OP_LOOP && r->phase == PHASE_REST) h->rest = r;
+    if (!o || !h->rest) FAIL(ERR_FAILED, "a program without a loop over the rest of K cannot be lowered");
+    for (; o != h->rest && h->n < 64; o = o->next) h->op[h->n++] = *o;
+    while (h->n_loads < h->n &&
+           (h->op[h->n_loads].kind == OP_LOAD_TILE || h->op[h->n_loads].kind == OP_UPDATE_TILE_OFFSET))
+        h->n_loads++;
+    return ERR_OK;
+}
+
+/* Walks ops `from` to `to` of the head. */
+static void walk_head(Loops *t, Head *h, int from, int to)
+{
+    for (int i = from; i < to; i++) h->op[i].next = i + 1 < to ? &h->op[i + 1] : NULL;
+    walk(t, from < to ? &h->op[from] : NULL, PHASE_ALL);
+}
+
+static void counters(const Loops *t)
+{
+    stmt_var(t->s, "unsigned", "i", value_int(t->s, 0));
+    if (t->p->n_stages < 2) return;
+    stmt_var(t->s, "int", "rd", value_int(t->s, 0));
+    stmt_var(t->s, "int", "wr", value_int(t->s, 0));
+}
+
+static const Expr *any_whole(Stmts *s)
+{
+    return expr_op(&s->pool, EXPR_LT, expr_const(&s->pool, 0), gpu_size(s, "whole"));
+}
+
+Err gpu_loop_first(const GpuPlan *p, const Program *program, Stmts *s, const Value *where)
+{
+    Loops t = {p, program, s};
+    Head h;
+    TRY(head_of(program, &h));
+    counters(&t);
+    stmt_if(s, value_op(s, VALUE_BOTH, where, value_expr(s, any_whole(s))));
+    walk_head(&t, &h, 0, h.n_loads);
+    stmt_end(s);
+    return ERR_OK;
+}
+
 /* Lowers all ops after the initialisation of accumulators and copies, up to the epilogue. */
 Err gpu_loop(const GpuPlan *p, const Program *program, Stmts *s)
 {
     Loops t = {p, program, s};
-    const Op *o = program->body, *rest = NULL;
-    while (o && o->kind == OP_INIT_TILE) o = o->next;
-    for (const Op *r = o; r; r = r->next)
-        if (r->kind == OP_LOOP && r->phase == PHASE_REST) rest = r;
-    if (!o || !rest) FAIL(ERR_FAILED, "a program without a loop over the rest of K cannot be lowered");
-    stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, expr_const(&s->pool, 0), gpu_size(s, "whole")));
-    stmt_var(s, "unsigned", "i", value_int(s, 0));
-    if (p->n_stages > 1) {
-        stmt_var(s, "int", "rd", value_int(s, 0));
-        stmt_var(s, "int", "wr", value_int(s, 0));
-    }
-    Op head[64];
-    int n = 0;
-    for (; o != rest && n < 64; o = o->next) head[n++] = *o;
-    for (int i = 0; i < n; i++) head[i].next = i + 1 < n ? &head[i + 1] : NULL;
-    walk(&t, n ? head : NULL, PHASE_ALL);
+    Head h;
+    TRY(head_of(program, &h));
+    stmt_if_expr(s, any_whole(s));
+    if (!p->walk.prefetches) counters(&t);
+    walk_head(&t, &h, p->walk.prefetches ? h.n_loads : 0, h.n);
     stmt_end(s);
-    Op last = *rest;
+    Op last = *h.rest;
     last.next = NULL;
     walk(&t, &last, PHASE_ALL);
     return ERR_OK;

@@ -143,7 +143,7 @@ static void add_loads(Program *p, int i)
     Tile *t = &p->tile[add_tile(p, name[1][i], from, SPACE_LOCAL)];
     t->n_buffers = plan->n_stages;
     write_loads(x, t);
-    if (plan->copy->async) return;
+    if (x->to_local) return;
     t = &p->tile[add_tile(p, name[2][i], from, SPACE_REGISTER)];
     t->n_buffers = plan->n_sets;
     t->size[along_of(x)] = x->nlc * x->lsc;
@@ -318,6 +318,7 @@ static Err read_sums(const Reader *r)
 
 Err gpu_check_loads(const GpuPlan *p, GpuOperand *x, bool fractional)
 {
+    x->parts = 1;
     const int along = x->tlu ? x->tile : p->depth_u, across = x->tlu ? p->depth_u : x->tile;
     const int64_t threads = p->n_threads / x->n_waves, covers_along = (int64_t)x->lsc * x->nlc,
                   covers_across = (int64_t)x->lsp * x->nlp * x->n_waves, each = (int64_t)x->lvc * x->lsp;
@@ -329,6 +330,8 @@ Err gpu_check_loads(const GpuPlan *p, GpuOperand *x, bool fractional)
         FAIL(ERR_INPUT, "loads of %c, %d x %d of %d x %d elements by %d threads, do not make up %d x %d",
              x->name - 'a' + 'A', x->nlc, x->nlp, x->lsc, x->lsp, (int)threads, along, across);
     x->fractional = !exact;
+    if (x->to_local && !p->ring.used && x->width == 1 && each > 0 && threads % each == 0)
+        x->parts = (int)(threads / each); /* the other loads of the tile are by `each` threads */
     return ERR_OK;
 }
 
@@ -389,6 +392,7 @@ static Err read_loads(const Reader *r, int i)
     x->nlc = t->wg_map.data[along] / x->lsc, x->nlp = t->wg_map.data[across] / x->lsp;
     x->grouped = (t->order.by_columns ? 0 : 1) == along;
     x->groups = t->order.share ? t->order.share : 1;
+    x->to_local = program_tile(r->p, i ? "fetch_b" : "fetch_a") < 0;
     if (p->n_threads % x->n_waves)
         FAIL_TILE(r, t, "%d threads are no multiple of the %d of wg_map", p->n_threads, x->n_waves);
     TRY(gpu_tile_error(r->name, t, gpu_check_loads(p, x, true)));
@@ -402,8 +406,10 @@ static Err read_fetch(const Reader *r, int i)
     GpuPlan *p = r->plan;
     GpuOperand *x = &p->op[i];
     const Tile *t;
-    p->n_sets = 1;
-    if (p->copy->async) return ERR_OK;
+    if (x->to_local && (p->copy->async || p->copy->direct)) {
+        x->lanes = x->lvc, x->run = 1;
+        return ERR_OK;
+    }
     TRY(tile_of(r, i ? "fetch_b" : "fetch_a", &t));
     p->n_sets = t->n_buffers;
     x->lanes = x->lvc, x->run = 1;
@@ -428,7 +434,7 @@ static void forget(GpuPlan *p)
         p->sg[i] = p->tt[i] = 0;
         x->tile = x->width = x->nlc = x->nlp = x->lsc = x->lsp = x->lvc = x->n_waves = x->groups = 0;
         x->lanes = x->run = 0;
-        x->tlu = x->grouped = x->fractional = false;
+        x->tlu = x->grouped = x->fractional = x->to_local = false;
     }
 }
 
@@ -519,6 +525,7 @@ static Err read_all(const Reader *r)
     TRY(read_sums(r));
     for (int i = 0; i < 2; i++) TRY(read_loads(r, i));
     TRY(gpu_plan_modules(p));
+    p->n_sets = 1;
     for (int i = 0; i < 2; i++) TRY(read_fetch(r, i));
     return p->compute->shape(p);
 }

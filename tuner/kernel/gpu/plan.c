@@ -45,6 +45,31 @@ static void layout_as_asked(const GpuPlan *p, GpuOperand *x)
         x->layout.line += x->pad;
 }
 
+/* Loads that write local memory themselves need a stage for each chunk under way, and one that is read. Of
+ * two operands the one that goes through registers has one set of them, and is loaded one chunk ahead: how
+ * many loads the compiler has under way behind those into local memory is not known, so that a wait for
+ * these is one for all. */
+static Err stages_to_local(GpuPlan *p)
+{
+    if (!gpu_any_to_local(p) || p->ring.used) return ERR_OK;
+    if (!gpu_all_to_local(p) && p->prefetch > 1)
+        FAIL(ERR_INPUT, "DirectToLds of %c alone loads one chunk ahead, not %d",
+             p->op[0].to_local ? 'A' : 'B', p->prefetch);
+    p->n_stages = p->prefetch + 1, p->n_sets = 1;
+    return ERR_OK;
+}
+
+/* Chooses the modules; which operands loads write to local memory themselves. */
+static Err choose(GpuPlan *p)
+{
+    TRY(p->dialect->choose(p, &p->compute, &p->copy));
+    for (int i = 0; i < 2; i++) {
+        p->op[i].to_local |= p->copy->async;
+        p->op[i].layout.in_elements = p->compute->in_elements;
+    }
+    return ERR_OK;
+}
+
 /* Where A and B are in a stage, and how large all of it is. */
 static void lay_out(GpuPlan *p)
 {
@@ -73,16 +98,14 @@ Err gpu_plan_modules(GpuPlan *p)
 {
     for (int i = 0; i < 2; i++) p->op[i].layout.bytes = gpu_type_bytes(&p->op[i].type);
     p->main = true;
-    if (!p->groups.used && !p->direct) {
-        TRY(p->dialect->choose(p, &p->compute, &p->copy));
-        for (int i = 0; i < 2; i++) p->op[i].layout.in_elements = p->compute->in_elements;
-    }
+    if (!p->groups.used && !p->direct) TRY(choose(p));
     return gpu_args(p);
 }
 
 Err gpu_plan_finish(GpuPlan *p)
 {
-    TRY(p->dialect->choose(p, &p->compute, &p->copy));
+    TRY(choose(p));
+    TRY(stages_to_local(p));
     TRY(p->compute->plan(p));
     TRY(p->copy->plan(p));
     if (p->store_width > p->acc_run) p->store_width = p->acc_run;
@@ -90,7 +113,10 @@ Err gpu_plan_finish(GpuPlan *p)
     for (int i = 0; i < 2 && !p->ring.used; i++) layout_as_asked(p, &p->op[i]);
     if (p->dialect->pads) p->dialect->pads(p);
     for (int i = 0; i < 2; i++) p->op[i].layout.in_elements = p->compute->in_elements;
-    if (!p->ring.used) lay_out(p);
+    if (!p->ring.used) {
+        lay_out(p);
+        if (p->copy->check) TRY(p->copy->check(p));
+    }
     if (p->lds_bytes > p->target->lds_bytes && p->lds_bytes > p->dialect->static_lds &&
         !p->dialect->dynamic_lds)
         FAIL(ERR_INPUT, "local memory of %d bytes is more than the %d of %s", p->lds_bytes,

@@ -171,7 +171,7 @@ static Err loop(const Verifier *v, const Op *o, Phase phase)
 
 /* The chunks in the ring of stages, and the ops before the current one. */
 typedef struct {
-    int written, read; /* of those that loops behind this one read */
+    int written[2], read; /* of A and B, of those that loops behind this one read */
     bool barrier;
 } Ring;
 
@@ -179,12 +179,11 @@ static Err slot(const Verifier *v, const Op *o, Phase phase, Ring *ring)
 {
     const GpuPlan *p = v->plan;
     const bool to_local = o->tile[0] >= 0 && v->p->tile[o->tile[0]].space == SPACE_LOCAL;
-    const bool first = o->tile[0] >= 0 && v->p->tile[o->tile[0]].operand == 'A';
+    const int x = o->tile[0] >= 0 && v->p->tile[o->tile[0]].operand == 'B';
     const bool writes = (o->kind == OP_STORE_TILE || o->kind == OP_LOAD_TILE) && to_local;
     int at = 0;
     if (writes && phase != PHASE_REST) {
-        if (first) ring->written++;
-        at = ring->written - 1 - ring->read;
+        at = ring->written[x]++ - ring->read;
         if (at >= p->n_stages && !ring->barrier)
             FAIL_OP(v, o, "slot %d of %d stages: its chunk may still be read", at, p->n_stages);
     }
@@ -217,7 +216,8 @@ static Err operands(const Verifier *v, const Op *o, Phase phase, bool in_stage)
                 {OP_BARRIER, {NULL}},
                 {OP_WAIT, {NULL}},
                 {OP_LOOP, {NULL}}};
-    const bool fetches = !v->plan->copy->async && phase != PHASE_REST;
+    const bool b = o->tile[0] >= 0 && v->p->tile[o->tile[0]].operand == 'B';
+    const bool fetches = !v->plan->op[b].to_local && phase != PHASE_REST;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool same = rows[i].kind == o->kind;
         for (int t = 0; t < 3 && same; t++) {
@@ -279,6 +279,11 @@ static Err numbers(const Verifier *v)
     if (p->ring.used && !p->groups.used && p->prefetch + 1 != p->n_stages)
         FAIL(ERR_INPUT, "%s: stage prefetch %d, a ring of %d stages has %d", v->name, p->prefetch,
              p->n_stages, p->n_stages - 1);
+    if (w->prefetches && !gpu_can_prefetch(p))
+        FAIL(ERR_INPUT,
+             "%s: walk prefetches: first loads of a next tile are for persistent kernels with "
+             "loads ahead, without parts in a workspace",
+             v->name);
     if (w->depth_u != p->depth_u)
         FAIL(ERR_INPUT, "%s: walk depth %d, the tiles have %d elements of K", v->name, w->depth_u,
              p->depth_u);
@@ -359,10 +364,8 @@ Err gpu_verify(Program *p, const char *name)
     TRY(expected_tiles(&v, &q));
     TRY(tiles(&v, &q));
     TRY(local_memory(&v));
-    if (v.plan->ring.used || v.plan->groups.used || v.plan->direct) {
-        if (!v.plan->groups.used && !v.plan->direct) TRY(v.plan->copy->check(v.plan));
-        return ops_of_text(&v, &q);
-    }
+    if (v.plan->copy && v.plan->copy->check) TRY(v.plan->copy->check(v.plan));
+    if (v.plan->ring.used || v.plan->groups.used || v.plan->direct) return ops_of_text(&v, &q);
     TRY(walked(&v, p->body, op_behind_loops(p->body), PHASE_ALL, false, &ring));
     return ERR_OK;
 }

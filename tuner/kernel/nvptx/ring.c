@@ -199,7 +199,8 @@ static void ring_simt_emit(const GpuPlan *p, Buf *out)
 
 const GpuCompute ring_simt = {"ring-simt", false, compute_plan, shape, ring_simt_emit, NULL},
                  ring_mma = {"ring-mma", false, compute_plan, shape, ring_mma_emit, NULL};
-const GpuCopy ring_copy = {"ring", true, false, copy_plan, copy_check, copies};
+const GpuCopy ring_copy = {
+    .name = "ring", .async = true, .plan = copy_plan, .check = copy_check, .emit = copies};
 
 /* ---- the kernel function ---- */
 

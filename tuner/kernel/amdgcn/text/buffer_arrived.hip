@@ -1,0 +1,2 @@
+#define g_copy_wait(n)
+
