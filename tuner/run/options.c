@@ -328,12 +328,18 @@ static const CliOption sizes_options[] = {
      FIELD(sizes_top),
      .help = "keep at most N sizes"},
     TEXT("precision", "TYPE", sizes_precision, "type of calls that name none (f32_r)"),
+    {.name = "as",
+     .kind = CLI_WORD,
+     .arg = "FORM",
+     .words = "gemm convolution",
+     FIELD(sizes_as),
+     .help = "MIOpenDriver's lines: as matrix products of packed operands (gemm), or as convolutions (gemm)"},
 };
 static const CliCommand sizes = {
     .name = "sizes",
     .operands = "LOG...",
     .help = "the sizes of an application from its logs: rocBLAS layers 2 and 4, hipblaslt-bench lines, "
-            "TunableOp files, CSV; '-' is standard input",
+            "TunableOp files, MIOpenDriver lines, CSV; '-' is standard input",
     .min = 1,
     .max = MAX_OPERANDS,
     .option = sizes_options,
