@@ -1,9 +1,9 @@
 /* Checks of convolutions against the reference. See conv_reference.h.
  *
  * The sums: forward, sum_k x_k D[n, k, p] is the convolution of the input with the one filter sum_k x_k F[k];
- * likewise for the other directions, so that all of D is checked at the cost of one row of it. The tolerance of
- * a sum of rounded elements with random signs: by Hoeffding's inequality it exceeds LIMIT times the root of the
- * sum of squared bounds with a probability below 1e-12. */
+ * likewise for the other directions, so that all of D is checked at the cost of one row of it. The tolerance
+ * of a sum of rounded elements with random signs: by Hoeffding's inequality it exceeds LIMIT times the root
+ * of the sum of squared bounds with a probability below 1e-12. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -125,7 +125,8 @@ static void suspect(Checker *v, int64_t slab, int64_t i)
 
 static double *numbers(int64_t n) { return calloc((size_t)n, sizeof(double)); }
 
-/* have, have2: of the result: sums and sums of squares; want: of the reference; most: of absolute products. */
+/* have, have2: of the result, sums and sums of squares; want: of the reference; most: of absolute
+ * products. */
 static void judge(Checker *v, int64_t task, int64_t n, const double *have, const double *have2,
                   const double *want, const double *most)
 {

@@ -467,8 +467,28 @@ static const CliCommand report = {.name = "report",
                                   .max = MAX_OPERANDS,
                                   .option = report_options,
                                   .n_options = sizeof report_options / sizeof *report_options};
-static const CliCommand *const commands[] = {&run,   &status,  &explain, &log_,  &diff,      &tile,
-                                             &sizes, &traffic, &report,  &shard, &run_shard, &gather};
+static const CliOption gridwise_options[] = {
+    FLAG("matrix", gridwise_matrix, "kernels with matrix instructions (XDLOPS)"),
+    TEXT("perf-config", "NUMBERS", gridwise_perf,
+         "only this tuning, as MIOpen writes it: 64,32,32,4,2,2 or 128,128,8,64,64,4,1,1"),
+    TEXT("type", "TYPE", gridwise_type, "type of M,N,K, as DataType in a config (s)"),
+    TEXT("emit-conv", "DIR", gridwise_emit,
+         "write a C++ description of each convolution there: sizes, products, launches (NAME_solver.cpp)"),
+    FLAG("params", gridwise_params, "list all parameters of the tuning, or of the first possible one"),
+};
+static const CliCommand derive_gridwise = {
+    .name = "derive-gridwise",
+    .operands = "M,N,K|'conv -n N -c C ..'...",
+    .help =
+        "matrix products and coordinate transforms of convolutions (lines of MIOpenDriver), and what follows "
+        "from the tuned parameters of gridwise kernels",
+    .min = 1,
+    .max = MAX_OPERANDS,
+    .option = gridwise_options,
+    .n_options = sizeof gridwise_options / sizeof *gridwise_options};
+static const CliCommand *const commands[] = {&run,       &status, &explain,        &log_,   &diff,
+                                             &tile,      &sizes,  &traffic,        &report, &shard,
+                                             &run_shard, &gather, &derive_gridwise};
 
 const CliProgram tuner_program = {
     .name = "tuner",
