@@ -1,8 +1,8 @@
 /* Peer: another library's GEMM or convolution, timed and checked like a solution, for comparison: cuBLAS
  * (cublasGemmEx and the heuristic list of cublasLt) on NVIDIA GPUs, OpenBLAS on the host; for convolutions
- * cuDNN (all engines that its heuristics name) and oneDNN. Libraries are opened with dlopen when
- * they are asked for. A peer has several algorithms for a problem; once per problem the caller times them and
- * sets Peer.algo to the fastest. A peer lives in the worker process.
+ * cuDNN (all engines that its heuristics name) and oneDNN. Libraries are opened with dlopen when they are
+ * asked for. A peer has several algorithms for a problem; once per problem the caller times them and sets
+ * Peer.algo to the fastest. A peer lives in the worker process.
  */
 #ifndef CLIENT_PEER_H
 #define CLIENT_PEER_H
@@ -17,7 +17,8 @@ struct PeerApi {
     const char *name; /* "cublas" */
     Err (*open)(Device *d, int n_threads, Peer **out);
     void (*close)(Peer *p);
-    /* GEMM; NULL: the library is a peer of convolutions only. Prepares the problem and returns the number of algorithms. ERR_INPUT: the library cannot do it. */
+    /* GEMM; NULL: the library is a peer of convolutions only. Prepares the problem and returns the number of
+     * algorithms. ERR_INPUT: the library cannot do it. */
     Err (*problem)(Peer *p, const Problem *problem, int *n_algos);
     Err (*launch)(Peer *p, const Problem *problem, const TensorSet *s, int algo);
     /* Convolutions; NULL: none. The same; address: of input, filter and output. Results are written whole. */

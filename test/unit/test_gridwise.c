@@ -67,91 +67,92 @@ static void test_document(void **state)
 
 /* By MIOpen's CalculateGemm{A,B}BlockCopyPerformanceParameters, CalculateGemmCThreadCopy.. and
  * CalculateLdsNumberOfByte, on paper. */
+static const struct {
+    const char *line, *perf;
+    int64_t a[4], b[4], d_write, bytes, grid; /* cluster K, cluster M (N), read, write */
+    int a_side, b_side;
+} convolutions[] = {
+    /* filter: K = c y x is contiguous, 8 elements of a thread: 4 along K, 2 along M; input 1x1: 56 * 56 */
+    {"conv -n 64 -c 64 -H 56 -W 56 -k 256 -y 1 -x 1 -F 1",
+     "256,128,128,16,4,4",
+     {4, 64, 4, 2},
+     {8, 32, 4, 4},
+     4,
+     32768,
+     3136,
+     SIDE_K,
+     SIDE_FREE},
+    /* 3x3 with pad 1: no two neighbours of the input are inside together */
+    {"conv -n 64 -c 64 -H 56 -W 56 -k 64 -p 1 -q 1 -F 1",
+     "64,64,64,8,4,4",
+     {2, 32, 4, 2},
+     {1, 64, 1, 1},
+     4,
+     8192,
+     3136,
+     SIDE_K,
+     SIDE_FREE},
+    /* dilation 2 with pad 2: pairs; 48 * 48 outputs */
+    {"conv -n 16 -c 256 -H 48 -W 48 -k 256 -p 2 -q 2 -l 2 -j 2 -F 1",
+     "256,128,128,16,4,4",
+     {4, 64, 4, 2},
+     {4, 64, 2, 2},
+     4,
+     32768,
+     576,
+     SIDE_K,
+     SIDE_FREE},
+    /* 7 * 7 positions are odd */
+    {"conv -n 64 -c 2048 -H 7 -W 7 -k 512 -y 1 -x 1 -F 1",
+     "64,32,32,4,2,2",
+     {2, 32, 2, 1},
+     {2, 32, 1, 1},
+     1,
+     2048,
+     1568,
+     SIDE_K,
+     SIDE_FREE},
+    /* data: filter KCYX with 3x3 has neighbours along x only, which are several c apart */
+    {"conv -n 64 -c 64 -H 56 -W 56 -k 64 -p 1 -q 1 -F 2",
+     "64,64,64,8,4,4",
+     {1, 64, 1, 1},
+     {1, 64, 1, 1},
+     4,
+     8192,
+     3136,
+     SIDE_FREE,
+     SIDE_FREE},
+    /* data of 1x1: M = c is contiguous in the filter */
+    {"conv -n 64 -c 64 -H 56 -W 56 -k 64 -y 1 -x 1 -F 2",
+     "64,64,64,8,4,4",
+     {4, 16, 4, 4},
+     {4, 16, 4, 4},
+     4,
+     8192,
+     3136,
+     SIDE_FREE,
+     SIDE_FREE},
+};
+
 static void test_convolutions(void **state)
 {
     (void)state;
-    static const struct {
-        const char *line, *perf;
-        int64_t a[4], b[4], d_write, bytes, grid; /* cluster K, cluster M (N), read, write */
-        int a_side, b_side;
-    } rows[] = {
-        /* filter: K = c y x is contiguous, 8 elements of a thread: 4 along K, 2 along M; input 1x1: 56 * 56 */
-        {"conv -n 64 -c 64 -H 56 -W 56 -k 256 -y 1 -x 1 -F 1",
-         "256,128,128,16,4,4",
-         {4, 64, 4, 2},
-         {8, 32, 4, 4},
-         4,
-         32768,
-         3136,
-         SIDE_K,
-         SIDE_FREE},
-        /* 3x3 with pad 1: no two neighbours of the input are inside together */
-        {"conv -n 64 -c 64 -H 56 -W 56 -k 64 -p 1 -q 1 -F 1",
-         "64,64,64,8,4,4",
-         {2, 32, 4, 2},
-         {1, 64, 1, 1},
-         4,
-         8192,
-         3136,
-         SIDE_K,
-         SIDE_FREE},
-        /* dilation 2 with pad 2: pairs; 48 * 48 outputs */
-        {"conv -n 16 -c 256 -H 48 -W 48 -k 256 -p 2 -q 2 -l 2 -j 2 -F 1",
-         "256,128,128,16,4,4",
-         {4, 64, 4, 2},
-         {4, 64, 2, 2},
-         4,
-         32768,
-         576,
-         SIDE_K,
-         SIDE_FREE},
-        /* 7 * 7 positions are odd */
-        {"conv -n 64 -c 2048 -H 7 -W 7 -k 512 -y 1 -x 1 -F 1",
-         "64,32,32,4,2,2",
-         {2, 32, 2, 1},
-         {2, 32, 1, 1},
-         1,
-         2048,
-         1568,
-         SIDE_K,
-         SIDE_FREE},
-        /* data: filter KCYX with 3x3 has neighbours along x only, which are several c apart */
-        {"conv -n 64 -c 64 -H 56 -W 56 -k 64 -p 1 -q 1 -F 2",
-         "64,64,64,8,4,4",
-         {1, 64, 1, 1},
-         {1, 64, 1, 1},
-         4,
-         8192,
-         3136,
-         SIDE_FREE,
-         SIDE_FREE},
-        /* data of 1x1: M = c is contiguous in the filter */
-        {"conv -n 64 -c 64 -H 56 -W 56 -k 64 -y 1 -x 1 -F 2",
-         "64,64,64,8,4,4",
-         {4, 16, 4, 4},
-         {4, 16, 4, 4},
-         4,
-         8192,
-         3136,
-         SIDE_FREE,
-         SIDE_FREE},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof convolutions / sizeof *convolutions; i++) {
         MiopenConv c;
         GridwiseProblem p;
-        assert_ok(miopen_read(str_from(rows[i].line), &c));
+        assert_ok(miopen_read(str_from(convolutions[i].line), &c));
         gridwise_of_conv(&c.conv[0], 0, &p);
-        const GridwiseDerived d = derive(rows[i].perf, &p);
+        const GridwiseDerived d = derive(convolutions[i].perf, &p);
         const int64_t have_a[4] = {d.a.cluster[0], d.a.cluster[1], d.a.read, d.a.write},
                       have_b[4] = {d.b.cluster[0], d.b.cluster[1], d.b.read, d.b.write};
         for (int k = 0; k < 4; k++)
-            if (have_a[k] != rows[i].a[k] || have_b[k] != rows[i].b[k])
+            if (have_a[k] != convolutions[i].a[k] || have_b[k] != convolutions[i].b[k])
                 fail_msg("row %zu number %d: A %lld, B %lld", i, k, (long long)have_a[k],
                          (long long)have_b[k]);
-        assert_int_equal(d.d_write, rows[i].d_write);
-        assert_int_equal(d.local_bytes, rows[i].bytes);
-        assert_int_equal(d.grid, rows[i].grid);
-        assert_int_equal(d.a.read > 1 ? d.a.read_side : rows[i].a_side, rows[i].a_side);
+        assert_int_equal(d.d_write, convolutions[i].d_write);
+        assert_int_equal(d.local_bytes, convolutions[i].bytes);
+        assert_int_equal(d.grid, convolutions[i].grid);
+        assert_int_equal(d.a.read > 1 ? d.a.read_side : convolutions[i].a_side, convolutions[i].a_side);
     }
 }
 

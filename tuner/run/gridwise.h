@@ -1,5 +1,5 @@
-/* The command `tuner derive-gridwise`: the matrix products of a convolution, or one product, with the parameters
- * of gridwise kernels that follow from the tuned ones. */
+/* The command `tuner derive-gridwise`: the matrix products of a convolution, or one product, with the
+ * parameters of gridwise kernels that follow from the tuned ones. */
 #ifndef RUN_GRIDWISE_H
 #define RUN_GRIDWISE_H
 
