@@ -9,6 +9,7 @@
 #include "base/proc.h"
 #include "run/dump.h"
 #include "run/gather.h"
+#include "run/gridwise.h"
 #include "run/list.h"
 #include "run/report_files.h"
 #include "run/sizes.h"
@@ -45,11 +46,13 @@ static Err tile_command(const Options *o) { return tile_file(o, stdout); }
 static Err report_command(const Options *o) { return report_files(o); }
 static Err sizes_of_logs(const Options *o) { return sizes_command(o, stdout); }
 static Err traffic(const Options *o) { return traffic_command(o, stdout); }
+static Err gridwise(const Options *o) { return gridwise_command(o, stdout); }
 
 /* In the order of tuner_program's commands. */
 static Err (*const commands[])(const Options *) = {
-    run_command,   status_command, explain_command, log_command,   diff_command,      tile_command,
-    sizes_of_logs, traffic,        report_command,  shard_command, run_shard_command, gather_command};
+    run_command,       status_command, explain_command, log_command,    diff_command,
+    tile_command,      sizes_of_logs,  traffic,         report_command, shard_command,
+    run_shard_command, gather_command, gridwise};
 
 /* Does the options that print tables, devices or a config instead of a run. *done: there was one. */
 static Err print_only(const Options *o, const CliLine *line, bool *done)

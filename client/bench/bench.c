@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "client/bench/bench.h"
+#include "client/bench/bench_conv.h"
 #include "client/bench/bench_gpu.h"
 #include "client/bench/compare.h"
 #include "problem/part.h"
@@ -214,6 +215,7 @@ static const CliProgram program = {
         "  tuner-bench -f gemm -r f32_r --transposeB T -m 1001 -n 1536 -k 64 -i 10\n"
         "  tuner-bench --yaml problem-sizes.yaml [-v 1]\n"
         "  tuner-bench --select-only [--launches] [--arch gfx90a --cus 104] <LINES\n"
+        "  tuner-bench conv --peer onednn -n 64 -c 64 -H 56 -W 56 -k 64 -p 1 -q 1 (tuner-bench conv --help)\n"
         "  tuner-bench --compare OLD NEW [--peer cublas] [--fail-below 0.98] app.log\n"
         "\n"
         "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some problems have no solution, 4 no device\n",
@@ -340,6 +342,11 @@ int main(int argc, char **argv)
     log_init("tuner-bench", LOG_NORMAL);
     case_init(&a.base);
     arena_init(&arena, 0);
+    if (argc > 1 && !strncmp(argv[1], "conv", 4)) {
+        arena_fini(&arena);
+        const Err conv = bench_conv(argc - 1, argv + 1);
+        return conv ? error_report(conv) : ERR_OK;
+    }
     Err e = cli_parse(&program, &a, argc, argv, &line);
     a.select_only |= a.launches;
     a.options.n_threads = (int)a.n_threads;

@@ -1,12 +1,14 @@
-/* Peer: another library's GEMM, timed and checked like a solution, for comparison: cuBLAS (cublasGemmEx and
- * the heuristic list of cublasLt) on NVIDIA GPUs, OpenBLAS on the host. Libraries are opened with dlopen when
- * they are asked for. A peer has several algorithms for a problem; once per problem the caller times them and
- * sets Peer.algo to the fastest. A peer lives in the worker process.
+/* Peer: another library's GEMM or convolution, timed and checked like a solution, for comparison: cuBLAS
+ * (cublasGemmEx and the heuristic list of cublasLt) on NVIDIA GPUs, OpenBLAS on the host; for convolutions
+ * cuDNN (all engines that its heuristics name) and oneDNN. Libraries are opened with dlopen when they are
+ * asked for. A peer has several algorithms for a problem; once per problem the caller times them and sets
+ * Peer.algo to the fastest. A peer lives in the worker process.
  */
 #ifndef CLIENT_PEER_H
 #define CLIENT_PEER_H
 
 #include "client/worker/tensors.h"
+#include "problem/conv_desc.h"
 
 typedef struct Peer Peer;
 typedef struct PeerApi PeerApi;
@@ -15,9 +17,13 @@ struct PeerApi {
     const char *name; /* "cublas" */
     Err (*open)(Device *d, int n_threads, Peer **out);
     void (*close)(Peer *p);
-    /* Prepares the problem and returns the number of algorithms. ERR_INPUT: the library cannot do it. */
+    /* GEMM; NULL: the library is a peer of convolutions only. Prepares the problem and returns the number of
+     * algorithms. ERR_INPUT: the library cannot do it. */
     Err (*problem)(Peer *p, const Problem *problem, int *n_algos);
     Err (*launch)(Peer *p, const Problem *problem, const TensorSet *s, int algo);
+    /* Convolutions; NULL: none. The same; address: of input, filter and output. Results are written whole. */
+    Err (*conv)(Peer *p, const ConvDesc *c, int *n_algos);
+    Err (*conv_launch)(Peer *p, const ConvDesc *c, const uint64_t address[CONV_TENSORS], int algo);
     void (*algo_name)(const Peer *p, int algo, Buf *out);
 };
 
@@ -28,14 +34,19 @@ struct Peer {
     int n_algos, algo; /* algorithms for the problem; the one that peer_launch uses */
 };
 
-extern const PeerApi peer_cublas, peer_openblas;
+extern const PeerApi peer_cublas, peer_openblas, peer_cudnn, peer_onednn;
 
+/* Whether there is such a peer of GEMMs, of convolutions. */
 bool peer_known(const char *name);
+bool peer_known_conv(const char *name);
 /* ERR_INPUT: unknown peer. ERR_NO_DEVICE: the peer does not run on this device, or its library is missing. */
 Err peer_open(const char *name, Device *d, int n_threads, Peer **out);
 /* p may be NULL. */
 void peer_close(Peer *p);
 Err peer_problem(Peer *p, const Problem *problem);
+/* The same for a convolution. */
+Err peer_conv(Peer *p, const ConvDesc *c);
+Err peer_conv_launch(Peer *p, const ConvDesc *c, const uint64_t address[CONV_TENSORS]);
 /* Queues the GEMM on the device's queue; s: its tensors. */
 Err peer_launch(Peer *p, const Problem *problem, const TensorSet *s);
 

@@ -20,12 +20,13 @@ static Err read_bytes(Workload *w, const void *data, size_t size)
     return e;
 }
 
-static void again(const WorkloadTypes *types, int64_t n_calls)
+static void again(const WorkloadTypes *types, bool as_convolution, int64_t n_calls)
 {
     Workload w;
     Buf csv;
     buf_init(&csv);
     workload_init(&w);
+    w.as_convolution = as_convolution;
     workload_csv(types, &csv);
     if (read_bytes(&w, csv.s, csv.n)) __builtin_trap();
     if (w.n_calls != n_calls || w.n_skipped) __builtin_trap();
@@ -39,11 +40,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     WorkloadTypes types;
     const WorkloadLimits all = {.share = 1};
     workload_init(&w);
+    w.as_convolution = size % 2 != 0;
     if (!read_bytes(&w, data, size) && w.call.n > 0 &&
         !workload_types(&w, target_find(STR("gfx90a")), NULL, &all, &types)) {
         int64_t n = 0;
         for (size_t i = 0; i < types.n; i++) n += types.type[i].n_calls;
-        if (types.n) again(&types, n);
+        if (types.n) again(&types, w.as_convolution, n);
     }
     workload_fini(&w);
     return 0;

@@ -42,6 +42,25 @@ echo "--- read again"
 sizes --arch gfx90a all.csv --top 3
 sizes --arch gfx90a --json --top 1 - <bench.log
 log=$(printf 'b\377<.csv'); cp sizes.csv "$log"; sizes --arch gfx90a --json "$log" | grep -o '"file":"[^"]*"'
+echo "--- convolutions"
+cat >miopen.log <<'END'
+MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv -n 64 -c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -l 1 -j 1 -m conv -g 1 -F 1 -t 1
+./bin/MIOpenDriver conv -n 64 -c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q 1 -F 1 -i 100 -V 0
+./bin/MIOpenDriver convfp16 -n 64 -c 3 -H 224 -W 224 -k 64 -y 7 -x 7 -p 3 -q 3 -u 2 -v 2 -F 2 --in_layout NHWC --fil_layout NHWC --out_layout NHWC
+./bin/MIOpenDriver convfp16 -n 32 -c 128 -H 28 -W 28 -k 128 -y 3 -x 3 -p 1 -q 1 -g 32 -I NHWC -f NHWC -O NHWC -b 1
+./bin/MIOpenDriver convbfp16 --spatial_dim 3 -n 2 -c 4 --in_d 8 -H 8 -W 8 -k 8 --fil_d 3 -y 3 -x 3 -F 5 -I NCDHW
+./bin/MIOpenDriver conv -n 1 -c 8 -H 7 -W 7 -k 4 -g 3
+./bin/MIOpenDriver conv -n 1 -c 8 -H 7 -W 7 -k 4 -I NWHC
+./bin/MIOpenDriver conv -n 1 -c 8 -H 7 -W 7 -k 4 --out_h 9
+./bin/MIOpenDriver conv -n 1 -c 8 -H 1000000 -W 1000000 -k 4 -u 70 -v 70
+./bin/MIOpenDriver pool -n 1
+END
+printf './bin/MIOpenDriver conv -n 1 -c' >>miopen.log
+sizes --arch gfx90a miopen.log
+sizes --arch gfx90a miopen.log --as convolution --csv conv.csv -o conv.yaml
+cat conv.csv; grep -c . conv.yaml; grep 'Conv' conv.yaml
+sizes --arch gfx90a conv.csv --as convolution --top 2 --json
+sizes --arch gfx90a conv.csv --top 1
 echo "--- a config, tuned"
 "$BIN"/tuner-bench --help >/dev/null
 printf 'M,N,K,call_count\n40,36,20,5\n64,64,64,9\n' | sizes --arch host --base "$DATA"/run/bench.yaml -o c.yaml - | tail -3
@@ -50,7 +69,7 @@ cat c.yaml
 ls out/3_LibraryLogic
 echo "--- errors"
 for words in '--arch gfx90a none.log' '--arch gfx9 bench.log' '--arch gfx90a --precision f12 bench.log' '--arch gfx90a .' \
-  '--arch gfx90a -o c2.yaml --base none.yaml bench.log' '--arch gfx803 -o c2.yaml hipblaslt.log' '--arch gfx90a --share 2 bench.log' ''; do
+  '--arch gfx90a -o c2.yaml --base none.yaml bench.log' '--arch gfx803 -o c2.yaml hipblaslt.log' '--arch gfx90a --as conv miopen.log' '--arch gfx90a --share 2 bench.log' ''; do
   sizes $words
 done
 printf 'nothing here\n' >empty.log

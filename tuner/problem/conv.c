@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { FORMAT_MAX = 8, REGS_MAX = 10, NAME_PACKED = 'P' };
+enum { REGS_MAX = 10, NAME_PACKED = 'P' };
 
 /* A dimension of the convolution: N, C, K, W, H, D (output positions; P: all of them packed), X, Y, Z. */
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
 } Dim;
 
 typedef struct {
-    char a[FORMAT_MAX], b[FORMAT_MAX], d[FORMAT_MAX]; /* given formats, slowest dimension first */
+    char a[CONV_FORMAT_MAX], b[CONV_FORMAT_MAX], d[CONV_FORMAT_MAX]; /* given formats */
     int n_spatial;
     int64_t filter[CONV_SPATIAL], stride[CONV_SPATIAL], dilation[CONV_SPATIAL]; /* CONV_ANY: of each size */
     int64_t pad[CONV_SPATIAL], pad_end[CONV_SPATIAL], in[CONV_SPATIAL];
@@ -37,20 +37,6 @@ typedef struct {
     int n_a, n_b;
     int32_t n_indices_d;
 } Conv;
-
-static const char names_out[] = "WHD", names_filter[] = "XYZ";
-
-void conv_size_init(ConvSize *s)
-{
-    memset(s, 0xff, sizeof *s);
-    s->groups = 1, s->count = 0;
-}
-
-int64_t conv_out(const ConvSize *s, int d)
-{
-    const int64_t span = s->in[d] + s->pad[d] + s->pad_end[d] - ((s->filter[d] - 1) * s->dilation[d] + 1);
-    return span < 0 ? 0 : span / s->stride[d] + 1;
-}
 
 /* ---- the settings ---- */
 
@@ -191,8 +177,8 @@ static void init_dims(Conv *v)
     *n_outs = *n_filters = 0;
     for (int i = c->n_spatial - 1; i >= 0; i--) { /* slowest first */
         bool padded = c->pad[i] || c->pad_end[i];
-        dim_init(&v->out[i], names_out[i], -1);
-        dim_init(&v->filter[i], names_filter[i], c->filter[i]);
+        dim_init(&v->out[i], conv_names_out[i], -1);
+        dim_init(&v->filter[i], conv_names_filter[i], c->filter[i]);
         if (!c->packs_filter || c->filter[i] != 1 || padded) filters[(*n_filters)++] = &v->filter[i];
         if (!c->packs_spatial) outs[(*n_outs)++] = &v->out[i];
     }
@@ -250,7 +236,7 @@ static void list_dims(Conv *v, const char *format, bool image, Dim *batch, Dim *
 }
 
 /* Exchanges letters of a format: from[i] becomes to[i]. */
-static void rename_dims(const char *format, const char *from, const char *to, char out[FORMAT_MAX])
+static void rename_dims(const char *format, const char *from, const char *to, char out[CONV_FORMAT_MAX])
 {
     size_t i = 0;
     for (; format[i]; i++) {
@@ -295,7 +281,7 @@ static Err conv_init(Conv *v, const ProblemType *pt)
     TRY(read_config(pt, &v->cfg));
     const Config *c = &v->cfg;
     init_dims(v);
-    char a[FORMAT_MAX], b[FORMAT_MAX], d[FORMAT_MAX];
+    char a[CONV_FORMAT_MAX], b[CONV_FORMAT_MAX], d[CONV_FORMAT_MAX];
     Dim *batch = &v->n, *sum = &v->c, *channel = &v->k;
     const int64_t *out_step = c->stride, *filter_step = c->dilation;
     rename_dims(c->a, "", "", a), rename_dims(c->b, "", "", b), rename_dims(c->d, "", "", d);
@@ -370,6 +356,36 @@ Err conv_derive(ProblemType *pt)
     return 0;
 }
 
+static void set_key(ConvConfig *config, ConvKey key, const char *value)
+{
+    config->key[config->n] = (int32_t)key;
+    memcpy(config->value[config->n++], value, strlen(value) + 1);
+}
+
+Err conv_problem_type(const ConvDesc *c, ProblemType *pt)
+{
+    const char *any = c->n_spatial == 2 ? "NxN" : "NxNxN";
+    static const ConvKey of_size[] = {CONV_Filter, CONV_Stride, CONV_Dilation, CONV_PadStart, CONV_PadEnd};
+    ConvConfig *config = &pt->ConvolutionConfig;
+    problem_type_init(pt);
+    pt->OperationType = c->op;
+    pt->Batched = 1;
+    pt->DataType = c->type[conv_right(c)];
+    pt->DestDataType = c->type[conv_result(c)];
+    pt->ComputeDataType = c->compute;
+    pt->HighPrecisionAccumulate = problem_types_mixed((DataType)pt->DataType, (DataType)pt->DestDataType,
+                                                      (DataType)pt->ComputeDataType);
+    if (c->xf32 && pt->DataType == TYPE_S) pt->F32XdlMathOp = TYPE_X;
+    set_key(config, CONV_TensorAFormat, c->format[conv_right(c)]);
+    set_key(config, CONV_TensorBFormat, c->format[conv_left(c)]);
+    set_key(config, CONV_TensorDFormat, c->format[conv_result(c)]);
+    for (size_t i = 0; i < sizeof of_size / sizeof *of_size; i++) set_key(config, of_size[i], any);
+    set_key(config, CONV_PackedSpatialDims, "0");
+    set_key(config, CONV_PackedFilterDims, "0");
+    TRY(conv_derive(pt));
+    return problem_type_derive(pt);
+}
+
 int32_t conv_fixed_sizes(const ProblemType *pt, int32_t index[CONV_SPATIAL], int32_t size[CONV_SPATIAL])
 {
     Conv v;
@@ -387,18 +403,10 @@ static Err take(const char *what, int d, int64_t fixed, int64_t *given)
 {
     if (*given == CONV_ANY) *given = fixed;
     if (fixed != CONV_ANY && *given != fixed)
-        FAIL(ERR_INPUT, "%s of %c is %lld, but the problem type's is %lld", what, names_out[d],
+        FAIL(ERR_INPUT, "%s of %c is %lld, but the problem type's is %lld", what, conv_names_out[d],
              (long long)*given, (long long)fixed);
     if (*given == CONV_ANY)
-        FAIL(ERR_INPUT, "%s of %c is given neither here nor by the problem type", what, names_out[d]);
-    return 0;
-}
-
-static Err in_range(const char *what, int64_t v, int64_t least)
-{
-    if (v < least || v > SIZE_VALUE_MAX)
-        FAIL(ERR_INPUT, "%s %lld is not in %lld..%lld", what, (long long)v, (long long)least,
-             (long long)SIZE_VALUE_MAX);
+        FAIL(ERR_INPUT, "%s of %c is given neither here nor by the problem type", what, conv_names_out[d]);
     return 0;
 }
 
@@ -417,63 +425,11 @@ static Err complete(const Config *c, ConvSize *s)
         TRY(take("the dilation", d, c->dilation[d], &s->dilation[d]));
         TRY(take("the pad", d, c->pad[d], &s->pad[d]));
         TRY(take("the pad at the end", d, c->pad_end[d], &s->pad_end[d]));
-        TRY(in_range("input size", s->in[d], 1));
-        TRY(in_range("filter size", s->filter[d], 1));
-        TRY(in_range("stride", s->stride[d], 1));
-        TRY(in_range("dilation", s->dilation[d], 1));
-        TRY(in_range("pad", s->pad[d], 0));
-        TRY(in_range("pad at the end", s->pad_end[d], 0));
-        if (conv_out(s, d) < 1)
-            FAIL(ERR_INPUT,
-                 "along %c the filter of %lld elements with dilation %lld does not fit the input of %lld "
-                 "with pads "
-                 "%lld and %lld",
-                 names_out[d], (long long)s->filter[d], (long long)s->dilation[d], (long long)s->in[d],
-                 (long long)s->pad[d], (long long)s->pad_end[d]);
     }
-    TRY(in_range("n", s->n, 1));
-    TRY(in_range("c", s->c, 1));
-    TRY(in_range("k", s->k, 1));
     if (s->groups != c->groups && c->groups != 1)
         FAIL(ERR_INPUT, "%lld groups, but the problem type's GroupCount is %lld", (long long)s->groups,
              (long long)c->groups);
-    if (s->groups < 1 || s->c % s->groups || s->k % s->groups)
-        FAIL(ERR_INPUT, "%lld groups do not divide %lld input and %lld output channels", (long long)s->groups,
-             (long long)s->c, (long long)s->k);
-    return 0;
-}
-
-/* a * b; 2^61, which no size and no stride can be, where it is larger. */
-static int64_t times(int64_t a, int64_t b)
-{
-    enum { HUGE_SHIFT = 61 };
-    const int64_t huge = INT64_C(1) << HUGE_SHIFT;
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) || product > huge ? huge : product;
-}
-
-/* A tensor's size along a letter of its format. in: it has the input's spatial size, else the output's. */
-static int64_t extent(const ConvSize *s, char letter, int64_t channels, bool in)
-{
-    const char *at;
-    if (letter == 'N') return s->n;
-    if (letter == 'C') return channels;
-    if (letter == 'K') return s->k;
-    if ((at = strchr(names_out, letter)))
-        return in ? s->in[at - names_out] : conv_out(s, (int)(at - names_out));
-    return s->filter[strchr(names_filter, letter) - names_filter];
-}
-
-/* Distance in memory, in elements, of two neighbours along a letter of the format; 0 for a letter that it
- * does not have. */
-static int64_t distance(const ConvSize *s, const char *format, char letter, int64_t channels, bool in)
-{
-    int64_t step = 1;
-    for (size_t i = strlen(format); i-- > 0;) {
-        if (format[i] == letter) return step;
-        step = times(step, extent(s, format[i], channels, in));
-    }
-    return 0;
+    return conv_size_check(s, c->n_spatial);
 }
 
 typedef struct {
@@ -488,15 +444,18 @@ static int64_t dim_stride(const ConvSize *s, const Tensor *t, char name)
 {
     const char *at;
     if (name == NAME_PACKED) name = 'W';
-    if (!t->image) return distance(s, t->format, name, t->channels, t->in);
+    if (!t->image) return conv_distance(s, t->format, name, t->channels, t->in);
     if (name == 'K') name = 'C'; /* the output's channels are called C in its format */
-    if ((at = strchr(names_out, name)))
-        return times(distance(s, t->format, name, t->channels, t->in), t->in ? s->stride[at - names_out] : 1);
-    if ((at = strchr(names_filter, name))) {
-        const int d = (int)(at - names_filter);
-        return t->in ? times(distance(s, t->format, names_out[d], t->channels, true), s->dilation[d]) : 0;
+    if ((at = strchr(conv_names_out, name)))
+        return conv_times(conv_distance(s, t->format, name, t->channels, t->in),
+                          t->in ? s->stride[at - conv_names_out] : 1);
+    if ((at = strchr(conv_names_filter, name))) {
+        const int d = (int)(at - conv_names_filter);
+        return t->in ? conv_times(conv_distance(s, t->format, conv_names_out[d], t->channels, true),
+                                  s->dilation[d])
+                     : 0;
     }
-    return distance(s, t->format, name, t->channels, t->in);
+    return conv_distance(s, t->format, name, t->channels, t->in);
 }
 
 static int64_t dim_size(const Conv *v, const ConvSize *s, char name)
@@ -504,14 +463,14 @@ static int64_t dim_size(const Conv *v, const ConvSize *s, char name)
     const char *at;
     if (name == NAME_PACKED) {
         int64_t all_of = 1;
-        for (int d = 0; d < v->cfg.n_spatial; d++) all_of = times(all_of, conv_out(s, d));
+        for (int d = 0; d < v->cfg.n_spatial; d++) all_of = conv_times(all_of, conv_out(s, d));
         return all_of;
     }
     if (name == 'C') return s->c;
     if (name == 'K') return s->k;
     if (name == 'N') return s->n;
-    if ((at = strchr(names_out, name))) return conv_out(s, (int)(at - names_out));
-    return s->filter[strchr(names_filter, name) - names_filter];
+    if ((at = strchr(conv_names_out, name))) return conv_out(s, (int)(at - conv_names_out));
+    return s->filter[strchr(conv_names_filter, name) - conv_names_filter];
 }
 
 static Err check_supported(const Conv *v, const ConvSize *s)
@@ -525,7 +484,7 @@ static Err check_supported(const Conv *v, const ConvSize *s)
                  "packed spatial dimensions need lines of equal length, along %c the input has %lld and the "
                  "output %lld "
                  "positions: set PackedSpatialDims 0",
-                 names_out[d], (long long)s->in[d], (long long)conv_out(s, d));
+                 conv_names_out[d], (long long)s->in[d], (long long)conv_out(s, d));
     if (s->groups != 1)
         FAIL(ERR_INPUT, "%lld groups: convolutions of more than one group are not supported yet",
              (long long)s->groups);
@@ -562,9 +521,12 @@ Err conv_problem(const ProblemType *pt, const ConvSize *given, ProblemSize *out,
     extra->n_pad[0] = pt->ZeroPadA.n;
     for (int d = 0, i = 0; d < v.cfg.n_spatial && i < pt->ZeroPadA.n; d++) {
         if (!v.cfg.pad[d] && !v.cfg.pad_end[d]) continue;
-        const int64_t step = distance(&s, v.cfg.a, names_out[d], s.c, true);
-        extra->pad_start[0][i] = times(s.pad[d], step), extra->pad_end[0][i++] = times(s.pad_end[d], step);
+        const int64_t step = conv_distance(&s, v.cfg.a, conv_names_out[d], s.c, true);
+        extra->pad_start[0][i] = conv_times(s.pad[d], step),
+        extra->pad_end[0][i++] = conv_times(s.pad_end[d], step);
     }
-    for (int32_t i = 0; i < out->n; i++) TRY(in_range("a size", out->v[i], 1));
+    for (int32_t i = 0; i < out->n; i++)
+        if (out->v[i] < 1 || out->v[i] > SIZE_VALUE_MAX)
+            FAIL(ERR_INPUT, "a size %lld is not in 1..%lld", (long long)out->v[i], (long long)SIZE_VALUE_MAX);
     return problem_size_check(pt, out);
 }

@@ -17,25 +17,17 @@
 #ifndef PROBLEM_CONV_H
 #define PROBLEM_CONV_H
 
+#include "problem/conv_desc.h"
 #include "problem/sizes.h"
-
-enum { CONV_SPATIAL = 3, CONV_ANY = -1 };
-
-/* One convolution. Arrays are W, H, D; CONV_ANY: the problem type's value. */
-typedef struct {
-    int64_t n, c, k; /* batch; channels of the input and of the output, of all groups */
-    int64_t in[CONV_SPATIAL], filter[CONV_SPATIAL], stride[CONV_SPATIAL], dilation[CONV_SPATIAL];
-    int64_t pad[CONV_SPATIAL], pad_end[CONV_SPATIAL];
-    int64_t groups, count; /* count: how often it is called; 0 when not given */
-} ConvSize;
-
-/* All values CONV_ANY, one group. */
-void conv_size_init(ConvSize *s);
 
 /* Fills NumIndicesC, the index assignments, constant strides, zero pads, UseInitialStridesAB,
  * AllowNoFreeDims and UseBeta of a problem type whose OperationType is a convolution from its
  * ConvolutionConfig. ERR_INPUT names the key and the value. */
 Err conv_derive(ProblemType *pt);
+
+/* The problem type of a convolution in a config: of its direction, types and formats, with all numbers left
+ * to its sizes. */
+Err conv_problem_type(const ConvDesc *c, ProblemType *pt);
 
 /* Sizes of filter indices that are part of the problem type, as Tensile's AssertSizeEqual: index[i] has
  * size[i]. Returns how many. */
@@ -45,8 +37,5 @@ int32_t conv_fixed_sizes(const ProblemType *pt, int32_t index[CONV_SPATIAL], int
  * with the numbers where the convolution does not agree with the problem type, has no output, or is too
  * large. */
 Err conv_problem(const ProblemType *pt, const ConvSize *s, ProblemSize *out, SizeExtra *extra);
-
-/* Output positions along spatial dimension d (0 W, 1 H, 2 D); below 1 where the filter does not fit. */
-int64_t conv_out(const ConvSize *s, int d);
 
 #endif

@@ -328,12 +328,18 @@ static const CliOption sizes_options[] = {
      FIELD(sizes_top),
      .help = "keep at most N sizes"},
     TEXT("precision", "TYPE", sizes_precision, "type of calls that name none (f32_r)"),
+    {.name = "as",
+     .kind = CLI_WORD,
+     .arg = "FORM",
+     .words = "gemm convolution",
+     FIELD(sizes_as),
+     .help = "MIOpenDriver's lines: as matrix products of packed operands (gemm), or as convolutions (gemm)"},
 };
 static const CliCommand sizes = {
     .name = "sizes",
     .operands = "LOG...",
     .help = "the sizes of an application from its logs: rocBLAS layers 2 and 4, hipblaslt-bench lines, "
-            "TunableOp files, CSV; '-' is standard input",
+            "TunableOp files, MIOpenDriver lines, CSV; '-' is standard input",
     .min = 1,
     .max = MAX_OPERANDS,
     .option = sizes_options,
@@ -461,8 +467,28 @@ static const CliCommand report = {.name = "report",
                                   .max = MAX_OPERANDS,
                                   .option = report_options,
                                   .n_options = sizeof report_options / sizeof *report_options};
-static const CliCommand *const commands[] = {&run,   &status,  &explain, &log_,  &diff,      &tile,
-                                             &sizes, &traffic, &report,  &shard, &run_shard, &gather};
+static const CliOption gridwise_options[] = {
+    FLAG("matrix", gridwise_matrix, "kernels with matrix instructions (XDLOPS)"),
+    TEXT("perf-config", "NUMBERS", gridwise_perf,
+         "only this tuning, as MIOpen writes it: 64,32,32,4,2,2 or 128,128,8,64,64,4,1,1"),
+    TEXT("type", "TYPE", gridwise_type, "type of M,N,K, as DataType in a config (s)"),
+    TEXT("emit-conv", "DIR", gridwise_emit,
+         "write a C++ description of each convolution there: sizes, products, launches (NAME_solver.cpp)"),
+    FLAG("params", gridwise_params, "list all parameters of the tuning, or of the first possible one"),
+};
+static const CliCommand derive_gridwise = {
+    .name = "derive-gridwise",
+    .operands = "M,N,K|'conv -n N -c C ..'...",
+    .help =
+        "matrix products and coordinate transforms of convolutions (lines of MIOpenDriver), and what follows "
+        "from the tuned parameters of gridwise kernels",
+    .min = 1,
+    .max = MAX_OPERANDS,
+    .option = gridwise_options,
+    .n_options = sizeof gridwise_options / sizeof *gridwise_options};
+static const CliCommand *const commands[] = {&run,       &status, &explain,        &log_,   &diff,
+                                             &tile,      &sizes,  &traffic,        &report, &shard,
+                                             &run_shard, &gather, &derive_gridwise};
 
 const CliProgram tuner_program = {
     .name = "tuner",

@@ -34,6 +34,9 @@ typedef struct {
     int64_t tile_seed;
     double tile_alpha, tile_beta;
     const char *sizes_config, *sizes_csv, *sizes_precision; /* of the command sizes */
+    const char *gridwise_perf, *gridwise_type, *gridwise_emit; /* of derive-gridwise */
+    bool gridwise_matrix, gridwise_params;
+    int sizes_as;                                           /* 1: convolutions as themselves */
     const char *base[MAX_BASES];
     int n_bases;
     int64_t sizes_top;

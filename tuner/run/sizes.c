@@ -119,6 +119,7 @@ static Err run(const Options *o, Workload *w, FILE *f)
     if (o->sizes_precision && !call_type_find(str_from(o->sizes_precision), &w->precision))
         FAIL(ERR_INPUT, "--precision: '%s' is no type of rocblas-bench (f32_r, f16_r, ...)",
              o->sizes_precision);
+    w->as_convolution = o->sizes_as != 0;
     TRY(target_of(o, &w->arena, &t, &part));
     for (int i = 0; i < o->n_operands; i++) TRY(workload_read(w, o->operand[i]));
     TRY(workload_types(w, t, part, &limits, &types));

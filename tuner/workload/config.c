@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "fmt/write.h"
+#include "problem/conv.h"
 #include "logic/logic.h"
 #include "workload/write.h"
 
@@ -15,14 +16,17 @@ typedef struct {
     int fit; /* 0: not at all */
 } Choice;
 
-enum { FIT_TYPES = 1, FIT_TRANSPOSES = 2, FIT_WHOLE = 4 };
+enum { FIT_TYPES = 1, FIT_TRANSPOSES = 2, FIT_WHOLE = 4, FIT_OPERATION = 8 };
 
 static int fit_of(const ProblemType *have, const ProblemType *want)
 {
     if (have->DataType != want->DataType || have->F32XdlMathOp != want->F32XdlMathOp) return 0;
+    const bool operation = have->OperationType == want->OperationType;
+    if (!operation && !problem_is_gemm(have)) return 0;
     bool types = have->DestDataType == want->DestDataType && have->ComputeDataType == want->ComputeDataType;
     bool transposes = have->TransposeA == want->TransposeA && have->TransposeB == want->TransposeB;
-    return FIT_TYPES + (transposes ? FIT_TRANSPOSES : 0) + (types ? FIT_WHOLE : 0);
+    return FIT_TYPES + (transposes ? FIT_TRANSPOSES : 0) + (types ? FIT_WHOLE : 0) +
+           (operation ? FIT_OPERATION : 0);
 }
 
 static Err choose_in(Arena *a, const WorkloadBase *b, const ProblemType *want, Choice *best)
@@ -57,16 +61,24 @@ static void problem_emit(const ProblemType *pt, Buf *out)
                  {"TransposeB", true}};
     ProblemType usual;
     problem_type_init(&usual);
-    buf_puts(out, "    - {OperationType: GEMM");
+    const bool gemm = problem_is_gemm(pt);
+    buf_printf(out, "    - {OperationType: %s", operation_name((OperationKind)pt->OperationType));
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         const PtKey *key = problem_key_find(str_from(shown[i].name));
         const int32_t *mine = (const void *)((const char *)pt + key->offset);
         const int32_t *other = (const void *)((const char *)&usual + key->offset);
         if (!shown[i].always && *mine == *other) continue;
+        if (!gemm && str_starts(str_from(key->name), "Transpose")) continue;
         buf_printf(out, ", %s: %s", key->name,
                    key->kind == PT_TYPE ? type_letter((DataType)*mine)
                    : *mine              ? "True"
                                         : "False");
+    }
+    if (!gemm) {
+        buf_puts(out, ", UseBeta: False, Batched: True,\n       ConvolutionConfig: ");
+        problem_key_print(problem_key_find(STR("ConvolutionConfig")), pt, out);
+        buf_puts(out, "}\n");
+        return;
     }
     buf_puts(out, ", UseBeta: True, Batched: True}\n");
 }
@@ -91,7 +103,7 @@ static Err node_text(const Node *n, const char *key, int indent, Buf *out)
     return err;
 }
 
-static void size_emit(const WorkloadCall *c, double share, Buf *out)
+static void gemm_emit(const WorkloadCall *c, Buf *out)
 {
     const GemmCall *g = &c->call;
     bool ta = g->op[0] != 'N', tb = g->op[1] != 'N';
@@ -113,22 +125,77 @@ static void size_emit(const WorkloadCall *c, double share, Buf *out)
         for (int i = 0; i < 4; i++)
             buf_printf(out, ", strides%c: [-1, %" PRId64 ", %" PRId64 "]", names[i], g->ld[i], g->stride[i]);
     }
+}
+
+/* {n, c, k, h, w, ..} with the letters of MIOpen, dimension 0 last. */
+static void conv_emit(const ConvDesc *c, Buf *out)
+{
+    static const struct {
+        const char *letter[CONV_SPATIAL];
+        size_t offset;
+    } fields[] = {
+        {{"w", "h", "d"}, offsetof(ConvSize, in)},       {{"x", "y", "z"}, offsetof(ConvSize, filter)},
+        {{"v", "u", "'#'"}, offsetof(ConvSize, stride)}, {{"j", "l", "^"}, offsetof(ConvSize, dilation)},
+        {{"q", "p", "$"}, offsetof(ConvSize, pad)},      {{"q_", "p_", "$_"}, offsetof(ConvSize, pad_end)}};
+    const ConvSize *s = &c->size;
+    buf_printf(out, "          - Conv: {n: %" PRId64 ", c: %" PRId64 ", k: %" PRId64, s->n, s->c, s->k);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const int64_t *v = (const void *)((const char *)s + fields[i].offset);
+        for (int d = c->n_spatial - 1; d >= 0; d--)
+            buf_printf(out, ", %s: %" PRId64, fields[i].letter[d], v[d]);
+    }
+    buf_printf(out, ", g: %" PRId64, s->groups);
+}
+
+/* Whether the sizes of a config can have it; if not, the message says why. */
+static bool size_is_legal(const WorkloadType *x, const WorkloadCall *c)
+{
+    ProblemSize size;
+    SizeExtra extra;
+    return !c->conv || !conv_problem(&x->pt, &c->conv->size, &size, &extra);
+}
+
+static void size_emit(const WorkloadType *x, const WorkloadCall *c, double share, Buf *out)
+{
+    if (!size_is_legal(x, c)) {
+        buf_puts(out, "          # left out: ");
+        conv_desc_print(c->conv, out);
+        buf_printf(out, ": %s\n", err_message());
+        err_clear();
+        return;
+    }
+    if (c->conv)
+        conv_emit(c->conv, out);
+    else
+        gemm_emit(c, out);
     buf_printf(out, ", count: %" PRId64 "} # %.2g %%\n", c->count, 100 * share);
 }
 
-static Err group_emit(const WorkloadTypes *w, const WorkloadType *x, const Choice *choice, Buf *out)
+/* Warns of sizes that the config cannot have. Returns whether there are others. */
+static bool any_legal(const WorkloadType *x, const char *name)
+{
+    char why[512] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        if (size_is_legal(x, x->call[i])) continue;
+        if (n++ == 0) snprintf(why, sizeof why, "%s", err_message());
+        err_clear();
+    }
+    if (n) warning("%s: %zu of its %zu sizes are left out: %s", name, n, x->n, why);
+    return n < x->n;
+}
+
+static Err group_emit(const WorkloadTypes *w, const WorkloadType *x, const Choice *choice, const char *name,
+                      Buf *out)
 {
     static const char *const sections[] = {"InitialSolutionParameters", "BenchmarkCommonParameters",
                                            "ForkParameters"};
-    Buf name;
-    buf_init(&name);
-    problem_type_name(&x->pt, &name);
     Str base = path_base(str_from(choice->base->path));
-    buf_printf(out, "  - # %s: %" PRId64 " call%s, %.3g %% of the time; search ranges of %.*s%s\n",
-               buf_cstr(&name), x->n_calls, x->n_calls == 1 ? "" : "s", 100 * x->total / w->total,
-               STR_ARG(base),
-               choice->fit == FIT_TYPES + FIT_TRANSPOSES + FIT_WHOLE ? "" : ", which has similar types");
-    buf_fini(&name);
+    buf_printf(out, "  - # %s: %" PRId64 " call%s, %.3g %% of the time; search ranges of %.*s%s\n", name,
+               x->n_calls, x->n_calls == 1 ? "" : "s", 100 * x->total / w->total, STR_ARG(base),
+               choice->fit == FIT_TYPES + FIT_TRANSPOSES + FIT_WHOLE + FIT_OPERATION
+                   ? ""
+                   : ", which has similar types");
     problem_emit(&x->pt, out);
     bool first = true;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
@@ -140,7 +207,7 @@ static Err group_emit(const WorkloadTypes *w, const WorkloadType *x, const Choic
         first = false;
     }
     buf_printf(out, "    %c BenchmarkFinalParameters:\n        - ProblemSizes:\n", first ? '-' : ' ');
-    for (size_t i = 0; i < x->n; i++) size_emit(x->call[i], x->seconds[i] / w->total, out);
+    for (size_t i = 0; i < x->n; i++) size_emit(x, x->call[i], x->seconds[i] / w->total, out);
     return ERR_OK;
 }
 
@@ -149,19 +216,23 @@ static Err type_emit(const WorkloadTypes *w, const WorkloadType *x, const Worklo
                      Arena *a, const Node **root, size_t *n_left, Buf *out)
 {
     Choice best = {0};
-    for (size_t b = 0; b < n_base; b++) TRY(choose_in(a, &base[b], &x->pt, &best));
-    if (best.fit) {
-        if (!*root) *root = best.base->root;
-        return group_emit(w, x, &best, out);
-    }
     Buf name;
+    Err e = ERR_OK;
+    for (size_t b = 0; b < n_base; b++) TRY(choose_in(a, &base[b], &x->pt, &best));
     buf_init(&name);
     problem_type_name(&x->pt, &name);
-    warning("no config has search ranges for %s: its %zu sizes are left out (name a config with --base)",
-            buf_cstr(&name), x->n);
+    if (best.fit && any_legal(x, buf_cstr(&name))) {
+        if (!*root) *root = best.base->root;
+        e = group_emit(w, x, &best, buf_cstr(&name), out);
+    } else {
+        if (!best.fit)
+            warning("no config has search ranges for %s: its %zu sizes are left out (name a config with "
+                    "--base)",
+                    buf_cstr(&name), x->n);
+        ++*n_left;
+    }
     buf_fini(&name);
-    ++*n_left;
-    return ERR_OK;
+    return e;
 }
 
 static Err section_emit(const Node *root, const char *name, Buf *out)

@@ -1,6 +1,7 @@
 /* The forms of lines that logs of GEMMs have. See workload.h. */
 #include <string.h>
 
+#include "fmt/command.h"
 #include "workload/workload.h"
 
 /* ---- options ---- */
@@ -56,14 +57,17 @@ static bool find_type(Str text, DataType *type, bool *xf32)
     return false;
 }
 
+Err workload_count(Str name, Str value, int64_t *count)
+{
+    if (str_to_i64(value, count) && *count >= 1 && *count <= INT64_C(1) << 40) return ERR_OK;
+    FAIL(ERR_INPUT, "%.*s: '%.*s' is not a number of calls", STR_ARG(name), STR_ARG(value));
+}
+
 /* Options that are not of the call itself. */
 static Err own_option(Workload *w, Str name, Str value, int64_t *count)
 {
-    if (str_eq_c(name, "call_count") || str_eq_c(name, "count") || str_eq_c(name, "calls")) {
-        if (!str_to_i64(value, count) || *count < 1 || *count > INT64_C(1) << 40)
-            FAIL(ERR_INPUT, "%.*s: '%.*s' is not a number of calls", STR_ARG(name), STR_ARG(value));
-        return ERR_OK;
-    }
+    if (str_eq_c(name, "call_count") || str_eq_c(name, "count") || str_eq_c(name, "calls"))
+        return workload_count(name, value, count);
     if (str_eq_c(name, "activation_type") ? !str_eq_c(value, "none") : str_eq_c(name, "bias_vector"))
         w->line_epilogue = true;
     return ERR_OK;
@@ -101,43 +105,6 @@ static void start(Workload *w, GemmCall *c)
 
 /* ---- command lines ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '"' || c == '\''; }
-
-static Str next_word(Str *rest)
-{
-    size_t from = 0, to;
-    while (from < rest->n && is_blank(rest->s[from])) from++;
-    for (to = from; to < rest->n && !is_blank(rest->s[to]); to++) continue;
-    Str word = str_sub(*rest, from, to);
-    *rest = str_sub(*rest, to, rest->n);
-    return word;
-}
-
-static bool is_option(Str word)
-{
-    return word.n > 1 && word.s[0] == '-' && !(word.s[1] >= '0' && word.s[1] <= '9') && word.s[1] != '.';
-}
-
-/* Splits "--name=value", "-mvalue" and "--name value"; a next word that is an option itself is no value. */
-static Str take_option(Str word, Str *rest, Str *value)
-{
-    bool is_long = str_starts(word, "--");
-    Str name = str_sub(word, is_long ? 2 : 1, word.n), ahead = *rest;
-    size_t eq = str_find(name, '=', 0);
-    *value = STR_NULL;
-    if (eq < name.n) {
-        *value = str_sub(name, eq + 1, name.n);
-        return str_sub(name, 0, eq);
-    }
-    if (!is_long && name.n > 1) {
-        *value = str_sub(name, 1, name.n);
-        return str_sub(name, 0, 1);
-    }
-    Str next = next_word(&ahead);
-    if (!is_option(next)) *value = next, *rest = ahead;
-    return name;
-}
-
 /* hip: a line of hipblaslt-bench, where every call may be a batch. */
 static Err read_command(Workload *w, Str line, bool hip, Buf *reason, LineKind *kind)
 {
@@ -146,9 +113,9 @@ static Err read_command(Workload *w, Str line, bool hip, Buf *reason, LineKind *
     int64_t count = 1;
     bool typed = false;
     start(w, &c);
-    while ((word = next_word(&rest)).n) {
-        if (!is_option(word)) continue;
-        Str name = take_option(word, &rest, &value);
+    while ((word = command_word(&rest)).n) {
+        if (!command_is_option(word)) continue;
+        Str name = command_option(word, &rest, &value);
         bool function = str_eq_c(name, "f") || str_eq_c(name, "function");
         if (function && !hip && !call_is_gemm(value)) {
             buf_printf(reason, "%.*s is no GEMM", STR_ARG(value));
@@ -172,14 +139,10 @@ static Err read_hipblaslt(Workload *w, Str line, Buf *reason, LineKind *kind)
 }
 static Err read_miopen(Workload *w, Str line, Buf *reason, LineKind *kind)
 {
-    Str rest = line, word;
-    (void)w;
-    do word = next_word(&rest);
-    while (word.n && !str_ends(word, "MIOpenDriver"));
-    word = next_word(&rest);
-    buf_printf(reason, "MIOpenDriver %.*s is no GEMM", STR_ARG(word));
-    *kind = LINE_SKIPPED;
-    return ERR_OK;
+    MiopenConv c;
+    (void)reason, (void)kind;
+    TRY(miopen_read(line, &c));
+    return workload_add_conv(w, &c, 1, 0);
 }
 
 /* ---- profiles: "- { rocblas_function: "rocblas_sgemm", transA: 'N', M: 128, ..., call_count: 3 }" ---- */
@@ -317,7 +280,7 @@ static const struct {
     {"rocblas-bench ", true, read_rocblas},     {"tuner-bench ", true, read_rocblas},
     {"hipblaslt-bench ", true, read_hipblaslt}, {"rocblas_function:", false, read_profile},
     {"function: matmul", false, read_profile},  {"function: \"matmul\"", false, read_profile},
-    {"TunableOp_", false, read_tunable},        {"MIOpenDriver ", false, read_miopen},
+    {"TunableOp_", false, read_tunable},        {"MIOpenDriver ", true, read_miopen},
 };
 
 Err workload_line(Workload *w, Str line, Buf *reason, LineKind *kind)

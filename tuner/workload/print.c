@@ -6,24 +6,46 @@
 
 enum { TOP_SHOWN = 20 };
 
+static void csv_gemm(const GemmCall *c, Buf *out)
+{
+    buf_printf(out, "%c,%c,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, c->op[0], c->op[1], c->m, c->n,
+               c->k, c->batch);
+    for (int k = 0; k < 4; k++) buf_printf(out, ",%" PRId64, c->ld[k]);
+    for (int k = 0; k < 4; k++) buf_printf(out, ",%" PRId64, c->stride[k]);
+    for (int k = 0; k < CALL_TYPES; k++) buf_printf(out, ",%s", call_type_name(c->type[k]));
+    buf_printf(out, ",%d", c->xf32);
+}
+
+/* The rows of GEMMs, or those of convolutions behind their header. */
+static void csv_rows(const WorkloadTypes *w, bool conv, Buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t j = 0; j < w->type[i].n; j++) {
+            const WorkloadCall *x = w->type[i].call[j];
+            const double seconds = w->type[i].seconds[j];
+            if (!x->conv == conv) continue;
+            if (conv && !any) {
+                miopen_csv_header(out);
+                buf_puts(out, ",call_count,us,share\n");
+            }
+            any = true;
+            if (conv)
+                miopen_csv_row(x->conv, out);
+            else
+                csv_gemm(&x->call, out);
+            buf_printf(out, ",%" PRId64 ",%.6g,%.6g\n", x->count, seconds / (double)x->count * 1e6,
+                       seconds / w->total);
+        }
+}
+
 void workload_csv(const WorkloadTypes *w, Buf *out)
 {
     buf_puts(out,
              "transA,transB,M,N,K,batch_count,lda,ldb,ldc,ldd,stride_a,stride_b,stride_c,stride_d,a_type,"
              "b_type,c_type,d_type,compute_type,math_mode,call_count,us,share\n");
-    for (size_t i = 0; i < w->n; i++)
-        for (size_t j = 0; j < w->type[i].n; j++) {
-            const WorkloadCall *x = w->type[i].call[j];
-            const GemmCall *c = &x->call;
-            double seconds = w->type[i].seconds[j];
-            buf_printf(out, "%c,%c,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, c->op[0], c->op[1], c->m,
-                       c->n, c->k, c->batch);
-            for (int k = 0; k < 4; k++) buf_printf(out, ",%" PRId64, c->ld[k]);
-            for (int k = 0; k < 4; k++) buf_printf(out, ",%" PRId64, c->stride[k]);
-            for (int k = 0; k < CALL_TYPES; k++) buf_printf(out, ",%s", call_type_name(c->type[k]));
-            buf_printf(out, ",%d,%" PRId64 ",%.6g,%.6g\n", c->xf32, x->count,
-                       seconds / (double)x->count * 1e6, seconds / w->total);
-        }
+    csv_rows(w, false, out);
+    csv_rows(w, true, out);
 }
 
 static void plural(Buf *out, int64_t n, const char *what)
@@ -41,6 +63,11 @@ static void skips_print(const Workload *w, Buf *out)
     }
     if (w->n_epilogues)
         buf_printf(out, "  %" PRId64 " with bias or activation are taken as plain GEMMs\n", w->n_epilogues);
+    if (w->n_convolutions)
+        buf_printf(out,
+                   "  %" PRId64 " convolutions are taken as %" PRId64
+                   " matrix products of packed operands (--as convolution: as themselves)\n",
+                   w->n_convolutions, w->n_products);
     if (w->precision_used)
         buf_printf(out, "  calls without a type are taken as %s (--precision)\n",
                    call_type_name(w->precision));
@@ -60,6 +87,16 @@ static void types_print(const WorkloadTypes *t, Buf *out)
     }
 }
 
+static void size_print(const WorkloadType *x, const WorkloadCall *c, Buf *out)
+{
+    if (c->conv)
+        conv_desc_print(c->conv, out);
+    else
+        buf_printf(out, "%4s %c%c %8" PRId64 " %8" PRId64 " %8" PRId64 " %6" PRId64,
+                   type_letter((DataType)x->pt.DataType), c->call.op[0], c->call.op[1], c->call.m, c->call.n,
+                   c->call.k, c->call.batch);
+}
+
 /* The most expensive sizes of all types: the types are sorted within themselves, so each has a cursor. */
 static void top_print(const WorkloadTypes *t, Buf *out)
 {
@@ -77,11 +114,9 @@ static void top_print(const WorkloadTypes *t, Buf *out)
         const WorkloadType *x = &t->type[best];
         const WorkloadCall *c = x->call[at[best]];
         double seconds = x->seconds[at[best]++];
-        buf_printf(
-            out,
-            "%4s %c%c %8" PRId64 " %8" PRId64 " %8" PRId64 " %6" PRId64 " %10" PRId64 " %10.4g %7.2f%%\n",
-            type_letter((DataType)x->pt.DataType), c->call.op[0], c->call.op[1], c->call.m, c->call.n,
-            c->call.k, c->call.batch, c->count, seconds / (double)c->count * 1e6, 100 * seconds / t->total);
+        size_print(x, c, out);
+        buf_printf(out, " %10" PRId64 " %10.4g %7.2f%%\n", c->count, seconds / (double)c->count * 1e6,
+                   100 * seconds / t->total);
     }
 }
 
@@ -119,16 +154,34 @@ static void skips_json(const Workload *w, Json *j)
     json_array_end(j);
 }
 
+static void gemm_json(const GemmCall *c, Json *j)
+{
+    json_int(j, "m", c->m);
+    json_int(j, "n", c->n);
+    json_int(j, "k", c->k);
+    json_int(j, "batch", c->batch);
+    json_array(j, "ld");
+    for (int i = 0; i < 4; i++) json_int(j, NULL, c->ld[i]);
+    json_array_end(j);
+}
+
+/* The convolution as a command line of MIOpenDriver. */
+static void conv_json(const ConvDesc *c, Json *j)
+{
+    Buf text;
+    buf_init(&text);
+    miopen_print(c, &text);
+    json_str(j, "miopen", buf_view(&text));
+    buf_fini(&text);
+}
+
 static void call_json(const WorkloadCall *c, double seconds, double total, Json *j)
 {
     json_object(j, NULL);
-    json_int(j, "m", c->call.m);
-    json_int(j, "n", c->call.n);
-    json_int(j, "k", c->call.k);
-    json_int(j, "batch", c->call.batch);
-    json_array(j, "ld");
-    for (int i = 0; i < 4; i++) json_int(j, NULL, c->call.ld[i]);
-    json_array_end(j);
+    if (c->conv)
+        conv_json(c->conv, j);
+    else
+        gemm_json(&c->call, j);
     json_int(j, "calls", c->count);
     json_real(j, "us", seconds / (double)c->count * 1e6);
     json_real(j, "share", seconds / total);

@@ -2,13 +2,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problem/conv.h"
 #include "workload/write.h"
 
 /* ---- time ---- */
 
-/* Seconds of one call. */
-static double estimate(const GemmCall *c, const ProblemType *pt, const PartRates *r, int n_cu)
+/* Seconds of one convolution: those of its products. */
+static double estimate_conv(const ConvDesc *c, const ProblemType *pt, const PartRates *r, int n_cu)
 {
+    double sum = 0;
+    const int64_t n = conv_n_gemms(c);
+    for (int64_t i = 0; i < n && i < CONV_PRODUCTS_MAX; i++) {
+        ConvGemm g;
+        conv_gemm(c, i, &g);
+        if (g.k == 0) continue;
+        sum += part_least_seconds(r, n_cu, pt, (double)g.m, (double)g.n, (double)g.k, (double)c->size.groups);
+    }
+    return sum;
+}
+
+/* Seconds of one call. */
+static double estimate(const WorkloadCall *x, const ProblemType *pt, const PartRates *r, int n_cu)
+{
+    const GemmCall *c = &x->call;
+    if (x->conv) return estimate_conv(x->conv, pt, r, n_cu);
     return part_least_seconds(r, n_cu, pt, (double)c->m, (double)c->n, (double)c->k, (double)c->batch);
 }
 
@@ -40,7 +57,7 @@ static Err collect(Workload *w, const Target *t, const Part *part, Timed *timed,
     for (size_t i = 0; i < w->call.n; i++) {
         const WorkloadCall *c = &w->call.v[i];
         ProblemType pt;
-        Err e = call_problem_type(&c->call, &pt);
+        Err e = c->conv ? conv_problem_type(c->conv, &pt) : call_problem_type(&c->call, &pt);
         if (e == ERR_INPUT) {
             Str reason = arena_dup(&w->arena, str_from(err_message()));
             TRY_ALLOC(reason.s);
@@ -53,7 +70,7 @@ static Err collect(Workload *w, const Target *t, const Part *part, Timed *timed,
         int64_t *number = map_put(index, (Str){(const char *)&pt, sizeof pt}, &added);
         TRY_ALLOC(number);
         if (added) *number = (int64_t)index->n - 1;
-        double one = c->seconds > 0 ? c->seconds : estimate(&c->call, &pt, rates, n_cu);
+        double one = c->seconds > 0 ? c->seconds : estimate(c, &pt, rates, n_cu);
         out->estimated |= c->seconds <= 0;
         timed[(*n_timed)++] = (Timed){c, one * (double)c->count, *number};
     }

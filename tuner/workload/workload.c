@@ -55,17 +55,15 @@ static CallKey key_of(const GemmCall *c)
     return k;
 }
 
-Err workload_add(Workload *w, GemmCall *c, int64_t n, double seconds)
+/* The entry of the key, made of `call` if it is new. */
+static Err merge(Workload *w, Str key, const WorkloadCall *call, int64_t n, double seconds)
 {
     bool added;
-    if (c->m <= 0 || c->n <= 0 || c->k <= 0) FAIL(ERR_INPUT, "a size is 0");
-    TRY(call_finish(c));
-    CallKey key = key_of(c);
-    int64_t *at = map_put(&w->index, (Str){(const char *)&key, sizeof key}, &added);
+    int64_t *at = map_put(&w->index, key, &added);
     TRY_ALLOC(at);
     if (added) {
         *at = (int64_t)w->call.n;
-        if (!VEC_PUSH(&w->call, ((WorkloadCall){.call = *c}))) FAIL(ERR_FAILED, "out of memory");
+        if (!VEC_PUSH(&w->call, *call)) FAIL(ERR_FAILED, "out of memory");
     }
     WorkloadCall *x = &w->call.v[*at];
     if (x->count > INT64_MAX / 2 - n || w->n_calls > INT64_MAX / 2 - n)
@@ -73,6 +71,62 @@ Err workload_add(Workload *w, GemmCall *c, int64_t n, double seconds)
     x->count += n;
     w->n_calls += n;
     if (seconds > 0) x->seconds = seconds;
+    return ERR_OK;
+}
+
+Err workload_add(Workload *w, GemmCall *c, int64_t n, double seconds)
+{
+    if (c->m <= 0 || c->n <= 0 || c->k <= 0) FAIL(ERR_INPUT, "a size is 0");
+    TRY(call_finish(c));
+    const CallKey key = key_of(c);
+    return merge(w, (Str){(const char *)&key, sizeof key}, &(WorkloadCall){.call = *c}, n, seconds);
+}
+
+static Err check_products(const ConvDesc *c)
+{
+    const int64_t n = conv_n_gemms(c);
+    if (n > CONV_PRODUCTS_MAX)
+        FAIL(ERR_INPUT, "backward data is %lld products, at most %lld are supported", (long long)n,
+             (long long)CONV_PRODUCTS_MAX);
+    return ERR_OK;
+}
+
+/* Adds the products of a convolution; dry: only checks that each is a GEMM. */
+static Err add_products(Workload *w, const ConvDesc *c, int64_t n, bool dry)
+{
+    const int64_t n_gemms = conv_n_gemms(c);
+    TRY(check_products(c));
+    for (int64_t i = 0; i < n_gemms; i++) {
+        ConvGemm g;
+        GemmCall call;
+        bool empty;
+        conv_gemm(c, i, &g);
+        TRY(conv_gemm_call(c, &g, &call, &empty));
+        if (empty || dry) continue;
+        TRY(workload_add(w, &call, n, 0));
+        w->n_products += n;
+    }
+    return ERR_OK;
+}
+
+static Err add_whole(Workload *w, const ConvDesc *c, int64_t n, double seconds)
+{
+    ConvDesc *copy = ARENA_NEW(&w->arena, ConvDesc);
+    _Static_assert(sizeof *copy != sizeof(CallKey), "keys of the two kinds differ by their lengths");
+    TRY_ALLOC(copy);
+    *copy = *c;
+    return merge(w, (Str){(const char *)copy, sizeof *copy}, &(WorkloadCall){.conv = copy}, n, seconds);
+}
+
+Err workload_add_conv(Workload *w, const MiopenConv *c, int64_t n, double seconds)
+{
+    for (int i = 0; i < c->n; i++)
+        TRY(w->as_convolution ? check_products(&c->conv[i]) : add_products(w, &c->conv[i], n, true));
+    for (int i = 0; i < c->n; i++)
+        TRY(w->as_convolution ? add_whole(w, &c->conv[i], n, seconds)
+                              : add_products(w, &c->conv[i], n, false));
+    w->n_epilogues += c->bias;
+    if (!w->as_convolution) w->n_convolutions += c->n * n;
     return ERR_OK;
 }
 
@@ -98,6 +152,7 @@ Err workload_skip(Workload *w, Str reason, Str file, int64_t line)
 typedef struct {
     Str name[COLUMNS_MAX];
     size_t n;
+    bool conv; /* of convolutions */
 } Columns;
 
 static bool has_column(const Columns *c, const char *a, const char *b)
@@ -107,7 +162,7 @@ static bool has_column(const Columns *c, const char *a, const char *b)
     return false;
 }
 
-/* True when the line names columns of sizes. */
+/* True when the line names columns of sizes, of GEMMs or of convolutions. */
 static bool read_header(Str line, Columns *out)
 {
     Str rest = line, cell;
@@ -116,7 +171,36 @@ static bool read_header(Str line, Columns *out)
         if (out->n == COLUMNS_MAX) return false;
         out->name[out->n++] = str_trim(cell);
     }
-    return has_column(out, "M", "m") && has_column(out, "N", "n") && has_column(out, "K", "k");
+    out->conv = str_eq_c(out->name[0], "base");
+    return out->conv || (has_column(out, "M", "m") && has_column(out, "N", "n") && has_column(out, "K", "k"));
+}
+
+static Err read_conv_row(Workload *w, const Columns *columns, Str line)
+{
+    MiopenOptions o;
+    MiopenConv c;
+    int64_t count = 1;
+    double seconds = 0;
+    Str rest = line, cell;
+    str_split(&rest, ',', &cell);
+    if (!miopen_init(&o, str_trim(cell)))
+        FAIL(ERR_INPUT, "base '%.*s' is no convolution", (int)(cell.n < 32 ? cell.n : 32), cell.s);
+    for (size_t i = 1; i < columns->n; i++) {
+        bool known = true;
+        if (!str_split(&rest, ',', &cell)) FAIL(ERR_INPUT, "the row ends in the middle");
+        Str name = columns->name[i];
+        cell = str_trim(cell);
+        if (cell.n == 0) continue;
+        if (str_eq_c(name, "us")) {
+            if (str_to_f64(cell, &seconds)) seconds *= 1e-6;
+        } else if (str_eq_c(name, "call_count")) {
+            TRY(workload_count(name, cell, &count));
+        } else {
+            TRY(miopen_set(&o, name, cell, &known));
+        }
+    }
+    TRY(miopen_finish(&o, &c));
+    return workload_add_conv(w, &c, count, c.n == 1 ? seconds : 0);
 }
 
 static Err read_row(Workload *w, const Columns *columns, Str line)
@@ -164,7 +248,10 @@ static Err take_line(Workload *w, Log *log, Str line, bool complete, Buf *reason
         if (log->csv) return ERR_OK;
     }
     if (log->csv && (str_trim(line).n == 0 || line.s[0] == '#')) return ERR_OK;
-    e = log->csv ? read_row(w, &log->columns, line) : workload_line(w, line, reason, &kind);
+    if (log->csv && str_starts(line, "base,") && read_header(line, &log->columns)) return ERR_OK;
+    e = !log->csv           ? workload_line(w, line, reason, &kind)
+        : log->columns.conv ? read_conv_row(w, &log->columns, line)
+                            : read_row(w, &log->columns, line);
     if (e == ERR_INPUT) {
         buf_reset(reason);
         buf_puts(reason, complete ? err_message() : "the log ends in the middle of a line");

@@ -1,0 +1,283 @@
+/* tuner-bench conv: command line and output. See bench_conv.h. */
+#include "client/bench/bench_conv.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "fmt/command.h"
+#include "workload/workload.h"
+
+typedef struct {
+    const char *peer, *device, *fill;
+    int64_t n_threads, seed;
+    ConvBench bench;
+    size_t n, n_wrong; /* convolutions */
+} Command;
+
+#define FIELD(f) .offset = offsetof(Command, f)
+static const CliOption options[] = {
+    {.name = "peer",
+     .kind = CLI_TEXT,
+     .arg = "NAME",
+     .words = "cudnn onednn",
+     FIELD(peer),
+     .help = "library to time and to check: cudnn or onednn; without it problems are only printed"},
+    {.name = "device",
+     .kind = CLI_TEXT,
+     .arg = "DEVICE",
+     FIELD(device),
+     .words = "host cuda",
+     .help = "host, cuda or cuda:1 (default: the peer's)"},
+    {.name = "threads",
+     .kind = CLI_INT,
+     .arg = "N",
+     .min = 1,
+     .max = 1 << 20,
+     FIELD(n_threads),
+     .help = "threads of the peer on the host, of data and of checks (default: all processors)"},
+    {.name = "initialization",
+     .kind = CLI_TEXT,
+     .arg = "NAME",
+     FIELD(fill),
+     .help = "numbers of the operands, as tuner-client has them (Normal; Random of integers)"},
+    {.name = "seed",
+     .kind = CLI_INT,
+     .arg = "N",
+     .max = INT32_MAX,
+     FIELD(seed),
+     .help = "of random numbers (0)"},
+};
+
+static const CliCommand command = {
+    .operands = "[FILE...] [MIOpenDriver's options]",
+    .max = 64,
+    .help =
+        "convolutions of a line of MIOpenDriver, or of logs with such lines: problem, time of a peer, and "
+        "whether its result is right",
+};
+static const CliCommand *const commands[] = {&command};
+
+static const CliProgram program = {
+    .name = "tuner-bench conv",
+    .summary = "times convolutions",
+    .command = commands,
+    .n_commands = 1,
+    .option = options,
+    .n_options = sizeof options / sizeof *options,
+    .notes = "MIOpenDriver's options, short or long, describe one convolution: -n -c -H -W -k -y -x -p -q -u "
+             "-v -l "
+             "-j -g, -F (1 forward, 2 data, 4 weights, sums; 0 all), -I -f -O (formats), -_ 3 with -! -@ -# "
+             "-$ -^, "
+             "-m trans, -z same; -i is the number of timed blocks (10), -V 0 leaves the check out. convfp16, "
+             "convbfp16 and convint8 in place of conv choose the types.\n\n"
+             "examples:\n"
+             "  tuner-bench convfp16 --peer cudnn -n 64 -c 64 -H 56 -W 56 -k 64 -p 1 -q 1 -I NHWC -f NHWC -O "
+             "NHWC\n"
+             "  tuner-bench conv --peer onednn --threads 1 app.log\n"
+             "\n"
+             "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 there is no kernel of ours, 4 no device\n",
+};
+
+/* ---- output ---- */
+
+static void header_print(void)
+{
+    puts("convolution,gflop,peer,algorithm,gflops,us,us_lo,us_hi,blocks,norm_error_1,check");
+}
+
+static void check_print(const ConvDesc *c, const Check *k, Buf *out)
+{
+    const int64_t total = conv_elements(c, conv_result(c));
+    const double error = k->want > 0 ? k->diff / k->want : k->diff;
+    buf_printf(out, ",%.3g,%s", isnan(error) ? (double)INFINITY : error, k->passed ? "right" : "WRONG");
+    if (k->n_checked >= total)
+        buf_printf(out, ": all %" PRId64 " elements", total);
+    else
+        buf_printf(out, ": all %" PRId64 " elements by sums; %" PRId64 " one by one", total, k->n_checked);
+    if (k->text[0]) buf_printf(out, "; %s", k->text);
+}
+
+static void times_print(const Command *m, const ConvDesc *c, const ConvTimes *t, Buf *out)
+{
+    const Summary *ns = &t->ns;
+    buf_printf(out, ",%s,%s,%.6g,%.6g", m->bench.peer->version, t->algorithm, conv_flops(c) / ns->median,
+               ns->median / 1000);
+    if (ns->level > 0)
+        buf_printf(out, ",%.6g,%.6g", ns->lo / 1000, ns->hi / 1000);
+    else
+        buf_puts(out, ",,");
+    buf_printf(out, ",%zu", ns->n);
+    if (m->bench.verify)
+        check_print(c, &t->check, out);
+    else
+        buf_puts(out, ",,");
+    buf_printf(out, "\n# fastest of %d algorithms", t->n_algos - t->n_left);
+    if (t->n_left) buf_printf(out, " (%d more fail)", t->n_left);
+    buf_printf(out, "; blocks of %" PRId64 " calls%s over %" PRId64 " sets of tensors", t->n_calls,
+               t->graph ? " in a graph" : "", t->n_sets);
+    if (t->n_sets < t->n_wanted) buf_printf(out, " (%" PRId64 " wanted)", t->n_wanted);
+    buf_putc(out, '\n');
+}
+
+/* ---- convolutions ---- */
+
+static Err run_one(Command *m, const ConvDesc *c)
+{
+    ConvTimes t = {0};
+    Buf text;
+    Err e = ERR_OK;
+    buf_init(&text);
+    conv_desc_print(c, &text);
+    buf_printf(&text, ",%.6g", conv_flops(c) * 1e-9);
+    m->n++;
+    if (m->peer) e = conv_bench_run(&m->bench, c, &t);
+    if (e == ERR_INPUT) {
+        buf_printf(&text, ",%s,,,,,,,,%s\n", m->bench.peer->version, err_message());
+        err_clear();
+        e = ERR_OK;
+    } else if (!e && m->peer) {
+        times_print(m, c, &t, &text);
+        m->n_wrong += m->bench.verify && !t.check.passed;
+    } else {
+        buf_puts(&text, ",,,,,,,,,\n");
+    }
+    if (!e) e = buf_check(&text);
+    if (!e) {
+        fwrite(text.s, 1, text.n, stdout);
+        fflush(stdout);
+    }
+    buf_fini(&text);
+    return e;
+}
+
+static Err run_file(Command *m, const char *path)
+{
+    Workload w;
+    workload_init(&w);
+    w.as_convolution = true;
+    Err e = workload_read(&w, path);
+    size_t n_gemms = 0;
+    for (size_t i = 0; i < w.call.n; i++) n_gemms += !w.call.v[i].conv;
+    if (!e)
+        for (size_t i = 0; i < w.skip.n; i++)
+            notice("%.*s:%" PRId64 ": left out: %.*s (%" PRId64 " in all)", STR_ARG(w.skip.v[i].file),
+                   w.skip.v[i].line, STR_ARG(w.skip.v[i].reason), w.skip.v[i].count);
+    if (!e && n_gemms) notice("%s: left out: %zu sizes of GEMMs", path, n_gemms);
+    if (!e && n_gemms == w.call.n)
+        e = err_set(ERR_INPUT, "%s: no line is a convolution (%" PRId64 " lines read)", path, w.n_lines);
+    for (size_t i = 0; i < w.call.n && !e; i++)
+        if (w.call.v[i].conv) e = run_one(m, w.call.v[i].conv);
+    workload_fini(&w);
+    return e;
+}
+
+static Err run_line(Command *m, const MiopenConv *line)
+{
+    for (int i = 0; i < line->n; i++) TRY(run_one(m, &line->conv[i]));
+    return ERR_OK;
+}
+
+static Err run(Command *m, const CliLine *files, const MiopenConv *line)
+{
+    ConvBench *b = &m->bench;
+    b->n_threads = m->n_threads > 0 ? (int)m->n_threads : cpu_count();
+    b->seed = (uint64_t)m->seed;
+    b->n_blocks = line->iters < 1 ? 1 : line->iters > CONV_BLOCKS_MAX ? CONV_BLOCKS_MAX : line->iters;
+    b->verify = line->verify;
+    b->fill = INIT_NORMAL, b->fill_integers = INIT_RANDOM;
+    if (m->fill) {
+        TRY(init_find(str_from(m->fill), &b->fill));
+        b->fill_integers = b->fill;
+    }
+    if (!m->peer && m->device) FAIL(ERR_INPUT, "--device needs --peer");
+    if (m->peer) TRY(conv_bench_open(b, m->device, m->peer));
+    header_print();
+    for (int i = 0; i < files->n_operands; i++) TRY(run_file(m, files->operand[i]));
+    if (!files->n_operands) TRY(run_line(m, line));
+    if (m->n_wrong) FAIL(ERR_FAILED, "%zu of %zu results of the peer are wrong", m->n_wrong, m->n);
+    FAIL(ERR_PARTIAL, "there are no kernels for convolutions yet: of %zu convolutions the %s", m->n,
+         m->peer ? "peer's times alone are told"
+                 : "problems are told (--peer NAME times and checks a library)");
+}
+
+/* ---- command line ---- */
+
+/* Whether a word is an option of this program, or the value of the one before. */
+static bool is_own(const char *word, bool *takes_next)
+{
+    static const char *const others[] = {"--help", "-h", "--version", "--help-man", "--help-completion"};
+    const Str w = str_from(word);
+    const Str name = str_sub(w, 0, str_find(w, '=', 0));
+    *takes_next = false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (str_eq_c(name, others[i])) return true;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!str_starts(name, "--") || !str_eq_c(str_sub(name, 2, name.n), options[i].name)) continue;
+        *takes_next = name.n == w.n;
+        return true;
+    }
+    return false;
+}
+
+/* Deals the words: own ones to `own`, those of MIOpenDriver to its options. Words without a dash that follow
+ * no option are files. */
+static Err deal(int argc, char **argv, char **own, int *n_own, MiopenOptions *o, bool *described)
+{
+    for (int i = 1; i < argc; i++) {
+        bool takes_next, known;
+        if (is_own(argv[i], &takes_next) || argv[i][0] != '-') {
+            own[(*n_own)++] = argv[i];
+            if (takes_next && i + 1 < argc) own[(*n_own)++] = argv[++i];
+            continue;
+        }
+        Str value = STR_NULL, rest = i + 1 < argc ? str_from(argv[i + 1]) : STR_NULL, before = rest;
+        const Str word = str_from(argv[i]);
+        const char *option = argv[i];
+        const Str name = command_option(word, &rest, &value);
+        if (rest.n != before.n) i++; /* the next word is the value */
+        TRY(miopen_set(o, name, value, &known));
+        if (!known) FAIL(ERR_INPUT, "unknown option '%s' (see tuner-bench conv --help)", option);
+        *described |= !str_eq_c(name, "i") && !str_eq_c(name, "iter") && !str_eq_c(name, "V") &&
+                      !str_eq_c(name, "verify") && !str_eq_c(name, "t") && !str_eq_c(name, "time");
+    }
+    return ERR_OK;
+}
+
+static Err start(Command *m, int argc, char **argv, char **own)
+{
+    MiopenOptions o;
+    MiopenConv line;
+    CliLine files;
+    int n_own = 1;
+    bool described = false;
+    own[0] = argv[0];
+    if (!miopen_init(&o, str_from(argv[0])))
+        FAIL(ERR_INPUT, "'%s', expected conv, convfp16, convbfp16, convint8, convfp8 or convbfp8", argv[0]);
+    TRY(deal(argc, argv, own, &n_own, &o, &described));
+    TRY(cli_parse(&program, m, n_own, own, &files));
+    if (files.done) return ERR_OK;
+    if (files.n_operands && described)
+        FAIL(ERR_INPUT,
+             "'%s': a file has its own convolutions, expected no other options of MIOpenDriver than -i "
+             "and -V",
+             files.operand[0]);
+    TRY(miopen_finish(&o, &line));
+    return run(m, &files, &line);
+}
+
+Err bench_conv(int argc, char **argv)
+{
+    Command m = {0};
+    char **own = calloc((size_t)argc + 1, sizeof *own);
+    if (!own) FAIL(ERR_FAILED, "out of memory");
+    Err e = start(&m, argc, argv, own);
+    conv_bench_close(&m.bench);
+    free(own);
+    return e;
+}

@@ -1,0 +1,30 @@
+# tuner-bench conv: lines of MIOpenDriver and files with them; bad input; oneDNN's results are right where it is installed.
+bench() { echo "+ tuner-bench $*"; "$BIN"/tuner-bench "$@" 2>&1; echo "exit $?"; }
+cat >app.log <<'END'
+./bin/MIOpenDriver conv -n 4 -c 16 -H 14 -W 14 -k 32 -y 3 -x 3 -p 1 -q 1 -F 1
+./bin/MIOpenDriver conv -n 4 -c 16 -H 14 -W 14 -k 32 -y 3 -x 3 -p 1 -q 1 -F 5
+./bin/MIOpenDriver pool -n 1
+rocblas-bench -f gemm -r s -m 8 -n 8 -k 8
+END
+printf 'rocblas-bench -f gemm -r s -m 8 -n 8 -k 8\n' >gemm.log
+bench convfp16 -n 8 -c 16 -H 14 -W 14 -k 32 -p 1 -q 1 -I NHWC -f NHWC -O NHWC
+bench conv -_ 3 -n 2 -c 4 '-!' 8 -H 8 -W 8 -k 8 -F 2 --pad_h_end 1
+bench conv app.log
+echo "--- errors"
+for words in 'conv -n 4 -Q 2' 'conv -c 4 -g 3' 'convx -n 3' 'conv none.log' 'conv app.log -n 3' 'conv gemm.log' 'conv --peer mkl' \
+  'conv --device cuda' 'conv --peer onednn --device cuda:x' 'conv --peer cudnn --device host' 'conv --peer' 'conv --out_h 9'; do
+  bench $words
+done
+echo "--- oneDNN"
+cat >cases <<'END'
+conv -n 2 -c 6 -k 8 -g 2 -H 9 -W 7 -p 1 -q 2 -u 2 -I NHWC -f NHWC -O NHWC
+conv -n 2 -c 4 -k 4 -g 4 -H 9 -W 7 -l 2 -j 2
+convint8 -n 1 -c 16 -k 16 -H 8 -W 8 -F 1
+END
+while read -r words; do
+  "$BIN"/tuner-bench $words --peer onednn --threads 1 -i 2 >out 2>err </dev/null
+  case $? in 3) ;; 4) echo "oneDNN is not installed" >&2; sed 's/.*/right/' err >out ;; *) cat err out ;; esac
+  grep -c right out | sed 's/.*/some are right/'
+  grep WRONG out
+done <cases
+exit 0
