@@ -8,7 +8,7 @@ Q      := $(if $(V),,@)
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings -Werror
 # Sizes and limits are named by enum constants, which clang 18 and later warn of in arithmetic with floating-point numbers.
 WARN   += -Wno-enum-float-conversion
-OPT    := $(if $(DEBUG)$(SAN),-O1 -g3 -fno-omit-frame-pointer,-O2 -g1)
+OPT    := $(if $(DEBUG)$(SAN),-O1 $(if $(DEBUG),-g3,-g1) -fno-omit-frame-pointer,-O2 -g1)
 SANF   := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 CFLAGS += -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread -Ituner -I. -I$(B)/gen $(WARN) $(OPT) $(SANF)
 LDFLAGS += -pthread $(SANF)
@@ -52,7 +52,7 @@ FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
 BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
 
 .PHONY: all help conformance-amd conformance-nvptx conformance-mutation workflow-kill quickstart check unit golden bench lint fuzz fuzz-run \
-        clang tests fmt golden-rewrite install uninstall clean
+        clang syntax fmt golden-rewrite install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -208,11 +208,19 @@ fuzz:
 fuzz-run: $(FUZZ)
 	$(Q)sh test/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(FUZZ)
 
-# Everything with clang, sanitizers in it; the fuzz targets on the same inputs in every run.
+# Everything through clang for its warnings; the fuzz targets, sanitizers in them, on the same inputs in every run.
 clang:
-	$(Q)$(MAKE) --no-print-directory B=$(B)/san CC=clang SAN=fuzzer-no-link,address,undefined FUZZ_SECONDS=fixed tests fuzz-run
+	$(Q)$(MAKE) --no-print-directory B=$(B)/san CC=clang SAN=fuzzer-no-link,address,undefined FUZZ_SECONDS=fixed \
+	  syntax fuzz-run
 
-tests: all $(UNIT) $(BENCH) $(B)/conformance/emit
+# What the fuzz targets do not link is read, not compiled.
+READ := $(call src,client client/bench createlib logic tuner tuner/build/nvrtc test test/unit test/bench test/conformance)
+syntax: $(patsubst %.c,$(B)/obj/%.syntax,$(filter-out $(ALL_SRC),$(READ)))
+$(B)/obj/%.syntax: %.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo '  READ  $<')
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -MT $@ -MF $(@:.syntax=.d) -fsyntax-only $<
+	@touch $@
 
 fmt:
 	$(Q)git ls-files '*.c' '*.h' | grep -v /text/ | xargs clang-format -i

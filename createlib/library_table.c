@@ -112,6 +112,21 @@ static bool in_table(const Logic *l, bool exact)
     return !l->trees && exact == str_eq_c(logic_distance(l), "Equality");
 }
 
+/* Tables of one place become one, as in Tensile, whose merge of tables asserts equal keys and distances. */
+static Err check_one_table(const Logic *first, const KeyShape *shape, const Logic *l, const KeyShape *own)
+{
+    static const char why[] = "logic files of one problem type and device make one table";
+    if (!str_eq(logic_distance(first), logic_distance(l)))
+        FAIL(ERR_INPUT,
+             "%s: distance '%.*s', expected that of %s, '%.*s': %s, which has one distance ('tuner-logic "
+             "merge' of the two keeps that of the first)",
+             l->path, STR_ARG(logic_distance(l)), first->path, STR_ARG(logic_distance(first)), why);
+    if (!shape_equal(shape, own))
+        FAIL(ERR_INPUT, "%s: another index order than that of %s: %s, which has one key", l->path,
+             first->path, why);
+    return ERR_OK;
+}
+
 static Err collect(const LibraryPart *part, size_t n, bool exact, const Logic **first, TableEntries *out)
 {
     KeyShape shape = {{NULL}, {0}, 0};
@@ -123,10 +138,8 @@ static Err collect(const LibraryPart *part, size_t n, bool exact, const Logic **
         if (!*first) {
             *first = l;
             shape = own;
-        } else if (!shape_equal(&shape, &own) || !str_eq(logic_distance(*first), logic_distance(l))) {
-            FAIL(ERR_INPUT, "%s: its table (%.*s) cannot be merged with that of %s (%.*s)", l->path,
-                 STR_ARG(logic_distance(l)), (*first)->path, STR_ARG(logic_distance(*first)));
         }
+        TRY(check_one_table(*first, &shape, l, &own));
         TRY(add_rows(&part[i], &shape, out));
     }
     return ERR_OK;

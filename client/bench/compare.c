@@ -11,7 +11,7 @@
 
 /* A block of calls on the host is at least so long; a GPU's blocks are as long (BLOCK_NS). */
 static const double HOST_BLOCK_NS = 1e6;
-enum { ROUNDS = 20, ROUNDS_MIN = 6 }; /* fewer samples have no 95% interval */
+enum { ROUNDS_MIN = 6 }; /* fewer samples have no 95% interval */
 
 /* ---- one size ---- */
 
@@ -99,6 +99,13 @@ static Err check_all(Compare *x, CompareRow *r, BenchData *d)
     return e;
 }
 
+static void busy_look(Compare *x)
+{
+    int ready = threads_ready();
+    x->ready += ready;
+    x->n_looks += ready > 0;
+}
+
 /* Rounds of one block of each side that is right. */
 static Err time_all(Compare *x, CompareRow *r)
 {
@@ -113,11 +120,13 @@ static Err time_all(Compare *x, CompareRow *r)
         e = cell->ns ? lane_open(&x->bench, &x->side[s], r->c, HOST_BLOCK_NS, &lane[s])
                      : err_set(ERR_FAILED, "out of memory for %zu rounds", x->n_rounds);
     }
-    for (size_t i = 0; !e && i < x->n_rounds; i++)
+    for (size_t i = 0; !e && i < x->n_rounds; i++) {
+        busy_look(x);
         for (size_t k = 0; !e && k < n; k++) {
             size_t s = with[(i + k) % n];
             e = lane_block(&x->bench, &lane[s], r->c, &r->side[s].ns[i]);
         }
+    }
     for (size_t s = 0; s < x->n_sides; s++) lane_close(&x->bench, &lane[s]);
     return e;
 }
@@ -293,7 +302,7 @@ Err bench_compare(Arena *a, const CompareOptions *o, const tuner_options *option
 {
     Compare x = {.arena = a, .o = o, .n_sides = SIDE_PEER};
     Device *host = NULL;
-    x.n_rounds = base->iters_given ? (size_t)base->iters : ROUNDS;
+    x.n_rounds = base->iters_given ? (size_t)base->iters : COMPARE_ROUNDS;
     if (x.n_rounds < ROUNDS_MIN || x.n_rounds > 1 << 16)
         FAIL(ERR_INPUT, "--iters: %zu rounds, expected %d to %d with --compare", x.n_rounds, ROUNDS_MIN,
              1 << 16);

@@ -13,8 +13,10 @@
 #define CLIENT_COMPARE_H
 
 #include "client/bench/bench.h"
+#include "measure/busy.h"
 #include "measure/stats.h"
 
+enum { COMPARE_ROUNDS = 20 }; /* without --iters */
 enum { SIDE_OLD, SIDE_NEW, SIDE_PEER, SIDES };
 
 typedef struct {
@@ -51,6 +53,8 @@ typedef struct {
     CompareRow *row;
     size_t n, n_done; /* sizes; fewer are done after an interrupt */
     size_t n_rounds;
+    double ready; /* threads of the machine that ran or waited for a core, added up over n_looks rounds */
+    size_t n_looks;
 } Compare;
 
 typedef struct {
@@ -69,6 +73,8 @@ Err bench_compare(Arena *a, const CompareOptions *o, const tuner_options *option
 
 /* ---- for compare_report.c ---- */
 
+/* Whether the machine was busy, of the sizes that are done; text gets the warning, or is empty. */
+bool compare_busy(const Compare *x, char *text, size_t size);
 /* "faster", "slower", "same": the second library; "" without a ratio. */
 const char *compare_verdict(const Comparison *c);
 Err compare_total(const Compare *x, CompareTotal *t);

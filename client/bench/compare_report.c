@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "fmt/csv.h"
 #include "fmt/json.h"
 
@@ -72,6 +74,23 @@ Err compare_total(const Compare *x, CompareTotal *t)
     TRY(mean_over(x, SIDE_OLD, &t->mean));
     t->versus = (Comparison){.verdict = STATS_UNKNOWN, .ratio = NAN, .lo = NAN, .hi = NAN};
     return x->n_sides > SIDE_PEER ? mean_over(x, SIDE_PEER, &t->versus) : ERR_OK;
+}
+
+bool compare_busy(const Compare *x, char *text, size_t size)
+{
+    /* The threads of a kernel are at most as many as cores; any machine runs a little beside them. */
+    Busy b = {.load = x->n_looks ? x->ready / (double)x->n_looks : (double)NAN,
+              .n_cores = sysconf(_SC_NPROCESSORS_ONLN),
+              .margin = 0.5};
+    for (size_t i = 0; i < x->n_done; i++) {
+        const Comparison *c = &x->row[i].ratio;
+        if (c->verdict == STATS_UNKNOWN || x->n_rounds < COMPARE_ROUNDS)
+            continue; /* intervals of few rounds are wide on any machine */
+        b.n_sizes++;
+        b.n_wide += c->hi - c->lo > BUSY_WIDTH * c->ratio;
+    }
+    text[0] = 0;
+    return busy_text(&b, text, size);
 }
 
 /* ---- the table ---- */
@@ -145,6 +164,7 @@ static void mean_print(const char *what, const Comparison *c, size_t n)
 
 void compare_summary(const Compare *x, const CompareTotal *t)
 {
+    char busy[256];
     printf("\n%zu sizes: %zu faster, %zu the same, %zu slower", x->n_done, t->n_faster, t->n_same,
            t->n_slower);
     for (size_t s = 0; s < x->n_sides; s++)
@@ -157,6 +177,8 @@ void compare_summary(const Compare *x, const CompareTotal *t)
                t->seconds[SIDE_NEW] * 1e3);
     if (x->o->fail_below > 0)
         printf("below %g, twice: %zu size%s\n", x->o->fail_below, t->n_failed, t->n_failed == 1 ? "" : "s");
+    fflush(stdout);
+    if (compare_busy(x, busy, sizeof busy)) warning("%s", busy);
 }
 
 /* ---- files ---- */
@@ -220,9 +242,11 @@ static void csv_ratio(const Comparison *c, Buf *out)
 
 static void csv_text(const Compare *x, Buf *out)
 {
+    char busy[256];
     buf_printf(out, "# tuner-bench --compare 1\n# old: %s\n# new: %s\n# device: %s\n", x->name[SIDE_OLD],
                x->name[SIDE_NEW], tuner_library_device(x->side[SIDE_OLD].lib));
     if (x->n_sides > SIDE_PEER) buf_printf(out, "# peer: %s\n", x->name[SIDE_PEER]);
+    if (compare_busy(x, busy, sizeof busy)) buf_printf(out, "# warning: %s\n", busy);
     buf_puts(out,
              "transA,transB,M,N,K,batch_count,lda,ldb,ldc,ldd,stride_a,stride_b,stride_c,stride_d,a_type,"
              "b_type,c_type,d_type,compute_type,math_mode,call_count,group");
@@ -323,12 +347,15 @@ static void json_total(const Compare *x, const CompareTotal *t, Json *j)
 static void json_text(const Compare *x, const CompareTotal *t, Buf *out)
 {
     Json j = json_to(out);
+    char busy[256];
     json_object(&j, NULL);
     json_int(&j, "tuner-bench --compare", 1);
     for (size_t s = 0; s < x->n_sides; s++) json_cstr(&j, endings[s], x->name[s]);
     json_cstr(&j, "device", tuner_library_device(x->side[SIDE_OLD].lib));
     json_int(&j, "rounds", (int64_t)x->n_rounds);
     json_real(&j, "fail_below", x->o->fail_below);
+    compare_busy(x, busy, sizeof busy);
+    json_cstr(&j, "warning", busy);
     json_array(&j, "sizes");
     for (size_t i = 0; i < x->n_done; i++) json_row(x, &x->row[i], &j);
     json_array_end(&j);

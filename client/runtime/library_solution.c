@@ -41,11 +41,13 @@ static const Field type_fields[] = {
 };
 #undef AT
 
-/* Of alpha, beta and the sums: the file names it by highPrecisionAccumulate alone. */
+/* Of alpha, beta and the sums: the file names it by highPrecisionAccumulate alone, which changes nothing for
+ * types that are not narrower than f32_r. */
 static DataType compute_type(const TypeFields *t)
 {
     bool integral = type_info((DataType)t->a)->integral;
-    if (t->high_precision) return integral ? TYPE_I : TYPE_S;
+    bool narrow = integral || type_bytes((DataType)t->a) < type_bytes(TYPE_S);
+    if (t->high_precision && narrow) return integral ? TYPE_I : TYPE_S;
     return (DataType)(integral ? t->d : t->a);
 }
 

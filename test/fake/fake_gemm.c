@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef enum { S, D, I32, PACKED_I8, I8, E4M3, E5M2, H } Format;
@@ -140,15 +141,12 @@ static double take_scalar(Reader *r, Format format)
     return load((uint64_t)(uintptr_t)bytes, 0, format);
 }
 
-/* Product of an element of A and one of B; of packed ones, the sum of the products of their bytes. */
-static double product(const Gemm *g, uint64_t a, uint64_t b)
+/* Numbers of an element: packed ones are four along K. */
+static uint64_t numbers_of(const Gemm *g) { return g->kind->a == PACKED_I8 ? 4 : 1; }
+
+static double number(const Gemm *g, uint64_t base, uint64_t i, Format format, uint64_t which)
 {
-    if (g->kind->a != PACKED_I8) return load(g->a, a, g->kind->a) * load(g->b, b, g->kind->b);
-    const signed char *x = (const signed char *)(uintptr_t)g->a + 4 * a,
-                      *y = (const signed char *)(uintptr_t)g->b + 4 * b;
-    int sum = 0;
-    for (int i = 0; i < 4; i++) sum += x[i] * y[i];
-    return sum;
+    return g->kind->a == PACKED_I8 ? load(base, 4 * i + which, I8) : load(base, i, format);
 }
 
 /* The last element of a matrix batch is in a live buffer. */
@@ -170,21 +168,55 @@ static double scaled(const Gemm *g, double sum, double beta, double c)
                      (uint32_t)(int64_t)beta * (uint32_t)(int64_t)c);
 }
 
+/* Rows of D that are computed together, from a copy of their rows of A in double precision: tests launch
+ * thousands of kernels. */
+enum { ROWS = 32 };
+
+static void copy_a(const Gemm *g, uint64_t z, uint64_t i0, uint64_t rows, double (*a)[ROWS])
+{
+    const uint64_t w = numbers_of(g);
+    for (uint64_t l = 0; l < g->k * w; l++)
+        for (uint64_t i = 0; i < ROWS; i++) {
+            uint64_t at = z * g->a2 + (g->trans_a ? l / w + (i0 + i) * g->a1 : i0 + i + l / w * g->a1);
+            a[l][i] = i < rows ? number(g, g->a, at, g->kind->a, l % w) : 0;
+        }
+}
+
+static void dot(const Gemm *g, uint64_t z, uint64_t j, double (*a)[ROWS], double sum[ROWS])
+{
+    const uint64_t w = numbers_of(g);
+    for (int i = 0; i < ROWS; i++) sum[i] = 0;
+    for (uint64_t l = 0; l < g->k * w; l++) {
+        const double b = number(g, g->b, z * g->b2 + (g->trans_b ? j + l / w * g->b1 : l / w + j * g->b1),
+                                g->kind->b, l % w);
+        for (int i = 0; i < ROWS; i++) sum[i] += a[l][i] * b;
+    }
+}
+
+static void compute_rows(const Gemm *g, bool add, uint64_t z, uint64_t i0, double (*a)[ROWS])
+{
+    const uint64_t rows = g->m - i0 < ROWS ? g->m - i0 : ROWS;
+    copy_a(g, z, i0, rows, a);
+    for (uint64_t j = 0; j < g->n; j++) {
+        double sum[ROWS];
+        dot(g, z, j, a, sum);
+        for (uint64_t i = 0; i < rows; i++) {
+            uint64_t d = z * g->d2 + j * g->d1 + i0 + i;
+            double old = add            ? load(g->d, d, g->kind->d)
+                         : g->beta != 0 ? load(g->c, z * g->c2 + j * g->c1 + i0 + i, g->kind->d)
+                                        : 0;
+            store(g->d, d, g->kind->d, scaled(g, sum[i], add ? 1 : g->beta, old));
+        }
+    }
+}
+
 static void compute(const Gemm *g, bool add)
 {
+    double(*a)[ROWS] = malloc((g->k * numbers_of(g) + 1) * sizeof *a);
+    if (!a) abort();
     for (uint64_t z = 0; z < g->batch; z++)
-        for (uint64_t j = 0; j < g->n; j++)
-            for (uint64_t i = 0; i < g->m; i++) {
-                double sum = 0;
-                for (uint64_t l = 0; l < g->k; l++)
-                    sum += product(g, z * g->a2 + (g->trans_a ? l + i * g->a1 : i + l * g->a1),
-                                   z * g->b2 + (g->trans_b ? j + l * g->b1 : l + j * g->b1));
-                uint64_t d = z * g->d2 + j * g->d1 + i;
-                double old = add            ? load(g->d, d, g->kind->d)
-                             : g->beta != 0 ? load(g->c, z * g->c2 + j * g->c1 + i, g->kind->d)
-                                            : 0;
-                store(g->d, d, g->kind->d, scaled(g, sum, add ? 1 : g->beta, old));
-            }
+        for (uint64_t i0 = 0; i0 < g->m; i0 += ROWS) compute_rows(g, add, z, i0, a);
+    free(a);
 }
 
 static bool is_inside(const Gemm *g)

@@ -8,7 +8,7 @@ export TUNER_FAKE="ns=50000"
 if ! "$BIN/tuner" --compile-only --arch sm_90 "$DATA/run/gpu.yaml" probe >log 2>&1; then echo "skipped: $(grep '^tuner:' log)"; exit; fi
 "$BIN/tuner" --client-path "$PWD/client" --device cuda --peer cublas "$DATA/run/gpu.yaml" h/fake >log 2>&1; echo "exit $?"
 sed -n '/^speed over/,/^$/p' log
-sed "s/^# date.*/# date/; s/^\(# device: [^,]*\).*/\1/; s,$DATA/,," h/fake/peer.csv
+sed "s/^# date.*/# date/; s/^\(# device: [^,]*\).*/\1/; s,$DATA/,,; s,$PWD/,," h/fake/peer.csv
 "$BIN/tuner" explain h/fake 64,48,1,40 | grep peer
 echo "--- collected"
 TUNER="$BIN/tuner" sh "$ROOT/scripts/h200_results.sh" h fake; ls h/results h/results/logic

@@ -18,5 +18,5 @@ results --unseen --sizes 1 --seed 3 --race-seconds 0.25 o fake | sed '/^Speed ov
 results o fake >log
 results --unseen --sizes 1 --seed 3 --race-seconds 0.25 o fake
 ls o/results o/results/unseen
-sed "s/^# date.*/# date/; s/^\(# device: [^,]*\).*/\1/; s,$PWD/,," o/results/unseen/fake.csv | grep '^#'
+sed "s/^# date.*/# date/; s/^\(# device: [^,]*\).*/\1/; s,$PWD/,,g" o/results/unseen/fake.csv | grep '^#'
 grep -v '^# d' o/results/unseen/fake.library.csv

@@ -8,6 +8,8 @@ for d in out/1_BenchmarkProblems out/2_BenchmarkData outside beside; do
 done
 ln -s ../../outside out/1_BenchmarkProblems/link
 echo left >out/1_BenchmarkProblems/.tuner-tmp-aB3dE6
+mkdir out/1_BenchmarkProblems/.tuner-tmp-aB3dE7
+echo left >out/1_BenchmarkProblems/.tuner-tmp-aB3dE7/linked.tmp123456
 run --global-parameters LibraryClientPath=../beside -- "$DATA/run/sim.yaml" out
 for d in out/1_BenchmarkProblems out/2_BenchmarkData outside beside; do echo "$d: $(ls -A $d | tr '\n' ' ')"; done
 echo "--- results go through a link, and into a device, and leave them what they are"

@@ -207,6 +207,13 @@ static void test_temporaries(void **state)
     held = path_join(&a, dir, "out/1/.tuner-tmp-lockd1");
     Str gone = path_join(&a, deep.s, ".tuner-tmp-aZ09bc"), first = path_join(&a, out.s, ".tuner-tmp-000000");
     Str link = path_join(&a, deep.s, ".tuner-tmp-llllll");
+    char work[2][512];
+    int lock[2];
+    for (int i = 0; i < 2; i++) { /* the first is in use, the second was left with what a linker wrote */
+        assert_ok(temporary_dir(path_join(&a, deep.s, "x.so").s, work[i], sizeof work[i], &lock[i]));
+        assert_ok(file_write(path_join(&a, work[i], "linked.tmp1a2b3c").s, STR("x")));
+    }
+    close(lock[1]);
     assert_ok(file_write(gone.s, STR("x")));
     assert_ok(file_write(first.s, STR("x")));
     assert_int_equal(symlink("../../../elsewhere/.tuner-tmp-abcdef", link.s), 0);
@@ -223,6 +230,9 @@ static void test_temporaries(void **state)
     close(fd);
     assert_false(file_exists(gone.s));
     assert_false(file_exists(first.s));
+    assert_true(file_exists(path_join(&a, work[0], "linked.tmp1a2b3c").s));
+    assert_false(dir_exists(work[1]));
+    close(lock[0]);
     assert_true(is_link(link.s));
     assert_true(file_exists(held.s));
     for (size_t i = 0; i < KEEP; i++)

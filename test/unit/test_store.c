@@ -449,11 +449,13 @@ static void test_read_only_names(void **state)
 static void test_busy(void **state)
 {
     Fixture *f = *state;
-    Busy b = {.load = 2.9, .n_cores = 2, .n_wide = 3, .n_sizes = 6};
+    Busy b = {.load = 2.9, .n_cores = 2, .n_wide = 3, .n_sizes = 6, .margin = 1};
     char text[256];
     bool found;
     int64_t session;
     assert_false(busy_text(&b, text, sizeof text));
+    b.margin = 0.5;
+    assert_true(busy_text(&b, text, sizeof text));
     b.load = 5.25;
     assert_true(busy_text(&b, text, sizeof text));
     assert_string_equal(text, "the machine was busy while kernels were timed: load average 5.2 on 2 cores");
@@ -467,9 +469,10 @@ static void test_busy(void **state)
     assert_ok(store_busy_last(&f->s, &b, &found));
     assert_false(found);
     assert_ok(store_session_begin(&f->s, STR("tuner"), &session));
-    assert_ok(store_busy_add(&f->s, session, &(Busy){1.5, 8, 1, 2}));
+    assert_ok(store_busy_add(&f->s, session, &(Busy){1.5, 8, 1, 2, 0}));
     assert_ok(store_busy_last(&f->s, &b, &found));
-    assert_true(found && b.load == 1.5 && b.n_cores == 8 && b.n_wide == 1 && b.n_sizes == 2);
+    assert_true(found && b.load == 1.5 && b.n_cores == 8 && b.n_wide == 1 && b.n_sizes == 2 &&
+                b.margin == RUN_LOAD_MARGIN);
     assert_ok(db_exec(f->s.db, "DROP TABLE busy", "")); /* a store from before there was one */
     assert_ok(store_busy_last(&f->s, &b, &found));
     assert_false(found);

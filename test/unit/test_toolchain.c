@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
+#include "base/own.h"
 #include "base/proc.h"
 #include "build/build.h"
 
@@ -155,6 +156,10 @@ static void link_check(Fixture *f, const Toolchain *t, const BuildJob *job)
     assert_int_equal(build_link(t, object, 2, &name, 1, out), ERR_INPUT);
     object[1] = STR("/nonexistent");
     assert_int_equal(build_link(t, object, 2, NULL, 0, out), ERR_FAILED);
+    Str *left;
+    size_t n;
+    assert_ok(dir_list(&f->arena, f->dir, "", false, &left, &n));
+    for (size_t i = 0; i < n; i++) assert_false(is_temporary(left[i].s));
 }
 
 /* Compiles kernels and links them, and checks the message of every failure. */

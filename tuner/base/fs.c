@@ -200,6 +200,7 @@ static Err remove_below(int parent, const char *name, int depth)
 }
 
 Err dir_remove(const char *path) { return remove_below(AT_FDCWD, path, 0); }
+Err dir_remove_at(int dir, const char *name) { return remove_below(dir, name, 0); }
 
 typedef VEC(Str) Names;
 

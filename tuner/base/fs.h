@@ -24,6 +24,8 @@ bool dir_exists(const char *path);
 Err dir_make(const char *path);
 /* Removes path and everything below it; a missing path is no error. Does not follow links. */
 Err dir_remove(const char *path);
+/* The same for a name in the directory that is open as dir. */
+Err dir_remove_at(int dir, const char *name);
 /* Names in path that end with suffix ("" for all), sorted; recursive gives relative paths of files below. */
 Err dir_list(Arena *a, const char *path, const char *suffix, bool recursive, Str **names, size_t *n);
 /* Joins with one '/'. */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -25,16 +26,30 @@ bool is_temporary(const char *name)
     return true;
 }
 
-/* A temporary file that can be locked has no writer any more: see write_by_rename() in fs.c. */
+Err temporary_dir(const char *beside, char *path, size_t path_bytes, int *lock)
+{
+    Str dir = path_dir(str_from(beside));
+    int n = snprintf(path, path_bytes, "%.*s/" TEMPORARY_PREFIX "XXXXXX", STR_ARG(dir));
+    if (n < 0 || (size_t)n >= path_bytes) FAIL(ERR_INPUT, "path is too long: '%.100s...'", beside);
+    if (!mkdtemp(path)) FAIL(ERR_FAILED, "cannot make a directory beside '%s': %s", beside, strerror(errno));
+    *lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) == 0) return 0;
+    int why = errno;
+    if (*lock >= 0) close(*lock);
+    *lock = -1;
+    rmdir(path);
+    FAIL(ERR_FAILED, "cannot lock '%s': %s", path, strerror(why));
+}
+
+/* What can be locked has no writer any more: see temporary_dir(), and write_by_rename() in fs.c. */
 static Err temporary_remove(int dir, const char *name)
 {
     struct stat st;
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) return 0;
-    Err e = 0;
-    bool ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1;
-    if (ours && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(dir, name, 0) && errno != ENOENT)
-        e = err_set(ERR_FAILED, "cannot remove '%s': %s", name, strerror(errno));
+    bool ours = fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+                ((S_ISREG(st.st_mode) && st.st_nlink == 1) || S_ISDIR(st.st_mode));
+    Err e = ours && flock(fd, LOCK_EX | LOCK_NB) == 0 ? dir_remove_at(dir, name) : 0;
     close(fd);
     return e;
 }

@@ -56,6 +56,7 @@ bool interrupted(void);
 void interrupt_clear(void);
 
 int cpu_count(void);              /* usable by this process */
+int threads_ready(void);          /* of the machine: that run or wait for a core now; 0: unknown */
 uint64_t memory_free_bytes(void); /* available without swapping */
 
 #endif

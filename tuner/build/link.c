@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,6 +10,7 @@
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/own.h"
 #include "base/proc.h"
 #include "base/seal.h"
 #include "build/build.h"
@@ -125,31 +127,37 @@ static Err sync_rename(const char *from, const char *to)
     return 0;
 }
 
+/* Removes the directory of a link that ended with e; returns e, with its message. */
+static Err work_remove(const char *work, int lock, Err e)
+{
+    char why[2048];
+    snprintf(why, sizeof why, "%s", err_message());
+    Err removed = dir_remove(work);
+    close(lock);
+    return e ? err_set(e, "%s", why) : removed;
+}
+
 Err build_link(const Toolchain *t, const Str *objects, size_t n, const LinkName *names, size_t n_names,
                const char *out_path)
 {
-    char temporary[4096], response[4096 + 8];
-    int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", out_path, (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof temporary)
-        FAIL(ERR_INPUT, "path is too long: '%.100s...'", out_path);
+    char work[PATH_MAX], linked[PATH_MAX + 8], response[PATH_MAX + 8];
+    int lock;
     if (n == 0) FAIL(ERR_INPUT, "no objects to link into '%s'", out_path);
     if (!t->linker) FAIL(ERR_INPUT, "objects of %s are not linked", t->target->name);
     if (n_names && target_family(t->target)->is_gpu)
         FAIL(ERR_INPUT, "kernels cannot be renamed in code objects of %s", t->target->name);
-    snprintf(response, sizeof response, "%s.args", temporary);
-    unlink(response); /* in an untrusted folder they may be links */
-    unlink(temporary);
+    TRY(temporary_dir(out_path, work, sizeof work, &lock));
+    snprintf(linked, sizeof linked, "%s/linked", work);
+    snprintf(response, sizeof response, "%s/args", work);
     Buf b;
     buf_init(&b);
-    Err e = response_make(t, objects, n, temporary, &b);
+    Err e = response_make(t, objects, n, linked, &b);
     for (size_t i = 0; !e && i < n_names; i++) e = name_add(&b, &names[i]);
     if (!e) e = buf_check(&b);
-    if (!e) e = file_write(response, buf_view(&b));
+    if (!e) e = file_write_unsynced(response, buf_view(&b));
     if (!e) e = linker_run(t, response, out_path);
-    if (!e && !target_family(t->target)->is_gpu) e = seal_add(temporary);
-    if (!e) e = sync_rename(temporary, out_path);
-    unlink(response);
-    unlink(temporary);
+    if (!e && !target_family(t->target)->is_gpu) e = seal_add(linked);
+    if (!e) e = sync_rename(linked, out_path);
     buf_fini(&b);
-    return e;
+    return work_remove(work, lock, e);
 }

@@ -20,6 +20,7 @@
 #define MEASURE_STORE_H
 
 #include "build/build.h"
+#include "measure/busy.h"
 
 enum { STORE_VERSION = 1 };
 
@@ -132,20 +133,13 @@ Err store_session_begin(Store *s, Str command, int64_t *id);
 Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan);
 /* A finished step and its wall time. */
 Err store_step_add(Store *s, int64_t session, Str name, uint64_t ns);
-/* How busy the machine was while a session measured on its CPU. */
-typedef struct {
-    double load;             /* highest 1-minute load average; NAN: nothing was measured */
-    int64_t n_cores;         /* of the machine */
-    int64_t n_wide, n_sizes; /* winners' intervals: wider than BUSY_WIDTH of the median, and all */
-} Busy;
-#define BUSY_WIDTH 0.05
-
+/* How busy the machine was while a session measured on its CPU: the highest 1-minute load average (NAN:
+ * nothing was measured), and winners' intervals. The margin is not stored: it is that of runs. */
 Err store_busy_add(Store *s, int64_t session, const Busy *b);
 /* The record of the last session that has one. */
 Err store_busy_last(Store *s, Busy *out, bool *found);
-/* True when the load was higher than the run itself explains, or most intervals are wide; text then gets a
- * warning of one line. */
-bool busy_text(const Busy *b, char *text, size_t size);
+/* Of the load average of a run: the compilers before take all cores, the kernel that is timed is one more. */
+#define RUN_LOAD_MARGIN 1
 /* state: "done", "interrupted", "failed". */
 Err store_session_end(Store *s, int64_t session, Str state, Str detail);
 

@@ -25,9 +25,13 @@ enum {
     DEVICES_MAX = TRACK_MEASURE - TRACK_CLIENTS
 };
 
+static const double ROUNDING_S = 0.002; /* ends are stored to the millisecond */
+
 /* What one device measures. */
 typedef struct {
-    Str device;    /* as the store has it; empty in older ones */
+    Str device;               /* as the store has it; empty in older ones */
+    const ClientTime *client; /* its clients by start */
+    size_t n_clients;
     double last_s; /* end of the measurement before */
     struct {       /* measurements of one size, side by side */
         Str problem;
@@ -43,8 +47,6 @@ typedef struct {
     int64_t pid;
     double start_s;         /* of the first session: 0 of the trace */
     VEC(double) busy_until; /* of each compiler's track */
-    ClientTime *client;
-    size_t n_clients;
     DeviceTrack device[DEVICES_MAX]; /* further ones share the last */
     size_t n_devices;
 } Trace;
@@ -133,9 +135,8 @@ static Err sessions_put(Trace *t)
 /* The first compiler's track that is idle at that time. */
 static Err track_idle(Trace *t, double from_s, double to_s, size_t *track)
 {
-    const double rounding_s = 0.002; /* ends are stored to the millisecond */
     size_t i = 0;
-    while (i < t->busy_until.n && t->busy_until.v[i] > from_s + rounding_s) i++;
+    while (i < t->busy_until.n && t->busy_until.v[i] > from_s + ROUNDING_S) i++;
     if (i == t->busy_until.n) {
         if (i == COMPILERS_MAX)
             i--;
@@ -185,11 +186,33 @@ static void name_device(Trace *t, int64_t tid, const char *what, Str device)
     name_track(t, "thread_name", tid, name, 0);
 }
 
+static int client_order(const void *x, const void *y)
+{
+    const ClientTime *a = x, *b = y;
+    int by_device = str_cmp(a->device, b->device);
+    return by_device ? by_device : (a->started_s > b->started_s) - (a->started_s < b->started_s);
+}
+
+/* Gives every device its clients. */
+static void clients_sort(Trace *t, ClientTime *client, size_t n)
+{
+    if (n) qsort(client, n, sizeof *client, client_order);
+    for (size_t i = 0; i < t->n_devices; i++) {
+        DeviceTrack *d = &t->device[i];
+        for (size_t k = 0; k < n; k++) {
+            if (!str_eq(client[k].device, d->device)) continue;
+            if (!d->n_clients++) d->client = &client[k];
+        }
+    }
+}
+
 static Err clients_put(Trace *t)
 {
-    TRY(query_clients(&t->s, &t->a, &t->client, &t->n_clients));
-    for (size_t i = 0; i < t->n_clients; i++) {
-        const ClientTime *c = &t->client[i];
+    ClientTime *client;
+    size_t n;
+    TRY(query_clients(&t->s, &t->a, &client, &n));
+    for (size_t i = 0; i < n; i++) {
+        const ClientTime *c = &client[i];
         const size_t before = t->n_devices;
         size_t k;
         TRY(device_find(t, c->device, &k));
@@ -198,16 +221,24 @@ static Err clients_put(Trace *t)
         json_str(&t->j, "end", c->end);
         slice_end(t);
     }
+    clients_sort(t, client, n);
     return ERR_OK;
 }
 
-/* Start of the device's client that was at work at that time; or the time itself. */
-static double client_start(const Trace *t, const DeviceTrack *d, double at)
+/* Start of the device's client that was at work at that time; or the time itself. A device has one client at
+ * a time: only the last two that began by then can be meant, of which one ends as the other begins. */
+static double client_start(const DeviceTrack *d, double at)
 {
-    for (size_t i = 0; i < t->n_clients; i++)
-        if (t->client[i].started_s <= at && at <= t->client[i].started_s + t->client[i].seconds + 0.002 &&
-            str_eq(t->client[i].device, d->device))
-            return t->client[i].started_s;
+    size_t begun = 0, end = d->n_clients;
+    while (begun < end) {
+        const size_t middle = begun + (end - begun) / 2;
+        if (d->client[middle].started_s <= at)
+            begun = middle + 1;
+        else
+            end = middle;
+    }
+    for (size_t i = begun < 2 ? 0 : begun - 2; i < begun; i++)
+        if (at <= d->client[i].started_s + d->client[i].seconds + ROUNDING_S) return d->client[i].started_s;
     return at;
 }
 
@@ -224,9 +255,9 @@ static void race_flush(Trace *t, DeviceTrack *d)
     d->race.n = 0;
 }
 
-static double begin_of(const Trace *t, const DeviceTrack *d, const MeasureTime *m)
+static double begin_of(const DeviceTrack *d, const MeasureTime *m)
 {
-    const double client = client_start(t, d, m->ended_s), least = m->ended_s - m->timed_s;
+    const double client = client_start(d, m->ended_s), least = m->ended_s - m->timed_s;
     double from = d->last_s > client ? d->last_s : client;
     if (from > least) from = least;
     return from;
@@ -238,7 +269,7 @@ static Err race_note(Trace *t, DeviceTrack *d, const MeasureTime *m)
     if (!d->race.n++) {
         d->race.problem = arena_dup(&t->a, m->problem);
         TRY_ALLOC(d->race.problem.s);
-        const double client = client_start(t, d, m->ended_s);
+        const double client = client_start(d, m->ended_s);
         d->race.from_s = d->last_s > client ? d->last_s : client;
     }
     d->race.to_s = d->last_s = m->ended_s;
@@ -253,7 +284,7 @@ static Err measure_put(void *ctx, const MeasureTime *m)
     DeviceTrack *d = &t->device[k];
     if (m->race) return race_note(t, d, m);
     race_flush(t, d);
-    const double from = begin_of(t, d, m), timed = m->ended_s - m->timed_s;
+    const double from = begin_of(d, m), timed = m->ended_s - m->timed_s;
     const int64_t track = track_of(t, d);
     slice(t, track, "measure", m->problem, from, m->ended_s);
     json_str(&t->j, "kernel", m->kernel);

@@ -30,6 +30,21 @@ void shell_word(Str s, Buf *out)
     buf_putc(out, '\'');
 }
 
+void options_words(const Options *o, Buf *out)
+{
+    for (int i = 0; i < o->n_given; i++) {
+        const CliOption *row = o->given[i].row;
+        const char *value = o->given[i].value;
+        if (i == 0 || row->takes != CLI_ASSIGNMENTS || o->given[i - 1].row != row)
+            buf_printf(out, " --%s", row->name);
+        if (!value) continue;
+        buf_putc(out, row->takes == CLI_BEHIND_EQUALS ? '=' : ' ');
+        size_t key_n = row->takes == CLI_ASSIGNMENTS ? strcspn(value, "=") : 0;
+        if (key_n) buf_printf(out, "%.*s=", (int)key_n++, value);
+        shell_word(str_from(value + key_n), out);
+    }
+}
+
 Err program_word(Arena *a, const char *name, Buf *out)
 {
     char real[PATH_MAX], found[PATH_MAX], here[PATH_MAX];

@@ -4,9 +4,12 @@
 #define TUNER_HINT_H
 
 #include "base/arena.h"
+#include "run/options.h"
 
 /* Appends the word, in single quotes where the shell needs them. */
 void shell_word(Str s, Buf *out);
+/* Appends the options of a command line as they were given, each with a blank before it. */
+void options_words(const Options *o, Buf *out);
 /* Appends the name of a program beside this one: the bare name when PATH finds that file, else its path,
  * which is relative when it is below the current directory. */
 Err program_word(Arena *a, const char *name, Buf *out);

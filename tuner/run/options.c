@@ -59,6 +59,15 @@ static Err take_dump(void *target, const CliOption *row, const char *value)
     return ERR_OK;
 }
 
+/* Notes each option beside storing its value: a run records the command that it was started with. */
+static Err take_option(void *target, const CliOption *row, const char *value)
+{
+    Options *o = target;
+    if (o->n_given == MAX_GIVEN) FAIL(ERR_INPUT, "more than %d options", MAX_GIVEN);
+    o->given[o->n_given++] = (GivenOption){row, value};
+    return cli_value(target, row, value);
+}
+
 static Err take_base(void *target, const CliOption *row, const char *value)
 {
     Options *o = target;
@@ -498,6 +507,7 @@ const CliProgram tuner_program = {
     .first_is_default = true,
     .option = options,
     .n_options = sizeof options / sizeof *options,
+    .given = take_option,
     .notes = "exit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or "
              "bad input, 3 partial result, 4 no such device\n",
 };

@@ -8,7 +8,7 @@
 
 #include "base/cli.h"
 
-enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128, MAX_BASES = 16, MAX_LOGS = 64 };
+enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128, MAX_BASES = 16, MAX_LOGS = 64, MAX_GIVEN = 512 };
 
 typedef struct {
     const char *key;   /* global parameter */
@@ -16,7 +16,15 @@ typedef struct {
     size_t key_n;
 } Override;
 
+/* An option as the command line has it. */
 typedef struct {
+    const CliOption *row;
+    const char *value; /* NULL: none */
+} GivenOption;
+
+typedef struct {
+    GivenOption given[MAX_GIVEN]; /* in their order */
+    int n_given;
     const char
         *operand[MAX_OPERANDS]; /* the config (of --alternate-format: and sizes), then the output directory */
     int n_operands;

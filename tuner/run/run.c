@@ -9,6 +9,7 @@
 #include "measure/query.h"
 #include "report/report.h"
 #include "run/gather.h"
+#include "run/hint.h"
 #include "run/shard_run.h"
 #include "run/metrics.h"
 
@@ -93,23 +94,20 @@ Err run_config(Run *r, const Options *o, int n_configs)
 static Err session_command(const Run *r, Buf *out)
 {
     const Options *o = r->o;
-    if (r->shard) buf_printf(out, "tuner run-shard %s %zu", r->shard->dir, r->shard->i);
-    if (r->gather) {
-        const Gathering *x = r->gather;
-        buf_printf(out, "tuner gather %s: %zu of %zu shards", x->dir, x->n, x->plan.n);
-        if (x->n_missing) buf_printf(out, ", without %.*s", (int)x->missing.n, x->missing.s);
+    const Gathering *x = r->gather;
+    buf_puts(out, r->shard ? "tuner run-shard " : x ? "tuner gather " : "tuner");
+    if (r->shard || x) {
+        shell_word(str_from(x ? x->dir : r->shard->dir), out);
+        if (r->shard) buf_printf(out, " %zu", r->shard->i);
+    } else {
+        for (int i = 0; i <= o->n_operands; i++) {
+            buf_putc(out, ' ');
+            shell_word(str_from(i < o->n_operands ? o->operand[i] : r->outdir), out);
+        }
     }
-    if (r->shard || r->gather) return buf_check(out);
-    buf_puts(out, "tuner");
-    for (int i = 0; i < o->n_operands; i++) buf_printf(out, " %s", o->operand[i]);
-    buf_printf(out, " %s", r->outdir);
-    if (o->simulate) buf_puts(out, " --simulate");
-    if (o->devices) buf_printf(out, " --devices %s", o->devices);
-    if (o->arch) buf_printf(out, " --arch %s", o->arch);
-    if (o->part) buf_printf(out, " --part '%s'", o->part);
-    for (int i = 0; i < o->n_overrides; i++)
-        buf_printf(out, "%s %.*s=%s", i ? "" : " --global-parameters", (int)o->override[i].key_n,
-                   o->override[i].key, o->override[i].value);
+    options_words(o, out);
+    if (x) buf_printf(out, ": %zu of %zu shards", x->n, x->plan.n);
+    if (x && x->n_missing) buf_printf(out, ", without %.*s", (int)x->missing.n, x->missing.s);
     return buf_check(out);
 }
 

@@ -51,7 +51,9 @@ Err shard_options(Arena *a, const char *dir, const ShardPlan *p, const Options *
                      .device = own->device,
                      .devices = own->devices,
                      .client_path = own->client_path,
-                     .no_cache = own->no_cache};
+                     .no_cache = own->no_cache,
+                     .n_given = own->n_given};
+    memcpy(out->given, own->given, sizeof out->given);
     TRY(text_of(a, p->arch, &out->arch));
     TRY(text_of(a, from->part, &out->part));
     TRY(text_of(a, from->cc, &out->cc));
