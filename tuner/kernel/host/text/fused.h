@@ -31,3 +31,4 @@ static inline double g_tanh(double x)
     const double e = g_exp(-2 * (x < 0 ? -x : x)), t = (1 - e) / (1 + e);
     return x < 0 ? -t : t;
 }
+static inline double g_sigmoid(double x) { return 1 / (1 + g_exp(-x)); }
