@@ -334,6 +334,7 @@ static void put_parts(const Main *m)
 static void put_fused(const Main *m)
 {
     const Fused *f = &m->s->fused;
+    if (m->s->map.global_accumulation == GLOBAL_ACC_MULTIPLE) return; /* they are the post-GSU kernel's */
     const size_t bytes = (size_t)type_bytes((DataType)m->p->compute_type);
     for (int o = 0; o < FUSED_OPERANDS; o++)
         if (fused_has(f, (FusedOperand)o)) put_ptr(m->args, m->in->fused[o]);

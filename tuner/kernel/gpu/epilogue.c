@@ -46,9 +46,6 @@ Err gpu_epilogue_read(Program *p, const char *name)
     plan->out = gpu_type(e.written);
     p->gpu = plan;
     if (!plan->out.part) FAIL(ERR_INPUT, "GPU kernels write no elements of type %s", type_letter(e.written));
-    if (fused_any(&e.fused) && (plan->ring.used || plan->groups.used))
-        FAIL(ERR_INPUT, "%s%skernels with a ring of stages have no bias, activation and scale factors",
-             name ? name : "", name ? ": " : "");
     return ERR_OK;
 }
 
