@@ -139,6 +139,26 @@ Op *epilogue_ops(Program *p, const Epilogue *e)
     return l.failed ? NULL : pass_list(l.op, l.n);
 }
 
+const Op *epilogue_of_sums(Program *p, Arena *a, DataType sum, DataType dest, const Fused *fused)
+{
+    static const struct {
+        const char *name;
+        char operand;
+        Space space;
+    } tiles[] = {{"c", 'C', SPACE_GLOBAL}, {"d", 'D', SPACE_GLOBAL}, {"acc", 'P', SPACE_REGISTER}};
+    const Epilogue e = {.scales = true, .reads_c = true, .fused = *fused, .written = dest};
+    *p = (Program){.arena = a, .n_tiles = 3};
+    for (int i = 0; i < p->n_tiles; i++)
+        p->tile[i] = (Tile){.name = tiles[i].name,
+                            .operand = tiles[i].operand,
+                            .space = tiles[i].space,
+                            .type = i == 2 ? sum : dest,
+                            .dim = {DIM_M, DIM_N},
+                            .size = {1, 1},
+                            .n_buffers = 1};
+    return epilogue_tiles(p, &e) ? NULL : epilogue_ops(p, &e);
+}
+
 /* ---- reading ---- */
 
 static bool is_tile(const Program *p, int tile, const char *name)

@@ -343,6 +343,8 @@ Err gpu_plan_finish(GpuPlan *p);
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
 /* Fills arg, n_args, arg_bytes; part of gpu_plan. */
 Err gpu_args(GpuPlan *p);
+/* Adds the arguments of fused operations, which are the last ones (problem/fused.h). */
+Err gpu_fused_args(GpuPlan *p);
 
 /* ---- maps: maps.c ----
  *
