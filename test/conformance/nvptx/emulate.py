@@ -425,7 +425,7 @@ def fused_solutions():
     """Kernels of every family, with and without parts of K: data type, transposes, solution, architecture, sizes."""
     whole = [{'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16}, PARTS, {'StreamK': 2}, {}]
     none = {'GlobalSplitU': 1}
-    for i, (kind, trans) in enumerate(itertools.product([k for k in KINDS if k not in ('C', 'Z', 'I8II')] + ['HSS'], ('NN', 'TT'))):
+    for i, (kind, trans) in enumerate(itertools.product([k for k in KINDS if k not in ('C', 'Z', 'I8II')], ('NN', 'TT'))):
         for j, s in enumerate(kernels(kind, trans)):
             yield kind, trans, {**s, **none, **whole[(i + j) % 4]}, 'sm_90', SIZES
         for j, s in enumerate(without_local(kind, trans) if kind != 'X' else []):
