@@ -330,16 +330,15 @@ static void put_parts(const Main *m)
     put_u64(m->args, (uint64_t)(uintptr_t)m->in->workspace + workspace_parts(m->s, m->g).sum_bytes);
 }
 
-/* Fused operations: behind all arguments of Tensile's. */
-static void put_fused(const Main *m)
+void put_fused(const Helper *h, Args *a)
 {
-    const Fused *f = &m->s->fused;
-    const size_t bytes = (size_t)type_bytes((DataType)m->p->compute_type);
+    const Fused *f = &h->s->fused;
+    const size_t bytes = (size_t)type_bytes((DataType)h->p->compute_type);
     for (int o = 0; o < FUSED_OPERANDS; o++)
-        if (fused_has(f, (FusedOperand)o)) put_ptr(m->args, m->in->fused[o]);
-    if (f->bias && m->p->batched) put_size(m->args, m->in->bias_batch);
+        if (fused_has(f, (FusedOperand)o)) put_ptr(a, h->in->fused[o]);
+    if (f->bias && h->p->batched) put_size(a, h->in->bias_batch);
     for (size_t i = 0; i < (size_t)activation_numbers(f->activation); i++)
-        put_scalar(m->args, m->p, (const char *)m->in->activation + i * bytes);
+        put_scalar(a, h->p, (const char *)h->in->activation + i * bytes);
 }
 
 static void main_args(const Main *m, const LaunchHardware *hw)
@@ -421,7 +420,8 @@ static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, L
         main_args_preload(&here, hw);
     else
         main_args(&here, hw);
-    put_fused(&here);
+    /* parts that are stored one by one are added up by the post-GSU kernel, which does the fused operations */
+    if (m->s->map.global_accumulation != GLOBAL_ACC_MULTIPLE) put_fused(h, &args);
     TRY(put_tensor_maps(h, &args));
     out->call[out->n - 1].dependent = m->s->map.dependent_launch;
     return call_done(out, &args);

@@ -112,6 +112,7 @@ Err post_gsu_call(const Helper *h, LaunchList *out)
     put_sizes(h, &a);
     put_u32(&a, r.gsu);
     if (h->s->stochastic_rounding) put_u32(&a, h->in->rnd_seed);
+    if (multiple) put_fused(h, &a);
     out->call[out->n - 1].dependent = h->s->map.dependent_launch;
     return call_done(out, &a);
 }

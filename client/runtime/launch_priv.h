@@ -136,6 +136,8 @@ bool tensor_fits(const Contraction *p, unsigned t);
 
 /* Appends the tensor maps of the solution's sizeMapping (launch_maps.c). */
 Err put_tensor_maps(const Helper *h, Args *a);
+/* Appends the arguments of fused operations, which stand behind all others of Tensile's. */
+void put_fused(const Helper *h, Args *a);
 Err beta_only_call(const Helper *h, LaunchList *out);
 Err post_gsu_call(const Helper *h, LaunchList *out);
 Err streamk_init_call(const Helper *h, LaunchList *out);

@@ -221,7 +221,7 @@ static void name_helpers(LibSolution *s)
     const DataType dest = (DataType)(s->types >> 24);
     helper_beta_only_name(c, dest, s->strided_batched, s->map.global_accumulation != GLOBAL_ACC_NONE,
                           s->beta_only);
-    helper_post_gsu_name(c, dest, s->strided_batched, s->post_gsu);
+    helper_post_gsu_name(c, dest, s->strided_batched, &s->fused, s->post_gsu);
 }
 
 static Err read_predicates(FileReader *r, const Node *n, LibSolution *s)

@@ -95,7 +95,7 @@ static void test_helper_names(void **state)
     assert_string_equal(base, "Cijk_H_GB_GA");
     helper_beta_only_name(STR("Cij"), TYPE_S, true, false, base);
     assert_string_equal(base, "Cij_S");
-    helper_post_gsu_name(STR("Cijk"), TYPE_S, true, base);
+    helper_post_gsu_name(STR("Cijk"), TYPE_S, true, &(Fused){0}, base);
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
         const Reduction *r = &reductions[i].r;
         helper_reduction_name(base, r, name);

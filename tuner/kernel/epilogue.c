@@ -139,6 +139,26 @@ Op *epilogue_ops(Program *p, const Epilogue *e)
     return l.failed ? NULL : pass_list(l.op, l.n);
 }
 
+const Op *epilogue_of_sums(Program *p, Arena *a, DataType sum, DataType dest, const Fused *fused)
+{
+    static const struct {
+        const char *name;
+        char operand;
+        Space space;
+    } tiles[] = {{"c", 'C', SPACE_GLOBAL}, {"d", 'D', SPACE_GLOBAL}, {"acc", 'P', SPACE_REGISTER}};
+    const Epilogue e = {.scales = true, .reads_c = true, .fused = *fused, .written = dest};
+    *p = (Program){.arena = a, .n_tiles = 3};
+    for (int i = 0; i < p->n_tiles; i++)
+        p->tile[i] = (Tile){.name = tiles[i].name,
+                            .operand = tiles[i].operand,
+                            .space = tiles[i].space,
+                            .type = i == 2 ? sum : dest,
+                            .dim = {DIM_M, DIM_N},
+                            .size = {1, 1},
+                            .n_buffers = 1};
+    return epilogue_tiles(p, &e) ? NULL : epilogue_ops(p, &e);
+}
+
 /* ---- reading ---- */
 
 static bool is_tile(const Program *p, int tile, const char *name)
@@ -229,9 +249,9 @@ static Err check_fused(const Program *p, const Epilogue *e, const char *name)
 {
     const char *const of = name ? name : "", *const colon = name ? ": " : "";
     if (!fused_any(&e->fused)) return ERR_OK;
-    if (p->walk.split > 1 || p->walk.stream_k)
-        FAIL(ERR_INPUT, "%s%swalk split %d, stream_k %d: fused operations need whole sums", of, colon,
-             p->walk.split, p->walk.stream_k);
+    if (e->adds || e->parts)
+        FAIL(ERR_INPUT, "%s%swalk split %d, stream_k %d: fused operations need whole sums, not parts that are %s", of,
+             colon, p->walk.split, p->walk.stream_k, e->adds ? "added to D in place" : "stored one by one");
     const DataType sum = p->tile[program_tile(p, "acc")].type, c = p->tile[program_tile(p, "c")].type;
     if (e->fused.bias && e->fused.bias_type != sum && e->fused.bias_type != c)
         FAIL(ERR_INPUT, "%s%stile %%%s has type %s, expected %s or %s", of, colon, fused_name(FUSED_BIAS),

@@ -33,7 +33,8 @@ static Err post_gsu(Arena *a, const Solution *s, Str c, HelperKernel *out, size_
     bool unrolled = s->GlobalAccumulation == GACC_MULTIPLE && wide;
     uint32_t gsu = (uint32_t)s->GlobalSplitU;
     char base[HELPER_NAME_MAX], name[HELPER_SYMBOL_MAX];
-    helper_post_gsu_name(c, (DataType)pt->DestDataType, pt->StridedBatched, base);
+    const Fused fused = problem_fused(pt);
+    helper_post_gsu_name(c, (DataType)pt->DestDataType, pt->StridedBatched, &fused, base);
     for (uint32_t reducers = 1; reducers <= 4; reducers *= 2) {
         bool power = (gsu & (gsu - 1)) == 0;
         if (reducers > 1 && (!unrolled || !power || gsu < 32 * reducers)) continue;
@@ -86,7 +87,8 @@ Err kernel_emit_helper(const ProblemType *pt, const Target *t, const HelperKerne
 
 bool helper_is_for_both(const ProblemType *pt, const Target *t, Str symbol)
 {
-    if (!target_family(t)->one_half_helper || pt->DestDataType != TYPE_H) return false;
+    const Fused fused = problem_fused(pt);
+    if (!target_family(t)->one_half_helper || pt->DestDataType != TYPE_H || fused_any(&fused)) return false;
     return helper_name_is_plain_post_gsu(symbol);
 }
 

@@ -64,6 +64,7 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     /* Older logic files have MultipleBuffer without a workspace; their parts are added to D. */
     p->gsu_multiple = p->gsu > 1 && s->GlobalAccumulation == GACC_MULTIPLE;
     p->workspace = s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE;
+    if (p->gsu_multiple) p->fused = (Fused){0}; /* those are the ops of the kernel that adds the parts up */
     p->partial_sums = s->GlobalAccumulation == GACC_PARTIALS;
     p->adds_shares = s->StreamK && s->StreamKAtomic;
     if (p->workspace) p->out = p->scalar;

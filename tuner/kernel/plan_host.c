@@ -110,11 +110,13 @@ Err host_plan(HostPlan *p, const Solution *s, const Target *t)
 {
     host_plan_types(p, s->pt, t);
     TRY(check_problem(p, s->pt));
+    /* fused operations are those of the kernel that adds the parts up */
+    if (s->GlobalSplitU > 1 && s->GlobalSplitUAlgorithm == GSUA_MULTIPLE) p->fused = (Fused){0};
     plan_tile(p, s);
     TRY(check_tile(p, s));
     TRY(plan_split(p, s));
     p->direct = host_plan_is_direct(p);
-    if (p->joins && (!p->direct || !p->strided))
+    if (p->joins && (p->parts == 2 || p->out.type != p->compute.type || !p->strided))
         FAIL(ERR_INPUT, "sums of parts of tiles are of D's type, real, and not of arrays of pointers");
     p->pack[0] = s->HostPackA;
     p->pack[1] = s->HostPackB;

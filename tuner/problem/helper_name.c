@@ -6,8 +6,8 @@
 
 static const char post_gsu[] = "_PostGSU", width_part[] = "_VW", reducers_part[] = "_R";
 
-_Static_assert(HELPER_INDICES_MAX + sizeof "_4xi8_GB_PostGSU" <= HELPER_NAME_MAX, "names of helpers fit");
-_Static_assert(HELPER_INDICES_MAX + sizeof "_4xi8_GB_PostGSU64_mod64_VW2_R4" <= HELPER_SYMBOL_MAX,
+_Static_assert(HELPER_INDICES_MAX + sizeof "_4xi8_GB_PostGSU" + FUSED_SUFFIX_MAX <= HELPER_NAME_MAX, "names of helpers fit");
+_Static_assert(HELPER_INDICES_MAX + sizeof "_4xi8_GB_PostGSU64_mod64_VW2_R4" + FUSED_SUFFIX_MAX <= HELPER_SYMBOL_MAX,
                "names of reductions fit");
 
 static void base_name(Str c, DataType dest, bool strided_batched, const char *suffix, char *out)
@@ -22,9 +22,13 @@ void helper_beta_only_name(Str c_indices, DataType dest, bool strided_batched, b
     base_name(c_indices, dest, strided_batched, ga ? "_GA" : "", out);
 }
 
-void helper_post_gsu_name(Str c_indices, DataType dest, bool strided_batched, char out[HELPER_NAME_MAX])
+void helper_post_gsu_name(Str c_indices, DataType dest, bool strided_batched, const Fused *fused,
+                          char out[HELPER_NAME_MAX])
 {
-    base_name(c_indices, dest, strided_batched, post_gsu, out);
+    char suffix[FUSED_SUFFIX_MAX + sizeof post_gsu];
+    const size_t n = fused_suffix(fused, suffix);
+    memcpy(suffix + n, post_gsu, sizeof post_gsu);
+    base_name(c_indices, dest, strided_batched, suffix, out);
 }
 
 static char *append(char *to, const char *text)

@@ -8,20 +8,22 @@
 #ifndef PROBLEM_HELPER_NAME_H
 #define PROBLEM_HELPER_NAME_H
 
-#include "problem/datatype.h"
+#include "problem/fused.h"
 
 enum {
     HELPER_INDICES_MAX = 16, /* of the C indices */
-    HELPER_NAME_MAX = 48,    /* bytes of a name without the numbers of a reduction, with its NUL */
-    HELPER_SYMBOL_MAX = 64   /* bytes of any helper's name, with its NUL */
+    HELPER_NAME_MAX = 48 + FUSED_SUFFIX_MAX, /* bytes of a name without the numbers of a reduction, with its NUL */
+    HELPER_SYMBOL_MAX = 64 + FUSED_SUFFIX_MAX /* bytes of any helper's name, with its NUL */
 };
 
 /* "Cijk_S", "Cijk_S_GB" for arrays of pointers; with "_GA" where the kernel prepares the workspace (any
  * GlobalAccumulation) and not D. */
 void helper_beta_only_name(Str c_indices, DataType dest, bool strided_batched, bool ga,
                            char out[HELPER_NAME_MAX]);
-/* "Cijk_S_PostGSU": the name without the numbers of its reduction. */
-void helper_post_gsu_name(Str c_indices, DataType dest, bool strided_batched, char out[HELPER_NAME_MAX]);
+/* "Cijk_S_PostGSU": the name without the numbers of its reduction; "Cijk_S_BiasS_RELU_PostGSU" where it does the
+ * fused operations, which Tensile does not have. */
+void helper_post_gsu_name(Str c_indices, DataType dest, bool strided_batched, const Fused *fused,
+                          char out[HELPER_NAME_MAX]);
 
 /* How a post-GSU kernel adds up the parts. */
 typedef struct {

@@ -60,14 +60,12 @@ static int32_t slot_bytes(const Derive *d)
     return s->NvRing && d->f->target->family == TARGET_NVPTX && !wgmma_is(s) ? sum * s->LocalSplitU : sum;
 }
 
-bool derive_accumulation(Derive *d)
+/* Where the parts of K are added up. A logic file's solution keeps its values. */
+static void accumulation(Derive *d)
 {
     Solution *s = d->s;
     bool by_wgmma = d->f->target->family == TARGET_NVPTX && wgmma_is(s);
-    if (fused_any(&d->f->fused) && (s->GlobalSplitU > 1 || s->StreamK))
-        REJECT(d, FUSED_SPLIT, s->GlobalSplitU, s->StreamK);
-    bool known = solution_has(s, PARAM_GlobalAccumulation) && solution_has(s, PARAM_WorkspaceSizePerElemC);
-    if (known) return derive_stream_k(d); /* a logic file's solution keeps its values */
+    if (solution_has(s, PARAM_GlobalAccumulation) && solution_has(s, PARAM_WorkspaceSizePerElemC)) return;
     s->GlobalAccumulation = GACC_NONE;
     s->WorkspaceSizePerElemC = 0;
     if (s->StreamK > 0 && s->StreamKAtomic == 0) {
@@ -88,6 +86,15 @@ bool derive_accumulation(Derive *d)
             s->WorkspaceSizePerElemC = d->f->compute_bpe;
         }
     }
+}
+
+bool derive_accumulation(Derive *d)
+{
+    const Solution *s = d->s;
+    accumulation(d);
+    const bool whole = s->GlobalAccumulation == GACC_PARTIALS || s->GlobalAccumulation == GACC_MULTIPLE;
+    if (fused_any(&d->f->fused) && (s->GlobalSplitU > 1 || s->StreamK) && !whole)
+        REJECT(d, FUSED_SPLIT, s->GlobalSplitU, s->StreamK);
     return derive_stream_k(d);
 }
 

@@ -94,7 +94,6 @@ static bool check_problem(Derive *d)
     const Deriver *f = d->f;
     const ProblemType *pt = f->pt;
     if (!check_f8(d)) return false;
-    if (fused_any(&f->fused)) REJECT(d, NV_FUSED);
     if (!f->gemm || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
         pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt)
         STOP(d, NV_FORM);

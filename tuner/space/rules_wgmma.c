@@ -99,7 +99,6 @@ static bool check_problem(Derive *d)
 {
     const Deriver *f = d->f;
     const ProblemType *pt = f->pt;
-    if (fused_any(&f->fused)) REJECT(d, NV_FUSED);
     if (f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
         pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt || d->packed0 || d->packed1 || f->tensor0)
         STOP(d, NV_FORM);

@@ -36,6 +36,8 @@ INSTRUCTIONS = {
     'void g_prefetch(const void *p)': '(void)*(const volatile char *)p;',
     'void g_arrived()': '',
     'void wait_for_previous()': '',
+    'float g_tanh(float x)': 'return tanhf(x);',
+    'void flags_begin()': '',
     'void g_sts(g_u32 to, const g_u32 *v)': 'memcpy(at_shared<char>(to, W), v, W);',
     'void g_ldsm(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, false);',
     'void g_ldsm_t(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, true);',
@@ -444,20 +446,36 @@ def order_cases(short):
         yield dict(cases.case(arch, kind, trans, {**both, **s, **order, 'KernelLanguage': 'Source'}), sizes=sizes)
 
 
+def fused_solutions():
+    """Kernels of every family, with and without parts of K: data type, transposes, solution, architecture, sizes."""
+    whole = [{'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16}, PARTS, {'StreamK': 2}, {}]
+    none = {'GlobalSplitU': 1}
+    for i, (kind, trans) in enumerate(itertools.product([k for k in KINDS if k not in ('C', 'Z', 'I8II')], ('NN', 'TT'))):
+        for j, s in enumerate(kernels(kind, trans)):
+            yield kind, trans, {**s, **none, **whole[(i + j) % 4]}, 'sm_90', SIZES
+        for j, s in enumerate(without_local(kind, trans) if kind != 'X' else []):
+            if (i + j) % 3 == 0:
+                both = {'DirectToVgprA': True, 'DirectToVgprB': True, 'StaggerU': 0, 'PrefetchGlobalRead': 1}
+                yield kind, trans, {**both, **s, **none, **whole[(i + j) // 3 % 4]}, 'sm_90', SKINNY_SIZES
+    for kind, trans in (('HHS', 'NT'), ('BBS', 'TN'), ('HSS', 'NN'), ('X', 'TN'), ('F8HS', 'TN'), ('F8SS', 'TN')):
+        for s in by_wgmma(kind, trans):
+            yield kind, trans, s, 'sm_90a', ENGINE_SIZES
+
+
+SHORT_FUSED = (1, 2, 13, 20, 33, 62, 79, 101, 120, 150)
+
+
 def fused_cases(short):
-    """Bias, activations and scale factors in kernels without a ring of stages."""
-    plain = {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'NvRing': 0, 'StaggerU': 0, 'KernelLanguage': 'Source'}
-    for i, activation in enumerate(amd.num.ACTIVATIONS):
-        if short and i % 4:
+    """Bias, activations and scale factors, operands and activations in turn."""
+    activations = list(amd.num.ACTIVATIONS)
+    for i, (kind, trans, s, arch, sizes) in enumerate(fused_solutions()):
+        if short and i not in SHORT_FUSED:
             continue
-        kind, trans = ['S', 'HHS', 'BBS', 'D'][i % 4], ['NN', 'NT', 'TN', 'TT'][i % 4]
-        more = {'UseBias': i % 3 or 1, 'ActivationType': activation, 'UseScaleAB': ['Scalar', 'Vector'][i % 2],
-                'UseScaleCD': i % 2 == 0, 'UseScaleAlphaVec': (i + 1) % 3}
-        yield cases.case('sm_90', kind, trans, plain, **more)
-    yield cases.case('sm_90', 'D', 'NN', plain, ActivationType='gelu')
-    yield cases.case('sm_90', 'S', 'NN', {'DirectToVgprA': True, 'DirectToVgprB': True, 'StaggerU': 0, 'PrefetchGlobalRead': 1,
-                                          'WorkGroup': [2, 16, 1], 'ThreadTile': [2, 4], 'DepthU': 2, 'GlobalReadVectorWidth': 2,
-                                          'KernelLanguage': 'Source'}, UseBias=1, ActivationType='gelu', UseScaleCD=True)
+        more = {'UseBias': i % 3 or 1, 'ActivationType': activations[i % len(activations)],
+                'UseScaleAB': ['Scalar', 'Vector'][i % 2], 'UseScaleCD': i % 5 < 2, 'UseScaleAlphaVec': (i + 1) % 3}
+        if i % 4 == 1:
+            more['BiasDataTypeList'] = ['d' if kind == 'D' else 's']
+        yield dict(cases.case(arch, kind, trans, {'StaggerU': 0, **s, 'KernelLanguage': 'Source'}, **more), sizes=sizes)
 
 
 def all_cases(short):
@@ -487,6 +505,7 @@ def main():
     p.add_argument('--short', action='store_true', help='some of each type')
     p.add_argument('--jobs', type=int, default=2)
     p.add_argument('--walks', action='store_true', help='persistent and stream-K kernels alone')
+    p.add_argument('--fused', action='store_true', help='kernels with fused operations alone')
     p.add_argument('--orders', action='store_true', help='kernels with the work-group order as an argument alone')
     p.add_argument('--kind', help='kernels of one type alone')
     p.add_argument('--arch', help='kernels of one architecture alone: sm_89, sm_90, sm_90a')
@@ -496,7 +515,7 @@ def main():
         print('skipped: NVIDIA kernels on the CPU: no g++')
         return 0
     made = amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    of = walk_cases if args.walks else order_cases if args.orders else all_cases
+    of = walk_cases if args.walks else order_cases if args.orders else fused_cases if args.fused else all_cases
     todo = [given(c, f'k{i}', i) for i, c in enumerate(of(args.short))
             if args.arch in (None, c['arch']) and args.kind in (None, c['kind'])]
     at_end, aligned = machines()

@@ -67,6 +67,7 @@ static void constants(const GpuPlan *p, Stmts *s)
                                 {"bool", "@STORE_READS_C", gpu_reads_c(p)},
                                 {"bool", "@STORE_SCALES", gpu_scales(p)},
                                 {"bool", "@STORE_FUSED", fused_any(&p->fused)},
+                                {"bool", "@STORE_SCALES_C", p->fused.scale_cd},
                                 {"bool", "@STORE_SHARED", n < p->n_acc},
                                 {"bool", "@STORE_IN_ORDER", !amdgcn_fills_file(p)},
                                 {"int", "@STORE_LSU", p->lsu},
@@ -80,7 +81,6 @@ static void constants(const GpuPlan *p, Stmts *s)
 static void finish(const GpuPlan *p, Stmts *s)
 {
     constants(p, s);
-    gpu_element_function(p, s);
     stmt_file(s, amdgcn_sums_in_agprs(p) ? "amdgcn/acc_pin_batch.hip" : "amdgcn/acc_pin_none.hip");
     stmt_file(s, "amdgcn/buffer_store.hip");
 }

@@ -119,8 +119,7 @@ static Err preloaded(GpuPlan *p)
     return tail(p);
 }
 
-/* The arguments of fused operations, which are the last ones (problem/fused.h). */
-static Err fused(GpuPlan *p)
+Err gpu_fused_args(GpuPlan *p)
 {
     static const char *const batch = "bias_batch", *const number[] = {"number_0", "number_1"};
     const char *const bias = p->fused.bias_type == p->scalar.type ? "const @TS *" : "const @TD *";
@@ -157,5 +156,5 @@ Err gpu_args(GpuPlan *p)
 {
     p->n_args = p->arg_bytes = 0;
     TRY(tensile(p));
-    return fused(p);
+    return gpu_fused_args(p);
 }

@@ -212,6 +212,7 @@ struct GpuDialect {
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
     const char *exp[2];    /* e^x of a float and of a double */
+    const char *fast_tanh; /* embedded text of @tanh and @sigmoid for results of 11 bits or less; NULL: none */
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
     const char *dependent; /* embedded text of wait_for_previous(), which helper kernels call; NULL: none */
@@ -359,6 +360,8 @@ Err gpu_plan_finish(GpuPlan *p);
 Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t);
 /* Fills arg, n_args, arg_bytes; part of gpu_plan. */
 Err gpu_args(GpuPlan *p);
+/* Adds the arguments of fused operations, which are the last ones (problem/fused.h). */
+Err gpu_fused_args(GpuPlan *p);
 
 /* ---- maps: maps.c ----
  *
@@ -415,7 +418,9 @@ void gpu_index_init(GpuIndex *x);
  * leading dimension. */
 const Expr *gpu_address(ExprPool *pool, const GpuPlan *p, int tensor, const Expr *row, const Expr *col,
                         const Expr *ld);
-/* The same of A or B: along M or N, and along K. */
+/* Are neighbours along the tensor's rows neighbours in memory? */
+bool gpu_contiguous_rows(const GpuPlan *p, int tensor);
+/* The address in A or B: along M or N, and along K. */
 const Expr *gpu_operand_address(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, const Expr *free,
                                 const Expr *k, const Expr *ld);
 
@@ -497,17 +502,30 @@ void gpu_store(const GpuPlan *p, Buf *out);
 Epilogue gpu_epilogue(const GpuPlan *p);
 /* Makes the plan's numbers those of the program's ops behind its loops. ERR_INPUT: "NAME:LINE: what". */
 Err gpu_epilogue_read(Program *p, const char *name);
-/* An element: its row and column in D, and the element of C, as it is in memory (NULL where beta is 0). */
+/* What belongs to an element: the elements of fused operations' vectors for its row (@OfRow) and its column
+ * (@OfCol), and the element of C, as it is in memory (NULL where beta is 0). */
 typedef struct {
-    const Expr *row, *col;
-    const Value *c;
+    const Value *of_row, *of_col, *c;
 } GpuPoint;
-/* What an op of the epilogue makes of an element x of the sums. Scalars and vectors are in a struct o. */
+/* What an op of the epilogue makes of an element x of the sums. Scalars and numbers are in an @Ops o. */
 const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const GpuPoint *at, const Value *x);
-/* Prints @element(o, x, c, with_c, row, col): what all ops but those that convert and store make of a sum. */
-void gpu_element_function(const GpuPlan *p, Stmts *s);
-/* Prints @activate, where the epilogue has an activation. */
-void gpu_activation(const GpuPlan *p, Stmts *s);
+/* Prints what the ops take and do:
+ *     @Ops                  alpha, beta, numbers, pointers of vectors, sizes of vectors
+ *     @OfRow @OfCol         elements of the vectors along M, along N; empty structs where there are none
+ *     @rows_whole<N>(o, at, n)      vectors of N elements may be loaded from element `at` on, n elements exist
+ *     @rows<N>(o, at, whole, to)    loads N elements from `at` on of each vector along M. whole: as vectors;
+ *                                   otherwise one by one, the last one again in place of those past the end
+ *     @cols_whole<N> @cols<N>       the same along N
+ *     @load_numbers(o)      loads single numbers; @find_bias(o, z): moves the bias to that of matrix z
+ *     @scaled(o, x)         alpha * x: the op that may come before sums pass through local memory
+ *     @combined(o, x, c, with_c, of_row, of_col)   what all other ops but those that convert and store make of
+ *                           a scaled sum */
+void gpu_ops(const GpuPlan *p, Stmts *s);
+/* Are there vectors along M or N? */
+bool gpu_has_vectors(const GpuPlan *p, Along along);
+/* Sets the fields of an @Ops from the kernel's arguments; and loads numbers, and finds the bias of matrix wg2. */
+void gpu_set_ops(const GpuPlan *p, Stmts *s, const char *o);
+void gpu_load_ops(const GpuPlan *p, Stmts *s, const char *o);
 /* C is read, and alpha applied, by this kernel (else by a helper kernel). */
 bool gpu_reads_c(const GpuPlan *p);
 bool gpu_scales(const GpuPlan *p);

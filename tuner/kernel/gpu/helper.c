@@ -3,6 +3,7 @@
  * the problem's compute type, packed. */
 #include <string.h>
 
+#include "base/log.h"
 #include "kernel/gpu/gpu.h"
 #include "kernel/helper.h"
 #include "problem/helper_name.h"
@@ -12,6 +13,8 @@ typedef struct {
     Buf body;
     Stmts s; /* of the kernel function's body */
     int n_args;
+    Arena arena;
+    Program program; /* the ops of the kernel that adds parts up */
 } HelperText;
 
 static void arg(HelperText *h, const char *type, const char *name)
@@ -47,9 +50,17 @@ static Err helper_begin(HelperText *h, const ProblemType *pt, const Target *t)
     buf_init(&h->body);
     stmts_init(&h->s, GPU_STMTS_BYTES);
     h->n_args = 0;
+    arena_init(&h->arena, 0);
     h->p.dialect->prelude(&h->p, &h->body);
     gpu_types(&h->p, &h->body);
     return ERR_OK;
+}
+
+static void helper_fini(HelperText *h)
+{
+    buf_fini(&h->body);
+    stmts_fini(&h->s);
+    arena_fini(&h->arena);
 }
 
 /* Everything from the body's opening brace on. */
@@ -63,8 +74,7 @@ static Err helper_end(HelperText *h, Str symbol, Buf *out)
     if (!e) e = buf_check(&h->body);
     if (!e) e = gpu_finish(&h->p, buf_view(&title), buf_view(&h->body), out);
     buf_fini(&title);
-    buf_fini(&h->body);
-    stmts_fini(&h->s);
+    helper_fini(h);
     return e;
 }
 
@@ -237,6 +247,15 @@ static void post_gsu_tensors(HelperText *h, const char *w)
     offset_args(h);
 }
 
+/* As gpu_args has them. */
+static void fused_args(HelperText *h)
+{
+    GpuPlan *p = &h->p;
+    p->n_args = p->arg_bytes = 0;
+    if (gpu_fused_args(p)) BUG("more than %d arguments of fused operations", GPU_ARGS_MAX);
+    for (int i = 0; i < p->n_args; i++) arg(h, p->arg[i].type, p->arg[i].name);
+}
+
 static void post_gsu_args(HelperText *h)
 {
     post_gsu_tensors(h, "const @TS *");
@@ -247,6 +266,7 @@ static void post_gsu_args(HelperText *h)
     stride_args(h, "ldc", "batch_c");
     size_args(h);
     arg(h, "unsigned", "gsu");
+    fused_args(h);
 }
 
 /* The work of a thread: vw elements from element `at` on, out of all elements of D. */
@@ -321,23 +341,53 @@ static void post_gsu_sums(HelperText *h, int vw, int reducers)
     if (reducers > 1) post_gsu_reduce(h, vw, reducers);
 }
 
-/* sum to D: alpha and beta are a and b. */
+/* Prints the functions of the ops that make D of the sums. */
+static Err post_gsu_ops(HelperText *h)
+{
+    GpuPlan *p = &h->p;
+    Stmts s;
+    p->epilogue = epilogue_of_sums(&h->program, &h->arena, p->scalar.type, p->dest.type, &p->fused);
+    TRY_ALLOC(p->epilogue);
+    p->tile = h->program.tile;
+    stmts_init(&s, GPU_STMTS_BYTES);
+    gpu_ops(p, &s);
+    gpu_put(p, &s, &h->body);
+    return ERR_OK;
+}
+
+/* Declares what belongs to the thread's vw elements of a column: numbers, elements of vectors. */
+static void post_gsu_vectors(HelperText *h, int vw)
+{
+    Stmts *s = &h->s;
+    const Value *o = value_reg(s, "o"), *row = value_reg(s, "i");
+    const Value *rows = stmt_array(s, "@OfRow", "rows", DIMS(vw)), *of_col = stmt_var(s, "@OfCol", "of_col", NULL);
+    if (!fused_any(&h->p.fused)) return;
+    stmt_call(s, "@load_numbers", o);
+    stmt_call(s, "@find_bias", o, value_reg(s, "z"));
+    const Value *whole = value_call(s, stmts_name(s, "@rows_whole<%d>", vw), o, row, value_int(s, vw));
+    stmt_call(s, stmts_name(s, "@rows<%d>", vw), o, row, whole, rows);
+    stmt_call(s, "@cols<1>", o, value_reg(s, "j"), value_literal(s, "true"),
+              value_op(s, VALUE_ADDRESS, of_col, NULL));
+}
+
+/* sum to D, by the ops. */
 static void post_gsu_store(HelperText *h, int vw)
 {
     Stmts *s = &h->s;
     bool arrays = !h->p.strided;
-    const Value *a = value_reg(s, "a"), *b = value_reg(s, "b");
     leave_outside(h);
     const Value *to = stmt_define(s, "@TD *", "to", place(h, 'd', arrays));
     const Value *old = stmt_define(s, "const @TD *", "old", place(h, 'c', arrays));
+    post_gsu_vectors(h, vw);
     const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
-    const Value *sum = value_at(s, value_reg(s, "sum"), e);
-    const Value *x = stmt_var(s, "@TC", "x", value_call(s, "@mul", a, sum));
-    stmt_if(s, not_zero(s, b));
-    const Value *c = value_call(s, "@to_c", value_load(s, element_of(h, old, e)));
-    stmt_set(s, x, value_call(s, "@madd", b, c, x));
+    const Value *o = value_reg(s, "o"), *c = stmt_var(s, "@TD", "c", value_reg(s, "{}"));
+    const Value *x = stmt_define(s, "@TC", "x", value_call(s, "@scaled", o, value_at(s, value_reg(s, "sum"), e)));
+    const Value *with_c = stmt_define(s, "bool", "with_c", not_zero(s, value_reg(s, "o.beta")));
+    stmt_if(s, with_c);
+    stmt_set(s, c, value_load(s, element_of(h, old, e)));
     stmt_end(s);
-    stmt_store(s, element_of(h, to, e), value_call(s, "@from_c", x));
+    const Value *y = value_call(s, "@combined", o, x, c, with_c, value_at(s, value_reg(s, "rows"), e), value_reg(s, "of_col"));
+    stmt_store(s, element_of(h, to, e), value_call(s, "@from_c", y));
     stmt_end(s);
 }
 
@@ -361,8 +411,9 @@ static void both_values(HelperText *h, const char *const *name, int n)
         stmt_define(s, "bool", "wide", value_op(s, VALUE_EQ, value_reg(s, "word0"), value_int(s, 0)));
     const Value *low = value_cast(s, "unsigned short", scalars);
     const Value *high = value_cast(s, "unsigned short", value_op(s, VALUE_SHR, scalars, value_int(s, 16)));
-    stmt_define(s, "float", "a", value_select(s, wide_args, value_int(s, 1), value_call(s, "@h2f", low)));
-    stmt_define(s, "float", "b", value_select(s, wide_args, value_int(s, 0), value_call(s, "@h2f", high)));
+    stmt_var(s, "@Ops", "o", NULL);
+    stmt_set(s, value_reg(s, "o.alpha"), value_select(s, wide_args, value_int(s, 1), value_call(s, "@h2f", low)));
+    stmt_set(s, value_reg(s, "o.beta"), value_select(s, wide_args, value_int(s, 0), value_call(s, "@h2f", high)));
     for (int i = 0; i < n; i++)
         stmt_define(s, "unsigned", name[i],
                     value_select(s, wide_args, value_named(s, "word%d", i + 1), value_named(s, "word%d", i)));
@@ -409,6 +460,11 @@ Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
              (long long)reducers);
     TRY(helper_begin(&h, pt, t));
     Stmts *s = &h.s;
+    const Err e = post_gsu_ops(&h);
+    if (e) {
+        helper_fini(&h);
+        return e;
+    }
     if (helper_is_for_both(pt, t, symbol)) {
         post_gsu_both(&h, symbol);
         return helper_end(&h, symbol, out);
@@ -419,8 +475,8 @@ Err gpu_post_gsu(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
     buf_puts(&h.body, ")\n{\n");
     if (reducers > 1) h.p.dialect->lds_body(&h.p, &h.body);
     post_gsu_sums(&h, (int)vw, (int)reducers);
-    stmt_define(s, "@TC", "a", value_call(s, "@from_s", value_reg(s, "alpha")));
-    stmt_define(s, "@TC", "b", value_call(s, "@from_s", value_reg(s, "beta")));
+    stmt_var(s, "@Ops", "o", NULL);
+    gpu_set_ops(&h.p, s, "o");
     post_gsu_store(&h, (int)vw);
     return helper_end(&h, symbol, out);
 }

@@ -33,15 +33,25 @@ const Expr *gpu_thread_free(ExprPool *pool, const GpuPlan *p, int i, const Expr 
 const Expr *gpu_address(ExprPool *pool, const GpuPlan *p, int tensor, const Expr *row, const Expr *col,
                         const Expr *ld)
 {
-    const Expr *zero = expr_const(pool, 0), *term[2], *length;
+    const Expr *zero = expr_const(pool, 0), *term[2];
     const Expr *const only[2][2] = {{row, zero}, {zero, col}};
     const View *v = p->view[tensor];
-    int top[VIEW_MAX_DIMS];
-    view_top(v, top);
     /* of a matrix: the sum of both coordinates' addresses, the one that is not contiguous first */
     for (int i = 0; i < 2; i++) term[i] = view_address_by(pool, v, only[i], ld);
-    const bool rows = view_contiguous(pool, v, &length) == top[0];
+    const bool rows = gpu_contiguous_rows(p, tensor);
     return expr_add(pool, term[rows ? 1 : 0], term[rows ? 0 : 1]);
+}
+
+bool gpu_contiguous_rows(const GpuPlan *p, int tensor)
+{
+    enum { NODES = 64 };
+    Expr node[NODES];
+    ExprPool pool;
+    const Expr *length;
+    int top[VIEW_MAX_DIMS];
+    expr_pool_fixed(&pool, node, NODES);
+    view_top(p->view[tensor], top);
+    return view_contiguous(&pool, p->view[tensor], &length) == top[0];
 }
 
 const Expr *gpu_operand_address(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, const Expr *free,

@@ -256,23 +256,6 @@ static void clear_sums(const GpuPlan *p, Stmts *s)
     if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", value_reg(s, "acc"));
 }
 
-/* Vectors and numbers of fused operations; the bias of this matrix of the batch. */
-static void fused_operands(const GpuPlan *p, Stmts *s)
-{
-    for (int i = 0; i < FUSED_OPERANDS; i++) {
-        const char *name = fused_name((FusedOperand)i);
-        if (!fused_has(&p->fused, (FusedOperand)i)) continue;
-        const Value *x = value_reg(s, name);
-        if (i == FUSED_BIAS && p->batched) {
-            const Value *matrix = value_cast(s, "unsigned long long", value_reg(s, "wg2"));
-            x = value_op(s, VALUE_ADD, x, product(s, matrix, value_reg(s, "bias_batch")));
-        }
-        set(s, stmts_name(s, "o.%s", name), x);
-    }
-    for (int i = 0; i < activation_numbers(p->fused.activation); i++)
-        set(s, i ? "o.number_1" : "o.number_0", value_reg(s, i ? "number_1" : "number_0"));
-}
-
 /* Where the tile's results go, and what they are made of: struct o. */
 static void output(const GpuPlan *p, Stmts *s)
 {
@@ -280,13 +263,11 @@ static void output(const GpuPlan *p, Stmts *s)
     const Value *d = gpu_tensor_value(p, s, 'd', strided);
     set(s, "o.d", p->gsu_multiple ? value_op(s, VALUE_ADD, d, gpu_workspace_part(p, s)) : d);
     set(s, "o.ldd", value_reg(s, "ldd"));
-    if (gpu_scales(p)) set(s, "o.alpha", value_call(s, "@from_s", value_reg(s, "alpha")));
     if (gpu_reads_c(p)) {
         set(s, "o.c", gpu_tensor_value(p, s, 'c', strided));
         set(s, "o.ldc", value_reg(s, "ldc"));
-        set(s, "o.beta", value_call(s, "@from_s", value_reg(s, "beta")));
     }
-    fused_operands(p, s);
+    gpu_load_ops(p, s, "o");
 }
 
 /* Stores the results of the tile whose struct @Tile has that name. */

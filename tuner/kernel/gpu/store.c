@@ -3,25 +3,18 @@
  * dialect may have another way (GpuDialect.finish). */
 #include "kernel/gpu/gpu.h"
 
-/* The tensors C and D, and the scalars. */
+/* The tensors C and D, and what the epilogue's ops take. */
 static void out_struct(const GpuPlan *p, Stmts *s)
 {
     gpu_heading(s, "---- stores ----");
-    if (p->fused.bias) stmt_typedef(s, p->fused.bias_type == p->scalar.type ? "@TC" : "@TD", "@TB", NULL);
-    stmt_struct(s, "@Out", 0);
+    gpu_ops(p, s);
+    stmt_struct(s, "@Out : @Ops", 0);
     stmt_var(s, "@TD *", "d", NULL);
     stmt_var(s, "unsigned long long", "ldd", NULL);
-    if (gpu_scales(p)) stmt_var(s, "@TC", "alpha", NULL);
     if (gpu_reads_c(p)) {
         stmt_var(s, "const @TD *", "c", NULL);
         stmt_var(s, "unsigned long long", "ldc", NULL);
-        stmt_var(s, "@TC", "beta", NULL);
     }
-    for (int i = 0; i < FUSED_OPERANDS; i++)
-        if (fused_has(&p->fused, (FusedOperand)i))
-            stmt_var(s, i == FUSED_BIAS ? "const @TB *" : "const @TC *", fused_name((FusedOperand)i), NULL);
-    for (int i = 0; i < activation_numbers(p->fused.activation); i++)
-        stmt_var(s, "@TC", i ? "number_1" : "number_0", NULL);
     stmt_end(s);
     stmt_gap(s);
 }
@@ -68,13 +61,24 @@ static const Value *beta_is_used(Stmts *s)
     return value_op(s, VALUE_NOT, value_call(s, "@is_zero", value_reg(s, "o.beta")), NULL);
 }
 
+/* Declares the elements of fused operations' vectors that belong to the row or column. */
+static const Value *element_of_side(const GpuPlan *p, Stmts *s, Along along)
+{
+    const bool m = along == ALONG_M;
+    const Value *of = value_reg(s, m ? "of_row" : "of_col");
+    if (!gpu_has_vectors(p, along)) return of;
+    stmt_var(s, m ? "@OfRow" : "@OfCol", m ? "of_row" : "of_col", NULL);
+    stmt_call(s, m ? "@rows<1>" : "@cols<1>", value_reg(s, "o"), value_reg(s, m ? "row" : "col"),
+              value_literal(s, "true"), value_op(s, VALUE_ADDRESS, of, NULL));
+    return of;
+}
+
 /* The ops of the epilogue on the element x at `to`. */
 static void element_ops(const GpuPlan *p, Stmts *s, const Value *to)
 {
     const int bytes = gpu_type_bytes(&p->out);
     const Value *const x = value_reg(s, "x"), *out = x;
-    GpuPoint at = {expr_var(&s->pool, "row", 0, 0, UINT32_MAX), expr_var(&s->pool, "col", 0, 0, UINT32_MAX),
-                   NULL};
+    GpuPoint at = {element_of_side(p, s, ALONG_M), element_of_side(p, s, ALONG_N), NULL};
     for (const Op *o = p->epilogue; o; o = o->next) {
         if (o->kind == OP_ADD_TILE && o->scalar) {
             Access c = access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(p, s, 'c'));
@@ -125,8 +129,7 @@ static void fill_vector(const GpuPlan *p, Stmts *s, bool with_c)
     }
     const Expr *number = expr_add(pool, gpu_size(s, "i"), q);
     const Value *x = value_call(s, "@acc_get", value_reg(s, "acc"), value_expr(s, number));
-    const Expr *row = expr_var(pool, "row", 0, 0, UINT32_MAX), *col = expr_var(pool, "col", 0, 0, UINT32_MAX);
-    const GpuPoint point = {expr_add(pool, row, q), col, was};
+    const GpuPoint point = {value_at(s, value_reg(s, "rows"), q), value_reg(s, "of_col"), was};
     for (const Op *o = p->epilogue; o; o = o->next) {
         if (o->kind == OP_CONVERT_TILE) x = stmt_define(s, "@TC", "x", x);
         x = gpu_element_op(p, s, o, &point, x);
@@ -140,6 +143,19 @@ static void fill_vector(const GpuPlan *p, Stmts *s, bool with_c)
     stmt_end(s);
 }
 
+/* Declares the elements of fused operations' vectors for a run of rows of one column. */
+static void vectors_of_run(const GpuPlan *p, Stmts *s)
+{
+    const Value *o = value_reg(s, "o"), *row = value_reg(s, "row");
+    const int width = p->store_width;
+    element_of_side(p, s, ALONG_N);
+    if (!gpu_has_vectors(p, ALONG_M)) return;
+    const Value *rows = stmt_array(s, "@OfRow", "rows", DIMS(width));
+    const Value *whole =
+        value_call(s, stmts_name(s, "@rows_whole<%d>", width), o, row, value_int(s, width));
+    stmt_call(s, stmts_name(s, "@rows<%d>", width), o, row, whole, rows);
+}
+
 /* store_width elements of a run. */
 static void vector(const GpuPlan *p, Stmts *s)
 {
@@ -149,6 +165,7 @@ static void vector(const GpuPlan *p, Stmts *s)
                                 STMT_PARAMS({"const @Out &", "o"}, {"unsigned", "row"}, {"unsigned", "col"},
                                             {"const @Acc &", "acc"}, {"int", "i"})});
     const char *pointer = stmts_name(s, "%s *", memory);
+    vectors_of_run(p, s);
     const Value *to = stmt_define(s, pointer, "to", value_cast(s, pointer, element_of(p, s, 'd')));
     stmt_var(s, type, "v", NULL);
     if (gpu_reads_c(p)) {
@@ -379,7 +396,6 @@ void gpu_store(const GpuPlan *p, Buf *out)
     else
         reduce(p, &s);
     if (p->partial_sums) gpu_parts(p, &s);
-    gpu_activation(p, &s);
     gpu_put(p, &s, out);
     if (p->dialect->finish && p->dialect->finish(p, out)) return;
     stmts_init(&s, GPU_STMTS_BYTES);

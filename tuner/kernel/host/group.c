@@ -520,6 +520,7 @@ static void parts_text(HostText *t)
     stmt_constant(s, "int", "@MT1", t->p->mt1);
     stmt_constant(s, "int", "@SLOT_STEP", t->program->walk.stream_k ? HOST_STREAM_SLOTS : 1);
     stmt_constant(s, "int", "@FLAGS", WALK_SLOT_FLAGS);
+    stmt_file(s, fused_any(&t->p->fused) ? "host/part_fused.h" : "host/part_plain.h");
     stmt_file(s, "host/parts.h");
 }
 

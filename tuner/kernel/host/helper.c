@@ -75,7 +75,7 @@ static const Expr *row_at(HostText *t, HostOperand like, const Expr *i)
     return host_address(t, like, like == HOST_C ? "g->ldc" : "g->ldd", i, host_number(t, 0));
 }
 
-/* Stores alpha * sum + beta * c; with beta 0, C is not read. sum[1]: the imaginary part. */
+/* Stores what the ops make of a sum; with beta 0, C is not read. sum[1]: the imaginary part. */
 static void store(HostText *t, const Expr *i, const Value *const sum[2], const char *to)
 {
     Stmts *s = &t->s;
@@ -85,12 +85,24 @@ static void store(HostText *t, const Expr *i, const Value *const sum[2], const c
         stmt_call(s, "@store_result", host_plus(t, "dp", d), ab, sum[0], sum[1], c);
         return;
     }
-    const Value *v = value_call(s, "@result", ab, sum[0], c);
+    const Value *const arg[] = {ab, sum[0], c, value_cast(s, "const @Fused *", value_reg(s, "g")), value_expr(s, i),
+                                value_reg(s, "j"), value_reg(s, "z")};
+    const Value *v = value_call_n(s, "@result", fused_any(&t->p->fused) ? 7 : 3, arg);
     stmt_set(s, host_element(t, "dp", d), to ? value_call(s, to, v) : v);
 }
 
-static Err helper_init(HostText *t, HostPlan *p, const ProblemType *pt, const Target *target)
+/* What a helper kernel is made of, and its text. */
+typedef struct {
+    HostText text;
+    HostPlan plan;
+    Program program; /* the ops on a sum */
+    Arena arena;
+} HostHelper;
+
+/* fused: it does the fused operations. */
+static Err helper_init(HostHelper *h, const ProblemType *pt, const Target *target, bool fused)
 {
+    HostPlan *p = &h->plan;
     View view[4];
     for (int i = 0; i < 4; i++) program_view(&view[i], i, false);
     host_plan_types(p, pt, target);
@@ -98,40 +110,49 @@ static Err helper_init(HostText *t, HostPlan *p, const ProblemType *pt, const Ta
         FAIL(ERR_INPUT, "host kernels have no data types '%s', '%s', '%s'",
              type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
              type_letter((DataType)pt->ComputeDataType));
-    p->epilogue = host_helper_epilogue;
-    TRY(host_text_init(t, p, view));
-    host_scalars(t);
+    if (!fused) p->fused = (Fused){0};
+    arena_init(&h->arena, 0);
+    p->epilogue = epilogue_of_sums(&h->program, &h->arena, p->compute.type, p->dest, &p->fused);
+    Err e = p->epilogue ? host_text_init(&h->text, p, view) : err_set(ERR_FAILED, "out of memory for a helper kernel");
+    if (e) {
+        arena_fini(&h->arena);
+        return e;
+    }
+    h->text.program = &h->program;
+    host_scalars(&h->text);
     return ERR_OK;
 }
 
 /* Closes `blocks` blocks and writes the text. */
-static Err helper_finish(HostText *t, int blocks, Str symbol, Buf *out)
+static Err helper_finish(HostHelper *h, int blocks, Str symbol, Buf *out)
 {
-    while (blocks--) stmt_end(&t->s);
-    Err e = host_finish(t, symbol, out);
-    host_text_fini(t);
+    while (blocks--) stmt_end(&h->text.s);
+    Err e = host_finish(&h->text, symbol, out);
+    host_text_fini(&h->text);
+    arena_fini(&h->arena);
     return e;
 }
 
 Err host_beta_only(const ProblemType *pt, const Target *target, bool ga, Str symbol, Buf *out)
 {
-    HostPlan p;
-    HostText t;
-    TRY(helper_init(&t, &p, pt, target));
-    host_open_kernel(&t, symbol, 0);
-    host_arg(&t, "d", 8);
-    host_arg(&t, "c", 8);
-    offsets(&t);
-    host_arg_strides(&t, 'd');
-    host_arg_strides(&t, 'c');
-    host_arg_sizes(&t);
-    host_arg_scalar(&t, 1);
-    open_columns(&t, KERNEL_HELPER_GROUP);
-    column_of(&t, "dp", 'd', HOST_D, ga ? workspace_type(&p) : "@TD", !p.strided && !ga);
-    column_of(&t, "cp", 'c', HOST_C, "@TD", !p.strided);
-    const Value *zero = value_int(&t.s, 0);
-    store(&t, open_rows(&t), (const Value *const[]){zero, zero}, ga && p.scalar.bytes != 2 ? NULL : "@to");
-    return helper_finish(&t, 3, symbol, out);
+    HostHelper h;
+    TRY(helper_init(&h, pt, target, false));
+    HostText *t = &h.text;
+    const HostPlan *p = &h.plan;
+    host_open_kernel(t, symbol, 0);
+    host_arg(t, "d", 8);
+    host_arg(t, "c", 8);
+    offsets(t);
+    host_arg_strides(t, 'd');
+    host_arg_strides(t, 'c');
+    host_arg_sizes(t);
+    host_arg_scalar(t, 1);
+    open_columns(t, KERNEL_HELPER_GROUP);
+    column_of(t, "dp", 'd', HOST_D, ga ? workspace_type(p) : "@TD", !p->strided && !ga);
+    column_of(t, "cp", 'c', HOST_C, "@TD", !p->strided);
+    const Value *zero = value_int(&t->s, 0);
+    store(t, open_rows(t), (const Value *const[]){zero, zero}, ga && p->scalar.bytes != 2 ? NULL : "@to");
+    return helper_finish(&h, 3, symbol, out);
 }
 
 /* ---- PostGSU ---- */
@@ -195,6 +216,7 @@ static void post_gsu_args(HostText *t, bool both)
         stmt_end(s);
     } else
         host_arg(t, "gsu", 4);
+    host_fused_args(t);
 }
 
 static void post_gsu(HostText *t, Str symbol, int64_t per_group, bool both)
@@ -216,36 +238,35 @@ static void post_gsu(HostText *t, Str symbol, int64_t per_group, bool both)
 
 Err host_post_gsu(const ProblemType *pt, const Target *target, Str symbol, Buf *out)
 {
-    HostPlan p;
-    HostText t;
+    HostHelper h;
     int64_t vw = helper_name_width(symbol), reducers = helper_name_reducers(symbol);
     int64_t per_group = KERNEL_HELPER_GROUP * vw / reducers;
     if (vw > 16 || reducers > KERNEL_HELPER_GROUP || per_group < 1)
         FAIL(ERR_INPUT, "'%.*s' names vector width %lld and %lld reducers", STR_ARG(symbol), (long long)vw,
              (long long)reducers);
-    TRY(helper_init(&t, &p, pt, target));
-    post_gsu(&t, symbol, per_group, helper_is_for_both(pt, target, symbol));
-    return helper_finish(&t, 3, symbol, out);
+    TRY(helper_init(&h, pt, target, true));
+    post_gsu(&h.text, symbol, per_group, helper_is_for_both(pt, target, symbol));
+    return helper_finish(&h, 3, symbol, out);
 }
 
 /* ---- flags ---- */
 
 Err host_flags(const ProblemType *pt, const Target *target, Str symbol, Buf *out)
 {
-    HostPlan p;
-    HostText t;
-    TRY(helper_init(&t, &p, pt, target));
-    Stmts *s = &t.s;
-    host_open_kernel(&t, symbol, 0);
-    host_arg(&t, "d", 8);
-    host_arg(&t, "n", 4);
+    HostHelper h;
+    TRY(helper_init(&h, pt, target, false));
+    HostText *t = &h.text;
+    Stmts *s = &t->s;
+    host_open_kernel(t, symbol, 0);
+    host_arg(t, "d", 8);
+    host_arg(t, "n", 4);
     stmt_var(s, "uint32_t *", "flags", value_cast(s, "uint32_t *", value_reg(s, "g->d")));
-    const Expr *group = host_number(&t, KERNEL_HELPER_GROUP);
-    const Expr *end = expr_mul(&s->pool, host_int(&t, "last"), group);
+    const Expr *group = host_number(t, KERNEL_HELPER_GROUP);
+    const Expr *end = expr_mul(&s->pool, host_int(t, "last"), group);
     stmt_loop(s, (Loop){.var = "i",
                         .type = "int64_t",
-                        .start = expr_mul(&s->pool, host_int(&t, "first"), group),
-                        .limit = expr_op(&s->pool, EXPR_MIN, end, host_int(&t, "g->n"))});
-    stmt_set(s, host_element(&t, "flags", host_int(&t, "i")), value_int(s, 0));
-    return helper_finish(&t, 2, symbol, out);
+                        .start = expr_mul(&s->pool, host_int(t, "first"), group),
+                        .limit = expr_op(&s->pool, EXPR_MIN, end, host_int(t, "g->n"))});
+    stmt_set(s, host_element(t, "flags", host_int(t, "i")), value_int(s, 0));
+    return helper_finish(&h, 2, symbol, out);
 }

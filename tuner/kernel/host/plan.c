@@ -67,10 +67,3 @@ Err host_epilogue_read(Program *p, const char *name)
              name ? ": " : "", type_letter(plan->compute.type), type_letter(plan->out.type));
     return ERR_OK;
 }
-
-static const Op helper_op[] = {{.kind = OP_SCALE_TILE, .scalar = SCALAR_ALPHA, .next = (Op *)&helper_op[1]},
-                               {.kind = OP_LOAD_TILE, .next = (Op *)&helper_op[2]},
-                               {.kind = OP_ADD_TILE, .scalar = SCALAR_BETA, .next = (Op *)&helper_op[3]},
-                               {.kind = OP_CONVERT_TILE, .next = (Op *)&helper_op[4]},
-                               {.kind = OP_STORE_TILE}};
-const Op *const host_helper_epilogue = helper_op;

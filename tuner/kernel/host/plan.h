@@ -60,8 +60,6 @@ Epilogue host_epilogue(const HostPlan *p);
 Err host_epilogue_read(Program *p, const char *name);
 /* Finds the innermost loop over k, which multiplies register tiles; NULL: there is none. */
 const Op *host_lane_loop(const Op *list);
-/* The ops of helper kernels: beta-only and PostGSU, which add beta * C to a sum and store it. */
-extern const Op *const host_helper_epilogue;
 /* Elements (compute type parts) of the local buffers. */
 typedef struct {
     int64_t a, b, sums;

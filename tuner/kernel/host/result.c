@@ -83,6 +83,11 @@ void host_result(HostText *t)
                                 .param = is_fused ? fused : plain,
                                 .n_params = is_fused ? 7 : 3});
     if (is_fused) HOST_UNUSED(t, "f", "row", "column", "matrix");
+    if (is_fused && t->p->joins) {
+        stmt_if(s, value_reg(s, "f->is_part"));
+        stmt_return(s, v);
+        stmt_end(s);
+    }
     ops(t);
     stmt_return(s, v);
     stmt_end(s);

@@ -159,8 +159,7 @@ static void mapping_args(HostText *t)
     }
 }
 
-/* Those of fused operations, as problem/fused.h has them. */
-static void fused_args(HostText *t)
+void host_fused_args(HostText *t)
 {
     Stmts *s = &t->s;
     const Fused *f = &t->p->fused;
@@ -185,7 +184,7 @@ static void tail_args(HostText *t)
     if (t->p->stagger_argument) (void)place(t, 4, 4);
     for (int i = 0; i < 2; i++) (void)place(t, 4, 4); /* tiles along M and N */
     if (t->program->walk.mapping_words) mapping_args(t);
-    fused_args(t);
+    host_fused_args(t);
 }
 
 void host_args(HostText *t)
@@ -276,7 +275,7 @@ Err host_finish(HostText *t, Str symbol, Buf *out)
     Buf body;
     buf_init(&body);
     Err e = stmt_print(&t->s, &stmt_words_c, 0, &body);
-    if (!e) e = finish(symbol, t->p->target, t->program ? t->program->title : STR_NULL, buf_view(&body), out);
+    if (!e) e = finish(symbol, t->p->target, t->program->title, buf_view(&body), out);
     buf_fini(&body);
     return e;
 }

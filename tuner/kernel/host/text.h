@@ -11,7 +11,7 @@ typedef enum { HOST_A, HOST_B, HOST_C, HOST_D } HostOperand;
 
 typedef struct {
     const HostPlan *p;
-    const Program *program; /* NULL: of a helper kernel */
+    const Program *program; /* of a helper kernel: the ops on a sum */
     const Op *loop;         /* over k, of the register tiles; host_check_tiles finds it */
     View view[4];           /* all matrices: view_is_matrix */
     int contiguous[4];      /* the coordinate of each, 0 its rows or 1 its columns, along which memory runs */
@@ -62,6 +62,8 @@ void host_arg_scalar(HostText *t, int first);
 /* Reads a leading dimension and, in batched problems, the batch stride. */
 void host_arg_strides(HostText *t, char tensor);
 void host_arg_sizes(HostText *t);
+/* Those of fused operations, as problem/fused.h has them. */
+void host_fused_args(HostText *t);
 
 /* ---- parts of the text ---- */
 

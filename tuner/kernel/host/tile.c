@@ -267,7 +267,7 @@ static void store_staged(const Shape *x)
             for (int i = 0; i < x->mv; i++) {
                 const Expr *at = host_number(t, (j * p->parts + part) * p->mr + i * p->vl);
                 const Value *c = sum_of(x, 0, i, j, part), *to = host_plus(t, "s", at);
-                if (p->epilogue->kind == OP_ADD_TILE)
+                if (host_plan_keeps_sums(p))
                     c = value_select(s, value_reg(s, "more"),
                                      value_op(s, VALUE_ADD, c, value_call(s, "@load", to)), c);
                 stmt_call(s, "@store", to, c);

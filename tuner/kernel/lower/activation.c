@@ -5,12 +5,12 @@
 static const char *const text[ACTIVATION_COUNT] = {
     [ACTIVATION_ABS] = "x < 0 ? -x : x",
     [ACTIVATION_CLIPPEDRELU] = "x >= number_0 ? (x < number_1 ? x : number_1) : 0",
-    [ACTIVATION_GELU] = "x / 2 * (1 + @tanh((@TC)0.7978845608028654 * (x + (@TC)0.044715 * x * x * x)))",
+    [ACTIVATION_GELU] = "x / 2 + x / 2 * @tanh(x * ((@TC)0.7978845608028654 + (@TC)0.035677408136300125 * x * x))",
     [ACTIVATION_LEAKYRELU] = "x >= 0 ? x : number_0 * x",
     [ACTIVATION_RELU] = "x > 0 ? x : 0",
-    [ACTIVATION_SIGMOID] = "1 / (1 + @exp(-x))",
+    [ACTIVATION_SIGMOID] = "@sigmoid(x)",
     [ACTIVATION_TANH] = "number_0 * @tanh(number_1 * x)",
-    [ACTIVATION_SILU] = "x / (1 + @exp(-x))",
+    [ACTIVATION_SILU] = "x * @sigmoid(x)",
     [ACTIVATION_CLAMP] = "x > number_1 ? number_1 : x < number_0 ? number_0 : x"};
 
 void stmt_activation(Stmts *s, Activation a)

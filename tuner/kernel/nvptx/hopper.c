@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernel/nvptx/lanes.h"
+#include "kernel/nvptx/ring.h"
 #include "problem/matrix_inst.h"
 
 /* ---- numbers ---- */
@@ -43,6 +44,8 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "OUT_ROW", g->slice_row},
                {"int", "SLICE_N", g->slice_n},
                {"bool", "READS", gpu_reads_c(p)},
+               {"bool", "FUSED", fused_any(&p->fused)},
+               {"bool", "M_CONTIGUOUS", gpu_contiguous_rows(p, 2) && gpu_contiguous_rows(p, 3)},
                {"bool", "PAIR_BF16", p->dest.type == TYPE_B},
                {"int", "SHARED_BYTES", p->lds_bytes}};
     gpu_heading(s, "---- numbers ----");
@@ -289,7 +292,7 @@ static void kernel(const GpuPlan *p, Stmts *s)
         p->groups.engine_store
             ? 2
             : 0; /* without EngineStore the maps of C and D are unused, and A's and B's take their places */
-    stmt_define(
+    stmt_var(
         s, "Args", "args",
         value_list(s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
                    value_reg(s, "ldd"), or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
@@ -300,6 +303,7 @@ static void kernel(const GpuPlan *p, Stmts *s)
                    or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
                    or_number(s, p->walk.mapping_words, "mapping", "0"),
                    or_number(s, p->walk.mapping_words, "mapping_chunk", "0")));
+    gpu_set_ops(p, s, "args.ops");
     stmt_call(s, "gemm", value_reg(s, "lds"), value_reg(s, "args"), value_reg(s, map[0]),
               value_reg(s, map[1]), value_reg(s, map[from]), value_reg(s, map[from + 1]));
 }
@@ -318,6 +322,9 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     Err e = instruction(p, &body);
     stmts_init(&s, GPU_STMTS_BYTES);
     walk(&program->walk, &s);
+    gpu_heading(&s, "---- the epilogue ----");
+    nvptx_addresses(p, &s);
+    gpu_ops(p, &s);
     stmt_file(&s, "nvptx/hopper.cuh");
     stmt_file(&s, p->groups.rows_from_registers ? "nvptx/hopper_rows.cuh" : "nvptx/hopper_products.cuh");
     stmt_file(&s, "nvptx/hopper_results.cuh");

@@ -93,9 +93,21 @@ static void member(Stmts *s, const char *type, const char *name, const char *par
  * coordinate x of one dimension, as the program's view maps it. The distances of both dimensions add up. */
 static void address(Stmts *s, const char *result, const char *name, const char *type, const Expr *e)
 {
-    stmt_function(s, (Function){.result = result, .name = name, STMT_PARAMS({type, "x"}, {"@u64", "ld"})});
+    stmt_function(
+        s, (Function){.result = result, .name = name, STMT_PARAMS({type, "x"}, {"unsigned long long", "ld"})});
     stmt_return(s, value_expr(s, e));
     stmt_end(s);
+}
+
+void nvptx_addresses(const GpuPlan *p, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *zero = expr_const(pool, 0), *x = gpu_size(s, "x"), *ld = gpu_stride(s, "ld");
+    for (int i = 2; i < 4; i++) {
+        const char n = "abcd"[i], *type = "unsigned long long";
+        address(s, type, stmts_name(s, "@%c_at_m", n), "int", gpu_address(pool, p, i, x, zero, ld));
+        address(s, type, stmts_name(s, "@%c_at_n", n), "int", gpu_address(pool, p, i, zero, x, ld));
+    }
 }
 
 /* Prints the struct of a tile in shared memory: its constants, and the addresses of its rows. */
@@ -139,8 +151,9 @@ static void constants(const GpuPlan *p, Stmts *s)
                {"@LSU", p->lsu},
                {"@SHIFT_PTR", p->ring.shift_ptr},
                {"@ADDS", gpu_adds(p)},
-               {"@SCALE", gpu_scales(p)},
                {"@READS", gpu_reads_c(p)},
+               {"@FUSED", fused_any(&p->fused)},
+               {"@M_CONTIGUOUS", gpu_contiguous_rows(p, 2) && gpu_contiguous_rows(p, 3)},
                {"@WG0", p->sg[0]},
                {"@WG1", p->sg[1]},
                {"@TT0", p->tt[0]},
@@ -251,11 +264,13 @@ static void work_group(const GpuPlan *p, Stmts *s)
     stmt_call(s, "@main_loop", acc, copy_a, copy_b, ring);
 }
 
-/* Returns the address of the tile's first element of C or D. */
-static const Value *tile_of(Stmts *s, const Value *tensor, const char *ld)
+/* Returns the address of the tile's first element of C ('c') or D. */
+static const Value *tile_of(Stmts *s, const Value *tensor, char n)
 {
-    const Value *column = value_call(s, "@at_n", value_reg(s, "n0"), value_reg(s, ld));
-    return sum(s, sum(s, tensor, column), value_call(s, "@at_m", value_reg(s, "m0"), value_reg(s, ld)));
+    const Value *ld = value_named(s, "ld%c", n);
+    const Value *column = value_call(s, stmts_name(s, "@%c_at_n", n), value_reg(s, "n0"), ld);
+    const Value *row = value_call(s, stmts_name(s, "@%c_at_m", n), value_reg(s, "m0"), ld);
+    return sum(s, sum(s, tensor, column), row);
 }
 
 static void results(const GpuPlan *p, Stmts *s)
@@ -263,16 +278,19 @@ static void results(const GpuPlan *p, Stmts *s)
     const bool strided = p->strided || p->workspace;
     const Value *o = stmt_var(s, "@Out", "o", NULL), *d = gpu_tensor_value(p, s, 'd', strided);
     if (p->gsu_multiple) d = sum(s, d, gpu_workspace_part(p, s));
-    set(s, "o.d", tile_of(s, d, "ldd"));
+    set(s, "o.d", tile_of(s, d, 'd'));
     set(s, "o.ldd", value_reg(s, "ldd"));
-    if (gpu_scales(p)) set(s, "o.alpha", value_call(s, "@from_s", value_reg(s, "alpha")));
     if (gpu_reads_c(p)) {
-        set(s, "o.c", tile_of(s, gpu_tensor_value(p, s, 'c', strided), "ldc"));
+        set(s, "o.c", tile_of(s, gpu_tensor_value(p, s, 'c', strided), 'c'));
         set(s, "o.ldc", value_reg(s, "ldc"));
-        set(s, "o.beta", value_call(s, "@from_s", value_reg(s, "beta")));
     }
+    gpu_load_ops(p, s, "o.ops");
     const Value *m = value_reg(s, "size_m"), *n = value_reg(s, "size_n"), *m0 = value_reg(s, "m0"),
                 *n0 = value_reg(s, "n0");
+    if (fused_any(&p->fused)) {
+        set(s, "o.m0", m0);
+        set(s, "o.n0", n0);
+    }
     set(s, "o.m_left", less(s, m, m0));
     set(s, "o.n_left", less(s, n, n0));
     set(s, "o.m_skip", value_call(s, "@overlap", m0, value_reg(s, "@MT0"), m));
@@ -317,11 +335,9 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
 static void functions(const GpuPlan *p, Stmts *s)
 {
     const Value *d = value_reg(s, "d"), *v = value_reg(s, "v");
-    ExprPool *pool = &s->pool;
-    const Expr *zero = expr_const(pool, 0), *x = gpu_size(s, "x"), *ld = gpu_stride(s, "ld");
     stmt_file(s, "nvptx/ring_loop.cuh");
-    address(s, "@u64", "@at_m", "int", gpu_address(pool, p, 3, x, zero, ld));
-    address(s, "@u64", "@at_n", "int", gpu_address(pool, p, 3, zero, x, ld));
+    nvptx_addresses(p, s);
+    gpu_ops(p, s);
     stmt_function(s, (Function){.name = "@put", STMT_PARAMS({"@TD *", "d"}, {"@TC", "v"})});
     if (gpu_adds(p))
         stmt_call(s, "@atomic_add", d, v);

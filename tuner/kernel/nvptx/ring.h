@@ -11,7 +11,8 @@
  *     LDS              bytes of shared memory
  *     LINE SLOTS       results pass through shared memory in SLOTS lines, LINE elements apart
  *     ADDS             results are added to D or the workspace
- *     SCALE READS      results are multiplied by alpha; C is read unless beta is 0
+ *     READS FUSED      C is read unless beta is 0; there are fused operations
+ *     M_CONTIGUOUS     neighbours along M are neighbours in memory in both C and D
  *     LSU              groups of warps that split each DepthU chunk (LocalSplitU) and reduce in shared memory
  *     SHIFT_PTR        tiles that overhang the edge of D are shifted back inside (EdgeType ShiftPtr);
  *                      otherwise accesses outside are guarded
@@ -43,6 +44,10 @@ void ring_mma_emit(const GpuPlan *p, Buf *out);
 /* Emits an mma.sync as a function, void @mma(@TC *sums, const @F *first, const @F *second), and the type @F
  * of an operand register. */
 void nvptx_instruction(const MatrixInst *in, Stmts *s);
+
+/* Prints @c_at_m, @c_at_n, @d_at_m and @d_at_n(x, ld): elements from the first one of C or D to row or column x of
+ * the tensor, by the program's views. Both add up. */
+void nvptx_addresses(const GpuPlan *p, Stmts *s);
 
 /* The compute modules of these kernels. */
 extern const GpuCompute ring_simt, ring_mma;

@@ -71,19 +71,10 @@ struct g_Store {
     g_w4 d, c;
     unsigned ldd, ldc, n0, wide;
     int first;
-    g_TC alpha, beta;
-    const g_Out *out; /* only with fused operations */
-    const g_Tile *tile;
+    g_Ops ops;
+    unsigned m0, n0_of_tile; /* first row and column of the tile; only with fused operations */
 };
 
-/* Returns alpha * accumulator i. */
-g_DEV g_TC g_scaled(const g_Store &s, const g_Acc &acc, int i)
-{
-    if constexpr (g_STORE_SCALES)
-        return g_mul(s.alpha, g_acc_get(acc, i));
-    else
-        return g_acc_get(acc, i);
-}
 /* Returns the number of accumulator i among those of all LocalSplitU parts. */
 g_DEV int g_number(const g_Store &s, int i)
 {
@@ -119,17 +110,19 @@ template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, g_Acc &acc, 
         }
     g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
         const int n = g_number(s, i);
+        g_OfRow rows[g_STORE_WIDTH];
+        g_OfCol of_col;
+        if constexpr (g_STORE_FUSED) {
+            const unsigned row = s.m0 + g_acc_row(id, n);
+            g_rows<g_STORE_WIDTH>(s.ops, row, g_rows_whole<g_STORE_WIDTH>(s.ops, row, g_STORE_WIDTH), rows);
+            g_cols<1>(s.ops, s.n0_of_tile + g_acc_col(id, n), true, &of_col);
+        }
         g_StoreV v;
         g_UNROLL for (int q = 0; q < g_STORE_WIDTH; q++) {
-            g_TC x = g_scaled(s, acc, i + q);
-            if constexpr (g_STORE_FUSED) {
-                g_TD c = {};
-                if constexpr (with_c) c = g_get_element<g_TD>(old[(i - b) / g_STORE_WIDTH], q);
-                x = g_element(*s.out, g_acc_get(acc, i + q), c, with_c, s.tile->m0 + g_acc_row(id, n) + q,
-                              s.tile->n0 + g_acc_col(id, n));
-            } else if constexpr (with_c)
-                x = g_madd(s.beta, g_to_c(g_get_element<g_TD>(old[(i - b) / g_STORE_WIDTH], q)), x);
-            g_set_element(v, q, g_from_c(x));
+            const g_TC x = g_scaled(s.ops, g_acc_get(acc, i + q));
+            g_TD c = {};
+            if constexpr (with_c) c = g_get_element<g_TD>(old[(i - b) / g_STORE_WIDTH], q);
+            g_set_element(v, q, g_from_c(g_combined(s.ops, x, c, with_c, rows[q], of_col)));
         }
         g_store_raw(v, s.d, g_acc_col(id, n) * s.ldd + g_acc_row(id, n) * (unsigned)sizeof(g_TD));
     }
@@ -156,16 +149,17 @@ template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, g_Acc &acc
         if constexpr (g_STORE_READS_C) old[i - b] = g_load_raw<g_TD>(s.c, from);
     }
     g_UNROLL for (int i = b; i < end; i++) {
-        g_TC x = g_scaled(s, acc, i);
+        const g_TC x = g_scaled(s.ops, g_acc_get(acc, i));
+        g_OfRow of_row;
+        g_OfCol of_col;
         if constexpr (g_STORE_FUSED) {
-            const unsigned row = g_edge_row(t, g_acc_row(id, g_number(s, i)));
-            const unsigned col = g_edge_col(t, g_acc_col(id, g_number(s, i)));
-            g_TD c = {};
-            if constexpr (g_STORE_READS_C) c = old[i - b];
-            x = g_element(*s.out, g_acc_get(acc, i), c, g_STORE_READS_C && !g_is_zero(s.beta), row != ~0u ? row : 0,
-                          col != ~0u ? col : 0);
-        } else if constexpr (g_STORE_READS_C) x = g_madd(s.beta, g_to_c(old[i - b]), x);
-        g_store_raw(g_from_c(x), s.d, at[i - b]);
+            g_rows<1>(s.ops, g_edge_row(t, g_acc_row(id, g_number(s, i))), false, &of_row);
+            g_cols<1>(s.ops, g_edge_col(t, g_acc_col(id, g_number(s, i))), false, &of_col);
+        }
+        g_TD c = {};
+        if constexpr (g_STORE_READS_C) c = old[i - b];
+        const bool with_c = g_STORE_READS_C && (!g_STORE_SCALES_C || !g_is_zero(s.ops.beta));
+        g_store_raw(g_from_c(g_combined(s.ops, x, c, with_c, of_row, of_col)), s.d, at[i - b]);
     }
     g_batch_end();
 }
@@ -186,7 +180,6 @@ template <typename O> g_DEV void g_store_inside(g_Store &s, const g_Tile &t, con
 {
     typedef __make_integer_seq<g_Batches, int, (g_STORE_N + g_STORE_BATCH - 1) / g_STORE_BATCH> Batches;
     s.d = g_out_buffer(o.d, o.ldd, t, t.n0, true);
-    if constexpr (g_STORE_SCALES) s.alpha = o.alpha;
     if constexpr (g_STORE_READS_C)
         if (!g_is_zero(o.beta)) {
             s.c = g_out_buffer(o.c, o.ldc, t, t.n0, true);
@@ -206,7 +199,7 @@ g_DEV void g_store_edge(g_Store &s, const g_Tile &t, const O &o, g_Acc &acc, uns
     g_NOUNROLL for (s.n0 = t.n0; s.n0 < end; s.n0 += s.wide) {
         s.d = g_out_buffer(o.d, o.ldd, t, s.n0, true);
         if constexpr (g_STORE_READS_C) s.c = g_out_buffer(o.c, o.ldc, t, s.n0, !g_is_zero(o.beta));
-        if constexpr (g_STORE_SCALES) s.alpha = g_opaque(o.alpha);
+        if constexpr (g_STORE_SCALES) s.ops.alpha = g_opaque(o.alpha);
         g_all_edge(Batches{}, s, t, acc, tid);
     }
 }
@@ -218,13 +211,13 @@ template <typename O> g_DEV void g_finish(const g_Tile &t, const O &o, g_Acc &ac
         if (tid >= g_STORE_THREADS) return;
     g_Store s;
     if constexpr (g_STORE_SHARED) s.first = (int)(tid / g_STORE_THREADS * g_STORE_N);
-    if constexpr (g_STORE_FUSED) s.out = &o, s.tile = &t;
+    s.ops = o;
+    if constexpr (g_STORE_FUSED) s.m0 = t.m0, s.n0_of_tile = t.n0;
     bool near = o.ldd <= reach;
     s.ldd = (unsigned)o.ldd * (unsigned)sizeof(g_TD);
     if constexpr (g_STORE_READS_C) {
         near = near && o.ldc <= reach;
         s.ldc = (unsigned)o.ldc * (unsigned)sizeof(g_TD);
-        s.beta = o.beta;
     }
     if (near && t.m0 + g_STORE_ROWS <= t.m && t.n0 + g_STORE_COLUMNS <= t.n)
         g_store_inside(s, t, o, acc, tid);

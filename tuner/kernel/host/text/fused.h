@@ -5,6 +5,7 @@ typedef struct {
     const g_TB *bias;
     int64_t bias_batch;
     g_TC number[2];
+    int32_t is_part; /* of a tile: sums are stored as they are */
 } g_Fused;
 /* e^x in double precision: x = k ln 2 + r, with ln 2 in two parts (Cody and Waite); a Taylor polynomial of r; the
  * factor 2^k in two steps, so that results may be denormal. */
@@ -31,3 +32,4 @@ static inline double g_tanh(double x)
     const double e = g_exp(-2 * (x < 0 ? -x : x)), t = (1 - e) / (1 + e);
     return x < 0 ? -t : t;
 }
+static inline double g_sigmoid(double x) { return 1 / (1 + g_exp(-x)); }

@@ -21,7 +21,7 @@ static void @add_parts(const @Args *g, int64_t x, int64_t y, int64_t z, const @P
         for (int64_t i = 0; i < mt; i++) {
             @TC s = @slot_of(q, 0)[j * @MT0 + i];
             for (uint32_t part = 1; part < q->parts; part++) s += @slot_of(q, part)[j * @MT0 + i];
-            d[i] = @to(@result(g->ab, s, c + i));
+            d[i] = @to(@whole_result(g, s, c + i, m1 + i, n1 + j, z));
         }
     }
 }
@@ -33,9 +33,10 @@ static void @group_part(const @Args *g, int64_t x, int64_t y, int64_t z, uint32_
         @group(g, x, y, z, first, step, count, la, lb, local);
         return;
     }
-    @Args own = *g;
-    own.ldd = @MT0, own.batchd = 0, own.ab[0] = 1, own.ab[1] = 0;
-    own.d = (uint64_t)(uintptr_t)@slot_of(q, q->part) - (uint64_t)(y * @MT1 * @MT0 + x * @MT0) * sizeof(@TC);
-    @group(&own, x, y, z, first, step, count, la, lb, local);
+    @PartArgs all = *(const @PartArgs *)g;
+    @Args *own = @args_of_part(&all);
+    own->ldd = @MT0, own->batchd = 0, own->ab[0] = 1, own->ab[1] = 0;
+    own->d = (uint64_t)(uintptr_t)@slot_of(q, q->part) - (uint64_t)(y * @MT1 * @MT0 + x * @MT0) * sizeof(@TC);
+    @group(own, x, y, z, first, step, count, la, lb, local);
     if (__atomic_add_fetch(q->flags + q->slot * @FLAGS, 1, __ATOMIC_ACQ_REL) == q->parts) @add_parts(g, x, y, z, q);
 }

@@ -25,6 +25,10 @@
  *     SPLIT                     parts of K whose sums a helper kernel adds up later
  *     STORE_TMA READS           D, or with SPLIT the sums, are stored by TMA; C is read unless beta is 0
  *     OUT_ROW SLICE_N           a slice of results: rows along M of one of its blocks; its columns
+ *     FUSED                     the epilogue has a bias, an activation or scale factors
+ *     M_CONTIGUOUS              neighbours along M are neighbours in memory in both C and D
+ *     g_Ops g_scaled() g_combined() ..   the epilogue's ops (gpu_ops, kernel/gpu/gpu.h)
+ *     g_c_at_m() g_c_at_n() g_d_at_m() g_d_at_n()   elements from C's or D's first one to a row, to a column
  *     PAIR_BF16                 16-bit results are bf16, not f16
  *     SHARED_BYTES              dynamic shared memory of the launch, checked here
  *     wgmma()                   the instruction: 64 rows, Y_TILE columns, 32 bytes of K; X is a matrix descriptor, or
@@ -49,6 +53,7 @@ struct Args {
     g_TC *sums;
     u32 *flags;
     u32 mapping, mapping_chunk; /* the work-group order as an argument; 0: the kernel has none */
+    g_Ops ops;                  /* what the epilogue's ops take */
 };
 
 /* X is the operand with the 64 rows of the instruction, Y the one with its columns. */

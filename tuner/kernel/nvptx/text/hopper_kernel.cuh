@@ -9,7 +9,10 @@ FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shar
     Ring ring;
     u32 phases = 0;
     g_TC acc[RX][N_ACC];
+    g_Ops ops = args.ops;
+    Vectors vectors;
     Walk walk(args);
+    g_load_numbers(ops);
     if (PINGPONG && wg) pingpong_arrive(0);
     if (PINGPONG && wg && !walk.done()) {
         const WorkTile p = walk.work_tile(args, rank);
@@ -18,19 +21,22 @@ FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shar
     }
     while (!walk.done()) {
         const WorkTile p = walk.work_tile(args, rank);
+        g_Ops of_tile = ops;
+        g_find_bias(of_tile, p.batch);
+        if constexpr (VECTORS_EARLY) vectors.load(of_tile, p, wg, thread);
         /* without this wait the parity of a stage could be that of an earlier tile's phase */
         if (PINGPONG) pingpong_wait(wg);
         accumulate(acc, shared, ring, p.count, x_offset, rank, wg, thread);
         if (PARTIAL_SUMS && p.parts > 1)
-            add_sums(acc, args, p, rank, wg, thread);
+            add_sums(acc, args, of_tile, p, rank, wg, thread);
         else if constexpr (CLUSTER_K > 1)
-            add_parts(acc, args, shared, p, rank, wg, thread);
+            add_parts(acc, args, of_tile, shared, p, rank, wg, thread);
         else if constexpr (!STORE_TMA)
-            store_elements(acc, args, shared, p, wg, thread);
+            store_elements(acc, args, of_tile, shared, p, wg, thread);
         else if (READS && reads)
-            store_slices<true>(acc, args, map_c, map_d, shared, p, wg, thread, phases);
+            store_slices<true>(acc, args, of_tile, vectors, map_c, map_d, shared, p, wg, thread, phases);
         else
-            store_slices<false>(acc, args, map_c, map_d, shared, p, wg, thread, phases);
+            store_slices<false>(acc, args, of_tile, vectors, map_c, map_d, shared, p, wg, thread, phases);
         walk.next();
         if (PINGPONG && !walk.done()) {
             const WorkTile other = walk.work_tile(args, rank);

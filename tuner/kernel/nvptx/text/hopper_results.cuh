@@ -1,4 +1,4 @@
-/* Epilogue of the kernels of hopper.cuh: D = alpha * sums + beta * C. Results pass through slices in swizzled
+/* Epilogue of the kernels of hopper.cuh: the ops on the sums (g_scaled, g_combined). Results pass through slices in swizzled
  * shared memory, and are stored by TMA or element by element. */
 
 /* Offset in a slice with the 128-byte swizzle of TMA. Rows shorter than 128 bytes are not swizzled. */
@@ -78,8 +78,68 @@ FN u32 word_of(int v) { return (u32)v; }
 FN void from_word(u32 w, float &v) { v = __uint_as_float(w); }
 FN void from_word(u32 w, int &v) { v = (int)w; }
 
-/* Writes the 16-bit results of slice i to shared memory: alpha * sums, plus beta * C, which is in the slice. */
-template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int thread)
+/* ---- vectors of fused operations ---- */
+
+/* What belongs to a row of the instruction (X) and to one of its columns (Y). */
+template <bool ROWS> struct Side {
+    typedef g_OfCol Of;
+    template <int N> static FN bool whole(const g_Ops &o, u32 at, u32 n) { return g_cols_whole<N>(o, at, n); }
+    template <int N> static FN void load(const g_Ops &o, u32 at, bool all, Of *to) { g_cols<N>(o, at, all, to); }
+};
+template <> struct Side<true> {
+    typedef g_OfRow Of;
+    template <int N> static FN bool whole(const g_Ops &o, u32 at, u32 n) { return g_rows_whole<N>(o, at, n); }
+    template <int N> static FN void load(const g_Ops &o, u32 at, bool all, Of *to) { g_rows<N>(o, at, all, to); }
+};
+typedef Side<!SWAP> X;
+typedef Side<SWAP> Y;
+
+/* The elements of the vectors that a thread's accumulators take. Accumulator j of a tile of the instruction is in row
+ * j / 2 % 2 of the thread's two rows, and in column j / 4 * 2 + j % 2 of its columns. Those of X are kept for the whole
+ * tile; those of Y are loaded slice by slice, one slice ahead. */
+struct Vectors {
+    X::Of x[RX][2];
+    Y::Of y[2][COLUMNS / 4];
+    FN void load_y(const g_Ops &o, int i, const WorkTile &p, int thread)
+    {
+        const u32 at = (SWAP ? p.m : p.n) + i % SLICES_Y * COLUMNS + acc_col(thread, 0);
+        if (Y::whole<2>(o, at, COLUMNS - 6)) {
+#pragma unroll
+            for (int c = 0; c < COLUMNS / 8; c++) Y::load<2>(o, at + c * 8, true, &y[i % 2][c * 2]);
+        } else {
+#pragma unroll
+            for (int c = 0; c < COLUMNS / 8; c++) Y::load<2>(o, at + c * 8, false, &y[i % 2][c * 2]);
+        }
+    }
+    FN void load(const g_Ops &o, const WorkTile &p, int wg, int thread)
+    {
+        const u32 at = (SWAP ? p.n : p.m) + (PINGPONG ? 0 : wg * RX * 64);
+#pragma unroll
+        for (int r = 0; r < RX; r++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) X::load<1>(o, at + r * 64 + acc_row(thread, h * 2), false, &x[r][h]);
+        load_y(o, 0, p, thread);
+    }
+    /* What the ops make of the scaled accumulator j, counted from the first one of slice i. */
+    FN g_TC combined(const g_Ops &o, g_TC v, const g_TD &c, bool with_c, int i, int j) const
+    {
+        return of(o, v, c, with_c, x[i / SLICES_Y][j / 2 % 2], y[i % 2][j / 4 * 2 + j % 2]);
+    }
+    static FN g_TC of(const g_Ops &o, g_TC v, const g_TD &c, bool with_c, const g_OfRow &row, const g_OfCol &col)
+    {
+        return g_combined(o, v, c, with_c, row, col);
+    }
+    static FN g_TC of(const g_Ops &o, g_TC v, const g_TD &c, bool with_c, const g_OfCol &col, const g_OfRow &row)
+    {
+        return g_combined(o, v, c, with_c, row, col);
+    }
+};
+/* The first ones are loaded before the main loop where registers are left for them. */
+constexpr bool VECTORS_EARLY = FUSED && STORE_TMA && RX * N_ACC <= 128;
+
+/* Writes the 16-bit results of slice i to shared memory. READS: C is in the slice. */
+template <bool READS>
+FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at, const g_Ops &ops, const Vectors &vectors, int thread)
 {
     const int r = i / SLICES_Y, first = i % SLICES_Y * COLUMNS, lane = thread % 32, warp = thread / 32;
     constexpr int MATRICES = COLUMNS % 16 ? 2 : 4;
@@ -97,11 +157,10 @@ template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at,
         if constexpr (READS && MATRICES == 2) load_matrices_2(to, old);
 #pragma unroll
         for (int w = 0; w < MATRICES; w++) {
-            g_TC lo = a.alpha * v[w * 2], hi = a.alpha * v[w * 2 + 1];
-            if (READS) {
-                lo = g_madd(a.beta, g_to_c((g_TD)old[w]), lo);
-                hi = g_madd(a.beta, g_to_c((g_TD)(old[w] >> 16)), hi);
-            }
+            const int j = col / 2 + w * 2;
+            g_TC lo = g_scaled(ops, v[w * 2]), hi = g_scaled(ops, v[w * 2 + 1]);
+            lo = vectors.combined(ops, lo, (g_TD)old[w], READS, i, j);
+            hi = vectors.combined(ops, hi, (g_TD)(old[w] >> 16), READS, i, j + 1);
             out[w] = pair(lo, hi);
         }
         if constexpr (MATRICES == 4)
@@ -111,9 +170,9 @@ template <bool READS> FN void write_pairs(g_TC (&acc)[RX][N_ACC], int i, u32 at,
     }
 }
 
-/* Writes the 4-byte results of slice i to shared memory, or with RAW the sums without alpha, beta and C. */
+/* Writes the 4-byte results of slice i to shared memory, or with RAW the sums. */
 template <bool READS, bool RAW>
-FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int thread)
+FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const g_Ops &ops, const Vectors &vectors, int thread)
 {
     const int r = i / SLICES_Y, first = i % SLICES_Y * COLUMNS;
 #pragma unroll
@@ -122,11 +181,8 @@ FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const Args &a, int th
         const u32 to = at + (SWAP ? swizzled(x, y * 4)
                                   : x / OUT_ROW * (SLICE_N * OUT_LINE) + swizzled(y, x % OUT_ROW * 4));
         g_TC v = acc[r][first / 2 + j], old;
-        if (!RAW) v = a.alpha * v;
-        if (READS) {
-            from_word(load_word(to), old);
-            v = g_madd(a.beta, old, v);
-        }
+        if (READS) from_word(load_word(to), old);
+        if (!RAW) v = vectors.combined(ops, g_scaled(ops, v), (g_TD)old, READS, i, j);
         store_word(to, word_of(v));
     }
 }
@@ -155,12 +211,15 @@ FN void load_slice(const Map &map_c, const Shared &shared, int i, const WorkTile
 /* Stores all slices by TMA. With SPLIT these are sums, and map_d is of the workspace, in which the matrices of a part
  * follow those of the part before. phases: a bit for each buffer, the parity of its mbarrier for C. */
 template <bool READS>
-FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c, const Map &map_d,
-                     const Shared &shared, const WorkTile &p, int wg, int thread, u32 &phases)
+FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, Vectors &vectors,
+                     const Map &map_c, const Map &map_d, const Shared &shared, const WorkTile &p, int wg, int thread,
+                     u32 &phases)
 {
+    if constexpr (FUSED && !VECTORS_EARLY) vectors.load(ops, p, wg, thread);
 #pragma unroll
     for (int i = 0; i < SLICES; i++) {
         const u32 at = shared.out(wg, i % BUFFERS);
+        if (FUSED && i + 1 < SLICES) vectors.load_y(ops, i + 1, p, thread);
         if (thread == 0) {
             if (READS) {
                 store_wait_read<0>();
@@ -177,9 +236,9 @@ FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c,
         } else
             group_sync(1 + wg);
         if constexpr (sizeof(g_TD) == 2)
-            write_pairs<READS>(acc, i, at, args, thread);
+            write_pairs<READS>(acc, i, at, ops, vectors, thread);
         else
-            write_words<READS, (SPLIT > 1)>(acc, i, at, args, thread);
+            write_words<READS, (SPLIT > 1)>(acc, i, at, ops, vectors, thread);
         proxy_fence();
         group_sync(1 + wg);
         if (thread == 0) {
@@ -193,9 +252,22 @@ FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const Map &map_c,
     }
 }
 
+/* Stores element (m, n) of D, which is inside D. */
+FN void store_one(g_TC sum, const Args &args, const g_Ops &ops, bool reads, int m, int n, int batch)
+{
+    g_OfRow of_row;
+    g_OfCol of_col;
+    g_TD c;
+    if (FUSED) g_rows<1>(ops, m, false, &of_row), g_cols<1>(ops, n, false, &of_col);
+    const g_TC v = g_scaled(ops, sum);
+    if (reads) c = args.c[batch * args.batch_c + g_c_at_n(n, args.ldc) + g_c_at_m(m, args.ldc)];
+    args.d[batch * args.batch_d + g_d_at_n(n, args.ldd) + g_d_at_m(m, args.ldd)] =
+        g_from_c(g_combined(ops, v, c, reads, of_row, of_col));
+}
+
 /* Stores element by element, adjacent lanes along M: D of any alignment, and the sums of parts of K (SPLIT). */
-FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const WorkTile &p, int wg,
-                       int thread)
+FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, const Shared &shared,
+                       const WorkTile &p, int wg, int thread)
 {
     const int lane = thread % 32, warp = thread / 32;
     const bool reads = READS && !g_is_zero(args.beta);
@@ -203,7 +275,7 @@ FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &s
 #pragma unroll
     for (int i = 0; i < SLICES; i++) {
         const u32 at = shared.out(wg, i % BUFFERS);
-        write_words<false, true>(acc, i, at, args, thread);
+        write_words<false, true>(acc, i, at, ops, Vectors(), thread);
         group_sync(1 + wg);
         const Slice s(i, p, wg);
         for (int line = warp; line < PIECES * SLICE_N; line += 4) {
@@ -214,14 +286,10 @@ FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &s
                 load_word(at + line / SLICE_N * (SLICE_N * OUT_LINE) + swizzled(line % SLICE_N, lane * 4)),
                 v);
             if constexpr (SPLIT > 1) {
-                args.d[(u64)p.part * args.m * args.n * args.batch + p.batch * args.batch_d + n * args.ldd +
-                       m] = v;
-            } else {
-                v = args.alpha * v;
-                if (reads)
-                    v = g_madd(args.beta, g_to_c(args.c[p.batch * args.batch_c + n * args.ldc + m]), v);
-                args.d[p.batch * args.batch_d + n * args.ldd + m] = g_from_c(v);
-            }
+                args.d[(u64)p.part * args.m * args.n * args.batch + p.batch * args.batch_d +
+                       g_d_at_n(n, args.ldd) + g_d_at_m(m, args.ldd)] = v;
+            } else
+                store_one(v, args, ops, reads, m, n, p.batch);
         }
     }
 }

@@ -91,20 +91,13 @@ struct PartialSums {
     FN u32 *flag(u32 part) const { return (part ? flags + next_flag + part * flag_step : flags) + 4; }
 };
 
-FN void store_one(g_TC sum, const Args &args, int m, int n, int batch)
-{
-    if (m >= (int)args.m || n >= (int)args.n) return;
-    g_TC v = args.alpha * sum;
-    if (READS && !g_is_zero(args.beta))
-        v = g_madd(args.beta, g_to_c(args.c[batch * args.batch_c + n * args.ldc + m]), v);
-    args.d[batch * args.batch_d + n * args.ldd + m] = g_from_c(v);
-}
-
 /* Adds up and stores a share of the tile: every n-th run of four registers. Parts are always added in the same
  * order, so that results do not depend on timing. */
-FN void store_share(const PartialSums &parts, u32 share, const Args &args, const WorkTile &p, int w, int thread)
+FN void store_share(const PartialSums &parts, u32 share, const Args &args, const g_Ops &ops, const WorkTile &p, int w,
+                    int thread)
 {
     constexpr int BATCH = 8; /* loads in flight */
+    const bool reads = READS && !g_is_zero(args.beta);
     for (u32 run = share; run < RX * N_ACC / 4; run += parts.n) {
         g_TC sum[4];
         for (u32 first = 0; first < parts.n; first += BATCH) {
@@ -126,14 +119,16 @@ FN void store_share(const PartialSums &parts, u32 share, const Args &args, const
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             const int x = (w * RX + r) * 64 + acc_row(thread, j + e), y = acc_col(thread, j + e);
-            store_one(sum[e], args, p.m + (SWAP ? y : x), p.n + (SWAP ? x : y), p.batch);
+            const int m = p.m + (SWAP ? y : x), n = p.n + (SWAP ? x : y);
+            if (m < (int)args.m && n < (int)args.n) store_one(sum[e], args, ops, reads, m, n, p.batch);
         }
     }
 }
 
 /* Writes this part's sums, then stores its share when the sums of all parts are written. The part that arrives last
  * also stores the shares of parts whose wait timed out. */
-FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const WorkTile &p, u32 rank, int wg, int thread)
+FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, const WorkTile &p, u32 rank, int wg,
+                 int thread)
 {
     constexpr int RUNS = RX * N_ACC / 4;
     static_assert(!PARTIAL_SUMS || N_ACC % 4 == 0, "runs of 4 sums");
@@ -159,7 +154,7 @@ FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const WorkTile &p, u3
     all = any_of_group(bar, all);
     last = any_of_group(bar, last);
     fence_all();
-    if (all) store_share(parts, p.part, args, p, w, thread);
+    if (all) store_share(parts, p.part, args, ops, p, w, thread);
     if (!last) return;
     bool left = false;
     for (u32 q = thread; q < parts.n; q += 128) left = left || *(volatile const u32 *)parts.flag(q) == 2;
@@ -168,7 +163,7 @@ FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const WorkTile &p, u3
         const bool mine = thread == 0 && change_flag(parts.flag(q), 2, 1);
         if (any_of_group(bar, mine)) {
             fence_all();
-            store_share(parts, q, args, p, w, thread);
+            store_share(parts, q, args, ops, p, w, thread);
         }
     }
 }
@@ -217,36 +212,39 @@ struct alignas(4 * sizeof(g_TD)) Four {
 };
 
 /* Stores the results of rows m to m + 3 of a column, as one vector where it is aligned and inside D. */
-FN void store_four(const g_TC (&sum)[4], const Args &args, int m, int n, int batch)
+FN void store_four(const g_TC (&sum)[4], const Args &args, const g_Ops &ops, int m, int n, int batch)
 {
     if (m >= (int)args.m || n >= (int)args.n) return;
     const bool reads = READS && !g_is_zero(args.beta);
-    g_TD *d = args.d + (batch * args.batch_d + n * args.ldd + m);
-    const g_TD *c = args.c + (batch * args.batch_c + n * args.ldc + m);
+    g_TD *d = args.d + (batch * args.batch_d + g_d_at_n(n, args.ldd) + g_d_at_m(m, args.ldd));
+    const g_TD *c = args.c + (batch * args.batch_c + g_c_at_n(n, args.ldc) + g_c_at_m(m, args.ldc));
     const u64 address_bits = (u64)d | (reads ? (u64)c : 0);
-    if (m + 4 <= (int)args.m && address_bits % sizeof(Four) == 0) {
+    g_OfRow rows[4];
+    g_OfCol of_col;
+    if (FUSED) g_rows<4>(ops, m, g_rows_whole<4>(ops, m, 4), rows), g_cols<1>(ops, n, false, &of_col);
+    if (M_CONTIGUOUS && m + 4 <= (int)args.m && address_bits % sizeof(Four) == 0) {
         Four out, old;
         if (reads) old = *(const Four *)c;
 #pragma unroll
         for (int e = 0; e < 4; e++) {
-            g_TC v = args.alpha * sum[e];
-            if (reads) v = g_madd(args.beta, g_to_c(old.v[e]), v);
-            out.v[e] = g_from_c(v);
+            const g_TC v = g_scaled(ops, sum[e]);
+            out.v[e] = g_from_c(g_combined(ops, v, old.v[e], reads, rows[e], of_col));
         }
         *(Four *)d = out;
     } else {
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             if (m + e >= (int)args.m) break;
-            g_TC v = args.alpha * sum[e];
-            if (reads) v = g_madd(args.beta, g_to_c(c[e]), v);
-            d[e] = g_from_c(v);
+            const g_TC v = g_scaled(ops, sum[e]);
+            g_TD old;
+            if (reads) old = c[g_c_at_m(e, args.ldc)];
+            d[g_d_at_m(e, args.ldd)] = g_from_c(g_combined(ops, v, old, reads, rows[e], of_col));
         }
     }
 }
 
-FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared, const WorkTile &p, u32 rank, int wg,
-                  int thread)
+FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, const Shared &shared, const WorkTile &p,
+                  u32 rank, int wg, int thread)
 {
     constexpr int RUNS = M0 / 4, THREADS = CONSUMERS * 128;
     consumers_sync(); /* no warp group multiplies from the ring any more */
@@ -269,7 +267,7 @@ FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const Shared &shared
                 sum[e] += x;
             }
         }
-        store_four(sum, args, p.m + m, p.n + n, p.batch);
+        store_four(sum, args, ops, p.m + m, p.n + n, p.batch);
     }
     proxy_fence();
     cluster_sync();
