@@ -150,10 +150,10 @@ FN void leave_sums(const g_TC (&acc)[RX][N_ACC], const PartialSums &parts, u32 p
     fence_all();
 }
 
-/* Adds the sums of one part to acc, or sets acc to them. */
-template <bool ADD> FN void take_sums(g_TC (&acc)[RX][N_ACC], const g_TC *from)
+/* Adds the sums of one part to acc. */
+FN void take_sums(g_TC (&acc)[RX][N_ACC], const g_TC *from)
 {
-    constexpr int RUNS = RX * N_ACC / 4, BATCH = RUNS % 8 ? RUNS : 8; /* loads in flight */
+    constexpr int RUNS = RX * N_ACC / 4, BATCH = RUNS % 4 ? RUNS : 4; /* loads in flight */
 #pragma unroll
     for (int first = 0; first < RUNS; first += BATCH) {
         u32 v[BATCH][4];
@@ -161,9 +161,9 @@ template <bool ADD> FN void take_sums(g_TC (&acc)[RX][N_ACC], const g_TC *from)
         for (int i = 0; i < BATCH; i++) get_sums(from + (first + i) * 512, v[i]);
 #pragma unroll
         for (int i = 0; i < BATCH * 4; i++) {
-            g_TC x, &to = acc[(first * 4 + i) / N_ACC][(first * 4 + i) % N_ACC];
+            g_TC x;
             from_word(v[i / 4][i % 4], x);
-            to = ADD ? to + x : x;
+            acc[(first * 4 + i) / N_ACC][(first * 4 + i) % N_ACC] += x;
         }
     }
 }
@@ -183,12 +183,16 @@ FN bool join_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const WorkTile &p, u
     }
     if (!last) return false;
     fence_all();
-    if (parts.n == 2) {
-        take_sums<true>(acc, parts.of(1 - p.part));
-    } else {
-        take_sums<false>(acc, parts.of(0));
-        for (u32 q = 1; q < parts.n; q++) take_sums<true>(acc, parts.of(q));
+    u32 q = 1 - p.part, end = q + 1;
+    if (parts.n > 2) {
+        q = 0, end = parts.n;
+#pragma unroll
+        for (int r = 0; r < RX; r++)
+#pragma unroll
+            for (int i = 0; i < N_ACC; i++) acc[r][i] = 0;
     }
+#pragma unroll 1
+    for (; q < end; q++) take_sums(acc, parts.of(q));
     return true;
 }
 
