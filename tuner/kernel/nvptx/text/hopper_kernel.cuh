@@ -1,11 +1,21 @@
 /* The consumer warp groups of the kernels of hopper.cuh, and the kernel function. */
 
+FN void store_tile(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, Vectors &vectors, const Map &map_c,
+                   const Map &map_d, const Shared &shared, const WorkTile &p, int wg, int thread, u32 &phases)
+{
+    if constexpr (!STORE_TMA)
+        store_elements(acc, args, ops, shared, p, wg, thread);
+    else if (READS && !g_is_zero(args.beta))
+        store_slices<true>(acc, args, ops, vectors, map_c, map_d, shared, p, wg, thread, phases);
+    else
+        store_slices<false>(acc, args, ops, vectors, map_c, map_d, shared, p, wg, thread, phases);
+}
+
 FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shared &shared, int wg,
                 int thread)
 {
     const u32 rank = cluster_rank();
     const u32 x_offset = PINGPONG ? 0 : wg * RX * (X_K ? 64 * ROW_BYTES : 64 / ROW * DU * ROW_BYTES);
-    const bool reads = READS && !g_is_zero(args.beta);
     Ring ring;
     u32 phases = 0;
     g_TC acc[RX][N_ACC];
@@ -27,16 +37,15 @@ FN void consume(const Args &args, const Map &map_c, const Map &map_d, const Shar
         /* without this wait the parity of a stage could be that of an earlier tile's phase */
         if (PINGPONG) pingpong_wait(wg);
         accumulate(acc, shared, ring, p.count, x_offset, rank, wg, thread);
-        if (PARTIAL_SUMS && p.parts > 1)
-            add_sums(acc, args, of_tile, p, rank, wg, thread);
-        else if constexpr (CLUSTER_K > 1)
-            add_parts(acc, args, of_tile, shared, p, rank, wg, thread);
-        else if constexpr (!STORE_TMA)
-            store_elements(acc, args, of_tile, shared, p, wg, thread);
-        else if (READS && reads)
-            store_slices<true>(acc, args, of_tile, vectors, map_c, map_d, shared, p, wg, thread, phases);
-        else
-            store_slices<false>(acc, args, of_tile, vectors, map_c, map_d, shared, p, wg, thread, phases);
+        bool stores = CLUSTER_K == 1;
+        if constexpr (CLUSTER_K > 1) add_parts(acc, args, of_tile, shared, p, rank, wg, thread);
+        if (PARTIAL_SUMS && p.parts > 1) {
+            if constexpr (STREAM_K)
+                stores = join_sums(acc, args, p, rank, wg, thread);
+            else
+                stores = false, add_sums(acc, args, of_tile, p, rank, wg, thread);
+        }
+        if (stores) store_tile(acc, args, of_tile, vectors, map_c, map_d, shared, p, wg, thread, phases);
         walk.next();
         if (PINGPONG && !walk.done()) {
             const WorkTile other = walk.work_tile(args, rank);

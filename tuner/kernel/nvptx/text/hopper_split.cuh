@@ -1,9 +1,14 @@
 /* Kernels of hopper.cuh in which several work-groups split the K of a tile.
  *
- * PARTIAL_SUMS: each warp group writes its accumulators to the workspace in register order, 16 bytes a thread. It
- * then waits a limited time for the other parts of the tile, adds its share of the tile over all parts, in the
- * order of the parts, and stores it. A part whose wait times out leaves its share to the part that arrives last,
- * so that no work-group depends on another one being resident.
+ * PARTIAL_SUMS: each warp group writes its accumulators to the workspace in register order, 16 bytes a thread.
+ *
+ * With GlobalSplitU all parts of a tile end at about the same time. A warp group waits a limited time for the other
+ * parts of the tile, adds its share of the tile over all parts, in the order of the parts, and stores it. A part
+ * whose wait times out leaves its share to the part that arrives last, so that no work-group depends on another one
+ * being resident.
+ *
+ * With StreamK the parts of a tile end at different times and each work-group has other tiles to go on with, so
+ * that none waits: the part that arrives last adds up all parts and stores the tile.
  *
  * CLUSTER_K: each work-group of a cluster writes its sums to its own shared memory, in the memory of the ring, as
  * columns of D. Each then adds every CLUSTER_K-th column over all parts, in the order of the parts, through
@@ -35,15 +40,15 @@ FN u32 count_in(u32 *counter)
     return before;
 }
 
-/* Waits until the counter is n, for at most 40000 clock cycles: a part may belong to a work-group that only begins
+/* Waits until the counter is n, for at most LIMIT clock cycles: a part may belong to a work-group that only begins
  * when others end. Returns whether the counter reached n. */
-FN bool wait_count(const u32 *counter, u32 n)
+template <int LIMIT = 40000> FN bool wait_count(const u32 *counter, u32 n)
 {
     const long long begin = clock64();
     u32 now;
     do
         asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(counter) : "memory");
-    while (now != n && clock64() - begin < 40000);
+    while (now != n && clock64() - begin < LIMIT);
     return now == n;
 }
 
@@ -125,22 +130,74 @@ FN void store_share(const PartialSums &parts, u32 share, const Args &args, const
     }
 }
 
-/* Writes this part's sums, then stores its share when the sums of all parts are written. The part that arrives last
- * also stores the shares of parts whose wait timed out. */
-FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, const WorkTile &p, u32 rank, int wg,
-                 int thread)
+/* Writes this part's sums to the workspace. */
+FN void leave_sums(const g_TC (&acc)[RX][N_ACC], const PartialSums &parts, u32 part)
 {
     constexpr int RUNS = RX * N_ACC / 4;
     static_assert(!PARTIAL_SUMS || N_ACC % 4 == 0, "runs of 4 sums");
-    const int w = PINGPONG ? 0 : wg, bar = 1 + wg;
-    const PartialSums parts(args, p, rank % MULTICAST_WGS, w, thread);
-    g_TC *to = parts.of(p.part);
+    g_TC *to = parts.of(part);
 #pragma unroll
     for (int v = 0; v < RUNS; v++) {
         const g_TC *x = &acc[v * 4 / N_ACC][v * 4 % N_ACC];
         put_sums(to + v * 512, word_of(x[0]), word_of(x[1]), word_of(x[2]), word_of(x[3]));
     }
     fence_all();
+}
+
+/* Adds the sums of one part to acc. */
+FN void take_sums(g_TC (&acc)[RX][N_ACC], const g_TC *from)
+{
+    constexpr int RUNS = RX * N_ACC / 4, BATCH = RUNS % 4 ? RUNS : 4; /* loads in flight */
+#pragma unroll
+    for (int first = 0; first < RUNS; first += BATCH) {
+        u32 v[BATCH][4];
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) get_sums(from + (first + i) * 512, v[i]);
+#pragma unroll
+        for (int i = 0; i < BATCH * 4; i++) {
+            g_TC x;
+            from_word(v[i / 4][i % 4], x);
+            acc[(first * 4 + i) / N_ACC][(first * 4 + i) % N_ACC] += x;
+        }
+    }
+}
+
+/* Returns true in the part of a tile that arrives last, whose acc then has the sums of all parts. The others have
+ * left theirs in the workspace. Two parts have the same sum in either order; more are added in their order. */
+FN bool join_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const WorkTile &p, u32 rank, int wg, int thread)
+{
+    const int w = PINGPONG ? 0 : wg, bar = 1 + wg;
+    const PartialSums parts(args, p, rank % MULTICAST_WGS, w, thread);
+    bool last = thread == 0 && parts.n == 2 && wait_count<0>(parts.flags, 1);
+    last = any_of_group(bar, last);
+    if (!last) {
+        leave_sums(acc, parts, p.part);
+        group_sync(bar);
+        last = any_of_group(bar, thread == 0 && count_in(parts.flags) == parts.n - 1);
+    }
+    if (!last) return false;
+    fence_all();
+    u32 q = 1 - p.part, end = q + 1;
+    if (parts.n > 2) {
+        q = 0, end = parts.n;
+#pragma unroll
+        for (int r = 0; r < RX; r++)
+#pragma unroll
+            for (int i = 0; i < N_ACC; i++) acc[r][i] = 0;
+    }
+#pragma unroll 1
+    for (; q < end; q++) take_sums(acc, parts.of(q));
+    return true;
+}
+
+/* Writes this part's sums, then stores its share when the sums of all parts are written. The part that arrives last
+ * also stores the shares of parts whose wait timed out. */
+FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, const WorkTile &p, u32 rank, int wg,
+                 int thread)
+{
+    const int w = PINGPONG ? 0 : wg, bar = 1 + wg;
+    const PartialSums parts(args, p, rank % MULTICAST_WGS, w, thread);
+    leave_sums(acc, parts, p.part);
     group_sync(bar);
     bool last = false, all = false;
     if (thread == 0) {
