@@ -147,7 +147,7 @@ FN void leave_sums(const g_TC (&acc)[RX][N_ACC], const PartialSums &parts, u32 p
 /* Adds the sums of one part to acc. */
 FN void take_sums(g_TC (&acc)[RX][N_ACC], const g_TC *from)
 {
-    constexpr int RUNS = RX * N_ACC / 4, BATCH = RUNS % 4 ? RUNS : 4; /* loads in flight */
+    constexpr int RUNS = RX * N_ACC / 4, BATCH = RUNS % 16 == 0 ? 16 : RUNS % 4 == 0 ? 4 : RUNS; /* in flight */
 #pragma unroll
     for (int first = 0; first < RUNS; first += BATCH) {
         u32 v[BATCH][4];
