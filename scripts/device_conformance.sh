@@ -143,7 +143,9 @@ MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, En
 MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, ClusterN: 4, SourceSwap: True
 MatrixInstruction: [64, 32, K, 1, 1, 1, 1, 1, 1], RingStages: 8
 MatrixInstruction: [192, 64, K, 1, 1, 1, 1, 1, 3]
-MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], $parts
+MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], $parts, DependentLaunch: True
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 2, 1], $parts, EngineStore: False
+MatrixInstruction: [64, 72, K, 1, 1, 1, 1, 1, 1]
 MatrixInstruction: [64, 192, K, 1, 1, 1, 1, 1, 1], EngineStore: False
 MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], ClusterK: 4, DependentLaunch: True
 MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 2, 1], ClusterK: 2, ClusterM: 2, ClusterN: 2
@@ -158,6 +160,11 @@ MatrixInstruction: [24, 64, K, 1, 1, 1, 2, 1, 1], EngineStore: False
 MatrixInstruction: [64, 8, K, 1, 1, 1, 1, 1, 1]
 MatrixInstruction: [64, 16, K, 1, 1, 2, 1, 1, 1], ClusterN: 2
 EOF
+      case $2 in [FB]8*) sed 's/$/, PromotionSets: 2, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<EOF
+MatrixInstruction: [64, 64, 32, 1, 1, 1, 1, 1, 1], ClusterN: 2
+MatrixInstruction: [128, 64, 32, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong
+EOF
+      esac
       # one operand through registers, the other one copied where its K is strided
       [ "$2" != X ] || sed 's/$/, RowsFromRegisters: True, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<EOF
 MatrixInstruction: [64, 128, 8, 1, 1, 2, 1, 2, 1], PackOperands: 2, DependentLaunch: True

@@ -40,6 +40,7 @@ typedef struct {
     const char *symbol;       /* the caller's text */
     uint32_t dynamic_bytes;   /* dynamic LDS that its code object asks for (<symbol>_dynamic_lds) */
     uint32_t arg_bytes;       /* bytes of its arguments by the driver; 0 unknown */
+    uint32_t most_groups;     /* of clusters that run at once, see gpu_launch; 0: no clusters, or unknown */
     uint32_t n_maps, maps_at; /* tensor maps at the end of its arguments; byte offset of the first */
 } GpuKernel;
 
@@ -77,6 +78,8 @@ Err gpu_module_load(Gpu *g, const char *name, Str data, GpuModule **out);
 void gpu_module_unload(Gpu *g, GpuModule *m);
 /* Looks for a kernel; *found false is no error. symbol must outlive *out. */
 Err gpu_kernel_find(Gpu *g, GpuModule *m, const char *symbol, GpuKernel *out, bool *found);
+/* Of a kernel with clusters at most most_groups work-groups along x are launched: such kernels are persistent
+ * (library_solution.c), and those that come up later would begin their tiles when the others end. */
 Err gpu_launch(Gpu *g, const GpuLaunch *l);
 
 /* TensorMapEncoder.encode; ctx is the Gpu. */

@@ -61,6 +61,7 @@ struct Object {
     bool recorded;      /* EVENT */
     char name[256];     /* FUNCTION */
     uint32_t arg_bytes; /* FUNCTION: of the image, 0 unknown */
+    uint32_t cluster;   /* FUNCTION: its work-groups of a cluster; 0: none */
     uint32_t maps_at;   /* FUNCTION: of the image, where its tensor maps begin; 0: it has none */
     uint32_t max_lds;   /* FUNCTION: dynamic bytes allowed */
     struct Call *call;  /* GRAPH, EXEC: recorded launches; STREAM: while capturing */

@@ -291,7 +291,7 @@ API int FN(cuModuleGetFunction, hipModuleGetFunction)(void **function, void *mod
     if (!line && m->memory) return NOT_FOUND;
     Object *f = object_new(FUNCTION);
     snprintf(f->name, sizeof f->name, "%s", name);
-    if (line) sscanf(line, "%u %*u %u", &f->arg_bytes, &f->maps_at);
+    if (line) sscanf(line, "%u %*u %u %u", &f->arg_bytes, &f->maps_at, &f->cluster);
     *function = f;
     return OK;
 }
@@ -329,6 +329,28 @@ API int cuFuncSetAttribute(void *function, int which, int value)
     if (which != 8 || value < 0 || value > 232448)
         return fake_wrong(BAD_VALUE, "attribute %d = %d", which, value);
     f->max_lds = (uint32_t)value;
+    return OK;
+}
+
+/* Of clusters (fourth number of a kernel's line: their work-groups) two run at once. */
+API int cuFuncGetAttribute(int *value, int which, void *function);
+API int cuFuncGetAttribute(int *value, int which, void *function)
+{
+    READY;
+    VALID(f, function, FUNCTION);
+    if (which != 0 && which != 11) return fake_wrong(BAD_VALUE, "attribute %d", which);
+    *value = which == 0 ? 384 : (int)f->cluster;
+    return OK;
+}
+
+API int cuOccupancyMaxActiveClusters(int *n, void *function, const void *config);
+API int cuOccupancyMaxActiveClusters(int *n, void *function, const void *config)
+{
+    READY;
+    VALID(f, function, FUNCTION);
+    if (*(const unsigned *)config != f->cluster)
+        return fake_wrong(BAD_VALUE, "clusters of %u, not %u", *(const unsigned *)config, f->cluster);
+    *n = 2;
     return OK;
 }
 

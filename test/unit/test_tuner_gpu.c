@@ -413,6 +413,11 @@ static void tensor_maps(void)
     CHECK(tuner_select(lib, &g, &s) == TUNER_NO_SOLUTION && tuner_gemm(lib, &g) == TUNER_NO_SOLUTION);
     CHECK(strstr(tuner_error_message(), " with addresses that are no multiples of 16 bytes"));
     tuner_close(lib);
+    lib = open_mapped("dependentLaunch: false", "FAKE sm_90\nMapped 96 0 0 4\n");
+    g.m = g.lda = g.ldc = 256;
+    CHECK(!tuner_gemm(lib, &g));
+    CHECK(log_count("launch Mapped grid 8,3,1") == 1); /* of 16 along x */
+    tuner_close(lib);
 }
 
 /* A kernel that reads copies: made of B, which has a stride that the copy engine does not support, and of A

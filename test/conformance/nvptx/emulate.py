@@ -314,7 +314,13 @@ def by_wgmma(kind, trans):
            {'MatrixInstruction': [16, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterN': 2},
            {'MatrixInstruction': [24, 64, k, 1, 1, 1, 2, 1, 1], **PARTS},
            {'MatrixInstruction': [64, 8, k, 1, 1, 1, 1, 1, 1]},
-           {'MatrixInstruction': [64, 16, k, 1, 1, 2, 1, 1, 1], 'EngineStore': False, 'ClusterM': 2}]
+           {'MatrixInstruction': [64, 16, k, 1, 1, 2, 1, 1, 1], 'EngineStore': False, 'ClusterM': 2},
+           {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'EngineStore': False, **PARTS}]
+    if trans[1] == 'N':
+        out += [{'MatrixInstruction': [64, 72, k, 1, 1, 1, 1, 1, 1]}]
+    if kind in cases.F8:
+        out += [{'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'PromotionSets': 2, 'ClusterK': 2},
+                {'MatrixInstruction': [16, 64, k, 1, 1, 1, 2, 1, 2], 'PromotionSets': 2}]
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
 
 
@@ -351,7 +357,7 @@ def by_wgmma_of_copies(kind):
 SHORT_REGISTERS = [('NN', 1), ('NN', 2), ('NN', 5), ('NT', 6), ('TT', 0)]
 SHORT_COPIES = [('HHS', 'NT', 0), ('X', 'NT', 0), ('I8II', 'NN', 1), ('F8SS', 'TT', 2)]
 # type, transposes, number of by_wgmma's solution
-SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6), ('F8HS', 'TN', 3),
+SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6), ('F8HS', 'TN', 3), ('F8SS', 'TN', 23),
                ('HHS', 'NN', 9), ('BBS', 'NT', 10), ('HSS', 'TN', 11), ('HHS', 'TT', 12), ('X', 'TN', 13)]
 
 

@@ -32,10 +32,12 @@ KERNELS = {
                                'DependentLaunch': True}, [[256, 192, 1, 448]]),
     'rows': ('X', 'NN', {'MatrixInstruction': [64, 64, 8, 1, 1, 1, 1, 2, 1], 'RowsFromRegisters': True, 'RingStages': 2},
              [[320, 192, 1, 224]]),
+    'products': ('F8SS', 'TN', {'MatrixInstruction': [64, 64, 32, 1, 1, 1, 1, 1, 1], 'PromotionSets': 2, 'RingStages': 2},
+                 [[192, 128, 1, 896]]),
     'elements': ('I8II', 'TN', {'MatrixInstruction': [64, 64, 32, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'RingStages': 2},
                  [[320, 192, 1, 512]]),
 }
-ALL, ENGINE = tuple(KERNELS), ('cooperative', 'cluster', 'ping-pong', 'rows')
+ALL, ENGINE = tuple(k for k in KERNELS if k != 'products'), ('cooperative', 'cluster', 'ping-pong', 'rows')
 # what, kernels, what stands in the text, what becomes of it
 CHANGES = [
     ('multiplies before the stage is full', ALL, 'bar_wait(shared.full(ring.stage), ring.phase);', ';'),
@@ -76,6 +78,11 @@ CHANGES = [
     ('words of X are of another line', ('rows',), '* T_BYTES) ^ k << 4)', '* T_BYTES) ^ (k & 3) << 4)'),
     ('words of X are of another batch', ('rows',), 'load_fragments(set[b % 2], shared.x(ring.stage) + x_offset, b * BATCH_STEPS,',
      'load_fragments(set[b % 2], shared.x(ring.stage) + x_offset, 0,'),
+    ('adds products that are not there', ('products',), 'wgmma_wait<N>();', ';'),
+    ('adds products that are under way', ('products',), 'end_products<1>(acc, part,', 'end_products<1>(acc, next,'),
+    ('gives a stage back before its products are there', ('products',), 'wgmma_wait<N>();\n    release(shared, stage, rank, thread);',
+     'release(shared, stage, rank, thread);\n    wgmma_wait<N>();'),
+    ('makes products before the stage is full', ('products',), 'bar_wait(shared.full(ring.stage), ring.phase);\n    keep(part);', 'keep(part);'),
     ('two multiply at once', ('ping-pong',), 'if (PINGPONG) pingpong_wait(wg);', ';'),
     ('gives no turn', ('ping-pong',), 'if (PINGPONG) pingpong_arrive(1 - wg);', ';'),
     ("keeps the other's stages", ('ping-pong',), 'ring.skip(other.count);', ';'),

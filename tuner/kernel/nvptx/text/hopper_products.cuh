@@ -37,40 +37,53 @@ FN void start_products(Products &part, const Shared &shared, const Ring &ring, u
     wgmma_commit();
 }
 
+/* Ends those of `stage`; N later ones may be under way. */
+template <int N> FN void end_products(Products &acc, Products &part, const Shared &shared, u32 stage, u32 rank, int thread)
+{
+    wgmma_wait<N>();
+    release(shared, stage, rank, thread);
+    add_products(acc, part);
+}
+
+/* Starts the products `next` of the stage after the ring's, and ends `part` of the ring's. */
+FN void turn_products(Products &acc, Products &next, Products &part, const Shared &shared, Ring &ring, u32 x_offset,
+                      u32 rank, int thread)
+{
+    const u32 stage = ring.stage;
+    ring.next();
+    start_products(next, shared, ring, x_offset);
+    end_products<1>(acc, part, shared, stage, rank, thread);
+}
+
 FN void accumulate_promoted(Products &acc, const Shared &shared, Ring &ring, u32 chunks, u32 x_offset, u32 rank,
                             int thread)
 {
     Products part[PROMOTION_SETS];
-    u32 last = 0;
 #pragma unroll
     for (int r = 0; r < RX; r++)
 #pragma unroll
         for (int i = 0; i < N_ACC; i++) acc[r][i] = 0, part[0][r][i] = 0;
-    for (u32 i = 0; i < chunks; i += PROMOTION_SETS) {
-#pragma unroll
-        for (u32 s = 0; s < PROMOTION_SETS; s++) {
-            if (s > 0 && i + s >= chunks) break;
-            start_products(part[s], shared, ring, x_offset);
-            if (PROMOTION_SETS > 1 && i + s > 0) {
-                wgmma_wait<1>();
-                release(shared, last, rank, thread);
-                add_products(acc, part[PROMOTION_SETS - 1 - s]);
-            }
-            last = ring.stage;
-            ring.next();
-            if (PROMOTION_SETS > 1) continue;
-            wgmma_wait<0>();
-            release(shared, last, rank, thread);
-            add_products(acc, part[0]);
+    if constexpr (PROMOTION_SETS == 1) {
+        for (u32 i = 0; i < chunks; i++, ring.next()) {
+            start_products(part[0], shared, ring, x_offset);
+            end_products<0>(acc, part[0], shared, ring.stage, rank, thread);
         }
+        return;
     }
-    if (PROMOTION_SETS == 1) return;
-    wgmma_wait<0>();
-    release(shared, last, rank, thread);
-    if (chunks % 2)
-        add_products(acc, part[0]);
-    else
-        add_products(acc, part[PROMOTION_SETS - 1]);
+    Products &one = part[0], &other = part[PROMOTION_SETS - 1];
+    u32 i = 1;
+    start_products(one, shared, ring, x_offset);
+    for (; i + 1 < chunks; i += 2) {
+        turn_products(acc, other, one, shared, ring, x_offset, rank, thread);
+        turn_products(acc, one, other, shared, ring, x_offset, rank, thread);
+    }
+    if (i < chunks) {
+        turn_products(acc, other, one, shared, ring, x_offset, rank, thread);
+        end_products<0>(acc, other, shared, ring.stage, rank, thread);
+    } else {
+        end_products<0>(acc, one, shared, ring.stage, rank, thread);
+    }
+    ring.next();
 }
 
 FN void accumulate(g_TC (&acc)[RX][N_ACC], const Shared &shared, Ring &ring, u32 chunks, u32 x_offset,
