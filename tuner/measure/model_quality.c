@@ -16,9 +16,9 @@ enum { BOOTSTRAP = 400, FIT_SAMPLES = 8000 };
 const char *model_way_name(ModelWay w)
 {
     static const char *const names[] = {
-        "model, data sheet", "model, fitted", "model, residuals", "Ratio", "Manhattan",
+        "model, data sheet", "model, fitted", "model, residuals", "Ratio",       "Manhattan",
         "Euclidean",         "JSD",           "DecisionTree",     "Ratio, rows", "Manhattan, rows",
-                                    "Euclidean, rows",   "JSD, rows"};
+        "Euclidean, rows",   "JSD, rows"};
     return names[w];
 }
 
@@ -253,8 +253,8 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
     return ERR_OK;
 }
 
-Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d, int n_folds,
-                         ModelQuality q[MODEL_WAYS])
+Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
+                         int n_folds, ModelQuality q[MODEL_WAYS])
 {
     bool *out = ARENA_ARRAY(a, m->n_sizes + 1, bool);
     TRY_ALLOC(out);

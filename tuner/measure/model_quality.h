@@ -50,8 +50,8 @@ double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b);
 
 /* All ways on sizes that the fold had not seen. Sizes that differ only in one dimension stay in one fold. pt
  * NULL: without predicted rows. */
-Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d, int n_folds,
-                         ModelQuality q[MODEL_WAYS]);
+Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
+                         int n_folds, ModelQuality q[MODEL_WAYS]);
 /* Fills in a quality from q->loss of n sizes (n_sizes, share and losses). */
 Err model_quality_finish(Arena *a, ModelQuality *q, size_t n);
 /* Whether the mean of a's losses is clearly less than that of b's: the 95% interval of the mean difference,

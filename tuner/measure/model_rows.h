@@ -1,5 +1,5 @@
-/* The table of a library as Tensile's readers use it: the nearest row's kernel, by one of Tensile's distances.
- * Rows are those of measured sizes, and of sizes for which the model predicts another winner. */
+/* The table of a library as Tensile's readers use it: the nearest row's kernel, by one of Tensile's
+ * distances. Rows are those of measured sizes, and of sizes for which the model predicts another winner. */
 #ifndef MEASURE_MODEL_ROWS_H
 #define MEASURE_MODEL_ROWS_H
 
@@ -29,8 +29,8 @@ typedef struct {
 
 /* Allocates row and fills it with the fastest usable kernels; no predicted rows. */
 Err model_table_make(Arena *a, ModelTable *t);
-/* The kernel of the nearest row that can run: whose time in seconds is > 0 (NULL: every kernel can). SIZE_MAX:
- * there is none. */
+/* The kernel of the nearest row that can run: whose time in seconds is > 0 (NULL: every kernel can).
+ * SIZE_MAX: there is none. */
 size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z, const double *seconds);
 /* Adds predicted rows, at powers of two in the range of the table's sizes; fills in more. */
 Err model_table_predict(Arena *a, ModelTable *t, ModelWay way, const ModelSelector *s);

@@ -272,7 +272,8 @@ static void type_model_report(const TypeModel *t, const char *name)
            "%.2f), with residuals %.3f; that of the nearest size by %s %.3f, by Euclidean %.3f; the library "
            "chooses by %s",
            name, q[MODEL_WAY_FITTED].n, q[MODEL_WAY_FITTED].share, q[MODEL_WAY_FITTED].spearman,
-           q[MODEL_WAY_RESIDUAL].share, model_way_name(d), type_table_quality(t, d)->share, q[MODEL_WAY_EUCLIDEAN].share,
+           q[MODEL_WAY_RESIDUAL].share, model_way_name(d), type_table_quality(t, d)->share,
+           q[MODEL_WAY_EUCLIDEAN].share,
            type_model_wins(t) ? "the model"
            : t->tree_wins     ? "a decision tree"
                               : "the nearest size");
