@@ -15,7 +15,7 @@ interrupt_when() { # CONFIG OUT PATTERN of status, then options
 }
 "$BIN/tuner" "$DATA/search/sim.yaml" whole --search model >/dev/null 2>&1; echo "exit $?"
 echo "-- a search"
-interrupt_when search/sim.yaml stopped 'not finished: [2-9] rounds' --search model
+interrupt_when search/sim.yaml stopped 'not finished: [3-9] rounds' --search model
 "$BIN/tuner" status stopped | grep -oE 'stopped: interrupted'
 "$BIN/tuner-logic" show stopped/3_LibraryLogic/*.yaml | grep -E '^sizes'
 "$BIN/tuner" "$DATA/search/sim.yaml" stopped --search model >/dev/null 2>&1; echo "exit $?"

@@ -110,10 +110,12 @@ static void choices_improve(void **state)
     ModelDevice d;
     ModelRates truth;
     ModelQuality q[MODEL_WAYS];
+    ProblemType pt;
+    assert_ok(problem_type_gemm(&pt, false, false, TYPE_H, TYPE_H, TYPE_S));
     arena_init(&a, 0);
     made_matrix(&a, &m, &d, &truth);
     m.seconds[3] = 0; /* a kernel that failed on a size */
-    assert_ok(model_cross_validate(&a, &m, &d, 5, q));
+    assert_ok(model_cross_validate(&a, &pt, &m, &d, 5, q));
     for (int w = 0; w < MODEL_WAYS; w++) {
         assert_int_equal(q[w].n, N_SIZES);
         assert_true(q[w].share > 0 && q[w].share <= 1 && q[w].mean_lo <= q[w].mean &&
@@ -125,6 +127,8 @@ static void choices_improve(void **state)
                  q[MODEL_WAY_FITTED].spearman);
     assert_true(q[MODEL_WAY_RESIDUAL].mean < q[MODEL_WAY_RATIO].mean);
     assert_true(q[MODEL_WAY_RATIO].mean < q[MODEL_WAY_EUCLIDEAN].mean);
+    /* rows that a good model predicts make a table better */
+    assert_true(q[MODEL_WAY_RATIO_ROWS].mean < q[MODEL_WAY_RATIO].mean);
     arena_fini(&a);
 }
 

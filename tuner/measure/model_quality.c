@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "measure/model.h"
+#include "measure/model_rows.h"
 
 /* FIT_SAMPLES: about so many times are enough for a dozen rates; of more, every n-th and the best of each
  * size are taken. */
@@ -15,8 +16,9 @@ enum { BOOTSTRAP = 400, FIT_SAMPLES = 8000 };
 const char *model_way_name(ModelWay w)
 {
     static const char *const names[] = {
-        "model, data sheet", "model, fitted", "model, residuals", "Ratio", "Manhattan",
-        "Euclidean",         "JSD",           "DecisionTree"};
+        "model, data sheet", "model, fitted", "model, residuals", "Ratio",       "Manhattan",
+        "Euclidean",         "JSD",           "DecisionTree",     "Ratio, rows", "Manhattan, rows",
+        "Euclidean, rows",   "JSD, rows"};
     return names[w];
 }
 
@@ -174,30 +176,6 @@ double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b)
     return sum;
 }
 
-/* The fastest kernel of size `at` that can run size z: the choice of a table whose nearest row is `at`. */
-static size_t winner_at(const ModelMatrix *m, size_t at, size_t z)
-{
-    size_t best = SIZE_MAX;
-    const double *t = &m->seconds[at * m->n_kernels], *can = &m->seconds[z * m->n_kernels];
-    for (size_t k = 0; k < m->n_kernels; k++)
-        if (t[k] > 0 && m->known[k] && (best == SIZE_MAX || t[k] < t[best])) best = k;
-    return best != SIZE_MAX && can[best] > 0 ? best : SIZE_MAX;
-}
-
-static size_t nearest_winner(const ModelMatrix *m, ModelWay w, const bool *out, size_t z)
-{
-    double least = 0;
-    size_t chosen = SIZE_MAX;
-    for (size_t i = 0; i < m->n_sizes; i++) {
-        if (out[i]) continue;
-        double d = model_distance_by(w, &m->size[z], &m->size[i]);
-        if (chosen != SIZE_MAX && d >= least) continue;
-        size_t k = winner_at(m, i, z);
-        if (k != SIZE_MAX) chosen = k, least = d;
-    }
-    return chosen;
-}
-
 static void judge_choice(const ModelMatrix *m, size_t z, size_t chosen, ModelQuality *q)
 {
     double best = best_of(m, z);
@@ -226,8 +204,27 @@ static bool is_judged(size_t z, size_t n)
     return n <= JUDGED_MAX || z * JUDGED_MAX / n != (z + 1) * JUDGED_MAX / n;
 }
 
-static Err validate_fold(Arena *a, const ModelMatrix *m, const ModelDevice *d, const bool *out,
-                         ModelQuality q[MODEL_WAYS])
+/* The nearest rows' choices by the four distances, of the table alone and with predicted rows. */
+static Err tables_judge(Arena *a, ModelTable *t, const ModelSelector *s, ModelQuality q[MODEL_WAYS])
+{
+    const ModelMatrix *m = t->m;
+    for (int d = 0; d <= MODEL_WAY_JSD - MODEL_WAY_RATIO; d++)
+        for (int rows = 0; rows <= (t->pt != NULL); rows++) {
+            const ModelWay way = (ModelWay)(MODEL_WAY_RATIO + d);
+            t->n_more = 0;
+            if (rows) TRY(model_table_predict(a, t, way, s));
+            for (size_t z = 0; z < m->n_sizes; z++) {
+                if (!t->out[z] || !is_judged(z, m->n_sizes)) continue;
+                const size_t k = model_table_nearest(t, way, &m->size[z], &m->seconds[z * m->n_kernels]);
+                judge_choice(m, z, k, &q[rows ? (int)MODEL_WAY_RATIO_ROWS + d : (int)way]);
+            }
+        }
+    t->n_more = 0;
+    return ERR_OK;
+}
+
+static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
+                         const bool *out, ModelQuality q[MODEL_WAYS])
 {
     ModelRates typical[MODEL_CLASSES], fitted[MODEL_CLASSES];
     ModelSelector s;
@@ -240,22 +237,24 @@ static Err validate_fold(Arena *a, const ModelMatrix *m, const ModelDevice *d, c
     TRY(model_fit_matrix(m, out, d, fitted, NULL));
     TRY(model_selector_of(a, m, out, d, fitted, &s));
     TRY(model_tree_train(m, out, NULL, &s, d, tree));
+    ModelTable table = {.pt = pt, .m = m, .out = out};
+    TRY(model_table_make(a, &table));
+    TRY(tables_judge(a, &table, &s, q));
     const Chooser by[] = {{m, d, typical, NULL, pair}, {m, d, fitted, NULL, pair}, {m, d, NULL, &s, pair}};
     for (size_t z = 0; z < m->n_sizes; z++) {
         if (!out[z] || !is_judged(z, m->n_sizes)) continue;
         for (int w = 0; w < 3; w++) judge(&by[w], z, &q[w]);
-        for (int w = MODEL_WAY_RATIO; w <= MODEL_WAY_JSD; w++)
-            judge_choice(m, z, nearest_winner(m, (ModelWay)w, out, z), &q[w]);
+        const double *seconds = &m->seconds[z * m->n_kernels];
         size_t k = model_tree_choose(tree, &m->size[z]);
-        if (k == SIZE_MAX || m->seconds[z * m->n_kernels + k] <= 0) /* the table comes next */
-            k = nearest_winner(m, MODEL_WAY_RATIO, out, z);
+        if (k == SIZE_MAX || seconds[k] <= 0) /* the table comes next */
+            k = model_table_nearest(&table, MODEL_WAY_RATIO, &m->size[z], seconds);
         judge_choice(m, z, k, &q[MODEL_WAY_TREE]);
     }
     return ERR_OK;
 }
 
-Err model_cross_validate(Arena *a, const ModelMatrix *m, const ModelDevice *d, int n_folds,
-                         ModelQuality q[MODEL_WAYS])
+Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
+                         int n_folds, ModelQuality q[MODEL_WAYS])
 {
     bool *out = ARENA_ARRAY(a, m->n_sizes + 1, bool);
     TRY_ALLOC(out);
@@ -267,7 +266,7 @@ Err model_cross_validate(Arena *a, const ModelMatrix *m, const ModelDevice *d, i
     for (int f = 0; f < n_folds; f++) {
         size_t n_out = 0;
         for (size_t z = 0; z < m->n_sizes; z++) n_out += out[z] = fold_of(&m->size[z], n_folds) == f;
-        if (n_out && n_out < m->n_sizes) TRY(validate_fold(a, m, d, out, q));
+        if (n_out && n_out < m->n_sizes) TRY(validate_fold(a, pt, m, d, out, q));
     }
     for (int w = 0; w < MODEL_WAYS; w++) {
         bool ranks = w <= MODEL_WAY_RESIDUAL && q[w].n;

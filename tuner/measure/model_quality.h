@@ -5,6 +5,7 @@
 
 #include "measure/model_tree.h"
 #include "problem/model_select.h"
+#include "problem/problem.h"
 
 /* Ways to choose a kernel for a size: by the model as it comes, with fitted rates, with residuals (as
  * libtuner does); the winner of the nearest size by one of Tensile's distances; a decision tree. */
@@ -17,6 +18,10 @@ typedef enum {
     MODEL_WAY_EUCLIDEAN,
     MODEL_WAY_JSD,
     MODEL_WAY_TREE,
+    MODEL_WAY_RATIO_ROWS, /* the distances again, in a table with predicted rows */
+    MODEL_WAY_MANHATTAN_ROWS,
+    MODEL_WAY_EUCLIDEAN_ROWS,
+    MODEL_WAY_JSD_ROWS,
     MODEL_WAYS
 } ModelWay;
 const char *model_way_name(ModelWay w);
@@ -43,9 +48,10 @@ Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const Mod
 /* Tensile's distance of two sizes; w: MODEL_WAY_RATIO to MODEL_WAY_JSD. */
 double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b);
 
-/* All ways on sizes that the fold had not seen. Sizes that differ only in one dimension stay in one fold. */
-Err model_cross_validate(Arena *a, const ModelMatrix *m, const ModelDevice *d, int n_folds,
-                         ModelQuality q[MODEL_WAYS]);
+/* All ways on sizes that the fold had not seen. Sizes that differ only in one dimension stay in one fold. pt
+ * NULL: without predicted rows. */
+Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
+                         int n_folds, ModelQuality q[MODEL_WAYS]);
 /* Fills in a quality from q->loss of n sizes (n_sizes, share and losses). */
 Err model_quality_finish(Arena *a, ModelQuality *q, size_t n);
 /* Whether the mean of a's losses is clearly less than that of b's: the 95% interval of the mean difference,

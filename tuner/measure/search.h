@@ -57,7 +57,7 @@ typedef struct {
     SearchModel model;
     const struct SearchFirst *first; /* pairs that the first batch begins with: known to be good elsewhere */
     size_t n_first;
-    uint64_t seed; /* of the random ones */
+    uint64_t seed;           /* of the random ones */
     Err (*check)(void *ctx); /* called now and then; an error ends the work; may be NULL */
     void *check_ctx;
 } SearchOptions;

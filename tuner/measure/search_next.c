@@ -76,8 +76,7 @@ Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, Sear
     if (w->chosen) memset(w->chosen, 0, w->n_chosen);
     if (quota.kernels < 1) quota.kernels = 1;
     if (quota.per_size < 1) quota.per_size = 1;
-    TRY(s->o.method == SEARCH_MODEL ? next_by_model(s, &quota, flight, out)
-                                  : next_in_order(s, &quota, out));
+    TRY(s->o.method == SEARCH_MODEL ? next_by_model(s, &quota, flight, out) : next_in_order(s, &quota, out));
     s->n_batches += out->n > 0; /* a batch that is not recorded does not count */
     return 0;
 }

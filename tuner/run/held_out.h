@@ -1,6 +1,6 @@
 /* Sizes that are measured but not given to the library, to judge its choices on sizes that nobody tuned
- * (HeldOutSizes). They are drawn from the range of the config's own sizes, or are those of a list in the
- * config (HeldOutSizes beside ProblemSizes), of which sizes that are tuned too are left out with a warning. */
+ * (HeldOutSizes). They are drawn from the range of the config's own sizes, or are those of a list beside
+ * ProblemSizes, of which sizes that are tuned too are left out with a warning. */
 #ifndef RUN_HELD_OUT_H
 #define RUN_HELD_OUT_H
 

@@ -130,11 +130,11 @@ typedef struct {
         Err e;      /* of work, which is not called again then; the message: why */
         char why[512];
     } aside;
-    double load;              /* highest load average while measuring */
-    uint64_t load_ns;         /* time of the last sample of the load; 0: none */
-    struct {                  /* of metrics.c */
-        const char *step;     /* that works now */
-        Progress progress;    /* the last that was seen; its step NULL: none */
+    double load;           /* highest load average while measuring */
+    uint64_t load_ns;      /* time of the last sample of the load; 0: none */
+    struct {               /* of metrics.c */
+        const char *step;  /* that works now */
+        Progress progress; /* the last that was seen; its step NULL: none */
         uint64_t written_ns;
         bool failed; /* a warning was printed */
     } metrics;

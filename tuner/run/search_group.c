@@ -396,10 +396,7 @@ static void turn_move(SearchTurn *to, SearchTurn *from)
     from->batch.n = 0;
 }
 
-void search_group_queue(SearchGroup *x)
-{
-    turn_move(&x->next, &x->after);
-}
+void search_group_queue(SearchGroup *x) { turn_move(&x->next, &x->after); }
 
 void search_group_advance(SearchGroup *x)
 {

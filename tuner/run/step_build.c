@@ -379,7 +379,9 @@ static Err building_init(Chunk *c)
         .cache_dir = c->cache_dir.s,
         .log_dir = logs.s,
         .jobs = jobs < 0 ? 0 : (int)jobs,
-        .spare = !c->aside ? 0 : r->n_pool ? r->n_pool : 1,
+        .spare = !c->aside   ? 0
+                 : r->n_pool ? r->n_pool
+                             : 1,
         .batch = 1, /* contents of objects must not depend on where an earlier run was killed */
         .on_done = compile_done,
         .user = c};
@@ -390,11 +392,7 @@ Err building_begin(Run *r, Group *const *group, size_t n, bool aside, Building *
 {
     Chunk *c = *out = calloc(1, sizeof *c);
     TRY_ALLOC(c);
-    *c = (Chunk){.r = r,
-                 .group = group,
-                 .n_groups = n,
-                 .aside = aside,
-                 .n_spilled = r->n_spilled};
+    *c = (Chunk){.r = r, .group = group, .n_groups = n, .aside = aside, .n_spilled = r->n_spilled};
     arena_init(&c->arena, 0);
     Err e = building_init(c);
     if (!e) e = chunk_fill(c);
@@ -420,8 +418,7 @@ static void failures_tell(const Chunk *c)
     if (c->n_failed > spilled)
         warning("%zu kernels do not compile and are left out (tuner status %s)", c->n_failed - spilled,
                 c->r->outdir);
-    if (spilled)
-        warning("%zu kernels spill registers and are left out (--allow-spills keeps them)", spilled);
+    if (spilled) warning("%zu kernels spill registers and are left out (--allow-spills keeps them)", spilled);
 }
 
 static Err groups_finish(Chunk *c)

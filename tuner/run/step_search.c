@@ -216,10 +216,7 @@ static double running_mean(double mean, size_t n, double sum, size_t n_more)
     return n + n_more ? (mean * (double)n + sum) / (double)(n + n_more) : mean;
 }
 
-static Err aside_check(const Run *r)
-{
-    return r->aside.e ? err_set(r->aside.e, "%s", r->aside.why) : ERR_OK;
-}
+static Err aside_check(const Run *r) { return r->aside.e ? err_set(r->aside.e, "%s", r->aside.why) : ERR_OK; }
 
 /* Waits for the kernels of the next round, which becomes the one that is measured; begins to compile those of
  * the round after it. */

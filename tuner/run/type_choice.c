@@ -19,114 +19,16 @@ Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s)
     return model_selector_of(a, &m, t->held_out, &t->device, t->rates, s);
 }
 
-/* ---- choices ---- */
-
-typedef struct {
-    const TypeModel *t;
-    const double *seconds; /* of the size; NULL: every kernel can run */
-} Ask;
-
-static bool can_run(void *ctx, size_t k)
-{
-    const Ask *q = ctx;
-    return q->t->kept[k] && q->t->m.known[k] && (!q->seconds || q->seconds[k] > 0);
-}
-
-/* The kernel of the nearest row, of those that were measured and those that were predicted. */
-static size_t nearest_row(const TypeModel *t, ModelWay way, const ModelSize *z, const double *seconds)
-{
-    Ask q = {t, seconds};
-    size_t best = SIZE_MAX;
-    double least = 0;
-    for (size_t i = 0; i < t->m.n_sizes; i++) {
-        if (t->row[i] == SIZE_MAX || !can_run(&q, t->row[i])) continue;
-        double d = model_distance_by(way, z, &t->m.size[i]);
-        if (best == SIZE_MAX || d < least) best = t->row[i], least = d;
-    }
-    for (size_t i = 0; i < t->n_more; i++) {
-        if (!can_run(&q, t->more[i].kernel)) continue;
-        double d = model_distance_by(way, z, &t->more[i].size);
-        if (best == SIZE_MAX || d < least) best = t->more[i].kernel, least = d;
-    }
-    return best;
-}
-
 /* ---- rows for sizes that were not measured ---- */
-
-/* The winners by measured time, for when the logic's own choice is not known yet. */
-static void rows_by_time(TypeModel *t)
-{
-    for (size_t z = 0; z < t->m.n_sizes; z++) {
-        const double *s = &t->m.seconds[z * t->m.n_kernels];
-        t->row[z] = SIZE_MAX;
-        for (size_t k = 0; k < t->m.n_kernels && !t->held_out[z]; k++)
-            if (t->kept[k] && s[k] > 0 && (t->row[z] == SIZE_MAX || s[k] < s[t->row[z]])) t->row[z] = k;
-    }
-}
-
-static bool grid_size(const ProblemType *pt, const int64_t v[3], ProblemSize *out)
-{
-    const int64_t batched[] = {v[0], v[1], 1, v[2]};
-    bool gemm = pt->TotalIndices == 4 || pt->TotalIndices == 3;
-    bool ok = gemm && (pt->TotalIndices == 4 ? !problem_size_from_ints(pt, batched, 4, out)
-                                             : !problem_size_from_ints(pt, v, 3, out));
-    if (!ok) err_clear();
-    return ok;
-}
-
-/* Powers of two from the least to the largest M, N and K of the measured sizes. */
-typedef struct {
-    int lo[3], hi[3];
-} Grid;
-
-static Grid grid_of(const TypeModel *t)
-{
-    Grid g = {{40, 40, 40}, {0, 0, 0}};
-    for (size_t z = 0; z < t->m.n_sizes; z++) {
-        if (t->held_out[z]) continue;
-        const double v[3] = {t->m.size[z].m, t->m.size[z].n, t->m.size[z].k};
-        for (int d = 0; d < 3; d++) {
-            int x = (int)lround(log2(v[d]));
-            if (x < g.lo[d]) g.lo[d] = x;
-            if (x > g.hi[d]) g.hi[d] = x;
-        }
-    }
-    return g;
-}
-
-/* Adds a row when the winner that is predicted gains enough over that of the nearest row. */
-static void row_consider(TypeModel *t, const ModelSelector *s, ModelWay way, const ProblemSize *at)
-{
-    Ask q = {t, NULL};
-    double seconds;
-    ModelNear near;
-    ModelSize z = model_size(t->pt, at, false);
-    size_t k = model_choose(s, &z, can_run, &q, &seconds), row = nearest_row(t, way, &z, NULL);
-    if (k == SIZE_MAX || row == SIZE_MAX || k == row) return;
-    model_near(s, &z, &near);
-    if (model_predict(s, &near, row, &z) < seconds * (1 + TYPE_ROW_GAIN)) return;
-    t->more[t->n_more++] = (TypeRow){*at, z, k, seconds};
-}
 
 Err type_rows_make(Run *r, Arena *a, TypeModel *t)
 {
     ModelSelector s;
-    ModelWay way = type_model_distance(t);
-    t->n_more = 0;
-    TRY_ALLOC(t->more = ARENA_ARRAY(&r->arena, TYPE_ROWS_MAX, TypeRow));
+    t->table = (ModelTable){.pt = t->pt, .m = &t->m, .out = t->held_out, .usable = t->kept};
+    TRY(model_table_make(&r->arena, &t->table));
+    if (!type_model_extends(t)) return ERR_OK;
     TRY(type_model_selector(a, t, &s));
-    rows_by_time(t);
-    if (!type_model_wins(t)) return ERR_OK;
-    Grid g = grid_of(t);
-    int e[3];
-    for (e[0] = g.lo[0]; e[0] <= g.hi[0]; e[0]++)
-        for (e[1] = g.lo[1]; e[1] <= g.hi[1]; e[1]++)
-            for (e[2] = g.lo[2]; e[2] <= g.hi[2] && t->n_more < TYPE_ROWS_MAX; e[2]++) {
-                const int64_t v[3] = {INT64_C(1) << e[0], INT64_C(1) << e[1], INT64_C(1) << e[2]};
-                ProblemSize at;
-                if (grid_size(t->pt, v, &at)) row_consider(t, &s, way, &at);
-            }
-    return ERR_OK;
+    return model_table_predict(&r->arena, &t->table, type_model_distance(t), &s);
 }
 
 /* ---- regret ---- */
@@ -141,6 +43,18 @@ static double best_seconds(const ModelMatrix *m, size_t z)
     return best;
 }
 
+typedef struct {
+    const TypeModel *t;
+    const double *seconds; /* of the size */
+} Ask;
+
+/* Whether the library has the kernel, and it can run. */
+static bool can_run(void *ctx, size_t k)
+{
+    const Ask *q = ctx;
+    return q->t->kept[k] && q->t->m.known[k] && q->seconds[k] > 0;
+}
+
 /* Losses of libtuner (0), the table (1), the table with Tensile's default distance and without predicted
  * rows (2), and the decision trees (3), where the library has them. */
 enum { REGRET_WAYS = 4 };
@@ -148,28 +62,33 @@ typedef struct {
     double *loss[REGRET_WAYS];
 } Losses;
 
+/* The kernels that are chosen for a held-out size. */
+static void choices_of(const TypeModel *t, const ModelSelector *s, size_t z, size_t k[REGRET_WAYS])
+{
+    const double *seconds = &t->m.seconds[z * t->m.n_kernels];
+    const ModelSize *size = &t->m.size[z];
+    ModelTable plain = t->table;
+    double predicted;
+    Ask q = {t, seconds};
+    plain.n_more = 0;
+    k[1] = model_table_nearest(&t->table, type_model_distance(t), size, seconds);
+    k[2] = model_table_nearest(&plain, MODEL_WAY_EUCLIDEAN, size, seconds);
+    k[3] = t->tree ? model_tree_choose(t->tree, size) : SIZE_MAX;
+    if (t->tree && (k[3] == SIZE_MAX || !can_run(&q, k[3]))) k[3] = k[1]; /* the table comes next */
+    k[0] = t->tree ? k[3] : k[1];
+    if (type_model_wins(t)) k[0] = model_choose(s, size, can_run, &q, &predicted);
+}
+
 static Err losses_of(Arena *a, TypeModel *t, Losses *out)
 {
     ModelSelector s;
-    size_t n_more = t->n_more;
     TRY(type_model_selector(a, t, &s));
     for (int w = 0; w < REGRET_WAYS; w++) TRY_ALLOC(out->loss[w] = ARENA_ARRAY(a, t->m.n_sizes + 1, double));
     for (size_t z = 0; z < t->m.n_sizes; z++) {
         const double *seconds = &t->m.seconds[z * t->m.n_kernels];
-        double best = best_seconds(&t->m, z), predicted;
-        Ask q = {t, seconds};
+        double best = best_seconds(&t->m, z);
         size_t k[REGRET_WAYS] = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
-        if (t->held_out[z] && best > 0) {
-            k[1] = nearest_row(t, type_model_distance(t), &t->m.size[z], seconds);
-            if (t->tree) k[3] = model_tree_choose(t->tree, &t->m.size[z]);
-            if (t->tree && (k[3] == SIZE_MAX || !can_run(&q, k[3]))) k[3] = k[1]; /* the table comes next */
-            k[0] = type_model_wins(t) ? model_choose(&s, &t->m.size[z], can_run, &q, &predicted)
-                   : t->tree          ? k[3]
-                                      : k[1];
-            t->n_more = 0;
-            k[2] = nearest_row(t, MODEL_WAY_EUCLIDEAN, &t->m.size[z], seconds);
-            t->n_more = n_more;
-        }
+        if (t->held_out[z] && best > 0) choices_of(t, &s, z, k);
         for (int w = 0; w < REGRET_WAYS; w++)
             out->loss[w][z] = k[w] == SIZE_MAX ? (double)NAN : seconds[k[w]] / best - 1;
     }
@@ -253,7 +172,7 @@ static void rows_by_choice(const TypeModels *m, TypeModel *t)
             size_t at = 0, k = 0;
             while (at < t->m.n_sizes && !problem_size_equal(t->of[at], &g->size[z])) at++;
             while (k < t->m.n_kernels && t->kernel[k] != g->variant[g->chosen[z]].kernel) k++;
-            if (at < t->m.n_sizes && k < t->m.n_kernels) t->row[at] = k;
+            if (at < t->m.n_sizes && k < t->m.n_kernels) t->table.row[at] = k;
         }
     }
 }

@@ -29,8 +29,6 @@ static Err type_alloc(Gather *x, TypeModel *t)
     TRY_ALLOC(t->of = ARENA_ARRAY(x->a, nz + 1, const ProblemSize *));
     TRY_ALLOC(t->held_out = ARENA_ARRAY(x->a, nz + 1, bool));
     TRY_ALLOC(t->kept = ARENA_ARRAY(x->a, nk + 1, bool));
-    TRY_ALLOC(t->row = ARENA_ARRAY(x->a, nz + 1, size_t));
-    for (size_t z = 0; z < nz; z++) t->row[z] = SIZE_MAX;
     TRY_ALLOC(m->kernel = ARENA_ARRAY(x->a, nk + 1, ModelKernel));
     TRY_ALLOC(m->known = ARENA_ARRAY(x->a, nk + 1, bool));
     TRY_ALLOC(m->size = ARENA_ARRAY(x->a, nz + 1, ModelSize));
@@ -196,7 +194,7 @@ static Err type_fit(Run *r, Arena *a, TypeModel *t)
     t->fitted = true;
     ModelMatrix given = t->m;
     TRY(without_held_out(a, t, &given));
-    TRY(model_cross_validate(a, &given, &t->device, TYPE_MODEL_FOLDS, t->quality));
+    TRY(model_cross_validate(a, t->pt, &given, &t->device, TYPE_MODEL_FOLDS, t->quality));
     t->tree_wins = type_tree_wins(r, t);
     return ERR_OK;
 }
@@ -227,19 +225,43 @@ const TypeModel *type_model_of(const TypeModels *m, const Group *g)
     return NULL;
 }
 
+/* The best of the distances whose qualities begin at `from`. */
+static ModelWay best_distance(const TypeModel *t, ModelWay from)
+{
+    const ModelQuality *q = &t->quality[from];
+    int best = 0;
+    for (int w = 1; w <= MODEL_WAY_JSD - MODEL_WAY_RATIO; w++)
+        if (q[w].mean < q[0].mean_lo && q[w].mean < q[best].mean) best = w;
+    return (ModelWay)(MODEL_WAY_RATIO + best);
+}
+
+static const ModelQuality *extended(const TypeModel *t, ModelWay distance)
+{
+    return &t->quality[MODEL_WAY_RATIO_ROWS + distance - MODEL_WAY_RATIO];
+}
+
+bool type_model_extends(const TypeModel *t)
+{
+    const ModelQuality *plain = &t->quality[best_distance(t, MODEL_WAY_RATIO)],
+                       *with = extended(t, best_distance(t, MODEL_WAY_RATIO_ROWS));
+    return t->quality[MODEL_WAY_RESIDUAL].mean < plain->mean && with->n && with->mean <= plain->mean;
+}
+
 ModelWay type_model_distance(const TypeModel *t)
 {
-    const ModelQuality *q = t->quality;
-    int best = MODEL_WAY_RATIO;
-    for (int w = MODEL_WAY_RATIO; w <= MODEL_WAY_JSD; w++)
-        if (q[w].mean < q[MODEL_WAY_RATIO].mean_lo && q[w].mean < q[best].mean) best = w;
-    return (ModelWay)best;
+    return best_distance(t, type_model_extends(t) ? MODEL_WAY_RATIO_ROWS : MODEL_WAY_RATIO);
+}
+
+const ModelQuality *type_table_quality(const TypeModel *t, ModelWay distance)
+{
+    return type_model_extends(t) ? extended(t, distance) : &t->quality[distance];
 }
 
 bool type_model_wins(const TypeModel *t)
 {
-    ModelWay other = t->tree_wins ? MODEL_WAY_TREE : type_model_distance(t);
-    return t->quality[MODEL_WAY_RESIDUAL].mean < t->quality[other].mean;
+    const ModelQuality *other =
+        t->tree_wins ? &t->quality[MODEL_WAY_TREE] : type_table_quality(t, type_model_distance(t));
+    return t->quality[MODEL_WAY_RESIDUAL].mean < other->mean;
 }
 
 static void type_model_report(const TypeModel *t, const char *name)
@@ -250,7 +272,8 @@ static void type_model_report(const TypeModel *t, const char *name)
            "%.2f), with residuals %.3f; that of the nearest size by %s %.3f, by Euclidean %.3f; the library "
            "chooses by %s",
            name, q[MODEL_WAY_FITTED].n, q[MODEL_WAY_FITTED].share, q[MODEL_WAY_FITTED].spearman,
-           q[MODEL_WAY_RESIDUAL].share, model_way_name(d), q[d].share, q[MODEL_WAY_EUCLIDEAN].share,
+           q[MODEL_WAY_RESIDUAL].share, model_way_name(d), type_table_quality(t, d)->share,
+           q[MODEL_WAY_EUCLIDEAN].share,
            type_model_wins(t) ? "the model"
            : t->tree_wins     ? "a decision tree"
                               : "the nearest size");
@@ -338,15 +361,17 @@ static Err rows_of(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept
     *n = 0;
     if (!t) return ERR_OK;
     TRY(type_rows_make(m->r, a, t));
-    AnalyzeRow *row = ARENA_ARRAY(a, t->n_more + 1, AnalyzeRow);
+    const ModelTable *table = &t->table;
+    AnalyzeRow *row = ARENA_ARRAY(a, table->n_more + 1, AnalyzeRow);
     TRY_ALLOC(row);
-    for (size_t i = 0; i < t->n_more; i++) {
-        const ModelSize *z = &t->more[i].size;
+    for (size_t i = 0; i < table->n_more; i++) {
+        const ModelRow *more = &table->more[i];
+        const ModelSize *z = &more->size;
         size_t k = 0;
-        while (k < n_kept && type_model_kernel(m, t, &kept[k]) != t->more[i].kernel) k++;
+        while (k < n_kept && type_model_kernel(m, t, &kept[k]) != more->kernel) k++;
         if (k == n_kept) continue;
         double flops = 2 * z->m * z->n * z->k * z->batch;
-        row[(*n)++] = (AnalyzeRow){t->more[i].at.v, k, flops / t->more[i].seconds * 1e-9};
+        row[(*n)++] = (AnalyzeRow){more->at.v, k, flops / more->seconds * 1e-9};
     }
     *out = row;
     return ERR_OK;

@@ -4,20 +4,13 @@
 #define RUN_TYPE_MODEL_H
 
 #include "logic/analyze.h"
-#include "measure/model_quality.h"
+#include "measure/model_rows.h"
 #include "run/run.h"
 
 /* Fewer sizes or kernels teach a model nothing. */
 enum { TYPE_MODEL_SIZES = 8, TYPE_MODEL_KERNELS = 3, TYPE_MODEL_FOLDS = 5 };
 /* More are not looked at: the table's nearest row is all there is then. */
 enum { TYPE_MODEL_KERNELS_MAX = 20000, TYPE_MODEL_TIMES_MAX = 1 << 24 };
-
-typedef struct TypeRow {
-    ProblemSize at;
-    ModelSize size;
-    size_t kernel;
-    double seconds; /* predicted */
-} TypeRow;
 
 typedef struct {
     const ProblemType *pt;
@@ -26,9 +19,7 @@ typedef struct {
     const ProblemSize **of; /* of m's sizes */
     bool *held_out;         /* of m's sizes */
     bool *kept;             /* of m's kernels: the logic has its solution; set by type_models_callbacks */
-    size_t *row;            /* of m's sizes: the kernel that the logic names; SIZE_MAX: it has no row */
-    struct TypeRow *more;   /* rows that were predicted */
-    size_t n_more;
+    ModelTable table;       /* of the logic; by type_rows_make */
     ModelDevice device;
     ModelRates rates[MODEL_CLASSES];
     ModelFit fit[MODEL_CLASSES];
@@ -55,6 +46,11 @@ void type_models_report(const TypeModels *m);
 /* The distance that loses least on sizes that were left out: Ratio, unless another loses less than the
  * lower end of the interval of its mean. */
 ModelWay type_model_distance(const TypeModel *t);
+/* Whether the table gets predicted rows: choices by the model lose less than by the best distance, and with
+ * predicted rows that loses no more. */
+bool type_model_extends(const TypeModel *t);
+/* By cross-validation, of the table as it is written, with a distance. */
+const ModelQuality *type_table_quality(const TypeModel *t, ModelWay distance);
 /* Whether the library gets decision trees (DecisionTrees): auto where they lose clearly less than the best
  * distance and their p95 is not above its. */
 bool type_tree_wins(const Run *r, const TypeModel *t);
@@ -73,10 +69,7 @@ size_t type_model_kernel(const TypeModels *m, const TypeModel *t, const AnalyzeC
 bool type_model_wins(const TypeModel *t);
 /* A selector over the kernels that the logic keeps and the sizes that are not held out, in the arena. */
 Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s);
-/* Rows for sizes that were not measured, where the predicted winner is not that of the nearest row and gains
- * TYPE_ROW_GAIN; fills in more. */
-#define TYPE_ROW_GAIN 0.05
-enum { TYPE_ROWS_MAX = 1000 };
+/* The table of the logic, with predicted rows where these lose less (type_model_extends). */
 Err type_rows_make(Run *r, Arena *a, TypeModel *t);
 
 /* After the analysis (Group.chosen): what the library loses on the held-out sizes, printed. */

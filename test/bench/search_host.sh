@@ -1,0 +1,74 @@
+#!/bin/sh
+# The search on the CPU, one thread, pinned: (1) the ranges of configs/host.yaml against a list of kernels written by hand, in the time that the
+# list takes; (2) how many candidates of a space whose kernels were all measured have to be measured for 99 % of the best, (3) what
+# the performance model alone chooses, and what the library loses on held-out sizes. About two minutes on two idle cores.
+# search_host.sh [LISTED SECONDS]; BIN in the environment.
+set -e
+root=$(pwd); BIN=${BIN:-build/bin}; case $BIN in /*) ;; *) BIN=$root/$BIN;; esac
+dir=$(mktemp -d "${TMPDIR:-/tmp}/tuner-search-XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+export TUNER_NUM_THREADS=1
+pin=$(command -v taskset || true)
+[ -z "$pin" ] || pin="$pin -c $(($(nproc) - 1))"
+printf '#!/bin/sh\nexec %s "%s/tuner-client" "$@"\n' "$pin" "$BIN" >"$dir/client"; chmod +x "$dir/client"
+sizes='          - Exact: [64, 64, 1, 64]
+          - Exact: [96, 96, 1, 96]
+          - Exact: [128, 128, 1, 128]
+          - Exact: [192, 128, 1, 256]
+          - Exact: [256, 256, 1, 256]
+          - Exact: [64, 4, 1, 128]
+          - Exact: [48, 48, 20, 48]
+          - Exact: [100, 200, 1, 64]
+          - Exact: [333, 77, 1, 129]
+          - Exact: [512, 128, 1, 64]
+          - Exact: [128, 512, 1, 96]
+          - Exact: [256, 64, 1, 512]'
+config() { # FILE HELD_OUT NUM_BENCHMARKS, ForkParameters on stdin
+  { cat <<YAML
+GlobalParameters: {MinimumRequiredVersion: 4.14.0, NumBenchmarks: $3, SyncsPerBenchmark: 5, EnqueuesPerSync: 4, NumWarmups: 1, KernelTime: True,
+  SleepPercent: 0, NumElementsToValidate: 16, DataInitTypeAlpha: 1, DataInitTypeBeta: 0, HeldOutSizes: $2, PrintLevel: 1}
+BenchmarkProblems:
+  -
+    - {OperationType: GEMM, DataType: s, TransposeA: False, TransposeB: False, UseBeta: True, Batched: True}
+    - BenchmarkCommonParameters:
+        - WorkGroupMapping: [1]
+      ForkParameters:
+YAML
+    cat; printf '      BenchmarkFinalParameters:\n        - ProblemSizes:\n%s\n' "$sizes"
+    printf 'LibraryLogic: {ScheduleName: host, DeviceNames: [host], ArchitectureName: host}\nLibraryClient:\n'; } >"$1"
+}
+run() { "$BIN/tuner" --device host --client-path "$dir/client" "$@" >"$dir/log" 2>&1 || { tail -5 "$dir/log"; exit 1; }; }
+seconds() { echo $(($(date +%s) - $1)); }
+
+# the winners of test/bench/host_points.def
+config "$dir/list.yaml" 0 3 <<'YAML'
+        - Groups:
+          - - {ThreadTile: [64, 4], WorkGroup: [1, 32, 1], DepthU: 512, HostPackA: False, HostPackB: False, PrefetchLocalRead: 0, PrefetchGlobalRead: 0}
+            - {ThreadTile: [64, 4], WorkGroup: [4, 64, 1], DepthU: 512, HostPackA: False, HostPackB: False, PrefetchLocalRead: 0, PrefetchGlobalRead: 0}
+            - {ThreadTile: [64, 4], WorkGroup: [4, 128, 1], DepthU: 512, HostRepeatM: 2, HostPackA: True, HostPackB: False, PrefetchLocalRead: 0, PrefetchGlobalRead: 0}
+            - {ThreadTile: [48, 8], WorkGroup: [8, 64, 1], DepthU: 384, HostRepeatM: 3, HostPackA: True, HostPackB: True, PrefetchLocalRead: 8, PrefetchGlobalRead: 1}
+            - {ThreadTile: [64, 6], WorkGroup: [8, 64, 1], DepthU: 384, HostRepeatM: 3, HostPackA: True, HostPackB: True, PrefetchLocalRead: 8, PrefetchGlobalRead: 1}
+            - {ThreadTile: [48, 8], WorkGroup: [8, 128, 1], DepthU: 512, HostRepeatM: 8, HostRepeatN: 2, HostPackA: True, HostPackB: True, PrefetchLocalRead: 0, PrefetchGlobalRead: 1}
+            - {ThreadTile: [48, 6], WorkGroup: [1, 32, 1], DepthU: 512, HostPackA: False, HostPackB: False, PrefetchLocalRead: 0, PrefetchGlobalRead: 0}
+YAML
+sed -n '/^ *- ThreadTile/,/^ *- InnerUnroll/p' configs/host.yaml | awk '/InnerUnroll/ { print; exit } { print }' >"$dir/ranges"
+config "$dir/wide.yaml" 0 3 <"$dir/ranges"
+start=$(date +%s); run "$dir/list.yaml" "$dir/list"; took=$(seconds "$start")
+budget=${1:-$took}; [ "$budget" -ge 5 ] || budget=5
+start=$(date +%s); run --search model --budget "$budget" "$dir/wide.yaml" "$dir/wide"
+echo "search, same time: list of 7 kernels $took s; ranges searched, budget $budget s: $(seconds "$start") s; $(grep -o 'searched by model: .* candidates' "$dir/log")"
+"$BIN/tuner" diff "$dir/list" "$dir/wide" 2>&1 | tail -3 | sed 's/^/  /' || true
+
+config "$dir/oracle.yaml" 20 1 <<'YAML'
+        - ThreadTile: [[64, 4], [48, 8], [32, 8], [16, 8]]
+        - WorkGroup: [[1, 32, 1], [4, 64, 1], [8, 64, 1]]
+        - DepthU: [128, 384]
+        - HostRepeatM: [1, 2]
+        - HostPackA: [False, True]
+        - HostPackB: [False, True]
+        - PrefetchLocalRead: [0, 8]
+YAML
+start=$(date +%s); run --search exhaustive "$dir/oracle.yaml" "$dir/oracle"
+echo "search, oracle: all measured in $(seconds "$start") s"
+"$BIN/../bench/oracle_bench" "$dir/oracle" "$dir/oracle.yaml"
+sed -n '/loss of the library/,/decision trees .* ragged/p' "$dir/log" | grep -E 'choice|libtuner|table|decision'
