@@ -28,9 +28,9 @@ double conv_reference_element(const ConvData *d, const int64_t at[CONV_DIMS], do
 /* Compares the result in d->data with the reference: all elements of a small convolution; of a large one
  * the sums of all elements along the rows M of the matrix product (conv_desc.h) with random signs, and a
  * sample of elements. A sum outside its tolerance is only a suspicion: its elements are then compared one by
- * one. An element is wrong if the formula of validate.h says so and its error is larger than what the rounding
- * of its sum exceeds with a probability below 1e-12: weights are sums over all images, whose terms cancel.
- * never_all: treat small ones like large ones, for tests. */
+ * one. An element is wrong if the formula of validate.h says so and its error is larger than what the
+ * rounding of its sum exceeds with a probability below 1e-12: weights are sums over all images, whose terms
+ * cancel. never_all: treat small ones like large ones, for tests. */
 typedef struct {
     uint64_t seed;
     bool never_all;
