@@ -14,7 +14,7 @@ case $lib in /*|*..*|'') echo "install.sh: LIBDIR '$lib', expected a path below 
 up=$(echo "$lib" | sed 's|[^/][^/]*|..|g') # from a folder in LIBDIR/.. back to PREFIX
 version=$(sed -n 's/.*TUNER_VERSION "\(.*\)"/\1/p' tuner/base/version.h)
 programs="tuner tuner-client tuner-bench tuner-logic tuner-createlib tuner-nvrtc"
-scripts="analyze_results.sh device_conformance.sh device_order.sh device_tile.sh h200_results.sh h200_table.sh library_speed.sh many_devices.sh pack_amd.sh
+scripts="analyze_results.sh conv_peer.sh device_conformance.sh device_order.sh device_tile.sh h200_results.sh h200_table.sh library_speed.sh many_devices.sh pack_amd.sh
   provision_tuning.sh provision_verification.sh run_validation.sh slurm.sbatch spread.sh stream_k_speed.sh tune_all.sh
   unseen_sizes.sh"
 

@@ -215,7 +215,7 @@ static const CliProgram program = {
         "  tuner-bench -f gemm -r f32_r --transposeB T -m 1001 -n 1536 -k 64 -i 10\n"
         "  tuner-bench --yaml problem-sizes.yaml [-v 1]\n"
         "  tuner-bench --select-only [--launches] [--arch gfx90a --cus 104] <LINES\n"
-        "  tuner-bench conv --peer onednn -n 64 -c 64 -H 56 -W 56 -k 64 -p 1 -q 1 (tuner-bench conv --help)\n"
+        "  tuner-bench conv --peer onednn -n 64 -c 64 -H 56 -W 56 -k 64 -p 1 -q 1\n"
         "  tuner-bench --compare OLD NEW [--peer cublas] [--fail-below 0.98] app.log\n"
         "\n"
         "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some problems have no solution, 4 no device\n",

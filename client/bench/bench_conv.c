@@ -77,8 +77,7 @@ static const CliProgram program = {
              "-m trans, -z same; -i is the number of timed blocks (10), -V 0 leaves the check out. convfp16, "
              "convbfp16 and convint8 in place of conv choose the types.\n\n"
              "examples:\n"
-             "  tuner-bench convfp16 --peer cudnn -n 64 -c 64 -H 56 -W 56 -k 64 -p 1 -q 1 -I NHWC -f NHWC -O "
-             "NHWC\n"
+             "  tuner-bench convfp16 --peer cudnn -n 64 -c 64 -H 56 -W 56 -k 64 -F 1\n"
              "  tuner-bench conv --peer onednn --threads 1 app.log\n"
              "\n"
              "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 there is no kernel of ours, 4 no device\n",

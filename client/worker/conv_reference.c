@@ -1,6 +1,7 @@
 /* References of whole convolutions and of single elements. See conv_reference.h. */
 #include "client/worker/conv_reference.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,15 @@ Err conv_reference(const ConvData *d, double *out)
 typedef struct {
     const ConvData *d;
     int64_t stride[CONV_TENSORS][CONV_DIMS];
+    long double sum, squares;
 } Element;
+
+static void add(Element *e, double a, double b)
+{
+    const long double product = (long double)a * b;
+    e->sum += product;
+    e->squares += product * product;
+}
 
 static double value(const Element *e, ConvTensor t, int64_t i, int64_t j, const int64_t at[CONV_SPATIAL])
 {
@@ -104,11 +113,10 @@ static bool next(int64_t at[CONV_SPATIAL], const int64_t size[CONV_SPATIAL])
     return false;
 }
 
-static long double element_forward(const Element *e, const int64_t at[CONV_DIMS])
+static void element_forward(Element *e, const int64_t at[CONV_DIMS])
 {
     const ConvSize *s = &e->d->c->size;
     const int64_t cg = s->c / s->groups, first = at[1] / (s->k / s->groups) * cg;
-    long double sum = 0;
     int64_t tap[CONV_SPATIAL] = {0}, in[CONV_SPATIAL];
     do {
         bool inside = true;
@@ -117,17 +125,14 @@ static long double element_forward(const Element *e, const int64_t at[CONV_DIMS]
             inside &= in[d] >= 0 && in[d] < s->in[d];
         }
         for (int64_t c = 0; c < cg && inside; c++)
-            sum += (long double)value(e, CONV_INPUT, at[0], first + c, in) *
-                   value(e, CONV_FILTER, at[1], c, tap);
+            add(e, value(e, CONV_INPUT, at[0], first + c, in), value(e, CONV_FILTER, at[1], c, tap));
     } while (next(tap, s->filter));
-    return sum;
 }
 
-static long double element_data(const Element *e, const int64_t at[CONV_DIMS])
+static void element_data(Element *e, const int64_t at[CONV_DIMS])
 {
     const ConvSize *s = &e->d->c->size;
     const int64_t cg = s->c / s->groups, kg = s->k / s->groups, first = at[1] / cg * kg;
-    long double sum = 0;
     int64_t tap[CONV_SPATIAL] = {0}, out[CONV_SPATIAL];
     do {
         bool inside = true;
@@ -137,18 +142,16 @@ static long double element_data(const Element *e, const int64_t at[CONV_DIMS])
             inside &= from >= 0 && from % s->stride[d] == 0 && out[d] < conv_out(s, d);
         }
         for (int64_t k = 0; k < kg && inside; k++)
-            sum += (long double)value(e, CONV_OUTPUT, at[0], first + k, out) *
-                   value(e, CONV_FILTER, first + k, at[1] % cg, tap);
+            add(e, value(e, CONV_OUTPUT, at[0], first + k, out),
+                value(e, CONV_FILTER, first + k, at[1] % cg, tap));
     } while (next(tap, s->filter));
-    return sum;
 }
 
-static long double element_weights(const Element *e, const int64_t at[CONV_DIMS])
+static void element_weights(Element *e, const int64_t at[CONV_DIMS])
 {
     const ConvSize *s = &e->d->c->size;
     const int64_t c = at[0] / (s->k / s->groups) * (s->c / s->groups) + at[1];
     const int64_t size[CONV_SPATIAL] = {conv_out(s, 0), conv_out(s, 1), conv_out(s, 2)};
-    long double sum = 0;
     int64_t out[CONV_SPATIAL] = {0}, in[CONV_SPATIAL];
     do {
         bool inside = true;
@@ -157,22 +160,25 @@ static long double element_weights(const Element *e, const int64_t at[CONV_DIMS]
             inside &= in[d] >= 0 && in[d] < s->in[d];
         }
         for (int64_t n = 0; n < s->n && inside; n++)
-            sum += (long double)value(e, CONV_INPUT, n, c, in) * value(e, CONV_OUTPUT, n, at[0], out);
+            add(e, value(e, CONV_INPUT, n, c, in), value(e, CONV_OUTPUT, n, at[0], out));
     } while (next(out, size));
-    return sum;
 }
 
-double conv_reference_element(const ConvData *d, const int64_t at[CONV_DIMS])
+double conv_reference_element(const ConvData *d, const int64_t at[CONV_DIMS], double *scale)
 {
     Element e = {.d = d};
     int64_t size[CONV_DIMS];
     for (int t = 0; t < CONV_TENSORS; t++) conv_tensor(d->c, (ConvTensor)t, size, e.stride[t]);
     switch (d->c->op) {
     case OP_CONV_FORWARD:
-        return (double)element_forward(&e, at);
+        element_forward(&e, at);
+        break;
     case OP_CONV_BACKWARD_DATA:
-        return (double)element_data(&e, at);
+        element_data(&e, at);
+        break;
     default:
-        return (double)element_weights(&e, at);
+        element_weights(&e, at);
     }
+    if (scale) *scale = (double)sqrtl(e.squares);
+    return (double)e.sum;
 }

@@ -21,14 +21,16 @@ typedef struct {
 
 /* The whole result in the order of conv_tensor's dimensions, packed: conv_elements numbers. */
 Err conv_reference(const ConvData *d, double *out);
-/* One element, summed in long double; at: as conv_tensor orders dimensions. */
-double conv_reference_element(const ConvData *d, const int64_t at[CONV_DIMS]);
+/* One element, summed in long double; at: as conv_tensor orders dimensions. scale: root of the sum of the
+ * squared products, by which the rounding of a sum is judged; may be NULL. */
+double conv_reference_element(const ConvData *d, const int64_t at[CONV_DIMS], double *scale);
 
 /* Compares the result in d->data with the reference: all elements of a small convolution; of a large one
  * the sums of all elements along the rows M of the matrix product (conv_desc.h) with random signs, and a
  * sample of elements. A sum outside its tolerance is only a suspicion: its elements are then compared one by
- * one. never_all: treat small ones like large ones, for tests. The formula of an error is that of
- * validate.h. */
+ * one. An element is wrong if the formula of validate.h says so and its error is larger than what the
+ * rounding of its sum exceeds with a probability below 1e-12: weights are sums over all images, whose terms
+ * cancel. never_all: treat small ones like large ones, for tests. */
 typedef struct {
     uint64_t seed;
     bool never_all;

@@ -119,7 +119,7 @@ static void test_definition(void **state)
         naive(&c, &m, want);
         for (int64_t e = 0; e < m.n[r]; e++) {
             int64_t at[CONV_DIMS], to = in_memory(&c, e, at);
-            const double one = conv_reference_element(&d, at);
+            const double one = conv_reference_element(&d, at, NULL);
             if (fabs(have[e] - (double)want[to]) > 1e-12 * (1 + fabs(have[e])) ||
                 fabs(one - (double)want[to]) > 1e-12 * (1 + fabs(one)))
                 fail_msg("case %d element %lld: %g, alone %g, expected %Lg", i, (long long)e, have[e], one,

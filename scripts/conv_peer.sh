@@ -1,0 +1,69 @@
+#!/bin/sh
+# conv_peer.sh [--peer cudnn|onednn] [--types 'convfp16 ..'] [--limit N] [OUT.csv]: times and checks a library's convolutions: 20
+# sizes of image networks, three directions, on this machine's device (cudnn; NHWC, f32 in NCHW; convtf32: f32 with tf32
+# products in NHWC) or CPU (onednn). Prints a line
+# for each: size, direction, time in us and its interval, GFlop/s, and whether the result is right; OUT.csv has all columns.
+# Exit code 1: a result is wrong or a convolution is refused; 4: there is no device or no library.
+set -e
+export LC_ALL=C
+usage() { echo "usage: conv_peer.sh [--peer cudnn|onednn] [--types 'conv convfp16 ..'] [--limit N] [OUT.csv]: $*" >&2; exit 2; }
+peer=cudnn types= out= limit=20
+while [ $# -gt 0 ]; do
+  case $1 in
+    --peer) [ $# -ge 2 ] || usage "--peer needs a name"; peer=$2; shift 2 ;;
+    --types) [ $# -ge 2 ] || usage "--types needs names"; types=$2; shift 2 ;;
+    --limit) [ $# -ge 2 ] || usage "--limit needs a number"; limit=$2; shift 2 ;;
+    -*) usage "unknown option '$1'" ;;
+    *) [ -z "$out" ] || usage "unexpected '$1'"; out=$1; shift ;;
+  esac
+done
+case $peer in cudnn) types=${types:-convfp16 convbfp16 convtf32 conv} ;; onednn) types=${types:-conv} ;; *) usage "no peer '$peer'" ;; esac
+case $limit in '' | *[!0-9]*) usage "--limit '$limit' is no number" ;; esac
+root=$(cd "$(dirname "$0")/.." && pwd)
+bench=${TUNER_BENCH:-$root/build/bin/tuner-bench}
+[ -x "$bench" ] || bench=${root%/share/tuner}/bin/tuner-bench # installed
+[ -x "$bench" ] || { echo "conv_peer.sh: there is no '$bench'" >&2; exit 2; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/tuner-conv-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# n c h w k y x stride pad dilation groups
+sizes() {
+  sed -n "1,${limit}p" <<'END'
+64 3 224 224 64 7 7 2 3 1 1
+64 64 56 56 64 1 1 1 0 1 1
+64 64 56 56 64 3 3 1 1 1 1
+64 64 56 56 256 1 1 1 0 1 1
+64 256 56 56 64 1 1 1 0 1 1
+64 256 56 56 512 1 1 2 0 1 1
+64 128 56 56 128 3 3 2 1 1 1
+64 128 28 28 128 3 3 1 1 1 1
+64 512 28 28 128 1 1 1 0 1 1
+64 256 14 14 256 3 3 1 1 1 1
+64 256 28 28 256 3 3 2 1 1 1
+64 1024 14 14 256 1 1 1 0 1 1
+64 512 7 7 512 3 3 1 1 1 1
+64 2048 7 7 512 1 1 1 0 1 1
+16 320 64 64 320 3 3 1 1 1 1
+16 640 32 32 640 3 3 1 1 1 1
+16 256 48 48 256 3 3 1 2 2 1
+32 128 28 28 128 3 3 1 1 1 32
+1 64 224 224 64 3 3 1 1 1 1
+8 48 35 35 64 5 5 1 2 1 1
+END
+}
+for type in $types; do
+  layout='-I NHWC -f NHWC -O NHWC'
+  case $type in conv) layout= ;; convtf32) type=conv layout="$layout --xf32 1" ;; esac
+  sizes | while read -r n c h w k y x s p d g; do
+    echo "MIOpenDriver $type -n $n -c $c -H $h -W $w -k $k -y $y -x $x -u $s -v $s -p $p -q $p -l $d -j $d -g $g $layout -F 0"
+  done
+done >"$work/sizes.log"
+code=0
+"$bench" conv --peer "$peer" "$work/sizes.log" >"$work/out" || code=$?
+[ $code -ne 3 ] && [ $code -ne 1 ] && exit $code # 3: there are no kernels of ours beside the peer
+grep -v '^#' "$work/out" >"$work/csv"
+[ -z "$out" ] || cp "$work/csv" "$out"
+awk -F, 'NR > 1 {
+  printf "%-88s %10s us [%s, %s] %9.0f GFlop/s  %s %s\n", $1, $6, $7, $8, $5, $4, $11
+  n++; if ($11 !~ /^right/) bad++
+} END { printf "%d convolutions, %d not right\n", n, bad; exit bad != 0 }' "$work/csv"
