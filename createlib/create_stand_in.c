@@ -17,7 +17,7 @@ typedef struct {
 } StandIn;
 
 /* What each parameter chooses, and why it does not change the results:
- *   DirectToVgpr, DirectToLds   the path of A and B to the registers
+ *   DirectToVgpr, DirectToLds   the path of A and B to the registers (the latter where no kernel has it)
  *   PrefetchAcrossPersistent    when a persistent kernel loads its next tile
  *   StoreCInUnroll              when a persistent kernel stores its previous tile
  *   AtomicAddC                  D is added to by an instruction; its predicates ask for beta 1 and C in D
@@ -43,10 +43,17 @@ enum { N_STAND_INS = sizeof stand_ins / sizeof *stand_ins };
 /* The row of the parameter in the verdict; NULL: no ordinary kernel gives the same results. */
 static const StandIn *row_of(const Verdict *v)
 {
-    int64_t id = v->rule == RULE_CUSTOM_KERNEL  ? PARAM_CustomKernelName
-                 : v->rule == RULE_AMD_SEPARATE ? PARAM_ThreadSeparateGlobalReadA
-                 : v->rule == RULE_AMD_VALUE    ? v->arg[0]
-                                                : -1;
+    static const struct {
+        RuleId rule;
+        ParamId id;
+    } rules[] = {{RULE_CUSTOM_KERNEL, PARAM_CustomKernelName},
+                 {RULE_AMD_SEPARATE, PARAM_ThreadSeparateGlobalReadA},
+                 {RULE_AMD_DTL_LOAD, PARAM_DirectToLdsA},
+                 {RULE_AMD_DTL_PREFETCH, PARAM_DirectToLdsA},
+                 {RULE_AMD_DTL_CONVERTS, PARAM_DirectToLdsA}};
+    int64_t id = v->rule == RULE_AMD_VALUE ? v->arg[0] : -1;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].rule == v->rule) id = rules[i].id;
     for (int i = 0; i < N_STAND_INS; i++)
         for (int j = 0; j < stand_ins[i].n; j++)
             if ((int64_t)stand_ins[i].id[j] == id) return &stand_ins[i];

@@ -52,6 +52,8 @@ static bool check_writer(Derive *d)
     for (int i = 0; i < 2; i++)
         if (is_f8(types[i]) && d->f->target->f8 == F8_NONE) REJECT(d, AMD_TYPE, types[i]);
     if (d->f->stochastic) REJECT(d, AMD_STOCHASTIC);
+    if (d->s->WorkGroupMappingType == WGMT_Z && d->s->WorkGroupMapping > 1)
+        REJECT(d, ORDER_Z_GRID, d->s->WorkGroupMapping);
     if (d->f->compute == TYPE_D && activation_has_exp(d->f->fused.activation)) REJECT(d, FUSED_DOUBLE);
     if (d->s->CustomKernelName.n) REJECT(d, CUSTOM_KERNEL);
     /* compare-and-swap accesses 4 bytes, which may reach beyond D's last element */
