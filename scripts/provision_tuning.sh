@@ -82,9 +82,12 @@ rm -f "$work/scripts/$name.wanted"
 doit() {
   echo '#!/bin/sh'
   echo "# Tunes configs/$name.yaml into tune; kill it and start it again as you like. Made by $me."
-  echo 'cd "$(dirname "$0")" || exit 1'
-  echo "exec \"\${TUNER_BIN:-$bin}/tuner\" \"\$@\" 'configs/$name.yaml' tune"
+  echo 'here=$(cd "$(dirname "$0")" && pwd) || exit 1'
+  echo "exec \"\${TUNER_BIN:-$bin}/tuner\" \"\$@\" \"\$here/configs/$name.yaml\" \"\$here/tune\""
 }
 write_to "$work/doit-all.sh" doit && chmod +x "$work/doit-all.sh" || exit 1
-echo "$work: $(($(wc -l <"$work/scripts/$name.csv") - 1)) sizes in configs/$name.yaml; next: sh $work/doit-all.sh"
+sed -n 's/^\([0-9]* size.* left out\)\.$/\1/p' "$work/logs/config.txt"
+next="; next: sh $work/doit-all.sh"
+[ -z "${TUNE_ALL-}" ] || next= # tune_all.sh does it
+echo "$work: $(($(wc -l <"$work/scripts/$name.csv") - 1)) sizes in configs/$name.yaml$next"
 exit $rc

@@ -96,7 +96,7 @@ step() {
 }
 # with_words "WORDS" COMMAND...: the command with the quoted words behind it
 with_words() { more=$1; shift; eval "set -- \"\$@\" $more"; "$@"; }
-config() { with_words "$provision" sh "$here/provision_tuning.sh" -w "$tuning" -z "$log" -o tuning.yaml; }
+config() { TUNE_ALL=1 with_words "$provision" sh "$here/provision_tuning.sh" -w "$tuning" -z "$log" -o tuning.yaml; }
 tune() { with_words "$words" sh "$tuning/doit-all.sh" --search "$search" --budget "$budget" ${device:+--device "$device"}; }
 libraries() { with_words "$verification" sh "$here/provision_verification.sh" -w "$validate" -r "$tuning" --weights "$list"; }
 verify() {

@@ -25,7 +25,10 @@ with cdp.Browser(1280, 900) as b:
     print('reloaded:', b.loaded > n, '| filter', b.eval("document.getElementById('filter').value"))
     fcntl.flock(lock, fcntl.LOCK_UN)
     p.wait(60)
-    b.wait("document.documentElement.dataset.ready === 'yes' && document.getElementById('state').textContent === 'killed'", 60)
+    b.wait("document.documentElement.dataset.ready === 'yes' && document.getElementById('state').textContent === 'killed'"
+           " && document.readyState === 'complete'", 60)
+    time.sleep(0.5)  # the event of this load may come behind what the page shows
+    b.eval('0')
     n = b.loaded
     time.sleep(4)
     print('ended:', b.eval("document.getElementById('state').textContent"), '| reloads:', b.loaded - n, '| exit', p.returncode)

@@ -2,7 +2,7 @@
 # no console errors, no requests; a page that reloads itself while a run is at work.
 command -v python3 >/dev/null || { echo 'skipped: no python3 here'; exit 0; }
 python3 -c "import sys; sys.path.insert(0, '$ROOT/test/browser'); import cdp; sys.exit(cdp.find_browser() is None)" ||
-  { echo 'skipped: no chromium here (CHROMIUM=path)'; exit 0; }
+  { echo 'skipped: the page of a report in a browser: no chromium here (apt-get install chromium, or CHROMIUM=path)'; exit 0; }
 tune() {
   TUNER_SIM="arch=x86-64-v3;noise=0.01;$2" "$BIN/tuner" "$DATA/run/sim.yaml" "$1" --global-parameters SyncsPerBenchmark=12 >/dev/null 2>&1
 }

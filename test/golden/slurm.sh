@@ -2,7 +2,7 @@
 # keys, sockets and ports of their own and no rights of root. A task is killed in the middle: it is named by gather, run again
 # alone, and the result is that of one run.
 for p in munged slurmctld slurmd sbatch; do
-  PATH=$PATH:/usr/sbin command -v $p >/dev/null || { echo "skipped: no $p (Debian: slurm-wlm munge)"; exit; }
+  PATH=$PATH:/usr/sbin command -v $p >/dev/null || { echo "skipped: an array of a real Slurm: no $p here (apt-get install slurm-wlm munge)"; exit; }
 done
 PATH=$PATH:/usr/sbin
 D=$PWD me=$(id -un) host=$(hostname -s) port=$(( 20000 + $$ % 10000 ))
