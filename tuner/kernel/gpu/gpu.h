@@ -403,6 +403,8 @@ const Expr *gpu_address(ExprPool *pool, const GpuPlan *p, int tensor, const Expr
                         const Expr *ld);
 /* Are neighbours along the tensor's rows neighbours in memory? */
 bool gpu_contiguous_rows(const GpuPlan *p, int tensor);
+/* Are they in both C and D? Results are stored in vectors only then. */
+bool gpu_contiguous_results(const GpuPlan *p);
 /* The address in A or B: along M or N, and along K. */
 const Expr *gpu_operand_address(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, const Expr *free,
                                 const Expr *k, const Expr *ld);

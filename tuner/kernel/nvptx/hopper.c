@@ -43,7 +43,7 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "SLICE_N", g->slice_n},
                {"bool", "READS", gpu_reads_c(p)},
                {"bool", "FUSED", fused_any(&p->fused)},
-               {"bool", "M_CONTIGUOUS", gpu_contiguous_rows(p, 2) && gpu_contiguous_rows(p, 3)},
+               {"bool", "M_CONTIGUOUS", gpu_contiguous_results(p)},
                {"bool", "PAIR_BF16", p->dest.type == TYPE_B},
                {"int", "SHARED_BYTES", p->lds_bytes}};
     gpu_heading(s, "---- numbers ----");

@@ -153,7 +153,7 @@ static void constants(const GpuPlan *p, Stmts *s)
                {"@ADDS", gpu_adds(p)},
                {"@READS", gpu_reads_c(p)},
                {"@FUSED", fused_any(&p->fused)},
-               {"@M_CONTIGUOUS", gpu_contiguous_rows(p, 2) && gpu_contiguous_rows(p, 3)},
+               {"@M_CONTIGUOUS", gpu_contiguous_results(p)},
                {"@WG0", p->sg[0]},
                {"@WG1", p->sg[1]},
                {"@TT0", p->tt[0]},
