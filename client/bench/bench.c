@@ -165,8 +165,9 @@ static const CliOption options[] = {
     {.name = "old-plain",
      .kind = CLI_FLAG,
      FIELD(compare.old_plain),
-     .help = "with --compare: LIB1 runs the problems without bias, activation and scale factors, whose cost the "
-             "ratio then is; LIB1 may be LIB2"},
+     .help =
+         "with --compare: LIB1 runs the problems without bias, activation and scale factors, whose cost the "
+         "ratio then is; LIB1 may be LIB2"},
     {.name = "select-only",
      .kind = CLI_FLAG,
      FIELD(select_only),

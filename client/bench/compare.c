@@ -88,8 +88,9 @@ static Err check_side(Compare *x, size_t s, CompareRow *r, BenchData *d, Validat
 /* The first library does not do the fused operations. */
 static bool is_plain(const Compare *x, size_t s) { return s == SIDE_OLD && x->o->old_plain; }
 
-/* The reference of a side: the same for all, but that of a plain first library. Made when it is first needed. */
-static Err reference(Compare *x, size_t s, const CompareRow *r, const BenchData *d, Validator *made[2], Validator **out)
+/* The reference of a side: the same for all but a plain first library. Made when first needed. */
+static Err reference(Compare *x, size_t s, const CompareRow *r, const BenchData *d, Validator *made[2],
+                     Validator **out)
 {
     Validator **v = &made[is_plain(x, s)];
     BenchData of = *d;

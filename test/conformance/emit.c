@@ -208,7 +208,8 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, const
 /* Replaces all of `from` by `to`, which is as long. */
 static void exchange(Buf *text, const char *from, const char *to)
 {
-    for (char *at = text->n ? strstr(text->s, from) : NULL; at; at = strstr(at, from)) memcpy(at, to, strlen(to));
+    for (char *at = text->n ? strstr(text->s, from) : NULL; at; at = strstr(at, from))
+        memcpy(at, to, strlen(to));
 }
 
 /* The kernel of the solution's program with views of C and D that run along N. */

@@ -153,8 +153,7 @@ static void vectors_of_run(const GpuPlan *p, Stmts *s)
     element_of_side(p, s, ALONG_N);
     if (!gpu_has_vectors(p, ALONG_M)) return;
     const Value *rows = stmt_array(s, "@OfRow", "rows", DIMS(width));
-    const Value *whole =
-        value_call(s, stmts_name(s, "@rows_whole<%d>", width), o, row, value_int(s, width));
+    const Value *whole = value_call(s, stmts_name(s, "@rows_whole<%d>", width), o, row, value_int(s, width));
     stmt_call(s, stmts_name(s, "@rows<%d>", width), o, row, whole, rows);
 }
 

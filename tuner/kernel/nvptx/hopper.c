@@ -266,17 +266,16 @@ static void kernel(const GpuPlan *p, Stmts *s)
         p->groups.engine_store
             ? 2
             : 0; /* without EngineStore the maps of C and D are unused, and A's and B's take their places */
-    stmt_var(
-        s, "Args", "args",
-        value_list(s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
-                   value_reg(s, "ldd"), or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
-                   or_number(s, p->batched, "batch_c", "0"), value_reg(s, "size_m"), value_reg(s, "size_n"),
-                   or_number(s, p->batched, "size_batch", "1"), value_reg(s, "size_k"),
-                   value_reg(s, "tiles_m"), value_reg(s, "tiles_n"),
-                   or_number(s, p->walk.staggers, "stagger_mask", "0"),
-                   or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
-                   or_number(s, p->walk.mapping_words, "mapping", "0"),
-                   or_number(s, p->walk.mapping_words, "mapping_chunk", "0")));
+    stmt_var(s, "Args", "args",
+             value_list(
+                 s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
+                 value_reg(s, "ldd"), or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
+                 or_number(s, p->batched, "batch_c", "0"), value_reg(s, "size_m"), value_reg(s, "size_n"),
+                 or_number(s, p->batched, "size_batch", "1"), value_reg(s, "size_k"), value_reg(s, "tiles_m"),
+                 value_reg(s, "tiles_n"), or_number(s, p->walk.staggers, "stagger_mask", "0"),
+                 or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
+                 or_number(s, p->walk.mapping_words, "mapping", "0"),
+                 or_number(s, p->walk.mapping_words, "mapping_chunk", "0")));
     gpu_set_ops(p, s, "args.ops");
     stmt_call(s, "gemm", value_reg(s, "lds"), value_reg(s, "args"), value_reg(s, map[0]),
               value_reg(s, map[1]), value_reg(s, map[from]), value_reg(s, map[from + 1]));

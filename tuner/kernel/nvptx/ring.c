@@ -94,7 +94,8 @@ static void member(Stmts *s, const char *type, const char *name, const char *par
 static void address(Stmts *s, const char *result, const char *name, const char *type, const Expr *e)
 {
     stmt_function(
-        s, (Function){.result = result, .name = name, STMT_PARAMS({type, "x"}, {"unsigned long long", "ld"})});
+        s,
+        (Function){.result = result, .name = name, STMT_PARAMS({type, "x"}, {"unsigned long long", "ld"})});
     stmt_return(s, value_expr(s, e));
     stmt_end(s);
 }
