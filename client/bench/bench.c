@@ -163,6 +163,12 @@ static const CliOption options[] = {
      .help =
          "with --compare: exit code 1 if on some size the interval of LIB2's speed over LIB1's is below it, "
          "twice (for example 0.98)"},
+    {.name = "old-plain",
+     .kind = CLI_FLAG,
+     FIELD(compare.old_plain),
+     .help =
+         "with --compare: LIB1 runs the problems without bias, activation and scale factors, whose cost the "
+         "ratio then is; LIB1 may be LIB2"},
     {.name = "select-only",
      .kind = CLI_FLAG,
      FIELD(select_only),
@@ -300,12 +306,13 @@ static Err compare_only(const Arguments *a, const CliLine *line)
     const CompareOptions *c = &a->compare;
     if (line->n_operands)
         FAIL(ERR_INPUT, "unexpected argument '%s' (see tuner-bench --help)", line->operand[0]);
-    if (c->peer || c->csv || c->json || c->fail_below > 0)
+    if (c->peer || c->csv || c->json || c->old_plain || c->fail_below > 0)
         FAIL(ERR_INPUT, "--%s needs --compare",
-             c->peer   ? "peer"
-             : c->csv  ? "csv"
-             : c->json ? "json"
-                       : "fail-below");
+             c->peer        ? "peer"
+             : c->csv       ? "csv"
+             : c->json      ? "json"
+             : c->old_plain ? "old-plain"
+                            : "fail-below");
     return ERR_OK;
 }
 

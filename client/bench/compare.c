@@ -85,17 +85,33 @@ static Err check_side(Compare *x, size_t s, CompareRow *r, BenchData *d, Validat
     return ERR_OK;
 }
 
+/* The first library does not do the fused operations. */
+static bool is_plain(const Compare *x, size_t s) { return s == SIDE_OLD && x->o->old_plain; }
+
+/* The reference of a side: the same for all but a plain first library. Made when first needed. */
+static Err reference(Compare *x, size_t s, const CompareRow *r, const BenchData *d, Validator *made[2],
+                     Validator **out)
+{
+    Validator **v = &made[is_plain(x, s)];
+    BenchData of = *d;
+    if (is_plain(x, s)) of.epilogue = NULL;
+    if (!*v) TRY(data_validator(&x->bench, r->c, &of, v));
+    *out = *v;
+    return ERR_OK;
+}
+
 static Err check_all(Compare *x, CompareRow *r, BenchData *d)
 {
-    Validator *v;
-    Err e = data_validator(&x->bench, r->c, d, &v);
+    Validator *made[2] = {NULL, NULL}, *v = NULL;
+    Err e = ERR_OK;
     for (size_t s = 0; !e && s < x->n_sides; s++) {
         CompareCell *cell = &r->side[s];
         *cell = (CompareCell){.solution = "", .why = "", .problem = "", .index = -1};
         e = s == SIDE_PEER ? choose_peer(x, r, cell) : choose(x, s, r, cell);
+        if (!e) e = reference(x, s, r, d, made, &v);
         if (!e && !*cell->problem) e = check_side(x, s, r, d, v);
     }
-    validator_free(v);
+    for (int i = 0; i < 2; i++) validator_free(made[i]);
     return e;
 }
 
@@ -165,7 +181,7 @@ static Err run_size(Compare *x, CompareRow *r)
     c->g.alpha = alpha;
     c->g.beta = beta;
     Err e = data_init(&x->bench, c, &d);
-    for (size_t s = 0; s < x->n_sides; s++) x->side[s].epilogue = d.epilogue;
+    for (size_t s = 0; s < x->n_sides; s++) x->side[s].epilogue = is_plain(x, s) ? NULL : d.epilogue;
     if (!e && x->bench.gpu) e = bench_gpu_load(x->bench.gpu, c, &d);
     if (!e) e = check_all(x, r, &d);
     if (!e) e = time_all(x, r);

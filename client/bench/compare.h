@@ -5,7 +5,8 @@
  * of the second library over that of the first: the median over the rounds of the ratio of the two blocks,
  * with its 95% interval. The second one is slower (faster) on a size when the whole interval is below
  * (above) 1. A size whose whole interval is below --fail-below is timed once more, behind all others, and
- * fails only if it is so again. The geometric mean over the sizes is weighted by the calls of each in the
+ * fails only if it is so again. With --old-plain the first library runs the same GEMMs without fused
+ * operations. The geometric mean over the sizes is weighted by the calls of each in the
  * file; its interval comes from the means of the rounds. compare.c runs the sizes, compare_report.c prints
  * and writes.
  */
@@ -23,6 +24,7 @@ typedef struct {
     const char *library[2];               /* directories or files; the first is the one in use */
     const char *file, *peer, *csv, *json; /* peer, csv, json NULL: none */
     double fail_below;                    /* least ratio; 0: any */
+    bool old_plain; /* the first library runs without bias, activation and scale factors */
 } CompareOptions;
 
 /* One size on one side. */

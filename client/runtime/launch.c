@@ -420,7 +420,7 @@ static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, L
         main_args_preload(&here, hw);
     else
         main_args(&here, hw);
-    /* parts that are stored one by one are added up by the post-GSU kernel, which does the fused operations */
+    /* the post-GSU kernel, which adds parts up, does the fused operations */
     if (m->s->map.global_accumulation != GLOBAL_ACC_MULTIPLE) put_fused(h, &args);
     TRY(put_tensor_maps(h, &args));
     out->call[out->n - 1].dependent = m->s->map.dependent_launch;

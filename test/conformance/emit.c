@@ -205,9 +205,31 @@ static Err launch_json(const Emitter *e, const Item *it, const Node *size, const
 
 /* ---- kernels ---- */
 
+/* Replaces all of `from` by `to`, which is as long. */
+static void exchange(Buf *text, const char *from, const char *to)
+{
+    for (char *at = text->n ? strstr(text->s, from) : NULL; at; at = strstr(at, from))
+        memcpy(at, to, strlen(to));
+}
+
+/* The kernel of the solution's program with views of C and D that run along N. */
+static Err text_along_n(Item *it, Buf *out)
+{
+    Buf program;
+    buf_init(&program);
+    Err e = kernel_dump(it->s, it->target, STR_NULL, &program);
+    (void)buf_cstr(&program);
+    exchange(&program, "m:size_m*1 n:size_n*stride_c1", "m:size_m*stride_c1 n:size_n*1");
+    exchange(&program, "m:size_m*1 n:size_n*stride_d1", "m:size_m*stride_d1 n:size_n*1");
+    if (!e) e = kernel_emit_text(buf_view(&program), "program", it->symbol, out);
+    buf_fini(&program);
+    return e;
+}
+
 static Err texts(Emitter *e, Item *it, Buf *out)
 {
-    TRY(kernel_emit(it->s, it->target, it->symbol, out));
+    const bool along_n = node_get(it->entry, "results_along_n") != NULL;
+    TRY(along_n ? text_along_n(it, out) : kernel_emit(it->s, it->target, it->symbol, out));
     Buf same;
     buf_init(&same);
     Err err = kernel_dump(it->s, it->target, STR("check"), &same);

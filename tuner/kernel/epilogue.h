@@ -52,8 +52,8 @@ typedef struct {
 Err epilogue_tiles(Program *p, const Epilogue *e);
 /* Returns the list of ops, whose tiles are there; NULL: out of memory. */
 Op *epilogue_ops(Program *p, const Epilogue *e);
-/* Makes p a program of tiles %acc, %c and %d alone, and returns the ops that make D of whole sums: those of the
- * helper kernel that adds parts up. NULL: out of memory. a: for the program. */
+/* Makes p a program of tiles %acc, %c and %d alone, and returns the ops that make D of whole sums: those of
+ * the helper kernel that adds parts up. NULL: out of memory. a: for the program. */
 const Op *epilogue_of_sums(Program *p, Arena *a, DataType sum, DataType dest, const Fused *fused);
 /* Reads what an epilogue is from its ops. ERR_INPUT: "NAME:LINE: what", if they are none that epilogue_ops
  * makes. name: of the text that the program was read from; NULL for none. */

@@ -6,8 +6,10 @@
 
 static const char post_gsu[] = "_PostGSU", width_part[] = "_VW", reducers_part[] = "_R";
 
-_Static_assert(HELPER_INDICES_MAX + sizeof "_4xi8_GB_PostGSU" + FUSED_SUFFIX_MAX <= HELPER_NAME_MAX, "names of helpers fit");
-_Static_assert(HELPER_INDICES_MAX + sizeof "_4xi8_GB_PostGSU64_mod64_VW2_R4" + FUSED_SUFFIX_MAX <= HELPER_SYMBOL_MAX,
+_Static_assert(HELPER_INDICES_MAX + sizeof "_4xi8_GB_PostGSU" + FUSED_SUFFIX_MAX <= HELPER_NAME_MAX,
+               "names of helpers fit");
+_Static_assert(HELPER_INDICES_MAX + sizeof "_4xi8_GB_PostGSU64_mod64_VW2_R4" + FUSED_SUFFIX_MAX <=
+                   HELPER_SYMBOL_MAX,
                "names of reductions fit");
 
 static void base_name(Str c, DataType dest, bool strided_batched, const char *suffix, char *out)

@@ -12,7 +12,8 @@
 
 enum {
     HELPER_INDICES_MAX = 16, /* of the C indices */
-    HELPER_NAME_MAX = 48 + FUSED_SUFFIX_MAX, /* bytes of a name without the numbers of a reduction, with its NUL */
+    HELPER_NAME_MAX =
+        48 + FUSED_SUFFIX_MAX, /* bytes of a name without the numbers of a reduction, with its NUL */
     HELPER_SYMBOL_MAX = 64 + FUSED_SUFFIX_MAX /* bytes of any helper's name, with its NUL */
 };
 
@@ -20,8 +21,8 @@ enum {
  * GlobalAccumulation) and not D. */
 void helper_beta_only_name(Str c_indices, DataType dest, bool strided_batched, bool ga,
                            char out[HELPER_NAME_MAX]);
-/* "Cijk_S_PostGSU": the name without the numbers of its reduction; "Cijk_S_BiasS_RELU_PostGSU" where it does the
- * fused operations, which Tensile does not have. */
+/* "Cijk_S_PostGSU": the name without the numbers of its reduction; "Cijk_S_BiasS_RELU_PostGSU" where it does
+ * the fused operations, which Tensile does not have. */
 void helper_post_gsu_name(Str c_indices, DataType dest, bool strided_batched, const Fused *fused,
                           char out[HELPER_NAME_MAX]);
 

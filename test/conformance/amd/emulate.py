@@ -191,6 +191,9 @@ class Machine:
         m, n, batches, k = launch['size']
         ta, tb = kind.trans
         shapes = {'a': (k, m) if ta else (m, k), 'b': (n, k) if tb else (k, n), 'c': (m, n), 'd': (m, n)}
+        along_n = bool(case.get('results_along_n'))     # C and D are contiguous along N
+        if along_n:
+            shapes['c'] = shapes['d'] = (n, m)
         data, buffers, address, extra = {}, {}, {}, []
         same = launch.get('same', False)    # C and D are one buffer
         for x, (rows, cols) in shapes.items():
@@ -230,7 +233,7 @@ class Machine:
             bad = self.call(answer['arch'], objects, call, address, extra, answer.get('helpers', {}))
             if bad:
                 return bad
-        return self.check(kind, data, buffers['d'], alpha, beta)
+        return self.check(kind, data, buffers['d'], alpha, beta, along_n)
 
     def call(self, arch, objects, call, address, extra, helpers):
         args = bytearray(bytes.fromhex(call['args']))
@@ -252,17 +255,19 @@ class Machine:
             return f'{type(e).__name__} in {call["role"]}: {str(e)[:2000]}'
         return None
 
-    def check(self, kind, data, buffer, alpha, beta):
+    def check(self, kind, data, buffer, alpha, beta, along_n):
         d = data['d']
         got = np.frombuffer(buffer.read(0, d.raw.nbytes), kind.dest.store).copy()
         for i in range(d.batches):
             a, b, c = (data[x].part(i) for x in 'abc')
-            view = d.part(i, got)
+            view, kept = d.part(i, got), d.part(i)
+            if along_n:
+                c, view, kept = c.T, view.T, kept.T
             want, bound = num.expect(kind, a.T if kind.trans[0] else a, b.T if kind.trans[1] else b, c, alpha, beta, i)
             bad = num.wrong(kind, view, want, bound)
             if bad:
                 return f'batch {i}: {bad}'
-            view[:] = d.part(i)
+            view[:] = kept
         if got.tobytes() != d.raw.tobytes():
             return 'memory between the columns of D was written'
         return None

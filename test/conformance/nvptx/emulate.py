@@ -484,7 +484,27 @@ def fused_cases(short):
         yield dict(cases.case(arch, kind, trans, {'StaggerU': 0, **s, 'KernelLanguage': 'Source'}, **more), sizes=sizes)
 
 
+# C and D are contiguous along N: their leading dimensions are N and more.
+ALONG_N_SIZES = [[45, 67, 2, 51, 67, 70, 48, 72], [64, 128, 1, 64, 128, 128, 64, 128], [3, 3, 1, 7, 4, 4, 4, 8]]
+
+
+def view_cases(short):
+    """Programs whose views of C and D run along N."""
+    kinds = [('S', 'NT', s) for s in kernels('S', 'NT')[:1] + kernels('S', 'NT')[3:4] + without_local('S', 'NT')[:1]]
+    kinds += [('HHS', 'TN', s) for s in kernels('HHS', 'TN')[:2]] + [('HHS', 'TN', by_wgmma('HHS', 'TN')[i]) for i in (4, 8, 11)]
+    for i, (kind, trans, s) in enumerate(kinds):
+        if short and i not in (0, 3, 7):
+            continue
+        wgmma, direct = s.get('MatrixInstruction', [0])[0] > 16, 'NvRing' not in s and 'MatrixInstruction' not in s
+        both = {'DirectToVgprA': True, 'DirectToVgprB': True, 'PrefetchGlobalRead': 1} if direct else {}
+        own = {'EngineStore': False} if wgmma else {}
+        whole = {k: v for k, v in s.items() if wgmma or not k.startswith('GlobalSplitU')}
+        yield dict(cases.case('sm_90a' if wgmma else 'sm_90', kind, trans, {'StaggerU': 0, **both, **whole, **own, 'KernelLanguage': 'Source'}),
+                   sizes=ALONG_N_SIZES, results_along_n=True)
+
+
 def all_cases(short):
+    yield from view_cases(short)
     yield from fused_cases(short)
     yield from wgmma_cases(short)
     yield from order_cases(short)

@@ -6,7 +6,7 @@
  * check drops. Where the columns of a tile are spread over more than 2 GiB, the descriptor moves from column
  * to column, and drops the other ones. All loads of C of a batch precede its stores of D, because the
  * compiler does not move loads across stores (text/buffer_store.hip). Atomic additions to D need pointers,
- * and are in kernel/gpu/store.c. */
+ * and C and D whose views run along N have no vectors along M: both are in kernel/gpu/store.c. */
 #include "kernel/amdgcn/amdgcn.h"
 
 /* Registers of a batch. With more, the epilogue would need more registers than the main loop.
@@ -87,7 +87,7 @@ static void finish(const GpuPlan *p, Stmts *s)
 
 bool amdgcn_finish(const GpuPlan *p, Buf *out)
 {
-    if (!p->buffer_store || gpu_adds(p)) return false;
+    if (!p->buffer_store || gpu_adds(p) || !gpu_contiguous_results(p)) return false;
     amdgcn_print(p, finish, out);
     return true;
 }

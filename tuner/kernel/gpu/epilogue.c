@@ -124,13 +124,15 @@ static void side_struct(const GpuPlan *p, Stmts *s, Along along)
 /* Prints the functions that load them. */
 static void side_functions(const GpuPlan *p, Stmts *s, Along along)
 {
-    const Value *at = value_reg(s, "at"), *whole = value_reg(s, "whole"), *size = value_reg(s, sides[along].size);
+    const Value *at = value_reg(s, "at"), *whole = value_reg(s, "whole"),
+                *size = value_reg(s, sides[along].size);
     stmt_function(s, (Function){.constant = "N",
                                 .result = "bool",
                                 .name = sides[along].whole,
                                 STMT_PARAMS({"const @Ops &", "o"}, {"unsigned", "at"}, {"unsigned", "n"})});
     const Value *is = value_literal(s, "true");
-    if (gpu_has_vectors(p, along)) is = value_op(s, VALUE_LE, value_op(s, VALUE_ADD, at, value_reg(s, "n")), size);
+    if (gpu_has_vectors(p, along))
+        is = value_op(s, VALUE_LE, value_op(s, VALUE_ADD, at, value_reg(s, "n")), size);
     for (int i = 0; i < FUSED_OPERANDS; i++) {
         if (!operand_is(p, i, along)) continue;
         const Value *from = value_op(s, VALUE_ADD, value_named(s, "o.%s", fused_name((FusedOperand)i)), at);
@@ -145,8 +147,9 @@ static void side_functions(const GpuPlan *p, Stmts *s, Along along)
     for (int i = 0; i < FUSED_OPERANDS; i++) {
         const char *name = fused_name((FusedOperand)i);
         if (operand_is(p, i, along))
-            stmt_call(s, "@load_neighbours<N>", value_reg(s, "to"), value_named(s, "&%s::%s", sides[along].type, name),
-                      value_named(s, "o.%s", name), at, value_op(s, VALUE_SUB, size, value_int(s, 1)), whole);
+            stmt_call(s, "@load_neighbours<N>", value_reg(s, "to"),
+                      value_named(s, "&%s::%s", sides[along].type, name), value_named(s, "o.%s", name), at,
+                      value_op(s, VALUE_SUB, size, value_int(s, 1)), whole);
     }
     stmt_end(s);
 }
@@ -160,13 +163,15 @@ static void ops_functions(const GpuPlan *p, Stmts *s)
         if (!operand_is(p, i, ALONG_NONE)) continue;
         const Value *from = value_named(s, "o.%s_at", name);
         stmt_set(s, value_named(s, "o.%s", name),
-                 value_load(s, access_element(SPACE_GLOBAL, "@TC", gpu_type_bytes(&p->acc), from, expr_const(&s->pool, 0))));
+                 value_load(s, access_element(SPACE_GLOBAL, "@TC", gpu_type_bytes(&p->acc), from,
+                                              expr_const(&s->pool, 0))));
     }
     stmt_end(s);
     stmt_function(s, (Function){.name = "@find_bias", STMT_PARAMS({"@Ops &", "o"}, {"unsigned", "matrix"})});
     if (p->fused.bias && p->batched) {
         const Value *apart = value_cast(s, "unsigned long long", value_reg(s, "o.bias_batch"));
-        stmt_update(s, VALUE_ADD, value_reg(s, "o.bias"), value_op(s, VALUE_MUL, apart, value_reg(s, "matrix")));
+        stmt_update(s, VALUE_ADD, value_reg(s, "o.bias"),
+                    value_op(s, VALUE_MUL, apart, value_reg(s, "matrix")));
     }
     stmt_end(s);
 }
@@ -180,13 +185,16 @@ void gpu_set_ops(const GpuPlan *p, Stmts *s, const char *o)
     for (int i = 0; i < FUSED_OPERANDS; i++) {
         const char *name = fused_name((FusedOperand)i);
         if (fused_has(&p->fused, (FusedOperand)i))
-            stmt_set(s, value_named(s, operand_is(p, i, ALONG_NONE) ? "%s.%s_at" : "%s.%s", o, name), value_reg(s, name));
+            stmt_set(s, value_named(s, operand_is(p, i, ALONG_NONE) ? "%s.%s_at" : "%s.%s", o, name),
+                     value_reg(s, name));
     }
-    if (p->fused.bias && p->batched) stmt_set(s, value_named(s, "%s.bias_batch", o), value_reg(s, "bias_batch"));
+    if (p->fused.bias && p->batched)
+        stmt_set(s, value_named(s, "%s.bias_batch", o), value_reg(s, "bias_batch"));
     if (gpu_has_vectors(p, ALONG_M)) stmt_set(s, value_named(s, "%s.m", o), value_reg(s, "size_m"));
     if (gpu_has_vectors(p, ALONG_N)) stmt_set(s, value_named(s, "%s.n", o), value_reg(s, "size_n"));
     for (int i = 0; i < activation_numbers(p->fused.activation); i++)
-        stmt_set(s, value_named(s, i ? "%s.number_1" : "%s.number_0", o), value_reg(s, i ? "number_1" : "number_0"));
+        stmt_set(s, value_named(s, i ? "%s.number_1" : "%s.number_0", o),
+                 value_reg(s, i ? "number_1" : "number_0"));
 }
 
 void gpu_load_ops(const GpuPlan *p, Stmts *s, const char *o)
@@ -309,7 +317,9 @@ void gpu_ops(const GpuPlan *p, Stmts *s)
     side_functions(p, s, ALONG_N);
     ops_functions(p, s);
     activation(p, s);
-    stmt_function(s, (Function){.result = "@TC", .name = "@scaled", STMT_PARAMS({"const @Ops &", "o"}, {"const @TC &", "x"})});
+    stmt_function(s, (Function){.result = "@TC",
+                                .name = "@scaled",
+                                STMT_PARAMS({"const @Ops &", "o"}, {"const @TC &", "x"})});
     stmt_return(s, gpu_scales(p) ? scaled(s, value_reg(s, "x")) : value_reg(s, "x"));
     stmt_end(s);
     combined_function(p, s);

@@ -211,8 +211,9 @@ struct GpuDialect {
     bool hint_levels;       /* NonTemporal's values are told apart */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
-    const char *exp[2];    /* e^x of a float and of a double */
-    const char *fast_tanh; /* embedded text of @tanh and @sigmoid for results of 11 bits or less; NULL: none */
+    const char *exp[2]; /* e^x of a float and of a double */
+    const char
+        *fast_tanh; /* embedded text of @tanh and @sigmoid for results of 11 bits or less; NULL: none */
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
     const char *dependent; /* embedded text of wait_for_previous(), which helper kernels call; NULL: none */
@@ -420,6 +421,8 @@ const Expr *gpu_address(ExprPool *pool, const GpuPlan *p, int tensor, const Expr
                         const Expr *ld);
 /* Are neighbours along the tensor's rows neighbours in memory? */
 bool gpu_contiguous_rows(const GpuPlan *p, int tensor);
+/* Are they in both C and D? Results are stored in vectors only then. */
+bool gpu_contiguous_results(const GpuPlan *p);
 /* The address in A or B: along M or N, and along K. */
 const Expr *gpu_operand_address(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, const Expr *free,
                                 const Expr *k, const Expr *ld);
@@ -512,18 +515,18 @@ const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const GpuPo
 /* Prints what the ops take and do:
  *     @Ops                  alpha, beta, numbers, pointers of vectors, sizes of vectors
  *     @OfRow @OfCol         elements of the vectors along M, along N; empty structs where there are none
- *     @rows_whole<N>(o, at, n)      vectors of N elements may be loaded from element `at` on, n elements exist
- *     @rows<N>(o, at, whole, to)    loads N elements from `at` on of each vector along M. whole: as vectors;
- *                                   otherwise one by one, the last one again in place of those past the end
+ *     @rows_whole<N>(o, at, n)      n elements exist from `at` on, and N may be loaded at once
+ *     @rows<N>(o, at, whole, to)    loads N elements from `at` on of each vector along M. whole: at once;
+ *                                   otherwise singly, the last one again in place of those past the end
  *     @cols_whole<N> @cols<N>       the same along N
  *     @load_numbers(o)      loads single numbers; @find_bias(o, z): moves the bias to that of matrix z
  *     @scaled(o, x)         alpha * x: the op that may come before sums pass through local memory
- *     @combined(o, x, c, with_c, of_row, of_col)   what all other ops but those that convert and store make of
- *                           a scaled sum */
+ *     @combined(o, x, c, with_c, of_row, of_col)   what all other ops but those that convert and store make
+ *                           of a scaled sum */
 void gpu_ops(const GpuPlan *p, Stmts *s);
 /* Are there vectors along M or N? */
 bool gpu_has_vectors(const GpuPlan *p, Along along);
-/* Sets the fields of an @Ops from the kernel's arguments; and loads numbers, and finds the bias of matrix wg2. */
+/* Sets the fields of an @Ops from the kernel's arguments; and loads numbers, finds the bias of matrix wg2. */
 void gpu_set_ops(const GpuPlan *p, Stmts *s, const char *o);
 void gpu_load_ops(const GpuPlan *p, Stmts *s, const char *o);
 /* C is read, and alpha applied, by this kernel (else by a helper kernel). */

@@ -360,7 +360,8 @@ static void post_gsu_vectors(HelperText *h, int vw)
 {
     Stmts *s = &h->s;
     const Value *o = value_reg(s, "o"), *row = value_reg(s, "i");
-    const Value *rows = stmt_array(s, "@OfRow", "rows", DIMS(vw)), *of_col = stmt_var(s, "@OfCol", "of_col", NULL);
+    const Value *rows = stmt_array(s, "@OfRow", "rows", DIMS(vw)),
+                *of_col = stmt_var(s, "@OfCol", "of_col", NULL);
     if (!fused_any(&h->p.fused)) return;
     stmt_call(s, "@load_numbers", o);
     stmt_call(s, "@find_bias", o, value_reg(s, "z"));
@@ -381,12 +382,14 @@ static void post_gsu_store(HelperText *h, int vw)
     post_gsu_vectors(h, vw);
     const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
     const Value *o = value_reg(s, "o"), *c = stmt_var(s, "@TD", "c", value_reg(s, "{}"));
-    const Value *x = stmt_define(s, "@TC", "x", value_call(s, "@scaled", o, value_at(s, value_reg(s, "sum"), e)));
+    const Value *x =
+        stmt_define(s, "@TC", "x", value_call(s, "@scaled", o, value_at(s, value_reg(s, "sum"), e)));
     const Value *with_c = stmt_define(s, "bool", "with_c", not_zero(s, value_reg(s, "o.beta")));
     stmt_if(s, with_c);
     stmt_set(s, c, value_load(s, element_of(h, old, e)));
     stmt_end(s);
-    const Value *y = value_call(s, "@combined", o, x, c, with_c, value_at(s, value_reg(s, "rows"), e), value_reg(s, "of_col"));
+    const Value *y = value_call(s, "@combined", o, x, c, with_c, value_at(s, value_reg(s, "rows"), e),
+                                value_reg(s, "of_col"));
     stmt_store(s, element_of(h, to, e), value_call(s, "@from_c", y));
     stmt_end(s);
 }
@@ -412,8 +415,10 @@ static void both_values(HelperText *h, const char *const *name, int n)
     const Value *low = value_cast(s, "unsigned short", scalars);
     const Value *high = value_cast(s, "unsigned short", value_op(s, VALUE_SHR, scalars, value_int(s, 16)));
     stmt_var(s, "@Ops", "o", NULL);
-    stmt_set(s, value_reg(s, "o.alpha"), value_select(s, wide_args, value_int(s, 1), value_call(s, "@h2f", low)));
-    stmt_set(s, value_reg(s, "o.beta"), value_select(s, wide_args, value_int(s, 0), value_call(s, "@h2f", high)));
+    stmt_set(s, value_reg(s, "o.alpha"),
+             value_select(s, wide_args, value_int(s, 1), value_call(s, "@h2f", low)));
+    stmt_set(s, value_reg(s, "o.beta"),
+             value_select(s, wide_args, value_int(s, 0), value_call(s, "@h2f", high)));
     for (int i = 0; i < n; i++)
         stmt_define(s, "unsigned", name[i],
                     value_select(s, wide_args, value_named(s, "word%d", i + 1), value_named(s, "word%d", i)));

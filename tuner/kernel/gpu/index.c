@@ -30,18 +30,6 @@ const Expr *gpu_thread_free(ExprPool *pool, const GpuPlan *p, int i, const Expr 
 
 /* ---- global memory ---- */
 
-const Expr *gpu_address(ExprPool *pool, const GpuPlan *p, int tensor, const Expr *row, const Expr *col,
-                        const Expr *ld)
-{
-    const Expr *zero = expr_const(pool, 0), *term[2];
-    const Expr *const only[2][2] = {{row, zero}, {zero, col}};
-    const View *v = p->view[tensor];
-    /* of a matrix: the sum of both coordinates' addresses, the one that is not contiguous first */
-    for (int i = 0; i < 2; i++) term[i] = view_address_by(pool, v, only[i], ld);
-    const bool rows = gpu_contiguous_rows(p, tensor);
-    return expr_add(pool, term[rows ? 1 : 0], term[rows ? 0 : 1]);
-}
-
 bool gpu_contiguous_rows(const GpuPlan *p, int tensor)
 {
     enum { NODES = 64 };
@@ -52,6 +40,23 @@ bool gpu_contiguous_rows(const GpuPlan *p, int tensor)
     expr_pool_fixed(&pool, node, NODES);
     view_top(p->view[tensor], top);
     return view_contiguous(&pool, p->view[tensor], &length) == top[0];
+}
+
+bool gpu_contiguous_results(const GpuPlan *p)
+{
+    return gpu_contiguous_rows(p, 2) && gpu_contiguous_rows(p, 3);
+}
+
+const Expr *gpu_address(ExprPool *pool, const GpuPlan *p, int tensor, const Expr *row, const Expr *col,
+                        const Expr *ld)
+{
+    const Expr *zero = expr_const(pool, 0), *term[2];
+    const Expr *const only[2][2] = {{row, zero}, {zero, col}};
+    const View *v = p->view[tensor];
+    /* of a matrix: the sum of both coordinates' addresses, the one that is not contiguous first */
+    for (int i = 0; i < 2; i++) term[i] = view_address_by(pool, v, only[i], ld);
+    const bool rows = gpu_contiguous_rows(p, tensor);
+    return expr_add(pool, term[rows ? 1 : 0], term[rows ? 0 : 1]);
 }
 
 const Expr *gpu_operand_address(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, const Expr *free,

@@ -42,6 +42,8 @@ static void add_function(const GpuPlan *p, Stmts *s)
 
 /* ---- elements and vectors ---- */
 
+static bool stores_vectors(const GpuPlan *p) { return !gpu_adds(p) && gpu_contiguous_results(p); }
+
 /* Element (row, col) of C or D: its number, counted from the tensor's first. */
 static const Expr *element_at(const GpuPlan *p, Stmts *s, char tensor)
 {
@@ -151,8 +153,7 @@ static void vectors_of_run(const GpuPlan *p, Stmts *s)
     element_of_side(p, s, ALONG_N);
     if (!gpu_has_vectors(p, ALONG_M)) return;
     const Value *rows = stmt_array(s, "@OfRow", "rows", DIMS(width));
-    const Value *whole =
-        value_call(s, stmts_name(s, "@rows_whole<%d>", width), o, row, value_int(s, width));
+    const Value *whole = value_call(s, stmts_name(s, "@rows_whole<%d>", width), o, row, value_int(s, width));
     stmt_call(s, stmts_name(s, "@rows<%d>", width), o, row, whole, rows);
 }
 
@@ -347,7 +348,7 @@ static void finish(const GpuPlan *p, Stmts *s)
     const int n = gpu_share(p);
     const Expr *first = gpu_finish_open(p, s), *i;
     const Value *o = value_reg(s, "o"), *acc = value_reg(s, "acc"), *t = value_reg(s, "t");
-    if (!gpu_adds(p)) {
+    if (stores_vectors(p)) {
         stmt_if(s, stmt_define(s, "bool", "whole", whole_tile(p, s)));
         i = stmt_loop(s, (Loop){.var = "i",
                                 .start = expr_const(pool, 0),
@@ -382,7 +383,7 @@ static void by_pointers(const GpuPlan *p, Stmts *s)
 {
     if (gpu_adds(p)) add_function(p, s);
     element(p, s);
-    if (!gpu_adds(p)) vector(p, s);
+    if (stores_vectors(p)) vector(p, s);
     finish(p, s);
 }
 

@@ -39,7 +39,9 @@ static Err base_tiles(Program *q)
 {
     const GpuPlan *p = q->gpu;
     const DataType held[] = {p->op[0].type.type, p->op[1].type.type};
-    const bool trans[4] = {!p->op[0].tlu, p->op[1].tlu};
+    /* any matrix: which of its coordinates is contiguous is up to the program */
+    const bool trans[4] = {!p->op[0].tlu, p->op[1].tlu, !gpu_contiguous_rows(p, 2),
+                           !gpu_contiguous_rows(p, 3)};
     for (int i = 0; i < 4; i++) program_view(&q->view[i], i, trans[i]);
     add_tile(q, "a", SPACE_GLOBAL, p->to_bf16 ? TYPE_H : held[0], DIM_M, DIM_K);
     add_tile(q, "b", SPACE_GLOBAL, p->to_bf16 ? TYPE_H : held[1], DIM_K, DIM_N);
@@ -293,6 +295,9 @@ static Err numbers(const Verifier *v)
             FAIL(ERR_INPUT, "%s: types ab %s, the tile of %c has %s", v->name, type_letter(p->in.type),
                  "AB"[i], type_letter(type));
     }
+    if (p->groups.engine_store && !gpu_contiguous_results(p))
+        FAIL(ERR_INPUT, "%s: the copy engine stores D and loads C along M; the view of one runs along N",
+             v->name);
     if (!p->groups.used && (p->store_width < 1 || p->acc_run % p->store_width))
         FAIL(ERR_INPUT, "%s: results vector %d, a thread has runs of %d", v->name, p->store_width,
              p->acc_run);

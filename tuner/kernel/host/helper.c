@@ -85,8 +85,13 @@ static void store(HostText *t, const Expr *i, const Value *const sum[2], const c
         stmt_call(s, "@store_result", host_plus(t, "dp", d), ab, sum[0], sum[1], c);
         return;
     }
-    const Value *const arg[] = {ab, sum[0], c, value_cast(s, "const @Fused *", value_reg(s, "g")), value_expr(s, i),
-                                value_reg(s, "j"), value_reg(s, "z")};
+    const Value *const arg[] = {ab,
+                                sum[0],
+                                c,
+                                value_cast(s, "const @Fused *", value_reg(s, "g")),
+                                value_expr(s, i),
+                                value_reg(s, "j"),
+                                value_reg(s, "z")};
     const Value *v = value_call_n(s, "@result", fused_any(&t->p->fused) ? 7 : 3, arg);
     stmt_set(s, host_element(t, "dp", d), to ? value_call(s, to, v) : v);
 }
@@ -113,7 +118,8 @@ static Err helper_init(HostHelper *h, const ProblemType *pt, const Target *targe
     if (!fused) p->fused = (Fused){0};
     arena_init(&h->arena, 0);
     p->epilogue = epilogue_of_sums(&h->program, &h->arena, p->compute.type, p->dest, &p->fused);
-    Err e = p->epilogue ? host_text_init(&h->text, p, view) : err_set(ERR_FAILED, "out of memory for a helper kernel");
+    Err e = p->epilogue ? host_text_init(&h->text, p, view)
+                        : err_set(ERR_FAILED, "out of memory for a helper kernel");
     if (e) {
         arena_fini(&h->arena);
         return e;

@@ -5,7 +5,7 @@
 static const char *const text[ACTIVATION_COUNT] = {
     [ACTIVATION_ABS] = "x < 0 ? -x : x",
     [ACTIVATION_CLIPPEDRELU] = "x >= number_0 ? (x < number_1 ? x : number_1) : 0",
-    [ACTIVATION_GELU] = "x / 2 + x / 2 * @tanh(x * ((@TC)0.7978845608028654 + (@TC)0.035677408136300125 * x * x))",
+    [ACTIVATION_GELU] = "x / 2 + x / 2 * @tanh(x * ((@TC).797884560802865 + (@TC).0356774081363001 * x * x))",
     [ACTIVATION_LEAKYRELU] = "x >= 0 ? x : number_0 * x",
     [ACTIVATION_RELU] = "x > 0 ? x : 0",
     [ACTIVATION_SIGMOID] = "@sigmoid(x)",

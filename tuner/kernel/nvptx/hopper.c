@@ -45,7 +45,7 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "SLICE_N", g->slice_n},
                {"bool", "READS", gpu_reads_c(p)},
                {"bool", "FUSED", fused_any(&p->fused)},
-               {"bool", "M_CONTIGUOUS", gpu_contiguous_rows(p, 2) && gpu_contiguous_rows(p, 3)},
+               {"bool", "M_CONTIGUOUS", gpu_contiguous_results(p)},
                {"bool", "PAIR_BF16", p->dest.type == TYPE_B},
                {"int", "SHARED_BYTES", p->lds_bytes}};
     gpu_heading(s, "---- numbers ----");
@@ -302,17 +302,16 @@ static void kernel(const GpuPlan *p, Stmts *s)
         p->groups.engine_store
             ? 2
             : 0; /* without EngineStore the maps of C and D are unused, and A's and B's take their places */
-    stmt_var(
-        s, "Args", "args",
-        value_list(s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
-                   value_reg(s, "ldd"), or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
-                   or_number(s, p->batched, "batch_c", "0"), value_reg(s, "size_m"), value_reg(s, "size_n"),
-                   or_number(s, p->batched, "size_batch", "1"), value_reg(s, "size_k"),
-                   value_reg(s, "tiles_m"), value_reg(s, "tiles_n"),
-                   or_number(s, p->walk.staggers, "stagger_mask", "0"),
-                   or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
-                   or_number(s, p->walk.mapping_words, "mapping", "0"),
-                   or_number(s, p->walk.mapping_words, "mapping_chunk", "0")));
+    stmt_var(s, "Args", "args",
+             value_list(
+                 s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
+                 value_reg(s, "ldd"), or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
+                 or_number(s, p->batched, "batch_c", "0"), value_reg(s, "size_m"), value_reg(s, "size_n"),
+                 or_number(s, p->batched, "size_batch", "1"), value_reg(s, "size_k"), value_reg(s, "tiles_m"),
+                 value_reg(s, "tiles_n"), or_number(s, p->walk.staggers, "stagger_mask", "0"),
+                 or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
+                 or_number(s, p->walk.mapping_words, "mapping", "0"),
+                 or_number(s, p->walk.mapping_words, "mapping_chunk", "0")));
     gpu_set_ops(p, s, "args.ops");
     stmt_call(s, "gemm", value_reg(s, "lds"), value_reg(s, "args"), value_reg(s, map[0]),
               value_reg(s, map[1]), value_reg(s, map[from]), value_reg(s, map[from + 1]));

@@ -94,7 +94,8 @@ static void member(Stmts *s, const char *type, const char *name, const char *par
 static void address(Stmts *s, const char *result, const char *name, const char *type, const Expr *e)
 {
     stmt_function(
-        s, (Function){.result = result, .name = name, STMT_PARAMS({type, "x"}, {"unsigned long long", "ld"})});
+        s,
+        (Function){.result = result, .name = name, STMT_PARAMS({type, "x"}, {"unsigned long long", "ld"})});
     stmt_return(s, value_expr(s, e));
     stmt_end(s);
 }
@@ -153,7 +154,7 @@ static void constants(const GpuPlan *p, Stmts *s)
                {"@ADDS", gpu_adds(p)},
                {"@READS", gpu_reads_c(p)},
                {"@FUSED", fused_any(&p->fused)},
-               {"@M_CONTIGUOUS", gpu_contiguous_rows(p, 2) && gpu_contiguous_rows(p, 3)},
+               {"@M_CONTIGUOUS", gpu_contiguous_results(p)},
                {"@WG0", p->sg[0]},
                {"@WG1", p->sg[1]},
                {"@TT0", p->tt[0]},

@@ -45,8 +45,8 @@ void ring_mma_emit(const GpuPlan *p, Buf *out);
  * of an operand register. */
 void nvptx_instruction(const MatrixInst *in, Stmts *s);
 
-/* Prints @c_at_m, @c_at_n, @d_at_m and @d_at_n(x, ld): elements from the first one of C or D to row or column x of
- * the tensor, by the program's views. Both add up. */
+/* Prints @c_at_m, @c_at_n, @d_at_m and @d_at_n(x, ld): elements from the first one of C or D to row or column
+ * x of the tensor, by the program's views. Both add up. */
 void nvptx_addresses(const GpuPlan *p, Stmts *s);
 
 /* The compute modules of these kernels. */
