@@ -1,0 +1,80 @@
+/* Asynchronous copies, their groups and waits, and cursors of rings as text. */
+#include "kernel/lower/stmt_text.h"
+
+void text_guard(const Text *t, const Access *a)
+{
+    if (!a->guard) return;
+    buf_puts(t->out, "if (");
+    expr_print(t->words->expr, a->guard, AS_ANY, t->out);
+    buf_puts(t->out, ") ");
+}
+
+/* base + offset. */
+static void put_sum(const Text *t, const Access *a)
+{
+    const bool moves = a->offset && !expr_is(a->offset, 0);
+    text_value(t, a->base, moves ? AS_SUM : AS_ANY);
+    if (!moves) return;
+    buf_puts(t->out, " + ");
+    expr_print(t->words->expr, a->offset, AS_SUM + 1, t->out);
+}
+
+/* "@cp<16>(to, from)", "@cpz<16>(to, from, bytes)". */
+static void put_copy(const Text *t, const Stmt *s)
+{
+    text_guard(t, s->access);
+    buf_puts(t->out, s->x ? t->words->copy_valid : t->words->copy);
+    put_number(t, "<", s->access->bytes, ">(");
+    put_sum(t, &s->access[0]);
+    buf_puts(t->out, ", ");
+    put_sum(t, &s->access[1]);
+    if (s->x) {
+        buf_puts(t->out, ", ");
+        text_value(t, s->x, AS_ANY);
+    }
+    buf_puts(t->out, ");\n");
+}
+
+/* The first byte of a stage counts as its number where cursors count bytes. */
+static void put_cursor(const Text *t, const Stmt *s)
+{
+    const int step = s->ring->in_bytes ? s->ring->bytes : 1;
+    const char *name = s->to->name;
+    if (s->kind == STMT_ADVANCE) {
+        PUT(t, name, " = ", name);
+        put_number(t, " == ", (s->ring->n_stages - 1) * step, " ? 0 : ");
+        buf_puts(t->out, name);
+        put_number(t, " + ", step, ";\n");
+        return;
+    }
+    PUT(t, s->type ? s->type : "", s->type ? " " : "", name);
+    put_number(t, " = ", s->number * step, ";\n");
+}
+
+void text_store_words(const Text *t, const Stmt *s)
+{
+    buf_puts(t->out, t->words->store_words);
+    put_number(t, "<", s->access->bytes, ">(");
+    put_sum(t, s->access);
+    buf_puts(t->out, ", ");
+    text_value(t, s->x, AS_ANY);
+    buf_puts(t->out, ");\n");
+}
+
+void text_async(const Text *t, const Stmt *s)
+{
+    switch (s->kind) {
+    case STMT_COPY:
+        put_copy(t, s);
+        break;
+    case STMT_COMMIT:
+        PUT(t, t->words->commit, "();\n");
+        break;
+    case STMT_AWAIT:
+        buf_puts(t->out, t->words->arrived);
+        put_number(t, "<", s->number, ">();\n");
+        break;
+    default:
+        put_cursor(t, s);
+    }
+}
