@@ -1,4 +1,4 @@
-/* Asynchronous copies, their groups and waits, and cursors of rings as text. */
+/* Asynchronous copies, what waits for them, and cursors of rings as text. */
 #include "kernel/lower/stmt_text.h"
 
 void text_guard(const Text *t, const Access *a)
@@ -61,6 +61,35 @@ void text_store_words(const Text *t, const Stmt *s)
     buf_puts(t->out, ");\n");
 }
 
+/* "load_box(to, map, full, c0, c1, c2)". */
+static void put_box(const Text *t, const Stmt *s)
+{
+    const Box *b = s->box;
+    const Value *const last[] = {s->x, b->at[0], b->at[1], b->at[2], b->mask};
+    PUT(t, b->mask ? t->words->box_shared : t->words->box, "(");
+    put_sum(t, s->access);
+    buf_puts(t->out, ", ");
+    text_value(t, b->map, AS_ANY);
+    for (int i = 0; i < (b->mask ? 5 : 4); i++) {
+        buf_puts(t->out, ", ");
+        text_value(t, last[i], AS_ANY);
+    }
+    buf_puts(t->out, ");\n");
+}
+
+/* A call of two operands, the second of which may be a number. */
+static void put_barrier(const Text *t, const char *function, const Value *barrier, const Value *x, int64_t n)
+{
+    PUT(t, function, "(");
+    text_value(t, barrier, AS_ANY);
+    buf_puts(t->out, ", ");
+    if (x)
+        text_value(t, x, AS_ANY);
+    else
+        buf_i64(t->out, n);
+    buf_puts(t->out, ");\n");
+}
+
 void text_async(const Text *t, const Stmt *s)
 {
     switch (s->kind) {
@@ -73,6 +102,15 @@ void text_async(const Text *t, const Stmt *s)
     case STMT_AWAIT:
         buf_puts(t->out, t->words->arrived);
         put_number(t, "<", s->number, ">();\n");
+        break;
+    case STMT_BOX:
+        put_box(t, s);
+        break;
+    case STMT_EXPECT:
+        put_barrier(t, t->words->expect, s->x, NULL, s->number);
+        break;
+    case STMT_PHASE:
+        put_barrier(t, t->words->phase, s->to, s->x, 0);
         break;
     default:
         put_cursor(t, s);

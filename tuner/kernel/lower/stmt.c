@@ -447,6 +447,29 @@ void stmt_advance(Stmts *s, const StageRing *r, const Value *cursor)
     to->ring = r, to->to = cursor;
 }
 
+void stmt_box(Stmts *s, Access to, const Value *full, Box b)
+{
+    declare_access(s, &to);
+    for (int i = 0; i < 3; i++) declare_value(s, b.at[i]);
+    const Access *kept = copy(s, &to, 1, sizeof to);
+    const Box *box = copy(s, &b, 1, sizeof b);
+    Stmt *at = add(s, STMT_BOX);
+    at->access = kept, at->x = full, at->box = box;
+}
+
+void stmt_expect(Stmts *s, const Value *full)
+{
+    Stmt *at = add(s, STMT_EXPECT);
+    at->x = full, at->number = UNDERIVED;
+}
+
+void stmt_phase(Stmts *s, const Value *barrier, const Value *parity)
+{
+    declare_value(s, parity);
+    Stmt *at = add(s, STMT_PHASE);
+    at->to = barrier, at->x = parity;
+}
+
 void stmt_fence(Stmts *s) { add(s, STMT_FENCE); }
 void stmt_comment(Stmts *s, const char *text) { add(s, STMT_COMMENT)->name = text; }
 void stmt_gap(Stmts *s) { add(s, STMT_GAP); }

@@ -256,6 +256,22 @@ void stmt_cursor_set(Stmts *s, const StageRing *r, const Value *cursor, int stag
 /* Moves it on to the next stage, behind the last one to the first. */
 void stmt_advance(Stmts *s, const StageRing *r, const Value *cursor);
 
+/* ---- copies by the copy engine (TMA), which mbarriers count: engine.h derives and checks the bytes ---- */
+
+/* A box of a tensor map. */
+typedef struct {
+    const Value *map;
+    const Value *at[3]; /* its first element: along the contiguous dimension, the other one, the matrix */
+    const Value *mask;  /* multicast: work-groups of the cluster that get it; NULL: this one alone */
+    int senders;        /* work-groups that send such a box each to all of those; 1 without a mask */
+} Box;
+/* Starts a copy of to.bytes to the window of local memory, which the mbarrier `full` counts. */
+void stmt_box(Stmts *s, Access to, const Value *full, Box b);
+/* Arrives at `full` and tells it how many bytes its phase gets by boxes. The number is derived. */
+void stmt_expect(Stmts *s, const Value *full);
+/* Waits until an mbarrier's phase of that parity has completed. */
+void stmt_phase(Stmts *s, const Value *barrier, const Value *parity);
+
 /* The compiler moves nothing over this. */
 void stmt_fence(Stmts *s);
 void stmt_comment(Stmts *s, const char *text);
@@ -333,6 +349,9 @@ typedef enum {
     STMT_AWAIT,  /* to: the cursor, dims[0]: stages ahead; number: groups under way, or UNDERIVED */
     STMT_CURSOR, /* to: the cursor; number: the stage; type NULL: it is declared elsewhere */
     STMT_ADVANCE,
+    STMT_BOX,    /* access: to; x: the mbarrier */
+    STMT_EXPECT, /* x: the mbarrier; number: bytes, or UNDERIVED */
+    STMT_PHASE,  /* to: the mbarrier; x: the parity */
     STMT_COMMENT,
     STMT_GAP,
     STMT_ASM
@@ -351,6 +370,7 @@ struct Stmt {
     const Loop *loop;
     const Access *access;
     const StageRing *ring;
+    const Box *box;
     const Asm *assembly;
     Stmt *body, *otherwise, *parent, *next;
     bool has_else;
@@ -367,7 +387,9 @@ typedef struct {
     const char *barrier, *wait, *fence;        /* functions, wait's of a number; NULL: not needed here */
     /* Templates: copies of whole pieces and of pieces with zeros behind; waits; stores of words. */
     const char *copy, *copy_valid, *arrived, *store_words;
-    const char *commit;   /* a function */
+    const char *commit; /* a function */
+    /* Functions: copies of a box to this work-group and to several, bytes of a phase, its end. */
+    const char *box, *box_shared, *expect, *phase;
     bool has_constexpr;   /* else a named constant is an enum's */
     const char *align[2]; /* in front of and behind a number of bytes */
     const char *load,

@@ -40,7 +40,11 @@ const StmtWords stmt_words_cuda = {.expr = &expr_gpu_style,
                                    .copy_valid = "@cpz",
                                    .arrived = "@arrived",
                                    .store_words = "@sts",
-                                   .commit = "@commit"};
+                                   .commit = "@commit",
+                                   .box = "load_box",
+                                   .box_shared = "load_box_shared",
+                                   .expect = "bar_expect",
+                                   .phase = "bar_wait"};
 
 /* ---- values ---- */
 
@@ -509,6 +513,9 @@ static void put_line(const Text *t, const Stmt *s)
     case STMT_AWAIT:
     case STMT_CURSOR:
     case STMT_ADVANCE:
+    case STMT_BOX:
+    case STMT_EXPECT:
+    case STMT_PHASE:
         text_async(t, s);
         break;
     case STMT_COMMENT:

@@ -293,6 +293,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     stmts_init(&s, GPU_STMTS_BYTES);
     walk(&program->walk, &s);
     stmt_file(&s, "nvptx/hopper.cuh");
+    if (!e) e = hopper_load(p, &s);
     stmt_file(&s, "nvptx/hopper_results.cuh");
     stmt_file(&s, "nvptx/hopper_split.cuh");
     stmt_file(&s, "nvptx/hopper_kernel.cuh");
