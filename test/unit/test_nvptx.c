@@ -104,7 +104,7 @@ static void test_held_copies(void **state)
         Buf text;
         buf_init(&text);
         assert_ok(kernel_emit(&s, d.target, STR("k"), &text));
-        assert_int_equal(strstr(buf_cstr(&text), "_RegisterCopy<") != NULL, cases[i].via_registers);
+        assert_int_equal(strstr(buf_cstr(&text), "byte_select") != NULL, cases[i].via_registers);
         buf_fini(&text);
     }
 }
@@ -224,7 +224,7 @@ static void test_xf32(void **state)
             Solution s = matrix(&pt, 8, 2, 4, 32);
             s.NvRoundXF32 = i, s.NvShift = i == 2;
             check_text(&d, s, rounds[i]);
-            check_text(&d, s, s.NvShift ? "_Shifted<" : "_Copy<");
+            check_text(&d, s, s.NvShift ? "_extra_a(" : "_elements_a(");
         }
 }
 

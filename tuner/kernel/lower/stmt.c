@@ -147,6 +147,11 @@ const Value *value_list_n(Stmts *s, int n, const Value *const *x)
     return of_list(s, VALUE_LIST, NULL, n, x);
 }
 
+const Value *value_stage(Stmts *s, const StageRing *r, const Value *base, const Value *cursor)
+{
+    return value(s, (Value){.kind = VALUE_STAGE, .x = base, .y = cursor, .ring = r});
+}
+
 /* ---- the tree ---- */
 
 static Stmt *add(Stmts *s, StmtKind kind)
@@ -401,6 +406,70 @@ void stmt_leave(Stmts *s) { add(s, STMT_LEAVE); }
 void stmt_next(Stmts *s) { add(s, STMT_NEXT); }
 void stmt_barrier(Stmts *s) { add(s, STMT_BARRIER); }
 void stmt_wait(Stmts *s, int pending) { add(s, STMT_WAIT)->number = pending; }
+
+void stmt_copy(Stmts *s, Access to, Access from, const Value *valid)
+{
+    const Access both[] = {to, from};
+    declare_access(s, &to), declare_access(s, &from), declare_value(s, valid);
+    const Access *kept = copy(s, both, 2, sizeof *both);
+    Stmt *at = add(s, STMT_COPY);
+    at->access = kept, at->x = valid;
+}
+
+void stmt_commit(Stmts *s) { add(s, STMT_COMMIT); }
+
+void stmt_await(Stmts *s, const StageRing *r, const Value *cursor, int ahead)
+{
+    Stmt *to = add(s, STMT_AWAIT);
+    to->ring = r, to->to = cursor, to->dims[0] = ahead, to->number = UNDERIVED;
+}
+
+static const Value *cursor_at(Stmts *s, const StageRing *r, const char *type, const Value *cursor, int stage)
+{
+    Stmt *to = add(s, STMT_CURSOR);
+    to->ring = r, to->type = type, to->to = cursor, to->number = stage;
+    return cursor;
+}
+
+const Value *stmt_cursor(Stmts *s, const StageRing *r, const char *type, const char *name, int first)
+{
+    return cursor_at(s, r, type, value_reg(s, name), first);
+}
+
+void stmt_cursor_set(Stmts *s, const StageRing *r, const Value *cursor, int stage)
+{
+    cursor_at(s, r, NULL, cursor, stage);
+}
+
+void stmt_advance(Stmts *s, const StageRing *r, const Value *cursor)
+{
+    Stmt *to = add(s, STMT_ADVANCE);
+    to->ring = r, to->to = cursor;
+}
+
+void stmt_box(Stmts *s, Access to, const Value *full, Box b)
+{
+    declare_access(s, &to);
+    for (int i = 0; i < 3; i++) declare_value(s, b.at[i]);
+    const Access *kept = copy(s, &to, 1, sizeof to);
+    const Box *box = copy(s, &b, 1, sizeof b);
+    Stmt *at = add(s, STMT_BOX);
+    at->access = kept, at->x = full, at->box = box;
+}
+
+void stmt_expect(Stmts *s, const Value *full)
+{
+    Stmt *at = add(s, STMT_EXPECT);
+    at->x = full, at->number = UNDERIVED;
+}
+
+void stmt_phase(Stmts *s, const Value *barrier, const Value *parity)
+{
+    declare_value(s, parity);
+    Stmt *at = add(s, STMT_PHASE);
+    at->to = barrier, at->x = parity;
+}
+
 void stmt_fence(Stmts *s) { add(s, STMT_FENCE); }
 void stmt_comment(Stmts *s, const char *text) { add(s, STMT_COMMENT)->name = text; }
 void stmt_gap(Stmts *s) { add(s, STMT_GAP); }

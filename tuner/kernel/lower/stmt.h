@@ -74,6 +74,7 @@ typedef struct {
     const Value *base;  /* a pointer */
     const Expr *offset; /* NULL: 0. In bytes, or with in_elements in elements of type, to which base points */
     bool in_elements;
+    bool in_window;    /* base is a 32-bit address in the window of local memory, not a pointer */
     int hint;          /* NonTemporal's bits; 0: a plain access */
     const Expr *guard; /* NULL: always. Where it is 0 a load gives 0 and a store does nothing */
 } Access;
@@ -89,6 +90,27 @@ static inline Access access_element(Space space, const char *type, int bytes, co
     return (Access){
         .space = space, .type = type, .bytes = bytes, .base = base, .offset = i, .in_elements = true};
 }
+
+/* width bytes in the window of local memory: copies to it, and stores of whole 32-bit words. */
+static inline Access access_window(const Value *base, const Expr *offset, int width)
+{
+    return (Access){.space = SPACE_LOCAL,
+                    .type = "char",
+                    .bytes = width,
+                    .base = base,
+                    .offset = offset,
+                    .in_window = true};
+}
+
+/* Stages of local memory that are filled and read in turn. A cursor is a variable with the number of a stage,
+ * or with the offset of its first byte (steps of `bytes`). */
+typedef struct {
+    int n_stages;
+    int bytes; /* of a stage */
+    bool in_bytes;
+    bool may_skip; /* a stage may be filled again though nothing has read it */
+} StageRing;
+enum { STAGES_MAX = 64 };
 
 /* An integer; a constant; a register, parameter or pointer under the name that the text has for it. */
 const Value *value_expr(Stmts *s, const Expr *e);
@@ -117,6 +139,9 @@ const Value *value_list_n(Stmts *s, int n, const Value *const *x);
 #define N_VALUES_(...) ((int)(sizeof VALUES_(__VA_ARGS__) / sizeof(Value *)))
 #define value_call(s, f, ...) value_call_n(s, f, N_VALUES_(__VA_ARGS__), VALUES_(__VA_ARGS__))
 #define value_list(s, ...) value_list_n(s, N_VALUES_(__VA_ARGS__), VALUES_(__VA_ARGS__))
+/* The address of a stage: base + cursor, or base + cursor * bytes. cursor: a variable made by stmt_cursor, a
+ * loop's counter, or a number. r must outlive s. */
+const Value *value_stage(Stmts *s, const StageRing *r, const Value *base, const Value *cursor);
 /* A call without operands. */
 static inline const Value *value_call_0(Stmts *s, const char *f) { return value_call_n(s, f, 0, NULL); }
 
@@ -172,6 +197,7 @@ const Value *stmt_array(Stmts *s, const char *type, const char *name, const int 
 void stmt_set(Stmts *s, const Value *to, const Value *x);
 /* to = to op x. */
 void stmt_update(Stmts *s, ValueOp op, const Value *to, const Value *x);
+/* In the window of local memory x is the address of the words. */
 void stmt_store(Stmts *s, Access to, const Value *x);
 /* x for what it does: a call, or (with "void" as value_cast's type) a name that is not used. */
 void stmt_do(Stmts *s, const Value *x);
@@ -179,7 +205,7 @@ void stmt_do(Stmts *s, const Value *x);
 
 /* ---- control ---- */
 
-typedef enum { UNROLL_AS_COMPILED, UNROLL_FULL, UNROLL_NONE } Unroll;
+typedef enum { UNROLL_AS_COMPILED, UNROLL_FULL, UNROLL_NONE, UNROLL_4 } Unroll;
 
 /* for (type var = start; var < limit; var += step). */
 typedef struct {
@@ -213,6 +239,39 @@ void stmt_next(Stmts *s);
 void stmt_barrier(Stmts *s);
 /* All but the `pending` newest groups of asynchronous loads of this thread have arrived. */
 void stmt_wait(Stmts *s, int pending);
+
+/* ---- asynchronous copies into a ring of stages: async.h derives and checks their waits ---- */
+
+/* Starts a copy of to.bytes (4, 8 or 16) from global memory into the window of local memory. to.guard: where
+ * it is 0, nothing is copied. valid: bytes that are read, zeros are written behind them; NULL: all. */
+void stmt_copy(Stmts *s, Access to, Access from, const Value *valid);
+/* Ends a group of copies, those that this thread has started since the group before; it may be empty. */
+void stmt_commit(Stmts *s);
+/* This thread's groups have arrived up to the one that fills the stage `ahead` stages behind the cursor;
+ * cursor NULL: all groups. The number of newer groups that may be under way is derived. */
+void stmt_await(Stmts *s, const StageRing *r, const Value *cursor, int ahead);
+/* A variable with the number or offset of a stage; sets it to stage number `first`. */
+const Value *stmt_cursor(Stmts *s, const StageRing *r, const char *type, const char *name, int first);
+void stmt_cursor_set(Stmts *s, const StageRing *r, const Value *cursor, int stage);
+/* Moves it on to the next stage, behind the last one to the first. */
+void stmt_advance(Stmts *s, const StageRing *r, const Value *cursor);
+
+/* ---- copies by the copy engine (TMA), which mbarriers count: engine.h derives and checks the bytes ---- */
+
+/* A box of a tensor map. */
+typedef struct {
+    const Value *map;
+    const Value *at[3]; /* its first element: along the contiguous dimension, the other one, the matrix */
+    const Value *mask;  /* multicast: work-groups of the cluster that get it; NULL: this one alone */
+    int senders;        /* work-groups that send such a box each to all of those; 1 without a mask */
+} Box;
+/* Starts a copy of to.bytes to the window of local memory, which the mbarrier `full` counts. */
+void stmt_box(Stmts *s, Access to, const Value *full, Box b);
+/* Arrives at `full` and tells it how many bytes its phase gets by boxes. The number is derived. */
+void stmt_expect(Stmts *s, const Value *full);
+/* Waits until an mbarrier's phase of that parity has completed. */
+void stmt_phase(Stmts *s, const Value *barrier, const Value *parity);
+
 /* The compiler moves nothing over this. */
 void stmt_fence(Stmts *s);
 void stmt_comment(Stmts *s, const char *text);
@@ -246,7 +305,8 @@ typedef enum {
     VALUE_LOAD,
     VALUE_PLACE,
     VALUE_CALL,
-    VALUE_LIST
+    VALUE_LIST,
+    VALUE_STAGE /* x: base, y: cursor */
 } ValueKind;
 
 struct Value {
@@ -258,6 +318,7 @@ struct Value {
     const Value *const *list; /* CALL, LIST */
     int n;
     const Access *access;
+    const StageRing *ring;
 };
 
 typedef enum {
@@ -283,12 +344,20 @@ typedef enum {
     STMT_BARRIER,
     STMT_WAIT,
     STMT_FENCE,
+    STMT_COPY, /* access[0]: to, access[1]: from; x: valid bytes */
+    STMT_COMMIT,
+    STMT_AWAIT,  /* to: the cursor, dims[0]: stages ahead; number: groups under way, or UNDERIVED */
+    STMT_CURSOR, /* to: the cursor; number: the stage; type NULL: it is declared elsewhere */
+    STMT_ADVANCE,
+    STMT_BOX,    /* access: to; x: the mbarrier */
+    STMT_EXPECT, /* x: the mbarrier; number: bytes, or UNDERIVED */
+    STMT_PHASE,  /* to: the mbarrier; x: the parity */
     STMT_COMMENT,
     STMT_GAP,
     STMT_ASM
 } StmtKind;
 
-enum { STMT_MAX_DIMS = 4 };
+enum { STMT_MAX_DIMS = 4, UNDERIVED = -1 };
 struct Stmt {
     StmtKind kind;
     ValueOp op;
@@ -300,6 +369,8 @@ struct Stmt {
     const Function *function;
     const Loop *loop;
     const Access *access;
+    const StageRing *ring;
+    const Box *box;
     const Asm *assembly;
     Stmt *body, *otherwise, *parent, *next;
     bool has_else;
@@ -311,11 +382,16 @@ struct Stmt {
 /* What a language calls things. '@' names are those of kernel/gpu/gpu.h. */
 typedef struct {
     const ExprStyle *expr;
-    const char *function[FUNCTION_EXPORTED]; /* in front of the result's type, by FunctionKind */
-    const char *unroll, *no_unroll;          /* in front of a loop, "" for none */
-    const char *barrier, *wait, *fence;      /* functions, wait's of a number; NULL: not needed here */
-    bool has_constexpr;                      /* else a named constant is an enum's */
-    const char *align[2];                    /* in front of and behind a number of bytes */
+    const char *function[FUNCTION_EXPORTED];   /* in front of the result's type, by FunctionKind */
+    const char *unroll, *no_unroll, *unroll_4; /* in front of a loop, "" for none */
+    const char *barrier, *wait, *fence;        /* functions, wait's of a number; NULL: not needed here */
+    /* Templates: copies of whole pieces and of pieces with zeros behind; waits; stores of words. */
+    const char *copy, *copy_valid, *arrived, *store_words;
+    const char *commit; /* a function */
+    /* Functions: copies of a box to this work-group and to several, bytes of a phase, its end. */
+    const char *box, *box_shared, *expect, *phase;
+    bool has_constexpr;   /* else a named constant is an enum's */
+    const char *align[2]; /* in front of and behind a number of bytes */
     const char *load,
         *store;       /* functions of accesses with a hint: of a pointer; of a pointer and the value */
     bool hint_levels; /* they are templates of the hint */

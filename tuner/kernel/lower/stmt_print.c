@@ -1,5 +1,5 @@
 /* Statements as text of C, HIP C++ and CUDA C++, in one form: a statement a line, every body in braces. */
-#include "kernel/lower/stmt.h"
+#include "kernel/lower/stmt_text.h"
 #include "kernel/text.h"
 
 #include <string.h>
@@ -8,11 +8,13 @@ const StmtWords stmt_words_c = {
     .expr = &expr_c_style,
     .function = {"static inline ", "static ", "static __attribute__((noinline)) "},
     .unroll = "",
+    .unroll_4 = "",
     .no_unroll = "",
     .align = {"__attribute__((aligned(", "))) "}};
 const StmtWords stmt_words_hip = {.expr = &expr_gpu_style,
                                   .function = {"@DEV ", "@DEV ", "@DEV "},
                                   .unroll = "@UNROLL ",
+                                  .unroll_4 = "_Pragma(\"unroll 4\") ",
                                   .no_unroll = "@NOUNROLL ",
                                   .barrier = "@barrier",
                                   .wait = "@copy_wait",
@@ -24,6 +26,7 @@ const StmtWords stmt_words_hip = {.expr = &expr_gpu_style,
 const StmtWords stmt_words_cuda = {.expr = &expr_gpu_style,
                                    .function = {"@DEV ", "@DEV ", "@DEV "},
                                    .unroll = "@UNROLL ",
+                                   .unroll_4 = "_Pragma(\"unroll 4\") ",
                                    .no_unroll = "@NOUNROLL ",
                                    .barrier = "@barrier",
                                    .wait = "@copy_wait",
@@ -32,17 +35,18 @@ const StmtWords stmt_words_cuda = {.expr = &expr_gpu_style,
                                    .align = {"__align__(", ") "},
                                    .load = "@load_nt",
                                    .store = "@store_nt",
-                                   .hint_levels = true};
+                                   .hint_levels = true,
+                                   .copy = "@cp",
+                                   .copy_valid = "@cpz",
+                                   .arrived = "@arrived",
+                                   .store_words = "@sts",
+                                   .commit = "@commit",
+                                   .box = "load_box",
+                                   .box_shared = "load_box_shared",
+                                   .expect = "bar_expect",
+                                   .phase = "bar_wait"};
 
-typedef struct {
-    const StmtWords *words;
-    Buf *out;
-    int indent;
-} Text;
-
-/* ---- values: precedences as in expr_print.c ---- */
-
-enum { AS_ANY = 0, AS_SELECT = 3, AS_SUM = 12, AS_UNARY = 14, AS_POSTFIX = 15 };
+/* ---- values ---- */
 
 static const struct {
     const char *word;
@@ -82,7 +86,7 @@ static void put_list(const Text *t, const Value *v, const char *open, const char
 static void put_address(const Text *t, const Access *a, bool is_const)
 {
     bool moves = a->offset && !expr_is(a->offset, 0);
-    if (!a->in_elements) buf_printf(t->out, "(%s%s *)", is_const ? "const " : "", a->type);
+    if (!a->in_elements) PUT(t, is_const ? "(const " : "(", a->type, " *)");
     if (moves) buf_putc(t->out, '(');
     put_value(t, a->base, moves ? AS_SUM : AS_UNARY);
     if (!moves) return;
@@ -112,7 +116,7 @@ static bool put_hint(const Text *t, const Access *a, const char *function)
     int hint = t->words->hint_levels ? a->hint & 3 : a->hint;
     if (!hint || !function) return false;
     buf_puts(t->out, function);
-    if (t->words->hint_levels) buf_printf(t->out, "<%d>", hint);
+    if (t->words->hint_levels) put_number(t, "<", hint, ">");
     buf_putc(t->out, '(');
     return true;
 }
@@ -128,7 +132,7 @@ static void put_load(const Text *t, const Access *a)
         buf_putc(t->out, ')');
     } else
         put_place(t, a, true);
-    if (a->guard) buf_printf(t->out, " : (%s)0", a->type);
+    if (a->guard) PUT(t, " : (", a->type, ")0");
 }
 
 static int precedence_of(const Value *v)
@@ -143,6 +147,8 @@ static int precedence_of(const Value *v)
         return AS_UNARY;
     case VALUE_LOAD:
         return v->access->guard ? AS_SELECT : AS_UNARY;
+    case VALUE_STAGE:
+        return AS_SUM;
     default:
         return EXPR_OPERAND;
     }
@@ -159,7 +165,7 @@ static void put_op(const Text *t, const Value *v)
         return;
     }
     put_value(t, v->x, at);
-    buf_printf(t->out, " %s ", ops[v->op].word);
+    PUT(t, " ", ops[v->op].word, " ");
     put_value(t, v->y, bits ? at : at + 1);
 }
 
@@ -180,7 +186,7 @@ static void put_bare(const Text *t, const Value *v)
         break;
     case VALUE_FIELD:
         put_value(t, v->x, AS_POSTFIX);
-        buf_printf(t->out, ".%s", v->name);
+        PUT(t, ".", v->name);
         break;
     case VALUE_OP:
         put_op(t, v);
@@ -193,7 +199,7 @@ static void put_bare(const Text *t, const Value *v)
         put_value(t, v->y, AS_SELECT);
         break;
     case VALUE_CAST:
-        buf_printf(t->out, "(%s)", v->name);
+        PUT(t, "(", v->name, ")");
         put_value(t, v->x, AS_UNARY);
         break;
     case VALUE_LOAD:
@@ -208,6 +214,12 @@ static void put_bare(const Text *t, const Value *v)
         break;
     case VALUE_LIST:
         put_list(t, v, "{", "}");
+        break;
+    case VALUE_STAGE:
+        put_value(t, v->x, AS_SUM);
+        buf_puts(t->out, " + ");
+        put_value(t, v->y, AS_UNARY);
+        if (!v->ring->in_bytes) put_number(t, " * ", v->ring->bytes, "");
         break;
     }
 }
@@ -224,6 +236,8 @@ static void put_value(const Text *t, const Value *v, int least)
     put_bare(t, v);
     if (brackets) buf_putc(t->out, ')');
 }
+
+void text_value(const Text *t, const Value *v, int least) { put_value(t, v, least); }
 
 /* ---- statements ---- */
 
@@ -248,7 +262,8 @@ static void put_body(Text *t, const Stmt *body);
 static bool is_line(const Text *t, const Stmt *s)
 {
     return s->kind == STMT_SET || s->kind == STMT_UPDATE || s->kind == STMT_DO ||
-           (s->kind == STMT_STORE && !s->access->guard) || (s->kind == STMT_BARRIER && t->words->barrier);
+           ((s->kind == STMT_STORE || s->kind == STMT_COPY) && !s->access->guard) ||
+           (s->kind == STMT_BARRIER && t->words->barrier);
 }
 
 /* Of a loop: one line needs no braces. */
@@ -280,7 +295,7 @@ enum { PARAMS_A_LINE = 4 };
 static void put_function(Text *t, const Stmt *s)
 {
     const Function *f = s->function;
-    if (f->constant) buf_printf(t->out, "template <int %s> ", f->constant);
+    if (f->constant) PUT(t, "template <int ", f->constant, "> ");
     if (f->kind != FUNCTION_EXPORTED)
         buf_puts(t->out, t->words->function[f->kind]);
     else if (f->attribute)
@@ -296,7 +311,7 @@ static void put_function(Text *t, const Stmt *s)
             buf_puts(t->out, p->type);
     }
     if (!f->n_params && t->words->expr == &expr_c_style) buf_puts(t->out, "void");
-    buf_printf(t->out, ")%s%s\n", f->qualifier ? " " : "", f->qualifier ? f->qualifier : "");
+    PUT(t, f->qualifier ? ") " : ")", f->qualifier ? f->qualifier : "", "\n");
     put_indent(t);
     put_body(t, s->body);
     buf_putc(t->out, '\n');
@@ -305,8 +320,8 @@ static void put_function(Text *t, const Stmt *s)
 static void put_struct(Text *t, const Stmt *s)
 {
     buf_puts(t->out, "struct ");
-    if (s->number) buf_printf(t->out, "%s%d%s", t->words->align[0], (int)s->number, t->words->align[1]);
-    buf_printf(t->out, "%s ", s->name);
+    if (s->number) put_number(t, t->words->align[0], s->number, t->words->align[1]);
+    PUT(t, s->name, " ");
     put_body(t, s->body);
     buf_puts(t->out, ";\n");
 }
@@ -317,6 +332,7 @@ static void put_loop(Text *t, const Stmt *s)
     const ExprStyle *style = t->words->expr;
     buf_puts(t->out, l->unroll == UNROLL_FULL   ? t->words->unroll
                      : l->unroll == UNROLL_NONE ? t->words->no_unroll
+                     : l->unroll == UNROLL_4    ? t->words->unroll_4
                                                 : "");
     buf_puts(t->out, "for (");
     if (l->start) {
@@ -334,18 +350,17 @@ static void put_loop(Text *t, const Stmt *s)
     if (l->condition)
         put_value(t, l->condition, AS_ANY);
     else if (l->limit) {
-        buf_printf(t->out, "%s < ", l->var);
+        PUT(t, l->var, " < ");
         put_expr(t, l->limit, AS_SUM);
     }
     buf_puts(t->out, "; ");
     if (l->step_by) {
-        buf_printf(t->out, "%s += ", l->var);
+        PUT(t, l->var, " += ");
         put_expr(t, l->step_by, AS_ANY);
     } else if (l->step == 1 || l->step == -1)
-        buf_printf(t->out, "%s%s", l->var, l->step > 0 ? "++" : "--");
+        PUT(t, l->var, l->step > 0 ? "++" : "--");
     else
-        buf_printf(t->out, "%s %s %lld", l->var,
-                   l->step > 0 ? "+=" : "-=", (long long)(l->step > 0 ? l->step : -l->step));
+        PUT(t, l->var, l->step > 0 ? " += " : " -= "), buf_i64(t->out, l->step > 0 ? l->step : -l->step);
     buf_puts(t->out, ") ");
     put_loop_body(t, s->body);
 }
@@ -366,7 +381,7 @@ static void put_if(Text *t, const Stmt *s)
 static void put_operands(const Text *t, const AsmOperand *x, int n)
 {
     for (int i = 0; i < n; i++) {
-        buf_printf(t->out, "%s\"%s\"(", i ? ", " : "", x[i].constraint);
+        PUT(t, i ? ", \"" : "\"", x[i].constraint, "\"(");
         put_value(t, x[i].x, AS_ANY);
         buf_putc(t->out, ')');
     }
@@ -374,7 +389,7 @@ static void put_operands(const Text *t, const AsmOperand *x, int n)
 
 static void put_asm(const Text *t, const Asm *a)
 {
-    buf_printf(t->out, "asm%s(\"%s\" : ", a->is_volatile ? " volatile" : "", a->text);
+    PUT(t, a->is_volatile ? "asm volatile(\"" : "asm(\"", a->text, "\" : ");
     put_operands(t, a->operand, a->n_outputs);
     buf_puts(t->out, " : ");
     put_operands(t, a->operand + a->n_outputs, a->n_inputs);
@@ -386,7 +401,7 @@ static void put_assignment(const Text *t, const Stmt *s)
 {
     switch (s->kind) {
     case STMT_LET:
-        buf_printf(t->out, "const %s %s = ", expr_type(t->words->expr, s->expr), s->name);
+        PUT(t, "const ", expr_type(t->words->expr, s->expr), " ", s->name, " = ");
         put_expr(t, s->expr, AS_ANY);
         return;
     case STMT_DEFINE:
@@ -396,23 +411,23 @@ static void put_assignment(const Text *t, const Stmt *s)
         break;
     case STMT_VAR:
         put_declared(t, s->type, s->name);
-        for (int i = 0; s->dims[i]; i++) buf_printf(t->out, "[%d]", s->dims[i]);
+        for (int i = 0; s->dims[i]; i++) put_number(t, "[", s->dims[i], "]");
         break;
     default:
         put_value(t, s->to, AS_UNARY);
     }
     if (!s->x) return;
-    buf_printf(t->out, s->kind == STMT_UPDATE ? " %s= " : " = ", ops[s->op].word);
+    PUT(t, " ", s->kind == STMT_UPDATE ? ops[s->op].word : "", "= ");
     put_value(t, s->x, AS_ANY);
 }
 
 static void put_store(const Text *t, const Stmt *s)
 {
     const Access *a = s->access;
-    if (a->guard) {
-        buf_puts(t->out, "if (");
-        put_expr(t, a->guard, AS_ANY);
-        buf_puts(t->out, ") ");
+    text_guard(t, a);
+    if (a->in_window) {
+        text_store_words(t, s);
+        return;
     }
     bool hinted = put_hint(t, a, t->words->store);
     if (hinted)
@@ -427,9 +442,10 @@ static void put_store(const Text *t, const Stmt *s)
 static void put_constant(const Text *t, const Stmt *s)
 {
     if (t->words->has_constexpr)
-        buf_printf(t->out, "constexpr %s %s = %lld;\n", s->type, s->name, (long long)s->number);
+        PUT(t, "constexpr ", s->type, " ", s->name);
     else
-        buf_printf(t->out, "enum { %s = %lld };\n", s->name, (long long)s->number);
+        PUT(t, "enum { ", s->name);
+    put_number(t, " = ", s->number, t->words->has_constexpr ? ";\n" : " };\n");
 }
 
 static void put_return(const Text *t, const Stmt *s)
@@ -458,14 +474,15 @@ static void put_line(const Text *t, const Stmt *s)
 {
     switch (s->kind) {
     case STMT_TYPEDEF:
-        buf_printf(t->out, "typedef %s %s%s%s;\n", s->type, s->name, s->attribute ? " " : "",
-                   s->attribute ? s->attribute : "");
+        PUT(t, "typedef ", s->type, " ", s->name);
+        if (s->attribute) PUT(t, " ", s->attribute);
+        buf_puts(t->out, ";\n");
         break;
     case STMT_CONSTANT:
         put_constant(t, s);
         break;
     case STMT_MACRO:
-        buf_printf(t->out, "#define %s %s\n", s->name, s->type);
+        PUT(t, "#define ", s->name, " ", s->type, "\n");
         break;
     case STMT_FILE:
         kernel_text_put(s->name, t->out);
@@ -485,13 +502,24 @@ static void put_line(const Text *t, const Stmt *s)
         break;
     case STMT_BARRIER:
     case STMT_FENCE:
-        buf_printf(t->out, "%s();\n", synchronisation(t, s));
+        PUT(t, synchronisation(t, s), "();\n");
         break;
     case STMT_WAIT:
-        buf_printf(t->out, "%s(%d);\n", synchronisation(t, s), (int)s->number);
+        buf_puts(t->out, synchronisation(t, s));
+        put_number(t, "(", s->number, ");\n");
+        break;
+    case STMT_COPY:
+    case STMT_COMMIT:
+    case STMT_AWAIT:
+    case STMT_CURSOR:
+    case STMT_ADVANCE:
+    case STMT_BOX:
+    case STMT_EXPECT:
+    case STMT_PHASE:
+        text_async(t, s);
         break;
     case STMT_COMMENT:
-        buf_printf(t->out, "/* %s */\n", s->name);
+        PUT(t, "/* ", s->name, " */\n");
         break;
     case STMT_GAP:
         buf_putc(t->out, '\n');

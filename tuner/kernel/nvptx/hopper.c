@@ -336,6 +336,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     gpu_ops(p, &s);
     stmt_file(&s, "nvptx/hopper.cuh");
     stmt_file(&s, p->groups.rows_from_registers ? "nvptx/hopper_rows.cuh" : "nvptx/hopper_products.cuh");
+    if (!e) e = hopper_load(p, &s);
     stmt_file(&s, "nvptx/hopper_results.cuh");
     stmt_file(&s, "nvptx/hopper_split.cuh");
     stmt_file(&s, "nvptx/hopper_kernel.cuh");

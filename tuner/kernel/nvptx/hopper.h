@@ -8,4 +8,7 @@
 /* Appends the text of a kernel. program: as the passes of hopper_program.c made it. */
 Err hopper_lower(const Program *program, Str symbol, Buf *out);
 
+/* hopper_load.c: prints fill_stage(). ERR_FAILED: engine_derive refuses it. */
+Err hopper_load(const GpuPlan *p, Stmts *s);
+
 #endif

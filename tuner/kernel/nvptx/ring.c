@@ -1,9 +1,8 @@
 /* Kernels with a ring of stages: plan, constants, the kernel function around the texts in text/. */
 #include <inttypes.h>
 
-#include "index/ring_tile.h"
 #include "kernel/nvptx/hopper.h"
-#include "kernel/nvptx/ring.h"
+#include "kernel/nvptx/ring_copy.h"
 
 /* Operands of bytes whose free dimension is contiguous are transposed in registers in blocks of 4x4, so that
  * four of the instruction's tiles of 8 are interleaved (mma_read_t8.cuh). MMA_RUN: adjacent accumulators of a
@@ -39,7 +38,7 @@ static Err compute_plan(GpuPlan *p)
     return shape(p);
 }
 
-static RingTile ring_tile_of(const GpuPlan *p, int i)
+RingTile ring_tile_of(const GpuPlan *p, int i)
 {
     const GpuOperand *x = &p->op[i];
     return ring_tile(&(RingOperand){.first = i == 0,
@@ -111,26 +110,37 @@ void nvptx_addresses(const GpuPlan *p, Stmts *s)
     }
 }
 
-/* Prints the struct of a tile in shared memory: its constants, and the addresses of its rows. */
+/* Prints the struct of a tile in shared memory: its constants, and the addresses of its rows; then the
+ * distances of elements of global memory. */
 static void shared_tile(const GpuPlan *p, Stmts *s, int i)
 {
-    const RingTile of = ring_tile_of(p, i), *t = &of;
+    const RingCopy of = ring_copy_of(p, s, i);
+    const RingTile *t = &of.tile;
     const char name = (char)('A' + i);
     enum { ROWS = 0 };
     ExprPool *pool = &s->pool;
     const Expr *r = expr_var(pool, "r", ROWS, 0, INT32_MAX), *k = expr_var(pool, "k", ROWS, 0, t->rows - 1);
-    stmt_struct(s,
-                stmts_name(s, "@Shared%c : @SharedTile<%s, %d, %d, %d>", name,
-                           t->transposed ? "true" : "false", t->row_bytes, t->gap, t->bytes),
-                0);
+    const struct {
+        const char *type, *name;
+        int value;
+    } constants[] = {{"static bool", "K_ROWS", of.k_rows},
+                     {"static bool", "TRANSPOSED", t->transposed},
+                     {"static int", "BPE", of.bpe},
+                     {"static int", "ROWB", t->row_bytes},
+                     {"static int", "BYTES", t->bytes}};
+    stmt_struct(s, stmts_name(s, "@L%c", name), 0);
+    for (size_t j = 0; j < sizeof constants / sizeof *constants; j++)
+        stmt_constant(s, constants[j].type, constants[j].name, constants[j].value);
     member(s, "@u32", "row", "r", ring_row(pool, t, expr_within(pool, r, 0, t->rows)));
     member(s, "@u32", "swz", "r", ring_swizzle(pool, t, r));
     member(s, "int", "element_swz", "k", ring_element_swizzle(pool, t, k));
+    stmt_end(s);
     const Expr *zero = expr_const(pool, 0), *ld = gpu_stride(s, "ld"), *x = gpu_stride(s, "x");
     const GpuOperand *op = &p->op[i];
-    address(s, "static constexpr @u64", "at_free", "@u64", gpu_operand_address(pool, p, op, x, zero, ld));
-    address(s, "static constexpr @u64", "at_k", "@u64", gpu_operand_address(pool, p, op, zero, x, ld));
-    stmt_end(s);
+    address(s, "@u64", stmts_name(s, "@free_at_%c", op->name), "@u64",
+            gpu_operand_address(pool, p, op, x, zero, ld));
+    address(s, "@u64", stmts_name(s, "@k_at_%c", op->name), "@u64",
+            gpu_operand_address(pool, p, op, zero, x, ld));
 }
 
 static void constants(const GpuPlan *p, Stmts *s)
@@ -143,14 +153,10 @@ static void constants(const GpuPlan *p, Stmts *s)
                {"@MT1", p->mt[1]},
                {"@DU", p->depth_u},
                {"@NT", p->n_threads},
-               {"@NS", p->n_stages},
-               {"@PLR", p->ring.read_ahead},
-               {"@STAGGER", p->walk.staggers},
                {"@LDS", p->lds_bytes},
                {"@LINE", r.line},
                {"@SLOTS", r.slots},
                {"@LSU", p->lsu},
-               {"@SHIFT_PTR", p->ring.shift_ptr},
                {"@ADDS", gpu_adds(p)},
                {"@READS", gpu_reads_c(p)},
                {"@FUSED", fused_any(&p->fused)},
@@ -175,20 +181,7 @@ static void copies(const GpuPlan *p, Buf *out)
     stmt_file(&s, "nvptx/ring_types.cuh");
     stmt_file(&s, "nvptx/async.cuh");
     stmt_file(&s, "nvptx/shared.cuh");
-    stmt_file(&s, "nvptx/ring_copies.cuh");
-    int bytes = gpu_type_bytes(&p->in);
-    if (p->ring.via_registers) stmt_file(&s, "nvptx/ring_register_copy.cuh");
-    if (p->ring.shifts) stmt_file(&s, "nvptx/ring_shifted.cuh");
-    for (int i = 0; i < 2; i++) {
-        const GpuOperand *x = &p->op[i];
-        const char c = (char)('A' + i), *tlu = x->tlu ? "true" : "false";
-        const char *copy = p->ring.via_registers ? "@RegisterCopy" : p->ring.shifts ? "@Shifted" : "@Copy";
-        shared_tile(p, &s, i);
-        const char *tile = stmts_name(&s, "@Tile<%d, %s, %d, %d, %d, @Shared%c>", x->tile, tlu,
-                                      x->width * bytes, x->lvc, x->lsp, c);
-        stmt_typedef(&s, tile, stmts_name(&s, "@L%c", c), NULL);
-        stmt_typedef(&s, stmts_name(&s, "%s<@L%c>", copy, c), stmts_name(&s, "@Copy%c", c), NULL);
-    }
+    for (int i = 0; i < 2; i++) shared_tile(p, &s, i);
     gpu_put(p, &s, out);
 }
 
@@ -224,6 +217,43 @@ static const Value *sum(Stmts *s, const Value *x, const Value *y) { return value
 static const Value *less(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_SUB, x, y); }
 static const Value *times(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_MUL, x, y); }
 
+/* A tile that overhangs the edge of D is moved back inside, unless that misaligns its pieces. It then
+ * overlaps the neighbouring tile, which stores the rows or columns that both have. */
+static void shift_back(const GpuPlan *p, Stmts *s, int i, const Value *at, const char *side)
+{
+    const GpuOperand *x = &p->op[i];
+    const Value *tile = value_int(s, x->tile), *zero = value_int(s, 0);
+    const Value *size = value_cast(s, "int", value_reg(s, side));
+    const Value *over =
+        stmt_define(s, "int", stmts_name(s, "over_%c", x->name), less(s, sum(s, at, tile), size));
+    const Value *moves =
+        value_op(s, VALUE_BOTH, value_op(s, VALUE_GT, over, zero), value_op(s, VALUE_GE, size, tile));
+    if (x->tlu && !p->ring.via_registers && !p->ring.shifts) {
+        const Value *rest = value_op(s, VALUE_MOD, over, value_int(s, x->width));
+        moves = value_op(s, VALUE_BOTH, moves, value_op(s, VALUE_EQ, rest, zero));
+    }
+    stmt_if(s, moves);
+    stmt_update(s, VALUE_SUB, at, over);
+    stmt_end(s);
+}
+
+/* Prints @overlap, which returns how many rows or columns from `at` on the neighbouring tile has, too. */
+static void overlap(const GpuPlan *p, Stmts *s)
+{
+    const Value *tile = value_reg(s, "tile"), *size = value_reg(s, "size"), *zero = value_int(s, 0);
+    stmt_function(s, (Function){.result = "int",
+                                .name = "@overlap",
+                                STMT_PARAMS({"int", "at"}, {"int", "tile"}, {"int", "size"})});
+    if (p->ring.shift_ptr) {
+        const Value *rest = stmt_define(s, "int", "rest", value_op(s, VALUE_MOD, size, tile));
+        const Value *last = value_op(s, VALUE_EQ, sum(s, value_reg(s, "at"), tile), size);
+        const Value *shares = value_op(s, VALUE_BOTH, last, rest);
+        stmt_return(s, value_select(s, shares, less(s, tile, rest), zero));
+    } else
+        stmt_return(s, zero);
+    stmt_end(s);
+}
+
 /* Declares the tile's first row and column. Tiles that overhang the edge of D may be shifted back inside
  * (EdgeType ShiftPtr). */
 static void origins(const GpuPlan *p, Stmts *s)
@@ -231,8 +261,7 @@ static void origins(const GpuPlan *p, Stmts *s)
     const Value *mt[] = {value_int(s, p->mt[0]), value_int(s, p->mt[1])};
     const Value *m0 = stmt_var(s, "int", "m0", times(s, value_reg(s, "wg0"), mt[0]));
     const Value *n0 = stmt_var(s, "int", "n0", times(s, value_reg(s, "wg1"), mt[1]));
-    stmt_call(s, "@shift_ptr<@CopyA, @LA>", m0, mt[0], value_reg(s, "size_m"));
-    stmt_call(s, "@shift_ptr<@CopyB, @LB>", n0, mt[1], value_reg(s, "size_n"));
+    if (p->ring.shift_ptr) shift_back(p, s, 0, m0, "size_m"), shift_back(p, s, 1, n0, "size_n");
 }
 
 static void work_group(const GpuPlan *p, Stmts *s)
@@ -333,10 +362,11 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
 }
 
 /* Prints the functions that follow those of the modules. */
-static void functions(const GpuPlan *p, Stmts *s)
+static Err functions(const GpuPlan *p, Stmts *s)
 {
     const Value *d = value_reg(s, "d"), *v = value_reg(s, "v");
-    stmt_file(s, "nvptx/ring_loop.cuh");
+    TRY(ring_loop_put(p, s));
+    overlap(p, s);
     nvptx_addresses(p, s);
     gpu_ops(p, s);
     stmt_function(s, (Function){.name = "@put", STMT_PARAMS({"@TD *", "d"}, {"@TC", "v"})});
@@ -351,6 +381,7 @@ static void functions(const GpuPlan *p, Stmts *s)
         stmt_file(s, "nvptx/ring_parts.cuh");
         gpu_parts(p, s);
     }
+    return ERR_OK;
 }
 
 static Err ring_lower(const Program *program, Str symbol, Buf *out)
@@ -367,12 +398,12 @@ static Err ring_lower(const Program *program, Str symbol, Buf *out)
     p->copy->emit(p, &body);
     p->compute->emit(p, &body);
     stmts_init(&s, GPU_STMTS_BYTES);
-    functions(p, &s);
+    Err e = functions(p, &s);
     gpu_put(p, &s, &body);
     gpu_signature(p, symbol, &body);
     p->dialect->lds_body(p, &body);
     stmts_init(&s, GPU_STMTS_BYTES);
-    Err e = kernel(p, &s, &body);
+    if (!e) e = kernel(p, &s, &body);
     stmts_fini(&s);
     if (!e) e = gpu_finish_program(program, symbol, buf_view(&body), out);
     buf_fini(&body);

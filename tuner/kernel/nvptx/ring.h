@@ -3,26 +3,21 @@
  * of copies and one barrier, which is both the "stage is full" and the "stage is empty" synchronisation.
  * This header declares the parts that ring.c combines into a kernel.
  *
- * The text has these constants, with '@' in front:
+ * Copies and the main loop are statements (ring_copy.c, ring_loop.c), whose waits are derived
+ * (kernel/lower/async.h). The text of the products and of the results has these constants, with '@' in front:
  *     MT0 MT1 DU       macro tile and DepthU
- *     NT NS            threads; stages
- *     PLR              steps of K by which fragments are read ahead (PrefetchLocalRead)
- *     STAGGER          StaggerU is used
+ *     NT               threads
  *     LDS              bytes of shared memory
  *     LINE SLOTS       results pass through shared memory in SLOTS lines, LINE elements apart
  *     ADDS             results are added to D or the workspace
  *     READS FUSED      C is read unless beta is 0; there are fused operations
  *     M_CONTIGUOUS     neighbours along M are neighbours in memory in both C and D
  *     LSU              groups of warps that split each DepthU chunk (LocalSplitU) and reduce in shared memory
- *     SHIFT_PTR        tiles that overhang the edge of D are shifted back inside (EdgeType ShiftPtr);
- *                      otherwise accesses outside are guarded
  *     WG0 WG1 TT0 TT1  FMA kernels: threads, and elements of a thread, along M and N
  *     LM KV            FMA kernels: lanes of a warp along M; elements of K per step
  * The texts derive from them:
  *     KS               steps of K in a group's share of a chunk
  *     RUN N_RUN        consecutive rows of D in a run of a thread; number of its runs
- *     VIA_REGISTERS    16-bit elements are copied through registers (ring_register_copy.cuh)
- *     SHIFTED          rows are copied from an aligned address (NvShift, ring_shifted.cuh)
  *
  * Operands need not be aligned. Misaligned pieces of GlobalReadVectorWidth elements are copied element by
  * element, which is slow. With GlobalReadVectorWidth 1 adjacent threads copy adjacent elements, and any

@@ -1,6 +1,7 @@
 /* Kernels of programs written by hand on GPUs: arguments, declarations, ops on elements. Each work-item has
  * the elements that the maps, or the lanes of a matrix instruction, give it. See gpu.h. */
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/lower/async.h"
 #include "kernel/tile/gpu.h"
 
 /* ---- elements of a work-item ---- */
@@ -137,7 +138,8 @@ static Err body(TileLowering *t, Buf *out)
     t->s = &s;
     declare(t);
     tile_ops(t);
-    Err e = stmt_print(&s, tile_gpu_plan(t)->dialect->words, 1, out);
+    Err e = t->plan->async ? async_derive(&s, NULL) : ERR_OK;
+    if (!e) e = stmt_print(&s, tile_gpu_plan(t)->dialect->words, 1, out);
     stmts_fini(&s);
     return e;
 }
@@ -188,6 +190,8 @@ Err tile_lower_gpu(const Program *p, const TilePlan *plan, Str symbol, Buf *out)
     named.gpu = &g;
     named.target = plan->target;
     TileLowering t = {.p = p, .plan = plan, .family = &gpu_family, .numbers = &g};
+    t.ring = (StageRing){
+        .n_stages = plan->stages, .bytes = (int)plan->stage_bytes, .in_bytes = true, .may_skip = true};
     buf_init(&text);
     g.dialect->prelude(&g, &text);
     gpu_types(&g, &text);

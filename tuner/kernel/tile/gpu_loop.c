@@ -8,7 +8,10 @@ void tile_gpu_local_tiles(TileLowering *t, const char *stage)
     for (int i = 0; i < t->p->n_tiles; i++) {
         if (t->p->tile[i].space != SPACE_LOCAL) continue;
         const Value *at = value_op(s, VALUE_ADD, value_reg(s, "lds"), value_int(s, t->plan->tile[i].offset));
-        if (stage) at = value_op(s, VALUE_ADD, at, value_reg(s, stage));
+        if (stage && t->plan->async)
+            at = value_stage(s, &t->ring, at, value_reg(s, stage));
+        else if (stage)
+            at = value_op(s, VALUE_ADD, at, value_reg(s, stage));
         const char *name = stmts_name(s, "t_%s", t->p->tile[i].name);
         stmt_define(s, "char *", name, at);
         stmt_do(s, value_cast(s, "void", value_reg(s, name)));
@@ -110,18 +113,6 @@ static void whole_turns(TileLowering *t, const Op *loop, const Expr *whole)
 
 /* ---- asynchronous copies ---- */
 
-/* The stage behind that at the byte `at`. */
-static void advance(TileLowering *t, const char *at)
-{
-    ExprPool *pool = &t->s->pool;
-    const int64_t bytes = t->plan->stage_bytes, last = bytes * (t->plan->stages - 1);
-    const Expr *now = expr_var(pool, at, 0, 0, last),
-               *wraps = expr_op(pool, EXPR_EQ, now, expr_const(pool, last));
-    const Expr *next = expr_within(pool, expr_add_i(pool, now, bytes), 0, last);
-    stmt_set(t->s, value_reg(t->s, at),
-             value_expr(t->s, expr_select(pool, wraps, expr_const(pool, 0), next)));
-}
-
 /* Starts the loads of the turn with that counter, if there is one. They are a group in any case, so that
  * waits can count. */
 static void start(TileLowering *t, const Op *loop, const Expr *counter, const Expr *whole)
@@ -132,31 +123,33 @@ static void start(TileLowering *t, const Op *loop, const Expr *counter, const Ex
     each_load(t, loop, tile_gpu_fetch_async);
     move(t, loop);
     stmt_end(s);
-    stmt_do(s, value_call_0(s, "@commit"));
-    advance(t, "wr");
+    stmt_commit(s);
+    stmt_advance(s, &t->ring, value_reg(s, "wr"));
 }
 
-/* Turns up to `whole`; the loads of a turn begin stages - 1 turns before. */
+/* Turns up to `whole`; the loads of a turn begin stages - 1 turns before. How many groups each wait leaves
+ * under way follows from the statements (async.h). */
 static void async_turns(TileLowering *t, const Op *loop, const Expr *whole)
 {
     Stmts *s = t->s;
     ExprPool *pool = &s->pool;
     const HandArgs *h = loop->hand;
     const int32_t ahead = t->plan->stages - 1;
-    stmt_var(s, "unsigned", "rd", value_int(s, 0));
-    stmt_var(s, "unsigned", "wr", value_int(s, 0));
+    const Value *rd = stmt_cursor(s, &t->ring, "unsigned", "rd", 0);
+    stmt_cursor(s, &t->ring, "unsigned", "wr", 0);
     for (int32_t i = 0; i < ahead; i++)
         start(t, loop, expr_add_i(pool, h->counter, (int64_t)i * loop->step), whole);
     stmt_loop(
         s,
         (Loop){
             .var = h->variable, .limit = whole, .step = loop->step, .slot = h->slot, .unroll = UNROLL_NONE});
-    stmt_do(s, value_call_0(s, stmts_name(s, "@arrived<%d>", ahead - 1)));
+    stmt_await(s, &t->ring, rd, 0);
     stmt_barrier(s);
     start(t, loop, expr_add_i(pool, h->counter, (int64_t)ahead * loop->step), whole);
     consume(t, loop, "rd");
-    advance(t, "rd");
+    stmt_advance(s, &t->ring, rd);
     stmt_end(s);
+    stmt_await(s, &t->ring, NULL, 0);
     stmt_barrier(s);
 }
 

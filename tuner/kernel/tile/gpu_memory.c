@@ -285,9 +285,9 @@ void tile_gpu_fetch_async(TileLowering *t)
     const Value *local_at =
         value_place(s, tile_gpu_local(t, &to, "char", 1, tile_local(pool, place, at[0], at[1])));
     from = expr_add(pool, from, expr_mul_i(pool, q, element));
-    const Value *global_at = value_op(s, VALUE_ADD, first, value_expr(s, from));
-    stmt_call(s, stmts_name(s, "@cp<%d>", bytes), value_call(s, "@shared", value_reg(s, "lds"), local_at),
-              global_at);
+    const Value *address = value_call(s, "@shared", value_reg(s, "lds"), local_at);
+    stmt_copy(s, access_window(address, NULL, bytes), access_at(SPACE_GLOBAL, "char", bytes, first, from),
+              NULL);
     for (int i = 0; i < 3 + single; i++) stmt_end(s);
 }
 

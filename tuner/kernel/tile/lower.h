@@ -35,6 +35,7 @@ struct TileLowering {
     unsigned written, read;    /* bit per local tile: since the last barrier */
     const Value *alpha, *beta; /* in the type of sums */
     const void *numbers;       /* the family's own */
+    StageRing ring;            /* of asynchronous loads (TilePlan.async) */
     bool is_short;             /* loops over K of products are not written out */
 };
 

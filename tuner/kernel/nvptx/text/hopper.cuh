@@ -300,37 +300,10 @@ struct Shared {
 
 /* ---- producer ---- */
 
-/* Starts the TMA copies of one part of a tile. free, k, batch: coordinates of the tile. */
-template <bool K_MAJOR, int TILE, int PARTS>
-FN void load_tile(u32 to, const Map &map, u32 bar, int free, int k, int batch, int part, int mask)
-{
-    constexpr int BLOCKS = (TILE + ROW - 1) / ROW;
-    /* a part consists of rows of every block, not of whole blocks */
-    constexpr bool CUT_K = !K_MAJOR && BLOCKS % PARTS != 0;
-    if constexpr (K_MAJOR) {
-#pragma unroll
-        for (int b = 0; b < DU / ROW; b++) {
-            const int row = part * (TILE / PARTS);
-            const u32 at = to + b * (TILE * ROW_BYTES) + row * ROW_BYTES;
-            if (PARTS == 1)
-                load_box(at, map, bar, k + b * ROW, free, batch);
-            else
-                load_box_shared(at, map, bar, k + b * ROW, free + row, batch, mask);
-        }
-    } else {
-        static_assert(K_MAJOR || TILE < ROW || TILE % ROW == 0, "whole blocks along the free dimension");
-        constexpr int N = CUT_K ? BLOCKS : BLOCKS / PARTS, LINES = CUT_K ? DU / PARTS : DU;
-#pragma unroll
-        for (int b = 0; b < N; b++) {
-            const int block = CUT_K ? b : part * N + b, line = CUT_K ? part * LINES : 0;
-            const u32 at = to + (block * DU + line) * ROW_BYTES;
-            if (PARTS == 1)
-                load_box(at, map, bar, free + block * ROW, k, batch);
-            else
-                load_box_shared(at, map, bar, free + block * ROW, k + line, batch, mask);
-        }
-    }
-}
+/* Fills a stage: waits until it is empty, tells its mbarrier how many bytes it gets, and starts the TMA copies of
+ * this work-group's parts of both tiles. Printed by hopper_load.c. */
+FN void fill_stage(const Shared &shared, u32 stage, u32 phase, const Map &map_a, const Map &map_b, int m, int n,
+                   int k, int batch, int part_a, int part_b, int mask_a, int mask_b);
 
 FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shared &shared, int thread)
 {
@@ -341,22 +314,15 @@ FN void produce(const Args &args, const Map &map_a, const Map &map_b, const Shar
     int mask_a = 0, mask_b = 0;
     for (int i = 0; i < CLUSTER_N; i++) mask_a |= 1 << (first + i * CLUSTER_M + rank_m);
     for (int i = 0; i < CLUSTER_M; i++) mask_b |= 1 << (first + rank_n * CLUSTER_M + i);
-    const Map &map_x = SWAP ? map_b : map_a, &map_y = SWAP ? map_a : map_b;
-    const int part_x = SWAP ? rank_m : rank_n, part_y = SWAP ? rank_n : rank_m;
-    const int mask_x = SWAP ? mask_b : mask_a, mask_y = SWAP ? mask_a : mask_b;
     Ring ring;
     for (Walk walk(args); !walk.done(); walk.next()) {
         const WorkTile p = walk.work_tile(args, rank);
-        const int x = SWAP ? p.n : p.m, y = SWAP ? p.m : p.n;
         u32 chunk = p.late;
         for (u32 i = 0; thread == 0 && i < p.count; i++, ring.next()) {
             const int k = (int)((p.first + chunk * p.step) * DU);
             if (++chunk == p.count) chunk = 0;
-            bar_wait(shared.empty(ring.stage), ring.phase ^ 1);
-            const u32 bar = shared.full(ring.stage);
-            bar_expect(bar, STAGE);
-            load_tile<X_K, X_TILE, X_PARTS>(shared.x(ring.stage), map_x, bar, x, k, p.batch, part_x, mask_x);
-            load_tile<Y_K, Y_TILE, Y_PARTS>(shared.y(ring.stage), map_y, bar, y, k, p.batch, part_y, mask_y);
+            fill_stage(shared, ring.stage, ring.phase, map_a, map_b, p.m, p.n, k, p.batch, rank_n, rank_m, mask_a,
+                       mask_b);
         }
         if constexpr (CLUSTER_K > 1) {
             __syncwarp();

@@ -1,4 +1,4 @@
-/* Reads fragments of 32-bit elements from tiles that ring_shifted.cuh copies. shift() adds the 0 to 3 elements
+/* Reads fragments of 32-bit elements from tiles of NvShift (ring_copy.c). shift() adds the 0 to 3 elements
    between the 16-byte boundary that a row is copied from and its first element. */
 template <class L, bool ROW, int WT>
 struct g_ReadS {

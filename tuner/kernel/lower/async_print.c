@@ -1,0 +1,118 @@
+/* Asynchronous copies, what waits for them, and cursors of rings as text. */
+#include "kernel/lower/stmt_text.h"
+
+void text_guard(const Text *t, const Access *a)
+{
+    if (!a->guard) return;
+    buf_puts(t->out, "if (");
+    expr_print(t->words->expr, a->guard, AS_ANY, t->out);
+    buf_puts(t->out, ") ");
+}
+
+/* base + offset. */
+static void put_sum(const Text *t, const Access *a)
+{
+    const bool moves = a->offset && !expr_is(a->offset, 0);
+    text_value(t, a->base, moves ? AS_SUM : AS_ANY);
+    if (!moves) return;
+    buf_puts(t->out, " + ");
+    expr_print(t->words->expr, a->offset, AS_SUM + 1, t->out);
+}
+
+/* "@cp<16>(to, from)", "@cpz<16>(to, from, bytes)". */
+static void put_copy(const Text *t, const Stmt *s)
+{
+    text_guard(t, s->access);
+    buf_puts(t->out, s->x ? t->words->copy_valid : t->words->copy);
+    put_number(t, "<", s->access->bytes, ">(");
+    put_sum(t, &s->access[0]);
+    buf_puts(t->out, ", ");
+    put_sum(t, &s->access[1]);
+    if (s->x) {
+        buf_puts(t->out, ", ");
+        text_value(t, s->x, AS_ANY);
+    }
+    buf_puts(t->out, ");\n");
+}
+
+/* The first byte of a stage counts as its number where cursors count bytes. */
+static void put_cursor(const Text *t, const Stmt *s)
+{
+    const int step = s->ring->in_bytes ? s->ring->bytes : 1;
+    const char *name = s->to->name;
+    if (s->kind == STMT_ADVANCE) {
+        PUT(t, name, " = ", name);
+        put_number(t, " == ", (s->ring->n_stages - 1) * step, " ? 0 : ");
+        buf_puts(t->out, name);
+        put_number(t, " + ", step, ";\n");
+        return;
+    }
+    PUT(t, s->type ? s->type : "", s->type ? " " : "", name);
+    put_number(t, " = ", s->number * step, ";\n");
+}
+
+void text_store_words(const Text *t, const Stmt *s)
+{
+    buf_puts(t->out, t->words->store_words);
+    put_number(t, "<", s->access->bytes, ">(");
+    put_sum(t, s->access);
+    buf_puts(t->out, ", ");
+    text_value(t, s->x, AS_ANY);
+    buf_puts(t->out, ");\n");
+}
+
+/* "load_box(to, map, full, c0, c1, c2)". */
+static void put_box(const Text *t, const Stmt *s)
+{
+    const Box *b = s->box;
+    const Value *const last[] = {s->x, b->at[0], b->at[1], b->at[2], b->mask};
+    PUT(t, b->mask ? t->words->box_shared : t->words->box, "(");
+    put_sum(t, s->access);
+    buf_puts(t->out, ", ");
+    text_value(t, b->map, AS_ANY);
+    for (int i = 0; i < (b->mask ? 5 : 4); i++) {
+        buf_puts(t->out, ", ");
+        text_value(t, last[i], AS_ANY);
+    }
+    buf_puts(t->out, ");\n");
+}
+
+/* A call of two operands, the second of which may be a number. */
+static void put_barrier(const Text *t, const char *function, const Value *barrier, const Value *x, int64_t n)
+{
+    PUT(t, function, "(");
+    text_value(t, barrier, AS_ANY);
+    buf_puts(t->out, ", ");
+    if (x)
+        text_value(t, x, AS_ANY);
+    else
+        buf_i64(t->out, n);
+    buf_puts(t->out, ");\n");
+}
+
+void text_async(const Text *t, const Stmt *s)
+{
+    switch (s->kind) {
+    case STMT_COPY:
+        put_copy(t, s);
+        break;
+    case STMT_COMMIT:
+        PUT(t, t->words->commit, "();\n");
+        break;
+    case STMT_AWAIT:
+        buf_puts(t->out, t->words->arrived);
+        put_number(t, "<", s->number, ">();\n");
+        break;
+    case STMT_BOX:
+        put_box(t, s);
+        break;
+    case STMT_EXPECT:
+        put_barrier(t, t->words->expect, s->x, NULL, s->number);
+        break;
+    case STMT_PHASE:
+        put_barrier(t, t->words->phase, s->to, s->x, 0);
+        break;
+    default:
+        put_cursor(t, s);
+    }
+}

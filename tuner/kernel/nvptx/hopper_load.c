@@ -1,0 +1,90 @@
+/* The producer's copies of wgmma kernels: a function that fills a stage by TMA, as statements. The bytes that the
+ * stage's mbarrier expects are derived from them. */
+#include "kernel/lower/engine.h"
+#include "kernel/nvptx/hopper.h"
+
+enum { ROW_BYTES = 128 }; /* of a swizzled block */
+
+/* An operand's tile in a stage. Its parts are copied by as many work-groups of the cluster, each to all. */
+typedef struct {
+    const GpuPlan *p;
+    Stmts *s;
+    char name; /* 'a' 'b' */
+    bool k_major;
+    int tile, parts;
+    int row;        /* elements of a row of a block */
+    int blocks;     /* along K where it is contiguous, else along the free dimension */
+    const char *to; /* the register with its address: "x", "y" */
+} Load;
+
+static Load load_of(const GpuPlan *p, Stmts *s, int i)
+{
+    const int row = ROW_BYTES / gpu_type_bytes(&p->in);
+    Load l = {.p = p, .s = s, .name = "ab"[i], .k_major = !p->op[i].tlu, .tile = p->mt[i], .row = row};
+    l.parts = p->groups.cluster[1 - i] > 1 ? p->groups.cluster[1 - i] : 1;
+    l.blocks = ((l.k_major ? p->depth_u : l.tile) + row - 1) / row;
+    return l;
+}
+
+/* Rows of a block: of the tile, or elements of K. */
+static int64_t rows_of(const Load *l) { return l->k_major ? l->tile : l->p->depth_u; }
+static int64_t bytes_of(const Load *l) { return l->blocks * rows_of(l) * ROW_BYTES; }
+
+static const Value *plus(const Load *l, const char *name, const Expr *e)
+{
+    const Value *x = value_reg(l->s, name);
+    return expr_is(e, 0) ? x : value_op(l->s, VALUE_ADD, x, value_cast(l->s, "int", value_expr(l->s, e)));
+}
+
+/* Prints the copies of this work-group's part: rows of every block where the tile is cut along them, else whole
+ * blocks. */
+static void boxes(const Load *l)
+{
+    Stmts *s = l->s;
+    ExprPool *pool = &s->pool;
+    const bool cut = l->k_major || l->blocks % l->parts;
+    const int n = cut ? l->blocks : l->blocks / l->parts;
+    const int64_t rows = cut ? rows_of(l) / l->parts : rows_of(l);
+    const char *free = l->name == 'a' ? "m" : "n", *part_name = stmts_name(s, "part_%c", l->name);
+    const Expr *zero = expr_const(pool, 0);
+    const Expr *part = l->parts > 1 ? expr_var(pool, part_name, 0, 0, l->parts - 1) : zero;
+    const Expr *i = stmt_unrolled(s, "i", 0, n);
+    const Expr *block = cut ? i : expr_add(pool, expr_mul_i(pool, part, n), i);
+    const Expr *row = cut ? expr_mul_i(pool, part, rows) : zero, *along = expr_mul_i(pool, block, l->row);
+    const Expr *to = expr_add(pool, expr_mul_i(pool, block, rows_of(l)), row);
+    to = expr_mul_i(pool, to, ROW_BYTES);
+    const Box b = {.map = value_named(s, "map_%c", l->name),
+                   .at = {plus(l, l->k_major ? "k" : free, along), plus(l, l->k_major ? free : "k", row),
+                          value_reg(s, "batch")},
+                   .mask = l->parts > 1 ? value_named(s, "mask_%c", l->name) : NULL,
+                   .senders = l->parts};
+    stmt_box(s, access_window(value_reg(s, l->to), to, (int)(rows * ROW_BYTES)), value_reg(s, "full"), b);
+    stmt_end(s);
+}
+
+Err hopper_load(const GpuPlan *p, Stmts *s)
+{
+    const bool swap = p->matrix.swap;
+    Load x = load_of(p, s, swap), y = load_of(p, s, !swap);
+    x.to = "x", y.to = "y";
+    stmt_function(s, (Function){.name = "fill_stage",
+                                STMT_PARAMS({"const Shared &", "shared"}, {"u32", "stage"}, {"u32", "phase"},
+                                            {"const Map &", "map_a"}, {"const Map &", "map_b"}, {"int", "m"},
+                                            {"int", "n"}, {"int", "k"}, {"int", "batch"}, {"int", "part_a"},
+                                            {"int", "part_b"}, {"int", "mask_a"}, {"int", "mask_b"})});
+    const Value *stage = value_reg(s, "stage"), *phase = value_reg(s, "phase");
+    const Value *empty = stmt_define(s, "u32", "empty", value_call(s, "shared.empty", stage));
+    stmt_phase(s, empty, value_op(s, VALUE_XOR, phase, value_int(s, 1)));
+    const Value *full = stmt_define(s, "u32", "full", value_call(s, "shared.full", stage));
+    stmt_expect(s, full);
+    stmt_define(s, "u32", "x", value_call(s, "shared.x", stage));
+    boxes(&x);
+    stmt_define(s, "u32", "y", value_call(s, "shared.y", stage));
+    boxes(&y);
+    stmt_end(s);
+    const EngineFill fill = {.function = "fill_stage",
+                             .full = "full",
+                             .empty = "empty",
+                             .tile = {{"x", bytes_of(&x)}, {"y", bytes_of(&y)}}};
+    return engine_derive(s, &fill);
+}

@@ -1,0 +1,37 @@
+/* Copies of one operand of a ring kernel to its stages, as statements. See ring_copy.c. */
+#ifndef KERNEL_NVPTX_RING_COPY_H
+#define KERNEL_NVPTX_RING_COPY_H
+
+#include "index/ring_tile.h"
+#include "kernel/nvptx/ring.h"
+
+typedef struct {
+    const GpuPlan *p;
+    Stmts *s;
+    const GpuOperand *x;
+    RingTile tile;   /* in shared memory */
+    char upper;      /* 'A' or 'B' */
+    bool k_rows;     /* rows of the tile in global memory lie along the free dimension, else along K */
+    int bpe, cw, ce; /* bytes of an element and of a piece, elements of a piece */
+    int mr, mc;      /* rows of the tile in global memory, elements of a row */
+    int pass_cols, pass_rows; /* adjacent pieces and rows that all threads copy in one pass */
+    int passes, n;            /* passes of a row; pieces of a thread */
+    int extra;                /* NvShift: further pieces of a thread, at the ends of rows */
+    bool partly;              /* the last pass has rows behind the tile */
+    bool always_aligned;      /* pieces of any operand are aligned to their size */
+    bool elements;            /* the copies element by element are used */
+} RingCopy;
+
+RingTile ring_tile_of(const GpuPlan *p, int i);
+/* The copies of operand i (0 A, 1 B). */
+RingCopy ring_copy_of(const GpuPlan *p, Stmts *s, int i);
+/* The name of an operand's function: "@whole_a". */
+const char *ring_copy_name(Stmts *s, const char *name, char operand);
+/* Prints the struct and the functions. */
+void ring_copy_put(const RingCopy *c);
+
+/* Prints @Ring, the functions that copy a chunk and @main_loop, which copies and multiplies the chunks of a
+ * work-group. ERR_FAILED: async_derive refuses them. */
+Err ring_loop_put(const GpuPlan *p, Stmts *s);
+
+#endif
