@@ -270,14 +270,13 @@ static void peer_cells(const Line *l, Buf *b)
 
 static void results_header(const Report *r, Buf *b)
 {
-    static const char *const size_names[] = {"SizeI", "SizeJ", "SizeK", "SizeL"};
     static const char *const more[] = {"LDD", "LDC", "LDA", "LDB", "WinnerFreq"};
     static const char *const extra[] = {"WinnerGFlops", "WinnerTimeUS", "WinnerIdx", "WinnerName"};
     static const char *const peer[] = {"Peer", "PeerTimeUS", "PeerGFlops", "Ratio", "RatioLow", "RatioHigh"};
     static const char *const last[] = {"TotalFlops", "WinnerPower", "WinnerTemperature"};
     csv_cell(b, true, str_from(r->s->o.cu_efficiency ? "GFlopsPerCU" : "GFlops"));
-    for (int i = 0; i < (r->s->problems.batched ? 4 : 3); i++) csv_cell(b, false, str_from(size_names[i]));
-    for (size_t i = 0; i < 5; i++) csv_cell(b, false, str_from(more[i]));
+    for (int i = 0; i < r->s->problems.n_sizes; i++) csv_cell_f(b, false, "Size%c", 'I' + i);
+    for (size_t i = r->s->problems.v->n_ld ? 0 : 4; i < 5; i++) csv_cell(b, false, str_from(more[i]));
     for (size_t i = 0; r->s->o.extra_cols && i < 4; i++) csv_cell(b, false, str_from(extra[i]));
     for (size_t i = 0; r->s->o.peer[0] && i < 6; i++) csv_cell(b, false, str_from(peer[i]));
     for (size_t i = 0; i < 3; i++) csv_cell(b, false, str_from(last[i]));
@@ -290,7 +289,7 @@ static void results_line(const Report *r, const Line *l, Buf *b)
     const Problem *p = &r->s->problems.v[l->p];
     csv_cell_f(b, true, "%lld", (long long)l->p);
     for (int i = 0; i < p->n_sizes; i++) csv_cell_f(b, false, "%lld", (long long)p->size[i]);
-    for (int i = 0; i < 4; i++) csv_cell_f(b, false, "%lld", (long long)p->ld[i]);
+    for (int i = 0; i < p->n_ld; i++) csv_cell_f(b, false, "%lld", (long long)p->ld[i]);
     sensor_cell(b, l->freq);
     if (r->s->o.extra_cols && l->best >= 0) {
         number_cell(b, l->best);

@@ -75,7 +75,7 @@ void supervisor_granularity(const Supervisor *v, const Problem *p, const LibSolu
         .m = (double)c->m,
         .n = (double)c->n,
         .batch = (double)c->batch,
-        .k = (double)p->size[p->n_sizes - 1],
+        .k = (double)p->gemm.k,
         .macro_tile0 = m->macro_tile[0] > 0 ? m->macro_tile[0] : 1,
         .macro_tile1 = m->macro_tile[1] > 0 ? m->macro_tile[1] : 1,
         .global_split_u = m->global_split_u > 0 ? m->global_split_u : 1,

@@ -172,6 +172,10 @@ static void put_tensor_sizes(const Main *m)
 {
     const Contraction *p = m->p;
     int32_t pack = m->s->map.pack_batch_dims;
+    if (p->dims) {
+        for (int t = 0; t < 2; t++) put_u64(m->args, dim_elements(p->dims, t, pack & (t ? 2 : 1)));
+        return;
+    }
     put_u64(m->args, elements(m, p->a, p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k, pack & 1));
     put_u64(m->args, elements(m, p->b, p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n, pack & 2));
 }
@@ -208,8 +212,14 @@ static void put_strides_cd(const Main *m)
     int32_t acc = m->s->map.global_accumulation;
     if (acc == GLOBAL_ACC_SINGLE || acc == GLOBAL_ACC_MULTIPLE) {
         const int64_t packed[3] = {1, m->p->m, m->p->m * m->p->n};
-        put_strides(m->args, m->p, packed, first);
-        put_strides(m->args, m->p, packed, first);
+        for (int i = 0; i < 2; i++)
+            if (m->p->dims)
+                put_workspace_strides(m->args, m->p->dims, first);
+            else
+                put_strides(m->args, m->p, packed, first);
+    } else if (m->p->dims) {
+        put_dim_strides(m->args, m->p->dims, 3, first);
+        put_dim_strides(m->args, m->p->dims, 2, first);
     } else {
         put_strides(m->args, m->p, m->p->d, first);
         put_strides(m->args, m->p, m->p->c, first);
@@ -219,6 +229,10 @@ static void put_strides_cd(const Main *m)
 static void put_strides_ab(const Main *m)
 {
     int first = m->s->use_initial_strides_ab ? 0 : 1;
+    if (m->p->dims) {
+        for (int t = 0; t < 2; t++) put_dim_strides(m->args, m->p->dims, t, first);
+        return;
+    }
     put_strides(m->args, m->p, m->p->a, first);
     put_strides(m->args, m->p, m->p->b, first);
 }
@@ -227,6 +241,10 @@ static void put_strides_ab(const Main *m)
 static void put_packed(const Main *m)
 {
     uint32_t number, shift;
+    if (m->p->dims) {
+        put_dim_numbers(m->args, m->p->dims, &m->s->map);
+        return;
+    }
     for (int bit = 0; bit < 2; bit++) {
         if (!(m->s->map.pack_batch_dims & 1 << bit)) continue;
         magic_division(m->s->map.magic_div_alg, (uint32_t)(bit ? m->p->n : m->p->m), &number, &shift);
@@ -341,6 +359,19 @@ void put_fused(const Helper *h, Args *a)
         put_scalar(a, h->p, (const char *)h->in->activation + i * bytes);
 }
 
+/* with_k: the last size too. */
+static void put_sizes(const Main *m, bool with_k)
+{
+    if (m->p->dims) {
+        put_dim_sizes(m->args, m->p->dims, m->p->dims->indices.n - !with_k, m->p->k);
+        return;
+    }
+    put_size(m->args, m->p->m);
+    put_size(m->args, m->p->n);
+    if (m->p->batched) put_size(m->args, m->p->batch);
+    if (with_k) put_size(m->args, m->p->k);
+}
+
 static void main_args(const Main *m, const LaunchHardware *hw)
 {
     if (!m->s->map.source_kernel) put_tensor_sizes(m);
@@ -352,10 +383,7 @@ static void main_args(const Main *m, const LaunchHardware *hw)
     if (m->s->use_beta) put_main_scalar(m, m->in->beta);
     put_strides_cd(m);
     put_strides_ab(m);
-    put_size(m->args, m->p->m);
-    put_size(m->args, m->p->n);
-    if (m->p->batched) put_size(m->args, m->p->batch);
-    put_size(m->args, m->p->k);
+    put_sizes(m, true);
     put_tail(m, hw);
 }
 
@@ -372,9 +400,7 @@ static void main_args_preload(const Main *m, const LaunchHardware *hw)
     put_offsets(m);
     if (m->s->use_beta) put_main_scalar(m, m->in->beta);
     put_strides_cd(m);
-    put_size(m->args, m->p->m);
-    put_size(m->args, m->p->n);
-    if (m->p->batched) put_size(m->args, m->p->batch);
+    put_sizes(m, false);
     put_tail(m, hw);
 }
 

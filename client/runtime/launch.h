@@ -10,7 +10,7 @@
 #include "client/runtime/library.h"
 #include "problem/pack.h"
 
-enum { LAUNCH_CALLS_MAX = 5, LAUNCH_ARGS_MAX = 448 + TENSOR_MAPS_MAX * TENSOR_MAP_BYTES };
+enum { LAUNCH_CALLS_MAX = 5, LAUNCH_ARGS_MAX = 832 + TENSOR_MAPS_MAX * TENSOR_MAP_BYTES };
 
 typedef enum { CALL_MAIN, CALL_BETA_ONLY, CALL_POST_GSU, CALL_STREAMK_INIT, CALL_PACK } CallRole;
 

@@ -15,6 +15,10 @@ static void put_offsets_dc(const Helper *h, Args *a)
 
 static void put_sizes(const Helper *h, Args *a)
 {
+    if (h->p->dims) {
+        put_dim_sizes(a, h->p->dims, h->p->dims->indices.of_d, 1);
+        return;
+    }
     put_size(a, h->p->m);
     put_size(a, h->p->n);
     if (h->p->batched) put_size(a, h->p->batch);
@@ -40,8 +44,14 @@ Err beta_only_call(const Helper *h, LaunchList *out)
         put_tensor(&a, h->s, h->in->d, h->in->offset_d, tensor_type(h->p, 3));
     put_tensor(&a, h->s, h->in->c, h->in->offset_c, tensor_type(h->p, 2));
     put_offsets_dc(h, &a);
-    put_beta_strides(h, &a, accumulates ? packed : h->p->d);
-    put_beta_strides(h, &a, h->p->c);
+    if (h->p->dims) {
+        const int first = h->s->use_initial_strides_cd ? 0 : 1;
+        put_dim_beta_strides(&a, h->p->dims, 3, accumulates, first);
+        put_dim_beta_strides(&a, h->p->dims, 2, false, first);
+    } else {
+        put_beta_strides(h, &a, accumulates ? packed : h->p->d);
+        put_beta_strides(h, &a, h->p->c);
+    }
     put_sizes(h, &a);
     put_scalar(&a, h->p, h->in->beta);
     return call_done(out, &a);
@@ -106,9 +116,16 @@ Err post_gsu_call(const Helper *h, LaunchList *out)
     put_offsets_dc(h, &a);
     put_scalar(&a, h->p, multiple ? h->in->alpha : one);
     put_scalar(&a, h->p, multiple && h->s->use_beta ? h->in->beta : zero);
-    put_strides(&a, h->p, h->p->d, 1);
-    put_strides(&a, h->p, packed, 1);
-    put_strides(&a, h->p, h->p->c, 1);
+    if (h->p->dims) {
+        const int first = h->s->use_initial_strides_cd ? 0 : 1;
+        put_dim_strides(&a, h->p->dims, 3, first);
+        put_workspace_strides(&a, h->p->dims, first);
+        put_dim_strides(&a, h->p->dims, 2, first);
+    } else {
+        put_strides(&a, h->p, h->p->d, 1);
+        put_strides(&a, h->p, packed, 1);
+        put_strides(&a, h->p, h->p->c, 1);
+    }
     put_sizes(h, &a);
     put_u32(&a, r.gsu);
     if (h->s->stochastic_rounding) put_u32(&a, h->in->rnd_seed);

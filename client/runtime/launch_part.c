@@ -12,7 +12,7 @@ static void part_size(const Contraction *p, const LibSolution *s, const LaunchHa
     const SizeMapping *m = &s->map;
     uint64_t n = (uint64_t)p->n, batch = (uint64_t)p->batch;
     *columns = n, *matrices = batch;
-    if (!hw || !hw->grid_limit || n == 0 || batch == 0) return;
+    if (!hw || !hw->grid_limit || n == 0 || batch == 0 || p->dims) return;
     uint64_t limit = hw->grid_limit, side = (uint64_t)m->macro_tile[1];
     uint64_t tiles = limit / (uint64_t)m->global_split_u;
     bool packed = m->pack_batch_dims & 2; /* then tiles along N hold columns of all matrices */

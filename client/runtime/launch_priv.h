@@ -76,6 +76,21 @@ static inline void put_strides(Args *a, const Contraction *p, const int64_t stri
         put_u32(a, (uint32_t)stride[2]); /* kernels do not use it, so it may be cut to 32 bits */
 }
 
+/* ---- contractions that are no GEMM: launch_dims.c ---- */
+
+/* The strides of tensor t (A to D) from index `first` on. */
+void put_dim_strides(Args *a, const IndexSizes *x, int t, int first);
+/* The strides of a packed D, as in the workspace. */
+void put_workspace_strides(Args *a, const IndexSizes *x, int first);
+/* The same with stride 0 for dimensions of one element, as beta-only kernels take them; t: C or D. */
+void put_dim_beta_strides(Args *a, const IndexSizes *x, int t, bool workspace, int first);
+/* The first n sizes. k: elements that are added up; 0: the last size is passed as 0. */
+void put_dim_sizes(Args *a, const IndexSizes *x, int n, int64_t k);
+/* The numbers by which kernels divide to take packed indices apart, and the zero pads. */
+void put_dim_numbers(Args *a, const IndexSizes *x, const SizeMapping *map);
+/* 1 + sum of stride * (size - 1) over the tensor's dimensions, batch dimensions only with_batch. */
+uint64_t dim_elements(const IndexSizes *x, int t, bool with_batch);
+
 /* The grid and the numbers of tiles from which it is computed. */
 typedef struct {
     uint64_t tiles0, tiles1, tiles2, tiles, grid[3], cu, sk_grid;

@@ -86,7 +86,7 @@ static Err rows_find(Library *lib, const LibNode *n, const Contraction *p, Selec
     return ERR_OK;
 }
 
-static Err operation_find(Library *lib, const LibNode *n, const Contraction *p, Selection *out)
+static Err operation_node_find(Library *lib, const LibNode *n, const Contraction *p, Selection *out)
 {
     size_t lo = 0, hi = n->map.n;
     while (lo < hi) {
@@ -162,7 +162,7 @@ Err node_find(Library *lib, LibNode *n, const Contraction *p, Selection *out)
     case LIB_ROWS:
         return rows_find(lib, n, p, out);
     case LIB_BY_OPERATION:
-        return operation_find(lib, n, p, out);
+        return operation_node_find(lib, n, p, out);
     case LIB_MATCHING:
         return matching_find(lib, &n->table, p, out);
     case LIB_TREES:
@@ -236,6 +236,11 @@ static uint64_t key_hash(const uint64_t *key)
 Err library_select(Library *lib, const Contraction *p, Selection *out)
 {
     uint64_t key[KEY_WORDS];
+    if (p->dims) { /* the cache compares bytes, and sizes are elsewhere */
+        TRY(library_select_uncached(lib, p, out));
+        if (out->solution) out->mapping_source = launch_mapping(out->solution, p, &out->mapping);
+        return ERR_OK;
+    }
     memcpy(key, p, sizeof *p);
     uint64_t hash = key_hash(key);
     CacheSlot *first = &lib->cache[hash % CACHE_SLOTS], *second = &lib->cache[(hash % CACHE_SLOTS) ^ 1];

@@ -25,21 +25,32 @@ Err property_read(FileReader *r, const Node *n, Property *out)
     const Node *t = node_get(n, "type"), *i = node_get(n, "index");
     if (!t) FAIL(ERR_INPUT, "%s:%d: property has no type", r->name, n->line);
     TRY(node_str(t, r->name, "property type", &type));
-    if (i) TRY(node_int(i, r->name, "property index", 0, 2, &index));
+    if (i) TRY(node_int(i, r->name, "property index", 0, INDEX_MAX - 1, &index));
     for (size_t k = 0; k < sizeof properties / sizeof *properties; k++)
         if (str_eq_c(type, properties[k].name)) {
             *out = (Property){properties[k].kind, (int)index};
-            if (properties[k].kind <= PROP_BOUND && index != 0)
-                FAIL(ERR_INPUT, "%s:%d: property %s has index %d, a GEMM has one", r->name, n->line,
-                     properties[k].name, (int)index);
             return ERR_OK;
         }
     FAIL(ERR_INPUT, "%s:%d: property type '%.*s' is unknown or not a number", r->name, n->line,
          STR_ARG(type));
 }
 
+/* Of a contraction that is no GEMM. -1: it has no such index. */
+static int64_t value_of_dims(const Property *prop, const IndexSizes *x)
+{
+    const bool is_size = prop->kind <= PROP_BOUND;
+    const int at = (int)prop->kind - (int)(is_size ? PROP_FREE_A : PROP_STRIDE_A);
+    static const IndexGroup groups[] = {INDICES_M, INDICES_N, INDICES_BATCH, INDICES_K};
+    if (!is_size) return prop->index < x->indices.tensor[at].n ? x->stride[at][prop->index] : -1;
+    const IndexList *g = &x->indices.group[groups[at]];
+    const int i = groups[at] == INDICES_K ? g->n - 1 - prop->index : prop->index;
+    return i >= 0 && i < g->n ? x->size[g->v[i]] : -1;
+}
+
 int64_t property_value(const Property *prop, const Contraction *p)
 {
+    if (p->dims) return value_of_dims(prop, p->dims);
+    if (prop->index > (prop->kind <= PROP_BOUND ? 0 : 2)) return -1; /* a GEMM has no such index */
     switch (prop->kind) {
     case PROP_FREE_A:
         return p->m;

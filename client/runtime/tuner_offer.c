@@ -16,7 +16,7 @@ typedef struct {
 } Kind;
 
 /* "NT"; for an operation other than a batched BLAS GEMM, its identifier without a suffix. */
-static const char *operation_name(uint64_t operation, const Fused *fused, const char *text)
+static const char *offered_operation(uint64_t operation, const Fused *fused, const char *text)
 {
     static const char *const names[16] = {"NN", "TN", "NT", "TT", NULL, "CN", NULL, "CT",
                                           NULL, NULL, "NC", "TC", NULL, NULL, NULL, "CC"};
@@ -31,7 +31,7 @@ static const char *operation_name(uint64_t operation, const Fused *fused, const 
 static void kind_text(const Kind *k, const char *text, char out[TEXT_MAX])
 {
     char suffix[FUSED_SUFFIX_MAX];
-    const char *name = operation_name(k->operation, &k->fused, text);
+    const char *name = offered_operation(k->operation, &k->fused, text);
     const int n_suffix = name == text ? 0 : (int)fused_suffix(&k->fused, suffix);
     uint8_t type[5] = {0, 0, 0, 0, k->compute};
     bool same = true;

@@ -16,7 +16,7 @@ static Err set_truth(WorkerContext *r, TensorSet *s, unsigned char **expect)
     *expect = malloc(t->bytes[TENSOR_D] + 1);
     if (!*expect) FAIL(ERR_FAILED, "out of memory for %llu bytes", (unsigned long long)t->bytes[TENSOR_D]);
     memcpy(*expect, (char *)s->buffer[TENSOR_D].host + s->pad, t->bytes[TENSOR_D]);
-    Matrix d = {.type = x->type, .row = x->stride[0], .col = x->stride[1], .batch = x->stride[2]};
+    Matrix d = tensors_result(t, NULL);
     TRY(validator_store(t->validator, &d, *expect + at));
     r->truth.d = (char *)s->buffer[TENSOR_D].host + s->pad;
     r->truth.expect = *expect;
@@ -54,8 +54,7 @@ static Err judge(WorkerContext *r, TensorSet *s, CheckDepth depth, WorkMessage *
     const unsigned char *d;
     bool good, some = depth == CHECK_QUICK && set_quick_pays(t);
     TRY(set_check(t, s, depth, valid->text, sizeof valid->text, &good, &d));
-    Matrix m = {.type = x->type, .row = x->stride[0], .col = x->stride[1], .batch = x->stride[2]};
-    m.data = d + (size_t)r->problem->offset[TENSOR_D] * (size_t)type_bytes(x->type);
+    Matrix m = tensors_result(t, d + (size_t)r->problem->offset[TENSOR_D] * (size_t)type_bytes(x->type));
     Check c;
     if (some)
         TRY(validator_check_some(t->validator, &m, &c));

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "client/worker/matrix_map.h"
 #include "client/worker/number.h"
 #include "problem/target.h"
 
@@ -11,44 +12,27 @@ static const int64_t SIZE_LIMIT = (INT64_C(1) << 31) - 1;
 /* The contents of an identifier like "Contraction_l_Ailk_Bljk_Cijk_Dijk". */
 typedef struct {
     bool trans_a, trans_b, conj_a, conj_b, batched;
+    bool is_gemm; /* its indices are those of a GEMM */
+    Indices indices;
     Fused fused;
 } Operation;
 
-/* Parses "Ailk" or "AilkC": the index letters after the tensor's name, and whether it is conjugated. */
-static bool tensor_part(Str part, char tensor, Str *letters, bool *conj)
-{
-    if (part.n < 2 || part.s[0] != tensor) return false;
-    *conj = part.s[part.n - 1] == 'C' && part.n > 2;
-    *letters = str_sub(part, 1, part.n - *conj);
-    return true;
-}
-
 static Err parse_identifier(const char *text, Operation *out)
 {
-    Str rest = str_from(text), word, bound, a, b, c, d, la, lb, lc, ld;
-    bool conj_c, conj_d;
+    Str rest = str_from(text);
+    bool trans[2];
     *out = (Operation){0};
     if (!fused_of_identifier(&rest, &out->fused))
         FAIL(ERR_INPUT, "problem-identifier '%s': no fused operations have the name behind the indices",
              text);
-    bool ok = str_split(&rest, '_', &word) && str_split(&rest, '_', &bound) && str_split(&rest, '_', &a) &&
-              str_split(&rest, '_', &b) && str_split(&rest, '_', &c) && str_split(&rest, '_', &d) &&
-              !rest.s && str_eq_c(word, "Contraction") && bound.n == 1 &&
-              tensor_part(a, 'A', &la, &out->conj_a) && tensor_part(b, 'B', &lb, &out->conj_b) &&
-              tensor_part(c, 'C', &lc, &conj_c) && tensor_part(d, 'D', &ld, &conj_d) && !conj_c && !conj_d &&
-              str_eq(lc, ld);
-    if (!ok)
-        FAIL(ERR_INPUT, "problem-identifier '%s' is not of the form Contraction_l_Ailk_Bljk_Cijk_Dijk", text);
-    size_t n = lc.n;
-    char i = lc.s[0], j = n > 1 ? lc.s[1] : 0, l = bound.s[0];
-    ok = (n == 2 || n == 3) && la.n == n && lb.n == n &&
-         (n == 2 || (la.s[2] == lc.s[2] && lb.s[2] == lc.s[2]));
-    out->batched = n == 3;
-    out->trans_a = ok && la.s[0] == l && la.s[1] == i;
-    out->trans_b = ok && lb.s[0] == j && lb.s[1] == l;
-    ok = ok && (out->trans_a || (la.s[0] == i && la.s[1] == l)) &&
-         (out->trans_b || (lb.s[0] == l && lb.s[1] == j));
-    if (!ok) FAIL(ERR_INPUT, "problem-identifier '%s' is not a GEMM: other contractions are not run", text);
+    Err e = indices_read(rest, &out->indices);
+    if (e) return err_context(e, "problem-identifier ");
+    out->is_gemm = indices_are_gemm(&out->indices, trans);
+    out->trans_a = out->is_gemm && trans[0], out->trans_b = out->is_gemm && trans[1];
+    out->conj_a = out->indices.conj[0], out->conj_b = out->indices.conj[1];
+    out->batched = out->indices.group[INDICES_BATCH].n > 0;
+    if (!out->is_gemm && fused_any(&out->fused))
+        FAIL(ERR_INPUT, "problem-identifier '%s': fused operations are for GEMMs", text);
     return 0;
 }
 
@@ -63,6 +47,8 @@ static Err parse_ints(const char *option, Str text, int64_t *v, int max, int *n)
     }
     return 0;
 }
+
+static const char *const stride_names[TENSOR_COUNT] = {"a-strides", "b-strides", "c-strides", "d-strides"};
 
 /* Strides of one tensor: as given; packed where they are -1 or absent. */
 static Err read_strides(const char *option, const StrList *list, size_t i, Tensor *t)
@@ -130,7 +116,7 @@ static void fill_gemm(Problem *p, const ClientOptions *o, const Operation *op)
     *g = (Gemm){.m = c->m,
                 .n = c->n,
                 .batch = c->batch,
-                .k = p->size[p->n_sizes - 1] * type_info(o->a_type)->packing,
+                .k = c->k * type_info(o->a_type)->packing,
                 .compute = o->alpha_type,
                 .out = o->d_type};
     g->a = view(&p->tensor[TENSOR_A], op->trans_a, op->conj_a);
@@ -151,7 +137,7 @@ static void fill_shape(Problem *p, const ClientOptions *o, const Operation *op, 
 {
     Contraction *c = &p->shape;
     const int dims = o->strided_batched ? TENSOR_DIMS : TENSOR_DIMS - 1;
-    for (int d = 0; d < dims; d++) { /* arrays of pointers have no batch stride */
+    for (int d = 0; d < dims && !c->dims; d++) { /* arrays of pointers have no batch stride */
         c->a[d] = p->tensor[TENSOR_A].stride[d];
         c->b[d] = p->tensor[TENSOR_B].stride[d];
         c->c[d] = p->tensor[TENSOR_C].stride[d];
@@ -185,16 +171,22 @@ static void fill_shape(Problem *p, const ClientOptions *o, const Operation *op, 
     c->eligible_for_persistent = true;
 }
 
-static Err read_problem(const ClientOptions *o, const Operation *op, const char *identifier, size_t i,
-                        Problem *p)
+static const StrList *stride_lists(const ClientOptions *o, int t)
 {
-    int64_t v[4];
+    const StrList *lists[TENSOR_COUNT] = {&o->a_strides, &o->b_strides, &o->c_strides, &o->d_strides};
+    return lists[t];
+}
+
+static Err read_sizes(const ClientOptions *o, const Operation *op, const char *identifier, size_t i,
+                      Problem *p)
+{
+    int64_t v[INDEX_MAX];
     int n;
     Str text = o->problem_sizes.v[i];
-    TRY(parse_ints("problem-size", text, v, 4, &n));
-    if (n != (op->batched ? 4 : 3))
+    TRY(parse_ints("problem-size", text, v, INDEX_MAX, &n));
+    if (n != op->indices.n)
         FAIL(ERR_INPUT, "problem-size '%.*s': %d numbers, '%s' has %d", STR_ARG(text), n, identifier,
-             op->batched ? 4 : 3);
+             op->indices.n);
     for (int d = 0; d < n; d++)
         if (v[d] < 1 || v[d] > SIZE_LIMIT)
             FAIL(ERR_INPUT, "problem-size '%.*s': %lld is not from 1 to %lld", STR_ARG(text), (long long)v[d],
@@ -203,27 +195,166 @@ static Err read_problem(const ClientOptions *o, const Operation *op, const char 
     p->n_sizes = n;
     p->fused = op->fused;
     memcpy(p->size, v, sizeof *v * (size_t)n);
-    Contraction *c = &p->shape;
-    c->m = v[0];
-    c->n = v[1];
-    c->batch = op->batched ? v[2] : 1;
-    c->k = v[n - 1];
-    tensor_sizes(p, op, c->m, c->n, c->batch, c->k);
+    return 0;
+}
+
+static void tensor_types(const ClientOptions *o, Problem *p)
+{
     const DataType types[TENSOR_COUNT] = {o->a_type, o->b_type, o->c_type, o->d_type};
     const int64_t offsets[TENSOR_COUNT] = {o->offset_a, o->offset_b, o->offset_c, o->offset_d};
-    const StrList *lists[TENSOR_COUNT] = {&o->a_strides, &o->b_strides, &o->c_strides, &o->d_strides};
-    static const char *const names[TENSOR_COUNT] = {"a-strides", "b-strides", "c-strides", "d-strides"};
-    for (int t = 0; t < TENSOR_COUNT; t++) {
-        p->tensor[t].type = types[t];
-        p->offset[t] = offsets[t];
-        TRY(read_strides(names[t], lists[t], i, &p->tensor[t]));
+    for (int t = 0; t < TENSOR_COUNT; t++) p->tensor[t].type = types[t], p->offset[t] = offsets[t];
+}
+
+/* ---- contractions that are no GEMM ---- */
+
+/* Strides of one tensor, packed where they are -1 or absent. */
+static Err read_dim_strides(const StrList *list, size_t i, int t, IndexSizes *x)
+{
+    const IndexList *l = &x->indices.tensor[t];
+    int64_t v[INDEX_MAX], packed = 1;
+    int n = 0;
+    if (list->n) TRY(parse_ints(stride_names[t], list->v[i], v, INDEX_MAX, &n));
+    if (n > l->n) FAIL(ERR_INPUT, "%s: %d strides, %c has %d indices", stride_names[t], n, "ABCD"[t], l -> n);
+    for (int32_t d = 0; d < l->n; d++) {
+        const int64_t stride = d < n && v[d] != -1 ? v[d] : packed;
+        if (stride < 0 || stride > INT64_C(1) << 40)
+            FAIL(ERR_INPUT, "%s: stride %lld is out of range", stride_names[t], (long long)stride);
+        x->stride[t][d] = stride;
+        packed = stride * x->size[l->v[d]];
     }
+    return 0;
+}
+
+/* "free,sum,start,end;...": the indices' numbers, and the elements in front of and behind the tensor. */
+static Err read_pads(const char *option, Str text, int t, IndexSizes *x)
+{
+    Str one;
+    while (text.n && str_split(&text, ';', &one)) {
+        int64_t v[4] = {0};
+        int n;
+        const int32_t at = x->indices.n_pads[t];
+        TRY(parse_ints(option, one, v, 4, &n));
+        if (n != 4 || at == TUPLE_MAX)
+            FAIL(ERR_INPUT, "%s '%.*s', expected up to %d pads of 4 numbers: free, sum, start, end", option,
+                 STR_ARG(one), (int)TUPLE_MAX);
+        const bool of_tensor = v[0] >= 0 && v[0] < x->indices.of_d && v[1] >= x->indices.of_d &&
+                               v[1] < x->indices.n && indices_has(&x->indices, t, (int32_t)v[0]);
+        if (!of_tensor || v[2] < 0 || v[3] < 0 || v[2] > SIZE_LIMIT || v[3] > SIZE_LIMIT)
+            FAIL(ERR_INPUT, "%s '%.*s', expected a free and a summation index of %c and sizes from 0 to %lld",
+                 option, STR_ARG(one), "AB"[t], (long long)SIZE_LIMIT);
+        x->indices.pad[t][at].free = (int32_t)v[0], x->indices.pad[t][at].sum = (int32_t)v[1];
+        x->pad_start[t][at] = v[2], x->pad_end[t][at] = v[3];
+        x->indices.n_pads[t]++;
+    }
+    return 0;
+}
+
+/* Elements of D must have distinct addresses: by rising stride, each dimension steps over those before it. */
+static Err check_dim_output(const IndexSizes *x)
+{
+    const IndexList *l = &x->indices.tensor[TENSOR_D];
+    int32_t order[INDEX_MAX];
+    int64_t before = 0;
+    for (int32_t i = 0; i < l->n; i++) {
+        int32_t at = i;
+        for (; at > 0 && x->stride[TENSOR_D][order[at - 1]] > x->stride[TENSOR_D][i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (int32_t i = 0; i < l->n; i++) {
+        const int64_t stride = x->stride[TENSOR_D][order[i]], size = x->size[l->v[order[i]]];
+        if (size > 1 && stride <= before)
+            FAIL(ERR_INPUT, "d-strides: elements of D would overlap: stride %lld of index %d, size %lld",
+                 (long long)stride, order[i], (long long)size);
+        before += (size - 1) * stride;
+    }
+    return 0;
+}
+
+/* Sizes that kernels take as one 32-bit number. */
+static Err group_sizes(const IndexSizes *x, Contraction *c)
+{
+    static const char *const names[] = {"M", "N", "the batch", "K"};
+    int64_t *const to[] = {&c->m, &c->n, &c->batch, &c->k};
+    for (int g = 0; g < INDICES_GROUPS; g++) {
+        *to[g] = index_group_size(x, (IndexGroup)g);
+        if (*to[g] < 1 || *to[g] > SIZE_LIMIT)
+            FAIL(ERR_INPUT, "the indices of %s have more than %lld values", names[g], (long long)SIZE_LIMIT);
+    }
+    return 0;
+}
+
+static Err read_dims(Arena *a, const ClientOptions *o, const Operation *op, size_t i, Problem *p)
+{
+    IndexSizes *x = ARENA_NEW(a, IndexSizes);
+    TRY_ALLOC(x);
+    *x = (IndexSizes){.indices = op->indices};
+    memcpy(x->size, p->size, sizeof *p->size * (size_t)p->n_sizes);
+    for (int t = 0; t < TENSOR_COUNT; t++) TRY(read_dim_strides(stride_lists(o, t), i, t, x));
+    if (o->a_zero_pads.n) TRY(read_pads("a-zero-pads", o->a_zero_pads.v[i], 0, x));
+    if (o->b_zero_pads.n) TRY(read_pads("b-zero-pads", o->b_zero_pads.v[i], 1, x));
+    TRY(check_dim_output(x));
+    for (int t = 0; t < TENSOR_COUNT; t++) {
+        Tensor *to = &p->tensor[t];
+        TRY(matrix_map_elements(x, t, &to->n_elements));
+        to->size[0] = to->stride[1] = to->stride[2] = to->n_elements;
+        to->size[1] = to->size[2] = to->stride[0] = 1;
+    }
+    if (o->c_equal_d && memcmp(x->stride[TENSOR_C], x->stride[TENSOR_D], sizeof x->stride[0]))
+        FAIL(ERR_INPUT, "c-equal-d: C and D have different strides");
+    p->shape.dims = x;
+    const int order[4] = {TENSOR_D, TENSOR_C, TENSOR_A, TENSOR_B};
+    p->n_ld = op->is_gemm ? 4 : 0; /* all problems of a run have the same columns in result files */
+    for (int t = 0; t < p->n_ld; t++) p->ld[t] = x->stride[order[t]][1];
+    return group_sizes(x, &p->shape);
+}
+
+/* Does the problem need more than a GEMM's sizes and strides? */
+static bool is_general(const ClientOptions *o, const Operation *op, size_t i)
+{
+    if (!op->is_gemm || o->a_zero_pads.n || o->b_zero_pads.n) return true;
+    for (int t = 0; t < TENSOR_COUNT; t++) {
+        int64_t first;
+        Str rest, part;
+        if (!stride_lists(o, t)->n) continue;
+        rest = stride_lists(o, t)->v[i];
+        if (str_split(&rest, ',', &part) && str_to_i64(str_trim(part), &first) && first != 1 && first != -1)
+            return true;
+    }
+    return false;
+}
+
+static Err read_gemm(const ClientOptions *o, const Operation *op, size_t i, Problem *p)
+{
+    Contraction *c = &p->shape;
+    c->m = p->size[0];
+    c->n = p->size[1];
+    c->batch = op->batched ? p->size[2] : 1;
+    c->k = p->size[p->n_sizes - 1];
+    tensor_sizes(p, op, c->m, c->n, c->batch, c->k);
+    tensor_types(o, p);
+    for (int t = 0; t < TENSOR_COUNT; t++)
+        TRY(read_strides(stride_names[t], stride_lists(o, t), i, &p->tensor[t]));
     TRY(check_output(&p->tensor[TENSOR_D], "d-strides"));
     if (o->c_equal_d &&
         memcmp(p->tensor[TENSOR_C].stride, p->tensor[TENSOR_D].stride, sizeof p->tensor[0].stride))
-        FAIL(ERR_INPUT, "c-equal-d: problem '%.*s' has different strides of C and D", STR_ARG(text));
+        FAIL(ERR_INPUT, "c-equal-d: problem '%.*s' has different strides of C and D",
+             STR_ARG(o->problem_sizes.v[i]));
     const int order[4] = {TENSOR_D, TENSOR_C, TENSOR_A, TENSOR_B};
+    p->n_ld = 4;
     for (int t = 0; t < 4; t++) p->ld[t] = p->tensor[order[t]].stride[1];
+    return 0;
+}
+
+static Err read_problem(Arena *a, const ClientOptions *o, const Operation *op, const char *identifier,
+                        size_t i, Problem *p)
+{
+    TRY(read_sizes(o, op, identifier, i, p));
+    if (is_general(o, op, i)) {
+        tensor_types(o, p);
+        TRY(read_dims(a, o, op, i, p));
+    } else
+        TRY(read_gemm(o, op, i, p));
     fill_gemm(p, o, op);
     fill_shape(p, o, op, identifier);
     return 0;
@@ -254,8 +385,6 @@ static Err check_options(const ClientOptions *o)
     if (o->c_equal_d && o->c_type != o->d_type)
         FAIL(ERR_INPUT, "c-equal-d: types '%s' and '%s' differ", type_enum_name(o->c_type),
              type_enum_name(o->d_type));
-    if (o->a_zero_pads.n || o->b_zero_pads.n)
-        FAIL(ERR_INPUT, "a-zero-pads, b-zero-pads: convolutions are not run");
     if (o->free_indices.n || o->batch_indices.n || o->bound_indices.n)
         FAIL(ERR_INPUT, "free, batch, bound: give the problem-identifier instead");
     const int64_t offsets[] = {o->offset_a, o->offset_b, o->offset_c, o->offset_d};
@@ -267,6 +396,22 @@ static Err check_options(const ClientOptions *o)
     return 0;
 }
 
+/* What contractions that are no GEMM do not have. */
+static Err check_general(const ClientOptions *o, const char *identifier)
+{
+    const InitType how[] = {o->init_a, o->init_b, o->init_c, o->init_d};
+    if (!o->strided_batched)
+        FAIL(ERR_INPUT, "'%s': arrays of pointers are for GEMMs with unit first strides", identifier);
+    if (o->peer[0]) FAIL(ERR_INPUT, "'%s': peer '%s' has no contractions but GEMMs", identifier, o->peer);
+    for (int t = 0; t < TENSOR_COUNT; t++)
+        if (how[t] >= INIT_SERIAL_IDX && how[t] <= INIT_TRIG_ABS_COS)
+            FAIL(ERR_INPUT, "'%s': data '%s' goes by rows and columns, which only GEMMs have", identifier,
+                 init_name(how[t]));
+    if (type_info(o->a_type)->packing > 1)
+        FAIL(ERR_INPUT, "'%s': Int8x4 is for GEMMs with unit first strides", identifier);
+    return 0;
+}
+
 Err problem_set_read(Arena *a, const ClientOptions *o, ProblemSet *out)
 {
     *out = (ProblemSet){.identifier = o->problem_identifier};
@@ -275,16 +420,23 @@ Err problem_set_read(Arena *a, const ClientOptions *o, ProblemSet *out)
     Operation op;
     TRY(parse_identifier(out->identifier, &op));
     TRY(check_options(o));
-    const StrList *lists[] = {&o->a_strides, &o->b_strides, &o->c_strides, &o->d_strides};
     for (int t = 0; t < TENSOR_COUNT; t++)
-        if (lists[t]->n && lists[t]->n != o->problem_sizes.n)
+        if (stride_lists(o, t)->n && stride_lists(o, t)->n != o->problem_sizes.n)
             FAIL(ERR_INPUT, "%zu values of problem-size, but %zu of %c-strides", o->problem_sizes.n,
-                 lists[t]->n, 'a' + t);
-    out->batched = op.batched;
+                 stride_lists(o, t)->n, 'a' + t);
+    const StrList *pads[] = {&o->a_zero_pads, &o->b_zero_pads};
+    for (int t = 0; t < 2; t++)
+        if (pads[t]->n && pads[t]->n != o->problem_sizes.n)
+            FAIL(ERR_INPUT, "%zu values of problem-size, but %zu of %c-zero-pads", o->problem_sizes.n,
+                 pads[t]->n, 'a' + t);
+    out->n_sizes = op.indices.n;
     out->n = o->problem_sizes.n;
     out->v = ARENA_ARRAY(a, out->n, Problem);
     TRY_ALLOC(out->v);
-    for (size_t i = 0; i < out->n; i++) TRY(read_problem(o, &op, out->identifier, i, &out->v[i]));
+    for (size_t i = 0; i < out->n; i++) {
+        TRY(read_problem(a, o, &op, out->identifier, i, &out->v[i]));
+        if (out->v[i].shape.dims) TRY(check_general(o, out->identifier));
+    }
     return 0;
 }
 

@@ -1,5 +1,8 @@
 /* The problems of a client run: the sizes and strides of the ini as tensors, as the input of predicates and
- * launches (Contraction), and as the input of the reference (Gemm). Shapes: GEMM, batched or not. */
+ * launches (Contraction), and as the input of the reference (Gemm).
+ *
+ * Of a contraction that is no GEMM (problem/indices.h) tensors are lists of n_elements elements, shape.dims
+ * has its indices, and the reference's matrices get maps (matrix_map.h) when its data is made. */
 #ifndef CLIENT_PROBLEM_SET_H
 #define CLIENT_PROBLEM_SET_H
 
@@ -14,17 +17,18 @@ typedef struct {
     Tensor tensor[TENSOR_COUNT];
     int64_t offset[TENSOR_COUNT]; /* elements before the tensor in its buffer */
     Fused fused;
-    Gemm gemm;       /* data pointers NULL; its k counts values, not elements */
-    int n_sizes;     /* 3 or 4 */
-    int64_t size[4]; /* m, n, [batch,] k */
-    int64_t ld[4];   /* LDD, LDC, LDA, LDB, as result files list them */
+    Gemm gemm; /* data pointers NULL; its k counts values, not elements */
+    int n_sizes;
+    int64_t size[INDEX_MAX]; /* of all indices; of a GEMM m, n, [batch,] k */
+    int n_ld;                /* 4, or 0 of a contraction that is no GEMM */
+    int64_t ld[4];           /* LDD, LDC, LDA, LDB, as result files list them */
 } Problem;
 
 typedef struct {
     Problem *v;
     size_t n;
     const char *identifier;
-    bool batched;
+    int n_sizes; /* of each problem */
 } ProblemSet;
 
 /* ERR_INPUT names the option and the value. */

@@ -24,8 +24,23 @@ typedef double Vec __attribute__((vector_size(REG * sizeof(double)), aligned(64)
 
 bool gemm_is_complex(const Gemm *g) { return type_info(g->out)->complex || type_info(g->a.type)->complex; }
 
-static int64_t matrix_index(const Matrix *m, int64_t r, int64_t c, int64_t b)
+static int64_t mapped_index(const Matrix *m, int64_t r, int64_t c, int64_t b)
 {
+    const MatrixMap *map = m->map;
+    if (m->map_transposed) {
+        const int64_t row = c;
+        c = r, r = row;
+    }
+    for (int i = 0; i < map->n_pads; i++) {
+        const int64_t x = map->pad[i].row[r] + map->pad[i].col[c];
+        if (x < map->pad[i].start || x >= map->pad[i].edge) return -1;
+    }
+    return map->row[r] + map->col[c] + map->batch[b];
+}
+
+int64_t matrix_index(const Matrix *m, int64_t r, int64_t c, int64_t b)
+{
+    if (m->map) return mapped_index(m, r, c, b);
     return r * m->row + c * m->col + b * m->batch;
 }
 
@@ -47,9 +62,22 @@ static void packed_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int6
     }
 }
 
+/* Element by element, each where the map says. */
+static void mapped_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = matrix_index(m, r + i, c, b);
+        re[i] = 0;
+        if (im) im[i] = 0;
+        if (at >= 0) numbers_load(m->type, m->data, at, 1, 1, re + i, im ? im + i : NULL);
+    }
+}
+
 void matrix_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
 {
-    if (type_info(m->type)->packing > 1)
+    if (m->map)
+        mapped_column(m, r, c, b, n, re, im);
+    else if (type_info(m->type)->packing > 1)
         packed_column(m, r, c, b, n, re, im);
     else
         numbers_load(m->type, m->data, matrix_index(m, r, c, b), m->row, n, re, im);
@@ -70,6 +98,7 @@ Matrix matrix_transposed(const Matrix *m)
     t.row = m->col;
     t.col = m->row;
     t.packed_rows = !m->packed_rows;
+    t.map_transposed = !m->map_transposed;
     return t;
 }
 

@@ -10,7 +10,19 @@
 
 #include "base/err.h"
 #include "problem/datatype.h"
-#include "problem/fused.h"
+#include "problem/indices.h"
+
+/* Where the elements of a contraction's operand lie, whose rows, columns and batches are groups of indices
+ * (problem/indices.h): element (r, c) of matrix b is data[row[r] + col[c] + batch[b]]. It is 0 where, for a
+ * pad, pad.row[r] + pad.col[c] is below its start or not below its edge. */
+typedef struct {
+    const int64_t *row, *col, *batch;
+    int n_pads;
+    struct {
+        const int64_t *row, *col;
+        int64_t start, edge;
+    } pad[TUPLE_MAX];
+} MatrixMap;
 
 /* Value (r, c) of matrix b is data[r * row + c * col + b * batch], conjugated when conj. Of types with
  * packing p (Int8x4: 4) it is one of the p in such an element: number r % p of that of row r / p when
@@ -20,7 +32,9 @@ typedef struct {
     const void *data;
     int64_t row, col, batch;
     bool conj;
-    bool packed_rows; /* values are packed along rows (B) or along columns (A): always along k */
+    bool packed_rows;     /* values are packed along rows (B) or along columns (A): always along k */
+    const MatrixMap *map; /* NULL: row, col and batch are strides */
+    bool map_transposed;  /* rows of the matrix are columns of the map */
 } Matrix;
 
 /* The operands of fused operations (problem/fused.h): element i of a vector, or the only one. The biases of
@@ -59,6 +73,8 @@ bool gemm_is_complex(const Gemm *g);
 Value matrix_at(const Matrix *m, int64_t r, int64_t c, int64_t b);
 /* Values (r, c), (r + 1, c), ... (r + n - 1, c). im may be NULL for real types. */
 void matrix_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im);
+/* The number of value (r, c) of matrix b in data, of a type without packing; -1: it is in a zero pad. */
+int64_t matrix_index(const Matrix *m, int64_t r, int64_t c, int64_t b);
 /* The same data with rows and columns exchanged. */
 Matrix matrix_transposed(const Matrix *m);
 

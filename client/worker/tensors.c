@@ -233,6 +233,7 @@ Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out)
     if (!t) FAIL(ERR_FAILED, "out of memory for tensors (%zu bytes)", sizeof *t);
     *t = (Tensors){.session = s, .problem = p, .device = d};
     Err e = make_all(t, 0);
+    if (!e) e = matrix_maps_init(&t->maps, p->shape.dims);
     if (!e) e = make_copies(t);
     if (!e)
         e = fused_data_init(&t->fused, &p->fused, p->shape.m, p->shape.n, p->shape.batch,
@@ -271,6 +272,7 @@ void tensors_free(Tensors *t)
     free(t->d_out.data);
     free(t->in_out.data);
     validator_free(t->validator);
+    matrix_maps_fini(&t->maps);
     free(t);
 }
 
@@ -289,8 +291,21 @@ Gemm tensors_gemm(const Tensors *t)
     g.a.data = pristine_data(t, TENSOR_A);
     g.b.data = pristine_data(t, TENSOR_B);
     g.c.data = pristine_data(t, TENSOR_C);
+    Matrix *const of[] = {&g.a, &g.b, &g.c};
+    for (int i = 0; i < 3 && t->maps.offsets; i++) of[i]->map = &t->maps.map[i];
     g.fused = t->fused.any ? &t->fused.vectors : NULL;
     return g;
+}
+
+Matrix tensors_result(const Tensors *t, const void *data)
+{
+    const Tensor *x = &t->problem->tensor[TENSOR_D];
+    return (Matrix){.type = x->type,
+                    .data = data,
+                    .row = x->stride[0],
+                    .col = x->stride[1],
+                    .batch = x->stride[2],
+                    .map = t->maps.offsets ? &t->maps.map[TENSOR_D] : NULL};
 }
 
 Err tensors_validator(Tensors *t)
@@ -427,11 +442,48 @@ static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t
     return to;
 }
 
+/* The same for a D that is no matrix: a bit for each element of its extent says whether it belongs to D. */
+static bool surroundings_of_map(const Tensors *t, const TensorSet *s, const unsigned char *d, char *text,
+                                size_t size)
+{
+    const Contraction *c = &t->problem->shape;
+    const Matrix m = tensors_result(t, NULL);
+    const Tensor *x = &t->problem->tensor[TENSOR_D];
+    const uint64_t bytes = (uint64_t)type_bytes(x->type);
+    const uint64_t start = s->pad + (uint64_t)t->problem->offset[TENSOR_D] * bytes;
+    const uint64_t behind = start + (uint64_t)x->n_elements * bytes, end = s->buffer[TENSOR_D].bytes;
+    unsigned char *used = calloc(1, (size_t)x->n_elements / 8 + 1);
+    if (!used) {
+        snprintf(text, size, "out of memory for the extent of D, %lld elements", (long long)x->n_elements);
+        return false;
+    }
+    for (int64_t b = 0; b < c->batch; b++)
+        for (int64_t j = 0; j < c->n; j++)
+            for (int64_t i = 0; i < c->m; i++) {
+                const int64_t at = matrix_index(&m, i, j, b);
+                used[at / 8] |= (unsigned char)(1u << at % 8);
+            }
+    uint64_t bad = first_touched(t, d, s->pad, 0, start);
+    bool good = bad == start;
+    for (int64_t i = 0; i < x->n_elements && good; i++) {
+        const uint64_t at = start + (uint64_t)i * bytes;
+        if (used[i / 8] >> i % 8 & 1) continue;
+        bad = first_touched(t, d, s->pad, at, at + bytes);
+        good = bad == at + bytes;
+    }
+    if (good) bad = first_touched(t, d, s->pad, behind, end), good = bad == end;
+    free(used);
+    if (!good)
+        snprintf(text, size, "wrote outside D: byte %lld from its start", (long long)bad - (long long)s->pad);
+    return good;
+}
+
 /* Checks the bytes outside the elements of D: the front, the gaps between columns and matrices, the back. */
 static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsigned char *d, char *text,
                               size_t size)
 {
     const Tensor *x = &t->problem->tensor[TENSOR_D];
+    if (t->maps.offsets) return surroundings_of_map(t, s, d, text, size);
     int64_t bytes = type_bytes(x->type), offset = t->problem->offset[TENSOR_D];
     const int inner = tensor_inner(x), outer = 3 - inner;
     uint64_t at = 0;

@@ -9,6 +9,7 @@
 #define CLIENT_TENSORS_H
 
 #include "client/worker/fused_data.h"
+#include "client/worker/matrix_map.h"
 #include "client/worker/session.h"
 #include "client/worker/validate.h"
 
@@ -45,6 +46,7 @@ typedef struct {
     DeviceMem pool_workspace; /* shared by all copies of a GPU, as their launches run one after another */
     FusedData fused;          /* read by all sets' launches */
     TensorSet checked[2];     /* of validated_set */
+    MatrixMaps maps;          /* of a contraction that is no GEMM */
     bool refreshed;           /* after tensors_refresh: a GPU's copies differ from the host's data */
 } Tensors;
 
@@ -55,6 +57,8 @@ void tensors_free(Tensors *t);
 Err tensors_validator(Tensors *t);
 /* The GEMM of the problem with pointers to its data on the host. */
 Gemm tensors_gemm(const Tensors *t);
+/* D as the reference's matrix: data is its first element. */
+Matrix tensors_result(const Tensors *t, const void *data);
 
 /* Allocates a set. workspace_bytes may be 0. Inputs are filled in; D is initialised by init-d. */
 Err set_alloc(Tensors *t, DeviceGuard guard, bool nan_pads, uint64_t workspace_bytes, TensorSet *out);

@@ -351,7 +351,7 @@ Err validator_store(Validator *v, const Matrix *d, void *data)
     for (int64_t x = 0; x < g->m * g->n * g->batch; x++) {
         int64_t i, j, b;
         logical_position(g, x, &i, &j, &b);
-        number_store(g->out, data, i * d->row + j * d->col + b * d->batch, re[x], im ? im[x] : 0);
+        number_store(g->out, data, matrix_index(d, i, j, b), re[x], im ? im[x] : 0);
     }
     return 0;
 }

@@ -383,13 +383,8 @@ static void test_rejected(void **state)
         Base base;
         const char *why;
     } cases[] = {
-        {{"x86-64-v3", SGEMM, "{PackBatchDims: 1}"},
-         "host kernels cannot have PackBatchDims 1: their tiles do not span matrices of a batch or several "
-         "summations"},
-        {{"x86-64-v3", SGEMM, "{PackSummationDims: 1}"},
-         "host kernels cannot have PackSummationDims 1: their tiles do not span matrices of a batch or "
-         "several "
-         "summations"},
+        {{"x86-64-v3", SGEMM, "{PackBatchDims: 1, GlobalSplitU: 2}"},
+         "contractions that are no GEMM have GlobalSplitU 1 and StreamK 0, not 2 and 0"},
         {{"x86-64-v3", SGEMM, "{WorkGroupMappingType: Z, WorkGroupMapping: 2}"},
          "WorkGroupMappingType Z with WorkGroupMapping 2 needs a grid of powers of 2, which hosts do not "
          "launch"},

@@ -417,6 +417,7 @@ static const Expr *known(ExprPool *p, ExprKind kind, const Expr *x, const Expr *
         return expr_is_const(y) && y->lo != INT64_MIN ? expr_add_i(p, x, -y->lo) : NULL;
     case EXPR_DIV:
     case EXPR_MOD:
+        if (expr_is(x, 0) && y->lo > 0) return x;
         return expr_is_const(y) ? divide(p, kind, x, y->lo) : NULL;
     case EXPR_AND:
         if (expr_is(y, 0) || expr_is(x, 0)) return expr_const(p, 0);

@@ -13,7 +13,7 @@
 
 #include "index/expr.h"
 
-enum { VIEW_MAX_DIMS = 24, VIEW_MAX_STEPS = 16, VIEW_MAX_SIDE = 4 };
+enum { VIEW_MAX_DIMS = 24, VIEW_MAX_STEPS = 16, VIEW_MAX_SIDE = 12 };
 
 typedef enum {
     VIEW_PASSTHROUGH, /* one to one */

@@ -1,6 +1,7 @@
 /* Prints programs as text: tiles with their maps and views, then ops indented by loop. */
 #include <stdio.h>
 
+#include "kernel/contract.h"
 #include "kernel/fields.h"
 #include "kernel/hand.h"
 #include "kernel/words.h"
@@ -235,6 +236,7 @@ void program_dump(const Program *p, Buf *out)
     buf_printf(out, "program %s\ntitle %.*s\n", p->target ? p->target->name : "any", STR_ARG(p->title));
     if (p->hand) dump_hand_head(p, out);
     fields_put(FIELDS_WALK, &p->walk, out);
+    if (p->indices) contract_put(p->indices, out);
     if (p->gpu && !p->hand) fields_put(FIELDS_GPU, p->gpu, out);
     if (p->host && !p->hand) fields_put(FIELDS_HOST, p->host, out);
     for (int i = 0; i < p->n_tiles; i++) program_dump_tile(&p->tile[i], out), buf_putc(out, '\n');

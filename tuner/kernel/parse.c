@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "kernel/contract.h"
 #include "kernel/fields.h"
 #include "kernel/parse_internal.h"
 #include "kernel/words.h"
@@ -115,7 +116,10 @@ static Err view(Parser *r, Tile *t, Str line)
     for (int i = 0; i < 4 && !t->view; i++)
         for (int trans = 0; trans < 2 && !t->view; trans++) {
             View v;
-            program_view(&v, i, trans);
+            if (r->p->indices)
+                contract_view(&v, r->p->indices, i, NULL);
+            else
+                program_view(&v, i, trans);
             buf_reset(&known);
             view_dump(&v, &known);
             if (!str_eq(text, buf_view(&known))) continue;
@@ -125,7 +129,9 @@ static Err view(Parser *r, Tile *t, Str line)
     Err e = buf_check(&known);
     buf_fini(&known);
     TRY(e);
-    if (!t->view) FAIL_AT(r, "no operand of a GEMM has the view '%.*s'", STR_ARG(text));
+    if (!t->view)
+        FAIL_AT(r, "no operand of %s has the view '%.*s'", r->p->indices ? "the contraction" : "a GEMM",
+                STR_ARG(text));
     r->at = r->n;
     return ERR_OK;
 }
@@ -316,11 +322,23 @@ static Err target(Parser *r)
     return ERR_OK;
 }
 
+static Err contraction(Parser *r)
+{
+    Indices *x = ARENA_NEW(r->p->arena, Indices);
+    TRY_ALLOC(x);
+    Err e = contract_read(&r->word[r->at], r->n - r->at, x);
+    if (e) return err_context(e, "%s:%d: ", r->name, r->line);
+    r->p->indices = x;
+    r->at = r->n;
+    return ERR_OK;
+}
+
 static Err clause(Parser *r, Str name)
 {
     if (r->p->hand && !str_eq_c(name, "walk")) FAIL_AT(r, "unknown word '%.*s'", STR_ARG(name));
     FieldsOf of = fields_have(FIELDS_WALK, name) ? FIELDS_WALK : r->host ? FIELDS_HOST : FIELDS_GPU;
     void *to = of == FIELDS_WALK ? (void *)&r->p->walk : r->host ? (void *)r->host : (void *)r->gpu;
+    if (str_eq_c(name, "contraction")) return contraction(r);
     if (!fields_have(of, name)) FAIL_AT(r, "unknown word '%.*s'", STR_ARG(name));
     while (r->at < r->n) {
         Str key = r->word[r->at++];

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "kernel/contract.h"
 #include "kernel/epilogue.h"
 #include "problem/problem.h"
 #include "space/naming.h"
@@ -43,7 +44,9 @@ static int add_tile(Program *p, const char *name, char operand, DataType type, D
 /* Of what the kernel reads: the operands, or the copies of PackOperands. */
 static void build_views(Program *p, const Solution *s)
 {
-    bool trans[4] = {s->pt->TransposeA, s->pt->TransposeB};
+    bool trans[4] = {!s->pt->TLUA, s->pt->TLUB};
+    for (int i = 0; i < 4 && p->indices; i++) contract_view(&p->view[i], p->indices, i, NULL);
+    if (p->indices) return;
     if (s->PackOperands) trans[0] = wgmma_k_major(s, 0), trans[1] = !wgmma_k_major(s, 1);
     for (int i = 0; i < 4; i++) program_view(&p->view[i], i, trans[i]);
 }
@@ -123,15 +126,41 @@ static Err full_name(Program *p, const Solution *s)
     return e;
 }
 
+Err solution_indices(const Solution *s, Indices *out)
+{
+    const ProblemType *pt = s->pt;
+    *out = (Indices){0};
+    if (pt->OperationType == OP_GEMM && !pt->UseInitialStridesAB && !pt->UseInitialStridesCD &&
+        !pt->ZeroPadA.n && !pt->ZeroPadB.n && !s->PackBatchDims) {
+        out->is_gemm = true;
+        return ERR_OK;
+    }
+    TRY(indices_of_type(pt, s->PackBatchDims, out));
+    out->is_gemm = indices_are_gemm(out, NULL);
+    out->pack_sums = s->PackSummationDims != 0;
+    if (s->pt->Tensor0 && !out->is_gemm)
+        FAIL(ERR_INPUT, "the first index of D is one of B, which has no kernels");
+    return ERR_OK;
+}
+
+/* The indices of a contraction whose form is not that of a GEMM. */
+static Err plan_indices(Program *p, const Solution *s)
+{
+    Indices *x = ARENA_NEW(p->arena, Indices);
+    TRY_ALLOC(x);
+    TRY(solution_indices(s, x));
+    if (!x->is_gemm) p->indices = x;
+    return ERR_OK;
+}
+
 Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena)
 {
     static Err (*const planners[])(Program *, const Solution *) = {
         [TARGET_HOST] = plan_host, [TARGET_AMDGCN] = plan_gpu, [TARGET_NVPTX] = plan_gpu};
-    const ProblemType *pt = s->pt;
     memset(p, 0, sizeof *p);
     p->arena = arena;
     p->target = t;
-    if (pt->OperationType != OP_GEMM) FAIL(ERR_INPUT, "operation %d has no program", (int)pt->OperationType);
+    TRY(plan_indices(p, s));
     p->walk = plan_walk(s);
     build_views(p, s);
     TRY(full_name(p, s));

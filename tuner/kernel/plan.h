@@ -11,6 +11,9 @@
  * Everything lives in the arena. ERR_INPUT says what the kernel writer cannot do. */
 Err program_build(Program *p, const Solution *s, const Target *t, Arena *arena);
 
+/* The indices of a solution's problem type, with its PackBatchDims and PackSummationDims. ERR_INPUT: no
+ * kernel has them. */
+Err solution_indices(const Solution *s, Indices *out);
 /* Returns the order of work-groups, and the split and the stagger of K. */
 Walk plan_walk(const Solution *s);
 /* Fill Program.gpu and Program.host. ERR_INPUT says what the kernel writer cannot do. */

@@ -24,16 +24,12 @@ void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t)
 
 static Err check_problem(const HostPlan *p, const ProblemType *pt)
 {
-    if (pt->OperationType != OP_GEMM)
-        FAIL(ERR_INPUT, "host kernels are GEMMs; operation is %d", (int)pt->OperationType);
     if (!p->in.c || !p->compute.c || !p->out.c)
         FAIL(ERR_INPUT, "host kernels have no data types '%s', '%s', '%s'",
              type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
              type_letter((DataType)pt->ComputeDataType));
-    if (pt->UseInitialStridesAB || pt->UseInitialStridesCD)
-        FAIL(ERR_INPUT, "host kernels need unit first strides; UseInitialStrides is set");
-    if (pt->ZeroPadA.n || pt->ZeroPadB.n || pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
-        FAIL(ERR_INPUT, "host kernels have no zero padding, mirroring or stochastic rounding");
+    if (pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
+        FAIL(ERR_INPUT, "host kernels have no mirroring or stochastic rounding");
     return ERR_OK;
 }
 
@@ -85,9 +81,12 @@ static Err plan_split(HostPlan *p, const Solution *s)
 {
     p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
     p->gsu_multiple = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
-    if (s->PackBatchDims || s->PackSummationDims)
-        FAIL(ERR_INPUT, "host kernels have neither PackBatchDims %d nor PackSummationDims %d",
-             s->PackBatchDims, s->PackSummationDims);
+    if (p->indices && (p->gsu > 1 || s->StreamK || fused_any(&p->fused) || !p->strided))
+        FAIL(ERR_INPUT,
+             "contractions but GEMMs have GlobalSplitU 1, not %d, no StreamK, no fused operations and no "
+             "arrays "
+             "of pointers",
+             p->gsu);
     p->joins = s->GlobalAccumulation == GACC_PARTIALS;
     if ((s->PersistentKernel || s->StreamK) && p->gsu > 1)
         FAIL(ERR_INPUT, "host kernels with PersistentKernel %d, StreamK %d have GlobalSplitU 1, not %d",
@@ -106,9 +105,10 @@ static Err plan_split(HostPlan *p, const Solution *s)
     return ERR_OK;
 }
 
-Err host_plan(HostPlan *p, const Solution *s, const Target *t)
+static Err plan_all(HostPlan *p, const Solution *s, const Target *t, const Indices *indices)
 {
     host_plan_types(p, s->pt, t);
+    p->indices = indices;
     TRY(check_problem(p, s->pt));
     /* fused operations are those of the kernel that adds the parts up */
     if (s->GlobalSplitU > 1 && s->GlobalSplitUAlgorithm == GSUA_MULTIPLE) p->fused = (Fused){0};
@@ -121,7 +121,7 @@ Err host_plan(HostPlan *p, const Solution *s, const Target *t)
     p->pack[0] = s->HostPackA;
     p->pack[1] = s->HostPackB;
     bool converts = p->in.type != p->compute.type || p->parts == 2;
-    if (!p->pack[0] && (s->pt->TransposeA || converts || !p->direct))
+    if (!p->pack[0] && (!s->pt->TLUA || converts || !p->direct))
         FAIL(ERR_INPUT, "HostPackA 0 needs A with contiguous columns and no conversion");
     if (!p->pack[1] && (converts || !p->direct)) FAIL(ERR_INPUT, "HostPackB 0 needs B without conversion");
     HostLocal l = host_plan_local(p);
@@ -131,6 +131,13 @@ Err host_plan(HostPlan *p, const Solution *s, const Target *t)
     return ERR_OK;
 }
 
+Err host_plan(HostPlan *p, const Solution *s, const Target *t)
+{
+    Indices x;
+    TRY(solution_indices(s, &x));
+    return plan_all(p, s, t, x.is_gemm ? NULL : &x);
+}
+
 Err plan_host(Program *program, const Solution *s)
 {
     HostPlan *p = ARENA_NEW(program->arena, HostPlan);
@@ -138,5 +145,5 @@ Err plan_host(Program *program, const Solution *s)
     program->host = p;
     program->walk.staggers = false; /* the host has no memory channels to spread over */
     program->walk.stagger_shift = program->walk.stagger_mapping = 0;
-    return host_plan(p, s, program->target);
+    return plan_all(p, s, program->target, program->indices);
 }

@@ -16,6 +16,7 @@
 #include "index/view.h"
 #include "problem/datatype.h"
 #include "problem/fused.h"
+#include "problem/indices.h"
 #include "problem/target.h"
 
 typedef struct GpuPlan GpuPlan;
@@ -120,7 +121,8 @@ typedef struct {
     Str title;            /* the solution's full name */
     const GpuPlan *gpu;   /* generated programs have one of the two, by the target's family */
     const HostPlan *host;
-    Hand *hand; /* of programs written by hand */
+    Hand *hand;             /* of programs written by hand */
+    const Indices *indices; /* of a contraction (contract.h); NULL: a GEMM */
     Walk walk;
     Tile tile[PROGRAM_MAX_TILES];
     int n_tiles;

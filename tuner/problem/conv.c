@@ -505,6 +505,17 @@ static void set_strides(const Conv *v, const ConvSize *s, SizeExtra *e, ProblemS
     e->n_stride[LD_A] = v->n_a, e->n_stride[LD_B] = v->n_b;
 }
 
+/* Where Tensile counts the elements behind the input from: size * stride of the free index and
+ * (size - 1) * stride of the summation index, which is beyond the last position read where the free index has
+ * a stride. */
+static int64_t pad_reach(const ProblemType *pt, const ProblemSize *p, const SizeExtra *e, const int32_t *pad)
+{
+    const IndexList *a = &pt->IndexAssignmentsA;
+    const int64_t free = e->stride[LD_A][index_list_find(a, pad[0])],
+                  sum = e->stride[LD_A][index_list_find(a, pad[1])];
+    return conv_times(p->v[pad[0]], free) + conv_times(p->v[pad[1]] - 1, sum);
+}
+
 Err conv_problem(const ProblemType *pt, const ConvSize *given, ProblemSize *out, SizeExtra *extra)
 {
     Conv v;
@@ -522,8 +533,10 @@ Err conv_problem(const ProblemType *pt, const ConvSize *given, ProblemSize *out,
     for (int d = 0, i = 0; d < v.cfg.n_spatial && i < pt->ZeroPadA.n; d++) {
         if (!v.cfg.pad[d] && !v.cfg.pad_end[d]) continue;
         const int64_t step = conv_distance(&s, v.cfg.a, conv_names_out[d], s.c, true);
-        extra->pad_start[0][i] = conv_times(s.pad[d], step),
-        extra->pad_end[0][i++] = conv_times(s.pad_end[d], step);
+        const int64_t input = conv_times(s.pad[d] + s.in[d], step);
+        extra->pad_start[0][i] = conv_times(s.pad[d], step);
+        extra->pad_end[0][i] = pad_reach(pt, out, extra, pt->ZeroPadA.v[i]) - input;
+        i++;
     }
     for (int32_t i = 0; i < out->n; i++)
         if (out->v[i] < 1 || out->v[i] > SIZE_VALUE_MAX)

@@ -114,19 +114,32 @@ static bool in_range(int64_t size, int64_t min, int64_t max)
 {
     return size >= 0 && size >= min && size < max;
 }
-static int64_t free_size(const Contraction *p, int index, int64_t size)
+/* Size of index number `index` of a group, in the order of the tensors and of D; -1: there is none. */
+static int64_t group_size(const Contraction *p, IndexGroup group, int index)
 {
-    (void)p;
-    return index == 0 ? size : -1;
+    const IndexList *g = &p->dims->indices.group[group];
+    if (group == INDICES_K) index = index < 0 ? 0 : g->n - 1 - index; /* the fastest one is the last */
+    return index >= 0 && index < g->n ? p->dims->size[g->v[index]] : -1;
+}
+static int64_t free_size(const Contraction *p, int index, IndexGroup group)
+{
+    if (p->dims) return group_size(p, group, index);
+    return index ? -1 : group == INDICES_M ? p->m : p->n;
 }
 static int64_t batch_size(const Contraction *p, int index)
 {
+    if (p->dims) return group_size(p, INDICES_BATCH, index);
     return index == 0 && p->batched ? p->batch : -1;
 }
-static int64_t bound_size(const Contraction *p, int index) { return index == 0 || index == -1 ? p->k : -1; }
+static int64_t bound_size(const Contraction *p, int index)
+{
+    if (p->dims) return group_size(p, INDICES_K, index);
+    return index == 0 || index == -1 ? p->k : -1;
+}
 
 static int64_t any_size(const Contraction *p, int index)
 {
+    if (p->dims) return index >= 0 && index < p->dims->indices.n ? p->dims->size[index] : -1;
     switch (p->batched ? index : index == 2 ? 3 : index) {
     case 0:
         return p->m;
@@ -144,18 +157,31 @@ static int64_t any_size(const Contraction *p, int index)
 static int64_t max_size(const Contraction *p)
 {
     int64_t max = p->m > p->n ? p->m : p->n;
+    for (int32_t i = 0; p->dims && i < p->dims->indices.n; i++)
+        max = i && max > p->dims->size[i] ? max : p->dims->size[i];
+    if (p->dims) return max;
     if (p->batched && p->batch > max) max = p->batch;
     return p->k > max ? p->k : max;
 }
 
-static bool stride_is(const Contraction *p, const int64_t stride[3], int index, int64_t value)
+static bool stride_is(const Contraction *p, int tensor, int index, int64_t value)
 {
+    if (p->dims)
+        return index >= 0 && index < p->dims->indices.tensor[tensor].n &&
+               p->dims->stride[tensor][index] == value;
+    const int64_t *stride = tensor == 0 ? p->a : tensor == 1 ? p->b : tensor == 2 ? p->c : p->d;
     return index >= 0 && index < (p->batched ? 3 : 2) && stride[index] == value;
 }
 
 static bool cd_strides_equal(const Contraction *p)
 {
+    if (p->dims) return !memcmp(p->dims->stride[2], p->dims->stride[3], sizeof p->dims->stride[2]);
     return p->c[0] == p->d[0] && p->c[1] == p->d[1] && (!p->batched || p->c[2] == p->d[2]);
+}
+
+static bool ldc_equals_ldd(const Contraction *p)
+{
+    return p->dims ? p->dims->stride[2][1] == p->dims->stride[3][1] : p->c[1] == p->d[1];
 }
 
 static bool scalar_is(uint8_t scalar, int64_t wanted) { return wanted == SCALAR_ANY || scalar == wanted; }
@@ -171,12 +197,16 @@ static bool below_4g(int64_t stride, int64_t n, int64_t plus)
 
 static bool load_offsets_fit(const Contraction *p, const PredOp *o)
 {
+    if (p->dims)
+        return below_4g(p->dims->stride[0][1], o->v.lim[2], o->v.lim[0]) &&
+               below_4g(p->dims->stride[1][1], o->v.lim[3], o->v.lim[1]);
     return below_4g(p->a[1], o->v.lim[2], o->v.lim[0]) && below_4g(p->b[1], o->v.lim[3], o->v.lim[1]);
 }
 
 static bool store_offsets_fit(const Contraction *p, int64_t mt1)
 {
-    return p->d[1] < INT64_C(1) << 40 && below_4g(p->d[1] * type_bytes(type_of(p, 3)), mt1, 0);
+    const int64_t stride = p->dims ? p->dims->stride[3][1] : p->d[1];
+    return stride < INT64_C(1) << 40 && below_4g(stride * type_bytes(type_of(p, 3)), mt1, 0);
 }
 
 static bool wants_cu_efficiency(const Contraction *p)

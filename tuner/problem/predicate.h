@@ -15,6 +15,7 @@
 #include "fmt/msgpack_scan.h"
 #include "fmt/node.h"
 #include "problem/fused.h"
+#include "problem/indices.h"
 
 typedef struct Emit Emit;
 typedef struct Solution Solution;
@@ -36,10 +37,14 @@ enum {
 
 /* A GEMM for selection and launch: D[i,j,b] = alpha * sum_l A B + beta * C. Strides are in elements and
  * indexed [0] of the contiguous index (1), [1] leading dimension, [2] batch (0 when not strided batched).
- * Zero it, then fill it in: equal problems have equal bytes. Types are DataType numbers. */
+ * Zero it, then fill it in: equal problems have equal bytes. Types are DataType numbers.
+ *
+ * Of another contraction m, n, batch and k are the products of its groups' sizes (problem/indices.h), `dims`
+ * has all sizes and strides, and a, b, c, d and trans_ are not used. */
 typedef struct {
     int64_t m, n, batch, k; /* k is 0 when alpha is 0, as in rocBLAS */
     int64_t a[3], b[3], c[3], d[3];
+    const IndexSizes *dims;   /* NULL: a GEMM */
     uint64_t operation;       /* operation_code of the identifier */
     uint64_t workspace_bytes; /* available workspace */
     uint32_t types;           /* types_pack(a, b, c, d) */
@@ -59,7 +64,7 @@ typedef struct {
     uint8_t unaligned; /* bit t: the address of tensor t (A, B, C, D) is no multiple of 16 bytes */
     uint8_t unused[9]; /* 0: the struct has no padding */
 } Contraction;
-_Static_assert(sizeof(Contraction) == 176, "Contraction is hashed and compared as bytes");
+_Static_assert(sizeof(Contraction) == 184, "Contraction is hashed and compared as bytes");
 
 static inline uint32_t types_pack(unsigned a, unsigned b, unsigned c, unsigned d)
 {

@@ -131,15 +131,6 @@ DataType problem_b_type(const ProblemType *pt)
     return (DataType)pt->DataType;
 }
 
-int32_t index_list_find(const IndexList *l, int32_t index)
-{
-    for (int32_t i = 0; i < l->n; i++)
-        if (l->v[i] == index) return i;
-    return -1;
-}
-
-bool index_list_has(const IndexList *l, int32_t index) { return index_list_find(l, index) >= 0; }
-
 void problem_type_init(ProblemType *pt)
 {
     memset(pt, 0, sizeof *pt);

@@ -168,8 +168,16 @@ static inline bool problem_is_gemm(const ProblemType *pt) { return pt->Operation
 /* Types of the elements of A and B, which differ only for F8B8 and B8F8. */
 DataType problem_a_type(const ProblemType *pt);
 DataType problem_b_type(const ProblemType *pt);
-bool index_list_has(const IndexList *l, int32_t index);
 /* Position of index in the list, -1 when absent. */
-int32_t index_list_find(const IndexList *l, int32_t index);
+static inline int32_t index_list_find(const IndexList *l, int32_t index)
+{
+    for (int32_t i = 0; i < l->n; i++)
+        if (l->v[i] == index) return i;
+    return -1;
+}
+static inline bool index_list_has(const IndexList *l, int32_t index)
+{
+    return index_list_find(l, index) >= 0;
+}
 
 #endif

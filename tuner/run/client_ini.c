@@ -54,9 +54,11 @@ static void problem_type_lines(const ClientIni *c, Buf *out)
 static void strides(const ClientIni *c, const ProblemSize *s, const char *key, int tensor, int n_dims,
                     Buf *out)
 {
+    int64_t resolved[INDEX_MAX];
     buf_printf(out, "%s=", key);
+    if (!problem_is_gemm(c->pt)) size_strides(c->pt, s, tensor, resolved);
     for (int i = 0; i < n_dims; i++) {
-        int64_t v = -1;
+        int64_t v = problem_is_gemm(c->pt) ? -1 : resolved[i];
         if (s->extra && i < s->extra->n_stride[tensor]) v = s->extra->stride[tensor][i];
         if (i == 1 && problem_is_gemm(c->pt)) v = size_ld(c->pt, s, tensor);
         buf_printf(out, "%s%" PRId64, i ? "," : "", v);
@@ -64,13 +66,18 @@ static void strides(const ClientIni *c, const ProblemSize *s, const char *key, i
     buf_putc(out, '\n');
 }
 
-static void pads(const ProblemSize *s, const char *key, int which, Buf *out)
+/* "free,sum,start,end" of each zero pad. */
+static void pads(const ClientIni *c, const ProblemSize *s, const char *key, int which, Buf *out)
 {
-    if (!s->extra || s->extra->n_pad[which] == 0) return;
+    const TupleList *of = which ? &c->pt->ZeroPadB : &c->pt->ZeroPadA;
+    if (of->n == 0) return;
     buf_printf(out, "%s=", key);
-    for (int i = 0; i < s->extra->n_pad[which]; i++)
-        buf_printf(out, "%s%" PRId64 ",%" PRId64, i ? "," : "", s->extra->pad_start[which][i],
-                   s->extra->pad_end[which][i]);
+    for (int i = 0; i < of->n; i++) {
+        const bool given = s->extra && i < s->extra->n_pad[which];
+        buf_printf(out, "%s%d,%d,%" PRId64 ",%" PRId64, i ? ";" : "", (int)of->v[i][0], (int)of->v[i][1],
+                   given ? s->extra->pad_start[which][i] : of->v[i][2],
+                   given ? s->extra->pad_end[which][i] : of->v[i][3]);
+    }
     buf_putc(out, '\n');
 }
 
@@ -84,8 +91,8 @@ static void size_lines(const ClientIni *c, const ProblemSize *s, Buf *out)
     strides(c, s, "b-strides", LD_B, pt->IndexAssignmentsB.n, out);
     strides(c, s, "c-strides", LD_C, pt->NumIndicesC, out);
     strides(c, s, "d-strides", LD_D, pt->NumIndicesC, out);
-    pads(s, "a-zero-pads", 0, out);
-    pads(s, "b-zero-pads", 1, out);
+    pads(c, s, "a-zero-pads", 0, out);
+    pads(c, s, "b-zero-pads", 1, out);
 }
 
 static void data_lines(const ClientIni *c, Buf *out)

@@ -1,5 +1,6 @@
 /* Derivation: facts of a problem type and target, order of the steps, which keys a state has in the end. */
 #include "problem/matrix_inst.h"
+#include "problem/indices.h"
 #include "space/derive_internal.h"
 #include "space/direct.h"
 #include "space/wgmma.h"
@@ -136,6 +137,9 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
     d->dest_bpe = type_bytes((DataType)d->dest);
     d->compute_bpe = type_bytes((DataType)d->compute);
     d->gemm = pt->OperationType == OP_GEMM;
+    Indices indices;
+    d->contraction = indices_of_type(pt, 0, &indices) || !indices_are_gemm(&indices, NULL);
+    err_clear();
     d->batched = pt->Batched, d->strided_batched = pt->StridedBatched;
     d->hpa = pt->HighPrecisionAccumulate, d->use_beta = pt->UseBeta;
     d->initial_ab = pt->UseInitialStridesAB, d->initial_cd = pt->UseInitialStridesCD;

@@ -35,6 +35,8 @@ bool derive_reject(Derive *d, RuleId rule, const int64_t arg[5]);
     } while (0)
 
 /* Checks the rows ONLY of effect.def for one kind of kernels (ONLY_AMD, ONLY_RING, ONLY_CPU). False: stop. */
+/* Rules of contractions that are no GEMM, on all families that make kernels of them. */
+bool check_contraction(Derive *d);
 bool check_only(Derive *d, unsigned where);
 
 static inline bool is_f8(int32_t type) { return type >= TYPE_F8 && type <= TYPE_B8F8; }

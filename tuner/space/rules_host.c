@@ -10,18 +10,17 @@ static int32_t sum_bytes(const Deriver *f)
     return is_complex(f->compute) ? bytes / 2 : bytes;
 }
 
+/* Sums stay in local memory until the last chunk of K, and operands are packed. */
+static bool general(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
+
 static bool check_problem(Derive *d)
 {
     const Deriver *f = d->f;
-    const ProblemType *pt = f->pt;
-    if (!f->gemm) REJECT(d, HOST_GEMM, pt->OperationType);
+    if (!check_contraction(d)) return false;
     const int32_t types[] = {f->type, f->dest, f->compute};
     for (int i = 0; i < 3; i++)
         if (types[i] == TYPE_4XI8 || types[i] == TYPE_X || is_f8(types[i])) STOP(d, HOST_TYPE, types[i]);
-    if (f->initial_ab || f->initial_cd) REJECT(d, HOST_STRIDES);
-    if (f->zero_pad[0] || f->zero_pad[1] || f->stochastic || f->fp16_alt || pt->MirrorDimsA.n ||
-        pt->MirrorDimsB.n)
-        REJECT(d, HOST_FORM);
+    if (f->stochastic || f->fp16_alt) REJECT(d, HOST_FORM);
     return true;
 }
 
@@ -64,8 +63,8 @@ static bool check_parameters(Derive *d)
     if (s->InnerUnroll * s->LocalSplitU > 64) REJECT(d, HOST_UNROLL, s->InnerUnroll, s->LocalSplitU);
     if (!s->LoopTail && s->AssertSummationElementMultiple % s->DepthU)
         REJECT(d, HOST_TAIL, s->AssertSummationElementMultiple, s->DepthU);
-    bool converts = fused_any(&d->f->fused) || d->f->type != d->f->dest || d->f->type != d->f->compute ||
-                    is_complex(d->f->type) || is_16bit(d->f->type);
+    bool converts = fused_any(&d->f->fused) || general(d) || d->f->type != d->f->dest ||
+                    d->f->type != d->f->compute || is_complex(d->f->type) || is_16bit(d->f->type);
     if (!s->HostPackA && (converts || !d->f->tlu[0])) REJECT(d, HOST_PACK_A);
     if (!s->HostPackB && converts) REJECT(d, HOST_PACK_B);
     if (s->GlobalSplitU > 1 && s->GlobalAccumulation == GACC_NONE && is_16bit(d->f->dest))
@@ -82,7 +81,10 @@ static bool check_local(Derive *d)
     int64_t parts = is_complex(d->f->compute) ? 2 : 1;
     if (s->HostPackA) elements += (int64_t)s->SubGroup0 * s->ThreadTile0 * s->DepthU * parts;
     if (s->HostPackB) elements += nc * s->DepthU * parts;
-    if (is_16bit(d->f->dest) || fused_any(&d->f->fused)) elements += s->MacroTile0 * nc;
+    if (general(d))
+        elements += s->MacroTile0 * nc * parts;
+    else if (is_16bit(d->f->dest) || fused_any(&d->f->fused))
+        elements += s->MacroTile0 * nc;
     int64_t bytes = elements * sum_bytes(d->f);
     if (bytes > INT64_C(255) << 20) REJECT(d, HOST_LOCAL, bytes >> 10);
     return true;

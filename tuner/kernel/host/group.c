@@ -75,11 +75,25 @@ static void open_loop(HostText *t, const Op *o)
 
 /* ---- bodies of the loops ---- */
 
+/* The same of a contraction: rows are counted from the first of the matrix. */
+static void load_dims(HostText *t, bool b)
+{
+    Stmts *s = &t->s;
+    const Expr *from = expr_add(&s->pool, host_int(t, b ? "n1" : "m1"), host_int(t, b ? "n0" : "m0"));
+    stmt_call(s, b ? "@pack_b" : "@pack_a", value_reg(s, "g"), value_reg(s, b ? "B" : "A"),
+              value_expr(s, from), value_reg(s, b ? "nc" : "mc"), value_reg(s, "k0"), value_reg(s, "kc"),
+              value_reg(s, b ? "lb" : "la"));
+}
+
 /* Packs a block of A or B into its buffer. */
 static void load_local(HostText *t, const Op *o)
 {
     Stmts *s = &t->s;
     const Expr *k0 = host_int(t, "k0");
+    if (t->indices) {
+        load_dims(t, t->program->tile[o->tile[0]].operand == 'B');
+        return;
+    }
     if (t->program->tile[o->tile[0]].operand == 'B')
         stmt_call(s, "@pack_b", host_plus(t, "B", host_address_k(t, HOST_B, "g->ldb", host_int(t, "n0"), k0)),
                   value_reg(s, "g->ldb"), value_reg(s, "nc"), value_reg(s, "kc"), value_reg(s, "lb"));
@@ -135,7 +149,8 @@ static const Expr *kept_sums(HostText *t)
     const Expr *column = expr_div_i(pool, host_int(t, "j"), p->nr),
                *row = expr_div_i(pool, tile_row(t), p->mr);
     const Expr *rows = expr_div_i(pool, expr_add_i(pool, host_int(t, "mt"), p->mr - 1), p->mr);
-    return expr_mul_i(pool, expr_add(pool, expr_mul(pool, column, rows), row), (int64_t)p->mr * p->nr);
+    return expr_mul_i(pool, expr_add(pool, expr_mul(pool, column, rows), row),
+                      (int64_t)p->mr * p->nr * p->parts);
 }
 
 static void staged_call(HostText *t)
@@ -152,6 +167,12 @@ static void staged_call(HostText *t)
     if (keeps) stmt_if(s, value_op(s, VALUE_LE, left, value_int(s, 1)));
     const Value *row = value_expr(s, expr_add(&s->pool, host_int(t, "m1"), tile_row(t)));
     const Value *column = value_expr(s, expr_add(&s->pool, host_int(t, "n1"), tile_column(t)));
+    if (t->indices) {
+        stmt_call(s, "@finish", value_reg(s, "g"), sum, value_reg(s, "mr"), value_reg(s, "nr"),
+                  value_reg(s, "ab"), value_reg(s, "C"), value_reg(s, "D"), row, column);
+        if (keeps) stmt_end(s);
+        return;
+    }
     const Value *const arg[] = {sum,
                                 value_reg(s, "mr"),
                                 value_reg(s, "nr"),
@@ -257,13 +278,21 @@ static void operands(HostText *t)
     for (int i = 0; i < 4; i++) {
         const HostOperand o = all[i].operand;
         const bool is_const = o != HOST_D, result = o == HOST_C || o == HOST_D;
-        const Expr *at = host_address(t, o, all[i].ld, o == HOST_B ? host_number(t, 0) : host_int(t, "m1"),
+        const Expr *at =
+            t->indices ? host_dims_matrix(t, o, "z")
+                       : host_address(t, o, all[i].ld, o == HOST_B ? host_number(t, 0) : host_int(t, "m1"),
                                       o == HOST_A ? host_number(t, 0) : host_int(t, "n1"));
         if (o == HOST_D && p->gsu > 1 && p->gsu_multiple) { /* a matrix of the workspace for each part */
             const Expr *all_of_d = expr_mul(&s->pool, host_int(t, "g->m"), host_int(t, "g->n"));
             all_of_d = expr_mul(&s->pool, all_of_d, host_int(t, "g->batch"));
             all_of_d = expr_mul_i(&s->pool, expr_mul(&s->pool, host_int(t, "part"), all_of_d), p->parts);
             at = expr_add(&s->pool, at, all_of_d);
+        }
+        if (t->indices) {
+            const char *type = stmts_name(s, "%s%s *", is_const ? "const " : "", all[i].type);
+            const Value *first = value_cast(s, type, value_named(s, "g->%c", all[i].field));
+            stmt_var(s, type, all[i].name, value_op(s, VALUE_ADD, first, value_expr(s, at)));
+            continue;
         }
         const Value *base =
             host_matrix(t, all[i].field, all[i].type, is_const, p->strided || (result && p->workspace), "z");
@@ -294,6 +323,7 @@ static void group_function(HostText *t)
     stmt_let(s, "n1", expr_mul_i(&s->pool, host_int(t, "wg1"), p->mt1));
     stmt_let(s, "mt", rest(t, "g->m", "m1", p->mt0));
     stmt_let(s, "nt", rest(t, "g->n", "n1", p->mt1));
+    if (t->indices) host_dims_open(t);
     operands(t);
     if (!p->joins) {
         chunks(t);

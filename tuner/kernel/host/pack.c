@@ -135,6 +135,10 @@ static void pack(HostText *t, HostOperand operand)
 
 void host_packs(HostText *t)
 {
+    if (t->indices) {
+        host_dims_packs(t);
+        return;
+    }
     if (t->p->pack[0]) pack(t, HOST_A);
     if (t->p->pack[1]) pack(t, HOST_B);
 }

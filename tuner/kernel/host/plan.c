@@ -9,7 +9,7 @@ HostLocal host_plan_local(const HostPlan *p)
     if (p->pack[0]) l.a = round_up((int64_t)p->mc * p->kc * p->parts, 64);
     if (p->pack[1]) l.b = round_up((int64_t)p->nc * p->kc * p->parts, 64);
     if (!p->direct) l.sums = (int64_t)p->mr * p->nr * p->parts;
-    if (host_plan_keeps_sums(p)) l.sums = (int64_t)p->mt0 * p->nc;
+    if (host_plan_keeps_sums(p)) l.sums = (int64_t)p->mt0 * p->nc * p->parts;
     return l;
 }
 
@@ -53,6 +53,7 @@ Err host_epilogue_read(Program *p, const char *name)
     plan->joins = e.grid;
     plan->out = host_type(e.written);
     plan->fused = e.fused;
+    plan->indices = p->indices;
     plan->direct = host_plan_is_direct(plan);
     p->host = plan;
     const Epilogue own = host_epilogue(plan);

@@ -26,6 +26,7 @@ struct HostPlan {
     HostType scalar;       /* alpha and beta as passed: the problem type's compute type */
     int parts;             /* 2 for complex, else 1 */
     bool conj[2], pack[2]; /* of A and B */
+    const Indices *indices; /* of a contraction; NULL: a GEMM */
     bool batched, strided, use_beta;
     Fused fused;        /* of the problem type, and of the epilogue's ops */
     bool direct;        /* registers are stored straight to D: out is compute and not complex */
@@ -47,10 +48,13 @@ void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t);
 /* Are registers stored straight to D? Fused operations need the sum over all of K. */
 static inline bool host_plan_is_direct(const HostPlan *p)
 {
-    return p->parts == 1 && p->out.type == p->compute.type && !fused_any(&p->fused);
+    return p->parts == 1 && p->out.type == p->compute.type && !fused_any(&p->fused) && !p->indices;
 }
-/* Do partial sums stay in local memory between chunks of K (16-bit D)? */
-static inline bool host_plan_keeps_sums(const HostPlan *p) { return !p->direct && p->parts == 1; }
+/* Do partial sums stay in local memory between chunks of K (16-bit D, contractions)? */
+static inline bool host_plan_keeps_sums(const HostPlan *p)
+{
+    return !p->direct && (p->parts == 1 || p->indices);
+}
 /* Slots of a stream-K work-group: for the tile that it begins with and for the one that it ends with. */
 enum { HOST_STREAM_SLOTS = 2 };
 /* The epilogue of the planner's numbers. */

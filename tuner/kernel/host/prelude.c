@@ -116,6 +116,7 @@ void host_scalars(HostText *t)
     conversion(s, "@TC", "@from", "@TD", to_compute(s, p->out.type));
     conversion(s, "@TD", "@to", "@TC", from_compute(s, p->out.type));
     stmt_file(s, "host/args.h");
+    if (t->indices) host_dims_struct(t);
     if (fused_any(&p->fused)) {
         const bool same = !p->fused.bias || p->fused.bias_type == p->compute.type;
         stmt_typedef(s, same ? p->compute.c : p->out.c, "@TB", NULL);

@@ -14,8 +14,8 @@ enum { STMTS_BYTES = 256 << 20 };
 
 Err host_text_init(HostText *t, const HostPlan *p, const View view[4])
 {
-    *t = (HostText){.p = p};
-    for (int i = 0; i < 4; i++) {
+    *t = (HostText){.p = p, .indices = p->indices};
+    for (int i = 0; i < 4 && !p->indices; i++) {
         const Expr *length;
         t->view[i] = view[i];
         if (!view_is_matrix(&view[i]))
@@ -117,11 +117,16 @@ static const Value *place(HostText *t, int align, int bytes)
     return at;
 }
 
-void host_arg(HostText *t, const char *field, int bytes)
+void host_arg_to(HostText *t, const char *variable, int bytes)
 {
     Stmts *s = &t->s;
     const Value *at = place(t, bytes, bytes);
-    stmt_set(s, value_named(s, "g->%s", field), value_call(s, "@word", at, value_int(s, bytes)));
+    if (variable) stmt_set(s, value_reg(s, variable), value_call(s, "@word", at, value_int(s, bytes)));
+}
+
+void host_arg(HostText *t, const char *field, int bytes)
+{
+    host_arg_to(t, stmts_name(&t->s, "g->%s", field), bytes);
 }
 
 void host_arg_scalar(HostText *t, int first)
@@ -200,6 +205,11 @@ void host_args(HostText *t)
     for (int i = 0; i < 4 && !p->strided; i++) host_arg(t, stmts_name(s, "off%s", pointers[i]), 8);
     host_arg_scalar(t, 0);
     if (p->use_beta) host_arg_scalar(t, 1);
+    if (t->indices) {
+        host_dims_args(t);
+        tail_args(t);
+        return;
+    }
     for (int i = 0; i < 4; i++) host_arg_strides(t, *pointers[i]);
     host_arg_sizes(t);
     host_arg(t, "k", 4);
@@ -224,9 +234,13 @@ void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes)
                                          {"uint64_t", "first"}, {"uint64_t", "last"}, {"void *", "local"})});
     HOST_UNUSED(t, "grid", "local");
     stmt_var(s, "const char *", "p", value_reg(s, "kernarg"));
-    const bool fused = fused_any(&t->p->fused);
-    const Value *zero = value_list(s, value_int(s, 0)), *args = value_reg(s, fused ? "args.args" : "args");
-    stmt_var(s, fused ? "@Fused" : "@Args", "args", fused ? value_reg(s, "{.args = {0}}") : zero);
+    const bool inner = fused_any(&t->p->fused) || t->indices;
+    const Value *zero = value_list(s, value_int(s, 0)), *args = value_reg(s, inner ? "args.args" : "args");
+    stmt_var(s,
+             t->indices ? "struct @Dims"
+             : inner    ? "@Fused"
+                        : "@Args",
+             "args", inner ? value_reg(s, "{.args = {0}}") : zero);
     stmt_var(s, "@Args *const", "g", value_op(s, VALUE_ADDRESS, args, NULL));
     stmt_set(s, value_reg(s, "g->batch"), value_int(s, 1));
 }

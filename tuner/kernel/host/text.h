@@ -3,6 +3,7 @@
 #ifndef KERNEL_HOST_TEXT_H
 #define KERNEL_HOST_TEXT_H
 
+#include "kernel/contract.h"
 #include "kernel/host/plan.h"
 #include "kernel/lower/stmt.h"
 
@@ -12,6 +13,7 @@ typedef enum { HOST_A, HOST_B, HOST_C, HOST_D } HostOperand;
 typedef struct {
     const HostPlan *p;
     const Program *program; /* of a helper kernel: the ops on a sum */
+    const Indices *indices; /* of a contraction, dims.c; NULL: a GEMM */
     const Op *loop;         /* over k, of the register tiles; host_check_tiles finds it */
     View view[4];           /* all matrices: view_is_matrix */
     int contiguous[4];      /* the coordinate of each, 0 its rows or 1 its columns, along which memory runs */
@@ -58,12 +60,29 @@ const Expr *host_loop(HostText *t, const char *name, const Expr *limit, int64_t 
 
 /* Emits statements that read the next argument into a field of @Args g. */
 void host_arg(HostText *t, const char *field, int bytes);
+/* The same into any variable; NULL: the argument is not read. */
+void host_arg_to(HostText *t, const char *variable, int bytes);
 void host_arg_scalar(HostText *t, int first);
 /* Reads a leading dimension and, in batched problems, the batch stride. */
 void host_arg_strides(HostText *t, char tensor);
 void host_arg_sizes(HostText *t);
 /* Those of fused operations, as problem/fused.h has them. */
 void host_fused_args(HostText *t);
+
+/* ---- contractions that are no GEMM: dims.c ---- */
+
+/* Emits @Dims: @Args with sizes, strides and pads behind. */
+void host_dims_struct(HostText *t);
+/* Reads the arguments from the strides of D to the zero pads; sets m, n, batch and k. */
+void host_dims_args(HostText *t);
+/* Emits @pack_a, @pack_b, @finish: they take the tensors' first elements in the matrix of the batch, and
+ * rows and columns of D, or elements of K, counted from the first. */
+void host_dims_packs(HostText *t);
+void host_dims_finish(HostText *t);
+/* Elements from a tensor's first one to matrix z of its batch. name: of the variable with the dims. */
+const Expr *host_dims_matrix(HostText *t, HostOperand o, const char *z);
+/* Makes `x`, a pointer to the dims, of g. */
+void host_dims_open(HostText *t);
 
 /* ---- parts of the text ---- */
 

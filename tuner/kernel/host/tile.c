@@ -366,6 +366,10 @@ void host_tiles(HostText *t)
                .distance = ahead ? ahead->distance : 0};
     tile(&x, p->prefetch_global > 0);
     if (!p->direct) {
+        if (t->indices) {
+            host_dims_finish(t);
+            return;
+        }
         stmt_constant(&t->s, "int", "@MR", p->mr);
         stmt_file(&t->s, fused_any(&p->fused) ? "host/finish_fused.h" : "host/finish.h");
         return;

@@ -1,0 +1,80 @@
+/* Launch: arguments of contractions that are no GEMM (problem/indices.h), in the order of Tensile's
+ * ContractionSolution::generateSingleCall. */
+#include "client/runtime/launch_priv.h"
+
+void put_dim_strides(Args *a, const IndexSizes *x, int t, int first)
+{
+    for (int32_t i = first; i < x->indices.tensor[t].n; i++) put_size(a, x->stride[t][i]);
+}
+
+static int64_t packed_stride(const IndexSizes *x, int32_t dim)
+{
+    int64_t stride = 1;
+    for (int32_t i = 0; i < dim; i++) stride *= x->size[i];
+    return stride;
+}
+
+void put_workspace_strides(Args *a, const IndexSizes *x, int first)
+{
+    for (int32_t i = first; i < x->indices.of_d; i++) put_size(a, packed_stride(x, i));
+}
+
+void put_dim_beta_strides(Args *a, const IndexSizes *x, int t, bool workspace, int first)
+{
+    for (int32_t i = first; i < x->indices.of_d; i++) {
+        const int64_t stride = workspace ? packed_stride(x, i) : x->stride[t][i];
+        put_size(a, x->size[i] == 1 ? 0 : stride);
+    }
+}
+
+void put_dim_sizes(Args *a, const IndexSizes *x, int n, int64_t k)
+{
+    for (int i = 0; i < n; i++) put_size(a, i == x->indices.n - 1 && k == 0 ? 0 : x->size[i]);
+}
+
+uint64_t dim_elements(const IndexSizes *x, int t, bool with_batch)
+{
+    const IndexList *l = &x->indices.tensor[t];
+    uint64_t n = 1;
+    for (int32_t i = 0; i < l->n; i++)
+        if (with_batch || !index_list_has(&x->indices.group[INDICES_BATCH], l->v[i]))
+            n += (uint64_t)x->stride[t][i] * ((uint64_t)x->size[l->v[i]] - 1);
+    return n;
+}
+
+static void put_division(Args *a, const SizeMapping *map, int64_t by)
+{
+    uint32_t number, shift;
+    magic_division(map->magic_div_alg, (uint32_t)by, &number, &shift);
+    put_u32(a, number);
+    put_u32(a, shift);
+}
+
+/* All packed indices of A or B but the last. */
+static void put_packed_sizes(Args *a, const IndexSizes *x, const SizeMapping *map, int t)
+{
+    Indices packed = x->indices;
+    indices_pack(&packed, map->pack_batch_dims & (t ? 2 : 1));
+    const IndexList *g = &packed.group[t ? INDICES_N : INDICES_M];
+    for (int32_t i = 0; i + 1 < g->n; i++) put_division(a, map, x->size[g->v[i]]);
+}
+
+void put_dim_numbers(Args *a, const IndexSizes *x, const SizeMapping *map)
+{
+    const IndexList *k = &x->indices.group[INDICES_K]; /* the unrolled index first */
+    for (int32_t i = k->n - 1; map->pack_summation_dims && i-- > 0;) {
+        int64_t n = x->size[k->v[i]];
+        const int64_t chunks = (int64_t)map->depth_u * map->global_split_u;
+        if (i == 0) n = n / chunks * map->depth_u;
+        put_division(a, map, n);
+        if (i == 0 && map->global_split_u > 1) put_division(a, map, n + map->depth_u);
+    }
+    for (int t = 0; t < 2; t++) put_packed_sizes(a, x, map, t);
+    for (int32_t i = k->n; i-- > 0;)
+        for (int t = 0; t < 2; t++)
+            for (int32_t pad = 0; pad < x->indices.n_pads[t]; pad++) {
+                if (x->indices.pad[t][pad].sum != k->v[i]) continue;
+                put_size(a, x->pad_start[t][pad]);
+                put_size(a, x->pad_end[t][pad]);
+            }
+}

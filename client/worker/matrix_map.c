@@ -1,0 +1,112 @@
+/* See matrix_map.h. */
+#include "client/worker/matrix_map.h"
+
+#include <stdlib.h>
+
+/* Rows and columns of each tensor. */
+static const IndexGroup sides[INDICES_TENSORS][2] = {
+    {INDICES_M, INDICES_K}, {INDICES_K, INDICES_N}, {INDICES_M, INDICES_N}, {INDICES_M, INDICES_N}};
+
+typedef struct {
+    const IndexSizes *x;
+    int64_t *at;
+} Filler;
+
+static const int64_t *offsets(Filler *f, IndexGroup group, int t, int64_t minus)
+{
+    int64_t *table = f->at;
+    const int64_t n = index_group_size(f->x, group);
+    for (int64_t i = 0; i < n; i++) *f->at++ = index_group_offset(f->x, group, t, i) - minus;
+    return table;
+}
+
+static const int64_t *positions(Filler *f, IndexGroup group, int t, int pad)
+{
+    int64_t *table = f->at;
+    const int64_t n = index_group_size(f->x, group);
+    for (int64_t i = 0; i < n; i++) *f->at++ = index_pad_position(f->x, t, pad, group, i);
+    return table;
+}
+
+static void fill(Filler *f, int t, MatrixMap *m)
+{
+    const IndexSizes *x = f->x;
+    int64_t front = 0;
+    m->n_pads = t < 2 ? x->indices.n_pads[t] : 0;
+    for (int i = 0; i < m->n_pads; i++) front += x->pad_start[t][i];
+    m->row = offsets(f, sides[t][0], t, front);
+    m->col = offsets(f, sides[t][1], t, 0);
+    m->batch = offsets(f, INDICES_BATCH, t, 0);
+    for (int i = 0; i < m->n_pads; i++) {
+        m->pad[i].row = positions(f, sides[t][0], t, i);
+        m->pad[i].col = positions(f, sides[t][1], t, i);
+        m->pad[i].start = x->pad_start[t][i];
+        m->pad[i].edge = index_pad_edge(x, t, i);
+    }
+}
+
+Err matrix_maps_init(MatrixMaps *m, const IndexSizes *x)
+{
+    *m = (MatrixMaps){.offsets = NULL};
+    if (!x) return 0;
+    size_t n = 0;
+    for (int t = 0; t < INDICES_TENSORS; t++) {
+        const size_t tables = 1 + (size_t)(t < 2 ? x->indices.n_pads[t] : 0);
+        for (int i = 0; i < 2; i++) n += tables * (size_t)index_group_size(x, sides[t][i]);
+        n += (size_t)index_group_size(x, INDICES_BATCH);
+    }
+    m->offsets = malloc(n * sizeof *m->offsets);
+    if (!m->offsets) FAIL(ERR_FAILED, "out of memory for %zu offsets of a contraction", n);
+    Filler f = {x, m->offsets};
+    for (int t = 0; t < INDICES_TENSORS; t++) fill(&f, t, &m->map[t]);
+    return 0;
+}
+
+void matrix_maps_fini(MatrixMaps *m)
+{
+    free(m->offsets);
+    m->offsets = NULL;
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    return a;
+}
+
+/* Elements that a zero pad takes off the extent of a tensor: those in front, and those behind the last
+ * position below the pad's edge. */
+static int64_t padded(const IndexSizes *x, int t, int pad)
+{
+    const IndexList *l = &x->indices.tensor[t];
+    const int32_t index[] = {x->indices.pad[t][pad].free, x->indices.pad[t][pad].sum};
+    int64_t step = 0, last = 0;
+    for (int i = 0; i < 2; i++) {
+        const int64_t stride = x->stride[t][index_list_find(l, index[i])];
+        step = gcd(stride, step);
+        last += (x->size[index[i]] - 1) * stride;
+    }
+    int64_t reached = index_pad_edge(x, t, pad) - 1;
+    if (step > 0) reached -= reached % step;
+    return x->pad_start[t][pad] + (reached < last ? last - reached : 0);
+}
+
+Err matrix_map_elements(const IndexSizes *x, int t, int64_t *n)
+{
+    const int64_t limit = INT64_C(1) << 40;
+    const IndexList *l = &x->indices.tensor[t];
+    *n = 1;
+    for (int32_t i = 0; i < l->n; i++) {
+        int64_t last;
+        if (__builtin_mul_overflow(x->size[l->v[i]] - 1, x->stride[t][i], &last) || last > limit - *n)
+            FAIL(ERR_INPUT, "tensor of more than 2^40 elements (size %lld, stride %lld)",
+                 (long long)x->size[l->v[i]], (long long)x->stride[t][i]);
+        *n += last;
+    }
+    for (int i = 0; t < 2 && i < x->indices.n_pads[t]; i++) *n -= padded(x, t, i);
+    if (*n < 1) FAIL(ERR_INPUT, "zero pads of %c leave no element", "AB"[t]);
+    return 0;
+}

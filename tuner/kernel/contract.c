@@ -1,0 +1,271 @@
+/* See contract.h. */
+#include "kernel/contract.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static const char *const size_names[INDEX_MAX] = {"size_0", "size_1", "size_2",  "size_3",
+                                                  "size_4", "size_5", "size_6",  "size_7",
+                                                  "size_8", "size_9", "size_10", "size_11"};
+#define STRIDES(t)                                                                                           \
+    {                                                                                                        \
+        "stride_" t "0", "stride_" t "1", "stride_" t "2", "stride_" t "3", "stride_" t "4",                 \
+            "stride_" t "5", "stride_" t "6", "stride_" t "7", "stride_" t "8", "stride_" t "9",             \
+            "stride_" t "10", "stride_" t "11"                                                               \
+    }
+static const char *const stride_names[INDICES_TENSORS][INDEX_MAX] = {STRIDES("a"), STRIDES("b"), STRIDES("c"),
+                                                                     STRIDES("d")};
+
+static const char *named(const ContractNames *n, const char *name)
+{
+    return n && n->s ? stmts_name(n->s, "%s%s", n->prefix, name) : name;
+}
+
+static const char *stride_name(const Indices *x, int t, int dim, const ContractNames *names)
+{
+    if (dim == 0 && !(t < 2 ? x->initial_ab : x->initial_cd)) return "1";
+    return named(names, stride_names[t][dim]);
+}
+
+IndexGroup contract_side(int t, int coord)
+{
+    static const IndexGroup sides[INDICES_TENSORS][CONTRACT_COORDS] = {{INDICES_M, INDICES_K, INDICES_BATCH},
+                                                                       {INDICES_K, INDICES_N, INDICES_BATCH},
+                                                                       {INDICES_M, INDICES_N, INDICES_BATCH},
+                                                                       {INDICES_M, INDICES_N, INDICES_BATCH}};
+    return sides[t][coord];
+}
+
+/* ---- views ---- */
+
+/* Is the index a part of the tensor's rows, columns or batch? One of the batch that is packed into the other
+ * operand is not: its stride is 0. */
+static bool has_side(const Indices *x, int t, int32_t index)
+{
+    for (int c = 0; c < CONTRACT_COORDS; c++)
+        if (index_list_has(&x->group[contract_side(t, c)], index)) return true;
+    return false;
+}
+
+void contract_view(View *v, const Indices *x, int t, const ContractNames *names)
+{
+    static const char *const letters[INDEX_MAX] = {"i", "j", "k", "l", "m", "n",
+                                                   "o", "p", "q", "r", "s", "t"};
+    static const char *const tops[INDICES_GROUPS] = {"M", "N", "batch", "K"};
+    int dim_of[INDEX_MAX], none[CONTRACT_COORDS];
+    view_init(v);
+    for (int i = 0; i < x->tensor[t].n; i++) {
+        const int32_t index = x->tensor[t].v[i];
+        if (!has_side(x, t, index)) continue;
+        dim_of[index] =
+            view_memory_dim(v, letters[index], named(names, size_names[index]), stride_name(x, t, i, names));
+    }
+    for (int c = 0; c < CONTRACT_COORDS; c++) {
+        const IndexGroup g = contract_side(t, c);
+        if (!x->group[g].n) none[c] = view_memory_dim(v, tops[g], "1", "0");
+    }
+    for (int c = 0; c < CONTRACT_COORDS; c++) {
+        const IndexGroup g = contract_side(t, c);
+        const IndexList *l = &x->group[g];
+        int lower[INDEX_MAX];
+        for (int32_t i = 0; i < l->n; i++) lower[i] = dim_of[l->v[l->n - 1 - i]];
+        if (l->n < 2)
+            view_pass(v, l->n ? lower[0] : none[c], tops[g]);
+        else
+            view_merge(v, lower, l->n, tops[g], tops[g]);
+    }
+}
+
+static const Expr *size_of(ExprPool *p, const ContractNames *names, int32_t index)
+{
+    return expr_var(p, named(names, size_names[index]), 0, 1, UINT32_MAX);
+}
+
+static const Expr *stride_of(ExprPool *p, const Indices *x, int t, const ContractNames *names, int32_t index)
+{
+    const int32_t dim = index_list_find(&x->tensor[t], index);
+    if (dim < 0) return expr_const(p, 0);
+    const char *name = stride_name(x, t, dim, names);
+    return strcmp(name, "1") ? expr_var(p, name, 0, 0, UINT32_MAX) : expr_const(p, 1);
+}
+
+static const Expr *pad_number(ExprPool *p, const ContractNames *names, int t, int pad, bool end)
+{
+    char name[24];
+    snprintf(name, sizeof name, "pad_%s_%c%d", end ? "end" : "start", 'a' + t, pad);
+    return expr_var(p, named(names, name), 0, 0, INT32_MAX);
+}
+
+const Expr *contract_address(const Indices *x, int t, const ContractNames *names,
+                             const Expr *const coord[CONTRACT_COORDS])
+{
+    ExprPool *p = &names->s->pool;
+    View v;
+    contract_view(&v, x, t, names);
+    const Expr *at = view_address(p, &v, coord);
+    for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++)
+        at = expr_sub(p, at, pad_number(p, names, t, i, false));
+    return at;
+}
+
+/* The digit of coordinate `at` of a group that is `index`; NULL: the group does not have it. */
+static const Expr *digit(ExprPool *p, const Indices *x, IndexGroup group, const ContractNames *names,
+                         const Expr *at, int32_t index)
+{
+    const IndexList *l = &x->group[group];
+    for (int32_t i = 0; i < l->n; i++) {
+        const Expr *size = size_of(p, names, l->v[i]);
+        if (l->v[i] == index) return i + 1 < l->n ? expr_mod(p, at, size) : at;
+        at = expr_div(p, at, size);
+    }
+    return NULL;
+}
+
+static const Expr *position(ExprPool *p, const Indices *x, int t, const ContractNames *names,
+                            const Expr *const at[2], int32_t index)
+{
+    for (int c = 0; c < 2; c++) {
+        const Expr *d = digit(p, x, contract_side(t, c), names, at[c], index);
+        if (d) return expr_mul(p, d, stride_of(p, x, t, names, index));
+    }
+    return expr_const(p, 0);
+}
+
+const Expr *contract_inside(const Indices *x, int t, const ContractNames *names, const Expr *row,
+                            const Expr *column)
+{
+    ExprPool *p = &names->s->pool;
+    const Expr *const at[2] = {row, column}, *inside = expr_const(p, 1);
+    for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++) {
+        const int32_t free = x->pad[t][i].free, sum = x->pad[t][i].sum;
+        const Expr *here = expr_add(p, position(p, x, t, names, at, free), position(p, x, t, names, at, sum));
+        const Expr *edge = expr_mul(p, size_of(p, names, free), stride_of(p, x, t, names, free));
+        const Expr *last = expr_add_i(p, size_of(p, names, sum), -1);
+        edge = expr_add(p, edge, expr_mul(p, last, stride_of(p, x, t, names, sum)));
+        edge = expr_sub(p, edge, pad_number(p, names, t, i, true));
+        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LE, pad_number(p, names, t, i, false), here));
+        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LT, here, edge));
+    }
+    return inside;
+}
+
+const Expr *contract_size(const Indices *x, IndexGroup group, const ContractNames *names)
+{
+    ExprPool *p = &names->s->pool;
+    const Expr *n = expr_const(p, 1);
+    for (int32_t i = 0; i < x->group[group].n; i++)
+        n = expr_mul(p, n, size_of(p, names, x->group[group].v[i]));
+    return n;
+}
+
+/* ---- arguments ---- */
+
+typedef struct {
+    ContractArg *out;
+    int n;
+} ArgList;
+
+static ContractArg *add(ArgList *l, const char *what, int number)
+{
+    ContractArg *a = &l->out[l->n < CONTRACT_ARGS_MAX ? l->n++ : CONTRACT_ARGS_MAX - 1];
+    *a = (ContractArg){.is_signed = false};
+    snprintf(a->name, sizeof a->name, "%s%d", what, number);
+    return a;
+}
+
+static void unused(ArgList *l, int n)
+{
+    for (int i = 0; i < n; i++) add(l, "divisor_", l->n)->is_unused = true;
+}
+
+int contract_args(const Indices *x, bool splits, ContractArg out[CONTRACT_ARGS_MAX])
+{
+    static const int order[] = {3, 2, 0, 1};
+    ArgList l = {out, 0};
+    for (int i = 0; i < INDICES_TENSORS; i++) {
+        const int t = order[i];
+        const char name[] = {'s', 't', 'r', 'i', 'd', 'e', '_', (char)('a' + t), 0};
+        const bool first = t < 2 ? x->initial_ab : x->initial_cd;
+        for (int d = first ? 0 : 1; d < x->tensor[t].n; d++) add(&l, name, d);
+    }
+    for (int i = 0; i < x->n; i++) add(&l, "size_", i);
+    const int sums = x->group[INDICES_K].n;
+    if (x->pack_sums) unused(&l, 2 * (sums - 1) + (splits && sums > 1 ? 2 : 0));
+    for (int t = 0; t < 2; t++) {
+        const int packed = x->group[t ? INDICES_N : INDICES_M].n;
+        if (packed > 1) unused(&l, 2 * (packed - 1));
+    }
+    for (int s = sums; s-- > 0;)
+        for (int t = 0; t < 2; t++)
+            for (int32_t i = 0; i < x->n_pads[t]; i++) {
+                if (x->pad[t][i].sum != x->group[INDICES_K].v[s]) continue;
+                add(&l, t ? "pad_start_b" : "pad_start_a", i)->is_signed = true;
+                add(&l, t ? "pad_end_b" : "pad_end_a", i)->is_signed = true;
+            }
+    return l.n;
+}
+
+/* ---- the clause ---- */
+
+static void put_indices(const IndexList *l, Buf *out)
+{
+    for (int32_t i = 0; i < l->n; i++) buf_putc(out, (char)('i' + l->v[i]));
+}
+
+void contract_put(const Indices *x, Buf *out)
+{
+    buf_puts(out, "contraction Contraction_");
+    for (int32_t i = x->group[INDICES_K].n; i-- > 0;) buf_putc(out, (char)('i' + x->group[INDICES_K].v[i]));
+    for (int t = 0; t < INDICES_TENSORS; t++) {
+        buf_printf(out, "_%c", "ABCD"[t]);
+        put_indices(&x->tensor[t], out);
+        if (t < 2 && x->conj[t]) buf_putc(out, 'C');
+    }
+    buf_printf(out, " pack %d pack_sums %d initial_ab %d initial_cd %d", x->pack, x->pack_sums, x->initial_ab,
+               x->initial_cd);
+    for (int t = 0; t < 2; t++)
+        for (int32_t i = 0; i < x->n_pads[t]; i++)
+            buf_printf(out, " pad_%c %c %c", 'a' + t, 'i' + x->pad[t][i].free, 'i' + x->pad[t][i].sum);
+    buf_putc(out, '\n');
+}
+
+static Err read_flag(const Str *word, const char *key, int most, int32_t *to)
+{
+    int64_t v;
+    if (!str_eq_c(word[0], key) || !str_to_i64(word[1], &v) || v < 0 || v > most)
+        FAIL(ERR_INPUT, "'%.*s %.*s', expected '%s' and 0 to %d", STR_ARG(word[0]), STR_ARG(word[1]), key,
+             most);
+    *to = (int32_t)v;
+    return ERR_OK;
+}
+
+Err contract_read(const Str *word, int n, Indices *out)
+{
+    enum { FIXED = 9, PAD = 3 };
+    int32_t pack, sums, ab, cd;
+    if (n < FIXED || (n - FIXED) % PAD)
+        FAIL(ERR_INPUT,
+             "a contraction has its identifier, pack, pack_sums, initial_ab, initial_cd and pads, not "
+             "%d words",
+             n);
+    TRY(indices_read(word[0], out));
+    TRY(read_flag(&word[1], "pack", 2, &pack));
+    TRY(read_flag(&word[3], "pack_sums", 1, &sums));
+    TRY(read_flag(&word[5], "initial_ab", 1, &ab));
+    TRY(read_flag(&word[7], "initial_cd", 1, &cd));
+    out->pack_sums = sums, out->initial_ab = ab, out->initial_cd = cd;
+    for (int i = FIXED; i < n; i += PAD) {
+        const int t = str_eq_c(word[i], "pad_b");
+        const int32_t at = out->n_pads[t], free = word[i + 1].s[0] - 'i', sum = word[i + 2].s[0] - 'i';
+        if ((!t && !str_eq_c(word[i], "pad_a")) || at == TUPLE_MAX || free < 0 || free >= out->of_d ||
+            sum < out->of_d || sum >= out->n || !indices_has(out, t, free))
+            FAIL(ERR_INPUT, "'%.*s %.*s %.*s' is no zero pad of the contraction", STR_ARG(word[i]),
+                 STR_ARG(word[i + 1]), STR_ARG(word[i + 2]));
+        out->pad[t][at].free = free, out->pad[t][at].sum = sum;
+        out->n_pads[t]++;
+    }
+    indices_pack(out, pack);
+    return ERR_OK;
+}

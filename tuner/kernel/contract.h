@@ -1,0 +1,54 @@
+/* Contractions that are no GEMM: the views of their tensors (problem/indices.h), and the clause of a program
+ * that has their indices:
+ *
+ *     contraction Contraction_lm_Ailkm_Bljkm_Cijk_Dijk pack 0 pack_sums 0 initial_ab 0 initial_cd 0 pad_a i l
+ *
+ * A kernel of such a program has the sizes size_0, size_1, .. of all indices, the strides stride_a0, .. to
+ * stride_d0, .. of the tensors' dimensions, and pad_start_a0, pad_end_a0, .. as variables. Views have three
+ * coordinates: rows and columns of the matrix, and the batch.
+ */
+#ifndef KERNEL_CONTRACT_H
+#define KERNEL_CONTRACT_H
+
+#include "kernel/lower/stmt.h"
+#include "kernel/program.h"
+#include "problem/indices.h"
+
+enum { CONTRACT_ROW, CONTRACT_COLUMN, CONTRACT_BATCH, CONTRACT_COORDS };
+
+/* Where a text has the variables: prefix "t." for "t.size_0". s: keeps the names; NULL: names of the
+ * program, without a prefix. */
+typedef struct {
+    Stmts *s;
+    const char *prefix;
+} ContractNames;
+
+/* Sets *v to the view of tensor t (A, B, C, D). */
+void contract_view(View *v, const Indices *x, int t, const ContractNames *names);
+/* Groups of indices that are the rows and columns of tensor t. */
+IndexGroup contract_side(int t, int coord);
+/* Elements from the tensor's first one to these coordinates; less the zero padding in front of A and B. */
+const Expr *contract_address(const Indices *x, int t, const ContractNames *names,
+                             const Expr *const coord[CONTRACT_COORDS]);
+/* 1 where those coordinates are inside the tensor's zero padding's bounds: elements outside are 0. */
+const Expr *contract_inside(const Indices *x, int t, const ContractNames *names, const Expr *row,
+                            const Expr *column);
+/* Product of the sizes of a group. */
+const Expr *contract_size(const Indices *x, IndexGroup group, const ContractNames *names);
+
+/* An argument of the kernel that holds a size, a stride or a pad. */
+typedef struct {
+    char name[16];
+    bool is_signed; /* a pad */
+    bool is_unused; /* a number that Tensile's host passes to divide by */
+} ContractArg;
+enum { CONTRACT_ARGS_MAX = 128 };
+/* The arguments from the strides of D to the zero pads, without the last size splits: GlobalSplitU
+ * is above 1. Returns how many. */
+int contract_args(const Indices *x, bool splits, ContractArg out[CONTRACT_ARGS_MAX]);
+
+/* The clause of the program's text; reads the words behind "contraction". */
+void contract_put(const Indices *x, Buf *out);
+Err contract_read(const Str *word, int n, Indices *out);
+
+#endif

@@ -1,0 +1,15 @@
+/* Rules of contractions whose indices are not those of a GEMM (problem/indices.h), or whose batch is packed
+ * into a free dimension. */
+#include "space/derive_internal.h"
+
+bool check_contraction(Derive *d)
+{
+    const Solution *s = d->s;
+    const Deriver *f = d->f;
+    if (f->pt->MirrorDimsA.n || f->pt->MirrorDimsB.n) STOP(d, CONTRACTION_MIRROR);
+    if (!f->contraction && !s->PackBatchDims) return true;
+    if (f->tensor0) REJECT(d, CONTRACTION_TENSOR0);
+    if (!f->strided_batched || fused_any(&f->fused)) REJECT(d, CONTRACTION_FORM);
+    if (s->GlobalSplitU > 1 || s->StreamK) REJECT(d, CONTRACTION_SPLIT, s->GlobalSplitU, s->StreamK);
+    return true;
+}
