@@ -1,5 +1,5 @@
-/* Functions that fill one stage by the copy engine: how many bytes the stage's mbarrier is to expect, and whether
- * the stage may be filled. Both follow from the statements. */
+/* Functions that fill one stage by the copy engine: how many bytes the stage's mbarrier is to expect, and
+ * whether the stage may be filled. Both follow from the statements. */
 #ifndef KERNEL_LOWER_ENGINE_H
 #define KERNEL_LOWER_ENGINE_H
 
@@ -19,8 +19,9 @@ typedef struct {
 /* Sets the number of the function's stmt_expect, then checks it. ERR_FAILED: as engine_verify. */
 Err engine_derive(Stmts *s, const EngineFill *f);
 
-/* ERR_FAILED: a box is copied before the wait for the empty stage, outside of its tile or for another mbarrier; the mbarrier expects other bytes than the boxes have, is not told of them or twice; what is copied
- * depends on a condition, or does not fill its tile. */
+/* ERR_FAILED: a box is copied before the wait for the empty stage, outside of its tile or for another
+ * mbarrier; the mbarrier expects other bytes than the boxes have, is not told of them or twice; what is
+ * copied depends on a condition, or does not fill its tile. */
 Err engine_verify(const Stmts *s, const EngineFill *f);
 
 #endif

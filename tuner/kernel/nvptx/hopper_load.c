@@ -1,5 +1,5 @@
-/* The producer's copies of wgmma kernels: a function that fills a stage by TMA, as statements. The bytes that the
- * stage's mbarrier expects are derived from them. */
+/* The producer's copies of wgmma kernels: a function that fills a stage by TMA, as statements. The bytes that
+ * the stage's mbarrier expects are derived from them. */
 #include "kernel/lower/engine.h"
 #include "kernel/nvptx/hopper.h"
 
@@ -36,8 +36,8 @@ static const Value *plus(const Load *l, const char *name, const Expr *e)
     return expr_is(e, 0) ? x : value_op(l->s, VALUE_ADD, x, value_cast(l->s, "int", value_expr(l->s, e)));
 }
 
-/* Prints the copies of this work-group's part: rows of every block where the tile is cut along them, else whole
- * blocks. */
+/* Prints the copies of this work-group's part: rows of every block where the tile is cut along them, else
+ * whole blocks. */
 static void boxes(const Load *l)
 {
     Stmts *s = l->s;

@@ -81,8 +81,8 @@ static void begin(const RingCopy *c)
 {
     Stmts *s = c->s;
     piece_open(c, "begin", true,
-               PARAMS({"const @T *", "base"}, {"@u64", "ld"}, {"int", "tile0"}, {"int", "size"},
-                      {"int", "tid"}, {"@u64", "k0"}, {"int", "k_add"}));
+               PIECE_PARAMS({"const @T *", "base"}, {"@u64", "ld"}, {"int", "tile0"}, {"int", "size"},
+                            {"int", "tid"}, {"@u64", "k0"}, {"int", "k_add"}));
     set(c, "x.r", value_op(s, VALUE_DIV, piece_reg(c, "tid"), value_int(s, c->pass_cols)));
     set(c, "x.col", value_op(s, VALUE_MOD, piece_reg(c, "tid"), value_int(s, c->pass_cols)));
     set(c, "x.left", value_op(s, VALUE_SUB, piece_reg(c, "size"), piece_reg(c, "tile0")));
@@ -116,7 +116,7 @@ static void extra(const RingCopy *c)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
-    piece_open(c, "extra", false, PARAMS({"@u32", "stage"}, {"int", "i"}, {"int", "n"}));
+    piece_open(c, "extra", false, PIECE_PARAMS({"@u32", "stage"}, {"int", "i"}, {"int", "n"}));
     const Expr *i = piece_field(c, "i", c->extra - 1),
                *tid = expr_var(pool, "tid", 0, 0, c->p->n_threads - 1);
     stmt_define(s, "@u32", "tid", value_call_0(s, "@tid"));
@@ -150,7 +150,7 @@ static void whole(const RingCopy *c)
     ExprPool *pool = &s->pool;
     const int pieces = c->n + c->extra;
     piece_open(c, "whole", false,
-               PARAMS({"@u32", "stage"}, {"int", "from"}, {"int", "to"}, {"const char *&", "q"}));
+               PIECE_PARAMS({"@u32", "stage"}, {"int", "from"}, {"int", "to"}, {"const char *&", "q"}));
     piece_declare(c);
     const Expr *i = stmt_loop(s, (Loop){.var = "i",
                                         .type = "int",
@@ -193,7 +193,7 @@ static const Value *n_in_k(const RingCopy *c, const Expr *i)
 static void k_tail(const RingCopy *c)
 {
     Stmts *s = c->s;
-    piece_open(c, "k_tail", false, PARAMS({"@u32", "stage"}, {"int", "k_left"}));
+    piece_open(c, "k_tail", false, PIECE_PARAMS({"@u32", "stage"}, {"int", "k_left"}));
     piece_declare(c);
     stmt_var(s, "const char *", "q", piece_reg(c, "x.p"));
     const Expr *i = piece_each(c, UNROLL_4), *inside = piece_in_tile(c, i);
@@ -211,7 +211,7 @@ static void k_tail(const RingCopy *c)
 static void guarded(const RingCopy *c)
 {
     Stmts *s = c->s;
-    piece_open(c, "guarded", false, PARAMS({"@u32", "stage"}, {"int", "k_left"}));
+    piece_open(c, "guarded", false, PIECE_PARAMS({"@u32", "stage"}, {"int", "k_left"}));
     piece_declare(c);
     const Expr *i = piece_each(c, UNROLL_4);
     const Value *n = stmt_define(s, "int", "n",
@@ -261,7 +261,7 @@ static void extras(const RingCopy *c)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
-    piece_open(c, "extras", false, PARAMS({"@u32", "stage"}, {"int", "k_left"}));
+    piece_open(c, "extras", false, PIECE_PARAMS({"@u32", "stage"}, {"int", "k_left"}));
     const Expr *i = stmt_unrolled(s, "i", 0, c->extra);
     stmt_define(s, "@u32", "tid", value_call_0(s, "@tid"));
     const Expr *tid = expr_var(pool, "tid", 0, 0, c->p->n_threads - 1);
@@ -276,7 +276,7 @@ static void guarded_shifted(const RingCopy *c)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
-    piece_open(c, "guarded", false, PARAMS({"@u32", "stage"}, {"int", "k_left"}));
+    piece_open(c, "guarded", false, PIECE_PARAMS({"@u32", "stage"}, {"int", "k_left"}));
     piece_declare(c);
     const Expr *i = piece_each(c, UNROLL_4);
     const Value *n = stmt_define(

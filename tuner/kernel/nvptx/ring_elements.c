@@ -71,7 +71,7 @@ void ring_elements_put(const RingCopy *c)
 {
     Stmts *s = c->s;
     const int batch = c->n % 4 ? c->n % 2 ? 1 : 2 : 4;
-    piece_open(c, "elements", false, PARAMS({"@u32", "stage"}, {"int", "k_left"}));
+    piece_open(c, "elements", false, PIECE_PARAMS({"@u32", "stage"}, {"int", "k_left"}));
     piece_declare(c);
     const Expr *from = stmt_loop(s, (Loop){.var = "from",
                                            .type = "int",
@@ -108,7 +108,7 @@ static const Value *load_half(const RingCopy *c, const Value *at, int byte, cons
 static void store_words(const RingCopy *c)
 {
     Stmts *s = c->s;
-    piece_open(c, "store", false, PARAMS({"@u32", "stage"}));
+    piece_open(c, "store", false, PIECE_PARAMS({"@u32", "stage"}));
     piece_declare(c);
     const Expr *i = piece_each(c, UNROLL_FULL);
     const Value *word =
@@ -147,7 +147,7 @@ static void load_whole(const RingCopy *c)
 static void load(const RingCopy *c)
 {
     Stmts *s = c->s;
-    piece_open(c, "load", true, PARAMS({"bool", "whole"}, {"int", "k_left"}));
+    piece_open(c, "load", true, PIECE_PARAMS({"bool", "whole"}, {"int", "k_left"}));
     stmt_if(s, piece_reg(c, "whole"));
     stmt_call(s, piece_function(c, "load_whole"), piece_reg(c, "x"));
     stmt_return(s, NULL);

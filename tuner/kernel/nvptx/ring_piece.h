@@ -7,56 +7,69 @@
 
 #include "kernel/nvptx/ring_copy.h"
 
+/* ---- parts of statements ---- */
+
+/* A register of the function; a field of x, 0 .. hi. */
+const Value *piece_reg(const RingCopy *c, const char *name);
 const Expr *piece_field(const RingCopy *c, const char *name, int64_t hi);
-void piece_declare(const RingCopy *c);
-/* x.left - n: elements behind element n of the free dimension; below 0 behind the operand. */
-const Expr *piece_left(const RingCopy *c, const Expr *n);
+const Value *piece_sum(const RingCopy *c, const Value *x, const Value *y);
+const Value *piece_times(const RingCopy *c, const Value *n, int bytes);
+/* e as a signed number, for comparisons with numbers below 0. */
 const Value *piece_int(const RingCopy *c, const Expr *e);
+/* x && y; one of them may be NULL. */
+const Expr *piece_both(const RingCopy *c, const Expr *x, const Expr *y);
+/* "@whole_a" of "whole". */
+const char *piece_function(const RingCopy *c, const char *name);
+/* Opens a function of the operand. Its first parameter is x, which it may change; `more` are the others. */
+void piece_open(const RingCopy *c, const char *name, bool changes, const StmtParam *more, int n);
+#define PIECE_PARAMS(...)                                                                                    \
+    (const StmtParam[]){__VA_ARGS__}, (int)(sizeof((StmtParam[]){__VA_ARGS__}) / sizeof(StmtParam))
+/* Opens a loop over all pieces of a thread. */
+const Expr *piece_each(const RingCopy *c, Unroll unroll);
+
+/* ---- places ---- */
+
+/* Declares row and col. */
+void piece_declare(const RingCopy *c);
 /* The row of piece i in global memory, and its number in the row. */
 const Expr *piece_row(const RingCopy *c, const Expr *i);
 const Expr *piece_col(const RingCopy *c, const Expr *i);
-/* Returns whether piece i of this thread is one of the tile's; NULL: always. */
-const Expr *piece_in_tile(const RingCopy *c, const Expr *i);
-const Expr *piece_both(const RingCopy *c, const Expr *x, const Expr *y);
 /* The byte of a stage's tile that the thread's first piece begins with. */
 const Expr *piece_first(const RingCopy *c);
-const Value *piece_reg(const RingCopy *c, const char *name);
-/* "@whole_a" of "whole". */
-const char *piece_function(const RingCopy *c, const char *name);
 /* Piece i in the stage at the address `stage`. */
 Access piece_to_stage(const RingCopy *c, const Expr *i, int width);
-Access piece_from(const Value *base, const Expr *offset, int width);
-/* The address of piece i in global memory: from the first piece's, or from the row's. */
+/* The address of piece i in global memory; its distance in bytes from the row's first piece, where q is. */
 const Value *piece_source(const RingCopy *c, const Expr *i);
 const Expr *piece_in_row(const RingCopy *c, const Expr *i);
 /* q moves on to the next row behind the last piece of a row: multiples of row_step would each need a
  * register. */
 void piece_next_row(const RingCopy *c, const Expr *i);
-void piece_open(const RingCopy *c, const char *name, bool changes, const StmtParam *more, int n);
-/* All pieces of a thread; `unroll` 4 limits the registers. */
-const Expr *piece_each(const RingCopy *c, Unroll unroll);
-const Value *piece_times(const RingCopy *c, const Value *n, int bytes);
+Access piece_from(const Value *base, const Expr *offset, int width);
 /* from, or where n is 0 the operand's first element, of which nothing is read. */
 Access piece_or_safe(const RingCopy *c, const Value *n, const Value *from, int width);
-const Value *piece_sum(const RingCopy *c, const Value *x, const Value *y);
 /* NvShift: the 0 to 3 elements from the 16-byte boundary at or before a row to its first element, from which
  * on it is copied. Bits 0 and 1 of x.shifts are those of this thread's rows, which are a multiple of four
  * apart; bits 2 and 3 those of the row with the thread's number, whose last piece it copies. */
 const Expr *piece_shift(const RingCopy *c);
 const Expr *piece_extra_shift(const RingCopy *c);
-/* Prints @valid_X, which returns how many elements of piece i lie inside the operand. */
-void piece_put_valid(const RingCopy *c);
+
+/* ---- edges ---- */
+
+/* x.left - n: elements behind element n of the free dimension; below 0 behind the operand. */
+const Expr *piece_left(const RingCopy *c, const Expr *n);
+/* Returns whether piece i of this thread is one of the tile's; NULL: always. */
+const Expr *piece_in_tile(const RingCopy *c, const Expr *i);
 /* Whether pieces past the operand's last row or column are left out: where tiles are moved back inside, and
  * where the parts of LocalSplitU follow one another in shared memory, they must not be written. */
 bool piece_leaves_out(const RingCopy *c);
-/* Prints @needed_X, which returns how many elements of piece i must be written. */
+/* Prints @valid_X, which returns how many elements of piece i lie inside the operand, and @needed_X, which
+ * returns how many must be written. */
+void piece_put_valid(const RingCopy *c);
 void piece_put_needed(const RingCopy *c);
 /* Defines `want`, the elements of piece i that must be written. */
 const Value *piece_want(const RingCopy *c, const Expr *i);
 /* The guard of piece i, of which some elements may have to be left out; NULL: none. */
 const Expr *piece_guard(const RingCopy *c, const Expr *i);
-#define PARAMS(...)                                                                                          \
-    (const StmtParam[]){__VA_ARGS__}, (int)(sizeof((StmtParam[]){__VA_ARGS__}) / sizeof(StmtParam))
 
 /* ---- ring_elements.c: prints @elements_X; the copies through registers ---- */
 
