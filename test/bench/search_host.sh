@@ -63,7 +63,6 @@ config "$dir/oracle.yaml" 20 1 <<'YAML'
         - ThreadTile: [[64, 4], [48, 8], [32, 8], [16, 8]]
         - WorkGroup: [[1, 32, 1], [4, 64, 1], [8, 64, 1]]
         - DepthU: [128, 384]
-        - HostRepeatM: [1, 2]
         - HostPackA: [False, True]
         - HostPackB: [False, True]
         - PrefetchLocalRead: [0, 8]
