@@ -148,6 +148,7 @@ $(B)/fake/%/built: $(call src,test/fake) $(wildcard test/fake/*.h)
 	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libnvidia-ml.so.1 -o $(@D)/libnvidia-ml.so.1 test/fake/fake_nvml.c
 	$(Q)for f in cublas cublasLt; do $(CC) $(CFLAGS) -shared -Wl,-soname,lib$$f.so.13 -o $(@D)/lib$$f.so.13 \
 	  test/fake/fake_cublas.c test/fake/fake_state.c -ldl || exit 1; done
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libcudnn.so.9 -o $(@D)/libcudnn.so.9 test/fake/fake_cudnn.c test/fake/fake_state.c -ldl
 	@cd $(@D) && for f in libamdhip64.so.?; do [ ! -f $$f ] || ln -sf $$f libamdhip64.so; done; touch built
 
 quickstart: all

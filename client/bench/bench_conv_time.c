@@ -149,6 +149,7 @@ static Err look(ConvBench *b, double *ns)
 static Err choose(ConvBench *b, ConvTimes *out, double *best_ns)
 {
     int best = -1;
+    char why[512] = "";
     out->n_algos = b->peer->n_algos;
     for (int i = 0; i < out->n_algos; i++) {
         double ns;
@@ -157,12 +158,13 @@ static Err choose(ConvBench *b, ConvTimes *out, double *best_ns)
         if (e && (e != ERR_FAILED || b->device->api->lost(b->device))) return e;
         if (e) {
             out->n_left++;
-            if (best < 0 && i + 1 == out->n_algos) return e;
+            snprintf(why, sizeof why, "%s", err_message());
             err_clear();
         } else if (best < 0 || ns < *best_ns) {
             best = i, *best_ns = ns;
         }
     }
+    if (best < 0) FAIL(ERR_INPUT, "none of %d algorithms runs: %s", out->n_algos, why);
     b->peer->algo = best;
     Buf name;
     buf_init(&name);

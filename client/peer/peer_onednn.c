@@ -186,7 +186,8 @@ static Err connect(OneDnn *o, int n_threads)
     static const char *const names[] = {"libdnnl.so.3", "libdnnl.so.2"};
     char first[200] = "";
     for (size_t i = 0; i < sizeof names / sizeof *names && !o->library; i++) {
-        o->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        /* its threads outlive the peer: the library stays in memory */
+        o->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (!o->library && i == 0) snprintf(first, sizeof first, "%s", dlerror());
     }
     if (!o->library) FAIL(ERR_NO_DEVICE, "peer onednn: %s (Debian's package libdnnl3 or libdnnl2)", first);

@@ -57,7 +57,7 @@ static bool place(Naive *v, int64_t n, int64_t k, int64_t c, int64_t out, int64_
     return inside;
 }
 
-static double load(const ConvDesc *c, const ConvMemory *m, int t, int64_t at)
+static double load(const ConvDesc *c, const ConvMemory *m, ConvTensor t, int64_t at)
 {
     double x;
     numbers_load((DataType)c->type[t], m->at[t], at, 1, 1, &x, NULL);
@@ -82,7 +82,7 @@ static void naive(const ConvDesc *c, const ConvMemory *m, long double *sum)
                         if (!place(&v, n, k, ch, p, t)) continue;
                         for (int i = 0; i < CONV_TENSORS; i++)
                             at[i] = offset(c->format[i], v.size[i], v.at[i]);
-                        const int l = conv_left(c), r = conv_right(c);
+                        const ConvTensor l = conv_left(c), r = conv_right(c);
                         sum[at[conv_result(c)]] += (long double)load(c, m, l, at[l]) * load(c, m, r, at[r]);
                     }
 }
@@ -110,7 +110,7 @@ static void test_definition(void **state)
                     i % 2 && c.type[CONV_FILTER] != TYPE_I8 && c.type[CONV_INPUT] != TYPE_I8 ? INIT_NORMAL
                                                                                              : INIT_RANDOM,
                     (uint64_t)i, &m);
-        const int r = conv_result(&c);
+        const ConvTensor r = conv_result(&c);
         const ConvData d = conv_data_of(&c, &m);
         double *have = malloc((size_t)m.n[r] * sizeof *have);
         long double *want = malloc((size_t)m.n[r] * sizeof *want);
@@ -148,7 +148,7 @@ static void test_finds(void **state)
         Check check;
         conv_random(&seed, ops[i % 3], 2 + i / 3 % 2, types[i / 6 % 3], &c);
         conv_memory(&c, INIT_RANDOM, (uint64_t)i, &m);
-        const int r = conv_result(&c);
+        const ConvTensor r = conv_result(&c);
         const ConvData d = conv_data_of(&c, &m);
         double *have = malloc((size_t)m.n[r] * sizeof *have);
         int64_t at[CONV_DIMS];
@@ -164,7 +164,7 @@ static void test_finds(void **state)
         for (int never_all = 0; never_all < 2; never_all++) {
             assert_ok(
                 conv_check(&d, &(ConvCheckOptions){.seed = (uint64_t)i, .never_all = never_all}, &check));
-            if (check.passed || check.n_wrong < 1 || !strstr(check.text, conv_tensor_name((ConvTensor)r)))
+            if (check.passed || check.n_wrong < 1 || !strstr(check.text, conv_tensor_name(r)))
                 fail_msg("case %d: the wrong element is not found", i);
         }
         free(have), conv_memory_free(&m);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/integer.h"
+
 static const Expr no_node = {.kind = EXPR_CONST};
 
 void expr_pool_init(ExprPool *p, Arena *arena) { *p = (ExprPool){.arena = arena}; }
@@ -195,15 +197,6 @@ static Range range_of(ExprKind kind, const Expr *x, const Expr *y)
 
 /* ---- factors ---- */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t t = a % b;
-        a = b, b = t;
-    }
-    return a;
-}
-
 /* A number that divides x op y for all values of the variables. */
 static int64_t factor_of(ExprKind kind, const Expr *x, const Expr *y)
 {
@@ -214,14 +207,14 @@ static int64_t factor_of(ExprKind kind, const Expr *x, const Expr *y)
     case EXPR_MIN:
     case EXPR_MAX:
     case EXPR_MOD:
-        return gcd(x->factor, y->factor);
+        return int_gcd(x->factor, y->factor);
     case EXPR_MUL:
         if (__builtin_mul_overflow(x->factor, y->factor, &f)) f = x->factor;
         return f;
     case EXPR_DIV:
         return expr_is_const(y) && y->lo > 0 && x->factor % y->lo == 0 ? x->factor / y->lo : 1;
     case EXPR_XOR:
-        f = gcd(x->factor, y->factor);
+        f = int_gcd(x->factor, y->factor);
         return f & -f; /* low bits that are 0 in both */
     default:
         return 1;
@@ -315,7 +308,7 @@ static const Expr *divide_sum(ExprPool *p, ExprKind kind, const Expr *e, int64_t
         return expr_within(p, expr_add(p, whole, rest), e->lo / c, e->hi / c);
     }
     for (int i = 0; i < all.n; i++) {
-        int64_t g = gcd(all.term[i]->factor, c);
+        int64_t g = int_gcd(all.term[i]->factor, c);
         if (g < 2) continue;
         part_by_factor(&all, g, &with, &without);
         if (most(&without) >= g || (without.n == 0 && without.constant == 0)) continue;
@@ -334,7 +327,7 @@ static const Expr *divide(ExprPool *p, ExprKind kind, const Expr *e, int64_t c)
     if (c == 1) return div ? e : expr_const(p, 0);
     if (e->hi < c) return div ? expr_const(p, 0) : e;
     if (!div && e->factor % c == 0) return expr_const(p, 0);
-    if (times_const(e, &by) && by > 0 && (g = gcd(by, c)) > 1) {
+    if (times_const(e, &by) && by > 0 && (g = int_gcd(by, c)) > 1) {
         const Expr *x = expr_op(p, kind, expr_mul_i(p, e->x, by / g), expr_const(p, c / g));
         return div ? x : expr_mul_i(p, x, g);
     }
@@ -478,7 +471,7 @@ const Expr *expr_select(ExprPool *p, const Expr *condition, const Expr *then, co
                           .z = condition,
                           .lo = then->lo < otherwise->lo ? then->lo : otherwise->lo,
                           .hi = then->hi > otherwise->hi ? then->hi : otherwise->hi,
-                          .factor = gcd(then->factor, otherwise->factor)});
+                          .factor = int_gcd(then->factor, otherwise->factor)});
 }
 
 const Expr *expr_ceil_div(ExprPool *p, const Expr *x, const Expr *y)

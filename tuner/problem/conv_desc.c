@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/integer.h"
 #include "problem/sizes.h"
 
 static const char *const images[] = {"NCHW", "NHWC", "CNHW", "CHWN", "NCDHW", "NDHWC", "CNDHW", "CDHWN"};
@@ -139,26 +140,15 @@ bool conv_is_pointwise(const ConvDesc *c)
 
 /* ---- matrix products ---- */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t r = a % b;
-        a = b, b = r;
-    }
-    return a;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 void conv_slices(const ConvSize *s, int d, ConvSlices *out)
 {
     const int64_t st = s->stride[d], dil = s->dilation[d], pad = s->pad[d];
-    out->phases = st / gcd(st, dil);
-    out->taps = ceil_div(s->filter[d], out->phases);
-    out->reach = conv_out(s, d) + ceil_div(dil * (s->filter[d] - 1), st);
+    out->phases = st / int_gcd(st, dil);
+    out->taps = int_ceil_div(s->filter[d], out->phases);
+    out->reach = conv_out(s, d) + int_ceil_div(dil * (s->filter[d] - 1), st);
     const int64_t before = pad - dil * (out->phases - 1);
     out->left = (before > 0 ? before : 0) / st;
-    const int64_t last = ceil_div(pad + s->in[d] - 1, st) + 1;
+    const int64_t last = int_ceil_div(pad + s->in[d] - 1, st) + 1;
     out->right = out->reach < last ? out->reach : last;
     out->size = out->right - out->left;
 }
@@ -167,7 +157,7 @@ int64_t conv_phase_taps(const ConvSize *s, int d, int64_t i)
 {
     ConvSlices v;
     conv_slices(s, d, &v);
-    return i < s->filter[d] ? ceil_div(s->filter[d] - i, v.phases) : 0;
+    return i < s->filter[d] ? int_ceil_div(s->filter[d] - i, v.phases) : 0;
 }
 
 int64_t conv_n_gemms(const ConvDesc *c)

@@ -1,6 +1,8 @@
 /* Counting of the rows and columns of tiles that work-groups share. See traffic.h. */
 #include "problem/traffic.h"
 
+#include "base/integer.h"
+
 /* ---- sets of tiles along one dimension ---- */
 
 /* Spans from .. to - 1. A set that does not fit is merged; what still does not fit is counted as it comes. */
@@ -89,15 +91,6 @@ typedef struct {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t rest = a % b;
-        a = b, b = rest;
-    }
-    return a;
-}
-
 static void order_init(Order *o, const TrafficGrid *g, const Mapping *m)
 {
     const int64_t turn = (int64_t)m->dies * m->chunk;
@@ -159,7 +152,7 @@ static void band_run(Counter *c, int64_t first, int64_t wide, int64_t serial, in
     } else if (step == 1 || wide == 1) {
         span_add(&c->along, first, first + wide);
     } else {
-        const int64_t different = least(n, wide / gcd(step, wide));
+        const int64_t different = least(n, wide / int_gcd(step, wide));
         for (int64_t k = 0; k < different; k++) {
             const int64_t at = first + (serial + k * step) % wide;
             span_add(&c->along, at, at + 1);
@@ -233,7 +226,7 @@ static TrafficSet order_set(const Order *o, int64_t from, int64_t to, int32_t di
     if (x == 1) {
         if (u < to) run(&c, u, stride, steps_to(u, to, stride));
     } else {
-        const int64_t step = stride == x ? x : stride / gcd(stride, x) * x;
+        const int64_t step = stride == x ? x : stride / int_gcd(stride, x) * x;
         for (int64_t k = u; k < u + step && k < to; k += stride) die_run(&c, k, to, step);
     }
     TrafficSet set = {0, 0};

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/integer.h"
 #include "index/conv_view.h"
 
 enum {
@@ -63,15 +64,7 @@ const GridwiseTuning *gridwise_quick(bool matrix, size_t i)
 
 /* ---- numbers ---- */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t r = a % b;
-        a = b, b = r;
-    }
-    return a;
-}
-static int64_t lcm(int64_t a, int64_t b) { return a / gcd(a, b) * b; }
+static int64_t lcm(int64_t a, int64_t b) { return a / int_gcd(a, b) * b; }
 static int64_t up_to(int64_t v, int64_t multiple) { return (v + multiple - 1) / multiple * multiple; }
 static bool is_power(int64_t v, int64_t least, int64_t most)
 {
@@ -121,7 +114,7 @@ static Letter letter_of(const ConvDesc *c, ConvTensor t, char letter, const int6
 /* Positions of a padded row that are inside or outside together, for every filter element (MIOpen's rule). */
 static int64_t positions_together(const ConvSize *s, int64_t count)
 {
-    return gcd(count, gcd(gcd(s->pad[0], s->pad_end[0]), gcd(s->in[0], s->dilation[0])));
+    return int_gcd(count, int_gcd(int_gcd(s->pad[0], s->pad_end[0]), int_gcd(s->in[0], s->dilation[0])));
 }
 
 /* How many elements that are neighbours along a side of the product are neighbours in memory. */
@@ -247,17 +240,17 @@ static bool copy_of(const char *name, int64_t k, int64_t free_size, int64_t pack
                k * pack, free_size, threads);
     out->read = 1, out->read_side = SIDE_FREE;
     for (int side = 0; side < 2; side++) {
-        const int64_t read = gcd(gcd(vector, tile[side]), gcd(per_thread, run[side]));
+        const int64_t read = int_gcd(int_gcd(vector, tile[side]), int_gcd(per_thread, run[side]));
         if (read > out->read) out->read = read, out->read_side = side;
     }
     const int other = 1 - out->read_side;
     length[out->read_side] = out->read;
-    length[other] = gcd(tile[other], per_thread / out->read);
+    length[other] = int_gcd(tile[other], per_thread / out->read);
     length[out->read_side] = per_thread / length[other];
     out->cluster[SIDE_K] = tile[SIDE_K] / length[SIDE_K];
     out->cluster[SIDE_FREE] = tile[SIDE_FREE] / length[SIDE_FREE];
     /* local memory has M (N) contiguous, or the elements of K that are packed */
-    out->write = gcd(vector, pack > 1 ? gcd(pack, length[SIDE_K]) : length[SIDE_FREE]);
+    out->write = int_gcd(vector, pack > 1 ? int_gcd(pack, length[SIDE_K]) : length[SIDE_FREE]);
     return true;
 }
 
@@ -281,7 +274,7 @@ bool gridwise_derive(const GridwiseTuning *t, const GridwiseProblem *p, Gridwise
                  why) ||
         !copy_of("B", t->k_per_block, t->n_per_block, t->k_pack, p->run_b, d->block_size, vector, &d->b, why))
         return false;
-    d->d_write = t->matrix ? 1 : gcd(gcd(vector, t->n_per_part), p->run_d);
+    d->d_write = t->matrix ? 1 : int_gcd(int_gcd(vector, t->n_per_part), p->run_d);
     d->local_bytes = local_bytes(t, p, d);
     if (d->local_bytes > LOCAL_BYTES)
         REFUSE("two stages of A and B have %" PRId64 " bytes, local memory %d", d->local_bytes, LOCAL_BYTES);

@@ -1,0 +1,20 @@
+/* Arithmetic of whole numbers that are not negative. */
+#ifndef BASE_INTEGER_H
+#define BASE_INTEGER_H
+
+#include <stdint.h>
+
+/* gcd(a, 0) is a. */
+static inline int64_t int_gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    return a;
+}
+
+/* a / b rounded up; b > 0. */
+static inline int64_t int_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+#endif
