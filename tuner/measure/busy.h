@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct {
-    double load;             /* threads that ran or waited for a core while kernels were timed; NAN: unknown */
+    double load;             /* threads that ran or waited for a core while kernels were timed; NAN: none */
     int64_t n_cores;         /* of the machine */
     int64_t n_wide, n_sizes; /* intervals: wider than BUSY_WIDTH of the median, and all */
     double margin;           /* the load may be so much above n_cores without others being the reason */

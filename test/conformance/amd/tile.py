@@ -132,10 +132,10 @@ def nvptx(build):
     made = emulate.Kernels(f'{build}/conformance/emit', None, f'{build}/conformance/nvptx.cache')
     folder = tempfile.TemporaryDirectory()
     todo = listed(['sm_90']) + variants(['sm_90'], folder.name)
-    answers, objects = made.make(todo), {}
+    answers, objects, headers = made.make(todo), {}, nv.precompiled(compiler, folder.name)
     for a in answers:
         if 'file' in a:
-            path = nv.compile_text(compiler, os.path.abspath(a['file']), [a['symbol']])
+            path = nv.compile_text(compiler, os.path.abspath(a['file']), [a['symbol']], headers)
             objects[a['name']] = {(a['arch'], a['symbol']): path}
     out = check(nv.Machine(nv.Emulator()), todo, answers, objects)
     made.close()
