@@ -1,5 +1,6 @@
 # Bias, activation and scale factors: programs, what is refused, and kernels on this processor, every element validated.
-# One kernel also takes the work-group order as an argument, in front of those of the fused operations.
+# One kernel also takes the work-group order as an argument, in front of those of the fused operations. Parts of K are added up by
+# another kernel, by the last part, or in D, where there are no whole sums.
 cat > fused.yaml <<'Y'
 GlobalParameters: {MinimumRequiredVersion: 4.14.0, NumElementsToValidate: -1, DataInitTypeBeta: 2, WorkGroupMappingSweep: 0}
 BenchmarkProblems:
@@ -13,6 +14,8 @@ BenchmarkProblems:
         - DepthU: [32]
         - WorkGroup: [[2, 16, 1]]
         - GlobalSplitU: [1, 2]
+        - GlobalSplitUAlgorithm: [SingleBuffer, MultipleBuffer, MultipleBufferSingleKernel]
+        - MinKForGSU: [16]
         - WorkGroupMappingDim: [-1, 1]
         - WorkGroupMapping: [2]
       BenchmarkFinalParameters:
@@ -36,7 +39,7 @@ Y
 "$BIN/tuner" --dump-program=check fused.yaml | grep -v '^#' | grep .
 "$BIN/tuner" fused.yaml out > log 2>&1 || cat log
 cat out/1_BenchmarkProblems/*/*/build/client.log | grep -oE '"\([0-9,]*\)",[^,]*,(PASSED|FAILED|INVALID)'
-# Without local memory on NVIDIA: split kernels are no solutions.
+# Without local memory on NVIDIA: kernels that add to D in place are no solutions.
 sed 's/ThreadTile: .*/ThreadTile: [[2, 4]]/; s/DepthU: .*/DepthU: [4]/; s/WorkGroup: .*/WorkGroup: [[8, 8, 1]]\n        - StaggerU: [0]/
   s/WorkGroupMappingDim: .*/DirectToVgprA: [True]\n        - DirectToVgprB: [True]/' fused.yaml >direct.yaml
 "$BIN/tuner" --list-solutions --reasons --arch sm_90 direct.yaml

@@ -249,10 +249,11 @@ static Err check_fused(const Program *p, const Epilogue *e, const char *name)
 {
     const char *const of = name ? name : "", *const colon = name ? ": " : "";
     if (!fused_any(&e->fused)) return ERR_OK;
-    if (e->adds || e->parts)
-        FAIL(ERR_INPUT,
-             "%s%swalk split %d, stream_k %d: fused operations need whole sums, not parts that are %s", of,
-             colon, p->walk.split, p->walk.stream_k, e->adds ? "added to D in place" : "stored one by one");
+    const bool split = p->walk.split > 1 || p->walk.stream_k,
+               adds_up = e->grid || e->across == ACROSS_CLUSTER;
+    if (e->adds || e->parts || (split && !adds_up))
+        FAIL(ERR_INPUT, "%s%swalk split %d, stream_k %d: fused operations need whole sums", of, colon,
+             p->walk.split, p->walk.stream_k);
     const DataType sum = p->tile[program_tile(p, "acc")].type, c = p->tile[program_tile(p, "c")].type;
     if (e->fused.bias && e->fused.bias_type != sum && e->fused.bias_type != c)
         FAIL(ERR_INPUT, "%s%stile %%%s has type %s, expected %s or %s", of, colon, fused_name(FUSED_BIAS),
