@@ -80,8 +80,9 @@ def kind_of(problem):
     """The name in cases.PROBLEMS of a config's problem type."""
     def letters(p):
         data = str(p['DataType']).lower()
-        sums = str(p.get('ComputeDataType', 's' if p.get('HighPrecisionAccumulate') and data in 'hb' else data)).lower()
-        return data, str(p.get('DestDataType', data)).lower(), sums
+        dest = str(p.get('DestDataType', data)).lower()
+        wide = {'h': 's', 'b': 's', 'i8': dest}.get(data, data) if p.get('HighPrecisionAccumulate') else data
+        return data, dest, str(p.get('ComputeDataType', wide)).lower()
     return next(k for k, p in cases.PROBLEMS.items() if letters(p) == letters(problem) and k != 'X')
 
 
