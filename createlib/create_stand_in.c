@@ -18,7 +18,6 @@ typedef struct {
 
 /* What each parameter chooses, and why it does not change the results:
  *   DirectToVgpr, DirectToLds   the path of A and B to the registers (the latter where no kernel has it)
- *   PrefetchAcrossPersistent    when a persistent kernel loads its next tile
  *   StoreCInUnroll              when a persistent kernel stores its previous tile
  *   AtomicAddC                  D is added to by an instruction; its predicates ask for beta 1 and C in D
  *   DepthULdsDivisor            the part of a chunk that is in local memory at a time
@@ -27,7 +26,6 @@ typedef struct {
 static const StandIn stand_ins[] = {
     {"DirectToVgpr", {PARAM_DirectToVgprA, PARAM_DirectToVgprB}, 2},
     {"DirectToLds", {PARAM_DirectToLdsA, PARAM_DirectToLdsB}, 2},
-    {"PrefetchAcrossPersistent", {PARAM_PrefetchAcrossPersistent, PARAM_PrefetchAcrossPersistentMode}, 2},
     {"StoreCInUnroll",
      {PARAM_StoreCInUnroll, PARAM_StoreCInUnrollInterval, PARAM_StoreCInUnrollExact,
       PARAM_StoreCInUnrollPostLoop},

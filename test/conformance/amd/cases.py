@@ -223,7 +223,7 @@ def random_case(rng, arch, kinds):
     trans = _pick(rng, *transposes(kind))
     matrix = matrix_shapes(arch, kind) and (kind == 'X' or rng.random() < .6)
     s = random_matrix(rng, arch, kind) if matrix else random_valu(rng, arch, kind)
-    if arch[3:5] not in ('11', '12') and rng.random() < .3:
+    if arch[3:5] not in ('11', '12') and rng.random() < .1:
         to_local(rng, arch, kind, s)
     more = {}
     if rng.random() < .15:

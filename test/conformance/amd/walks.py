@@ -80,8 +80,9 @@ def kind_of(problem):
     """The name in cases.PROBLEMS of a config's problem type."""
     def letters(p):
         data = str(p['DataType']).lower()
-        sums = str(p.get('ComputeDataType', 's' if p.get('HighPrecisionAccumulate') and data in 'hb' else data)).lower()
-        return data, str(p.get('DestDataType', data)).lower(), sums
+        dest = str(p.get('DestDataType', data)).lower()
+        wide = {'h': 's', 'b': 's', 'i8': dest}.get(data, data) if p.get('HighPrecisionAccumulate') else data
+        return data, dest, str(p.get('ComputeDataType', wide)).lower()
     return next(k for k, p in cases.PROBLEMS.items() if letters(p) == letters(problem) and k != 'X')
 
 
@@ -102,6 +103,6 @@ def of_config(path, arch):
                         s[name] = int(s[name])
                 out.append({'arch': arch, 'kind': kind_of(problem), 'apart': True, 'solution': s,
                             'trans': ''.join('T' if problem[f'Transpose{x}'] else 'N' for x in 'AB'),
-                            'problem': {**problem, **cases.PROBLEMS[kind_of(problem)]},
+                            'problem': {**problem, 'DestDataType': problem['DataType'].lower(), **cases.PROBLEMS[kind_of(problem)]},
                             'cus': (3, 4, 7)[len(out) % 3]})
     return out
