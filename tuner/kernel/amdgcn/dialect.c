@@ -95,6 +95,7 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
     *compute = p->matrix.used ? &amdgcn_matrix : dot_applies(p) ? &amdgcn_dot : &gpu_valu;
     *copy =
         p->buffer_load && !p->op[0].fractional && !p->op[1].fractional ? &amdgcn_buffer : &gpu_copy_register;
+    if (p->indices) *copy = &gpu_copy_gather;
     return ERR_OK;
 }
 

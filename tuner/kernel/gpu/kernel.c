@@ -160,6 +160,10 @@ void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out)
 
 const Value *gpu_tensor_value(const GpuPlan *p, Stmts *s, char n, bool strided)
 {
+    if (p->indices) {
+        const Expr *at = gpu_dims_matrix(p, s, n - 'a');
+        return value_op(s, VALUE_ADD, value_named(s, "%c", n), value_expr(s, at));
+    }
     const Value *base = value_named(s, "%c", n), *batch = p->batched ? value_reg(s, "wg2") : value_int(s, 0);
     if (!strided) {
         base = value_call(s, "@pointer", base, batch);
@@ -194,9 +198,10 @@ static void tile(const GpuPlan *p, Stmts *s)
 {
     static const char *const base[] = {"t.a", "t.b"}, *const ld[] = {"t.lda", "t.ldb"};
     const Value *t = stmt_var(s, "@Tile", "t", NULL);
+    if (p->indices) gpu_dims_set(p, s, "t.x.");
     for (int i = 0; i < 2; i++) {
         set(s, base[i], value_cast(s, "const char *", gpu_tensor_value(p, s, p->op[i].name, p->strided)));
-        set(s, ld[i], value_named(s, "ld%c", p->op[i].name));
+        if (!p->indices) set(s, ld[i], value_named(s, "ld%c", p->op[i].name));
     }
     set(s, "t.m", value_reg(s, "size_m"));
     set(s, "t.n", value_reg(s, "size_n"));
@@ -212,6 +217,8 @@ static void tile(const GpuPlan *p, Stmts *s)
 static const Value *chunk_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
+    if (p->indices)
+        return value_literal(s, stmts_name(s, "%dll", p->depth_u)); /* @copy_move counts elements */
     const Expr *zero = expr_const(pool, 0), *depth = expr_const(pool, p->depth_u);
     const Expr *ld = gpu_stride(s, stmts_name(s, "t.ld%c", x->name));
     const Expr *bytes = gpu_operand_address(pool, p, x, zero, depth, ld);
@@ -272,11 +279,14 @@ static void results(const GpuPlan *p, Stmts *s)
     if (p->lsu > 1) stmt_call(s, "@reduce", acc, value_reg(s, "lds"), tid);
     const Value *o = stmt_var(s, "@Out", "o", NULL), *d = gpu_tensor_value(p, s, 'd', strided);
     set(s, "o.d", p->gsu_multiple ? value_op(s, VALUE_ADD, d, gpu_workspace_part(p, s)) : d);
-    set(s, "o.ldd", value_reg(s, "ldd"));
+    if (p->indices)
+        set(s, "o.x", value_reg(s, "t.x"));
+    else
+        set(s, "o.ldd", value_reg(s, "ldd"));
     if (gpu_scales(p)) set(s, "o.alpha", value_call(s, "@from_s", value_reg(s, "alpha")));
     if (gpu_reads_c(p)) {
         set(s, "o.c", gpu_tensor_value(p, s, 'c', strided));
-        set(s, "o.ldc", value_reg(s, "ldc"));
+        if (!p->indices) set(s, "o.ldc", value_reg(s, "ldc"));
         set(s, "o.beta", value_call(s, "@from_s", value_reg(s, "beta")));
     }
     fused_operands(p, s);
@@ -299,6 +309,7 @@ static Err body(const GpuPlan *p, const Program *program, Stmts *s, Buf *out)
 {
     GpuWalk walk;
     stmt_define(s, "unsigned", "tid", value_call_0(s, "@tid"));
+    if (p->indices) gpu_dims_sizes(p, s);
     TRY(put_body(p, s, out));
     gpu_walk_place(&walk, p, out);
     tile(p, s);

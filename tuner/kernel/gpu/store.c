@@ -10,11 +10,14 @@ static void out_struct(const GpuPlan *p, Stmts *s)
     if (p->fused.bias) stmt_typedef(s, p->fused.bias_type == p->scalar.type ? "@TC" : "@TD", "@TB", NULL);
     stmt_struct(s, "@Out", 0);
     stmt_var(s, "@TD *", "d", NULL);
-    stmt_var(s, "unsigned long long", "ldd", NULL);
+    if (p->indices)
+        stmt_var(s, "@Dims", "x", NULL);
+    else
+        stmt_var(s, "unsigned long long", "ldd", NULL);
     if (gpu_scales(p)) stmt_var(s, "@TC", "alpha", NULL);
     if (gpu_reads_c(p)) {
         stmt_var(s, "const @TD *", "c", NULL);
-        stmt_var(s, "unsigned long long", "ldc", NULL);
+        if (!p->indices) stmt_var(s, "unsigned long long", "ldc", NULL);
         stmt_var(s, "@TC", "beta", NULL);
     }
     for (int i = 0; i < FUSED_OPERANDS; i++)
@@ -54,6 +57,7 @@ static const Expr *element_at(const GpuPlan *p, Stmts *s, char tensor)
 {
     ExprPool *pool = &s->pool;
     const Expr *row = expr_var(pool, "row", 0, 0, UINT32_MAX), *col = expr_var(pool, "col", 0, 0, UINT32_MAX);
+    if (p->indices) return gpu_dims_offset(p, s, tensor - 'a', "o.x.", row, col);
     return gpu_address(pool, p, tensor - 'a', row, col, gpu_stride(s, tensor == 'c' ? "o.ldc" : "o.ldd"));
 }
 
@@ -330,7 +334,7 @@ static void finish(const GpuPlan *p, Stmts *s)
     const int n = gpu_share(p);
     const Expr *first = gpu_finish_open(p, s), *i;
     const Value *o = value_reg(s, "o"), *acc = value_reg(s, "acc"), *t = value_reg(s, "t");
-    if (!gpu_adds(p)) {
+    if (!gpu_adds(p) && !p->indices) {
         stmt_if(s, stmt_define(s, "bool", "whole", whole_tile(p, s)));
         i = stmt_loop(s, (Loop){.var = "i",
                                 .start = expr_const(pool, 0),
@@ -365,7 +369,7 @@ static void by_pointers(const GpuPlan *p, Stmts *s)
 {
     if (gpu_adds(p)) add_function(p, s);
     element(p, s);
-    if (!gpu_adds(p)) vector(p, s);
+    if (!gpu_adds(p) && !p->indices) vector(p, s);
     finish(p, s);
 }
 
@@ -381,7 +385,7 @@ void gpu_store(const GpuPlan *p, Buf *out)
     if (p->partial_sums) gpu_parts(p, &s);
     gpu_activation(p, &s);
     gpu_put(p, &s, out);
-    if (p->dialect->finish && p->dialect->finish(p, out)) return;
+    if (!p->indices && p->dialect->finish && p->dialect->finish(p, out)) return;
     stmts_init(&s, GPU_STMTS_BYTES);
     by_pointers(p, &s);
     gpu_put(p, &s, out);
