@@ -31,6 +31,8 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     *out = (LibSolution){.name = name,
                          .symbol = name,
                          .use_beta = pt->UseBeta,
+                         .use_initial_strides_ab = pt->UseInitialStridesAB,
+                         .use_initial_strides_cd = pt->UseInitialStridesCD,
                          .fused = problem_fused(pt),
                          .strided_batched = pt->StridedBatched,
                          .compute_type = (uint8_t)pt->ComputeDataType};
@@ -43,6 +45,8 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     m->stagger_stride_shift = s->StaggerStrideShift;
     m->work_group_mapping = s->WorkGroupMapping;
     m->magic_div_alg = s->MagicDivAlg;
+    m->pack_batch_dims = s->PackBatchDims;
+    m->pack_summation_dims = s->PackSummationDims;
     m->persistent_kernel = s->PersistentKernel;
     m->persistent_along_batch = s->PersistentKernelAlongBatch;
     m->global_accumulation = s->GlobalAccumulation;

@@ -7,7 +7,7 @@
  *     {name: k0, arch: gfx906, problem: {DataType: s, TransposeA: false}, solution: {DepthU: 16, ...},
  *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], scalars: [[1, 0], [2, [0.5, 2]]],
  *      cus: 4, full_tiles: 1}
- * (programs: DIR: where the solution's CustomKernelName is a file NAME.tile),
+ * (a size of a contraction is {sizes: [..], a: [strides], b: .., c: .., d: .., pads: [..]}; programs: DIR: where the solution's CustomKernelName is a file NAME.tile),
  * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
  * solution; kernels are then NAME_<position>. scalars: alpha and beta of each size, a complex one as
  * [re, im].
@@ -82,10 +82,45 @@ static void scalar(const Node *n, double otherwise, DataType t, unsigned char ou
     number_store(t == TYPE_B ? TYPE_S : t, out, 0, v[0], v[1]);
 }
 
-static Err problem(const Emitter *e, const Item *it, const Node *size, Contraction *p)
+/* The list `key` of a size that is a map, at most n numbers. */
+static Err numbers(const Emitter *e, const Node *size, const char *key, size_t n, int64_t *out)
+{
+    const Node *list = node_get(size, key);
+    if (!list) return ERR_OK;
+    TRY(node_seq(list, e->list, key, 0, n));
+    for (size_t i = 0; i < list->n; i++) TRY(node_int(node_at(list, i), e->list, key, 0, INT32_MAX, &out[i]));
+    return ERR_OK;
+}
+
+/* A contraction: {sizes: [..], a: [strides], b: .., c: .., d: .., pads: [start, end of A's pads ..]}. */
+static Err general(Emitter *e, const Item *it, const Node *size, Contraction *p)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    int64_t pads[2 * TUPLE_MAX] = {0};
+    IndexSizes *x = ARENA_NEW(&e->a, IndexSizes);
+    TRY_ALLOC(x);
+    *x = (IndexSizes){.size = {0}};
+    TRY(indices_of_type(it->s->pt, 0, &x->indices));
+    TRY(numbers(e, size, "sizes", INDEX_MAX, x->size));
+    for (int t = 0; t < INDICES_TENSORS; t++) TRY(numbers(e, size, names[t], INDEX_MAX, x->stride[t]));
+    TRY(numbers(e, size, "pads", 2 * TUPLE_MAX, pads));
+    for (int i = 0; i < TUPLE_MAX; i++) x->pad_start[0][i] = pads[2 * i], x->pad_end[0][i] = pads[2 * i + 1];
+    contraction_gemm(p, false, false, index_group_size(x, INDICES_M), index_group_size(x, INDICES_N),
+                     index_group_size(x, INDICES_K), index_group_size(x, INDICES_BATCH));
+    p->dims = x;
+    return ERR_OK;
+}
+
+static Err problem(Emitter *e, const Item *it, const Node *size, Contraction *p)
 {
     const ProblemType *pt = it->s->pt;
     int64_t v[8];
+    if (size->kind == NODE_MAP) {
+        TRY(general(e, it, size, p));
+        contraction_types(p, (unsigned)pt->DataType, (unsigned)pt->DataType, (unsigned)pt->DestDataType,
+                          (unsigned)pt->DestDataType, (unsigned)pt->ComputeDataType);
+        return ERR_OK;
+    }
     TRY(node_seq(size, e->list, "size", 4, 8));
     for (size_t i = 0; i < size->n; i++)
         TRY(node_int(node_at(size, i), e->list, "size", 0, INT32_MAX, &v[i]));
@@ -153,7 +188,7 @@ static void call_json(const KernelCall *call, Buf *out)
     buf_puts(out, "\"}");
 }
 
-static Err launch_json(const Emitter *e, const Item *it, const Node *size, const Node *scalars, Buf *out)
+static Err launch_json(Emitter *e, const Item *it, const Node *size, const Node *scalars, Buf *out)
 {
     LibSolution lib;
     Contraction p;

@@ -1,7 +1,6 @@
 /* See contract.h. */
 #include "kernel/contract.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -17,6 +16,17 @@ static const char *const size_names[INDEX_MAX] = {"size_0", "size_1", "size_2", 
     }
 static const char *const stride_names[INDICES_TENSORS][INDEX_MAX] = {STRIDES("a"), STRIDES("b"), STRIDES("c"),
                                                                      STRIDES("d")};
+
+#define PADS(t)                                                                                              \
+    {                                                                                                        \
+        t "0", t "1", t "2", t "3", t "4", t "5"                                                             \
+    }
+static const char *const pad_names[2][2][TUPLE_MAX] = {{PADS("pad_start_a"), PADS("pad_end_a")},
+                                                       {PADS("pad_start_b"), PADS("pad_end_b")}};
+#define TEN(t) t "0", t "1", t "2", t "3", t "4", t "5", t "6", t "7", t "8", t "9"
+static const char *const divisor_names[] = {TEN("divisor_"),  TEN("divisor_1"), TEN("divisor_2"),
+                                            TEN("divisor_3"), TEN("divisor_4"), TEN("divisor_5"),
+                                            TEN("divisor_6"), TEN("divisor_7")};
 
 static const char *named(const ContractNames *n, const char *name)
 {
@@ -93,18 +103,22 @@ static const Expr *stride_of(ExprPool *p, const Indices *x, int t, const Contrac
 
 static const Expr *pad_number(ExprPool *p, const ContractNames *names, int t, int pad, bool end)
 {
-    char name[24];
-    snprintf(name, sizeof name, "pad_%s_%c%d", end ? "end" : "start", 'a' + t, pad);
-    return expr_var(p, named(names, name), 0, 0, INT32_MAX);
+    return expr_var(p, named(names, pad_names[t][end][pad]), 0, 0, INT32_MAX);
+}
+
+const Expr *contract_offset(const Indices *x, int t, const ContractNames *names,
+                            const Expr *const coord[CONTRACT_COORDS])
+{
+    View v;
+    contract_view(&v, x, t, names);
+    return view_address(&names->s->pool, &v, coord);
 }
 
 const Expr *contract_address(const Indices *x, int t, const ContractNames *names,
                              const Expr *const coord[CONTRACT_COORDS])
 {
     ExprPool *p = &names->s->pool;
-    View v;
-    contract_view(&v, x, t, names);
-    const Expr *at = view_address(p, &v, coord);
+    const Expr *at = contract_offset(x, t, names, coord);
     for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++)
         at = expr_sub(p, at, pad_number(p, names, t, i, false));
     return at;
@@ -164,46 +178,51 @@ const Expr *contract_size(const Indices *x, IndexGroup group, const ContractName
 
 typedef struct {
     ContractArg *out;
-    int n;
+    int n, n_divisors;
 } ArgList;
 
-static ContractArg *add(ArgList *l, const char *what, int number)
+static void add(ArgList *l, const char *name, bool is_signed)
 {
-    ContractArg *a = &l->out[l->n < CONTRACT_ARGS_MAX ? l->n++ : CONTRACT_ARGS_MAX - 1];
-    *a = (ContractArg){.is_signed = false};
-    snprintf(a->name, sizeof a->name, "%s%d", what, number);
-    return a;
+    l->out[l->n++] = (ContractArg){.name = name, .is_signed = is_signed};
 }
 
-static void unused(ArgList *l, int n)
+/* Two numbers for each division. */
+static void unused(ArgList *l, int divisions)
 {
-    for (int i = 0; i < n; i++) add(l, "divisor_", l->n)->is_unused = true;
+    for (int i = 0; i < 2 * divisions; i++) {
+        add(l, divisor_names[l->n_divisors++], false);
+        l->out[l->n - 1].is_unused = true;
+    }
 }
+
+_Static_assert(4 * INDEX_MAX + INDEX_MAX + 2 * (2 * INDEX_MAX + 1) + 4 * TUPLE_MAX <= CONTRACT_ARGS_MAX,
+               "there is room for all arguments");
 
 int contract_args(const Indices *x, bool splits, ContractArg out[CONTRACT_ARGS_MAX])
 {
-    static const int order[] = {3, 2, 0, 1};
-    ArgList l = {out, 0};
+    const int first = x->swapped, order[] = {3, 2, first, 1 - first};
+    ArgList l = {out, 0, 0};
     for (int i = 0; i < INDICES_TENSORS; i++) {
         const int t = order[i];
-        const char name[] = {'s', 't', 'r', 'i', 'd', 'e', '_', (char)('a' + t), 0};
-        const bool first = t < 2 ? x->initial_ab : x->initial_cd;
-        for (int d = first ? 0 : 1; d < x->tensor[t].n; d++) add(&l, name, d);
+        for (int d = (t < 2 ? x->initial_ab : x->initial_cd) ? 0 : 1; d < x->tensor[t].n; d++)
+            add(&l, stride_names[t][d], false), out[l.n - 1].is_stride = true;
     }
-    for (int i = 0; i < x->n; i++) add(&l, "size_", i);
+    for (int i = 0; i < x->n; i++) add(&l, size_names[i], false);
     const int sums = x->group[INDICES_K].n;
-    if (x->pack_sums) unused(&l, 2 * (sums - 1) + (splits && sums > 1 ? 2 : 0));
-    for (int t = 0; t < 2; t++) {
-        const int packed = x->group[t ? INDICES_N : INDICES_M].n;
-        if (packed > 1) unused(&l, 2 * (packed - 1));
+    if (x->pack_sums) unused(&l, sums - 1 + (splits && sums > 1));
+    for (int i = 0; i < 2; i++) {
+        const int packed = x->group[order[2 + i] ? INDICES_N : INDICES_M].n;
+        if (packed > 1) unused(&l, packed - 1);
     }
     for (int s = sums; s-- > 0;)
-        for (int t = 0; t < 2; t++)
-            for (int32_t i = 0; i < x->n_pads[t]; i++) {
-                if (x->pad[t][i].sum != x->group[INDICES_K].v[s]) continue;
-                add(&l, t ? "pad_start_b" : "pad_start_a", i)->is_signed = true;
-                add(&l, t ? "pad_end_b" : "pad_end_a", i)->is_signed = true;
+        for (int i = 0; i < 2; i++) {
+            const int t = order[2 + i];
+            for (int32_t pad = 0; pad < x->n_pads[t]; pad++) {
+                if (x->pad[t][pad].sum != x->group[INDICES_K].v[s]) continue;
+                add(&l, pad_names[t][0][pad], true);
+                add(&l, pad_names[t][1][pad], true);
             }
+        }
     return l.n;
 }
 

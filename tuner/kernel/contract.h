@@ -27,7 +27,10 @@ typedef struct {
 void contract_view(View *v, const Indices *x, int t, const ContractNames *names);
 /* Groups of indices that are the rows and columns of tensor t. */
 IndexGroup contract_side(int t, int coord);
-/* Elements from the tensor's first one to these coordinates; less the zero padding in front of A and B. */
+/* Elements from coordinates 0 to these. */
+const Expr *contract_offset(const Indices *x, int t, const ContractNames *names,
+                            const Expr *const coord[CONTRACT_COORDS]);
+/* The same from the tensor's first element: less the zero padding in front of A and B. */
 const Expr *contract_address(const Indices *x, int t, const ContractNames *names,
                              const Expr *const coord[CONTRACT_COORDS]);
 /* 1 where those coordinates are inside the tensor's zero padding's bounds: elements outside are 0. */
@@ -38,11 +41,12 @@ const Expr *contract_size(const Indices *x, IndexGroup group, const ContractName
 
 /* An argument of the kernel that holds a size, a stride or a pad. */
 typedef struct {
-    char name[16];
+    const char *name;
+    bool is_stride; /* products with it may need 64 bits */
     bool is_signed; /* a pad */
     bool is_unused; /* a number that Tensile's host passes to divide by */
 } ContractArg;
-enum { CONTRACT_ARGS_MAX = 128 };
+enum { CONTRACT_ARGS_MAX = 160 };
 /* The arguments from the strides of D to the zero pads, without the last size splits: GlobalSplitU
  * is above 1. Returns how many. */
 int contract_args(const Indices *x, bool splits, ContractArg out[CONTRACT_ARGS_MAX]);

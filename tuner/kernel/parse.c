@@ -418,6 +418,7 @@ Err program_parse(Program *p, Str text, const char *name, Arena *arena)
     if (!e) e = fields_check(r.host ? FIELDS_HOST : FIELDS_GPU, r.host ? (void *)r.host : (void *)r.gpu);
     if (!e && r.gpu) {
         r.gpu->walk = p->walk;
+        r.gpu->indices = p->indices;
         e = gpu_verify(p, name);
         return e;
     }

@@ -130,8 +130,7 @@ Err solution_indices(const Solution *s, Indices *out)
 {
     const ProblemType *pt = s->pt;
     *out = (Indices){0};
-    if (pt->OperationType == OP_GEMM && !pt->UseInitialStridesAB && !pt->UseInitialStridesCD &&
-        !pt->ZeroPadA.n && !pt->ZeroPadB.n && !s->PackBatchDims) {
+    if (indices_are_plain_gemm(pt) && !s->PackBatchDims) {
         out->is_gemm = true;
         return ERR_OK;
     }

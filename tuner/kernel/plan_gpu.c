@@ -26,9 +26,6 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
     p->fused = problem_fused(pt);
     p->f8_clips = pt->Fp32toFp8SWClip;
     p->math = pt->F32XdlMathOp == TYPE_X ? TYPE_X : p->in.type;
-    if (pt->OperationType != OP_GEMM)
-        FAIL(ERR_INPUT, "GPU kernels are GEMMs; operation is %s",
-             operation_name((OperationKind)pt->OperationType));
     if ((gpu_is_f8(p->in.type) || gpu_is_f8(p->dest.type)) && t->f8 == F8_NONE)
         FAIL(ERR_INPUT, "kernels of %s have no 8-bit floats, data types '%s', '%s'", t->name,
              type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType));
@@ -38,10 +35,8 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
              type_letter((DataType)pt->ComputeDataType));
     if (pt->Fp16AltImpl && !p->to_bf16)
         FAIL(ERR_INPUT, "Fp16AltImpl is for half, not data type '%s'", type_letter((DataType)pt->DataType));
-    if (pt->UseInitialStridesAB || pt->UseInitialStridesCD)
-        FAIL(ERR_INPUT, "GPU kernels need unit first strides; UseInitialStrides is set");
-    if (pt->ZeroPadA.n || pt->ZeroPadB.n || pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
-        FAIL(ERR_INPUT, "GPU kernels have no zero padding, mirroring or stochastic rounding");
+    if (pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
+        FAIL(ERR_INPUT, "GPU kernels have no mirroring or stochastic rounding");
     return ERR_OK;
 }
 
@@ -136,8 +131,11 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
              s->WorkspaceSizePerElemC);
     if (s->DepthULdsDivisor > 1)
         FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
-    if (s->PackBatchDims)
-        FAIL(ERR_INPUT, "PackBatchDims %d: packed batches have no kernels", s->PackBatchDims);
+    if (p->indices && (p->gsu > 1 || s->StreamK || fused_any(&p->fused) || !p->strided || p->preloads_args))
+        FAIL(ERR_INPUT,
+             "contractions but GEMMs have GlobalSplitU 1, not %d, no StreamK, fused operations, arrays of "
+             "pointers and preloaded arguments",
+             p->gsu);
     if (gpu_adds(p) && p->out.part_bytes == 1)
         FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
     if (p->walk.prefetches && !gpu_can_prefetch(p))
@@ -284,27 +282,40 @@ static Err plan_buffers(GpuPlan *p, const Solution *s)
     return plan_tiles(p, s);
 }
 
-static Err plan_solution(GpuPlan *p, const Solution *s, const Target *t, bool sketch)
+static Err plan_solution(GpuPlan *p, const Solution *s, const Target *t, const Indices *indices, bool sketch)
 {
     TRY(gpu_plan_types(p, s->pt, t));
+    p->indices = indices;
     p->sketch = sketch;
     p->walk = plan_walk(s);
     plan_numbers(p, s);
     plan_rest(p, s);
+    if (p->indices && (p->ring.used || direct_is(s, t->family)))
+        FAIL(ERR_INPUT, "contractions but GEMMs are copied through registers into local memory");
     if (p->ring.used && wgmma_is(s)) return plan_warp_groups(p, s);
     if (direct_is(s, t->family)) return plan_direct(p, s);
     TRY(check_solution(p, s));
     return plan_buffers(p, s);
 }
 
-Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t) { return plan_solution(p, s, t, false); }
+/* Without a program there is nobody to keep the indices: *p has none behind the planning. */
+static Err plan_alone(GpuPlan *p, const Solution *s, const Target *t, bool sketch)
+{
+    Indices x;
+    TRY(solution_indices(s, &x));
+    Err e = plan_solution(p, s, t, x.is_gemm ? NULL : &x, sketch);
+    p->indices = NULL;
+    return e;
+}
 
-Err gpu_plan_sketch(GpuPlan *p, const Solution *s, const Target *t) { return plan_solution(p, s, t, true); }
+Err gpu_plan(GpuPlan *p, const Solution *s, const Target *t) { return plan_alone(p, s, t, false); }
+
+Err gpu_plan_sketch(GpuPlan *p, const Solution *s, const Target *t) { return plan_alone(p, s, t, true); }
 
 Err plan_gpu(Program *program, const Solution *s)
 {
     GpuPlan *p = ARENA_NEW(program->arena, GpuPlan);
     TRY_ALLOC(p);
     program->gpu = p;
-    return gpu_plan(p, s, program->target);
+    return plan_solution(p, s, program->target, program->indices, false);
 }

@@ -135,7 +135,9 @@ Err host_plan(HostPlan *p, const Solution *s, const Target *t)
 {
     Indices x;
     TRY(solution_indices(s, &x));
-    return plan_all(p, s, t, x.is_gemm ? NULL : &x);
+    Err e = plan_all(p, s, t, x.is_gemm ? NULL : &x);
+    p->indices = NULL; /* nobody keeps them without a program */
+    return e;
 }
 
 Err plan_host(Program *program, const Solution *s)

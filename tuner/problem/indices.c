@@ -90,6 +90,12 @@ void indices_pack(Indices *x, int32_t pack)
     x->group[INDICES_BATCH] = (IndexList){0};
 }
 
+bool indices_tile_first(const Indices *x, int t)
+{
+    const int32_t free = x->group[t ? INDICES_N : INDICES_M].v[0], sum = x->group[INDICES_K].v[0];
+    return index_list_find(&x->tensor[t], free) < index_list_find(&x->tensor[t], sum);
+}
+
 static bool list_is(const IndexList *l, int32_t n, int32_t x, int32_t y, int32_t z)
 {
     return l->n == n && l->v[0] == x && l->v[1] == y && (n == 2 || l->v[2] == z);

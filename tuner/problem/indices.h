@@ -30,6 +30,7 @@ typedef struct {
     int32_t pack_sums;               /* PackSummationDims: kernels take numbers to divide by */
     bool initial_ab, initial_cd;     /* kernels take the first strides of A and B, of C and D */
     bool conj[2];
+    bool swapped;      /* of kernels: A and B are the other way round here, so that A has the indices of M */
     bool is_gemm;      /* indices_are_gemm, of those who ask for it more than once */
     int32_t n_pads[2]; /* of A and B */
     struct {
@@ -42,11 +43,20 @@ typedef struct {
 Err indices_read(Str identifier, Indices *out);
 /* The indices of a problem type; pack: PackBatchDims. */
 Err indices_of_type(const ProblemType *pt, int32_t pack, Indices *out);
+/* Is it a GEMM with unit first strides and no padding? */
+static inline bool indices_are_plain_gemm(const ProblemType *pt)
+{
+    return problem_is_gemm(pt) && !pt->UseInitialStridesAB && !pt->UseInitialStridesCD && !pt->ZeroPadA.n &&
+           !pt->ZeroPadB.n;
+}
 /* Moves the batch into M (1) or N (2); 0 does nothing. */
 void indices_pack(Indices *x, int32_t pack);
 /* Is it a GEMM, batched or not, whose operands have one free, one summation and at most one batch index in
  * the order of BLAS, unit first strides and no padding? trans: of A and B; NULL: not asked for. */
 bool indices_are_gemm(const Indices *x, bool trans[2]);
+/* Does operand t (0 A, 1 B) list a free index, or one of the batch that is packed with those, before the
+ * unrolled summation index (Tensile's TLUA, TLUB)? */
+bool indices_tile_first(const Indices *x, int t);
 /* Does the tensor have the index? */
 bool indices_has(const Indices *x, int tensor, int32_t index);
 

@@ -138,7 +138,8 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
     d->compute_bpe = type_bytes((DataType)d->compute);
     d->gemm = pt->OperationType == OP_GEMM;
     Indices indices;
-    d->contraction = indices_of_type(pt, 0, &indices) || !indices_are_gemm(&indices, NULL);
+    d->contraction = !indices_are_plain_gemm(pt) &&
+                     (indices_of_type(pt, 0, &indices) || !indices_are_gemm(&indices, NULL));
     err_clear();
     d->batched = pt->Batched, d->strided_batched = pt->StridedBatched;
     d->hpa = pt->HighPrecisionAccumulate, d->use_beta = pt->UseBeta;

@@ -47,7 +47,7 @@ static bool check_fp16_alt(Derive *d)
 
 static bool check_writer(Derive *d)
 {
-    if (!d->f->gemm) REJECT(d, AMD_GEMM, d->f->pt->OperationType);
+    if (!check_contraction(d)) return false;
     const int32_t types[] = {d->f->type, d->f->dest};
     for (int i = 0; i < 2; i++)
         if (is_f8(types[i]) && d->f->target->f8 == F8_NONE) REJECT(d, AMD_TYPE, types[i]);

@@ -13,7 +13,7 @@ static bool check_problem(Derive *d)
 {
     const Deriver *f = d->f;
     const ProblemType *pt = f->pt;
-    if (!f->gemm || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->tensor0 ||
+    if (f->contraction || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->tensor0 ||
         pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt || d->packed0 || d->packed1)
         STOP(d, DIRECT_FORM);
     if ((is_f8(f->type) || is_f8(f->dest)) && f->target->f8 == F8_NONE) STOP(d, NV_F8, f->type, f->dest);

@@ -48,8 +48,8 @@ bool nv_has_ring(const Deriver *f, const Solution *s)
     if (f->target->family != TARGET_NVPTX || s->NvRing == 0 || direct_is(s, f->target->family)) return false;
     if (s->NvRing == 1 || s->MatrixInstruction.n > 1) return true;
     int32_t run = run_of(f);
-    return plain_type(f) && f->gemm && s->WorkGroup.v[2] <= MOST_SPLITS && s->PrefetchGlobalRead > 0 &&
-           s->ThreadTile.v[0] % run == 0 && s->ThreadTile.v[1] % run == 0 &&
+    return plain_type(f) && !f->contraction && !s->PackBatchDims && s->WorkGroup.v[2] <= MOST_SPLITS &&
+           s->PrefetchGlobalRead > 0 && s->ThreadTile.v[0] % run == 0 && s->ThreadTile.v[1] % run == 0 &&
            s->KernelLanguage == LANG_SOURCE && (s->VectorWidth == -1 || s->VectorWidth == run);
 }
 
@@ -94,7 +94,7 @@ static bool check_problem(Derive *d)
     const Deriver *f = d->f;
     const ProblemType *pt = f->pt;
     if (!check_f8(d)) return false;
-    if (!f->gemm || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
+    if (f->contraction || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
         pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt)
         STOP(d, NV_FORM);
     if (!d->s->EnableMatrixInstruction) {
@@ -231,7 +231,7 @@ bool derive_without_ring(Derive *d)
     static const ParamId of_rings[] = {PARAM_NvLanesM, PARAM_NvBlocks, PARAM_NvShift};
     Solution *s = d->s;
     if (d->f->target->family != TARGET_NVPTX) return true;
-    if (!check_f8(d)) return false;
+    if (!check_f8(d) || !check_contraction(d)) return false;
     const int32_t values[] = {s->NvLanesM, s->NvBlocks, s->NvShift};
     for (int i = 0; i < 3; i++)
         if (values[i]) STOP(d, NV_NO_RING, of_rings[i], values[i]);

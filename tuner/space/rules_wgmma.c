@@ -68,7 +68,7 @@ bool derive_wgmma_tile(Derive *d)
     s->ThreadTile0 = thread[0], s->ThreadTile1 = thread[1];
     s->SubGroup0 = group[0], s->SubGroup1 = group[1];
     s->MacroTile0 = thread[0] * group[0], s->MacroTile1 = thread[1] * group[1];
-    if (!f->strided_batched || !f->gemm) STOP(d, NV_FORM);
+    if (!f->strided_batched || f->contraction) STOP(d, NV_FORM);
     if (s->MacroTile0 < 1 || s->MacroTile1 < 1 || s->MacroTile0 > 1024 || s->MacroTile1 > 1024)
         STOP(d, TILE_BIG, s->MacroTile0, s->MacroTile1);
     return true;

@@ -2,6 +2,8 @@
  * the Source form, the Assembly form and the Assembly form with preloaded arguments. */
 #include "kernel/gpu/gpu.h"
 
+#include "kernel/contract.h"
+
 static Err add(GpuPlan *p, const char *type, const char *name, int bytes, int align)
 {
     if (p->n_args == GPU_ARGS_MAX) FAIL(ERR_FAILED, "more than %d kernel arguments", GPU_ARGS_MAX);
@@ -61,6 +63,15 @@ static Err sizes(GpuPlan *p)
     static const char *const mn[] = {"size_m", "size_n"}, *const batch = "size_batch";
     TRY(words(p, mn, 2));
     return p->batched ? words(p, &batch, 1) : ERR_OK;
+}
+
+/* Strides, sizes and pads of a contraction. */
+static Err dims(GpuPlan *p)
+{
+    ContractArg arg[CONTRACT_ARGS_MAX];
+    const int n = contract_args(p->indices, p->gsu > 1, arg);
+    for (int i = 0; i < n; i++) TRY(add(p, arg[i].is_signed ? "int" : "unsigned", arg[i].name, 4, 4));
+    return ERR_OK;
 }
 
 /* The work-group order (problem/mapping.h). */
@@ -138,11 +149,16 @@ static Err tensile(GpuPlan *p)
     if (p->assembly && p->preloads_args) return preloaded(p);
     if (p->assembly) TRY(tensor_sizes(p));
     TRY(pointers(p, "d", "c", true));
-    TRY(pointers(p, "a", "b", false));
+    const bool swapped = p->indices && p->indices->swapped;
+    TRY(pointers(p, swapped ? "b" : "a", swapped ? "a" : "b", false));
     TRY(partial_sums(p));
     TRY(offsets(p));
     TRY(scalar(p, "alpha", "alpha_2"));
     if (p->use_beta) TRY(scalar(p, "beta", "beta_2"));
+    if (p->indices) {
+        TRY(dims(p));
+        return tail(p);
+    }
     TRY(strides(p, "ldd", "batch_d"));
     TRY(strides(p, "ldc", "batch_c"));
     TRY(strides(p, "lda", "batch_a"));

@@ -4,7 +4,7 @@
  * loop has no vector arithmetic for addresses. A vector that straddles M or N is shifted back to end at the
  * edge (GpuOperand.shift); loads past the edge read the last row or column again. copy_tail handles all other
  * cases: it loads element by element with 64-bit addresses. */
-#include "kernel/gpu/gpu.h"
+#include "kernel/gpu/copy.h"
 
 static Err register_plan(GpuPlan *p)
 {
@@ -12,11 +12,11 @@ static Err register_plan(GpuPlan *p)
     return ERR_OK;
 }
 
-static int loads_of(const GpuOperand *x) { return x->nlc * x->nlp; }
+int copy_loads(const GpuOperand *x) { return x->nlc * x->nlp; }
 
 /* ---- names ---- */
 
-static const char *of_operand(Stmts *s, const char *before, const GpuOperand *x, const char *behind)
+const char *copy_name(Stmts *s, const char *before, const GpuOperand *x, const char *behind)
 {
     return stmts_name(s, "%s%c%s", before, x->name, behind);
 }
@@ -49,13 +49,13 @@ static const Expr *below(ExprPool *pool, const Expr *x, int64_t n)
 static const Expr *narrow(ExprPool *pool, const Expr *e) { return expr_within(pool, e, 0, INT32_MAX); }
 
 /* Returns the registers of load i. */
-static const Value *data_of(Stmts *s, const GpuOperand *x, const Value *set, const Expr *i)
+const Value *copy_data(Stmts *s, const GpuOperand *x, const Value *set, const Expr *i)
 {
-    const Value *sets = value_reg(s, of_operand(s, "c.", x, "_data"));
+    const Value *sets = value_reg(s, copy_name(s, "c.", x, "_data"));
     return value_at(s, value_at(s, sets, set->expr), i);
 }
 
-static const Value *set_variable(Stmts *s) { return value_expr(s, gpu_counter(&s->pool, "set", 0, 2)); }
+const Value *copy_set(Stmts *s) { return value_expr(s, gpu_counter(&s->pool, "set", 0, 2)); }
 
 /* ---- places ---- */
 
@@ -65,36 +65,36 @@ static void state(const GpuPlan *p, Stmts *s)
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         stmt_var(s, "const char *", x->name == 'a' ? "a" : "b", NULL);
-        stmt_array(s, "unsigned", of_operand(s, "off_", x, ""), DIMS(loads_of(x)));
-        stmt_var(s, "unsigned", of_operand(s, "along_", x, ""), NULL);
-        stmt_var(s, "unsigned", of_operand(s, "across_", x, ""), NULL);
-        stmt_array(s, stmts_name(s, "@VP%d", x->width * p->in.parts), of_operand(s, "", x, "_data"),
-                   DIMS(p->n_sets, loads_of(x)));
+        stmt_array(s, "unsigned", copy_name(s, "off_", x, ""), DIMS(copy_loads(x)));
+        stmt_var(s, "unsigned", copy_name(s, "along_", x, ""), NULL);
+        stmt_var(s, "unsigned", copy_name(s, "across_", x, ""), NULL);
+        stmt_array(s, stmts_name(s, "@VP%d", x->width * p->in.parts), copy_name(s, "", x, "_data"),
+                   DIMS(p->n_sets, copy_loads(x)));
     }
     stmt_end(s);
     stmt_gap(s);
 }
 
 /* FractionalLoad: some loads of some threads are outside the tile. */
-static const Expr *inside(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, GpuPlace at)
+const Expr *copy_inside(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, GpuPlace at)
 {
     return expr_op(pool, EXPR_BOTH, below(pool, at.along, x->tlu ? x->tile : p->depth_u),
                    below(pool, at.across, x->tlu ? p->depth_u : x->tile));
 }
 
 /* The position of the thread's load 0, which copy_init has stored. */
-static GpuPlace kept_place(Stmts *s, const GpuPlan *p, const GpuOperand *x)
+GpuPlace copy_kept_place(Stmts *s, const GpuPlan *p, const GpuOperand *x)
 {
     GpuPlace at = gpu_load_place(&s->pool, p, x);
-    at.along = expr_kept(&s->pool, of_operand(s, "c.along_", x, ""), at.along);
-    at.across = expr_kept(&s->pool, of_operand(s, "c.across_", x, ""), at.across);
+    at.along = expr_kept(&s->pool, copy_name(s, "c.along_", x, ""), at.along);
+    at.across = expr_kept(&s->pool, copy_name(s, "c.across_", x, ""), at.across);
     stmt_known(s, at.along);
     stmt_known(s, at.across);
     return at;
 }
 
 /* Returns the position of element e of load i. */
-static GpuPlace load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
+GpuPlace copy_load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
 {
     const Expr *along = expr_mul_i(pool, expr_mod_i(pool, i, x->nlc), x->lsc),
                *across = expr_mul_i(pool, expr_div_i(pool, i, x->nlc), x->lsp);
@@ -103,9 +103,9 @@ static GpuPlace load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, 
 }
 
 /* The same, declared as along and across. */
-static GpuPlace let_place(Stmts *s, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
+GpuPlace copy_let_place(Stmts *s, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
 {
-    GpuPlace at = load_place(&s->pool, x, first, i, e);
+    GpuPlace at = copy_load_place(&s->pool, x, first, i, e);
     return (GpuPlace){stmt_let(s, "along", at.along), stmt_let(s, "across", at.across)};
 }
 
@@ -128,7 +128,7 @@ static const Expr *init_pointer(const GpuPlan *p, Stmts *s, const GpuOperand *x,
     const Expr *at = gpu_operand_address(pool, p, x, first, zero, leading(s, x));
     const Value *moved =
         value_op(s, VALUE_MUL, value_cast(s, "unsigned long long", value_expr(s, at)), value_int(s, bytes));
-    stmt_set(s, value_reg(s, of_operand(s, "c.", x, "")), value_op(s, VALUE_ADD, tensor(s, x), moved));
+    stmt_set(s, value_reg(s, copy_name(s, "c.", x, "")), value_op(s, VALUE_ADD, tensor(s, x), moved));
     return from;
 }
 
@@ -153,19 +153,19 @@ static void init_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     ExprPool *pool = &s->pool;
     const Expr *last;
     GpuPlace first = gpu_load_place(pool, p, x);
-    stmt_set(s, value_reg(s, of_operand(s, "c.along_", x, "")), value_expr(s, first.along));
-    stmt_set(s, value_reg(s, of_operand(s, "c.across_", x, "")), value_expr(s, first.across));
+    stmt_set(s, value_reg(s, copy_name(s, "c.along_", x, "")), value_expr(s, first.along));
+    stmt_set(s, value_reg(s, copy_name(s, "c.across_", x, "")), value_expr(s, first.across));
     stmt_block(s);
     const Expr *from = init_pointer(p, s, x, &last);
     stmt_define(s, "unsigned", "ld", value_cast(s, "unsigned", value_expr(s, leading(s, x))));
-    const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x));
-    GpuPlace at = load_place(pool, x, kept_place(s, p, x), i, expr_const(pool, 0));
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(x));
+    GpuPlace at = copy_load_place(pool, x, copy_kept_place(s, p, x), i, expr_const(pool, 0));
     if (x->fractional) { /* a thread without a load reads a valid address */
         at.along = least(pool, at.along, expr_const(pool, (x->tlu ? x->tile : p->depth_u) - x->width));
         at.across = least(pool, at.across, expr_const(pool, (x->tlu ? p->depth_u : x->tile) - 1));
     }
     at = (GpuPlace){stmt_let(s, "along", at.along), stmt_let(s, "across", at.across)};
-    const Value *offset = value_at(s, value_reg(s, of_operand(s, "c.off_", x, "")), i);
+    const Value *offset = value_at(s, value_reg(s, copy_name(s, "c.off_", x, "")), i);
     stmt_set(s, offset, value_expr(s, load_offset(p, s, x, at, from, last)));
     stmt_end(s);
     stmt_end(s);
@@ -193,12 +193,12 @@ static void load(const GpuPlan *p, Stmts *s)
         s, (Function){.name = "@copy_load", STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", NULL})});
     for (int n = 0; n < 2; n++) {
         const GpuOperand *x = &p->op[n];
-        const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x));
+        const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(x));
         Access from = access_at(SPACE_GLOBAL, stmts_name(s, "@VP%du", x->width * p->in.parts),
-                                x->width * gpu_type_bytes(&p->in), value_reg(s, of_operand(s, "c.", x, "")),
-                                gpu_size(s, of_operand(s, "c.off_", x, "[i]")));
+                                x->width * gpu_type_bytes(&p->in), value_reg(s, copy_name(s, "c.", x, "")),
+                                gpu_size(s, copy_name(s, "c.off_", x, "[i]")));
         from.hint = x->hint;
-        stmt_set(s, data_of(s, x, set_variable(s), i), value_load(s, from));
+        stmt_set(s, copy_data(s, x, copy_set(s), i), value_load(s, from));
         stmt_end(s);
     }
     stmt_end(s);
@@ -231,15 +231,15 @@ bool gpu_register_writes(const GpuPlan *p, const GpuOperand *x, int i, ExprPool 
 /* Fp16AltImpl: converts the loaded f16 elements to bf16. */
 static void convert(Stmts *s, const GpuOperand *x)
 {
-    const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x)), *e = stmt_unrolled(s, "e", GPU_E, x->width);
-    const Value *element = value_at(s, data_of(s, x, set_variable(s), i), e);
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(x)), *e = stmt_unrolled(s, "e", GPU_E, x->width);
+    const Value *element = value_at(s, copy_data(s, x, copy_set(s), i), e);
     stmt_set(s, element, value_call(s, "@to_bf16", element));
     stmt_end(s);
     stmt_end(s);
 }
 
 /* Returns the local memory address of a position in the operand's tile. */
-static Access local_at(Stmts *s, const GpuOperand *x, const char *type, int bytes, GpuPlace at)
+Access copy_local_at(Stmts *s, const GpuOperand *x, const char *type, int bytes, GpuPlace at)
 {
     const Expr *offset = expr_add_i(&s->pool, gpu_lds_place(&s->pool, x, at), x->lds_offset);
     return access_at(SPACE_LOCAL, type, bytes, value_reg(s, "stage"), offset);
@@ -252,17 +252,17 @@ static void store_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     ExprPool *pool = &s->pool;
     const int parts = p->in.parts, bytes = gpu_type_bytes(&p->in);
     if (p->to_bf16) convert(s, x);
-    const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(x));
-    GpuPlace at = let_place(s, x, kept_place(s, p, x), i, expr_const(pool, 0));
-    const Value *data = data_of(s, x, set_variable(s), i);
-    if (x->fractional) stmt_if_expr(s, inside(pool, p, x, at));
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(x));
+    GpuPlace at = copy_let_place(s, x, copy_kept_place(s, p, x), i, expr_const(pool, 0));
+    const Value *data = copy_data(s, x, copy_set(s), i);
+    if (x->fractional) stmt_if_expr(s, copy_inside(pool, p, x, at));
     if (is_vector(pool, x, at)) {
         const char *type = stmts_name(s, "@VP%d", x->width * parts);
-        stmt_store(s, local_at(s, x, type, x->width * bytes, at), data);
+        stmt_store(s, copy_local_at(s, x, type, x->width * bytes, at), data);
     } else {
         const Expr *e = stmt_unrolled(s, "e", GPU_E, x->width);
         at.along = expr_add(pool, at.along, e);
-        const Value *to = stmt_define(s, "@P *", "to", value_place(s, local_at(s, x, "@P", bytes, at)));
+        const Value *to = stmt_define(s, "@P *", "to", value_place(s, copy_local_at(s, x, "@P", bytes, at)));
         const Expr *q = stmt_unrolled(s, "q", GPU_Q, parts);
         const Expr *part = expr_add(pool, expr_mul_i(pool, e, parts), q);
         stmt_store(s, access_element(SPACE_LOCAL, "@P", p->in.part_bytes, to, q), value_at(s, data, part));
@@ -273,7 +273,7 @@ static void store_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     stmt_end(s);
 }
 
-static void store(const GpuPlan *p, Stmts *s)
+void copy_store(const GpuPlan *p, Stmts *s)
 {
     stmt_function(s, (Function){.name = "@copy_store",
                                 STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"})});
@@ -286,8 +286,8 @@ static void store(const GpuPlan *p, Stmts *s)
     if (p->n_sets == 1) return;
     stmt_function(s, (Function){.name = "@copy_shift", STMT_PARAMS({"@Copy &", "c"})});
     for (int n = 0; n < 2; n++) {
-        const Expr *i = stmt_unrolled(s, "i", GPU_I, loads_of(&p->op[n]));
-        stmt_set(s, data_of(s, &p->op[n], value_int(s, 0), i), data_of(s, &p->op[n], value_int(s, 1), i));
+        const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(&p->op[n]));
+        stmt_set(s, copy_data(s, &p->op[n], value_int(s, 0), i), copy_data(s, &p->op[n], value_int(s, 1), i));
         stmt_end(s);
     }
     stmt_end(s);
@@ -349,7 +349,7 @@ static void slow(const GpuPlan *p, Stmts *s)
 static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
-    const int elements = loads_of(x) * x->width;
+    const int elements = copy_loads(x) * x->width;
     stmt_block(s);
     GpuPlace first = gpu_load_place(pool, p, x);
     first.along = stmt_let(s, "along_0", first.along);
@@ -361,9 +361,9 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
                         .unroll = UNROLL_NONE});
     const Expr *number = gpu_counter(pool, "i", GPU_I, elements);
     GpuPlace at =
-        let_place(s, x, first, expr_div_i(pool, number, x->width), expr_mod_i(pool, number, x->width));
+        copy_let_place(s, x, first, expr_div_i(pool, number, x->width), expr_mod_i(pool, number, x->width));
     if (x->fractional) {
-        stmt_if(s, value_op(s, VALUE_NOT, value_expr(s, inside(pool, p, x, at)), NULL));
+        stmt_if(s, value_op(s, VALUE_NOT, value_expr(s, copy_inside(pool, p, x, at)), NULL));
         stmt_next(s);
         stmt_end(s);
     }
@@ -377,7 +377,7 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     const Value *moved = value_expr(s, expr_mul_i(pool, element, p->in.parts));
     const Value *from = stmt_define(s, "const @P *", "from", value_op(s, VALUE_ADD, start, moved));
     const Value *to =
-        stmt_define(s, "@P *", "to", value_place(s, local_at(s, x, "@P", gpu_type_bytes(&p->in), at)));
+        stmt_define(s, "@P *", "to", value_place(s, copy_local_at(s, x, "@P", gpu_type_bytes(&p->in), at)));
     const Expr *q = stmt_unrolled(s, "q", GPU_Q, p->in.parts),
                *in_k = expr_op(pool, EXPR_LT, k, gpu_size(s, "t.k"));
     Access element_at = access_element(SPACE_GLOBAL, "@P", p->in.part_bytes, from, q);
@@ -416,7 +416,7 @@ static void register_emit(const GpuPlan *p, Buf *out)
     state(p, &s);
     init(p, &s);
     load(p, &s);
-    store(p, &s);
+    copy_store(p, &s);
     slow(p, &s);
     tail(p, &s);
     gpu_put(p, &s, out);

@@ -170,7 +170,7 @@ typedef struct {
     const char *name;
     int bytes, align, offset;
 } GpuArg;
-enum { GPU_ARGS_MAX = 64 };
+enum { GPU_ARGS_MAX = 192 };
 
 typedef struct GpuCompute {
     const char *name;
@@ -293,8 +293,9 @@ struct GpuPlan {
     GpuType out;         /* what this kernel writes: dest, or the workspace's type */
     GpuType scalar;      /* alpha and beta as passed */
     GpuOperand op[2];
-    const View *view[4]; /* of A, B, C, D: of the program's tiles, behind gpu_maps_read */
-    bool assembly;       /* argument order of assembly kernels */
+    const Indices *indices; /* of a contraction (kernel/contract.h); NULL: a GEMM */
+    const View *view[4];    /* of A, B, C, D: of the program's tiles, behind gpu_maps_read */
+    bool assembly;          /* argument order of assembly kernels */
     bool batched, strided, use_beta, workspace;
     Fused fused;         /* of the problem type, and of the epilogue's ops */
     bool partial_sums;   /* D is written by the last one of a tile's parts; their sums are in a workspace */
@@ -589,6 +590,21 @@ void gpu_thread_tile(const GpuPlan *p, Stmts *s);
 /* The same, printed. */
 void gpu_thread_tile_places(const GpuPlan *p, Buf *out);
 extern const GpuCopy gpu_copy_register; /* global memory -> registers -> local memory */
+extern const GpuCopy gpu_copy_gather;   /* the same for contractions, element by element */
+
+/* ---- contractions that are no GEMM: gather.c ---- */
+
+/* Emits struct @Dims: the sizes, strides and pads that addresses need. */
+void gpu_dims_struct(const GpuPlan *p, Stmts *s);
+/* Sets them in the struct `to` (of @Tile) from the kernel's arguments, and defines size_m, size_n, size_batch
+ * and size_k. */
+void gpu_dims_sizes(const GpuPlan *p, Stmts *s);
+void gpu_dims_set(const GpuPlan *p, Stmts *s, const char *to);
+/* Elements from a tensor's coordinates 0 to row and column. dims: the struct in the text ("t.x."). */
+const Expr *gpu_dims_offset(const GpuPlan *p, Stmts *s, int tensor, const char *dims, const Expr *row,
+                            const Expr *column);
+/* Elements from a tensor's first one to the matrix of the work-group in its batch. */
+const Expr *gpu_dims_matrix(const GpuPlan *p, Stmts *s, int tensor);
 
 Err gpu_lower(const Program *program, Str symbol, Buf *out);
 /* Sets n 32-bit flags to 0. */

@@ -164,6 +164,10 @@ void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out)
 
 const Value *gpu_tensor_value(const GpuPlan *p, Stmts *s, char n, bool strided)
 {
+    if (p->indices) {
+        const Expr *at = gpu_dims_matrix(p, s, n - 'a');
+        return value_op(s, VALUE_ADD, value_named(s, "%c", n), value_expr(s, at));
+    }
     const Value *base = value_named(s, "%c", n), *batch = p->batched ? value_reg(s, "wg2") : value_int(s, 0);
     if (!strided) {
         base = value_call(s, "@pointer", base, batch);
@@ -198,9 +202,10 @@ static void tile(const GpuPlan *p, Stmts *s)
 {
     static const char *const base[] = {"t.a", "t.b"}, *const ld[] = {"t.lda", "t.ldb"};
     const Value *t = stmt_var(s, "@Tile", "t", NULL);
+    if (p->indices) gpu_dims_set(p, s, "t.x.");
     for (int i = 0; i < 2; i++) {
         set(s, base[i], value_cast(s, "const char *", gpu_tensor_value(p, s, p->op[i].name, p->strided)));
-        set(s, ld[i], value_named(s, "ld%c", p->op[i].name));
+        if (!p->indices) set(s, ld[i], value_named(s, "ld%c", p->op[i].name));
     }
     set(s, "t.m", value_reg(s, "size_m"));
     set(s, "t.n", value_reg(s, "size_n"));
@@ -216,6 +221,8 @@ static void tile(const GpuPlan *p, Stmts *s)
 static const Value *chunk_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
+    if (p->indices)
+        return value_literal(s, stmts_name(s, "%dll", p->depth_u)); /* @copy_move counts elements */
     const Expr *zero = expr_const(pool, 0), *depth = expr_const(pool, p->depth_u);
     const Expr *ld = gpu_stride(s, stmts_name(s, "t.ld%c", x->name));
     const Expr *bytes = gpu_operand_address(pool, p, x, zero, depth, ld);
@@ -262,10 +269,13 @@ static void output(const GpuPlan *p, Stmts *s)
     const bool strided = p->strided || p->workspace;
     const Value *d = gpu_tensor_value(p, s, 'd', strided);
     set(s, "o.d", p->gsu_multiple ? value_op(s, VALUE_ADD, d, gpu_workspace_part(p, s)) : d);
-    set(s, "o.ldd", value_reg(s, "ldd"));
+    if (p->indices)
+        set(s, "o.x", value_reg(s, "t.x"));
+    else
+        set(s, "o.ldd", value_reg(s, "ldd"));
     if (gpu_reads_c(p)) {
         set(s, "o.c", gpu_tensor_value(p, s, 'c', strided));
-        set(s, "o.ldc", value_reg(s, "ldc"));
+        if (!p->indices) set(s, "o.ldc", value_reg(s, "ldc"));
     }
     gpu_load_ops(p, s, "o");
 }
@@ -329,6 +339,7 @@ static Err body(const GpuPlan *p, const Program *program, Stmts *s, Buf *out)
 {
     GpuWalk walk;
     stmt_define(s, "unsigned", "tid", value_call_0(s, "@tid"));
+    if (p->indices) gpu_dims_sizes(p, s);
     TRY(put_body(p, s, out));
     gpu_walk_place(&walk, p, out);
     tile(p, s);

@@ -369,7 +369,10 @@ static void read_view(const Reader *r, int i)
     int top[VIEW_MAX_DIMS];
     expr_pool_fixed(&pool, node, VIEW_NODES);
     view_top(v, top);
-    r->plan->op[i].tlu = view_contiguous(&pool, v, &length) == top[i];
+    if (r->plan->indices) /* by the order of the indices: strides may be any */
+        r->plan->op[i].tlu = indices_tile_first(r->plan->indices, i);
+    else
+        r->plan->op[i].tlu = view_contiguous(&pool, v, &length) == top[i];
     r->plan->op[i].tile = r->plan->mt[i];
 }
 
@@ -476,7 +479,8 @@ static Err read_views(const Reader *r)
     for (int i = 0; i < 4; i++) {
         const Tile *t;
         TRY(tile_of(r, names[i], &t));
-        if (!t->view || !view_is_matrix(t->view)) FAIL_TILE(r, t, "it has no view of a matrix");
+        if (!t->view || (!r->plan->indices && !view_is_matrix(t->view)))
+            FAIL_TILE(r, t, "it has no view of a matrix");
         r->plan->view[i] = t->view;
     }
     return ERR_OK;

@@ -10,10 +10,13 @@ static void out_struct(const GpuPlan *p, Stmts *s)
     gpu_ops(p, s);
     stmt_struct(s, "@Out : @Ops", 0);
     stmt_var(s, "@TD *", "d", NULL);
-    stmt_var(s, "unsigned long long", "ldd", NULL);
+    if (p->indices)
+        stmt_var(s, "@Dims", "x", NULL);
+    else
+        stmt_var(s, "unsigned long long", "ldd", NULL);
     if (gpu_reads_c(p)) {
         stmt_var(s, "const @TD *", "c", NULL);
-        stmt_var(s, "unsigned long long", "ldc", NULL);
+        if (!p->indices) stmt_var(s, "unsigned long long", "ldc", NULL);
     }
     stmt_end(s);
     stmt_gap(s);
@@ -42,13 +45,17 @@ static void add_function(const GpuPlan *p, Stmts *s)
 
 /* ---- elements and vectors ---- */
 
-static bool stores_vectors(const GpuPlan *p) { return !gpu_adds(p) && gpu_contiguous_results(p); }
+static bool stores_vectors(const GpuPlan *p)
+{
+    return !gpu_adds(p) && !p->indices && gpu_contiguous_results(p);
+}
 
 /* Element (row, col) of C or D: its number, counted from the tensor's first. */
 static const Expr *element_at(const GpuPlan *p, Stmts *s, char tensor)
 {
     ExprPool *pool = &s->pool;
     const Expr *row = expr_var(pool, "row", 0, 0, UINT32_MAX), *col = expr_var(pool, "col", 0, 0, UINT32_MAX);
+    if (p->indices) return gpu_dims_offset(p, s, tensor - 'a', "o.x.", row, col);
     return gpu_address(pool, p, tensor - 'a', row, col, gpu_stride(s, tensor == 'c' ? "o.ldc" : "o.ldd"));
 }
 
@@ -398,7 +405,7 @@ void gpu_store(const GpuPlan *p, Buf *out)
         reduce(p, &s);
     if (p->partial_sums) gpu_parts(p, &s);
     gpu_put(p, &s, out);
-    if (p->dialect->finish && p->dialect->finish(p, out)) return;
+    if (!p->indices && p->dialect->finish && p->dialect->finish(p, out)) return;
     stmts_init(&s, GPU_STMTS_BYTES);
     by_pointers(p, &s);
     gpu_put(p, &s, out);

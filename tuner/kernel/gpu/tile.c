@@ -73,7 +73,8 @@ void gpu_tile(const GpuPlan *p, Buf *out)
 {
     Stmts s;
     stmts_init(&s, GPU_STMTS_BYTES);
-    stmt_file(&s, "gpu/tile.h");
+    if (p->indices) gpu_dims_struct(p, &s);
+    stmt_file(&s, p->indices ? "gpu/tile_dims.h" : "gpu/tile.h");
     for (int i = 0; i < 2; i++) {
         near(p, &s, i);
         edge(p, &s, i);

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "kernel/contract.h"
 #include "kernel/gpu/maps.h"
 #include "kernel/passes.h"
 #include "kernel/words.h"
@@ -42,7 +43,11 @@ static Err base_tiles(Program *q)
     /* any matrix: which of its coordinates is contiguous is up to the program */
     const bool trans[4] = {!p->op[0].tlu, p->op[1].tlu, !gpu_contiguous_rows(p, 2),
                            !gpu_contiguous_rows(p, 3)};
-    for (int i = 0; i < 4; i++) program_view(&q->view[i], i, trans[i]);
+    for (int i = 0; i < 4; i++)
+        if (p->indices)
+            contract_view(&q->view[i], p->indices, i, NULL);
+        else
+            program_view(&q->view[i], i, trans[i]);
     add_tile(q, "a", SPACE_GLOBAL, p->to_bf16 ? TYPE_H : held[0], DIM_M, DIM_K);
     add_tile(q, "b", SPACE_GLOBAL, p->to_bf16 ? TYPE_H : held[1], DIM_K, DIM_N);
     add_tile(q, "c", SPACE_GLOBAL, p->dest.type, DIM_M, DIM_N);

@@ -62,10 +62,8 @@ static const Expr *along(HostText *t, HostOperand o, const Expr *side, const Exp
 {
     const bool a = o == HOST_A;
     const ContractNames of = names(t);
-    View v;
-    contract_view(&v, t->indices, (int)o, &of);
     const Expr *const coord[CONTRACT_COORDS] = {a ? side : k, a ? k : side, host_number(t, 0)};
-    return expr_mul_i(&t->s.pool, view_address(&t->s.pool, &v, coord), t->p->parts);
+    return expr_mul_i(&t->s.pool, contract_offset(t->indices, (int)o, &of, coord), t->p->parts);
 }
 
 /* The elements of row `q` of a panel: those inside the zero padding, converted. */

@@ -76,7 +76,7 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
     }
     if (p->matrix.used) FAIL(ERR_INPUT, "matrix instructions of %s cannot be generated yet", p->target->name);
     *compute = &gpu_valu;
-    *copy = &gpu_copy_register;
+    *copy = p->indices ? &gpu_copy_gather : &gpu_copy_register;
     return ERR_OK;
 }
 

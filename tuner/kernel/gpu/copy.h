@@ -1,0 +1,28 @@
+/* What the copy modules "register" (copy.c) and "gather" (gather.c) share: places of loads, registers, and
+ * their way to local memory. */
+#ifndef KERNEL_GPU_COPY_H
+#define KERNEL_GPU_COPY_H
+
+#include "kernel/gpu/gpu.h"
+
+/* Loads of a thread. */
+int copy_loads(const GpuOperand *x);
+/* A name with the operand's letter in it. */
+const char *copy_name(Stmts *s, const char *before, const GpuOperand *x, const char *behind);
+/* The registers of load i. */
+const Value *copy_data(Stmts *s, const GpuOperand *x, const Value *set, const Expr *i);
+/* The functions' argument `set`. */
+const Value *copy_set(Stmts *s);
+/* FractionalLoad: is the position in the tile? */
+const Expr *copy_inside(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, GpuPlace at);
+/* The position of the thread's load 0, which copy_init has stored. */
+GpuPlace copy_kept_place(Stmts *s, const GpuPlan *p, const GpuOperand *x);
+/* The position of element e of load i; the same, declared as along and across. */
+GpuPlace copy_load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e);
+GpuPlace copy_let_place(Stmts *s, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e);
+/* The local memory address of a position in the operand's tile. */
+Access copy_local_at(Stmts *s, const GpuOperand *x, const char *type, int bytes, GpuPlace at);
+/* Prints @copy_store, @copy_wait and @copy_shift. */
+void copy_store(const GpuPlan *p, Stmts *s);
+
+#endif
