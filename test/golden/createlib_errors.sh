@@ -16,5 +16,7 @@ run --no-legacy-components --package-library --new-client-only --no-library-prin
 printf -- '- {MinimumRequiredVersion: 5.0.0}\n' >logic/hip_bad.yaml
 run --metadata-only logic out HIP
 rm logic/hip_bad.yaml
+{ sed '/^- null$/,$d' logic/hip_Cijk*; printf -- '- null\n- null\n- DeviceEfficiency\n- null\n- Ratio\n'; } >logic/hip_ratio.yaml
+run --metadata-only logic out HIP; rm logic/hip_ratio.yaml
 run -v 0 --strict --cxx-compiler /nonexistent/clang++ --architecture gfx906 logic out HIP
 run --help
