@@ -13,13 +13,16 @@
 #   4. compute-sanitizer (memcheck, racecheck, initcheck, synccheck) over tuner-bench, which runs in its own process.
 # Writes OUT/conformance.csv (for test/bench/results/h200) and prints it as a table. Exit code 1: something failed.
 # --list in place of OUT prints run, type, transposes and the tools that check them, and needs no GPU.
+# --compile-only OUT [FAMILY...] makes and compiles the kernels of step 1 for ARCH (sm_90) and ends; it needs no GPU. A later
+# call with the same OUT, here or copied to a machine with a GPU and the same compiler, takes the compiled kernels.
 #
 # Environment: TUNER (build/bin/tuner), TUNER_CLIENT TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), JOBS (processors),
 # SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT (seconds of a step, 240).
 set -e
-[ $# -ge 1 ] || { echo "usage: device_conformance.sh OUT|--list [simt|mma|wgmma|pack|direct|register|register_int...]..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: device_conformance.sh [--compile-only] OUT|--list [simt|mma|wgmma|pack|direct|register|register_int...]..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
-list= out=
+list= out= compile=
+[ "$1" != --compile-only ] || { compile=1; shift; }
 case $1 in --list) list=1;; *) mkdir -p "$1"; out=$(cd "$1" && pwd);; esac
 shift
 [ $# -gt 0 ] || set -- simt mma wgmma direct register
@@ -319,7 +322,7 @@ if [ -n "$list" ]; then
   done | sanitized | awk '{ tools = ""; for (i = 6; i <= NF; i++) tools = tools " " $i; print $1, $4, $5 tools }'
   exit 0
 fi
-arch=$("$client" --list-devices | sed -n 's/^cuda 0: .*, \(sm_[0-9a-z]*\), .*/\1/p')
+if [ -n "$compile" ]; then arch=${ARCH:-sm_90}; else arch=$("$client" --list-devices | sed -n 's/^cuda 0: .*, \(sm_[0-9a-z]*\), .*/\1/p'); fi
 [ -n "$arch" ] || { echo "device_conformance.sh: there is no NVIDIA GPU" >&2; "$client" --list-devices >&2; exit 4; }
 for p in "$tuner" "$client" "$bench" "$logic" "$createlib"; do
   [ -x "$p" ] || { echo "device_conformance.sh: there is no '$p'" >&2; exit 2; }
@@ -334,11 +337,17 @@ n=$(wc -l <"$out/runs")
 each=$(((jobs + n - 1) / n + 1)) pids=
 while read -r name family init list; do
   config "$family" "$list" "$init" >"$out/$name.yaml"
+  if [ -n "$compile" ]; then
+    "$tuner" --compile-only --arch "$(family_arch "$family")" --allow-spills -j "$jobs" "$out/$name.yaml" "$out/$name" >"$out/$name.txt" 2>&1 ||
+      echo "$name: $(tail -1 "$out/$name.txt")" >&2
+    continue
+  fi
   timeout "$limit" "$tuner" --device cuda --arch "$(family_arch "$family")" --client-path "$client" --allow-spills -j $each "$out/$name.yaml" "$out/$name" \
     >"$out/$name.txt" 2>&1 &
   pids="$pids $!"
 done <"$out/runs"
 for p in $pids; do wait "$p" || true; done
+[ -z "$compile" ] || { say "compiled: $n runs"; exit 0; }
 while read -r name family init rest; do
   [ -d "$out/$name/2_BenchmarkData" ] || { echo "$name: no results" >&2; tail -3 "$out/$name.txt" >&2; }
 done <"$out/runs"

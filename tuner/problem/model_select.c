@@ -160,23 +160,66 @@ static void distances(const ModelSelector *s, const ModelPoint *x, size_t first,
     }
 }
 
+/* The least of n keys, from their first on; n is at least 1. What is behind the last is never less. */
+static float least_key(const float *key, size_t n)
+{
+    Vec4 least = vec4_load(key);
+    for (size_t i = VEC4; i < n; i += VEC4) {
+        const Vec4 v = vec4_load(&key[i]);
+        least = vec4_pick(v < least, v, least);
+    }
+    const float a = least[0] < least[1] ? least[0] : least[1], b = least[2] < least[3] ? least[2] : least[3];
+    return a < b ? a : b;
+}
+
+/* The points of a block are found by the least of their keys, again and again: the processor cannot predict
+ * the branches of a sort by insertion. A key is a distance whose last bits are the point's number within its
+ * block, so that distances which differ by less than 2^-17 of their size count as equal. */
+enum { BLOCK_BITS = 6, BLOCK = 1 << BLOCK_BITS };
+
+static float key_of(float distance, uint32_t number)
+{
+    uint32_t bits;
+    memcpy(&bits, &distance, sizeof bits);
+    bits = (bits & ~(uint32_t)(BLOCK - 1)) | number;
+    memcpy(&distance, &bits, sizeof bits);
+    return distance;
+}
+
+static uint32_t number_of(float key)
+{
+    uint32_t bits;
+    memcpy(&bits, &key, sizeof bits);
+    return bits & (BLOCK - 1);
+}
+
+/* Puts points of a block into the list that is sorted by key, as long as they are nearer than its last. */
+static void near_of_block(float *key, size_t n, size_t first, float nearest[MODEL_NEAR], ModelNear *out)
+{
+    for (int taken = 0; taken < MODEL_NEAR && (size_t)taken < n; taken++) {
+        const float k = least_key(key, n);
+        if (out->n == MODEL_NEAR && k >= nearest[MODEL_NEAR - 1]) return;
+        int at = out->n < MODEL_NEAR ? out->n++ : MODEL_NEAR - 1;
+        for (; at > 0 && nearest[at - 1] > k; at--)
+            nearest[at] = nearest[at - 1], out->point[at] = out->point[at - 1];
+        nearest[at] = k, out->point[at] = (uint32_t)first + number_of(k);
+        key[number_of(k)] = INFINITY;
+    }
+}
+
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
 {
-    enum { BLOCK = 64 };
     const ModelPoint x = model_point(z);
-    float distance[MODEL_NEAR], of[BLOCK];
-    int n = 0;
-    for (size_t p = 0; p < s->n_points; p++) {
-        if (p % BLOCK == 0) distances(s, &x, p, s->n_points - p < BLOCK ? s->n_points - p : BLOCK, of);
-        const float d = of[p % BLOCK];
-        if (n == MODEL_NEAR && d >= distance[n - 1]) continue;
-        int at = n < MODEL_NEAR ? n++ : n - 1;
-        for (; at > 0 && distance[at - 1] > d; at--)
-            distance[at] = distance[at - 1], out->point[at] = out->point[at - 1];
-        distance[at] = d, out->point[at] = (uint32_t)p;
+    float nearest[MODEL_NEAR], key[BLOCK];
+    out->n = 0;
+    for (size_t p = 0; p < s->n_points; p += BLOCK) {
+        const size_t n = s->n_points - p < BLOCK ? s->n_points - p : BLOCK;
+        distances(s, &x, p, n, key);
+        for (size_t i = 0; i < n; i++) key[i] = key_of(key[i], (uint32_t)i);
+        for (size_t i = n; i < vec4_padded(n); i++) key[i] = INFINITY;
+        near_of_block(key, n, p, nearest, out);
     }
-    out->n = n;
-    for (int i = 0; i < n; i++) out->weight[i] = expf(-distance[i] / (2 * REACH2));
+    for (int i = 0; i < out->n; i++) out->weight[i] = expf(-nearest[i] / (2 * REACH2));
 }
 
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z)
