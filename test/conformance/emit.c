@@ -7,7 +7,8 @@
  *     {name: k0, arch: gfx906, problem: {DataType: s, TransposeA: false}, solution: {DepthU: 16, ...},
  *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], scalars: [[1, 0], [2, [0.5, 2]]],
  *      cus: 4, full_tiles: 1}
- * (a size of a contraction is {sizes: [..], a: [strides], b: .., c: .., d: .., pads: [..]}; programs: DIR: where the solution's CustomKernelName is a file NAME.tile),
+ * (a size of a contraction is {sizes: [..], a: [strides], b: .., c: .., d: .., pads: [..]};
+ * programs: DIR: where the solution's CustomKernelName is a file NAME.tile),
  * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
  * solution; kernels are then NAME_<position>. scalars: alpha and beta of each size, a complex one as
  * [re, im].
