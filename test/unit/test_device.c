@@ -295,7 +295,7 @@ static void test_problems(void **state)
     assert_true(p->gemm.a.row == 7 && p->gemm.a.col == 1 && p->gemm.b.row == 20);
     assert_ok(ARGS(&o, "--problem-identifier=Contraction_k_Aik_Bkj_Cij_Dij", "--problem-size=4,5,6"));
     assert_ok(problem_set_read(&a, &o, &set));
-    assert_true(!set.batched && set.v[0].shape.batch == 1 && set.v[0].shape.k == 6);
+    assert_true(set.n_sizes == 3 && set.v[0].shape.batch == 1 && set.v[0].shape.k == 6);
     assert_ok(ARGS(&o, NN, "--problem-size=10,20,3,7", "--type=Float8", "--b-type=BFloat8", "--d-type=Half"));
     assert_ok(problem_set_read(&a, &o, &set));
     p = &set.v[0];

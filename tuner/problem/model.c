@@ -140,7 +140,7 @@ static void gpu_chunk(Gpu *g)
 /* Compute units that run clusters of that many work-groups at once. */
 static double cluster_cus(double n_cu, double cluster)
 {
-    return cluster > 1 ? most(down(n_cu / cluster) * cluster, cluster) : n_cu;
+    return cluster > 1 && n_cu >= cluster ? down(n_cu / cluster) * cluster : n_cu;
 }
 
 static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const ModelRates *r,

@@ -89,7 +89,7 @@ typedef struct {
       "clocks of a dependent step of the main loop; host: of an element of a register tile")                 \
     R(chunk_clocks, 200, 60, 60, 4, "clocks of barriers and waits of one chunk of K")                        \
     R(store, 0.5, 0.3, 0.6, 0.5, "part of the bandwidth that stores of D reach")                             \
-    R(cluster_clocks, 0, 0, 800, 0, "clocks of a chunk of K for waiting on each doubling of a cluster")      \
+    R(cluster_clocks, 0, 0, 20, 0, "clocks of a chunk of K for waiting on each doubling of a cluster")      \
     R(slow, 1.2, 5, 1, 1,                                                                                    \
       "time of loads that the alignment of A or B does not allow, over a load for each access")              \
     R(split_s, 1.5e-6, 1.5e-6, 4.5e-6, 1e-6, "seconds of the launch that adds up parts of K")                \
