@@ -381,16 +381,18 @@ static void post_gsu_store(HelperText *h, int vw)
     const Value *old = stmt_define(s, "const @TD *", "old", place(h, 'c', arrays));
     post_gsu_vectors(h, vw);
     const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
-    const Value *o = value_reg(s, "o"), *c = stmt_var(s, "@TD", "c", value_reg(s, "{}"));
-    const Value *x =
-        stmt_define(s, "@TC", "x", value_call(s, "@scaled", o, value_at(s, value_reg(s, "sum"), e)));
-    const Value *with_c = stmt_define(s, "bool", "with_c", not_zero(s, value_reg(s, "o.beta")));
-    stmt_if(s, with_c);
-    stmt_set(s, c, value_load(s, element_of(h, old, e)));
-    stmt_end(s);
-    const Value *y = value_call(s, "@combined", o, x, c, with_c, value_at(s, value_reg(s, "rows"), e),
-                                value_reg(s, "of_col"));
-    stmt_store(s, element_of(h, to, e), value_call(s, "@from_c", y));
+    GpuPoint at = {value_at(s, value_reg(s, "rows"), e), value_reg(s, "of_col"), NULL};
+    const Value *sum = value_at(s, value_reg(s, "sum"), e); /* the first op multiplies by alpha */
+    const Value *x = stmt_var(s, "@TC", "x", gpu_element_op(&h->p, s, h->p.epilogue, &at, sum));
+    for (const Op *op = h->p.epilogue->next; op && op->kind != OP_CONVERT_TILE; op = op->next) {
+        const bool adds_c = op->kind == OP_ADD_TILE && op->scalar;
+        if (adds_c) stmt_if(s, not_zero(s, value_reg(s, "o.beta")));
+        if (adds_c) at.c = value_load(s, element_of(h, old, e));
+        const Value *y = gpu_element_op(&h->p, s, op, &at, x);
+        if (y != x) stmt_set(s, x, y);
+        if (adds_c) stmt_end(s);
+    }
+    stmt_store(s, element_of(h, to, e), value_call(s, "@from_c", x));
     stmt_end(s);
 }
 
