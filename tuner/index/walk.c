@@ -58,7 +58,7 @@ static const Expr *filled_up(ExprPool *p, const Expr *x)
     static const char *const names[] = {"up_1", "up_2", "up_4", "up_8", "up_16"};
     for (int i = 0; i < 5; i++) {
         const Expr *moved = expr_div_i(p, x, INT64_C(1) << (1 << i)), *both = expr_op(p, EXPR_AND, x, moved);
-        const Expr *either = expr_op(p, EXPR_XOR, expr_op(p, EXPR_XOR, x, moved), both);
+        const Expr *either = expr_sub(p, counted(p, expr_add(p, x, moved)), both);
         x = expr_name(p, names[i], counted(p, either));
     }
     return x;
