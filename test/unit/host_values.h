@@ -131,6 +131,7 @@ enum {
     STREAM_2 = 4096,
     STREAM_3 = 8192,
     JOIN = 16384, /* GlobalSplitUAlgorithm MultipleBufferSingleKernel */
+    Z_ORDER = 32768,
     STREAMS = STREAM_1 | STREAM_2 | STREAM_3,
     PARTS = STREAMS | JOIN,
     GROUPS = 4 /* of persistent and stream-K kernels */

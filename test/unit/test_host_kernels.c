@@ -386,6 +386,7 @@ static void row_solution(const Row *w, ProblemType *pt, Solution *s)
     s->GlobalSplitUSummationAssignmentRoundRobin = !(w->flags & CHUNK_BLOCKS);
     s->GlobalSplitUWorkGroupMappingRoundRobin = (w->flags & GROUP_RR) != 0;
     s->WorkGroupMapping = w->wgm;
+    s->WorkGroupMappingType = w->flags & Z_ORDER ? WGMT_Z : WGMT_B;
     s->InnerUnroll = w->unroll;
     s->PrefetchLocalRead = w->plr, s->PrefetchGlobalRead = w->pgr;
     s->MacroTile0 = w->wg0 * w->tt0 * w->rep_m;

@@ -57,37 +57,43 @@ static const Expr *filled_up(ExprPool *p, const Expr *x)
 {
     static const char *const names[] = {"up_1", "up_2", "up_4", "up_8", "up_16"};
     for (int i = 0; i < 5; i++) {
-        const Expr *moved = expr_div_i(p, x, INT64_C(1) << (1 << i));
-        const Expr *either =
-            expr_op(p, EXPR_XOR, expr_op(p, EXPR_XOR, x, moved), expr_op(p, EXPR_AND, x, moved));
+        const Expr *moved = expr_div_i(p, x, INT64_C(1) << (1 << i)), *both = expr_op(p, EXPR_AND, x, moved);
+        const Expr *either = expr_sub(p, counted(p, expr_add(p, x, moved)), both);
         x = expr_name(p, names[i], counted(p, either));
     }
     return x;
 }
 
 /* Bits 0, 2, 4 .. of x side by side. */
-static const Expr *even_bits(ExprPool *p, const Expr *x)
+static const Expr *even_bits(ExprPool *p, const Expr *x, const char *const names[4])
 {
     static const int64_t mask[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
     x = expr_and_i(p, x, mask[0]);
-    for (int i = 1; i < 5; i++)
-        x = expr_and_i(p, counted(p, expr_add(p, x, expr_div_i(p, x, INT64_C(1) << (1 << (i - 1))))),
-                       mask[i]);
+    for (int i = 0; i < 4; i++) {
+        const Expr *closer = counted(p, expr_add(p, x, expr_div_i(p, x, INT64_C(1) << (1 << i))));
+        x = expr_and_i(p, expr_name(p, names[i], closer), mask[i + 1]);
+    }
     return x;
 }
 
 void walk_z(ExprPool *p, const Expr *tiles_m, const Expr *tiles_n, const Expr **x, const Expr **y)
 {
+    static const char *const names[][3] = {{"z_x", "last_m", "whole_m"}, {"z_y", "last_n", "whole_n"}},
+                             *const bits_names[][4] = {{"m_2", "m_4", "m_8", "m_16"},
+                                                       {"n_2", "n_4", "n_8", "n_16"}};
     const Expr *size[] = {tiles_m, tiles_n}, *at[] = {*x, *y};
-    const Expr *side = expr_op(p, EXPR_MIN, tiles_m, tiles_n);
+    const Expr *side = expr_name(p, "least", expr_op(p, EXPR_MIN, tiles_m, tiles_n));
     for (int i = 0; i < 2; i++) {
         /* The square of side 2^t around the tile is whole as long as the tile's number with the lowest t bits
          * set is at most size - 1: up to the highest bit in which the two differ, or as often as 2 divides
          * the size. */
-        const Expr *last = counted(p, expr_add_i(p, size[i], -1));
+        const Expr *last = expr_name(p, names[i][1], counted(p, expr_add_i(p, size[i], -1)));
+        at[i] = expr_name(p, names[i][0], at[i]);
         const Expr *differs = expr_op(p, EXPR_XOR, at[i], last),
                    *divides = expr_op(p, EXPR_XOR, size[i], last);
-        side = expr_op(p, EXPR_MIN, side, expr_op(p, EXPR_MAX, differs, divides));
+        const Expr *whole = expr_name(p, names[i][2], expr_op(p, EXPR_MAX, differs, divides));
+        side = expr_op(p, EXPR_MIN, side, whole);
+        if (i == 0) side = expr_name(p, "side_m", side);
     }
     const Expr *mask = filled_up(p, expr_name(p, "side", counted(p, side)));
     mask = expr_name(p, "z_mask", expr_div_i(p, mask, 2));
@@ -96,7 +102,7 @@ void walk_z(ExprPool *p, const Expr *tiles_m, const Expr *tiles_n, const Expr **
     const Expr *rows = counted(p, expr_mul(p, in[1], counted(p, expr_add_i(p, mask, 1))));
     const Expr *serial = expr_name(p, "z_serial", counted(p, expr_add(p, in[0], rows)));
     for (int i = 0; i < 2; i++) {
-        const Expr *bits = even_bits(p, i ? expr_div_i(p, serial, 2) : serial);
+        const Expr *bits = even_bits(p, i ? expr_div_i(p, serial, 2) : serial, bits_names[i]);
         const Expr *first = counted(p, expr_sub(p, at[i], in[i]));
         *(i ? y : x) = counted(p, expr_add(p, first, bits));
     }

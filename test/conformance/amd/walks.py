@@ -103,6 +103,6 @@ def of_config(path, arch):
                         s[name] = int(s[name])
                 out.append({'arch': arch, 'kind': kind_of(problem), 'apart': True, 'solution': s,
                             'trans': ''.join('T' if problem[f'Transpose{x}'] else 'N' for x in 'AB'),
-                            'problem': {**problem, 'DestDataType': problem['DataType'].lower(), **cases.PROBLEMS[kind_of(problem)]},
+                            'problem': {**problem, **{k: str(v).lower() for k, v in problem.items() if k.endswith('DataType')}, **cases.PROBLEMS[kind_of(problem)]},
                             'cus': (3, 4, 7)[len(out) % 3]})
     return out

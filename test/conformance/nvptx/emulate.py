@@ -448,6 +448,9 @@ ORDERS = [{'WorkGroupMappingDim': 0, 'WorkGroupMapping': 2, 'WorkGroupMappingXCC
           {'WorkGroupMappingDim': 1, 'WorkGroupMapping': 2, 'WorkGroupMappingXCC': 2, 'WorkGroupMappingXCCChunk': 1}]
 
 
+Z_ORDER = {'WorkGroupMappingType': 'Z', 'WorkGroupMapping': 1}     # not by wgmma
+
+
 def order_cases(short):
     engine = by_wgmma('HHS', 'TN')
     engine = [engine[i] for i in (0, 2, 7, 3, 13, 11, 8)]
@@ -457,7 +460,8 @@ def order_cases(short):
             continue
         arch, sizes = ('sm_90a', ENGINE_SIZES) if i < len(engine) else ('sm_90', SIZES)
         both = {'DirectToVgprA': True, 'DirectToVgprB': True, 'StaggerU': 0, 'PrefetchGlobalRead': 1} if 'NvRing' not in s and i >= len(engine) else {}
-        order = ORDERS[i % len(ORDERS) if not s.get('StreamK') else 0]
+        orders = ORDERS + [Z_ORDER] * (i >= len(engine))
+        order = orders[i % len(orders) if not s.get('StreamK') else 0]
         trans = 'TN' if i < len(engine) else 'NT'
         yield dict(cases.case(arch, kind, trans, {**both, **s, **order, 'KernelLanguage': 'Source'}), sizes=sizes)
 
