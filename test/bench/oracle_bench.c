@@ -129,11 +129,8 @@ static Err search_run(Oracle *x, Progress99 *p, size_t *n_kernels)
 {
     Search s;
     SearchBatch batch = {0};
-    PredictorOptions predictor = {.target = x->target,
-                                  .pt = x->pt,
-                                  .size = x->size,
-                                  .n_sizes = x->n_sizes,
-                                  .device = x->device};
+    PredictorOptions predictor = {
+        .target = x->target, .pt = x->pt, .size = x->size, .n_sizes = x->n_sizes, .device = x->device};
     SearchOptions o = {.pool = &x->pool,
                        .method = SEARCH_MODEL,
                        .pt = x->pt,
@@ -167,10 +164,11 @@ static void search_print(const Oracle *x, const Progress99 *p, size_t n_kernels)
         n_99 += p[z].to_99 > 0;
         to_99 += (double)p[z].to_99;
     }
-    printf("search, oracle: %zu kernels on %zu sizes, all measured; the search compiles %zu, measures %.1f on "
-           "a size and reaches %.4f of the best (least %.4f); 99%% on %zu of %zu sizes, with %.1f measured\n",
-           x->m.n_kernels, x->n_sizes, n_kernels, n, exp(logs / (double)x->n_sizes), least, n_99, x->n_sizes,
-           n_99 ? to_99 / (double)n_99 : (double)NAN);
+    printf(
+        "search, oracle: %zu kernels on %zu sizes, all measured; the search compiles %zu, measures %.1f on "
+        "a size and reaches %.4f of the best (least %.4f); 99%% on %zu of %zu sizes, with %.1f measured\n",
+        x->m.n_kernels, x->n_sizes, n_kernels, n, exp(logs / (double)x->n_sizes), least, n_99, x->n_sizes,
+        n_99 ? to_99 / (double)n_99 : (double)NAN);
 }
 
 static Err model_print(Oracle *x)

@@ -465,12 +465,17 @@ Err build_begin(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, Build 
     return e;
 }
 
+static void report_finish(Build *b, BuildReport *r)
+{
+    b->report.wall_ns = clock_ns() - b->start_ns;
+    if (r) *r = b->report;
+}
+
 Err build_end(Build *b, BuildReport *r)
 {
     const bool done = !has_work(b) && !b->n_calls;
     Err e = done ? repeats_finish(b) : 0;
-    b->report.wall_ns = clock_ns() - b->start_ns;
-    if (r) *r = b->report;
+    report_finish(b, r);
     build_free(b);
     return e;
 }
@@ -484,6 +489,7 @@ Err build_run(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, BuildRep
     Err e = 0;
     while (!e && !done) e = build_step(b, WAIT_NS, &done);
     if (!e) return build_end(b, r);
+    report_finish(b, r);
     build_free(b);
     return e;
 }

@@ -16,7 +16,7 @@
 
 /* COUNT_TEXTS: --count alone writes the texts of as many valid solutions of a size-group, to see which are
  * the same kernel; of more, which would take minutes, it counts derived parameters. */
-enum { JSON_FLUSH = 1 << 20, COUNT_TEXTS = 4096 };
+enum { JSON_FLUSH = 1 << 20, COUNT_TEXTS = 8192 };
 
 typedef struct {
     const Options *options;
