@@ -57,6 +57,7 @@ static const Base bases[] = {
     {"gfx90a", SGEMM, "{" MFMA_S ", StreamK: 1, StreamKAtomic: 1}"},
     {"gfx906", HGEMM,
      "{" TILE ", KernelLanguage: Assembly, VectorWidth: 2, LocalDotLayout: 2, InnerUnroll: 2}"},
+    {"gfx906", SGEMM, "{" TILE ", EdgeType: ShiftPtr, GlobalReadVectorWidth: 1, VectorWidth: 1}"},
     {"gfx906", SGEMM, "{" TILE ", KernelLanguage: Assembly, BufferLoad: false, BufferStore: false}"},
     {"sm_90", SGEMM, "{" TILE "}"},
     {"sm_90", SGEMM, "{" TILE ", WorkGroupMapping: 1}"},
