@@ -292,7 +292,7 @@ static void test_wgmma_plan(void **state)
     Solution split = warp_groups(&pt, 128, 64, 16, 1, 2);
     split.GlobalSplitU = 4, split.GlobalSplitUAlgorithm = GSUA_MULTIPLE;
     assert_true(solution_derive(&d, &split, NULL));
-    assert_int_equal(split.EngineStore, 0); /* parts go into the workspace */
+    assert_int_equal(split.EngineStore, 1); /* of the sums of parts, into the workspace */
     split = warp_groups(&pt, 128, 64, 16, 1, 2);
     split.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL, split.GlobalSplitU = 3;
     assert_true(solution_derive(&d, &split, NULL));
