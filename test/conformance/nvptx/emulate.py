@@ -364,7 +364,7 @@ def by_wgmma_of_copies(kind):
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'EngineStore': False, **s} for s in out]
 
 
-SHORT_REGISTERS = [('NN', 1), ('NN', 2), ('NN', 5), ('NT', 6), ('TT', 0)]
+SHORT_REGISTERS = [('NN', 2), ('TT', 0)]
 SHORT_COPIES = [('HHS', 'NT', 0), ('X', 'NT', 0), ('I8II', 'NN', 1), ('F8SS', 'TT', 2)]
 # type, transposes, number of by_wgmma's solution
 SHORT_WGMMA = [('HHS', 'NT', 3), ('BBS', 'TN', 2), ('HSS', 'NN', 7), ('I8II', 'TN', 6), ('F8HS', 'TN', 3), ('F8SS', 'TN', 23),
