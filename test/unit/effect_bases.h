@@ -91,6 +91,17 @@ static const Base bases[] = {
     {"sm_90a", HGEMM,
      "{MatrixInstruction: [64, 128, 16, 1], WorkGroup: [384, 1, 1], ThreadTile: [1, 1], PersistentKernel: 1, "
      "PersistentKernelAlongBatch: true, GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer}"},
+    {"sm_90a", XGEMM,
+     "{MatrixInstruction: [64, 128, 8, 1, 1, 1, 1, 1, 1], PersistentKernel: 1, PersistentKernelAlongBatch: "
+     "true, RowsFromRegisters: true}"},
+    {"sm_90a", XGEMM,
+     "{MatrixInstruction: [64, 128, 8, 1, 1, 1, 1, 1, 1], PersistentKernel: 1, PersistentKernelAlongBatch: "
+     "true, PackOperands: 1}"},
+    {"sm_90a",
+     "{DataType: F8, DestDataType: s, ComputeDataType: s, HighPrecisionAccumulate: true, Batched: true, "
+     "TransposeA: true, TransposeB: false}",
+     "{MatrixInstruction: [128, 64, 32, 1, 1, 1, 1, 1, 2], PersistentKernel: 1, PersistentKernelAlongBatch: "
+     "true}"},
     {"sm_80", DGEMM, "{MatrixInstruction: [8, 8, 4, 1, 1, 4, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3}"},
     {"sm_90", DGEMM, "{MatrixInstruction: [16, 8, 8, 1, 1, 2, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 3}"},
     {"sm_90", "{DataType: s, Batched: true, TransposeA: true, TransposeB: true}",

@@ -317,7 +317,6 @@ static void test_problems(void **state)
         {NN, "--problem-size=2147483647,2147483647,2147483647,1", ""},
         {NN, "--problem-size=10,20,3,7", "--d-strides=1,9,-1"},
         {NN, "--problem-size=10,20,3,7", "--d-strides=1,10,199"},
-        {NN, "--problem-size=10,20,3,7", "--a-strides=2,20,-1"},
         {NN, "--problem-size=10,20,3,7", "--init-beta=Identity"},
         {NN, "--problem-size=10,20,3,7", "--d-strides=1,30,9"},
         {"--problem-identifier=Contraction_l_Ailk_Bljk_Cijk", "--problem-size=10,20,3,7", ""},

@@ -227,8 +227,6 @@ static void test_refusals(void **state)
             "{" TILE
             ", KernelLanguage: Assembly, GlobalReadVectorWidth: 1, VectorWidth: 1, DirectToLdsA: true}",
             "gfx1100 has no loads of 4 bytes into local memory");
-    refused("gfx906", "{DataType: s, UseInitialStridesAB: true, Batched: true}",
-            "{" TILE ", VectorWidth: 1, GlobalReadVectorWidth: 1}", "UseInitialStrides");
     refused("gfx906", S_NN,
             "{WorkGroup: [8, 8, 1], ThreadTile: [3, 4], DepthU: 8, NoReject: true, VectorWidth: 2}",
             "do not make up");

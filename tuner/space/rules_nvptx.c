@@ -94,8 +94,8 @@ static bool check_problem(Derive *d)
     const Deriver *f = d->f;
     const ProblemType *pt = f->pt;
     if (!check_f8(d)) return false;
-    if (f->contraction || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
-        pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt)
+    if (f->contraction || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] ||
+        f->stochastic || pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt)
         STOP(d, NV_FORM);
     if (!d->s->EnableMatrixInstruction) {
         if (!plain_type(f) || f->xdl == TYPE_X) STOP(d, NV_TYPE, f->type, f->dest, f->compute);

@@ -1,5 +1,6 @@
 /* The HIP C++ dialect of GPU kernels (GpuDialect, kernel/gpu/gpu.h), and the choice of a kernel's modules. */
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/gpu/gather.h"
 #include "kernel/text.h"
 
 void amdgcn_print(const GpuPlan *p, void (*make)(const GpuPlan *p, Stmts *s), Buf *out)

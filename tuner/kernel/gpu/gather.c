@@ -5,6 +5,7 @@
  * of K are taken apart in each load, one for all elements that share it. Elements in a zero padding are 0.
  * Rows and columns behind the edge read the last one again. */
 #include "kernel/contract.h"
+#include "kernel/gpu/gather.h"
 #include "kernel/gpu/copy.h"
 
 static ContractNames dims_in(Stmts *s, const char *dims) { return (ContractNames){s, dims}; }

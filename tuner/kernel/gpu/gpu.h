@@ -590,21 +590,6 @@ void gpu_thread_tile(const GpuPlan *p, Stmts *s);
 /* The same, printed. */
 void gpu_thread_tile_places(const GpuPlan *p, Buf *out);
 extern const GpuCopy gpu_copy_register; /* global memory -> registers -> local memory */
-extern const GpuCopy gpu_copy_gather;   /* the same for contractions, element by element */
-
-/* ---- contractions that are no GEMM: gather.c ---- */
-
-/* Emits struct @Dims: the sizes, strides and pads that addresses need. */
-void gpu_dims_struct(const GpuPlan *p, Stmts *s);
-/* Sets them in the struct `to` (of @Tile) from the kernel's arguments, and defines size_m, size_n, size_batch
- * and size_k. */
-void gpu_dims_sizes(const GpuPlan *p, Stmts *s);
-void gpu_dims_set(const GpuPlan *p, Stmts *s, const char *to);
-/* Elements from a tensor's coordinates 0 to row and column. dims: the struct in the text ("t.x."). */
-const Expr *gpu_dims_offset(const GpuPlan *p, Stmts *s, int tensor, const char *dims, const Expr *row,
-                            const Expr *column);
-/* Elements from a tensor's first one to the matrix of the work-group in its batch. */
-const Expr *gpu_dims_matrix(const GpuPlan *p, Stmts *s, int tensor);
 
 Err gpu_lower(const Program *program, Str symbol, Buf *out);
 /* Sets n 32-bit flags to 0. */

@@ -1,5 +1,6 @@
 /* The kernel function: arguments, work-group to tile and part of K, the start of the copies, the loop, the
  * stores. */
+#include "kernel/gpu/gather.h"
 #include "kernel/gpu/gpu.h"
 #include "kernel/text.h"
 

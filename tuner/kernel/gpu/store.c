@@ -1,6 +1,7 @@
 /* The end of a kernel: it adds up the parts of LocalSplitU, then writes D with alpha and beta, or the partial
  * sums of GlobalSplitU. Tiles inside D are written in vectors, others element by element. Here by pointers; a
  * dialect may have another way (GpuDialect.finish). */
+#include "kernel/gpu/gather.h"
 #include "kernel/gpu/gpu.h"
 
 /* The tensors C and D, and what the epilogue's ops take. */

@@ -1,5 +1,6 @@
 /* What all threads of a work-group share: struct @Tile, and where the tile's rows and columns are when it
  * overhangs D. */
+#include "kernel/gpu/gather.h"
 #include "kernel/gpu/gpu.h"
 
 /* The names of a side, M or N. */

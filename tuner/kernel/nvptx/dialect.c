@@ -1,6 +1,7 @@
 /* The CUDA C++ dialect of GPU kernels (GpuDialect, kernel/gpu/gpu.h), and the choice of a kernel's compute
  * and copy modules. */
 #include "kernel/nvptx/hint.h"
+#include "kernel/gpu/gather.h"
 #include "kernel/nvptx/ring.h"
 #include "kernel/text.h"
 

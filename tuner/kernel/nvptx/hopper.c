@@ -177,9 +177,9 @@ static const Expr *all_tiles(ExprPool *pool, const Walk *w)
     return walk_ids(pool, &one, &names);
 }
 
-/* Whole rounds of tiles that are cut into shares besides the rest of the tiles. None where the rest is at least a
- * quarter of a round: a share is then less than a tile, the other tiles run in step and share what they read in
- * the L2 cache, and few parts of a tile have to be added up. */
+/* Whole rounds of tiles that are cut into shares besides the rest of the tiles. None where the rest is
+ * at least a quarter of a round: a share is then less than a tile, the other tiles run in step and share what
+ * they read in the L2 cache, and few parts of a tile have to be added up. */
 static const Expr *cut_rounds(ExprPool *pool, const Expr *tiles, const Expr *groups)
 {
     const Expr *rest = expr_mod(pool, tiles, groups);
