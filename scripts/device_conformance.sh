@@ -17,7 +17,7 @@
 # call with the same OUT, here or copied to a machine with a GPU and the same compiler, takes the compiled kernels.
 #
 # Environment: TUNER (build/bin/tuner), TUNER_CLIENT TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), JOBS (processors),
-# SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT (seconds of a step, 240).
+# STEPS (1: the first step alone), SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT (seconds of a step, 240).
 set -e
 [ $# -ge 1 ] || { echo "usage: device_conformance.sh [--compile-only] OUT|--list [simt|mma|wgmma|pack|direct|register|register_int...]..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -369,6 +369,16 @@ while read -r name family init rest; do
   [ -d "$out/$name/2_BenchmarkData" ] || { echo "$name: no results" >&2; tail -3 "$out/$name.txt" >&2; }
 done <"$out/runs"
 say "pipeline: $n runs, $(ls -d "$out"/*/1_BenchmarkProblems/*/ 2>/dev/null | wc -l) problem types"
+
+if [ "${STEPS:-4}" = 1 ]; then
+  bad=0
+  while read -r name rest; do
+    counts=$(tr '\r' '\n' <"$out/$name.txt" | grep '^measure .* wrong, ' | tail -1)
+    echo "$name: ${counts:-no results}"
+    case $counts in *" 0 wrong, 0 crashed, "*) ;; *) bad=1;; esac
+  done <"$out/runs"
+  exit $bad
+fi
 
 # ---- 2: the same kernels on other scalars, offsets, buffers ----
 
