@@ -116,10 +116,12 @@ WorkspaceParts workspace_parts(const LibSolution *s, const Geometry *g)
     return parts;
 }
 
-/* Whether tiles have parts: with stream-K where groups do not go evenly into tiles. */
+/* Whether tiles may have parts: with stream-K where groups do not go evenly into tiles. Of kernels with
+ * clusters the driver launches as many groups as run at once, which may be fewer than the geometry has. */
 static bool has_parts(const LibSolution *s, const Geometry *g)
 {
-    if (s->map.stream_k) return !s->map.stream_k_atomic && g->padded_tiles % g->sk_grid;
+    const bool clusters = cluster_of(&s->map, 0) * cluster_of(&s->map, 1) > 1;
+    if (s->map.stream_k) return !s->map.stream_k_atomic && (clusters || g->padded_tiles % g->sk_grid);
     return s->map.global_accumulation == GLOBAL_ACC_PARTIALS && s->map.global_split_u > 1;
 }
 
