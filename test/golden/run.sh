@@ -36,7 +36,8 @@ case ${1-} in
 esac
 : >"$B/counts.golden"
 mkdir -p "$FAST_CC"
-printf '#!/bin/sh\nexec %s "$@" -O0\n' "$(command -v cc)" >"$FAST_CC/cc"; chmod +x "$FAST_CC/cc"
+# without its own folder in PATH, or a ccache in front of the compiler would find this again
+printf '#!/bin/sh\nPATH=${PATH#%s:}\nexec %s "$@" -O0\n' "$FAST_CC" "$(command -v cc)" >"$FAST_CC/cc"; chmod +x "$FAST_CC/cc"
 [ $# -eq 0 ] && set -- $(cd test/golden && ls ./*.sh | sed 's|^./||; s|\.sh$||' | grep -vx run)
 long="nvptx_emulator nvptx_ring createlib_amd search spills deb library_speed h200_unseen_run shards devices run_trees nvptx_tile
 run_diff run_faults search_interrupt devices_gpu gpu_peer gpu_run report report_browser workflow_kill kill_resume slurm"
