@@ -361,8 +361,12 @@ static void sums_in_workspace(void **state)
     assert_int_equal(launch_workspace_bytes(&p, &s, &all), 10 * (64 * 64 * 8 + 2 * 32));
     assert_ok(launch_build(&p, &s, &in, &all, &list));
     assert_true(list.n == 2 && list.call[1].num_work_groups[0] == 10 && list.call[1].num_work_groups[2] == 1);
-    p.n = 64 * 5; /* 20 tiles of whole clusters: none has parts */
-    assert_int_equal(launch_workspace_bytes(&p, &s, &all), 10 * 64 * 64 * 8);
+    p.n = 64 * 5; /* 20 tiles of whole clusters go evenly into 5, but fewer clusters may run at once */
+    assert_int_equal(launch_workspace_bytes(&p, &s, &all), 10 * (64 * 64 * 8 + 2 * 32));
+    assert_ok(launch_build(&p, &s, &in, &all, &list));
+    assert_true(list.n == 2 && list.call[0].role == CALL_STREAMK_INIT);
+    p.n = 64 * 11, s.map.cluster[0] = 1; /* without clusters as many run as are launched: no tile has parts */
+    assert_int_equal(launch_workspace_bytes(&p, &s, &all), 11 * 64 * 64 * 8);
     assert_ok(launch_build(&p, &s, &in, &all, &list));
     assert_int_equal(list.n, 1);
     library_free(lib);
