@@ -1,4 +1,4 @@
-/* Asynchronous copies, what waits for them, and cursors of rings as text. */
+/* Asynchronous copies and products, what waits for them, and cursors of rings as text. */
 #include "kernel/lower/stmt_text.h"
 
 void text_guard(const Text *t, const Access *a)
@@ -40,6 +40,10 @@ static void put_cursor(const Text *t, const Stmt *s)
 {
     const int step = s->ring->in_bytes ? s->ring->bytes : 1;
     const char *name = s->to->name;
+    if (s->ring->has_phase) {
+        PUT(t, name, ".next();\n");
+        return;
+    }
     if (s->kind == STMT_ADVANCE) {
         PUT(t, name, " = ", name);
         put_number(t, " == ", (s->ring->n_stages - 1) * step, " ? 0 : ");
@@ -90,6 +94,17 @@ static void put_barrier(const Text *t, const char *function, const Value *barrie
     buf_puts(t->out, ");\n");
 }
 
+/* "wgmma(acc, x, y, add)". */
+static void put_product(const Text *t, const Product *p)
+{
+    const Value *const operand[] = {p->acc, p->x, p->y, p->add};
+    for (int i = 0; i < 4; i++) {
+        PUT(t, i ? ", " : t->words->product, i ? "" : "(");
+        text_value(t, operand[i], AS_ANY);
+    }
+    buf_puts(t->out, ");\n");
+}
+
 void text_async(const Text *t, const Stmt *s)
 {
     switch (s->kind) {
@@ -111,6 +126,22 @@ void text_async(const Text *t, const Stmt *s)
         break;
     case STMT_PHASE:
         put_barrier(t, t->words->phase, s->to, s->x, 0);
+        break;
+    case STMT_ARRIVE:
+        put_barrier(t, t->words->arrive, s->to, s->x, 0);
+        break;
+    case STMT_PRODUCT:
+        put_product(t, s->product);
+        break;
+    case STMT_PRODUCT_FENCE:
+        PUT(t, t->words->product_fence, "();\n");
+        break;
+    case STMT_PRODUCT_COMMIT:
+        PUT(t, t->words->product_commit, "();\n");
+        break;
+    case STMT_PRODUCT_AWAIT:
+        PUT(t, t->words->product_await);
+        put_number(t, "<", s->number, ">();\n");
         break;
     default:
         put_cursor(t, s);

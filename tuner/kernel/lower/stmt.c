@@ -470,6 +470,29 @@ void stmt_phase(Stmts *s, const Value *barrier, const Value *parity)
     at->to = barrier, at->x = parity;
 }
 
+void stmt_arrive(Stmts *s, const Value *barrier, const Value *rank)
+{
+    declare_value(s, rank);
+    Stmt *at = add(s, STMT_ARRIVE);
+    at->to = barrier, at->x = rank;
+}
+
+void stmt_product(Stmts *s, Product p)
+{
+    declare_value(s, p.x), declare_value(s, p.y), declare_value(s, p.add);
+    const Product *kept = copy(s, &p, 1, sizeof p);
+    add(s, STMT_PRODUCT)->product = kept;
+}
+
+void stmt_product_fence(Stmts *s) { add(s, STMT_PRODUCT_FENCE); }
+void stmt_product_commit(Stmts *s) { add(s, STMT_PRODUCT_COMMIT); }
+
+void stmt_product_await(Stmts *s, const Value *of)
+{
+    Stmt *at = add(s, STMT_PRODUCT_AWAIT);
+    at->x = of, at->number = UNDERIVED;
+}
+
 void stmt_fence(Stmts *s) { add(s, STMT_FENCE); }
 void stmt_comment(Stmts *s, const char *text) { add(s, STMT_COMMENT)->name = text; }
 void stmt_gap(Stmts *s) { add(s, STMT_GAP); }

@@ -103,11 +103,12 @@ static inline Access access_window(const Value *base, const Expr *offset, int wi
 }
 
 /* Stages of local memory that are filled and read in turn. A cursor is a variable with the number of a stage,
- * or with the offset of its first byte (steps of `bytes`). */
+ * with the offset of its first byte (steps of `bytes`), or a structure with fields `stage` and `phase`. */
 typedef struct {
     int n_stages;
     int bytes; /* of a stage */
     bool in_bytes;
+    bool has_phase; /* the parity of the phase of the stage's mbarriers, which changes round by round */
     bool may_skip; /* a stage may be filled again though nothing has read it */
 } StageRing;
 enum { STAGES_MAX = 64 };
@@ -209,7 +210,7 @@ typedef enum { UNROLL_AS_COMPILED, UNROLL_FULL, UNROLL_NONE, UNROLL_4 } Unroll;
 
 /* for (type var = start; var < limit; var += step). */
 typedef struct {
-    const char *var;
+    const char *var;        /* NULL: while (condition) */
     const char *type;       /* NULL: "int" in a loop to be unrolled, else as wide as start and limit need */
     const Expr *start;      /* NULL: var is declared, and has its value */
     const Expr *limit;      /* or NULL: condition */
@@ -271,6 +272,23 @@ void stmt_box(Stmts *s, Access to, const Value *full, Box b);
 void stmt_expect(Stmts *s, const Value *full);
 /* Waits until an mbarrier's phase of that parity has completed. */
 void stmt_phase(Stmts *s, const Value *barrier, const Value *parity);
+/* Arrives at the mbarrier in work-group `rank` of the cluster. */
+void stmt_arrive(Stmts *s, const Value *barrier, const Value *rank);
+
+/* ---- asynchronous products of a warp group (wgmma): consumer.h derives and checks their waits ---- */
+
+/* acc += x * y, or with `add` 0 acc = x * y. x: registers or a matrix descriptor; y: a matrix descriptor. */
+typedef struct {
+    const Value *acc, *x, *y, *add;
+} Product;
+void stmt_product(Stmts *s, Product p);
+/* Registers that this thread has accessed are seen by the products behind it. */
+void stmt_product_fence(Stmts *s);
+/* Ends a group of products. */
+void stmt_product_commit(Stmts *s);
+/* The products that use these registers, or read the stage whose number is in that variable, are complete.
+ * The number of newer groups that may be under way is derived. */
+void stmt_product_await(Stmts *s, const Value *of);
 
 /* The compiler moves nothing over this. */
 void stmt_fence(Stmts *s);
@@ -352,6 +370,11 @@ typedef enum {
     STMT_BOX,    /* access: to; x: the mbarrier */
     STMT_EXPECT, /* x: the mbarrier; number: bytes, or UNDERIVED */
     STMT_PHASE,  /* to: the mbarrier; x: the parity */
+    STMT_ARRIVE, /* to: the mbarrier; x: the work-group */
+    STMT_PRODUCT,
+    STMT_PRODUCT_FENCE,
+    STMT_PRODUCT_COMMIT,
+    STMT_PRODUCT_AWAIT, /* x: registers or a stage; number: groups under way, or UNDERIVED */
     STMT_COMMENT,
     STMT_GAP,
     STMT_ASM
@@ -371,6 +394,7 @@ struct Stmt {
     const Access *access;
     const StageRing *ring;
     const Box *box;
+    const Product *product;
     const Asm *assembly;
     Stmt *body, *otherwise, *parent, *next;
     bool has_else;
@@ -388,8 +412,10 @@ typedef struct {
     /* Templates: copies of whole pieces and of pieces with zeros behind; waits; stores of words. */
     const char *copy, *copy_valid, *arrived, *store_words;
     const char *commit; /* a function */
-    /* Functions: copies of a box to this work-group and to several, bytes of a phase, its end. */
-    const char *box, *box_shared, *expect, *phase;
+    /* Functions: copies of a box to this work-group and to several, bytes of a phase, its end, an arrival. */
+    const char *box, *box_shared, *expect, *phase, *arrive;
+    /* A function, two functions without operands, a template. */
+    const char *product, *product_fence, *product_commit, *product_await;
     bool has_constexpr;   /* else a named constant is an enum's */
     const char *align[2]; /* in front of and behind a number of bytes */
     const char *load,

@@ -44,7 +44,12 @@ const StmtWords stmt_words_cuda = {.expr = &expr_gpu_style,
                                    .box = "load_box",
                                    .box_shared = "load_box_shared",
                                    .expect = "bar_expect",
-                                   .phase = "bar_wait"};
+                                   .phase = "bar_wait",
+                                   .arrive = "bar_arrive",
+                                   .product = "wgmma",
+                                   .product_fence = "wgmma_fence",
+                                   .product_commit = "wgmma_commit",
+                                   .product_await = "wgmma_wait"};
 
 /* ---- values ---- */
 
@@ -326,10 +331,23 @@ static void put_struct(Text *t, const Stmt *s)
     buf_puts(t->out, ";\n");
 }
 
+/* A loop without a variable. */
+static void put_while(Text *t, const Stmt *s)
+{
+    buf_puts(t->out, "while (");
+    put_value(t, s->loop->condition, AS_ANY);
+    buf_puts(t->out, ") ");
+    put_loop_body(t, s->body);
+}
+
 static void put_loop(Text *t, const Stmt *s)
 {
     const Loop *l = s->loop;
     const ExprStyle *style = t->words->expr;
+    if (!l->var) {
+        put_while(t, s);
+        return;
+    }
     buf_puts(t->out, l->unroll == UNROLL_FULL   ? t->words->unroll
                      : l->unroll == UNROLL_NONE ? t->words->no_unroll
                      : l->unroll == UNROLL_4    ? t->words->unroll_4
@@ -508,16 +526,6 @@ static void put_line(const Text *t, const Stmt *s)
         buf_puts(t->out, synchronisation(t, s));
         put_number(t, "(", s->number, ");\n");
         break;
-    case STMT_COPY:
-    case STMT_COMMIT:
-    case STMT_AWAIT:
-    case STMT_CURSOR:
-    case STMT_ADVANCE:
-    case STMT_BOX:
-    case STMT_EXPECT:
-    case STMT_PHASE:
-        text_async(t, s);
-        break;
     case STMT_COMMENT:
         PUT(t, "/* ", s->name, " */\n");
         break;
@@ -525,6 +533,10 @@ static void put_line(const Text *t, const Stmt *s)
         buf_putc(t->out, '\n');
         break;
     default:
+        if (s->kind >= STMT_COPY && s->kind <= STMT_PRODUCT_AWAIT) {
+            text_async(t, s);
+            break;
+        }
         put_assignment(t, s);
         buf_puts(t->out, ";\n");
     }

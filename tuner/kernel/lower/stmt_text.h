@@ -35,7 +35,7 @@ void text_value(const Text *t, const Value *v, int least);
 
 /* "if (guard) ", where there is one. */
 void text_guard(const Text *t, const Access *a);
-/* STMT_COPY to STMT_PHASE; stores of words to the window of local memory. */
+/* STMT_COPY to STMT_PRODUCT_AWAIT; stores of words to the window of local memory. */
 void text_async(const Text *t, const Stmt *s);
 void text_store_words(const Text *t, const Stmt *s);
 

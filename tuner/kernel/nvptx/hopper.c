@@ -24,9 +24,6 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "STAGES", g->stages},
                {"int", "CONSUMERS", g->consumers},
                {"bool", "PINGPONG", g->pingpong},
-               {"bool", "ROWS_FROM_REGISTERS", g->rows_from_registers},
-               {"bool", "PROMOTES", g->promotes},
-               {"int", "PROMOTION_SETS", g->promotion_sets},
                {"int", "REGS_PRODUCER", g->producer_registers},
                {"int", "REGS_CONSUMER", g->consumer_registers},
                {"bool", "SWAP", p->matrix.swap},
@@ -93,11 +90,8 @@ static void instruction_asm(const GpuPlan *plan, const char *text, int n, bool r
                               : (AsmOperand){"l", value_reg(s, "x")};
     operand[n + n_x] = (AsmOperand){"l", value_reg(s, "y")};
     operand[n + n_x + 1] = (AsmOperand){"r", value_reg(s, "add")};
-    stmt_asm(s, (Asm){.text = text,
-                      .operand = operand,
-                      .n_outputs = n,
-                      .n_inputs = n_x + 2,
-                      .is_volatile = true});
+    stmt_asm(
+        s, (Asm){.text = text, .operand = operand, .n_outputs = n, .n_inputs = n_x + 2, .is_volatile = true});
 }
 
 /* Adds the function wgmma(). */
@@ -118,25 +112,31 @@ static void instruction_function(const GpuPlan *plan, const MatrixInst *in, int 
     stmt_end(s);
 }
 
-/* Prints the instruction, and acc_row() and acc_col(), the lane map of its accumulators. */
-static Err instruction(const GpuPlan *plan, Buf *out)
+static int columns_of(const GpuPlan *plan) { return plan->matrix.swap ? plan->matrix.m : plan->matrix.n; }
+
+static Err find_instruction(const GpuPlan *plan, const MatrixInst **in)
 {
     const GpuMatrix *mi = &plan->matrix;
-    const int columns = mi->swap ? mi->m : mi->n;
     const bool tf32 = plan->math == TYPE_X;
     const DataType x = tf32 ? TYPE_X : plan->op[mi->swap].type.type,
                    y = tf32 ? TYPE_X : plan->op[!mi->swap].type.type;
-    const MatrixInst *in = matrix_inst(plan->target, x, y, (const int32_t[]){mi->m, mi->n, mi->k, mi->b});
-    if (!in)
+    *in = matrix_inst(plan->target, x, y, (const int32_t[]){mi->m, mi->n, mi->k, mi->b});
+    if (!*in)
         FAIL(ERR_INPUT, "wgmma has no data types %s, %s", type_letter(plan->op[0].type.type),
              type_letter(plan->op[1].type.type));
-    if (columns > 256) FAIL(ERR_INPUT, "wgmma has no %d columns, 256 at most", columns);
+    if (columns_of(plan) > 256) FAIL(ERR_INPUT, "wgmma has no %d columns, 256 at most", columns_of(plan));
+    return ERR_OK;
+}
+
+/* Prints the instruction, and acc_row() and acc_col(), the lane map of its accumulators. */
+static Err instruction(const GpuPlan *plan, const MatrixInst *in, Buf *out)
+{
     Stmts s;
     stmts_init(&s, GPU_STMTS_BYTES);
     stmt_gap(&s);
-    instruction_function(plan, in, columns, plan->groups.rows_from_registers, &s);
+    instruction_function(plan, in, columns_of(plan), plan->groups.rows_from_registers, &s);
     gpu_put(plan, &s, out);
-    return nvptx_wgmma_lanes(in, columns, plan->groups.rows_from_registers, out);
+    return nvptx_wgmma_lanes(in, columns_of(plan), plan->groups.rows_from_registers, out);
 }
 
 /* ---- the walk ---- */
@@ -320,25 +320,26 @@ static void kernel(const GpuPlan *p, Stmts *s)
 Err hopper_lower(const Program *program, Str symbol, Buf *out)
 {
     const GpuPlan *p = program->gpu;
+    const StageRing ring = {.n_stages = p->groups.stages, .has_phase = true};
+    const MatrixInst *in;
     Buf body;
     Stmts s;
+    TRY(find_instruction(p, &in));
     buf_init(&body);
     stmts_init(&s, GPU_STMTS_BYTES);
     p->dialect->prelude(p, &body);
     gpu_types(p, &body);
     numbers(p, &s);
     gpu_put(p, &s, &body);
-    Err e = instruction(p, &body);
+    Err e = instruction(p, in, &body);
     stmts_init(&s, GPU_STMTS_BYTES);
     walk(&program->walk, &s);
     gpu_heading(&s, "---- the epilogue ----");
     nvptx_addresses(p, &s);
     gpu_ops(p, &s);
     stmt_file(&s, "nvptx/hopper.cuh");
-    stmt_file(&s, p->groups.rows_from_registers ? "nvptx/hopper_rows.cuh" : "nvptx/hopper_products.cuh");
     if (!e) e = hopper_load(p, &s);
-    stmt_file(&s, "nvptx/hopper_results.cuh");
-    stmt_file(&s, "nvptx/hopper_split.cuh");
+    if (!e) e = hopper_consume(p, in, &ring, &s);
     stmt_file(&s, "nvptx/hopper_kernel.cuh");
     gpu_put(p, &s, &body);
     kernel_head(p, symbol, &body);

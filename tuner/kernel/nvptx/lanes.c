@@ -51,10 +51,8 @@ Err nvptx_mma_lanes(const MatrixInst *in, Buf *out)
     return ERR_OK;
 }
 
-/* A permutation of 64 rows: bit i of the place is bit from[i] of a fragment's row. Places 2i and 2i + 1 are
- * rows of one lane, which loads both at once. Half a warp, whose lanes have 4 values of k, then accesses all
- * banks of shared memory once, where each k has lines of 32 words with the 128-byte swizzle. */
-static const Expr *spread_row(ExprPool *p, const Expr *row)
+/* Bit i of the place is bit from[i] of a fragment's row. */
+const Expr *nvptx_spread_row(ExprPool *p, const Expr *row)
 {
     static const int from[] = {3, 0, 2, 4, 1, 5};
     const Expr *place = NULL;
@@ -71,7 +69,7 @@ Err nvptx_wgmma_lanes(const MatrixInst *in, int columns, bool spread, Buf *out)
     Lanes l;
     lanes_init(&l, in->lanes, in->m * columns / in->lanes);
     MatrixAccLane acc = matrix_acc_lane(&l.pool, in, l.lane, l.v);
-    if (spread) acc.row = spread_row(&l.pool, acc.row);
+    if (spread) acc.row = nvptx_spread_row(&l.pool, acc.row);
     TRY(expr_pool_check(&l.pool));
     put("__device__ __forceinline__ unsigned acc_row(unsigned lane, unsigned v)", acc.row, out);
     put("__device__ __forceinline__ unsigned acc_col(unsigned lane, unsigned v)", acc.col, out);

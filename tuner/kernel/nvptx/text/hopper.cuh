@@ -10,9 +10,6 @@
  *     CONSUMERS                 consumer warp groups
  *     PINGPONG                  each consumer warp group has its own tile, and one multiplies while the other stores;
  *                               otherwise (cooperative) all share one tile
- *     ROWS_FROM_REGISTERS       X goes from shared memory through registers, because its K is strided there
- *     PROMOTES                  the products of each stage are accumulated separately, then added to the sums in f32
- *     PROMOTION_SETS            sets of registers for the products of a stage
  *     REGS_PRODUCER REGS_CONSUMER   registers per thread of either role (setmaxnreg); 0: as compiled
  *     SWAP                      the 64 rows of the instruction lie along N, not M
  *     A_K_MAJOR B_K_MAJOR       K is contiguous in memory
@@ -31,8 +28,8 @@
  *     g_c_at_m() g_c_at_n() g_d_at_m() g_d_at_n()   elements from C's or D's first one to a row, to a column
  *     PAIR_BF16                 16-bit results are bf16, not f16
  *     SHARED_BYTES              dynamic shared memory of the launch, checked here
- *     wgmma()                   the instruction: 64 rows, Y_TILE columns, 32 bytes of K; X is a matrix descriptor, or
- *                               with ROWS_FROM_REGISTERS its elements in registers
+ *     wgmma()                   the instruction: 64 rows, Y_TILE columns, 32 bytes of K; X is a matrix descriptor,
+ *                               or its elements in registers
  *     struct Tile, tile_of(), tile_ids()   the walk: the tile and the chunks of K that belong to an id
  */
 typedef unsigned u32;
@@ -66,7 +63,6 @@ constexpr int X_PARTS = SWAP ? CLUSTER_M : CLUSTER_N, Y_PARTS = SWAP ? CLUSTER_N
 
 constexpr int T_BYTES = sizeof(g_T), ROW_BYTES = 128,
               ROW = ROW_BYTES / T_BYTES; /* a row of a swizzled block */
-constexpr int STEPS = DU * T_BYTES / 32;
 /* Where K is strided, a tile in shared memory consists of whole blocks of ROW columns; a tile with fewer
  * columns leaves the rest of its block unused. */
 constexpr int Y_SIDE = Y_K ? Y_TILE : (Y_TILE + ROW - 1) / ROW * ROW;
@@ -218,12 +214,10 @@ template <int N> FN void wgmma_wait()
 FN void keep(float &x) { asm volatile("" : "+f"(x)::"memory"); }
 FN void keep(u32 &x) { asm volatile("" : "+r"(x)::"memory"); }
 FN void keep(int &x) { asm volatile("" : "+r"(x)::"memory"); }
-FN void keep(g_TC (&acc)[RX][N_ACC])
+template <typename T, int N> FN void keep(T (&x)[N])
 {
 #pragma unroll
-    for (int r = 0; r < RX; r++)
-#pragma unroll
-        for (int i = 0; i < N_ACC; i++) keep(acc[r][i]);
+    for (int i = 0; i < N; i++) keep(x[i]);
 }
 
 /* ---- the walk over tiles ---- */
@@ -344,21 +338,3 @@ constexpr u64 X_DESC = descriptor(X_K ? 16 : DU * ROW_BYTES), Y_DESC = descripto
 
 FN u64 with_address(u64 desc, u32 address) { return desc | (u64)((address & 0x3ffff) >> 4); }
 
-/* Returns the byte offset of step s of DepthU in a tile. */
-template <bool K_MAJOR, int TILE> FN constexpr u32 step_offset(int s)
-{
-    return K_MAJOR ? s / 4 * (TILE * ROW_BYTES) + s % 4 * 32 : s * (32 / T_BYTES) * ROW_BYTES;
-}
-
-/* Marks a stage as empty in every work-group that copies into it: this one and those in its row and column of
- * the cluster. */
-FN void release(const Shared &shared, u32 stage, u32 rank, int thread)
-{
-    if constexpr (MULTICAST_WGS == 1) {
-        if (thread == 0) bar_arrive(shared.empty(stage), 0);
-    } else {
-        const u32 other = thread, own = rank % MULTICAST_WGS;
-        const bool shares = other % CLUSTER_M == own % CLUSTER_M || other / CLUSTER_M == own / CLUSTER_M;
-        if (thread < MULTICAST_WGS && shares) bar_arrive(shared.empty(stage), rank - own + other);
-    }
-}

@@ -293,3 +293,14 @@ FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &op
         }
     }
 }
+
+FN void store_tile(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, Vectors &vectors, const Map &map_c,
+                   const Map &map_d, const Shared &shared, const WorkTile &p, int wg, int thread, u32 &phases)
+{
+    if constexpr (!STORE_TMA)
+        store_elements(acc, args, ops, shared, p, wg, thread);
+    else if (READS && !g_is_zero(args.beta))
+        store_slices<true>(acc, args, ops, vectors, map_c, map_d, shared, p, wg, thread, phases);
+    else
+        store_slices<false>(acc, args, ops, vectors, map_c, map_d, shared, p, wg, thread, phases);
+}

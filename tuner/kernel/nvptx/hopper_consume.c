@@ -1,0 +1,212 @@
+/* What the consumer warp groups of wgmma kernels do tile by tile, as statements: the schedules (all share a
+ * tile, or ping-pong), the release of stages, and what becomes of the sums. The arrivals that the mbarrier of
+ * an empty stage expects are derived from them. */
+#include "kernel/lower/consumer.h"
+#include "kernel/nvptx/hopper.h"
+
+/* ---- the release of a stage ---- */
+
+/* A release: the threads that arrive, and the work-group at whose mbarrier each does. A tile of A or B is
+ * copied by the work-groups that share it, so that those of the same row and column of the cluster must hear of
+ * it. */
+typedef struct {
+    const Expr *arrives, *to;
+} Release;
+enum { THREAD, RANK };
+
+static Release release_of(const GpuPlan *p, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const int m = p->groups.cluster[0], sharing = m * p->groups.cluster[1];
+    const int all = sharing * (p->walk.members > 1 ? p->walk.members : 1);
+    const Expr *thread = expr_var(pool, "thread", THREAD, 0, WGMMA_LANES - 1);
+    const Expr *rank = expr_var(pool, "rank", RANK, 0, all - 1);
+    if (sharing == 1) return (Release){expr_op(pool, EXPR_EQ, thread, expr_const(pool, 0)), rank};
+    const Expr *own = expr_kept(pool, "own", expr_mod_i(pool, rank, sharing));
+    const Expr *column = expr_op(pool, EXPR_EQ, expr_mod_i(pool, thread, m), expr_mod_i(pool, own, m));
+    const Expr *row = expr_op(pool, EXPR_EQ, expr_div_i(pool, thread, m), expr_div_i(pool, own, m));
+    const Expr *arrives = expr_op(pool, EXPR_LT, thread, expr_const(pool, sharing));
+    if (m > 1 && m < sharing) /* else all are in one row or column */
+        arrives = expr_op(pool, EXPR_BOTH, arrives, expr_op(pool, EXPR_EITHER, column, row));
+    return (Release){arrives, expr_add(pool, expr_sub(pool, rank, own), thread)};
+}
+
+/* Prints release(). */
+static void release(const GpuPlan *p, Stmts *s)
+{
+    const Release r = release_of(p, s);
+    stmt_function(s, (Function){.name = "release",
+                                STMT_PARAMS({"const Shared &", "shared"}, {"u32", "stage"}, {"u32", "rank"},
+                                            {"u32", "thread"})});
+    stmt_if_expr(s, r.arrives);
+    stmt_arrive(s, value_call(s, "shared.empty", value_reg(s, "stage")), value_expr(s, r.to));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* Counts the arrivals of one release in every work-group of the cluster at each one's mbarrier. */
+static Err count_arrivals(const GpuPlan *p, Stmts *s, int *arrivals)
+{
+    enum { CLUSTER_MAX = 16 };
+    const Release r = release_of(p, s);
+    const int all = p->groups.cluster[0] * p->groups.cluster[1] * (p->walk.members > 1 ? p->walk.members : 1);
+    int n[CLUSTER_MAX] = {0};
+    if (all > CLUSTER_MAX) FAIL(ERR_INPUT, "a cluster of %d work-groups, %d at most", all, CLUSTER_MAX);
+    for (int rank = 0; rank < all; rank++)
+        for (int thread = 0; thread < WGMMA_LANES; thread++) {
+            const int64_t value[] = {[THREAD] = thread, [RANK] = rank};
+            int64_t arrives, to;
+            if (!expr_eval(r.arrives, value, &arrives) || !arrives) continue;
+            if (!expr_eval(r.to, value, &to) || to < 0 || to >= all)
+                FAIL(ERR_FAILED, "thread %d of work-group %d arrives outside of its cluster", thread, rank);
+            n[to]++;
+        }
+    for (int rank = 0; rank < all; rank++)
+        if (n[rank] != n[0])
+            FAIL(ERR_FAILED, "work-groups 0 and %d of a cluster get %d and %d arrivals", rank, n[0], n[rank]);
+    *arrivals = n[0];
+    return ERR_OK;
+}
+
+/* ---- tiles ---- */
+
+typedef struct {
+    const GpuPlan *p;
+    Stmts *s;
+} Tiles;
+
+static const Value *reg(const Tiles *t, const char *name) { return value_reg(t->s, name); }
+
+/* A condition on the walk. */
+static const Value *has_tile(const Tiles *t)
+{
+    return value_op(t->s, VALUE_NOT, value_call_0(t->s, "walk.done"), NULL);
+}
+
+static void take_tile(const Tiles *t, const char *name)
+{
+    stmt_define(t->s, "WorkTile", name, value_call(t->s, "walk.work_tile", reg(t, "args"), reg(t, "rank")));
+}
+
+static void next_tile(const Tiles *t) { stmt_do(t->s, value_call_0(t->s, "walk.next")); }
+
+/* Ping-pong: the other warp group's tile. first: this one is the second warp group, and has no tile yet. */
+static void skip_tile(const Tiles *t, bool first)
+{
+    Stmts *s = t->s;
+    if (!t->p->groups.pingpong) return;
+    if (first) {
+        stmt_if(s, reg(t, "wg"));
+        stmt_call(s, "pingpong_arrive", value_int(s, 0));
+        stmt_end(s);
+    }
+    stmt_if(s, first ? value_op(s, VALUE_BOTH, reg(t, "wg"), has_tile(t)) : has_tile(t));
+    take_tile(t, "other");
+    stmt_call(s, "ring.skip", value_field(s, reg(t, "other"), "count"));
+    next_tile(t);
+    stmt_end(s);
+}
+
+/* Adds up the sums of a tile's parts. Declares whether this warp group is to store the tile. */
+static void join_parts(const Tiles *t)
+{
+    Stmts *s = t->s;
+    const Value *acc = reg(t, "acc"), *args = reg(t, "args"), *p = reg(t, "p"), *rank = reg(t, "rank");
+    const Value *wg = reg(t, "wg"), *thread = reg(t, "thread"), *of_tile = reg(t, "of_tile");
+    const Value *stores = stmt_var(s, "bool", "stores", value_int(s, t->p->walk.members <= 1));
+    if (t->p->walk.members > 1)
+        stmt_call(s, "add_parts", acc, args, of_tile, reg(t, "shared"), p, rank, wg, thread);
+    if (!t->p->partial_sums) return;
+    stmt_if(s, value_op(s, VALUE_GT, value_field(s, p, "parts"), value_int(s, 1)));
+    if (t->p->walk.stream_k)
+        stmt_set(s, stores, value_call(s, "join_sums", acc, args, p, rank, wg, thread));
+    else {
+        stmt_set(s, stores, value_int(s, 0));
+        stmt_call(s, "add_sums", acc, args, of_tile, p, rank, wg, thread);
+    }
+    stmt_end(s);
+}
+
+static void one_tile(const Tiles *t)
+{
+    Stmts *s = t->s;
+    const Value *acc = reg(t, "acc"), *of_tile = reg(t, "of_tile"), *p = reg(t, "p");
+    const Value *wg = reg(t, "wg"), *thread = reg(t, "thread");
+    take_tile(t, "p");
+    stmt_var(s, "g_Ops", "of_tile", reg(t, "ops"));
+    stmt_call(s, "g_find_bias", of_tile, value_field(s, p, "batch"));
+    stmt_if(s, reg(t, "VECTORS_EARLY"));
+    stmt_call(s, "vectors.load", of_tile, p, wg, thread);
+    stmt_end(s);
+    /* without this wait the parity of a stage could be that of an earlier tile's phase */
+    if (t->p->groups.pingpong) stmt_call(s, "pingpong_wait", wg);
+    stmt_call(s, "accumulate", acc, reg(t, "shared"), reg(t, "ring"), value_field(s, p, "count"),
+              reg(t, "x_offset"), reg(t, "rank"), wg, thread);
+    join_parts(t);
+    stmt_if(s, reg(t, "stores"));
+    stmt_call(s, "store_tile", acc, reg(t, "args"), of_tile, reg(t, "vectors"), reg(t, "map_c"),
+              reg(t, "map_d"), reg(t, "shared"), p, wg, thread, reg(t, "phases"));
+    stmt_end(s);
+    next_tile(t);
+}
+
+static void consume(const Tiles *t)
+{
+    Stmts *s = t->s;
+    const int rows = t->p->matrix.swap, n_acc = t->p->mt[!rows] / 2;
+    const Expr *group = expr_var(&s->pool, "wg", 0, 0, t->p->groups.consumers - 1);
+    stmt_function(s, (Function){.name = "consume",
+                                STMT_PARAMS({"const Args &", "args"}, {"const Map &", "map_c"},
+                                            {"const Map &", "map_d"}, {"const Shared &", "shared"},
+                                            {"int", "wg"}, {"int", "thread"})});
+    stmt_define(s, "u32", "rank", value_call_0(s, "cluster_rank"));
+    stmt_define(s, "u32", "x_offset", value_expr(s, hopper_group_at(t->p, s, group)));
+    stmt_var(s, "Ring", "ring", NULL);
+    stmt_var(s, "u32", "phases", value_int(s, 0));
+    stmt_array(s, "g_TC", "acc", DIMS(t->p->matrix.tiles[rows], n_acc));
+    stmt_var(s, "g_Ops", "ops", value_reg(s, "args.ops"));
+    stmt_var(s, "Vectors", "vectors", NULL);
+    stmt_var(s, "Walk", "walk", value_call(s, "Walk", reg(t, "args")));
+    stmt_call(s, "g_load_numbers", reg(t, "ops"));
+    skip_tile(t, true);
+    stmt_loop(s, (Loop){.condition = has_tile(t)});
+    one_tile(t);
+    skip_tile(t, false);
+    stmt_end(s);
+    stmt_if(s, value_op(s, VALUE_EQ, reg(t, "thread"), value_int(s, 0)));
+    stmt_do(s, value_call_0(s, "store_wait"));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* ---- the whole ---- */
+
+Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s)
+{
+    const Tiles t = {p, s};
+    const Consumers c = {.function = "consume",
+                         .group = "wg",
+                         .n_groups = p->groups.consumers,
+                         .ring = ring,
+                         .cursor = "ring",
+                         .skip = "ring.skip",
+                         .full = "shared.full",
+                         .tile = {"shared.x", "shared.y"},
+                         .release = "release",
+                         .done = "walk.done",
+                         .next = "walk.next",
+                         .take = "walk.work_tile",
+                         .count = "count",
+                         .turn_wait = "pingpong_wait",
+                         .turn_give = "pingpong_arrive"};
+    int arrivals = 0, releases = 0;
+    release(p, s);
+    hopper_products(p, in, ring, s);
+    stmt_file(s, "nvptx/hopper_results.cuh");
+    if (p->partial_sums || p->walk.members > 1) stmt_file(s, "nvptx/hopper_split.cuh");
+    consume(&t);
+    TRY(consumer_derive(s, &c, &releases));
+    TRY(count_arrivals(p, s, &arrivals));
+    stmt_constant(s, "int", "EMPTY_ARRIVALS", (int64_t)arrivals * releases);
+    return ERR_OK;
+}
