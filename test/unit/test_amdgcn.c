@@ -303,7 +303,7 @@ static void test_to_local(void **state)
     assert_true(p.n_stages == 2 && !has(&text, "g_copy_wait(1);") && has(&text, "g_copy_wait(0);"));
     /* the other operand goes through registers: the compiler's loads are not counted */
     to_local_kernel(&(ToLocal){true, false, 1, 0, 0}, &p, &text);
-    assert_true(has(&text, "g_LOADS_TO_LOCAL = 0;") && has(&text, "g_copy_loads(c.b, set);"));
+    assert_true(has(&text, "g_LOADS_TO_LOCAL = 0;") && has(&text, "g_copy_load_from<g_CopyB, 0>("));
     assert_false(has(&text, "g_copy_wait(1);"));
     /* a layout in which lanes of a wave are apart */
     assert_ok(p.copy->check(&p));

@@ -1,6 +1,6 @@
-/* Consumers of a ring by asynchronous products: numbers of pending groups and releases of a stage as they follow
- * from statements, and what is refused: stages that are read, released or left behind wrongly, registers that
- * products under way use, warp groups that wait for ever. */
+/* Consumers of a ring by asynchronous products: numbers of pending groups and releases of a stage as they
+ * follow from statements, and what is refused: stages that are read, released or left behind wrongly,
+ * registers that products under way use, warp groups that wait for ever. */
 #include "test/support.h"
 
 #include "kernel/lower/consumer.h"

@@ -13,26 +13,10 @@
  * local memory follows from that (amdgcn_layout_to_local); edges are handled as above. These loads are inline
  * assembly: where the compiler makes them, it waits for all of them before each read of local memory.
  */
-#include "kernel/amdgcn/amdgcn.h"
+#include "kernel/amdgcn/buffer.h"
 
 /* Limits of the registers of a load, and of a transposed run of K. */
 enum { LOAD_WORDS = 16, RUN_WORDS = 16 };
-
-/* How the loads of one operand are distributed over threads; each function computes it from the plan. Where
- * lanes load parts of elements (GpuOperand.parts), all that lies along the contiguous dimension is counted in
- * parts. */
-typedef struct {
-    const GpuOperand *x;
-    int i, bytes;   /* operand number, bytes of an element or part */
-    int n;          /* loads of a thread */
-    int words;      /* registers of a load: 4 bytes each */
-    bool transpose; /* free contiguous in memory, K in local memory */
-    int run;        /* consecutive elements of K of a thread; 1 unless transposed */
-    int lsp;        /* elements across that one load of all threads covers */
-    int lanes;      /* threads side by side along the contiguous dimension */
-    bool exchanged; /* swizzled so that local addresses do not differ by constants: each is computed */
-    int align;      /* bytes: a power of two of which all addresses in local memory are multiples */
-} Loads;
 
 static Loads loads_of(const GpuPlan *p, int i)
 {
@@ -42,6 +26,8 @@ static Loads loads_of(const GpuPlan *p, int i)
     l.transpose = x->tlu && x->k_major;
     l.lsp = (x->tlu ? p->depth_u : x->tile) / x->nlp;
     l.lanes = x->lanes * x->parts, l.run = x->run;
+    l.limited = !x->tlu && p->target->isa[0] >= 10;
+    l.n_offsets = x->tlu ? x->nlc : l.limited ? x->nlp : 1;
     return l;
 }
 
@@ -143,10 +129,9 @@ static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
     for (int i = 0; i < 2; i++) {
         const Loads *l = &loads[i];
         const GpuOperand *x = l->x;
-        const char *of = stmts_name(
-            s, "@CopyOf<%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d>", x->tlu, p->target->isa[0] >= 10,
-            l->bytes, x->width, x->nlc, x->nlp, x->lsc * x->parts, l->lsp, l->run,
-            (x->tlu ? p->depth_u : x->tile) * x->parts, p->n_sets, amdgcn_policy(p, x->hint));
+        const char *of = stmts_name(s, "@CopyOf<%d, %d, %d, %d, %d, %d, %d, %d>", x->tlu, l->bytes, x->width,
+                                    l->n, l->n_offsets, (x->tlu ? p->depth_u : x->tile) * x->parts, p->n_sets,
+                                    amdgcn_policy(p, x->hint));
         stmt_typedef(s, of, type[i], NULL);
     }
     stmt_struct(s, "@Copy", 0);
@@ -154,28 +139,16 @@ static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
     stmt_end(s);
 }
 
-static const Value *operand(const Loads *l, Stmts *s) { return value_named(s, "c.%c", l->x->name); }
-
-/* A number of elements in parts of elements. */
-static const Value *in_parts(Stmts *s, const Value *n, int parts)
-{
-    return parts > 1 ? value_op(s, VALUE_MUL, n, value_int(s, parts)) : n;
-}
-
 static void init_operand(const GpuPlan *p, const Loads *l, Stmts *s)
 {
     const GpuOperand *x = l->x;
-    const char c = x->name, size = l->i ? 'n' : 'm';
     stmt_block(s);
     GpuPlace first = thread_place(&s->pool, p, l);
     first.along = stmt_let(s, "along", first.along);
     first.across = stmt_let(s, "across", first.across);
-    const int free = x->tlu ? x->parts : 1, k = x->tlu ? 1 : x->parts;
-    stmt_call(s, "@copy_start", operand(l, s), value_named(s, "t.%c", c),
-              in_parts(s, value_named(s, "t.ld%c", c), x->parts),
-              in_parts(s, value_named(s, "t.%c", size), free),
-              in_parts(s, value_named(s, "t.%c0", size), free), in_parts(s, value_reg(s, "t.k"), k),
-              value_expr(s, first.along), value_expr(s, first.across));
+    buffer_start(s, p, l, first);
+    stmt_set(s, value_field(s, operand(l, s), "along"), value_expr(s, first.along));
+    stmt_set(s, value_field(s, operand(l, s), "across"), value_expr(s, first.across));
     if (!l->exchanged) {
         const Expr *at = expr_add_i(&s->pool, lds_at(&s->pool, l, first, 0, 0), x->lds_offset);
         const Value *lds = value_expr(s, at);
@@ -378,54 +351,74 @@ static void store(const GpuPlan *p, const Loads loads[2], Stmts *s)
     stmt_end(s);
 }
 
-/* ---- loads to local memory ---- */
+/* ---- loads ---- */
 
-/* Issues all loads of one operand. */
-static void load_operand(const GpuPlan *p, const Loads *l, Stmts *s)
+static const Value *descriptor(const Loads *l, Stmts *s)
+{
+    const Value *c = operand(l, s);
+    return stmt_define(s, "const @w4", "d",
+                       value_call(s, "@descriptor", value_field(s, c, "base"), value_field(s, c, "bytes")));
+}
+
+/* Issues all loads of one operand into registers. */
+static void load_registers(const GpuPlan *p, const Loads *l, Stmts *s)
+{
+    stmt_block(s);
+    const Value *d = descriptor(l, s);
+    const Expr *j = stmt_unrolled(s, "j", GPU_I, l->n);
+    const LoadOffset at = buffer_load_offset(p, l, s, j);
+    const Value *sets = value_field(s, operand(l, s), "data");
+    const Value *data = value_at(s, value_at(s, sets, expr_var(&s->pool, "set", 0, 0, 1)), j);
+    const Value *vector =
+        value_op(s, VALUE_ADD, value_cast(s, "int", at.vector), value_expr(s, at.immediate));
+    stmt_call(s, l->i ? "@copy_load_from<@CopyB, 0>" : "@copy_load_from<@CopyA, 0>", d, data, vector,
+              value_cast(s, "int", value_expr(s, at.scalar)));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* Issues all loads of one operand into local memory. */
+static void load_to_local(const GpuPlan *p, const Loads *l, Stmts *s)
 {
     const GpuOperand *x = l->x;
-    const bool limited = !x->tlu && p->target->isa[0] >= 10;
     const int bytes = x->width * l->bytes;
-    const Value *c = operand(l, s), *ld = value_field(s, c, "ld");
     Writes w;
     stmt_block(s);
     writes_init(&w, p, l, s);
-    const Value *d =
-        stmt_define(s, "const @w4", "d",
-                    value_call(s, "@descriptor", value_field(s, c, "base"), value_field(s, c, "bytes")));
+    const Value *d = descriptor(l, s);
     for (int j = 0; j < l->n; j++) {
-        const Distance by = load_distance(l, j);
-        const Value *offset = value_at_i(s, value_field(s, c, "off"), x->tlu ? j % x->nlc : limited ? j : 0);
-        const Value *scalar = limited ? value_int(s, 0) : value_op(s, VALUE_MUL, ld, value_int(s, by.across));
+        const LoadOffset by = buffer_load_offset(p, l, s, expr_const(&s->pool, j));
         Access to = place_of(&w, j, 0, bytes);
         const bool fixed = !to.offset || expr_is_const(to.offset);
         const int64_t at = to.offset && fixed ? to.offset->lo : 0;
         to.type = "char";
         if (fixed) to.offset = NULL;
         stmt_call(s, stmts_name(s, "@load_to_local<%d, %d, %d>", bytes, amdgcn_policy(p, x->hint), (int)at),
-                  d, offset, scalar, value_place(s, to));
+                  d, by.vector, value_expr(s, by.scalar), value_place(s, to));
     }
     stmt_end(s);
 }
 
-/* Prints @copy_load and @copy_wait of kernels with DirectToLds. */
-static void load_and_wait(const GpuPlan *p, const Loads loads[2], Stmts *s)
+/* Prints @copy_load. */
+static void load(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
-    const bool all = gpu_all_to_local(p);
     stmt_function(s, (Function){.name = "@copy_load",
                                 STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"})});
     for (int i = 0; i < 2; i++) {
         if (p->op[i].to_local)
-            load_operand(p, &loads[i], s);
+            load_to_local(p, &loads[i], s);
         else
-            stmt_call(s, "@copy_loads", operand(&loads[i], s), value_reg(s, "set"));
+            load_registers(p, &loads[i], s);
     }
     stmt_end(s);
+}
+
+/* The numbers of @copy_wait in kernels with DirectToLds. */
+static void loads_to_local(const GpuPlan *p, const Loads loads[2], Stmts *s)
+{
     /* a wait for the loads of one operand is one for all loads */
-    stmt_constant(s, "int", "@LOADS_TO_LOCAL", all ? loads[0].n + loads[1].n : 0);
+    stmt_constant(s, "int", "@LOADS_TO_LOCAL", gpu_all_to_local(p) ? loads[0].n + loads[1].n : 0);
     stmt_constant(s, "int", "@LOADS_MOST", p->target->isa[0] >= 9 ? 63 : 15);
-    stmt_file(s, "amdgcn/buffer_slow.hip");
-    stmt_file(s, "amdgcn/buffer_arrived_to_local.hip");
 }
 
 /* With PrefetchGlobalRead 2 and two stages, an iteration begins by writing the loaded chunk to local memory.
@@ -511,13 +504,11 @@ static void make(const GpuPlan *p, Stmts *s)
     init(p, l, s);
     store(p, l, s);
     stmt_file(s, "amdgcn/buffer_move.hip");
-    if (gpu_any_to_local(p)) {
-        load_and_wait(p, l, s);
-        return;
-    }
-    stmt_file(s, "amdgcn/buffer_load.hip");
+    load(p, l, s);
+    if (p->n_sets > 1) stmt_file(s, "amdgcn/buffer_shift.hip");
     stmt_file(s, "amdgcn/buffer_slow.hip");
-    stmt_file(s, "amdgcn/buffer_arrived.hip");
+    if (gpu_any_to_local(p)) loads_to_local(p, l, s);
+    stmt_file(s, gpu_any_to_local(p) ? "amdgcn/buffer_arrived_to_local.hip" : "amdgcn/buffer_arrived.hip");
 }
 
 static void buffer_emit(const GpuPlan *p, Buf *out)

@@ -78,9 +78,46 @@ static void constants(const GpuPlan *p, Stmts *s)
     stmt_typedef(s, stmts_name(s, "@VD%d", width * p->out.parts), "@StoreV", NULL);
 }
 
+/* Prints @out_at: elements from the first one of D, or with OF_C of C, to a row and a column. */
+static void out_at(const GpuPlan *p, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *row = gpu_size(s, "row"), *col = gpu_size(s, "col"), *ld = gpu_stride(s, "ld");
+    const Value *d = value_expr(s, gpu_address(pool, p, 3, row, col, ld));
+    const Value *c = value_expr(s, gpu_address(pool, p, 2, row, col, ld));
+    stmt_function(
+        s, (Function){.constant = "OF_C",
+                      .result = "unsigned long long",
+                      .name = "@out_at",
+                      STMT_PARAMS({"unsigned", "col"}, {"unsigned", "row"}, {"unsigned long long", "ld"})});
+    stmt_return(s, value_select(s, value_reg(s, "OF_C"), c, d));
+    stmt_end(s);
+}
+
+/* Prints @OUT_BYTES_C and @OUT_BYTES_D: the same in a tile, in bytes and 32 bits; columns are ld bytes apart.
+ * Macros, because LLVM knows less of the bits of a sum that a function returns: a kernel's addresses would
+ * need up to 24 instructions more. */
+static void out_bytes(const GpuPlan *p, Stmts *s, int tensor)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *row = gpu_size(s, "(row)"), *col = gpu_size(s, "(col)"), *zero = expr_const(pool, 0);
+    const Expr *ld = expr_var(pool, "(ld)", 0, 0, UINT32_MAX);
+    const Expr *down = expr_mul_i(pool, gpu_address(pool, p, tensor, row, zero, ld), gpu_type_bytes(&p->out));
+    const Expr *across = expr_within(pool, gpu_address(pool, p, tensor, zero, col, ld), 0, UINT32_MAX);
+    const Expr *at = expr_add(pool, across, expr_within(pool, down, 0, UINT32_MAX));
+    Buf text;
+    buf_init(&text);
+    expr_print(p->dialect->words->expr, expr_within(pool, at, 0, UINT32_MAX), EXPR_OPERAND, &text);
+    stmt_macro(s, tensor == 2 ? "@OUT_BYTES_C(col, row, ld)" : "@OUT_BYTES_D(col, row, ld)",
+               stmts_name(s, "%s", buf_cstr(&text)));
+    buf_fini(&text);
+}
+
 static void finish(const GpuPlan *p, Stmts *s)
 {
     constants(p, s);
+    out_at(p, s);
+    for (int tensor = 2; tensor < 4; tensor++) out_bytes(p, s, tensor);
     stmt_file(s, amdgcn_sums_in_agprs(p) ? "amdgcn/acc_pin_batch.hip" : "amdgcn/acc_pin_none.hip");
     stmt_file(s, "amdgcn/buffer_store.hip");
 }

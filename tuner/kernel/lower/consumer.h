@@ -1,12 +1,13 @@
-/* Warp groups that multiply from a ring of stages by asynchronous products (wgmma), while a producer fills the
- * stages: how many groups of products a wait may leave under way, and how often a stage is released a round.
- * Both follow from the statements: the function of a warp group is run, chunk by chunk, over small walks of
- * tiles, and then all warp groups together with the producer.
+/* Warp groups that multiply from a ring of stages by asynchronous products (wgmma), while a producer fills
+ * the stages: how many groups of products a wait may leave under way, and how often a stage is released a
+ * round. Both follow from the statements: the function of a warp group is run, chunk by chunk, over small
+ * walks of tiles, and then all warp groups together with the producer.
  *
  * Functions of the same tree are followed. A call of another one reads the stage whose address it gets, and
- * uses the registers that it gets: where it gets both, it loads the stage into the registers, and the stage is
- * read until products that take these registers are complete. (The threads of a warp group load at different
- * times, and one of them releases the stage for all; but all have issued a product that has completed.) */
+ * uses the registers that it gets: where it gets both, it loads the stage into the registers, and the stage
+ * is read until products that take these registers are complete. (The threads of a warp group load at
+ * different times, and one of them releases the stage for all; but all have issued a product that has
+ * completed.) */
 #ifndef KERNEL_LOWER_CONSUMER_H
 #define KERNEL_LOWER_CONSUMER_H
 

@@ -7,8 +7,8 @@
 /* ---- the release of a stage ---- */
 
 /* A release: the threads that arrive, and the work-group at whose mbarrier each does. A tile of A or B is
- * copied by the work-groups that share it, so that those of the same row and column of the cluster must hear of
- * it. */
+ * copied by the work-groups that share it, so that those of the same row and column of the cluster must hear
+ * of it. */
 typedef struct {
     const Expr *arrives, *to;
 } Release;

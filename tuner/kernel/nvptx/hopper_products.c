@@ -1,5 +1,6 @@
-/* The products of a tile in wgmma kernels, as statements: what the consumer warp groups do with every stage of
- * the ring, from the wait for its copies to its release. Waits for products are derived (lower/consumer.h). */
+/* The products of a tile in wgmma kernels, as statements: what the consumer warp groups do with every stage
+ * of the ring, from the wait for its copies to its release. Waits for products are derived
+ * (lower/consumer.h). */
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/lanes.h"
 

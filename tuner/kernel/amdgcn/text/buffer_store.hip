@@ -47,11 +47,13 @@ template <typename E, typename V> g_DEV E g_get_element(const V &v, int q)
 
 /* Returns a raw buffer of C or D from row t.m0 and column n0 to its last element, at most 2 GiB. used: false makes
  * it empty, so that loads return 0. */
+template <int OF_C>
 g_DEV g_w4 g_out_buffer(const g_TD *x, unsigned long long ld, const g_Tile &t, unsigned n0, bool used)
 {
-    const unsigned long long bytes = ((t.n - 1 - n0) * ld + (t.m - t.m0)) * sizeof(g_TD);
+    const unsigned long long to_end = g_out_at<OF_C>(t.n - 1 - n0, t.m - t.m0, ld);
+    const unsigned long long bytes = to_end * sizeof(g_TD);
     const unsigned seen = bytes < 0x7fffffffull ? (unsigned)bytes : 0x7fffffffu;
-    return g_descriptor((const char *)(x + (n0 * ld + t.m0)), g_uniform(used ? seen : 0));
+    return g_descriptor((const char *)(x + g_out_at<OF_C>(n0, t.m0, ld)), g_uniform(used ? seen : 0));
 }
 
 /* Hides a value from the compiler, so that it does not move what is computed from it out of the loop over
@@ -106,7 +108,7 @@ template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, g_Acc &acc, 
         g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
             const int n = g_number(s, i);
             old[(i - b) / g_STORE_WIDTH] =
-                g_load_raw<g_StoreV>(s.c, g_acc_col(id, n) * s.ldc + g_acc_row(id, n) * (unsigned)sizeof(g_TD));
+                g_load_raw<g_StoreV>(s.c, g_OUT_BYTES_C(g_acc_col(id, n), g_acc_row(id, n), s.ldc));
         }
     g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
         const int n = g_number(s, i);
@@ -124,7 +126,7 @@ template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, g_Acc &acc, 
             if constexpr (with_c) c = g_get_element<g_TD>(old[(i - b) / g_STORE_WIDTH], q);
             g_set_element(v, q, g_from_c(g_combined(s.ops, x, c, with_c, rows[q], of_col)));
         }
-        g_store_raw(v, s.d, g_acc_col(id, n) * s.ldd + g_acc_row(id, n) * (unsigned)sizeof(g_TD));
+        g_store_raw(v, s.d, g_OUT_BYTES_D(g_acc_col(id, n), g_acc_row(id, n), s.ldd));
     }
     g_batch_end();
 }
@@ -144,8 +146,8 @@ template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, g_Acc &acc
         const unsigned row = g_edge_row(t, g_acc_row(id, g_number(s, i)));
         const unsigned col = g_edge_col(t, g_acc_col(id, g_number(s, i))) - s.n0;
         const bool in = row != ~0u && col < s.wide;
-        at[i - b] = in ? col * s.ldd + (row - t.m0) * (unsigned)sizeof(g_TD) : outside;
-        const unsigned from = in ? col * s.ldc + (row - t.m0) * (unsigned)sizeof(g_TD) : outside;
+        at[i - b] = in ? g_OUT_BYTES_D(col, row - t.m0, s.ldd) : outside;
+        const unsigned from = in ? g_OUT_BYTES_C(col, row - t.m0, s.ldc) : outside;
         if constexpr (g_STORE_READS_C) old[i - b] = g_load_raw<g_TD>(s.c, from);
     }
     g_UNROLL for (int i = b; i < end; i++) {
@@ -179,10 +181,10 @@ g_DEV void g_all_edge(g_Batches<int, i...>, const g_Store &s, const g_Tile &t, g
 template <typename O> g_DEV void g_store_inside(g_Store &s, const g_Tile &t, const O &o, g_Acc &acc, unsigned tid)
 {
     typedef __make_integer_seq<g_Batches, int, (g_STORE_N + g_STORE_BATCH - 1) / g_STORE_BATCH> Batches;
-    s.d = g_out_buffer(o.d, o.ldd, t, t.n0, true);
+    s.d = g_out_buffer<0>(o.d, o.ldd, t, t.n0, true);
     if constexpr (g_STORE_READS_C)
         if (!g_is_zero(o.beta)) {
-            s.c = g_out_buffer(o.c, o.ldc, t, t.n0, true);
+            s.c = g_out_buffer<1>(o.c, o.ldc, t, t.n0, true);
             g_all_inside<true>(Batches{}, s, acc, tid);
             return;
         }
@@ -197,8 +199,8 @@ g_DEV void g_store_edge(g_Store &s, const g_Tile &t, const O &o, g_Acc &acc, uns
     s.wide = near ? g_STORE_COLUMNS : 1;
     const unsigned end = t.n - t.n0 < g_STORE_COLUMNS ? t.n : t.n0 + g_STORE_COLUMNS;
     g_NOUNROLL for (s.n0 = t.n0; s.n0 < end; s.n0 += s.wide) {
-        s.d = g_out_buffer(o.d, o.ldd, t, s.n0, true);
-        if constexpr (g_STORE_READS_C) s.c = g_out_buffer(o.c, o.ldc, t, s.n0, !g_is_zero(o.beta));
+        s.d = g_out_buffer<0>(o.d, o.ldd, t, s.n0, true);
+        if constexpr (g_STORE_READS_C) s.c = g_out_buffer<1>(o.c, o.ldc, t, s.n0, !g_is_zero(o.beta));
         if constexpr (g_STORE_SCALES) s.ops.alpha = g_opaque(o.alpha);
         g_all_edge(Batches{}, s, t, acc, tid);
     }
