@@ -60,6 +60,7 @@ static int64_t address(const RingTile *t, int row, int byte)
     const Expr *r = expr_var(&p, "r", 0, 0, 4096);
     int64_t at = value(ring_row(&p, t, r), row) +
                  (((byte / CHUNK) ^ value(ring_swizzle(&p, t, r), row)) * CHUNK) + byte % CHUNK;
+    assert_int_equal(value(ring_at(&p, t, r, expr_const(&p, byte)), row), at);
     assert_int_equal(expr_pool_check(&p), ERR_OK);
     return at;
 }

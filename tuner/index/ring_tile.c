@@ -69,6 +69,13 @@ const Expr *ring_swizzle(ExprPool *p, const RingTile *t, const Expr *row)
     }
 }
 
+const Expr *ring_at(ExprPool *p, const RingTile *t, const Expr *row, const Expr *byte)
+{
+    const Expr *chunk = expr_op(p, EXPR_XOR, expr_div_i(p, byte, CHUNK), ring_swizzle(p, t, row));
+    return expr_add(p, expr_add(p, ring_row(p, t, row), expr_mul_i(p, chunk, CHUNK)),
+                    expr_mod_i(p, byte, CHUNK));
+}
+
 const Expr *ring_element_swizzle(ExprPool *p, const RingTile *t, const Expr *k)
 {
     int run = CHUNK / t->element_bytes;

@@ -40,6 +40,8 @@ RingTile ring_tile(const RingOperand *x);
 const Expr *ring_row(ExprPool *p, const RingTile *t, const Expr *row);
 /* What is exclusive-or'ed to the number of a chunk of the row. */
 const Expr *ring_swizzle(ExprPool *p, const RingTile *t, const Expr *row);
+/* Where a byte of a row stands. */
+const Expr *ring_at(ExprPool *p, const RingTile *t, const Expr *row, const Expr *byte);
 /* Transposed tiles: what is exclusive-or'ed with the number of an element of row k, so that a warp's writes
  * along K are spread over the banks. */
 const Expr *ring_element_swizzle(ExprPool *p, const RingTile *t, const Expr *k);

@@ -84,6 +84,7 @@ struct Thread {
     int store_group = 0;
     int registers = 0;        /* by setmaxnreg */
     std::vector<std::pair<void *, std::array<uint32_t, 4>>> sums; /* written to a workspace, with no fence behind them */
+    int n_sums = 0;       /* written in all */
     bool acquired = true; /* a fence has followed the barrier that told of others' sums */
     bool begins = false, waited = false; /* before the launches in front have ended; for them */
     std::vector<Range> dirty; /* writes that no fence of the proxy has followed */
@@ -572,6 +573,7 @@ void sums_put(void *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
     if ((uintptr_t)to % 16) fail("sums at an address that is no multiple of 16");
     check_waited();
     self().sums.push_back({to, {a, b, c, d}});
+    self().n_sums++;
 }
 void fence_gpu()
 {
@@ -589,7 +591,7 @@ void sums_get(const void *from, uint32_t *v)
 uint32_t sums_count(uint32_t *counter)
 {
     for (int t = cur->tid / 128 * 128; t < cur->tid / 128 * 128 + 128; t++)
-        if (!cta().thread[t].sums.empty()) fail("a part counts in before the sums of thread %lld are there", t);
+        if (!cta().thread[t].sums.empty() || cta().thread[t].n_sums != self().n_sums) fail("a part counts in before the sums of thread %lld are there", t);
     check_waited();
     return (*counter)++;
 }

@@ -78,12 +78,15 @@ static Err copy_plan(GpuPlan *p)
     return copy_check(p);
 }
 
-/* Prints a member function of a tile's struct. Its parameter is the only variable of x. */
-static void member(Stmts *s, const char *type, const char *name, const char *parameter, const Expr *x)
+/* Prints a member function of a tile's struct, of one or two unsigned numbers. */
+static void member(Stmts *s, const char *type, const char *name, const char *parameter, const char *other,
+                   const Expr *x)
 {
+    const StmtParam of[] = {{"@u32", parameter}, {"@u32", other}};
     stmt_function(s, (Function){.result = stmts_name(s, "static constexpr %s", type),
                                 .name = name,
-                                STMT_PARAMS({"@u32", parameter})});
+                                .param = of,
+                                .n_params = other ? 2 : 1});
     stmt_return(s, value_expr(s, x));
     stmt_end(s);
 }
@@ -131,9 +134,11 @@ static void shared_tile(const GpuPlan *p, Stmts *s, int i)
     stmt_struct(s, stmts_name(s, "@L%c", name), 0);
     for (size_t j = 0; j < sizeof constants / sizeof *constants; j++)
         stmt_constant(s, constants[j].type, constants[j].name, constants[j].value);
-    member(s, "@u32", "row", "r", ring_row(pool, t, expr_within(pool, r, 0, t->rows)));
-    member(s, "@u32", "swz", "r", ring_swizzle(pool, t, r));
-    member(s, "int", "element_swz", "k", ring_element_swizzle(pool, t, k));
+    const Expr *row = expr_within(pool, r, 0, t->rows),
+               *byte = expr_var(pool, "byte", ROWS, 0, t->row_bytes - 1);
+    member(s, "@u32", "row", "r", NULL, ring_row(pool, t, row));
+    member(s, "@u32", "at", "r", "byte", ring_at(pool, t, row, byte));
+    member(s, "int", "element_swz", "k", NULL, ring_element_swizzle(pool, t, k));
     stmt_end(s);
     const Expr *zero = expr_const(pool, 0), *ld = gpu_stride(s, "ld"), *x = gpu_stride(s, "x");
     const GpuOperand *op = &p->op[i];

@@ -68,10 +68,7 @@ static const Expr *shared_at(const RingCopy *c, const Expr *row, const Expr *col
         const Expr *swizzled = expr_op(pool, EXPR_XOR, row, ring_element_swizzle(pool, t, col));
         return expr_add(pool, expr_mul_i(pool, col, t->row_bytes), expr_mul_i(pool, swizzled, c->bpe));
     }
-    const Expr *byte = expr_mul_i(pool, col, c->cw), *chunk = expr_div_i(pool, byte, 16);
-    chunk = expr_op(pool, EXPR_XOR, chunk, ring_swizzle(pool, t, row));
-    return expr_add(pool, expr_add(pool, ring_row(pool, t, row), expr_mul_i(pool, chunk, 16)),
-                    expr_mod_i(pool, byte, 16));
+    return ring_at(pool, t, row, expr_mul_i(pool, col, c->cw));
 }
 
 /* The same of piece i, from the address of the thread's first piece where the layout repeats itself. */

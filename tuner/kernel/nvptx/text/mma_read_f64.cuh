@@ -5,7 +5,7 @@ struct g_ReadD {
     g_FN void init(int first, int lane)
     {
         const int g = g_op_free<ROW>(lane, 0), t = g_op_k<ROW>(lane, 0), r = L::K_ROWS ? t : first + g, c = L::K_ROWS ? first + g : t;
-        p = r * L::ROWB + (((c >> 1) ^ L::swz(r)) << 4) + (c & 1) * 8;
+        p = L::at(r, c * 8);
     }
     g_FN void skip(int ks)
     {

@@ -9,7 +9,7 @@ struct g_ReadK {
            element v of lane `at`, the first of the four lanes that receive it. */
         const int q = lane >> 3, v = (ROW ? q : q & 1) * (4 / L::BPE), at = (lane & 7) * 4;
         const int r = first + g_op_free<ROW>(at, v) + (ROW ? 0 : (q >> 1) * 8);
-        p = r * L::ROWB + ((g_op_k<ROW>(at, v) * L::BPE / 16 ^ L::swz(r)) << 4);
+        p = L::at(r, g_op_k<ROW>(at, v) * L::BPE);
     }
     g_FN void skip(int ks) { p ^= ks * 32; }
     template <int W> g_FN void load(g_u32 (*f)[W], g_u32 stage, int ks) const

@@ -6,7 +6,7 @@ struct g_ReadS {
     g_FN void init(int first, int lane)
     {
         const int g = g_op_free<ROW>(lane, 0), t = g_op_k<ROW>(lane, 0);
-        p = L::K_ROWS ? t * L::ROWB + (first + g) * 4 : (first + g) * L::ROWB + t * 4;
+        p = L::K_ROWS ? L::at(t, (first + g) * 4) : L::at(first + g, t * 4);
     }
     g_FN void shift(const void *base, g_u64 ld, int tile0, int lane)
     {

@@ -5,7 +5,7 @@ struct g_ReadT {
     g_FN void init(int first, int lane)
     {
         const int g = g_op_free<ROW>(lane, 0), t = g_op_k<ROW>(lane, 0);
-        p = t * L::ROWB + ((((first + g) >> 2) ^ L::swz(t)) << 4) + (g & 3) * 4;
+        p = L::at(t, (first + g) * 4);
     }
     g_FN void skip(int ks) { p += ks * 8 * L::ROWB; }
     template <int W> g_FN void load(g_u32 (*f)[W], g_u32 stage, int ks) const

@@ -7,7 +7,7 @@ struct g_ReadT {
     g_FN void init(int first, int lane)
     {
         const int c = first + 4 * g_op_free<ROW>(lane, 0), k = g_op_k<ROW>(lane, 0);
-        p = k * L::ROWB + (((c >> 4) ^ L::swz(k)) << 4) + (c & 15);
+        p = L::at(k, c);
     }
     g_FN void skip(int ks) { p += ks * 32 * L::ROWB; }
     template <int W> g_FN void load(g_u32 (*f)[W], g_u32 stage, int ks) const
