@@ -9,8 +9,8 @@ enum {
     BARRIER_BYTES = 512,
     ALIGN_BYTES = 1024,
     MOST_SLICE = 64,
-    /* X in registers (text/hopper_rows.cuh): two sets of fragments, each for two instructions along K,
-       of four registers for 64 rows */
+    /* X in registers (kernel/nvptx/hopper_products.c): two sets of fragments, each for two instructions along
+       K, of four registers for 64 rows */
     FRAGMENT_SETS = 2,
     FRAGMENT_STEPS = 2,
     FRAGMENT_REGISTERS = 4

@@ -40,7 +40,6 @@ ROWS = [
     (r'g_copy_store\(copy, 0, lds \+ wr\);\n\s*(\}|g_copy_move\()', r'lds \+ rd\)', 'both are 0 before the loop'),
     (r'if \(i \+ 1 < whole\)', r'i( \+ 1 <=| <) whole', 'a chunk more is loaded or stored behind the last, where nothing reads it'),
     (r'for \(; i \+ 2 < whole; i\+\+\)', r'i( \+ 2 <=| \+ 1 <| <) whole', 'a chunk more is loaded behind the last, where nothing reads it'),
-    (r'int OFFSETS = ', r'LIMITED \? 1 : NLP', 'more offsets, which nothing uses'),
     (r'static char lds\[\d+\];', r'lds\[\d+\];', 'local memory that nothing uses'),
     # zeros and lanes that do not count
     (r'k < t\.k \? from', r': \(g_P\)1', "the other operand's zeros are enough"),
@@ -48,7 +47,7 @@ ROWS = [
      'steps behind the end of K multiply zeros'),
     (r'^g_stage_rest: g_NOUNROLL for \(int s = 0; s < steps', r's <= steps', 'steps behind the end of K multiply zeros'),
     (r't\.m - 1;|t\.n - 1;', r'- [02];|\+ 1;', 'lanes outside of D read any element inside'),
-    (r'c\.([ab]_)?bytes = |unsigned long long end = |unsigned long long bytes = ', r'\+|^;$|\* \d*[13579]\)|\(end\)',
+    (r'c\.([ab][_.])?bytes = |unsigned long long (behind|to_end|bytes) = ', r'\+|^;$|\* \d*[13579]\)|\(behind\)',
      'lanes keep inside by themselves, a larger buffer shows nothing'),
     (r'g_copy_is_slow\(\(const g_CopyA', r'lda, t\.([mn])\).*ldb, t\.\1\)',
      'buffers: a vector that is wider than its operand has the same dwords inside'),

@@ -43,7 +43,6 @@ INSTRUCTIONS = {
     'void g_ldsm(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, false);',
     'void g_ldsm_t(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, true);',
     'void g_lds4(g_u32 *d, g_u32 at)': 'load_shared<16>(d, at);',
-    'void g_lds2(g_u32 *d, g_u32 at)': 'load_shared<8>(d, at);',
     'void g_lds1(g_u32 *d, g_u32 at)': 'load_shared<4>(d, at);',
     'void g_ldsd(double *d, g_u32 at)': 'load_shared<8>(d, at);',
     'void g_mma(g_TC *c, const g_F *x, const g_F *y)': 'mma<{1}, {2}>(c, x, y);',

@@ -23,9 +23,5 @@ g_DEV void g_lds4(g_u32 *d, g_u32 at)
     asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
                  : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "r"(at) : "memory");
 }
-g_DEV void g_lds2(g_u32 *d, g_u32 at)
-{
-    asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(d[0]), "=r"(d[1]) : "r"(at) : "memory");
-}
 g_DEV void g_lds1(g_u32 *d, g_u32 at) { asm volatile("ld.shared.u32 %0, [%1];" : "=r"(d[0]) : "r"(at) : "memory"); }
 g_DEV void g_ldsd(double *d, g_u32 at) { asm volatile("ld.shared.f64 %0, [%1];" : "=d"(d[0]) : "r"(at) : "memory"); }
