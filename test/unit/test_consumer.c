@@ -349,7 +349,7 @@ static void test_faults(void **unused)
          "chunk 1 is waited for in stage 0 with parity 0, it is in stage 1 with parity 0"},
         {NO_FENCE, TOGETHER, "registers 'acc' are used by a product with no fence in front of it"},
         {NO_COMMIT, TOGETHER, "a wait for products that are in no group yet"},
-        {NO_AWAIT, TOGETHER, "stage 0 is released while products may still read it"},
+        {NO_AWAIT, TOGETHER, "is released while products may still read it"},
         {NO_AWAIT, TWO_SETS, "released while products may still read it"},
         {NO_LAST_AWAIT, TOGETHER, "stage 0 is released while products may still read it"},
         {NO_RELEASE, TOGETHER, "stage 0 is waited for again, but was not released"},

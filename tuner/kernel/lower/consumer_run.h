@@ -15,7 +15,7 @@ enum {
     CONSUMER_GROUPS = 8,
     CONSUMER_WAITS = 32,
     CONSUMER_LISTS = 64,
-    CONSUMER_EVENTS = 4096,
+    CONSUMER_EVENTS = 1024,
     CONSUMER_TILES = 6,
     CONSUMER_OPEN = -1, /* of `newer`: its group is not committed; its group is complete */
     CONSUMER_DONE = 1000,

@@ -7,7 +7,7 @@
 bool consumer_walk(Consumer *r, int i)
 {
     const int n = r->c->ring->n_stages;
-    const ConsumerWalk walks[] = {{1, {1}}, {2, {n + 1, 2}}, {3, {1, 2 * n + 2, 1}}, {5, {2, n, 1, 3, 1}}};
+    const ConsumerWalk walks[] = {{1, {1}}, {3, {1, n + 2, 2}}, {4, {2, n, 1, 3}}};
     if (i >= (int)(sizeof walks / sizeof *walks)) return false;
     r->walk_now = walks[i];
     r->walk = &r->walk_now;
