@@ -1,4 +1,5 @@
-/* The kernel function of the kernels of hopper.cuh. */
+/* The kernel function of the kernels of hopper.cuh. EMPTY_ARRIVALS: what the mbarrier of an empty stage expects, as
+ * hopper_consume.c derives it. */
 
 FN void gemm(char *dynamic, const Args &args, const Map &map_a, const Map &map_b, const Map &map_c,
              const Map &map_d)
