@@ -29,7 +29,7 @@ KERNELS = {
     'split': ('HSS', 'NT', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'ClusterK': 2, 'DependentLaunch': True},
               [[256, 192, 1, 448]]),
     'stream-k': ('HHS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'StreamK': 1, 'PersistentKernel': 0,
-                               'DependentLaunch': True}, [[256, 192, 1, 448]]),
+                               'DependentLaunch': True}, [[256, 192, 1, 448], [128, 64, 1, 2048]]),    # two parts of a tile, three
     'parts': ('HSS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'GlobalSplitU': 3, 'MinKForGSU': 16,
                             'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'DependentLaunch': True}, [[256, 192, 1, 448]]),
     'rows': ('X', 'NN', {'MatrixInstruction': [64, 64, 8, 1, 1, 1, 1, 2, 1], 'RowsFromRegisters': True, 'RingStages': 2},
@@ -107,7 +107,6 @@ CHANGES = [
     ('reads sums with no fence in front', ('parts',), 'fence_all();\n    if (all) store', 'if (all) store'),
     ('the first part counts as the last', ('stream-k',), 'count_in(parts.flags) == parts.n - 1);', 'count_in(parts.flags) == 0);'),
     ('the first part counts as the last', ('parts',), '== parts.n - 1;', '== 0;'),
-    ('every part counts as the last', ('stream-k',), 'if (!last) return false;', ';'),
     ('one thread alone knows that it is the last', ('stream-k',), 'any_of_group(bar, thread == 0 && count_in',
      '(thread == 0 && count_in'),
     ('its own sums twice', ('stream-k',), 'q = 1 - p.part', 'q = p.part'),
@@ -152,7 +151,7 @@ def run_kernel(args, name, made, compiler):
     """The number of changes that were not found."""
     kind, trans, solution, sizes = KERNELS[name]
     c = dict(cases.case('sm_90a', kind, trans, {**PERSISTENT, **solution}), name='k_' + name.replace('-', '_'), sizes=sizes * 2,
-             scalars=[[2, 3], [1, 0]], cus=4, apart=False)
+             scalars=[[2, 3]] * len(sizes) + [[1, 0]] * len(sizes), cus=4, apart=False)
     answer = made.make([c])[0]
     if 'file' not in answer:
         raise SystemExit(f"{name}: no text: {answer.get('rule') or answer}")
