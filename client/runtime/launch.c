@@ -283,7 +283,9 @@ TrafficGrid launch_traffic(const LibSolution *s, const Contraction *p)
                          .tiles_n = p->n > 0 ? (int64_t)ceil_div((uint64_t)p->n, columns) : 1,
                          .dim = m->mapping_dim > 0,
                          .bytes_m = (double)rows * k * type_bytes((DataType)(p->types & 0xff)),
-                         .bytes_n = (double)columns * k * type_bytes((DataType)(p->types >> 8 & 0xff))};
+                         .bytes_n = (double)columns * k * type_bytes((DataType)(p->types >> 8 & 0xff)),
+                         .bytes_tile =
+                             (double)rows * (double)columns * type_bytes((DataType)(p->types >> 24))};
 }
 
 MappingSource launch_mapping(const LibSolution *s, const Contraction *p, Mapping *out)
