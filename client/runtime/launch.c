@@ -116,12 +116,10 @@ WorkspaceParts workspace_parts(const LibSolution *s, const Geometry *g)
     return parts;
 }
 
-/* Whether tiles may have parts: with stream-K where groups do not go evenly into tiles. Of kernels with
- * clusters the driver launches as many groups as run at once, which may be fewer than the geometry has. */
-static bool has_parts(const LibSolution *s, const Geometry *g)
+/* Whether tiles may have parts. */
+static bool has_parts(const Contraction *p, const LibSolution *s, const Geometry *g)
 {
-    const bool clusters = cluster_of(&s->map, 0) * cluster_of(&s->map, 1) > 1;
-    if (s->map.stream_k) return !s->map.stream_k_atomic && (clusters || g->padded_tiles % g->sk_grid);
+    if (s->map.stream_k) return !s->map.stream_k_atomic && stream_has_parts(p, s, g);
     return s->map.global_accumulation == GLOBAL_ACC_PARTIALS && s->map.global_split_u > 1;
 }
 
@@ -132,7 +130,8 @@ uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const 
         Geometry g;
         geometry_init(&g, p, s, hw);
         WorkspaceParts parts = workspace_parts(s, &g);
-        return parts.sum_bytes + (has_parts(s, &g) ? parts.n_flags * 4 : 0);
+        if (s->map.stream_k_part && !has_parts(p, s, &g)) return 0;
+        return parts.sum_bytes + (has_parts(p, s, &g) ? parts.n_flags * 4 : 0);
     }
     uint64_t bytes = (uint64_t)s->map.workspace_bytes_per_c;
     if (__builtin_mul_overflow(bytes, (uint64_t)p->m, &bytes) ||
@@ -474,7 +473,7 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     Main m = {p, s, in, &g, NULL};
     out->n = 0;
     if (s->map.pack_operands) TRY(pack_call(&h, out));
-    if (has_parts(s, &g)) TRY(streamk_init_call(&h, out));
+    if (has_parts(p, s, &g)) TRY(streamk_init_call(&h, out));
     if ((s->map.global_split_u > 1 && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE &&
          s->map.global_accumulation != GLOBAL_ACC_PARTIALS) ||
         (s->map.stream_k && s->map.stream_k_atomic))

@@ -28,8 +28,13 @@ KERNELS = {
                   [[320, 384, 1, 320]]),
     'split': ('HSS', 'NT', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'ClusterK': 2, 'DependentLaunch': True},
               [[256, 192, 1, 448]]),
+    'partials': ('HHS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'GlobalSplitU': 3,
+                               'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'DependentLaunch': True}, [[128, 192, 1, 448]]),
+    # shares of all tiles; five tiles on four work-groups, of which the last is cut into four parts, and two in two parts each
     'stream-k': ('HHS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'StreamK': 1, 'PersistentKernel': 0,
                                'DependentLaunch': True}, [[256, 192, 1, 448]]),
+    'stream-k parts': ('HHS', 'TN', {'MatrixInstruction': [256, 64, 16, 1, 1, 1, 1, 1, 2], 'RingStages': 2, 'StreamK': 3,
+                                     'PersistentKernel': 0}, [[256, 640, 1, 2176], [256, 256, 1, 2176]]),
     'rows': ('X', 'NN', {'MatrixInstruction': [64, 64, 8, 1, 1, 1, 1, 2, 1], 'RowsFromRegisters': True, 'RingStages': 2},
              [[320, 192, 1, 224]]),
     'products': ('F8SS', 'TN', {'MatrixInstruction': [64, 64, 32, 1, 1, 1, 1, 1, 1], 'PromotionSets': 2, 'RingStages': 2},
@@ -37,7 +42,8 @@ KERNELS = {
     'elements': ('I8II', 'TN', {'MatrixInstruction': [64, 64, 32, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'RingStages': 2},
                  [[320, 192, 1, 512]]),
 }
-ALL, ENGINE = tuple(k for k in KERNELS if k != 'products'), ('cooperative', 'cluster', 'ping-pong', 'rows')
+JOIN = ('stream-k', 'stream-k parts')
+ALL, ENGINE = tuple(k for k in KERNELS if k not in ('products', 'stream-k parts')), ('cooperative', 'cluster', 'ping-pong', 'rows')
 # what, kernels, what stands in the text, what becomes of it
 CHANGES = [
     ('multiplies before the stage is full', ALL, 'bar_wait(shared.full(ring.stage), ring.phase);', ';'),
@@ -96,18 +102,22 @@ CHANGES = [
     ('adds its own sums alone', ('split',), 'q * MULTICAST_WGS + rank % MULTICAST_WGS, v[q]', 'rank, v[q]'),
     ('leaves columns out', ('split',), 'i / RUNS * CLUSTER_K + p.part', 'i / RUNS * CLUSTER_K'),
     ('copies before the launches in front have ended', ('split',), 'if constexpr (DEPENDENT) wait_for_launches();', ';'),
-    ('counts in before its sums are there', ('stream-k',), 'fence_all();\n    group_sync(bar);', 'group_sync(bar);'),
-    ('counts in before the others have written', ('stream-k',), 'fence_all();\n    group_sync(bar);', 'fence_all();'),
-    ('reads sums with no fence in front', ('stream-k',), 'fence_all();\n    if (all) store', 'if (all) store'),
-    ('the first part counts as the last', ('stream-k',), '== parts.n - 1;', '== 0;'),
-    ('no part waits', ('stream-k',), 'last || wait_count(parts.flags, parts.n);', 'true;'),
-    ('shares that are left stay so', ('stream-k',), 'if (!last) return;', 'return;'),
-    ('a share is left without a mark', ('stream-k',), 'change_flag(parts.flag(p.part), 0, 2);', ';'),
-    ('one thread alone stores', ('stream-k',), 'all = any_of_group(bar, all);', 'any_of_group(bar, all);'),
-    ('all warp groups count together', ('stream-k',), 'args.flags + slot * 8 + w', 'args.flags + slot * 8'),
-    ('leaves a part out', ('stream-k',), 'first < parts.n; first += BATCH', 'first + 1 < parts.n; first += BATCH'),
-    ('all parts of one tile in one slot', ('stream-k',), 'parts.of(p.part);', 'parts.of(0);'),
-    ('flags are not zero', ('stream-k',), '[at] = 0;', '[at] = 1;'),
+    ('counts in before its sums are there', ('partials',) + JOIN, 'word_of(x[3]));\n    }\n    fence_all();', 'word_of(x[3]));\n    }'),
+    ('reads sums with no fence in front', ('partials',), 'fence_all();\n    if (all) store', 'if (all) store'),
+    ('reads sums with no fence in front', JOIN, 'return false;\n    fence_all();', 'return false;'),
+    ('the first part counts as the last', ('partials',), '== parts.n - 1;', '== 0;'),
+    ('the first part counts as the last', ('stream-k parts',), '== parts.n - 1);', '== 0);'),
+    ('no part waits', ('partials',), 'last || wait_count(parts.flags, parts.n);', 'true;'),
+    ('shares that are left stay so', ('partials',), 'if (!last) return;', 'return;'),
+    ('a share is left without a mark', ('partials',), 'change_flag(parts.flag(p.part), 0, 2);', ';'),
+    ('one thread alone stores', ('partials',), 'all = any_of_group(bar, all);', 'any_of_group(bar, all);'),
+    ('one thread alone adds', JOIN, 'last = any_of_group(bar, last);\n    if (!last) {', 'if (!last) {'),
+    ('all warp groups count together', ('partials',) + JOIN, 'args.flags + slot * 8 + w', 'args.flags + slot * 8'),
+    ('leaves a part out', ('partials',), 'if (first + i >= parts.n) continue;', 'if (first + i + 1 >= parts.n) continue;'),
+    ('leaves a part out', ('stream-k parts',), 'q = 0, end = parts.n;', 'q = 1, end = parts.n;'),
+    ('adds one part again and again', JOIN, 'take_sums(acc, parts.of(q));', 'take_sums(acc, parts.of(0));'),
+    ('all parts of one tile in one slot', ('partials',) + JOIN, 'parts.of(part);', 'parts.of(0);'),
+    ('flags are not zero', ('partials',) + JOIN, '[at] = 0;', '[at] = 1;'),
     ('buffers are changed while others read them', ('elements',), 'write_words<false, true>(acc, i, at, args, thread);\n        group_sync(1 + wg);',
      'write_words<false, true>(acc, i, at, args, thread);'),
 ]
@@ -139,8 +149,8 @@ def judge(case, answer, text, compiler):
 def run_kernel(args, name, made, compiler):
     """The number of changes that were not found."""
     kind, trans, solution, sizes = KERNELS[name]
-    c = dict(cases.case('sm_90a', kind, trans, {**PERSISTENT, **solution}), name='k_' + name.replace('-', '_'), sizes=sizes * 2,
-             scalars=[[2, 3], [1, 0]], cus=4, apart=False)
+    c = dict(cases.case('sm_90a', kind, trans, {**PERSISTENT, **solution}), name='k_' + name.replace('-', '_').replace(' ', '_'), sizes=sizes * 2,
+             scalars=[[2, 3]] * len(sizes) + [[1, 0]] * len(sizes), cus=4, apart=False)
     answer = made.make([c])[0]
     if 'file' not in answer:
         raise SystemExit(f"{name}: no text: {answer.get('rule') or answer}")
