@@ -343,12 +343,14 @@ static void put_offsets(const Main *m)
     put_u64(m->args, (uint64_t)m->in->offset_b);
 }
 
-/* Where the sums of parts of tiles lie, and the flags behind them. */
+/* Where the sums of parts of tiles lie, and the flags behind them; nowhere if no tile is cut. */
 static void put_parts(const Main *m)
 {
+    const uint64_t at = (uint64_t)(uintptr_t)m->in->workspace;
     if (m->s->map.global_accumulation != GLOBAL_ACC_PARTIALS) return;
-    put_ptr(m->args, m->in->workspace);
-    put_u64(m->args, (uint64_t)(uintptr_t)m->in->workspace + workspace_parts(m->s, m->g).sum_bytes);
+    const bool cut = !m->s->map.stream_k_part || has_parts(m->p, m->s, m->g);
+    put_u64(m->args, cut ? at : 0);
+    put_u64(m->args, cut ? at + workspace_parts(m->s, m->g).sum_bytes : 0);
 }
 
 void put_fused(const Helper *h, Args *a)
