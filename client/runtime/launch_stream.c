@@ -63,11 +63,17 @@ static LevelCut level_cut(const Contraction *p, const SizeMapping *m, uint64_t t
     return (LevelCut){(uint64_t)shared, (uint64_t)parts};
 }
 
+static uint64_t cluster_size(const SizeMapping *m)
+{
+    const int32_t n = m->cluster[0] * m->cluster[1];
+    return n > 1 ? (uint64_t)n : 1;
+}
+
 bool stream_has_parts(const Contraction *p, const LibSolution *s, const Geometry *g)
 {
     const SizeMapping *m = &s->map;
     /* of kernels with clusters the driver launches as many groups as run at once, which may be fewer */
-    if (m->cluster[0] * m->cluster[1] > 1) return true;
+    if (cluster_size(m) > 1) return true;
     if (!m->stream_k_part) return g->padded_tiles % g->sk_grid;
     return level_cut(p, m, g->tiles, g->sk_grid).tiles > 0;
 }
@@ -75,7 +81,7 @@ bool stream_has_parts(const Contraction *p, const LibSolution *s, const Geometry
 /* A group for each part of a tile where there are fewer tiles than groups. */
 static uint64_t level_grid(const Contraction *p, const SizeMapping *m, const Geometry *g)
 {
-    const uint64_t cluster = (uint64_t)(m->cluster[0] * m->cluster[1]);
+    const uint64_t cluster = cluster_size(m);
     const uint64_t tiles = g->padded_tiles / cluster, groups = g->cu / cluster;
     if (tiles == 0 || tiles >= groups) return g->cu;
     const LevelCut cut = level_cut(p, m, tiles, groups);
