@@ -1,4 +1,4 @@
-# Ratios of device_order.sh from a CSV of 2_BenchmarkData: columns are solutions, named by their parameters.
+# Ratios of device_order.sh from tables of common_rounds.py: columns are solutions, named by their parameters.
 function part(name, what,   at) { # the number behind "_WHAT", or none
   if (match(name, "_" what "n?[0-9]+") == 0) return none
   at = substr(name, RSTART + length(what) + 1, RLENGTH - length(what) - 1)
@@ -8,7 +8,8 @@ function part(name, what,   at) { # the number behind "_WHAT", or none
 function better(a, b) { return a > b ? a : b }
 function note(what, ratio) { sum[what] += log(ratio); n[what]++; if (!(what in least) || ratio < least[what]) least[what] = ratio }
 BEGIN { none = "" ; split(large, list, " "); for (i in list) is_large[list[i]] = 1 }
-FNR == 1 {
+/^GFlops/ {
+  split("", tile)
   for (i = 1; i <= NF; i++) {
     name = $i
     if (name !~ /^Cijk/) continue
@@ -17,6 +18,7 @@ FNR == 1 {
     if (xcc[i] == none) xcc[i] = 1
     columns = i
   }
+  split("", word); split("", model); split("", dies)
   next
 }
 {
@@ -32,8 +34,8 @@ FNR == 1 {
   }
   for (key in best) {
     split(key, k, SUBSEP)
-    note("tuned / 8", best[key] / word[size, key, 8, 1])
-    if (size in is_large) { note("tuned / 8, large sizes", best[key] / word[size, key, 8, 1]); note("tuned / 1, large sizes", best[key] / word[size, key, 1, 1]) }
+    if ((size, key, 8, 1) in word) note("tuned / 8", best[key] / word[size, key, 8, 1])
+    if ((size, key, 1, 1) in word && (size, key, 8, 1) in word && size in is_large) { note("tuned / 8, large sizes", best[key] / word[size, key, 8, 1]); note("tuned / 1, large sizes", best[key] / word[size, key, 1, 1]) }
     if ((size, key) in model) { note("model / tuned", model[size, key] / best[key]); near += model[size, key] >= 0.98 * best[key]; all++ }
     if ((size, key) in dies) note("dies", dies[size, key] / best[key])
     for (w = 1; k[2] == 1 && w <= 32; w *= 2)

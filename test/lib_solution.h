@@ -52,6 +52,7 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     m->global_accumulation = s->GlobalAccumulation;
     m->workspace_bytes_per_c = s->WorkspaceSizePerElemC;
     m->stream_k = s->StreamK, m->stream_k_atomic = s->StreamKAtomic != 0;
+    if (wgmma_is(s)) m->stream_k_part = wgmma_stream_part(s), m->stream_k_fix = wgmma_stream_fix(s);
     m->source_kernel = s->KernelLanguage == LANG_SOURCE;
     m->preload_kernargs = s->PreloadKernelArguments == 1;
     static TensorMapSpec specs[TENSOR_MAPS_MAX]; /* of the last solution */

@@ -116,12 +116,10 @@ WorkspaceParts workspace_parts(const LibSolution *s, const Geometry *g)
     return parts;
 }
 
-/* Whether tiles may have parts: with stream-K where groups do not go evenly into tiles. Of kernels with
- * clusters the driver launches as many groups as run at once, which may be fewer than the geometry has. */
-static bool has_parts(const LibSolution *s, const Geometry *g)
+/* Whether tiles may have parts. */
+static bool has_parts(const Contraction *p, const LibSolution *s, const Geometry *g)
 {
-    const bool clusters = cluster_of(&s->map, 0) * cluster_of(&s->map, 1) > 1;
-    if (s->map.stream_k) return !s->map.stream_k_atomic && (clusters || g->padded_tiles % g->sk_grid);
+    if (s->map.stream_k) return !s->map.stream_k_atomic && stream_has_parts(p, s, g);
     return s->map.global_accumulation == GLOBAL_ACC_PARTIALS && s->map.global_split_u > 1;
 }
 
@@ -132,7 +130,8 @@ uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const 
         Geometry g;
         geometry_init(&g, p, s, hw);
         WorkspaceParts parts = workspace_parts(s, &g);
-        return parts.sum_bytes + (has_parts(s, &g) ? parts.n_flags * 4 : 0);
+        if (s->map.stream_k_part && !has_parts(p, s, &g)) return 0;
+        return parts.sum_bytes + (has_parts(p, s, &g) ? parts.n_flags * 4 : 0);
     }
     uint64_t bytes = (uint64_t)s->map.workspace_bytes_per_c;
     if (__builtin_mul_overflow(bytes, (uint64_t)p->m, &bytes) ||
@@ -283,7 +282,9 @@ TrafficGrid launch_traffic(const LibSolution *s, const Contraction *p)
                          .tiles_n = p->n > 0 ? (int64_t)ceil_div((uint64_t)p->n, columns) : 1,
                          .dim = m->mapping_dim > 0,
                          .bytes_m = (double)rows * k * type_bytes((DataType)(p->types & 0xff)),
-                         .bytes_n = (double)columns * k * type_bytes((DataType)(p->types >> 8 & 0xff))};
+                         .bytes_n = (double)columns * k * type_bytes((DataType)(p->types >> 8 & 0xff)),
+                         .bytes_tile =
+                             (double)rows * (double)columns * type_bytes((DataType)(p->types >> 24))};
 }
 
 MappingSource launch_mapping(const LibSolution *s, const Contraction *p, Mapping *out)
@@ -342,12 +343,14 @@ static void put_offsets(const Main *m)
     put_u64(m->args, (uint64_t)m->in->offset_b);
 }
 
-/* Where the sums of parts of tiles lie, and the flags behind them. */
+/* Where the sums of parts of tiles lie, and the flags behind them; nowhere if no tile is cut. */
 static void put_parts(const Main *m)
 {
+    const uint64_t at = (uint64_t)(uintptr_t)m->in->workspace;
     if (m->s->map.global_accumulation != GLOBAL_ACC_PARTIALS) return;
-    put_ptr(m->args, m->in->workspace);
-    put_u64(m->args, (uint64_t)(uintptr_t)m->in->workspace + workspace_parts(m->s, m->g).sum_bytes);
+    const bool cut = !m->s->map.stream_k_part || has_parts(m->p, m->s, m->g);
+    put_u64(m->args, cut ? at : 0);
+    put_u64(m->args, cut ? at + workspace_parts(m->s, m->g).sum_bytes : 0);
 }
 
 void put_fused(const Helper *h, Args *a)
@@ -472,7 +475,7 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     Main m = {p, s, in, &g, NULL};
     out->n = 0;
     if (s->map.pack_operands) TRY(pack_call(&h, out));
-    if (has_parts(s, &g)) TRY(streamk_init_call(&h, out));
+    if (has_parts(p, s, &g)) TRY(streamk_init_call(&h, out));
     if ((s->map.global_split_u > 1 && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE &&
          s->map.global_accumulation != GLOBAL_ACC_PARTIALS) ||
         (s->map.stream_k && s->map.stream_k_atomic))

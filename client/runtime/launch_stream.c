@@ -39,6 +39,55 @@ static uint64_t modelled_grid(const Contraction *p, const LibSolution *s, const 
     return best;
 }
 
+/* Of a kernel that cuts tiles into equal parts: the tiles that are cut, and the parts of each, as the kernel
+ * computes them (Walk.stream_part). */
+typedef struct {
+    uint64_t tiles, parts;
+} LevelCut;
+
+static LevelCut level_cut(const Contraction *p, const SizeMapping *m, uint64_t tiles, uint64_t groups)
+{
+    const Walk w = {.stream_k = m->stream_k,
+                    .depth_u = m->depth_u,
+                    .stream_part = m->stream_k_part,
+                    .stream_fix = m->stream_k_fix};
+    Expr nodes[128];
+    ExprPool pool;
+    int64_t shared = 0, parts = 1;
+    expr_pool_fixed(&pool, nodes, 128);
+    const WalkStreamWords words =
+        walk_stream_words(&pool, &w, expr_const(&pool, (int64_t)tiles), expr_const(&pool, (int64_t)groups),
+                          expr_const(&pool, p->k), expr_const(&pool, 1));
+    if (pool.failed || !expr_eval(words.shared, NULL, &shared) || !expr_eval(words.parts, NULL, &parts))
+        return (LevelCut){tiles, groups}; /* not known: as if tiles had parts */
+    return (LevelCut){(uint64_t)shared, (uint64_t)parts};
+}
+
+static uint64_t cluster_size(const SizeMapping *m)
+{
+    const int32_t n = m->cluster[0] * m->cluster[1];
+    return n > 1 ? (uint64_t)n : 1;
+}
+
+bool stream_has_parts(const Contraction *p, const LibSolution *s, const Geometry *g)
+{
+    const SizeMapping *m = &s->map;
+    /* of kernels with clusters the driver launches as many groups as run at once, which may be fewer */
+    if (cluster_size(m) > 1) return true;
+    if (!m->stream_k_part) return g->padded_tiles % g->sk_grid;
+    return level_cut(p, m, g->tiles, g->sk_grid).tiles > 0;
+}
+
+/* A group for each part of a tile where there are fewer tiles than groups. */
+static uint64_t level_grid(const Contraction *p, const SizeMapping *m, const Geometry *g)
+{
+    const uint64_t cluster = cluster_size(m);
+    const uint64_t tiles = g->padded_tiles / cluster, groups = g->cu / cluster;
+    if (tiles == 0 || tiles >= groups) return g->cu;
+    const LevelCut cut = level_cut(p, m, tiles, groups);
+    return tiles * (cut.tiles ? cut.parts : 1) * cluster;
+}
+
 uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, const Geometry *g)
 {
     if (!hw) return g->cu;
@@ -55,6 +104,7 @@ uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHar
     }
     /* Tensile's kernels have as many groups as there are compute units. For few tiles that gives shares of a
      * chunk or two, whose sums cost more than their products. */
+    if (s->map.stream_k_part) return level_grid(p, &s->map, g);
     if (s->map.source_kernel && g->tiles < g->cu && p->k > 0) return modelled_grid(p, s, g, g->tiles);
     if (hw->streamk_max_cus > 0) return least(g->cu, (uint64_t)hw->streamk_max_cus);
     return hw->streamk_grid_multiplier > 1 ? g->cu * (uint64_t)hw->streamk_grid_multiplier : g->cu;

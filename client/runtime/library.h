@@ -41,6 +41,8 @@ typedef struct {
     /* extensions "workGroupMappingDim": -1: the order is part of the kernel; 0, 1: it is an argument, for
      * bands along M or N; "workGroupMappingXCC", "-XCCGroup", "-XCCChunk": as params.def has them */
     int32_t mapping_dim, mapping_xcc, mapping_group, mapping_chunk;
+    int32_t stream_k_part,
+        stream_k_fix;      /* extensions "streamKPart", "streamKFix": those of Walk (index/walk.h) */
     uint8_t n_tensor_maps; /* extension "tensorMaps" */
     const TensorMapSpec *tensor_map;
 } SizeMapping;

@@ -16,7 +16,7 @@ for size in 2048,2048,2048 4096,4096,4096 4864,4096,4160 4864,8192,4160 16384,40
 done
 for size in 8192,8192,8192 16384,4096,8192 16384,16384,1024; do
   for w in 1 8; do
-    tuner traffic --part H200 --type b --size $size --order $w --dim 1 | awk -v w=$w -v s=$size '$1 == "--order" { print "H200 " s ", " w ": " $12 }'
+    tuner traffic --part H200 --type b --size $size --order $w --dim 1 | awk -v w=$w -v s=$size '$1 == "--order" { print "H200 " s ", " w ": " $12 ", from memory " $14 }'
   done
 done
 echo "== all of it"

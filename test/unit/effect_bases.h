@@ -64,7 +64,7 @@ static const Base bases[] = {
     {"sm_90", SGEMM_TN, "{" TILE ", PrefetchGlobalRead: 0}"},
     {"sm_90", SGEMM, "{" TILE ", GlobalSplitU: 2}"},
     {"sm_90", SGEMM, "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer}"},
-    {"sm_90", SGEMM, "{" TILE ", PrefetchGlobalRead: 3, NvRing: 1}"},
+    {"sm_90", SGEMM, "{" TILE ", PrefetchGlobalRead: 3, NvRing: 1, PersistentKernel: 1}"},
     {"sm_90", SGEMM, "{" TILE ", NvRing: 0}"},
     {"sm_90", SGEMM, "{" TILE ", NvRing: 1, StreamK: 1}"},
     {"sm_90", SGEMM, "{" TILE ", NvRing: 0, StreamK: 3, StreamKAtomic: 1}"},

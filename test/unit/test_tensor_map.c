@@ -369,6 +369,19 @@ static void sums_in_workspace(void **state)
     assert_int_equal(launch_workspace_bytes(&p, &s, &all), 11 * 64 * 64 * 8);
     assert_ok(launch_build(&p, &s, &in, &all, &list));
     assert_int_equal(list.n, 1);
+    /* equal parts of the tiles that do not fill a round, where they pay: 3 tiles on 7 work-groups, 8 on 7 */
+    s.map.depth_u = 16, s.map.stream_k_part = 4, s.map.stream_k_fix = 10,
+    s.map.cluster[0] = s.map.cluster[1] = 1;
+    const LaunchHardware seven = {.n_cu = 7};
+    for (int64_t k = 32; k <= 64; k += 32) /* 2 parts save half of K, and cost 10 + 2 * 4 */
+        for (int64_t rows = 3; rows <= 8; rows += 5) {
+            const bool cut = k == 64, all_run = rows == 8;
+            p.m = 64, p.n = 64 * rows, p.k = k;
+            assert_ok(launch_build(&p, &s, &in, &seven, &list));
+            assert_int_equal(list.n, cut ? 2 : 1);
+            assert_int_equal(list.call[list.n - 1].num_work_groups[0], all_run ? 7 : cut ? 6 : 3);
+            assert_int_equal(launch_workspace_bytes(&p, &s, &seven) > 0, cut);
+        }
     library_free(lib);
 }
 

@@ -315,6 +315,7 @@ static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups, int6
         for (int64_t i = 0; i < chunks || i < 1; i++) assert_int_equal(chunks ? seen[t][i] : taken[t], 1);
     for (int64_t t = 0; t < tiles; t++)
         for (int64_t u = 0; u < t; u++) assert_true(!parts[t] || !parts[u] || counter[t] != counter[u]);
+    if (w->stream_part) return;
     const int64_t even = w->stream_k == 1 ? (tiles * chunks + groups - 1) / groups : least + 1;
     assert_true(most <= even); /* no group has more than its share */
 }
@@ -330,11 +331,50 @@ static void streams(void **state)
                         stream(&(Walk){.split = 1, .depth_u = 8, .stream_k = kind}, tiles, k, groups, rounds);
 }
 
+/* Tiles that do not fill a round in equal parts, one for each group, where that saves more than it costs: 4
+ * parts of 2 tiles on 8 groups save 3/4 of 80 elements and cost 20 + 4 * 5. */
+static void level_streams(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t tiles, k, groups;
+        int32_t part, fix;
+        int64_t cut, parts;
+    } rows[] = {{2, 80, 8, 5, 20, 2, 4}, {2, 80, 6, 5, 20, 2, 3},  {3, 80, 8, 5, 20, 3, 2},
+                {5, 80, 8, 5, 20, 0, 1}, {10, 80, 8, 5, 20, 2, 4}, {10, 80, 8, 5, 45, 0, 1},
+                {8, 80, 8, 5, 0, 0, 1},  {1, 80, 20, 5, 0, 1, 4},  {1, 80, 20, 1, 0, 1, 8},
+                {1, 8, 20, 1, 0, 0, 1},  {9, 0, 4, 5, 0, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Expr nodes[512];
+        ExprPool p;
+        expr_pool_fixed(&p, nodes, 512);
+        const Walk w = {
+            .split = 1, .depth_u = 8, .stream_k = 3, .stream_part = rows[i].part, .stream_fix = rows[i].fix};
+        const WalkStreamWords words =
+            walk_stream_words(&p, &w, expr_const(&p, rows[i].tiles), expr_const(&p, rows[i].groups),
+                              expr_const(&p, rows[i].k), expr_const(&p, 1));
+        assert_int_equal(value(words.shared, NULL), rows[i].cut);
+        if (rows[i].cut) assert_int_equal(value(words.parts, NULL), rows[i].parts);
+    }
+    for (int32_t kind = 2; kind <= 3; kind++)
+        for (int64_t tiles = 1; tiles < 40; tiles += 1 + tiles / 3)
+            for (int64_t k = 0; k < 97; k += 48)
+                for (int64_t groups = 1; groups < 30; groups += 1 + groups / 3)
+                    for (int32_t part = 1; part < 4; part++)
+                        stream(&(Walk){.split = 1,
+                                       .depth_u = 8,
+                                       .stream_k = kind,
+                                       .stream_part = part,
+                                       .stream_fix = 4 * (part - 1)},
+                               tiles, k, groups, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bijections),      cmocka_unit_test(z_order), cmocka_unit_test(bands_along_m),
-        cmocka_unit_test(band_words),      cmocka_unit_test(chunks),  cmocka_unit_test(dies),
-        cmocka_unit_test(blocks_of_a_die), cmocka_unit_test(stagger), cmocka_unit_test(streams)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bijections),      cmocka_unit_test(z_order),
+                                       cmocka_unit_test(bands_along_m),   cmocka_unit_test(band_words),
+                                       cmocka_unit_test(chunks),          cmocka_unit_test(dies),
+                                       cmocka_unit_test(blocks_of_a_die), cmocka_unit_test(stagger),
+                                       cmocka_unit_test(streams),         cmocka_unit_test(level_streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,10 +43,14 @@ typedef struct {
     bool split_chunks_round_robin; /* GlobalSplitUSummationAssignmentRoundRobin */
     int32_t stream_k;              /* StreamK: 0 no; 1 shares of all tiles; 2 of the first tiles, as many as
                                     * leave whole rounds for the others; 3 of the last tiles, at the end */
-    int32_t stream_dies;           /* StreamKXCCMapping: shares next to each other are of one of so many
+    int32_t stream_part,
+        stream_fix;          /* > 0, of stream_k 2, 3: only the tiles that do not fill a round are cut,
+                                    * each into as many equal parts, where that pays: elements of K in whose
+                                    * time a tile's sums are added for each part, and besides */
+    int32_t stream_dies;     /* StreamKXCCMapping: shares next to each other are of one of so many
                                     * dies; 0: of the groups in their order */
-    int32_t mapping;               /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
-    bool mapping_z;                /* WorkGroupMappingType Z, instead of bands */
+    int32_t mapping;         /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
+    bool mapping_z;          /* WorkGroupMappingType Z, instead of bands */
     bool mapping_words;      /* the order is an argument (WorkGroupMappingDim 0, 1); `mapping` is not used */
     int32_t mapping_dim;     /* WorkGroupMappingDim: bands along M (0) or N (1) */
     bool staggers;           /* StaggerU is not 0 */
@@ -93,9 +97,11 @@ typedef struct {
     const Expr *share;  /* chunks of each group (SKItersPerWG) */
     const Expr *shared; /* tiles that are cut into shares (skTiles) */
     const Expr *longer; /* the first groups, which have a chunk more (skExtraIters) */
+    const Expr *parts; /* with Walk.stream_part the number of parts of each tile that is cut, whose shares and
+                         * longer shares are those of its parts; else NULL */
 } WalkStreamWords;
 /* tiles: of all batches. rounds: so many whole rounds of tiles are cut into shares besides the tiles that do
- * not fill one; of no meaning with StreamK 1. */
+ * not fill one; of no meaning with StreamK 1 and with Walk.stream_part. */
 WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
                                   const Expr *k, const Expr *rounds);
 /* The share of work-group `group`: its own number, or by Walk.stream_dies one next to those of its die. */

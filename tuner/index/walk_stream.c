@@ -1,6 +1,10 @@
 /* The walk of stream-K (walk.h): groups take equal shares of the chunks of all tiles, or of those tiles that
  * do not fill whole rounds; the other tiles go round whole. Source: ContractionSolution.cpp of Tensile 4.44
- * for the numbers, KernelWriterAssembly.py for the order of the steps and the mapping to dies. */
+ * for the numbers, KernelWriterAssembly.py for the order of the steps and the mapping to dies.
+ *
+ * With Walk.stream_part each tile that does not fill a round is cut into the same number of parts, one for
+ * each group. Shares of tiles that do not begin and end together are at different places of K, so that groups
+ * do not find in the cache what others read: on an H200 they took 1.9 times as long. */
 #include "index/walk.h"
 
 /* Sizes have 32 bits because larger launches are refused. */
@@ -24,13 +28,50 @@ static const Expr *shared_tiles(ExprPool *p, const Walk *w, const Expr *tiles, c
     return expr_select(p, rest, some, groups);
 }
 
+/* Parts of each of the `rest` tiles that do not fill a round; 1: they are not cut. The i-th part saves
+ * 1 / (i - 1) - 1 / i of a tile's time and costs stream_part; all together cost stream_fix besides. */
+static const Expr *level_parts(ExprPool *p, const Walk *w, const Expr *rest, const Expr *groups,
+                               const Expr *k, const Expr *chunks)
+{
+    enum { PARTS_MAX = 8, K_MAX = 1 << 20 };
+    const Expr *one = expr_const(p, 1), *parts = one;
+    const Expr *size = expr_name(p, "cut_size", min(p, k, expr_const(p, K_MAX)));
+    for (int i = 2; i <= PARTS_MAX; i++)
+        parts =
+            add(p, parts, expr_op(p, EXPR_LE, expr_const(p, (int64_t)w->stream_part * i * (i - 1)), size));
+    parts = min(p, expr_name(p, "best_parts", expr_within(p, parts, 1, PARTS_MAX)),
+                expr_name(p, "least_chunk", at_least_1(p, chunks)));
+    parts = min(p, expr_name(p, "parts_of_k", parts),
+                expr_name(p, "groups_of_tile", expr_div(p, groups, at_least_1(p, rest))));
+    parts = expr_name(p, "most_parts", expr_within(p, parts, 0, PARTS_MAX));
+    const Expr *saved = expr_mul(p, size, expr_sub(p, parts, one));
+    const Expr *each = expr_add_i(p, expr_mul_i(p, parts, w->stream_part), w->stream_fix);
+    const Expr *pays = expr_op(p, EXPR_LT, expr_mul(p, parts, each), saved);
+    return expr_name(p, "tile_parts", expr_within(p, expr_select(p, pays, parts, one), 1, PARTS_MAX));
+}
+
+static void level_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups, const Expr *k,
+                        WalkStreamWords *words)
+{
+    const Expr *rest = expr_name(p, "rest", expr_mod(p, tiles, groups));
+    words->parts = level_parts(p, w, rest, groups, k, words->chunks);
+    const Expr *cut = expr_op(p, EXPR_LT, expr_const(p, 1), words->parts);
+    words->shared = expr_name(p, "shared_tiles", counted(p, expr_select(p, cut, rest, expr_const(p, 0))));
+    words->share = expr_name(p, "share", expr_div(p, words->chunks, words->parts));
+    words->longer = expr_name(p, "longer_shares", expr_mod(p, words->chunks, words->parts));
+}
+
 WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
                                   const Expr *k, const Expr *rounds)
 {
     WalkStreamWords words = {.longer = expr_const(p, 0)};
     words.chunks = expr_name(p, "chunks", expr_ceil_div(p, k, expr_const(p, w->depth_u)));
-    words.shared = expr_name(p, "shared_tiles", counted(p, shared_tiles(p, w, tiles, groups, rounds)));
     words.total = mul(p, tiles, words.chunks);
+    if (w->stream_part) {
+        level_words(p, w, tiles, groups, k, &words);
+        return words;
+    }
+    words.shared = expr_name(p, "shared_tiles", counted(p, shared_tiles(p, w, tiles, groups, rounds)));
     if (w->stream_k == 1) {
         words.share = expr_name(p, "share", expr_ceil_div(p, words.total, groups));
         return words;
@@ -84,12 +125,59 @@ static const Expr *whole_tiles(ExprPool *p, const Expr *tiles, const Expr *group
     return expr_name(p, "whole_tiles", add(p, expr_div(p, tiles, groups), more));
 }
 
+/* What a group takes in its step: whether it is a share of a tile, which of the shared tiles that is, the
+ * tile of all; steps of the group. */
+typedef struct {
+    const Expr *is_cut, *shared, *tile, *steps;
+} Step;
+
+/* tile0: the first shared tile that the group has a share of; cut: how many such tiles there are. */
+static Step step_of(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *shared, const Expr *tile0,
+                    const Expr *cut, const Expr *group, const Expr *groups, const Expr *step)
+{
+    const bool last = w->stream_k == 3;
+    const Expr *whole = whole_tiles(p, sub(p, tiles, shared), group, groups);
+    const Expr *is_cut = last ? expr_op(p, EXPR_LE, whole, step) : expr_op(p, EXPR_LT, step, cut);
+    const Expr *i = add(p, tile0, last ? sub(p, step, whole) : step);
+    const Expr *j = add(p, mul(p, last ? step : sub(p, step, cut), groups), group);
+    is_cut = expr_name(p, "is_cut", is_cut);
+    const Expr *tile = last ? expr_select(p, is_cut, add(p, sub(p, tiles, shared), i), j)
+                            : expr_select(p, is_cut, i, add(p, shared, j));
+    return (Step){is_cut, i, expr_name(p, "tile", counted(p, tile)), add(p, whole, cut)};
+}
+
+/* With Walk.stream_part: group g has part g % parts of tile g / parts of those that are cut. */
+static WalkStream level_stream(ExprPool *p, const Walk *w, const WalkStreamWords *words, const Expr *tiles,
+                               const Expr *group, const Expr *groups, const Expr *step)
+{
+    const Expr *zero = expr_const(p, 0), *one = expr_const(p, 1), *parts = words->parts;
+    const Expr *cut = expr_op(p, EXPR_LT, group, mul(p, words->shared, parts));
+    const Step s = step_of(p, w, tiles, words->shared, expr_div(p, group, parts),
+                           expr_name(p, "cut_tiles", cut), group, groups, step);
+    const Expr *part = expr_name(p, "own_part", expr_select(p, s.is_cut, expr_mod(p, group, parts), zero));
+    const Expr *first = add(p, mul(p, part, words->share), min(p, part, words->longer));
+    const Expr *count = add(p, words->share, expr_op(p, EXPR_LT, part, words->longer));
+    const Expr *first_group = expr_name(p, "first_group", sub(p, group, part));
+    const Expr *slot = mul(p, first_group, expr_const(p, 2));
+    return (WalkStream){
+        .steps = s.steps,
+        .tile = s.tile,
+        .first = expr_name(p, "first", counted(p, expr_select(p, s.is_cut, first, zero))),
+        .count = expr_name(p, "in_share", counted(p, expr_select(p, s.is_cut, count, words->chunks))),
+        .part = part,
+        .parts = expr_select(p, s.is_cut, parts, one),
+        .first_group = first_group,
+        .slot = slot,
+        .next_slot = slot};
+}
+
 WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const WalkStreamWords *words,
                        const Expr *tiles)
 {
     const Expr *group = expr_var(p, names->stream_group, WALK_GROUP, 0, UINT32_MAX),
                *groups = expr_var(p, names->stream_groups, WALK_GROUPS, 1, UINT32_MAX),
                *step = expr_var(p, names->id, WALK_ID, 0, UINT32_MAX);
+    if (words->parts) return level_stream(p, w, words, tiles, group, groups, step);
     const Expr *zero = expr_const(p, 0), *one = expr_const(p, 1), *chunks = at_least_1(p, words->chunks);
     chunks = expr_name(p, "per_tile", chunks);
     /* without chunks all tiles go round whole */
@@ -100,26 +188,20 @@ WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const
     const Expr *to = expr_name(p, "share_to", share_first(p, &s, add(p, group, one), "next_share_at"));
     const Expr *tile0 = expr_name(p, "share_tile", expr_div(p, from, chunks));
     const Expr *cut = cut_tiles(p, from, to, chunks, tile0);
-    const Expr *whole = whole_tiles(p, sub(p, tiles, shared), group, groups);
-    const bool last = w->stream_k == 3;
-    const Expr *is_cut = last ? expr_op(p, EXPR_LE, whole, step) : expr_op(p, EXPR_LT, step, cut);
-    is_cut = expr_name(p, "is_cut", is_cut);
-    const Expr *i = add(p, tile0, last ? sub(p, step, whole) : step);
-    const Expr *j = add(p, mul(p, last ? step : sub(p, step, cut), groups), group);
-    const Expr *begin = expr_name(p, "tile_from", mul(p, i, chunks)),
+    const Step at = step_of(p, w, tiles, shared, tile0, cut, group, groups, step);
+    const Expr *is_cut = at.is_cut;
+    const Expr *begin = expr_name(p, "tile_from", mul(p, at.shared, chunks)),
                *end = expr_name(p, "tile_to", add(p, begin, chunks));
     const Expr *first = sub(p, expr_op(p, EXPR_MAX, from, begin), begin);
     first = expr_name(p, "share_first", first);
     const Expr *before = expr_name(p, "share_before", share_of(p, &s, begin));
     const Expr *behind = share_of(p, &s, sub(p, end, one));
     const Expr *late = expr_op(p, EXPR_LT, share_first(p, &s, before, "before_at"), begin);
-    const Expr *tile = last ? expr_select(p, is_cut, add(p, sub(p, tiles, shared), i), j)
-                            : expr_select(p, is_cut, i, add(p, shared, j));
     const Expr *count = expr_select(p, is_cut, sub(p, sub(p, min(p, to, end), begin), first), words->chunks);
     const Expr *first_group = expr_name(p, "first_group", expr_select(p, is_cut, before, group));
     behind = expr_select(p, is_cut, behind, group);
-    return (WalkStream){.steps = add(p, whole, cut),
-                        .tile = expr_name(p, "tile", counted(p, tile)),
+    return (WalkStream){.steps = at.steps,
+                        .tile = at.tile,
                         .first = expr_name(p, "first", counted(p, expr_select(p, is_cut, first, zero))),
                         .count = expr_name(p, "in_share", counted(p, count)),
                         .part = sub(p, group, first_group),

@@ -393,6 +393,8 @@ static Err check_walk(const Walk *w)
     if (w->stream_k && (!w->persistent || w->split > 1))
         FAIL(ERR_INPUT, "walk stream_k %d needs persistent 1 and split 1, not %d and %d", w->stream_k,
              w->persistent, w->split);
+    if (w->stream_part && w->stream_k < 2)
+        FAIL(ERR_INPUT, "walk stream_part %d needs stream_k 2 or 3, not %d", w->stream_part, w->stream_k);
     return ERR_OK;
 }
 

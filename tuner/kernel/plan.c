@@ -61,6 +61,8 @@ Walk plan_walk(const Solution *s)
         .depth_u = s->DepthU,
         .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
         .stream_k = s->StreamK,
+        .stream_part = s->StreamK > 1 && wgmma_is(s) ? wgmma_stream_part(s) : 0,
+        .stream_fix = s->StreamK > 1 && wgmma_is(s) ? wgmma_stream_fix(s) : 0,
         .stream_dies = s->StreamK ? s->StreamKXCCMapping : 0,
         .members = s->ClusterK > 1 ? s->ClusterK : 0,
         .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,

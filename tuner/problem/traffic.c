@@ -77,10 +77,11 @@ static inline int64_t divide(int64_t x, Divisor d)
 typedef struct {
     const TrafficGrid *g;
     const Mapping *m;
-    int64_t n, tiles, across_tiles; /* along the dimension of the bands, and across */
-    int64_t last_first;             /* first tile of the band that is narrower; tiles: there is none */
-    Divisor width, last, band;      /* tiles along of a band, of the narrower one; ids of a band */
-    int64_t size, moved;            /* ids that are regrouped together; ids behind `moved` stay */
+    int64_t n, tiles, across_tiles;   /* along the dimension of the bands, and across */
+    int64_t last_first;               /* first tile of the band that is narrower; tiles: there is none */
+    Divisor width, last, band;        /* tiles along of a band, of the narrower one; ids of a band */
+    double along_bytes, across_bytes; /* of a row or column of tiles */
+    int64_t size, moved;              /* ids that are regrouped together; ids behind `moved` stay */
 } Order;
 
 typedef struct {
@@ -97,6 +98,8 @@ static void order_init(Order *o, const TrafficGrid *g, const Mapping *m)
     o->g = g, o->m = m;
     o->tiles = g->dim ? g->tiles_n : g->tiles_m;
     o->across_tiles = g->dim ? g->tiles_m : g->tiles_n;
+    o->along_bytes = g->dim ? g->bytes_n : g->bytes_m;
+    o->across_bytes = g->dim ? g->bytes_m : g->bytes_n;
     o->n = o->tiles * o->across_tiles;
     o->width = divisor(least(m->wgm, o->tiles));
     o->band = divisor(o->width.by * o->across_tiles);
@@ -111,8 +114,13 @@ static inline const Divisor *width_at(const Order *o, int64_t first)
     return first < o->last_first ? &o->width : &o->last;
 }
 
+/* Rows and columns as they lie along and across the bands. */
+typedef struct {
+    int64_t along, across;
+} BandSet;
+
 /* Ids id to id + n - 1 by themselves: within a band, in two that follow each other, or over whole ones. */
-static TrafficSet run_alone(const Order *o, int64_t id, int64_t n)
+static BandSet run_alone(const Order *o, int64_t id, int64_t n)
 {
     const int64_t end = id + n - 1, band = divide(id, o->band), band_end = divide(end, o->band);
     const int64_t serial = id - band * o->band.by, serial_end = end - band_end * o->band.by;
@@ -127,7 +135,7 @@ static TrafficSet run_alone(const Order *o, int64_t id, int64_t n)
             least(left, wide->by) + (band_end - band - 1) * o->width.by + least(serial_end + 1, wide_end->by);
         across = band_end > band + 1 || from <= to ? o->across_tiles : o->across_tiles - from + to;
     }
-    return (TrafficSet){along, across};
+    return (BandSet){along, across};
 }
 
 /* Ids serial, serial + step, .. of a band that is `wide` tiles wide and begins at tile `first`: n of them. */
@@ -213,7 +221,7 @@ static void die_run(Counter *c, int64_t u, int64_t to, int64_t step)
 }
 
 /* As traffic_set. */
-static TrafficSet order_set(const Order *o, int64_t from, int64_t to, int32_t dies, int32_t die)
+static BandSet order_set(const Order *o, int64_t from, int64_t to, int32_t dies, int32_t die)
 {
     Counter c;
     c.o = o, c.n = -1;
@@ -229,12 +237,13 @@ static TrafficSet order_set(const Order *o, int64_t from, int64_t to, int32_t di
         const int64_t step = stride == x ? x : stride / int_gcd(stride, x) * x;
         for (int64_t k = u; k < u + step && k < to; k += stride) die_run(&c, k, to, step);
     }
-    TrafficSet set = {0, 0};
-    if (c.n > 0)
-        set = run_alone(o, c.id, c.n);
-    else
-        set = (TrafficSet){span_count(&c.along), span_count(&c.across)};
-    return o->g->dim ? (TrafficSet){set.columns, set.rows} : set;
+    if (c.n > 0) return run_alone(o, c.id, c.n);
+    return (BandSet){span_count(&c.along), span_count(&c.across)};
+}
+
+static TrafficSet rows_and_columns(const Order *o, BandSet s)
+{
+    return o->g->dim ? (TrafficSet){s.across, s.along} : (TrafficSet){s.along, s.across};
 }
 
 TrafficSet traffic_set(const TrafficGrid *g, const Mapping *m, int64_t from, int64_t to, int32_t dies,
@@ -242,34 +251,95 @@ TrafficSet traffic_set(const TrafficGrid *g, const Mapping *m, int64_t from, int
 {
     Order o;
     order_init(&o, g, m);
-    return order_set(&o, from, to, dies, die);
+    return rows_and_columns(&o, order_set(&o, from, to, dies, die));
 }
 
 /* ---- sums ---- */
 
-static void add_set(double rows_and_columns[2], TrafficSet s, double times)
+static void add_set(const Order *o, double sum[2], BandSet set, double times)
 {
-    rows_and_columns[0] += times * (double)s.rows;
-    rows_and_columns[1] += times * (double)s.columns;
+    const TrafficSet s = rows_and_columns(o, set);
+    sum[0] += times * (double)s.rows;
+    sum[1] += times * (double)s.columns;
 }
 
-/* Adds ids from .. from + cus - 1. one_die: it stands for the others. */
-static void add_wave(const TrafficDevice *d, const Order *o, int64_t from, bool one_die, double l2[2],
-                     double llc[2])
+static double set_bytes(const Order *o, BandSet s)
 {
-    const int64_t to = from + d->cus;
+    return (double)s.along * o->along_bytes + (double)s.across * o->across_bytes;
+}
+
+/* The first id of the waves before id `from` of which the cache still has all that they read. */
+static int64_t held_from(const TrafficDevice *d, const Order *o, int64_t from)
+{
+    enum { WAVES = 16 };
+    int64_t first = from;
+    for (int i = 0; i < WAVES && first >= d->cus; i++) {
+        const int64_t next = first - d->cus;
+        const double written = (double)(from - next) * o->g->bytes_tile;
+        if (written > d->held_bytes) break;
+        if (written + set_bytes(o, order_set(o, next, from, 1, -1)) > d->held_bytes) break;
+        first = next;
+    }
+    return first;
+}
+
+/* A part of what work-groups `distance` ids apart share, in a wave that reads `bytes`. */
+static double lost(const TrafficDevice *d, double distance, double bytes)
+{
+    const double part = d->drift * distance * bytes;
+    return part < 1 ? part : 1;
+}
+
+/* Bytes that the wave of n ids, which has `set`, reads again because its work-groups drift apart. In a band
+ * `width` neighbours share what lies across it, and each `width`-th id what lies along it; bands share what
+ * lies across them. */
+static double read_again(const TrafficDevice *d, const Order *o, BandSet set, int64_t n)
+{
+    const double bytes = set_bytes(o, set), width = (double)o->width.by, ids = (double)n;
+    double columns = ids / width; /* of all bands */
+    if (columns < (double)set.across) columns = (double)set.across;
+    return ((ids - (double)set.along) * lost(d, width, bytes)) * o->along_bytes +
+           ((ids - columns) * lost(d, 1, bytes) +
+            (columns - (double)set.across) * lost(d, (double)o->band.by, bytes)) *
+               o->across_bytes;
+}
+
+/* Bytes that a GPU with one die reads from memory in the wave of n ids from `from` on, which has `set`. */
+static double wave_reads(const TrafficDevice *d, const Order *o, int64_t from, int64_t n, BandSet set)
+{
+    const int64_t held = held_from(d, o, from);
+    double bytes = set_bytes(o, set);
+    if (held < from)
+        bytes =
+            set_bytes(o, order_set(o, held, from + n, 1, -1)) - set_bytes(o, order_set(o, held, from, 1, -1));
+    return bytes + read_again(d, o, set, n);
+}
+
+typedef struct {
+    double l2[2], llc[2], reads;
+} Sums;
+
+/* Adds ids from .. from + cus - 1. one_die: it stands for the others. */
+static void add_wave(const TrafficDevice *d, const Order *o, int64_t from, bool one_die, Sums *sum)
+{
+    const int64_t to = least(from + d->cus, o->n);
+    if (d->dies <= 1) {
+        const BandSet set = order_set(o, from, to, 1, -1);
+        add_set(o, sum->llc, set, 1);
+        if (d->held_bytes > 0) sum->reads += wave_reads(d, o, from, to - from, set);
+        return;
+    }
     if (o->m->group == d->cus) { /* ids stay within the wave */
         Mapping stays = *o->m;
         Order alike = *o;
         stays.dies = 1, stays.group = 0;
         alike.m = &stays;
-        add_set(llc, order_set(&alike, from, to, 1, -1), 1);
+        add_set(o, sum->llc, order_set(&alike, from, to, 1, -1), 1);
     } else {
-        add_set(llc, order_set(o, from, to, 1, -1), 1);
+        add_set(o, sum->llc, order_set(o, from, to, 1, -1), 1);
     }
-    if (d->dies <= 1) return;
     for (int32_t die = one_die ? d->dies - 1 : 0; die < d->dies; die++)
-        add_set(l2, order_set(o, from, to, d->dies, die), one_die ? d->dies : 1);
+        add_set(o, sum->l2, order_set(o, from, to, d->dies, die), one_die ? d->dies : 1);
 }
 
 Traffic traffic_count(const TrafficDevice *d, const TrafficGrid *g, const Mapping *m, int64_t most_waves)
@@ -278,20 +348,21 @@ Traffic traffic_count(const TrafficDevice *d, const TrafficGrid *g, const Mappin
     order_init(&o, g, m);
     const int64_t waves = (o.n + d->cus - 1) / d->cus,
                   count = least(most_waves > 0 ? most_waves : TRAFFIC_WAVES_MAX, waves);
-    double l2[2] = {0, 0}, llc[2] = {0, 0};
+    Sums sum = {{0, 0}, {0, 0}, 0};
     for (int64_t i = 0; i < count; i++) {
         const int64_t wave =
             count == waves ? i : (2 * i + 1) * waves / (2 * count); /* the middle of its share */
-        add_wave(d, &o, wave * d->cus, most_waves > 0, l2, llc);
+        add_wave(d, &o, wave * d->cus, most_waves > 0, &sum);
     }
-    const double weight = (double)waves / (double)count, *own = d->dies > 1 ? l2 : llc;
+    const double weight = (double)waves / (double)count, *own = d->dies > 1 ? sum.l2 : sum.llc;
     Traffic t = {.waves = waves,
                  .l2_rows = own[0] * weight,
                  .l2_columns = own[1] * weight,
-                 .llc_rows = llc[0] * weight,
-                 .llc_columns = llc[1] * weight};
+                 .llc_rows = sum.llc[0] * weight,
+                 .llc_columns = sum.llc[1] * weight};
     t.l2_bytes = t.l2_rows * g->bytes_m + t.l2_columns * g->bytes_n;
     t.llc_bytes = t.llc_rows * g->bytes_m + t.llc_columns * g->bytes_n;
+    t.read_bytes = d->dies <= 1 && d->held_bytes > 0 ? sum.reads * weight : t.llc_bytes;
     return t;
 }
 
@@ -303,15 +374,15 @@ void traffic_of_wave(int32_t mapping, int64_t tiles_m, int64_t tiles_n, int64_t 
     Order o;
     order_init(&o, &g, &m);
     const int64_t n = wave < 1 ? 1 : least(wave, o.n);
-    const TrafficSet s = run_alone(&o, o.n / n / 2 * n, n);
-    *rows = (double)(g.dim ? s.columns : s.rows);
-    *columns = (double)(g.dim ? s.rows : s.columns);
+    const TrafficSet s = rows_and_columns(&o, run_alone(&o, o.n / n / 2 * n, n));
+    *rows = (double)s.rows;
+    *columns = (double)s.columns;
 }
 
 double traffic_seconds(const TrafficDevice *d, const Traffic *t)
 {
-    const double l2 = t->l2_bytes / d->l2_rate, llc = t->llc_bytes / d->llc_rate;
-    return l2 > llc ? l2 : llc;
+    const double l2 = t->l2_bytes / d->l2_rate, llc = t->read_bytes / d->llc_rate;
+    return d->dies > 1 && l2 > llc ? l2 : llc;
 }
 
 /* ---- the choice ---- */
@@ -382,7 +453,8 @@ Mapping traffic_best(const TrafficDevice *d, const TrafficGrid *g)
 }
 
 /* Seconds that an order of that width is hardly below: a run of ids has as many tiles along as a band is
- * wide, and the others across, but no more than the grid has. */
+ * wide, and the others across, but no more than the grid has. What the cache holds of the wave before is read
+ * once in all. */
 static double least_seconds(const TrafficDevice *d, const TrafficGrid *g, int32_t width)
 {
     const double n = (double)(g->tiles_m * g->tiles_n), side = (double)(g->dim ? g->tiles_m : g->tiles_n);
@@ -393,12 +465,43 @@ static double least_seconds(const TrafficDevice *d, const TrafficGrid *g, int32_
     double ids = n > d->cus ? d->cus : n, seconds = 0;
     for (int i = 0; i < 2; i++) { /* all dies together, then a die */
         const double across = ids / wide > side ? side : ids / wide > 1 ? ids / wide : 1;
-        const double bytes = waves * (ids / across * along_bytes + across * across_bytes);
+        double bytes = waves * (ids / across * along_bytes + across * across_bytes);
+        if (bytes / waves + ids * g->bytes_tile < d->held_bytes)
+            bytes = (double)g->tiles_m * g->bytes_m + (double)g->tiles_n * g->bytes_n;
         const double s = i ? bytes * d->dies / d->l2_rate : bytes / d->llc_rate;
         if (s > seconds) seconds = s;
         ids /= d->dies;
     }
     return seconds;
+}
+
+/* Bytes that a GPU with one die reads where its cache holds what a wave reads and writes: what lies along the
+ * bands once, and what lies across them once in all, or where a band does not fit the cache once for each
+ * band (or wave, where that is longer). < 0: the cache does not hold a wave. */
+static double held_reads(const TrafficDevice *d, const Order *o)
+{
+    const int64_t n = least(d->cus, o->n), first = o->n / n / 2 * n;
+    const BandSet wave = order_set(o, first, first + n, 1, -1);
+    if (set_bytes(o, wave) + (double)n * o->g->bytes_tile > d->held_bytes) return -1;
+    const double span = o->band.by > n ? (double)o->band.by : (double)n, side = (double)o->across_tiles;
+    const double once = side * o->across_bytes, ids = (double)o->n;
+    const double whole = (double)((o->band.by + n - 1) / n * n); /* in whole waves, as traffic_count has it */
+    const bool fits = whole / side * o->along_bytes + once + whole * o->g->bytes_tile < d->held_bytes;
+    const double turns = fits || span > ids ? 1 : (double)(int64_t)(ids / span + 0.999999);
+    return (double)o->tiles * o->along_bytes + turns * once + ids / (double)n * read_again(d, o, wave, n);
+}
+
+/* Seconds of an order, from few waves. */
+static double few_seconds(const TrafficDevice *d, const TrafficGrid *g, const Mapping *m)
+{
+    if (d->dies <= 1 && d->held_bytes > 0 && m->dies == 1) {
+        Order o;
+        order_init(&o, g, m);
+        const double bytes = held_reads(d, &o);
+        if (bytes >= 0) return bytes / d->llc_rate;
+    }
+    const Traffic t = traffic_count(d, g, m, CHOICE_WAVES);
+    return traffic_seconds(d, &t);
 }
 
 /* Most widths are out by what they cannot be below; the one with the least bound comes first. */
@@ -417,8 +520,7 @@ Mapping traffic_choose(const TrafficDevice *d, const TrafficGrid *g)
         const int at = i == 0 ? first : i - (i <= first);
         if (seconds >= 0 && 0.97 * bound[at] >= seconds) continue;
         const Mapping m = order_of(d, width[at], kind);
-        const Traffic t = traffic_count(d, g, &m, CHOICE_WAVES);
-        const double s = traffic_seconds(d, &t);
+        const double s = few_seconds(d, g, &m);
         if (seconds < 0 || s < seconds) found = m, seconds = s;
     }
     return found;

@@ -6,6 +6,12 @@
  * column of tiles of B that its work-groups have. The last-level cache is counted likewise, with all dies
  * together. Sets are counted, not estimated: the ids of a die in a wave are runs with a constant step, which
  * the order (index/walk.h; test_traffic compares them id by id) takes to runs of tiles. Nothing is allocated.
+ *
+ * Where the cache of a GPU with one die is known, what memory delivers is counted more closely:
+ * - A row or column that one of the waves before had is held if all that was read and written since fits the
+ *   cache. All work-groups go through K in step, so that this is the same for all parts of K.
+ * - Work-groups drift apart. Of a row or column that several work-groups of a wave share, the later ones read
+ *   a part again. It grows with the distance of their ids and with the bytes of the wave.
  */
 #ifndef PROBLEM_TRAFFIC_H
 #define PROBLEM_TRAFFIC_H
@@ -17,18 +23,23 @@
 typedef struct {
     int32_t dies, cus;        /* L2 caches; compute units of all dies */
     double l2_rate, llc_rate; /* bytes per second into all L2 caches, and into the last-level cache */
+    double held_bytes;        /* of a GPU with one die: what its cache holds of earlier waves; 0: not known */
+    double drift; /* part of a shared row or column that is read again, for each byte of the wave and each id
+                   * between two work-groups that share it */
 } TrafficDevice;
 
 typedef struct {
     int64_t tiles_m, tiles_n;
     int32_t dim;             /* bands of tiles along M (0) or N (1), as WorkGroupMappingDim */
     double bytes_m, bytes_n; /* of A in a row of tiles, of B in a column of tiles, over all of K */
+    double bytes_tile;       /* of D in a tile */
 } TrafficGrid;
 
 typedef struct {
     int64_t waves;
     double l2_rows, l2_columns, llc_rows, llc_columns; /* distinct ones, summed over waves (and dies) */
     double l2_bytes, llc_bytes;
+    double read_bytes; /* from memory; where held_bytes is not known, llc_bytes */
 } Traffic;
 
 /* Distinct rows and columns of tiles of ids `from` to `to` - 1: with die < 0 of all of them, else of those
@@ -47,7 +58,7 @@ Traffic traffic_count(const TrafficDevice *d, const TrafficGrid *g, const Mappin
  * model. mapping: the width of the bands of tiles, > 0 along N, < 0 along M; ids as the hardware has them. */
 void traffic_of_wave(int32_t mapping, int64_t tiles_m, int64_t tiles_n, int64_t wave, double *rows,
                      double *columns);
-/* The longer of the times that both caches need. */
+/* The longer of the times that both caches need; of a GPU with one die the time that memory needs. */
 double traffic_seconds(const TrafficDevice *d, const Traffic *t);
 
 /* Number i (0 ..) of the orders weighed; false behind the last. WorkGroupMapping 1, 2, 3, 4, 6, 8 and

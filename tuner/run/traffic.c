@@ -83,7 +83,8 @@ static Err command_read(const Options *o, Command *c)
     c->grid = (TrafficGrid){.tiles_m = (c->size[0] + c->tile[0] - 1) / c->tile[0],
                             .tiles_n = (c->size[1] + c->tile[1] - 1) / c->tile[1],
                             .bytes_m = (double)c->tile[0] * k,
-                            .bytes_n = (double)c->tile[1] * k};
+                            .bytes_n = (double)c->tile[1] * k,
+                            .bytes_tile = (double)(c->tile[0] * c->tile[1]) * type_bytes(type)};
     if (c->grid.tiles_m * c->grid.tiles_n > UINT32_MAX)
         FAIL(ERR_INPUT, "--size: '%s': %lld x %lld tiles are more than a launch can have, 2^32 - 1",
              o->traffic_size, (long long)c->grid.tiles_m, (long long)c->grid.tiles_n);
@@ -150,7 +151,8 @@ static TrafficSet set_by_places(const Command *c, Places *p, int64_t *room, int6
     return (TrafficSet){distinct(room, n), distinct(columns, n)};
 }
 
-/* Counts Z order tile by tile; of many waves some, evenly spaced, stand for the others. */
+/* Counts Z order tile by tile; of many waves some, evenly spaced, stand for the others. Memory's bytes are
+ * those of waves by themselves. */
 static Err count_z(const Command *c, const Order *o, Traffic *t, double *die_0)
 {
     enum { WAVES_MAX = 1 << 9 };
@@ -175,6 +177,7 @@ static Err count_z(const Command *c, const Order *o, Traffic *t, double *die_0)
     free(room);
     t->l2_bytes = t->l2_rows * c->grid.bytes_m + t->l2_columns * c->grid.bytes_n;
     t->llc_bytes = t->llc_rows * c->grid.bytes_m + t->llc_columns * c->grid.bytes_n;
+    t->read_bytes = t->llc_bytes;
     return ERR_OK;
 }
 
@@ -216,8 +219,8 @@ static Err row(const Command *c, const Order *o, FILE *f)
         fprintf(f, "%-8s %3d %5d %4d %6d %6d", o->title ? o->title : "", o->dim, o->m.wgm, o->m.dies,
                 o->m.group, o->m.chunk);
     }
-    fprintf(f, " %9.0f %9.0f %10.1f %9.0f %9.0f %10.1f %12.0f %10.1f\n", t.l2_rows, t.l2_columns,
-            t.l2_bytes / mib, t.llc_rows, t.llc_columns, t.llc_bytes / mib, blocks,
+    fprintf(f, " %9.0f %9.0f %10.1f %9.0f %9.0f %10.1f %12.0f %10.1f %10.1f\n", t.l2_rows, t.l2_columns,
+            t.l2_bytes / mib, t.llc_rows, t.llc_columns, t.llc_bytes / mib, blocks, t.read_bytes / mib,
             traffic_seconds(&c->device, &t) * 1e6);
     return ERR_OK;
 }
@@ -249,9 +252,9 @@ static Err table(const Command *c, FILE *f)
             d->dies > 1 ? "them" : "it", d->llc_rate / 1e12, (long long)c->size[0], (long long)c->size[1],
             (long long)c->size[2], (long long)c->tile[0], (long long)c->tile[1], (long long)g->tiles_m,
             (long long)g->tiles_n, (long long)((g->tiles_m * g->tiles_n + d->cus - 1) / d->cus));
-    fprintf(f, "%-8s %3s %5s %4s %6s %6s %9s %9s %10s %9s %9s %10s %12s %10s\n", "", "dim", "wgm", "xcc",
+    fprintf(f, "%-8s %3s %5s %4s %6s %6s %9s %9s %10s %9s %9s %10s %12s %10s %10s\n", "", "dim", "wgm", "xcc",
             "group", "chunk", "L2 rows", "columns", "MiB", "LLC rows", "columns", "MiB", "die 0 blocks",
-            "us");
+            "memory MiB", "us");
     for (int i = 0; i < c->n_drawn; i++) TRY(row(c, &c->drawn[i], f));
     for (int32_t dim = 0; dim < 2; dim++) {
         TrafficGrid of_dim = *g;

@@ -194,9 +194,12 @@ bool derive_persistent(Derive *d)
     if (d->assembly && (s->GlobalSplitU != 1 || s->WorkGroupMapping < 0)) s->PersistentKernel = 0;
     if (s->PersistentKernel == 0 || (!d->assembly && s->GlobalSplitU != 1)) s->PersistentKernelAlongBatch = 0;
     if (s->PrefetchAcrossPersistent) {
-        if (!d->assembly || !s->PersistentKernel || !s->PrefetchGlobalRead || s->SuppressNoLoadLoop)
+        const bool on_nvidia = d->f->target->family == TARGET_NVPTX;
+        if (!(d->assembly || on_nvidia) || !s->PersistentKernel || !s->PrefetchGlobalRead ||
+            s->SuppressNoLoadLoop)
             s->PrefetchAcrossPersistent = s->PrefetchAcrossPersistentMode = 0;
-        if (s->PrefetchAcrossPersistentMode == 0 && s->PrefetchGlobalRead == 2) STOP(d, PAP_PGR2);
+        if (s->PrefetchAcrossPersistentMode == 0 && s->PrefetchGlobalRead == 2 && !on_nvidia)
+            STOP(d, PAP_PGR2);
     } else if (s->PrefetchAcrossPersistentMode) {
         STOP(d, PAP_MODE, s->PrefetchAcrossPersistentMode);
     }

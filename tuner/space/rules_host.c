@@ -54,6 +54,8 @@ static bool check_parameters(Derive *d)
         REJECT(d, HOST_EDGE_NONE, s->AssertFree0ElementMultiple, s->AssertFree1ElementMultiple,
                s->ThreadTile0, s->ThreadTile1);
     if (!check_only(d, ONLY_CPU)) return false;
+    if (!s->PersistentKernel) s->PrefetchAcrossPersistent = 0;
+    if (s->PrefetchAcrossPersistent) REJECT(d, HOST_ACROSS, s->PrefetchAcrossPersistent);
     if (s->PersistentKernel && s->GlobalSplitU > 1)
         REJECT(d, HOST_PERSISTENT, s->PersistentKernel, s->GlobalSplitU);
     if (s->StreamK && s->StreamKAtomic) REJECT(d, HOST_ADDS, s->StreamKAtomic);

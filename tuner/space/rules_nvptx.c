@@ -79,8 +79,10 @@ static bool check_f8(Derive *d)
 
 static bool check_values(Derive *d)
 {
+    Solution *s = d->s;
     if (!check_only(d, ONLY_RING)) return false;
-    const Solution *s = d->s;
+    if (!s->PersistentKernel) s->PrefetchAcrossPersistent = 0;
+    if (s->PrefetchAcrossPersistent) REJECT(d, NV_ACROSS, s->PrefetchAcrossPersistent);
     if (s->PrefetchGlobalRead < 1 || s->PrefetchGlobalRead > 7)
         STOP(d, NV_VALUE, PARAM_PrefetchGlobalRead, s->PrefetchGlobalRead);
     if (d->packed0 || d->packed1) REJECT(d, NV_FORM);

@@ -80,6 +80,7 @@ static bool check_values(Derive *d)
 {
     Solution *s = d->s;
     if (!check_only(d, ONLY_WGMMA)) return false;
+    s->PrefetchAcrossPersistent = 0;
     bool streams = s->StreamK != 0;
     if (streams &&
         (s->GlobalSplitU > 1 || s->ClusterK > 1 || s->PersistentKernel != 0 || s->StreamKAtomic != 0))

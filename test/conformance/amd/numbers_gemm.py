@@ -209,12 +209,12 @@ def expect(kind, a, b, c, alpha, beta, batch=0):
     if ti.integer:
         return r, None
     eps = TYPES['s'].eps if tc.name in ('h', 's', 'c') else TYPES['d'].eps
-    if kind.xf32:
-        eps = 2.0 ** -10
+    # both inputs of xf32 have 10 bits of their own, rounded or cut off
+    slack = size * (eps * (4 + k) + (2.0 ** -9 if kind.xf32 else 0))
     if td.small:    # what numbers near the exact one are rounded to
-        low, high = (td.small.round(r + x * size * eps * (4 + k)) for x in (-1, 1))
+        low, high = (td.small.round(r + x * slack) for x in (-1, 1))
         return (low + high) / 2, (high - low) / 2
-    return r, size * eps * (4 + k) + abs(r) * td.eps * (4 if kind.split else 2) + (2.0 ** -24 if td.name == 'h' else 1e-37) + (
+    return r, slack + abs(r) * td.eps * (4 if kind.split else 2) + (2.0 ** -24 if td.name == 'h' else 1e-37) + (
         size * td.eps * kind.parts if kind.split and td.name in ('h', 'b') else 0)
 
 

@@ -426,6 +426,10 @@ WALKS = [{'PersistentKernel': 1}, {'PersistentKernel': 1, 'PersistentKernelAlong
          {'StreamK': 2, 'StreamKAtomic': 1}]
 
 
+# not with a ring; loads of the next tile before the results of this one
+ACROSS = {'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'PrefetchAcrossPersistent': 1, 'GlobalSplitU': 1}
+
+
 def walk_cases(short):
     """Work-groups that take several tiles or parts of tiles, of kernels with a ring, without one, without local memory."""
     n = 0
@@ -441,6 +445,8 @@ def walk_cases(short):
             yield dict(cases.case('sm_90', kind, trans, {'WorkGroupMapping': 1 + n % 3, 'StaggerU': 0 if narrow else n % 2 * 4, **own, **walk,
                                                          'KernelLanguage': 'Source'}),
                        sizes=NARROW_WALK_SIZES if narrow else WALK_SIZES)
+        for s in [] if short else [s for s in kernels(kind, trans) if s['NvRing'] == 0 and s['PrefetchGlobalRead']]:
+            yield dict(cases.case('sm_90', kind, trans, {'StaggerU': n % 2 * 4, **s, **ACROSS, 'KernelLanguage': 'Source'}), sizes=WALK_SIZES)
 
 
 # The work-group order as an argument; the third is the traffic model's.

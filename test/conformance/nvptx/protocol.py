@@ -28,10 +28,13 @@ KERNELS = {
                   [[320, 384, 1, 320]]),
     'split': ('HSS', 'NT', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'ClusterK': 2, 'DependentLaunch': True},
               [[256, 192, 1, 448]]),
+    # shares of all tiles; five tiles on four work-groups, of which the last is cut into four parts, and two in two parts each
     'stream-k': ('HHS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'StreamK': 1, 'PersistentKernel': 0,
-                               'DependentLaunch': True}, [[256, 192, 1, 448], [128, 64, 1, 2048]]),    # two parts of a tile, three
+                               'DependentLaunch': True}, [[256, 192, 1, 448], [128, 64, 1, 2048]]),
     'parts': ('HSS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'GlobalSplitU': 3, 'MinKForGSU': 16,
                             'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'DependentLaunch': True}, [[256, 192, 1, 448]]),
+    'stream-k parts': ('HHS', 'TN', {'MatrixInstruction': [256, 64, 16, 1, 1, 1, 1, 1, 2], 'RingStages': 2, 'StreamK': 3,
+                                     'PersistentKernel': 0}, [[256, 640, 1, 2176], [256, 256, 1, 2176]]),
     'rows': ('X', 'NN', {'MatrixInstruction': [64, 64, 8, 1, 1, 1, 1, 2, 1], 'RowsFromRegisters': True, 'RingStages': 2},
              [[320, 192, 1, 224]]),
     'products': ('F8SS', 'TN', {'MatrixInstruction': [64, 64, 32, 1, 1, 1, 1, 1, 1], 'PromotionSets': 2, 'RingStages': 2},
@@ -39,7 +42,8 @@ KERNELS = {
     'elements': ('I8II', 'TN', {'MatrixInstruction': [64, 64, 32, 1, 1, 1, 1, 1, 1], 'EngineStore': False, 'RingStages': 2},
                  [[320, 192, 1, 512]]),
 }
-ALL, ENGINE = tuple(k for k in KERNELS if k not in ('products', 'parts')), ('cooperative', 'cluster', 'ping-pong', 'rows')
+JOIN = ('stream-k', 'stream-k parts')
+ALL, ENGINE = tuple(k for k in KERNELS if k not in ('products', 'parts', 'stream-k parts')), ('cooperative', 'cluster', 'ping-pong', 'rows')
 # what, kernels, what stands in the text, what becomes of it
 CHANGES = [
     ('multiplies before the stage is full', ALL, 'bar_wait(shared.full(ring.stage), ring.phase);', ';'),
@@ -98,27 +102,22 @@ CHANGES = [
     ('adds its own sums alone', ('split',), 'q * MULTICAST_WGS + rank % MULTICAST_WGS, v[q]', 'rank, v[q]'),
     ('leaves columns out', ('split',), 'i / RUNS * CLUSTER_K + p.part', 'i / RUNS * CLUSTER_K'),
     ('copies before the launches in front have ended', ('split',), 'if constexpr (DEPENDENT) wait_for_launches();', ';'),
-    ('counts in before its sums are there', ('stream-k', 'parts'), 'word_of(x[3]));\n    }\n    fence_all();', 'word_of(x[3]));\n    }'),
-    ('counts in before the others have written', ('stream-k',), 'leave_sums(acc, parts, p.part);\n        group_sync(bar);',
-     'leave_sums(acc, parts, p.part);'),
-    ('counts in before the others have written', ('parts',), 'leave_sums(acc, parts, p.part);\n    group_sync(bar);',
-     'leave_sums(acc, parts, p.part);'),
-    ('reads sums with no fence in front', ('stream-k',), 'if (!last) return false;\n    fence_all();', 'if (!last) return false;'),
+    ('counts in before its sums are there', ('parts',) + JOIN, 'word_of(x[3]));\n    }\n    fence_all();', 'word_of(x[3]));\n    }'),
     ('reads sums with no fence in front', ('parts',), 'fence_all();\n    if (all) store', 'if (all) store'),
-    ('the first part counts as the last', ('stream-k',), 'count_in(parts.flags) == parts.n - 1);', 'count_in(parts.flags) == 0);'),
+    ('reads sums with no fence in front', JOIN, 'return false;\n    fence_all();', 'return false;'),
     ('the first part counts as the last', ('parts',), '== parts.n - 1;', '== 0;'),
-    ('one thread alone knows that it is the last', ('stream-k',), 'any_of_group(bar, thread == 0 && count_in',
-     '(thread == 0 && count_in'),
-    ('its own sums twice', ('stream-k',), 'q = 1 - p.part', 'q = p.part'),
-    ('leaves the last part out', ('stream-k',), 'q < end; q++', 'q + 1 < end; q++'),
+    ('the first part counts as the last', ('stream-k parts',), '== parts.n - 1);', '== 0);'),
     ('no part waits', ('parts',), 'last || wait_count(parts.flags, parts.n);', 'true;'),
     ('shares that are left stay so', ('parts',), 'if (!last) return;', 'return;'),
     ('a share is left without a mark', ('parts',), 'change_flag(parts.flag(p.part), 0, 2);', ';'),
     ('one thread alone stores', ('parts',), 'all = any_of_group(bar, all);', 'any_of_group(bar, all);'),
-    ('all warp groups count together', ('stream-k', 'parts'), 'args.flags + slot * 8 + w', 'args.flags + slot * 8'),
+    ('one thread alone adds', JOIN, 'last = any_of_group(bar, last);\n    if (!last) {', 'if (!last) {'),
+    ('all warp groups count together', ('parts',) + JOIN, 'args.flags + slot * 8 + w', 'args.flags + slot * 8'),
     ('leaves a part out', ('parts',), 'if (first + i >= parts.n) continue;', 'if (first + i + 1 >= parts.n) continue;'),
-    ('all parts of one tile in one slot', ('stream-k', 'parts'), 'parts.of(part);', 'parts.of(0);'),
-    ('flags are not zero', ('stream-k', 'parts'), '[at] = 0;', '[at] = 1;'),
+    ('leaves a part out', ('stream-k parts',), 'q = 0, end = parts.n;', 'q = 1, end = parts.n;'),
+    ('adds one part again and again', JOIN, 'take_sums(acc, parts.of(q));', 'take_sums(acc, parts.of(0));'),
+    ('all parts of one tile in one slot', ('parts',) + JOIN, 'parts.of(part);', 'parts.of(0);'),
+    ('flags are not zero', ('parts',) + JOIN, '[at] = 0;', '[at] = 1;'),
     ('buffers are changed while others read them', ('elements',), 'write_words<false, true>(acc, i, at, ops, Vectors(), thread);\n        group_sync(1 + wg);',
      'write_words<false, true>(acc, i, at, ops, Vectors(), thread);'),
 ]
@@ -150,7 +149,7 @@ def judge(case, answer, text, compiler):
 def run_kernel(args, name, made, compiler):
     """The number of changes that were not found."""
     kind, trans, solution, sizes = KERNELS[name]
-    c = dict(cases.case('sm_90a', kind, trans, {**PERSISTENT, **solution}), name='k_' + name.replace('-', '_'), sizes=sizes * 2,
+    c = dict(cases.case('sm_90a', kind, trans, {**PERSISTENT, **solution}), name='k_' + name.replace('-', '_').replace(' ', '_'), sizes=sizes * 2,
              scalars=[[2, 3]] * len(sizes) + [[1, 0]] * len(sizes), cus=4, apart=False)
     answer = made.make([c])[0]
     if 'file' not in answer:

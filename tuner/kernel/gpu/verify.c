@@ -291,6 +291,8 @@ static Err numbers(const Verifier *v)
              "%s: walk prefetches: first loads of a next tile are for persistent kernels with "
              "loads ahead, without parts in a workspace",
              v->name);
+    if (w->stream_part && !p->groups.used)
+        FAIL(ERR_INPUT, "%s: walk stream_part %d is for kernels with warp groups", v->name, w->stream_part);
     if (w->depth_u != p->depth_u)
         FAIL(ERR_INPUT, "%s: walk depth %d, the tiles have %d elements of K", v->name, w->depth_u,
              p->depth_u);

@@ -177,21 +177,11 @@ static const Expr *all_tiles(ExprPool *pool, const Walk *w)
     return walk_ids(pool, &one, &names);
 }
 
-/* Whole rounds of tiles that are cut into shares besides the rest of the tiles. None where the rest is
- * at least a quarter of a round: a share is then less than a tile, the other tiles run in step and share what
- * they read in the L2 cache, and few parts of a tile have to be added up. */
-static const Expr *cut_rounds(ExprPool *pool, const Expr *tiles, const Expr *groups)
-{
-    const Expr *rest = expr_mod(pool, tiles, groups);
-    return expr_op(pool, EXPR_LT, expr_mul(pool, rest, expr_const(pool, 4)), groups);
-}
-
 static WalkStream stream_step(const Walk *w, ExprPool *pool)
 {
     const Expr *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), *tiles = all_tiles(pool, w);
     const Expr *groups = expr_var(pool, names.stream_groups, WALK_GROUPS, 1, UINT32_MAX);
-    const WalkStreamWords words =
-        walk_stream_words(pool, w, tiles, groups, k, cut_rounds(pool, tiles, groups));
+    const WalkStreamWords words = walk_stream_words(pool, w, tiles, groups, k, expr_const(pool, 1));
     return walk_stream(pool, w, &names, &words, tiles);
 }
 
