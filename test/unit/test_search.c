@@ -197,12 +197,12 @@ static void search_run(Setup *x, SearchMethod method, bool overlaps, double kern
     search_open(x, &s, method);
     for (size_t n_done = 0; n_done < N_SIZES;) {
         if (!next.n)
-            assert_ok(
-                search_next(&s, &(SearchQuota){SIZE_MAX, s.n_batches ? 4 : 12, kernel_s, 1}, NULL, &next));
+            assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, s.n_batches ? 4 : 12, kernel_s, 1, 0, 1}, NULL,
+                                  &next));
         if (!next.n) break;
         const SearchBatch t = now;
         now = next, next = t, next.n = 0;
-        if (overlaps) assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 4, kernel_s, 1}, &now, &next));
+        if (overlaps) assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 4, kernel_s, 1, 0, 1}, &now, &next));
         batch_measure(x, &s, &now, best, out);
         n_done = 0;
         for (int z = 0; z < N_SIZES; z++) n_done += out->n[z] >= max;
@@ -372,7 +372,7 @@ static void test_replay(void **state)
 {
     (void)state;
     enum { ROUNDS = 6, KILLED = 3 };
-    const SearchQuota four = {SIZE_MAX, 4, CHEAP, 1};
+    const SearchQuota four = {SIZE_MAX, 4, CHEAP, 1, 0, 1};
     Setup x;
     Search whole, again;
     SearchBatch a = {0}, b = {0};

@@ -36,10 +36,11 @@ typedef struct {
 
 /* What a batch may have at most: kernels that are not compiled yet (all groups that share a compiler count
  * theirs together, so it is up to the caller), and new candidates of a size. kernel_s, pair_s: seconds of a
- * compilation, all processors taken together, and of measuring a kernel on a size. */
+ * compilation, all processors taken together, and of measuring a kernel on a size. seconds: of measuring the
+ * batch, at most, where sizes and pairs take `scale` times what search_cost.h has; 0: without limit. */
 typedef struct {
     size_t kernels, per_size;
-    double kernel_s, pair_s;
+    double kernel_s, pair_s, seconds, scale;
 } SearchQuota;
 
 typedef struct SearchFirst {

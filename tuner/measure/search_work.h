@@ -37,7 +37,8 @@ Err search_known_add(Search *s, int64_t permutation, const Solution *solution, H
                      uint32_t *candidate);
 /* Kernels of one family are built alike: instruction, schedule, split of K, size of the tile. */
 uint64_t search_family(const Solution *s);
-/* Scores the pool, or as many of it, drawn at random, as a second or two allow: fills in top and family. */
+/* Scores the pool, on all processors, or as many of it, drawn at random, as a few seconds of one processor
+ * allow: fills in top and family. */
 Err search_scan(Search *s);
 /* Sets of candidates, for a batch by the model; appends pairs to out. flight may be NULL. */
 Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out);
