@@ -3,8 +3,8 @@
  * residuals of a fold's sizes come from the other folds. Prints, for typical rates, fitted rates, and fitted
  * rates with residuals: the mean share of the best speed that the first choice reaches, Spearman's rank
  * correlation per size, and how many first choices have to be measured for 99% of the best; and the regret of
- * the nearest size's winner by each of Tensile's distances beside it. --write: the times of each plan go to the
- * file PREFIX<plan>.times (recorded.h) instead. */
+ * the nearest size's winner by each of Tensile's distances beside it. --write: the times of each plan go to
+ * the file PREFIX<plan>.times (recorded.h) instead. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* model_fit FILE...: fits the performance model's rates to recorded times (recorded.h) of all files together, on
- * every other size, and judges them on the sizes in between: the share of the best speed that the model's first
- * choice reaches, and Spearman's rank correlation, as means over the sizes. Then the rates that are fitted to all
- * sizes. Without arguments it judges those of the H200
- * that are in the repository. */
+/* model_fit FILE...: fits the performance model's rates to recorded times (recorded.h) of all files
+ * together, on every other size, and judges them on the sizes in between: the share of the best speed that
+ * the model's first choice reaches, and Spearman's rank correlation, as means over the sizes. Then the
+ * rates that are fitted to all sizes. Without arguments it judges those of the H200 that are in the
+ * repository. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* Times that were measured on a device, as text: the numbers of kernels (ModelKernel), sizes, and microseconds.
- * model_bench writes such files from the store of a run (--write); model_bench --files and search_replay read
- * them. 0: the kernel does not take the size, or failed. */
+/* Times that were measured on a device, as text: the numbers of kernels (ModelKernel), sizes, and
+ * microseconds. model_bench writes such files from the store of a run (--write); model_fit and
+ * search_replay read them. 0: the kernel does not take the size, or failed. */
 #ifndef TEST_BENCH_RECORDED_H
 #define TEST_BENCH_RECORDED_H
 

@@ -1,8 +1,8 @@
-/* A search on a simulated clock: compiling and measuring take the seconds that they took on an H200's machine
- * with 16 processors, as step_search does them on GPUs: the next round's kernels are compiled while the device
- * measures, or (overlaps false) one after the other. What the search itself computes is timed here, and counts
- * as if it ran there: its forked processes on all processors. The device is a function of candidate and size.
- */
+/* A search on a simulated clock: compiling and measuring take the seconds that they took on an H200's
+ * machine with 16 processors, as step_search does them on GPUs: the next round's kernels are compiled
+ * while the device measures, or (overlaps false) one after the other. What the search itself computes is
+ * timed here, and counts as if it ran there: its forked processes on all processors. The device is a
+ * function of candidate and size. */
 #ifndef TEST_BENCH_SEARCH_SIM_H
 #define TEST_BENCH_SEARCH_SIM_H
 
@@ -18,10 +18,10 @@
 #include "measure/search_quota.h"
 #include "space/config.h"
 
-/* COMPILE_S: of a kernel on one of CORES processors; FIRST_S: of a client until its first size is ready; a round
- * takes SIZE_S and ELEMENT_S for each element of A, B, C and D on each size, and PAIR_S and RESULT_S for each
- * element of D on each pair (measured: 140 kernels, 59 sizes in three rounds, 6,900 pairs). FINAL: share of the
- * budget for finalists. */
+/* COMPILE_S: of a kernel on one of CORES processors; FIRST_S: of a client until its first size is ready; a
+ * round takes SIZE_S and ELEMENT_S for each element of A, B, C and D on each size, and PAIR_S and RESULT_S
+ * for each element of D on each pair (measured: 140 kernels, 59 sizes in three rounds, 6,900 pairs).
+ * FINAL: share of the budget for finalists. */
 #define SIM_COMPILE_S 0.66
 #define SIM_FIRST_S 0.7
 #define SIM_SIZE_S 0.08

@@ -87,6 +87,7 @@ typedef struct {
     uint32_t *best;        /* of each size; UINT32_MAX: none */
     double *x, *place;     /* of each size: scaled log of work; logarithms of its extents */
     double *hope;          /* of each size: largest expected gain of what is not measured */
+    double *launch_s;      /* of each size: about the least time of a launch, by the model */
     size_t *n_measured;    /* of each size */
     size_t n_dims, next;   /* next: in the order of random and exhaustive search */
     size_t n_batches, n_pairs;

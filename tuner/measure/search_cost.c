@@ -5,11 +5,10 @@
 
 #include "problem/problem.h"
 
-/* Measured on an H200 (60 sizes of 64x4x128 to 16384x16384x1024, with 2 to 124 kernels on each): a size takes
- * SIZE_S and ELEMENT_S for each element of A, B, C and D, a kernel KERNEL_S and RESULT_S for each element of D,
- * which is checked and cleared, and LAUNCHES launches, which take FLOP_S for each operation. */
-static const double SIZE_S = 0.1, ELEMENT_S = 3.5e-9, KERNEL_S = 0.005, RESULT_S = 2.7e-10, LAUNCHES = 10,
-                    FLOP_S = 2e-15;
+/* Measured on an H200 (60 sizes of 64x4x128 to 16384x16384x1024, with 2 to 124 kernels on each): a size
+ * takes SIZE_S and ELEMENT_S for each element of A, B, C and D, a kernel KERNEL_S and RESULT_S for each
+ * element of D, which is checked and cleared, and LAUNCHES launches. */
+static const double SIZE_S = 0.1, ELEMENT_S = 3.5e-9, KERNEL_S = 0.005, RESULT_S = 2.7e-10, LAUNCHES = 10;
 
 static double elements_of_d(const Search *s, size_t z)
 {
@@ -27,8 +26,7 @@ double search_cost_size(const Search *s, size_t z)
 
 double search_cost_pair(const Search *s, size_t z)
 {
-    const double d = elements_of_d(s, z), flops = 2 * d * (double)size_k(s->o.pt, &s->o.size[z]);
-    return KERNEL_S + RESULT_S * d + LAUNCHES * FLOP_S * flops;
+    return KERNEL_S + RESULT_S * elements_of_d(s, z) + LAUNCHES * s->launch_s[z];
 }
 
 double search_cost_sizes(const Search *s)

@@ -9,9 +9,9 @@ enum { FIRST_QUOTA = 12, LATER_QUOTA = 4 };
  * short: nothing is measured while it is compiled. */
 static const double FIRST_SHARE = 0.3, FIRST_OVERLAPPED = 0.08, ROUND_SHARE = 0.25, ORDER_SHARE = 0.6;
 /* Seconds of a round, as shares of what is left and over what the sizes take without kernels; no round is
- * left over that would be shorter than LAST_OVER_SIZES. HIDDEN: the part of a compilation that counts
- * while the device measures. SERIAL_SHARE: the part of a round that compiling takes where it does not overlap.
- * MOST_OF_SIZE: candidates of a size. */
+ * left over that would be shorter than LAST_OVER_SIZES. HIDDEN: the part of a compilation that
+ * counts while the device measures. SERIAL_SHARE: the part of a round that compiling takes where it does not
+ * overlap. MOST_OF_SIZE: candidates of a size. */
 static const double FIRST_ROUND_SHARE = 0.15, FIRST_OVER_SIZES = 1.6, ROUND_OVER_SIZES = 2,
                     LAST_OVER_SIZES = 1.3, HIDDEN = 0.3, SERIAL_SHARE = 0.5;
 enum { MOST_OF_SIZE = 32 };

@@ -75,6 +75,9 @@ uint64_t search_family(const Solution *s)
                              (uint64_t)(s->GlobalSplitU > 1),
                              (uint64_t)(s->LocalSplitU > 1),
                              (uint64_t)(s->StreamK > 0),
+                             (uint64_t)(s->ClusterM * s->ClusterN > 1),
+                             (uint64_t)(s->ClusterK > 1),
+                             (uint64_t)(s->PackOperands > 0),
                              (log2_of(s->MacroTile0) + log2_of(s->MacroTile1)) / 2};
     return hash64((Str){(const char *)part, sizeof part});
 }
