@@ -1,4 +1,5 @@
-/* Which sizes a solution takes: what the copy engine and the workspace ask, for kernels of the H200's config. */
+/* Which sizes a solution takes: what the copy engine and the workspace ask, for kernels of the H200's
+ * config. */
 #include "test/support.h"
 
 #include "measure/conditions.h"
@@ -42,8 +43,8 @@ static void setup_fini(Setup *x)
     arena_fini(&x->a);
 }
 
-/* Of wgmma kernels only those with copies of both operands, and without the engine's stores, take odd strides;
- * every kernel that splits K over a workspace needs one. */
+/* Of wgmma kernels only those with copies of both operands, and without the engine's stores, take odd
+ * strides; every kernel that splits K over a workspace needs one. */
 static void test_engine_and_workspace(void **state)
 {
     (void)state;

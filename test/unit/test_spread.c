@@ -1,5 +1,5 @@
-/* Parts of a calculation in several processes: all are done once, errors come back, and a process that is killed
- * costs time but no part. */
+/* Parts of a calculation in several processes: all are done once, errors come back, and a process that is
+ * killed costs time but no part. */
 #include "test/support.h"
 
 #include <signal.h>
@@ -53,7 +53,8 @@ static void all_parts_are_done_once(void **state)
 {
     (void)state;
     Job x = job_new();
-    assert_ok(spread_run(&(Spread){.n = PARTS, .part = square, .ctx = &x, .idle = count_idle, .idle_ctx = &x}));
+    assert_ok(
+        spread_run(&(Spread){.n = PARTS, .part = square, .ctx = &x, .idle = count_idle, .idle_ctx = &x}));
     assert_squares(&x);
     spread_free(x.out, PARTS * sizeof *x.out);
 }
@@ -75,8 +76,9 @@ static void an_error_comes_back(void **state)
     x.bad = 7;
     assert_int_equal(spread_run(&(Spread){.n = PARTS, .part = square, .ctx = &x}), ERR_INPUT);
     assert_string_equal(err_message(), "part 7 is bad");
-    assert_int_equal(spread_run(&(Spread){.n = PARTS, .part = square, .ctx = &x, .least = PARTS, .idle = stop}),
-                     ERR_FAILED);
+    assert_int_equal(
+        spread_run(&(Spread){.n = PARTS, .part = square, .ctx = &x, .least = PARTS, .idle = stop}),
+        ERR_FAILED);
     assert_string_equal(err_message(), "enough");
     spread_free(x.out, PARTS * sizeof *x.out);
 }
