@@ -231,11 +231,11 @@ static Err idle_check(void *check)
     return *fn ? (*fn)() : ERR_OK;
 }
 
-/* Looks at all permutations, or at POOL_LOOKS drawn ones. Equal candidates are told by their hash. */
+/* Looks at all permutations, or at POOL_DRAWN drawn ones. Equal candidates are told by their hash. */
 static Err look(Pool *p, PoolCheckFn *check)
 {
     p->drawn = p->size > POOL_LOOKS;
-    Looks x = {.p = p, .n_looks = p->drawn ? POOL_LOOKS : (uint64_t)p->size};
+    Looks x = {.p = p, .n_looks = p->drawn ? POOL_DRAWN : (uint64_t)p->size};
     const size_t n_parts = (size_t)((x.n_looks + PART_LOOKS - 1) / PART_LOOKS);
     const size_t bytes = n_parts * sizeof *x.part;
     p->n_looks = x.n_looks;
