@@ -1,5 +1,6 @@
 /* Launch: tensor maps after the arguments of a main kernel (tensor_map.h). */
 #include "client/runtime/launch_priv.h"
+#include "problem/copy_engine.h"
 
 /* K or alpha is 0: kernels read only elements outside the matrix, for which the copy engine returns zeros;
  * the address does not matter. */
@@ -36,11 +37,11 @@ static void describe_parts(const Helper *h, TensorMap *out)
     const Contraction *p = h->p;
     const DataType type = (DataType)p->compute_type;
     const uint64_t row = (uint64_t)p->m * (uint64_t)type_bytes(type);
-    *out = (TensorMap){.address = (uint64_t)(uintptr_t)h->in->workspace,
-                       .type = (int)type,
-                       .size = {(uint64_t)p->m, (uint64_t)p->n,
-                                (uint64_t)p->batch * (uint64_t)h->s->map.global_split_u},
-                       .stride = {row, row * (uint64_t)p->n}};
+    *out = (TensorMap){
+        .address = (uint64_t)(uintptr_t)h->in->workspace,
+        .type = (int)type,
+        .size = {(uint64_t)p->m, (uint64_t)p->n, (uint64_t)p->batch * (uint64_t)h->s->map.global_split_u},
+        .stride = {row, row * (uint64_t)p->n}};
 }
 
 /* Describes the matrix in memory order: contiguous dimension, the other one, batch. */
@@ -62,37 +63,14 @@ static void describe(const Helper *h, unsigned tensor, TensorMap *out)
     if (p->batch == 1) out->stride[1] = out->stride[0] * out->size[1];
 }
 
-/* Whether the copy engine supports the stride. */
-static bool stride_fits(int64_t elements, DataType type)
-{
-    enum { STEP = 16 };
-    return elements > 0 && (uint64_t)elements * (uint64_t)type_bytes(type) % STEP == 0;
-}
-
-bool tensor_fits(const Contraction *p, unsigned t)
-{
-    const int64_t *const stride[] = {p->a, p->b, p->c, p->d};
-    DataType type = tensor_type(p, t);
-    if (p->unaligned & 1u << t) return false;
-    if (stride[t][0] != 1 || !stride_fits(stride[t][1], type)) return false;
-    return p->batch <= 1 || stride_fits(stride[t][2], type);
-}
-
 bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
 {
-    enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
     if (s->map.n_tensor_maps && (p->m < 1 || p->n < 1 || p->batch < 1)) return false;
     if (s->map.n_tensor_maps && !s->strided_batched)
         return false; /* a map is of one array, not of pointers */
     for (int i = 0; i < s->map.n_tensor_maps; i++) {
-        unsigned t = s->map.tensor_map[i].tensor;
-        DataType type = tensor_type(p, t);
-        if (p->k == 0 && t < 2) continue;
-        if (t >= 2 && accumulates(s)) type = (DataType)p->compute_type;
-        if (t >= 2 && p->m * type_bytes(type) % RUN) return false;
-        if (t >= 2 && accumulates(s)) continue; /* the workspace has no gaps */
-        if (t < 2 && s->map.pack_operands & 1 << t) continue;
-        if (!tensor_fits(p, t)) return false;
+        const unsigned t = s->map.tensor_map[i].tensor;
+        if (!engine_map_fits(p, t, s->map.pack_operands & 1 << t, accumulates(s))) return false;
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* Launch: the helper kernel that copies operands into the workspace (problem/pack.h), where they lie, and
  * when that is needed. */
 #include "client/runtime/launch_priv.h"
+#include "problem/copy_engine.h"
 
 enum { PACK_WORK_GROUP = 256 };
 
@@ -19,7 +20,7 @@ PackedOperand packed_operand(const Contraction *p, const LibSolution *s, unsigne
     x.ld = round_up(x.line * (uint64_t)bytes, PACK_LINE_BYTES);
     if (__builtin_mul_overflow(x.ld, x.lines, &x.matrix)) x.matrix = UINT64_MAX;
     x.is_copied =
-        may && launch_reads_ab(p) && side > 0 && p->batch > 0 && (x.transposes || !tensor_fits(p, operand));
+        may && launch_reads_ab(p) && side > 0 && p->batch > 0 && (x.transposes || !engine_takes(p, operand));
     return x;
 }
 

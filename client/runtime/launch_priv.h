@@ -148,8 +148,6 @@ uint64_t launch_pack_bytes(const Contraction *p, const LibSolution *s);
 uint64_t packed_address(const Helper *h, unsigned operand);
 /* The kernel that copies operands, if there is anything to copy. */
 Err pack_call(const Helper *h, LaunchList *out);
-/* Whether the copy engine takes tensor t (A to D) where it lies: its strides and its address. */
-bool tensor_fits(const Contraction *p, unsigned t);
 
 /* Appends the tensor maps of the solution's sizeMapping (launch_maps.c). */
 Err put_tensor_maps(const Helper *h, Args *a);

@@ -1,9 +1,10 @@
-/* model_bench OUTDIR...: how well the performance model ranks the kernels of finished runs, and what a choice
- * by it costs on sizes that were not tuned. Sizes are split into folds; the rates and the residuals of a
- * fold's sizes come from the other folds. Prints, for typical rates, fitted rates, and fitted rates with
- * residuals: the mean share of the best speed that the first choice reaches, Spearman's rank correlation
- * per size, and how many first choices have to be measured for 99% of the best; and the regret of the
- * nearest size's winner by each of Tensile's distances beside it. */
+/* model_bench [--write PREFIX] OUTDIR...: how well the performance model ranks the kernels of finished runs,
+ * and what a choice by it costs on sizes that were not tuned. Sizes are split into folds; the rates and the
+ * residuals of a fold's sizes come from the other folds. Prints, for typical rates, fitted rates, and fitted
+ * rates with residuals: the mean share of the best speed that the first choice reaches, Spearman's rank
+ * correlation per size, and how many first choices have to be measured for 99% of the best; and the regret of
+ * the nearest size's winner by each of Tensile's distances beside it. --write: the times of each plan go to
+ * the file PREFIX<plan>.times (recorded.h) instead. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +12,23 @@
 
 #include "measure/model.h"
 #include "measure/model_quality.h"
-#include "measure/model_store.h"
+#include "test/bench/recorded.h"
 
 enum { FOLDS = 5 };
+
+static Err write_plan(Store *s, Arena *a, const PlanView *p, const char *prefix)
+{
+    ModelMatrix m;
+    char path[512], what[128];
+    TRY(model_matrix_load(s, a, p, &m));
+    snprintf(what, sizeof what, "%.*s", STR_ARG(p->group));
+    snprintf(path, sizeof path, "%s%s.times", prefix, what);
+    FILE *f = fopen(path, "w");
+    if (!f) FAIL(ERR_INPUT, "'%s' cannot be written", path);
+    recorded_write(f, what, &m);
+    fclose(f);
+    return ERR_OK;
+}
 
 static Err bench_plan(Store *s, Arena *a, const PlanView *p)
 {
@@ -51,7 +66,8 @@ static Err bench_plan(Store *s, Arena *a, const PlanView *p)
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
+    const char *prefix = argc > 2 && strcmp(argv[1], "--write") == 0 ? argv[2] : NULL;
+    for (int i = prefix ? 3 : 1; i < argc; i++) {
         Store s;
         Arena a;
         PlanView *plan;
@@ -59,7 +75,8 @@ int main(int argc, char **argv)
         arena_init(&a, 0);
         Err e = store_open(&s, argv[i], STORE_READ);
         if (!e) e = plans_latest(&s, &a, &plan, &n);
-        for (size_t k = 0; !e && k < n; k++) e = bench_plan(&s, &a, &plan[k]);
+        for (size_t k = 0; !e && k < n; k++)
+            e = prefix ? write_plan(&s, &a, &plan[k], prefix) : bench_plan(&s, &a, &plan[k]);
         if (e) fprintf(stderr, "model_bench: %s: %s\n", argv[i], err_message());
         store_close(&s);
         arena_fini(&a);

@@ -5,6 +5,7 @@
 
 #include "measure/search.h"
 #include "measure/search_left.h"
+#include "measure/search_quota.h"
 #include "test/space_setup.h"
 
 enum { N_SIZES = 12 };
@@ -197,12 +198,12 @@ static void search_run(Setup *x, SearchMethod method, bool overlaps, double kern
     search_open(x, &s, method);
     for (size_t n_done = 0; n_done < N_SIZES;) {
         if (!next.n)
-            assert_ok(
-                search_next(&s, &(SearchQuota){SIZE_MAX, s.n_batches ? 4 : 12, kernel_s, 1}, NULL, &next));
+            assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, s.n_batches ? 4 : 12, kernel_s, 1, 0, 1}, NULL,
+                                  &next));
         if (!next.n) break;
         const SearchBatch t = now;
         now = next, next = t, next.n = 0;
-        if (overlaps) assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 4, kernel_s, 1}, &now, &next));
+        if (overlaps) assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 4, kernel_s, 1, 0, 1}, &now, &next));
         batch_measure(x, &s, &now, best, out);
         n_done = 0;
         for (int z = 0; z < N_SIZES; z++) n_done += out->n[z] >= max;
@@ -372,7 +373,7 @@ static void test_replay(void **state)
 {
     (void)state;
     enum { ROUNDS = 6, KILLED = 3 };
-    const SearchQuota four = {SIZE_MAX, 4, CHEAP, 1};
+    const SearchQuota four = {SIZE_MAX, 4, CHEAP, 1, 0, 1};
     Setup x;
     Search whole, again;
     SearchBatch a = {0}, b = {0};
@@ -406,6 +407,55 @@ static void test_replay(void **state)
     search_fini(&whole);
     search_fini(&again);
     setup_fini(&x);
+}
+
+/* However short the time, every size has a few candidates after the first batch, mostly of the same
+ * kernels. */
+static void test_first_batch_covers(void **state)
+{
+    (void)state;
+    const SearchQuota none = {
+        .kernels = 1, .per_size = 4, .kernel_s = 1, .pair_s = 1, .seconds = 1e-9, .scale = 1};
+    Setup x;
+    Search s;
+    SearchBatch b = {0};
+    size_t n[N_SIZES] = {0};
+    wide_space(&x);
+    search_open(&x, &s, SEARCH_MODEL);
+    assert_ok(search_next(&s, &none, NULL, &b));
+    for (size_t i = 0; i < b.n; i++) n[b.v[i].size]++;
+    for (int z = 0; z < N_SIZES; z++) assert_int_equal(n[z], 3);
+    assert_true(s.known.n < 3 * N_SIZES);
+    VEC_FINI(&b);
+    search_fini(&s);
+    setup_fini(&x);
+}
+
+/* Rounds of a search that learns take as long as the sizes ask for, and the last one what is left. */
+static void test_quota(void **state)
+{
+    (void)state;
+    SearchTime t = {.budget_s = 120,
+                    .left_s = 100,
+                    .kernel_s = 0.1,
+                    .pair_s = 0.05,
+                    .sizes_s = 20,
+                    .scale = 1,
+                    .n_rounds = 1,
+                    .n_cores = 16,
+                    .learns = true,
+                    .overlaps = true};
+    SearchQuota q = search_quota(&t);
+    assert_true(q.seconds == 40 && q.kernels >= 400 && q.per_size > 4);
+    t.left_s = 60; /* two such rounds are not left */
+    q = search_quota(&t);
+    assert_true(q.seconds == 60);
+    t.left_s = 0.01;
+    assert_int_equal(search_quota(&t).per_size, 0);
+    t.n_rounds = 0; /* the first one is measured in any case */
+    assert_true(search_quota(&t).seconds >= 20);
+    t.budget_s = 0; /* without a budget nothing depends on time */
+    assert_true(search_quota(&t).seconds == 0 && search_quota(&t).kernels == SIZE_MAX);
 }
 
 /* A size that is called often is worth more, a short one less; without counts all are alike. */
@@ -452,9 +502,15 @@ static void test_left(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffle), cmocka_unit_test(test_neighbours),
-                                       cmocka_unit_test(test_small),   cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_replay),  cmocka_unit_test(test_left),
-                                       cmocka_unit_test(test_weights), cmocka_unit_test(test_oracle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffle),
+                                       cmocka_unit_test(test_neighbours),
+                                       cmocka_unit_test(test_small),
+                                       cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_replay),
+                                       cmocka_unit_test(test_left),
+                                       cmocka_unit_test(test_weights),
+                                       cmocka_unit_test(test_oracle),
+                                       cmocka_unit_test(test_first_batch_covers),
+                                       cmocka_unit_test(test_quota)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

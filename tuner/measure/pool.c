@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/spread.h"
+
+/* Spaces with fewer permutations are enumerated by this process, without memory for what was seen. */
+enum { SMALL = 1 << 15 };
 
 static uint64_t mix(uint64_t z)
 {
@@ -138,35 +142,109 @@ static Err enumerate(Pool *p, PoolCheckFn *check)
     return e;
 }
 
-/* One permutation of a space that is too large to enumerate. Distinct candidates are told by their hash. */
-static Err draw_one(Pool *p, Map *seen, int64_t permutation, Solution *s)
+/* ---- large spaces: derived by all processors, a part of the permutations each ---- */
+
+enum { PART_LOOKS = 1 << 14 };
+
+typedef struct {
+    int64_t permutation;
+    Hash128 hash;
+} Looked;
+
+typedef struct {
+    RuleCounts rules;
+    Verdict example[RULE_COUNT];
+    size_t n;
+    Looked valid[PART_LOOKS];
+} LookPart;
+
+typedef struct {
+    const Pool *p;
+    uint64_t n_looks;
+    LookPart *part;
+} Looks;
+
+/* The i-th permutation that is looked at. */
+static int64_t look_at(const Pool *p, uint64_t i)
 {
-    Verdict v;
-    space_get(p->space, permutation, s);
-    solution_derive(p->deriver, s, &v);
-    p->rules.n[v.rule]++;
-    if (v.rule != RULE_NONE) return rejection_note(p, &v), 0;
-    if (p->keep_below != UINT64_MAX && mix((uint64_t)permutation) >= p->keep_below) return 0;
-    bool added;
-    Hash128 h = solution_hash(s);
-    if (!map_put(seen, (Str){(const char *)&h, sizeof h}, &added))
-        FAIL(ERR_FAILED, "out of memory for %zu candidates", seen->n);
-    if (!added) return p->n_duplicates++, 0;
-    return item_add(p, permutation);
+    return p->drawn ? pool_shuffle((int64_t)i, p->size, 1) : (int64_t)i;
 }
 
-static Err draw(Pool *p, PoolCheckFn *check)
+static Err look_part(void *ctx, size_t part)
+{
+    const Looks *x = ctx;
+    LookPart *out = &x->part[part];
+    Solution s;
+    Verdict v;
+    out->n = 0;
+    out->rules = (RuleCounts){0};
+    memset(out->example, 0, sizeof out->example);
+    uint64_t i = (uint64_t)part * PART_LOOKS, end = i + PART_LOOKS;
+    for (; i < end && i < x->n_looks; i++) {
+        const int64_t permutation = look_at(x->p, i);
+        space_get(x->p->space, permutation, &s);
+        solution_derive(x->p->deriver, &s, &v);
+        out->rules.n[v.rule]++;
+        if (v.rule == RULE_NONE)
+            out->valid[out->n++] = (Looked){permutation, solution_hash(&s)};
+        else if (out->example[v.rule].rule == RULE_NONE)
+            out->example[v.rule] = v;
+    }
+    return ERR_OK;
+}
+
+static Err part_take(Pool *p, const LookPart *part, Map *seen)
+{
+    for (int r = 0; r < RULE_COUNT; r++) {
+        p->rules.n[r] += part->rules.n[r];
+        if (part->example[r].rule != RULE_NONE) rejection_note(p, &part->example[r]);
+    }
+    for (size_t i = 0; i < part->n; i++) {
+        const Looked *x = &part->valid[i];
+        bool added;
+        if (!map_put(seen, (Str){(const char *)&x->hash, sizeof x->hash}, &added))
+            FAIL(ERR_FAILED, "out of memory for %zu candidates", seen->n);
+        if (!added)
+            p->n_duplicates++;
+        else
+            TRY(item_add(p, x->permutation));
+    }
+    return ERR_OK;
+}
+
+static Err parts_take(Pool *p, const Looks *x, size_t n_parts, PoolCheckFn *check)
 {
     Map seen;
-    Solution s;
     Err e = 0;
     map_init(&seen);
-    p->drawn = true;
-    for (; !e && p->n_looks < POOL_LOOKS && seen.n < 2 * (size_t)POOL_ITEMS; p->n_looks++) {
-        e = draw_one(p, &seen, pool_shuffle((int64_t)p->n_looks, p->size, 1), &s);
-        if (!e && check && (p->n_looks & 0xfff) == 0) e = check();
+    for (size_t i = 0; !e && i < n_parts; i++) {
+        e = part_take(p, &x->part[i], &seen);
+        if (!e && check) e = check();
     }
     map_fini(&seen);
+    return e;
+}
+
+static Err idle_check(void *check)
+{
+    PoolCheckFn *const *fn = check;
+    return *fn ? (*fn)() : ERR_OK;
+}
+
+/* Looks at all permutations, or at POOL_DRAWN drawn ones. Equal candidates are told by their hash. */
+static Err look(Pool *p, PoolCheckFn *check)
+{
+    p->drawn = p->size > POOL_LOOKS;
+    Looks x = {.p = p, .n_looks = p->drawn ? POOL_DRAWN : (uint64_t)p->size};
+    const size_t n_parts = (size_t)((x.n_looks + PART_LOOKS - 1) / PART_LOOKS);
+    const size_t bytes = n_parts * sizeof *x.part;
+    p->n_looks = x.n_looks;
+    x.part = spread_alloc(bytes);
+    if (!x.part) FAIL(ERR_FAILED, "out of memory for %zu permutations", (size_t)x.n_looks);
+    const Spread s = {.n = n_parts, .part = look_part, .ctx = &x, .idle = idle_check, .idle_ctx = &check};
+    Err e = spread_run(&s);
+    if (!e) e = parts_take(p, &x, n_parts, check);
+    spread_free(x.part, bytes);
     return e;
 }
 
@@ -175,7 +253,7 @@ Err pool_init(Pool *p, const Space *space, const Deriver *deriver, PoolCheckFn *
     *p = (Pool){.space = space, .deriver = deriver, .keep_below = UINT64_MAX};
     TRY(space_size(space, &p->size));
     if (p->size == 0) return 0;
-    return p->size <= POOL_LOOKS ? enumerate(p, check) : draw(p, check);
+    return p->size < SMALL ? enumerate(p, check) : look(p, check);
 }
 
 void pool_fini(Pool *p)

@@ -1,16 +1,17 @@
 /* Pool: the candidates of a space, known by the hash of their derived parameters before any text is made.
  *
- * A space is a product of dimensions and is indexed by permutation (space.h). Up to POOL_LOOKS permutations
- * are derived; of a larger space, that many are drawn without repetition by a fixed bijection, so that equal
- * spaces give equal pools. The pool keeps the permutations of at most POOL_ITEMS distinct valid candidates, a
- * uniform sample where there are more. Any other permutation can still be asked for with pool_get.
- */
+ * A space is a product of dimensions and is indexed by permutation (space.h). Up to POOL_LOOKS
+ * permutations are derived, on all processors; of a larger space, POOL_DRAWN are drawn without repetition
+ * by a fixed bijection, so that equal spaces give equal pools: a search finds others by their neighbours,
+ * and what it reaches in the same time is the same with four times as many (test/bench/search_replay). The
+ * pool keeps the permutations of at most POOL_ITEMS distinct valid candidates, a uniform sample where
+ * there are more. Any other permutation can still be asked for with pool_get. */
 #ifndef MEASURE_POOL_H
 #define MEASURE_POOL_H
 
 #include "space/space.h"
 
-enum { POOL_LOOKS = 1 << 22, POOL_ITEMS = 1 << 18 };
+enum { POOL_LOOKS = 1 << 22, POOL_DRAWN = 1 << 20, POOL_ITEMS = 1 << 18 };
 
 typedef struct {
     const Space *space;

@@ -75,7 +75,7 @@ Err predictor_init(const PredictorOptions *o, SearchModel *out)
     TRY_ALLOC(p->size);
     TRY_ALLOC(p->best);
     for (size_t z = 0; z < o->n_sizes; z++) p->size[z] = model_size(o->pt, &o->size[z], o->beta);
-    return conditions_new(o->pt, o->size, o->n_sizes, &p->conditions);
+    return conditions_new(o->pt, o->size, o->n_sizes, o->max_workspace, &p->conditions);
 }
 
 void predictor_fini(SearchModel *m)

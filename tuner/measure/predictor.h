@@ -12,7 +12,8 @@ typedef struct {
     const ProblemType *pt;
     const ProblemSize *size;
     size_t n_sizes;
-    bool beta; /* C is read */
+    bool beta;             /* C is read */
+    int64_t max_workspace; /* bytes that a kernel may ask for; 0: without limit */
     ModelDevice device;
     ModelRates rates[MODEL_CLASSES]; /* to begin with: typical ones, or fitted in an earlier run */
 } PredictorOptions;

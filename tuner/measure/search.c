@@ -61,6 +61,26 @@ static Err surrogate_make(Search *s)
     return surrogate_init(&s->surrogate, &s->arena, sp->dim.n, n, s->o.n_sizes, s->x);
 }
 
+/* The least time of some candidates of the pool. */
+static Err launches_make(Search *s)
+{
+    enum { LOOKS = 512 };
+    const Pool *p = s->o.pool;
+    const SearchModel *m = &s->o.model;
+    Solution solution;
+    Hash128 hash;
+    TRY_ALLOC(s->launch_s = ARENA_ARRAY(&s->arena, s->o.n_sizes, double));
+    for (size_t i = 0; m->kernel && i < p->n && i < LOOKS; i++) {
+        const int64_t permutation = p->item[pool_shuffle((int64_t)i, (int64_t)p->n, 0)];
+        if (!pool_get(p, permutation, &solution, &hash) || !m->kernel(m->ctx, &solution)) continue;
+        for (size_t z = 0; z < s->o.n_sizes; z++) {
+            const double t = m->seconds(m->ctx, z);
+            if (t > 0 && (s->launch_s[z] <= 0 || t < s->launch_s[z])) s->launch_s[z] = t;
+        }
+    }
+    return ERR_OK;
+}
+
 Err search_init(Search *s, const SearchOptions *o)
 {
     *s = (Search){.o = *o, .n_dims = o->pool->space->dim.n};
@@ -74,6 +94,7 @@ Err search_init(Search *s, const SearchOptions *o)
     TRY_ALLOC(s->n_measured);
     for (size_t z = 0; z < o->n_sizes; z++) s->best[z] = UINT32_MAX;
     TRY(places_make(s));
+    TRY(launches_make(s));
     TRY(surrogate_make(s));
     return search_work_new(s, &s->work);
 }

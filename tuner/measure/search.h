@@ -36,10 +36,11 @@ typedef struct {
 
 /* What a batch may have at most: kernels that are not compiled yet (all groups that share a compiler count
  * theirs together, so it is up to the caller), and new candidates of a size. kernel_s, pair_s: seconds of a
- * compilation, all processors taken together, and of measuring a kernel on a size. */
+ * compilation, all processors taken together, and of measuring a kernel on a size. seconds: of measuring the
+ * batch, at most, where sizes and pairs take `scale` times what search_cost.h has; 0: without limit. */
 typedef struct {
     size_t kernels, per_size;
-    double kernel_s, pair_s;
+    double kernel_s, pair_s, seconds, scale;
 } SearchQuota;
 
 typedef struct SearchFirst {
@@ -86,6 +87,7 @@ typedef struct {
     uint32_t *best;        /* of each size; UINT32_MAX: none */
     double *x, *place;     /* of each size: scaled log of work; logarithms of its extents */
     double *hope;          /* of each size: largest expected gain of what is not measured */
+    double *launch_s;      /* of each size: about the least time of a launch, by the model */
     size_t *n_measured;    /* of each size */
     size_t n_dims, next;   /* next: in the order of random and exhaustive search */
     size_t n_batches, n_pairs;

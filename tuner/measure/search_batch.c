@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/search_cost.h"
 #include "measure/search_gain.h"
 #include "measure/search_work.h"
 
@@ -14,6 +15,8 @@ enum { CANDIDATES = 6000, NUMBERS = 1 << 24 };
 static const double WORTH_POOL = 1e-3, WORTH_STEP = 2e-4;
 /* Before a size has a result, a candidate is compared with this multiple of the least expected time. */
 static const double FIRST_OF_LEAST = 1.5;
+/* Candidates that a batch has of a size without any result: some of them may not compile. */
+enum { LEAST_OF_SIZE = 3 };
 /* A kernel's own error against that of its times on single sizes, as variances. */
 static const double KERNEL_OVER_PAIR = 1.7, PAIR_PART = 0.35;
 
@@ -29,7 +32,8 @@ typedef struct {
     VEC(double) worth;
     bool *compiled;
     float *mean, *sd;
-    double *best, *weight;
+    double *best, *weight, *size_s, *pair_s;
+    bool *has_none;
     uint32_t *choice;
 } Batch;
 
@@ -139,6 +143,9 @@ static void bests_make(Batch *b)
         b->best[z] = s->best[z] == UINT32_MAX ? least + log(FIRST_OF_LEAST)
                                               : log(1e-9 * search_value(s, s->best[z], (uint32_t)z));
         b->weight[z] = s->o.weight ? s->o.weight[z] : 1;
+        b->has_none[z] = s->best[z] == UINT32_MAX;
+        b->size_s[z] = search_cost_size(s, z);
+        b->pair_s[z] = search_cost_pair(s, z);
     }
 }
 
@@ -164,7 +171,11 @@ static Err table_make(Batch *b)
     b->sd = calloc(n * nz + 1, sizeof *b->sd);
     b->best = calloc(nz + 1, sizeof *b->best);
     b->weight = calloc(nz + 1, sizeof *b->weight);
-    if (!b->compiled || !b->mean || !b->sd || !b->best || !b->weight)
+    b->size_s = calloc(nz + 1, sizeof *b->size_s);
+    b->pair_s = calloc(nz + 1, sizeof *b->pair_s);
+    b->has_none = calloc(nz + 1, sizeof *b->has_none);
+    if (!b->compiled || !b->mean || !b->sd || !b->best || !b->weight || !b->size_s || !b->pair_s ||
+        !b->has_none)
         FAIL(ERR_FAILED, "out of memory for %zu candidates of a batch", n);
     for (size_t i = 0; i < n; i++) {
         TRY(expect(b, i));
@@ -257,6 +268,10 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
                    .worth = b->worth.v,
                    .flight = b->flight.v,
                    .n_flight = b->flight.n,
+                   .size_s = b->size_s,
+                   .pair_s = b->pair_s,
+                   .has_none = b->has_none,
+                   .least_of_size = LEAST_OF_SIZE,
                    .quota = *q};
     Err e = firsts_take(b, &pairs);
     if (!e) e = gain_choose(&t, &pairs);
@@ -287,6 +302,9 @@ Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, Sea
     free(b.sd);
     free(b.best);
     free(b.weight);
+    free(b.size_s);
+    free(b.pair_s);
+    free(b.has_none);
     free(b.choice);
     return e;
 }

@@ -11,6 +11,8 @@ enum { SAMPLES = 32, NORMALS = 4096 };
 static const double OF_FAMILY = 0.45, OF_KERNEL = 0.35, OF_PAIR = 0.2;
 /* What is left of a gain in the tails for each pair that a batch has of the size. */
 static const double LESS = 0.6;
+/* Pairs of a batch that share what a size takes, about. */
+static const double SHARED_BY = 8;
 
 /* A kernel that is not compiled, or a pair of one that is (size < n_sizes). */
 typedef struct {
@@ -18,17 +20,23 @@ typedef struct {
     double density; /* gain in a second; it only falls while the batch grows */
 } Item;
 
+/* A kernel on a size. */
+typedef struct {
+    double gain, seconds;
+} SizeGain;
+
 typedef struct {
     const GainTable *t;
     double *normal; /* [NORMALS] */
     double *low;    /* [size][sample] logarithm of the least time so far */
     size_t *n_of;   /* of each size: pairs of the batch and in flight */
     size_t *n_new;  /* of each size: pairs of the batch */
-    double *gain;   /* of each size: of the item in hand */
+    SizeGain *gain; /* of the item in hand */
     bool *compiled; /* of each candidate, those of the batch included */
     bool *taken;    /* [candidate][size] pairs of the batch */
     Item *heap;
     size_t n, n_kernels;
+    double seconds; /* of measuring the batch */
 } Choosing;
 
 static double normal_of(const Choosing *c, uint64_t a, uint64_t b)
@@ -84,27 +92,45 @@ static double gain_at(const Choosing *c, uint32_t k, size_t z)
 
 static int descending(const void *a, const void *b)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
+    const SizeGain *p = a, *q = b;
+    const double x = p->gain / p->seconds, y = q->gain / q->seconds;
     return (x < y) - (x > y);
 }
 
-/* The gain in a second of a kernel that has to be compiled, measured on the sizes that raise it. *least: the
- * gain below which a size does not. */
-static double kernel_density(const Choosing *c, uint32_t k, double *least)
+/* Seconds of a pair, with a part of what its size takes. */
+static double cost_at(const Choosing *c, size_t z)
 {
     const SearchQuota *q = &c->t->quota;
-    double sum = 0, seconds = q->kernel_s, density = 0;
+    if (q->seconds <= 0) return q->pair_s;
+    return q->scale * (c->t->pair_s[z] + c->t->size_s[z] / SHARED_BY);
+}
+
+/* Whether the batch may have a pair of the size, by the seconds that this adds. */
+static bool has_time(const Choosing *c, size_t z)
+{
+    const SearchQuota *q = &c->t->quota;
+    if (q->seconds <= 0) return true;
+    const double more = c->t->pair_s[z] + (c->n_new[z] ? 0 : c->t->size_s[z]);
+    return c->seconds + q->scale * more <= q->seconds;
+}
+
+/* The gain in a second of a kernel that has to be compiled, measured on the sizes that raise it. *least: the
+ * gain in a second of a size below which it does not. */
+static double kernel_density(const Choosing *c, uint32_t k, double *least)
+{
+    double sum = 0, seconds = c->t->quota.kernel_s, density = 0;
     size_t n = 0;
     *least = (double)INFINITY;
     for (size_t z = 0; z < c->t->n_sizes; z++) {
         const double gain = gain_at(c, k, z);
-        if (gain > 0) c->gain[n++] = gain;
+        if (gain > 0 && has_time(c, z)) c->gain[n++] = (SizeGain){gain, cost_at(c, z)};
     }
     qsort(c->gain, n, sizeof *c->gain, descending);
     for (size_t i = 0; i < n; i++) {
-        const double more = (sum + c->gain[i]) / (seconds + q->pair_s);
+        const double more = (sum + c->gain[i].gain) / (seconds + c->gain[i].seconds);
         if (more <= density) break;
-        sum += c->gain[i], seconds += q->pair_s, density = more, *least = c->gain[i];
+        sum += c->gain[i].gain, seconds += c->gain[i].seconds, density = more;
+        *least = c->gain[i].gain / c->gain[i].seconds;
     }
     return density;
 }
@@ -112,7 +138,8 @@ static double kernel_density(const Choosing *c, uint32_t k, double *least)
 static double density_of(const Choosing *c, const Item *x)
 {
     double least;
-    if (x->size < c->t->n_sizes) return gain_at(c, x->candidate, x->size) / c->t->quota.pair_s;
+    const size_t z = x->size;
+    if (z < c->t->n_sizes) return has_time(c, z) ? gain_at(c, x->candidate, z) / cost_at(c, z) : 0;
     if (c->n_kernels >= c->t->quota.kernels) return 0;
     return kernel_density(c, x->candidate, &least);
 }
@@ -169,6 +196,7 @@ static Err pair_take(Choosing *c, uint32_t k, size_t z, GainPairs *out)
 {
     GainPair pair = {k, (uint32_t)z};
     pair_note(c, k, z);
+    c->seconds += c->t->quota.scale * (c->t->pair_s[z] + (c->n_new[z] ? 0 : c->t->size_s[z]));
     c->n_new[z]++;
     if (!VEC_PUSH(out, pair)) FAIL(ERR_FAILED, "out of memory for %zu pairs", out->n);
     return ERR_OK;
@@ -181,13 +209,14 @@ static Err kernel_take(Choosing *c, uint32_t k, GainPairs *out)
     kernel_density(c, k, &least);
     for (size_t z = 0; z < c->t->n_sizes; z++) {
         const double gain = gain_at(c, k, z);
-        if (gain <= 0) continue;
-        if (gain >= least)
+        if (gain <= 0 || !has_time(c, z)) continue;
+        if (gain / cost_at(c, z) >= least)
             TRY(pair_take(c, k, z, out));
         else
-            heap_add(c, (Item){k, (uint32_t)z, gain / c->t->quota.pair_s});
+            heap_add(c, (Item){k, (uint32_t)z, gain / cost_at(c, z)});
     }
     c->n_kernels++;
+    c->compiled[k] = true;
     return ERR_OK;
 }
 
@@ -243,6 +272,40 @@ static Err choose(Choosing *c, GainPairs *out)
     return ERR_OK;
 }
 
+/* The candidate with the least expected time that the batch does not have on a size; of compiled ones alone,
+ * those of the batch included, or of all. UINT32_MAX: none. */
+static uint32_t best_left(const Choosing *c, size_t z, bool compiled)
+{
+    uint32_t best = UINT32_MAX;
+    const GainTable *t = c->t;
+    for (uint32_t k = 0; k < t->n; k++) {
+        const size_t at = k * t->n_sizes + z;
+        if (isnan(t->mean[at]) || c->taken[at] || (compiled && !c->compiled[k])) continue;
+        if (best == UINT32_MAX || t->mean[at] < t->mean[best * t->n_sizes + z]) best = k;
+    }
+    return best;
+}
+
+/* Gives sizes without results the pairs that they lack, whatever these cost: kernels of the batch, where
+ * they are not expected to take more than FAR times the time of the best one. */
+static Err sizes_cover(Choosing *c, GainPairs *out)
+{
+    static const double FAR = 2;
+    const GainTable *t = c->t;
+    for (size_t z = 0; z < t->n_sizes; z++)
+        while (t->has_none[z] && c->n_of[z] < t->least_of_size) {
+            const uint32_t any = best_left(c, z, false);
+            uint32_t k = best_left(c, z, true);
+            if (any == UINT32_MAX) break;
+            if (k == UINT32_MAX ||
+                (double)t->mean[k * t->n_sizes + z] > (double)t->mean[any * t->n_sizes + z] + log(FAR))
+                k = any;
+            c->compiled[k] = true;
+            TRY(pair_take(c, k, z, out));
+        }
+    return ERR_OK;
+}
+
 Err gain_choose(const GainTable *t, GainPairs *out)
 {
     const size_t n_items = t->n * (t->n_sizes + 1);
@@ -263,6 +326,7 @@ Err gain_choose(const GainTable *t, GainPairs *out)
         normals_make(c.normal);
         for (size_t i = 0; i < t->n_sizes * SAMPLES; i++) c.low[i] = t->best[i / SAMPLES];
         e = choose(&c, out);
+        if (!e) e = sizes_cover(&c, out);
     }
     free(c.normal);
     free(c.low);

@@ -6,7 +6,8 @@
  * second candidate of the same kind is worth less. The gain of a kernel is added up over the sizes on which
  * it is to be measured, by their weights. Pairs in flight are part of the samples from the beginning. Taken
  * is, again and again, what gains most in a second (Krause and Golovin, Submodular Function Maximization,
- * 2014: lazy greedy).
+ * 2014: lazy greedy), until the batch takes the seconds that it may. Then sizes that have too few candidates
+ * get their best ones, of the batch's kernels where these do.
  */
 #ifndef MEASURE_SEARCH_GAIN_H
 #define MEASURE_SEARCH_GAIN_H
@@ -23,6 +24,9 @@ typedef struct {
     const double *worth;  /* of each candidate: gain below which it is not measured on a size */
     const struct GainPair *flight; /* pairs whose results are to come; their kernels are compiled */
     size_t n_flight;
+    const double *size_s, *pair_s; /* of each size: seconds in a batch, and of one pair */
+    const bool *has_none;          /* of each size: it has no result */
+    size_t least_of_size;          /* pairs that such a size gets, if it can */
     SearchQuota quota;
 } GainTable;
 

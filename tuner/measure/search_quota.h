@@ -8,7 +8,10 @@ typedef struct {
     double budget_s;         /* of the whole search; 0: there is none */
     double left_s;           /* of it, for the next round and later ones */
     double kernel_s, pair_s; /* of compiling a kernel, all cores together; of measuring it on a size */
-    size_t n_rounds;         /* before */
+    double
+        sizes_s;  /* of measuring on all sizes once, without kernels (search_cost.h); 0: that costs nothing */
+    double scale; /* of search_cost.h's seconds */
+    size_t n_rounds; /* before */
     size_t n_cores;
     bool learns;   /* rounds learn from each other; those in random or given order do not */
     bool overlaps; /* kernels of a round are compiled while the round before is measured */

@@ -2,10 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/spread.h"
 #include "measure/search_work.h"
 
-/* Predictions of one scan of the pool, at most (a second or two). */
-enum { SCORES = 4 << 20 };
+/* Predictions of one scan of the pool, at most (a few seconds of one processor). */
+enum { SCORES = 8 << 20 };
 
 Err search_work_new(const Search *s, SearchWork **out)
 {
@@ -74,6 +75,9 @@ uint64_t search_family(const Solution *s)
                              (uint64_t)(s->GlobalSplitU > 1),
                              (uint64_t)(s->LocalSplitU > 1),
                              (uint64_t)(s->StreamK > 0),
+                             (uint64_t)(s->ClusterM * s->ClusterN > 1),
+                             (uint64_t)(s->ClusterK > 1),
+                             (uint64_t)(s->PackOperands > 0),
                              (log2_of(s->MacroTile0) + log2_of(s->MacroTile1)) / 2};
     return hash64((Str){(const char *)part, sizeof part});
 }
@@ -96,40 +100,85 @@ static bool is_measured(const Search *s, Hash128 hash, uint32_t z)
     return c && search_value(s, (uint32_t)*c, z) != 0;
 }
 
+/* What a part of the pool offers, in memory of all processes: the lists of all sizes. */
+typedef struct {
+    Search *s;
+    size_t n, each; /* candidates that are scored; of a part */
+    Offers *lists;  /* [part][size][top, family] */
+} Scan;
+
+static Offers *lists_of(const Scan *x, size_t part) { return &x->lists[part * x->s->o.n_sizes * 2]; }
+
 /* Offers one candidate of the pool to all sizes. */
-static void scan_one(Search *s, int64_t permutation, Solution *solution, uint32_t *choice)
+static void scan_one(Search *s, Offers *lists, int64_t permutation, uint32_t *choice)
 {
+    Solution solution;
     Hash128 hash;
-    SearchWork *w = s->work;
-    if (!pool_get(s->o.pool, permutation, solution, &hash)) return;
-    if (!s->o.model.kernel(s->o.model.ctx, solution)) return;
+    if (!pool_get(s->o.pool, permutation, &solution, &hash)) return;
+    if (!s->o.model.kernel(s->o.model.ctx, &solution)) return;
     pool_choices(s->o.pool, permutation, choice);
-    const uint64_t family = search_family(solution);
+    const uint64_t family = search_family(&solution);
+    const bool is_known = map_get(&s->by_hash, (Str){(const char *)&hash, sizeof hash}) != NULL;
     for (size_t z = 0; z < s->o.n_sizes; z++) {
         const double seconds = s->o.model.seconds(s->o.model.ctx, z);
-        if (!(seconds > 0) || is_measured(s, hash, (uint32_t)z)) continue;
+        if (!(seconds > 0) || (is_known && is_measured(s, hash, (uint32_t)z))) continue;
         Offer x = offer_of(s, permutation, choice, z, log(seconds));
         x.family = family;
-        offer_insert(&w->top[z], SEARCH_TOP, &x);
-        family_insert(&w->family[z], &x);
+        offer_insert(&lists[2 * z], SEARCH_TOP, &x);
+        family_insert(&lists[2 * z + 1], &x);
+    }
+}
+
+static Err scan_part(void *ctx, size_t part)
+{
+    const Scan *x = ctx;
+    const Pool *p = x->s->o.pool;
+    const size_t from = part * x->each, to = from + x->each < x->n ? from + x->each : x->n;
+    Offers *lists = lists_of(x, part);
+    uint32_t *choice = calloc(x->s->n_dims + 1, sizeof *choice);
+    TRY_ALLOC(choice);
+    for (size_t z = 0; z < 2 * x->s->o.n_sizes; z++) lists[z].n = 0;
+    for (size_t i = from; i < to; i++) {
+        const size_t at =
+            x->n == p->n ? i : (size_t)pool_shuffle((int64_t)i, (int64_t)p->n, x->s->n_batches + 2);
+        scan_one(x->s, lists, p->item[at], choice);
+    }
+    free(choice);
+    return ERR_OK;
+}
+
+static void lists_merge(const Scan *x, size_t n_parts)
+{
+    SearchWork *w = x->s->work;
+    for (size_t z = 0; z < x->s->o.n_sizes; z++) {
+        w->top[z].n = w->family[z].n = 0;
+        for (size_t part = 0; part < n_parts; part++) {
+            const Offers *top = &lists_of(x, part)[2 * z], *family = top + 1;
+            for (size_t i = 0; i < top->n; i++) offer_insert(&w->top[z], SEARCH_TOP, &top->v[i]);
+            for (size_t i = 0; i < family->n; i++) family_insert(&w->family[z], &family->v[i]);
+        }
     }
 }
 
 Err search_scan(Search *s)
 {
-    const Pool *p = s->o.pool;
-    Solution solution;
-    uint32_t *choice = calloc(s->n_dims + 1, sizeof *choice);
-    TRY_ALLOC(choice);
-    Err e = 0;
-    size_t n = p->n, most = SCORES / (s->o.n_sizes ? s->o.n_sizes : 1) + 1;
-    for (size_t z = 0; z < s->o.n_sizes; z++) s->work->top[z].n = s->work->family[z].n = 0;
-    if (n > most) n = most;
-    for (size_t i = 0; !e && i < n; i++) {
-        const size_t at = n == p->n ? i : (size_t)pool_shuffle((int64_t)i, (int64_t)p->n, s->n_batches + 2);
-        scan_one(s, p->item[at], &solution, choice);
-        if (s->o.check && (i & 0xff) == 0) e = s->o.check(s->o.check_ctx);
-    }
-    free(choice);
+    enum { PARTS = 64, WORTH = 256 }; /* candidates that are worth a part of their own */
+    const size_t most = SCORES / (s->o.n_sizes ? s->o.n_sizes : 1) + 1;
+    Scan x = {.s = s, .n = s->o.pool->n < most ? s->o.pool->n : most};
+    size_t n_parts = x.n / WORTH + 1;
+    if (n_parts > PARTS) n_parts = PARTS;
+    x.each = (x.n + n_parts - 1) / n_parts;
+    const size_t bytes = n_parts * s->o.n_sizes * 2 * sizeof *x.lists;
+    x.lists = spread_alloc(bytes);
+    if (!x.lists) FAIL(ERR_FAILED, "out of memory for %zu sizes", s->o.n_sizes);
+    const Spread spread = {.n = n_parts,
+                           .least = 4,
+                           .part = scan_part,
+                           .ctx = &x,
+                           .idle = s->o.check,
+                           .idle_ctx = s->o.check_ctx};
+    const Err e = spread_run(&spread);
+    if (!e) lists_merge(&x, n_parts);
+    spread_free(x.lists, bytes);
     return e;
 }

@@ -7,7 +7,7 @@
 enum { SEARCH_EXTENTS = 4 }; /* numbers in Search.place of a size */
 
 /* TOP: candidates of the pool that are remembered for each size; FAMILIES: families whose best is. */
-enum { SEARCH_TOP = 48, SEARCH_FAMILIES = 24 };
+enum { SEARCH_TOP = 48, SEARCH_FAMILIES = 32 };
 
 /* A candidate that may be measured on a size. */
 typedef struct {
@@ -35,9 +35,11 @@ void search_work_free(SearchWork *w);
 /* Finds a derived, valid solution among the known candidates by its hash, or adds it. */
 Err search_known_add(Search *s, int64_t permutation, const Solution *solution, Hash128 hash,
                      uint32_t *candidate);
-/* Kernels of one family are built alike: instruction, schedule, split of K, size of the tile. */
+/* Kernels of one family are built alike: instruction, schedule, split of K, cluster or not, size of the
+ * tile. */
 uint64_t search_family(const Solution *s);
-/* Scores the pool, or as many of it, drawn at random, as a second or two allow: fills in top and family. */
+/* Scores the pool, on all processors, or as many of it, drawn at random, as a few seconds of one processor
+ * allow: fills in top and family. */
 Err search_scan(Search *s);
 /* Sets of candidates, for a batch by the model; appends pairs to out. flight may be NULL. */
 Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out);

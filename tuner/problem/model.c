@@ -99,10 +99,13 @@ static double store_clocks(const Gpu *g)
     double bytes = (double)k->tile_m * k->tile_n * element, clocks = bytes / (32 * g->r->store);
     /* sums of a cluster are written to local memory once, and read once */
     if (k->split_kind == MODEL_SPLIT_CLUSTER)
-        clocks = clocks / k->split +
-                 2.0 * k->tile_m * k->tile_n * k->bytes_sum / (g->d->local_rate * g->r->local);
-    if (k->class == MODEL_ENGINE) return clocks;
-    return clocks + access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
+        clocks =
+            clocks / k->split + 2.0 * k->tile_m * k->tile_n * k->bytes_sum / (g->d->local_rate * g->r->local);
+    const double access = access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
+    /* Results of wgmma that the copy engine cannot store take four times as long: their lines are cut (H200,
+     * columns of 1001 and 4095 halves). */
+    if (k->class == MODEL_ENGINE) return clocks + (g->z->align_d < 16 && !sums ? 4 * access : 0);
+    return clocks + access;
 }
 
 static void gpu_chunk(Gpu *g)
@@ -188,6 +191,8 @@ static void add_terms(Waves *w, const Gpu *g, const double x[5], double times)
     w->term[MODEL_TERM_latency] += times * g->waits_s * g->chunks;
 }
 
+static double group_seconds(const Gpu *g) { return g->r->group_clocks / g->d->clock_hz; }
+
 /* Adds `times` waves of `groups` work-groups, `each` of them on a compute unit at once. first: the launch's
  * first. */
 static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool first, double times)
@@ -200,7 +205,10 @@ static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool f
     double loop = (overlap(x, 5) + g->waits_s) * chunks;
     /* other work-groups of the compute unit compute while one fills or stores */
     double alone = k->persistent ? (first ? 1 : 0) : first || each <= 1 ? 1 : 1 / each;
-    double fill = g->fill_s * alone, store = g->store_s * each * (k->persistent > 1 && !first ? 0.3 : 1);
+    /* of a persistent work-group's later tiles the loads are on their way, but its threads begin together */
+    double again = k->persistent == 1 && !first ? group_seconds(g) : 0;
+    double fill = g->fill_s * alone + again,
+           store = g->store_s * each * (k->persistent > 1 && !first ? 0.3 : 1);
     w->seconds += times * (loop + fill + store);
     w->math += times * x[0] * chunks;
     if (!w->detailed) return;
@@ -225,7 +233,9 @@ static double split_seconds(const ModelKernel *k, const ModelDevice *d, const Mo
                             const ModelSize *z)
 {
     double elements = z->m * z->n * z->batch;
-    if (k->split_kind == MODEL_SPLIT_NONE || k->split_kind == MODEL_SPLIT_CLUSTER) return 0;
+    if (k->split_kind == MODEL_SPLIT_NONE) return 0;
+    /* no launch, but its parts begin together and wait for each other (H200: 0.4 to 1.4 us) */
+    if (k->split_kind == MODEL_SPLIT_CLUSTER) return 0.3 * r->split_s;
     if (k->split_kind == MODEL_SPLIT_ATOMIC)
         return r->split_s + elements * k->bytes_d * k->split / (0.25 * d->l2_rate * r->l2);
     double bytes = elements * (k->split * (double)k->bytes_sum + k->bytes_d);

@@ -2,6 +2,7 @@
 #include "problem/part.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,19 +199,25 @@ double part_peak_rate(const PartRates *r, DataType in, DataType math, DataType s
     return matrix > vector ? matrix : vector;
 }
 
-static const Target *rates_target(const PartRates *r)
+/* Targets of the rows of rates, found by their parts' names once: models ask for a row for each candidate. */
+static const Target *targets_of_rates[N_RATES];
+static pthread_once_t targets_once = PTHREAD_ONCE_INIT;
+
+static void targets_find(void)
 {
-    for (size_t i = 0; i < N_PARTS; i++)
-        if (!strcmp(parts[i].name, r->part)) return target_find(str_from(parts[i].arch));
-    return NULL;
+    for (size_t k = 0; k < N_RATES; k++)
+        for (size_t i = 0; i < N_PARTS && !targets_of_rates[k]; i++)
+            if (!strcmp(parts[i].name, rates[k].part))
+                targets_of_rates[k] = target_find(str_from(parts[i].arch));
 }
 
 const PartRates *part_rates(const Part *p, const Target *t)
 {
     const PartRates *near = NULL;
     int least = INT32_MAX;
+    pthread_once(&targets_once, targets_find);
     for (size_t i = 0; i < N_RATES; i++) {
-        const Target *own = rates_target(&rates[i]);
+        const Target *own = targets_of_rates[i];
         if (p && !strcmp(rates[i].part, p->name)) return &rates[i];
         if (!own || own->family != t->family || own->isa[0] != t->isa[0]) continue;
         int far = abs(own->isa[1] - t->isa[1]) * 16 +

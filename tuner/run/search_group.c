@@ -122,7 +122,8 @@ static Err model_make(SearchGroup *x, size_t n_sizes, SearchModel *out)
                           .pt = pt,
                           .size = x->g->size,
                           .n_sizes = n_sizes,
-                          .beta = pt->UseBeta && r->config->globals.DataInitTypeBeta != 0};
+                          .beta = pt->UseBeta && r->config->globals.DataInitTypeBeta != 0,
+                          .max_workspace = r->config->globals.MaxWorkspaceSize};
     model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
                   &o.device);
     memcpy(o.rates, x->seed.rates, sizeof o.rates);

@@ -19,6 +19,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "measure/search_cost.h"
 #include "measure/search_left.h"
 #include "measure/search_quota.h"
 #include "run/building.h"
@@ -36,6 +37,7 @@ static const double COMPILE_GUESS_S = 1.5, PAIR_GUESS_S = 0.05;
 /* What all groups together do in a round. */
 typedef struct {
     size_t n_pairs, n_kernels; /* n_pairs 0: there is no round */
+    double expected_s;         /* of measuring, by search_cost.h */
     Building *building;        /* NULL: nothing to build */
 } RoundWork;
 
@@ -49,6 +51,7 @@ typedef struct {
     uint64_t started_ns;
     double compile_s, pair_s; /* of one, on average; wall time */
     size_t n_compiled, n_pairs;
+    double expected_s; /* of the rounds that were measured, by search_cost.h; device_s is what they took */
     SearchPace pace;
     size_t n_measured_rounds, n_rounds; /* n_rounds: that were chosen */
     double device_s;                    /* measuring */
@@ -69,10 +72,25 @@ static Err spent_note(Searching *x)
     return 0;
 }
 
+/* What measuring takes, over what search_cost.h has: about 1 on an H200. */
+static double scale_of(const Searching *x)
+{
+    return x->expected_s > 0 && x->device_s > 0 ? x->device_s / x->expected_s : 1;
+}
+
+/* Seconds of measuring on all sizes of groups that are not finished, without kernels. */
+static double sizes_seconds(const Searching *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < x->n; i++)
+        if (!x->group[i].finished) sum += search_cost_sizes(&x->group[i].search);
+    return sum * scale_of(x);
+}
+
 /* The time that is left for rounds, without measuring the next one. */
 static double left(const Searching *x)
 {
-    return x->budget * (1 - FINAL_SHARE) - spent(x) - (double)x->next.n_pairs * x->pair_s;
+    return x->budget * (1 - FINAL_SHARE) - spent(x) - x->next.expected_s * scale_of(x);
 }
 
 /* What the next round may have. */
@@ -82,6 +100,8 @@ static SearchQuota quota_of(Searching *x)
                           .left_s = left(x),
                           .kernel_s = x->compile_s,
                           .pair_s = x->pair_s,
+                          .sizes_s = sizes_seconds(x),
+                          .scale = scale_of(x),
                           .n_rounds = x->n_rounds,
                           .n_cores = (size_t)cpu_count(),
                           .learns = x->r->config->globals.SearchMethod == GLOBAL_SEARCH_MODEL,
@@ -142,15 +162,21 @@ static void round_tell(Searching *x, size_t round, size_t n_kernels, size_t n_pa
     buf_fini(&text);
 }
 
-/* A group's part of the kernels of a round: by its sizes, among the groups that are not finished. */
-static size_t share_of(const Searching *x, size_t i, size_t n_kernels)
+/* A group's part of a round, among the groups that are not finished: of the kernels by its sizes, of the
+ * seconds by what they take. */
+static SearchQuota share_of(const Searching *x, size_t i, SearchQuota q)
 {
-    double all = 0;
+    double sizes = 0, seconds = 0;
     for (size_t k = 0; k < x->n; k++)
-        if (!x->group[k].finished) all += (double)x->group[k].search.o.n_sizes;
-    if (n_kernels == SIZE_MAX || all <= 0) return n_kernels;
-    const double part = (double)x->group[i].search.o.n_sizes / all;
-    return (size_t)ceil((double)n_kernels * part);
+        if (!x->group[k].finished) {
+            sizes += (double)x->group[k].search.o.n_sizes;
+            seconds += search_cost_sizes(&x->group[k].search);
+        }
+    if (x->group[i].finished || sizes <= 0) return q;
+    if (q.kernels != SIZE_MAX)
+        q.kernels = (size_t)ceil((double)q.kernels * (double)x->group[i].search.o.n_sizes / sizes);
+    q.seconds *= search_cost_sizes(&x->group[i].search) / seconds;
+    return q;
 }
 
 /* ---- choosing and compiling ---- */
@@ -173,11 +199,11 @@ static Err round_choose(Searching *x)
     const SearchQuota all = quota_of(x);
     for (size_t i = 0; i < x->n; i++) {
         size_t n;
-        SearchQuota q = all;
-        q.kernels = share_of(x, i, all.kernels);
+        const SearchQuota q = share_of(x, i, all);
         TRY(search_group_choose(&x->group[i], &q, spent(x), &n));
         TRY(search_group_prepare(&x->group[i]));
         x->after.n_pairs += n;
+        x->after.expected_s += search_cost_batch(&x->group[i].search, &x->group[i].after.batch);
         x->after.n_kernels += search_group_new_kernels(&x->group[i]);
     }
     if (!x->after.n_pairs) return 0;
@@ -255,6 +281,7 @@ static Err round_measure(Searching *x)
     TRY(aside_check(r));
     const double s = (double)(clock_ns() - start) * 1e-9;
     x->device_s += s;
+    x->expected_s += x->now.expected_s;
     x->pair_s = running_mean(x->pair_s, x->n_pairs, s, x->now.n_pairs);
     x->n_pairs += x->now.n_pairs;
     x->pace.measure_s = running_mean(x->pace.measure_s, x->n_measured_rounds++, s, 1);

@@ -1,0 +1,17 @@
+/* What measuring costs a search, about: the operands of a size are made once in a round, whatever is
+ * measured on it, and each kernel is checked and raced. On large sizes a round costs as much as fifty
+ * kernels. */
+#ifndef MEASURE_SEARCH_COST_H
+#define MEASURE_SEARCH_COST_H
+
+#include "measure/search.h"
+
+/* Seconds of a size in a round, and of one kernel on it, as on an H200; what another device takes, over
+ * that, is learned from the rounds (SearchTime.scale). */
+double search_cost_size(const Search *s, size_t z);
+double search_cost_pair(const Search *s, size_t z);
+/* Seconds of all sizes in a round, without kernels; of a batch. */
+double search_cost_sizes(const Search *s);
+double search_cost_batch(const Search *s, const SearchBatch *b);
+
+#endif
