@@ -1,5 +1,5 @@
 # Contractions that are no GEMM, and convolutions, on the host: config, kernels, client, library; every element is right. What is
-# refused, with reasons. The client names what is wrong with indices, strides and pads.
+# refused, with reasons. The client names what is wrong with indices, strides and pads. libtuner runs the library's convolutions.
 cp "$ROOT/test/data/run/contraction.yaml" .
 "$BIN"/tuner contraction.yaml out 2>&1 | grep -E "permutations|wrong" | sed 's/  [0-9.]*\/s//' | tail -6
 ls out/3_LibraryLogic
@@ -21,3 +21,12 @@ client --a-zero-pads 0,3,1
 client --a-zero-pads 7,3,1,1
 client --peer openblas
 client --init-a SerialIdx
+echo "--- tuner_conv2d"
+conv() { "$BIN"/tuner-bench conv --library out --threads 1 -i 1 "$@" 2>&1 | grep -v '^#\|^convolution' |
+  sed 's/,[0-9.e-]*,tuner,Cijk[^(]*/ /; s/),.*,right/) right/; s/,[0-9.e-]*,tuner,,*/ /; s/solution for.*/solution/'; }
+conv -n 3 -c 9 -H 15 -W 14 -k 20 -y 3 -x 3 -u 2 -v 2 -p 1 -q 1 -F 1
+conv -n 3 -c 9 -H 15 -W 14 -k 20 -y 3 -x 3 -u 2 -v 2 -p 1 -q 1 -F 4
+conv -n 3 -c 9 -H 15 -W 14 -k 20 -y 3 -x 3 -F 1
+for stride in 2 1; do # two convolutions of one output size have rows of their own
+  conv -n 2 -c 5 -H $((4 * stride + 1)) -W $((4 * stride)) -k 6 -y 3 -x 3 -u $stride -v $stride -p 1 -q 1 -F 4
+done

@@ -341,6 +341,7 @@ static Err read_exact_map(Reader *r, const Node *n)
     TRY(apply_strides(r, n->line, e, &s));
     TRY(check_pads_given(r, n->line, e));
     s.extra = e;
+    size_key_finish(r->pt, &s);
     err = problem_size_check(r->pt, &s);
     if (err) return err_context(err, "%s:%d: Exact: ", r->file, n->line);
     return push_exact(r, &s);
@@ -411,7 +412,9 @@ static Err read_conv(Reader *r, const Node *key_node, const Node *n)
     SizeExtra *e = ARENA_NEW(r->arena, SizeExtra);
     TRY_ALLOC(e);
     const Err err = conv_problem(r->pt, &s, &out, e);
-    return err ? err_context(err, "%s:%d: Conv: ", r->file, n->line) : push_exact(r, &out);
+    if (err) return err_context(err, "%s:%d: Conv: ", r->file, n->line);
+    size_key_finish(r->pt, &out);
+    return push_exact(r, &out);
 }
 
 static Err read_entry(Reader *r, const Node *key_node, const Node *n)
