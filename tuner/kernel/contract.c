@@ -137,29 +137,60 @@ static const Expr *digit(ExprPool *p, const Indices *x, IndexGroup group, const 
     return NULL;
 }
 
-static const Expr *position(ExprPool *p, const Indices *x, int t, const ContractNames *names,
-                            const Expr *const at[2], int32_t index)
+const Expr *contract_index_size(const Indices *x, const ContractNames *names, int32_t index)
 {
-    for (int c = 0; c < 2; c++) {
-        const Expr *d = digit(p, x, contract_side(t, c), names, at[c], index);
-        if (d) return expr_mul(p, d, stride_of(p, x, t, names, index));
+    (void)x;
+    return size_of(&names->s->pool, names, index);
+}
+
+const Expr *contract_index_step(const Indices *x, int t, const ContractNames *names, int32_t index)
+{
+    return stride_of(&names->s->pool, x, t, names, index);
+}
+
+/* Of one of a zero pad's two indices; NULL: the group does not have it. */
+static const Expr *position(ExprPool *p, const Indices *x, int t, const ContractNames *names, int coord,
+                            const Expr *at, int32_t index)
+{
+    const Expr *d = digit(p, x, contract_side(t, coord), names, at, index);
+    return d ? expr_mul(p, d, stride_of(p, x, t, names, index)) : NULL;
+}
+
+const Expr *contract_pad_part(const Indices *x, int t, const ContractNames *names, int pad, int coord,
+                              const Expr *at)
+{
+    ExprPool *p = &names->s->pool;
+    const int32_t index[2] = {x->pad[t][pad].free, x->pad[t][pad].sum};
+    const Expr *sum = expr_const(p, 0);
+    for (int i = 0; i < 2; i++) {
+        const Expr *part = position(p, x, t, names, coord, at, index[i]);
+        if (part) sum = expr_add(p, sum, part);
     }
-    return expr_const(p, 0);
+    return sum;
+}
+
+void contract_pad_bounds(const Indices *x, int t, const ContractNames *names, int pad, const Expr **first,
+                         const Expr **edge)
+{
+    ExprPool *p = &names->s->pool;
+    const int32_t free = x->pad[t][pad].free, sum = x->pad[t][pad].sum;
+    const Expr *end = expr_mul(p, size_of(p, names, free), stride_of(p, x, t, names, free));
+    const Expr *last = expr_add_i(p, size_of(p, names, sum), -1);
+    end = expr_add(p, end, expr_mul(p, last, stride_of(p, x, t, names, sum)));
+    *first = pad_number(p, names, t, pad, false);
+    *edge = expr_sub(p, end, pad_number(p, names, t, pad, true));
 }
 
 const Expr *contract_inside(const Indices *x, int t, const ContractNames *names, const Expr *row,
                             const Expr *column)
 {
     ExprPool *p = &names->s->pool;
-    const Expr *const at[2] = {row, column}, *inside = expr_const(p, 1);
+    const Expr *inside = expr_const(p, 1), *first, *edge;
     for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++) {
-        const int32_t free = x->pad[t][i].free, sum = x->pad[t][i].sum;
-        const Expr *here = expr_add(p, position(p, x, t, names, at, free), position(p, x, t, names, at, sum));
-        const Expr *edge = expr_mul(p, size_of(p, names, free), stride_of(p, x, t, names, free));
-        const Expr *last = expr_add_i(p, size_of(p, names, sum), -1);
-        edge = expr_add(p, edge, expr_mul(p, last, stride_of(p, x, t, names, sum)));
-        edge = expr_sub(p, edge, pad_number(p, names, t, i, true));
-        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LE, pad_number(p, names, t, i, false), here));
+        const Expr *here = expr_add(p, contract_pad_part(x, t, names, i, 0, row),
+                                    contract_pad_part(x, t, names, i, 1, column));
+        contract_pad_bounds(x, t, names, i, &first, &edge);
+        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LE, first, here));
         inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LT, here, edge));
     }
     return inside;

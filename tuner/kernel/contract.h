@@ -36,6 +36,17 @@ const Expr *contract_address(const Indices *x, int t, const ContractNames *names
 /* 1 where those coordinates are inside the tensor's zero padding's bounds: elements outside are 0. */
 const Expr *contract_inside(const Indices *x, int t, const ContractNames *names, const Expr *row,
                             const Expr *column);
+/* The size of an index, and what a tensor's offset grows by from one value of the index to the next: for
+ * lowerings that count a coordinate's digits up. */
+const Expr *contract_index_size(const Indices *x, const ContractNames *names, int32_t index);
+const Expr *contract_index_step(const Indices *x, int t, const ContractNames *names, int32_t index);
+/* A zero pad's bounds: its position is inside from *first on below *edge. The position of a coordinate's
+ * digit of the free or summation index counts with contract_index_step. */
+void contract_pad_bounds(const Indices *x, int t, const ContractNames *names, int pad, const Expr **first,
+                         const Expr **edge);
+/* The part of a zero pad's position that a coordinate of the tensor has. */
+const Expr *contract_pad_part(const Indices *x, int t, const ContractNames *names, int pad, int coord,
+                              const Expr *at);
 /* Product of the sizes of a group. */
 const Expr *contract_size(const Indices *x, IndexGroup group, const ContractNames *names);
 
