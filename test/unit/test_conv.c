@@ -292,7 +292,8 @@ enum { VALUES_MAX = 4096 };
 
 static double value_of(int64_t at, int salt) { return (double)((at * 7 + salt) * 2654435761u % 1009) - 504; }
 
-/* Sums of all parts by sizes, strides, pads and offsets, as a kernel makes them; d: -1 where nothing was written. */
+/* Sums of all parts by sizes, strides, pads and offsets, as a kernel makes them. d is -1 where nothing was
+ * written. */
 static void by_parts(const ProblemType *pt, const ConvSize *s, double *d)
 {
     static const int tensors[] = {LD_A, LD_B, LD_C, LD_D};
