@@ -2,10 +2,10 @@
  *
  * Backward data: in[h] = sum over y of out[(h + pad - d * y) / s] * filter[y], where s divides. The positions
  * h, h + s, h + 2 s, .. are one part: with q = (h + pad) / s rounded down, r the rest and g = gcd(s, d),
- * their filter elements are y0, y0 + s / g, y0 + 2 s / g, .. where d * y0 = r modulo s, and the output's positions
- * q + (r - d * y0) / s - (d / g) * j + i for the part's element j and position i. With the last element first
- * (MirrorDimsB) that is a forward convolution with stride 1 and dilation d / g. Elements of D that no filter
- * element reaches are zeros.
+ * their filter elements are y0, y0 + s / g, y0 + 2 s / g, .. where d * y0 = r modulo s, and the output's
+ * positions q + (r - d * y0) / s - (d / g) * j + i for the part's element j and position i. With the last
+ * element first (MirrorDimsB) that is a forward convolution with stride 1 and dilation d / g. Elements of D
+ * that no filter element reaches are zeros.
  */
 #include "problem/conv_internal.h"
 
