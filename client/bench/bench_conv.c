@@ -200,9 +200,9 @@ static Err run(Command *m, const CliLine *files, const MiopenConv *line)
     for (int i = 0; i < files->n_operands; i++) TRY(run_file(m, files->operand[i]));
     if (!files->n_operands) TRY(run_line(m, line));
     if (m->n_wrong) FAIL(ERR_FAILED, "%zu of %zu results of the peer are wrong", m->n_wrong, m->n);
-    FAIL(ERR_PARTIAL, "there are no kernels for convolutions yet: of %zu convolutions the %s", m->n,
-         m->peer ? "peer's times alone are told"
-                 : "problems are told (--peer NAME times and checks a library)");
+    FAIL(ERR_PARTIAL, "there are no kernels for convolutions yet: of %zu convolutions only %s", m->n,
+         m->peer ? "the peer's times are printed"
+                 : "the problems are printed (--peer NAME times and checks a library)");
 }
 
 /* ---- command line ---- */
