@@ -29,7 +29,7 @@ objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 # libtuner: the runtime and what it needs of base, the readers of fmt, problem and index; no writer, no process.
 RUN_PARTS  := $(addprefix base/,arena err filemap fs hash log map own seal str) \
               $(addprefix fmt/,keys msgpack_read msgpack_scan node scalar yaml_read) \
-              $(addprefix problem/,conv conv_desc conv_size datatype fused helper_name index_sizes indices indices_type \
+              $(addprefix problem/,conv conv_desc conv_part conv_size datatype fused helper_name index_sizes indices indices_type \
                 gemm_call model model_least model_select pack part pointwise predicate predicate_hardware predicate_io \
                 predicate_scan problem problem_name sizes target traffic) \
               $(addprefix index/,expr expr_eval walk walk_stream)
@@ -168,6 +168,7 @@ conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh fp16_alt.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh fused.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh contraction.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh conv.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only amd
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --walks $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
@@ -178,6 +179,7 @@ conformance-amd: $(B)/conformance/emit all
 # The text of NVIDIA kernels on the CPU.
 conformance-nvptx: $(B)/conformance/emit
 	$(Q)sh test/conformance/amd/run.sh ../nvptx/emulate.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh ../nvptx/convolutions.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only nvptx
 
 # Changes of kernels' texts, each of which conformance must find: COUNT per family.

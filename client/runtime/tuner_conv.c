@@ -1,10 +1,11 @@
-/* libtuner: one convolution: checks the description, makes the problem of it (a contraction by the
- * convolution's indices, problem/conv.h; or a GEMM, problem/pointwise.h), selects the solution and runs it
+/* libtuner: one convolution: checks the description, makes its problems (contractions by the convolution's
+ * indices, problem/conv.h; or a GEMM, problem/pointwise.h), selects the solutions and runs them
  * (tuner_run.c).
  *
  * What follows from the description alone, and the selection, is kept for descriptions that were seen
  * lately. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -27,12 +28,28 @@ typedef struct {
     uint8_t unused[4];
 } ConvKey2d;
 
+/* One launch list: a convolution is one contraction or GEMM, backward data with a stride one for each
+ * phase. */
 typedef struct {
-    ConvKey2d key;
     Contraction p;
     IndexSizes dims; /* of p, unless that is a GEMM */
-    ConvTensor a, b;
     Selection chosen;
+    int64_t offset[4]; /* LD_D, ..: elements in front of the tensors' first ones */
+    bool zero;         /* only zeros are written: alpha is 0 */
+} Part;
+
+/* Ways to state a convolution: as a GEMM (problem/pointwise.h); as the contraction of its problem type
+ * (problem/conv.h), or of one that differs from it in what the library's config may have chosen: the order
+ * of the summation indices, an index for groups. */
+typedef enum { FORM_GEMM, FORM_TYPE, FORM_OTHER_ORDER, FORM_GROUPS, FORM_GROUPS_OTHER_ORDER, FORMS } Form;
+
+enum { PARTS_KEPT = 4 };
+typedef struct {
+    ConvKey2d key;
+    Form form;
+    ConvTensor a, b;
+    int64_t n_parts;
+    Part part[PARTS_KEPT]; /* the first ones; others are made anew in each call */
 } ConvPlan;
 
 enum { CONV_SLOTS = 64 };
@@ -182,12 +199,12 @@ static Err key_of(const tuner_library *t, const tuner_conv2d_desc *d, ConvKey2d 
 /* ---- the problem ---- */
 
 /* What a GEMM and a contraction of the plan have in common. */
-static void problem_common(const tuner_library *t, ConvPlan *v)
+static void problem_common(const tuner_library *t, const ConvPlan *v, Part *part)
 {
     const ConvKey2d *key = &v->key;
     const ConvDesc *c = &key->c;
     const ConvTensor d = conv_result(c);
-    Contraction *p = &v->p;
+    Contraction *p = &part->p;
     const ConvTensor tensor[] = {v->a, v->b, d, d};
     contraction_types(p, (unsigned)c->type[v->a], (unsigned)c->type[v->b], (unsigned)c->type[d],
                       (unsigned)c->type[d], (unsigned)c->compute);
@@ -197,29 +214,62 @@ static void problem_common(const tuner_library *t, ConvPlan *v)
     p->metric = t->experimental ? t->experimental : key->metric;
     p->eligible_for_persistent = true;
     p->workspace_bytes = WORKSPACE_MAX;
-    p->alpha = key->alpha, p->beta = key->beta;
+    p->alpha = part->zero ? SCALAR_ZERO : key->alpha;
+    p->beta = key->beta;
     if (p->alpha == SCALAR_ZERO) p->k = 0;
-    for (int i = 0; i < INDICES_TENSORS; i++)
-        p->unaligned |= (uint8_t)((key->unaligned >> tensor[i] & 1) << i);
+    for (int i = 0; i < INDICES_TENSORS; i++) {
+        static const int ld[] = {LD_A, LD_B, LD_C, LD_D};
+        const int64_t bytes = part->offset[ld[i]] * type_bytes((DataType)c->type[tensor[i]]);
+        const bool off = (key->unaligned >> tensor[i] & 1) || (t->gpu && bytes % 16);
+        p->unaligned |= (uint8_t)(off << i);
+    }
 }
 
-/* The contraction by the convolution's indices. ERR_INPUT: there are no kernels of that kind, for the
- * reason in the message. */
-static Err as_contraction(const tuner_library *t, ConvPlan *v)
+/* The problem type of a form; false: the form is of no use. */
+static Err form_type(const ConvDesc *c, Form form, ProblemType *pt)
 {
-    const ConvDesc *c = &v->key.c;
-    ProblemType pt;
-    ProblemSize size;
-    SizeExtra extra;
+    ConvConfig *config = &pt->ConvolutionConfig;
+    TRY(conv_problem_type(c, pt));
+    const bool order = form == FORM_OTHER_ORDER || form == FORM_GROUPS_OTHER_ORDER;
+    const bool groups = form == FORM_GROUPS || form == FORM_GROUPS_OTHER_ORDER;
+    int32_t n = 0;
+    bool channel_last = true;
+    for (int32_t i = 0; i < config->n; i++) { /* UnrollOnChannel is there where it is 0 */
+        if (order && config->key[i] == CONV_UnrollOnChannel) {
+            channel_last = false;
+            continue;
+        }
+        config->key[n] = config->key[i];
+        if (n != i) memcpy(config->value[n], config->value[i], CONV_TEXT);
+        n++;
+    }
+    memset(&config->value[n], 0, (size_t)(CONV_KEY_COUNT - n) * CONV_TEXT);
+    memset(&config->key[n], 0, (size_t)(CONV_KEY_COUNT - n) * sizeof config->key[0]);
+    config->n = n;
+    if (order && channel_last)
+        memcpy(config->value[n], "0", 2), config->key[config->n++] = CONV_UnrollOnChannel;
+    if (groups) memcpy(config->value[config->n], "N", 2), config->key[config->n++] = CONV_GroupCount;
+    if (!order && !groups) return ERR_OK;
+    TRY(conv_derive(pt));
+    return problem_type_derive(pt);
+}
+
+/* Part i as a contraction by the convolution's indices. */
+static Err contraction_part(const tuner_library *t, const ConvPlan *v, const ProblemType *pt, int64_t i,
+                            Part *part)
+{
+    ConvPart its;
     Buf identifier;
-    Contraction *p = &v->p;
+    Contraction *p = &part->p;
     int64_t *const to[] = {&p->m, &p->n, &p->batch, &p->k};
-    memset(p, 0, sizeof *p);
-    TRY(conv_problem_type(c, &pt));
-    TRY(conv_problem(&pt, &c->size, &size, &extra));
-    TRY(index_sizes_of(&pt, &size, &v->dims));
+    memset(part, 0, sizeof *part);
+    TRY(conv_part(pt, &v->key.c.size, i, &its));
+    its.size.extra = &its.extra;
+    TRY(index_sizes_of(pt, &its.size, &part->dims));
+    memcpy(part->offset, its.offset, sizeof part->offset);
+    part->zero = its.zero;
     for (int g = 0; g < INDICES_GROUPS; g++) {
-        *to[g] = index_group_size(&v->dims, (IndexGroup)g);
+        *to[g] = index_group_size(&part->dims, (IndexGroup)g);
         if (*to[g] < 1 || *to[g] > UINT32_MAX)
             FAIL(ERR_INPUT, "the indices of %s have more than 2^32 - 1 values",
                  g == INDICES_M   ? "M"
@@ -228,13 +278,12 @@ static Err as_contraction(const tuner_library *t, ConvPlan *v)
                                   : "the batch");
     }
     buf_init(&identifier);
-    problem_operation_identifier(&pt, &identifier);
+    problem_operation_identifier(pt, &identifier);
     Err e = buf_check(&identifier);
     if (!e) p->operation = operation_code(buf_view(&identifier));
     buf_fini(&identifier);
-    v->a = conv_right(c), v->b = conv_left(c);
-    p->dims = &v->dims;
-    problem_common(t, v);
+    p->dims = &part->dims;
+    problem_common(t, v, part);
     return e;
 }
 
@@ -242,16 +291,17 @@ static Err as_contraction(const tuner_library *t, ConvPlan *v)
 static bool as_gemm(const tuner_library *t, ConvPlan *v)
 {
     PointwiseGemm g;
-    Contraction *p = &v->p;
+    Part *part = &v->part[0];
+    Contraction *p = &part->p;
     if (!pointwise_gemm(&v->key.c, &g)) return false;
-    memset(p, 0, sizeof *p);
+    memset(part, 0, sizeof *part);
     p->m = g.m, p->n = g.n, p->k = g.k, p->batch = g.batch;
     contraction_strides(p, g.ld[0], g.ld[1], g.ld[2], g.ld[2], g.stride[0], g.stride[1], g.stride[2],
                         g.stride[2]);
     p->operation = t->operation[g.trans[0] | (unsigned)g.trans[1] << 1 | 16];
     p->trans_a = g.trans[0], p->trans_b = g.trans[1];
-    v->a = g.a, v->b = g.b;
-    problem_common(t, v);
+    v->a = g.a, v->b = g.b, v->n_parts = 1;
+    problem_common(t, v, part);
     return true;
 }
 
@@ -259,13 +309,42 @@ static bool as_gemm(const tuner_library *t, ConvPlan *v)
 
 static const Fused no_op;
 
-/* TUNER_NO_SOLUTION or ERR_INPUT of a form is remembered in *first, if that is still 0. */
-static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, bool *found)
+/* Adds the time that the part's solution promises, 1 s for each GFlop where nothing is known. *found false:
+ * the library has no solution for the part. */
+static Err part_choose(tuner_library *t, Part *part, int64_t solution_index, double *seconds, bool *found)
 {
-    const Err e = call_choose(t, &v->p, &no_op, solution_index, &v->chosen);
+    const Err e = call_choose(t, &part->p, &no_op, solution_index, &part->chosen);
     *found = !e;
-    if (e == (Err)TUNER_NO_SOLUTION) err_clear();
-    return e == (Err)TUNER_NO_SOLUTION ? ERR_OK : e;
+    if (e == (Err)TUNER_NO_SOLUTION) {
+        err_clear();
+        return ERR_OK;
+    }
+    if (!e && !part->zero)
+        *seconds += contraction_flops(&part->p) * 1e-9 / (part->chosen.speed > 0 ? part->chosen.speed : 1);
+    return e;
+}
+
+/* All parts of a form with their solutions. *found false: there are not. ERR_INPUT: the form is none of this
+ * convolution's. */
+static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, double *seconds, bool *found)
+{
+    ProblemType pt;
+    Part more;
+    *seconds = 0;
+    if (v->form == FORM_GEMM) {
+        *found = as_gemm(t, v);
+        return *found ? part_choose(t, &v->part[0], solution_index, seconds, found) : ERR_OK;
+    }
+    TRY(form_type(&v->key.c, v->form, &pt));
+    TRY(conv_n_parts(&pt, &v->key.c.size, &v->n_parts));
+    v->a = conv_right(&v->key.c), v->b = conv_left(&v->key.c);
+    *found = true;
+    for (int64_t i = 0; i < v->n_parts && *found; i++) {
+        Part *part = i < PARTS_KEPT ? &v->part[i] : &more;
+        TRY(contraction_part(t, v, &pt, i, part));
+        TRY(part_choose(t, part, solution_index, seconds, found));
+    }
+    return ERR_OK;
 }
 
 static Err none_found(tuner_library *t, const ConvPlan *v)
@@ -278,26 +357,31 @@ static Err none_found(tuner_library *t, const ConvPlan *v)
     return e;
 }
 
-/* The form whose solution promises the higher speed; of equal ones the GEMM. */
+/* The form whose solutions promise the least time; of equal ones the first. */
 static Err plan_choose(tuner_library *t, ConvPlan *v, int64_t solution_index)
 {
-    ConvPlan gemm;
-    bool has_gemm = false, found = false;
-    gemm.key = v->key;
-    if (as_gemm(t, &gemm)) TRY(form_choose(t, &gemm, solution_index, &has_gemm));
-    Err e = as_contraction(t, v);
-    if (e == ERR_INPUT && has_gemm) {
-        err_clear();
-    } else if (e == ERR_INPUT) {
-        return err_context((Err)TUNER_NO_SOLUTION, "no kernels: ");
-    } else {
+    ConvPlan tried;
+    double least = 0;
+    bool any = false, found;
+    char why[256] = "";
+    tried.key = v->key;
+    for (int form = 0; form < FORMS; form++) {
+        double seconds;
+        if (form >= FORM_GROUPS && tried.key.c.size.groups > 1) continue; /* they have the index already */
+        tried.form = (Form)form;
+        const Err e = form_choose(t, &tried, solution_index, &seconds, &found);
+        if (e == ERR_INPUT) {
+            if (form == FORM_TYPE) snprintf(why, sizeof why, "%s", err_message());
+            err_clear();
+            continue;
+        }
         TRY(e);
-        TRY(form_choose(t, v, solution_index, &found));
+        if (!found || (any && seconds >= least)) continue;
+        *v = tried;
+        least = seconds, any = true;
     }
-    if (!has_gemm) return found ? ERR_OK : none_found(t, v);
-    if (found && v->chosen.speed > gemm.chosen.speed) return ERR_OK;
-    *v = gemm;
-    return ERR_OK;
+    if (!any && why[0]) FAIL(TUNER_NO_SOLUTION, "no kernels: %s", why);
+    return any ? ERR_OK : none_found(t, v);
 }
 
 static uint64_t slot_of(const ConvKey2d *key)
@@ -339,19 +423,41 @@ static Err plan_of(tuner_library *t, const tuner_conv2d_desc *d, ConvPlan *v)
         if (keeps) cache_put(t, v);
         pthread_mutex_unlock(&t->lock);
     }
-    if (v->p.dims) v->p.dims = &v->dims;
+    for (int64_t i = 0; i < v->n_parts && i < PARTS_KEPT; i++)
+        if (v->part[i].p.dims) v->part[i].p.dims = &v->part[i].dims;
     return ERR_OK;
 }
 
-static void inputs_of(const tuner_conv2d_desc *d, const ConvPlan *v, const Scalars *s, LaunchInputs *in)
+/* Part i: one of the plan's, or made in *more. */
+static Err part_get(tuner_library *t, const ConvPlan *v, int64_t i, Part *more, const Part **out)
+{
+    ProblemType pt;
+    double seconds = 0;
+    bool found;
+    *out = i < PARTS_KEPT ? &v->part[i] : more;
+    if (i < PARTS_KEPT) return ERR_OK;
+    TRY(form_type(&v->key.c, v->form, &pt));
+    TRY(contraction_part(t, v, &pt, i, more));
+    TRY(part_choose(t, more, 0, &seconds, &found));
+    return found ? ERR_OK : none_found(t, v);
+}
+
+static void inputs_of(const tuner_conv2d_desc *d, const ConvPlan *v, const Part *part, const Scalars *s,
+                      LaunchInputs *in)
 {
     void *const result = tensor_of(d, conv_result(&v->key.c));
     *in = (LaunchInputs){.a = tensor_of(d, v->a),
                          .b = tensor_of(d, v->b),
                          .c = result,
                          .d = result,
-                         .alpha = d->alpha ? d->alpha : s->one,
-                         .beta = d->beta ? d->beta : s->zero};
+                         .alpha = part->zero ? s->zero
+                                  : d->alpha ? d->alpha
+                                             : s->one,
+                         .beta = d->beta ? d->beta : s->zero,
+                         .offset_a = part->offset[LD_A],
+                         .offset_b = part->offset[LD_B],
+                         .offset_c = part->offset[LD_C],
+                         .offset_d = part->offset[LD_D]};
 }
 
 /* ---- public ---- */
@@ -366,6 +472,8 @@ static Err plan_checked(tuner_library *t, const tuner_conv2d_desc *d, const char
 static Err conv2d(tuner_library *t, const tuner_conv2d_desc *d)
 {
     ConvPlan v;
+    Part more;
+    const Part *part;
     LaunchInputs in;
     Scalars s;
     TRY(plan_checked(t, d, "tuner_conv2d", &v));
@@ -375,36 +483,65 @@ static Err conv2d(tuner_library *t, const tuner_conv2d_desc *d)
     if (!t->can_run)
         FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process cannot run", t->path, t->hw.arch.s);
     scalars_of(d->compute_type, &s);
-    inputs_of(d, &v, &s, &in);
-    return call_run(t, &v.p, &v.chosen, &in);
+    for (int64_t i = 0; i < v.n_parts; i++) {
+        TRY(part_get(t, &v, i, &more, &part));
+        inputs_of(d, &v, part, &s, &in);
+        TRY(call_run(t, &part->p, &part->chosen, &in));
+    }
+    return ERR_OK;
 }
 
 tuner_status tuner_conv2d(tuner_library *t, const tuner_conv2d_desc *d) { return (tuner_status)conv2d(t, d); }
 
-tuner_status tuner_select_conv2d(tuner_library *t, const tuner_conv2d_desc *d, tuner_selection *out)
+/* Of several parts: the solution of the first, all launches, the largest workspace. */
+static Err select_conv(tuner_library *t, const tuner_conv2d_desc *d, tuner_selection *out)
 {
     ConvPlan v;
+    Part more;
+    const Part *part;
     LaunchInputs in;
     Scalars s;
-    Err e = plan_checked(t, d, "tuner_select_conv2d", &v);
-    if (!e && !out) e = err_set(ERR_INPUT, "tuner_select_conv2d: no place for the selection");
-    if (e) return (tuner_status)e;
+    TRY(plan_checked(t, d, "tuner_select_conv2d", &v));
+    if (!out) FAIL(ERR_INPUT, "tuner_select_conv2d: no place for the selection");
     scalars_of(d->compute_type, &s);
-    inputs_of(d, &v, &s, &in);
-    return (tuner_status)call_describe(t, &v.p, &v.chosen, &in, d->solution_index > 0, out);
+    for (int64_t i = 0; i < v.n_parts; i++) {
+        tuner_selection one;
+        TRY(part_get(t, &v, i, &more, &part));
+        inputs_of(d, &v, part, &s, &in);
+        TRY(call_describe(t, &part->p, &part->chosen, &in, d->solution_index > 0, &one));
+        if (i == 0) {
+            *out = one;
+            continue;
+        }
+        out->n_kernels += one.n_kernels;
+        if (one.workspace_bytes > out->workspace_bytes) out->workspace_bytes = one.workspace_bytes;
+    }
+    return ERR_OK;
+}
+
+tuner_status tuner_select_conv2d(tuner_library *t, const tuner_conv2d_desc *d, tuner_selection *out)
+{
+    return (tuner_status)select_conv(t, d, out);
 }
 
 tuner_status tuner_launches_conv2d(tuner_library *t, const tuner_conv2d_desc *d, void *workspace,
                                    void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
 {
     ConvPlan v;
+    Part more;
+    const Part *part;
     LaunchInputs in;
     Scalars s;
     Err e = plan_checked(t, d, "tuner_launches_conv2d", &v);
     if (!e && !visit) e = err_set(ERR_INPUT, "tuner_launches_conv2d: no function to call");
     if (e) return (tuner_status)e;
     scalars_of(d->compute_type, &s);
-    inputs_of(d, &v, &s, &in);
-    in.workspace = workspace;
-    return (tuner_status)call_visit(t, &v.p, &v.chosen, &in, visit, ctx);
+    for (int64_t i = 0; i < v.n_parts && !e; i++) {
+        e = part_get(t, &v, i, &more, &part);
+        if (e) break;
+        inputs_of(d, &v, part, &s, &in);
+        in.workspace = workspace;
+        e = call_visit(t, &part->p, &part->chosen, &in, visit, ctx);
+    }
+    return (tuner_status)e;
 }

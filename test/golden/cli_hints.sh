@@ -21,3 +21,5 @@ T explain "out dir" | sed 's/  *[0-9.e+]*  one sample */ ... /'
 T explain "out dir" 1,2,3,4
 echo "--- why permutations were rejected"
 "$BIN/tuner" --arch host one.yaml two >/dev/null 2>log; "$BIN/tuner" status two | grep -A1 rejected
+echo "--- no library asked for"
+sed '/^LibraryClient/,$d' good.yaml >logic.yaml; "$BIN/tuner" --arch host logic.yaml three 2>log | grep '^no library'

@@ -342,9 +342,9 @@ static void test_fill_faults(void **unused)
         Fill fault;
         const char *why;
     } rows[] = {
-        {FILL_NO_WAIT, "'full' is told of bytes before its stage is empty"},
-        {FILL_NO_BYTES, "'full' is not told of its bytes"},
-        {FILL_TWICE, "'full' is told twice of its bytes"},
+        {FILL_NO_WAIT, "'full' is given its bytes before its stage is empty"},
+        {FILL_NO_BYTES, "'full' is not given its bytes"},
+        {FILL_TWICE, "'full' is given its bytes twice"},
         {FILL_OTHER_BARRIER, "a box is not counted by 'full'"},
         {FILL_OUTSIDE, "a box ends at byte 20480 of 'to_b', which has 16384"},
         {FILL_ELSEWHERE, "a box is copied to none of the stage's tiles"},

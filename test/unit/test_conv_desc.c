@@ -130,7 +130,7 @@ static void test_phases(void **state)
     }
 }
 
-/* The transposes of column-major products, told from how tensors lie in memory. */
+/* The transposes of column-major products, derived from how tensors lie in memory. */
 static void test_calls(void **state)
 {
     (void)state;

@@ -91,7 +91,7 @@ bool conv_swaps(const ConvDesc *c);
 Err conv_gemm_call(const ConvDesc *c, const ConvGemm *g, GemmCall *out, bool *empty);
 
 /* "forward f16 NHWC KYXC NHWC n64 c64 h56 w56 k64 y3 x3 s1 p1 d1 g1": equal numbers of all dimensions are
- * told once. */
+ * printed once. */
 void conv_desc_print(const ConvDesc *c, Buf *out);
 const char *conv_op_name(int32_t op); /* "forward", "data", "weights" */
 

@@ -175,7 +175,7 @@ static float least_key(const float *key, size_t n)
 /* The points of a block are found by the least of their keys, again and again: the processor cannot predict
  * the branches of a sort by insertion. A key is a distance whose last bits are the point's number within its
  * block, so that distances which differ by less than 2^-17 of their size count as equal. */
-enum { BLOCK_BITS = 6, BLOCK = 1 << BLOCK_BITS };
+enum { BLOCK = 64 };
 
 static float key_of(float distance, uint32_t number)
 {

@@ -12,8 +12,8 @@
 #include "run/options.h"
 #include "space/gridwise.h"
 
-/* Writes the files below the directory of --emit-conv, with the parameters of a tuning. ERR_INPUT: there is no
- * kernel for the convolution or the tuning, with the reason; no file of the three is then written. */
+/* Writes the files below the directory of --emit-conv, with the parameters of a tuning. ERR_INPUT: there is
+ * no kernel for the convolution or the tuning, with the reason; no file of the three is then written. */
 Err conv_emit_kernel(const Options *o, const ConvDesc *c, const GridwiseTuning *t, const GridwiseDerived *d,
                      const char *name);
 

@@ -293,7 +293,12 @@ Err step_finish(Run *r)
     FaultCount bad;
     TRY(query_session_faults(&r->store, r->session, &bad));
     if (r->n_groups) TRY(winners_print(r));
-    if (r->config->has_client) usage_print(r);
+    const Config *c = r->config;
+    if (c->has_client) usage_print(r);
+    else if (c->has_logic && c->has_problems)
+        printf("\nno library for applications was made: %s has no 'LibraryClient:' section; the logic is in "
+               "%s/%.*s\n",
+               c->path, r->outdir, STR_ARG(c->globals.LibraryLogicPath));
     fflush(stdout);
     TRY(busy_tell(r));
     if (r->n_left_out) FAIL(ERR_PARTIAL, "%zu solutions of the logic are not in the library", r->n_left_out);

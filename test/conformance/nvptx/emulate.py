@@ -419,6 +419,8 @@ def direct_cases(short):
 # Fewer tiles than the 4 work-groups, as many, more; one tile of many chunks; none to add up.
 WALK_SIZES = [[45, 37, 2, 51], [64, 64, 1, 528], [200, 129, 1, 96, 208, 208, 160, 176], [130, 150, 2, 17, 132, 134, 136, 168],
               [65, 64, 1, 0], [256, 128, 1, 64]]
+# The same for tiles of a few elements: no more of them than a CPU works through in a second.
+NARROW_WALK_SIZES = [[min(m, 24), min(n, 24), *others] for m, n, *others in WALK_SIZES]
 WALKS = [{'PersistentKernel': 1}, {'PersistentKernel': 1, 'PersistentKernelAlongBatch': True}, {'StreamK': 1}, {'StreamK': 2}, {'StreamK': 3},
          {'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16},
          {'GlobalSplitU': 2, 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16, 'PersistentKernel': 1},
@@ -436,9 +438,10 @@ def walk_cases(short):
                 continue
             own = {k: v for k, v in s.items() if not k.startswith('GlobalSplitU') and k != 'MinKForGSU'}
             walk = WALKS[(n // (71 if short else 3)) % (8 if kind in 'SX' else 7)]
-            stagger = 0 if 'DirectToVgprA' in s else n % 2 * 4
-            yield dict(cases.case('sm_90', kind, trans, {'WorkGroupMapping': 1 + n % 3, 'StaggerU': stagger, **own, **walk, 'KernelLanguage': 'Source'}),
-                       sizes=WALK_SIZES)
+            narrow = 'DirectToVgprA' in s
+            yield dict(cases.case('sm_90', kind, trans, {'WorkGroupMapping': 1 + n % 3, 'StaggerU': 0 if narrow else n % 2 * 4, **own, **walk,
+                                                         'KernelLanguage': 'Source'}),
+                       sizes=NARROW_WALK_SIZES if narrow else WALK_SIZES)
 
 
 # The work-group order as an argument; the third is the traffic model's.

@@ -76,7 +76,7 @@ static void state(const GpuPlan *p, Stmts *s)
 }
 
 /* FractionalLoad: some loads of some threads are outside the tile. */
-const Expr *copy_inside(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, GpuPlace at)
+static const Expr *in_tile(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, GpuPlace at)
 {
     return expr_op(pool, EXPR_BOTH, below(pool, at.along, x->tlu ? x->tile : p->depth_u),
                    below(pool, at.across, x->tlu ? p->depth_u : x->tile));
@@ -103,7 +103,7 @@ GpuPlace copy_load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, co
 }
 
 /* The same, declared as along and across. */
-GpuPlace copy_let_place(Stmts *s, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
+static GpuPlace let_place(Stmts *s, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e)
 {
     GpuPlace at = copy_load_place(&s->pool, x, first, i, e);
     return (GpuPlace){stmt_let(s, "along", at.along), stmt_let(s, "across", at.across)};
@@ -253,9 +253,9 @@ static void store_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     const int parts = p->in.parts, bytes = gpu_type_bytes(&p->in);
     if (p->to_bf16) convert(s, x);
     const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(x));
-    GpuPlace at = copy_let_place(s, x, copy_kept_place(s, p, x), i, expr_const(pool, 0));
+    GpuPlace at = let_place(s, x, copy_kept_place(s, p, x), i, expr_const(pool, 0));
     const Value *data = copy_data(s, x, copy_set(s), i);
-    if (x->fractional) stmt_if_expr(s, copy_inside(pool, p, x, at));
+    if (x->fractional) stmt_if_expr(s, in_tile(pool, p, x, at));
     if (is_vector(pool, x, at)) {
         const char *type = stmts_name(s, "@VP%d", x->width * parts);
         stmt_store(s, copy_local_at(s, x, type, x->width * bytes, at), data);
@@ -345,8 +345,7 @@ static void slow(const GpuPlan *p, Stmts *s)
     stmt_gap(s);
 }
 
-/* Prints copy_tail: element by element, with 64-bit addresses, and zeros past K. */
-static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
+GpuPlace copy_tail_open(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
     const int elements = copy_loads(x) * x->width;
@@ -360,13 +359,21 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
                         .limit = expr_const(pool, elements),
                         .unroll = UNROLL_NONE});
     const Expr *number = gpu_counter(pool, "i", GPU_I, elements);
-    GpuPlace at =
-        copy_let_place(s, x, first, expr_div_i(pool, number, x->width), expr_mod_i(pool, number, x->width));
+    const GpuPlace at =
+        let_place(s, x, first, expr_div_i(pool, number, x->width), expr_mod_i(pool, number, x->width));
     if (x->fractional) {
-        stmt_if(s, value_op(s, VALUE_NOT, value_expr(s, copy_inside(pool, p, x, at)), NULL));
+        stmt_if(s, value_op(s, VALUE_NOT, value_expr(s, in_tile(pool, p, x, at)), NULL));
         stmt_next(s);
         stmt_end(s);
     }
+    return at;
+}
+
+/* Prints copy_tail: element by element, with 64-bit addresses, and zeros past K. */
+static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
+{
+    ExprPool *pool = &s->pool;
+    const GpuPlace at = copy_tail_open(p, s, x);
     const Expr *k0 = expr_var(pool, "k0", 0, 0, UINT32_MAX), *free = gpu_stride(s, "free");
     const Expr *k = stmt_let(s, "k", expr_add(pool, k0, x->tlu ? at.across : at.along));
     stmt_define(s, "unsigned long long", "free",

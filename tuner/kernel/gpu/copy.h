@@ -13,13 +13,13 @@ const char *copy_name(Stmts *s, const char *before, const GpuOperand *x, const c
 const Value *copy_data(Stmts *s, const GpuOperand *x, const Value *set, const Expr *i);
 /* The functions' argument `set`. */
 const Value *copy_set(Stmts *s);
-/* FractionalLoad: is the position in the tile? */
-const Expr *copy_inside(ExprPool *pool, const GpuPlan *p, const GpuOperand *x, GpuPlace at);
 /* The position of the thread's load 0, which copy_init has stored. */
 GpuPlace copy_kept_place(Stmts *s, const GpuPlan *p, const GpuOperand *x);
-/* The position of element e of load i; the same, declared as along and across. */
+/* The position of element e of load i. */
 GpuPlace copy_load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e);
-GpuPlace copy_let_place(Stmts *s, const GpuOperand *x, GpuPlace first, const Expr *i, const Expr *e);
+/* Opens a block and in it the loop of @copy_tail over the elements of a thread. Returns the position of the
+ * element, declared as along and across; those outside the tile are skipped. Both are to be ended. */
+GpuPlace copy_tail_open(const GpuPlan *p, Stmts *s, const GpuOperand *x);
 /* The local memory address of a position in the operand's tile. */
 Access copy_local_at(Stmts *s, const GpuOperand *x, const char *type, int bytes, GpuPlace at);
 /* Prints @copy_store, @copy_wait and @copy_shift. */

@@ -228,24 +228,7 @@ static void load(const GpuPlan *p, Stmts *s)
 static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
-    const int elements = copy_loads(x) * x->width;
-    stmt_block(s);
-    GpuPlace first = gpu_load_place(pool, p, x);
-    first.along = stmt_let(s, "along_0", first.along);
-    first.across = stmt_let(s, "across_0", first.across);
-    stmt_loop(s, (Loop){.var = "i",
-                        .type = "unsigned",
-                        .start = expr_const(pool, 0),
-                        .limit = expr_const(pool, elements),
-                        .unroll = UNROLL_NONE});
-    const Expr *number = gpu_counter(pool, "i", GPU_I, elements);
-    const GpuPlace at =
-        copy_let_place(s, x, first, expr_div_i(pool, number, x->width), expr_mod_i(pool, number, x->width));
-    if (x->fractional) {
-        stmt_if(s, value_op(s, VALUE_NOT, value_expr(s, copy_inside(pool, p, x, at)), NULL));
-        stmt_next(s);
-        stmt_end(s);
-    }
+    const GpuPlace at = copy_tail_open(p, s, x);
     const Expr *k0 = index_of(s, "k0");
     const Expr *k =
         stmt_let(s, "k", expr_within(pool, expr_add(pool, k0, x->tlu ? at.across : at.along), 0, UINT32_MAX));

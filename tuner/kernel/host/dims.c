@@ -85,6 +85,8 @@ static void steps_array(HostText *t, const char *name, HostOperand o, const Inde
     for (int32_t d = 0; d < l->n; d++) {
         const bool counts = pad < 0 || x->pad[o][pad].free == l->v[d] || x->pad[o][pad].sum == l->v[d];
         e[d] = counts ? contract_index_step(x, (int)o, &of, l->v[d]) : host_number(t, 0);
+        const bool down = pad >= 0 && index_list_has(&x->mirror[o], l->v[d]); /* positions do not go down */
+        if (down) e[d] = expr_sub(&t->s.pool, host_number(t, 0), e[d]);
         if (pad < 0) e[d] = expr_mul_i(&t->s.pool, e[d], t->p->parts);
     }
     digits_array(t, name, n_digits(l), e);
@@ -148,8 +150,8 @@ static void find_taps(HostText *t, HostOperand o)
     ExprPool *pool = &s->pool;
     const Indices *x = t->indices;
     const ContractNames of = names(t);
-    const int32_t fastest = x->group[INDICES_K].v[0];
-    const Expr *first, *edge, *left = expr_sub(pool, host_int(t, "k"), host_int(t, "q"));
+    const int of_sums = o == HOST_A ? CONTRACT_COLUMN : CONTRACT_ROW;
+    const Expr *left = expr_sub(pool, host_int(t, "k"), host_int(t, "q"));
     const int n = t->p->kc;
     stmt_array(s, "int64_t", "tap_rows", DIMS(n));
     stmt_array(s, "int64_t", "tap_at", DIMS(n));
@@ -164,13 +166,16 @@ static void find_taps(HostText *t, HostOperand o)
                         .limit = host_int(t, "k"),
                         .step_by = host_int(t, "tap_rows[taps++]")});
     stmt_let(s, "kq", expr_add(pool, host_int(t, "k0"), host_int(t, "q")));
-    const Expr *k = coordinate(t, host_int(t, "kq")), *size = contract_index_size(x, &of, fastest);
-    const Expr *same = x->group[INDICES_K].n > 1 ? expr_sub(pool, size, expr_mod(pool, k, size)) : left;
-    stmt_set(s, value_reg(s, "tap_rows[taps]"), value_expr(s, expr_op(pool, EXPR_MIN, left, same)));
+    const Expr *k = coordinate(t, host_int(t, "kq"));
+    const Expr *run = contract_run(x, (int)o, &of, of_sums, k);
+    for (int32_t pad = 0; pad < x->n_pads[o]; pad++) /* in such a run each element has bounds of its own */
+        if (x->pad[o][pad].sum == contract_run_index(x, (int)o, of_sums)) run = host_number(t, 1);
+    stmt_set(s, value_reg(s, "tap_rows[taps]"), value_expr(s, expr_op(pool, EXPR_MIN, left, run)));
     stmt_set(s, value_reg(s, "tap_at[taps]"), value_expr(s, along(t, o, k)));
     for (int32_t pad = 0; pad < x->n_pads[o]; pad++) {
-        const Expr *of_k = contract_pad_part(x, (int)o, &of, pad, o == HOST_A ? 1 : 0, k);
-        contract_pad_bounds(x, (int)o, &of, pad, &first, &edge);
+        const Expr *of_k = contract_pad_position(x, (int)o, &of, pad, of_sums, k);
+        const Expr *first = contract_pad_start(x, (int)o, &of, pad),
+                   *edge = contract_pad_edge(x, (int)o, &of, pad);
         stmt_set(s, value_named(s, "tap_from_%d[taps]", pad), value_expr(s, expr_sub(pool, first, of_k)));
         stmt_set(s, value_named(s, "tap_below_%d[taps]", pad), value_expr(s, expr_sub(pool, edge, of_k)));
     }
@@ -242,7 +247,8 @@ static void pack(HostText *t, HostOperand o)
     const ContractNames of = names(t);
     const int width = o == HOST_B ? t->p->nr : t->p->mr;
     const IndexList *side = &t->indices->group[o == HOST_B ? INDICES_N : INDICES_M];
-    const Expr *step = contract_index_step(t->indices, (int)o, &of, t->indices->group[INDICES_K].v[0]);
+    const Expr *step =
+        contract_run_step(t->indices, (int)o, &of, o == HOST_A ? CONTRACT_COLUMN : CONTRACT_ROW);
     stmt_gap(s);
     stmt_function(s, (Function){.kind = FUNCTION_STATIC,
                                 .name = o == HOST_B ? "@pack_b" : "@pack_a",

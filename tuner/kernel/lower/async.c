@@ -397,7 +397,7 @@ static Err checked(const Stmts *s, const char *function, bool derives)
         if (r->now.stage[i].newer != ARRIVED) REFUSE(r, "copies to stage %d are under way at the end", i);
     for (int i = 0; i < r->n_waits; i++)
         if (r->wait[i]->number == UNDERIVED)
-            REFUSE(r, "a wait for a stage whose copies have arrived in any case");
+            REFUSE(r, "a wait for a stage whose copies have always arrived before it");
     const Err e = r->e;
     free(r);
     return e;
@@ -406,8 +406,8 @@ static Err checked(const Stmts *s, const char *function, bool derives)
 Err async_derive(Stmts *s, const char *function)
 {
     TRY(stmts_check(s));
-    /* Waits may still be told of more on later ways through them, and cover what they have covered before:
-     * what is right with fewer groups arrived is right with more. */
+    /* A wait that is reached again may get a smaller number. What it covered before it still covers: more
+     * groups have arrived then, not fewer. */
     return checked(s, function, true);
 }
 

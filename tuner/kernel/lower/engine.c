@@ -49,9 +49,9 @@ static Err phase(Filling *f, const Stmt *s)
 
 static Err expect(Filling *f, const Stmt *s, int64_t times)
 {
-    if (!f->is_empty) FAIL(ERR_FAILED, "'%s' is told of bytes before its stage is empty", f->fill->full);
-    if (f->expect || times != 1) FAIL(ERR_FAILED, "'%s' is told twice of its bytes", f->fill->full);
-    if (!is(s->x, f->fill->full)) FAIL(ERR_FAILED, "'%s' is not told of its bytes", f->fill->full);
+    if (!f->is_empty) FAIL(ERR_FAILED, "'%s' is given its bytes before its stage is empty", f->fill->full);
+    if (f->expect || times != 1) FAIL(ERR_FAILED, "'%s' is given its bytes twice", f->fill->full);
+    if (!is(s->x, f->fill->full)) FAIL(ERR_FAILED, "'%s' is not given its bytes", f->fill->full);
     f->expect = s;
     return ERR_OK;
 }
@@ -91,7 +91,7 @@ static Err filled(const Stmts *s, const EngineFill *fill, Filling *f)
     for (const Stmt *at = s->first; at; at = at->next)
         if (at->kind == STMT_FUNCTION && !strcmp(at->function->name, fill->function))
             TRY(statements(f, at->body, 1));
-    if (!f->expect) FAIL(ERR_FAILED, "'%s' is not told of its bytes", fill->full);
+    if (!f->expect) FAIL(ERR_FAILED, "'%s' is not given its bytes", fill->full);
     for (int i = 0; i < ENGINE_TILES; i++)
         if (f->bytes[i] != fill->tile[i].bytes)
             FAIL(ERR_FAILED, "boxes of %" PRId64 " bytes for '%s', which has %" PRId64, f->bytes[i],

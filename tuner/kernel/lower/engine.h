@@ -20,8 +20,8 @@ typedef struct {
 Err engine_derive(Stmts *s, const EngineFill *f);
 
 /* ERR_FAILED: a box is copied before the wait for the empty stage, outside of its tile or for another
- * mbarrier; the mbarrier expects other bytes than the boxes have, is not told of them or twice; what is
- * copied depends on a condition, or does not fill its tile. */
+ * mbarrier; the mbarrier expects other bytes than the boxes have, is not given them, or is given them twice;
+ * what is copied depends on a condition, or does not fill its tile. */
 Err engine_verify(const Stmts *s, const EngineFill *f);
 
 #endif
