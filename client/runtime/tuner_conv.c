@@ -309,42 +309,53 @@ static bool as_gemm(const tuner_library *t, ConvPlan *v)
 
 static const Fused no_op;
 
-/* Adds the time that the part's solution promises, 1 s for each GFlop where nothing is known. *found false:
- * the library has no solution for the part. */
-static Err part_choose(tuner_library *t, Part *part, int64_t solution_index, double *seconds, bool *found)
+/* What a form's solutions promise. guessed: for some part by the speed of another size. */
+typedef struct {
+    double seconds;
+    bool found, guessed;
+} Promise;
+
+/* Adds a part's. Where no speed is known it is 1 GFlop/s. found false: the library has no solution for it. */
+static Err part_choose(tuner_library *t, Part *part, int64_t solution_index, Promise *out)
 {
     const Err e = call_choose(t, &part->p, &no_op, solution_index, &part->chosen);
-    *found = !e;
+    const Selection *s = &part->chosen;
+    out->found = !e;
     if (e == (Err)TUNER_NO_SOLUTION) {
         err_clear();
         return ERR_OK;
     }
-    if (!e && !part->zero)
-        *seconds += contraction_flops(&part->p) * 1e-9 / (part->chosen.speed > 0 ? part->chosen.speed : 1);
-    return e;
+    if (e || part->zero) return e;
+    out->seconds += contraction_flops(&part->p) * 1e-9 / (s->speed > 0 ? s->speed : 1);
+    out->guessed |= s->why != WHY_EXACT && s->why != WHY_MODEL;
+    return ERR_OK;
 }
 
-/* All parts of a form with their solutions. *found false: there are not. ERR_INPUT: the form is none of this
- * convolution's. */
-static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, double *seconds, bool *found)
+/* All parts of a form with their solutions. ERR_INPUT: the form is none of this convolution's. */
+static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, Promise *out)
 {
     ProblemType pt;
     Part more;
-    *seconds = 0;
+    *out = (Promise){.found = true};
     if (v->form == FORM_GEMM) {
-        *found = as_gemm(t, v);
-        return *found ? part_choose(t, &v->part[0], solution_index, seconds, found) : ERR_OK;
+        out->found = as_gemm(t, v);
+        return out->found ? part_choose(t, &v->part[0], solution_index, out) : ERR_OK;
     }
     TRY(form_type(&v->key.c, v->form, &pt));
     TRY(conv_n_parts(&pt, &v->key.c.size, &v->n_parts));
     v->a = conv_right(&v->key.c), v->b = conv_left(&v->key.c);
-    *found = true;
-    for (int64_t i = 0; i < v->n_parts && *found; i++) {
+    for (int64_t i = 0; i < v->n_parts && out->found; i++) {
         Part *part = i < PARTS_KEPT ? &v->part[i] : &more;
         TRY(contraction_part(t, v, &pt, i, part));
-        TRY(part_choose(t, part, solution_index, seconds, found));
+        TRY(part_choose(t, part, solution_index, out));
     }
     return ERR_OK;
+}
+
+static bool is_better(const Promise *a, const Promise *b)
+{
+    if (!a->found || !b->found) return a->found;
+    return a->guessed == b->guessed ? a->seconds < b->seconds : b->guessed;
 }
 
 static Err none_found(tuner_library *t, const ConvPlan *v)
@@ -357,31 +368,30 @@ static Err none_found(tuner_library *t, const ConvPlan *v)
     return e;
 }
 
-/* The form whose solutions promise the least time; of equal ones the first. */
+/* The form whose solutions promise the least time; of equal ones the first. What is known of this size stands
+ * before what is guessed by another one. */
 static Err plan_choose(tuner_library *t, ConvPlan *v, int64_t solution_index)
 {
     ConvPlan tried;
-    double least = 0;
-    bool any = false, found;
+    Promise best = {.found = false}, promise;
     char why[256] = "";
     tried.key = v->key;
     for (int form = 0; form < FORMS; form++) {
-        double seconds;
         if (form >= FORM_GROUPS && tried.key.c.size.groups > 1) continue; /* they have the index already */
         tried.form = (Form)form;
-        const Err e = form_choose(t, &tried, solution_index, &seconds, &found);
+        const Err e = form_choose(t, &tried, solution_index, &promise);
         if (e == ERR_INPUT) {
             if (form == FORM_TYPE) snprintf(why, sizeof why, "%s", err_message());
             err_clear();
             continue;
         }
         TRY(e);
-        if (!found || (any && seconds >= least)) continue;
+        if (!is_better(&promise, &best)) continue;
         *v = tried;
-        least = seconds, any = true;
+        best = promise;
     }
-    if (!any && why[0]) FAIL(TUNER_NO_SOLUTION, "no kernels: %s", why);
-    return any ? ERR_OK : none_found(t, v);
+    if (!best.found && why[0]) FAIL(TUNER_NO_SOLUTION, "no kernels: %s", why);
+    return best.found ? ERR_OK : none_found(t, v);
 }
 
 static uint64_t slot_of(const ConvKey2d *key)
@@ -432,14 +442,13 @@ static Err plan_of(tuner_library *t, const tuner_conv2d_desc *d, ConvPlan *v)
 static Err part_get(tuner_library *t, const ConvPlan *v, int64_t i, Part *more, const Part **out)
 {
     ProblemType pt;
-    double seconds = 0;
-    bool found;
+    Promise promise = {0};
     *out = i < PARTS_KEPT ? &v->part[i] : more;
     if (i < PARTS_KEPT) return ERR_OK;
     TRY(form_type(&v->key.c, v->form, &pt));
     TRY(contraction_part(t, v, &pt, i, more));
-    TRY(part_choose(t, more, 0, &seconds, &found));
-    return found ? ERR_OK : none_found(t, v);
+    TRY(part_choose(t, more, 0, &promise));
+    return promise.found ? ERR_OK : none_found(t, v);
 }
 
 static void inputs_of(const tuner_conv2d_desc *d, const ConvPlan *v, const Part *part, const Scalars *s,
