@@ -28,9 +28,9 @@ objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 # libtuner: the runtime and what it needs of base, the readers of fmt, problem and index; no writer, no process.
 RUN_PARTS  := $(addprefix base/,arena err filemap fs hash log map own seal str) \
-              $(addprefix fmt/,keys msgpack_read msgpack_scan node scalar yaml_read) \
+              $(addprefix fmt/,command keys msgpack_read msgpack_scan node scalar yaml_read) \
               $(addprefix problem/,conv conv_desc conv_part conv_size datatype fused helper_name index_sizes indices indices_type \
-                gemm_call model model_least model_select pack part pointwise predicate predicate_hardware predicate_io \
+                gemm_call miopen model model_least model_select pack part pointwise predicate predicate_hardware predicate_io \
                 predicate_scan problem problem_name sizes target traffic) \
               $(addprefix index/,expr expr_eval walk walk_stream)
 RUN_SRC    := $(patsubst %,tuner/%.c,$(RUN_PARTS)) $(call src,client/runtime)

@@ -75,7 +75,8 @@
  *                                   1 sets and 0 clears a bit of tuner_gemm_desc.fp16_alt for all calls
  *   TENSILE_EXPERIMENTAL_SELECTION  1: select over grids of sizes, 2: by decision trees, if the library has
  *                                   such rows; else neither
- *   TUNER_LAYER                     log; sum of 1 (calls), 2 (tuner-bench lines), 4 (YAML profile at close)
+ *   TUNER_LAYER                     log; sum of 1 (calls), 2 (tuner-bench lines; of convolutions
+ *                                   MIOpenDriver's), 4 (YAML profile of GEMMs at close)
  *   TUNER_LOG_PATH                  file of the log, appended to; default: stderr
  *   ROCBLAS_LAYER                   like TUNER_LAYER, if that is not set
  *   ROCBLAS_LOG_TRACE_PATH, ROCBLAS_LOG_BENCH_PATH, ROCBLAS_LOG_PROFILE_PATH, ROCBLAS_LOG_PATH

@@ -485,7 +485,9 @@ static Err conv2d(tuner_library *t, const tuner_conv2d_desc *d)
     const Part *part;
     LaunchInputs in;
     Scalars s;
-    TRY(plan_checked(t, d, "tuner_conv2d", &v));
+    const Err planned = plan_checked(t, d, "tuner_conv2d", &v);
+    if (t && t->log.layer && (!planned || planned == (Err)TUNER_NO_SOLUTION)) log_conv(&t->log, &v.key.c);
+    TRY(planned);
     for (int i = 0; i < CONV_TENSORS; i++)
         if (!tensor_of(d, (ConvTensor)i))
             FAIL(ERR_INPUT, "the %s is a null pointer", conv_tensor_name((ConvTensor)i));

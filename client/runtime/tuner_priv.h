@@ -9,6 +9,7 @@
 #include "client/runtime/host_pool.h"
 #include "client/runtime/launch.h"
 #include "client/runtime/tuner.h"
+#include "problem/conv_desc.h"
 
 enum {
     KERNEL_PAGE = 1024,
@@ -180,6 +181,8 @@ Err call_visit(tuner_library *t, const Contraction *p, const Selection *chosen, 
 Err log_open(CallLog *log);
 void log_close(CallLog *log);
 void log_call(CallLog *log, const tuner_gemm_desc *g, const Epilogue *f);
+/* A convolution; the profile has GEMMs alone. */
+void log_conv(CallLog *log, const ConvDesc *c);
 /* Prints a launch on stderr (createlib --library-print-debug). */
 void log_launch(const tuner_library *t, const KernelCall *call);
 

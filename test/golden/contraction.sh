@@ -33,6 +33,9 @@ done
 conv -n 3 -c 10 -H 9 -W 8 -k 6 -g 2 -y 3 -x 3 -u 2 -l 1 -j 2 -p 1 -q 2 --pad_h_end 1 --pad_w_end 2 -I NHWC -f NHWC -O NHWC -F 1
 conv -n 2 -c 5 -H 9 -W 8 -k 6 -y 3 -x 3 -u 2 -p 1 -q 1 -I NHWC -f NHWC -O NHWC -F 2
 conv -n 1 -c 7 -H 6 -W 11 -k 6 -y 2 -x 4 -u 3 -v 2 -I NHWC -f NHWC -O NHWC -F 2
+TUNER_LAYER=3 TUNER_LOG_PATH=log "$BIN"/tuner-bench conv --library out -i 1 -V 0 -n 1 -c 5 -H 9 -W 8 -k 6 -y 3 -x 3 -u 2 -p 1 -q 1 -F 4 >/dev/null
+sort -u log
+"$BIN"/tuner-bench conv log 2>/dev/null | tail -1
 echo "--- configs"
 for c in host h200_f16 h200_bf16 h200_f32; do
   case $c in host) a=x86-64-v4 ;; *) a=sm_90a ;; esac
