@@ -39,7 +39,7 @@ sort -u log
 echo "--- configs"
 sed 's/HostRepeatM: .*/HostRepeatM: [2]/; s/DepthU: .*/DepthU: [128]/; s/ThreadTile: .*/ThreadTile: [[48, 8]]/' "$ROOT/configs/conv_host.yaml" >host.yaml
 cp "$ROOT"/configs/conv_h200_*.yaml .
-for c in host conv_h200_f16 conv_h200_bf16 conv_h200_f32; do
+for c in host conv_h200_f16 conv_h200_f32; do
   case $c in host) a=x86-64-v4 ;; *) a=sm_90a ;; esac
   echo $c $("$BIN"/tuner --list-solutions --count --arch $a $c.yaml 2>&1)
 done
