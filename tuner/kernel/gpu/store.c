@@ -224,7 +224,7 @@ static const Value *dims_vectors(const GpuPlan *p, Stmts *s, const Value *whole)
 {
     const ContractNames names = {s, "o.x."};
     const int bytes = gpu_type_bytes(&p->out);
-    const Expr *size = contract_index_size(&names, 0);
+    const Expr *size = contract_extent(&names, 0);
     const Value *zero = value_int(s, 0);
     whole = both(s, whole,
                  value_op(s, VALUE_EQ, value_expr(s, expr_mod_i(&s->pool, size, p->store_width)), zero));
