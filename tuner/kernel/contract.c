@@ -217,7 +217,7 @@ const Expr *contract_digits_position(const Indices *x, int t, const ContractName
     return sum;
 }
 
-const Expr *contract_index_size(const ContractNames *names, int32_t index)
+const Expr *contract_extent(const ContractNames *names, int32_t index)
 {
     return size_of(&names->s->pool, names, index);
 }

@@ -59,7 +59,8 @@ const Expr *contract_digits_offset(const Indices *x, int t, const ContractNames 
                                    const Expr *const digit_of[]);
 const Expr *contract_digits_position(const Indices *x, int t, const ContractNames *names, int pad,
                                      IndexGroup g, const Expr *const digit_of[]);
-const Expr *contract_index_size(const ContractNames *names, int32_t index);
+/* The size of an index, and its stride in a tensor. */
+const Expr *contract_extent(const ContractNames *names, int32_t index);
 const Expr *contract_index_stride(const Indices *x, int t, const ContractNames *names, int32_t index);
 /* What a tensor's offset grows by from one value of the index to the next: its stride (0 where it does not
  * have it), mirrored less than 0. For lowerings that count a coordinate's digits up. */

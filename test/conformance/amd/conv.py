@@ -47,14 +47,19 @@ def case(arch, kind, solution, direction, image, number, spatial=2, groups=False
 
 def vectors(width):
     """Formats with channels last, whose loads are vectors of that many elements: channels that are multiples of it; a chunk
-    of K that holds several filter elements, or a part of one; and channels that are none, which take the slow way."""
+    of K that holds several filter elements, or a part of one; tiles that are stored in vectors; and channels that are no multiple,
+    which take the slow way."""
     c, k = 2 * width, 4 * width
     return convolve.sizes(channels=(c, k)) + [('many channels', convolve.Conv(1, 10 * width, 3 * width, (5, 6), 3, pad=1)),
+                                              ('whole tiles', convolve.Conv(1, 128, 136, (12, 12), 1)),
                                               ('odd width', convolve.Conv(1, width + 1, width + 3, (6, 5), 3, pad=1))]
 
 
 def widened(solution, width):
     own = {} if 'MatrixInstruction' in solution else {'VectorWidth': width, 'ThreadTile': [max(width, 4)] * 2}
+    own['VectorStore'] = -1
+    if 'MatrixInstruction' in solution and 'WavefrontSize' not in solution:
+        own['StoreVectorWidth'] = 4
     own.update({f'AssertFree{i}ElementMultiple': width for i in (0, 1)})
     return {**solution, 'GlobalReadVectorWidth': width, 'DepthU': max(solution['DepthU'], 2 * width), **own}
 

@@ -231,7 +231,7 @@ static void init(const GpuPlan *p, Stmts *s)
                                 STMT_PARAMS({"@Copy &", "c"}, {"const @Tile &", "t"}, {"unsigned", "tid"})});
     stmt_set(s, value_reg(s, "c.t"), value_reg(s, "t"));
     for (int32_t i = 0; i + 1 < sums_of(p)->n; i++) {
-        const Value *size = value_expr(s, contract_index_size(&names, sums_of(p)->v[i]));
+        const Value *size = value_expr(s, contract_extent(&names, sums_of(p)->v[i]));
         stmt_set(s, value_named(s, "c.magic[%d]", i),
                  value_op(s, VALUE_DIV, value_literal(s, "0xffffffffu"), size));
     }
@@ -278,7 +278,7 @@ static void define_digits(const GpuPlan *p, Stmts *s, const Expr *k, const Expr 
         stmt_var(s, "unsigned", name, NULL);
         rest = stmt_define(s, "unsigned", stmts_name(s, "rest_%d", i),
                            value_call(s, "@divide", rest,
-                                      value_expr(s, contract_index_size(&names, sums_of(p)->v[i])),
+                                      value_expr(s, contract_extent(&names, sums_of(p)->v[i])),
                                       value_named(s, "c.magic[%d]", i), value_reg(s, name)));
     }
 }
@@ -394,7 +394,7 @@ static void slow_vectors(const GpuPlan *p, Stmts *s, const GpuOperand *x)
             slow_if(s, value_op(s, VALUE_NE, value_expr(s, stride), value_int(s, 1)));
         if (i) bits = value_op(s, VALUE_OR, bits, step);
     }
-    const Expr *size = contract_index_size(&names, l->v[0]);
+    const Expr *size = contract_extent(&names, l->v[0]);
     slow_if(s, value_op(s, VALUE_NE, value_expr(s, expr_mod_i(&s->pool, size, x->width)), value_int(s, 0)));
     if (!p->dialect->aligned_loads) return;
     bits = value_op(s, VALUE_AND, bits, value_int(s, bytes - 1));

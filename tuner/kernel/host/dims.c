@@ -72,7 +72,7 @@ static void sizes_array(HostText *t, const IndexList *l)
 {
     const ContractNames of = names(t);
     const Expr *e[INDEX_MAX] = {host_number(t, 1)};
-    for (int32_t d = 0; d < l->n; d++) e[d] = contract_index_size(&of, l->v[d]);
+    for (int32_t d = 0; d < l->n; d++) e[d] = contract_extent(&of, l->v[d]);
     digits_array(t, "size", n_digits(l), e);
 }
 
