@@ -59,6 +59,11 @@ static bool has_side(const Indices *x, int t, int32_t index)
     return false;
 }
 
+static bool is_mirrored(const Indices *x, int t, int32_t index)
+{
+    return t < 2 && index_list_has(&x->mirror[t], index);
+}
+
 void contract_view(View *v, const Indices *x, int t, const ContractNames *names)
 {
     static const char *const letters[INDEX_MAX] = {"i", "j", "k", "l", "m", "n",
@@ -71,6 +76,7 @@ void contract_view(View *v, const Indices *x, int t, const ContractNames *names)
         if (!has_side(x, t, index)) continue;
         dim_of[index] =
             view_memory_dim(v, letters[index], named(names, size_names[index]), stride_name(x, t, i, names));
+        if (dim_of[index] >= 0) v->dim[dim_of[index]].down = is_mirrored(x, t, index);
     }
     for (int c = 0; c < CONTRACT_COORDS; c++) {
         const IndexGroup g = contract_side(t, c);
@@ -121,6 +127,11 @@ const Expr *contract_address(const Indices *x, int t, const ContractNames *names
     const Expr *at = contract_offset(x, t, names, coord);
     for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++)
         at = expr_sub(p, at, pad_number(p, names, t, i, false));
+    for (int32_t i = 0; t < 2 && i < x->mirror[t].n; i++) { /* addresses begin at the last element */
+        const int32_t index = x->mirror[t].v[i];
+        const Expr *last = expr_add_i(p, size_of(p, names, index), -1);
+        at = expr_add(p, at, expr_mul(p, last, stride_of(p, x, t, names, index)));
+    }
     return at;
 }
 
@@ -137,14 +148,33 @@ static const Expr *digit(ExprPool *p, const Indices *x, IndexGroup group, const 
     return NULL;
 }
 
-static const Expr *position(ExprPool *p, const Indices *x, int t, const ContractNames *names,
-                            const Expr *const at[2], int32_t index)
+const Expr *contract_pad_position(const Indices *x, int t, const ContractNames *names, int pad, int coord,
+                                  const Expr *at)
 {
-    for (int c = 0; c < 2; c++) {
-        const Expr *d = digit(p, x, contract_side(t, c), names, at[c], index);
-        if (d) return expr_mul(p, d, stride_of(p, x, t, names, index));
+    ExprPool *p = &names->s->pool;
+    const int32_t index[] = {x->pad[t][pad].free, x->pad[t][pad].sum};
+    const Expr *sum = expr_const(p, 0);
+    for (int i = 0; i < 2; i++) {
+        const Expr *d = digit(p, x, contract_side(t, coord), names, at, index[i]);
+        if (d) sum = expr_add(p, sum, expr_mul(p, d, stride_of(p, x, t, names, index[i])));
     }
-    return expr_const(p, 0);
+    return sum;
+}
+
+const Expr *contract_pad_start(const Indices *x, int t, const ContractNames *names, int pad)
+{
+    (void)x;
+    return pad_number(&names->s->pool, names, t, pad, false);
+}
+
+const Expr *contract_pad_edge(const Indices *x, int t, const ContractNames *names, int pad)
+{
+    ExprPool *p = &names->s->pool;
+    const int32_t free = x->pad[t][pad].free, sum = x->pad[t][pad].sum;
+    const Expr *edge = expr_mul(p, size_of(p, names, free), stride_of(p, x, t, names, free));
+    const Expr *last = expr_add_i(p, size_of(p, names, sum), -1);
+    edge = expr_add(p, edge, expr_mul(p, last, stride_of(p, x, t, names, sum)));
+    return expr_sub(p, edge, pad_number(p, names, t, pad, true));
 }
 
 const Expr *contract_inside(const Indices *x, int t, const ContractNames *names, const Expr *row,
@@ -153,16 +183,84 @@ const Expr *contract_inside(const Indices *x, int t, const ContractNames *names,
     ExprPool *p = &names->s->pool;
     const Expr *const at[2] = {row, column}, *inside = expr_const(p, 1);
     for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++) {
-        const int32_t free = x->pad[t][i].free, sum = x->pad[t][i].sum;
-        const Expr *here = expr_add(p, position(p, x, t, names, at, free), position(p, x, t, names, at, sum));
-        const Expr *edge = expr_mul(p, size_of(p, names, free), stride_of(p, x, t, names, free));
-        const Expr *last = expr_add_i(p, size_of(p, names, sum), -1);
-        edge = expr_add(p, edge, expr_mul(p, last, stride_of(p, x, t, names, sum)));
-        edge = expr_sub(p, edge, pad_number(p, names, t, i, true));
-        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LE, pad_number(p, names, t, i, false), here));
-        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LT, here, edge));
+        const Expr *here = expr_const(p, 0), *start = contract_pad_start(x, t, names, i);
+        for (int c = 0; c < 2; c++) here = expr_add(p, here, contract_pad_position(x, t, names, i, c, at[c]));
+        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LE, start, here));
+        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LT, here, contract_pad_edge(x, t, names, i)));
     }
     return inside;
+}
+
+const Expr *contract_digits_offset(const Indices *x, int t, const ContractNames *names, IndexGroup g,
+                                   const Expr *const digit_of[])
+{
+    ExprPool *p = &names->s->pool;
+    const Expr *sum = expr_const(p, 0);
+    for (int32_t i = 0; i < x->group[g].n; i++) {
+        const int32_t index = x->group[g].v[i];
+        const Expr *part = expr_mul(p, digit_of[i], stride_of(p, x, t, names, index));
+        sum = is_mirrored(x, t, index) ? expr_sub(p, sum, part) : expr_add(p, sum, part);
+    }
+    return sum;
+}
+
+const Expr *contract_digits_position(const Indices *x, int t, const ContractNames *names, int pad,
+                                     IndexGroup g, const Expr *const digit_of[])
+{
+    ExprPool *p = &names->s->pool;
+    const Expr *sum = expr_const(p, 0);
+    for (int32_t i = 0; i < x->group[g].n; i++) {
+        const int32_t index = x->group[g].v[i];
+        if (index == x->pad[t][pad].free || index == x->pad[t][pad].sum)
+            sum = expr_add(p, sum, expr_mul(p, digit_of[i], stride_of(p, x, t, names, index)));
+    }
+    return sum;
+}
+
+const Expr *contract_extent(const ContractNames *names, int32_t index)
+{
+    return size_of(&names->s->pool, names, index);
+}
+
+const Expr *contract_index_stride(const Indices *x, int t, const ContractNames *names, int32_t index)
+{
+    return stride_of(&names->s->pool, x, t, names, index);
+}
+
+bool contract_runs(const Indices *x, int t, int coord)
+{
+    const int32_t index = contract_run_index(x, t, coord);
+    if (index < 0 || x->tensor[t].v[0] != index || is_mirrored(x, t, index)) return false;
+    for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++)
+        if (x->pad[t][i].free == index || x->pad[t][i].sum == index) return false;
+    return true;
+}
+
+int32_t contract_run_index(const Indices *x, int t, int coord)
+{
+    const IndexList *l = &x->group[contract_side(t, coord)];
+    return l->n ? l->v[0] : -1;
+}
+
+const Expr *contract_run(const Indices *x, int t, const ContractNames *names, int coord, const Expr *at)
+{
+    ExprPool *p = &names->s->pool;
+    const IndexGroup g = contract_side(t, coord);
+    if (!x->group[g].n) return expr_const(p, 1);
+    return expr_sub(p, size_of(p, names, x->group[g].v[0]), digit(p, x, g, names, at, x->group[g].v[0]));
+}
+
+const Expr *contract_index_step(const Indices *x, int t, const ContractNames *names, int32_t index)
+{
+    ExprPool *p = &names->s->pool;
+    const Expr *step = stride_of(p, x, t, names, index);
+    return is_mirrored(x, t, index) ? expr_sub(p, expr_const(p, 0), step) : step;
+}
+
+const Expr *contract_run_step(const Indices *x, int t, const ContractNames *names, int coord)
+{
+    const int32_t index = contract_run_index(x, t, coord);
+    return index < 0 ? expr_const(&names->s->pool, 0) : contract_index_step(x, t, names, index);
 }
 
 const Expr *contract_size(const Indices *x, IndexGroup group, const ContractNames *names)
@@ -200,7 +298,7 @@ _Static_assert(4 * INDEX_MAX + INDEX_MAX + 2 * (2 * INDEX_MAX + 1) + 4 * TUPLE_M
 
 int contract_args(const Indices *x, bool splits, ContractArg out[CONTRACT_ARGS_MAX])
 {
-    const int first = x->swapped, order[] = {3, 2, first, 1 - first};
+    const int first = x->exchanged, order[] = {3, 2, first, 1 - first};
     ArgList l = {out, 0, 0};
     for (int i = 0; i < INDICES_TENSORS; i++) {
         const int t = order[i];
@@ -228,9 +326,11 @@ int contract_args(const Indices *x, bool splits, ContractArg out[CONTRACT_ARGS_M
 
 /* ---- the clause ---- */
 
-static void put_indices(const IndexList *l, Buf *out)
+static void put_indices(const Indices *x, int t, Buf *out)
 {
-    for (int32_t i = 0; i < l->n; i++) buf_putc(out, (char)('i' + l->v[i]));
+    const IndexList *l = &x->tensor[t];
+    for (int32_t i = 0; i < l->n; i++)
+        buf_putc(out, (char)((is_mirrored(x, t, l->v[i]) ? 'I' : 'i') + l->v[i]));
 }
 
 void contract_put(const Indices *x, Buf *out)
@@ -239,7 +339,7 @@ void contract_put(const Indices *x, Buf *out)
     for (int32_t i = x->group[INDICES_K].n; i-- > 0;) buf_putc(out, (char)('i' + x->group[INDICES_K].v[i]));
     for (int t = 0; t < INDICES_TENSORS; t++) {
         buf_printf(out, "_%c", "ABCD"[t]);
-        put_indices(&x->tensor[t], out);
+        put_indices(x, t, out);
         if (t < 2 && x->conj[t]) buf_putc(out, 'C');
     }
     buf_printf(out, " pack %d pack_sums %d initial_ab %d initial_cd %d", x->pack, x->pack_sums, x->initial_ab,
@@ -247,6 +347,7 @@ void contract_put(const Indices *x, Buf *out)
     for (int t = 0; t < 2; t++)
         for (int32_t i = 0; i < x->n_pads[t]; i++)
             buf_printf(out, " pad_%c %c %c", 'a' + t, 'i' + x->pad[t][i].free, 'i' + x->pad[t][i].sum);
+    if (x->exchanged) buf_puts(out, " arguments b a");
     buf_putc(out, '\n');
 }
 
@@ -276,6 +377,10 @@ Err contract_read(const Str *word, int n, Indices *out)
     TRY(read_flag(&word[7], "initial_cd", 1, &cd));
     out->pack_sums = sums, out->initial_ab = ab, out->initial_cd = cd;
     for (int i = FIXED; i < n; i += PAD) {
+        if (str_eq_c(word[i], "arguments") && str_eq_c(word[i + 1], "b") && str_eq_c(word[i + 2], "a")) {
+            out->exchanged = true;
+            continue;
+        }
         const int t = str_eq_c(word[i], "pad_b");
         const int32_t at = out->n_pads[t], free = word[i + 1].s[0] - 'i', sum = word[i + 2].s[0] - 'i';
         if ((!t && !str_eq_c(word[i], "pad_a")) || at == TUPLE_MAX || free < 0 || free >= out->of_d ||

@@ -1,0 +1,57 @@
+/* Offsets of n rows from `first` on, a number whose digits have those sizes (the first digit is the fastest) and
+ * steps in memory. Returns whether each is one behind the row before. */
+static int g_rows(int digits, const int64_t *size, const int64_t *step, int64_t first, int64_t n, int64_t *row)
+{
+    int64_t digit[g_DIGITS], at = 0;
+    int line = 1;
+    for (int d = 0; d < digits; d++) {
+        digit[d] = d + 1 < digits ? first % size[d] : first;
+        first = d + 1 < digits ? first / size[d] : 0;
+        at += digit[d] * step[d];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t next = at + step[0];
+        row[i] = at;
+        digit[0]++;
+        for (int d = 0; d + 1 < digits && digit[d] == size[d]; d++) {
+            next += step[d + 1] - size[d] * step[d];
+            digit[d] = 0;
+            digit[d + 1]++;
+        }
+        line &= i + 1 == n || next == at + 1;
+        at = next;
+    }
+    return line;
+}
+
+/* How the rows of a vector lie in memory: in n pieces, in each of them one `step` behind the other, which begin at
+ * the lanes `first`; step 0: apart. */
+enum { g_PIECES = 4 };
+typedef struct {
+    int step, n;
+    unsigned char first[g_PIECES];
+} g_Line;
+
+static int g_pieces(const int64_t *row, int64_t w, int step, g_Line *line)
+{
+    *line = (g_Line){step, 1, {0}};
+    for (int i = 1; i < g_VL && i < w; i++) {
+        if (row[i] == row[i - 1] + step) continue;
+        if (line->n == g_PIECES) return 0;
+        line->first[line->n++] = (unsigned char)i;
+    }
+    return 1;
+}
+
+/* Completes the offsets of a panel of w rows to whole vectors. present: bits of the rows that there are. */
+static void g_panel(int vectors, int64_t w, int64_t *row, unsigned *present, g_Line *line)
+{
+    for (int v = 0; v < vectors; v++, row += g_VL, w -= g_VL) {
+        present[v] = 0;
+        for (int i = 0; i < g_VL; i++) {
+            if (i >= w) row[i] = 0;
+            present[v] |= (unsigned)(i < w) << i;
+        }
+        if (!g_pieces(row, w, 1, &line[v]) && !g_pieces(row, w, 2, &line[v])) line[v] = (g_Line){0};
+    }
+}
