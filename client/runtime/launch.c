@@ -58,12 +58,13 @@ static uint64_t cluster_of(const SizeMapping *m, int dim)
 void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
 {
     const SizeMapping *m = &s->map;
+    const bool rows_of_b = p->dims && indices_rows_of_b(&p->dims->indices);
     uint64_t batch = (uint64_t)p->batch, x = (uint64_t)p->m, y = (uint64_t)p->n;
     g->cu = hw && hw->n_cu > 0 ? (uint64_t)hw->n_cu : 1;
     if (m->pack_batch_dims & 1) x *= batch;
     if (m->pack_batch_dims & 2) y *= batch;
-    g->tiles0 = ceil_div(x, (uint64_t)m->macro_tile[0]);
-    g->tiles1 = ceil_div(y, (uint64_t)m->macro_tile[1]);
+    g->tiles0 = ceil_div(rows_of_b ? y : x, (uint64_t)m->macro_tile[0]);
+    g->tiles1 = ceil_div(rows_of_b ? x : y, (uint64_t)m->macro_tile[1]);
     g->tiles2 = m->pack_batch_dims ? 1 : batch;
     g->tiles = g->tiles0 * g->tiles1 * g->tiles2;
     g->grid[0] = g->tiles0;

@@ -7,7 +7,8 @@
  *     {name: k0, arch: gfx906, problem: {DataType: s, TransposeA: false}, solution: {DepthU: 16, ...},
  *      sizes: [[m, n, batch, k], [m, n, batch, k, ldd, ldc, lda, ldb]], scalars: [[1, 0], [2, [0.5, 2]]],
  *      cus: 4, full_tiles: 1}
- * (a size of a contraction is {sizes: [..], a: [strides], b: .., c: .., d: .., pads: [..]};
+ * (a size of a contraction is {sizes: [..], a: [strides], b: .., c: .., d: .., pads: [..]}, one of a
+ * convolution {n: 2, c: 8, .., part: 0} with the letters of a Conv;
  * programs: DIR: where the solution's CustomKernelName is a file NAME.tile),
  * or solutions of a logic file: logic: FILE and, if not all, index: [positions], in place of problem and
  * solution; kernels are then NAME_<position>. scalars: alpha and beta of each size, a complex one as
@@ -33,6 +34,7 @@
 #include "kernel/helper.h"
 #include "kernel/kernel.h"
 #include "logic/derive.h"
+#include "problem/conv.h"
 #include "space/derive.h"
 #include "space/naming.h"
 #include "test/lib_solution.h"
@@ -112,12 +114,51 @@ static Err general(Emitter *e, const Item *it, const Node *size, Contraction *p)
     return ERR_OK;
 }
 
-static Err problem(Emitter *e, const Item *it, const Node *size, Contraction *p)
+/* Part `part` of a convolution: what the launch needs, and as JSON the sizes, strides, pads and offsets. */
+static Err convolution(Emitter *e, const Item *it, const Node *size, Contraction *p, Buf *out)
+{
+    static const int tensors[] = {LD_A, LD_B, LD_C, LD_D};
+    static const char *const names[] = {"a", "b", "c", "d"};
+    const ProblemType *pt = it->s->pt;
+    ConvSize s;
+    ConvPart *part = ARENA_NEW(&e->a, ConvPart);
+    IndexSizes *x = ARENA_NEW(&e->a, IndexSizes);
+    int64_t number = 0, n_parts;
+    TRY_ALLOC(part && x);
+    conv_size_init(&s);
+    for (size_t i = 0; i < size->n; i++) {
+        Str key;
+        TRY(node_str(&size->item[2 * i], e->list, "size", &key));
+        int64_t *field = str_eq_c(key, "part") ? &number : conv_size_field(&s, key);
+        if (!field) FAIL(ERR_INPUT, "%s: unknown key '%.*s' of a convolution", e->list, STR_ARG(key));
+        TRY(node_int(&size->item[2 * i + 1], e->list, "size", -1, INT32_MAX, field));
+    }
+    TRY(conv_n_parts(pt, &s, &n_parts));
+    TRY(conv_part(pt, &s, number, part));
+    part->size.extra = &part->extra;
+    *x = (IndexSizes){.size = {0}};
+    TRY(indices_of_type(pt, 0, &x->indices));
+    memcpy(x->size, part->size.v, sizeof x->size);
+    memcpy(x->pad_start, part->extra.pad_start, sizeof x->pad_start);
+    memcpy(x->pad_end, part->extra.pad_end, sizeof x->pad_end);
+    buf_printf(out, "\"parts\":%lld,\"zero\":%d,\"offset\":{", (long long)n_parts, part->zero);
+    for (int t = 0; t < INDICES_TENSORS; t++) {
+        (void)size_strides(pt, &part->size, tensors[t], x->stride[t]);
+        buf_printf(out, "%s\"%s\":%lld", t ? "," : "", names[t], (long long)part->offset[tensors[t]]);
+    }
+    buf_putc(out, '}');
+    contraction_gemm(p, false, false, index_group_size(x, INDICES_M), index_group_size(x, INDICES_N),
+                     index_group_size(x, INDICES_K), index_group_size(x, INDICES_BATCH));
+    p->dims = x;
+    return ERR_OK;
+}
+
+static Err problem(Emitter *e, const Item *it, const Node *size, Contraction *p, Buf *out)
 {
     const ProblemType *pt = it->s->pt;
     int64_t v[8];
     if (size->kind == NODE_MAP) {
-        TRY(general(e, it, size, p));
+        TRY(node_get(size, "n") ? convolution(e, it, size, p, out) : general(e, it, size, p));
         contraction_types(p, (unsigned)pt->DataType, (unsigned)pt->DataType, (unsigned)pt->DestDataType,
                           (unsigned)pt->DestDataType, (unsigned)pt->ComputeDataType);
         return ERR_OK;
@@ -198,7 +239,9 @@ static Err launch_json(Emitter *e, const Item *it, const Node *size, const Node 
     unsigned char alpha[16], beta[16];
     DataType compute = (DataType)it->s->pt->ComputeDataType;
     lib_solution(it, &lib);
-    TRY(problem(e, it, size, &p));
+    const size_t opens = out->n;
+    buf_putc(out, '{');
+    TRY(problem(e, it, size, &p, out));
     if (node_get(it->entry, "cus")) TRY(node_int(node_get(it->entry, "cus"), e->list, "cus", 1, 4096, &cus));
     if (scalars) TRY(node_seq(scalars, e->list, "scalars", 2, 2));
     scalar(scalars ? node_at(scalars, 0) : NULL, 1, compute, alpha);
@@ -217,8 +260,8 @@ static Err launch_json(Emitter *e, const Item *it, const Node *size, const Node 
         TRY(node_int(node_get(it->entry, "full_tiles"), e->list, "full_tiles", 0, 4096,
                      &hw.streamk_full_tiles));
     bool fits = tensor_maps_fit(&lib, &p);
-    buf_printf(out, "{\"size\":[%lld,%lld,%lld,%lld]", (long long)p.m, (long long)p.n, (long long)p.batch,
-               (long long)p.k);
+    buf_printf(out, "%s\"size\":[%lld,%lld,%lld,%lld]", out->n > opens + 1 ? "," : "", (long long)p.m,
+               (long long)p.n, (long long)p.batch, (long long)p.k);
     if (!fits) {
         buf_puts(out, ",\"refused\":\"tensor maps\",\"calls\":[]}");
         return ERR_OK;

@@ -1,7 +1,7 @@
 # Contractions that are no GEMM, and convolutions, on the host: config, kernels, client, library; every element is right. What is
 # refused, with reasons. The client names what is wrong with indices, strides and pads.
 cp "$ROOT/test/data/run/contraction.yaml" .
-"$BIN"/tuner contraction.yaml out 2>&1 | grep -E "permutations|wrong" | sed 's/  [0-9.]*\/s//' | tail -6
+"$BIN"/tuner contraction.yaml out 2>&1 | grep -E "permutations|wrong" | sed 's/  [0-9.]*\/s//' | tail -8
 ls out/3_LibraryLogic
 "$BIN"/tuner --dump-program=check contraction.yaml | grep -c 'gives the same kernel'
 sed 's/DepthU: \[16\]/DepthU: [16], GlobalSplitU: [2]/' contraction.yaml >split.yaml

@@ -1,9 +1,10 @@
 /* Convolutions as contractions: 400 random ones against Tensile's answers
- * (test/data/tensile/convolution.txt), addresses and sizes against the definition of a convolution, and
- * bad ones. */
+ * (test/data/tensile/convolution.txt), addresses, sizes and whole results against the definition of a
+ * convolution, and bad ones. */
 #include "test/support.h"
 
 #include "problem/conv.h"
+#include "problem/indices.h"
 
 #include <stdlib.h>
 
@@ -96,13 +97,23 @@ static void sizes_answer(Arena *a, const ProblemType *pt, Str text, Buf *b)
     buf_fini(&yaml);
 }
 
+/* Backward data whose stride along W is that of each size: Tensile's constant strides are those of a forward
+ * convolution of the output, which is not its gradient. */
+static bool is_other_data(Str operation, Str settings)
+{
+    Str rest = settings, part;
+    while (str_eq_c(operation, "ConvolutionBackwardData") && str_split(&rest, ' ', &part))
+        if (part.n > 7 && !memcmp(part.s, "Stride:", 7)) return part.s[part.n - 1] == 'N';
+    return false;
+}
+
 static void test_tensile(void **state)
 {
     (void)state;
     Arena a;
     Buf have;
     Str rest, line;
-    size_t n_cases = 0, n_sizes = 0, n_packed = 0, bad = 0;
+    size_t n_cases = 0, n_sizes = 0, n_packed = 0, n_data = 0, bad = 0;
     arena_init(&a, 0);
     buf_init(&have);
     assert_ok(file_read(&a, "test/data/tensile/convolution.txt", 1 << 20, &rest));
@@ -111,6 +122,10 @@ static void test_tensile(void **state)
         Str column[COLUMNS], left = line;
         for (int i = 0; i < COLUMNS; i++) assert_true(str_split(&left, '|', &column[i]));
         ProblemType pt;
+        if (is_other_data(column[0], column[1])) {
+            n_data++;
+            continue;
+        }
         buf_reset(&have);
         if (type_read(&a, column[0], column[1], &pt))
             buf_puts(&have, err_message());
@@ -134,7 +149,8 @@ static void test_tensile(void **state)
             print_error("%.*s\n  sizes %s\n", STR_ARG(line), buf_cstr(&have)), bad++;
     }
     assert_int_equal(bad, 0);
-    assert_int_equal(n_cases, 400);
+    assert_int_equal(n_cases + n_data, 400);
+    assert_in_range(n_data, 1, 80);
     assert_true(n_sizes > 150 && n_packed < n_sizes / 3);
     buf_fini(&have);
     arena_fini(&a);
@@ -270,6 +286,134 @@ static void test_addresses(void **state)
     }
 }
 
+/* ---- whole convolutions ---- */
+
+enum { VALUES_MAX = 4096 };
+
+static double value_of(int64_t at, int salt) { return (double)((at * 7 + salt) * 2654435761u % 1009) - 504; }
+
+/* Sums of all parts by sizes, strides, pads and offsets, as a kernel makes them. d is -1 where nothing was
+ * written. */
+static void by_parts(const ProblemType *pt, const ConvSize *s, double *d)
+{
+    static const int tensors[] = {LD_A, LD_B, LD_C, LD_D};
+    int64_t n_parts;
+    assert_ok(conv_n_parts(pt, s, &n_parts));
+    for (int64_t part = 0; part < n_parts; part++) {
+        ConvPart p;
+        IndexSizes x = {.size = {0}};
+        if (conv_part(pt, s, part, &p)) fail_msg("part %d: %s", (int)part, err_message());
+        p.size.extra = &p.extra;
+        assert_ok(indices_of_type(pt, 0, &x.indices));
+        memcpy(x.size, p.size.v, sizeof x.size);
+        memcpy(x.pad_start, p.extra.pad_start, sizeof x.pad_start);
+        memcpy(x.pad_end, p.extra.pad_end, sizeof x.pad_end);
+        for (int t = 0; t < INDICES_TENSORS; t++) (void)size_strides(pt, &p.size, tensors[t], x.stride[t]);
+        const int64_t rows = index_group_size(&x, INDICES_M), columns = index_group_size(&x, INDICES_N),
+                      batch = index_group_size(&x, INDICES_BATCH), sums = index_group_size(&x, INDICES_K);
+        for (int64_t at = 0; at < rows * columns * batch; at++) {
+            const int64_t m = at % rows, n = at / rows % columns, z = at / rows / columns;
+            double sum = 0;
+            for (int64_t k = 0; k < sums && !p.zero; k++) {
+                bool inside = true;
+                int64_t a = p.offset[LD_A], b = p.offset[LD_B];
+                for (int i = 0; i < x.indices.n_pads[0]; i++) {
+                    const int64_t here = index_pad_position(&x, 0, i, INDICES_M, m) +
+                                         index_pad_position(&x, 0, i, INDICES_K, k);
+                    inside &= here >= x.pad_start[0][i] && here < index_pad_edge(&x, 0, i);
+                    a -= x.pad_start[0][i];
+                }
+                if (!inside) continue;
+                a += index_group_offset(&x, INDICES_M, 0, m) + index_group_offset(&x, INDICES_K, 0, k) +
+                     index_group_offset(&x, INDICES_BATCH, 0, z);
+                b += index_group_offset(&x, INDICES_N, 1, n) + index_group_offset(&x, INDICES_K, 1, k) +
+                     index_group_offset(&x, INDICES_BATCH, 1, z);
+                assert_true(a >= 0 && b >= 0);
+                sum += value_of(a, 1) * value_of(b, 2);
+            }
+            const int64_t to = p.offset[LD_D] + index_group_offset(&x, INDICES_M, 3, m) +
+                               index_group_offset(&x, INDICES_N, 3, n) +
+                               index_group_offset(&x, INDICES_BATCH, 3, z);
+            assert_in_range(to, 0, VALUES_MAX - 1);
+            assert_true(d[to] == -1); /* written once */
+            d[to] = sum + 0.5;
+        }
+    }
+}
+
+/* The same by the definition. */
+static void by_definition(const ConvDesc *c, double *d)
+{
+    const ConvSize *s = &c->size;
+    int64_t size[CONV_TENSORS][CONV_DIMS], stride[CONV_TENSORS][CONV_DIMS], at[CONV_DIMS], to[CONV_DIMS];
+    for (int t = 0; t < CONV_TENSORS; t++) conv_tensor(c, (ConvTensor)t, size[t], stride[t]);
+    const ConvTensor result = conv_result(c);
+    const int64_t n = conv_elements(c, CONV_OUTPUT), taps = conv_elements(c, CONV_FILTER) / s->k,
+                  k_group = s->k / s->groups, c_group = s->c / s->groups;
+    assert_in_range(conv_elements(c, result), 1, VALUES_MAX);
+    for (int64_t i = 0; i < conv_elements(c, result); i++) d[i] = 0.5;
+    for (int64_t i = 0; i < n * taps; i++) {
+        int64_t rest = i, offset[CONV_TENSORS] = {0};
+        bool inside = true;
+        for (int j = CONV_DIMS; j-- > 0; rest /= size[CONV_OUTPUT][j]) at[j] = rest % size[CONV_OUTPUT][j];
+        for (int j = CONV_DIMS; j-- > 1; rest /= size[CONV_FILTER][j]) to[j] = rest % size[CONV_FILTER][j];
+        to[0] = at[1];
+        for (int j = 0; j < CONV_DIMS; j++) {
+            const int w = CONV_DIMS - 1 - j; /* of spatial ones */
+            const int64_t in = j == 0   ? at[0]
+                               : j == 1 ? at[1] / k_group * c_group + to[1]
+                                        : at[j] * s->stride[w] + to[j] * s->dilation[w] - s->pad[w];
+            inside &= in >= 0 && in < size[CONV_INPUT][j];
+            offset[CONV_INPUT] += in * stride[CONV_INPUT][j];
+            offset[CONV_OUTPUT] += at[j] * stride[CONV_OUTPUT][j];
+            offset[CONV_FILTER] += to[j] * stride[CONV_FILTER][j];
+        }
+        if (inside)
+            d[offset[result]] += value_of(offset[conv_right(c)], 1) * value_of(offset[conv_left(c)], 2);
+    }
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t in, filter, stride, dilation, pad, pad_end, c, k, groups;
+    } sizes[] = {{6, 3, 1, 1, 1, 1, 3, 4, 1}, {7, 3, 2, 1, 1, 0, 2, 3, 1}, {8, 4, 3, 2, 2, 1, 2, 2, 1},
+                 {9, 3, 2, 2, 0, 0, 2, 3, 1}, {5, 1, 2, 1, 0, 0, 3, 2, 1}, {5, 1, 1, 1, 0, 0, 3, 2, 1},
+                 {6, 2, 4, 1, 3, 3, 1, 2, 1}, {7, 3, 2, 1, 1, 1, 4, 6, 2}, {6, 3, 1, 1, 1, 1, 3, 3, 3},
+                 {3, 2, 5, 1, 2, 0, 2, 2, 1}};
+    static const OperationKind ops[] = {OP_CONV_FORWARD, OP_CONV_BACKWARD_DATA, OP_CONV_BACKWARD_WEIGHTS};
+    static const char *const formats[] = {"NCHW", "NHWC", "CNHW", "CHWN"};
+    static double have[VALUES_MAX], want[VALUES_MAX];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int f = 0; f < 4 * 4 * 3; f++) {
+            ConvDesc c;
+            ProblemType pt;
+            Buf name;
+            conv_desc_init(&c);
+            c.op = ops[f / 16];
+            assert_ok(conv_desc_format(&c, CONV_INPUT, str_from(formats[f % 4])));
+            assert_ok(conv_desc_format(&c, CONV_OUTPUT, str_from(formats[f % 4])));
+            assert_ok(conv_desc_format(&c, CONV_FILTER, str_from(formats[f / 4 % 4])));
+            ConvSize *s = &c.size;
+            s->n = 2, s->c = sizes[i].c, s->k = sizes[i].k, s->groups = sizes[i].groups;
+            for (int d = 0; d < 2; d++) {
+                s->in[d] = sizes[i].in + d, s->filter[d] = sizes[i].filter, s->stride[d] = sizes[i].stride;
+                s->dilation[d] = sizes[i].dilation;
+                s->pad[d] = sizes[i].pad, s->pad_end[d] = sizes[i].pad_end;
+            }
+            assert_ok(conv_desc_check(&c));
+            assert_ok(conv_problem_type(&c, &pt));
+            for (int k = 0; k < VALUES_MAX; k++) have[k] = want[k] = -1;
+            by_parts(&pt, s, have);
+            by_definition(&c, want);
+            buf_init(&name);
+            conv_desc_print(&c, &name);
+            if (memcmp(have, want, sizeof have)) fail_msg("%s", buf_cstr(&name));
+            buf_fini(&name);
+        }
+}
+
 /* ---- bad ones ---- */
 
 static void test_refused(void **state)
@@ -338,6 +482,6 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tensile), cmocka_unit_test(test_addresses),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_parts), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

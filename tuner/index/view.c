@@ -9,7 +9,7 @@ void view_init(View *v) { memset(v, 0, sizeof *v); }
 static int add_dim(View *v, const char *name, const char *size, const char *stride)
 {
     if (v->n_dims == VIEW_MAX_DIMS) return -1;
-    v->dim[v->n_dims] = (ViewDim){name, size, stride};
+    v->dim[v->n_dims] = (ViewDim){name, size, stride, false};
     return v->n_dims++;
 }
 
@@ -194,8 +194,8 @@ const Expr *view_address_by(ExprPool *p, const View *v, const Expr *const *coord
         const ViewStep *u = unfolded(v, d);
         if (u && u->lower[u->n_lower - 1] != d) continue;
         const Expr *own = stride_of(p, v, d);
-        sum = expr_add(p, sum,
-                       expr_mul(p, at[u ? u->upper[0] : d], stride && !expr_is_const(own) ? stride : own));
+        const Expr *part = expr_mul(p, at[u ? u->upper[0] : d], stride && !expr_is_const(own) ? stride : own);
+        sum = v->dim[d].down ? expr_sub(p, sum, part) : expr_add(p, sum, part);
     }
     return sum;
 }
@@ -228,7 +228,7 @@ const Expr *view_guard(ExprPool *p, const View *v, const Expr *const *coord)
 int view_contiguous(ExprPool *p, const View *v, const Expr **length)
 {
     int d = 0;
-    while (d < v->n_memory && !expr_is(stride_of(p, v, d), 1)) d++;
+    while (d < v->n_memory && (v->dim[d].down || !expr_is(stride_of(p, v, d), 1))) d++;
     if (d == v->n_memory) return -1;
     *length = size_of(p, v, d);
     for (int i = 0; i < v->n_steps; i++) {
@@ -271,7 +271,8 @@ void view_dump(const View *v, Buf *out)
 {
     static const char *const names[] = {"passthrough", "pad", "embed", "merge", "unfold"};
     for (int d = 0; d < v->n_memory; d++)
-        buf_printf(out, "%s%s:%s*%s", d ? " " : "", v->dim[d].name, v->dim[d].size, v->dim[d].stride);
+        buf_printf(out, "%s%s:%s*%s%s", d ? " " : "", v->dim[d].name, v->dim[d].size,
+                   v->dim[d].down ? "-" : "", v->dim[d].stride);
     for (int i = 0; i < v->n_steps; i++) {
         const ViewStep *s = &v->step[i];
         buf_printf(out, " | %s", names[s->kind]);

@@ -27,6 +27,7 @@ typedef struct {
     const char *name;
     const char *size;   /* name or number */
     const char *stride; /* memory dimensions only; "" else */
+    bool down;          /* the address goes down along it */
 } ViewDim;
 
 typedef struct {

@@ -59,6 +59,11 @@ static bool has_side(const Indices *x, int t, int32_t index)
     return false;
 }
 
+static bool is_mirrored(const Indices *x, int t, int32_t index)
+{
+    return t < 2 && index_list_has(&x->mirror[t], index);
+}
+
 void contract_view(View *v, const Indices *x, int t, const ContractNames *names)
 {
     static const char *const letters[INDEX_MAX] = {"i", "j", "k", "l", "m", "n",
@@ -71,6 +76,7 @@ void contract_view(View *v, const Indices *x, int t, const ContractNames *names)
         if (!has_side(x, t, index)) continue;
         dim_of[index] =
             view_memory_dim(v, letters[index], named(names, size_names[index]), stride_name(x, t, i, names));
+        if (dim_of[index] >= 0) v->dim[dim_of[index]].down = is_mirrored(x, t, index);
     }
     for (int c = 0; c < CONTRACT_COORDS; c++) {
         const IndexGroup g = contract_side(t, c);
@@ -121,6 +127,11 @@ const Expr *contract_address(const Indices *x, int t, const ContractNames *names
     const Expr *at = contract_offset(x, t, names, coord);
     for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++)
         at = expr_sub(p, at, pad_number(p, names, t, i, false));
+    for (int32_t i = 0; t < 2 && i < x->mirror[t].n; i++) { /* addresses begin at the last element */
+        const int32_t index = x->mirror[t].v[i];
+        const Expr *last = expr_add_i(p, size_of(p, names, index), -1);
+        at = expr_add(p, at, expr_mul(p, last, stride_of(p, x, t, names, index)));
+    }
     return at;
 }
 
@@ -200,7 +211,7 @@ _Static_assert(4 * INDEX_MAX + INDEX_MAX + 2 * (2 * INDEX_MAX + 1) + 4 * TUPLE_M
 
 int contract_args(const Indices *x, bool splits, ContractArg out[CONTRACT_ARGS_MAX])
 {
-    const int first = x->swapped, order[] = {3, 2, first, 1 - first};
+    const int first = x->exchanged, order[] = {3, 2, first, 1 - first};
     ArgList l = {out, 0, 0};
     for (int i = 0; i < INDICES_TENSORS; i++) {
         const int t = order[i];
@@ -228,9 +239,11 @@ int contract_args(const Indices *x, bool splits, ContractArg out[CONTRACT_ARGS_M
 
 /* ---- the clause ---- */
 
-static void put_indices(const IndexList *l, Buf *out)
+static void put_indices(const Indices *x, int t, Buf *out)
 {
-    for (int32_t i = 0; i < l->n; i++) buf_putc(out, (char)('i' + l->v[i]));
+    const IndexList *l = &x->tensor[t];
+    for (int32_t i = 0; i < l->n; i++)
+        buf_putc(out, (char)((is_mirrored(x, t, l->v[i]) ? 'I' : 'i') + l->v[i]));
 }
 
 void contract_put(const Indices *x, Buf *out)
@@ -239,7 +252,7 @@ void contract_put(const Indices *x, Buf *out)
     for (int32_t i = x->group[INDICES_K].n; i-- > 0;) buf_putc(out, (char)('i' + x->group[INDICES_K].v[i]));
     for (int t = 0; t < INDICES_TENSORS; t++) {
         buf_printf(out, "_%c", "ABCD"[t]);
-        put_indices(&x->tensor[t], out);
+        put_indices(x, t, out);
         if (t < 2 && x->conj[t]) buf_putc(out, 'C');
     }
     buf_printf(out, " pack %d pack_sums %d initial_ab %d initial_cd %d", x->pack, x->pack_sums, x->initial_ab,
@@ -247,6 +260,7 @@ void contract_put(const Indices *x, Buf *out)
     for (int t = 0; t < 2; t++)
         for (int32_t i = 0; i < x->n_pads[t]; i++)
             buf_printf(out, " pad_%c %c %c", 'a' + t, 'i' + x->pad[t][i].free, 'i' + x->pad[t][i].sum);
+    if (x->exchanged) buf_puts(out, " arguments b a");
     buf_putc(out, '\n');
 }
 
@@ -276,6 +290,10 @@ Err contract_read(const Str *word, int n, Indices *out)
     TRY(read_flag(&word[7], "initial_cd", 1, &cd));
     out->pack_sums = sums, out->initial_ab = ab, out->initial_cd = cd;
     for (int i = FIXED; i < n; i += PAD) {
+        if (str_eq_c(word[i], "arguments") && str_eq_c(word[i + 1], "b") && str_eq_c(word[i + 2], "a")) {
+            out->exchanged = true;
+            continue;
+        }
         const int t = str_eq_c(word[i], "pad_b");
         const int32_t at = out->n_pads[t], free = word[i + 1].s[0] - 'i', sum = word[i + 2].s[0] - 'i';
         if ((!t && !str_eq_c(word[i], "pad_a")) || at == TUPLE_MAX || free < 0 || free >= out->of_d ||

@@ -3,6 +3,9 @@
  *
  *     contraction Contraction_lm_Ailkm_Bljkm_Cijk_Dijk pack 0 pack_sums 0 initial_ab 0 initial_cd 0 pad_a i l
  *
+ * "arguments b a" behind it: the kernel's arguments have B first, because what the program calls A is the
+ * problem's B (Indices.exchanged).
+ *
  * A kernel of such a program has the sizes size_0, size_1, .. of all indices, the strides stride_a0, .. to
  * stride_d0, .. of the tensors' dimensions, and pad_start_a0, pad_end_a0, .. as variables. Views have three
  * coordinates: rows and columns of the matrix, and the batch.
@@ -30,7 +33,8 @@ IndexGroup contract_side(int t, int coord);
 /* Elements from coordinates 0 to these. */
 const Expr *contract_offset(const Indices *x, int t, const ContractNames *names,
                             const Expr *const coord[CONTRACT_COORDS]);
-/* The same from the tensor's first element: less the zero padding in front of A and B. */
+/* The same from the tensor's first element: less the zero padding in front of A and B, behind what is in
+ * front of the last element of mirrored indices. */
 const Expr *contract_address(const Indices *x, int t, const ContractNames *names,
                              const Expr *const coord[CONTRACT_COORDS]);
 /* 1 where those coordinates are inside the tensor's zero padding's bounds: elements outside are 0. */

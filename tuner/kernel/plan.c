@@ -88,13 +88,16 @@ static Err build_ops(Program *p, const Solution *s)
     int32_t mt0 = s->MacroTile0, mt1 = s->MacroTile1, du = s->DepthU;
     DataType in = (DataType)pt->DataType, compute = (DataType)pt->ComputeDataType,
              dest = (DataType)pt->DestDataType;
-    int a = add_tile(p, "a", 'A', problem_a_type(pt), DIM_M, DIM_K, mt0, du, &p->view[0]);
-    int b = add_tile(p, "b", 'B', problem_b_type(pt), DIM_K, DIM_N, du, mt1, &p->view[1]);
+    const bool exchanged = indices_are_exchanged(p->indices);
+    const DataType type_a = exchanged ? problem_b_type(pt) : problem_a_type(pt),
+                   type_b = exchanged ? problem_a_type(pt) : problem_b_type(pt);
+    int a = add_tile(p, "a", 'A', type_a, DIM_M, DIM_K, mt0, du, &p->view[0]);
+    int b = add_tile(p, "b", 'B', type_b, DIM_K, DIM_N, du, mt1, &p->view[1]);
     add_tile(p, "c", 'C', dest, DIM_M, DIM_N, mt0, mt1, &p->view[2]);
     add_tile(p, "d", 'D', dest, DIM_M, DIM_N, mt0, mt1, &p->view[3]);
     const bool to_bf16 = pt->Fp16AltImpl && in == TYPE_H; /* the loads convert */
-    int ra = add_tile(p, "reg_a", 'A', to_bf16 ? TYPE_B : problem_a_type(pt), DIM_M, DIM_K, mt0, du, NULL);
-    int rb = add_tile(p, "reg_b", 'B', to_bf16 ? TYPE_B : problem_b_type(pt), DIM_K, DIM_N, du, mt1, NULL);
+    int ra = add_tile(p, "reg_a", 'A', to_bf16 ? TYPE_B : type_a, DIM_M, DIM_K, mt0, du, NULL);
+    int rb = add_tile(p, "reg_b", 'B', to_bf16 ? TYPE_B : type_b, DIM_K, DIM_N, du, mt1, NULL);
     int acc = add_tile(p, "acc", 'P', compute, DIM_M, DIM_N, mt0, mt1, NULL);
     const Epilogue e = p->host ? host_epilogue(p->host) : gpu_epilogue(p->gpu);
     TRY(epilogue_tiles(p, &e));
@@ -137,8 +140,12 @@ Err solution_indices(const Solution *s, Indices *out)
     TRY(indices_of_type(pt, s->PackBatchDims, out));
     out->is_gemm = indices_are_gemm(out, NULL);
     out->pack_sums = s->PackSummationDims != 0;
-    if (s->pt->Tensor0 && !out->is_gemm)
-        FAIL(ERR_INPUT, "the first index of D is one of B, which has no kernels");
+    if (out->is_gemm) return ERR_OK;
+    const bool exchanges = indices_rows_of_b(out);
+    if (exchanges != (pt->Tensor0 != 0))
+        FAIL(ERR_INPUT, "Tensor0 %d, but the first index of D with rows or columns is one of %c", pt->Tensor0,
+             exchanges ? 'B' : 'A');
+    if (exchanges) indices_exchange(out);
     return ERR_OK;
 }
 

@@ -35,8 +35,7 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
              type_letter((DataType)pt->ComputeDataType));
     if (pt->Fp16AltImpl && !p->to_bf16)
         FAIL(ERR_INPUT, "Fp16AltImpl is for half, not data type '%s'", type_letter((DataType)pt->DataType));
-    if (pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
-        FAIL(ERR_INPUT, "GPU kernels have no mirroring or stochastic rounding");
+    if (pt->StochasticRounding) FAIL(ERR_INPUT, "GPU kernels have no stochastic rounding");
     return ERR_OK;
 }
 
@@ -84,33 +83,34 @@ static Err plan_operand(GpuPlan *p, const Solution *s, int i)
 {
     const ProblemType *pt = s->pt;
     GpuOperand *x = &p->op[i];
-    *x = (GpuOperand){.type = p->to_bf16 ? p->in : gpu_type(i ? problem_b_type(pt) : problem_a_type(pt)),
+    const bool b = (i == 1) != indices_are_exchanged(p->indices); /* which of the solution's operands */
+    *x = (GpuOperand){.type = p->to_bf16 ? p->in : gpu_type(b ? problem_b_type(pt) : problem_a_type(pt)),
                       .name = i ? 'b' : 'a',
-                      .tlu = i ? pt->TLUB : pt->TLUA,
-                      .conj = i ? pt->ComplexConjugateB : pt->ComplexConjugateA,
+                      .tlu = b ? pt->TLUB : pt->TLUA,
+                      .conj = b ? pt->ComplexConjugateB : pt->ComplexConjugateA,
                       .tile = p->mt[i],
-                      .width = i ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA,
-                      .nlc = i ? s->NumLoadsCoalescedB : s->NumLoadsCoalescedA,
-                      .nlp = i ? s->NumLoadsPerpendicularB : s->NumLoadsPerpendicularA,
-                      .lsc = i ? s->LSCB : s->LSCA,
-                      .lsp = i ? s->LSPB : s->LSPA,
-                      .k_major = i ? s->UnrollMajorLDSB : s->UnrollMajorLDSA,
-                      .pad = i ? s->LdsPadB : s->LdsPadA,
-                      .pad_block = i ? s->LdsBlockSizePerPadB : s->LdsBlockSizePerPadA,
-                      .grouped = i ? s->GlobalReadCoalesceGroupB : s->GlobalReadCoalesceGroupA,
-                      .to_local = i ? s->DirectToLdsB : s->DirectToLdsA,
+                      .width = b ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA,
+                      .nlc = b ? s->NumLoadsCoalescedB : s->NumLoadsCoalescedA,
+                      .nlp = b ? s->NumLoadsPerpendicularB : s->NumLoadsPerpendicularA,
+                      .lsc = b ? s->LSCB : s->LSCA,
+                      .lsp = b ? s->LSPB : s->LSPA,
+                      .k_major = b ? s->UnrollMajorLDSB : s->UnrollMajorLDSA,
+                      .pad = b ? s->LdsPadB : s->LdsPadA,
+                      .pad_block = b ? s->LdsBlockSizePerPadB : s->LdsBlockSizePerPadA,
+                      .grouped = b ? s->GlobalReadCoalesceGroupB : s->GlobalReadCoalesceGroupA,
+                      .to_local = b ? s->DirectToLdsB : s->DirectToLdsA,
                       .shift = 1,
-                      .hint = i ? s->NonTemporalB : s->NonTemporalA};
+                      .hint = b ? s->NonTemporalB : s->NonTemporalA};
     if (x->to_local && x->width < 1) x->width = 1; /* of a part of an element: gpu_check_loads */
-    bool separate = i ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
+    bool separate = b ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
     x->n_waves = separate && s->WavefrontSize > 0 ? p->n_threads / s->WavefrontSize : 1;
     x->lvc = x->width > 0 ? x->lsc / x->width : 0;
     x->parts = 1;
     if (p->ring.used && !p->groups.used) { /* copies have 4 bytes at least */
-        x->lvc = i ? s->LVCB : s->LVCA;
+        x->lvc = b ? s->LVCB : s->LVCA;
         if (x->lvc > 0) x->width = x->lsc / x->lvc;
     }
-    TRY(plan_groups(p, x, i ? s->ThreadSeparateGlobalReadB : s->ThreadSeparateGlobalReadA, x->grouped));
+    TRY(plan_groups(p, x, b ? s->ThreadSeparateGlobalReadB : s->ThreadSeparateGlobalReadA, x->grouped));
     if (p->ring.used) return ERR_OK; /* some threads may have nothing to copy */
     TRY(gpu_check_loads(p, x, s->FractionalLoad || x->to_local));
     if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);

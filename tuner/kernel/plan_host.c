@@ -28,8 +28,7 @@ static Err check_problem(const HostPlan *p, const ProblemType *pt)
         FAIL(ERR_INPUT, "host kernels have no data types '%s', '%s', '%s'",
              type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
              type_letter((DataType)pt->ComputeDataType));
-    if (pt->MirrorDimsA.n || pt->MirrorDimsB.n || pt->StochasticRounding)
-        FAIL(ERR_INPUT, "host kernels have no mirroring or stochastic rounding");
+    if (pt->StochasticRounding) FAIL(ERR_INPUT, "host kernels have no stochastic rounding");
     return ERR_OK;
 }
 
@@ -109,6 +108,10 @@ static Err plan_all(HostPlan *p, const Solution *s, const Target *t, const Indic
 {
     host_plan_types(p, s->pt, t);
     p->indices = indices;
+    if (indices_are_exchanged(indices)) {
+        p->conj[0] = s->pt->ComplexConjugateB;
+        p->conj[1] = s->pt->ComplexConjugateA;
+    }
     TRY(check_problem(p, s->pt));
     /* fused operations are those of the kernel that adds the parts up */
     if (s->GlobalSplitU > 1 && s->GlobalSplitUAlgorithm == GSUA_MULTIPLE) p->fused = (Fused){0};

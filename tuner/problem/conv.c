@@ -3,40 +3,9 @@
  * element, which gives addresses of another convolution: such sizes are refused. Beyond it: pads where the
  * filter has one element, pads of Weights, CHWN and KZYXC; constant strides of Weights belong to the
  * dimension whose step they are. */
-#include "problem/conv.h"
+#include "problem/conv_internal.h"
 
 #include <string.h>
-
-enum { REGS_MAX = 10, NAME_PACKED = 'P' };
-
-/* A dimension of the convolution: N, C, K, W, H, D (output positions; P: all of them packed), X, Y, Z. */
-typedef struct {
-    char name;
-    int32_t index;
-    int64_t size;     /* of a filter dimension that the problem type fixes; -1 else */
-    int64_t stride_a; /* constants, -1: none */
-    int64_t stride_b;
-} Dim;
-
-typedef struct {
-    char a[CONV_FORMAT_MAX], b[CONV_FORMAT_MAX], d[CONV_FORMAT_MAX]; /* given formats */
-    int n_spatial;
-    int64_t filter[CONV_SPATIAL], stride[CONV_SPATIAL], dilation[CONV_SPATIAL]; /* CONV_ANY: of each size */
-    int64_t pad[CONV_SPATIAL], pad_end[CONV_SPATIAL], in[CONV_SPATIAL];
-    bool has_in, packs_spatial, packs_filter, channel_last;
-    int64_t groups;
-} Config;
-
-typedef struct {
-    Config cfg;
-    OperationKind op;
-    Dim n, c, k, out[CONV_SPATIAL], filter[CONV_SPATIAL];
-    Dim *outs[CONV_SPATIAL], *filters[CONV_SPATIAL]; /* as they are registered: slowest first */
-    int n_outs, n_filters;
-    Dim *a[REGS_MAX], *b[REGS_MAX]; /* dimensions of A, B, slowest first */
-    int n_a, n_b;
-    int32_t n_indices_d;
-} Conv;
 
 /* ---- the settings ---- */
 
@@ -155,8 +124,12 @@ static Err read_config(const ProblemType *pt, Config *c)
     TRY(read_flag(pt, CONV_PackedSpatialDims, &c->packs_spatial));
     TRY(read_flag(pt, CONV_PackedFilterDims, &c->packs_filter));
     TRY(read_flag(pt, CONV_UnrollOnChannel, &c->channel_last));
+    const char *groups = setting(pt, CONV_GroupCount);
     c->groups = 1;
-    TRY(read_number(pt, CONV_GroupCount, 1, SIZE_VALUE_MAX, &c->groups));
+    if (groups && (!strcmp(groups, "N") || !strcmp(groups, "n")))
+        c->groups = CONV_ANY;
+    else
+        TRY(read_number(pt, CONV_GroupCount, 1, SIZE_VALUE_MAX, &c->groups));
     if (!all(c->dilation, 1, n, 1) && !all(c->filter, 0, n, 1)) c->packs_filter = false;
     if (!all(c->stride, 1, n, 1) || !all(c->pad, 0, n, 0) || !all(c->pad_end, 0, n, 0))
         c->packs_spatial = false;
@@ -171,7 +144,8 @@ static void init_dims(Conv *v)
 {
     const Config *c = &v->cfg;
     const bool weights = v->op == OP_CONV_BACKWARD_WEIGHTS;
-    dim_init(&v->n, 'N', -1), dim_init(&v->c, 'C', -1), dim_init(&v->k, 'K', -1);
+    dim_init(&v->n, 'N', -1), dim_init(&v->c, 'C', -1), dim_init(&v->k, 'K', -1), dim_init(&v->g, 'G', -1);
+    v->has_groups = c->groups != 1;
     Dim **outs = weights ? v->filters : v->outs, **filters = weights ? v->outs : v->filters;
     int *n_outs = weights ? &v->n_filters : &v->n_outs, *n_filters = weights ? &v->n_outs : &v->n_filters;
     *n_outs = *n_filters = 0;
@@ -199,6 +173,7 @@ static void number_indices(Conv *v, const char *format, Dim *batch, Dim *sum, Di
             batch->index = next++;
         } else if (format[i] == 'C') {
             channel->index = next++;
+            if (v->has_groups) v->g.index = next++;
         } else if (!placed) {
             placed = true;
             for (int s = v->n_outs; s-- > 0;) v->outs[s]->index = next++;
@@ -212,15 +187,19 @@ static void number_indices(Conv *v, const char *format, Dim *batch, Dim *sum, Di
 
 static void push(Dim **list, int *n, Dim *d) { list[(*n)++] = d; }
 
-/* The dimensions of A (the image) or B (the filter, with the batch in front, where it has stride 0). */
-static void list_dims(Conv *v, const char *format, bool image, Dim *batch, Dim *sum, Dim *channel)
+/* The dimensions of A (the image) or B (the filter). Without groups B has the batch in front, with stride 0;
+ * with groups, the group is the batch, and what else is batch is a free dimension of A. grouped: the
+ * letter of the channels that are cut into groups. */
+static void list_dims(Conv *v, const char *format, bool image, char grouped, Dim *batch, Dim *sum,
+                      Dim *channel)
 {
     Dim **list = image ? v->a : v->b;
     int *n = image ? &v->n_a : &v->n_b;
     bool placed = false;
     *n = 0;
-    if (!image) push(list, n, batch);
+    if (!image && !v->has_groups) push(list, n, batch);
     for (; *format; format++) {
+        if (*format == grouped && v->has_groups) push(list, n, &v->g);
         if (*format == 'N') {
             push(list, n, batch);
         } else if (*format == 'C') {
@@ -255,26 +234,29 @@ static bool is_filter(const Conv *v, const Dim *d)
 
 /* Strides that are known when the kernel is written: of the contiguous dimension, and of the two that share
  * the contiguous one. */
-static void fix_strides(Conv *v, Dim *batch, Dim *sum, Dim *channel, const int64_t *out_step,
-                        const int64_t *filter_step)
+static void fix_strides(Conv *v, Dim *batch, Dim *sum, Dim *channel, int64_t out_step, int64_t filter_step,
+                        int64_t element_step)
 {
     const char *single = "XWP";
     Dim *last_filter = v->n_filters ? v->filters[v->n_filters - 1] : NULL, *last = NULL;
     for (int i = 0; i < v->n_a; i++)
         if (!is_filter(v, v->a[i])) last = v->a[i];
     if (v->n_outs && last == v->outs[v->n_outs - 1]) {
-        last->stride_a = out_step[0];
+        last->stride_a = out_step;
     } else if (last == sum || last == batch) {
         last->stride_a = 1;
     }
     if (last_filter && v->a[v->n_a - 1] == last_filter && strchr(single, last_filter->name))
-        last_filter->stride_a = filter_step[0];
-    batch->stride_b = 0;
+        last_filter->stride_a = filter_step;
+    if (!v->has_groups) batch->stride_b = 0;
     Dim *b = v->b[v->n_b - 1];
-    if (b == sum || b == channel || (b == last_filter && strchr(single, b->name))) b->stride_b = 1;
+    if (b == sum || b == channel)
+        b->stride_b = 1;
+    else if (b == last_filter && strchr(single, b->name))
+        b->stride_b = element_step;
 }
 
-static Err conv_init(Conv *v, const ProblemType *pt)
+Err conv_init(Conv *v, const ProblemType *pt)
 {
     memset(v, 0, sizeof *v);
     v->op = (OperationKind)pt->OperationType;
@@ -283,11 +265,12 @@ static Err conv_init(Conv *v, const ProblemType *pt)
     init_dims(v);
     char a[CONV_FORMAT_MAX], b[CONV_FORMAT_MAX], d[CONV_FORMAT_MAX];
     Dim *batch = &v->n, *sum = &v->c, *channel = &v->k;
-    const int64_t *out_step = c->stride, *filter_step = c->dilation;
+    int64_t out_step = c->stride[0], filter_step = c->dilation[0], element_step = 1;
     rename_dims(c->a, "", "", a), rename_dims(c->b, "", "", b), rename_dims(c->d, "", "", d);
     if (v->op == OP_CONV_BACKWARD_DATA) { /* the output's channels are summed over */
         sum = &v->k, channel = &v->c;
         rename_dims(c->b, "CK", "KC", b);
+        if (out_step == CONV_ANY) out_step = 1, filter_step = element_step = CONV_ANY; /* as in conv_part.c */
     } else if (
         v->op ==
         OP_CONV_BACKWARD_WEIGHTS) { /* the filter's channels are D's batch, the images are summed over */
@@ -295,12 +278,13 @@ static Err conv_init(Conv *v, const ProblemType *pt)
         rename_dims(c->a, "NC", "CN", a);
         rename_dims(c->b, "NCWHD", "CKXYZ", b);
         rename_dims(c->d, "CKXYZ", "NCWHD", d);
-        out_step = c->dilation, filter_step = c->stride;
+        out_step = c->dilation[0], filter_step = c->stride[0];
     }
     number_indices(v, d, batch, sum, channel);
-    list_dims(v, a, true, batch, sum, channel);
-    list_dims(v, b, false, batch, sum, channel);
-    fix_strides(v, batch, sum, channel, out_step, filter_step);
+    const bool weights = v->op == OP_CONV_BACKWARD_WEIGHTS, data = v->op == OP_CONV_BACKWARD_DATA;
+    list_dims(v, a, true, weights ? 'N' : 'C', batch, sum, channel);
+    list_dims(v, b, false, data ? 'C' : 'K', batch, sum, channel);
+    fix_strides(v, batch, sum, channel, out_step, filter_step, element_step);
     return 0;
 }
 
@@ -342,6 +326,24 @@ static bool is_product(const Config *c)
            all(c->pad, 0, n, 0) && all(c->pad_end, 0, n, 0);
 }
 
+/* Backward data reads the filter backwards: the output's positions go down where the filter element goes up.
+ * The input's positions of one phase of the stride lie apart. */
+static void assign_backwards(const Conv *v, ProblemType *pt)
+{
+    const Config *c = &v->cfg;
+    const Dim *first = NULL;
+    pt->MirrorDimsB = (IndexList){.n = 0};
+    if (v->op != OP_CONV_BACKWARD_DATA) return;
+    for (int32_t index = 0; index < INDEX_MAX; index++)
+        for (int i = 0; i < v->n_filters; i++)
+            if (v->filters[i]->index == index && v->filters[i]->size != 1)
+                pt->MirrorDimsB.v[pt->MirrorDimsB.n++] = index;
+    for (int i = 0; i < v->n_outs; i++)
+        if (v->outs[i]->index == 0) first = v->outs[i];
+    for (int i = 0; i < c->n_spatial && first; i++)
+        if (c->stride[i] == CONV_ANY) pt->UseInitialStridesCD = 1;
+}
+
 Err conv_derive(ProblemType *pt)
 {
     Conv v;
@@ -350,6 +352,7 @@ Err conv_derive(ProblemType *pt)
     assign(&pt->IndexAssignmentsA, &pt->SetConstStrideA, v.a, v.n_a, false);
     assign(&pt->IndexAssignmentsB, &pt->SetConstStrideB, v.b, v.n_b, true);
     assign_pads(&v, &pt->ZeroPadA);
+    assign_backwards(&v, pt);
     if (v.a[v.n_a - 1]->stride_a != 1 || v.b[v.n_b - 1]->stride_b != 1) pt->UseInitialStridesAB = 1;
     if (v.op == OP_CONV_BACKWARD_WEIGHTS && !v.n_outs) pt->AllowNoFreeDims = 1;
     if (!is_product(&v.cfg)) pt->UseBeta = 0;
@@ -382,6 +385,7 @@ Err conv_problem_type(const ConvDesc *c, ProblemType *pt)
     for (size_t i = 0; i < sizeof of_size / sizeof *of_size; i++) set_key(config, of_size[i], any);
     set_key(config, CONV_PackedSpatialDims, "0");
     set_key(config, CONV_PackedFilterDims, "0");
+    if (c->size.groups != 1) set_key(config, CONV_GroupCount, "N");
     TRY(conv_derive(pt));
     return problem_type_derive(pt);
 }
@@ -395,151 +399,4 @@ int32_t conv_fixed_sizes(const ProblemType *pt, int32_t index[CONV_SPATIAL], int
         if (v.filter[i].index >= 0 && v.filter[i].size > 0)
             index[n] = v.filter[i].index, size[n++] = (int32_t)v.filter[i].size;
     return n;
-}
-
-/* ---- one convolution ---- */
-
-static Err take(const char *what, int d, int64_t fixed, int64_t *given)
-{
-    if (*given == CONV_ANY) *given = fixed;
-    if (fixed != CONV_ANY && *given != fixed)
-        FAIL(ERR_INPUT, "%s of %c is %lld, but the problem type's is %lld", what, conv_names_out[d],
-             (long long)*given, (long long)fixed);
-    if (*given == CONV_ANY)
-        FAIL(ERR_INPUT, "%s of %c is given neither here nor by the problem type", what, conv_names_out[d]);
-    return 0;
-}
-
-/* Everything that the size leaves open, from the problem type. */
-static Err complete(const Config *c, ConvSize *s)
-{
-    for (int d = 0; d < CONV_SPATIAL; d++) {
-        if (d >= c->n_spatial) {
-            s->in[d] = s->filter[d] = s->stride[d] = s->dilation[d] = 1, s->pad[d] = s->pad_end[d] = 0;
-            continue;
-        }
-        if (s->pad_end[d] == CONV_ANY) s->pad_end[d] = s->pad[d];
-        TRY(take("the input size", d, c->in[d], &s->in[d]));
-        TRY(take("the filter size", d, c->filter[d], &s->filter[d]));
-        TRY(take("the stride", d, c->stride[d], &s->stride[d]));
-        TRY(take("the dilation", d, c->dilation[d], &s->dilation[d]));
-        TRY(take("the pad", d, c->pad[d], &s->pad[d]));
-        TRY(take("the pad at the end", d, c->pad_end[d], &s->pad_end[d]));
-    }
-    if (s->groups != c->groups && c->groups != 1)
-        FAIL(ERR_INPUT, "%lld groups, but the problem type's GroupCount is %lld", (long long)s->groups,
-             (long long)c->groups);
-    return conv_size_check(s, c->n_spatial);
-}
-
-typedef struct {
-    const char *format;
-    int64_t channels; /* sizes of C in the format */
-    bool image, in;   /* has positions of the input or the output; the input's */
-} Tensor;
-
-/* The stride of a dimension in a tensor. Along a spatial dimension the input moves by `stride` for an
- * output position and by `dilation` for a filter element. */
-static int64_t dim_stride(const ConvSize *s, const Tensor *t, char name)
-{
-    const char *at;
-    if (name == NAME_PACKED) name = 'W';
-    if (!t->image) return conv_distance(s, t->format, name, t->channels, t->in);
-    if (name == 'K') name = 'C'; /* the output's channels are called C in its format */
-    if ((at = strchr(conv_names_out, name)))
-        return conv_times(conv_distance(s, t->format, name, t->channels, t->in),
-                          t->in ? s->stride[at - conv_names_out] : 1);
-    if ((at = strchr(conv_names_filter, name))) {
-        const int d = (int)(at - conv_names_filter);
-        return t->in ? conv_times(conv_distance(s, t->format, conv_names_out[d], t->channels, true),
-                                  s->dilation[d])
-                     : 0;
-    }
-    return conv_distance(s, t->format, name, t->channels, t->in);
-}
-
-static int64_t dim_size(const Conv *v, const ConvSize *s, char name)
-{
-    const char *at;
-    if (name == NAME_PACKED) {
-        int64_t all_of = 1;
-        for (int d = 0; d < v->cfg.n_spatial; d++) all_of = conv_times(all_of, conv_out(s, d));
-        return all_of;
-    }
-    if (name == 'C') return s->c;
-    if (name == 'K') return s->k;
-    if (name == 'N') return s->n;
-    if ((at = strchr(conv_names_out, name))) return conv_out(s, (int)(at - conv_names_out));
-    return s->filter[strchr(conv_names_filter, name) - conv_names_filter];
-}
-
-static Err check_supported(const Conv *v, const ConvSize *s)
-{
-    if (v->op == OP_CONV_BACKWARD_DATA)
-        FAIL(ERR_INPUT,
-             "ConvolutionBackwardData is more than one contraction: its sizes are not supported yet");
-    for (int d = 0; d + 1 < v->cfg.n_spatial && v->cfg.packs_spatial; d++)
-        if (conv_out(s, d) != s->in[d])
-            FAIL(ERR_INPUT,
-                 "packed spatial dimensions need lines of equal length, along %c the input has %lld and the "
-                 "output %lld "
-                 "positions: set PackedSpatialDims 0",
-                 conv_names_out[d], (long long)s->in[d], (long long)conv_out(s, d));
-    if (s->groups != 1)
-        FAIL(ERR_INPUT, "%lld groups: convolutions of more than one group are not supported yet",
-             (long long)s->groups);
-    return 0;
-}
-
-static void set_strides(const Conv *v, const ConvSize *s, SizeExtra *e, ProblemSize *p, const Tensor *a,
-                        const Tensor *b)
-{
-    for (int i = 0; i < v->n_a; i++) {
-        e->stride[LD_A][v->n_a - 1 - i] = dim_stride(s, a, v->a[i]->name);
-        p->v[v->a[i]->index] = dim_size(v, s, v->a[i]->name);
-    }
-    for (int i = 0; i < v->n_b; i++) {
-        e->stride[LD_B][v->n_b - 1 - i] = v->b[i]->stride_b == 0 ? 0 : dim_stride(s, b, v->b[i]->name);
-        p->v[v->b[i]->index] = dim_size(v, s, v->b[i]->name);
-    }
-    e->n_stride[LD_A] = v->n_a, e->n_stride[LD_B] = v->n_b;
-}
-
-/* Where Tensile counts the elements behind the input from: size * stride of the free index and
- * (size - 1) * stride of the summation index, which is beyond the last position read where the free index has
- * a stride. */
-static int64_t pad_reach(const ProblemType *pt, const ProblemSize *p, const SizeExtra *e, const int32_t *pad)
-{
-    const IndexList *a = &pt->IndexAssignmentsA;
-    const int64_t free = e->stride[LD_A][index_list_find(a, pad[0])],
-                  sum = e->stride[LD_A][index_list_find(a, pad[1])];
-    return conv_times(p->v[pad[0]], free) + conv_times(p->v[pad[1]] - 1, sum);
-}
-
-Err conv_problem(const ProblemType *pt, const ConvSize *given, ProblemSize *out, SizeExtra *extra)
-{
-    Conv v;
-    ConvSize s = *given;
-    TRY(conv_init(&v, pt));
-    TRY(complete(&v.cfg, &s));
-    TRY(check_supported(&v, &s));
-    const bool weights = v.op == OP_CONV_BACKWARD_WEIGHTS;
-    const Tensor a = {v.cfg.a, s.c, true, true};
-    const Tensor b = {v.cfg.b, weights ? s.k : s.c, weights, false};
-    *out = (ProblemSize){.n = pt->TotalIndices, .extra = extra};
-    *extra = (SizeExtra){.count = s.count};
-    set_strides(&v, &s, extra, out, &a, &b);
-    extra->n_pad[0] = pt->ZeroPadA.n;
-    for (int d = 0, i = 0; d < v.cfg.n_spatial && i < pt->ZeroPadA.n; d++) {
-        if (!v.cfg.pad[d] && !v.cfg.pad_end[d]) continue;
-        const int64_t step = conv_distance(&s, v.cfg.a, conv_names_out[d], s.c, true);
-        const int64_t input = conv_times(s.pad[d] + s.in[d], step);
-        extra->pad_start[0][i] = conv_times(s.pad[d], step);
-        extra->pad_end[0][i] = pad_reach(pt, out, extra, pt->ZeroPadA.v[i]) - input;
-        i++;
-    }
-    for (int32_t i = 0; i < out->n; i++)
-        if (out->v[i] < 1 || out->v[i] > SIZE_VALUE_MAX)
-            FAIL(ERR_INPUT, "a size %lld is not in 1..%lld", (long long)out->v[i], (long long)SIZE_VALUE_MAX);
-    return problem_size_check(pt, out);
 }

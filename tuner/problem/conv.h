@@ -33,9 +33,20 @@ Err conv_problem_type(const ConvDesc *c, ProblemType *pt);
  * size[i]. Returns how many. */
 int32_t conv_fixed_sizes(const ProblemType *pt, int32_t index[CONV_SPATIAL], int32_t size[CONV_SPATIAL]);
 
-/* The contraction of one convolution: sizes, strides and pads (elements of A) of all indices. ERR_INPUT
- * with the numbers where the convolution does not agree with the problem type, has no output, or is too
- * large. */
+/* One contraction of a convolution. Backward data has one for each phase of the strides. Pointers have no
+ * place in a ProblemSize: callers add the offsets. */
+typedef struct {
+    ProblemSize size; /* its extra is not set: it is the next member */
+    SizeExtra extra;
+    int64_t offset[4]; /* LD_D, ..: elements in front of the first one that the contraction has */
+    bool zero;         /* no filter element reaches these elements of D: to be computed with alpha 0 */
+} ConvPart;
+/* How many contractions a convolution is; ERR_INPUT as conv_part. */
+Err conv_n_parts(const ProblemType *pt, const ConvSize *s, int64_t *n);
+/* Contraction i: sizes, strides and pads (elements of A) of all indices. ERR_INPUT with the numbers where the
+ * convolution does not agree with the problem type, has no output, or is too large. */
+Err conv_part(const ProblemType *pt, const ConvSize *s, int64_t i, ConvPart *out);
+/* The contraction of a convolution that is one. */
 Err conv_problem(const ProblemType *pt, const ConvSize *s, ProblemSize *out, SizeExtra *extra);
 
 #endif

@@ -84,3 +84,23 @@ int64_t conv_distance(const ConvSize *s, const char *format, char letter, int64_
     }
     return 0;
 }
+
+int64_t *conv_size_field(ConvSize *s, Str key)
+{
+    const struct {
+        const char *letters[CONV_SPATIAL];
+        int64_t *field;
+    } spatial[] = {{{"w", "h", "d"}, s->in},     {{"x", "y", "z"}, s->filter},
+                   {{"v", "u", "#"}, s->stride}, {{"j", "l", "^"}, s->dilation},
+                   {{"q", "p", "$"}, s->pad},    {{"q_", "p_", "$_"}, s->pad_end}};
+    const struct {
+        const char *name;
+        int64_t *field;
+    } single[] = {{"n", &s->n}, {"c", &s->c}, {"k", &s->k}, {"g", &s->groups}, {"count", &s->count}};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (str_eq_c(key, single[i].name)) return single[i].field;
+    for (size_t i = 0; i < sizeof spatial / sizeof *spatial; i++)
+        for (int d = 0; d < CONV_SPATIAL; d++)
+            if (str_eq_c(key, spatial[i].letters[d])) return &spatial[i].field[d];
+    return NULL;
+}

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 enum { CONV_SPATIAL = 3, CONV_ANY = -1, CONV_FORMAT_MAX = 8 };
 
@@ -27,6 +28,9 @@ typedef struct {
 
 /* All values CONV_ANY, one group. */
 void conv_size_init(ConvSize *s);
+/* The number that a key of a Conv sets: n c k, d h w (input), z y x (filter), # u v (stride), ^ l j
+ * (dilation), $ p q (pad), $_ p_ q_ (at the end), g, count; NULL: there is no such key. */
+int64_t *conv_size_field(ConvSize *s, Str key);
 /* Checks a size without CONV_ANY: all numbers in range, the filter fits, groups divide the channels.
  * ERR_INPUT with the numbers. */
 Err conv_size_check(const ConvSize *s, int n_spatial);

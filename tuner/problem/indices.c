@@ -5,24 +5,27 @@
 
 /* ---- reading ---- */
 
-static bool letters(Str text, IndexList *out)
+/* mirror: of those in upper case; NULL: there are none. */
+static bool letters(Str text, IndexList *out, IndexList *mirror)
 {
     *out = (IndexList){0};
     if (text.n < 1 || text.n > INDEX_MAX) return false;
     for (size_t i = 0; i < text.n; i++) {
-        const int32_t index = text.s[i] - 'i';
+        const bool upper = mirror && text.s[i] >= 'I' && text.s[i] < 'I' + INDEX_MAX;
+        const int32_t index = text.s[i] - (upper ? 'I' : 'i');
         if (index < 0 || index >= INDEX_MAX || index_list_has(out, index)) return false;
         out->v[out->n++] = index;
+        if (upper) mirror->v[mirror->n++] = index;
     }
     return true;
 }
 
 /* "Ailk" or "AilkC": the indices behind the tensor's name, and whether it is conjugated. */
-static bool tensor(Str text, char name, IndexList *out, bool *conj)
+static bool tensor(Str text, char name, IndexList *out, bool *conj, IndexList *mirror)
 {
     if (text.n < 2 || text.s[0] != name) return false;
     *conj = text.n > 2 && text.s[text.n - 1] == 'C';
-    return letters(str_sub(text, 1, text.n - *conj), out);
+    return letters(str_sub(text, 1, text.n - *conj), out, mirror);
 }
 
 static void append(IndexList *l, int32_t index) { l->v[l->n++] = index; }
@@ -60,9 +63,10 @@ Err indices_read(Str identifier, Indices *out)
     bool conj[2], ok = str_split(&rest, '_', &word) && str_eq_c(word, "Contraction");
     *out = (Indices){0};
     for (int i = 0; i < 5 && ok; i++) ok = str_split(&rest, '_', &part[i]);
-    ok = ok && !rest.s && letters(part[0], &sums);
+    ok = ok && !rest.s && letters(part[0], &sums, NULL);
     for (int t = 0; t < INDICES_TENSORS && ok; t++)
-        ok = tensor(part[1 + t], "ABCD"[t], &out -> tensor[t], t < 2 ? &out -> conj[t] : &conj[t - 2]);
+        ok = tensor(part[1 + t], "ABCD"[t], &out -> tensor[t], t < 2 ? &out -> conj[t] : &conj[t - 2],
+                    t < 2 ? &out -> mirror[t] : NULL);
     ok = ok && !conj[0] && !conj[1];
     if (!ok)
         FAIL(ERR_INPUT, "'%.*s' is not of the form Contraction_l_Ailk_Bljk_Cijk_Dijk", STR_ARG(identifier));
@@ -90,6 +94,39 @@ void indices_pack(Indices *x, int32_t pack)
     x->group[INDICES_BATCH] = (IndexList){0};
 }
 
+/* The first index of D that makes rows or columns of an operand; one of the batch where it has none. */
+static int32_t first_of_d(const Indices *x, int t)
+{
+    const IndexList *g = &x->group[t ? INDICES_N : INDICES_M];
+    if (g->n) return g->v[0];
+    for (int32_t i = 0; i < x->tensor[t].n; i++)
+        if (x->tensor[t].v[i] < x->of_d) return x->tensor[t].v[i];
+    return x->of_d;
+}
+
+bool indices_rows_of_b(const Indices *x) { return first_of_d(x, 1) < first_of_d(x, 0); }
+
+static void exchange(void *a, void *b, size_t n)
+{
+    unsigned char *p = a, *q = b;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char kept = p[i];
+        p[i] = q[i], q[i] = kept;
+    }
+}
+
+void indices_exchange(Indices *x)
+{
+    exchange(&x->tensor[0], &x->tensor[1], sizeof x->tensor[0]);
+    exchange(&x->group[INDICES_M], &x->group[INDICES_N], sizeof x->group[0]);
+    exchange(&x->conj[0], &x->conj[1], sizeof x->conj[0]);
+    exchange(&x->mirror[0], &x->mirror[1], sizeof x->mirror[0]);
+    exchange(&x->n_pads[0], &x->n_pads[1], sizeof x->n_pads[0]);
+    exchange(&x->pad[0], &x->pad[1], sizeof x->pad[0]);
+    if (x->pack == 1 || x->pack == 2) x->pack = 3 - x->pack;
+    x->exchanged = !x->exchanged;
+}
+
 bool indices_tile_first(const Indices *x, int t)
 {
     const int32_t free = x->group[t ? INDICES_N : INDICES_M].v[0], sum = x->group[INDICES_K].v[0];
@@ -105,7 +142,7 @@ bool indices_are_gemm(const Indices *x, bool trans[2])
 {
     const int32_t n = x->of_d, k = n;
     if ((n != 2 && n != 3) || x->n != n + 1 || x->initial_ab || x->initial_cd || x->n_pads[0] ||
-        x->n_pads[1] || x->pack)
+        x->n_pads[1] || x->pack || x->mirror[0].n || x->mirror[1].n)
         return false;
     const bool is_n[2] = {list_is(&x->tensor[0], n, 0, k, 2), list_is(&x->tensor[1], n, k, 1, 2)};
     const bool is_t[2] = {list_is(&x->tensor[0], n, k, 0, 2), list_is(&x->tensor[1], n, 1, k, 2)};
@@ -130,8 +167,10 @@ int64_t index_group_offset(const IndexSizes *x, IndexGroup group, int t, int64_t
     int64_t offset = 0;
     for (int32_t i = 0; i < g->n; i++) {
         const int32_t dim = index_list_find(&x->indices.tensor[t], g->v[i]);
-        if (dim >= 0) offset += at % x->size[g->v[i]] * x->stride[t][dim];
-        at /= x->size[g->v[i]];
+        const int64_t size = x->size[g->v[i]], digit = at % size;
+        const bool down = t < 2 && index_list_has(&x->indices.mirror[t], g->v[i]);
+        if (dim >= 0) offset += (down ? size - 1 - digit : digit) * x->stride[t][dim];
+        at /= size;
     }
     return offset;
 }

@@ -2,10 +2,12 @@
  *
  * D[i..] = alpha * sum over l.. of A[..] * B[..] + beta * C[i..]. Each tensor has a list of indices, the
  * first one first in its strides. Kernels see a matrix product: an index of D and of one operand alone is of
- * M or of N, one of D, A and B to the batch, one of A and B alone to K. M is of the operand whose first
- * free index comes first in D (Tensile's Tensor0), which need not be A. A group of several indices is one
- * number whose digits they are: M and N as the tensor lists them, the first the fastest; K with the last
- * summation index (Tensile's unrolled one) the fastest; the batch as D lists them.
+ * M (of A) or of N (of B), one of D, A and B to the batch, one of A and B alone to K. A group of several
+ * indices is one number whose digits they are: M and N as the tensor lists them, the first the fastest; K
+ * with the last summation index (Tensile's unrolled one) the fastest; the batch as D lists them.
+ *
+ * The rows of D are the indices of the operand whose first free index comes first in D (Tensile's Tensor0).
+ * Where that is B, kernels exchange the two operands (indices_exchange): what they call A is the problem's B.
  *
  * Zero padding: with x = free * stride(free) + sum * stride(sum), an element of the tensor is read as 0
  * unless start <= x < size(free) * stride(free) + (size(sum) - 1) * stride(sum) - end, and all elements lie
@@ -30,16 +32,18 @@ typedef struct {
     int32_t pack_sums;               /* PackSummationDims: kernels take numbers to divide by */
     bool initial_ab, initial_cd;     /* kernels take the first strides of A and B, of C and D */
     bool conj[2];
-    bool swapped;      /* of kernels: A and B are the other way round here, so that A has the indices of M */
-    bool is_gemm;      /* indices_are_gemm, of those who ask for it more than once */
-    int32_t n_pads[2]; /* of A and B */
+    IndexList mirror[2]; /* of A and B: indices that go backwards, from size - 1 to 0 (MirrorDims) */
+    bool exchanged;      /* of kernels: A and B are the problem's B and A */
+    bool is_gemm;        /* indices_are_gemm, of those who ask for it more than once */
+    int32_t n_pads[2];   /* of A and B */
     struct {
         int32_t free, sum; /* indices */
     } pad[2][TUPLE_MAX];
 } Indices;
 
 /* Reads "Contraction_lm_Ailkm_Bljkm_Cijk_Dijk", without a suffix of fused operations. ERR_INPUT names what is
- * wrong with it: a tensor with an index twice, an index of D in neither operand, a mirrored one. */
+ * wrong with it: a tensor with an index twice, an index of D in neither operand. Indices in upper case are
+ * mirrored. */
 Err indices_read(Str identifier, Indices *out);
 /* The indices of a problem type; pack: PackBatchDims. */
 Err indices_of_type(const ProblemType *pt, int32_t pack, Indices *out);
@@ -47,10 +51,16 @@ Err indices_of_type(const ProblemType *pt, int32_t pack, Indices *out);
 static inline bool indices_are_plain_gemm(const ProblemType *pt)
 {
     return problem_is_gemm(pt) && !pt->UseInitialStridesAB && !pt->UseInitialStridesCD && !pt->ZeroPadA.n &&
-           !pt->ZeroPadB.n;
+           !pt->ZeroPadB.n && !pt->MirrorDimsA.n && !pt->MirrorDimsB.n;
 }
 /* Moves the batch into M (1) or N (2); 0 does nothing. */
 void indices_pack(Indices *x, int32_t pack);
+/* Do the rows of D belong to B (Tensor0)? Asked of a problem, not of an exchanged one. */
+bool indices_rows_of_b(const Indices *x);
+/* Exchanges A and B, M and N, and what belongs to them. */
+void indices_exchange(Indices *x);
+/* NULL: of a GEMM, whose operands are never exchanged. */
+static inline bool indices_are_exchanged(const Indices *x) { return x && x->exchanged; }
 /* Is it a GEMM, batched or not, whose operands have one free, one summation and at most one batch index in
  * the order of BLAS, unit first strides and no padding? trans: of A and B; NULL: not asked for. */
 bool indices_are_gemm(const Indices *x, bool trans[2]);

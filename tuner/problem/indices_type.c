@@ -6,7 +6,6 @@ static Err of_type(const ProblemType *pt, Buf *text, Indices *out)
     Fused fused;
     problem_operation_identifier(pt, text);
     TRY(buf_check(text));
-    if (pt->MirrorDimsA.n || pt->MirrorDimsB.n) FAIL(ERR_INPUT, "mirrored dimensions have no kernels");
     Str identifier = buf_view(text);
     fused_of_identifier(&identifier, &fused);
     return indices_read(identifier, out);

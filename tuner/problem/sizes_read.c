@@ -364,25 +364,14 @@ static Err read_min_stride(Reader *r, const Node *n)
 
 /* ---- Conv: {n, c, k, [d,] h, w, ...} ---- */
 
-/* Letters of a convolution's size, as MIOpen has them: field of ConvSize, position along W, H, D. */
-static int64_t *conv_field(ConvSize *s, Str key)
+/* Part i of a convolution is a size of its own, unless it only writes zeros. */
+static Err push_part(Reader *r, const ConvSize *s, int64_t i)
 {
-    const struct {
-        const char *letters[CONV_SPATIAL];
-        int64_t *field;
-    } spatial[] = {{{"w", "h", "d"}, s->in},     {{"x", "y", "z"}, s->filter},
-                   {{"v", "u", "#"}, s->stride}, {{"j", "l", "^"}, s->dilation},
-                   {{"q", "p", "$"}, s->pad},    {{"q_", "p_", "$_"}, s->pad_end}};
-    const struct {
-        const char *name;
-        int64_t *field;
-    } single[] = {{"n", &s->n}, {"c", &s->c}, {"k", &s->k}, {"g", &s->groups}, {"count", &s->count}};
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-        if (str_eq_c(key, single[i].name)) return single[i].field;
-    for (size_t i = 0; i < sizeof spatial / sizeof *spatial; i++)
-        for (int d = 0; d < CONV_SPATIAL; d++)
-            if (str_eq_c(key, spatial[i].letters[d])) return &spatial[i].field[d];
-    return NULL;
+    ConvPart *part = ARENA_NEW(r->arena, ConvPart);
+    TRY_ALLOC(part);
+    TRY(conv_part(r->pt, s, i, part));
+    part->size.extra = &part->extra;
+    return part->zero ? ERR_OK : push_exact(r, &part->size);
 }
 
 static Err read_conv(Reader *r, const Node *key_node, const Node *n)
@@ -396,7 +385,7 @@ static Err read_conv(Reader *r, const Node *key_node, const Node *n)
     for (size_t i = 0; i < n->n; i++) {
         Str key;
         TRY(node_str(&n->item[2 * i], r->file, "Conv", &key));
-        int64_t *field = conv_field(&s, key);
+        int64_t *field = conv_size_field(&s, key);
         if (!field)
             FAIL(ERR_INPUT,
                  "%s:%d: unknown key '%.*s' in Conv (legal: n c k, d h w, z y x, # u v, ^ l j, $ p q, $_ p_ "
@@ -407,11 +396,10 @@ static Err read_conv(Reader *r, const Node *key_node, const Node *n)
     if (s.n < 0 || s.c < 0 || s.k < 0)
         FAIL(ERR_INPUT, "%s:%d: Conv has no '%s'", r->file, n->line, s.n < 0 ? "n" : s.c < 0 ? "c" : "k");
     if (s.count < 0) s.count = 0;
-    ProblemSize out;
-    SizeExtra *e = ARENA_NEW(r->arena, SizeExtra);
-    TRY_ALLOC(e);
-    const Err err = conv_problem(r->pt, &s, &out, e);
-    return err ? err_context(err, "%s:%d: Conv: ", r->file, n->line) : push_exact(r, &out);
+    int64_t parts;
+    Err err = conv_n_parts(r->pt, &s, &parts);
+    for (int64_t i = 0; i < parts && !err; i++) err = push_part(r, &s, i);
+    return err ? err_context(err, "%s:%d: Conv: ", r->file, n->line) : ERR_OK;
 }
 
 static Err read_entry(Reader *r, const Node *key_node, const Node *n)

@@ -6,9 +6,7 @@ bool check_contraction(Derive *d)
 {
     const Solution *s = d->s;
     const Deriver *f = d->f;
-    if (f->pt->MirrorDimsA.n || f->pt->MirrorDimsB.n) STOP(d, CONTRACTION_MIRROR);
     if (!f->contraction && !s->PackBatchDims) return true;
-    if (f->tensor0) REJECT(d, CONTRACTION_TENSOR0);
     if (!f->strided_batched || fused_any(&f->fused)) REJECT(d, CONTRACTION_FORM);
     if (s->GlobalSplitU > 1 || s->StreamK) REJECT(d, CONTRACTION_SPLIT, s->GlobalSplitU, s->StreamK);
     return true;

@@ -150,9 +150,10 @@ static void conv_emit(const ConvDesc *c, Buf *out)
 /* Whether the sizes of a config can have it; if not, the message says why. */
 static bool size_is_legal(const WorkloadType *x, const WorkloadCall *c)
 {
-    ProblemSize size;
-    SizeExtra extra;
-    return !c->conv || !conv_problem(&x->pt, &c->conv->size, &size, &extra);
+    int64_t n;
+    ConvPart part;
+    return !c->conv ||
+           (!conv_n_parts(&x->pt, &c->conv->size, &n) && !conv_part(&x->pt, &c->conv->size, 0, &part));
 }
 
 static void size_emit(const WorkloadType *x, const WorkloadCall *c, double share, Buf *out)

@@ -14,6 +14,7 @@ def main(doc, what, check):
     compiler, or when check raises OSError (memory that cannot be had). doc: the program's docstring."""
     p = argparse.ArgumentParser(description=doc.splitlines()[0])
     p.add_argument('--build', default='build')
+    p.add_argument('--short', action='store_true')
     build = p.parse_args().build
     emu, why = emulate.load_emulator()
     compiler, version = run.newest_clang()

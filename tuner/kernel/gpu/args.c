@@ -149,8 +149,8 @@ static Err tensile(GpuPlan *p)
     if (p->assembly && p->preloads_args) return preloaded(p);
     if (p->assembly) TRY(tensor_sizes(p));
     TRY(pointers(p, "d", "c", true));
-    const bool swapped = p->indices && p->indices->swapped;
-    TRY(pointers(p, swapped ? "b" : "a", swapped ? "a" : "b", false));
+    const bool exchanged = p->indices && p->indices->exchanged;
+    TRY(pointers(p, exchanged ? "b" : "a", exchanged ? "a" : "b", false));
     TRY(partial_sums(p));
     TRY(offsets(p));
     TRY(scalar(p, "alpha", "alpha_2"));

@@ -196,7 +196,8 @@ void host_args(HostText *t)
 {
     Stmts *s = &t->s;
     const HostPlan *p = t->p;
-    static const char *const pointers[] = {"d", "c", "a", "b"};
+    const bool exchanged = indices_are_exchanged(t->indices);
+    const char *const pointers[] = {"d", "c", exchanged ? "b" : "a", exchanged ? "a" : "b"};
     for (int i = 0; i < 4; i++) host_arg(t, pointers[i], 8);
     for (int i = 0; i < 2 && p->joins; i++) {
         const Value *at = place(t, 8, 8);

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Convolutions in AMD kernels on the emulator: all directions and formats, pads, strides, dilation, groups, 1x1, odd channels, 3-D.
+
+usage: conv.py [--build DIR] [--short]
+Prints each error and a line of counts, or the reason for skipping. Exit code 1 when something is wrong."""
+import os
+import sys
+
+import numpy as np
+
+import cases
+import convolve
+import emulate
+import frame
+
+PLAIN = {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1,
+         'VectorWidth': 1}
+PLAIN = {**PLAIN, 'EdgeType': 'ShiftPtr'}
+WIDE = {**PLAIN, 'WorkGroup': [16, 16, 1], 'PrefetchGlobalRead': 1, 'KernelLanguage': 'Assembly'}
+SPLIT = {**PLAIN, 'WorkGroup': [8, 8, 2], 'DepthU': 16}
+MATRIX = {**PLAIN, 'MatrixInstruction': [32, 32, 8, 1, 1, 1, 1, 2, 2], 'DepthU': 32, 'WorkGroup': [16, 16, 1], 'PrefetchGlobalRead': 1}
+WAVE32 = {**MATRIX, 'MatrixInstruction': [16, 16, 16, 1, 1, 2, 2, 2, 2], 'WavefrontSize': 32, 'StoreVectorWidth': 1}
+
+# architecture: (types, solution) of the formats in turn
+KERNELS = {
+    'gfx906': [('S', PLAIN), ('S', WIDE), ('HHS', PLAIN), ('I8II', PLAIN)],
+    'gfx90a': [('HHS', MATRIX), ('S', WIDE), ('BBS', {**MATRIX, 'MatrixInstruction': [32, 32, 4, 1, 1, 1, 1, 2, 2]}), ('S', SPLIT)],
+    'gfx942': [('S', SPLIT), ('HHS', MATRIX), ('S', PLAIN), ('HHS', MATRIX)],
+    'gfx1100': [('HHS', WAVE32), ('S', PLAIN), ('HHS', WAVE32), ('S', WIDE)]}
+STORE = {'S': (np.float32, np.float32, 1e-5), 'HHS': (np.float16, np.float16, 2e-3), 'I8II': (np.int8, np.int32, 0)}
+
+
+def case(arch, kind, solution, direction, image, number, spatial=2, groups=False, filters=None, list_=None, fixed=None):
+    """An entry of emit's list, with its convolutions."""
+    given = list_ or (convolve.grouped() if groups else convolve.sizes(spatial))
+    runs = [(name, c, part) for name, c in given for part in range(c.parts(direction))]
+    problem = convolve.problem(cases.PROBLEMS[kind], direction, image, filters, spatial, groups, fixed)
+    formats = [x for m in problem['ConvolutionConfig'] for k, x in m.items() if k.endswith('Format')]
+    alpha = [1, 0.5][number % 2] if kind != 'I8II' else 1
+    return {'arch': arch, 'problem': problem, 'solution': solution, 'name': f'k{number}', 'apart': True,
+            'sizes': [c.letters(part) for _, c, part in runs], 'scalars': [[alpha, 0]] * len(runs)}, {
+                'runs': runs, 'direction': direction, 'formats': formats, 'kind': kind, 'alpha': alpha, 'image': image,
+                'tolerance': 8e-3 if kind == 'BBS' else STORE[kind][2]}
+
+
+def given(short):
+    """All (entry, case)."""
+    out = []
+
+    def add(arch, i, direction, image, **more):
+        kind, solution = KERNELS[arch][i % 4]
+        out.append(case(arch, kind, solution, direction, image, len(out), **more))
+    for a, arch in enumerate(KERNELS):
+        for d, direction in enumerate(convolve.DIRECTIONS):
+            for f, image in enumerate(convolve.IMAGES):
+                if short and (f != (a + d) % 4 or arch != 'gfx90a'):
+                    continue
+                add(arch, a + f, direction, image)
+                add(arch, d + f, direction, image, groups=True)
+                if not short:
+                    add(arch, a + d + f, direction, image, spatial=3)
+            if not short:
+                add(arch, a + d, direction, 'NHWC', filters='CYXK')
+                add(arch, a + d + 1, direction, 'NCHW', filters='KYXC')
+    return out
+
+
+def bf16(x):
+    return (np.asarray(x, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def store(kind, raw):
+    """Bytes of the small integers in memory."""
+    return bf16(raw).tobytes() if kind == 'BBS' else raw.tobytes()
+
+
+def run(machine, entry, case_, answer, objects, rng, first, conv):
+    """The parts of one convolution, from launch `first` on. None, or what is wrong."""
+    kind = case_['kind']
+    types = STORE.get(kind, (np.float32, np.float32, 0))
+    r = convolve.Run(rng, conv, case_, *types[:2])
+    size = {'BBS': (2, 2)}.get(kind, tuple(np.dtype(t).itemsize for t in types[:2]))
+    raw_d = np.full(r.raw['d'].size, 0x7fff, np.uint16) if kind == 'BBS' else r.raw['d']
+    n_bytes = raw_d.nbytes
+    held = {'a': machine.emu.Buffer(store(kind, r.raw['a']), end_aligned=True, name='a', writable=False),
+            'b': machine.emu.Buffer(store(kind, r.raw['b']), end_aligned=True, name='b', writable=False),
+            'd': machine.emu.Buffer(raw_d.tobytes(), end_aligned=True, name='d', writable=True)}
+    for part in range(conv.parts(case_['direction'])):
+        launch = answer['launches'][first + part]
+        offset = launch['offset']
+        address = {0: held['d'].ptr + offset['d'] * size[1], 1: held['d'].ptr + offset['c'] * size[1],
+                   2: held['a'].ptr + offset['a'] * size[0], 3: held['b'].ptr + offset['b'] * size[0]}
+        for call in launch['calls']:
+            bad = machine.call(answer['arch'], objects, call, address, list(held.values()), answer.get('helpers', {}))
+            if bad:
+                return bad
+    got = held['d'].read(0, n_bytes)
+    if kind == 'BBS':
+        got = (np.frombuffer(got, np.uint16).astype(np.uint32) << 16).view(np.float32)
+    else:
+        got = np.frombuffer(got, types[1])
+    return r.wrong(got, case_['alpha'])
+
+
+def check_all(todo, kernels, machine):
+    """Lines that say what is wrong, and how many convolutions ran."""
+    wrong, n = [], 0
+    # parts without a filter element only write zeros: alpha is 0
+    answers = kernels.make([e for e, _ in todo])
+    zeros = False
+    for (e, _), a in zip(todo, answers):
+        for i, launch in enumerate(a.get('launches', [])):
+            if launch['zero']:
+                e['scalars'][i] = [0, 0]
+                zeros = True
+    if zeros:
+        answers = kernels.make([e for e, _ in todo])
+    objects = kernels.compile(kernels.texts(answers))
+    rng = np.random.default_rng(int.from_bytes(os.urandom(4), 'little') if 'SEED' not in os.environ else int(os.environ['SEED']))
+    for (e, c), a in zip(todo, answers):
+        name = f"{e['arch']} {c['kind']} {c['direction']} {' '.join(c['formats'])}"
+        if 'file' not in a:
+            wrong.append(f"{name}: {a['error']}")
+            continue
+        for i, (what, conv, part) in enumerate(c['runs']):
+            if part:
+                continue
+            bad = run(machine, e, c, a, objects, rng, i, conv)
+            n += 1
+            if bad:
+                wrong.append(f'{name} {what}: {bad}')
+    return wrong, n
+
+
+def check(emu, kernels, _build):
+    todo = given('--short' in sys.argv)
+    wrong, n = check_all(todo, kernels, emulate.Machine(emu))
+    return wrong, f'{len(todo)} kernels, {n} convolutions, {len(wrong) or "none"} wrong'
+
+
+if __name__ == '__main__':
+    sys.exit(frame.main(__doc__, 'convolutions', check))
