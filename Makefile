@@ -30,7 +30,7 @@ objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 RUN_PARTS  := $(addprefix base/,arena err filemap fs hash map own seal str) \
               $(addprefix fmt/,keys msgpack_read msgpack_scan node scalar yaml_read) \
               $(addprefix problem/,datatype fused helper_name indices model model_least model_select pack part predicate \
-                predicate_hardware predicate_io predicate_scan target traffic) \
+                predicate_hardware predicate_io predicate_scan target traffic window) \
               $(addprefix index/,expr expr_eval walk walk_stream)
 RUN_SRC    := $(patsubst %,tuner/%.c,$(RUN_PARTS)) $(call src,client/runtime)
 KERNELS    := $(addprefix tuner/kernel/,lower host gpu amdgcn nvptx tile)

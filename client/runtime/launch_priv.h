@@ -149,6 +149,11 @@ Err pack_call(const Helper *h, LaunchList *out);
 /* Whether the copy engine takes tensor t (A to D) where it lies: its strides and its address. */
 bool tensor_fits(const Contraction *p, unsigned t);
 
+/* Maps of a contraction's tensors (launch_window.c): whether the copy engine takes them, describing tensor t
+ * (A to D), and the kernel's numbers in front of the maps. */
+bool window_fits(const LibSolution *s, const Contraction *p);
+Err describe_window(const Helper *h, unsigned t, TensorMap *out);
+Err put_window(const Helper *h, Args *a);
 /* Appends the tensor maps of the solution's sizeMapping (launch_maps.c). */
 Err put_tensor_maps(const Helper *h, Args *a);
 /* Appends the arguments of fused operations, which stand behind all others of Tensile's. */

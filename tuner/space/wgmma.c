@@ -24,7 +24,9 @@ bool wgmma_is(const Solution *s)
 
 bool wgmma_k_major(const Solution *s, int t)
 {
-    bool k_major = !(t ? s->pt->TLUB : s->pt->TLUA), copied = s->PackOperands & (t ? PACK_B : PACK_A);
+    const int operand = wgmma_operand(s, t);
+    bool k_major = !(operand ? s->pt->TLUB : s->pt->TLUA),
+         copied = s->PackOperands & (operand ? PACK_B : PACK_A);
     return k_major || (copied && pack_transposes(type_bytes((DataType)s->pt->DataType), k_major));
 }
 
@@ -88,7 +90,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->tile_groups = s->MIWaveGroup.v[rows];
     p->groups = p->turns ? 2 : p->tile_groups;
     p->repeats = s->MIWaveTile.v[rows];
-    p->side[0] = s->MacroTileA, p->side[1] = s->MacroTileB;
+    p->side[0] = s->MacroTile0, p->side[1] = s->MacroTile1;
     for (int t = 0; t < 2; t++) p->k_major[t] = wgmma_k_major(s, t);
     p->parts[0] = s->ClusterN, p->parts[1] = s->ClusterM;
     int32_t row = WGMMA_ROW_BYTES / bytes;

@@ -6,9 +6,11 @@
 
 #include <string.h>
 
+#include "kernel/gpu/gather.h"
 #include "kernel/nvptx/lanes.h"
 #include "kernel/nvptx/ring.h"
 #include "problem/matrix_inst.h"
+#include "problem/window.h"
 
 /* ---- numbers ---- */
 
@@ -293,28 +295,76 @@ static const Value *or_number(Stmts *s, bool is, const char *name, const char *n
     return value_reg(s, is ? name : number);
 }
 
-static void kernel(const GpuPlan *p, Stmts *s)
+/* The kernel's arguments: rows and columns of D have one stride each, which the launch has checked. */
+static const Value *args_of(const GpuPlan *p, Stmts *s)
 {
     const Value *alpha = value_call(s, "g_from_s", value_reg(s, "alpha"));
     const Value *beta = value_call(s, "g_from_s", value_reg(s, "beta"));
+    const bool matrices = !p->indices, in_batch = p->indices && p->indices->group[INDICES_BATCH].n;
+    return value_list(
+        s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
+        or_number(s, matrices, "ldd", "stride_d1"),
+        matrices ? or_number(s, p->batched, "batch_d", "0") : or_number(s, in_batch, "stride_d3", "0"),
+        or_number(s, matrices, "ldc", "stride_c1"),
+        matrices ? or_number(s, p->batched, "batch_c", "0") : or_number(s, in_batch, "stride_c3", "0"),
+        value_reg(s, "size_m"), value_reg(s, "size_n"), or_number(s, p->batched, "size_batch", "1"),
+        or_number(s, matrices, "size_k", "window_k"), value_reg(s, "tiles_m"), value_reg(s, "tiles_n"),
+        or_number(s, p->walk.staggers, "stagger_mask", "0"), or_number(s, p->partial_sums, "sums", "0"),
+        or_number(s, p->partial_sums, "flags", "0"), or_number(s, p->walk.mapping_words, "mapping", "0"),
+        or_number(s, p->walk.mapping_words, "mapping_chunk", "0"));
+}
+
+/* The arguments with those of hopper_window.cuh: of each spatial dimension its sizes and its
+ * three numbers (gpu/args.c). */
+static Err window_args(const GpuPlan *p, Stmts *s)
+{
+    Window w;
+    const Value *along[WINDOW_SPATIAL];
+    const char *why = window_of(p->indices, &w);
+    if (why) FAIL(ERR_INPUT, "no window: %s", why);
+    gpu_dims_sizes(p, s, INDICES_K);
+    const Value *channels = value_named(s, "size_%d", w.channel), *depth = value_reg(s, "DU");
+    const Value *past = value_op(s, VALUE_SUB, value_op(s, VALUE_ADD, channels, depth), value_int(s, 1));
+    const Value *chunks = stmt_define(s, "unsigned", "chunks", value_op(s, VALUE_DIV, past, depth)), *k = chunks;
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        const Value *taps = value_named(s, "size_%d", w.tap[d]);
+        const char c = "wh"[d];
+        k = value_op(s, VALUE_MUL, k, taps);
+        along[d] = value_list(s, value_named(s, "size_%d", w.out[d]), taps, value_named(s, "step_%c", c),
+                              value_named(s, "lower_%c", c), value_named(s, "dilation_%c", c));
+    }
+    stmt_define(s, "unsigned", "window_k", value_op(s, VALUE_MUL, k, depth));
+    stmt_var(s, "WindowArgs", "args", value_list(s, args_of(p, s), along[0], along[1], chunks));
+    return ERR_OK;
+}
+
+static Err kernel(const GpuPlan *p, Stmts *s)
+{
     const char *const map[] = {"map_a", "map_b", "map_c", "map_d"};
     const int from =
         p->groups.engine_store
             ? 2
             : 0; /* without EngineStore the maps of C and D are unused, and A's and B's take their places */
-    stmt_var(s, "Args", "args",
-             value_list(
-                 s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
-                 value_reg(s, "ldd"), or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
-                 or_number(s, p->batched, "batch_c", "0"), value_reg(s, "size_m"), value_reg(s, "size_n"),
-                 or_number(s, p->batched, "size_batch", "1"), value_reg(s, "size_k"), value_reg(s, "tiles_m"),
-                 value_reg(s, "tiles_n"), or_number(s, p->walk.staggers, "stagger_mask", "0"),
-                 or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
-                 or_number(s, p->walk.mapping_words, "mapping", "0"),
-                 or_number(s, p->walk.mapping_words, "mapping_chunk", "0")));
+    if (p->indices)
+        TRY(window_args(p, s));
+    else
+        stmt_var(s, "Args", "args", args_of(p, s));
     gpu_set_ops(p, s, "args.ops");
     stmt_call(s, "gemm", value_reg(s, "lds"), value_reg(s, "args"), value_reg(s, map[0]),
               value_reg(s, map[1]), value_reg(s, map[from]), value_reg(s, map[from + 1]));
+    return ERR_OK;
+}
+
+/* Addresses of C and D, which are matrices in any case. */
+static void addresses(const GpuPlan *p, Stmts *s)
+{
+    View view[2];
+    GpuPlan of_matrices = *p;
+    for (int i = 0; i < 2 && p->indices; i++) {
+        program_view(&view[i], 2 + i, false);
+        of_matrices.view[2 + i] = &view[i];
+    }
+    nvptx_addresses(&of_matrices, s);
 }
 
 Err hopper_lower(const Program *program, Str symbol, Buf *out)
@@ -332,7 +382,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     stmts_init(&s, GPU_STMTS_BYTES);
     walk(&program->walk, &s);
     gpu_heading(&s, "---- the epilogue ----");
-    nvptx_addresses(p, &s);
+    addresses(p, &s);
     gpu_ops(p, &s);
     stmt_file(&s, "nvptx/hopper.cuh");
     stmt_file(&s, p->groups.rows_from_registers ? "nvptx/hopper_rows.cuh" : "nvptx/hopper_products.cuh");
@@ -343,7 +393,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     gpu_put(p, &s, &body);
     kernel_head(p, symbol, &body);
     stmts_init(&s, GPU_STMTS_BYTES);
-    kernel(p, &s);
+    if (!e) e = kernel(p, &s);
     if (!e) e = stmt_print(&s, p->dialect->words, 1, &body);
     stmts_fini(&s);
     buf_puts(&body, "}\n");

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Convolutions by wgmma on the CPU: pixels and filters that the copy engine loads as windows, against the definition of a convolution.
+
+usage: window.py [--build DIR] [--short] [--jobs N]
+Each kernel runs on pads (unequal ones too), strides, dilation, 1x1 filters, images smaller and larger than a tile; channels that the copy
+engine cannot read have to be refused. Prints each error and a line of counts. Exit code 1 when something is wrong."""
+import argparse
+import concurrent.futures
+import importlib.util
+import os
+import shutil
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'amd'))     # where another module is called emulate, too
+texts = importlib.util.spec_from_file_location('texts', os.path.join(HERE, 'emulate.py'))
+emulate = importlib.util.module_from_spec(texts)
+texts.loader.exec_module(emulate)
+import conv
+import convolve
+import numpy as np
+import progress
+
+Conv = convolve.Conv
+BASE = {'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'KernelLanguage': 'Source'}
+PACKED = {**BASE, 'PackBatchDims': 1}
+
+
+def solutions(k):
+    """By elements of K of an instruction."""
+    return {'cooperative': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1]},
+            'ping-pong': {**PACKED, 'MatrixInstruction': [64, 96, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'DepthU': 8 * k},
+            'images': {**BASE, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'StaggerU': 4},
+            'swapped': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 2, 1, 1], 'SourceSwap': True},
+            'cluster': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 1},
+            'cluster along N': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ClusterN': 2, 'ConsumerSchedule': 'PingPong'},
+            'cluster of both': {**PACKED, 'MatrixInstruction': [64, 128, k, 1, 1, 1, 1, 2, 1], 'ClusterN': 2, 'ClusterM': 2, 'EngineStore': False},
+            'parts of K': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterK': 2}}
+
+
+def sizes(c, k):
+    """(name, convolution)."""
+    return [*[(n, x) for n, x in convolve.sizes(2, (c, k)) if 'odd' not in n and 'one' not in n],
+            ('several chunks', Conv(2, 9 * c, k, (5, 6), 3, pad=1)),
+            ('wide', Conv(3, c, 2 * k, (17, 19), (3, 5), pad=(1, 2), pad_end=(1, 0))),
+            ('pixels of no tap', Conv(1, c, k, (9, 9), 1, stride=(2, 4))),
+            ('many images', Conv(40, c, k, (3, 2), 2, pad=1, pad_end=0))]
+
+
+REFUSED = [('odd channels', Conv(3, 5, 8, (6, 5), 3, pad=1)), ('odd rows', Conv(3, 8, 5, (6, 5), 3, pad=1)),
+           ('far steps', Conv(1, 8, 8, (40, 40), 1, stride=9)), ('far pads', Conv(1, 8, 8, (5, 5), 3, pad=130))]
+KINDS = {'HHS': 16, 'BBS': 16, 'HSS': 16}
+SHORT = {('HHS', 'cooperative'), ('BBS', 'cluster of both'), ('HSS', 'ping-pong')}
+conv.STORE['HSS'] = (np.float16, np.float32, 1e-5)
+
+
+def given(short):
+    """(entry of emit's list, case of conv.run), and how many sizes at its end have to be refused."""
+    for kind, k in KINDS.items():
+        for name, s in solutions(k).items():
+            if short and (kind, name) not in SHORT:
+                continue
+            channels = (72, 40) if name != 'images' else (64, 136)
+            e, c = conv.case('sm_90a', kind, s, 'forward', 'NHWC', 0, list_=sizes(*channels) + REFUSED)
+            yield dict(e, name=f'{kind}_{name}'.replace(' ', '_'), apart=False), dict(c, what=f'{kind} {name}')
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument('--build', default='build')
+    p.add_argument('--short', action='store_true')
+    p.add_argument('--jobs', type=int, default=2)
+    p.add_argument('--kernel', help='kernels whose name has this in it')
+    args = p.parse_args()
+    compiler = shutil.which(os.environ.get('CXX', 'g++'))
+    if not compiler:
+        print('skipped: convolutions by wgmma on the CPU: no g++')
+        return 0
+    made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
+    todo = [t for t in given(args.short) if not args.kernel or args.kernel in t[1]['what']]
+    answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
+    machine, rng = emulate.machines()[1], np.random.default_rng(int(os.environ.get('SEED', '0')) or None)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        flags = emulate.precompiled(compiler, folder)
+        texts = [a for a in answers if 'file' in a]
+        done = pool.map(lambda a: emulate.compile_text(compiler, os.path.abspath(a['file']), [a['symbol']], flags), texts)
+        built = {(a['arch'], a['symbol']): path for a, path in zip(texts, progress.each(done, 'compile', len(texts), args.short))}
+    for (e, c), a in progress.each(zip(todo, answers), 'run', len(todo), args.short):
+        if 'file' not in a:
+            wrong.append(f"{c['what']}: no text: {a.get('error', a)}")
+            continue
+        for i, (what, x, _) in enumerate(c['runs']):
+            expected = what in dict(REFUSED)
+            if ('refused' in a['launches'][i]) != expected:
+                wrong.append(f"{c['what']}, {what}: {'not ' if expected else ''}refused")
+            elif expected:
+                refused += 1
+            else:
+                n += 1
+                bad = conv.run(machine, e, c, a, built, rng, i, x)
+                wrong += [f"{c['what']}, {what}: {bad}"] if bad else []
+    made.close()
+    for line in wrong[:20]:
+        print(line)
+    print(f'{len(todo)} kernels, {n} convolutions, {refused} refused, {len(wrong) or "none"} wrong')
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
