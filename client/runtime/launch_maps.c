@@ -24,9 +24,6 @@ static void describe_operand(const Helper *h, unsigned tensor, uint64_t bytes, T
     out->stride[0] = x.ld, out->stride[1] = x.matrix;
 }
 
-/* Contractions but GEMMs have kernels of the copy engine as windows alone. */
-static bool is_window(const Contraction *p) { return p->dims && !p->dims->indices.is_gemm; }
-
 /* The dimension of a box's rows: in a matrix the second one, in a filter, whose elements are taken one by one,
  * the last one. */
 static int across(const TensorMap *m) { return m->rank == 3 ? 1 : m->rank - 1; }

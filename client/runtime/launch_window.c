@@ -1,4 +1,4 @@
-/* Launch: tensor maps of contractions whose B has windows of pixels (problem/window.h), and the numbers that
+/* Launch: tensor maps of contractions that load windows of pixels (problem/window.h), and the numbers that
  * their kernels take in front of the maps: step, position of the first output, dilation along W, then H. */
 #include "client/runtime/launch_priv.h"
 #include "base/integer.h"
@@ -9,7 +9,8 @@ static bool roles(const LibSolution *s, const Contraction *p, Window *w)
 {
     Indices x = p->dims->indices;
     indices_pack(&x, s->map.pack_batch_dims);
-    return !window_of(&x, w) && indices_rows_of_b(&p->dims->indices) == (w->pixels == 0);
+    const bool rows_of_b = indices_rows_of_b(&p->dims->indices);
+    return !window_of(&x, w) && rows_of_b == ((w->pixels == 1) == w->per_tap);
 }
 
 static int64_t stride_of(const IndexSizes *x, unsigned t, int32_t index)
@@ -25,61 +26,109 @@ static bool stride_fits(int64_t stride, int64_t n, DataType type)
     return n == 1 || (stride > 0 && stride * type_bytes(type) % STEP == 0);
 }
 
-/* Columns of C and D are one dimension: positions behind one another, images too, but for those of the batch. */
-static bool is_matrix(const IndexSizes *x, const Window *w, unsigned t, DataType type)
+/* Several indices as one dimension of a tensor: size elements, stride apart. */
+typedef struct {
+    int64_t size, stride;
+} Merged;
+
+/* Adds an index that is to lie behind those that are merged; false where it does not. */
+static bool merge(const IndexSizes *x, unsigned t, int32_t index, Merged *m)
 {
-    const int64_t ld = stride_of(x, t, w->out[0]);
-    int64_t next = ld * x->size[w->out[0]];
-    if (ld < x->size[w->row] || !stride_fits(ld, 2, type)) return false;
-    for (int d = 1; d < WINDOW_SPATIAL; d++) {
-        if (x->size[w->out[d]] > 1 && stride_of(x, t, w->out[d]) != next) return false;
-        next *= x->size[w->out[d]];
-    }
-    if (w->image < 0) return true;
-    const int64_t images = stride_of(x, t, w->image);
-    return w->image_in_batch ? stride_fits(images, x->size[w->image], type)
-                             : x->size[w->image] == 1 || images == next;
+    const int64_t stride = stride_of(x, t, index), size = x->size[index];
+    if (m->size == 1) m->stride = stride;
+    if (m->size > 1 && size > 1 && stride != m->size * m->stride) return false;
+    return !__builtin_mul_overflow(m->size, size, &m->size);
 }
 
-/* All elements of K, each tap with whole chunks of channels, are counted with 32 bits. */
+/* The positions, with the images where they are not the batch's, or the taps. */
+static bool merged(const IndexSizes *x, const Window *w, unsigned t, bool taps, Merged *m)
+{
+    *m = (Merged){1, 0};
+    for (int d = 0; d < WINDOW_SPATIAL; d++)
+        if (!merge(x, t, taps ? w->tap[d] : w->out[d], m)) return false;
+    return taps || w->image < 0 || w->image_in_batch || merge(x, t, w->image, m);
+}
+
+/* C or D as matrices: rows contiguous, columns, and the batch. */
+typedef struct {
+    int64_t rows;
+    Merged columns, batch;
+} Results;
+
+static bool results_of(const IndexSizes *x, const Window *w, unsigned t, Results *r)
+{
+    const int32_t of_batch = w->image_in_batch ? w->image : -1;
+    if (w->per_tap) {
+        *r = (Results){.rows = x->size[w->channel],
+                       .columns = {x->size[w->row], stride_of(x, t, w->row)}};
+        return merged(x, w, t, true, &r->batch);
+    }
+    *r = (Results){.rows = x->size[w->row], .batch = {1, 0}};
+    if (of_batch >= 0) r->batch = (Merged){x->size[of_batch], stride_of(x, t, of_batch)};
+    return merged(x, w, t, false, &r->columns);
+}
+
+static bool results_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type)
+{
+    enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
+    Results r;
+    return results_of(x, w, t, &r) && r.rows * type_bytes(type) % RUN == 0 &&
+           (r.columns.size == 1 || r.columns.stride >= r.rows) &&
+           stride_fits(r.columns.stride, r.columns.size, type) &&
+           stride_fits(r.batch.stride, r.batch.size, type);
+}
+
+/* All elements of K, of sliding windows each tap with whole chunks of channels, are counted with 31 bits. */
 static bool sums_fit(const LibSolution *s, const IndexSizes *x, const Window *w)
 {
-    uint64_t n = (uint64_t)int_ceil_div(x->size[w->channel], s->map.depth_u) * (uint64_t)s->map.depth_u;
+    const int64_t depth = s->map.depth_u;
+    int64_t n = w->per_tap ? (w->image < 0 ? 1 : x->size[w->image])
+                           : int_ceil_div(x->size[w->channel], depth) * depth;
     for (int d = 0; d < WINDOW_SPATIAL; d++)
-        if (__builtin_mul_overflow(n, (uint64_t)x->size[w->tap[d]], &n)) return false;
-    return n <= INT32_MAX;
+        if (__builtin_mul_overflow(n, x->size[w->per_tap ? w->out[d] : w->tap[d]], &n)) return false;
+    return n <= INT32_MAX - depth;
 }
 
-static bool filter_fits(const IndexSizes *x, const Window *w, DataType type)
+static bool other_fits(const IndexSizes *x, const Window *w, DataType type)
 {
-    const unsigned f = 1 - (unsigned)w->pixels;
-    const int32_t last = w->filter_k_major ? w->row : w->channel;
-    if (w->image >= 0 && x->size[w->image] > 1 && stride_of(x, f, w->image)) return false;
+    const unsigned other = 1 - (unsigned)w->pixels;
+    const int32_t last = w->other_k_major ? w->row : w->channel;
+    const int32_t broadcast = w->per_tap ? w->channel : w->image; /* the other operand's stride is 0 */
+    Merged m;
+    if (broadcast >= 0 && x->size[broadcast] > 1 && stride_of(x, other, broadcast)) return false;
+    if (w->per_tap) return merged(x, w, other, false, &m) && stride_fits(m.stride, m.size, type);
     for (int d = 0; d < WINDOW_SPATIAL; d++)
-        if (!stride_fits(stride_of(x, f, w->tap[d]), x->size[w->tap[d]], type)) return false;
-    return stride_fits(stride_of(x, f, last), x->size[last], type);
+        if (!stride_fits(stride_of(x, other, w->tap[d]), x->size[w->tap[d]], type)) return false;
+    return stride_fits(stride_of(x, other, last), x->size[last], type);
 }
 
 bool window_fits(const LibSolution *s, const Contraction *p)
 {
-    enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
     const IndexSizes *x = p->dims;
     Window w;
     WindowShape shape[WINDOW_SPATIAL];
     if (!roles(s, p, &w) || (p->unaligned & 15)) return false;
-    const DataType in = tensor_type(p, (unsigned)w.pixels), filter = tensor_type(p, 1 - (unsigned)w.pixels);
+    const unsigned pixels = (unsigned)w.pixels;
     if (window_shape(x, &w, shape)) {
         err_clear();
         return false;
     }
     for (int d = 0; d < WINDOW_SPATIAL; d++)
-        if (!stride_fits(shape[d].pitch, shape[d].size, in)) return false;
-    if (w.image >= 0 && !stride_fits(stride_of(x, (unsigned)w.pixels, w.image), x->size[w.image], in))
+        if (!stride_fits(shape[d].pitch, shape[d].size, tensor_type(p, pixels))) return false;
+    if (w.image >= 0 &&
+        !stride_fits(stride_of(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
         return false;
-    if (!filter_fits(x, &w, filter) || !sums_fit(s, x, &w)) return false;
-    for (unsigned t = 2; t < 4; t++)
-        if (!is_matrix(x, &w, t, tensor_type(p, t)) || x->size[w.row] * type_bytes(tensor_type(p, t)) % RUN)
-            return false;
+    if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w)) return false;
+    return results_fit(x, &w, 2, tensor_type(p, 2)) && results_fit(x, &w, 3, tensor_type(p, 3));
+}
+
+bool window_sides(const LibSolution *s, const Contraction *p, uint64_t side[3])
+{
+    Window w;
+    Results r;
+    if (!s->map.n_tensor_maps || !is_window(p) || !roles(s, p, &w) || !results_of(p->dims, &w, 3, &r))
+        return false;
+    side[0] = (uint64_t)r.rows, side[1] = (uint64_t)r.columns.size, side[2] = (uint64_t)r.batch.size;
     return true;
 }
 
@@ -114,23 +163,29 @@ static void describe_pixels(const IndexSizes *x, const Window *w, const WindowSh
     push(m, w->image < 0 ? 1 : x->size[w->image], w->image < 0 ? 0 : stride_of(x, (unsigned)w->pixels, w->image));
 }
 
-static void describe_filter(const IndexSizes *x, const Window *w, TensorMap *m)
+static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
 {
-    const unsigned f = 1 - (unsigned)w->pixels;
-    const int32_t first = w->filter_k_major ? w->channel : w->row, last = w->filter_k_major ? w->row : w->channel;
+    const unsigned other = 1 - (unsigned)w->pixels;
+    const int32_t first = w->other_k_major ? w->channel : w->row, last = w->other_k_major ? w->row : w->channel;
+    Merged pixels = {1, 0};
     push(m, x->size[first], 1);
-    for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->tap[d]], stride_of(x, f, w->tap[d]));
-    push(m, x->size[last], stride_of(x, f, last));
+    if (w->per_tap) {
+        (void)merged(x, w, other, false, &pixels);
+        push(m, pixels.size, pixels.stride);
+        push(m, 1, 0);
+        return;
+    }
+    for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->tap[d]], stride_of(x, other, w->tap[d]));
+    push(m, x->size[last], stride_of(x, other, last));
 }
 
 static void describe_results(const IndexSizes *x, const Window *w, unsigned t, TensorMap *m)
 {
-    int64_t columns = 1;
-    for (int d = 0; d < WINDOW_SPATIAL; d++) columns *= x->size[w->out[d]];
-    if (w->image >= 0 && !w->image_in_batch) columns *= x->size[w->image];
-    push(m, x->size[w->row], 1);
-    push(m, columns, stride_of(x, t, w->out[0]));
-    push(m, w->image_in_batch ? x->size[w->image] : 1, w->image_in_batch ? stride_of(x, t, w->image) : 0);
+    Results r = {.rows = 1};
+    (void)results_of(x, w, t, &r);
+    push(m, r.rows, 1);
+    push(m, r.columns.size, r.columns.stride);
+    push(m, r.batch.size, r.batch.stride);
 }
 
 /* The roles and numbers of a problem that window_fits; ERR_INPUT for others. */
@@ -156,7 +211,7 @@ Err describe_window(const Helper *h, unsigned t, TensorMap *out)
     if (t == (unsigned)w.pixels)
         describe_pixels(h->p->dims, &w, shape, out);
     else if (t < 2)
-        describe_filter(h->p->dims, &w, out);
+        describe_other(h->p->dims, &w, out);
     else
         describe_results(h->p->dims, &w, t, out);
     return ERR_OK;

@@ -19,20 +19,20 @@ static int pixels_of(const Indices *x)
  * position. */
 static bool find_positions(const Indices *x, Window *w)
 {
-    const IndexList *l = &x->tensor[w->pixels], *free = &x->group[w->pixels ? INDICES_N : INDICES_M];
+    const IndexList *l = &x->tensor[w->pixels];
     int taps = 0, outs = 0;
     w->image = -1;
     for (int32_t i = 1; i < l->n; i++) {
-        const int32_t index = l->v[i];
-        if (index >= x->of_d) {
-            if (taps == WINDOW_SPATIAL) return false;
-            w->tap[taps++] = index;
-        } else if (index_list_has(free, index) && outs < WINDOW_SPATIAL) {
-            w->out[outs++] = index;
-        } else {
-            if (w->image >= 0) return false;
-            w->image = index;
-        }
+        const bool is_tap = w->per_tap == (l->v[i] < x->of_d);
+        if (is_tap && taps == WINDOW_SPATIAL) return false;
+        if (is_tap)
+            w->tap[taps++] = l->v[i];
+        else if (outs < WINDOW_SPATIAL)
+            w->out[outs++] = l->v[i];
+        else if (w->image < 0)
+            w->image = l->v[i];
+        else
+            return false;
     }
     w->image_in_batch = w->image >= 0 && index_list_has(&x->group[INDICES_BATCH], w->image);
     return taps == WINDOW_SPATIAL && outs == WINDOW_SPATIAL &&
@@ -43,29 +43,38 @@ static bool pads_fit(const Indices *x, const Window *w)
 {
     if (x->n_pads[1 - w->pixels]) return false;
     for (int32_t p = 0; p < x->n_pads[w->pixels]; p++) {
+        const int32_t free = x->pad[w->pixels][p].free, sum = x->pad[w->pixels][p].sum;
+        const int32_t out = w->per_tap ? sum : free, tap = w->per_tap ? free : sum;
         int d = 0;
-        while (d < WINDOW_SPATIAL && x->pad[w->pixels][p].free != w->out[d]) d++;
-        if (d == WINDOW_SPATIAL || x->pad[w->pixels][p].sum != w->tap[d]) return false;
+        while (d < WINDOW_SPATIAL && out != w->out[d]) d++;
+        if (d == WINDOW_SPATIAL || tap != w->tap[d]) return false;
     }
     return true;
 }
 
-/* The filter has the row and the channel, one of them contiguous; D the row first, then positions and images
- * in the order of the pixels. */
-static bool others_fit(const Indices *x, Window *w)
+/* D has its rows first, then the rest in the order of the pixels. */
+static bool results_fit(const Indices *x, const Window *w)
 {
-    const int f = 1 - w->pixels;
-    const IndexList *filter = &x->tensor[f], *d = &x->tensor[3];
-    w->row = x->group[f ? INDICES_N : INDICES_M].v[0];
-    w->filter_k_major = filter->v[0] == w->channel;
-    if (!w->filter_k_major && filter->v[0] != w->row) return false;
-    if (d->v[0] != w->row) return false;
+    const IndexList *d = &x->tensor[3];
+    const int32_t last = w->per_tap ? w->row : w->image;
+    if (d->v[0] != (w->per_tap ? w->channel : w->row)) return false;
+    for (int i = 0; i < WINDOW_SPATIAL; i++)
+        if (index_list_find(d, w->per_tap ? w->tap[i] : w->out[i]) != i + 1) return false;
+    return last < 0 || index_list_find(d, last) == WINDOW_SPATIAL + 1;
+}
+
+static bool other_fits(const Indices *x, Window *w)
+{
+    const int other = 1 - w->pixels;
+    int32_t mirrored = 0;
+    w->row = x->group[other ? INDICES_N : INDICES_M].v[0];
+    w->other_k_major = x->tensor[other].v[0] == w->channel && !w->per_tap;
     for (int i = 0; i < WINDOW_SPATIAL; i++) {
-        w->mirrored[i] = index_list_has(&x->mirror[f], w->tap[i]);
-        if (index_list_find(d, w->out[i]) != i + 1) return false;
+        w->mirrored[i] = index_list_has(&x->mirror[other], w->tap[i]);
+        mirrored += w->mirrored[i];
     }
-    if (w->image >= 0 && index_list_find(d, w->image) != WINDOW_SPATIAL + 1) return false;
-    return x->mirror[f].n == w->mirrored[0] + w->mirrored[1] && !x->mirror[w->pixels].n;
+    return (w->other_k_major || x->tensor[other].v[0] == w->row) && x->mirror[other].n == mirrored &&
+           !x->mirror[w->pixels].n;
 }
 
 const char *window_of(const Indices *x, Window *w)
@@ -74,12 +83,15 @@ const char *window_of(const Indices *x, Window *w)
     if (x->initial_ab || x->initial_cd || x->conj[0] || x->conj[1] || x->pack_sums)
         return "its first strides are 1, nothing is conjugated, sums are not packed";
     if (x->group[INDICES_K].n != WINDOW_SPATIAL + 1 || w->pixels < 0)
-        return "it sums over channels and two dimensions of a filter";
-    w->channel = x->group[INDICES_K].v[0];
-    if (x->tensor[w->pixels].v[0] != w->channel) return "the channels of its pixels are contiguous (NHWC)";
+        return "it sums over channels and two dimensions of a filter, or over two of positions and images";
+    w->channel = x->tensor[w->pixels].v[0];
+    w->per_tap = w->channel < x->of_d;
+    if (!w->per_tap && w->channel != x->group[INDICES_K].v[0])
+        return "the channels of its pixels are contiguous (NHWC)";
     if (!find_positions(x, w)) return "its pixels have two dimensions and images";
     if (!pads_fit(x, w)) return "its zero pads are those of the pixels";
-    if (!others_fit(x, w)) return "rows or channels of the filter are contiguous, and rows of D (KYXC, NHWC)";
+    if (!other_fits(x, w) || !results_fit(x, w))
+        return "channels or rows of the other operand are contiguous, and rows of D (KYXC, NHWC)";
     return NULL;
 }
 
@@ -95,7 +107,7 @@ static void padding(const IndexSizes *x, const Window *w, int d, int64_t *start,
 {
     *start = 0, *edge = -1;
     for (int32_t p = 0; p < x->indices.n_pads[w->pixels]; p++)
-        if (x->indices.pad[w->pixels][p].free == w->out[d])
+        if ((w->per_tap ? x->indices.pad[w->pixels][p].sum : x->indices.pad[w->pixels][p].free) == w->out[d])
             *start = x->pad_start[w->pixels][p], *edge = index_pad_edge(x, w->pixels, p);
 }
 

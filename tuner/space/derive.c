@@ -142,7 +142,11 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
     Window window;
     const bool listed = !indices_are_plain_gemm(pt) && !indices_of_type(pt, 0, &indices);
     d->contraction = !indices_are_plain_gemm(pt) && (!listed || !indices_are_gemm(&indices, NULL));
-    d->not_window = listed ? window_of(&indices, &window) : "it has indices";
+    d->not_window = listed ? window_of(&indices, &window) : "it has no indices";
+    if (listed && d->not_window) {
+        indices_pack(&indices, 1); /* taps are rows or columns of D with the channels alone */
+        d->not_window = window_of(&indices, &window);
+    }
     err_clear();
     d->batched = pt->Batched, d->strided_batched = pt->StridedBatched;
     d->hpa = pt->HighPrecisionAccumulate, d->use_beta = pt->UseBeta;

@@ -104,8 +104,10 @@ static bool check_window(Derive *d)
     const Solution *s = d->s;
     Indices x;
     Window w;
-    if (!check_contraction(d)) return false;
     if (f->stochastic || f->fp16_alt) STOP(d, NV_FORM);
+    if (fused_any(&f->fused)) STOP(d, CONTRACTION_FORM);
+    if ((s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_PARTIALS) || (s->StreamK && s->StreamKAtomic))
+        STOP(d, WG_WINDOW_SPLIT, s->GlobalSplitU, s->StreamK);
     if (indices_of_type(f->pt, s->PackBatchDims, &x) || window_of(&x, &w))
         STOP(d, NV_VALUE, PARAM_PackBatchDims, s->PackBatchDims);
     if (s->PackOperands || s->RowsFromRegisters || s->PackSummationDims)

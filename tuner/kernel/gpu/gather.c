@@ -37,11 +37,11 @@ void gpu_dims_set(const GpuPlan *p, Stmts *s, const char *to)
             stmt_set(s, value_named(s, "%s%s", to, arg[i].name), value_named(s, "%s", arg[i].name));
 }
 
-void gpu_dims_sizes(const GpuPlan *p, Stmts *s, int n)
+void gpu_dims_sizes(const GpuPlan *p, Stmts *s)
 {
     static const char *const name[INDICES_GROUPS] = {"size_m", "size_n", "size_batch", "size_k"};
     const ContractNames names = dims_in(s, "");
-    for (int g = 0; g < n; g++) {
+    for (int g = 0; g < INDICES_GROUPS; g++) {
         const Expr *size = contract_size(p->indices, (IndexGroup)g, &names);
         stmt_define(s, "unsigned", name[g], value_cast(s, "unsigned", value_expr(s, size)));
     }

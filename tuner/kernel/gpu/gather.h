@@ -9,9 +9,9 @@ extern const GpuCopy gpu_copy_gather;
 
 /* Emits struct @Dims: the sizes, strides and pads that addresses need. */
 void gpu_dims_struct(const GpuPlan *p, Stmts *s);
-/* Defines the first n of size_m, size_n, size_batch and size_k. */
-void gpu_dims_sizes(const GpuPlan *p, Stmts *s, int n);
-/* Sets sizes, strides and pads in the struct `to` (of @Tile) from the kernel's arguments. */
+/* Sets them in the struct `to` (of @Tile) from the kernel's arguments, and defines size_m, size_n, size_batch
+ * and size_k. */
+void gpu_dims_sizes(const GpuPlan *p, Stmts *s);
 void gpu_dims_set(const GpuPlan *p, Stmts *s, const char *to);
 /* Elements from a tensor's coordinates 0 to row and column. dims: the struct in the text ("t.x."). */
 const Expr *gpu_dims_offset(const GpuPlan *p, Stmts *s, int tensor, const char *dims, const Expr *row,

@@ -340,7 +340,7 @@ static Err body(const GpuPlan *p, const Program *program, Stmts *s, Buf *out)
 {
     GpuWalk walk;
     stmt_define(s, "unsigned", "tid", value_call_0(s, "@tid"));
-    if (p->indices) gpu_dims_sizes(p, s, INDICES_GROUPS);
+    if (p->indices) gpu_dims_sizes(p, s);
     TRY(put_body(p, s, out));
     gpu_walk_place(&walk, p, out);
     tile(p, s);

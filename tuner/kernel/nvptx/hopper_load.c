@@ -2,7 +2,6 @@
  * the stage's mbarrier expects are derived from them. */
 #include "kernel/lower/engine.h"
 #include "kernel/nvptx/hopper.h"
-#include "problem/window.h"
 
 enum { ROW_BYTES = 128 }; /* of a swizzled block */
 
@@ -16,10 +15,10 @@ typedef struct {
     int row;        /* elements of a row of a block */
     int blocks;     /* along K where it is contiguous, else along the free dimension */
     const char *to; /* the register with its address: "x", "y" */
-    bool window;    /* the kernel loads pixels and a filter instead of matrices */
+    const Window *window; /* NULL: both operands are matrices */
 } Load;
 
-static Load load_of(const GpuPlan *p, Stmts *s, int i)
+static Load load_of(const GpuPlan *p, Stmts *s, const Window *w, int i)
 {
     const int row = ROW_BYTES / gpu_type_bytes(&p->in);
     Load l = {.p = p,
@@ -28,7 +27,7 @@ static Load load_of(const GpuPlan *p, Stmts *s, int i)
               .k_major = !p->op[i].tlu,
               .tile = p->mt[i],
               .row = row,
-              .window = p->indices != NULL};
+              .window = w};
     l.parts = p->groups.cluster[1 - i] > 1 ? p->groups.cluster[1 - i] : 1;
     l.blocks = ((l.k_major ? p->depth_u : l.tile) + row - 1) / row;
     return l;
@@ -44,22 +43,25 @@ static const Value *plus(const Load *l, const char *name, const Expr *e)
     return expr_is(e, 0) ? x : value_op(l->s, VALUE_ADD, x, value_cast(l->s, "int", value_expr(l->s, e)));
 }
 
+/* Is the tile cut into parts along its rows, or into whole blocks? */
+static bool is_cut(const Load *l) { return l->k_major || l->blocks % l->parts; }
+
 /* The numbers of a box whose element is `along` its contiguous dimension, `across` the other one. The first
  * pixel is that of this work-group's part already. */
 static void coordinates(const Load *l, const Value *along, const Value *across, const Value *at[BOX_NUMBERS])
 {
-    static const char *const filter[] = {"tap_x", "tap_y"}, *const pixels[] = {"w", "h", "image", "dx", "dy"};
+    static const char *const pixels[] = {"w", "h", "image", "dx", "dy"}, *const taps[] = {"tap_x", "tap_y"};
+    const Window *w = l->window;
     int n = 0;
     at[n++] = along;
-    if (!l->window) {
-        at[n++] = across;
-        at[n++] = value_reg(l->s, "batch");
-    } else if (l->name == 'a') {
-        for (int i = 0; i < 2; i++) at[n++] = value_reg(l->s, filter[i]);
-        at[n++] = across;
-    } else {
+    if (w && l->name - 'a' == w->pixels) {
         for (int i = 0; i < 5; i++) at[n++] = value_reg(l->s, pixels[i]);
+        return;
     }
+    for (int i = 0; i < WINDOW_SPATIAL && w && !w->per_tap; i++) at[n++] = value_reg(l->s, taps[i]);
+    at[n++] = across;
+    if (!w) at[n++] = value_reg(l->s, "batch");
+    if (w && w->per_tap) at[n++] = value_int(l->s, 0);
 }
 
 /* Prints the copies of this work-group's part: rows of every block where the tile is cut along them, else
@@ -68,7 +70,7 @@ static void boxes(const Load *l)
 {
     Stmts *s = l->s;
     ExprPool *pool = &s->pool;
-    const bool cut = l->k_major || l->blocks % l->parts;
+    const bool cut = is_cut(l);
     const int n = cut ? l->blocks : l->blocks / l->parts;
     const int64_t rows = cut ? rows_of(l) / l->parts : rows_of(l);
     const char *free = l->name == 'a' ? "m" : "n", *part_name = stmts_name(s, "part_%c", l->name);
@@ -97,31 +99,41 @@ static void matrices_function(Stmts *s)
                                             {"int", "part_b"}, {"int", "mask_a"}, {"int", "mask_b"})});
 }
 
-static Err window_function(const GpuPlan *p, Stmts *s)
+static void window_function(const Load *pixels, Stmts *s)
 {
-    Window w;
-    const char *why = window_of(p->indices, &w);
-    if (why || w.pixels != 1) FAIL(ERR_INPUT, "no window: %s", why ? why : "rows of D are pixels");
-    stmt_constant(s, "bool", "MIRRORED_W", w.mirrored[0]);
-    stmt_constant(s, "bool", "MIRRORED_H", w.mirrored[1]);
+    const Window *w = pixels->window;
+    stmt_constant(s, "bool", "PER_TAP", w->per_tap);
+    stmt_constant(s, "int", "PIXELS_APART", is_cut(pixels) ? rows_of(pixels) / pixels->parts : 0);
+    stmt_constant(s, "bool", "MIRRORED_W", w->mirrored[0]);
+    stmt_constant(s, "bool", "MIRRORED_H", w->mirrored[1]);
     stmt_file(s, "nvptx/hopper_window.cuh");
     stmt_function(s, (Function){.name = "fill_stage",
                                 STMT_PARAMS({"const Shared &", "shared"}, {"u32", "stage"}, {"u32", "phase"},
                                             {"const Map &", "map_a"}, {"const Map &", "map_b"}, {"int", "m"},
-                                            {"int", "k"}, {"int", "tap_x"}, {"int", "tap_y"}, {"int", "w"},
-                                            {"int", "h"}, {"int", "image"}, {"int", "dx"}, {"int", "dy"},
-                                            {"int", "part_a"}, {"int", "part_b"}, {"int", "mask_a"},
-                                            {"int", "mask_b"})});
+                                            {"int", "n"}, {"int", "k"}, {"int", "tap_x"}, {"int", "tap_y"},
+                                            {"int", "w"}, {"int", "h"}, {"int", "image"}, {"int", "dx"},
+                                            {"int", "dy"}, {"int", "part_a"}, {"int", "part_b"},
+                                            {"int", "mask_a"}, {"int", "mask_b"})});
+}
+
+Err hopper_window(const GpuPlan *p, Window *w)
+{
+    const char *why = window_of(p->indices, w);
+    if (why || w->pixels == w->per_tap)
+        FAIL(ERR_INPUT, "the copy engine loads windows: %s", why ? why : "rows of D are not those of A");
     return ERR_OK;
 }
 
 Err hopper_load(const GpuPlan *p, Stmts *s)
 {
     const bool swap = p->matrix.swap;
-    Load x = load_of(p, s, swap), y = load_of(p, s, !swap);
+    Window w;
+    if (p->indices) TRY(hopper_window(p, &w));
+    const Window *window = p->indices ? &w : NULL;
+    Load x = load_of(p, s, window, swap), y = load_of(p, s, window, !swap);
     x.to = "x", y.to = "y";
-    if (p->indices)
-        TRY(window_function(p, s));
+    if (window)
+        window_function(w.pixels == swap ? &x : &y, s);
     else
         matrices_function(s);
     const Value *stage = value_reg(s, "stage"), *phase = value_reg(s, "phase");

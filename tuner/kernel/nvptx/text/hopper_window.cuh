@@ -1,11 +1,14 @@
-/* The producer of the kernels of hopper.cuh whose B has windows of pixels (problem/window.h): K goes through the
- * filter's elements, and for each through its channels, in whole chunks of DU. TMA reads zeros behind the last
- * channel, and where a pixel is beside the tensor (PTX ISA, "im2col mode"). In front stand
- *     MIRRORED_W MIRRORED_H     the filter's elements go backwards
+/* The producer of the kernels of hopper.cuh that load windows of pixels (problem/window.h). Those that slide are B: K
+ * goes through the filter's taps, and for each through its channels, in whole chunks of DU. Per tap they are A: the
+ * batch goes through the taps, K through the pixels. TMA reads zeros behind the last channel and image, and where a
+ * pixel is beside the tensor (PTX ISA, "im2col mode"). In front stand
+ *     PER_TAP
+ *     PIXELS_APART              pixels from a work-group's part of a tile to the next one's
+ *     MIRRORED_W MIRRORED_H     the other operand's taps go backwards
  */
 
-/* One spatial dimension: output positions and elements of the filter; pixels from an output to the next, from
- * the tensor's first pixel to the first output's, from an element to the next. */
+/* One spatial dimension: output positions and taps; pixels from an output to the next, from the tensor's first
+ * pixel to the first output's, from a tap to the next. */
 struct Along {
     u32 outs, taps;
     int step, lower, dilation;
@@ -14,6 +17,19 @@ struct Along {
 struct WindowArgs : Args {
     Along w, h;
     u32 chunks; /* of channels */
+};
+
+/* A tap, and the first pixel that is read at its distance. */
+struct WindowPlace {
+    int x, y, w, h, image;
+    FN void set_tap(const WindowArgs &args, u32 tap) { x = tap % args.w.taps, y = tap / args.w.taps; }
+    FN void set_pixel(const WindowArgs &args, u32 pixel, int batch)
+    {
+        const u32 line = pixel / args.w.outs;
+        w = (int)(pixel % args.w.outs) * args.w.step + args.w.lower;
+        h = (int)(line % args.h.outs) * args.h.step + args.h.lower;
+        image = batch + line / args.h.outs;
+    }
 };
 
 /* A box of a tensor of four dimensions. */
@@ -55,12 +71,11 @@ FN void load_box_shared(u32 to, const Map &map, u32 bar, int channel, int w, int
 }
 
 /* Fills a stage: waits until it is empty, tells its mbarrier how many bytes it gets, and starts the TMA copies of
- * this work-group's parts of both tiles. k: first channel; (tap_x, tap_y): element of the
- * filter; (w, h) of `image`: the
- * first pixel, read (dx, dy) apart. Printed by hopper_load.c. */
-FN void fill_stage(const Shared &shared, u32 stage, u32 phase, const Map &map_a, const Map &map_b, int m, int k,
-                   int tap_x, int tap_y, int w, int h, int image, int dx, int dy, int part_a, int part_b, int mask_a,
-                   int mask_b);
+ * this work-group's parts of both tiles. k: first channel, or per tap first pixel; (tap_x, tap_y): of the other
+ * operand; (w, h) of `image`: the first pixel, read (dx, dy) apart. Printed by hopper_load.c. */
+FN void fill_stage(const Shared &shared, u32 stage, u32 phase, const Map &map_a, const Map &map_b, int m, int n,
+                   int k, int tap_x, int tap_y, int w, int h, int image, int dx, int dy, int part_a, int part_b,
+                   int mask_a, int mask_b);
 
 FN void produce(const Args &all, const Map &map_a, const Map &map_b, const Shared &shared, int thread)
 {
@@ -72,27 +87,32 @@ FN void produce(const Args &all, const Map &map_a, const Map &map_b, const Share
     int mask_a = 0, mask_b = 0;
     for (int i = 0; i < CLUSTER_N; i++) mask_a |= 1 << (first + i * CLUSTER_M + rank_m);
     for (int i = 0; i < CLUSTER_M; i++) mask_b |= 1 << (first + rank_n * CLUSTER_M + i);
-    const u32 last_tap = args.w.taps * args.h.taps - 1;
+    const u32 last_tap = args.w.taps * args.h.taps - 1, part = (PER_TAP ? rank_n : rank_m) * PIXELS_APART;
     Ring ring;
     for (Walk walk(args); !walk.done(); walk.next()) {
         const WorkTile p = walk.work_tile(args, rank);
-        /* the first pixel of this work-group's part of B; behind the last image there are zeros */
-        const u32 pixel = p.n + rank_m * (M1 / CLUSTER_M), line = pixel / args.w.outs;
-        const int image = p.batch + line / args.h.outs;
-        const int w = (int)(pixel % args.w.outs) * args.w.step + args.w.lower;
-        const int h = (int)(line % args.h.outs) * args.h.step + args.h.lower;
+        WindowPlace at;
+        if (PER_TAP)
+            at.set_tap(args, p.batch);
+        else
+            at.set_pixel(args, p.n + part, p.batch);
         u32 chunk = p.late;
         for (u32 i = 0; thread == 0 && i < p.count; i++, ring.next()) {
-            const u32 at = p.first + chunk * p.step;
-            u32 tap = at / args.chunks;
+            u32 k = p.first + chunk * p.step;
             if (++chunk == p.count) chunk = 0;
-            if (tap > last_tap) tap = last_tap; /* nothing to multiply: behind the channels */
-            const int k = (int)((at - tap * args.chunks) * DU);
-            const int y = tap / args.w.taps, x = tap % args.w.taps;
-            const int x_of_filter = MIRRORED_W ? (int)args.w.taps - 1 - x : x;
-            const int y_of_filter = MIRRORED_H ? (int)args.h.taps - 1 - y : y;
-            fill_stage(shared, ring.stage, ring.phase, map_a, map_b, p.m, k, x_of_filter, y_of_filter, w, h, image,
-                       x * args.w.dilation, y * args.h.dilation, rank_n, rank_m, mask_a, mask_b);
+            if (PER_TAP) {
+                k *= DU;
+                at.set_pixel(args, k + part, 0);
+            } else {
+                u32 tap = k / args.chunks;
+                if (tap > last_tap) tap = last_tap; /* nothing to multiply: behind the channels */
+                k = (k - tap * args.chunks) * DU;
+                at.set_tap(args, tap);
+            }
+            const int tap_x = MIRRORED_W ? (int)args.w.taps - 1 - at.x : at.x;
+            const int tap_y = MIRRORED_H ? (int)args.h.taps - 1 - at.y : at.y;
+            fill_stage(shared, ring.stage, ring.phase, map_a, map_b, p.m, p.n, (int)k, tap_x, tap_y, at.w, at.h,
+                       at.image, at.x * args.w.dilation, at.y * args.h.dilation, rank_n, rank_m, mask_a, mask_b);
         }
         if constexpr (CLUSTER_K > 1) {
             __syncwarp();
