@@ -37,6 +37,9 @@ def solutions(k):
             'cluster': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 1},
             'cluster along N': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ClusterN': 2, 'ConsumerSchedule': 'PingPong'},
             'cluster of both': {**PACKED, 'MatrixInstruction': [64, 128, k, 1, 1, 1, 1, 2, 1], 'ClusterN': 2, 'ClusterM': 2, 'EngineStore': False},
+            'split': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'GlobalSplitU': 3, 'MinKForGSU': 16,
+                      'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel'},
+            'shares': {**BASE, 'PackBatchDims': 1, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'StreamK': 2, 'PersistentKernel': 0},
             'parts of K': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterK': 2}}
 
 
@@ -52,9 +55,9 @@ def sizes(c, k):
 ODD = [('odd channels', Conv(3, 5, 8, (6, 5), 3, pad=1)), ('odd rows', Conv(3, 8, 5, (6, 5), 3, pad=1)),
            ('far steps', Conv(1, 8, 8, (40, 40), 1, stride=9)), ('far pads', Conv(1, 8, 8, (5, 5), 3, pad=130))]
 REFUSED = {'forward': [n for n, _ in ODD], 'data': ['odd channels', 'odd rows', 'far steps'], 'weights': [n for n, _ in ODD]}
-KINDS = {'HHS': 16, 'BBS': 16, 'HSS': 16}
+KINDS = {'HHS': 16, 'BBS': 16, 'HSS': 16, 'X': 8, 'I8II': 32}
 SHORT = {('HHS', 'cooperative'), ('BBS', 'cluster of both'), ('HSS', 'ping-pong')}
-conv.STORE['HSS'] = (np.float16, np.float32, 1e-5)
+conv.STORE.update({'HSS': (np.float16, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5)})
 
 
 def given(short):
@@ -63,13 +66,20 @@ def given(short):
         for name, s in solutions(k).items():
             if short and (kind, name) not in SHORT:
                 continue
-            channels = (72, 40) if name != 'images' else (64, 136)
+            channels = (80, 48) if kind == 'I8II' else (64, 136) if name == 'images' else (72, 40)
             for direction in convolve.DIRECTIONS:
                 if direction == 'weights':
                     s = {**s, 'PackBatchDims': 1}
                 e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, list_=sizes(*channels) + ODD)
                 what = f'{direction} {kind} {name}'
+                if direction != 'forward' and kind in ('X', 'I8II'):
+                    continue        # the instruction reads K strided in 16-bit types alone
                 yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what)
+
+
+def symbols(answer):
+    """Of its main kernels and their helpers."""
+    return sorted({call['symbol'] for x in answer['launches'] for call in x['calls']})
 
 
 def main():
@@ -90,8 +100,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         flags = emulate.precompiled(compiler, folder)
         texts = [a for a in answers if 'file' in a]
-        done = pool.map(lambda a: emulate.compile_text(compiler, os.path.abspath(a['file']), [a['symbol']], flags), texts)
-        built = {(a['arch'], a['symbol']): path for a, path in zip(texts, progress.each(done, 'compile', len(texts), args.short))}
+        done = pool.map(lambda a: emulate.compile_text(compiler, os.path.abspath(a['file']), symbols(a), flags), texts)
+        done = progress.each(done, 'compile', len(texts), args.short)
+        built = {a['name']: {(a['arch'], k): path for k in symbols(a)} for a, path in zip(texts, done)}
     for (e, c), a in progress.each(zip(todo, answers), 'run', len(todo), args.short):
         if 'file' not in a:
             wrong.append(f"{c['what']}: no text: {a.get('error', a)}")
@@ -104,7 +115,7 @@ def main():
                 refused += 1
             else:
                 n += 1
-                bad = conv.run(machine, e, c, a, built, rng, i, x)
+                bad = conv.run(machine, e, c, a, built[a['name']], rng, i, x)
                 wrong += [f"{c['what']}, {what}: {bad[:500]}"] if bad else []
     made.close()
     for line in wrong[:20]:
