@@ -148,14 +148,33 @@ static const Expr *digit(ExprPool *p, const Indices *x, IndexGroup group, const 
     return NULL;
 }
 
-static const Expr *position(ExprPool *p, const Indices *x, int t, const ContractNames *names,
-                            const Expr *const at[2], int32_t index)
+const Expr *contract_pad_position(const Indices *x, int t, const ContractNames *names, int pad, int coord,
+                                  const Expr *at)
 {
-    for (int c = 0; c < 2; c++) {
-        const Expr *d = digit(p, x, contract_side(t, c), names, at[c], index);
-        if (d) return expr_mul(p, d, stride_of(p, x, t, names, index));
+    ExprPool *p = &names->s->pool;
+    const int32_t index[] = {x->pad[t][pad].free, x->pad[t][pad].sum};
+    const Expr *sum = expr_const(p, 0);
+    for (int i = 0; i < 2; i++) {
+        const Expr *d = digit(p, x, contract_side(t, coord), names, at, index[i]);
+        if (d) sum = expr_add(p, sum, expr_mul(p, d, stride_of(p, x, t, names, index[i])));
     }
-    return expr_const(p, 0);
+    return sum;
+}
+
+const Expr *contract_pad_start(const Indices *x, int t, const ContractNames *names, int pad)
+{
+    (void)x;
+    return pad_number(&names->s->pool, names, t, pad, false);
+}
+
+const Expr *contract_pad_edge(const Indices *x, int t, const ContractNames *names, int pad)
+{
+    ExprPool *p = &names->s->pool;
+    const int32_t free = x->pad[t][pad].free, sum = x->pad[t][pad].sum;
+    const Expr *edge = expr_mul(p, size_of(p, names, free), stride_of(p, x, t, names, free));
+    const Expr *last = expr_add_i(p, size_of(p, names, sum), -1);
+    edge = expr_add(p, edge, expr_mul(p, last, stride_of(p, x, t, names, sum)));
+    return expr_sub(p, edge, pad_number(p, names, t, pad, true));
 }
 
 const Expr *contract_inside(const Indices *x, int t, const ContractNames *names, const Expr *row,
@@ -164,16 +183,35 @@ const Expr *contract_inside(const Indices *x, int t, const ContractNames *names,
     ExprPool *p = &names->s->pool;
     const Expr *const at[2] = {row, column}, *inside = expr_const(p, 1);
     for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++) {
-        const int32_t free = x->pad[t][i].free, sum = x->pad[t][i].sum;
-        const Expr *here = expr_add(p, position(p, x, t, names, at, free), position(p, x, t, names, at, sum));
-        const Expr *edge = expr_mul(p, size_of(p, names, free), stride_of(p, x, t, names, free));
-        const Expr *last = expr_add_i(p, size_of(p, names, sum), -1);
-        edge = expr_add(p, edge, expr_mul(p, last, stride_of(p, x, t, names, sum)));
-        edge = expr_sub(p, edge, pad_number(p, names, t, i, true));
-        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LE, pad_number(p, names, t, i, false), here));
-        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LT, here, edge));
+        const Expr *here = expr_const(p, 0), *start = contract_pad_start(x, t, names, i);
+        for (int c = 0; c < 2; c++) here = expr_add(p, here, contract_pad_position(x, t, names, i, c, at[c]));
+        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LE, start, here));
+        inside = expr_op(p, EXPR_BOTH, inside, expr_op(p, EXPR_LT, here, contract_pad_edge(x, t, names, i)));
     }
     return inside;
+}
+
+int32_t contract_run_index(const Indices *x, int t, int coord)
+{
+    const IndexList *l = &x->group[contract_side(t, coord)];
+    return l->n ? l->v[0] : -1;
+}
+
+const Expr *contract_run(const Indices *x, int t, const ContractNames *names, int coord, const Expr *at)
+{
+    ExprPool *p = &names->s->pool;
+    const IndexGroup g = contract_side(t, coord);
+    if (!x->group[g].n) return expr_const(p, 1);
+    return expr_sub(p, size_of(p, names, x->group[g].v[0]), digit(p, x, g, names, at, x->group[g].v[0]));
+}
+
+const Expr *contract_run_step(const Indices *x, int t, const ContractNames *names, int coord)
+{
+    ExprPool *p = &names->s->pool;
+    const int32_t index = contract_run_index(x, t, coord);
+    if (index < 0 || !indices_has(x, t, index)) return expr_const(p, 0);
+    const Expr *step = stride_of(p, x, t, names, index);
+    return is_mirrored(x, t, index) ? expr_sub(p, expr_const(p, 0), step) : step;
 }
 
 const Expr *contract_size(const Indices *x, IndexGroup group, const ContractNames *names)

@@ -40,6 +40,17 @@ const Expr *contract_address(const Indices *x, int t, const ContractNames *names
 /* 1 where those coordinates are inside the tensor's zero padding's bounds: elements outside are 0. */
 const Expr *contract_inside(const Indices *x, int t, const ContractNames *names, const Expr *row,
                             const Expr *column);
+/* The parts of contract_inside: elements are inside where start <= x < edge for each of the tensor's pads,
+ * with x the sum of both coordinates' positions. coord: CONTRACT_ROW or CONTRACT_COLUMN, at its value. */
+const Expr *contract_pad_position(const Indices *x, int t, const ContractNames *names, int pad, int coord,
+                                  const Expr *at);
+const Expr *contract_pad_start(const Indices *x, int t, const ContractNames *names, int pad);
+const Expr *contract_pad_edge(const Indices *x, int t, const ContractNames *names, int pad);
+/* Runs of a coordinate: neighbours that differ in its fastest index alone. That index (-1: none), how many
+ * elements of the run begin at `at`, and the elements in memory from one to the next. */
+int32_t contract_run_index(const Indices *x, int t, int coord);
+const Expr *contract_run(const Indices *x, int t, const ContractNames *names, int coord, const Expr *at);
+const Expr *contract_run_step(const Indices *x, int t, const ContractNames *names, int coord);
 /* Product of the sizes of a group. */
 const Expr *contract_size(const Indices *x, IndexGroup group, const ContractNames *names);
 

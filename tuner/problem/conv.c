@@ -385,6 +385,7 @@ Err conv_problem_type(const ConvDesc *c, ProblemType *pt)
     for (size_t i = 0; i < sizeof of_size / sizeof *of_size; i++) set_key(config, of_size[i], any);
     set_key(config, CONV_PackedSpatialDims, "0");
     set_key(config, CONV_PackedFilterDims, "0");
+    if (c->op == OP_CONV_BACKWARD_WEIGHTS) set_key(config, CONV_UnrollOnChannel, "0"); /* W runs fastest */
     if (c->size.groups != 1) set_key(config, CONV_GroupCount, "N");
     TRY(conv_derive(pt));
     return problem_type_derive(pt);

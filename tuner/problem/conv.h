@@ -12,7 +12,7 @@
  * filter's (of Weights: the output's), then the channel (UnrollOnChannel 0: the channel first). Spatial
  * dimensions without strides and pads are packed into one index. The input's position along a spatial
  * dimension is stride * output + dilation * filter - pad, so that dimension has two indices in A and no
- * stride of its own.
+ * stride of its own. With groups, the group is an index of all three behind the channels of one group.
  */
 #ifndef PROBLEM_CONV_H
 #define PROBLEM_CONV_H

@@ -1,11 +1,11 @@
 /* The contractions of one convolution. See conv.h.
  *
- * Backward data sums over what reaches an input position: in[h] = sum over y of out[(h + pad - d * y) / s] *
- * filter[y], where s divides. The positions h, h + s, h + 2 s, .. are one part: with q = (h + pad) / s rounded
- * down, r the rest and g = gcd(s, d), their filter elements are y0, y0 + s / g, y0 + 2 s / g, .. where
- * d * y0 = r modulo s, and their output positions q + (r - d * y0) / s - (d / g) * j + i for the part's
- * element j and position i. The last element first (MirrorDimsB), that is a forward convolution with stride 1
- * and dilation d / g. Elements of a part that no filter element reaches are zeros.
+ * Backward data: in[h] = sum over y of out[(h + pad - d * y) / s] * filter[y], where s divides. The positions
+ * h, h + s, h + 2 s, .. are one part: with q = (h + pad) / s rounded down, r the rest and g = gcd(s, d),
+ * their filter elements are y0, y0 + s / g, y0 + 2 s / g, .. where d * y0 = r modulo s, and the output's
+ * positions q + (r - d * y0) / s - (d / g) * j + i for the part's element j and position i. With the last
+ * element first (MirrorDimsB) that is a forward convolution with stride 1 and dilation d / g. Elements of D
+ * that no filter element reaches are zeros.
  */
 #include "problem/conv_internal.h"
 
@@ -377,6 +377,9 @@ Err conv_problem(const ProblemType *pt, const ConvSize *given, ProblemSize *out,
         FAIL(ERR_INPUT, "backward data with these strides is %lld contractions, one is expected",
              (long long)n);
     TRY(conv_part(pt, given, 0, &part));
+    if (part.zero || part.offset[LD_A] || part.offset[LD_B] || part.offset[LD_D])
+        FAIL(ERR_INPUT, "the contraction of this convolution begins %lld elements behind A's first one",
+             (long long)part.offset[LD_A]);
     *extra = part.extra;
     *out = part.size;
     out->extra = extra;

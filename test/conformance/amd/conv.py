@@ -37,6 +37,8 @@ def case(arch, kind, solution, direction, image, number, spatial=2, groups=False
     problem = convolve.problem(cases.PROBLEMS[kind], direction, image, filters, spatial, groups, fixed)
     formats = [x for m in problem['ConvolutionConfig'] for k, x in m.items() if k.endswith('Format')]
     alpha = [1, 0.5][number % 2] if kind != 'I8II' else 1
+    if not groups and number % 3 == 1:
+        solution = {**solution, 'PackBatchDims': 1}
     return {'arch': arch, 'problem': problem, 'solution': solution, 'name': f'k{number}', 'apart': True,
             'sizes': [c.letters(part) for _, c, part in runs], 'scalars': [[alpha, 0]] * len(runs)}, {
                 'runs': runs, 'direction': direction, 'formats': formats, 'kind': kind, 'alpha': alpha, 'image': image,

@@ -24,6 +24,8 @@ def problem(kind, direction, image, filters=None, spatial=2, groups=False, fixed
     a, b, d = {'forward': (i, f, i), 'data': (i, f, i), 'weights': (i, i, f)}[direction]
     config = {'TensorAFormat': a, 'TensorBFormat': b, 'TensorDFormat': d, 'PackedSpatialDims': 0, 'PackedFilterDims': 0}
     config.update({k: 'x'.join('N' * spatial) for k in ('Filter', 'Stride', 'Dilation', 'PadStart', 'PadEnd')})
+    if direction == 'weights' and image in ('NHWC', 'CNHW'):
+        config['UnrollOnChannel'] = 0       # positions run faster than images
     if groups:
         config['GroupCount'] = 'N'
     config.update(fixed or {})

@@ -54,90 +54,123 @@ const Expr *host_dims_matrix(HostText *t, HostOperand o, const char *z)
     return address(t, o, zero, zero, coordinate(t, host_int(t, z)));
 }
 
-/* ---- packing ---- */
+/* ---- packing ----
+ *
+ * text/pack_dims.h packs; here are the functions with the operand's addresses that it calls. */
+
+static int coord_of(HostOperand o, bool side)
+{
+    return (o == HOST_A) == side ? CONTRACT_ROW : CONTRACT_COLUMN;
+}
 
 /* Offset of a row of a panel (side) or an element of K; the other coordinate is 0. The zero padding in front
  * is in the matrix's offset. */
-static const Expr *along(HostText *t, HostOperand o, const Expr *side, const Expr *k)
+static const Expr *along(HostText *t, HostOperand o, bool side, const Expr *at)
 {
-    const bool a = o == HOST_A;
     const ContractNames of = names(t);
-    const Expr *const coord[CONTRACT_COORDS] = {a ? side : k, a ? k : side, host_number(t, 0)};
+    const Expr *coord[CONTRACT_COORDS] = {host_number(t, 0), host_number(t, 0), host_number(t, 0)};
+    coord[coord_of(o, side)] = at;
     return expr_mul_i(&t->s.pool, contract_offset(t->indices, (int)o, &of, coord), t->p->parts);
 }
 
-/* The elements of row `q` of a panel: those inside the zero padding, converted. */
-static void pack_elements(HostText *t, HostOperand o, int width)
+/* void @side_a(x, at, offset, place): the offset of row `at`, and its position along each zero pad, counted
+ * from where the tensor begins; @sum_a: of element `at` of K. */
+static void coordinate_function(HostText *t, HostOperand o, bool side)
+{
+    Stmts *s = &t->s;
+    const ContractNames of = names(t);
+    const Expr *at = coordinate(t, host_int(t, "at"));
+    stmt_gap(s);
+    stmt_function(s,
+                  (Function){.name = stmts_name(s, "@%s_%c", side ? "side" : "sum", o == HOST_A ? 'a' : 'b'),
+                             STMT_PARAMS({"const struct @Dims *", "x"}, {"int64_t", "at"},
+                                         {"int64_t *", "offset"}, {"int64_t *", "place"})});
+    HOST_UNUSED(t, "x", "place");
+    stmt_set(s, value_reg(s, "*offset"), value_expr(s, along(t, o, side, at)));
+    for (int i = 0; i < t->indices->n_pads[o]; i++) {
+        const Expr *here = contract_pad_position(t->indices, (int)o, &of, i, coord_of(o, side), at);
+        if (side) here = expr_sub(&s->pool, here, contract_pad_start(t->indices, (int)o, &of, i));
+        stmt_set(s, value_named(s, "place[%d]", i), value_expr(s, here));
+    }
+    stmt_end(s);
+}
+
+/* @run_a(x, at, run): the run of K that begins at element `at`: its elements, the step of the offset and
+ * those of the positions; where the tensor ends along each zero pad. */
+static void run_function(HostText *t, HostOperand o)
 {
     Stmts *s = &t->s;
     ExprPool *pool = &s->pool;
-    const HostPlan *p = t->p;
     const ContractNames of = names(t);
-    const Expr *i = host_loop(t, "i", host_int(t, "w"), 1);
-    const Expr *side = coordinate(t, expr_add(pool, host_int(t, "first"), i));
-    const Expr *k = coordinate(t, expr_add(pool, host_int(t, "k0"), host_int(t, "q")));
-    const Expr *inside =
-        contract_inside(t->indices, (int)o, &of, o == HOST_A ? side : k, o == HOST_A ? k : side);
-    const Expr *at = expr_add(pool, host_int(t, "row[i]"), host_int(t, "at_k"));
-    for (int part = 0; part < p->parts; part++) {
-        const Expr *to = o == HOST_B ? expr_add_i(pool, expr_mul_i(pool, i, p->parts), part)
-                                     : expr_add_i(pool, i, (int64_t)part * width);
-        if (!expr_is(inside, 1)) {
-            stmt_set(s, host_element(t, "o", to), value_int(s, 0));
-            stmt_if_expr(s, inside);
-        }
-        const Value *v = host_element(t, "p", expr_add_i(pool, at, part));
-        if (p->parts == 1) v = value_call(s, "@in", v);
-        if (part && p->conj[o]) v = value_op(s, VALUE_NEG, v, NULL);
-        stmt_set(s, host_element(t, "o", to), v);
-        if (!expr_is(inside, 1)) stmt_end(s);
+    const int k = coord_of(o, false);
+    const Expr *step = contract_run_step(t->indices, (int)o, &of, k);
+    stmt_gap(s);
+    stmt_function(s, (Function){.name = o == HOST_A ? "@run_a" : "@run_b",
+                                STMT_PARAMS({"const struct @Dims *", "x"}, {"int64_t", "at"},
+                                            {"struct @Run *", "run"})});
+    HOST_UNUSED(t, "x", "at");
+    const Expr *at = coordinate(t, host_int(t, "at"));
+    stmt_set(s, value_reg(s, "run->n"), value_expr(s, contract_run(t->indices, (int)o, &of, k, at)));
+    stmt_set(s, value_reg(s, "run->step"), value_expr(s, expr_mul_i(pool, step, t->p->parts)));
+    for (int i = 0; i < t->indices->n_pads[o]; i++) {
+        const bool moves = t->indices->pad[o][i].sum == contract_run_index(t->indices, (int)o, k);
+        const Expr *edge = contract_pad_edge(t->indices, (int)o, &of, i);
+        edge = expr_sub(pool, edge, contract_pad_start(t->indices, (int)o, &of, i));
+        stmt_set(s, value_named(s, "run->moves[%d]", i), moves ? value_expr(s, step) : value_int(s, 0));
+        stmt_set(s, value_named(s, "run->edge[%d]", i), value_expr(s, edge));
     }
     stmt_end(s);
-    stmt_loop(
-        s, (Loop){.var = "i", .type = "int64_t", .start = host_int(t, "w"), .limit = host_number(t, width)});
-    for (int part = 0; part < p->parts; part++)
-        stmt_set(s,
-                 host_element(t, "o",
-                              o == HOST_B ? expr_add_i(pool, expr_mul_i(pool, i, p->parts), part)
-                                          : expr_add_i(pool, i, (int64_t)part * width)),
-                 value_int(s, 0));
-    stmt_end(s);
+}
+
+/* Is K contiguous in memory, so that a run of it is? Else a panel's rows may be. */
+static bool runs_along_k(HostText *t, HostOperand o)
+{
+    const IndexList *l = &t->indices->tensor[o];
+    return l->n && l->v[0] == contract_run_index(t->indices, (int)o, coord_of(o, false));
 }
 
 static void pack(HostText *t, HostOperand o)
 {
     Stmts *s = &t->s;
-    ExprPool *pool = &s->pool;
-    const int width = o == HOST_B ? t->p->nr : t->p->mr;
-    const Expr *zero = host_number(t, 0);
+    const bool b = o == HOST_B;
+    const HostPlan *p = t->p;
+    coordinate_function(t, o, true);
+    coordinate_function(t, o, false);
+    run_function(t, o);
     stmt_gap(s);
     stmt_function(s, (Function){.kind = FUNCTION_STATIC,
-                                .name = o == HOST_B ? "@pack_b" : "@pack_a",
+                                .name = b ? "@pack_b" : "@pack_a",
                                 STMT_PARAMS({"const @Args *", "g"}, {"const @TI *", "p"}, {"int64_t", "from"},
                                             {"int64_t", "n"}, {"int64_t", "k0"}, {"int64_t", "k"},
                                             {"@TC *restrict", "o"})});
     host_dims_open(t);
-    HOST_UNUSED(t, "x");
-    const Expr *panel = host_loop(t, "panel", host_int(t, "n"), width);
-    stmt_let(s, "first", expr_add(pool, host_int(t, "from"), panel));
-    const Expr *left = expr_sub(pool, host_int(t, "n"), panel);
-    stmt_let(s, "w", expr_op(pool, EXPR_MIN, left, host_number(t, width)));
-    stmt_array(s, "int64_t", "row", DIMS(width));
-    const Expr *i = host_loop(t, "i", host_int(t, "w"), 1);
-    const Expr *side = coordinate(t, expr_add(pool, host_int(t, "first"), i));
-    stmt_set(s, value_reg(s, "row[i]"), value_expr(s, along(t, o, side, zero)));
-    stmt_end(s);
-    const Expr *q = host_loop(t, "q", host_int(t, "k"), 1);
-    stmt_let(s, "at_k", along(t, o, zero, coordinate(t, expr_add(pool, host_int(t, "k0"), q))));
-    pack_elements(t, o, width);
-    stmt_update(s, VALUE_ADD, value_reg(s, "o"), value_int(s, width * t->p->parts));
-    stmt_end(s);
-    stmt_end(s);
+    const char *form = p->parts == 2        ? b ? "@pack_pairs" : "@pack_parts"
+                       : runs_along_k(t, o) ? "@pack_runs"
+                                            : "@pack_rows";
+    const Value *sign = value_int(s, p->conj[o] ? -1 : 1);
+    const Value *const arg[] = {value_reg(s, "x"),
+                                value_reg(s, "p"),
+                                value_reg(s, "from"),
+                                value_reg(s, "n"),
+                                value_reg(s, "k0"),
+                                value_reg(s, "k"),
+                                value_reg(s, "o"),
+                                value_int(s, b ? p->nr : p->mr),
+                                value_int(s, t->indices->n_pads[o]),
+                                value_reg(s, b ? "@side_b" : "@side_a"),
+                                value_reg(s, b ? "@sum_b" : "@sum_a"),
+                                value_reg(s, b ? "@run_b" : "@run_a"),
+                                sign};
+    stmt_do(s, value_call_n(s, form, (int)(sizeof arg / sizeof *arg) - (p->parts == 1), arg));
     stmt_end(s);
 }
 
 void host_dims_packs(HostText *t)
 {
+    Stmts *s = &t->s;
+    stmt_constant(s, "int", "@ROWS_MAX", t->p->mr > t->p->nr ? t->p->mr : t->p->nr);
+    stmt_constant(s, "int", "@RUN_MAX", t->p->kc);
+    stmt_file(s, t->p->parts == 2 ? "host/pack_dims_complex.h" : "host/pack_dims.h");
     pack(t, HOST_A);
     pack(t, HOST_B);
 }
@@ -157,14 +190,20 @@ void host_dims_finish(HostText *t)
                                             {"int64_t", "n"}, {"const @TC *", "ab"}, {"const @TD *", "c"},
                                             {"@TD *", "d"}, {"int64_t", "row"}, {"int64_t", "column"})});
     host_dims_open(t);
+    stmt_array(s, "int64_t", "at_c", DIMS(p->mr));
+    stmt_array(s, "int64_t", "at_d", DIMS(p->mr));
+    const Expr *e = host_loop(t, "e", host_int(t, "m"), 1);
+    const Expr *row = coordinate(t, expr_add(pool, host_int(t, "row"), e));
+    stmt_set(s, value_at(s, value_reg(s, "at_c"), e), value_expr(s, address(t, HOST_C, row, zero, zero)));
+    stmt_set(s, value_at(s, value_reg(s, "at_d"), e), value_expr(s, address(t, HOST_D, row, zero, zero)));
+    stmt_end(s);
     const Expr *j = host_loop(t, "j", host_int(t, "n"), 1);
     const Expr *column = coordinate(t, expr_add(pool, host_int(t, "column"), j));
     stmt_let(s, "column_c", address(t, HOST_C, zero, column, zero));
     stmt_let(s, "column_d", address(t, HOST_D, zero, column, zero));
     const Expr *i = host_loop(t, "i", host_int(t, "m"), 1);
-    const Expr *row = coordinate(t, expr_add(pool, host_int(t, "row"), i));
-    const Expr *c = expr_add(pool, host_int(t, "column_c"), address(t, HOST_C, row, zero, zero));
-    const Expr *d = expr_add(pool, host_int(t, "column_d"), address(t, HOST_D, row, zero, zero));
+    const Expr *c = expr_add(pool, host_int(t, "column_c"), host_int(t, "at_c[i]"));
+    const Expr *d = expr_add(pool, host_int(t, "column_d"), host_int(t, "at_d[i]"));
     const Expr *at = expr_add(pool, expr_mul_i(pool, j, (int64_t)p->mr * p->parts), i);
     stmt_call(s, "@store_result", host_plus(t, "d", d), value_reg(s, "ab"), host_element(t, "s", at),
               host_element(t, "s", expr_add_i(pool, at, (int64_t)p->mr * (p->parts - 1))),

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Convolutions in the texts of NVIDIA kernels and in host kernels, both on the CPU: all directions and formats, pads, strides,
+dilation, groups, 1x1, odd channels, 3-D.
+
+usage: convolutions.py [--build DIR] [--short] [--only host|nvptx]
+Prints each error and a line of counts, or the reason for skipping. Exit code 1 when something is wrong."""
+import argparse
+import concurrent.futures
+import ctypes
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'amd'))     # where another module is called emulate, too
+texts = importlib.util.spec_from_file_location('texts', os.path.join(HERE, 'emulate.py'))
+nv = importlib.util.module_from_spec(texts)
+texts.loader.exec_module(nv)
+import conv
+import convolve
+
+GPU = {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'PrefetchGlobalRead': 1, 'NvRing': 0, 'EdgeType': 'ShiftPtr',
+       'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1, 'VectorWidth': 1}
+SMALL = {**GPU, 'WorkGroup': [8, 8, 1], 'DepthU': 8, 'StaggerU': 4}
+HOST = {'EdgeType': 'ShiftPtr', 'WorkGroup': [4, 8, 1], 'ThreadTile': [8, 4], 'VectorWidth': 4, 'DepthU': 16}
+KERNELS = {'sm_90': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
+           'x86-64-v3': [('S', HOST), ('S', {**HOST, 'DepthU': 64, 'WorkGroup': [8, 4, 1]}), ('HHS', HOST), ('BBS', {**HOST, 'DepthU': 8})]}
+
+
+class HostObject:
+    def __init__(self, path, _arch):
+        self.lib, self.kernels, self.meta_kernels = ctypes.CDLL(path), {}, {}
+
+
+class Host(nv.Emulator):
+    """Runs a host kernel as libtuner does: all work-groups by one thread."""
+    CodeObject = HostObject
+
+    def launch(self, co, symbol, grid, group, kernarg, extra, ambiguous, limit, waits=True):
+        local = ctypes.c_uint64.in_dll(co.lib, symbol + '_local_bytes').value
+        room = ctypes.create_string_buffer(local + 128)
+        at = (ctypes.addressof(room) + 63) // 64 * 64
+        getattr(co.lib, symbol)(kernarg + bytes(8), (ctypes.c_uint32 * 3)(*grid), ctypes.c_uint64(0),
+                                ctypes.c_uint64(grid[0] * grid[1] * grid[2]), ctypes.c_void_p(at))
+        return self
+
+
+class Kernels(nv.amd.Kernels):
+    """Compiles NVIDIA texts as C++, host texts as C."""
+
+    def __init__(self, build, compiler):
+        super().__init__(f'{build}/conformance/emit', compiler, f'{build}/conformance/nvptx.cache')
+        self.headers = []
+
+    def compile(self, wanted, watch=None):
+        with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            self.headers = nv.precompiled(self.compiler, folder)
+            made = list(pool.map(self.one, wanted))
+        return {(arch, symbol): path for (arch, symbol, _), path in zip(wanted, made)}
+
+    def one(self, item):
+        arch, symbol, path = item
+        if arch.startswith('sm_'):
+            return nv.compile_text(self.compiler, os.path.abspath(path), [symbol], self.headers)
+        level = arch.replace('_', '-')
+        r = subprocess.run(['cc', '-x', 'c', '-std=c11', '-O1', f'-march={level}', '-fPIC', '-shared', '-w', path, '-o', path + '.so'],
+                           capture_output=True, text=True)
+        return path + '.so' if r.returncode == 0 else 'compile: ' + r.stderr[:1000]
+
+
+def given(arch, short):
+    out = []
+
+    def add(i, direction, image, **more):
+        kind, solution = KERNELS[arch][i % 4]
+        out.append(conv.case(arch, kind, solution, direction, image, len(out), **more))
+    for d, direction in enumerate(convolve.DIRECTIONS):
+        for f, image in enumerate(convolve.IMAGES):
+            if short and f != (d + 1) % 4:
+                continue
+            if not short or d:
+                add(d + f, direction, image)
+            if not short or not d:
+                add(d + f + 1, direction, image, groups=True)
+            if not short:
+                add(d + f + 2, direction, image, spatial=3)
+        if not short:
+            add(d, direction, 'NHWC', filters='CYXK')
+            add(d + 1, direction, 'NCHW', filters='KYXC')
+    return out
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument('--build', default='build')
+    p.add_argument('--short', action='store_true')
+    p.add_argument('--only', choices=('host', 'nvptx'))
+    args = p.parse_args()
+    compiler = shutil.which(os.environ.get('CXX', 'g++'))
+    if not compiler:
+        print('skipped: convolutions on the CPU: no g++')
+        return 0
+    bad = 0
+    for name, arch, emulator in (('nvptx', 'sm_90', nv.Engine()), ('host', 'x86-64-v3', Host())):
+        if args.only not in (None, name):
+            continue
+        kernels, todo = Kernels(args.build, compiler), given(arch, args.short)
+        wrong, n = conv.check_all(todo, kernels, nv.Machine(emulator))
+        kernels.close()
+        for line in wrong:
+            print(line)
+        print(f'{name}: {len(todo)} kernels, {n} convolutions, {len(wrong) or "none"} wrong')
+        bad += len(wrong)
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
