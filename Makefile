@@ -179,6 +179,7 @@ conformance-amd: $(B)/conformance/emit all
 conformance-nvptx: $(B)/conformance/emit
 	$(Q)sh test/conformance/amd/run.sh ../nvptx/emulate.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh ../nvptx/convolutions.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh ../nvptx/window.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only nvptx
 
 # Changes of kernels' texts, each of which conformance must find: COUNT per family.

@@ -69,9 +69,8 @@ static uint32_t most_in_clusters(const GpuDriver *d, const GpuKernel *k)
     if (!d->function_get || !d->active_clusters) return 0;
     if (d->function_get(&width, CLUSTER_WIDTH, k->function) || width < 2 || width > 16) return 0;
     if (d->function_get(&threads, MOST_THREADS, k->function) || threads < 1) return 0;
-    const GpuLaunchConfig config = {.grid = {(unsigned)width, 1, 1},
-                                    .group = {(unsigned)threads, 1, 1},
-                                    .lds_bytes = k->dynamic_bytes};
+    const GpuLaunchConfig config = {
+        .grid = {(unsigned)width, 1, 1}, .group = {(unsigned)threads, 1, 1}, .lds_bytes = k->dynamic_bytes};
     if (d->active_clusters(&n, k->function, &config) || n < 1) return 0;
     return (uint32_t)n * (uint32_t)width;
 }
@@ -187,14 +186,14 @@ static Err encode(void *ctx, const TensorMap *m, unsigned char out[TENSOR_MAP_BY
     if (type < 0) FAIL(ERR_INPUT, "data type %s has no tensor map", type_letter((DataType)m->type));
     GpuErr rc = encode_as(g, m, type, swizzle, l2, map);
     if (rc)
-        FAIL(ERR_INPUT,
-             "address 0x%llx (16 aligned), sizes %llu %llu %llu %llu, strides %llu %llu %llu bytes (multiples "
-             "of 16), box %u %u elements, swizzle %u%s: refused with error %d",
-             (unsigned long long)m->address, (unsigned long long)m->size[0], (unsigned long long)m->size[1],
-             (unsigned long long)m->size[2], (unsigned long long)m->size[3],
-             (unsigned long long)m->stride[0], (unsigned long long)m->stride[1],
-             (unsigned long long)m->stride[2], m->box[0], m->box[1], m->swizzle, m->pixels ? ", pixels" : "",
-             rc);
+        FAIL(
+            ERR_INPUT,
+            "address 0x%llx (16 aligned), sizes %llu %llu %llu %llu, strides %llu %llu %llu bytes (multiples "
+            "of 16), box %u %u elements, swizzle %u%s: refused with error %d",
+            (unsigned long long)m->address, (unsigned long long)m->size[0], (unsigned long long)m->size[1],
+            (unsigned long long)m->size[2], (unsigned long long)m->size[3], (unsigned long long)m->stride[0],
+            (unsigned long long)m->stride[1], (unsigned long long)m->stride[2], m->box[0], m->box[1],
+            m->swizzle, m->pixels ? ", pixels" : "", rc);
     memcpy(out, map, sizeof map);
     return ERR_OK;
 }

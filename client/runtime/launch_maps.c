@@ -24,8 +24,8 @@ static void describe_operand(const Helper *h, unsigned tensor, uint64_t bytes, T
     out->stride[0] = x.ld, out->stride[1] = x.matrix;
 }
 
-/* The dimension of a box's rows: in a matrix the second one, in a filter, whose elements are taken one by one,
- * the last one. */
+/* The dimension of a box's rows: in a matrix the second one; in a filter, whose elements are taken one by
+ * one, the last one. */
 static int across(const TensorMap *m) { return m->rank == 3 ? 1 : m->rank - 1; }
 
 static bool accumulates(const LibSolution *s)
@@ -40,12 +40,12 @@ static void describe_parts(const Helper *h, TensorMap *out)
     const Contraction *p = h->p;
     const DataType type = (DataType)p->compute_type;
     const uint64_t row = (uint64_t)p->m * (uint64_t)type_bytes(type);
-    *out = (TensorMap){.address = (uint64_t)(uintptr_t)h->in->workspace,
-                       .rank = 3,
-                       .type = (int)type,
-                       .size = {(uint64_t)p->m, (uint64_t)p->n,
-                                (uint64_t)p->batch * (uint64_t)h->s->map.global_split_u},
-                       .stride = {row, row * (uint64_t)p->n}};
+    *out = (TensorMap){
+        .address = (uint64_t)(uintptr_t)h->in->workspace,
+        .rank = 3,
+        .type = (int)type,
+        .size = {(uint64_t)p->m, (uint64_t)p->n, (uint64_t)p->batch * (uint64_t)h->s->map.global_split_u},
+        .stride = {row, row * (uint64_t)p->n}};
 }
 
 /* Describes the matrix in memory order: contiguous dimension, the other one, batch. */

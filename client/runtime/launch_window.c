@@ -59,8 +59,7 @@ static bool results_of(const IndexSizes *x, const Window *w, unsigned t, Results
 {
     const int32_t of_batch = w->image_in_batch ? w->image : -1;
     if (w->per_tap) {
-        *r = (Results){.rows = x->size[w->channel],
-                       .columns = {x->size[w->row], stride_of(x, t, w->row)}};
+        *r = (Results){.rows = x->size[w->channel], .columns = {x->size[w->row], stride_of(x, t, w->row)}};
         return merged(x, w, t, true, &r->batch);
     }
     *r = (Results){.rows = x->size[w->row], .batch = {1, 0}};
@@ -115,8 +114,7 @@ bool window_fits(const LibSolution *s, const Contraction *p)
     }
     for (int d = 0; d < WINDOW_SPATIAL; d++)
         if (!stride_fits(shape[d].pitch, shape[d].size, tensor_type(p, pixels))) return false;
-    if (w.image >= 0 &&
-        !stride_fits(stride_of(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
+    if (w.image >= 0 && !stride_fits(stride_of(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
         return false;
     if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w)) return false;
     return results_fit(x, &w, 2, tensor_type(p, 2)) && results_fit(x, &w, 3, tensor_type(p, 3));
@@ -160,13 +158,15 @@ static void describe_pixels(const IndexSizes *x, const Window *w, const WindowSh
         m->lower[d] = (int32_t)shape[d].lower, m->upper[d] = (int32_t)shape[d].upper;
         m->step[d] = (uint32_t)shape[d].step;
     }
-    push(m, w->image < 0 ? 1 : x->size[w->image], w->image < 0 ? 0 : stride_of(x, (unsigned)w->pixels, w->image));
+    push(m, w->image < 0 ? 1 : x->size[w->image],
+         w->image < 0 ? 0 : stride_of(x, (unsigned)w->pixels, w->image));
 }
 
 static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
 {
     const unsigned other = 1 - (unsigned)w->pixels;
-    const int32_t first = w->other_k_major ? w->channel : w->row, last = w->other_k_major ? w->row : w->channel;
+    const int32_t first = w->other_k_major ? w->channel : w->row,
+                  last = w->other_k_major ? w->row : w->channel;
     Merged pixels = {1, 0};
     push(m, x->size[first], 1);
     if (w->per_tap) {
@@ -204,7 +204,8 @@ Err describe_window(const Helper *h, unsigned t, TensorMap *out)
     Window w;
     WindowShape shape[WINDOW_SPATIAL];
     TRY(window(h, &w, shape));
-    *out = (TensorMap){.address = (uint64_t)(uintptr_t)base[t] + (uint64_t)offset[t] * (uint64_t)type_bytes(type),
+    *out = (TensorMap){.address =
+                           (uint64_t)(uintptr_t)base[t] + (uint64_t)offset[t] * (uint64_t)type_bytes(type),
                        .type = (int)type};
     /* nothing is read but elements behind the channels */
     if (t < 2 && !launch_reads_ab(h->p)) out->address = (uint64_t)(uintptr_t)in->d & ~UINT64_C(15);

@@ -28,15 +28,16 @@ typedef struct {
 enum { MAP_DIMS = 4 };
 typedef struct {
     uint64_t address;
-    int type;                         /* DataType */
-    int32_t rank;                     /* 3 or 4 */
+    int type;                      /* DataType */
+    int32_t rank;                  /* 3 or 4 */
     uint64_t size[MAP_DIMS];       /* elements */
     uint64_t stride[MAP_DIMS - 1]; /* of all dimensions but the first, in bytes */
     uint32_t box[MAP_DIMS];
     uint32_t swizzle, l2;
     bool pixels;
-    int32_t lower[2], upper[2]; /* of pixels: corners of the positions along W, H, from the first and last pixel */
-    uint32_t step[2];           /* of pixels: from one that is read to the next */
+    int32_t lower[2],
+        upper[2];     /* of pixels: corners of the positions along W, H, from the first and last pixel */
+    uint32_t step[2]; /* of pixels: from one that is read to the next */
 } TensorMap;
 
 typedef struct {

@@ -15,8 +15,8 @@ static int pixels_of(const Indices *x)
     return -1;
 }
 
-/* The spatial dimensions, in the order of the tensor: the i-th tap moves along the same one as the i-th output
- * position. */
+/* The spatial dimensions, in the order of the tensor: the i-th tap moves along the same one as the i-th
+ * output position. */
 static bool find_positions(const Indices *x, Window *w)
 {
     const IndexList *l = &x->tensor[w->pixels];
@@ -35,8 +35,7 @@ static bool find_positions(const Indices *x, Window *w)
             return false;
     }
     w->image_in_batch = w->image >= 0 && index_list_has(&x->group[INDICES_BATCH], w->image);
-    return taps == WINDOW_SPATIAL && outs == WINDOW_SPATIAL &&
-           x->group[INDICES_BATCH].n == w->image_in_batch;
+    return taps == WINDOW_SPATIAL && outs == WINDOW_SPATIAL && x->group[INDICES_BATCH].n == w->image_in_batch;
 }
 
 static bool pads_fit(const Indices *x, const Window *w)
@@ -122,7 +121,8 @@ static Err shape_of(const IndexSizes *x, const Window *w, int d, WindowShape *s)
     /* the distance of two pixels: any divisor of all distances gives the same addresses */
     s->pitch = int_gcd(int_gcd(by_out, by_tap), int_gcd(start, edge > 0 ? edge : 0));
     if (s->pitch < 1) s->pitch = 1;
-    const int64_t last = ((outs - 1) * by_out + (taps - 1) * by_tap) / s->pitch; /* position behind the pads */
+    const int64_t last =
+        ((outs - 1) * by_out + (taps - 1) * by_tap) / s->pitch; /* position behind the pads */
     s->lower = -(start / s->pitch);
     s->size = (edge < 0 || edge / s->pitch > last ? last + 1 : edge / s->pitch) + s->lower;
     s->step = outs > 1 ? by_out / s->pitch : 1;
@@ -130,11 +130,12 @@ static Err shape_of(const IndexSizes *x, const Window *w, int d, WindowShape *s)
     s->upper = s->lower + (outs - 1) * s->step + 1 - s->size;
     if (s->size < 1 || s->step < 1 || s->step > STEP || s->lower < -CORNER || s->upper < -CORNER ||
         s->upper >= CORNER || s->dilation < 0 || (taps - 1) * s->dilation >= TAPS)
-        FAIL(ERR_INPUT,
-             "%lld pixels in steps of %lld from %lld on, %lld behind the last, %lld taps %lld apart: the copy "
-             "engine has no such window",
-             (long long)s->size, (long long)s->step, (long long)s->lower, (long long)s->upper,
-             (long long)taps, (long long)s->dilation);
+        FAIL(
+            ERR_INPUT,
+            "%lld pixels in steps of %lld from %lld on, %lld behind the last, %lld taps %lld apart: the copy "
+            "engine has no such window",
+            (long long)s->size, (long long)s->step, (long long)s->lower, (long long)s->upper, (long long)taps,
+            (long long)s->dilation);
     return ERR_OK;
 }
 

@@ -1,14 +1,14 @@
 /* Windows: contractions in which one operand, the pixels, slides under a filter along spatial dimensions, as
- * the copy engine loads them (PTX ISA, "im2col mode"). A row of what it loads is a pixel with its channels; all
- * rows of a tile are read at the same distance from their own pixels, which is the tap: the filter's element.
+ * the copy engine loads them (PTX ISA, "im2col mode"). A row of what it loads is a pixel with its channels.
+ * All rows of a tile are read at the same distance from their own pixels: the filter's element, or tap.
  *
  *     pixels[channel, tap.., out.., image]
  *     sliding     other[channel, tap.., row] or [row, tap.., channel]     D[row, out.., image]
  *     per tap     other[row, out.., image]                                D[channel, tap.., row]
  *
- * first indices contiguous. Convolutions forward and backward data slide: they sum over channels and taps. Per
- * tap there is a product of its own, as in backward weights, which sum over positions and images. A pixel's
- * position along a spatial dimension is out * step + tap * dilation + lower, in units of the tensor's pixels
+ * first indices contiguous. Convolutions forward and backward data slide: they sum over channels and taps.
+ * Backward weights have a product for each tap, which sums over positions and images. A pixel's position
+ * along a spatial dimension is out * step + tap * dilation + lower, in units of the tensor's pixels
  * (WindowShape). Images of sliding windows belong to the columns (PackBatchDims, groups) or to the batch.
  * Where the other operand is mirrored, its tap is the last one less the pixels'.
  */
@@ -20,9 +20,9 @@
 enum { WINDOW_SPATIAL = 2 };
 
 typedef struct {
-    int pixels;      /* operand: 0 A, 1 B */
-    bool per_tap;    /* D has the taps */
-    int32_t channel; /* index that is contiguous in the pixels */
+    int pixels;                                       /* operand: 0 A, 1 B */
+    bool per_tap;                                     /* D has the taps */
+    int32_t channel;                                  /* index that is contiguous in the pixels */
     int32_t tap[WINDOW_SPATIAL], out[WINDOW_SPATIAL]; /* along W, H */
     int32_t image, row;                               /* image: -1 none */
     bool image_in_batch, other_k_major;

@@ -247,10 +247,9 @@ bool derive_without_wgmma(Derive *d)
     Solution *s = d->s;
     if (d->f->target->family != TARGET_NVPTX) return true;
     static const ParamId of_wgmma[] = {
-        PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,    PARAM_ClusterN,
-        PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore, PARAM_PackOperands,
-        PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters,
-        PARAM_PromotionSets};
+        PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,          PARAM_ClusterN,
+        PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore,       PARAM_PackOperands,
+        PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters, PARAM_PromotionSets};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         int32_t v = *(const int32_t *)solution_field_const(s, p);

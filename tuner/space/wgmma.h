@@ -42,10 +42,10 @@ typedef struct {
 bool wgmma_is(const Solution *s);
 /* The plan of a solution whose MatrixInst*, MIWaveTile, MIWaveGroup, MacroTile and DepthU are derived. */
 void wgmma_plan(const Solution *s, WgmmaPlan *p);
-/* The problem's operand (0 A, 1 B) with the indices of M (t 0) or of N (1). Arrays of a plan have the order of
- * M and N, which is that of A and B but where D's first index is one of B. */
+/* The problem's operand (0 A, 1 B) with the indices of M (t 0) or of N (1). Arrays of a plan have the order
+ * of M and N, which is that of A and B unless D's first index is one of B. */
 static inline int wgmma_operand(const Solution *s, int t) { return s->pt->Tensor0 ? 1 - t : t; }
-/* True when K is contiguous in the operand of M (0) or N (1), or in the copy that PackOperands makes of it. */
+/* True when K is contiguous in the operand of M (0) or N (1), or in its copy by PackOperands. */
 bool wgmma_k_major(const Solution *s, int t);
 /* Operand X: 0 is A, 1 is B. Of solutions whose SourceSwap is derived. */
 static inline int wgmma_rows_operand(const Solution *s) { return s->SourceSwap ? 1 : 0; }

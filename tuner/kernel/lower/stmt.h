@@ -265,8 +265,8 @@ typedef struct {
     /* Its first element: along the contiguous dimension, the other ones, the matrix or image; of pixels of a
      * window then the distances at which they are read. NULL behind the last. */
     const Value *at[BOX_NUMBERS];
-    const Value *mask;  /* multicast: work-groups of the cluster that get it; NULL: this one alone */
-    int senders;        /* work-groups that send such a box each to all of those; 1 without a mask */
+    const Value *mask; /* multicast: work-groups of the cluster that get it; NULL: this one alone */
+    int senders;       /* work-groups that send such a box each to all of those; 1 without a mask */
 } Box;
 /* Starts a copy of to.bytes to the window of local memory, which the mbarrier `full` counts. */
 void stmt_box(Stmts *s, Access to, const Value *full, Box b);

@@ -93,11 +93,8 @@ static void instruction_asm(const GpuPlan *plan, const char *text, int n, bool r
                               : (AsmOperand){"l", value_reg(s, "x")};
     operand[n + n_x] = (AsmOperand){"l", value_reg(s, "y")};
     operand[n + n_x + 1] = (AsmOperand){"r", value_reg(s, "add")};
-    stmt_asm(s, (Asm){.text = text,
-                      .operand = operand,
-                      .n_outputs = n,
-                      .n_inputs = n_x + 2,
-                      .is_volatile = true});
+    stmt_asm(
+        s, (Asm){.text = text, .operand = operand, .n_outputs = n, .n_inputs = n_x + 2, .is_volatile = true});
 }
 
 /* Adds the function wgmma(). */
@@ -302,15 +299,15 @@ static const Value *args_of(const GpuPlan *p, Stmts *s, const ResultStrides *to,
 {
     const Value *alpha = value_call(s, "g_from_s", value_reg(s, "alpha"));
     const Value *beta = value_call(s, "g_from_s", value_reg(s, "beta"));
-    return value_list(
-        s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
-        value_reg(s, to->ld[0]), or_number(s, p->batched, to->batch[0], "0"), value_reg(s, to->ld[1]),
-        or_number(s, p->batched, to->batch[1], "0"), value_reg(s, "size_m"), value_reg(s, "size_n"),
-        or_number(s, p->batched, "size_batch", "1"), value_reg(s, k), value_reg(s, "tiles_m"),
-        value_reg(s, "tiles_n"), or_number(s, p->walk.staggers, "stagger_mask", "0"),
-        or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
-        or_number(s, p->walk.mapping_words, "mapping", "0"),
-        or_number(s, p->walk.mapping_words, "mapping_chunk", "0"));
+    return value_list(s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
+                      value_reg(s, to->ld[0]), or_number(s, p->batched, to->batch[0], "0"),
+                      value_reg(s, to->ld[1]), or_number(s, p->batched, to->batch[1], "0"),
+                      value_reg(s, "size_m"), value_reg(s, "size_n"),
+                      or_number(s, p->batched, "size_batch", "1"), value_reg(s, k), value_reg(s, "tiles_m"),
+                      value_reg(s, "tiles_n"), or_number(s, p->walk.staggers, "stagger_mask", "0"),
+                      or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
+                      or_number(s, p->walk.mapping_words, "mapping", "0"),
+                      or_number(s, p->walk.mapping_words, "mapping_chunk", "0"));
 }
 
 static const Value *size_of(Stmts *s, int32_t index) { return value_named(s, "size_%d", index); }

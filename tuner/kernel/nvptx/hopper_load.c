@@ -12,22 +12,17 @@ typedef struct {
     char name; /* 'a' 'b' */
     bool k_major;
     int tile, parts;
-    int row;        /* elements of a row of a block */
-    int blocks;     /* along K where it is contiguous, else along the free dimension */
-    const char *to; /* the register with its address: "x", "y" */
+    int row;              /* elements of a row of a block */
+    int blocks;           /* along K where it is contiguous, else along the free dimension */
+    const char *to;       /* the register with its address: "x", "y" */
     const Window *window; /* NULL: both operands are matrices */
 } Load;
 
 static Load load_of(const GpuPlan *p, Stmts *s, const Window *w, int i)
 {
     const int row = ROW_BYTES / gpu_type_bytes(&p->in);
-    Load l = {.p = p,
-              .s = s,
-              .name = "ab"[i],
-              .k_major = !p->op[i].tlu,
-              .tile = p->mt[i],
-              .row = row,
-              .window = w};
+    Load l = {
+        .p = p, .s = s, .name = "ab"[i], .k_major = !p->op[i].tlu, .tile = p->mt[i], .row = row, .window = w};
     l.parts = p->groups.cluster[1 - i] > 1 ? p->groups.cluster[1 - i] : 1;
     l.blocks = ((l.k_major ? p->depth_u : l.tile) + row - 1) / row;
     return l;
