@@ -56,6 +56,9 @@ ODD = [('odd channels', Conv(3, 5, 8, (6, 5), 3, pad=1)), ('odd rows', Conv(3, 8
            ('far steps', Conv(1, 8, 8, (40, 40), 1, stride=9)), ('far pads', Conv(1, 8, 8, (5, 5), 3, pad=130))]
 REFUSED = {'forward': [n for n, _ in ODD], 'data': ['odd channels', 'odd rows', 'far steps'], 'weights': [n for n, _ in ODD]}
 KINDS = {'HHS': 16, 'BBS': 16, 'HSS': 16, 'X': 8, 'I8II': 32}
+# In CHWN images are contiguous: a product for each output position.
+IMAGES = [('images', Conv(72, 5, 40, (5, 6), 3, pad=1)), ('images, stride 2', Conv(24, 3, 16, (6, 7), (2, 3), stride=2, pad=(1, 0), pad_end=1)),
+          ('images, dilation 2', Conv(8, 20, 8, (7, 6), 3, dilation=2, pad=2))]
 SHORT = {('HHS', 'cooperative'), ('BBS', 'cluster of both'), ('HSS', 'ping-pong')}
 conv.STORE.update({'HSS': (np.float16, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5)})
 
@@ -70,11 +73,17 @@ def given(short):
             for direction in convolve.DIRECTIONS:
                 if direction == 'weights':
                     s = {**s, 'PackBatchDims': 1}
-                e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, list_=sizes(*channels) + ODD)
                 what = f'{direction} {kind} {name}'
                 if direction != 'forward' and kind in ('X', 'I8II'):
                     continue        # the instruction reads K strided in 16-bit types alone
+                e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, list_=sizes(*channels) + ODD)
                 yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what)
+    for kind, (name, s) in zip(('HHS', 'BBS', 'HSS'), list(solutions(16).items()) if not short else []):
+        e, c = conv.case('sm_90a', kind, s, 'forward', 'NHWC', 0, filters='CYXK', list_=sizes(72, 40) + ODD)
+        yield dict(e, name=f'CYXK_{kind}', apart=False), dict(c, what=f'CYXK {kind} {name}')
+    for kind, name in zip(('HHS', 'BBS', 'HSS'), ('cooperative', 'cluster of both', 'shares') if not short else ()):
+        e, c = conv.case('sm_90a', kind, solutions(16)[name], 'forward', 'CHWN', 0, list_=IMAGES)
+        yield dict(e, name=f'CHWN_{kind}', apart=False), dict(c, what=f'CHWN {kind} {name}')
 
 
 def symbols(answer):
