@@ -27,10 +27,11 @@ src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 # libtuner: the runtime and what it needs of base, the readers of fmt, problem and index; no writer, no process.
-RUN_PARTS  := $(addprefix base/,arena err filemap fs hash map own seal str) \
-              $(addprefix fmt/,keys msgpack_read msgpack_scan node scalar yaml_read) \
-              $(addprefix problem/,datatype fused helper_name indices model model_least model_select pack part predicate \
-                predicate_hardware predicate_io predicate_scan target traffic window) \
+RUN_PARTS  := $(addprefix base/,arena err filemap fs hash log map own seal str) \
+              $(addprefix fmt/,command keys msgpack_read msgpack_scan node scalar yaml_read) \
+              $(addprefix problem/,conv conv_desc conv_part conv_size datatype fused helper_name index_sizes indices indices_type \
+                gemm_call miopen model model_least model_select pack part pointwise predicate predicate_hardware predicate_io \
+                predicate_scan problem problem_name sizes target traffic window) \
               $(addprefix index/,expr expr_eval walk walk_stream)
 RUN_SRC    := $(patsubst %,tuner/%.c,$(RUN_PARTS)) $(call src,client/runtime)
 KERNELS    := $(addprefix tuner/kernel/,lower host gpu amdgcn nvptx tile)

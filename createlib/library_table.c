@@ -6,15 +6,19 @@
 
 #include "base/vec.h"
 #include "createlib/library_internal.h"
+#include "problem/indices.h"
 #include "problem/predicate.h"
+#include "problem/sizes.h"
 
-enum { KEY_PARTS = 4 };
+enum { KEY_PARTS = SIZE_MAX_DIMS, LABELS = 4 };
 
-/* The parts of a size that make the key, from the index order: label 2 is the first free size of A, 3 that of
- * B, 1 the summation, 0 the batch, which only exact tables use. Element p of a size has the label
- * index_order[p]. */
+/* The parts of a size that make the key. Of a GEMM they follow from the index order: label 2 is the first
+ * free size of A, 3 that of B, 1 the summation, 0 the batch, which only exact tables use. Element p of a
+ * size has the label index_order[p]. Of a convolution they are all sizes and the key strides
+ * (problem/sizes.h). */
 typedef struct {
     const char *property[KEY_PARTS];
+    int32_t index[KEY_PARTS]; /* of the property: which of M's indices, of A's dimensions */
     int32_t element[KEY_PARTS];
     size_t n;
 } KeyShape;
@@ -28,16 +32,43 @@ typedef struct {
 
 typedef VEC(TableEntry) TableEntries;
 
+static void add_part(KeyShape *s, const char *property, int32_t index, int32_t element)
+{
+    s->property[s->n] = property, s->index[s->n] = index, s->element[s->n++] = element;
+}
+
+/* The key of a convolution, whose n strides of A are those of the dimensions dim; FreeSizeA counts M's
+ * indices from the first, BoundSize the summation indices in the order of the identifier. */
+static void conv_shape(const ProblemType *pt, const int32_t *dim, int32_t n, KeyShape *s)
+{
+    static const char *const names[INDICES_GROUPS] = {"FreeSizeA", "FreeSizeB", "BatchSize", "BoundSize"};
+    Indices x;
+    if (indices_of_type(pt, 0, &x)) {
+        err_clear(); /* then it has no kernels either */
+        return;
+    }
+    for (int g = 0; g < INDICES_GROUPS; g++) {
+        const IndexList *l = &x.group[g];
+        for (int32_t i = 0; i < l->n; i++) add_part(s, names[g], i, l->v[g == INDICES_K ? l->n - 1 - i : i]);
+    }
+    for (int32_t i = 0; i < n; i++) add_part(s, "AStride", dim[i], pt->TotalIndices + i);
+}
+
 static KeyShape key_shape(const Logic *l)
 {
     static const char *const names[] = {"BatchSize", "BoundSize", "FreeSizeA", "FreeSizeB"};
     bool exact = str_eq_c(logic_distance(l), "Equality");
-    KeyShape s = {{NULL}, {0}, 0};
-    for (size_t i = 0; i < l->n_index_order && s.n < KEY_PARTS; i++) {
+    KeyShape s = {.n = 0};
+    int32_t dim[SIZE_KEY_MAX];
+    const int32_t n = size_key_strides(l->pt, dim);
+    if (n) {
+        conv_shape(l->pt, dim, n, &s);
+        return s;
+    }
+    for (size_t i = 0; i < l->n_index_order && s.n < LABELS; i++) {
         int32_t label = l->index_order[i];
         if (label < 0 || label > 3 || (label == 0 && !exact)) continue;
-        s.property[s.n] = names[label];
-        s.element[s.n++] = (int32_t)i;
+        add_part(&s, names[label], 0, (int32_t)i);
     }
     return s;
 }
@@ -46,7 +77,9 @@ static bool shape_equal(const KeyShape *a, const KeyShape *b)
 {
     if (a->n != b->n) return false;
     for (size_t i = 0; i < a->n; i++)
-        if (a->property[i] != b->property[i] || a->element[i] != b->element[i]) return false;
+        if (strcmp(a->property[i], b->property[i]) || a->index[i] != b->index[i] ||
+            a->element[i] != b->element[i])
+            return false;
     return true;
 }
 
@@ -81,7 +114,7 @@ static void emit_properties(Emit *e, const KeyShape *shape)
     emit_seq(e, shape->n, shape->n == 0);
     for (size_t i = 0; i < shape->n; i++) {
         emit_map(e, 2, true);
-        emit_key_int(e, "index", 0);
+        emit_key_int(e, "index", shape->index[i]);
         emit_key_str(e, "type", str_from(shape->property[i]));
         emit_end(e);
     }
@@ -129,7 +162,7 @@ static Err check_one_table(const Logic *first, const KeyShape *shape, const Logi
 
 static Err collect(const LibraryPart *part, size_t n, bool exact, const Logic **first, TableEntries *out)
 {
-    KeyShape shape = {{NULL}, {0}, 0};
+    KeyShape shape = {.n = 0};
     *first = NULL;
     for (size_t i = 0; i < n; i++) {
         const Logic *l = part[i].logic;

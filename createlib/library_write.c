@@ -102,6 +102,20 @@ static void emit_tensor_maps(Emit *e, const Solution *s)
     emit_end(e);
 }
 
+static void emit_zero_pads(Emit *e, const Solution *s)
+{
+    const TupleList *const of[2] = {&s->pt->ZeroPadA, &s->pt->ZeroPadB};
+    emit_seq(e, (size_t)(of[0]->n + of[1]->n), false);
+    for (int t = 0; t < 2; t++)
+        for (int32_t i = 0; i < of[t]->n; i++) {
+            emit_seq(e, 3, true);
+            emit_int(e, t);
+            for (int j = 0; j < 2; j++) emit_int(e, of[t]->v[i][j]);
+            emit_end(e);
+        }
+    emit_end(e);
+}
+
 static unsigned size_mapping_keys(const Solution *s)
 {
     unsigned n = 0;

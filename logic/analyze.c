@@ -53,7 +53,7 @@ static Err group_read(Arena *a, const char *dir, Str csv_name, AnalyzeGroup *g)
     g->stem = stem;
     if (!file_exists(yaml.s)) FAIL(ERR_INPUT, "%s: no such file; %s needs it", yaml.s, csv.s);
     TRY(bench_solutions_read(a, yaml.s, &g->bench));
-    size_t n_dims = (size_t)(g->bench.pt->TotalIndices + g->bench.pt->NumIndicesLD);
+    size_t n_dims = (size_t)size_key_length(g->bench.pt);
     TRY(bench_table_read(a, csv.s, n_dims, g->bench.n_solutions, &g->table));
     if (!g->table.metric_known)
         warning("%s:1: the first column is neither GFlops nor GFlopsPerCU: taken as GFlops", csv.s);

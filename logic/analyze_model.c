@@ -64,6 +64,8 @@ Err analysis_add_model(Analysis *an, Logic *l, const AnalyzeColumn *column, size
 {
     const AnalyzeModel *m = &an->o->model;
     Str distance = m->distance ? m->distance(m->ctx, an->group[0].stem) : STR_NULL;
+    int32_t dim[SIZE_KEY_MAX];
+    if (size_key_strides(l->pt, dim)) distance = STR("Ratio"); /* strides and sizes are of any magnitude */
     if (distance.s) {
         l->distance = distance;
         if (l->n_elements <= LOGIC_AT_DISTANCE) l->n_elements = LOGIC_AT_DISTANCE + 1;

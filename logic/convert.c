@@ -209,7 +209,7 @@ static Err trim_rows(Logic *l, MergeRows *rows, RowTable *table, ConvertReport *
     size_t n = 0;
     for (size_t i = 0; i < l->n_rows; i++) {
         LogicRow row = l->row[i];
-        if (row.n > l->pt->TotalIndices) row.n = l->pt->TotalIndices;
+        if (l->pt->NumIndicesLD && row.n > l->pt->TotalIndices) row.n = l->pt->TotalIndices;
         MergeRow key = {.size = row.size, .n = row.n, .speed = row.speed};
         size_t at = row_table_find(table, rows, &key);
         if (at != SIZE_MAX) {

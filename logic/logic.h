@@ -20,7 +20,7 @@ typedef struct Emit Emit;
 #define LOGIC_VERSION TENSILE_VERSION
 
 enum {
-    LOGIC_KEY_MAX = 16,           /* integers of one size */
+    LOGIC_KEY_MAX = 20,           /* integers of one size */
     LOGIC_MAX_SOLUTIONS = 200000, /* of one file */
     LOGIC_MAX_ROWS = 8000000
 };

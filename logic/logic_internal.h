@@ -34,6 +34,7 @@ typedef struct {
     Logic *l;
     LogicKeys keys;
     ProblemType *pt;
+    int32_t key_length; /* size_key_length of pt */
     LogicSolutions solutions;
     LogicRows rows;
     uint32_t *slot; /* row number + 1 by size, for duplicates; n_slots is a power of two */

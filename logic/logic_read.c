@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "problem/sizes.h"
 
 void logic_init(Logic *l)
 {
@@ -87,6 +88,7 @@ static Err take_problem_type(LogicReader *r, const Node *n)
     TRY(node_map(n, r->name, "problem type"));
     TRY_ALLOC(r->pt = ARENA_NEW(r->a, ProblemType));
     TRY(problem_type_from_node(r->a, r->name, n, r->pt));
+    r->key_length = size_key_length(r->pt);
     r->l->pt = r->pt;
     r->l->pt_node = n;
     return ERR_OK;
@@ -185,7 +187,7 @@ static Err check_duplicate(LogicReader *r, const LogicRow *row)
 
 Err logic_add_row(LogicReader *r, const int64_t *size, int32_t n, int64_t solution, double speed, int line)
 {
-    int32_t short_n = r->pt->TotalIndices, long_n = short_n + r->pt->NumIndicesLD;
+    int32_t short_n = r->pt->TotalIndices, long_n = r->key_length;
     if (n != short_n && n != long_n)
         FAIL(ERR_INPUT, "%s:%d: size of %d integers, expected %d or %d", r->name, line, n, short_n, long_n);
     for (int32_t i = 0; i < n; i++)

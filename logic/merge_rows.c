@@ -181,7 +181,7 @@ Err merge_rows_best(Logic *l, const MergeOptions *o, MergeRows *rows, MergeRepor
     RowTable t = {0};
     TRY(tag_rows(l, false, o->tags, false, rows));
     for (size_t i = 0; i < rows->n && !o->keep_long; i++) {
-        if (rows->v[i].n <= l->pt->TotalIndices) continue;
+        if (!l->pt->NumIndicesLD || rows->v[i].n <= l->pt->TotalIndices) continue;
         rows->v[i].n = l->pt->TotalIndices;
         r->changed = true;
     }

@@ -1,16 +1,18 @@
 #!/bin/sh
-# conv_peer.sh [--peer cudnn|onednn] [--types 'convfp16 ..'] [--limit N] [OUT.csv]: times and checks a library's convolutions: 20
-# sizes of image networks, three directions, on this machine's device (cudnn; NHWC, f32 in NCHW; convtf32: f32 with tf32
+# conv_peer.sh [--library OUT] [--peer cudnn|onednn] [--threads N] [--types 'convfp16 ..'] [--limit N] [OUT.csv]: times and checks
+# convolutions of a peer, and of a library of ours beside it: 20 sizes of image networks, three directions, on this machine's device (cudnn; NHWC, f32 in NCHW; convtf32: f32 with tf32
 # products in NHWC) or CPU (onednn). Prints a line
 # for each: size, direction, time in us and its interval, GFlop/s, and whether the result is right; OUT.csv has all columns.
 # Exit code 1: a result is wrong or a convolution is refused; 4: there is no device or no library.
 set -e
 export LC_ALL=C
-usage() { echo "usage: conv_peer.sh [--peer cudnn|onednn] [--types 'conv convfp16 ..'] [--limit N] [OUT.csv]: $*" >&2; exit 2; }
-peer=cudnn types= out= limit=20
+usage() { echo "usage: conv_peer.sh [--library OUT] [--peer cudnn|onednn] [--threads N] [--types 'conv convfp16 ..'] [--limit N] [OUT.csv]: $*" >&2; exit 2; }
+peer=cudnn types= out= limit=20 library= threads=
 while [ $# -gt 0 ]; do
   case $1 in
     --peer) [ $# -ge 2 ] || usage "--peer needs a name"; peer=$2; shift 2 ;;
+    --library) [ $# -ge 2 ] || usage "--library needs a directory"; library=$2; shift 2 ;;
+    --threads) [ $# -ge 2 ] || usage "--threads needs a number"; threads=$2; shift 2 ;;
     --types) [ $# -ge 2 ] || usage "--types needs names"; types=$2; shift 2 ;;
     --limit) [ $# -ge 2 ] || usage "--limit needs a number"; limit=$2; shift 2 ;;
     -*) usage "unknown option '$1'" ;;
@@ -59,11 +61,13 @@ for type in $types; do
   done
 done >"$work/sizes.log"
 code=0
-"$bench" conv --peer "$peer" "$work/sizes.log" >"$work/out" || code=$?
-[ $code -ne 3 ] && [ $code -ne 1 ] && exit $code # 3: there are no kernels of ours beside the peer
+"$bench" conv --peer "$peer" ${library:+--library "$library"} ${threads:+--threads "$threads"} "$work/sizes.log" >"$work/out" || code=$?
+case $code in 0 | 1 | 3) ;; *) exit $code ;; esac # 3: the library has no kernel for some
 grep -v '^#' "$work/out" >"$work/csv"
 [ -z "$out" ] || cp "$work/csv" "$out"
 awk -F, 'NR > 1 {
-  printf "%-88s %10s us [%s, %s] %9.0f GFlop/s  %s %s\n", $1, $6, $7, $8, $5, $4, $11
+  printf "%-88s %-14s %10s us [%s, %s] %9.0f GFlop/s  %s %s\n", $1, $3, $6, $7, $8, $5, $4, $11
   n++; if ($11 !~ /^right/) bad++
-} END { printf "%d convolutions, %d not right\n", n, bad; exit bad != 0 }' "$work/csv"
+} END { printf "%d results, %d not right\n", n, bad; exit bad != 0 }' "$work/csv" || code=1
+grep '^# geometric' "$work/out" || true
+exit $code

@@ -56,6 +56,13 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     m->preload_kernargs = s->PreloadKernelArguments == 1;
     static TensorMapSpec specs[TENSOR_MAPS_MAX]; /* of the last solution */
     lib_engine_of(s, m, specs);
+    static ZeroPadSpec pads[2 * TUPLE_MAX]; /* of the last solution */
+    m->zero_pad = pads;
+    for (int t = 0; t < 2; t++) {
+        const TupleList *of = t ? &pt->ZeroPadB : &pt->ZeroPadA;
+        for (int32_t i = 0; i < of->n; i++)
+            pads[m->n_zero_pads++] = (ZeroPadSpec){(uint8_t)t, (uint8_t)of->v[i][0], (uint8_t)of->v[i][1]};
+    }
     m->gsu_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin;
     m->mapping_dim = s->WorkGroupMappingDim;
     m->mapping_xcc = s->WorkGroupMappingXCC;

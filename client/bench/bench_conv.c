@@ -14,33 +14,42 @@
 #include "workload/workload.h"
 
 typedef struct {
-    const char *peer, *device, *fill;
+    const char *library, *peer, *device, *fill;
     int64_t n_threads, seed;
     ConvBench bench;
-    size_t n, n_wrong; /* convolutions */
+    size_t n, n_wrong, n_without; /* convolutions; results; those that the library does not run */
+    double log_ratio;             /* sum of the logarithms of the peer's time over ours */
+    size_t n_ratio;
 } Command;
 
 #define FIELD(f) .offset = offsetof(Command, f)
 static const CliOption options[] = {
+    {.name = "library",
+     .kind = CLI_TEXT,
+     .arg = "PATH",
+     FIELD(library),
+     .help = "library whose convolutions run: directory or file; else TUNER_LIBPATH, "
+             "ROCBLAS_TENSILE_LIBPATH; else none"},
     {.name = "peer",
      .kind = CLI_TEXT,
      .arg = "NAME",
      .words = "cudnn onednn",
      FIELD(peer),
-     .help = "library to time and to check: cudnn or onednn; without it problems are only printed"},
+     .help = "another library beside ours, block by block in turns: cudnn or onednn; without both problems "
+             "are only printed"},
     {.name = "device",
      .kind = CLI_TEXT,
      .arg = "DEVICE",
      FIELD(device),
-     .words = "host cuda",
-     .help = "host, cuda or cuda:1 (default: the peer's)"},
+     .words = "host cuda hip",
+     .help = "host, cuda, hip or cuda:1 (default: the library's, or the peer's)"},
     {.name = "threads",
      .kind = CLI_INT,
      .arg = "N",
      .min = 1,
      .max = 1 << 20,
      FIELD(n_threads),
-     .help = "threads of the peer on the host, of data and of checks (default: all processors)"},
+     .help = "threads of library and peer on the host, of data and of checks (default: all processors)"},
     {.name = "initialization",
      .kind = CLI_TEXT,
      .arg = "NAME",
@@ -57,9 +66,9 @@ static const CliOption options[] = {
 static const CliCommand command = {
     .operands = "[FILE...] [MIOpenDriver's options]",
     .max = 64,
-    .help =
-        "convolutions of a line of MIOpenDriver, or of logs with such lines: problem, time of a peer, and "
-        "whether its result is right",
+    .help = "convolutions of a line of MIOpenDriver, or of logs with such lines: problem, time of the "
+            "library and "
+            "of a peer, and whether results are right",
 };
 static const CliCommand *const commands[] = {&command};
 
@@ -77,17 +86,18 @@ static const CliProgram program = {
              "-m trans, -z same; -i is the number of timed blocks (10), -V 0 leaves the check out. convfp16, "
              "convbfp16 and convint8 in place of conv choose the types.\n\n"
              "examples:\n"
-             "  tuner-bench convfp16 --peer cudnn -n 64 -c 64 -H 56 -W 56 -k 64 -F 1\n"
-             "  tuner-bench conv --peer onednn --threads 1 app.log\n"
+             "  tuner-bench convfp16 --library out --peer cudnn -n 64 -c 64 -H 56 -W 56 -k 64 -F 1\n"
+             "  tuner-bench conv --library out --peer onednn --threads 1 app.log\n"
              "\n"
-             "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 there is no kernel of ours, 4 no device\n",
+             "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 the library has no kernel for some, 4 no "
+             "device\n",
 };
 
 /* ---- output ---- */
 
 static void header_print(void)
 {
-    puts("convolution,gflop,peer,algorithm,gflops,us,us_lo,us_hi,blocks,norm_error_1,check");
+    puts("convolution,gflop,by,algorithm,gflops,us,us_lo,us_hi,blocks,norm_error_1,check");
 }
 
 static void check_print(const ConvDesc *c, const Check *k, Buf *out)
@@ -102,11 +112,17 @@ static void check_print(const ConvDesc *c, const Check *k, Buf *out)
     if (k->text[0]) buf_printf(out, "; %s", k->text);
 }
 
-static void times_print(const Command *m, const ConvDesc *c, const ConvTimes *t, Buf *out)
+/* One party's line. */
+static void times_print(const Command *m, const ConvDesc *c, ConvSide side, const ConvTimes *t, Buf *out)
 {
     const Summary *ns = &t->ns;
-    buf_printf(out, ",%s,%s,%.6g,%.6g", m->bench.peer->version, t->algorithm, conv_flops(c) / ns->median,
-               ns->median / 1000);
+    conv_desc_print(c, out);
+    buf_printf(out, ",%.6g,%s", conv_flops(c) * 1e-9, side == CONV_PEER ? m->bench.peer->version : "tuner");
+    if (!t->ran) {
+        buf_printf(out, ",,,,,,,,%s\n", t->why);
+        return;
+    }
+    buf_printf(out, ",%s,%.6g,%.6g", t->algorithm, conv_flops(c) / ns->median, ns->median / 1000);
     if (ns->level > 0)
         buf_printf(out, ",%.6g,%.6g", ns->lo / 1000, ns->hi / 1000);
     else
@@ -116,35 +132,51 @@ static void times_print(const Command *m, const ConvDesc *c, const ConvTimes *t,
         check_print(c, &t->check, out);
     else
         buf_puts(out, ",,");
-    buf_printf(out, "\n# fastest of %d algorithms", t->n_algos - t->n_left);
+    buf_puts(out, "\n# ");
+    if (side == CONV_PEER) buf_printf(out, "fastest of %d algorithms", t->n_algos - t->n_left);
     if (t->n_left) buf_printf(out, " (%d more fail)", t->n_left);
-    buf_printf(out, "; blocks of %" PRId64 " calls%s over %" PRId64 " sets of tensors", t->n_calls,
-               t->graph ? " in a graph" : "", t->n_sets);
-    if (t->n_sets < t->n_wanted) buf_printf(out, " (%" PRId64 " wanted)", t->n_wanted);
+    buf_printf(out, "%sblocks of %" PRId64 " calls%s over %" PRId64 " sets of tensors",
+               side == CONV_PEER ? "; " : "", t->n_calls, t->graph ? " in a graph" : "", m->bench.n_sets);
+    if (m->bench.n_sets < m->bench.n_wanted) buf_printf(out, " (%" PRId64 " wanted)", m->bench.n_wanted);
     buf_putc(out, '\n');
 }
 
 /* ---- convolutions ---- */
 
+static void ratio_print(Command *m, const ConvTimes t[CONV_SIDES], Buf *out)
+{
+    if (!t[CONV_OURS].ran || !t[CONV_PEER].ran) return;
+    const double ratio = t[CONV_PEER].ns.median / t[CONV_OURS].ns.median;
+    buf_printf(out, "# %.4g times the peer's speed\n", ratio);
+    m->log_ratio += log(ratio);
+    m->n_ratio++;
+}
+
+static Err sides_run(Command *m, const ConvDesc *c, Buf *text)
+{
+    ConvTimes t[CONV_SIDES];
+    TRY(conv_bench_run(&m->bench, c, t));
+    for (int side = 0; side < CONV_SIDES; side++) {
+        if (!conv_bench_has(&m->bench, (ConvSide)side)) continue;
+        times_print(m, c, (ConvSide)side, &t[side], text);
+        m->n_wrong += m->bench.verify && t[side].ran && !t[side].check.passed;
+    }
+    m->n_without += m->bench.lib && !t[CONV_OURS].ran;
+    ratio_print(m, t, text);
+    return ERR_OK;
+}
+
 static Err run_one(Command *m, const ConvDesc *c)
 {
-    ConvTimes t = {0};
     Buf text;
     Err e = ERR_OK;
     buf_init(&text);
-    conv_desc_print(c, &text);
-    buf_printf(&text, ",%.6g", conv_flops(c) * 1e-9);
     m->n++;
-    if (m->peer) e = conv_bench_run(&m->bench, c, &t);
-    if (e == ERR_INPUT) {
-        buf_printf(&text, ",%s,,,,,,,,%s\n", m->bench.peer->version, err_message());
-        err_clear();
-        e = ERR_OK;
-    } else if (!e && m->peer) {
-        times_print(m, c, &t, &text);
-        m->n_wrong += m->bench.verify && !t.check.passed;
+    if (m->bench.lib || m->bench.peer) {
+        e = sides_run(m, c, &text);
     } else {
-        buf_puts(&text, ",,,,,,,,,\n");
+        conv_desc_print(c, &text);
+        buf_printf(&text, ",%.6g,,,,,,,,,\n", conv_flops(c) * 1e-9);
     }
     if (!e) e = buf_check(&text);
     if (!e) {
@@ -182,6 +214,24 @@ static Err run_line(Command *m, const MiopenConv *line)
     return ERR_OK;
 }
 
+static const char *library_of_environment(void)
+{
+    const char *path = getenv("TUNER_LIBPATH");
+    if (!path || !*path) path = getenv("ROCBLAS_TENSILE_LIBPATH");
+    return path && *path ? path : NULL;
+}
+
+static Err end(const Command *m)
+{
+    if (m->n_ratio > 1)
+        printf("# geometric mean over %zu convolutions: %.4g times the peer's speed\n", m->n_ratio,
+               exp(m->log_ratio / (double)m->n_ratio));
+    if (m->n_wrong) FAIL(ERR_FAILED, "%zu results for %zu convolutions are wrong", m->n_wrong, m->n);
+    if (m->n_without)
+        FAIL(ERR_PARTIAL, "the library has no kernel for %zu of %zu convolutions", m->n_without, m->n);
+    return ERR_OK;
+}
+
 static Err run(Command *m, const CliLine *files, const MiopenConv *line)
 {
     ConvBench *b = &m->bench;
@@ -194,15 +244,13 @@ static Err run(Command *m, const CliLine *files, const MiopenConv *line)
         TRY(init_find(str_from(m->fill), &b->fill));
         b->fill_integers = b->fill;
     }
-    if (!m->peer && m->device) FAIL(ERR_INPUT, "--device needs --peer");
-    if (m->peer) TRY(conv_bench_open(b, m->device, m->peer));
+    const ConvParties parties = {m->device, m->library ? m->library : library_of_environment(), m->peer};
+    if (!parties.library && !m->peer && m->device) FAIL(ERR_INPUT, "--device needs --library or --peer");
+    if (parties.library || m->peer) TRY(conv_bench_open(b, &parties));
     header_print();
     for (int i = 0; i < files->n_operands; i++) TRY(run_file(m, files->operand[i]));
     if (!files->n_operands) TRY(run_line(m, line));
-    if (m->n_wrong) FAIL(ERR_FAILED, "%zu of %zu results of the peer are wrong", m->n_wrong, m->n);
-    FAIL(ERR_PARTIAL, "there are no kernels for convolutions yet: of %zu convolutions only %s", m->n,
-         m->peer ? "the peer's times are printed"
-                 : "the problems are printed (--peer NAME times and checks a library)");
+    return end(m);
 }
 
 /* ---- command line ---- */

@@ -1,4 +1,4 @@
-/* tuner-bench conv: tensors on the device, the peer's fastest algorithm, its check and its times. See
+/* tuner-bench conv: tensors on the device, the peer's fastest algorithm, checks and times. See
  * bench_conv.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +22,16 @@ static Err prepare(void *ctx, int64_t n, bool replay)
     return ERR_OK;
 }
 
+static Err our_launch(ConvBench *b, const uint64_t address[CONV_TENSORS])
+{
+    tuner_conv2d_desc *d = &b->call;
+    d->input = (void *)(uintptr_t)address[CONV_INPUT];
+    d->filter = (void *)(uintptr_t)address[CONV_FILTER];
+    d->output = (void *)(uintptr_t)address[CONV_OUTPUT];
+    const tuner_status status = tuner_conv2d(b->lib, d);
+    return status ? err_set((Err)status, "%s", tuner_error_message()) : ERR_OK;
+}
+
 static Err launch(void *ctx, int64_t first, int64_t n)
 {
     ConvBench *b = ctx;
@@ -30,7 +40,7 @@ static Err launch(void *ctx, int64_t first, int64_t n)
         uint64_t address[CONV_TENSORS];
         const uint64_t base = b->pool.address + b->stride * (uint64_t)b->next;
         for (int t = 0; t < CONV_TENSORS; t++) address[t] = base + b->at[t];
-        TRY(peer_conv_launch(b->peer, b->conv, address));
+        TRY(b->side == CONV_PEER ? peer_conv_launch(b->peer, b->conv, address) : our_launch(b, address));
         b->next = (b->next + 1) % b->n_sets;
     }
     return ERR_OK;
@@ -40,12 +50,23 @@ static void meanwhile(void *ctx) { (void)ctx; }
 
 /* ---- life ---- */
 
-Err conv_bench_open(ConvBench *b, const char *kind, const char *peer)
+static Err our_open(ConvBench *b, const ConvParties *parties)
 {
-    const char *usual = strcmp(peer, "cudnn") ? "host" : "cuda";
-    Str name = str_from(kind ? kind : usual), rest = name, part, number = STR_NULL;
+    const tuner_options o = {.n_threads = b->n_threads, .device = parties->device};
+    if (!parties->library) return ERR_OK;
+    const tuner_status status = tuner_open(&b->lib, parties->library, &o);
+    return status ? err_set((Err)status, "%s", tuner_error_message()) : ERR_OK;
+}
+
+/* The library and the peer share the device and its stream. */
+Err conv_bench_open(ConvBench *b, const ConvParties *parties)
+{
+    const char *peer = parties->peer, *usual = peer && !strcmp(peer, "cudnn") ? "cuda" : "host";
+    if (peer && !peer_known_conv(peer)) FAIL(ERR_INPUT, "--peer: '%s', expected cudnn or onednn", peer);
+    TRY(our_open(b, parties));
+    if (b->lib) usual = tuner_library_device(b->lib);
+    Str name = str_from(parties->device ? parties->device : usual), rest = name, part, number = STR_NULL;
     int64_t index = 0;
-    if (!peer_known_conv(peer)) FAIL(ERR_INPUT, "--peer: '%s', expected cudnn or onednn", peer);
     str_split(&rest, ':', &part);
     if (rest.s) number = rest;
     const DeviceApi *api = device_api_find(part);
@@ -56,7 +77,13 @@ Err conv_bench_open(ConvBench *b, const char *kind, const char *peer)
     b->timer = (BlockTimer){
         .device = b->device, .ctx = b, .prepare = prepare, .launch = launch, .meanwhile = meanwhile};
     TRY(block_timer_init(&b->timer));
-    return peer_open(peer, b->device, b->n_threads, &b->peer);
+    if (b->lib && api->is_gpu) TRY((Err)tuner_set_stream(b->lib, api->stream(b->device)));
+    return peer ? peer_open(peer, b->device, b->n_threads, &b->peer) : ERR_OK;
+}
+
+bool conv_bench_has(const ConvBench *b, ConvSide side)
+{
+    return side == CONV_PEER ? b->peer != NULL : b->lib != NULL;
 }
 
 static void memory_free(ConvBench *b)
@@ -72,6 +99,7 @@ void conv_bench_close(ConvBench *b)
 {
     memory_free(b);
     peer_close(b->peer);
+    tuner_close(b->lib);
     if (b->timer.device) block_timer_fini(&b->timer);
     if (b->device) b->device->api->close(b->device);
     *b = (ConvBench){0};
@@ -131,7 +159,7 @@ static Err memory_make(ConvBench *b)
     return ERR_OK;
 }
 
-/* ---- a convolution ---- */
+/* ---- the peer ---- */
 
 static double of_each(const BlockTimes *t) { return (double)t->ns[0] / (double)t->n_launches; }
 
@@ -189,54 +217,165 @@ static Err verify(ConvBench *b, Check *out)
     return conv_check(&d, &(ConvCheckOptions){.seed = b->seed}, out);
 }
 
-static Err time_blocks(ConvBench *b, double call_ns, ConvTimes *out)
+/* ---- ours ---- */
+
+static int32_t layout_of(const ConvDesc *c, ConvTensor t)
+{
+    static const char *const letters[] = {"NC", "NH", "CN", "CH"}; /* TUNER_NCHW .. */
+    char first[3] = {c->format[t][0], c->format[t][1], 0};
+    for (int i = 0; i < 2 && t == CONV_FILTER; i++) {
+        static const char of_filter[] = "KYX", of_image[] = "NHW";
+        const char *at = strchr(of_filter, first[i]);
+        if (at) first[i] = of_image[at - of_filter];
+    }
+    for (int32_t i = 0; i < 4; i++)
+        if (!strcmp(letters[i], first)) return i;
+    return 0;
+}
+
+/* The call of libtuner. ERR_INPUT: it has no convolutions of that many dimensions. */
+static Err call_of(const ConvDesc *c, tuner_conv2d_desc *out)
+{
+    const ConvSize *s = &c->size;
+    if (c->n_spatial != 2) FAIL(ERR_INPUT, "tuner_conv2d has two spatial dimensions, not %d", c->n_spatial);
+    *out = (tuner_conv2d_desc){.size = sizeof *out,
+                               .direction = c->op - OP_CONV_FORWARD,
+                               .input_layout = layout_of(c, CONV_INPUT),
+                               .filter_layout = layout_of(c, CONV_FILTER),
+                               .output_layout = layout_of(c, CONV_OUTPUT),
+                               .input_type = c->type[CONV_INPUT],
+                               .filter_type = c->type[CONV_FILTER],
+                               .output_type = c->type[CONV_OUTPUT],
+                               .compute_type = c->compute,
+                               .xf32 = c->xf32,
+                               .n = s->n,
+                               .c = s->c,
+                               .h = s->in[1],
+                               .w = s->in[0],
+                               .k = s->k,
+                               .y = s->filter[1],
+                               .x = s->filter[0],
+                               .stride_h = s->stride[1],
+                               .stride_w = s->stride[0],
+                               .dilation_h = s->dilation[1],
+                               .dilation_w = s->dilation[0],
+                               .pad_h = s->pad[1],
+                               .pad_w = s->pad[0],
+                               .pad_h_end = s->pad_end[1],
+                               .pad_w_end = s->pad_end[0],
+                               .groups = s->groups};
+    return ERR_OK;
+}
+
+static Err our_solution(ConvBench *b, ConvTimes *out)
+{
+    tuner_selection s;
+    TRY(call_of(b->conv, &b->call));
+    const tuner_status status = tuner_select_conv2d(b->lib, &b->call, &s);
+    if (status)
+        return err_set(status == TUNER_NO_SOLUTION ? ERR_INPUT : (Err)status, "%s", tuner_error_message());
+    snprintf(out->algorithm, sizeof out->algorithm, "%.200s (%s)", s.kernel, s.why);
+    return ERR_OK;
+}
+
+/* ---- blocks ---- */
+
+typedef struct {
+    double *ns, all_ns, call_ns;
+    int64_t n_done, n_graph;
+    DeviceGraph *graph;
+} Lane;
+
+static Err lane_begin(ConvBench *b, Lane *l)
 {
     const DeviceApi *api = b->device->api;
-    const int64_t n_graph = block_graph_length(b->n_sets), n = block_launches(call_ns, BLOCK_NS);
-    double *ns = calloc((size_t)b->n_blocks, sizeof *ns), all_ns = 0;
-    int64_t n_done = 0;
-    DeviceGraph *graph = NULL;
-    Err e = ns ? ERR_OK : err_set(ERR_FAILED, "out of memory");
+    l->n_graph = block_graph_length(b->n_sets);
+    l->ns = calloc((size_t)b->n_blocks, sizeof *l->ns);
+    if (!l->ns) FAIL(ERR_FAILED, "out of memory for %lld blocks", (long long)b->n_blocks);
     b->next = 0;
-    if (!e && call_ns < BLOCK_GRAPH_NS && api->has_gaps && block_timer_record(&b->timer, n_graph, &graph)) {
-        api->graph_free(b->device, graph);
-        graph = NULL; /* the calls synchronise, or the driver has no graphs */
+    if (l->call_ns < BLOCK_GRAPH_NS && api->has_gaps &&
+        block_timer_record(&b->timer, l->n_graph, &l->graph)) {
+        api->graph_free(b->device, l->graph);
+        l->graph = NULL; /* the calls synchronise, or the driver has no graphs */
         err_clear();
     }
-    for (; n_done < b->n_blocks && !e && (n_done == 0 || all_ns < BLOCKS_NS); n_done++) {
-        BlockTimes t;
-        const uint64_t rest = block_rest_ns(call_ns, BLOCK_NS, n_done == 0);
-        if (rest && api->is_gpu) api->idle(b->device, rest);
-        e = graph ? block_timer_graph(&b->timer, graph, n_graph, n, 1, &t)
-                  : block_timer_plain(&b->timer, n, 1, call_ns, &t);
-        if (e) break;
-        ns[n_done] = of_each(&t);
-        all_ns += (double)t.ns[0];
-        out->n_calls = t.n_launches;
+    return ERR_OK;
+}
+
+static Err lane_step(ConvBench *b, Lane *l, ConvTimes *out)
+{
+    const int64_t n = block_launches(l->call_ns, BLOCK_NS);
+    const uint64_t rest = block_rest_ns(l->call_ns, BLOCK_NS, l->n_done == 0);
+    BlockTimes t;
+    if (l->n_done == b->n_blocks || (l->n_done && l->all_ns >= BLOCKS_NS)) return ERR_OK;
+    if (rest && b->device->api->is_gpu) b->device->api->idle(b->device, rest);
+    TRY(l->graph ? block_timer_graph(&b->timer, l->graph, l->n_graph, n, 1, &t)
+                 : block_timer_plain(&b->timer, n, 1, l->call_ns, &t));
+    l->ns[l->n_done++] = of_each(&t);
+    l->all_ns += (double)t.ns[0];
+    out->n_calls = t.n_launches;
+    out->graph = l->graph != NULL;
+    return ERR_OK;
+}
+
+/* A block of one party, then one of the other. */
+static Err time_blocks(ConvBench *b, Lane lane[CONV_SIDES], ConvTimes out[CONV_SIDES])
+{
+    for (int side = 0; side < CONV_SIDES; side++) {
+        b->side = (ConvSide)side;
+        if (out[side].ran) TRY(lane_begin(b, &lane[side]));
     }
-    out->graph = graph != NULL;
-    if (!e) stats_summary(ns, (size_t)n_done, 0.95, &out->ns);
-    if (graph) api->graph_free(b->device, graph);
-    free(ns);
-    return e;
+    for (int64_t i = 0; i < b->n_blocks; i++)
+        for (int side = 0; side < CONV_SIDES; side++) {
+            b->side = (ConvSide)side;
+            if (out[side].ran) TRY(lane_step(b, &lane[side], &out[side]));
+        }
+    for (int side = 0; side < CONV_SIDES; side++)
+        if (out[side].ran) stats_summary(lane[side].ns, (size_t)lane[side].n_done, 0.95, &out[side].ns);
+    return ERR_OK;
 }
 
-static Err run(ConvBench *b, ConvTimes *out)
+/* ---- a convolution ---- */
+
+/* Chooses, checks and times one call of a party; ERR_INPUT: it cannot do the convolution. */
+static Err party_begin(ConvBench *b, ConvTimes *out, double *call_ns)
 {
-    double call_ns = 0;
-    TRY(peer_conv(b->peer, b->conv));
+    if (b->side == CONV_PEER) {
+        TRY(peer_conv(b->peer, b->conv));
+        TRY(choose(b, out, call_ns));
+    } else {
+        TRY(our_solution(b, out));
+        TRY(look(b, call_ns));
+    }
+    return b->verify ? verify(b, &out->check) : ERR_OK;
+}
+
+static Err run(ConvBench *b, Lane lane[CONV_SIDES], ConvTimes out[CONV_SIDES])
+{
     TRY(memory_make(b));
-    out->n_sets = b->n_sets, out->n_wanted = b->n_wanted;
-    TRY(choose(b, out, &call_ns));
-    if (b->verify) TRY(verify(b, &out->check));
-    return time_blocks(b, call_ns, out);
+    for (int side = 0; side < CONV_SIDES; side++) {
+        b->side = (ConvSide)side;
+        if (!conv_bench_has(b, b->side)) continue;
+        const Err e = party_begin(b, &out[side], &lane[side].call_ns);
+        if (e && e != ERR_INPUT) return e;
+        out[side].ran = !e;
+        if (!e) continue;
+        snprintf(out[side].why, sizeof out[side].why, "%s", err_message());
+        err_clear();
+    }
+    return time_blocks(b, lane, out);
 }
 
-Err conv_bench_run(ConvBench *b, const ConvDesc *c, ConvTimes *out)
+Err conv_bench_run(ConvBench *b, const ConvDesc *c, ConvTimes out[CONV_SIDES])
 {
-    *out = (ConvTimes){0};
+    Lane lane[CONV_SIDES] = {{0}};
+    memset(out, 0, CONV_SIDES * sizeof *out);
     b->conv = c;
-    Err e = run(b, out);
+    Err e = run(b, lane, out);
+    for (int side = 0; side < CONV_SIDES; side++) {
+        if (lane[side].graph) b->device->api->graph_free(b->device, lane[side].graph);
+        free(lane[side].ns);
+    }
     memory_free(b);
     b->conv = NULL;
     return e;

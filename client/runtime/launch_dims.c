@@ -59,6 +59,43 @@ static void put_packed_sizes(Args *a, const IndexSizes *x, const SizeMapping *ma
     for (int32_t i = 0; i + 1 < g->n; i++) put_division(a, map, x->size[g->v[i]]);
 }
 
+/* The problem's number of a solution's pad; -1: it does not have it. */
+static int32_t pad_find(const IndexSizes *x, const ZeroPadSpec *spec)
+{
+    const int t = spec->tensor;
+    for (int32_t i = 0; i < x->indices.n_pads[t]; i++)
+        if (x->indices.pad[t][i].free == spec->free && x->indices.pad[t][i].sum == spec->sum) return i;
+    return -1;
+}
+
+/* Whether all positions along the pad's dimension are inside the tensor. */
+static bool pad_is_empty(const IndexSizes *x, int t, int32_t pad)
+{
+    const int32_t index[] = {x->indices.pad[t][pad].free, x->indices.pad[t][pad].sum};
+    int64_t last = 0;
+    for (int i = 0; i < 2; i++) {
+        const int32_t dim = index_list_find(&x->indices.tensor[t], index[i]);
+        if (dim >= 0) last += (x->size[index[i]] - 1) * x->stride[t][dim];
+    }
+    return x->pad_start[t][pad] == 0 && last < index_pad_edge(x, t, pad);
+}
+
+bool zero_pads_fit(const LibSolution *s, const Contraction *p)
+{
+    const SizeMapping *m = &s->map;
+    if (!p->dims) return m->n_zero_pads == 0;
+    for (uint8_t i = 0; i < m->n_zero_pads; i++)
+        if (pad_find(p->dims, &m->zero_pad[i]) < 0) return false;
+    for (int t = 0; t < 2; t++)
+        for (int32_t pad = 0; pad < p->dims->indices.n_pads[t]; pad++) {
+            bool taken = false;
+            for (uint8_t i = 0; i < m->n_zero_pads; i++)
+                taken |= m->zero_pad[i].tensor == t && pad_find(p->dims, &m->zero_pad[i]) == pad;
+            if (!taken && !pad_is_empty(p->dims, t, pad)) return false;
+        }
+    return true;
+}
+
 void put_dim_numbers(Args *a, const IndexSizes *x, const SizeMapping *map)
 {
     const IndexList *k = &x->indices.group[INDICES_K]; /* the unrolled index first */
@@ -72,9 +109,10 @@ void put_dim_numbers(Args *a, const IndexSizes *x, const SizeMapping *map)
     for (int t = 0; t < 2; t++) put_packed_sizes(a, x, map, t);
     for (int32_t i = k->n; i-- > 0;)
         for (int t = 0; t < 2; t++)
-            for (int32_t pad = 0; pad < x->indices.n_pads[t]; pad++) {
-                if (x->indices.pad[t][pad].sum != k->v[i]) continue;
-                put_size(a, x->pad_start[t][pad]);
-                put_size(a, x->pad_end[t][pad]);
+            for (uint8_t pad = 0; pad < map->n_zero_pads; pad++) {
+                const int32_t at = pad_find(x, &map->zero_pad[pad]);
+                if (map->zero_pad[pad].tensor != t || map->zero_pad[pad].sum != k->v[i]) continue;
+                put_size(a, at < 0 ? 0 : x->pad_start[t][at]);
+                put_size(a, at < 0 ? 0 : x->pad_end[t][at]);
             }
 }

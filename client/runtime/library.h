@@ -26,6 +26,12 @@ typedef struct Library Library;
 
 enum { GLOBAL_ACC_NONE, GLOBAL_ACC_SINGLE, GLOBAL_ACC_MULTIPLE, GLOBAL_ACC_PARTIALS };
 
+/* A zero pad that the kernel takes as two arguments: of tensor A (0) or B (1), along the dimension of a free
+ * and a summation index. */
+typedef struct {
+    uint8_t tensor, free, sum;
+} ZeroPadSpec;
+
 /* sizeMapping of the file; keys and bounds: problem/size_mapping.def. */
 typedef struct {
     int32_t work_group[3], macro_tile[3], thread_tile[3];
@@ -43,6 +49,8 @@ typedef struct {
     int32_t mapping_dim, mapping_xcc, mapping_group, mapping_chunk;
     uint8_t n_tensor_maps; /* extension "tensorMaps" */
     const TensorMapSpec *tensor_map;
+    uint8_t n_zero_pads; /* extension "zeroPads": those of A, then those of B, in the problem type's order */
+    const ZeroPadSpec *zero_pad;
 } SizeMapping;
 
 typedef struct {
@@ -122,6 +130,8 @@ bool solution_can_solve(const LibSolution *s, const Contraction *p);
 /* Whether the copy engine supports the strides of the tensors for which the solution takes tensor maps, and
  * can store columns of D of this length; true without tensor maps. (launch_maps.c) */
 bool tensor_maps_fit(const LibSolution *s, const Contraction *p);
+/* Whether the problem has the solution's zero pads, and no others that change a result. (launch_dims.c) */
+bool zero_pads_fit(const LibSolution *s, const Contraction *p);
 
 /* findBestSolution with a cache. An error only when a part of the library cannot be read; without a matching
  * solution ERR_OK with solution NULL. */

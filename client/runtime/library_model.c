@@ -85,15 +85,29 @@ static int32_t align_of(const int64_t stride[3], uint32_t type)
     return model_align((stride[1] | stride[2]) * type_bytes((DataType)type));
 }
 
+/* As measure/model.c has it for the sizes that were measured. */
+static int32_t align_of_dims(const IndexSizes *x, int tensor, uint32_t type)
+{
+    int64_t all = 0;
+    for (int32_t i = 1; i < x->indices.tensor[tensor].n; i++) all |= x->stride[tensor][i];
+    return model_align(all * type_bytes((DataType)type));
+}
+
+static int32_t align_in(const Contraction *p, int tensor, const int64_t stride[3])
+{
+    const uint32_t type = p->types >> (8 * tensor) & 255;
+    return p->dims ? align_of_dims(p->dims, tensor, type) : align_of(stride, type);
+}
+
 static ModelSize size_of(const Contraction *p)
 {
     return (ModelSize){.m = at_least_1(p->m),
                        .n = at_least_1(p->n),
                        .k = at_least_1(p->k),
                        .batch = at_least_1(p->batch),
-                       .align_a = align_of(p->a, p->types & 255),
-                       .align_b = align_of(p->b, p->types >> 8 & 255),
-                       .align_d = align_of(p->d, p->types >> 24),
+                       .align_a = align_in(p, 0, p->a),
+                       .align_b = align_in(p, 1, p->b),
+                       .align_d = align_in(p, 3, p->d),
                        .reads_c = false};
 }
 

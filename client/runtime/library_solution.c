@@ -139,7 +139,31 @@ static Err read_tensor_maps(FileReader *r, const Node *mapping, SizeMapping *m)
     return ERR_OK;
 }
 
-/* A FLAG is read as a BOOL; tensorMaps is read by read_tensor_maps. */
+/* [tensor, free index, summation index] */
+static Err read_zero_pad(FileReader *r, const Node *n, ZeroPadSpec *out)
+{
+    int64_t v[3] = {0};
+    TRY(node_seq(n, r->name, "zero pad", 3, 3));
+    for (size_t i = 0; i < 3; i++)
+        TRY(node_int(node_at(n, i), r->name, "zero pad", 0, i ? INDEX_MAX - 1 : 1, &v[i]));
+    *out = (ZeroPadSpec){(uint8_t)v[0], (uint8_t)v[1], (uint8_t)v[2]};
+    return ERR_OK;
+}
+
+static Err read_zero_pads(FileReader *r, const Node *mapping, SizeMapping *m)
+{
+    const Node *n = node_get(mapping, "zeroPads");
+    if (!n) return ERR_OK;
+    TRY(node_seq(n, r->name, "zeroPads", 0, 2 * TUPLE_MAX));
+    ZeroPadSpec *pad = ARENA_ARRAY(r->arena, 2 * TUPLE_MAX, ZeroPadSpec);
+    TRY_ALLOC(pad);
+    for (size_t i = 0; i < n->n; i++) TRY(read_zero_pad(r, node_at(n, i), &pad[i]));
+    m->zero_pad = pad;
+    m->n_zero_pads = (uint8_t)n->n;
+    return ERR_OK;
+}
+
+/* A FLAG is read as a BOOL; lists of lists are read by read_tensor_maps and read_zero_pads. */
 #define FIELD_FLAG FIELD_BOOL
 static const Field size_fields[] = {
 #define KEY(key, kind, required, n, member, min, max, value)                                                 \
@@ -168,7 +192,8 @@ static Err read_size_mapping(FileReader *r, const Node *n, SizeMapping *m)
              "%s:%d: a cluster of %d x %d x %d work-groups and persistentKernel %d, expected up to %d in "
              "all, and a persistent or stream-K kernel",
              r->name, n->line, c[0], c[1], c[2], m->persistent_kernel, CLUSTER_MAX);
-    return read_tensor_maps(r, n, m);
+    TRY(read_tensor_maps(r, n, m));
+    return read_zero_pads(r, n, m);
 }
 
 /* ---- the solution ---- */
@@ -282,22 +307,25 @@ static bool scan_hardware(SolutionScan *c, Scan *s)
     return scan_node(c, s, &n) && !hardware_pred_holds(c->r->name, n, &c->r->lib->hw, &holds, NULL);
 }
 
-static bool scan_tensor_maps(void *ctx, const Field *f, Scan *s)
+static bool scan_lists(void *ctx, const Field *f, Scan *s)
 {
     SolutionScan *c = ctx;
-    TensorMapSpec spec;
+    const bool maps = !strcmp(f->key, "tensorMaps");
+    TensorMapSpec map;
+    ZeroPadSpec pad;
     size_t n;
     Node *node;
-    (void)f;
-    if (!scan_list(s, &n) || n > TENSOR_MAPS_MAX) return false;
+    if (!scan_list(s, &n) || n > (maps ? TENSOR_MAPS_MAX : 2 * TUPLE_MAX)) return false;
     for (; n > 0; n--)
-        if (!scan_node(c, s, &node) || read_tensor_map(c->r, node, &spec)) return false;
+        if (!scan_node(c, s, &node) ||
+            (maps ? read_tensor_map(c->r, node, &map) : read_zero_pad(c->r, node, &pad)))
+            return false;
     return true;
 }
 
 static bool scan_size_mapping(SolutionScan *c, Scan *s)
 {
-    return fields_scan(s, size_fields, N_FIELDS(size_fields), scan_tensor_maps, c, NULL);
+    return fields_scan(s, size_fields, N_FIELDS(size_fields), scan_lists, c, NULL);
 }
 
 static bool scan_task(Scan *s)
@@ -338,7 +366,8 @@ bool solution_scan(SolutionScan *c, Scan *s, int64_t *index)
 
 bool solution_can_solve(const LibSolution *s, const Contraction *p)
 {
-    if (!s->hardware_ok || !pred_holds(s->problem_pred, p) || !tensor_maps_fit(s, p)) return false;
+    if (!s->hardware_ok || !pred_holds(s->problem_pred, p) || !tensor_maps_fit(s, p) || !zero_pads_fit(s, p))
+        return false;
     if (!s->task_workspace) return true;
     LaunchHardware hw = {.n_cu = s->n_cu};
     return launch_workspace_bytes(p, s, &hw) <= p->workspace_bytes;

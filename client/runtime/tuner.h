@@ -75,7 +75,8 @@
  *                                   1 sets and 0 clears a bit of tuner_gemm_desc.fp16_alt for all calls
  *   TENSILE_EXPERIMENTAL_SELECTION  1: select over grids of sizes, 2: by decision trees, if the library has
  *                                   such rows; else neither
- *   TUNER_LAYER                     log; sum of 1 (calls), 2 (tuner-bench lines), 4 (YAML profile at close)
+ *   TUNER_LAYER                     log; sum of 1 (calls), 2 (tuner-bench lines; of convolutions
+ *                                   MIOpenDriver's), 4 (YAML profile of GEMMs at close)
  *   TUNER_LOG_PATH                  file of the log, appended to; default: stderr
  *   ROCBLAS_LAYER                   like TUNER_LAYER, if that is not set
  *   ROCBLAS_LOG_TRACE_PATH, ROCBLAS_LOG_BENCH_PATH, ROCBLAS_LOG_PROFILE_PATH, ROCBLAS_LOG_PATH
@@ -315,6 +316,59 @@ TUNER_API tuner_status tuner_select(tuner_library *lib, const tuner_gemm_desc *g
 TUNER_API tuner_status tuner_select_fused(tuner_library *lib, const tuner_gemm_desc *gemm,
                                           const tuner_epilogue *epilogue, tuner_selection *out);
 
+/* ---- convolutions ---- */
+
+typedef enum {
+    TUNER_CONV_FORWARD,         /* output = input * filter */
+    TUNER_CONV_BACKWARD_DATA,   /* input, from the output's gradient and the filter */
+    TUNER_CONV_BACKWARD_WEIGHTS /* filter, from the input and the output's gradient */
+} tuner_conv_direction;
+
+/* Order of a tensor's dimensions in memory, the slowest first; of the filter KCYX, KYXC, CKYX, CYXK. */
+typedef enum { TUNER_NCHW, TUNER_NHWC, TUNER_CNHW, TUNER_CHWN } tuner_conv_layout;
+
+/* A 2-D convolution (cross-correlation, as in machine learning), all tensors packed:
+ *
+ *     output[i, k, p, q] = alpha * sum over c, y, x of filter[k, c, y, x]
+ *                          * input[i, c, p * stride_h + y * dilation_h - pad_h,
+ *                                        q * stride_w + x * dilation_w - pad_w] + beta * output[i, k, p, q]
+ *
+ * with zeros outside the input. The output has out_h = (h + pad_h + pad_h_end - (y - 1) * dilation_h - 1) /
+ * stride_h + 1 rows, and columns likewise. With groups, each has c / groups input and k / groups output
+ * channels, and the filter k * (c / groups) * y * x elements.
+ *
+ * Zero the structure, set size to sizeof(tuner_conv2d_desc), then the members that you need. It may grow at
+ * its end, as tuner_epilogue does. Tensors are in the memory of matrices (GPUs: device pointers); the one
+ * that is computed is written whole. */
+typedef struct {
+    uint64_t size;
+    int32_t direction;                                          /* a tuner_conv_direction */
+    int32_t input_layout, filter_layout, output_layout;         /* a tuner_conv_layout */
+    int32_t input_type, filter_type, output_type, compute_type; /* a tuner_type */
+    int64_t n, c, h, w;                                         /* images, channels, rows, columns */
+    int64_t k, y, x;                                            /* filters, their rows and columns */
+    int64_t stride_h, stride_w, dilation_h, dilation_w;         /* 0 means 1 */
+    int64_t pad_h, pad_w, pad_h_end,
+        pad_w_end;            /* rows and columns of zeros in front of the input, behind it */
+    int64_t out_h, out_w;     /* checked against what follows; 0: not given */
+    int64_t groups;           /* 0 means 1 */
+    const void *alpha, *beta; /* one value of compute_type each, in host memory; NULL: 1 and 0 */
+    void *input, *filter, *output;
+    int64_t solution_index; /* > 0: run this solution (index in the file + 1); 0: the library's choice */
+    int32_t xf32;           /* as in tuner_gemm_desc */
+    int32_t metric;         /* a tuner_metric */
+} tuner_conv2d_desc;
+
+/* Runs a convolution. One with one filter element, stride 1 and no pads runs as a GEMM where the library
+ * has a GEMM of these layouts that promises more. TUNER_INPUT: a number is out of its range, output sizes
+ * do not follow, groups do not divide the channels, a pointer is NULL. TUNER_NO_SOLUTION: the library has
+ * no solution for this direction, these layouts and types, and this size, or there are no kernels of that
+ * kind. */
+TUNER_API tuner_status tuner_conv2d(tuner_library *lib, const tuner_conv2d_desc *conv);
+/* The solution that it would run. Pointers may be NULL. key: the first numbers of the table's size. */
+TUNER_API tuner_status tuner_select_conv2d(tuner_library *lib, const tuner_conv2d_desc *conv,
+                                           tuner_selection *out);
+
 /* The order in which the work-groups of a kernel take the tiles of D, for kernels that have it as an argument
  * (WorkGroupMappingDim 0 or 1 of the solution): bands of wgm tiles (1 to 1024); ids regrouped for xcc dies (1
  * to 32; 1: not), in groups of so many ids (0: all; a multiple of xcc, below 1024), or in chunks of a die (0:
@@ -344,6 +398,10 @@ typedef struct {
  * *launch and its members are valid only during visit. Errors are those of tuner_gemm. */
 TUNER_API tuner_status tuner_launches(tuner_library *lib, const tuner_gemm_desc *gemm, void *workspace,
                                       void (*visit)(void *ctx, const tuner_launch *launch), void *ctx);
+/* The same of a convolution. */
+TUNER_API tuner_status tuner_launches_conv2d(tuner_library *lib, const tuner_conv2d_desc *conv,
+                                             void *workspace,
+                                             void (*visit)(void *ctx, const tuner_launch *launch), void *ctx);
 
 #ifdef __cplusplus
 }

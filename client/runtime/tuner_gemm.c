@@ -1,4 +1,4 @@
-/* libtuner: one GEMM: checks the arguments, selects the solution, makes the launches and runs them. */
+/* libtuner: one GEMM: checks the arguments and runs it (tuner_run.c), or tells how it would run. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static uint8_t kind_of(double re, double im)
     return re == 0 ? SCALAR_ZERO : re == 1 ? SCALAR_ONE : re == -1 ? SCALAR_NEG_ONE : SCALAR_ANY;
 }
 
-static uint8_t scalar_kind(tuner_type type, const void *value)
+uint8_t scalar_kind(tuner_type type, const void *value)
 {
     float f[2] = {0, 0};
     double d[2] = {0, 0};
@@ -103,9 +103,6 @@ static Err check(const tuner_gemm_desc *g)
     return ERR_OK;
 }
 
-/* Bytes of workspace that a call may allocate; solutions that need more are not chosen. */
-#define WORKSPACE_MAX (UINT64_C(1) << 32)
-
 /* That of plain GEMMs is in a table. */
 static uint64_t operation_of(const tuner_library *t, const tuner_gemm_desc *g, const Fused *op)
 {
@@ -163,38 +160,6 @@ Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, const Epi
     return ERR_OK;
 }
 
-/* Puts the caller's work-group order in place of the library's, for kernels that have it as an argument. */
-static void mapping_given(tuner_library *t, Selection *out)
-{
-    const uint64_t words = atomic_load_explicit(&t->mapping, memory_order_relaxed);
-    if (!words || out->mapping_source == MAPPING_FIXED) return;
-    out->mapping_source = MAPPING_GIVEN;
-    out->mapping = mapping_of_words((uint32_t)words, (uint32_t)(words >> 32));
-}
-
-Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const Fused *op,
-                Selection *out)
-{
-    if (g->solution_index <= 0) {
-        TRY(library_select(t->library, p, out));
-        if (!out->solution && g->xf32) {
-            Contraction exact = *p;
-            exact.f32_xdl = TYPE_S;
-            TRY(library_select(t->library, &exact, out));
-        }
-    } else {
-        memset(out, 0, sizeof *out);
-        out->solution = library_solution_by_index(t->library, g->solution_index - 1);
-        if (!out->solution) FAIL(ERR_INPUT, "the library has no solution %" PRId64, g->solution_index - 1);
-        if (!solution_can_solve(out->solution, p) || out->solution->operation != p->operation)
-            FAIL(TUNER_NO_SOLUTION, "solution %" PRId64 " cannot run this problem", g->solution_index - 1);
-    }
-    if (!out->solution) return no_solution(t, p, op);
-    if (g->solution_index > 0) out->mapping_source = launch_mapping(out->solution, p, &out->mapping);
-    mapping_given(t, out);
-    return ERR_OK;
-}
-
 static void inputs_of(const tuner_gemm_desc *g, const Epilogue *f, void *workspace, LaunchInputs *in)
 {
     union {
@@ -211,55 +176,6 @@ static void inputs_of(const tuner_gemm_desc *g, const Epilogue *f, void *workspa
                          .bias_batch = f->bias_stride,
                          .activation = f->number};
     memcpy(in->fused, f->operand, sizeof in->fused);
-}
-
-/* ---- running ---- */
-
-enum {
-    INLINE_FLOPS = 400000, /* below: the calling thread alone is faster than sharing the work */
-    BRIEF_FLOPS = 16000000 /* below (150 us of one core): waking a sleeping thread costs more than it saves */
-};
-
-static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *call, double flops)
-{
-    const AnyKernel *kernel;
-    if (call->role == CALL_MAIN)
-        TRY(kernel_of_solution(t, s, &kernel));
-    else
-        TRY(kernel_of_helper(t, s, call->symbol, &kernel));
-    if (library_print_debug(t->library)) log_launch(t, call);
-    HostSplit split = {.brief = flops < BRIEF_FLOPS};
-    const bool in_place = s->map.global_accumulation != GLOBAL_ACC_MULTIPLE &&
-                          s->map.global_accumulation != GLOBAL_ACC_PARTIALS;
-    if (call->role == CALL_MAIN && in_place) {
-        split.tile_y = (uint32_t)s->map.global_split_u;
-        split.round_robin = s->map.gsu_round_robin;
-    }
-    if (flops < INLINE_FLOPS && split.tile_y <= 1)
-        return host_launch_inline(t->pool, &kernel->host, call->num_work_groups, call->args);
-    return host_launch(t->pool, &kernel->host, call->num_work_groups, call->args, &split);
-}
-
-static Err run(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f, const Contraction *p,
-               const Selection *chosen)
-{
-    const LibSolution *s = chosen->solution;
-    LaunchList list;
-    LaunchInputs in;
-    HostScratch workspace;
-    if (t->gpu) {
-        inputs_of(g, f, NULL, &in);
-        in.mapping = chosen->mapping;
-        return gemm_on_gpu(t, &in, p, s);
-    }
-    TRY(host_scratch_take(t->pool, launch_workspace_bytes(p, s, &t->launch_hw), &workspace));
-    inputs_of(g, f, workspace.p, &in);
-    in.mapping = chosen->mapping;
-    Err e = launch_build(p, s, &in, &t->launch_hw, &list);
-    double flops = contraction_flops(p);
-    for (uint32_t i = 0; i < list.n && !e; i++) e = run_call(t, s, &list.call[i], flops);
-    host_scratch_give(t->pool, &workspace);
-    return e;
 }
 
 static Err gemm(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f);
@@ -299,6 +215,7 @@ static Err gemm(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f)
 {
     Contraction p;
     Selection chosen;
+    LaunchInputs in;
     TRY(gemm_contraction(t, g, f, &p));
     if (p.m == 0 || p.n == 0) return ERR_OK;
     if (!g->c && !g->d) FAIL(ERR_INPUT, "C and D are null pointers");
@@ -306,9 +223,11 @@ static Err gemm(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f)
     TRY(epilogue_pointers(f));
     if (!t->can_run)
         FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process cannot run", t->path, t->hw.arch.s);
-    Err e = gemm_choose(t, g, &p, &f->op, &chosen);
+    Err e = call_choose(t, &p, &f->op, g->solution_index, &chosen);
     if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) return one_by_one(t, g, f, p.batch);
-    return e ? e : run(t, g, f, &p, &chosen);
+    if (e) return e;
+    inputs_of(g, f, NULL, &in);
+    return call_run(t, &p, &chosen, &in);
 }
 
 static Err call_usable(const tuner_library *t, const tuner_gemm_desc *g, const char *call)
@@ -343,11 +262,9 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, const Epilogu
 {
     Contraction p;
     Selection s;
-    LaunchPart part;
-    LaunchList list;
     LaunchInputs in;
     TRY(gemm_contraction(t, g, f, &p));
-    Err e = gemm_choose(t, g, &p, &f->op, &s);
+    Err e = call_choose(t, &p, &f->op, g->solution_index, &s);
     if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) {
         const tuner_gemm_desc one = one_of(g, -1);
         TRY(select_into(t, &one, f, out));
@@ -356,23 +273,7 @@ static Err select_into(tuner_library *t, const tuner_gemm_desc *g, const Epilogu
     }
     if (e) return e;
     inputs_of(g, f, NULL, &in);
-    in.mapping = s.mapping;
-    int n_kernels = 0;
-    for (uint64_t k = 0; launch_part(&p, s.solution, &in, &t->launch_hw, k, &part); k++) {
-        TRY(launch_build(&part.problem, s.solution, &part.in, &t->launch_hw, &list));
-        n_kernels += (int)list.n;
-    }
-    *out = (tuner_selection){.kernel = s.solution->symbol,
-                             .solution_index = s.solution->index,
-                             .why = g->solution_index > 0 ? "index" : select_why_name(s.why),
-                             .fallback = s.fallback,
-                             .distance = s.distance,
-                             .n_key = s.n_key,
-                             .speed = s.speed,
-                             .workspace_bytes = launch_workspace_bytes(&p, s.solution, &t->launch_hw),
-                             .n_kernels = n_kernels};
-    memcpy(out->key, s.key, sizeof out->key);
-    return ERR_OK;
+    return call_describe(t, &p, &s, &in, g->solution_index > 0, out);
 }
 
 tuner_status tuner_select(tuner_library *t, const tuner_gemm_desc *g, tuner_selection *out)
@@ -403,7 +304,7 @@ tuner_status tuner_select_mapping(tuner_library *t, const tuner_gemm_desc *g, tu
     if (!e && (!mapping || !why))
         e = err_set(ERR_INPUT, "tuner_select_mapping: no place for the work-group order");
     if (!e) e = gemm_contraction(t, g, &none, &p);
-    if (!e) e = gemm_choose(t, g, &p, &none.op, &s);
+    if (!e) e = call_choose(t, &p, &none.op, g->solution_index, &s);
     if (e == (Err)TUNER_NO_SOLUTION && g->pointer_arrays) {
         const tuner_gemm_desc one = one_of(g, -1);
         return tuner_select_mapping(t, &one, mapping, why);
@@ -431,32 +332,17 @@ tuner_status tuner_set_mapping(tuner_library *t, const tuner_mapping *mapping)
     return TUNER_OK;
 }
 
-static void visit_call(const KernelCall *c, void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
-{
-    tuner_launch l = {.kernel = c->symbol, .n_arg_bytes = c->n_arg_bytes, .args = c->args};
-    memcpy(l.work_group, c->work_group, sizeof l.work_group);
-    memcpy(l.num_work_groups, c->num_work_groups, sizeof l.num_work_groups);
-    visit(ctx, &l);
-}
-
 static Err launches(tuner_library *t, const tuner_gemm_desc *g, void *workspace,
                     void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
 {
     Contraction p;
     Selection s;
-    LaunchPart part;
-    LaunchList list;
     LaunchInputs in;
     const Epilogue none = {.bias_stride = 0};
     TRY(gemm_contraction(t, g, &none, &p));
-    TRY(gemm_choose(t, g, &p, &none.op, &s));
+    TRY(call_choose(t, &p, &none.op, g->solution_index, &s));
     inputs_of(g, &none, workspace, &in);
-    in.mapping = s.mapping;
-    for (uint64_t k = 0; launch_part(&p, s.solution, &in, &t->launch_hw, k, &part); k++) {
-        TRY(launch_build(&part.problem, s.solution, &part.in, &t->launch_hw, &list));
-        for (uint32_t i = 0; i < list.n; i++) visit_call(&list.call[i], visit, ctx);
-    }
-    return ERR_OK;
+    return call_visit(t, &p, &s, &in, visit, ctx);
 }
 
 tuner_status tuner_launches(tuner_library *t, const tuner_gemm_desc *g, void *workspace,

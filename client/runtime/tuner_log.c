@@ -14,6 +14,7 @@
 
 #include "client/runtime/tuner_priv.h"
 #include "problem/datatype.h"
+#include "problem/miopen.h"
 
 enum { LINE_MAX_BYTES = 1024, PROFILE_MAX = 65536 };
 
@@ -344,6 +345,26 @@ void log_call(CallLog *log, const tuner_gemm_desc *g, const Epilogue *f)
     if (log->layer & 1) put(log, LOG_TRACE, line_trace, &p);
     if (log->layer & 2) put(log, LOG_BENCH, line_bench, &p);
     if (log->layer & 4) profile_count(log, &p);
+    pthread_mutex_unlock(&log->lock);
+}
+
+/* The line of one layer: a call, or one of MIOpenDriver that tuner sizes and tuner-bench conv read. */
+static void put_conv(CallLog *log, LogLayer layer, const ConvDesc *c)
+{
+    Buf line;
+    buf_init(&line);
+    buf_puts(&line, layer == LOG_TRACE ? "tuner_conv2d," : "./bin/MIOpenDriver ");
+    layer == LOG_TRACE ? conv_desc_print(c, &line) : miopen_print(c, &line);
+    buf_putc(&line, '\n');
+    if (!line.failed && write(log->fd[layer], line.s, line.n) < 0) log->layer &= ~(1 << layer);
+    buf_fini(&line);
+}
+
+void log_conv(CallLog *log, const ConvDesc *c)
+{
+    pthread_mutex_lock(&log->lock);
+    if (log->layer & 1) put_conv(log, LOG_TRACE, c);
+    if (log->layer & 2) put_conv(log, LOG_BENCH, c);
     pthread_mutex_unlock(&log->lock);
 }
 

@@ -103,3 +103,11 @@ Err no_solution(tuner_library *t, const Contraction *p, const Fused *op)
          library_names_arch(t->library) ? "" : t->hw.arch.s, offer ? offer : "others",
          listed ? ", but none of them takes this size, these strides and scalars" : "");
 }
+
+Err no_conv_solution(tuner_library *t, const char *conv)
+{
+    const char *offer = offer_text(t);
+    FAIL(TUNER_NO_SOLUTION, "%s has no solution for the convolution %s%s%s; it has %s", t->path, conv,
+         library_names_arch(t->library) ? "" : ", and no rows for ",
+         library_names_arch(t->library) ? "" : t->hw.arch.s, offer ? offer : "others");
+}

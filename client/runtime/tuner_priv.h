@@ -9,6 +9,7 @@
 #include "client/runtime/host_pool.h"
 #include "client/runtime/launch.h"
 #include "client/runtime/tuner.h"
+#include "problem/conv_desc.h"
 
 enum {
     KERNEL_PAGE = 1024,
@@ -107,8 +108,9 @@ struct tuner_library {
     LoadedHelper helper[LOADED_HELPERS_MAX];
     _Atomic uint32_t n_helpers; /* entries below this index are complete and never change */
     CallLog log;
-    const char *offer; /* guarded by lock: list of kinds for no_solution */
-    size_t offer_of;   /* number of solutions that were read when offer was made */
+    struct ConvCache *conv; /* guarded by lock; NULL: no convolution ran yet */
+    const char *offer;      /* guarded by lock: list of kinds for no_solution */
+    size_t offer_of;        /* number of solutions that were read when offer was made */
 };
 
 /* tuner_open.c: number of forks from the first process to this one. A library that was opened before a fork
@@ -146,6 +148,10 @@ Err gemm_pointers(tuner_library *t, const tuner_gemm_desc *g, int64_t batch, tun
 /* tuner_gemm.c */
 Err check_type(const char *what, tuner_type t);
 Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f, Contraction *p);
+/* What is known of a scalar: SCALAR_ONE, .. */
+uint8_t scalar_kind(tuner_type type, const void *value);
+/* Bytes of workspace that a call may allocate; solutions that need more are not chosen. */
+#define WORKSPACE_MAX (UINT64_C(1) << 32)
 /* tuner_epilogue.c: e NULL: no operations. */
 Err epilogue_of_call(const tuner_gemm_desc *g, const tuner_epilogue *e, Epilogue *out);
 /* ERR_INPUT: an operation has no pointer. */
@@ -157,12 +163,26 @@ const char *tuner_type_word(unsigned type);
 /* Returns TUNER_NO_SOLUTION with a message that has the problem and the kinds of problems that the library
  * can solve. */
 Err no_solution(tuner_library *t, const Contraction *p, const Fused *op);
-Err gemm_choose(tuner_library *t, const tuner_gemm_desc *g, const Contraction *p, const Fused *op,
+/* The same for a convolution in words. */
+Err no_conv_solution(tuner_library *t, const char *conv);
+/* ---- tuner_run.c: a problem with its operands ---- */
+
+/* The solution; solution_index > 0: that one (index in the file + 1). A problem that may use xf32 takes
+ * solutions that do not where there are none that do. */
+Err call_choose(tuner_library *t, const Contraction *p, const Fused *op, int64_t solution_index,
                 Selection *out);
+/* Runs it (GPU: queues it); workspace and mapping of the operands are set here. */
+Err call_run(tuner_library *t, const Contraction *p, const Selection *chosen, const LaunchInputs *operands);
+Err call_describe(tuner_library *t, const Contraction *p, const Selection *chosen,
+                  const LaunchInputs *operands, bool by_index, tuner_selection *out);
+Err call_visit(tuner_library *t, const Contraction *p, const Selection *chosen, const LaunchInputs *operands,
+               void (*visit)(void *ctx, const tuner_launch *launch), void *ctx);
 /* tuner_log.c */
 Err log_open(CallLog *log);
 void log_close(CallLog *log);
 void log_call(CallLog *log, const tuner_gemm_desc *g, const Epilogue *f);
+/* A convolution; the profile has GEMMs alone. */
+void log_conv(CallLog *log, const ConvDesc *c);
 /* Prints a launch on stderr (createlib --library-print-debug). */
 void log_launch(const tuner_library *t, const KernelCall *call);
 

@@ -23,7 +23,7 @@ convint8 -n 1 -c 16 -k 16 -H 8 -W 8 -F 1
 END
 while read -r words; do
   "$BIN"/tuner-bench $words --peer onednn --threads 1 -i 2 >out 2>err </dev/null
-  case $? in 3) ;; 4) sed 's/.*/right/' err >out ;; *) cat err out ;; esac # 4: oneDNN is not installed; test_conv_peer says so
+  case $? in 0) ;; 4) sed 's/.*/right/' err >out ;; *) cat err out ;; esac # 4: oneDNN is not installed; test_conv_peer says so
   grep -c right out | sed 's/.*/some are right/'
   grep WRONG out
 done <cases

@@ -1,5 +1,5 @@
 # Contractions that are no GEMM, and convolutions, on the host: config, kernels, client, library; every element is right. What is
-# refused, with reasons. The client names what is wrong with indices, strides and pads.
+# refused, with reasons. The client names what is wrong with indices, strides and pads. libtuner runs the library's convolutions.
 cp "$ROOT/test/data/run/contraction.yaml" .
 "$BIN"/tuner contraction.yaml out 2>&1 | grep -E "permutations|wrong" | sed 's/  [0-9.]*\/s//' | tail -8
 ls out/3_LibraryLogic
@@ -21,3 +21,23 @@ client --a-zero-pads 0,3,1
 client --a-zero-pads 7,3,1,1
 client --peer openblas
 client --init-a SerialIdx
+echo "--- tuner_conv2d"
+conv() { "$BIN"/tuner-bench conv --library out --threads 1 -i 1 "$@" 2>&1 | grep -v '^#\|^convolution' |
+  sed 's/,[0-9.e-]*,tuner,Cijk[^(]*/ /; s/),.*,right/) right/; s/,[0-9.e-]*,tuner,,*/ /; s/solution for.*/solution/'; }
+conv -n 3 -c 9 -H 15 -W 14 -k 20 -y 3 -x 3 -u 2 -v 2 -p 1 -q 1 -F 1
+conv -n 3 -c 9 -H 15 -W 14 -k 20 -y 3 -x 3 -u 2 -v 2 -p 1 -q 1 -F 4
+conv -n 3 -c 9 -H 15 -W 14 -k 20 -y 3 -x 3 -F 1
+for stride in 2 1; do # two convolutions of one output size have rows of their own
+  conv -n 2 -c 5 -H $((4 * stride + 1)) -W $((4 * stride)) -k 6 -y 3 -x 3 -u $stride -v $stride -p 1 -q 1 -F 4
+done
+conv -n 3 -c 10 -H 9 -W 8 -k 6 -g 2 -y 3 -x 3 -u 2 -l 1 -j 2 -p 1 -q 2 --pad_h_end 1 --pad_w_end 2 -I NHWC -f NHWC -O NHWC -F 1
+conv -n 2 -c 5 -H 9 -W 8 -k 6 -y 3 -x 3 -u 2 -p 1 -q 1 -I NHWC -f NHWC -O NHWC -F 2
+conv -n 1 -c 7 -H 6 -W 11 -k 6 -y 2 -x 4 -u 3 -v 2 -I NHWC -f NHWC -O NHWC -F 2
+TUNER_LAYER=3 TUNER_LOG_PATH=log "$BIN"/tuner-bench conv --library out -i 1 -V 0 -n 1 -c 5 -H 9 -W 8 -k 6 -y 3 -x 3 -u 2 -p 1 -q 1 -F 4 >/dev/null
+sort -u log
+"$BIN"/tuner-bench conv log 2>/dev/null | tail -1
+echo "--- configs"
+for c in host h200_f16 h200_bf16 h200_f32; do
+  case $c in host) a=x86-64-v4 ;; *) a=sm_90a ;; esac
+  echo $c $("$BIN"/tuner --list-solutions --count --arch $a "$ROOT/configs/conv_$c.yaml" 2>&1)
+done

@@ -92,7 +92,8 @@ static void sizes_answer(Arena *a, const ProblemType *pt, Str text, Buf *b)
         buf_puts(b, err_message());
     else {
         assert_ok(problem_sizes_list(a, &sizes, 1, &list, &n));
-        for (int32_t i = 0; i < list->n; i++) buf_printf(b, "%s%lld", i ? "," : "", (long long)list->v[i]);
+        for (int32_t i = 0; i < pt->TotalIndices; i++)
+            buf_printf(b, "%s%lld", i ? "," : "", (long long)list->v[i]);
     }
     buf_fini(&yaml);
 }

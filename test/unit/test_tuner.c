@@ -310,6 +310,55 @@ static void ignore(void *ctx, const tuner_launch *launch)
     (void)launch;
 }
 
+/* One filter element is a GEMM of the library; others have no solution there. */
+static void convolution(void **state)
+{
+    tuner_library *lib;
+    tuner_selection s;
+    float x[3 * 4 * 10], f[2 * 4], y[3 * 2 * 10];
+    char *dir = test_dir();
+    (void)state;
+    make_library(dir, "TensileLibrary.yaml");
+    assert_int_equal(tuner_open(&lib, dir, NULL), TUNER_OK);
+    for (int i = 0; i < 120; i++) x[i] = (float)(i * 7 % 11 - 5);
+    for (int i = 0; i < 8; i++) f[i] = (float)(i - 3);
+    memset(y, 0xff, sizeof y);
+    tuner_conv2d_desc good = {.size = sizeof good, .input = x, .filter = f, .output = y};
+    good.n = 3, good.c = 4, good.h = 2, good.w = 5, good.k = 2, good.y = 1, good.x = 1;
+    tuner_conv2d_desc c = good;
+    for (int call = 0; call < 2; call++) { /* the second one from the cache */
+        assert_int_equal(tuner_conv2d(lib, &c), TUNER_OK);
+        for (int n = 0; n < 3; n++)
+            for (int k = 0; k < 2; k++)
+                for (int p = 0; p < 10; p++) {
+                    float sum = 0;
+                    for (int i = 0; i < 4; i++) sum += x[(n * 4 + i) * 10 + p] * f[k * 4 + i];
+                    assert_true(y[(n * 2 + k) * 10 + p] == sum);
+                }
+        memset(y, 0xff, sizeof y);
+    }
+    assert_int_equal(tuner_select_conv2d(lib, &c, &s), TUNER_OK);
+    assert_true(!strcmp(s.kernel, "plain") && s.n_kernels == 1);
+    c.h = 3, c.y = 2;
+    assert_int_equal(tuner_conv2d(lib, &c), TUNER_NO_SOLUTION);
+    assert_non_null(strstr(tuner_error_message(), "forward f32 NCHW KCYX NCHW n3 c4 h3 w5 k2 y2 x1"));
+#define REFUSED(member, value, message)                                                                      \
+    c = good, c.member = (value), assert_int_equal(tuner_conv2d(lib, &c), TUNER_INPUT);                      \
+    assert_non_null(strstr(tuner_error_message(), message))
+    REFUSED(size, 239, "size is 239");
+    REFUSED(direction, 3, "direction is 3, expected 0 to 2");
+    REFUSED(compute_type, TUNER_F16, "compute type of a convolution: f16_r");
+    REFUSED(y, 3, "does not fit the input of 2");
+    REFUSED(stride_w, -1, "stride -1 is not in 1");
+    REFUSED(groups, 3, "3 groups do not divide 4 input and 2 output channels");
+    REFUSED(out_h, 3, "out_h 3 does not follow from input 2, filter 1");
+    REFUSED(filter, NULL, "the filter is a null pointer");
+    assert_int_equal(tuner_conv2d(lib, NULL), TUNER_INPUT);
+    tuner_close(lib);
+    assert_ok(dir_remove(dir));
+    free(dir);
+}
+
 static void null_pointers(void **state)
 {
     tuner_library *lib = NULL;
@@ -541,6 +590,7 @@ int main(void)
         cmocka_unit_test(search),
         cmocka_unit_test(call_log),
         cmocka_unit_test(log_like_rocblas),
+        cmocka_unit_test(convolution),
         cmocka_unit_test(null_pointers),
         cmocka_unit_test(after_fork),
     };

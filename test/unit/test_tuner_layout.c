@@ -37,6 +37,15 @@ struct first_epilogue {
     const void *scale_a, *scale_b, *scale_c, *scale_d, *scale_alpha;
     int32_t scale_cd, scale_alpha_along;
 };
+struct first_conv2d {
+    uint64_t size;
+    int32_t direction, layout[3], type[4];
+    int64_t sizes[7], stride[2], dilation[2], pad[4], out[2], groups;
+    const void *alpha, *beta;
+    void *tensor[3];
+    int64_t solution_index;
+    int32_t xf32, metric;
+};
 struct first_options {
     const char *arch;
     int64_t n_cu;
@@ -65,6 +74,11 @@ static void layout_of_first_release(void **state)
     assert_int_equal(sizeof(tuner_options), sizeof(struct first_options));
     assert_int_equal(offsetof(tuner_options, stream), offsetof(struct first_options, stream));
     /* may grow at its end */
+    assert_true(sizeof(tuner_conv2d_desc) >= sizeof(struct first_conv2d));
+    assert_int_equal(offsetof(tuner_conv2d_desc, n), offsetof(struct first_conv2d, sizes));
+    assert_int_equal(offsetof(tuner_conv2d_desc, groups), offsetof(struct first_conv2d, groups));
+    assert_int_equal(offsetof(tuner_conv2d_desc, input), offsetof(struct first_conv2d, tensor));
+    assert_int_equal(offsetof(tuner_conv2d_desc, metric), offsetof(struct first_conv2d, metric));
     assert_true(sizeof(tuner_epilogue) >= sizeof(struct first_epilogue));
     assert_int_equal(offsetof(tuner_epilogue, size), 0);
     assert_int_equal(offsetof(tuner_epilogue, bias_stride), offsetof(struct first_epilogue, bias_stride));

@@ -205,13 +205,23 @@ const Expr *contract_run(const Indices *x, int t, const ContractNames *names, in
     return expr_sub(p, size_of(p, names, x->group[g].v[0]), digit(p, x, g, names, at, x->group[g].v[0]));
 }
 
-const Expr *contract_run_step(const Indices *x, int t, const ContractNames *names, int coord)
+const Expr *contract_index_size(const Indices *x, const ContractNames *names, int32_t index)
+{
+    (void)x;
+    return size_of(&names->s->pool, names, index);
+}
+
+const Expr *contract_index_step(const Indices *x, int t, const ContractNames *names, int32_t index)
 {
     ExprPool *p = &names->s->pool;
-    const int32_t index = contract_run_index(x, t, coord);
-    if (index < 0 || !indices_has(x, t, index)) return expr_const(p, 0);
     const Expr *step = stride_of(p, x, t, names, index);
     return is_mirrored(x, t, index) ? expr_sub(p, expr_const(p, 0), step) : step;
+}
+
+const Expr *contract_run_step(const Indices *x, int t, const ContractNames *names, int coord)
+{
+    const int32_t index = contract_run_index(x, t, coord);
+    return index < 0 ? expr_const(&names->s->pool, 0) : contract_index_step(x, t, names, index);
 }
 
 const Expr *contract_size(const Indices *x, IndexGroup group, const ContractNames *names)

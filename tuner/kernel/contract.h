@@ -51,6 +51,10 @@ const Expr *contract_pad_edge(const Indices *x, int t, const ContractNames *name
 int32_t contract_run_index(const Indices *x, int t, int coord);
 const Expr *contract_run(const Indices *x, int t, const ContractNames *names, int coord, const Expr *at);
 const Expr *contract_run_step(const Indices *x, int t, const ContractNames *names, int coord);
+/* The size of an index, and what a tensor's offset grows by from one value of the index to the next (0
+ * where it does not have it; mirrored: less than 0): for lowerings that count a coordinate's digits up. */
+const Expr *contract_index_size(const Indices *x, const ContractNames *names, int32_t index);
+const Expr *contract_index_step(const Indices *x, int t, const ContractNames *names, int32_t index);
 /* Product of the sizes of a group. */
 const Expr *contract_size(const Indices *x, IndexGroup group, const ContractNames *names);
 

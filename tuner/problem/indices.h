@@ -17,6 +17,7 @@
 #define PROBLEM_INDICES_H
 
 #include "problem/problem.h"
+#include "problem/sizes.h"
 
 typedef enum { INDICES_M, INDICES_N, INDICES_BATCH, INDICES_K, INDICES_GROUPS } IndexGroup;
 
@@ -78,6 +79,8 @@ typedef struct {
     int64_t pad_start[2][TUPLE_MAX], pad_end[2][TUPLE_MAX];
 } IndexSizes;
 
+/* Those of a size of a problem type. */
+Err index_sizes_of(const ProblemType *pt, const ProblemSize *s, IndexSizes *out);
 /* Product of the sizes of a group; -1 above 2^62. */
 int64_t index_group_size(const IndexSizes *x, IndexGroup group);
 /* Elements in front of digit `at` of the group in a tensor: the sum of its indices' digits times their

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problem/indices.h"
+
 static const char tensor_letter[] = "DCAB";
 
 IndexList size_tensor_indices(const ProblemType *pt, int tensor)
@@ -91,6 +93,38 @@ int32_t size_strides(const ProblemType *pt, const ProblemSize *s, int tensor, in
     return l.n;
 }
 
+int32_t size_key_strides(const ProblemType *pt, int32_t dim[SIZE_KEY_MAX])
+{
+    Indices x;
+    int32_t n = 0;
+    if (pt->OperationType < OP_CONV_FORWARD) return 0;
+    if (indices_of_type(pt, 0, &x)) {
+        err_clear();
+        return 0;
+    }
+    if (indices_are_gemm(&x, NULL)) return 0;
+    for (int32_t i = 0; i < x.tensor[0].n && n < SIZE_KEY_MAX; i++)
+        if (!index_list_has(&x.group[INDICES_BATCH], x.tensor[0].v[i])) dim[n++] = i;
+    return n;
+}
+
+int32_t size_key_length(const ProblemType *pt)
+{
+    int32_t dim[SIZE_KEY_MAX];
+    return pt->TotalIndices + pt->NumIndicesLD + size_key_strides(pt, dim);
+}
+
+void size_key_finish(const ProblemType *pt, ProblemSize *s)
+{
+    int32_t dim[SIZE_KEY_MAX];
+    int64_t stride[INDEX_MAX];
+    const int32_t n = size_key_strides(pt, dim);
+    if (!n) return;
+    size_strides(pt, s, LD_A, stride);
+    for (int32_t i = 0; i < n; i++) s->v[pt->TotalIndices + i] = stride[dim[i]];
+    s->n = pt->TotalIndices + n;
+}
+
 int64_t size_tensor_elements(const ProblemType *pt, const ProblemSize *s, int tensor)
 {
     int64_t stride[INDEX_MAX], total = 1;
@@ -130,16 +164,31 @@ static Err check_sizes(const ProblemType *pt, const int64_t *v)
     return 0;
 }
 
+/* The numbers behind the indices of a size that has no leading dimensions. */
+static Err strides_given(const ProblemType *pt, const int64_t *v, size_t n, ProblemSize *out)
+{
+    size_key_finish(pt, out);
+    for (size_t i = (size_t)pt->TotalIndices; i < n; i++) {
+        if (v[i] < 0 || v[i] > TENSOR_ELEMENTS_MAX)
+            FAIL(ERR_INPUT, "stride %lld of A is not in 0..2^46", (long long)v[i]);
+        out->v[i] = v[i];
+    }
+    return problem_size_check(pt, out);
+}
+
 Err problem_size_from_ints(const ProblemType *pt, const int64_t *v, size_t n, ProblemSize *out)
 {
-    const size_t sizes = (size_t)pt->TotalIndices, all = sizes + (size_t)pt->NumIndicesLD;
+    const size_t sizes = (size_t)pt->TotalIndices, all = (size_t)size_key_length(pt);
     int64_t given[SIZE_LD_MAX] = {-1, -1, -1, -1};
     *out = (ProblemSize){.n = pt->TotalIndices};
     if (n != sizes && n != all)
         FAIL(ERR_INPUT, "%zu numbers in a size; expected %zu%s", n, sizes,
-             all > sizes ? ", or 4 more for the leading dimensions LDD, LDC, LDA, LDB" : "");
+             pt->NumIndicesLD ? ", or 4 more for the leading dimensions LDD, LDC, LDA, LDB"
+             : all > sizes    ? ", and strides of A"
+                              : "");
     TRY(check_sizes(pt, v));
     memcpy(out->v, v, sizes * sizeof *v);
+    if (!pt->NumIndicesLD) return strides_given(pt, v, n, out);
     for (size_t i = sizes; i < n; i++) {
         const int t = (int)(i - sizes);
         const int64_t min = size_min_ld(pt, out, t);
@@ -189,6 +238,7 @@ static void range_emit(SizeIter *it, const SizeRange *r, ProblemSize *out)
         it->full[i] = r->dim[i].mapped ? it->full[r->dim[i].source] : it->value[i];
     memcpy(out->v, it->full, (size_t)pt->TotalIndices * sizeof *out->v);
     size_resolve_ld(pt, out, it->full + pt->TotalIndices);
+    size_key_finish(pt, out);
 }
 
 bool size_iter_next(SizeIter *it, ProblemSize *out)

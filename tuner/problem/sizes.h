@@ -1,15 +1,15 @@
 /* Problem sizes: what a config's ProblemSizes and a logic file's rows hold, and their expansion.
  *
  * Order of sizes everywhere: the problem type's indices [M, N, batch, K], then for a GEMM the leading
- * dimensions LDD, LDC, LDA, LDB (Tensile's order), always resolved: never -1. A SizeIter enumerates
- * ranges without storing them.
+ * dimensions LDD, LDC, LDA, LDB (Tensile's order), always resolved: never -1; for a convolution the strides
+ * of size_key_strides. A SizeIter enumerates ranges without storing them.
  */
 #ifndef MODEL_SIZES_H
 #define MODEL_SIZES_H
 
 #include "problem/problem.h"
 
-enum { SIZE_LD_MAX = 4, SIZE_MAX_DIMS = INDEX_MAX + SIZE_LD_MAX };
+enum { SIZE_LD_MAX = 4, SIZE_KEY_MAX = 8, SIZE_MAX_DIMS = INDEX_MAX + SIZE_KEY_MAX };
 enum { LD_D, LD_C, LD_A, LD_B };
 /* Bounds: a size (kernels take 32-bit sizes), the elements between a tensor's first and last, the points of
  * one ProblemSizes (each becomes a line of the client's file). */
@@ -28,7 +28,7 @@ typedef struct {
 } SizeExtra;
 
 typedef struct {
-    int32_t n;                /* TotalIndices + NumIndicesLD */
+    int32_t n;                /* size_key_length of the problem type, or TotalIndices */
     int64_t v[SIZE_MAX_DIMS]; /* 0 from n on */
     const SizeExtra *extra;   /* NULL when only sizes were given */
 } ProblemSize;
@@ -77,12 +77,21 @@ bool size_iter_next(SizeIter *it, ProblemSize *out);
 /* The whole list, sorted when sizes->sorted is set. ERR_INPUT for more than max. */
 Err problem_sizes_list(Arena *a, const ProblemSizes *sizes, int64_t max, ProblemSize **out, size_t *n);
 
+/* Convolutions of equal output sizes may differ in stride, dilation and input size. A convolution that is
+ * no GEMM is told apart by strides too: those of A's dimensions that are no batch. Fills dim with their
+ * positions in A's indices and returns how many there are; 0 for other problem types. */
+int32_t size_key_strides(const ProblemType *pt, int32_t dim[SIZE_KEY_MAX]);
+/* Numbers of a complete size: those of the indices, leading dimensions, key strides. */
+int32_t size_key_length(const ProblemType *pt);
+/* Appends the key strides to a size that has its indices and, if it has any, its strides. */
+void size_key_finish(const ProblemType *pt, ProblemSize *s);
+
 /* Resolves -1 and too small leading dimensions of a GEMM, as Tensile does: max(minimum, given). given: LDD
  * LDC LDA LDB. */
 void size_resolve_ld(const ProblemType *pt, ProblemSize *s, const int64_t given[SIZE_LD_MAX]);
 /* Least leading dimension of tensor (LD_D ..). */
 int64_t size_min_ld(const ProblemType *pt, const ProblemSize *s, int tensor);
-/* A size from plain numbers (a logic row, a command line): n is TotalIndices or TotalIndices + NumIndicesLD.
+/* A size from plain numbers (a logic row, a command line): n is TotalIndices or size_key_length.
  * ERR_INPUT for a size outside 1..SIZE_VALUE_MAX, a wrong count, or a leading dimension below the minimum. */
 Err problem_size_from_ints(const ProblemType *pt, const int64_t *v, size_t n, ProblemSize *out);
 /* ERR_INPUT when a tensor has more than TENSOR_ELEMENTS_MAX elements. */

@@ -341,6 +341,7 @@ static Err read_exact_map(Reader *r, const Node *n)
     TRY(apply_strides(r, n->line, e, &s));
     TRY(check_pads_given(r, n->line, e));
     s.extra = e;
+    size_key_finish(r->pt, &s);
     err = problem_size_check(r->pt, &s);
     if (err) return err_context(err, "%s:%d: Exact: ", r->file, n->line);
     return push_exact(r, &s);
@@ -371,6 +372,7 @@ static Err push_part(Reader *r, const ConvSize *s, int64_t i)
     TRY_ALLOC(part);
     TRY(conv_part(r->pt, s, i, part));
     part->size.extra = &part->extra;
+    size_key_finish(r->pt, &part->size);
     return part->zero ? ERR_OK : push_exact(r, &part->size);
 }
 

@@ -20,8 +20,10 @@ static void header(const PlanView *p, const ExportOptions *o, Buf *out)
     csv_cell(out, true, str_from(unit));
     for (int i = 0; i < o->n_indices && i < MAX_INDICES; i++)
         csv_cell_f(out, false, "Size%c", index_chars[i]);
-    static const char *const after[] = {"LDD", "LDC", "LDA", "LDB", "WinnerFreq"};
-    for (int i = 0; i < 5; i++) csv_cell(out, false, str_from(after[i]));
+    static const char *const leading[] = {"LDD", "LDC", "LDA", "LDB"};
+    for (int i = 0; i < o->n_strides; i++) csv_cell_f(out, false, "StrideA%d", i);
+    for (int i = 0; i < 4 && !o->n_strides; i++) csv_cell(out, false, str_from(leading[i]));
+    csv_cell(out, false, STR("WinnerFreq"));
     if (o->extra_columns) {
         csv_cell_f(out, false, "Winner%s", unit);
         csv_cell(out, false, STR("WinnerTimeUS"));

@@ -9,6 +9,7 @@
 
 typedef struct {
     int n_indices;        /* number of sizes of a row, before the leading dimensions */
+    int n_strides;        /* of convolutions: strides of A, which stand in place of leading dimensions */
     bool per_cu;          /* PerformanceMetric CUEfficiency */
     bool extra_columns;   /* CSVExportWinner */
     bool merge;           /* CSVMergeSameProblemID */

@@ -2,6 +2,7 @@
 #include "run/gridwise.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -10,14 +11,17 @@
 #include "index/conv_view.h"
 #include "problem/miopen.h"
 #include "problem/sizes.h"
+#include "problem/target.h"
+#include "run/conv_emit.h"
 #include "space/gridwise.h"
 
 typedef struct {
     const Options *o;
     Buf out;
     bool has_tuning;
-    GridwiseTuning tuning; /* of --perf-config */
-    size_t n_problems, n_without, n_emitted;
+    GridwiseTuning tuning;                           /* of --perf-config */
+    size_t n_problems, n_without, n_emitted, n_bare; /* bare: without a kernel */
+    char why[512];                                   /* of the first of those */
 } Command;
 
 /* ---- a product ---- */
@@ -202,7 +206,28 @@ static Err solver_emit(Command *c, const ConvDesc *conv, const char *name, Buf *
     return buf_check(out);
 }
 
-/* Writes NAME_solver.cpp. The kernel (NAME.hpp, NAME_wrapper.cpp) follows where there is one. */
+/* The kernel's files, or the reason why there are none. A convolution of several products has one kernel,
+ * by the tuning of the first that sums anything. */
+static Err kernel_files(Command *c, const ConvDesc *conv, const char *name)
+{
+    GridwiseProblem p;
+    GridwiseDerived d;
+    const GridwiseTuning *t;
+    ConvGemm g;
+    int64_t i = 0;
+    do {
+        conv_gemm(conv, i, &g);
+    } while (g.k == 0 && ++i < conv_n_gemms(conv));
+    gridwise_of_conv(conv, i, &p);
+    TRY(tuning_of(c, &p, &t, &d));
+    const Err e = conv_emit_kernel(c->o, conv, t, &d, name);
+    if (e != ERR_INPUT) return e;
+    if (c->n_bare++ == 0) snprintf(c->why, sizeof c->why, "%s", err_message());
+    err_clear();
+    return ERR_OK;
+}
+
+/* Writes NAME_solver.cpp, and where there is a kernel its files (conv_emit.h). */
 static Err conv_emit(Command *c, const ConvDesc *conv)
 {
     Buf name, text, path;
@@ -214,6 +239,7 @@ static Err conv_emit(Command *c, const ConvDesc *conv)
     if (!e) e = file_write(buf_cstr(&path), buf_view(&text));
     if (!e) notice("wrote '%s'", buf_cstr(&path));
     c->n_emitted += !e;
+    if (!e) e = kernel_files(c, conv, buf_cstr(&name));
     buf_fini(&name), buf_fini(&text), buf_fini(&path);
     return e;
 }
@@ -291,6 +317,7 @@ Err gridwise_command(const Options *o, FILE *f)
 {
     Command c = {.o = o, .has_tuning = o->gridwise_perf != NULL};
     Err e = ERR_OK;
+    if (o->arch && !target_find(str_from(o->arch))) FAIL(ERR_INPUT, "unknown architecture '%s'", o->arch);
     if (c.has_tuning) TRY(gridwise_perf_read(str_from(o->gridwise_perf), &c.tuning));
     buf_init(&c.out);
     for (int i = 0; i < o->n_operands && !e; i++) e = operand_print(&c, o->operand[i]);
@@ -300,10 +327,8 @@ Err gridwise_command(const Options *o, FILE *f)
     if (!e && c.n_without)
         FAIL(ERR_PARTIAL, "no row of the quick list is possible for %zu of %zu products", c.n_without,
              c.n_problems);
-    if (!e && c.n_emitted)
-        FAIL(ERR_PARTIAL,
-             "there are no kernels for convolutions yet: of %zu only the solver was written, without the "
-             "kernel's text (.hpp) and its wrapper",
-             c.n_emitted);
+    if (!e && c.n_bare)
+        FAIL(ERR_PARTIAL, "of %zu convolutions %zu have a solver alone, without a kernel: %s", c.n_emitted,
+             c.n_bare, c.why);
     return e;
 }

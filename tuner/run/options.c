@@ -482,7 +482,9 @@ static const CliOption gridwise_options[] = {
          "only this tuning, as MIOpen writes it: 64,32,32,4,2,2 or 128,128,8,64,64,4,1,1"),
     TEXT("type", "TYPE", gridwise_type, "type of M,N,K, as DataType in a config (s)"),
     TEXT("emit-conv", "DIR", gridwise_emit,
-         "write a C++ description of each convolution there: sizes, products, launches (NAME_solver.cpp)"),
+         "write each convolution there as C++: sizes, products, launches (NAME_solver.cpp), its kernel "
+         "(NAME.hpp, NAME_wrapper.cpp) and a config for it (NAME.yaml)"),
+    TEXT("arch", "NAME", arch, "architecture of the kernels of --emit-conv: gfx90a, gfx942, sm_90"),
     FLAG("params", gridwise_params, "list all parameters of the tuning, or of the first possible one"),
 };
 static const CliCommand derive_gridwise = {

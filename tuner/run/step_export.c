@@ -35,8 +35,10 @@ static Err csv_make(Run *r, Group *g, Arena *a, Buf *text)
     const Globals *o = &r->config->globals;
     PlanView plan;
     CusOf cus = {r, g};
+    int32_t dim[SIZE_KEY_MAX];
     TRY(plan_load(&r->store, a, g->plan, &plan));
     ExportOptions options = {.n_indices = g->problem->pt.TotalIndices,
+                             .n_strides = size_key_strides(&g->problem->pt, dim),
                              .per_cu = o->PerformanceMetric == METRIC_CU_EFFICIENCY,
                              .extra_columns = o->CSVExportWinner,
                              .merge = o->CSVMergeSameProblemID,

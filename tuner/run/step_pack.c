@@ -239,7 +239,8 @@ static const char *letter(bool transpose, bool conjugate) { return !transpose ? 
 static bool only_unbatched(const Run *r)
 {
     for (size_t i = 0; i < r->n_groups; i++)
-        if (r->group[i].problem->pt.Batched) return false;
+        if (r->group[i].problem->pt.Batched || r->group[i].problem->pt.OperationType >= OP_CONV_FORWARD)
+            return false;
     return r->n_groups > 0;
 }
 
@@ -268,6 +269,10 @@ static void usage_print(Run *r)
     if (program_word(&r->arena, "tuner-bench", &words)) verbose("%s", err_message());
     printf("\nto use the library:\n  %s", buf_cstr(&words));
     buf_fini(&words);
+    if (g && g->problem->pt.OperationType >= OP_CONV_FORWARD) {
+        printf(" conv -n 1 -c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q 1\n");
+        return;
+    }
     if (!g || !problem_is_gemm(&g->problem->pt) || !g->n_sizes) {
         printf(" -f gemm -r f32_r -m 512 -n 512 -k 512\n");
         return;
@@ -294,7 +299,8 @@ Err step_finish(Run *r)
     TRY(query_session_faults(&r->store, r->session, &bad));
     if (r->n_groups) TRY(winners_print(r));
     const Config *c = r->config;
-    if (c->has_client) usage_print(r);
+    if (c->has_client)
+        usage_print(r);
     else if (c->has_logic && c->has_problems)
         printf("\nno library for applications was made: %s has no 'LibraryClient:' section; the logic is in "
                "%s/%.*s\n",

@@ -127,8 +127,7 @@ static void gemm_emit(const WorkloadCall *c, Buf *out)
     }
 }
 
-/* {n, c, k, h, w, ..} with the letters of MIOpen, dimension 0 last. */
-static void conv_emit(const ConvDesc *c, Buf *out)
+void workload_conv_size(const ConvDesc *c, Buf *out)
 {
     static const struct {
         const char *letter[CONV_SPATIAL];
@@ -166,7 +165,7 @@ static void size_emit(const WorkloadType *x, const WorkloadCall *c, double share
         return;
     }
     if (c->conv)
-        conv_emit(c->conv, out);
+        workload_conv_size(c->conv, out);
     else
         gemm_emit(c, out);
     buf_printf(out, ", count: %" PRId64 "} # %.2g %%\n", c->count, 100 * share);

@@ -53,4 +53,8 @@ void workload_csv(const WorkloadTypes *w, Buf *out);
 void workload_table(const Workload *w, const WorkloadTypes *types, Buf *out);
 void workload_json(const Workload *w, const WorkloadTypes *types, Buf *out);
 
+/* Appends "- Conv: {n: .., c: .., g: 1", a line of ProblemSizes without its end, with the letters of
+ * MIOpen. */
+void workload_conv_size(const ConvDesc *c, Buf *out);
+
 #endif

@@ -1,6 +1,7 @@
-/* Contractions that are no GEMM: arguments, packing by offsets, results by offsets. A panel's rows have their
- * offsets in a table, so that an index is taken apart once for each row of a panel and once for each element
- * of K, not for each element. */
+/* Contractions that are no GEMM: arguments, packing by offsets, results by offsets. A panel's rows have
+ * their offsets and their positions in zero padding in tables, which are counted up digit by digit.
+ * Elements of K that differ in the fastest summation index alone (a tap) are packed together: which of the
+ * panel's rows are zero is found once for them. */
 #include "kernel/host/text.h"
 
 static ContractNames names(HostText *t) { return (ContractNames){&t->s, "x->"}; }
@@ -54,160 +55,315 @@ const Expr *host_dims_matrix(HostText *t, HostOperand o, const char *z)
     return address(t, o, zero, zero, coordinate(t, host_int(t, z)));
 }
 
-/* ---- packing ----
- *
- * text/pack_dims.h packs; here are the functions with the operand's addresses that it calls. */
+/* ---- rows ---- */
 
-static int coord_of(HostOperand o, bool side)
+/* An array of the steps of a group's digits, or of their sizes: `const int64_t name[] = {..}`. */
+static void digits_array(HostText *t, const char *name, int n, const Expr *const *e)
 {
-    return (o == HOST_A) == side ? CONTRACT_ROW : CONTRACT_COLUMN;
+    Stmts *s = &t->s;
+    stmt_array(s, "int64_t", name, DIMS(n));
+    for (int d = 0; d < n; d++) stmt_set(s, value_named(s, "%s[%d]", name, d), value_expr(s, e[d]));
 }
 
-/* Offset of a row of a panel (side) or an element of K; the other coordinate is 0. The zero padding in front
- * is in the matrix's offset. */
-static const Expr *along(HostText *t, HostOperand o, bool side, const Expr *at)
+/* A group without an index has one value. */
+static int n_digits(const IndexList *l) { return l->n ? l->n : 1; }
+
+static void sizes_array(HostText *t, const IndexList *l)
 {
     const ContractNames of = names(t);
-    const Expr *coord[CONTRACT_COORDS] = {host_number(t, 0), host_number(t, 0), host_number(t, 0)};
-    coord[coord_of(o, side)] = at;
+    const Expr *e[INDEX_MAX] = {host_number(t, 1)};
+    for (int32_t d = 0; d < l->n; d++) e[d] = contract_index_size(t->indices, &of, l->v[d]);
+    digits_array(t, "size", n_digits(l), e);
+}
+
+/* What an operand's offset grows by; pad >= 0: the position of that zero pad. */
+static void steps_array(HostText *t, const char *name, HostOperand o, const IndexList *l, int pad)
+{
+    const ContractNames of = names(t);
+    const Indices *x = t->indices;
+    const Expr *e[INDEX_MAX] = {host_number(t, 0)};
+    for (int32_t d = 0; d < l->n; d++) {
+        const bool counts = pad < 0 || x->pad[o][pad].free == l->v[d] || x->pad[o][pad].sum == l->v[d];
+        e[d] = counts ? contract_index_step(x, (int)o, &of, l->v[d]) : host_number(t, 0);
+        const bool down = pad >= 0 && index_list_has(&x->mirror[o], l->v[d]); /* positions do not go down */
+        if (down) e[d] = expr_sub(&t->s.pool, host_number(t, 0), e[d]);
+        if (pad < 0) e[d] = expr_mul_i(&t->s.pool, e[d], t->p->parts);
+    }
+    digits_array(t, name, n_digits(l), e);
+}
+
+/* @rows(digits, size, steps, first, n, to) */
+static const Value *rows_call(HostText *t, const IndexList *l, const char *steps, const char *first,
+                              const char *n, const char *to)
+{
+    Stmts *s = &t->s;
+    return value_call(s, "@rows", value_int(s, n_digits(l)), value_reg(s, "size"), value_reg(s, steps),
+                      value_reg(s, first), value_reg(s, n), value_reg(s, to));
+}
+
+/* ---- packing ---- */
+
+/* Offset of an element of K; the other coordinate is 0. The zero padding in front is in the matrix's
+ * offset. */
+static const Expr *along(HostText *t, HostOperand o, const Expr *k)
+{
+    const Expr *zero = host_number(t, 0);
+    const ContractNames of = names(t);
+    const Expr *const coord[CONTRACT_COORDS] = {o == HOST_A ? zero : k, o == HOST_A ? k : zero, zero};
     return expr_mul_i(&t->s.pool, contract_offset(t->indices, (int)o, &of, coord), t->p->parts);
 }
 
-/* void @side_a(x, at, offset, place): the offset of row `at`, and its position along each zero pad, counted
- * from where the tensor begins; @sum_a: of element `at` of K. */
-static void coordinate_function(HostText *t, HostOperand o, bool side)
-{
-    Stmts *s = &t->s;
-    const ContractNames of = names(t);
-    const Expr *at = coordinate(t, host_int(t, "at"));
-    stmt_gap(s);
-    stmt_function(s,
-                  (Function){.name = stmts_name(s, "@%s_%c", side ? "side" : "sum", o == HOST_A ? 'a' : 'b'),
-                             STMT_PARAMS({"const struct @Dims *", "x"}, {"int64_t", "at"},
-                                         {"int64_t *", "offset"}, {"int64_t *", "place"})});
-    HOST_UNUSED(t, "x", "place");
-    stmt_set(s, value_reg(s, "*offset"), value_expr(s, along(t, o, side, at)));
-    for (int i = 0; i < t->indices->n_pads[o]; i++) {
-        const Expr *here = contract_pad_position(t->indices, (int)o, &of, i, coord_of(o, side), at);
-        if (side) here = expr_sub(&s->pool, here, contract_pad_start(t->indices, (int)o, &of, i));
-        stmt_set(s, value_named(s, "place[%d]", i), value_expr(s, here));
-    }
-    stmt_end(s);
-}
-
-/* @run_a(x, at, run): the run of K that begins at element `at`: its elements, the step of the offset and
- * those of the positions; where the tensor ends along each zero pad. */
-static void run_function(HostText *t, HostOperand o)
+/* Complex elements of the rows of a tap, real parts and imaginary parts. */
+static void pack_complex(HostText *t, HostOperand o, int width)
 {
     Stmts *s = &t->s;
     ExprPool *pool = &s->pool;
+    const HostPlan *p = t->p;
+    const Expr *r = host_loop(t, "r", host_int(t, "rows"), 1);
+    const Expr *i = host_loop(t, "i", host_number(t, width), 1);
+    const Expr *at = expr_add(pool, host_int(t, "row[i]"), expr_mul(pool, r, host_int(t, "step_k")));
+    const Expr *v = expr_div_i(pool, i, p->vl), *lane = expr_mod(pool, i, host_number(t, p->vl));
+    const Value *bits = value_at(s, value_reg(s, "kept"), v);
+    const Value *kept =
+        value_op(s, VALUE_AND, value_op(s, VALUE_SHR, bits, value_expr(s, lane)), value_int(s, 1));
+    for (int part = 0; part < p->parts; part++) {
+        const Expr *to = o == HOST_B ? expr_add_i(pool, expr_mul_i(pool, i, p->parts), part)
+                                     : expr_add_i(pool, i, (int64_t)part * width);
+        const Value *x = host_element(t, "from", expr_add_i(pool, at, part));
+        if (part && p->conj[o]) x = value_op(s, VALUE_NEG, x, NULL);
+        stmt_set(s, host_element(t, "o", to), value_int(s, 0));
+        stmt_if(s, kept);
+        stmt_set(s, host_element(t, "o", to), x);
+        stmt_end(s);
+    }
+    stmt_end(s);
+    stmt_update(s, VALUE_ADD, value_reg(s, "o"), value_int(s, width * p->parts));
+    stmt_end(s);
+}
+
+/* Rows of K that differ in the fastest summation index alone are a tap. Tables of the taps of this chunk:
+ * how many rows, where the first one is, and between which positions of the panel's side it is inside the
+ * zero padding. */
+static void find_taps(HostText *t, HostOperand o)
+{
+    Stmts *s = &t->s;
+    ExprPool *pool = &s->pool;
+    const Indices *x = t->indices;
     const ContractNames of = names(t);
-    const int k = coord_of(o, false);
-    const Expr *step = contract_run_step(t->indices, (int)o, &of, k);
-    stmt_gap(s);
-    stmt_function(s, (Function){.name = o == HOST_A ? "@run_a" : "@run_b",
-                                STMT_PARAMS({"const struct @Dims *", "x"}, {"int64_t", "at"},
-                                            {"struct @Run *", "run"})});
-    HOST_UNUSED(t, "x", "at");
-    const Expr *at = coordinate(t, host_int(t, "at"));
-    stmt_set(s, value_reg(s, "run->n"), value_expr(s, contract_run(t->indices, (int)o, &of, k, at)));
-    stmt_set(s, value_reg(s, "run->step"), value_expr(s, expr_mul_i(pool, step, t->p->parts)));
-    for (int i = 0; i < t->indices->n_pads[o]; i++) {
-        const bool moves = t->indices->pad[o][i].sum == contract_run_index(t->indices, (int)o, k);
-        const Expr *edge = contract_pad_edge(t->indices, (int)o, &of, i);
-        edge = expr_sub(pool, edge, contract_pad_start(t->indices, (int)o, &of, i));
-        stmt_set(s, value_named(s, "run->moves[%d]", i), moves ? value_expr(s, step) : value_int(s, 0));
-        stmt_set(s, value_named(s, "run->edge[%d]", i), value_expr(s, edge));
+    const int of_sums = o == HOST_A ? CONTRACT_COLUMN : CONTRACT_ROW;
+    const Expr *left = expr_sub(pool, host_int(t, "k"), host_int(t, "q"));
+    const int n = t->p->kc;
+    stmt_array(s, "int64_t", "tap_rows", DIMS(n));
+    stmt_array(s, "int64_t", "tap_at", DIMS(n));
+    for (int32_t pad = 0; pad < x->n_pads[o]; pad++) {
+        stmt_array(s, "int64_t", stmts_name(s, "tap_from_%d", pad), DIMS(n));
+        stmt_array(s, "int64_t", stmts_name(s, "tap_below_%d", pad), DIMS(n));
+    }
+    stmt_var(s, "int64_t", "taps", value_int(s, 0));
+    stmt_loop(s, (Loop){.var = "q",
+                        .type = "int64_t",
+                        .start = host_number(t, 0),
+                        .limit = host_int(t, "k"),
+                        .step_by = host_int(t, "tap_rows[taps++]")});
+    stmt_let(s, "kq", expr_add(pool, host_int(t, "k0"), host_int(t, "q")));
+    const Expr *k = coordinate(t, host_int(t, "kq"));
+    const Expr *run = contract_run(x, (int)o, &of, of_sums, k);
+    for (int32_t pad = 0; pad < x->n_pads[o]; pad++) /* in such a run each element has bounds of its own */
+        if (x->pad[o][pad].sum == contract_run_index(x, (int)o, of_sums)) run = host_number(t, 1);
+    stmt_set(s, value_reg(s, "tap_rows[taps]"), value_expr(s, expr_op(pool, EXPR_MIN, left, run)));
+    stmt_set(s, value_reg(s, "tap_at[taps]"), value_expr(s, along(t, o, k)));
+    for (int32_t pad = 0; pad < x->n_pads[o]; pad++) {
+        const Expr *of_k = contract_pad_position(x, (int)o, &of, pad, of_sums, k);
+        const Expr *first = contract_pad_start(x, (int)o, &of, pad),
+                   *edge = contract_pad_edge(x, (int)o, &of, pad);
+        stmt_set(s, value_named(s, "tap_from_%d[taps]", pad), value_expr(s, expr_sub(pool, first, of_k)));
+        stmt_set(s, value_named(s, "tap_below_%d[taps]", pad), value_expr(s, expr_sub(pool, edge, of_k)));
     }
     stmt_end(s);
 }
 
-/* Is K contiguous in memory, so that a run of it is? Else a panel's rows may be. */
-static bool runs_along_k(HostText *t, HostOperand o)
+/* The vectors of a panel whose elements are there and, at this tap, inside the zero padding, as bits. */
+static void find_kept(HostText *t, HostOperand o, int vectors)
 {
-    const IndexList *l = &t->indices->tensor[o];
-    return l->n && l->v[0] == contract_run_index(t->indices, (int)o, coord_of(o, false));
+    Stmts *s = &t->s;
+    stmt_array(s, "unsigned", "kept", DIMS(vectors));
+    host_loop(t, "v", host_number(t, vectors), 1);
+    const Value *kept = value_reg(s, "present[v]");
+    for (int32_t pad = 0; pad < t->indices->n_pads[o]; pad++) {
+        const Value *in =
+            value_call(s, "@between", value_named(s, "at_%d + v * @VL", pad),
+                       value_named(s, "tap_from_%d[tap]", pad), value_named(s, "tap_below_%d[tap]", pad));
+        kept = value_op(s, VALUE_AND, kept, in);
+    }
+    stmt_set(s, value_reg(s, "kept[v]"), kept);
+    stmt_end(s);
+}
+
+static void pack_tap(HostText *t, HostOperand o, int width)
+{
+    Stmts *s = &t->s;
+    const Value *panel[8] = {value_reg(s, "from"), value_reg(s, "row"), value_reg(s, "line"),
+                             value_reg(s, "kept"), value_int(s, width), value_reg(s, "step_k"),
+                             value_reg(s, "rows"), value_reg(s, "o")};
+    host_pointer(t, "const @TI *", "from", "p", host_int(t, "tap_at[tap]"));
+    stmt_let(s, "rows", host_int(t, "tap_rows[tap]"));
+    find_kept(t, o, (width + t->p->vl - 1) / t->p->vl);
+    if (t->p->parts == 2) {
+        pack_complex(t, o, width);
+        return;
+    }
+    if (o == HOST_A && width % t->p->vl == 0) {
+        stmt_do(s, value_call_n(s, "@pack_vectors", 8, panel));
+    } else {
+        for (int i = 2; i < 7; i++) panel[i] = panel[i + 1]; /* without line */
+        stmt_do(s, value_call_n(s, "@pack_each", 7, panel));
+    }
+    stmt_update(s, VALUE_ADD, value_reg(s, "o"),
+                value_expr(s, expr_mul_i(&s->pool, host_int(t, "rows"), width)));
+}
+
+/* Offsets of a panel's rows, and their positions in zero padding. */
+static void panel_rows(HostText *t, HostOperand o, const IndexList *side, int vectors)
+{
+    Stmts *s = &t->s;
+    const int n = vectors * t->p->vl;
+    stmt_array(s, "int64_t", "row", DIMS(n));
+    stmt_array(s, "unsigned", "present", DIMS(vectors));
+    stmt_array(s, "int", "line", DIMS(vectors));
+    stmt_do(s, rows_call(t, side, "step", "first", "w", "row"));
+    stmt_call(s, "@panel", value_int(s, vectors), value_reg(s, "w"), value_reg(s, "row"),
+              value_reg(s, "present"), value_reg(s, "line"));
+    for (int32_t pad = 0; pad < t->indices->n_pads[o]; pad++) {
+        const char *at = stmts_name(s, "at_%d", pad);
+        stmt_var(s, "int64_t", stmts_name(s, "%s[%d]", at, n), value_named(s, "{0}"));
+        stmt_do(s, rows_call(t, side, stmts_name(s, "pad_%d", pad), "first", "w", at));
+    }
 }
 
 static void pack(HostText *t, HostOperand o)
 {
     Stmts *s = &t->s;
-    const bool b = o == HOST_B;
-    const HostPlan *p = t->p;
-    coordinate_function(t, o, true);
-    coordinate_function(t, o, false);
-    run_function(t, o);
+    ExprPool *pool = &s->pool;
+    const ContractNames of = names(t);
+    const int width = o == HOST_B ? t->p->nr : t->p->mr;
+    const IndexList *side = &t->indices->group[o == HOST_B ? INDICES_N : INDICES_M];
+    const Expr *step =
+        contract_run_step(t->indices, (int)o, &of, o == HOST_A ? CONTRACT_COLUMN : CONTRACT_ROW);
     stmt_gap(s);
     stmt_function(s, (Function){.kind = FUNCTION_STATIC,
-                                .name = b ? "@pack_b" : "@pack_a",
-                                STMT_PARAMS({"const @Args *", "g"}, {"const @TI *", "p"}, {"int64_t", "from"},
-                                            {"int64_t", "n"}, {"int64_t", "k0"}, {"int64_t", "k"},
-                                            {"@TC *restrict", "o"})});
+                                .name = o == HOST_B ? "@pack_b" : "@pack_a",
+                                STMT_PARAMS({"const @Args *", "g"}, {"const @TI *", "p"},
+                                            {"int64_t", "from_row"}, {"int64_t", "n"}, {"int64_t", "k0"},
+                                            {"int64_t", "k"}, {"@TC *restrict", "o"})});
     host_dims_open(t);
-    const char *form = p->parts == 2        ? b ? "@pack_pairs" : "@pack_parts"
-                       : runs_along_k(t, o) ? "@pack_runs"
-                                            : "@pack_rows";
-    const Value *sign = value_int(s, p->conj[o] ? -1 : 1);
-    const Value *const arg[] = {value_reg(s, "x"),
-                                value_reg(s, "p"),
-                                value_reg(s, "from"),
-                                value_reg(s, "n"),
-                                value_reg(s, "k0"),
-                                value_reg(s, "k"),
-                                value_reg(s, "o"),
-                                value_int(s, b ? p->nr : p->mr),
-                                value_int(s, t->indices->n_pads[o]),
-                                value_reg(s, b ? "@side_b" : "@side_a"),
-                                value_reg(s, b ? "@sum_b" : "@sum_a"),
-                                value_reg(s, b ? "@run_b" : "@run_a"),
-                                sign};
-    stmt_do(s, value_call_n(s, form, (int)(sizeof arg / sizeof *arg) - (p->parts == 1), arg));
+    HOST_UNUSED(t, "x");
+    sizes_array(t, side);
+    steps_array(t, "step", o, side, -1);
+    for (int32_t pad = 0; pad < t->indices->n_pads[o]; pad++)
+        steps_array(t, stmts_name(s, "pad_%d", pad), o, side, pad);
+    stmt_let(s, "step_k", expr_mul_i(pool, step, t->p->parts));
+    find_taps(t, o);
+    const Expr *panel = host_loop(t, "panel", host_int(t, "n"), width);
+    stmt_let(s, "first", expr_add(pool, host_int(t, "from_row"), panel));
+    const Expr *left = expr_sub(pool, host_int(t, "n"), panel);
+    stmt_let(s, "w", expr_op(pool, EXPR_MIN, left, host_number(t, width)));
+    panel_rows(t, o, side, (width + t->p->vl - 1) / t->p->vl);
+    HOST_UNUSED(t, "line");
+    host_loop(t, "tap", host_int(t, "taps"), 1);
+    pack_tap(t, o, width);
+    stmt_end(s);
+    stmt_end(s);
     stmt_end(s);
 }
 
 void host_dims_packs(HostText *t)
 {
     Stmts *s = &t->s;
-    stmt_constant(s, "int", "@ROWS_MAX", t->p->mr > t->p->nr ? t->p->mr : t->p->nr);
-    stmt_constant(s, "int", "@RUN_MAX", t->p->kc);
-    stmt_file(s, t->p->parts == 2 ? "host/pack_dims_complex.h" : "host/pack_dims.h");
+    const HostPlan *p = t->p;
+    int digits = 1;
+    for (int g = 0; g < INDICES_GROUPS; g++)
+        if (t->indices->group[g].n > digits) digits = t->indices->group[g].n;
+    stmt_gap(s);
+    stmt_constant(s, "int", "@DIGITS", digits);
+    stmt_file(s, "host/rows.h");
+    stmt_file(s, "host/between.h");
+    if (p->parts == 1) {
+        const bool masks = p->in.type == p->compute.type && p->level >= 4;
+        if (masks) stmt_typedef(s, p->vl > 8 ? "__mmask16" : "__mmask8", "@Lanes", NULL);
+        stmt_macro(s, "@MASKED_LOADS", masks ? "1" : "0");
+        stmt_macro(s, "@EVEN_LOADS", masks && p->vl * p->compute.bytes == 64 ? "1" : "0"); /* 512 bits */
+        stmt_file(s, "host/pack_rows.h");
+    }
     pack(t, HOST_A);
     pack(t, HOST_B);
 }
 
 /* ---- results ---- */
 
-void host_dims_finish(HostText *t)
+/* Rows that follow each other, of a kernel that does not read C, are stored as vectors. */
+static bool stores_lines(const HostPlan *p) { return p->parts == 1 && !p->use_beta; }
+
+/* Stores the sums of a column; line: C and D have its rows one behind the other. A kernel without beta does
+ * not read C. */
+static void store_column(HostText *t, bool line)
 {
     Stmts *s = &t->s;
     ExprPool *pool = &s->pool;
     const HostPlan *p = t->p;
+    const Expr *column = expr_mul_i(pool, host_int(t, "j"), (int64_t)p->mr * p->parts);
+    if (line && stores_lines(p)) {
+        const Expr *to = expr_add(pool, host_int(t, "column_d"), host_int(t, "row_d[0]"));
+        stmt_call(s, "@store_line", host_plus(t, "d", to), host_plus(t, "s", column), value_reg(s, "ab"),
+                  value_reg(s, "m"));
+        return;
+    }
+    const Expr *i = host_loop(t, "i", host_int(t, "m"), 1);
+    const Expr *along_line = expr_mul_i(pool, i, p->parts);
+    const Expr *row_d = line ? expr_add(pool, host_int(t, "row_d[0]"), along_line) : host_int(t, "row_d[i]");
+    const Expr *row_c = line ? expr_add(pool, host_int(t, "row_c[0]"), along_line) : host_int(t, "row_c[i]");
+    const Expr *d = expr_add(pool, host_int(t, "column_d"), row_d);
+    const Expr *c = p->use_beta ? expr_add(pool, host_int(t, "column_c"), row_c) : host_number(t, 0);
+    const Expr *at = expr_add(pool, column, i);
+    stmt_call(s, "@store_result", host_plus(t, "d", d), value_reg(s, "ab"), host_element(t, "s", at),
+              host_element(t, "s", expr_add_i(pool, at, (int64_t)p->mr * (p->parts - 1))),
+              host_plus(t, "c", c));
+    stmt_end(s);
+}
+
+void host_dims_finish(HostText *t)
+{
+    Stmts *s = &t->s;
+    const bool has_c = t->p->use_beta;
+    const IndexList *side = &t->indices->group[INDICES_M];
     const Expr *zero = host_number(t, 0);
     stmt_gap(s);
+    if (stores_lines(t->p)) {
+        stmt_constant(s, "int", "@MR", t->p->mr);
+        stmt_file(s, "host/store_line.h");
+    }
     stmt_function(s, (Function){.kind = FUNCTION_STATIC,
                                 .name = "@finish",
                                 STMT_PARAMS({"const @Args *", "g"}, {"const @TC *", "s"}, {"int64_t", "m"},
                                             {"int64_t", "n"}, {"const @TC *", "ab"}, {"const @TD *", "c"},
                                             {"@TD *", "d"}, {"int64_t", "row"}, {"int64_t", "column"})});
     host_dims_open(t);
-    stmt_array(s, "int64_t", "at_c", DIMS(p->mr));
-    stmt_array(s, "int64_t", "at_d", DIMS(p->mr));
-    const Expr *e = host_loop(t, "e", host_int(t, "m"), 1);
-    const Expr *row = coordinate(t, expr_add(pool, host_int(t, "row"), e));
-    stmt_set(s, value_at(s, value_reg(s, "at_c"), e), value_expr(s, address(t, HOST_C, row, zero, zero)));
-    stmt_set(s, value_at(s, value_reg(s, "at_d"), e), value_expr(s, address(t, HOST_D, row, zero, zero)));
-    stmt_end(s);
+    sizes_array(t, side);
+    steps_array(t, "step_d", HOST_D, side, -1);
+    stmt_array(s, "int64_t", "row_d", DIMS(t->p->mr));
+    stmt_var(s, "int", "line", rows_call(t, side, "step_d", "row", "m", "row_d"));
+    if (has_c) {
+        steps_array(t, "step_c", HOST_C, side, -1);
+        stmt_array(s, "int64_t", "row_c", DIMS(t->p->mr));
+        stmt_update(s, VALUE_AND, value_reg(s, "line"), rows_call(t, side, "step_c", "row", "m", "row_c"));
+    }
     const Expr *j = host_loop(t, "j", host_int(t, "n"), 1);
-    const Expr *column = coordinate(t, expr_add(pool, host_int(t, "column"), j));
-    stmt_let(s, "column_c", address(t, HOST_C, zero, column, zero));
+    const Expr *column = coordinate(t, expr_add(&s->pool, host_int(t, "column"), j));
+    if (has_c) stmt_let(s, "column_c", address(t, HOST_C, zero, column, zero));
     stmt_let(s, "column_d", address(t, HOST_D, zero, column, zero));
-    const Expr *i = host_loop(t, "i", host_int(t, "m"), 1);
-    const Expr *c = expr_add(pool, host_int(t, "column_c"), host_int(t, "at_c[i]"));
-    const Expr *d = expr_add(pool, host_int(t, "column_d"), host_int(t, "at_d[i]"));
-    const Expr *at = expr_add(pool, expr_mul_i(pool, j, (int64_t)p->mr * p->parts), i);
-    stmt_call(s, "@store_result", host_plus(t, "d", d), value_reg(s, "ab"), host_element(t, "s", at),
-              host_element(t, "s", expr_add_i(pool, at, (int64_t)p->mr * (p->parts - 1))),
-              host_plus(t, "c", c));
+    stmt_if(s, value_reg(s, "line"));
+    store_column(t, true);
+    stmt_else(s);
+    store_column(t, false);
     stmt_end(s);
     stmt_end(s);
     stmt_end(s);

@@ -1,0 +1,558 @@
+/* libtuner: one convolution: checks the description, makes its problems (contractions by the convolution's
+ * indices, problem/conv.h; or a GEMM, problem/pointwise.h), selects the solutions and runs them
+ * (tuner_run.c).
+ *
+ * What follows from the description alone, and the selection, is kept for descriptions that were seen
+ * lately. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "client/runtime/tuner_priv.h"
+#include "problem/conv.h"
+#include "problem/pointwise.h"
+
+/* Of the first release; later members stand behind it. */
+enum { FIRST_SIZE = 240, SIZE_LIMIT = 4096 };
+_Static_assert(sizeof(tuner_conv2d_desc) == FIRST_SIZE, "members are added at the end, and FIRST_SIZE stays");
+_Static_assert((int)TUNER_CONV_BACKWARD_DATA + (int)OP_CONV_FORWARD == (int)OP_CONV_BACKWARD_DATA &&
+                   (int)TUNER_CONV_BACKWARD_WEIGHTS + (int)OP_CONV_FORWARD == (int)OP_CONV_BACKWARD_WEIGHTS,
+               "directions have the order of problem/problem.h");
+
+/* What decides how a convolution runs; unused bytes are 0. */
+typedef struct {
+    ConvDesc c;
+    uint8_t alpha, beta, metric;
+    uint8_t unaligned; /* as in Contraction, by ConvTensor */
+    uint8_t unused[4];
+} ConvKey2d;
+
+/* One launch list: a convolution is one contraction or GEMM, backward data with a stride one for each
+ * phase. */
+typedef struct {
+    Contraction p;
+    IndexSizes dims; /* of p, unless that is a GEMM */
+    Selection chosen;
+    int64_t offset[4]; /* LD_D, ..: elements in front of the tensors' first ones */
+    bool zero;         /* only zeros are written: alpha is 0 */
+} Part;
+
+/* Ways to state a convolution: as a GEMM (problem/pointwise.h); as the contraction of its problem type
+ * (problem/conv.h), or of one that differs from it in what the library's config may have chosen: the order
+ * of the summation indices, an index for groups. */
+typedef enum { FORM_GEMM, FORM_TYPE, FORM_OTHER_ORDER, FORM_GROUPS, FORM_GROUPS_OTHER_ORDER, FORMS } Form;
+
+enum { PARTS_KEPT = 4 };
+typedef struct {
+    ConvKey2d key;
+    Form form;
+    ConvTensor a, b;
+    int64_t n_parts;
+    Part part[PARTS_KEPT]; /* the first ones; others are made anew in each call */
+} ConvPlan;
+
+enum { CONV_SLOTS = 64 };
+struct ConvCache {
+    bool used[CONV_SLOTS];
+    ConvPlan plan[CONV_SLOTS];
+};
+
+/* ---- the description ---- */
+
+static Err check_size(const tuner_conv2d_desc *d)
+{
+    if (d->size < FIRST_SIZE || d->size > SIZE_LIMIT || d->size % 8)
+        FAIL(ERR_INPUT, "tuner_conv2d_desc.size is %" PRIu64 ", expected sizeof(tuner_conv2d_desc), %zu",
+             d->size, sizeof *d);
+    const unsigned char *byte = (const unsigned char *)d;
+    for (size_t i = sizeof *d; i < d->size; i++)
+        if (byte[i])
+            FAIL(ERR_INPUT,
+                 "tuner_conv2d_desc.size is %" PRIu64
+                 ", of which this library knows %zu, and byte %zu is not 0",
+                 d->size, sizeof *d, i);
+    return ERR_OK;
+}
+
+static Err check_number(const char *member, int32_t value, int32_t max)
+{
+    if (value < 0 || value > max)
+        FAIL(ERR_INPUT, "tuner_conv2d_desc.%s is %d, expected 0 to %d", member, value, max);
+    return ERR_OK;
+}
+
+static Err check_types(const tuner_conv2d_desc *d)
+{
+    TRY(check_type("input", (tuner_type)d->input_type));
+    TRY(check_type("filter", (tuner_type)d->filter_type));
+    TRY(check_type("output", (tuner_type)d->output_type));
+    if (d->compute_type != TUNER_F32 && d->compute_type != TUNER_F64 && d->compute_type != TUNER_I32)
+        FAIL(ERR_INPUT, "compute type of a convolution: %s, expected f32_r, f64_r or i32_r",
+             tuner_type_word((unsigned)d->compute_type));
+    return ERR_OK;
+}
+
+static Err check_members(const tuner_conv2d_desc *d)
+{
+    TRY(check_size(d));
+    TRY(check_number("direction", d->direction, TUNER_CONV_BACKWARD_WEIGHTS));
+    TRY(check_number("input_layout", d->input_layout, TUNER_CHWN));
+    TRY(check_number("filter_layout", d->filter_layout, TUNER_CHWN));
+    TRY(check_number("output_layout", d->output_layout, TUNER_CHWN));
+    TRY(check_number("metric", d->metric, TUNER_METRIC_DEVICE));
+    TRY(check_number("xf32", d->xf32, 1));
+    return check_types(d);
+}
+
+/* Output sizes that the caller gave must be those that follow. */
+static Err check_output(const tuner_conv2d_desc *d, const ConvSize *s)
+{
+    const int64_t given[2] = {d->out_w, d->out_h};
+    for (int i = 0; i < 2; i++)
+        if (given[i] && given[i] != conv_out(s, i))
+            FAIL(ERR_INPUT,
+                 "out_%c %" PRId64 " does not follow from input %" PRId64 ", filter %" PRId64
+                 ", pads %" PRId64 " and %" PRId64 ", stride %" PRId64 ", dilation %" PRId64
+                 ", which give %" PRId64,
+                 "wh"[i], given[i], s -> in[i], s -> filter[i], s -> pad[i], s -> pad_end[i], s -> stride[i],
+                 s -> dilation[i], conv_out(s, i));
+    return ERR_OK;
+}
+
+static Err desc_of(const tuner_conv2d_desc *d, ConvDesc *c)
+{
+    static const char *const layouts[] = {"NCHW", "NHWC", "CNHW", "CHWN"};
+    const int32_t layout[CONV_TENSORS] = {d->input_layout, d->filter_layout, d->output_layout};
+    const int64_t numbers[][2] = {{d->w, d->h},
+                                  {d->x, d->y},
+                                  {d->stride_w, d->stride_h},
+                                  {d->dilation_w, d->dilation_h},
+                                  {d->pad_w, d->pad_h},
+                                  {d->pad_w_end, d->pad_h_end}};
+    ConvSize *s = &c->size;
+    int64_t *const to[] = {s->in, s->filter, s->stride, s->dilation, s->pad, s->pad_end};
+    TRY(check_members(d));
+    conv_desc_init(c);
+    c->op = OP_CONV_FORWARD + d->direction;
+    c->type[CONV_INPUT] = d->input_type, c->type[CONV_FILTER] = d->filter_type;
+    c->type[CONV_OUTPUT] = d->output_type, c->compute = d->compute_type;
+    c->xf32 = d->xf32;
+    s->n = d->n, s->c = d->c, s->k = d->k, s->groups = d->groups ? d->groups : 1;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (int dim = 0; dim < 2; dim++) {
+            const bool one = (to[i] == s->stride || to[i] == s->dilation) && numbers[i][dim] == 0;
+            to[i][dim] = one ? 1 : numbers[i][dim];
+        }
+    for (int t = 0; t < CONV_TENSORS; t++)
+        TRY(conv_desc_format(c, (ConvTensor)t, str_from(layouts[layout[t]])));
+    TRY(conv_desc_check(c));
+    return check_output(d, s);
+}
+
+/* ---- scalars and operands ---- */
+
+typedef struct {
+    _Alignas(16) unsigned char one[16], zero[16];
+} Scalars;
+
+static void scalars_of(int32_t compute, Scalars *out)
+{
+    const float f = 1;
+    const double r = 1;
+    const int32_t i = 1;
+    memset(out, 0, sizeof *out);
+    memcpy(out->one,
+           compute == TUNER_F64   ? (const void *)&r
+           : compute == TUNER_I32 ? (const void *)&i
+                                  : &f,
+           (size_t)type_bytes((DataType)compute));
+}
+
+static void *tensor_of(const tuner_conv2d_desc *d, ConvTensor t)
+{
+    return t == CONV_INPUT ? d->input : t == CONV_FILTER ? d->filter : d->output;
+}
+
+/* Bit t: the address of tensor t is no multiple of 16 bytes, which copy engines of GPUs need. */
+static uint8_t unaligned(const tuner_library *t, const tuner_conv2d_desc *d)
+{
+    enum { ALIGN = 16 };
+    uint8_t bits = 0;
+    for (int i = 0; t->gpu && i < CONV_TENSORS; i++)
+        bits |= (uint8_t)(((uintptr_t)tensor_of(d, (ConvTensor)i) % ALIGN != 0) << i);
+    return bits;
+}
+
+static Err key_of(const tuner_library *t, const tuner_conv2d_desc *d, ConvKey2d *key)
+{
+    memset(key, 0, sizeof *key);
+    TRY(desc_of(d, &key->c));
+    const tuner_type compute = (tuner_type)d->compute_type;
+    key->alpha = d->alpha ? scalar_kind(compute, d->alpha) : SCALAR_ONE;
+    key->beta = d->beta ? scalar_kind(compute, d->beta) : SCALAR_ZERO;
+    key->metric = (uint8_t)d->metric;
+    key->unaligned = unaligned(t, d);
+    return ERR_OK;
+}
+
+/* ---- the problem ---- */
+
+/* What a GEMM and a contraction of the plan have in common. */
+static void problem_common(const tuner_library *t, const ConvPlan *v, Part *part)
+{
+    const ConvKey2d *key = &v->key;
+    const ConvDesc *c = &key->c;
+    const ConvTensor d = conv_result(c);
+    Contraction *p = &part->p;
+    const ConvTensor tensor[] = {v->a, v->b, d, d};
+    contraction_types(p, (unsigned)c->type[v->a], (unsigned)c->type[v->b], (unsigned)c->type[d],
+                      (unsigned)c->type[d], (unsigned)c->compute);
+    if (c->xf32) p->f32_xdl = TYPE_X;
+    p->batched = p->strided_batched = p->c_equals_d = true;
+    p->deterministic = t->deterministic;
+    p->metric = t->experimental ? t->experimental : key->metric;
+    p->eligible_for_persistent = true;
+    p->workspace_bytes = WORKSPACE_MAX;
+    p->alpha = part->zero ? SCALAR_ZERO : key->alpha;
+    p->beta = key->beta;
+    if (p->alpha == SCALAR_ZERO) p->k = 0;
+    for (int i = 0; i < INDICES_TENSORS; i++) {
+        static const int ld[] = {LD_A, LD_B, LD_C, LD_D};
+        const int64_t bytes = part->offset[ld[i]] * type_bytes((DataType)c->type[tensor[i]]);
+        const bool off = (key->unaligned >> tensor[i] & 1) || (t->gpu && bytes % 16);
+        p->unaligned |= (uint8_t)(off << i);
+    }
+}
+
+/* The problem type of a form; false: the form is of no use. */
+static Err form_type(const ConvDesc *c, Form form, ProblemType *pt)
+{
+    ConvConfig *config = &pt->ConvolutionConfig;
+    TRY(conv_problem_type(c, pt));
+    const bool order = form == FORM_OTHER_ORDER || form == FORM_GROUPS_OTHER_ORDER;
+    const bool groups = form == FORM_GROUPS || form == FORM_GROUPS_OTHER_ORDER;
+    int32_t n = 0;
+    bool channel_last = true;
+    for (int32_t i = 0; i < config->n; i++) { /* UnrollOnChannel is there where it is 0 */
+        if (order && config->key[i] == CONV_UnrollOnChannel) {
+            channel_last = false;
+            continue;
+        }
+        config->key[n] = config->key[i];
+        if (n != i) memcpy(config->value[n], config->value[i], CONV_TEXT);
+        n++;
+    }
+    memset(&config->value[n], 0, (size_t)(CONV_KEY_COUNT - n) * CONV_TEXT);
+    memset(&config->key[n], 0, (size_t)(CONV_KEY_COUNT - n) * sizeof config->key[0]);
+    config->n = n;
+    if (order && channel_last)
+        memcpy(config->value[n], "0", 2), config->key[config->n++] = CONV_UnrollOnChannel;
+    if (groups) memcpy(config->value[config->n], "N", 2), config->key[config->n++] = CONV_GroupCount;
+    if (!order && !groups) return ERR_OK;
+    TRY(conv_derive(pt));
+    return problem_type_derive(pt);
+}
+
+/* Part i as a contraction by the convolution's indices. */
+static Err contraction_part(const tuner_library *t, const ConvPlan *v, const ProblemType *pt, int64_t i,
+                            Part *part)
+{
+    ConvPart its;
+    Buf identifier;
+    Contraction *p = &part->p;
+    int64_t *const to[] = {&p->m, &p->n, &p->batch, &p->k};
+    memset(part, 0, sizeof *part);
+    TRY(conv_part(pt, &v->key.c.size, i, &its));
+    its.size.extra = &its.extra;
+    TRY(index_sizes_of(pt, &its.size, &part->dims));
+    memcpy(part->offset, its.offset, sizeof part->offset);
+    part->zero = its.zero;
+    for (int g = 0; g < INDICES_GROUPS; g++) {
+        *to[g] = index_group_size(&part->dims, (IndexGroup)g);
+        if (*to[g] < 1 || *to[g] > UINT32_MAX)
+            FAIL(ERR_INPUT, "the indices of %s have more than 2^32 - 1 values",
+                 g == INDICES_M   ? "M"
+                 : g == INDICES_N ? "N"
+                 : g == INDICES_K ? "K"
+                                  : "the batch");
+    }
+    buf_init(&identifier);
+    problem_operation_identifier(pt, &identifier);
+    Err e = buf_check(&identifier);
+    if (!e) p->operation = operation_code(buf_view(&identifier));
+    buf_fini(&identifier);
+    p->dims = &part->dims;
+    problem_common(t, v, part);
+    return e;
+}
+
+/* False: it is not one GEMM. */
+static bool as_gemm(const tuner_library *t, ConvPlan *v)
+{
+    PointwiseGemm g;
+    Part *part = &v->part[0];
+    Contraction *p = &part->p;
+    if (!pointwise_gemm(&v->key.c, &g)) return false;
+    memset(part, 0, sizeof *part);
+    p->m = g.m, p->n = g.n, p->k = g.k, p->batch = g.batch;
+    contraction_strides(p, g.ld[0], g.ld[1], g.ld[2], g.ld[2], g.stride[0], g.stride[1], g.stride[2],
+                        g.stride[2]);
+    p->operation = t->operation[g.trans[0] | (unsigned)g.trans[1] << 1 | 16];
+    p->trans_a = g.trans[0], p->trans_b = g.trans[1];
+    v->a = g.a, v->b = g.b, v->n_parts = 1;
+    problem_common(t, v, part);
+    return true;
+}
+
+/* ---- selection ---- */
+
+static const Fused no_op;
+
+/* What a form's solutions promise. guessed: for some part by the speed of another size. */
+typedef struct {
+    double seconds;
+    bool found, guessed;
+} Promise;
+
+/* Adds a part's. Where no speed is known it is 1 GFlop/s. found false: the library has no solution for it. */
+static Err part_choose(tuner_library *t, Part *part, int64_t solution_index, Promise *out)
+{
+    const Err e = call_choose(t, &part->p, &no_op, solution_index, &part->chosen);
+    const Selection *s = &part->chosen;
+    out->found = !e;
+    if (e == (Err)TUNER_NO_SOLUTION) {
+        err_clear();
+        return ERR_OK;
+    }
+    if (e || part->zero) return e;
+    out->seconds += contraction_flops(&part->p) * 1e-9 / (s->speed > 0 ? s->speed : 1);
+    out->guessed |= s->why != WHY_EXACT && s->why != WHY_MODEL;
+    return ERR_OK;
+}
+
+/* All parts of a form with their solutions. ERR_INPUT: the form is none of this convolution's. */
+static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, Promise *out)
+{
+    ProblemType pt;
+    Part more;
+    *out = (Promise){.found = true};
+    if (v->form == FORM_GEMM) {
+        out->found = as_gemm(t, v);
+        return out->found ? part_choose(t, &v->part[0], solution_index, out) : ERR_OK;
+    }
+    TRY(form_type(&v->key.c, v->form, &pt));
+    TRY(conv_n_parts(&pt, &v->key.c.size, &v->n_parts));
+    v->a = conv_right(&v->key.c), v->b = conv_left(&v->key.c);
+    for (int64_t i = 0; i < v->n_parts && out->found; i++) {
+        Part *part = i < PARTS_KEPT ? &v->part[i] : &more;
+        TRY(contraction_part(t, v, &pt, i, part));
+        TRY(part_choose(t, part, solution_index, out));
+    }
+    return ERR_OK;
+}
+
+static bool is_better(const Promise *a, const Promise *b)
+{
+    if (!a->found || !b->found) return a->found;
+    return a->guessed == b->guessed ? a->seconds < b->seconds : b->guessed;
+}
+
+static Err none_found(tuner_library *t, const ConvPlan *v)
+{
+    Buf text;
+    buf_init(&text);
+    conv_desc_print(&v->key.c, &text);
+    const Err e = no_conv_solution(t, buf_cstr(&text));
+    buf_fini(&text);
+    return e;
+}
+
+/* The form whose solutions promise the least time; of equal ones the first. What is known of this size stands
+ * before what is guessed by another one. */
+static Err plan_choose(tuner_library *t, ConvPlan *v, int64_t solution_index)
+{
+    ConvPlan tried;
+    Promise best = {.found = false}, promise;
+    char why[256] = "";
+    tried.key = v->key;
+    for (int form = 0; form < FORMS; form++) {
+        if (form >= FORM_GROUPS && tried.key.c.size.groups > 1) continue; /* they have the index already */
+        tried.form = (Form)form;
+        const Err e = form_choose(t, &tried, solution_index, &promise);
+        if (e == ERR_INPUT) {
+            if (form == FORM_TYPE) snprintf(why, sizeof why, "%s", err_message());
+            err_clear();
+            continue;
+        }
+        TRY(e);
+        if (!is_better(&promise, &best)) continue;
+        *v = tried;
+        best = promise;
+    }
+    if (!best.found && why[0]) FAIL(TUNER_NO_SOLUTION, "no kernels: %s", why);
+    return best.found ? ERR_OK : none_found(t, v);
+}
+
+static uint64_t slot_of(const ConvKey2d *key)
+{
+    return hash64((Str){(const char *)key, sizeof *key}) % CONV_SLOTS;
+}
+
+/* The caller has locked t->lock. */
+static bool cache_get(const struct ConvCache *cache, const ConvKey2d *key, ConvPlan *out)
+{
+    const uint64_t at = slot_of(key);
+    if (!cache || !cache->used[at] || memcmp(&cache->plan[at].key, key, sizeof *key)) return false;
+    *out = cache->plan[at];
+    return true;
+}
+
+static void cache_put(tuner_library *t, const ConvPlan *v)
+{
+    const uint64_t at = slot_of(&v->key);
+    if (!t->conv) t->conv = ARENA_NEW(&t->arena, struct ConvCache);
+    if (!t->conv) return; /* out of memory: then without */
+    t->conv->used[at] = true;
+    t->conv->plan[at] = *v;
+}
+
+static Err plan_of(tuner_library *t, const tuner_conv2d_desc *d, ConvPlan *v)
+{
+    TRY(key_of(t, d, &v->key));
+    const bool keeps = d->solution_index <= 0 && !atomic_load_explicit(&t->mapping, memory_order_relaxed);
+    bool found = false;
+    if (keeps) {
+        pthread_mutex_lock(&t->lock);
+        found = cache_get(t->conv, &v->key, v);
+        pthread_mutex_unlock(&t->lock);
+    }
+    if (!found) {
+        TRY(plan_choose(t, v, d->solution_index));
+        pthread_mutex_lock(&t->lock);
+        if (keeps) cache_put(t, v);
+        pthread_mutex_unlock(&t->lock);
+    }
+    for (int64_t i = 0; i < v->n_parts && i < PARTS_KEPT; i++)
+        if (v->part[i].p.dims) v->part[i].p.dims = &v->part[i].dims;
+    return ERR_OK;
+}
+
+/* Part i: one of the plan's, or made in *more. */
+static Err part_get(tuner_library *t, const ConvPlan *v, int64_t i, Part *more, const Part **out)
+{
+    ProblemType pt;
+    Promise promise = {0};
+    *out = i < PARTS_KEPT ? &v->part[i] : more;
+    if (i < PARTS_KEPT) return ERR_OK;
+    TRY(form_type(&v->key.c, v->form, &pt));
+    TRY(contraction_part(t, v, &pt, i, more));
+    TRY(part_choose(t, more, 0, &promise));
+    return promise.found ? ERR_OK : none_found(t, v);
+}
+
+static void inputs_of(const tuner_conv2d_desc *d, const ConvPlan *v, const Part *part, const Scalars *s,
+                      LaunchInputs *in)
+{
+    void *const result = tensor_of(d, conv_result(&v->key.c));
+    *in = (LaunchInputs){.a = tensor_of(d, v->a),
+                         .b = tensor_of(d, v->b),
+                         .c = result,
+                         .d = result,
+                         .alpha = part->zero ? s->zero
+                                  : d->alpha ? d->alpha
+                                             : s->one,
+                         .beta = d->beta ? d->beta : s->zero,
+                         .offset_a = part->offset[LD_A],
+                         .offset_b = part->offset[LD_B],
+                         .offset_c = part->offset[LD_C],
+                         .offset_d = part->offset[LD_D]};
+}
+
+/* ---- public ---- */
+
+static Err plan_checked(tuner_library *t, const tuner_conv2d_desc *d, const char *call, ConvPlan *v)
+{
+    TRY(library_usable(t, call));
+    if (!d) FAIL(ERR_INPUT, "%s: the description is a null pointer", call);
+    return plan_of(t, d, v);
+}
+
+static Err conv2d(tuner_library *t, const tuner_conv2d_desc *d)
+{
+    ConvPlan v;
+    Part more;
+    const Part *part;
+    LaunchInputs in;
+    Scalars s;
+    const Err planned = plan_checked(t, d, "tuner_conv2d", &v);
+    if (t && t->log.layer && (!planned || planned == (Err)TUNER_NO_SOLUTION)) log_conv(&t->log, &v.key.c);
+    TRY(planned);
+    for (int i = 0; i < CONV_TENSORS; i++)
+        if (!tensor_of(d, (ConvTensor)i))
+            FAIL(ERR_INPUT, "the %s is a null pointer", conv_tensor_name((ConvTensor)i));
+    if (!t->can_run)
+        FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process cannot run", t->path, t->hw.arch.s);
+    scalars_of(d->compute_type, &s);
+    for (int64_t i = 0; i < v.n_parts; i++) {
+        TRY(part_get(t, &v, i, &more, &part));
+        inputs_of(d, &v, part, &s, &in);
+        TRY(call_run(t, &part->p, &part->chosen, &in));
+    }
+    return ERR_OK;
+}
+
+tuner_status tuner_conv2d(tuner_library *t, const tuner_conv2d_desc *d) { return (tuner_status)conv2d(t, d); }
+
+/* Of several parts: the solution of the first, all launches, the largest workspace. */
+static Err select_conv(tuner_library *t, const tuner_conv2d_desc *d, tuner_selection *out)
+{
+    ConvPlan v;
+    Part more;
+    const Part *part;
+    LaunchInputs in;
+    Scalars s;
+    TRY(plan_checked(t, d, "tuner_select_conv2d", &v));
+    if (!out) FAIL(ERR_INPUT, "tuner_select_conv2d: no place for the selection");
+    scalars_of(d->compute_type, &s);
+    for (int64_t i = 0; i < v.n_parts; i++) {
+        tuner_selection one;
+        TRY(part_get(t, &v, i, &more, &part));
+        inputs_of(d, &v, part, &s, &in);
+        TRY(call_describe(t, &part->p, &part->chosen, &in, d->solution_index > 0, &one));
+        if (i == 0) {
+            *out = one;
+            continue;
+        }
+        out->n_kernels += one.n_kernels;
+        if (one.workspace_bytes > out->workspace_bytes) out->workspace_bytes = one.workspace_bytes;
+    }
+    return ERR_OK;
+}
+
+tuner_status tuner_select_conv2d(tuner_library *t, const tuner_conv2d_desc *d, tuner_selection *out)
+{
+    return (tuner_status)select_conv(t, d, out);
+}
+
+tuner_status tuner_launches_conv2d(tuner_library *t, const tuner_conv2d_desc *d, void *workspace,
+                                   void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
+{
+    ConvPlan v;
+    Part more;
+    const Part *part;
+    LaunchInputs in;
+    Scalars s;
+    Err e = plan_checked(t, d, "tuner_launches_conv2d", &v);
+    if (!e && !visit) e = err_set(ERR_INPUT, "tuner_launches_conv2d: no function to call");
+    if (e) return (tuner_status)e;
+    scalars_of(d->compute_type, &s);
+    for (int64_t i = 0; i < v.n_parts && !e; i++) {
+        e = part_get(t, &v, i, &more, &part);
+        if (e) break;
+        inputs_of(d, &v, part, &s, &in);
+        in.workspace = workspace;
+        e = call_visit(t, &part->p, &part->chosen, &in, visit, ctx);
+    }
+    return (tuner_status)e;
+}
