@@ -49,29 +49,39 @@ static bool merged(const IndexSizes *x, const Window *w, unsigned t, bool taps, 
     return taps || w->image < 0 || w->image_in_batch || merge(x, t, w->image, m);
 }
 
-/* C or D as matrices: rows contiguous, columns, and the batch. */
+/* C or D as matrices: rows contiguous, columns, and the batch. is_matrix: columns have one stride. */
 typedef struct {
     int64_t rows;
     Merged columns, batch;
+    bool is_matrix;
 } Results;
 
-static bool results_of(const IndexSizes *x, const Window *w, unsigned t, Results *r)
+static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results *r)
 {
-    const int32_t of_batch = w->image_in_batch ? w->image : -1;
     if (w->per_tap) {
         *r = (Results){.rows = x->size[w->channel], .columns = {x->size[w->row], stride_of(x, t, w->row)}};
-        return merged(x, w, t, true, &r->batch);
+        r->is_matrix = merged(x, w, t, true, &r->batch);
+        r->batch.size = x->size[w->tap[0]] * x->size[w->tap[1]];
+        return;
     }
     *r = (Results){.rows = x->size[w->row], .batch = {1, 0}};
-    if (of_batch >= 0) r->batch = (Merged){x->size[of_batch], stride_of(x, t, of_batch)};
-    return merged(x, w, t, false, &r->columns);
+    r->is_matrix = merged(x, w, t, false, &r->columns);
+    r->columns.size = x->size[w->out[0]] * x->size[w->out[1]];
+    if (w->image_in_batch)
+        r->batch = (Merged){x->size[w->image], stride_of(x, t, w->image)};
+    else if (w->image >= 0)
+        r->columns.size *= x->size[w->image];
 }
 
-static bool results_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type)
+/* by_engine: the copy engine stores it, or else the kernel does element by element. */
+static bool results_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type, bool by_engine)
 {
     enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
     Results r;
-    return results_of(x, w, t, &r) && r.rows * type_bytes(type) % RUN == 0 &&
+    results_of(x, w, t, &r);
+    if (r.columns.size > INT32_MAX || r.batch.size > INT32_MAX || (w->per_tap && !r.is_matrix)) return false;
+    if (!by_engine) return true;
+    return r.is_matrix && r.rows * type_bytes(type) % RUN == 0 &&
            (r.columns.size == 1 || r.columns.stride >= r.rows) &&
            stride_fits(r.columns.stride, r.columns.size, type) &&
            stride_fits(r.batch.stride, r.batch.size, type);
@@ -117,15 +127,17 @@ bool window_fits(const LibSolution *s, const Contraction *p)
     if (w.image >= 0 && !stride_fits(stride_of(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
         return false;
     if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w)) return false;
-    return results_fit(x, &w, 2, tensor_type(p, 2)) && results_fit(x, &w, 3, tensor_type(p, 3));
+    const bool by_engine = s->map.n_tensor_maps > 2;
+    return results_fit(x, &w, 2, tensor_type(p, 2), by_engine) &&
+           results_fit(x, &w, 3, tensor_type(p, 3), by_engine);
 }
 
 bool window_sides(const LibSolution *s, const Contraction *p, uint64_t side[3])
 {
     Window w;
     Results r;
-    if (!s->map.n_tensor_maps || !is_window(p) || !roles(s, p, &w) || !results_of(p->dims, &w, 3, &r))
-        return false;
+    if (!s->map.n_tensor_maps || !is_window(p) || !roles(s, p, &w)) return false;
+    results_of(p->dims, &w, 3, &r);
     side[0] = (uint64_t)r.rows, side[1] = (uint64_t)r.columns.size, side[2] = (uint64_t)r.batch.size;
     return true;
 }
@@ -181,8 +193,8 @@ static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
 
 static void describe_results(const IndexSizes *x, const Window *w, unsigned t, TensorMap *m)
 {
-    Results r = {.rows = 1};
-    (void)results_of(x, w, t, &r);
+    Results r;
+    results_of(x, w, t, &r);
     push(m, r.rows, 1);
     push(m, r.columns.size, r.columns.stride);
     push(m, r.batch.size, r.batch.stride);

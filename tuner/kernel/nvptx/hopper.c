@@ -339,6 +339,13 @@ static void window_sizes(const Window *w, Stmts *s)
                 w->per_tap ? all : value_op(s, VALUE_MUL, product(s, chunks, w->tap), depth));
 }
 
+/* Strides of D or C between positions and images. */
+static const Value *apart(const Window *w, Stmts *s, char tensor)
+{
+    return value_list(s, value_named(s, "stride_%c1", tensor), value_named(s, "stride_%c2", tensor),
+                      w->image < 0 ? value_int(s, 0) : value_named(s, "stride_%c3", tensor));
+}
+
 /* The arguments with those of hopper_window.cuh: of each spatial dimension its sizes and its three numbers
  * (gpu/args.c). Rows, columns and the batch of D have one stride each, which the launch has checked. */
 static Err window_args(const GpuPlan *p, Stmts *s)
@@ -356,7 +363,9 @@ static Err window_args(const GpuPlan *p, Stmts *s)
                               value_named(s, "lower_%c", c), value_named(s, "dilation_%c", c));
     }
     const Value *args = args_of(p, s, w.per_tap ? &per_tap : w.image_in_batch ? &images : &sliding, "size_k");
-    stmt_var(s, "WindowArgs", "args", value_list(s, args, along[0], along[1], value_reg(s, "chunks")));
+    stmt_var(s, "WindowArgs", "args",
+             value_list(s, args, along[0], along[1], value_reg(s, "chunks"), apart(&w, s, 'd'),
+                        apart(&w, s, 'c')));
     return ERR_OK;
 }
 

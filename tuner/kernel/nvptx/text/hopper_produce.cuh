@@ -1,4 +1,14 @@
-/* The producer of the kernels of hopper.cuh that multiply matrices. */
+/* The producer of the kernels of hopper.cuh that multiply matrices, and where elements of D and C are. */
+
+FN g_TD *d_at(const Args &args, int m, int n, int batch)
+{
+    return args.d + (batch * args.batch_d + g_d_at_n(n, args.ldd) + g_d_at_m(m, args.ldd));
+}
+
+FN const g_TD *c_at(const Args &args, int m, int n, int batch)
+{
+    return args.c + (batch * args.batch_c + g_c_at_n(n, args.ldc) + g_c_at_m(m, args.ldc));
+}
 
 /* Fills a stage: waits until it is empty, tells its mbarrier how many bytes it gets, and starts the TMA copies of
  * this work-group's parts of both tiles. Printed by hopper_load.c. */

@@ -14,10 +14,39 @@ struct Along {
     int step, lower, dilation;
 };
 
+/* Strides of D or C between positions along W, along H, and between images. */
+struct Apart {
+    u64 w, h, image;
+};
+
 struct WindowArgs : Args {
     Along w, h;
     u32 chunks; /* of channels */
+    Apart d_apart, c_apart;
 };
+
+/* Elements in front of (m, n), for windows that slide: TMA needs columns that follow one another, single stores do
+ * not. */
+FN u64 element_at(const WindowArgs &args, const Apart &apart, int m, int n, int batch)
+{
+    const u32 line = (u32)n / args.w.outs;
+    return (u64)((u32)n % args.w.outs) * apart.w + (u64)(line % args.h.outs) * apart.h +
+           (u64)(batch + line / args.h.outs) * apart.image + m;
+}
+
+FN g_TD *d_at(const Args &args, int m, int n, int batch)
+{
+    const WindowArgs &all = static_cast<const WindowArgs &>(args);
+    if (PER_TAP) return args.d + (batch * args.batch_d + n * args.ldd + m);
+    return args.d + element_at(all, all.d_apart, m, n, batch);
+}
+
+FN const g_TD *c_at(const Args &args, int m, int n, int batch)
+{
+    const WindowArgs &all = static_cast<const WindowArgs &>(args);
+    if (PER_TAP) return args.c + (batch * args.batch_c + n * args.ldc + m);
+    return args.c + element_at(all, all.c_apart, m, n, batch);
+}
 
 /* A tap, and the first pixel that is read at its distance. */
 struct WindowPlace {
