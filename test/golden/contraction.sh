@@ -37,7 +37,11 @@ TUNER_LAYER=3 TUNER_LOG_PATH=log "$BIN"/tuner-bench conv --library out -i 1 -V 0
 sort -u log
 "$BIN"/tuner-bench conv log 2>/dev/null | tail -1
 echo "--- configs"
-for c in host h200_f16 h200_bf16 h200_f32; do
+sed 's/HostRepeatM: .*/HostRepeatM: [2]/; s/DepthU: .*/DepthU: [128]/; s/ThreadTile: .*/ThreadTile: [[48, 8]]/' "$ROOT/configs/conv_host.yaml" >host.yaml
+for t in f16 f32; do
+  sed 's/WorkGroup: \[\[.*/WorkGroup: [[16, 16, 1]]/; s/PrefetchGlobalRead: .*/PrefetchGlobalRead: [1]/' "$ROOT/configs/conv_h200_$t.yaml" >conv_h200_$t.yaml
+done
+for c in host conv_h200_f16 conv_h200_f32; do
   case $c in host) a=x86-64-v4 ;; *) a=sm_90a ;; esac
-  echo $c $("$BIN"/tuner --list-solutions --count --arch $a "$ROOT/configs/conv_$c.yaml" 2>&1)
+  echo $c $("$BIN"/tuner --list-solutions --count --arch $a $c.yaml 2>&1)
 done

@@ -38,6 +38,7 @@ static void add_group(Arena *a, const ProblemGroup *p, const SizeGroup *g, Buf *
     assert_ok(problem_sizes_list(a, &g->sizes, SIZES_COUNT_MAX, &list, &n));
     for (size_t i = 0; i < n; i++) {
         if (i) buf_putc(&text, ' ');
+        list[i].n = p->pt.TotalIndices + p->pt.NumIndicesLD; /* Tensile has no strides behind them */
         problem_size_print(&list[i], &text);
     }
     sha256_hex(buf_view(&text), hex);

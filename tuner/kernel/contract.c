@@ -191,6 +191,51 @@ const Expr *contract_inside(const Indices *x, int t, const ContractNames *names,
     return inside;
 }
 
+const Expr *contract_digits_offset(const Indices *x, int t, const ContractNames *names, IndexGroup g,
+                                   const Expr *const digit_of[])
+{
+    ExprPool *p = &names->s->pool;
+    const Expr *sum = expr_const(p, 0);
+    for (int32_t i = 0; i < x->group[g].n; i++) {
+        const int32_t index = x->group[g].v[i];
+        const Expr *part = expr_mul(p, digit_of[i], stride_of(p, x, t, names, index));
+        sum = is_mirrored(x, t, index) ? expr_sub(p, sum, part) : expr_add(p, sum, part);
+    }
+    return sum;
+}
+
+const Expr *contract_digits_position(const Indices *x, int t, const ContractNames *names, int pad,
+                                     IndexGroup g, const Expr *const digit_of[])
+{
+    ExprPool *p = &names->s->pool;
+    const Expr *sum = expr_const(p, 0);
+    for (int32_t i = 0; i < x->group[g].n; i++) {
+        const int32_t index = x->group[g].v[i];
+        if (index == x->pad[t][pad].free || index == x->pad[t][pad].sum)
+            sum = expr_add(p, sum, expr_mul(p, digit_of[i], stride_of(p, x, t, names, index)));
+    }
+    return sum;
+}
+
+const Expr *contract_extent(const ContractNames *names, int32_t index)
+{
+    return size_of(&names->s->pool, names, index);
+}
+
+const Expr *contract_index_stride(const Indices *x, int t, const ContractNames *names, int32_t index)
+{
+    return stride_of(&names->s->pool, x, t, names, index);
+}
+
+bool contract_runs(const Indices *x, int t, int coord)
+{
+    const int32_t index = contract_run_index(x, t, coord);
+    if (index < 0 || x->tensor[t].v[0] != index || is_mirrored(x, t, index)) return false;
+    for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++)
+        if (x->pad[t][i].free == index || x->pad[t][i].sum == index) return false;
+    return true;
+}
+
 int32_t contract_run_index(const Indices *x, int t, int coord)
 {
     const IndexList *l = &x->group[contract_side(t, coord)];
@@ -203,12 +248,6 @@ const Expr *contract_run(const Indices *x, int t, const ContractNames *names, in
     const IndexGroup g = contract_side(t, coord);
     if (!x->group[g].n) return expr_const(p, 1);
     return expr_sub(p, size_of(p, names, x->group[g].v[0]), digit(p, x, g, names, at, x->group[g].v[0]));
-}
-
-const Expr *contract_index_size(const Indices *x, const ContractNames *names, int32_t index)
-{
-    (void)x;
-    return size_of(&names->s->pool, names, index);
 }
 
 const Expr *contract_index_step(const Indices *x, int t, const ContractNames *names, int32_t index)

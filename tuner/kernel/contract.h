@@ -51,9 +51,19 @@ const Expr *contract_pad_edge(const Indices *x, int t, const ContractNames *name
 int32_t contract_run_index(const Indices *x, int t, int coord);
 const Expr *contract_run(const Indices *x, int t, const ContractNames *names, int coord, const Expr *at);
 const Expr *contract_run_step(const Indices *x, int t, const ContractNames *names, int coord);
-/* The size of an index, and what a tensor's offset grows by from one value of the index to the next (0
- * where it does not have it; mirrored: less than 0): for lowerings that count a coordinate's digits up. */
-const Expr *contract_index_size(const Indices *x, const ContractNames *names, int32_t index);
+/* Do runs of a coordinate lie in memory without gaps, where the tensor's first stride is 1, and none of them
+ * partly in the zero padding? */
+bool contract_runs(const Indices *x, int t, int coord);
+/* The offset and the position along a pad of a group's digits, in the order of the group. */
+const Expr *contract_digits_offset(const Indices *x, int t, const ContractNames *names, IndexGroup g,
+                                   const Expr *const digit_of[]);
+const Expr *contract_digits_position(const Indices *x, int t, const ContractNames *names, int pad,
+                                     IndexGroup g, const Expr *const digit_of[]);
+/* The size of an index, and its stride in a tensor. */
+const Expr *contract_extent(const ContractNames *names, int32_t index);
+const Expr *contract_index_stride(const Indices *x, int t, const ContractNames *names, int32_t index);
+/* What a tensor's offset grows by from one value of the index to the next: its stride (0 where it does not
+ * have it), mirrored less than 0. For lowerings that count a coordinate's digits up. */
 const Expr *contract_index_step(const Indices *x, int t, const ContractNames *names, int32_t index);
 /* Product of the sizes of a group. */
 const Expr *contract_size(const Indices *x, IndexGroup group, const ContractNames *names);

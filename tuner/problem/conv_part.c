@@ -301,7 +301,10 @@ static Err set_spatial(const Part *p, const ProblemType *pt, const Tensor *t, in
     e->pad_start[0][*pad] = conv_times(before - s->first, step);
     const int64_t end = e->pad_start[0][*pad] + (s->limit - before) * step;
     const int64_t behind = pad_reach(pt, &out->size, e, pt->ZeroPadA.v[*pad]) - end;
-    e->pad_end[0][*pad] = behind > 0 ? behind : 0;
+    const int64_t reach = behind + end;
+    e->pad_end[0][*pad] = behind < 0                    ? 0
+                          : end < e->pad_start[0][*pad] ? reach - e->pad_start[0][*pad]
+                                                        : behind;
     ++*pad;
     return ERR_OK;
 }

@@ -45,6 +45,25 @@ def case(arch, kind, solution, direction, image, number, spatial=2, groups=False
                 'tolerance': 8e-3 if kind == 'BBS' else STORE[kind][2]}
 
 
+def vectors(width):
+    """Formats with channels last, whose loads are vectors of that many elements: channels that are multiples of it; a chunk
+    of K that holds several filter elements, or a part of one; tiles that are stored in vectors; and channels that are no multiple,
+    which take the slow way."""
+    c, k = 2 * width, 4 * width
+    return convolve.sizes(channels=(c, k)) + [('many channels', convolve.Conv(1, 10 * width, 3 * width, (5, 6), 3, pad=1)),
+                                              ('whole tiles', convolve.Conv(1, 128, 136, (12, 12), 1)),
+                                              ('odd width', convolve.Conv(1, width + 1, width + 3, (6, 5), 3, pad=1))]
+
+
+def widened(solution, width):
+    own = {} if 'MatrixInstruction' in solution else {'VectorWidth': width, 'ThreadTile': [max(width, 4)] * 2}
+    own['VectorStore'] = -1
+    if 'MatrixInstruction' in solution and 'WavefrontSize' not in solution:
+        own['StoreVectorWidth'] = 4
+    own.update({f'AssertFree{i}ElementMultiple': width for i in (0, 1)})
+    return {**solution, 'GlobalReadVectorWidth': width, 'DepthU': max(solution['DepthU'], 2 * width), **own}
+
+
 def given(short):
     """All (entry, case)."""
     out = []
@@ -62,6 +81,11 @@ def given(short):
                 if not short:
                     add(arch, a + d + f, direction, image, spatial=3)
             if not short:
+                for v in range(4):
+                    kind, solution = KERNELS[arch][v]
+                    width = {'S': 4, 'I8II': 4}.get(kind, 8) // (1 + (v + d) % 2)
+                    out.append(case(arch, kind, widened(solution, width), direction, 'NHWC', len(out),
+                                    groups=direction == 'weights', list_=vectors(width)))
                 add(arch, a + d, direction, 'NHWC', filters='CYXK')
                 add(arch, a + d + 1, direction, 'NCHW', filters='KYXC')
     return out

@@ -87,6 +87,12 @@ def given(arch, short):
                 add(d + f + 1, direction, image, groups=True)
             if not short:
                 add(d + f + 2, direction, image, spatial=3)
+        for v in range(4 if not short else 0):
+            kind, solution = KERNELS[arch][v]
+            width = {'S': 4, 'I8II': 4}.get(kind, 8) // (1 + (v + d) % 2)
+            wide = conv.widened(solution, width) if arch != 'x86-64-v3' else solution
+            out.append(conv.case(arch, kind, wide, direction, 'NHWC', len(out), groups=direction == 'weights',
+                                 list_=conv.vectors(width)))
         if not short:
             add(d, direction, 'NHWC', filters='CYXK')
             add(d + 1, direction, 'NCHW', filters='KYXC')

@@ -1,9 +1,13 @@
 /* Copy module "gather": contractions that are no GEMM (kernel/contract.h), from global memory to registers to
- * local memory, element by element.
+ * local memory.
  *
- * A thread takes the free index of each of its elements apart once and keeps the offset; a chunk's elements
- * of K are taken apart in each load, one for all elements that share it. Elements in a zero padding are 0.
- * Rows and columns behind the edge read the last one again. */
+ * A thread takes the free index of each of its elements apart once and keeps the offset and the positions
+ * along the zero pads; a chunk's elements of K are taken apart in each load, one for all elements that share
+ * it. Elements in a zero padding are 0. Rows and columns behind the edge read the last one again.
+ *
+ * Loads are of one element each, or of vectors where the dimension along which they lie has an index that is
+ * the first one of the tensor and has no padding (channels of NHWC). Its size must then be a multiple of the
+ * vector, else copy_slow says so. */
 #include "kernel/contract.h"
 #include "kernel/gpu/gather.h"
 #include "kernel/gpu/copy.h"
@@ -65,8 +69,26 @@ const Expr *gpu_dims_matrix(const GpuPlan *p, Stmts *s, int tensor)
 
 /* ---- the state of the copies ---- */
 
-/* Free indices of an operand that a thread has. */
-static int free_places(const GpuOperand *x) { return copy_loads(x) * (x->tlu ? x->width : 1); }
+static int operand_of(const GpuOperand *x) { return x->name == 'b'; }
+
+/* The operand's free dimension or K as a coordinate of its view. */
+static int coord_of(const GpuOperand *x, bool free)
+{
+    return (operand_of(x) == 0) == free ? CONTRACT_ROW : CONTRACT_COLUMN;
+}
+
+/* Are loads vectors? */
+static bool is_wide(const GpuPlan *p, const GpuOperand *x)
+{
+    return x->width > 1 && contract_runs(p->indices, operand_of(x), coord_of(x, x->tlu));
+}
+
+/* Free indices of an operand that a thread has, in each load and in all. */
+static int free_of_load(const GpuPlan *p, const GpuOperand *x)
+{
+    return x->tlu && !is_wide(p, x) ? x->width : 1;
+}
+static int free_places(const GpuPlan *p, const GpuOperand *x) { return copy_loads(x) * free_of_load(p, x); }
 
 static Err gather_plan(GpuPlan *p)
 {
@@ -74,26 +96,36 @@ static Err gather_plan(GpuPlan *p)
     return ERR_OK;
 }
 
-static int operand_of(const GpuOperand *x) { return x->name == 'b'; }
+static int n_pads(const GpuPlan *p, const GpuOperand *x) { return p->indices->n_pads[operand_of(x)]; }
 
-static bool has_pads(const GpuPlan *p, const GpuOperand *x) { return p->indices->n_pads[operand_of(x)] > 0; }
+static const IndexList *sums_of(const GpuPlan *p) { return &p->indices->group[INDICES_K]; }
 
 static const Value *tensor(Stmts *s, const char *tile, const GpuOperand *x)
 {
     return value_named(s, "%s%c", tile, x->name);
 }
 
+/* A field of @Copy that the operand has. */
+static const Value *field(Stmts *s, const char *name, const GpuOperand *x)
+{
+    return value_reg(s, copy_name(s, stmts_name(s, "c.%s", name), x, ""));
+}
+
 static void state(const GpuPlan *p, Stmts *s)
 {
     stmt_struct(s, "@Copy", 0);
     stmt_var(s, "@Tile", "t", NULL);
+    if (sums_of(p)->n > 1) stmt_array(s, "unsigned", "magic", DIMS(sums_of(p)->n - 1));
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         stmt_var(s, "unsigned", copy_name(s, "k_", x, ""), NULL);
         stmt_var(s, "unsigned", copy_name(s, "along_", x, ""), NULL);
         stmt_var(s, "unsigned", copy_name(s, "across_", x, ""), NULL);
-        stmt_array(s, "unsigned long long", copy_name(s, "at_", x, ""), DIMS(free_places(x)));
-        if (has_pads(p, x)) stmt_array(s, "unsigned", copy_name(s, "free_", x, ""), DIMS(free_places(x)));
+        stmt_array(s, "unsigned long long", copy_name(s, "at_", x, ""), DIMS(free_places(p, x)));
+        if (n_pads(p, x)) {
+            stmt_array(s, "unsigned", copy_name(s, "place_", x, ""), DIMS(free_places(p, x), n_pads(p, x)));
+            stmt_array(s, "unsigned", copy_name(s, "edge_", x, ""), DIMS(n_pads(p, x)));
+        }
         stmt_array(s, stmts_name(s, "@VP%d", x->width * p->in.parts), copy_name(s, "", x, "_data"),
                    DIMS(p->n_sets, copy_loads(x)));
     }
@@ -129,34 +161,80 @@ static void define_free(Stmts *s, const GpuOperand *x, const char *tile, const E
                            value_expr(s, position)));
 }
 
+/* The first of a vector of rows or columns; behind the edge the last vector's. */
+static void define_vector(Stmts *s, const GpuOperand *x, const Expr *position)
+{
+    ExprPool *pool = &s->pool;
+    const bool b = operand_of(x);
+    const Expr *last =
+        expr_within(pool, expr_add_i(pool, gpu_size(s, b ? "t.n" : "t.m"), -x->width), 0, UINT32_MAX);
+    const Expr *at =
+        expr_within(pool, expr_add(pool, gpu_size(s, b ? "t.n0" : "t.m0"), position), 0, UINT32_MAX);
+    stmt_define(s, "unsigned", "free", value_expr(s, expr_op(pool, EXPR_MIN, at, last)));
+}
+
+/* What a thread keeps of the free index `free`: its offset, and its positions along the pads, counted from
+ * the tensor's begin. Positions are below 2^31 (copy_slow). */
+static void keep_free(const GpuPlan *p, Stmts *s, const GpuOperand *x, const Expr *number)
+{
+    ExprPool *pool = &s->pool;
+    const int t = operand_of(x);
+    const ContractNames names = dims_in(s, "t.x.");
+    const Expr *free = index_of(s, "free");
+    stmt_set(s, value_at(s, field(s, "at_", x), number),
+             value_expr(s, offset(p, s, x, "t.x.", free, expr_const(pool, 0))));
+    for (int i = 0; i < n_pads(p, x); i++) {
+        const Expr *place = contract_pad_position(p->indices, t, &names, i, coord_of(x, true), free);
+        place = expr_sub(pool, place, contract_pad_start(p->indices, t, &names, i));
+        stmt_set(s, value_at_i(s, value_at(s, field(s, "place_", x), number), i),
+                 value_cast(s, "unsigned", value_expr(s, place)));
+    }
+}
+
 static void init_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
     const GpuPlace first = gpu_load_place(pool, p, x);
-    const int each = x->tlu ? x->width : 1;
-    stmt_set(s, value_reg(s, copy_name(s, "c.k_", x, "")), value_int(s, 0));
-    stmt_set(s, value_reg(s, copy_name(s, "c.along_", x, "")), value_expr(s, first.along));
-    stmt_set(s, value_reg(s, copy_name(s, "c.across_", x, "")), value_expr(s, first.across));
+    const int each = free_of_load(p, x), t = operand_of(x);
+    const ContractNames names = dims_in(s, "t.x.");
+    const bool vector = x->tlu && is_wide(p, x);
+    stmt_set(s, field(s, "k_", x), value_int(s, 0));
+    stmt_set(s, field(s, "along_", x), value_expr(s, first.along));
+    stmt_set(s, field(s, "across_", x), value_expr(s, first.across));
+    for (int i = 0; i < n_pads(p, x); i++) {
+        const Expr *edge = contract_pad_edge(p->indices, t, &names, i);
+        const Expr *start = contract_pad_start(p->indices, t, &names, i);
+        const Value *length = value_expr(s, expr_sub(pool, edge, start));
+        const Value *any =
+            value_op(s, VALUE_LT, value_expr(s, start), value_cast(s, "long long", value_expr(s, edge)));
+        stmt_set(s, value_at_i(s, field(s, "edge_", x), i),
+                 value_select(s, any, value_cast(s, "unsigned", length), value_int(s, 0)));
+    }
     const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(x)), *e = stmt_unrolled(s, "e", GPU_E, each);
     const GpuPlace at = copy_load_place(pool, x, copy_kept_place(s, p, x), i, e);
     const Expr *position = x->tlu ? at.along : at.across;
-    if (x->fractional) position = expr_op(pool, EXPR_MIN, position, expr_const(pool, x->tile - 1));
-    define_free(s, x, "t", position);
-    const Expr *number = expr_add(pool, expr_mul_i(pool, i, each), e), *free = index_of(s, "free");
-    const Expr *zero = expr_const(pool, 0);
-    stmt_set(s, value_at(s, value_reg(s, copy_name(s, "c.at_", x, "")), number),
-             value_expr(s, offset(p, s, x, "t.x.", free, zero)));
-    if (has_pads(p, x))
-        stmt_set(s, value_at(s, value_reg(s, copy_name(s, "c.free_", x, "")), number), value_reg(s, "free"));
+    if (x->fractional)
+        position = expr_op(pool, EXPR_MIN, position, expr_const(pool, x->tile - (vector ? x->width : 1)));
+    if (vector)
+        define_vector(s, x, position);
+    else
+        define_free(s, x, "t", position);
+    keep_free(p, s, x, expr_add(pool, expr_mul_i(pool, i, each), e));
     stmt_end(s);
     stmt_end(s);
 }
 
 static void init(const GpuPlan *p, Stmts *s)
 {
+    const ContractNames names = dims_in(s, "t.x.");
     stmt_function(s, (Function){.name = "@copy_init",
                                 STMT_PARAMS({"@Copy &", "c"}, {"const @Tile &", "t"}, {"unsigned", "tid"})});
     stmt_set(s, value_reg(s, "c.t"), value_reg(s, "t"));
+    for (int32_t i = 0; i + 1 < sums_of(p)->n; i++) {
+        const Value *size = value_expr(s, contract_extent(&names, sums_of(p)->v[i]));
+        stmt_set(s, value_named(s, "c.magic[%d]", i),
+                 value_op(s, VALUE_DIV, value_literal(s, "0xffffffffu"), size));
+    }
     for (int i = 0; i < 2; i++) init_operand(p, s, &p->op[i]);
     stmt_end(s);
     stmt_gap(s);
@@ -184,32 +262,103 @@ static const Value *element(const GpuPlan *p, Stmts *s, const Value *base, const
     return value_load(s, access);
 }
 
+/* Declares the digits k_0, k_1, .. of the element k of K. */
+static void define_digits(const GpuPlan *p, Stmts *s, const Expr *k, const Expr *digit[INDEX_MAX])
+{
+    const ContractNames names = dims_in(s, "c.t.x.");
+    const int32_t n = sums_of(p)->n;
+    const Value *rest = value_expr(s, k);
+    for (int32_t i = 0; i < n; i++) {
+        const char *name = stmts_name(s, "k_%d", i);
+        digit[i] = index_of(s, name);
+        if (i + 1 == n) {
+            stmt_define(s, "unsigned", name, rest);
+            return;
+        }
+        stmt_var(s, "unsigned", name, NULL);
+        rest = stmt_define(s, "unsigned", stmts_name(s, "rest_%d", i),
+                           value_call(s, "@divide", rest,
+                                      value_expr(s, contract_extent(&names, sums_of(p)->v[i])),
+                                      value_named(s, "c.magic[%d]", i), value_reg(s, name)));
+    }
+}
+
+/* Declares where the place `number` is along each pad at the element of K; all of them inside: the guard. */
+static const Expr *define_guard(const GpuPlan *p, Stmts *s, const GpuOperand *x, const Expr *number,
+                                const Expr *const digit[INDEX_MAX])
+{
+    ExprPool *pool = &s->pool;
+    const ContractNames names = dims_in(s, "c.t.x.");
+    const Expr *all = expr_const(pool, 1);
+    for (int i = 0; i < n_pads(p, x); i++) {
+        const char *here = stmts_name(s, "here_%d", i),
+                   *edge = copy_name(s, "c.edge_", x, stmts_name(s, "[%d]", i));
+        const Expr *place = contract_digits_position(p->indices, operand_of(x), &names, i, INDICES_K, digit);
+        stmt_define(s, "unsigned", here,
+                    value_op(s, VALUE_ADD, value_at_i(s, value_at(s, field(s, "place_", x), number), i),
+                             value_cast(s, "unsigned", value_expr(s, place))));
+        all = expr_op(pool, EXPR_BOTH, all, expr_op(pool, EXPR_LT, index_of(s, here), index_of(s, edge)));
+    }
+    return all;
+}
+
+/* The element of K that a load's element reads; a thread without a load reads a valid one. */
+static const Expr *element_of_k(const GpuPlan *p, Stmts *s, const GpuOperand *x, GpuPlace at)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *from = index_of(s, copy_name(s, "c.k_", x, ""));
+    const Expr *k = expr_add(pool, from, x->tlu ? at.across : at.along);
+    const int last = p->depth_u - (is_wide(p, x) && !x->tlu ? x->width : 1);
+    if (x->fractional) k = expr_op(pool, EXPR_MIN, k, expr_add_i(pool, from, last));
+    return stmt_let(s, "k", expr_within(pool, k, 0, UINT32_MAX));
+}
+
+/* Loads element e, or the whole vector, of load i from element `at` on. */
+static void load_at(const GpuPlan *p, Stmts *s, const GpuOperand *x, const Expr *i, const Expr *e,
+                    const Expr *guard)
+{
+    ExprPool *pool = &s->pool;
+    const Value *base = tensor(s, "c.t.", x), *data = copy_data(s, x, copy_set(s), i);
+    if (!is_wide(p, x)) {
+        const Expr *q = stmt_unrolled(s, "q", GPU_Q, p->in.parts);
+        const Expr *part = expr_add(pool, expr_mul_i(pool, e, p->in.parts), q);
+        stmt_set(s, value_at(s, data, part), element(p, s, base, gpu_stride(s, "at"), q, guard));
+        stmt_end(s);
+        return;
+    }
+    const int n = x->width * p->in.parts;
+    const Value *start = value_cast(s, "const @P *", base);
+    const Value *from =
+        value_op(s, VALUE_ADD, start, value_expr(s, expr_mul_i(pool, gpu_stride(s, "at"), p->in.parts)));
+    Access a =
+        access_at(SPACE_GLOBAL, stmts_name(s, "@VP%du", n), x->width * gpu_type_bytes(&p->in), from, NULL);
+    a.hint = x->hint;
+    if (!expr_is(guard, 1)) {
+        const Expr *q = stmt_unrolled(s, "q", GPU_Q, n);
+        stmt_set(s, value_at(s, data, q), value_int(s, 0));
+        stmt_end(s);
+        stmt_if_expr(s, guard);
+    }
+    stmt_set(s, data, value_load(s, a));
+    if (!expr_is(guard, 1)) stmt_end(s);
+}
+
 static void load_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
-    const Expr *zero = expr_const(pool, 0);
-    const int each = x->tlu ? x->width : 1;
-    const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(x)), *e = stmt_unrolled(s, "e", GPU_E, x->width);
+    const ContractNames names = dims_in(s, "c.t.x.");
+    const int each = free_of_load(p, x);
+    const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(x)),
+               *e = stmt_unrolled(s, "e", GPU_E, is_wide(p, x) ? 1 : x->width), *digit[INDEX_MAX];
     const GpuPlace at = copy_load_place(pool, x, copy_kept_place(s, p, x), i, e);
-    const Expr *from = index_of(s, copy_name(s, "c.k_", x, ""));
-    const Expr *in_k = expr_add(pool, from, x->tlu ? at.across : at.along);
-    if (x->fractional) /* a thread without a load reads a valid element */
-        in_k = expr_op(pool, EXPR_MIN, in_k, expr_add_i(pool, from, p->depth_u - 1));
-    const Expr *k = stmt_let(s, "k", expr_within(pool, in_k, 0, UINT32_MAX));
+    define_digits(p, s, element_of_k(p, s, x, at), digit);
     const Expr *number = x->tlu ? expr_add(pool, expr_mul_i(pool, i, each), e) : i;
-    const Value *kept = value_at(s, value_reg(s, copy_name(s, "c.at_", x, "")), number), *free = NULL;
-    if (has_pads(p, x)) {
-        free = value_at(s, value_reg(s, copy_name(s, "c.free_", x, "")), number);
-        stmt_define(s, "unsigned", "free", free);
-    }
-    const Expr *guard = has_pads(p, x) ? inside(p, s, x, "c.t.x.", index_of(s, "free"), k) : NULL;
-    const Value *along = value_expr(s, offset(p, s, x, "c.t.x.", zero, k));
+    const Value *kept = value_at(s, field(s, "at_", x), number);
+    const Expr *guard = define_guard(p, s, x, number, digit);
+    const Value *along =
+        value_expr(s, contract_digits_offset(p->indices, operand_of(x), &names, INDICES_K, digit));
     stmt_define(s, "unsigned long long", "at", value_op(s, VALUE_ADD, kept, along));
-    const Expr *q = stmt_unrolled(s, "q", GPU_Q, p->in.parts);
-    const Expr *part = expr_add(pool, expr_mul_i(pool, e, p->in.parts), q);
-    stmt_set(s, value_at(s, copy_data(s, x, copy_set(s), i), part),
-             element(p, s, tensor(s, "c.t.", x), gpu_stride(s, "at"), q, guard));
-    stmt_end(s);
+    load_at(p, s, x, i, e, guard);
     stmt_end(s);
     stmt_end(s);
 }
@@ -219,6 +368,55 @@ static void load(const GpuPlan *p, Stmts *s)
     stmt_function(
         s, (Function){.name = "@copy_load", STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", NULL})});
     for (int i = 0; i < 2; i++) load_operand(p, s, &p->op[i]);
+    stmt_end(s);
+    stmt_gap(s);
+}
+
+/* ---- what the fast functions cannot do ---- */
+
+static void slow_if(Stmts *s, const Value *condition)
+{
+    stmt_update(s, VALUE_OR, value_reg(s, "slow"), condition);
+}
+
+/* Vectors: the first stride, whole vectors along its index, and where vectors must be aligned, all other
+ * strides and the address. */
+static void slow_vectors(const GpuPlan *p, Stmts *s, const GpuOperand *x)
+{
+    const int t = operand_of(x), bytes = x->width * gpu_type_bytes(&p->in);
+    const ContractNames names = dims_in(s, "t.x.");
+    const IndexList *l = &p->indices->tensor[t];
+    const Value *bits = value_cast(s, "unsigned long long", tensor(s, "t.", x));
+    for (int32_t i = 0; i < l->n; i++) {
+        const Expr *stride = contract_index_stride(p->indices, t, &names, l->v[i]);
+        const Value *step = value_expr(s, expr_mul_i(&s->pool, stride, gpu_type_bytes(&p->in)));
+        if (i == 0 && !expr_is(stride, 1))
+            slow_if(s, value_op(s, VALUE_NE, value_expr(s, stride), value_int(s, 1)));
+        if (i) bits = value_op(s, VALUE_OR, bits, step);
+    }
+    const Expr *size = contract_extent(&names, l->v[0]);
+    slow_if(s, value_op(s, VALUE_NE, value_expr(s, expr_mod_i(&s->pool, size, x->width)), value_int(s, 0)));
+    if (!p->dialect->aligned_loads) return;
+    bits = value_op(s, VALUE_AND, bits, value_int(s, bytes - 1));
+    slow_if(s, value_op(s, VALUE_NE, bits, value_int(s, 0)));
+}
+
+static void slow(const GpuPlan *p, Stmts *s)
+{
+    const ContractNames names = dims_in(s, "t.x.");
+    stmt_function(s, (Function){.result = "int", .name = "@copy_slow", STMT_PARAMS({"const @Tile &", "t"})});
+    stmt_var(s, "int", "slow", value_int(s, 0));
+    stmt_do(s, value_cast(s, "void", value_reg(s, "t")));
+    for (int o = 0; o < 2; o++) {
+        const GpuOperand *x = &p->op[o];
+        for (int i = 0; i < n_pads(p, x); i++) {
+            const Value *edge = value_expr(s, contract_pad_edge(p->indices, o, &names, i));
+            slow_if(
+                s, value_op(s, VALUE_GT, value_cast(s, "long long", edge), value_literal(s, "0x7fffffffll")));
+        }
+        if (is_wide(p, x)) slow_vectors(p, s, x);
+    }
+    stmt_return(s, value_reg(s, "slow"));
     stmt_end(s);
     stmt_gap(s);
 }
@@ -263,15 +461,12 @@ static void gather_emit(const GpuPlan *p, Buf *out)
     Stmts s;
     stmts_init(&s, GPU_STMTS_BYTES);
     gpu_heading(&s, "---- copy: global memory, registers, local memory, by offsets ----");
+    stmt_file(&s, "gpu/divide.h");
     state(p, &s);
     init(p, &s);
     load(p, &s);
     copy_store(p, &s);
-    stmt_function(&s,
-                  (Function){.result = "int", .name = "@copy_slow", STMT_PARAMS({"const @Tile &", NULL})});
-    stmt_return(&s, value_int(&s, 0));
-    stmt_end(&s);
-    stmt_gap(&s);
+    slow(p, &s);
     tail(p, &s);
     gpu_put(p, &s, out);
 }

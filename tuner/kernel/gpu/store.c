@@ -1,6 +1,7 @@
 /* The end of a kernel: it adds up the parts of LocalSplitU, then writes D with alpha and beta, or the partial
  * sums of GlobalSplitU. Tiles inside D are written in vectors, others element by element. Here by pointers; a
  * dialect may have another way (GpuDialect.finish). */
+#include "kernel/contract.h"
 #include "kernel/gpu/gather.h"
 #include "kernel/gpu/gpu.h"
 
@@ -46,9 +47,15 @@ static void add_function(const GpuPlan *p, Stmts *s)
 
 /* ---- elements and vectors ---- */
 
+/* Are neighbouring rows neighbours in C and D, as far as the first index of both goes? */
+static bool rows_run(const Indices *x)
+{
+    return contract_runs(x, 2, CONTRACT_ROW) && contract_runs(x, 3, CONTRACT_ROW);
+}
+
 static bool stores_vectors(const GpuPlan *p)
 {
-    return !gpu_adds(p) && !p->indices && gpu_contiguous_results(p);
+    return !gpu_adds(p) && (p->indices ? rows_run(p->indices) : gpu_contiguous_results(p));
 }
 
 /* Element (row, col) of C or D: its number, counted from the tensor's first. */
@@ -209,6 +216,32 @@ static const Value *is_aligned(const GpuPlan *p, Stmts *s, const char *base, con
     return value_op(s, VALUE_EQ, bits, value_int(s, 0));
 }
 
+static const Value *both(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_BOTH, x, y); }
+
+/* Whether a tile of a contraction may be stored in vectors: no vector goes over the end of the first index;
+ * first strides are 1; where they must be, vectors are aligned. */
+static const Value *dims_vectors(const GpuPlan *p, Stmts *s, const Value *whole)
+{
+    const ContractNames names = {s, "o.x."};
+    const int bytes = gpu_type_bytes(&p->out);
+    const Expr *size = contract_extent(&names, 0);
+    const Value *zero = value_int(s, 0);
+    whole = both(s, whole,
+                 value_op(s, VALUE_EQ, value_expr(s, expr_mod_i(&s->pool, size, p->store_width)), zero));
+    for (int t = gpu_reads_c(p) ? 2 : 3; t < INDICES_TENSORS; t++) {
+        const Value *bits = value_cast(s, "unsigned long long", value_reg(s, t == 2 ? "o.c" : "o.d"));
+        for (int32_t i = 0; i < p->indices->of_d; i++) {
+            const Expr *stride = contract_index_stride(p->indices, t, &names, i);
+            if (i == 0 && !expr_is(stride, 1))
+                whole = both(s, whole, value_op(s, VALUE_EQ, value_expr(s, stride), value_int(s, 1)));
+            if (i) bits = value_op(s, VALUE_OR, bits, value_expr(s, expr_mul_i(&s->pool, stride, bytes)));
+        }
+        bits = value_op(s, VALUE_AND, bits, value_int(s, p->store_width * bytes - 1));
+        if (p->dialect->aligned_loads) whole = both(s, whole, value_op(s, VALUE_EQ, bits, zero));
+    }
+    return whole;
+}
+
 /* Whether the tile is inside D, and may be stored in vectors. */
 static const Value *whole_tile(const GpuPlan *p, Stmts *s)
 {
@@ -218,6 +251,7 @@ static const Value *whole_tile(const GpuPlan *p, Stmts *s)
     const Expr *inside = expr_op(pool, EXPR_BOTH, expr_op(pool, EXPR_LE, m, gpu_size(s, "t.m")),
                                  expr_op(pool, EXPR_LE, n, gpu_size(s, "t.n")));
     const Value *whole = value_expr(s, inside);
+    if (p->indices) return p->store_width > 1 && stores_vectors(p) ? dims_vectors(p, s, whole) : whole;
     if (!p->dialect->aligned_loads || p->store_width == 1) return whole;
     whole = value_op(s, VALUE_BOTH, whole, is_aligned(p, s, "o.d", "o.ldd"));
     if (gpu_reads_c(p)) whole = value_op(s, VALUE_BOTH, whole, is_aligned(p, s, "o.c", "o.ldc"));

@@ -72,7 +72,7 @@ static void sizes_array(HostText *t, const IndexList *l)
 {
     const ContractNames of = names(t);
     const Expr *e[INDEX_MAX] = {host_number(t, 1)};
-    for (int32_t d = 0; d < l->n; d++) e[d] = contract_index_size(t->indices, &of, l->v[d]);
+    for (int32_t d = 0; d < l->n; d++) e[d] = contract_extent(&of, l->v[d]);
     digits_array(t, "size", n_digits(l), e);
 }
 
@@ -229,7 +229,7 @@ static void panel_rows(HostText *t, HostOperand o, const IndexList *side, int ve
     const int n = vectors * t->p->vl;
     stmt_array(s, "int64_t", "row", DIMS(n));
     stmt_array(s, "unsigned", "present", DIMS(vectors));
-    stmt_array(s, "int", "line", DIMS(vectors));
+    stmt_array(s, "@Line", "line", DIMS(vectors));
     stmt_do(s, rows_call(t, side, "step", "first", "w", "row"));
     stmt_call(s, "@panel", value_int(s, vectors), value_reg(s, "w"), value_reg(s, "row"),
               value_reg(s, "present"), value_reg(s, "line"));

@@ -24,20 +24,34 @@ static int g_rows(int digits, const int64_t *size, const int64_t *step, int64_t 
     return line;
 }
 
-/* Completes the offsets of a panel of w rows to whole vectors. present: bits of the rows that there are; line[v]:
- * elements from each row of vector v to the next, 1 or 2; 0: they lie apart. */
-static void g_panel(int vectors, int64_t w, int64_t *row, unsigned *present, int *line)
+/* How the rows of a vector lie in memory: in n pieces, in each of them one `step` behind the other, which begin at
+ * the lanes `first`; step 0: apart. */
+enum { g_PIECES = 4 };
+typedef struct {
+    int step, n;
+    unsigned char first[g_PIECES];
+} g_Line;
+
+static int g_pieces(const int64_t *row, int64_t w, int step, g_Line *line)
 {
-    for (int v = 0; v < vectors; v++) {
-        int one = 1, two = 1;
+    *line = (g_Line){step, 1, {0}};
+    for (int i = 1; i < g_VL && i < w; i++) {
+        if (row[i] == row[i - 1] + step) continue;
+        if (line->n == g_PIECES) return 0;
+        line->first[line->n++] = (unsigned char)i;
+    }
+    return 1;
+}
+
+/* Completes the offsets of a panel of w rows to whole vectors. present: bits of the rows that there are. */
+static void g_panel(int vectors, int64_t w, int64_t *row, unsigned *present, g_Line *line)
+{
+    for (int v = 0; v < vectors; v++, row += g_VL, w -= g_VL) {
         present[v] = 0;
-        for (int i = v * g_VL; i < (v + 1) * g_VL; i++) {
-            const int is_row = i < w, is_first = i % g_VL == 0 || !is_row;
-            if (!is_row) row[i] = row[0];
-            present[v] |= (unsigned)is_row << i % g_VL;
-            one &= is_first || row[i] == row[i - 1] + 1;
-            two &= is_first || row[i] == row[i - 1] + 2;
+        for (int i = 0; i < g_VL; i++) {
+            if (i >= w) row[i] = 0;
+            present[v] |= (unsigned)(i < w) << i;
         }
-        line[v] = one ? 1 : two ? 2 : 0;
+        if (!g_pieces(row, w, 1, &line[v]) && !g_pieces(row, w, 2, &line[v])) line[v] = (g_Line){0};
     }
 }
