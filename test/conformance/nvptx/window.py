@@ -72,8 +72,9 @@ def given(short):
                 continue
             channels = (80, 48) if kind == 'I8II' else (64, 136) if name == 'images' else (72, 40)
             for direction in convolve.DIRECTIONS:
-                if direction == 'weights':
-                    s = {**s, 'PackBatchDims': 1}
+                if direction == 'weights':      # whole rows of 128 bytes along M and N
+                    s = {**s, 'PackBatchDims': 1, 'MatrixInstruction': [128 if i == 1 and m == 96 else m for i, m in
+                                                                        enumerate(s['MatrixInstruction'])]}
                 what = f'{direction} {kind} {name}'
                 if direction != 'forward' and kind in ('X', 'I8II'):
                     continue        # the instruction reads K strided in 16-bit types alone
