@@ -97,7 +97,8 @@ static void emit_tensor_maps(Emit *e, const Solution *s)
     wgmma_plan(s, &p);
     unsigned n = s->EngineStore ? 4 : 2;
     emit_seq(e, n, false);
-    for (unsigned i = 0; i < n; i++) emit_tensor_map(e, "ABCD"[i], p.box[i], p.swizzle[i]);
+    for (unsigned i = 0; i < n; i++)
+        emit_tensor_map(e, "ABCD"[i < 2 ? wgmma_operand(s, (int)i) : (int)i], p.box[i], p.swizzle[i]);
     emit_end(e);
 }
 

@@ -20,7 +20,7 @@ static inline void lib_engine_of(const Solution *s, SizeMapping *m, TensorMapSpe
     m->n_tensor_maps = s->EngineStore ? 4 : 2;
     m->tensor_map = specs;
     for (uint8_t i = 0; i < m->n_tensor_maps; i++)
-        specs[i] = (TensorMapSpec){.tensor = i,
+        specs[i] = (TensorMapSpec){.tensor = (uint8_t)(i < 2 ? wgmma_operand(s, i) : i),
                                    .swizzle = (uint16_t)p.swizzle[i],
                                    .box = {(uint16_t)p.box[i][0], (uint16_t)p.box[i][1]}};
 }

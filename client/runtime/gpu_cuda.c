@@ -69,9 +69,8 @@ static uint32_t most_in_clusters(const GpuDriver *d, const GpuKernel *k)
     if (!d->function_get || !d->active_clusters) return 0;
     if (d->function_get(&width, CLUSTER_WIDTH, k->function) || width < 2 || width > 16) return 0;
     if (d->function_get(&threads, MOST_THREADS, k->function) || threads < 1) return 0;
-    const GpuLaunchConfig config = {.grid = {(unsigned)width, 1, 1},
-                                    .group = {(unsigned)threads, 1, 1},
-                                    .lds_bytes = k->dynamic_bytes};
+    const GpuLaunchConfig config = {
+        .grid = {(unsigned)width, 1, 1}, .group = {(unsigned)threads, 1, 1}, .lds_bytes = k->dynamic_bytes};
     if (d->active_clusters(&n, k->function, &config) || n < 1) return 0;
     return (uint32_t)n * (uint32_t)width;
 }
@@ -162,25 +161,39 @@ static int map_type(int type)
     }
 }
 
+/* The corners are given along W first, as CUTLASS does. */
+static GpuErr encode_as(const Gpu *g, const TensorMap *m, int type, int swizzle, int l2, void *map)
+{
+    static const uint32_t ones[MAP_DIMS] = {1, 1, 1, 1};
+    const uint32_t step[MAP_DIMS] = {1, m->step[0], m->step[1], 1};
+    void *address = (void *)(uintptr_t)m->address;
+    const unsigned rank = (unsigned)m->rank;
+    if (m->pixels)
+        return g->driver->map_encode_pixels(map, type, rank, address, m->size, m->stride, m->lower, m->upper,
+                                            m->box[0], m->box[1], step, 0, swizzle, l2, 0);
+    return g->driver->map_encode(map, type, rank, address, m->size, m->stride, m->box, ones, 0, swizzle, l2,
+                                 0);
+}
+
 static Err encode(void *ctx, const TensorMap *m, unsigned char out[TENSOR_MAP_BYTES])
 {
     Gpu *g = ctx;
-    static const uint32_t step[3] = {1, 1, 1};
     const int swizzle = m->swizzle == 128 ? 3 : (int)m->swizzle / 32, l2 = m->l2 == 256 ? 3 : (int)m->l2 / 64;
     _Alignas(128) unsigned char map[TENSOR_MAP_BYTES];
     int type = map_type(m->type);
-    if (!g->driver->map_encode) FAIL(ERR_INPUT, "the %s driver has no tensor maps", g->driver->kind->label);
+    if (!g->driver->map_encode || (m->pixels && !g->driver->map_encode_pixels))
+        FAIL(ERR_INPUT, "the %s driver has no tensor maps", g->driver->kind->label);
     if (type < 0) FAIL(ERR_INPUT, "data type %s has no tensor map", type_letter((DataType)m->type));
-    GpuErr rc = g->driver->map_encode(map, type, 3, (void *)(uintptr_t)m->address, m->size, m->stride, m->box,
-                                      step, 0, swizzle, l2, 0);
+    GpuErr rc = encode_as(g, m, type, swizzle, l2, map);
     if (rc)
-        FAIL(ERR_INPUT,
-             "address 0x%llx (16 aligned), sizes %llu %llu %llu, strides %llu %llu bytes (multiples of 16), "
-             "box %u %u "
-             "elements, swizzle %u: refused with error %d",
-             (unsigned long long)m->address, (unsigned long long)m->size[0], (unsigned long long)m->size[1],
-             (unsigned long long)m->size[2], (unsigned long long)m->stride[0],
-             (unsigned long long)m->stride[1], m->box[0], m->box[1], m->swizzle, rc);
+        FAIL(
+            ERR_INPUT,
+            "address 0x%llx (16 aligned), sizes %llu %llu %llu %llu, strides %llu %llu %llu bytes (multiples "
+            "of 16), box %u %u elements, swizzle %u%s: refused with error %d",
+            (unsigned long long)m->address, (unsigned long long)m->size[0], (unsigned long long)m->size[1],
+            (unsigned long long)m->size[2], (unsigned long long)m->size[3], (unsigned long long)m->stride[0],
+            (unsigned long long)m->stride[1], (unsigned long long)m->stride[2], m->box[0], m->box[1],
+            m->swizzle, m->pixels ? ", pixels" : "", rc);
     memcpy(out, map, sizeof map);
     return ERR_OK;
 }

@@ -55,17 +55,27 @@ static uint64_t cluster_of(const SizeMapping *m, int dim)
     return m->cluster[dim] > 0 ? (uint64_t)m->cluster[dim] : 1;
 }
 
+/* Rows, columns and matrices of D as the kernel has them. */
+static void sides_of(const Contraction *p, const LibSolution *s, uint64_t side[3])
+{
+    const bool rows_of_b = p->dims && indices_rows_of_b(&p->dims->indices);
+    const uint64_t batch = (uint64_t)p->batch;
+    const int32_t pack = s->map.pack_batch_dims;
+    if (window_sides(s, p, side)) return;
+    side[rows_of_b] = (uint64_t)p->m * (pack & 1 ? batch : 1);
+    side[!rows_of_b] = (uint64_t)p->n * (pack & 2 ? batch : 1);
+    side[2] = pack ? 1 : batch;
+}
+
 void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
 {
     const SizeMapping *m = &s->map;
-    const bool rows_of_b = p->dims && indices_rows_of_b(&p->dims->indices);
-    uint64_t batch = (uint64_t)p->batch, x = (uint64_t)p->m, y = (uint64_t)p->n;
+    uint64_t side[3];
+    sides_of(p, s, side);
     g->cu = hw && hw->n_cu > 0 ? (uint64_t)hw->n_cu : 1;
-    if (m->pack_batch_dims & 1) x *= batch;
-    if (m->pack_batch_dims & 2) y *= batch;
-    g->tiles0 = ceil_div(rows_of_b ? y : x, (uint64_t)m->macro_tile[0]);
-    g->tiles1 = ceil_div(rows_of_b ? x : y, (uint64_t)m->macro_tile[1]);
-    g->tiles2 = m->pack_batch_dims ? 1 : batch;
+    g->tiles0 = ceil_div(side[0], (uint64_t)m->macro_tile[0]);
+    g->tiles1 = ceil_div(side[1], (uint64_t)m->macro_tile[1]);
+    g->tiles2 = side[2];
     g->tiles = g->tiles0 * g->tiles1 * g->tiles2;
     g->grid[0] = g->tiles0;
     g->grid[1] = g->tiles1 * (uint64_t)m->global_split_u;

@@ -25,6 +25,10 @@ static void describe_operand(const Helper *h, unsigned tensor, uint64_t bytes, T
     out->stride[0] = x.ld, out->stride[1] = x.matrix;
 }
 
+/* The dimension of a box's rows: in a matrix the second one; in a filter, whose elements are taken one by
+ * one, the last one. */
+static int across(const TensorMap *m) { return m->rank == 3 ? 1 : m->rank - 1; }
+
 static bool accumulates(const LibSolution *s)
 {
     int32_t acc = s->map.global_accumulation;
@@ -39,6 +43,7 @@ static void describe_parts(const Helper *h, TensorMap *out)
     const uint64_t row = (uint64_t)p->m * (uint64_t)type_bytes(type);
     *out = (TensorMap){
         .address = (uint64_t)(uintptr_t)h->in->workspace,
+        .rank = 3,
         .type = (int)type,
         .size = {(uint64_t)p->m, (uint64_t)p->n, (uint64_t)p->batch * (uint64_t)h->s->map.global_split_u},
         .stride = {row, row * (uint64_t)p->n}};
@@ -56,6 +61,7 @@ static void describe(const Helper *h, unsigned tensor, TensorMap *out)
     uint64_t bytes = (uint64_t)type_bytes(type);
     *out = (TensorMap){.address = (uint64_t)(uintptr_t)base[tensor] + (uint64_t)offset[tensor] * bytes,
                        .type = (int)type,
+                       .rank = 3,
                        .size = {(uint64_t)p->m, (uint64_t)p->n, (uint64_t)p->batch},
                        .stride = {(uint64_t)stride[tensor][1] * bytes, (uint64_t)stride[tensor][2] * bytes}};
     if (tensor < 2) describe_operand(h, tensor, bytes, out);
@@ -68,6 +74,7 @@ bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
     if (s->map.n_tensor_maps && (p->m < 1 || p->n < 1 || p->batch < 1)) return false;
     if (s->map.n_tensor_maps && !s->strided_batched)
         return false; /* a map is of one array, not of pointers */
+    if (s->map.n_tensor_maps && is_window(p)) return window_fits(s, p);
     for (int i = 0; i < s->map.n_tensor_maps; i++) {
         const unsigned t = s->map.tensor_map[i].tensor;
         if (!engine_map_fits(p, t, s->map.pack_operands & 1 << t, accumulates(s))) return false;
@@ -81,18 +88,22 @@ Err put_tensor_maps(const Helper *h, Args *a)
     if (m->n_tensor_maps == 0) return ERR_OK;
     if (!h->s->strided_batched)
         FAIL(ERR_INPUT, "kernel %s takes tensor maps, which arrays of pointers cannot have", h->s->name);
+    if (is_window(h->p)) TRY(put_window(h, a));
     put_align(a, TENSOR_MAP_ALIGN);
     for (int i = 0; i < m->n_tensor_maps; i++) {
         const TensorMapSpec *spec = &m->tensor_map[i];
         TensorMap map;
-        if (spec->tensor > 1 && accumulates(h->s))
+        const unsigned t = spec->tensor == 2 && !h->in->c ? 3 : spec->tensor; /* NULL where beta is 0 */
+        if (is_window(h->p))
+            TRY(describe_window(h, t, &map));
+        else if (t > 1 && accumulates(h->s))
             describe_parts(h, &map);
-        else /* C may be NULL where beta is 0 */
-            describe(h, spec->tensor == 2 && !h->in->c ? 3 : spec->tensor, &map);
+        else
+            describe(h, t, &map);
         if (spec->tensor < 2 && map.type == TYPE_S && h->s->f32_xdl == TYPE_X) map.type = TYPE_X;
+        for (int d = 0; d < map.rank; d++) map.box[d] = 1;
         map.box[0] = spec->box[0];
-        map.box[1] = spec->box[1];
-        map.box[2] = 1;
+        map.box[map.pixels ? 1 : across(&map)] = spec->box[1];
         map.swizzle = spec->swizzle;
         map.l2 = spec->l2;
         const TensorMapEncoder *maps = h->in->maps;

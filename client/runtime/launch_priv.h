@@ -149,6 +149,15 @@ uint64_t packed_address(const Helper *h, unsigned operand);
 /* The kernel that copies operands, if there is anything to copy. */
 Err pack_call(const Helper *h, LaunchList *out);
 
+/* Maps of a contraction's tensors (launch_window.c): whether the copy engine takes them, describing tensor t
+ * (A to D), and the kernel's numbers in front of the maps. */
+bool window_fits(const LibSolution *s, const Contraction *p);
+/* Rows, columns and matrices of D as a kernel with windows has them; false: it has none. */
+bool window_sides(const LibSolution *s, const Contraction *p, uint64_t side[3]);
+/* Contractions but GEMMs have kernels of the copy engine as windows alone. */
+static inline bool is_window(const Contraction *p) { return p->dims && !p->dims->indices.is_gemm; }
+Err describe_window(const Helper *h, unsigned t, TensorMap *out);
+Err put_window(const Helper *h, Args *a);
 /* Appends the tensor maps of the solution's sizeMapping (launch_maps.c). */
 Err put_tensor_maps(const Helper *h, Args *a);
 /* Appends the arguments of fused operations, which stand behind all others of Tensile's. */

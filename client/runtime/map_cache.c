@@ -7,9 +7,11 @@
 /* Field by field: structures have bytes between fields. */
 static bool same(const TensorMap *x, const TensorMap *y)
 {
-    return x->address == y->address && x->type == y->type && !memcmp(x->size, y->size, sizeof x->size) &&
-           !memcmp(x->stride, y->stride, sizeof x->stride) && !memcmp(x->box, y->box, sizeof x->box) &&
-           x->swizzle == y->swizzle && x->l2 == y->l2;
+    return x->address == y->address && x->type == y->type && x->rank == y->rank &&
+           !memcmp(x->size, y->size, sizeof x->size) && !memcmp(x->stride, y->stride, sizeof x->stride) &&
+           !memcmp(x->box, y->box, sizeof x->box) && x->swizzle == y->swizzle && x->l2 == y->l2 &&
+           x->pixels == y->pixels && !memcmp(x->lower, y->lower, sizeof x->lower) &&
+           !memcmp(x->upper, y->upper, sizeof x->upper) && !memcmp(x->step, y->step, sizeof x->step);
 }
 
 /* Multiplication by 2^64 over the golden ratio spreads addresses, which are multiples of large powers of two

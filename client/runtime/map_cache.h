@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-/* 256 maps, of 64 to 128 launches, in 56 KiB. */
+/* 256 maps, of 64 to 128 launches, in 72 KiB. */
 enum { MAP_CACHE_SETS = 64, MAP_CACHE_WAYS = 4 };
 
 typedef struct {

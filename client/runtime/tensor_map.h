@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { TENSOR_MAPS_MAX = 4, TENSOR_MAP_BYTES = 128, TENSOR_MAP_ALIGN = 64 };
@@ -21,14 +22,22 @@ typedef struct {
     uint16_t box[2];
 } TensorMapSpec;
 
-/* The tensor map for one problem; its dimensions are the contiguous one, the other one, and the batch. */
+/* The tensor map for one problem. The dimensions of a matrix are the contiguous one, the other one, and the
+ * batch; those of pixels channels, W, H, images, and a copy reads box[1] pixels from one on, line after line,
+ * each `channels` wide (PTX ISA, "im2col mode"). */
+enum { MAP_DIMS = 4 };
 typedef struct {
     uint64_t address;
-    int type;           /* DataType */
-    uint64_t size[3];   /* elements */
-    uint64_t stride[2]; /* of the last two dimensions, in bytes */
-    uint32_t box[3];
+    int type;                      /* DataType */
+    int32_t rank;                  /* 3 or 4 */
+    uint64_t size[MAP_DIMS];       /* elements */
+    uint64_t stride[MAP_DIMS - 1]; /* of all dimensions but the first, in bytes */
+    uint32_t box[MAP_DIMS];
     uint32_t swizzle, l2;
+    bool pixels;
+    int32_t lower[2],
+        upper[2];     /* of pixels: corners of the positions along W, H, from the first and last pixel */
+    uint32_t step[2]; /* of pixels: from one that is read to the next */
 } TensorMap;
 
 typedef struct {

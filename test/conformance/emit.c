@@ -200,16 +200,26 @@ static void fused_inputs(const Item *it, const Contraction *p, LaunchInputs *in,
 static Err plain_map(void *ctx, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES])
 {
     struct {
-        uint64_t address, size[3], stride[2];
-        uint32_t bytes, box[3], swizzle, magic;
+        uint64_t address, stride[MAP_DIMS - 1];
+        uint32_t magic, size[MAP_DIMS];
+        uint16_t box[MAP_DIMS], step[2], bytes, swizzle, rank, pixels;
+        int16_t lower[2], upper[2];
     } m = {.address = map->address,
-           .bytes = (uint32_t)type_bytes((DataType)map->type),
-           .swizzle = map->swizzle,
-           .magic = 0x70616d74};
+           .magic = 0x70616d74,
+           .bytes = (uint16_t)type_bytes((DataType)map->type),
+           .swizzle = (uint16_t)map->swizzle,
+           .rank = (uint16_t)map->rank,
+           .pixels = map->pixels};
     (void)ctx;
-    memcpy(m.size, map->size, sizeof m.size);
-    memcpy(m.stride, map->stride, sizeof m.stride);
-    memcpy(m.box, map->box, sizeof m.box);
+    _Static_assert(sizeof m <= TENSOR_MAP_BYTES, "a map's bytes");
+    for (int d = 0; d < map->rank; d++) {
+        m.size[d] = (uint32_t)map->size[d], m.box[d] = (uint16_t)map->box[d];
+        if (d) m.stride[d - 1] = map->stride[d - 1];
+    }
+    for (int d = 0; d < 2; d++) {
+        m.lower[d] = (int16_t)map->lower[d], m.upper[d] = (int16_t)map->upper[d];
+        m.step[d] = (uint16_t)map->step[d];
+    }
     memset(out, 0, TENSOR_MAP_BYTES);
     memcpy(out, &m, sizeof m);
     return ERR_OK;

@@ -307,7 +307,7 @@ static void test_texts(void **state)
         {"WorkGroupMappingType", SCOPE_NV, "honoured; by wgmma only B (nv-value)"},
         {"DirectToLdsA", SCOPE_AMD, "honoured"},
         {"PackBatchDims", SCOPE_NV,
-         "honoured; with the ring only 0 (nv-value); by wgmma only 0 (nv-value); "
+         "honoured; with the ring only 0 (nv-value); by wgmma only 0 and 1 (nv-value); "
          "without local memory only 0 (direct-value)"},
         {"VectorStore", SCOPE_NV,
          "honoured; with the ring only -1 and 1 (nv-value); by wgmma hint: EngineStore decides; "

@@ -216,11 +216,13 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .slice_row = w.box[2][0],
                                 .slice_n = w.slice_n,
                                 .dependent_launch = s->DependentLaunch != 0};
-    for (int i = 0; i < 2; i++)
-        p->op[i] = (GpuOperand){.type = gpu_type(i ? problem_b_type(s->pt) : problem_a_type(s->pt)),
+    for (int i = 0; i < 2; i++) {
+        const bool b = (i == 1) != indices_are_exchanged(p->indices);
+        p->op[i] = (GpuOperand){.type = gpu_type(b ? problem_b_type(s->pt) : problem_a_type(s->pt)),
                                 .name = i ? 'b' : 'a',
                                 .tlu = !w.k_major[i],
                                 .tile = p->mt[i]};
+    }
     p->lds_bytes = w.local_bytes, p->stage_bytes = w.stage_bytes;
     return gpu_plan_modules(p);
 }
@@ -290,9 +292,9 @@ static Err plan_solution(GpuPlan *p, const Solution *s, const Target *t, const I
     p->walk = plan_walk(s);
     plan_numbers(p, s);
     plan_rest(p, s);
+    if (p->ring.used && wgmma_is(s)) return plan_warp_groups(p, s);
     if (p->indices && (p->ring.used || direct_is(s, t->family)))
         FAIL(ERR_INPUT, "contractions but GEMMs are copied through registers into local memory");
-    if (p->ring.used && wgmma_is(s)) return plan_warp_groups(p, s);
     if (direct_is(s, t->family)) return plan_direct(p, s);
     TRY(check_solution(p, s));
     return plan_buffers(p, s);

@@ -1,6 +1,7 @@
 /* Derivation: facts of a problem type and target, order of the steps, which keys a state has in the end. */
 #include "problem/matrix_inst.h"
 #include "problem/indices.h"
+#include "problem/window.h"
 #include "space/derive_internal.h"
 #include "space/direct.h"
 #include "space/wgmma.h"
@@ -138,8 +139,14 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
     d->compute_bpe = type_bytes((DataType)d->compute);
     d->gemm = pt->OperationType == OP_GEMM;
     Indices indices;
-    d->contraction = !indices_are_plain_gemm(pt) &&
-                     (indices_of_type(pt, 0, &indices) || !indices_are_gemm(&indices, NULL));
+    Window window;
+    const bool listed = !indices_are_plain_gemm(pt) && !indices_of_type(pt, 0, &indices);
+    d->contraction = !indices_are_plain_gemm(pt) && (!listed || !indices_are_gemm(&indices, NULL));
+    d->not_window = listed ? window_of(&indices, &window) : "it has no indices";
+    if (listed && d->not_window) {
+        indices_pack(&indices, 1); /* taps are rows or columns of D with the channels alone */
+        d->not_window = window_of(&indices, &window);
+    }
     err_clear();
     d->batched = pt->Batched, d->strided_batched = pt->StridedBatched;
     d->hpa = pt->HighPrecisionAccumulate, d->use_beta = pt->UseBeta;

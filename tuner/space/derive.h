@@ -75,8 +75,9 @@ typedef struct {
     const CustomKernels *custom;
     int32_t type, dest, compute, xdl; /* DataType ids */
     int32_t bpe, dest_bpe, compute_bpe;
-    bool tlu[2];      /* of A and B: the free index is contiguous */
-    bool contraction; /* its form is none of a GEMM (problem/indices.h) */
+    bool tlu[2];            /* of A and B: the free index is contiguous */
+    bool contraction;       /* its form is none of a GEMM (problem/indices.h) */
+    const char *not_window; /* why a contraction is no window (problem/window.h); NULL: it is one */
     bool gemm, batched, strided_batched, hpa, use_beta, initial_ab, initial_cd, no_free_dims;
     Fused fused;
     bool fp16_alt, stochastic, zero_pad[2], zero_pad_contiguous[2];

@@ -5,6 +5,7 @@
  * along M and N. The 64 rows lie along M, or along N in [N, 64, ...] and with SourceSwap. WorkGroup includes
  * the producer's threads. WorkGroupMapping: width of the bands of tiles along N, or, when negative, along M.
  */
+#include "problem/window.h"
 #include "space/derive_internal.h"
 #include "space/wgmma.h"
 
@@ -68,7 +69,8 @@ bool derive_wgmma_tile(Derive *d)
     s->ThreadTile0 = thread[0], s->ThreadTile1 = thread[1];
     s->SubGroup0 = group[0], s->SubGroup1 = group[1];
     s->MacroTile0 = thread[0] * group[0], s->MacroTile1 = thread[1] * group[1];
-    if (!f->strided_batched || f->contraction) STOP(d, NV_FORM);
+    if (f->contraction && f->not_window) STOP(d, WG_WINDOW);
+    if (!f->strided_batched) STOP(d, NV_FORM);
     if (s->MacroTile0 < 1 || s->MacroTile1 < 1 || s->MacroTile0 > 1024 || s->MacroTile1 > 1024)
         STOP(d, TILE_BIG, s->MacroTile0, s->MacroTile1);
     return true;
@@ -96,13 +98,37 @@ static bool check_values(Derive *d)
     return true;
 }
 
+/* Convolutions and the like, whose operands the copy engine loads as windows. */
+static bool check_window(Derive *d)
+{
+    const Deriver *f = d->f;
+    const Solution *s = d->s;
+    Indices x;
+    Window w;
+    if (f->stochastic || f->fp16_alt) STOP(d, NV_FORM);
+    if (fused_any(&f->fused)) STOP(d, CONTRACTION_FORM);
+    if ((s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_PARTIALS) || (s->StreamK && s->StreamKAtomic))
+        STOP(d, WG_WINDOW_SPLIT, s->GlobalSplitU, s->StreamK);
+    if (indices_of_type(f->pt, s->PackBatchDims, &x) || window_of(&x, &w))
+        STOP(d, NV_VALUE, PARAM_PackBatchDims, s->PackBatchDims);
+    if (s->PackOperands || s->RowsFromRegisters || s->PackSummationDims)
+        STOP(d, WG_WINDOW_FORM, s->PackOperands, s->RowsFromRegisters, s->PackSummationDims);
+    return true;
+}
+
 static bool check_problem(Derive *d)
 {
     const Deriver *f = d->f;
     const ProblemType *pt = f->pt;
-    if (f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
-        pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt || d->packed0 || d->packed1 || f->tensor0)
+    if (f->contraction) {
+        if (!check_window(d)) return false;
+    } else if (d->s->PackBatchDims) {
+        STOP(d, NV_VALUE, PARAM_PackBatchDims, d->s->PackBatchDims);
+    } else if (f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
+               pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt || d->packed0 || d->packed1 ||
+               f->tensor0) {
         STOP(d, NV_FORM);
+    }
     bool half =
         is_16bit(f->type) && f->hpa && f->compute == TYPE_S && (f->dest == f->type || f->dest == TYPE_S);
     bool bytes = f->type == TYPE_I8 && f->dest == TYPE_I && f->compute == TYPE_I;
@@ -134,7 +160,7 @@ static bool check_sides(Derive *d)
     s->DepthULds = s->LoopUnroll = s->DepthU;
     s->LoopIters = s->DepthU / s->MatrixInstK;
     for (int t = 0; t < 2; t++) {
-        int32_t side = AB(s, MacroTile, t), parts = t ? s->ClusterM : s->ClusterN;
+        int32_t side = t ? s->MacroTile1 : s->MacroTile0, parts = t ? s->ClusterM : s->ClusterN;
         const bool k_major = wgmma_k_major(s, t);
         if (!k_major && side > row && side % row) REJECT(d, WG_SIDE, t, side, row);
         bool cut =
@@ -222,10 +248,9 @@ bool derive_without_wgmma(Derive *d)
     Solution *s = d->s;
     if (d->f->target->family != TARGET_NVPTX) return true;
     static const ParamId of_wgmma[] = {
-        PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,    PARAM_ClusterN,
-        PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore, PARAM_PackOperands,
-        PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters,
-        PARAM_PromotionSets};
+        PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,          PARAM_ClusterN,
+        PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore,       PARAM_PackOperands,
+        PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters, PARAM_PromotionSets};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         int32_t v = *(const int32_t *)solution_field_const(s, p);

@@ -4,6 +4,7 @@
 #include "problem/datatype.h"
 #include "problem/pack.h"
 #include "problem/problem.h"
+#include "problem/window.h"
 
 enum {
     BARRIER_BYTES = 512,
@@ -22,9 +23,23 @@ bool wgmma_is(const Solution *s)
     return m->n >= 4 && (m->v[0] == WGMMA_ROWS || m->v[1] == WGMMA_ROWS);
 }
 
+/* The roles of a contraction's indices; false: it is none that the copy engine loads. */
+static bool window(const Solution *s, Window *w)
+{
+    Indices x;
+    if (indices_are_plain_gemm(s->pt)) return false;
+    if (!indices_of_type(s->pt, s->PackBatchDims, &x)) return !window_of(&x, w);
+    err_clear();
+    return false;
+}
+
 bool wgmma_k_major(const Solution *s, int t)
 {
-    bool k_major = !(t ? s->pt->TLUB : s->pt->TLUA), copied = s->PackOperands & (t ? PACK_B : PACK_A);
+    const int operand = wgmma_operand(s, t);
+    Window w;
+    if (window(s, &w)) return operand == w.pixels ? !w.per_tap : w.other_k_major;
+    bool k_major = !(operand ? s->pt->TLUB : s->pt->TLUA),
+         copied = s->PackOperands & (operand ? PACK_B : PACK_A);
     return k_major || (copied && pack_transposes(type_bytes((DataType)s->pt->DataType), k_major));
 }
 
@@ -106,7 +121,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->tile_groups = s->MIWaveGroup.v[rows];
     p->groups = p->turns ? 2 : p->tile_groups;
     p->repeats = s->MIWaveTile.v[rows];
-    p->side[0] = s->MacroTileA, p->side[1] = s->MacroTileB;
+    p->side[0] = s->MacroTile0, p->side[1] = s->MacroTile1;
     for (int t = 0; t < 2; t++) p->k_major[t] = wgmma_k_major(s, t);
     p->parts[0] = s->ClusterN, p->parts[1] = s->ClusterM;
     int32_t row = WGMMA_ROW_BYTES / bytes;

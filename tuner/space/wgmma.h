@@ -10,6 +10,7 @@
 #define SPACE_WGMMA_H
 
 #include "problem/matrix_inst.h"
+#include "problem/problem.h"
 #include "space/solution.h"
 
 enum { WGMMA_ROW_BYTES = 128, WGMMA_BUFFERS = 2 };
@@ -21,7 +22,7 @@ typedef struct {
     int32_t groups;      /* warp groups that multiply */
     int32_t tile_groups; /* warp groups that share a tile of D */
     int32_t repeats;     /* instructions of a warp group along the rows */
-    int32_t side[2];     /* macro tile along the free dimension of A, of B */
+    int32_t side[2];     /* macro tile along M, along N */
     int32_t held[2];     /* the same in shared memory: with K strided whole rows of 128 bytes */
     bool k_major[2];     /* K is contiguous in what is read of A, of B: the operand or its copy */
     int32_t parts[2];    /* work-groups of a cluster that share A's tile, B's: each copies a part */
@@ -41,7 +42,10 @@ typedef struct {
 bool wgmma_is(const Solution *s);
 /* The plan of a solution whose MatrixInst*, MIWaveTile, MIWaveGroup, MacroTile and DepthU are derived. */
 void wgmma_plan(const Solution *s, WgmmaPlan *p);
-/* True when K is contiguous in operand t, or in the copy that PackOperands makes of it. */
+/* The problem's operand (0 A, 1 B) with the indices of M (t 0) or of N (1). Arrays of a plan have the order
+ * of M and N, which is that of A and B unless D's first index is one of B. */
+static inline int wgmma_operand(const Solution *s, int t) { return s->pt->Tensor0 ? 1 - t : t; }
+/* True when K is contiguous in the operand of M (0) or N (1), or in its copy by PackOperands. */
 bool wgmma_k_major(const Solution *s, int t);
 /* Operand X: 0 is A, 1 is B. Of solutions whose SourceSwap is derived. */
 static inline int wgmma_rows_operand(const Solution *s) { return s->SourceSwap ? 1 : 0; }

@@ -114,7 +114,8 @@ def run(machine, entry, case_, answer, objects, rng, first, conv):
     for part in range(conv.parts(case_['direction'])):
         launch = answer['launches'][first + part]
         offset = launch['offset']
-        address = {0: held['d'].ptr + offset['d'] * size[1], 1: held['d'].ptr + offset['c'] * size[1],
+        held['w'] = machine.emu.Buffer(b'\x7f' * launch['workspace'], end_aligned=True, name='workspace', writable=True)
+        address = {4: held['w'].ptr, 0: held['d'].ptr + offset['d'] * size[1], 1: held['d'].ptr + offset['c'] * size[1],
                    2: held['a'].ptr + offset['a'] * size[0], 3: held['b'].ptr + offset['b'] * size[0]}
         for call in launch['calls']:
             bad = machine.call(answer['arch'], objects, call, address, list(held.values()), answer.get('helpers', {}))

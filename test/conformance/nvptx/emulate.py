@@ -61,6 +61,13 @@ HOPPER = {
     'void load_box(u32 to, const Map &map, u32 bar, int c0, int c1, int c2)': 'engine_load_own(to, &map, bar, c0, c1, c2);',
     'void load_box_shared(u32 to, const Map &map, u32 bar, int c0, int c1, int c2, int mask)':
         'engine_load(to, &map, bar, c0, c1, c2, mask);',
+    'void load_box(u32 to, const Map &map, u32 bar, int c0, int c1, int c2, int c3)': 'engine_load_4(to, &map, bar, c0, c1, c2, c3);',
+    'void load_box_shared(u32 to, const Map &map, u32 bar, int c0, int c1, int c2, int c3, int mask)':
+        'engine_load_4(to, &map, bar, c0, c1, c2, c3, mask);',
+    'void load_box(u32 to, const Map &map, u32 bar, int channel, int w, int h, int image, int x, int y)':
+        'engine_load_pixels(to, &map, bar, channel, w, h, image, x, y);',
+    'void load_box_shared(u32 to, const Map &map, u32 bar, int channel, int w, int h, int image, int x, int y, int mask)':
+        'engine_load_pixels(to, &map, bar, channel, w, h, image, x, y, mask);',
     'void store_box(const Map &map, u32 from, int c0, int c1, int c2)': 'engine_store(&map, from, c0, c1, c2);',
     'void store_commit()': 'engine_commit();',
     'void store_wait_read()': 'engine_wait(N);',

@@ -72,7 +72,8 @@ using Words = std::array<uint32_t, 4>;
 struct Stored {
     const void *map;
     Range from;
-    int c[3], group, tid;
+    std::array<int, 6> c;
+    int group, tid;
 };
 
 /* What a thread of these kernels has under way. */
@@ -188,10 +189,15 @@ void barrier_wait(uint32_t bar, uint32_t parity)
 /* ---- the copy engine ---- */
 
 /* What emit writes instead of a CUtensorMap: tensor_map.h. */
+enum { MAP_DIMS = 4 };
 struct MapModel {
-    uint64_t address, size[3], stride[2];
-    uint32_t bytes, box[3], swizzle, magic;
+    uint64_t address, stride[MAP_DIMS - 1];
+    uint32_t magic, size[MAP_DIMS];
+    uint16_t box[MAP_DIMS], step[2], bytes, swizzle, rank, pixels;
+    int16_t lower[2], upper[2];
 };
+/* The first element of a box, and of pixels the distances at which they are read. */
+using Place = std::array<int, MAP_DIMS + 2>;
 MapModel model_of(const void *map)
 {
     MapModel m;
@@ -210,33 +216,73 @@ uint32_t swizzle_at(uint32_t at, uint32_t bytes)
     const uint32_t mask = bytes ? bytes / 16 - 1 : 0;
     return at ^ (at >> 7 & mask) << 4;
 }
-bool in_tensor(const MapModel &m, const int c[3], const uint32_t i[3])
+/* An element, or nullptr behind an edge. */
+char *element_of(const MapModel &m, const long long *at)
 {
-    for (int d = 0; d < 3; d++) {
-        const long long x = (long long)c[d] + i[d];
-        if (x < 0 || x >= (long long)m.size[d]) return false;
+    char *to = (char *)m.address;
+    for (int d = 0; d < m.rank; d++) {
+        if (at[d] < 0 || at[d] >= m.size[d]) return nullptr;
+        to += at[d] * (d ? (int64_t)m.stride[d - 1] : m.bytes);
     }
-    return true;
+    return to;
 }
-/* Calls f(bytes behind the box's start, element in memory or nullptr) for every element of a box. */
-template <class F> void each_element(const MapModel &m, const int c[3], F f)
+/* Calls f(bytes behind the box's start, element in memory or nullptr) for every element of pixels (PTX ISA, "im2col
+ * mode"): their positions go through the bounding box of each image, from its lower corner to that behind the upper
+ * one, line after line, image after image. */
+template <class F> void each_pixel(const MapModel &m, const Place &c, F f)
 {
-    uint32_t i[3], at = 0;
-    for (i[2] = 0; i[2] < m.box[2]; i[2]++)
-        for (i[1] = 0; i[1] < m.box[1]; i[1]++)
-            for (i[0] = 0; i[0] < m.box[0]; i[0]++, at += m.bytes)
-                f(at, in_tensor(m, c, i) ? (char *)m.address + ((int64_t)c[0] + i[0]) * m.bytes +
-                                               ((int64_t)c[1] + i[1]) * m.stride[0] + ((int64_t)c[2] + i[2]) * m.stride[1]
-                                         : nullptr);
+    long long at[] = {c[0], c[1], c[2], c[3]};
+    for (int d = 0; d < 2; d++) {
+        const long long from = at[1 + d] - m.lower[d], end = (long long)m.size[1 + d] + m.upper[d];
+        if (from < 0 || at[1 + d] >= end || from % m.step[d]) fail("pixels from position %lld of dimension %lld on, beside the bounding box", at[1 + d], d);
+        if (c[4 + d] < 0 || c[4 + d] > 255) fail("pixels are read %lld apart", c[4 + d]);
+    }
+    for (uint32_t i = 0; i < m.box[1]; i++) {
+        long long here[] = {0, at[1] + c[4], at[2] + c[5], at[3]};
+        for (uint32_t k = 0; k < m.box[0]; k++) {
+            here[0] = at[0] + k;
+            f((i * m.box[0] + k) * m.bytes, element_of(m, here));
+        }
+        at[1] += m.step[0];
+        if (at[1] < (long long)m.size[1] + m.upper[0]) continue;
+        at[1] = m.lower[0], at[2] += m.step[1];
+        if (at[2] < (long long)m.size[2] + m.upper[1]) continue;
+        at[2] = m.lower[1], at[3]++;
+    }
 }
-uint32_t box_bytes(const MapModel &m) { return m.box[0] * m.box[1] * m.box[2] * m.bytes; }
-void check_box(const MapModel &m, uint32_t at)
+/* The same of a box. */
+template <class F> void each_element(const MapModel &m, const Place &c, F f)
+{
+    long long at[MAP_DIMS];
+    uint32_t i[MAP_DIMS] = {}, bytes = 0;
+    if (m.pixels) return each_pixel(m, c, f);
+    for (int d = 0; d < m.rank;) {
+        for (int k = 0; k < m.rank; k++) at[k] = (long long)c[k] + i[k];
+        f(bytes, element_of(m, at));
+        bytes += m.bytes;
+        for (d = 0; d < m.rank && ++i[d] == m.box[d]; d++) i[d] = 0;
+    }
+}
+uint32_t box_bytes(const MapModel &m)
+{
+    uint32_t n = m.bytes;
+    for (int d = 0; d < m.rank && !(m.pixels && d > 1); d++) n *= m.box[d];
+    return n;
+}
+/* dims: of the instruction; pixels: it loads them. */
+void check_box(const MapModel &m, uint32_t at, int dims, bool pixels)
 {
     if (at % 128) fail("a box at shared address %lld", at);
-    if (m.address % 16 || m.stride[0] % 16 || m.stride[1] % 16) fail("a tensor map of an address or a stride that is no multiple of 16");
+    if (m.rank != dims || m.pixels != pixels) fail("a tensor map of %lld dimensions for an instruction of %lld", m.rank, dims);
+    if (m.address % 16) fail("a tensor map of an address that is no multiple of 16");
+    for (int d = 0; d + 1 < m.rank; d++)
+        if (m.stride[d] % 16) fail("a tensor map of a stride that is no multiple of 16");
     if (m.swizzle && m.box[0] * m.bytes > m.swizzle) fail("a box of %lld bytes in a row is wider than its swizzle of %lld", m.box[0] * m.bytes, m.swizzle);
-    for (int d = 0; d < 3; d++)
+    for (int d = 0; d < m.rank; d++)
         if (m.box[d] < 1 || m.box[d] > 256) fail("a box of %lld elements", m.box[d]);
+    for (int d = 0; d < 2 && m.pixels; d++)
+        if (m.step[d] < 1 || m.step[d] > 8 || m.lower[d] < -128 || m.upper[d] < -128 || m.lower[d] > 127 || m.upper[d] > 127)
+            fail("a window that a tensor map has not, along dimension %lld", d);
 }
 /* Nothing may read or hold what a box is about to overwrite. */
 void check_unused(Cta &c, const Range &r)
@@ -273,13 +319,12 @@ void check_waited()
     if (self().begins && !self().waited) fail("a copy before the launches in front have ended");
 }
 /* Starts a copy into the work-groups of the mask. */
-void engine_load(uint32_t to, const void *map, uint32_t bar, int c0, int c1, int c2, int mask)
+void engine_start(uint32_t to, const void *map, uint32_t bar, const Place &c, int dims, bool pixels, int mask)
 {
     const MapModel m = model_of(map);
-    const int c[3] = {c0, c1, c2};
     const Range r = {to, box_bytes(m)};
     Box b = {to, bar, m.swizzle, std::vector<char>(r.bytes), mask};
-    check_box(m, to);
+    check_box(m, to, dims, pixels);
     check_waited();
     each_element(m, c, [&](uint32_t at, const char *from) {
         if (from) memcpy(&b.data[at], from, m.bytes); /* zeros behind the edge */
@@ -292,7 +337,19 @@ void engine_load(uint32_t to, const void *map, uint32_t bar, int c0, int c1, int
     in_flight.push_back(b);
     progress++;
 }
+void engine_load(uint32_t to, const void *map, uint32_t bar, int c0, int c1, int c2, int mask)
+{
+    engine_start(to, map, bar, {c0, c1, c2}, 3, false, mask);
+}
 void engine_load_own(uint32_t to, const void *map, uint32_t bar, int c0, int c1, int c2) { engine_load(to, map, bar, c0, c1, c2, 1 << cur->cta); }
+void engine_load_4(uint32_t to, const void *map, uint32_t bar, int c0, int c1, int c2, int c3, int mask = 1 << cur->cta)
+{
+    engine_start(to, map, bar, {c0, c1, c2, c3}, 4, false, mask);
+}
+void engine_load_pixels(uint32_t to, const void *map, uint32_t bar, int c, int w, int h, int n, int x, int y, int mask = 1 << cur->cta)
+{
+    engine_start(to, map, bar, {c, w, h, n, x, y}, 4, true, mask);
+}
 /* One copy lands; false: there is none. */
 bool engine_step()
 {
@@ -309,7 +366,7 @@ void engine_store(const void *map, uint32_t from, int c0, int c1, int c2)
 {
     const MapModel m = model_of(map);
     const Range r = {from, box_bytes(m)};
-    check_box(m, from);
+    check_box(m, from, 3, false);
     check_waited();
     check_range(r);
     for (const Thread &t : cta().thread)

@@ -168,9 +168,19 @@ static Err tensile(GpuPlan *p)
     return tail(p);
 }
 
+/* The numbers of windows along W and H (problem/window.h). */
+static Err window(GpuPlan *p)
+{
+    static const char *const names[] = {"step_w", "lower_w", "dilation_w", "step_h", "lower_h", "dilation_h"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && p->indices && p->groups.used; i++)
+        TRY(add(p, "int", names[i], 4, 4));
+    return ERR_OK;
+}
+
 Err gpu_args(GpuPlan *p)
 {
     p->n_args = p->arg_bytes = 0;
     TRY(tensile(p));
-    return gpu_fused_args(p);
+    TRY(gpu_fused_args(p));
+    return window(p);
 }

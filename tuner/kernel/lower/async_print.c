@@ -65,19 +65,23 @@ void text_store_words(const Text *t, const Stmt *s)
     buf_puts(t->out, ");\n");
 }
 
-/* "load_box(to, map, full, c0, c1, c2)". */
+static void put_operand(const Text *t, const Value *x)
+{
+    buf_puts(t->out, ", ");
+    text_value(t, x, AS_ANY);
+}
+
+/* "load_box(to, map, full, c0, c1, c2)", with as many coordinates as there are. */
 static void put_box(const Text *t, const Stmt *s)
 {
     const Box *b = s->box;
-    const Value *const last[] = {s->x, b->at[0], b->at[1], b->at[2], b->mask};
     PUT(t, b->mask ? t->words->box_shared : t->words->box, "(");
     put_sum(t, s->access);
     buf_puts(t->out, ", ");
     text_value(t, b->map, AS_ANY);
-    for (int i = 0; i < (b->mask ? 5 : 4); i++) {
-        buf_puts(t->out, ", ");
-        text_value(t, last[i], AS_ANY);
-    }
+    put_operand(t, s->x);
+    for (int i = 0; i < BOX_NUMBERS && b->at[i]; i++) put_operand(t, b->at[i]);
+    if (b->mask) put_operand(t, b->mask);
     buf_puts(t->out, ");\n");
 }
 

@@ -450,7 +450,8 @@ void stmt_advance(Stmts *s, const StageRing *r, const Value *cursor)
 void stmt_box(Stmts *s, Access to, const Value *full, Box b)
 {
     declare_access(s, &to);
-    for (int i = 0; i < 3; i++) declare_value(s, b.at[i]);
+    for (int i = 0; i < BOX_NUMBERS; i++)
+        if (b.at[i]) declare_value(s, b.at[i]);
     const Access *kept = copy(s, &to, 1, sizeof to);
     const Box *box = copy(s, &b, 1, sizeof b);
     Stmt *at = add(s, STMT_BOX);

@@ -260,11 +260,14 @@ void stmt_advance(Stmts *s, const StageRing *r, const Value *cursor);
 /* ---- copies by the copy engine (TMA), which mbarriers count: engine.h derives and checks the bytes ---- */
 
 /* A box of a tensor map. */
+enum { BOX_NUMBERS = 6 };
 typedef struct {
     const Value *map;
-    const Value *at[3]; /* its first element: along the contiguous dimension, the other one, the matrix */
-    const Value *mask;  /* multicast: work-groups of the cluster that get it; NULL: this one alone */
-    int senders;        /* work-groups that send such a box each to all of those; 1 without a mask */
+    /* Its first element: along the contiguous dimension, the other ones, the matrix or image; of pixels of a
+     * window then the distances at which they are read. NULL behind the last. */
+    const Value *at[BOX_NUMBERS];
+    const Value *mask; /* multicast: work-groups of the cluster that get it; NULL: this one alone */
+    int senders;       /* work-groups that send such a box each to all of those; 1 without a mask */
 } Box;
 /* Starts a copy of to.bytes to the window of local memory, which the mbarrier `full` counts. */
 void stmt_box(Stmts *s, Access to, const Value *full, Box b);

@@ -283,28 +283,113 @@ static const Value *or_number(Stmts *s, bool is, const char *name, const char *n
     return value_reg(s, is ? name : number);
 }
 
-static void kernel(const GpuPlan *p, Stmts *s)
+/* Names of the strides of D and C: between columns, and between matrices of the batch. */
+typedef struct {
+    const char *ld[2], *batch[2];
+} ResultStrides;
+
+static const Value *args_of(const GpuPlan *p, Stmts *s, const ResultStrides *to, const char *k)
 {
     const Value *alpha = value_call(s, "g_from_s", value_reg(s, "alpha"));
     const Value *beta = value_call(s, "g_from_s", value_reg(s, "beta"));
-    const char *const map[] = {"map_a", "map_b", "map_c", "map_d"};
+    return value_list(s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
+                      value_reg(s, to->ld[0]), or_number(s, p->batched, to->batch[0], "0"),
+                      value_reg(s, to->ld[1]), or_number(s, p->batched, to->batch[1], "0"),
+                      value_reg(s, "size_m"), value_reg(s, "size_n"),
+                      or_number(s, p->batched, "size_batch", "1"), value_reg(s, k), value_reg(s, "tiles_m"),
+                      value_reg(s, "tiles_n"), or_number(s, p->walk.staggers, "stagger_mask", "0"),
+                      or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
+                      or_number(s, p->walk.mapping_words, "mapping", "0"),
+                      or_number(s, p->walk.mapping_words, "mapping_chunk", "0"));
+}
+
+static const Value *size_of(Stmts *s, int32_t index) { return value_named(s, "size_%d", index); }
+
+static const Value *product(Stmts *s, const Value *x, const int32_t index[WINDOW_SPATIAL])
+{
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        const Value *size = size_of(s, index[d]);
+        x = x ? value_op(s, VALUE_MUL, x, size) : size;
+    }
+    return x;
+}
+
+/* The sizes of the matrices that are multiplied. Sliding windows sum over whole chunks of channels for each
+ * tap. */
+static void window_sizes(const Window *w, Stmts *s)
+{
+    const Value *depth = value_reg(s, "DU"), *channels = size_of(s, w->channel), *row = size_of(s, w->row);
+    const Value *past = value_op(s, VALUE_SUB, value_op(s, VALUE_ADD, channels, depth), value_int(s, 1));
+    const Value *chunks = stmt_define(s, "unsigned", "chunks", value_op(s, VALUE_DIV, past, depth));
+    const Value *taps = product(s, NULL, w->tap), *outs = product(s, NULL, w->out);
+    const Value *image = w->image < 0 ? NULL : size_of(s, w->image);
+    const Value *all = image && !w->image_in_batch ? product(s, image, w->out) : outs;
+    const Value *one = value_int(s, 1);
+    stmt_define(s, "unsigned", "size_m", w->per_tap ? channels : row);
+    stmt_define(s, "unsigned", "size_n", w->per_tap ? row : all);
+    stmt_define(s, "unsigned", "size_batch", w->per_tap ? taps : w->image_in_batch ? image : one);
+    stmt_define(s, "unsigned", "size_k",
+                w->per_tap ? all : value_op(s, VALUE_MUL, product(s, chunks, w->tap), depth));
+}
+
+/* Strides of D or C between positions and images. */
+static const Value *apart(const Window *w, Stmts *s, char tensor)
+{
+    return value_list(s, value_named(s, "stride_%c1", tensor), value_named(s, "stride_%c2", tensor),
+                      w->image < 0 ? value_int(s, 0) : value_named(s, "stride_%c3", tensor));
+}
+
+/* The arguments with those of hopper_window.cuh: of each spatial dimension its sizes and its three numbers
+ * (gpu/args.c). Rows, columns and the batch of D have one stride each, which the launch has checked. */
+static Err window_args(const GpuPlan *p, Stmts *s)
+{
+    static const ResultStrides sliding = {{"stride_d1", "stride_c1"}, {"0", "0"}},
+                               images = {{"stride_d1", "stride_c1"}, {"stride_d3", "stride_c3"}},
+                               per_tap = {{"stride_d3", "stride_c3"}, {"stride_d1", "stride_c1"}};
+    Window w;
+    const Value *along[WINDOW_SPATIAL];
+    TRY(hopper_window(p, &w));
+    window_sizes(&w, s);
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        const char c = "wh"[d];
+        along[d] = value_list(s, size_of(s, w.out[d]), size_of(s, w.tap[d]), value_named(s, "step_%c", c),
+                              value_named(s, "lower_%c", c), value_named(s, "dilation_%c", c));
+    }
+    const Value *args = args_of(p, s, w.per_tap ? &per_tap : w.image_in_batch ? &images : &sliding, "size_k");
+    stmt_var(s, "WindowArgs", "args",
+             value_list(s, args, along[0], along[1], value_reg(s, "chunks"), apart(&w, s, 'd'),
+                        apart(&w, s, 'c')));
+    return ERR_OK;
+}
+
+static Err kernel(const GpuPlan *p, Stmts *s)
+{
+    static const char *const map[] = {"map_a", "map_b", "map_c", "map_d"};
+    static const ResultStrides matrices = {{"ldd", "ldc"}, {"batch_d", "batch_c"}};
     const int from =
         p->groups.engine_store
             ? 2
             : 0; /* without EngineStore the maps of C and D are unused, and A's and B's take their places */
-    stmt_var(s, "Args", "args",
-             value_list(
-                 s, value_reg(s, "d"), value_reg(s, "c"), alpha, p->use_beta ? beta : value_int(s, 0),
-                 value_reg(s, "ldd"), or_number(s, p->batched, "batch_d", "0"), value_reg(s, "ldc"),
-                 or_number(s, p->batched, "batch_c", "0"), value_reg(s, "size_m"), value_reg(s, "size_n"),
-                 or_number(s, p->batched, "size_batch", "1"), value_reg(s, "size_k"), value_reg(s, "tiles_m"),
-                 value_reg(s, "tiles_n"), or_number(s, p->walk.staggers, "stagger_mask", "0"),
-                 or_number(s, p->partial_sums, "sums", "0"), or_number(s, p->partial_sums, "flags", "0"),
-                 or_number(s, p->walk.mapping_words, "mapping", "0"),
-                 or_number(s, p->walk.mapping_words, "mapping_chunk", "0")));
+    if (p->indices)
+        TRY(window_args(p, s));
+    else
+        stmt_var(s, "Args", "args", args_of(p, s, &matrices, "size_k"));
     gpu_set_ops(p, s, "args.ops");
     stmt_call(s, "gemm", value_reg(s, "lds"), value_reg(s, "args"), value_reg(s, map[0]),
               value_reg(s, map[1]), value_reg(s, map[from]), value_reg(s, map[from + 1]));
+    return ERR_OK;
+}
+
+/* Addresses of C and D, which are matrices in any case. */
+static void addresses(const GpuPlan *p, Stmts *s)
+{
+    View view[2];
+    GpuPlan of_matrices = *p;
+    for (int i = 0; i < 2 && p->indices; i++) {
+        program_view(&view[i], 2 + i, false);
+        of_matrices.view[2 + i] = &view[i];
+    }
+    nvptx_addresses(&of_matrices, s);
 }
 
 Err hopper_lower(const Program *program, Str symbol, Buf *out)
@@ -325,7 +410,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     stmts_init(&s, GPU_STMTS_BYTES);
     walk(&program->walk, &s);
     gpu_heading(&s, "---- the epilogue ----");
-    nvptx_addresses(p, &s);
+    addresses(p, &s);
     gpu_ops(p, &s);
     stmt_file(&s, "nvptx/hopper.cuh");
     if (!e) e = hopper_load(p, &s);
@@ -334,7 +419,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     gpu_put(p, &s, &body);
     kernel_head(p, symbol, &body);
     stmts_init(&s, GPU_STMTS_BYTES);
-    kernel(p, &s);
+    if (!e) e = kernel(p, &s);
     if (!e) e = stmt_print(&s, p->dialect->words, 1, &body);
     stmts_fini(&s);
     buf_puts(&body, "}\n");

@@ -5,12 +5,15 @@
 
 #include "kernel/gpu/gpu.h"
 #include "problem/matrix_inst.h"
+#include "problem/window.h"
 
 /* Appends the text of a kernel. program: as the passes of hopper_program.c made it. */
 Err hopper_lower(const Program *program, Str symbol, Buf *out);
 
-/* hopper_load.c: prints fill_stage(). ERR_FAILED: engine_derive refuses it. */
+/* hopper_load.c: prints produce() and fill_stage(). ERR_FAILED: engine_derive refuses it. */
 Err hopper_load(const GpuPlan *p, Stmts *s);
+/* The roles of a contraction's indices. ERR_INPUT: the copy engine does not load it. */
+Err hopper_window(const GpuPlan *p, Window *out);
 
 /* hopper_products.c: prints accumulate(), the products of a tile. in: the instruction. */
 void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);

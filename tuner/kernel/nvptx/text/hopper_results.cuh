@@ -260,9 +260,8 @@ FN void store_one(g_TC sum, const Args &args, const g_Ops &ops, bool reads, int 
     g_TD c;
     if (FUSED) g_rows<1>(ops, m, false, &of_row), g_cols<1>(ops, n, false, &of_col);
     const g_TC v = g_scaled(ops, sum);
-    if (reads) c = args.c[batch * args.batch_c + g_c_at_n(n, args.ldc) + g_c_at_m(m, args.ldc)];
-    args.d[batch * args.batch_d + g_d_at_n(n, args.ldd) + g_d_at_m(m, args.ldd)] =
-        g_from_c(g_combined(ops, v, c, reads, of_row, of_col));
+    if (reads) c = *c_at(args, m, n, batch);
+    *d_at(args, m, n, batch) = g_from_c(g_combined(ops, v, c, reads, of_row, of_col));
 }
 
 /* Stores element by element, adjacent lanes along M: D of any alignment, and the sums of parts of K (SPLIT). */

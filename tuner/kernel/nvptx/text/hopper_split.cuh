@@ -273,8 +273,8 @@ FN void store_four(const g_TC (&sum)[4], const Args &args, const g_Ops &ops, int
 {
     if (m >= (int)args.m || n >= (int)args.n) return;
     const bool reads = READS && !g_is_zero(args.beta);
-    g_TD *d = args.d + (batch * args.batch_d + g_d_at_n(n, args.ldd) + g_d_at_m(m, args.ldd));
-    const g_TD *c = args.c + (batch * args.batch_c + g_c_at_n(n, args.ldc) + g_c_at_m(m, args.ldc));
+    g_TD *d = d_at(args, m, n, batch);
+    const g_TD *c = c_at(args, m, n, batch);
     const u64 address_bits = (u64)d | (reads ? (u64)c : 0);
     g_OfRow rows[4];
     g_OfCol of_col;

@@ -1,0 +1,244 @@
+/* Launch: tensor maps of contractions that load windows of pixels (problem/window.h), and the numbers that
+ * their kernels take in front of the maps: step, position of the first output, dilation along W, then H. */
+#include "client/runtime/launch_priv.h"
+#include "base/integer.h"
+#include "problem/window.h"
+
+/* The indices as the kernel has them. */
+static bool roles(const LibSolution *s, const Contraction *p, Window *w)
+{
+    Indices x = p->dims->indices;
+    indices_pack(&x, s->map.pack_batch_dims);
+    const bool rows_of_b = indices_rows_of_b(&p->dims->indices);
+    return !window_of(&x, w) && rows_of_b == ((w->pixels == 1) == w->per_tap);
+}
+
+static int64_t stride_of(const IndexSizes *x, unsigned t, int32_t index)
+{
+    const int32_t dim = index_list_find(&x->indices.tensor[t], index);
+    return dim < 0 ? 0 : x->stride[t][dim];
+}
+
+/* A stride that a map may have; of one element any does. */
+static bool stride_fits(int64_t stride, int64_t n, DataType type)
+{
+    enum { STEP = 16 };
+    return n == 1 || (stride > 0 && stride * type_bytes(type) % STEP == 0);
+}
+
+/* Several indices as one dimension of a tensor: size elements, stride apart. */
+typedef struct {
+    int64_t size, stride;
+} Merged;
+
+/* Adds an index that is to lie behind those that are merged; false where it does not. */
+static bool merge(const IndexSizes *x, unsigned t, int32_t index, Merged *m)
+{
+    const int64_t stride = stride_of(x, t, index), size = x->size[index];
+    if (m->size == 1) m->stride = stride;
+    if (m->size > 1 && size > 1 && stride != m->size * m->stride) return false;
+    return !__builtin_mul_overflow(m->size, size, &m->size);
+}
+
+/* The positions, with the images where they are not the batch's, or the taps. */
+static bool merged(const IndexSizes *x, const Window *w, unsigned t, bool taps, Merged *m)
+{
+    *m = (Merged){1, 0};
+    for (int d = 0; d < WINDOW_SPATIAL; d++)
+        if (!merge(x, t, taps ? w->tap[d] : w->out[d], m)) return false;
+    return taps || w->image < 0 || w->image_in_batch || merge(x, t, w->image, m);
+}
+
+/* C or D as matrices: rows contiguous, columns, and the batch. is_matrix: columns have one stride. */
+typedef struct {
+    int64_t rows;
+    Merged columns, batch;
+    bool is_matrix;
+} Results;
+
+static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results *r)
+{
+    if (w->per_tap) {
+        *r = (Results){.rows = x->size[w->channel], .columns = {x->size[w->row], stride_of(x, t, w->row)}};
+        r->is_matrix = merged(x, w, t, true, &r->batch);
+        r->batch.size = x->size[w->tap[0]] * x->size[w->tap[1]];
+        return;
+    }
+    *r = (Results){.rows = x->size[w->row], .batch = {1, 0}};
+    r->is_matrix = merged(x, w, t, false, &r->columns);
+    r->columns.size = x->size[w->out[0]] * x->size[w->out[1]];
+    if (w->image_in_batch)
+        r->batch = (Merged){x->size[w->image], stride_of(x, t, w->image)};
+    else if (w->image >= 0)
+        r->columns.size *= x->size[w->image];
+}
+
+/* by_engine: the copy engine stores it, or else the kernel does element by element. */
+static bool results_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type, bool by_engine)
+{
+    enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
+    Results r;
+    results_of(x, w, t, &r);
+    if (r.columns.size > INT32_MAX || r.batch.size > INT32_MAX || (w->per_tap && !r.is_matrix)) return false;
+    if (!by_engine) return true;
+    return r.is_matrix && r.rows * type_bytes(type) % RUN == 0 &&
+           (r.columns.size == 1 || r.columns.stride >= r.rows) &&
+           stride_fits(r.columns.stride, r.columns.size, type) &&
+           stride_fits(r.batch.stride, r.batch.size, type);
+}
+
+/* All elements of K, of sliding windows each tap with whole chunks of channels, are counted with 31 bits. */
+static bool sums_fit(const LibSolution *s, const IndexSizes *x, const Window *w)
+{
+    const int64_t depth = s->map.depth_u;
+    int64_t n = w->per_tap ? (w->image < 0 ? 1 : x->size[w->image])
+                           : int_ceil_div(x->size[w->channel], depth) * depth;
+    for (int d = 0; d < WINDOW_SPATIAL; d++)
+        if (__builtin_mul_overflow(n, x->size[w->per_tap ? w->out[d] : w->tap[d]], &n)) return false;
+    return n <= INT32_MAX - depth;
+}
+
+static bool other_fits(const IndexSizes *x, const Window *w, DataType type)
+{
+    const unsigned other = 1 - (unsigned)w->pixels;
+    const int32_t last = w->other_k_major ? w->row : w->channel;
+    const int32_t broadcast = w->per_tap ? w->channel : w->image; /* the other operand's stride is 0 */
+    Merged m;
+    if (broadcast >= 0 && x->size[broadcast] > 1 && stride_of(x, other, broadcast)) return false;
+    if (w->per_tap) return merged(x, w, other, false, &m) && stride_fits(m.stride, m.size, type);
+    for (int d = 0; d < WINDOW_SPATIAL; d++)
+        if (!stride_fits(stride_of(x, other, w->tap[d]), x->size[w->tap[d]], type)) return false;
+    return stride_fits(stride_of(x, other, last), x->size[last], type);
+}
+
+bool window_fits(const LibSolution *s, const Contraction *p)
+{
+    const IndexSizes *x = p->dims;
+    Window w;
+    WindowShape shape[WINDOW_SPATIAL];
+    if (!roles(s, p, &w) || (p->unaligned & 15)) return false;
+    const unsigned pixels = (unsigned)w.pixels;
+    if (window_shape(x, &w, shape)) {
+        err_clear();
+        return false;
+    }
+    for (int d = 0; d < WINDOW_SPATIAL; d++)
+        if (!stride_fits(shape[d].pitch, shape[d].size, tensor_type(p, pixels))) return false;
+    if (w.image >= 0 && !stride_fits(stride_of(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
+        return false;
+    if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w)) return false;
+    const bool by_engine = s->map.n_tensor_maps > 2;
+    return results_fit(x, &w, 2, tensor_type(p, 2), by_engine) &&
+           results_fit(x, &w, 3, tensor_type(p, 3), by_engine);
+}
+
+bool window_sides(const LibSolution *s, const Contraction *p, uint64_t side[3])
+{
+    Window w;
+    Results r;
+    if (!s->map.n_tensor_maps || !is_window(p) || !roles(s, p, &w)) return false;
+    results_of(p->dims, &w, 3, &r);
+    side[0] = (uint64_t)r.rows, side[1] = (uint64_t)r.columns.size, side[2] = (uint64_t)r.batch.size;
+    return true;
+}
+
+/* A stride in bytes; of a dimension of one element the pitch of all that is in front. */
+static uint64_t bytes_of(int64_t stride, int64_t n, DataType type, uint64_t in_front)
+{
+    enum { STEP = 16 };
+    if (n > 1) return (uint64_t)stride * (uint64_t)type_bytes(type);
+    return (in_front + STEP - 1) / STEP * STEP;
+}
+
+/* Sets a dimension behind those that are set, its size and its stride in elements. */
+static void push(TensorMap *m, int64_t size, int64_t stride)
+{
+    const DataType type = (DataType)m->type;
+    const int d = m->rank++;
+    const uint64_t in_front =
+        d < 2 ? m->size[0] * (uint64_t)type_bytes(type) : m->stride[d - 2] * m->size[d - 1];
+    m->size[d] = (uint64_t)size;
+    if (d > 0) m->stride[d - 1] = bytes_of(stride, size, type, in_front);
+}
+
+static void describe_pixels(const IndexSizes *x, const Window *w, const WindowShape *shape, TensorMap *m)
+{
+    m->pixels = true;
+    push(m, x->size[w->channel], 1);
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        push(m, shape[d].size, shape[d].pitch);
+        m->lower[d] = (int32_t)shape[d].lower, m->upper[d] = (int32_t)shape[d].upper;
+        m->step[d] = (uint32_t)shape[d].step;
+    }
+    push(m, w->image < 0 ? 1 : x->size[w->image],
+         w->image < 0 ? 0 : stride_of(x, (unsigned)w->pixels, w->image));
+}
+
+static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
+{
+    const unsigned other = 1 - (unsigned)w->pixels;
+    const int32_t first = w->other_k_major ? w->channel : w->row,
+                  last = w->other_k_major ? w->row : w->channel;
+    Merged pixels = {1, 0};
+    push(m, x->size[first], 1);
+    if (w->per_tap) {
+        (void)merged(x, w, other, false, &pixels);
+        push(m, pixels.size, pixels.stride);
+        push(m, 1, 0);
+        return;
+    }
+    for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->tap[d]], stride_of(x, other, w->tap[d]));
+    push(m, x->size[last], stride_of(x, other, last));
+}
+
+static void describe_results(const IndexSizes *x, const Window *w, unsigned t, TensorMap *m)
+{
+    Results r;
+    results_of(x, w, t, &r);
+    push(m, r.rows, 1);
+    push(m, r.columns.size, r.columns.stride);
+    push(m, r.batch.size, r.batch.stride);
+}
+
+/* The roles and numbers of a problem that window_fits; ERR_INPUT for others. */
+static Err window(const Helper *h, Window *w, WindowShape shape[WINDOW_SPATIAL])
+{
+    if (!roles(h->s, h->p, w)) FAIL(ERR_INPUT, "kernel %s: the contraction has no windows", h->s->name);
+    return window_shape(h->p->dims, w, shape);
+}
+
+Err describe_window(const Helper *h, unsigned t, TensorMap *out)
+{
+    const LaunchInputs *in = h->in;
+    const void *const base[] = {in->a, in->b, in->c, in->d};
+    const int64_t offset[] = {in->offset_a, in->offset_b, in->offset_c, in->offset_d};
+    const DataType type = tensor_type(h->p, t);
+    Window w;
+    WindowShape shape[WINDOW_SPATIAL];
+    TRY(window(h, &w, shape));
+    *out = (TensorMap){.address =
+                           (uint64_t)(uintptr_t)base[t] + (uint64_t)offset[t] * (uint64_t)type_bytes(type),
+                       .type = (int)type};
+    /* nothing is read but elements behind the channels */
+    if (t < 2 && !launch_reads_ab(h->p)) out->address = (uint64_t)(uintptr_t)in->d & ~UINT64_C(15);
+    if (t == (unsigned)w.pixels)
+        describe_pixels(h->p->dims, &w, shape, out);
+    else if (t < 2)
+        describe_other(h->p->dims, &w, out);
+    else
+        describe_results(h->p->dims, &w, t, out);
+    return ERR_OK;
+}
+
+Err put_window(const Helper *h, Args *a)
+{
+    Window w;
+    WindowShape shape[WINDOW_SPATIAL];
+    TRY(window(h, &w, shape));
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        put_u32(a, (uint32_t)(int32_t)shape[d].step);
+        put_u32(a, (uint32_t)(int32_t)shape[d].lower);
+        put_u32(a, (uint32_t)(int32_t)shape[d].dilation);
+    }
+    return ERR_OK;
+}

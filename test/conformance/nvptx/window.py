@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Convolutions by wgmma on the CPU: pixels and filters that the copy engine loads as windows, against the definition of a convolution.
+
+usage: window.py [--build DIR] [--short] [--jobs N]
+Each kernel runs on pads (unequal ones too), strides, dilation, 1x1 filters, images smaller and larger than a tile; channels that the copy
+engine cannot read have to be refused. Prints each error and a line of counts. Exit code 1 when something is wrong."""
+import argparse
+import concurrent.futures
+import importlib.util
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'amd'))     # where another module is called emulate, too
+texts = importlib.util.spec_from_file_location('texts', os.path.join(HERE, 'emulate.py'))
+emulate = importlib.util.module_from_spec(texts)
+texts.loader.exec_module(emulate)
+import conv
+import convolve
+import numpy as np
+import progress
+
+Conv = convolve.Conv
+BASE = {'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'KernelLanguage': 'Source'}
+PACKED = {**BASE, 'PackBatchDims': 1}
+
+
+def solutions(k):
+    """By elements of K of an instruction."""
+    return {'cooperative': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1]},
+            'ping-pong': {**PACKED, 'MatrixInstruction': [64, 96, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'DepthU': 8 * k},
+            'images': {**BASE, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'StaggerU': 4},
+            'swapped': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 2, 1, 1], 'SourceSwap': True},
+            'elements': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'EngineStore': False},
+            'cluster': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 1},
+            'cluster along N': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ClusterN': 2, 'ConsumerSchedule': 'PingPong'},
+            'cluster of both': {**PACKED, 'MatrixInstruction': [64, 128, k, 1, 1, 1, 1, 2, 1], 'ClusterN': 2, 'ClusterM': 2, 'EngineStore': False},
+            'split': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'GlobalSplitU': 3, 'MinKForGSU': 16,
+                      'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel'},
+            'shares': {**BASE, 'PackBatchDims': 1, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'StreamK': 2, 'PersistentKernel': 0},
+            'parts of K': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterK': 2}}
+
+
+def sizes(c, k):
+    """(name, convolution)."""
+    return [*[(n, x) for n, x in convolve.sizes(2, (c, k)) if 'odd' not in n and 'one' not in n],
+            ('several chunks', Conv(2, 9 * c, k, (5, 6), 3, pad=1)),
+            ('wide', Conv(3, c, 2 * k, (17, 19), (3, 5), pad=(1, 2), pad_end=(1, 0))),
+            ('pixels of no tap', Conv(1, c, k, (9, 9), 1, stride=(2, 4))),
+            ('many images', Conv(40, c, k, (3, 2), 2, pad=1, pad_end=0))]
+
+
+ODD = [('odd channels', Conv(3, 5, 8, (6, 5), 3, pad=1)), ('odd rows', Conv(3, 8, 5, (6, 5), 3, pad=1)),
+           ('far steps', Conv(1, 8, 8, (40, 40), 1, stride=9)), ('far pads', Conv(1, 8, 8, (5, 5), 3, pad=130))]
+REFUSED = {'forward': ['odd channels', 'far steps', 'far pads'], 'data': ['odd channels', 'odd rows'], 'weights': [n for n, _ in ODD]}
+KINDS = {'HHS': 16, 'BBS': 16, 'HSS': 16, 'X': 8, 'I8II': 32}
+# In CHWN images are contiguous: a product for each output position.
+IMAGES = [('images', Conv(72, 5, 40, (5, 6), 3, pad=1)), ('images, stride 2', Conv(24, 3, 16, (6, 7), (2, 3), stride=2, pad=(1, 0), pad_end=1)),
+          ('images, dilation 2', Conv(8, 20, 8, (7, 6), 3, dilation=2, pad=2))]
+SHORT = {('HHS', 'cooperative'), ('BBS', 'cluster of both'), ('HSS', 'ping-pong')}
+conv.STORE.update({'HSS': (np.float16, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5)})
+
+
+def given(short):
+    """(entry of emit's list, case of conv.run), and how many sizes at its end have to be refused."""
+    for kind, k in KINDS.items():
+        for name, s in solutions(k).items():
+            if short and (kind, name) not in SHORT:
+                continue
+            channels = (80, 48) if kind == 'I8II' else (64, 136) if name == 'images' else (72, 40)
+            for direction in convolve.DIRECTIONS:
+                if direction == 'weights':      # whole rows of 128 bytes along M and N
+                    s = {**s, 'PackBatchDims': 1, 'MatrixInstruction': [128 if i == 1 and m == 96 else m for i, m in
+                                                                        enumerate(s['MatrixInstruction'])]}
+                what = f'{direction} {kind} {name}'
+                if direction != 'forward' and kind in ('X', 'I8II'):
+                    continue        # the instruction reads K strided in 16-bit types alone
+                e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, list_=sizes(*channels) + ODD)
+                yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what)
+    for kind, (name, s) in zip(('HHS', 'BBS', 'HSS'), list(solutions(16).items()) if not short else []):
+        e, c = conv.case('sm_90a', kind, s, 'forward', 'NHWC', 0, filters='CYXK', list_=sizes(72, 40) + ODD)
+        yield dict(e, name=f'CYXK_{kind}', apart=False), dict(c, what=f'CYXK {kind} {name}')
+    for kind, name in zip(('HHS', 'BBS', 'HSS'), ('cooperative', 'cluster of both', 'shares') if not short else ()):
+        e, c = conv.case('sm_90a', kind, solutions(16)[name], 'forward', 'CHWN', 0, list_=IMAGES)
+        yield dict(e, name=f'CHWN_{kind}', apart=False), dict(c, what=f'CHWN {kind} {name}')
+
+
+def symbols(answer):
+    """Of its main kernels and their helpers."""
+    return sorted({call['symbol'] for x in answer['launches'] for call in x['calls']})
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument('--build', default='build')
+    p.add_argument('--short', action='store_true')
+    p.add_argument('--jobs', type=int, default=2)
+    p.add_argument('--kernel', help='kernels whose name has this in it')
+    args = p.parse_args()
+    compiler = shutil.which(os.environ.get('CXX', 'g++'))
+    if not compiler:
+        print('skipped: convolutions by wgmma on the CPU: no g++')
+        return 0
+    made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
+    todo = [t for t in given(args.short) if not args.kernel or args.kernel in t[1]['what']]
+    answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
+    for (e, _), a in zip(todo, answers):    # parts of backward data without a filter element write zeros
+        e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']
+    answers = made.make([e for e, _ in todo])
+    machine, rng = emulate.machines()[1], np.random.default_rng(int(os.environ.get('SEED', '0')) or None)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        flags = emulate.precompiled(compiler, folder)
+        texts = [a for a in answers if 'file' in a]
+        done = pool.map(lambda a: emulate.compile_text(compiler, os.path.abspath(a['file']), symbols(a), flags), texts)
+        done = progress.each(done, 'compile', len(texts), args.short)
+        built = {a['name']: {(a['arch'], k): path for k in symbols(a)} for a, path in zip(texts, done)}
+    for (e, c), a in progress.each(zip(todo, answers), 'run', len(todo), args.short):
+        if 'file' not in a:
+            wrong.append(f"{c['what']}: no text: {a.get('error', a)}")
+            continue
+        for i, (what, x, part) in enumerate(c['runs']):
+            by_engine = e['solution'].get('EngineStore', True) and 'ClusterK' not in e['solution']
+            expected = what in REFUSED[c['direction']] or by_engine and (
+                what == 'odd rows' or c['direction'] == 'data' and max(x.stride) > 1)
+            if part:
+                continue
+            if ('refused' in a['launches'][i]) != expected:
+                wrong.append(f"{c['what']}, {what}: {'not ' if expected else ''}refused")
+            elif expected:
+                refused += 1
+            else:
+                n += 1
+                bad = conv.run(machine, e, c, a, built[a['name']], rng, i, x)
+                wrong += [f"{c['what']}, {what}: {bad[:500]}"] if bad else []
+    made.close()
+    for line in wrong[:20]:
+        print(line)
+    print(f'{len(todo)} kernels, {n} convolutions, {refused} refused, {len(wrong) or "none"} wrong')
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

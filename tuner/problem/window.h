@@ -1,0 +1,48 @@
+/* Windows: contractions in which one operand, the pixels, slides under a filter along spatial dimensions, as
+ * the copy engine loads them (PTX ISA, "im2col mode"). A row of what it loads is a pixel with its channels.
+ * All rows of a tile are read at the same distance from their own pixels: the filter's element, or tap.
+ *
+ *     pixels[channel, tap.., out.., image]
+ *     sliding     other[channel, tap.., row] or [row, tap.., channel]     D[row, out.., image]
+ *     per tap     other[row, out.., image]                                D[channel, tap.., row]
+ *
+ * first indices contiguous. Convolutions forward and backward data slide: they sum over channels and taps.
+ * Backward weights have a product for each tap, which sums over positions and images. A pixel's position
+ * along a spatial dimension is out * step + tap * dilation + lower, in units of the tensor's pixels
+ * (WindowShape). Images of sliding windows belong to the columns (PackBatchDims, groups) or to the batch.
+ * Where the other operand is mirrored, its tap is the last one less the pixels'.
+ */
+#ifndef PROBLEM_WINDOW_H
+#define PROBLEM_WINDOW_H
+
+#include "problem/indices.h"
+
+enum { WINDOW_SPATIAL = 2 };
+
+typedef struct {
+    int pixels;                                       /* operand: 0 A, 1 B */
+    bool per_tap;                                     /* D has the taps */
+    int32_t channel;                                  /* index that is contiguous in the pixels */
+    int32_t tap[WINDOW_SPATIAL], out[WINDOW_SPATIAL]; /* along W, H */
+    int32_t image, row;                               /* image: -1 none */
+    bool image_in_batch, other_k_major;
+    bool mirrored[WINDOW_SPATIAL]; /* of the other operand */
+} Window;
+
+/* Finds the roles of the indices, with the batch packed as in the kernel. NULL: it is a window; otherwise why
+ * not. */
+const char *window_of(const Indices *x, Window *out);
+
+/* One window's numbers along a spatial dimension. */
+typedef struct {
+    int64_t size;                  /* pixels of the tensor */
+    int64_t pitch;                 /* elements from a pixel to the next */
+    int64_t step, lower, dilation; /* lower: position of output 0 and tap 0; at most 0 */
+    int64_t upper;                 /* the position behind the last output's with tap 0, less `size` */
+} WindowShape;
+
+/* ERR_INPUT with the numbers where a copy engine has no such window: it allows positions of -128 to 127
+ * beside the tensor, filters of 256 pixels, steps of 8. */
+Err window_shape(const IndexSizes *x, const Window *w, WindowShape out[WINDOW_SPATIAL]);
+
+#endif
