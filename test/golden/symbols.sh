@@ -1,7 +1,7 @@
 # What libtuner shows: the functions of tuner.h and nothing else, in the archive and in the shared library, and a versioned
 # soname. A program with functions of its own under names that the library uses inside links the archive and runs.
 globals() { awk '$2 ~ /^[A-TV-Z]$/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u; }
-sed -n 's/^TUNER_API [^(]*[ *]\(tuner_[a-z_]*\)(.*/\1/p' "$ROOT"/client/runtime/tuner.h | LC_ALL=C sort >declared
+sed -n 's/^TUNER_API [^(]*[ *]\(tuner_[a-z_0-9]*\)(.*/\1/p' "$ROOT"/client/runtime/tuner.h | LC_ALL=C sort >declared
 nm -g --defined-only "$LIB"/libtuner.a 2>/dev/null | globals >archive
 nm -D --defined-only "$LIB"/libtuner.so | globals >shared
 cat declared

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 
 void call_init(GemmCall *c)
 {
@@ -214,7 +213,7 @@ Err call_set_known(GemmCall *c, Str option, Str value, bool *known)
     case SET_ALGO:
         return set_int(o, name, value, &n);
     }
-    BUG("option '%s' has no kind", o->name);
+    FAIL(ERR_FAILED, "option '%s' has no kind", o->name);
 }
 
 /* ---- defaults ---- */

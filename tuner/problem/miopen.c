@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "fmt/command.h"
 #include "problem/sizes.h"
 
@@ -184,7 +183,7 @@ Err miopen_set(MiopenOptions *m, Str name, Str value, bool *known)
     case SET_ONE:
         return str_eq_c(value, "1") ? ERR_OK : bad_value(o, value, "1: others are not supported");
     }
-    BUG("option '%s' has no kind", o->name);
+    FAIL(ERR_FAILED, "option '%s' has no kind", o->name);
 }
 
 /* ---- the convolution ---- */
