@@ -392,7 +392,7 @@ static void test_parts(void **state)
             ProblemType pt;
             Buf name;
             conv_desc_init(&c);
-            c.op = ops[f / 16];
+            c.op = (int32_t)ops[f / 16];
             assert_ok(conv_desc_format(&c, CONV_INPUT, str_from(formats[f % 4])));
             assert_ok(conv_desc_format(&c, CONV_OUTPUT, str_from(formats[f % 4])));
             assert_ok(conv_desc_format(&c, CONV_FILTER, str_from(formats[f / 4 % 4])));
