@@ -31,7 +31,7 @@ awk '/^    PerformanceModel:/ { skip = 1; next } skip && /^      / { next } { sk
 ask lib/library
 echo "--- a model of another version"
 mkdir other
-sed 's/PerformanceModel: \[1,/PerformanceModel: [9,/' "$logic" >other/l.yaml
+sed 's/PerformanceModel: \[[0-9]*,/PerformanceModel: [999,/' "$logic" >other/l.yaml
 "$BIN/tuner-createlib" --metadata-only other lib2 host >said 2>&1; echo "exit $?"; grep PerformanceModel said | sed -E 's/:[0-9]+:/:LINE:/; s/of [0-9]+ numbers/of N numbers/'
 echo "--- bad values"
 "$BIN/tuner" --device sim --global-parameters HeldOutSizes=-2 -- "$DATA/run/unseen.yaml" out2 2>&1 | sed "s|$DATA|DATA|"
