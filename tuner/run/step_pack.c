@@ -270,7 +270,7 @@ static void usage_print(Run *r)
     printf("\nto use the library:\n  %s", buf_cstr(&words));
     buf_fini(&words);
     if (g && g->problem->pt.OperationType >= OP_CONV_FORWARD) {
-        printf(" conv -n 1 -c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q 1\n");
+        printf(" conv app.log   # MIOpenDriver lines of convolutions of these types and formats\n");
         return;
     }
     if (!g || !problem_is_gemm(&g->problem->pt) || !g->n_sizes) {
