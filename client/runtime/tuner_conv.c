@@ -14,7 +14,7 @@
 #include "problem/pointwise.h"
 
 /* Of the first release; later members stand behind it. */
-enum { FIRST_SIZE = 240, SIZE_LIMIT = 4096 };
+enum { FIRST_SIZE = 240 };
 _Static_assert(sizeof(tuner_conv2d_desc) == FIRST_SIZE, "members are added at the end, and FIRST_SIZE stays");
 _Static_assert((int)TUNER_CONV_BACKWARD_DATA + (int)OP_CONV_FORWARD == (int)OP_CONV_BACKWARD_DATA &&
                    (int)TUNER_CONV_BACKWARD_WEIGHTS + (int)OP_CONV_FORWARD == (int)OP_CONV_BACKWARD_WEIGHTS,
@@ -60,26 +60,9 @@ struct ConvCache {
 
 /* ---- the description ---- */
 
-static Err check_size(const tuner_conv2d_desc *d)
-{
-    if (d->size < FIRST_SIZE || d->size > SIZE_LIMIT || d->size % 8)
-        FAIL(ERR_INPUT, "tuner_conv2d_desc.size is %" PRIu64 ", expected sizeof(tuner_conv2d_desc), %zu",
-             d->size, sizeof *d);
-    const unsigned char *byte = (const unsigned char *)d;
-    for (size_t i = sizeof *d; i < d->size; i++)
-        if (byte[i])
-            FAIL(ERR_INPUT,
-                 "tuner_conv2d_desc.size is %" PRIu64
-                 ", of which this library knows %zu, and byte %zu is not 0",
-                 d->size, sizeof *d, i);
-    return ERR_OK;
-}
-
 static Err check_number(const char *member, int32_t value, int32_t max)
 {
-    if (value < 0 || value > max)
-        FAIL(ERR_INPUT, "tuner_conv2d_desc.%s is %d, expected 0 to %d", member, value, max);
-    return ERR_OK;
+    return check_member("tuner_conv2d_desc", member, value, max);
 }
 
 static Err check_types(const tuner_conv2d_desc *d)
@@ -95,7 +78,7 @@ static Err check_types(const tuner_conv2d_desc *d)
 
 static Err check_members(const tuner_conv2d_desc *d)
 {
-    TRY(check_size(d));
+    TRY(check_struct("tuner_conv2d_desc", d, FIRST_SIZE, sizeof *d));
     TRY(check_number("direction", d->direction, TUNER_CONV_BACKWARD_WEIGHTS));
     TRY(check_number("input_layout", d->input_layout, TUNER_CHWN));
     TRY(check_number("filter_layout", d->filter_layout, TUNER_CHWN));

@@ -5,7 +5,7 @@
 #include "client/runtime/tuner_priv.h"
 
 /* Of the first release; later members stand behind it. */
-enum { FIRST_SIZE = 104, SIZE_LIMIT = 4096 };
+enum { FIRST_SIZE = 104 };
 _Static_assert(sizeof(tuner_epilogue) == FIRST_SIZE, "members are added at the end, and FIRST_SIZE stays");
 _Static_assert((int)TUNER_ACTIVATION_CLAMP == ACTIVATION_CLAMP &&
                    (int)TUNER_ACTIVATION_RELU == ACTIVATION_RELU &&
@@ -14,32 +14,14 @@ _Static_assert((int)TUNER_ACTIVATION_CLAMP == ACTIVATION_CLAMP &&
 _Static_assert((int)TUNER_ALONG_N == ALONG_N && (int)TUNER_SCALE_VECTOR == SCALE_AB_VECTOR,
                "both enums have the same numbers");
 
-/* A program that was compiled against a later header may call with members that this library does not have,
- * as long as they ask for nothing. */
-static Err check_size(const tuner_epilogue *e)
-{
-    if (e->size < FIRST_SIZE || e->size > SIZE_LIMIT || e->size % 8)
-        FAIL(ERR_INPUT, "tuner_epilogue.size is %" PRIu64 ", expected sizeof(tuner_epilogue), %zu", e->size,
-             sizeof *e);
-    const unsigned char *byte = (const unsigned char *)e;
-    for (size_t i = sizeof *e; i < e->size; i++)
-        if (byte[i])
-            FAIL(ERR_INPUT,
-                 "tuner_epilogue.size is %" PRIu64 ", of which this library knows %zu, and byte %zu is not 0",
-                 e->size, sizeof *e, i);
-    return ERR_OK;
-}
-
 static Err check_number(const char *member, int32_t value, int32_t max)
 {
-    if (value < 0 || value > max)
-        FAIL(ERR_INPUT, "tuner_epilogue.%s is %d, expected 0 to %d", member, value, max);
-    return ERR_OK;
+    return check_member("tuner_epilogue", member, value, max);
 }
 
 static Err check(const tuner_gemm_desc *g, const tuner_epilogue *e)
 {
-    TRY(check_size(e));
+    TRY(check_struct("tuner_epilogue", e, FIRST_SIZE, sizeof *e));
     TRY(check_number("activation", e->activation, ACTIVATION_COUNT - 1));
     TRY(check_number("bias_along", e->bias_along, TUNER_ALONG_N));
     TRY(check_number("scale_alpha_along", e->scale_alpha_along, TUNER_ALONG_N));

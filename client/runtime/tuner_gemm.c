@@ -60,6 +60,28 @@ Err check_type(const char *what, tuner_type t)
     return ERR_OK;
 }
 
+Err check_struct(const char *name, const void *s, size_t first, size_t known)
+{
+    enum { SIZE_LIMIT = 4096 };
+    const unsigned char *byte = s;
+    uint64_t size;
+    memcpy(&size, s, sizeof size);
+    if (size < first || size > SIZE_LIMIT || size % 8)
+        FAIL(ERR_INPUT, "%s.size is %" PRIu64 ", expected sizeof(%s), %zu", name, size, name, known);
+    for (size_t i = known; i < size; i++)
+        if (byte[i])
+            FAIL(ERR_INPUT, "%s.size is %" PRIu64 ", of which this library knows %zu, and byte %zu is not 0",
+                 name, size, known, i);
+    return ERR_OK;
+}
+
+Err check_member(const char *name, const char *member, int32_t value, int32_t max)
+{
+    if (value < 0 || value > max)
+        FAIL(ERR_INPUT, "%s.%s is %d, expected 0 to %d", name, member, value, max);
+    return ERR_OK;
+}
+
 static Err check_ld(const char *what, int64_t ld, int64_t rows)
 {
     if (ld < (rows > 1 ? rows : 1)) FAIL(ERR_INPUT, "%s is %" PRId64 ", less than %" PRId64, what, ld, rows);

@@ -110,10 +110,7 @@ static Err workspace_of(tuner_library *t, void *stream, uint64_t bytes, uint64_t
 static Err launch_call(tuner_library *t, void *stream, const LibSolution *s, const KernelCall *call)
 {
     const AnyKernel *kernel;
-    if (call->role == CALL_MAIN)
-        TRY(kernel_of_solution(t, s, &kernel));
-    else
-        TRY(kernel_of_helper(t, s, call->symbol, &kernel));
+    TRY(kernel_of_call(t, s, call, &kernel));
     if (library_print_debug(t->library)) log_launch(t, call);
     const GpuLaunch l = {.kernel = &kernel->gpu,
                          .group = call->work_group,

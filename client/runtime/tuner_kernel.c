@@ -149,7 +149,7 @@ static Err slot_of(tuner_library *t, uint32_t number, KernelSlot **out)
     return ERR_OK;
 }
 
-Err kernel_of_solution(tuner_library *t, const LibSolution *s, const AnyKernel **out)
+static Err kernel_of_solution(tuner_library *t, const LibSolution *s, const AnyKernel **out)
 {
     KernelSlot *slot;
     TRY(slot_of(t, s->number, &slot));
@@ -162,7 +162,7 @@ Err kernel_of_solution(tuner_library *t, const LibSolution *s, const AnyKernel *
     return e;
 }
 
-Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const AnyKernel **out)
+static Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const AnyKernel **out)
 {
     uint32_t i = 0;
     Err e = ERR_OK;
@@ -185,4 +185,10 @@ Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol,
     *out = &t->helper[i].kernel;
     pthread_mutex_unlock(&t->lock);
     return e;
+}
+
+Err kernel_of_call(tuner_library *t, const LibSolution *s, const KernelCall *call, const AnyKernel **out)
+{
+    return call->role == CALL_MAIN ? kernel_of_solution(t, s, out)
+                                   : kernel_of_helper(t, s, call->symbol, out);
 }

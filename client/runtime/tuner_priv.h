@@ -132,8 +132,8 @@ Err code_objects_list(tuner_library *t);
 void code_objects_close(tuner_library *t);
 /* Suffixes of code objects for the library's device; NULL ends the list. */
 const char *const *code_suffixes(const tuner_library *t);
-Err kernel_of_solution(tuner_library *t, const LibSolution *s, const AnyKernel **out);
-Err kernel_of_helper(tuner_library *t, const LibSolution *s, const char *symbol, const AnyKernel **out);
+/* The kernel that a call of the solution starts: its own or a helper's. */
+Err kernel_of_call(tuner_library *t, const LibSolution *s, const KernelCall *call, const AnyKernel **out);
 /* tuner_gpu.c: opens a device like "cuda" or "hip:1"; the calling thread's context does not change. */
 Err library_gpu_open(tuner_library *t, const char *name);
 /* Opens device 0 of the kind if it exists and has the architecture (NULL: any); false if not. */
@@ -147,6 +147,12 @@ Err gemm_pointers(tuner_library *t, const tuner_gemm_desc *g, int64_t batch, tun
                   void **block);
 /* tuner_gemm.c */
 Err check_type(const char *what, tuner_type t);
+/* A structure whose first member is its size. first: its size in the first release, known: today's. A program
+ * that was compiled against a later header may call with members that this library does not have, as long as
+ * they ask for nothing. ERR_INPUT with the name and the numbers. */
+Err check_struct(const char *name, const void *s, size_t first, size_t known);
+/* ERR_INPUT unless the value is 0 to max. */
+Err check_member(const char *name, const char *member, int32_t value, int32_t max);
 Err gemm_contraction(const tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f, Contraction *p);
 /* What is known of a scalar: SCALAR_ONE, .. */
 uint8_t scalar_kind(tuner_type type, const void *value);

@@ -47,10 +47,7 @@ enum {
 static Err run_call(tuner_library *t, const LibSolution *s, const KernelCall *call, double flops)
 {
     const AnyKernel *kernel;
-    if (call->role == CALL_MAIN)
-        TRY(kernel_of_solution(t, s, &kernel));
-    else
-        TRY(kernel_of_helper(t, s, call->symbol, &kernel));
+    TRY(kernel_of_call(t, s, call, &kernel));
     if (library_print_debug(t->library)) log_launch(t, call);
     HostSplit split = {.brief = flops < BRIEF_FLOPS};
     const bool in_place = s->map.global_accumulation != GLOBAL_ACC_MULTIPLE &&
