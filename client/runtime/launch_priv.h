@@ -154,7 +154,7 @@ Err pack_call(const Helper *h, LaunchList *out);
 bool window_fits(const LibSolution *s, const Contraction *p);
 /* Rows, columns and matrices of D as a kernel with windows has them; false: it has none. */
 bool window_sides(const LibSolution *s, const Contraction *p, uint64_t side[3]);
-/* Contractions but GEMMs have kernels of the copy engine as windows alone. */
+/* The copy engine loads a contraction that is no GEMM only if it is a window (problem/window.h). */
 static inline bool is_window(const Contraction *p) { return p->dims && !p->dims->indices.is_gemm; }
 Err describe_window(const Helper *h, unsigned t, TensorMap *out);
 Err put_window(const Helper *h, Args *a);

@@ -1,4 +1,4 @@
-/* libtuner: one GEMM: checks the arguments and runs it (tuner_run.c), or tells how it would run. */
+/* libtuner: one GEMM: checks the arguments and runs it (tuner_run.c), or reports how it would run. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

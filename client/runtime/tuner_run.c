@@ -1,5 +1,5 @@
 /* libtuner: a problem with its operands, of a GEMM or a convolution: selects the solution, makes the launches
- * and runs them, or tells what would run. */
+ * and runs them, or reports what would run. */
 #include <inttypes.h>
 #include <string.h>
 

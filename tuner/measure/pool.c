@@ -231,7 +231,7 @@ static Err idle_check(void *check)
     return *fn ? (*fn)() : ERR_OK;
 }
 
-/* Looks at all permutations, or at POOL_DRAWN drawn ones. Equal candidates are told by their hash. */
+/* Looks at all permutations, or at POOL_DRAWN drawn ones. Equal candidates have equal hashes. */
 static Err look(Pool *p, PoolCheckFn *check)
 {
     p->drawn = p->size > POOL_LOOKS;

@@ -10,7 +10,7 @@ FN const g_TD *c_at(const Args &args, int m, int n, int batch)
     return args.c + (batch * args.batch_c + g_c_at_n(n, args.ldc) + g_c_at_m(m, args.ldc));
 }
 
-/* Fills a stage: waits until it is empty, tells its mbarrier how many bytes it gets, and starts the TMA copies of
+/* Fills a stage: waits until it is empty, gives its mbarrier the number of its bytes, and starts the TMA copies of
  * this work-group's parts of both tiles. Printed by hopper_load.c. */
 FN void fill_stage(const Shared &shared, u32 stage, u32 phase, const Map &map_a, const Map &map_b, int m, int n,
                    int k, int batch, int part_a, int part_b, int mask_a, int mask_b);

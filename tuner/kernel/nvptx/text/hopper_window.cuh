@@ -99,7 +99,7 @@ FN void load_box_shared(u32 to, const Map &map, u32 bar, int channel, int w, int
         : "memory");
 }
 
-/* Fills a stage: waits until it is empty, tells its mbarrier how many bytes it gets, and starts the TMA copies of
+/* Fills a stage: waits until it is empty, gives its mbarrier the number of its bytes, and starts the TMA copies of
  * this work-group's parts of both tiles. k: first channel, or per tap first pixel; (tap_x, tap_y): of the other
  * operand; (w, h) of `image`: the first pixel, read (dx, dy) apart. Printed by hopper_load.c. */
 FN void fill_stage(const Shared &shared, u32 stage, u32 phase, const Map &map_a, const Map &map_b, int m, int n,
