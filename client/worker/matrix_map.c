@@ -28,6 +28,27 @@ static const int64_t *positions(Filler *f, IndexGroup group, int t, int pad)
     return table;
 }
 
+/* Whether the steps of an index group before and behind entry i are alike, in data and in all pads. */
+static bool same_step(const MatrixMap *m, bool rows, int64_t i)
+{
+    const int64_t *at = (rows ? m->row : m->col) + i;
+    bool same = at[1] - at[0] == at[0] - at[-1];
+    for (int p = 0; same && p < m->n_pads; p++) {
+        at = (rows ? m->pad[p].row : m->pad[p].col) + i;
+        same = at[1] - at[0] == at[0] - at[-1];
+    }
+    return same;
+}
+
+static const int64_t *runs(Filler *f, const MatrixMap *m, bool rows, int64_t n)
+{
+    int64_t *table = f->at;
+    for (int64_t i = n - 1; i >= 0; i--)
+        table[i] = i + 1 == n ? 1 : i + 2 < n && same_step(m, rows, i + 1) ? table[i + 1] + 1 : 2;
+    f->at += n;
+    return table;
+}
+
 static void fill(Filler *f, int t, MatrixMap *m)
 {
     const IndexSizes *x = f->x;
@@ -43,6 +64,8 @@ static void fill(Filler *f, int t, MatrixMap *m)
         m->pad[i].start = x->pad_start[t][i];
         m->pad[i].edge = index_pad_edge(x, t, i);
     }
+    m->row_run = runs(f, m, true, index_group_size(x, sides[t][0]));
+    m->col_run = runs(f, m, false, index_group_size(x, sides[t][1]));
 }
 
 Err matrix_maps_init(MatrixMaps *m, const IndexSizes *x)
@@ -51,7 +74,7 @@ Err matrix_maps_init(MatrixMaps *m, const IndexSizes *x)
     if (!x) return 0;
     size_t n = 0;
     for (int t = 0; t < INDICES_TENSORS; t++) {
-        const size_t tables = 1 + (size_t)(t < 2 ? x->indices.n_pads[t] : 0);
+        const size_t tables = 2 + (size_t)(t < 2 ? x->indices.n_pads[t] : 0); /* offsets, runs, pads */
         for (int i = 0; i < 2; i++) n += tables * (size_t)index_group_size(x, sides[t][i]);
         n += (size_t)index_group_size(x, INDICES_BATCH);
     }

@@ -62,14 +62,37 @@ static void packed_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int6
     }
 }
 
-/* Element by element, each where the map says. */
+/* Of n rows from r on that lie at equal distances, those outside of a pad's zeros: [*from, *to). */
+static void inside_pad(int64_t first, int64_t step, int64_t start, int64_t edge, int64_t *from, int64_t *to)
+{
+    while (*from < *to && (first + *from * step < start || first + *from * step >= edge)) ++*from;
+    while (*from < *to && (first + (*to - 1) * step < start || first + (*to - 1) * step >= edge)) --*to;
+}
+
+/* Run by run of rows at equal distances. */
 static void mapped_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n, double *re, double *im)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t at = matrix_index(m, r + i, c, b);
-        re[i] = 0;
-        if (im) im[i] = 0;
-        if (at >= 0) numbers_load(m->type, m->data, at, 1, 1, re + i, im ? im + i : NULL);
+    const MatrixMap *map = m->map;
+    const bool cols = m->map_transposed;
+    const int64_t *at = (cols ? map->col : map->row) + r, *run = (cols ? map->col_run : map->row_run) + r;
+    const int64_t base = (cols ? map->row : map->col)[c] + map->batch[b];
+    for (int64_t i = 0, some; i < n; i += some) {
+        some = run[i] < n - i ? run[i] : n - i;
+        const int64_t step = some > 1 ? at[i + 1] - at[i] : 0;
+        int64_t from = 0, to = some;
+        for (int p = 0; p < map->n_pads; p++) {
+            const int64_t *x = (cols ? map->pad[p].col : map->pad[p].row) + r + i;
+            inside_pad(x[0] + (cols ? map->pad[p].row : map->pad[p].col)[c], some > 1 ? x[1] - x[0] : 0,
+                       map->pad[p].start, map->pad[p].edge, &from, &to);
+        }
+        for (int64_t j = 0; j < some; j++)
+            if (j < from || j >= to) {
+                re[i + j] = 0;
+                if (im) im[i + j] = 0;
+            }
+        if (from < to)
+            numbers_load(m->type, m->data, base + at[i] + from * step, step, to - from, re + i + from,
+                         im ? im + i + from : NULL);
     }
 }
 

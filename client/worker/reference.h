@@ -14,9 +14,10 @@
 
 /* Where the elements of a contraction's operand lie, whose rows, columns and batches are groups of indices
  * (problem/indices.h): element (r, c) of matrix b is data[row[r] + col[c] + batch[b]]. It is 0 where, for a
- * pad, pad.row[r] + pad.col[c] is below its start or not below its edge. */
+ * pad, pad.row[r] + pad.col[c] is below its start or not below its edge. row_run[r] rows from r on, and
+ * col_run[c] columns from c on, lie at equal distances, in data and in each pad. */
 typedef struct {
-    const int64_t *row, *col, *batch;
+    const int64_t *row, *col, *batch, *row_run, *col_run;
     int n_pads;
     struct {
         const int64_t *row, *col;
