@@ -31,6 +31,7 @@ RING = {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'PrefetchGlo
         'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1}
 MMA = {**RING, 'MatrixInstruction': [16, 8, 16, 1, 1, 2, 4, 2, 2], 'DepthU': 32}
 BYTES = {**RING, 'MatrixInstruction': [16, 8, 32, 1, 1, 2, 4, 2, 2], 'DepthU': 64, 'GlobalReadVectorWidth': 4}
+XF32 = {**RING, 'MatrixInstruction': [16, 8, 8, 1, 1, 2, 4, 2, 2], 'DepthU': 16, 'GlobalReadVectorWidth': -1, 'NvRoundXF32': 0}
 RINGS = [('S', RING), ('HHS', MMA), ('S', {**RING, 'WorkGroup': [8, 8, 2], 'DepthU': 16, 'PrefetchGlobalRead': 3, 'StaggerU': 4}),
          ('BBS', {**MMA, 'GlobalReadVectorWidth': -1, 'PrefetchGlobalRead': 1})]
 KERNELS = {'ring': RINGS, 'sm_90': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
@@ -102,6 +103,10 @@ def given(name, short):
                 wide = {**solution, 'GlobalReadVectorWidth': width, 'DepthU': max(solution['DepthU'], 2 * width)}
             out.append(conv.case(arch, kind, wide, direction, 'NHWC', len(out), groups=direction == 'weights',
                                  list_=conv.vectors(width)))
+        if not short and name == 'ring':
+            out.append(conv.case(arch, 'X', XF32, direction, 'NHWC', len(out), list_=conv.vectors(4)))
+            if direction == 'forward':
+                out.append(conv.case(arch, 'I8II', BYTES, direction, 'NHWC', len(out), list_=conv.vectors(4)))
         if not short:
             add(d, direction, 'NHWC', filters='CYXK')
             add(d + 1, direction, 'NCHW', filters='KYXC')
