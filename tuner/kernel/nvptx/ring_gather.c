@@ -9,9 +9,9 @@
  *     @store_X, @load_whole_X, @load_X   operands that are copied through registers
  *
  * An element's address is the sum of two parts: that of its row or column, which a thread takes apart once
- * (struct @CopyX), and that of its element of K, from a table in shared memory (RingTable). The same holds for
- * its position along each zero pad: elements outside are copied as zeros. Rows and columns past the edge of
- * the operand read the last ones again, which only reach results that are not stored. */
+ * (struct @CopyX), and that of its element of K, from a table in shared memory (RingTable). The same holds
+ * for its position along each zero pad: elements outside are copied as zeros. Rows and columns past the edge
+ * of the operand read the last ones again, which only reach results that are not stored. */
 #include "kernel/contract.h"
 #include "kernel/gpu/gather.h"
 #include "kernel/nvptx/ring_piece.h"
