@@ -91,3 +91,14 @@ RingResults ring_results(const int tile[2], int parts, int run, int sum_bytes, i
     r.bytes = (int64_t)r.line * r.slots * sum_bytes * splits;
     return r;
 }
+
+/* Each thread fills about one entry of a block. The chunks that are copied before the main loop lie in the
+ * first one. */
+RingTable ring_table(int n_threads, int depth, int ahead, int pads)
+{
+    const int least = ahead + 2, even = n_threads / depth, chunks = even > least ? even : least;
+    RingTable t = {.entry_bytes = pads > 2 ? 2 * CHUNK : CHUNK, .chunks = chunks, .entries = chunks * depth};
+    t.operand_bytes = RING_BLOCKS * t.entries * t.entry_bytes;
+    t.bytes = 2 * t.operand_bytes;
+    return t;
+}

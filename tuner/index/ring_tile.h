@@ -46,6 +46,20 @@ const Expr *ring_at(ExprPool *p, const RingTile *t, const Expr *row, const Expr 
  * along K are spread over the banks. */
 const Expr *ring_element_swizzle(ExprPool *p, const RingTile *t, const Expr *k);
 
+/* Contractions: what elements of K add to addresses and positions stands in a table behind the stages. It has
+ * an entry for each element of K of the chunks of two blocks, for A and behind both blocks for B. A block is
+ * filled while the other one's chunks are copied. An entry has two words for the address and one for the
+ * position along each zero pad. */
+enum { RING_BLOCKS = 2, RING_ENTRY_WORDS = 8 };
+typedef struct {
+    int entry_bytes;
+    int chunks, entries; /* of a block */
+    int operand_bytes;   /* of both blocks of an operand */
+    int bytes;
+} RingTable;
+/* ahead: PrefetchGlobalRead; pads: of the operand that has more of them. */
+RingTable ring_table(int n_threads, int depth, int ahead, int pads);
+
 /* Results pass through shared memory in parts. A part consists of lines, each with the sums of one column of
  * D. */
 typedef struct {

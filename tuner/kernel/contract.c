@@ -227,14 +227,7 @@ const Expr *contract_index_stride(const Indices *x, int t, const ContractNames *
     return stride_of(&names->s->pool, x, t, names, index);
 }
 
-bool contract_runs(const Indices *x, int t, int coord)
-{
-    const int32_t index = contract_run_index(x, t, coord);
-    if (index < 0 || x->tensor[t].v[0] != index || is_mirrored(x, t, index)) return false;
-    for (int32_t i = 0; t < 2 && i < x->n_pads[t]; i++)
-        if (x->pad[t][i].free == index || x->pad[t][i].sum == index) return false;
-    return true;
-}
+bool contract_runs(const Indices *x, int t, int coord) { return indices_run(x, t, contract_side(t, coord)); }
 
 int32_t contract_run_index(const Indices *x, int t, int coord)
 {

@@ -101,6 +101,7 @@ static Err plan_operand(GpuPlan *p, const Solution *s, int i)
                       .to_local = b ? s->DirectToLdsB : s->DirectToLdsA,
                       .shift = 1,
                       .hint = b ? s->NonTemporalB : s->NonTemporalA};
+    if (p->indices && p->ring.used) x->tlu = indices_tile_first(p->indices, i);
     if (x->to_local && x->width < 1) x->width = 1; /* of a part of an element: gpu_check_loads */
     bool separate = b ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
     x->n_waves = separate && s->WavefrontSize > 0 ? p->n_threads / s->WavefrontSize : 1;
@@ -178,6 +179,13 @@ static void plan_ring(GpuPlan *p, const Solution *s)
                         .k_vectors = !matrix && (s->UnrollMajorLDSA || s->UnrollMajorLDSB),
                         .lds_bytes = s->LdsNumElements * bytes,
                         .stage_bytes = (s->LdsNumElementsAlignedA + s->LdsNumElementsAlignedB) * bytes};
+    if (!p->indices) return;
+    /* edges need neither: copies of contractions read the last row or column again */
+    p->ring.shift_ptr = p->ring.via_registers = false;
+    for (int i = 0; i < 2; i++) {
+        const bool b = (i == 1) != indices_are_exchanged(p->indices);
+        p->ring.held[i] = bytes * (b ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA) < 4;
+    }
 }
 
 static void plan_rest(GpuPlan *p, const Solution *s)
@@ -293,8 +301,8 @@ static Err plan_solution(GpuPlan *p, const Solution *s, const Target *t, const I
     plan_numbers(p, s);
     plan_rest(p, s);
     if (p->ring.used && wgmma_is(s)) return plan_warp_groups(p, s);
-    if (p->indices && (p->ring.used || direct_is(s, t->family)))
-        FAIL(ERR_INPUT, "contractions but GEMMs are copied through registers into local memory");
+    if (p->indices && direct_is(s, t->family))
+        FAIL(ERR_INPUT, "contractions but GEMMs are multiplied from local memory");
     if (direct_is(s, t->family)) return plan_direct(p, s);
     TRY(check_solution(p, s));
     return plan_buffers(p, s);

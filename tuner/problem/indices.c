@@ -200,3 +200,14 @@ int64_t index_pad_edge(const IndexSizes *x, int operand, int pad)
     return x->size[free] * stride_of(x, operand, free) + (x->size[sum] - 1) * stride_of(x, operand, sum) -
            x->pad_end[operand][pad];
 }
+
+bool indices_run(const Indices *x, int tensor, IndexGroup group)
+{
+    const IndexList *l = &x->group[group];
+    const int32_t index = l->n ? l->v[0] : -1;
+    if (index < 0 || x->tensor[tensor].v[0] != index) return false;
+    if (tensor < 2 && index_list_has(&x->mirror[tensor], index)) return false;
+    for (int32_t i = 0; tensor < 2 && i < x->n_pads[tensor]; i++)
+        if (x->pad[tensor][i].free == index || x->pad[tensor][i].sum == index) return false;
+    return true;
+}

@@ -68,6 +68,9 @@ bool indices_are_gemm(const Indices *x, bool trans[2]);
 /* Does operand t (0 A, 1 B) list a free index, or one of the batch that is packed with those, before the
  * unrolled summation index (Tensile's TLUA, TLUB)? */
 bool indices_tile_first(const Indices *x, int t);
+/* Are neighbours along a group of the tensor's indices neighbours in memory, as far as its fastest index
+ * goes, where the tensor's first stride is 1? Not mirrored ones, nor such that a zero pad may separate. */
+bool indices_run(const Indices *x, int tensor, IndexGroup group);
 /* Does the tensor have the index? */
 bool indices_has(const Indices *x, int tensor, int32_t index);
 

@@ -19,6 +19,8 @@ typedef struct {
     bool assembly, buffer_load, packed0, packed1, ring;
     bool auto_pad[2]; /* LdsPadA/B was -1 */
     bool wide_lrvw_b;
+    bool tlu[2];      /* of kernels with a ring: Deriver.tlu, with PackBatchDims taken into account */
+    bool has_runs[2]; /* of those: neighbours in memory are neighbours of the tile (indices_run) */
     int32_t vectors_coalesced[2], elements_perp[2]; /* of the loaded tile, for the found DepthU */
 } Derive;
 

@@ -8,6 +8,7 @@
  * cannot honour are rejected.
  */
 #include "index/ring_tile.h"
+#include "problem/indices.h"
 #include "problem/matrix_inst.h"
 #include "space/derive_internal.h"
 #include "space/direct.h"
@@ -33,15 +34,21 @@ static int32_t run_of(const Deriver *f) { return CHUNK / f->bpe; }
  */
 static bool k_vectors(const Derive *d, int t)
 {
-    return !d->s->EnableMatrixInstruction && AB(d->s, UnrollMajorLDS, t) && !d->f->tlu[t];
+    return !d->s->EnableMatrixInstruction && AB(d->s, UnrollMajorLDS, t) && !d->tlu[t];
 }
 
 /* True when the copy transposes the operand: K is contiguous in memory and the slow dimension in shared
  * memory. */
 static bool transposed(const Derive *d, int t)
 {
-    return !d->s->EnableMatrixInstruction && !d->f->tlu[t] && !k_vectors(d, t);
+    return !d->s->EnableMatrixInstruction && !d->tlu[t] && !k_vectors(d, t);
 }
+
+/* Copies take the indices of rows, columns and K apart (kernel/contract.h). */
+static bool gathers(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
+
+/* The problem's operand whose free indices are the kernel's rows (t 0) or columns. */
+static int operand_along(const Derive *d, int t) { return d->f->tensor0 ? 1 - t : t; }
 
 bool nv_has_ring(const Deriver *f, const Solution *s)
 {
@@ -85,7 +92,7 @@ static bool check_values(Derive *d)
     if (s->PrefetchAcrossPersistent) REJECT(d, NV_ACROSS, s->PrefetchAcrossPersistent);
     if (s->PrefetchGlobalRead < 1 || s->PrefetchGlobalRead > 7)
         STOP(d, NV_VALUE, PARAM_PrefetchGlobalRead, s->PrefetchGlobalRead);
-    if (d->packed0 || d->packed1) REJECT(d, NV_FORM);
+    if ((d->packed0 || d->packed1) && !gathers(d)) REJECT(d, NV_FORM);
     if (!s->LoopTail && s->AssertSummationElementMultiple % s->DepthU)
         REJECT(d, NV_TAIL, s->AssertSummationElementMultiple, s->DepthU);
     return true;
@@ -94,11 +101,9 @@ static bool check_values(Derive *d)
 static bool check_problem(Derive *d)
 {
     const Deriver *f = d->f;
-    const ProblemType *pt = f->pt;
     if (!check_f8(d)) return false;
-    if (f->contraction || f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] ||
-        f->stochastic || pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt)
-        STOP(d, NV_FORM);
+    if (f->stochastic || f->fp16_alt || (d->s->NvShift && gathers(d))) STOP(d, NV_FORM);
+    if (!check_contraction(d)) return false;
     if (!d->s->EnableMatrixInstruction) {
         if (!plain_type(f) || f->xdl == TYPE_X) STOP(d, NV_TYPE, f->type, f->dest, f->compute);
         return true;
@@ -119,7 +124,7 @@ static bool check_layout(Derive *d)
     const Solution *s = d->s;
     if (!s->UnrollMajorLDSA && !s->UnrollMajorLDSB) return true;
     for (int t = 0; t < 2; t++)
-        if (s->EnableMatrixInstruction || (AB(s, UnrollMajorLDS, t) != 0) == d->f->tlu[t])
+        if (s->EnableMatrixInstruction || (AB(s, UnrollMajorLDS, t) != 0) == d->tlu[t])
             REJECT(d, NV_UNROLL_MAJOR, t, AB(s, UnrollMajorLDS, t));
     return true;
 }
@@ -132,9 +137,10 @@ static bool check_tile(Derive *d)
         s->MIOutputVectorWidth = 2;
         for (int t = 0; t < 2; t++) { /* conditions of swizzles */
             int32_t side = s->MIWaveTile.v[t] * (t ? s->MatrixInstN : s->MatrixInstM);
-            bool transpose = d->f->tlu[t] && d->f->bpe == 1;
+            int o = operand_along(d, t);
+            bool transpose = d->tlu[o] && d->f->bpe == 1;
             if (side % (transpose ? 32 : 16) ||
-                (d->f->tlu[t] && (!is_pow2(side) || !is_pow2(AB(s, MacroTile, t)))))
+                (d->tlu[o] && (!is_pow2(side) || !is_pow2(AB(s, MacroTile, o)))))
                 REJECT(d, NV_WAVE_TILE, t, side);
         }
         run = 2;
@@ -177,7 +183,7 @@ static bool check_depth(Derive *d)
     if (s->LoopIters < 1 || s->DepthU % (step * s->LocalSplitU))
         STOP(d, LOOP_EMPTY, s->DepthU, step * s->LocalSplitU);
     if (s->PrefetchLocalRead && s->LoopIters % 2) STOP(d, NV_STEPS, s->DepthU, s->LoopIters);
-    bool rows = s->EnableMatrixInstruction && (!d->f->tlu[0] || !d->f->tlu[1]);
+    bool rows = s->EnableMatrixInstruction && (!d->tlu[0] || !d->tlu[1]);
     if (rows && (!is_pow2(s->DepthU) || s->DepthU * d->f->bpe < 32)) STOP(d, NV_DEPTH, s->DepthU);
     if (rows && d->f->type == TYPE_D && s->DepthU < 16) STOP(d, NV_DEPTH, s->DepthU);
     return true;
@@ -195,10 +201,14 @@ static bool find_copies(Derive *d, int t)
 {
     Solution *s = d->s;
     const Deriver *f = d->f;
-    int32_t rows = f->tlu[t] ? s->DepthU : AB(s, MacroTile, t),
-            row = f->tlu[t] ? AB(s, MacroTile, t) : s->DepthU;
+    int32_t rows = d->tlu[t] ? s->DepthU : AB(s, MacroTile, t),
+            row = d->tlu[t] ? AB(s, MacroTile, t) : s->DepthU;
     int32_t given = AB(s, GlobalLoadVectorWidth, t), width = given > 0 ? given : CHUNK / f->bpe;
     int32_t least = f->bpe < 4 ? 4 / f->bpe : 1;
+    if (!d->has_runs[t]) {
+        if (given > 1 || f->bpe == 1) REJECT(d, NV_RUNS, t, max32(given, least));
+        given = 1, width = 1;
+    }
     if (given == -1 || given == 0)
         while (width > least && !copies_fit(s, rows, row, width)) width /= 2;
     if (transposed(d, t)) width = 1;
@@ -245,9 +255,9 @@ bool derive_without_ring(Derive *d)
 static int32_t tile_bytes(const Derive *d, int t)
 {
     const Solution *s = d->s;
-    return ring_tile(&(RingOperand){.first = t == 0,
+    return ring_tile(&(RingOperand){.first = t == operand_along(d, 0),
                                     .matrix = s->EnableMatrixInstruction,
-                                    .tlu = d->f->tlu[t],
+                                    .tlu = d->tlu[t],
                                     .vectors = k_vectors(d, t),
                                     .shifts = s->NvShift,
                                     .tile = AB(s, MacroTile, t),
@@ -276,6 +286,10 @@ static bool check_local(Derive *d)
         stage[t] = tile_bytes(d, t);
     }
     int64_t bytes = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1), results = result_bytes(d);
+    if (gathers(d)) {
+        const int pads = max32(f->pt->ZeroPadA.n, f->pt->ZeroPadB.n);
+        bytes += ring_table(s->NumThreads, s->DepthU, s->PrefetchGlobalRead, pads).bytes;
+    }
     if (results > bytes) bytes = (results + 127) / 128 * 128;
     if (bytes > limit) STOP(d, NV_LOCAL, bytes, s->PrefetchGlobalRead + 1, limit);
     s->LdsNumElementsAlignedA = (int32_t)(stage[0] / f->bpe);
@@ -298,6 +312,18 @@ static bool check_split(Derive *d)
     return true;
 }
 
+/* Contractions: the addresses and positions of the rows or columns that a thread copies. */
+static int32_t place_registers(const Derive *d, int t)
+{
+    enum { ADDRESS = 2, ENTRY = 4 };
+    const Solution *s = d->s;
+    const bool pairs = d->tlu[t] && s->GlobalLoadVectorWidthA * d->f->bpe < 4;
+    const int32_t places =
+        d->tlu[t] ? AB(s, NumLoadsCoalesced, t) * (pairs ? 2 : 1) : AB(s, NumLoadsPerpendicular, t);
+    const int32_t pads = t ? d->f->pt->ZeroPadB.n : d->f->pt->ZeroPadA.n;
+    return gathers(d) ? places * (ADDRESS + pads) + pads + ENTRY : 0;
+}
+
 /* Estimates registers of a thread: accumulators, fragments, addresses. Tiles that are certain to spill are
  * rejected before they are compiled. */
 static bool check_registers(Derive *d)
@@ -312,6 +338,7 @@ static bool check_registers(Derive *d)
         bool held = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
         int32_t need =
             sums + frags * (1 + s->PrefetchLocalRead) + 56 + (held ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
+        for (int t = 0; t < 2; t++) need += place_registers(d, t);
         int64_t local = (int64_t)s->LdsNumElements * d->f->bpe + 1024;
         int64_t fit =
             min32(65536 / (s->NumThreads * min32(need, 255)), (int32_t)(d->f->target->lds_bytes / local));
@@ -321,9 +348,27 @@ static bool check_registers(Derive *d)
     return true;
 }
 
+/* How the tensors lie in memory. */
+static bool take_indices(Derive *d)
+{
+    Indices x;
+    for (int t = 0; t < 2; t++) d->tlu[t] = d->f->tlu[t], d->has_runs[t] = true;
+    if (!gathers(d)) return true;
+    if (indices_of_type(d->f->pt, d->s->PackBatchDims, &x)) {
+        err_clear();
+        STOP(d, NV_FORM);
+    }
+    for (int t = 0; t < 2; t++) {
+        d->tlu[t] = indices_tile_first(&x, t);
+        d->has_runs[t] = indices_run(&x, t, !d->tlu[t] ? INDICES_K : t ? INDICES_N : INDICES_M);
+    }
+    return true;
+}
+
 bool derive_nvptx(Derive *d)
 {
     Solution *s = d->s;
+    if (!take_indices(d)) return false;
     s->UseSgprForGROUsed = 0, s->VectorStoreUsed = 1, s->NoLdsWriteCode = 1;
     if (s->GlobalReadVectorWidth != -1)
         s->GlobalLoadVectorWidthA = s->GlobalLoadVectorWidthB = s->GlobalReadVectorWidth;

@@ -27,7 +27,8 @@ KERNELS = {
     'gfx90a': [('HHS', MATRIX), ('S', WIDE), ('BBS', {**MATRIX, 'MatrixInstruction': [32, 32, 4, 1, 1, 1, 1, 2, 2]}), ('S', SPLIT)],
     'gfx942': [('S', SPLIT), ('HHS', MATRIX), ('S', PLAIN), ('HHS', MATRIX)],
     'gfx1100': [('HHS', WAVE32), ('S', PLAIN), ('HHS', WAVE32), ('S', WIDE)]}
-STORE = {'S': (np.float32, np.float32, 1e-5), 'HHS': (np.float16, np.float16, 2e-3), 'I8II': (np.int8, np.int32, 0)}
+STORE = {'S': (np.float32, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5),
+         'HHS': (np.float16, np.float16, 2e-3), 'I8II': (np.int8, np.int32, 0)}
 
 
 def case(arch, kind, solution, direction, image, number, spatial=2, groups=False, filters=None, list_=None, fixed=None):

@@ -26,7 +26,15 @@ GPU = {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'PrefetchGl
        'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1, 'VectorWidth': 1}
 SMALL = {**GPU, 'WorkGroup': [8, 8, 1], 'DepthU': 8, 'StaggerU': 4}
 HOST = {'EdgeType': 'ShiftPtr', 'WorkGroup': [4, 8, 1], 'ThreadTile': [8, 4], 'VectorWidth': 4, 'DepthU': 16}
-KERNELS = {'sm_90': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
+# With a ring of stages; GlobalReadVectorWidth -1: vectors where the operand has them.
+RING = {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'PrefetchGlobalRead': 2, 'NvRing': 1, 'EdgeType': 'ShiftPtr',
+        'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1}
+MMA = {**RING, 'MatrixInstruction': [16, 8, 16, 1, 1, 2, 4, 2, 2], 'DepthU': 32}
+BYTES = {**RING, 'MatrixInstruction': [16, 8, 32, 1, 1, 2, 4, 2, 2], 'DepthU': 64, 'GlobalReadVectorWidth': 4}
+XF32 = {**RING, 'MatrixInstruction': [16, 8, 8, 1, 1, 2, 4, 2, 2], 'DepthU': 16, 'GlobalReadVectorWidth': -1, 'NvRoundXF32': 0}
+RINGS = [('S', RING), ('HHS', MMA), ('S', {**RING, 'WorkGroup': [8, 8, 2], 'DepthU': 16, 'PrefetchGlobalRead': 3, 'StaggerU': 4}),
+         ('BBS', {**MMA, 'GlobalReadVectorWidth': -1, 'PrefetchGlobalRead': 1})]
+KERNELS = {'ring': RINGS, 'sm_90': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
            'x86-64-v3': [('S', HOST), ('S', {**HOST, 'DepthU': 64, 'WorkGroup': [8, 4, 1]}), ('HHS', HOST), ('BBS', {**HOST, 'DepthU': 8})]}
 
 
@@ -71,11 +79,11 @@ class Kernels(nv.amd.Kernels):
         return path + '.so' if r.returncode == 0 else 'compile: ' + r.stderr[:1000]
 
 
-def given(arch, short):
-    out = []
+def given(name, short):
+    out, arch = [], 'sm_90' if name == 'ring' else name
 
     def add(i, direction, image, **more):
-        kind, solution = KERNELS[arch][i % 4]
+        kind, solution = KERNELS[name][i % 4]
         out.append(conv.case(arch, kind, solution, direction, image, len(out), **more))
     for d, direction in enumerate(convolve.DIRECTIONS):
         for f, image in enumerate(convolve.IMAGES):
@@ -88,11 +96,17 @@ def given(arch, short):
             if not short:
                 add(d + f + 2, direction, image, spatial=3)
         for v in range(4 if not short else 0):
-            kind, solution = KERNELS[arch][v]
+            kind, solution = KERNELS[name][v]
             width = {'S': 4, 'I8II': 4}.get(kind, 8) // (1 + (v + d) % 2)
-            wide = conv.widened(solution, width) if arch != 'x86-64-v3' else solution
+            wide = conv.widened(solution, width) if name == 'sm_90' else solution
+            if name == 'ring':
+                wide = {**solution, 'GlobalReadVectorWidth': width, 'DepthU': max(solution['DepthU'], 2 * width)}
             out.append(conv.case(arch, kind, wide, direction, 'NHWC', len(out), groups=direction == 'weights',
                                  list_=conv.vectors(width)))
+        if not short and name == 'ring':
+            out.append(conv.case(arch, 'X', XF32, direction, 'NHWC', len(out), list_=conv.vectors(4)))
+            if direction == 'forward':
+                out.append(conv.case(arch, 'I8II', BYTES, direction, 'NHWC', len(out), list_=conv.vectors(4)))
         if not short:
             add(d, direction, 'NHWC', filters='CYXK')
             add(d + 1, direction, 'NCHW', filters='KYXC')
@@ -103,14 +117,14 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true')
-    p.add_argument('--only', choices=('host', 'nvptx'))
+    p.add_argument('--only', choices=('host', 'nvptx', 'ring'))
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
     if not compiler:
         print('skipped: convolutions on the CPU: no g++')
         return 0
     bad = 0
-    for name, arch, emulator in (('nvptx', 'sm_90', nv.Engine()), ('host', 'x86-64-v3', Host())):
+    for name, arch, emulator in (('nvptx', 'sm_90', nv.Engine()), ('ring', 'ring', nv.Engine()), ('host', 'x86-64-v3', Host())):
         if args.only not in (None, name):
             continue
         kernels, todo = Kernels(args.build, compiler), given(arch, args.short)

@@ -61,7 +61,7 @@ const Expr *gpu_dims_offset(const GpuPlan *p, Stmts *s, int tensor, const char *
 
 const Expr *gpu_dims_matrix(const GpuPlan *p, Stmts *s, int tensor)
 {
-    const ContractNames names = dims_in(s, "t.x.");
+    const ContractNames names = dims_in(s, p->ring.used ? "dims." : "t.x.");
     const Expr *zero = expr_const(&s->pool, 0);
     const Expr *const coord[CONTRACT_COORDS] = {zero, zero, expr_var(&s->pool, "wg2", 0, 0, UINT32_MAX)};
     return contract_address(p->indices, tensor, &names, coord);

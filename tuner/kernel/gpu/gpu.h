@@ -178,8 +178,7 @@ typedef struct GpuCompute {
     /* Sets steps, k_step, n_acc, acc_run; may change the local memory layout of both operands (k_major, pad),
      * before offsets are laid out. ERR_INPUT: what it cannot do. */
     Err (*plan)(GpuPlan *p);
-    /* Sets n_acc and acc_run from the numbers of the program's maps. ERR_INPUT: they are none of its kernels.
-     */
+    /* Sets n_acc and acc_run from the program's maps. ERR_INPUT: they are none of its kernels. */
     Err (*shape)(GpuPlan *p);
     void (*emit)(const GpuPlan *p, Buf *out);
     /* Does the text have @acc_pin(@Acc &), which keeps the sums in accumulation registers between stages?
@@ -199,7 +198,7 @@ typedef struct GpuCopy {
     void (*emit)(const GpuPlan *p, Buf *out);
 } GpuCopy;
 
-/* What a family calls things. One each in amdgcn/dialect.c and nvptx/dialect.c. */
+/* What a family calls things: amdgcn/dialect.c, nvptx/dialect.c. */
 struct GpuDialect {
     const char *language; /* "HIP C++" */
     const StmtWords *words;
@@ -260,6 +259,7 @@ typedef struct {
     bool k_major[2];    /* A, B may keep K contiguous in shared memory */
     bool k_vectors;     /* FMA kernels read vectors along K */
     bool via_registers; /* 16-bit operands are copied through registers (GlobalReadVectorWidth 1) */
+    bool held[2];       /* the same of A and B of contractions */
     int lds_bytes, stage_bytes;
 } GpuRing;
 

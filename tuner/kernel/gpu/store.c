@@ -218,28 +218,27 @@ static const Value *is_aligned(const GpuPlan *p, Stmts *s, const char *base, con
 
 static const Value *both(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_BOTH, x, y); }
 
-/* Whether a tile of a contraction may be stored in vectors: no vector goes over the end of the first index;
- * first strides are 1; where they must be, vectors are aligned. */
-static const Value *dims_vectors(const GpuPlan *p, Stmts *s, const Value *whole)
+const Value *gpu_dims_vectors(const GpuPlan *p, Stmts *s, int width, const Value *so_far)
 {
     const ContractNames names = {s, "o.x."};
     const int bytes = gpu_type_bytes(&p->out);
     const Expr *size = contract_extent(&names, 0);
     const Value *zero = value_int(s, 0);
-    whole = both(s, whole,
-                 value_op(s, VALUE_EQ, value_expr(s, expr_mod_i(&s->pool, size, p->store_width)), zero));
+    if (!rows_run(p->indices)) return value_literal(s, "false");
+    const Value *all = value_op(s, VALUE_EQ, value_expr(s, expr_mod_i(&s->pool, size, width)), zero);
+    if (so_far) all = both(s, so_far, all);
     for (int t = gpu_reads_c(p) ? 2 : 3; t < INDICES_TENSORS; t++) {
         const Value *bits = value_cast(s, "unsigned long long", value_reg(s, t == 2 ? "o.c" : "o.d"));
         for (int32_t i = 0; i < p->indices->of_d; i++) {
             const Expr *stride = contract_index_stride(p->indices, t, &names, i);
             if (i == 0 && !expr_is(stride, 1))
-                whole = both(s, whole, value_op(s, VALUE_EQ, value_expr(s, stride), value_int(s, 1)));
+                all = both(s, all, value_op(s, VALUE_EQ, value_expr(s, stride), value_int(s, 1)));
             if (i) bits = value_op(s, VALUE_OR, bits, value_expr(s, expr_mul_i(&s->pool, stride, bytes)));
         }
-        bits = value_op(s, VALUE_AND, bits, value_int(s, p->store_width * bytes - 1));
-        if (p->dialect->aligned_loads) whole = both(s, whole, value_op(s, VALUE_EQ, bits, zero));
+        bits = value_op(s, VALUE_AND, bits, value_int(s, width * bytes - 1));
+        if (p->dialect->aligned_loads) all = both(s, all, value_op(s, VALUE_EQ, bits, zero));
     }
-    return whole;
+    return all;
 }
 
 /* Whether the tile is inside D, and may be stored in vectors. */
@@ -251,7 +250,9 @@ static const Value *whole_tile(const GpuPlan *p, Stmts *s)
     const Expr *inside = expr_op(pool, EXPR_BOTH, expr_op(pool, EXPR_LE, m, gpu_size(s, "t.m")),
                                  expr_op(pool, EXPR_LE, n, gpu_size(s, "t.n")));
     const Value *whole = value_expr(s, inside);
-    if (p->indices) return p->store_width > 1 && stores_vectors(p) ? dims_vectors(p, s, whole) : whole;
+    if (p->indices)
+        return p->store_width > 1 && stores_vectors(p) ? gpu_dims_vectors(p, s, p->store_width, whole)
+                                                       : whole;
     if (!p->dialect->aligned_loads || p->store_width == 1) return whole;
     whole = value_op(s, VALUE_BOTH, whole, is_aligned(p, s, "o.d", "o.ldd"));
     if (gpu_reads_c(p)) whole = value_op(s, VALUE_BOTH, whole, is_aligned(p, s, "o.c", "o.ldc"));

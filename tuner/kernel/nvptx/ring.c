@@ -1,6 +1,8 @@
 /* Kernels with a ring of stages: plan, constants, the kernel function around the texts in text/. */
 #include <inttypes.h>
 
+#include "kernel/contract.h"
+#include "kernel/gpu/gather.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/ring_copy.h"
 
@@ -8,6 +10,8 @@
  * four of the instruction's tiles of 8 are interleaved (mma_read_t8.cuh). MMA_RUN: adjacent accumulators of a
  * lane. */
 enum { INTERLEAVED = 4, MMA_RUN = 2 };
+/* Vectors of results of contractions (ring_store_dims.cuh): bytes; elements at most. */
+enum { WIDE_BYTES = 16, WIDE_MOST = 8 };
 static bool interleaves(const GpuPlan *p, int i) { return gpu_type_bytes(&p->in) == 1 && p->op[i].tlu; }
 
 static Err shape(GpuPlan *p)
@@ -59,10 +63,11 @@ static RingResults results_of(const GpuPlan *p)
 
 static Err copy_check(const GpuPlan *p)
 {
-    const int64_t stage = ring_tile_of(p, 0).bytes + ring_tile_of(p, 1).bytes, results = results_of(p).bytes;
+    const int64_t stage = ring_tile_of(p, 0).bytes + ring_tile_of(p, 1).bytes, results = results_of(p).bytes,
+                  table = p->indices ? ring_table_of(p).bytes : 0;
     if (p->n_stages < 2 || p->stage_bytes < 1 || p->ring.blocks < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", p->n_stages, p->stage_bytes);
-    if (p->stage_bytes != stage || p->lds_bytes < stage * p->n_stages || p->lds_bytes < results)
+    if (p->stage_bytes != stage || p->lds_bytes < stage * p->n_stages + table || p->lds_bytes < results)
         FAIL(ERR_INPUT,
              "%d bytes of local memory, %d of a stage: %d stages have %" PRId64
              " bytes each, results %" PRId64,
@@ -113,6 +118,21 @@ void nvptx_addresses(const GpuPlan *p, Stmts *s)
     }
 }
 
+/* The same of contractions: elements from the first one of C or D to a row or column of the tensor. */
+static void places(const GpuPlan *p, Stmts *s)
+{
+    const Expr *zero = expr_const(&s->pool, 0), *x = expr_var(&s->pool, "x", 0, 0, UINT32_MAX);
+    for (int i = 2; i < 4; i++)
+        for (int column = 0; column < 2; column++) {
+            stmt_function(s, (Function){.result = "unsigned long long",
+                                        .name = stmts_name(s, "@%c_at_%c", "abcd"[i], "mn"[column]),
+                                        STMT_PARAMS({"const @Dims &", "dims"}, {"unsigned", "x"})});
+            stmt_return(
+                s, value_expr(s, gpu_dims_offset(p, s, i, "dims.", column ? zero : x, column ? x : zero)));
+            stmt_end(s);
+        }
+}
+
 /* Prints the struct of a tile in shared memory: its constants, and the addresses of its rows; then the
  * distances of elements of global memory. */
 static void shared_tile(const GpuPlan *p, Stmts *s, int i)
@@ -142,6 +162,7 @@ static void shared_tile(const GpuPlan *p, Stmts *s, int i)
     stmt_end(s);
     const Expr *zero = expr_const(pool, 0), *ld = gpu_stride(s, "ld"), *x = gpu_stride(s, "x");
     const GpuOperand *op = &p->op[i];
+    if (p->indices) return;
     address(s, "@u64", stmts_name(s, "@free_at_%c", op->name), "@u64",
             gpu_operand_address(pool, p, op, x, zero, ld));
     address(s, "@u64", stmts_name(s, "@k_at_%c", op->name), "@u64",
@@ -187,6 +208,7 @@ static void copies(const GpuPlan *p, Buf *out)
     stmt_file(&s, "nvptx/async.cuh");
     stmt_file(&s, "nvptx/shared.cuh");
     for (int i = 0; i < 2; i++) shared_tile(p, &s, i);
+    if (p->indices) gpu_dims_struct(p, &s);
     gpu_put(p, &s, out);
 }
 
@@ -288,8 +310,15 @@ static void work_group(const GpuPlan *p, Stmts *s)
     set(s, "ring.whole", value_reg(s, "whole"));
     set(s, "ring.wrap", less(s, value_reg(s, "whole"), late));
     set(s, "ring.tail", value_op(s, VALUE_MOD, value_reg(s, "k"), value_reg(s, "@DU")));
-    stmt_call(s, "@begin", copy_a, copy_b, ring, a, b, lda, ldb, m, n, m0, n0, tid,
-              sum(s, value_reg(s, "first"), times(s, late, step)), step);
+    if (p->indices) {
+        set(s, "ring.x", value_reg(s, "dims"));
+        set(s, "ring.first", value_reg(s, "first"));
+        set(s, "ring.step", step);
+        stmt_call(s, "@begin", copy_a, copy_b, ring, a, b, value_cast(s, "int", m), value_cast(s, "int", n),
+                  m0, n0, tid);
+    } else
+        stmt_call(s, "@begin", copy_a, copy_b, ring, a, b, lda, ldb, m, n, m0, n0, tid,
+                  sum(s, value_reg(s, "first"), times(s, late, step)), step);
     stmt_call(s, "acc.init", tid);
     if (p->ring.shifts) {
         const Value *lane = value_op(s, VALUE_AND, tid, value_int(s, 31));
@@ -313,23 +342,31 @@ static void results(const GpuPlan *p, Stmts *s)
     const bool strided = p->strided || p->workspace;
     const Value *o = stmt_var(s, "@Out", "o", NULL), *d = gpu_tensor_value(p, s, 'd', strided);
     if (p->gsu_multiple) d = sum(s, d, gpu_workspace_part(p, s));
-    set(s, "o.d", tile_of(s, d, 'd'));
-    set(s, "o.ldd", value_reg(s, "ldd"));
+    set(s, "o.d", p->indices ? d : tile_of(s, d, 'd'));
+    if (!p->indices) set(s, "o.ldd", value_reg(s, "ldd"));
     if (gpu_reads_c(p)) {
-        set(s, "o.c", tile_of(s, gpu_tensor_value(p, s, 'c', strided), 'c'));
-        set(s, "o.ldc", value_reg(s, "ldc"));
+        const Value *c = gpu_tensor_value(p, s, 'c', strided);
+        set(s, "o.c", p->indices ? c : tile_of(s, c, 'c'));
+        if (!p->indices) set(s, "o.ldc", value_reg(s, "ldc"));
     }
     gpu_load_ops(p, s, "o.ops");
     const Value *m = value_reg(s, "size_m"), *n = value_reg(s, "size_n"), *m0 = value_reg(s, "m0"),
                 *n0 = value_reg(s, "n0");
-    if (fused_any(&p->fused)) {
+    if (fused_any(&p->fused) || p->indices) {
         set(s, "o.m0", m0);
         set(s, "o.n0", n0);
     }
+    if (p->indices) {
+        set(s, "o.x", value_reg(s, "dims"));
+        const int bytes = gpu_type_bytes(&p->out), wide = bytes > 2 ? WIDE_BYTES / bytes : WIDE_MOST;
+        set(s, "o.wide", gpu_adds(p) ? value_literal(s, "false") : gpu_dims_vectors(p, s, wide, NULL));
+    }
     set(s, "o.m_left", less(s, m, m0));
     set(s, "o.n_left", less(s, n, n0));
-    set(s, "o.m_skip", value_call(s, "@overlap", m0, value_reg(s, "@MT0"), m));
-    set(s, "o.n_skip", value_call(s, "@overlap", n0, value_reg(s, "@MT1"), n));
+    if (!p->indices) {
+        set(s, "o.m_skip", value_call(s, "@overlap", m0, value_reg(s, "@MT0"), m));
+        set(s, "o.n_skip", value_call(s, "@overlap", n0, value_reg(s, "@MT1"), n));
+    }
     if (p->partial_sums) stmt_if(s, gpu_joined(p, s));
     stmt_call(s, "@store", o, value_reg(s, "acc"), value_reg(s, "lds"),
               value_cast(s, "int", value_reg(s, "tid")));
@@ -350,6 +387,11 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
 {
     GpuWalk walk;
     stmt_define(s, "unsigned", "tid", value_call_0(s, "@tid"));
+    if (p->indices) {
+        gpu_dims_sizes(p, s);
+        stmt_var(s, "@Dims", "dims", NULL);
+        gpu_dims_set(p, s, "dims.");
+    }
     TRY(put_body(p, s, out));
     gpu_walk_place(&walk, p, out);
     stmt_comment(s, "where alpha is 0, A and B are not read");
@@ -371,8 +413,12 @@ static Err functions(const GpuPlan *p, Stmts *s)
 {
     const Value *d = value_reg(s, "d"), *v = value_reg(s, "v");
     TRY(ring_loop_put(p, s));
-    overlap(p, s);
-    nvptx_addresses(p, s);
+    if (p->indices)
+        places(p, s);
+    else {
+        overlap(p, s);
+        nvptx_addresses(p, s);
+    }
     gpu_ops(p, s);
     stmt_function(s, (Function){.name = "@put", STMT_PARAMS({"@TD *", "d"}, {"@TC", "v"})});
     if (gpu_adds(p))
@@ -381,7 +427,7 @@ static Err functions(const GpuPlan *p, Stmts *s)
         stmt_store(s, access_element(SPACE_GLOBAL, "@TD", gpu_type_bytes(&p->out), d, NULL),
                    value_call(s, "@from_c", v));
     stmt_end(s);
-    stmt_file(s, "nvptx/ring_store.cuh");
+    stmt_file(s, p->indices ? "nvptx/ring_store_dims.cuh" : "nvptx/ring_store.cuh");
     if (p->partial_sums) {
         stmt_file(s, "nvptx/ring_parts.cuh");
         gpu_parts(p, s);

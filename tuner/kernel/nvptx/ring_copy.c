@@ -310,7 +310,8 @@ RingCopy ring_copy_of(const GpuPlan *p, Stmts *s, int i)
                   .mr = x->tlu ? p->depth_u : x->tile,
                   .mc = x->tlu ? x->tile : p->depth_u,
                   .pass_cols = x->lvc,
-                  .pass_rows = x->lsp};
+                  .pass_rows = x->lsp,
+                  .held = p->ring.held[i]};
     c.passes = c.mc / c.ce / c.pass_cols;
     c.n = (c.mr + c.pass_rows - 1) / c.pass_rows * c.passes;
     c.partly = c.mr % c.pass_rows != 0;
@@ -323,6 +324,10 @@ RingCopy ring_copy_of(const GpuPlan *p, Stmts *s, int i)
 void ring_copy_put(const RingCopy *c)
 {
     const GpuRing *r = &c->p->ring;
+    if (c->p->indices) {
+        ring_gather_put(c);
+        return;
+    }
     state(c);
     begin(c);
     (r->shifts ? valid_shifted : piece_put_valid)(c);

@@ -20,6 +20,7 @@ typedef struct {
     bool partly;              /* the last pass has rows behind the tile */
     bool always_aligned;      /* pieces of any operand are aligned to their size */
     bool elements;            /* the copies element by element are used */
+    bool held;                /* contractions: copied through registers */
 } RingCopy;
 
 RingTile ring_tile_of(const GpuPlan *p, int i);
@@ -29,6 +30,21 @@ RingCopy ring_copy_of(const GpuPlan *p, Stmts *s, int i);
 const char *ring_copy_name(Stmts *s, const char *name, char operand);
 /* Prints the struct and the functions. */
 void ring_copy_put(const RingCopy *c);
+
+/* ---- contractions: ring_gather.c ---- */
+
+RingTable ring_table_of(const GpuPlan *p);
+/* Prints @chunk_k and @fill: the first element of K of a chunk; fills a block of the table. */
+void ring_table_put(const GpuPlan *p, Stmts *s);
+/* ring_copy_put of an operand of a contraction. */
+void ring_gather_put(const RingCopy *c);
+/* Whether an operand with that first element can be copied by other functions than @elements_X. */
+const Value *ring_gather_fits(const RingCopy *c, const Value *base);
+/* ring_gather_loop.c: prints @advance, @operand_X, @copy and @begin; the start of a turn, the copies of one
+ * operand in a step of it. */
+void ring_gather_loop_put(const RingCopy copy[2]);
+void ring_gather_turn(const RingCopy copy[2], const Value *into);
+void ring_gather_part(const RingCopy *c, const Value *into, const Value *from, const Value *to);
 
 /* Prints @Ring, the functions that copy a chunk and @main_loop, which copies and multiplies the chunks of a
  * work-group. ERR_FAILED: async_derive refuses them. */

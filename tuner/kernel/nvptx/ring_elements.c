@@ -105,7 +105,7 @@ static const Value *load_half(const RingCopy *c, const Value *at, int byte, cons
     return value_load(c->s, access_at(SPACE_GLOBAL, type, bytes, at, expr_const(&c->s->pool, byte)));
 }
 
-static void store_words(const RingCopy *c)
+void ring_store_words_put(const RingCopy *c)
 {
     Stmts *s = c->s;
     piece_open(c, "store", false, PIECE_PARAMS({"@u32", "stage"}));
@@ -178,7 +178,7 @@ static void load(const RingCopy *c)
 
 void ring_registers_put(const RingCopy *c)
 {
-    store_words(c);
+    ring_store_words_put(c);
     load_whole(c);
     load(c);
 }

@@ -37,6 +37,13 @@ static const char *function(const RingLoop *l, const char *name, int i)
     return ring_copy_name(l->s, name, "ab"[i]);
 }
 
+/* Operands that are copied through registers are loaded one chunk ahead. */
+static bool loads_ahead(const RingLoop *l)
+{
+    const GpuRing *r = &l->p->ring;
+    return r->via_registers || r->held[0] || r->held[1];
+}
+
 static void ring_struct(const RingLoop *l)
 {
     static const struct {
@@ -49,6 +56,13 @@ static void ring_struct(const RingLoop *l)
     stmt_struct(l->s, "@Ring", 0);
     for (size_t i = 0; i < sizeof field / sizeof *field; i++)
         stmt_var(l->s, field[i].type, field[i].name, NULL);
+    if (l->p->indices) {
+        stmt_var(l->s, "@Dims", "x", NULL);
+        stmt_var(l->s, "@u32", "table", NULL);
+        stmt_var(l->s, "int", "refill", NULL);
+        stmt_var(l->s, "unsigned", "first", NULL);
+        stmt_var(l->s, "unsigned", "step", NULL);
+    }
     stmt_end(l->s);
 }
 
@@ -226,13 +240,16 @@ static void copy_part(const RingLoop *l, const Expr *ks)
             const Expr *pieces = expr_const(pool, l->copy[i].n + l->copy[i].extra);
             const Expr *from = expr_div_i(pool, expr_mul(pool, pieces, ks), l->parts);
             const Expr *to = expr_div_i(pool, expr_mul(pool, pieces, expr_add_i(pool, ks, 1)), l->parts);
-            stmt_call(s, function(l, "whole", i), reg(l, x[i]), tile_in(l, "into", i), value_expr(s, from),
-                      value_expr(s, to), reg(l, q[i]));
+            if (l->p->indices)
+                ring_gather_part(&l->copy[i], tile_in(l, "into", i), value_expr(s, from), value_expr(s, to));
+            else
+                stmt_call(s, function(l, "whole", i), reg(l, x[i]), tile_in(l, "into", i),
+                          value_expr(s, from), value_expr(s, to), reg(l, q[i]));
         }
         stmt_end(s);
     }
     stmt_if_expr(s, expr_op(pool, EXPR_EQ, ks, expr_const(pool, l->parts - 1)));
-    if (!via_registers) call_all(l, "@advance");
+    if (!via_registers && !l->p->indices) call_all(l, "@advance");
     stmt_commit(s);
     stmt_end(s);
 }
@@ -247,7 +264,8 @@ static void turn(const RingLoop *l, bool fast)
     const bool via_registers = l->p->ring.via_registers;
     const Value *write = reg(l, "g.write");
     const Value *into = stmt_define(s, "@u32", "into", value_stage(s, l->ring, reg(l, "g.smem"), write));
-    if (fast && !via_registers) {
+    if (fast && l->p->indices) ring_gather_turn(l->copy, into);
+    if (fast && !via_registers && !l->p->indices) {
         stmt_var(s, "const char *", "qa", reg(l, "a.p"));
         stmt_var(s, "const char *", "qb", reg(l, "b.p"));
     }
@@ -290,7 +308,7 @@ static void main_loop(const RingLoop *l)
         s, (Function){.name = "@main_loop",
                       STMT_PARAMS({"@Acc &", "c"}, {"@CopyA &", "a"}, {"@CopyB &", "b"}, {"@Ring &", "g"})});
     stmt_array(s, "@Frag", "f", DIMS(l->p->ring.read_ahead + 1));
-    if (l->p->ring.via_registers) call_all(l, "@load_ahead");
+    if (loads_ahead(l)) call_all(l, "@load_ahead");
     const Expr *filled = stmt_loop(s, (Loop){.var = "i",
                                              .type = "int",
                                              .start = expr_const(pool, 0),
@@ -307,8 +325,10 @@ static void main_loop(const RingLoop *l)
     stmt_set(s, reg(l, "g.stage"), value_stage(s, l->ring, reg(l, "g.smem"), read));
     if (l->p->ring.read_ahead) load_fragments(l, expr_const(pool, 0), expr_const(pool, 0));
     stmt_var(s, "int", "i", number(l, 0));
-    const Value *rest = plus(l, reg(l, "g.whole"), -ahead - l->p->ring.via_registers);
-    const Value *inside = both(l, reg(l, "g.inside_a"), reg(l, "g.inside_b"));
+    const Value *rest = plus(l, reg(l, "g.whole"), -ahead - loads_ahead(l));
+    const char *const in[2] = {l->p->indices ? "g.aligned_a" : "g.inside_a",
+                               l->p->indices ? "g.aligned_b" : "g.inside_b"};
+    const Value *inside = both(l, reg(l, in[0]), reg(l, in[1]));
     stmt_define(s, "int", "fast", value_select(s, inside, rest, number(l, 0)));
     turns(l, "fast", true);
     turns(l, "g.chunks", false);
@@ -380,7 +400,13 @@ Err ring_loop_put(const GpuPlan *p, Stmts *s)
     *ring = (StageRing){.n_stages = p->n_stages, .bytes = l.copy[0].tile.bytes + l.copy[1].tile.bytes};
     for (int i = 0; i < 2; i++) l.copy[i].elements = !l.copy[i].always_aligned || !l.separate;
     ring_struct(&l);
+    if (p->indices) ring_table_put(p, s);
     for (int i = 0; i < 2; i++) ring_copy_put(&l.copy[i]);
+    if (p->indices) {
+        ring_gather_loop_put(l.copy);
+        main_loop(&l);
+        return async_derive(s, "@main_loop");
+    }
     advance(&l);
     if (p->ring.via_registers)
         load_ahead(&l);

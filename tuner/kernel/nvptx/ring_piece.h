@@ -75,5 +75,6 @@ const Expr *piece_guard(const RingCopy *c, const Expr *i);
 
 void ring_elements_put(const RingCopy *c);
 void ring_registers_put(const RingCopy *c);
+void ring_store_words_put(const RingCopy *c);
 
 #endif
