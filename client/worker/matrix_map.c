@@ -91,6 +91,26 @@ void matrix_maps_fini(MatrixMaps *m)
     m->offsets = NULL;
 }
 
+Err matrix_map_used(const MatrixMap *m, const IndexSizes *x, int64_t n_elements, uint64_t **used)
+{
+    const int64_t rows = index_group_size(x, INDICES_M), cols = index_group_size(x, INDICES_N),
+                  batches = index_group_size(x, INDICES_BATCH);
+    *used = NULL;
+    if (rows * cols * batches == n_elements) return 0; /* no two indices of D share an element */
+    const size_t words = ((size_t)n_elements + 63) / 64;
+    uint64_t *bits = calloc(words + 1, sizeof *bits);
+    if (!bits) FAIL(ERR_FAILED, "out of memory for the extent of D, %lld elements", (long long)n_elements);
+    for (int64_t b = 0; b < batches; b++)
+        for (int64_t j = 0; j < cols; j++)
+            for (int64_t i = 0; i < rows; i++) {
+                const int64_t at = m->row[i] + m->col[j] + m->batch[b];
+                bits[at / 64] |= UINT64_C(1) << at % 64;
+            }
+    if (n_elements % 64) bits[words - 1] |= ~UINT64_C(0) << n_elements % 64;
+    *used = bits;
+    return 0;
+}
+
 static int64_t gcd(int64_t a, int64_t b)
 {
     while (b) {

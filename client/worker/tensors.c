@@ -234,6 +234,9 @@ Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out)
     *t = (Tensors){.session = s, .problem = p, .device = d};
     Err e = make_all(t, 0);
     if (!e) e = matrix_maps_init(&t->maps, p->shape.dims);
+    if (!e && t->maps.offsets)
+        e = matrix_map_used(&t->maps.map[TENSOR_D], p->shape.dims, p->tensor[TENSOR_D].n_elements,
+                            &t->d_used);
     if (!e) e = make_copies(t);
     if (!e)
         e = fused_data_init(&t->fused, &p->fused, p->shape.m, p->shape.n, p->shape.batch,
@@ -273,6 +276,7 @@ void tensors_free(Tensors *t)
     free(t->in_out.data);
     validator_free(t->validator);
     matrix_maps_fini(&t->maps);
+    free(t->d_used);
     free(t);
 }
 
@@ -442,37 +446,33 @@ static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t
     return to;
 }
 
-/* The same for a D that is no matrix: a bit for each element of its extent says whether it belongs to D. */
+/* The first touched byte of the gaps of a D that is no matrix and starts at `start`; end: there is none. */
+static uint64_t first_touched_gap(const Tensors *t, const TensorSet *s, const unsigned char *d,
+                                  uint64_t start, uint64_t end)
+{
+    const uint64_t bytes = (uint64_t)type_bytes(t->problem->tensor[TENSOR_D].type);
+    const int64_t n = t->d_used ? t->problem->tensor[TENSOR_D].n_elements : 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (t->d_used[i / 64] == ~UINT64_C(0)) i |= 63;
+        if (t->d_used[i / 64] >> i % 64 & 1) continue;
+        const uint64_t at = start + (uint64_t)i * bytes, bad = first_touched(t, d, s->pad, at, at + bytes);
+        if (bad != at + bytes) return bad;
+    }
+    return end;
+}
+
+/* The same checks for a D that is no matrix. */
 static bool surroundings_of_map(const Tensors *t, const TensorSet *s, const unsigned char *d, char *text,
                                 size_t size)
 {
-    const Contraction *c = &t->problem->shape;
-    const Matrix m = tensors_result(t, NULL);
     const Tensor *x = &t->problem->tensor[TENSOR_D];
     const uint64_t bytes = (uint64_t)type_bytes(x->type);
     const uint64_t start = s->pad + (uint64_t)t->problem->offset[TENSOR_D] * bytes;
     const uint64_t behind = start + (uint64_t)x->n_elements * bytes, end = s->buffer[TENSOR_D].bytes;
-    unsigned char *used = calloc(1, (size_t)x->n_elements / 8 + 1);
-    if (!used) {
-        snprintf(text, size, "out of memory for the extent of D, %lld elements", (long long)x->n_elements);
-        return false;
-    }
-    for (int64_t b = 0; b < c->batch; b++)
-        for (int64_t j = 0; j < c->n; j++)
-            for (int64_t i = 0; i < c->m; i++) {
-                const int64_t at = matrix_index(&m, i, j, b);
-                used[at / 8] |= (unsigned char)(1u << at % 8);
-            }
     uint64_t bad = first_touched(t, d, s->pad, 0, start);
     bool good = bad == start;
-    for (int64_t i = 0; i < x->n_elements && good; i++) {
-        const uint64_t at = start + (uint64_t)i * bytes;
-        if (used[i / 8] >> i % 8 & 1) continue;
-        bad = first_touched(t, d, s->pad, at, at + bytes);
-        good = bad == at + bytes;
-    }
+    if (good) bad = first_touched_gap(t, s, d, start, end), good = bad == end;
     if (good) bad = first_touched(t, d, s->pad, behind, end), good = bad == end;
-    free(used);
     if (!good)
         snprintf(text, size, "wrote outside D: byte %lld from its start", (long long)bad - (long long)s->pad);
     return good;

@@ -47,6 +47,7 @@ typedef struct {
     FusedData fused;          /* read by all sets' launches */
     TensorSet checked[2];     /* of validated_set */
     MatrixMaps maps;          /* of a contraction that is no GEMM */
+    uint64_t *d_used;         /* of its D, matrix_map_used; NULL: D has no gaps */
     bool refreshed;           /* after tensors_refresh: a GPU's copies differ from the host's data */
 } Tensors;
 
