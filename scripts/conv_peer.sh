@@ -61,13 +61,14 @@ for type in $types; do
   done
 done >"$work/sizes.log"
 code=0
-"$bench" conv --peer "$peer" ${library:+--library "$library"} ${threads:+--threads "$threads"} "$work/sizes.log" >"$work/out" || code=$?
+csv=${out:-$work/csv} # written line by line: what is measured when the script is stopped is kept
+"$bench" conv --peer "$peer" ${library:+--library "$library"} ${threads:+--threads "$threads"} "$work/sizes.log" >"$csv" || code=$?
 case $code in 0 | 1 | 3) ;; *) exit $code ;; esac # 3: the library has no kernel for some
-grep -v '^#' "$work/out" >"$work/csv"
-[ -z "$out" ] || cp "$work/csv" "$out"
+mean=$(grep '^# geometric' "$csv" || true)
+grep -v '^#' "$csv" >"$work/rows" && cp "$work/rows" "$csv"
 awk -F, 'NR > 1 {
   printf "%-88s %-14s %10s us [%s, %s] %9.0f GFlop/s  %s %s\n", $1, $3, $6, $7, $8, $5, $4, $11
   n++; if ($11 !~ /^right/) bad++
-} END { printf "%d results, %d not right\n", n, bad; exit bad != 0 }' "$work/csv" || code=1
-grep '^# geometric' "$work/out" || true
+} END { printf "%d results, %d not right\n", n, bad; exit bad != 0 }' "$csv" || code=1
+[ -z "$mean" ] || echo "$mean"
 exit $code

@@ -129,12 +129,16 @@ def _interface_type(name, typestr):
     return kinds[typestr[1:]]
 
 
+def _torch_stream(x):
+    on_gpu = hasattr(x, 'data_ptr') and x.device.type == 'cuda'
+    return sys.modules['torch'].cuda.current_stream(x.device).cuda_stream if on_gpu else None
+
+
 def _describe(name, x):
     """Address, shape, strides in elements, dtype's name, whether it is on a GPU, its stream."""
     if hasattr(x, 'data_ptr') and hasattr(x, 'stride'):  # a PyTorch tensor
         on_gpu = x.device.type == 'cuda'
-        stream = sys.modules['torch'].cuda.current_stream(x.device).cuda_stream if on_gpu else None
-        return x.data_ptr(), tuple(x.shape), list(x.stride()), str(x.dtype).split('.')[-1], on_gpu, stream
+        return x.data_ptr(), tuple(x.shape), list(x.stride()), str(x.dtype).split('.')[-1], on_gpu, _torch_stream(x)
     if hasattr(x, '__cuda_array_interface__'):
         i = x.__cuda_array_interface__
         kind = _interface_type(name, i['typestr'])
@@ -144,6 +148,27 @@ def _describe(name, x):
             raise TypeError(f'{name} is not in the byte order of this machine')
         return x.ctypes.data, x.shape, _strides_of(x.shape, x.dtype.itemsize, x.strides), x.dtype.name, False, None
     raise TypeError(f'{name} is a {type(x).__name__}, expected a numpy array, a PyTorch tensor or an object with __cuda_array_interface__')
+
+
+def _key(x):
+    """What decides how an operand is passed, beside its address: equal for arrays that differ in that alone. None: not known."""
+    if x is None:
+        return ()
+    if hasattr(x, 'data_ptr') and hasattr(x, 'stride'):
+        return x.shape, x.stride(), x.dtype, x.device
+    if hasattr(x, 'ctypes') and hasattr(x, 'strides'):
+        return x.shape, x.strides, x.dtype.str, x.flags.writeable
+    return None
+
+
+def _address(x):
+    return x.data_ptr() if hasattr(x, 'data_ptr') else x.ctypes.data
+
+
+# A call that was made before, for operands at other addresses: the bytes of its description, whether a and b are exchanged, what its
+# scalars point to, and the type and shape of a result that the call makes (None: out is given).
+_Plan = collections.namedtuple('_Plan', 'description exchanged keep made')
+_PLANS = 1024
 
 
 def _view(name, x, written=False):
@@ -215,13 +240,19 @@ def _scalar(kind, value):
     return make(int(value) if kind == 'int32' else float(value))
 
 
+def _empty(a, dtype, shape):
+    """An array of a's kind."""
+    if hasattr(a, 'data_ptr'):
+        return sys.modules['torch'].empty(shape, dtype=dtype, device=a.device)
+    import numpy
+    return numpy.empty(shape, dtype=dtype)
+
+
 def _empty_like(a, kind, shape):
     if hasattr(a, 'data_ptr'):
-        torch = sys.modules['torch']
-        return torch.empty(shape, dtype=getattr(torch, kind), device=a.device)
+        return _empty(a, getattr(sys.modules['torch'], kind), shape)
     if hasattr(a, 'ctypes'):
-        import numpy
-        return numpy.empty(shape, dtype=kind if kind in _SCALARS or kind == 'float16' else a.dtype)
+        return _empty(a, kind if kind in _SCALARS or kind == 'float16' else a.dtype, shape)
     raise ValueError('out is missing: it is made only for numpy arrays and PyTorch tensors')
 
 
@@ -229,7 +260,7 @@ class Library:
     """An open library; see open()."""
 
     def __init__(self, path=None, device=None, arch=None, threads=0, select_only=False, deterministic=False, stream=None):
-        self._handle, self._stream = C.c_void_p(), stream
+        self._handle, self._stream, self._plans = C.c_void_p(), stream, {}
         options = _Options(arch and os.fsencode(arch), 0, threads, select_only, deterministic, device and os.fsencode(device), stream)
         _check(_api().tuner_open(C.byref(self._handle), None if path is None else os.fsencode(path), C.byref(options)))
 
@@ -272,7 +303,7 @@ class Library:
 
     def select(self, a, b, c=None, out=None, **options):
         """The solution that gemm() with the same arguments would run, as a Selection; nothing runs."""
-        gemm, _, _, keep = self._gemm(a, b, c, out, **options)
+        gemm, _, _, keep, _ = self._gemm(a, b, c, out, **options)
         s = _Selection()
         _check(_api().tuner_select(self._handle, C.byref(gemm), C.byref(s)))
         del keep
@@ -286,7 +317,29 @@ class Library:
         order; without it c is out. Options: alpha (1), beta (0), compute_type (a dtype's name), xf32 (f32 operands may be rounded to
         11 bits), fp16_alt, metric (0: automatic, 1: per compute unit, 2: highest speed), solution_index (> 0: run this solution),
         stream (for this call and the following ones)."""
-        gemm, out, stream, keep = self._gemm(a, b, c, out, **options)
+        stream = options.pop('stream', None)
+        keys = _key(a), _key(b), _key(c), _key(out)
+        key = None if None in keys else (*keys, *options.items())
+        try:
+            plan = self._plans.get(key)
+        except TypeError:  # an option that cannot be looked up, as an array of one element
+            plan = key = None
+        if plan is None or not self._handle:
+            made = out is None
+            gemm, out, own, keep, exchanged = self._gemm(a, b, c, out, **options)
+            if key is not None:
+                if len(self._plans) >= _PLANS:
+                    self._plans.clear()
+                self._plans[key] = _Plan(bytes(gemm), exchanged, keep, (out.dtype, out.shape) if made else None)
+        else:
+            if plan.made:
+                out = _empty(a, *plan.made)
+            gemm = _Gemm.from_buffer_copy(plan.description)
+            gemm.a, gemm.b = (_address(b), _address(a)) if plan.exchanged else (_address(a), _address(b))
+            gemm.d = _address(out)
+            gemm.c = gemm.d if c is None else _address(c)
+            keep, own = plan.keep, _torch_stream(a)
+        stream = own if stream is None else stream
         if stream is not None and stream != self._stream:
             _check(_api().tuner_set_stream(self._handle, stream))
             self._stream = stream
@@ -315,7 +368,8 @@ class Library:
         self._same_place(views)
         if batch > 1 and vd.strides[0] == 0:
             raise ValueError('out has a stride of 0 between the matrices of a batch')
-        if _row_major(va, vb, vd):  # BLAS stores columns: the transposed product is the same numbers in memory
+        exchanged = _row_major(va, vb, vd)
+        if exchanged:  # BLAS stores columns: the transposed product is the same numbers in memory
             va, vb, vc, vd, m, n = _transposed(vb), _transposed(va), _transposed(vc), _transposed(vd), n, m
         (ra, lda), (rb, ldb) = (next(iter(_orders(v).items())) for v in (va, vb))
         ldc, ldd = _orders(vc).get(False), _orders(vd)[False]
@@ -329,7 +383,7 @@ class Library:
                      ldc, ldd, *(_batch_stride(v, batch) for v in (va, vb, vc, vd)), batch, 0, metric, bool(xf32),
                      fp16_alt, solution_index)
         streams = [v.stream for v in views if v.stream is not None]
-        return gemm, out, stream if stream is not None else streams[0] if streams else None, keep
+        return gemm, out, stream if stream is not None else streams[0] if streams else None, keep, exchanged
 
     def _same_place(self, views):
         if not self._handle:

@@ -70,6 +70,11 @@ with tuner.open('out') as lib:
     assert np.array_equal(lib.gemm(a, b, c, beta=2), a @ b + 2 * c)
     x = draw('float32', (20, 1))
     assert np.array_equal(lib.gemm(a, x), a @ x) and np.array_equal(lib.gemm(x.T, b), x.T @ b)
+    y = draw('float32', (20, 20))  # calls alike but for their addresses are described once
+    for first, second in (y, y), (y, draw('float32', (20, 20))), (draw('float32', (20, 20)), y):
+        assert np.array_equal(lib.gemm(first, second), first @ second)
+        assert np.array_equal(lib.gemm(first.T, second, c[:20, :20].copy(), beta=3), first.T @ second + 3 * c[:20, :20])
+        assert np.array_equal(lib.gemm(first, second, alpha=np.array([2])), 2 * first @ second)
     s = lib.select(a, b)
     print(s.why, s.key, s.n_kernels, s.kernel[:28])
     read_only = c.copy(); read_only.flags.writeable = False
