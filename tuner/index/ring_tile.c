@@ -91,3 +91,11 @@ RingResults ring_results(const int tile[2], int parts, int run, int sum_bytes, i
     r.bytes = (int64_t)r.line * r.slots * sum_bytes * splits;
     return r;
 }
+
+int64_t ring_local_bytes(int64_t stages, int64_t results, bool apart)
+{
+    enum { UNIT = 128 };
+    results = (results + UNIT - 1) / UNIT * UNIT;
+    if (apart) return stages + results;
+    return results > stages ? results : stages;
+}

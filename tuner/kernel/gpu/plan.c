@@ -102,6 +102,12 @@ Err gpu_plan_modules(GpuPlan *p)
     return gpu_args(p);
 }
 
+bool gpu_can_prefetch(const GpuPlan *p)
+{
+    const bool shares_memory = p->partial_sums && gpu_any_to_local(p) && !p->ring.used;
+    return p->walk.persistent && !p->walk.stream_k && p->prefetch > 0 && !shares_memory && !p->groups.used;
+}
+
 Err gpu_plan_finish(GpuPlan *p)
 {
     TRY(choose(p));
